@@ -158,7 +158,7 @@ static int new_symbolizer(struct symbolizer **ret, const struct symbolizer_event
 		.name = "the symbolizer's worker",
 		.run = run,
 		.context = s,
-		.stands_back = memory ? SOURCES_NICE : 0,
+		.niceness = memory ? SOURCES_NICE : 0,
 	};
 	int rc;
 
@@ -206,7 +206,7 @@ void symbolizer_free(struct symbolizer *s)
 	helper_close(&s->worker);
 	queue_free(&s->sent);
 	queue_free(&s->gathering);
-	while ((r = (struct request *)fair_empty(&s->waiting)))
+	while ((r = (struct request *)fair_drain(&s->waiting)))
 		request_free(r);
 	HASH_ITER (hh, s->objects, o, next)
 		object_free(s, o);

@@ -40,7 +40,7 @@ struct request *request_take(struct symbolizer *s)
 {
 	struct request *r = take_request(&s->sent);
 
-	helper_heard(&s->worker, true);
+	helper_received(&s->worker, true);
 	fair_served(&s->waiting, r->object->owner);
 	r->object->strikes = 0;
 	return r;
@@ -171,7 +171,7 @@ static int take_message(struct symbolizer *s, const struct message *m, size_t si
 {
 	const struct request *r = first_request(&s->sent);
 
-	helper_heard(&s->worker, false);
+	helper_received(&s->worker, false);
 	if (!r || m->sequence != r->sequence || m->object != r->object->id)
 		return -EBADMSG;
 	if (m->type == MESSAGE_BEAT)
@@ -370,7 +370,7 @@ static int send_waiting(struct symbolizer *s)
 	struct fair_owner *w;
 	int rc = 0;
 
-	while (!rc && !is_busy(s) && (w = fair_next(&s->waiting))) {
+	while (!rc && !is_busy(s) && (w = fair_next_owner(&s->waiting))) {
 		struct request *r = (struct request *)fair_first(w);
 
 		if (must_wait(s, r))
@@ -406,7 +406,7 @@ static void lose_worker(struct symbolizer *s, bool stuck)
 {
 	struct object *blamed = s->sent.first ? first_request(&s->sent)->object : NULL;
 
-	helper_lose(&s->worker);
+	helper_kill(&s->worker);
 	s->stats.restarts++;
 	if (blamed)
 		fair_served(&s->waiting, blamed->owner);
@@ -454,14 +454,14 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 			return rc;
 		take_stats(s);
 	}
-	helper_pass(&s->worker, now);
+	helper_begin_poll(&s->worker, now);
 	s->waiting.now = now;
-	if (helper_lives(&s->worker)) {
+	if (helper_is_running(&s->worker)) {
 		rc = exchange(s);
 		if (rc < 0 || helper_is_stuck(&s->worker))
 			lose_worker(s, rc == 0);
 	}
-	rc = helper_revive(&s->worker, err);
+	rc = helper_restart(&s->worker, err);
 	if (rc < 0)
 		return rc;
 	if (s->worker.generation != generation && send_waiting(s) < 0)

@@ -17,7 +17,7 @@ SQLITE_EXTENSION_INIT1
  * SQL function skein_skip_damage(on): from now on leave out damaged records (1), or end the query
  * at the first one (0). Return the number of records left out so far.
  */
-static void skip_damage(sqlite3_context *context, int argc, sqlite3_value **argv)
+static void sql_skip_damage(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct stream_damage *damage = sqlite3_user_data(context);
 
@@ -51,7 +51,7 @@ int sqlite3_skein_init(sqlite3 *db, char **message, const sqlite3_api_routines *
 	 * ends.
 	 */
 	rc = sqlite3_create_function_v2(db, "skein_skip_damage", 1,
-					SQLITE_UTF8 | SQLITE_DIRECTONLY, damage, skip_damage, NULL,
+					SQLITE_UTF8 | SQLITE_DIRECTONLY, damage, sql_skip_damage, NULL,
 					NULL, free);
 	return rc == SQLITE_OK ? stream_tables_register(db, damage) : rc;
 }

@@ -62,7 +62,7 @@ static inline int usurp(struct symbolizer *s)
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	kill(s->worker.pid, SIGKILL);
 	ck_assert_int_eq(waitpid(s->worker.pid, NULL, 0), s->worker.pid);
-	/* A process that helper_lose() may kill. */
+	/* A process that helper_kill() may kill. */
 	s->worker.pid = fork();
 	if (!s->worker.pid) {
 		close_range(3, ~0u, 0);

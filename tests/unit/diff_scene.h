@@ -76,7 +76,7 @@ static inline int diff_put_line(struct sink *to, bool after, uint64_t id, struct
 				    python ? after ? 90 : 20 : 0, 0};
 	struct frame frame = {id, l->kind, mapping, 0x1000 * id + (after ? 0x70 : 0),
 			      named ? id : 0, 0,
-			      FRAME_FLAG_ASKED | (id == 1 ? FRAME_FLAG_START : 0)};
+			      FRAME_FLAG_LOOKED_UP | (id == 1 ? FRAME_FLAG_START : 0)};
 	struct stack stack = {id, l->parent, id};
 	int rc = named ? put_function(to, &function, err) : 0;
 

@@ -57,7 +57,7 @@ static inline int flame_put_frames(struct sink *to, struct error *err)
 		uint64_t kind = flame_kind(i), mapping = kind == FRAME_KERNEL ? 1 : 2 + i % 19;
 		char name[64];
 		struct function f = {i, mapping, name, "", "main.c", i, 0};
-		struct frame at = {i, kind, mapping, 0x1000 * i, i, 0, FRAME_FLAG_ASKED};
+		struct frame at = {i, kind, mapping, 0x1000 * i, i, 0, FRAME_FLAG_LOOKED_UP};
 
 		snprintf(name, sizeof(name), "%s_%s_%u", words[i % 10], words[i / 10 % 10],
 			 (unsigned)i);

@@ -41,11 +41,11 @@ static const struct function mixed_functions[] = {
 	{25, 12, "\n\n# not a comment", "", "", 0, 0},
 };
 static const struct frame mixed_frames[] = {
-	{21, FRAME_PYTHON, 11, 0x7f0000000010, 21, 12, FRAME_FLAG_ASKED},
-	{22, FRAME_NATIVE, 12, 0x10, 22, 0, FRAME_FLAG_ASKED},
-	{23, FRAME_NATIVE, 12, 0x20, 23, 0, FRAME_FLAG_ASKED},
-	{24, FRAME_KERNEL, 13, 0xffffffffc0000000, 24, 0, FRAME_FLAG_ASKED},
-	{25, FRAME_NATIVE, 12, UINT64_MAX, 25, 0, FRAME_FLAG_ASKED},
+	{21, FRAME_PYTHON, 11, 0x7f0000000010, 21, 12, FRAME_FLAG_LOOKED_UP},
+	{22, FRAME_NATIVE, 12, 0x10, 22, 0, FRAME_FLAG_LOOKED_UP},
+	{23, FRAME_NATIVE, 12, 0x20, 23, 0, FRAME_FLAG_LOOKED_UP},
+	{24, FRAME_KERNEL, 13, 0xffffffffc0000000, 24, 0, FRAME_FLAG_LOOKED_UP},
+	{25, FRAME_NATIVE, 12, UINT64_MAX, 25, 0, FRAME_FLAG_LOOKED_UP},
 };
 static const struct stack mixed_stacks[] = {
 	{41, 1, 22}, /* _start, f) (/bin/true */

@@ -145,7 +145,7 @@ START_TEST(every_sample_is_counted_once)
 	ck_assert_uint_eq(c.no_stack, ENDS_NO_STACK);
 	ck_assert_uint_eq(c.no_user[NO_USER_KERNEL_THREAD], ENDS_KERNEL_THREAD);
 	ck_assert_uint_eq(c.no_user[NO_USER_NO_MEMORY_MAP], ENDS_OF(END_NO_MEMORY_MAP));
-	ck_assert_uint_eq(c.no_user[NO_USER_NOT_ASKED], 0);
+	ck_assert_uint_eq(c.no_user[NO_USER_NOT_RECORDED], 0);
 	for (int end = 0; end < END_COUNT; end++) {
 		uint64_t more = end == END_UNKNOWN_ROOT ? ENDS_NO_START
 				: end == END_UNREADABLE ? ENDS_ONLY_KERNEL
@@ -170,7 +170,7 @@ START_TEST(what_was_not_asked_for_is_not_missing)
 
 	completeness_of(&c, p, 0);
 	ck_assert_uint_eq(c.due, 0);
-	ck_assert_uint_eq(c.no_user[NO_USER_NOT_ASKED], p->total_count);
+	ck_assert_uint_eq(c.no_user[NO_USER_NOT_RECORDED], p->total_count);
 	ck_assert_int_eq(breakages_of(&broken, p, 0), 0);
 	ck_assert_uint_eq(broken.list.count, 0);
 	breakages_free(&broken);

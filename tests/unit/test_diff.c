@@ -32,7 +32,7 @@ static struct diff compare(struct profile *before, struct profile *after, unsign
 	struct diff_side sides[2] = {{&runs[0], 1}, {&runs[1], 1}};
 	struct diff d = {0};
 
-	ck_assert_int_eq(diff_make(&d, sides, &(struct diff_how){by, measure, 0}), 0);
+	ck_assert_int_eq(diff_make(&d, sides, &(struct diff_criteria){by, measure, 0}), 0);
 	return d;
 }
 
@@ -214,8 +214,8 @@ START_TEST(several_runs)
 	struct profile *p = profile_of(diff_source(false)), *q = profile_of(diff_source(true));
 	struct diff_run runs[4] = {run_of(p), run_of(p), run_of(q), run_of(q)};
 	struct diff_side sides[2] = {{runs, 2}, {runs + 2, 2}};
-	struct diff_how shares_of = {DIFF_BY_FUNCTION, DIFF_SHARE, 0};
-	struct diff_how times_of = {DIFF_BY_FUNCTION, DIFF_TIME, 0};
+	struct diff_criteria shares_of = {DIFF_BY_FUNCTION, DIFF_SHARE, 0};
+	struct diff_criteria times_of = {DIFF_BY_FUNCTION, DIFF_TIME, 0};
 	struct diff d = {0};
 
 	ck_assert_int_eq(diff_make(&d, sides, &shares_of), 0);

@@ -94,7 +94,7 @@ START_TEST(known_correction)
 		list[i] = &changes[(i * 7) % 16];
 	ck_assert_int_eq(diff_correct(list, 16), 0);
 	for (int i = 0; i < 15; i++)
-		significant += changes[i].q <= DIFF_LEVEL;
+		significant += changes[i].q <= DIFF_SIGNIFICANCE;
 	ck_assert_int_eq(significant, 4);
 	check_near(changes[0].q, .0015, 1e-12);
 	check_near(changes[4].q, .0201 * 15 / 5, 1e-12);
@@ -237,9 +237,9 @@ static void compare_pair(uint64_t *seed, const struct experiment *e, struct verd
 		double truth = shares[1][i] - shares[0][i];
 
 		t->all++;
-		t->significant += changes[i].q <= DIFF_LEVEL;
+		t->significant += changes[i].q <= DIFF_SIGNIFICANCE;
 		t->covered += changes[i].low <= truth && truth <= changes[i].high;
-		any = any || (changes[i].q <= DIFF_LEVEL && i != 2);
+		any = any || (changes[i].q <= DIFF_SIGNIFICANCE && i != 2);
 	}
 	chance->any += any;
 }

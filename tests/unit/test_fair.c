@@ -34,7 +34,7 @@ static void put(struct fair *f, uint32_t owner, unsigned int rank, unsigned int 
 /* Take the next request: return its owner and store its number; 0 if no owner has a turn. */
 static uint32_t take(struct fair *f, unsigned int *number)
 {
-	struct fair_owner *o = fair_next(f);
+	struct fair_owner *o = fair_next_owner(f);
 	struct wish *w = o ? (struct wish *)fair_take(f, o) : NULL;
 	uint32_t owner = w ? w->owner : 0;
 
@@ -67,7 +67,7 @@ START_TEST(many_requests_take_turns_with_few)
 			ck_assert_uint_eq(number, before++);
 	ck_assert_uint_le(turns, 21);
 	ck_assert_uint_eq(f.count, 10000 - 100 - (turns - 10));
-	for (struct queue_item *item; (item = fair_empty(&f));)
+	for (struct queue_item *item; (item = fair_drain(&f));)
 		free(item);
 	ck_assert_uint_eq(f.count, 0);
 	ck_assert_uint_eq(f.bytes, 0);
@@ -95,7 +95,7 @@ START_TEST(slow_requests_wait_for_quick_ones)
 		quick += owner == 2;
 	}
 	ck_assert_uint_ge(quick, 90);
-	for (struct queue_item *item; (item = fair_empty(&f));)
+	for (struct queue_item *item; (item = fair_drain(&f));)
 		free(item);
 }
 END_TEST
@@ -110,7 +110,7 @@ START_TEST(ranks_and_returns_keep_their_order)
 	put(&f, 1, 2, 20);
 	put(&f, 1, 1, 10);
 	put(&f, 1, 1, 11);
-	o = fair_next(&f);
+	o = fair_next_owner(&f);
 	first = fair_take(&f, o);
 	ck_assert_uint_eq(((struct wish *)first)->number, 10);
 	ck_assert_int_eq(fair_return(&f, 1, 1, first), 0);
@@ -121,7 +121,7 @@ START_TEST(ranks_and_returns_keep_their_order)
 		ck_assert_uint_eq(number, wanted[i]);
 	}
 	ck_assert_uint_eq(take(&f, &number), 0);
-	ck_assert_ptr_null(fair_empty(&f));
+	ck_assert_ptr_null(fair_drain(&f));
 }
 END_TEST
 
@@ -136,16 +136,16 @@ START_TEST(who_hangs_the_server_is_held_ever_longer)
 		uint64_t begun = f.now;
 
 		fair_hold(&f, 1);
-		ck_assert_ptr_null(fair_next(&f));
+		ck_assert_ptr_null(fair_next_owner(&f));
 		put(&f, 2, 0, i);
 		ck_assert_uint_eq(take(&f, &number), 2);
-		while (!fair_next(&f))
+		while (!fair_next_owner(&f))
 			f.now += SECOND / 4;
 		ck_assert_uint_gt(f.now - begun, before);
 		before = f.now - begun;
 	}
 	ck_assert_uint_eq(take(&f, &number), 1);
-	ck_assert_ptr_null(fair_empty(&f));
+	ck_assert_ptr_null(fair_drain(&f));
 }
 END_TEST
 
@@ -172,7 +172,7 @@ START_TEST(some_can_be_picked)
 	while (take(&f, &number))
 		ck_assert_uint_eq(number % 2, 1);
 	ck_assert_uint_eq(f.bytes, 0);
-	ck_assert_ptr_null(fair_empty(&f));
+	ck_assert_ptr_null(fair_drain(&f));
 }
 END_TEST
 

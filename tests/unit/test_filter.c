@@ -139,7 +139,7 @@ static unsigned int held(struct filter f)
 	for (size_t i = 0; i < sizeof(scene_threads) / sizeof(scene_threads[0]); i++) {
 		const struct thread *t = &scene_threads[i];
 
-		if (filter_holds(s, &scene_processes[t->process - 1], t))
+		if (filter_selects(s, &scene_processes[t->process - 1], t))
 			held |= 1u << t->id;
 	}
 	source_free(s);

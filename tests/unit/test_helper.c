@@ -73,8 +73,8 @@ static void open_helper(struct helper *h, unsigned int attempts)
 	};
 
 	ck_assert_int_eq(helper_open(h, &kind, NULL), 0);
-	ck_assert(helper_lives(h));
-	helper_pass(h, now());
+	ck_assert(helper_is_running(h));
+	helper_begin_poll(h, now());
 }
 
 static void say(struct helper *h, char word)
@@ -90,9 +90,9 @@ static char hear(struct helper *h)
 	char word = 0;
 
 	ck_assert_int_eq(poll(&p, 1, 60000), 1);
-	helper_pass(h, now());
+	helper_begin_poll(h, now());
 	if (recv(h->socket, &word, 1, MSG_DONTWAIT) == 1)
-		helper_heard(h, true);
+		helper_received(h, true);
 	helper_expect(h, false, false);
 	return word;
 }
@@ -102,7 +102,7 @@ static void be_patient(struct helper *h, uint64_t ns)
 {
 	for (uint64_t step = SECOND / 2; ns; ns -= step) {
 		skipped += step;
-		helper_pass(h, now());
+		helper_begin_poll(h, now());
 		(void)helper_is_stuck(h);
 	}
 }
@@ -111,10 +111,10 @@ static void await_child(struct helper *h)
 {
 	struct pollfd p = {.fd = h->poll, .events = POLLIN};
 
-	while (!helper_lives(h)) {
+	while (!helper_is_running(h)) {
 		ck_assert_int_eq(poll(&p, 1, 60000), 1);
-		helper_pass(h, now());
-		ck_assert_int_eq(helper_revive(h, NULL), 0);
+		helper_begin_poll(h, now());
+		ck_assert_int_eq(helper_restart(h, NULL), 0);
 	}
 }
 
@@ -131,7 +131,7 @@ START_TEST(one_that_does_not_run_has_two_seconds)
 	be_patient(&h, SECOND);
 	ck_assert(!helper_is_stuck(&h));
 	skipped += 100 * SECOND; /* a pause of our own */
-	helper_pass(&h, now());
+	helper_begin_poll(&h, now());
 	ck_assert_uint_le(h.silence, 5 * SECOND / 2);
 	be_patient(&h, SECOND);
 	ck_assert(helper_is_stuck(&h));
@@ -170,8 +170,8 @@ START_TEST(restarts_come_ever_later)
 
 		say(&h, 'q');
 		ck_assert_int_eq(hear(&h), 0);
-		helper_lose(&h);
-		ck_assert(!helper_lives(&h));
+		helper_kill(&h);
+		ck_assert(!helper_is_running(&h));
 		delay = h.restart_at - h.now;
 		ck_assert_uint_gt(delay, before);
 		before = delay;
@@ -181,7 +181,7 @@ START_TEST(restarts_come_ever_later)
 	ck_assert_uint_eq(h.generation, 6);
 	say(&h, 'e');
 	ck_assert_int_eq(hear(&h), 'e');
-	helper_lose(&h);
+	helper_kill(&h);
 	ck_assert_uint_lt(h.restart_at - h.now, before); /* the child was useful */
 	helper_close(&h);
 }
@@ -196,11 +196,11 @@ START_TEST(attempts_have_an_end)
 
 	ck_assert_int_eq(helper_open(&h, &kind, NULL), 0);
 	while (!rc) {
-		helper_pass(&h, now());
-		helper_lose(&h);
+		helper_begin_poll(&h, now());
+		helper_kill(&h);
 		skipped += SECOND;
-		helper_pass(&h, now());
-		rc = helper_revive(&h, &err);
+		helper_begin_poll(&h, now());
+		rc = helper_restart(&h, &err);
 	}
 	ck_assert_int_eq(rc, -EIO);
 	ck_assert_str_eq(err.text, "a stillborn died 4 times in a row");
@@ -223,7 +223,7 @@ START_TEST(killed_ones_count)
 		helper_add_cost(&h, &alive);
 	}
 	ck_assert_uint_ge(alive.memory, BALLAST);
-	helper_lose(&h);
+	helper_kill(&h);
 	while (h.lingering) { /* its cost is the same before and after it is waited for */
 		dead = (struct helper_cost){0};
 		helper_add_cost(&h, &dead);

@@ -179,7 +179,7 @@ START_TEST(a_profile_holds_together)
 	}
 	/* The stacks of samples are in the trace. */
 	for (uint32_t i = 0; i < p->sum_count; i++)
-		ck_assert_uint_eq(p->sums[i].stack, profile_stack_with(p, i + 1));
+		ck_assert_uint_eq(p->sums[i].stack, profile_stack_by_id(p, i + 1));
 	profile_free(p);
 }
 END_TEST

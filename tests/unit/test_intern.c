@@ -246,7 +246,7 @@ START_TEST(a_loop_is_one_with_and_without_its_name)
 	raw = one_frame(0x7f0000, 77, 3);
 	loop = leaf(kept.stacks[stack_of(&raw, true)].parent);
 	answer(FILE_ID, 0x1100, 0, "_PyEval_EvalFrameDefault", "", 0, 0);
-	ck_assert_uint_eq(kept.frames[loop].flags, FRAME_FLAG_INTERPRETER | FRAME_FLAG_ASKED);
+	ck_assert_uint_eq(kept.frames[loop].flags, FRAME_FLAG_INTERPRETER | FRAME_FLAG_LOOKED_UP);
 	ck_assert_str_eq(kept.names[kept.frames[loop].function], "_PyEval_EvalFrameDefault");
 	end();
 }
@@ -268,7 +268,7 @@ START_TEST(places_of_one_code_object_share_its_function)
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "A.f", "/a.py", 10, 13);
 	ck_assert_uint_eq(kept.frames[first].line, 13);
 	ck_assert_uint_eq(kept.frames[second].line, 19);
-	ck_assert_uint_eq(kept.frames[first].flags, FRAME_FLAG_ASKED);
+	ck_assert_uint_eq(kept.frames[first].flags, FRAME_FLAG_LOOKED_UP);
 	ck_assert_uint_eq(kept.frames[first].function, kept.frames[second].function);
 	ck_assert_uint_eq(kept.function_count, 1);
 	ck_assert_str_eq(kept.names[1], "A.f");
@@ -309,7 +309,7 @@ START_TEST(stale_code_has_no_name)
 	frame = leaf(stack_of(&raw, true));
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "", "", 0, 0);
 	ck_assert_uint_eq(kept.frames[frame].function, 0);
-	ck_assert_uint_eq(kept.frames[frame].flags, FRAME_FLAG_ASKED);
+	ck_assert_uint_eq(kept.frames[frame].flags, FRAME_FLAG_LOOKED_UP);
 	/* Later replies do not give the frame a name. */
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
 	ck_assert_uint_eq(kept.frames[frame].function, 0);
@@ -335,8 +335,8 @@ START_TEST(an_interpreter_that_becomes_known)
 	answer(FILE_ID, 0x1100, 0, "loop", "", 0, 0);
 	ck_assert_uint_ne(kept.frames[before].function, 0);
 	ck_assert_uint_eq(kept.frames[before].function, kept.frames[after].function);
-	ck_assert_uint_eq(kept.frames[before].flags, FRAME_FLAG_ASKED);
-	ck_assert_uint_eq(kept.frames[after].flags, FRAME_FLAG_ASKED | FRAME_FLAG_INTERPRETER);
+	ck_assert_uint_eq(kept.frames[before].flags, FRAME_FLAG_LOOKED_UP);
+	ck_assert_uint_eq(kept.frames[after].flags, FRAME_FLAG_LOOKED_UP | FRAME_FLAG_INTERPRETER);
 	end();
 }
 END_TEST

@@ -21,7 +21,7 @@ static struct profile *scene_profile(void)
 
 static uint32_t stack_of(const struct profile *p, uint64_t id)
 {
-	uint32_t stack = profile_stack_with(p, id);
+	uint32_t stack = profile_stack_by_id(p, id);
 
 	ck_assert_msg(stack < p->stack_count, "no stack %llu", (unsigned long long)id);
 	return stack;
@@ -338,7 +338,7 @@ static void same_profile(const struct profile *a, const struct profile *b)
 	ck_assert_mem_eq(a->roots, b->roots, a->stack_count * sizeof(*a->roots));
 	ck_assert_mem_eq(a->sums, b->sums, a->sum_count * sizeof(*a->sums));
 	for (uint64_t id = 0; id < 200; id++)
-		ck_assert_uint_eq(profile_stack_with(a, id), profile_stack_with(b, id));
+		ck_assert_uint_eq(profile_stack_by_id(a, id), profile_stack_by_id(b, id));
 }
 
 /* Parts may refer to entities of other parts, or to missing ones. */

@@ -33,7 +33,7 @@ static struct profile *scene(bool native, bool lines)
 static const char *path_of(const struct profile *p, uint64_t id)
 {
 	static char path[8192];
-	uint32_t at = profile_stack_with(p, id);
+	uint32_t at = profile_stack_by_id(p, id);
 
 	*path = '\0';
 	ck_assert_uint_lt(at, p->stack_count);
@@ -275,7 +275,7 @@ static const struct frame random_frames[KINDS] = {
 	{3, FRAME_NATIVE, 1, 3, 2, 0, FRAME_FLAG_INTERPRETER},
 	{4, FRAME_NATIVE, 1, 4, 3, 0, 0},
 	{5, FRAME_NATIVE, 3, 4, 4, 0, 0},
-	{6, FRAME_NATIVE, 1, 6, 0, 0, FRAME_FLAG_ASKED},
+	{6, FRAME_NATIVE, 1, 6, 0, 0, FRAME_FLAG_LOOKED_UP},
 	{7, FRAME_PYTHON, 2, 7, 5, 0, 0},
 	{8, FRAME_PYTHON, 2, 8, 6, 0, 0},
 };

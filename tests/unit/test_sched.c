@@ -289,7 +289,7 @@ static bool is_db(const void *context, const struct thread *t)
 START_TEST(only_some_threads)
 {
 	const uint64_t db = SCENE_DB;
-	struct sched_query q = {.asked = is_db, .context = &db};
+	struct sched_query q = {.selected = is_db, .context = &db};
 	struct sched *s = NULL;
 	struct error err;
 

@@ -42,7 +42,7 @@ static struct {
 	size_t count;
 	uint64_t now, end, from, to; /* stamps */
 	uint64_t wakeups;
-	unsigned int asked; /* requested processes, as bits */
+	unsigned int selected; /* requested processes, as bits */
 } sim;
 
 static uint64_t common(uint64_t time, uint64_t end)
@@ -375,7 +375,7 @@ END_TEST
 START_TEST(waits_of_a_process)
 {
 	for (uint64_t process = 1; process <= PROCESSES; process++) {
-		struct sched_query q = {.asked = one_process, .context = &process};
+		struct sched_query q = {.selected = one_process, .context = &process};
 		struct sched *s = NULL;
 		struct error err;
 

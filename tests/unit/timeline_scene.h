@@ -70,9 +70,9 @@ static const struct function tl_functions[] = {
 	{3, 1, "", "", "", 0, 0x2340},
 };
 static const struct frame tl_frames[] = {
-	{1, FRAME_NATIVE, 1, 0x1000, 1, 12, FRAME_FLAG_START | FRAME_FLAG_ASKED},
-	{2, FRAME_KERNEL, 2, 0xffffffff81000010, 2, 0, FRAME_FLAG_ASKED},
-	{3, FRAME_NATIVE, 1, 0x2345, 3, 0, FRAME_FLAG_ASKED}, /* has no name */
+	{1, FRAME_NATIVE, 1, 0x1000, 1, 12, FRAME_FLAG_START | FRAME_FLAG_LOOKED_UP},
+	{2, FRAME_KERNEL, 2, 0xffffffff81000010, 2, 0, FRAME_FLAG_LOOKED_UP},
+	{3, FRAME_NATIVE, 1, 0x2345, 3, 0, FRAME_FLAG_LOOKED_UP}, /* has no name */
 	{4, FRAME_NATIVE, 0, 0x7ffff123, 0, 0, 0}, /* in no mapping */
 	{5, FRAME_END, 0, END_DEPTH, 0, 0, 0},
 };

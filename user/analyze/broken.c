@@ -11,11 +11,11 @@
  * The verdict on one sample. BROKEN has an enum stack_end and NO_USER an enum no_user as the
  * reason.
  */
-enum verdict_kind { COMPLETE, BROKEN, NO_STACK, NO_USER };
+enum stack_verdict_kind { COMPLETE, BROKEN, NO_STACK, NO_USER };
 
-struct verdict {
-	enum verdict_kind kind;
-	unsigned int why; /* enum stack_end of BROKEN, enum no_user of NO_USER */
+struct stack_verdict {
+	enum stack_verdict_kind kind;
+	unsigned int reason; /* enum stack_end of BROKEN, enum no_user of NO_USER */
 };
 
 const char *no_user_word(enum no_user why)
@@ -30,13 +30,13 @@ const char *no_user_word(enum no_user why)
 }
 
 /* The only part of stacks that was recorded, if --stacks excluded the other. */
-struct recorded {
+struct recorded_parts {
 	bool user_only, kernel_only;
 };
 
-static struct recorded recorded_of(const struct profile *p)
+static struct recorded_parts find_recorded_parts(const struct profile *p)
 {
-	struct recorded r = {false, false};
+	struct recorded_parts r = {false, false};
 
 	for (uint32_t i = 0; i < p->info_count; i++) {
 		if (strcmp(p->infos[i].key, "option.stacks"))
@@ -51,7 +51,7 @@ static struct recorded recorded_of(const struct profile *p)
  * Return whether the stack is that of a kernel thread. Such a stack is whole although its root is
  * in the kernel.
  */
-static bool of_kernel_thread(const struct profile *p, uint32_t stack)
+static bool is_kernel_thread_stack(const struct profile *p, uint32_t stack)
 {
 	uint32_t root = p->roots[stack];
 
@@ -64,49 +64,49 @@ static bool of_kernel_thread(const struct profile *p, uint32_t stack)
  * it contains a frame with the reason. So without kernel stacks in the recording, an empty stack is
  * that of a kernel thread.
  */
-static struct verdict judge(const struct profile *p, struct recorded recorded, uint32_t stack)
+static struct stack_verdict judge_stack_end(const struct profile *p, struct recorded_parts recorded, uint32_t stack)
 {
 	enum stack_end end = profile_stack_end(p, stack);
 
 	if (recorded.kernel_only)
-		return (struct verdict){NO_USER, NO_USER_NOT_ASKED};
+		return (struct stack_verdict){NO_USER, NO_USER_NOT_RECORDED};
 	if (stack == PROFILE_NONE)
-		return recorded.user_only ? (struct verdict){NO_USER, NO_USER_KERNEL_THREAD}
-					  : (struct verdict){NO_STACK, 0};
+		return recorded.user_only ? (struct stack_verdict){NO_USER, NO_USER_KERNEL_THREAD}
+					  : (struct stack_verdict){NO_STACK, 0};
 	if (end == END_NO_MEMORY_MAP)
-		return (struct verdict){NO_USER, NO_USER_NO_MEMORY_MAP};
-	if (of_kernel_thread(p, stack))
-		return (struct verdict){NO_USER, NO_USER_KERNEL_THREAD};
-	return (struct verdict){end == END_WALKED ? COMPLETE : BROKEN, end};
+		return (struct stack_verdict){NO_USER, NO_USER_NO_MEMORY_MAP};
+	if (is_kernel_thread_stack(p, stack))
+		return (struct stack_verdict){NO_USER, NO_USER_KERNEL_THREAD};
+	return (struct stack_verdict){end == END_WALKED ? COMPLETE : BROKEN, end};
 }
 
-static void count(struct completeness *c, struct verdict v, uint64_t samples)
+static void count_stack_verdict(struct completeness *c, struct stack_verdict v, uint64_t samples)
 {
 	c->samples += samples;
 	if (v.kind == NO_USER) {
-		c->no_user[v.why] += samples;
+		c->no_user[v.reason] += samples;
 		return;
 	}
 	c->due += samples;
 	if (v.kind == COMPLETE)
 		c->complete += samples;
 	else if (v.kind == BROKEN)
-		c->broken[v.why] += samples;
+		c->broken[v.reason] += samples;
 	else
 		c->no_stack += samples;
 }
 
 void completeness_of(struct completeness *ret, const struct profile *p, uint32_t event)
 {
-	struct recorded recorded = recorded_of(p);
+	struct recorded_parts recorded = find_recorded_parts(p);
 
 	*ret = (struct completeness){0};
 	for (uint32_t i = 0; i < p->sum_count; i++)
 		if (p->sums[i].event == event)
-			count(ret, judge(p, recorded, p->sums[i].stack), p->sums[i].count);
+			count_stack_verdict(ret, judge_stack_end(p, recorded, p->sums[i].stack), p->sums[i].count);
 }
 
-struct breaking {
+struct breakage_builder {
 	struct names modules;
 	struct index seen; /* (reason, module) -> index in the list */
 	struct breakages made;
@@ -125,11 +125,11 @@ static const char *module_at_fault(const struct profile *p, uint32_t stack)
 	return profile_module_path(p, p->frames[root].mapping);
 }
 
-static int add(struct breaking *b, const struct profile *p, const struct profile_sum *s,
-	       struct verdict v)
+static int add_breakage(struct breakage_builder *b, const struct profile *p, const struct profile_sum *s,
+	       struct stack_verdict v)
 {
 	struct breakage fresh = {
-		.reason = v.kind == NO_STACK ? "no stack" : stack_end_word(v.why),
+		.reason = v.kind == NO_STACK ? "no stack" : stack_end_word(v.reason),
 		.module = module_at_fault(p, s->stack),
 	};
 	uint32_t module, at;
@@ -137,7 +137,7 @@ static int add(struct breaking *b, const struct profile *p, const struct profile
 
 	if (names_intern_text(&b->modules, fresh.module, &module) < 0)
 		return -ENOMEM;
-	key = (uint64_t)(v.kind == NO_STACK ? END_COUNT : v.why) << 32 | module;
+	key = (uint64_t)(v.kind == NO_STACK ? END_COUNT : v.reason) << 32 | module;
 	at = index_get(&b->seen, key);
 	if (at == INDEX_NONE) {
 		at = b->made.list.count;
@@ -148,7 +148,7 @@ static int add(struct breaking *b, const struct profile *p, const struct profile
 	return 0;
 }
 
-static int more_samples(const void *a, const void *b)
+static int compare_breakages(const void *a, const void *b)
 {
 	const struct breakage *x = a, *y = b;
 	int order = strcmp(x->reason, y->reason);
@@ -160,16 +160,16 @@ static int more_samples(const void *a, const void *b)
 
 int breakages_of(struct breakages *ret, const struct profile *p, uint32_t event)
 {
-	struct recorded recorded = recorded_of(p);
-	struct breaking b = {0};
+	struct recorded_parts recorded = find_recorded_parts(p);
+	struct breakage_builder b = {0};
 	int rc = 0;
 
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++) {
 		const struct profile_sum *s = &p->sums[i];
-		struct verdict v = judge(p, recorded, s->stack);
+		struct stack_verdict v = judge_stack_end(p, recorded, s->stack);
 
 		if (s->event == event && (v.kind == BROKEN || v.kind == NO_STACK))
-			rc = add(&b, p, s, v);
+			rc = add_breakage(&b, p, s, v);
 	}
 	names_free(&b.modules);
 	index_free(&b.seen);
@@ -178,7 +178,7 @@ int breakages_of(struct breakages *ret, const struct profile *p, uint32_t event)
 		return rc;
 	}
 	if (b.made.list.count)
-		qsort(b.made.list.items, b.made.list.count, sizeof(struct breakage), more_samples);
+		qsort(b.made.list.items, b.made.list.count, sizeof(struct breakage), compare_breakages);
 	*ret = b.made;
 	return 0;
 }

@@ -14,7 +14,7 @@
 #define NO_USER_STACKS(X) \
 	X(KERNEL_THREAD, "kernel threads") \
 	X(NO_MEMORY_MAP, "threads starting or ending") /* END_NO_MEMORY_MAP */ \
-	X(NOT_ASKED, "not asked for") /* recorded with kernel stacks only */
+	X(NOT_RECORDED, "not asked for") /* recorded with kernel stacks only */
 
 #define NO_USER_ENUM(NAME, word) NO_USER_##NAME,
 enum no_user { NO_USER_STACKS(NO_USER_ENUM) NO_USER_COUNT };

@@ -17,7 +17,7 @@ void buckets_init(struct buckets *b, uint64_t window)
 		b->width = 1;
 }
 
-static void empty(struct bucket *b)
+static void bucket_clear(struct bucket *b)
 {
 	vector_free(&b->sums);
 	b->merged = 0;
@@ -26,10 +26,10 @@ static void empty(struct bucket *b)
 void buckets_free(struct buckets *b)
 {
 	for (unsigned int i = 0; i < BUCKETS; i++)
-		empty(&b->ring[i]);
+		bucket_clear(&b->ring[i]);
 }
 
-static bool in_window(const struct buckets *b, uint64_t number)
+static bool buckets_in_window(const struct buckets *b, uint64_t number)
 {
 	return number + BUCKETS > b->last;
 }
@@ -42,8 +42,8 @@ void buckets_advance(struct buckets *b, uint64_t now)
 		return;
 	b->last = number;
 	for (unsigned int i = 0; i < BUCKETS; i++)
-		if (!in_window(b, b->ring[i].number))
-			empty(&b->ring[i]);
+		if (!buckets_in_window(b, b->ring[i].number))
+			bucket_clear(&b->ring[i]);
 }
 
 uint64_t buckets_begin(const struct buckets *b)
@@ -51,7 +51,7 @@ uint64_t buckets_begin(const struct buckets *b)
 	return b->last >= BUCKETS ? (b->last - BUCKETS + 1) * b->width : 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_bucket_sums(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 
@@ -64,16 +64,16 @@ static int compare(const void *a, const void *b)
 	return (x->flags > y->flags) - (x->flags < y->flags);
 }
 
-static void merge(struct bucket *b)
+static void merge_bucket(struct bucket *b)
 {
 	struct sum *sums = b->sums.items;
 	size_t kept = 0;
 
 	if (b->merged == b->sums.count)
 		return;
-	qsort(sums, b->sums.count, sizeof(*sums), compare);
+	qsort(sums, b->sums.count, sizeof(*sums), compare_bucket_sums);
 	for (size_t i = 1; i < b->sums.count; i++) {
-		if (compare(&sums[kept], &sums[i])) {
+		if (compare_bucket_sums(&sums[kept], &sums[i])) {
 			sums[++kept] = sums[i];
 			continue;
 		}
@@ -97,13 +97,13 @@ int buckets_add(struct buckets *b, const struct sample *s)
 	};
 
 	buckets_advance(b, s->time);
-	if (!in_window(b, number))
+	if (!buckets_in_window(b, number))
 		return 0;
 	if (to->number != number)
-		empty(to);
+		bucket_clear(to);
 	to->number = number;
 	if (to->sums.count >= 2 * to->merged + SPARE)
-		merge(to);
+		merge_bucket(to);
 	return vector_push(&to->sums, one);
 }
 
@@ -111,8 +111,8 @@ const struct bucket *buckets_at(struct buckets *b, unsigned int place)
 {
 	struct bucket *at = &b->ring[place];
 
-	if (!at->sums.count || !in_window(b, at->number))
+	if (!at->sums.count || !buckets_in_window(b, at->number))
 		return NULL;
-	merge(at);
+	merge_bucket(at);
 	return at;
 }

@@ -5,12 +5,12 @@
 
 #include "analyze/callers.h"
 
-static const struct tree_node *node_at(const struct tree *t, uint32_t node)
+static const struct tree_node *caller_tree_node(const struct tree *t, uint32_t node)
 {
 	return &t->nodes.items[node];
 }
 
-static void add_self(struct tree_maker *m, uint32_t node, uint64_t count, uint64_t weight)
+static void add_caller_self(struct tree_maker *m, uint32_t node, uint64_t count, uint64_t weight)
 {
 	m->tree.nodes.items[node].self_count += count;
 	m->tree.nodes.items[node].self_weight += weight;
@@ -20,10 +20,10 @@ static void add_self(struct tree_maker *m, uint32_t node, uint64_t count, uint64
  * For every node of t, set to[node] to its node in the tree of callees, or TREE_NONE if the node is
  * not below the function.
  */
-static int follow(struct tree_maker *m, const struct tree *t, uint32_t label, uint32_t *to)
+static int add_callees(struct tree_maker *m, const struct tree *t, uint32_t label, uint32_t *to)
 {
 	for (uint32_t i = 0; i < t->nodes.count; i++) {
-		const struct tree_node *n = node_at(t, i);
+		const struct tree_node *n = caller_tree_node(t, i);
 
 		to[i] = i ? to[n->parent] : TREE_NONE; /* Parents precede their children. */
 		if (to[i] != TREE_NONE && tree_descend(m, &to[i], n->label) < 0)
@@ -31,7 +31,7 @@ static int follow(struct tree_maker *m, const struct tree *t, uint32_t label, ui
 		if (to[i] == TREE_NONE && n->label == label)
 			to[i] = 0;
 		if (to[i] != TREE_NONE)
-			add_self(m, to[i], n->self_count, n->self_weight);
+			add_caller_self(m, to[i], n->self_count, n->self_weight);
 	}
 	return 0;
 }
@@ -43,7 +43,7 @@ int callees_of(struct tree *ret, const struct tree *t, uint32_t label)
 	int rc = to ? tree_begin(&m) : -ENOMEM;
 
 	if (!rc)
-		rc = follow(&m, t, label, to);
+		rc = add_callees(&m, t, label, to);
 	free(to);
 	return tree_end(&m, rc, ret);
 }
@@ -52,15 +52,15 @@ int callees_of(struct tree *ret, const struct tree *t, uint32_t label)
  * Add the path from the parent of a node of the function up to the root of t (excluded), as the
  * path from the root of m down.
  */
-static int climb(struct tree_maker *m, const struct tree *t, uint32_t from)
+static int add_callers_above(struct tree_maker *m, const struct tree *t, uint32_t from)
 {
-	const struct tree_node *n = node_at(t, from);
+	const struct tree_node *n = caller_tree_node(t, from);
 	uint32_t to = 0;
 
-	for (uint32_t at = n->parent; at; at = node_at(t, at)->parent)
-		if (tree_descend(m, &to, node_at(t, at)->label) < 0)
+	for (uint32_t at = n->parent; at; at = caller_tree_node(t, at)->parent)
+		if (tree_descend(m, &to, caller_tree_node(t, at)->label) < 0)
 			return -ENOMEM;
-	add_self(m, to, n->count, n->weight);
+	add_caller_self(m, to, n->count, n->weight);
 	return 0;
 }
 
@@ -72,11 +72,11 @@ int callers_of(struct tree *ret, const struct tree *t, uint32_t label)
 	int rc = within ? tree_begin(&m) : -ENOMEM;
 
 	for (uint32_t i = 1; i < t->nodes.count && !rc; i++) {
-		const struct tree_node *n = node_at(t, i);
+		const struct tree_node *n = caller_tree_node(t, i);
 
 		within[i] = within[n->parent] || n->label == label;
 		if (within[i] && !within[n->parent])
-			rc = climb(&m, t, i);
+			rc = add_callers_above(&m, t, i);
 	}
 	free(within);
 	return tree_end(&m, rc, ret);

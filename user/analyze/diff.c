@@ -17,35 +17,35 @@
 #define KTHREADD 2 /* pid of the parent of all kernel threads */
 
 /* Which samples are counted: all, and those in the kernel alone. */
-enum part { ALL, IN_KERNEL, PARTS };
+enum diff_part { DIFF_PART_ALL, DIFF_PART_KERNEL, DIFF_PART_COUNT };
 
 /* One run while it is being compared. */
-struct run {
+struct compared_run {
 	struct diff_run given;
 	bool after;
 	double whole; /* divisor of the counts */
 	uint32_t *labels; /* by index of frame */
-	uint64_t *counts[PARTS][DIFF_COSTS]; /* by label */
+	uint64_t *counts[DIFF_PART_COUNT][DIFF_COSTS]; /* by label */
 	double kernel; /* number of samples in the kernel */
 };
 
-struct comparing {
+struct diff_builder {
 	struct names names;
-	const struct diff_how *how;
+	const struct diff_criteria *criteria;
 	uint32_t unknown; /* label of frames that are missing in a trace */
 	bool *kernel; /* by label; see struct diff_row */
 	/*
 	 * the runs; after these, if there is one run on each side, the stretches of both runs,
 	 * alternating
 	 */
-	struct run *runs;
+	struct compared_run *runs;
 	size_t run_count, stretch_count; /* stretch_count: of both sides */
 	double scale; /* factor from a value to the unit that is shown */
 	struct diff_noise noise[2]; /* variation among runs: [0] of programs, [1] of the kernel */
 	struct diff_count *list; /* scratch with room for one count of each run */
 };
 
-static int label(struct comparing *c, const char *name, const char *more, uint32_t *ret)
+static int intern_diff_label(struct diff_builder *c, const char *name, const char *more, uint32_t *ret)
 {
 	size_t name_size = strlen(name) + 1, more_size = strlen(more);
 	char *both = malloc(name_size + more_size);
@@ -60,10 +60,10 @@ static int label(struct comparing *c, const char *name, const char *more, uint32
 	return rc;
 }
 
-static int label_frames(struct comparing *c, struct run *r)
+static int diff_label_frames(struct diff_builder *c, struct compared_run *r)
 {
 	const struct profile *p = r->given.profile;
-	int rc = label(c, "[unknown]", "", &c->unknown);
+	int rc = intern_diff_label(c, "[unknown]", "", &c->unknown);
 
 	r->labels = calloc(p->frame_count + 1, sizeof(*r->labels));
 	if (!r->labels)
@@ -71,7 +71,7 @@ static int label_frames(struct comparing *c, struct run *r)
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
 		char *name = diff_frame_name(p, i);
 
-		rc = name ? label(c, name, profile_module_name(p, p->frames[i].mapping),
+		rc = name ? intern_diff_label(c, name, profile_module_name(p, p->frames[i].mapping),
 				  &r->labels[i])
 			  : -ENOMEM;
 		free(name);
@@ -80,23 +80,23 @@ static int label_frames(struct comparing *c, struct run *r)
 }
 
 /* Intern the label of a group, the same in every recording. */
-static int label_group(struct comparing *c, const struct group *g, uint32_t *ret)
+static int diff_label_group(struct diff_builder *c, const struct group *g, uint32_t *ret)
 {
 	char pid[32];
 
-	if (c->how->by == GROUP_THREAD)
-		return label(c, g->name, process_name(g->process), ret);
-	if (c->how->by == GROUP_MODULE)
-		return label(c, module_short_name(g->name), "", ret);
+	if (c->criteria->by == GROUP_THREAD)
+		return intern_diff_label(c, g->name, process_name(g->process), ret);
+	if (c->criteria->by == GROUP_MODULE)
+		return intern_diff_label(c, module_short_name(g->name), "", ret);
 	snprintf(pid, sizeof(pid), "%" PRIu64, g->process->pid);
-	return label(c, g->name, c->how->by == GROUP_PROCESS ? pid : "", ret);
+	return intern_diff_label(c, g->name, c->criteria->by == GROUP_PROCESS ? pid : "", ret);
 }
 
 /* Return whether the group of a process is a kernel thread, or a program of kernel threads only. */
-static bool is_kernel_thread(const struct comparing *c, const struct process *p)
+static bool is_kernel_thread_group(const struct diff_builder *c, const struct process *p)
 {
-	if (c->how->by == GROUP_CONTAINER || c->how->by == GROUP_CGROUP ||
-	    c->how->by == GROUP_MODULE)
+	if (c->criteria->by == GROUP_CONTAINER || c->criteria->by == GROUP_CGROUP ||
+	    c->criteria->by == GROUP_MODULE)
 		return false;
 	return !*p->exe && (p->pid == 0 || p->pid == KTHREADD || p->parent == KTHREADD);
 }
@@ -105,25 +105,25 @@ static bool is_kernel_thread(const struct comparing *c, const struct process *p)
  * Mark the labels of the kernel's own text, its modules, and code in no module. While c->kernel is
  * NULL, only intern the labels.
  */
-static int mark_kernel_modules(struct comparing *c, const struct run *r)
+static int mark_kernel_modules(struct diff_builder *c, const struct compared_run *r)
 {
 	const struct profile *p = r->given.profile;
 	uint32_t number;
-	int rc = label(c, "[unknown]", "", &number);
+	int rc = intern_diff_label(c, "[unknown]", "", &number);
 
 	if (!rc && c->kernel)
 		c->kernel[number] = true;
 	for (uint32_t i = 0; i < p->mapping_count && !rc; i++) {
 		if (p->mappings[i].m.kind != MAPPING_KERNEL)
 			continue;
-		rc = label(c, profile_module_name(p, i), "", &number);
+		rc = intern_diff_label(c, profile_module_name(p, i), "", &number);
 		if (!rc && c->kernel)
 			c->kernel[number] = true;
 	}
 	return rc;
 }
 
-static void mark_kernel_frames(struct comparing *c, const struct run *r)
+static void mark_kernel_frames(struct diff_builder *c, const struct compared_run *r)
 {
 	const struct profile *p = r->given.profile;
 
@@ -134,9 +134,9 @@ static void mark_kernel_frames(struct comparing *c, const struct run *r)
 }
 
 /* Allocate the counts of a run, once all labels are known. */
-static int make_counts(struct comparing *c, struct run *r)
+static int diff_make_counts(struct diff_builder *c, struct compared_run *r)
 {
-	for (int i = 0; i < PARTS * DIFF_COSTS; i++) {
+	for (int i = 0; i < DIFF_PART_COUNT * DIFF_COSTS; i++) {
 		uint64_t **counts = &r->counts[i / DIFF_COSTS][i % DIFF_COSTS];
 
 		*counts = calloc(c->names.texts.count + 1, sizeof(**counts));
@@ -146,8 +146,8 @@ static int make_counts(struct comparing *c, struct run *r)
 	return 0;
 }
 
-static int count_functions(struct comparing *c, struct run *r, const struct profile *p,
-			   enum part part)
+static int diff_count_functions(struct diff_builder *c, struct compared_run *r, const struct profile *p,
+			   enum diff_part diff_part)
 {
 	/* functions_of() uses only the names of the symbols. */
 	struct symbols symbols = {.names = c->names};
@@ -161,8 +161,8 @@ static int count_functions(struct comparing *c, struct run *r, const struct prof
 	for (size_t i = 0; i < found.list.count && !rc; i++) {
 		const struct function_cost *f = &found.list.items[i];
 
-		r->counts[part][DIFF_SELF][f->symbol] = f->self_count;
-		r->counts[part][DIFF_TOTAL][f->symbol] = f->total_count;
+		r->counts[diff_part][DIFF_SELF][f->symbol] = f->self_count;
+		r->counts[diff_part][DIFF_TOTAL][f->symbol] = f->total_count;
 	}
 	functions_free(&found);
 	tree_free(&tree);
@@ -170,35 +170,35 @@ static int count_functions(struct comparing *c, struct run *r, const struct prof
 }
 
 /* Intern the labels of all groups; the room for counts depends on their number. */
-static int label_groups(struct comparing *c, struct run *r)
+static int diff_label_groups(struct diff_builder *c, struct compared_run *r)
 {
 	struct groups groups = {0};
-	int rc = groups_of(&groups, r->given.profile, r->given.event, c->how->by);
+	int rc = groups_of(&groups, r->given.profile, r->given.event, c->criteria->by);
 	uint32_t number;
 
-	if (!rc && c->how->by == GROUP_MODULE)
+	if (!rc && c->criteria->by == GROUP_MODULE)
 		rc = mark_kernel_modules(c, r);
 	for (size_t i = 0; i < groups.list.count && !rc; i++)
-		rc = label_group(c, &groups.list.items[i], &number);
+		rc = diff_label_group(c, &groups.list.items[i], &number);
 	groups_free(&groups);
 	return rc;
 }
 
-static int count_groups(struct comparing *c, struct run *r, const struct profile *p,
-			enum part part)
+static int diff_count_groups(struct diff_builder *c, struct compared_run *r, const struct profile *p,
+			enum diff_part diff_part)
 {
 	struct groups groups = {0};
-	int rc = groups_of(&groups, p, r->given.event, c->how->by);
+	int rc = groups_of(&groups, p, r->given.event, c->criteria->by);
 
 	for (size_t i = 0; i < groups.list.count && !rc; i++) {
 		const struct group *g = &groups.list.items[i];
 		uint32_t number;
 
-		rc = label_group(c, g, &number);
+		rc = diff_label_group(c, g, &number);
 		if (rc)
 			continue;
-		r->counts[part][DIFF_TOTAL][number] += g->count;
-		c->kernel[number] |= is_kernel_thread(c, g->process);
+		r->counts[diff_part][DIFF_TOTAL][number] += g->count;
+		c->kernel[number] |= is_kernel_thread_group(c, g->process);
 	}
 	groups_free(&groups);
 	return rc;
@@ -211,14 +211,14 @@ static bool is_in_kernel(const struct profile *p, const struct profile_sum *s)
 	return frame != PROFILE_NONE && p->frames[frame].f.kind == FRAME_KERNEL;
 }
 
-static int count_part(struct comparing *c, struct run *r, const struct profile *p, enum part part)
+static int diff_count_part(struct diff_builder *c, struct compared_run *r, const struct profile *p, enum diff_part diff_part)
 {
-	return c->how->by == DIFF_BY_FUNCTION ? count_functions(c, r, p, part)
-					      : count_groups(c, r, p, part);
+	return c->criteria->by == DIFF_BY_FUNCTION ? diff_count_functions(c, r, p, diff_part)
+					      : diff_count_groups(c, r, p, diff_part);
 }
 
 /* Count the samples in the kernel, using a copy of the profile that only has their sums. */
-static int count_kernel(struct comparing *c, struct run *r)
+static int diff_count_kernel(struct diff_builder *c, struct compared_run *r)
 {
 	struct profile only = *r->given.profile;
 	uint64_t count, weight;
@@ -231,49 +231,49 @@ static int count_kernel(struct comparing *c, struct run *r)
 	for (uint32_t i = 0; i < r->given.profile->sum_count; i++)
 		if (is_in_kernel(&only, &r->given.profile->sums[i]))
 			only.sums[only.sum_count++] = r->given.profile->sums[i];
-	rc = count_part(c, r, &only, IN_KERNEL);
+	rc = diff_count_part(c, r, &only, DIFF_PART_KERNEL);
 	profile_event_total(&only, r->given.event, &count, &weight);
 	r->kernel = (double)count;
 	free(only.sums);
 	return rc;
 }
 
-static int count_run(struct comparing *c, struct run *r)
+static int diff_count_run(struct diff_builder *c, struct compared_run *r)
 {
-	int rc = make_counts(c, r);
+	int rc = diff_make_counts(c, r);
 
-	if (!rc && c->how->by == DIFF_BY_FUNCTION)
+	if (!rc && c->criteria->by == DIFF_BY_FUNCTION)
 		mark_kernel_frames(c, r);
-	else if (!rc && c->how->by == GROUP_MODULE)
+	else if (!rc && c->criteria->by == GROUP_MODULE)
 		rc = mark_kernel_modules(c, r);
 	if (!rc)
-		rc = count_part(c, r, r->given.profile, ALL);
-	return rc ? rc : count_kernel(c, r);
+		rc = diff_count_part(c, r, r->given.profile, DIFF_PART_ALL);
+	return rc ? rc : diff_count_kernel(c, r);
 }
 
 /* Intern the names of all runs first, then count each run. */
-static int count_all(struct comparing *c)
+static int diff_count_all(struct diff_builder *c)
 {
-	bool functions = c->how->by == DIFF_BY_FUNCTION;
+	bool functions = c->criteria->by == DIFF_BY_FUNCTION;
 	size_t runs = c->run_count + c->stretch_count;
 	int rc = 0;
 
 	for (size_t i = 0; i < runs && !rc; i++)
-		rc = functions ? label_frames(c, &c->runs[i]) : label_groups(c, &c->runs[i]);
+		rc = functions ? diff_label_frames(c, &c->runs[i]) : diff_label_groups(c, &c->runs[i]);
 	if (rc)
 		return rc;
 	c->kernel = calloc(c->names.texts.count + 1, sizeof(*c->kernel));
 	if (!c->kernel)
 		return -ENOMEM;
 	for (size_t i = 0; i < runs && !rc; i++)
-		rc = count_run(c, &c->runs[i]);
+		rc = diff_count_run(c, &c->runs[i]);
 	return rc;
 }
 
 /* Set the divisor of a run's counts, and the scale with which a quotient is shown. */
-static int measure_run(struct comparing *c, struct run *r)
+static int diff_measure_run(struct diff_builder *c, struct compared_run *r)
 {
-	enum diff_measure measure = c->how->measure;
+	enum diff_measure measure = c->criteria->measure;
 	const struct profile *p = r->given.profile;
 	const struct event *e = r->given.event < p->event_count ? &p->events[r->given.event] : NULL;
 	bool is_time = e && !strcmp(e->unit, "ns");
@@ -299,7 +299,7 @@ static int measure_run(struct comparing *c, struct run *r)
  * Return whether all counts of both sides, if they were on one side alone, would amount to a change
  * of at least how->least.
  */
-static bool is_large_enough(const struct comparing *c, const struct diff_count *list, size_t count)
+static bool is_large_enough(const struct diff_builder *c, const struct diff_count *list, size_t count)
 {
 	double whole[2] = {0, 0}, all = 0;
 
@@ -307,44 +307,44 @@ static bool is_large_enough(const struct comparing *c, const struct diff_count *
 		whole[list[i].after] += list[i].whole;
 		all += (double)list[i].count;
 	}
-	return all / fmin(whole[0], whole[1]) * c->scale >= c->how->least;
+	return all / fmin(whole[0], whole[1]) * c->scale >= c->criteria->least;
 }
 
-static struct diff_count count_of(const struct run *r, uint32_t number, enum diff_cost cost)
+static struct diff_count diff_count_in_run(const struct compared_run *r, uint32_t number, enum diff_cost cost)
 {
-	return (struct diff_count){r->counts[ALL][cost][number], r->whole, r->after,
-				   r->counts[IN_KERNEL][cost][number], r->kernel};
+	return (struct diff_count){r->counts[DIFF_PART_ALL][cost][number], r->whole, r->after,
+				   r->counts[DIFF_PART_KERNEL][cost][number], r->kernel};
 }
 
 /*
  * Return how values vary from run to run: the variation found in all labels, and the variation
  * within the two runs for this label.
  */
-static struct diff_noise noise_of(const struct comparing *c, uint32_t number, enum diff_cost cost)
+static struct diff_noise diff_noise_of(const struct diff_builder *c, uint32_t number, enum diff_cost cost)
 {
 	struct diff_noise noise = c->noise[c->kernel[number]];
 
 	for (size_t i = 0; i < c->stretch_count; i++)
-		c->list[i] = count_of(&c->runs[c->run_count + i], number, cost);
-	noise.within = diff_spread_within(c->list, c->stretch_count, c->how->measure == DIFF_SHARE,
+		c->list[i] = diff_count_in_run(&c->runs[c->run_count + i], number, cost);
+	noise.within = diff_spread_within(c->list, c->stretch_count, c->criteria->measure == DIFF_SHARE,
 					  &noise.freedom);
 	return noise;
 }
 
 /* Compute the change of one cost of a label. */
-static struct diff_change change_of(const struct comparing *c, uint32_t number, enum diff_cost cost)
+static struct diff_change diff_change_of_label(const struct diff_builder *c, uint32_t number, enum diff_cost cost)
 {
-	struct diff_noise noise = noise_of(c, number, cost);
+	struct diff_noise noise = diff_noise_of(c, number, cost);
 	struct diff_change change;
 	size_t count = 0;
 
 	for (size_t i = 0; i < c->run_count; i++) {
-		const struct run *r = &c->runs[i];
+		const struct compared_run *r = &c->runs[i];
 
 		if (r->whole > 0) /* a run without samples has no shares */
-			c->list[count++] = count_of(r, number, cost);
+			c->list[count++] = diff_count_in_run(r, number, cost);
 	}
-	change = diff_change_of(c->list, count, c->how->measure == DIFF_SHARE, &noise);
+	change = diff_change_of(c->list, count, c->criteria->measure == DIFF_SHARE, &noise);
 	change.tested = change.tested && is_large_enough(c, c->list, count);
 	for (int side = 0; side < 2; side++)
 		change.value[side] *= c->scale;
@@ -358,7 +358,7 @@ static struct diff_change change_of(const struct comparing *c, uint32_t number, 
  * Return the mean spread of all labels with enough samples; the spread of a single label is
  * moderated with this mean.
  */
-static double usual_spread(const struct comparing *c, bool kernel)
+static double diff_usual_spread(const struct diff_builder *c, bool kernel)
 {
 	double sum = 0;
 	size_t count = 0;
@@ -368,7 +368,7 @@ static double usual_spread(const struct comparing *c, bool kernel)
 
 		if (c->kernel[i] != kernel)
 			continue;
-		change = change_of(c, i, DIFF_TOTAL);
+		change = diff_change_of_label(c, i, DIFF_TOTAL);
 		if (change.tested) {
 			sum += change.spread;
 			count++;
@@ -377,7 +377,7 @@ static double usual_spread(const struct comparing *c, bool kernel)
 	return count ? fmax(1, sum / (double)count) : 1;
 }
 
-static int add_rows(struct diff *d, struct comparing *c)
+static int add_diff_rows(struct diff *d, struct diff_builder *c)
 {
 	int rc = 0;
 
@@ -385,14 +385,14 @@ static int add_rows(struct diff *d, struct comparing *c)
 	if (!c->list)
 		return -ENOMEM;
 	for (int kernel = 0; kernel < 2; kernel++)
-		c->noise[kernel].usual = usual_spread(c, kernel);
+		c->noise[kernel].usual = diff_usual_spread(c, kernel);
 	for (size_t i = 0; i < c->names.texts.count && !rc; i++) {
 		const char *name = names_text(&c->names, i);
 		struct diff_row row = {.name = name, .more = name + strlen(name) + 1,
 				       .kernel = c->kernel[i]};
 
 		for (int cost = 0; cost < DIFF_COSTS; cost++)
-			row.cost[cost] = change_of(c, i, cost);
+			row.cost[cost] = diff_change_of_label(c, i, cost);
 		if (!row.cost[DIFF_TOTAL].count[0] && !row.cost[DIFF_TOTAL].count[1])
 			continue;
 		d->tested[row.kernel] += row.cost[DIFF_TOTAL].tested;
@@ -405,7 +405,7 @@ static int add_rows(struct diff *d, struct comparing *c)
  * Correct for multiple tests (diff_correct()). All changes of programs, self and total of all rows,
  * are one family of tests; all changes of the kernel are another.
  */
-static int correct(struct diff *d, bool kernel)
+static int correct_diff_family(struct diff *d, bool kernel)
 {
 	struct diff_change **all = calloc(d->rows.count * DIFF_COSTS + 1, sizeof(*all));
 	size_t count = 0;
@@ -424,7 +424,7 @@ static int correct(struct diff *d, bool kernel)
 
 bool diff_is_significant(const struct diff_change *c)
 {
-	return c->tested && c->q <= DIFF_LEVEL;
+	return c->tested && c->q <= DIFF_SIGNIFICANCE;
 }
 
 const char *diff_stars(const struct diff_change *c)
@@ -435,7 +435,7 @@ const char *diff_stars(const struct diff_change *c)
 }
 
 /* Order for qsort(): return -1, 0 or 1, so that the larger comes first. */
-static int larger(double x, double y)
+static int compare_larger_first(double x, double y)
 {
 	return (x < y) - (x > y);
 }
@@ -445,7 +445,7 @@ static int larger(double x, double y)
  * amount; then all other rows. Equal rows are ordered by name, so that the order does not depend on
  * which side is before.
  */
-static int more_changed(const void *a, const void *b)
+static int compare_diff_rows(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
 	int order = 0;
@@ -455,20 +455,20 @@ static int more_changed(const void *a, const void *b)
 
 		order = (int)diff_is_significant(k) - (int)diff_is_significant(c);
 		if (!order && diff_is_significant(c))
-			order = larger(fabs(c->change), fabs(k->change));
+			order = compare_larger_first(fabs(c->change), fabs(k->change));
 	}
 	for (int cost = 0; cost < DIFF_COSTS && !order; cost++)
-		order = larger(fabs(x->cost[cost].change), fabs(y->cost[cost].change));
+		order = compare_larger_first(fabs(x->cost[cost].change), fabs(y->cost[cost].change));
 	if (!order)
 		order = strcmp(x->name, y->name);
 	return order ? order : strcmp(x->more, y->more);
 }
 
-static int add_run(struct comparing *c, struct run *r, const struct diff_run *given, bool after)
+static int add_compared_run(struct diff_builder *c, struct compared_run *r, const struct diff_run *given, bool after)
 {
 	r->given = *given;
 	r->after = after;
-	return measure_run(c, r);
+	return diff_measure_run(c, r);
 }
 
 /* Return how many stretches of each side can be compared in pairs. */
@@ -482,7 +482,7 @@ static size_t count_stretches(const struct diff_side sides[2])
 							    : after->stretch_count;
 }
 
-static int make_runs(struct comparing *c, const struct diff_side sides[2])
+static int make_compared_runs(struct diff_builder *c, const struct diff_side sides[2])
 {
 	size_t stretches = count_stretches(sides);
 	int rc = 0;
@@ -492,18 +492,18 @@ static int make_runs(struct comparing *c, const struct diff_side sides[2])
 		return -ENOMEM;
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < sides[side].count && !rc; i++)
-			rc = add_run(c, &c->runs[c->run_count++], &sides[side].runs[i], side == 1);
+			rc = add_compared_run(c, &c->runs[c->run_count++], &sides[side].runs[i], side == 1);
 	for (size_t i = 0; i < 2 * stretches && !rc; i++, c->stretch_count++)
-		rc = add_run(c, &c->runs[c->run_count + i], &sides[i % 2].runs->stretches[i / 2],
+		rc = add_compared_run(c, &c->runs[c->run_count + i], &sides[i % 2].runs->stretches[i / 2],
 			     i % 2 == 1);
 	return rc;
 }
 
-static void free_runs(struct comparing *c)
+static void free_compared_runs(struct diff_builder *c)
 {
 	for (size_t i = 0; i < c->run_count + c->stretch_count; i++) {
 		free(c->runs[i].labels);
-		for (int k = 0; k < PARTS * DIFF_COSTS; k++)
+		for (int k = 0; k < DIFF_PART_COUNT * DIFF_COSTS; k++)
 			free(c->runs[i].counts[k / DIFF_COSTS][k % DIFF_COSTS]);
 	}
 	free(c->runs);
@@ -511,28 +511,28 @@ static void free_runs(struct comparing *c)
 	free(c->list);
 }
 
-int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_how *how)
+int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_criteria *criteria)
 {
 	static const struct diff_noise assumed = {1, DIFF_ASSUMED_PROGRAM, DIFF_ASSUMED_KERNEL,
 						     0, 0};
-	struct comparing c = {.how = how, .noise = {assumed, assumed}};
-	struct diff d = {.costs = {[DIFF_SELF] = how->by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
-	int rc = make_runs(&c, sides);
+	struct diff_builder c = {.criteria = criteria, .noise = {assumed, assumed}};
+	struct diff d = {.costs = {[DIFF_SELF] = criteria->by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
+	int rc = make_compared_runs(&c, sides);
 
 	if (!rc)
-		rc = count_all(&c);
+		rc = diff_count_all(&c);
 	if (!rc)
-		rc = add_rows(&d, &c);
+		rc = add_diff_rows(&d, &c);
 	for (int kernel = 0; kernel < 2 && !rc; kernel++)
-		rc = correct(&d, kernel);
-	free_runs(&c);
+		rc = correct_diff_family(&d, kernel);
+	free_compared_runs(&c);
 	d.names = c.names;
 	if (rc < 0) {
 		diff_free(&d);
 		return rc;
 	}
 	if (d.rows.count)
-		qsort(d.rows.items, d.rows.count, sizeof(*d.rows.items), more_changed);
+		qsort(d.rows.items, d.rows.count, sizeof(*d.rows.items), compare_diff_rows);
 	*ret = d;
 	return 0;
 }

@@ -43,7 +43,7 @@ struct diff_run {
 #define DIFF_STRETCHES 8 /* per run; enough degrees of freedom, and longer than most phases */
 
 /* The choice of the things to compare, the unit, and the smallest change. */
-struct diff_how {
+struct diff_criteria {
 	unsigned int by; /* enum group_by or DIFF_BY_FUNCTION */
 	enum diff_measure measure;
 	/*
@@ -97,7 +97,7 @@ struct diff {
  * its own: so other programs that change the load of the kernel neither hide a change of the
  * program nor appear as one.
  */
-int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_how *how);
+int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_criteria *how);
 void diff_free(struct diff *d);
 
 bool diff_is_significant(const struct diff_change *c);

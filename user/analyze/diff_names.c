@@ -17,7 +17,7 @@ static const char *const suffixes[] = {
 };
 
 /* Return whether all of text is one of the suffixes, including its number if it has one. */
-static bool is_suffix(const char *text)
+static bool is_compiler_suffix(const char *text)
 {
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
 		size_t size = strlen(suffixes[i]);
@@ -30,7 +30,7 @@ static bool is_suffix(const char *text)
 }
 
 /* Return whether text is the version of a symbol in a library: "@GLIBC_2.2.5", "@@GLIBC_2.17". */
-static bool is_version(const char *text)
+static bool is_symbol_version(const char *text)
 {
 	text += 1 + (text[1] == '@');
 	for (const char *c = text; *c; c++)
@@ -39,21 +39,21 @@ static bool is_version(const char *text)
 	return isupper((unsigned char)*text);
 }
 
-static void strip_suffixes(char *name)
+static void strip_symbol_suffixes(char *name)
 {
 	char *at_sign = strchr(name + (*name != '\0'), '@');
 
-	if (at_sign && is_version(at_sign))
+	if (at_sign && is_symbol_version(at_sign))
 		*at_sign = '\0';
 	for (size_t at = strlen(name); at-- > 1;) {
-		if (name[at] != '.' || !is_suffix(name + at))
+		if (name[at] != '.' || !is_compiler_suffix(name + at))
 			continue;
 		name[at] = '\0';
 	}
 }
 
 /* Return "function (file.py)"; NULL without memory. */
-static char *python_function(const struct function *f)
+static char *name_python_for_diff(const struct function *f)
 {
 	const char *slash = *f->file == '<' ? NULL : strrchr(f->file, '/');
 	char *text = NULL;
@@ -69,7 +69,7 @@ static char *python_function(const struct function *f)
  * Name a frame whose function has no name. If the file was rebuilt, only its module is used,
  * because the start address of a function differs from build to build. NULL without memory.
  */
-static char *nameless(const struct profile *p, uint32_t frame)
+static char *name_nameless_for_diff(const struct profile *p, uint32_t frame)
 {
 	const struct profile_frame *f = &p->frames[frame];
 	char buf[512], *text = NULL;
@@ -86,12 +86,12 @@ char *diff_frame_name(const struct profile *p, uint32_t frame)
 	char *copy;
 
 	if (!name)
-		return nameless(p, frame);
+		return name_nameless_for_diff(p, frame);
 	if (f->f.kind == FRAME_PYTHON)
-		return python_function(&p->functions[f->function].f);
+		return name_python_for_diff(&p->functions[f->function].f);
 	copy = strdup(name);
 	if (copy)
-		strip_suffixes(copy);
+		strip_symbol_suffixes(copy);
 	return copy;
 }
 

@@ -19,7 +19,7 @@
 #define USUAL_FREEDOM 4 /* weight of the usual spread, in degrees of freedom */
 
 /* The sums of all runs of both sides. */
-struct sides {
+struct side_sums {
 	double count[2], whole[2];
 	double kernel, whole_kernel; /* kernel counts of both sides */
 	bool shares;
@@ -31,7 +31,7 @@ static double log_choose(double n, double k)
 }
 
 /* Return the probability that x of the k counts are on a side, if nothing changed. */
-static double chance_of(const struct sides *s, double x, double k, int side)
+static double side_probability(const struct side_sums *s, double x, double k, int side)
 {
 	double of = s->whole[side], others = s->whole[!side], part = of / (of + others);
 
@@ -42,7 +42,7 @@ static double chance_of(const struct sides *s, double x, double k, int side)
 }
 
 /* Return the probability of x + 1 relative to that of x. */
-static double ratio_at(const struct sides *s, double x, double k, int side)
+static double ratio_at(const struct side_sums *s, double x, double k, int side)
 {
 	double of = s->whole[side], others = s->whole[!side];
 
@@ -55,9 +55,9 @@ static double ratio_at(const struct sides *s, double x, double k, int side)
  * Return the two-sided p of x of k counts on a side, where x is at least the expected count: twice
  * the probability of x or more, at most 1.
  */
-static double two_sided(const struct sides *s, double x, double k, int side)
+static double two_sided(const struct side_sums *s, double x, double k, int side)
 {
-	double term = chance_of(s, x, k, side), sum = 0;
+	double term = side_probability(s, x, k, side), sum = 0;
 
 	while (term > sum * NEGLIGIBLE && x <= k) {
 		sum += term;
@@ -67,7 +67,7 @@ static double two_sided(const struct sides *s, double x, double k, int side)
 	return sum < 0.5 ? 2 * sum : 1;
 }
 
-static double exact_chance(const struct sides *s)
+static double exact_probability(const struct side_sums *s)
 {
 	double k = s->count[0] + s->count[1], all = s->whole[0] + s->whole[1];
 	double part = s->whole[1] / all, expected = k * part;
@@ -80,14 +80,14 @@ static double exact_chance(const struct sides *s)
 }
 
 /* Return whether any distribution of these counts over the two sides would be significant. */
-static bool can_be_significant(const struct sides *s)
+static bool can_be_significant(const struct side_sums *s)
 {
 	double k = s->count[0] + s->count[1];
 
 	for (int side = 0; side < 2 && k > 0; side++) {
 		double most = s->shares ? fmin(k, s->whole[side]) : k;
 
-		if (two_sided(s, most, k, side) <= DIFF_LEVEL)
+		if (two_sided(s, most, k, side) <= DIFF_SIGNIFICANCE)
 			return true;
 	}
 	return false;
@@ -121,7 +121,7 @@ double diff_student_bound(double chance, unsigned int freedom)
 	return low;
 }
 
-static double value_of(const struct sides *s, int side)
+static double side_value(const struct side_sums *s, int side)
 {
 	return s->whole[side] > 0 ? s->count[side] / s->whole[side] : 0;
 }
@@ -130,7 +130,7 @@ static double value_of(const struct sides *s, int side)
  * Return the sampling variance of a value for a whole of 1: binomial for a share, Poisson for a
  * rate.
  */
-static double variance_of(const struct sides *s, double value)
+static double variance_of(const struct side_sums *s, double value)
 {
 	return s->shares ? value * (1 - value) : value;
 }
@@ -139,13 +139,13 @@ static double variance_of(const struct sides *s, double value)
  * Return the variance among the runs of a side relative to that of sampling: about 1 if sampling is
  * the only cause.
  */
-static double spread_of(const struct sides *s, const struct diff_count *counts, size_t count,
+static double spread_of(const struct side_sums *s, const struct diff_count *counts, size_t count,
 			 unsigned int freedom)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		double mean = value_of(s, counts[i].after);
+		double mean = side_value(s, counts[i].after);
 		double off = (double)counts[i].count - mean * counts[i].whole;
 
 		if (variance_of(s, mean) > 0)
@@ -155,7 +155,7 @@ static double spread_of(const struct sides *s, const struct diff_count *counts, 
 }
 
 /* Return the variance of the change due to sampling, if both sides have the same value. */
-static double sampling_variance(const struct sides *s)
+static double sampling_variance(const struct side_sums *s)
 {
 	double pooled = (s->count[0] + s->count[1]) / (s->whole[0] + s->whole[1]);
 
@@ -163,17 +163,17 @@ static double sampling_variance(const struct sides *s)
 }
 
 /* Return |change| in standard deviations; 0 if the variance is 0. */
-static double deviations(const struct sides *s, double spread)
+static double deviations(const struct side_sums *s, double spread)
 {
 	double variance = spread * sampling_variance(s);
 
-	return variance > 0 ? fabs(value_of(s, 1) - value_of(s, 0)) / sqrt(variance) : 0;
+	return variance > 0 ? fabs(side_value(s, 1) - side_value(s, 0)) / sqrt(variance) : 0;
 }
 
 /* Score interval of one value, z standard deviations each way (Wilson 1927). */
-static void score_interval(const struct sides *s, int side, double z, double *low, double *high)
+static void score_interval(const struct side_sums *s, int side, double z, double *low, double *high)
 {
-	double n = s->whole[side], v = value_of(s, side), width = z * z / n;
+	double n = s->whole[side], v = side_value(s, side), width = z * z / n;
 	double middle = v + width / 2;
 	double half = z * sqrt(variance_of(s, v) / n + width / (4 * n));
 	double over = s->shares ? 1 + width : 1;
@@ -184,7 +184,7 @@ static void score_interval(const struct sides *s, int side, double z, double *lo
 		*high = 1;
 }
 
-static void set_interval(struct diff_change *c, const struct sides *s, double z)
+static void set_interval(struct diff_change *c, const struct side_sums *s, double z)
 {
 	double low[2], high[2];
 
@@ -198,7 +198,7 @@ static void set_interval(struct diff_change *c, const struct sides *s, double z)
  * Account for the variance among several runs: raise p. Return the half-width of the interval in
  * standard deviations of sampling.
  */
-static double count_runs(struct diff_change *c, const struct sides *s, unsigned int freedom,
+static double account_for_runs(struct diff_change *c, const struct side_sums *s, unsigned int freedom,
 			 double usual)
 {
 	unsigned int all = freedom + USUAL_FREEDOM;
@@ -219,7 +219,7 @@ static double square(double x)
  * time in a value p, the share p changes by (1 - p) dU and (1 - p) dK with the value's own time and
  * by -p dK with other kernel time; variation among other programs is included in the first.
  */
-static double assumed_variance(const struct sides *s, const struct diff_noise *noise)
+static double assumed_variance(const struct side_sums *s, const struct diff_noise *noise)
 {
 	double all = s->whole[0] + s->whole[1], value = (s->count[0] + s->count[1]) / all;
 	double kernel = s->kernel / all, others = (s->whole_kernel - s->kernel) / all;
@@ -232,7 +232,7 @@ static double assumed_variance(const struct sides *s, const struct diff_noise *n
  * Return the two-sided probability of a change of this many standard deviations or more, by
  * Student's t distribution, or by the normal distribution if freedom is 0.
  */
-static double chance_beyond(double deviations, unsigned int freedom)
+static double probability_beyond(double deviations, unsigned int freedom)
 {
 	return freedom ? diff_student(deviations, freedom) : erfc(deviations / M_SQRT2);
 }
@@ -250,10 +250,10 @@ static unsigned int freedom_of(double measured, double all, unsigned int freedom
 }
 
 /*
- * Like count_runs() with one run on each side: the variance is assumed, plus the variance within
+ * Like account_for_runs() with one run on each side: the variance is assumed, plus the variance within
  * the runs.
  */
-static double count_assumed(struct diff_change *c, const struct sides *s,
+static double account_for_assumed(struct diff_change *c, const struct side_sums *s,
 			    const struct diff_noise *noise)
 {
 	double sampling = sampling_variance(s), spread = fmax(1, noise->within);
@@ -263,14 +263,14 @@ static double count_assumed(struct diff_change *c, const struct sides *s,
 		spread += 2 * assumed_variance(s, noise) / sampling;
 	if (noise->within > 1)
 		freedom = freedom_of(noise->within, spread, noise->freedom);
-	c->p = fmax(c->p, chance_beyond(deviations(s, spread), freedom));
+	c->p = fmax(c->p, probability_beyond(deviations(s, spread), freedom));
 	return (freedom ? diff_student_bound(1 - COVERED, freedom) : NORMAL_95) * sqrt(spread);
 }
 
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
 				  const struct diff_noise *noise)
 {
-	struct sides s = {.shares = shares};
+	struct side_sums s = {.shares = shares};
 	struct diff_change c = {.p = 1};
 	unsigned int freedom = count > 2 ? count - 2 : 0;
 	double z;
@@ -283,16 +283,16 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 		s.whole_kernel += counts[i].whole_kernel;
 	}
 	for (int side = 0; side < 2; side++)
-		c.value[side] = value_of(&s, side);
+		c.value[side] = side_value(&s, side);
 	c.change = c.low = c.high = c.value[1] - c.value[0];
 	if (s.whole[0] > 0 && s.whole[1] > 0) {
 		c.tested = can_be_significant(&s);
-		c.p = exact_chance(&s);
+		c.p = exact_probability(&s);
 		if (freedom) {
 			c.spread = spread_of(&s, counts, count, freedom);
-			z = count_runs(&c, &s, freedom, noise->usual);
+			z = account_for_runs(&c, &s, freedom, noise->usual);
 		} else {
-			z = count_assumed(&c, &s, noise);
+			z = account_for_assumed(&c, &s, noise);
 		}
 		set_interval(&c, &s, z);
 	}
@@ -301,14 +301,14 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 }
 
 /* Return the weight of a pair: the inverse of its sampling variance, up to a constant factor. */
-static double weight_of(const struct diff_count *pair)
+static double pair_weight(const struct diff_count *pair)
 {
 	double whole = pair[0].whole + pair[1].whole;
 
 	return whole > 0 ? pair[0].whole * pair[1].whole / whole : 0;
 }
 
-static double difference_of(const struct diff_count *pair)
+static double pair_difference(const struct diff_count *pair)
 {
 	return (double)pair[1].count / pair[1].whole - (double)pair[0].count / pair[0].whole;
 }
@@ -316,36 +316,36 @@ static double difference_of(const struct diff_count *pair)
 double diff_spread_within(const struct diff_count *pairs, size_t count, bool shares,
 			  unsigned int *freedom)
 {
-	struct sides s = {.shares = shares};
+	struct side_sums s = {.shares = shares};
 	double weights = 0, mean = 0, sum = 0, variance;
 	unsigned int found = 0;
 
 	for (size_t i = 0; i + 1 < count; i += 2) {
-		double weight = weight_of(&pairs[i]);
+		double weight = pair_weight(&pairs[i]);
 
 		if (weight <= 0)
 			continue;
 		found++;
 		weights += weight;
-		mean += weight * difference_of(&pairs[i]);
+		mean += weight * pair_difference(&pairs[i]);
 		s.count[0] += (double)(pairs[i].count + pairs[i + 1].count);
 		s.whole[0] += pairs[i].whole + pairs[i + 1].whole;
 	}
-	variance = variance_of(&s, value_of(&s, 0));
+	variance = variance_of(&s, side_value(&s, 0));
 	*freedom = found > 1 && variance > 0 ? found - 1 : 0;
 	if (!*freedom)
 		return 0;
 	mean /= weights;
 	for (size_t i = 0; i + 1 < count; i += 2) {
-		double weight = weight_of(&pairs[i]);
+		double weight = pair_weight(&pairs[i]);
 
 		if (weight > 0)
-			sum += weight * square(difference_of(&pairs[i]) - mean);
+			sum += weight * square(pair_difference(&pairs[i]) - mean);
 	}
 	return sum / (variance * *freedom);
 }
 
-static int by_chance(const void *a, const void *b)
+static int compare_changes_by_p(const void *a, const void *b)
 {
 	double x = (*(struct diff_change *const *)a)->p, y = (*(struct diff_change *const *)b)->p;
 
@@ -364,7 +364,7 @@ int diff_correct(struct diff_change **changes, size_t count)
 		if (changes[i]->tested)
 			tested[rank++] = changes[i];
 	if (rank)
-		qsort(tested, rank, sizeof(*tested), by_chance);
+		qsort(tested, rank, sizeof(*tested), compare_changes_by_p);
 	for (double all = (double)rank; rank; rank--) {
 		least = fmin(least, tested[rank - 1]->p * all / (double)rank);
 		tested[rank - 1]->q = least;

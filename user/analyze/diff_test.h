@@ -35,7 +35,7 @@ struct diff_change {
 };
 
 /* A change is significant if its q is at most this level. */
-#define DIFF_LEVEL 0.05
+#define DIFF_SIGNIFICANCE 0.05
 
 /*
  * Variation between runs beyond that of sampling. It is assumed as far as the runs of a value are

@@ -16,7 +16,7 @@
 #include "analyze/names.h"
 #include "base/vector.h"
 
-#define LINES (WANT(SLICE) | WANT(EDGE))
+#define LANE_RECORDS (WANT(SLICE) | WANT(EDGE))
 #define NEEDED (WANT(HOST) | WANT(EVENT) | WANT(PROCESS) | WANT(THREAD))
 
 /*
@@ -60,18 +60,18 @@ enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
 typedef VECTOR(uint64_t) numbers_t; /* sorted */
 
 struct seen_process {
-	unsigned int meets; /* bits of the enum condition values that hold for the process */
+	unsigned int matches; /* bits of the enum condition values that hold for the process */
 	bool idle;
 };
 
 struct seen_thread {
 	uint64_t process; /* process.id */
-	unsigned int meets;
+	unsigned int matches;
 };
 
 struct seen_event {
 	uint64_t from, to; /* stamps of CLOCK_BOOTTIME, to is inclusive */
-	unsigned int meets;
+	unsigned int matches;
 };
 
 struct filter_source {
@@ -80,7 +80,7 @@ struct filter_source {
 	struct filter f; /* the caller owns the texts */
 	numbers_t pids, tids;
 	const struct python_word *python; /* NULL without --python */
-	unsigned int unasked; /* conditions that were not given, and so hold for everything */
+	unsigned int not_given; /* conditions that were not given, and so hold for everything */
 };
 
 /* One run of a filter source: the sink that receives the records of the inner source. */
@@ -88,7 +88,7 @@ struct filter_run {
 	struct sink sink;
 	const struct filter_source *filter;
 	struct sink *to;
-	unsigned int met; /* conditions that held for something in the trace */
+	unsigned int matched; /* conditions that held for something in the trace */
 	bool add_up;	  /* make sums from samples */
 	struct index hosts, events, processes, threads; /* by id */
 	/* the hosts seen; their texts are not kept */
@@ -108,7 +108,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool among(const numbers_t *n, uint64_t number)
+static bool numbers_contain(const numbers_t *n, uint64_t number)
 {
 	return n->count && bsearch(&number, n->items, n->count, sizeof(number), compare_numbers);
 }
@@ -157,42 +157,42 @@ static bool cgroup_matches(const char *pattern, const char *cgroup)
 	return !strncmp(pattern, cgroup, length) && (!cgroup[length] || cgroup[length] == '/');
 }
 
-static const char *text_of(const char *text)
+static const char *text_or_empty(const char *text)
 {
 	return text ? text : "";
 }
 
 /* Return the given conditions that hold for a process. */
-static unsigned int judge_process(const struct filter_source *s, const struct process *p)
+static unsigned int match_process(const struct filter_source *s, const struct process *p)
 {
 	const struct filter *f = &s->f;
-	const char *container = text_of(p->container);
-	unsigned int meets = 0;
+	const char *container = text_or_empty(p->container);
+	unsigned int matches = 0;
 
-	if (f->pids && among(&s->pids, p->pid))
-		meets |= BIT(PID);
-	if (f->comm && !fnmatch(f->comm, text_of(p->comm), 0))
-		meets |= BIT(COMM);
-	if (f->cgroup && cgroup_matches(f->cgroup, text_of(p->cgroup)))
-		meets |= BIT(CGROUP);
+	if (f->pids && numbers_contain(&s->pids, p->pid))
+		matches |= BIT(PID);
+	if (f->comm && !fnmatch(f->comm, text_or_empty(p->comm), 0))
+		matches |= BIT(COMM);
+	if (f->cgroup && cgroup_matches(f->cgroup, text_or_empty(p->cgroup)))
+		matches |= BIT(CGROUP);
 	if (f->container && *container && !strncmp(f->container, container, strlen(f->container)))
-		meets |= BIT(CONTAINER);
-	return meets;
+		matches |= BIT(CONTAINER);
+	return matches;
 }
 
-static unsigned int judge_thread(const struct filter_source *s, const struct thread *t)
+static unsigned int match_thread(const struct filter_source *s, const struct thread *t)
 {
-	unsigned int meets = 0;
+	unsigned int matches = 0;
 
-	if (s->f.tids && among(&s->tids, t->tid))
-		meets |= BIT(TID);
-	if (s->f.comm && !fnmatch(s->f.comm, text_of(t->comm), 0))
-		meets |= BIT(COMM);
-	return meets;
+	if (s->f.tids && numbers_contain(&s->tids, t->tid))
+		matches |= BIT(TID);
+	if (s->f.comm && !fnmatch(s->f.comm, text_or_empty(t->comm), 0))
+		matches |= BIT(COMM);
+	return matches;
 }
 
 /* Store item under id in list, replacing an older item of that id. Evaluates to 0 or -ENOMEM. */
-#define SEEN(index, list, id, item) \
+#define STORE_SEEN(index, list, id, item) \
 	({ \
 		uint32_t at_ = index_get(index, id); \
 		int rc_ = 0; \
@@ -206,7 +206,7 @@ static unsigned int judge_thread(const struct filter_source *s, const struct thr
 		rc_; \
 	})
 
-static int see_event(struct filter_run *r, const struct event *e)
+static int store_seen_event(struct filter_run *r, const struct event *e)
 {
 	const struct filter *f = &r->filter->f;
 	/*
@@ -218,13 +218,13 @@ static int see_event(struct filter_run *r, const struct event *e)
 
 	if (f->to && f->to < UINT64_MAX - start)
 		seen.to = start + f->to;
-	if (f->event && !strcmp(f->event, text_of(e->name)))
-		seen.meets = BIT(EVENT);
-	r->met |= seen.meets;
-	return SEEN(&r->events, &r->event_list, e->id, seen);
+	if (f->event && !strcmp(f->event, text_or_empty(e->name)))
+		seen.matches = BIT(EVENT);
+	r->matched |= seen.matches;
+	return STORE_SEEN(&r->events, &r->event_list, e->id, seen);
 }
 
-static int see(struct filter_run *r, enum record_kind kind, const void *record)
+static int store_seen(struct filter_run *r, enum record_kind kind, const void *record)
 {
 	const struct host *h = record;
 	const struct process *p = record;
@@ -234,17 +234,17 @@ static int see(struct filter_run *r, enum record_kind kind, const void *record)
 
 	switch (kind) {
 	case KIND_HOST:
-		return SEEN(&r->hosts, &r->host_list, h->id, *h);
+		return STORE_SEEN(&r->hosts, &r->host_list, h->id, *h);
 	case KIND_EVENT:
-		return see_event(r, record);
+		return store_seen_event(r, record);
 	case KIND_PROCESS:
-		process = (struct seen_process){judge_process(r->filter, p), p->pid == 0};
-		r->met |= process.meets;
-		return SEEN(&r->processes, &r->process_list, p->id, process);
+		process = (struct seen_process){match_process(r->filter, p), p->pid == 0};
+		r->matched |= process.matches;
+		return STORE_SEEN(&r->processes, &r->process_list, p->id, process);
 	case KIND_THREAD:
-		thread = (struct seen_thread){t->process, judge_thread(r->filter, t)};
-		r->met |= thread.meets;
-		return SEEN(&r->threads, &r->thread_list, t->id, thread);
+		thread = (struct seen_thread){t->process, match_thread(r->filter, t)};
+		r->matched |= thread.matches;
+		return STORE_SEEN(&r->threads, &r->thread_list, t->id, thread);
 	default:
 		return 0;
 	}
@@ -254,11 +254,11 @@ static int see(struct filter_run *r, enum record_kind kind, const void *record)
  * Return whether a sample or sum of a thread passes. For a thread or process that is missing in the
  * trace, none of the given conditions hold, and it is not idle. time 0 matches every time range.
  */
-static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t flags,
+static bool filter_passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t flags,
 		   uint64_t time)
 {
 	const struct filter_source *s = r->filter;
-	unsigned int meets = 0;
+	unsigned int matches = 0;
 	uint32_t at = index_get(&r->threads, thread);
 	struct seen_thread t = {0};
 	struct seen_process p = {0};
@@ -278,43 +278,43 @@ static bool passes(const struct filter_run *r, uint64_t event, uint64_t thread, 
 
 		if (time && (time < e->from || time > e->to))
 			return false;
-		meets = e->meets;
+		matches = e->matches;
 	}
-	return (s->unasked | meets | t.meets | p.meets) == (1u << CONDITION_COUNT) - 1;
+	return (s->not_given | matches | t.matches | p.matches) == (1u << CONDITION_COUNT) - 1;
 }
 
-bool filter_holds(const struct source *s, const struct process *p, const struct thread *t)
+bool filter_selects(const struct source *s, const struct process *p, const struct thread *t)
 {
 	const struct filter_source *filter = (const struct filter_source *)s;
-	unsigned int meets = judge_process(filter, p) | judge_thread(filter, t) | BIT(EVENT);
+	unsigned int matches = match_process(filter, p) | match_thread(filter, t) | BIT(EVENT);
 
 	if (!p->pid && p->id && !filter->f.idle)
 		return false;
-	return (filter->unasked | meets) == (1u << CONDITION_COUNT) - 1;
+	return (filter->not_given | matches) == (1u << CONDITION_COUNT) - 1;
 }
 
 /* Return whether a thread is selected, whatever the event. */
-static bool is_asked(const struct filter_run *r, uint64_t thread)
+static bool filter_selects_thread(const struct filter_run *r, uint64_t thread)
 {
 	uint32_t at = index_get(&r->threads, thread);
-	unsigned int meets = BIT(EVENT);
+	unsigned int matches = BIT(EVENT);
 
 	if (at != INDEX_NONE) {
 		const struct seen_thread *t = &r->thread_list.items[at];
 
-		meets |= t->meets;
+		matches |= t->matches;
 		at = index_get(&r->processes, t->process);
 		if (at != INDEX_NONE)
-			meets |= r->process_list.items[at].meets;
+			matches |= r->process_list.items[at].matches;
 	}
-	return (r->filter->unasked | meets) == (1u << CONDITION_COUNT) - 1;
+	return (r->filter->not_given | matches) == (1u << CONDITION_COUNT) - 1;
 }
 
 /*
  * Process a record for the filter of lanes, which needs threads, lanes, slices and edges. Return
  * true if the record needs no further processing; *rc is the result then.
  */
-static bool put_line(struct filter_run *r, enum record_kind kind, const void *record, int *rc,
+static bool filter_put_lanes(struct filter_run *r, enum record_kind kind, const void *record, int *rc,
 		     struct error *err)
 {
 	const struct slice *slice = record;
@@ -323,19 +323,19 @@ static bool put_line(struct filter_run *r, enum record_kind kind, const void *re
 
 	if (line)
 		*rc = filter_lanes_put(r->lanes, kind, record,
-				       is_asked(r, kind == KIND_SLICE ? slice->value : edge->value),
+				       filter_selects_thread(r, kind == KIND_SLICE ? slice->value : edge->value),
 				       r->to, err);
 	else if (kind > KIND_EDGE)
 		*rc = filter_lanes_end(r->lanes, r->to, err);
 	else
-		*rc = filter_lanes_see(r->lanes, kind, record,
+		*rc = filter_lanes_entity(r->lanes, kind, record,
 				       kind == KIND_THREAD &&
-					       is_asked(r, ((const struct thread *)record)->id),
+					       filter_selects_thread(r, ((const struct thread *)record)->id),
 				       err);
 	return line || *rc < 0;
 }
 
-static int add_up(struct filter_run *r, const struct sample *s)
+static int filter_add_sample(struct filter_run *r, const struct sample *s)
 {
 	uint64_t key[] = {s->event, s->thread, s->stack, s->flags & SAMPLE_FLAGS_OF_RUNTIME};
 	struct sum empty = {.event = key[0], .thread = key[1], .stack = key[2], .flags = key[3]};
@@ -351,7 +351,7 @@ static int add_up(struct filter_run *r, const struct sample *s)
 }
 
 /* Sums are put after the samples and before accounts and losses. */
-static int put_sums(struct filter_run *r, struct error *err)
+static int filter_put_sums(struct filter_run *r, struct error *err)
 {
 	int rc = 0;
 
@@ -362,31 +362,31 @@ static int put_sums(struct filter_run *r, struct error *err)
 	return rc;
 }
 
-static int run_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+static int filter_run_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	struct filter_run *r = (struct filter_run *)s;
 	const struct sample *sample = record;
 	const struct sum *sum = record;
-	int rc = see(r, kind, record);
+	int rc = store_seen(r, kind, record);
 
 	if (kind == KIND_SAMPLE) {
-		if (!passes(r, sample->event, sample->thread, sample->flags, sample->time))
+		if (!filter_passes(r, sample->event, sample->thread, sample->flags, sample->time))
 			return 0;
-		rc = r->add_up ? add_up(r, sample) : 0;
+		rc = r->add_up ? filter_add_sample(r, sample) : 0;
 	}
 	if (rc < 0)
 		return error_errno(err, rc, "cannot filter");
-	if (r->lanes && put_line(r, kind, record, &rc, err))
+	if (r->lanes && filter_put_lanes(r, kind, record, &rc, err))
 		return rc;
-	if (kind == KIND_SUM && !passes(r, sum->event, sum->thread, sum->flags, 0))
+	if (kind == KIND_SUM && !filter_passes(r, sum->event, sum->thread, sum->flags, 0))
 		return 0;
 	if (kind > KIND_SUM)
-		rc = put_sums(r, err);
+		rc = filter_put_sums(r, err);
 	return rc < 0 ? rc : sink_put(r->to, kind, record, err);
 }
 
 /* Put the selected sums, in as few arrays as possible. */
-static int put_many_sums(struct filter_run *r, const struct sum *sums, size_t count,
+static int filter_put_many_sums(struct filter_run *r, const struct sum *sums, size_t count,
 			 struct error *err)
 {
 	size_t first = 0;
@@ -395,7 +395,7 @@ static int put_many_sums(struct filter_run *r, const struct sum *sums, size_t co
 	for (size_t i = 0; i < count && !rc; i++) {
 		const struct sum *s = &sums[i];
 
-		if (passes(r, s->event, s->thread, s->flags, 0))
+		if (filter_passes(r, s->event, s->thread, s->flags, 0))
 			continue;
 		rc = sink_put_many(r->to, KIND_SUM, &sums[first], i - first, err);
 		first = i + 1;
@@ -403,7 +403,7 @@ static int put_many_sums(struct filter_run *r, const struct sum *sums, size_t co
 	return rc ? rc : sink_put_many(r->to, KIND_SUM, &sums[first], count - first, err);
 }
 
-static int run_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
+static int filter_run_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
 			struct error *err)
 {
 	struct filter_run *r = (struct filter_run *)s;
@@ -413,35 +413,35 @@ static int run_put_many(struct sink *s, enum record_kind kind, const void *recor
 	if (kind == KIND_STACK) /* stacks belong to no thread */
 		return sink_put_many(r->to, kind, records, count, err);
 	if (kind == KIND_SUM && !r->lanes)
-		return put_many_sums(r, records, count, err);
+		return filter_put_many_sums(r, records, count, err);
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = run_put(s, kind, at + i * kinds[kind].size, err);
+		rc = filter_run_put(s, kind, at + i * kinds[kind].size, err);
 	return rc;
 }
 
-static int run_tick(struct sink *s, uint64_t time, struct error *err)
+static int filter_run_tick(struct sink *s, uint64_t time, struct error *err)
 {
 	return sink_tick(((struct filter_run *)s)->to, time, err);
 }
 
 /* Report a condition that holds for nothing in the whole trace, which is a mistake. */
-static int check_met(const struct filter_run *r, struct error *err)
+static int check_matched(const struct filter_run *r, struct error *err)
 {
 	const struct filter *f = &r->filter->f;
 
-#define CHECK_MET(NAME, member, what, option) \
-	if (f->member && !(r->met & BIT(NAME))) \
+#define CHECK_MATCHED(NAME, member, what, option) \
+	if (f->member && !(r->matched & BIT(NAME))) \
 		return error_set(err, -ENOENT, "%s: the trace has no %s '%s'", option, what, \
 				 f->member);
-	CONDITIONS(CHECK_MET)
-#undef CHECK_MET
+	CONDITIONS(CHECK_MATCHED)
+#undef CHECK_MATCHED
 	return 0;
 }
 
-static const struct sink_ops run_ops = {
-	.put = run_put,
-	.put_many = run_put_many,
-	.tick = run_tick,
+static const struct sink_ops filter_run_ops = {
+	.put = filter_run_put,
+	.put_many = filter_run_put_many,
+	.tick = filter_run_tick,
 };
 
 static int filter_run(struct source *s, struct sink *to, struct error *err)
@@ -449,14 +449,14 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 	struct filter_source *filter = (struct filter_source *)s;
 	bool ranged = filter->f.from || filter->f.to;
 	struct filter_run r = {
-		.sink = {.ops = &run_ops, .wants = WANTS(to->wants | NEEDED)},
+		.sink = {.ops = &filter_run_ops, .wants = WANTS(to->wants | NEEDED)},
 		.filter = filter,
 		.to = to,
 		.add_up = ranged && (to->wants & WANT(SUM)),
 	};
 	int rc;
 
-	if (to->wants & LINES) {
+	if (to->wants & LANE_RECORDS) {
 		rc = filter_lanes_new(&r.lanes, filter->f.from,
 				      filter->f.to ? filter->f.to : UINT64_MAX, err);
 		if (rc < 0)
@@ -465,7 +465,7 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 		 * Read earlier slices and edges too: the states of threads at the start of the
 		 * range follow from them.
 		 */
-		r.sink.wants |= WANT(LANE) | (filter->f.from ? LINES : 0);
+		r.sink.wants |= WANT(LANE) | (filter->f.from ? LANE_RECORDS : 0);
 	}
 	if (r.add_up)
 		r.sink.wants = (r.sink.wants & ~WANT(SUM)) | WANT(SAMPLE);
@@ -473,9 +473,9 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 	if (!rc && r.lanes)
 		rc = filter_lanes_end(r.lanes, to, err);
 	if (!rc)
-		rc = put_sums(&r, err);
+		rc = filter_put_sums(&r, err);
 	if (!rc)
-		rc = check_met(&r, err);
+		rc = check_matched(&r, err);
 	index_free(&r.hosts);
 	index_free(&r.events);
 	index_free(&r.processes);
@@ -515,16 +515,16 @@ static int find_python_word(struct filter_source *s, struct error *err)
 }
 
 /* Parse and check the conditions once, before any run. */
-static int prepare(struct filter_source *s, struct error *err)
+static int filter_prepare(struct filter_source *s, struct error *err)
 {
 	const struct filter *f = &s->f;
 	int rc = 0;
 
-#define UNASKED(NAME, member, what, option) \
+#define NOT_GIVEN(NAME, member, what, option) \
 	if (!f->member) \
-		s->unasked |= BIT(NAME);
-	CONDITIONS(UNASKED)
-#undef UNASKED
+		s->not_given |= BIT(NAME);
+	CONDITIONS(NOT_GIVEN)
+#undef NOT_GIVEN
 	if (f->to && f->to < f->from)
 		rc = error_set(err, -EINVAL, "--to lies before --from");
 	if (!rc && f->pids)
@@ -539,7 +539,7 @@ static int prepare(struct filter_source *s, struct error *err)
 int filter_check(const struct filter *f, struct error *err)
 {
 	struct filter_source s = {.f = *f};
-	int rc = prepare(&s, err);
+	int rc = filter_prepare(&s, err);
 
 	vector_free(&s.pids);
 	vector_free(&s.tids);
@@ -564,7 +564,7 @@ int filter_source(struct source **ret, struct source *inner, const struct filter
 		return error_errno(err, -ENOMEM, "cannot filter");
 	s->source.ops = &filter_ops;
 	s->f = *f;
-	rc = prepare(s, err);
+	rc = filter_prepare(s, err);
 	if (rc < 0) {
 		filter_free(&s->source);
 		return rc;

@@ -50,7 +50,7 @@ int filter_source(struct source **ret, struct source *inner, const struct filter
  * other records than samples. s is a source of filter_source(), whose inner source may be NULL if s
  * is only used here.
  */
-bool filter_holds(const struct source *s, const struct process *p, const struct thread *t);
+bool filter_selects(const struct source *s, const struct process *p, const struct thread *t);
 
 /* Return the valid words of filter.python one by one, then NULL. */
 const char *filter_python_word(unsigned int index);

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 #include "analyze/index.h"
-#include "analyze/opens.h"
+#include "analyze/open_slices.h"
 
 struct filter_lanes {
 	/* ns since the start of the recording until a host's record has come, then stamps */
 	uint64_t from, to;
-	struct index asked;  /* lane.id of selected threads */
+	struct index selected;  /* lane.id of selected threads */
 	/* records before the range; NULL: the range begins at the start of the trace */
-	struct opens *opens;
+	struct open_slices *opens;
 	bool begun;	     /* the range has begun */
 	bool started;	     /* the record of a host with a start time has come */
 };
@@ -22,7 +22,7 @@ int filter_lanes_new(struct filter_lanes **ret, uint64_t from, uint64_t to, stru
 {
 	struct filter_lanes *l = calloc(1, sizeof(*l));
 
-	if (!l || (from && opens_new(&l->opens, err) < 0)) {
+	if (!l || (from && open_slices_new(&l->opens, err) < 0)) {
 		free(l);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
@@ -37,12 +37,12 @@ void filter_lanes_free(struct filter_lanes *l)
 {
 	if (!l)
 		return;
-	index_free(&l->asked);
-	opens_free(l->opens);
+	index_free(&l->selected);
+	open_slices_free(l->opens);
 	free(l);
 }
 
-static void see_host(struct filter_lanes *l, const struct host *h)
+static void start_lanes_range(struct filter_lanes *l, const struct host *h)
 {
 	if (l->started)
 		return;
@@ -51,23 +51,23 @@ static void see_host(struct filter_lanes *l, const struct host *h)
 	l->to = l->to < UINT64_MAX - h->start ? l->to + h->start : UINT64_MAX;
 }
 
-int filter_lanes_see(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
+int filter_lanes_entity(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
 		     struct error *err)
 {
 	const struct thread *t = record;
 
 	if (kind == KIND_HOST)
-		see_host(l, record);
-	if (kind == KIND_THREAD && t->lane && holds && index_put(&l->asked, t->lane, 1) < 0)
+		start_lanes_range(l, record);
+	if (kind == KIND_THREAD && t->lane && holds && index_put(&l->selected, t->lane, 1) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (l->opens && (kind == KIND_THREAD || kind == KIND_LANE))
-		return opens_put(l->opens, kind, record, err);
+		return open_slices_put(l->opens, kind, record, err);
 	return 0;
 }
 
-static bool is_asked(const struct filter_lanes *l, uint64_t lane)
+static bool is_selected_lane(const struct filter_lanes *l, uint64_t lane)
 {
-	return index_get(&l->asked, lane) != INDEX_NONE;
+	return index_get(&l->selected, lane) != INDEX_NONE;
 }
 
 /* Pass a slice. Only CPU lanes have slices with an end. */
@@ -76,7 +76,7 @@ static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds,
 {
 	struct slice shown = *s;
 
-	if (!s->end && !is_asked(l, s->lane))
+	if (!s->end && !is_selected_lane(l, s->lane))
 		return 0;
 	if (s->time > l->to || (s->end && s->end < l->from))
 		return 0;
@@ -88,7 +88,7 @@ static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds,
 static int pass_edge(struct filter_lanes *l, const struct edge *e, bool holds, struct sink *to,
 		     struct error *err)
 {
-	bool wanted = e->kind == EDGE_MIGRATION ? holds : is_asked(l, e->to);
+	bool wanted = e->kind == EDGE_MIGRATION ? holds : is_selected_lane(l, e->to);
 	uint64_t end = e->end > e->time ? e->end : e->time;
 
 	return wanted && e->time <= l->to && end >= l->from ? put_edge(to, e, err) : 0;
@@ -103,7 +103,7 @@ int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err)
 	if (l->begun)
 		return 0;
 	l->begun = true;
-	opens = opens_at(l->opens, l->from, &count);
+	opens = open_slices_at(l->opens, l->from, &count);
 	if (!opens)
 		return error_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < count && !rc; i++)
@@ -119,7 +119,7 @@ int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *
 	int rc;
 
 	if (!l->begun && order < l->from) {
-		rc = opens_put(l->opens, kind, record, err);
+		rc = open_slices_put(l->opens, kind, record, err);
 		/* A gap that begins before the range may reach into the range. */
 		return rc < 0 || kind == KIND_EDGE || !((const struct slice *)record)->end
 			       ? rc

@@ -8,7 +8,7 @@
 #include "analyze/functions.h"
 #include "base/large.h"
 
-static int intern(struct symbols *s, const char *name, const char *module, uint32_t *ret)
+static int intern_symbol(struct symbols *s, const char *name, const char *module, uint32_t *ret)
 {
 	size_t name_size = strlen(name) + 1, module_size = strlen(module);
 	char *both = malloc(name_size + module_size);
@@ -28,7 +28,7 @@ static int symbol_of(struct symbols *s, const struct profile *p, uint32_t frame,
 	uint32_t mapping = p->frames[frame].mapping;
 	char buf[512];
 
-	return intern(s, profile_frame_name(p, frame, buf, sizeof(buf)),
+	return intern_symbol(s, profile_frame_name(p, frame, buf, sizeof(buf)),
 		      profile_module_path(p, mapping), ret);
 }
 
@@ -36,7 +36,7 @@ static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t
 			    uint32_t *ret)
 {
 	char *name = diff_frame_name(p, frame);
-	int rc = name ? intern(s, name, profile_module_name(p, p->frames[frame].mapping), ret)
+	int rc = name ? intern_symbol(s, name, profile_module_name(p, p->frames[frame].mapping), ret)
 		      : -ENOMEM;
 
 	free(name);
@@ -48,16 +48,16 @@ static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t
  * function. The frames of a function usually have the same kind and mapping, and then the same
  * symbol; the same holds for frames of a mapping of which no function is known.
  */
-struct same {
+struct last_symbol {
 	uint64_t kind;
 	uint32_t mapping, symbol;
 };
 
 /*
- * Return a position in the array of struct same: first the functions by index, then the mappings by
+ * Return a position in the array of struct last_symbol: first the functions by index, then the mappings by
  * index, then one for frames that have neither.
  */
-static size_t place_of(const struct profile *p, const struct profile_frame *f)
+static size_t last_symbol_index(const struct profile *p, const struct profile_frame *f)
 {
 	if (f->function != PROFILE_NONE)
 		return f->function;
@@ -71,7 +71,7 @@ static bool has_own_name(const struct profile_frame *f)
 	return f->shown || f->f.kind == FRAME_END || f->f.flags & FRAME_FLAG_FREED;
 }
 
-static int number_frames(struct symbols *s, const struct profile *p, struct same *last,
+static int number_frames(struct symbols *s, const struct profile *p, struct last_symbol *last,
 			 int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
 				       uint32_t *ret))
 {
@@ -79,7 +79,7 @@ static int number_frames(struct symbols *s, const struct profile *p, struct same
 
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
 		const struct profile_frame *f = &p->frames[i];
-		struct same *same = has_own_name(f) ? NULL : &last[place_of(p, f)];
+		struct last_symbol *same = has_own_name(f) ? NULL : &last[last_symbol_index(p, f)];
 
 		if (same && same->symbol != INDEX_NONE && same->kind == f->f.kind &&
 		    same->mapping == f->mapping) {
@@ -88,7 +88,7 @@ static int number_frames(struct symbols *s, const struct profile *p, struct same
 		}
 		rc = number(s, p, i, &s->of_frame[i]);
 		if (!rc && same)
-			*same = (struct same){f->f.kind, f->mapping, s->of_frame[i]};
+			*same = (struct last_symbol){f->f.kind, f->mapping, s->of_frame[i]};
 	}
 	return rc;
 }
@@ -98,9 +98,9 @@ static int make_symbols(struct symbols *ret, const struct profile *p,
 				      uint32_t *ret))
 {
 	struct symbols s = {.of_frame = large_zeroed((size_t)p->frame_count + 1, sizeof(uint32_t))};
-	size_t size = ((size_t)p->function_count + p->mapping_count + 1) * sizeof(struct same);
-	struct same *last = malloc(size);
-	int rc = s.of_frame && last ? intern(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
+	size_t size = ((size_t)p->function_count + p->mapping_count + 1) * sizeof(struct last_symbol);
+	struct last_symbol *last = malloc(size);
+	int rc = s.of_frame && last ? intern_symbol(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
 
 	if (!rc) {
 		memset(last, 0xff, size);
@@ -124,7 +124,7 @@ int symbols_in_common(struct symbols *ret, const struct profile *p)
 	return make_symbols(ret, p, common_symbol_of);
 }
 
-static int mark_inlined(struct symbols *s, uint32_t symbol, uint32_t *ret)
+static int intern_inlined_symbol(struct symbols *s, uint32_t symbol, uint32_t *ret)
 {
 	size_t size = s->names.sizes.items[symbol] + 1;
 	char *marked = malloc(size);
@@ -146,7 +146,7 @@ uint32_t *symbols_with_inlined(struct symbols *s, const struct profile *p)
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
 		labels[i] = s->of_frame[i];
 		if (p->frames[i].inlined)
-			rc = mark_inlined(s, s->of_frame[i], &labels[i]);
+			rc = intern_inlined_symbol(s, s->of_frame[i], &labels[i]);
 	}
 	if (rc < 0) {
 		free(labels);
@@ -164,7 +164,7 @@ bool symbol_is_inlined(const struct symbols *s, uint32_t symbol)
 
 int symbols_add(struct symbols *s, const char *name, uint32_t *ret)
 {
-	return intern(s, name, "", ret);
+	return intern_symbol(s, name, "", ret);
 }
 
 void symbols_free(struct symbols *s)
@@ -190,7 +190,7 @@ const char *symbol_module(const struct symbols *s, uint32_t symbol)
  * Walk the tree depth first. above[] counts how often each function is on the path to the current
  * node.
  */
-static void add_totals(struct function_cost *costs, const struct tree *t, uint32_t *above)
+static void add_tree_totals(struct function_cost *costs, const struct tree *t, uint32_t *above)
 {
 	const struct tree_node *nodes = t->nodes.items;
 	uint32_t at = nodes[0].first_child;
@@ -219,7 +219,7 @@ static void add_totals(struct function_cost *costs, const struct tree *t, uint32
 	}
 }
 
-static int hotter(const void *a, const void *b, void *symbols)
+static int compare_function_costs(const void *a, const void *b, void *symbols)
 {
 	const struct function_cost *x = a, *y = b;
 	int order;
@@ -250,7 +250,7 @@ int functions_sort(struct functions *ret, const struct function_cost *costs,
 		}
 	}
 	if (f.list.count)
-		qsort_r(f.list.items, f.list.count, sizeof(*f.list.items), hotter, (void *)s);
+		qsort_r(f.list.items, f.list.count, sizeof(*f.list.items), compare_function_costs, (void *)s);
 	*ret = f;
 	return 0;
 }
@@ -263,7 +263,7 @@ int functions_of(struct functions *ret, const struct tree *t, const struct symbo
 	int rc = costs && above ? 0 : -ENOMEM;
 
 	if (!rc) {
-		add_totals(costs, t, above);
+		add_tree_totals(costs, t, above);
 		rc = functions_sort(ret, costs, s);
 	}
 	free(costs);

@@ -17,7 +17,7 @@
  * Return symbols by index of frame. The last item is for frames missing in the trace; their samples
  * count for the caller.
  */
-static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
+static uint32_t *python_symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
 	uint32_t *symbols = malloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
 
@@ -37,7 +37,7 @@ static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols
 /*
  * Set of_stack, by index of stack, to the Python function for which its samples count, or to NONE.
  */
-static void find_functions(uint32_t *of_stack, const struct profile *p, const uint32_t *symbols)
+static void find_python_functions(uint32_t *of_stack, const struct profile *p, const uint32_t *symbols)
 {
 	for (uint32_t i = 0; i < p->stack_count; i++) { /* callers precede their callees */
 		uint32_t frame = p->stacks[i].frame, parent = p->stacks[i].parent;
@@ -49,7 +49,7 @@ static void find_functions(uint32_t *of_stack, const struct profile *p, const ui
 	}
 }
 
-static void add_self(struct function_cost *costs, const struct profile *p, uint32_t event,
+static void add_python_self(struct function_cost *costs, const struct profile *p, uint32_t event,
 		     const uint32_t *of_stack)
 {
 	for (uint32_t i = 0; i < p->sum_count; i++) {
@@ -64,7 +64,7 @@ static void add_self(struct function_cost *costs, const struct profile *p, uint3
 }
 
 /* Copy the totals of the functions that have a Python frame. */
-static int add_totals(struct function_cost *costs, const struct functions *all,
+static int copy_python_totals(struct function_cost *costs, const struct functions *all,
 		      const struct profile *p, const struct symbols *s)
 {
 	bool *python = calloc(s->names.texts.count, sizeof(*python));
@@ -91,12 +91,12 @@ int functions_of_python(struct functions *ret, const struct functions *all,
 {
 	struct function_cost *costs = calloc(s->names.texts.count, sizeof(*costs));
 	uint32_t *of_stack = malloc(((size_t)p->stack_count + 1) * sizeof(*of_stack));
-	uint32_t *symbols = symbols_of_frames(p, s);
-	int rc = costs && of_stack && symbols ? add_totals(costs, all, p, s) : -ENOMEM;
+	uint32_t *symbols = python_symbols_of_frames(p, s);
+	int rc = costs && of_stack && symbols ? copy_python_totals(costs, all, p, s) : -ENOMEM;
 
 	if (!rc) {
-		find_functions(of_stack, p, symbols);
-		add_self(costs, p, event, of_stack);
+		find_python_functions(of_stack, p, symbols);
+		add_python_self(costs, p, event, of_stack);
 		rc = functions_sort(ret, costs, s);
 	}
 	free(costs);

@@ -19,40 +19,40 @@
 #define MARK (PROFILE_NONE - 1) /* symbol of frames that are no function */
 
 /* A stack at its place in the walk: callees follow their caller and precede its next sibling. */
-struct node {
+struct walk_node {
 	uint32_t symbol; /* NONE: no function */
 	uint32_t size; /* number of nodes, including all callees */
 	uint32_t sum; /* last sum of samples that ended at this stack; NONE: no sum */
 };
 
-struct cost {
+struct walk_cost {
 	uint64_t count, weight;
 };
 
 /* A stack that the walk has entered and not left. */
-struct entered {
+struct walk_entry {
 	uint32_t symbol; /* NONE: no function, or one that is on the path already */
 	uint32_t end; /* place at which the walk leaves the stack */
 	/* cost of the samples that ended at the stack, or at callees that the walk has left */
-	struct cost cost;
+	struct walk_cost cost;
 };
 
-struct walk {
+struct stack_walk {
 	const struct profile *profile;
 	/*
-	 * place in the walk by index of stack, then that of the root; measure() first stores the
+	 * place in the walk by index of stack, then that of the root; measure_stacks() first stores the
 	 * number of nodes here
 	 */
 	uint32_t *places;
-	struct node *nodes; /* by place */
+	struct walk_node *nodes; /* by place */
 	/* by index of sum: the next sum of the same stack in a linked list; NONE ends the list */
 	uint32_t *sums;
 	struct function_cost *costs; /* by symbol */
 	bool *on_path; /* by symbol */
-	VECTOR(struct entered) path;
+	VECTOR(struct walk_entry) path;
 };
 
-static uint32_t caller_of(const struct profile *p, uint32_t stack)
+static uint32_t caller_or_root(const struct profile *p, uint32_t stack)
 {
 	uint32_t parent = p->stacks[stack].parent;
 
@@ -60,21 +60,21 @@ static uint32_t caller_of(const struct profile *p, uint32_t stack)
 }
 
 /* Compute how many nodes each stack has, including all its callees. */
-static void measure(struct walk *w)
+static void measure_stacks(struct stack_walk *w)
 {
 	const struct profile *p = w->profile;
 
 	for (uint32_t i = 0; i <= p->stack_count; i++)
 		w->places[i] = 1;
 	for (uint32_t i = p->stack_count; i-- > 0;)
-		w->places[caller_of(p, i)] += w->places[i];
+		w->places[caller_or_root(p, i)] += w->places[i];
 }
 
 /*
  * Return the symbol of a frame. The mark of a stack's end (MARK) counts as a recursive call of its
  * caller's function, so that its samples count for that function.
  */
-static uint32_t symbol_at(const struct walk *w, const uint32_t *symbols, uint32_t frame,
+static uint32_t walk_symbol_at(const struct stack_walk *w, const uint32_t *symbols, uint32_t frame,
 			  uint32_t caller)
 {
 	return symbols[frame] == MARK ? w->nodes[w->places[caller]].symbol : symbols[frame];
@@ -84,18 +84,18 @@ static uint32_t symbol_at(const struct walk *w, const uint32_t *symbols, uint32_
  * Put the stacks at their places. symbols is by index of frame. next is memory for as many numbers
  * as there are places; it holds the place of each stack's next callee.
  */
-static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next)
+static void place_stacks(struct stack_walk *w, const uint32_t *symbols, uint32_t *next)
 {
 	const struct profile *p = w->profile;
 
-	w->nodes[0] = (struct node){NONE, w->places[p->stack_count], NONE};
+	w->nodes[0] = (struct walk_node){NONE, w->places[p->stack_count], NONE};
 	w->places[p->stack_count] = 0;
 	next[p->stack_count] = 1;
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		uint32_t caller = caller_of(p, i), place = next[caller], frame = p->stacks[i].frame;
+		uint32_t caller = caller_or_root(p, i), place = next[caller], frame = p->stacks[i].frame;
 
-		w->nodes[place] = (struct node){
-			.symbol = symbol_at(w, symbols,
+		w->nodes[place] = (struct walk_node){
+			.symbol = walk_symbol_at(w, symbols,
 					    frame == PROFILE_NONE ? p->frame_count : frame, caller),
 			.size = w->places[i],
 			.sum = NONE,
@@ -110,13 +110,13 @@ static void place_stacks(struct walk *w, const uint32_t *symbols, uint32_t *next
  * Link the sums of an event to the nodes of their stacks; a list of sums takes less memory than a
  * cost for each stack.
  */
-static void place_sums(struct walk *w, uint32_t event)
+static void place_sums(struct stack_walk *w, uint32_t event)
 {
 	const struct profile *p = w->profile;
 
 	for (uint32_t i = 0; i < p->sum_count; i++) {
 		const struct profile_sum *s = &p->sums[i];
-		struct node *n;
+		struct walk_node *n;
 
 		if (s->event != event || s->stack == PROFILE_NONE)
 			continue;
@@ -127,9 +127,9 @@ static void place_sums(struct walk *w, uint32_t event)
 }
 
 /* Return the cost of the samples that ended at a stack. */
-static struct cost cost_of(const struct walk *w, const struct node *n)
+static struct walk_cost walk_cost_of(const struct stack_walk *w, const struct walk_node *n)
 {
-	struct cost cost = {0};
+	struct walk_cost cost = {0};
 
 	for (uint32_t i = n->sum; i != NONE; i = w->sums[i]) {
 		cost.count += w->profile->sums[i].count;
@@ -139,9 +139,9 @@ static struct cost cost_of(const struct walk *w, const struct node *n)
 }
 
 /* Leave the innermost stack and add its cost to its caller. */
-static void leave(struct walk *w)
+static void leave_stack(struct stack_walk *w)
 {
-	const struct entered *left = &w->path.items[--w->path.count];
+	const struct walk_entry *left = &w->path.items[--w->path.count];
 
 	if (w->path.count) {
 		w->path.items[w->path.count - 1].cost.count += left->cost.count;
@@ -154,10 +154,10 @@ static void leave(struct walk *w)
 	w->costs[left->symbol].total_weight += left->cost.weight;
 }
 
-static int enter(struct walk *w, uint32_t place)
+static int enter_stack(struct stack_walk *w, uint32_t place)
 {
-	const struct node *n = &w->nodes[place];
-	struct entered fresh = {n->symbol, place + n->size, cost_of(w, n)};
+	const struct walk_node *n = &w->nodes[place];
+	struct walk_entry fresh = {n->symbol, place + n->size, walk_cost_of(w, n)};
 
 	if (vector_reserve(&w->path, 1) < 0)
 		return -ENOMEM;
@@ -172,7 +172,7 @@ static int enter(struct walk *w, uint32_t place)
 	return 0;
 }
 
-static int walk(struct walk *w)
+static int walk_stacks(struct stack_walk *w)
 {
 	uint32_t count = w->nodes[0].size;
 	int rc = 0;
@@ -181,11 +181,11 @@ static int walk(struct walk *w)
 		if (place + AHEAD < count && w->nodes[place + AHEAD].sum != NONE)
 			__builtin_prefetch(&w->profile->sums[w->nodes[place + AHEAD].sum]);
 		while (w->path.count && w->path.items[w->path.count - 1].end <= place)
-			leave(w);
-		rc = enter(w, place);
+			leave_stack(w);
+		rc = enter_stack(w, place);
 	}
 	while (w->path.count)
-		leave(w);
+		leave_stack(w);
 	return rc;
 }
 
@@ -193,7 +193,7 @@ static int walk(struct walk *w)
  * Return symbols by index of frame; the last item is for frames missing in the trace. NULL without
  * memory.
  */
-static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols *s)
+static uint32_t *stack_symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
 	uint32_t *symbols = large_alloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
 
@@ -206,14 +206,14 @@ static uint32_t *symbols_of_frames(const struct profile *p, const struct symbols
 }
 
 /* Put all stacks at their places, with their symbols. */
-static int place(struct walk *w, const struct symbols *s)
+static int lay_out_stacks(struct stack_walk *w, const struct symbols *s)
 {
-	uint32_t *symbols = symbols_of_frames(w->profile, s);
+	uint32_t *symbols = stack_symbols_of_frames(w->profile, s);
 	uint32_t *next = large_alloc(((size_t)w->profile->stack_count + 1) * sizeof(*next));
 	int rc = symbols && next ? 0 : -ENOMEM;
 
 	if (!rc) {
-		measure(w);
+		measure_stacks(w);
 		place_stacks(w, symbols, next);
 	}
 	free(symbols);
@@ -221,11 +221,11 @@ static int place(struct walk *w, const struct symbols *s)
 	return rc;
 }
 
-static int begin(struct walk *w, const struct profile *p, const struct symbols *s)
+static int stack_walk_begin(struct stack_walk *w, const struct profile *p, const struct symbols *s)
 {
 	size_t nodes = (size_t)p->stack_count + 1, symbols = s->names.texts.count;
 
-	*w = (struct walk){
+	*w = (struct stack_walk){
 		.profile = p,
 		.places = large_alloc(nodes * sizeof(*w->places)),
 		.nodes = large_alloc(nodes * sizeof(*w->nodes)),
@@ -239,14 +239,14 @@ static int begin(struct walk *w, const struct profile *p, const struct symbols *
 int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
 			const struct symbols *s)
 {
-	struct walk w;
-	int rc = begin(&w, p, s);
+	struct stack_walk w;
+	int rc = stack_walk_begin(&w, p, s);
 
 	if (!rc)
-		rc = place(&w, s);
+		rc = lay_out_stacks(&w, s);
 	if (!rc) {
 		place_sums(&w, event);
-		rc = walk(&w);
+		rc = walk_stacks(&w);
 	}
 	if (!rc)
 		rc = functions_sort(ret, w.costs, s);

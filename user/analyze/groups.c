@@ -15,7 +15,7 @@ static const struct process no_process = {
 	.container = "",
 };
 
-struct grouping {
+struct group_builder {
 	const struct profile *profile;
 	enum group_by by;
 	struct names keys;    /* keys of groups; the number of a key is the index in list */
@@ -67,7 +67,7 @@ struct group_key {
 	uint64_t numbers[3];
 };
 
-static void key_of(enum group_by by, const char *module, const struct process *p,
+static void group_key_of(enum group_by by, const char *module, const struct process *p,
 		   const struct thread *t, struct group_key *key)
 {
 	*key = (struct group_key){.name = process_name(p), .more = ""};
@@ -95,7 +95,7 @@ static void key_of(enum group_by by, const char *module, const struct process *p
 	}
 }
 
-static int intern_key(struct names *names, const struct group_key *key, uint32_t *ret)
+static int intern_group_key(struct names *names, const struct group_key *key, uint32_t *ret)
 {
 	size_t name = strlen(key->name) + 1, more = strlen(key->more) + 1;
 	size_t size = name + more + sizeof(key->numbers);
@@ -117,13 +117,13 @@ int group_number(struct names *keys, enum group_by by, const struct process *p,
 {
 	struct group_key key;
 
-	key_of(by, "", p, t, &key);
+	group_key_of(by, "", p, t, &key);
 	*name = key.name;
-	return intern_key(keys, &key, ret);
+	return intern_group_key(keys, &key, ret);
 }
 
 /* Find or create the group of a sum, and add the process to its members. */
-static int enter(struct grouping *g, const struct profile_sum *s, uint32_t *ret)
+static int find_or_add_group(struct group_builder *g, const struct profile_sum *s, uint32_t *ret)
 {
 	const struct profile *p = g->profile;
 	const struct profile_thread *t = s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
@@ -133,11 +133,11 @@ static int enter(struct grouping *g, const struct profile_sum *s, uint32_t *ret)
 	struct group_key key;
 	uint64_t member;
 
-	key_of(g->by, g->by == GROUP_MODULE ? group_module(p, s->stack) : "", fresh.process,
+	group_key_of(g->by, g->by == GROUP_MODULE ? group_module(p, s->stack) : "", fresh.process,
 	       t ? &t->t : NULL, &key);
 	fresh.name = key.name;
 	fresh.thread = g->by == GROUP_THREAD && t ? &t->t : NULL;
-	if (intern_key(&g->keys, &key, &number) < 0)
+	if (intern_group_key(&g->keys, &key, &number) < 0)
 		return -ENOMEM;
 	if (number == g->groups.list.count && vector_push(&g->groups.list, fresh) < 0)
 		return -ENOMEM;
@@ -149,11 +149,11 @@ static int enter(struct grouping *g, const struct profile_sum *s, uint32_t *ret)
 	return index_put(&g->members, member, 1);
 }
 
-static int add(struct grouping *g, const struct profile_sum *s)
+static int add_sum_to_group(struct group_builder *g, const struct profile_sum *s)
 {
 	uint32_t thread = s->thread == PROFILE_NONE ? g->profile->thread_count : s->thread;
 	uint32_t number = g->of_thread[thread];
-	int rc = number == INDEX_NONE ? enter(g, s, &number) : 0;
+	int rc = number == INDEX_NONE ? find_or_add_group(g, s, &number) : 0;
 
 	if (rc < 0)
 		return rc;
@@ -164,7 +164,7 @@ static int add(struct grouping *g, const struct profile_sum *s)
 	return 0;
 }
 
-static int heavier(const void *a, const void *b)
+static int compare_groups(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 	int order;
@@ -181,7 +181,7 @@ static int heavier(const void *a, const void *b)
 
 int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum group_by by)
 {
-	struct grouping g = {.profile = p, .by = by};
+	struct group_builder g = {.profile = p, .by = by};
 	size_t threads = (size_t)p->thread_count + 1;
 	int rc = 0;
 
@@ -191,7 +191,7 @@ int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum 
 	memset(g.of_thread, 0xff, threads * sizeof(*g.of_thread));
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
 		if (p->sums[i].event == event)
-			rc = add(&g, &p->sums[i]);
+			rc = add_sum_to_group(&g, &p->sums[i]);
 	free(g.of_thread);
 	names_free(&g.keys);
 	index_free(&g.members);
@@ -200,7 +200,7 @@ int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum 
 		return rc;
 	}
 	if (g.groups.list.count)
-		qsort(g.groups.list.items, g.groups.list.count, sizeof(struct group), heavier);
+		qsort(g.groups.list.items, g.groups.list.count, sizeof(struct group), compare_groups);
 	*ret = g.groups;
 	return 0;
 }
@@ -210,7 +210,7 @@ void groups_free(struct groups *g)
 	vector_free(&g->list);
 }
 
-static void add_accounts(struct account *total, const struct profile *p, uint64_t event,
+static void add_event_accounts(struct account *total, const struct profile *p, uint64_t event,
 			 int64_t *tolerance)
 {
 	for (uint32_t i = 0; i < p->account_count; i++) {
@@ -228,14 +228,14 @@ static void add_accounts(struct account *total, const struct profile *p, uint64_
 	}
 }
 
-void losses_of(struct losses *ret, const struct profile *p, uint32_t event)
+void losses_of_event(struct losses *ret, const struct profile *p, uint32_t event)
 {
 	uint64_t id = event < p->event_count ? p->events[event].id : 0;
 	const struct account *total = &ret->total;
 	int64_t rest, tolerance = 0;
 
 	*ret = (struct losses){0};
-	add_accounts(&ret->total, p, id, &tolerance);
+	add_event_accounts(&ret->total, p, id, &tolerance);
 	for (uint32_t i = 0; i < p->loss_count; i++) {
 		const struct loss *l = &p->losses[i];
 

@@ -79,6 +79,6 @@ struct losses {
 	int64_t unexplained;
 };
 
-void losses_of(struct losses *ret, const struct profile *p, uint32_t event);
+void losses_of_event(struct losses *ret, const struct profile *p, uint32_t event);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "analyze/histogram.h"
 
-static void place(uint64_t value, unsigned int *octave, unsigned int *sub)
+static void histogram_locate(uint64_t value, unsigned int *octave, unsigned int *sub)
 {
 	unsigned int top = value ? 63 - (unsigned int)__builtin_clzll(value) : 0;
 
@@ -13,7 +13,7 @@ static void place(uint64_t value, unsigned int *octave, unsigned int *sub)
 }
 
 /* Return the middle of a bucket. */
-static uint64_t middle(unsigned int octave, unsigned int sub)
+static uint64_t bucket_middle(unsigned int octave, unsigned int sub)
 {
 	unsigned int shift = octave ? octave - 1 : 0;
 	uint64_t first = (octave ? HISTOGRAM_SUBS + sub : sub);
@@ -21,7 +21,7 @@ static uint64_t middle(unsigned int octave, unsigned int sub)
 	return (first << shift) + ((1ULL << shift) >> 1);
 }
 
-static int octave_of(struct histogram *h, unsigned int octave, struct octave **ret)
+static int find_or_add_octave(struct histogram *h, unsigned int octave, struct octave **ret)
 {
 	struct octave empty = {{0}};
 
@@ -34,7 +34,7 @@ static int octave_of(struct histogram *h, unsigned int octave, struct octave **r
 	return 0;
 }
 
-static void add_sum(struct histogram *h, uint64_t sum)
+static void add_saturating(struct histogram *h, uint64_t sum)
 {
 	if (__builtin_add_overflow(h->sum, sum, &h->sum))
 		h->sum = UINT64_MAX;
@@ -45,12 +45,12 @@ int histogram_add(struct histogram *h, uint64_t value)
 	unsigned int octave, sub;
 	struct octave *o;
 
-	place(value, &octave, &sub);
-	if (octave_of(h, octave, &o) < 0)
+	histogram_locate(value, &octave, &sub);
+	if (find_or_add_octave(h, octave, &o) < 0)
 		return -ENOMEM;
 	o->counts[sub]++;
 	h->count++;
-	add_sum(h, value);
+	add_saturating(h, value);
 	h->max = value > h->max ? value : h->max;
 	return 0;
 }
@@ -62,13 +62,13 @@ int histogram_merge(struct histogram *h, const struct histogram *from)
 
 		if (!from->at[octave])
 			continue;
-		if (octave_of(h, octave, &o) < 0)
+		if (find_or_add_octave(h, octave, &o) < 0)
 			return -ENOMEM;
 		for (unsigned int sub = 0; sub < HISTOGRAM_SUBS; sub++)
 			o->counts[sub] += from->octaves.items[from->at[octave] - 1].counts[sub];
 	}
 	h->count += from->count;
-	add_sum(h, from->sum);
+	add_saturating(h, from->sum);
 	h->max = from->max > h->max ? from->max : h->max;
 	return 0;
 }
@@ -87,7 +87,7 @@ uint64_t histogram_quantile(const struct histogram *h, double percent)
 		for (unsigned int sub = 0; sub < HISTOGRAM_SUBS; sub++) {
 			seen += h->octaves.items[h->at[octave] - 1].counts[sub];
 			if (seen >= rank && seen) {
-				uint64_t value = middle(octave, sub);
+				uint64_t value = bucket_middle(octave, sub);
 
 				return value < h->max ? value : h->max;
 			}

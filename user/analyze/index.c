@@ -12,15 +12,15 @@
 #define INDEX_FIRST_CAPACITY 64
 
 /* Return the first slot of the probe for a key. */
-static size_t home(const struct index *x, uint64_t key)
+static size_t index_home_slot(const struct index *x, uint64_t key)
 {
 	return XXH3_64bits_withSeed(&key, sizeof(key), x->seed) & (x->capacity - 1);
 }
 
 /* Return the slot that holds key, or the free one where it would be stored. */
-static struct index_slot *find(const struct index *x, uint64_t key)
+static struct index_slot *index_find_slot(const struct index *x, uint64_t key)
 {
-	size_t at = home(x, key);
+	size_t at = index_home_slot(x, key);
 
 	while (x->slots[at].value != INDEX_NONE && x->slots[at].key != key)
 		at = (at + 1) & (x->capacity - 1);
@@ -31,7 +31,7 @@ static struct index_slot *find(const struct index *x, uint64_t key)
  * Move the hashed keys to a new table with capacity slots, except keys that are below dense_count
  * now: these move to dense.
  */
-static int rehash(struct index *x, size_t capacity)
+static int index_rehash(struct index *x, size_t capacity)
 {
 	struct index fresh = *x;
 
@@ -53,7 +53,7 @@ static int rehash(struct index *x, size_t capacity)
 			x->dense[s->key] = s->value;
 			fresh.dense_used++;
 		} else {
-			*find(&fresh, s->key) = *s;
+			*index_find_slot(&fresh, s->key) = *s;
 			fresh.count++;
 		}
 	}
@@ -64,19 +64,19 @@ static int rehash(struct index *x, size_t capacity)
 
 uint32_t index_get_hashed(const struct index *x, uint64_t key)
 {
-	return x->capacity ? find(x, key)->value : INDEX_NONE;
+	return x->capacity ? index_find_slot(x, key)->value : INDEX_NONE;
 }
 
 /*
  * Return whether a key may be a position in dense, so that at least a quarter of the positions is
  * used.
  */
-static bool is_dense(const struct index *x, uint64_t key)
+static bool index_is_dense(const struct index *x, uint64_t key)
 {
 	return key < INDEX_SMALL || key / 4 < x->dense_used;
 }
 
-static int grow_dense(struct index *x, uint64_t key)
+static int index_grow_dense(struct index *x, uint64_t key)
 {
 	size_t count = x->dense_count ? x->dense_count : INDEX_FIRST_CAPACITY, had = x->dense_count;
 	uint32_t *bigger;
@@ -89,31 +89,31 @@ static int grow_dense(struct index *x, uint64_t key)
 	memset(bigger + had, 0xff, (count - had) * sizeof(*bigger));
 	x->dense = bigger;
 	x->dense_count = count;
-	if (!x->count || !rehash(x, x->capacity))
+	if (!x->count || !index_rehash(x, x->capacity))
 		return 0;
 	x->dense_count = had; /* hashed keys stay in the slots */
 	return -ENOMEM;
 }
 
-static int put_hashed(struct index *x, uint64_t key, uint32_t value)
+static int index_put_hashed(struct index *x, uint64_t key, uint32_t value)
 {
 	struct index_slot *slot;
 
 	/* At most two thirds of the slots are used, so that probes stay short. */
 	if (3 * (x->count + 1) > 2 * x->capacity &&
-	    rehash(x, x->capacity ? 2 * x->capacity : INDEX_FIRST_CAPACITY) < 0)
+	    index_rehash(x, x->capacity ? 2 * x->capacity : INDEX_FIRST_CAPACITY) < 0)
 		return -ENOMEM;
-	slot = find(x, key);
+	slot = index_find_slot(x, key);
 	x->count += slot->value == INDEX_NONE;
 	*slot = (struct index_slot){.key = key, .value = value};
 	return 0;
 }
 
-static int put(struct index *x, uint64_t key, uint32_t value)
+static int index_put_key(struct index *x, uint64_t key, uint32_t value)
 {
-	if (key >= x->dense_count && !is_dense(x, key))
-		return put_hashed(x, key, value);
-	if (key >= x->dense_count && grow_dense(x, key) < 0)
+	if (key >= x->dense_count && !index_is_dense(x, key))
+		return index_put_hashed(x, key, value);
+	if (key >= x->dense_count && index_grow_dense(x, key) < 0)
 		return -ENOMEM;
 	x->dense_used += x->dense[key] == INDEX_NONE;
 	x->dense[key] = value;
@@ -121,10 +121,10 @@ static int put(struct index *x, uint64_t key, uint32_t value)
 }
 
 /* Move the appended keys, which take no memory so far, to dense or to the slots. */
-static int spread_row(struct index *x)
+static int index_spread_row(struct index *x)
 {
 	for (uint32_t i = 0; i < x->row_count; i++)
-		if (put(x, x->row_key + i, x->row_value + i) < 0)
+		if (index_put_key(x, x->row_key + i, x->row_value + i) < 0)
 			return -ENOMEM;
 	x->row_count = 0;
 	return 0;
@@ -132,7 +132,7 @@ static int spread_row(struct index *x)
 
 int index_put(struct index *x, uint64_t key, uint32_t value)
 {
-	return x->row_count && spread_row(x) < 0 ? -ENOMEM : put(x, key, value);
+	return x->row_count && index_spread_row(x) < 0 ? -ENOMEM : index_put_key(x, key, value);
 }
 
 int index_append(struct index *x, uint64_t key, uint32_t value)
@@ -161,11 +161,11 @@ void index_remove(struct index *x, uint64_t key)
 		x->dense[key] = INDEX_NONE;
 		return;
 	}
-	if (!x->capacity || find(x, key)->value == INDEX_NONE)
+	if (!x->capacity || index_find_slot(x, key)->value == INDEX_NONE)
 		return;
-	hole = (size_t)(find(x, key) - x->slots);
+	hole = (size_t)(index_find_slot(x, key) - x->slots);
 	for (at = (hole + 1) & mask; x->slots[at].value != INDEX_NONE; at = (at + 1) & mask) {
-		if (((at - home(x, x->slots[at].key)) & mask) < ((at - hole) & mask))
+		if (((at - index_home_slot(x, x->slots[at].key)) & mask) < ((at - hole) & mask))
 			continue;
 		x->slots[hole] = x->slots[at];
 		hole = at;

@@ -13,9 +13,9 @@
 #include "analyze/inlined.h"
 
 /* maximum number of functions at one address; a recorder puts fewer */
-#define PLACES_MAX 64
+#define INLINED_MAX 64
 
-static int by_frame(const void *a, const void *b)
+static int compare_inlined(const void *a, const void *b)
 {
 	const struct profile_inlined *x = a, *y = b;
 
@@ -27,7 +27,7 @@ static int by_frame(const void *a, const void *b)
 /*
  * Return the number of rows of the frame that begins at row first. *whole: all depths are present.
  */
-static uint32_t count_places(const struct profile *p, uint32_t first, bool *whole)
+static uint32_t count_inlined_rows(const struct profile *p, uint32_t first, bool *whole)
 {
 	uint32_t n = 0;
 
@@ -37,7 +37,7 @@ static uint32_t count_places(const struct profile *p, uint32_t first, bool *whol
 
 		if (i->frame != p->inlined[first].frame)
 			break;
-		*whole = *whole && i->i.depth == n && n < PLACES_MAX;
+		*whole = *whole && i->i.depth == n && n < INLINED_MAX;
 	}
 	return n;
 }
@@ -48,11 +48,11 @@ void inlined_attach(struct profile *p, bool functions)
 	bool whole;
 
 	if (p->inlined_count)
-		qsort(p->inlined, p->inlined_count, sizeof(*p->inlined), by_frame);
+		qsort(p->inlined, p->inlined_count, sizeof(*p->inlined), compare_inlined);
 	for (uint32_t first = 0; first < p->inlined_count; first += count) {
 		uint32_t frame = p->inlined[first].frame;
 
-		count = count_places(p, first, &whole);
+		count = count_inlined_rows(p, first, &whole);
 		if (frame == PROFILE_NONE || !whole || p->frames[frame].f.kind != FRAME_NATIVE)
 			continue;
 		p->frames[frame].first_place = first;
@@ -79,7 +79,7 @@ struct expansion {
 	uint32_t frame_count, stack_count;
 };
 
-static uint64_t count_frames(const struct profile *p)
+static uint64_t count_expanded_frames(const struct profile *p)
 {
 	uint64_t count = p->frame_count;
 
@@ -88,7 +88,7 @@ static uint64_t count_frames(const struct profile *p)
 	return count;
 }
 
-static uint64_t count_stacks(const struct profile *p)
+static uint64_t count_expanded_stacks(const struct profile *p)
 {
 	uint64_t count = p->stack_count;
 
@@ -99,7 +99,7 @@ static uint64_t count_stacks(const struct profile *p)
 }
 
 /* Make the frame of an inlined function, within the frame of the function around it. */
-static struct profile_frame frame_of(const struct profile_frame *around,
+static struct profile_frame make_inlined_frame(const struct profile_frame *around,
 				     const struct profile_inlined *place)
 {
 	struct profile_frame f = *around;
@@ -126,7 +126,7 @@ static void expand_frames(struct expansion *e)
 		e->first[i] = e->frame_count;
 		for (uint32_t n = 0; n < inlined_in(f); n++)
 			e->frames[e->frame_count++] =
-				frame_of(f, &p->inlined[f->first_place + n]);
+				make_inlined_frame(f, &p->inlined[f->first_place + n]);
 	}
 }
 
@@ -152,7 +152,7 @@ static void expand_stacks(struct expansion *e)
 	}
 }
 
-static void replace(struct expansion *e)
+static void replace_by_expansion(struct expansion *e)
 {
 	struct profile *p = e->profile;
 
@@ -176,12 +176,12 @@ static void replace(struct expansion *e)
 int inlined_expand(struct profile *p)
 {
 	struct expansion e = {.profile = p};
-	uint64_t frames = p->inlined_count ? count_frames(p) : p->frame_count, stacks;
+	uint64_t frames = p->inlined_count ? count_expanded_frames(p) : p->frame_count, stacks;
 	int rc = -ENOMEM;
 
 	if (frames == p->frame_count)
 		return 0;
-	stacks = count_stacks(p);
+	stacks = count_expanded_stacks(p);
 	if (frames >= PROFILE_NONE || stacks >= PROFILE_NONE)
 		return -EOVERFLOW;
 	e.frames = malloc(frames * sizeof(*e.frames));
@@ -193,7 +193,7 @@ int inlined_expand(struct profile *p)
 	if (e.frames && e.stacks && e.ends && e.roots && e.first && e.place) {
 		expand_frames(&e);
 		expand_stacks(&e);
-		replace(&e);
+		replace_by_expansion(&e);
 		rc = 0;
 	}
 	free(e.frames);
@@ -205,7 +205,7 @@ int inlined_expand(struct profile *p)
 	return rc;
 }
 
-static int name_line(struct profile *p, struct names *texts, uint32_t frame)
+static int name_frame_by_line(struct profile *p, struct names *texts, uint32_t frame)
 {
 	struct profile_frame *f = &p->frames[frame];
 	const char *name = profile_function_name(p, frame);
@@ -237,6 +237,6 @@ int inlined_name_lines(struct profile *p, struct names *texts)
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
 		if (p->frames[i].f.kind == FRAME_NATIVE && p->frames[i].f.line &&
 		    profile_function_name(p, i))
-			rc = name_line(p, texts, i);
+			rc = name_frame_by_line(p, texts, i);
 	return rc;
 }

@@ -37,7 +37,7 @@ const char *names_keep(struct names *n, const void *data, size_t size)
 	return copy;
 }
 
-static int add(struct names *n, const void *data, size_t size, uint64_t hash, uint32_t *ret)
+static int names_append(struct names *n, const void *data, size_t size, uint64_t hash, uint32_t *ret)
 {
 	uint32_t number = n->texts.count;
 	const char *copy;
@@ -69,7 +69,7 @@ int names_intern(struct names *n, const void *data, size_t size, uint32_t *ret)
 		}
 		hash++;
 	}
-	return add(n, data, size, hash, ret);
+	return names_append(n, data, size, hash, ret);
 }
 
 int names_intern_text(struct names *n, const char *text, uint32_t *ret)

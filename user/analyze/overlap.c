@@ -7,7 +7,7 @@
 
 #define FOLD_LEAST 16
 
-static size_t find(const struct borders *b, uint32_t cpu)
+static size_t find_border(const struct borders *b, uint32_t cpu)
 {
 	size_t at = b->list.count;
 
@@ -20,7 +20,7 @@ static size_t find(const struct borders *b, uint32_t cpu)
 
 uint64_t borders_get(const struct borders *b, uint32_t cpu)
 {
-	size_t at = find(b, cpu);
+	size_t at = find_border(b, cpu);
 
 	return at < b->list.count ? b->list.items[at].time : 0;
 }
@@ -28,7 +28,7 @@ uint64_t borders_get(const struct borders *b, uint32_t cpu)
 int borders_move(struct borders *b, uint32_t cpu, uint64_t time)
 {
 	struct border moved = {time, cpu}, *items;
-	size_t at = find(b, cpu);
+	size_t at = find_border(b, cpu);
 
 	if (at == b->list.count && vector_push(&b->list, moved) < 0)
 		return -ENOMEM;
@@ -46,7 +46,7 @@ void borders_free(struct borders *b)
 	vector_free(&b->list);
 }
 
-static int add_done(struct overlap *o, uint32_t running, uint64_t ns)
+static int overlap_add_done(struct overlap *o, uint32_t running, uint64_t ns)
 {
 	while (o->done.count <= running)
 		if (vector_push(&o->done, 0) < 0)
@@ -56,7 +56,7 @@ static int add_done(struct overlap *o, uint32_t running, uint64_t ns)
 }
 
 /* Add time to the cells of the last border in the list, which stay sorted by the number running. */
-static int add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uint64_t ns)
+static int overlap_add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uint64_t ns)
 {
 	struct overlap_cell cell = {from, ns, running};
 	size_t at = cells->count;
@@ -82,22 +82,22 @@ static int add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uin
  * Move the cells between *at and the time next to spare, as cells of border; cells with the same
  * number running are added up.
  */
-static int join(struct overlap *o, size_t *at, uint64_t border, uint64_t next)
+static int overlap_join_cells(struct overlap *o, size_t *at, uint64_t border, uint64_t next)
 {
 	for (; *at < o->cells.count && o->cells.items[*at].from < next; ++*at) {
 		const struct overlap_cell *c = &o->cells.items[*at];
 
-		if (add_cell(&o->spare, border, c->running, c->ns) < 0)
+		if (overlap_add_cell(&o->spare, border, c->running, c->ns) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 /* Add the cells before the first border to done: they can no longer change. */
-static int settle(struct overlap *o, uint64_t first, size_t *at)
+static int overlap_finish_cells(struct overlap *o, uint64_t first, size_t *at)
 {
 	for (; *at < o->cells.count && o->cells.items[*at].from < first; ++*at)
-		if (add_done(o, o->cells.items[*at].running, o->cells.items[*at].ns) < 0)
+		if (overlap_add_done(o, o->cells.items[*at].running, o->cells.items[*at].ns) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -106,17 +106,17 @@ static int settle(struct overlap *o, uint64_t first, size_t *at)
  * Join the cells that lie between the same two borders; there are several if borders between them
  * have moved away. This only limits the number of cells, so it is not done at every call.
  */
-static int fold(struct overlap *o, const struct borders *b)
+static int overlap_fold(struct overlap *o, const struct borders *b)
 {
 	const struct border *list = b->list.items;
 	overlap_cells_t cells = o->cells;
 	size_t at = 0;
 
 	o->spare.count = 0;
-	if (b->list.count && settle(o, list[0].time, &at) < 0)
+	if (b->list.count && overlap_finish_cells(o, list[0].time, &at) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->list.count; i++)
-		if (join(o, &at, list[i].time,
+		if (overlap_join_cells(o, &at, list[i].time,
 			 i + 1 < b->list.count ? list[i + 1].time : UINT64_MAX) < 0)
 			return -ENOMEM;
 	o->cells = o->spare;
@@ -130,22 +130,22 @@ static int fold(struct overlap *o, const struct borders *b)
  * *at on that lie before next to o->cells, each with one more. The part of that time that has no
  * cell, since nothing ran so far, becomes a cell with one running.
  */
-static int raise(struct overlap *o, size_t *at, uint64_t from, uint64_t next, uint64_t stop)
+static int overlap_raise(struct overlap *o, size_t *at, uint64_t from, uint64_t next, uint64_t stop)
 {
 	uint64_t rest = stop - from;
 
 	for (; *at < o->spare.count && o->spare.items[*at].from < next; ++*at) {
 		const struct overlap_cell *c = &o->spare.items[*at];
 
-		if (add_cell(&o->cells, from, c->running + 1, c->ns) < 0)
+		if (overlap_add_cell(&o->cells, from, c->running + 1, c->ns) < 0)
 			return -ENOMEM;
 		rest -= c->ns < rest ? c->ns : rest;
 	}
-	return rest ? add_cell(&o->cells, from, 1, rest) : 0;
+	return rest ? overlap_add_cell(&o->cells, from, 1, rest) : 0;
 }
 
 /* Move the cells that begin at time or later to spare. */
-static int set_aside(struct overlap *o, uint64_t time)
+static int overlap_set_aside(struct overlap *o, uint64_t time)
 {
 	size_t first = o->cells.count;
 
@@ -169,9 +169,9 @@ int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint6
 
 	if (end < o->now)
 		return -EINVAL;
-	if (o->cells.count >= o->fold_at && fold(o, b) < 0)
+	if (o->cells.count >= o->fold_at && overlap_fold(o, b) < 0)
 		return -ENOMEM;
-	if (set_aside(o, time) < 0)
+	if (overlap_set_aside(o, time) < 0)
 		return -ENOMEM;
 	while (i > 0 && list[i - 1].time >= time)
 		i--;
@@ -179,7 +179,7 @@ int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint6
 		uint64_t next = i + 1 < b->list.count ? list[i + 1].time : UINT64_MAX;
 
 		if (next > list[i].time &&
-		    raise(o, &at, list[i].time, next, next < end ? next : end) < 0)
+		    overlap_raise(o, &at, list[i].time, next, next < end ? next : end) < 0)
 			return -ENOMEM;
 	}
 	/* Put back cells that are left in spare; there are only some if there are no borders. */
@@ -193,7 +193,7 @@ int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint6
 int overlap_finish(struct overlap *o)
 {
 	size_t at = 0;
-	int rc = settle(o, UINT64_MAX, &at);
+	int rc = overlap_finish_cells(o, UINT64_MAX, &at);
 
 	o->cells.count = 0;
 	return rc;

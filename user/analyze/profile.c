@@ -21,7 +21,7 @@
  * For each kind of record, where struct profile keeps its array. size 0: the kind is not kept in an
  * array.
  */
-static const struct array {
+static const struct profile_array {
 	size_t items, count; /* offsets of these members in struct profile */
 	size_t size;	     /* size of an item, which begins with its record or a part of it */
 } arrays[KIND_COUNT] = {
@@ -52,7 +52,7 @@ struct owned_profile {
 	struct names texts;
 };
 
-struct builder {
+struct profile_builder {
 	struct sink sink;
 	struct owned_profile *made;
 	struct index by_id[KIND_COUNT];	 /* id -> index of the item */
@@ -75,13 +75,13 @@ struct builder {
 };
 
 #define UNION_MEMBER(kind, KIND, stream, summary) struct kind kind;
-union any_record {
+union entity_record {
 	uint64_t id; /* id is the first field of every entity */
 	RECORD_KINDS(UNION_MEMBER)
 };
 #undef UNION_MEMBER
 
-static void *item(struct builder *b, enum record_kind kind, uint32_t index)
+static void *builder_item(struct profile_builder *b, enum record_kind kind, uint32_t index)
 {
 	char *profile = (char *)&b->made->profile;
 
@@ -93,7 +93,7 @@ static void *item(struct builder *b, enum record_kind kind, uint32_t index)
  * are as fast in small pages. A virtual machine that gives free memory back to its host has small
  * pages at hand, while large ones must be fetched from the host first.
  */
-static int make_room(struct builder *b, enum record_kind kind, uint32_t count)
+static int builder_make_room(struct profile_builder *b, enum record_kind kind, uint32_t count)
 {
 	void *items = (char *)&b->made->profile + arrays[kind].items;
 
@@ -103,21 +103,21 @@ static int make_room(struct builder *b, enum record_kind kind, uint32_t count)
 }
 
 /* Append an item to the array of a kind; the caller fills the item. */
-static inline int append(struct builder *b, enum record_kind kind, uint32_t *ret)
+static inline int builder_append(struct profile_builder *b, enum record_kind kind, uint32_t *ret)
 {
 	char *profile = (char *)&b->made->profile;
 	uint32_t *count = (uint32_t *)(profile + arrays[kind].count);
 
 	if (*count == PROFILE_NONE - 1)
 		return -EOVERFLOW;
-	if (*count == b->capacity[kind] && make_room(b, kind, *count) < 0)
+	if (*count == b->capacity[kind] && builder_make_room(b, kind, *count) < 0)
 		return -ENOMEM;
 	*ret = (*count)++;
 	return 0;
 }
 
 /* Copy a record to its item, and the record's texts to the profile. */
-static int adopt(struct builder *b, enum record_kind kind, void *to, const void *record)
+static int builder_copy_record(struct profile_builder *b, enum record_kind kind, void *to, const void *record)
 {
 	const struct kind *k = &kinds[kind];
 
@@ -137,10 +137,10 @@ static int adopt(struct builder *b, enum record_kind kind, void *to, const void 
 }
 
 /* Append an item with an id (or another unique number). */
-static inline int add(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int builder_add(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index;
-	int rc = append(b, kind, &index);
+	int rc = builder_append(b, kind, &index);
 
 	if (rc < 0)
 		return rc;
@@ -150,9 +150,9 @@ static inline int add(struct builder *b, enum record_kind kind, uint64_t id, uin
 	return 0;
 }
 
-static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret);
+static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret);
 
-static inline int take_frame_at(struct builder *b, uint32_t index, const struct frame *f)
+static inline int builder_take_frame_at(struct profile_builder *b, uint32_t index, const struct frame *f)
 {
 	struct profile_frame to = {
 		.f = {
@@ -162,46 +162,46 @@ static inline int take_frame_at(struct builder *b, uint32_t index, const struct 
 			.flags = (uint32_t)f->flags,
 		},
 	};
-	int rc = refer(b, KIND_MAPPING, f->mapping, &to.mapping);
+	int rc = builder_refer(b, KIND_MAPPING, f->mapping, &to.mapping);
 
 	if (!rc)
-		rc = refer(b, KIND_FUNCTION, f->function, &to.function);
+		rc = builder_refer(b, KIND_FUNCTION, f->function, &to.function);
 	if (!rc)
 		b->made->profile.frames[index] = to;
 	return rc;
 }
 
 /* Store an entity: the record itself, then the indexes of the entities to which it refers. */
-static int take_entity_at(struct builder *b, enum record_kind kind, uint32_t index,
+static int builder_take_entity_at(struct profile_builder *b, enum record_kind kind, uint32_t index,
 			  const void *record)
 {
-	const union any_record *r = record;
+	const union entity_record *r = record;
 	uint32_t process = PROFILE_NONE, mapping = PROFILE_NONE;
 	int rc;
 
 	if (kind == KIND_FRAME)
-		return take_frame_at(b, index, record);
-	rc = adopt(b, kind, item(b, kind, index), record);
+		return builder_take_frame_at(b, index, record);
+	rc = builder_copy_record(b, kind, builder_item(b, kind, index), record);
 	if (!rc && kind == KIND_THREAD) {
-		rc = refer(b, KIND_PROCESS, r->thread.process, &process);
-		((struct profile_thread *)item(b, kind, index))->process = process;
+		rc = builder_refer(b, KIND_PROCESS, r->thread.process, &process);
+		((struct profile_thread *)builder_item(b, kind, index))->process = process;
 	} else if (!rc && kind == KIND_MAPPING) {
-		rc = refer(b, KIND_PROCESS, r->mapping.process, &process);
-		((struct profile_mapping *)item(b, kind, index))->process = process;
+		rc = builder_refer(b, KIND_PROCESS, r->mapping.process, &process);
+		((struct profile_mapping *)builder_item(b, kind, index))->process = process;
 	} else if (!rc && kind == KIND_FUNCTION) {
-		rc = refer(b, KIND_MAPPING, r->function.mapping, &mapping);
-		((struct profile_function *)item(b, kind, index))->mapping = mapping;
+		rc = builder_refer(b, KIND_MAPPING, r->function.mapping, &mapping);
+		((struct profile_function *)builder_item(b, kind, index))->mapping = mapping;
 	}
 	return rc;
 }
 
 /* Create an entity whose record has not come yet, with only its id. */
-static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static int builder_add_missing(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	static const struct profile_stack lost = {.parent = PROFILE_NONE, .frame = PROFILE_NONE};
-	union any_record empty = {.id = id};
+	union entity_record empty = {.id = id};
 	uint32_t index;
-	int rc = add(b, kind, id, &index);
+	int rc = builder_add(b, kind, id, &index);
 
 	if (rc < 0)
 		return rc;
@@ -211,7 +211,7 @@ static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32
 	if (kind == KIND_STACK)
 		b->made->profile.stacks[index] = lost;
 	else
-		rc = take_entity_at(b, kind, index, &empty);
+		rc = builder_take_entity_at(b, kind, index, &empty);
 	*ret = index;
 	return rc;
 }
@@ -221,7 +221,7 @@ static int make_up(struct builder *b, enum record_kind kind, uint64_t id, uint32
  * sums have a stack of their own, so looking for an earlier position of the same stack would take
  * longer than storing all of them.
  */
-static int postpone(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static int builder_postpone(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t position = b->elsewhere[kind].count;
 
@@ -234,13 +234,13 @@ static int postpone(struct builder *b, enum record_kind kind, uint64_t id, uint3
 }
 
 /* Set *ret to the index of the entity with an id; PROFILE_NONE for id 0. */
-static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
 
 	if (id && index == INDEX_NONE)
-		return b->own && !(b->own & 1ULL << kind) ? postpone(b, kind, id, ret)
-							  : make_up(b, kind, id, ret);
+		return b->own && !(b->own & 1ULL << kind) ? builder_postpone(b, kind, id, ret)
+							  : builder_add_missing(b, kind, id, ret);
 	*ret = index;
 	return 0;
 }
@@ -249,12 +249,12 @@ static inline int refer(struct builder *b, enum record_kind kind, uint64_t id, u
  * Set *ret to the index of the item for an entity whose record has come; a later record with the
  * same id replaces the earlier one.
  */
-static inline int come(struct builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int builder_item_of_record(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
 {
 	uint32_t index;
 
 	if (index_is_next(&b->by_id[kind], id)) {
-		int rc = append(b, kind, ret);
+		int rc = builder_append(b, kind, ret);
 
 		if (!rc)
 			index_extend(&b->by_id[kind]);
@@ -262,7 +262,7 @@ static inline int come(struct builder *b, enum record_kind kind, uint64_t id, ui
 	}
 	index = index_get(&b->by_id[kind], id);
 	if (index == INDEX_NONE)
-		return add(b, kind, id, ret);
+		return builder_add(b, kind, id, ret);
 	if (index_get(&b->absent[kind], id) == 1) {
 		b->made->profile.missing--;
 		if (index_put(&b->absent[kind], id, 0) < 0)
@@ -272,29 +272,29 @@ static inline int come(struct builder *b, enum record_kind kind, uint64_t id, ui
 	return 0;
 }
 
-static int take_entity(struct builder *b, enum record_kind kind, const void *record)
+static int builder_take_entity(struct profile_builder *b, enum record_kind kind, const void *record)
 {
 	uint32_t index;
-	int rc = come(b, kind, *(const uint64_t *)record, &index);
+	int rc = builder_item_of_record(b, kind, *(const uint64_t *)record, &index);
 
-	return rc < 0 ? rc : take_entity_at(b, kind, index, record);
+	return rc < 0 ? rc : builder_take_entity_at(b, kind, index, record);
 }
 
 /*
  * Store a stack. A parent always has a lower index than its children, so even a damaged trace
  * contains no cycles.
  */
-static inline int take_stack(struct builder *b, const struct stack *s)
+static inline int builder_take_stack(struct profile_builder *b, const struct stack *s)
 {
 	struct profile_stack to;
 	uint32_t index;
 	/* Look up the parent first, so that it has the lower index if it must be created. */
-	int rc = refer(b, KIND_STACK, s->parent, &to.parent);
+	int rc = builder_refer(b, KIND_STACK, s->parent, &to.parent);
 
 	if (!rc)
-		rc = refer(b, KIND_FRAME, s->frame, &to.frame);
+		rc = builder_refer(b, KIND_FRAME, s->frame, &to.frame);
 	if (!rc)
-		rc = come(b, KIND_STACK, s->id, &index);
+		rc = builder_item_of_record(b, KIND_STACK, s->id, &index);
 	if (rc < 0)
 		return rc;
 	if (to.parent != PROFILE_NONE && to.parent >= index)
@@ -303,7 +303,7 @@ static inline int take_stack(struct builder *b, const struct stack *s)
 	return 0;
 }
 
-static inline int take_sum(struct builder *b, const struct sum *s)
+static inline int builder_take_sum(struct profile_builder *b, const struct sum *s)
 {
 	struct profile_sum to = {.count = s->count, .weight = s->weight,
 				 .flags = (uint32_t)s->flags};
@@ -312,42 +312,42 @@ static inline int take_sum(struct builder *b, const struct sum *s)
 	 * A sum without an event gets an event whose record never comes, because all views use the
 	 * event of a sum.
 	 */
-	int rc = refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
+	int rc = builder_refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
 
 	if (!rc)
-		rc = refer(b, KIND_THREAD, s->thread, &to.thread);
+		rc = builder_refer(b, KIND_THREAD, s->thread, &to.thread);
 	if (!rc)
-		rc = refer(b, KIND_STACK, s->stack, &to.stack);
+		rc = builder_refer(b, KIND_STACK, s->stack, &to.stack);
 	if (!rc)
-		rc = append(b, KIND_SUM, &index);
+		rc = builder_append(b, KIND_SUM, &index);
 	if (!rc)
-		*(struct profile_sum *)item(b, KIND_SUM, index) = to;
+		*(struct profile_sum *)builder_item(b, KIND_SUM, index) = to;
 	return rc;
 }
 
 /* Store an account. It has no id; its event and CPU identify it. */
-static int take_account(struct builder *b, const struct account *a)
+static int builder_take_account(struct profile_builder *b, const struct account *a)
 {
 	uint32_t index;
-	int rc = come(b, KIND_ACCOUNT, a->event << 32 ^ a->cpu, &index);
+	int rc = builder_item_of_record(b, KIND_ACCOUNT, a->event << 32 ^ a->cpu, &index);
 
 	if (!rc)
-		*(struct account *)item(b, KIND_ACCOUNT, index) = *a;
+		*(struct account *)builder_item(b, KIND_ACCOUNT, index) = *a;
 	return rc;
 }
 
 /* Store an inlined function. It has no id; its frame and depth identify it. */
-static int take_inlined(struct builder *b, const struct inlined *i)
+static int builder_take_inlined(struct profile_builder *b, const struct inlined *i)
 {
 	uint32_t frame = PROFILE_NONE, function = PROFILE_NONE, index = 0;
-	int rc = refer(b, KIND_FRAME, i->frame, &frame);
+	int rc = builder_refer(b, KIND_FRAME, i->frame, &frame);
 
 	if (!rc)
-		rc = refer(b, KIND_FUNCTION, i->function, &function);
+		rc = builder_refer(b, KIND_FUNCTION, i->function, &function);
 	if (!rc)
-		rc = append(b, KIND_INLINED, &index);
+		rc = builder_append(b, KIND_INLINED, &index);
 	if (!rc)
-		rc = adopt(b, KIND_INLINED, item(b, KIND_INLINED, index), i);
+		rc = builder_copy_record(b, KIND_INLINED, builder_item(b, KIND_INLINED, index), i);
 	if (rc < 0)
 		return rc;
 	b->made->profile.inlined[index].frame = frame;
@@ -355,30 +355,30 @@ static int take_inlined(struct builder *b, const struct inlined *i)
 	return 0;
 }
 
-static int take_host(struct builder *b, const struct host *h)
+static int builder_take_host(struct profile_builder *b, const struct host *h)
 {
-	return take_entity(b, KIND_HOST, h);
+	return builder_take_entity(b, KIND_HOST, h);
 }
 
-static int take(struct builder *b, enum record_kind kind, const void *record)
+static int builder_take(struct profile_builder *b, enum record_kind kind, const void *record)
 {
 	switch (kind) {
 	case KIND_HOST:
-		return take_host(b, record);
+		return builder_take_host(b, record);
 	case KIND_INLINED:
-		return take_inlined(b, record);
+		return builder_take_inlined(b, record);
 	case KIND_STACK:
-		return take_stack(b, record);
+		return builder_take_stack(b, record);
 	case KIND_SUM:
-		return take_sum(b, record);
+		return builder_take_sum(b, record);
 	case KIND_ACCOUNT:
-		return take_account(b, record);
+		return builder_take_account(b, record);
 	default:
-		return arrays[kind].size ? take_entity(b, kind, record) : 0;
+		return arrays[kind].size ? builder_take_entity(b, kind, record) : 0;
 	}
 }
 
-static int taken(int rc, enum record_kind kind, struct error *err)
+static int builder_result(int rc, enum record_kind kind, struct error *err)
 {
 	return rc < 0 ? error_errno(err, rc, "cannot keep the %s records of the trace",
 				    kinds[kind].name)
@@ -387,7 +387,7 @@ static int taken(int rc, enum record_kind kind, struct error *err)
 
 static int builder_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
-	return taken(take((struct builder *)s, kind, record), kind, err);
+	return builder_result(builder_take((struct profile_builder *)s, kind, record), kind, err);
 }
 
 /*
@@ -397,27 +397,27 @@ static int builder_put(struct sink *s, enum record_kind kind, const void *record
 static int builder_put_many(struct sink *s, enum record_kind kind, const void *records,
 			    size_t count, struct error *err)
 {
-	struct builder *b = (struct builder *)s;
+	struct profile_builder *b = (struct profile_builder *)s;
 	const char *at = records;
 	int rc = 0;
 
 	if (kind == KIND_STACK)
 		for (size_t i = 0; i < count && !rc; i++)
-			rc = take_stack(b, (const struct stack *)records + i);
+			rc = builder_take_stack(b, (const struct stack *)records + i);
 	else if (kind == KIND_SUM)
 		for (size_t i = 0; i < count && !rc; i++)
-			rc = take_sum(b, (const struct sum *)records + i);
+			rc = builder_take_sum(b, (const struct sum *)records + i);
 	else
 		for (size_t i = 0; i < count && !rc; i++)
-			rc = take(b, kind, at + i * kinds[kind].size);
-	return taken(rc, kind, err);
+			rc = builder_take(b, kind, at + i * kinds[kind].size);
+	return builder_result(rc, kind, err);
 }
 
 /*
  * Return how the user part of the path from the root to s ended. If s is the mark of a walk that
  * ended regularly, this depends on the first frame below the mark.
  */
-static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
+static uint8_t stack_path_end(const struct profile *p, const struct profile_stack *s)
 {
 	const struct profile_code *f = s->frame == PROFILE_NONE ? NULL : &p->frames[s->frame].f;
 	const struct profile_stack *parent =
@@ -443,7 +443,7 @@ static uint8_t end_of(const struct profile *p, const struct profile_stack *s)
  * Return the outermost frame of the path to s that is no Python frame. Python frames may be known
  * beyond the end of the native walk.
  */
-static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
+static uint32_t stack_path_root(const struct profile *p, const struct profile_stack *s)
 {
 	uint32_t root = s->parent == PROFILE_NONE ? PROFILE_NONE : p->roots[s->parent];
 	uint64_t kind;
@@ -454,15 +454,15 @@ static uint32_t root_of(const struct profile *p, const struct profile_stack *s)
 	return kind == FRAME_END || kind == FRAME_PYTHON ? PROFILE_NONE : s->frame;
 }
 
-static int find_ends(struct profile *p)
+static int find_ends_and_roots(struct profile *p)
 {
 	p->ends = large_alloc((size_t)p->stack_count + 1);
 	p->roots = large_alloc(((size_t)p->stack_count + 1) * sizeof(*p->roots));
 	if (!p->ends || !p->roots)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		p->ends[i] = end_of(p, &p->stacks[i]);
-		p->roots[i] = root_of(p, &p->stacks[i]);
+		p->ends[i] = stack_path_end(p, &p->stacks[i]);
+		p->roots[i] = stack_path_root(p, &p->stacks[i]);
 	}
 	return 0;
 }
@@ -471,10 +471,10 @@ static int find_ends(struct profile *p)
  * Compute everything that needs all records. First how the stacks ended, because this depends on
  * all their frames, some of which later steps remove.
  */
-static int complete(struct builder *b)
+static int builder_complete(struct profile_builder *b)
 {
 	struct profile *p = &b->made->profile;
-	int rc = find_ends(p);
+	int rc = find_ends_and_roots(p);
 
 	if (rc < 0)
 		return rc;
@@ -485,7 +485,7 @@ static int complete(struct builder *b)
 	rc = profile_join_hosts(p, &b->made->texts);
 	if (rc < 0)
 		return rc;
-	rc = python_name(p, &b->made->texts, b->view.lines);
+	rc = python_name_frames(p, &b->made->texts, b->view.lines);
 	if (!rc && b->view.python)
 		rc = python_alone(p);
 	else if (!rc && !b->view.native)
@@ -500,8 +500,8 @@ static int complete(struct builder *b)
 
 static int builder_finish(struct sink *s, struct error *err)
 {
-	struct builder *b = (struct builder *)s;
-	int rc = complete(b);
+	struct profile_builder *b = (struct profile_builder *)s;
+	int rc = builder_complete(b);
 
 	if (rc < 0)
 		return error_errno(err, rc, "cannot complete a profile");
@@ -510,7 +510,7 @@ static int builder_finish(struct sink *s, struct error *err)
 
 static void builder_free(struct sink *s)
 {
-	struct builder *b = (struct builder *)s;
+	struct profile_builder *b = (struct profile_builder *)s;
 
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		vector_free(&b->elsewhere[kind]);
@@ -532,9 +532,9 @@ int profile_sink(struct sink **ret, const struct profile_view *view,
 		 int (*done)(void *context, const struct profile *p, struct error *err),
 		 void *context, struct error *err)
 {
-	struct builder *b = calloc(1, sizeof(*b));
+	struct profile_builder *b = calloc(1, sizeof(*b));
 	struct owned_profile *made = calloc(1, sizeof(*made));
-	union any_record nothing = {0};
+	union entity_record nothing = {0};
 
 	if (!b || !made)
 		goto out;
@@ -544,7 +544,7 @@ int profile_sink(struct sink **ret, const struct profile_view *view,
 	b->context = context;
 	if (view)
 		b->view = *view;
-	if (adopt(b, KIND_HOST, &made->profile.host, &nothing) < 0)
+	if (builder_copy_record(b, KIND_HOST, &made->profile.host, &nothing) < 0)
 		goto out;
 	*ret = &b->sink;
 	return 0;
@@ -554,18 +554,18 @@ out:
 	return error_errno(err, -ENOMEM, "cannot begin a profile");
 }
 
-/* Callback done() of profile_read(): the profile stays in the sink until take_out(). */
-static int keep(void *context, const struct profile *p, struct error *err)
+/* Callback done() of profile_read(): the profile stays in the sink until take_profile_out(). */
+static int hold_finished_profile(void *context, const struct profile *p, struct error *err)
 {
 	(void)err;
 	*(const struct profile **)context = p;
 	return 0;
 }
 
-/* Return the finished profile of a sink that calls keep(), and take it from the sink. */
-static struct profile *take_out(struct sink *sink)
+/* Return the finished profile of a sink that calls hold_finished_profile(), and take it from the sink. */
+static struct profile *take_profile_out(struct sink *sink)
 {
-	struct builder *b = (struct builder *)sink;
+	struct profile_builder *b = (struct profile_builder *)sink;
 	struct profile *p = &b->made->profile;
 
 	b->made = NULL;
@@ -577,12 +577,12 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
 {
 	const struct profile *made = NULL;
 	struct sink *sink = NULL;
-	int rc = profile_sink(&sink, view, keep, &made, err);
+	int rc = profile_sink(&sink, view, hold_finished_profile, &made, err);
 
 	if (!rc)
 		rc = pipe_join(source, sink, err);
 	if (!rc)
-		*ret = take_out(sink);
+		*ret = take_profile_out(sink);
 	sink_free(sink);
 	return rc;
 }
@@ -593,13 +593,13 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
  */
 static int part_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
-	return ((struct builder *)s)->own & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
+	return ((struct profile_builder *)s)->own & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
 }
 
 static int part_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
 			 struct error *err)
 {
-	return ((struct builder *)s)->own & 1ULL << kind
+	return ((struct profile_builder *)s)->own & 1ULL << kind
 		       ? builder_put_many(s, kind, records, count, err)
 		       : 0;
 }
@@ -614,30 +614,30 @@ static const struct sink_ops part_ops = {
  * Return the indexes of the entities of another part, by position in elsewhere[kind]; NULL without
  * memory.
  */
-static uint32_t *resolve(struct builder *b, const struct builder *part, enum record_kind kind)
+static uint32_t *resolve_part_indexes(struct profile_builder *b, const struct profile_builder *part, enum record_kind kind)
 {
 	size_t count = part->elsewhere[kind].count;
 	uint32_t *indexes = large_alloc((count + 1) * sizeof(*indexes));
 	int rc = indexes ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = refer(b, kind, part->elsewhere[kind].items[i], &indexes[i]);
+		rc = builder_refer(b, kind, part->elsewhere[kind].items[i], &indexes[i]);
 	if (!rc)
 		return indexes;
 	free(indexes);
 	return NULL;
 }
 
-static uint32_t resolved(const uint32_t *indexes, uint32_t position)
+static uint32_t resolved_index(const uint32_t *indexes, uint32_t position)
 {
 	return position == PROFILE_NONE ? PROFILE_NONE : indexes[position];
 }
 
 /* Move the stacks of part, and the indexes for finding them, to b, which has no stacks. */
-static int join_stacks(struct builder *b, struct builder *part)
+static int join_stacks(struct profile_builder *b, struct profile_builder *part)
 {
 	struct profile *to = &b->made->profile, *from = &part->made->profile;
-	uint32_t *frames = resolve(b, part, KIND_FRAME);
+	uint32_t *frames = resolve_part_indexes(b, part, KIND_FRAME);
 
 	if (!frames)
 		return -ENOMEM;
@@ -650,16 +650,16 @@ static int join_stacks(struct builder *b, struct builder *part)
 	from->stacks = NULL;
 	part->by_id[KIND_STACK] = part->absent[KIND_STACK] = (struct index){0};
 	for (uint32_t i = 0; i < to->stack_count; i++)
-		to->stacks[i].frame = resolved(frames, to->stacks[i].frame);
+		to->stacks[i].frame = resolved_index(frames, to->stacks[i].frame);
 	free(frames);
 	return 0;
 }
 
 /* Move the sums of part to b, which has no sums; the stacks must have been joined before. */
-static int join_sums(struct builder *b, struct builder *part)
+static int join_sums(struct profile_builder *b, struct profile_builder *part)
 {
-	uint32_t *stacks = resolve(b, part, KIND_STACK), *threads = resolve(b, part, KIND_THREAD);
-	uint32_t *events = resolve(b, part, KIND_EVENT);
+	uint32_t *stacks = resolve_part_indexes(b, part, KIND_STACK), *threads = resolve_part_indexes(b, part, KIND_THREAD);
+	uint32_t *events = resolve_part_indexes(b, part, KIND_EVENT);
 	struct profile *p = &b->made->profile, *from = &part->made->profile;
 	int rc = stacks && threads && events ? 0 : -ENOMEM;
 
@@ -669,9 +669,9 @@ static int join_sums(struct builder *b, struct builder *part)
 		from->sums = NULL;
 	}
 	for (uint32_t i = 0; i < p->sum_count; i++) {
-		p->sums[i].event = resolved(events, p->sums[i].event);
-		p->sums[i].thread = resolved(threads, p->sums[i].thread);
-		p->sums[i].stack = resolved(stacks, p->sums[i].stack);
+		p->sums[i].event = resolved_index(events, p->sums[i].event);
+		p->sums[i].thread = resolved_index(threads, p->sums[i].thread);
+		p->sums[i].stack = resolved_index(stacks, p->sums[i].stack);
 	}
 	free(stacks);
 	free(threads);
@@ -680,31 +680,31 @@ static int join_sums(struct builder *b, struct builder *part)
 }
 
 /* A source and the sink into which it runs. */
-struct reading {
+struct part_reader {
 	struct source *source;
 	struct sink *sink;
 	const struct profile *made;
 };
 
-static int read_part(void *context, struct error *err)
+static int read_profile_part(void *context, struct error *err)
 {
-	struct reading *r = context;
+	struct part_reader *r = context;
 
 	return r->source->ops->run(r->source, r->sink, err);
 }
 
-enum part { PART_ENTITIES, PART_STACKS, PART_SUMS, PART_COUNT };
+enum profile_part { PART_ENTITIES, PART_STACKS, PART_SUMS, PART_COUNT };
 
-static int begin_parts(struct reading *parts, const struct profile_view *view, struct error *err)
+static int begin_profile_parts(struct part_reader *parts, const struct profile_view *view, struct error *err)
 {
 	static const uint64_t own[PART_COUNT] = {0, WANT(STACK), WANT(SUM)};
 	int rc = 0;
 
 	for (int i = 0; i < PART_COUNT && !rc; i++) {
-		rc = profile_sink(&parts[i].sink, view, keep, &parts[i].made, err);
+		rc = profile_sink(&parts[i].sink, view, hold_finished_profile, &parts[i].made, err);
 		if (rc < 0 || i == PART_ENTITIES)
 			continue;
-		((struct builder *)parts[i].sink)->own = own[i];
+		((struct profile_builder *)parts[i].sink)->own = own[i];
 		parts[i].sink->ops = &part_ops;
 		parts[i].sink->wants = WANTS(own[i]);
 		parts[PART_ENTITIES].sink->wants &= ~own[i];
@@ -713,13 +713,13 @@ static int begin_parts(struct reading *parts, const struct profile_view *view, s
 }
 
 /* Join the other parts to the first one. */
-static int join_parts(struct reading *parts, struct error *err)
+static int join_profile_parts(struct part_reader *parts, struct error *err)
 {
-	struct builder *b = (struct builder *)parts[PART_ENTITIES].sink;
-	int rc = join_stacks(b, (struct builder *)parts[PART_STACKS].sink);
+	struct profile_builder *b = (struct profile_builder *)parts[PART_ENTITIES].sink;
+	int rc = join_stacks(b, (struct profile_builder *)parts[PART_STACKS].sink);
 
 	if (!rc)
-		rc = join_sums(b, (struct builder *)parts[PART_SUMS].sink);
+		rc = join_sums(b, (struct profile_builder *)parts[PART_SUMS].sink);
 	if (rc < 0)
 		return error_errno(err, rc, "cannot join the parts of a profile");
 	return b->sink.ops->finish(&b->sink, err);
@@ -728,20 +728,20 @@ static int join_parts(struct reading *parts, struct error *err)
 int profile_read_parts(struct profile **ret, const struct profile_sources *from,
 		       const struct profile_view *view, struct error *err)
 {
-	struct reading parts[PART_COUNT] = {{.source = from->entities},
+	struct part_reader parts[PART_COUNT] = {{.source = from->entities},
 					    {.source = from->stacks},
 					    {.source = from->sums}};
 	struct job jobs[PART_COUNT];
-	int rc = begin_parts(parts, view, err);
+	int rc = begin_profile_parts(parts, view, err);
 
 	for (int i = 0; i < PART_COUNT; i++)
-		jobs[i] = (struct job){read_part, &parts[i]};
+		jobs[i] = (struct job){read_profile_part, &parts[i]};
 	if (!rc)
 		rc = jobs_run(jobs, PART_COUNT, err);
 	if (!rc)
-		rc = join_parts(parts, err);
+		rc = join_profile_parts(parts, err);
 	if (!rc)
-		*ret = take_out(parts[PART_ENTITIES].sink);
+		*ret = take_profile_out(parts[PART_ENTITIES].sink);
 	for (int i = 0; i < PART_COUNT; i++)
 		sink_free(parts[i].sink);
 	return rc;

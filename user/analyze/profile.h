@@ -86,7 +86,7 @@ struct profile {
 	 * PROFILE_NONE
 	 */
 	uint32_t *roots;
-	struct index stacks_by_id; /* original indexes; see profile_stack_with() */
+	struct index stacks_by_id; /* original indexes; see profile_stack_by_id() */
 	uint32_t *moved_stacks; /* by original index: the current index; NULL: no stack has moved */
 	struct profile_sum *sums;
 	struct account *accounts;
@@ -136,7 +136,7 @@ int profile_sink(struct sink **ret, const struct profile_view *view,
 		 void *context, struct error *err);
 
 /* Return the index of the stack with that id in the trace; PROFILE_NONE if there is none. */
-uint32_t profile_stack_with(const struct profile *p, uint64_t id);
+uint32_t profile_stack_by_id(const struct profile *p, uint64_t id);
 
 /*
  * Return how the user part of a stack ended: END_WALKED if it is whole, or if there is none (kernel

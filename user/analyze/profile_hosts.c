@@ -10,7 +10,7 @@
  * Join the different values of a text field of all hosts: "web-1, web-2". A long list is cut, since
  * users need only a few of the values.
  */
-static int join_texts(const struct profile *p, struct names *texts, const struct field *f,
+static int join_host_texts(const struct profile *p, struct names *texts, const struct field *f,
 		      struct host *all)
 {
 	char text[256];
@@ -18,11 +18,11 @@ static int join_texts(const struct profile *p, struct names *texts, const struct
 
 	for (uint32_t i = 0; i < p->host_count && used < sizeof(text); i++) {
 		const char *one = field_text(f, &p->hosts[i]);
-		bool told = false;
+		bool seen = false;
 
-		for (uint32_t k = 0; k < i && !told; k++)
-			told = !strcmp(one, field_text(f, &p->hosts[k]));
-		if (!told)
+		for (uint32_t k = 0; k < i && !seen; k++)
+			seen = !strcmp(one, field_text(f, &p->hosts[k]));
+		if (!seen)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
 						 i ? ", " : "", one);
 	}
@@ -48,7 +48,7 @@ int profile_join_hosts(struct profile *p, struct names *texts)
 	}
 	for (unsigned int i = 0; i < kinds[KIND_HOST].field_count && !rc; i++)
 		if (kinds[KIND_HOST].fields[i].type == FIELD_TEXT && p->host_count > 1)
-			rc = join_texts(p, texts, &kinds[KIND_HOST].fields[i], &all);
+			rc = join_host_texts(p, texts, &kinds[KIND_HOST].fields[i], &all);
 	p->host = all;
 	return rc;
 }

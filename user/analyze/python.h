@@ -14,7 +14,7 @@
  * Names that differ only in the folder of the file have the whole path. The texts are kept in
  * *texts. Return 0 or -ENOMEM.
  */
-int python_name(struct profile *p, struct names *texts, bool by_line);
+int python_name_frames(struct profile *p, struct names *texts, bool by_line);
 
 /*
  * Join Python frames to each other where only frames of the interpreter are between them:

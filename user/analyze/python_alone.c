@@ -8,7 +8,7 @@
 
 #include "analyze/python.h"
 
-static bool is_of_kind(const struct profile *p, uint32_t stack, enum frame_kind kind)
+static bool stack_is_of_kind(const struct profile *p, uint32_t stack, enum frame_kind kind)
 {
 	uint32_t frame = stack == PROFILE_NONE ? PROFILE_NONE : p->stacks[stack].frame;
 
@@ -30,12 +30,12 @@ int python_alone(struct profile *p)
 		uint32_t above = s->parent == PROFILE_NONE ? PROFILE_NONE : nearest[s->parent];
 
 		nearest[i] = above;
-		if (is_of_kind(p, i, FRAME_END)) {
+		if (stack_is_of_kind(p, i, FRAME_END)) {
 			nearest[i] = i;
-		} else if (is_of_kind(p, i, FRAME_PYTHON)) {
+		} else if (stack_is_of_kind(p, i, FRAME_PYTHON)) {
 			nearest[i] = i;
 			s->parent = above;
-		} else if (is_of_kind(p, above, FRAME_PYTHON)) {
+		} else if (stack_is_of_kind(p, above, FRAME_PYTHON)) {
 			s->frame = p->stacks[above].frame;
 			s->parent = p->stacks[above].parent;
 		}

@@ -62,9 +62,9 @@ static bool is_trampoline_name(const char *name)
 }
 
 /* The role of a frame in an interpreter. */
-enum role { ROLE_NONE, ROLE_LOOP, ROLE_TRAMPOLINE, ROLE_NAMELESS, ROLE_PYTHON };
+enum python_role { ROLE_NONE, ROLE_LOOP, ROLE_TRAMPOLINE, ROLE_NAMELESS, ROLE_PYTHON };
 
-struct folding {
+struct python_folding {
 	struct profile *profile;
 	uint8_t *roles; /* by index of frame */
 	/* by index of stack, for trampolines: caller of the outermost of adjacent trampolines */
@@ -81,7 +81,7 @@ static uint8_t *find_trampolines(const struct profile *p)
 	return found;
 }
 
-static enum role role_of(const struct profile *p, const uint8_t *trampolines,
+static enum python_role python_role_of(const struct profile *p, const uint8_t *trampolines,
 			 const struct profile_frame *f)
 {
 	if (f->f.kind == FRAME_PYTHON)
@@ -95,7 +95,7 @@ static enum role role_of(const struct profile *p, const uint8_t *trampolines,
 	return trampolines[f->function] ? ROLE_TRAMPOLINE : ROLE_NONE;
 }
 
-static enum role role_at(const struct folding *f, uint32_t stack)
+static enum python_role python_role_at(const struct python_folding *f, uint32_t stack)
 {
 	uint32_t frame = stack == PROFILE_NONE ? PROFILE_NONE : f->profile->stacks[stack].frame;
 
@@ -103,7 +103,7 @@ static enum role role_at(const struct folding *f, uint32_t stack)
 }
 
 /* Return whether the frames of two stacks, which both have a module, are in one file. */
-static bool same_module(const struct folding *f, uint32_t a, uint32_t b)
+static bool same_module(const struct python_folding *f, uint32_t a, uint32_t b)
 {
 	const struct profile *p = f->profile;
 	uint32_t x = p->frames[p->stacks[a].frame].mapping;
@@ -117,12 +117,12 @@ static bool same_module(const struct folding *f, uint32_t a, uint32_t b)
  * Store the caller of a trampoline, skipping trampolines above it. Parents precede their children,
  * so that the caller of the parent is already known and one step is sufficient.
  */
-static void find_caller(struct folding *f, uint32_t trampoline)
+static void find_trampoline_caller(struct python_folding *f, uint32_t trampoline)
 {
 	uint32_t parent = f->profile->stacks[trampoline].parent;
 
 	f->callers[trampoline] = parent;
-	if (role_at(f, parent) == ROLE_TRAMPOLINE && same_module(f, trampoline, parent))
+	if (python_role_at(f, parent) == ROLE_TRAMPOLINE && same_module(f, trampoline, parent))
 		f->callers[trampoline] = f->callers[parent];
 }
 
@@ -131,34 +131,34 @@ static void find_caller(struct folding *f, uint32_t trampoline)
  * trampolines have no names; but a function in the same file that calls a loop cannot be anything
  * else.
  */
-static uint32_t caller_of(const struct folding *f, uint32_t loop)
+static uint32_t caller_of_loop(const struct python_folding *f, uint32_t loop)
 {
 	uint32_t at = f->profile->stacks[loop].parent;
 
-	if (role_at(f, at) == ROLE_NAMELESS && same_module(f, at, loop))
+	if (python_role_at(f, at) == ROLE_NAMELESS && same_module(f, at, loop))
 		at = f->profile->stacks[at].parent;
-	return role_at(f, at) == ROLE_TRAMPOLINE && same_module(f, at, loop) ? f->callers[at] : at;
+	return python_role_at(f, at) == ROLE_TRAMPOLINE && same_module(f, at, loop) ? f->callers[at] : at;
 }
 
 /*
  * Join each Python frame to the caller of its loop. Only Python frames get new parents, and no
  * Python frame lies between adjacent trampolines, so the callers found before stay right.
  */
-static void join(struct folding *f)
+static void join_python_frames(struct python_folding *f)
 {
 	struct profile_stack *stacks = f->profile->stacks;
 
 	for (uint32_t i = 0; i < f->profile->stack_count; i++) {
-		enum role role = role_at(f, i);
+		enum python_role role = python_role_at(f, i);
 
 		if (role == ROLE_TRAMPOLINE)
-			find_caller(f, i);
-		else if (role == ROLE_PYTHON && role_at(f, stacks[i].parent) == ROLE_LOOP)
-			stacks[i].parent = caller_of(f, stacks[i].parent);
+			find_trampoline_caller(f, i);
+		else if (role == ROLE_PYTHON && python_role_at(f, stacks[i].parent) == ROLE_LOOP)
+			stacks[i].parent = caller_of_loop(f, stacks[i].parent);
 	}
 }
 
-static bool has_loops(const struct profile *p)
+static bool has_interpreter_loops(const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		if (p->frames[i].f.flags & FRAME_FLAG_INTERPRETER)
@@ -168,11 +168,11 @@ static bool has_loops(const struct profile *p)
 
 int python_fold(struct profile *p)
 {
-	struct folding f = {.profile = p};
+	struct python_folding f = {.profile = p};
 	uint8_t *trampolines;
 	int rc = 0;
 
-	if (!has_loops(p))
+	if (!has_interpreter_loops(p))
 		return 0;
 	trampolines = find_trampolines(p);
 	f.roles = calloc(p->frame_count + 1, sizeof(*f.roles));
@@ -182,8 +182,8 @@ int python_fold(struct profile *p)
 		goto out;
 	}
 	for (uint32_t i = 0; i < p->frame_count; i++)
-		f.roles[i] = role_of(p, trampolines, &p->frames[i]);
-	join(&f);
+		f.roles[i] = python_role_of(p, trampolines, &p->frames[i]);
+	join_python_frames(&f);
 out:
 	free(trampolines);
 	free(f.roles);

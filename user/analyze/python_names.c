@@ -15,7 +15,7 @@ struct short_name {
 	bool ambiguous;
 };
 
-struct naming {
+struct python_naming {
 	struct names *texts;
 	struct names shorts; /* number = index in list */
 	VECTOR(struct short_name) list;
@@ -26,14 +26,14 @@ struct naming {
  * Return a file's name without folders. A module that comes from no file, such as <string> or
  * <frozen os>, has none.
  */
-static const char *base_name(const char *file)
+static const char *python_base_name(const char *file)
 {
 	const char *slash = *file == '<' ? NULL : strrchr(file, '/');
 
 	return slash && slash[1] ? slash + 1 : file;
 }
 
-static int compose(struct naming *n, const char *name, const char *file, uint64_t line)
+static int compose_python_name(struct python_naming *n, const char *name, const char *file, uint64_t line)
 {
 	size_t size = strlen(name) + strlen(file) + 32;
 	char number[24] = "";
@@ -51,12 +51,12 @@ static int compose(struct naming *n, const char *name, const char *file, uint64_
 }
 
 /* Set *ret to the number of the short name of a function at a line. */
-static int shorten(struct naming *n, const struct function *f, uint64_t line, uint32_t *ret)
+static int intern_short_name(struct python_naming *n, const struct function *f, uint64_t line, uint32_t *ret)
 {
 	struct short_name fresh = {.file = f->file};
 	struct short_name *known;
 
-	if (compose(n, f->name, base_name(f->file), line) < 0 ||
+	if (compose_python_name(n, f->name, python_base_name(f->file), line) < 0 ||
 	    names_intern_text(&n->shorts, n->text.items, ret) < 0)
 		return -ENOMEM;
 	if (*ret == n->list.count)
@@ -67,14 +67,14 @@ static int shorten(struct naming *n, const struct function *f, uint64_t line, ui
 }
 
 /* Set *ret to the name to show, once all short names are known. */
-static int finish_name(struct naming *n, const struct function *f, uint64_t line, uint32_t number,
+static int finish_python_name(struct python_naming *n, const struct function *f, uint64_t line, uint32_t number,
 		       const char **ret)
 {
 	const char *text = names_text(&n->shorts, number);
 	uint32_t kept;
 
 	if (n->list.items[number].ambiguous) {
-		if (compose(n, f->name, f->file, line) < 0)
+		if (compose_python_name(n, f->name, f->file, line) < 0)
 			return -ENOMEM;
 		text = n->text.items;
 	}
@@ -84,41 +84,41 @@ static int finish_name(struct naming *n, const struct function *f, uint64_t line
 	return 0;
 }
 
-static void free_naming(struct naming *n)
+static void free_python_naming(struct python_naming *n)
 {
 	names_free(&n->shorts);
 	vector_free(&n->list);
 	vector_free(&n->text);
 }
 
-static bool is_python(const struct profile *p, const struct profile_function *f)
+static bool is_named_python_function(const struct profile *p, const struct profile_function *f)
 {
 	return f->mapping != PROFILE_NONE && p->mappings[f->mapping].m.kind == MAPPING_PYTHON &&
 	       *f->f.name;
 }
 
-static int name_functions(struct profile *p, struct names *texts)
+static int name_python_functions(struct profile *p, struct names *texts)
 {
 	uint32_t *numbers = calloc(p->function_count + 1, sizeof(*numbers));
-	struct naming n = {.texts = texts};
+	struct python_naming n = {.texts = texts};
 	int rc = numbers ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < p->function_count && !rc; i++)
-		if (is_python(p, &p->functions[i]))
-			rc = shorten(&n, &p->functions[i].f, p->functions[i].f.line, &numbers[i]);
+		if (is_named_python_function(p, &p->functions[i]))
+			rc = intern_short_name(&n, &p->functions[i].f, p->functions[i].f.line, &numbers[i]);
 	for (uint32_t i = 0; i < p->function_count && !rc; i++) {
 		struct profile_function *f = &p->functions[i];
 
-		if (is_python(p, f))
-			rc = finish_name(&n, &f->f, f->f.line, numbers[i], &f->shown);
+		if (is_named_python_function(p, f))
+			rc = finish_python_name(&n, &f->f, f->f.line, numbers[i], &f->shown);
 	}
-	free_naming(&n);
+	free_python_naming(&n);
 	free(numbers);
 	return rc;
 }
 
 /* Return the function that names a Python frame; NULL for all other frames. */
-static const struct profile_function *function_of(const struct profile *p,
+static const struct profile_function *python_function_of(const struct profile *p,
 						  const struct profile_frame *f)
 {
 	const struct profile_function *of =
@@ -127,38 +127,38 @@ static const struct profile_function *function_of(const struct profile *p,
 	return f->f.kind == FRAME_PYTHON && of && of->shown ? of : NULL;
 }
 
-static int name_lines(struct profile *p, struct names *texts)
+static int name_python_lines(struct profile *p, struct names *texts)
 {
 	uint32_t *numbers = calloc(p->frame_count + 1, sizeof(*numbers));
-	struct naming n = {.texts = texts};
+	struct python_naming n = {.texts = texts};
 	int rc = numbers ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
-		const struct profile_function *f = function_of(p, &p->frames[i]);
+		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 
 		if (f)
-			rc = shorten(&n, &f->f, p->frames[i].f.line, &numbers[i]);
+			rc = intern_short_name(&n, &f->f, p->frames[i].f.line, &numbers[i]);
 	}
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
-		const struct profile_function *f = function_of(p, &p->frames[i]);
+		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 
 		if (f)
-			rc = finish_name(&n, &f->f, p->frames[i].f.line, numbers[i],
+			rc = finish_python_name(&n, &f->f, p->frames[i].f.line, numbers[i],
 					 &p->frames[i].shown);
 	}
-	free_naming(&n);
+	free_python_naming(&n);
 	free(numbers);
 	return rc;
 }
 
-int python_name(struct profile *p, struct names *texts, bool by_line)
+int python_name_frames(struct profile *p, struct names *texts, bool by_line)
 {
-	int rc = name_functions(p, texts);
+	int rc = name_python_functions(p, texts);
 
 	if (rc < 0 || by_line)
-		return rc < 0 ? rc : name_lines(p, texts);
+		return rc < 0 ? rc : name_python_lines(p, texts);
 	for (uint32_t i = 0; i < p->frame_count; i++) {
-		const struct profile_function *f = function_of(p, &p->frames[i]);
+		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 
 		p->frames[i].shown = f ? f->shown : NULL;
 	}

@@ -12,7 +12,7 @@
 #include "base/vector.h"
 
 /* The numbers of Python frames on the path from the root to a stack. */
-struct on_path {
+struct python_path {
 	uint32_t frames, named, freed;
 };
 
@@ -20,7 +20,7 @@ struct on_path {
 enum frame_mark { IS_PYTHON = 1, IS_NAMED = 2, IS_FREED = 4 };
 
 /* Fill of_frame, which is zeroed. Return whether there are Python frames. */
-static bool mark_frames(uint8_t *of_frame, const struct profile *p)
+static bool mark_python_frames(uint8_t *of_frame, const struct profile *p)
 {
 	bool found = false;
 
@@ -43,14 +43,14 @@ static bool mark_frames(uint8_t *of_frame, const struct profile *p)
  * The different counts of Python frames on a path, the first for paths without Python, and which of
  * them each stack has.
  */
-struct paths {
-	VECTOR(struct on_path) list;
+struct python_paths {
+	VECTOR(struct python_path) list;
 	uint32_t *of_stack; /* by index of stack; NULL: there are no Python frames */
 };
 
-static int add_path(struct paths *paths, uint32_t stack, const struct on_path *above, uint8_t marks)
+static int add_python_path(struct python_paths *paths, uint32_t stack, const struct python_path *above, uint8_t marks)
 {
-	struct on_path path = *above;
+	struct python_path path = *above;
 
 	path.frames++;
 	path.named += marks & IS_NAMED ? 1 : 0;
@@ -60,9 +60,9 @@ static int add_path(struct paths *paths, uint32_t stack, const struct on_path *a
 }
 
 /* Count the Python frames of all paths; parents precede their children. */
-static int count_frames(struct paths *paths, const struct profile *p, const uint8_t *of_frame)
+static int count_python_frames(struct python_paths *paths, const struct profile *p, const uint8_t *of_frame)
 {
-	struct on_path none = {0};
+	struct python_path none = {0};
 	int rc = vector_push(&paths->list, none);
 
 	paths->of_stack = large_alloc(((size_t)p->stack_count + 1) * sizeof(*paths->of_stack));
@@ -75,20 +75,20 @@ static int count_frames(struct paths *paths, const struct profile *p, const uint
 
 		paths->of_stack[i] = above;
 		if (marks)
-			rc = add_path(paths, i, &paths->list.items[above], marks);
+			rc = add_python_path(paths, i, &paths->list.items[above], marks);
 	}
 	return rc;
 }
 
-static void add_frames(struct python_share *share, const struct profile_sum *s,
-		       const struct on_path *path)
+static void add_python_frames(struct python_share *share, const struct profile_sum *s,
+		       const struct python_path *path)
 {
 	share->frames += s->count * path->frames;
 	share->named += s->count * path->named;
 	share->freed += s->count * path->freed;
 }
 
-static void add(struct python_share *share, const struct profile_sum *s, const struct paths *paths)
+static void add_python_sum(struct python_share *share, const struct profile_sum *s, const struct python_paths *paths)
 {
 	if (s->flags & (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD))
 		share->samples += s->count;
@@ -101,22 +101,22 @@ static void add(struct python_share *share, const struct profile_sum *s, const s
 	if (s->flags & SAMPLE_FLAG_UNREAD)
 		share->unread += s->count;
 	if (paths->of_stack && s->stack != PROFILE_NONE)
-		add_frames(share, s, &paths->list.items[paths->of_stack[s->stack]]);
+		add_python_frames(share, s, &paths->list.items[paths->of_stack[s->stack]]);
 }
 
 int python_share_of(struct python_share *ret, const struct profile *p, uint32_t event)
 {
 	uint8_t *of_frame = calloc((size_t)p->frame_count + 1, sizeof(*of_frame));
-	struct paths paths = {.of_stack = NULL};
+	struct python_paths paths = {.of_stack = NULL};
 	int rc = of_frame ? 0 : -ENOMEM;
 
-	if (!rc && mark_frames(of_frame, p))
-		rc = count_frames(&paths, p, of_frame);
+	if (!rc && mark_python_frames(of_frame, p))
+		rc = count_python_frames(&paths, p, of_frame);
 	if (!rc)
 		*ret = (struct python_share){0};
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
 		if (p->sums[i].event == event)
-			add(ret, &p->sums[i], &paths);
+			add_python_sum(ret, &p->sums[i], &paths);
 	free(of_frame);
 	free(paths.of_stack);
 	vector_free(&paths.list);

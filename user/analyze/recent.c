@@ -5,7 +5,7 @@
 
 #include "analyze/buckets.h"
 #include "analyze/recent.h"
-#include "analyze/shelf.h"
+#include "analyze/entity_store.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 /* Samples of a thread may come up to this many ns after the thread has ended. */
@@ -17,7 +17,7 @@
 #define UNDER_WAY (300 * NSEC_PER_SEC / 1000)
 
 /* The kinds of entity that are kept, parents before children, in the order of a source. X(KIND) */
-#define SHELVES(X) X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
+#define ENTITY_KINDS(X) X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
 
 /* The sum of the accounts of all CPUs at a tick. */
 struct snapshot {
@@ -29,7 +29,7 @@ struct recent {
 	struct sink sink;
 	struct source source; /* puts the contents of the window, for recent_window() */
 	struct buckets buckets;
-	struct shelf shelves[KIND_COUNT];
+	struct entity_store stores[KIND_COUNT];
 	uint32_t epoch; /* number of times the source has forgotten its entities */
 	uint64_t started, ticked; /* ns; 0: not yet */
 	VECTOR(struct account) accounts; /* the last one of each CPU */
@@ -44,124 +44,124 @@ static struct recent *recent_of_source(struct source *s)
 
 /* The functions below mark the entities in use. */
 
-static void *use(struct recent *r, enum record_kind kind, uint64_t id)
+static void *mark_entity(struct recent *r, enum record_kind kind, uint64_t id)
 {
-	struct shelf_item *i = id ? shelf_find(&r->shelves[kind], id) : NULL;
+	struct entity_store_item *i = id ? entity_store_find(&r->stores[kind], id) : NULL;
 
 	if (!i || i->used)
 		return NULL;
 	i->used = true;
-	return shelf_record(i);
+	return entity_store_record(i);
 }
 
-static void use_thread(struct recent *r, uint64_t id)
+static void mark_thread(struct recent *r, uint64_t id)
 {
-	const struct thread *t = use(r, KIND_THREAD, id);
+	const struct thread *t = mark_entity(r, KIND_THREAD, id);
 
 	if (t)
-		use(r, KIND_PROCESS, t->process);
+		mark_entity(r, KIND_PROCESS, t->process);
 }
 
-static void use_mapping(struct recent *r, uint64_t id)
+static void mark_mapping(struct recent *r, uint64_t id)
 {
-	const struct mapping *m = use(r, KIND_MAPPING, id);
+	const struct mapping *m = mark_entity(r, KIND_MAPPING, id);
 
 	if (m)
-		use(r, KIND_PROCESS, m->process);
+		mark_entity(r, KIND_PROCESS, m->process);
 }
 
-static void use_frame(struct recent *r, uint64_t id)
+static void mark_frame(struct recent *r, uint64_t id)
 {
-	const struct frame *f = use(r, KIND_FRAME, id);
-	const struct function *of = f ? use(r, KIND_FUNCTION, f->function) : NULL;
+	const struct frame *f = mark_entity(r, KIND_FRAME, id);
+	const struct function *of = f ? mark_entity(r, KIND_FUNCTION, f->function) : NULL;
 
 	if (f)
-		use_mapping(r, f->mapping);
+		mark_mapping(r, f->mapping);
 	if (of)
-		use_mapping(r, of->mapping);
+		mark_mapping(r, of->mapping);
 }
 
-static void use_stack(struct recent *r, uint64_t id)
+static void mark_stack(struct recent *r, uint64_t id)
 {
 	const struct stack *s;
 
-	for (; (s = use(r, KIND_STACK, id)); id = s->parent)
-		use_frame(r, s->frame);
+	for (; (s = mark_entity(r, KIND_STACK, id)); id = s->parent)
+		mark_frame(r, s->frame);
 }
 
-static void clear_marks(struct recent *r)
+static void clear_recent_marks(struct recent *r)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++)
-		for (size_t i = 0; r->shelves[kind].kind && i < r->shelves[kind].count; i++)
-			shelf_at(&r->shelves[kind], i)->used = kind == KIND_HOST ||
+		for (size_t i = 0; r->stores[kind].kind && i < r->stores[kind].count; i++)
+			entity_store_at(&r->stores[kind], i)->used = kind == KIND_HOST ||
 							       kind == KIND_EVENT;
 }
 
 /* Mark everything to which samples of the window refer. */
-static void mark(struct recent *r)
+static void mark_window(struct recent *r)
 {
-	clear_marks(r);
+	clear_recent_marks(r);
 	for (unsigned int place = 0; place < BUCKETS; place++) {
 		const struct bucket *b = buckets_at(&r->buckets, place);
 
 		for (size_t i = 0; b && i < b->sums.count; i++) {
-			use_thread(r, b->sums.items[i].thread);
-			use_stack(r, b->sums.items[i].stack);
+			mark_thread(r, b->sums.items[i].thread);
+			mark_stack(r, b->sums.items[i].stack);
 		}
 	}
 }
 
 /* The functions below drop unused entities. */
 
-static bool keep_unforgotten(void *context, struct shelf_item *i)
+static bool keep_unforgotten(void *context, struct entity_store_item *i)
 {
 	const struct recent *r = context;
 
 	return i->used || i->epoch == r->epoch;
 }
 
-static bool may_come(const struct recent *r, uint64_t ended)
+static bool may_have_samples(const struct recent *r, uint64_t ended)
 {
 	return !ended || ended + GRACE > r->ticked;
 }
 
-static bool keep_process(void *context, struct shelf_item *i)
+static bool keep_process(void *context, struct entity_store_item *i)
 {
 	const struct recent *r = context;
-	const struct process *p = shelf_record(i);
+	const struct process *p = entity_store_record(i);
 
-	return i->used || may_come(r, p->end);
+	return i->used || may_have_samples(r, p->end);
 }
 
 /*
  * Return whether to keep a thread. A thread whose exit was lost has no end, but its process has
  * one.
  */
-static bool keep_thread(void *context, struct shelf_item *i)
+static bool keep_thread(void *context, struct entity_store_item *i)
 {
 	const struct recent *r = context;
-	const struct thread *t = shelf_record(i);
+	const struct thread *t = entity_store_record(i);
 
 	return i->used ||
-	       (may_come(r, t->end) && shelf_find(&r->shelves[KIND_PROCESS], t->process));
+	       (may_have_samples(r, t->end) && entity_store_find(&r->stores[KIND_PROCESS], t->process));
 }
 
-static int sweep(struct recent *r)
+static int recent_sweep(struct recent *r)
 {
 	static const enum record_kind forgotten[] = {KIND_STACK, KIND_FRAME, KIND_FUNCTION,
 						     KIND_MAPPING};
-	int rc = shelf_sweep(&r->shelves[KIND_PROCESS], keep_process, r);
+	int rc = entity_store_sweep(&r->stores[KIND_PROCESS], keep_process, r);
 
 	if (!rc)
-		rc = shelf_sweep(&r->shelves[KIND_THREAD], keep_thread, r);
+		rc = entity_store_sweep(&r->stores[KIND_THREAD], keep_thread, r);
 	for (unsigned int i = 0; !rc && i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
-		rc = shelf_sweep(&r->shelves[forgotten[i]], keep_unforgotten, r);
+		rc = entity_store_sweep(&r->stores[forgotten[i]], keep_unforgotten, r);
 	return rc;
 }
 
 /* The functions below keep accounts and losses. */
 
-static int take_account(struct recent *r, const struct account *a)
+static int recent_take_account(struct recent *r, const struct account *a)
 {
 	for (size_t i = 0; i < r->accounts.count; i++)
 		if (r->accounts.items[i].cpu == a->cpu && r->accounts.items[i].event == a->event) {
@@ -172,7 +172,7 @@ static int take_account(struct recent *r, const struct account *a)
 }
 
 /* Store a loss. A loss that continues is put again under its id, with larger numbers. */
-static int take_loss(struct recent *r, const struct loss *l)
+static int recent_take_loss(struct recent *r, const struct loss *l)
 {
 	for (size_t i = 0; i < r->losses.count; i++)
 		if (r->losses.items[i].id == l->id) {
@@ -182,7 +182,7 @@ static int take_loss(struct recent *r, const struct loss *l)
 	return vector_push(&r->losses, *l);
 }
 
-static int take_snapshot(struct recent *r, uint64_t time)
+static int recent_take_snapshot(struct recent *r, uint64_t time)
 {
 	struct snapshot s = {.time = time};
 
@@ -198,7 +198,7 @@ static int take_snapshot(struct recent *r, uint64_t time)
 	return vector_push(&r->snapshots, s);
 }
 
-static void drop_old(struct recent *r)
+static void recent_drop_old(struct recent *r)
 {
 	uint64_t begin = buckets_begin(&r->buckets);
 	struct snapshot *snapshots = r->snapshots.items;
@@ -216,7 +216,7 @@ static void drop_old(struct recent *r)
 }
 
 /* Return the due samples that have neither been delivered or explained, nor are under way. */
-static uint64_t not_delivered(const struct recent_account *a)
+static uint64_t count_not_delivered(const struct recent_account *a)
 {
 	uint64_t known = a->total.written + a->total.filtered + a->total.idle, rest;
 	uint64_t tolerated = a->span ? (uint64_t)((double)a->total.due * UNDER_WAY / a->span) : 0;
@@ -232,12 +232,12 @@ static uint64_t not_delivered(const struct recent_account *a)
  * Return the growth of a counter, 0 if it decreased: a counter may be corrected downwards a little,
  * and restarts when its CPU does.
  */
-static uint64_t since(uint64_t before, uint64_t now)
+static uint64_t counter_growth(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
 }
 
-static void fill_account(const struct recent *r, struct recent_account *ret)
+static void recent_fill_account(const struct recent *r, struct recent_account *ret)
 {
 	const struct snapshot *first = r->snapshots.items;
 	const struct snapshot *last = first + r->snapshots.count - 1;
@@ -250,31 +250,31 @@ static void fill_account(const struct recent *r, struct recent_account *ret)
 		return;
 	ret->span = last->time - first->time;
 	ret->total = (struct account){
-		.due = since(first->total.due, last->total.due),
-		.written = since(first->total.written, last->total.written),
-		.filtered = since(first->total.filtered, last->total.filtered),
-		.idle = since(first->total.idle, last->total.idle),
-		.late = since(first->total.late, last->total.late),
+		.due = counter_growth(first->total.due, last->total.due),
+		.written = counter_growth(first->total.written, last->total.written),
+		.filtered = counter_growth(first->total.filtered, last->total.filtered),
+		.idle = counter_growth(first->total.idle, last->total.idle),
+		.late = counter_growth(first->total.late, last->total.late),
 	};
-	ret->lost[LOSS_NOT_DELIVERED] += not_delivered(ret);
+	ret->lost[LOSS_NOT_DELIVERED] += count_not_delivered(ret);
 }
 
 /* The functions below implement the sink. */
 
-static int take(struct recent *r, enum record_kind kind, const void *record)
+static int recent_take(struct recent *r, enum record_kind kind, const void *record)
 {
 	if (kind == KIND_SAMPLE)
 		return buckets_add(&r->buckets, record);
 	if (kind == KIND_ACCOUNT)
-		return take_account(r, record);
+		return recent_take_account(r, record);
 	if (kind == KIND_LOSS)
-		return take_loss(r, record);
-	return r->shelves[kind].kind ? shelf_put(&r->shelves[kind], record, r->epoch) : 0;
+		return recent_take_loss(r, record);
+	return r->stores[kind].kind ? entity_store_put(&r->stores[kind], record, r->epoch) : 0;
 }
 
 static int recent_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
-	int rc = take((struct recent *)s, kind, record);
+	int rc = recent_take((struct recent *)s, kind, record);
 
 	return rc < 0 ? error_errno(err, rc, "cannot keep what was sampled") : 0;
 }
@@ -287,11 +287,11 @@ static int recent_tick(struct sink *s, uint64_t time, struct error *err)
 	r->started = r->started ? r->started : time;
 	r->ticked = time;
 	buckets_advance(&r->buckets, time);
-	rc = take_snapshot(r, time);
-	drop_old(r);
-	mark(r);
+	rc = recent_take_snapshot(r, time);
+	recent_drop_old(r);
+	mark_window(r);
 	if (!rc)
-		rc = sweep(r);
+		rc = recent_sweep(r);
 	return rc < 0 ? error_errno(err, rc, "cannot keep what was sampled") : 0;
 }
 
@@ -314,8 +314,8 @@ static void recent_free(struct sink *s)
 	struct recent *r = (struct recent *)s;
 
 	for (int kind = 0; kind < KIND_COUNT; kind++)
-		if (r->shelves[kind].kind)
-			shelf_free(&r->shelves[kind]);
+		if (r->stores[kind].kind)
+			entity_store_free(&r->stores[kind]);
 	buckets_free(&r->buckets);
 	vector_free(&r->accounts);
 	vector_free(&r->snapshots);
@@ -325,18 +325,18 @@ static void recent_free(struct sink *s)
 
 /* The functions below implement the source, which puts the contents of the window. */
 
-static int put_used(struct recent *r, enum record_kind kind, struct sink *to, struct error *err)
+static int recent_put_used(struct recent *r, enum record_kind kind, struct sink *to, struct error *err)
 {
-	struct shelf *shelf = &r->shelves[kind];
+	struct entity_store *store = &r->stores[kind];
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < shelf->count; i++)
-		if (shelf_at(shelf, i)->used)
-			rc = sink_put(to, kind, shelf_record(shelf_at(shelf, i)), err);
+	for (size_t i = 0; !rc && i < store->count; i++)
+		if (entity_store_at(store, i)->used)
+			rc = sink_put(to, kind, entity_store_record(entity_store_at(store, i)), err);
 	return rc;
 }
 
-static int put_sums(struct recent *r, struct sink *to, struct error *err)
+static int recent_put_sums(struct recent *r, struct sink *to, struct error *err)
 {
 	int rc = 0;
 
@@ -349,18 +349,18 @@ static int put_sums(struct recent *r, struct sink *to, struct error *err)
 	return rc;
 }
 
-static int run(struct source *s, struct sink *to, struct error *err)
+static int recent_run(struct source *s, struct sink *to, struct error *err)
 {
 	struct recent *r = recent_of_source(s);
 	int rc = 0;
 
-	mark(r);
+	mark_window(r);
 #define PUT_USED(KIND) \
 	if (!rc) \
-		rc = put_used(r, KIND_##KIND, to, err);
-	SHELVES(PUT_USED)
+		rc = recent_put_used(r, KIND_##KIND, to, err);
+	ENTITY_KINDS(PUT_USED)
 #undef PUT_USED
-	return rc ? rc : put_sums(r, to, err);
+	return rc ? rc : recent_put_sums(r, to, err);
 }
 
 static const struct sink_ops sink_ops = {
@@ -371,7 +371,7 @@ static const struct sink_ops sink_ops = {
 	.free = recent_free,
 };
 
-static const struct source_ops source_ops = {.run = run};
+static const struct source_ops source_ops = {.run = recent_run};
 
 int recent_sink(struct sink **ret, uint64_t window, struct error *err)
 {
@@ -382,11 +382,11 @@ int recent_sink(struct sink **ret, uint64_t window, struct error *err)
 	r->sink = (struct sink){.ops = &sink_ops, .wants = WANTS(WANT(SAMPLE))};
 	r->source = (struct source){.ops = &source_ops};
 	buckets_init(&r->buckets, window);
-#define INIT_SHELF(KIND) \
-	shelf_init(&r->shelves[KIND_##KIND], KIND_##KIND); \
+#define INIT_STORE(KIND) \
+	entity_store_init(&r->stores[KIND_##KIND], KIND_##KIND); \
 	r->sink.wants |= WANT(KIND);
-	SHELVES(INIT_SHELF)
-#undef INIT_SHELF
+	ENTITY_KINDS(INIT_STORE)
+#undef INIT_STORE
 	*ret = &r->sink;
 	return 0;
 }
@@ -399,19 +399,19 @@ int recent_window(struct sink *s, uint64_t now, struct recent_window *ret, struc
 	int rc;
 
 	buckets_advance(&r->buckets, now);
-	drop_old(r);
+	recent_drop_old(r);
 	begin = buckets_begin(&r->buckets);
 	begin = r->started > begin ? r->started : begin;
 	w.span = now > begin ? now - begin : 0;
 	rc = profile_read(&w.profile, &r->source, NULL, err);
 	if (rc)
 		return rc;
-	fill_account(r, &w.account);
+	recent_fill_account(r, &w.account);
 	*ret = w;
 	return 0;
 }
 
 size_t recent_count(const struct sink *s, enum record_kind kind)
 {
-	return ((const struct recent *)s)->shelves[kind].count;
+	return ((const struct recent *)s)->stores[kind].count;
 }

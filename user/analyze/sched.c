@@ -12,7 +12,7 @@
 #define NEEDED (WANT(HOST) | WANT(THREAD) | WANT(LANE) | WANT(SLICE) | WANT(EDGE))
 
 /* More than any Linux has: a trace with more CPUs is damaged. */
-#define MOST_CPUS 8192
+#define SCHED_CPUS_MAX 8192
 
 /*
  * Limits for pairs of threads whose wake-ups are counted separately: PAIRS_LEAST for the whole
@@ -24,7 +24,7 @@
 /*
  * Process a host. The first of several hosts started first; the range ends with the last of them.
  */
-static void take_host(struct sched_run *r, const struct host *h)
+static void sched_take_host(struct sched_run *r, const struct host *h)
 {
 	struct sched *s = r->made;
 
@@ -45,7 +45,7 @@ static void take_host(struct sched_run *r, const struct host *h)
 	series_init(&s->waiting_when, s->from, s->to);
 }
 
-static int take_cpu(struct sched_run *r, const struct lane *l, uint32_t *ret)
+static int sched_take_cpu(struct sched_run *r, const struct lane *l, uint32_t *ret)
 {
 	struct sched *s = r->made;
 	struct sched_cpu *cpu = calloc(1, sizeof(*cpu));
@@ -65,7 +65,7 @@ static int take_cpu(struct sched_run *r, const struct lane *l, uint32_t *ret)
  * Find or create the lane of an id. A new lane has no kind until its record comes, because threads
  * come before lanes.
  */
-static int lane_of(struct sched_run *r, uint64_t id, struct sched_lane **ret)
+static int sched_lane_of(struct sched_run *r, uint64_t id, struct sched_lane **ret)
 {
 	struct sched_lane fresh = {.now = INDEX_NONE, .newest = INDEX_NONE};
 	uint32_t at = index_get(&r->lanes_by_id, id);
@@ -79,23 +79,23 @@ static int lane_of(struct sched_run *r, uint64_t id, struct sched_lane **ret)
 	return 0;
 }
 
-static int take_lane(struct sched_run *r, const struct lane *l)
+static int sched_take_lane(struct sched_run *r, const struct lane *l)
 {
 	struct sched_lane *lane;
-	int rc = lane_of(r, l->id, &lane);
+	int rc = sched_lane_of(r, l->id, &lane);
 
 	if (rc < 0 || lane->kind)
 		return rc;
-	if (l->kind == LANE_CPU && r->made->cpus.count == MOST_CPUS) {
+	if (l->kind == LANE_CPU && r->made->cpus.count == SCHED_CPUS_MAX) {
 		r->made->disorder++;
 		return 0;
 	}
 	lane->kind = l->kind;
 	lane->number = l->number;
-	return l->kind == LANE_CPU ? take_cpu(r, l, &lane->cpu) : 0;
+	return l->kind == LANE_CPU ? sched_take_cpu(r, l, &lane->cpu) : 0;
 }
 
-static int process_of(struct sched_run *r, uint64_t id, uint32_t *ret)
+static int sched_process_of(struct sched_run *r, uint64_t id, uint32_t *ret)
 {
 	struct sched_process p = {.id = id};
 
@@ -109,10 +109,10 @@ static int process_of(struct sched_run *r, uint64_t id, uint32_t *ret)
 }
 
 /* Add a thread (one name of a thread lane) to the linked list of its lane's names, oldest first. */
-static int link_name(struct sched_run *r, uint64_t lane_id, uint32_t thread)
+static int link_thread_name(struct sched_run *r, uint64_t lane_id, uint32_t thread)
 {
 	struct sched_lane *lane;
-	int rc = lane_of(r, lane_id, &lane);
+	int rc = sched_lane_of(r, lane_id, &lane);
 
 	if (rc < 0)
 		return rc;
@@ -133,10 +133,10 @@ int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *ret)
 	*ret = index_get(&r->threads_by_id, t->id);
 	if (*ret != INDEX_NONE)
 		return 0;
-	rc = process_of(r, t->process, &thread.process);
+	rc = sched_process_of(r, t->process, &thread.process);
 	if (rc < 0)
 		return rc;
-	thread.asked = !q->asked || q->asked(q->context, t);
+	thread.selected = !q->selected || q->selected(q->context, t);
 	*ret = (uint32_t)r->made->threads.count;
 	if (vector_push(&r->made->threads, thread) < 0 ||
 	    vector_push(&r->next_name, INDEX_NONE) < 0)
@@ -144,20 +144,20 @@ int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *ret)
 	return index_put(&r->threads_by_id, t->id, *ret);
 }
 
-static int take_thread(struct sched_run *r, const struct thread *t)
+static int sched_take_thread(struct sched_run *r, const struct thread *t)
 {
 	bool known = index_get(&r->threads_by_id, t->id) != INDEX_NONE;
 	uint32_t thread;
 	int rc = sched_thread_of(r, t, &thread);
 
-	return rc || known || !t->lane ? rc : link_name(r, t->lane, thread);
+	return rc || known || !t->lane ? rc : link_thread_name(r, t->lane, thread);
 }
 
 /*
  * Return the index of the thread that a lane has at a time, that is, under its name at that time.
  * The times of successive calls must not decrease. INDEX_NONE if the lane is not a thread's.
  */
-static uint32_t named(struct sched_run *r, struct sched_lane *l, uint64_t time)
+static uint32_t thread_at_time(struct sched_run *r, struct sched_lane *l, uint64_t time)
 {
 	uint32_t next = l->now == INDEX_NONE ? INDEX_NONE : r->next_name.items[l->now];
 
@@ -167,12 +167,12 @@ static uint32_t named(struct sched_run *r, struct sched_lane *l, uint64_t time)
 	return l->now;
 }
 
-static bool within(const struct sched_run *r, uint64_t time)
+static bool sched_in_range(const struct sched_run *r, uint64_t time)
 {
 	return time >= r->made->from && (r->open || time < r->made->to);
 }
 
-static bool suffered(uint64_t left)
+static bool is_involuntary(uint64_t left)
 {
 	return left == STATE_RUNNABLE || left == STATE_PREEMPTED || left == STATE_THROTTLED;
 }
@@ -188,7 +188,7 @@ static int count_switch(struct sched_run *r, const struct slice *slice)
 	uint32_t thread;
 
 	s->slices++;
-	if (!lane || lane->kind != LANE_CPU || !within(r, slice->end))
+	if (!lane || lane->kind != LANE_CPU || !sched_in_range(r, slice->end))
 		return 0;
 	if (slice->state == STATE_IDLE || (slice->state == STATE_RUNNING && left))
 		s->cpus.items[lane->cpu]->switches++;
@@ -196,7 +196,7 @@ static int count_switch(struct sched_run *r, const struct slice *slice)
 		return 0;
 	if (sched_thread_of(r, &unknown, &thread) < 0)
 		return -ENOMEM;
-	how = suffered(slice->left) ? SWITCH_INVOLUNTARY : SWITCH_VOLUNTARY;
+	how = is_involuntary(slice->left) ? SWITCH_INVOLUNTARY : SWITCH_VOLUNTARY;
 	s->threads.items[thread].counts.switches[how]++;
 	s->counts.switches[how]++;
 	return 0;
@@ -206,7 +206,7 @@ static int count_switch(struct sched_run *r, const struct slice *slice)
 static uint32_t waker_of(struct sched_run *r, const struct edge *e)
 {
 	struct sched_lane *from = sched_lane(r, e->from);
-	uint32_t thread = from ? named(r, from, e->time) : INDEX_NONE;
+	uint32_t thread = from ? thread_at_time(r, from, e->time) : INDEX_NONE;
 
 	if (from && from->kind == LANE_INTERRUPT && from->number < INTERRUPT_COUNT)
 		return SCHED_INTERRUPT + (uint32_t)from->number;
@@ -237,34 +237,34 @@ static int count_wakeup(struct sched_run *r, const struct edge *e)
 {
 	struct sched *s = r->made;
 	struct sched_lane *to = sched_lane(r, e->to);
-	uint32_t woken = to ? named(r, to, e->time) : INDEX_NONE, from;
+	uint32_t woken = to ? thread_at_time(r, to, e->time) : INDEX_NONE, from;
 
-	if (e->kind != EDGE_WAKEUP || woken == INDEX_NONE || !within(r, e->time))
+	if (e->kind != EDGE_WAKEUP || woken == INDEX_NONE || !sched_in_range(r, e->time))
 		return 0;
 	from = waker_of(r, e);
 	s->counts.wakeups++;
 	s->threads.items[woken].counts.wakeups++;
 	if (from < SCHED_INTERRUPT)
 		s->threads.items[from].counts.wakes++;
-	if (!s->threads.items[woken].asked &&
-	    (from >= SCHED_INTERRUPT || !s->threads.items[from].asked))
+	if (!s->threads.items[woken].selected &&
+	    (from >= SCHED_INTERRUPT || !s->threads.items[from].selected))
 		return 0;
 	return count_pair(r, from, woken);
 }
 
-static int take(struct sched_run *r, enum record_kind kind, const void *record)
+static int sched_take(struct sched_run *r, enum record_kind kind, const void *record)
 {
 	const struct slice *slice = record;
 	const struct edge *edge = record;
 
 	switch (kind) {
 	case KIND_HOST:
-		take_host(r, record);
+		sched_take_host(r, record);
 		return 0;
 	case KIND_LANE:
-		return take_lane(r, record);
+		return sched_take_lane(r, record);
 	case KIND_THREAD:
-		return take_thread(r, record);
+		return sched_take_thread(r, record);
 	case KIND_SLICE:
 		r->last = slice->end > r->last ? slice->end : r->last;
 		return count_switch(r, slice);
@@ -276,10 +276,10 @@ static int take(struct sched_run *r, enum record_kind kind, const void *record)
 	}
 }
 
-static int run_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+static int sched_run_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
 {
 	struct sched_run *r = (struct sched_run *)sink;
-	int rc = take(r, kind, record);
+	int rc = sched_take(r, kind, record);
 
 	if (rc < 0)
 		return error_errno(err, rc, "cannot add up what the scheduler did");
@@ -290,7 +290,7 @@ static int run_put(struct sink *sink, enum record_kind kind, const void *record,
  * Finish after all records have come: end the states, and complete what was waiting for more
  * records.
  */
-static int end(struct sched_run *r, struct error *err)
+static int sched_end(struct sched_run *r, struct error *err)
 {
 	struct sched *s = r->made;
 	int rc = states_end(r->states, s->to > r->last ? s->to : r->last, err);
@@ -306,17 +306,17 @@ static int end(struct sched_run *r, struct error *err)
 	return rc < 0 ? error_errno(err, rc, "cannot add up what the scheduler did") : 0;
 }
 
-static const struct sink_ops run_ops = {.put = run_put};
+static const struct sink_ops sched_run_ops = {.put = sched_run_put};
 
 int sched_read(struct sched **ret, struct source *source, const struct sched_query *q,
 	       struct error *err)
 {
 	struct sched_run r = {
-		.sink = {.ops = &run_ops, .wants = WANTS(NEEDED)},
+		.sink = {.ops = &sched_run_ops, .wants = WANTS(NEEDED)},
 		.query = q,
 		.open = true,
 	};
-	const struct states_events events = {.stretch = sched_count, .context = &r};
+	const struct states_events events = {.stretch = sched_count_stretch, .context = &r};
 	int rc;
 
 	r.made = calloc(1, sizeof(*r.made));
@@ -326,7 +326,7 @@ int sched_read(struct sched **ret, struct source *source, const struct sched_que
 	if (!rc)
 		rc = source->ops->run(source, &r.sink, err);
 	if (!rc)
-		rc = end(&r, err);
+		rc = sched_end(&r, err);
 	states_free(r.states);
 	index_free(&r.lanes_by_id);
 	index_free(&r.threads_by_id);

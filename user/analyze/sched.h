@@ -57,7 +57,7 @@ struct sched_thread {
 	uint64_t id; /* thread.id */
 	uint64_t start; /* ns; since when the thread has this name */
 	uint32_t process; /* index of the process */
-	bool asked; /* the thread is selected, and counts for its process and in totals */
+	bool selected; /* the thread is selected, and counts for its process and in totals */
 	struct sched_times times;
 	struct sched_counts counts;
 };
@@ -112,7 +112,7 @@ struct sched_query {
 	 * Return whether a thread is selected (by process and thread.id); NULL: all threads are.
 	 * CPUs count all threads.
 	 */
-	bool (*asked)(const void *context, const struct thread *t);
+	bool (*selected)(const void *context, const struct thread *t);
 	const void *context;
 };
 

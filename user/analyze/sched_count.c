@@ -6,7 +6,7 @@
 #include "analyze/sched_count.h"
 
 /* Cut a stretch to the range. Return false if no part of it lies in the range. */
-static bool cut(const struct sched_run *r, const struct stretch *s, uint64_t *time, uint64_t *end)
+static bool cut_stretch(const struct sched_run *r, const struct stretch *s, uint64_t *time, uint64_t *end)
 {
 	const struct sched *made = r->made;
 
@@ -15,7 +15,7 @@ static bool cut(const struct sched_run *r, const struct stretch *s, uint64_t *ti
 	return *time < *end;
 }
 
-static int thread_of(struct sched_run *r, struct sched_lane *l, uint64_t id, uint32_t *ret)
+static int sched_cached_thread(struct sched_run *r, struct sched_lane *l, uint64_t id, uint32_t *ret)
 {
 	const struct thread unknown = {.id = id};
 	int rc = 0;
@@ -32,7 +32,7 @@ static int thread_of(struct sched_run *r, struct sched_lane *l, uint64_t id, uin
  * Count one more running thread for the whole machine and, if the thread is selected, for its
  * process.
  */
-static int count_at_once(struct sched_run *r, struct sched_lane *l, const struct stretch *s,
+static int count_running_at_once(struct sched_run *r, struct sched_lane *l, const struct stretch *s,
 			 uint64_t time, uint64_t end)
 {
 	int rc = overlap_add(&r->made->at_once, &r->borders, time, end);
@@ -45,24 +45,24 @@ static int count_at_once(struct sched_run *r, struct sched_lane *l, const struct
 	}
 	if (rc || !s->thread)
 		return rc;
-	rc = thread_of(r, l, s->thread, &at);
+	rc = sched_cached_thread(r, l, s->thread, &at);
 	if (rc < 0)
 		return rc;
 	thread = &r->made->threads.items[at];
-	if (!thread->asked)
+	if (!thread->selected)
 		return 0;
 	rc = overlap_add(&r->made->processes.items[thread->process].at_once, &r->borders, time,
 			 end);
 	return rc == -EINVAL ? 0 : rc;
 }
 
-static int count_cpu(struct sched_run *r, struct sched_lane *l, const struct stretch *s)
+static int count_cpu_stretch(struct sched_run *r, struct sched_lane *l, const struct stretch *s)
 {
 	struct sched_cpu *cpu = r->made->cpus.items[l->cpu];
 	uint64_t time, end;
 	int rc = 0;
 
-	if (!cut(r, s, &time, &end))
+	if (!cut_stretch(r, s, &time, &end))
 		return 0;
 	/* The first stretch of a CPU need not begin where the range does. */
 	if (l->end != time && borders_move(&r->borders, l->cpu, time) < 0)
@@ -73,7 +73,7 @@ static int count_cpu(struct sched_run *r, struct sched_lane *l, const struct str
 	} else if (s->state == STATE_RUNNING) {
 		cpu->busy += end - time;
 		series_add(&cpu->busy_when, time, end);
-		rc = count_at_once(r, l, s, time, end);
+		rc = count_running_at_once(r, l, s, time, end);
 	} else {
 		cpu->unknown += end - time;
 		series_add(&cpu->unknown_when, time, end);
@@ -102,7 +102,7 @@ static bool is_queued(enum slice_state state)
  * Return a pointer to the sum of times in a state; for the run queue, the sum depends on how the
  * thread came there.
  */
-static uint64_t *time_of(struct sched_times *t, const struct stretch *s, enum queued queued)
+static uint64_t *sched_state_time(struct sched_times *t, const struct stretch *s, enum queued queued)
 {
 	switch (s->state) {
 	case STATE_RUNNING:
@@ -140,7 +140,7 @@ static int count_wait(struct sched_run *r, const struct sched_lane *l, const str
 	c.waited[l->queued] = c.longest[l->queued] = ns;
 	sched_counts_add(&t->counts, &c);
 	sched_counts_add(&made->counts, &c);
-	if (t->asked)
+	if (t->selected)
 		rc = histogram_add(&made->processes.items[t->process].waits[l->queued], ns);
 	for (size_t i = 0; i < made->cpus.count && !rc && s->cpu; i++) {
 		/* Usually the index of a CPU is its number. */
@@ -154,7 +154,7 @@ static int count_wait(struct sched_run *r, const struct sched_lane *l, const str
 }
 
 /* Follow a thread from stretch to stretch, for its waits in the run queue. */
-static int follow(struct sched_run *r, struct sched_lane *l, const struct stretch *s,
+static int follow_waits(struct sched_run *r, struct sched_lane *l, const struct stretch *s,
 		  struct sched_thread *t)
 {
 	bool followed = l->waits && l->end == s->time;
@@ -175,37 +175,37 @@ static int follow(struct sched_run *r, struct sched_lane *l, const struct stretc
 	return rc;
 }
 
-static int count_thread(struct sched_run *r, struct sched_lane *l, const struct stretch *s)
+static int count_thread_stretch(struct sched_run *r, struct sched_lane *l, const struct stretch *s)
 {
 	struct sched *made = r->made;
 	uint64_t time, end;
 	struct sched_thread *t;
 	uint32_t at;
-	int rc = thread_of(r, l, s->thread, &at);
+	int rc = sched_cached_thread(r, l, s->thread, &at);
 
 	if (rc < 0 || s->state == STATE_DEAD)
 		return rc;
 	t = &made->threads.items[at];
-	rc = follow(r, l, s, t);
-	if (rc || !cut(r, s, &time, &end))
+	rc = follow_waits(r, l, s, t);
+	if (rc || !cut_stretch(r, s, &time, &end))
 		return rc;
-	*time_of(&t->times, s, l->queued) += end - time;
-	*time_of(&made->times, s, l->queued) += end - time;
+	*sched_state_time(&t->times, s, l->queued) += end - time;
+	*sched_state_time(&made->times, s, l->queued) += end - time;
 	if (is_queued(s->state))
 		series_add(&made->waiting_when, time, end);
 	return 0;
 }
 
-int sched_count(void *context, const struct stretch *s, struct error *err)
+int sched_count_stretch(void *context, const struct stretch *s, struct error *err)
 {
 	struct sched_run *r = context;
 	struct sched_lane *l = sched_lane(r, s->lane);
 	int rc = 0;
 
 	if (l && l->kind == LANE_CPU)
-		rc = count_cpu(r, l, s);
+		rc = count_cpu_stretch(r, l, s);
 	else if (l && l->kind == LANE_THREAD)
-		rc = count_thread(r, l, s);
+		rc = count_thread_stretch(r, l, s);
 	return rc < 0 ? error_errno(err, rc, "cannot add up what the scheduler did") : 0;
 }
 
@@ -255,7 +255,7 @@ void sched_counts_add(struct sched_counts *to, const struct sched_counts *from)
 	}
 }
 
-static void free_waits(struct histogram *waits)
+static void free_wait_histograms(struct histogram *waits)
 {
 	for (int how = 0; how < QUEUED_COUNT; how++)
 		histogram_free(&waits[how]);
@@ -266,11 +266,11 @@ void sched_free(struct sched *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->processes.count; i++) {
-		free_waits(s->processes.items[i].waits);
+		free_wait_histograms(s->processes.items[i].waits);
 		overlap_free(&s->processes.items[i].at_once);
 	}
 	for (size_t i = 0; i < s->cpus.count; i++) {
-		free_waits(s->cpus.items[i]->waits);
+		free_wait_histograms(s->cpus.items[i]->waits);
 		free(s->cpus.items[i]);
 	}
 	vector_free(&s->threads);

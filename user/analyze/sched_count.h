@@ -48,6 +48,6 @@ static inline struct sched_lane *sched_lane(struct sched_run *r, uint64_t id)
 int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *ret);
 
 /* Callback for struct states_events; context is a struct sched_run. */
-int sched_count(void *context, const struct stretch *s, struct error *err);
+int sched_count_stretch(void *context, const struct stretch *s, struct error *err);
 
 #endif

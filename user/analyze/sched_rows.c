@@ -62,7 +62,7 @@ const char *sched_interrupt_name(uint32_t waker)
 		       : names[INTERRUPT_NONE];
 }
 
-struct making {
+struct sched_rows_builder {
 	const struct sched *sched;
 	const struct sched_names *names;
 	struct sched_rows rows;
@@ -75,7 +75,7 @@ struct making {
  * Add the data that are kept by process to a row; called when the first thread of the process joins
  * the row.
  */
-static int join_process(struct making *m, struct sched_row *row, uint32_t number, uint32_t process)
+static int join_process(struct sched_rows_builder *m, struct sched_row *row, uint32_t number, uint32_t process)
 {
 	const struct sched_process *p = &m->sched->processes.items[process];
 	uint64_t member = (uint64_t)number << 32 | process;
@@ -95,7 +95,7 @@ static int join_process(struct making *m, struct sched_row *row, uint32_t number
 	return rc ? rc : index_put(&m->members, member, 1);
 }
 
-static int join_thread(struct making *m, uint32_t index)
+static int join_thread(struct sched_rows_builder *m, uint32_t index)
 {
 	const struct sched_thread *t = &m->sched->threads.items[index];
 	const struct thread *thread = sched_names_thread(m->names, t->id);
@@ -111,7 +111,7 @@ static int join_thread(struct making *m, uint32_t index)
 	if (rc < 0)
 		return rc;
 	m->of_thread[index] = number;
-	if (!t->asked)
+	if (!t->selected)
 		return 0;
 	row = &m->rows.list.items[number];
 	row->threads++;
@@ -120,31 +120,31 @@ static int join_thread(struct making *m, uint32_t index)
 	return join_process(m, row, number, t->process);
 }
 
-static uint64_t wanted(const struct sched_row *r)
+static uint64_t cpu_time_wanted(const struct sched_row *r)
 {
 	return r->times.running + sched_queued(&r->times);
 }
 
-static int order(uint64_t x, uint64_t y)
+static int compare_numbers_down(uint64_t x, uint64_t y)
 {
 	return (x < y) - (x > y);
 }
 
-static int busier(const void *a, const void *b, void *context)
+static int compare_sched_rows(const void *a, const void *b, void *context)
 {
 	const struct sched_rows *rows = context;
 	const struct sched_row *x = &rows->list.items[*(const uint32_t *)a];
 	const struct sched_row *y = &rows->list.items[*(const uint32_t *)b];
-	int by = order(wanted(x), wanted(y));
+	int by = compare_numbers_down(cpu_time_wanted(x), cpu_time_wanted(y));
 
-	by = by ? by : order(sched_life(&x->times), sched_life(&y->times));
+	by = by ? by : compare_numbers_down(sched_life(&x->times), sched_life(&y->times));
 	by = by ? by : strcmp(x->name, y->name);
-	by = by ? by : order(y->process->pid, x->process->pid);
-	return by ? by : order(*(const uint32_t *)b, *(const uint32_t *)a);
+	by = by ? by : compare_numbers_down(y->process->pid, x->process->pid);
+	return by ? by : compare_numbers_down(*(const uint32_t *)b, *(const uint32_t *)a);
 }
 
 /* Make the list of rows with selected threads that lived in the range, and sort it. */
-static int put_in_order(struct sched_rows *rows)
+static int order_sched_rows(struct sched_rows *rows)
 {
 	for (uint32_t i = 0; i < rows->list.count; i++) {
 		const struct sched_row *r = &rows->list.items[i];
@@ -154,18 +154,18 @@ static int put_in_order(struct sched_rows *rows)
 			return -ENOMEM;
 	}
 	if (rows->order.count)
-		qsort_r(rows->order.items, rows->order.count, sizeof(*rows->order.items), busier,
+		qsort_r(rows->order.items, rows->order.count, sizeof(*rows->order.items), compare_sched_rows,
 			rows);
 	return 0;
 }
 
-static int oftener(const void *a, const void *b)
+static int compare_wakes(const void *a, const void *b)
 {
 	const struct sched_wakes *x = a, *y = b;
-	int by = order(x->count, y->count);
+	int by = compare_numbers_down(x->count, y->count);
 
-	by = by ? by : order(y->to, x->to);
-	return by ? by : order(y->from, x->from);
+	by = by ? by : compare_numbers_down(y->to, x->to);
+	return by ? by : compare_numbers_down(y->from, x->from);
 }
 
 static void find_wakers(struct sched_rows *rows)
@@ -179,7 +179,7 @@ static void find_wakers(struct sched_rows *rows)
 }
 
 /* Turn pairs of threads into pairs of rows. */
-static int join_wakes(struct making *m)
+static int join_wakes(struct sched_rows_builder *m)
 {
 	struct sched_rows *rows = &m->rows;
 	struct index by_pair = {0};
@@ -203,7 +203,7 @@ static int join_wakes(struct making *m)
 	}
 	index_free(&by_pair);
 	if (rows->wakes.count)
-		qsort(rows->wakes.items, rows->wakes.count, sizeof(*rows->wakes.items), oftener);
+		qsort(rows->wakes.items, rows->wakes.count, sizeof(*rows->wakes.items), compare_wakes);
 	find_wakers(rows);
 	return rc;
 }
@@ -211,7 +211,7 @@ static int join_wakes(struct making *m)
 int sched_rows_of(struct sched_rows *ret, const struct sched *s, const struct sched_names *n,
 		  enum group_by by)
 {
-	struct making m = {.sched = s, .names = n, .rows.by = by};
+	struct sched_rows_builder m = {.sched = s, .names = n, .rows.by = by};
 	int rc;
 
 	m.of_thread = calloc(s->threads.count + 1, sizeof(*m.of_thread));
@@ -221,7 +221,7 @@ int sched_rows_of(struct sched_rows *ret, const struct sched *s, const struct sc
 	if (!rc)
 		rc = join_wakes(&m);
 	if (!rc)
-		rc = put_in_order(&m.rows);
+		rc = order_sched_rows(&m.rows);
 	names_free(&m.keys);
 	index_free(&m.members);
 	free(m.of_thread);

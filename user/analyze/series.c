@@ -14,7 +14,7 @@ void series_init(struct series *s, uint64_t from, uint64_t to)
 	s->width = to > from ? (to - from - 1) / SERIES_BUCKETS + 1 : FIRST_WIDTH;
 }
 
-static void widen(struct series *s)
+static void series_widen(struct series *s)
 {
 	for (unsigned int i = 0; i < SERIES_BUCKETS / 2; i++)
 		s->sums[i] = s->sums[2 * i] + s->sums[2 * i + 1];
@@ -32,7 +32,7 @@ void series_add(struct series *s, uint64_t time, uint64_t end)
 		s->width = FIRST_WIDTH;
 	s->length = end > s->length ? end : s->length;
 	while ((end - 1) / SERIES_BUCKETS >= s->width)
-		widen(s);
+		series_widen(s);
 	while (time < end) {
 		uint64_t room = s->width - time % s->width;
 		uint64_t part = room < end - time ? room : end - time;
@@ -43,7 +43,7 @@ void series_add(struct series *s, uint64_t time, uint64_t end)
 }
 
 /* Return the length of the part of [a, b) that lies in [c, d). */
-static double common(double a, double b, double c, double d)
+static double common_length(double a, double b, double c, double d)
 {
 	double from = a > c ? a : c, to = b < d ? b : d;
 
@@ -61,7 +61,7 @@ double series_sum(const struct series *s, uint64_t time, uint64_t end)
 
 		last = last < (double)s->length ? last : (double)s->length;
 		if (s->sums[i])
-			sum += (double)s->sums[i] / (last - first) * common(first, last, from, to);
+			sum += (double)s->sums[i] / (last - first) * common_length(first, last, from, to);
 	}
 	return sum;
 }

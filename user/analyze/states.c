@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Find lanes and threads by their ids, and the tracks that a record concerns. The states themselves
- * are derived in track.c.
+ * are derived in lane_track.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,30 +9,30 @@
 
 #include "analyze/index.h"
 #include "analyze/states.h"
-#include "analyze/track.h"
+#include "analyze/lane_track.h"
 
 #define NO_NAME UINT32_MAX
 #define NAMES_BEFORE_PRUNING 8
 #define RESOLUTION_MAX 64 /* ns by which the stamps of slices are rounded down, at most */
 
 /* One thread.id of a lane. */
-struct name_of {
+struct lane_name {
 	uint64_t thread;
 	uint32_t next; /* index in states.names of an older thread.id of the lane, or NO_NAME */
 };
 
 struct states {
-	struct tracks tracks;
+	struct lane_tracks tracks;
 	struct index lanes, threads; /* id -> index in tracks.list */
 	VECTOR(uint32_t) free;	     /* indexes of unused items of tracks.list */
-	VECTOR(struct name_of) names;
+	VECTOR(struct lane_name) names;
 	uint32_t free_names;
 	uint64_t last_lane; /* highest lane id put; unknown lanes below have been forgotten */
 	/* the time (ns) up to which the states of any forgotten thread were reported */
-	uint64_t buried;
+	uint64_t forgotten_until;
 };
 
-static int no_memory(struct error *err)
+static int states_no_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "out of memory");
 }
@@ -42,7 +42,7 @@ int states_new(struct states **ret, const struct states_events *events, struct e
 	struct states *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return no_memory(err);
+		return states_no_memory(err);
 	s->tracks.events = *events;
 	s->free_names = NO_NAME;
 	*ret = s;
@@ -63,7 +63,7 @@ void states_free(struct states *s)
 	free(s);
 }
 
-static struct track *find(struct states *s, const struct index *x, uint64_t id)
+static struct lane_track *find_lane_track(struct states *s, const struct index *x, uint64_t id)
 {
 	uint32_t at = index_get(x, id);
 
@@ -71,13 +71,13 @@ static struct track *find(struct states *s, const struct index *x, uint64_t id)
 }
 
 /* Forget the names of t from *link on, to the end of the list. */
-static void forget_names(struct states *s, struct track *t, uint32_t *link)
+static void forget_lane_names(struct states *s, struct lane_track *t, uint32_t *link)
 {
 	uint32_t at = *link;
 
 	*link = NO_NAME;
 	while (at != NO_NAME) {
-		struct name_of *n = &s->names.items[at];
+		struct lane_name *n = &s->names.items[at];
 		uint32_t next = n->next;
 
 		index_remove(&s->threads, n->thread);
@@ -89,94 +89,94 @@ static void forget_names(struct states *s, struct track *t, uint32_t *link)
 }
 
 /* Forget a dead thread. Later records that refer to its lane or its names are ignored. */
-static int forget(struct states *s, struct track *t, struct error *err)
+static int forget_thread(struct states *s, struct lane_track *t, struct error *err)
 {
 	if (vector_push(&s->free, (uint32_t)(t - s->tracks.list.items)) < 0)
-		return no_memory(err);
-	if (s->buried < t->marks[0].time)
-		s->buried = t->marks[0].time;
-	forget_names(s, t, &t->names);
-	track_leave_known(&s->tracks, t);
+		return states_no_memory(err);
+	if (s->forgotten_until < t->marks[0].time)
+		s->forgotten_until = t->marks[0].time;
+	forget_lane_names(s, t, &t->names);
+	lane_track_remove_known(&s->tracks, t);
 	index_remove(&s->lanes, t->lane);
-	track_init(t, 0);
+	lane_track_init(t, 0);
 	return 0;
 }
 
-static int add_track(struct states *s, uint64_t lane, struct track **ret, struct error *err)
+static int add_lane_track(struct states *s, uint64_t lane, struct lane_track **ret, struct error *err)
 {
 	uint32_t at = (uint32_t)s->tracks.list.count;
 
 	if (s->free.count)
 		at = s->free.items[s->free.count - 1];
 	else if (at == UINT32_MAX || vector_reserve(&s->tracks.list, 1) < 0)
-		return no_memory(err);
+		return states_no_memory(err);
 	if (index_put(&s->lanes, lane, at) < 0)
-		return no_memory(err);
+		return states_no_memory(err);
 	if (s->free.count)
 		s->free.count--;
 	else
 		s->tracks.list.count++;
 	*ret = &s->tracks.list.items[at];
-	track_init(*ret, lane);
+	lane_track_init(*ret, lane);
 	(*ret)->names = NO_NAME;
 	(*ret)->prune_at = NAMES_BEFORE_PRUNING;
 	return 0;
 }
 
 /* Forget the names that are older than the current one, since no later record uses these. */
-static void prune_names(struct states *s, struct track *t)
+static void prune_lane_names(struct states *s, struct lane_track *t)
 {
 	uint32_t at = t->names;
 
 	while (at != NO_NAME && s->names.items[at].thread != t->thread)
 		at = s->names.items[at].next;
 	if (at != NO_NAME)
-		forget_names(s, t, &s->names.items[at].next);
+		forget_lane_names(s, t, &s->names.items[at].next);
 	t->prune_at = 2 * t->name_count;
 	if (t->prune_at < NAMES_BEFORE_PRUNING)
 		t->prune_at = NAMES_BEFORE_PRUNING;
 }
 
-static int add_name(struct states *s, struct track *t, uint64_t thread, struct error *err)
+static int add_lane_name(struct states *s, struct lane_track *t, uint64_t thread, struct error *err)
 {
 	uint32_t at = s->free_names, lane = (uint32_t)(t - s->tracks.list.items);
-	struct name_of *n;
+	struct lane_name *n;
 
 	if (at == NO_NAME) {
 		at = (uint32_t)s->names.count;
 		if (at == NO_NAME || vector_reserve(&s->names, 1) < 0)
-			return no_memory(err);
+			return states_no_memory(err);
 		s->names.items[s->names.count++].next = NO_NAME;
 		s->free_names = at;
 	}
 	if (index_put(&s->threads, thread, lane) < 0)
-		return no_memory(err);
+		return states_no_memory(err);
 	n = &s->names.items[at];
 	s->free_names = n->next;
-	*n = (struct name_of){.thread = thread, .next = t->names};
+	*n = (struct lane_name){.thread = thread, .next = t->names};
 	t->names = at;
 	if (!t->thread)
 		t->thread = thread;
 	if (++t->name_count >= t->prune_at)
-		prune_names(s, t);
+		prune_lane_names(s, t);
 	return 0;
 }
 
-static int put_thread(struct states *s, const struct thread *r, struct error *err)
+static int states_put_thread(struct states *s, const struct thread *r, struct error *err)
 {
-	struct track *t, *named;
+	struct lane_track *t, *named;
 	int rc = 0;
 
 	if (!r->lane || !r->id)
 		return 0;
-	t = find(s, &s->lanes, r->lane);
+	t = find_lane_track(s, &s->lanes, r->lane);
 	if (!t && r->lane <= s->last_lane) /* the thread is dead and forgotten */
 		return 0;
 	if (!t)
-		rc = add_track(s, r->lane, &t, err);
+		rc = add_lane_track(s, r->lane, &t, err);
 	if (rc < 0)
 		return rc;
-	named = find(s, &s->threads, r->id);
+	named = find_lane_track(s, &s->threads, r->id);
 	if ((named && named != t) || (t->kind && t->kind != LANE_THREAD)) {
 		s->tracks.disorder++;
 		return 0;
@@ -185,12 +185,12 @@ static int put_thread(struct states *s, const struct thread *r, struct error *er
 		t->newest = r->id;
 		t->dies = r->end;
 	}
-	return named ? 0 : add_name(s, t, r->id, err);
+	return named ? 0 : add_lane_name(s, t, r->id, err);
 }
 
-static int put_lane(struct states *s, const struct lane *r, struct error *err)
+static int states_put_lane(struct states *s, const struct lane *r, struct error *err)
 {
-	struct track *t = find(s, &s->lanes, r->id);
+	struct lane_track *t = find_lane_track(s, &s->lanes, r->id);
 	bool again = r->id <= s->last_lane;
 	int rc = 0;
 
@@ -206,18 +206,18 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
 		return 0;
 	}
 	if (!t)
-		rc = add_track(s, r->id, &t, err);
+		rc = add_lane_track(s, r->id, &t, err);
 	/*
-	 * A thread that was forgotten has come again. Its states until buried have been reported.
+	 * A thread that was forgotten has come again. Its states until forgotten_until have been reported.
 	 */
 	if (!rc && again)
-		t->marks[0].time = s->buried;
+		t->marks[0].time = s->forgotten_until;
 	if (!rc && r->kind == LANE_CPU)
 		rc = vector_push(&s->tracks.cpus, (uint32_t)(t - s->tracks.list.items));
-	else if (!rc && r->number && !find(s, &s->threads, r->number))
-		rc = add_name(s, t, r->number, err);
+	else if (!rc && r->number && !find_lane_track(s, &s->threads, r->number))
+		rc = add_lane_name(s, t, r->number, err);
 	if (rc < 0)
-		return no_memory(err);
+		return states_no_memory(err);
 	t->kind = (uint8_t)r->kind;
 	if (r->kind == LANE_CPU)
 		t->cpu = r->number + 1;
@@ -228,13 +228,13 @@ static int put_lane(struct states *s, const struct lane *r, struct error *err)
  * Mark the time [time, end), in which records of a CPU are missing, as a gap: the state of every
  * thread that does not run on another CPU is unknown.
  */
-static int gap(struct states *s, uint64_t time, uint64_t end, struct error *err)
+static int gap_known_tracks(struct states *s, uint64_t time, uint64_t end, struct error *err)
 {
 	size_t i = 0;
 
 	while (i < s->tracks.known.count) {
 		uint32_t at = s->tracks.known.items[i];
-		int rc = track_gap(&s->tracks, &s->tracks.list.items[at], time, end, err);
+		int rc = lane_track_gap(&s->tracks, &s->tracks.list.items[at], time, end, err);
 
 		if (rc < 0)
 			return rc;
@@ -247,7 +247,7 @@ static int gap(struct states *s, uint64_t time, uint64_t end, struct error *err)
  * Report a hole between two slices of a CPU as UNKNOWN. Undamaged slices leave no holes, so a hole
  * is handled like lost records.
  */
-static int fill_hole(struct states *s, struct track *t, uint64_t time, struct error *err)
+static int fill_cpu_hole(struct states *s, struct lane_track *t, uint64_t time, struct error *err)
 {
 	const struct stretch x = {
 		.time = t->marks[0].time,
@@ -261,13 +261,13 @@ static int fill_hole(struct states *s, struct track *t, uint64_t time, struct er
 		return 0;
 	rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
 	t->marks[0].state = STATE_UNKNOWN;
-	return rc < 0 ? rc : gap(s, x.time, time, err);
+	return rc < 0 ? rc : gap_known_tracks(s, x.time, time, err);
 }
 
-static int run_thread(struct states *s, const struct slice *r, uint64_t from, uint64_t cpu,
+static int states_run_thread(struct states *s, const struct slice *r, uint64_t from, uint64_t cpu,
 		      bool begun, struct error *err)
 {
-	struct track *t = r->value ? find(s, &s->threads, r->value) : NULL;
+	struct lane_track *t = r->value ? find_lane_track(s, &s->threads, r->value) : NULL;
 	struct slice checked = *r;
 	int rc;
 
@@ -285,11 +285,11 @@ static int run_thread(struct states *s, const struct slice *r, uint64_t from, ui
 		s->tracks.disorder++;
 		checked.wait = WAIT_OTHER;
 	}
-	rc = track_run(&s->tracks, t, &checked, from, cpu, begun, err);
-	return rc < 0 || r->left != STATE_DEAD ? rc : forget(s, t, err);
+	rc = lane_track_run(&s->tracks, t, &checked, from, cpu, begun, err);
+	return rc < 0 || r->left != STATE_DEAD ? rc : forget_thread(s, t, err);
 }
 
-static int put_cpu_slice(struct states *s, struct track *t, const struct slice *r,
+static int states_put_cpu_slice(struct states *s, struct lane_track *t, const struct slice *r,
 			 struct error *err)
 {
 	struct stretch x = {.time = r->time, .end = r->end, .lane = t->lane};
@@ -302,7 +302,7 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 		s->tracks.disorder++;
 		return 0;
 	}
-	rc = fill_hole(s, t, r->time, err);
+	rc = fill_cpu_hole(s, t, r->time, err);
 	if (rc < 0)
 		return rc;
 	if (x.time < t->marks[0].time) {
@@ -316,9 +316,9 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 	x.whole = t->alive && t->marks[0].state != STATE_UNKNOWN && x.time == r->time &&
 		  r->state != STATE_UNKNOWN;
 	t->alive = true;
-	t->marks[0] = (struct mark){.time = x.end, .state = (uint8_t)r->state};
+	t->marks[0] = (struct lane_mark){.time = x.end, .state = (uint8_t)r->state};
 	if (runs)
-		rc = run_thread(s, r, x.time, t->cpu, x.whole, err);
+		rc = states_run_thread(s, r, x.time, t->cpu, x.whole, err);
 	x.whole = x.whole && (!runs || r->left || !r->value);
 	if (!rc && x.time < x.end)
 		rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
@@ -329,33 +329,33 @@ static int put_cpu_slice(struct states *s, struct track *t, const struct slice *
 		return rc;
 	if (s->tracks.gap < x.end)
 		s->tracks.gap = x.end;
-	return gap(s, x.time, x.end, err);
+	return gap_known_tracks(s, x.time, x.end, err);
 }
 
 /* Put a gap of one thread: its state from r->value to r->time is not known. */
-static int put_uncertain(struct states *s, struct track *t, const struct slice *r,
+static int states_put_uncertain(struct states *s, struct lane_track *t, const struct slice *r,
 			 struct error *err)
 {
-	const struct mark m = {.time = r->value, .state = STATE_UNKNOWN};
+	const struct lane_mark m = {.time = r->value, .state = STATE_UNKNOWN};
 
-	if (track_last(t)->state == STATE_NONE)
-		return track_mark(&s->tracks, t, &m, err);
-	return track_gap(&s->tracks, t, r->value, r->time, err);
+	if (lane_track_last(t)->state == STATE_NONE)
+		return lane_track_mark(&s->tracks, t, &m, err);
+	return lane_track_gap(&s->tracks, t, r->value, r->time, err);
 }
 
-static int put_seen(struct states *s, struct track *t, const struct slice *r, struct error *err)
+static int states_put_observed(struct states *s, struct lane_track *t, const struct slice *r, struct error *err)
 {
-	const struct mark m = {
+	const struct lane_mark m = {
 		.time = r->time,
 		.state = (uint8_t)r->state,
 		.wait = r->wait < WAIT_COUNT ? (uint8_t)r->wait : WAIT_OTHER,
 	};
-	uint8_t last = track_last(t)->state;
+	uint8_t last = lane_track_last(t)->state;
 	int rc;
 
 	s->tracks.disorder += r->wait >= WAIT_COUNT || r->end;
 	if (r->value && r->value < r->time) {
-		rc = put_uncertain(s, t, r, err);
+		rc = states_put_uncertain(s, t, r, err);
 		if (rc < 0 || r->state == STATE_UNKNOWN)
 			return rc;
 		last = STATE_UNKNOWN;
@@ -365,8 +365,8 @@ static int put_seen(struct states *s, struct track *t, const struct slice *r, st
 		return 0;
 	}
 	if (r->state == STATE_DEAD) {
-		rc = track_cut(&s->tracks, t, r->time, UINT64_MAX, err);
-		return rc < 0 ? rc : forget(s, t, err);
+		rc = lane_track_cut(&s->tracks, t, r->time, UINT64_MAX, err);
+		return rc < 0 ? rc : forget_thread(s, t, err);
 	}
 	/*
 	 * A state that follows from the thread's records is more reliable than one that was only
@@ -374,28 +374,28 @@ static int put_seen(struct states *s, struct track *t, const struct slice *r, st
 	 */
 	if (last != STATE_NONE && last != STATE_UNKNOWN)
 		return 0;
-	return track_mark(&s->tracks, t, &m, err);
+	return lane_track_mark(&s->tracks, t, &m, err);
 }
 
-static int put_slice(struct states *s, const struct slice *r, struct error *err)
+static int states_put_slice(struct states *s, const struct slice *r, struct error *err)
 {
-	struct track *t = find(s, &s->lanes, r->lane);
+	struct lane_track *t = find_lane_track(s, &s->lanes, r->lane);
 
 	if (t && t->kind == LANE_CPU)
-		return put_cpu_slice(s, t, r, err);
+		return states_put_cpu_slice(s, t, r, err);
 	if (t && t->kind == LANE_THREAD)
-		return put_seen(s, t, r, err);
+		return states_put_observed(s, t, r, err);
 	s->tracks.disorder += t || r->lane > s->last_lane;
 	return 0;
 }
 
-static int put_edge(struct states *s, const struct edge *r, struct error *err)
+static int states_put_edge(struct states *s, const struct edge *r, struct error *err)
 {
-	struct track *t;
+	struct lane_track *t;
 
 	if (r->kind != EDGE_WAKEUP && r->kind != EDGE_FORK)
 		return 0;
-	t = find(s, &s->lanes, r->to);
+	t = find_lane_track(s, &s->lanes, r->to);
 	if (!t || t->kind != LANE_THREAD) {
 		s->tracks.disorder += t || r->to > s->last_lane;
 		return 0;
@@ -403,20 +403,20 @@ static int put_edge(struct states *s, const struct edge *r, struct error *err)
 	/* When a file is read, the end of a thread may be known before its first record. */
 	if (!t->alive && t->dies && r->time > t->dies)
 		return 0;
-	return track_wake(&s->tracks, t, r, err);
+	return lane_track_wake(&s->tracks, t, r, err);
 }
 
 int states_put(struct states *s, enum record_kind kind, const void *record, struct error *err)
 {
 	switch (kind) {
 	case KIND_THREAD:
-		return put_thread(s, record, err);
+		return states_put_thread(s, record, err);
 	case KIND_LANE:
-		return put_lane(s, record, err);
+		return states_put_lane(s, record, err);
 	case KIND_SLICE:
-		return put_slice(s, record, err);
+		return states_put_slice(s, record, err);
 	case KIND_EDGE:
-		return put_edge(s, record, err);
+		return states_put_edge(s, record, err);
 	default:
 		return 0;
 	}
@@ -424,28 +424,28 @@ int states_put(struct states *s, enum record_kind kind, const void *record, stru
 
 uint64_t states_settled(const struct states *s)
 {
-	return tracks_settled(&s->tracks);
+	return lane_tracks_settled(&s->tracks);
 }
 
 /*
  * Return whether the thread's last record was lost, while its entity says that the thread has
  * ended.
  */
-static bool died_unseen(const struct track *t, uint64_t time)
+static bool died_unrecorded(const struct lane_track *t, uint64_t time)
 {
-	return t->dies && t->dies < time && track_last(t)->state == STATE_UNKNOWN;
+	return t->dies && t->dies < time && lane_track_last(t)->state == STATE_UNKNOWN;
 }
 
-static int cut_thread(struct states *s, struct track *t, uint64_t time, uint64_t settled,
+static int states_cut_thread(struct states *s, struct lane_track *t, uint64_t time, uint64_t settled,
 		      struct error *err)
 {
 	int rc;
 
-	if (!died_unseen(t, time))
-		return track_cut(&s->tracks, t, time, settled, err);
-	time = t->dies > track_last(t)->time ? t->dies : track_last(t)->time;
-	rc = track_cut(&s->tracks, t, time, settled, err);
-	return rc < 0 ? rc : forget(s, t, err);
+	if (!died_unrecorded(t, time))
+		return lane_track_cut(&s->tracks, t, time, settled, err);
+	time = t->dies > lane_track_last(t)->time ? t->dies : lane_track_last(t)->time;
+	rc = lane_track_cut(&s->tracks, t, time, settled, err);
+	return rc < 0 ? rc : forget_thread(s, t, err);
 }
 
 int states_cut(struct states *s, uint64_t time, struct error *err)
@@ -456,7 +456,7 @@ int states_cut(struct states *s, uint64_t time, struct error *err)
 	s->tracks.cut = time;
 	for (size_t i = 0; i < s->tracks.list.count && !rc; i++)
 		if (s->tracks.list.items[i].kind == LANE_THREAD)
-			rc = cut_thread(s, &s->tracks.list.items[i], time, settled, err);
+			rc = states_cut_thread(s, &s->tracks.list.items[i], time, settled, err);
 	return rc;
 }
 
@@ -464,12 +464,12 @@ int states_cut(struct states *s, uint64_t time, struct error *err)
  * Return the end of the recording in the resolution of slices: stamps of slices are rounded down,
  * but the end of the recording is not, and all lanes must end at one time.
  */
-static uint64_t end_of_slices(const struct states *s, uint64_t time)
+static uint64_t states_end_of_slices(const struct states *s, uint64_t time)
 {
 	uint64_t latest = 0;
 
 	for (size_t i = 0; i < s->tracks.cpus.count; i++) {
-		const struct track *t = &s->tracks.list.items[s->tracks.cpus.items[i]];
+		const struct lane_track *t = &s->tracks.list.items[s->tracks.cpus.items[i]];
 
 		if (latest < t->marks[0].time)
 			latest = t->marks[0].time;
@@ -479,7 +479,7 @@ static uint64_t end_of_slices(const struct states *s, uint64_t time)
 
 int states_end(struct states *s, uint64_t time, struct error *err)
 {
-	int rc = states_cut(s, end_of_slices(s, time), err);
+	int rc = states_cut(s, states_end_of_slices(s, time), err);
 
 	if (rc < 0)
 		return rc;
@@ -492,7 +492,7 @@ int states_end(struct states *s, uint64_t time, struct error *err)
 }
 
 /* Report a wake-up whose effect is not certain yet, as a stretch without a state. */
-static int each_wake(const struct track *t, uint64_t time, uint64_t waker, uint32_t target,
+static int each_open_wake(const struct lane_track *t, uint64_t time, uint64_t waker, uint32_t target,
 		     int (*each)(void *context, const struct stretch *s), void *context)
 {
 	const struct stretch x = {
@@ -505,13 +505,13 @@ static int each_wake(const struct track *t, uint64_t time, uint64_t waker, uint3
 	return each(context, &x);
 }
 
-static int each_mark(const struct track *t, int (*each)(void *context, const struct stretch *s),
+static int each_open_mark(const struct lane_track *t, int (*each)(void *context, const struct stretch *s),
 		     void *context)
 {
 	int rc = 0;
 
 	for (unsigned int i = 0; i < t->count && !rc; i++) {
-		const struct mark *m = &t->marks[i];
+		const struct lane_mark *m = &t->marks[i];
 		const struct stretch x = {
 			.time = m->time,
 			.lane = t->lane,
@@ -535,25 +535,25 @@ int states_each(const struct states *s, int (*each)(void *context, const struct 
 	int rc = 0;
 
 	for (size_t i = 0; i < s->tracks.list.count && !rc; i++) {
-		const struct track *t = &s->tracks.list.items[i];
-		const struct mark *base = &t->marks[0];
+		const struct lane_track *t = &s->tracks.list.items[i];
+		const struct lane_mark *base = &t->marks[0];
 
 		if (!t->alive)
 			continue;
-		rc = each_mark(t, each, context);
+		rc = each_open_mark(t, each, context);
 		if (!rc && t->early)
-			rc = each_wake(t, base->time, base->waker, base->target, each, context);
+			rc = each_open_wake(t, base->time, base->waker, base->target, each, context);
 		if (!rc && t->woken > base->time)
-			rc = each_wake(t, t->woken, t->waker, t->target, each, context);
+			rc = each_open_wake(t, t->woken, t->waker, t->target, each, context);
 	}
 	return rc;
 }
 
 /*
- * Restore a wake-up that each_wake() reported. If it has the time of the base, it is the early
+ * Restore a wake-up that each_open_wake() reported. If it has the time of the base, it is the early
  * wake-up of the base, else the last wake-up of a thread that may be running.
  */
-static void resume_wake(struct states *s, struct track *t, const struct stretch *open)
+static void resume_wake(struct states *s, struct lane_track *t, const struct stretch *open)
 {
 	uint32_t target = open->target > UINT32_MAX ? 0 : (uint32_t)open->target;
 
@@ -572,10 +572,10 @@ static void resume_wake(struct states *s, struct track *t, const struct stretch 
 	t->target = target;
 }
 
-static int resume_mark(struct states *s, struct track *t, const struct stretch *open,
+static int resume_mark(struct states *s, struct lane_track *t, const struct stretch *open,
 		       struct error *err)
 {
-	const struct mark m = {
+	const struct lane_mark m = {
 		.time = open->time,
 		.waker = open->waker,
 		.target = open->target > UINT32_MAX ? 0 : (uint32_t)open->target,
@@ -586,26 +586,26 @@ static int resume_mark(struct states *s, struct track *t, const struct stretch *
 
 	if (!t->alive)
 		t->marks[0] = m;
-	else if (t->count == TRACK_MARKS || m.time < track_last(t)->time)
+	else if (t->count == LANE_TRACK_MARKS || m.time < lane_track_last(t)->time)
 		s->tracks.disorder++;
 	else
 		t->marks[t->count++] = m;
 	t->thread = open->thread;
 	t->cpu = open->cpu;
-	return track_note(&s->tracks, t, err);
+	return lane_track_update_known(&s->tracks, t, err);
 }
 
-static void resume_cpu(struct states *s, struct track *t, const struct stretch *open)
+static void resume_cpu(struct states *s, struct lane_track *t, const struct stretch *open)
 {
 	t->alive = true;
-	t->marks[0] = (struct mark){.time = open->time, .state = (uint8_t)open->state};
+	t->marks[0] = (struct lane_mark){.time = open->time, .state = (uint8_t)open->state};
 	if (open->state == STATE_UNKNOWN && s->tracks.gap < open->time)
 		s->tracks.gap = open->time;
 }
 
 int states_resume(struct states *s, const struct stretch *open, struct error *err)
 {
-	struct track *t = find(s, &s->lanes, open->lane);
+	struct lane_track *t = find_lane_track(s, &s->lanes, open->lane);
 	uint64_t state = open->state, wait = open->wait;
 	bool sane = t && t->kind && state < STATE_COUNT && wait < WAIT_COUNT;
 

@@ -11,7 +11,7 @@
 
 #include "analyze/tree.h"
 
-struct last {
+struct last_node {
 	uint32_t prefix, node; /* TREE_NONE: no node yet */
 };
 
@@ -22,18 +22,18 @@ struct tree_builder {
 	tree_placed *placed;
 	void *receiver;
 	struct index ends;     /* (prefix node, stack) -> node, for landmarks */
-	struct last *last;     /* by stack: its node under the last prefix it had */
+	struct last_node *last;     /* by stack: its node under the last prefix it had */
 	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
 };
 
-static uint64_t pair(uint32_t high, uint32_t low)
+static uint64_t pair_key(uint32_t high, uint32_t low)
 {
 	return (uint64_t)high << 32 | low;
 }
 
 int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label)
 {
-	uint64_t key = pair(*node, label);
+	uint64_t key = pair_key(*node, label);
 	uint32_t child = m->tree.nodes.items[*node].first_child;
 	struct tree_node fresh = {.label = label, .parent = *node, .first_child = TREE_NONE};
 
@@ -55,7 +55,7 @@ int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label)
 }
 
 /* Move *node to its child for the frame of a stack node. */
-static int descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
+static int tree_descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
 {
 	uint32_t frame = b->profile->stacks[stack].frame;
 
@@ -76,7 +76,7 @@ static bool is_landmark(uint32_t stack)
 }
 
 /* Move *node, which is the node of a prefix, to the node of a stack below that prefix. */
-static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
+static int tree_descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 {
 	uint32_t prefix = *node, known = INDEX_NONE;
 
@@ -85,7 +85,7 @@ static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 		if (b->last[stack].node != TREE_NONE && b->last[stack].prefix == prefix)
 			known = b->last[stack].node;
 		else if (is_landmark(stack))
-			known = index_get(&b->ends, pair(prefix, stack));
+			known = index_get(&b->ends, pair_key(prefix, stack));
 		if (known != INDEX_NONE)
 			break;
 		if (vector_push(&b->path, stack) < 0)
@@ -94,18 +94,18 @@ static int descend_path(struct tree_builder *b, uint32_t *node, uint32_t stack)
 	if (known != INDEX_NONE)
 		*node = known;
 	for (size_t i = b->path.count; i-- > 0;) {
-		int rc = descend_stack(b, node, b->path.items[i]);
+		int rc = tree_descend_stack(b, node, b->path.items[i]);
 
-		b->last[b->path.items[i]] = (struct last){prefix, *node};
+		b->last[b->path.items[i]] = (struct last_node){prefix, *node};
 		if (!rc && is_landmark(b->path.items[i]))
-			rc = index_put(&b->ends, pair(prefix, b->path.items[i]), *node);
+			rc = index_put(&b->ends, pair_key(prefix, b->path.items[i]), *node);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-static int add_sum(struct tree_builder *b, const struct profile_sum *s)
+static int tree_add_sum(struct tree_builder *b, const struct profile_sum *s)
 {
 	uint32_t labels[TREE_MAX_PREFIX];
 	unsigned int count = b->view->prefix ? b->view->prefix(b->view->context, s, labels) : 0;
@@ -115,7 +115,7 @@ static int add_sum(struct tree_builder *b, const struct profile_sum *s)
 	for (unsigned int i = 0; i < count && !rc; i++)
 		rc = tree_descend(&b->made, &node, labels[i]);
 	if (!rc)
-		rc = descend_path(b, &node, s->stack);
+		rc = tree_descend_path(b, &node, s->stack);
 	if (rc < 0)
 		return rc;
 	b->made.tree.nodes.items[node].self_count += s->count;
@@ -123,7 +123,7 @@ static int add_sum(struct tree_builder *b, const struct profile_sum *s)
 	return b->placed ? b->placed(b->receiver, s, node) : 0;
 }
 
-static void add_up(struct tree *t)
+static void tree_add_up(struct tree *t)
 {
 	for (size_t i = 0; i < t->nodes.count; i++) {
 		t->nodes.items[i].count = t->nodes.items[i].self_count;
@@ -152,7 +152,7 @@ int tree_end(struct tree_maker *m, int rc, struct tree *ret)
 		tree_free(&m->tree);
 		return rc;
 	}
-	add_up(&m->tree);
+	tree_add_up(&m->tree);
 	*ret = m->tree;
 	return 0;
 }
@@ -172,7 +172,7 @@ int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event
 		rc = -ENOMEM;
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
 		if (event == TREE_ALL_EVENTS || p->sums[i].event == event)
-			rc = add_sum(&b, &p->sums[i]);
+			rc = tree_add_sum(&b, &p->sums[i]);
 	free(b.last);
 	index_free(&b.ends);
 	vector_free(&b.path);

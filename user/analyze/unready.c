@@ -18,7 +18,7 @@ static bool has_unready(const struct profile *p)
  * Set for each stack whether a frame with a function whose name was not ready is on it; parents
  * precede their children.
  */
-static void mark(bool *stacks, const struct profile *p)
+static void mark_unready_stacks(bool *stacks, const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		const struct profile_stack *s = &p->stacks[i];
@@ -40,7 +40,7 @@ int unready_of(uint64_t *ret, const struct profile *p, uint32_t event)
 	stacks = calloc((size_t)p->stack_count + 1, sizeof(*stacks));
 	if (!stacks)
 		return -ENOMEM;
-	mark(stacks, p);
+	mark_unready_stacks(stacks, p);
 	for (uint32_t i = 0; i < p->sum_count; i++) {
 		const struct profile_sum *s = &p->sums[i];
 

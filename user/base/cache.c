@@ -14,7 +14,7 @@
  * Four slots fit into a cache line, because lookups spend their time waiting for memory. The bits
  * of the key that choose a slot are compared, too.
  */
-struct slot {
+struct cache_slot {
 	uint64_t high; /* upper half of the key; 0 if the slot is empty */
 	uint64_t value : CACHE_VALUE_BITS;
 	uint64_t low : 64 - CACHE_VALUE_BITS; /* lowest bits of the lower half of the key */
@@ -29,20 +29,20 @@ struct slot {
  * An open-addressing table with linear probing. At most half of the slots are used, so a probe is
  * short and always ends.
  */
-struct generation {
-	struct slot *slots;
+struct cache_generation {
+	struct cache_slot *slots;
 	size_t used;
 	size_t mask; /* number of slots - 1 */
 };
 
 struct cache {
-	struct generation young, old;
+	struct cache_generation young, old;
 	size_t most; /* slots of a generation, at most */
 };
 
-static struct slot *new_slots(size_t count)
+static struct cache_slot *new_cache_slots(size_t count)
 {
-	size_t bytes = count * sizeof(struct slot);
+	size_t bytes = count * sizeof(struct cache_slot);
 	void *slots;
 
 	if (bytes % HUGE_PAGE)
@@ -54,9 +54,9 @@ static struct slot *new_slots(size_t count)
 	return memset(slots, 0, bytes);
 }
 
-static int begin(struct generation *g, size_t slots)
+static int generation_begin(struct cache_generation *g, size_t slots)
 {
-	g->slots = new_slots(slots);
+	g->slots = new_cache_slots(slots);
 	g->used = 0;
 	g->mask = slots - 1;
 	return g->slots ? 0 : -ENOMEM;
@@ -67,12 +67,12 @@ struct cache *cache_new(size_t entries)
 	struct cache *c = calloc(1, sizeof(*c));
 	size_t slots = 2;
 
-	if (!c || entries >= SIZE_MAX / 4 / sizeof(struct slot))
+	if (!c || entries >= SIZE_MAX / 4 / sizeof(struct cache_slot))
 		goto out;
 	while (slots < 2 * entries)
 		slots *= 2;
 	c->most = slots;
-	if (!begin(&c->young, slots < FIRST_SLOTS ? slots : FIRST_SLOTS) && !begin(&c->old, 1))
+	if (!generation_begin(&c->young, slots < FIRST_SLOTS ? slots : FIRST_SLOTS) && !generation_begin(&c->old, 1))
 		return c;
 out:
 	cache_free(c);
@@ -88,51 +88,51 @@ void cache_free(struct cache *c)
 	free(c);
 }
 
-static bool taken(const struct slot *s)
+static bool slot_is_used(const struct cache_slot *s)
 {
 	return s->high;
 }
 
-static struct slot new_slot(struct cache_key key, uint64_t value)
+static struct cache_slot make_cache_slot(struct cache_key key, uint64_t value)
 {
-	return (struct slot){.high = key.high, .value = value, .low = key.low};
+	return (struct cache_slot){.high = key.high, .value = value, .low = key.low};
 }
 
 /* Return the slot of key, or the empty slot where key would be stored. */
-static struct slot *find(const struct generation *g, struct cache_key key)
+static struct cache_slot *generation_find(const struct cache_generation *g, struct cache_key key)
 {
-	const struct slot wanted = new_slot(key, 0);
+	const struct cache_slot wanted = make_cache_slot(key, 0);
 	size_t i = key.high & g->mask;
 
 	for (;; i = (i + 1) & g->mask) {
-		struct slot *s = &g->slots[i];
+		struct cache_slot *s = &g->slots[i];
 
-		if (!taken(s) || (s->high == wanted.high && s->low == wanted.low))
+		if (!slot_is_used(s) || (s->high == wanted.high && s->low == wanted.low))
 			return s;
 	}
 }
 
 /* Return the free slot of a larger generation for the entry of s. */
-static struct slot *place(const struct generation *g, const struct slot *s)
+static struct cache_slot *generation_place(const struct cache_generation *g, const struct cache_slot *s)
 {
-	return find(g, (struct cache_key){.low = s->low, .high = s->high});
+	return generation_find(g, (struct cache_key){.low = s->low, .high = s->high});
 }
 
-static void empty(struct generation *g)
+static void generation_clear(struct cache_generation *g)
 {
 	memset(g->slots, 0, (g->mask + 1) * sizeof(*g->slots));
 	g->used = 0;
 }
 
-static int grow(struct generation *g)
+static int generation_grow(struct cache_generation *g)
 {
-	struct generation larger;
+	struct cache_generation larger;
 
-	if (begin(&larger, 2 * (g->mask + 1)))
+	if (generation_begin(&larger, 2 * (g->mask + 1)))
 		return -ENOMEM;
 	for (size_t i = 0; i <= g->mask; i++)
-		if (taken(&g->slots[i]))
-			*place(&larger, &g->slots[i]) = g->slots[i];
+		if (slot_is_used(&g->slots[i]))
+			*generation_place(&larger, &g->slots[i]) = g->slots[i];
 	larger.used = g->used;
 	free(g->slots);
 	*g = larger;
@@ -143,14 +143,14 @@ static int grow(struct generation *g)
  * Make the young generation the old one and begin an empty young one. Without memory for that,
  * empty the young generation instead.
  */
-static void turn_over(struct cache *c)
+static void cache_turn_over(struct cache *c)
 {
-	struct generation next = c->old;
+	struct cache_generation next = c->old;
 
 	if (next.mask == c->young.mask) {
-		empty(&next);
-	} else if (begin(&next, c->young.mask + 1)) {
-		empty(&c->young);
+		generation_clear(&next);
+	} else if (generation_begin(&next, c->young.mask + 1)) {
+		generation_clear(&c->young);
 		return;
 	} else {
 		free(c->old.slots);
@@ -161,16 +161,16 @@ static void turn_over(struct cache *c)
 
 bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 {
-	const struct slot *s = find(&c->young, key);
+	const struct cache_slot *s = generation_find(&c->young, key);
 
-	if (taken(s)) {
+	if (slot_is_used(s)) {
 		*ret = s->value;
 		return true;
 	}
 	if (!c->old.used)
 		return false; /* Avoid the cache miss of a lookup in an empty table. */
-	s = find(&c->old, key);
-	if (!taken(s))
+	s = generation_find(&c->old, key);
+	if (!slot_is_used(s))
 		return false;
 	*ret = s->value;
 	cache_put(c, key, *ret);
@@ -186,21 +186,21 @@ void cache_prefetch(const struct cache *c, struct cache_key key)
 
 void cache_put(struct cache *c, struct cache_key key, uint64_t value)
 {
-	struct slot *s = find(&c->young, key);
+	struct cache_slot *s = generation_find(&c->young, key);
 
-	if (!taken(s) && c->young.used == (c->young.mask + 1) / 2) {
-		if (c->young.mask + 1 == c->most || grow(&c->young))
-			turn_over(c);
-		s = find(&c->young, key);
+	if (!slot_is_used(s) && c->young.used == (c->young.mask + 1) / 2) {
+		if (c->young.mask + 1 == c->most || generation_grow(&c->young))
+			cache_turn_over(c);
+		s = generation_find(&c->young, key);
 	}
-	c->young.used += !taken(s);
-	*s = new_slot(key, value);
+	c->young.used += !slot_is_used(s);
+	*s = make_cache_slot(key, value);
 }
 
 void cache_clear(struct cache *c)
 {
-	empty(&c->young);
-	empty(&c->old);
+	generation_clear(&c->young);
+	generation_clear(&c->old);
 }
 
 /*
@@ -209,7 +209,7 @@ void cache_clear(struct cache *c)
  * that is not passed around: it is drawn once and never changes, and the keys of all caches must
  * agree. The first hash is computed before threads are started.
  */
-static const uint8_t *secret(void)
+static const uint8_t *cache_secret(void)
 {
 	static uint8_t bytes[XXH3_SECRET_DEFAULT_SIZE];
 	static bool drawn;
@@ -229,7 +229,7 @@ static const uint8_t *secret(void)
 
 struct cache_key cache_hash(const void *data, size_t size)
 {
-	XXH128_hash_t h = XXH3_128bits_withSecret(data, size, secret(), XXH3_SECRET_DEFAULT_SIZE);
+	XXH128_hash_t h = XXH3_128bits_withSecret(data, size, cache_secret(), XXH3_SECRET_DEFAULT_SIZE);
 
 	return (struct cache_key){.low = h.low64, .high = h.high64 | !h.high64};
 }

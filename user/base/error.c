@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void draft_add(struct draft *d, con
 }
 
 /* Store the formatted text, followed by ": suffix" unless suffix is NULL, cleaned, in *err. */
-__attribute__((format(printf, 3, 0))) static void say(struct error *err, const char *suffix,
+__attribute__((format(printf, 3, 0))) static void error_format(struct error *err, const char *suffix,
 						      const char *format, va_list args)
 {
 	struct draft d = {.length = 0};
@@ -55,7 +55,7 @@ int error_set(struct error *err, int code, const char *format, ...)
 	if (!err)
 		return code;
 	va_start(args, format);
-	say(err, NULL, format, args);
+	error_format(err, NULL, format, args);
 	va_end(args);
 	return code;
 }
@@ -67,13 +67,13 @@ int error_errno(struct error *err, int code, const char *format, ...)
 	if (!err)
 		return code;
 	va_start(args, format);
-	say(err, strerror(-code), format, args);
+	error_format(err, strerror(-code), format, args);
 	va_end(args);
 	return code;
 }
 
 /* Append a line, which is already clean, to the text. */
-static void append(struct error *err, const char *line)
+static void error_append(struct error *err, const char *line)
 {
 	size_t used = strlen(err->text);
 
@@ -93,10 +93,10 @@ int error_wrap(struct error *err, int code, const char *format, ...)
 	if (hints)
 		*hints++ = '\0';
 	va_start(args, format);
-	say(err, before.text[0] ? before.text : strerror(-code), format, args);
+	error_format(err, before.text[0] ? before.text : strerror(-code), format, args);
 	va_end(args);
 	if (hints)
-		append(err, hints);
+		error_append(err, hints);
 	return code;
 }
 
@@ -108,7 +108,7 @@ void error_hint(struct error *err, const char *format, ...)
 	if (!err)
 		return;
 	va_start(args, format);
-	say(&hint, NULL, format, args);
+	error_format(&hint, NULL, format, args);
 	va_end(args);
-	append(err, hint.text);
+	error_append(err, hint.text);
 }

@@ -35,7 +35,7 @@ struct fair_owner *fair_owner_of(const struct fair *f, uint32_t uid)
 	return w;
 }
 
-static bool is_idle(const struct fair_owner *w)
+static bool owner_is_idle(const struct fair_owner *w)
 {
 	for (unsigned int i = 0; i < FAIR_RANKS; i++)
 		if (w->ranks[i].first)
@@ -43,30 +43,30 @@ static bool is_idle(const struct fair_owner *w)
 	return true;
 }
 
-static void drop(struct fair *f, struct fair_owner *w)
+static void drop_owner(struct fair *f, struct fair_owner *w)
 {
 	HASH_DEL(f->owners, w);
 	free(w);
 }
 
-static void forget_idle(struct fair *f)
+static void drop_idle_owners(struct fair *f)
 {
 	struct fair_owner *w, *next;
 
 	HASH_ITER (hh, f->owners, w, next)
-		if (is_idle(w) && w->held <= f->now)
-			drop(f, w);
+		if (owner_is_idle(w) && w->held <= f->now)
+			drop_owner(f, w);
 }
 
 /* Return the owner of that uid, creating one if needed. Return NULL without memory. */
-static struct fair_owner *meet(struct fair *f, uint32_t uid)
+static struct fair_owner *find_or_add_owner(struct fair *f, uint32_t uid)
 {
 	struct fair_owner *w = fair_owner_of(f, uid);
 
 	if (w)
 		return w;
 	if (HASH_COUNT(f->owners) >= OWNERS_MAX)
-		forget_idle(f);
+		drop_idle_owners(f);
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return NULL;
@@ -82,13 +82,13 @@ static struct fair_owner *meet(struct fair *f, uint32_t uid)
  * Count one more request of uid. An owner that had no requests until now starts at f->floor: it has
  * not saved up time. Return NULL without memory.
  */
-static struct fair_owner *welcome(struct fair *f, uint32_t uid, size_t bytes)
+static struct fair_owner *count_owner_request(struct fair *f, uint32_t uid, size_t bytes)
 {
-	struct fair_owner *w = meet(f, uid);
+	struct fair_owner *w = find_or_add_owner(f, uid);
 
 	if (!w)
 		return NULL;
-	if (is_idle(w) && w->used < f->floor)
+	if (owner_is_idle(w) && w->used < f->floor)
 		w->used = f->floor;
 	w->bytes += bytes;
 	f->bytes += bytes;
@@ -99,7 +99,7 @@ static struct fair_owner *welcome(struct fair *f, uint32_t uid, size_t bytes)
 int fair_put(struct fair *f, uint32_t uid, unsigned int rank, struct queue_item *item,
 	     size_t bytes)
 {
-	struct fair_owner *w = welcome(f, uid, bytes);
+	struct fair_owner *w = count_owner_request(f, uid, bytes);
 
 	if (!w)
 		return -ENOMEM;
@@ -109,7 +109,7 @@ int fair_put(struct fair *f, uint32_t uid, unsigned int rank, struct queue_item 
 
 int fair_return(struct fair *f, uint32_t uid, unsigned int rank, struct queue_item *item)
 {
-	struct fair_owner *w = welcome(f, uid, item->bytes);
+	struct fair_owner *w = count_owner_request(f, uid, item->bytes);
 	struct queue first = {0};
 
 	if (!w)
@@ -120,17 +120,17 @@ int fair_return(struct fair *f, uint32_t uid, unsigned int rank, struct queue_it
 	return 0;
 }
 
-struct fair_owner *fair_next(const struct fair *f)
+struct fair_owner *fair_next_owner(const struct fair *f)
 {
 	struct fair_owner *w, *found = NULL;
 
 	for (w = f->owners; w; w = w->hh.next)
-		if (!is_idle(w) && w->held <= f->now && (!found || w->used < found->used))
+		if (!owner_is_idle(w) && w->held <= f->now && (!found || w->used < found->used))
 			found = w;
 	return found;
 }
 
-static unsigned int first_rank(const struct fair_owner *w)
+static unsigned int owner_first_rank(const struct fair_owner *w)
 {
 	unsigned int rank = 0;
 
@@ -141,12 +141,12 @@ static unsigned int first_rank(const struct fair_owner *w)
 
 struct queue_item *fair_first(const struct fair_owner *w)
 {
-	return w->ranks[first_rank(w)].first;
+	return w->ranks[owner_first_rank(w)].first;
 }
 
 struct queue_item *fair_take(struct fair *f, struct fair_owner *w)
 {
-	struct queue_item *item = queue_take(&w->ranks[first_rank(w)]);
+	struct queue_item *item = queue_take(&w->ranks[owner_first_rank(w)]);
 
 	if (!item)
 		return NULL;
@@ -184,7 +184,7 @@ struct queue fair_pick(struct fair *f, struct fair_owner *w,
 	return picked;
 }
 
-struct fair_owner *fair_largest(const struct fair *f)
+struct fair_owner *fair_largest_owner(const struct fair *f)
 {
 	struct fair_owner *w, *found = NULL;
 
@@ -213,7 +213,7 @@ void fair_served(struct fair *f, uint32_t uid)
 
 void fair_hold(struct fair *f, uint32_t uid)
 {
-	struct fair_owner *w = meet(f, uid);
+	struct fair_owner *w = find_or_add_owner(f, uid);
 
 	if (!w)
 		return;
@@ -222,7 +222,7 @@ void fair_hold(struct fair *f, uint32_t uid)
 		w->strikes++;
 }
 
-struct queue_item *fair_empty(struct fair *f)
+struct queue_item *fair_drain(struct fair *f)
 {
 	struct fair_owner *w;
 
@@ -231,7 +231,7 @@ struct queue_item *fair_empty(struct fair *f)
 
 		if (item)
 			return item;
-		drop(f, w);
+		drop_owner(f, w);
 	}
 	return NULL;
 }

@@ -51,7 +51,7 @@ int fair_return(struct fair *f, uint32_t uid, unsigned int rank, struct queue_it
 /*
  * Return the owner whose turn it is; NULL if there are no requests, or only those of held owners.
  */
-struct fair_owner *fair_next(const struct fair *f);
+struct fair_owner *fair_next_owner(const struct fair *f);
 /*
  * Return the first request of an owner that has requests. fair_take() also removes the request and
  * charges a small cost at once; it returns NULL if there is none.
@@ -68,7 +68,7 @@ struct queue fair_pick(struct fair *f, struct fair_owner *w,
 		       bool (*pick)(const struct queue_item *item, const void *context),
 		       const void *context);
 /* Return the owner whose requests take the most bytes; NULL if there are no requests. */
-struct fair_owner *fair_largest(const struct fair *f);
+struct fair_owner *fair_largest_owner(const struct fair *f);
 
 /*
  * fair_begin() is called when the idle server starts; fair_served() when the server has served a
@@ -86,6 +86,6 @@ void fair_hold(struct fair *f, uint32_t uid);
  * Remove one request after the other and return it. Return NULL when no requests are left; no
  * owners are left then, either.
  */
-struct queue_item *fair_empty(struct fair *f);
+struct queue_item *fair_drain(struct fair *f);
 
 #endif

@@ -21,25 +21,25 @@ static unsigned int terminal_width(FILE *out)
 }
 
 /* The place where the next word of a text that is filled into lines goes. */
-struct page {
+struct help_page {
 	FILE *out;
 	unsigned int width;
 	unsigned int column; /* columns used in the current line */
 };
 
-static void put(struct page *p, const char *text)
+static void help_put(struct help_page *p, const char *text)
 {
 	fputs(text, p->out);
 	p->column += text_width(text);
 }
 
-static void end_line(struct page *p)
+static void help_end_line(struct help_page *p)
 {
 	fputc('\n', p->out);
 	p->column = 0;
 }
 
-static void go_to_column(struct page *p, unsigned int column)
+static void help_go_to_column(struct help_page *p, unsigned int column)
 {
 	if (p->column < column) {
 		fprintf(p->out, "%*s", (int)(column - p->column), "");
@@ -51,7 +51,7 @@ static void go_to_column(struct page *p, unsigned int column)
  * Return the number of columns of part of a text. Help texts are our own and have no wide
  * characters.
  */
-static unsigned int width_of(const char *text, size_t length)
+static unsigned int help_text_width(const char *text, size_t length)
 {
 	unsigned int width = 0;
 
@@ -61,7 +61,7 @@ static unsigned int width_of(const char *text, size_t length)
 }
 
 /* Put text into lines that start at column indent. A newline in the text starts a new line. */
-static void put_filled(struct page *p, const char *text, size_t length, unsigned int indent)
+static void help_put_filled(struct help_page *p, const char *text, size_t length, unsigned int indent)
 {
 	const char *end = text + length;
 	bool first = true; /* no word was put into the current line yet */
@@ -71,29 +71,29 @@ static void put_filled(struct page *p, const char *text, size_t length, unsigned
 
 		if (word > (size_t)(end - text))
 			word = (size_t)(end - text);
-		if (!first && word && p->column + 1 + width_of(text, word) > p->width) {
-			end_line(p);
+		if (!first && word && p->column + 1 + help_text_width(text, word) > p->width) {
+			help_end_line(p);
 			first = true;
 		}
 		if (word) {
-			go_to_column(p, first ? indent : p->column + 1);
+			help_go_to_column(p, first ? indent : p->column + 1);
 			fwrite(text, 1, word, p->out);
-			p->column += width_of(text, word);
+			p->column += help_text_width(text, word);
 			first = false;
 		}
 		text += word;
 		if (text == end)
 			break;
 		if (*text++ == '\n') {
-			end_line(p);
+			help_end_line(p);
 			first = true;
 		}
 	}
-	end_line(p);
+	help_end_line(p);
 }
 
 /* Format the label of an option, such as "-o, --output FILE". */
-static char *label_of(const struct option_spec *o, char label[static LABEL_SIZE])
+static char *help_label_of(const struct option_spec *o, char label[static LABEL_SIZE])
 {
 	char letter[] = {'-', o->letter, ',', ' ', '\0'};
 
@@ -109,7 +109,7 @@ static unsigned int help_column(const struct option_spec *options)
 	char label[LABEL_SIZE];
 
 	for (const struct option_spec *o = options; o->name; o++) {
-		unsigned int width = text_width(label_of(o, label));
+		unsigned int width = text_width(help_label_of(o, label));
 
 		if (o->type != OPTION_HEADING && width <= WIDEST_LABEL && width > column)
 			column = width;
@@ -117,20 +117,20 @@ static unsigned int help_column(const struct option_spec *options)
 	return column < 12 ? 14 : column + 2;
 }
 
-static void put_pair(struct page *p, const char *left, const char *right, unsigned int column)
+static void help_put_pair(struct help_page *p, const char *left, const char *right, unsigned int column)
 {
-	put(p, left);
+	help_put(p, left);
 	if (p->column + 2 > column)
-		end_line(p);
-	put_filled(p, right, strlen(right), column);
+		help_end_line(p);
+	help_put_filled(p, right, strlen(right), column);
 }
 
-static void put_heading(struct page *p, const char *heading)
+static void help_put_heading(struct help_page *p, const char *heading)
 {
-	end_line(p);
-	put(p, heading);
-	put(p, ":");
-	end_line(p);
+	help_end_line(p);
+	help_put(p, heading);
+	help_put(p, ":");
+	help_end_line(p);
 }
 
 const struct option_spec *option_of_help(const struct option_spec *options)
@@ -149,75 +149,75 @@ const struct option_spec *option_of_help(const struct option_spec *options)
 char *option_words(const struct option_spec *o, char *buf, size_t size)
 {
 	const char *word;
-	bool told = true;
+	bool listed = true;
 	size_t used = 0;
 
 	buf[0] = '\0';
 	for (unsigned int i = 0; o->values && (word = o->values(i)) && used < size; i++) {
 		used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "One of ",
 					 word);
-		told &= strstr(o->help, word) != NULL;
+		listed &= strstr(o->help, word) != NULL;
 	}
-	if (told)
+	if (listed)
 		buf[0] = '\0';
 	else if (used < size)
 		snprintf(buf + used, size - used, ".");
 	return buf;
 }
 
-static void put_option(struct page *p, const struct option_spec *o, unsigned int column)
+static void help_put_option(struct help_page *p, const struct option_spec *o, unsigned int column)
 {
 	char label[LABEL_SIZE], words[WORDS_SIZE];
 
-	put_pair(p, label_of(o, label), o->help, column);
+	help_put_pair(p, help_label_of(o, label), o->help, column);
 	if (*option_words(o, words, sizeof(words)))
-		put_filled(p, words, strlen(words), column);
+		help_put_filled(p, words, strlen(words), column);
 }
 
-static void put_options(struct page *p, const struct option_spec *options)
+static void help_put_options(struct help_page *p, const struct option_spec *options)
 {
 	unsigned int column = help_column(options);
 	bool headings = false;
 
 	if (!options->name || options->type != OPTION_HEADING)
-		put_heading(p, "Options");
+		help_put_heading(p, "Options");
 	for (const struct option_spec *o = options; o->name; o++) {
 		if (o->type == OPTION_HEADING) {
-			put_heading(p, o->name);
+			help_put_heading(p, o->name);
 			headings = true;
 		} else {
-			put_option(p, o, column);
+			help_put_option(p, o, column);
 		}
 	}
 	if (headings)
-		put_heading(p, "Other");
-	put_option(p, option_of_help(options), column);
+		help_put_heading(p, "Other");
+	help_put_option(p, option_of_help(options), column);
 }
 
 /*
  * Print the examples, which are lines "command\tpurpose". The purpose is printed below the command.
  */
-static void put_examples(struct page *p, const char *examples)
+static void help_put_examples(struct help_page *p, const char *examples)
 {
-	put_heading(p, "Examples");
+	help_put_heading(p, "Examples");
 	while (*examples) {
 		size_t line = strcspn(examples, "\n"), command = strcspn(examples, "\t\n");
 
 		/* Never break a command into lines, because users copy it. */
 		fprintf(p->out, "  %.*s\n", (int)command, examples);
 		if (command < line)
-			put_filled(p, examples + command + 1, line - command - 1, 6);
+			help_put_filled(p, examples + command + 1, line - command - 1, 6);
 		examples += line + (examples[line] == '\n');
 	}
 }
 
 void options_help(const struct command *c, FILE *out, unsigned int width)
 {
-	struct page p = {.out = out, .width = width ? width : terminal_width(out)};
+	struct help_page p = {.out = out, .width = width ? width : terminal_width(out)};
 
 	fprintf(out, "usage: skein %s %s\n\n", c->name, c->usage);
-	put_filled(&p, c->description, strlen(c->description), 0);
-	put_options(&p, c->options);
+	help_put_filled(&p, c->description, strlen(c->description), 0);
+	help_put_options(&p, c->options);
 	if (c->examples)
-		put_examples(&p, c->examples);
+		help_put_examples(&p, c->examples);
 }

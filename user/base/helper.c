@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #define SECOND 1000000000ULL
-#define PATIENCE (2 * SECOND)	     /* ns of silence allowed for a child that does not run */
-#define PATIENCE_CPU (4 * SECOND)    /* ns of CPU time in a silence, for a child that runs */
-#define PATIENCE_MOST (30 * SECOND)  /* ns of silence allowed, whatever the child does */
-#define LONGEST_STEP SECOND	     /* ns of silence between two polls; more was our own pause */
+#define SILENCE_TIMEOUT (2 * SECOND)	     /* ns of silence allowed for a child that does not run */
+#define SILENCE_TIMEOUT_CPU (4 * SECOND)    /* ns of CPU time in a silence, for a child that runs */
+#define SILENCE_TIMEOUT_MAX (30 * SECOND)  /* ns of silence allowed, whatever the child does */
+#define STEP_MAX SECOND	     /* ns of silence between two polls; more was our own pause */
 #define RESTART_DELAY_LEAST (SECOND >> 11)
 #define RESTART_DELAY_MOST SECOND
 #define CLOSE_TRIES 100 /* a millisecond each */
@@ -30,7 +30,7 @@ static uint64_t to_ns(const struct timespec *t)
 }
 
 /* Return the CPU time (ns) that a process has used, zombies included; 0 if the process is gone. */
-static uint64_t cpu_of(pid_t pid)
+static uint64_t process_cpu_time(pid_t pid)
 {
 	struct timespec t;
 	clockid_t clock;
@@ -58,7 +58,7 @@ uint64_t process_peak_memory(pid_t pid)
 }
 
 /* Return whether the process uses a CPU or waits for one. */
-static bool runs(pid_t pid)
+static bool process_is_running(pid_t pid)
 {
 	char path[64], state = '?';
 	FILE *f;
@@ -73,20 +73,20 @@ static bool runs(pid_t pid)
 	return state == 'R';
 }
 
-static uint64_t more(uint64_t a, uint64_t b)
+static uint64_t larger_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-static void bury(struct helper *h, const struct rusage *u)
+static void add_dead_cost(struct helper *h, const struct rusage *u)
 {
 	h->dead.cpu += (uint64_t)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * SECOND +
 		       (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000;
-	h->dead.memory = more(h->dead.memory, (uint64_t)u->ru_maxrss * 1024);
+	h->dead.memory = larger_of(h->dead.memory, (uint64_t)u->ru_maxrss * 1024);
 }
 
 /* Wait for the killed children that have ended, without blocking. */
-static void reap(struct helper *h)
+static void reap_children(struct helper *h)
 {
 	unsigned int i = 0;
 
@@ -99,7 +99,7 @@ static void reap(struct helper *h)
 			continue;
 		}
 		if (pid > 0)
-			bury(h, &usage);
+			add_dead_cost(h, &usage);
 		h->linger[i] = h->linger[--h->lingering];
 	}
 }
@@ -108,14 +108,14 @@ void helper_add_cost(struct helper *h, struct helper_cost *ret)
 {
 	uint64_t memory;
 
-	reap(h);
+	reap_children(h);
 	memory = h->dead.memory;
 	ret->cpu += h->dead.cpu;
 	for (unsigned int i = 0; i < h->lingering; i++)
-		ret->cpu += cpu_of(h->linger[i]);
+		ret->cpu += process_cpu_time(h->linger[i]);
 	if (h->pid) {
-		ret->cpu += cpu_of(h->pid);
-		memory = more(memory, process_peak_memory(h->pid));
+		ret->cpu += process_cpu_time(h->pid);
+		memory = larger_of(memory, process_peak_memory(h->pid));
 	}
 	ret->memory += memory;
 }
@@ -134,10 +134,10 @@ static void kill_child(struct helper *h)
 	kill(h->pid, SIGKILL);
 	h->linger[h->lingering++] = h->pid;
 	h->pid = 0;
-	reap(h);
+	reap_children(h);
 }
 
-static int start(struct helper *h, struct error *err)
+static int start_child(struct helper *h, struct error *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	pid_t parent = getpid(), pid = -1;
@@ -170,7 +170,7 @@ int helper_open(struct helper *h, const struct helper_kind *kind, struct error *
 	int result;
 
 	*h = (struct helper){.kind = *kind, .socket = -1};
-	h->priority = getpriority(PRIO_PROCESS, 0) + kind->stands_back;
+	h->priority = getpriority(PRIO_PROCESS, 0) + kind->niceness;
 	h->poll = epoll_create1(EPOLL_CLOEXEC);
 	h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	h->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -179,13 +179,13 @@ int helper_open(struct helper *h, const struct helper_kind *kind, struct error *
 	    epoll_ctl(h->poll, EPOLL_CTL_ADD, h->timer, &event) < 0)
 		result = error_errno(err, -errno, "cannot start %s", kind->name);
 	else
-		result = start(h, err);
+		result = start_child(h, err);
 	if (result < 0)
 		helper_close(h);
 	return result;
 }
 
-static void close_one(int fd)
+static void close_if_open(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -202,11 +202,11 @@ void helper_close(struct helper *h)
 	 * As a rule the killed children end at once; a child that the kernel cannot end is left to
 	 * init.
 	 */
-	for (int i = 0; reap(h), h->lingering && i < CLOSE_TRIES; i++)
+	for (int i = 0; reap_children(h), h->lingering && i < CLOSE_TRIES; i++)
 		nanosleep(&moment, NULL);
-	close_one(h->poll);
-	close_one(h->wake);
-	close_one(h->timer);
+	close_if_open(h->poll);
+	close_if_open(h->wake);
+	close_if_open(h->timer);
 	*h = (struct helper){.socket = -1, .poll = -1, .wake = -1, .timer = -1};
 }
 
@@ -220,7 +220,7 @@ void helper_wake(struct helper *h)
 }
 
 /* Read the counter of an eventfd or timerfd; return whether there was something to read. */
-static bool drain(int fd)
+static bool read_event_counter(int fd)
 {
 	uint64_t count;
 	ssize_t bytes;
@@ -231,24 +231,24 @@ static bool drain(int fd)
 	return bytes > 0;
 }
 
-void helper_pass(struct helper *h, uint64_t now)
+void helper_begin_poll(struct helper *h, uint64_t now)
 {
 	uint64_t step = now > h->now ? now - h->now : 0;
 
 	/* Read only when needed: polls are many, and each read costs as much as a message. */
 	if (h->woken)
-		h->woken = !drain(h->wake);
+		h->woken = !read_event_counter(h->wake);
 	if (h->timed)
-		h->timed = !drain(h->timer);
-	reap(h);
+		h->timed = !read_event_counter(h->timer);
+	reap_children(h);
 	if (h->expecting)
-		h->silence += step < LONGEST_STEP ? step : LONGEST_STEP;
+		h->silence += step < STEP_MAX ? step : STEP_MAX;
 	else
-		helper_heard(h, false);
+		helper_received(h, false);
 	h->now = now;
 }
 
-void helper_heard(struct helper *h, bool useful)
+void helper_received(struct helper *h, bool useful)
 {
 	h->silence = 0;
 	h->cpu_known = false;
@@ -262,18 +262,18 @@ void helper_heard(struct helper *h, bool useful)
  */
 bool helper_is_stuck(struct helper *h)
 {
-	if (h->socket < 0 || h->silence < PATIENCE / 2)
+	if (h->socket < 0 || h->silence < SILENCE_TIMEOUT / 2)
 		return false;
 	if (!h->cpu_known)
-		h->silent_cpu = cpu_of(h->pid);
+		h->silent_cpu = process_cpu_time(h->pid);
 	h->cpu_known = true;
-	if (h->silence < PATIENCE)
+	if (h->silence < SILENCE_TIMEOUT)
 		return false;
-	return h->silence >= PATIENCE_MOST || !runs(h->pid) ||
-	       cpu_of(h->pid) - h->silent_cpu >= PATIENCE_CPU;
+	return h->silence >= SILENCE_TIMEOUT_MAX || !process_is_running(h->pid) ||
+	       process_cpu_time(h->pid) - h->silent_cpu >= SILENCE_TIMEOUT_CPU;
 }
 
-static void restart_in(struct helper *h, uint64_t delay)
+static void schedule_restart(struct helper *h, uint64_t delay)
 {
 	/* Set at least 1 ns, because 0 would disarm the timer. */
 	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(delay / SECOND),
@@ -285,15 +285,15 @@ static void restart_in(struct helper *h, uint64_t delay)
 	(void)timerfd_settime(h->timer, 0, &at, NULL);
 }
 
-void helper_lose(struct helper *h)
+void helper_kill(struct helper *h)
 {
 	kill_child(h);
 	h->restarts++;
-	restart_in(h, h->deaths < 10 ? RESTART_DELAY_LEAST << h->deaths : RESTART_DELAY_MOST);
+	schedule_restart(h, h->deaths < 10 ? RESTART_DELAY_LEAST << h->deaths : RESTART_DELAY_MOST);
 	h->deaths++;
 }
 
-int helper_revive(struct helper *h, struct error *err)
+int helper_restart(struct helper *h, struct error *err)
 {
 	int result;
 
@@ -301,17 +301,17 @@ int helper_revive(struct helper *h, struct error *err)
 		return error_set(err, -EIO, "%s died %u times in a row", h->kind.name, h->deaths);
 	if (h->socket >= 0 || h->now < h->restart_at || helper_is_exhausted(h))
 		return 0;
-	result = start(h, err);
+	result = start_child(h, err);
 	if (result < 0)
-		restart_in(h, RESTART_DELAY_MOST);
+		schedule_restart(h, RESTART_DELAY_MOST);
 	return result;
 }
 
-void helper_expect(struct helper *h, bool answer, bool room)
+void helper_expect(struct helper *h, bool reply, bool room)
 {
 	struct epoll_event event = {.events = EPOLLIN | (room ? EPOLLOUT : 0U)};
 
-	h->expecting = answer && h->socket >= 0;
+	h->expecting = reply && h->socket >= 0;
 	if (h->socket < 0 || room == h->wants_room)
 		return;
 	if (epoll_ctl(h->poll, EPOLL_CTL_MOD, h->socket, &event) == 0)

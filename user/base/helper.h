@@ -7,8 +7,8 @@
  * cost of the helper. The protocol on the socket, and finding the request at fault, are the owner's
  * business.
  *
- * The owner's poll function calls helper_pass(); receives, with helper_heard() for every message;
- * calls helper_lose() if the child is dead or helper_is_stuck(); calls helper_revive(); sends;
+ * The owner's poll function calls helper_begin_poll(); receives, with helper_received() for every message;
+ * calls helper_kill() if the child is dead or helper_is_stuck(); calls helper_restart(); sends;
  * calls helper_expect().
  */
 #ifndef SKEIN_BASE_HELPER_H
@@ -25,7 +25,7 @@ struct helper_kind {
 	/* Run the child. The child must exit when parent is no longer its parent. */
 	void (*run)(void *context, int socket, pid_t parent) __attribute__((noreturn));
 	void *context;
-	int stands_back;      /* added to the nice value that the owner has in helper_open() */
+	int niceness;      /* added to the nice value that the owner has in helper_open() */
 	unsigned int attempts; /* useless children in a row before giving up; 0: no limit */
 };
 
@@ -80,12 +80,12 @@ void helper_wake(struct helper *h);
  * Begin a poll at the time now (ns of a steady clock). A pause of the owner does not count as
  * silence of the child.
  */
-void helper_pass(struct helper *h, uint64_t now);
+void helper_begin_poll(struct helper *h, uint64_t now);
 /*
  * Called when the child has sent a message; useful means that the child has also completed
  * something.
  */
-void helper_heard(struct helper *h, bool useful);
+void helper_received(struct helper *h, bool useful);
 /*
  * Return whether the child has been silent for too long. A child that sleeps (on a file that does
  * not answer) or was stopped has two seconds. A child that wants to run on a busy machine has until
@@ -96,17 +96,17 @@ bool helper_is_stuck(struct helper *h);
  * Kill the child without waiting for its end. The back-off before the next child is short at first
  * and doubles with each useless child.
  */
-void helper_lose(struct helper *h);
+void helper_kill(struct helper *h);
 /*
  * Start a child if there is none and the back-off is over. A negative errno means that no child can
  * be started now. A return of 0 without a child means that one will be started later, or when one
  * of the killed children has ended.
  */
-int helper_revive(struct helper *h, struct error *err);
+int helper_restart(struct helper *h, struct error *err);
 /* Set the events for which the owner waits until the next poll: a reply, room to send. */
-void helper_expect(struct helper *h, bool answer, bool room);
+void helper_expect(struct helper *h, bool reply, bool room);
 
-static inline bool helper_lives(const struct helper *h)
+static inline bool helper_is_running(const struct helper *h)
 {
 	return h->socket >= 0;
 }

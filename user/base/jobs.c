@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stddef.h>
 
-struct running {
+struct running_job {
 	const struct job *job;
 	pthread_t thread;
 	bool threaded; /* false if the caller runs the job */
@@ -22,9 +22,9 @@ bool jobs_are_parallel(void)
 	return sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) > 1;
 }
 
-static void *run(void *context)
+static void *run_job(void *context)
 {
-	struct running *r = context;
+	struct running_job *r = context;
 
 	r->result = r->job->run(r->job->context, &r->err);
 	return NULL;
@@ -32,19 +32,19 @@ static void *run(void *context)
 
 int jobs_run(const struct job *jobs, unsigned int count, struct error *err)
 {
-	struct running running[JOBS_MAX];
+	struct running_job running[JOBS_MAX];
 	bool parallel = jobs_are_parallel();
 
 	for (unsigned int i = 0; i < count; i++) {
-		struct running *r = &running[i];
+		struct running_job *r = &running[i];
 
 		r->job = &jobs[i];
 		r->err.text[0] = '\0';
-		r->threaded = i && parallel && !pthread_create(&r->thread, NULL, run, r);
+		r->threaded = i && parallel && !pthread_create(&r->thread, NULL, run_job, r);
 	}
 	for (unsigned int i = 0; i < count; i++)
 		if (!running[i].threaded)
-			run(&running[i]);
+			run_job(&running[i]);
 	for (unsigned int i = 0; i < count; i++)
 		if (running[i].threaded)
 			pthread_join(running[i].thread, NULL);

@@ -23,14 +23,14 @@ int json_end(struct json *j)
 	return outfile_flush(j->out, "JSON", NULL);
 }
 
-static void new_line(struct json *j)
+static void json_new_line(struct json *j)
 {
 	if (j->indent)
 		fprintf(j->out, "\n%*s", (int)(2 * j->depth), "");
 }
 
 /* Write the separator between the next value or key and the previous one. */
-static void separate(struct json *j)
+static void json_separate(struct json *j)
 {
 	if (j->after_key) {
 		j->after_key = false;
@@ -39,57 +39,57 @@ static void separate(struct json *j)
 	if (!j->first)
 		fputc(',', j->out);
 	if (j->depth)
-		new_line(j);
+		json_new_line(j);
 	j->first = false;
 }
 
-static void open_container(struct json *j, char bracket)
+static void json_open_container(struct json *j, char bracket)
 {
-	separate(j);
+	json_separate(j);
 	fputc(bracket, j->out);
 	j->depth++;
 	j->first = true;
 }
 
-static void close_container(struct json *j, char bracket)
+static void json_close_container(struct json *j, char bracket)
 {
 	bool empty = j->first;
 
 	j->depth--;
 	if (!empty)
-		new_line(j);
+		json_new_line(j);
 	fputc(bracket, j->out);
 	j->first = false;
 }
 
 void json_object(struct json *j)
 {
-	open_container(j, '{');
+	json_open_container(j, '{');
 }
 
 void json_object_end(struct json *j)
 {
-	close_container(j, '}');
+	json_close_container(j, '}');
 }
 
 void json_array(struct json *j)
 {
-	open_container(j, '[');
+	json_open_container(j, '[');
 }
 
 void json_array_end(struct json *j)
 {
-	close_container(j, ']');
+	json_close_container(j, ']');
 }
 
 /* Return whether a byte is written as it is, as nearly all bytes of names are. */
-static bool is_plain(char c)
+static bool json_is_plain(char c)
 {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
 /* Write one character that is not plain; bytes is the UTF-8 of the character in the text. */
-static void put_character(FILE *out, uint32_t c, const char *bytes, size_t size)
+static void json_put_character(FILE *out, uint32_t c, const char *bytes, size_t size)
 {
 	if (c == '"' || c == '\\')
 		fprintf(out, "\\%c", (char)c);
@@ -103,13 +103,13 @@ static void put_character(FILE *out, uint32_t c, const char *bytes, size_t size)
 		fwrite(bytes, 1, size, out);
 }
 
-static void put_string(FILE *out, const char *text)
+static void json_put_string(FILE *out, const char *text)
 {
 	fputc('"', out);
 	while (*text) {
 		const char *start = text;
 
-		while (is_plain(*text))
+		while (json_is_plain(*text))
 			text++;
 		fwrite(start, 1, (size_t)(text - start), out);
 		if (*text) {
@@ -117,7 +117,7 @@ static void put_string(FILE *out, const char *text)
 
 			start = text;
 			c = text_next(&text);
-			put_character(out, c, start, (size_t)(text - start));
+			json_put_character(out, c, start, (size_t)(text - start));
 		}
 	}
 	fputc('"', out);
@@ -125,27 +125,27 @@ static void put_string(FILE *out, const char *text)
 
 void json_key(struct json *j, const char *key)
 {
-	separate(j);
-	put_string(j->out, key);
+	json_separate(j);
+	json_put_string(j->out, key);
 	fputs(j->indent ? ": " : ":", j->out);
 	j->after_key = true;
 }
 
 void json_text(struct json *j, const char *text)
 {
-	separate(j);
-	put_string(j->out, text ? text : "");
+	json_separate(j);
+	json_put_string(j->out, text ? text : "");
 }
 
 void json_uint(struct json *j, uint64_t value)
 {
-	separate(j);
+	json_separate(j);
 	fprintf(j->out, "%" PRIu64, value);
 }
 
 void json_int(struct json *j, int64_t value)
 {
-	separate(j);
+	json_separate(j);
 	fprintf(j->out, "%" PRId64, value);
 }
 
@@ -157,7 +157,7 @@ void json_real(struct json *j, double value)
 		json_null(j);
 		return;
 	}
-	separate(j);
+	json_separate(j);
 	/* 15 digits are short (0.1); 17 are always exact. */
 	snprintf(digits, sizeof(digits), "%.15g", value);
 	if (strtod(digits, NULL) != value)
@@ -171,7 +171,7 @@ void json_decimal(struct json *j, int64_t value, unsigned int digits)
 
 	for (unsigned int i = 0; i < digits; i++)
 		unit *= 10;
-	separate(j);
+	json_separate(j);
 	fprintf(j->out, "%s%" PRIu64, value < 0 ? "-" : "", size / unit);
 	if (digits)
 		fprintf(j->out, ".%0*" PRIu64, (int)digits, size % unit);
@@ -179,13 +179,13 @@ void json_decimal(struct json *j, int64_t value, unsigned int digits)
 
 void json_bool(struct json *j, bool value)
 {
-	separate(j);
+	json_separate(j);
 	fputs(value ? "true" : "false", j->out);
 }
 
 void json_null(struct json *j)
 {
-	separate(j);
+	json_separate(j);
 	fputs("null", j->out);
 }
 

@@ -18,7 +18,7 @@ void log_set_level(enum log_level level)
 	log_level = level;
 }
 
-__attribute__((format(printf, 2, 0))) static void say(const char *prefix, const char *format,
+__attribute__((format(printf, 2, 0))) static void log_line(const char *prefix, const char *format,
 						       va_list args)
 {
 	char raw[4096], clean[4096], line[sizeof(clean) + 32];
@@ -34,7 +34,7 @@ int log_error(int code, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say("", format, args);
+	log_line("", format, args);
 	va_end(args);
 	return code;
 }
@@ -61,7 +61,7 @@ void log_warn(const char *format, ...)
 	if (log_level < LOG_NORMAL)
 		return;
 	va_start(args, format);
-	say("warning: ", format, args);
+	log_line("warning: ", format, args);
 	va_end(args);
 }
 
@@ -72,7 +72,7 @@ void log_info(const char *format, ...)
 	if (log_level < LOG_NORMAL)
 		return;
 	va_start(args, format);
-	say("", format, args);
+	log_line("", format, args);
 	va_end(args);
 }
 
@@ -83,6 +83,6 @@ void log_debug(const char *format, ...)
 	if (log_level < LOG_VERBOSE)
 		return;
 	va_start(args, format);
-	say("debug: ", format, args);
+	log_line("debug: ", format, args);
 	va_end(args);
 }

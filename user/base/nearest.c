@@ -9,7 +9,7 @@
 
 #define LONGEST 48 /* letters; nothing is suggested for longer words */
 
-static size_t least(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -18,25 +18,25 @@ static size_t least(size_t a, size_t b)
  * Fill one row, which compares letter i of a with all of b; before and earlier are the one and two
  * rows above.
  */
-static void fill_row(const char *a, size_t i, const char *b, size_t b_length, size_t *row,
+static void fill_distance_row(const char *a, size_t i, const char *b, size_t b_length, size_t *row,
 		     const size_t *before, const size_t *earlier)
 {
 	row[0] = i + 1;
 	for (size_t j = 0; j < b_length; j++) {
-		row[j + 1] = least(least(before[j + 1], row[j]) + 1, before[j] + (a[i] != b[j]));
+		row[j + 1] = smaller_of(smaller_of(before[j + 1], row[j]) + 1, before[j] + (a[i] != b[j]));
 		if (i && j && a[i] == b[j - 1] && a[i - 1] == b[j])
-			row[j + 1] = least(row[j + 1], earlier[j - 1] + 1);
+			row[j + 1] = smaller_of(row[j + 1], earlier[j - 1] + 1);
 	}
 }
 
-static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	size_t rows[3][LONGEST + 1];
 
 	for (size_t j = 0; j <= b_length; j++)
 		rows[0][j] = j;
 	for (size_t i = 0; i < a_length; i++)
-		fill_row(a, i, b, b_length, rows[(i + 1) % 3], rows[i % 3], rows[(i + 2) % 3]);
+		fill_distance_row(a, i, b, b_length, rows[(i + 1) % 3], rows[i % 3], rows[(i + 2) % 3]);
 	return rows[a_length % 3][b_length];
 }
 
@@ -47,7 +47,7 @@ void nearest_try(struct nearest *n, const char *candidate)
 	if (n->length < 2 || n->length > LONGEST || length > LONGEST)
 		return;
 	allowed = n->length < 3 ? 1 : n->length / 3;
-	far = distance(n->word, n->length, candidate, length);
+	far = edit_distance(n->word, n->length, candidate, length);
 	if (far > allowed || (n->best && far >= n->distance))
 		return;
 	n->best = candidate;

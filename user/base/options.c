@@ -21,7 +21,7 @@ struct getopt_tables {
 	size_t count; /* number of specs; names has two more entries: --help and the end */
 };
 
-static size_t count_specs(const struct option_spec *specs)
+static size_t count_option_specs(const struct option_spec *specs)
 {
 	size_t n = 0;
 
@@ -35,10 +35,10 @@ bool option_takes_argument(const struct option_spec *o)
 	return o->type == OPTION_CALL ? o->arg != NULL : o->type != OPTION_FLAG;
 }
 
-static int tables_make(struct getopt_tables *t, const struct option_spec *specs,
+static int getopt_tables_make(struct getopt_tables *t, const struct option_spec *specs,
 		       bool stop_at_operand)
 {
-	size_t count = count_specs(specs), names = 0;
+	size_t count = count_option_specs(specs), names = 0;
 	char *letter;
 
 	t->count = count;
@@ -73,14 +73,14 @@ static int tables_make(struct getopt_tables *t, const struct option_spec *specs,
 	return 0;
 }
 
-static void tables_free(struct getopt_tables *t)
+static void getopt_tables_free(struct getopt_tables *t)
 {
 	free(t->letters);
 	free(t->names);
 }
 
 /* Return the option that getopt_long() found; NULL for --help. */
-static const struct option_spec *spec_of(const struct command *c, const struct getopt_tables *t,
+static const struct option_spec *option_spec_of(const struct command *c, const struct getopt_tables *t,
 					 int found)
 {
 	if (found >= LONG_BASE)
@@ -93,7 +93,7 @@ static const struct option_spec *spec_of(const struct command *c, const struct g
 }
 
 /* Set the error for a long option that getopt_long() did not accept. */
-static int bad_long(const struct command *c, const struct getopt_tables *t, const char *word,
+static int bad_long_option(const struct command *c, const struct getopt_tables *t, const char *word,
 		    struct error *err)
 {
 	int length = (int)strcspn(word, "=");
@@ -124,7 +124,7 @@ static int bad_long(const struct command *c, const struct getopt_tables *t, cons
 static int bad_option(const struct command *c, const struct getopt_tables *t, int found,
 		      const char *word, struct error *err)
 {
-	const struct option_spec *o = optopt ? spec_of(c, t, optopt) : NULL;
+	const struct option_spec *o = optopt ? option_spec_of(c, t, optopt) : NULL;
 
 	if (found == ':' && o)
 		return error_set(err, -EINVAL, "%s: option '%s%s' needs an argument: %s", c->name,
@@ -137,10 +137,10 @@ static int bad_option(const struct command *c, const struct getopt_tables *t, in
 		return error_set(err, -EINVAL,
 				 "%s: there is no option '-%c'; 'skein %s --help' lists them",
 				 c->name, optopt, c->name);
-	return bad_long(c, t, word, err);
+	return bad_long_option(c, t, word, err);
 }
 
-static int take(const struct option_spec *o, void *options, const char *value, struct error *err)
+static int option_set(const struct option_spec *o, void *options, const char *value, struct error *err)
 {
 	void *member = (char *)options + o->offset;
 
@@ -165,7 +165,7 @@ static int take(const struct option_spec *o, void *options, const char *value, s
 	return -EINVAL;
 }
 
-static int parse(const struct command *c, const struct getopt_tables *t, int argc, char **argv,
+static int parse_arguments(const struct command *c, const struct getopt_tables *t, int argc, char **argv,
 		 void *options, struct error *err)
 {
 	int found, r;
@@ -181,12 +181,12 @@ static int parse(const struct command *c, const struct getopt_tables *t, int arg
 			return optind;
 		if (found == '?' || found == ':')
 			return bad_option(c, t, found, argv[optind - 1], err);
-		o = spec_of(c, t, found);
+		o = option_spec_of(c, t, found);
 		if (!o) {
 			options_help(c, stdout, 0);
 			return fflush(stdout) ? -errno : -ECANCELED;
 		}
-		r = take(o, options, optarg, err);
+		r = option_set(o, options, optarg, err);
 		if (r < 0)
 			return error_wrap(err, -EINVAL, "%s: option '--%s'", c->name, o->name);
 	}
@@ -196,12 +196,12 @@ int options_parse(const struct command *c, int argc, char **argv, void *options,
 		  bool stop_at_operand, struct error *err)
 {
 	struct getopt_tables t = {0};
-	int r = tables_make(&t, c->options, stop_at_operand);
+	int r = getopt_tables_make(&t, c->options, stop_at_operand);
 
 	if (!r)
-		r = parse(c, &t, argc, argv, options, err);
+		r = parse_arguments(c, &t, argc, argv, options, err);
 	else
 		error_errno(err, r, "%s", c->name);
-	tables_free(&t);
+	getopt_tables_free(&t);
 	return r;
 }

@@ -31,7 +31,7 @@ static uid_t sudo_id(const char *variable)
 	return errno || *end || id > UINT32_MAX ? (uid_t)-1 : (uid_t)id;
 }
 
-void give_to_invoking_user(int fd)
+void outfile_give_to_invoker(int fd)
 {
 	uid_t uid = sudo_id("SUDO_UID");
 
@@ -77,7 +77,7 @@ static int open_special(const char *path, const struct stat *seen, struct error 
  * Open path if it is a device or a pipe. Otherwise create a file next to path; its name is then in
  * *temporary. Return the file descriptor or a negative errno.
  */
-static int open_path(const char *path, char **temporary, struct error *err)
+static int outfile_open_path(const char *path, char **temporary, struct error *err)
 {
 	struct stat st;
 	int fd, r;
@@ -104,7 +104,7 @@ static int open_path(const char *path, char **temporary, struct error *err)
 	return r;
 }
 
-static int open_stdout(struct outfile *f, bool binary, struct error *err)
+static int outfile_open_stdout(struct outfile *f, bool binary, struct error *err)
 {
 	if (binary && isatty(STDOUT_FILENO))
 		return error_set(err, -ENOTTY,
@@ -119,8 +119,8 @@ int outfile_open(struct outfile *f, const char *path, bool binary, struct error 
 	int fd, r;
 
 	if (!strcmp(path, "-"))
-		return open_stdout(f, binary, err);
-	r = fd = open_path(path, &new.temporary, err);
+		return outfile_open_stdout(f, binary, err);
+	r = fd = outfile_open_path(path, &new.temporary, err);
 	if (r < 0)
 		goto out;
 	new.path = strdup(path);
@@ -161,7 +161,7 @@ int outfile_commit(struct outfile *f, struct error *err)
 		FILE *stream = f->stream;
 
 		if (f->temporary)
-			give_to_invoking_user(fileno(stream));
+			outfile_give_to_invoker(fileno(stream));
 		f->stream = NULL;
 		if (fclose(stream) || (f->temporary && rename(f->temporary, f->path) < 0))
 			r = error_errno(err, -errno, "cannot write %s", what);

@@ -38,6 +38,6 @@ int outfile_flush(FILE *stream, const char *what, struct error *err);
 /*
  * Give an open file to SUDO_UID and SUDO_GID if sudo runs this process as root; failure is ignored.
  */
-void give_to_invoking_user(int fd);
+void outfile_give_to_invoker(int fd);
 
 #endif

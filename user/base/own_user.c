@@ -35,7 +35,7 @@ bool own_user_possible(void)
 }
 
 /* Return whether a file such as /etc/subuid assigns the number to a user's containers. */
-static bool is_given(const char *path, uint32_t number)
+static bool is_uid_assigned(const char *path, uint32_t number)
 {
 	FILE *f = fopen(path, "re");
 	unsigned long long first, count;
@@ -54,14 +54,14 @@ static bool is_given(const char *path, uint32_t number)
 }
 
 /* Return whether any process has that uid, which the kernel searches for. */
-static bool is_used(uint32_t number)
+static bool is_uid_used(uint32_t number)
 {
 	errno = 0;
 	(void)getpriority(PRIO_USER, number);
 	return errno != ESRCH;
 }
 
-static uint32_t draw(void)
+static uint32_t draw_uid(void)
 {
 	for (int i = 0; i < DRAWS_MAX; i++) {
 		uint32_t number;
@@ -69,8 +69,8 @@ static uint32_t draw(void)
 		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 			break;
 		number = OWN_USER_FIRST + number % OWN_USER_COUNT;
-		if (!is_used(number) && !is_given("/etc/subuid", number) &&
-		    !is_given("/etc/subgid", number))
+		if (!is_uid_used(number) && !is_uid_assigned("/etc/subuid", number) &&
+		    !is_uid_assigned("/etc/subgid", number))
 			return number;
 	}
 	return NOBODY;
@@ -85,7 +85,7 @@ int own_user_become(void)
 		(void)cap_drop_bound(c);
 	if (!own_user_possible())
 		return 0;
-	number = draw();
+	number = draw_uid();
 	if (prctl(PR_SET_KEEPCAPS, 1) < 0)
 		return -errno;
 	/*

@@ -27,7 +27,7 @@ void protobuf_reset(struct protobuf *p)
 }
 
 /* Make room for more bytes. Return false if this or an earlier call failed. */
-static bool reserve(struct protobuf *p, size_t more)
+static bool protobuf_reserve(struct protobuf *p, size_t more)
 {
 	size_t capacity = p->capacity ? p->capacity : 4096;
 	uint8_t *data;
@@ -48,9 +48,9 @@ static bool reserve(struct protobuf *p, size_t more)
 	return true;
 }
 
-static void put_varint(struct protobuf *p, uint64_t value)
+static void protobuf_put_varint(struct protobuf *p, uint64_t value)
 {
-	if (!reserve(p, VARINT_MAX))
+	if (!protobuf_reserve(p, VARINT_MAX))
 		return;
 	for (; value >= 0x80; value >>= 7)
 		p->data[p->size++] = (uint8_t)(value | 0x80);
@@ -66,23 +66,23 @@ static size_t varint_size(uint64_t value)
 	return size;
 }
 
-static void put_tag(struct protobuf *p, unsigned int field, unsigned int wire_type)
+static void protobuf_put_tag(struct protobuf *p, unsigned int field, unsigned int wire_type)
 {
-	put_varint(p, (uint64_t)field << 3 | wire_type);
+	protobuf_put_varint(p, (uint64_t)field << 3 | wire_type);
 }
 
 void protobuf_varint(struct protobuf *p, unsigned int field, uint64_t value)
 {
-	put_tag(p, field, WIRE_VARINT);
-	put_varint(p, value);
+	protobuf_put_tag(p, field, WIRE_VARINT);
+	protobuf_put_varint(p, value);
 }
 
 void protobuf_double(struct protobuf *p, unsigned int field, double value)
 {
 	uint64_t bits;
 
-	put_tag(p, field, WIRE_FIXED64);
-	if (!reserve(p, sizeof(bits)))
+	protobuf_put_tag(p, field, WIRE_FIXED64);
+	if (!protobuf_reserve(p, sizeof(bits)))
 		return;
 	memcpy(&bits, &value, sizeof(bits));
 	for (size_t i = 0; i < sizeof(bits); i++)
@@ -91,9 +91,9 @@ void protobuf_double(struct protobuf *p, unsigned int field, double value)
 
 void protobuf_bytes(struct protobuf *p, unsigned int field, const void *data, size_t size)
 {
-	put_tag(p, field, WIRE_LENGTH);
-	put_varint(p, size);
-	if (!size || !reserve(p, size))
+	protobuf_put_tag(p, field, WIRE_LENGTH);
+	protobuf_put_varint(p, size);
+	if (!size || !protobuf_reserve(p, size))
 		return;
 	memcpy(p->data + p->size, data, size);
 	p->size += size;
@@ -103,9 +103,9 @@ void protobuf_text(struct protobuf *p, unsigned int field, const char *text)
 {
 	size_t size = text ? text_utf8(text, NULL, 0) : 0;
 
-	put_tag(p, field, WIRE_LENGTH);
-	put_varint(p, size);
-	if (!size || !reserve(p, size))
+	protobuf_put_tag(p, field, WIRE_LENGTH);
+	protobuf_put_varint(p, size);
+	if (!size || !protobuf_reserve(p, size))
 		return;
 	p->size += text_utf8(text, (char *)p->data + p->size, size);
 }
@@ -118,16 +118,16 @@ void protobuf_packed(struct protobuf *p, unsigned int field, const uint64_t *val
 		return;
 	for (size_t i = 0; i < count; i++)
 		size += varint_size(values[i]);
-	put_tag(p, field, WIRE_LENGTH);
-	put_varint(p, size);
+	protobuf_put_tag(p, field, WIRE_LENGTH);
+	protobuf_put_varint(p, size);
 	for (size_t i = 0; i < count; i++)
-		put_varint(p, values[i]);
+		protobuf_put_varint(p, values[i]);
 }
 
 size_t protobuf_begin(struct protobuf *p, unsigned int field)
 {
-	put_tag(p, field, WIRE_LENGTH);
-	if (!reserve(p, LENGTH_BYTES))
+	protobuf_put_tag(p, field, WIRE_LENGTH);
+	if (!protobuf_reserve(p, LENGTH_BYTES))
 		return 0;
 	p->size += LENGTH_BYTES;
 	return p->size;

@@ -5,7 +5,7 @@
 
 #include "base/options.h"
 
-struct suffix {
+struct quantity_suffix {
 	const char *text;
 	uint64_t factor;
 };
@@ -17,7 +17,7 @@ struct suffix {
  * Multiply the number text[0..length) by factor. The fraction may be finer than 1 (0.3333K), but a
  * fraction of an indivisible unit is an error (0.5 ns).
  */
-static int scale(const char *text, size_t length, uint64_t factor, uint64_t *ret)
+static int scale_decimal(const char *text, size_t length, uint64_t factor, uint64_t *ret)
 {
 	unsigned __int128 value = 0, divisor = 1;
 	bool in_fraction = false;
@@ -51,7 +51,7 @@ static int scale(const char *text, size_t length, uint64_t factor, uint64_t *ret
 	return 0;
 }
 
-static int parse_quantity(const char *text, const struct suffix *suffixes, size_t count,
+static int parse_quantity(const char *text, const struct quantity_suffix *suffixes, size_t count,
 			  const char *expected, uint64_t *ret, struct error *err)
 {
 	size_t length = strspn(text, DIGITS);
@@ -61,7 +61,7 @@ static int parse_quantity(const char *text, const struct suffix *suffixes, size_
 		length += 1 + strspn(text + length + 1, DIGITS);
 	for (size_t i = 0; length && i < count; i++)
 		if (!strcmp(text + length, suffixes[i].text))
-			r = scale(text, length, suffixes[i].factor, ret);
+			r = scale_decimal(text, length, suffixes[i].factor, ret);
 	if (r == -ERANGE)
 		return error_set(err, -EINVAL, "'%s' is too large", text);
 	if (r < 0)
@@ -71,7 +71,7 @@ static int parse_quantity(const char *text, const struct suffix *suffixes, size_
 
 int parse_count(const char *text, uint64_t *ret, struct error *err)
 {
-	static const struct suffix suffixes[] = {
+	static const struct quantity_suffix suffixes[] = {
 		{"", 1}, {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000},
 	};
 
@@ -81,7 +81,7 @@ int parse_count(const char *text, uint64_t *ret, struct error *err)
 
 int parse_bytes(const char *text, uint64_t *ret, struct error *err)
 {
-	static const struct suffix suffixes[] = {
+	static const struct quantity_suffix suffixes[] = {
 		{"", 1}, {"K", 1 << 10}, {"k", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20},
 		{"MiB", 1 << 20}, {"G", 1 << 30}, {"GiB", 1 << 30},
 	};
@@ -92,7 +92,7 @@ int parse_bytes(const char *text, uint64_t *ret, struct error *err)
 
 int parse_duration(const char *text, uint64_t *ret, struct error *err)
 {
-	static const struct suffix suffixes[] = {
+	static const struct quantity_suffix suffixes[] = {
 		{"", 1000000000}, {"s", 1000000000}, {"ns", 1}, {"us", 1000}, {"ms", 1000000},
 		{"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
 		{"d", 86400000000000},

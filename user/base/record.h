@@ -276,7 +276,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 
 #define FRAME_FLAGS(X) \
 	X(START, "start", 1) /* a thread begins here: a stack with this root is complete */ \
-	X(ASKED, "asked", 2) /* the symbolizer has looked; without a function, it found none */ \
+	X(LOOKED_UP, "asked", 2) /* the symbolizer has looked; without a function, it found none */ \
 	X(INTERPRETER, "interpreter", 4) /* native frame of an evaluation loop; the frames that it \
 					    runs, if any, follow towards the leaf */ \
 	X(FREED, "freed", 8) /* Python frame without a function: the code object was freed, or \
@@ -370,7 +370,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	  "the buffer of switches and wake-ups was full: raise --switch-buffer") \
 	X(OUT_OF_ORDER, "out of order", false, \
 	  "a stamp lay before its predecessor's: the clock jumped") \
-	X(UNTOLD, "switches not told", false, \
+	X(UNREPORTED, "switches not told", false, \
 	  "the kernel did not tell of a switch: who ran until the next is not known") \
 	X(STOLEN, "stolen", true, "the host ran something else on this CPU") \
 	X(LATE_TICK, "late tick", true, \

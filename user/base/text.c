@@ -50,7 +50,7 @@ static const struct lead leads[] = {
 	{0xf1, 0xf3, 0x80, 0xbf, 3, 0x07}, {0xf4, 0xf4, 0x80, 0x8f, 3, 0x07},
 };
 
-static const struct lead *lead_of(uint8_t byte)
+static const struct lead *utf8_lead_of(uint8_t byte)
 {
 	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++)
 		if (byte >= leads[i].first && byte <= leads[i].last)
@@ -68,7 +68,7 @@ uint32_t text_next(const char **text)
 		*text += c != 0;
 		return c;
 	}
-	lead = lead_of(*s++);
+	lead = utf8_lead_of(*s++);
 	c = lead ? c & lead->bits : REPLACEMENT;
 	for (unsigned int i = 0; lead && i < lead->follow; i++, s++) {
 		uint8_t low = i ? 0x80 : lead->low, high = i ? 0xbf : lead->high;
@@ -84,7 +84,7 @@ uint32_t text_next(const char **text)
 }
 
 /* Encode c as UTF-8 in out; return the size, 1 to 4 bytes. */
-static size_t encode(uint32_t c, char out[static 4])
+static size_t encode_utf8(uint32_t c, char out[static 4])
 {
 	size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 
@@ -98,7 +98,7 @@ static size_t encode(uint32_t c, char out[static 4])
 	return size;
 }
 
-static uint32_t shown(uint32_t c)
+static uint32_t replace_unsafe(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c <= 0x9f))
 		return '?';
@@ -108,14 +108,14 @@ static uint32_t shown(uint32_t c)
 }
 
 /* The general case of text_clean(): parts of the text are not plain, or it must be cut. */
-static void clean_slowly(const char *text, char *buf, size_t size)
+static void text_clean_slowly(const char *text, char *buf, size_t size)
 {
 	size_t used = 0, cut = 0; /* cut: last end of a character that leaves room for U+2026 */
 	uint32_t c;
 
 	while ((c = text_next(&text))) {
 		char bytes[4];
-		size_t n = encode(shown(c), bytes);
+		size_t n = encode_utf8(replace_unsafe(c), bytes);
 
 		if (used + n >= size) {
 			used = cut;
@@ -139,7 +139,7 @@ char *text_clean(const char *text, char *buf, size_t size)
 		memcpy(buf, text, length);
 		buf[length] = '\0';
 	} else if (size) {
-		clean_slowly(text, buf, size);
+		text_clean_slowly(text, buf, size);
 	}
 	return buf;
 }
@@ -162,7 +162,7 @@ size_t text_utf8(const char *text, char *buf, size_t size)
 	text += used;
 	for (uint32_t c; (c = text_next(&text));) {
 		char bytes[4];
-		size_t n = encode(c, bytes);
+		size_t n = encode_utf8(c, bytes);
 
 		if (used + n <= size)
 			memcpy(buf + used, bytes, n);
@@ -189,7 +189,7 @@ static bool in_ranges(uint32_t c, const struct range *ranges, size_t count)
  * Return the columns of a character by the blocks of Unicode, which is enough for names in tables.
  * wcwidth() depends on the locale, which a profiler run by sudo or a service does not have.
  */
-static unsigned int columns_of(uint32_t c)
+static unsigned int character_columns(uint32_t c)
 {
 	static const struct range none[] = {
 		{0x300, 0x36f}, {0x483, 0x489}, {0x591, 0x5bd}, {0x610, 0x61a}, {0x64b, 0x65f},
@@ -214,19 +214,19 @@ unsigned int text_width(const char *text)
 	uint32_t c;
 
 	while ((c = text_next(&text)))
-		columns += columns_of(c);
+		columns += character_columns(c);
 	return columns;
 }
 
 /* Return the end of the longest prefix of text that fits into columns and bytes. */
-static const char *fit_front(const char *text, unsigned int columns, size_t bytes)
+static const char *text_fit_front(const char *text, unsigned int columns, size_t bytes)
 {
 	const char *start = text, *next = text;
 	unsigned int used = 0;
 	uint32_t c;
 
 	while ((c = text_next(&next))) {
-		used += columns_of(c);
+		used += character_columns(c);
 		if (used > columns || (size_t)(next - start) > bytes)
 			break;
 		text = next;
@@ -235,14 +235,14 @@ static const char *fit_front(const char *text, unsigned int columns, size_t byte
 }
 
 /* Return the start of the longest suffix of text that fits into columns and bytes. */
-static const char *fit_back(const char *text, unsigned int columns, size_t bytes)
+static const char *text_fit_back(const char *text, unsigned int columns, size_t bytes)
 {
 	unsigned int left = text_width(text);
 	const char *end = text + strlen(text);
 
 	while (*text) {
 		const char *next = text;
-		unsigned int width = columns_of(text_next(&next));
+		unsigned int width = character_columns(text_next(&next));
 
 		/* A combining accent whose letter was cut off is cut off, too. */
 		if (left <= columns && (size_t)(end - text) <= bytes && width)
@@ -263,9 +263,9 @@ char *text_fit(const char *text, unsigned int columns, bool keep_tail, char *buf
 	else if (!columns || size <= ELLIPSIS_SIZE)
 		memcpy(buf, "", size ? 1 : 0);
 	else if (keep_tail)
-		snprintf(buf, size, ELLIPSIS "%s", fit_back(text, columns - 1, room));
+		snprintf(buf, size, ELLIPSIS "%s", text_fit_back(text, columns - 1, room));
 	else
 		snprintf(buf, size, "%.*s" ELLIPSIS,
-			 (int)(fit_front(text, columns - 1, room) - text), text);
+			 (int)(text_fit_front(text, columns - 1, room) - text), text);
 	return buf;
 }

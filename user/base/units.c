@@ -19,7 +19,7 @@ struct unit {
 /*
  * Format value in unit with three digits, such as 1.25, 12.5, 125 or 1020; omit a fraction of zero.
  */
-static char *show(uint64_t value, const struct unit *unit, char *buf, size_t size)
+static char *show_in_unit(uint64_t value, const struct unit *unit, char *buf, size_t size)
 {
 	double x = (double)value / (double)unit->size;
 	char digits[32];
@@ -38,7 +38,7 @@ static char *show(uint64_t value, const struct unit *unit, char *buf, size_t siz
 }
 
 /* Return the largest unit in which value does not round to 0.99 or less, or the smallest unit. */
-static const struct unit *choose(uint64_t value, const struct unit *units, size_t count)
+static const struct unit *choose_unit(uint64_t value, const struct unit *units, size_t count)
 {
 	const struct unit *u = &units[count - 1];
 
@@ -51,7 +51,7 @@ static const struct unit *choose(uint64_t value, const struct unit *units, size_
 }
 
 /* Format a duration as "2 min 5 s": a large unit and the next smaller one. */
-static char *show_pair(uint64_t ns, const struct unit *small, char *buf, size_t size)
+static char *show_two_units(uint64_t ns, const struct unit *small, char *buf, size_t size)
 {
 	uint64_t rounded = ns / small[0].size + (ns % small[0].size >= small[0].size / 2);
 	uint64_t ratio = small[1].size / small[0].size;
@@ -73,11 +73,11 @@ char *show_duration(uint64_t ns, char *buf, size_t size)
 	size_t i = COUNT(long_units) - 1;
 
 	if (ns < 59950000000) /* 59.95 s and more round to a minute */
-		return show(ns, choose(ns, units, COUNT(units)), buf, size);
+		return show_in_unit(ns, choose_unit(ns, units, COUNT(units)), buf, size);
 	/* Use the larger unit if the next smaller pair would round up to 1 of that unit. */
 	while (i > 1 && ns < long_units[i].size - long_units[i - 2].size / 2)
 		i--;
-	return show_pair(ns, &long_units[i - 1], buf, size);
+	return show_two_units(ns, &long_units[i - 1], buf, size);
 }
 
 char *show_bytes(uint64_t bytes, char *buf, size_t size)
@@ -87,7 +87,7 @@ char *show_bytes(uint64_t bytes, char *buf, size_t size)
 		{1ULL << 40, "TiB"}, {1ULL << 50, "PiB"}, {1ULL << 60, "EiB"},
 	};
 
-	return show(bytes, choose(bytes, units, COUNT(units)), buf, size);
+	return show_in_unit(bytes, choose_unit(bytes, units, COUNT(units)), buf, size);
 }
 
 char *show_count(uint64_t count, char *buf, size_t size)

@@ -8,7 +8,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-static const char *escape_of(uint32_t c)
+static const char *xml_escape_of(uint32_t c)
 {
 	switch (c) {
 	case '&':
@@ -34,11 +34,11 @@ static const char *escape_of(uint32_t c)
  * Return the bytes that stand for the next character in XML and store their number in *size; move
  * *text past the character.
  */
-static const char *next(const char **text, size_t *size)
+static const char *next_xml_bytes(const char **text, size_t *size)
 {
 	const char *from = *text;
 	uint32_t c = text_next(text);
-	const char *escape = c ? escape_of(c) : "";
+	const char *escape = c ? xml_escape_of(c) : "";
 
 	*size = escape ? strlen(escape) : (size_t)(*text - from);
 	return escape ? escape : from;
@@ -48,7 +48,7 @@ void xml_put(FILE *out, const char *text)
 {
 	while (*text) {
 		size_t size;
-		const char *bytes = next(&text, &size);
+		const char *bytes = next_xml_bytes(&text, &size);
 
 		fwrite(bytes, 1, size, out);
 	}
@@ -59,7 +59,7 @@ size_t xml_size(const char *text)
 	size_t all = 0, size;
 
 	while (*text) {
-		next(&text, &size);
+		next_xml_bytes(&text, &size);
 		all += size;
 	}
 	return all;

@@ -218,7 +218,7 @@ static void note_mangled(struct intern *n, const struct waiting *w)
 
 static void name(struct intern *n, struct waiting *w, const struct symbol *s)
 {
-	struct frame f = {.flags = FRAME_FLAG_ASKED, .line = s->line};
+	struct frame f = {.flags = FRAME_FLAG_LOOKED_UP, .line = s->line};
 	int ret = 0;
 
 	if (s->flags & SYMBOL_MANGLED)

@@ -203,7 +203,7 @@ static void note_switch_losses(struct live *l)
 		return;
 	schedule_counts(l->schedule, &now);
 	ledger_lost(l->ledger, LOSS_OUT_OF_ORDER, now.disorder - l->counted.disorder);
-	ledger_lost(l->ledger, LOSS_UNTOLD, now.untold - l->counted.untold);
+	ledger_lost(l->ledger, LOSS_UNREPORTED, now.untold - l->counted.untold);
 	l->counted = now;
 }
 

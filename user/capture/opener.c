@@ -109,7 +109,7 @@ static bool has_scan(const struct opener *o, const struct clerk *c)
  */
 static void watch(struct opener *o, struct clerk *c)
 {
-	bool waits = c->sent.count < SENT_MAX && fair_next(&c->unsent);
+	bool waits = c->sent.count < SENT_MAX && fair_next_owner(&c->unsent);
 
 	if (!c->helper.kind.run)
 		return;
@@ -211,10 +211,10 @@ static bool blame(struct opener *o, struct clerk *c, int cause)
  */
 static void lose(struct opener *o, struct clerk *c, int cause)
 {
-	helper_lose(&c->helper);
+	helper_kill(&c->helper);
 	c->suspected = (cause == -EIO && !c->suspected) || !blame(o, c, cause);
 	if (!c->suspected)
-		helper_heard(&c->helper, true); /* blaming a request counts as progress */
+		helper_received(&c->helper, true); /* blaming a request counts as progress */
 	unsend(o, c);
 }
 
@@ -226,7 +226,7 @@ static void refuse_all(struct opener *o, struct clerk *c)
 
 	/* A callback may queue more requests. */
 	c->unsent = (struct fair){.now = all.now};
-	while ((a = (struct ask *)fair_empty(&all)))
+	while ((a = (struct ask *)fair_drain(&all)))
 		fail(o, a, -EBUSY);
 	if (!has_scan(o, c))
 		return;
@@ -359,7 +359,7 @@ static void send_queued(struct opener *o, struct clerk *c)
 	if (has_scan(o, c))
 		send_scan(o, c);
 	do
-		w = fair_next(&c->unsent);
+		w = fair_next_owner(&c->unsent);
 	while (w && send_one(o, c, w));
 }
 
@@ -519,7 +519,7 @@ static int receive_all(struct opener *o, struct clerk *c)
 		n = receive(o, c, &fd);
 		if (n <= 0)
 			break;
-		helper_heard(&c->helper, true);
+		helper_received(&c->helper, true);
 		c->suspected = false;
 		take_packet(o, c, (size_t)n, fd);
 	}
@@ -534,18 +534,18 @@ static int poll_clerk(struct opener *o, struct clerk *c, uint64_t now, struct er
 
 	if (!c->helper.kind.run)
 		return 0;
-	helper_pass(&c->helper, now);
+	helper_begin_poll(&c->helper, now);
 	c->unsent.now = now;
-	if (helper_lives(&c->helper))
+	if (helper_is_running(&c->helper))
 		result = receive_all(o, c);
 	if (result == -EIO)
 		lose(o, c, -EIO);
 	else if (result == -EAGAIN && helper_is_stuck(&c->helper))
 		lose(o, c, -ETIMEDOUT);
-	result = helper_revive(&c->helper, err);
+	result = helper_restart(&c->helper, err);
 	if (!result && helper_is_exhausted(&c->helper))
 		refuse_all(o, c);
-	if (helper_lives(&c->helper))
+	if (helper_is_running(&c->helper))
 		send_queued(o, c);
 	watch(o, c);
 	return result;
@@ -584,7 +584,7 @@ static bool make_room(struct opener *o, uint32_t owner, size_t bytes)
 
 	while (o->plain.unsent.bytes + o->plain.sent.bytes + o->aside.unsent.bytes +
 		       o->aside.sent.bytes + bytes > QUEUE_MAX) {
-		struct fair_owner *w = fair_largest(&c->unsent);
+		struct fair_owner *w = fair_largest_owner(&c->unsent);
 
 		if (!w || w->uid == owner)
 			return false;
@@ -659,7 +659,7 @@ static uint64_t hoped_for(const struct clerk *c)
 {
 	if (!c->helper.kind.run || c->helper.silence >= HOPE)
 		return 0;
-	return c->sent.count + (fair_next(&c->unsent) ? c->unsent.count : 0);
+	return c->sent.count + (fair_next_owner(&c->unsent) ? c->unsent.count : 0);
 }
 
 uint64_t opener_pending(const struct opener *o)
@@ -690,7 +690,7 @@ void opener_add_cost(struct opener *o, struct helper_cost *ret)
 
 int opener_pid(const struct opener *o)
 {
-	return helper_lives(&o->plain.helper) ? o->plain.helper.pid : -1;
+	return helper_is_running(&o->plain.helper) ? o->plain.helper.pid : -1;
 }
 
 int opener_fd(const struct opener *o)
@@ -723,7 +723,7 @@ static void end(struct clerk *c)
 	helper_close(&c->helper);
 	while ((a = take_ask(&c->sent)))
 		free(a);
-	while ((a = (struct ask *)fair_empty(&c->unsent)))
+	while ((a = (struct ask *)fair_drain(&c->unsent)))
 		free(a);
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/by_time.h"
+#include "base/time_sorter.h"
 #include "base/vector.h"
 
 /* Bytes of memory that a queue may keep at any time (order_tidy()). */
@@ -38,7 +38,7 @@ struct order {
 	 * records that every ring had passed when gather() ran, by time; the source of each is its
 	 * ring
 	 */
-	struct by_time due;
+	struct time_sorter due;
 	size_t next; /* index into due; records before it have been released */
 	uint64_t rest; /* time of the oldest record held that is not in due, ns; UINT64_MAX: none */
 	bool gathered; /* true if no record was pushed and no ring passed a time since gather() */
@@ -61,7 +61,7 @@ void order_free(struct order *o)
 		vector_free(&o->queues.items[i].bytes);
 	}
 	vector_free(&o->queues);
-	by_time_free(&o->due);
+	time_sorter_free(&o->due);
 	free(o);
 }
 
@@ -113,7 +113,7 @@ int order_push(struct order *o, int ring, uint64_t time, const void *data, uint3
 	};
 	size_t padded = (size + 7UL) & ~7UL;
 
-	if (by_time_fit(&o->due, o->held + 1) < 0 || vector_reserve(&q->bytes, padded) < 0 ||
+	if (time_sorter_reserve(&o->due, o->held + 1) < 0 || vector_reserve(&q->bytes, padded) < 0 ||
 	    vector_push(&q->entries, e) < 0)
 		return -ENOMEM;
 	memcpy(q->bytes.items + q->bytes.count, data, size);
@@ -201,11 +201,11 @@ static void gather(struct order *o)
 		compact(q);
 		for (at = q->head; at < q->entries.count && q->entries.items[at].time <= mark; at++)
 			o->due.list.items[o->due.list.count++] =
-				(struct timed){.time = q->entries.items[at].time, .source = i};
+				(struct timed_item){.time = q->entries.items[at].time, .source = i};
 		if (at < q->entries.count && q->entries.items[at].time < o->rest)
 			o->rest = q->entries.items[at].time;
 	}
-	(void)by_time_sort(&o->due);
+	(void)time_sorter_sort(&o->due);
 	o->gathered = true;
 }
 
@@ -251,9 +251,9 @@ void order_tidy(struct order *o)
 		}
 		q->most = q->bytes.count;
 	}
-	if (o->due.list.capacity * sizeof(struct timed) > LARGE &&
+	if (o->due.list.capacity * sizeof(struct timed_item) > LARGE &&
 	    o->held < o->due.list.capacity / 4) {
-		by_time_shrink(&o->due, o->held);
+		time_sorter_shrink(&o->due, o->held);
 		o->gathered = false;
 	}
 }

@@ -56,7 +56,7 @@ int saver_new(struct saver **ret, const char *directory, bool good, struct error
 		close(fd);
 		return error_errno(err, -ENOMEM, "stacks to keep");
 	}
-	give_to_invoking_user(fd);
+	outfile_give_to_invoker(fd);
 	s->directory = fd;
 	s->good = good;
 	s->number = 1;
@@ -158,7 +158,7 @@ static int keep(struct saver *s, const struct finish_world *world, const struct 
 	fd = open_file(s, name);
 	if (fd < 0)
 		return fd;
-	give_to_invoking_user(fd);
+	outfile_give_to_invoker(fd);
 	out = fdopen(fd, "w");
 	if (!out) {
 		ret = -errno;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/by_time.h"
+#include "base/time_sorter.h"
 #include "base/vector.h"
 #include "capture/clock.h"
 
@@ -42,7 +42,7 @@ struct switch_order {
 	struct switches *switches;
 	unsigned int count, batch;
 	struct queue *queues; /* by CPU */
-	struct by_time window; /* the oldest records of all queues: CPU, and index in its queue */
+	struct time_sorter window; /* the oldest records of all queues: CPU, and index in its queue */
 	size_t next; /* index of the next record in the window */
 	/* time of the first record of the next window, ns; UINT64_MAX: none is left */
 	uint64_t begin;
@@ -80,7 +80,7 @@ void switch_order_free(struct switch_order *o)
 	for (unsigned int i = 0; o->queues && i < o->count; i++)
 		vector_free(&o->queues[i].records);
 	free(o->queues);
-	by_time_free(&o->window);
+	time_sorter_free(&o->window);
 	free(o);
 }
 
@@ -159,7 +159,7 @@ static uint64_t add_to_window(struct switch_order *o, unsigned int cpu, uint64_t
 
 	while ((time = next_time(o, q)) < end) {
 		o->window.list.items[o->window.list.count++] =
-			(struct timed){time, cpu, (uint32_t)q->added++};
+			(struct timed_item){time, cpu, (uint32_t)q->added++};
 		q->latest = time;
 	}
 	return time;
@@ -182,7 +182,7 @@ static bool next_window(struct switch_order *o)
 
 		o->begin = time < o->begin ? time : o->begin;
 	}
-	return !by_time_sort(&o->window);
+	return !time_sorter_sort(&o->window);
 }
 
 /*
@@ -205,7 +205,7 @@ static int begin_windows(struct switch_order *o)
 		all += q->records.count;
 	}
 	o->width = o->begin < o->now ? (o->now - o->begin) / (all / WINDOW + 1) + 1 : 1;
-	return by_time_fit(&o->window, all);
+	return time_sorter_reserve(&o->window, all);
 }
 
 int switch_order_take(struct switch_order *o)
@@ -256,10 +256,10 @@ static bool take_move(struct queue *q, const struct wire_switch *woken, unsigned
 	return true;
 }
 
-static const struct timed *oldest_in_window(struct switch_order *o)
+static const struct timed_item *oldest_in_window(struct switch_order *o)
 {
 	for (; o->next < o->window.list.count; o->next++) {
-		const struct timed *t = &o->window.list.items[o->next];
+		const struct timed_item *t = &o->window.list.items[o->next];
 
 		if (t->index >= o->queues[t->source].head)
 			return t;
@@ -270,7 +270,7 @@ static const struct timed *oldest_in_window(struct switch_order *o)
 
 bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *ret)
 {
-	const struct timed *t = oldest_in_window(o);
+	const struct timed_item *t = oldest_in_window(o);
 	struct queue *q;
 
 	while (!t && next_window(o))

@@ -188,7 +188,7 @@ static int read_trace(struct diff_trace *t, const char *path, const struct diff_
 	t->time = filter_time(&o->filter, &p->host);
 	profile_event_total(p, t->event_index, &t->count, &t->weight);
 	completeness_of(&t->completeness, p, t->event_index);
-	losses_of(&t->losses, p, t->event_index);
+	losses_of_event(&t->losses, p, t->event_index);
 	if (trace_left_out(t->input.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
 	return 0;

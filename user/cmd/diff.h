@@ -15,7 +15,7 @@ typedef VECTOR(const char *) paths_t;
 
 struct diff_options {
 	paths_t paths[SIDES];
-	struct diff_how compare;
+	struct diff_criteria compare;
 	bool all, json, exit_code;
 	uint64_t limit; /* rows; 0 means all */
 	const char *color, *format, *out;

@@ -87,7 +87,7 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 	put_side(&j, c, AFTER);
 	json_key_text(&j, "by", group_word(c->options->compare.by));
 	json_key_text(&j, "normalize", diff_measure_word(c->options->compare.measure));
-	json_key_real(&j, "level", DIFF_LEVEL);
+	json_key_real(&j, "level", DIFF_SIGNIFICANCE);
 	json_key_real(&j, "least", c->options->compare.least);
 	/* null with several runs a side, because the variation is then measured */
 	json_key(&j, "runs_differ_by");

@@ -59,7 +59,7 @@ static int add_thread(const struct cast_sink *s, const struct thread *t)
 
 	if (!one.comm)
 		return -ENOMEM;
-	one.holds = filter_holds(
+	one.holds = filter_selects(
 		s->filter, one.process == LANES_NONE ? &nobody : &c->processes.items[one.process].p,
 		t);
 	if (c->threads.count >= LANES_NONE || vector_push(&c->threads, one) < 0)

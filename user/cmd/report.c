@@ -208,7 +208,7 @@ static int make_rest(void *context, struct error *err)
 	int rc;
 
 	completeness_of(&r->completeness, p, r->event_index);
-	losses_of(&r->losses, p, r->event_index);
+	losses_of_event(&r->losses, p, r->event_index);
 	rc = breakages_of(&r->breakages, p, r->event_index);
 	if (!rc)
 		rc = python_share_of(&r->python, p, r->event_index);

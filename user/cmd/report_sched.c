@@ -27,7 +27,7 @@ static bool asked(const void *context, const struct thread *t)
 
 	known = sched_names_thread(a->names, t->id);
 	known = known ? known : &unknown;
-	return filter_holds(a->filter, sched_names_process(a->names, known->process), known);
+	return filter_selects(a->filter, sched_names_process(a->names, known->process), known);
 }
 
 static int add_cpus(struct report_sched *s)
@@ -63,7 +63,7 @@ static int make(struct report_sched *s, const struct report *r, struct source *s
 	struct sched_query query = {
 		.from = r->options->filter.from,
 		.to = r->options->filter.to,
-		.asked = filter ? asked : NULL,
+		.selected = filter ? asked : NULL,
 		.context = &asking,
 	};
 	int rc = sched_names_of(&s->names, r->profile);

@@ -55,7 +55,7 @@ int gather_sample(struct gather *g, const struct timeline *t, const struct sampl
 	int rc = track_number(g, t->profile, index_get(&t->thread_of, s->thread), &kept.track);
 
 	if (!rc)
-		rc = stacks_node(&g->stacks, profile_stack_with(t->profile, s->stack), &kept.node);
+		rc = stacks_node(&g->stacks, profile_stack_by_id(t->profile, s->stack), &kept.node);
 	return rc ? rc : vector_push(&g->samples, kept);
 }
 

@@ -284,7 +284,7 @@ static void write_account(struct page *p, const struct profile *profile, uint32_
 {
 	struct losses l;
 
-	losses_of(&l, profile, event);
+	losses_of_event(&l, profile, event);
 	if (!l.total.due)
 		return;
 	json_key(&p->json, "account");
@@ -303,7 +303,7 @@ static void write_lost(struct page *p, const char *key, const uint64_t *by_reaso
 	json_key(&p->json, key);
 	json_array(&p->json);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
-		/* time taken by the host is no sample of this machine, see losses_of() */
+		/* time taken by the host is no sample of this machine, see losses_of_event() */
 		if (reason != LOSS_STOLEN && loss_reason_is_due(reason) == due)
 			write_loss(p, loss_reason_word(reason), loss_reason_text(reason),
 				   by_reason[reason]);

@@ -224,7 +224,7 @@ static int perf_script_sample(struct timeline *t, const struct sample *sample)
 		" %s:\n",
 		comm, who.pid, who.tid, sample->cpu, sample->time / 1000000000,
 		sample->time / 1000 % 1000000, sample->weight, name);
-	rc = write_stack(s, profile_stack_with(t->profile, sample->stack));
+	rc = write_stack(s, profile_stack_by_id(t->profile, sample->stack));
 	fputc('\n', s->out);
 	return rc ? rc : check(s);
 }

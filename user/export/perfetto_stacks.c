@@ -334,7 +334,7 @@ static uint64_t count(struct perfetto *p, struct perfetto_event *e, const struct
 static void write_sample(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
 {
 	uint32_t thread = index_get(&p->timeline.thread_of, s->thread);
-	uint64_t stack = intern_stack(p, e, profile_stack_with(p->timeline.profile, s->stack));
+	uint64_t stack = intern_stack(p, e, profile_stack_by_id(p->timeline.profile, s->stack));
 	struct timeline_who who = {0, 0, ""};
 	struct protobuf *buf = &p->packets.buf;
 	size_t packet, mark;

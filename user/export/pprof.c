@@ -292,7 +292,7 @@ static void use_mapping(struct pprof *p, uint32_t index, const struct profile_fr
 		o->start = f->address & ~4095ULL;
 	if (f->address >= o->limit)
 		o->limit = f->address == UINT64_MAX ? UINT64_MAX : f->address + 1;
-	o->asked = o->asked && (frame->function != PROFILE_NONE || f->flags & FRAME_FLAG_ASKED);
+	o->asked = o->asked && (frame->function != PROFILE_NONE || f->flags & FRAME_FLAG_LOOKED_UP);
 	if (m->kind != MAPPING_FILE)
 		return;
 	o->lined = o->lined || f->line;
@@ -591,7 +591,7 @@ static void write_facts(struct pprof *p)
 		write_comment(p, text);
 	}
 	write_completeness(p, p->events.items[0]);
-	losses_of(&losses, p->profile, p->events.items[0]);
+	losses_of_event(&losses, p->profile, p->events.items[0]);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		if (!losses.by_reason[reason])
 			continue;

@@ -96,7 +96,7 @@ void svg_show_missing(const struct profile *p, char buf[static SVG_LINE])
 	int used;
 
 	completeness_of(&c, p, event);
-	losses_of(&l, p, event);
+	losses_of_event(&l, p, event);
 	if (c.due)
 		used = snprintf(buf, SVG_LINE, "%s of user stacks complete",
 				show_percent(c.complete, c.due, share, sizeof(share)));

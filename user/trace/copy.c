@@ -18,7 +18,7 @@ static int create_file(const char *path, struct error *err)
 
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot write %s", path);
-	give_to_invoking_user(fd);
+	outfile_give_to_invoker(fd);
 	close(fd);
 	return 0;
 }

@@ -137,7 +137,7 @@ static int create_empty(struct new_file *f, const char *path, struct error *err)
 	fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot write %s", path);
-	give_to_invoking_user(fd);
+	outfile_give_to_invoker(fd);
 	/*
 	 * Close before SQLite opens the file: closing any descriptor of a file drops the process's
 	 * POSIX locks on it.

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/opens.h"
+#include "analyze/open_slices.h"
 #include "base/vector.h"
 #include "trace/old_rows.h"
 #include "trace/open.h"
@@ -40,7 +40,7 @@ struct keep {
 	struct epoch last;  /* largest ids put so far */
 	VECTOR(struct batch) batches;
 	VECTOR(struct epoch) epochs;
-	struct opens *opens; /* open states of threads at the end of the deleted part */
+	struct open_slices *opens; /* open states of threads at the end of the deleted part */
 	struct old_rows *rows;
 	struct columns slices;
 };
@@ -59,7 +59,7 @@ int keep_new(struct keep **ret, sqlite3 *db, uint64_t time, const struct keep_ev
 	k->time = time;
 	k->events = *events;
 	k->batch = no_batch;
-	result = opens_new(&k->opens, err);
+	result = open_slices_new(&k->opens, err);
 	if (result == 0)
 		result = old_rows_new(&k->rows, db, err);
 	if (result < 0)
@@ -73,7 +73,7 @@ void keep_free(struct keep *k)
 {
 	if (!k)
 		return;
-	opens_free(k->opens);
+	open_slices_free(k->opens);
 	old_rows_free(k->rows);
 	vector_free(&k->batches);
 	vector_free(&k->epochs);
@@ -157,7 +157,7 @@ int keep_put(struct keep *k, enum record_kind kind, const void *record, struct e
 	case KIND_LANE:
 	case KIND_THREAD:
 		old_rows_put(k->rows, kind, record);
-		return opens_put(k->opens, kind, record, err);
+		return open_slices_put(k->opens, kind, record, err);
 	default:
 		put_record(k, kind, record);
 		return 0;
@@ -278,7 +278,7 @@ static int pass_slices(struct keep *k, uint64_t until, struct error *err)
 	int result = timeline_open(&l, &view, &q, err);
 
 	while (result == 0 && (result = timeline_next(l, &kind, &record, err)) > 0)
-		result = opens_put(k->opens, kind, record, err);
+		result = open_slices_put(k->opens, kind, record, err);
 	timeline_close(l);
 	return result;
 }
@@ -291,7 +291,7 @@ static int replace_slices(struct keep *k, const struct batch *last, struct error
 
 	if (result < 0)
 		return result;
-	opens = opens_at(k->opens, last->until, &count);
+	opens = open_slices_at(k->opens, last->until, &count);
 	if (!opens)
 		return error_set(err, -ENOMEM, "out of memory");
 	result = delete_chunks(k, last->chunk, err);

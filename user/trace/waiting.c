@@ -7,13 +7,13 @@
 void waiting_init(struct waiting_rows *w)
 {
 	for (int k = 0; k < KIND_COUNT; k++)
-		shelf_init(&w->shelves[k], (enum record_kind)k);
+		entity_store_init(&w->shelves[k], (enum record_kind)k);
 }
 
 void waiting_free(struct waiting_rows *w)
 {
 	for (int k = 0; k < KIND_COUNT; k++)
-		shelf_free(&w->shelves[k]);
+		entity_store_free(&w->shelves[k]);
 }
 
 bool waiting_takes(enum record_kind kind)
@@ -25,22 +25,22 @@ bool waiting_takes(enum record_kind kind)
 int waiting_put(struct waiting_rows *w, enum record_kind kind, const void *record,
 		struct error *err)
 {
-	struct shelf *s = &w->shelves[kind];
-	int ret = shelf_put(s, record, 0);
+	struct entity_store *s = &w->shelves[kind];
+	int ret = entity_store_put(s, record, 0);
 
 	if (ret)
 		return error_errno(err, ret, "entities that wait for the trace");
 	return s->count >= WAITING_MAX;
 }
 
-static int write_shelf(struct shelf *s, enum record_kind kind, waiting_row row, void *context,
+static int write_shelf(struct entity_store *s, enum record_kind kind, waiting_row row, void *context,
 		       struct error *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < s->count; i++)
-		ret = row(context, kind, shelf_record(shelf_at(s, i)), err);
-	shelf_free(s);
+		ret = row(context, kind, entity_store_record(entity_store_at(s, i)), err);
+	entity_store_free(s);
 	return ret;
 }
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "analyze/shelf.h"
+#include "analyze/entity_store.h"
 #include "base/error.h"
 #include "base/record.h"
 
@@ -17,7 +17,7 @@
 #define WAITING_MAX 4096
 
 struct waiting_rows {
-	struct shelf shelves[KIND_COUNT];
+	struct entity_store shelves[KIND_COUNT];
 };
 
 typedef int (*waiting_row)(void *context, enum record_kind kind, const void *record,

@@ -11,14 +11,14 @@ enum stack_end profile_stack_end(const struct profile *p, uint32_t stack)
 	return stack == PROFILE_NONE ? END_UNKNOWN_ROOT : (enum stack_end)p->ends[stack];
 }
 
-uint32_t profile_stack_with(const struct profile *p, uint64_t id)
+uint32_t profile_stack_by_id(const struct profile *p, uint64_t id)
 {
 	uint32_t stack = id ? index_get(&p->stacks_by_id, id) : PROFILE_NONE;
 
 	return stack != PROFILE_NONE && p->moved_stacks ? p->moved_stacks[stack] : stack;
 }
 
-_Static_assert(INDEX_NONE == PROFILE_NONE, "profile_stack_with()");
+_Static_assert(INDEX_NONE == PROFILE_NONE, "profile_stack_by_id()");
 
 const char *module_short_name(const char *path)
 {
@@ -32,7 +32,7 @@ const char *module_short_name(const char *path)
  * The name is the same in every recording, so that recordings can be compared. Older traces have a
  * pid in the paths of generated code, and perf's name for the kernel.
  */
-static const char *place_name(const struct mapping *m)
+static const char *special_mapping_name(const struct mapping *m)
 {
 	switch (m->kind) {
 	case MAPPING_KERNEL:
@@ -51,7 +51,7 @@ static const char *place_name(const struct mapping *m)
 const char *profile_module_path(const struct profile *p, uint32_t mapping)
 {
 	const struct mapping *m = mapping == PROFILE_NONE ? NULL : &p->mappings[mapping].m;
-	const char *name = m ? place_name(m) : "";
+	const char *name = m ? special_mapping_name(m) : "";
 
 	return name ? name : m->path;
 }
@@ -84,7 +84,7 @@ const char *profile_function_name(const struct profile *p, uint32_t frame)
  * Name a frame without a name by its module and the start address of its function, or only by the
  * module if that address is not known.
  */
-static const char *nameless(const struct profile *p, const struct profile_frame *f, char *buf,
+static const char *nameless_frame_name(const struct profile *p, const struct profile_frame *f, char *buf,
 			    size_t size)
 {
 	const char *module = profile_module_name(p, f->mapping);
@@ -117,7 +117,7 @@ const char *profile_frame_name(const struct profile *p, uint32_t frame, char *bu
 		return f->shown ? f->shown : name;
 	if (f->f.kind == FRAME_END)
 		return profile_end_name(f->f.address, buf);
-	return nameless(p, f, buf, size);
+	return nameless_frame_name(p, f, buf, size);
 }
 
 void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count, uint64_t *weight)

@@ -3,31 +3,31 @@
  * Find the state of every thread at one time, as open slices like those with which a recording
  * begins. This is for code that leaves out earlier records.
  */
-#ifndef SKEIN_ANALYZE_OPENS_H
-#define SKEIN_ANALYZE_OPENS_H
+#ifndef SKEIN_ANALYZE_OPEN_SLICES_H
+#define SKEIN_ANALYZE_OPEN_SLICES_H
 
 #include <stddef.h>
 
 #include "base/error.h"
 #include "base/record.h"
 
-struct opens;
+struct open_slices;
 
-int opens_new(struct opens **ret, struct error *err);
+int open_slices_new(struct open_slices **ret, struct error *err);
 /* Free the object, which may be NULL. */
-void opens_free(struct opens *o);
+void open_slices_free(struct open_slices *o);
 
 /*
  * Process lanes and threads, and the slices and edges that the caller leaves out, in the order of
  * the source. Return 0 or -ENOMEM.
  */
-int opens_put(struct opens *o, enum record_kind kind, const void *record, struct error *err);
+int open_slices_put(struct open_slices *o, enum record_kind kind, const void *record, struct error *err);
 
 /*
  * Return an array of *count slices: for every thread with a record, a slice on its lane that is
  * open from time (ns) on, with the thread's state at that time, which may be UNKNOWN. The array is
  * valid until the next call of any of these functions; NULL without memory.
  */
-const struct slice *opens_at(struct opens *o, uint64_t time, size_t *count);
+const struct slice *open_slices_at(struct open_slices *o, uint64_t time, size_t *count);
 
 #endif

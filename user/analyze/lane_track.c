@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/track.h"
+#include "analyze/lane_track.h"
 
 bool state_is_off_cpu(uint64_t state)
 {
@@ -23,12 +23,12 @@ bool state_is_asleep(uint64_t state)
 	       state != STATE_UNKNOWN;
 }
 
-static bool is_runnable(uint8_t state)
+static bool state_is_runnable(uint8_t state)
 {
 	return state == STATE_RUNNABLE || state == STATE_PREEMPTED;
 }
 
-void track_init(struct track *t, uint64_t lane)
+void lane_track_init(struct lane_track *t, uint64_t lane)
 {
 	memset(t, 0, sizeof(*t));
 	t->lane = lane;
@@ -36,7 +36,7 @@ void track_init(struct track *t, uint64_t lane)
 }
 
 /* Remove a track from tracks.known; the last item of that list takes its place. */
-void track_leave_known(struct tracks *s, struct track *t)
+void lane_track_remove_known(struct lane_tracks *s, struct lane_track *t)
 {
 	uint32_t at = t->known - 1, moved;
 
@@ -48,16 +48,16 @@ void track_leave_known(struct tracks *s, struct track *t)
 	t->known = 0;
 }
 
-int track_note(struct tracks *s, struct track *t, struct error *err)
+int lane_track_update_known(struct lane_tracks *s, struct lane_track *t, struct error *err)
 {
-	uint8_t state = track_last(t)->state;
+	uint8_t state = lane_track_last(t)->state;
 	bool known = state != STATE_NONE && state != STATE_UNKNOWN;
 
 	t->alive = true;
 	if (known == !!t->known)
 		return 0;
 	if (!known) {
-		track_leave_known(s, t);
+		lane_track_remove_known(s, t);
 		return 0;
 	}
 	if (vector_push(&s->known, (uint32_t)(t - s->list.items)) < 0)
@@ -66,7 +66,7 @@ int track_note(struct tracks *s, struct track *t, struct error *err)
 	return 0;
 }
 
-uint64_t tracks_settled(const struct tracks *s)
+uint64_t lane_tracks_settled(const struct lane_tracks *s)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -82,7 +82,7 @@ uint64_t tracks_settled(const struct tracks *s)
 /*
  * Report the stretch from a mark until end. ended: a record says that the state ended at that time.
  */
-static int tell(struct tracks *s, struct track *t, const struct mark *m, uint64_t end, bool ended,
+static int report_lane_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m, uint64_t end, bool ended,
 		struct error *err)
 {
 	struct stretch x = {
@@ -108,14 +108,14 @@ static int tell(struct tracks *s, struct track *t, const struct mark *m, uint64_
 }
 
 /* Remove marks [from, to), which do not include the base. */
-static void drop(struct track *t, unsigned int from, unsigned int to)
+static void remove_lane_marks(struct lane_track *t, unsigned int from, unsigned int to)
 {
 	memmove(&t->marks[from], &t->marks[to], (t->count - to) * sizeof(t->marks[0]));
 	t->count -= to - from;
 }
 
 /* Return the index of the mark whose state holds at a time: the last mark that is not later. */
-static unsigned int holds_at(const struct track *t, uint64_t time)
+static unsigned int lane_mark_at(const struct lane_track *t, uint64_t time)
 {
 	unsigned int i = 0;
 
@@ -128,13 +128,13 @@ static unsigned int holds_at(const struct track *t, uint64_t time)
  * Make the mark whose state holds at time the base; call this when the states before time have been
  * reported.
  */
-static void settle(struct track *t, uint64_t time)
+static void settle_base(struct lane_track *t, uint64_t time)
 {
-	unsigned int held = holds_at(t, time);
+	unsigned int held = lane_mark_at(t, time);
 
 	if (held) {
 		t->marks[0] = t->marks[held];
-		drop(t, 1, held + 1);
+		remove_lane_marks(t, 1, held + 1);
 		t->early = false;
 	}
 	if (t->marks[0].state != STATE_NONE && t->marks[0].time < time) {
@@ -147,24 +147,24 @@ static void settle(struct track *t, uint64_t time)
  * Report the marks until time, when another state began. exact: a record says that it began at that
  * time.
  */
-static int tell_until(struct tracks *s, struct track *t, uint64_t time, bool exact,
+static int report_lane_marks_until(struct lane_tracks *s, struct lane_track *t, uint64_t time, bool exact,
 		      struct error *err)
 {
-	unsigned int held = holds_at(t, time);
+	unsigned int held = lane_mark_at(t, time);
 	int rc = 0;
 
 	for (unsigned int i = 0; i < held && !rc; i++)
-		rc = tell(s, t, &t->marks[i], t->marks[i + 1].time, t->marks[i + 1].exact, err);
-	return rc < 0 ? rc : tell(s, t, &t->marks[held], time, exact, err);
+		rc = report_lane_mark(s, t, &t->marks[i], t->marks[i + 1].time, t->marks[i + 1].exact, err);
+	return rc < 0 ? rc : report_lane_mark(s, t, &t->marks[held], time, exact, err);
 }
 
 /*
  * If the thread got a CPU at the time ran, and no other wake-up came since the base, the early
  * wake-up has made the thread runnable.
  */
-static void heed_early(struct track *t, uint64_t ran)
+static void apply_early_wakeup(struct lane_track *t, uint64_t ran)
 {
-	if (!t->early || holds_at(t, ran))
+	if (!t->early || lane_mark_at(t, ran))
 		return;
 	t->marks[0].state = STATE_RUNNABLE;
 	t->marks[0].wait = WAIT_NONE;
@@ -174,9 +174,9 @@ static void heed_early(struct track *t, uint64_t ran)
  * Set the base after a slice: the state that the thread took on when it left the CPU. Marks after
  * the slice stay.
  */
-static void leave(struct tracks *s, struct track *t, const struct slice *slice)
+static void lane_track_leave_cpu(struct lane_tracks *s, struct lane_track *t, const struct slice *slice)
 {
-	struct mark base = {.time = slice->end, .state = STATE_UNKNOWN};
+	struct lane_mark base = {.time = slice->end, .state = STATE_UNKNOWN};
 	unsigned int later = 1;
 	bool known = slice->left && slice->left != STATE_UNKNOWN && slice->end >= s->gap;
 
@@ -197,27 +197,27 @@ static void leave(struct tracks *s, struct track *t, const struct slice *slice)
 	while (later < t->count &&
 	       (t->marks[later].time < slice->end || (known && t->marks[later].time == slice->end)))
 		later++;
-	drop(t, 1, later);
+	remove_lane_marks(t, 1, later);
 	t->marks[0] = base;
 	t->woken = 0;
 }
 
-int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint64_t from,
+int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct slice *slice, uint64_t from,
 	      uint64_t cpu, bool begun, struct error *err)
 {
-	uint64_t told = t->marks[0].time;
+	uint64_t reported = t->marks[0].time;
 	struct stretch x = {.end = slice->end, .lane = t->lane, .state = STATE_RUNNING};
 	int rc;
 
-	if (from < told) {
-		s->disorder += told != s->cut;
-		from = told;
+	if (from < reported) {
+		s->disorder += reported != s->cut;
+		from = reported;
 		begun = false;
 	}
 	if (from > slice->end)
 		return 0;
-	heed_early(t, from);
-	rc = tell_until(s, t, from, begun, err);
+	apply_early_wakeup(t, from);
+	rc = report_lane_marks_until(s, t, from, begun, err);
 	if (rc < 0)
 		return rc;
 	t->cpu = cpu;
@@ -228,22 +228,22 @@ int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint
 	x.whole = begun && slice->left && slice->left != STATE_UNKNOWN;
 	if (from < slice->end)
 		rc = s->events.stretch(s->events.context, &x, err);
-	leave(s, t, slice);
-	return rc < 0 ? rc : track_note(s, t, err);
+	lane_track_leave_cpu(s, t, slice);
+	return rc < 0 ? rc : lane_track_update_known(s, t, err);
 }
 
 /* Extend the first gap after the base over the mark that follows, which makes room for one mark. */
-static void widen_gap(struct track *t)
+static void widen_first_gap(struct lane_track *t)
 {
 	unsigned int gap = 1;
 
 	while (gap + 2 < t->count && t->marks[gap].state != STATE_UNKNOWN)
 		gap++;
-	t->marks[gap] = (struct mark){.time = t->marks[gap].time, .state = STATE_UNKNOWN};
+	t->marks[gap] = (struct lane_mark){.time = t->marks[gap].time, .state = STATE_UNKNOWN};
 	if (gap + 2 < t->count && t->marks[gap + 2].state == STATE_UNKNOWN)
-		drop(t, gap + 1, gap + 3);
+		remove_lane_marks(t, gap + 1, gap + 3);
 	else
-		drop(t, gap + 1, gap + 2);
+		remove_lane_marks(t, gap + 1, gap + 2);
 }
 
 /*
@@ -251,74 +251,74 @@ static void widen_gap(struct track *t)
  * is certain and is reported. Otherwise a mark is dropped and its time becomes UNKNOWN, which loses
  * nothing if a slice turns out to cover that time.
  */
-static int make_room(struct tracks *s, struct track *t, struct error *err)
+static int make_room_for_mark(struct lane_tracks *s, struct lane_track *t, struct error *err)
 {
 	uint64_t settled, first = t->marks[1].time;
 	int rc;
 
-	if (t->count < TRACK_MARKS)
+	if (t->count < LANE_TRACK_MARKS)
 		return 0;
-	settled = tracks_settled(s);
+	settled = lane_tracks_settled(s);
 	if (settled >= first) {
-		rc = tell_until(s, t, first, t->marks[1].exact, err);
-		settle(t, first);
+		rc = report_lane_marks_until(s, t, first, t->marks[1].exact, err);
+		settle_base(t, first);
 		return rc;
 	}
-	widen_gap(t);
+	widen_first_gap(t);
 	return 0;
 }
 
-int track_mark(struct tracks *s, struct track *t, const struct mark *m, struct error *err)
+int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m, struct error *err)
 {
-	struct mark new = *m;
+	struct lane_mark new = *m;
 	int rc;
 
-	if (new.time < track_last(t)->time) {
-		s->disorder += t->count > 1 || track_last(t)->time != s->cut;
-		new.time = track_last(t)->time;
+	if (new.time < lane_track_last(t)->time) {
+		s->disorder += t->count > 1 || lane_track_last(t)->time != s->cut;
+		new.time = lane_track_last(t)->time;
 		new.exact = false;
 	}
 	if (new.time < s->gap)
-		new = (struct mark){.time = new.time, .state = STATE_UNKNOWN};
-	if (new.state != track_last(t)->state) {
-		rc = make_room(s, t, err);
+		new = (struct lane_mark){.time = new.time, .state = STATE_UNKNOWN};
+	if (new.state != lane_track_last(t)->state) {
+		rc = make_room_for_mark(s, t, err);
 		if (rc < 0)
 			return rc;
 		t->marks[t->count++] = new;
 	}
-	return track_note(s, t, err);
+	return lane_track_update_known(s, t, err);
 }
 
-int track_wake(struct tracks *s, struct track *t, const struct edge *edge, struct error *err)
+int lane_track_wake(struct lane_tracks *s, struct lane_track *t, const struct edge *edge, struct error *err)
 {
-	const struct mark m = {
+	const struct lane_mark m = {
 		.time = edge->time,
 		.waker = edge->from,
 		.target = edge->value > UINT32_MAX ? 0 : (uint32_t)edge->value,
 		.state = STATE_RUNNABLE,
 		.exact = true,
 	};
-	uint8_t state = track_last(t)->state;
+	uint8_t state = lane_track_last(t)->state;
 
 	t->woken = m.time;
 	t->waker = m.waker;
 	t->target = m.target;
-	if (is_runnable(state) || state == STATE_RUNNING)
+	if (state_is_runnable(state) || state == STATE_RUNNING)
 		return 0;
-	return track_mark(s, t, &m, err);
+	return lane_track_mark(s, t, &m, err);
 }
 
 /*
  * Usually the gap begins at the present time and becomes the last mark. A gap that is discovered
  * late removes the marks within it.
  */
-int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, struct error *err)
+int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t end, struct error *err)
 {
-	struct mark unknown = {.time = time, .state = STATE_UNKNOWN};
+	struct lane_mark unknown = {.time = time, .state = STATE_UNKNOWN};
 	unsigned int from = 0, to;
 	int rc;
 
-	rc = make_room(s, t, err);
+	rc = make_room_for_mark(s, t, err);
 	if (rc < 0)
 		return rc;
 	while (from < t->count && t->marks[from].time < time)
@@ -333,46 +333,46 @@ int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, st
 		unknown.time = t->marks[from].time;
 	}
 	t->early = t->early && from;
-	drop(t, from, to);
+	remove_lane_marks(t, from, to);
 	if (!from || t->marks[from - 1].state != STATE_UNKNOWN) {
 		memmove(&t->marks[from + 1], &t->marks[from],
 			(t->count - from) * sizeof(t->marks[0]));
 		t->marks[from] = unknown;
 		t->count++;
 	}
-	return track_note(s, t, err);
+	return lane_track_update_known(s, t, err);
 }
 
 /*
  * Return the time before time from which the thread may have been running without a slice having
  * come so far; time if there is no such time.
  */
-static uint64_t uncertain_from(const struct track *t, uint64_t time, uint64_t settled)
+static uint64_t uncertain_since(const struct lane_track *t, uint64_t time, uint64_t settled)
 {
 	for (unsigned int i = 0; i < t->count && t->marks[i].time < time; i++) {
 		uint64_t from = t->marks[i].time > settled ? t->marks[i].time : settled;
 		uint64_t end = i + 1 < t->count ? t->marks[i + 1].time : time;
 
-		if (is_runnable(t->marks[i].state) || (!i && t->early))
+		if (state_is_runnable(t->marks[i].state) || (!i && t->early))
 			if (from < (end < time ? end : time))
 				return from;
 	}
 	return time;
 }
 
-int track_cut(struct tracks *s, struct track *t, uint64_t time, uint64_t settled, struct error *err)
+int lane_track_cut(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t settled, struct error *err)
 {
-	struct mark unknown = {.state = STATE_UNKNOWN};
+	struct lane_mark unknown = {.state = STATE_UNKNOWN};
 	int rc;
 
 	if (t->marks[0].time >= time)
 		return 0;
-	unknown.time = uncertain_from(t, time, settled);
-	rc = tell_until(s, t, unknown.time, false, err);
-	settle(t, unknown.time);
+	unknown.time = uncertain_since(t, time, settled);
+	rc = report_lane_marks_until(s, t, unknown.time, false, err);
+	settle_base(t, unknown.time);
 	if (rc < 0 || unknown.time >= time)
 		return rc;
-	rc = tell(s, t, &unknown, time, false, err);
-	settle(t, time);
+	rc = report_lane_mark(s, t, &unknown, time, false, err);
+	settle_base(t, time);
 	return rc;
 }

@@ -5,8 +5,8 @@
  * slice comes when it ends: a thread that was woken, fell into a gap or was observed may turn out
  * to have been running all the time, and then its marks are void.
  */
-#ifndef SKEIN_ANALYZE_TRACK_H
-#define SKEIN_ANALYZE_TRACK_H
+#ifndef SKEIN_ANALYZE_LANE_TRACK_H
+#define SKEIN_ANALYZE_LANE_TRACK_H
 
 #include "analyze/states.h"
 #include "base/vector.h"
@@ -16,12 +16,12 @@
  * several gaps make more than five marks; when there are too many, the oldest are reported or
  * become UNKNOWN.
  */
-#define TRACK_MARKS 6
+#define LANE_TRACK_MARKS 6
 
 /* A change of state: from time on, the lane is in this state, until the next mark or until now. */
-struct mark {
+struct lane_mark {
 	uint64_t time;
-	/* lane.id; for RUNNABLE, and for a base with an early wake-up (see track.c) */
+	/* lane.id; for RUNNABLE, and for a base with an early wake-up (see lane_track.c) */
 	uint64_t waker;
 	uint32_t target; /* number of the CPU + 1 */
 	uint8_t state, wait;
@@ -33,8 +33,8 @@ struct mark {
  * has state NONE and time 0 until a record gives a certain state. A CPU lane only has the base: the
  * end and the state of the last slice.
  */
-struct track {
-	struct mark marks[TRACK_MARKS];
+struct lane_track {
+	struct lane_mark marks[LANE_TRACK_MARKS];
 	uint64_t lane;
 	uint64_t thread; /* thread.id of the thread's name at that time */
 	uint64_t cpu;	 /* number + 1 of the CPU, or of the CPU on which the thread ran last */
@@ -55,9 +55,9 @@ struct track {
 	uint64_t newest, dies;
 };
 
-struct tracks {
+struct lane_tracks {
 	struct states_events events;
-	VECTOR(struct track) list;
+	VECTOR(struct lane_track) list;
 	VECTOR(uint32_t) cpus;	/* indexes in list of CPU lanes */
 	/*
 	 * indexes in list of threads whose last mark is a certain state, which a gap would make
@@ -74,32 +74,32 @@ bool state_is_off_cpu(uint64_t state);
 /* Return whether a thread in that state needs a wake-up to leave it. */
 bool state_is_asleep(uint64_t state);
 
-void track_init(struct track *t, uint64_t lane);
+void lane_track_init(struct lane_track *t, uint64_t lane);
 /*
  * Update tracks.known for a thread; call this after every change of its marks. Return 0 or -ENOMEM.
  */
-int track_note(struct tracks *s, struct track *t, struct error *err);
-void track_leave_known(struct tracks *s, struct track *t);
+int lane_track_update_known(struct lane_tracks *s, struct lane_track *t, struct error *err);
+void lane_track_remove_known(struct lane_tracks *s, struct lane_track *t);
 
 /*
  * Process a slice: the thread ran on a CPU (cpu: number + 1), but not before the time from. begun:
  * the thread really got the CPU at that time.
  */
-int track_run(struct tracks *s, struct track *t, const struct slice *slice, uint64_t from,
+int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct slice *slice, uint64_t from,
 	      uint64_t cpu, bool begun, struct error *err);
 /* Set another state from m->time on. A state equal to the last one is ignored. */
-int track_mark(struct tracks *s, struct track *t, const struct mark *m, struct error *err);
+int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m, struct error *err);
 /* Process a wake-up of the thread at edge->time. */
-int track_wake(struct tracks *s, struct track *t, const struct edge *edge, struct error *err);
+int lane_track_wake(struct lane_tracks *s, struct lane_track *t, const struct edge *edge, struct error *err);
 /* Process a gap: records of some CPU are missing in [time, end). */
-int track_gap(struct tracks *s, struct track *t, uint64_t time, uint64_t end, struct error *err);
+int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t end, struct error *err);
 /* Report the open states until time. settled is states_settled(). */
-int track_cut(struct tracks *s, struct track *t, uint64_t time, uint64_t settled,
+int lane_track_cut(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t settled,
 	      struct error *err);
 
-uint64_t tracks_settled(const struct tracks *s);
+uint64_t lane_tracks_settled(const struct lane_tracks *s);
 
-static inline const struct mark *track_last(const struct track *t)
+static inline const struct lane_mark *lane_track_last(const struct lane_track *t)
 {
 	return &t->marks[t->count - 1];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compare by_time.c, which sorts by distribution over time, with a sort by comparison. */
-#include "base/by_time.h"
+/* Compare time_sorter.c, which sorts by distribution over time, with a sort by comparison. */
+#include "base/time_sorter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static int compare(const void *a, const void *b)
 {
-	const struct timed *x = a, *y = b;
+	const struct timed_item *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -23,19 +23,19 @@ static int compare(const void *a, const void *b)
  */
 static void check(const uint64_t *times, uint32_t count)
 {
-	static struct timed wanted[MOST];
-	struct by_time b = {0};
+	static struct timed_item wanted[MOST];
+	struct time_sorter b = {0};
 
 	for (uint32_t i = 0; i < count; i++) {
-		wanted[i] = (struct timed){.time = times[i], .source = i * 7, .index = i};
+		wanted[i] = (struct timed_item){.time = times[i], .source = i * 7, .index = i};
 		ck_assert_int_eq(vector_push(&b.list, wanted[i]), 0);
 	}
 	qsort(wanted, count, sizeof(*wanted), compare);
-	ck_assert_int_eq(by_time_sort(&b), 0);
+	ck_assert_int_eq(time_sorter_sort(&b), 0);
 	ck_assert_uint_eq(b.list.count, count);
 	if (count)
 		ck_assert_int_eq(memcmp(b.list.items, wanted, count * sizeof(*wanted)), 0);
-	by_time_free(&b);
+	time_sorter_free(&b);
 }
 
 static uint64_t random64(void)
@@ -89,16 +89,16 @@ END_TEST
 
 START_TEST(memory_is_given_back)
 {
-	struct by_time b = {0};
+	struct time_sorter b = {0};
 
-	ck_assert_int_eq(by_time_fit(&b, MOST), 0);
+	ck_assert_int_eq(time_sorter_reserve(&b, MOST), 0);
 	ck_assert_uint_ge(b.list.capacity, MOST);
-	by_time_shrink(&b, 10);
+	time_sorter_shrink(&b, 10);
 	ck_assert_uint_eq(b.list.capacity, 10);
 	ck_assert_uint_eq(b.ends.capacity, 20);
-	by_time_shrink(&b, 0);
+	time_sorter_shrink(&b, 0);
 	ck_assert_ptr_null(b.list.items);
-	by_time_free(&b);
+	time_sorter_free(&b);
 }
 END_TEST
 

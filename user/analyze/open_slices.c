@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Follow the states of threads through records that are not passed on (opens.h). */
-#include "analyze/opens.h"
+/* Follow the states of threads through records that are not passed on (open_slices.h). */
+#include "analyze/open_slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "analyze/states.h"
 #include "base/vector.h"
 
-struct opens {
+struct open_slices {
 	struct states *states;
 	VECTOR(uint64_t) cpus; /* lane.id */
 	VECTOR(struct slice) slices;
@@ -23,10 +23,10 @@ static int ignore_stretch(void *context, const struct stretch *s, struct error *
 	return 0;
 }
 
-int opens_new(struct opens **ret, struct error *err)
+int open_slices_new(struct open_slices **ret, struct error *err)
 {
 	const struct states_events events = {.stretch = ignore_stretch};
-	struct opens *o = calloc(1, sizeof(*o));
+	struct open_slices *o = calloc(1, sizeof(*o));
 
 	if (!o || states_new(&o->states, &events, err) < 0) {
 		free(o);
@@ -36,7 +36,7 @@ int opens_new(struct opens **ret, struct error *err)
 	return 0;
 }
 
-void opens_free(struct opens *o)
+void open_slices_free(struct open_slices *o)
 {
 	if (!o)
 		return;
@@ -46,7 +46,7 @@ void opens_free(struct opens *o)
 	free(o);
 }
 
-int opens_put(struct opens *o, enum record_kind kind, const void *record, struct error *err)
+int open_slices_put(struct open_slices *o, enum record_kind kind, const void *record, struct error *err)
 {
 	const struct lane *lane = record;
 
@@ -55,7 +55,7 @@ int opens_put(struct opens *o, enum record_kind kind, const void *record, struct
 	return states_put(o->states, kind, record, err);
 }
 
-static bool is_cpu(const struct opens *o, uint64_t lane)
+static bool is_cpu_lane(const struct open_slices *o, uint64_t lane)
 {
 	for (size_t i = 0; i < o->cpus.count; i++)
 		if (o->cpus.items[i] == lane)
@@ -68,23 +68,23 @@ static bool is_cpu(const struct opens *o, uint64_t lane)
  * and the last one replaces the earlier ones: it has the last known state, unless the thread is
  * running at that time, which only the end of its slice will show.
  */
-static int add_open(void *context, const struct stretch *s)
+static int add_open_slice(void *context, const struct stretch *s)
 {
-	struct opens *o = context;
+	struct open_slices *o = context;
 	struct slice slice = {.time = o->time, .lane = s->lane, .state = s->state, .wait = s->wait};
 
-	if (s->state == STATE_NONE || is_cpu(o, s->lane))
+	if (s->state == STATE_NONE || is_cpu_lane(o, s->lane))
 		return 0;
 	if (o->slices.count && o->slices.items[o->slices.count - 1].lane == s->lane)
 		o->slices.count--;
 	return vector_push(&o->slices, slice);
 }
 
-const struct slice *opens_at(struct opens *o, uint64_t time, size_t *count)
+const struct slice *open_slices_at(struct open_slices *o, uint64_t time, size_t *count)
 {
 	o->slices.count = 0;
 	o->time = time;
-	if (vector_reserve(&o->slices, 1) < 0 || states_each(o->states, add_open, o) < 0)
+	if (vector_reserve(&o->slices, 1) < 0 || states_each(o->states, add_open_slice, o) < 0)
 		return NULL;
 	*count = o->slices.count;
 	return o->slices.items;
