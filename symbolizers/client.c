@@ -28,9 +28,9 @@
 #define SOURCES_NICE 5
 #define KERNEL_SYMBOLS_MAX (1u << 16)
 
-struct object *object_lookup(const struct symbolizer *s, uint64_t id)
+struct client_object *client_object_lookup(const struct symbolizer *s, uint64_t id)
 {
-	struct object *o;
+	struct client_object *o;
 
 	HASH_FIND(hh, s->objects, &id, sizeof(id), o);
 	return o && !o->forgotten ? o : NULL;
@@ -41,15 +41,15 @@ void request_free(struct request *r)
 	if (!r)
 		return;
 	r->object->requests--;
-	if (r->object->asking == r)
-		r->object->asking = NULL;
-	vector_free(&r->questions);
+	if (r->object->queued_lookups == r)
+		r->object->queued_lookups = NULL;
+	vector_free(&r->lookups);
 	vector_free(&r->places);
 	free(r->table);
 	free(r);
 }
 
-struct request *request_new(struct object *o, enum message_type type)
+struct request *request_new(struct client_object *o, enum message_type type)
 {
 	struct request *r = calloc(1, sizeof(*r));
 
@@ -61,14 +61,14 @@ struct request *request_new(struct object *o, enum message_type type)
 	return r;
 }
 
-int request_put(struct symbolizer *s, struct object *o, enum message_type type)
+int request_submit(struct symbolizer *s, struct client_object *o, enum message_type type)
 {
 	struct request *r = request_new(o, type);
 
 	if (!r)
 		return -ENOMEM;
-	o->asking = NULL; /* lookups from now on are sent after this request */
-	if (request_wait(s, r) < 0) {
+	o->queued_lookups = NULL; /* lookups from now on are sent after this request */
+	if (request_schedule(s, r) < 0) {
 		request_free(r);
 		return -ENOMEM;
 	}
@@ -85,7 +85,7 @@ static void close_fd(struct symbolizer *s, int *fd)
 	s->files--;
 }
 
-static bool may_close(const struct object *o, bool read)
+static bool may_close_object(const struct client_object *o, bool read)
 {
 	if (o->fd < 0)
 		return false;
@@ -93,7 +93,7 @@ static bool may_close(const struct object *o, bool read)
 	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests;
 }
 
-static void close_files(struct symbolizer *s, struct object *o)
+static void close_object_files(struct symbolizer *s, struct client_object *o)
 {
 	close_fd(s, &o->fd);
 	close_fd(s, &o->debug_fd);
@@ -104,25 +104,25 @@ static void close_files(struct symbolizer *s, struct object *o)
  * Close the files of the least recently used objects while there are too many: first those of
  * objects whose symbols were read, then those of idle objects.
  */
-static void keep_files(struct symbolizer *s, const struct object *current)
+static void limit_open_files(struct symbolizer *s, const struct client_object *current)
 {
-	struct object *o, *next;
+	struct client_object *o, *next;
 
 	for (int read = 1; read >= 0; read--) {
 		HASH_ITER (hh, s->objects, o, next) {
 			if (s->files <= s->files_max)
 				return;
-			if (o == current || !may_close(o, read))
+			if (o == current || !may_close_object(o, read))
 				continue;
-			close_files(s, o);
+			close_object_files(s, o);
 		}
 	}
 }
 
-void object_free(struct symbolizer *s, struct object *o)
+void client_object_free(struct symbolizer *s, struct client_object *o)
 {
 	HASH_DEL(s->objects, o);
-	close_files(s, o);
+	close_object_files(s, o);
 	for (size_t i = 0; i < o->symbols.count; i++)
 		free(o->symbols.items[i].name);
 	vector_free(&o->symbols);
@@ -141,7 +141,7 @@ static unsigned int files_limit(void)
 }
 
 /* Run the worker in the forked child, which uses a copy of the symbolizer from before the fork. */
-static __attribute__((noreturn)) void run(void *context, int socket, pid_t parent)
+static __attribute__((noreturn)) void run_worker(void *context, int socket, pid_t parent)
 {
 	const struct symbolizer *s = context;
 
@@ -156,7 +156,7 @@ static int new_symbolizer(struct symbolizer **ret, const struct symbolizer_event
 	struct symbolizer *s = calloc(1, sizeof(*s));
 	const struct helper_kind kind = {
 		.name = "the symbolizer's worker",
-		.run = run,
+		.run = run_worker,
 		.context = s,
 		.niceness = memory ? SOURCES_NICE : 0,
 	};
@@ -187,30 +187,30 @@ int symbolizer_new_sources(struct symbolizer **ret, const struct symbolizer_even
 	return new_symbolizer(ret, events, memory ? memory : 1, err);
 }
 
-static void queue_free(struct queue *q)
+static void free_requests(struct queue *q)
 {
 	struct request *r;
 
-	while ((r = take_request(q)))
+	while ((r = request_dequeue(q)))
 		request_free(r);
 }
 
 void symbolizer_free(struct symbolizer *s)
 {
-	struct object *o, *next;
+	struct client_object *o, *next;
 	struct request *r;
 
 	if (!s)
 		return;
-	symbolizer_free(s->aside);
+	symbolizer_free(s->second);
 	helper_close(&s->worker);
-	queue_free(&s->sent);
-	queue_free(&s->gathering);
+	free_requests(&s->sent);
+	free_requests(&s->gathering);
 	while ((r = (struct request *)fair_drain(&s->waiting)))
 		request_free(r);
 	HASH_ITER (hh, s->objects, o, next)
-		object_free(s, o);
-	if (!s->is_aside)
+		client_object_free(s, o);
+	if (!s->is_second)
 		table_cache_close(s->cache);
 	free(s);
 }
@@ -220,10 +220,10 @@ int symbolizer_fd(const struct symbolizer *s)
 	return s->worker.poll;
 }
 
-int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
+int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 	       struct message_python *python)
 {
-	struct object *o = NULL;
+	struct client_object *o = NULL;
 	int rc = fd < 0 ? -EBADF : -EEXIST;
 
 	HASH_FIND(hh, s->objects, &id, sizeof(id), o);
@@ -233,7 +233,7 @@ int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		goto out;
-	*o = (struct object){.id = id, .kind = kind, .fd = fd, .debug_fd = -1, .common_fd = -1,
+	*o = (struct client_object){.id = id, .kind = kind, .fd = fd, .debug_fd = -1, .common_fd = -1,
 			      .python = python};
 	rc = stamp_of(fd, &o->stamp);
 	if (rc < 0) {
@@ -247,7 +247,7 @@ int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 		goto out;
 	}
 	s->files++;
-	keep_files(s, o);
+	limit_open_files(s, o);
 	return 0;
 out:
 	if (fd >= 0)
@@ -259,47 +259,47 @@ out:
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
 {
 	if (kind != OBJECT_PYTHON)
-		return object_add(s, object, kind, fd, NULL);
+		return client_object_add(s, object, kind, fd, NULL);
 	/* OBJECT_PYTHON also needs a layout, which only symbolizer_add_python() has */
 	if (fd >= 0)
 		close(fd);
 	return -EINVAL;
 }
 
-static bool is_about(const struct queue_item *item, const void *object)
+static bool is_request_about(const struct queue_item *item, const void *object)
 {
 	return ((const struct request *)item)->object == object;
 }
 
 /* Start the symbolizer for suspicious files when the first one is added. */
-static int start_aside(struct symbolizer *s)
+static int start_second_symbolizer(struct symbolizer *s)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	struct symbolizer *aside = NULL;
+	struct symbolizer *second = NULL;
 	int rc;
 
-	if (s->aside)
+	if (s->second)
 		return 0;
-	rc = new_symbolizer(&aside, &s->events, s->memory, NULL);
+	rc = new_symbolizer(&second, &s->events, s->memory, NULL);
 	if (rc < 0)
 		return rc;
-	aside->is_aside = true;
-	aside->cache = s->cache;
-	if (epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, aside->worker.poll, &event) < 0) {
+	second->is_second = true;
+	second->cache = s->cache;
+	if (epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, second->worker.poll, &event) < 0) {
 		rc = -errno;
-		symbolizer_free(aside);
+		symbolizer_free(second);
 		return rc;
 	}
-	s->aside = aside;
+	s->second = second;
 	return 0;
 }
 
 int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
 {
-	int rc = start_aside(s);
+	int rc = start_second_symbolizer(s);
 
 	if (rc == 0)
-		return symbolizer_add(s->aside, object, kind, fd);
+		return symbolizer_add(s->second, object, kind, fd);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -307,12 +307,12 @@ int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object
 
 bool symbolizer_is_suspicious(const struct symbolizer *s, uint64_t object)
 {
-	return s->aside && object_lookup(s->aside, object);
+	return s->second && client_object_lookup(s->second, object);
 }
 
 void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid)
 {
-	struct object *o = object_lookup(s = reader_of(s, object), object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 	struct queue theirs;
 	struct fair_owner *w;
 
@@ -322,15 +322,15 @@ void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid)
 	o->owner = uid;
 	if (!w)
 		return;
-	theirs = fair_pick(&s->waiting, w, is_about, o);
-	for (struct request *r; (r = take_request(&theirs));)
-		if (request_wait(s, r) < 0)
-			request_refuse(s, r);
+	theirs = fair_pick(&s->waiting, w, is_request_about, o);
+	for (struct request *r; (r = request_dequeue(&theirs));)
+		if (request_schedule(s, r) < 0)
+			request_fail(s, r);
 }
 
 int symbolizer_dup(const struct symbolizer *s, uint64_t object)
 {
-	const struct object *o = object_lookup(s, object);
+	const struct client_object *o = client_object_lookup(s, object);
 	int fd;
 
 	if (!o || o->fd < 0)
@@ -346,31 +346,31 @@ int symbolizer_dup(const struct symbolizer *s, uint64_t object)
 
 bool symbolizer_is_unchanged(const struct symbolizer *s, uint64_t object)
 {
-	const struct object *o = object_lookup(s, object);
+	const struct client_object *o = client_object_lookup(s, object);
 
 	return o && o->fd >= 0 && stamp_check(o->fd, &o->stamp) == 0;
 }
 
 int symbolizer_read(struct symbolizer *s, uint64_t object)
 {
-	struct object *o = object_lookup(s = reader_of(s, object), object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 
 	if (!o)
 		return -ENOENT;
-	object_touch(s, o);
-	return request_put(s, o, MESSAGE_READ);
+	client_object_touch(s, o);
+	return request_submit(s, o, MESSAGE_READ);
 }
 
 /*
  * Add another file (a debug file or dwz's common file) to an object and have the object read again.
  * to, sent: the members of the object for that file.
  */
-static int add_file(struct symbolizer *s, struct object *o, int fd, int *to, bool *sent)
+static int add_object_file(struct symbolizer *s, struct client_object *o, int fd, int *to, bool *sent)
 {
 	int rc = -ENOENT;
 
 	if (o && o->kind == OBJECT_ELF && fd >= 0 && o->fd >= 0)
-		rc = request_put(s, o, s->memory ? MESSAGE_SOURCES : MESSAGE_READ);
+		rc = request_submit(s, o, s->memory ? MESSAGE_SOURCES : MESSAGE_READ);
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
@@ -380,31 +380,31 @@ static int add_file(struct symbolizer *s, struct object *o, int fd, int *to, boo
 	*to = fd;
 	*sent = false;
 	s->files++;
-	keep_files(s, o);
+	limit_open_files(s, o);
 	return 0;
 }
 
 int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)
 {
-	struct object *o = object_lookup(s = reader_of(s, object), object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 
-	return add_file(s, o, fd, o ? &o->debug_fd : NULL, o ? &o->debug_sent : NULL);
+	return add_object_file(s, o, fd, o ? &o->debug_fd : NULL, o ? &o->debug_sent : NULL);
 }
 
 int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd)
 {
-	struct object *o = object_lookup(s = reader_of(s, object), object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 
-	return add_file(s, o, fd, o ? &o->common_fd : NULL, o ? &o->common_sent : NULL);
+	return add_object_file(s, o, fd, o ? &o->common_fd : NULL, o ? &o->common_sent : NULL);
 }
 
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 {
-	struct object *o = object_lookup(s = reader_of(s, object), object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 	int rc = -ENOENT;
 
 	if (o && o->kind != OBJECT_ELF && (fd >= 0 || o->fd >= 0))
-		rc = request_put(s, o, MESSAGE_REFRESH);
+		rc = request_submit(s, o, MESSAGE_REFRESH);
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
@@ -416,7 +416,7 @@ int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 		o->strikes = 0;
 		o->bad = o->struck = false;
 		s->files++;
-		keep_files(s, o);
+		limit_open_files(s, o);
 	}
 	return 0;
 }
@@ -424,7 +424,7 @@ int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t address,
 				 uint64_t size, const char *name)
 {
-	struct object *o = object_lookup(s, object);
+	struct client_object *o = client_object_lookup(s, object);
 	struct kernel_symbol symbol = {.address = address, .size = size};
 	int rc = 0;
 
@@ -432,7 +432,7 @@ int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t
 		return -ENOENT;
 	if (o->symbols.count >= KERNEL_SYMBOLS_MAX)
 		return -E2BIG;
-	symbol.name = strndup(name, ANSWER_NAME_MAX);
+	symbol.name = strndup(name, REPLY_NAME_MAX);
 	if (symbol.name)
 		rc = vector_push(&o->symbols, symbol);
 	if (!symbol.name || rc < 0) {
@@ -444,48 +444,48 @@ int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t
 
 void symbolizer_forget(struct symbolizer *s, uint64_t object)
 {
-	struct object *o = object_lookup(s = reader_of(s, object), object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 
 	if (!o)
 		return;
 	(void)symbolizer_flush(s);
 	o->forgotten = true;
 	/* If memory runs out for the request, the object is kept until the end. */
-	(void)request_put(s, o, MESSAGE_FORGET);
+	(void)request_submit(s, o, MESSAGE_FORGET);
 }
 
-void object_touch(struct symbolizer *s, struct object *o)
+void client_object_touch(struct symbolizer *s, struct client_object *o)
 {
 	HASH_TO_END(hh, s->objects, o);
 }
 
-int object_ask(struct symbolizer *s, struct object *o, const struct message_question *q)
+int client_object_request(struct symbolizer *s, struct client_object *o, const struct message_lookup *q)
 {
 	if (!o)
 		return -ENOENT;
 	if (s->pending >= PENDING_MAX)
 		return -ENOBUFS;
 	if (!o->gathering) {
-		o->gathering = request_new(o, MESSAGE_ASK);
+		o->gathering = request_new(o, MESSAGE_LOOKUP);
 		if (!o->gathering)
 			return -ENOMEM;
-		put_request(&s->gathering, o->gathering);
-		object_touch(s, o);
+		request_enqueue(&s->gathering, o->gathering);
+		client_object_touch(s, o);
 	}
-	if (vector_push(&o->gathering->questions, *q) < 0)
+	if (vector_push(&o->gathering->lookups, *q) < 0)
 		return -ENOMEM;
 	s->pending++;
 	s->gathered++;
-	s->stats.asked++;
-	return o->gathering->questions.count < ASK_MAX ? 0 : symbolizer_flush(s);
+	s->stats.requested++;
+	return o->gathering->lookups.count < LOOKUPS_MAX ? 0 : symbolizer_flush(s);
 }
 
-int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
+int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address)
 {
-	const struct message_question q = {.address = address};
+	const struct message_lookup q = {.address = address};
 
-	s = reader_of(s, object);
-	return object_ask(s, object_lookup(s, object), &q);
+	s = symbolizer_of_object(s, object);
+	return client_object_request(s, client_object_lookup(s, object), &q);
 }
 
 /*
@@ -493,13 +493,13 @@ int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address)
  * whose memory does not hold the symbols of two large files may have to read a file again for each
  * request.
  */
-static bool join(struct request *to, struct request *r)
+static bool merge_lookups(struct request *to, struct request *r)
 {
-	if (!to || to->questions.count + r->questions.count > ASK_MAX)
+	if (!to || to->lookups.count + r->lookups.count > LOOKUPS_MAX)
 		return false;
-	for (size_t i = 0; i < r->questions.count; i++) {
-		if (vector_push(&to->questions, r->questions.items[i]) < 0) {
-			to->questions.count -= i;
+	for (size_t i = 0; i < r->lookups.count; i++) {
+		if (vector_push(&to->lookups, r->lookups.items[i]) < 0) {
+			to->lookups.count -= i;
 			return false;
 		}
 	}
@@ -508,49 +508,49 @@ static bool join(struct request *to, struct request *r)
 }
 
 /* Queue gathered lookups. If memory runs out, their replies report a bad object. */
-static void send_off(struct symbolizer *s, struct request *r)
+static void queue_lookups(struct symbolizer *s, struct request *r)
 {
-	struct object *o = r->object;
+	struct client_object *o = r->object;
 
 	o->gathering = NULL;
-	if (join(o->asking, r))
+	if (merge_lookups(o->queued_lookups, r))
 		return;
-	o->asking = r;
-	if (request_wait(s, r) < 0)
-		request_refuse(s, r);
+	o->queued_lookups = r;
+	if (request_schedule(s, r) < 0)
+		request_fail(s, r);
 }
 
 int symbolizer_flush(struct symbolizer *s)
 {
 	struct request *r;
 
-	if (s->aside)
-		(void)symbolizer_flush(s->aside);
+	if (s->second)
+		(void)symbolizer_flush(s->second);
 	if (!s->gathering.first)
 		return 0;
-	while ((r = take_request(&s->gathering)))
-		send_off(s, r);
+	while ((r = request_dequeue(&s->gathering)))
+		queue_lookups(s, r);
 	s->gathered = 0;
 	helper_wake(&s->worker);
 	return 0;
 }
 
-int symbolizer_flush_brief(struct symbolizer *s)
+int symbolizer_flush_transient(struct symbolizer *s)
 {
 	struct queue all = s->gathering;
 	struct request *r;
 	bool sent = false;
 
-	if (s->aside)
-		(void)symbolizer_flush_brief(s->aside);
+	if (s->second)
+		(void)symbolizer_flush_transient(s->second);
 	s->gathering = (struct queue){0};
-	while ((r = take_request(&all))) {
+	while ((r = request_dequeue(&all))) {
 		if (r->object->kind != OBJECT_PYTHON && r->object->kind != OBJECT_PERFMAP) {
-			put_request(&s->gathering, r);
+			request_enqueue(&s->gathering, r);
 			continue;
 		}
-		s->gathered -= r->questions.count;
-		send_off(s, r);
+		s->gathered -= r->lookups.count;
+		queue_lookups(s, r);
 		sent = true;
 	}
 	if (sent)
@@ -560,12 +560,12 @@ int symbolizer_flush_brief(struct symbolizer *s)
 
 uint64_t symbolizer_gathered(const struct symbolizer *s)
 {
-	return s->gathered + (s->aside ? s->aside->gathered : 0);
+	return s->gathered + (s->second ? s->second->gathered : 0);
 }
 
 uint64_t symbolizer_pending(const struct symbolizer *s)
 {
-	return s->pending + (s->aside ? s->aside->pending : 0);
+	return s->pending + (s->second ? s->second->pending : 0);
 }
 
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
@@ -576,8 +576,8 @@ const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *ret)
 {
 	helper_add_cost(&s->worker, ret);
-	if (s->aside)
-		helper_add_cost(&s->aside->worker, ret);
+	if (s->second)
+		helper_add_cost(&s->second->worker, ret);
 }
 
 int symbolizer_worker_pid(const struct symbolizer *s)

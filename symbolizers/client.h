@@ -20,7 +20,7 @@
 struct helper_cost;
 struct python_file;
 struct python_layout;
-struct unwind_question;
+struct unwind_page_list;
 struct unwind_table;
 
 enum object_kind {
@@ -47,7 +47,7 @@ struct symbol {
 	uint64_t size;		 /* bytes; 0 unknown */
 	unsigned int flags;	 /* enum symbol_flag */
 	/* The members below are for OBJECT_PYTHON; else they are 0 and "". */
-	uint64_t place;	     /* place of the request, see symbolizer_ask_python() */
+	uint64_t place;	     /* place of the request, see symbolizer_lookup_python() */
 	const char *file;    /* source file */
 	uint32_t first_line; /* first line of the function */
 	uint32_t line;	     /* line of the place; 0 unknown */
@@ -95,16 +95,16 @@ struct source_facts {
 };
 
 struct symbolizer_events {
-	/* The reply for one address of symbolizer_ask(). */
+	/* The reply for one address of symbolizer_lookup(). */
 	void (*symbol)(void *context, uint64_t object, uint64_t address, const struct symbol *s);
 	/*
 	 * Called when an object was read, with its facts. May be called more than once for one
 	 * object.
 	 */
 	void (*facts)(void *context, uint64_t object, const struct object_facts *facts);
-	/* The reply to symbolizer_unwind(), with its status. May be NULL. */
+	/* The reply to symbolizer_request_table(), with its status. May be NULL. */
 	void (*table)(void *context, uint64_t object, int status, const struct unwind_table *t);
-	/* The reply to symbolizer_pages(), with its status. May be NULL. */
+	/* The reply to symbolizer_request_pages(), with its status. May be NULL. */
 	void (*pages)(void *context, uint64_t object, int status, const struct unwind_table *t);
 	/*
 	 * The reply to symbolizer_inspect(). f is never NULL; its support is NONE after a failure.
@@ -112,13 +112,13 @@ struct symbolizer_events {
 	 */
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
 	/*
-	 * The reply to symbolizer_sources(). Also called, with a status other than 0, when places
+	 * The reply to symbolizer_request_sources(). Also called, with a status other than 0, when places
 	 * can no longer be found because a file takes too much memory or has killed workers. May be
 	 * NULL.
 	 */
 	void (*sources)(void *context, uint64_t object, const struct source_facts *f);
 	/*
-	 * The reply for one address of symbolizer_ask() from a symbolizer of sources, innermost
+	 * The reply for one address of symbolizer_lookup() from a symbolizer of sources, innermost
 	 * place first. May be NULL.
 	 */
 	void (*places)(void *context, uint64_t object, uint64_t address,
@@ -127,8 +127,8 @@ struct symbolizer_events {
 };
 
 struct symbolizer_stats {
-	uint64_t asked; /* addresses requested */
-	uint64_t answered;
+	uint64_t requested; /* addresses requested */
+	uint64_t replied;
 	uint64_t restarts; /* number of times that the worker was replaced */
 	uint64_t bad_objects;
 	uint64_t mangled; /* names not demangled, since that takes too much time */
@@ -196,7 +196,7 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 
 /*
  * Search an ELF object for an interpreter. Takes precedence over pending names, as
- * symbolizer_unwind() does. One reply by the event python follows, unless the object is forgotten
+ * symbolizer_request_table() does. One reply by the event python follows, unless the object is forgotten
  * before. Return 0; -ENOENT: no such ELF object; -ENOMEM.
  */
 int symbolizer_inspect(struct symbolizer *s, uint64_t object);
@@ -225,7 +225,7 @@ int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd);
  * sources, also for symbolizer_add_debug() and symbolizer_add_common(). Return 0; -ENOENT: no such
  * object; -ENOMEM.
  */
-int symbolizer_sources(struct symbolizer *s, uint64_t object);
+int symbolizer_request_sources(struct symbolizer *s, uint64_t object);
 
 /*
  * Duplicate the descriptor of an object's file, for the caller to own. Return a descriptor or a
@@ -260,24 +260,24 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object);
  * are many, and sent by symbolizer_poll(), for which symbolizer_fd() then becomes readable. Return
  * 0; -ENOENT: no such object; -ENOBUFS: 4 Mi addresses are pending; -ENOMEM.
  */
-int symbolizer_ask(struct symbolizer *s, uint64_t object, uint64_t address);
+int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address);
 /*
- * Like symbolizer_ask(), for a code object: place is PYTHON_PLACE() of python_layout.h, repeated in
+ * Like symbolizer_lookup(), for a code object: place is PYTHON_PLACE() of python_layout.h, repeated in
  * the reply. The request takes precedence over all other requests, since the process may end.
  */
-int symbolizer_ask_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
+int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
 /* Queue all gathered requests for sending. Return 0. */
 int symbolizer_flush(struct symbolizer *s);
 /*
  * Like symbolizer_flush(), only for names that may vanish with their process: those of Python's and
  * a JIT's code.
  */
-int symbolizer_flush_brief(struct symbolizer *s);
+int symbolizer_flush_transient(struct symbolizer *s);
 /* Return the number of addresses that wait for symbolizer_flush(). */
 uint64_t symbolizer_gathered(const struct symbolizer *s);
 
 /*
- * Keep unwind tables in this directory (table_cache.h), which must be on a local disk, since
+ * Keep unwind tables in this directory (unwind/table_cache.h), which must be on a local disk, since
  * symbolizer_poll() reads and writes it. A negative errno is the reason why there is no cache;
  * everything works without one.
  */
@@ -298,16 +298,16 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory);
  *
  * Return 0; -ENOENT: no such ELF object; -ENOMEM.
  */
-int symbolizer_unwind(struct symbolizer *s, uint64_t object);
+int symbolizer_request_table(struct symbolizer *s, uint64_t object);
 
 /*
  * Request some pages of the unwind table of an ELF object, at most 512. One reply by the event
  * pages follows, unless the object is forgotten before; the pages are not cached on disk. The
- * status is that of symbolizer_unwind(), with -ENOENT or -EBADMSG also if only the whole table can
+ * status is that of symbolizer_request_table(), with -ENOENT or -EBADMSG also if only the whole table can
  * be made (unwind_pages_make()). urgent: takes precedence over all requests that are not urgent.
  * Return 0; -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
  */
-int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q,
+int symbolizer_request_pages(struct symbolizer *s, uint64_t object, const struct unwind_page_list *q,
 		     bool urgent);
 
 /*

@@ -21,7 +21,7 @@
 #define BUSY_MAX 20000000
 #define RECEIVE_MAX 256 /* maximum number of messages received in one call of symbolizer_poll() */
 
-static void mark_bad(struct symbolizer *s, struct object *o)
+static void mark_object_bad(struct symbolizer *s, struct client_object *o)
 {
 	const struct source_facts killed = {.status = -EIO};
 
@@ -36,9 +36,9 @@ static void mark_bad(struct symbolizer *s, struct object *o)
 		s->events.sources(s->events.context, o->id, &killed);
 }
 
-struct request *request_take(struct symbolizer *s)
+struct request *request_complete_first(struct symbolizer *s)
 {
-	struct request *r = take_request(&s->sent);
+	struct request *r = request_dequeue(&s->sent);
 
 	helper_received(&s->worker, true);
 	fair_served(&s->waiting, r->object->owner);
@@ -46,7 +46,7 @@ struct request *request_take(struct symbolizer *s)
 	return r;
 }
 
-bool is_word(const char *text, size_t size, const char *allowed)
+bool client_text_has_only(const char *text, size_t size, const char *allowed)
 {
 	size_t length = strnlen(text, size);
 
@@ -57,9 +57,9 @@ bool is_word(const char *text, size_t size, const char *allowed)
  * Remove invalid texts from the facts, since the texts become parts of paths that a privileged
  * process opens.
  */
-static void check_facts(struct object_facts *f)
+static void check_object_facts(struct object_facts *f)
 {
-	if (!is_word(f->build_id, sizeof(f->build_id), "0123456789abcdef"))
+	if (!client_text_has_only(f->build_id, sizeof(f->build_id), "0123456789abcdef"))
 		f->build_id[0] = '\0';
 	if (strnlen(f->debuglink, sizeof(f->debuglink)) == sizeof(f->debuglink) ||
 	    strchr(f->debuglink, '/') || strcmp(f->debuglink, ".") == 0 ||
@@ -71,7 +71,7 @@ static void check_facts(struct object_facts *f)
  * Copy the facts from a message. Check bools as bytes: any value but 0 and 1 in a bool would be
  * undefined.
  */
-static int read_facts(struct symbolizer *s, size_t size, struct object_facts *ret)
+static int read_object_facts(struct symbolizer *s, size_t size, struct object_facts *ret)
 {
 	const char *p = s->payload;
 
@@ -80,16 +80,16 @@ static int read_facts(struct symbolizer *s, size_t size, struct object_facts *re
 	    p[offsetof(struct object_facts, hidden)] & ~1)
 		return -EBADMSG;
 	memcpy(ret, p, sizeof(*ret));
-	check_facts(ret);
+	check_object_facts(ret);
 	return 0;
 }
 
-static int take_facts(struct symbolizer *s, size_t size)
+static int handle_object_facts(struct symbolizer *s, size_t size)
 {
-	struct request *r = first_request(&s->sent);
-	struct object *o = r->object;
-	bool asked = r->type == MESSAGE_READ || r->type == MESSAGE_REFRESH;
-	int rc = asked ? read_facts(s, size, &o->facts) : -EBADMSG;
+	struct request *r = request_first(&s->sent);
+	struct client_object *o = r->object;
+	bool requested = r->type == MESSAGE_READ || r->type == MESSAGE_REFRESH;
+	int rc = requested ? read_object_facts(s, size, &o->facts) : -EBADMSG;
 
 	if (rc < 0)
 		return rc;
@@ -97,19 +97,19 @@ static int take_facts(struct symbolizer *s, size_t size)
 	if (o->facts.bad && !o->bad)
 		s->stats.bad_objects++;
 	o->bad = o->facts.bad;
-	request_free(request_take(s));
+	request_free(request_complete_first(s));
 	if (s->events.facts && !o->forgotten)
 		s->events.facts(s->events.context, o->id, &o->facts);
 	return 0;
 }
 
-void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *answer)
+void request_pass_reply(struct symbolizer *s, struct request *r, const struct symbol *reply)
 {
-	const struct message_question *q = &r->questions.items[r->answered++];
-	struct symbol symbol = *answer;
+	const struct message_lookup *q = &r->lookups.items[r->replied++];
+	struct symbol symbol = *reply;
 
 	s->pending--;
-	s->stats.answered++;
+	s->stats.replied++;
 	if (s->memory && s->events.places)
 		s->events.places(s->events.context, r->object->id, q->address, NULL, 0);
 	if (s->memory || !s->events.symbol)
@@ -122,17 +122,17 @@ void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *a
 }
 
 /* Process one record of a reply at *at in the payload, and advance *at. */
-static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size_t size)
+static int client_handle_reply(struct symbolizer *s, struct request *r, size_t *at, size_t size)
 {
-	char name[ANSWER_NAME_MAX + 1], system_name[ANSWER_NAME_MAX + 1];
-	struct message_answer a;
+	char name[REPLY_NAME_MAX + 1], system_name[REPLY_NAME_MAX + 1];
+	struct message_reply a;
 
-	if (size - *at < sizeof(a) || r->answered >= r->questions.count)
+	if (size - *at < sizeof(a) || r->replied >= r->lookups.count)
 		return -EBADMSG;
 	memcpy(&a, s->payload + *at, sizeof(a));
 	*at += sizeof(a);
-	if (a.address != r->questions.items[r->answered].address || a.name > ANSWER_NAME_MAX ||
-	    a.system_name > ANSWER_NAME_MAX || (size_t)a.name + a.system_name > size - *at)
+	if (a.address != r->lookups.items[r->replied].address || a.name > REPLY_NAME_MAX ||
+	    a.system_name > REPLY_NAME_MAX || (size_t)a.name + a.system_name > size - *at)
 		return -EBADMSG;
 	memcpy(name, s->payload + *at, a.name);
 	name[a.name] = '\0';
@@ -140,7 +140,7 @@ static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size
 	system_name[a.system_name] = '\0';
 	*at += (size_t)a.name + a.system_name;
 	s->stats.mangled += !!(a.flags & SYMBOL_MANGLED);
-	answer_tell(s, r,
+	request_pass_reply(s, r,
 		    &(struct symbol){
 			    .name = name,
 			    .system_name = system_name,
@@ -152,44 +152,44 @@ static int take_answer(struct symbolizer *s, struct request *r, size_t *at, size
 	return 0;
 }
 
-static int take_answers(struct symbolizer *s, const struct message *m, size_t size)
+static int client_handle_replies(struct symbolizer *s, const struct message *m, size_t size)
 {
-	struct request *r = first_request(&s->sent);
+	struct request *r = request_first(&s->sent);
 	size_t at = 0;
-	int rc = r->type == MESSAGE_ASK ? 0 : -EBADMSG;
+	int rc = r->type == MESSAGE_LOOKUP ? 0 : -EBADMSG;
 
 	for (uint32_t i = 0; !rc && i < m->count; i++)
-		rc = m->type == MESSAGE_ANSWERS	 ? take_answer(s, r, &at, size)
-		     : m->type == MESSAGE_PLACES ? place_take(s, r, &at, size)
-						 : code_answer_take(s, r, &at, size);
-	if (!rc && r->answered == r->questions.count)
-		request_free(request_take(s));
+		rc = m->type == MESSAGE_REPLIES	 ? client_handle_reply(s, r, &at, size)
+		     : m->type == MESSAGE_PLACES ? client_handle_place(s, r, &at, size)
+						 : client_handle_code_reply(s, r, &at, size);
+	if (!rc && r->replied == r->lookups.count)
+		request_free(request_complete_first(s));
 	return rc;
 }
 
-static int take_message(struct symbolizer *s, const struct message *m, size_t size)
+static int client_handle_message(struct symbolizer *s, const struct message *m, size_t size)
 {
-	const struct request *r = first_request(&s->sent);
+	const struct request *r = request_first(&s->sent);
 
 	helper_received(&s->worker, false);
 	if (!r || m->sequence != r->sequence || m->object != r->object->id)
 		return -EBADMSG;
-	if (m->type == MESSAGE_BEAT)
+	if (m->type == MESSAGE_HEARTBEAT)
 		return 0;
 	if (m->type == MESSAGE_FACTS)
-		return take_facts(s, size);
-	if (m->type == MESSAGE_ANSWERS || m->type == MESSAGE_CODE_ANSWERS ||
+		return handle_object_facts(s, size);
+	if (m->type == MESSAGE_REPLIES || m->type == MESSAGE_CODE_REPLIES ||
 	    m->type == MESSAGE_PLACES)
-		return take_answers(s, m, size);
+		return client_handle_replies(s, m, size);
 	if (m->type == MESSAGE_SOURCE_FACTS)
-		return sources_take(s, size);
+		return client_handle_source_facts(s, size);
 	if (m->type == MESSAGE_PYTHON)
-		return inspect_take(s, size);
-	return table_take(s, m, size);
+		return client_handle_python(s, size);
+	return client_handle_table(s, m, size);
 }
 
 /* Receive a message and process it. Return 0, or a negative errno when the worker is lost. */
-static int receive(struct symbolizer *s)
+static int client_receive_replies(struct symbolizer *s)
 {
 	struct message m;
 	int size, fd;
@@ -201,14 +201,14 @@ static int receive(struct symbolizer *s)
 		if (size >= 0 && fd >= 0)
 			close(fd);
 		if (size >= 0)
-			size = take_message(s, &m, (size_t)size);
+			size = client_handle_message(s, &m, (size_t)size);
 		if (size < 0)
 			return size;
 	}
 	return 0;
 }
 
-static int introduce(struct symbolizer *s, struct object *o)
+static int client_send_object(struct symbolizer *s, struct client_object *o)
 {
 	struct message m = {.object = o->id};
 	int rc = 0;
@@ -239,7 +239,7 @@ static int introduce(struct symbolizer *s, struct object *o)
 	while (!rc && o->symbols_sent < o->symbols.count) {
 		const struct kernel_symbol *k = &o->symbols.items[o->symbols_sent];
 		struct message_symbol symbol = {k->address, k->size};
-		char buf[sizeof(symbol) + ANSWER_NAME_MAX];
+		char buf[sizeof(symbol) + REPLY_NAME_MAX];
 		size_t length = strlen(k->name);
 
 		m.type = MESSAGE_SYMBOL;
@@ -253,35 +253,35 @@ static int introduce(struct symbolizer *s, struct object *o)
 	return rc;
 }
 
-void request_refuse(struct symbolizer *s, struct request *r)
+void request_fail(struct symbolizer *s, struct request *r)
 {
 	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
 	const struct python_file none = {.support = PYTHON_NONE};
 	const struct source_facts no_sources = {.status = -EIO};
 
 	if (request_is_table(r)) {
-		table_end(s, r, -EIO, NULL);
+		request_end_table(s, r, -EIO, NULL);
 		return;
 	}
 	if (r->type == MESSAGE_INSPECT) {
-		inspect_end(s, r, &none);
+		request_end_inspect(s, r, &none);
 		return;
 	}
 	if (r->type == MESSAGE_SOURCES) {
-		sources_end(s, r, &no_sources);
+		request_end_sources(s, r, &no_sources);
 		return;
 	}
 	if (!r->object->bad)
-		mark_bad(s, r->object);
-	while (r->answered < r->questions.count)
-		answer_tell(s, r, &bad);
+		mark_object_bad(s, r->object);
+	while (r->replied < r->lookups.count)
+		request_pass_reply(s, r, &bad);
 	request_free(r);
 }
 
 static int send_forget(struct symbolizer *s, struct fair_owner *w, struct request *r)
 {
 	struct message m = {.type = MESSAGE_FORGET, .object = r->object->id};
-	struct object *o;
+	struct client_object *o;
 	int rc = 0;
 
 	if (r->object->generation == s->worker.generation)
@@ -291,14 +291,14 @@ static int send_forget(struct symbolizer *s, struct fair_owner *w, struct reques
 	fair_take(&s->waiting, w);
 	o = r->object;
 	request_free(r);
-	object_free(s, o);
+	client_object_free(s, o);
 	return 0;
 }
 
 /* Return whether no worker can reply to the request, or no caller needs the reply. */
-static bool is_vain(const struct symbolizer *s, const struct request *r)
+static bool is_request_useless(const struct symbolizer *s, const struct request *r)
 {
-	const struct object *o = r->object;
+	const struct client_object *o = r->object;
 
 	if (o->generation != s->worker.generation && o->fd < 0)
 		return true;
@@ -309,35 +309,35 @@ static bool is_vain(const struct symbolizer *s, const struct request *r)
 /*
  * Send the first request of an owner. Earlier requests about the same object may still be pending.
  */
-static int send_first(struct symbolizer *s, struct fair_owner *w, struct request *r)
+static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct request *r)
 {
-	struct object *o = r->object;
+	struct client_object *o = r->object;
 	struct message m = {.type = r->type, .object = o->id, .sequence = s->sequence + 1};
 	size_t left;
 	int rc;
 
-	if (is_vain(s, r)) {
+	if (is_request_useless(s, r)) {
 		fair_take(&s->waiting, w);
-		request_refuse(s, r);
+		request_fail(s, r);
 		return 0;
 	}
-	left = r->questions.count - r->answered;
+	left = r->lookups.count - r->replied;
 	m.count = r->wants_key ? 1 : (uint32_t)left;
-	rc = introduce(s, o);
+	rc = client_send_object(s, o);
 	if (!rc)
 		rc = message_send(s->worker.socket, &m,
-				  left ? &r->questions.items[r->answered] : NULL,
-				  left * sizeof(*r->questions.items),
+				  left ? &r->lookups.items[r->replied] : NULL,
+				  left * sizeof(*r->lookups.items),
 				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
 	if (rc < 0)
 		return rc;
-	if (o->asking == r)
-		o->asking = NULL;
+	if (o->queued_lookups == r)
+		o->queued_lookups = NULL;
 	r->sequence = ++s->sequence;
 	if (!s->sent.first)
 		fair_begin(&s->waiting);
 	fair_take(&s->waiting, w);
-	put_request(&s->sent, r);
+	request_enqueue(&s->sent, r);
 	return 0;
 }
 
@@ -345,18 +345,18 @@ static int send_first(struct symbolizer *s, struct fair_owner *w, struct request
  * Return whether a request has to wait: a FORGET waits for all other requests of its object, all
  * other types wait for room in the queue of sent requests.
  */
-static bool must_wait(const struct symbolizer *s, const struct request *r)
+static bool must_request_wait(const struct symbolizer *s, const struct request *r)
 {
 	return r->type == MESSAGE_FORGET ? r->object->requests > 1 : s->sent.count >= SENT_MAX;
 }
 
 /* Return whether the expected time for all sent requests reaches BUSY_MAX. */
-static bool is_busy(const struct symbolizer *s)
+static bool is_worker_busy(const struct symbolizer *s)
 {
 	const struct request *r;
 	uint64_t ns = 0;
 
-	for (r = first_request(&s->sent); r; r = (const struct request *)r->item.next) {
+	for (r = request_first(&s->sent); r; r = (const struct request *)r->item.next) {
 		const struct fair_owner *w = fair_owner_of(&s->waiting, r->object->owner);
 
 		ns += w ? w->usual : 0;
@@ -370,12 +370,12 @@ static int send_waiting(struct symbolizer *s)
 	struct fair_owner *w;
 	int rc = 0;
 
-	while (!rc && !is_busy(s) && (w = fair_next_owner(&s->waiting))) {
+	while (!rc && !is_worker_busy(s) && (w = fair_next_owner(&s->waiting))) {
 		struct request *r = (struct request *)fair_first(w);
 
-		if (must_wait(s, r))
+		if (must_request_wait(s, r))
 			break;
-		rc = r->type == MESSAGE_FORGET ? send_forget(s, w, r) : send_first(s, w, r);
+		rc = r->type == MESSAGE_FORGET ? send_forget(s, w, r) : send_first_request(s, w, r);
 	}
 	helper_expect(&s->worker, s->sent.first, rc == -EAGAIN);
 	/* If too many descriptors are in flight, send again later. */
@@ -383,28 +383,28 @@ static int send_waiting(struct symbolizer *s)
 }
 
 /* Put sent requests back into the queue, before those that already wait. */
-static void requeue(struct symbolizer *s)
+static void client_requeue_sent(struct symbolizer *s)
 {
 	struct queue turned = {0};
 	struct request *r;
 
-	while ((r = take_request(&s->sent))) {
+	while ((r = request_dequeue(&s->sent))) {
 		struct queue one = {0};
 
-		table_restart(r);
+		request_restart_table(r);
 		r->places.count = r->place_count = 0;
-		put_request(&one, r);
+		request_enqueue(&one, r);
 		queue_append(&one, &turned);
 		turned = one;
 	}
-	while ((r = take_request(&turned)))
+	while ((r = request_dequeue(&turned)))
 		if (fair_return(&s->waiting, r->object->owner, request_rank(r), &r->item) < 0)
-			request_refuse(s, r);
+			request_fail(s, r);
 }
 
 static void lose_worker(struct symbolizer *s, bool stuck)
 {
-	struct object *blamed = s->sent.first ? first_request(&s->sent)->object : NULL;
+	struct client_object *blamed = s->sent.first ? request_first(&s->sent)->object : NULL;
 
 	helper_kill(&s->worker);
 	s->stats.restarts++;
@@ -412,28 +412,28 @@ static void lose_worker(struct symbolizer *s, bool stuck)
 		fair_served(&s->waiting, blamed->owner);
 	if (blamed && stuck)
 		fair_hold(&s->waiting, blamed->owner);
-	requeue(s);
+	client_requeue_sent(s);
 	if (blamed && (stuck || ++blamed->strikes >= STRIKES_MAX)) {
 		blamed->struck = true;
-		mark_bad(s, blamed);
+		mark_object_bad(s, blamed);
 	}
 }
 
 /* Receive replies and send requests. Return 0, or a negative errno when the worker is lost. */
-static int exchange(struct symbolizer *s)
+static int client_exchange_messages(struct symbolizer *s)
 {
-	int rc = receive(s);
+	int rc = client_receive_replies(s);
 
 	return rc ? rc : send_waiting(s);
 }
 
 /* Add the statistics of the symbolizer for suspicious files to those of s, and clear them there. */
-static void take_stats(struct symbolizer *s)
+static void move_stats(struct symbolizer *s)
 {
-	struct symbolizer_stats *to = &s->stats, *from = &s->aside->stats;
+	struct symbolizer_stats *to = &s->stats, *from = &s->second->stats;
 
-	to->asked += from->asked;
-	to->answered += from->answered;
+	to->requested += from->requested;
+	to->replied += from->replied;
 	to->restarts += from->restarts;
 	to->bad_objects += from->bad_objects;
 	to->mangled += from->mangled;
@@ -448,16 +448,16 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 	uint64_t generation = s->worker.generation;
 	int rc;
 
-	if (s->aside) {
-		rc = symbolizer_poll(s->aside, now, err);
+	if (s->second) {
+		rc = symbolizer_poll(s->second, now, err);
 		if (rc < 0)
 			return rc;
-		take_stats(s);
+		move_stats(s);
 	}
 	helper_begin_poll(&s->worker, now);
 	s->waiting.now = now;
 	if (helper_is_running(&s->worker)) {
-		rc = exchange(s);
+		rc = client_exchange_messages(s);
 		if (rc < 0 || helper_is_stuck(&s->worker))
 			lose_worker(s, rc == 0);
 	}

@@ -17,15 +17,15 @@
 #include "symbolizers/protocol.h"
 #include "symbolizers/python_file.h"
 #include "symbolizers/stamp.h"
-#include "symbolizers/table_cache.h"
-#include "symbolizers/unwind_table.h"
+#include "symbolizers/unwind/table_cache.h"
+#include "symbolizers/unwind/table.h"
 
 struct kernel_symbol {
 	uint64_t address, size;
 	char *name;
 };
 
-struct object {
+struct client_object {
 	uint64_t id;
 	enum object_kind kind;
 	uint32_t owner; /* uid of the user on whose behalf the object is read */
@@ -39,7 +39,7 @@ struct object {
 	size_t symbols_sent;
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
 	struct request *gathering;	      /* lookups until symbolizer_flush(); NULL: none */
-	struct request *asking;		      /* lookups that wait for their turn; NULL: none */
+	struct request *queued_lookups;		      /* lookups that wait for their turn; NULL: none */
 	unsigned int strikes; /* number of workers that died over the object since its last reply */
 	size_t requests;      /* number of pending requests about the object */
 	bool read, bad, forgotten;
@@ -52,16 +52,16 @@ struct object {
 
 struct request {
 	struct queue_item item;
-	struct object *object;
-	enum message_type type; /* READ, REFRESH, ASK, KEY, TABLE, PAGES, INSPECT, SOURCES or
+	struct client_object *object;
+	enum message_type type; /* READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, SOURCES or
 				 * FORGET */
 	uint64_t sequence;	/* sequence number with which it was sent */
-	VECTOR(struct message_question) questions; /* for ASK: addresses; for PAGES: page numbers */
+	VECTOR(struct message_lookup) lookups; /* for LOOKUP: addresses; for PAGES: page numbers */
 	/* number of questions that have replies; replies come in order */
-	size_t answered;
+	size_t replied;
 	/* of TABLE: the key is requested; the key has arrived */
 	bool wants_key, keyed;
-	bool urgent;				   /* for PAGES: see symbolizer_pages() */
+	bool urgent;				   /* for PAGES: see symbolizer_request_pages() */
 	struct unwind_key key;			   /* key for the cache, if keyed */
 	char *table; /* bytes of the table received so far; NULL with a size: memory ran out */
 	size_t table_size, received;
@@ -72,11 +72,11 @@ struct request {
 struct symbolizer {
 	struct symbolizer_events events;
 	struct symbolizer_stats stats;
-	struct object *objects;
+	struct client_object *objects;
 	struct queue gathering, sent;
 	struct fair waiting;
-	struct symbolizer *aside; /* second symbolizer, for suspicious files; or NULL */
-	bool is_aside;
+	struct symbolizer *second; /* second symbolizer, for suspicious files; or NULL */
+	bool is_second;
 	uint64_t pending, gathered, tables_pending, keys_pending, sequence;
 	/* bytes that a worker of sources may use; 0: not a symbolizer of sources */
 	uint64_t memory;
@@ -88,52 +88,52 @@ struct symbolizer {
 	char payload[PAYLOAD_MAX];
 };
 
-static inline struct request *first_request(const struct queue *q)
+static inline struct request *request_first(const struct queue *q)
 {
 	return (struct request *)q->first;
 }
 
-static inline void put_request(struct queue *q, struct request *r)
+static inline void request_enqueue(struct queue *q, struct request *r)
 {
 	queue_put(q, &r->item, sizeof(*r));
 }
 
-static inline struct request *take_request(struct queue *q)
+static inline struct request *request_dequeue(struct queue *q)
 {
 	return (struct request *)queue_take(q);
 }
 
-/* Make a request about an object, for request_wait(). NULL without memory. */
-struct request *request_new(struct object *o, enum message_type type);
+/* Make a request about an object, for request_schedule(). NULL without memory. */
+struct request *request_new(struct client_object *o, enum message_type type);
 /* Make a request and queue it. Return 0 or -ENOMEM. */
-int request_put(struct symbolizer *s, struct object *o, enum message_type type);
+int request_submit(struct symbolizer *s, struct client_object *o, enum message_type type);
 void request_free(struct request *r);
 /*
  * Add an object, like symbolizer_add(). The object owns python, which is only for OBJECT_PYTHON,
  * from now on, also on failure.
  */
-int object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
+int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 	       struct message_python *python);
-/* Add a lookup, like symbolizer_ask(). o may be NULL: -ENOENT. */
-int object_ask(struct symbolizer *s, struct object *o, const struct message_question *q);
+/* Add a lookup, like symbolizer_lookup(). o may be NULL: -ENOENT. */
+int client_object_request(struct symbolizer *s, struct client_object *o, const struct message_lookup *q);
 /* Find an object that is not forgotten, or NULL. */
-struct object *object_lookup(const struct symbolizer *s, uint64_t id);
+struct client_object *client_object_lookup(const struct symbolizer *s, uint64_t id);
 /* Move an object to the end of the list, as the one most recently used. */
-void object_touch(struct symbolizer *s, struct object *o);
-void object_free(struct symbolizer *s, struct object *o);
+void client_object_touch(struct symbolizer *s, struct client_object *o);
+void client_object_free(struct symbolizer *s, struct client_object *o);
 
 /*
  * client_io.c: remove the first sent request, whose reply is complete, from the queue, and return
  * it. The caller then owns the request.
  */
-struct request *request_take(struct symbolizer *s);
+struct request *request_complete_first(struct symbolizer *s);
 /* Return whether text ends within size bytes and has only characters of allowed. */
-bool is_word(const char *text, size_t size, const char *allowed);
+bool client_text_has_only(const char *text, size_t size, const char *allowed);
 /*
- * Pass the reply to the next question of a request to the event symbol. NULL texts in *answer
+ * Pass the reply to the next question of a request to the event symbol. NULL texts in *reply
  * become "".
  */
-void answer_tell(struct symbolizer *s, struct request *r, const struct symbol *answer);
+void request_pass_reply(struct symbolizer *s, struct request *r, const struct symbol *reply);
 
 /* client_tables.c: return whether the request is about an unwind table. */
 static inline bool request_is_table(const struct request *r)
@@ -144,31 +144,31 @@ static inline bool request_is_table(const struct request *r)
  * Process a message of the worker about the first sent request. Return 0, or -EBADMSG if the
  * message is invalid.
  */
-int table_take(struct symbolizer *s, const struct message *m, size_t size);
+int client_handle_table(struct symbolizer *s, const struct message *m, size_t size);
 /* Report the status of a request that is in no queue any more, and free the request. */
-void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t);
+void request_end_table(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t);
 /* Reset a request after its worker was lost: the next worker sends the table from its start. */
-void table_restart(struct request *r);
+void request_restart_table(struct request *r);
 
-/* client_python.c: process the next record of a MESSAGE_CODE_ANSWERS, at *at, and advance *at. */
-int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
+/* client_python.c: process the next record of a MESSAGE_CODE_REPLIES, at *at, and advance *at. */
+int client_handle_code_reply(struct symbolizer *s, struct request *r, size_t *at, size_t size);
 /*
  * Process the MESSAGE_PYTHON that replies to the first sent request. Return 0, or -EBADMSG if it is
  * invalid.
  */
-int inspect_take(struct symbolizer *s, size_t size);
+int client_handle_python(struct symbolizer *s, size_t size);
 /* Report the facts of a request that is in no queue any more, and free the request. */
-void inspect_end(struct symbolizer *s, struct request *r, const struct python_file *f);
+void request_end_inspect(struct symbolizer *s, struct request *r, const struct python_file *f);
 
 /* client_places.c: process the next record of a MESSAGE_PLACES, at *at, and advance *at. */
-int place_take(struct symbolizer *s, struct request *r, size_t *at, size_t size);
+int client_handle_place(struct symbolizer *s, struct request *r, size_t *at, size_t size);
 /*
  * Process a MESSAGE_SOURCE_FACTS about the first sent request. Return 0, or -EBADMSG if it is
  * invalid.
  */
-int sources_take(struct symbolizer *s, size_t size);
+int client_handle_source_facts(struct symbolizer *s, size_t size);
 /* Report the facts of a request that is in no queue any more, and free the request. */
-void sources_end(struct symbolizer *s, struct request *r, const struct source_facts *f);
+void request_end_sources(struct symbolizer *s, struct request *r, const struct source_facts *f);
 
 /* Return whether the request is about a file, and not about its symbols. */
 static inline bool request_is_of_file(const struct request *r)
@@ -184,23 +184,23 @@ static inline bool request_is_of_file(const struct request *r)
  */
 static inline unsigned int request_rank(const struct request *r)
 {
-	if (r->urgent || (r->type == MESSAGE_ASK && r->object->kind == OBJECT_PYTHON))
+	if (r->urgent || (r->type == MESSAGE_LOOKUP && r->object->kind == OBJECT_PYTHON))
 		return 0;
 	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }
 
-/* Return the symbolizer that reads an object: s itself, or s->aside. */
-static inline struct symbolizer *reader_of(struct symbolizer *s, uint64_t id)
+/* Return the symbolizer that reads an object: s itself, or s->second. */
+static inline struct symbolizer *symbolizer_of_object(struct symbolizer *s, uint64_t id)
 {
-	return s->aside && !object_lookup(s, id) && object_lookup(s->aside, id) ? s->aside : s;
+	return s->second && !client_object_lookup(s, id) && client_object_lookup(s->second, id) ? s->second : s;
 }
 
 /* Queue a request, which is sent in the turn of its owner. Return 0 or -ENOMEM. */
-static inline int request_wait(struct symbolizer *s, struct request *r)
+static inline int request_schedule(struct symbolizer *s, struct request *r)
 {
 	return fair_put(&s->waiting, r->object->owner, request_rank(r), &r->item, sizeof(*r));
 }
 /* client_io.c: report the failure of a request without a worker, and free the request. */
-void request_refuse(struct symbolizer *s, struct request *r);
+void request_fail(struct symbolizer *s, struct request *r);
 
 #endif

@@ -23,32 +23,32 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 	}
 	python->layout = *layout;
 	python->code_type = code_type;
-	return object_add(s, object, OBJECT_PYTHON, fd, python);
+	return client_object_add(s, object, OBJECT_PYTHON, fd, python);
 }
 
-int symbolizer_ask_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place)
+int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place)
 {
-	const struct message_question q = {.address = address, .place = place};
-	struct object *o;
+	const struct message_lookup q = {.address = address, .place = place};
+	struct client_object *o;
 
-	s = reader_of(s, object);
-	o = object_lookup(s, object);
-	return object_ask(s, o && o->kind == OBJECT_PYTHON ? o : NULL, &q);
+	s = symbolizer_of_object(s, object);
+	o = client_object_lookup(s, object);
+	return client_object_request(s, o && o->kind == OBJECT_PYTHON ? o : NULL, &q);
 }
 
-int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t size)
+int client_handle_code_reply(struct symbolizer *s, struct request *r, size_t *at, size_t size)
 {
 	char name[PYTHON_NAME_MAX], file[PYTHON_FILE_MAX];
-	const struct message_question *q;
-	struct message_code_answer a;
+	const struct message_lookup *q;
+	struct message_code_reply a;
 
 	if (r->object->kind != OBJECT_PYTHON || size - *at < sizeof(a) ||
-	    r->answered >= r->questions.count)
+	    r->replied >= r->lookups.count)
 		return -EBADMSG;
-	q = &r->questions.items[r->answered];
+	q = &r->lookups.items[r->replied];
 	memcpy(&a, s->payload + *at, sizeof(a));
 	*at += sizeof(a);
-	if (memcmp(&a.question, q, sizeof(*q)) != 0 || a.name >= sizeof(name) ||
+	if (memcmp(&a.lookup, q, sizeof(*q)) != 0 || a.name >= sizeof(name) ||
 	    a.file >= sizeof(file) || (size_t)a.name + a.file > size - *at)
 		return -EBADMSG;
 	memcpy(name, s->payload + *at, a.name);
@@ -56,10 +56,10 @@ int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t
 	memcpy(file, s->payload + *at + a.name, a.file);
 	file[a.file] = '\0';
 	*at += (size_t)a.name + a.file;
-	answer_tell(s, r,
+	request_pass_reply(s, r,
 		    &(struct symbol){
 			    .name = name,
-			    .start = a.question.address,
+			    .start = a.lookup.address,
 			    .flags = a.flags & (SYMBOL_FOUND | SYMBOL_BAD_OBJECT |
 					    SYMBOL_FREED),
 			    .file = file,
@@ -71,23 +71,23 @@ int code_answer_take(struct symbolizer *s, struct request *r, size_t *at, size_t
 
 int symbolizer_inspect(struct symbolizer *s, uint64_t object)
 {
-	struct object *o = object_lookup(s, object);
+	struct client_object *o = client_object_lookup(s, object);
 	int rc;
 
 	if (!o || o->kind != OBJECT_ELF)
 		return -ENOENT;
 	if (o->inspecting)
 		return 0;
-	object_touch(s, o);
-	rc = request_put(s, o, MESSAGE_INSPECT);
+	client_object_touch(s, o);
+	rc = request_submit(s, o, MESSAGE_INSPECT);
 	if (!rc)
 		o->inspecting = true;
 	return rc;
 }
 
-void inspect_end(struct symbolizer *s, struct request *r, const struct python_file *f)
+void request_end_inspect(struct symbolizer *s, struct request *r, const struct python_file *f)
 {
-	struct object *o = r->object;
+	struct client_object *o = r->object;
 
 	o->inspecting = false;
 	if (s->events.python && !o->forgotten)
@@ -95,7 +95,7 @@ void inspect_end(struct symbolizer *s, struct request *r, const struct python_fi
 	request_free(r);
 }
 
-static bool is_read(const struct python_file *f)
+static bool is_interpreter_readable(const struct python_file *f)
 {
 	return f->support == PYTHON_READABLE;
 }
@@ -103,7 +103,7 @@ static bool is_read(const struct python_file *f)
 /*
  * Return whether the facts about a readable interpreter are valid; the BPF programs rely on them.
  */
-static bool is_sound(const struct python_file *f)
+static bool is_interpreter_valid(const struct python_file *f)
 {
 	if (f->loops > PYTHON_LOOPS_MAX || !python_layout_check(&f->layout))
 		return false;
@@ -114,30 +114,30 @@ static bool is_sound(const struct python_file *f)
 	return true;
 }
 
-static int read_python(const struct symbolizer *s, size_t size, struct python_file *ret)
+static int read_python_reply(const struct symbolizer *s, size_t size, struct python_file *ret)
 {
 	struct python_file f;
 
 	if (size != sizeof(f))
 		return -EBADMSG;
 	memcpy(&f, s->payload, sizeof(f));
-	if (f.support >= PYTHON_SUPPORT_COUNT || (is_read(&f) && !is_sound(&f)))
+	if (f.support >= PYTHON_SUPPORT_COUNT || (is_interpreter_readable(&f) && !is_interpreter_valid(&f)))
 		return -EBADMSG;
-	if (!is_read(&f))
+	if (!is_interpreter_readable(&f))
 		f = (struct python_file){
 			.support = f.support, .major = f.major, .minor = f.minor, .micro = f.micro};
 	*ret = f;
 	return 0;
 }
 
-int inspect_take(struct symbolizer *s, size_t size)
+int client_handle_python(struct symbolizer *s, size_t size)
 {
 	struct python_file f;
 	int rc = -EBADMSG;
 
-	if (first_request(&s->sent)->type == MESSAGE_INSPECT)
-		rc = read_python(s, size, &f);
+	if (request_first(&s->sent)->type == MESSAGE_INSPECT)
+		rc = read_python_reply(s, size, &f);
 	if (!rc)
-		inspect_end(s, request_take(s), &f);
+		request_end_inspect(s, request_complete_first(s), &f);
 	return rc;
 }

@@ -23,19 +23,19 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory)
 	return 0;
 }
 
-int symbolizer_unwind(struct symbolizer *s, uint64_t object)
+int symbolizer_request_table(struct symbolizer *s, uint64_t object)
 {
-	struct object *o;
+	struct client_object *o;
 	int rc;
 
-	s = reader_of(s, object);
-	o = object_lookup(s, object);
+	s = symbolizer_of_object(s, object);
+	o = client_object_lookup(s, object);
 	if (!o || o->kind != OBJECT_ELF)
 		return -ENOENT;
 	if (o->unwinding)
 		return 0;
-	object_touch(s, o);
-	rc = request_put(s, o, s->cache ? MESSAGE_KEY : MESSAGE_TABLE);
+	client_object_touch(s, o);
+	rc = request_submit(s, o, s->cache ? MESSAGE_KEY : MESSAGE_TABLE);
 	if (rc < 0)
 		return rc;
 	o->unwinding = true;
@@ -44,18 +44,18 @@ int symbolizer_unwind(struct symbolizer *s, uint64_t object)
 	return 0;
 }
 
-int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_question *q,
+int symbolizer_request_pages(struct symbolizer *s, uint64_t object, const struct unwind_page_list *q,
 		     bool urgent)
 {
-	struct object *o = object_lookup(s, object);
+	struct client_object *o = client_object_lookup(s, object);
 	struct request *r;
 	int rc = 0;
 
 	if (!o || o->kind != OBJECT_ELF)
 		return -ENOENT;
-	if (!q->count || q->count > ASK_MAX)
+	if (!q->count || q->count > LOOKUPS_MAX)
 		return -EINVAL;
-	object_touch(s, o);
+	client_object_touch(s, o);
 	r = request_new(o, MESSAGE_PAGES);
 	if (!r)
 		return -ENOMEM;
@@ -64,9 +64,9 @@ int symbolizer_pages(struct symbolizer *s, uint64_t object, const struct unwind_
 	 * a page whose number cannot be stored for lack of memory is not requested, and so not made
 	 */
 	for (size_t i = 0; rc >= 0 && i < q->count; i++)
-		rc = vector_push(&r->questions,
-				 ((struct message_question){.address = q->pages[i]}));
-	if (!r->questions.count || request_wait(s, r) < 0) {
+		rc = vector_push(&r->lookups,
+				 ((struct message_lookup){.address = q->pages[i]}));
+	if (!r->lookups.count || request_schedule(s, r) < 0) {
 		request_free(r);
 		return -ENOMEM;
 	}
@@ -97,12 +97,12 @@ void symbolizer_drop_tables(struct symbolizer *s)
 	struct fair_owner *w, *next;
 	struct request *r;
 
-	if (s->aside)
-		symbolizer_drop_tables(s->aside);
+	if (s->second)
+		symbolizer_drop_tables(s->second);
 	HASH_ITER (hh, s->waiting.owners, w, next) {
 		struct queue theirs = fair_pick(&s->waiting, w, is_whole_table, NULL);
 
-		while ((r = take_request(&theirs))) {
+		while ((r = request_dequeue(&theirs))) {
 			r->object->unwinding = false;
 			s->tables_pending--;
 			s->keys_pending -= r->type == MESSAGE_KEY;
@@ -111,9 +111,9 @@ void symbolizer_drop_tables(struct symbolizer *s)
 	}
 }
 
-void table_end(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t)
+void request_end_table(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t)
 {
-	struct object *o = r->object;
+	struct client_object *o = r->object;
 
 	if (r->type == MESSAGE_PAGES) {
 		if (s->events.pages && !o->forgotten)
@@ -131,7 +131,7 @@ void table_end(struct symbolizer *s, struct request *r, int status, const struct
 	request_free(r);
 }
 
-void table_restart(struct request *r)
+void request_restart_table(struct request *r)
 {
 	free(r->table);
 	r->table = NULL;
@@ -139,14 +139,14 @@ void table_restart(struct request *r)
 	r->keyed = false;
 }
 
-static int read_key(const struct symbolizer *s, const struct object *o, size_t size,
+static int read_table_key(const struct symbolizer *s, const struct client_object *o, size_t size,
 		    struct unwind_key *ret)
 {
 	if (size != sizeof(*ret))
 		return -EBADMSG;
 	memcpy(ret, s->payload, sizeof(*ret));
 	/* the text becomes part of a file name */
-	if (!is_word(ret->build_id, sizeof(ret->build_id), "0123456789abcdef") ||
+	if (!client_text_has_only(ret->build_id, sizeof(ret->build_id), "0123456789abcdef") ||
 	    ret->size != o->stamp.size)
 		return -EBADMSG;
 	return 0;
@@ -156,46 +156,46 @@ static int read_key(const struct symbolizer *s, const struct object *o, size_t s
  * Pass the table that the cache has for the key to the event table, else request the table from the
  * worker.
  */
-static void look_up(struct symbolizer *s, struct request *r)
+static void lookup_cached_table(struct symbolizer *s, struct request *r)
 {
 	struct unwind_table t;
 	void *bytes;
 
 	if (table_cache_get(s->cache, &r->key, &bytes, &t) == 0) {
 		s->stats.tables_cached++;
-		table_end(s, r, 0, &t);
+		request_end_table(s, r, 0, &t);
 		free(bytes);
 		return;
 	}
 	if (r->object->forgotten) { /* its FORGET is already queued and would be sent first */
-		table_end(s, r, -ECANCELED, NULL);
+		request_end_table(s, r, -ECANCELED, NULL);
 		return;
 	}
 	s->keys_pending--;
 	r->type = MESSAGE_TABLE;
 	r->wants_key = true;
-	if (request_wait(s, r) < 0)
-		request_refuse(s, r);
+	if (request_schedule(s, r) < 0)
+		request_fail(s, r);
 }
 
-static int take_key(struct symbolizer *s, size_t size)
+static int handle_table_key(struct symbolizer *s, size_t size)
 {
-	struct request *r = first_request(&s->sent);
+	struct request *r = request_first(&s->sent);
 	bool before = r->type == MESSAGE_TABLE && r->wants_key && !r->keyed && !r->received;
 	int rc = -EBADMSG;
 
 	if (r->type == MESSAGE_KEY || before)
-		rc = read_key(s, r->object, size, &r->key);
+		rc = read_table_key(s, r->object, size, &r->key);
 	if (rc < 0)
 		return rc;
 	if (before)
 		r->keyed = true;
 	else
-		look_up(s, request_take(s));
+		lookup_cached_table(s, request_complete_first(s));
 	return 0;
 }
 
-static void finish_pages(struct symbolizer *s, struct request *r)
+static void finish_received_pages(struct symbolizer *s, struct request *r)
 {
 	struct unwind_table t = {0};
 	char *bytes = r->table;
@@ -204,12 +204,12 @@ static void finish_pages(struct symbolizer *s, struct request *r)
 	r->table = NULL;
 	if (bytes)
 		rc = unwind_pages_check(&t, bytes, r->table_size);
-	table_end(s, r, rc, rc ? NULL : &t);
+	request_end_table(s, r, rc, rc ? NULL : &t);
 	free(bytes);
 }
 
 /* Check a table of which all bytes have arrived, pass it to the event table, and cache it. */
-static void finish_table(struct symbolizer *s, struct request *r)
+static void finish_received_table(struct symbolizer *s, struct request *r)
 {
 	struct unwind_key key = r->key;
 	bool keep = r->keyed && s->cache;
@@ -221,15 +221,15 @@ static void finish_table(struct symbolizer *s, struct request *r)
 	if (bytes)
 		rc = unwind_table_check(&t, bytes, r->table_size);
 	s->stats.tables_made += !rc;
-	table_end(s, r, rc, rc ? NULL : &t);
+	request_end_table(s, r, rc, rc ? NULL : &t);
 	if (!rc && keep)
 		table_cache_put(s->cache, &key, &t);
 	free(bytes);
 }
 
-static int take_part(struct symbolizer *s, const struct message *m, size_t size)
+static int handle_table_part(struct symbolizer *s, const struct message *m, size_t size)
 {
-	struct request *r = first_request(&s->sent);
+	struct request *r = request_first(&s->sent);
 
 	if ((r->type != MESSAGE_TABLE && r->type != MESSAGE_PAGES) || !size ||
 	    m->count > UNWIND_TABLE_MAX)
@@ -246,29 +246,29 @@ static int take_part(struct symbolizer *s, const struct message *m, size_t size)
 	if (r->received != r->table_size)
 		return 0;
 	if (r->type == MESSAGE_PAGES)
-		finish_pages(s, request_take(s));
+		finish_received_pages(s, request_complete_first(s));
 	else
-		finish_table(s, request_take(s));
+		finish_received_table(s, request_complete_first(s));
 	return 0;
 }
 
-static int take_refusal(struct symbolizer *s, const struct message *m, size_t size)
+static int handle_no_table(struct symbolizer *s, const struct message *m, size_t size)
 {
-	if (!request_is_table(first_request(&s->sent)) || size || !m->count || m->count > INT_MAX)
+	if (!request_is_table(request_first(&s->sent)) || size || !m->count || m->count > INT_MAX)
 		return -EBADMSG;
-	table_end(s, request_take(s), -(int)m->count, NULL);
+	request_end_table(s, request_complete_first(s), -(int)m->count, NULL);
 	return 0;
 }
 
-int table_take(struct symbolizer *s, const struct message *m, size_t size)
+int client_handle_table(struct symbolizer *s, const struct message *m, size_t size)
 {
 	switch (m->type) {
-	case MESSAGE_KEY_IS:
-		return take_key(s, size);
-	case MESSAGE_PART:
-		return take_part(s, m, size);
+	case MESSAGE_KEY_REPLY:
+		return handle_table_key(s, size);
+	case MESSAGE_TABLE_PART:
+		return handle_table_part(s, m, size);
 	case MESSAGE_NO_TABLE:
-		return take_refusal(s, m, size);
+		return handle_no_table(s, m, size);
 	}
 	return -EBADMSG;
 }

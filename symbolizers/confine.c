@@ -36,7 +36,7 @@ static int close_all_but(int socket)
 	return 0;
 }
 
-static char *read_maps(void)
+static char *read_own_maps(void)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
 	char *text = malloc(MAPS_MAX);
@@ -56,7 +56,7 @@ static char *read_maps(void)
 
 int confine_drop_shared_memory(void)
 {
-	char *text = read_maps(), *save = NULL, *line, mode[5];
+	char *text = read_own_maps(), *save = NULL, *line, mode[5];
 	uintptr_t start, end;
 
 	if (!text)
@@ -163,7 +163,7 @@ int confine_allow_sanitizer(void *filter)
 			 : 0;
 }
 
-static int allow_some(scmp_filter_ctx filter)
+static int allow_checked_calls(scmp_filter_ctx filter)
 {
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 				  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
@@ -191,7 +191,7 @@ static int refuse_link_calls(scmp_filter_ctx filter)
 	return rc;
 }
 
-static int filter_calls(bool refuse_links)
+static int confine_filter_calls(bool refuse_links)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int rc;
@@ -200,7 +200,7 @@ static int filter_calls(bool refuse_links)
 		return -ENOMEM;
 	rc = confine_allow(filter, calls, sizeof(calls) / sizeof(*calls));
 	if (!rc)
-		rc = allow_some(filter);
+		rc = allow_checked_calls(filter);
 	if (!rc && refuse_links)
 		rc = refuse_link_calls(filter);
 	if (!rc)
@@ -211,7 +211,7 @@ static int filter_calls(bool refuse_links)
 	return rc;
 }
 
-int confine_within(int socket, int parent, const struct confines *c)
+int confine_within(int socket, int parent, const struct confine_limits *c)
 {
 	uint64_t memory;
 	int rc = close_all_but(socket);
@@ -228,12 +228,12 @@ int confine_within(int socket, int parent, const struct confines *c)
 		rc = set_limits(memory, c->files);
 	if (!rc)
 		rc = set_attributes(parent, c->name);
-	return rc ? rc : filter_calls(c->refuse_links);
+	return rc ? rc : confine_filter_calls(c->refuse_links);
 }
 
 int confine(int socket, int parent, unsigned int files)
 {
-	const struct confines c = {
+	const struct confine_limits c = {
 		.name = "skein-names",
 		.files = files,
 		.memory = CONFINED_MEMORY,

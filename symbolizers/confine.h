@@ -13,7 +13,7 @@
 #define CONFINED_MEMORY (1ull << 30)
 
 /* The limits of a worker. */
-struct confines {
+struct confine_limits {
 	const char *name; /* name of the process */
 	unsigned int files; /* maximum number of descriptors */
 	uint64_t memory; /* bytes of memory on top of the inherited memory */
@@ -30,7 +30,7 @@ struct confines {
  * no capabilities, no shared memory, tight limits, and a system call filter that kills it. It dies
  * with its parent. Return 0 or a negative errno; a process that could not be confined must exit.
  */
-int confine_within(int socket, int parent, const struct confines *c);
+int confine_within(int socket, int parent, const struct confine_limits *c);
 /* Like confine_within(), with the limits of the worker of names, and this number of descriptors. */
 int confine(int socket, int parent, unsigned int files);
 

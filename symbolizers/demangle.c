@@ -23,7 +23,7 @@
 #define DEMANGLE_TICKS_FREE 25
 #define DEMANGLE_NAMES_PER_TICK 40
 
-struct slot {
+struct demangler_slot {
 	char *name;	    /* name as in the symbol table; the result follows its NUL */
 	const char *result; /* NULL: the name stays unchanged */
 };
@@ -33,14 +33,14 @@ struct demangler {
 	struct demangle_cost *cost; /* sum to which the cost is added: that of a file, or own */
 	struct demangle_cost own;
 	bool refused; /* whether the last name was refused */
-	struct slot slots[SLOTS];
+	struct demangler_slot slots[SLOTS];
 	char mangled[MANGLED_MAX];
 	/*
 	 * The result, with room for the hash that may be removed; a longer result exceeds every
 	 * reply.
 	 */
-	char text[ANSWER_NAME_MAX + 1 + RUST_HASH_BYTES];
-	char buffer[ANSWER_NAME_MAX + 1];
+	char text[REPLY_NAME_MAX + 1 + RUST_HASH_BYTES];
+	char buffer[REPLY_NAME_MAX + 1];
 };
 
 /*
@@ -61,7 +61,7 @@ static void drop_rust_hash(char *text)
 	*hash = '\0';
 }
 
-size_t copy_cut(const char *text, char *buf, size_t size)
+size_t demangle_copy_cut(const char *text, char *buf, size_t size)
 {
 	static const char ellipsis[] = "\xe2\x80\xa6";
 	size_t length = strnlen(text, size);
@@ -89,7 +89,7 @@ static bool is_mangled(const char *name)
 }
 
 /* Return whether the file has used up its time; checked before a name is demangled. */
-static bool is_spent(const struct demangle_cost *cost)
+static bool is_cost_spent(const struct demangle_cost *cost)
 {
 	return cost->ticks > DEMANGLE_TICKS_FREE + cost->names / DEMANGLE_NAMES_PER_TICK;
 }
@@ -98,13 +98,13 @@ static bool is_spent(const struct demangle_cost *cost)
  * Demangle name into d->text, without its suffix " [module]", which is not part of the mangled
  * name.
  */
-static enum demangle_end run(struct demangler *d, const char *name)
+static enum demangle_end demangle_mangled(struct demangler *d, const char *name)
 {
 	size_t length = strcspn(name, " ");
 
 	if (!is_mangled(name) || length >= MANGLED_MAX)
 		return DEMANGLE_NONE;
-	if (!d->run || is_spent(d->cost))
+	if (!d->run || is_cost_spent(d->cost))
 		return DEMANGLE_REFUSED;
 	d->cost->names++;
 	memcpy(d->mangled, name, length);
@@ -114,7 +114,7 @@ static enum demangle_end run(struct demangler *d, const char *name)
 
 int demangle(struct demangler *d, const char *name, char *buf, size_t size)
 {
-	enum demangle_end end = run(d, name);
+	enum demangle_end end = demangle_mangled(d, name);
 	const char *module = strchr(name, ' ');
 	size_t length;
 
@@ -125,9 +125,9 @@ int demangle(struct demangler *d, const char *name, char *buf, size_t size)
 		return 0;
 	if (end == DEMANGLE_WHOLE)
 		drop_rust_hash(d->text);
-	length = copy_cut(d->text, buf, size);
+	length = demangle_copy_cut(d->text, buf, size);
 	if (module)
-		copy_cut(module, buf + length, size - length);
+		demangle_copy_cut(module, buf + length, size - length);
 	return 1;
 }
 
@@ -176,7 +176,7 @@ static uint32_t hash(const char *text)
 	return h;
 }
 
-static void remember(struct slot *slot, const char *name, const char *result)
+static void keep_demangled(struct demangler_slot *slot, const char *name, const char *result)
 {
 	size_t first = strlen(name) + 1, second = result ? strlen(result) + 1 : 0;
 	char *text;
@@ -196,7 +196,7 @@ static void remember(struct slot *slot, const char *name, const char *result)
 
 const char *demangler_get(struct demangler *d, const char *name)
 {
-	struct slot *slot;
+	struct demangler_slot *slot;
 	const char *result;
 	int rc;
 
@@ -210,6 +210,6 @@ const char *demangler_get(struct demangler *d, const char *name)
 	result = rc > 0 ? d->buffer : NULL;
 	/* Do not keep a refusal: the same name in another file may be demangled. */
 	if (rc >= 0)
-		remember(slot, name, result);
+		keep_demangled(slot, name, result);
 	return result;
 }

@@ -94,7 +94,7 @@ void demangle_free(void *block)
  * Signal handler: count a tick, and leave the call at its time limit. SIGVTALRM stays unblocked in
  * the handler (SA_NODEFER), so leaving need not restore a mask.
  */
-static void tick(int signal)
+static void handle_demangle_tick(int signal)
 {
 	struct demangle_run *r = current;
 
@@ -103,7 +103,7 @@ static void tick(int signal)
 		siglongjmp(r->leave, DEMANGLE_REFUSED);
 }
 
-static void append(const char *text, size_t length, void *context)
+static void append_demangled(const char *text, size_t length, void *context)
 {
 	struct demangle_run *r = context;
 	size_t room = r->size - 1 - r->used;
@@ -115,12 +115,12 @@ static void append(const char *text, size_t length, void *context)
 }
 
 /* Try the demanglers in the order of cplus_demangle(): Rust's older names look like C++ names. */
-static bool call(struct demangle_run *r, const char *name)
+static bool call_demanglers(struct demangle_run *r, const char *name)
 {
-	if (rust_demangle_callback(name, OPTIONS, append, r))
+	if (rust_demangle_callback(name, OPTIONS, append_demangled, r))
 		return true;
 	r->used = 0;
-	return !r->exhausted && cplus_demangle_v3_callback(name, OPTIONS, append, r);
+	return !r->exhausted && cplus_demangle_v3_callback(name, OPTIONS, append_demangled, r);
 }
 
 enum demangle_end demangle_run(struct demangle_run *r, const char *name, char *buf, size_t size,
@@ -136,7 +136,7 @@ enum demangle_end demangle_run(struct demangle_run *r, const char *name, char *b
 	end = sigsetjmp(r->leave, 0);
 	if (!end) {
 		r->running = true;
-		end = call(r, name) ? DEMANGLE_WHOLE : DEMANGLE_NONE;
+		end = call_demanglers(r, name) ? DEMANGLE_WHOLE : DEMANGLE_NONE;
 	}
 	r->running = false;
 	if (end == DEMANGLE_NONE && r->exhausted)
@@ -146,9 +146,9 @@ enum demangle_end demangle_run(struct demangle_run *r, const char *name, char *b
 	return (enum demangle_end)end;
 }
 
-static int start_timer(struct demangle_run *r)
+static int start_demangle_timer(struct demangle_run *r)
 {
-	const struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART | SA_NODEFER};
+	const struct sigaction action = {.sa_handler = handle_demangle_tick, .sa_flags = SA_RESTART | SA_NODEFER};
 	const struct timespec period = {.tv_nsec = DEMANGLE_TICK_NS};
 	const struct itimerspec ticks = {.it_interval = period, .it_value = period};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGVTALRM};
@@ -176,7 +176,7 @@ int demangle_run_new(struct demangle_run **ret)
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
-	rc = start_timer(r);
+	rc = start_demangle_timer(r);
 	if (rc < 0) {
 		free(r);
 		return rc;

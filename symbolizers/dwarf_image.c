@@ -26,24 +26,24 @@ static const char *const names[] = {SECTIONS(SECTION_NAME)};
 static const char name_table[] = "\0" SECTIONS(SECTION_TEXT) ".shstrtab";
 
 #define COMPRESS_ZSTD 2 /* ELFCOMPRESS_ZSTD, which older headers lack */
-#define PIECE (64u << 10) /* bytes read at a time */
+#define PACKED_BLOCK (64u << 10) /* bytes read at a time */
 #define ALTLINK_MAX 4096
 #define ALIGNMENT 16
 
-struct part {
+struct dwarf_section {
 	GElf_Shdr from;
 	GElf_Chdr packed; /* ch_type 0: not compressed */
 	uint64_t at, size; /* place and size of the section in the new image */
 };
 
-struct parts {
-	struct part list[SECTION_COUNT];
+struct dwarf_sections {
+	struct dwarf_section list[SECTION_COUNT];
 	uint64_t header; /* offset of the section headers */
 	uint64_t size;
 };
 
 /* Read the header of a compressed section. */
-static int read_packed(const struct elf_image *image, struct part *p)
+static int read_packed_header(const struct elf_image *image, struct dwarf_section *p)
 {
 	Elf64_Chdr head;
 	int rc;
@@ -68,51 +68,51 @@ static int read_packed(const struct elf_image *image, struct part *p)
  * Find the sections in an image and add up their sizes. If several sections have the same name, the
  * first is used.
  */
-static int find_parts(struct parts *parts, const struct elf_image *image, uint64_t *needed)
+static int find_dwarf_sections(struct dwarf_sections *sections, const struct elf_image *image, uint64_t *needed)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < SECTION_COUNT; i++) {
-		struct part *p = &parts->list[i];
+		struct dwarf_section *p = &sections->list[i];
 
 		if (!elf_section_named(image, names[i], &p->from) ||
 		    p->from.sh_type == SHT_NOBITS || !p->from.sh_size) {
 			p->from.sh_size = 0;
 			continue;
 		}
-		rc = read_packed(image, p);
+		rc = read_packed_header(image, p);
 		if (!rc && __builtin_add_overflow(*needed, p->size, needed))
 			rc = -E2BIG;
 	}
-	if (!rc && !parts->list[0].size)
+	if (!rc && !sections->list[0].size)
 		rc = -ENOENT;
 	return rc;
 }
 
-static uint64_t align(uint64_t at)
+static uint64_t align_section(uint64_t at)
 {
 	return (at + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-static void place(struct parts *parts)
+static void place_sections(struct dwarf_sections *sections)
 {
-	uint64_t at = align(sizeof(Elf64_Ehdr) + sizeof(name_table));
+	uint64_t at = align_section(sizeof(Elf64_Ehdr) + sizeof(name_table));
 
 	for (size_t i = 0; i < SECTION_COUNT; i++) {
-		parts->list[i].at = at;
-		at = align(at + parts->list[i].size);
+		sections->list[i].at = at;
+		at = align_section(at + sections->list[i].size);
 	}
-	parts->header = at;
-	parts->size = at + (SECTION_COUNT + 2) * sizeof(Elf64_Shdr);
+	sections->header = at;
+	sections->size = at + (SECTION_COUNT + 2) * sizeof(Elf64_Shdr);
 }
 
-static void write_headers(char *to, const struct parts *parts, const struct elf_image *image)
+static void write_headers(char *to, const struct dwarf_sections *sections, const struct elf_image *image)
 {
 	Elf64_Ehdr header = {
 		.e_type = ET_DYN,
 		.e_machine = image->header.e_machine,
 		.e_version = EV_CURRENT,
-		.e_shoff = parts->header,
+		.e_shoff = sections->header,
 		.e_ehsize = sizeof(header),
 		.e_shentsize = sizeof(Elf64_Shdr),
 		.e_shnum = SECTION_COUNT + 2,
@@ -123,7 +123,7 @@ static void write_headers(char *to, const struct parts *parts, const struct elf_
 
 	memcpy(header.e_ident, image->header.e_ident, EI_NIDENT);
 	for (size_t i = 0; i < SECTION_COUNT; i++) {
-		const struct part *p = &parts->list[i];
+		const struct dwarf_section *p = &sections->list[i];
 
 		s[i + 1] = (Elf64_Shdr){
 			.sh_name = name,
@@ -143,17 +143,17 @@ static void write_headers(char *to, const struct parts *parts, const struct elf_
 	};
 	memcpy(to, &header, sizeof(header));
 	memcpy(to + sizeof(header), name_table, sizeof(name_table));
-	memcpy(to + parts->header, s, sizeof(s));
+	memcpy(to + sections->header, s, sizeof(s));
 }
 
 /* The bytes of a compressed section, read in blocks. */
-struct packed {
+struct packed_section {
 	const struct elf_image *image;
 	uint64_t at, end;
-	char buf[PIECE];
+	char buf[PACKED_BLOCK];
 };
 
-static int next_piece(struct packed *in, size_t *ret)
+static int next_packed_block(struct packed_section *in, size_t *ret)
 {
 	uint64_t left = in->end - in->at;
 	size_t size = left < sizeof(in->buf) ? (size_t)left : sizeof(in->buf);
@@ -161,19 +161,19 @@ static int next_piece(struct packed *in, size_t *ret)
 
 	in->at += size;
 	*ret = size;
-	beat(in->image->beat);
+	heartbeat_send(in->image->heartbeat);
 	return rc;
 }
 
 /* Return the room left for output, as zlib counts it: in 32 bits. */
-static unsigned int room(const z_stream *z, char *to, uint64_t size)
+static unsigned int output_room(const z_stream *z, char *to, uint64_t size)
 {
 	uint64_t left = size - (uint64_t)((char *)z->next_out - to);
 
 	return left < UINT32_MAX ? (unsigned int)left : UINT32_MAX;
 }
 
-static int unpack_zlib(struct packed *in, char *to, uint64_t size)
+static int unpack_zlib(struct packed_section *in, char *to, uint64_t size)
 {
 	z_stream z = {.next_out = (Bytef *)to};
 	int state = inflateInit(&z), rc = state == Z_OK ? 0 : -ENOMEM;
@@ -181,11 +181,11 @@ static int unpack_zlib(struct packed *in, char *to, uint64_t size)
 
 	while (!rc && state == Z_OK) {
 		if (!z.avail_in) {
-			rc = next_piece(in, &got);
+			rc = next_packed_block(in, &got);
 			z.next_in = (Bytef *)in->buf;
 			z.avail_in = (unsigned int)got;
 		}
-		z.avail_out = room(&z, to, size);
+		z.avail_out = output_room(&z, to, size);
 		if (!rc)
 			state = inflate(&z, Z_NO_FLUSH);
 	}
@@ -195,7 +195,7 @@ static int unpack_zlib(struct packed *in, char *to, uint64_t size)
 	return rc;
 }
 
-static int unpack_zstd(struct packed *in, char *to, uint64_t size)
+static int unpack_zstd(struct packed_section *in, char *to, uint64_t size)
 {
 	ZSTD_DStream *z = ZSTD_createDStream();
 	ZSTD_outBuffer out = {.dst = to, .size = size};
@@ -203,15 +203,15 @@ static int unpack_zstd(struct packed *in, char *to, uint64_t size)
 	int rc = z ? 0 : -ENOMEM;
 
 	while (!rc && state) {
-		ZSTD_inBuffer piece = {.src = in->buf};
+		ZSTD_inBuffer block = {.src = in->buf};
 
-		rc = next_piece(in, &got);
-		piece.size = got;
-		while (!rc && state && piece.pos < piece.size) {
-			size_t before = piece.pos, made = out.pos;
+		rc = next_packed_block(in, &got);
+		block.size = got;
+		while (!rc && state && block.pos < block.size) {
+			size_t before = block.pos, made = out.pos;
 
-			state = ZSTD_decompressStream(z, &out, &piece);
-			if (ZSTD_isError(state) || (piece.pos == before && out.pos == made))
+			state = ZSTD_decompressStream(z, &out, &block);
+			if (ZSTD_isError(state) || (block.pos == before && out.pos == made))
 				rc = -EBADMSG;
 		}
 	}
@@ -219,12 +219,12 @@ static int unpack_zstd(struct packed *in, char *to, uint64_t size)
 	return rc ? rc : out.pos == size ? 0 : -EBADMSG;
 }
 
-static int read_part(char *to, const struct part *p, const struct elf_image *image)
+static int read_dwarf_section(char *to, const struct dwarf_section *p, const struct elf_image *image)
 {
-	struct packed *in;
+	struct packed_section *in;
 	int rc;
 
-	beat(image->beat);
+	heartbeat_send(image->heartbeat);
 	if (!p->size)
 		return 0;
 	if (!p->packed.ch_type)
@@ -245,7 +245,7 @@ static int read_part(char *to, const struct part *p, const struct elf_image *ima
  * Return whether the file has 64 bits and this machine's byte order: other code hardly ever runs
  * here.
  */
-static bool is_ours(const struct elf_image *image)
+static bool is_native_image(const struct elf_image *image)
 {
 	const unsigned char *ident = image->header.e_ident;
 
@@ -257,7 +257,7 @@ static bool is_ours(const struct elf_image *image)
  * Handler for libdw when memory runs out: exit. Without this handler, libdw prints a message and
  * exits.
  */
-static void __attribute__((noreturn)) give_up(void)
+static void __attribute__((noreturn)) exit_without_memory(void)
 {
 	_exit(1);
 }
@@ -270,32 +270,32 @@ static int open_dwarf(struct dwarf_image *d)
 	d->dwarf = dwarf_begin_elf(d->elf, DWARF_C_READ, NULL);
 	if (!d->dwarf)
 		return -EBADMSG;
-	dwarf_new_oom_handler(d->dwarf, give_up);
+	dwarf_new_oom_handler(d->dwarf, exit_without_memory);
 	return 0;
 }
 
 int dwarf_image_open(struct dwarf_image *ret, const struct elf_image *image, uint64_t budget,
 		     uint64_t *needed)
 {
-	struct parts parts = {.size = 0};
-	int rc = is_ours(image) ? 0 : -EBADMSG;
+	struct dwarf_sections sections = {.size = 0};
+	int rc = is_native_image(image) ? 0 : -EBADMSG;
 
 	*ret = (struct dwarf_image){0};
 	*needed = 0;
 	if (!rc)
-		rc = find_parts(&parts, image, needed);
+		rc = find_dwarf_sections(&sections, image, needed);
 	if (!rc && *needed > budget)
 		rc = -E2BIG;
 	if (rc < 0)
 		return rc;
-	place(&parts);
-	ret->size = parts.size;
-	ret->bytes = calloc(1, parts.size);
+	place_sections(&sections);
+	ret->size = sections.size;
+	ret->bytes = calloc(1, sections.size);
 	if (!ret->bytes)
 		return -ENOMEM;
-	write_headers(ret->bytes, &parts, image);
+	write_headers(ret->bytes, &sections, image);
 	for (size_t i = 0; !rc && i < SECTION_COUNT; i++)
-		rc = read_part(ret->bytes, &parts.list[i], image);
+		rc = read_dwarf_section(ret->bytes, &sections.list[i], image);
 	return rc ? rc : open_dwarf(ret);
 }
 

@@ -18,7 +18,7 @@
  * otherwise set facts->wants_common.
  */
 static int open_common(struct dwarf_places *p, const struct elf_image *of, int fd, uint64_t budget,
-		       struct source_facts *facts, struct beat *b)
+		       struct source_facts *facts, struct heartbeat *b)
 {
 	struct object_facts identity = {0};
 	struct elf_image image;
@@ -49,8 +49,8 @@ static int open_common(struct dwarf_places *p, const struct elf_image *of, int f
 	return rc == -ENOENT ? 0 : rc;
 }
 
-static int open_image(struct dwarf_places *p, const struct elf_image *image, int common,
-		      uint64_t budget, struct source_facts *facts, struct beat *b)
+static int open_dwarf_places(struct dwarf_places *p, const struct elf_image *image, int common,
+		      uint64_t budget, struct source_facts *facts, struct heartbeat *b)
 {
 	int rc = dwarf_image_open(&p->image, image, budget, &facts->needed);
 
@@ -63,29 +63,29 @@ static int open_image(struct dwarf_places *p, const struct elf_image *image, int
 	return !rc && !p->units.ranges.count ? -ENOENT : rc;
 }
 
-static void close_images(struct dwarf_places *p)
+static void close_dwarf_places(struct dwarf_places *p)
 {
 	dwarf_units_free(&p->units);
 	dwarf_image_close(&p->image);
 	dwarf_image_close(&p->common);
 }
 
-static int open_debug(struct dwarf_places *p, const struct dwarf_fds *fds,
+static int open_places_of_debug_file(struct dwarf_places *p, const struct dwarf_fds *fds,
 		      const struct object_facts *identity, uint64_t budget,
-		      struct source_facts *facts, struct beat *b)
+		      struct source_facts *facts, struct heartbeat *b)
 {
 	struct elf_image debug;
 	int rc = elf_image_open(&debug, fds->debug, b);
 
 	if (!rc)
-		rc = elf_belongs(&debug, identity)
-			     ? open_image(p, &debug, fds->common, budget, facts, b)
+		rc = elf_is_debug_file_of(&debug, identity)
+			     ? open_dwarf_places(p, &debug, fds->common, budget, facts, b)
 			     : -ENOENT;
 	elf_image_close(&debug);
 	return rc;
 }
 
-static void tell_identity(struct source_facts *facts, const struct object_facts *identity)
+static void set_source_identity(struct source_facts *facts, const struct object_facts *identity)
 {
 	memcpy(facts->build_id, identity->build_id, sizeof(facts->build_id));
 	memcpy(facts->debuglink, identity->debuglink, sizeof(facts->debuglink));
@@ -93,7 +93,7 @@ static void tell_identity(struct source_facts *facts, const struct object_facts 
 
 int dwarf_places_open(struct dwarf_places *ret, const struct dwarf_fds *fds,
 		      const struct stamp *stamp, uint64_t budget, struct source_facts *facts,
-		      struct beat *b)
+		      struct heartbeat *b)
 {
 	struct object_facts identity = {0};
 	struct elf_image image;
@@ -103,15 +103,15 @@ int dwarf_places_open(struct dwarf_places *ret, const struct dwarf_fds *fds,
 	rc = elf_image_open(&image, fds->file, b);
 	if (!rc) {
 		elf_image_identity(&image, &identity);
-		tell_identity(facts, &identity);
+		set_source_identity(facts, &identity);
 		rc = elf_read_segments(&ret->elf, &image);
 	}
 	if (!rc)
-		rc = open_image(ret, &image, fds->common, budget, facts, b);
+		rc = open_dwarf_places(ret, &image, fds->common, budget, facts, b);
 	elf_image_close(&image);
 	if (rc == -ENOENT && fds->debug >= 0) {
-		close_images(ret);
-		rc = open_debug(ret, fds, &identity, budget, facts, b);
+		close_dwarf_places(ret);
+		rc = open_places_of_debug_file(ret, fds, &identity, budget, facts, b);
 	}
 	facts->wants_debug = rc == -ENOENT && !facts->split;
 	return rc ? rc : stamp_check(fds->file, stamp);
@@ -119,7 +119,7 @@ int dwarf_places_open(struct dwarf_places *ret, const struct dwarf_fds *fds,
 
 void dwarf_places_close(struct dwarf_places *p)
 {
-	close_images(p);
+	close_dwarf_places(p);
 	elf_free(&p->elf);
 	*p = (struct dwarf_places){0};
 }
@@ -141,7 +141,7 @@ static bool is_scope(Dwarf_Die *die)
  * Find the scope that covers the address among the children of *die, and set *die to it. Return
  * false if there is none.
  */
-static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
+static bool enter_scope(Dwarf_Die *die, uint64_t address, unsigned int *steps)
 {
 	Dwarf_Die child;
 
@@ -165,14 +165,14 @@ static bool go_into(Dwarf_Die *die, uint64_t address, unsigned int *steps)
  * List a function and the functions inlined into it at the address, outermost first. Return how
  * many.
  */
-static unsigned int chain_of(Dwarf_Die *function, uint64_t address,
+static unsigned int list_inlined(Dwarf_Die *function, uint64_t address,
 			     Dwarf_Die chain[SOURCE_PLACES_MAX])
 {
 	Dwarf_Die die = *function;
 	unsigned int count = 0, steps = 0;
 
 	chain[count++] = *function;
-	for (int depth = 0; depth < DEPTH_MAX && go_into(&die, address, &steps); depth++) {
+	for (int depth = 0; depth < DEPTH_MAX && enter_scope(&die, address, &steps); depth++) {
 		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
 			continue;
 		if (count == SOURCE_PLACES_MAX)
@@ -182,7 +182,7 @@ static unsigned int chain_of(Dwarf_Die *function, uint64_t address,
 	return count;
 }
 
-static const char *text(const char *s)
+static const char *dwarf_text(const char *s)
 {
 	return s ? s : "";
 }
@@ -191,7 +191,7 @@ static const char *text(const char *s)
  * Get the number in an attribute. Return false if there is no such attribute, or if its number is
  * invalid.
  */
-static bool number_of(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *ret)
+static bool attribute_number(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *ret)
 {
 	Dwarf_Word value;
 
@@ -202,16 +202,16 @@ static bool number_of(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a
 	return true;
 }
 
-static uint32_t line_number_of(Dwarf_Die *die, unsigned int attribute)
+static uint32_t attribute_line(Dwarf_Die *die, unsigned int attribute)
 {
 	Dwarf_Attribute a;
 	uint32_t number;
 
-	return number_of(die, attribute, &a, &number) ? number : 0;
+	return attribute_number(die, attribute, &a, &number) ? number : 0;
 }
 
 /* Look up a file by its number in the unit of the attribute. Number 0 is valid (since DWARF 5). */
-static const char *file_of(Dwarf_Die *die, unsigned int attribute)
+static const char *attribute_file(Dwarf_Die *die, unsigned int attribute)
 {
 	Dwarf_Attribute a;
 	Dwarf_Files *files;
@@ -220,21 +220,21 @@ static const char *file_of(Dwarf_Die *die, unsigned int attribute)
 	Dwarf_Die unit;
 	size_t count;
 
-	if (number_of(die, attribute, &a, &number) && dwarf_cu_die(a.cu, &unit, NULL, NULL, NULL,
+	if (attribute_number(die, attribute, &a, &number) && dwarf_cu_die(a.cu, &unit, NULL, NULL, NULL,
 								   NULL, NULL, NULL) &&
 	    dwarf_getsrcfiles(&unit, &files, &count) == 0 && number < count)
 		name = dwarf_filesrc(files, number, NULL, NULL);
 	return name && strcmp(name, NO_FILE) != 0 ? name : "";
 }
 
-static const char *folder_of(Dwarf_Die *unit)
+static const char *unit_folder(Dwarf_Die *unit)
 {
 	Dwarf_Attribute a;
 
-	return text(dwarf_attr(unit, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) : NULL);
+	return dwarf_text(dwarf_attr(unit, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) : NULL);
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *function_linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute a;
 	const char *name = NULL;
@@ -242,17 +242,17 @@ static const char *name_of(Dwarf_Die *die)
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &a) ||
 	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a))
 		name = dwarf_formstring(&a);
-	return text(name ? name : dwarf_diename(die));
+	return dwarf_text(name ? name : dwarf_diename(die));
 }
 
 /* Set the file and line of the call to an inlined function, which are in the function around it. */
-static void call_of(Dwarf_Die *inlined, struct dwarf_place *to)
+static void set_call_place(Dwarf_Die *inlined, struct dwarf_place *to)
 {
-	to->line = line_number_of(inlined, DW_AT_call_line);
-	to->file = file_of(inlined, DW_AT_call_file);
+	to->line = attribute_line(inlined, DW_AT_call_line);
+	to->file = attribute_file(inlined, DW_AT_call_file);
 }
 
-static void line_of(Dwarf_Die *unit, uint64_t address, struct dwarf_place *to)
+static void set_line_place(Dwarf_Die *unit, uint64_t address, struct dwarf_place *to)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
 	int number = 0;
@@ -261,16 +261,16 @@ static void line_of(Dwarf_Die *unit, uint64_t address, struct dwarf_place *to)
 	to->line = 0;
 	if (!line)
 		return;
-	to->file = text(dwarf_linesrc(line, NULL, NULL));
+	to->file = dwarf_text(dwarf_linesrc(line, NULL, NULL));
 	if (dwarf_lineno(line, &number) == 0 && number > 0)
 		to->line = (uint32_t)number;
 }
 
-static void describe(Dwarf_Die *die, struct dwarf_place *to)
+static void set_function_place(Dwarf_Die *die, struct dwarf_place *to)
 {
-	to->name = name_of(die);
-	to->declared = file_of(die, DW_AT_decl_file);
-	to->declared_line = line_number_of(die, DW_AT_decl_line);
+	to->name = function_linkage_name(die);
+	to->declared = attribute_file(die, DW_AT_decl_file);
+	to->declared_line = attribute_line(die, DW_AT_decl_line);
 }
 
 unsigned int dwarf_places_find(struct dwarf_places *p, uint64_t offset,
@@ -282,19 +282,19 @@ unsigned int dwarf_places_find(struct dwarf_places *p, uint64_t offset,
 	uint64_t address;
 
 	memset(ret, 0, SOURCE_PLACES_MAX * sizeof(*ret));
-	if (!elf_address(&p->elf, offset, &address) ||
+	if (!elf_offset_to_address(&p->elf, offset, &address) ||
 	    dwarf_units_find(&p->units, address, &unit, &function, &in_function) != 1)
 		return 0;
 	if (in_function)
-		count = chain_of(&function, address, chain);
+		count = list_inlined(&function, address, chain);
 	ret[0].name = ret[0].declared = "";
-	ret[0].folder = folder_of(&unit);
+	ret[0].folder = unit_folder(&unit);
 	for (unsigned int i = 0; in_function && i < count; i++) {
-		describe(&chain[count - 1 - i], &ret[i]);
+		set_function_place(&chain[count - 1 - i], &ret[i]);
 		ret[i].folder = ret[0].folder;
 	}
-	line_of(&unit, address, &ret[0]);
+	set_line_place(&unit, address, &ret[0]);
 	for (unsigned int i = 1; i < count; i++)
-		call_of(&chain[count - i], &ret[i]);
+		set_call_place(&chain[count - i], &ret[i]);
 	return in_function || ret[0].line ? count : 0;
 }

@@ -33,7 +33,7 @@ struct dwarf_fds {
  */
 int dwarf_places_open(struct dwarf_places *ret, const struct dwarf_fds *fds,
 		      const struct stamp *stamp, uint64_t budget, struct source_facts *facts,
-		      struct beat *b);
+		      struct heartbeat *b);
 void dwarf_places_close(struct dwarf_places *p);
 
 /* One function at an address. Texts belong to libdw, and are "" where unknown. */

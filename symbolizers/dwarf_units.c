@@ -34,24 +34,24 @@ struct dwarf_unit {
 	UT_hash_handle hh;
 };
 
-static int by_start(const void *a, const void *b)
+static int by_dwarf_start(const void *a, const void *b)
 {
 	const struct dwarf_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void sort(dwarf_ranges_t *ranges)
+static void sort_dwarf_ranges(dwarf_ranges_t *ranges)
 {
 	if (ranges->count)
-		qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_start);
+		qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_dwarf_start);
 }
 
 /*
  * Return the last range that begins at or before the address and contains it; NULL if there is
  * none.
  */
-static const struct dwarf_range *find(const dwarf_ranges_t *ranges, uint64_t address)
+static const struct dwarf_range *find_dwarf_range(const dwarf_ranges_t *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->count;
 
@@ -74,7 +74,7 @@ static const struct dwarf_range *find(const dwarf_ranges_t *ranges, uint64_t add
  * Add all ranges of an entry, except those that begin at 0: these are of code that the linker has
  * dropped.
  */
-static int add_ranges(dwarf_ranges_t *to, Dwarf_Die *die)
+static int add_dwarf_ranges(dwarf_ranges_t *to, Dwarf_Die *die)
 {
 	struct dwarf_range r = {.die = dwarf_dieoffset(die)};
 	Dwarf_Addr base;
@@ -91,27 +91,27 @@ static int add_ranges(dwarf_ranges_t *to, Dwarf_Die *die)
 	return 0;
 }
 
-int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct beat *b)
+int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct heartbeat *b)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;
 	int rc = 0, more;
 
-	*u = (struct dwarf_units){.dwarf = dwarf, .beat = b};
+	*u = (struct dwarf_units){.dwarf = dwarf, .heartbeat = b};
 	while (!rc && (more = dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL)) == 0) {
 		if (type == DW_UT_skeleton || dwarf_hasattr(&die, AT_GNU_DWO_NAME))
 			u->split++;
 		else if (type == DW_UT_compile)
-			rc = add_ranges(&u->ranges, &die);
-		beat(b);
+			rc = add_dwarf_ranges(&u->ranges, &die);
+		heartbeat_send(b);
 	}
-	sort(&u->ranges);
+	sort_dwarf_ranges(&u->ranges);
 	/* keep the units before an invalid one */
 	return rc ? rc : more < 0 && !u->ranges.count ? -EBADMSG : 0;
 }
 
-static void forget_functions(struct dwarf_units *u)
+static void drop_unit_functions(struct dwarf_units *u)
 {
 	struct dwarf_unit *unit, *next;
 
@@ -125,7 +125,7 @@ static void forget_functions(struct dwarf_units *u)
 
 void dwarf_units_free(struct dwarf_units *u)
 {
-	forget_functions(u);
+	drop_unit_functions(u);
 	vector_free(&u->ranges);
 }
 
@@ -159,7 +159,7 @@ static int next_sibling(Dwarf_Die *die)
 }
 
 /* Read all functions below the entry of a unit. */
-static int read_functions(struct dwarf_unit *unit, Dwarf_Die *root, struct beat *b)
+static int read_unit_functions(struct dwarf_unit *unit, Dwarf_Die *root, struct heartbeat *b)
 {
 	Dwarf_Die level[DEPTH_MAX];
 	int depth = 0, rc = 0;
@@ -170,8 +170,8 @@ static int read_functions(struct dwarf_unit *unit, Dwarf_Die *root, struct beat 
 		Dwarf_Die *die = &level[depth];
 
 		if (dwarf_tag(die) == DW_TAG_subprogram)
-			rc = add_ranges(&unit->functions, die);
-		beat(b);
+			rc = add_dwarf_ranges(&unit->functions, die);
+		heartbeat_send(b);
 		if (depth + 1 < DEPTH_MAX && may_hold_functions(die) &&
 		    dwarf_child(die, &level[depth + 1]) == 0 &&
 		    dwarf_dieoffset(&level[depth + 1]) > dwarf_dieoffset(die)) {
@@ -181,11 +181,11 @@ static int read_functions(struct dwarf_unit *unit, Dwarf_Die *root, struct beat 
 		while (depth >= 0 && next_sibling(&level[depth]))
 			depth--;
 	}
-	sort(&unit->functions);
+	sort_dwarf_ranges(&unit->functions);
 	return rc;
 }
 
-static int unit_of(struct dwarf_units *u, Dwarf_Die *root, struct dwarf_unit **ret)
+static int find_or_read_unit(struct dwarf_units *u, Dwarf_Die *root, struct dwarf_unit **ret)
 {
 	Dwarf_Off die = dwarf_dieoffset(root);
 	struct dwarf_unit *unit;
@@ -196,12 +196,12 @@ static int unit_of(struct dwarf_units *u, Dwarf_Die *root, struct dwarf_unit **r
 	if (unit)
 		return 0;
 	if (u->functions > FUNCTIONS_MAX)
-		forget_functions(u);
+		drop_unit_functions(u);
 	unit = calloc(1, sizeof(*unit));
 	if (!unit)
 		return -ENOMEM;
 	unit->die = die;
-	rc = read_functions(unit, root, u->beat);
+	rc = read_unit_functions(unit, root, u->heartbeat);
 	if (rc < 0) {
 		vector_free(&unit->functions);
 		free(unit);
@@ -216,7 +216,7 @@ static int unit_of(struct dwarf_units *u, Dwarf_Die *root, struct dwarf_unit **r
 int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, Dwarf_Die *function,
 		     bool *in_function)
 {
-	const struct dwarf_range *r = find(&u->ranges, address);
+	const struct dwarf_range *r = find_dwarf_range(&u->ranges, address);
 	struct dwarf_unit *of;
 	int rc;
 
@@ -225,10 +225,10 @@ int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, D
 		return 0;
 	if (!dwarf_offdie(u->dwarf, r->die, unit))
 		return -EBADMSG;
-	rc = unit_of(u, unit, &of);
+	rc = find_or_read_unit(u, unit, &of);
 	if (rc < 0)
 		return rc;
-	r = find(&of->functions, address);
+	r = find_dwarf_range(&of->functions, address);
 	*in_function = r && dwarf_offdie(u->dwarf, r->die, function);
 	return 1;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/vector.h"
-#include "symbolizers/beat.h"
+#include "symbolizers/heartbeat.h"
 
 struct dwarf_range {
 	uint64_t start, end; /* end is exclusive */
@@ -30,14 +30,14 @@ struct dwarf_units {
 	struct dwarf_unit *read; /* units whose functions were read */
 	size_t functions; /* ranges of functions in these units */
 	unsigned int split; /* units with information in .dwo files, which are not read */
-	struct beat *beat;
+	struct heartbeat *heartbeat;
 };
 
 /*
  * Read the ranges of all units. Return 0, -EBADMSG, -E2BIG or -ENOMEM. Call dwarf_units_free()
  * also after failure.
  */
-int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct beat *b);
+int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct heartbeat *b);
 void dwarf_units_free(struct dwarf_units *u);
 
 /*

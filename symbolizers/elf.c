@@ -21,7 +21,7 @@ enum { QUALITY_TYPED = 4, QUALITY_SIZED = 8 };
 /* Lower ranks are those of functions without a symbol, see elf_frames.c. */
 #define RANK_SYMBOLS 1
 
-struct reader {
+struct symbol_reader {
 	struct symtab *symbols;
 	const struct elf_image *image;
 	uint32_t names; /* start of the string table in symbols->names */
@@ -29,7 +29,7 @@ struct reader {
 	VECTOR(GElf_Shdr) sections;
 };
 
-static unsigned int quality(const GElf_Sym *s)
+static unsigned int symbol_quality(const GElf_Sym *s)
 {
 	unsigned int binding = GELF_ST_BIND(s->st_info), type = GELF_ST_TYPE(s->st_info);
 
@@ -40,7 +40,7 @@ static unsigned int quality(const GElf_Sym *s)
 }
 
 /* Return whether a symbol is a function, or a label of assembler code in an executable section. */
-static bool is_code(const struct reader *r, const GElf_Sym *s, const char *name)
+static bool is_code_symbol(const struct symbol_reader *r, const GElf_Sym *s, const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(s->st_info);
 
@@ -57,16 +57,16 @@ static bool is_code(const struct reader *r, const GElf_Sym *s, const char *name)
 	       (r->sections.items[s->st_shndx].sh_flags & SHF_EXECINSTR);
 }
 
-static int add_symbol(struct reader *r, const GElf_Sym *s)
+static int add_elf_symbol(struct symbol_reader *r, const GElf_Sym *s)
 {
-	struct symbol_range range = {.start = s->st_value, .rank = quality(s)};
+	struct symbol_range range = {.start = s->st_value, .rank = symbol_quality(s)};
 	const char *name;
 
 	if (s->st_name >= r->names_size)
 		return 0;
 	range.name = r->names + s->st_name;
 	name = r->symbols->names.items + range.name;
-	if (!is_code(r, s, name) || __builtin_add_overflow(s->st_value, s->st_size, &range.end))
+	if (!is_code_symbol(r, s, name) || __builtin_add_overflow(s->st_value, s->st_size, &range.end))
 		return 0;
 	if (!s->st_size) {
 		/*
@@ -85,7 +85,7 @@ static int add_symbol(struct reader *r, const GElf_Sym *s)
 }
 
 /* Return one entry of a symbol table, in this machine's byte order, for either ELF class. */
-static GElf_Sym entry(const struct elf_image *image, const Elf_Data *data, size_t i)
+static GElf_Sym symbol_entry(const struct elf_image *image, const Elf_Data *data, size_t i)
 {
 	const Elf32_Sym *s;
 
@@ -102,7 +102,7 @@ static GElf_Sym entry(const struct elf_image *image, const Elf_Data *data, size_
 	};
 }
 
-static int add_entries(struct reader *r, const GElf_Shdr *table)
+static int add_symbol_entries(struct symbol_reader *r, const GElf_Shdr *table)
 {
 	const struct elf_image *image = r->image;
 	size_t size = gelf_fsize(image->elf, ELF_T_SYM, 1, EV_CURRENT);
@@ -119,9 +119,9 @@ static int add_entries(struct reader *r, const GElf_Shdr *table)
 		if (!rc && !gelf_xlatetom(image->elf, &data, &data, image->header.e_ident[EI_DATA]))
 			rc = -EBADMSG;
 		for (size_t i = 0; !rc && i < n; i++) {
-			GElf_Sym s = entry(image, &data, i);
+			GElf_Sym s = symbol_entry(image, &data, i);
 
-			rc = add_symbol(r, &s);
+			rc = add_elf_symbol(r, &s);
 		}
 		at += n;
 	}
@@ -129,7 +129,7 @@ static int add_entries(struct reader *r, const GElf_Shdr *table)
 }
 
 /* Add the whole string table unchanged, so that overlapping names are not multiplied. */
-static int add_strings(struct reader *r, const GElf_Shdr *strings)
+static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
 {
 	struct symtab *t = r->symbols;
 	size_t first = t->names.count ? t->names.count : 1;
@@ -153,9 +153,9 @@ static int add_strings(struct reader *r, const GElf_Shdr *strings)
 }
 
 /* Add the symbols of a table by its type. Return -ENOENT if the image has no such table. */
-static int add_table(struct symtab *symbols, const struct elf_image *image, uint32_t type)
+static int add_symbol_table(struct symtab *symbols, const struct elf_image *image, uint32_t type)
 {
-	struct reader r = {.symbols = symbols, .image = image};
+	struct symbol_reader r = {.symbols = symbols, .image = image};
 	GElf_Shdr table, strings;
 	int rc = 0;
 
@@ -171,14 +171,14 @@ static int add_table(struct symtab *symbols, const struct elf_image *image, uint
 		rc = vector_push(&r.sections, s);
 	}
 	if (!rc)
-		rc = add_strings(&r, &strings);
+		rc = add_symbol_names(&r, &strings);
 	if (!rc)
-		rc = add_entries(&r, &table);
+		rc = add_symbol_entries(&r, &table);
 	vector_free(&r.sections);
 	return rc;
 }
 
-static size_t underscores(const char *name)
+static size_t count_underscores(const char *name)
 {
 	size_t n = 0;
 
@@ -201,8 +201,8 @@ static int by_preference(const void *a, const void *b, void *context)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	m = underscores(p);
-	n = underscores(q);
+	m = count_underscores(p);
+	n = count_underscores(q);
 	if (m == n) {
 		m = strnlen(p, COMPARED);
 		n = strnlen(q, COMPARED);
@@ -237,7 +237,7 @@ static void rank_symbols(struct symtab *t)
 	}
 }
 
-bool elf_belongs(const struct elf_image *debug, const struct object_facts *facts)
+bool elf_is_debug_file_of(const struct elf_image *debug, const struct object_facts *facts)
 {
 	struct object_facts other = {0};
 	uint32_t crc;
@@ -250,13 +250,13 @@ bool elf_belongs(const struct elf_image *debug, const struct object_facts *facts
 }
 
 static int add_debug_file(struct symtab *symbols, int fd, const struct object_facts *facts,
-			  struct beat *b)
+			  struct heartbeat *b)
 {
 	struct elf_image debug;
 	int rc = elf_image_open(&debug, fd, b);
 
 	if (!rc)
-		rc = elf_belongs(&debug, facts) ? add_table(symbols, &debug, SHT_SYMTAB) : -ENOENT;
+		rc = elf_is_debug_file_of(&debug, facts) ? add_symbol_table(symbols, &debug, SHT_SYMTAB) : -ENOENT;
 	elf_image_close(&debug);
 	return rc;
 }
@@ -267,7 +267,7 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
 	int rc = elf_image_open_debugdata(&inner, image);
 
 	if (!rc)
-		rc = add_table(symbols, &inner, SHT_SYMTAB);
+		rc = add_symbol_table(symbols, &inner, SHT_SYMTAB);
 	elf_image_close(&inner);
 	return rc;
 }
@@ -276,17 +276,17 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
  * Add the symbols of the best source that can be read. Return an error only if no source can be
  * read.
  */
-static int add_best(struct symtab *symbols, const struct elf_image *image, int debug_fd,
+static int add_best_symbols(struct symtab *symbols, const struct elf_image *image, int debug_fd,
 		    struct object_facts *facts)
 {
-	int rc = add_table(symbols, image, SHT_SYMTAB), dynamic;
+	int rc = add_symbol_table(symbols, image, SHT_SYMTAB), dynamic;
 
 	if (!rc)
 		return 0;
 	facts->wants_debug = true;
 	if (debug_fd >= 0) {
 		symtab_free(symbols);
-		if (add_debug_file(symbols, debug_fd, facts, image->beat) == 0) {
+		if (add_debug_file(symbols, debug_fd, facts, image->heartbeat) == 0) {
 			facts->wants_debug = false;
 			return 0;
 		}
@@ -296,7 +296,7 @@ static int add_best(struct symtab *symbols, const struct elf_image *image, int d
 		facts->wants_debug = false;
 	else
 		symtab_free(symbols);
-	dynamic = add_table(symbols, image, SHT_DYNSYM);
+	dynamic = add_symbol_table(symbols, image, SHT_DYNSYM);
 	if (dynamic == -ENOENT)
 		return facts->wants_debug && rc != -ENOENT ? rc : 0;
 	return dynamic;
@@ -324,7 +324,7 @@ int elf_read_segments(struct elf *e, const struct elf_image *image)
 	return rc;
 }
 
-static int read_image(struct elf *e, const struct elf_image *image, int debug_fd,
+static int read_elf_image(struct elf *e, const struct elf_image *image, int debug_fd,
 		      struct object_facts *facts)
 {
 	int rc;
@@ -332,7 +332,7 @@ static int read_image(struct elf *e, const struct elf_image *image, int debug_fd
 	elf_image_identity(image, facts);
 	rc = elf_read_segments(e, image);
 	if (!rc)
-		rc = add_best(&e->symbols, image, debug_fd, facts);
+		rc = add_best_symbols(&e->symbols, image, debug_fd, facts);
 	if (!rc) {
 		rank_symbols(&e->symbols);
 		if (facts->wants_debug)
@@ -352,7 +352,7 @@ static int read_image(struct elf *e, const struct elf_image *image, int debug_fd
 }
 
 int elf_read(struct elf *ret, int fd, int debug_fd, const struct stamp *stamp,
-	     struct object_facts *facts, struct beat *b)
+	     struct object_facts *facts, struct heartbeat *b)
 {
 	struct elf_image image;
 	int rc;
@@ -360,7 +360,7 @@ int elf_read(struct elf *ret, int fd, int debug_fd, const struct stamp *stamp,
 	*ret = (struct elf){0};
 	rc = elf_image_open(&image, fd, b);
 	if (!rc)
-		rc = read_image(ret, &image, debug_fd, facts);
+		rc = read_elf_image(ret, &image, debug_fd, facts);
 	elf_image_close(&image);
 	return rc ? rc : stamp_check(fd, stamp);
 }
@@ -373,7 +373,7 @@ void elf_free(struct elf *e)
 }
 
 /* Two segments may map the same page of the file: use the executable one, since it has the code. */
-bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret)
+bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *ret)
 {
 	bool found = false;
 
@@ -390,7 +390,7 @@ bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret)
 	return found;
 }
 
-static bool in_starts(const struct elf *e, uint64_t address)
+static bool is_in_starts(const struct elf *e, uint64_t address)
 {
 	for (size_t i = 0; i < e->starts.count; i++) {
 		if (address >= e->starts.items[i].start && address < e->starts.items[i].end)
@@ -399,16 +399,16 @@ static bool in_starts(const struct elf *e, uint64_t address)
 	return false;
 }
 
-bool elf_find(const struct elf *e, uint64_t offset, struct found *ret)
+bool elf_find(const struct elf *e, uint64_t offset, struct found_symbol *ret)
 {
 	uint64_t address;
 	bool found;
 
-	*ret = (struct found){.name = ""};
-	if (!elf_address(e, offset, &address))
+	*ret = (struct found_symbol){.name = ""};
+	if (!elf_offset_to_address(e, offset, &address))
 		return false;
 	found = symtab_find(&e->symbols, address, ret);
-	if (in_starts(e, address) || (found && elf_name_is_start(ret->name)))
+	if (is_in_starts(e, address) || (found && elf_name_is_start(ret->name)))
 		ret->flags |= SYMBOL_START;
 	if (found)
 		ret->start -= address - offset;

@@ -40,7 +40,7 @@ struct elf {
  * failure.
  */
 int elf_read(struct elf *ret, int fd, int debug_fd, const struct stamp *stamp,
-	     struct object_facts *facts, struct beat *b);
+	     struct object_facts *facts, struct heartbeat *b);
 void elf_free(struct elf *e);
 
 /*
@@ -53,17 +53,17 @@ void elf_free(struct elf *e);
  *  - call frame information has no return address at the function's first instruction, as for
  *    glibc's _start, clone and clone3, named or not.
  */
-bool elf_find(const struct elf *e, uint64_t offset, struct found *ret);
+bool elf_find(const struct elf *e, uint64_t offset, struct found_symbol *ret);
 
 /* Return the bytes of memory in use. */
 size_t elf_bytes(const struct elf *e);
 
-/* Read only the segments, for elf_address(). Return 0, -EBADMSG or -ENOMEM. */
+/* Read only the segments, for elf_offset_to_address(). Return 0, -EBADMSG or -ENOMEM. */
 int elf_read_segments(struct elf *e, const struct elf_image *image);
 /* Convert a file offset to an address; false if no segment has the offset. */
-bool elf_address(const struct elf *e, uint64_t offset, uint64_t *ret);
+bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *ret);
 /* Return whether debug is the debug file of the file with these facts, by build-id, else by CRC. */
-bool elf_belongs(const struct elf_image *debug, const struct object_facts *facts);
+bool elf_is_debug_file_of(const struct elf_image *debug, const struct object_facts *facts);
 
 /* elf_start.c: add the function at the entry point to e->starts, by a lookup in e. */
 int elf_add_entry(struct elf *e, const struct elf_image *image);

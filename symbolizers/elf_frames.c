@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "symbolizers/elf.h"
-#include "symbolizers/unwind_frame.h"
+#include "symbolizers/unwind/frame.h"
 
 #define SECTION_MAX (64u << 20)
 /* Maximum number of functions that are found in a file; the largest files have 300,000. */
@@ -19,27 +19,27 @@
  * a hostile file, whose CIE could be read once per FDE.
  */
 #define CIE_MAX 1024
-#define KNOWN 64 /* number of CIEs that are kept; programs have only a few */
+#define CIES_KEPT 64 /* number of CIEs that are kept; programs have only a few */
 
-struct known {
+struct frame_cie {
 	uint64_t offset;
 	bool set, good;
-	struct unwind_common common; /* only the members that unwind_read_augmentation() sets */
+	struct unwind_cie cie; /* only the members that cfi_read_augmentation() sets */
 	uint64_t return_register;
 };
 
 /* The frames of one file. */
-struct frames {
+struct frame_functions {
 	struct elf *elf;
 	const struct elf_image *image;
 	Elf_Data data;
 	uint64_t bias;	  /* address of a byte of the section, less its address in memory */
 	uint32_t no_name; /* offset of an empty string among the names of symbols */
 	uint32_t functions;
-	struct known known[KNOWN];
+	struct frame_cie known[CIES_KEPT];
 };
 
-static bool read_common(struct frames *f, struct known *ret)
+static bool read_frame_cie(struct frame_functions *f, struct frame_cie *ret)
 {
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off next;
@@ -52,23 +52,23 @@ static bool read_common(struct frames *f, struct known *ret)
 					     &next, &entry) != 0 ||
 	    !dwarf_cfi_cie_p(&entry))
 		return false;
-	ret->common = (struct unwind_common){.encoding = DW_EH_PE_absptr};
+	ret->cie = (struct unwind_cie){.encoding = DW_EH_PE_absptr};
 	ret->return_register = entry.cie.return_address_register;
-	return unwind_read_augmentation(&ret->common, &entry.cie);
+	return cfi_read_augmentation(&ret->cie, &entry.cie);
 }
 
 /*
  * Find or read a CIE; NULL if it is invalid. CIEs are kept since several FDEs in a row refer to the
  * same one.
  */
-static const struct known *find_common(struct frames *f, uint64_t offset)
+static const struct frame_cie *find_frame_cie(struct frame_functions *f, uint64_t offset)
 {
-	struct known *k = &f->known[offset / 8 % KNOWN];
+	struct frame_cie *k = &f->known[offset / 8 % CIES_KEPT];
 
 	if (!k->set || k->offset != offset) {
 		k->set = true;
 		k->offset = offset;
-		k->good = read_common(f, k);
+		k->good = read_frame_cie(f, k);
 	}
 	return k->good ? k : NULL;
 }
@@ -77,13 +77,13 @@ static const struct known *find_common(struct frames *f, uint64_t offset)
  * Return whether the function has no caller: its first instruction makes the return address
  * undefined.
  */
-static bool begins_thread(const struct known *k, struct reader instructions)
+static bool frame_begins_thread(const struct frame_cie *k, struct cfi_reader instructions)
 {
-	return read_byte(&instructions) == DW_CFA_undefined &&
-	       read_uleb(&instructions) == k->return_register && !instructions.bad;
+	return cfi_read_byte(&instructions) == DW_CFA_undefined &&
+	       cfi_read_uleb(&instructions) == k->return_register && !instructions.bad;
 }
 
-static int add_function(struct frames *f, uint64_t start, uint64_t end)
+static int add_frame_function(struct frame_functions *f, uint64_t start, uint64_t end)
 {
 	struct symtab *t = &f->elf->symbols;
 
@@ -97,27 +97,27 @@ static int add_function(struct frames *f, uint64_t start, uint64_t end)
 			     });
 }
 
-static int add_entry(struct frames *f, const Dwarf_FDE *fde)
+static int add_frame_fde(struct frame_functions *f, const Dwarf_FDE *fde)
 {
-	const struct known *k = find_common(f, fde->CIE_pointer);
-	struct reader r = {fde->start, fde->end, false};
+	const struct frame_cie *k = find_frame_cie(f, fde->CIE_pointer);
+	struct cfi_reader r = {fde->start, fde->end, false};
 	uint64_t start, size, end;
 	int rc;
 
 	if (!k)
 		return 0;
-	start = unwind_read_pointer(&r, k->common.encoding, f->bias);
-	size = unwind_read_pointer(&r, k->common.encoding & 0x0f, 0);
-	if (k->common.sized)
-		(void)read_block(&r, read_uleb(&r));
+	start = cfi_read_pointer(&r, k->cie.encoding, f->bias);
+	size = cfi_read_pointer(&r, k->cie.encoding & 0x0f, 0);
+	if (k->cie.sized)
+		(void)cfi_read_block(&r, cfi_read_uleb(&r));
 	/* Functions that the linker has dropped begin at 0. */
 	if (r.bad || !start || __builtin_add_overflow(start, size, &end))
 		return 0;
-	rc = add_function(f, start, end);
-	return !rc && begins_thread(k, r) ? elf_add_start(f->elf, start, end) : rc;
+	rc = add_frame_function(f, start, end);
+	return !rc && frame_begins_thread(k, r) ? elf_add_start(f->elf, start, end) : rc;
 }
 
-static int add_entries(struct frames *f)
+static int add_frame_fdes(struct frame_functions *f)
 {
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off at = 0, next = 0;
@@ -130,21 +130,21 @@ static int add_entries(struct frames *f)
 		if (state > 0 || next <= at)
 			break;
 		if (state == 0 && !dwarf_cfi_cie_p(&entry))
-			rc = add_entry(f, &entry.fde);
+			rc = add_frame_fde(f, &entry.fde);
 		at = next;
-		beat(f->image->beat);
+		heartbeat_send(f->image->heartbeat);
 	}
 	return rc;
 }
 
 int elf_add_frames(struct elf *e, const struct elf_image *image)
 {
-	struct frames f = {.elf = e, .image = image, .data = {.d_version = EV_CURRENT}};
+	struct frame_functions f = {.elf = e, .image = image, .data = {.d_version = EV_CURRENT}};
 	GElf_Shdr section;
 	int64_t no_name;
 	int rc;
 
-	/* unwind_reader.h reads numbers in this machine's byte order. */
+	/* unwind/reader.h reads numbers in this machine's byte order. */
 	if (image->header.e_ident[EI_DATA] != ELFDATA2LSB || __BYTE_ORDER != __LITTLE_ENDIAN ||
 	    !elf_section_named(image, ".eh_frame", &section))
 		return 0;
@@ -157,7 +157,7 @@ int elf_add_frames(struct elf *e, const struct elf_image *image)
 		return 0;
 	f.data.d_size = section.sh_size;
 	f.bias = section.sh_addr - (uint64_t)(uintptr_t)f.data.d_buf;
-	rc = add_entries(&f);
+	rc = add_frame_fdes(&f);
 	free(f.data.d_buf);
 	return rc;
 }

@@ -12,7 +12,7 @@
 #define RANK (UINT32_MAX - 1)
 
 /* Add all names at once, unchanged, so that functions which share a name do not copy it. */
-static int add_names(struct symtab *t, const struct go_table *table, uint32_t *ret)
+static int add_go_names(struct symtab *t, const struct go_table *table, uint32_t *ret)
 {
 	size_t first = t->names.count ? t->names.count : 1;
 	size_t size = table->names_end - table->names;
@@ -28,12 +28,12 @@ static int add_names(struct symtab *t, const struct go_table *table, uint32_t *r
 	return 0;
 }
 
-static int add_functions(struct symtab *t, struct go_table *table)
+static int add_go_symbols(struct symtab *t, struct go_table *table)
 {
 	struct symbol_range range = {.rank = RANK};
 	struct go_function f;
 	uint32_t names = 0;
-	int rc = add_names(t, table, &names);
+	int rc = add_go_names(t, table, &names);
 
 	for (uint64_t i = 0; !rc && i < table->functions; i++) {
 		if (go_table_function(table, i, &f) || !*go_table_name(table, &f))
@@ -52,7 +52,7 @@ int elf_add_go(struct elf *e, const struct elf_image *image)
 	int rc = go_table_open(&table, image);
 
 	if (!rc)
-		rc = add_functions(&e->symbols, &table);
+		rc = add_go_symbols(&e->symbols, &table);
 	go_table_close(&table);
 	return rc == -ENOENT || rc == -EBADMSG ? 0 : rc;
 }

@@ -31,7 +31,7 @@ static void keep_section_names(struct elf_image *image)
 		image->kept = size;
 }
 
-static int image_begin(struct elf_image *image)
+static int begin_elf_image(struct elf_image *image)
 {
 	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF ||
 	    !gelf_getehdr(image->elf, &image->header) ||
@@ -41,11 +41,11 @@ static int image_begin(struct elf_image *image)
 	return 0;
 }
 
-int elf_image_open(struct elf_image *ret, int fd, struct beat *beat)
+int elf_image_open(struct elf_image *ret, int fd, struct heartbeat *heartbeat)
 {
 	struct stat st;
 
-	*ret = (struct elf_image){.fd = fd, .beat = beat};
+	*ret = (struct elf_image){.fd = fd, .heartbeat = heartbeat};
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
@@ -53,7 +53,7 @@ int elf_image_open(struct elf_image *ret, int fd, struct beat *beat)
 	ret->size = (uint64_t)st.st_size;
 	elf_version(EV_CURRENT);
 	ret->elf = elf_begin(fd, ELF_C_READ, NULL);
-	return image_begin(ret);
+	return begin_elf_image(ret);
 }
 
 void elf_image_close(struct elf_image *image)
@@ -66,15 +66,15 @@ void elf_image_close(struct elf_image *image)
 	image->memory = NULL;
 }
 
-void elf_image_keep(struct elf_image *image)
+void elf_image_begin_snapshot(struct elf_image *image)
 {
 	if (!image->snapshot && !image->memory)
-		image->snapshot = elf_snapshot_new(image->fd, image->size, image->beat);
+		image->snapshot = elf_snapshot_new(image->fd, image->size, image->heartbeat);
 }
 
-bool elf_image_kept(const struct elf_image *image)
+bool elf_image_is_whole(const struct elf_image *image)
 {
-	return image->memory || (image->snapshot && elf_snapshot_whole(image->snapshot));
+	return image->memory || (image->snapshot && elf_snapshot_is_whole(image->snapshot));
 }
 
 int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size)
@@ -87,7 +87,7 @@ int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, si
 	}
 	if (image->snapshot)
 		return elf_snapshot_read(image->snapshot, offset, buf, size);
-	return file_read_at(image->fd, offset, buf, size, image->beat);
+	return elf_snapshot_read_fd(image->fd, offset, buf, size, image->heartbeat);
 }
 
 bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret)
@@ -104,7 +104,7 @@ bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret)
  * Return whether a section has this name. Names beyond the kept bytes (only in files with many
  * sections) are read one by one.
  */
-static bool section_is(const struct elf_image *image, const GElf_Shdr *section, const char *name)
+static bool section_has_name(const struct elf_image *image, const GElf_Shdr *section, const char *name)
 {
 	char buf[32];
 	size_t size = strlen(name) + 1;
@@ -123,7 +123,7 @@ bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shd
 	GElf_Shdr section;
 
 	for (size_t i = 1; i < image->sections; i++) {
-		if (!elf_section(image, i, &section) || !section_is(image, &section, name))
+		if (!elf_section(image, i, &section) || !section_has_name(image, &section, name))
 			continue;
 		*ret = section;
 		return true;
@@ -187,7 +187,7 @@ char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section,
  * fails.
  */
 static int unpack_xz(const char *in, size_t in_size, char **ret, size_t *ret_size,
-		     struct beat *alive)
+		     struct heartbeat *alive)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	size_t room = 0;
@@ -207,7 +207,7 @@ static int unpack_xz(const char *in, size_t in_size, char **ret, size_t *ret_siz
 		stream.next_out = (uint8_t *)out + stream.total_out;
 		stream.avail_out = room - stream.total_out;
 		state = lzma_code(&stream, LZMA_FINISH);
-		beat(alive);
+		heartbeat_send(alive);
 	}
 	*ret_size = stream.total_out;
 	lzma_end(&stream);
@@ -226,19 +226,19 @@ int elf_image_open_debugdata(struct elf_image *ret, const struct elf_image *from
 	size_t size;
 	int rc;
 
-	*ret = (struct elf_image){.fd = -1, .beat = from->beat};
+	*ret = (struct elf_image){.fd = -1, .heartbeat = from->heartbeat};
 	if (!elf_section_named(from, ".gnu_debugdata", &section))
 		return -ENOENT;
 	packed = elf_section_bytes(from, &section, DEBUGDATA_MAX);
 	if (!packed)
 		return -EBADMSG;
-	rc = unpack_xz(packed, section.sh_size, &ret->memory, &size, from->beat);
+	rc = unpack_xz(packed, section.sh_size, &ret->memory, &size, from->heartbeat);
 	free(packed);
 	if (rc < 0)
 		return rc;
 	ret->size = size;
 	ret->elf = elf_memory(ret->memory, size);
-	return image_begin(ret);
+	return begin_elf_image(ret);
 }
 
 static void set_build_id(struct object_facts *facts, const uint8_t *id, size_t size)

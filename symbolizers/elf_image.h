@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "symbolizers/beat.h"
+#include "symbolizers/heartbeat.h"
 #include "symbolizers/client.h"
 #include "symbolizers/elf_snapshot.h"
 
@@ -29,23 +29,23 @@ struct elf_image {
 	GElf_Shdr names; /* the section that holds the section names; sh_size 0: there is none */
 	char kept_names[SECTION_NAMES_KEPT]; /* the first bytes of that section */
 	size_t kept;
-	struct beat *beat;
+	struct heartbeat *heartbeat;
 };
 
 /*
  * Open the file open as fd; the caller keeps fd. Return 0; -EBADMSG: no regular ELF file, or its
  * headers are wrong; or a negative errno. Call elf_image_close() also after failure.
  */
-int elf_image_open(struct elf_image *ret, int fd, struct beat *beat);
+int elf_image_open(struct elf_image *ret, int fd, struct heartbeat *heartbeat);
 void elf_image_close(struct elf_image *image);
 
 /*
  * Keep all bytes read from now on, so that all results from this image are made from the same bytes
  * even if the file changes meanwhile. libelf also keeps the bytes that it has read.
  */
-void elf_image_keep(struct elf_image *image);
+void elf_image_begin_snapshot(struct elf_image *image);
 /* Return whether all bytes read have been kept. */
-bool elf_image_kept(const struct elf_image *image);
+bool elf_image_is_whole(const struct elf_image *image);
 
 /* Read exactly size bytes. Return 0, -EBADMSG beyond the end, or a negative errno. */
 int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size);

@@ -16,13 +16,13 @@
 #define NAMES_MAX (16u << 20) /* bytes for the names of stubs */
 #define NAME_MAX_BYTES 1024
 
-struct slot {
+struct got_slot {
 	uint64_t address;
 	uint64_t symbol;
 };
 
 struct plt {
-	VECTOR(struct slot) slots;
+	VECTOR(struct got_slot) slots;
 	char *symbols; /* .dynsym, in this machine's byte order */
 	size_t symbol_count;
 	char *strings;
@@ -30,9 +30,9 @@ struct plt {
 	size_t names_left;
 };
 
-static int by_address(const void *a, const void *b)
+static int by_slot_address(const void *a, const void *b)
 {
-	const struct slot *x = a, *y = b;
+	const struct got_slot *x = a, *y = b;
 
 	return (x->address > y->address) - (x->address < y->address);
 }
@@ -41,7 +41,7 @@ static int by_address(const void *a, const void *b)
  * Add the slots of all relocations. Only 64-bit files in this machine's byte order get here, see
  * elf_add_plt().
  */
-static int add_slots(struct plt *plt, const struct elf_image *image)
+static int add_got_slots(struct plt *plt, const struct elf_image *image)
 {
 	int rc = 0;
 
@@ -56,17 +56,17 @@ static int add_slots(struct plt *plt, const struct elf_image *image)
 		for (size_t n = 0; rela && !rc && n < s.sh_size / sizeof(*rela); n++) {
 			if (ELF64_R_SYM(rela[n].r_info))
 				rc = vector_push(&plt->slots,
-						 ((struct slot){rela[n].r_offset,
+						 ((struct got_slot){rela[n].r_offset,
 								ELF64_R_SYM(rela[n].r_info)}));
 		}
 		free(rela);
 	}
 	if (plt->slots.count)
-		qsort(plt->slots.items, plt->slots.count, sizeof(*plt->slots.items), by_address);
+		qsort(plt->slots.items, plt->slots.count, sizeof(*plt->slots.items), by_slot_address);
 	return rc;
 }
 
-static bool load_symbols(struct plt *plt, const struct elf_image *image)
+static bool load_plt_symbols(struct plt *plt, const struct elf_image *image)
 {
 	GElf_Shdr table, strings;
 
@@ -82,11 +82,11 @@ static bool load_symbols(struct plt *plt, const struct elf_image *image)
 
 static const char *slot_name(const struct plt *plt, uint64_t address)
 {
-	struct slot key = {.address = address}, *slot = NULL;
+	struct got_slot key = {.address = address}, *slot = NULL;
 	Elf64_Sym symbol;
 
 	if (plt->slots.count)
-		slot = bsearch(&key, plt->slots.items, plt->slots.count, sizeof(key), by_address);
+		slot = bsearch(&key, plt->slots.items, plt->slots.count, sizeof(key), by_slot_address);
 	if (!slot || slot->symbol >= plt->symbol_count)
 		return NULL;
 	memcpy(&symbol, plt->symbols + slot->symbol * sizeof(symbol), sizeof(symbol));
@@ -96,7 +96,7 @@ static const char *slot_name(const struct plt *plt, uint64_t address)
 	return plt->strings + symbol.st_name;
 }
 
-static int add_stub(struct elf *e, struct plt *plt, uint64_t start, size_t size, const char *name)
+static int add_plt_stub(struct elf *e, struct plt *plt, uint64_t start, size_t size, const char *name)
 {
 	struct symbol_range r = {.start = start, .end = start + size, .rank = UINT32_MAX};
 	char text[NAME_MAX_BYTES];
@@ -151,7 +151,7 @@ static uint64_t slot_arm64(const uint8_t *stub, size_t size, uint64_t address)
 	return 0;
 }
 
-static int add_section(struct elf *e, struct plt *plt, const struct elf_image *image,
+static int add_plt_section(struct elf *e, struct plt *plt, const struct elf_image *image,
 		       const GElf_Shdr *s, size_t stub)
 {
 	uint8_t *code = (uint8_t *)elf_section_bytes(image, s, PLT_MAX);
@@ -165,7 +165,7 @@ static int add_section(struct elf *e, struct plt *plt, const struct elf_image *i
 		const char *name = slot ? slot_name(plt, slot) : NULL;
 
 		if (name)
-			rc = add_stub(e, plt, address, stub, name);
+			rc = add_plt_stub(e, plt, address, stub, name);
 	}
 	free(code);
 	return rc;
@@ -175,7 +175,7 @@ static int add_section(struct elf *e, struct plt *plt, const struct elf_image *i
  * Add the stubs of all PLT sections. .plt.got has stubs of 8 bytes, or of 16 with IBT, as
  * sh_entsize shows.
  */
-static int add_sections(struct elf *e, struct plt *plt, const struct elf_image *image)
+static int add_plt_sections(struct elf *e, struct plt *plt, const struct elf_image *image)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
 	GElf_Shdr s;
@@ -183,7 +183,7 @@ static int add_sections(struct elf *e, struct plt *plt, const struct elf_image *
 
 	for (size_t i = 0; !rc && i < sizeof(names) / sizeof(*names); i++) {
 		if (elf_section_named(image, names[i], &s) && (s.sh_flags & SHF_EXECINSTR))
-			rc = add_section(e, plt, image, &s, s.sh_entsize == 8 ? 8 : 16);
+			rc = add_plt_section(e, plt, image, &s, s.sh_entsize == 8 ? 8 : 16);
 	}
 	return rc;
 }
@@ -197,10 +197,10 @@ int elf_add_plt(struct elf *e, const struct elf_image *image)
 	    image->header.e_ident[EI_DATA] != ELFDATA2LSB || __BYTE_ORDER != __LITTLE_ENDIAN ||
 	    (image->header.e_machine != EM_X86_64 && image->header.e_machine != EM_AARCH64))
 		return 0;
-	if (load_symbols(&plt, image)) {
-		rc = add_slots(&plt, image);
+	if (load_plt_symbols(&plt, image)) {
+		rc = add_got_slots(&plt, image);
 		if (!rc)
-			rc = add_sections(e, &plt, image);
+			rc = add_plt_sections(e, &plt, image);
 	}
 	vector_free(&plt.slots);
 	free(plt.symbols);

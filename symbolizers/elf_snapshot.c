@@ -16,13 +16,13 @@
 struct elf_snapshot {
 	int fd;
 	uint64_t size;
-	struct beat *beat;
+	struct heartbeat *heartbeat;
 	size_t kept; /* bytes */
 	bool lost;   /* some bytes were read but not kept */
 	char **blocks;
 };
 
-int file_read_at(int fd, uint64_t offset, void *buf, size_t size, struct beat *b)
+int elf_snapshot_read_fd(int fd, uint64_t offset, void *buf, size_t size, struct heartbeat *b)
 {
 	size_t done = 0;
 
@@ -34,18 +34,18 @@ int file_read_at(int fd, uint64_t offset, void *buf, size_t size, struct beat *b
 		if (got <= 0)
 			return got < 0 ? -errno : -EBADMSG;
 		done += (size_t)got;
-		beat(b);
+		heartbeat_send(b);
 	}
 	return 0;
 }
 
-struct elf_snapshot *elf_snapshot_new(int fd, uint64_t size, struct beat *b)
+struct elf_snapshot *elf_snapshot_new(int fd, uint64_t size, struct heartbeat *b)
 {
 	struct elf_snapshot *s = size && size <= FILE_MAX ? malloc(sizeof(*s)) : NULL;
 
 	if (!s)
 		return NULL;
-	*s = (struct elf_snapshot){.fd = fd, .size = size, .beat = b};
+	*s = (struct elf_snapshot){.fd = fd, .size = size, .heartbeat = b};
 	s->blocks = calloc((size - 1) / BLOCK_SIZE + 1, sizeof(*s->blocks));
 	if (!s->blocks) {
 		free(s);
@@ -68,7 +68,7 @@ void elf_snapshot_free(struct elf_snapshot *s)
  * Read and keep a block. If there is no room for it, set lost instead. Return 0 or a negative
  * errno.
  */
-static int keep_block(struct elf_snapshot *s, size_t number)
+static int keep_snapshot_block(struct elf_snapshot *s, size_t number)
 {
 	uint64_t at = (uint64_t)number * BLOCK_SIZE;
 	size_t size = s->size - at < BLOCK_SIZE ? s->size - at : BLOCK_SIZE;
@@ -79,7 +79,7 @@ static int keep_block(struct elf_snapshot *s, size_t number)
 		s->lost = true;
 		return 0;
 	}
-	rc = file_read_at(s->fd, at, block, size, s->beat);
+	rc = elf_snapshot_read_fd(s->fd, at, block, size, s->heartbeat);
 	if (rc < 0) {
 		free(block);
 		return rc;
@@ -99,13 +99,13 @@ int elf_snapshot_read(struct elf_snapshot *s, uint64_t offset, void *buf, size_t
 		size_t part = size < BLOCK_SIZE - at ? size : BLOCK_SIZE - at;
 
 		if (!s->blocks[number])
-			rc = keep_block(s, number);
+			rc = keep_snapshot_block(s, number);
 		if (rc < 0)
 			return rc;
 		if (s->blocks[number])
 			memcpy(to, s->blocks[number] + at, part);
 		else
-			rc = file_read_at(s->fd, offset, to, part, s->beat);
+			rc = elf_snapshot_read_fd(s->fd, offset, to, part, s->heartbeat);
 		to += part;
 		offset += part;
 		size -= part;
@@ -113,7 +113,7 @@ int elf_snapshot_read(struct elf_snapshot *s, uint64_t offset, void *buf, size_t
 	return rc;
 }
 
-bool elf_snapshot_whole(const struct elf_snapshot *s)
+bool elf_snapshot_is_whole(const struct elf_snapshot *s)
 {
 	return !s->lost;
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbolizers/beat.h"
+#include "symbolizers/heartbeat.h"
 
 struct elf_snapshot;
 
@@ -19,7 +19,7 @@ struct elf_snapshot;
  * Begin a snapshot of size bytes of the file open as fd; the caller keeps fd. NULL if memory runs
  * out or the file is empty or too large.
  */
-struct elf_snapshot *elf_snapshot_new(int fd, uint64_t size, struct beat *b);
+struct elf_snapshot *elf_snapshot_new(int fd, uint64_t size, struct heartbeat *b);
 void elf_snapshot_free(struct elf_snapshot *s);
 
 /*
@@ -32,9 +32,9 @@ int elf_snapshot_read(struct elf_snapshot *s, uint64_t offset, void *buf, size_t
  * Return whether all bytes read were kept. If not, the limit on kept bytes was exceeded and some
  * bytes may have been read twice.
  */
-bool elf_snapshot_whole(const struct elf_snapshot *s);
+bool elf_snapshot_is_whole(const struct elf_snapshot *s);
 
 /* Read exactly size bytes of a file. Return 0, -EBADMSG beyond the end, or a negative errno. */
-int file_read_at(int fd, uint64_t offset, void *buf, size_t size, struct beat *b);
+int elf_snapshot_read_fd(int fd, uint64_t offset, void *buf, size_t size, struct heartbeat *b);
 
 #endif

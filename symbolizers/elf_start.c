@@ -19,7 +19,7 @@ static const char *const start_names[] = {
 	"__clone3", "__clone_internal", "thread_start",
 };
 
-/* Functions of Go's runtime, see unwind_go.c. All of these names are shorter than GO_NAME_MAX. */
+/* Functions of Go's runtime, see unwind/go.c. All of these names are shorter than GO_NAME_MAX. */
 #define GO_NAME_MAX 64
 static const char *const go_start_names[] = {
 	"runtime.rt0_go",    "runtime.goexit", "runtime.mstart", "runtime.mcall",
@@ -106,7 +106,7 @@ bool elf_has_entry(const struct elf_image *image)
 int elf_add_entry(struct elf *e, const struct elf_image *image)
 {
 	uint64_t entry = image->header.e_entry;
-	struct found f;
+	struct found_symbol f;
 
 	if (!elf_has_entry(image))
 		return 0;

@@ -20,14 +20,14 @@
 enum { MODULE_TABLE = 0, MODULE_NAMES = 1, MODULE_FIRST_PC = 20, MODULE_TEXT = 22, MODULE_WORDS };
 
 /* A range of the file, read in chunks of words. */
-struct chunks {
+struct word_chunks {
 	const struct elf_image *image;
 	uint64_t at, end;
 	uint64_t words[CHUNK_WORDS];
 	size_t count; /* words in the current chunk, which begins at file offset at - 8 * count */
 };
 
-static bool next_chunk(struct chunks *c)
+static bool next_word_chunk(struct word_chunks *c)
 {
 	uint64_t left = (c->end - c->at) / 8;
 
@@ -35,11 +35,11 @@ static bool next_chunk(struct chunks *c)
 	if (!c->count || elf_image_read(c->image, c->at, c->words, c->count * 8) < 0)
 		return false;
 	c->at += c->count * 8;
-	beat(c->image->beat);
+	heartbeat_send(c->image->heartbeat);
 	return true;
 }
 
-static bool begin_chunks(struct chunks *c, const struct elf_image *image, uint64_t offset,
+static bool begin_word_chunks(struct word_chunks *c, const struct elf_image *image, uint64_t offset,
 			 uint64_t size)
 {
 	c->image = image;
@@ -54,7 +54,7 @@ static bool begin_chunks(struct chunks *c, const struct elf_image *image, uint64
  * Return whether the table begins here: magic number, two zeros, quantum of code, size of a
  * pointer.
  */
-static bool is_magic(uint64_t word)
+static bool is_go_magic(uint64_t word)
 {
 	uint32_t magic = (uint32_t)word;
 	uint8_t quantum = word >> 48 & 255;
@@ -63,15 +63,15 @@ static bool is_magic(uint64_t word)
 	       (word >> 32 & 0xffff) == 0 && word >> 56 == 8 && (quantum == 1 || quantum == 4);
 }
 
-static bool scan(const struct elf_image *image, uint64_t offset, uint64_t size, uint64_t *ret)
+static bool scan_for_go_table(const struct elf_image *image, uint64_t offset, uint64_t size, uint64_t *ret)
 {
-	struct chunks c;
+	struct word_chunks c;
 
-	if (!begin_chunks(&c, image, offset, size))
+	if (!begin_word_chunks(&c, image, offset, size))
 		return false;
-	while (next_chunk(&c)) {
+	while (next_word_chunk(&c)) {
 		for (size_t i = 0; i < c.count; i++) {
-			if (!is_magic(c.words[i]))
+			if (!is_go_magic(c.words[i]))
 				continue;
 			*ret = c.at - (c.count - i) * 8;
 			return true;
@@ -80,7 +80,7 @@ static bool scan(const struct elf_image *image, uint64_t offset, uint64_t size, 
 	return false;
 }
 
-static int load(struct go_table *t, uint64_t address, uint64_t offset, uint64_t size)
+static int load_go_table(struct go_table *t, uint64_t address, uint64_t offset, uint64_t size)
 {
 	uint64_t word;
 	int rc;
@@ -90,7 +90,7 @@ static int load(struct go_table *t, uint64_t address, uint64_t offset, uint64_t 
 	t->address = address;
 	t->size = size < TABLE_MAX ? size : TABLE_MAX;
 	rc = elf_image_read(t->image, offset, &word, sizeof(word));
-	if (rc < 0 || !is_magic(word))
+	if (rc < 0 || !is_go_magic(word))
 		return rc < 0 ? rc : -EBADMSG;
 	t->bytes = malloc(t->size);
 	return t->bytes ? elf_image_read(t->image, offset, t->bytes, t->size) : -ENOMEM;
@@ -108,13 +108,13 @@ static int find_in_section(struct go_table *t)
 	if (elf_section_named(t->image, ".gopclntab", &s) ||
 	    elf_section_named(t->image, ".data.rel.ro.gopclntab", &s))
 		return s.sh_type == SHT_NOBITS ? -EBADMSG
-					       : load(t, s.sh_addr, s.sh_offset, s.sh_size);
+					       : load_go_table(t, s.sh_addr, s.sh_offset, s.sh_size);
 	if (!elf_section_named(t->image, ".go.buildinfo", &s) ||
 	    !elf_section_named(t->image, ".data.rel.ro", &s) || s.sh_type == SHT_NOBITS ||
-	    !scan(t->image, s.sh_offset, s.sh_size, &at))
+	    !scan_for_go_table(t->image, s.sh_offset, s.sh_size, &at))
 		return -ENOENT;
 	at -= s.sh_offset;
-	return load(t, s.sh_addr + at, s.sh_offset + at, s.sh_size - at);
+	return load_go_table(t, s.sh_addr + at, s.sh_offset + at, s.sh_size - at);
 }
 
 static int find_in_segments(struct go_table *t)
@@ -126,21 +126,21 @@ static int find_in_segments(struct go_table *t)
 	if (elf_getphdrnum(t->image->elf, &count) < 0)
 		return -ENOENT;
 	for (size_t i = 0; i < count && gelf_getphdr(t->image->elf, (int)i, &p); i++) {
-		if (p.p_type != PT_LOAD || !scan(t->image, p.p_offset, p.p_filesz, &at))
+		if (p.p_type != PT_LOAD || !scan_for_go_table(t->image, p.p_offset, p.p_filesz, &at))
 			continue;
 		at -= p.p_offset;
-		return load(t, p.p_vaddr + at, p.p_offset + at, p.p_filesz - at);
+		return load_go_table(t, p.p_vaddr + at, p.p_offset + at, p.p_filesz - at);
 	}
 	return -ENOENT;
 }
 
-int go_find_table(struct go_table *t)
+int go_table_find(struct go_table *t)
 {
 	return t->image->sections > 1 ? find_in_section(t) : find_in_segments(t);
 }
 
 /* Return whether words are the moduledata of t; if so, set t->text from them. */
-static bool take_text(struct go_table *t, const uint64_t *words)
+static bool set_text_from_moduledata(struct go_table *t, const uint64_t *words)
 {
 	uint32_t first;
 
@@ -159,11 +159,11 @@ static bool take_text(struct go_table *t, const uint64_t *words)
 static int find_in_place(struct go_table *t, const GElf_Phdr *p)
 {
 	unsigned int candidates = 0;
-	struct chunks c;
+	struct word_chunks c;
 
-	if (!begin_chunks(&c, t->image, p->p_offset, p->p_filesz))
+	if (!begin_word_chunks(&c, t->image, p->p_offset, p->p_filesz))
 		return -EBADMSG;
-	while (next_chunk(&c)) {
+	while (next_word_chunk(&c)) {
 		for (size_t i = 0; i < c.count; i++) {
 			uint64_t words[MODULE_WORDS];
 
@@ -171,7 +171,7 @@ static int find_in_place(struct go_table *t, const GElf_Phdr *p)
 				continue;
 			if (elf_image_read(t->image, c.at - (c.count - i) * 8, words,
 					   sizeof(words)) == 0 &&
-			    take_text(t, words))
+			    set_text_from_moduledata(t, words))
 				return 0;
 		}
 	}
@@ -192,15 +192,15 @@ static bool is_relative(const struct elf_image *image, uint64_t info)
  * If words is NULL, set *place to the place of the first relocation that has the table's address as
  * value; else collect the values of the relocations from *place on in words.
  */
-static bool search(const struct go_table *t, const GElf_Shdr *section, uint64_t *place,
+static bool search_relocations(const struct go_table *t, const GElf_Shdr *section, uint64_t *place,
 		   uint64_t *words)
 {
 	bool found = false;
-	struct chunks c;
+	struct word_chunks c;
 
-	if (!begin_chunks(&c, t->image, section->sh_offset, section->sh_size))
+	if (!begin_word_chunks(&c, t->image, section->sh_offset, section->sh_size))
 		return false;
-	while (next_chunk(&c)) {
+	while (next_word_chunk(&c)) {
 		for (size_t i = 0; i + 2 < c.count; i += 3) {
 			uint64_t where = c.words[i], value = c.words[i + 2];
 
@@ -226,14 +226,14 @@ static int find_in_relocations(struct go_table *t)
 		GElf_Shdr s;
 
 		if (elf_section(t->image, i, &s) && s.sh_type == SHT_RELA &&
-		    (s.sh_flags & SHF_ALLOC) && search(t, &s, &place, NULL) &&
-		    search(t, &s, &place, words) && take_text(t, words))
+		    (s.sh_flags & SHF_ALLOC) && search_relocations(t, &s, &place, NULL) &&
+		    search_relocations(t, &s, &place, words) && set_text_from_moduledata(t, words))
 			return 0;
 	}
 	return -EBADMSG;
 }
 
-int go_find_text(struct go_table *t)
+int go_table_find_text(struct go_table *t)
 {
 	size_t count;
 	GElf_Phdr p;

@@ -32,7 +32,7 @@ static uint64_t u64_at(const struct go_table *t, uint64_t at)
  * number of functions, of files, address of the text (not in 1.16, and 0 since 1.26), and offsets
  * of names, units, files, values by pc, functions.
  */
-static int read_header(struct go_table *t)
+static int read_go_header(struct go_table *t)
 {
 	uint32_t magic = u32_at(t, 0);
 	bool has_text = magic != MAGIC_1_16;
@@ -65,11 +65,11 @@ int go_table_open(struct go_table *t, const struct elf_image *image)
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    __BYTE_ORDER != __LITTLE_ENDIAN)
 		return -ENOENT;
-	rc = go_find_table(t);
+	rc = go_table_find(t);
 	if (!rc)
-		rc = read_header(t);
+		rc = read_go_header(t);
 	if (!rc && t->address_size == 4 && !t->text)
-		rc = go_find_text(t);
+		rc = go_table_find_text(t);
 	return rc;
 }
 

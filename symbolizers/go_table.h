@@ -79,7 +79,7 @@ int go_steps_next(struct go_steps *s, uint64_t *start, int32_t *value);
  * go_find.c: find the table (sets bytes, size and address), and the start of the text (sets text),
  * which Go 1.26 has only in moduledata. Errors as for go_table_open().
  */
-int go_find_table(struct go_table *t);
-int go_find_text(struct go_table *t);
+int go_table_find(struct go_table *t);
+int go_table_find_text(struct go_table *t);
 
 #endif

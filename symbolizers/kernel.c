@@ -16,7 +16,7 @@
 #define KALLSYMS_MAX (256u << 20)
 #define ADDED_MAX (1u << 16)
 
-struct entry {
+struct kallsyms_entry {
 	uint64_t address;
 	char type;
 	const char *name;
@@ -25,12 +25,12 @@ struct entry {
 	size_t module_size;
 };
 
-static bool parse(const struct line *line, struct entry *ret)
+static bool parse_kallsyms_line(const struct text_line *line, struct kallsyms_entry *ret)
 {
 	const char *p = line->text, *end = p + line->length, *tab;
 
-	*ret = (struct entry){0};
-	if (line->too_long || !line_hex(&p, end, &ret->address) || end - p < 3 || p[1] != ' ')
+	*ret = (struct kallsyms_entry){0};
+	if (line->too_long || !lines_parse_hex(&p, end, &ret->address) || end - p < 3 || p[1] != ' ')
 		return false;
 	ret->type = p[0];
 	ret->name = p + 2;
@@ -44,7 +44,7 @@ static bool parse(const struct line *line, struct entry *ret)
 	return ret->name_size > 0;
 }
 
-static int add(struct symtab *t, const struct entry *e)
+static int add_kallsyms_entry(struct symtab *t, const struct kallsyms_entry *e)
 {
 	struct symbol_range r = {.start = e->address, .end = e->address + FUNCTION_MAX};
 	char name[1024];
@@ -75,7 +75,7 @@ static int add(struct symtab *t, const struct entry *e)
  * Order ranges by address; at one address, a function ranks above data, and the first line above
  * later ones.
  */
-static int by_address(const void *a, const void *b)
+static int by_kernel_address(const void *a, const void *b)
 {
 	const struct symbol_range *x = a, *y = b;
 
@@ -85,11 +85,11 @@ static int by_address(const void *a, const void *b)
 				    : (x->name < y->name) - (x->name > y->name);
 }
 
-static void end_at_next(struct symtab *t)
+static void end_kernel_symbols(struct symtab *t)
 {
 	uint64_t next = UINT64_MAX;
 
-	qsort(t->ranges.items, t->ranges.count, sizeof(*t->ranges.items), by_address);
+	qsort(t->ranges.items, t->ranges.count, sizeof(*t->ranges.items), by_kernel_address);
 	for (size_t i = t->ranges.count; i-- > 0;) {
 		struct symbol_range *r = &t->ranges.items[i];
 
@@ -101,15 +101,15 @@ static void end_at_next(struct symtab *t)
 	}
 }
 
-static int read_lines(struct symtab *t, struct lines *lines, struct object_facts *facts)
+static int read_kallsyms_lines(struct symtab *t, struct lines *lines, struct object_facts *facts)
 {
 	bool shown = false;
-	struct line line;
-	struct entry e;
+	struct text_line line;
+	struct kallsyms_entry e;
 	int rc;
 
 	while ((rc = lines_next(lines, &line)) > 0) {
-		if (!parse(&line, &e)) {
+		if (!parse_kallsyms_line(&line, &e)) {
 			facts->bad_lines++;
 			continue;
 		}
@@ -119,7 +119,7 @@ static int read_lines(struct symtab *t, struct lines *lines, struct object_facts
 		 */
 		shown |= e.address > UINT32_MAX;
 		facts->symbols++;
-		rc = add(t, &e);
+		rc = add_kallsyms_entry(t, &e);
 		if (rc < 0)
 			return rc;
 	}
@@ -129,7 +129,7 @@ static int read_lines(struct symtab *t, struct lines *lines, struct object_facts
 	return facts->hidden ? -EACCES : -EBADMSG;
 }
 
-int kernel_read(struct kernel *k, int fd, struct object_facts *facts, struct beat *b)
+int kernel_read(struct kernel *k, int fd, struct object_facts *facts, struct heartbeat *b)
 {
 	struct lines *lines = malloc(sizeof(*lines));
 	struct symtab t = {0};
@@ -137,10 +137,10 @@ int kernel_read(struct kernel *k, int fd, struct object_facts *facts, struct bea
 
 	if (!lines)
 		return rc;
-	*lines = (struct lines){.fd = fd, .limit = KALLSYMS_MAX, .beat = b};
-	rc = read_lines(&t, lines, facts);
+	*lines = (struct lines){.fd = fd, .limit = KALLSYMS_MAX, .heartbeat = b};
+	rc = read_kallsyms_lines(&t, lines, facts);
 	if (!rc) {
-		end_at_next(&t);
+		end_kernel_symbols(&t);
 		rc = symtab_build(&t);
 	}
 	free(lines);
@@ -176,11 +176,11 @@ int kernel_add(struct kernel *k, uint64_t address, uint64_t size, const char *na
 	return symtab_add(&k->added, &r);
 }
 
-bool kernel_find(struct kernel *k, uint64_t address, struct found *ret)
+bool kernel_find(struct kernel *k, uint64_t address, struct found_symbol *ret)
 {
 	if (k->dirty && symtab_build(&k->added) == 0)
 		k->dirty = false;
-	*ret = (struct found){.name = ""};
+	*ret = (struct found_symbol){.name = ""};
 	return symtab_find(&k->added, address, ret) || symtab_find(&k->symbols, address, ret);
 }
 

@@ -3,7 +3,7 @@
 #ifndef SKEIN_SYMBOLIZERS_KERNEL_H
 #define SKEIN_SYMBOLIZERS_KERNEL_H
 
-#include "symbolizers/beat.h"
+#include "symbolizers/heartbeat.h"
 #include "symbolizers/client.h"
 #include "symbolizers/symtab.h"
 
@@ -20,14 +20,14 @@ struct kernel {
  * Return 0; -EACCES: addresses are hidden (all zero); -EBADMSG: no symbols; or another negative
  * errno. On failure the previous symbols stay.
  */
-int kernel_read(struct kernel *k, int fd, struct object_facts *facts, struct beat *b);
+int kernel_read(struct kernel *k, int fd, struct object_facts *facts, struct heartbeat *b);
 void kernel_free(struct kernel *k);
 
 /* Add a symbol that hides older ones at its addresses. Return 0 or a negative errno. */
 int kernel_add(struct kernel *k, uint64_t address, uint64_t size, const char *name, size_t length);
 
 /* Find the function at an address; false if there is none. Its name belongs to k. */
-bool kernel_find(struct kernel *k, uint64_t address, struct found *ret);
+bool kernel_find(struct kernel *k, uint64_t address, struct found_symbol *ret);
 /* Return the bytes of memory in use. */
 size_t kernel_bytes(const struct kernel *k);
 

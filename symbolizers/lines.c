@@ -7,7 +7,7 @@
 #include "symbolizers/lines.h"
 
 /* Read more bytes into the buffer. Return 1, 0 at the end of the file, or a negative errno. */
-static int fill(struct lines *l)
+static int lines_fill_buffer(struct lines *l)
 {
 	size_t held = l->end - l->first, room = sizeof(l->buffer) - held;
 	uint64_t at = l->offset + held;
@@ -26,17 +26,17 @@ static int fill(struct lines *l)
 	if (got <= 0)
 		return got < 0 ? -errno : 0;
 	l->end += (size_t)got;
-	beat(l->beat);
+	heartbeat_send(l->heartbeat);
 	return 1;
 }
 
-static void take(struct lines *l, size_t length)
+static void lines_consume(struct lines *l, size_t length)
 {
 	l->first += length;
 	l->offset += length;
 }
 
-int lines_next(struct lines *l, struct line *ret)
+int lines_next(struct lines *l, struct text_line *ret)
 {
 	for (;;) {
 		size_t held = l->end - l->first;
@@ -45,23 +45,23 @@ int lines_next(struct lines *l, struct line *ret)
 		int rc;
 
 		if (newline) {
-			*ret = (struct line){text, (size_t)(newline - text), l->skipping};
+			*ret = (struct text_line){text, (size_t)(newline - text), l->skipping};
 			ret->too_long |= ret->length > LINE_BYTES_MAX;
 			l->skipping = false;
-			take(l, (size_t)(newline - text) + 1);
+			lines_consume(l, (size_t)(newline - text) + 1);
 			return 1;
 		}
 		if (held > LINE_BYTES_MAX) {
 			l->skipping = true;
-			take(l, held);
+			lines_consume(l, held);
 		}
-		rc = fill(l);
+		rc = lines_fill_buffer(l);
 		if (rc <= 0)
 			return rc;
 	}
 }
 
-static int digit(char c)
+static int line_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -69,17 +69,17 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool line_hex(const char **p, const char *end, uint64_t *ret)
+bool lines_parse_hex(const char **p, const char *end, uint64_t *ret)
 {
 	const char *at = *p, *first;
 	uint64_t value = 0;
 
 	if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
 		at += 2;
-	for (first = at; at < end && digit(*at) >= 0; at++) {
+	for (first = at; at < end && line_hex_digit(*at) >= 0; at++) {
 		if (value >> 60)
 			return false;
-		value = value << 4 | (uint64_t)digit(*at);
+		value = value << 4 | (uint64_t)line_hex_digit(*at);
 	}
 	if (at == first || at == end || (*at != ' ' && *at != '\t'))
 		return false;

@@ -14,7 +14,7 @@
  * Add the function of a line. Return 0 (also for an invalid line, which is counted) or a negative
  * errno.
  */
-static int add_line(struct perfmap *m, const struct line *line)
+static int add_perfmap_line(struct perfmap *m, const struct text_line *line)
 {
 	const char *p = line->text, *end = p + line->length;
 	struct symbol_range r = {.rank = (uint32_t)m->symbols.ranges.count};
@@ -24,7 +24,7 @@ static int add_line(struct perfmap *m, const struct line *line)
 	m->lines++;
 	if (end > p && end[-1] == '\r')
 		end--;
-	if (line->too_long || !line_hex(&p, end, &r.start) || !line_hex(&p, end, &size) ||
+	if (line->too_long || !lines_parse_hex(&p, end, &r.start) || !lines_parse_hex(&p, end, &size) ||
 	    p == end || !size || size > SYMBOL_SIZE_MAX || memchr(p, '\0', (size_t)(end - p)) ||
 	    __builtin_add_overflow(r.start, size, &r.end)) {
 		m->bad_lines++;
@@ -39,13 +39,13 @@ static int add_line(struct perfmap *m, const struct line *line)
 	return symtab_add(&m->symbols, &r);
 }
 
-static int read_lines(struct perfmap *m, struct lines *lines)
+static int read_perfmap_lines(struct perfmap *m, struct lines *lines)
 {
-	struct line line;
+	struct text_line line;
 	int rc = 0;
 
 	while ((rc = lines_next(lines, &line)) > 0) {
-		rc = add_line(m, &line);
+		rc = add_perfmap_line(m, &line);
 		if (rc < 0)
 			break;
 		m->offset = lines->offset;
@@ -61,7 +61,7 @@ static int read_lines(struct perfmap *m, struct lines *lines)
 	return 0;
 }
 
-int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct beat *b)
+int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct heartbeat *b)
 {
 	struct lines *lines = NULL;
 	struct stat st;
@@ -80,8 +80,8 @@ int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct b
 		if (!lines)
 			return -ENOMEM;
 		*lines = (struct lines){
-			.fd = fd, .offset = m->offset, .limit = PERFMAP_BYTES_MAX, .beat = b};
-		rc = read_lines(m, lines);
+			.fd = fd, .offset = m->offset, .limit = PERFMAP_BYTES_MAX, .heartbeat = b};
+		rc = read_perfmap_lines(m, lines);
 		free(lines);
 	}
 	facts->symbols = m->symbols.ranges.count;
@@ -94,11 +94,11 @@ void perfmap_free(struct perfmap *m)
 	symtab_free(&m->symbols);
 }
 
-bool perfmap_find(struct perfmap *m, uint64_t address, struct found *ret)
+bool perfmap_find(struct perfmap *m, uint64_t address, struct found_symbol *ret)
 {
 	if (m->dirty && symtab_build(&m->symbols) == 0)
 		m->dirty = false;
-	*ret = (struct found){.name = ""};
+	*ret = (struct found_symbol){.name = ""};
 	return symtab_find(&m->symbols, address, ret);
 }
 

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "symbolizers/beat.h"
+#include "symbolizers/heartbeat.h"
 #include "symbolizers/client.h"
 #include "symbolizers/symtab.h"
 
@@ -30,10 +30,10 @@ struct perfmap {
  * shrunk. Return 0; -EBADMSG: no regular file; or a negative errno, with the lines up to the error
  * kept.
  */
-int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct beat *b);
+int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct heartbeat *b);
 void perfmap_free(struct perfmap *m);
 /* Find the function at an address; false if there is none. Its name belongs to m. */
-bool perfmap_find(struct perfmap *m, uint64_t address, struct found *ret);
+bool perfmap_find(struct perfmap *m, uint64_t address, struct found_symbol *ret);
 /* Return the bytes of memory in use. */
 size_t perfmap_bytes(const struct perfmap *m);
 

@@ -28,39 +28,39 @@ enum message_type {
 	MESSAGE_READ,	 /* reply: FACTS */
 	MESSAGE_REFRESH, /* fd; reply: FACTS */
 	/*
-	 * count times struct message_question; reply: one or more ANSWERS or CODE_ANSWERS, in the
+	 * count times struct message_lookup; reply: one or more REPLIES or CODE_REPLIES, in the
 	 * order of the questions
 	 */
-	MESSAGE_ASK,
-	MESSAGE_KEY, /* reply: KEY_IS or NO_TABLE */
+	MESSAGE_LOOKUP,
+	MESSAGE_KEY, /* reply: KEY_REPLY or NO_TABLE */
 	/*
-	 * Reply: PARTs or NO_TABLE. With count 1, KEY_IS comes first if there is a key of the very
+	 * Reply: TABLE_PARTs or NO_TABLE. With count 1, KEY_REPLY comes first if there is a key of the very
 	 * bytes from which the table is made; these may have changed since the last KEY.
 	 */
 	MESSAGE_TABLE,
 	MESSAGE_INSPECT, /* reply: PYTHON */
 	/*
-	 * count times struct message_question: address is the number of a page of the unwind table,
-	 * place is 0. Reply: PARTs of pages that satisfy unwind_pages_check(), or NO_TABLE.
+	 * count times struct message_lookup: address is the number of a page of the unwind table,
+	 * place is 0. Reply: TABLE_PARTs of pages that satisfy unwind_pages_check(), or NO_TABLE.
 	 */
 	MESSAGE_PAGES,
 	/*
-	 * A worker of sources handles ASK (reply: PLACES), COMMON and SOURCES, but no other
+	 * A worker of sources handles LOOKUP (reply: PLACES), COMMON and SOURCES, but no other
 	 * requests.
 	 */
 	MESSAGE_COMMON,	 /* fd of the file into which dwz moved common debugging information */
 	MESSAGE_SOURCES, /* reply: SOURCE_FACTS */
 	/* Messages from the worker. */
-	MESSAGE_BEAT,	      /* the worker is still working on that request */
+	MESSAGE_HEARTBEAT,	      /* the worker is still working on that request */
 	MESSAGE_FACTS,	      /* struct object_facts */
-	MESSAGE_ANSWERS,      /* count times struct message_answer and its texts */
-	MESSAGE_CODE_ANSWERS, /* count times struct message_code_answer and its texts */
-	MESSAGE_KEY_IS,	      /* struct unwind_key */
+	MESSAGE_REPLIES,      /* count times struct message_reply and its texts */
+	MESSAGE_CODE_REPLIES, /* count times struct message_code_reply and its texts */
+	MESSAGE_KEY_REPLY,	      /* struct unwind_key */
 	/*
 	 * The next bytes of an unwind table; count is the size of the whole table. A file could
 	 * carry more bytes than a message, but the worker has no file that it may write to.
 	 */
-	MESSAGE_PART,
+	MESSAGE_TABLE_PART,
 	MESSAGE_NO_TABLE, /* count is the reason, a positive errno */
 	MESSAGE_PYTHON,	  /* struct python_file */
 	MESSAGE_SOURCE_FACTS, /* struct source_facts; also amid PLACES, if no more can be found */
@@ -85,20 +85,20 @@ struct message_python {
 	uint64_t code_type;
 };
 
-struct message_question {
+struct message_lookup {
 	uint64_t address;
 	uint64_t place; /* PYTHON_PLACE() in a code object, else 0 */
 };
 
-struct message_answer {
+struct message_reply {
 	uint64_t address, start, size;
 	uint32_t flags; /* enum symbol_flag */
 	uint16_t name;	/* bytes of the two texts that follow the struct, without NUL */
 	uint16_t system_name;
 };
 
-struct message_code_answer {
-	struct message_question question;
+struct message_code_reply {
+	struct message_lookup lookup;
 	uint32_t first_line, line;
 	uint32_t flags; /* enum symbol_flag */
 	uint16_t name;	/* bytes of the two texts that follow the struct, without NUL */
@@ -123,13 +123,13 @@ struct message_place {
 
 #define PAYLOAD_MAX (64 * 1024)
 /* Longest name in a reply, in bytes; a longer name is cut and ends with U+2026. */
-#define ANSWER_NAME_MAX 4096
-#define ASK_MAX 512
+#define REPLY_NAME_MAX 4096
+#define LOOKUPS_MAX 512
 
-_Static_assert(ASK_MAX * sizeof(struct message_question) <= PAYLOAD_MAX, "a full ASK must fit");
-_Static_assert(sizeof(struct message_answer) + 2 * ANSWER_NAME_MAX <= PAYLOAD_MAX,
-	       "the longest answer must fit");
-_Static_assert(sizeof(struct message_place) + 4 * (ANSWER_NAME_MAX + 1) <= PAYLOAD_MAX,
+_Static_assert(LOOKUPS_MAX * sizeof(struct message_lookup) <= PAYLOAD_MAX, "a full LOOKUP must fit");
+_Static_assert(sizeof(struct message_reply) + 2 * REPLY_NAME_MAX <= PAYLOAD_MAX,
+	       "the longest reply must fit");
+_Static_assert(sizeof(struct message_place) + 4 * (REPLY_NAME_MAX + 1) <= PAYLOAD_MAX,
 	       "the longest place must fit");
 
 /*

@@ -13,16 +13,16 @@
 #define HEAD_BYTES 512
 #define OBJECT_REFERENCES 0 /* ob_refcnt, at the same place in every object */
 
-struct head {
+struct code_head {
 	unsigned char bytes[HEAD_BYTES];
 };
 
-static bool read_at(const struct python_memory *m, void *to, size_t size, uint64_t address)
+static bool read_code_memory(const struct python_memory *m, void *to, size_t size, uint64_t address)
 {
 	return address + size > address && m->read(m->context, to, size, address);
 }
 
-static uint64_t word_at(const struct head *h, uint32_t offset)
+static uint64_t head_word(const struct code_head *h, uint32_t offset)
 {
 	uint64_t word;
 
@@ -30,7 +30,7 @@ static uint64_t word_at(const struct head *h, uint32_t offset)
 	return word;
 }
 
-static size_t most(size_t a, size_t b)
+static size_t later_end(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
@@ -46,16 +46,16 @@ static bool has_qualified_name(const struct python_layout *l)
  */
 static size_t head_size(const struct python_layout *l)
 {
-	size_t size = most(l->code_bytes, PYTHON_OBJECT_TYPE + sizeof(uint64_t));
+	size_t size = later_end(l->code_bytes, PYTHON_OBJECT_TYPE + sizeof(uint64_t));
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
-		size = most(size, l->code_id[i] + sizeof(uint64_t));
+		size = later_end(size, l->code_id[i] + sizeof(uint64_t));
 	if (has_qualified_name(l))
-		size = most(size, l->code_qualified_name + sizeof(uint64_t));
-	size = most(size, l->code_name + sizeof(uint64_t));
-	size = most(size, l->code_file + sizeof(uint64_t));
-	size = most(size, l->code_lines + sizeof(uint64_t));
-	return most(size, l->code_first_line + sizeof(uint32_t));
+		size = later_end(size, l->code_qualified_name + sizeof(uint64_t));
+	size = later_end(size, l->code_name + sizeof(uint64_t));
+	size = later_end(size, l->code_file + sizeof(uint64_t));
+	size = later_end(size, l->code_lines + sizeof(uint64_t));
+	return later_end(size, l->code_first_line + sizeof(uint32_t));
 }
 
 /*
@@ -63,9 +63,9 @@ static size_t head_size(const struct python_layout *l)
  * again, but the names that they point to may have been replaced already. Python's allocator puts a
  * pointer, or 0, in the place of the reference count; malloc() overwrites the type too.
  */
-static bool is_alive(const struct head *h, const struct python_layout *l)
+static bool is_code_alive(const struct code_head *h, const struct python_layout *l)
 {
-	uint64_t references = word_at(h, OBJECT_REFERENCES);
+	uint64_t references = head_word(h, OBJECT_REFERENCES);
 
 	if (l->version >= PYTHON_VERSION(3, 14)) /* the upper half holds flags */
 		return (uint32_t)references;
@@ -76,7 +76,7 @@ static bool is_alive(const struct head *h, const struct python_layout *l)
  * Return the id of a text, as the BPF walker computes it (bpf/unwind/python.h); 0: there are no
  * characters.
  */
-static uint64_t text_id(const struct python_memory *memory, const struct python_layout *layout,
+static uint64_t code_text_id(const struct python_memory *memory, const struct python_layout *layout,
 			uint64_t address)
 {
 	const size_t half = PYTHON_CHARACTERS_MAX / 2;
@@ -84,16 +84,16 @@ static uint64_t text_id(const struct python_memory *memory, const struct python_
 	struct python_characters c;
 	bool all;
 
-	if (!read_at(memory, words, sizeof(words), address))
+	if (!read_code_memory(memory, words, sizeof(words), address))
 		return 0;
 	c = python_find_characters(layout, address, words);
 	if (!c.size)
 		return 0;
 	if (c.size <= PYTHON_CHARACTERS_MAX)
-		all = read_at(memory, characters, (size_t)c.size, c.from);
+		all = read_code_memory(memory, characters, (size_t)c.size, c.from);
 	else
-		all = read_at(memory, characters, half, c.from) &&
-		      read_at(memory, characters + half / 8, half, c.from + c.size - half);
+		all = read_code_memory(memory, characters, half, c.from) &&
+		      read_code_memory(memory, characters + half / 8, half, c.from + c.size - half);
 	return all ? python_text_id(c.size, characters) : 0;
 }
 
@@ -102,23 +102,23 @@ static uint64_t text_id(const struct python_memory *memory, const struct python_
  * process has not touched (static objects in a file), and leaves such a text out of the id; so try
  * all subsets of texts.
  */
-static bool has_id(const struct head *h, const struct python_memory *memory,
+static bool code_has_id(const struct code_head *h, const struct python_memory *memory,
 		   const struct python_layout *layout, uint32_t id)
 {
-	const uint64_t name = word_at(h, layout->code_name);
+	const uint64_t name = head_word(h, layout->code_name);
 	__u64 words[PYTHON_ID_WORDS], every[PYTHON_SHOWN_COUNT] = {0}, shown[PYTHON_SHOWN_COUNT];
 	uint64_t qualified = name;
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
-		words[i] = word_at(h, layout->code_id[i]);
+		words[i] = head_word(h, layout->code_id[i]);
 	if (!layout->id_by_text)
 		return python_code_id(words) == id;
 	if (has_qualified_name(layout))
-		qualified = word_at(h, layout->code_qualified_name);
-	every[PYTHON_SHOWN_NAME] = text_id(memory, layout, name);
+		qualified = head_word(h, layout->code_qualified_name);
+	every[PYTHON_SHOWN_NAME] = code_text_id(memory, layout, name);
 	if (qualified != name)
-		every[PYTHON_SHOWN_QUALIFIED] = text_id(memory, layout, qualified);
-	every[PYTHON_SHOWN_FILE] = text_id(memory, layout, word_at(h, layout->code_file));
+		every[PYTHON_SHOWN_QUALIFIED] = code_text_id(memory, layout, qualified);
+	every[PYTHON_SHOWN_FILE] = code_text_id(memory, layout, head_word(h, layout->code_file));
 	for (unsigned int left_out = 0; left_out < 1 << PYTHON_SHOWN_COUNT; left_out++) {
 		for (int i = 0; i < PYTHON_SHOWN_COUNT; i++)
 			shown[i] = left_out >> i & 1 ? 0 : every[i];
@@ -129,7 +129,7 @@ static bool has_id(const struct head *h, const struct python_memory *memory,
 }
 
 /* Read the head of a code object, and check that it belongs to the requested one. */
-static int read_head(struct head *ret, const struct python_memory *memory,
+static int read_code_head(struct code_head *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
 		     uint32_t id)
 {
@@ -137,14 +137,14 @@ static int read_head(struct head *ret, const struct python_memory *memory,
 
 	if (size > sizeof(ret->bytes))
 		return -EBADMSG;
-	if (!read_at(memory, ret->bytes, size, address))
+	if (!read_code_memory(memory, ret->bytes, size, address))
 		return -EFAULT;
-	if (word_at(ret, PYTHON_OBJECT_TYPE) != code_type || !is_alive(ret, layout))
+	if (head_word(ret, PYTHON_OBJECT_TYPE) != code_type || !is_code_alive(ret, layout))
 		return -ESTALE;
-	return has_id(ret, memory, layout, id) ? 0 : -ESTALE;
+	return code_has_id(ret, memory, layout, id) ? 0 : -ESTALE;
 }
 
-static int read_text(char **ret, size_t room, const struct python_memory *memory,
+static int read_code_text(char **ret, size_t room, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {
 	char text[PYTHON_FILE_MAX];
@@ -172,20 +172,20 @@ static bool ends_with_name(const char *qualified, const char *name)
  * still names the place where the code was written. The qualified name is also used if co_name is
  * empty or unreadable, or if the qualified name was cut.
  */
-static int read_name(char **ret, const struct head *h, const struct python_memory *memory,
+static int read_code_name(char **ret, const struct code_head *h, const struct python_memory *memory,
 		     const struct python_layout *layout)
 {
-	uint64_t plain = word_at(h, layout->code_name), address = plain;
+	uint64_t plain = head_word(h, layout->code_name), address = plain;
 	char *name = NULL, *qualified;
 	int rc;
 
 	if (has_qualified_name(layout))
-		address = word_at(h, layout->code_qualified_name);
-	rc = read_text(&qualified, PYTHON_NAME_MAX, memory, layout, address);
+		address = head_word(h, layout->code_qualified_name);
+	rc = read_code_text(&qualified, PYTHON_NAME_MAX, memory, layout, address);
 	if (rc)
 		return rc;
 	if (address != plain && !python_text_is_cut(qualified, PYTHON_NAME_MAX))
-		rc = read_text(&name, PYTHON_NAME_MAX, memory, layout, plain);
+		rc = read_code_text(&name, PYTHON_NAME_MAX, memory, layout, plain);
 	if (rc == -ENOMEM) {
 		free(qualified);
 		return rc;
@@ -201,20 +201,20 @@ static int read_name(char **ret, const struct head *h, const struct python_memor
 }
 
 /* Read the table of lines. Failures are ignored, since names are useful without lines. */
-static int read_lines(struct python_code *c, const struct python_memory *memory,
+static int read_code_lines(struct python_code *c, const struct python_memory *memory,
 		      const struct python_layout *layout, uint64_t address)
 {
 	uint8_t *lines;
 	int64_t size;
 
-	if (!read_at(memory, &size, sizeof(size), address + layout->bytes_size) || size < 0 ||
+	if (!read_code_memory(memory, &size, sizeof(size), address + layout->bytes_size) || size < 0 ||
 	    size > PYTHON_LINES_MAX)
 		return 0;
 	/* an empty table is valid: all code is on the first line */
 	lines = malloc((size_t)size + 1);
 	if (!lines)
 		return -ENOMEM;
-	if (size && !read_at(memory, lines, (size_t)size, address + layout->bytes_data)) {
+	if (size && !read_code_memory(memory, lines, (size_t)size, address + layout->bytes_data)) {
 		free(lines);
 		return 0;
 	}
@@ -223,16 +223,16 @@ static int read_lines(struct python_code *c, const struct python_memory *memory,
 	return 0;
 }
 
-static int read_parts(struct python_code *c, const struct head *h,
+static int read_code_parts(struct python_code *c, const struct code_head *h,
 		      const struct python_memory *memory, const struct python_layout *layout)
 {
-	int rc = read_name(&c->name, h, memory, layout);
+	int rc = read_code_name(&c->name, h, memory, layout);
 
 	if (!rc)
-		rc = read_text(&c->file, PYTHON_FILE_MAX, memory, layout,
-			       word_at(h, layout->code_file));
+		rc = read_code_text(&c->file, PYTHON_FILE_MAX, memory, layout,
+			       head_word(h, layout->code_file));
 	if (!rc)
-		rc = read_lines(c, memory, layout, word_at(h, layout->code_lines));
+		rc = read_code_lines(c, memory, layout, head_word(h, layout->code_lines));
 	memcpy(&c->first_line, h->bytes + layout->code_first_line, sizeof(c->first_line));
 	return rc;
 }
@@ -242,14 +242,14 @@ int python_code_read(struct python_code *ret, const struct python_memory *memory
 		     uint32_t id)
 {
 	struct python_code c = {.id = id};
-	struct head before, after;
-	int rc = read_head(&before, memory, layout, code_type, address, id), late;
+	struct code_head before, after;
+	int rc = read_code_head(&before, memory, layout, code_type, address, id), late;
 
 	if (rc)
 		return rc;
-	rc = read_parts(&c, &before, memory, layout);
+	rc = read_code_parts(&c, &before, memory, layout);
 	/* names that seem invalid may have belonged to another object */
-	late = read_head(&after, memory, layout, code_type, address, id);
+	late = read_code_head(&after, memory, layout, code_type, address, id);
 	if (late)
 		rc = late;
 	if (rc)

@@ -25,7 +25,7 @@ const char *python_support_text(uint32_t support)
 }
 
 /* Search the data of a segment for the cookie, at multiples of 8. Return its address, or 0. */
-static uint64_t search_segment(const struct elf_image *image, const GElf_Phdr *p)
+static uint64_t search_cookie(const struct elf_image *image, const GElf_Phdr *p)
 {
 	uint64_t size = p->p_filesz < SEARCH_MAX ? p->p_filesz : SEARCH_MAX;
 	uint64_t words[SEARCH_WORDS];
@@ -58,7 +58,7 @@ static uint64_t search_runtime(const struct elf_image *image)
 	for (size_t i = 0; !address && i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
 		if (p.p_type == PT_LOAD && (p.p_flags & PF_W) && p.p_offset <= image->size &&
 		    p.p_filesz <= image->size - p.p_offset)
-			address = search_segment(image, &p);
+			address = search_cookie(image, &p);
 	}
 	return address;
 }
@@ -89,7 +89,7 @@ static bool find_text_shift(struct python_layout *l, const struct elf_image *ima
  * Make the layout from the interpreter's own offsets, if it has them. The last bytes that are read
  * may belong to other data.
  */
-static enum python_support describe(struct python_file *f, const struct elf_image *image)
+static enum python_support read_own_layout(struct python_file *f, const struct elf_image *image)
 {
 	uint8_t bytes[OFFSETS_MAX];
 	int rc;
@@ -105,7 +105,7 @@ static enum python_support describe(struct python_file *f, const struct elf_imag
 	return PYTHON_READABLE;
 }
 
-static enum python_support lay_out(struct python_file *f, const struct elf_image *image,
+static enum python_support choose_layout(struct python_file *f, const struct elf_image *image,
 				   const struct python_version *version)
 {
 	const struct python_layout *known = python_layout_of(f->major, f->minor);
@@ -113,7 +113,7 @@ static enum python_support lay_out(struct python_file *f, const struct elf_image
 	if (version->free_threaded)
 		return PYTHON_FREE_THREADED;
 	if (!known)
-		return describe(f, image);
+		return read_own_layout(f, image);
 	if (version->debug)
 		return PYTHON_UNKNOWN;
 	f->layout = *known;
@@ -138,7 +138,7 @@ static bool runtime_holds(const struct python_file *f, const struct python_symbo
  * Find the version and set f->support if the version alone rules out support. Return true if
  * nothing rules it out so far.
  */
-static bool judge_version(struct python_file *f, const struct elf_image *image,
+static bool check_python_version(struct python_file *f, const struct elf_image *image,
 			  const struct python_symbols *symbols, struct python_version *version)
 {
 	f->support = PYTHON_UNKNOWN;
@@ -158,17 +158,17 @@ static bool judge_version(struct python_file *f, const struct elf_image *image,
 }
 
 /* Determine f->support. Return 0, or an error that does not come from the file's contents. */
-static int judge(struct python_file *f, struct elf_image *image,
+static int check_python_support(struct python_file *f, struct elf_image *image,
 		 const struct python_symbols *symbols)
 {
 	struct python_version version = {0};
 	int rc;
 
 	f->runtime = find_runtime(image, symbols);
-	if (!judge_version(f, image, symbols, &version))
+	if (!check_python_version(f, image, symbols, &version))
 		return 0;
 	f->code_type = symbols->at[PYTHON_NAME_CODE_TYPE].start;
-	f->support = lay_out(f, image, &version);
+	f->support = choose_layout(f, image, &version);
 	if (f->support != PYTHON_READABLE)
 		return 0;
 	rc = runtime_holds(f, symbols) ? python_loops_find(f, image, symbols) : -ENOENT;
@@ -179,14 +179,14 @@ static int judge(struct python_file *f, struct elf_image *image,
 	return rc;
 }
 
-static int read_image(struct python_file *ret, struct elf_image *image)
+static int inspect_python_image(struct python_file *ret, struct elf_image *image)
 {
 	struct python_symbols symbols;
 	struct python_file f = {.support = PYTHON_NONE};
 	int rc = python_symbols_read(&symbols, image);
 
 	if (!rc && python_symbols_any(&symbols))
-		rc = judge(&f, image, &symbols);
+		rc = check_python_support(&f, image, &symbols);
 	if (rc)
 		return rc;
 	if (f.support != PYTHON_READABLE)
@@ -200,7 +200,7 @@ static int read_image(struct python_file *ret, struct elf_image *image)
 	return 0;
 }
 
-int python_file_read(struct python_file *ret, int fd, struct beat *b)
+int python_file_read(struct python_file *ret, int fd, struct heartbeat *b)
 {
 	struct elf_image image;
 	int rc = elf_image_open(&image, fd, b);
@@ -208,7 +208,7 @@ int python_file_read(struct python_file *ret, int fd, struct beat *b)
 	if (!rc && image.header.e_ident[EI_DATA] != ELFDATA2LSB)
 		*ret = (struct python_file){.support = PYTHON_NONE};
 	else if (!rc)
-		rc = read_image(ret, &image);
+		rc = inspect_python_image(ret, &image);
 	elf_image_close(&image);
 	return rc;
 }

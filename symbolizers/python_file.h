@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/unwind/python_layout.h"
-#include "symbolizers/beat.h"
+#include "symbolizers/heartbeat.h"
 
 /* X(NAME, "its meaning for Python frames") */
 #define PYTHON_SUPPORTS(X) \
@@ -52,7 +52,7 @@ struct python_file {
  * Find the interpreter in the file open as fd. Return 0, also if there is none; -EBADMSG: no ELF
  * file, or a hostile one; or another negative errno, with *ret untouched.
  */
-int python_file_read(struct python_file *ret, int fd, struct beat *b);
+int python_file_read(struct python_file *ret, int fd, struct heartbeat *b);
 
 /* Return the meaning of an enum python_support, static; "?" for another value. */
 const char *python_support_text(uint32_t support);

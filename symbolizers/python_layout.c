@@ -151,81 +151,81 @@ const struct python_layout *python_layout_of(uint8_t major, uint8_t minor)
  * Return whether a member of size bytes, a power of two, at offset is aligned and ends within
  * limit.
  */
-static bool member(uint32_t offset, uint32_t size, uint32_t limit)
+static bool is_member_valid(uint32_t offset, uint32_t size, uint32_t limit)
 {
 	return offset < limit && size <= limit - offset && offset % size == 0;
 }
 
-static bool member_if(bool present, uint32_t offset, uint32_t size, uint32_t limit)
+static bool is_member_valid_if(bool present, uint32_t offset, uint32_t size, uint32_t limit)
 {
-	return present ? member(offset, size, limit) : offset == PYTHON_ABSENT;
+	return present ? is_member_valid(offset, size, limit) : offset == PYTHON_ABSENT;
 }
 
 /*
  * Check the offsets for threads and interpreters. The GIL and gc.collecting are each in one of two
  * places.
  */
-static bool check_states(const struct python_layout *l)
+static bool check_state_offsets(const struct python_layout *l)
 {
 	bool gil = l->runtime_holder == PYTHON_ABSENT;
 	bool collecting = l->runtime_collecting == PYTHON_ABSENT;
 
-	return member(l->runtime_interpreters, 8, STATE_MAX) &&
-	       member_if(!gil, l->runtime_holder, 8, STATE_MAX) &&
-	       member_if(gil, l->interpreter_gil, 8, STATE_MAX) &&
-	       member_if(!collecting, l->runtime_collecting, 4, STATE_MAX) &&
-	       member_if(collecting, l->interpreter_collecting, 4, STATE_MAX) &&
-	       member(l->interpreter_next, 8, STATE_MAX) &&
-	       member(l->interpreter_threads, 8, STATE_MAX) &&
-	       member(l->gil_holder, 8, OBJECT_MAX) && member(l->gil_locked, 4, OBJECT_MAX);
+	return is_member_valid(l->runtime_interpreters, 8, STATE_MAX) &&
+	       is_member_valid_if(!gil, l->runtime_holder, 8, STATE_MAX) &&
+	       is_member_valid_if(gil, l->interpreter_gil, 8, STATE_MAX) &&
+	       is_member_valid_if(!collecting, l->runtime_collecting, 4, STATE_MAX) &&
+	       is_member_valid_if(collecting, l->interpreter_collecting, 4, STATE_MAX) &&
+	       is_member_valid(l->interpreter_next, 8, STATE_MAX) &&
+	       is_member_valid(l->interpreter_threads, 8, STATE_MAX) &&
+	       is_member_valid(l->gil_holder, 8, OBJECT_MAX) && is_member_valid(l->gil_locked, 4, OBJECT_MAX);
 }
 
-static bool check_thread(const struct python_layout *l)
+static bool check_thread_offsets(const struct python_layout *l)
 {
 	bool cframe = l->cframe_frame != PYTHON_ABSENT;
 
-	return member(l->thread_next, 8, OBJECT_MAX) &&
-	       member(l->thread_interpreter, 8, OBJECT_MAX) &&
-	       member(l->thread_ident, 8, OBJECT_MAX) && member(l->thread_frame, 8, OBJECT_MAX) &&
-	       member_if(cframe, l->cframe_frame, 8, OBJECT_MAX) &&
-	       member_if(cframe, l->cframe_previous, 8, OBJECT_MAX);
+	return is_member_valid(l->thread_next, 8, OBJECT_MAX) &&
+	       is_member_valid(l->thread_interpreter, 8, OBJECT_MAX) &&
+	       is_member_valid(l->thread_ident, 8, OBJECT_MAX) && is_member_valid(l->thread_frame, 8, OBJECT_MAX) &&
+	       is_member_valid_if(cframe, l->cframe_frame, 8, OBJECT_MAX) &&
+	       is_member_valid_if(cframe, l->cframe_previous, 8, OBJECT_MAX);
 }
 
-static bool check_frame(const struct python_layout *l)
+static bool check_frame_offsets(const struct python_layout *l)
 {
 	bool pointer = l->instruction == PYTHON_INSTRUCTION_POINTER;
 	uint32_t bytes = l->frame_bytes;
 
-	return bytes <= PYTHON_FRAME_BYTES && member(l->frame_previous, 8, bytes) &&
-	       member(l->frame_code, 8, bytes) &&
-	       member(l->frame_instruction, pointer ? 8 : 4, bytes) &&
-	       member_if(l->frames != PYTHON_FRAME_EACH, l->frame_owner, 1, bytes) &&
+	return bytes <= PYTHON_FRAME_BYTES && is_member_valid(l->frame_previous, 8, bytes) &&
+	       is_member_valid(l->frame_code, 8, bytes) &&
+	       is_member_valid(l->frame_instruction, pointer ? 8 : 4, bytes) &&
+	       is_member_valid_if(l->frames != PYTHON_FRAME_EACH, l->frame_owner, 1, bytes) &&
 	       (l->frames == PYTHON_FRAME_SHIM) == (l->shim_owner != 0);
 }
 
-static bool check_code(const struct python_layout *l)
+static bool check_code_offsets(const struct python_layout *l)
 {
 	if (l->code_bytes > PYTHON_CODE_BYTES ||
-	    !member_if(l->instruction == PYTHON_INSTRUCTION_POINTER, l->code_units, 2, OBJECT_MAX))
+	    !is_member_valid_if(l->instruction == PYTHON_INSTRUCTION_POINTER, l->code_units, 2, OBJECT_MAX))
 		return false;
 	for (int i = 0; i < PYTHON_ID_WORDS; i++) {
 		/* the word must not hold the reference count or the type */
-		if (!member(l->code_id[i], 8, l->code_bytes) || l->code_id[i] <= PYTHON_OBJECT_TYPE)
+		if (!is_member_valid(l->code_id[i], 8, l->code_bytes) || l->code_id[i] <= PYTHON_OBJECT_TYPE)
 			return false;
 	}
 	return true;
 }
 
-static bool check_names(const struct python_layout *l)
+static bool check_name_offsets(const struct python_layout *l)
 {
 	bool qualified = l->version >= PYTHON_VERSION(3, 11);
 
-	return member(l->code_first_line, 4, OBJECT_MAX) && member(l->code_name, 8, OBJECT_MAX) &&
-	       member(l->code_file, 8, OBJECT_MAX) && member(l->code_lines, 8, OBJECT_MAX) &&
-	       member_if(qualified, l->code_qualified_name, 8, OBJECT_MAX) &&
-	       member(l->text_length, 8, OBJECT_MAX) && member(l->text_state, 4, OBJECT_MAX) &&
-	       member(l->text_ascii, 1, OBJECT_MAX) && member(l->text_compact, 1, OBJECT_MAX) &&
-	       member(l->bytes_size, 8, OBJECT_MAX) && member(l->bytes_data, 1, OBJECT_MAX) &&
+	return is_member_valid(l->code_first_line, 4, OBJECT_MAX) && is_member_valid(l->code_name, 8, OBJECT_MAX) &&
+	       is_member_valid(l->code_file, 8, OBJECT_MAX) && is_member_valid(l->code_lines, 8, OBJECT_MAX) &&
+	       is_member_valid_if(qualified, l->code_qualified_name, 8, OBJECT_MAX) &&
+	       is_member_valid(l->text_length, 8, OBJECT_MAX) && is_member_valid(l->text_state, 4, OBJECT_MAX) &&
+	       is_member_valid(l->text_ascii, 1, OBJECT_MAX) && is_member_valid(l->text_compact, 1, OBJECT_MAX) &&
+	       is_member_valid(l->bytes_size, 8, OBJECT_MAX) && is_member_valid(l->bytes_data, 1, OBJECT_MAX) &&
 	       l->text_shift && l->text_shift <= PYTHON_TEXT_SHIFT_MAX;
 }
 
@@ -235,6 +235,6 @@ bool python_layout_check(const struct python_layout *l)
 	       l->frames && l->frames < PYTHON_FRAMES_COUNT && l->instruction &&
 	       l->instruction < PYTHON_INSTRUCTIONS_COUNT && l->lines &&
 	       l->lines < PYTHON_LINES_COUNT && l->executable_tag < 8 && l->id_by_text < 2 &&
-	       check_states(l) && check_thread(l) && check_frame(l) && check_code(l) &&
-	       check_names(l);
+	       check_state_offsets(l) && check_thread_offsets(l) && check_frame_offsets(l) && check_code_offsets(l) &&
+	       check_name_offsets(l);
 }

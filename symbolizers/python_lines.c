@@ -91,7 +91,7 @@ static int64_t signed_varint(const uint8_t *p, const uint8_t *end)
 	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
-static int64_t lines_on(const uint8_t *entry, const uint8_t *end)
+static int64_t line_delta(const uint8_t *entry, const uint8_t *end)
 {
 	unsigned int kind = ENTRY_KIND(*entry);
 
@@ -110,7 +110,7 @@ static uint32_t line_of_locations(const uint8_t *p, size_t size, int64_t line, u
 
 		if (!(*entry & ENTRY_BEGIN))
 			continue;
-		line += lines_on(entry, end);
+		line += line_delta(entry, end);
 		passed += ENTRY_UNITS(*entry);
 		if (passed > unit)
 			return ENTRY_KIND(*entry) == ENTRY_NONE ? 0 : line_checked(line);

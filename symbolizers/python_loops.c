@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "symbolizers/python_file_private.h"
-#include "symbolizers/unwind_cfi.h"
+#include "symbolizers/unwind/cfi.h"
 
 #define LOOP_MAX (4u << 20)
 #define JUMP_SIZE 6
@@ -30,7 +30,7 @@ static int add_loop(struct python_file *f, uint64_t start, uint64_t end)
 }
 
 /* Add code as file offsets; all of the code must be in one segment. */
-static int add_code(struct python_file *f, const struct unwind_source *s,
+static int add_loop_code(struct python_file *f, const struct unwind_source *s,
 		    const struct python_extent *code)
 {
 	uint64_t offset, left;
@@ -46,7 +46,7 @@ static int add_code(struct python_file *f, const struct unwind_source *s,
 /*
  * The state of the search for split-off parts through the loop's jumps. Positions are file offsets.
  */
-struct search {
+struct jump_search {
 	struct python_file *file;
 	const struct unwind_source *source;
 	struct unwind_rows rows;
@@ -78,7 +78,7 @@ static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_exte
  * Get the target of a jump at offset at: jcc rel32, jmp rel32. Return false if there is no jump, or
  * if it stays within the code.
  */
-static bool jump_target(const struct search *s, uint64_t at, uint64_t *ret)
+static bool jump_target(const struct jump_search *s, uint64_t at, uint64_t *ret)
 {
 	const uint8_t *p = s->code + at;
 	size_t size = p[0] == 0x0f && (p[1] & 0xf0) == 0x80 ? 6 : p[0] == 0xe9 ? 5 : 0;
@@ -95,7 +95,7 @@ static bool jump_target(const struct search *s, uint64_t at, uint64_t *ret)
  * Add the code at the target of a jump to the loop if it has the same frame. Bytes that only look
  * like a jump have a target with another frame, or with none.
  */
-static int follow_jump(struct search *s, uint64_t from, uint64_t target)
+static int follow_jump(struct jump_search *s, uint64_t from, uint64_t target)
 {
 	const struct unwind_extent *there, *here;
 	uint32_t rule;
@@ -114,7 +114,7 @@ static int follow_jump(struct search *s, uint64_t from, uint64_t target)
 	return add_loop(s->file, there->start, there->end);
 }
 
-static int follow_jumps(struct search *s)
+static int follow_jumps(struct jump_search *s)
 {
 	uint64_t target;
 	int rc = 0;
@@ -138,7 +138,7 @@ static int follow_jumps(struct search *s)
 static int search_frames(struct python_file *f, const struct unwind_source *source,
 			 const struct python_extent *loop)
 {
-	struct search s = {.file = f, .source = source};
+	struct jump_search s = {.file = f, .source = source};
 	const struct unwind_extent *e;
 	uint64_t offset;
 	int rc = unwind_rows_init(&s.rows);
@@ -146,12 +146,12 @@ static int search_frames(struct python_file *f, const struct unwind_source *sour
 	if (!rc)
 		rc = unwind_cfi_read(&s.rows, source);
 	if (!rc) {
-		unwind_rows_settle(&s.rows);
+		unwind_rows_sort(&s.rows);
 		rc = unwind_source_offset(source, loop->start, &offset, NULL) ? 0 : -ENOENT;
 	}
 	e = rc ? NULL : unwind_rows_find(&s.rows, UNWIND_LAYER_FRAMES, offset);
 	if (!rc && loop->start == loop->end)
-		rc = e ? add_code(f, source,
+		rc = e ? add_loop_code(f, source,
 				  &(struct python_extent){loop->start,
 							  loop->start + (e->end - offset)})
 		       : -ENOENT;
@@ -225,9 +225,9 @@ static int find_loops(struct python_file *f, const struct unwind_source *source,
 	int rc = symbols->parts_count > PYTHON_LOOPS_MAX ? -ENOENT : 0;
 
 	if (!rc && loop->start < loop->end)
-		rc = add_code(f, source, loop);
+		rc = add_loop_code(f, source, loop);
 	for (uint32_t i = 0; !rc && i < symbols->parts_count; i++)
-		rc = add_code(f, source, &symbols->parts[i]);
+		rc = add_loop_code(f, source, &symbols->parts[i]);
 	/*
 	 * .symtab is complete or absent: if it has the name of one part, it has those of all parts
 	 */

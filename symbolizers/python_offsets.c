@@ -18,7 +18,7 @@ enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORD_RUNTIME_SIZE };
  * Word numbers: for each struct that is described the first word, which is the struct's size; also
  * words whose position in a description differs between versions.
  */
-struct words {
+struct offset_words {
 	uint16_t version;
 	uint16_t count;
 	uint8_t tag, shim;
@@ -26,7 +26,7 @@ struct words {
 	uint8_t thread, frame, code, object, bytes, text, gc;
 };
 
-static const struct words known[] = {
+static const struct offset_words known[] = {
 	{
 		.version = PYTHON_VERSION(3, 13),
 		.count = 73,
@@ -60,9 +60,9 @@ static const struct words known[] = {
 	},
 };
 
-struct offsets {
+struct debug_offsets {
 	uint64_t words[128];
-	const struct words *of;
+	const struct offset_words *of;
 	bool bad;
 };
 
@@ -70,7 +70,7 @@ struct offsets {
  * Return the word number index, which must be an offset less than the size in word number part;
  * else set bad.
  */
-static uint32_t member_of(struct offsets *o, unsigned int part, unsigned int index)
+static uint32_t offset_member(struct debug_offsets *o, unsigned int part, unsigned int index)
 {
 	if (o->words[part] > 1u << 24 || o->words[index] >= o->words[part]) {
 		o->bad = true;
@@ -79,58 +79,58 @@ static uint32_t member_of(struct offsets *o, unsigned int part, unsigned int ind
 	return (uint32_t)o->words[index];
 }
 
-static uint32_t within(struct offsets *o, unsigned int part, unsigned int index)
+static uint32_t offset_in_part(struct debug_offsets *o, unsigned int part, unsigned int index)
 {
-	return member_of(o, part, part + index);
+	return offset_member(o, part, part + index);
 }
 
-static void read_states(struct offsets *o, struct python_layout *l)
+static void read_state_offsets(struct debug_offsets *o, struct python_layout *l)
 {
-	const struct words *w = o->of;
-	uint32_t gil = member_of(o, w->interpreter, w->interpreter_gil + 1);
+	const struct offset_words *w = o->of;
+	uint32_t gil = offset_member(o, w->interpreter, w->interpreter_gil + 1);
 
-	l->runtime_interpreters = within(o, WORD_RUNTIME_SIZE, 2);
+	l->runtime_interpreters = offset_in_part(o, WORD_RUNTIME_SIZE, 2);
 	l->runtime_holder = l->runtime_collecting = PYTHON_ABSENT;
-	l->interpreter_next = within(o, w->interpreter, 2);
-	l->interpreter_threads = within(o, w->interpreter, 3);
-	l->interpreter_gil = member_of(o, w->interpreter, w->interpreter_gil);
+	l->interpreter_next = offset_in_part(o, w->interpreter, 2);
+	l->interpreter_threads = offset_in_part(o, w->interpreter, 3);
+	l->interpreter_gil = offset_member(o, w->interpreter, w->interpreter_gil);
 	/* The two offsets are checked separately, so that their sum cannot overflow. */
 	l->interpreter_collecting =
-		member_of(o, w->interpreter, w->interpreter_gc) + within(o, w->gc, 1);
-	l->gil_locked = member_of(o, w->interpreter, w->interpreter_gil + 3) - gil;
-	l->gil_holder = member_of(o, w->interpreter, w->interpreter_gil + 4) - gil;
+		offset_member(o, w->interpreter, w->interpreter_gc) + offset_in_part(o, w->gc, 1);
+	l->gil_locked = offset_member(o, w->interpreter, w->interpreter_gil + 3) - gil;
+	l->gil_holder = offset_member(o, w->interpreter, w->interpreter_gil + 4) - gil;
 	if (l->interpreter_collecting >= o->words[w->interpreter])
 		o->bad = true;
 }
 
-static void read_threads(struct offsets *o, struct python_layout *l)
+static void read_thread_offsets(struct debug_offsets *o, struct python_layout *l)
 {
-	const struct words *w = o->of;
+	const struct offset_words *w = o->of;
 
-	l->thread_next = within(o, w->thread, 2);
-	l->thread_interpreter = within(o, w->thread, 3);
-	l->thread_frame = within(o, w->thread, 4);
-	l->thread_ident = within(o, w->thread, 5);
+	l->thread_next = offset_in_part(o, w->thread, 2);
+	l->thread_interpreter = offset_in_part(o, w->thread, 3);
+	l->thread_frame = offset_in_part(o, w->thread, 4);
+	l->thread_ident = offset_in_part(o, w->thread, 5);
 	l->cframe_frame = l->cframe_previous = PYTHON_ABSENT;
-	l->frame_previous = within(o, w->frame, 1);
-	l->frame_code = within(o, w->frame, 2);
-	l->frame_instruction = within(o, w->frame, 3);
-	l->frame_bytes = within(o, w->frame, 4); /* localsplus is the last member */
-	l->frame_owner = within(o, w->frame, 5);
+	l->frame_previous = offset_in_part(o, w->frame, 1);
+	l->frame_code = offset_in_part(o, w->frame, 2);
+	l->frame_instruction = offset_in_part(o, w->frame, 3);
+	l->frame_bytes = offset_in_part(o, w->frame, 4); /* localsplus is the last member */
+	l->frame_owner = offset_in_part(o, w->frame, 5);
 }
 
 /* Set the members for code objects. The id uses members that the constructor sets for good. */
-static void read_code(struct offsets *o, struct python_layout *l)
+static void read_code_offsets(struct debug_offsets *o, struct python_layout *l)
 {
 	const unsigned int code = o->of->code;
-	const uint32_t first_line = within(o, code, 5), arguments = within(o, code, 6);
+	const uint32_t first_line = offset_in_part(o, code, 5), arguments = offset_in_part(o, code, 6);
 	const uint32_t id[PYTHON_ID_WORDS] =
 		{
 			arguments & ~7u,	first_line & ~7u,
-			within(o, code, 7),	/* co_localsplusnames */
-			within(o, code, 7) - 8, /* co_nfreevars, co_version (see python_layout.c) */
-			within(o, code, 1),	within(o, code, 2),
-			within(o, code, 3),	within(o, code, 4),
+			offset_in_part(o, code, 7),	/* co_localsplusnames */
+			offset_in_part(o, code, 7) - 8, /* co_nfreevars, co_version (see python_layout.c) */
+			offset_in_part(o, code, 1),	offset_in_part(o, code, 2),
+			offset_in_part(o, code, 3),	offset_in_part(o, code, 4),
 		};
 
 	l->code_file = id[4];
@@ -138,7 +138,7 @@ static void read_code(struct offsets *o, struct python_layout *l)
 	l->code_qualified_name = id[6];
 	l->code_lines = id[7];
 	l->code_first_line = first_line;
-	l->code_units = within(o, code, 9);
+	l->code_units = offset_in_part(o, code, 9);
 	memcpy(l->code_id, id, sizeof(id));
 	for (int i = 0; i < PYTHON_ID_WORDS; i++) {
 		if (l->code_bytes < id[i] + 8)
@@ -146,19 +146,19 @@ static void read_code(struct offsets *o, struct python_layout *l)
 	}
 }
 
-static void read_text(struct offsets *o, struct python_layout *l)
+static void read_text_offsets(struct debug_offsets *o, struct python_layout *l)
 {
-	const struct words *w = o->of;
+	const struct offset_words *w = o->of;
 
-	l->bytes_size = within(o, w->bytes, 1);
-	l->bytes_data = within(o, w->bytes, 2);
-	l->text_state = within(o, w->text, 1);
-	l->text_length = within(o, w->text, 2);
-	l->text_ascii = within(o, w->text, 3);
+	l->bytes_size = offset_in_part(o, w->bytes, 1);
+	l->bytes_data = offset_in_part(o, w->bytes, 2);
+	l->text_state = offset_in_part(o, w->text, 1);
+	l->text_length = offset_in_part(o, w->text, 2);
+	l->text_ascii = offset_in_part(o, w->text, 3);
 	l->text_shift = PYTHON_TEXT_SHIFT;
 	/* PyCompactUnicodeObject adds the length of the UTF-8 form and a pointer to it. */
 	l->text_compact = l->text_ascii + 16;
-	if (l->text_compact >= o->words[w->text] || within(o, w->object, 1) != PYTHON_OBJECT_TYPE)
+	if (l->text_compact >= o->words[w->text] || offset_in_part(o, w->object, 1) != PYTHON_OBJECT_TYPE)
 		o->bad = true;
 }
 
@@ -166,7 +166,7 @@ static void read_text(struct offsets *o, struct python_layout *l)
  * Find the words of a version. Only releases and candidates are supported: earlier versions had
  * other words.
  */
-static const struct words *words_of(uint64_t version)
+static const struct offset_words *words_of_version(uint64_t version)
 {
 	unsigned int level = version >> 4 & 15;
 
@@ -189,7 +189,7 @@ uint64_t python_runtime_size(const void *bytes)
 
 int python_layout_from_offsets(struct python_layout *ret, const void *bytes, size_t size)
 {
-	struct offsets o = {.bad = false};
+	struct debug_offsets o = {.bad = false};
 	struct python_layout l = {
 		.frames = PYTHON_FRAME_SHIM,
 		.instruction = PYTHON_INSTRUCTION_POINTER,
@@ -199,7 +199,7 @@ int python_layout_from_offsets(struct python_layout *ret, const void *bytes, siz
 	if (size > sizeof(o.words))
 		size = sizeof(o.words);
 	memcpy(o.words, bytes, size);
-	o.of = words_of(o.words[WORD_VERSION]);
+	o.of = words_of_version(o.words[WORD_VERSION]);
 	if (memcmp(&o.words[WORD_COOKIE], cookie, sizeof(cookie)) != 0 || !o.of ||
 	    size < o.of->count * sizeof(*o.words) || o.words[WORD_FREE_THREADED] > 1)
 		return -EBADMSG;
@@ -208,10 +208,10 @@ int python_layout_from_offsets(struct python_layout *ret, const void *bytes, siz
 	l.version = o.of->version;
 	l.executable_tag = o.of->tag;
 	l.shim_owner = o.of->shim;
-	read_states(&o, &l);
-	read_threads(&o, &l);
-	read_code(&o, &l);
-	read_text(&o, &l);
+	read_state_offsets(&o, &l);
+	read_thread_offsets(&o, &l);
+	read_code_offsets(&o, &l);
+	read_text_offsets(&o, &l);
 	if (o.bad || !python_layout_check(&l))
 		return -EBADMSG;
 	*ret = l;

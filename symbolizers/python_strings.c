@@ -19,7 +19,7 @@ static const char *const known[] = {"__init__", "__module__", "__name__"};
  * Return the number of bits below STATE in the state of a str that is not interned yet; 0 if the
  * state does not contain STATE.
  */
-static uint32_t shift_of(uint32_t state)
+static uint32_t shift_of_state(uint32_t state)
 {
 	uint32_t shift = state ? (uint32_t)__builtin_ctz(state) : 0;
 
@@ -27,7 +27,7 @@ static uint32_t shift_of(uint32_t state)
 }
 
 /* Return whether a str with these characters begins at bytes; sets *state to its state. */
-static bool is_text(const struct python_layout *l, const uint8_t *bytes, const char *name,
+static bool is_str_at(const struct python_layout *l, const uint8_t *bytes, const char *name,
 		    uint32_t *state)
 {
 	uint64_t length;
@@ -42,14 +42,14 @@ static bool is_text(const struct python_layout *l, const uint8_t *bytes, const c
  * Look at bytes for a str with this name. Return false if there is one whose state contradicts
  * *shift, which is 0 until the first str is found.
  */
-static bool agrees(const struct python_layout *l, const uint8_t *bytes, const char *name,
+static bool agrees_on_shift(const struct python_layout *l, const uint8_t *bytes, const char *name,
 		   uint32_t *shift)
 {
 	uint32_t state, found;
 
-	if (!is_text(l, bytes, name, &state))
+	if (!is_str_at(l, bytes, name, &state))
 		return true;
-	found = shift_of(state);
+	found = shift_of_state(state);
 	if (!found || (*shift && *shift != found))
 		return false;
 	*shift = found;
@@ -68,7 +68,7 @@ uint32_t python_text_shift(const struct python_layout *l, const uint8_t *bytes, 
 		if (end < l->text_state + sizeof(uint32_t))
 			end = l->text_state + sizeof(uint32_t);
 		for (size_t at = 0; end <= size && at <= size - end; at += sizeof(uint64_t))
-			if (!agrees(l, bytes + at, known[i], &shift))
+			if (!agrees_on_shift(l, bytes + at, known[i], &shift))
 				return 0;
 	}
 	return shift;

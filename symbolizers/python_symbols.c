@@ -28,7 +28,7 @@ static const char *const names[PYTHON_NAMES] = {
 };
 
 /* A symbol table and its string table. */
-struct table {
+struct elf_symbol_table {
 	const struct elf_image *image;
 	GElf_Shdr symbols, strings;
 	size_t entry; /* bytes of one entry */
@@ -40,7 +40,7 @@ static bool is_64(const struct elf_image *image)
 	return image->header.e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-static bool open_table(struct table *t, const struct elf_image *image, const GElf_Shdr *symbols)
+static bool open_symbol_table(struct elf_symbol_table *t, const struct elf_image *image, const GElf_Shdr *symbols)
 {
 	t->image = image;
 	t->symbols = *symbols;
@@ -52,7 +52,7 @@ static bool open_table(struct table *t, const struct elf_image *image, const GEl
 }
 
 /* Read entries first to first + n, converted from the file's ELF class. */
-static bool read_entries(const struct table *t, uint64_t first, size_t n, Elf64_Sym *to)
+static bool read_symbol_entries(const struct elf_symbol_table *t, uint64_t first, size_t n, Elf64_Sym *to)
 {
 	Elf32_Sym s;
 
@@ -71,7 +71,7 @@ static bool read_entries(const struct table *t, uint64_t first, size_t n, Elf64_
 	return true;
 }
 
-static bool entry_is(const struct table *t, const Elf64_Sym *s, const char *name)
+static bool entry_has_name(const struct elf_symbol_table *t, const Elf64_Sym *s, const char *name)
 {
 	char buf[NAME_MAX_READ];
 	size_t size = strlen(name) + 1;
@@ -82,13 +82,13 @@ static bool entry_is(const struct table *t, const Elf64_Sym *s, const char *name
 }
 
 /* Skip undefined and absolute symbols: they do not define a part of an interpreter. */
-static bool usable(const Elf64_Sym *s, unsigned int type)
+static bool is_symbol_usable(const Elf64_Sym *s, unsigned int type)
 {
 	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
 	       GELF_ST_TYPE(s->st_info) == type && s->st_size <= UINT64_MAX - s->st_value;
 }
 
-static unsigned int type_of(int name)
+static unsigned int symbol_type_of_name(int name)
 {
 	return name == PYTHON_NAME_RUNTIME || name == PYTHON_NAME_CODE_TYPE ||
 			       name == PYTHON_NAME_VERSION
@@ -96,9 +96,9 @@ static unsigned int type_of(int name)
 		       : STT_FUNC;
 }
 
-static void take(struct python_symbols *ret, int name, const Elf64_Sym *s)
+static void keep_python_symbol(struct python_symbols *ret, int name, const Elf64_Sym *s)
 {
-	if (ret->found[name] || !usable(s, type_of(name)))
+	if (ret->found[name] || !is_symbol_usable(s, symbol_type_of_name(name)))
 		return;
 	ret->found[name] = true;
 	ret->at[name] = (struct python_extent){s->st_value, s->st_value + s->st_size};
@@ -108,12 +108,12 @@ static void take(struct python_symbols *ret, int name, const Elf64_Sym *s)
  * The section .gnu.hash: a header, a Bloom filter, buckets, and chains of hashes, each of which
  * ends with an odd one.
  */
-struct hash_table {
+struct gnu_hash_table {
 	uint32_t buckets, first_symbol, filter_words, filter_shift;
 	uint64_t filter, bucket, chain, end; /* file offsets */
 };
 
-static bool open_hash(struct hash_table *h, const struct elf_image *image, const GElf_Shdr *in)
+static bool open_hash(struct gnu_hash_table *h, const struct elf_image *image, const GElf_Shdr *in)
 {
 	uint32_t header[4];
 	uint64_t filter_bytes;
@@ -122,7 +122,7 @@ static bool open_hash(struct hash_table *h, const struct elf_image *image, const
 	    elf_image_read(image, in->sh_offset, header, sizeof(header)) < 0)
 		return false;
 	filter_bytes = (uint64_t)header[2] * (is_64(image) ? 8 : 4);
-	*h = (struct hash_table){
+	*h = (struct gnu_hash_table){
 		.buckets = header[0],
 		.first_symbol = header[1],
 		.filter_words = header[2],
@@ -135,7 +135,7 @@ static bool open_hash(struct hash_table *h, const struct elf_image *image, const
 	return h->buckets && h->filter_words && h->chain <= h->end;
 }
 
-static uint32_t hash_of(const char *name)
+static uint32_t gnu_hash_of(const char *name)
 {
 	uint32_t hash = 5381;
 
@@ -144,7 +144,7 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-static bool passes_filter(const struct hash_table *h, const struct elf_image *image, uint32_t hash)
+static bool passes_filter(const struct gnu_hash_table *h, const struct elf_image *image, uint32_t hash)
 {
 	unsigned int bits = is_64(image) ? 64 : 32;
 	uint64_t word = 0, at = hash / bits % h->filter_words * (bits / 8);
@@ -154,10 +154,10 @@ static bool passes_filter(const struct hash_table *h, const struct elf_image *im
 	return word >> hash % bits & word >> (hash >> (h->filter_shift & 31)) % bits & 1;
 }
 
-static void look_up(struct python_symbols *ret, int name, const struct table *t,
-		    const struct hash_table *h)
+static void lookup_hashed_symbol(struct python_symbols *ret, int name, const struct elf_symbol_table *t,
+		    const struct gnu_hash_table *h)
 {
-	uint32_t hash = hash_of(names[name]), symbol, other = 0;
+	uint32_t hash = gnu_hash_of(names[name]), symbol, other = 0;
 	uint64_t at;
 	Elf64_Sym s;
 
@@ -169,9 +169,9 @@ static void look_up(struct python_symbols *ret, int name, const struct table *t,
 		at = h->chain + 4ull * (symbol - h->first_symbol);
 		if (at + 4 > h->end || elf_image_read(t->image, at, &other, 4) < 0)
 			return;
-		if ((other | 1) == (hash | 1) && read_entries(t, symbol, 1, &s) &&
-		    entry_is(t, &s, names[name]))
-			take(ret, name, &s);
+		if ((other | 1) == (hash | 1) && read_symbol_entries(t, symbol, 1, &s) &&
+		    entry_has_name(t, &s, names[name]))
+			keep_python_symbol(ret, name, &s);
 	}
 }
 
@@ -179,7 +179,7 @@ static void look_up(struct python_symbols *ret, int name, const struct table *t,
  * Return the number of a name that is searched for, or -1. *part: whether the text names a part
  * split off the loop.
  */
-static int name_of(const char *text, bool *part)
+static int python_name_of(const char *text, bool *part)
 {
 	*part = strncmp(text, LOOP ".", sizeof(LOOP)) == 0;
 	for (int i = 0; i < PYTHON_NAMES; i++) {
@@ -189,9 +189,9 @@ static int name_of(const char *text, bool *part)
 	return -1;
 }
 
-static void take_part(struct python_symbols *ret, const Elf64_Sym *s)
+static void keep_loop_part(struct python_symbols *ret, const Elf64_Sym *s)
 {
-	if (!usable(s, STT_FUNC) || !s->st_size)
+	if (!is_symbol_usable(s, STT_FUNC) || !s->st_size)
 		return;
 	for (uint32_t i = 0; i < ret->parts_count && i < PYTHON_LOOPS_MAX; i++) {
 		if (ret->parts[i].start == s->st_value)
@@ -203,7 +203,7 @@ static void take_part(struct python_symbols *ret, const Elf64_Sym *s)
 	ret->parts_count += ret->parts_count <= PYTHON_LOOPS_MAX;
 }
 
-static int scan_entries(struct python_symbols *ret, const struct table *t, const char *strings)
+static int scan_symbol_entries(struct python_symbols *ret, const struct elf_symbol_table *t, const char *strings)
 {
 	uint64_t count = t->count;
 	Elf64_Sym entries[CHUNK];
@@ -215,7 +215,7 @@ static int scan_entries(struct python_symbols *ret, const struct table *t, const
 	for (uint64_t at = 0; at < count; at += CHUNK) {
 		size_t n = count - at < CHUNK ? (size_t)(count - at) : CHUNK;
 
-		if (!read_entries(t, at, n, entries))
+		if (!read_symbol_entries(t, at, n, entries))
 			return -EBADMSG;
 		for (size_t i = 0; i < n; i++) {
 			const char *text = strings + entries[i].st_name;
@@ -223,18 +223,18 @@ static int scan_entries(struct python_symbols *ret, const struct table *t, const
 			if (entries[i].st_name >= t->strings.sh_size ||
 			    (text[0] != '_' && text[0] != 'P'))
 				continue;
-			name = name_of(text, &part);
+			name = python_name_of(text, &part);
 			if (name >= 0)
-				take(ret, name, &entries[i]);
+				keep_python_symbol(ret, name, &entries[i]);
 			else if (part)
-				take_part(ret, &entries[i]);
+				keep_loop_part(ret, &entries[i]);
 		}
 	}
 	return 0;
 }
 
 /* Read all entries of a symbol table, unless its string table shows that none is of interest. */
-static int scan_table(struct python_symbols *ret, const struct table *t)
+static int scan_symbol_table(struct python_symbols *ret, const struct elf_symbol_table *t)
 {
 	uint64_t size = t->strings.sh_size;
 	char *strings;
@@ -248,53 +248,53 @@ static int scan_table(struct python_symbols *ret, const struct table *t)
 	rc = elf_image_read(t->image, t->strings.sh_offset, strings, size);
 	strings[size] = '\0';
 	if (!rc && memmem(strings, size, "PyEval_EvalFrame", strlen("PyEval_EvalFrame")))
-		rc = scan_entries(ret, t, strings);
+		rc = scan_symbol_entries(ret, t, strings);
 	free(strings);
 	return rc;
 }
 
 /* The sections of interest, found in one pass. */
-struct sections {
+struct symbol_sections {
 	GElf_Shdr dynamic, hash, symbols;
 	bool has_dynamic, has_hash, has_symbols;
 };
 
-static bool take_section(bool *has, GElf_Shdr *to, const GElf_Shdr *s)
+static bool keep_first_section(bool *has, GElf_Shdr *to, const GElf_Shdr *s)
 {
 	if (!*has)
 		*to = *s;
 	return *has = true;
 }
 
-static void find_sections(struct sections *ret, const struct elf_image *image)
+static void find_symbol_sections(struct symbol_sections *ret, const struct elf_image *image)
 {
 	GElf_Shdr s;
 
-	*ret = (struct sections){.has_dynamic = false};
+	*ret = (struct symbol_sections){.has_dynamic = false};
 	for (size_t i = 1; i < image->sections; i++) {
 		if (!elf_section(image, i, &s))
 			continue;
 		if (s.sh_type == SHT_DYNSYM)
-			take_section(&ret->has_dynamic, &ret->dynamic, &s);
+			keep_first_section(&ret->has_dynamic, &ret->dynamic, &s);
 		else if (s.sh_type == SHT_GNU_HASH)
-			take_section(&ret->has_hash, &ret->hash, &s);
+			keep_first_section(&ret->has_hash, &ret->hash, &s);
 		else if (s.sh_type == SHT_SYMTAB)
-			take_section(&ret->has_symbols, &ret->symbols, &s);
+			keep_first_section(&ret->has_symbols, &ret->symbols, &s);
 	}
 }
 
-static int read_dynamic(struct python_symbols *ret, const struct elf_image *image,
-			const struct sections *in)
+static int read_dynamic_symbols(struct python_symbols *ret, const struct elf_image *image,
+			const struct symbol_sections *in)
 {
-	struct hash_table hash;
-	struct table t;
+	struct gnu_hash_table hash;
+	struct elf_symbol_table t;
 
-	if (!in->has_dynamic || !open_table(&t, image, &in->dynamic))
+	if (!in->has_dynamic || !open_symbol_table(&t, image, &in->dynamic))
 		return 0;
 	if (!in->has_hash || !open_hash(&hash, image, &in->hash))
-		return scan_table(ret, &t);
+		return scan_symbol_table(ret, &t);
 	for (int i = 0; i < PYTHON_NAMES; i++) {
-		look_up(ret, i, &t, &hash);
+		lookup_hashed_symbol(ret, i, &t, &hash);
 		/* without PyEval_EvalFrameEx, which all versions have, there is no interpreter */
 		if (i == PYTHON_NAME_OLD_LOOP && !python_symbols_any(ret))
 			break;
@@ -320,15 +320,15 @@ bool python_symbols_any(const struct python_symbols *s)
 int python_symbols_read(struct python_symbols *ret, const struct elf_image *image)
 {
 	struct python_symbols found = {.section = false};
-	struct sections in;
-	struct table t;
+	struct symbol_sections in;
+	struct elf_symbol_table t;
 	int rc;
 
-	find_sections(&in, image);
+	find_symbol_sections(&in, image);
 	find_runtime_section(&found, image);
-	rc = read_dynamic(&found, image, &in);
-	if (!rc && in.has_symbols && open_table(&t, image, &in.symbols))
-		rc = scan_table(&found, &t);
+	rc = read_dynamic_symbols(&found, image, &in);
+	if (!rc && in.has_symbols && open_symbol_table(&t, image, &in.symbols))
+		rc = scan_symbol_table(&found, &t);
 	if (!rc)
 		*ret = found;
 	return rc;

@@ -18,39 +18,39 @@
 static const char ellipsis[] = "\xe2\x80\xa6";
 #define ELLIPSIS_BYTES (sizeof(ellipsis) - 1)
 
-struct text {
+struct str_characters {
 	uint64_t address; /* address of the next characters */
 	uint64_t left;	  /* characters left */
 	unsigned int width;
 };
 
-struct out {
+struct text_buffer {
 	char *to;
 	size_t room; /* bytes of room without the NUL */
 	size_t used;
 	size_t cut; /* number of bytes after which an ellipsis still fits */
 };
 
-static bool read_at(const struct python_memory *m, void *to, size_t size, uint64_t address)
+static bool read_text_memory(const struct python_memory *m, void *to, size_t size, uint64_t address)
 {
 	return address + size > address && m->read(m->context, to, size, address);
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t smaller_offset(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
-static size_t most(size_t a, size_t b)
+static size_t max_size(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
 
-static int read_head(struct text *ret, const struct python_memory *memory,
+static int read_text_head(struct str_characters *ret, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {
 	/* read both members at once: each read is a system call */
-	const uint32_t from = least(layout->text_length, layout->text_state);
+	const uint32_t from = smaller_offset(layout->text_length, layout->text_state);
 	const uint32_t length_at = layout->text_length - from, state_at = layout->text_state - from;
 	unsigned char head[HEAD_BYTES];
 	uint32_t state;
@@ -59,8 +59,8 @@ static int read_head(struct text *ret, const struct python_memory *memory,
 
 	if (length_at > sizeof(head) - sizeof(length) || state_at > sizeof(head) - sizeof(state))
 		return -EBADMSG;
-	size = most(length_at + sizeof(length), state_at + sizeof(state));
-	if (!read_at(memory, head, size, address + from))
+	size = max_size(length_at + sizeof(length), state_at + sizeof(state));
+	if (!read_text_memory(memory, head, size, address + from))
 		return -EFAULT;
 	memcpy(&length, head + length_at, sizeof(length));
 	memcpy(&state, head + state_at, sizeof(state));
@@ -75,7 +75,7 @@ static int read_head(struct text *ret, const struct python_memory *memory,
 	return 0;
 }
 
-static uint32_t character(const unsigned char *bytes, unsigned int width)
+static uint32_t decode_character(const unsigned char *bytes, unsigned int width)
 {
 	uint32_t c = 0;
 
@@ -84,7 +84,7 @@ static uint32_t character(const unsigned char *bytes, unsigned int width)
 	return !c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? REPLACEMENT : c;
 }
 
-static size_t encode(char to[NAME_UNITS_MAX], uint32_t c)
+static size_t encode_character(char to[NAME_UNITS_MAX], uint32_t c)
 {
 	size_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
 
@@ -95,10 +95,10 @@ static size_t encode(char to[NAME_UNITS_MAX], uint32_t c)
 }
 
 /* Append a character. Return false if it did not fit and the text was cut. */
-static bool put(struct out *o, uint32_t c)
+static bool append_character(struct text_buffer *o, uint32_t c)
 {
 	char units[NAME_UNITS_MAX];
-	size_t size = encode(units, c);
+	size_t size = encode_character(units, c);
 
 	if (size > o->room - o->used) {
 		if (o->cut + ELLIPSIS_BYTES <= o->room) {
@@ -114,7 +114,7 @@ static bool put(struct out *o, uint32_t c)
 	return true;
 }
 
-static int copy(struct out *o, const struct python_memory *memory, struct text *t)
+static int copy_characters(struct text_buffer *o, const struct python_memory *memory, struct str_characters *t)
 {
 	unsigned char part[PART_BYTES];
 
@@ -123,14 +123,14 @@ static int copy(struct out *o, const struct python_memory *memory, struct text *
 		 * A character takes at least one byte. Read one character more than fits, to notice
 		 * that the text must be cut.
 		 */
-		uint64_t most = o->room - o->used + 1, count = t->left < most ? t->left : most;
+		uint64_t max_size = o->room - o->used + 1, count = t->left < max_size ? t->left : max_size;
 
 		if (count > sizeof(part) / t->width)
 			count = sizeof(part) / t->width;
-		if (!read_at(memory, part, count * t->width, t->address))
+		if (!read_text_memory(memory, part, count * t->width, t->address))
 			return -EFAULT;
 		for (uint64_t i = 0; i < count; i++) {
-			if (!put(o, character(part + i * t->width, t->width)))
+			if (!append_character(o, decode_character(part + i * t->width, t->width)))
 				return 0;
 		}
 		t->left -= count;
@@ -154,12 +154,12 @@ bool python_text_is_cut(const char *text, size_t room)
 int python_text_read(char *to, size_t room, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {
-	struct out o = {.to = to, .room = room - 1};
-	struct text t;
-	int rc = read_head(&t, memory, layout, address);
+	struct text_buffer o = {.to = to, .room = room - 1};
+	struct str_characters t;
+	int rc = read_text_head(&t, memory, layout, address);
 
 	if (!rc)
-		rc = copy(&o, memory, &t);
+		rc = copy_characters(&o, memory, &t);
 	if (!rc)
 		to[o.used] = '\0';
 	return rc;

@@ -14,14 +14,14 @@
 #define SEARCH_CHUNK (64u << 10)
 
 /* The versions found so far in places of the file. */
-struct votes {
+struct version_votes {
 	struct python_version version;
 	unsigned int count;
 	bool micro; /* whether version.micro is known */
 	bool disagree;
 };
 
-static void vote(struct votes *v, unsigned int major, unsigned int minor, int micro)
+static void vote_version(struct version_votes *v, unsigned int major, unsigned int minor, int micro)
 {
 	if (major > UINT8_MAX || minor > UINT8_MAX || micro > UINT8_MAX)
 		return;
@@ -36,13 +36,13 @@ static void vote(struct votes *v, unsigned int major, unsigned int minor, int mi
 	v->micro = true;
 }
 
-static void vote_hex(struct votes *v, uint64_t hex)
+static void vote_version_hex(struct version_votes *v, uint64_t hex)
 {
-	vote(v, hex >> 24 & 255, hex >> 16 & 255, hex >> 8 & 255);
+	vote_version(v, hex >> 24 & 255, hex >> 16 & 255, hex >> 8 & 255);
 }
 
 /* Read the variable of 3.11 and later: const unsigned long Py_Version = PY_VERSION_HEX. */
-static void ask_variable(struct votes *v, const struct elf_image *image,
+static void vote_by_variable(struct version_votes *v, const struct elf_image *image,
 			 const struct python_symbols *symbols)
 {
 	uint64_t hex;
@@ -50,24 +50,24 @@ static void ask_variable(struct votes *v, const struct elf_image *image,
 	if (symbols->found[PYTHON_NAME_VERSION] &&
 	    python_bytes_at(image, symbols->at[PYTHON_NAME_VERSION].start, &hex, sizeof(hex)) &&
 	    hex >> 32 == 0)
-		vote_hex(v, hex);
+		vote_version_hex(v, hex);
 }
 
 /* Read the first words of _PyRuntime, from 3.13 on; see python_offsets.c. */
-static void ask_runtime(struct votes *v, const struct elf_image *image, uint64_t runtime)
+static void vote_by_runtime(struct version_votes *v, const struct elf_image *image, uint64_t runtime)
 {
 	uint64_t words[2];
 
 	if (runtime && python_bytes_at(image, runtime, words, sizeof(words)) &&
 	    memcmp(words, "xdebugpy", 8) == 0 && words[1] >> 32 == 0)
-		vote_hex(v, words[1]);
+		vote_version_hex(v, words[1]);
 }
 
 /*
  * Parse a number of at most three digits; returns the text after it, or NULL if there are no
  * digits.
  */
-static const char *number(const char *text, unsigned int *ret)
+static const char *parse_version_number(const char *text, unsigned int *ret)
 {
 	const char *p = text;
 
@@ -77,18 +77,18 @@ static const char *number(const char *text, unsigned int *ret)
 }
 
 /* Parse "3.8"; returns the text after it, or NULL. */
-static const char *major_minor(const char *text, unsigned int *major, unsigned int *minor)
+static const char *parse_major_minor(const char *text, unsigned int *major, unsigned int *minor)
 {
-	const char *p = number(text, major);
+	const char *p = parse_version_number(text, major);
 
-	return p && *p == '.' && *major >= 2 && *major <= 3 ? number(p + 1, minor) : NULL;
+	return p && *p == '.' && *major >= 2 && *major <= 3 ? parse_version_number(p + 1, minor) : NULL;
 }
 
 /*
  * Read DT_SONAME: libpython3.8.so.1.0; with m before 3.8, with d (debug) or t (free-threaded)
  * since.
  */
-static void ask_soname(struct votes *v, const struct elf_image *image)
+static void vote_by_soname(struct version_votes *v, const struct elf_image *image)
 {
 	static const char prefix[] = "libpython";
 	uint64_t strings, name, size;
@@ -103,7 +103,7 @@ static void ask_soname(struct votes *v, const struct elf_image *image)
 	if (!python_bytes_at(image, strings + name, text, size) ||
 	    strncmp(text, prefix, sizeof(prefix) - 1) != 0)
 		return;
-	flags = major_minor(text + sizeof(prefix) - 1, &major, &minor);
+	flags = parse_major_minor(text + sizeof(prefix) - 1, &major, &minor);
 	if (!flags)
 		return;
 	p = flags + strspn(flags, "abcdefghijklmnopqrstuvwxyz");
@@ -113,19 +113,19 @@ static void ask_soname(struct votes *v, const struct elf_image *image)
 		v->version.debug |= *flags == 'd';
 		v->version.free_threaded |= *flags == 't';
 	}
-	vote(v, major, minor, -1);
+	vote_version(v, major, minor, -1);
 }
 
 /*
  * Parse "3.8.18", "3.9.2+" or "3.14.0rc1", to the end of the text or to a space: distributions
  * append "| packaged by ...".
  */
-static bool is_version(const char *text, unsigned int *major, unsigned int *minor,
+static bool parse_python_version(const char *text, unsigned int *major, unsigned int *minor,
 		       unsigned int *micro)
 {
-	const char *p = major_minor(text, major, minor);
+	const char *p = parse_major_minor(text, major, minor);
 
-	p = p && *p == '.' ? number(p + 1, micro) : NULL;
+	p = p && *p == '.' ? parse_version_number(p + 1, micro) : NULL;
 	if (!p)
 		return false;
 	p += strspn(p, "abrc+0123456789");
@@ -133,7 +133,7 @@ static bool is_version(const char *text, unsigned int *major, unsigned int *mino
 }
 
 /* Read as much of a text as the file has; the result always ends with a NUL. */
-static void text_at(const struct elf_image *image, uint64_t address, char text[TEXT_MAX])
+static void read_text_at(const struct elf_image *image, uint64_t address, char text[TEXT_MAX])
 {
 	size_t size = TEXT_MAX - 1;
 
@@ -165,7 +165,7 @@ static uint64_t address_made(const uint8_t *code, uint64_t at)
  * Search the code of Py_GetVersion() for the address of its text, which it makes from PY_VERSION
  * and other texts.
  */
-static void ask_function(struct votes *v, const struct elf_image *image,
+static void vote_by_function(struct version_votes *v, const struct elf_image *image,
 			 const struct python_symbols *symbols)
 {
 	const struct python_extent *at = &symbols->at[PYTHON_NAME_GET_VERSION];
@@ -184,9 +184,9 @@ static void ask_function(struct votes *v, const struct elf_image *image,
 
 		if (!made)
 			continue;
-		text_at(image, made, text);
-		if (is_version(text, &major, &minor, &micro)) {
-			vote(v, major, minor, (int)micro);
+		read_text_at(image, made, text);
+		if (parse_python_version(text, &major, &minor, &micro)) {
+			vote_version(v, major, minor, (int)micro);
 			return;
 		}
 	}
@@ -196,11 +196,11 @@ static void ask_function(struct votes *v, const struct elf_image *image,
  * The version in "lib/python3.8" or "python3.9", texts that getpath.c contains. A file with more
  * than one version is not accepted.
  */
-struct search {
+struct version_search {
 	unsigned int major, minor, found;
 };
 
-static void search_chunk(struct search *s, const char *bytes, size_t size)
+static void search_version_chunk(struct version_search *s, const char *bytes, size_t size)
 {
 	static const char name[] = "python";
 	const char *p = bytes, *end = bytes + size, *after;
@@ -210,7 +210,7 @@ static void search_chunk(struct search *s, const char *bytes, size_t size)
 		bool begins = p > bytes && (p[-1] == '/' || p[-1] == '\0');
 
 		p += sizeof(name) - 1;
-		after = begins ? major_minor(p, &major, &minor) : NULL;
+		after = begins ? parse_major_minor(p, &major, &minor) : NULL;
 		if (!after || *after || (s->found && s->major == major && s->minor == minor))
 			continue;
 		s->major = major;
@@ -223,9 +223,9 @@ static void search_chunk(struct search *s, const char *bytes, size_t size)
  * Search the texts of the file, read in chunks that overlap, so that no text is cut. The last chunk
  * ends with a NUL; the others end with a "?", so that a cut text does not look complete.
  */
-static void ask_texts(struct votes *v, const struct elf_image *image)
+static void vote_by_texts(struct version_votes *v, const struct elf_image *image)
 {
-	struct search s = {.found = 0};
+	struct version_search s = {.found = 0};
 	char *buf = malloc(SEARCH_CHUNK + 1);
 	GElf_Shdr in;
 	uint64_t at = 0;
@@ -239,26 +239,26 @@ static void ask_texts(struct votes *v, const struct elf_image *image)
 			if (elf_image_read(image, in.sh_offset + at, buf, n) < 0)
 				break;
 			buf[n] = n == left ? '\0' : '?';
-			search_chunk(&s, buf, n);
+			search_version_chunk(&s, buf, n);
 			at += n == left ? n : n - TEXT_MAX;
 		}
 	}
 	free(buf);
 	if (s.found == 1)
-		vote(v, s.major, s.minor, -1);
+		vote_version(v, s.major, s.minor, -1);
 }
 
 bool python_version_find(struct python_version *ret, const struct elf_image *image,
 			 const struct python_symbols *symbols, uint64_t runtime)
 {
-	struct votes v = {.version.debug = symbols->found[PYTHON_NAME_DEBUG]};
+	struct version_votes v = {.version.debug = symbols->found[PYTHON_NAME_DEBUG]};
 
-	ask_variable(&v, image, symbols);
-	ask_runtime(&v, image, runtime);
-	ask_soname(&v, image);
-	ask_function(&v, image, symbols);
+	vote_by_variable(&v, image, symbols);
+	vote_by_runtime(&v, image, runtime);
+	vote_by_soname(&v, image);
+	vote_by_function(&v, image, symbols);
 	if (v.count == 1)
-		ask_texts(&v, image);
+		vote_by_texts(&v, image);
 	if (v.count < 2 || v.disagree)
 		return false;
 	*ret = v.version;

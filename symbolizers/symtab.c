@@ -2,7 +2,7 @@
 /*
  * Build and search tables of symbols. To build one, ranges are visited by start while a heap
  * holds the open ranges, the highest rank on top. Between two events (a start, or the end of the
- * top range) the top range has the addresses. n ranges make at most 2n pieces in O(n log n).
+ * top range) the top range has the addresses. n ranges make at most 2n spans in O(n log n).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void symtab_free(struct symtab *t)
 {
 	vector_free(&t->ranges);
 	vector_free(&t->names);
-	vector_free(&t->pieces);
+	vector_free(&t->spans);
 }
 
 int64_t symtab_add_name(struct symtab *t, const char *name, size_t length)
@@ -43,7 +43,7 @@ int symtab_add(struct symtab *t, const struct symbol_range *r)
 	return vector_push(&t->ranges, *r);
 }
 
-static int by_start(const void *a, const void *b)
+static int by_range_start(const void *a, const void *b)
 {
 	const struct symbol_range *x = a, *y = b;
 
@@ -62,22 +62,22 @@ static void sort_ranges(struct symtab *t)
 	while (sorted < t->ranges.count && r[sorted - 1].start <= r[sorted].start)
 		sorted++;
 	if (sorted < t->ranges.count)
-		qsort(t->ranges.items, t->ranges.count, sizeof(*r), by_start);
+		qsort(t->ranges.items, t->ranges.count, sizeof(*r), by_range_start);
 }
 
 /* A heap of the indices of open ranges; the parent of item i is item (i - 1) / 2. */
-struct heap {
+struct range_heap {
 	const struct symbol_range *ranges;
 	uint32_t *items;
 	size_t count;
 };
 
-static bool above(const struct heap *h, size_t a, size_t b)
+static bool is_ranked_above(const struct range_heap *h, size_t a, size_t b)
 {
 	return h->ranges[h->items[a]].rank > h->ranges[h->items[b]].rank;
 }
 
-static void heap_swap(struct heap *h, size_t a, size_t b)
+static void heap_swap(struct range_heap *h, size_t a, size_t b)
 {
 	uint32_t item = h->items[a];
 
@@ -85,53 +85,53 @@ static void heap_swap(struct heap *h, size_t a, size_t b)
 	h->items[b] = item;
 }
 
-static void heap_push(struct heap *h, uint32_t item)
+static void heap_push(struct range_heap *h, uint32_t item)
 {
 	size_t at = h->count++;
 
 	h->items[at] = item;
-	for (; at && above(h, at, (at - 1) / 2); at = (at - 1) / 2)
+	for (; at && is_ranked_above(h, at, (at - 1) / 2); at = (at - 1) / 2)
 		heap_swap(h, at, (at - 1) / 2);
 }
 
-static void heap_pop(struct heap *h)
+static void heap_pop(struct range_heap *h)
 {
 	size_t at = 0, child;
 
 	h->items[0] = h->items[--h->count];
 	while ((child = 2 * at + 1) < h->count) {
-		if (child + 1 < h->count && above(h, child + 1, child))
+		if (child + 1 < h->count && is_ranked_above(h, child + 1, child))
 			child++;
-		if (!above(h, child, at))
+		if (!is_ranked_above(h, child, at))
 			break;
 		heap_swap(h, child, at);
 		at = child;
 	}
 }
 
-static int paint(struct symtab *t, const struct symbol_range *r, uint64_t start, uint64_t end)
+static int append_span(struct symtab *t, const struct symbol_range *r, uint64_t start, uint64_t end)
 {
-	struct symbol_piece piece = {
+	struct symbol_span span = {
 		.start = start,
 		.length = (uint32_t)(end - start),
 		.name = r->name,
 		.back = (uint32_t)(start - r->start),
 		.size = (uint32_t)(r->end - r->start),
 	};
-	struct symbol_piece *last = t->pieces.count ? &t->pieces.items[t->pieces.count - 1] : NULL;
+	struct symbol_span *last = t->spans.count ? &t->spans.items[t->spans.count - 1] : NULL;
 
 	if (!r->name)
 		return 0;
-	/* Extend the last piece if it is of the same range and a lower range began inside of it. */
+	/* Extend the last span if it is of the same range and a lower range began inside of it. */
 	if (last && last->start + last->length == start && last->name == r->name &&
-	    last->start - last->back == r->start && last->size == piece.size) {
-		last->length += piece.length;
+	    last->start - last->back == r->start && last->size == span.size) {
+		last->length += span.length;
 		return 0;
 	}
-	return vector_push(&t->pieces, piece);
+	return vector_push(&t->spans, span);
 }
 
-static int paint_all(struct symtab *t, struct heap *open)
+static int build_spans(struct symtab *t, struct range_heap *open)
 {
 	const struct symbol_range *ranges = t->ranges.items;
 	size_t next = 0;
@@ -154,7 +154,7 @@ static int paint_all(struct symtab *t, struct heap *open)
 		until = top->end;
 		if (next < t->ranges.count && ranges[next].start < until)
 			until = ranges[next].start;
-		rc = paint(t, top, at, until);
+		rc = append_span(t, top, at, until);
 		at = until;
 	}
 	return rc;
@@ -162,22 +162,22 @@ static int paint_all(struct symtab *t, struct heap *open)
 
 int symtab_build(struct symtab *t)
 {
-	struct heap open = {0};
+	struct range_heap open = {0};
 	int rc;
 
-	t->pieces.count = 0;
+	t->spans.count = 0;
 	if (!t->ranges.count)
 		return 0;
 	open.items = malloc(t->ranges.count * sizeof(*open.items));
-	if (!open.items || vector_reserve(&t->pieces, t->ranges.count) < 0) {
+	if (!open.items || vector_reserve(&t->spans, t->ranges.count) < 0) {
 		rc = -ENOMEM;
 		goto out;
 	}
 	sort_ranges(t);
 	open.ranges = t->ranges.items;
-	rc = paint_all(t, &open);
+	rc = build_spans(t, &open);
 	if (rc < 0)
-		t->pieces.count = 0;
+		t->spans.count = 0;
 out:
 	free(open.items);
 	return rc;
@@ -185,35 +185,35 @@ out:
 
 void symtab_seal(struct symtab *t)
 {
-	struct symbol_piece *fit;
+	struct symbol_span *fit;
 
 	vector_free(&t->ranges);
-	fit = realloc(t->pieces.items, (t->pieces.count + 1) * sizeof(*fit));
+	fit = realloc(t->spans.items, (t->spans.count + 1) * sizeof(*fit));
 	if (fit) {
-		t->pieces.items = fit;
-		t->pieces.capacity = t->pieces.count + 1;
+		t->spans.items = fit;
+		t->spans.capacity = t->spans.count + 1;
 	}
 }
 
-bool symtab_find(const struct symtab *t, uint64_t address, struct found *ret)
+bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *ret)
 {
-	size_t low = 0, high = t->pieces.count;
-	const struct symbol_piece *p;
+	size_t low = 0, high = t->spans.count;
+	const struct symbol_span *p;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (t->pieces.items[middle].start <= address)
+		if (t->spans.items[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (!low)
 		return false;
-	p = &t->pieces.items[low - 1];
+	p = &t->spans.items[low - 1];
 	if (address - p->start >= p->length)
 		return false;
-	*ret = (struct found){
+	*ret = (struct found_symbol){
 		.name = t->names.items + p->name,
 		.start = p->start - p->back,
 		.size = p->size,
@@ -225,5 +225,5 @@ bool symtab_find(const struct symtab *t, uint64_t address, struct found *ret)
 size_t symtab_bytes(const struct symtab *t)
 {
 	return t->ranges.capacity * sizeof(*t->ranges.items) + t->names.capacity +
-	       t->pieces.capacity * sizeof(*t->pieces.items);
+	       t->spans.capacity * sizeof(*t->spans.items);
 }

@@ -25,7 +25,7 @@ struct symbol_range {
 	uint32_t rank;
 };
 
-struct symbol_piece {
+struct symbol_span {
 	uint64_t start;
 	uint32_t length;
 	uint32_t name;
@@ -37,10 +37,10 @@ struct symbol_piece {
 struct symtab {
 	VECTOR(struct symbol_range) ranges;
 	VECTOR(char) names;
-	VECTOR(struct symbol_piece) pieces;
+	VECTOR(struct symbol_span) spans;
 };
 
-struct found {
+struct found_symbol {
 	const char *name; /* name as in the file, with a NUL; belongs to the table */
 	uint64_t start, size;
 	unsigned int flags; /* enum symbol_flag */
@@ -64,7 +64,7 @@ int symtab_build(struct symtab *t);
 void symtab_seal(struct symtab *t);
 
 /* Find the function that covers address; false if none does. Sets flags to SYMBOL_FOUND. */
-bool symtab_find(const struct symtab *t, uint64_t address, struct found *ret);
+bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *ret);
 
 /* Return the bytes of memory in use. */
 size_t symtab_bytes(const struct symtab *t);

@@ -8,7 +8,7 @@
 
 #include <uthash.h>
 
-#include "symbolizers/beat.h"
+#include "symbolizers/heartbeat.h"
 #include "symbolizers/client.h"
 #include "symbolizers/confine.h"
 #include "symbolizers/demangle.h"
@@ -32,7 +32,7 @@
  */
 #define OVERFLOWS_MAX 4
 
-struct object {
+struct worker_object {
 	uint64_t id;
 	enum object_kind kind;
 	int fd, debug_fd, common_fd; /* -1: none */
@@ -57,18 +57,18 @@ struct worker {
 	unsigned int files, files_max;
 	uint64_t memory; /* bytes that a worker of sources may use; 0: the worker is not one */
 	size_t bytes;
-	struct object *objects;
-	struct codes codes; /* code objects; their memory is not counted in bytes */
+	struct worker_object *objects;
+	struct code_cache codes; /* code objects; their memory is not counted in bytes */
 	struct demangler *demangler;
-	struct beat beat;
+	struct heartbeat heartbeat;
 	struct demangle_cost unknown_cost; /* cost of demangling names without an object */
 	size_t used; /* bytes of answers that are used */
 	uint32_t count;
-	char answers[PAYLOAD_MAX];
+	char replies[PAYLOAD_MAX];
 	char payload[PAYLOAD_MAX];
 };
 
-static void close_file(struct worker *w, int *fd)
+static void worker_close_file(struct worker *w, int *fd)
 {
 	if (*fd < 0)
 		return;
@@ -77,14 +77,14 @@ static void close_file(struct worker *w, int *fd)
 	*fd = -1;
 }
 
-static void close_files(struct worker *w, struct object *o)
+static void worker_close_files(struct worker *w, struct worker_object *o)
 {
-	close_file(w, &o->fd);
-	close_file(w, &o->debug_fd);
-	close_file(w, &o->common_fd);
+	worker_close_file(w, &o->fd);
+	worker_close_file(w, &o->debug_fd);
+	worker_close_file(w, &o->common_fd);
 }
 
-static void drop_table(struct worker *w, struct object *o)
+static void drop_table(struct worker *w, struct worker_object *o)
 {
 	switch (o->kind) {
 	case OBJECT_ELF:
@@ -106,25 +106,25 @@ static void drop_table(struct worker *w, struct object *o)
 	o->read = false;
 }
 
-static void forget(struct worker *w, struct object *o)
+static void forget_object(struct worker *w, struct worker_object *o)
 {
 	HASH_DEL(w->objects, o);
 	drop_table(w, o);
 	worker_places_close(&o->places);
-	close_files(w, o);
+	worker_close_files(w, o);
 	free(o);
 }
 
-static struct object *lookup(struct worker *w, uint64_t id)
+static struct worker_object *worker_object_lookup(struct worker *w, uint64_t id)
 {
-	struct object *o;
+	struct worker_object *o;
 
 	HASH_FIND(hh, w->objects, &id, sizeof(id), o);
 	return o;
 }
 
 /* Move an object to the end of the list, as the one most recently used. */
-static void touch(struct worker *w, struct object *o)
+static void worker_object_touch(struct worker *w, struct worker_object *o)
 {
 	HASH_DEL(w->objects, o);
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
@@ -135,9 +135,9 @@ static void touch(struct worker *w, struct object *o)
  * its added symbols are in no file. Code objects have a limit of their own, since they may not be
  * readable again.
  */
-static void keep_budget(struct worker *w, const struct object *current)
+static void limit_symbol_tables(struct worker *w, const struct worker_object *current)
 {
-	struct object *o, *next;
+	struct worker_object *o, *next;
 
 	HASH_ITER (hh, w->objects, o, next) {
 		if (w->bytes <= TABLES_MAX)
@@ -147,7 +147,7 @@ static void keep_budget(struct worker *w, const struct object *current)
 	}
 }
 
-static void account(struct worker *w, struct object *o)
+static void account_symbol_table(struct worker *w, struct worker_object *o)
 {
 	w->bytes -= o->bytes;
 	o->bytes = o->kind == OBJECT_ELF      ? elf_bytes(&o->table.elf)
@@ -158,7 +158,7 @@ static void account(struct worker *w, struct object *o)
 }
 
 /* Read the symbols of an object, or those that were added to its file since the last read. */
-static void read_object(struct worker *w, struct object *o)
+static void read_object(struct worker *w, struct worker_object *o)
 {
 	struct object_facts facts = {0};
 	int rc = -EBADF;
@@ -168,13 +168,13 @@ static void read_object(struct worker *w, struct object *o)
 		case OBJECT_ELF:
 			drop_table(w, o);
 			rc = elf_read(&o->table.elf, o->fd, o->debug_fd, &o->stamp, &facts,
-				      &w->beat);
+				      &w->heartbeat);
 			break;
 		case OBJECT_KERNEL:
-			rc = kernel_read(&o->table.kernel, o->fd, &facts, &w->beat);
+			rc = kernel_read(&o->table.kernel, o->fd, &facts, &w->heartbeat);
 			break;
 		case OBJECT_PERFMAP:
-			rc = perfmap_read(&o->table.perfmap, o->fd, &facts, &w->beat);
+			rc = perfmap_read(&o->table.perfmap, o->fd, &facts, &w->heartbeat);
 			break;
 		case OBJECT_PYTHON: /* the memory of a process is read for each request */
 			rc = 0;
@@ -187,13 +187,13 @@ static void read_object(struct worker *w, struct object *o)
 	o->facts = facts;
 	if (o->bad && o->kind == OBJECT_ELF)
 		elf_free(&o->table.elf);
-	account(w, o);
-	keep_budget(w, o);
+	account_symbol_table(w, o);
+	limit_symbol_tables(w, o);
 }
 
-static bool find(struct object *o, uint64_t address, struct found *ret)
+static bool find_function_of_object(struct worker_object *o, uint64_t address, struct found_symbol *ret)
 {
-	*ret = (struct found){.name = ""};
+	*ret = (struct found_symbol){.name = ""};
 	if (o->kind == OBJECT_ELF)
 		return elf_find(&o->table.elf, address, ret);
 	if (o->kind == OBJECT_KERNEL)
@@ -201,13 +201,13 @@ static bool find(struct object *o, uint64_t address, struct found *ret)
 	return perfmap_find(&o->table.perfmap, address, ret);
 }
 
-static void send_answers(struct worker *w, const struct message *request, enum message_type type)
+static void worker_send_replies(struct worker *w, const struct message *request, enum message_type type)
 {
 	struct message m = *request;
 
 	m.type = type;
 	m.count = w->count;
-	if (w->count && message_send(w->socket, &m, w->answers, w->used, -1, 0) < 0)
+	if (w->count && message_send(w->socket, &m, w->replies, w->used, -1, 0) < 0)
 		_exit(1);
 	w->used = 0;
 	w->count = 0;
@@ -217,83 +217,83 @@ static void send_answers(struct worker *w, const struct message *request, enum m
  * Append a reply. The system name follows the demangled name; it is left out if the name was not
  * demangled.
  */
-static void put_answer(struct worker *w, uint64_t address, const struct found *f)
+static void worker_put_reply(struct worker *w, uint64_t address, const struct found_symbol *f)
 {
 	const char *demangled = demangler_get(w->demangler, f->name);
-	struct message_answer a = {
+	struct message_reply a = {
 		.address = address, .start = f->start, .size = f->size, .flags = f->flags};
-	char *text = w->answers + w->used + sizeof(a);
+	char *text = w->replies + w->used + sizeof(a);
 
 	if (!demangled && demangler_refused(w->demangler))
 		a.flags |= SYMBOL_MANGLED;
-	a.name = (uint16_t)copy_cut(demangled ? demangled : f->name, text, ANSWER_NAME_MAX + 1);
+	a.name = (uint16_t)demangle_copy_cut(demangled ? demangled : f->name, text, REPLY_NAME_MAX + 1);
 	if (demangled)
-		a.system_name = (uint16_t)copy_cut(f->name, text + a.name, ANSWER_NAME_MAX + 1);
-	memcpy(w->answers + w->used, &a, sizeof(a));
+		a.system_name = (uint16_t)demangle_copy_cut(f->name, text + a.name, REPLY_NAME_MAX + 1);
+	memcpy(w->replies + w->used, &a, sizeof(a));
 	w->used += sizeof(a) + a.name + a.system_name;
 	w->count++;
 }
 
-static struct message_question question(const struct worker *w, uint32_t i)
+static struct message_lookup lookup_at(const struct worker *w, uint32_t i)
 {
-	struct message_question q;
+	struct message_lookup q;
 
 	memcpy(&q, w->payload + i * sizeof(q), sizeof(q));
 	return q;
 }
 
-static void answer_python(struct worker *w, const struct message *m, struct object *o)
+static void reply_with_code(struct worker *w, const struct message *m, struct worker_object *o)
 {
-	touch(w, o);
+	worker_object_touch(w, o);
 	for (uint32_t i = 0; i < m->count; i++) {
-		struct message_question q = question(w, i);
+		struct message_lookup q = lookup_at(w, i);
 
-		if (sizeof(w->answers) - w->used < CODE_ANSWER_MAX)
-			send_answers(w, m, MESSAGE_CODE_ANSWERS);
-		w->used += worker_python_answer(w->answers + w->used, &o->table.python, &w->codes,
+		if (sizeof(w->replies) - w->used < CODE_REPLY_MAX)
+			worker_send_replies(w, m, MESSAGE_CODE_REPLIES);
+		w->used += worker_python_reply(w->replies + w->used, &o->table.python, &w->codes,
 						o->fd, &q);
 		w->count++;
-		beat(&w->beat);
+		heartbeat_send(&w->heartbeat);
 	}
-	send_answers(w, m, MESSAGE_CODE_ANSWERS);
+	worker_send_replies(w, m, MESSAGE_CODE_REPLIES);
 }
 
-static void answer(struct worker *w, const struct message *m, struct object *o)
+static void reply_with_functions(struct worker *w, const struct message *m, struct worker_object *o)
 {
 	/* each text is written with a NUL, which the next one overwrites */
-	const size_t room = sizeof(struct message_answer) + 2 * (ANSWER_NAME_MAX + 1);
+	const size_t room = sizeof(struct message_reply) + 2 * (REPLY_NAME_MAX + 1);
 
 	if (o)
-		touch(w, o);
+		worker_object_touch(w, o);
 	demangler_charge(w->demangler, o ? &o->cost : &w->unknown_cost);
 	if (o && !o->read)
 		read_object(w, o);
 	for (uint32_t i = 0; i < m->count; i++) {
-		struct found f = {.name = ""};
-		uint64_t address = question(w, i).address;
+		struct found_symbol f = {.name = ""};
+		uint64_t address = lookup_at(w, i).address;
 
 		if (!o || (o->bad && o->kind == OBJECT_ELF))
 			f.flags = SYMBOL_BAD_OBJECT;
-		else if (!find(o, address, &f) && o->bad)
+		else if (!find_function_of_object(o, address, &f) && o->bad)
 			f.flags |= SYMBOL_BAD_OBJECT;
-		if (sizeof(w->answers) - w->used < room)
-			send_answers(w, m, MESSAGE_ANSWERS);
-		put_answer(w, address, &f);
-		beat(&w->beat);
+		if (sizeof(w->replies) - w->used < room)
+			worker_send_replies(w, m, MESSAGE_REPLIES);
+		worker_put_reply(w, address, &f);
+		heartbeat_send(&w->heartbeat);
 	}
 	if (o) /* a lookup may have built the table for lookups */
-		account(w, o);
-	send_answers(w, m, MESSAGE_ANSWERS);
+		account_symbol_table(w, o);
+	worker_send_replies(w, m, MESSAGE_REPLIES);
 }
 
-static void open_places(struct worker *w, struct object *o)
+static void open_places(struct worker *w, struct worker_object *o)
 {
 	const struct dwarf_fds fds = {o->fd, o->debug_fd, o->common_fd};
 
-	worker_places_open(&o->places, &fds, &o->stamp, w->memory, &w->beat);
+	worker_places_open(&o->places, &fds, &o->stamp, w->memory, &w->heartbeat);
 }
 
-static void tell_source_facts(struct worker *w, const struct message *request,
+static void send_source_facts(struct worker *w, const struct message *request,
 			      const struct source_facts *f)
 {
 	struct message m = *request;
@@ -308,27 +308,27 @@ static void tell_source_facts(struct worker *w, const struct message *request,
  * Count a file that alone takes too much memory. When this has happened too often, report that its
  * places can no longer be found.
  */
-static void overflow(struct worker *w, const struct message *m, struct object *o)
+static void count_overflow(struct worker *w, const struct message *m, struct worker_object *o)
 {
 	if (++o->places.overflows < OVERFLOWS_MAX)
 		return;
 	o->places.facts.status = -ENOMEM;
-	tell_source_facts(w, m, &o->places.facts);
+	send_source_facts(w, m, &o->places.facts);
 }
 
 /*
  * Close the files of the least recently used objects, and that of the current object last, while
  * too much memory is in use.
  */
-static void keep_memory(struct worker *w, const struct message *m, struct object *current)
+static void limit_place_memory(struct worker *w, const struct message *m, struct worker_object *current)
 {
-	struct object *o, *next;
+	struct worker_object *o, *next;
 
 	HASH_ITER (hh, w->objects, o, next) {
 		if (!worker_places_full(w->memory))
 			break;
 		if (o == current && o->places.open)
-			overflow(w, m, o);
+			count_overflow(w, m, o);
 		worker_places_close(&o->places);
 	}
 }
@@ -336,24 +336,24 @@ static void keep_memory(struct worker *w, const struct message *m, struct object
 static void put_place(struct worker *w, const struct message *m, uint64_t address,
 		      const struct dwarf_place *p, bool last)
 {
-	if (sizeof(w->answers) - w->used < PLACE_RECORD_MAX)
-		send_answers(w, m, MESSAGE_PLACES);
-	w->used += worker_place_write(w->answers + w->used, address, p, last, w->demangler);
+	if (sizeof(w->replies) - w->used < PLACE_RECORD_MAX)
+		worker_send_replies(w, m, MESSAGE_PLACES);
+	w->used += worker_place_write(w->replies + w->used, address, p, last, w->demangler);
 	w->count++;
 }
 
-static void answer_places(struct worker *w, const struct message *m, struct object *o)
+static void reply_with_places(struct worker *w, const struct message *m, struct worker_object *o)
 {
 	struct dwarf_place found[SOURCE_PLACES_MAX];
 
 	if (o)
-		touch(w, o);
+		worker_object_touch(w, o);
 	demangler_charge(w->demangler, o ? &o->cost : &w->unknown_cost);
 	for (uint32_t i = 0; i < m->count; i++) {
-		uint64_t address = question(w, i).address;
+		uint64_t address = lookup_at(w, i).address;
 		unsigned int count = 0;
 
-		if (o && !o->places.open && (!o->places.looked || !o->places.facts.status))
+		if (o && !o->places.open && (!o->places.examined || !o->places.facts.status))
 			open_places(w, o);
 		if (o && o->places.open)
 			count = dwarf_places_find(o->places.open, address, found);
@@ -361,24 +361,24 @@ static void answer_places(struct worker *w, const struct message *m, struct obje
 			put_place(w, m, address, &found[n], n + 1 == count);
 		if (!count)
 			put_place(w, m, address, NULL, true);
-		beat(&w->beat);
-		keep_memory(w, m, o);
+		heartbeat_send(&w->heartbeat);
+		limit_place_memory(w, m, o);
 	}
-	send_answers(w, m, MESSAGE_PLACES);
+	worker_send_replies(w, m, MESSAGE_PLACES);
 }
 
-static void send_source_facts(struct worker *w, const struct message *request, struct object *o)
+static void reply_with_source_facts(struct worker *w, const struct message *request, struct worker_object *o)
 {
 	const struct source_facts none = {.status = -ENOENT};
 
 	if (o) {
-		touch(w, o);
+		worker_object_touch(w, o);
 		open_places(w, o);
 	}
-	tell_source_facts(w, request, o ? &o->places.facts : &none);
+	send_source_facts(w, request, o ? &o->places.facts : &none);
 }
 
-static void send_facts(struct worker *w, const struct message *request, const struct object *o)
+static void send_object_facts(struct worker *w, const struct message *request, const struct worker_object *o)
 {
 	struct object_facts unknown = {.bad = true};
 	struct message m = *request;
@@ -393,9 +393,9 @@ static void send_facts(struct worker *w, const struct message *request, const st
  * Close descriptors while there are too many: first those of objects whose symbols were read (such
  * an object becomes bad when its table is dropped), then those of the other objects.
  */
-static void keep_files(struct worker *w, const struct object *current)
+static void worker_limit_files(struct worker *w, const struct worker_object *current)
 {
-	struct object *o, *next;
+	struct worker_object *o, *next;
 
 	for (int read = 1; read >= 0; read--) {
 		HASH_ITER (hh, w->objects, o, next) {
@@ -403,24 +403,24 @@ static void keep_files(struct worker *w, const struct object *current)
 				return;
 			if (o == current || o->read != read)
 				continue;
-			close_files(w, o);
+			worker_close_files(w, o);
 		}
 	}
 }
 
 static void replace_file(struct worker *w, int *old, int *fd)
 {
-	close_file(w, old);
+	worker_close_file(w, old);
 	*old = *fd;
 	*fd = -1;
 }
 
-static void add_object(struct worker *w, const struct message *m, size_t size, int *fd)
+static void worker_add_object(struct worker *w, const struct message *m, size_t size, int *fd)
 {
-	struct object *o = lookup(w, m->object);
+	struct worker_object *o = worker_object_lookup(w, m->object);
 
 	if (o)
-		forget(w, o);
+		forget_object(w, o);
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		_exit(1);
@@ -432,10 +432,10 @@ static void add_object(struct worker *w, const struct message *m, size_t size, i
 	if (o->kind != OBJECT_PYTHON && size == sizeof(o->stamp))
 		memcpy(&o->stamp, w->payload, size);
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
-	keep_files(w, o);
+	worker_limit_files(w, o);
 }
 
-static void add_symbol(struct worker *w, struct object *o, size_t size)
+static void add_kernel_symbol(struct worker *w, struct worker_object *o, size_t size)
 {
 	struct message_symbol s;
 
@@ -444,12 +444,12 @@ static void add_symbol(struct worker *w, struct object *o, size_t size)
 	memcpy(&s, w->payload, sizeof(s));
 	(void)kernel_add(&o->table.kernel, s.address, s.size, w->payload + sizeof(s),
 			 size - sizeof(s));
-	account(w, o);
+	account_symbol_table(w, o);
 }
 
-static void answer_file(struct worker *w, const struct message *m, const struct object *o)
+static void reply_about_file(struct worker *w, const struct message *m, const struct worker_object *o)
 {
-	struct table_source source = {.fd = -1, .beat = &w->beat};
+	struct table_source source = {.fd = -1, .heartbeat = &w->heartbeat};
 	int rc;
 
 	if (o && o->kind == OBJECT_ELF) {
@@ -457,25 +457,25 @@ static void answer_file(struct worker *w, const struct message *m, const struct 
 		source.stamp = o->stamp;
 	}
 	if (m->type == MESSAGE_INSPECT)
-		rc = worker_answer_inspect(w->socket, m, &source);
+		rc = worker_reply_inspect(w->socket, m, &source);
 	else if (m->type == MESSAGE_PAGES)
-		rc = worker_answer_pages(w->socket, m, (const void *)w->payload, &source);
+		rc = worker_reply_pages(w->socket, m, (const void *)w->payload, &source);
 	else
-		rc = worker_answer_unwind(w->socket, m, &source);
+		rc = worker_reply_table(w->socket, m, &source);
 	if (rc < 0)
 		_exit(1);
 }
 
 /* Process one message. A handler that keeps *fd sets it to -1. */
-static void handle(struct worker *w, const struct message *m, size_t size, int *fd)
+static void worker_handle_message(struct worker *w, const struct message *m, size_t size, int *fd)
 {
-	struct object *o = lookup(w, m->object);
+	struct worker_object *o = worker_object_lookup(w, m->object);
 
-	w->beat.object = m->object;
-	w->beat.sequence = m->sequence;
+	w->heartbeat.object = m->object;
+	w->heartbeat.sequence = m->sequence;
 	switch (m->type) {
 	case MESSAGE_OBJECT:
-		add_object(w, m, size, fd);
+		worker_add_object(w, m, size, fd);
 		return;
 	case MESSAGE_DEBUG:
 		if (o) {
@@ -484,11 +484,11 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 		}
 		return;
 	case MESSAGE_SYMBOL:
-		add_symbol(w, o, size);
+		add_kernel_symbol(w, o, size);
 		return;
 	case MESSAGE_FORGET:
 		if (o)
-			forget(w, o);
+			forget_object(w, o);
 		return;
 	case MESSAGE_REFRESH:
 		if (o && *fd >= 0)
@@ -497,28 +497,28 @@ static void handle(struct worker *w, const struct message *m, size_t size, int *
 	case MESSAGE_READ:
 		if (o)
 			read_object(w, o);
-		send_facts(w, m, o);
+		send_object_facts(w, m, o);
 		return;
 	case MESSAGE_COMMON:
 		if (o)
 			replace_file(w, &o->common_fd, fd);
 		return;
 	case MESSAGE_SOURCES:
-		send_source_facts(w, m, o);
+		reply_with_source_facts(w, m, o);
 		return;
-	case MESSAGE_ASK:
+	case MESSAGE_LOOKUP:
 		if (w->memory)
-			answer_places(w, m, o);
+			reply_with_places(w, m, o);
 		else if (o && o->kind == OBJECT_PYTHON)
-			answer_python(w, m, o);
+			reply_with_code(w, m, o);
 		else
-			answer(w, m, o);
+			reply_with_functions(w, m, o);
 		return;
 	case MESSAGE_KEY:
 	case MESSAGE_TABLE:
 	case MESSAGE_INSPECT:
 	case MESSAGE_PAGES:
-		answer_file(w, m, o);
+		reply_about_file(w, m, o);
 		return;
 	}
 }
@@ -549,10 +549,10 @@ static void reset_signals(void)
  */
 #define SOURCES_OWN (16ULL << 20)
 
-static int enter_confines(int socket, int parent, unsigned int files, uint64_t memory,
+static int confine_worker(int socket, int parent, unsigned int files, uint64_t memory,
 			  const char *name)
 {
-	const struct confines c = {
+	const struct confine_limits c = {
 		.name = name,
 		.files = files + WORKER_FILES_SPARE,
 		.memory = memory ? memory + SOURCES_OWN : CONFINED_MEMORY,
@@ -573,18 +573,18 @@ void worker_main(int socket, int parent, unsigned int files, uint64_t memory, co
 		_exit(1);
 	/* The demangler's timer can only be made before the process is confined. */
 	w->demangler = demangler_new();
-	if (!w->demangler || enter_confines(socket, parent, files, memory, name) < 0)
+	if (!w->demangler || confine_worker(socket, parent, files, memory, name) < 0)
 		_exit(1);
 	w->memory = memory;
 	w->socket = 0;
-	w->beat.socket = 0;
+	w->heartbeat.socket = 0;
 	w->files_max = files;
 	TAILQ_INIT(&w->codes.used);
 	while ((size = message_receive(w->socket, &m, w->payload, &fd, 0)) >= 0) {
 		if (fd >= 0)
 			w->files++;
-		handle(w, &m, (size_t)size, &fd);
-		close_file(w, &fd);
+		worker_handle_message(w, &m, (size_t)size, &fd);
+		worker_close_file(w, &fd);
 	}
 	_exit(0);
 }

@@ -14,8 +14,8 @@
  * Shares of the worker's memory: for the information that is read of one file, and the level above
  * which files are closed.
  */
-#define OF_ONE(memory) ((memory) / 2)
-#define FULL(memory) ((memory) / 8 * 7)
+#define MEMORY_OF_FILE(memory) ((memory) / 2)
+#define MEMORY_FULL(memory) ((memory) / 8 * 7)
 
 void worker_places_close(struct place_file *f)
 {
@@ -27,20 +27,20 @@ void worker_places_close(struct place_file *f)
 }
 
 void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
-			const struct stamp *stamp, uint64_t memory, struct beat *b)
+			const struct stamp *stamp, uint64_t memory, struct heartbeat *b)
 {
 	int rc = fds->file < 0 ? -EBADF : 0;
 
 	worker_places_close(f);
 	/* clear padding as well, since the struct is sent as it is */
 	memset(&f->facts, 0, sizeof(f->facts));
-	f->looked = true;
+	f->examined = true;
 	if (!rc)
 		f->open = calloc(1, sizeof(*f->open));
 	if (!rc && !f->open)
 		rc = -ENOMEM;
 	if (!rc)
-		rc = dwarf_places_open(f->open, fds, stamp, OF_ONE(memory), &f->facts, b);
+		rc = dwarf_places_open(f->open, fds, stamp, MEMORY_OF_FILE(memory), &f->facts, b);
 	f->facts.status = rc;
 	if (rc < 0)
 		worker_places_close(f);
@@ -57,31 +57,31 @@ bool worker_places_full(uint64_t memory)
 #ifndef __SANITIZE_ADDRESS__
 	used = mallinfo2();
 #endif
-	return used.uordblks + used.hblkhd > FULL(memory);
+	return used.uordblks + used.hblkhd > MEMORY_FULL(memory);
 }
 
 /* The position at which the next text is written. */
-struct texts {
+struct place_texts {
 	char *at;
 };
 
-static uint16_t put(struct texts *t, const char *text)
+static uint16_t put_place_text(struct place_texts *t, const char *text)
 {
-	size_t size = copy_cut(text, t->at, ANSWER_NAME_MAX + 1);
+	size_t size = demangle_copy_cut(text, t->at, REPLY_NAME_MAX + 1);
 
 	t->at += size;
 	return (uint16_t)size;
 }
 
-static uint16_t put_path(struct texts *t, const char *folder, const char *file)
+static uint16_t put_place_path(struct place_texts *t, const char *folder, const char *file)
 {
 	size_t size = strlen(folder);
 
-	if (*file == '/' || *folder != '/' || !*file || size >= ANSWER_NAME_MAX / 2)
-		return put(t, file);
+	if (*file == '/' || *folder != '/' || !*file || size >= REPLY_NAME_MAX / 2)
+		return put_place_text(t, file);
 	memcpy(t->at, folder, size);
 	t->at[size++] = '/';
-	size += copy_cut(file, t->at + size, ANSWER_NAME_MAX + 1 - size);
+	size += demangle_copy_cut(file, t->at + size, REPLY_NAME_MAX + 1 - size);
 	t->at += size;
 	return (uint16_t)size;
 }
@@ -89,7 +89,7 @@ static uint16_t put_path(struct texts *t, const char *folder, const char *file)
 size_t worker_place_write(char to[PLACE_RECORD_MAX], uint64_t address, const struct dwarf_place *p,
 			  bool last, struct demangler *d)
 {
-	struct texts texts = {.at = to + sizeof(struct message_place)};
+	struct place_texts texts = {.at = to + sizeof(struct message_place)};
 	struct message_place m;
 	const char *demangled;
 
@@ -102,10 +102,10 @@ size_t worker_place_write(char to[PLACE_RECORD_MAX], uint64_t address, const str
 			m.flags |= PLACE_MANGLED;
 		m.line = p->line;
 		m.declared_line = p->declared_line;
-		m.name = put(&texts, demangled ? demangled : p->name);
-		m.system_name = put(&texts, demangled ? p->name : "");
-		m.declared = put_path(&texts, p->folder, p->declared);
-		m.file = put_path(&texts, p->folder, p->file);
+		m.name = put_place_text(&texts, demangled ? demangled : p->name);
+		m.system_name = put_place_text(&texts, demangled ? p->name : "");
+		m.declared = put_place_path(&texts, p->folder, p->declared);
+		m.file = put_place_path(&texts, p->folder, p->file);
 	}
 	memcpy(to, &m, sizeof(m));
 	return sizeof(m) + m.name + m.system_name + m.declared + m.file;

@@ -10,13 +10,13 @@
 /*
  * The longest record that worker_place_write() writes, including NULs that it writes temporarily.
  */
-#define PLACE_RECORD_MAX (sizeof(struct message_place) + 4 * (ANSWER_NAME_MAX + 1))
+#define PLACE_RECORD_MAX (sizeof(struct message_place) + 4 * (REPLY_NAME_MAX + 1))
 
 /* One file. Zeroed memory is a file that has not been examined. */
 struct place_file {
 	struct dwarf_places *open; /* NULL: the file is not open now */
 	struct source_facts facts;
-	bool looked; /* the file has been examined, and facts are set */
+	bool examined; /* the file has been examined, and facts are set */
 	/* number of times that the file was closed because it alone took too much memory */
 	unsigned int overflows;
 };
@@ -26,7 +26,7 @@ struct place_file {
  * that the worker may use in total. facts.status is 0 if the file is open, else a negative errno.
  */
 void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
-			const struct stamp *stamp, uint64_t memory, struct beat *b);
+			const struct stamp *stamp, uint64_t memory, struct heartbeat *b);
 /* Close the file. The facts stay, and the next request opens the file again. */
 void worker_places_close(struct place_file *f);
 

@@ -23,19 +23,19 @@ struct code_key {
  * Processes that fork share code objects at the same addresses, and an interpreter at the same
  * address. No unrelated process has both in common.
  */
-struct shared_key {
+struct shared_code_key {
 	uint64_t code_type, address, id;
 };
 
-struct code {
+struct cached_code {
 	struct code_key key;
-	struct shared_key shared_key;
+	struct shared_code_key shared_key;
 	bool is_shared; /* this object is in codes.shared */
 	struct code_process *process;
 	struct python_code code;
 	size_t bytes; /* bytes of all code objects */
 	UT_hash_handle hh, shared;
-	TAILQ_ENTRY(code) use;
+	TAILQ_ENTRY(cached_code) use;
 };
 
 bool worker_python_begin(struct code_process *p, const void *payload, size_t size)
@@ -52,7 +52,7 @@ bool worker_python_begin(struct code_process *p, const void *payload, size_t siz
 	return true;
 }
 
-static void forget(struct codes *all, struct code *c)
+static void forget_code(struct code_cache *all, struct cached_code *c)
 {
 	HASH_DEL(c->process->codes, c);
 	if (c->is_shared)
@@ -63,15 +63,15 @@ static void forget(struct codes *all, struct code *c)
 	free(c);
 }
 
-void worker_python_end(struct code_process *p, struct codes *all)
+void worker_python_end(struct code_process *p, struct code_cache *all)
 {
-	struct code *c, *next;
+	struct cached_code *c, *next;
 
 	HASH_ITER (hh, p->codes, c, next)
-		forget(all, c);
+		forget_code(all, c);
 }
 
-static bool read_memory(void *context, void *to, size_t size, uint64_t address)
+static bool read_process_memory(void *context, void *to, size_t size, uint64_t address)
 {
 	const int *fd = context;
 	char *p = to;
@@ -87,35 +87,35 @@ static bool read_memory(void *context, void *to, size_t size, uint64_t address)
 }
 
 /* Return the approximate bytes on the heap. */
-static size_t bytes_of(const struct code *c)
+static size_t code_bytes_of(const struct cached_code *c)
 {
 	return sizeof(*c) + strlen(c->code.name) + strlen(c->code.file) + c->code.lines_size + 64;
 }
 
-static struct code *find_shared(const struct code_process *p, const struct codes *all,
+static struct cached_code *find_shared_code(const struct code_process *p, const struct code_cache *all,
 				const struct code_key *key)
 {
-	const struct shared_key k = {p->python.code_type, key->address, key->id};
-	struct code *c;
+	const struct shared_code_key k = {p->python.code_type, key->address, key->id};
+	struct cached_code *c;
 
 	HASH_FIND(shared, all->shared, &k, sizeof(k), c);
 	return c;
 }
 
-static void share(struct code_process *p, struct codes *all, struct code *c)
+static void share_code(struct code_process *p, struct code_cache *all, struct cached_code *c)
 {
-	c->shared_key = (struct shared_key){p->python.code_type, c->key.address, c->key.id};
-	c->is_shared = !find_shared(p, all, &c->key);
+	c->shared_key = (struct shared_code_key){p->python.code_type, c->key.address, c->key.id};
+	c->is_shared = !find_shared_code(p, all, &c->key);
 	if (c->is_shared)
 		HASH_ADD(shared, all->shared, shared_key, sizeof(c->shared_key), c);
 }
 
 /* Read a code object. NULL on failure; *freed: the code object no longer exists. */
-static struct code *read_code(struct code_process *p, struct codes *all, int fd,
+static struct cached_code *read_code_object(struct code_process *p, struct code_cache *all, int fd,
 			      const struct code_key *key, bool *freed)
 {
-	const struct python_memory memory = {.read = read_memory, .context = &fd};
-	struct code *c = calloc(1, sizeof(*c));
+	const struct python_memory memory = {.read = read_process_memory, .context = &fd};
+	struct cached_code *c = calloc(1, sizeof(*c));
 	int rc = -ENOMEM;
 
 	if (c)
@@ -128,18 +128,18 @@ static struct code *read_code(struct code_process *p, struct codes *all, int fd,
 	}
 	c->key = *key;
 	c->process = p;
-	c->bytes = bytes_of(c);
+	c->bytes = code_bytes_of(c);
 	HASH_ADD(hh, p->codes, key, sizeof(c->key), c);
 	TAILQ_INSERT_TAIL(&all->used, c, use);
 	all->bytes += c->bytes;
-	share(p, all, c);
+	share_code(p, all, c);
 	return c;
 }
 
-static struct code *find(struct code_process *p, struct codes *all, int fd,
+static struct cached_code *find_code_object(struct code_process *p, struct code_cache *all, int fd,
 			 const struct code_key *key, bool *freed)
 {
-	struct code *c;
+	struct cached_code *c;
 
 	HASH_FIND(hh, p->codes, key, sizeof(*key), c);
 	/*
@@ -147,23 +147,23 @@ static struct code *find(struct code_process *p, struct codes *all, int fd,
 	 * objects
 	 */
 	if (!c)
-		c = find_shared(p, all, key);
+		c = find_shared_code(p, all, key);
 	if (!c)
-		return fd >= 0 ? read_code(p, all, fd, key, freed) : NULL;
+		return fd >= 0 ? read_code_object(p, all, fd, key, freed) : NULL;
 	TAILQ_REMOVE(&all->used, c, use);
 	TAILQ_INSERT_TAIL(&all->used, c, use);
 	return c;
 }
 
-static void keep_budget(struct codes *all, const struct code *current)
+static void limit_code_cache(struct code_cache *all, const struct cached_code *current)
 {
-	struct code *c;
+	struct cached_code *c;
 
 	while (all->bytes > CODES_BYTES_MAX && (c = TAILQ_FIRST(&all->used)) != current)
-		forget(all, c);
+		forget_code(all, c);
 }
 
-static size_t put_text(char *to, const char *text)
+static size_t put_code_text(char *to, const char *text)
 {
 	size_t size = strlen(text);
 
@@ -171,22 +171,22 @@ static size_t put_text(char *to, const char *text)
 	return size;
 }
 
-size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, struct codes *all,
-			    int fd, const struct message_question *q)
+size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, struct code_cache *all,
+			    int fd, const struct message_lookup *q)
 {
 	const struct code_key key = {q->address, PYTHON_PLACE_ID(q->place)};
 	bool freed = false;
-	struct code *c = find(p, all, fd, &key, &freed);
-	struct message_code_answer a = {.question = *q};
+	struct cached_code *c = find_code_object(p, all, fd, &key, &freed);
+	struct message_code_reply a = {.lookup = *q};
 	char *texts = to + sizeof(a);
 
 	if (c) {
 		a.flags = SYMBOL_FOUND;
 		a.first_line = c->code.first_line <= INT32_MAX ? c->code.first_line : 0;
 		a.line = python_code_line(&c->code, &p->python.layout, PYTHON_PLACE_UNIT(q->place));
-		a.name = (uint16_t)put_text(texts, c->code.name);
-		a.file = (uint16_t)put_text(texts + a.name, c->code.file);
-		keep_budget(all, c);
+		a.name = (uint16_t)put_code_text(texts, c->code.name);
+		a.file = (uint16_t)put_code_text(texts + a.name, c->code.file);
+		limit_code_cache(all, c);
 	} else if (fd < 0) {
 		a.flags = SYMBOL_BAD_OBJECT;
 	} else if (freed) {
@@ -196,7 +196,7 @@ size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, st
 	return sizeof(a) + a.name + a.file;
 }
 
-int worker_answer_inspect(int socket, const struct message *request,
+int worker_reply_inspect(int socket, const struct message *request,
 			  const struct table_source *source)
 {
 	struct message m = *request;
@@ -206,7 +206,7 @@ int worker_answer_inspect(int socket, const struct message *request,
 	/* clear padding as well, since the struct is sent as it is */
 	memset(&f, 0, sizeof(f));
 	if (source->fd >= 0)
-		rc = python_file_read(&f, source->fd, source->beat);
+		rc = python_file_read(&f, source->fd, source->heartbeat);
 	if (!rc)
 		rc = stamp_check(source->fd, &source->stamp);
 	if (rc < 0)

@@ -16,38 +16,38 @@
  */
 #define CODES_BYTES_MAX (32u << 20)
 
-/* The longest reply that worker_python_answer() writes. */
-#define CODE_ANSWER_MAX (sizeof(struct message_code_answer) + PYTHON_NAME_MAX + PYTHON_FILE_MAX)
+/* The longest reply that worker_python_reply() writes. */
+#define CODE_REPLY_MAX (sizeof(struct message_code_reply) + PYTHON_NAME_MAX + PYTHON_FILE_MAX)
 
-struct code;
+struct cached_code;
 
 /* The code objects of all processes. */
-struct codes {
-	TAILQ_HEAD(, code) used; /* least recently used first */
-	struct code *shared; /* found by struct shared_key */
+struct code_cache {
+	TAILQ_HEAD(, cached_code) used; /* least recently used first */
+	struct cached_code *shared; /* found by struct shared_code_key */
 	size_t bytes;
 };
 
 /* One process. Zeroed memory is a process without code objects. */
 struct code_process {
 	struct message_python python;
-	struct code *codes;
+	struct cached_code *codes;
 };
 
 /* Read the payload of a MESSAGE_OBJECT. Return false if it is invalid. */
 bool worker_python_begin(struct code_process *p, const void *payload, size_t size);
 /* Drop the code objects of a process. */
-void worker_python_end(struct code_process *p, struct codes *all);
+void worker_python_end(struct code_process *p, struct code_cache *all);
 
 /*
  * Write the reply to a question about a process whose memory is open as fd (-1: it is no longer
  * open). Return the size of the reply.
  */
-size_t worker_python_answer(char to[CODE_ANSWER_MAX], struct code_process *p, struct codes *all,
-			    int fd, const struct message_question *q);
+size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, struct code_cache *all,
+			    int fd, const struct message_lookup *q);
 
 /* Reply to MESSAGE_INSPECT. Return 0, or a negative errno when no reply can be sent any more. */
-int worker_answer_inspect(int socket, const struct message *request,
+int worker_reply_inspect(int socket, const struct message *request,
 			  const struct table_source *source);
 
 #endif

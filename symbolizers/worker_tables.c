@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "symbolizers/unwind_table.h"
+#include "symbolizers/unwind/table.h"
 #include "symbolizers/worker_tables.h"
 
-static int send_refusal(int socket, const struct message *request, int status)
+static int send_no_table(int socket, const struct message *request, int status)
 {
 	struct message m = *request;
 
@@ -16,21 +16,21 @@ static int send_refusal(int socket, const struct message *request, int status)
 	return message_send(socket, &m, NULL, 0, -1, 0);
 }
 
-static int send_key(int socket, const struct message *request, const struct unwind_key *key)
+static int send_table_key(int socket, const struct message *request, const struct unwind_key *key)
 {
 	struct message m = *request;
 
-	m.type = MESSAGE_KEY_IS;
+	m.type = MESSAGE_KEY_REPLY;
 	return message_send(socket, &m, key, sizeof(*key), -1, 0);
 }
 
-static int send_parts(int socket, const struct message *request, const char *bytes, size_t size)
+static int send_table_parts(int socket, const struct message *request, const char *bytes, size_t size)
 {
 	struct message m = *request;
 	size_t at, part;
 	int rc = 0;
 
-	m.type = MESSAGE_PART;
+	m.type = MESSAGE_TABLE_PART;
 	m.count = (uint32_t)size;
 	for (at = 0; !rc && at < size; at += part) {
 		part = size - at < PAYLOAD_MAX ? size - at : PAYLOAD_MAX;
@@ -39,21 +39,21 @@ static int send_parts(int socket, const struct message *request, const char *byt
 	return rc;
 }
 
-static int answer_key(int socket, const struct message *request, const struct table_source *source)
+static int reply_with_key(int socket, const struct message *request, const struct table_source *source)
 {
 	/* clear padding as well, since the struct is sent as it is */
 	struct unwind_key key = {0};
-	int rc = unwind_key_read(&key, source->fd, &source->stamp, source->beat);
+	int rc = unwind_key_read(&key, source->fd, &source->stamp, source->heartbeat);
 
-	return rc < 0 ? send_refusal(socket, request, rc) : send_key(socket, request, &key);
+	return rc < 0 ? send_no_table(socket, request, rc) : send_table_key(socket, request, &key);
 }
 
-static int make(const struct table_source *source, bool keyed, void **ret, size_t *ret_size,
+static int make_bounded_table(const struct table_source *source, bool keyed, void **ret, size_t *ret_size,
 		struct unwind_key *ret_key)
 {
 	int rc = keyed ? unwind_table_make_keyed(ret, ret_size, ret_key, source->fd, &source->stamp,
-						 source->beat)
-		       : unwind_table_make(ret, ret_size, source->fd, &source->stamp, source->beat);
+						 source->heartbeat)
+		       : unwind_table_make(ret, ret_size, source->fd, &source->stamp, source->heartbeat);
 
 	if (rc || *ret_size <= UNWIND_TABLE_MAX)
 		return rc;
@@ -61,53 +61,53 @@ static int make(const struct table_source *source, bool keyed, void **ret, size_
 	return -E2BIG;
 }
 
-static int answer_table(int socket, const struct message *request,
+static int reply_with_table(int socket, const struct message *request,
 			const struct table_source *source)
 {
 	struct unwind_key key = {0};
 	void *bytes;
 	size_t size;
-	int rc = make(source, request->count, &bytes, &size, &key);
+	int rc = make_bounded_table(source, request->count, &bytes, &size, &key);
 
 	if (rc < 0)
-		return send_refusal(socket, request, rc);
+		return send_no_table(socket, request, rc);
 	if (key.size)
-		rc = send_key(socket, request, &key);
+		rc = send_table_key(socket, request, &key);
 	if (!rc)
-		rc = send_parts(socket, request, bytes, size);
+		rc = send_table_parts(socket, request, bytes, size);
 	free(bytes);
 	return rc;
 }
 
-int worker_answer_pages(int socket, const struct message *request,
-			const struct message_question *questions,
+int worker_reply_pages(int socket, const struct message *request,
+			const struct message_lookup *lookups,
 			const struct table_source *source)
 {
-	uint64_t pages[ASK_MAX];
-	const struct unwind_question q = {pages, request->count};
+	uint64_t pages[LOOKUPS_MAX];
+	const struct unwind_page_list q = {pages, request->count};
 	void *bytes;
 	size_t size;
 	int rc = -EIO;
 
-	if (request->count > ASK_MAX)
-		return send_refusal(socket, request, -EINVAL);
+	if (request->count > LOOKUPS_MAX)
+		return send_no_table(socket, request, -EINVAL);
 	for (uint32_t i = 0; i < request->count; i++)
-		pages[i] = questions[i].address;
+		pages[i] = lookups[i].address;
 	if (source->fd >= 0)
 		rc = unwind_pages_make(&bytes, &size, source->fd, &source->stamp, &q,
-				       source->beat);
+				       source->heartbeat);
 	if (rc < 0)
-		return send_refusal(socket, request, rc);
-	rc = send_parts(socket, request, bytes, size);
+		return send_no_table(socket, request, rc);
+	rc = send_table_parts(socket, request, bytes, size);
 	free(bytes);
 	return rc;
 }
 
-int worker_answer_unwind(int socket, const struct message *request,
+int worker_reply_table(int socket, const struct message *request,
 			 const struct table_source *source)
 {
 	if (source->fd < 0)
-		return send_refusal(socket, request, -EIO);
-	return request->type == MESSAGE_KEY ? answer_key(socket, request, source)
-					    : answer_table(socket, request, source);
+		return send_no_table(socket, request, -EIO);
+	return request->type == MESSAGE_KEY ? reply_with_key(socket, request, source)
+					    : reply_with_table(socket, request, source);
 }

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbolizers/unwind_table.h"
+#include "symbolizers/unwind/table.h"
 
 static uint64_t now_ns(void)
 {

@@ -50,9 +50,9 @@ static void on_symbol(void *context, uint64_t object, uint64_t address, const st
 {
 	(void)context;
 	(void)object;
-	read_text(s->name, ANSWER_NAME_MAX);
-	read_text(s->system_name, ANSWER_NAME_MAX);
-	read_text(s->file, ANSWER_NAME_MAX);
+	read_text(s->name, REPLY_NAME_MAX);
+	read_text(s->system_name, REPLY_NAME_MAX);
+	read_text(s->file, REPLY_NAME_MAX);
 	sum += address + s->start + s->line;
 }
 
@@ -103,10 +103,10 @@ static void on_places(void *context, uint64_t object, uint64_t address,
 	if (count > SOURCE_PLACES_MAX)
 		abort();
 	for (unsigned int i = 0; i < count; i++) {
-		read_text(p[i].name, ANSWER_NAME_MAX);
-		read_text(p[i].system_name, ANSWER_NAME_MAX);
-		read_text(p[i].declared, ANSWER_NAME_MAX);
-		read_text(p[i].file, ANSWER_NAME_MAX);
+		read_text(p[i].name, REPLY_NAME_MAX);
+		read_text(p[i].system_name, REPLY_NAME_MAX);
+		read_text(p[i].declared, REPLY_NAME_MAX);
+		read_text(p[i].file, REPLY_NAME_MAX);
 	}
 }
 
@@ -141,27 +141,27 @@ static void ask(struct symbolizer *s, uint8_t what)
 	(void)symbolizer_add(s, 1, OBJECT_ELF, fuzz_file(&nothing, 1));
 	(void)symbolizer_add(s, 2, OBJECT_KERNEL, fuzz_file(&nothing, 1));
 	if (what & 1)
-		(void)symbolizer_unwind(s, 1);
+		(void)symbolizer_request_table(s, 1);
 	if (what & 2)
 		(void)symbolizer_inspect(s, 1);
 	if (what & 4)
 		(void)symbolizer_read(s, 1);
 	if (what & 8)
-		(void)symbolizer_sources(s, 1);
+		(void)symbolizer_request_sources(s, 1);
 	for (uint64_t address = 0; what & 16 && address < 4; address++)
-		(void)symbolizer_ask(s, 1, address);
+		(void)symbolizer_lookup(s, 1, address);
 	if (what & 32)
-		(void)symbolizer_ask(s, 2, 0xffffffff81000000);
+		(void)symbolizer_lookup(s, 2, 0xffffffff81000000);
 	(void)symbolizer_flush(s);
 }
 
 /* Send the packet at data, of which size bytes are left. Return how many bytes it took. */
 static size_t say(const struct symbolizer *s, int worker, const uint8_t *data, size_t size)
 {
-	const struct request *r = first_request(&s->sent);
+	const struct request *r = request_first(&s->sent);
 	size_t length = (size_t)data[4] | (size_t)data[5] << 8;
 	struct message m = {
-		.type = MESSAGE_BEAT + (data[0] & 63),
+		.type = MESSAGE_HEARTBEAT + (data[0] & 63),
 		.count = (uint32_t)data[2] | (uint32_t)data[3] << 8,
 		.object = data[1] & 1 ? data[1] : r->object->id,
 		.sequence = data[1] & 2 ? data[1] : r->sequence,

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = fuzz_file(data, size);
 	struct object_facts facts = {0};
 	struct stamp stamp = {0};
-	struct found f;
+	struct found_symbol f;
 	struct elf e;
 
 	(void)stamp_of(fd, &stamp);

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct object_facts facts = {0};
 	int fd = fuzz_file(data, size / 2);
 	struct perfmap m = {0}, whole = {0};
-	struct found f, g;
+	struct found_symbol f, g;
 
 	if (perfmap_read(&m, fd, &facts, NULL) < 0)
 		abort();

@@ -5,7 +5,7 @@
  * same bytes.
  */
 #include "fuzz.h"
-#include "symbolizers/unwind_table.h"
+#include "symbolizers/unwind/table.h"
 #include "tests/unit/elf_maker.h"
 
 #define CODE_MAX 512

@@ -61,12 +61,12 @@ static void ask(struct symbolizer *s, struct answers *a, uint64_t object, const 
 	size_t asked = 0;
 
 	*a = (struct answers){.looked = false};
-	if (symbolizer_add(s, object, OBJECT_ELF, fd) || symbolizer_sources(s, object))
+	if (symbolizer_add(s, object, OBJECT_ELF, fd) || symbolizer_request_sources(s, object))
 		exit(2);
 	while (!a->looked)
 		poll_once(s);
 	for (; !a->facts.status && asked < count; asked++)
-		if (symbolizer_ask(s, object, offsets[asked]))
+		if (symbolizer_lookup(s, object, offsets[asked]))
 			exit(2);
 	symbolizer_flush(s);
 	while (symbolizer_pending(s))

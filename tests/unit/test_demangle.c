@@ -50,11 +50,11 @@ START_TEST(long_results_are_cut)
 
 	ck_assert_int_eq(demangle(d, "_ZN10abcdefghij10klmnopqrstEv", buf, sizeof(buf)), 1);
 	ck_assert_str_eq(buf, "abcdefghij::\xe2\x80\xa6");
-	ck_assert_uint_eq(copy_cut("0123456789abcde", buf, sizeof(buf)), 15);
+	ck_assert_uint_eq(demangle_copy_cut("0123456789abcde", buf, sizeof(buf)), 15);
 	ck_assert_str_eq(buf, "0123456789abcde");
-	ck_assert_uint_eq(copy_cut("0123456789abcdef", buf, sizeof(buf)), 15);
+	ck_assert_uint_eq(demangle_copy_cut("0123456789abcdef", buf, sizeof(buf)), 15);
 	/* No character is split. */
-	copy_cut("01234567890\xc3\xa4\xc3\xa4\xc3\xa4", buf, sizeof(buf));
+	demangle_copy_cut("01234567890\xc3\xa4\xc3\xa4\xc3\xa4", buf, sizeof(buf));
 	ck_assert_str_eq(buf, "01234567890\xe2\x80\xa6");
 	demangler_free(d);
 }

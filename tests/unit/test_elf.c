@@ -66,9 +66,9 @@ static bool to_offset(const struct elf *e, uint64_t address, uint64_t *ret)
 	return false;
 }
 
-static struct found find_address(const struct elf *e, uint64_t address)
+static struct found_symbol find_address(const struct elf *e, uint64_t address)
 {
-	struct found f = {.name = "-"};
+	struct found_symbol f = {.name = "-"};
 	uint64_t offset;
 
 	ck_assert(to_offset(e, address, &offset));
@@ -107,8 +107,8 @@ static unsigned int agrees_with_nm(const struct elf *e, const char *path)
 	f = popen(command, "re");
 	ck_assert_ptr_nonnull(f);
 	while (fscanf(f, "%lx %lx %4095s", &start, &size, name) == 3) {
-		struct found first = find_address(e, start);
-		struct found last = find_address(e, start + size - 1);
+		struct found_symbol first = find_address(e, start);
+		struct found_symbol last = find_address(e, start + size - 1);
 		char wanted[1024];
 
 		snprintf(wanted, sizeof(wanted), "|%s|", first.name);
@@ -123,7 +123,7 @@ static unsigned int agrees_with_nm(const struct elf *e, const char *path)
 
 static void check_build(const char *flags)
 {
-	struct found f;
+	struct found_symbol f;
 	struct elf e;
 
 	build(flags);
@@ -191,7 +191,7 @@ static void strip(void)
 
 START_TEST(a_stripped_program_says_so)
 {
-	struct found f;
+	struct found_symbol f;
 	struct elf e;
 
 	build("");
@@ -211,7 +211,7 @@ START_TEST(functions_without_a_symbol_are_found)
 {
 	static const char *const names[] = {"inner", "outer", "main", "_start"};
 	uint64_t starts[4], offset;
-	struct found f, last;
+	struct found_symbol f, last;
 	struct elf e;
 
 	build("");
@@ -495,7 +495,7 @@ static void swallow(const char *bytes, size_t size)
 	int fd = file_of(bytes, size);
 	struct stamp stamp;
 	struct elf e;
-	struct found f;
+	struct found_symbol f;
 
 	facts = (struct object_facts){0};
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);

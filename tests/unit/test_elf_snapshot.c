@@ -43,7 +43,7 @@ START_TEST(what_was_read_stays)
 	ck_assert_int_eq(ftruncate(fd, 0), 0);
 	expect(s, before, 1, 65536);
 	expect(s, after, SIZE - 1, 1);
-	ck_assert(elf_snapshot_whole(s));
+	ck_assert(elf_snapshot_is_whole(s));
 	elf_snapshot_free(s);
 	/* The file is shorter than its given size. */
 	s = elf_snapshot_new(fd, SIZE, NULL);
@@ -69,7 +69,7 @@ START_TEST(memory_is_bounded)
 	ck_assert_ptr_nonnull(s);
 	for (uint64_t at = 0; at < size; at += sizeof(buf)) {
 		ck_assert_int_eq(elf_snapshot_read(s, at, buf, sizeof(buf)), 0);
-		ck_assert(elf_snapshot_whole(s) == (at < 128 << 20));
+		ck_assert(elf_snapshot_is_whole(s) == (at < 128 << 20));
 	}
 	ck_assert_int_eq(elf_snapshot_read(s, size - 5, end, 5), 0);
 	ck_assert_mem_eq(end, "final", 5);

@@ -139,7 +139,7 @@ static void end(void)
 
 static uint64_t asked(void)
 {
-	return symbolizer_stats(symbolizer)->asked;
+	return symbolizer_stats(symbolizer)->requested;
 }
 
 static uint64_t python(uint64_t code)

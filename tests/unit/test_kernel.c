@@ -23,7 +23,7 @@ static int read_text(struct kernel *k, const char *text)
 
 static const char *at(struct kernel *k, uint64_t address)
 {
-	struct found f;
+	struct found_symbol f;
 
 	return kernel_find(k, address, &f) ? f.name : "-";
 }
@@ -43,7 +43,7 @@ static const char text[] = "0000000000001000 A fixed_percpu_data\n"
 START_TEST(functions_end_where_the_next_symbol_begins)
 {
 	struct kernel k = {0};
-	struct found f;
+	struct found_symbol f;
 
 	ck_assert_int_eq(read_text(&k, text), 0);
 	ck_assert_str_eq(at(&k, 0xffffffff81000000), "first");

@@ -33,7 +33,7 @@ static struct perfmap map_of(const char *text)
 
 static const char *at(struct perfmap *m, uint64_t address)
 {
-	struct found f;
+	struct found_symbol f;
 
 	return perfmap_find(m, address, &f) ? f.name : "-";
 }

@@ -18,7 +18,7 @@
 
 #include "suite.h"
 #include "symbolizers/python_file.h"
-#include "symbolizers/unwind_table.h"
+#include "symbolizers/unwind/table.h"
 
 #define DAMAGES 120
 

@@ -210,7 +210,7 @@ static void end(struct scene *c)
 
 static void ask(struct scene *c, const struct told *t, uint64_t place)
 {
-	ck_assert_int_eq(symbolizer_ask_python(c->s, MEMORY, t->address, place), 0);
+	ck_assert_int_eq(symbolizer_lookup_python(c->s, MEMORY, t->address, place), 0);
 }
 
 static void wait_for(struct scene *c)
@@ -310,8 +310,8 @@ static void check_wrong(struct scene *c)
 		ask(c, &c->told.items[i], c->told.items[i].place);
 	}
 	ask(c, &type, 0);
-	ck_assert_int_eq(symbolizer_ask(c->s, MEMORY, c->told.items[0].address), 0);
-	ck_assert_int_eq(symbolizer_ask_python(c->s, FILES, 0, 0), -ENOENT);
+	ck_assert_int_eq(symbolizer_lookup(c->s, MEMORY, c->told.items[0].address), 0);
+	ck_assert_int_eq(symbolizer_lookup_python(c->s, FILES, 0, 0), -ENOENT);
 	wait_for(c);
 	ck_assert_uint_eq(c->seen.answers.count, 3 * c->told.count + 2);
 	for (size_t i = 0; i < c->seen.answers.count; i++)

@@ -130,7 +130,7 @@ static void check_map_answers(const struct seen *seen, uint64_t object, size_t f
 static void ask_map(struct symbolizer *s, uint64_t object, unsigned int functions)
 {
 	for (unsigned int i = 0; i < functions; i++)
-		ck_assert_int_eq(symbolizer_ask(s, object, 0x1000 + i * 16 + i % 16), 0);
+		ck_assert_int_eq(symbolizer_lookup(s, object, 0x1000 + i * 16 + i % 16), 0);
 }
 
 START_TEST(answers_come_in_order_and_once)
@@ -140,7 +140,7 @@ START_TEST(answers_come_in_order_and_once)
 
 	ck_assert_int_eq(add(s, 7, OBJECT_PERFMAP, map_of(5000)), 0);
 	ck_assert_int_eq(add(s, 7, OBJECT_PERFMAP, map_of(1)), -EEXIST);
-	ck_assert_int_eq(symbolizer_ask(s, 8, 1), -ENOENT);
+	ck_assert_int_eq(symbolizer_lookup(s, 8, 1), -ENOENT);
 	ask_map(s, 7, 5000);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.count, 5000);
@@ -149,7 +149,7 @@ START_TEST(answers_come_in_order_and_once)
 	check_map_answers(&seen, 7, 0);
 	ck_assert_uint_eq(seen.facts_count, 1);
 	ck_assert_uint_eq(seen.facts.symbols, 5000);
-	ck_assert_uint_eq(symbolizer_stats(s)->answered, 5000);
+	ck_assert_uint_eq(symbolizer_stats(s)->replied, 5000);
 	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 0);
 	stop(s, &seen);
 }
@@ -162,18 +162,18 @@ START_TEST(a_map_that_grows_is_refreshed)
 	int fd = map_of(1);
 
 	ck_assert_int_eq(add(s, 1, OBJECT_PERFMAP, dup(fd)), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, 0x2000), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, 0x2000), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.items[0].flags, 0);
 	ck_assert_int_gt(lseek(fd, 0, SEEK_END), 0);
 	ck_assert_int_eq(write(fd, "2000 8 late\n", 12), 12);
 	ck_assert_int_eq(symbolizer_refresh(s, 1, -1), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, 0x2000), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, 0x2000), 0);
 	finish(s);
 	ck_assert_str_eq(seen.answers.items[1].name, "late");
 	ck_assert_int_eq(symbolizer_refresh(s, 1, map_of(3)), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, 0x2000), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, 0x1020), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, 0x2000), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, 0x1020), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.items[2].flags, 0);
 	ck_assert_str_eq(seen.answers.items[3].name, "f2");
@@ -212,8 +212,8 @@ START_TEST(names_are_demangled)
 	shell("g++ -O1 -o prog a.cc");
 	s = start(&seen);
 	ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("prog")), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, offset_of("prog", "4sellIi") + 1), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, offset_of("prog", " main") + 1), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, offset_of("prog", "4sellIi") + 1), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, offset_of("prog", " main") + 1), 0);
 	finish(s);
 	ck_assert_str_eq(seen.answers.items[0].name, "int shop::sell<int>(int)");
 	ck_assert_str_eq(seen.answers.items[0].system_name, "_ZN4shop4sellIiEEiT_");
@@ -242,7 +242,7 @@ START_TEST(rust_names_are_demangled)
 		      schemes[i], schemes[i]);
 		s = start(&seen);
 		ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("prog")), 0);
-		ck_assert_int_eq(symbolizer_ask(s, 1, offset_of("prog", "4shop4sell") + 1), 0);
+		ck_assert_int_eq(symbolizer_lookup(s, 1, offset_of("prog", "4shop4sell") + 1), 0);
 		finish(s);
 		ck_assert_str_eq(seen.answers.items[0].name, "a::shop::sell");
 		stop(s, &seen);
@@ -262,19 +262,19 @@ START_TEST(a_debug_file_makes_names_better)
 	at = offset_of("full", "4sellIi");
 	s = start(&seen);
 	ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("prog")), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, at), 0);
 	finish(s);
 	ck_assert_str_eq(seen.answers.items[0].name, "");
 	ck_assert(seen.facts.wants_debug);
 	ck_assert_uint_eq(strlen(seen.facts.build_id), 40);
 	ck_assert_int_eq(symbolizer_add_debug(s, 1, file_open("debug")), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, at), 0);
 	finish(s);
 	ck_assert_str_eq(seen.answers.items[1].name, "int shop::sell<int>(int)");
 	ck_assert(!seen.facts.wants_debug);
 	/* the same after a restart */
 	kill(symbolizer_worker_pid(s), SIGKILL);
-	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, at), 0);
 	finish(s);
 	ck_assert_str_eq(seen.answers.items[2].name, "int shop::sell<int>(int)");
 	stop(s, &seen);
@@ -295,7 +295,7 @@ START_TEST(kernel_symbols_are_added_and_kept)
 					 0);
 		if (round == 2)
 			kill(symbolizer_worker_pid(s), SIGKILL);
-		ck_assert_int_eq(symbolizer_ask(s, 1, 0xffffffff81000110), 0);
+		ck_assert_int_eq(symbolizer_lookup(s, 1, 0xffffffff81000110), 0);
 		finish(s);
 		ck_assert_str_eq(seen.answers.items[round].name,
 				 round ? "bpf_prog_x [bpf]" : "first");
@@ -311,7 +311,7 @@ START_TEST(hidden_kernel_addresses_are_told)
 	struct symbolizer *s = start(&seen);
 
 	ck_assert_int_eq(add(s, 1, OBJECT_KERNEL, file_of(text, sizeof(text) - 1)), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, 0xffffffff81000110), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, 0xffffffff81000110), 0);
 	finish(s);
 	ck_assert(seen.facts.bad);
 	ck_assert(seen.facts.hidden);
@@ -327,10 +327,10 @@ START_TEST(a_bad_object_is_told_once_and_harms_nobody)
 
 	ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("/etc/passwd")), 0);
 	ck_assert_int_eq(add(s, 2, OBJECT_PERFMAP, map_of(100)), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, 0x1000), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, 0x1000), 0);
 	ask_map(s, 2, 100);
 	finish(s);
-	ck_assert_int_eq(symbolizer_ask(s, 1, 0x1001), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, 0x1001), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.bad_count, 1);
 	ck_assert_uint_eq(seen.facts_count, 2);
@@ -415,7 +415,7 @@ START_TEST(an_object_that_workers_die_of_is_bad)
 	/* a worker confines itself first: it is mostly stopped before it replies */
 	while (!seen.bad_count && clock_ns(CLOCK_MONOTONIC) < until) {
 		if (!symbolizer_pending(s)) {
-			ck_assert_int_eq(symbolizer_ask(s, 1, 0x1000), 0);
+			ck_assert_int_eq(symbolizer_lookup(s, 1, 0x1000), 0);
 			ck_assert_int_eq(symbolizer_flush(s), 0);
 		}
 		strike(s);
@@ -439,7 +439,7 @@ START_TEST(what_is_forgotten_is_answered_and_gone)
 		ck_assert_int_eq(add(s, o, OBJECT_PERFMAP, map_of(10)), 0);
 		ask_map(s, o, 10);
 		symbolizer_forget(s, o);
-		ck_assert_int_eq(symbolizer_ask(s, o, 1), -ENOENT);
+		ck_assert_int_eq(symbolizer_lookup(s, o, 1), -ENOENT);
 	}
 	finish(s);
 	ck_assert_uint_eq(seen.answers.count, 3000);
@@ -472,7 +472,7 @@ START_TEST(open_files_are_bounded)
 	kill(symbolizer_worker_pid(s), SIGKILL);
 	seen.answers.count = 0;
 	for (uint64_t o = 1; o <= 40; o++)
-		ck_assert_int_eq(symbolizer_ask(s, o, 0x1000), 0);
+		ck_assert_int_eq(symbolizer_lookup(s, o, 0x1000), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.bad_count, 32);
 	stop(s, &seen);
@@ -483,15 +483,15 @@ END_TEST
 static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)
 {
 	struct message m = {
-		.type = (uint32_t)(MESSAGE_BEAT +
-				   rand_r(seed) % (MESSAGE_PYTHON - MESSAGE_BEAT + 1)),
+		.type = (uint32_t)(MESSAGE_HEARTBEAT +
+				   rand_r(seed) % (MESSAGE_PYTHON - MESSAGE_HEARTBEAT + 1)),
 		.count = (uint32_t)(rand_r(seed) % 4 ? 1 : rand_r(seed)),
 		.object = rand_r(seed) % 8 ? 1 : (uint64_t)rand_r(seed),
 		.sequence = rand_r(seed) % 8 ? s->sequence : (uint64_t)rand_r(seed),
 	};
 	static char payload[PAYLOAD_MAX];
 	size_t size = (size_t)rand_r(seed) % (rand_r(seed) % 2 ? 128 : PAYLOAD_MAX);
-	struct message_answer a = {
+	struct message_reply a = {
 		.address = rand_r(seed) % 8 ? 0x1000 : 5,
 		.name = (uint16_t)(rand_r(seed) % 3 ? rand_r(seed) % 40 : rand_r(seed)),
 		.system_name = (uint16_t)(rand_r(seed) % 3 ? 0 : rand_r(seed)),
@@ -542,8 +542,8 @@ END_TEST
 /* A worker dies in the middle of a reply: the next one sends the rest. */
 START_TEST(what_was_answered_before_a_death_counts)
 {
-	struct message m = {.type = MESSAGE_ANSWERS, .count = 1, .object = 1};
-	struct message_answer a = {.address = 0x1000, .flags = SYMBOL_FOUND};
+	struct message m = {.type = MESSAGE_REPLIES, .count = 1, .object = 1};
+	struct message_reply a = {.address = 0x1000, .flags = SYMBOL_FOUND};
 	char byte;
 	struct seen seen = {0};
 	struct symbolizer *s = start(&seen);
@@ -587,7 +587,7 @@ START_TEST(a_replaced_file_is_not_read_again)
 	at = offset_of("prog", "4sellIi");
 	s = start(&seen);
 	ck_assert_int_eq(add(s, 1, OBJECT_ELF, file_open("prog")), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, at), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.items[0].flags, SYMBOL_FOUND);
 	ck_assert(symbolizer_is_unchanged(s, 1));
@@ -595,7 +595,7 @@ START_TEST(a_replaced_file_is_not_read_again)
 	shell("cat other > prog");
 	ck_assert(!symbolizer_is_unchanged(s, 1));
 	kill(symbolizer_worker_pid(s), SIGKILL);
-	ck_assert_int_eq(symbolizer_ask(s, 1, at), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, at), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.answers.items[1].flags, SYMBOL_BAD_OBJECT);
 	stop(s, &seen);

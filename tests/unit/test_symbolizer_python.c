@@ -164,7 +164,7 @@ static void add(struct symbolizer *s, uint64_t object, int fd)
 static void ask(struct symbolizer *s, uint64_t object, unsigned int number, uint32_t id)
 {
 	ck_assert_int_eq(
-		symbolizer_ask_python(s, object, address_of(number), PYTHON_PLACE(id, 0)), 0);
+		symbolizer_lookup_python(s, object, address_of(number), PYTHON_PLACE(id, 0)), 0);
 }
 
 static void check_found(const struct answer *a, uint64_t object, unsigned int number)
@@ -199,7 +199,7 @@ START_TEST(objects_are_checked)
 	wrong.code_name = 1u << 30;
 	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_PYTHON, dup(fd)), -EINVAL);
 	ck_assert_int_eq(symbolizer_add_python(s, 1, -1, layout, CODE_TYPE), -EBADF);
-	ck_assert_int_eq(symbolizer_ask_python(s, 1, 0, 0), -ENOENT);
+	ck_assert_int_eq(symbolizer_lookup_python(s, 1, 0, 0), -ENOENT);
 	add(s, 1, dup(fd));
 	ck_assert_int_eq(symbolizer_add_python(s, 1, dup(fd), layout, CODE_TYPE), -EEXIST);
 	ck_assert_int_eq(symbolizer_inspect(s, 1), -ENOENT);
@@ -360,7 +360,7 @@ START_TEST(memory_that_nobody_gives_has_no_names)
 	}
 	add(s, 1, file_open("/proc/self/mem"));
 	add(s, 2, dup(fd));
-	ck_assert_int_eq(symbolizer_ask_python(s, 1, (uintptr_t)page, 0), 0);
+	ck_assert_int_eq(symbolizer_lookup_python(s, 1, (uintptr_t)page, 0), 0);
 	ask(s, 2, 0, id_of(fd, 0));
 	finish(s);
 	check_not_found(&seen.answers.items[0],
@@ -454,13 +454,13 @@ START_TEST(python_goes_before_files)
 	add(s, 1, dup(fd));
 	ck_assert_int_eq(symbolizer_add(s, 2, OBJECT_ELF, file_open("/bin/sh")), 0);
 	ck_assert_int_eq(symbolizer_inspect(s, 2), 0);
-	for (unsigned int i = 0; i < ASK_MAX; i++)
+	for (unsigned int i = 0; i < LOOKUPS_MAX; i++)
 		ask(s, 1, 0, id_of(fd, 0));
 	ck_assert_int_eq(symbolizer_flush(s), 0);
 	finish(s);
 	wait_for_files(s, &seen, 1);
-	ck_assert_uint_eq(seen.before, ASK_MAX);
-	ck_assert_uint_eq(seen.answers.count, ASK_MAX);
+	ck_assert_uint_eq(seen.before, LOOKUPS_MAX);
+	ck_assert_uint_eq(seen.answers.count, LOOKUPS_MAX);
 	close(fd);
 	stop(s, &seen);
 }
@@ -549,15 +549,15 @@ END_TEST
 static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)
 {
 	struct message m = {
-		.type = (uint32_t)(rand_r(seed) % 4 ? MESSAGE_CODE_ANSWERS : MESSAGE_PYTHON),
+		.type = (uint32_t)(rand_r(seed) % 4 ? MESSAGE_CODE_REPLIES : MESSAGE_PYTHON),
 		.count = (uint32_t)(rand_r(seed) % 4 ? 1 : rand_r(seed)),
 		.object = rand_r(seed) % 8 ? 1 : 2,
 		.sequence = rand_r(seed) % 8 ? s->sequence : (uint64_t)rand_r(seed),
 	};
 	static char payload[PAYLOAD_MAX];
 	size_t size = (size_t)rand_r(seed) % (rand_r(seed) % 2 ? 128 : PAYLOAD_MAX);
-	struct message_code_answer a = {
-		.question = {.address = rand_r(seed) % 8 ? address_of(0) : 5,
+	struct message_code_reply a = {
+		.lookup = {.address = rand_r(seed) % 8 ? address_of(0) : 5,
 			     .place = (uint64_t)(rand_r(seed) % 2)},
 		.name = (uint16_t)(rand_r(seed) % 3 ? rand_r(seed) % 40 : rand_r(seed)),
 		.file = (uint16_t)(rand_r(seed) % 3 ? 0 : rand_r(seed)),

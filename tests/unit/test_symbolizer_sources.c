@@ -79,7 +79,7 @@ static void look(struct symbolizer *s, struct seen *seen, uint64_t object, int f
 	unsigned int before = seen->looked;
 
 	ck_assert_int_eq(symbolizer_add(s, object, OBJECT_ELF, fd), 0);
-	ck_assert_int_eq(symbolizer_sources(s, object), 0);
+	ck_assert_int_eq(symbolizer_request_sources(s, object), 0);
 	for (int i = 0; i < 6000 && seen->looked == before; i++)
 		poll_once(s, 10);
 	ck_assert_uint_gt(seen->looked, before);
@@ -115,7 +115,7 @@ static void ask_host(struct symbolizer *s, uint64_t object)
 	uint64_t offset = host_offset();
 
 	for (unsigned int i = 0; i < 64; i++)
-		ck_assert_int_eq(symbolizer_ask(s, object, offset + 5 * i), 0);
+		ck_assert_int_eq(symbolizer_lookup(s, object, offset + 5 * i), 0);
 	finish(s);
 }
 
@@ -162,10 +162,10 @@ START_TEST(no_files_for_it)
 	look(s, &seen, 2, file_open("/bin/sh"));
 	ck_assert_int_eq(seen.facts.status, -ENOENT);
 	ck_assert(seen.facts.wants_debug);
-	ck_assert_int_eq(symbolizer_ask(s, 2, 0x1000), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 2, 0x1000), 0);
 	finish(s);
 	ck_assert_uint_eq(seen.count, 0);
-	ck_assert_int_eq(symbolizer_sources(s, 3), -ENOENT);
+	ck_assert_int_eq(symbolizer_request_sources(s, 3), -ENOENT);
 	symbolizer_free(s);
 }
 END_TEST
@@ -177,13 +177,13 @@ START_TEST(workers_die)
 	struct symbolizer *s = start(&seen);
 
 	look(s, &seen, 1, file_open("/proc/self/exe"));
-	ck_assert_int_eq(symbolizer_ask(s, 1, host_offset()), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, host_offset()), 0);
 	symbolizer_flush(s);
 	strike(s);
 	finish(s);
 	ck_assert_uint_eq(seen.answered, 1);
 	ck_assert_uint_eq(seen.found, 1);
-	ck_assert_int_eq(symbolizer_ask(s, 1, host_offset()), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, host_offset()), 0);
 	symbolizer_flush(s);
 	for (int i = 0; i < 3; i++)
 		strike(s);
@@ -213,7 +213,7 @@ static bool places_believed(const struct lie *lie, size_t size, uint32_t count)
 	bool believed;
 
 	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open("/bin/sh")), 0);
-	ck_assert_int_eq(symbolizer_ask(s, 1, 0x1000), 0);
+	ck_assert_int_eq(symbolizer_lookup(s, 1, 0x1000), 0);
 	symbolizer_flush(s);
 	poll_once(s, 0);
 	m.sequence = s->sequence;
@@ -281,7 +281,7 @@ START_TEST(lies_about_files_are_not_believed)
 		memset(&f, 0, sizeof(f));
 		((char *)&f)[changes[i].at] = changes[i].byte;
 		ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, file_open("/bin/sh")), 0);
-		ck_assert_int_eq(symbolizer_sources(s, 1), 0);
+		ck_assert_int_eq(symbolizer_request_sources(s, 1), 0);
 		poll_once(s, 0);
 		m.sequence = s->sequence;
 		ck_assert_int_eq(message_send(socket, &m, &f, sizeof(f), -1, 0), 0);

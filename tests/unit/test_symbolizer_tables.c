@@ -90,7 +90,7 @@ static void find_libc(void)
 static void ask_file(struct symbolizer *s, uint64_t object, int fd)
 {
 	ck_assert_int_eq(symbolizer_add(s, object, OBJECT_ELF, fd), 0);
-	ck_assert_int_eq(symbolizer_unwind(s, object), 0);
+	ck_assert_int_eq(symbolizer_request_table(s, object), 0);
 }
 
 static void finish_tables(struct symbolizer *s)
@@ -125,10 +125,10 @@ START_TEST(a_table_comes_without_symbols)
 	struct got got;
 
 	find_libc();
-	ck_assert_int_eq(symbolizer_unwind(s, 1), -ENOENT);
+	ck_assert_int_eq(symbolizer_request_table(s, 1), -ENOENT);
 	ask_file(s, 1, file_open(libc_path));
 	/* the pending request answers both */
-	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
+	ck_assert_int_eq(symbolizer_request_table(s, 1), 0);
 	ck_assert_uint_eq(symbolizer_tables_pending(s), 1);
 	ck_assert_uint_eq(symbolizer_pending(s), 0);
 	finish_tables(s);
@@ -140,7 +140,7 @@ START_TEST(a_table_comes_without_symbols)
 	ck_assert_uint_eq(symbolizer_stats(s)->tables_made, 1);
 	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 0);
 	/* a new request, since the first is answered */
-	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
+	ck_assert_int_eq(symbolizer_request_table(s, 1), 0);
 	finish_tables(s);
 	ck_assert_uint_eq(seen.tables.count, 2);
 	ck_assert_int_eq(symbolizer_read(s, 1), 0);
@@ -158,7 +158,7 @@ START_TEST(only_elf_objects_have_tables)
 	struct symbolizer *s = start(&seen);
 
 	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_PERFMAP, file_of("1000 10 f\n", 10)), 0);
-	ck_assert_int_eq(symbolizer_unwind(s, 1), -ENOENT);
+	ck_assert_int_eq(symbolizer_request_table(s, 1), -ENOENT);
 	ck_assert_int_eq(symbolizer_read(s, 2), -ENOENT);
 	stop(s, &seen);
 }
@@ -206,7 +206,7 @@ START_TEST(the_cache_answers_the_second_time)
 }
 END_TEST
 
-/* Wait until the worker has answered, without taking the answer; MESSAGE_BEAT is not one. */
+/* Wait until the worker has answered, without taking the answer; MESSAGE_HEARTBEAT is not one. */
 static void wait_for_worker(struct symbolizer *s)
 {
 	struct pollfd p = {.fd = s->worker.socket, .events = POLLIN};
@@ -216,7 +216,7 @@ static void wait_for_worker(struct symbolizer *s)
 		ck_assert_int_eq(poll(&p, 1, 60000), 1);
 		ck_assert_int_eq(recv(s->worker.socket, &m, sizeof(m), MSG_PEEK | MSG_TRUNC) >=
 					 (ssize_t)sizeof(m), 1);
-		if (m.type != MESSAGE_BEAT)
+		if (m.type != MESSAGE_HEARTBEAT)
 			return;
 		ck_assert_int_eq(recv(s->worker.socket, &m, sizeof(m), 0), sizeof(m));
 	}
@@ -312,7 +312,7 @@ START_TEST(a_file_that_changed_has_no_table)
 	fd = file_open("prog");
 	ck_assert_int_eq(symbolizer_add(s, 1, OBJECT_ELF, fd), 0);
 	shell("cat /proc/self/exe /proc/self/exe > prog");
-	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
+	ck_assert_int_eq(symbolizer_request_table(s, 1), 0);
 	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, -ESTALE);
 	stop(s, &seen);
@@ -363,14 +363,14 @@ START_TEST(workers_die_over_it)
 	while (!seen.bad_count && clock_ns(CLOCK_MONOTONIC) < until) {
 		seen.tables.count = 0;
 		if (!symbolizer_tables_pending(s))
-			ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
+			ck_assert_int_eq(symbolizer_request_table(s, 1), 0);
 		strike(s);
 	}
 	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, -EIO);
 	ck_assert_uint_eq(symbolizer_stats(s)->bad_objects, 1);
 	ask_file(s, 2, file_open(libc_path));
-	ck_assert_int_eq(symbolizer_unwind(s, 1), 0);
+	ck_assert_int_eq(symbolizer_request_table(s, 1), 0);
 	seen.tables.count = 0;
 	finish_tables(s);
 	ck_assert_int_eq(answer_of(&seen, 1).status, -EIO);
@@ -440,7 +440,7 @@ START_TEST(files_of_what_has_its_table_may_be_closed)
 	poll_once(s, 100);
 	seen.tables.count = 0;
 	for (uint64_t o = 1; o <= 40; o++)
-		ck_assert_int_eq(symbolizer_unwind(s, o), 0);
+		ck_assert_int_eq(symbolizer_request_table(s, o), 0);
 	finish_tables(s);
 	for (uint64_t o = 1; o <= 40; o++)
 		ck_assert_int_eq(answer_of(&seen, o).status, o <= 32 ? -EIO : 0);
@@ -453,8 +453,8 @@ static struct message reply(const struct symbolizer *s, enum message_type type, 
 {
 	return (struct message){.type = type,
 				.count = count,
-				.object = first_request(&s->sent)->object->id,
-				.sequence = first_request(&s->sent)->sequence};
+				.object = request_first(&s->sent)->object->id,
+				.sequence = request_first(&s->sent)->sequence};
 }
 
 /* Wrong replies to MESSAGE_TABLE or, with a cache, MESSAGE_KEY; ended by {0}. */
@@ -465,19 +465,19 @@ struct lie {
 };
 
 static const struct lie lies[][3] = {
-	{{MESSAGE_PART, 0, 8}},
-	{{MESSAGE_PART, 8, 0}},
-	{{MESSAGE_PART, 8, 9}},
-	{{MESSAGE_PART, 16, 8}, {MESSAGE_PART, 16, 9}},
-	{{MESSAGE_PART, 16, 8}, {MESSAGE_PART, 17, 8}},
-	{{MESSAGE_PART, UNWIND_TABLE_MAX + 1, 8}},
+	{{MESSAGE_TABLE_PART, 0, 8}},
+	{{MESSAGE_TABLE_PART, 8, 0}},
+	{{MESSAGE_TABLE_PART, 8, 9}},
+	{{MESSAGE_TABLE_PART, 16, 8}, {MESSAGE_TABLE_PART, 16, 9}},
+	{{MESSAGE_TABLE_PART, 16, 8}, {MESSAGE_TABLE_PART, 17, 8}},
+	{{MESSAGE_TABLE_PART, UNWIND_TABLE_MAX + 1, 8}},
 	{{MESSAGE_NO_TABLE, 0, 0}},
 	{{MESSAGE_NO_TABLE, 1, 1}},
 	{{MESSAGE_NO_TABLE, 0x80000000, 0}},
 	{{MESSAGE_FACTS, 1, sizeof(struct object_facts)}},
-	{{MESSAGE_ANSWERS, 1, sizeof(struct message_answer)}},
-	{{MESSAGE_KEY_IS, 0, 1}},
-	{{MESSAGE_KEY_IS, 0, sizeof(struct unwind_key)}}, /* its size is 0 */
+	{{MESSAGE_REPLIES, 1, sizeof(struct message_reply)}},
+	{{MESSAGE_KEY_REPLY, 0, 1}},
+	{{MESSAGE_KEY_REPLY, 0, sizeof(struct unwind_key)}}, /* its size is 0 */
 	{{MESSAGE_TABLE, 8, 8}},
 };
 
@@ -540,7 +540,7 @@ START_TEST(a_key_that_would_lead_elsewhere_is_a_lie)
 	ask_file(s, 1, file_open("/proc/self/exe"));
 	poll_once(s, 0);
 	key.size = s->objects->stamp.size;
-	m = reply(s, MESSAGE_KEY_IS, 0);
+	m = reply(s, MESSAGE_KEY_REPLY, 0);
 	ck_assert_int_eq(message_send(socket, &m, &key, sizeof(key), -1, 0), 0);
 	poll_once(s, 100);
 	ck_assert_int_eq(s->worker.socket, -1);
@@ -562,7 +562,7 @@ START_TEST(a_table_that_is_none_is_refused)
 
 	ask_file(s, 1, file_open("/proc/self/exe"));
 	poll_once(s, 0);
-	m = reply(s, MESSAGE_PART, 2 * sizeof(zeros));
+	m = reply(s, MESSAGE_TABLE_PART, 2 * sizeof(zeros));
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(message_send(socket, &m, zeros, sizeof(zeros), -1, 0), 0);
 	poll_once(s, 100);

@@ -26,7 +26,7 @@ static void add(struct symtab *t, uint64_t start, uint64_t end, const char *name
 
 static const char *name_at(const struct symtab *t, uint64_t address)
 {
-	struct found f = {0};
+	struct found_symbol f = {0};
 
 	return symtab_find(t, address, &f) ? f.name : NULL;
 }
@@ -46,7 +46,7 @@ END_TEST
 START_TEST(a_piece_knows_its_whole_function)
 {
 	struct symtab t = {0};
-	struct found f;
+	struct found_symbol f;
 
 	add(&t, 100, 200, "outer", 1);
 	add(&t, 120, 130, "inner", 2);

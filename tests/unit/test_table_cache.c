@@ -6,7 +6,7 @@
 
 #include "files.h"
 #include "suite.h"
-#include "symbolizers/table_cache.h"
+#include "symbolizers/unwind/table_cache.h"
 
 #define MIB (1ull << 20)
 

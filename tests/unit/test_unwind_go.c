@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_go.c: its rules are compared with programs executed instruction by instruction, with the
+ * unwind/go.c: its rules are compared with programs executed instruction by instruction, with the
  * .debug_frame that Go's linker makes, and between stripped and unstripped programs; then crafted
  * tables are read. Programs are built with every Go toolchain of this machine; without one, only
  * crafted tables are tested.
@@ -13,7 +13,7 @@
 #include "suite.h"
 #include "symbolizers/elf.h"
 #include "symbolizers/go_table.h"
-#include "symbolizers/unwind_go.h"
+#include "symbolizers/unwind/go.h"
 
 #define STEPS 12000 /* instructions; each takes about 60 us */
 
@@ -71,7 +71,7 @@ static void build(const char *go, const char *name, const char *flags, const cha
 	      go, flags, name, sources);
 }
 
-/* The table of a file, made by unwind_go.c alone. */
+/* The table of a file, made by unwind/go.c alone. */
 struct made {
 	struct elf_image image;
 	struct unwind_source source;
@@ -349,7 +349,7 @@ static bool same_name(const char *with, const char *without)
 static void check_names(const char *path, const char *stripped)
 {
 	size_t starts = 0, differ = 0;
-	struct found a, b;
+	struct found_symbol a, b;
 	struct go_table t;
 	struct elf x, y;
 	struct made m;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* unwind_rows.c and unwind_pages.c, compared with a model that stores the rule of every byte. */
+/* unwind/rows.c and unwind/pages.c, compared with a model that stores the rule of every byte. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "suite.h"
-#include "symbolizers/unwind_rows.h"
-#include "symbolizers/unwind_table.h"
+#include "symbolizers/unwind/rows.h"
+#include "symbolizers/unwind/table.h"
 
 #define MODEL_FUNCTIONS 64
 #define MODEL_SIZE (3 * UNWIND_PAGE_SIZE + 1000)
@@ -171,7 +171,7 @@ START_TEST(a_spoilt_function_is_bad_all_through)
 	ck_assert_int_eq(unwind_rows_put(&b.rows, 0x10008, &r), 0);
 	r.cfa_offset = 9;
 	ck_assert_int_eq(unwind_rows_put(&b.rows, 0x10007, &r), -EINVAL);
-	unwind_rows_spoil(&b.rows);
+	unwind_rows_mark_bad(&b.rows);
 	add(&b, UNWIND_LAYER_FRAMES, 0x20010, 0x20020, 7);
 	finish(&b);
 	ck_assert_uint_eq(b.table.header->refused, 1);

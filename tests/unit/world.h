@@ -12,7 +12,7 @@
 #include "capture/finish.h"
 #include "capture/tables.h"
 #include "suite.h"
-#include "symbolizers/unwind_table.h"
+#include "symbolizers/unwind/table.h"
 
 #define WORLD_CHUNKS 64
 

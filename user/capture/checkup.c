@@ -22,7 +22,7 @@
 #include "capture/sampler.h"
 #include "capture/sideband.h"
 #include "capture/switches.h"
-#include "symbolizers/table_cache.h"
+#include "symbolizers/unwind/table_cache.h"
 
 /* The oldest Linux that was tested; an older one may lack helpers that the BPF programs call. */
 #define TESTED_MAJOR 6

@@ -96,9 +96,9 @@ static int work(struct symbolizer *s, struct trial *t, struct error *err)
 		return error_errno(err, fd, "cannot open libc");
 	ret = symbolizer_add(s, 1, OBJECT_ELF, fd);
 	if (!ret)
-		ret = symbolizer_unwind(s, 1);
+		ret = symbolizer_request_table(s, 1);
 	if (!ret)
-		ret = symbolizer_ask(s, 1, offset);
+		ret = symbolizer_lookup(s, 1, offset);
 	if (!ret)
 		ret = symbolizer_flush(s);
 	while (!ret && !(t->tabled && t->named)) {

@@ -90,7 +90,7 @@ static void give_up(struct inlines *in, struct file *f)
 
 static int ask(struct inlines *in, struct file *f, uint64_t address)
 {
-	int rc = symbolizer_ask(in->symbolizer, f->id, address);
+	int rc = symbolizer_lookup(in->symbolizer, f->id, address);
 
 	in->summary.asked += !rc;
 	return rc;
@@ -305,7 +305,7 @@ static int file_new(struct inlines *in, uint64_t id, struct file **ret)
 	fd = symbolizer_dup(in->context.names, id);
 	rc = fd < 0 ? fd : symbolizer_add(in->symbolizer, id, OBJECT_ELF, fd);
 	if (!rc)
-		rc = symbolizer_sources(in->symbolizer, id);
+		rc = symbolizer_request_sources(in->symbolizer, id);
 	if (rc < 0) {
 		f->facts.status = rc;
 		give_up(in, f);

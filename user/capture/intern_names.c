@@ -62,9 +62,9 @@ static int ask(struct intern *n, struct waiting *w)
 	w->asked = true;
 	n->urgent |= w->kind == FRAME_JIT || w->kind == FRAME_PYTHON;
 	if (w->kind == FRAME_PYTHON)
-		return symbolizer_ask_python(n->symbolizer, w->key.object, w->key.address,
+		return symbolizer_lookup_python(n->symbolizer, w->key.object, w->key.address,
 					     w->key.place);
-	return symbolizer_ask(n->symbolizer, w->key.object, w->key.address);
+	return symbolizer_lookup(n->symbolizer, w->key.object, w->key.address);
 }
 
 static void note_missing(struct intern *n, struct waiting *w)

@@ -88,7 +88,7 @@ static void keep_early(struct intern *n, const struct foreseen *f)
 static int ask(struct intern *n, const struct foreseen *f)
 {
 	n->urgent = true;
-	return symbolizer_ask_python(n->symbolizer, f->object, f->address, f->place);
+	return symbolizer_lookup_python(n->symbolizer, f->object, f->address, f->place);
 }
 
 void intern_ask_foreseen(struct intern *n, const struct object *o)

@@ -79,7 +79,7 @@ static int poll_helpers(struct live *l, bool all, struct error *err)
 	if (all)
 		l->last_asked = now;
 	if (!ret)
-		ret = all ? symbolizer_flush(l->symbolizer) : symbolizer_flush_brief(l->symbolizer);
+		ret = all ? symbolizer_flush(l->symbolizer) : symbolizer_flush_transient(l->symbolizer);
 	if (!ret)
 		ret = symbolizer_poll(l->symbolizer, now, err);
 	if (!ret && l->pager)
@@ -657,7 +657,7 @@ static void add_names(const struct live *l, struct capture_summary *s)
 	const char *path = l->intern ? intern_mangled(l->intern) : NULL;
 	size_t length = path ? strlen(path) : 0, most = sizeof(s->names_mangled_in) - 1;
 
-	s->names_asked = stats->asked;
+	s->names_asked = stats->requested;
 	s->names_unready = l->intern ? intern_unready(l->intern) : 0;
 	s->worker_restarts = stats->restarts;
 	s->names_mangled = stats->mangled;

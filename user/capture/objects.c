@@ -89,7 +89,7 @@ static void ask_for_table(struct objects *o, struct object *object)
 	if (object->table == UNWIND_SLOT_NONE)
 		return;
 	tables_set(o->context.tables, object->table, UNWIND_TABLE_PENDING, boot_now());
-	if (symbolizer_unwind(o->context.symbolizer, object->id) < 0)
+	if (symbolizer_request_table(o->context.symbolizer, object->id) < 0)
 		no_table(o, object);
 }
 

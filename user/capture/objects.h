@@ -180,7 +180,7 @@ void objects_unuse(struct object *object);
  */
 void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now);
 void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f);
-/* Process the reply to a request for an unwind table (symbolizer_unwind()). */
+/* Process the reply to a request for an unwind table (symbolizer_request_table()). */
 void objects_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t);
 
 /*

@@ -166,12 +166,12 @@ static struct paged_file *file_of(struct pager *g, const struct object *o)
 
 static void ask(struct pager *g, struct paged_file *f, bool urgent)
 {
-	const struct unwind_question q = {f->batch, f->batched};
+	const struct unwind_page_list q = {f->batch, f->batched};
 
 	if (!f->batched)
 		return;
 	f->batched = 0;
-	if (symbolizer_pages(g->maker, f->id, &q, urgent) < 0) {
+	if (symbolizer_request_pages(g->maker, f->id, &q, urgent) < 0) {
 		f->refused = true;
 		return;
 	}

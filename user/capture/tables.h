@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "bpf/unwind/world.h"
 #include "capture/arena.h"
-#include "symbolizers/unwind_table.h"
+#include "symbolizers/unwind/table.h"
 
 struct tables;
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Find the call frame information of a file and add its functions to the rows of a table. */
+#ifndef SKEIN_SYMBOLIZERS_UNWIND_CFI_H
+#define SKEIN_SYMBOLIZERS_UNWIND_CFI_H
+
+#include "symbolizers/unwind/rows.h"
+#include "symbolizers/unwind/source.h"
+
+struct unwind_cfi_section {
+	uint64_t address, offset, size;
+	bool eh;	 /* true: .eh_frame; false: .debug_frame */
+	bool open_ended; /* only the start is known; a terminator entry marks the end */
+};
+
+/*
+ * Find .eh_frame by its section header, else by PT_GNU_EH_FRAME, the header that the dynamic linker
+ * uses; or find .debug_frame. Return 0, -ENOENT, or -E2BIG.
+ */
+int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *ret);
+
+/*
+ * Add every function that the file describes to rows: from .eh_frame, or from .debug_frame if
+ * .eh_frame describes next to nothing and rows have no functions of Go. Invalid descriptions count
+ * as refused. Return 0, also if the file has neither section; -ENOMEM, -E2BIG, or an error of
+ * unwind_source_read().
+ */
+int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s);
+
+/*
+ * An alternative to unwind_cfi_read() that adds single functions: it reads only the blocks of
+ * .eh_frame that the added functions need. unwind_cfi_open() returns 0; -ENOENT: there is no
+ * .eh_frame; -ENOMEM, -E2BIG.
+ */
+struct unwind_cfi;
+int unwind_cfi_open(struct unwind_cfi **ret, struct unwind_rows *rows,
+		    const struct unwind_source *s);
+void unwind_cfi_close(struct unwind_cfi *c);
+const struct unwind_cfi_section *unwind_cfi_section(const struct unwind_cfi *c);
+
+/*
+ * Add the function at address, whose entry lies at address entry_address. An invalid description
+ * counts as refused. Return 0; -EBADMSG: there is no entry, or one that describes another function;
+ * or an error of unwind_source_read().
+ */
+int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_address);
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Add rules for start-up code that the compiler links into each file. Every program and library
+ * begins in _init() and ends in _fini(): the sections .init and .fini, which no call frame
+ * information describes. On x86-64 these functions align the stack, make their calls, and undo the
+ * alignment:
+ *
+ *   glibc 2.36  [endbr64] sub $8,%rsp ... add $8,%rsp; ret
+ *   musl 1.2.3  push %rax ... pop %rax; ret
+ *
+ * The crtbegin.o of gcc 12 has four functions side by side, also undescribed: deregister_tm_clones,
+ * register_tm_clones, __do_global_dtors_aux and frame_dummy, of which the last two are the first
+ * entries of .fini_array and .init_array. Only __do_global_dtors_aux touches the stack: after a
+ * conditional jump it saves the frame pointer, and restores it before its ret.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/unwind/crt.h"
+
+/*
+ * Maximum bytes of _init() and _fini(), which have 9 to 30, and more where old libraries are linked
+ * in.
+ */
+#define FUNCTION_MAX 256
+/*
+ * Sizes in crtbegin.o, in bytes: of the first two functions together, an upper bound of the third,
+ * and of the fourth.
+ */
+#define CLONES_SIZE 0x70
+#define DTORS_MAX 128
+#define DUMMY_SIZE 9
+#define PUSH_RBP 0x55
+#define JNE 0x75
+
+struct init_shape {
+	/* bytes at the start and at the end of a function; end includes the ret instruction */
+	const uint8_t *begin, *end;
+	uint64_t begin_size, end_size;
+};
+
+static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+static const uint8_t sub_rsp[] = {0x48, 0x83, 0xec, 0x08};
+static const uint8_t add_rsp_ret[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
+static const uint8_t push_rax[] = {0x50};
+static const uint8_t pop_rax_ret[] = {0x58, 0xc3};
+
+static const struct init_shape shapes[] = {
+	{sub_rsp, add_rsp_ret, sizeof(sub_rsp), sizeof(add_rsp_ret)},
+	{push_rax, pop_rax_ret, sizeof(push_rax), sizeof(pop_rax_ret)},
+};
+
+static struct unwind_rule crt_rule(const struct unwind_machine *m, int32_t cfa_offset)
+{
+	return (struct unwind_rule){
+		.cfa_offset = cfa_offset,
+		.second = -8,
+		.kind = UNWIND_CFA,
+		.reg = m->sp,
+		.saved = UNWIND_SAVED(UNWIND_FP_SAME, UNWIND_RA_AT_CFA),
+	};
+}
+
+/*
+ * Add the rules of a function: before the stack pointer is moved, while it is moved, and at the
+ * return.
+ */
+static int add_init_rows(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t start,
+			uint64_t moved, uint64_t end)
+{
+	const struct unwind_rule outside = crt_rule(m, 8), inside = crt_rule(m, 16);
+	int rc = unwind_rows_begin(rows, UNWIND_LAYER_STARTS, start, end);
+
+	if (!rc)
+		rc = unwind_rows_put(rows, start, &outside);
+	if (!rc)
+		rc = unwind_rows_put(rows, moved, &inside);
+	if (!rc)
+		rc = unwind_rows_put(rows, end - 1, &outside);
+	return rc == -EINVAL ? 0 : rc;
+}
+
+static const uint8_t *find_init_end(const struct init_shape *h, const uint8_t *code, size_t size)
+{
+	return memmem(code, size, h->end, h->end_size);
+}
+
+/*
+ * Add the rules of the function at the file offset at, if its code has one of the shapes. room:
+ * bytes from at to the end of the segment.
+ */
+static int add_init_function(struct unwind_rows *rows, const struct unwind_source *s, uint64_t at,
+		  uint64_t room)
+{
+	size_t size = room < FUNCTION_MAX ? room : FUNCTION_MAX, skip = 0;
+	uint8_t code[FUNCTION_MAX];
+
+	if (unwind_source_read(s, at, code, size))
+		return 0;
+	if (size > sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)))
+		skip = sizeof(endbr64);
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		const struct init_shape *h = &shapes[i];
+		size_t moved = skip + h->begin_size;
+		const uint8_t *end;
+
+		if (size < moved || memcmp(code + skip, h->begin, h->begin_size) != 0)
+			continue;
+		end = find_init_end(h, code + moved, size - moved);
+		if (end)
+			return add_init_rows(rows, unwind_source_machine(s), at, at + moved,
+					    at + (uint64_t)(end - code) + h->end_size);
+	}
+	return 0;
+}
+
+/*
+ * Find a function by its entry in the dynamic segment, else (in a static program) by its section.
+ */
+static bool find_init_function(const struct unwind_source *s, int64_t tag, const char *name,
+			  uint64_t *ret, uint64_t *ret_room)
+{
+	uint64_t address;
+	GElf_Shdr section;
+
+	if (elf_dynamic(s->image, tag, &address))
+		return unwind_source_offset(s, address, ret, ret_room);
+	return elf_section_named(s->image, name, &section) &&
+	       unwind_source_offset(s, section.sh_addr, ret, ret_room);
+}
+
+static bool file_offset_of_data(const struct elf_image *image, uint64_t address, uint64_t *ret)
+{
+	size_t count = 0;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(image->elf, &count) < 0)
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
+		if (p.p_type != PT_LOAD || address < p.p_vaddr ||
+		    address - p.p_vaddr >= p.p_filesz)
+			continue;
+		*ret = p.p_offset + (address - p.p_vaddr);
+		return true;
+	}
+	return false;
+}
+
+/* Find the file offset of the first function in an array that the dynamic segment refers to. */
+static bool find_first_of_array(const struct unwind_source *s, int64_t tag, uint64_t *ret)
+{
+	uint64_t array, at, function;
+
+	return elf_dynamic(s->image, tag, &array) && file_offset_of_data(s->image, array, &at) &&
+	       !unwind_source_read(s, at, &function, sizeof(function)) &&
+	       unwind_source_offset(s, function, ret, NULL);
+}
+
+/*
+ * Add the rules of the four functions of crtbegin.o. begin, end: of all four; pushed, popped: the
+ * ends of the push and the pop instruction in __do_global_dtors_aux. All are file offsets.
+ */
+static int add_crtbegin_rows(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t begin,
+		    uint64_t pushed, uint64_t popped, uint64_t end)
+{
+	const struct unwind_rule leaf = crt_rule(m, 8);
+	struct unwind_rule inside = crt_rule(m, 16);
+	int rc = unwind_rows_begin(rows, UNWIND_LAYER_LINES, begin, end);
+
+	inside.fp_offset = -16;
+	inside.saved = UNWIND_SAVED(UNWIND_FP_AT_CFA, UNWIND_RA_AT_CFA);
+	if (!rc)
+		rc = unwind_rows_put(rows, begin, &leaf);
+	if (!rc)
+		rc = unwind_rows_put(rows, pushed, &inside);
+	if (!rc)
+		rc = unwind_rows_put(rows, popped, &leaf);
+	return rc == -EINVAL ? 0 : rc;
+}
+
+/*
+ * Add the functions of crtbegin.o in the lowest layer: any other description of that code is more
+ * reliable.
+ */
+static int add_crtbegin(struct unwind_rows *rows, const struct unwind_source *s)
+{
+	static const uint8_t lea_rdi[] = {0x48, 0x8d, 0x3d}, pop_rbp_ret[] = {0x5d, 0xc3};
+	uint8_t code[CLONES_SIZE + DTORS_MAX];
+	const uint8_t *aux = code + CLONES_SIZE, *push, *pop;
+	uint64_t dtors, dummy, begin;
+
+	if (!find_first_of_array(s, DT_FINI_ARRAY, &dtors) || !find_first_of_array(s, DT_INIT_ARRAY, &dummy) ||
+	    dtors < CLONES_SIZE || dummy <= dtors || dummy - dtors > DTORS_MAX ||
+	    unwind_source_read(s, dtors - CLONES_SIZE, code, CLONES_SIZE + (dummy - dtors)))
+		return 0;
+	begin = memcmp(code, lea_rdi, sizeof(lea_rdi)) ? dtors : dtors - CLONES_SIZE;
+	push = memchr(aux, PUSH_RBP, dummy - dtors);
+	pop = push ? memmem(push, (size_t)(aux + (dummy - dtors) - push), pop_rbp_ret,
+			    sizeof(pop_rbp_ret)) :
+		     NULL;
+	/* The push must follow a jne, which has two bytes. */
+	if (!pop || push - aux < 2 || push[-2] != JNE)
+		return 0;
+	return add_crtbegin_rows(rows, unwind_source_machine(s), begin, dtors + (uint64_t)(push + 1 - aux),
+			dtors + (uint64_t)(pop + 1 - aux), dummy + DUMMY_SIZE);
+}
+
+int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s)
+{
+	uint64_t at, room;
+	int rc = 0;
+
+	if (unwind_source_machine(s)->elf != EM_X86_64)
+		return 0;
+	if (find_init_function(s, DT_INIT, ".init", &at, &room))
+		rc = add_init_function(rows, s, at, room);
+	if (!rc && find_init_function(s, DT_FINI, ".fini", &at, &room))
+		rc = add_init_function(rows, s, at, room);
+	return rc ? rc : add_crtbegin(rows, s);
+}

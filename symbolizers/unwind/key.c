@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Compute the key of a file's unwind table. A table is made by reading parts of the file; the key
+ * is made by reading the same parts, through the same functions, without decoding the instructions
+ * inside of functions.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/elf.h"
+#include "symbolizers/go_table.h"
+#include "symbolizers/unwind/cfi.h"
+#include "symbolizers/unwind/crt.h"
+#include "symbolizers/unwind/key.h"
+#include "symbolizers/unwind/plt.h"
+#include "symbolizers/unwind/starts.h"
+#include "symbolizers/unwind/table.h"
+
+_Static_assert(sizeof(((struct unwind_key *)0)->build_id) ==
+		       sizeof(((struct object_facts *)0)->build_id),
+	       "copied as they are");
+
+static void hash_headers(const struct unwind_source *s)
+{
+	const GElf_Ehdr *h = &s->image->header;
+	const uint64_t facts[] = {
+		UNWIND_TABLE_VERSION,	 h->e_machine,	    h->e_entry,
+		elf_has_entry(s->image), s->segments.count,
+	};
+
+	unwind_source_hash(s, facts, sizeof(facts) / sizeof(*facts));
+	XXH3_128bits_update(s->hash, s->segments.items,
+			    s->segments.count * sizeof(*s->segments.items));
+}
+
+static int hash_cfi_header(const struct unwind_source *s, bool eh)
+{
+	struct unwind_cfi_section section = {0};
+	int rc = unwind_cfi_find(s, eh, &section);
+	const uint64_t facts[] = {eh, section.address, section.size, section.open_ended};
+
+	if (rc && rc != -ENOENT)
+		return rc;
+	unwind_source_hash(s, facts, sizeof(facts) / sizeof(*facts));
+	return 0;
+}
+
+static int hash_code(const struct unwind_source *s)
+{
+	uint8_t code[1 << 16];
+	int rc = 0;
+
+	for (size_t i = 0; i < s->segments.count; i++) {
+		uint64_t at = s->segments.items[i].offset;
+		uint64_t end = at + s->segments.items[i].size;
+
+		while (!rc && at < end) {
+			size_t size = end - at < sizeof(code) ? end - at : sizeof(code);
+
+			rc = unwind_source_read(s, at, code, size);
+			at += size;
+		}
+	}
+	return rc;
+}
+
+/*
+ * Hash a Go program: its table depends on the code of every function. Return 0 if the file is no
+ * Go program, 1 if the file was hashed, or a negative errno.
+ */
+static int hash_go(const struct unwind_source *s)
+{
+	struct go_table table;
+	int rc = go_table_open(&table, s->image);
+
+	if (!rc) {
+		/* table.text comes from another place in the file than table.bytes. */
+		XXH3_128bits_update(s->hash, &table.text, sizeof(table.text));
+		XXH3_128bits_update(s->hash, table.bytes, table.size);
+		rc = hash_code(s);
+		rc = rc ? rc : 1;
+	} else if (rc == -ENOENT || rc == -EBADMSG) {
+		rc = 0;
+	}
+	go_table_close(&table);
+	return rc;
+}
+
+static int hash_parts(const struct unwind_source *s)
+{
+	struct unwind_rows rows;
+	bool any = false;
+	int rc = unwind_rows_init(&rows), go = 0;
+
+	if (!rc)
+		rc = unwind_cfi_read(&rows, s);
+	if (!rc)
+		rc = unwind_plt_add(&rows, s);
+	if (!rc)
+		rc = go = hash_go(s);
+	if (!rc)
+		rc = unwind_crt_add(&rows, s);
+	if (!rc)
+		rc = unwind_starts_add(&rows, s);
+	for (int i = 0; i < UNWIND_LAYERS; i++)
+		any = any || rows.layers[i].count;
+	unwind_rows_free(&rows);
+	if (rc < 0)
+		return rc;
+	return any || go ? 0 : -ENOENT;
+}
+
+static int make_unwind_key(struct unwind_source *s, struct unwind_key *ret)
+{
+	struct object_facts facts = {0};
+	XXH128_hash_t hash;
+	int rc;
+
+	hash_headers(s);
+	rc = hash_cfi_header(s, true);
+	if (!rc)
+		rc = hash_cfi_header(s, false);
+	if (!rc)
+		rc = hash_parts(s);
+	if (rc)
+		return rc;
+	elf_image_identity(s->image, &facts);
+	hash = XXH3_128bits_digest(s->hash);
+	*ret = (struct unwind_key){
+		.size = s->image->size,
+		.hash = {hash.low64, hash.high64},
+	};
+	memcpy(ret->build_id, facts.build_id, sizeof(ret->build_id));
+	return 0;
+}
+
+int unwind_key_of(struct unwind_key *ret, struct elf_image *image)
+{
+	struct unwind_source source = {0};
+	int rc = unwind_source_open(&source, image);
+
+	source.hash = XXH3_createState();
+	if (!rc && (!source.hash || XXH3_128bits_reset(source.hash) != XXH_OK))
+		rc = -ENOMEM;
+	if (!rc)
+		rc = make_unwind_key(&source, ret);
+	XXH3_freeState(source.hash);
+	unwind_source_free(&source);
+	return rc;
+}
+
+int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, struct heartbeat *b)
+{
+	struct elf_image image;
+	struct unwind_key key;
+	int rc = elf_image_open(&image, fd, b);
+
+	if (!rc)
+		rc = unwind_key_of(&key, &image);
+	if (!rc)
+		rc = stamp_check(fd, stamp);
+	elf_image_close(&image);
+	if (!rc)
+		*ret = key;
+	return rc;
+}

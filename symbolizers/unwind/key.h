@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compute the key of an ELF image that is already open. */
+#ifndef SKEIN_SYMBOLIZERS_UNWIND_KEY_H
+#define SKEIN_SYMBOLIZERS_UNWIND_KEY_H
+
+#include "symbolizers/elf_image.h"
+#include "symbolizers/unwind/table.h"
+
+/* Like unwind_key_read(), without the check of the stamp. */
+int unwind_key_of(struct unwind_key *ret, struct elf_image *image);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Make, check and search unwind tables. */
+#include <errno.h>
+
+#include "symbolizers/unwind/cfi.h"
+#include "symbolizers/unwind/crt.h"
+#include "symbolizers/unwind/go.h"
+#include "symbolizers/unwind/key.h"
+#include "symbolizers/unwind/plt.h"
+#include "symbolizers/unwind/starts.h"
+#include "symbolizers/unwind/table.h"
+
+/* Maximum number of rules, which rows can number, and of registers of any supported machine. */
+#define RULES_MAX 65536
+#define REGISTERS_MAX 32
+
+static int make_image_table(struct elf_image *image, void **ret, size_t *ret_size)
+{
+	struct unwind_source source = {0};
+	struct unwind_rows rows;
+	int rc = unwind_rows_init(&rows);
+
+	if (!rc)
+		rc = unwind_source_open(&source, image);
+	if (!rc)
+		rc = unwind_go_add(&rows, &source);
+	if (!rc)
+		rc = unwind_cfi_read(&rows, &source);
+	if (!rc)
+		rc = unwind_crt_add(&rows, &source);
+	if (!rc)
+		rc = unwind_plt_add(&rows, &source);
+	if (!rc)
+		rc = unwind_starts_add(&rows, &source);
+	if (!rc)
+		rc = unwind_rows_finish(&rows, ret, ret_size);
+	unwind_rows_free(&rows);
+	unwind_source_free(&source);
+	return rc;
+}
+
+/* Make the table of a file, and its key if ret_key is not NULL. */
+static int make_file_table(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+		     const struct stamp *stamp, struct heartbeat *b)
+{
+	struct unwind_key key = {0};
+	struct elf_image image;
+	void *table = NULL;
+	size_t size = 0;
+	int rc = elf_image_open(&image, fd, b);
+
+	if (!rc && ret_key) {
+		elf_image_begin_snapshot(&image);
+		rc = unwind_key_of(&key, &image);
+	}
+	if (!rc)
+		rc = make_image_table(&image, &table, &size);
+	if (!rc)
+		rc = stamp_check(fd, stamp);
+	if (!elf_image_is_whole(&image))
+		key = (struct unwind_key){0};
+	elf_image_close(&image);
+	if (rc) {
+		free(table);
+		return rc;
+	}
+	*ret = table;
+	*ret_size = size;
+	if (ret_key)
+		*ret_key = key;
+	return 0;
+}
+
+int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+		      struct heartbeat *b)
+{
+	return make_file_table(ret, ret_size, NULL, fd, stamp, b);
+}
+
+int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+			    const struct stamp *stamp, struct heartbeat *b)
+{
+	return make_file_table(ret, ret_size, ret_key, fd, stamp, b);
+}
+
+/*
+ * Find the parts of a table in its bytes. The parts follow one another without a gap; none of these
+ * products overflows 64 bits.
+ */
+static int lay_out_table(struct unwind_table *t, const uint8_t *bytes, size_t size, uint32_t magic)
+{
+	const struct unwind_header *h = (const struct unwind_header *)bytes;
+	uint64_t rules, pages, rows;
+
+	if (size < sizeof(*h) || (uintptr_t)bytes % _Alignof(struct unwind_header) ||
+	    h->magic != magic || h->version != UNWIND_TABLE_VERSION || !h->rules ||
+	    h->rules > RULES_MAX || h->first_page > UINT64_MAX >> UNWIND_PAGE_SHIFT)
+		return -EBADMSG;
+	rules = h->rules * (uint64_t)sizeof(struct unwind_rule);
+	pages = h->pages * (uint64_t)sizeof(struct unwind_page);
+	rows = h->rows * (uint64_t)sizeof(uint32_t);
+	if (size - sizeof(*h) != rules + pages + rows)
+		return -EBADMSG;
+	*t = (struct unwind_table){
+		.header = h,
+		.rules = (const void *)(bytes + sizeof(*h)),
+		.pages = (const void *)(bytes + sizeof(*h) + rules),
+		.rows = (const void *)(bytes + sizeof(*h) + rules + pages),
+		.size = size,
+	};
+	return 0;
+}
+
+static bool rule_is_good(const struct unwind_rule *r)
+{
+	return r->kind < UNWIND_KIND_COUNT && r->reg < REGISTERS_MAX && r->index < REGISTERS_MAX &&
+	       UNWIND_SAVED_FP(r->saved) < UNWIND_FP_COUNT &&
+	       UNWIND_SAVED_RA(r->saved) < UNWIND_RA_COUNT;
+}
+
+/*
+ * Return whether the rows of a page are valid: they must be in order, with at most one row for each
+ * offset. Rows compare as numbers.
+ */
+static bool page_is_good(const struct unwind_table *t, const struct unwind_page *page)
+{
+	const uint32_t *rows;
+
+	if (!page->count)
+		return true;
+	if (page->first > t->header->rows || page->count > t->header->rows - page->first)
+		return false;
+	rows = t->rows + page->first;
+	if (UNWIND_ROW_LOW(rows[0]) != 0)
+		return false;
+	for (uint32_t i = 0; i < page->count; i++) {
+		if (UNWIND_ROW_RULE(rows[i]) >= t->header->rules ||
+		    (i && UNWIND_ROW_LOW(rows[i]) <= UNWIND_ROW_LOW(rows[i - 1])))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Check a table. Pages must not share rows, so that the time to check is bounded by the size of the
+ * table.
+ */
+static int check_table(struct unwind_table *ret, const void *bytes, size_t size, uint32_t magic)
+{
+	struct unwind_table t;
+	uint64_t used = 0;
+
+	if (lay_out_table(&t, bytes, size, magic))
+		return -EBADMSG;
+	for (uint32_t i = 0; i < t.header->rules; i++) {
+		if (!rule_is_good(&t.rules[i]))
+			return -EBADMSG;
+	}
+	for (uint32_t i = 0; i < t.header->pages; i++) {
+		if (magic == UNWIND_PAGES_MAGIC && t.pages[i].count == UNWIND_PAGE_UNMADE)
+			continue;
+		used += t.pages[i].count;
+		if (used > t.header->rows || !page_is_good(&t, &t.pages[i]))
+			return -EBADMSG;
+	}
+	*ret = t;
+	return 0;
+}
+
+int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size)
+{
+	return check_table(ret, bytes, size, UNWIND_TABLE_MAGIC);
+}
+
+int unwind_pages_check(struct unwind_table *ret, const void *bytes, size_t size)
+{
+	return check_table(ret, bytes, size, UNWIND_PAGES_MAGIC);
+}
+
+const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t offset)
+{
+	uint64_t number = offset >> UNWIND_PAGE_SHIFT;
+	uint32_t key = UNWIND_ROW(offset & (UNWIND_PAGE_SIZE - 1), UINT16_MAX), low = 0, high;
+	const struct unwind_page *page;
+	const uint32_t *rows;
+
+	if (number < t->header->first_page || number - t->header->first_page >= t->header->pages)
+		return NULL;
+	page = &t->pages[number - t->header->first_page];
+	rows = t->rows + page->first;
+	for (high = page->count; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rows[middle] <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &t->rules[UNWIND_ROW_RULE(rows[low - 1])] : NULL;
+}

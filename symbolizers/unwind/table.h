@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The unwind table of one ELF file (layout: bpf/unwind/rule.h). It is made from .eh_frame, else
+ * from .debug_frame, or from Go's line table; functions in which threads begin get rules of their
+ * own.
+ */
+#ifndef SKEIN_SYMBOLIZERS_UNWIND_TABLE_H
+#define SKEIN_SYMBOLIZERS_UNWIND_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/unwind/rule.h"
+#include "symbolizers/heartbeat.h"
+#include "symbolizers/stamp.h"
+
+/* Largest table in bytes; the table of 500 MB of code takes about half of it. */
+#define UNWIND_TABLE_MAX (256u << 20)
+
+/* The parts of a table, all in one block of memory. */
+struct unwind_table {
+	const struct unwind_header *header;
+	const struct unwind_rule *rules;
+	const struct unwind_page *pages;
+	const uint32_t *rows;
+	size_t size; /* bytes of the whole table */
+};
+
+/*
+ * The key of a table in the cache on disk, computed without making the table. The hash covers the
+ * bytes of every section and header that the table depends on.
+ */
+struct unwind_key {
+	char build_id[2 * 64 + 1]; /* lowercase hex, "" none; anybody can forge it */
+	uint64_t size;		   /* bytes of the file */
+	uint64_t hash[2];	   /* XXH3, 128 bits */
+};
+
+/*
+ * Compute the key of the file open as fd. stamp is the stamp of fd from when the file was first
+ * seen. Return 0; -ENOENT: the file has nothing to make a table from; -EBADMSG: no ELF file, a
+ * hostile one, or too large; -ESTALE: the file changed.
+ */
+int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, struct heartbeat *b);
+
+/*
+ * Make the table of the file open as fd. *ret is malloc()ed memory of *ret_size bytes that the
+ * caller frees; it satisfies unwind_table_check(). Errors as for unwind_key_read(), and -ENOMEM,
+ * -E2BIG. Invalid descriptions are left out and counted (header.refused).
+ */
+int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+		      struct heartbeat *b);
+
+/*
+ * Like unwind_table_make(), and compute the key from the very bytes that the table was made from;
+ * the table may be cached under this key. (The owner of the file could change it between two
+ * readings.) A key of size 0 means that the file has too many bytes to keep for this.
+ */
+int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+			    const struct stamp *stamp, struct heartbeat *b);
+
+/* The requested pages, by number: file offset >> UNWIND_PAGE_SHIFT. */
+struct unwind_page_list {
+	const uint64_t *pages;
+	size_t count;
+};
+
+/*
+ * Make only the requested pages, in a hundredth of the time of a whole table; the result satisfies
+ * unwind_pages_check(). Errors as for unwind_table_make(); -ENOENT also if the file has no
+ * .eh_frame_hdr, -EBADMSG also if .eh_frame_hdr is wrong or unsorted. After either of these the
+ * caller has to wait for the whole table.
+ */
+int unwind_pages_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+		      const struct unwind_page_list *q, struct heartbeat *b);
+
+/*
+ * Check that bytes from the worker or the disk are a table: sizes, order of rows, numbers of rules
+ * and registers. Nothing else in the table needs checking later. Return 0 or -EBADMSG.
+ */
+int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size);
+/*
+ * Like unwind_table_check(), for a table with some pages; pages whose count is UNWIND_PAGE_UNMADE
+ * are not used.
+ */
+int unwind_pages_check(struct unwind_table *ret, const void *bytes, size_t size);
+
+/* Return the rule at a file offset; NULL if the table has none there. */
+const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t offset);
+
+#endif
