@@ -8,7 +8,7 @@
 
 #include "fuzz.h"
 #include "trace/checkpoint.h"
-#include "trace/piece.h"
+#include "trace/pyramid_row.h"
 
 enum { PIECE, LANES, SLICES, DIFFERENCE, TARGETS };
 
@@ -38,14 +38,14 @@ static void read_difference(struct open_list *list)
 
 static void read_blob(unsigned int target, const void *data, size_t size, unsigned int first)
 {
-	const struct piece_reader to = {
+	const struct pyramid_row_reader to = {
 		.lane = take_lane, .first = first, .end = BLOCK_CELLS - first / 2};
 	struct slice_list slices = {0};
 	struct open_list lanes = {0};
 	struct packer packer = {0};
 
 	if (target == PIECE)
-		(void)piece_decode(&packer, data, size, &to);
+		(void)pyramid_row_decode(&packer, data, size, &to);
 	else if (target == SLICES)
 		(void)checkpoint_unpack_slices(&packer, data, size, &slices);
 	else if (!checkpoint_unpack_open(&packer, data, size, &lanes) && target == DIFFERENCE)

@@ -270,7 +270,7 @@ static inline void mutate_blob(sqlite3 *db, const struct mutation *m)
 	struct bytes content = {0}, packed = {0};
 	sqlite3_stmt *get = NULL, *put = NULL;
 	struct packer p = {0};
-	struct input in;
+	struct blob_reader in;
 	char sql[256];
 
 	snprintf(sql, sizeof(sql), "SELECT id, \"%s\" FROM %s ORDER BY id LIMIT 1 OFFSET %u %% "

@@ -10,7 +10,7 @@
 #include "cmd/lanes.h"
 #include "cmd/lanes_axis.h"
 #include "lanes_golden.h"
-#include "painter.h"
+#include "reference.h"
 #include "suite.h"
 #include "synthetic.h"
 
@@ -21,7 +21,7 @@
  * 80 ms of two CPUs. Thread 1 (web) computes and waits for a lock, 2 (web's helper) waits for the
  * disk, 3 (cat) for a CPU, 4 never runs, and 5 has a hostile name.
  */
-static const struct painted acts[] = {
+static const struct reference_stretch acts[] = {
 	{1, START, START + 40 * MS, STATE_RUNNING, 0, 1},
 	{1, START + 40 * MS, START + 60 * MS, STATE_IDLE, 0, 0},
 	{1, START + 60 * MS, START + 80 * MS, STATE_RUNNING, 0, 3},
@@ -44,7 +44,7 @@ static const struct painted acts[] = {
 	{15, START + 60 * MS, START + 61 * MS, STATE_RUNNING, 0, 0},
 	{15, START + 61 * MS, START + 80 * MS, STATE_SLEEPING, WAIT_OTHER, 0},
 };
-static const struct painter acts_painter = {acts, sizeof(acts) / sizeof(acts[0])};
+static const struct reference acts_reference = {acts, sizeof(acts) / sizeof(acts[0])};
 
 static const struct host host = {
 	.id = 1, .hostname = "web-1", .cpus = 2, .start = START, .end = START + 80 * MS};
@@ -102,8 +102,8 @@ static void nothing_to_free(struct source *s)
 }
 
 static const struct source_ops acts_ops = {.run = acts_run, .free = nothing_to_free};
-static const struct lanes_windows acts_windows = {painter_window, painter_free,
-						  (void *)&acts_painter};
+static const struct lanes_windows acts_windows = {reference_window, reference_free,
+						  (void *)&acts_reference};
 
 struct view {
 	uint64_t from, to; /* ns since START */
@@ -265,7 +265,7 @@ START_TEST(fits_the_screen)
 END_TEST
 
 /* Return the ns that the painted list of one lane was busy within a range. */
-static uint64_t busy_within(const struct painted *list, size_t count, uint64_t from, uint64_t to)
+static uint64_t busy_within(const struct reference_stretch *list, size_t count, uint64_t from, uint64_t to)
 {
 	uint64_t busy = 0;
 
@@ -279,16 +279,16 @@ static uint64_t busy_within(const struct painted *list, size_t count, uint64_t f
 	return busy;
 }
 
-static void check_strokes(const struct painted *list, size_t count, uint64_t from, uint64_t to)
+static void check_strokes(const struct reference_stretch *list, size_t count, uint64_t from, uint64_t to)
 {
 	uint64_t lane = 1;
-	struct painter painter = {list, count};
+	struct reference truth = {list, count};
 	struct window_query q = {from, to, 4 * 50, &lane, 1};
 	struct window *w = NULL;
 	struct stroke strokes[50];
 	struct error err;
 
-	painter_window(&painter, &q, &w, &err);
+	reference_window(&truth, &q, &w, &err);
 	lane_strokes(w, w->cells, from, to, NULL, NULL, strokes, 50);
 	for (uint64_t i = 0; i < 50; i++) {
 		uint64_t begin = from + (to - from) * i / 50,
@@ -306,7 +306,7 @@ static void check_strokes(const struct painted *list, size_t count, uint64_t fro
 		ck_assert_uint_ge((busy + edge) * STROKE_FULL + 2 * length,
 				  strokes[i].level * length);
 	}
-	painter_free(w);
+	reference_free(w);
 }
 
 /*
@@ -318,13 +318,13 @@ START_TEST(strokes_keep_the_promise)
 	uint64_t random = 4711;
 
 	for (unsigned int round = 0; round < 200; round++) {
-		struct painted list[100];
+		struct reference_stretch list[100];
 		uint64_t at = START, from, to;
 
 		for (size_t i = 0; i < 100; i++) {
 			uint64_t length = synthetic_random(&random) % (1ULL << (i % 25)) + 1;
 
-			list[i] = (struct painted){1, at, at + length, STATE_RUNNING, 0, 0};
+			list[i] = (struct reference_stretch){1, at, at + length, STATE_RUNNING, 0, 0};
 			if (synthetic_random(&random) % 2)
 				list[i].state = STATE_SLEEPING;
 			at += length;

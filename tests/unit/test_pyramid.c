@@ -11,7 +11,7 @@
 #include "analyze/states.h"
 #include "machine.h"
 #include "suite.h"
-#include "trace/tower.h"
+#include "trace/lane_levels.h"
 #include "trace/window.h"
 #include "trace/zoom.h"
 
@@ -399,7 +399,7 @@ static void check_recording(const struct recording *r, unsigned int windows)
 #define WINDOWS 400
 
 /* Small blocks and frequent checkpoints exercise all paths. */
-START_TEST(as_the_painter_paints)
+START_TEST(as_the_reference_renders)
 {
 	const struct recording r = {
 		.machine = {.cpus = 1 + _i % 5, .threads = 3 + (unsigned int)_i * 3, .seed = _i + 1},
@@ -594,11 +594,11 @@ END_TEST
 
 /* The cells of one lane, by level. */
 struct kept_cells {
-	struct tower tower;
+	struct lane_levels levels;
 	struct cell cells[2][8];
 };
 
-static int keep_cell(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+static int keep_cell(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
 		     const struct cell *cell)
 {
 	struct kept_cells *k = (struct kept_cells *)t;
@@ -611,9 +611,9 @@ static int keep_cell(struct tower *t, unsigned int level, uint64_t first, uint64
 #define CELL_BITS 16
 #define CELL_NS (1u << CELL_BITS)
 
-static void paint_state(struct kept_cells *k, uint64_t time, uint64_t end, unsigned int state)
+static void add_state(struct kept_cells *k, uint64_t time, uint64_t end, unsigned int state)
 {
-	ck_assert_int_eq(tower_paint(&k->tower, 0, time, end, mix_key(state, 0), 0), 0);
+	ck_assert_int_eq(lane_levels_add(&k->levels, 0, time, end, cell_state_key(state, 0), 0), 0);
 }
 
 /*
@@ -622,21 +622,21 @@ static void paint_state(struct kept_cells *k, uint64_t time, uint64_t end, unsig
  */
 static unsigned int cell_above(uint64_t first, uint64_t second, unsigned int *a, unsigned int *b)
 {
-	static const struct tower_events events = {keep_cell};
-	struct kept_cells k = {.tower = {.events = &events, .shift = CELL_BITS, .top = 1}};
+	static const struct lane_levels_events events = {keep_cell};
+	struct kept_cells k = {.levels = {.events = &events, .shift = CELL_BITS, .top = 1}};
 	unsigned int activity;
 
 	for (uint64_t i = 0; i < 4; i++) {
 		uint64_t ran = i % 2 ? second : first, time = i * CELL_NS;
 
-		paint_state(&k, time, time + ran, STATE_RUNNING);
-		paint_state(&k, time + ran, time + CELL_NS, STATE_SLEEPING);
+		add_state(&k, time, time + ran, STATE_RUNNING);
+		add_state(&k, time + ran, time + CELL_NS, STATE_SLEEPING);
 	}
-	ck_assert_int_eq(tower_close(&k.tower, 1), 0);
+	ck_assert_int_eq(lane_levels_close(&k.levels, 1), 0);
 	*a = k.cells[0][0].activity;
 	*b = k.cells[0][1].activity;
 	activity = k.cells[1][0].activity;
-	tower_free(&k.tower);
+	lane_levels_free(&k.levels);
 	return activity;
 }
 
@@ -665,19 +665,19 @@ END_TEST
 /* With more threads than a mix distinguishes, a cell names a thread only if it is certain. */
 START_TEST(many_threads)
 {
-	struct mix m = {0};
-	uint16_t runs = mix_key(STATE_RUNNING, 0);
-	uint64_t others = 3 * MIX_THREADS_MAX;
+	struct cell_sums m = {0};
+	uint16_t runs = cell_state_key(STATE_RUNNING, 0);
+	uint64_t others = 3 * CELL_THREADS_MAX;
 
 	for (uint64_t i = 1; i <= others; i++)
-		ck_assert_int_eq(mix_add(&m, runs, i, i == 9 ? 5 : 4), 0);
-	ck_assert_uint_eq(mix_cell(&m, 20).thread, 0);
-	ck_assert_int_eq(mix_add(&m, runs, 7, 4 * others + 2), 0);
-	ck_assert_uint_eq(mix_cell(&m, 20).thread, 7);
-	mix_clear(&m);
-	ck_assert_int_eq(mix_add(&m, runs, 12, 6) | mix_add(&m, runs, 11, 6), 0);
-	ck_assert_uint_eq(mix_cell(&m, 20).thread, 11); /* the lower of two equal ones */
-	mix_free(&m);
+		ck_assert_int_eq(cell_sums_add(&m, runs, i, i == 9 ? 5 : 4), 0);
+	ck_assert_uint_eq(cell_sums_round(&m, 20).thread, 0);
+	ck_assert_int_eq(cell_sums_add(&m, runs, 7, 4 * others + 2), 0);
+	ck_assert_uint_eq(cell_sums_round(&m, 20).thread, 7);
+	cell_sums_clear(&m);
+	ck_assert_int_eq(cell_sums_add(&m, runs, 12, 6) | cell_sums_add(&m, runs, 11, 6), 0);
+	ck_assert_uint_eq(cell_sums_round(&m, 20).thread, 11); /* the lower of two equal ones */
+	cell_sums_free(&m);
 }
 END_TEST
 
@@ -692,7 +692,7 @@ int main(void)
 		return 1;
 	snprintf(path, sizeof(path), "%s/a.skein", directory);
 	tcase_set_timeout(t, SUITE_TIMEOUT);
-	tcase_add_loop_test(t, as_the_painter_paints, 0, 8);
+	tcase_add_loop_test(t, as_the_reference_renders, 0, 8);
 	tcase_add_test(t, not_from_afar);
 	tcase_add_test(t, from_records_alone);
 	tcase_add_loop_test(t, killed, 0, 4);

@@ -318,7 +318,7 @@ START_TEST(of_the_last_while)
 	if (!mount_disk("400k"))
 		return;
 	begin(&r);
-	ck_assert_int_eq(trace_writer_keep(r.writer, 100000000, &err), 0);
+	ck_assert_int_eq(trace_writer_retain(r.writer, 100000000, &err), 0);
 	while (!trace_writer_is_short(r.writer)) {
 		record_tick(&r, r.ticks < 20 ? PER_TICK : 40 * PER_TICK);
 		ck_assert_uint_lt(r.ticks, TICKS_MAX);

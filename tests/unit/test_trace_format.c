@@ -78,7 +78,7 @@ START_TEST(everything_occurs)
 		for (const struct word *w = t->words; w->word; w++)
 			has(text, w->word);
 	}
-	for (const struct view *v = schema_views; v->name; v++)
+	for (const struct schema_view *v = schema_views; v->name; v++)
 		has(text, v->name);
 	free(text);
 }

@@ -517,7 +517,7 @@ static int open_trace(struct recording *r, struct sink **ret, struct error *err)
 	if (!result)
 		result = trace_writer_reserve(*ret, err);
 	if (!result && r->options.keep)
-		result = trace_writer_keep(*ret, r->options.keep, err);
+		result = trace_writer_retain(*ret, r->options.keep, err);
 	if (!result && r->options.max_size)
 		trace_writer_limit(*ret, r->options.max_size);
 	return result;

@@ -10,14 +10,14 @@
 
 #define CHECKPOINT_VERSION 1
 /* Maximum bytes of a blob; skein refuses larger rows of SQLite. */
-#define RAW_MAX (64u << 20)
+#define CHECKPOINT_BYTES_MAX (64u << 20)
 
 #define OPEN_COLUMNS 9u
 #define SLICE_COLUMNS (sizeof(struct slice) / sizeof(uint64_t))
 #define COLUMNS_MAX 9u	  /* number of columns that this reader knows */
 #define COLUMNS_LATER 64u /* maximum number of columns that a newer skein may write */
 
-static void put_head(struct bytes *b, size_t rows, size_t columns)
+static void put_checkpoint_head(struct bytes *b, size_t rows, size_t columns)
 {
 	b->size = 0;
 	bytes_varint(b, CHECKPOINT_VERSION);
@@ -36,7 +36,7 @@ static uint64_t open_word(const struct stretch *s, unsigned int column)
 int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct open_list *list,
 			 struct bytes *ret, struct error *err)
 {
-	put_head(scratch, list->count, OPEN_COLUMNS);
+	put_checkpoint_head(scratch, list->count, OPEN_COLUMNS);
 	for (unsigned int c = 0; c < OPEN_COLUMNS; c++) {
 		uint64_t last = 0;
 
@@ -53,7 +53,7 @@ int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct o
 int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct slice_list *list,
 			   struct bytes *ret, struct error *err)
 {
-	put_head(scratch, list->count, SLICE_COLUMNS);
+	put_checkpoint_head(scratch, list->count, SLICE_COLUMNS);
 	for (unsigned int c = 0; c < SLICE_COLUMNS; c++) {
 		uint64_t last = 0;
 
@@ -71,44 +71,44 @@ int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct
  * The table of a blob that is being decoded. Columns after the known ones were written by a newer
  * skein and are skipped.
  */
-struct table {
-	struct input columns[COLUMNS_MAX];
+struct checkpoint_table {
+	struct blob_reader columns[COLUMNS_MAX];
 	uint64_t last[COLUMNS_MAX];
 	uint64_t rows;
 };
 
-static bool find_columns(struct table *t, struct input in, unsigned int wanted)
+static bool find_columns(struct checkpoint_table *t, struct blob_reader in, unsigned int wanted)
 {
 	uint64_t version, columns, word;
 
-	if (!input_varint(&in, &version) || version != CHECKPOINT_VERSION ||
-	    !input_varint(&in, &t->rows) || !input_varint(&in, &columns) || columns < wanted ||
+	if (!blob_reader_varint(&in, &version) || version != CHECKPOINT_VERSION ||
+	    !blob_reader_varint(&in, &t->rows) || !blob_reader_varint(&in, &columns) || columns < wanted ||
 	    columns > COLUMNS_LATER || t->rows > (uint64_t)(in.end - in.at))
 		return false;
 	for (uint64_t c = 0; c < columns; c++) {
 		if (c < wanted)
 			t->columns[c] = in;
 		for (uint64_t i = 0; i < t->rows; i++)
-			if (!input_varint(&in, &word))
+			if (!blob_reader_varint(&in, &word))
 				return false;
 	}
 	return in.at == in.end;
 }
 
 /* Return the next number of a column. Cannot fail, because find_columns() has read all of them. */
-static uint64_t next_word(struct table *t, unsigned int column)
+static uint64_t next_table_word(struct checkpoint_table *t, unsigned int column)
 {
 	uint64_t difference = 0;
 
-	input_zigzag(&t->columns[column], &difference);
+	blob_reader_zigzag(&t->columns[column], &difference);
 	return t->last[column] += difference;
 }
 
-static int open_table(struct packer *p, const void *data, size_t size, unsigned int columns,
-		      struct table *ret)
+static int read_checkpoint_table(struct packer *p, const void *data, size_t size, unsigned int columns,
+		      struct checkpoint_table *ret)
 {
-	struct input in;
-	int result = unpack_bytes(p, data, size, RAW_MAX, &in);
+	struct blob_reader in;
+	int result = unpack_bytes(p, data, size, CHECKPOINT_BYTES_MAX, &in);
 
 	if (result == 0 && !find_columns(ret, in, columns))
 		result = -EBADMSG;
@@ -117,9 +117,9 @@ static int open_table(struct packer *p, const void *data, size_t size, unsigned 
 
 int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *ret)
 {
-	struct table t = {0};
+	struct checkpoint_table t = {0};
 	uint64_t words[OPEN_COLUMNS];
-	int result = open_table(p, data, size, OPEN_COLUMNS, &t);
+	int result = read_checkpoint_table(p, data, size, OPEN_COLUMNS, &t);
 
 	if (result < 0)
 		return result;
@@ -127,7 +127,7 @@ int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, stru
 		return -ENOMEM;
 	for (uint64_t i = 0; i < t.rows; i++) {
 		for (unsigned int c = 0; c < OPEN_COLUMNS; c++)
-			words[c] = next_word(&t, c);
+			words[c] = next_table_word(&t, c);
 		if (words[3] >= STATE_COUNT || words[4] >= WAIT_COUNT)
 			continue; /* a newer skein, or an attacker, has written this column */
 		ret->items[ret->count++] = (struct stretch){
@@ -143,8 +143,8 @@ int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, stru
 int checkpoint_unpack_slices(struct packer *p, const void *data, size_t size,
 			     struct slice_list *ret)
 {
-	struct table t = {0};
-	int result = open_table(p, data, size, SLICE_COLUMNS, &t);
+	struct checkpoint_table t = {0};
+	int result = read_checkpoint_table(p, data, size, SLICE_COLUMNS, &t);
 
 	if (result < 0)
 		return result;
@@ -154,7 +154,7 @@ int checkpoint_unpack_slices(struct packer *p, const void *data, size_t size,
 		uint64_t *words = (uint64_t *)&ret->items[ret->count++];
 
 		for (unsigned int c = 0; c < SLICE_COLUMNS; c++)
-			words[c] = next_word(&t, c);
+			words[c] = next_table_word(&t, c);
 	}
 	return 0;
 }
@@ -166,7 +166,7 @@ int open_list_add(void *context, const struct stretch *s)
 	return vector_push(list, *s) < 0 ? -ENOMEM : 0;
 }
 
-static bool is_sorted(const struct open_list *list)
+static bool is_open_list_sorted(const struct open_list *list)
 {
 	for (size_t i = 1; i < list->count; i++)
 		if (list->items[i - 1].lane > list->items[i].lane)
@@ -175,7 +175,7 @@ static bool is_sorted(const struct open_list *list)
 }
 
 /* Merge sorted runs of width items each, in pairs. */
-static void merge(const struct stretch *from, struct stretch *to, size_t count, size_t width)
+static void merge_stretch_runs(const struct stretch *from, struct stretch *to, size_t count, size_t width)
 {
 	for (size_t low = 0; low < count; low += 2 * width) {
 		size_t middle = low + width < count ? low + width : count;
@@ -193,13 +193,13 @@ int open_list_sort(struct open_list *list)
 {
 	struct open_list other = {0}, swap;
 
-	if (is_sorted(list))
+	if (is_open_list_sorted(list))
 		return 0;
 	if (vector_reserve(&other, list->count) < 0)
 		return -ENOMEM;
 	other.count = list->count;
 	for (size_t width = 1; width < list->count; width *= 2) {
-		merge(list->items, other.items, list->count, width);
+		merge_stretch_runs(list->items, other.items, list->count, width);
 		swap = *list;
 		*list = other;
 		other = swap;
@@ -209,7 +209,7 @@ int open_list_sort(struct open_list *list)
 }
 
 /* Return how many consecutive stretches from index at on belong to the same lane. */
-static size_t row_of(const struct open_list *list, size_t at)
+static size_t lane_stretch_count(const struct open_list *list, size_t at)
 {
 	size_t count = 0;
 
@@ -218,7 +218,7 @@ static size_t row_of(const struct open_list *list, size_t at)
 	return count;
 }
 
-static bool same_rows(const struct open_list *a, size_t i, const struct open_list *b, size_t j,
+static bool same_stretches(const struct open_list *a, size_t i, const struct open_list *b, size_t j,
 		      size_t count)
 {
 	for (size_t n = 0; n < count; n++)
@@ -228,7 +228,7 @@ static bool same_rows(const struct open_list *a, size_t i, const struct open_lis
 	return true;
 }
 
-static int append(struct open_list *to, const struct open_list *from, size_t at, size_t count)
+static int append_stretches(struct open_list *to, const struct open_list *from, size_t at, size_t count)
 {
 	if (vector_reserve(to, count) < 0)
 		return -ENOMEM;
@@ -250,12 +250,12 @@ int open_list_difference(const struct open_list *base, const struct open_list *n
 			   (i == base->count || now->items[j].lane <= base->items[i].lane);
 		struct stretch dead = {.lane = old ? base->items[i].lane : 0, .state = STATE_DEAD};
 
-		gone = old ? row_of(base, i) : 0;
-		rows = new ? row_of(now, j) : 0;
+		gone = old ? lane_stretch_count(base, i) : 0;
+		rows = new ? lane_stretch_count(now, j) : 0;
 		if (!new)
 			result = vector_push(ret, dead) < 0 ? -ENOMEM : 0;
-		else if (gone != rows || !same_rows(base, i, now, j, rows))
-			result = append(ret, now, j, rows);
+		else if (gone != rows || !same_stretches(base, i, now, j, rows))
+			result = append_stretches(ret, now, j, rows);
 		i += gone;
 		j += rows;
 	}
@@ -275,12 +275,12 @@ int open_list_apply(struct open_list *base, const struct open_list *difference)
 						      difference->items[j].lane <=
 							      base->items[i].lane);
 
-		gone = old ? row_of(base, i) : 0;
-		rows = new ? row_of(difference, j) : 0;
+		gone = old ? lane_stretch_count(base, i) : 0;
+		rows = new ? lane_stretch_count(difference, j) : 0;
 		if (!new)
-			result = append(&ret, base, i, gone);
+			result = append_stretches(&ret, base, i, gone);
 		else if (difference->items[j].state != STATE_DEAD)
-			result = append(&ret, difference, j, rows);
+			result = append_stretches(&ret, difference, j, rows);
 		i += gone;
 		j += rows;
 	}

@@ -12,10 +12,10 @@
 
 #define COLUMNS_SQL "SELECT id, time, \"end\", records, kind FROM main.chunk"
 
-static void lose(struct chunks *c, enum record_kind kind, uint64_t time, uint64_t end,
+static void report_lost_records(struct chunks *c, enum record_kind kind, uint64_t time, uint64_t end,
 		 uint64_t records)
 {
-	if (c->losses.lost && records && (kind != KIND_COUNT || !c->losses.told))
+	if (c->losses.lost && records && (kind != KIND_COUNT || !c->losses.reported_elsewhere))
 		c->losses.lost(c->losses.context, kind, time, end, records);
 }
 
@@ -46,7 +46,7 @@ static uint64_t dense_from(struct trace *t)
 	return t->dense;
 }
 
-static int prepare_rows(struct chunks *c, struct error *err)
+static int prepare_chunk_rows(struct chunks *c, struct error *err)
 {
 	sqlite3_stmt *rows = NULL, *probe = NULL;
 	int result = sql_prepare(c->trace->db, &rows,
@@ -84,11 +84,11 @@ int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
 		c->range.from = INT64_MAX;
 	c->indexed = c->range.from || c->range.to < INT64_MAX;
 	if (!has_chunks(t)) {
-		lose(c, KIND_COUNT, 0, 0, 1); /* all schema versions have chunks */
+		report_lost_records(c, KIND_COUNT, 0, 0, 1); /* all schema versions have chunks */
 		return 0;
 	}
 	result = sql_prepare(t->db, &c->data, "SELECT data FROM main.chunk WHERE id = ?1", err);
-	return result < 0 ? result : prepare_rows(c, err);
+	return result < 0 ? result : prepare_chunk_rows(c, err);
 }
 
 void chunks_close(struct chunks *c)
@@ -100,7 +100,7 @@ void chunks_close(struct chunks *c)
 	*c = (struct chunks){0};
 }
 
-static uint64_t number(const struct chunks *c, int column)
+static uint64_t chunk_row_number(const struct chunks *c, int column)
 {
 	return (uint64_t)sqlite3_column_int64(c->scan.rows, column);
 }
@@ -117,12 +117,12 @@ static bool names_stream(const char *name)
  * Return whether the row is of this stream and range. A row of an unknown stream is reported as
  * lost.
  */
-static bool is_wanted(struct chunks *c)
+static bool is_wanted_chunk(struct chunks *c)
 {
 	const char *kind = (const char *)sqlite3_column_text(c->scan.rows, 4);
 
 	if (!names_stream(kind))
-		lose(c, KIND_COUNT, 0, 0, 1);
+		report_lost_records(c, KIND_COUNT, 0, 0, 1);
 	if (!kind || strcmp(kind, kinds[c->kind].name))
 		return false;
 	/* without the index all chunks are taken, also one whose times are damaged */
@@ -133,7 +133,7 @@ static bool is_wanted(struct chunks *c)
 }
 
 /* Decode the current chunk. Return 0, -EBADMSG if it is damaged, or another error. */
-static int load(struct chunks *c, struct error *err)
+static int load_chunk(struct chunks *c, struct error *err)
 {
 	int rc, result;
 
@@ -144,47 +144,47 @@ static int load(struct chunks *c, struct error *err)
 					   : sql_fail(c->trace->db, rc, err, c->trace->path);
 	else
 		result = codec_decode(&c->codec, sqlite3_column_blob(c->data, 0),
-				      (size_t)sqlite3_column_bytes(c->data, 0), number(c, 3),
+				      (size_t)sqlite3_column_bytes(c->data, 0), chunk_row_number(c, 3),
 				      kinds[c->kind].field_count, c->wanted, &c->columns, err);
 	sqlite3_reset(c->data);
 	return result;
 }
 
 /* Report the current chunk as lost. Stacks have no time. */
-static void lose_chunk(struct chunks *c)
+static void report_lost_chunk(struct chunks *c)
 {
 	bool timed = c->kind != KIND_STACK;
-	uint64_t records = number(c, 3);
+	uint64_t records = chunk_row_number(c, 3);
 
-	lose(c, c->kind, timed ? number(c, 1) : 0, timed ? number(c, 2) : 0,
+	report_lost_records(c, c->kind, timed ? chunk_row_number(c, 1) : 0, timed ? chunk_row_number(c, 2) : 0,
 	     records && records <= CODEC_RECORDS_MAX ? records : 1);
 }
 
 /* Continue in the table itself, because the index cannot be read. */
-static int leave_index(struct chunks *c, struct error *err)
+static int leave_chunk_index(struct chunks *c, struct error *err)
 {
 	if (c->id > c->range.after)
 		c->range.after = c->id;
 	c->indexed = false;
 	scan_close(&c->scan);
-	return prepare_rows(c, err);
+	return prepare_chunk_rows(c, err);
 }
 
 /*
  * Move to the next row, like scan_next(). Rows that are missing in the index do not count as lost:
  * the table may still have them.
  */
-static int next_row(struct chunks *c, struct error *err)
+static int next_chunk_row(struct chunks *c, struct error *err)
 {
 	uint64_t lost;
 	int result = scan_next(&c->scan, &lost, err);
 
 	if (result >= 0 && lost && c->indexed) {
-		result = leave_index(c, err);
-		return result < 0 ? result : next_row(c, err);
+		result = leave_chunk_index(c, err);
+		return result < 0 ? result : next_chunk_row(c, err);
 	}
 	if (result >= 0)
-		lose(c, KIND_COUNT, 0, 0, lost);
+		report_lost_records(c, KIND_COUNT, 0, 0, lost);
 	return result;
 }
 
@@ -192,18 +192,18 @@ int chunks_next(struct chunks *c, struct error *err)
 {
 	int result;
 
-	while ((result = next_row(c, err)) > 0) {
-		if (c->range.until && number(c, 0) > c->range.until)
+	while ((result = next_chunk_row(c, err)) > 0) {
+		if (c->range.until && chunk_row_number(c, 0) > c->range.until)
 			return 0;
-		if (!is_wanted(c))
+		if (!is_wanted_chunk(c))
 			continue;
-		c->id = number(c, 0);
-		result = load(c, err);
+		c->id = chunk_row_number(c, 0);
+		result = load_chunk(c, err);
 		if (result == 0)
 			return 1;
 		if (result != -EBADMSG)
 			return result;
-		lose_chunk(c);
+		report_lost_chunk(c);
 	}
 	return result;
 }

@@ -32,7 +32,7 @@ struct chunk_losses {
 		     uint64_t records);
 	void *context;
 	/* do not report losses of unknown streams, because another reader of these chunks does */
-	bool told;
+	bool reported_elsewhere;
 };
 
 struct chunks {

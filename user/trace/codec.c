@@ -27,7 +27,7 @@ void codec_free(struct codec *c)
 	*c = (struct codec){0};
 }
 
-static uint8_t *put_varint(uint8_t *p, uint64_t v)
+static uint8_t *put_codec_varint(uint8_t *p, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		*p++ = (uint8_t)(v | 0x80);
@@ -36,7 +36,7 @@ static uint8_t *put_varint(uint8_t *p, uint64_t v)
 }
 
 /* Grow the buffer to size bytes; its contents are lost. */
-static int reserve(struct codec_buffer *b, size_t size)
+static int reserve_codec_buffer(struct codec_buffer *b, size_t size)
 {
 	void *bigger;
 
@@ -73,7 +73,7 @@ struct cuts {
 	unsigned int count;
 };
 
-static void cut(struct cuts *cuts, size_t at)
+static void add_cut(struct cuts *cuts, size_t at)
 {
 	if (at > (cuts->count ? cuts->at[cuts->count - 1] : 0))
 		cuts->at[cuts->count++] = at;
@@ -86,12 +86,12 @@ static void cut_groups(struct cuts *cuts, const uint8_t *raw, const uint8_t *fro
 	for (unsigned int i = 0; i < groups->count; from = groups->end[i++]) {
 		if (groups->end[i] - from < OWN_BLOCK)
 			continue;
-		cut(cuts, (size_t)(from - raw));
-		cut(cuts, (size_t)(groups->end[i] - raw));
+		add_cut(cuts, (size_t)(from - raw));
+		add_cut(cuts, (size_t)(groups->end[i] - raw));
 	}
 }
 
-static uint8_t *put_column(struct codec *c, uint8_t *p, const struct columns *in,
+static uint8_t *encode_column(struct codec *c, uint8_t *p, const struct columns *in,
 			   unsigned int column, enum record_kind kind, struct cuts *cuts)
 {
 	struct form f = form_choose(in, column, kind, c->rest.at);
@@ -121,19 +121,19 @@ static int encode_raw(struct codec *c, const struct columns *in, enum record_kin
 		1 + 2 * VARINT_MAX + in->width * (COLUMN_HEADER + (size_t)in->count * VARINT_MAX);
 	uint8_t *p;
 
-	if (reserve(&c->raw, most) < 0 || reserve(&c->rest, sizeof(uint64_t) * in->count) < 0)
+	if (reserve_codec_buffer(&c->raw, most) < 0 || reserve_codec_buffer(&c->rest, sizeof(uint64_t) * in->count) < 0)
 		return -ENOMEM;
 	p = c->raw.at;
 	*p++ = CODEC_VERSION;
-	p = put_varint(p, in->count);
-	p = put_varint(p, in->width);
+	p = put_codec_varint(p, in->count);
+	p = put_codec_varint(p, in->width);
 	for (unsigned int i = 0; i < in->width; i++)
-		p = put_column(c, p, in, i, kind, cuts);
-	cut(cuts, (size_t)(p - (uint8_t *)c->raw.at));
+		p = encode_column(c, p, in, i, kind, cuts);
+	add_cut(cuts, (size_t)(p - (uint8_t *)c->raw.at));
 	return 0;
 }
 
-static int need_pack(struct codec *c)
+static int need_codec_context(struct codec *c)
 {
 	if (c->pack)
 		return 0;
@@ -146,7 +146,7 @@ static int need_pack(struct codec *c)
 }
 
 /* Compress c->raw to one frame with blocks ending at the cuts. Return zstd's result. */
-static size_t pack(struct codec *c, const struct cuts *cuts)
+static size_t compress_raw(struct codec *c, const struct cuts *cuts)
 {
 	ZSTD_inBuffer in = {c->raw.at, 0, 0};
 	ZSTD_outBuffer out = {c->packed.at, c->packed.capacity, 0};
@@ -175,11 +175,11 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
 
 	if (!in->count || in->count > CODEC_RECORDS_MAX || in->width > CODEC_COLUMNS_MAX)
 		return error_set(err, -EINVAL, "a chunk cannot have %u records", in->count);
-	if (need_pack(c) < 0 || encode_raw(c, in, kind, &cuts) < 0 ||
-	    reserve(&c->packed,
+	if (need_codec_context(c) < 0 || encode_raw(c, in, kind, &cuts) < 0 ||
+	    reserve_codec_buffer(&c->packed,
 		    ZSTD_compressBound(cuts.at[cuts.count - 1]) + cuts.count * BLOCK_OVERHEAD) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	packed = pack(c, &cuts);
+	packed = compress_raw(c, &cuts);
 	if (ZSTD_isError(packed))
 		return error_set(err, -EIO, "zstd: %s", ZSTD_getErrorName(packed));
 	*data = c->packed.at;
@@ -189,11 +189,11 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
 }
 
 /* The part of a hostile buffer that is not read yet. */
-struct input {
+struct codec_input {
 	const uint8_t *at, *end;
 };
 
-static bool get_byte(struct input *in, uint8_t *ret)
+static bool get_byte(struct codec_input *in, uint8_t *ret)
 {
 	if (in->at == in->end)
 		return false;
@@ -201,7 +201,7 @@ static bool get_byte(struct input *in, uint8_t *ret)
 	return true;
 }
 
-static bool get_varint(struct input *in, uint64_t *ret)
+static bool get_varint(struct codec_input *in, uint64_t *ret)
 {
 	uint64_t v = 0;
 	unsigned int shift = 0;
@@ -218,14 +218,14 @@ static bool get_varint(struct input *in, uint64_t *ret)
 }
 
 /* The layout of a blob, read from the headers of its columns. */
-struct layout {
+struct blob_layout {
 	unsigned int width; /* number of columns that both the blob has and the caller wants */
 	struct form forms[CODEC_COLUMNS_MAX];
 	const uint8_t *words[CODEC_COLUMNS_MAX];
 	size_t bytes[CODEC_COLUMNS_MAX];
 };
 
-static bool get_form(struct input *in, uint8_t version, struct form *ret)
+static bool get_form(struct codec_input *in, uint8_t version, struct form *ret)
 {
 	return get_byte(in, &ret->bits) && (version > 1 || !(ret->bits & ~FORM_OLD)) &&
 	       (!(ret->bits & FORM_SCALED) || get_byte(in, &ret->scale)) &&
@@ -233,7 +233,7 @@ static bool get_form(struct input *in, uint8_t version, struct form *ret)
 	       (!(ret->bits & FORM_AS_LAST) || get_byte(in, &ret->context));
 }
 
-static bool read_layout(struct input in, uint32_t records, unsigned int width, struct layout *ret)
+static bool read_layout(struct codec_input in, uint32_t records, unsigned int width, struct blob_layout *ret)
 {
 	uint64_t count, columns, bytes;
 	uint8_t version;
@@ -249,7 +249,7 @@ static bool read_layout(struct input in, uint32_t records, unsigned int width, s
 		    bytes > (uint64_t)(in.end - in.at))
 			return false;
 		if (i < ret->width) {
-			if (!form_is_good(f, (unsigned int)i, ret->width))
+			if (!form_is_valid(f, (unsigned int)i, ret->width))
 				return false;
 			ret->forms[i] = f;
 			ret->words[i] = in.at;
@@ -257,11 +257,11 @@ static bool read_layout(struct input in, uint32_t records, unsigned int width, s
 		}
 		in.at += bytes;
 	}
-	return in.at == in.end && forms_are_good(ret->forms, ret->width);
+	return in.at == in.end && forms_are_valid(ret->forms, ret->width);
 }
 
 /* Return mask and all columns to which its columns refer, directly or indirectly. */
-static uint64_t needed(const struct layout *l, uint64_t mask)
+static uint64_t needed_columns(const struct blob_layout *l, uint64_t mask)
 {
 	uint64_t before;
 
@@ -282,14 +282,14 @@ static uint64_t needed(const struct layout *l, uint64_t mask)
 static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t mask,
 		      struct columns *ret)
 {
-	struct layout l = {0};
+	struct blob_layout l = {0};
 
-	if (reserve(&c->rest, sizeof(uint32_t) * records) < 0)
+	if (reserve_codec_buffer(&c->rest, sizeof(uint32_t) * records) < 0)
 		return -ENOMEM;
-	if (!read_layout((struct input){c->raw.at, (uint8_t *)c->raw.at + raw}, records, ret->width,
+	if (!read_layout((struct codec_input){c->raw.at, (uint8_t *)c->raw.at + raw}, records, ret->width,
 			 &l))
 		return -EBADMSG;
-	mask = needed(&l, mask);
+	mask = needed_columns(&l, mask);
 	for (unsigned int i = 0; i < l.width; i++)
 		if (mask & 1ULL << i && !form_get(l.forms[i], l.words[i], l.bytes[i],
 						  columns_at(ret, i), records, c->rest.at))
@@ -308,7 +308,7 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
  * size that any writer could make of that many records; the limit leaves room for the columns of
  * newer writers.
  */
-static int unpack(struct codec *c, const void *data, size_t size, uint64_t records, size_t *ret)
+static int decompress_raw(struct codec *c, const void *data, size_t size, uint64_t records, size_t *ret)
 {
 	unsigned long long declared = ZSTD_getFrameContentSize(data, size);
 	size_t raw;
@@ -319,7 +319,7 @@ static int unpack(struct codec *c, const void *data, size_t size, uint64_t recor
 		return -EBADMSG;
 	if (!c->unpack)
 		c->unpack = ZSTD_createDCtx();
-	if (!c->unpack || reserve(&c->raw, declared) < 0)
+	if (!c->unpack || reserve_codec_buffer(&c->raw, declared) < 0)
 		return -ENOMEM;
 	raw = ZSTD_decompressDCtx(c->unpack, c->raw.at, declared, data, size);
 	if (ZSTD_isError(raw) || raw != declared)
@@ -336,7 +336,7 @@ int codec_decode(struct codec *c, const void *data, size_t size, uint64_t record
 
 	if (!data || !records || records > CODEC_RECORDS_MAX || width > CODEC_COLUMNS_MAX)
 		return error_set(err, -EBADMSG, "an impossible count of records");
-	result = unpack(c, data, size, records, &raw);
+	result = decompress_raw(c, data, size, records, &raw);
 	if (result == 0 && columns_reserve(ret, width, (uint32_t)records) < 0)
 		result = -ENOMEM;
 	if (result == 0)

@@ -12,7 +12,7 @@
 #include "base/outfile.h"
 #include "trace/sql.h"
 
-static int create_file(const char *path, struct error *err)
+static int create_copy(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
@@ -35,7 +35,7 @@ static int copy_pages(sqlite3 *from, sqlite3 *to, const char *path, struct error
 	return rc == SQLITE_DONE ? 0 : sql_fail(to, rc, err, path);
 }
 
-static int set_end(sqlite3 *to, uint64_t now, struct error *err)
+static int set_host_end(sqlite3 *to, uint64_t now, struct error *err)
 {
 	char *sql = sqlite3_mprintf("UPDATE host SET \"end\" = %lld WHERE \"end\" = 0",
 				    (sqlite3_int64)now);
@@ -48,7 +48,7 @@ static int set_end(sqlite3 *to, uint64_t now, struct error *err)
 int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err)
 {
 	sqlite3 *to = NULL;
-	int rc, result = create_file(path, err);
+	int rc, result = create_copy(path, err);
 
 	if (result < 0)
 		return result;
@@ -62,7 +62,7 @@ int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err)
 		if (result == 0)
 			result = copy_pages(db, to, path, err);
 		if (result == 0)
-			result = set_end(to, now, err);
+			result = set_host_end(to, now, err);
 	}
 	sqlite3_close(to);
 	if (result < 0)

@@ -76,7 +76,7 @@ static int move_trace(const char *real, const char *from, const char *to)
 }
 
 /* Check whether a trace may get this name; *there: there is a file that it would replace. */
-static int check_name(const char *real, const char *path, bool *there, struct error *err)
+static int check_resolved_name(const char *real, const char *path, bool *there, struct error *err)
 {
 	struct stat st;
 
@@ -94,10 +94,10 @@ static int check_name(const char *real, const char *path, bool *there, struct er
 	return check_not_recording(real, path, err);
 }
 
-static int set_aside(struct new_file *f, const char *path, struct error *err)
+static int rename_old_trace(struct new_file *f, const char *path, struct error *err)
 {
 	bool there;
-	int result = check_name(f->path, path, &there, err);
+	int result = check_resolved_name(f->path, path, &there, err);
 
 	if (result < 0 || !there)
 		return result;
@@ -109,7 +109,7 @@ static int set_aside(struct new_file *f, const char *path, struct error *err)
 }
 
 /* Set *ret to the resolved directory of path with the last component appended. */
-static int resolve(char **ret, const char *path, struct error *err)
+static int resolve_trace_path(char **ret, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char *copy = NULL, *directory = NULL;
@@ -128,7 +128,7 @@ static int resolve(char **ret, const char *path, struct error *err)
 	return result;
 }
 
-static int create_empty(struct new_file *f, const char *path, struct error *err)
+static int create_empty_trace(struct new_file *f, const char *path, struct error *err)
 {
 	int fd, result = unlink_with_suffix(f->path, "-journal");
 
@@ -151,13 +151,13 @@ int create_trace_file(struct new_file *ret, const char *path, struct error *err)
 	struct new_file f = {0};
 	int result;
 
-	result = resolve(&f.path, path, err);
+	result = resolve_trace_path(&f.path, path, err);
 	if (result < 0)
 		return result;
-	result = set_aside(&f, path, err);
+	result = rename_old_trace(&f, path, err);
 	if (result < 0)
 		goto out;
-	result = create_empty(&f, path, err);
+	result = create_empty_trace(&f, path, err);
 	if (result < 0 && f.replaced)
 		move_trace(f.path, ".old", "");
 	if (result < 0)
@@ -173,10 +173,10 @@ int check_trace_name(const char *path, struct error *err)
 {
 	char *real = NULL;
 	bool there;
-	int result = resolve(&real, path, err);
+	int result = resolve_trace_path(&real, path, err);
 
 	if (result == 0)
-		result = check_name(real, path, &there, err);
+		result = check_resolved_name(real, path, &there, err);
 	free(real);
 	return result;
 }
@@ -184,10 +184,10 @@ int check_trace_name(const char *path, struct error *err)
 int publish_trace_file(const char *made, const char *path, struct error *err)
 {
 	struct new_file f = {0};
-	int result = resolve(&f.path, path, err);
+	int result = resolve_trace_path(&f.path, path, err);
 
 	if (result == 0)
-		result = set_aside(&f, path, err);
+		result = rename_old_trace(&f, path, err);
 	if (result == 0 && rename(made, f.path) < 0) {
 		result = error_errno(err, -errno, "cannot rename %s to %s", made, path);
 		if (f.replaced)

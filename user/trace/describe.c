@@ -70,7 +70,7 @@ void schema_document(FILE *out)
 	for (const struct word_table *t = word_tables; t->name; t++)
 		document_words(out, t);
 	fputs("### Views\n\n| view | shows |\n|---|---|\n", out);
-	for (const struct view *v = schema_views; v->name; v++)
+	for (const struct schema_view *v = schema_views; v->name; v++)
 		fprintf(out, "| `%s` | %s |\n", v->name, v->doc);
 }
 
@@ -117,7 +117,7 @@ void trace_describe(FILE *out)
 		fprintf(out, "  %-12s %s\n", t->name, t->doc);
 	fputs("\nviews:\n", out);
 	list_kinds(out, STORAGE_DERIVED);
-	for (const struct view *v = schema_views; v->name; v++)
+	for (const struct schema_view *v = schema_views; v->name; v++)
 		fprintf(out, "  %-12s %s\n", v->name, v->doc);
 	fputs("\nTimes are nanoseconds of the clock since boot. Quote \"from\" and \"to\" of "
 	      "edge.\n",

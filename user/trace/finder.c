@@ -14,15 +14,15 @@
 
 #define DECODED_BYTES_MAX (256u << 20) /* bytes; 11 million stacks */
 
-struct piece {
+struct finder_chunk {
 	sqlite3_int64 chunk, first, last; /* ids */
 	struct columns columns;		  /* capacity 0: not decoded */
-	/* used since the last pass of the clock algorithm (see make_room()) */
-	bool asked;
+	/* used since the last pass of the clock algorithm (see evict_finder_chunks()) */
+	bool recently_used;
 	bool bad;			  /* the chunk cannot be decoded */
 	sqlite3_int64 records;		  /* records that a bad chunk claims to have */
 	/* the last query for which the damaged chunk was counted */
-	uint64_t told;
+	uint64_t damage_query;
 };
 
 struct finder {
@@ -32,7 +32,7 @@ struct finder {
 	struct stream_damage *damage;
 	sqlite3_stmt *data; /* reads one chunk; NULL until the first use */
 	struct codec codec;
-	VECTOR(struct piece) pieces; /* in order of first */
+	VECTOR(struct finder_chunk) chunks; /* in order of first */
 	size_t bytes;		     /* bytes of decoded columns */
 	size_t hand;
 };
@@ -58,9 +58,9 @@ void finder_free(struct finder *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->pieces.count; i++)
-		columns_free(&f->pieces.items[i].columns);
-	vector_free(&f->pieces);
+	for (size_t i = 0; i < f->chunks.count; i++)
+		columns_free(&f->chunks.items[i].columns);
+	vector_free(&f->chunks);
 	sqlite3_finalize(f->data);
 	codec_free(&f->codec);
 	sqlite3_free(f->database);
@@ -68,7 +68,7 @@ void finder_free(struct finder *f)
 }
 
 /* Prepare a statement. format has one %w, for the name of the database. */
-static int prepare_for(struct finder *f, const char *format, sqlite3_stmt **ret)
+static int prepare_finder_sql(struct finder *f, const char *format, sqlite3_stmt **ret)
 {
 	char *sql = sqlite3_mprintf(format, f->database);
 	int rc = sql ? sqlite3_prepare_v3(f->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL)
@@ -78,72 +78,72 @@ static int prepare_for(struct finder *f, const char *format, sqlite3_stmt **ret)
 	return rc;
 }
 
-static int list_pieces(struct finder *f)
+static int list_finder_chunks(struct finder *f)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc = prepare_for(f,
+	int rc = prepare_finder_sql(f,
 			     "SELECT id, time, \"end\" FROM \"%w\".chunk WHERE kind = ?1"
 			     " ORDER BY time",
 			     &stmt);
 
 	sqlite3_bind_text(stmt, 1, f->kind->name, -1, SQLITE_STATIC);
-	f->pieces.count = 0;
+	f->chunks.count = 0;
 	while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct piece p = {.chunk = sqlite3_column_int64(stmt, 0),
+		struct finder_chunk p = {.chunk = sqlite3_column_int64(stmt, 0),
 				  .first = sqlite3_column_int64(stmt, 1),
 				  .last = sqlite3_column_int64(stmt, 2)};
 
-		rc = vector_push(&f->pieces, p) < 0 ? SQLITE_NOMEM : SQLITE_OK;
+		rc = vector_push(&f->chunks, p) < 0 ? SQLITE_NOMEM : SQLITE_OK;
 	}
 	sqlite3_finalize(stmt);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int prepare(struct finder *f)
+static int prepare_finder(struct finder *f)
 {
-	int rc = f->data ? SQLITE_OK : list_pieces(f);
+	int rc = f->data ? SQLITE_OK : list_finder_chunks(f);
 
 	if (rc != SQLITE_OK || f->data)
 		return rc;
-	return prepare_for(f, "SELECT records, data FROM \"%w\".chunk WHERE id = ?1", &f->data);
+	return prepare_finder_sql(f, "SELECT records, data FROM \"%w\".chunk WHERE id = ?1", &f->data);
 }
 
-static size_t decoded_bytes(const struct piece *p)
+static size_t decoded_bytes(const struct finder_chunk *p)
 {
 	return sizeof(*p->columns.words) * p->columns.width * p->columns.capacity;
 }
 
 /* Evict decoded chunks by the clock algorithm: chunks that were not used since its last pass. */
-static void make_room(struct finder *f)
+static void evict_finder_chunks(struct finder *f)
 {
 	while (f->bytes > DECODED_BYTES_MAX) {
-		struct piece *p = &f->pieces.items[f->hand++ % f->pieces.count];
+		struct finder_chunk *p = &f->chunks.items[f->hand++ % f->chunks.count];
 
-		if (!p->asked) {
+		if (!p->recently_used) {
 			f->bytes -= decoded_bytes(p);
 			columns_free(&p->columns);
 		}
-		p->asked = false;
+		p->recently_used = false;
 	}
 }
 
 /* Count a damaged chunk once per query. */
-static int tell_damage(struct finder *f, struct piece *p)
+static int report_chunk_damage(struct finder *f, struct finder_chunk *p)
 {
 	if (f->damage->refuse)
 		return SQLITE_CORRUPT_VTAB;
-	if (p->told != f->damage->query)
+	if (p->damage_query != f->damage->query)
 		stream_damage_add(f->damage, p->records);
-	p->told = f->damage->query;
+	p->damage_query = f->damage->query;
 	return SQLITE_OK;
 }
 
-static int decode(struct finder *f, struct piece *p)
+static int decode_finder_chunk(struct finder *f, struct finder_chunk *p)
 {
 	sqlite3_int64 records = 0;
 	int rc, result = -EBADMSG;
 
-	make_room(f);
+	evict_finder_chunks(f);
 	sqlite3_bind_int64(f->data, 1, p->chunk);
 	rc = sqlite3_step(f->data);
 	if (rc == SQLITE_ROW) {
@@ -168,21 +168,21 @@ static int decode(struct finder *f, struct piece *p)
 }
 
 /* Find the chunk whose range of ids contains id, or NULL. */
-static struct piece *find_piece(struct finder *f, sqlite3_int64 id)
+static struct finder_chunk *find_chunk_of_id(struct finder *f, sqlite3_int64 id)
 {
-	size_t low = 0, high = f->pieces.count, middle;
+	size_t low = 0, high = f->chunks.count, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (f->pieces.items[middle].first <= id)
+		if (f->chunks.items[middle].first <= id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && f->pieces.items[low - 1].last >= id ? &f->pieces.items[low - 1] : NULL;
+	return low && f->chunks.items[low - 1].last >= id ? &f->chunks.items[low - 1] : NULL;
 }
 
-static bool find_row(const struct columns *c, uint64_t id, uint32_t *ret)
+static bool find_row_of_id(const struct columns *c, uint64_t id, uint32_t *ret)
 {
 	const uint64_t *ids = columns_at(c, 0);
 	uint32_t low = 0, high = c->count, middle;
@@ -198,24 +198,24 @@ static bool find_row(const struct columns *c, uint64_t id, uint32_t *ret)
 	return low < c->count && ids[low] == id;
 }
 
-int finder_find(struct finder *f, sqlite3_int64 id, struct place *ret)
+int finder_find(struct finder *f, sqlite3_int64 id, struct found_row *ret)
 {
-	int rc = prepare(f);
-	struct piece *p;
+	int rc = prepare_finder(f);
+	struct finder_chunk *p;
 	uint32_t row;
 
-	*ret = (struct place){0};
+	*ret = (struct found_row){0};
 	if (rc != SQLITE_OK)
 		return rc;
-	p = find_piece(f, id);
+	p = find_chunk_of_id(f, id);
 	if (p && !p->bad && !p->columns.capacity)
-		rc = decode(f, p);
+		rc = decode_finder_chunk(f, p);
 	if (rc != SQLITE_OK || !p)
 		return rc;
-	p->asked = true;
+	p->recently_used = true;
 	if (p->bad)
-		return tell_damage(f, p);
-	if (find_row(&p->columns, (uint64_t)id, &row))
-		*ret = (struct place){&p->columns, row, p->chunk};
+		return report_chunk_damage(f, p);
+	if (find_row_of_id(&p->columns, (uint64_t)id, &row))
+		*ret = (struct found_row){&p->columns, row, p->chunk};
 	return SQLITE_OK;
 }

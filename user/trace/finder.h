@@ -20,7 +20,7 @@ struct finder *finder_new(sqlite3 *db, const char *database, const struct kind *
 			  struct stream_damage *damage);
 void finder_free(struct finder *f);
 
-struct place {
+struct found_row {
 	/* All columns of the chunk, valid until the next call; NULL: not found. */
 	const struct columns *columns;
 	uint32_t row;
@@ -31,6 +31,6 @@ struct place {
  * Find the record with that id; return an SQLite result code. A chunk that cannot be decoded holds
  * no records, or yields SQLITE_CORRUPT_VTAB if damage is refused.
  */
-int finder_find(struct finder *f, sqlite3_int64 id, struct place *ret);
+int finder_find(struct finder *f, sqlite3_int64 id, struct found_row *ret);
 
 #endif

@@ -14,12 +14,12 @@
 
 #include <string.h>
 
-#include "trace/input.h"
+#include "trace/blob_reader.h"
 
-/* Number of words of a column that are examined closely: PIECES runs of PIECE words. */
-#define PIECES 8u
-#define PIECE 128u
-#define LOOKED_AT (PIECES * PIECE)
+/* Number of words of a column that are examined closely: SAMPLE_RUNS runs of SAMPLE_RUN_WORDS words. */
+#define SAMPLE_RUNS 8u
+#define SAMPLE_RUN_WORDS 128u
+#define SAMPLED_WORDS (SAMPLE_RUNS * SAMPLE_RUN_WORDS)
 
 /* bytes of a varint whose entropy is estimated; later bytes count as incompressible */
 #define GROUPS_COUNTED 3u
@@ -63,19 +63,19 @@ static const struct hint contexts[] = {
 #define CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
 
 /*
- * Hash table from a word of the context column to the last rest (see take()) with that word. Words
+ * Hash table from a word of the context column to the last rest (see subtract_predicted()) with that word. Words
  * with the same hash share an entry, which only makes the result longer; there are few different
  * words.
  */
-#define PLACE_BITS 8
+#define RECALL_BITS 8
 
-struct recollection {
-	uint64_t last[1 << PLACE_BITS];
+struct last_rests {
+	uint64_t last[1 << RECALL_BITS];
 };
 
-static inline uint64_t *place_of(struct recollection *r, uint64_t word)
+static inline uint64_t *last_rest_slot(struct last_rests *r, uint64_t word)
 {
-	return &r->last[word * 0x9e3779b97f4a7c15ULL >> (64 - PLACE_BITS)];
+	return &r->last[word * 0x9e3779b97f4a7c15ULL >> (64 - RECALL_BITS)];
 }
 
 /* Map small differences of either sign to small numbers. */
@@ -93,7 +93,7 @@ static inline uint64_t unzigzag(uint64_t v)
  * Store in rest the differences between count words, beginning at first, and the words from which
  * the form predicts them.
  */
-static void take(const struct columns *c, unsigned int column, struct form f, uint32_t first,
+static void subtract_predicted(const struct columns *c, unsigned int column, struct form f, uint32_t first,
 		 uint32_t count, uint64_t *rest)
 {
 	const uint64_t *words = columns_at(c, column) + first;
@@ -115,7 +115,7 @@ static void take(const struct columns *c, unsigned int column, struct form f, ui
  * Set scale to the number of lowest bits that are never set, and FORM_POSITIVE if negative
  * differences are rare.
  */
-static void fit(struct form *f, const uint64_t *rest, uint32_t count)
+static void fit_form(struct form *f, const uint64_t *rest, uint32_t count)
 {
 	uint64_t any = 0;
 	uint32_t negative = 0;
@@ -138,12 +138,12 @@ static bool is_signed(struct form f)
 }
 
 /* Subtract from each rest the last rest for which the context column had the same word. */
-static void forget_last(uint64_t *rest, const uint64_t *context, uint32_t count)
+static void subtract_last_rest(uint64_t *rest, const uint64_t *context, uint32_t count)
 {
-	struct recollection r = {{0}};
+	struct last_rests r = {{0}};
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t *last = place_of(&r, context[i]), word = rest[i];
+		uint64_t *last = last_rest_slot(&r, context[i]), word = rest[i];
 
 		rest[i] = word - *last;
 		*last = word;
@@ -154,7 +154,7 @@ static void forget_last(uint64_t *rest, const uint64_t *context, uint32_t count)
  * Convert rest to the words that are written: scaled, and in zigzag if signed. Return the number of
  * runs of equal words.
  */
-static uint32_t shrink(struct form f, uint64_t *rest, uint32_t count)
+static uint32_t encode_rest(struct form f, uint64_t *rest, uint32_t count)
 {
 	uint64_t before = 0;
 	uint32_t runs = 0;
@@ -191,12 +191,12 @@ static uint64_t entropy(const uint16_t *counts, uint32_t total)
 	return bits;
 }
 
-_Static_assert(LOOKED_AT <= UINT16_MAX, "counts");
+_Static_assert(SAMPLED_WORDS <= UINT16_MAX, "counts");
 
 /*
- * Estimate how many bytes count words take when split into groups, from looked_at of them (rest).
+ * Estimate how many bytes count words take when split into groups, from sampled of them (rest).
  */
-static uint64_t guess_bytes(const uint64_t *rest, uint32_t looked_at, uint32_t count)
+static uint64_t estimate_bytes(const uint64_t *rest, uint32_t sampled, uint32_t count)
 {
 	uint16_t counts[GROUPS_COUNTED][256];
 	uint32_t totals[GROUPS_COUNTED] = {0};
@@ -204,7 +204,7 @@ static uint64_t guess_bytes(const uint64_t *rest, uint32_t looked_at, uint32_t c
 	unsigned int group;
 
 	memset(counts, 0, sizeof(counts));
-	for (uint32_t i = 0; i < looked_at; i++) {
+	for (uint32_t i = 0; i < sampled; i++) {
 		v = rest[i];
 		for (group = 0; group < GROUPS_COUNTED && (v || !group); group++, v >>= 7) {
 			counts[group][(v & 0x7f) | (v > 0x7f) << 7]++;
@@ -217,37 +217,37 @@ static uint64_t guess_bytes(const uint64_t *rest, uint32_t looked_at, uint32_t c
 		bits += entropy(counts[group], totals[group]);
 		tables += TABLE_BYTES;
 	}
-	return bits / (8 << 8) * count / looked_at + tables;
+	return bits / (8 << 8) * count / sampled + tables;
 }
 
 /* Take runs of the column, spread evenly over all of it. Return the number of words. */
-static uint32_t look(const struct columns *c, unsigned int column, struct form f, uint64_t *rest)
+static uint32_t sample_column_words(const struct columns *c, unsigned int column, struct form f, uint64_t *rest)
 {
-	if (c->count <= LOOKED_AT) {
-		take(c, column, f, 0, c->count, rest);
+	if (c->count <= SAMPLED_WORDS) {
+		subtract_predicted(c, column, f, 0, c->count, rest);
 		return c->count;
 	}
-	for (uint32_t i = 0; i < PIECES; i++)
-		take(c, column, f, (uint32_t)((uint64_t)(c->count - PIECE) * i / (PIECES - 1)),
-		     PIECE, rest + i * PIECE);
-	return LOOKED_AT;
+	for (uint32_t i = 0; i < SAMPLE_RUNS; i++)
+		subtract_predicted(c, column, f, (uint32_t)((uint64_t)(c->count - SAMPLE_RUN_WORDS) * i / (SAMPLE_RUNS - 1)),
+		     SAMPLE_RUN_WORDS, rest + i * SAMPLE_RUN_WORDS);
+	return SAMPLED_WORDS;
 }
 
-static uint64_t try(const struct columns *c, unsigned int column, struct form f)
+static uint64_t estimate_form_bytes(const struct columns *c, unsigned int column, struct form f)
 {
-	uint64_t rest[LOOKED_AT], context[LOOKED_AT];
-	uint32_t looked_at = look(c, column, f, rest);
+	uint64_t rest[SAMPLED_WORDS], context[SAMPLED_WORDS];
+	uint32_t sampled = sample_column_words(c, column, f, rest);
 
-	fit(&f, rest, looked_at);
+	fit_form(&f, rest, sampled);
 	if (f.bits & FORM_AS_LAST) {
-		look(c, f.context, (struct form){0}, context);
-		forget_last(rest, context, looked_at);
+		sample_column_words(c, f.context, (struct form){0}, context);
+		subtract_last_rest(rest, context, sampled);
 	}
-	shrink(f, rest, looked_at);
-	return guess_bytes(rest, looked_at, c->count);
+	encode_rest(f, rest, sampled);
+	return estimate_bytes(rest, sampled, c->count);
 }
 
-static bool is_constant(const struct columns *c, unsigned int column)
+static bool is_constant_column(const struct columns *c, unsigned int column)
 {
 	const uint64_t *words = columns_at(c, column);
 
@@ -269,7 +269,7 @@ static struct form choose_differences(const struct columns *c, unsigned int colu
 							    .reference = hints[i].reference};
 	*bytes = UINT64_MAX;
 	for (unsigned int i = 0; i < count; i++) {
-		guess = try(c, column, candidates[i]);
+		guess = estimate_form_bytes(c, column, candidates[i]);
 		if (guess < *bytes) {
 			*bytes = guess;
 			best = i;
@@ -293,7 +293,7 @@ static struct form choose_context(const struct columns *c, unsigned int column,
 			continue;
 		with.bits |= FORM_AS_LAST;
 		with.context = contexts[i].reference;
-		guess = try(c, column, with);
+		guess = estimate_form_bytes(c, column, with);
 		if (guess < *bytes) {
 			*bytes = guess;
 			best = with;
@@ -309,15 +309,15 @@ struct form form_choose(const struct columns *c, unsigned int column, enum recor
 	uint64_t bytes = UINT64_MAX;
 	uint32_t runs;
 
-	if (!is_constant(c, column)) {
+	if (!is_constant_column(c, column)) {
 		f = choose_differences(c, column, kind, &bytes);
 		f = choose_context(c, column, kind, f, &bytes);
 	}
-	take(c, column, f, 0, c->count, rest);
-	fit(&f, rest, c->count);
+	subtract_predicted(c, column, f, 0, c->count, rest);
+	fit_form(&f, rest, c->count);
 	if (f.bits & FORM_AS_LAST)
-		forget_last(rest, columns_at(c, f.context), c->count);
-	runs = shrink(f, rest, c->count);
+		subtract_last_rest(rest, columns_at(c, f.context), c->count);
+	runs = encode_rest(f, rest, c->count);
 	if (runs <= c->count / RUN_LEAST && (uint64_t)runs * RUN_BYTES < bytes)
 		f.bits |= FORM_RUNS;
 	else
@@ -325,7 +325,7 @@ struct form form_choose(const struct columns *c, unsigned int column, enum recor
 	return f;
 }
 
-static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+static inline uint8_t *put_form_varint(uint8_t *p, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		*p++ = (uint8_t)(v | 0x80);
@@ -333,21 +333,21 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-static uint8_t *put_runs(uint8_t *p, const uint64_t *rest, uint32_t count)
+static uint8_t *put_word_runs(uint8_t *p, const uint64_t *rest, uint32_t count)
 {
 	uint32_t start = 0;
 
 	for (uint32_t i = 1; i <= count; i++) {
 		if (i < count && rest[i] == rest[start])
 			continue;
-		p = put_varint(p, rest[start]);
-		p = put_varint(p, i - start);
+		p = put_form_varint(p, rest[start]);
+		p = put_form_varint(p, i - start);
 		start = i;
 	}
 	return p;
 }
 
-static uint8_t *put_split(uint8_t *p, uint64_t *rest, uint32_t count, struct form_groups *groups)
+static uint8_t *put_split_words(uint8_t *p, uint64_t *rest, uint32_t count, struct form_groups *groups)
 {
 	uint32_t longer;
 
@@ -370,13 +370,13 @@ uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count,
 {
 	groups->count = 0;
 	if (!(f.bits & FORM_RUNS))
-		return put_split(p, rest, count, groups);
-	p = put_runs(p, rest, count);
+		return put_split_words(p, rest, count, groups);
+	p = put_word_runs(p, rest, count);
 	groups->end[groups->count++] = p;
 	return p;
 }
 
-bool form_is_good(struct form f, unsigned int column, unsigned int width)
+bool form_is_valid(struct form f, unsigned int column, unsigned int width)
 {
 	unsigned int differences = f.bits & FORM_DIFFERENCES;
 
@@ -396,7 +396,7 @@ bool form_is_good(struct form f, unsigned int column, unsigned int width)
  * Return whether the forms fit together. A context must be complete before the columns that depend
  * on it, so a context is neither linked nor dependent on a later column.
  */
-bool forms_are_good(const struct form *forms, unsigned int width)
+bool forms_are_valid(const struct form *forms, unsigned int width)
 {
 	for (unsigned int i = 0; i < width; i++) {
 		const struct form *context = &forms[forms[i].context];
@@ -409,21 +409,21 @@ bool forms_are_good(const struct form *forms, unsigned int width)
 	return true;
 }
 
-static bool get_each(struct input *in, uint64_t *words, uint32_t count)
+static bool get_single_words(struct blob_reader *in, uint64_t *words, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (!input_varint(in, &words[i]))
+		if (!blob_reader_varint(in, &words[i]))
 			return false;
 	return true;
 }
 
-static bool get_runs(struct input *in, uint64_t *words, uint32_t count)
+static bool get_word_runs(struct blob_reader *in, uint64_t *words, uint32_t count)
 {
 	uint64_t v, run;
 	uint32_t i = 0;
 
 	while (i < count) {
-		if (!input_varint(in, &v) || !input_varint(in, &run) || !run || run > count - i)
+		if (!blob_reader_varint(in, &v) || !blob_reader_varint(in, &run) || !run || run > count - i)
 			return false;
 		for (; run; run--)
 			words[i++] = v;
@@ -435,7 +435,7 @@ static bool get_runs(struct input *in, uint64_t *words, uint32_t count)
  * Read words whose bytes are grouped by position. later is memory for the numbers of the words that
  * have more bytes, in their order.
  */
-static bool get_split(struct input *in, uint64_t *words, uint32_t count, uint32_t *later)
+static bool get_split_words(struct blob_reader *in, uint64_t *words, uint32_t count, uint32_t *later)
 {
 	uint32_t left = count, longer = 0;
 
@@ -466,7 +466,7 @@ static bool get_split(struct input *in, uint64_t *words, uint32_t count, uint32_
 	return true;
 }
 
-static void grow(struct form f, uint64_t *words, uint32_t count)
+static void decode_rest(struct form f, uint64_t *words, uint32_t count)
 {
 	if (is_signed(f))
 		for (uint32_t i = 0; i < count; i++)
@@ -483,10 +483,10 @@ void form_recall(struct columns *c, unsigned int column, struct form f, uint32_t
 {
 	const uint64_t *context = columns_at(c, f.context);
 	uint64_t *words = columns_at(c, column);
-	struct recollection r = {{0}};
+	struct last_rests r = {{0}};
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t *last = place_of(&r, context[i]);
+		uint64_t *last = last_rest_slot(&r, context[i]);
 
 		*last += unzigzag(words[i]) << f.scale;
 		words[i] = *last;
@@ -499,15 +499,15 @@ void form_recall(struct columns *c, unsigned int column, struct form f, uint32_t
 bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, uint32_t count,
 	      uint32_t *later)
 {
-	struct input in = {data, data + size};
-	bool good = f.bits & FORM_RUNS	  ? get_runs(&in, words, count)
-		    : f.bits & FORM_SPLIT ? get_split(&in, words, count, later)
-					  : get_each(&in, words, count);
+	struct blob_reader in = {data, data + size};
+	bool good = f.bits & FORM_RUNS	  ? get_word_runs(&in, words, count)
+		    : f.bits & FORM_SPLIT ? get_split_words(&in, words, count, later)
+					  : get_single_words(&in, words, count);
 
 	if (!good || in.at != in.end)
 		return false;
 	if (!(f.bits & FORM_AS_LAST))
-		grow(f, words, count);
+		decode_rest(f, words, count);
 	return true;
 }
 

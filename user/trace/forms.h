@@ -67,11 +67,11 @@ uint8_t *form_put(uint8_t *p, struct form f, uint64_t *rest, uint32_t count,
 		  struct form_groups *groups);
 
 /*
- * Check a form read from a file: form_is_good() for one column out of width, forms_are_good()
+ * Check a form read from a file: form_is_valid() for one column out of width, forms_are_valid()
  * whether the forms of all columns fit together.
  */
-bool form_is_good(struct form f, unsigned int column, unsigned int width);
-bool forms_are_good(const struct form *forms, unsigned int width);
+bool form_is_valid(struct form f, unsigned int column, unsigned int width);
+bool forms_are_valid(const struct form *forms, unsigned int width);
 
 /*
  * Read count words, which must take exactly size bytes; false if they do not. To words of a linked

@@ -13,27 +13,27 @@
 
 #include "trace/chunks.h"
 #include "trace/merge_hosts.h"
-#include "trace/merge_line.h"
+#include "trace/merge_stream.h"
 
 #define PROGRESS_RECORDS 65536
 #define ORIGIN_HOSTS 4 /* maximum number of hosts of one part that are named */
 #define CPUS_MAX 8192 /* more than any Linux has */
 
-struct part {
+struct merged_part {
 	struct trace *trace;
 	const char *name;
 	/* source of the part, for the kinds that are not merged as streams */
 	struct source *source;
-	struct told_hosts hosts;
+	struct source_hosts hosts;
 	struct merge_map map;
-	struct merge_line line; /* the current stream of the part */
+	struct merge_stream stream; /* the current stream of the part */
 	uint64_t cpus; /* highest CPU number + 1 */
 	uint64_t unreadable; /* number of records that cannot be read */
 };
 
 struct merge_source {
 	struct source source;
-	struct part *parts;
+	struct merged_part *parts;
 	size_t count;
 	struct merge_progress progress;
 	uint64_t done, all; /* numbers of stream records read and to read, for progress */
@@ -48,19 +48,19 @@ struct merge_source {
 };
 
 /* The sink into which a part is read, kind by kind. */
-struct intake {
+struct part_sink {
 	struct sink sink;
 	struct merge_source *merge;
-	struct part *part;
+	struct merged_part *part;
 	enum record_kind kind;
 };
 
-static int no_memory(int rc, struct error *err)
+static int merge_no_memory(int rc, struct error *err)
 {
 	return rc < 0 ? error_errno(err, rc, "cannot merge") : 0;
 }
 
-static int pass_on(struct merge_source *m, enum record_kind kind, const void *record,
+static int pass_merged_record(struct merge_source *m, enum record_kind kind, const void *record,
 		   struct error *err)
 {
 	int rc = sink_put(m->to, kind, record, err);
@@ -70,24 +70,24 @@ static int pass_on(struct merge_source *m, enum record_kind kind, const void *re
 }
 
 /* Add the name of the part to an error, unless the error is the sink's. */
-static int failed(const struct merge_source *m, const struct part *p, int rc, struct error *err)
+static int name_part_in_error(const struct merge_source *m, const struct merged_part *p, int rc, struct error *err)
 {
 	return rc < 0 && !m->refused ? error_wrap(err, rc, "%s", p->name) : rc;
 }
 
 /* Add a loss for records of a part that could not be read, under the part's first host. */
-static int lose(struct merge_source *m, struct part *p, struct loss l)
+static int add_part_loss(struct merge_source *m, struct merged_part *p, struct loss l)
 {
 	p->unreadable += l.count;
 	l.id = 0;
-	l.host = p->hosts.list.count ? p->hosts.list.items[0].one + 1 : 0;
+	l.host = p->hosts.list.count ? p->hosts.list.items[0].unified + 1 : 0;
 	l.time += l.time ? p->map.shift : 0;
 	l.end += l.end ? p->map.shift : 0;
 	return vector_push(&m->losses, l);
 }
 
 /* Look up the number of a text; *first: it is new. Return 0 or -ENOMEM. */
-static int is_first(struct names *seen, const char *text, bool *first, uint32_t *number)
+static int is_first_text(struct names *seen, const char *text, bool *first, uint32_t *number)
 {
 	uint32_t known = (uint32_t)seen->texts.count;
 	int rc = names_intern_text(seen, text, number);
@@ -100,7 +100,7 @@ static int is_first(struct names *seen, const char *text, bool *first, uint32_t 
  * Set *ret to how many different values the host has had under the key, with this one; 0: the value
  * is not new.
  */
-static int count_word(struct merge_source *m, const struct info *i, uint32_t *ret)
+static int count_info_value(struct merge_source *m, const struct info *i, uint32_t *ret)
 {
 	char *word = NULL, *key = NULL;
 	uint32_t number;
@@ -116,10 +116,10 @@ static int count_word(struct merge_source *m, const struct info *i, uint32_t *re
 		word = NULL;
 		goto out;
 	}
-	rc = is_first(&m->info_words, word, &fresh, &number);
+	rc = is_first_text(&m->info_words, word, &fresh, &number);
 	if (rc < 0 || !fresh)
 		goto out;
-	rc = is_first(&m->info_keys, key, &first, &number);
+	rc = is_first_text(&m->info_keys, key, &first, &number);
 	if (!rc && first)
 		rc = vector_push(&m->info_turns, 0);
 	if (!rc)
@@ -143,15 +143,15 @@ static int put_info_once(struct merge_source *m, struct info *i, struct error *e
 	if (!i->key || !strcmp(i->key, CHUNKS_DROPPED) ||
 	    !strncmp(i->key, MERGED_INFO, strlen(MERGED_INFO)))
 		return 0;
-	rc = count_word(m, i, &turn);
+	rc = count_info_value(m, i, &turn);
 	if (rc < 0)
-		return no_memory(rc, err);
+		return merge_no_memory(rc, err);
 	if (turn > 1) {
 		snprintf(key, sizeof(key), "%.200s (%u)", i->key, turn);
 		i->key = key;
 	}
 	i->id = 0;
-	return turn ? pass_on(m, KIND_INFO, i, err) : 0;
+	return turn ? pass_merged_record(m, KIND_INFO, i, err) : 0;
 }
 
 /* Put one row per (frame, depth): traces that share a frame have equal rows for it. */
@@ -162,40 +162,40 @@ static int put_inlined_once(struct merge_source *m, const struct inlined *i, str
 	int rc = names_intern(&m->inlined_keys, key, sizeof(key), &number);
 
 	if (rc < 0)
-		return no_memory(rc, err);
-	return number < known ? 0 : pass_on(m, KIND_INLINED, i, err);
+		return merge_no_memory(rc, err);
+	return number < known ? 0 : pass_merged_record(m, KIND_INLINED, i, err);
 }
 
-static int put_entity(struct intake *in, union merge_record *r, struct error *err)
+static int put_merged_entity(struct part_sink *in, union merge_record *r, struct error *err)
 {
 	bool known;
-	int rc = merge_name(&in->merge->ids, &in->part->map, in->kind, r, &known);
+	int rc = merge_ids_assign(&in->merge->ids, &in->part->map, in->kind, r, &known);
 
 	if (rc < 0)
-		return no_memory(rc, err);
-	return known ? 0 : pass_on(in->merge, in->kind, r, err);
+		return merge_no_memory(rc, err);
+	return known ? 0 : pass_merged_record(in->merge, in->kind, r, err);
 }
 
 /*
  * Process a record of the current kind, or a loss. A loss UNREADABLE_CHUNK without a host was made
  * by the reader of the file, not by the recorder.
  */
-static int intake_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+static int part_sink_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
-	struct intake *in = (struct intake *)s;
+	struct part_sink *in = (struct part_sink *)s;
 	struct merge_source *m = in->merge;
 	const struct loss *loss = record;
 	union merge_record r;
 	int rc;
 
 	if (kind == KIND_LOSS && loss->reason == LOSS_UNREADABLE_CHUNK && !loss->host)
-		return no_memory(lose(m, in->part, *loss), err);
+		return merge_no_memory(add_part_loss(m, in->part, *loss), err);
 	if (kind != in->kind)
 		return 0;
 	memcpy(&r, record, kinds[kind].size);
-	rc = merge_refer(&m->ids, &in->part->map, kind, &r);
+	rc = merge_ids_convert(&m->ids, &in->part->map, kind, &r);
 	if (rc < 0)
-		return no_memory(rc, err);
+		return merge_no_memory(rc, err);
 	if (kind == KIND_INFO)
 		return put_info_once(m, &r.info, err);
 	if (kind == KIND_INLINED)
@@ -203,47 +203,47 @@ static int intake_put(struct sink *s, enum record_kind kind, const void *record,
 	if (kind == KIND_LOSS)
 		r.id = 0;
 	if (kind == KIND_LOSS || kind == KIND_ACCOUNT)
-		return pass_on(m, kind, &r, err);
-	return put_entity(in, &r, err);
+		return pass_merged_record(m, kind, &r, err);
+	return put_merged_entity(in, &r, err);
 }
 
-static const struct sink_ops intake_ops = {.put = intake_put};
+static const struct sink_ops part_sink_ops = {.put = part_sink_put};
 
 /* Read one kind of all parts, one after the other. */
-static int read_kind(struct merge_source *m, enum record_kind kind, struct error *err)
+static int read_kind_of_parts(struct merge_source *m, enum record_kind kind, struct error *err)
 {
 	int rc = 0;
 
-	for (struct part *p = m->parts; p < m->parts + m->count && !rc; p++) {
-		struct intake in = {
-			.sink = {.ops = &intake_ops, .wants = 1ULL << kind | WANT(LOSS)},
+	for (struct merged_part *p = m->parts; p < m->parts + m->count && !rc; p++) {
+		struct part_sink in = {
+			.sink = {.ops = &part_sink_ops, .wants = 1ULL << kind | WANT(LOSS)},
 			.merge = m,
 			.part = p,
 			.kind = kind,
 		};
 
-		rc = failed(m, p, p->source->ops->run(p->source, &in.sink, err), err);
+		rc = name_part_in_error(m, p, p->source->ops->run(p->source, &in.sink, err), err);
 	}
 	return rc;
 }
 
-static void tell_progress(struct merge_source *m)
+static void report_merge_progress(struct merge_source *m)
 {
-	if (m->progress.tell && ++m->done % PROGRESS_RECORDS == 0)
-		m->progress.tell(m->progress.context, m->done, m->all);
+	if (m->progress.report && ++m->done % PROGRESS_RECORDS == 0)
+		m->progress.report(m->progress.context, m->done, m->all);
 }
 
-struct lost_of {
+struct part_losses {
 	struct merge_source *merge;
-	struct part *part;
+	struct merged_part *part;
 	int rc;
 };
 
-static void lost(void *context, enum record_kind kind, uint64_t time, uint64_t end,
+static void lose_part_records(void *context, enum record_kind kind, uint64_t time, uint64_t end,
 		 uint64_t records)
 {
-	struct lost_of *of = context;
-	int rc = lose(of->merge, of->part,
+	struct part_losses *of = context;
+	int rc = add_part_loss(of->merge, of->part,
 		      (struct loss){.reason = LOSS_UNREADABLE_CHUNK,
 				    .time = time,
 				    .end = end,
@@ -254,57 +254,57 @@ static void lost(void *context, enum record_kind kind, uint64_t time, uint64_t e
 }
 
 /* Return the part with the earliest record; at equal times, slices come before edges. */
-static struct part *first_part(struct merge_source *m)
+static struct merged_part *earliest_part(struct merge_source *m)
 {
-	struct part *first = NULL;
+	struct merged_part *first = NULL;
 
-	for (struct part *p = m->parts; p < m->parts + m->count; p++) {
-		uint64_t order = p->line.order + p->map.shift, least;
+	for (struct merged_part *p = m->parts; p < m->parts + m->count; p++) {
+		uint64_t order = p->stream.order + p->map.shift, least;
 
-		if (p->line.end)
+		if (p->stream.end)
 			continue;
-		least = first ? first->line.order + first->map.shift : 0;
+		least = first ? first->stream.order + first->map.shift : 0;
 		if (!first || order < least ||
-		    (order == least && p->line.kind < first->line.kind))
+		    (order == least && p->stream.kind < first->stream.kind))
 			first = p;
 	}
 	return first;
 }
 
-static int put_first(struct merge_source *m, struct part *p, struct error *err)
+static int put_part_record(struct merge_source *m, struct merged_part *p, struct error *err)
 {
-	int rc = merge_refer(&m->ids, &p->map, p->line.kind, &p->line.record);
+	int rc = merge_ids_convert(&m->ids, &p->map, p->stream.kind, &p->stream.record);
 
 	if (rc < 0)
-		return no_memory(rc, err);
-	rc = pass_on(m, p->line.kind, &p->line.record, err);
+		return merge_no_memory(rc, err);
+	rc = pass_merged_record(m, p->stream.kind, &p->stream.record, err);
 	if (rc < 0)
 		return rc;
-	tell_progress(m);
-	return failed(m, p, merge_line_next(&p->line, err), err);
+	report_merge_progress(m);
+	return name_part_in_error(m, p, merge_stream_next(&p->stream, err), err);
 }
 
 /* Merge one stream of all parts by time, or slices and edges together. */
 static int merge_streams(struct merge_source *m, uint64_t mask, struct error *err)
 {
-	struct lost_of *of = calloc(m->count, sizeof(*of));
-	struct part *p;
-	int rc = of ? 0 : no_memory(-ENOMEM, err);
+	struct part_losses *of = calloc(m->count, sizeof(*of));
+	struct merged_part *p;
+	int rc = of ? 0 : merge_no_memory(-ENOMEM, err);
 	size_t opened = 0;
 
 	for (; opened < m->count && !rc; opened++) {
 		/* Losses of unknown streams were reported when stacks were read. */
-		struct chunk_losses losses = {lost, &of[opened], true};
+		struct chunk_losses losses = {lose_part_records, &of[opened], true};
 
 		p = &m->parts[opened];
-		of[opened] = (struct lost_of){m, p, 0};
-		rc = failed(m, p, merge_line_open(&p->line, p->trace, mask, &losses, err), err);
+		of[opened] = (struct part_losses){m, p, 0};
+		rc = name_part_in_error(m, p, merge_stream_open(&p->stream, p->trace, mask, &losses, err), err);
 	}
-	while (!rc && (p = first_part(m)))
-		rc = put_first(m, p, err);
+	while (!rc && (p = earliest_part(m)))
+		rc = put_part_record(m, p, err);
 	for (size_t i = 0; i < opened; i++) {
-		merge_line_close(&m->parts[i].line);
-		rc = !rc && of[i].rc ? no_memory(of[i].rc, err) : rc;
+		merge_stream_close(&m->parts[i].stream);
+		rc = !rc && of[i].rc ? merge_no_memory(of[i].rc, err) : rc;
 	}
 	free(of);
 	return rc;
@@ -315,23 +315,23 @@ static int put_hosts(struct merge_source *m, struct error *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < m->hosts.list.count && !rc; i++)
-		rc = pass_on(m, KIND_HOST, &m->hosts.list.items[i], err);
+		rc = pass_merged_record(m, KIND_HOST, &m->hosts.list.items[i], err);
 	return rc;
 }
 
-static int put_losses(struct merge_source *m, struct error *err)
+static int put_merged_losses(struct merge_source *m, struct error *err)
 {
-	int rc = read_kind(m, KIND_LOSS, err);
+	int rc = read_kind_of_parts(m, KIND_LOSS, err);
 
 	for (size_t i = 0; i < m->losses.count && !rc; i++)
-		rc = pass_on(m, KIND_LOSS, &m->losses.items[i], err);
+		rc = pass_merged_record(m, KIND_LOSS, &m->losses.items[i], err);
 	return rc;
 }
 
 /* Put an info row such as "web-1.skein: web-1, CPUs 0 to 3". */
 static int put_origin(struct merge_source *m, size_t index, struct error *err)
 {
-	const struct part *p = &m->parts[index];
+	const struct merged_part *p = &m->parts[index];
 	const char *slash = strrchr(p->name, '/');
 	char key[32], value[512];
 	size_t used = (size_t)snprintf(value, 256, "%.200s: ", slash ? slash + 1 : p->name);
@@ -344,13 +344,13 @@ static int put_origin(struct merge_source *m, size_t index, struct error *err)
 		 (unsigned long long)p->map.cpus,
 		 (unsigned long long)(p->map.cpus + p->cpus - (p->cpus > 0)));
 	snprintf(key, sizeof(key), MERGED_INFO "%zu", index + 1);
-	return pass_on(m, KIND_INFO, &i, err);
+	return pass_merged_record(m, KIND_INFO, &i, err);
 }
 
 /* Put the info rows of all traces, and the names of the traces. */
 static int put_infos(struct merge_source *m, struct error *err)
 {
-	int rc = read_kind(m, KIND_INFO, err);
+	int rc = read_kind_of_parts(m, KIND_INFO, err);
 
 	for (size_t i = 0; i < m->count && m->count > 1 && !rc; i++)
 		rc = put_origin(m, i, err);
@@ -376,9 +376,9 @@ static int merge_kind(struct merge_source *m, enum record_kind kind, struct erro
 	case KIND_SUM:	/* readers make sums from samples */
 		return 0;
 	case KIND_LOSS:
-		return put_losses(m, err);
+		return put_merged_losses(m, err);
 	default:
-		return read_kind(m, kind, err);
+		return read_kind_of_parts(m, kind, err);
 	}
 }
 
@@ -420,7 +420,7 @@ static void merge_free(struct source *s)
 static const struct source_ops merge_ops = {.run = merge_run, .free = merge_free};
 
 /* Add the stream records of a part to the expected total. */
-static int count_records(struct merge_source *m, struct part *p, struct error *err)
+static int count_records(struct merge_source *m, struct merged_part *p, struct error *err)
 {
 	static const enum record_kind streams[] = {KIND_SAMPLE, KIND_SLICE, KIND_EDGE, KIND_SPAN,
 						   KIND_COUNTER};
@@ -440,7 +440,7 @@ static int count_records(struct merge_source *m, struct part *p, struct error *e
  */
 static int plan_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
-	struct intake *in = (struct intake *)s;
+	struct part_sink *in = (struct part_sink *)s;
 	const struct lane *lane = record;
 	uint64_t *cpus = &in->part->cpus, cpu = 0;
 
@@ -452,15 +452,15 @@ static int plan_put(struct sink *s, enum record_kind kind, const void *record, s
 		cpu = lane->number + 1;
 	if (cpu > *cpus && cpu <= CPUS_MAX)
 		*cpus = cpu;
-	return kind == KIND_HOST ? no_memory(merge_hosts_tell(&in->merge->hosts, &in->part->hosts,
+	return kind == KIND_HOST ? merge_no_memory(merge_hosts_add(&in->merge->hosts, &in->part->hosts,
 							      record), err)
 				 : 0;
 }
 
-static int plan_part(struct merge_source *m, struct part *p, struct error *err)
+static int plan_part(struct merge_source *m, struct merged_part *p, struct error *err)
 {
 	static const struct sink_ops plan_ops = {.put = plan_put};
-	struct intake in = {
+	struct part_sink in = {
 		.sink = {.ops = &plan_ops, .wants = WANT(HOST) | WANT(LANE) | WANT(ACCOUNT)},
 		.merge = m,
 		.part = p,
@@ -472,22 +472,22 @@ static int plan_part(struct merge_source *m, struct part *p, struct error *err)
 /*
  * Unify the hosts, and number the CPUs: the CPUs of a part come after those of the earlier parts.
  */
-static int unify(struct merge_source *m)
+static int unify_parts(struct merge_source *m)
 {
 	uint64_t cpus = 0;
-	struct told_hosts **told = calloc(m->count, sizeof(*told));
+	struct source_hosts **sources = calloc(m->count, sizeof(*sources));
 	struct merge_map **maps = calloc(m->count, sizeof(*maps));
-	int rc = told && maps ? 0 : -ENOMEM;
+	int rc = sources && maps ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < m->count && !rc; i++) {
-		told[i] = &m->parts[i].hosts;
+		sources[i] = &m->parts[i].hosts;
 		maps[i] = &m->parts[i].map;
 		maps[i]->cpus = cpus;
 		cpus += m->parts[i].cpus;
 	}
 	if (!rc)
-		rc = merge_hosts_unify(&m->hosts, told, maps, m->count);
-	free(told);
+		rc = merge_hosts_unify(&m->hosts, sources, maps, m->count);
+	free(sources);
 	free(maps);
 	return rc;
 }
@@ -497,7 +497,7 @@ static int open_parts(struct merge_source *m, const struct merge_part *parts, st
 	int rc = 0;
 
 	for (size_t i = 0; i < m->count && !rc; i++) {
-		struct part *p = &m->parts[i];
+		struct merged_part *p = &m->parts[i];
 
 		p->trace = parts[i].trace;
 		p->name = parts[i].name;
@@ -506,9 +506,9 @@ static int open_parts(struct merge_source *m, const struct merge_part *parts, st
 			rc = count_records(m, p, err);
 		if (!rc)
 			rc = plan_part(m, p, err);
-		rc = failed(m, p, rc, err);
+		rc = name_part_in_error(m, p, rc, err);
 	}
-	return rc ? rc : no_memory(unify(m), err);
+	return rc ? rc : merge_no_memory(unify_parts(m), err);
 }
 
 int merge_source(struct source **ret, const struct merge_part *parts, size_t count,
@@ -518,13 +518,13 @@ int merge_source(struct source **ret, const struct merge_part *parts, size_t cou
 	int rc;
 
 	if (!m)
-		return no_memory(-ENOMEM, err);
+		return merge_no_memory(-ENOMEM, err);
 	m->source.ops = &merge_ops;
 	m->count = count;
 	if (progress)
 		m->progress = *progress;
 	m->parts = calloc(count + 1, sizeof(*m->parts));
-	rc = m->parts ? open_parts(m, parts, err) : no_memory(-ENOMEM, err);
+	rc = m->parts ? open_parts(m, parts, err) : merge_no_memory(-ENOMEM, err);
 	if (rc < 0)
 		merge_free(&m->source);
 	else

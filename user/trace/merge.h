@@ -30,7 +30,7 @@ struct merge_part {
  * read.
  */
 struct merge_progress {
-	void (*tell)(void *context, uint64_t done, uint64_t all);
+	void (*report)(void *context, uint64_t done, uint64_t all);
 	void *context;
 };
 

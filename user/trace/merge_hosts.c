@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int keep_text(struct merge_hosts *hosts, const char **text)
+static int copy_host_text(struct merge_hosts *hosts, const char **text)
 {
 	const char *from = *text ? *text : "";
 
@@ -13,16 +13,16 @@ static int keep_text(struct merge_hosts *hosts, const char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
-int merge_hosts_tell(struct merge_hosts *hosts, struct told_hosts *told, const struct host *h)
+int merge_hosts_add(struct merge_hosts *hosts, struct source_hosts *sources, const struct host *h)
 {
-	struct told_host kept = {.host = *h};
+	struct source_host copied = {.host = *h};
 
-	if (keep_text(hosts, &kept.host.hostname) < 0 ||
-	    keep_text(hosts, &kept.host.machine_id) < 0 ||
-	    keep_text(hosts, &kept.host.boot_id) < 0 || keep_text(hosts, &kept.host.kernel) < 0 ||
-	    keep_text(hosts, &kept.host.arch) < 0)
+	if (copy_host_text(hosts, &copied.host.hostname) < 0 ||
+	    copy_host_text(hosts, &copied.host.machine_id) < 0 ||
+	    copy_host_text(hosts, &copied.host.boot_id) < 0 || copy_host_text(hosts, &copied.host.kernel) < 0 ||
+	    copy_host_text(hosts, &copied.host.arch) < 0)
 		return -ENOMEM;
-	return vector_push(&told->list, kept);
+	return vector_push(&sources->list, copied);
 }
 
 /* Return whether two hosts are the same boot of a machine. An unknown boot equals no other. */
@@ -37,34 +37,34 @@ static bool same_boot(const struct host *a, const struct host *b)
  * so the offset of the first of them is used although each has measured it anew. The stamps of a
  * merged trace of several hosts are not those of one machine's clock.
  */
-static int64_t utc_offset(struct told_hosts *const *told, size_t which)
+static int64_t utc_offset(struct source_hosts *const *sources, size_t which)
 {
-	const struct told_hosts *t = told[which];
+	const struct source_hosts *t = sources[which];
 
 	if (!t->list.count)
 		return 0;
 	for (size_t i = 0; i < which; i++)
-		if (t->list.count == 1 && told[i]->list.count == 1 &&
-		    same_boot(&t->list.items[0].host, &told[i]->list.items[0].host))
-			return told[i]->list.items[0].host.realtime_offset;
+		if (t->list.count == 1 && sources[i]->list.count == 1 &&
+		    same_boot(&t->list.items[0].host, &sources[i]->list.items[0].host))
+			return sources[i]->list.items[0].host.realtime_offset;
 	return t->list.items[0].host.realtime_offset;
 }
 
 /* Convert all stamps to the clock of the machine that booted first, so that none is below 0. */
-static void find_shifts(struct told_hosts *const *told, struct merge_map *const *maps, size_t count)
+static void find_clock_shifts(struct source_hosts *const *sources, struct merge_map *const *maps, size_t count)
 {
 	int64_t earliest = INT64_MAX;
 
 	for (size_t i = 0; i < count; i++)
-		if (told[i]->list.count && utc_offset(told, i) < earliest)
-			earliest = utc_offset(told, i);
+		if (sources[i]->list.count && utc_offset(sources, i) < earliest)
+			earliest = utc_offset(sources, i);
 	for (size_t i = 0; i < count; i++)
-		maps[i]->shift = told[i]->list.count
-					 ? (uint64_t)utc_offset(told, i) - (uint64_t)earliest
+		maps[i]->shift = sources[i]->list.count
+					 ? (uint64_t)utc_offset(sources, i) - (uint64_t)earliest
 					 : 0;
 }
 
-static struct host shifted(const struct host *h, uint64_t shift)
+static struct host shifted_host(const struct host *h, uint64_t shift)
 {
 	struct host fresh = *h;
 
@@ -76,7 +76,7 @@ static struct host shifted(const struct host *h, uint64_t shift)
 }
 
 /* Unify two recordings of one host; the result has an end if both have one. */
-static void join(struct host *to, const struct host *h)
+static void extend_host(struct host *to, const struct host *h)
 {
 	if (h->start < to->start) {
 		to->start = h->start;
@@ -89,7 +89,7 @@ static void join(struct host *to, const struct host *h)
 }
 
 /* Add a host to the unified ones, or join it with an equal one; *ret is its index. */
-static int add_host(struct merge_hosts *hosts, struct host h, size_t *ret)
+static int unify_host(struct merge_hosts *hosts, struct host h, size_t *ret)
 {
 	size_t i = 0;
 
@@ -97,14 +97,14 @@ static int add_host(struct merge_hosts *hosts, struct host h, size_t *ret)
 		i++;
 	*ret = i;
 	if (i < hosts->list.count) {
-		join(&hosts->list.items[i], &h);
+		extend_host(&hosts->list.items[i], &h);
 		return 0;
 	}
 	h.id = i; /* old index, used by sort_hosts() */
 	return vector_push(&hosts->list, h);
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_host_starts(const void *a, const void *b)
 {
 	const struct host *x = a, *y = b;
 
@@ -121,7 +121,7 @@ static int sort_hosts(struct merge_hosts *hosts, size_t **where)
 	if (!*where)
 		return -ENOMEM;
 	if (count)
-		qsort(hosts->list.items, count, sizeof(struct host), by_start);
+		qsort(hosts->list.items, count, sizeof(struct host), compare_host_starts);
 	for (size_t i = 0; i < count; i++) {
 		(*where)[hosts->list.items[i].id] = i;
 		hosts->list.items[i].id = i + 1;
@@ -129,27 +129,27 @@ static int sort_hosts(struct merge_hosts *hosts, size_t **where)
 	return 0;
 }
 
-int merge_hosts_unify(struct merge_hosts *hosts, struct told_hosts *const *told,
+int merge_hosts_unify(struct merge_hosts *hosts, struct source_hosts *const *sources,
 		      struct merge_map *const *maps, size_t count)
 {
 	size_t *where = NULL;
 	int rc = 0;
 
-	find_shifts(told, maps, count);
+	find_clock_shifts(sources, maps, count);
 	for (size_t i = 0; i < count && !rc; i++)
-		for (size_t h = 0; h < told[i]->list.count && !rc; h++) {
-			struct told_host *t = &told[i]->list.items[h];
+		for (size_t h = 0; h < sources[i]->list.count && !rc; h++) {
+			struct source_host *t = &sources[i]->list.items[h];
 
-			rc = add_host(hosts, shifted(&t->host, maps[i]->shift), &t->one);
+			rc = unify_host(hosts, shifted_host(&t->host, maps[i]->shift), &t->unified);
 		}
 	if (!rc)
 		rc = sort_hosts(hosts, &where);
 	for (size_t i = 0; i < count && !rc; i++)
-		for (size_t h = 0; h < told[i]->list.count && !rc; h++) {
-			struct told_host *t = &told[i]->list.items[h];
+		for (size_t h = 0; h < sources[i]->list.count && !rc; h++) {
+			struct source_host *t = &sources[i]->list.items[h];
 
-			t->one = where[t->one];
-			rc = merge_ids_set(maps[i], KIND_HOST, t->host.id, (uint32_t)t->one + 1);
+			t->unified = where[t->unified];
+			rc = merge_ids_set(maps[i], KIND_HOST, t->host.id, (uint32_t)t->unified + 1);
 		}
 	free(where);
 	return rc;
@@ -159,19 +159,19 @@ int merge_hosts_unify(struct merge_hosts *hosts, struct told_hosts *const *told,
  * Return the end of a recording; the recording of a killed recorder has none, and its start is
  * returned.
  */
-static uint64_t end_of(const struct host *h)
+static uint64_t host_end(const struct host *h)
 {
 	return h->end > h->start ? h->end : h->start;
 }
 
-bool merge_hosts_overlap(const struct told_hosts *a, const struct told_hosts *b)
+bool merge_hosts_overlap(const struct source_hosts *a, const struct source_hosts *b)
 {
 	for (size_t i = 0; i < a->list.count; i++)
 		for (size_t j = 0; j < b->list.count; j++) {
 			const struct host *x = &a->list.items[i].host, *y = &b->list.items[j].host;
 
-			if (a->list.items[i].one == b->list.items[j].one &&
-			    x->start <= end_of(y) && y->start <= end_of(x))
+			if (a->list.items[i].unified == b->list.items[j].unified &&
+			    x->start <= host_end(y) && y->start <= host_end(x))
 				return true;
 		}
 	return false;

@@ -6,13 +6,13 @@
 #include "trace/merge_ids.h"
 
 /* A host as it is in one trace. */
-struct told_host {
+struct source_host {
 	struct host host; /* texts belong to merge_hosts */
-	size_t one; /* index in merge_hosts.list of the unified host */
+	size_t unified; /* index in merge_hosts.list of the unified host */
 };
 
-struct told_hosts {
-	VECTOR(struct told_host) list;
+struct source_hosts {
+	VECTOR(struct source_host) list;
 };
 
 struct merge_hosts {
@@ -22,17 +22,17 @@ struct merge_hosts {
 };
 
 /* Add a host of a trace, and copy its texts. Return 0 or -ENOMEM. */
-int merge_hosts_tell(struct merge_hosts *hosts, struct told_hosts *told, const struct host *h);
+int merge_hosts_add(struct merge_hosts *hosts, struct source_hosts *sources, const struct host *h);
 
 /*
  * Compute the shift of each trace's stamps and the new ids of hosts, and set them in maps. Call
  * this after all hosts of all traces were added. Return 0 or -ENOMEM.
  */
-int merge_hosts_unify(struct merge_hosts *hosts, struct told_hosts *const *told,
+int merge_hosts_unify(struct merge_hosts *hosts, struct source_hosts *const *sources,
 		      struct merge_map *const *maps, size_t count);
 
 /* Return whether two traces cover one boot of a machine at the same time. */
-bool merge_hosts_overlap(const struct told_hosts *a, const struct told_hosts *b);
+bool merge_hosts_overlap(const struct source_hosts *a, const struct source_hosts *b);
 
 void merge_hosts_free(struct merge_hosts *hosts);
 

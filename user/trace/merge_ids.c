@@ -81,7 +81,7 @@ int merge_ids_set(struct merge_map *m, enum record_kind kind, uint64_t id, uint3
 	return index_put(&m->ids[kind], id, fresh);
 }
 
-static int give_id(struct merge_ids *ids, enum record_kind kind, uint32_t *ret)
+static int next_new_id(struct merge_ids *ids, enum record_kind kind, uint32_t *ret)
 {
 	if (ids->last[kind] == INDEX_NONE - 1)
 		return -EOVERFLOW;
@@ -90,13 +90,13 @@ static int give_id(struct merge_ids *ids, enum record_kind kind, uint32_t *ret)
 }
 
 /* Replace an id by its new id, also for an entity whose record has not come yet. */
-static int refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kind, uint64_t *id)
+static int convert_id(struct merge_ids *ids, struct merge_map *m, enum record_kind kind, uint64_t *id)
 {
 	uint32_t fresh = *id ? index_get(&m->ids[kind], *id) : 0;
 	int rc = 0;
 
 	if (fresh == INDEX_NONE) {
-		rc = give_id(ids, kind, &fresh);
+		rc = next_new_id(ids, kind, &fresh);
 		if (!rc)
 			rc = index_put(&m->ids[kind], *id, fresh);
 	}
@@ -105,30 +105,30 @@ static int refer(struct merge_ids *ids, struct merge_map *m, enum record_kind ki
 	return rc;
 }
 
-static uint64_t *member(union merge_record *record, size_t offset)
+static uint64_t *record_word(union merge_record *record, size_t offset)
 {
 	return (uint64_t *)((char *)record + offset);
 }
 
-static void shift(const struct merge_map *m, uint64_t *stamp)
+static void shift_stamp(const struct merge_map *m, uint64_t *stamp)
 {
 	if (*stamp)
 		*stamp += m->shift;
 }
 
 /* Convert slice.value: on a CPU lane a thread.id, on a thread lane a time. */
-static int refer_slice(struct merge_ids *ids, struct merge_map *m, struct slice *s)
+static int convert_slice(struct merge_ids *ids, struct merge_map *m, struct slice *s)
 {
 	uint32_t kind = index_get(&m->lane_kinds, s->lane);
 
 	if (kind == LANE_CPU)
-		return refer(ids, m, KIND_THREAD, &s->value);
+		return convert_id(ids, m, KIND_THREAD, &s->value);
 	if (kind == LANE_THREAD)
-		shift(m, &s->value);
+		shift_stamp(m, &s->value);
 	return 0;
 }
 
-static int refer_lane(struct merge_ids *ids, struct merge_map *m, struct lane *l)
+static int convert_lane(struct merge_ids *ids, struct merge_map *m, struct lane *l)
 {
 	int rc = index_put(&m->lane_kinds, l->id,
 			   l->kind < LANE_KIND_COUNT ? (uint32_t)l->kind : LANE_NONE);
@@ -136,33 +136,33 @@ static int refer_lane(struct merge_ids *ids, struct merge_map *m, struct lane *l
 	if (l->kind == LANE_CPU)
 		l->number += m->cpus;
 	if (!rc && l->kind == LANE_PROCESS)
-		rc = refer(ids, m, KIND_PROCESS, &l->number);
+		rc = convert_id(ids, m, KIND_PROCESS, &l->number);
 	if (!rc && l->kind == LANE_THREAD)
-		rc = refer(ids, m, KIND_THREAD, &l->number);
+		rc = convert_id(ids, m, KIND_THREAD, &l->number);
 	return rc;
 }
 
 /* Convert edge.value: the thread.id of a migration, or the target CPU + 1 of a wake-up or fork. */
-static int refer_edge(struct merge_ids *ids, struct merge_map *m, struct edge *e)
+static int convert_edge(struct merge_ids *ids, struct merge_map *m, struct edge *e)
 {
 	if (e->kind == EDGE_MIGRATION)
-		return refer(ids, m, KIND_THREAD, &e->value);
+		return convert_id(ids, m, KIND_THREAD, &e->value);
 	if ((e->kind == EDGE_WAKEUP || e->kind == EDGE_FORK) && e->value)
 		e->value += m->cpus;
 	return 0;
 }
 
 /* Convert CPU numbers, and the fields whose meaning depends on other fields. */
-static int refer_by_kind(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
+static int convert_by_kind(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 			 union merge_record *r)
 {
 	switch (kind) {
 	case KIND_LANE:
-		return refer_lane(ids, m, &r->lane);
+		return convert_lane(ids, m, &r->lane);
 	case KIND_SLICE:
-		return refer_slice(ids, m, &r->slice);
+		return convert_slice(ids, m, &r->slice);
 	case KIND_EDGE:
-		return refer_edge(ids, m, &r->edge);
+		return convert_edge(ids, m, &r->edge);
 	case KIND_SAMPLE:
 		r->sample.cpu += m->cpus;
 		return 0;
@@ -177,23 +177,23 @@ static int refer_by_kind(struct merge_ids *ids, struct merge_map *m, enum record
 	}
 }
 
-int merge_refer(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
+int merge_ids_convert(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 		union merge_record *record)
 {
-	int rc = refer_by_kind(ids, m, kind, record);
+	int rc = convert_by_kind(ids, m, kind, record);
 
 	for (size_t i = 0; i < COUNT(references) && !rc; i++)
 		if (references[i].kind == kind)
-			rc = refer(ids, m, references[i].to,
-				   member(record, references[i].offset));
+			rc = convert_id(ids, m, references[i].to,
+				   record_word(record, references[i].offset));
 	for (size_t i = 0; i < COUNT(stamps); i++)
 		if (stamps[i].kind == kind)
-			shift(m, member(record, stamps[i].offset));
+			shift_stamp(m, record_word(record, stamps[i].offset));
 	return rc;
 }
 
 /* Write all fields of an entity except its id to ids->key, as bytes. */
-static int make_key(struct merge_ids *ids, enum record_kind kind, const union merge_record *r)
+static int make_entity_key(struct merge_ids *ids, enum record_kind kind, const union merge_record *r)
 {
 	const struct kind *k = &kinds[kind];
 
@@ -214,11 +214,11 @@ static int make_key(struct merge_ids *ids, enum record_kind kind, const union me
 }
 
 /* Find or assign the id of an entity that may be equal to one of another trace. */
-static int share(struct merge_ids *ids, enum record_kind kind, const union merge_record *r,
+static int share_entity(struct merge_ids *ids, enum record_kind kind, const union merge_record *r,
 		 uint32_t *ret, bool *known)
 {
 	uint32_t number;
-	int rc = make_key(ids, kind, r);
+	int rc = make_entity_key(ids, kind, r);
 
 	if (!rc)
 		rc = names_intern(&ids->shared[kind], ids->key.items, ids->key.count, &number);
@@ -229,7 +229,7 @@ static int share(struct merge_ids *ids, enum record_kind kind, const union merge
 		*ret = ids->shared_ids[kind].items[number];
 		return 0;
 	}
-	rc = give_id(ids, kind, ret);
+	rc = next_new_id(ids, kind, ret);
 	return rc ? rc : vector_push(&ids->shared_ids[kind], *ret);
 }
 
@@ -242,11 +242,11 @@ static int share_stack(struct merge_ids *ids, const struct stack *s, uint32_t *r
 	*ret = index_get(&ids->stacks, key);
 	*known = *ret != INDEX_NONE;
 	if (!*known)
-		rc = give_id(ids, KIND_STACK, ret);
+		rc = next_new_id(ids, KIND_STACK, ret);
 	return rc || *known ? rc : index_put(&ids->stacks, key, *ret);
 }
 
-int merge_name(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
+int merge_ids_assign(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 	       union merge_record *record, bool *known)
 {
 	uint32_t fresh = index_get(&m->ids[kind], record->id);
@@ -259,8 +259,8 @@ int merge_name(struct merge_ids *ids, struct merge_map *m, enum record_kind kind
 	if (kind == KIND_STACK)
 		rc = share_stack(ids, &record->stack, &fresh, known);
 	else if (fresh == INDEX_NONE)
-		rc = kind == KIND_LANE ? give_id(ids, kind, &fresh)
-				       : share(ids, kind, record, &fresh, known);
+		rc = kind == KIND_LANE ? next_new_id(ids, kind, &fresh)
+				       : share_entity(ids, kind, record, &fresh, known);
 	if (!rc)
 		rc = index_put(&m->ids[kind], record->id, fresh);
 	if (!rc)

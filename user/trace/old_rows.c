@@ -12,7 +12,7 @@
 #include "trace/chunks.h"
 #include "trace/sql.h"
 
-#define ENDED_BEFORE_LOOKING 1024
+#define ENDED_BEFORE_SCAN 1024
 
 struct old_rows {
 	sqlite3 *db;
@@ -55,7 +55,7 @@ int old_rows_new(struct old_rows **ret, sqlite3 *db, struct error *err)
 	if (!o)
 		return error_set(err, -ENOMEM, "out of memory");
 	o->db = db;
-	o->wanted = ENDED_BEFORE_LOOKING;
+	o->wanted = ENDED_BEFORE_SCAN;
 	*ret = o;
 	return 0;
 }
@@ -77,7 +77,7 @@ void old_rows_put(struct old_rows *o, enum record_kind kind, const void *record)
 }
 
 /* Run one statement with one number as ?1. */
-static int run(struct old_rows *o, const char *sql, uint64_t number, struct error *err)
+static int run_with_number(struct old_rows *o, const char *sql, uint64_t number, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc, result = sql_prepare(o->db, &stmt, sql, err);
@@ -92,53 +92,53 @@ static int run(struct old_rows *o, const char *sql, uint64_t number, struct erro
 	return result;
 }
 
-static int look(struct old_rows *o, uint64_t time, struct error *err)
+static int delete_unreferenced(struct old_rows *o, uint64_t time, struct error *err)
 {
 	sqlite3_int64 left = 0;
 	int result = 0;
 
 	for (size_t i = 0; i < sizeof(deletes) / sizeof(deletes[0]) && result == 0; i++)
-		result = run(o, deletes[i], time, err);
+		result = run_with_number(o, deletes[i], time, err);
 	if (result == 0)
 		result = sql_int(o->db, "SELECT count(*) FROM thread", &left, err);
 	o->ended = 0;
-	o->wanted = ENDED_BEFORE_LOOKING + (uint64_t)left / 2;
+	o->wanted = ENDED_BEFORE_SCAN + (uint64_t)left / 2;
 	return result;
 }
 
 int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_t chunk,
 		    struct error *err)
 {
-	int result = run(o, "UPDATE host SET start = max(start, ?1)", start, err);
+	int result = run_with_number(o, "UPDATE host SET start = max(start, ?1)", start, err);
 
 	if (result == 0)
-		result = run(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
+		result = run_with_number(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
 	/* Reading from a checkpoint before the deleted chunks would need deleted records. */
 	if (result == 0)
-		result = run(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
+		result = run_with_number(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
 	if (result == 0)
-		result = run(o,
+		result = run_with_number(o,
 			     "DELETE FROM checkpoint WHERE base <> 0 AND ?1"
 			     " AND base NOT IN (SELECT id FROM checkpoint)",
 			     chunk, err);
 	if (result == 0)
-		result = run(o,
+		result = run_with_number(o,
 			     "INSERT OR REPLACE INTO info(host, key, value)"
 			     " SELECT id, '" CHUNKS_DROPPED "', printf('%d', ?1) FROM host",
 			     chunk, err);
 	if (result < 0 || o->ended < o->wanted)
 		return result;
-	return look(o, start > margin ? start - margin : 0, err);
+	return delete_unreferenced(o, start > margin ? start - margin : 0, err);
 }
 
 int old_rows_stacks(struct old_rows *o, uint64_t stack, uint64_t frame, uint64_t function,
 		    struct error *err)
 {
-	int result = run(o, "DELETE FROM chunk WHERE kind = 'stack' AND \"end\" <= ?1", stack, err);
+	int result = run_with_number(o, "DELETE FROM chunk WHERE kind = 'stack' AND \"end\" <= ?1", stack, err);
 
 	if (result == 0)
-		result = run(o, "DELETE FROM frame WHERE id <= ?1", frame, err);
+		result = run_with_number(o, "DELETE FROM frame WHERE id <= ?1", frame, err);
 	if (result == 0 && o->inlined)
-		result = run(o, "DELETE FROM inlined WHERE frame <= ?1", frame, err);
-	return result < 0 ? result : run(o, "DELETE FROM function WHERE id <= ?1", function, err);
+		result = run_with_number(o, "DELETE FROM inlined WHERE frame <= ?1", frame, err);
+	return result < 0 ? result : run_with_number(o, "DELETE FROM function WHERE id <= ?1", function, err);
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/cast.h"
+#include "trace/trace_lanes.h"
 #include "trace/schema.h"
 
 /*
@@ -26,7 +26,7 @@
 #define JOURNAL_MAGIC "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 #define JOURNAL_MAGIC_SIZE 8
 
-struct header {
+struct trace_header {
 	uint64_t page_size, pages, size; /* pages 0: unknown */
 	uint32_t application_id, version;
 };
@@ -36,7 +36,7 @@ static uint32_t big32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static int read_header(int fd, struct header *ret, const char *path, struct error *err)
+static int read_trace_header(int fd, struct trace_header *ret, const char *path, struct error *err)
 {
 	uint8_t bytes[HEADER_SIZE];
 	struct stat st;
@@ -51,7 +51,7 @@ static int read_header(int fd, struct header *ret, const char *path, struct erro
 		return error_errno(err, -errno, "cannot read %s", path);
 	if (got < HEADER_SIZE || memcmp(bytes, HEADER_MAGIC, sizeof(HEADER_MAGIC)))
 		return error_set(err, -EBADMSG, "%s is not a skein trace", path);
-	*ret = (struct header){
+	*ret = (struct trace_header){
 		.page_size = (uint64_t)bytes[16] << 8 | bytes[17],
 		.pages = big32(bytes + 24) == big32(bytes + 92) ? big32(bytes + 28) : 0,
 		.size = (uint64_t)st.st_size,
@@ -63,10 +63,10 @@ static int read_header(int fd, struct header *ret, const char *path, struct erro
 	return 0;
 }
 
-static int check_header(int fd, struct trace *t, const char *path, struct error *err)
+static int check_trace_header(int fd, struct trace *t, const char *path, struct error *err)
 {
-	struct header h = {0};
-	int result = read_header(fd, &h, path, err);
+	struct trace_header h = {0};
+	int result = read_trace_header(fd, &h, path, err);
 
 	if (result < 0)
 		return result;
@@ -83,7 +83,7 @@ static int check_header(int fd, struct trace *t, const char *path, struct error 
 }
 
 /* Open only a regular file, so that no FIFO blocks and no device is touched. */
-static int open_regular(const char *path, struct error *err)
+static int open_regular_trace(const char *path, struct error *err)
 {
 	struct stat st;
 	int fd, result = 0;
@@ -136,7 +136,7 @@ static int check_journal(int fd, int journal, const char *path, struct error *er
 	return 0;
 }
 
-static int explain_open(sqlite3 *db, int rc, const char *path, struct error *err)
+static int explain_trace_open(sqlite3 *db, int rc, const char *path, struct error *err)
 {
 	int result = sql_errno(db, rc);
 
@@ -160,14 +160,14 @@ static int explain_open(sqlite3 *db, int rc, const char *path, struct error *err
 }
 
 /* Read the schema; this takes the lock and rolls back the transaction of a killed recorder. */
-static int touch(sqlite3 *db, const char *path, struct error *err)
+static int read_trace_schema(sqlite3 *db, const char *path, struct error *err)
 {
 	int rc = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : explain_open(db, rc, path, err);
+	return rc == SQLITE_OK ? 0 : explain_trace_open(db, rc, path, err);
 }
 
-static int play_back(const char *real, const char *path, struct error *err)
+static int roll_back_journal(const char *real, const char *path, struct error *err)
 {
 	sqlite3 *db = NULL;
 	int rc, result;
@@ -177,7 +177,7 @@ static int play_back(const char *real, const char *path, struct error *err)
 			     NULL);
 	if (rc == SQLITE_OK)
 		sqlite3_extended_result_codes(db, 1);
-	result = rc == SQLITE_OK ? touch(db, path, err) : explain_open(db, rc, path, err);
+	result = rc == SQLITE_OK ? read_trace_schema(db, path, err) : explain_trace_open(db, rc, path, err);
 	sqlite3_close(db);
 	/*
 	 * -EBADMSG means that the schema is damaged, but the file has been rolled back
@@ -203,7 +203,7 @@ static int roll_back(int fd, const char *real, const char *path, struct error *e
 	if (pread(journal, &first, 1, 0) == 1 && first) {
 		result = check_journal(fd, journal, path, err);
 		if (result == 0)
-			result = play_back(real, path, err);
+			result = roll_back_journal(real, path, err);
 	}
 	close(journal);
 	return result;
@@ -270,7 +270,7 @@ static void restrict_connection(struct trace *t)
 	sqlite3_drop_modules(t->db, keep);
 }
 
-static bool is_ours(const char *name, enum storage *storage)
+static bool is_skein_table(const char *name, enum storage *storage)
 {
 	*storage = STORAGE_TABLE;
 	for (int k = 0; k < KIND_COUNT; k++) {
@@ -305,7 +305,7 @@ static int check_schema(struct trace *t, struct error *err)
 	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(stmt, 0);
 
-		if (!name || !is_ours(name, &storage))
+		if (!name || !is_skein_table(name, &storage))
 			continue;
 		found += storage == STORAGE_TABLE;
 		if (sqlite3_column_type(stmt, 1) == SQLITE_NULL ||
@@ -316,7 +316,7 @@ static int check_schema(struct trace *t, struct error *err)
 				t->path, name);
 	}
 	if (result == 0 && rc != SQLITE_DONE)
-		result = explain_open(t->db, rc, t->path, err);
+		result = explain_trace_open(t->db, rc, t->path, err);
 	if (result == 0 && !found)
 		result = error_set(err, -EBADMSG, "%s has no tables of skein", t->path);
 	sqlite3_finalize(stmt);
@@ -337,7 +337,7 @@ static int check_columns(struct trace *t, const char *table, struct error *err)
 					   "%s is no skein trace: its table '%.20s' has a column "
 					   "that is computed", t->path, table);
 	if (result == 0 && rc != SQLITE_DONE)
-		result = explain_open(t->db, rc, t->path, err);
+		result = explain_trace_open(t->db, rc, t->path, err);
 	sqlite3_finalize(stmt);
 	return result;
 }
@@ -355,7 +355,7 @@ static int check_tables(struct trace *t, struct error *err)
 	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		result = check_columns(t, (const char *)sqlite3_column_text(stmt, 0), err);
 	if (result == 0 && rc != SQLITE_DONE)
-		result = explain_open(t->db, rc, t->path, err);
+		result = explain_trace_open(t->db, rc, t->path, err);
 	sqlite3_finalize(stmt);
 	return result;
 }
@@ -402,7 +402,7 @@ static int count_steps(void *context)
 	return t->steps <= STEPS_EACH;
 }
 
-void trace_allow(struct trace *t, bool bounded)
+void trace_limit_steps(struct trace *t, bool bounded)
 {
 	t->steps = bounded && t->size ? STEPS_LEAST + STEPS_PER_BYTE * t->size : 0;
 }
@@ -428,7 +428,7 @@ uint64_t trace_stacks_max(const struct trace *t)
 	return t->size ? STACKS_LEAST + STACKS_PER_BYTE * t->size : UINT64_MAX;
 }
 
-static int open_database(struct trace *t, const char *real, struct error *err)
+static int open_trace_database(struct trace *t, const char *real, struct error *err)
 {
 	int rc, result;
 
@@ -436,13 +436,13 @@ static int open_database(struct trace *t, const char *real, struct error *err)
 			     SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
 			     NULL);
 	if (rc != SQLITE_OK)
-		return explain_open(t->db, rc, t->path, err);
+		return explain_trace_open(t->db, rc, t->path, err);
 	restrict_connection(t);
 	sqlite3_progress_handler(t->db, STEPS_EACH, count_steps, t);
-	trace_allow(t, true);
+	trace_limit_steps(t, true);
 	result = sql_exec(t->db, "PRAGMA cell_size_check=ON;PRAGMA mmap_size=0;", err);
 	if (result == 0)
-		result = touch(t->db, t->path, err);
+		result = read_trace_schema(t->db, t->path, err);
 	if (result == 0)
 		result = check_schema(t, err);
 	if (result == 0)
@@ -467,21 +467,21 @@ int trace_open(struct trace **ret, const char *path, struct error *err)
 		error_set(err, result, "out of memory");
 		goto out;
 	}
-	result = fd = open_regular(path, err);
+	result = fd = open_regular_trace(path, err);
 	if (result < 0)
 		goto out;
 	real = realpath(path, NULL);
 	result = real ? roll_back(fd, real, path, err)
 		      : error_errno(err, -errno, "cannot open %s", path);
 	if (result == 0)
-		result = check_header(fd, t, path, err);
+		result = check_trace_header(fd, t, path, err);
 	/*
 	 * Close before SQLite opens the file: closing a descriptor drops the process's POSIX locks
 	 * on it.
 	 */
 	close(fd);
 	if (result == 0)
-		result = open_database(t, real, err);
+		result = open_trace_database(t, real, err);
 out:
 	free(real);
 	if (result < 0)
@@ -511,7 +511,7 @@ void trace_close(struct trace *t)
 	if (!t)
 		return;
 	sqlite3_close(t->db);
-	cast_free(t->cast);
+	trace_lanes_free(t->trace_lanes);
 	free(t->path);
 	free(t);
 }

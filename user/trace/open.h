@@ -15,12 +15,12 @@ struct trace {
 	struct stream_damage damage; /* damage that queries have found */
 	bool truncated;		     /* the file is shorter than its header says */
 	uint64_t dense;		     /* chunk.id above which every missing chunk is a loss */
-	struct cast *cast;	     /* cache of cast_of(); NULL until first used */
+	struct trace_lanes *trace_lanes;	     /* cache of trace_lanes_of(); NULL until first used */
 	/* number of records that sources of this trace could not read */
 	uint64_t left_out;
 	/* Bytes of the file, which limit how much is read; 0: no limit (the writer's own trace). */
 	uint64_t size;
-	/* Remaining steps of SQLite's statements, see trace_allow(); 0: no limit. */
+	/* Remaining steps of SQLite's statements, see trace_limit_steps(); 0: no limit. */
 	uint64_t steps;
 };
 
@@ -39,7 +39,7 @@ uint64_t trace_stacks_max(const struct trace *t);
  * several times takes; above the limit, they fail like statements that find damage. false: no
  * limit.
  */
-void trace_allow(struct trace *t, bool bounded);
+void trace_limit_steps(struct trace *t, bool bounded);
 
 /* Return whether the file has that table, or that column of the table. */
 bool trace_has(const struct trace *t, const char *table, const char *column);

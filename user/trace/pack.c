@@ -10,7 +10,7 @@
 #define ZSTD_LEVEL 3
 #define BYTES_MIN 256
 
-static bool reserve(struct bytes *b, size_t extra)
+static bool reserve_bytes(struct bytes *b, size_t extra)
 {
 	size_t capacity = b->capacity ? b->capacity : BYTES_MIN;
 	uint8_t *bigger;
@@ -31,7 +31,7 @@ static bool reserve(struct bytes *b, size_t extra)
 
 void bytes_varint(struct bytes *b, uint64_t v)
 {
-	if (!reserve(b, VARINT_MAX))
+	if (!reserve_bytes(b, VARINT_MAX))
 		return;
 	for (; v >= 0x80; v >>= 7)
 		b->data[b->size++] = (uint8_t)(v | 0x80);
@@ -46,7 +46,7 @@ void bytes_zigzag(struct bytes *b, uint64_t difference)
 
 void bytes_add(struct bytes *b, const void *data, size_t size)
 {
-	if (!size || !reserve(b, size))
+	if (!size || !reserve_bytes(b, size))
 		return;
 	memcpy(b->data + b->size, data, size);
 	b->size += size;
@@ -58,21 +58,21 @@ void bytes_free(struct bytes *b)
 	*b = (struct bytes){0};
 }
 
-bool input_zigzag(struct input *in, uint64_t *ret)
+bool blob_reader_zigzag(struct blob_reader *in, uint64_t *ret)
 {
 	uint64_t v;
 
-	if (!input_varint(in, &v))
+	if (!blob_reader_varint(in, &v))
 		return false;
 	*ret = (v >> 1) ^ (0 - (v & 1));
 	return true;
 }
 
-bool input_part(struct input *in, uint64_t size, struct input *ret)
+bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *ret)
 {
 	if (size > (uint64_t)(in->end - in->at))
 		return false;
-	*ret = (struct input){in->at, in->at + size};
+	*ret = (struct blob_reader){in->at, in->at + size};
 	in->at += size;
 	return true;
 }
@@ -85,7 +85,7 @@ void packer_free(struct packer *p)
 	*p = (struct packer){0};
 }
 
-static int need_pack(struct packer *p)
+static int need_packer_context(struct packer *p)
 {
 	if (p->pack)
 		return 0;
@@ -101,7 +101,7 @@ int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *ret, str
 {
 	size_t packed;
 
-	if (raw->failed || need_pack(p) < 0 || !reserve(ret, ZSTD_compressBound(raw->size)))
+	if (raw->failed || need_packer_context(p) < 0 || !reserve_bytes(ret, ZSTD_compressBound(raw->size)))
 		return error_set(err, -ENOMEM, "out of memory");
 	packed = ZSTD_compress2(p->pack, ret->data + ret->size, ret->capacity - ret->size,
 				raw->data, raw->size);
@@ -111,7 +111,7 @@ int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *ret, str
 	return 0;
 }
 
-int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct input *ret)
+int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct blob_reader *ret)
 {
 	unsigned long long declared;
 	size_t raw;
@@ -125,11 +125,11 @@ int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, st
 	if (!p->unpack)
 		p->unpack = ZSTD_createDCtx();
 	p->buffer.size = 0;
-	if (!p->unpack || !reserve(&p->buffer, declared))
+	if (!p->unpack || !reserve_bytes(&p->buffer, declared))
 		return -ENOMEM;
 	raw = ZSTD_decompressDCtx(p->unpack, p->buffer.data, declared, data, size);
 	if (ZSTD_isError(raw) || raw != declared)
 		return -EBADMSG;
-	*ret = (struct input){p->buffer.data, p->buffer.data + raw};
+	*ret = (struct blob_reader){p->buffer.data, p->buffer.data + raw};
 	return 0;
 }

@@ -12,7 +12,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "trace/input.h"
+#include "trace/blob_reader.h"
 
 /* A buffer to write to. Zeroed memory is a valid empty buffer; after a failure it stays failed. */
 struct bytes {
@@ -27,10 +27,10 @@ void bytes_zigzag(struct bytes *b, uint64_t difference);
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_free(struct bytes *b);
 
-/* Read a signed difference in zigzag; see also input_varint(). */
-bool input_zigzag(struct input *in, uint64_t *ret);
+/* Read a signed difference in zigzag; see also blob_reader_varint(). */
+bool blob_reader_zigzag(struct blob_reader *in, uint64_t *ret);
 /* Set *ret to the next size bytes and skip them. */
-bool input_part(struct input *in, uint64_t size, struct input *ret);
+bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *ret);
 
 /* Working memory for packing and unpacking. Zeroed memory is ready for use. */
 struct packer {
@@ -48,6 +48,6 @@ int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *ret, str
  * Set *ret to the content of a frame, valid until the next use of p. -EBADMSG if it is damaged, or
  * would be larger than max bytes.
  */
-int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct input *ret);
+int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct blob_reader *ret);
 
 #endif

@@ -13,7 +13,7 @@
  * Time (ns) without a slice after which a CPU is not waited for any longer: it idles, one thread
  * runs on it, or it is gone. With the softlockup detector, every CPU switches every 4 s.
  */
-#define PATIENCE_NS 10000000000ULL
+#define CPU_TIMEOUT_NS 10000000000ULL
 /*
  * Maximum number of runs kept in memory while waiting for CPUs; with more, the finest levels are
  * not rendered any longer.
@@ -27,7 +27,7 @@
 #define REFUSED_MAX 10u /* the longest pause is 1 << REFUSED_MAX = 1,024 blocks */
 #define FIRST_SLOTS 4u	/* blocks of level 0 before the rate of records is known */
 #define DEAD_MAX 512u	/* maximum number of lanes of dead threads in memory */
-#define RECENT (1u << TOWER_STEP)
+#define RECENT (1u << LEVEL_STEP)
 /*
  * A level in which the whole recording has fewer than NARROW_CELLS cells is rarely viewed. It is
  * stored only if rendering would take long: if the block has NARROW_TIMES as many records as other
@@ -49,7 +49,7 @@ int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
 	for (unsigned int i = 0; i < PYRAMID_LEVELS; i++)
 		for (unsigned int cpu = 0; cpu < 2; cpu++)
 			if (i >= SWITCHED_LEVELS)
-				p->kept[cpu][i] = (struct kept){.end = UINT64_MAX, .on = true};
+				p->kept[cpu][i] = (struct kept_blocks){.end = UINT64_MAX, .on = true};
 	*ret = p;
 	return 0;
 }
@@ -59,12 +59,12 @@ void pyramid_set(struct pyramid *p, const struct pyramid_options *options)
 	p->options = *options;
 }
 
-static void free_lane(struct pyramid_lane *l)
+static void free_pyramid_lane(struct pyramid_lane *l)
 {
-	tower_free(&l->tower);
-	for (unsigned int i = 0; i < l->strip_count; i++)
-		strip_free(&l->strips[i]);
-	free(l->strips);
+	lane_levels_free(&l->levels);
+	for (unsigned int i = 0; i < l->level_runs_count; i++)
+		cell_runs_free(&l->level_runs[i]);
+	free(l->level_runs);
 	free(l);
 }
 
@@ -73,7 +73,7 @@ void pyramid_free(struct pyramid *p)
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->lanes.count; i++)
-		free_lane(p->lanes.items[i]);
+		free_pyramid_lane(p->lanes.items[i]);
 	for (unsigned int i = 0; i < PYRAMID_LEVELS; i++)
 		vector_free(&p->counts[i]);
 	vector_free(&p->lanes);
@@ -83,20 +83,20 @@ void pyramid_free(struct pyramid *p)
 	free(p);
 }
 
-static int no_memory(struct error *err)
+static int pyramid_no_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-static int need_strip(struct pyramid_lane *l, unsigned int level)
+static int need_level_runs(struct pyramid_lane *l, unsigned int level)
 {
-	struct strip *bigger = realloc(l->strips, sizeof(*bigger) * (level + 1));
+	struct cell_runs *bigger = realloc(l->level_runs, sizeof(*bigger) * (level + 1));
 
 	if (!bigger)
 		return -ENOMEM;
-	memset(bigger + l->strip_count, 0, sizeof(*bigger) * (level + 1 - l->strip_count));
-	l->strips = bigger;
-	l->strip_count = (uint8_t)(level + 1);
+	memset(bigger + l->level_runs_count, 0, sizeof(*bigger) * (level + 1 - l->level_runs_count));
+	l->level_runs = bigger;
+	l->level_runs_count = (uint8_t)(level + 1);
 	return 0;
 }
 
@@ -104,11 +104,11 @@ static int need_strip(struct pyramid_lane *l, unsigned int level)
  * Keep the complete cells of a level in the blocks that are kept; other cells serve only to compute
  * those of the level above.
  */
-static int keep_cells(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+static int keep_level_cells(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
 		      const struct cell *cell)
 {
 	struct pyramid_lane *l = (struct pyramid_lane *)t;
-	const struct kept *k = &l->kept[level];
+	const struct kept_blocks *k = &l->kept[level];
 	unsigned int shift = pyramid_shift(level);
 	uint64_t from = k->first >> shift, to = k->end >> shift;
 
@@ -120,14 +120,14 @@ static int keep_cells(struct tower *t, unsigned int level, uint64_t first, uint6
 		return 0;
 	if (count > to - first)
 		count = to - first;
-	if (level >= l->strip_count && need_strip(l, level) < 0)
+	if (level >= l->level_runs_count && need_level_runs(l, level) < 0)
 		return -ENOMEM;
-	return strip_add(&l->strips[level], first, count, cell);
+	return cell_runs_add(&l->level_runs[level], first, count, cell);
 }
 
-static struct pyramid_lane *add_lane(struct pyramid *p, uint64_t id)
+static struct pyramid_lane *add_pyramid_lane(struct pyramid *p, uint64_t id)
 {
-	static const struct tower_events events = {keep_cells};
+	static const struct lane_levels_events events = {keep_level_cells};
 	struct pyramid_lane *l = calloc(1, sizeof(*l));
 	size_t at = p->lanes.count;
 
@@ -138,9 +138,9 @@ static struct pyramid_lane *add_lane(struct pyramid *p, uint64_t id)
 		goto fail;
 	}
 	l->id = id;
-	l->tower.shift = PYRAMID_SHIFT;
-	l->tower.top = PYRAMID_LEVELS - 1;
-	l->tower.events = &events;
+	l->levels.shift = PYRAMID_SHIFT;
+	l->levels.top = PYRAMID_LEVELS - 1;
+	l->levels.events = &events;
 	l->kept = p->kept[0];
 	p->sorted = p->sorted && (!at || p->lanes.items[at - 1]->id < id);
 	return l;
@@ -149,19 +149,19 @@ fail:
 	return NULL;
 }
 
-static struct pyramid_lane *need_lane(struct pyramid *p, uint64_t id)
+static struct pyramid_lane *need_pyramid_lane(struct pyramid *p, uint64_t id)
 {
 	uint32_t at = index_get(&p->index, id);
 
-	return at == INDEX_NONE ? add_lane(p, id) : p->lanes.items[at];
+	return at == INDEX_NONE ? add_pyramid_lane(p, id) : p->lanes.items[at];
 }
 
 int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err)
 {
-	struct pyramid_lane *l = need_lane(p, lane);
+	struct pyramid_lane *l = need_pyramid_lane(p, lane);
 
 	if (!l)
-		return no_memory(err);
+		return pyramid_no_memory(err);
 	l->cpu = true;
 	l->kept = p->kept[1];
 	return 0;
@@ -170,7 +170,7 @@ int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err)
 /*
  * Return the finest level that is kept at some time of the range. The highest level is always kept.
  */
-static unsigned int finest(const struct kept *kept, uint64_t time, uint64_t end)
+static unsigned int finest_kept_level(const struct kept_blocks *kept, uint64_t time, uint64_t end)
 {
 	unsigned int level = 0;
 
@@ -181,20 +181,20 @@ static unsigned int finest(const struct kept *kept, uint64_t time, uint64_t end)
 
 int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *err)
 {
-	struct pyramid_lane *l = need_lane(p, s->lane);
+	struct pyramid_lane *l = need_pyramid_lane(p, s->lane);
 
 	if (!l)
-		return no_memory(err);
-	if (s->end > p->painted)
-		p->painted = s->end;
+		return pyramid_no_memory(err);
+	if (s->end > p->last_end)
+		p->last_end = s->end;
 	l->dead = false;
-	if (tower_paint(&l->tower, finest(l->kept, s->time, s->end), s->time, s->end,
-			mix_key(s->state, s->wait), l->cpu ? s->thread : 0) < 0)
-		return no_memory(err);
+	if (lane_levels_add(&l->levels, finest_kept_level(l->kept, s->time, s->end), s->time, s->end,
+			cell_state_key(s->state, s->wait), l->cpu ? s->thread : 0) < 0)
+		return pyramid_no_memory(err);
 	return 0;
 }
 
-static int compare_lanes(const void *a, const void *b)
+static int compare_pyramid_lanes(const void *a, const void *b)
 {
 	uint64_t x = (*(struct pyramid_lane *const *)a)->id;
 	uint64_t y = (*(struct pyramid_lane *const *)b)->id;
@@ -207,15 +207,15 @@ static int index_lanes(struct pyramid *p, struct error *err)
 	index_free(&p->index);
 	for (size_t i = 0; i < p->lanes.count; i++)
 		if (index_put(&p->index, p->lanes.items[i]->id, (uint32_t)i) < 0)
-			return no_memory(err);
+			return pyramid_no_memory(err);
 	return 0;
 }
 
-static int sort_lanes(struct pyramid *p, struct error *err)
+static int sort_pyramid_lanes(struct pyramid *p, struct error *err)
 {
 	if (p->sorted)
 		return 0;
-	qsort(p->lanes.items, p->lanes.count, sizeof(*p->lanes.items), compare_lanes);
+	qsort(p->lanes.items, p->lanes.count, sizeof(*p->lanes.items), compare_pyramid_lanes);
 	p->sorted = true;
 	return index_lanes(p, err);
 }
@@ -233,8 +233,8 @@ static int mark_dead(struct pyramid *p, struct error *err)
 		if (l->cpu || l->dead || (at < p->open.count && p->open.items[at].lane == l->id))
 			continue;
 		l->dead = true;
-		if (tower_close(&l->tower, PYRAMID_LEVELS - 1) < 0)
-			return no_memory(err);
+		if (lane_levels_close(&l->levels, PYRAMID_LEVELS - 1) < 0)
+			return pyramid_no_memory(err);
 	}
 	return 0;
 }
@@ -249,23 +249,23 @@ static uint64_t block_at(unsigned int level, uint64_t time)
 	return time >> (pyramid_shift(level) + BLOCK_SHIFT);
 }
 
-static bool is_empty(const struct pyramid_lane *l)
+static bool is_lane_empty(const struct pyramid_lane *l)
 {
-	for (unsigned int i = 0; i < l->strip_count; i++)
-		if (l->strips[i].count)
+	for (unsigned int i = 0; i < l->level_runs_count; i++)
+		if (l->level_runs[i].count)
 			return false;
 	return true;
 }
 
-static int forget_dead(struct pyramid *p, struct error *err)
+static int free_dead_lanes(struct pyramid *p, struct error *err)
 {
 	size_t kept = 0, count = p->lanes.count;
 
 	for (size_t i = 0; i < count; i++) {
 		struct pyramid_lane *l = p->lanes.items[i];
 
-		if (l->buried || (l->dead && is_empty(l)))
-			free_lane(l);
+		if (l->stored_early || (l->dead && is_lane_empty(l)))
+			free_pyramid_lane(l);
 		else
 			p->lanes.items[kept++] = l;
 	}
@@ -277,7 +277,7 @@ static int forget_dead(struct pyramid *p, struct error *err)
  * Store the cells of lanes of dead threads before their blocks are complete, so that short-lived
  * threads do not accumulate in memory.
  */
-static int bury_dead(struct pyramid *p, struct error *err)
+static int store_dead_lanes(struct pyramid *p, struct error *err)
 {
 	uint64_t start = (p->slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);
 	size_t dead = 0;
@@ -286,11 +286,11 @@ static int bury_dead(struct pyramid *p, struct error *err)
 	for (size_t i = 0; i < p->lanes.count; i++) {
 		struct pyramid_lane *l = p->lanes.items[i];
 
-		l->buried = l->dead && l->tower.at <= start;
-		dead += l->buried;
+		l->stored_early = l->dead && l->levels.at <= start;
+		dead += l->stored_early;
 	}
 	for (size_t i = 0; dead <= DEAD_MAX && i < p->lanes.count; i++)
-		p->lanes.items[i]->buried = false;
+		p->lanes.items[i]->stored_early = false;
 	for (unsigned int level = 0; dead > DEAD_MAX && level < PYRAMID_LEVELS; level++)
 		for (size_t i = 0; result == 0 && i < p->counts[level].count; i++) {
 			struct block_count *c = &p->counts[level].items[i];
@@ -300,42 +300,42 @@ static int bury_dead(struct pyramid *p, struct error *err)
 					  .time = block_start(level, c->block),
 					  .end = block_start(level, c->block + 1),
 					  .settled = UINT64_MAX};
-			bool told;
+			bool any_stored;
 
-			result = block_bury(p, &b, &told, err);
-			c->dead = c->dead || told;
+			result = block_store_dead_rows(p, &b, &any_stored, err);
+			c->dead = c->dead || any_stored;
 		}
-	return result < 0 ? result : forget_dead(p, err);
+	return result < 0 ? result : free_dead_lanes(p, err);
 }
 
 /* Update p->open, once for all blocks that have become complete. */
-static int sweep(struct pyramid *p, const struct states *s, struct error *err)
+static int update_open(struct pyramid *p, const struct states *s, struct error *err)
 {
 	int result;
 
-	if (p->swept)
+	if (p->open_is_current)
 		return 0;
 	p->open.count = 0;
 	if (s && states_each(s, open_list_add, &p->open) < 0)
-		return no_memory(err);
-	result = sort_lanes(p, err);
+		return pyramid_no_memory(err);
+	result = sort_pyramid_lanes(p, err);
 	if (result == 0 && open_list_sort(&p->open) < 0)
-		result = no_memory(err);
+		result = pyramid_no_memory(err);
 	if (result == 0)
 		result = mark_dead(p, err);
-	p->swept = result == 0;
+	p->open_is_current = result == 0;
 	return result;
 }
 
 /* Return the start (ns) of the first block of a level in which nothing was rendered yet. */
 static uint64_t next_start(const struct pyramid *p, unsigned int level)
 {
-	uint64_t time = p->order > p->painted ? p->order : p->painted;
+	uint64_t time = p->order > p->last_end ? p->order : p->last_end;
 
 	return block_start(level, block_at(level, time) + 1);
 }
 
-static void switch_off(struct pyramid *p, struct kept *k, unsigned int level)
+static void switch_level_off(struct pyramid *p, struct kept_blocks *k, unsigned int level)
 {
 	if (!k->on)
 		return;
@@ -344,7 +344,7 @@ static void switch_off(struct pyramid *p, struct kept *k, unsigned int level)
 }
 
 /* Keep the cells of a level again, but not before all blocks kept earlier are done. */
-static void switch_on(struct pyramid *p, struct kept *k, unsigned int level)
+static void switch_level_on(struct pyramid *p, struct kept_blocks *k, unsigned int level)
 {
 	if (k->on || block_at(level, p->order) < k->resume ||
 	    (p->counts[level].count &&
@@ -373,10 +373,10 @@ static void choose_levels(struct pyramid *p)
 
 		for (unsigned int cpu = 0; cpu < 2; cpu++)
 			if (enough)
-				switch_on(p, &p->kept[cpu][level], level);
+				switch_level_on(p, &p->kept[cpu][level], level);
 			else if (few)
-				switch_off(p, &p->kept[cpu][level], level);
-		expected <<= TOWER_STEP;
+				switch_level_off(p, &p->kept[cpu][level], level);
+		expected <<= LEVEL_STEP;
 	}
 }
 
@@ -384,7 +384,7 @@ static void choose_levels(struct pyramid *p)
  * Pause a level whose block took too many bytes, each time for twice as many blocks. Coarse levels
  * never pause, because their blocks save a reader the most records.
  */
-static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool stored)
+static void pause_refused_level(struct pyramid *p, const struct block *b, struct kept_blocks *k, bool stored)
 {
 	if (stored || b->level > SUSPENDED_LEVELS) {
 		k->refused = 0;
@@ -392,45 +392,45 @@ static void judge(struct pyramid *p, const struct block *b, struct kept *k, bool
 	}
 	if (k->refused < REFUSED_MAX)
 		k->refused++;
-	switch_off(p, k, b->level);
+	switch_level_off(p, k, b->level);
 	k->resume = block_at(b->level, p->order) + (1ULL << k->refused);
 }
 
 /* Return the minimum number of records for which a block is stored. */
-static uint64_t wanted(const struct pyramid *p, const struct block *b)
+static uint64_t min_block_records(const struct pyramid *p, const struct block *b)
 {
 	uint64_t start = (p->first_slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);
 	bool narrow = p->finished && b->time <= start &&
-		      (p->painted - start) >> pyramid_shift(b->level) < NARROW_CELLS;
+		      (p->last_end - start) >> pyramid_shift(b->level) < NARROW_CELLS;
 
 	return p->options.records * (narrow ? NARROW_TIMES : 1);
 }
 
-static int make_pieces(struct pyramid *p, const struct states *s, const struct block *b, bool cpu,
+static int store_rows_of_kind(struct pyramid *p, const struct states *s, const struct block *b, bool cpu,
 		       bool *stored, struct error *err)
 {
-	struct kept *k = &p->kept[cpu][b->level];
+	struct kept_blocks *k = &p->kept[cpu][b->level];
 	int result;
 
 	*stored = false;
-	if (b->records < wanted(p, b) || b->time < k->first || b->end > k->end)
+	if (b->records < min_block_records(p, b) || b->time < k->first || b->end > k->end)
 		return 0;
-	result = sweep(p, s, err);
+	result = update_open(p, s, err);
 	if (result == 0)
-		result = block_make(p, b, cpu ? LANE_CPU : LANE_THREAD, stored, err);
+		result = block_store_rows(p, b, cpu ? LANE_CPU : LANE_THREAD, stored, err);
 	if (result == 0)
-		judge(p, b, k, *stored);
+		pause_refused_level(p, b, k, *stored);
 	return result;
 }
 
-static int make_block(struct pyramid *p, const struct states *s, const struct block *b, bool dead,
+static int store_block(struct pyramid *p, const struct states *s, const struct block *b, bool dead,
 		      struct error *err)
 {
 	bool stored;
-	int result = make_pieces(p, s, b, true, &stored, err);
+	int result = store_rows_of_kind(p, s, b, true, &stored, err);
 
 	if (result == 0)
-		result = make_pieces(p, s, b, false, &stored, err);
+		result = store_rows_of_kind(p, s, b, false, &stored, err);
 	if (result == 0 && dead && !stored)
 		result = p->events.drop(p->events.context, b->level, b->time, err);
 	return result;
@@ -443,21 +443,21 @@ static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
 	for (size_t i = 0; i < p->lanes.count; i++) {
 		struct pyramid_lane *l = p->lanes.items[i];
 
-		if (level >= l->strip_count)
+		if (level >= l->level_runs_count)
 			continue;
-		strip_drop(&l->strips[level], below);
-		left += l->strips[level].count;
+		cell_runs_drop(&l->level_runs[level], below);
+		left += l->level_runs[level].count;
 	}
 	return left;
 }
 
 /* Store the first block of a level if it is complete, set *ready, and remove the block. */
-static int next_block(struct pyramid *p, const struct states *s, unsigned int level,
+static int store_next_block(struct pyramid *p, const struct states *s, unsigned int level,
 		      uint64_t settled, bool *ready, struct error *err)
 {
 	struct block_count *first = p->counts[level].items;
 	struct block b = {.level = level};
-	uint64_t patient = p->order > PATIENCE_NS ? p->order - PATIENCE_NS : 0;
+	uint64_t timeout = p->order > CPU_TIMEOUT_NS ? p->order - CPU_TIMEOUT_NS : 0;
 	int result;
 
 	*ready = false;
@@ -468,28 +468,28 @@ static int next_block(struct pyramid *p, const struct states *s, unsigned int le
 	b.time = block_start(level, b.number);
 	b.end = block_start(level, b.number + 1);
 	b.settled = settled;
-	if (!p->finished && b.end > settled && b.end > patient)
+	if (!p->finished && b.end > settled && b.end > timeout)
 		return 0;
 	*ready = true;
-	result = make_block(p, s, &b, first->dead, err);
+	result = store_block(p, s, &b, first->dead, err);
 	drop_cells(p, level, (b.number + 1) << BLOCK_SHIFT);
 	memmove(first, first + 1, sizeof(*first) * --p->counts[level].count);
 	return result;
 }
 
-static int make_blocks(struct pyramid *p, const struct states *s, uint64_t settled,
+static int store_complete_blocks(struct pyramid *p, const struct states *s, uint64_t settled,
 		       struct error *err)
 {
 	int result = 0;
 	bool ready;
 
-	p->swept = false;
+	p->open_is_current = false;
 	for (unsigned int level = 0; result == 0 && level < PYRAMID_LEVELS; level++)
 		do
-			result = next_block(p, s, level, settled, &ready, err);
+			result = store_next_block(p, s, level, settled, &ready, err);
 		while (result == 0 && ready);
-	if (result == 0 && p->swept && !p->finished)
-		result = bury_dead(p, err);
+	if (result == 0 && p->open_is_current && !p->finished)
+		result = store_dead_lanes(p, err);
 	return result;
 }
 
@@ -519,19 +519,19 @@ static void limit_runs(struct pyramid *p)
 static int count_slot(struct pyramid *p, struct error *err)
 {
 	for (unsigned int level = 0; level < PYRAMID_LEVELS; level++) {
-		uint64_t block = (p->slot - 1) >> (TOWER_STEP * level);
+		uint64_t block = (p->slot - 1) >> (LEVEL_STEP * level);
 		size_t count = p->counts[level].count;
 
 		if (count && p->counts[level].items[count - 1].block == block)
 			p->counts[level].items[count - 1].records += p->slot_records;
 		else if (vector_push(&p->counts[level],
 				     ((struct block_count){block, p->slot_records, false})) < 0)
-			return no_memory(err);
+			return pyramid_no_memory(err);
 	}
 	return 0;
 }
 
-static void turn_slot(struct pyramid *p, uint64_t slot)
+static void set_slot(struct pyramid *p, uint64_t slot)
 {
 	for (uint64_t i = p->slot; i < slot && i < p->slot + RECENT; i++)
 		p->recent[i % RECENT] = i == p->slot ? p->slot_records : 0;
@@ -539,7 +539,7 @@ static void turn_slot(struct pyramid *p, uint64_t slot)
 	p->slot_records = 0;
 }
 
-static int advance(struct pyramid *p, const struct states *s, uint64_t time, uint64_t slot,
+static int begin_slot(struct pyramid *p, const struct states *s, uint64_t time, uint64_t slot,
 		   struct error *err)
 {
 	uint64_t settled = states_settled(s);
@@ -547,10 +547,10 @@ static int advance(struct pyramid *p, const struct states *s, uint64_t time, uin
 
 	if (result < 0)
 		return result;
-	turn_slot(p, slot);
+	set_slot(p, slot);
 	p->order = time;
 	choose_levels(p);
-	result = make_blocks(p, s, settled < time ? settled : time, err);
+	result = store_complete_blocks(p, s, settled < time ? settled : time, err);
 	if (result == 0)
 		limit_runs(p);
 	return result;
@@ -564,7 +564,7 @@ int pyramid_record(struct pyramid *p, const struct states *s, uint64_t time, str
 	if (!p->slot)
 		p->slot = p->first_slot = slot;
 	else if (slot > p->slot)
-		result = advance(p, s, time, slot, err);
+		result = begin_slot(p, s, time, slot, err);
 	p->slot_records++;
 	return result;
 }
@@ -577,5 +577,5 @@ int pyramid_finish(struct pyramid *p, struct error *err)
 		return 0;
 	result = count_slot(p, err);
 	p->finished = true;
-	return result < 0 ? result : make_blocks(p, NULL, UINT64_MAX, err);
+	return result < 0 ? result : store_complete_blocks(p, NULL, UINT64_MAX, err);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Write the zoom pyramid: downsample all lanes at all levels to cells, block by block. Blocks worth
- * storing are passed to pyramid_events.piece; a reader renders all other blocks from the records at
+ * storing are passed to pyramid_events.row; a reader renders all other blocks from the records at
  * little cost. See docs/design.md, section 5.
  */
 #ifndef SKEIN_TRACE_PYRAMID_H
 #define SKEIN_TRACE_PYRAMID_H
 
 #include "analyze/states.h"
-#include "trace/piece.h"
-#include "trace/tower.h"
+#include "trace/pyramid_row.h"
+#include "trace/lane_levels.h"
 
 #define PYRAMID_SHIFT 16   /* cells of level 0 are 65.536 us */
 #define PYRAMID_LEVELS 19u /* a block of the highest level is 146 years long */
@@ -19,18 +19,18 @@ struct pyramid_options {
 	/*
 	 * The rows of a block are stored if they take no more than one byte per this many records.
 	 * Rows of CPU lanes, which are few and always shown, and rows of coarse levels, which save
-	 * a reader many records, may take PYRAMID_DEAR times as much. 0: rows are always stored.
+	 * a reader many records, may take PYRAMID_WORTHY_FACTOR times as much. 0: rows are always stored.
 	 */
 	uint64_t records_per_byte;
 };
 
 #define PYRAMID_DEFAULTS ((struct pyramid_options){65536, 8})
-#define PYRAMID_DEAR 4u
+#define PYRAMID_WORTHY_FACTOR 4u
 #define PYRAMID_COARSE 3u /* coarse levels start here */
 
 static inline unsigned int pyramid_shift(unsigned int level)
 {
-	return PYRAMID_SHIFT + TOWER_STEP * level;
+	return PYRAMID_SHIFT + LEVEL_STEP * level;
 }
 
 /*
@@ -39,7 +39,7 @@ static inline unsigned int pyramid_shift(unsigned int level)
  * exist in that time, or its thread had ended before the block was complete and the lane is in a
  * row with dead set.
  */
-struct pyramid_piece {
+struct pyramid_row {
 	unsigned int level;
 	uint64_t time, end; /* start and end of the block, ns */
 	enum lane_kind kind;
@@ -55,8 +55,8 @@ struct pyramid_piece {
 };
 
 struct pyramid_events {
-	/* Store a row; piece->data is valid during the call only. Return 0 or a negative errno. */
-	int (*piece)(void *context, const struct pyramid_piece *piece, struct error *err);
+	/* Store a row; row->data is valid during the call only. Return 0 or a negative errno. */
+	int (*row)(void *context, const struct pyramid_row *row, struct error *err);
 	/*
 	 * Called when the block at a time is not stored: delete its rows of dead lanes that were
 	 * stored before.

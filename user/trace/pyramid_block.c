@@ -15,19 +15,19 @@ void block_maker_free(struct block_maker *m)
 	bytes_free(&m->scratch);
 	bytes_free(&m->blob);
 	vector_free(&m->runs);
-	vector_free(&m->pieces);
+	vector_free(&m->rows);
 }
 
-static int no_memory(struct error *err)
+static int block_no_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
 /* Copy the sums so far of the cell that is still open at this level. */
-static int take_open(struct tower *tail, const struct tower *t, const struct block *b)
+static int copy_open_cell(struct lane_levels *tail, const struct lane_levels *t, const struct block *b)
 {
 	uint64_t cell;
-	struct mix m = {0};
+	struct cell_sums m = {0};
 	int result;
 
 	if (!t || !t->at)
@@ -36,22 +36,22 @@ static int take_open(struct tower *tail, const struct tower *t, const struct blo
 	cell = (t->at - 1) >> tail->shift;
 	if (cell >> BLOCK_SHIFT != b->number)
 		return 0;
-	result = tower_open_mix(t, b->level, cell, &m);
-	if (result == 0 && m.told) {
+	result = lane_levels_open_sums(t, b->level, cell, &m);
+	if (result == 0 && m.total) {
 		tail->levels = calloc(1, sizeof(*tail->levels));
 		result = tail->levels ? 0 : -ENOMEM;
 	}
-	if (result < 0 || !m.told) {
-		mix_free(&m);
+	if (result < 0 || !m.total) {
+		cell_sums_free(&m);
 		return result;
 	}
 	tail->count = 1;
 	tail->levels->open = cell;
-	tail->levels->mix = m;
+	tail->levels->sums = m;
 	return 0;
 }
 
-static int paint_open(struct tower *t, const struct block *b, const struct stretch *open,
+static int add_open_stretches(struct lane_levels *t, const struct block *b, const struct stretch *open,
 		      size_t count)
 {
 	uint64_t end, from;
@@ -67,7 +67,7 @@ static int paint_open(struct tower *t, const struct block *b, const struct stret
 		if (end > b->end)
 			end = b->end;
 		if (from < end)
-			result = tower_paint(t, 0, from, end, mix_key(open[i].state, open[i].wait),
+			result = lane_levels_add(t, 0, from, end, cell_state_key(open[i].state, open[i].wait),
 					     0);
 	}
 	return result;
@@ -75,38 +75,38 @@ static int paint_open(struct tower *t, const struct block *b, const struct stret
 
 /* The cells of a block after the last complete cell of a lane. */
 struct tail {
-	struct tower tower; /* must be first: callbacks cast the tower to the tail */
-	struct strip strip;
+	struct lane_levels levels; /* must be first: callbacks cast the tower to the tail */
+	struct cell_runs runs;
 };
 
-static int add_cells(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+static int add_tail_cells(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
 		     const struct cell *cell)
 {
 	(void)level;
-	return strip_add(&((struct tail *)t)->strip, first, count, cell);
+	return cell_runs_add(&((struct tail *)t)->runs, first, count, cell);
 }
 
-static int add_tail(struct block_maker *m, const struct block *b, const struct tower *t,
+static int add_lane_tail(struct block_maker *m, const struct block *b, const struct lane_levels *t,
 		    const struct stretch *open, size_t count)
 {
-	static const struct tower_events events = {add_cells};
+	static const struct lane_levels_events events = {add_tail_cells};
 	struct tail tail = {
-		.tower = {.events = &events, .shift = (uint8_t)pyramid_shift(b->level)}};
+		.levels = {.events = &events, .shift = (uint8_t)pyramid_shift(b->level)}};
 	uint64_t first = b->number << BLOCK_SHIFT;
-	int result = take_open(&tail.tower, t, b);
+	int result = copy_open_cell(&tail.levels, t, b);
 
 	if (result == 0)
-		result = paint_open(&tail.tower, b, open, count);
+		result = add_open_stretches(&tail.levels, b, open, count);
 	if (result == 0)
-		result = tower_close(&tail.tower, 0);
+		result = lane_levels_close(&tail.levels, 0);
 	if (result == 0)
-		result = strip_copy(&tail.strip, first, first + BLOCK_CELLS, &m->runs);
-	tower_free(&tail.tower);
-	strip_free(&tail.strip);
+		result = cell_runs_copy(&tail.runs, first, first + BLOCK_CELLS, &m->runs);
+	lane_levels_free(&tail.levels);
+	cell_runs_free(&tail.runs);
 	return result;
 }
 
-static bool may_run(uint64_t state)
+static bool may_have_run(uint64_t state)
 {
 	return state == STATE_RUNNABLE || state == STATE_PREEMPTED || state == STATE_RUNNING ||
 	       state == STATE_UNKNOWN || state == STATE_NONE;
@@ -116,26 +116,26 @@ static bool may_run(uint64_t state)
  * Return whether the lane's state is uncertain, because the thread may have run on a CPU that was
  * not waited for.
  */
-static bool is_untold(const struct block *b, const struct pyramid_lane *l,
+static bool is_uncertain(const struct block *b, const struct pyramid_lane *l,
 		      const struct stretch *open, size_t count)
 {
 	bool uncertain = false;
 
-	if (b->settled >= b->end || (l && l->tower.at >= b->end))
+	if (b->settled >= b->end || (l && l->levels.at >= b->end))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		uncertain = uncertain || (may_run(open[i].state) && open[i].time < b->end);
+		uncertain = uncertain || (may_have_run(open[i].state) && open[i].time < b->end);
 	return uncertain || (l && l->cpu);
 }
 
-static int close_piece(struct block_maker *m, struct error *err)
+static int encode_lanes(struct block_maker *m, struct error *err)
 {
-	struct finished_piece done = {.at = m->blob.size};
+	struct encoded_row done = {.at = m->blob.size};
 	int result;
 
 	for (unsigned int i = 0; i < m->count; i++)
 		m->lanes[i].runs = m->runs.items + m->first_run[i];
-	result = piece_encode(&m->packer, &m->scratch, m->lanes, m->count, &m->blob, err);
+	result = pyramid_row_encode(&m->packer, &m->scratch, m->lanes, m->count, &m->blob, err);
 	if (result < 0)
 		return result;
 	done.size = m->blob.size - done.at;
@@ -143,40 +143,40 @@ static int close_piece(struct block_maker *m, struct error *err)
 	done.last = m->count ? m->lanes[m->count - 1].id : 0;
 	m->count = 0;
 	m->runs.count = 0;
-	return vector_push(&m->pieces, done) < 0 ? no_memory(err) : 0;
+	return vector_push(&m->rows, done) < 0 ? block_no_memory(err) : 0;
 }
 
-static int make_lane(struct pyramid *p, const struct block *b, struct pyramid_lane *l,
+static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyramid_lane *l,
 		     const struct stretch *open, size_t count, struct error *err)
 {
 	struct block_maker *m = &p->maker;
-	struct tower *t = l ? &l->tower : NULL;
+	struct lane_levels *t = l ? &l->levels : NULL;
 	size_t first = m->runs.count;
-	bool untold = is_untold(b, l, open, count);
+	bool lane_uncertain = is_uncertain(b, l, open, count);
 	int result = 0;
 
-	if (!untold && t)
-		result = tower_close_stale(t, b->level);
-	if (result == 0 && !untold && l && b->level < l->strip_count)
-		result = strip_copy(&l->strips[b->level], b->number << BLOCK_SHIFT,
+	if (!lane_uncertain && t)
+		result = lane_levels_close_stale(t, b->level);
+	if (result == 0 && !lane_uncertain && l && b->level < l->level_runs_count)
+		result = cell_runs_copy(&l->level_runs[b->level], b->number << BLOCK_SHIFT,
 				    (b->number + 1) << BLOCK_SHIFT, &m->runs);
-	if (result == 0 && !untold)
-		result = add_tail(m, b, t, open, count);
+	if (result == 0 && !lane_uncertain)
+		result = add_lane_tail(m, b, t, open, count);
 	if (result < 0)
-		return no_memory(err);
-	if (first == m->runs.count && !untold)
+		return block_no_memory(err);
+	if (first == m->runs.count && !lane_uncertain)
 		return 0;
-	m->lanes[m->count] = (struct piece_lane){
-		.id = l ? l->id : open->lane, .untold = untold, .count = m->runs.count - first};
+	m->lanes[m->count] = (struct pyramid_row_lane){
+		.id = l ? l->id : open->lane, .uncertain = lane_uncertain, .count = m->runs.count - first};
 	m->first_run[m->count++] = first;
-	return m->count == m->limit ? close_piece(m, err) : 0;
+	return m->count == m->limit ? encode_lanes(m, err) : 0;
 }
 
 /*
  * Make the cells of all lanes in order of their ids: of lanes with cells, with open stretches, or
  * with both.
  */
-static int make_lanes(struct pyramid *p, const struct block *b, bool cpus, struct error *err)
+static int add_lanes_of_kind(struct pyramid *p, const struct block *b, bool cpus, struct error *err)
 {
 	size_t at = 0, i = 0;
 	int result = 0;
@@ -194,16 +194,16 @@ static int make_lanes(struct pyramid *p, const struct block *b, bool cpus, struc
 		at += count;
 		i += l != NULL;
 		if ((l && l->cpu) == cpus)
-			result = make_lane(p, b, l, open, cpus ? 0 : count, err);
+			result = add_lane_cells(p, b, l, open, cpus ? 0 : count, err);
 	}
 	return result;
 }
 
-static int tell_pieces(struct pyramid *p, const struct block *b, enum lane_kind kind, bool dead,
+static int store_encoded_rows(struct pyramid *p, const struct block *b, enum lane_kind kind, bool dead,
 		       struct error *err)
 {
 	struct block_maker *m = &p->maker;
-	struct pyramid_piece piece = {.level = b->level,
+	struct pyramid_row row = {.level = b->level,
 				      .time = b->time,
 				      .end = b->end,
 				      .kind = kind,
@@ -211,57 +211,57 @@ static int tell_pieces(struct pyramid *p, const struct block *b, enum lane_kind 
 				      .records = b->records};
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < m->pieces.count; i++) {
-		const struct finished_piece *f = &m->pieces.items[i];
+	for (size_t i = 0; result == 0 && i < m->rows.count; i++) {
+		const struct encoded_row *f = &m->rows.items[i];
 
-		piece.lane = dead ? f->first : piece.lane;
-		piece.last = dead || i + 1 < m->pieces.count ? f->last : INT64_MAX;
-		piece.data = m->blob.data + f->at;
-		piece.size = f->size;
-		result = p->events.piece(p->events.context, &piece, err);
-		piece.lane = piece.last + 1;
+		row.lane = dead ? f->first : row.lane;
+		row.last = dead || i + 1 < m->rows.count ? f->last : INT64_MAX;
+		row.data = m->blob.data + f->at;
+		row.size = f->size;
+		result = p->events.row(p->events.context, &row, err);
+		row.lane = row.last + 1;
 	}
 	return result;
 }
 
-static void start(struct block_maker *m, unsigned int limit)
+static void begin_rows(struct block_maker *m, unsigned int limit)
 {
 	m->blob.size = m->count = 0;
-	m->runs.count = m->pieces.count = 0;
+	m->runs.count = m->rows.count = 0;
 	m->limit = limit;
 }
 
-int block_bury(struct pyramid *p, const struct block *b, bool *told, struct error *err)
+int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_stored, struct error *err)
 {
 	struct block_maker *m = &p->maker;
 	int result = 0;
 
-	start(m, PIECE_LANES_MAX);
+	begin_rows(m, PYRAMID_ROW_LANES_MAX);
 	for (size_t i = 0; result == 0 && i < p->lanes.count; i++)
-		if (p->lanes.items[i]->buried)
-			result = make_lane(p, b, p->lanes.items[i], NULL, 0, err);
+		if (p->lanes.items[i]->stored_early)
+			result = add_lane_cells(p, b, p->lanes.items[i], NULL, 0, err);
 	if (result == 0 && m->count)
-		result = close_piece(m, err);
-	*told = result == 0 && m->pieces.count;
-	return *told ? tell_pieces(p, b, LANE_THREAD, true, err) : result;
+		result = encode_lanes(m, err);
+	*any_stored = result == 0 && m->rows.count;
+	return *any_stored ? store_encoded_rows(p, b, LANE_THREAD, true, err) : result;
 }
 
-int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
+int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
 	       struct error *err)
 {
 	struct block_maker *m = &p->maker;
-	bool dear = kind == LANE_CPU || b->level >= PYRAMID_COARSE;
+	bool worthy = kind == LANE_CPU || b->level >= PYRAMID_COARSE;
 	int result;
 
 	*stored = false;
-	start(m, PIECE_LANES);
-	result = make_lanes(p, b, kind == LANE_CPU, err);
-	if (result == 0 && (m->count || !m->pieces.count))
-		result = close_piece(m, err);
+	begin_rows(m, PYRAMID_ROW_LANES);
+	result = add_lanes_of_kind(p, b, kind == LANE_CPU, err);
+	if (result == 0 && (m->count || !m->rows.count))
+		result = encode_lanes(m, err);
 	if (result < 0)
 		return result;
 	*stored = !p->options.records_per_byte ||
-		  m->blob.size <= b->records * (dear ? PYRAMID_DEAR : 1) /
+		  m->blob.size <= b->records * (worthy ? PYRAMID_WORTHY_FACTOR : 1) /
 					      p->options.records_per_byte;
-	return *stored ? tell_pieces(p, b, kind, false, err) : 0;
+	return *stored ? store_encoded_rows(p, b, kind, false, err) : 0;
 }

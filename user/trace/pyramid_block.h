@@ -6,13 +6,13 @@
 #include "analyze/index.h"
 #include "trace/checkpoint.h"
 #include "trace/pyramid.h"
-#include "trace/tower.h"
+#include "trace/lane_levels.h"
 
 /*
  * The time for which cells of a level are kept for the lanes of one kind: from one time to another,
  * or without an end so far.
  */
-struct kept {
+struct kept_blocks {
 	uint64_t first, end; /* ns: range of the blocks that are kept */
 	uint64_t resume;     /* block number before which the level stays off */
 	unsigned int refused; /* consecutive blocks that took too many bytes */
@@ -20,15 +20,15 @@ struct kept {
 };
 
 struct pyramid_lane {
-	struct tower tower; /* must be first: callbacks cast the tower to the lane */
+	struct lane_levels levels; /* must be first: callbacks cast the tower to the lane */
 	uint64_t id;
-	const struct kept *kept;
-	struct strip *strips; /* runs of cells, one strip per level, up to the highest with cells */
-	uint8_t strip_count;
+	const struct kept_blocks *kept;
+	struct cell_runs *level_runs; /* runs of cells, one strip per level, up to the highest with cells */
+	uint8_t level_runs_count;
 	bool cpu;
 	bool dead;   /* the thread is dead: no more stretches follow */
 	/* the lane's cells are stored before their blocks are complete; then the lane is freed */
-	bool buried;
+	bool stored_early;
 };
 
 /* The number of records in an incomplete block. */
@@ -38,23 +38,23 @@ struct block_count {
 	bool dead; /* rows of dead lanes were stored */
 };
 
-struct finished_piece {
+struct encoded_row {
 	size_t at, size;      /* offset and bytes in blob */
 	uint64_t first, last; /* lane.id */
 };
 
-/* Working memory of block_make(). Zeroed memory is ready for use. */
+/* Working memory of block_store_rows(). Zeroed memory is ready for use. */
 struct block_maker {
 	struct packer packer;
 	struct bytes scratch, blob;
-	struct run_list runs;
+	struct cell_run_list runs;
 	struct {
-		struct finished_piece *items;
+		struct encoded_row *items;
 		size_t count, capacity;
-	} pieces;
+	} rows;
 	/* The lanes of the current row; their runs are set last. */
-	struct piece_lane lanes[PIECE_LANES_MAX];
-	size_t first_run[PIECE_LANES_MAX];
+	struct pyramid_row_lane lanes[PYRAMID_ROW_LANES_MAX];
+	size_t first_run[PYRAMID_ROW_LANES_MAX];
 	unsigned int count, limit;
 };
 
@@ -68,9 +68,9 @@ struct pyramid {
 	struct index index; /* lane.id -> lanes */
 	bool sorted;
 	struct open_list open; /* open stretches by lane; those of CPU lanes are not used */
-	bool swept;	       /* open has the states at the present time */
+	bool open_is_current;	       /* open has the states at the present time */
 	bool finished;	       /* no stretch is open, and blocks end with the recording */
-	struct kept kept[2][PYRAMID_LEVELS]; /* [0] for threads, [1] for CPUs */
+	struct kept_blocks kept[2][PYRAMID_LEVELS]; /* [0] for threads, [1] for CPUs */
 	struct {
 		struct block_count *items;
 		size_t count, capacity;
@@ -81,9 +81,9 @@ struct pyramid {
 	 */
 	uint64_t slot, first_slot, slot_records;
 	/* numbers of records in the last blocks of level 0 */
-	uint64_t recent[1 << TOWER_STEP];
+	uint64_t recent[1 << LEVEL_STEP];
 	uint64_t order;				 /* time of the last record, ns */
-	uint64_t painted;			 /* largest end of a stretch, ns */
+	uint64_t last_end;			 /* largest end of a stretch, ns */
 	struct block_maker maker;
 };
 
@@ -98,10 +98,10 @@ struct block {
  * Store the rows of the lanes of one kind, if they are small enough (*stored). p->lanes must be
  * sorted, and p->open be up to date.
  */
-int block_make(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
+int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
 	       struct error *err);
-/* Store rows of the lanes with buried set. *told: there were such rows. */
-int block_bury(struct pyramid *p, const struct block *b, bool *told, struct error *err);
+/* Store rows of the lanes with stored_early set. *any_stored: there were such rows. */
+int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_stored, struct error *err);
 void block_maker_free(struct block_maker *m);
 
 #endif

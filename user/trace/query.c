@@ -50,7 +50,7 @@ int trace_query(struct trace *t, const char *sql, enum query_format format, FILE
 	int result = 0, rc, statements = 0;
 
 	/* No step limit: users may run long queries and interrupt them by Ctrl-C. */
-	trace_allow(t, false);
+	trace_limit_steps(t, false);
 	t->damage = (struct stream_damage){.query = t->damage.query + 1};
 	while (result == 0 && *rest) {
 		at = rest;

@@ -12,15 +12,15 @@
 #include "trace/open.h"
 #include "trace/schema.h"
 #include "trace/sums.h"
-#include "trace/timeline.h"
+#include "trace/trace_timeline.h"
 
 #define ROWS 256 /* number of records put at once, which fit the CPU's first-level cache */
 #define AHEAD 8 /* number of samples prefetched: about as many loads as a CPU has in flight */
 #define LOSSES_MAX 64 /* maximum number of separate losses; further ones are added to the last */
 
-#define ANY_MEMBER(kind, KIND, storage, summary) struct kind kind;
-union any_record {
-	RECORD_KINDS(ANY_MEMBER)
+#define FILE_RECORD_MEMBER(kind, KIND, storage, summary) struct kind kind;
+union file_record {
+	RECORD_KINDS(FILE_RECORD_MEMBER)
 	uint64_t words[CODEC_COLUMNS_MAX];
 };
 
@@ -32,12 +32,12 @@ struct file_source {
 	struct loss losses[LOSSES_MAX];
 	unsigned int loss_count;
 	uint64_t last_loss_id; /* largest loss.id of the file */
-	uint64_t told;	       /* streams whose losses have been put: mask of WANT() */
+	uint64_t reported;	       /* streams whose losses have been put: mask of WANT() */
 	uint64_t text;	       /* bytes of text in all rows so far */
 	uint64_t stacks;       /* number of stacks read so far */
 };
 
-static void add_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_t count)
+static void add_file_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_t count)
 {
 	struct loss *l;
 
@@ -68,24 +68,24 @@ static bool is_stream(enum record_kind kind)
  * Report a damaged chunk of samples once, although samples are read twice (also for the sums); and
  * report a chunk of no known kind, which concerns all streams, only for the first stream.
  */
-static void lose_chunk(void *context, enum record_kind kind, uint64_t time, uint64_t end,
+static void lose_file_chunk(void *context, enum record_kind kind, uint64_t time, uint64_t end,
 		       uint64_t records)
 {
 	struct file_source *f = context;
 
-	if (kind == KIND_COUNT ? !f->told : !(f->told & 1ULL << kind))
-		add_loss(f, time, end, records);
+	if (kind == KIND_COUNT ? !f->reported : !(f->reported & 1ULL << kind))
+		add_file_loss(f, time, end, records);
 }
 
-static struct chunk_losses losses_of(struct file_source *f)
+static struct chunk_losses file_chunk_losses(struct file_source *f)
 {
-	return (struct chunk_losses){.lost = lose_chunk, .context = f};
+	return (struct chunk_losses){.lost = lose_file_chunk, .context = f};
 }
 
-static int put_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row, struct error *err)
+static int put_table_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row, struct error *err)
 {
 	const struct kind *kind = &kinds[k];
-	union any_record r;
+	union file_record r;
 
 	for (unsigned int i = 0; i < kind->field_count; i++) {
 		char *member = (char *)&r + kind->fields[i].offset;
@@ -98,7 +98,7 @@ static int put_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row,
 		}
 	}
 	if (f->text > trace_text_max(f->trace)) { /* hostile: many rows share one stored text */
-		add_loss(f, 0, 0, 1);
+		add_file_loss(f, 0, 0, 1);
 		return 0;
 	}
 	if (k == KIND_LOSS && r.loss.id > f->last_loss_id)
@@ -106,7 +106,7 @@ static int put_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row,
 	return sink_put(f->sink, k, &r, err);
 }
 
-static int put_sums(struct file_source *f, struct error *err)
+static int put_file_sums(struct file_source *f, struct error *err)
 {
 	int result = sink_put_many(f->sink, KIND_SUM, f->sums.items, f->sums.count, err);
 
@@ -114,18 +114,18 @@ static int put_sums(struct file_source *f, struct error *err)
 	return result;
 }
 
-static int add_up(struct file_source *f, const struct sample *sample, struct error *err)
+static int add_sample(struct file_source *f, const struct sample *sample, struct error *err)
 {
 	int result = 0;
 
 	if (!sums_add(&f->sums, sample)) {
-		result = put_sums(f, err);
+		result = put_file_sums(f, err);
 		sums_add(&f->sums, sample);
 	}
 	return result;
 }
 
-static int put_chunk(struct file_source *f, enum record_kind k, const struct columns *c,
+static int put_chunk_records(struct file_source *f, enum record_kind k, const struct columns *c,
 		     struct error *err)
 {
 	uint64_t rows[ROWS * CODEC_COLUMNS_MAX];
@@ -133,7 +133,7 @@ static int put_chunk(struct file_source *f, enum record_kind k, const struct col
 
 	f->stacks += k == KIND_STACK ? c->count : 0;
 	if (f->stacks > trace_stacks_max(f->trace)) {
-		add_loss(f, 0, 0, c->count);
+		add_file_loss(f, 0, 0, c->count);
 		return 0;
 	}
 	for (uint32_t i = 0; result == 0 && i < c->count; i += ROWS) {
@@ -145,18 +145,18 @@ static int put_chunk(struct file_source *f, enum record_kind k, const struct col
 	return result;
 }
 
-static int add_chunk(struct file_source *f, const struct columns *c, struct error *err)
+static int add_samples_of_chunk(struct file_source *f, const struct columns *c, struct error *err)
 {
-	union any_record r;
+	union file_record r;
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < c->count; i++) {
 		if (i + AHEAD < c->count) {
 			columns_record(c, i + AHEAD, r.words);
-			sums_foresee(&f->sums, &r.sample);
+			sums_prefetch(&f->sums, &r.sample);
 		}
 		columns_record(c, i, r.words);
-		result = add_up(f, &r.sample, err);
+		result = add_sample(f, &r.sample, err);
 	}
 	return result;
 }
@@ -193,7 +193,7 @@ static int prepare_table(struct scan *s, struct trace *t, enum record_kind k, st
 	return result;
 }
 
-static int read_table(struct file_source *f, enum record_kind k, struct error *err)
+static int read_file_table(struct file_source *f, enum record_kind k, struct error *err)
 {
 	struct scan s;
 	uint64_t lost;
@@ -203,16 +203,16 @@ static int read_table(struct file_source *f, enum record_kind k, struct error *e
 		if (schema_is_optional(k))
 			return 0;
 		/* all schema versions have this table, so the file is damaged */
-		add_loss(f, 0, 0, 1);
+		add_file_loss(f, 0, 0, 1);
 		return 0;
 	}
 	result = prepare_table(&s, f->trace, k, err);
 	while (result == 0 && (row = result = scan_next(&s, &lost, err)) >= 0) {
 		if (lost)
-			add_loss(f, 0, 0, lost);
+			add_file_loss(f, 0, 0, lost);
 		if (!row)
 			break;
-		result = put_row(f, k, s.rows, err);
+		result = put_table_row(f, k, s.rows, err);
 	}
 	scan_close(&s);
 	return result;
@@ -224,54 +224,54 @@ static int read_table(struct file_source *f, enum record_kind k, struct error *e
 	(COLUMN_OF_SUMS(event) | COLUMN_OF_SUMS(thread) | COLUMN_OF_SUMS(stack) | \
 	 COLUMN_OF_SUMS(flags) | COLUMN_OF_SUMS(weight))
 
-static int read_stream(struct file_source *f, enum record_kind k, struct error *err)
+static int read_file_stream(struct file_source *f, enum record_kind k, struct error *err)
 {
 	const struct chunk_range range = CHUNKS_ALL;
-	const struct chunk_losses losses = losses_of(f);
+	const struct chunk_losses losses = file_chunk_losses(f);
 	struct chunks c;
 	int result = chunks_open(&c, f->trace, stored_as(k), &range, &losses, err);
 
 	if (k == KIND_SUM)
 		c.wanted = COLUMNS_OF_SUMS;
 	while (result == 0 && (result = chunks_next(&c, err)) > 0)
-		result = k == KIND_SUM ? add_chunk(f, &c.columns, err)
-				       : put_chunk(f, k, &c.columns, err);
+		result = k == KIND_SUM ? add_samples_of_chunk(f, &c.columns, err)
+				       : put_chunk_records(f, k, &c.columns, err);
 	chunks_close(&c);
 	if (result == 0 && k == KIND_SUM)
-		result = put_sums(f, err);
-	f->told |= 1ULL << stored_as(k);
+		result = put_file_sums(f, err);
+	f->reported |= 1ULL << stored_as(k);
 	return result;
 }
 
 #define TIMELINE (WANT(SLICE) | WANT(EDGE))
 
 /* Put slices and edges together, merged by time. */
-static int read_timeline(struct file_source *f, struct error *err)
+static int read_file_timeline(struct file_source *f, struct error *err)
 {
-	const struct timeline_query q = {
-		.to = UINT64_MAX, .kinds = f->sink->wants & TIMELINE, .losses = losses_of(f)};
-	struct timeline *l = NULL;
+	const struct trace_timeline_query q = {
+		.to = UINT64_MAX, .kinds = f->sink->wants & TIMELINE, .losses = file_chunk_losses(f)};
+	struct trace_timeline *l = NULL;
 	enum record_kind k;
 	const void *record;
-	int result = timeline_open(&l, f->trace, &q, err);
+	int result = trace_timeline_open(&l, f->trace, &q, err);
 
-	while (result == 0 && (result = timeline_next(l, &k, &record, err)) > 0)
+	while (result == 0 && (result = trace_timeline_next(l, &k, &record, err)) > 0)
 		result = sink_put(f->sink, k, record, err);
-	timeline_close(l);
-	f->told |= q.kinds;
+	trace_timeline_close(l);
+	f->reported |= q.kinds;
 	return result;
 }
 
-static int read_kind(struct file_source *f, enum record_kind k, struct error *err)
+static int read_file_kind(struct file_source *f, enum record_kind k, struct error *err)
 {
 	if (!is_stream(stored_as(k)))
-		return read_table(f, k, err);
+		return read_file_table(f, k, err);
 	if (!(TIMELINE & 1ULL << k))
-		return read_stream(f, k, err);
-	return f->told & TIMELINE ? 0 : read_timeline(f, err);
+		return read_file_stream(f, k, err);
+	return f->reported & TIMELINE ? 0 : read_file_timeline(f, err);
 }
 
-static int put_losses(struct file_source *f, struct error *err)
+static int put_file_losses(struct file_source *f, struct error *err)
 {
 	int result = 0;
 
@@ -282,7 +282,7 @@ static int put_losses(struct file_source *f, struct error *err)
 	return result;
 }
 
-static int file_run(struct source *source, struct sink *sink, struct error *err)
+static int file_source_run(struct source *source, struct sink *sink, struct error *err)
 {
 	struct file_source *f = (struct file_source *)source;
 	int result = 0;
@@ -290,18 +290,18 @@ static int file_run(struct source *source, struct sink *sink, struct error *err)
 	f->sink = sink;
 	f->loss_count = 0;
 	f->last_loss_id = 0;
-	f->told = f->text = f->stacks = 0;
-	trace_allow(f->trace, true);
+	f->reported = f->text = f->stacks = 0;
+	trace_limit_steps(f->trace, true);
 	sums_clear(&f->sums);
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
 		if (sink->wants & (1ULL << k))
-			result = read_kind(f, (enum record_kind)k, err);
+			result = read_file_kind(f, (enum record_kind)k, err);
 	if (result == 0)
-		result = put_losses(f, err);
+		result = put_file_losses(f, err);
 	return result;
 }
 
-static void file_free(struct source *source)
+static void file_source_free(struct source *source)
 {
 	struct file_source *f = (struct file_source *)source;
 
@@ -309,7 +309,7 @@ static void file_free(struct source *source)
 	free(f);
 }
 
-static const struct source_ops file_ops = {.run = file_run, .free = file_free};
+static const struct source_ops file_source_ops = {.run = file_source_run, .free = file_source_free};
 
 uint64_t trace_left_out(const struct trace *t)
 {
@@ -322,9 +322,9 @@ int trace_source(struct source **ret, struct trace *t, struct error *err)
 
 	if (!f)
 		return error_set(err, -ENOMEM, "out of memory");
-	f->source.ops = &file_ops;
+	f->source.ops = &file_source_ops;
 	if (sums_init(&f->sums) < 0) {
-		file_free(&f->source);
+		file_source_free(&f->source);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	f->trace = t;

@@ -21,7 +21,7 @@
 #define MEASURED_BYTES (1 << 20)
 #define CELL_BYTES 4096 /* maximum bytes of a table cell; longer texts are cut and marked */
 
-struct table {
+struct printed_table {
 	unsigned int columns;
 	unsigned int *widths;
 	bool *numeric;	      /* the column has only numbers so far */
@@ -50,7 +50,7 @@ static const char *cell_text(sqlite3_stmt *stmt, int column, char *buf, size_t s
 	}
 }
 
-static void put_cell(FILE *out, const char *text, unsigned int width, bool right, bool last)
+static void print_cell(FILE *out, const char *text, unsigned int width, bool right, bool last)
 {
 	unsigned int taken = text_width(text), pad = taken < width ? width - taken : 0;
 
@@ -61,7 +61,7 @@ static void put_cell(FILE *out, const char *text, unsigned int width, bool right
 	fputs(last ? "\n" : "  ", out);
 }
 
-static void put_rule(FILE *out, const struct table *t)
+static void print_rule(FILE *out, const struct printed_table *t)
 {
 	for (unsigned int i = 0; i < t->columns; i++) {
 		for (unsigned int n = 0; n < t->widths[i]; n++)
@@ -71,7 +71,7 @@ static void put_rule(FILE *out, const struct table *t)
 }
 
 /* Print the heading, then the first rows. */
-static void release(struct table *t, sqlite3_stmt *stmt, FILE *out)
+static void print_held_rows(struct printed_table *t, sqlite3_stmt *stmt, FILE *out)
 {
 	char buf[CELL_BYTES];
 
@@ -79,20 +79,20 @@ static void release(struct table *t, sqlite3_stmt *stmt, FILE *out)
 		text_clean(sqlite3_column_name(stmt, (int)i), buf, sizeof(buf));
 		if (text_width(buf) > t->widths[i])
 			t->widths[i] = text_width(buf);
-		put_cell(out, buf, t->widths[i], t->numeric[i], i + 1 == t->columns);
+		print_cell(out, buf, t->widths[i], t->numeric[i], i + 1 == t->columns);
 	}
-	put_rule(out, t);
+	print_rule(out, t);
 	for (size_t i = 0; i < t->cells.count; i++) {
 		unsigned int column = (unsigned int)(i % t->columns);
 
-		put_cell(out, t->cells.items[i], t->widths[column], t->numeric[column],
+		print_cell(out, t->cells.items[i], t->widths[column], t->numeric[column],
 			 column + 1 == t->columns);
 		free(t->cells.items[i]);
 	}
 	t->cells.count = 0;
 }
 
-static int hold_back(struct table *t, sqlite3_stmt *stmt)
+static int hold_row(struct printed_table *t, sqlite3_stmt *stmt)
 {
 	char buf[CELL_BYTES], *copy;
 	const char *text;
@@ -115,16 +115,16 @@ static int hold_back(struct table *t, sqlite3_stmt *stmt)
 	return 0;
 }
 
-static void stream_row(const struct table *t, sqlite3_stmt *stmt, FILE *out)
+static void print_row(const struct printed_table *t, sqlite3_stmt *stmt, FILE *out)
 {
 	char buf[CELL_BYTES];
 
 	for (unsigned int i = 0; i < t->columns; i++)
-		put_cell(out, cell_text(stmt, (int)i, buf, sizeof(buf)), t->widths[i],
+		print_cell(out, cell_text(stmt, (int)i, buf, sizeof(buf)), t->widths[i],
 			 t->numeric[i], i + 1 == t->columns);
 }
 
-static int table_rows(sqlite3_stmt *stmt, struct table *t, FILE *out, int *rc)
+static int table_rows(sqlite3_stmt *stmt, struct printed_table *t, FILE *out, int *rc)
 {
 	bool held = true;
 	int result = 0;
@@ -132,24 +132,24 @@ static int table_rows(sqlite3_stmt *stmt, struct table *t, FILE *out, int *rc)
 	while (result == 0 && (*rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		if (held &&
 		    (t->cells.count / t->columns >= MEASURED_ROWS || t->bytes >= MEASURED_BYTES)) {
-			release(t, stmt, out);
+			print_held_rows(t, stmt, out);
 			held = false;
 		}
 		if (held)
-			result = hold_back(t, stmt);
+			result = hold_row(t, stmt);
 		else
-			stream_row(t, stmt, out);
+			print_row(t, stmt, out);
 		if (ferror(out))
 			result = -EIO;
 	}
 	if (result == 0 && held)
-		release(t, stmt, out);
+		print_held_rows(t, stmt, out);
 	return result;
 }
 
 static int print_table(sqlite3_stmt *stmt, FILE *out, int *rc)
 {
-	struct table t = {.columns = (unsigned int)sqlite3_column_count(stmt)};
+	struct printed_table t = {.columns = (unsigned int)sqlite3_column_count(stmt)};
 	int result = -ENOMEM;
 
 	t.widths = calloc(t.columns, sizeof(*t.widths));

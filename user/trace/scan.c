@@ -46,7 +46,7 @@ static int probe(struct scan *s, uint64_t from, uint64_t *ret)
  * Find the end of the damage at an unreadable id: take doubling steps until an id can be read, then
  * bisect the last step. Return true and the first readable id in *ret, or false.
  */
-static bool skip_damage(struct scan *s, uint64_t *ret)
+static bool find_readable_row(struct scan *s, uint64_t *ret)
 {
 	uint64_t bad = s->after + 1, good = 0, middle, id = 0;
 	int rc = SQLITE_CORRUPT;
@@ -73,7 +73,7 @@ static bool skip_damage(struct scan *s, uint64_t *ret)
 	return *ret > s->after;
 }
 
-static int step(struct scan *s)
+static int step_scan_rows(struct scan *s)
 {
 	if (!s->stepping) {
 		sqlite3_reset(s->rows);
@@ -85,12 +85,12 @@ static int step(struct scan *s)
 }
 
 /* Continue after the damage. Return false if nothing can be read after it. */
-static bool pass_damage(struct scan *s, uint64_t *lost)
+static bool scan_past_damage(struct scan *s, uint64_t *lost)
 {
 	uint64_t next;
 
 	s->stepping = false;
-	if (!s->probe || s->skips++ == SKIPS_MAX || !skip_damage(s, &next)) {
+	if (!s->probe || s->skips++ == SKIPS_MAX || !find_readable_row(s, &next)) {
 		++*lost;
 		return false;
 	}
@@ -99,7 +99,7 @@ static bool pass_damage(struct scan *s, uint64_t *lost)
 	return true;
 }
 
-static void arrive(struct scan *s, uint64_t *lost)
+static void accept_scan_row(struct scan *s, uint64_t *lost)
 {
 	uint64_t id;
 
@@ -119,19 +119,19 @@ int scan_next(struct scan *s, uint64_t *lost, struct error *err)
 
 	*lost = 0;
 	while (s->rows && !s->done) {
-		rc = step(s);
-		if (rc == SQLITE_ROW && s->met++ >= trace_rows_max(s->trace)) {
+		rc = step_scan_rows(s);
+		if (rc == SQLITE_ROW && s->rows_read++ >= trace_rows_max(s->trace)) {
 			++*lost; /* the table uses some pages more than once */
 			s->done = true;
 			return 0;
 		}
 		if (rc == SQLITE_ROW) {
-			arrive(s, lost);
+			accept_scan_row(s, lost);
 			return 1;
 		}
 		if (rc != SQLITE_DONE && !sql_is_damage(rc))
 			return sql_fail(s->trace->db, rc, err, s->trace->path);
-		s->done = rc == SQLITE_DONE || !pass_damage(s, lost);
+		s->done = rc == SQLITE_DONE || !scan_past_damage(s, lost);
 	}
 	return 0;
 }

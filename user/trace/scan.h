@@ -19,7 +19,7 @@ struct scan {
 	uint64_t after;	     /* the last id delivered or skipped */
 	uint64_t dense; /* id above which the writer leaves no gaps; UINT64_MAX: gaps are normal */
 	unsigned int skips;
-	uint64_t met; /* rows read so far */
+	uint64_t rows_read; /* rows read so far */
 	bool stepping;
 	bool done;
 };

@@ -216,7 +216,7 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" LEFT JOIN thread ON thread.id = " THREAD_SQL("edge.\"to\"") \
 	" LEFT JOIN process ON process.id = thread.process"
 
-const struct view schema_views[] = {
+const struct schema_view schema_views[] = {
 	{"frame_name", "every frame with its name as reports show it", FRAME_NAME_SQL},
 	{"hottest", "functions by their own (self) weight, inlined ones too, per event; without idle",
 	 HOTTEST_SQL("")},
@@ -324,7 +324,7 @@ static void append_view(sqlite3_str *s, const char *name, const char *sql)
 	sqlite3_str_appendf(s, "CREATE VIEW \"%w\" AS %s;", name, sql);
 }
 
-static int run(sqlite3 *db, sqlite3_str *s, struct error *err)
+static int run_schema_sql(sqlite3 *db, sqlite3_str *s, struct error *err)
 {
 	char *sql = sqlite3_str_finish(s);
 	int result = sql ? sql_exec(db, sql, err) : error_set(err, -ENOMEM, "out of memory");
@@ -342,7 +342,7 @@ int schema_add(sqlite3 *db, enum record_kind kind, struct error *err)
 		sqlite3_str_appendall(s, "DROP VIEW IF EXISTS hottest;");
 		append_view(s, "hottest", HOTTEST_SQL(INNERMOST_SQL));
 	}
-	return run(db, s, err);
+	return run_schema_sql(db, s, err);
 }
 
 int schema_create(sqlite3 *db, struct error *err)
@@ -362,9 +362,9 @@ int schema_create(sqlite3 *db, struct error *err)
 		append_blobs(s, t);
 	for (const struct word_table *t = word_tables; t->name; t++)
 		append_words(s, t);
-	for (const struct view *v = schema_views; v->name; v++)
+	for (const struct schema_view *v = schema_views; v->name; v++)
 		append_view(s, v->name, v->sql);
-	return run(db, s, err);
+	return run_schema_sql(db, s, err);
 }
 
 char *schema_put_sql(enum record_kind k)

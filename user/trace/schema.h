@@ -36,13 +36,13 @@ struct word_table {
 /* All enumerations; the list ends with a NULL name. */
 extern const struct word_table word_tables[];
 
-struct view {
+struct schema_view {
 	const char *name;
 	const char *doc;
 	const char *sql; /* the SELECT */
 };
 
-extern const struct view schema_views[];
+extern const struct schema_view schema_views[];
 
 struct chunk_column {
 	const char *name, *type, *doc;

@@ -30,7 +30,7 @@ void shortage_free(struct shortage *s)
 	unstored_free(&s->unstored);
 }
 
-static uint64_t time_of(enum record_kind kind, const void *record)
+static uint64_t stream_record_time(enum record_kind kind, const void *record)
 {
 	switch (kind) {
 	case KIND_SLICE:
@@ -45,7 +45,7 @@ static uint64_t time_of(enum record_kind kind, const void *record)
 	}
 }
 
-static void note_host(struct shortage *s, const struct host *h)
+static void note_host_times(struct shortage *s, const struct host *h)
 {
 	s->host.id = h->id;
 	s->host.start = h->start;
@@ -57,8 +57,8 @@ int shortage_put(struct shortage *s, enum record_kind kind, const void *record)
 	if (!s->armed)
 		return 0;
 	if (kind == KIND_HOST)
-		note_host(s, record);
-	shortage_tick(s, time_of(kind, record));
+		note_host_times(s, record);
+	shortage_tick(s, stream_record_time(kind, record));
 	/* After a shortage nothing is committed any more, so the record is lost at once. */
 	if (unstored_put(&s->unstored, kind, record) < 0)
 		return -ENOMEM;
@@ -85,7 +85,7 @@ bool shortage_fits(const struct shortage *s, uint64_t bytes)
 	return !s->file_limit || bytes + s->reserve.bytes <= s->file_limit;
 }
 
-bool shortage_takes(struct shortage *s, int code)
+bool shortage_begin(struct shortage *s, int code)
 {
 	if (!s->armed || s->code || (code != -ENOSPC && code != -EDQUOT && code != -EFBIG))
 		return false;
@@ -100,7 +100,7 @@ static uint64_t stored_until(const struct shortage *s, uint64_t start)
 	return s->stored > start ? s->stored : start;
 }
 
-static const char *what_lacks(int code)
+static const char *shortage_cause(int code)
 {
 	switch (code) {
 	case -EDQUOT:
@@ -136,7 +136,7 @@ int shortage_rows(struct shortage *s, uint64_t start,
 		  void *context, struct error *err)
 {
 	char ended_at[32];
-	struct info why = {.host = s->host.id, .key = TRACE_ENDED, .value = what_lacks(s->code)};
+	struct info why = {.host = s->host.id, .key = TRACE_ENDED, .value = shortage_cause(s->code)};
 	struct info when = {.host = s->host.id, .key = TRACE_ENDED_AT, .value = ended_at};
 	int result = 0;
 
@@ -153,13 +153,13 @@ int shortage_rows(struct shortage *s, uint64_t start,
 	return result < 0 ? result : put(context, KIND_INFO, &when, err);
 }
 
-int shortage_say(const struct shortage *s, const char *path, struct error *err)
+int shortage_report(const struct shortage *s, const char *path, struct error *err)
 {
 	uint64_t stored = stored_until(s, s->host.start) - s->host.start;
 	uint64_t all = s->host.end > s->host.start ? s->host.end - s->host.start : stored;
 	char recorded[32], kept[32];
 
 	return error_set(err, s->code, "%s: %s: %s recorded, %s of it in the trace", path,
-			 what_lacks(s->code), show_duration(all, recorded, sizeof(recorded)),
+			 shortage_cause(s->code), show_duration(all, recorded, sizeof(recorded)),
 			 show_duration(stored < all ? stored : all, kept, sizeof(kept)));
 }

@@ -42,7 +42,7 @@ bool shortage_fits(const struct shortage *s, uint64_t bytes);
  * Call this when a write failed. Return true if there was no room; from then on only the rows that
  * describe the end are stored.
  */
-bool shortage_takes(struct shortage *s, int code);
+bool shortage_begin(struct shortage *s, int code);
 
 /*
  * Release the reserve, and put the rows that describe how the recording ended: those lost with the
@@ -54,6 +54,6 @@ int shortage_rows(struct shortage *s, uint64_t start,
 			     struct error *err),
 		  void *context, struct error *err);
 /* Set err to what ran out and how much of the recording is in the trace. Return s->code. */
-int shortage_say(const struct shortage *s, const char *path, struct error *err);
+int shortage_report(const struct shortage *s, const char *path, struct error *err);
 
 #endif

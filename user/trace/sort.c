@@ -41,7 +41,7 @@ void sorter_free(struct sorter *s)
  * Find the least key, and the span from it to the greatest key. Return true if the rows are already
  * sorted.
  */
-static bool survey(const struct sorter *s, uint32_t count, uint64_t *least, uint64_t *span)
+static bool find_key_span(const struct sorter *s, uint32_t count, uint64_t *least, uint64_t *span)
 {
 	uint64_t greatest = 0, last = 0, key;
 	bool sorted = true;
@@ -77,11 +77,11 @@ static void sort_by_digit(struct sorter *s, uint32_t count, uint64_t least, unsi
 	s->spare = rows;
 }
 
-void sort_rows(struct sorter *s, uint32_t count)
+void sorter_sort(struct sorter *s, uint32_t count)
 {
 	uint64_t least, span;
 
-	if (survey(s, count, &least, &span))
+	if (find_key_span(s, count, &least, &span))
 		return;
 	for (unsigned int shift = 0; shift < 64 && span >> shift; shift += DIGIT_BITS)
 		sort_by_digit(s, count, least, shift);
@@ -96,7 +96,7 @@ int sort_columns(struct sorter *s, const struct columns *from, unsigned int colu
 	for (uint32_t i = 0; i < from->count; i++)
 		s->rows[i] = i;
 	memcpy(s->keys, columns_at(from, column), from->count * sizeof(*s->keys));
-	sort_rows(s, from->count);
+	sorter_sort(s, from->count);
 	for (unsigned int c = 0; c < from->width; c++) {
 		const uint64_t *words = columns_at(from, c);
 		uint64_t *sorted = columns_at(ret, c);

@@ -10,7 +10,7 @@
 /* Working memory for sorting, owned by the caller. Zeroed memory is a valid empty sorter. */
 struct sorter {
 	uint64_t *keys; /* keys by row number; the caller fills them in */
-	uint32_t *rows; /* row numbers; the caller fills them in, and sort_rows() sorts them */
+	uint32_t *rows; /* row numbers; the caller fills them in, and sorter_sort() sorts them */
 	uint32_t *spare;
 	uint32_t capacity;
 };
@@ -20,7 +20,7 @@ int sorter_reserve(struct sorter *s, uint32_t rows);
 void sorter_free(struct sorter *s);
 
 /* Sort the first count numbers in rows by their keys; rows with equal keys keep their order. */
-void sort_rows(struct sorter *s, uint32_t count);
+void sorter_sort(struct sorter *s, uint32_t count);
 
 /* Copy records to ret, sorted by one of their columns. Return 0 or -ENOMEM. */
 int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,

@@ -52,7 +52,7 @@ void sums_clear(struct sums *s)
  * Return the hash of a sample's key. skein assigns ids in order, so a multiplication distributes
  * them well enough.
  */
-static inline uint64_t hash_of(const struct sample *r, uint64_t flags)
+static inline uint64_t sample_hash(const struct sample *r, uint64_t flags)
 {
 	uint64_t h = r->stack * 0x9e3779b97f4a7c15ULL;
 
@@ -65,7 +65,7 @@ static inline uint32_t first_slot(uint64_t hash)
 	return (uint32_t)(hash >> (64 - SLOT_BITS));
 }
 
-static inline bool is_of(const struct sum *s, const struct sample *r, uint64_t flags)
+static inline bool is_sum_of(const struct sum *s, const struct sample *r, uint64_t flags)
 {
 	return s->stack == r->stack && s->thread == r->thread && s->event == r->event &&
 	       s->flags == flags;
@@ -73,12 +73,12 @@ static inline bool is_of(const struct sum *s, const struct sample *r, uint64_t f
 
 bool sums_add(struct sums *s, const struct sample *r)
 {
-	uint64_t flags = r->flags & SAMPLE_FLAGS_OF_RUNTIME, hash = hash_of(r, flags);
+	uint64_t flags = r->flags & SAMPLE_FLAGS_OF_RUNTIME, hash = sample_hash(r, flags);
 	uint32_t i = first_slot(hash), tag = (uint32_t)hash;
 	struct sum *sum;
 
 	while (s->slots[i].sum && (s->slots[i].tag != tag ||
-				   !is_of(&s->items[s->slots[i].sum - 1], r, flags)))
+				   !is_sum_of(&s->items[s->slots[i].sum - 1], r, flags)))
 		i = (i + 1) % SLOTS;
 	if (!s->slots[i].sum) {
 		if (s->count == SUMS_MAX)
@@ -93,9 +93,9 @@ bool sums_add(struct sums *s, const struct sample *r)
 	return true;
 }
 
-void sums_foresee(const struct sums *s, const struct sample *r)
+void sums_prefetch(const struct sums *s, const struct sample *r)
 {
-	uint64_t hash = hash_of(r, r->flags & SAMPLE_FLAGS_OF_RUNTIME);
+	uint64_t hash = sample_hash(r, r->flags & SAMPLE_FLAGS_OF_RUNTIME);
 
 	__builtin_prefetch(&s->slots[first_slot(hash)], 1);
 }

@@ -27,6 +27,6 @@ void sums_clear(struct sums *s);
 bool sums_add(struct sums *s, const struct sample *r);
 
 /* Prefetch the memory that sums_add() will access, for a sample that follows soon. */
-void sums_foresee(const struct sums *s, const struct sample *r);
+void sums_prefetch(const struct sums *s, const struct sample *r);
 
 #endif

@@ -26,11 +26,11 @@ struct trace_stats {
 };
 
 /*
- * For a sink of trace_writer() only, before any record is put. trace_writer_keep(): at each tick,
+ * For a sink of trace_writer() only, before any record is put. trace_writer_retain(): at each tick,
  * delete records older than time ns. trace_writer_limit(): set trace_stats.full when the size of
  * the file comes close to that many bytes.
  */
-int trace_writer_keep(struct sink *s, uint64_t time, struct error *err);
+int trace_writer_retain(struct sink *s, uint64_t time, struct error *err);
 void trace_writer_limit(struct sink *s, uint64_t bytes);
 
 /*
@@ -75,7 +75,7 @@ void trace_close(struct trace *t);
 
 /*
  * Make a source that reads the trace. It delivers the kinds in the order of RECORD_KINDS, but
- * slices and edges together, in the order of their times (see timeline.h). Damaged chunks are left
+ * slices and edges together, in the order of their times (see trace_timeline.h). Damaged chunks are left
  * out and put as losses (UNREADABLE_CHUNK). Sums are computed from the samples; with many keys, one
  * key may come several times, and the sink must add its parts up. The trace must outlive the
  * source.

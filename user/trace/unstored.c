@@ -12,7 +12,7 @@
 /*
  * Return whether rows of the kind are needed to read the stored part, or to know what is missing.
  */
-static bool is_telling(enum record_kind kind)
+static bool describes_recording(enum record_kind kind)
 {
 	return kind == KIND_HOST || kind == KIND_INFO || kind == KIND_EVENT ||
 	       kind == KIND_ACCOUNT || kind == KIND_LOSS;
@@ -28,7 +28,7 @@ static size_t texts_size(const struct kind *k, const void *record)
 	return size;
 }
 
-static void *copy_of(const struct kind *k, const void *record)
+static void *copy_record(const struct kind *k, const void *record)
 {
 	char *copy = malloc(k->size + texts_size(k, record)), *at = copy + k->size;
 
@@ -46,13 +46,13 @@ static void *copy_of(const struct kind *k, const void *record)
 	return copy;
 }
 
-static int keep_row(struct unstored *u, enum record_kind kind, const void *record)
+static int copy_row(struct unstored *u, enum record_kind kind, const void *record)
 {
 	struct unstored_row row = {kind, NULL};
 
 	if (u->rows.count >= ROWS_MAX)
 		return 0;
-	row.record = copy_of(&kinds[kind], record);
+	row.record = copy_record(&kinds[kind], record);
 	if (!row.record || vector_push(&u->rows, row) < 0) {
 		free(row.record);
 		return -ENOMEM;
@@ -75,39 +75,39 @@ int unstored_put(struct unstored *u, enum record_kind kind, const void *record)
 	u->records[kind].put++;
 	if (kind == KIND_SAMPLE)
 		return count_sample(u, ((const struct sample *)record)->cpu);
-	return is_telling(kind) ? keep_row(u, kind, record) : 0;
+	return describes_recording(kind) ? copy_row(u, kind, record) : 0;
 }
 
-static void drop_rows(struct unstored *u)
+static void free_rows(struct unstored *u)
 {
 	for (size_t i = 0; i < u->rows.count; i++)
 		free(u->rows.items[i].record);
 	u->rows.count = 0;
 }
 
-static void settle(struct unstored_count *c, bool lost)
+static void settle_count(struct unstored_count *c, bool lost)
 {
 	c->lost += lost ? c->put : 0;
 	c->put = 0;
 }
 
-static void settle_all(struct unstored *u, bool lost)
+static void settle_all_counts(struct unstored *u, bool lost)
 {
 	for (size_t cpu = 0; cpu < u->samples.count; cpu++)
-		settle(&u->samples.items[cpu], lost);
+		settle_count(&u->samples.items[cpu], lost);
 	for (int k = 0; k < KIND_COUNT; k++)
-		settle(&u->records[k], lost);
+		settle_count(&u->records[k], lost);
 }
 
 void unstored_committed(struct unstored *u)
 {
-	settle_all(u, false);
-	drop_rows(u);
+	settle_all_counts(u, false);
+	free_rows(u);
 }
 
 void unstored_given_up(struct unstored *u)
 {
-	settle_all(u, true);
+	settle_all_counts(u, true);
 }
 
 uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_t cpu)
@@ -119,7 +119,7 @@ uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_
 
 void unstored_free(struct unstored *u)
 {
-	drop_rows(u);
+	free_rows(u);
 	vector_free(&u->rows);
 	vector_free(&u->samples);
 }

@@ -18,13 +18,13 @@
 
 /*
  * Bits of idxNum: which constraints are in argv, in this order: the trace, then bounds on the first
- * column. LOOK_UP: the only bound is an id.
+ * column. FIND_ROW: the only bound is an id.
  */
-enum { NAMED_TRACE = 1, BOUND_EQUAL = 2, BOUND_LOW = 4, BOUND_HIGH = 8, LOOK_UP = 16 };
+enum { NAMED_TRACE = 1, BOUND_EQUAL = 2, BOUND_LOW = 4, BOUND_HIGH = 8, FIND_ROW = 16 };
 
 /* estimated rows of a stream; SQLite only needs to know that there are many */
 #define ROWS_UNKNOWN 1e7
-#define LOOK_UP_COST 10
+#define FIND_ROW_COST 10
 
 struct stream_module {
 	sqlite3 *db;
@@ -33,8 +33,8 @@ struct stream_module {
 };
 
 /* A trace of the connection that this table has used. */
-struct met_trace {
-	struct met_trace *next;
+struct used_trace {
+	struct used_trace *next;
 	struct finder *finder; /* finder of the trace's stacks; NULL until needed */
 	char name[];
 };
@@ -42,13 +42,13 @@ struct met_trace {
 struct stream_table {
 	sqlite3_vtab base;
 	const struct stream_module *module;
-	struct met_trace *met;
+	struct used_trace *used;
 	size_t cursors; /* number of open cursors */
 };
 
 struct stream_cursor {
 	sqlite3_vtab_cursor base;
-	const struct met_trace *of; /* the trace that is read */
+	const struct used_trace *of; /* the trace that is read */
 	sqlite3_stmt *chunks;
 	struct codec codec;
 	struct columns columns;
@@ -66,7 +66,7 @@ void stream_damage_add(struct stream_damage *d, sqlite3_int64 records)
 	d->records += records > 0 && records <= CODEC_RECORDS_MAX ? records : 1;
 }
 
-static int new_table(const struct stream_module *m, sqlite3_vtab **ret)
+static int new_stream_table(const struct stream_module *m, sqlite3_vtab **ret)
 {
 	struct stream_table *t = calloc(1, sizeof(*t));
 
@@ -98,29 +98,29 @@ static int stream_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 	if (rc != SQLITE_OK)
 		return rc;
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-	return new_table(m, ret);
+	return new_stream_table(m, ret);
 }
 
-static void forget_traces(struct stream_table *t)
+static void free_used_traces(struct stream_table *t)
 {
-	struct met_trace *next;
+	struct used_trace *next;
 
-	for (struct met_trace *m = t->met; m; m = next) {
+	for (struct used_trace *m = t->used; m; m = next) {
 		next = m->next;
 		finder_free(m->finder);
 		free(m);
 	}
-	t->met = NULL;
+	t->used = NULL;
 }
 
 static int stream_disconnect(sqlite3_vtab *base)
 {
-	forget_traces((struct stream_table *)base);
+	free_used_traces((struct stream_table *)base);
 	free(base);
 	return SQLITE_OK;
 }
 
-static int bound_of(unsigned char op)
+static int bound_bit(unsigned char op)
 {
 	switch (op) {
 	case SQLITE_INDEX_CONSTRAINT_EQ:
@@ -145,7 +145,7 @@ static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 	for (int i = 0; i < info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
 
-		if (!c->usable || c->iColumn != 0 || bound_of(c->op) != bound)
+		if (!c->usable || c->iColumn != 0 || bound_bit(c->op) != bound)
 			continue;
 		info->aConstraintUsage[i].argvIndex = ++*argv;
 		info->idxNum |= bound;
@@ -176,11 +176,11 @@ static bool take_trace(sqlite3_index_info *info, int column, int *argv)
 	return true;
 }
 
-static void choose_look_up(sqlite3_index_info *info)
+static void choose_find_row(sqlite3_index_info *info)
 {
-	info->idxNum = (info->idxNum & NAMED_TRACE) | LOOK_UP;
+	info->idxNum = (info->idxNum & NAMED_TRACE) | FIND_ROW;
 	info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-	info->estimatedCost = LOOK_UP_COST;
+	info->estimatedCost = FIND_ROW_COST;
 	info->estimatedRows = 1;
 }
 
@@ -195,7 +195,7 @@ static int stream_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		return SQLITE_CONSTRAINT;
 	take_bound(info, BOUND_EQUAL, &argv);
 	if (kind == &kinds[KIND_STACK] && (info->idxNum & BOUND_EQUAL)) {
-		choose_look_up(info);
+		choose_find_row(info);
 		return SQLITE_OK;
 	}
 	take_bound(info, BOUND_LOW, &argv);
@@ -205,7 +205,7 @@ static int stream_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int stream_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int stream_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
 	struct stream_cursor *c = calloc(1, sizeof(*c));
 
@@ -219,10 +219,10 @@ static int stream_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 /* Return whether a known database may be detached, and another attached under the same name. */
 static bool may_change(const struct stream_table *t)
 {
-	return t->met && (t->met->next || sqlite3_stricmp(t->met->name, "main"));
+	return t->used && (t->used->next || sqlite3_stricmp(t->used->name, "main"));
 }
 
-static int stream_close(sqlite3_vtab_cursor *base)
+static int stream_cursor_close(sqlite3_vtab_cursor *base)
 {
 	struct stream_cursor *c = (struct stream_cursor *)base;
 	struct stream_table *t = (struct stream_table *)base->pVtab;
@@ -232,11 +232,11 @@ static int stream_close(sqlite3_vtab_cursor *base)
 	columns_free(&c->columns);
 	free(c);
 	if (!--t->cursors && may_change(t))
-		forget_traces(t);
+		free_used_traces(t);
 	return SQLITE_OK;
 }
 
-static struct stream_table *table_of(const struct stream_cursor *c)
+static struct stream_table *cursor_table(const struct stream_cursor *c)
 {
 	return (struct stream_table *)c->base.pVtab;
 }
@@ -245,61 +245,61 @@ static struct stream_table *table_of(const struct stream_cursor *c)
  * Set the error message, which the user sees; takes ownership of message, made by
  * sqlite3_mprintf().
  */
-static int fail(struct stream_table *t, int rc, char *message)
+static int fail_table(struct stream_table *t, int rc, char *message)
 {
 	sqlite3_free(t->base.zErrMsg);
 	t->base.zErrMsg = message;
 	return rc;
 }
 
-static int fail_damaged(struct stream_table *t)
+static int fail_damaged_table(struct stream_table *t)
 {
-	return fail(t, SQLITE_CORRUPT_VTAB,
+	return fail_table(t, SQLITE_CORRUPT_VTAB,
 		    sqlite3_mprintf("%s: a chunk of the trace is damaged; after "
 				    "'SELECT skein_skip_damage(1)' such are left out",
 				    t->module->kind->name));
 }
 
-static int meet_trace(struct stream_table *t, const char *name, struct met_trace **ret)
+static int find_used_trace(struct stream_table *t, const char *name, struct used_trace **ret)
 {
 	size_t size = strlen(name) + 1;
-	struct met_trace *m;
+	struct used_trace *m;
 
-	for (m = t->met; m && sqlite3_stricmp(m->name, name); m = m->next)
+	for (m = t->used; m && sqlite3_stricmp(m->name, name); m = m->next)
 		;
 	if (!m) {
 		m = calloc(1, sizeof(*m) + size);
 		if (!m)
 			return SQLITE_NOMEM;
 		memcpy(m->name, name, size);
-		m->next = t->met;
-		t->met = m;
+		m->next = t->used;
+		t->used = m;
 	}
 	*ret = m;
 	return SQLITE_OK;
 }
 
 /* Find the trace that the query reads. name is NULL if the query names no trace. */
-static int choose_trace(struct stream_cursor *c, sqlite3_value *name, struct met_trace **ret)
+static int choose_cursor_trace(struct stream_cursor *c, sqlite3_value *name, struct used_trace **ret)
 {
-	struct stream_table *t = table_of(c);
+	struct stream_table *t = cursor_table(c);
 	const char *wanted = name ? (const char *)sqlite3_value_text(name) : NULL, *found;
 	char *message = NULL;
 	int rc = attached_trace(t->module->db, name && !wanted ? "" : wanted, &found, &message);
 
 	if (rc == SQLITE_OK)
-		rc = meet_trace(t, found, ret);
+		rc = find_used_trace(t, found, ret);
 	if (rc == SQLITE_OK && c->of != *ret) {
 		sqlite3_finalize(c->chunks);
 		c->chunks = NULL;
 		c->of = *ret;
 	}
-	return message ? fail(t, rc, message) : rc;
+	return message ? fail_table(t, rc, message) : rc;
 }
 
-static int decode_chunk(struct stream_cursor *c)
+static int decode_cursor_chunk(struct stream_cursor *c)
 {
-	const struct stream_module *m = table_of(c)->module;
+	const struct stream_module *m = cursor_table(c)->module;
 	sqlite3_int64 records = sqlite3_column_int64(c->chunks, 1);
 	const void *data = sqlite3_column_blob(c->chunks, 2);
 	int size = sqlite3_column_bytes(c->chunks, 2), result;
@@ -313,7 +313,7 @@ static int decode_chunk(struct stream_cursor *c)
 	return result;
 }
 
-static int next_chunk(struct stream_cursor *c)
+static int next_cursor_chunk(struct stream_cursor *c)
 {
 	int rc, result;
 
@@ -324,9 +324,9 @@ static int next_chunk(struct stream_cursor *c)
 			sqlite3_reset(c->chunks);
 			return rc == SQLITE_DONE ? SQLITE_OK : rc;
 		}
-		result = decode_chunk(c);
-		if (result == -EBADMSG && table_of(c)->module->damage->refuse)
-			return fail_damaged(table_of(c));
+		result = decode_cursor_chunk(c);
+		if (result == -EBADMSG && cursor_table(c)->module->damage->refuse)
+			return fail_damaged_table(cursor_table(c));
 	} while (result == -EBADMSG);
 	return result < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -371,10 +371,10 @@ static bool integer_of(sqlite3_value *value, sqlite3_int64 *ret)
 	}
 }
 
-static int look_up(struct stream_cursor *c, struct met_trace *of, sqlite3_value *value)
+static int find_cursor_row(struct stream_cursor *c, struct used_trace *of, sqlite3_value *value)
 {
-	const struct stream_module *m = table_of(c)->module;
-	struct place p = {0};
+	const struct stream_module *m = cursor_table(c)->module;
+	struct found_row p = {0};
 	sqlite3_int64 id;
 	int rc = SQLITE_OK;
 
@@ -386,7 +386,7 @@ static int look_up(struct stream_cursor *c, struct met_trace *of, sqlite3_value 
 	if (integer_of(value, &id))
 		rc = finder_find(of->finder, id, &p);
 	if (rc == SQLITE_CORRUPT_VTAB)
-		return fail_damaged(table_of(c));
+		return fail_damaged_table(cursor_table(c));
 	if (rc != SQLITE_OK || !p.columns)
 		return rc;
 	/* Copy the row: the lookup of another cursor may evict this chunk from the cache. */
@@ -401,9 +401,9 @@ static int look_up(struct stream_cursor *c, struct met_trace *of, sqlite3_value 
 	return SQLITE_OK;
 }
 
-static int prepare_chunks(struct stream_cursor *c)
+static int prepare_cursor_chunks(struct stream_cursor *c)
 {
-	const struct stream_module *m = table_of(c)->module;
+	const struct stream_module *m = cursor_table(c)->module;
 	char *sql = sqlite3_mprintf("SELECT id, records, data FROM \"%w\".chunk WHERE kind = ?1"
 				    " AND \"end\" >= ?2 AND time <= ?3 ORDER BY time",
 				    c->of->name);
@@ -413,7 +413,7 @@ static int prepare_chunks(struct stream_cursor *c)
 
 	sqlite3_free(sql);
 	return rc == SQLITE_ERROR
-		       ? fail(table_of(c), rc, sqlite3_mprintf("%s", sqlite3_errmsg(m->db)))
+		       ? fail_table(cursor_table(c), rc, sqlite3_mprintf("%s", sqlite3_errmsg(m->db)))
 		       : rc;
 }
 
@@ -421,17 +421,17 @@ static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask
 			 sqlite3_value **argv)
 {
 	struct stream_cursor *c = (struct stream_cursor *)base;
-	const struct stream_module *m = table_of(c)->module;
-	struct met_trace *of;
-	int rc = choose_trace(c, bounds & NAMED_TRACE ? *argv : NULL, &of);
+	const struct stream_module *m = cursor_table(c)->module;
+	struct used_trace *of;
+	int rc = choose_cursor_trace(c, bounds & NAMED_TRACE ? *argv : NULL, &of);
 
 	(void)argc;
 	if (bounds & NAMED_TRACE)
 		argv++;
-	if (rc == SQLITE_OK && (bounds & LOOK_UP))
-		return look_up(c, of, argv[0]);
+	if (rc == SQLITE_OK && (bounds & FIND_ROW))
+		return find_cursor_row(c, of, argv[0]);
 	if (rc == SQLITE_OK && !c->chunks)
-		rc = prepare_chunks(c);
+		rc = prepare_cursor_chunks(c);
 	if (rc != SQLITE_OK)
 		return rc;
 	sqlite3_reset(c->chunks);
@@ -449,7 +449,7 @@ static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask
 	c->mask = strtoull(mask, NULL, 16);
 	c->row_base = 0;
 	c->single = c->end = false;
-	return next_chunk(c);
+	return next_cursor_chunk(c);
 }
 
 static int stream_next(sqlite3_vtab_cursor *base)
@@ -459,7 +459,7 @@ static int stream_next(sqlite3_vtab_cursor *base)
 	if (++c->row < c->columns.count)
 		return SQLITE_OK;
 	c->end = c->single;
-	return c->end ? SQLITE_OK : next_chunk(c);
+	return c->end ? SQLITE_OK : next_cursor_chunk(c);
 }
 
 static int stream_eof(sqlite3_vtab_cursor *base)
@@ -471,7 +471,7 @@ static int stream_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 {
 	const struct stream_cursor *c = (struct stream_cursor *)base;
 
-	if (column == (int)table_of(c)->module->kind->field_count)
+	if (column == (int)cursor_table(c)->module->kind->field_count)
 		sqlite3_result_text(context, c->of->name, -1, SQLITE_TRANSIENT);
 	else if (c->mask & (1ULL << column))
 		sqlite3_result_int64(context, (sqlite3_int64)columns_at(
@@ -497,8 +497,8 @@ static const sqlite3_module stream_functions = {
 	.xConnect = stream_connect,
 	.xDisconnect = stream_disconnect,
 	.xBestIndex = stream_best_index,
-	.xOpen = stream_open,
-	.xClose = stream_close,
+	.xOpen = stream_cursor_open,
+	.xClose = stream_cursor_close,
 	.xFilter = stream_filter,
 	.xNext = stream_next,
 	.xEof = stream_eof,

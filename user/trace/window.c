@@ -9,25 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/paint.h"
-#include "trace/piece.h"
+#include "trace/render.h"
+#include "trace/pyramid_row.h"
 #include "trace/pyramid.h"
 
 #define FINEST_SHIFT 10u /* the finest cell, 1.024 us */
 #define CELLS_MAX (64u << 20) /* maximum number of cells of all lanes of a window: 1 GiB */
 
 /* A lane of the query that exists in the trace. */
-struct asked {
+struct window_lane {
 	uint64_t id;
 	struct cell *cells; /* the lane's cells in the window */
 	bool cpu;
 };
 
-struct view {
+struct window_rendering {
 	struct trace *trace;
 	struct window *window;
-	const struct cast *cast;
-	struct asked *asked; /* in order of ids, each once */
+	const struct trace_lanes *trace_lanes;
+	struct window_lane *lanes; /* in order of ids, each once */
 	size_t count;
 	unsigned int shift; /* a cell is 1 << shift ns */
 	uint64_t first;	    /* number of the first cell */
@@ -44,7 +44,7 @@ struct view {
 	struct packer packer;
 };
 
-static int no_memory(struct error *err)
+static int window_no_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "out of memory");
 }
@@ -68,11 +68,11 @@ static unsigned int choose_shift(uint64_t ns)
 	if (shift >= pyramid_shift(PYRAMID_LEVELS - 1))
 		return pyramid_shift(PYRAMID_LEVELS - 1);
 	if (shift >= PYRAMID_SHIFT)
-		return shift - (shift - PYRAMID_SHIFT) % TOWER_STEP;
+		return shift - (shift - PYRAMID_SHIFT) % LEVEL_STEP;
 	return shift < FINEST_SHIFT ? FINEST_SHIFT : shift;
 }
 
-static int lay_out(struct view *v, const struct window_query *q, struct error *err)
+static int lay_out_window(struct window_rendering *v, const struct window_query *q, struct error *err)
 {
 	uint64_t last, width;
 	struct window *w;
@@ -86,62 +86,62 @@ static int lay_out(struct view *v, const struct window_query *q, struct error *e
 	if (width > CELLS_MAX || q->lane_count > CELLS_MAX / width)
 		return error_set(err, -EINVAL, "a window of too many cells");
 	v->stored = v->shift >= PYRAMID_SHIFT;
-	v->level = v->stored ? (v->shift - PYRAMID_SHIFT) / TOWER_STEP : 0;
+	v->level = v->stored ? (v->shift - PYRAMID_SHIFT) / LEVEL_STEP : 0;
 	v->first_block = v->stored ? v->first >> BLOCK_SHIFT : 0;
 	v->blocks = v->stored ? (last >> BLOCK_SHIFT) - v->first_block + 1 : 1;
 	v->window = w = calloc(1, sizeof(*w));
 	if (!w)
-		return no_memory(err);
+		return window_no_memory(err);
 	*w = (struct window){.time = v->first << v->shift,
 			     .cell = 1ULL << v->shift,
 			     .width = (unsigned int)width,
 			     .lanes = q->lane_count};
 	w->cells = calloc(width * (q->lane_count ? q->lane_count : 1), sizeof(*w->cells));
-	return w->cells ? 0 : no_memory(err);
+	return w->cells ? 0 : window_no_memory(err);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_window_lanes(const void *a, const void *b)
 {
-	const struct asked *x = a, *y = b;
+	const struct window_lane *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int ask(struct view *v, const struct window_query *q, struct error *err)
+static int add_window_lanes(struct window_rendering *v, const struct window_query *q, struct error *err)
 {
 	size_t kept = 0;
 
-	v->asked = calloc(q->lane_count ? q->lane_count : 1, sizeof(*v->asked));
-	if (!v->asked)
-		return no_memory(err);
+	v->lanes = calloc(q->lane_count ? q->lane_count : 1, sizeof(*v->lanes));
+	if (!v->lanes)
+		return window_no_memory(err);
 	for (size_t i = 0; i < q->lane_count; i++) {
-		uint32_t kind = index_get(&v->cast->lanes, q->lanes[i]);
+		uint32_t kind = index_get(&v->trace_lanes->lanes, q->lanes[i]);
 
 		if (kind != INDEX_NONE)
-			v->asked[v->count++] = (struct asked){
+			v->lanes[v->count++] = (struct window_lane){
 				.id = q->lanes[i],
 				.cells = v->window->cells + i * v->window->width,
 				.cpu = kind == LANE_CPU,
 			};
 	}
-	qsort(v->asked, v->count, sizeof(*v->asked), compare);
+	qsort(v->lanes, v->count, sizeof(*v->lanes), compare_window_lanes);
 	for (size_t i = 0; i < v->count; i++)
-		if (!i || v->asked[i].id != v->asked[kept - 1].id)
-			v->asked[kept++] = v->asked[i];
+		if (!i || v->lanes[i].id != v->lanes[kept - 1].id)
+			v->lanes[kept++] = v->lanes[i];
 	v->count = kept;
 	v->missing = malloc(v->count * v->blocks + 1);
 	if (!v->missing)
-		return no_memory(err);
+		return window_no_memory(err);
 	memset(v->missing, 1, v->count * v->blocks);
 	return 0;
 }
 
 /* Copy cells for lanes that the query names more than once. */
-static void repeat(struct view *v, const struct window_query *q)
+static void copy_repeated_lanes(struct window_rendering *v, const struct window_query *q)
 {
 	for (size_t i = 0; i < q->lane_count; i++) {
-		const struct asked key = {.id = q->lanes[i]};
-		const struct asked *a = bsearch(&key, v->asked, v->count, sizeof(key), compare);
+		const struct window_lane key = {.id = q->lanes[i]};
+		const struct window_lane *a = bsearch(&key, v->lanes, v->count, sizeof(key), compare_window_lanes);
 		struct cell *cells = v->window->cells + i * v->window->width;
 
 		if (a && a->cells != cells)
@@ -150,7 +150,7 @@ static void repeat(struct view *v, const struct window_query *q)
 }
 
 /* Return which cells of a block lie in the window, counted from the block's first cell. */
-static void block_cells(const struct view *v, uint64_t block, unsigned int *first,
+static void block_cells(const struct window_rendering *v, uint64_t block, unsigned int *first,
 			unsigned int *end)
 {
 	uint64_t start = block << BLOCK_SHIFT, last = v->first + v->window->width;
@@ -159,13 +159,13 @@ static void block_cells(const struct view *v, uint64_t block, unsigned int *firs
 	*end = last - start < BLOCK_CELLS ? (unsigned int)(last - start) : BLOCK_CELLS;
 }
 
-static size_t find_asked(const struct view *v, uint64_t id)
+static size_t find_window_lane(const struct window_rendering *v, uint64_t id)
 {
 	size_t low = 0, high = v->count, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (v->asked[middle].id < id)
+		if (v->lanes[middle].id < id)
 			low = middle + 1;
 		else
 			high = middle;
@@ -173,75 +173,75 @@ static size_t find_asked(const struct view *v, uint64_t id)
 	return low;
 }
 
-static uint8_t *missing_of(struct view *v, size_t lane, uint64_t block)
+static uint8_t *missing_of(struct window_rendering *v, size_t lane, uint64_t block)
 {
 	return &v->missing[lane * v->blocks + (block - v->first_block)];
 }
 
-static struct cell *take_lane(void *context, uint64_t id, bool untold)
+static struct cell *row_lane_cells(void *context, uint64_t id, bool uncertain)
 {
-	struct view *v = context;
-	size_t at = find_asked(v, id);
+	struct window_rendering *v = context;
+	size_t at = find_window_lane(v, id);
 	unsigned int first, end;
 
-	if (at == v->count || v->asked[at].id != id)
+	if (at == v->count || v->lanes[at].id != id)
 		return NULL;
-	if (untold) {
+	if (uncertain) {
 		*missing_of(v, at, v->block) = 1;
 		return NULL;
 	}
 	block_cells(v, v->block, &first, &end);
-	return v->asked[at].cells + ((v->block << BLOCK_SHIFT) + first - v->first);
+	return v->lanes[at].cells + ((v->block << BLOCK_SHIFT) + first - v->first);
 }
 
-static void set_missing(struct view *v, bool cpu, uint64_t lane, uint64_t last, uint8_t missing)
+static void set_missing(struct window_rendering *v, bool cpu, uint64_t lane, uint64_t last, uint8_t missing)
 {
-	for (size_t i = find_asked(v, lane); i < v->count && v->asked[i].id <= last; i++)
-		if (v->asked[i].cpu == cpu)
+	for (size_t i = find_window_lane(v, lane); i < v->count && v->lanes[i].id <= last; i++)
+		if (v->lanes[i].cpu == cpu)
 			*missing_of(v, i, v->block) = missing;
 }
 
-static bool is_asked(const struct view *v, bool cpu, uint64_t lane, uint64_t last)
+static bool has_window_lane(const struct window_rendering *v, bool cpu, uint64_t lane, uint64_t last)
 {
-	for (size_t i = find_asked(v, lane); i < v->count && v->asked[i].id <= last; i++)
-		if (v->asked[i].cpu == cpu)
+	for (size_t i = find_window_lane(v, lane); i < v->count && v->lanes[i].id <= last; i++)
+		if (v->lanes[i].cpu == cpu)
 			return true;
 	return false;
 }
 
-static int read_piece(struct view *v, sqlite3_stmt *row, sqlite3_stmt *data, bool cpu,
+static int read_pyramid_row(struct window_rendering *v, sqlite3_stmt *row, sqlite3_stmt *data, bool cpu,
 		      struct error *err)
 {
 	uint64_t lane = (uint64_t)sqlite3_column_int64(row, 1);
 	uint64_t last = (uint64_t)sqlite3_column_int64(row, 2);
 	bool dead = sqlite3_column_int64(row, 4);
-	struct piece_reader to = {.lane = take_lane, .context = v};
+	struct pyramid_row_reader to = {.lane = row_lane_cells, .context = v};
 	int result = -EBADMSG;
 
 	v->block = (uint64_t)sqlite3_column_int64(row, 0) >> (v->shift + BLOCK_SHIFT);
 	if (v->block < v->first_block || v->block - v->first_block >= v->blocks ||
-	    !is_asked(v, cpu, lane, last))
+	    !has_window_lane(v, cpu, lane, last))
 		return 0;
 	block_cells(v, v->block, &to.first, &to.end);
 	if (!dead)
 		set_missing(v, cpu, lane, last, 0);
 	sqlite3_bind_int64(data, 1, sqlite3_column_int64(row, 3));
 	if (sqlite3_step(data) == SQLITE_ROW)
-		result = piece_decode(&v->packer, sqlite3_column_blob(data, 0),
+		result = pyramid_row_decode(&v->packer, sqlite3_column_blob(data, 0),
 				      (size_t)sqlite3_column_bytes(data, 0), &to);
 	sqlite3_reset(data);
 	if (result == -EBADMSG)
 		set_missing(v, cpu, lane, last, 1);
-	return result == -ENOMEM ? no_memory(err) : 0;
+	return result == -ENOMEM ? window_no_memory(err) : 0;
 }
 
-static int read_pieces(struct view *v, bool cpu, struct error *err)
+static int read_pyramid_rows(struct window_rendering *v, bool cpu, struct error *err)
 {
 	sqlite3_stmt *rows = NULL, *data = NULL;
 	uint64_t start = v->first_block << (v->shift + BLOCK_SHIFT);
 	int result = 0;
 
-	if (!is_asked(v, cpu, 0, UINT64_MAX))
+	if (!has_window_lane(v, cpu, 0, UINT64_MAX))
 		return 0;
 	if (sql_prepare(v->trace->db, &rows,
 			"SELECT time, lane, last, id, dead FROM main.pyramid"
@@ -259,7 +259,7 @@ static int read_pieces(struct view *v, bool cpu, struct error *err)
 			   (sqlite3_int64)(v->window->time +
 					   (uint64_t)v->window->width * v->window->cell - 1));
 	while (result == 0 && sqlite3_step(rows) == SQLITE_ROW)
-		result = read_piece(v, rows, data, cpu, err);
+		result = read_pyramid_row(v, rows, data, cpu, err);
 out:
 	sqlite3_finalize(rows);
 	sqlite3_finalize(data);
@@ -267,7 +267,7 @@ out:
 }
 
 /* Return the range of the window's cells in consecutive blocks. */
-static void cells_of(const struct view *v, size_t block, size_t blocks, uint64_t *first,
+static void blocks_cells(const struct window_rendering *v, size_t block, size_t blocks, uint64_t *first,
 		     uint64_t *end)
 {
 	uint64_t last = v->first + v->window->width;
@@ -281,51 +281,51 @@ static void cells_of(const struct view *v, size_t block, size_t blocks, uint64_t
 }
 
 /* Clear cells that a damaged row of the pyramid has partly filled. */
-static void clear_missing(struct view *v, size_t lane, size_t block, size_t blocks)
+static void clear_missing(struct window_rendering *v, size_t lane, size_t block, size_t blocks)
 {
 	uint64_t first, end;
 
 	for (size_t b = block; b < block + blocks; b++) {
 		if (!v->missing[lane * v->blocks + b])
 			continue;
-		cells_of(v, b, 1, &first, &end);
-		memset(v->asked[lane].cells + (first - v->first), 0,
+		blocks_cells(v, b, 1, &first, &end);
+		memset(v->lanes[lane].cells + (first - v->first), 0,
 		       sizeof(struct cell) * (end - first));
 	}
 }
 
-static bool misses(struct view *v, size_t lane, size_t block, size_t blocks)
+static bool lane_misses_cells(struct window_rendering *v, size_t lane, size_t block, size_t blocks)
 {
 	return memchr(&v->missing[lane * v->blocks + block], 1, blocks) != NULL;
 }
 
 /* Render all lanes that lack cells in consecutive blocks; their other cells stay the same. */
-static int paint_blocks(struct view *v, size_t block, size_t blocks, uint64_t known,
+static int render_blocks(struct window_rendering *v, size_t block, size_t blocks, uint64_t known,
 			struct error *err)
 {
-	struct paint_lane *lanes = calloc(v->count, sizeof(*lanes));
-	struct paint_query q = {.shift = v->shift, .known = known, .lanes = lanes};
+	struct render_lane *lanes = calloc(v->count, sizeof(*lanes));
+	struct render_query q = {.shift = v->shift, .known = known, .lanes = lanes};
 	uint64_t first, end;
 	int result;
 
 	if (!lanes)
-		return no_memory(err);
-	cells_of(v, block, blocks, &first, &end);
+		return window_no_memory(err);
+	blocks_cells(v, block, blocks, &first, &end);
 	for (size_t i = 0; i < v->count; i++) {
-		if (!misses(v, i, block, blocks))
+		if (!lane_misses_cells(v, i, block, blocks))
 			continue;
 		clear_missing(v, i, block, blocks);
-		lanes[q.count++] = (struct paint_lane){
-			v->asked[i].id, v->asked[i].cells + (first - v->first), v->asked[i].cpu};
+		lanes[q.count++] = (struct render_lane){
+			v->lanes[i].id, v->lanes[i].cells + (first - v->first), v->lanes[i].cpu};
 	}
 	q.time = first << v->shift;
 	q.end = end << v->shift;
-	result = paint_records(v->trace, &q, err);
+	result = render_records(v->trace, &q, err);
 	free(lanes);
 	return result;
 }
 
-static bool block_misses(struct view *v, size_t block)
+static bool block_misses_cells(struct window_rendering *v, size_t block)
 {
 	for (size_t i = 0; i < v->count; i++)
 		if (v->missing[i * v->blocks + block])
@@ -333,7 +333,7 @@ static bool block_misses(struct view *v, size_t block)
 	return false;
 }
 
-static int paint_missing(struct view *v, struct error *err)
+static int render_missing_blocks(struct window_rendering *v, struct error *err)
 {
 	uint64_t time, known = 0;
 	size_t from = 0, to;
@@ -342,10 +342,10 @@ static int paint_missing(struct view *v, struct error *err)
 	if (memchr(v->missing, 1, v->count * v->blocks))
 		result = trace_span(v->trace, &time, &known, err);
 	while (result == 0 && from < v->blocks) {
-		for (to = from; to < v->blocks && block_misses(v, to);)
+		for (to = from; to < v->blocks && block_misses_cells(v, to);)
 			to++;
 		if (to > from)
-			result = paint_blocks(v, from, to - from, known, err);
+			result = render_blocks(v, from, to - from, known, err);
 		from = to + 1;
 	}
 	return result;
@@ -354,25 +354,25 @@ static int paint_missing(struct view *v, struct error *err)
 int trace_window(struct trace *t, const struct window_query *q, struct window **ret,
 		 struct error *err)
 {
-	struct view v = {.trace = t};
+	struct window_rendering v = {.trace = t};
 	int result;
 
-	trace_allow(t, true);
-	result = cast_of(t, &v.cast, err);
+	trace_limit_steps(t, true);
+	result = trace_lanes_of(t, &v.trace_lanes, err);
 	if (result == 0)
-		result = lay_out(&v, q, err);
+		result = lay_out_window(&v, q, err);
 	if (result == 0)
-		result = ask(&v, q, err);
+		result = add_window_lanes(&v, q, err);
 	if (result == 0 && v.stored && trace_has(t, "pyramid", "data"))
-		result = read_pieces(&v, true, err);
+		result = read_pyramid_rows(&v, true, err);
 	if (result == 0 && v.stored && trace_has(t, "pyramid", "data"))
-		result = read_pieces(&v, false, err);
+		result = read_pyramid_rows(&v, false, err);
 	if (result == 0)
-		result = paint_missing(&v, err);
+		result = render_missing_blocks(&v, err);
 	if (result == 0)
-		repeat(&v, q);
+		copy_repeated_lanes(&v, q);
 	packer_free(&v.packer);
-	free(v.asked);
+	free(v.lanes);
 	free(v.missing);
 	if (result < 0)
 		window_free(v.window);

@@ -13,13 +13,13 @@
 #include "trace/codec.h"
 #include "trace/copy.h"
 #include "trace/create.h"
-#include "trace/keep.h"
+#include "trace/retention.h"
 #include "trace/schema.h"
 #include "trace/shortage.h"
 #include "trace/sort.h"
 #include "trace/sql.h"
 #include "trace/trace.h"
-#include "trace/waiting.h"
+#include "trace/pending_rows.h"
 #include "trace/zoom.h"
 
 /*
@@ -52,25 +52,25 @@ static const char pragmas[] = "PRAGMA page_size=" AS_TEXT(PAGE_BYTES) ";"
 	"INSERT INTO chunk(id,kind,lane_group,time,\"end\",records,bytes_raw,data)" \
 	" VALUES(?7,?1,0,?2,?3,?4,?5,?6)"
 
-struct stream {
+struct writer_stream {
 	struct columns columns;
 	uint64_t first, last; /* smallest time or id of the records; largest time, end or id */
 };
 
-struct writer {
+struct file_writer {
 	struct sink sink;
 	struct new_file file;
 	sqlite3 *db;
 	sqlite3_stmt *put[KIND_COUNT]; /* NULL unless the table exists */
 	sqlite3_stmt *put_chunk, *begin, *commit;
-	struct stream streams[KIND_COUNT];
+	struct writer_stream streams[KIND_COUNT];
 	struct codec codec;
 	struct sorter sorter;
 	struct columns sorted; /* a chunk sorted by lane */
-	struct waiting_rows waiting;
+	struct pending_rows pending;
 	struct zoom *zoom;
 	struct trace_stats stats;
-	struct keep *keep;   /* NULL: keep everything */
+	struct retention *retention;   /* NULL: keep everything */
 	/* start of the part that was kept at the last commit, ns; 0: nothing was deleted */
 	uint64_t kept_start;
 	struct shortage shortage;
@@ -85,7 +85,7 @@ struct writer {
 	struct error failure;
 };
 
-static int step(struct writer *w, sqlite3_stmt *stmt, struct error *err)
+static int run_statement_once(struct file_writer *w, sqlite3_stmt *stmt, struct error *err)
 {
 	int rc = sqlite3_step(stmt), result = 0;
 
@@ -95,13 +95,13 @@ static int step(struct writer *w, sqlite3_stmt *stmt, struct error *err)
 	return result;
 }
 
-static int begin(struct writer *w, struct error *err)
+static int begin_transaction(struct file_writer *w, struct error *err)
 {
 	int result;
 
 	if (w->in_transaction)
 		return 0;
-	result = step(w, w->begin, err);
+	result = run_statement_once(w, w->begin, err);
 	w->in_transaction = result == 0;
 	return result;
 }
@@ -109,11 +109,11 @@ static int begin(struct writer *w, struct error *err)
 /*
  * Roll back and drop all pending records. The rollback also undoes a commit that stopped halfway.
  */
-static void give_up_transaction(struct writer *w)
+static void abandon_transaction(struct file_writer *w)
 {
 	sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
 	w->in_transaction = false;
-	waiting_free(&w->waiting);
+	pending_rows_free(&w->pending);
 	for (int k = 0; k < KIND_COUNT; k++)
 		w->streams[k].columns.count = 0;
 }
@@ -122,14 +122,14 @@ static void give_up_transaction(struct writer *w)
  * Keep the committed part and refuse further records. If the recorder has reserved room for the end
  * of the trace, count further records as not stored instead and return 0.
  */
-static int fail(struct writer *w, int code, struct error *err)
+static int fail_writer(struct file_writer *w, int code, struct error *err)
 {
 	struct error cause = {0};
 
 	if (err)
 		cause = *err;
-	give_up_transaction(w);
-	if (shortage_takes(&w->shortage, code)) {
+	abandon_transaction(w);
+	if (shortage_begin(&w->shortage, code)) {
 		if (err)
 			err->text[0] = '\0';
 		return 0;
@@ -146,7 +146,7 @@ static int fail(struct writer *w, int code, struct error *err)
 	return code;
 }
 
-static int still_failed(const struct writer *w, struct error *err)
+static int still_failed(const struct file_writer *w, struct error *err)
 {
 	if (err)
 		*err = w->failure;
@@ -171,7 +171,7 @@ static int lane_column(enum record_kind kind)
 	}
 }
 
-static int encode(struct writer *w, enum record_kind kind, const struct columns *columns,
+static int encode_stream(struct file_writer *w, enum record_kind kind, const struct columns *columns,
 		  const void **data, size_t *size, size_t *raw_size, struct error *err)
 {
 	int lane = lane_column(kind);
@@ -185,16 +185,16 @@ static int encode(struct writer *w, enum record_kind kind, const struct columns 
 }
 
 /* Insert the records of s as a chunk. id 0 means the next free id. */
-static int insert_chunk(struct writer *w, enum record_kind kind, uint64_t id,
-			const struct stream *s, struct error *err)
+static int insert_chunk(struct file_writer *w, enum record_kind kind, uint64_t id,
+			const struct writer_stream *s, struct error *err)
 {
 	sqlite3_stmt *stmt = w->put_chunk;
 	size_t size, raw_size;
 	const void *data;
-	int result = encode(w, kind, &s->columns, &data, &size, &raw_size, err);
+	int result = encode_stream(w, kind, &s->columns, &data, &size, &raw_size, err);
 
 	if (result == 0)
-		result = begin(w, err);
+		result = begin_transaction(w, err);
 	if (result < 0)
 		return result;
 	sqlite3_bind_text(stmt, 1, kinds[kind].name, -1, SQLITE_STATIC);
@@ -208,12 +208,12 @@ static int insert_chunk(struct writer *w, enum record_kind kind, uint64_t id,
 	else
 		sqlite3_bind_null(stmt, 7);
 	w->stats.chunk_bytes += size;
-	return step(w, stmt, err);
+	return run_statement_once(w, stmt, err);
 }
 
-static int write_chunk(struct writer *w, enum record_kind kind, struct error *err)
+static int write_chunk(struct file_writer *w, enum record_kind kind, struct error *err)
 {
-	struct stream *s = &w->streams[kind];
+	struct writer_stream *s = &w->streams[kind];
 	int result;
 
 	if (!s->columns.count)
@@ -222,14 +222,14 @@ static int write_chunk(struct writer *w, enum record_kind kind, struct error *er
 	if (result < 0)
 		return result;
 	w->last_chunk = (uint64_t)sqlite3_last_insert_rowid(w->db);
-	if (w->keep)
-		keep_chunk(w->keep, (uint64_t)sqlite3_last_insert_rowid(w->db));
+	if (w->retention)
+		retention_add_chunk(w->retention, (uint64_t)sqlite3_last_insert_rowid(w->db));
 	w->stats.records += s->columns.count;
 	s->columns.count = 0;
 	return 0;
 }
 
-static int prepare_put(struct writer *w, enum record_kind k, struct error *err)
+static int prepare_put(struct file_writer *w, enum record_kind k, struct error *err)
 {
 	char *sql = schema_put_sql(k);
 	int result = sql_prepare(w->db, &w->put[k], sql, err);
@@ -239,21 +239,21 @@ static int prepare_put(struct writer *w, enum record_kind k, struct error *err)
 }
 
 /* Make an optional table when its first row is put. */
-static int add_table(struct writer *w, enum record_kind k, struct error *err)
+static int add_optional_table(struct file_writer *w, enum record_kind k, struct error *err)
 {
 	int result = schema_add(w->db, k, err);
 
 	return result < 0 ? result : prepare_put(w, k, err);
 }
 
-static int put_row(struct writer *w, enum record_kind k, const void *record, struct error *err)
+static int insert_row(struct file_writer *w, enum record_kind k, const void *record, struct error *err)
 {
 	const struct kind *kind = &kinds[k];
 	sqlite3_stmt *stmt;
-	int result = begin(w, err);
+	int result = begin_transaction(w, err);
 
 	if (result == 0 && !w->put[k])
-		result = add_table(w, k, err);
+		result = add_optional_table(w, k, err);
 	if (result < 0)
 		return result;
 	stmt = w->put[k];
@@ -268,17 +268,17 @@ static int put_row(struct writer *w, enum record_kind k, const void *record, str
 		else
 			sqlite3_bind_int64(stmt, (int)i + 1, (sqlite3_int64)field_int(f, record));
 	}
-	return step(w, stmt, err);
+	return run_statement_once(w, stmt, err);
 }
 
-static int put_any_row(void *context, enum record_kind kind, const void *record,
+static int insert_any_row(void *context, enum record_kind kind, const void *record,
 			   struct error *err)
 {
-	return put_row(context, kind, record, err);
+	return insert_row(context, kind, record, err);
 }
 
 /* Write a checkpoint if one is due, after all slices and edges put so far. */
-static int write_checkpoint(struct writer *w, struct error *err)
+static int write_checkpoint(struct file_writer *w, struct error *err)
 {
 	int result;
 
@@ -291,7 +291,7 @@ static int write_checkpoint(struct writer *w, struct error *err)
 }
 
 /* Set stats.full if one more transaction as large as the last would exceed the limit. */
-static void measure(struct writer *w)
+static void check_size_limit(struct file_writer *w)
 {
 	sqlite3_int64 pages = 0;
 	uint64_t bytes;
@@ -303,13 +303,13 @@ static void measure(struct writer *w)
 	w->committed = bytes;
 }
 
-static int drop_old(struct writer *w, uint64_t now, struct error *err)
+static int delete_old_records(struct file_writer *w, uint64_t now, struct error *err)
 {
-	uint64_t start = keep_start(w->keep);
-	int result = keep_drop(w->keep, now, err);
+	uint64_t start = retention_start(w->retention);
+	int result = retention_delete_old(w->retention, now, err);
 
-	if (keep_start(w->keep) != start)
-		zoom_lean_on_none(w->zoom);
+	if (retention_start(w->retention) != start)
+		zoom_forget_base(w->zoom);
 	return result;
 }
 
@@ -317,7 +317,7 @@ static int drop_old(struct writer *w, uint64_t now, struct error *err)
  * Fail with -EFBIG before the kernel enforces RLIMIT_FSIZE, while there is room for the end of the
  * trace.
  */
-static int check_room(struct writer *w, struct error *err)
+static int check_room(struct file_writer *w, struct error *err)
 {
 	sqlite3_int64 pages = 0;
 	int result;
@@ -335,34 +335,34 @@ static int check_room(struct writer *w, struct error *err)
  * refer to. now: time, ns, for which records older than the time to keep are also deleted; 0:
  * delete nothing.
  */
-static int commit(struct writer *w, uint64_t now, struct error *err)
+static int commit(struct file_writer *w, uint64_t now, struct error *err)
 {
-	int result = waiting_write(&w->waiting, put_any_row, w, err);
+	int result = pending_rows_write(&w->pending, insert_any_row, w, err);
 
 	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
 		result = write_chunk(w, (enum record_kind)k, err);
 	if (result == 0)
 		result = write_checkpoint(w, err);
-	if (result == 0 && w->keep)
-		result = keep_commit(w->keep, err);
-	if (result == 0 && w->keep && now && w->in_transaction)
-		result = drop_old(w, now, err);
+	if (result == 0 && w->retention)
+		result = retention_end_batch(w->retention, err);
+	if (result == 0 && w->retention && now && w->in_transaction)
+		result = delete_old_records(w, now, err);
 	if (result == 0 && w->in_transaction)
 		result = check_room(w, err);
 	if (result == 0 && w->in_transaction) {
-		result = step(w, w->commit, err);
+		result = run_statement_once(w, w->commit, err);
 		w->in_transaction = false;
 		w->used = w->used || result == 0;
-		measure(w);
+		check_size_limit(w);
 	}
 	if (result < 0)
-		return fail(w, result, err);
+		return fail_writer(w, result, err);
 	shortage_committed(&w->shortage);
-	w->kept_start = w->keep ? keep_start(w->keep) : 0;
+	w->kept_start = w->retention ? retention_start(w->retention) : 0;
 	return 0;
 }
 
-static int limit_dirty(struct writer *w, struct error *err)
+static int limit_dirty(struct file_writer *w, struct error *err)
 {
 	int bytes = 0, highest;
 
@@ -383,25 +383,25 @@ static int check_id(enum record_kind k, const void *record, struct error *err)
  * Write the waiting rows, and commit if too many pages are dirty. This bounds the memory between
  * ticks.
  */
-static int make_room(struct writer *w, struct error *err)
+static int flush_pending_rows(struct file_writer *w, struct error *err)
 {
-	int result = waiting_write(&w->waiting, put_any_row, w, err);
+	int result = pending_rows_write(&w->pending, insert_any_row, w, err);
 
 	return result < 0 ? result : limit_dirty(w, err);
 }
 
-static int put_entity(struct writer *w, enum record_kind k, const void *record, struct error *err)
+static int write_entity(struct file_writer *w, enum record_kind k, const void *record, struct error *err)
 {
 	int result = check_id(k, record, err);
 
 	if (result == 0)
-		result = waiting_takes(k) ? waiting_put(&w->waiting, k, record, err) :
-					    put_row(w, k, record, err);
+		result = pending_rows_can_hold(k) ? pending_rows_put(&w->pending, k, record, err) :
+					    insert_row(w, k, record, err);
 	if (result > 0)
-		result = make_room(w, err);
+		result = flush_pending_rows(w, err);
 	if (result == 0)
 		result = zoom_put(w->zoom, k, record, err);
-	return result < 0 ? fail(w, result, err) : 0;
+	return result < 0 ? fail_writer(w, result, err) : 0;
 }
 
 /* Return the end of a record, which is the second word in all kinds that have an end. */
@@ -424,7 +424,7 @@ END_SECOND(slice);
 END_SECOND(edge);
 END_SECOND(span);
 
-static int start_chunk(struct stream *s, const struct kind *kind, struct error *err)
+static int start_chunk(struct writer_stream *s, const struct kind *kind, struct error *err)
 {
 	s->first = UINT64_MAX;
 	s->last = 0;
@@ -437,7 +437,7 @@ static int start_chunk(struct stream *s, const struct kind *kind, struct error *
  * Check that ids of stacks grow: readers find a stack by binary search, first its chunk, then its
  * row.
  */
-static int check_growth(struct writer *w, const struct stack *s, struct error *err)
+static int check_growth(struct file_writer *w, const struct stack *s, struct error *err)
 {
 	if (s->id <= w->last_stack)
 		return error_set(err, -EINVAL, "stack %llu comes after stack %llu: ids must grow",
@@ -446,16 +446,16 @@ static int check_growth(struct writer *w, const struct stack *s, struct error *e
 	return 0;
 }
 
-static int put_stream(struct writer *w, enum record_kind k, const void *record, struct error *err)
+static int put_stream(struct file_writer *w, enum record_kind k, const void *record, struct error *err)
 {
-	struct stream *s = &w->streams[k];
+	struct writer_stream *s = &w->streams[k];
 	uint64_t first = *(const uint64_t *)record, end = record_end(k, record);
 	int result = k == KIND_STACK ? check_growth(w, record, err) : 0;
 
 	if (result == 0 && !s->columns.count)
 		result = start_chunk(s, &kinds[k], err);
 	if (result < 0)
-		return fail(w, result, err);
+		return fail_writer(w, result, err);
 	if (first < s->first)
 		s->first = first;
 	if (first > s->last)
@@ -470,23 +470,23 @@ static int put_stream(struct writer *w, enum record_kind k, const void *record, 
 		result = write_chunk(w, k, err);
 	if (result == 0)
 		result = write_checkpoint(w, err);
-	return result < 0 ? fail(w, result, err) : limit_dirty(w, err);
+	return result < 0 ? fail_writer(w, result, err) : limit_dirty(w, err);
 }
 
 /* Put the host, with the start of the kept part as its start. */
-static int put_kept_host(struct writer *w, const struct host *h, struct error *err)
+static int put_kept_host(struct file_writer *w, const struct host *h, struct error *err)
 {
 	struct host kept = *h;
 
-	if (kept.start < keep_start(w->keep))
-		kept.start = keep_start(w->keep);
-	return put_entity(w, KIND_HOST, &kept, err);
+	if (kept.start < retention_start(w->retention))
+		kept.start = retention_start(w->retention);
+	return write_entity(w, KIND_HOST, &kept, err);
 }
 
 static int writer_put(struct sink *sink, enum record_kind kind, const void *record,
 		      struct error *err)
 {
-	struct writer *w = (struct writer *)sink;
+	struct file_writer *w = (struct file_writer *)sink;
 	int result;
 
 	if (w->failed)
@@ -494,19 +494,19 @@ static int writer_put(struct sink *sink, enum record_kind kind, const void *reco
 	result = shortage_put(&w->shortage, kind, record);
 	if (result == 0 && w->shortage.code)
 		return 0;
-	if (result == 0 && w->keep)
-		result = keep_put(w->keep, kind, record, err);
+	if (result == 0 && w->retention)
+		result = retention_put(w->retention, kind, record, err);
 	if (result < 0)
-		return fail(w, result, err);
-	if (w->keep && kind == KIND_HOST)
+		return fail_writer(w, result, err);
+	if (w->retention && kind == KIND_HOST)
 		return put_kept_host(w, record, err);
 	return kinds[kind].storage == STORAGE_STREAM ? put_stream(w, kind, record, err)
-						     : put_entity(w, kind, record, err);
+						     : write_entity(w, kind, record, err);
 }
 
 static int writer_tick(struct sink *sink, uint64_t time, struct error *err)
 {
-	struct writer *w = (struct writer *)sink;
+	struct file_writer *w = (struct file_writer *)sink;
 
 	if (w->failed)
 		return still_failed(w, err);
@@ -518,19 +518,19 @@ static int writer_tick(struct sink *sink, uint64_t time, struct error *err)
 
 static int writer_forget(struct sink *sink, struct error *err)
 {
-	struct writer *w = (struct writer *)sink;
+	struct file_writer *w = (struct file_writer *)sink;
 
 	int result;
 
-	if (!w->keep || w->shortage.code)
+	if (!w->retention || w->shortage.code)
 		return 0;
-	result = waiting_write(&w->waiting, put_any_row, w, err);
+	result = pending_rows_write(&w->pending, insert_any_row, w, err);
 	if (result < 0)
-		return fail(w, result, err);
-	return keep_forget(w->keep, err);
+		return fail_writer(w, result, err);
+	return retention_end_epoch(w->retention, err);
 }
 
-static void measure_file(struct writer *w)
+static void measure_file(struct file_writer *w)
 {
 	struct stat st;
 
@@ -538,15 +538,15 @@ static void measure_file(struct writer *w)
 		w->stats.file_bytes = (uint64_t)st.st_size;
 }
 
-static void close_database(struct writer *w)
+static void close_database(struct file_writer *w)
 {
 	for (int k = 0; k < KIND_COUNT; k++)
 		sqlite3_finalize(w->put[k]);
 	memset(w->put, 0, sizeof(w->put));
 	zoom_free(w->zoom);
 	w->zoom = NULL;
-	keep_free(w->keep);
-	w->keep = NULL;
+	retention_free(w->retention);
+	w->retention = NULL;
 	sqlite3_finalize(w->put_chunk);
 	sqlite3_finalize(w->begin);
 	sqlite3_finalize(w->commit);
@@ -563,25 +563,25 @@ static void close_database(struct writer *w)
 	w->db = NULL;
 }
 
-static int end_zoom(struct writer *w, struct error *err)
+static int end_zoom(struct file_writer *w, struct error *err)
 {
 	int result = zoom_finish(w->zoom, err);
 
-	return result < 0 ? fail(w, result, err) : 0;
+	return result < 0 ? fail_writer(w, result, err) : 0;
 }
 
 /* Write to the trace that the recording ran out of room, and set err to report this. */
-static int end_short(struct writer *w, struct error *err)
+static int end_short(struct file_writer *w, struct error *err)
 {
-	int result = shortage_rows(&w->shortage, w->kept_start, put_any_row, w, err);
+	int result = shortage_rows(&w->shortage, w->kept_start, insert_any_row, w, err);
 
 	if (result == 0)
-		result = step(w, w->commit, err);
+		result = run_statement_once(w, w->commit, err);
 	if (result < 0)
-		give_up_transaction(w);
+		abandon_transaction(w);
 	w->in_transaction = false;
 	w->used = w->used || result == 0;
-	shortage_say(&w->shortage, w->file.path, err);
+	shortage_report(&w->shortage, w->file.path, err);
 	if (result < 0)
 		error_hint(err, "the trace does not tell so: there was no room even for that");
 	return w->shortage.code;
@@ -589,7 +589,7 @@ static int end_short(struct writer *w, struct error *err)
 
 static int writer_finish(struct sink *sink, struct error *err)
 {
-	struct writer *w = (struct writer *)sink;
+	struct file_writer *w = (struct file_writer *)sink;
 	int result = w->failed ? still_failed(w, err) : 0;
 
 	if (result == 0 && !w->shortage.code)
@@ -607,12 +607,12 @@ static int writer_finish(struct sink *sink, struct error *err)
 
 static uint64_t writer_unstored(const struct sink *sink, enum record_kind kind, uint64_t cpu)
 {
-	return unstored_count(&((const struct writer *)sink)->shortage.unstored, kind, cpu);
+	return unstored_count(&((const struct file_writer *)sink)->shortage.unstored, kind, cpu);
 }
 
 static void writer_free(struct sink *sink)
 {
-	struct writer *w = (struct writer *)sink;
+	struct file_writer *w = (struct file_writer *)sink;
 
 	shortage_free(&w->shortage);
 	close_database(w);
@@ -623,7 +623,7 @@ static void writer_free(struct sink *sink)
 	codec_free(&w->codec);
 	sorter_free(&w->sorter);
 	columns_free(&w->sorted);
-	waiting_free(&w->waiting);
+	pending_rows_free(&w->pending);
 	free_trace_file(&w->file);
 	free(w);
 }
@@ -639,10 +639,10 @@ static const struct sink_ops writer_ops = {
 
 static int begin_zoom(void *context, struct error *err)
 {
-	return begin(context, err);
+	return begin_transaction(context, err);
 }
 
-static int prepare_all(struct writer *w, struct error *err)
+static int prepare_all(struct file_writer *w, struct error *err)
 {
 	const struct zoom_events zoom = {begin_zoom, w};
 	int result = 0;
@@ -659,7 +659,7 @@ static int prepare_all(struct writer *w, struct error *err)
 	return result < 0 ? result : zoom_new(&w->zoom, w->db, &zoom, err);
 }
 
-static int open_database(struct writer *w, struct error *err)
+static int create_database(struct file_writer *w, struct error *err)
 {
 	int rc = sqlite3_open_v2(w->file.path, &w->db,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
@@ -681,17 +681,17 @@ static int open_database(struct writer *w, struct error *err)
 
 int trace_writer(struct sink **ret, const char *path, struct error *err)
 {
-	struct writer *w = calloc(1, sizeof(*w));
+	struct file_writer *w = calloc(1, sizeof(*w));
 	int result;
 
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
 	w->sink = (struct sink){&writer_ops, WANTS(WANT_ALL & ~WANT(SUM))};
-	waiting_init(&w->waiting);
+	pending_rows_init(&w->pending);
 	result = create_trace_file(&w->file, path, err);
 	if (result < 0)
 		goto out;
-	result = open_database(w, err);
+	result = create_database(w, err);
 	if (result < 0)
 		error_wrap(err, result, "cannot write %s", path);
 out:
@@ -704,7 +704,7 @@ out:
 
 void trace_writer_stats(const struct sink *s, struct trace_stats *ret)
 {
-	struct writer *w = (struct writer *)s;
+	struct file_writer *w = (struct file_writer *)s;
 
 	measure_file(w);
 	*ret = w->stats;
@@ -714,12 +714,12 @@ void trace_writer_stats(const struct sink *s, struct trace_stats *ret)
 
 struct zoom *trace_writer_zoom(struct sink *s)
 {
-	return ((struct writer *)s)->zoom;
+	return ((struct file_writer *)s)->zoom;
 }
 
-static int write_opens(void *context, uint64_t id, const struct columns *slices, struct error *err)
+static int write_open_slices_chunk(void *context, uint64_t id, const struct columns *slices, struct error *err)
 {
-	const struct stream s = {
+	const struct writer_stream s = {
 		.columns = *slices,
 		.first = columns_at(slices, 0)[0],
 		.last = columns_at(slices, 0)[0],
@@ -728,33 +728,33 @@ static int write_opens(void *context, uint64_t id, const struct columns *slices,
 	return insert_chunk(context, KIND_SLICE, id, &s, err);
 }
 
-int trace_writer_keep(struct sink *s, uint64_t time, struct error *err)
+int trace_writer_retain(struct sink *s, uint64_t time, struct error *err)
 {
-	struct writer *w = (struct writer *)s;
-	const struct keep_events events = {write_opens, w};
+	struct file_writer *w = (struct file_writer *)s;
+	const struct retention_events events = {write_open_slices_chunk, w};
 
-	return keep_new(&w->keep, w->db, time, &events, err);
+	return retention_new(&w->retention, w->db, time, &events, err);
 }
 
 void trace_writer_limit(struct sink *s, uint64_t bytes)
 {
-	((struct writer *)s)->limit = bytes;
+	((struct file_writer *)s)->limit = bytes;
 }
 
 int trace_writer_reserve(struct sink *s, struct error *err)
 {
-	struct writer *w = (struct writer *)s;
+	struct file_writer *w = (struct file_writer *)s;
 
 	return shortage_arm(&w->shortage, w->file.path, err);
 }
 
 bool trace_writer_is_short(const struct sink *s)
 {
-	return ((const struct writer *)s)->shortage.code != 0;
+	return ((const struct file_writer *)s)->shortage.code != 0;
 }
 
 /* Return NAME-MARK.skein for NAME.skein. The caller frees the string. */
-static char *name_copy(const struct writer *w, const char *mark)
+static char *name_copy(const struct file_writer *w, const char *mark)
 {
 	static const char ending[] = ".skein";
 	size_t length = strlen(w->file.path), end = strlen(ending);
@@ -768,12 +768,12 @@ static char *name_copy(const struct writer *w, const char *mark)
 
 int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **ret, struct error *err)
 {
-	struct writer *w = (struct writer *)s;
+	struct file_writer *w = (struct file_writer *)s;
 	char *path = name_copy(w, mark);
 	int result = path ? 0 : error_set(err, -ENOMEM, "out of memory");
 
 	if (result == 0 && w->shortage.code)
-		result = shortage_say(&w->shortage, w->file.path, err);
+		result = shortage_report(&w->shortage, w->file.path, err);
 	if (result == 0)
 		result = w->failed ? still_failed(w, err) : commit(w, 0, err);
 	if (result == 0)

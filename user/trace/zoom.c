@@ -13,11 +13,11 @@
  */
 #define RECORDS_PER_BYTE 16u
 /* A checkpoint holds only changes as long as they take at most a third of a full checkpoint. */
-#define WHOLE_SHARE 3u
+#define FULL_SHARE 3u
 /* maximum number of checkpoints that refer to one, which --keep may delete */
 #define FOLLOWERS_MAX 16u
 
-#define PIECE_SQL \
+#define PYRAMID_ROW_SQL \
 	"INSERT INTO pyramid(level,kind,time,\"end\",lane,last,records,data,dead)" \
 	" VALUES(?,?,?,?,?,?,?,?,?)"
 #define DROP_SQL "DELETE FROM pyramid WHERE level = ? AND kind = ? AND time = ? AND dead"
@@ -27,7 +27,7 @@
 struct zoom {
 	sqlite3 *db;
 	struct zoom_events events;
-	sqlite3_stmt *put_piece, *drop_dead, *put_checkpoint;
+	sqlite3_stmt *put_pyramid_row, *drop_dead, *put_checkpoint;
 	struct pyramid_options options;
 	struct pyramid *pyramid;
 	struct states *states;
@@ -42,15 +42,15 @@ struct zoom {
 	struct slice_list crossing;
 	struct open_list open, changed;
 	/* The last checkpoint with all lanes, and its size. */
-	struct open_list whole;
-	size_t whole_bytes;
-	sqlite3_int64 base;	/* checkpoint.id of whole; 0: none */
-	unsigned int followers; /* number of checkpoints that refer to whole */
+	struct open_list full;
+	size_t full_bytes;
+	sqlite3_int64 base;	/* checkpoint.id of full; 0: none */
+	unsigned int followers; /* number of checkpoints that refer to full */
 	struct packer packer;
 	struct bytes scratch, blobs;
 };
 
-static int step(struct zoom *z, sqlite3_stmt *stmt, struct error *err)
+static int run_zoom_statement(struct zoom *z, sqlite3_stmt *stmt, struct error *err)
 {
 	int rc = sqlite3_step(stmt), result = 0;
 
@@ -60,10 +60,10 @@ static int step(struct zoom *z, sqlite3_stmt *stmt, struct error *err)
 	return result;
 }
 
-static int put_piece(void *context, const struct pyramid_piece *p, struct error *err)
+static int put_pyramid_row(void *context, const struct pyramid_row *p, struct error *err)
 {
 	struct zoom *z = context;
-	sqlite3_stmt *stmt = z->put_piece;
+	sqlite3_stmt *stmt = z->put_pyramid_row;
 	int result = z->events.begin(z->events.context, err);
 
 	if (result < 0)
@@ -77,7 +77,7 @@ static int put_piece(void *context, const struct pyramid_piece *p, struct error 
 	sqlite3_bind_int64(stmt, 7, (sqlite3_int64)p->records);
 	sqlite3_bind_blob64(stmt, 8, p->data, p->size, SQLITE_STATIC);
 	sqlite3_bind_int64(stmt, 9, p->dead);
-	return step(z, stmt, err);
+	return run_zoom_statement(z, stmt, err);
 }
 
 static int drop_dead(void *context, unsigned int level, uint64_t time, struct error *err)
@@ -91,10 +91,10 @@ static int drop_dead(void *context, unsigned int level, uint64_t time, struct er
 	sqlite3_bind_int64(stmt, 1, level);
 	sqlite3_bind_int64(stmt, 2, LANE_THREAD);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)time);
-	return step(z, stmt, err);
+	return run_zoom_statement(z, stmt, err);
 }
 
-static int tell_stretch(void *context, const struct stretch *s, struct error *err)
+static int add_zoom_stretch(void *context, const struct stretch *s, struct error *err)
 {
 	struct zoom *z = context;
 
@@ -103,7 +103,7 @@ static int tell_stretch(void *context, const struct stretch *s, struct error *er
 
 static int new_pyramid(struct zoom *z, struct error *err)
 {
-	const struct pyramid_events events = {put_piece, drop_dead, z};
+	const struct pyramid_events events = {put_pyramid_row, drop_dead, z};
 
 	return pyramid_new(&z->pyramid, &events, &z->options, err);
 }
@@ -111,7 +111,7 @@ static int new_pyramid(struct zoom *z, struct error *err)
 int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, struct error *err)
 {
 	struct zoom *z = calloc(1, sizeof(*z));
-	struct states_events told = {tell_stretch, z};
+	struct states_events stretch_events = {add_zoom_stretch, z};
 	int result;
 
 	if (!z)
@@ -122,9 +122,9 @@ int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, s
 	z->wanted = z->options.records;
 	result = new_pyramid(z, err);
 	if (result == 0)
-		result = states_new(&z->states, &told, err);
+		result = states_new(&z->states, &stretch_events, err);
 	if (result == 0)
-		result = sql_prepare(db, &z->put_piece, PIECE_SQL, err);
+		result = sql_prepare(db, &z->put_pyramid_row, PYRAMID_ROW_SQL, err);
 	if (result == 0)
 		result = sql_prepare(db, &z->drop_dead, DROP_SQL, err);
 	if (result == 0)
@@ -140,7 +140,7 @@ void zoom_free(struct zoom *z)
 {
 	if (!z)
 		return;
-	sqlite3_finalize(z->put_piece);
+	sqlite3_finalize(z->put_pyramid_row);
 	sqlite3_finalize(z->drop_dead);
 	sqlite3_finalize(z->put_checkpoint);
 	states_free(z->states);
@@ -148,7 +148,7 @@ void zoom_free(struct zoom *z)
 	vector_free(&z->crossing);
 	vector_free(&z->open);
 	vector_free(&z->changed);
-	vector_free(&z->whole);
+	vector_free(&z->full);
 	packer_free(&z->packer);
 	bytes_free(&z->scratch);
 	bytes_free(&z->blobs);
@@ -163,7 +163,7 @@ void zoom_set(struct zoom *z, const struct pyramid_options *options)
 }
 
 /* Count a slice or an edge. */
-static int count_record(struct zoom *z, uint64_t order, uint64_t time, uint64_t end,
+static int count_zoom_record(struct zoom *z, uint64_t order, uint64_t time, uint64_t end,
 			struct error *err)
 {
 	if (order > z->order)
@@ -176,11 +176,11 @@ static int count_record(struct zoom *z, uint64_t order, uint64_t time, uint64_t 
 	return pyramid_record(z->pyramid, z->states, z->order, err);
 }
 
-static int take_slice(struct zoom *z, const struct slice *s, struct error *err)
+static int count_slice(struct zoom *z, const struct slice *s, struct error *err)
 {
 	if (s->time < z->checkpoint && s->end && vector_push(&z->crossing, *s) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	return count_record(z, slice_order(s), s->time, s->end, err);
+	return count_zoom_record(z, slice_order(s), s->time, s->end, err);
 }
 
 int zoom_put(struct zoom *z, enum record_kind kind, const void *record, struct error *err)
@@ -194,10 +194,10 @@ int zoom_put(struct zoom *z, enum record_kind kind, const void *record, struct e
 		result = lane->kind == LANE_CPU ? pyramid_cpu(z->pyramid, lane->id, err) : 0;
 		break;
 	case KIND_SLICE:
-		result = take_slice(z, record, err);
+		result = count_slice(z, record, err);
 		break;
 	case KIND_EDGE:
-		result = count_record(z, edge->time, edge->time, edge->end, err);
+		result = count_zoom_record(z, edge->time, edge->time, edge->end, err);
 		break;
 	case KIND_THREAD:
 		break;
@@ -230,7 +230,7 @@ static int put_checkpoint(struct zoom *z, uint64_t chunk, sqlite3_int64 base, si
 	sqlite3_bind_int64(stmt, 4, base);
 	sqlite3_bind_blob64(stmt, 5, z->blobs.data, lanes, SQLITE_STATIC);
 	sqlite3_bind_blob64(stmt, 6, z->blobs.data + lanes, z->blobs.size - lanes, SQLITE_STATIC);
-	return step(z, stmt, err);
+	return run_zoom_statement(z, stmt, err);
 }
 
 /*
@@ -243,12 +243,12 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 
 	z->open.count = z->changed.count = z->blobs.size = 0;
 	if (states_each(z->states, open_list_add, &z->open) < 0 || open_list_sort(&z->open) < 0 ||
-	    open_list_difference(&z->whole, &z->open, &z->changed) < 0)
+	    open_list_difference(&z->full, &z->open, &z->changed) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	*base = z->base;
 	if (z->base)
 		result = checkpoint_pack_open(&z->packer, &z->scratch, &z->changed, &z->blobs, err);
-	if (result < 0 || (z->base && z->blobs.size <= z->whole_bytes / WHOLE_SHARE &&
+	if (result < 0 || (z->base && z->blobs.size <= z->full_bytes / FULL_SHARE &&
 			   ++z->followers < FOLLOWERS_MAX))
 		return result;
 	*base = z->blobs.size = 0;
@@ -256,13 +256,13 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 }
 
 /* Make this checkpoint the base of the next ones. */
-static void keep_whole(struct zoom *z, size_t bytes)
+static void set_base_checkpoint(struct zoom *z, size_t bytes)
 {
 	struct open_list open = z->open;
 
-	z->open = z->whole;
-	z->whole = open;
-	z->whole_bytes = bytes;
+	z->open = z->full;
+	z->full = open;
+	z->full_bytes = bytes;
 	z->followers = 0;
 	z->base = sqlite3_last_insert_rowid(z->db);
 }
@@ -282,7 +282,7 @@ int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
 	if (result < 0)
 		return result;
 	if (!base)
-		keep_whole(z, lanes);
+		set_base_checkpoint(z, lanes);
 	z->crossing.count = 0;
 	z->checkpoint = z->order;
 	z->records = 0;
@@ -292,7 +292,7 @@ int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
 	return 0;
 }
 
-void zoom_lean_on_none(struct zoom *z)
+void zoom_forget_base(struct zoom *z)
 {
 	z->base = 0;
 }

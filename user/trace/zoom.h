@@ -49,7 +49,7 @@ int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err);
  * Call this when checkpoints may have been deleted: the next one holds every lane and refers to no
  * earlier one.
  */
-void zoom_lean_on_none(struct zoom *z);
+void zoom_forget_base(struct zoom *z);
 
 /* End the recording: no more records follow. */
 int zoom_finish(struct zoom *z, struct error *err);

@@ -4,8 +4,8 @@
  * first refers to it, when its name becomes known and when it ends, and each row costs SQLite 5 us
  * or more. So only the last record of an id since the last commit becomes a row.
  */
-#ifndef SKEIN_TRACE_WAITING_H
-#define SKEIN_TRACE_WAITING_H
+#ifndef SKEIN_TRACE_PENDING_ROWS_H
+#define SKEIN_TRACE_PENDING_ROWS_H
 
 #include <stdbool.h>
 
@@ -14,34 +14,34 @@
 #include "base/record.h"
 
 /* Maximum number of entities of one kind that are held; they take about 1 MiB. */
-#define WAITING_MAX 4096
+#define PENDING_ROWS_MAX 4096
 
-struct waiting_rows {
-	struct entity_store shelves[KIND_COUNT];
+struct pending_rows {
+	struct entity_store by_kind[KIND_COUNT];
 };
 
-typedef int (*waiting_row)(void *context, enum record_kind kind, const void *record,
+typedef int (*pending_row_writer)(void *context, enum record_kind kind, const void *record,
 			   struct error *err);
 
-void waiting_init(struct waiting_rows *w);
-void waiting_free(struct waiting_rows *w);
+void pending_rows_init(struct pending_rows *w);
+void pending_rows_free(struct pending_rows *w);
 
 /*
  * Return whether records of the kind replace each other by their id: only such records can be held.
  */
-bool waiting_takes(enum record_kind kind);
+bool pending_rows_can_hold(enum record_kind kind);
 
 /*
- * Hold a copy of the record. Return 1 if no more may be held (call waiting_write()), else 0 or a
+ * Hold a copy of the record. Return 1 if no more may be held (call pending_rows_write()), else 0 or a
  * negative errno.
  */
-int waiting_put(struct waiting_rows *w, enum record_kind kind, const void *record,
+int pending_rows_put(struct pending_rows *w, enum record_kind kind, const void *record,
 		struct error *err);
 
 /*
  * Pass every record to row(), kind by kind in the order in which their ids were first put. No
  * record is held after that, even if row() fails; its error is returned.
  */
-int waiting_write(struct waiting_rows *w, waiting_row row, void *context, struct error *err);
+int pending_rows_write(struct pending_rows *w, pending_row_writer row, void *context, struct error *err);
 
 #endif

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "suite.h"
-#include "trace/waiting.h"
+#include "trace/pending_rows.h"
 
-static struct waiting_rows waiting;
+static struct pending_rows pending;
 static unsigned int rows;
 static struct process last;
 static char comm[32];
@@ -27,65 +27,65 @@ static int put(uint64_t id, const char *name)
 {
 	struct process p = {.id = id, .comm = name, .exe = "", .cgroup = "", .container = ""};
 
-	return waiting_put(&waiting, KIND_PROCESS, &p, NULL);
+	return pending_rows_put(&pending, KIND_PROCESS, &p, NULL);
 }
 
 START_TEST(the_last_record_of_an_id_is_the_row)
 {
 	char name[8] = "first";
 
-	waiting_init(&waiting);
+	pending_rows_init(&pending);
 	rows = 0;
 	answer = 0;
 	ck_assert_int_eq(put(7, name), 0);
 	strcpy(name, "second");
 	ck_assert_int_eq(put(7, name), 0);
 	strcpy(name, "gone"); /* the row has a copy of the text */
-	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
+	ck_assert_int_eq(pending_rows_write(&pending, take, NULL, NULL), 0);
 	ck_assert_uint_eq(rows, 1);
 	ck_assert_str_eq(comm, "second");
-	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
+	ck_assert_int_eq(pending_rows_write(&pending, take, NULL, NULL), 0);
 	ck_assert_uint_eq(rows, 1);
 }
 END_TEST
 
 START_TEST(not_more_wait_than_may)
 {
-	waiting_init(&waiting);
-	for (uint64_t id = 1; id < WAITING_MAX; id++)
+	pending_rows_init(&pending);
+	for (uint64_t id = 1; id < PENDING_ROWS_MAX; id++)
 		ck_assert_int_eq(put(id, "x"), 0);
-	ck_assert_int_eq(put(WAITING_MAX, "x"), 1);
+	ck_assert_int_eq(put(PENDING_ROWS_MAX, "x"), 1);
 	rows = 0;
 	answer = 0;
-	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
-	ck_assert_uint_eq(rows, WAITING_MAX);
-	ck_assert_uint_eq(last.id, WAITING_MAX);
+	ck_assert_int_eq(pending_rows_write(&pending, take, NULL, NULL), 0);
+	ck_assert_uint_eq(rows, PENDING_ROWS_MAX);
+	ck_assert_uint_eq(last.id, PENDING_ROWS_MAX);
 }
 END_TEST
 
 /* After a full disk, rows that could not be stored are not retried in the next transaction. */
 START_TEST(none_waits_after_an_error)
 {
-	waiting_init(&waiting);
+	pending_rows_init(&pending);
 	ck_assert_int_eq(put(1, "x"), 0);
 	ck_assert_int_eq(put(2, "y"), 0);
 	rows = 0;
 	answer = -ENOSPC;
-	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), -ENOSPC);
+	ck_assert_int_eq(pending_rows_write(&pending, take, NULL, NULL), -ENOSPC);
 	ck_assert_uint_eq(rows, 1);
 	answer = 0;
-	ck_assert_int_eq(waiting_write(&waiting, take, NULL, NULL), 0);
+	ck_assert_int_eq(pending_rows_write(&pending, take, NULL, NULL), 0);
 	ck_assert_uint_eq(rows, 1);
 }
 END_TEST
 
 START_TEST(accounts_and_losses_cannot_wait)
 {
-	ck_assert(waiting_takes(KIND_THREAD));
-	ck_assert(!waiting_takes(KIND_LOSS)); /* may have no id of its own */
-	ck_assert(!waiting_takes(KIND_INFO));
-	ck_assert(!waiting_takes(KIND_ACCOUNT)); /* one per CPU and event */
-	ck_assert(!waiting_takes(KIND_SAMPLE));
+	ck_assert(pending_rows_can_hold(KIND_THREAD));
+	ck_assert(!pending_rows_can_hold(KIND_LOSS)); /* may have no id of its own */
+	ck_assert(!pending_rows_can_hold(KIND_INFO));
+	ck_assert(!pending_rows_can_hold(KIND_ACCOUNT)); /* one per CPU and event */
+	ck_assert(!pending_rows_can_hold(KIND_SAMPLE));
 }
 END_TEST
 

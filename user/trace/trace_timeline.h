@@ -5,15 +5,15 @@
  * so late that it is in a later chunk than its neighbours is returned where its chunk begins; the
  * order is the same on every reading.
  */
-#ifndef SKEIN_TRACE_TIMELINE_H
-#define SKEIN_TRACE_TIMELINE_H
+#ifndef SKEIN_TRACE_TRACE_TIMELINE_H
+#define SKEIN_TRACE_TRACE_TIMELINE_H
 
 #include "base/pipe.h"
 #include "trace/chunks.h"
 
-struct timeline;
+struct trace_timeline;
 
-struct timeline_query {
+struct trace_timeline_query {
 	/*
 	 * Records that touch this range, in ns, both ends inclusive. An open slice or edge counts
 	 * with its time alone, so the states of threads at `from` follow only if reading begins
@@ -27,12 +27,12 @@ struct timeline_query {
 };
 
 /* Open a timeline. t must outlive it. Its memory is bounded by one chunk of each kind. */
-int timeline_open(struct timeline **ret, struct trace *t, const struct timeline_query *q,
+int trace_timeline_open(struct trace_timeline **ret, struct trace *t, const struct trace_timeline_query *q,
 		  struct error *err);
 /* Return 1 with *record of *kind, valid until the next call; 0 at the end; or a negative errno. */
-int timeline_next(struct timeline *l, enum record_kind *kind, const void **record,
+int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const void **record,
 		  struct error *err);
 /* Close the timeline; l may be NULL. */
-void timeline_close(struct timeline *l);
+void trace_timeline_close(struct trace_timeline *l);
 
 #endif

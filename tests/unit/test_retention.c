@@ -84,7 +84,7 @@ static void begin_machine(struct machine *m, uint64_t keep)
 	*m = (struct machine){.random = 99, .time = host.start, .last_lane = FIRST_THREAD_LANE};
 	ck_assert_msg(!trace_writer(&m->sinks[0], KEPT, &err), "%s", err.text);
 	ck_assert_msg(!trace_writer(&m->sinks[1], ALL, &err), "%s", err.text);
-	ck_assert_msg(!trace_writer_keep(m->sinks[0], keep, &err), "%s", err.text);
+	ck_assert_msg(!trace_writer_retain(m->sinks[0], keep, &err), "%s", err.text);
 	put(m, KIND_HOST, &host);
 	for (uint64_t i = 0; i < CPUS; i++) {
 		put(m, KIND_LANE,
@@ -251,7 +251,7 @@ static void end_machine(struct machine *m)
 }
 
 /* The contents of a trace: states of lanes, stacks and counts. */
-struct told {
+struct readback {
 	struct sink sink;
 	struct states *states;
 	VECTOR(struct stretch) stretches;
@@ -262,7 +262,7 @@ struct told {
 
 static int add_stretch(void *context, const struct stretch *s, struct error *err)
 {
-	struct told *t = context;
+	struct readback *t = context;
 
 	(void)err;
 	return vector_push(&t->stretches, *s);
@@ -274,9 +274,9 @@ static void note_least(uint64_t *least, uint64_t value)
 		*least = value;
 }
 
-static int told_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+static int readback_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
 {
-	struct told *t = (struct told *)sink;
+	struct readback *t = (struct readback *)sink;
 	const struct host *h = record;
 	const struct stack *stack = record;
 
@@ -296,16 +296,16 @@ static int told_put(struct sink *sink, enum record_kind kind, const void *record
 	return states_put(t->states, kind, record, err);
 }
 
-static void read_told(struct told *t, const char *path)
+static void read_back(struct readback *t, const char *path)
 {
 	static const struct sink_ops ops = {
-		.put = told_put, .finish = tally_finish, .free = tally_free};
+		.put = readback_put, .finish = tally_finish, .free = tally_free};
 	const struct states_events events = {add_stretch, t};
 	struct error err = {0};
 	struct source *source;
 	struct trace *trace;
 
-	*t = (struct told){.sink = {&ops, WANT_ALL & ~WANT(SUM)}};
+	*t = (struct readback){.sink = {&ops, WANT_ALL & ~WANT(SUM)}};
 	ck_assert_int_eq(states_new(&t->states, &events, &err), 0);
 	ck_assert_msg(!trace_open(&trace, path, &err), "%s", err.text);
 	ck_assert_int_eq(trace_source(&source, trace, &err), 0);
@@ -315,7 +315,7 @@ static void read_told(struct told *t, const char *path)
 	trace_close(trace);
 }
 
-static void free_told(struct told *t)
+static void free_readback(struct readback *t)
 {
 	states_free(t->states);
 	vector_free(&t->stretches);
@@ -331,7 +331,7 @@ static int by_lane(const void *a, const void *b)
 }
 
 /* Sort the stretches by lane, and cut them to the time after time. */
-static void from_then(struct told *t, uint64_t time)
+static void from_then(struct readback *t, uint64_t time)
 {
 	size_t count = 0;
 
@@ -347,7 +347,7 @@ static void from_then(struct told *t, uint64_t time)
 	t->stretches.count = count;
 }
 
-static void check_same_life(struct told *kept, struct told *all)
+static void check_same_life(struct readback *kept, struct readback *all)
 {
 	from_then(kept, kept->start);
 	from_then(all, kept->start);
@@ -373,7 +373,7 @@ static uint64_t size_of(const char *path)
 
 START_TEST(states_are_those_of_all)
 {
-	struct told kept, all;
+	struct readback kept, all;
 	struct machine m;
 
 	begin_machine(&m, 3 * SECOND);
@@ -382,8 +382,8 @@ START_TEST(states_are_those_of_all)
 		tick(&m);
 	}
 	end_machine(&m);
-	read_told(&kept, KEPT);
-	read_told(&all, ALL);
+	read_back(&kept, KEPT);
+	read_back(&all, ALL);
 	ck_assert_uint_eq(kept.end, m.time);
 	ck_assert_uint_ge(kept.start, m.time - 4 * SECOND);
 	ck_assert_uint_le(kept.start, m.time - 2 * SECOND);
@@ -392,15 +392,15 @@ START_TEST(states_are_those_of_all)
 	ck_assert_uint_eq(states_disorder(kept.states), 0);
 	ck_assert_uint_lt(kept.counts[KIND_SLICE], all.counts[KIND_SLICE] / 2);
 	check_same_life(&kept, &all);
-	free_told(&kept);
-	free_told(&all);
+	free_readback(&kept);
+	free_readback(&all);
 }
 END_TEST
 
 START_TEST(size_stays)
 {
 	uint64_t largest_early = 0, largest_late = 0, *largest;
-	struct told kept;
+	struct readback kept;
 	struct machine m;
 
 	begin_machine(&m, 2 * SECOND);
@@ -416,7 +416,7 @@ START_TEST(size_stays)
 	end_machine(&m);
 	/* The blocks of the pyramid become longer, and are completed less often. */
 	ck_assert_uint_le(largest_late, 2 * largest_early);
-	read_told(&kept, KEPT);
+	read_back(&kept, KEPT);
 	/* The remaining records only refer to entities that are kept. */
 	ck_assert_uint_gt(kept.least_stack, m.last_stack / 2);
 	ck_assert_uint_ge(kept.least_sample, kept.least_stack);
@@ -427,7 +427,7 @@ START_TEST(size_stays)
 	ck_assert_uint_lt(kept.counts[KIND_LANE], m.last_thread / 2);
 	ck_assert_uint_lt(kept.counts[KIND_PROCESS], m.last_thread / 2);
 	ck_assert_uint_eq(kept.lost, 0);
-	free_told(&kept);
+	free_readback(&kept);
 }
 END_TEST
 
@@ -470,7 +470,7 @@ END_TEST
 /* If the source has not forgotten, later records may refer to all stacks, which are kept. */
 START_TEST(stacks_stay_until_forgotten)
 {
-	struct told kept;
+	struct readback kept;
 	struct machine m;
 
 	begin_machine(&m, 2 * SECOND);
@@ -479,11 +479,11 @@ START_TEST(stacks_stay_until_forgotten)
 		tick(&m);
 	}
 	end_machine(&m);
-	read_told(&kept, KEPT);
+	read_back(&kept, KEPT);
 	ck_assert_uint_eq(kept.counts[KIND_STACK], m.last_stack);
 	ck_assert_uint_eq(kept.counts[KIND_FRAME], m.last_stack);
 	ck_assert_uint_eq(kept.lost, 0);
-	free_told(&kept);
+	free_readback(&kept);
 }
 END_TEST
 
@@ -523,7 +523,7 @@ END_TEST
 START_TEST(copies)
 {
 	struct error err = {0};
-	struct told copy, kept;
+	struct readback copy, kept;
 	struct machine m;
 	char *path = NULL;
 
@@ -536,17 +536,17 @@ START_TEST(copies)
 	ck_assert_msg(!trace_writer_copy(m.sinks[0], "then", m.time, &path, &err), "%s", err.text);
 	ck_assert_str_eq(strrchr(path, '/') + 1, "kept-then.skein");
 	ck_assert_int_eq(trace_writer_copy(m.sinks[0], "then", m.time, &path, &err), -EEXIST);
-	read_told(&copy, path);
+	read_back(&copy, path);
 	ck_assert_uint_eq(copy.end, m.time);
 	ck_assert_uint_gt(copy.start, 100 * SECOND);
 	ck_assert_uint_eq(states_disorder(copy.states), 0);
 	live(&m, 1000);
 	end_machine(&m);
-	read_told(&kept, KEPT);
+	read_back(&kept, KEPT);
 	ck_assert_uint_eq(kept.end, m.time);
 	ck_assert_uint_gt(kept.counts[KIND_SLICE], copy.counts[KIND_SLICE]);
-	free_told(&copy);
-	free_told(&kept);
+	free_readback(&copy);
+	free_readback(&kept);
 	free(path);
 }
 END_TEST

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* strip.h: cells come back as they were added, for any number of equal ones. */
+/* cell_runs.h: cells come back as they were added, for any number of equal ones. */
 #include <stdlib.h>
 
 #include "suite.h"
-#include "trace/strip.h"
+#include "trace/cell_runs.h"
 
 #define ADDED 300
 #define RUNS_OF_ANY_COUNT 6
@@ -21,7 +21,7 @@ static uint64_t some_count(void)
 	return random() % 4 ? count : ((uint64_t)random() << 20) >> random() % 48 | count;
 }
 
-static uint64_t fill(struct strip *s, struct added *all)
+static uint64_t fill(struct cell_runs *s, struct added *all)
 {
 	uint64_t at = 1000;
 
@@ -31,27 +31,27 @@ static uint64_t fill(struct strip *s, struct added *all)
 		at += random() % 3 ? 0 : some_count();
 		*a = (struct added){at, some_count(), {.activity = 127, .state = STATE_RUNNING}};
 		a->cell.thread = (uint64_t)random() % 2;
-		ck_assert_int_eq(strip_add(s, a->first, a->count, &a->cell), 0);
+		ck_assert_int_eq(cell_runs_add(s, a->first, a->count, &a->cell), 0);
 		at += a->count;
 		ck_assert_uint_eq(s->end, at);
 	}
 	return at;
 }
 
-/* Check that [from, to) of a strip has the cells added there, in the same order. */
-static void check(const struct strip *s, const struct added *all, uint64_t from, uint64_t to)
+/* Check that [from, to) of a cell_runs has the cells added there, in the same order. */
+static void check(const struct cell_runs *s, const struct added *all, uint64_t from, uint64_t to)
 {
-	struct run_list got = {0};
+	struct cell_run_list got = {0};
 	size_t next = 0;
 	uint64_t at = 0;
 
-	ck_assert_int_eq(strip_copy(s, from, to, &got), 0);
+	ck_assert_int_eq(cell_runs_copy(s, from, to, &got), 0);
 	for (size_t i = 0; i < ADDED; i++) {
 		uint64_t first = all[i].first > from ? all[i].first : from;
 		uint64_t end = all[i].first + all[i].count;
 
 		for (end = end < to ? end : to; first < end; first = from + at) {
-			const struct run *r = &got.items[next];
+			const struct cell_run *r = &got.items[next];
 
 			ck_assert_uint_lt(next, got.count);
 			at = at > r->first ? at : r->first;
@@ -71,7 +71,7 @@ START_TEST(as_they_were_added)
 	struct added all[ADDED];
 
 	for (unsigned int seed = 0; seed < 200; seed++) {
-		struct strip s = {0};
+		struct cell_runs s = {0};
 		uint64_t end, from, to;
 
 		srandom(seed);
@@ -83,9 +83,9 @@ START_TEST(as_they_were_added)
 			check(&s, all, from, to);
 		}
 		from = all[random() % ADDED].first;
-		strip_drop(&s, from);
+		cell_runs_drop(&s, from);
 		check(&s, all, from, end);
-		strip_free(&s);
+		cell_runs_free(&s);
 	}
 }
 END_TEST
@@ -94,12 +94,12 @@ END_TEST
 START_TEST(centuries)
 {
 	const struct cell cell = {.activity = 1, .state = STATE_SLEEPING};
-	struct strip s = {0};
+	struct cell_runs s = {0};
 
-	ck_assert_int_eq(strip_add(&s, 7, UINT64_MAX - 7, &cell), 0);
+	ck_assert_int_eq(cell_runs_add(&s, 7, UINT64_MAX - 7, &cell), 0);
 	ck_assert_uint_le(s.count, RUNS_OF_ANY_COUNT);
 	ck_assert_uint_eq(s.end, UINT64_MAX);
-	strip_free(&s);
+	cell_runs_free(&s);
 }
 END_TEST
 
@@ -107,13 +107,13 @@ END_TEST
 START_TEST(one_by_one)
 {
 	const struct cell cell = {.activity = 1, .state = STATE_SLEEPING};
-	struct strip s = {0};
+	struct cell_runs s = {0};
 
 	for (uint64_t i = 0; i < 1000000; i++)
-		ck_assert_int_eq(strip_add(&s, i, 1, &cell), 0);
+		ck_assert_int_eq(cell_runs_add(&s, i, 1, &cell), 0);
 	ck_assert_uint_eq(s.end, 1000000);
 	ck_assert_uint_le(s.count, 1000000 / 4096 + 1);
-	strip_free(&s);
+	cell_runs_free(&s);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Read the streams of one trace record by record, for merging. */
-#include "trace/merge_line.h"
+#include "trace/merge_stream.h"
 
 #include <string.h>
 
@@ -12,10 +12,10 @@ union words {
 	uint64_t words[CODEC_COLUMNS_MAX];
 };
 
-static int next_of_timeline(struct merge_line *l, struct error *err)
+static int next_of_timeline(struct merge_stream *l, struct error *err)
 {
 	const void *record;
-	int result = timeline_next(l->timeline, &l->kind, &record, err);
+	int result = trace_timeline_next(l->timeline, &l->kind, &record, err);
 
 	l->end = result == 0;
 	if (result <= 0)
@@ -25,7 +25,7 @@ static int next_of_timeline(struct merge_line *l, struct error *err)
 	return 0;
 }
 
-static int next_of_chunks(struct merge_line *l, struct error *err)
+static int next_of_chunks(struct merge_stream *l, struct error *err)
 {
 	union words r;
 
@@ -43,7 +43,7 @@ static int next_of_chunks(struct merge_line *l, struct error *err)
 	return 0;
 }
 
-int merge_line_next(struct merge_line *l, struct error *err)
+int merge_stream_next(struct merge_stream *l, struct error *err)
 {
 	return l->is_timeline ? next_of_timeline(l, err) : next_of_chunks(l, err);
 }
@@ -53,22 +53,22 @@ static enum record_kind only_kind(uint64_t mask)
 	return (enum record_kind)__builtin_ctzll(mask);
 }
 
-int merge_line_open(struct merge_line *l, struct trace *t, uint64_t mask,
+int merge_stream_open(struct merge_stream *l, struct trace *t, uint64_t mask,
 		    const struct chunk_losses *losses, struct error *err)
 {
-	const struct timeline_query q = {.to = UINT64_MAX, .kinds = mask, .losses = *losses};
+	const struct trace_timeline_query q = {.to = UINT64_MAX, .kinds = mask, .losses = *losses};
 	const struct chunk_range range = CHUNKS_ALL;
 	int result;
 
-	*l = (struct merge_line){.is_timeline = mask & TIMELINE, .kind = only_kind(mask)};
-	result = l->is_timeline ? timeline_open(&l->timeline, t, &q, err)
+	*l = (struct merge_stream){.is_timeline = mask & TIMELINE, .kind = only_kind(mask)};
+	result = l->is_timeline ? trace_timeline_open(&l->timeline, t, &q, err)
 				: chunks_open(&l->chunks, t, l->kind, &range, losses, err);
-	return result < 0 ? result : merge_line_next(l, err);
+	return result < 0 ? result : merge_stream_next(l, err);
 }
 
-void merge_line_close(struct merge_line *l)
+void merge_stream_close(struct merge_stream *l)
 {
-	timeline_close(l->timeline);
+	trace_timeline_close(l->timeline);
 	if (!l->is_timeline)
 		chunks_close(&l->chunks);
 }

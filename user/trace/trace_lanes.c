@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Read the CPUs and threads of a trace, by lane. */
-#include "trace/cast.h"
+#include "trace/trace_lanes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/vector.h"
 
-void cast_free(struct cast *c)
+void trace_lanes_free(struct trace_lanes *c)
 {
 	if (!c)
 		return;
@@ -17,11 +17,11 @@ void cast_free(struct cast *c)
 	free(c);
 }
 
-static int add_lane(struct cast *c, sqlite3_stmt *row)
+static int add_lane_row(struct trace_lanes *c, sqlite3_stmt *row)
 {
 	uint64_t id = (uint64_t)sqlite3_column_int64(row, 0);
 	uint64_t kind = (uint64_t)sqlite3_column_int64(row, 1);
-	const struct cast_cpu cpu = {id, (uint64_t)sqlite3_column_int64(row, 2)};
+	const struct cpu_of_lane cpu = {id, (uint64_t)sqlite3_column_int64(row, 2)};
 
 	if (kind != LANE_CPU && kind != LANE_THREAD)
 		return 0;
@@ -30,9 +30,9 @@ static int add_lane(struct cast *c, sqlite3_stmt *row)
 	return index_put(&c->lanes, id, (uint32_t)kind);
 }
 
-static int add_thread(struct cast *c, sqlite3_stmt *row)
+static int add_thread_row(struct trace_lanes *c, sqlite3_stmt *row)
 {
-	const struct cast_thread t = {
+	const struct thread_of_lane t = {
 		.lane = (uint64_t)sqlite3_column_int64(row, 0),
 		.thread = {
 			.id = (uint64_t)sqlite3_column_int64(row, 1),
@@ -45,8 +45,8 @@ static int add_thread(struct cast *c, sqlite3_stmt *row)
 	return vector_push(&c->threads, t) < 0 ? -ENOMEM : 0;
 }
 
-static int read_rows(struct trace *t, struct cast *c, const char *sql,
-		     int (*add)(struct cast *c, sqlite3_stmt *row), struct error *err)
+static int read_lane_rows(struct trace *t, struct trace_lanes *c, const char *sql,
+		     int (*add)(struct trace_lanes *c, sqlite3_stmt *row), struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE, result = sql_prepare(t->db, &stmt, sql, err);
@@ -62,50 +62,50 @@ static int read_rows(struct trace *t, struct cast *c, const char *sql,
 	return result;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_threads_of_lane(const void *a, const void *b)
 {
-	const struct cast_thread *x = a, *y = b;
+	const struct thread_of_lane *x = a, *y = b;
 
 	if (x->lane != y->lane)
 		return x->lane < y->lane ? -1 : 1;
 	return x->thread.id < y->thread.id ? -1 : x->thread.id > y->thread.id;
 }
 
-static int read_cast(struct trace *t, struct cast *c, struct error *err)
+static int read_trace_lanes(struct trace *t, struct trace_lanes *c, struct error *err)
 {
 	int result = 0;
 
 	if (trace_has(t, "lane", "kind") && trace_has(t, "lane", "number"))
-		result = read_rows(t, c, "SELECT id, kind, number FROM main.lane NOT INDEXED",
-				   add_lane, err);
+		result = read_lane_rows(t, c, "SELECT id, kind, number FROM main.lane NOT INDEXED",
+				   add_lane_row, err);
 	if (result == 0 && trace_has(t, "thread", "lane"))
-		result = read_rows(t, c,
+		result = read_lane_rows(t, c,
 				   "SELECT lane, id, start, \"end\" FROM main.thread NOT INDEXED"
 				   " WHERE lane <> 0",
-				   add_thread, err);
+				   add_thread_row, err);
 	if (result == 0 && c->threads.count)
-		qsort(c->threads.items, c->threads.count, sizeof(*c->threads.items), compare);
+		qsort(c->threads.items, c->threads.count, sizeof(*c->threads.items), compare_threads_of_lane);
 	return result;
 }
 
-int cast_of(struct trace *t, const struct cast **ret, struct error *err)
+int trace_lanes_of(struct trace *t, const struct trace_lanes **ret, struct error *err)
 {
-	struct cast *c = t->cast;
+	struct trace_lanes *c = t->trace_lanes;
 	int result = 0;
 
 	if (!c) {
 		c = calloc(1, sizeof(*c));
-		result = c ? read_cast(t, c, err) : error_set(err, -ENOMEM, "out of memory");
+		result = c ? read_trace_lanes(t, c, err) : error_set(err, -ENOMEM, "out of memory");
 	}
 	if (result < 0) {
-		cast_free(c);
+		trace_lanes_free(c);
 		return result;
 	}
-	*ret = t->cast = c;
+	*ret = t->trace_lanes = c;
 	return 0;
 }
 
-const struct cast_thread *cast_threads(const struct cast *c, uint64_t lane, size_t *count)
+const struct thread_of_lane *trace_lanes_threads(const struct trace_lanes *c, uint64_t lane, size_t *count)
 {
 	size_t low = 0, high = c->threads.count, middle;
 

@@ -4,7 +4,7 @@
  * 17 bits, as a number and a power of 4 by which it is multiplied. So a hole of years, as damaged
  * traces have, takes a few runs and not millions.
  */
-#include "trace/strip.h"
+#include "trace/cell_runs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 #define STATE_BITS 4u
 #define WAIT_BITS 4u
 #define RUNS_MIN 8u
-#define RUNS_IDLE_MAX 64u /* maximum number of runs for which an empty strip may keep memory */
+#define RUNS_IDLE_MAX 64u /* maximum number of runs for which an empty list may keep memory */
 
 _Static_assert(STATE_COUNT <= 1 << STATE_BITS, "a state takes four bits");
 _Static_assert(WAIT_COUNT <= 1 << WAIT_BITS, "a wait takes four bits");
 _Static_assert(CELL_FULL < 1 << (32 - COUNT_BITS - STATE_BITS - WAIT_BITS), "and this the rest");
 
-static uint32_t word_of(const struct cell *c)
+static uint32_t run_word(const struct cell *c)
 {
 	return ((uint32_t)c->activity << (STATE_BITS + WAIT_BITS) |
 		(c->state & ((1u << STATE_BITS) - 1)) << WAIT_BITS |
@@ -31,7 +31,7 @@ static uint32_t word_of(const struct cell *c)
 	       << COUNT_BITS;
 }
 
-static struct cell cell_of(uint32_t word, uint64_t thread)
+static struct cell run_cell(uint32_t word, uint64_t thread)
 {
 	word >>= COUNT_BITS;
 	return (struct cell){
@@ -52,13 +52,13 @@ static uint32_t pack_count(uint64_t count)
 	return (uint32_t)count << SCALE_BITS | scale;
 }
 
-static uint64_t count_of(uint32_t word)
+static uint64_t run_count(uint32_t word)
 {
 	return (uint64_t)(word >> SCALE_BITS & COUNT_MAX)
 	       << (word & ((1u << SCALE_BITS) - 1)) * SCALE_STEP;
 }
 
-static int reserve(struct strip *s, bool threads)
+static int reserve_run(struct cell_runs *s, bool threads)
 {
 	uint32_t capacity = s->capacity;
 	void *bigger;
@@ -82,34 +82,34 @@ static int reserve(struct strip *s, bool threads)
 	return 0;
 }
 
-static bool continues(const struct strip *s, uint32_t word, uint64_t thread)
+static bool continues_last_run(const struct cell_runs *s, uint32_t word, uint64_t thread)
 {
 	return s->count && s->runs[s->count - 1] >> COUNT_BITS == word >> COUNT_BITS &&
 	       (s->threads ? s->threads[s->count - 1] : 0) == thread;
 }
 
-static int add(struct strip *s, uint64_t count, const struct cell *cell)
+static int append_cells(struct cell_runs *s, uint64_t count, const struct cell *cell)
 {
-	uint32_t word = word_of(cell), run;
+	uint32_t word = run_word(cell), run;
 
-	if (continues(s, word, cell->thread)) {
+	if (continues_last_run(s, word, cell->thread)) {
 		run = s->runs[--s->count];
-		count += count_of(run);
-		s->end -= count_of(run);
+		count += run_count(run);
+		s->end -= run_count(run);
 	}
-	for (; count; count -= count_of(run)) {
+	for (; count; count -= run_count(run)) {
 		run = word | pack_count(count);
-		if (reserve(s, cell->thread) < 0)
+		if (reserve_run(s, cell->thread) < 0)
 			return -ENOMEM;
 		if (s->threads)
 			s->threads[s->count] = cell->thread;
 		s->runs[s->count++] = run;
-		s->end += count_of(run);
+		s->end += run_count(run);
 	}
 	return 0;
 }
 
-int strip_add(struct strip *s, uint64_t first, uint64_t count, const struct cell *cell)
+int cell_runs_add(struct cell_runs *s, uint64_t first, uint64_t count, const struct cell *cell)
 {
 	static const struct cell nothing;
 	int result = 0;
@@ -120,16 +120,16 @@ int strip_add(struct strip *s, uint64_t first, uint64_t count, const struct cell
 	if (first < s->end)
 		return 0;
 	if (first > s->end)
-		result = add(s, first - s->end, &nothing);
-	return result < 0 ? result : add(s, count, cell);
+		result = append_cells(s, first - s->end, &nothing);
+	return result < 0 ? result : append_cells(s, count, cell);
 }
 
-void strip_drop(struct strip *s, uint64_t below)
+void cell_runs_drop(struct cell_runs *s, uint64_t below)
 {
 	uint32_t gone = 0;
 
-	while (gone < s->count && s->first + count_of(s->runs[gone]) <= below)
-		s->first += count_of(s->runs[gone++]);
+	while (gone < s->count && s->first + run_count(s->runs[gone]) <= below)
+		s->first += run_count(s->runs[gone++]);
 	if (!gone)
 		return;
 	s->count -= gone;
@@ -137,24 +137,24 @@ void strip_drop(struct strip *s, uint64_t below)
 	if (s->threads)
 		memmove(s->threads, s->threads + gone, sizeof(*s->threads) * s->count);
 	if (!s->count && s->capacity > RUNS_IDLE_MAX)
-		strip_free(s);
+		cell_runs_free(s);
 }
 
-void strip_free(struct strip *s)
+void cell_runs_free(struct cell_runs *s)
 {
 	free(s->runs);
 	free(s->threads);
-	*s = (struct strip){0};
+	*s = (struct cell_runs){0};
 }
 
-int strip_copy(const struct strip *s, uint64_t from, uint64_t to, struct run_list *ret)
+int cell_runs_copy(const struct cell_runs *s, uint64_t from, uint64_t to, struct cell_run_list *ret)
 {
 	uint64_t first = s->first, end;
 
 	for (uint32_t i = 0; i < s->count && first < to; i++, first = end) {
-		struct run r = {.cell = cell_of(s->runs[i], s->threads ? s->threads[i] : 0)};
+		struct cell_run r = {.cell = run_cell(s->runs[i], s->threads ? s->threads[i] : 0)};
 
-		end = first + count_of(s->runs[i]);
+		end = first + run_count(s->runs[i]);
 		if (end <= from || !r.cell.state)
 			continue;
 		r.first = first < from ? 0 : first - from;

@@ -5,35 +5,35 @@
  * is one number per cell, or runs of equal numbers. States and threads are indices in lists of the
  * values that occur in the row.
  */
-#include "trace/piece.h"
+#include "trace/pyramid_row.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_VERSION 1
-#define UNTOLD 1
+#define ROW_VERSION 1
+#define LANE_UNCERTAIN 1
 
 enum { COLUMN_ACTIVITY, COLUMN_STATE, COLUMN_THREAD, COLUMN_COUNT };
-enum { FORM_EACH, FORM_RUNS };
+enum { CELLS_EACH, CELLS_RUNS };
 
 /* Bytes of an unpacked row: more than any writer could make of its lanes. */
-#define RAW_MAX ((size_t)PIECE_LANES_MAX * (BLOCK_CELLS * COLUMN_COUNT * 12 + 64))
+#define ROW_BYTES_MAX ((size_t)PYRAMID_ROW_LANES_MAX * (BLOCK_CELLS * COLUMN_COUNT * 12 + 64))
 
 /* The distinct values of one column of a row, sorted. */
-struct values {
+struct column_values {
 	uint64_t *items;
 	size_t count, capacity;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t value_of(const struct cell *c, unsigned int column)
+static uint64_t cell_value(const struct cell *c, unsigned int column)
 {
 	switch (column) {
 	case COLUMN_ACTIVITY:
@@ -46,7 +46,7 @@ static uint64_t value_of(const struct cell *c, unsigned int column)
 }
 
 /* Collect the distinct values of a column; 0 is always the first. */
-static int collect(struct values *v, const struct piece_lane *lanes, unsigned int count,
+static int collect_values(struct column_values *v, const struct pyramid_row_lane *lanes, unsigned int count,
 		   unsigned int column)
 {
 	size_t kept = 0;
@@ -55,12 +55,12 @@ static int collect(struct values *v, const struct piece_lane *lanes, unsigned in
 		return -ENOMEM;
 	for (unsigned int i = 0; i < count; i++)
 		for (size_t r = 0; r < lanes[i].count; r++) {
-			uint64_t value = value_of(&lanes[i].runs[r].cell, column);
+			uint64_t value = cell_value(&lanes[i].runs[r].cell, column);
 
 			if (value != v->items[v->count - 1] && vector_push(v, value) < 0)
 				return -ENOMEM;
 		}
-	qsort(v->items, v->count, sizeof(*v->items), compare);
+	qsort(v->items, v->count, sizeof(*v->items), compare_values);
 	for (size_t i = 0; i < v->count; i++)
 		if (!i || v->items[i] != v->items[kept - 1])
 			v->items[kept++] = v->items[i];
@@ -68,13 +68,13 @@ static int collect(struct values *v, const struct piece_lane *lanes, unsigned in
 	return 0;
 }
 
-static uint64_t number_of(const struct values *v, uint64_t value)
+static uint64_t value_index(const struct column_values *v, uint64_t value)
 {
 	const uint64_t *found;
 
 	if (!v->items)
 		return value;
-	found = bsearch(&value, v->items, v->count, sizeof(*v->items), compare);
+	found = bsearch(&value, v->items, v->count, sizeof(*v->items), compare_values);
 	return (uint64_t)(found - v->items);
 }
 
@@ -88,7 +88,7 @@ struct column_runs {
 	size_t count;
 };
 
-static void add_run(struct column_runs *c, uint64_t number, uint64_t cells)
+static void add_column_run(struct column_runs *c, uint64_t number, uint64_t cells)
 {
 	if (!cells)
 		return;
@@ -98,31 +98,31 @@ static void add_run(struct column_runs *c, uint64_t number, uint64_t cells)
 		c->items[c->count++] = (struct column_run){number, cells};
 }
 
-static void make_runs(struct column_runs *c, const struct piece_lane *lane,
-		      const struct values *v, unsigned int column)
+static void make_column_runs(struct column_runs *c, const struct pyramid_row_lane *lane,
+		      const struct column_values *v, unsigned int column)
 {
 	uint64_t at = 0;
 
 	c->count = 0;
 	for (size_t i = 0; i < lane->count; i++) {
-		const struct run *r = &lane->runs[i];
+		const struct cell_run *r = &lane->runs[i];
 
-		add_run(c, 0, r->first - at);
-		add_run(c, number_of(v, value_of(&r->cell, column)), r->count);
+		add_column_run(c, 0, r->first - at);
+		add_column_run(c, value_index(v, cell_value(&r->cell, column)), r->count);
 		at = r->first + r->count;
 	}
-	add_run(c, 0, BLOCK_CELLS - at);
+	add_column_run(c, 0, BLOCK_CELLS - at);
 }
 
 /*
  * Write a column as runs (about two bytes each) or as single cells (about one byte each), whichever
  * is smaller.
  */
-static void put_column(struct bytes *b, const struct column_runs *c)
+static void put_lane_column(struct bytes *b, const struct column_runs *c)
 {
 	bool runs = c->count * 2 < BLOCK_CELLS;
 
-	bytes_varint(b, runs ? c->count << 1 | FORM_RUNS : FORM_EACH);
+	bytes_varint(b, runs ? c->count << 1 | CELLS_RUNS : CELLS_EACH);
 	for (size_t i = 0; i < c->count; i++)
 		for (uint64_t n = runs ? 1 : c->items[i].cells; n; n--)
 			bytes_varint(b, c->items[i].number);
@@ -130,8 +130,8 @@ static void put_column(struct bytes *b, const struct column_runs *c)
 		bytes_varint(b, c->items[i].cells);
 }
 
-static void put_columns(struct bytes *b, struct bytes *part, const struct piece_lane *lanes,
-			unsigned int count, const struct values *v, unsigned int column)
+static void put_lane_columns(struct bytes *b, struct bytes *part, const struct pyramid_row_lane *lanes,
+			unsigned int count, const struct column_values *v, unsigned int column)
 {
 	struct column_runs runs;
 
@@ -139,51 +139,51 @@ static void put_columns(struct bytes *b, struct bytes *part, const struct piece_
 	for (unsigned int i = 0; i < count; i++) {
 		size_t from = part->size;
 
-		if (lanes[i].untold)
+		if (lanes[i].uncertain)
 			continue;
-		make_runs(&runs, &lanes[i], v, column);
-		put_column(part, &runs);
+		make_column_runs(&runs, &lanes[i], v, column);
+		put_lane_column(part, &runs);
 		bytes_varint(b, part->size - from);
 	}
 	bytes_add(b, part->data, part->size);
 	b->failed = b->failed || part->failed;
 }
 
-static void put_values(struct bytes *b, const struct values *v)
+static void put_column_values(struct bytes *b, const struct column_values *v)
 {
 	bytes_varint(b, v->count - 1);
 	for (size_t i = 1; i < v->count; i++)
 		bytes_varint(b, v->items[i] - v->items[i - 1]);
 }
 
-static void put_lanes(struct bytes *b, const struct piece_lane *lanes, unsigned int count)
+static void put_row_lanes(struct bytes *b, const struct pyramid_row_lane *lanes, unsigned int count)
 {
 	uint64_t last = 0;
 
-	bytes_varint(b, PIECE_VERSION);
+	bytes_varint(b, ROW_VERSION);
 	bytes_varint(b, count);
 	for (unsigned int i = 0; i < count; i++) {
 		bytes_varint(b, lanes[i].id - last);
-		bytes_varint(b, lanes[i].untold ? UNTOLD : 0);
+		bytes_varint(b, lanes[i].uncertain ? LANE_UNCERTAIN : 0);
 		last = lanes[i].id;
 	}
 }
 
-int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lane *lanes,
+int pyramid_row_encode(struct packer *p, struct bytes *scratch, const struct pyramid_row_lane *lanes,
 		 unsigned int count, struct bytes *ret, struct error *err)
 {
-	struct values values[COLUMN_COUNT] = {0};
+	struct column_values values[COLUMN_COUNT] = {0};
 	int result = 0;
 
 	scratch->size = p->buffer.size = 0;
-	put_lanes(scratch, lanes, count);
+	put_row_lanes(scratch, lanes, count);
 	for (unsigned int c = COLUMN_STATE; result == 0 && c < COLUMN_COUNT; c++) {
-		result = collect(&values[c], lanes, count, c);
+		result = collect_values(&values[c], lanes, count, c);
 		if (result == 0)
-			put_values(scratch, &values[c]);
+			put_column_values(scratch, &values[c]);
 	}
 	for (unsigned int c = 0; result == 0 && c < COLUMN_COUNT; c++)
-		put_columns(scratch, &p->buffer, lanes, count, &values[c], c);
+		put_lane_columns(scratch, &p->buffer, lanes, count, &values[c], c);
 	for (unsigned int c = 0; c < COLUMN_COUNT; c++)
 		vector_free(&values[c]);
 	if (result < 0)
@@ -192,45 +192,45 @@ int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lan
 }
 
 /* The state of decoding a row: the lanes that have columns, and where their cells are stored. */
-struct reading {
-	struct cell *cells[PIECE_LANES_MAX]; /* NULL: not wanted */
+struct row_decoding {
+	struct cell *cells[PYRAMID_ROW_LANES_MAX]; /* NULL: not wanted */
 	unsigned int count;
 	unsigned int first, end; /* range of the wanted cells in the block */
-	struct values values[COLUMN_COUNT];
+	struct column_values values[COLUMN_COUNT];
 };
 
-static bool get_lanes(struct reading *r, struct input *in, const struct piece_reader *to)
+static bool get_row_lanes(struct row_decoding *r, struct blob_reader *in, const struct pyramid_row_reader *to)
 {
 	uint64_t version, count, delta, flags, id = 0;
 	struct cell *cells;
 
-	if (!input_varint(in, &version) || version != PIECE_VERSION || !input_varint(in, &count) ||
-	    count > PIECE_LANES_MAX)
+	if (!blob_reader_varint(in, &version) || version != ROW_VERSION || !blob_reader_varint(in, &count) ||
+	    count > PYRAMID_ROW_LANES_MAX)
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
-		if (!input_varint(in, &delta) || !input_varint(in, &flags) || flags > UNTOLD ||
+		if (!blob_reader_varint(in, &delta) || !blob_reader_varint(in, &flags) || flags > LANE_UNCERTAIN ||
 		    !delta || id + delta < id)
 			return false;
 		id += delta;
-		cells = to->lane(to->context, id, flags == UNTOLD);
-		if (flags != UNTOLD)
+		cells = to->lane(to->context, id, flags == LANE_UNCERTAIN);
+		if (flags != LANE_UNCERTAIN)
 			r->cells[r->count++] = cells;
 	}
 	return true;
 }
 
-static int get_values(struct values *v, struct input *in)
+static int get_column_values(struct column_values *v, struct blob_reader *in)
 {
 	uint64_t count, delta, value = 0;
 
-	if (!input_varint(in, &count) || count > (uint64_t)(in->end - in->at))
+	if (!blob_reader_varint(in, &count) || count > (uint64_t)(in->end - in->at))
 		return -EBADMSG;
 	v->count = 0;
 	if (vector_reserve(v, count + 1) < 0)
 		return -ENOMEM;
 	v->items[v->count++] = 0;
 	for (uint64_t i = 0; i < count; i++) {
-		if (!input_varint(in, &delta) || !delta || value + delta < value)
+		if (!blob_reader_varint(in, &delta) || !delta || value + delta < value)
 			return -EBADMSG;
 		v->items[v->count++] = value += delta;
 	}
@@ -238,7 +238,7 @@ static int get_values(struct values *v, struct input *in)
 }
 
 /* Set those of the cells [from, to) of the block that are wanted. */
-static void set_cells(const struct reading *r, struct cell *cells, unsigned int from,
+static void set_column_cells(const struct row_decoding *r, struct cell *cells, unsigned int from,
 		      unsigned int to, unsigned int column, uint64_t value)
 {
 	struct cell *c, *end;
@@ -265,10 +265,10 @@ static void set_cells(const struct reading *r, struct cell *cells, unsigned int 
 }
 
 /* Read the next number, and get the value for which it stands. */
-static bool get_number(const struct reading *r, struct input *in, unsigned int column,
+static bool get_cell_value(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
 		       uint64_t *ret)
 {
-	if (!input_varint(in, ret))
+	if (!blob_reader_varint(in, ret))
 		return false;
 	if (column == COLUMN_ACTIVITY)
 		return *ret <= CELL_FULL;
@@ -278,37 +278,37 @@ static bool get_number(const struct reading *r, struct input *in, unsigned int c
 	return column != COLUMN_STATE || *ret <= UINT16_MAX;
 }
 
-static bool get_each(const struct reading *r, struct input *in, unsigned int column,
+static bool get_single_cells(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
 		     struct cell *cells)
 {
 	uint64_t value;
 
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++) {
-		if (!get_number(r, in, column, &value))
+		if (!get_cell_value(r, in, column, &value))
 			return false;
-		set_cells(r, cells, i, i + 1, column, value);
+		set_column_cells(r, cells, i, i + 1, column, value);
 	}
 	return true;
 }
 
-static bool get_runs(const struct reading *r, struct input *in, unsigned int column,
+static bool get_cell_runs(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
 		     uint64_t count, struct cell *cells)
 {
-	struct input lengths = *in;
+	struct blob_reader lengths = *in;
 	uint64_t value, length, left = BLOCK_CELLS;
 
 	if (!count || count > BLOCK_CELLS)
 		return false;
 	for (uint64_t i = 0; i < count; i++)
-		if (!input_varint(&lengths, &value))
+		if (!blob_reader_varint(&lengths, &value))
 			return false;
 	for (uint64_t i = 0; i < count; i++) {
 		length = left;
-		if (!get_number(r, in, column, &value) ||
-		    (i + 1 < count && !input_varint(&lengths, &length)) || !length || length > left)
+		if (!get_cell_value(r, in, column, &value) ||
+		    (i + 1 < count && !blob_reader_varint(&lengths, &length)) || !length || length > left)
 			return false;
 		if (value)
-			set_cells(r, cells, (unsigned int)(BLOCK_CELLS - left),
+			set_column_cells(r, cells, (unsigned int)(BLOCK_CELLS - left),
 				  (unsigned int)(BLOCK_CELLS - left + length), column, value);
 		left -= length;
 	}
@@ -316,53 +316,53 @@ static bool get_runs(const struct reading *r, struct input *in, unsigned int col
 	return !left;
 }
 
-static bool get_column(const struct reading *r, struct input in, unsigned int column,
+static bool get_lane_column(const struct row_decoding *r, struct blob_reader in, unsigned int column,
 		       struct cell *cells)
 {
 	uint64_t form;
 
-	if (!input_varint(&in, &form))
+	if (!blob_reader_varint(&in, &form))
 		return false;
-	if (form & FORM_RUNS ? !get_runs(r, &in, column, form >> 1, cells)
-			     : form || !get_each(r, &in, column, cells))
+	if (form & CELLS_RUNS ? !get_cell_runs(r, &in, column, form >> 1, cells)
+			     : form || !get_single_cells(r, &in, column, cells))
 		return false;
 	return in.at == in.end;
 }
 
-static bool get_columns(const struct reading *r, struct input *in, unsigned int column)
+static bool get_lane_columns(const struct row_decoding *r, struct blob_reader *in, unsigned int column)
 {
-	uint64_t sizes[PIECE_LANES_MAX];
-	struct input part;
+	uint64_t sizes[PYRAMID_ROW_LANES_MAX];
+	struct blob_reader part;
 
 	for (unsigned int i = 0; i < r->count; i++)
-		if (!input_varint(in, &sizes[i]))
+		if (!blob_reader_varint(in, &sizes[i]))
 			return false;
 	for (unsigned int i = 0; i < r->count; i++)
-		if (!input_part(in, sizes[i], &part) ||
-		    (r->cells[i] && !get_column(r, part, column, r->cells[i])))
+		if (!blob_reader_part(in, sizes[i], &part) ||
+		    (r->cells[i] && !get_lane_column(r, part, column, r->cells[i])))
 			return false;
 	return true;
 }
 
-static int decode(struct reading *r, struct input in, const struct piece_reader *to)
+static int decode_row(struct row_decoding *r, struct blob_reader in, const struct pyramid_row_reader *to)
 {
-	int result = get_lanes(r, &in, to) ? 0 : -EBADMSG;
+	int result = get_row_lanes(r, &in, to) ? 0 : -EBADMSG;
 
 	for (unsigned int c = COLUMN_STATE; result == 0 && c < COLUMN_COUNT; c++)
-		result = get_values(&r->values[c], &in);
+		result = get_column_values(&r->values[c], &in);
 	for (unsigned int c = 0; result == 0 && c < COLUMN_COUNT; c++)
-		result = get_columns(r, &in, c) ? 0 : -EBADMSG;
+		result = get_lane_columns(r, &in, c) ? 0 : -EBADMSG;
 	return result == 0 && in.at != in.end ? -EBADMSG : result;
 }
 
-int piece_decode(struct packer *p, const void *data, size_t size, const struct piece_reader *to)
+int pyramid_row_decode(struct packer *p, const void *data, size_t size, const struct pyramid_row_reader *to)
 {
-	struct reading r = {.first = to->first, .end = to->end};
-	struct input in;
-	int result = unpack_bytes(p, data, size, RAW_MAX, &in);
+	struct row_decoding r = {.first = to->first, .end = to->end};
+	struct blob_reader in;
+	int result = unpack_bytes(p, data, size, ROW_BYTES_MAX, &in);
 
 	if (result == 0)
-		result = decode(&r, in, to);
+		result = decode_row(&r, in, to);
 	for (unsigned int c = 0; c < COLUMN_COUNT; c++)
 		vector_free(&r.values[c]);
 	return result;

@@ -3,43 +3,43 @@
  * Encode and decode a row of the zoom pyramid: the cells of some lanes in one block of a level, as
  * the blob of the row. Layout: docs/trace-format.md.
  */
-#ifndef SKEIN_TRACE_PIECE_H
-#define SKEIN_TRACE_PIECE_H
+#ifndef SKEIN_TRACE_PYRAMID_ROW_H
+#define SKEIN_TRACE_PYRAMID_ROW_H
 
 #include "trace/pack.h"
-#include "trace/strip.h"
+#include "trace/cell_runs.h"
 
 #define BLOCK_SHIFT 10
 #define BLOCK_CELLS (1u << BLOCK_SHIFT) /* cells of a lane in a block */
-#define PIECE_LANES 16u			/* maximum number of lanes that a writer puts in a row */
-#define PIECE_LANES_MAX 64u		/* maximum number of lanes of a row; readers refuse more */
+#define PYRAMID_ROW_LANES 16u			/* maximum number of lanes that a writer puts in a row */
+#define PYRAMID_ROW_LANES_MAX 64u		/* maximum number of lanes of a row; readers refuse more */
 
 /* A lane of a row to be written. */
-struct piece_lane {
+struct pyramid_row_lane {
 	uint64_t id;
 	/* The lane existed, but its cells are uncertain and must be rendered from the records. */
-	bool untold;
+	bool uncertain;
 	/* Runs of cells, numbered from the start of the block. */
-	const struct run *runs;
+	const struct cell_run *runs;
 	size_t count;
 };
 
 /* Append the blob of these lanes, which are in order of their ids, to ret. */
-int piece_encode(struct packer *p, struct bytes *scratch, const struct piece_lane *lanes,
+int pyramid_row_encode(struct packer *p, struct bytes *scratch, const struct pyramid_row_lane *lanes,
 		 unsigned int count, struct bytes *ret, struct error *err);
 
-struct piece_reader {
+struct pyramid_row_reader {
 	/*
 	 * Return the memory for the cells of a lane, from cell number first of the block on, which
-	 * must contain zeros; NULL if the lane is not wanted. untold: the row has no cells for the
+	 * must contain zeros; NULL if the lane is not wanted. uncertain: the row has no cells for the
 	 * lane. The cells may be partly filled when the row turns out to be damaged.
 	 */
-	struct cell *(*lane)(void *context, uint64_t id, bool untold);
+	struct cell *(*lane)(void *context, uint64_t id, bool uncertain);
 	void *context;
 	unsigned int first, end; /* numbers of the wanted cells */
 };
 
 /* Decode a blob that may be hostile. Return 0, -EBADMSG if it is damaged, or -ENOMEM. */
-int piece_decode(struct packer *p, const void *data, size_t size, const struct piece_reader *to);
+int pyramid_row_decode(struct packer *p, const void *data, size_t size, const struct pyramid_row_reader *to);
 
 #endif

@@ -5,7 +5,7 @@
  * that later records do not refer to earlier ones, those of the finished epoch are deleted with the
  * last sample that refers to them.
  */
-#include "trace/keep.h"
+#include "trace/retention.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "trace/old_rows.h"
 #include "trace/open.h"
 #include "trace/sql.h"
-#include "trace/timeline.h"
+#include "trace/trace_timeline.h"
 
 /* All records put between two commits. */
-struct batch {
+struct retention_batch {
 	uint64_t chunk; /* chunk.id of the last chunk */
 	uint64_t until; /* largest time so far, by slice_order() or time, ns */
 	uint64_t end;	/* largest time or end of its records, ns */
@@ -26,31 +26,31 @@ struct batch {
 };
 
 /* The largest ids put before the source began a new epoch. */
-struct epoch {
+struct retention_epoch {
 	uint64_t stack, frame, function;
 };
 
-struct keep {
+struct retention {
 	sqlite3 *db;
-	struct keep_events events;
+	struct retention_events events;
 	uint64_t time;	    /* time to keep, ns */
 	uint64_t start;	    /* start of the kept part, ns; 0: nothing was deleted */
 	uint64_t dropped;   /* chunks up to this id were deleted, except stacks */
-	struct batch batch; /* the current batch */
-	struct epoch last;  /* largest ids put so far */
-	VECTOR(struct batch) batches;
-	VECTOR(struct epoch) epochs;
+	struct retention_batch batch; /* the current batch */
+	struct retention_epoch last;  /* largest ids put so far */
+	VECTOR(struct retention_batch) batches;
+	VECTOR(struct retention_epoch) epochs;
 	struct open_slices *opens; /* open states of threads at the end of the deleted part */
 	struct old_rows *rows;
 	struct columns slices;
 };
 
-static const struct batch no_batch = {.stack = UINT64_MAX};
+static const struct retention_batch no_batch = {.stack = UINT64_MAX};
 
-int keep_new(struct keep **ret, sqlite3 *db, uint64_t time, const struct keep_events *events,
+int retention_new(struct retention **ret, sqlite3 *db, uint64_t time, const struct retention_events *events,
 	     struct error *err)
 {
-	struct keep *k = calloc(1, sizeof(*k));
+	struct retention *k = calloc(1, sizeof(*k));
 	int result;
 
 	if (!k)
@@ -63,13 +63,13 @@ int keep_new(struct keep **ret, sqlite3 *db, uint64_t time, const struct keep_ev
 	if (result == 0)
 		result = old_rows_new(&k->rows, db, err);
 	if (result < 0)
-		keep_free(k);
+		retention_free(k);
 	else
 		*ret = k;
 	return result;
 }
 
-void keep_free(struct keep *k)
+void retention_free(struct retention *k)
 {
 	if (!k)
 		return;
@@ -81,12 +81,12 @@ void keep_free(struct keep *k)
 	free(k);
 }
 
-uint64_t keep_start(const struct keep *k)
+uint64_t retention_start(const struct retention *k)
 {
 	return k->start;
 }
 
-static void note_time(struct keep *k, uint64_t order, uint64_t end)
+static void note_record_time(struct retention *k, uint64_t order, uint64_t end)
 {
 	end = end > order ? end : order;
 	if (order > k->batch.until)
@@ -95,19 +95,19 @@ static void note_time(struct keep *k, uint64_t order, uint64_t end)
 		k->batch.end = end;
 }
 
-static void note_id(uint64_t *last, uint64_t id)
+static void note_largest_id(uint64_t *last, uint64_t id)
 {
 	if (id > *last)
 		*last = id;
 }
 
-static void need_stack(struct keep *k, uint64_t stack)
+static void note_stack(struct retention *k, uint64_t stack)
 {
 	if (stack && stack < k->batch.stack)
 		k->batch.stack = stack;
 }
 
-static void put_record(struct keep *k, enum record_kind kind, const void *record)
+static void note_record(struct retention *k, enum record_kind kind, const void *record)
 {
 	const struct sample *sample = record;
 	const struct slice *slice = record;
@@ -116,38 +116,38 @@ static void put_record(struct keep *k, enum record_kind kind, const void *record
 
 	switch (kind) {
 	case KIND_SAMPLE:
-		note_time(k, sample->time, sample->time);
-		need_stack(k, sample->stack);
+		note_record_time(k, sample->time, sample->time);
+		note_stack(k, sample->stack);
 		break;
 	case KIND_SLICE:
-		note_time(k, slice_order(slice), slice->end);
+		note_record_time(k, slice_order(slice), slice->end);
 		break;
 	case KIND_EDGE:
-		note_time(k, edge->time, edge->end);
-		need_stack(k, edge->stack);
+		note_record_time(k, edge->time, edge->end);
+		note_stack(k, edge->stack);
 		break;
 	case KIND_SPAN:
-		note_time(k, span->time, span->end);
+		note_record_time(k, span->time, span->end);
 		break;
 	case KIND_COUNTER:
-		note_time(k, ((const struct counter *)record)->time, 0);
+		note_record_time(k, ((const struct counter *)record)->time, 0);
 		break;
 	default:
 		break;
 	}
 }
 
-int keep_put(struct keep *k, enum record_kind kind, const void *record, struct error *err)
+int retention_put(struct retention *k, enum record_kind kind, const void *record, struct error *err)
 {
 	switch (kind) {
 	case KIND_STACK:
-		note_id(&k->last.stack, ((const struct stack *)record)->id);
+		note_largest_id(&k->last.stack, ((const struct stack *)record)->id);
 		return 0;
 	case KIND_FRAME:
-		note_id(&k->last.frame, ((const struct frame *)record)->id);
+		note_largest_id(&k->last.frame, ((const struct frame *)record)->id);
 		return 0;
 	case KIND_FUNCTION:
-		note_id(&k->last.function, ((const struct function *)record)->id);
+		note_largest_id(&k->last.function, ((const struct function *)record)->id);
 		return 0;
 	case KIND_INLINED:
 	case KIND_PROCESS:
@@ -159,24 +159,24 @@ int keep_put(struct keep *k, enum record_kind kind, const void *record, struct e
 		old_rows_put(k->rows, kind, record);
 		return open_slices_put(k->opens, kind, record, err);
 	default:
-		put_record(k, kind, record);
+		note_record(k, kind, record);
 		return 0;
 	}
 }
 
-int keep_forget(struct keep *k, struct error *err)
+int retention_end_epoch(struct retention *k, struct error *err)
 {
 	return vector_push(&k->epochs, k->last) < 0 ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-void keep_chunk(struct keep *k, uint64_t id)
+void retention_add_chunk(struct retention *k, uint64_t id)
 {
 	k->batch.chunk = id;
 }
 
-int keep_commit(struct keep *k, struct error *err)
+int retention_end_batch(struct retention *k, struct error *err)
 {
-	struct batch b = k->batch;
+	struct retention_batch b = k->batch;
 
 	if (!b.chunk)
 		return 0;
@@ -193,7 +193,7 @@ int keep_commit(struct keep *k, struct error *err)
  * future, such as a gap, is kept longer, but at most for twice the time, because a wrong clock may
  * set any end.
  */
-static size_t count_old(const struct keep *k, uint64_t now)
+static size_t count_old_batches(const struct retention *k, uint64_t now)
 {
 	uint64_t before = now > k->time ? now - k->time : 0;
 	uint64_t long_before = before > k->time ? before - k->time : 0;
@@ -205,7 +205,7 @@ static size_t count_old(const struct keep *k, uint64_t now)
 	return count;
 }
 
-static int delete_chunks(struct keep *k, uint64_t until, struct error *err)
+static int delete_chunks(struct retention *k, uint64_t until, struct error *err)
 {
 	char *sql = sqlite3_mprintf("DELETE FROM chunk WHERE id <= %lld AND kind <> %Q",
 				    (sqlite3_int64)until, kinds[KIND_STACK].name);
@@ -219,7 +219,7 @@ static int delete_chunks(struct keep *k, uint64_t until, struct error *err)
  * Set *id to the greatest unused chunk.id below *id, since chunks of stacks keep their ids. Return
  * 0 or a negative errno.
  */
-static int take_free_id(struct keep *k, uint64_t *id, struct error *err)
+static int find_free_chunk_id(struct retention *k, uint64_t *id, struct error *err)
 {
 	sqlite3_int64 taken = 1;
 	int result = 0;
@@ -240,7 +240,7 @@ static int take_free_id(struct keep *k, uint64_t *id, struct error *err)
 }
 
 /* Write the open states of threads in place of the deleted slices. */
-static int write_opens(struct keep *k, const struct slice *opens, size_t count, uint64_t last,
+static int write_open_slices(struct retention *k, const struct slice *opens, size_t count, uint64_t last,
 		       struct error *err)
 {
 	uint64_t id = last + 1;
@@ -253,7 +253,7 @@ static int write_opens(struct keep *k, const struct slice *opens, size_t count, 
 			return error_set(err, -ENOMEM, "out of memory");
 		for (size_t n = i; n < i + part; n++)
 			columns_push(&k->slices, &opens[n]);
-		result = take_free_id(k, &id, err);
+		result = find_free_chunk_id(k, &id, err);
 		if (result == 0)
 			result = k->events.write(k->events.context, id, &k->slices, err);
 	}
@@ -263,31 +263,31 @@ static int write_opens(struct keep *k, const struct slice *opens, size_t count, 
 /*
  * Read the slices and edges that will be deleted, to determine the states of threads at their end.
  */
-static int pass_slices(struct keep *k, uint64_t until, struct error *err)
+static int replay_old_slices(struct retention *k, uint64_t until, struct error *err)
 {
 	struct trace view = {.db = k->db, .path = "the trace", .dense = UINT64_MAX};
-	const struct timeline_query q = {
+	const struct trace_timeline_query q = {
 		.to = UINT64_MAX,
 		.after = k->dropped,
 		.until = until,
 		.kinds = WANT(SLICE) | WANT(EDGE),
 	};
-	struct timeline *l = NULL;
+	struct trace_timeline *l = NULL;
 	enum record_kind kind;
 	const void *record;
-	int result = timeline_open(&l, &view, &q, err);
+	int result = trace_timeline_open(&l, &view, &q, err);
 
-	while (result == 0 && (result = timeline_next(l, &kind, &record, err)) > 0)
+	while (result == 0 && (result = trace_timeline_next(l, &kind, &record, err)) > 0)
 		result = open_slices_put(k->opens, kind, record, err);
-	timeline_close(l);
+	trace_timeline_close(l);
 	return result;
 }
 
-static int replace_slices(struct keep *k, const struct batch *last, struct error *err)
+static int replace_slices(struct retention *k, const struct retention_batch *last, struct error *err)
 {
 	const struct slice *opens;
 	size_t count = 0;
-	int result = pass_slices(k, last->chunk, err);
+	int result = replay_old_slices(k, last->chunk, err);
 
 	if (result < 0)
 		return result;
@@ -295,11 +295,11 @@ static int replace_slices(struct keep *k, const struct batch *last, struct error
 	if (!opens)
 		return error_set(err, -ENOMEM, "out of memory");
 	result = delete_chunks(k, last->chunk, err);
-	return result < 0 ? result : write_opens(k, opens, count, last->chunk, err);
+	return result < 0 ? result : write_open_slices(k, opens, count, last->chunk, err);
 }
 
 /* Count the epochs to which no kept record refers. */
-static size_t count_over(const struct keep *k)
+static size_t count_unused_epochs(const struct retention *k)
 {
 	uint64_t least = k->batch.stack;
 	size_t count = 0;
@@ -312,10 +312,10 @@ static size_t count_over(const struct keep *k)
 	return count;
 }
 
-static int delete_stacks(struct keep *k, struct error *err)
+static int delete_stacks(struct retention *k, struct error *err)
 {
-	size_t over = count_over(k), left = k->epochs.count - over;
-	struct epoch last;
+	size_t over = count_unused_epochs(k), left = k->epochs.count - over;
+	struct retention_epoch last;
 
 	if (!over)
 		return 0;
@@ -326,10 +326,10 @@ static int delete_stacks(struct keep *k, struct error *err)
 	return old_rows_stacks(k->rows, last.stack, last.frame, last.function, err);
 }
 
-int keep_drop(struct keep *k, uint64_t now, struct error *err)
+int retention_delete_old(struct retention *k, uint64_t now, struct error *err)
 {
-	size_t old = count_old(k, now), left = k->batches.count - old;
-	struct batch last;
+	size_t old = count_old_batches(k, now), left = k->batches.count - old;
+	struct retention_batch last;
 	int result;
 
 	if (!old)

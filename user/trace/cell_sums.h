@@ -4,8 +4,8 @@
  * ran. Sums are rounded only when the cell is complete, so that a cell made of finer cells is as
  * exact as one made of records.
  */
-#ifndef SKEIN_TRACE_MIX_H
-#define SKEIN_TRACE_MIX_H
+#ifndef SKEIN_TRACE_CELL_SUMS_H
+#define SKEIN_TRACE_CELL_SUMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,58 +16,58 @@
  * Maximum number of threads in one cell that have sums of their own; all other threads share one
  * sum.
  */
-#define MIX_THREADS_MAX 4096u
+#define CELL_THREADS_MAX 4096u
 /*
  * Maximum number of pairs of state and wait in one cell. Only a hostile file has more: further
  * pairs count as UNKNOWN.
  */
-#define MIX_STATES_MAX 128u
-#define MIX_STATES_FIRST 4u /* pairs that fit in struct mix itself */
+#define CELL_STATES_MAX 128u
+#define CELL_STATES_FIRST 4u /* pairs that fit in struct cell_sums itself */
 
-struct mix_thread {
+struct cell_thread_sum {
 	uint64_t thread; /* thread.id; 0: free slot of a table */
 	uint64_t ns;
 };
 
 /* The additional memory that only few cells need. */
-struct mix_more {
-	uint64_t ns[MIX_STATES_MAX - MIX_STATES_FIRST];
-	uint16_t keys[MIX_STATES_MAX - MIX_STATES_FIRST];
-	struct mix_thread *threads; /* a list while capacity is small, then a hash table */
-	uint64_t others;	    /* ns of threads beyond MIX_THREADS_MAX */
+struct cell_sums_more {
+	uint64_t ns[CELL_STATES_MAX - CELL_STATES_FIRST];
+	uint16_t keys[CELL_STATES_MAX - CELL_STATES_FIRST];
+	struct cell_thread_sum *threads; /* a list while capacity is small, then a hash table */
+	uint64_t others;	    /* ns of threads beyond CELL_THREADS_MAX */
 	uint32_t thread_count, thread_capacity;
 };
 
 /* The sums of one cell. Zeroed memory is a valid empty sum. */
-struct mix {
-	uint64_t told; /* ns added so far */
-	uint64_t ns[MIX_STATES_FIRST];
-	uint16_t keys[MIX_STATES_FIRST]; /* state << 8 | wait */
+struct cell_sums {
+	uint64_t total; /* ns added so far */
+	uint64_t ns[CELL_STATES_FIRST];
+	uint16_t keys[CELL_STATES_FIRST]; /* state << 8 | wait */
 	uint32_t states;		 /* number of pairs in use, including those in more */
-	struct mix_more *more;		 /* NULL until it is needed */
+	struct cell_sums_more *more;		 /* NULL until it is needed */
 };
 
 /*
  * Return the key of a state and wait, which may come from a hostile file: a state that is 0 or does
  * not fit in a byte becomes UNKNOWN.
  */
-uint16_t mix_key(uint64_t state, uint64_t wait);
+uint16_t cell_state_key(uint64_t state, uint64_t wait);
 
 /*
  * Add ns in a state. thread: thread.id of the thread that ran; 0: none, or unknown. Return 0 or
  * -ENOMEM.
  */
-int mix_add(struct mix *m, uint16_t key, uint64_t thread, uint64_t ns);
+int cell_sums_add(struct cell_sums *m, uint16_t key, uint64_t thread, uint64_t ns);
 /* Add the sums of another cell. Return 0 or -ENOMEM. */
-int mix_merge(struct mix *m, const struct mix *from);
+int cell_sums_merge(struct cell_sums *m, const struct cell_sums *from);
 /* Clear the sums, but keep the memory. */
-void mix_clear(struct mix *m);
-void mix_free(struct mix *m);
+void cell_sums_clear(struct cell_sums *m);
+void cell_sums_free(struct cell_sums *m);
 
 /* Round the sums to a cell of 1 << shift ns; empty sums give a cell of zeros. */
-struct cell mix_cell(const struct mix *m, unsigned int shift);
+struct cell cell_sums_round(const struct cell_sums *m, unsigned int shift);
 /* Return a cell whose lane is in one state throughout. */
-struct cell mix_whole(uint16_t key, uint64_t thread);
+struct cell cell_of_state(uint16_t key, uint64_t thread);
 
 static inline bool cell_equal(const struct cell *a, const struct cell *b)
 {

@@ -3,19 +3,19 @@
  * Functions that read from a hostile buffer: every call checks the bounds; after a failure the
  * caller must stop.
  */
-#ifndef SKEIN_TRACE_INPUT_H
-#define SKEIN_TRACE_INPUT_H
+#ifndef SKEIN_TRACE_BLOB_READER_H
+#define SKEIN_TRACE_BLOB_READER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* The part of the buffer that is not read yet. */
-struct input {
+struct blob_reader {
 	const uint8_t *at, *end;
 };
 
 /* Read a varint; false at the end of the buffer. Inline, because columns are read word by word. */
-static inline bool input_varint(struct input *in, uint64_t *ret)
+static inline bool blob_reader_varint(struct blob_reader *in, uint64_t *ret)
 {
 	uint64_t v = 0;
 	unsigned int shift = 0;

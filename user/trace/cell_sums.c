@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Exact sums of one cell, and rounding them to a struct cell. */
-#include "trace/mix.h"
+#include "trace/cell_sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,54 +8,54 @@
 
 #define LIST_MAX 8u /* maximum number of threads in a linear list; more are in a hash table */
 
-uint16_t mix_key(uint64_t state, uint64_t wait)
+uint16_t cell_state_key(uint64_t state, uint64_t wait)
 {
 	if (state > UINT8_MAX || !state)
 		return STATE_UNKNOWN << 8;
 	return (uint16_t)(state << 8 | (wait > UINT8_MAX ? 0 : wait));
 }
 
-static struct mix_more *need_more(struct mix *m)
+static struct cell_sums_more *need_sums_more(struct cell_sums *m)
 {
 	if (!m->more)
 		m->more = calloc(1, sizeof(*m->more));
 	return m->more;
 }
 
-static inline uint16_t key_at(const struct mix *m, uint32_t i)
+static inline uint16_t key_at(const struct cell_sums *m, uint32_t i)
 {
-	return i < MIX_STATES_FIRST ? m->keys[i] : m->more->keys[i - MIX_STATES_FIRST];
+	return i < CELL_STATES_FIRST ? m->keys[i] : m->more->keys[i - CELL_STATES_FIRST];
 }
 
-static inline uint64_t ns_at(const struct mix *m, uint32_t i)
+static inline uint64_t ns_at(const struct cell_sums *m, uint32_t i)
 {
-	return i < MIX_STATES_FIRST ? m->ns[i] : m->more->ns[i - MIX_STATES_FIRST];
+	return i < CELL_STATES_FIRST ? m->ns[i] : m->more->ns[i - CELL_STATES_FIRST];
 }
 
-/* Add time to a state that has no place in struct mix itself. */
-static int add_rare_state(struct mix *m, uint16_t key, uint64_t ns)
+/* Add time to a state that has no place in struct cell_sums itself. */
+static int add_rare_state(struct cell_sums *m, uint16_t key, uint64_t ns)
 {
 	uint32_t i;
 
-	if (!need_more(m))
+	if (!need_sums_more(m))
 		return -ENOMEM;
-	for (i = MIX_STATES_FIRST; i < m->states; i++)
+	for (i = CELL_STATES_FIRST; i < m->states; i++)
 		if (key_at(m, i) == key)
 			break;
-	if (i == MIX_STATES_MAX - 1 && key != STATE_UNKNOWN << 8)
+	if (i == CELL_STATES_MAX - 1 && key != STATE_UNKNOWN << 8)
 		return add_rare_state(m, STATE_UNKNOWN << 8, ns);
 	if (i == m->states) {
-		m->more->keys[i - MIX_STATES_FIRST] = key;
-		m->more->ns[i - MIX_STATES_FIRST] = 0;
+		m->more->keys[i - CELL_STATES_FIRST] = key;
+		m->more->ns[i - CELL_STATES_FIRST] = 0;
 		m->states++;
 	}
-	m->more->ns[i - MIX_STATES_FIRST] += ns;
+	m->more->ns[i - CELL_STATES_FIRST] += ns;
 	return 0;
 }
 
-static inline int add_state(struct mix *m, uint16_t key, uint64_t ns)
+static inline int add_state(struct cell_sums *m, uint16_t key, uint64_t ns)
 {
-	uint32_t known = m->states < MIX_STATES_FIRST ? m->states : MIX_STATES_FIRST, i;
+	uint32_t known = m->states < CELL_STATES_FIRST ? m->states : CELL_STATES_FIRST, i;
 
 	for (i = 0; i < known; i++) {
 		if (m->keys[i] != key)
@@ -63,7 +63,7 @@ static inline int add_state(struct mix *m, uint16_t key, uint64_t ns)
 		m->ns[i] += ns;
 		return 0;
 	}
-	if (i == MIX_STATES_FIRST)
+	if (i == CELL_STATES_FIRST)
 		return add_rare_state(m, key, ns);
 	m->keys[i] = key;
 	m->ns[i] = ns;
@@ -71,13 +71,13 @@ static inline int add_state(struct mix *m, uint16_t key, uint64_t ns)
 	return 0;
 }
 
-static uint32_t slot_of(uint64_t thread, uint32_t capacity)
+static uint32_t thread_slot(uint64_t thread, uint32_t capacity)
 {
 	return (uint32_t)(thread * 0x9e3779b97f4a7c15ULL >> 32) & (capacity - 1);
 }
 
 /* Return the thread's slot, or the free slot where it belongs; NULL if a list is full. */
-static struct mix_thread *find_thread(const struct mix_more *m, uint64_t thread)
+static struct cell_thread_sum *find_thread_sum(const struct cell_sums_more *m, uint64_t thread)
 {
 	uint32_t at;
 
@@ -87,15 +87,15 @@ static struct mix_thread *find_thread(const struct mix_more *m, uint64_t thread)
 				return &m->threads[at];
 		return NULL;
 	}
-	at = slot_of(thread, m->thread_capacity);
+	at = thread_slot(thread, m->thread_capacity);
 	while (m->threads[at].thread && m->threads[at].thread != thread)
 		at = (at + 1) & (m->thread_capacity - 1);
 	return &m->threads[at];
 }
 
-static int grow_threads(struct mix_more *m)
+static int grow_threads(struct cell_sums_more *m)
 {
-	struct mix_more bigger;
+	struct cell_sums_more bigger;
 
 	bigger.thread_capacity = m->thread_capacity ? 2 * m->thread_capacity : LIST_MAX / 4;
 	if (m->thread_capacity == LIST_MAX)
@@ -105,80 +105,80 @@ static int grow_threads(struct mix_more *m)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->thread_capacity; i++)
 		if (m->threads[i].thread)
-			*find_thread(&bigger, m->threads[i].thread) = m->threads[i];
+			*find_thread_sum(&bigger, m->threads[i].thread) = m->threads[i];
 	free(m->threads);
 	m->threads = bigger.threads;
 	m->thread_capacity = bigger.thread_capacity;
 	return 0;
 }
 
-static bool is_full(const struct mix_more *m)
+static bool is_thread_table_full(const struct cell_sums_more *m)
 {
 	if (m->thread_capacity <= LIST_MAX)
 		return m->thread_count == m->thread_capacity;
 	return m->thread_count >= m->thread_capacity / 2;
 }
 
-static int add_thread(struct mix_more *m, uint64_t thread, uint64_t ns)
+static int add_thread_sum(struct cell_sums_more *m, uint64_t thread, uint64_t ns)
 {
-	struct mix_thread *t;
+	struct cell_thread_sum *t;
 
 	if (!m)
 		return -ENOMEM;
-	t = m->thread_capacity ? find_thread(m, thread) : NULL;
+	t = m->thread_capacity ? find_thread_sum(m, thread) : NULL;
 	if (t && t->thread) {
 		t->ns += ns;
 		return 0;
 	}
-	if (m->thread_count == MIX_THREADS_MAX) {
+	if (m->thread_count == CELL_THREADS_MAX) {
 		m->others += ns;
 		return 0;
 	}
-	if (is_full(m)) {
+	if (is_thread_table_full(m)) {
 		if (grow_threads(m) < 0)
 			return -ENOMEM;
-		t = find_thread(m, thread);
+		t = find_thread_sum(m, thread);
 	}
-	*t = (struct mix_thread){thread, ns};
+	*t = (struct cell_thread_sum){thread, ns};
 	m->thread_count++;
 	return 0;
 }
 
-int mix_add(struct mix *m, uint16_t key, uint64_t thread, uint64_t ns)
+int cell_sums_add(struct cell_sums *m, uint16_t key, uint64_t thread, uint64_t ns)
 {
-	m->told += ns;
+	m->total += ns;
 	if (add_state(m, key, ns) < 0)
 		return -ENOMEM;
-	return thread && key >> 8 == STATE_RUNNING ? add_thread(need_more(m), thread, ns) : 0;
+	return thread && key >> 8 == STATE_RUNNING ? add_thread_sum(need_sums_more(m), thread, ns) : 0;
 }
 
-int mix_merge(struct mix *m, const struct mix *from)
+int cell_sums_merge(struct cell_sums *m, const struct cell_sums *from)
 {
-	const struct mix_more *more = from->more;
+	const struct cell_sums_more *more = from->more;
 
-	if (!more && !m->more && !m->told) {
+	if (!more && !m->more && !m->total) {
 		*m = *from;
 		return 0;
 	}
-	m->told += from->told;
+	m->total += from->total;
 	for (uint32_t i = 0; i < from->states; i++)
 		if (add_state(m, key_at(from, i), ns_at(from, i)) < 0)
 			return -ENOMEM;
 	if (!more || !more->thread_count)
 		return 0;
-	if (!need_more(m))
+	if (!need_sums_more(m))
 		return -ENOMEM;
 	m->more->others += more->others;
 	for (uint32_t i = 0; i < more->thread_capacity; i++)
 		if (more->threads[i].thread &&
-		    add_thread(m->more, more->threads[i].thread, more->threads[i].ns) < 0)
+		    add_thread_sum(m->more, more->threads[i].thread, more->threads[i].ns) < 0)
 			return -ENOMEM;
 	return 0;
 }
 
-void mix_clear(struct mix *m)
+void cell_sums_clear(struct cell_sums *m)
 {
-	m->told = 0;
+	m->total = 0;
 	m->states = 0;
 	if (!m->more || !m->more->thread_count)
 		return;
@@ -187,15 +187,15 @@ void mix_clear(struct mix *m)
 	m->more->others = 0;
 }
 
-void mix_free(struct mix *m)
+void cell_sums_free(struct cell_sums *m)
 {
 	if (m->more)
 		free(m->more->threads);
 	free(m->more);
-	*m = (struct mix){0};
+	*m = (struct cell_sums){0};
 }
 
-static uint64_t ns_of_state(const struct mix *m, uint8_t state)
+static uint64_t ns_of_state(const struct cell_sums *m, uint8_t state)
 {
 	uint64_t ns = 0;
 
@@ -209,7 +209,7 @@ static uint64_t ns_of_state(const struct mix *m, uint8_t state)
  * Return the state that lasted longest, adding up all its wait classes; of equally long ones the
  * lower.
  */
-static uint8_t longest_state(const struct mix *m)
+static uint8_t longest_state(const struct cell_sums *m)
 {
 	uint64_t most = 0, ns;
 	uint8_t best = 0, state;
@@ -227,7 +227,7 @@ static uint8_t longest_state(const struct mix *m)
 	return best;
 }
 
-static uint8_t longest_wait(const struct mix *m, uint8_t state)
+static uint8_t longest_wait(const struct cell_sums *m, uint8_t state)
 {
 	uint64_t most = 0;
 	uint8_t best = 0;
@@ -248,14 +248,14 @@ static uint8_t longest_wait(const struct mix *m, uint8_t state)
  * Return the thread that ran longest, or 0 if that is not certain: a thread without a sum of its
  * own, or the second longest one together with all time of such threads, may have run longer.
  */
-static uint64_t longest_thread(const struct mix_more *m)
+static uint64_t longest_thread(const struct cell_sums_more *m)
 {
-	struct mix_thread best = {0}, next = {0};
+	struct cell_thread_sum best = {0}, next = {0};
 
 	if (!m || !m->thread_count)
 		return 0;
 	for (uint32_t i = 0; i < m->thread_capacity; i++) {
-		const struct mix_thread *t = &m->threads[i];
+		const struct cell_thread_sum *t = &m->threads[i];
 
 		if (!t->thread)
 			continue;
@@ -269,7 +269,7 @@ static uint64_t longest_thread(const struct mix_more *m)
 	return m->others && best.ns <= next.ns + m->others ? 0 : best.thread;
 }
 
-static uint8_t activity(uint64_t ran, unsigned int shift)
+static uint8_t activity_of_ns(uint64_t ran, unsigned int shift)
 {
 	uint64_t ns = 1ULL << shift, share;
 
@@ -279,20 +279,20 @@ static uint8_t activity(uint64_t ran, unsigned int shift)
 	return share < 1 ? 1 : share >= CELL_FULL ? CELL_FULL - 1 : (uint8_t)share;
 }
 
-struct cell mix_cell(const struct mix *m, unsigned int shift)
+struct cell cell_sums_round(const struct cell_sums *m, unsigned int shift)
 {
 	struct cell c = {0};
 
-	if (!m->told)
+	if (!m->total)
 		return c;
-	c.activity = activity(ns_of_state(m, STATE_RUNNING), shift);
+	c.activity = activity_of_ns(ns_of_state(m, STATE_RUNNING), shift);
 	c.state = longest_state(m);
 	c.wait = longest_wait(m, c.state);
 	c.thread = longest_thread(m->more);
 	return c;
 }
 
-struct cell mix_whole(uint16_t key, uint64_t thread)
+struct cell cell_of_state(uint16_t key, uint64_t thread)
 {
 	bool runs = key >> 8 == STATE_RUNNING;
 

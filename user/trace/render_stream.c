@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Read one stream chunk by chunk, between two checkpoints. */
-#include "trace/paint_line.h"
+#include "trace/render_stream.h"
 
 #include <errno.h>
 
@@ -13,8 +13,8 @@ static sqlite3_int64 signed_of(uint64_t v)
 	return v > INT64_MAX ? INT64_MAX : (sqlite3_int64)v;
 }
 
-int paint_line_open(struct paint_line *l, struct trace *t, enum record_kind kind,
-		    const struct paint_range *range, struct error *err)
+int render_stream_open(struct render_stream *l, struct trace *t, enum record_kind kind,
+		    const struct render_range *range, struct error *err)
 {
 	int result;
 
@@ -37,16 +37,16 @@ int paint_line_open(struct paint_line *l, struct trace *t, enum record_kind kind
 	return 0;
 }
 
-void paint_line_close(struct paint_line *l)
+void render_stream_close(struct render_stream *l)
 {
 	sqlite3_finalize(l->chunks);
 	codec_free(&l->codec);
 	columns_free(&l->columns);
 	sorter_free(&l->sorter);
-	*l = (struct paint_line){0};
+	*l = (struct render_stream){0};
 }
 
-int paint_line_chunk(struct paint_line *l, uint64_t mask, struct error *err)
+int render_stream_next_chunk(struct render_stream *l, uint64_t mask, struct error *err)
 {
 	int rc, result = -EBADMSG;
 

@@ -5,7 +5,7 @@
  * until when each CPU has records, so a CPU's time between the wanted threads is put as one slice
  * without a thread.
  */
-#include "trace/paint.h"
+#include "trace/render.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 #include "analyze/states.h"
 #include "trace/checkpoint.h"
-#include "trace/paint_line.h"
-#include "trace/tower.h"
+#include "trace/render_stream.h"
+#include "trace/lane_levels.h"
 
 #define SLICE_COLUMN(field) (offsetof(struct slice, field) / sizeof(uint64_t))
 #define EDGE_COLUMN(field) (offsetof(struct edge, field) / sizeof(uint64_t))
@@ -28,146 +28,146 @@
 #define EDGE_MASK (BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(to)) | BIT(EDGE_COLUMN(kind)))
 
 /* A lane that is being rendered. */
-struct canvas {
-	struct tower tower; /* must be first: callbacks cast the tower to the canvas */
+struct rendered_lane {
+	struct lane_levels levels; /* must be first: callbacks cast the tower to the rendered_lane */
 	struct cell *cells;
 	uint64_t first, end; /* cell numbers of the range */
 	bool cpu;
 };
 
-struct cpu {
+struct rendered_cpu {
 	uint64_t lane;
-	struct canvas *wanted;	   /* NULL: not a lane of the query */
+	struct rendered_lane *wanted;	   /* NULL: not a lane of the query */
 	uint64_t at;		   /* end of the last slice read, ns, if alive */
-	uint64_t fed;		   /* end of the last slice put into states, ns, if begun */
+	uint64_t put_until;		   /* end of the last slice put into states, ns, if begun */
 	bool alive, begun;
 };
 
-struct late {
+struct late_slice {
 	struct slice slice;
 	uint64_t before;
 };
 
 /* A Bloom filter with one hash: rules out most ids that are not in an index. */
-struct sieve {
+struct id_filter {
 	uint64_t words[1024];
 };
 
-struct place {
+struct checkpoint_place {
 	uint64_t id, time, chunk; /* members of a checkpoint; id 0: there is none */
 };
 
-struct paint {
+struct rendering {
 	struct trace *trace;
-	const struct paint_query *query;
-	const struct cast *cast;
-	struct canvas *canvases;       /* one per query->lanes */
-	struct index lanes, cpu_lanes; /* lane.id -> canvases, cpus */
+	const struct render_query *query;
+	const struct trace_lanes *trace_lanes;
+	struct rendered_lane *rendered;       /* one per query->lanes */
+	struct index lanes, cpu_lanes; /* lane.id -> rendered, cpus */
 	struct index threads;	       /* thread.id of the wanted threads */
-	struct sieve of_lanes, of_threads;
-	struct cpu *cpus;
+	struct id_filter of_lanes, of_threads;
+	struct rendered_cpu *cpus;
 	size_t cpu_count;
 	struct states *states; /* NULL: no thread is wanted */
 	/* records are missing somewhere; then the records of all threads matter to every thread */
 	bool gaps;
-	struct place start, stop;
-	struct paint_line slices, edges;
+	struct checkpoint_place start, stop;
+	struct render_stream slices, edges;
 	/*
 	 * For each row of slices: the end of its CPU's previous slice, and whether to take the row.
 	 */
 	uint64_t before[CODEC_RECORDS_MAX];
 	uint8_t rows[CODEC_RECORDS_MAX];
 	struct {
-		struct late *items;
+		struct late_slice *items;
 		size_t count, capacity;
 	} late; /* slices put after the checkpoint stop that began before it */
 	struct packer packer;
 };
 
-static uint64_t sieve_hash(uint64_t id)
+static uint64_t id_filter_hash(uint64_t id)
 {
 	return id * 0x9e3779b97f4a7c15ULL >> 48;
 }
 
-static void sieve_add(struct sieve *s, uint64_t id)
+static void id_filter_add(struct id_filter *s, uint64_t id)
 {
-	s->words[sieve_hash(id) >> 6] |= 1ULL << (sieve_hash(id) & 63);
+	s->words[id_filter_hash(id) >> 6] |= 1ULL << (id_filter_hash(id) & 63);
 }
 
-static inline bool sieve_has(const struct sieve *s, uint64_t id)
+static inline bool id_filter_has(const struct id_filter *s, uint64_t id)
 {
-	return s->words[sieve_hash(id) >> 6] >> (sieve_hash(id) & 63) & 1;
+	return s->words[id_filter_hash(id) >> 6] >> (id_filter_hash(id) & 63) & 1;
 }
 
-static int no_memory(struct error *err)
+static int render_no_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
 /* Render the part of a stretch that lies in the range into the lane's cells. */
-static inline int paint(struct paint *p, struct canvas *c, uint64_t time, uint64_t end,
+static inline int render_part(struct rendering *p, struct rendered_lane *c, uint64_t time, uint64_t end,
 			uint16_t key, uint64_t thread, struct error *err)
 {
 	if (time < p->query->time)
 		time = p->query->time;
 	if (end > p->query->end)
 		end = p->query->end;
-	if (time < end && tower_paint(&c->tower, 0, time, end, key, thread) < 0)
-		return no_memory(err);
+	if (time < end && lane_levels_add(&c->levels, 0, time, end, key, thread) < 0)
+		return render_no_memory(err);
 	return 0;
 }
 
-static int tell_stretch(void *context, const struct stretch *s, struct error *err)
+static int render_thread_stretch(void *context, const struct stretch *s, struct error *err)
 {
-	struct paint *p = context;
+	struct rendering *p = context;
 	uint32_t at = index_get(&p->lanes, s->lane);
 
-	if (at == INDEX_NONE || p->canvases[at].cpu)
+	if (at == INDEX_NONE || p->rendered[at].cpu)
 		return 0;
-	return paint(p, &p->canvases[at], s->time, s->end, mix_key(s->state, s->wait), 0, err);
+	return render_part(p, &p->rendered[at], s->time, s->end, cell_state_key(s->state, s->wait), 0, err);
 }
 
-static struct cpu *find_cpu(struct paint *p, uint64_t lane)
+static struct rendered_cpu *find_rendered_cpu(struct rendering *p, uint64_t lane)
 {
 	uint32_t at = index_get(&p->cpu_lanes, lane);
 
 	return at == INDEX_NONE ? NULL : &p->cpus[at];
 }
 
-static int add_cpus(struct paint *p, struct error *err)
+static int add_rendered_cpus(struct rendering *p, struct error *err)
 {
-	const struct cast *c = p->cast;
+	const struct trace_lanes *c = p->trace_lanes;
 
 	p->cpus = calloc(c->cpus.count ? c->cpus.count : 1, sizeof(*p->cpus));
 	if (!p->cpus)
-		return no_memory(err);
+		return render_no_memory(err);
 	for (size_t i = 0; i < c->cpus.count; i++) {
 		uint64_t lane = c->cpus.items[i].lane;
 		uint32_t wanted = index_get(&p->lanes, lane);
 
-		p->cpus[i] = (struct cpu){
+		p->cpus[i] = (struct rendered_cpu){
 			.lane = lane,
-			.wanted = wanted == INDEX_NONE ? NULL : &p->canvases[wanted],
+			.wanted = wanted == INDEX_NONE ? NULL : &p->rendered[wanted],
 		};
 		if (index_put(&p->cpu_lanes, lane, (uint32_t)i) < 0)
-			return no_memory(err);
+			return render_no_memory(err);
 	}
 	p->cpu_count = c->cpus.count;
 	return 0;
 }
 
-static int add_thread(struct paint *p, uint64_t lane, struct error *err)
+static int put_thread_lane(struct rendering *p, uint64_t lane, struct error *err)
 {
 	const struct lane l = {.id = lane, .kind = LANE_THREAD};
 	size_t count;
-	const struct cast_thread *t = cast_threads(p->cast, lane, &count);
+	const struct thread_of_lane *t = trace_lanes_threads(p->trace_lanes, lane, &count);
 	int result = states_put(p->states, KIND_LANE, &l, err);
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
-		sieve_add(&p->of_threads, t[i].thread.id);
+		id_filter_add(&p->of_threads, t[i].thread.id);
 		result = states_put(p->states, KIND_THREAD, &t[i].thread, err);
 		if (result == 0 && index_put(&p->threads, t[i].thread.id, 0) < 0)
-			result = no_memory(err);
+			result = render_no_memory(err);
 	}
 	return result;
 }
@@ -180,23 +180,23 @@ static int compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int add_lane(struct paint *p, uint64_t id, struct error *err)
+static int put_rendered_lane(struct rendering *p, uint64_t id, struct error *err)
 {
 	struct lane l = {.id = id, .kind = LANE_CPU};
-	const struct cpu *c = find_cpu(p, id);
+	const struct rendered_cpu *c = find_rendered_cpu(p, id);
 
 	if (!c)
-		return add_thread(p, id, err);
-	l.number = p->cast->cpus.items[c - p->cpus].number;
+		return put_thread_lane(p, id, err);
+	l.number = p->trace_lanes->cpus.items[c - p->cpus].number;
 	return states_put(p->states, KIND_LANE, &l, err);
 }
 
-static int add_states(struct paint *p, struct error *err)
+static int begin_states(struct rendering *p, struct error *err)
 {
-	const struct states_events events = {tell_stretch, p};
+	const struct states_events events = {render_thread_stretch, p};
 	uint64_t *ids = calloc(p->query->count + p->cpu_count, sizeof(*ids));
 	size_t count = 0;
-	int result = ids ? states_new(&p->states, &events, err) : no_memory(err);
+	int result = ids ? states_new(&p->states, &events, err) : render_no_memory(err);
 
 	for (size_t i = 0; ids && i < p->cpu_count; i++)
 		ids[count++] = p->cpus[i].lane;
@@ -207,15 +207,15 @@ static int add_states(struct paint *p, struct error *err)
 		qsort(ids, count, sizeof(*ids), compare_ids);
 	for (size_t i = 0; result == 0 && i < count; i++)
 		if (!i || ids[i] != ids[i - 1])
-			result = add_lane(p, ids[i], err);
+			result = put_rendered_lane(p, ids[i], err);
 	free(ids);
 	return result;
 }
 
-static int set_cells(struct tower *t, unsigned int level, uint64_t first, uint64_t count,
+static int set_rendered_cells(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
 		     const struct cell *cell)
 {
-	const struct canvas *c = (const struct canvas *)t;
+	const struct rendered_lane *c = (const struct rendered_lane *)t;
 
 	(void)level;
 	for (uint64_t i = first; i < first + count && i < c->end; i++)
@@ -223,54 +223,54 @@ static int set_cells(struct tower *t, unsigned int level, uint64_t first, uint64
 	return 0;
 }
 
-static int add_canvases(struct paint *p, bool *threads, struct error *err)
+static int add_rendered_lanes(struct rendering *p, bool *threads, struct error *err)
 {
-	static const struct tower_events events = {set_cells};
-	const struct paint_query *q = p->query;
+	static const struct lane_levels_events events = {set_rendered_cells};
+	const struct render_query *q = p->query;
 
-	p->canvases = calloc(q->count ? q->count : 1, sizeof(*p->canvases));
-	if (!p->canvases)
-		return no_memory(err);
+	p->rendered = calloc(q->count ? q->count : 1, sizeof(*p->rendered));
+	if (!p->rendered)
+		return render_no_memory(err);
 	for (size_t i = 0; i < q->count; i++) {
-		p->canvases[i] = (struct canvas){
-			.tower = {.events = &events, .shift = (uint8_t)q->shift},
+		p->rendered[i] = (struct rendered_lane){
+			.levels = {.events = &events, .shift = (uint8_t)q->shift},
 			.cells = q->lanes[i].cells,
 			.first = q->time >> q->shift,
 			.end = q->end >> q->shift,
 			.cpu = q->lanes[i].cpu,
 		};
 		*threads = *threads || !q->lanes[i].cpu;
-		sieve_add(&p->of_lanes, q->lanes[i].id);
+		id_filter_add(&p->of_lanes, q->lanes[i].id);
 		if (index_put(&p->lanes, q->lanes[i].id, (uint32_t)i) < 0)
-			return no_memory(err);
+			return render_no_memory(err);
 	}
 	return 0;
 }
 
-static int prepare(struct paint *p, struct error *err)
+static int prepare_rendering(struct rendering *p, struct error *err)
 {
 	bool threads = false;
-	int result = add_canvases(p, &threads, err);
+	int result = add_rendered_lanes(p, &threads, err);
 
 	if (result == 0)
-		result = add_cpus(p, err);
-	return result == 0 && threads ? add_states(p, err) : result;
+		result = add_rendered_cpus(p, err);
+	return result == 0 && threads ? begin_states(p, err) : result;
 }
 
 /*
  * Resume a lane from a checkpoint. A gap is put when it begins, so it may extend past the
  * checkpoint.
  */
-static int resume(struct paint *p, const struct stretch *open, struct error *err)
+static int resume_lane(struct rendering *p, const struct stretch *open, struct error *err)
 {
-	struct cpu *c = find_cpu(p, open->lane);
+	struct rendered_cpu *c = find_rendered_cpu(p, open->lane);
 
 	if (c) {
 		c->alive = c->begun = true;
-		c->at = c->fed = open->time;
+		c->at = c->put_until = open->time;
 		if (open->state == STATE_UNKNOWN && open->time > p->start.time) {
 			p->gaps = true;
-			if (c->wanted && paint(p, c->wanted, p->start.time, open->time,
+			if (c->wanted && render_part(p, c->wanted, p->start.time, open->time,
 					       STATE_UNKNOWN << 8, 0, err) < 0)
 				return -ENOMEM;
 		}
@@ -281,7 +281,7 @@ static int resume(struct paint *p, const struct stretch *open, struct error *err
 }
 
 /* Read the lanes of a checkpoint. Return 0, -EBADMSG if they cannot be read, or another error. */
-static int read_lanes(struct paint *p, sqlite3_int64 id, struct open_list *ret)
+static int read_checkpoint_lanes(struct rendering *p, sqlite3_int64 id, struct open_list *ret)
 {
 	sqlite3_stmt *stmt = NULL;
 	int result = -EBADMSG;
@@ -297,14 +297,14 @@ static int read_lanes(struct paint *p, sqlite3_int64 id, struct open_list *ret)
 	return result;
 }
 
-static int read_checkpoint(struct paint *p, sqlite3_int64 base, struct open_list *open)
+static int read_checkpoint(struct rendering *p, sqlite3_int64 base, struct open_list *open)
 {
 	struct open_list whole = {0};
-	int result = read_lanes(p, (sqlite3_int64)p->start.id, open);
+	int result = read_checkpoint_lanes(p, (sqlite3_int64)p->start.id, open);
 
 	if (result < 0 || !base)
 		return result;
-	result = read_lanes(p, base, &whole);
+	result = read_checkpoint_lanes(p, base, &whole);
 	if (result == 0)
 		result = open_list_apply(&whole, open);
 	vector_free(open);
@@ -313,7 +313,7 @@ static int read_checkpoint(struct paint *p, sqlite3_int64 base, struct open_list
 }
 
 /* Begin at the last readable checkpoint before the range, or at the start of the trace. */
-static int begin(struct paint *p, struct error *err)
+static int begin_at_checkpoint(struct rendering *p, struct error *err)
 {
 	struct open_list open = {0};
 	sqlite3_stmt *stmt = NULL;
@@ -329,7 +329,7 @@ static int begin(struct paint *p, struct error *err)
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->time);
 	while (result == -EBADMSG && sqlite3_step(stmt) == SQLITE_ROW) {
 		vector_free(&open);
-		p->start = (struct place){(uint64_t)sqlite3_column_int64(stmt, 0),
+		p->start = (struct checkpoint_place){(uint64_t)sqlite3_column_int64(stmt, 0),
 					  (uint64_t)sqlite3_column_int64(stmt, 1),
 					  (uint64_t)sqlite3_column_int64(stmt, 2)};
 		result = read_checkpoint(p, sqlite3_column_int64(stmt, 3), &open);
@@ -337,14 +337,14 @@ static int begin(struct paint *p, struct error *err)
 	sqlite3_finalize(stmt);
 	if (result < 0) {
 		vector_free(&open);
-		p->start = (struct place){0};
+		p->start = (struct checkpoint_place){0};
 	}
 	if (result == -EBADMSG)
 		result = 0;
 	else if (result < 0)
-		no_memory(err);
+		render_no_memory(err);
 	for (size_t i = 0; result == 0 && i < open.count; i++)
-		result = resume(p, &open.items[i], err);
+		result = resume_lane(p, &open.items[i], err);
 	vector_free(&open);
 	return result;
 }
@@ -353,7 +353,7 @@ static int begin(struct paint *p, struct error *err)
  * Find the first checkpoint after the range: records after it need not be read, apart from the late
  * ones.
  */
-static int find_stop(struct paint *p, struct error *err)
+static int find_stop_checkpoint(struct rendering *p, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int result = 0;
@@ -368,7 +368,7 @@ static int find_stop(struct paint *p, struct error *err)
 		return 0;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->end);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
-		p->stop = (struct place){(uint64_t)sqlite3_column_int64(stmt, 0),
+		p->stop = (struct checkpoint_place){(uint64_t)sqlite3_column_int64(stmt, 0),
 					 (uint64_t)sqlite3_column_int64(stmt, 1),
 					 (uint64_t)sqlite3_column_int64(stmt, 2)};
 	sqlite3_finalize(stmt);
@@ -385,7 +385,7 @@ static inline bool is_cpu_state(uint64_t state)
  * Add a slice of a CPU lane. *before: the end of the lane's previous slice, 0 if there is none.
  * *gap: records are missing before or in the slice.
  */
-static inline int read_cpu_slice(struct paint *p, struct cpu *c, const struct slice *s,
+static inline int read_cpu_slice(struct rendering *p, struct rendered_cpu *c, const struct slice *s,
 				 uint64_t *before, bool *gap, struct error *err)
 {
 	bool hole = c->alive && s->time > c->at;
@@ -395,9 +395,9 @@ static inline int read_cpu_slice(struct paint *p, struct cpu *c, const struct sl
 	*before = c->alive ? c->at : 0;
 	*gap = hole || s->state == STATE_UNKNOWN;
 	if (c->wanted && hole)
-		result = paint(p, c->wanted, c->at, s->time, STATE_UNKNOWN << 8, 0, err);
+		result = render_part(p, c->wanted, c->at, s->time, STATE_UNKNOWN << 8, 0, err);
 	if (result == 0 && c->wanted && from < s->end)
-		result = paint(p, c->wanted, from, s->end, mix_key(s->state, 0),
+		result = render_part(p, c->wanted, from, s->end, cell_state_key(s->state, 0),
 			       s->state == STATE_RUNNING ? s->value : 0, err);
 	c->alive = true;
 	if (s->end > c->at)
@@ -406,50 +406,50 @@ static inline int read_cpu_slice(struct paint *p, struct cpu *c, const struct sl
 }
 
 /* Return whether nothing in the range depends on a slice of the CPU that begins at time. */
-static inline bool is_beyond(const struct paint *p, const struct cpu *c, uint64_t time)
+static inline bool is_beyond(const struct rendering *p, const struct rendered_cpu *c, uint64_t time)
 {
 	return time >= p->query->end && (!c || !c->alive || c->at >= p->query->end);
 }
 
-static inline bool concerns(const struct paint *p, uint64_t thread)
+static inline bool concerns_thread(const struct rendering *p, uint64_t thread)
 {
-	return thread && sieve_has(&p->of_threads, thread) &&
+	return thread && id_filter_has(&p->of_threads, thread) &&
 	       index_get(&p->threads, thread) != INDEX_NONE;
 }
 
 /* Whether to put a row into states: never, only when records are missing, or always. */
-enum { PASS_OVER, AFTER_GAPS, TAKE };
+enum { ROW_SKIP, ROW_IF_GAPS, ROW_TAKE };
 
-static inline int look_at_slice(struct paint *p, struct cpu *c, const struct slice *s, uint32_t row,
+static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, const struct slice *s, uint32_t row,
 			 struct error *err)
 {
 	bool gap;
 	int result;
 
-	p->rows[row] = PASS_OVER;
+	p->rows[row] = ROW_SKIP;
 	if (is_beyond(p, c, s->time))
 		return 0;
 	if (!c) {
-		p->rows[row] = index_get(&p->lanes, s->lane) == INDEX_NONE ? PASS_OVER : TAKE;
+		p->rows[row] = index_get(&p->lanes, s->lane) == INDEX_NONE ? ROW_SKIP : ROW_TAKE;
 		return 0;
 	}
 	if (!is_cpu_state(s->state) || s->end < s->time)
 		return 0;
 	result = read_cpu_slice(p, c, s, &p->before[row], &gap, err);
 	p->gaps = p->gaps || gap;
-	p->rows[row] = p->states && concerns(p, s->value) ? TAKE : AFTER_GAPS;
+	p->rows[row] = p->states && concerns_thread(p, s->value) ? ROW_TAKE : ROW_IF_GAPS;
 	return result;
 }
 
-static int look_at_slices(struct paint *p, struct error *err)
+static int examine_slices(struct rendering *p, struct error *err)
 {
-	struct paint_line *l = &p->slices;
+	struct render_stream *l = &p->slices;
 	const uint64_t *time = columns_at(&l->columns, SLICE_COLUMN(time));
 	const uint64_t *end = columns_at(&l->columns, SLICE_COLUMN(end));
 	const uint64_t *lane = columns_at(&l->columns, SLICE_COLUMN(lane));
 	const uint64_t *state = columns_at(&l->columns, SLICE_COLUMN(state));
 	const uint64_t *value = columns_at(&l->columns, SLICE_COLUMN(value));
-	struct cpu *c = NULL;
+	struct rendered_cpu *c = NULL;
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < l->columns.count; i++) {
@@ -457,51 +457,51 @@ static int look_at_slices(struct paint *p, struct error *err)
 					.state = state[i], .value = value[i]};
 
 		if (!i || lane[i] != lane[i - 1])
-			c = find_cpu(p, s.lane);
-		result = look_at_slice(p, c, &s, i, err);
+			c = find_rendered_cpu(p, s.lane);
+		result = examine_slice(p, c, &s, i, err);
 	}
 	return result;
 }
 
 /* Select the rows of slices to put into states. When records are missing, every row may matter. */
-static void take_slices(struct paint *p)
+static void take_slices(struct rendering *p)
 {
-	struct paint_line *l = &p->slices;
+	struct render_stream *l = &p->slices;
 	union {
 		struct slice slice;
 		uint64_t words[CODEC_COLUMNS_MAX];
 	} r;
 
 	for (uint32_t i = 0; i < l->columns.count; i++) {
-		if (p->rows[i] == PASS_OVER || (p->rows[i] == AFTER_GAPS && !p->gaps))
+		if (p->rows[i] == ROW_SKIP || (p->rows[i] == ROW_IF_GAPS && !p->gaps))
 			continue;
 		columns_record(&l->columns, i, r.words);
-		paint_line_take(l, i, slice_order(&r.slice));
+		render_stream_take(l, i, slice_order(&r.slice));
 	}
-	sort_rows(&l->sorter, l->count);
+	sorter_sort(&l->sorter, l->count);
 }
 
-static void take_edges(struct paint *p)
+static void take_edges(struct rendering *p)
 {
-	struct paint_line *l = &p->edges;
+	struct render_stream *l = &p->edges;
 	const uint64_t *time = columns_at(&l->columns, EDGE_COLUMN(time));
 	const uint64_t *to = columns_at(&l->columns, EDGE_COLUMN(to));
 
 	for (uint32_t i = 0; i < l->columns.count; i++)
-		if (time[i] < p->query->end && sieve_has(&p->of_lanes, to[i]) &&
+		if (time[i] < p->query->end && id_filter_has(&p->of_lanes, to[i]) &&
 		    index_get(&p->lanes, to[i]) != INDEX_NONE)
-			paint_line_take(l, i, time[i]);
-	sort_rows(&l->sorter, l->count);
+			render_stream_take(l, i, time[i]);
+	sorter_sort(&l->sorter, l->count);
 }
 
 /* Load chunks of slices until there is a next row or the stream ends. */
-static int fill_slices(struct paint *p, struct error *err)
+static int load_slices(struct rendering *p, struct error *err)
 {
 	int result = 1;
 
 	while (result > 0 && p->slices.next == p->slices.count) {
-		result = paint_line_chunk(&p->slices, p->states ? UINT64_MAX : CPU_MASK, err);
-		if (result > 0 && look_at_slices(p, err) < 0)
+		result = render_stream_next_chunk(&p->slices, p->states ? UINT64_MAX : CPU_MASK, err);
+		if (result > 0 && examine_slices(p, err) < 0)
 			result = -ENOMEM;
 		if (result > 0 && p->states)
 			take_slices(p);
@@ -509,12 +509,12 @@ static int fill_slices(struct paint *p, struct error *err)
 	return result < 0 ? result : 0;
 }
 
-static int fill_edges(struct paint *p, struct error *err)
+static int load_edges(struct rendering *p, struct error *err)
 {
 	int result = 1;
 
 	while (result > 0 && p->edges.next == p->edges.count) {
-		result = paint_line_chunk(&p->edges, EDGE_MASK, err);
+		result = render_stream_next_chunk(&p->edges, EDGE_MASK, err);
 		if (result > 0)
 			take_edges(p);
 	}
@@ -522,37 +522,37 @@ static int fill_edges(struct paint *p, struct error *err)
 }
 
 /* Put the CPU's time up to until as one idle slice, because in this time no wanted thread ran. */
-static int feed_time(struct paint *p, struct cpu *c, uint64_t until, struct error *err)
+static int put_idle_time(struct rendering *p, struct rendered_cpu *c, uint64_t until, struct error *err)
 {
-	struct slice s = {.time = c->begun ? c->fed : until,
+	struct slice s = {.time = c->begun ? c->put_until : until,
 			  .end = until,
 			  .lane = c->lane,
 			  .state = STATE_IDLE};
 
-	if (c->begun && c->fed >= until)
+	if (c->begun && c->put_until >= until)
 		return 0;
 	c->begun = true;
-	c->fed = until;
+	c->put_until = until;
 	return states_put(p->states, KIND_SLICE, &s, err);
 }
 
-static int feed_slice(struct paint *p, const struct slice *s, uint64_t before, struct error *err)
+static int put_rendered_slice(struct rendering *p, const struct slice *s, uint64_t before, struct error *err)
 {
-	struct cpu *c = find_cpu(p, s->lane);
+	struct rendered_cpu *c = find_rendered_cpu(p, s->lane);
 	int result = 0;
 
 	if (c && before)
-		result = feed_time(p, c, before < s->time ? before : s->time, err);
-	if (c && s->end > c->fed)
-		c->fed = s->end;
+		result = put_idle_time(p, c, before < s->time ? before : s->time, err);
+	if (c && s->end > c->put_until)
+		c->put_until = s->end;
 	if (c)
 		c->begun = true;
 	return result < 0 ? result : states_put(p->states, KIND_SLICE, s, err);
 }
 
-static int feed_next(struct paint *p, struct error *err)
+static int put_next_record(struct rendering *p, struct error *err)
 {
-	struct paint_line *l = &p->slices, *e = &p->edges;
+	struct render_stream *l = &p->slices, *e = &p->edges;
 	union {
 		struct slice slice;
 		struct edge edge;
@@ -561,10 +561,10 @@ static int feed_next(struct paint *p, struct error *err)
 	uint32_t row;
 
 	if (l->next < l->count &&
-	    (e->next == e->count || paint_line_order(l) <= paint_line_order(e))) {
+	    (e->next == e->count || render_stream_order(l) <= render_stream_order(e))) {
 		row = l->sorter.rows[l->next++];
 		columns_record(&l->columns, row, r.words);
-		return feed_slice(p, &r.slice, p->before[row], err);
+		return put_rendered_slice(p, &r.slice, p->before[row], err);
 	}
 	row = e->sorter.rows[e->next++];
 	r.edge = (struct edge){
@@ -579,33 +579,33 @@ static int feed_next(struct paint *p, struct error *err)
  * Put all records from the checkpoint start to the checkpoint stop, or up to the last record that
  * can matter.
  */
-static int feed_all(struct paint *p, struct error *err)
+static int put_all_records(struct rendering *p, struct error *err)
 {
-	const struct paint_range range = {p->start.chunk,
+	const struct render_range range = {p->start.chunk,
 					  p->stop.id ? p->stop.chunk : UINT64_MAX,
 					  p->query->end};
-	int result = paint_line_open(&p->slices, p->trace, KIND_SLICE, &range, err);
+	int result = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
 
 	if (result == 0)
-		result = paint_line_open(&p->edges, p->trace, KIND_EDGE, &range, err);
+		result = render_stream_open(&p->edges, p->trace, KIND_EDGE, &range, err);
 	p->edges.end = p->edges.end || !p->states;
 	while (result == 0) {
-		result = fill_slices(p, err);
+		result = load_slices(p, err);
 		if (result == 0)
-			result = fill_edges(p, err);
+			result = load_edges(p, err);
 		if (result < 0 || (p->slices.next == p->slices.count &&
 				   p->edges.next == p->edges.count))
 			break;
-		result = feed_next(p, err);
+		result = put_next_record(p, err);
 	}
 	return result;
 }
 
 /* Return whether every CPU that is needed has slices up to the end of the range. */
-static bool is_covered(const struct paint *p)
+static bool is_range_covered(const struct rendering *p)
 {
 	for (size_t i = 0; i < p->cpu_count; i++) {
-		const struct cpu *c = &p->cpus[i];
+		const struct rendered_cpu *c = &p->cpus[i];
 
 		if ((c->wanted || p->states) && c->alive && c->at < p->query->end)
 			return false;
@@ -614,10 +614,10 @@ static bool is_covered(const struct paint *p)
 }
 
 /* Process a slice that was put after the checkpoint stop, if it began before that. */
-static int read_late(struct paint *p, const struct slice *s, struct error *err)
+static int read_late_slice(struct rendering *p, const struct slice *s, struct error *err)
 {
-	struct cpu *c = find_cpu(p, s->lane);
-	struct late late = {.slice = *s};
+	struct rendered_cpu *c = find_rendered_cpu(p, s->lane);
+	struct late_slice late = {.slice = *s};
 	int result;
 	bool gap;
 
@@ -626,10 +626,10 @@ static int read_late(struct paint *p, const struct slice *s, struct error *err)
 		return 0;
 	result = read_cpu_slice(p, c, s, &late.before, &gap, err);
 	p->gaps = p->gaps || gap;
-	return result < 0 || vector_push(&p->late, late) == 0 ? result : no_memory(err);
+	return result < 0 || vector_push(&p->late, late) == 0 ? result : render_no_memory(err);
 }
 
-static int read_late_list(struct paint *p, sqlite3_stmt *row, struct error *err)
+static int read_late_list(struct rendering *p, sqlite3_stmt *row, struct error *err)
 {
 	struct slice_list list = {0};
 	int result = checkpoint_unpack_slices(&p->packer, sqlite3_column_blob(row, 0),
@@ -638,9 +638,9 @@ static int read_late_list(struct paint *p, sqlite3_stmt *row, struct error *err)
 	if (result == -EBADMSG)
 		result = 0;
 	else if (result < 0)
-		no_memory(err);
+		render_no_memory(err);
 	for (size_t i = 0; result == 0 && i < list.count; i++)
-		result = read_late(p, &list.items[i], err);
+		result = read_late_slice(p, &list.items[i], err);
 	vector_free(&list);
 	return result;
 }
@@ -649,7 +649,7 @@ static int read_late_list(struct paint *p, sqlite3_stmt *row, struct error *err)
  * Read the slices that cross later checkpoints: each checkpoint holds those that began before the
  * previous one.
  */
-static int read_late_lists(struct paint *p, struct error *err)
+static int read_late_lists(struct rendering *p, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE;
@@ -662,7 +662,7 @@ static int read_late_lists(struct paint *p, struct error *err)
 		return result;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->stop.id);
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)p->query->end);
-	while (result == 0 && !is_covered(p) && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+	while (result == 0 && !is_range_covered(p) && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		result = read_late_list(p, stmt, err);
 	if (result == 0 && sql_is_damage(rc))
 		p->trace->left_out++;
@@ -676,9 +676,9 @@ static int read_late_lists(struct paint *p, struct error *err)
  * Read the records after the last checkpoint of the trace, because no checkpoint lists the slices
  * there that cross.
  */
-static int read_late_rest(struct paint *p, struct error *err)
+static int read_late_rest(struct rendering *p, struct error *err)
 {
-	struct paint_range range = {.last = UINT64_MAX, .end = p->query->end};
+	struct render_range range = {.last = UINT64_MAX, .end = p->query->end};
 	struct slice s;
 	sqlite3_int64 chunk = 0;
 	int result = sql_int(p->trace->db,
@@ -687,13 +687,13 @@ static int read_late_rest(struct paint *p, struct error *err)
 
 	range.after = (uint64_t)chunk;
 	if (result == 0)
-		result = paint_line_open(&p->slices, p->trace, KIND_SLICE, &range, err);
-	while (result == 0 && !is_covered(p) &&
-	       (result = paint_line_chunk(&p->slices, UINT64_MAX, err)) > 0) {
+		result = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
+	while (result == 0 && !is_range_covered(p) &&
+	       (result = render_stream_next_chunk(&p->slices, UINT64_MAX, err)) > 0) {
 		result = 0;
 		for (uint32_t i = 0; result == 0 && i < p->slices.columns.count; i++) {
 			columns_record(&p->slices.columns, i, (uint64_t *)&s);
-			result = read_late(p, &s, err);
+			result = read_late_slice(p, &s, err);
 		}
 	}
 	return result;
@@ -701,82 +701,82 @@ static int read_late_rest(struct paint *p, struct error *err)
 
 static int compare_late(const void *a, const void *b)
 {
-	uint64_t x = slice_order(&((const struct late *)a)->slice);
-	uint64_t y = slice_order(&((const struct late *)b)->slice);
+	uint64_t x = slice_order(&((const struct late_slice *)a)->slice);
+	uint64_t y = slice_order(&((const struct late_slice *)b)->slice);
 
 	return x < y ? -1 : x > y;
 }
 
-static int feed_late(struct paint *p, struct error *err)
+static int put_late_slices(struct rendering *p, struct error *err)
 {
-	int result = is_covered(p) ? 0 : read_late_lists(p, err);
+	int result = is_range_covered(p) ? 0 : read_late_lists(p, err);
 
-	if (result == 0 && !is_covered(p))
+	if (result == 0 && !is_range_covered(p))
 		result = read_late_rest(p, err);
 	if (result < 0 || !p->states || !p->late.count)
 		return result;
 	qsort(p->late.items, p->late.count, sizeof(*p->late.items), compare_late);
 	for (size_t i = 0; result == 0 && i < p->late.count; i++)
-		result = feed_slice(p, &p->late.items[i].slice, p->late.items[i].before, err);
+		result = put_rendered_slice(p, &p->late.items[i].slice, p->late.items[i].before, err);
 	return result;
 }
 
 /* Render the stretches that are still open, up to the end of the range or of the known records. */
-static int finish(struct paint *p, struct error *err)
+static int finish_rendering(struct rendering *p, struct error *err)
 {
 	uint64_t end = p->query->end < p->query->known ? p->query->end : p->query->known;
 	int result = 0;
 
 	for (size_t i = 0; p->states && result == 0 && i < p->cpu_count; i++)
 		if (p->cpus[i].alive)
-			result = feed_time(p, &p->cpus[i], p->cpus[i].at, err);
+			result = put_idle_time(p, &p->cpus[i], p->cpus[i].at, err);
 	if (result == 0 && p->states)
 		result = states_cut(p->states, end, err);
 	for (size_t i = 0; result == 0 && i < p->query->count; i++)
-		if (tower_close(&p->canvases[i].tower, 0) < 0)
-			result = no_memory(err);
+		if (lane_levels_close(&p->rendered[i].levels, 0) < 0)
+			result = render_no_memory(err);
 	return result;
 }
 
-static void free_paint(struct paint *p)
+static void free_rendering(struct rendering *p)
 {
-	paint_line_close(&p->slices);
-	paint_line_close(&p->edges);
+	render_stream_close(&p->slices);
+	render_stream_close(&p->edges);
 	states_free(p->states);
 	index_free(&p->lanes);
 	index_free(&p->cpu_lanes);
 	index_free(&p->threads);
 	packer_free(&p->packer);
 	vector_free(&p->late);
-	for (size_t i = 0; p->canvases && i < p->query->count; i++)
-		tower_free(&p->canvases[i].tower);
-	free(p->canvases);
+	for (size_t i = 0; p->rendered && i < p->query->count; i++)
+		lane_levels_free(&p->rendered[i].levels);
+	free(p->rendered);
 	free(p->cpus);
 	free(p);
 }
 
-int paint_records(struct trace *t, const struct paint_query *q, struct error *err)
+int render_records(struct trace *t, const struct render_query *q, struct error *err)
 {
-	struct paint *p = calloc(1, sizeof(*p));
-	int result = p ? 0 : no_memory(err);
+	struct rendering *p = calloc(1, sizeof(*p));
+	int result = p ? 0 : render_no_memory(err);
 
 	if (result < 0)
 		return result;
 	p->trace = t;
 	p->query = q;
-	result = cast_of(t, &p->cast, err);
+	result = trace_lanes_of(t, &p->trace_lanes, err);
 	if (result == 0)
-		result = prepare(p, err);
+		result = prepare_rendering(p, err);
 	if (result == 0)
-		result = begin(p, err);
+		result = begin_at_checkpoint(p, err);
 	if (result == 0)
-		result = find_stop(p, err);
+		result = find_stop_checkpoint(p, err);
 	if (result == 0)
-		result = feed_all(p, err);
+		result = put_all_records(p, err);
 	if (result == 0 && p->stop.id)
-		result = feed_late(p, err);
+		result = put_late_slices(p, err);
 	if (result == 0)
-		result = finish(p, err);
-	free_paint(p);
+		result = finish_rendering(p, err);
+	free_rendering(p);
 	return result;
 }

@@ -9,7 +9,7 @@
 #include "files.h"
 #include "suite.h"
 #include "synthetic.h"
-#include "trace/timeline.h"
+#include "trace/trace_timeline.h"
 #include "trace/trace.h"
 
 #define FILE_NAME "timeline.skein"
@@ -133,9 +133,9 @@ static void count_lost(void *context, enum record_kind kind, uint64_t time, uint
 	l->unknown += kind == KIND_COUNT;
 }
 
-static struct timeline_query query_of(uint64_t from, uint64_t to, struct losses *losses)
+static struct trace_timeline_query query_of(uint64_t from, uint64_t to, struct losses *losses)
 {
-	return (struct timeline_query){.from = from,
+	return (struct trace_timeline_query){.from = from,
 				       .to = to,
 				       .kinds = WANT(SLICE) | WANT(EDGE),
 				       .losses = {.lost = count_lost, .context = losses}};
@@ -183,17 +183,17 @@ static struct trace *open_trace(void)
 
 typedef VECTOR(struct item) items_t;
 
-static items_t read_range(struct trace *t, const struct timeline_query *q)
+static items_t read_range(struct trace *t, const struct trace_timeline_query *q)
 {
-	struct timeline *l = NULL;
+	struct trace_timeline *l = NULL;
 	struct error err = {0};
 	enum record_kind kind;
 	const void *record;
 	items_t items = {0};
 	int result;
 
-	ck_assert_msg(!timeline_open(&l, t, q, &err), "%s", err.text);
-	while ((result = timeline_next(l, &kind, &record, &err)) > 0) {
+	ck_assert_msg(!trace_timeline_open(&l, t, q, &err), "%s", err.text);
+	while ((result = trace_timeline_next(l, &kind, &record, &err)) > 0) {
 		struct item item = {.kind = kind};
 
 		memcpy(item.words, record, kinds[kind].size);
@@ -201,14 +201,14 @@ static items_t read_range(struct trace *t, const struct timeline_query *q)
 		ck_assert_int_eq(vector_push(&items, item), 0);
 	}
 	ck_assert_msg(!result, "%s", err.text);
-	timeline_close(l);
+	trace_timeline_close(l);
 	return items;
 }
 
 static void check_range(struct world *w, struct trace *t, uint64_t from, uint64_t to)
 {
 	struct losses losses = {0};
-	struct timeline_query q = query_of(from, to, &losses);
+	struct trace_timeline_query q = query_of(from, to, &losses);
 	items_t got = read_range(t, &q), wanted = {0};
 
 	for (size_t i = 0; i < w->items.count; i++)
@@ -279,7 +279,7 @@ START_TEST(late_records_come_in_one_order)
 {
 	struct error err = {0};
 	struct losses losses = {0};
-	struct timeline_query q = query_of(0, UINT64_MAX, &losses);
+	struct trace_timeline_query q = query_of(0, UINT64_MAX, &losses);
 	static const uint64_t times[] = {50, 30, 40, 0, 45, 60};
 	static const uint64_t wanted[] = {30, 40, 50, 45, 60};
 	struct sink *sink;
@@ -325,7 +325,7 @@ static void run_sql(const char *sql)
 START_TEST(begins_behind_a_chunk)
 {
 	struct losses losses = {0};
-	struct timeline_query q = query_of(0, UINT64_MAX, &losses);
+	struct trace_timeline_query q = query_of(0, UINT64_MAX, &losses);
 	struct world w;
 	struct trace *t;
 	items_t all, got;
@@ -366,7 +366,7 @@ START_TEST(damage_is_told_and_passed)
 
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
 		struct losses losses = {0};
-		struct timeline_query q = query_of(0, UINT64_MAX, &losses);
+		struct trace_timeline_query q = query_of(0, UINT64_MAX, &losses);
 		struct trace *t;
 		items_t got;
 

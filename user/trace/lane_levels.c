@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Downsample the stretches of one lane to cells. */
-#include "trace/tower.h"
+#include "trace/lane_levels.h"
 
 #include <errno.h>
 #include <string.h>
 
-static struct level *need_level(struct tower *t, unsigned int level)
+static struct level *need_level(struct lane_levels *t, unsigned int level)
 {
 	struct level *bigger;
 
@@ -20,16 +20,16 @@ static struct level *need_level(struct tower *t, unsigned int level)
 	return &t->levels[level];
 }
 
-static int close_cell(struct tower *t, unsigned int level);
+static int close_cell(struct lane_levels *t, unsigned int level);
 
 /* Make number the open cell of a level; close another open cell first. */
-static int open_cell(struct tower *t, unsigned int level, uint64_t number, struct level **ret)
+static int open_cell(struct lane_levels *t, unsigned int level, uint64_t number, struct level **ret)
 {
 	struct level *l = need_level(t, level);
 
 	if (!l)
 		return -ENOMEM;
-	if (l->mix.told && l->open != number && close_cell(t, level) < 0)
+	if (l->sums.total && l->open != number && close_cell(t, level) < 0)
 		return -ENOMEM;
 	l = &t->levels[level]; /* closing may have moved t->levels */
 	l->open = number;
@@ -37,66 +37,66 @@ static int open_cell(struct tower *t, unsigned int level, uint64_t number, struc
 	return 0;
 }
 
-static int close_cell(struct tower *t, unsigned int level)
+static int close_cell(struct lane_levels *t, unsigned int level)
 {
 	struct level *l = &t->levels[level], *above;
 	struct cell cell;
 	int result;
 
-	if (!l->mix.told)
+	if (!l->sums.total)
 		return 0;
-	cell = mix_cell(&l->mix, tower_shift(t, level));
+	cell = cell_sums_round(&l->sums, lane_level_shift(t, level));
 	result = t->events->cells(t, level, l->open, 1, &cell);
 	if (result == 0 && level < t->top) {
-		result = open_cell(t, level + 1, l->open >> TOWER_STEP, &above);
+		result = open_cell(t, level + 1, l->open >> LEVEL_STEP, &above);
 		if (result == 0)
-			result = mix_merge(&above->mix, &t->levels[level].mix);
+			result = cell_sums_merge(&above->sums, &t->levels[level].sums);
 	}
-	mix_clear(&t->levels[level].mix);
+	cell_sums_clear(&t->levels[level].sums);
 	return result;
 }
 
-static int paint_part(struct tower *t, unsigned int level, uint64_t time, uint64_t end,
+static int add_part_of_cell(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end,
 		      uint16_t key, uint64_t thread)
 {
 	struct level *l;
-	int result = open_cell(t, level, time >> tower_shift(t, level), &l);
+	int result = open_cell(t, level, time >> lane_level_shift(t, level), &l);
 
-	return result < 0 ? result : mix_add(&l->mix, key, thread, end - time);
+	return result < 0 ? result : cell_sums_add(&l->sums, key, thread, end - time);
 }
 
 /*
  * Add a stretch. The parts of a cell at both ends of the stretch are added to this level's open
  * cell; the whole cells in between are passed to cells(), and to the level above, as one stretch.
  */
-static int paint(struct tower *t, unsigned int level, uint64_t time, uint64_t end, uint16_t key,
+static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end, uint16_t key,
 		 uint64_t thread)
 {
-	unsigned int shift = tower_shift(t, level);
+	unsigned int shift = lane_level_shift(t, level);
 	uint64_t first = time >> shift, last = end >> shift, middle;
 	struct cell whole;
 	int result = 0;
 
 	if (first == last)
-		return paint_part(t, level, time, end, key, thread);
+		return add_part_of_cell(t, level, time, end, key, thread);
 	if (time & ((1ULL << shift) - 1)) {
 		middle = ++first << shift;
-		result = paint_part(t, level, time, middle, key, thread);
+		result = add_part_of_cell(t, level, time, middle, key, thread);
 	}
 	if (result == 0 && level < t->count)
 		result = close_cell(t, level);
 	if (result == 0 && first < last) {
-		whole = mix_whole(key, thread);
+		whole = cell_of_state(key, thread);
 		result = t->events->cells(t, level, first, last - first, &whole);
 		if (result == 0 && level < t->top)
-			result = paint(t, level + 1, first << shift, last << shift, key, thread);
+			result = add_from_level(t, level + 1, first << shift, last << shift, key, thread);
 	}
 	if (result == 0 && last << shift < end)
-		result = paint_part(t, level, last << shift, end, key, thread);
+		result = add_part_of_cell(t, level, last << shift, end, key, thread);
 	return result;
 }
 
-int tower_paint(struct tower *t, unsigned int base, uint64_t time, uint64_t end, uint16_t key,
+int lane_levels_add(struct lane_levels *t, unsigned int base, uint64_t time, uint64_t end, uint16_t key,
 		uint64_t thread)
 {
 	int result;
@@ -106,11 +106,11 @@ int tower_paint(struct tower *t, unsigned int base, uint64_t time, uint64_t end,
 	if (time >= end)
 		return 0;
 	t->at = end;
-	result = base ? tower_close(t, base - 1) : 0;
-	return result < 0 ? result : paint(t, base, time, end, key, thread);
+	result = base ? lane_levels_close(t, base - 1) : 0;
+	return result < 0 ? result : add_from_level(t, base, time, end, key, thread);
 }
 
-int tower_close(struct tower *t, unsigned int level)
+int lane_levels_close(struct lane_levels *t, unsigned int level)
 {
 	int result = 0;
 
@@ -119,33 +119,33 @@ int tower_close(struct tower *t, unsigned int level)
 	return result;
 }
 
-int tower_close_stale(struct tower *t, unsigned int level)
+int lane_levels_close_stale(struct lane_levels *t, unsigned int level)
 {
 	int result = 0;
 
 	for (unsigned int i = 0; result == 0 && i <= level && i < t->count; i++)
-		if (t->levels[i].mix.told && t->levels[i].open != (t->at - 1) >> tower_shift(t, i))
+		if (t->levels[i].sums.total && t->levels[i].open != (t->at - 1) >> lane_level_shift(t, i))
 			result = close_cell(t, i);
 	return result;
 }
 
-int tower_open_mix(const struct tower *t, unsigned int level, uint64_t cell, struct mix *m)
+int lane_levels_open_sums(const struct lane_levels *t, unsigned int level, uint64_t cell, struct cell_sums *m)
 {
 	int result = 0;
 
 	for (unsigned int i = 0; result == 0 && i <= level && i < t->count; i++) {
 		const struct level *l = &t->levels[i];
 
-		if (l->mix.told && l->open >> (TOWER_STEP * (level - i)) == cell)
-			result = mix_merge(m, &l->mix);
+		if (l->sums.total && l->open >> (LEVEL_STEP * (level - i)) == cell)
+			result = cell_sums_merge(m, &l->sums);
 	}
 	return result;
 }
 
-void tower_free(struct tower *t)
+void lane_levels_free(struct lane_levels *t)
 {
 	for (unsigned int i = 0; i < t->count; i++)
-		mix_free(&t->levels[i].mix);
+		cell_sums_free(&t->levels[i].sums);
 	free(t->levels);
 	t->levels = NULL;
 	t->count = 0;

@@ -10,27 +10,27 @@
 #include "trace/window.h"
 
 /* A lane was in a state; thread: thread.id of the thread that ran on a CPU lane. */
-struct painted {
+struct reference_stretch {
 	uint64_t lane, time, end, state, wait, thread;
 };
 
-struct painter {
-	const struct painted *list;
+struct reference {
+	const struct reference_stretch *list;
 	size_t count;
 };
 
 /* ns of one cell of one lane by state, wait and thread. */
-struct painter_sums {
-	uint64_t busy, states[STATE_COUNT], waits[STATE_COUNT][WAIT_COUNT], who[64];
+struct reference_sums {
+	uint64_t busy, states[STATE_COUNT], waits[STATE_COUNT][WAIT_COUNT], threads[64];
 };
 
-static inline void painter_cell(const struct painter *p, uint64_t lane, uint64_t from,
+static inline void reference_cell(const struct reference *p, uint64_t lane, uint64_t from,
 				uint64_t size, struct cell *cell)
 {
-	struct painter_sums sums = {0};
+	struct reference_sums sums = {0};
 
 	for (size_t i = 0; i < p->count; i++) {
-		const struct painted *s = &p->list[i];
+		const struct reference_stretch *s = &p->list[i];
 		uint64_t begin = s->time > from ? s->time : from;
 		uint64_t end = s->end < from + size ? s->end : from + size;
 
@@ -38,7 +38,7 @@ static inline void painter_cell(const struct painter *p, uint64_t lane, uint64_t
 			continue;
 		sums.states[s->state] += end - begin;
 		sums.waits[s->state][s->wait] += end - begin;
-		sums.who[s->thread] += s->thread ? end - begin : 0;
+		sums.threads[s->thread] += s->thread ? end - begin : 0;
 		sums.busy += s->state == STATE_RUNNING ? end - begin : 0;
 	}
 	for (uint8_t i = 1; i < STATE_COUNT; i++)
@@ -48,7 +48,7 @@ static inline void painter_cell(const struct painter *p, uint64_t lane, uint64_t
 		if (sums.waits[cell->state][i] > sums.waits[cell->state][cell->wait])
 			cell->wait = i;
 	for (uint8_t i = 1; i < 64; i++)
-		if (sums.who[i] > sums.who[cell->thread])
+		if (sums.threads[i] > sums.threads[cell->thread])
 			cell->thread = i;
 	cell->activity = (sums.busy * CELL_FULL + size / 2) / size;
 	if (sums.busy && !cell->activity)
@@ -57,7 +57,7 @@ static inline void painter_cell(const struct painter *p, uint64_t lane, uint64_t
 		cell->activity = CELL_FULL - 1;
 }
 
-static inline int painter_window(void *context, const struct window_query *q, struct window **ret,
+static inline int reference_window(void *context, const struct window_query *q, struct window **ret,
 				 struct error *err)
 {
 	struct window *w = calloc(1, sizeof(*w));
@@ -71,13 +71,13 @@ static inline int painter_window(void *context, const struct window_query *q, st
 	w->lanes = q->lane_count;
 	w->cells = calloc(w->lanes * w->width, sizeof(*w->cells));
 	for (size_t i = 0; i < w->lanes * w->width; i++)
-		painter_cell(context, q->lanes[i / w->width], w->time + i % w->width * w->cell,
+		reference_cell(context, q->lanes[i / w->width], w->time + i % w->width * w->cell,
 			     w->cell, &w->cells[i]);
 	*ret = w;
 	return 0;
 }
 
-static inline void painter_free(struct window *w)
+static inline void reference_free(struct window *w)
 {
 	if (w)
 		free(w->cells);

@@ -3,24 +3,24 @@
  * Render cells of any size from slices and edges: for times without stored cells, and for cells
  * shorter than those of the finest level.
  */
-#ifndef SKEIN_TRACE_PAINT_H
-#define SKEIN_TRACE_PAINT_H
+#ifndef SKEIN_TRACE_RENDER_H
+#define SKEIN_TRACE_RENDER_H
 
-#include "trace/cast.h"
+#include "trace/trace_lanes.h"
 #include "trace/window.h"
 
-struct paint_lane {
+struct render_lane {
 	uint64_t id;
 	/* cells of the query's range, to be filled; cells whose time is unknown stay unchanged */
 	struct cell *cells;
 	bool cpu;	    /* true for a CPU lane, false for a thread lane */
 };
 
-struct paint_query {
+struct render_query {
 	uint64_t time, end; /* ns, multiples of a cell */
 	unsigned int shift; /* a cell is 1 << shift ns */
 	uint64_t known;	    /* end of the trace's records, ns: trace_span() */
-	const struct paint_lane *lanes; /* no duplicates */
+	const struct render_lane *lanes; /* no duplicates */
 	size_t count;
 };
 
@@ -28,6 +28,6 @@ struct paint_query {
  * Read the records of the range and of the time before it, back to a checkpoint, and fill the
  * cells. Damaged chunks are left out.
  */
-int paint_records(struct trace *t, const struct paint_query *q, struct error *err);
+int render_records(struct trace *t, const struct render_query *q, struct error *err);
 
 #endif
