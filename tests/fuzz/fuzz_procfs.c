@@ -53,7 +53,7 @@ static void read_cgroups(int fd, const char *text)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (cgroups_new(&c, path, &err) < 0)
 		return;
-	check(strlen(cgroups_path_in(c, text, found, sizeof(found))) < sizeof(found));
+	check(strlen(cgroups_path_from_text(c, text, found, sizeof(found))) < sizeof(found));
 	cgroup_container(found, container, sizeof(container));
 	cgroups_free(c);
 }

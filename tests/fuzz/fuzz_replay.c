@@ -10,7 +10,7 @@
 
 static void walk(struct saved_stack *s)
 {
-	static struct finished at_once, by_words;
+	static struct finished_stack at_once, by_words;
 	uint64_t read[FINISH_READ_WORDS] = {0};
 	int ret = finish_stack(&at_once, &s->world, &s->begin);
 

@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct perf_event_header *record;
-	struct life l;
+	struct life_record l;
 	size_t length = 0;
 
 	if (size < sizeof(*record) || size > UINT16_MAX)

@@ -11,7 +11,7 @@
 
 #include "../unit/saved.h"
 
-static void show_difference(const struct saved_stack *s, const struct finished *f)
+static void show_difference(const struct saved_stack *s, const struct finished_stack *f)
 {
 	uint32_t same = 0;
 
@@ -25,7 +25,7 @@ static void show_difference(const struct saved_stack *s, const struct finished *
 
 static bool replay(const char *path)
 {
-	static struct finished f;
+	static struct finished_stack f;
 	struct saved_stack *s;
 	struct error err = {""};
 	bool same;

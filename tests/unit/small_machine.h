@@ -48,7 +48,7 @@ struct record {
 
 enum truth { UNBORN, RUNNING, RUNNABLE, PREEMPTED, BLOCKED, DEAD };
 
-struct life {
+struct life_record {
 	enum truth truth;
 	int cpu;
 	uint64_t start;	     /* begin of its slice */
@@ -67,7 +67,7 @@ struct gap {
 };
 
 struct machine {
-	struct life lives[THREADS];
+	struct life_record lives[THREADS];
 	int runs[CPUS]; /* thread or NOBODY */
 	uint64_t since[CPUS];
 	struct gap gaps[CPUS]; /* end 0: no gap */
@@ -98,7 +98,7 @@ static bool any_gap(const struct machine *m, uint64_t time)
 }
 
 /* Return whether the records will have the thread's slice, with this tick in it. */
-static bool runs_recorded(const struct machine *m, const struct life *l, uint64_t time)
+static bool runs_recorded(const struct machine *m, const struct life_record *l, uint64_t time)
 {
 	return l->truth == RUNNING && !in_gap(m, l->cpu, time);
 }
@@ -178,7 +178,7 @@ static int recording_cpu(const struct machine *m, uint64_t time)
 	return in_gap(m, cpu, time) ? NOBODY : cpu;
 }
 
-static void block(struct life *l)
+static void block(struct life_record *l)
 {
 	static const uint8_t states[] = {STATE_SLEEPING, STATE_DISK, STATE_STOPPED,
 					 STATE_THROTTLED};
@@ -188,7 +188,7 @@ static void block(struct life *l)
 }
 
 /* Let a timer wake a thread that is about to sleep. */
-static bool wake_early(struct machine *m, struct life *l, int thread, uint64_t now)
+static bool wake_early(struct machine *m, struct life_record *l, int thread, uint64_t now)
 {
 	const struct gap *g = &m->gaps[l->cpu];
 	uint64_t time = l->start; /* begin of the recorded part of its slice */
@@ -209,7 +209,7 @@ static bool wake_early(struct machine *m, struct life *l, int thread, uint64_t n
 }
 
 /* Set what a reader of the slice knows after it. */
-static void leave_claim(struct machine *m, struct life *l, const struct slice *s, uint64_t now)
+static void leave_claim(struct machine *m, struct life_record *l, const struct slice *s, uint64_t now)
 {
 	l->known = !any_gap(m, now) && leaving_recorded(m, l->cpu, now) && s->left;
 	l->claim = (struct cell){.state = (uint8_t)s->left, .wait = (uint8_t)s->wait};
@@ -227,7 +227,7 @@ static void leave_claim(struct machine *m, struct life *l, const struct slice *s
 static void leave(struct machine *m, int cpu, uint64_t now, bool over)
 {
 	int thread = m->runs[cpu];
-	struct life *l = &m->lives[thread];
+	struct life_record *l = &m->lives[thread];
 	struct slice s = {.time = l->start, .end = now, .state = STATE_RUNNING};
 
 	s.value = THREAD(thread);
@@ -270,7 +270,7 @@ static void leave(struct machine *m, int cpu, uint64_t now, bool over)
 /* Set the thread asleep since its early wake-up: a later wake-up may be lost. */
 static void paint_asleep(struct machine *m, int thread, uint64_t now)
 {
-	struct life *l = &m->lives[thread];
+	struct life_record *l = &m->lives[thread];
 
 	for (uint64_t i = l->left; l->early && l->known && i < now; i++) {
 		struct cell *c = &m->painted[thread][i];
@@ -283,7 +283,7 @@ static void paint_asleep(struct machine *m, int thread, uint64_t now)
 static void be_unsure(struct machine *m, uint64_t now)
 {
 	for (int i = 0; any_gap(m, now) && i < THREADS; i++) {
-		struct life *l = &m->lives[i];
+		struct life_record *l = &m->lives[i];
 
 		if (runs_recorded(m, l, now))
 			continue;
@@ -292,7 +292,7 @@ static void be_unsure(struct machine *m, uint64_t now)
 	}
 }
 
-static uint8_t state_of(const struct life *l)
+static uint8_t state_of(const struct life_record *l)
 {
 	static const uint8_t states[] = {
 		[RUNNING] = STATE_RUNNING,
@@ -308,7 +308,7 @@ static uint8_t state_of(const struct life *l)
 static void look(struct machine *m, uint64_t now)
 {
 	for (int i = 0; i < THREADS; i++) {
-		struct life *l = &m->lives[i];
+		struct life_record *l = &m->lives[i];
 		struct slice s = {.time = now, .lane = LANE(i), .state = state_of(l)};
 
 		if (l->truth == UNBORN || l->truth == DEAD)
@@ -323,7 +323,7 @@ static void look(struct machine *m, uint64_t now)
 	}
 }
 
-static void hear_waking(struct machine *m, struct life *l, uint64_t from, uint64_t now)
+static void hear_waking(struct machine *m, struct life_record *l, uint64_t from, uint64_t now)
 {
 	bool can_run =
 		l->known && (l->claim.state == STATE_RUNNABLE || l->claim.state == STATE_PREEMPTED);
@@ -337,7 +337,7 @@ static void hear_waking(struct machine *m, struct life *l, uint64_t from, uint64
 
 static void wake(struct machine *m, int thread, uint64_t now)
 {
-	struct life *l = &m->lives[thread];
+	struct life_record *l = &m->lives[thread];
 	int cpu = (int)chance(CPUS);
 	uint64_t from = m->runs[cpu] == NOBODY ? TIMER : LANE(m->runs[cpu]);
 	bool recorded = !in_gap(m, cpu, now);
@@ -365,7 +365,7 @@ static void wake(struct machine *m, int thread, uint64_t now)
 static void dispatch(struct machine *m, int cpu, uint64_t now)
 {
 	int thread = (int)chance(THREADS);
-	struct life *l = &m->lives[thread];
+	struct life_record *l = &m->lives[thread];
 	const struct slice idle = {.time = m->since[cpu], .end = now, .state = STATE_IDLE};
 
 	if (m->runs[cpu] != NOBODY || !chance(4) || (l->truth != RUNNABLE && l->truth != PREEMPTED))
@@ -382,7 +382,7 @@ static void dispatch(struct machine *m, int cpu, uint64_t now)
 static void paint(struct machine *m, uint64_t now)
 {
 	for (int i = 0; i < THREADS; i++) {
-		struct life *l = &m->lives[i];
+		struct life_record *l = &m->lives[i];
 		struct cell *c = &m->painted[i][now];
 
 		if (runs_recorded(m, l, now)) {

@@ -29,7 +29,7 @@
 /* The answers and scan results of the opener. */
 struct seen {
 	unsigned int answers;
-	struct open_answer answer; /* last answer */
+	struct open_reply answer; /* last answer */
 	int fds[8];
 	unsigned int processes, threads, mappings, ends, done, named;
 	uint32_t watched;		/* pid whose records are counted; 0: all */
@@ -43,7 +43,7 @@ static struct opener *opener;
 static struct seen seen;
 static char directory[] = "/tmp/skein-opener-XXXXXX";
 
-static inline void on_opened(void *context, const struct open_answer *a)
+static inline void on_opened(void *context, const struct open_reply *a)
 {
 	struct seen *s = context;
 

@@ -69,14 +69,14 @@ static void check_taken(uint32_t place, uint32_t words)
 
 static uint32_t take(uint32_t words)
 {
-	uint32_t place = arena_take(m.arena, words, m.now);
+	uint32_t place = arena_allocate(m.arena, words, m.now);
 
 	if (!place)
 		return 0;
 	words = rounded(words);
 	check_taken(place, words);
 	m.used += words;
-	ck_assert_uint_le(m.used * 4, arena_most(m.arena));
+	ck_assert_uint_le(m.used * 4, arena_limit(m.arena));
 	ck_assert_uint_eq(m.used * 4, arena_used(m.arena));
 	return place;
 }
@@ -85,7 +85,7 @@ static void give(uint32_t place, uint32_t words)
 {
 	uint32_t chunk = place >> ARENA_CHUNK_SHIFT, first = place % ARENA_CHUNK_WORDS;
 
-	arena_give(m.arena, place, words, m.now);
+	arena_release(m.arena, place, words, m.now);
 	words = rounded(words);
 	for (uint32_t unit = first / UNIT; unit < (first + words) / UNIT; unit++)
 		units[chunk][unit] = m.now;
@@ -137,10 +137,10 @@ START_TEST(agrees_with_a_model)
 		ck_assert_uint_eq(arena_used(m.arena), 0);
 		/* Split memory is whole again: each chunk is one piece. */
 		m.now += GRACE + 1;
-		for (uint64_t i = 0; i < arena_most(m.arena) / CHUNK_BYTES; i++)
-			ck_assert_uint_ne(take(ARENA_TAKE_MAX), 0);
+		for (uint64_t i = 0; i < arena_limit(m.arena) / CHUNK_BYTES; i++)
+			ck_assert_uint_ne(take(ARENA_ALLOCATE_MAX), 0);
 		ck_assert_uint_le(arena_size(m.arena),
-				  arena_most(m.arena) / 4 * 5 + 2 * CHUNK_BYTES);
+				  arena_limit(m.arena) / 4 * 5 + 2 * CHUNK_BYTES);
 		end();
 	}
 }
@@ -149,10 +149,10 @@ END_TEST
 START_TEST(the_budget_is_counted_in_what_is_used)
 {
 	begin(3 * 64);
-	ck_assert_uint_eq(arena_most(m.arena), 3 * 64);
+	ck_assert_uint_eq(arena_limit(m.arena), 3 * 64);
 	ck_assert_uint_ne(take(1), 0); /* 32 bytes */
 	ck_assert_uint_ne(take(40), 0);
-	ck_assert_uint_eq(arena_take(m.arena, 1, m.now), 0);
+	ck_assert_uint_eq(arena_allocate(m.arena, 1, m.now), 0);
 	ck_assert_uint_eq(arena_used(m.arena), 3 * 64);
 	end();
 }
@@ -176,13 +176,13 @@ END_TEST
 START_TEST(what_does_not_fit_is_refused)
 {
 	begin(4 * CHUNK_BYTES);
-	ck_assert_uint_eq(arena_take(m.arena, 0, m.now), 0);
-	ck_assert_uint_eq(arena_take(m.arena, ARENA_CHUNK_WORDS + 1, m.now), 0);
-	ck_assert_uint_eq(arena_take(m.arena, UINT32_MAX, m.now), 0);
-	ck_assert_uint_eq(arena_take(m.arena, UINT32_MAX - 3, m.now), 0);
+	ck_assert_uint_eq(arena_allocate(m.arena, 0, m.now), 0);
+	ck_assert_uint_eq(arena_allocate(m.arena, ARENA_CHUNK_WORDS + 1, m.now), 0);
+	ck_assert_uint_eq(arena_allocate(m.arena, UINT32_MAX, m.now), 0);
+	ck_assert_uint_eq(arena_allocate(m.arena, UINT32_MAX - 3, m.now), 0);
 	ck_assert_uint_eq(arena_size(m.arena), 0);
-	ck_assert_uint_ne(take(ARENA_TAKE_MAX), 0);
-	arena_give(m.arena, 0, 100, m.now); /* has no effect */
+	ck_assert_uint_ne(take(ARENA_ALLOCATE_MAX), 0);
+	arena_release(m.arena, 0, 100, m.now); /* has no effect */
 	ck_assert_uint_eq(arena_used(m.arena), CHUNK_BYTES - UNIT * 4);
 	end();
 }
@@ -192,14 +192,14 @@ START_TEST(the_maker_of_chunks_may_fail)
 {
 	begin(4 * CHUNK_BYTES);
 	m.chunks.refuse = -ENOMEM;
-	ck_assert_uint_eq(arena_take(m.arena, 8, m.now), 0);
+	ck_assert_uint_eq(arena_allocate(m.arena, 8, m.now), 0);
 	ck_assert_uint_eq(arena_used(m.arena), 0);
 	ck_assert_uint_eq(arena_size(m.arena), 0);
 	m.chunks.refuse = 0;
 	ck_assert_uint_ne(take(ARENA_CHUNK_WORDS - 2 * UNIT), 0);
 	m.chunks.refuse = -EPERM;
 	ck_assert_uint_ne(take(UNIT), 0); /* the rest of the first chunk */
-	ck_assert_uint_eq(arena_take(m.arena, UNIT, m.now), 0);
+	ck_assert_uint_eq(arena_allocate(m.arena, UNIT, m.now), 0);
 	m.chunks.refuse = 0;
 	ck_assert_uint_ne(take(UNIT), 0);
 	end();
@@ -217,7 +217,7 @@ static bool give_one(void *context, uint64_t now)
 START_TEST(others_are_asked_to_give_something_back)
 {
 	begin(CHUNK_BYTES);
-	arena_reclaim_by(m.arena, give_one, &m);
+	arena_set_reclaimer(m.arena, give_one, &m);
 	for (int i = 0; i < 4; i++) {
 		m.pieces[m.count].words = ARENA_CHUNK_WORDS / 4;
 		m.pieces[m.count].place = take(ARENA_CHUNK_WORDS / 4);
@@ -225,7 +225,7 @@ START_TEST(others_are_asked_to_give_something_back)
 	}
 	ck_assert_uint_ne(take(100000), 0); /* two of the pieces are reclaimed for this */
 	ck_assert_uint_eq(m.count, 2);
-	ck_assert_uint_eq(arena_take(m.arena, ARENA_TAKE_MAX, m.now), 0);
+	ck_assert_uint_eq(arena_allocate(m.arena, ARENA_ALLOCATE_MAX, m.now), 0);
 	ck_assert_uint_eq(m.count, 0);
 	end();
 }
@@ -236,11 +236,11 @@ START_TEST(neighbours_in_two_chunks_do_not_join)
 	uint32_t first, second;
 
 	begin(2 * CHUNK_BYTES);
-	first = take(ARENA_TAKE_MAX);
-	second = take(ARENA_TAKE_MAX);
+	first = take(ARENA_ALLOCATE_MAX);
+	second = take(ARENA_ALLOCATE_MAX);
 	ck_assert_uint_eq(second, ARENA_CHUNK_WORDS);
-	give(second, ARENA_TAKE_MAX);
-	give(first, ARENA_TAKE_MAX);
+	give(second, ARENA_ALLOCATE_MAX);
+	give(first, ARENA_ALLOCATE_MAX);
 	m.now += GRACE + 1;
 	for (int i = 0; i < 4; i++) /* no piece crosses the border of a chunk */
 		ck_assert_uint_ne(take(ARENA_CHUNK_WORDS / 2 - UNIT), 0);

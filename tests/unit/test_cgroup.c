@@ -114,7 +114,7 @@ START_TEST(choice)
 				      (subsystem && cases[i].subsystem &&
 				       !strcmp(subsystem, cases[i].subsystem)),
 			      "case %zu: %s", i, subsystem ? subsystem : "v2");
-		ck_assert_str_eq(cgroups_path_in(c, cases[i].text, buf, sizeof(buf)),
+		ck_assert_str_eq(cgroups_path_from_text(c, cases[i].text, buf, sizeof(buf)),
 				 cases[i].path);
 		cgroups_free(c);
 	}
@@ -155,7 +155,7 @@ START_TEST(find_and_back)
 
 	ck_assert_msg(cgroups_new(&c, "/proc/self/mountinfo", &err) == 0, "%s", err.text);
 	read_own(text, sizeof(text));
-	cgroups_path_in(c, text, own, sizeof(own));
+	cgroups_path_from_text(c, text, own, sizeof(own));
 	if (!own[0]) {
 		cgroups_free(c);
 		return; /* this machine has no cgroups */

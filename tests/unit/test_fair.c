@@ -10,7 +10,7 @@
 
 #include "base/fair.h"
 #include "base/units.h"
-#include "capture/shares.h"
+#include "capture/file_quotas.h"
 #include "capture/suspects.h"
 #include "suite.h"
 
@@ -183,7 +183,7 @@ START_TEST(suspects_are_avoided_ever_longer)
 	struct suspects s = {0};
 	uint32_t users[2];
 
-	suspects_note(&s, device, now);
+	suspects_add(&s, device, now);
 	ck_assert(suspects_has(&s, device, now));
 	ck_assert(!suspects_avoids(&s, device, now));
 	for (int i = 0; i < 4; i++) {
@@ -195,12 +195,12 @@ START_TEST(suspects_are_avoided_ever_longer)
 		ck_assert_uint_gt(now - begun, before);
 		before = now - begun;
 	}
-	suspects_note(&s, suspect_user(0), now);
-	suspects_note(&s, suspect_user(1001), now);
+	suspects_add(&s, suspect_user(0), now);
+	suspects_add(&s, suspect_user(1001), now);
 	ck_assert_uint_eq(suspects_users(&s, now, users, 2), 1); /* root is never left out */
 	ck_assert_uint_eq(users[0], 1001);
 	for (uint32_t uid = 1; uid < 5000; uid++) /* the number is bounded */
-		suspects_note(&s, suspect_user(uid), now);
+		suspects_add(&s, suspect_user(uid), now);
 	ck_assert_uint_le(HASH_COUNT(s.all), 1024);
 	suspects_free(&s);
 }
@@ -209,59 +209,59 @@ END_TEST
 /* A file every 50 ms, of 32 that a second earns: what is earned between two of them is not lost. */
 START_TEST(shares_grow_by_parts_of_a_file)
 {
-	struct shares s = {0};
-	struct share *one = shares_of(&s, 1001);
+	struct file_quotas s = {0};
+	struct file_quota *one = file_quotas_get(&s, 1001);
 	uint64_t now = SECOND, left = 0;
 
-	while (share_take(one, now))
+	while (file_quota_take_open(one, now))
 		;
 	for (int i = 0; i < 100; i++)
-		share_take(one, now += SECOND / 20);
-	while (share_take(one, now))
+		file_quota_take_open(one, now += SECOND / 20);
+	while (file_quota_take_open(one, now))
 		left++;
 	ck_assert_uint_ge(left + 100, 5 * 32 - 1);
 	ck_assert_uint_le(left + 100, 5 * 32);
-	shares_free(&s);
+	file_quotas_free(&s);
 }
 END_TEST
 
 START_TEST(shares_end_and_grow_again)
 {
-	struct shares s = {0};
-	struct share *one = shares_of(&s, 1001), *root = shares_of(&s, 0);
-	const struct share *worst[2];
+	struct file_quotas s = {0};
+	struct file_quota *one = file_quotas_get(&s, 1001), *root = file_quotas_get(&s, 0);
+	const struct file_quota *worst[2];
 	uint64_t now = SECOND, taken = 0, refused;
 	char text[192], wanted[192], count[32];
 
 	for (int i = 0; i < 40000; i++) { /* each file twice */
 		int file = i / 2;
 
-		ck_assert(share_take(root, now));
-		if (i % 2 == 0 && share_take(one, now))
+		ck_assert(file_quota_take_open(root, now));
+		if (i % 2 == 0 && file_quota_take_open(one, now))
 			taken++;
 		else if ((uint64_t)file >= taken)
-			shares_refuse_file(&s, 1001, &file, sizeof(file));
+			file_quotas_refuse_file(&s, 1001, &file, sizeof(file));
 	}
 	ck_assert_uint_lt(taken, 2000);
-	refused = shares_refused(&s);
+	refused = file_quotas_refused(&s);
 	ck_assert_uint_le(refused, 20000 - taken);
 	ck_assert_uint_ge(refused, (20000 - taken) * 99 / 100);
-	ck_assert(share_take(shares_of(&s, 1002), now));
-	ck_assert(share_take(one, now + SECOND));
-	share_refuse(one, REFUSED_SILENT);
-	share_refuse(shares_of(&s, 1003), REFUSED_SILENT);
-	ck_assert_uint_eq(shares_worst(&s, worst, 2), 2);
+	ck_assert(file_quota_take_open(file_quotas_get(&s, 1002), now));
+	ck_assert(file_quota_take_open(one, now + SECOND));
+	file_quota_refuse(one, REFUSED_SILENT);
+	file_quota_refuse(file_quotas_get(&s, 1003), REFUSED_SILENT);
+	ck_assert_uint_eq(file_quotas_worst(&s, worst, 2), 2);
 	ck_assert_ptr_eq(worst[0], one);
-	ck_assert_str_eq(share_show(worst[1], text, sizeof(text)),
+	ck_assert_str_eq(file_quota_format(worst[1], text, sizeof(text)),
 			 "to uid 1003: 1 file (its file system did not answer)");
 	snprintf(wanted, sizeof(wanted), "to uid 1001: %s files (more than its share), 1 file (its "
 		 "file system did not answer)", show_count(refused, count, sizeof(count)));
-	ck_assert_str_eq(share_show(one, text, sizeof(text)), wanted);
+	ck_assert_str_eq(file_quota_format(one, text, sizeof(text)), wanted);
 	for (uint32_t uid = 2000; uid < 4000; uid++) /* the number is bounded */
-		share_refuse(shares_of(&s, uid), REFUSED_SHARE);
+		file_quota_refuse(file_quotas_get(&s, uid), REFUSED_QUOTA);
 	ck_assert_uint_le(HASH_COUNT(s.all), 400);
-	ck_assert_uint_eq(shares_refused(&s), refused + 2 + 2000);
-	shares_free(&s);
+	ck_assert_uint_eq(file_quotas_refused(&s), refused + 2 + 2000);
+	file_quotas_free(&s);
 }
 END_TEST
 

@@ -19,8 +19,8 @@ static struct {
 	struct finish_world view;
 	uint32_t slot;
 	uint64_t stack[STACK_WORDS_MOST];
-	struct unfinished u;
-	struct finished f;
+	struct unfinished_stack u;
+	struct finished_stack f;
 } s;
 
 static const struct unwind_rule end_rule = {.kind = UNWIND_END};
@@ -521,7 +521,7 @@ START_TEST(tables_that_are_not_ready_are_told)
 	ck_assert_int_eq(finish_stack(&s.f, &s.view, &s.u), -EAGAIN);
 	ck_assert_uint_eq(s.f.slot, 3);
 	ck_assert_uint_eq(s.f.count, 99);
-	tables_set(s.world->tables, 3, UNWIND_TABLE_NONE, 2);
+	tables_set_state(s.world->tables, 3, UNWIND_TABLE_NONE, 2);
 	s.u.at.fp = STACK + 80;
 	s.stack[11] = code(1);
 	expect(END_WALKED, code(0), NOWHERE + 8, code(1), NO_MORE);

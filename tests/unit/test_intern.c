@@ -80,7 +80,7 @@ static void begin_objects(void)
 {
 	const struct symbolizer_events names = {0};
 	const struct opener_events files = {0};
-	struct objects_context c = {.renewed = renewed};
+	struct objects_context c = {.object_updated = renewed};
 
 	ck_assert_int_eq(symbolizer_new(&symbolizer, &names, NULL), 0);
 	ck_assert_int_eq(opener_new(&opener, &files, NULL), 0);
@@ -196,7 +196,7 @@ static void answer(uint64_t object, uint64_t address, uint64_t place, const char
 		.line = line,
 	};
 
-	intern_named(interning, object, address, &s);
+	intern_handle_symbol(interning, object, address, &s);
 }
 
 static void put_what_waits(bool last)
@@ -217,7 +217,7 @@ START_TEST(python_frames_follow_their_loop)
 	ck_assert_int_eq(kept.frames[leaf(stack)].kind, FRAME_PYTHON);
 	ck_assert_uint_eq(kept.frames[leaf(stack)].mapping, MEMORY_ID);
 	ck_assert_uint_eq(kept.frames[leaf(stack)].address, 0x7f0000);
-	ck_assert(memory.met);
+	ck_assert(memory.sampled);
 	loop = kept.stacks[stack].parent;
 	ck_assert_int_eq(kept.frames[leaf(loop)].kind, FRAME_NATIVE);
 	ck_assert_uint_eq(kept.frames[leaf(loop)].mapping, FILE_ID);
@@ -329,7 +329,7 @@ START_TEST(an_interpreter_that_becomes_known)
 	raw.python = 0;
 	before = leaf(stack_of(&raw, false));
 	file.python = &interpreter;
-	intern_renewed(interning, &file, true);
+	intern_object_updated(interning, &file, true);
 	after = leaf(stack_of(&raw, true));
 	ck_assert_uint_ne(before, after);
 	answer(FILE_ID, 0x1100, 0, "loop", "", 0, 0);
@@ -406,7 +406,7 @@ START_TEST(memory_that_is_opened_late)
 	before = asked();
 	intern_take_urgent(interning);
 	memory.state = OBJECT_KNOWN;
-	intern_renewed(interning, &memory, false);
+	intern_object_updated(interning, &memory, false);
 	ck_assert_uint_eq(asked(), before + 1);
 	ck_assert(intern_take_urgent(interning));
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
@@ -415,7 +415,7 @@ START_TEST(memory_that_is_opened_late)
 	raw = one_frame(0x7f1000, 78, 3);
 	frame = leaf(stack_of(&raw, true));
 	memory.state = OBJECT_UNREADABLE;
-	intern_renewed(interning, &memory, false);
+	intern_object_updated(interning, &memory, false);
 	ck_assert_uint_eq(kept.frames[frame].id, frame);
 	ck_assert_uint_eq(kept.frames[frame].function, 0);
 	end();
@@ -429,16 +429,16 @@ START_TEST(names_are_asked_for_early_and_once)
 
 	begin();
 	raw = one_frame(0x7f0000, 77, 3);
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 1);
 	ck_assert(intern_take_urgent(interning));
 	ck_assert(!intern_take_urgent(interning));
 	ck_assert_uint_eq(kept.frame_count, 0);
 	raw = one_frame(0x7f0000, 77, 9); /* of the same code, at another instruction */
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 1);
 	raw = one_frame(0x7f0000, 78, 9); /* of other code at the same address */
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_uint_eq(asked(), 2);
 	/* a reply for which no frame waits */
 	answer(MEMORY_ID, 0x7f0000, PYTHON_PLACE(77, 3), "f", "/a.py", 1, 2);
@@ -461,21 +461,21 @@ START_TEST(what_is_foreseen_waits_for_the_memory)
 		words[2 * i + 1] = PYTHON_PLACE(77, i);
 	}
 	words[14] = (uint64_t)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT;
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 16), 0);
+	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, words, 16), 0);
 	/* half a frame */
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 15), 0);
+	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, words, 15), 0);
 	ck_assert_uint_eq(asked(), 0);
-	intern_renewed(interning, &file, false); /* another object */
-	intern_renewed(interning, &memory, false);
+	intern_object_updated(interning, &file, false); /* another object */
+	intern_object_updated(interning, &memory, false);
 	ck_assert_uint_eq(asked(), 0);
 	memory.state = OBJECT_KNOWN;
-	intern_renewed(interning, &memory, false);
+	intern_object_updated(interning, &memory, false);
 	ck_assert_uint_eq(asked(), 7);
-	intern_renewed(interning, &memory, false);
+	intern_object_updated(interning, &memory, false);
 	ck_assert_uint_eq(asked(), 7);
 	memory.state = OBJECT_UNREADABLE;
 	words[1] = PYTHON_PLACE(78, 0);
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 2), 0);
+	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, words, 2), 0);
 	ck_assert_uint_eq(asked(), 7);
 	end();
 }
@@ -490,10 +490,10 @@ START_TEST(too_much_is_foreseen)
 	for (uint32_t i = 0; i < 10000; i++) {
 		words[0] = python(0x7f0000 + 16 * i);
 		words[1] = PYTHON_PLACE(i, 0);
-		ck_assert_int_eq(intern_foresee(interning, process.pid, &process, words, 2), 0);
+		ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, words, 2), 0);
 	}
 	memory.state = OBJECT_KNOWN;
-	intern_renewed(interning, &memory, false);
+	intern_object_updated(interning, &memory, false);
 	ck_assert_uint_gt(asked(), 1000);
 	ck_assert_uint_lt(asked(), 10000);
 	end();
@@ -509,7 +509,7 @@ START_TEST(the_memory_is_made_when_it_is_first_met)
 	process.python = NULL;
 	process.id = 0; /* no sample has had the process yet */
 	raw = one_frame(0x7f0000, 77, 3);
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_ptr_nonnull(process.python);
 	ck_assert_int_eq(process.python->kind, MAPPING_PYTHON);
 	ck_assert_int_eq(process.python->state, OBJECT_OPENING);
@@ -527,7 +527,7 @@ START_TEST(the_memory_is_made_when_it_is_first_met)
 	file.python_layout = 0;
 	process.python = NULL;
 	process.id = 7;
-	ck_assert_int_eq(intern_foresee(interning, process.pid, &process, raw.words + 2, 2), 0);
+	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, raw.words + 2, 2), 0);
 	ck_assert_ptr_null(process.python);
 	ck_assert_uint_eq(kept.frames[leaf(stack_of(&raw, true))].mapping, 0);
 	end();
@@ -668,7 +668,7 @@ START_TEST(stacks_of_one_file_are_one_wherever_it_is_mapped)
 	 * If the file turns out to be another one, its frames are other frames, in the same space.
 	 */
 	file.pass++;
-	intern_renewed(interning, &file, true);
+	intern_object_updated(interning, &file, true);
 	raw = calls(words, 3);
 	ck_assert_uint_ne(stack_of(&raw, false), first);
 	end();

@@ -104,7 +104,7 @@ static double cost_of_samples(unsigned int count)
 		if (i % (SAMPLES_A_LOOK * count))
 			continue;
 		for (unsigned int r = 0; r < count; r++)
-			order_passed(o, (int)r, 1000 + i);
+			order_set_passed(o, (int)r, 1000 + i);
 		failed |= order_release(o, UINT64_MAX, count_record, &sum);
 	}
 	begin = now() - begin;
@@ -116,7 +116,7 @@ static double cost_of_samples(unsigned int count)
 static void make_switches(unsigned int count)
 {
 	uint64_t step = NSEC_PER_SEC * SAMPLES_A_LOOK / SWITCHES_A_LOOK / 100 / count;
-	uint64_t start = boot_now() - (RECORDS + 1) * step;
+	uint64_t start = clock_boot_ns() - (RECORDS + 1) * step;
 
 	cpu_count = count;
 	for (unsigned int i = 0; i < count; i++)

@@ -16,7 +16,7 @@ START_TEST(every_need_is_told_in_every_setting)
 		ck_assert(n->name && n->name[0] && n->what[0] && n->lost[0]);
 		ck_assert_int_eq(n->capability < 0, n->lacking != NULL);
 		for (int s = 0; s < SETTING_COUNT; s++) {
-			need_mend(NEED_BIT(i), (enum setting)s, mend, sizeof(mend));
+			need_fix(NEED_BIT(i), (enum setting)s, mend, sizeof(mend));
 			ck_assert_msg(mend[0] && strlen(mend) < 300 && !strchr(mend, '\n'),
 				      "%s: %s", n->name, mend);
 		}
@@ -30,7 +30,7 @@ static const char *mend(uint64_t needs, enum setting s)
 {
 	static char text[1024];
 
-	return need_mend(needs, s, text, sizeof(text));
+	return need_fix(needs, s, text, sizeof(text));
 }
 
 START_TEST(capabilities_are_mended_together)
@@ -59,7 +59,7 @@ START_TEST(small_buffers_are_not_overrun)
 
 	for (size_t size = 1; size < sizeof(text); size++) {
 		memset(text, 'x', sizeof(text));
-		need_mend(NEEDS_CAPABILITIES, SETTING_USER, text, size);
+		need_fix(NEEDS_CAPABILITIES, SETTING_USER, text, size);
 		ck_assert_uint_lt(strlen(text), size);
 		ck_assert_int_eq(text[size], 'x');
 		need_names(NEEDS_CAPABILITIES, text, size);

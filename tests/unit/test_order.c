@@ -42,11 +42,11 @@ START_TEST(waits_for_every_ring)
 	push(o, a, 10);
 	push(o, a, 30);
 	push(o, b, 20);
-	order_passed(o, a, 30);
-	order_passed(o, b, 15);
+	order_set_passed(o, a, 30);
+	order_set_passed(o, b, 15);
 	order_release(o, UINT64_MAX, note, &s);
 	ck_assert_uint_eq(s.count, 1);
-	order_passed(o, b, 40);
+	order_set_passed(o, b, 40);
 	order_release(o, UINT64_MAX, note, &s);
 	ck_assert_uint_eq(s.count, 3);
 	ck_assert_uint_eq(s.times[1], 20);
@@ -62,8 +62,8 @@ START_TEST(late_records_are_told)
 	int a = order_add_ring(o), b = order_add_ring(o);
 
 	push(o, a, 100);
-	order_passed(o, a, 100);
-	order_passed(o, b, 100);
+	order_set_passed(o, a, 100);
+	order_set_passed(o, b, 100);
 	order_release(o, UINT64_MAX, note, &s);
 	push(o, b, 90);
 	push(o, b, 110);
@@ -83,8 +83,8 @@ START_TEST(a_dropped_ring_holds_nothing_back)
 
 	push(o, a, 5);
 	push(o, b, 6);
-	order_passed(o, a, 50);
-	order_passed(o, b, 1);
+	order_set_passed(o, a, 50);
+	order_set_passed(o, b, 1);
 	order_drop_ring(o, b);
 	order_release(o, UINT64_MAX, note, &s);
 	ck_assert_uint_eq(s.count, 2);
@@ -99,19 +99,19 @@ START_TEST(a_ring_that_is_back_keeps_its_records)
 	int a = order_add_ring(o), b = order_add_ring(o);
 
 	push(o, b, 6);
-	order_passed(o, b, 1);
+	order_set_passed(o, b, 1);
 	order_drop_ring(o, b);
 	order_reopen_ring(o, b);
-	order_passed(o, a, 5);
+	order_set_passed(o, a, 5);
 	order_release(o, UINT64_MAX, note, &s);
 	ck_assert_uint_eq(s.count, 0);
-	order_passed(o, a, 50);
+	order_set_passed(o, a, 50);
 	/* the ring has not been read since, and holds nothing back */
 	order_release(o, UINT64_MAX, note, &s);
 	ck_assert_uint_eq(s.count, 1);
 	push(o, b, 60);
-	order_passed(o, a, 70);
-	order_passed(o, b, 55);
+	order_set_passed(o, a, 70);
+	order_set_passed(o, b, 55);
 	order_release(o, UINT64_MAX, note, &s);
 	ck_assert_uint_eq(s.count, 1);
 	order_free(o);
@@ -154,10 +154,10 @@ static void check_interleaving(unsigned int seed)
 		for (int n = rand() % 8; n > 0; n--, pushed++)
 			push(o, ring, now + (uint64_t)(rand() % 10));
 		now += (uint64_t)(rand() % 20);
-		order_passed(o, rings[rand() % 5], now - 1);
+		order_set_passed(o, rings[rand() % 5], now - 1);
 		if (rand() % 4 == 0)
 			for (int i = 0; i < 5; i++)
-				order_passed(o, rings[i], now - 1);
+				order_set_passed(o, rings[i], now - 1);
 		ck_assert_int_eq(order_release(o, UINT64_MAX, note, &s), 0);
 		if (rand() % 16 == 0)
 			order_tidy(o);
@@ -204,7 +204,7 @@ START_TEST(a_burst_is_given_back)
 
 	for (uint64_t n = 1; n <= 128; n++)
 		ck_assert_int_eq(order_push(o, a, n, large, sizeof(large)), 0);
-	order_passed(o, b, 128);
+	order_set_passed(o, b, 128);
 	ck_assert_int_eq(order_release(o, UINT64_MAX, ignore, NULL), 0);
 	order_tidy(o); /* the memory was used recently, so it is kept */
 	push(o, a, 200);

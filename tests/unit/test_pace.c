@@ -27,14 +27,14 @@ static uint64_t mean_of(enum pace_finding found)
 {
 	uint64_t now = START, least = UINT64_MAX, most = 0;
 
-	pace_looked(&p, now, found);
+	pace_rings_read(&p, now, found);
 	for (int i = 0; i < LOOKS; i++) {
 		uint64_t interval = p.next - now;
 
 		least = interval < least ? interval : least;
 		most = interval > most ? interval : most;
 		now = p.next;
-		pace_looked(&p, now, found);
+		pace_rings_read(&p, now, found);
 	}
 	ck_assert_uint_lt(most, 3 * least + NSEC_PER_MSEC);
 	ck_assert_uint_gt(most, 2 * least);
@@ -65,11 +65,11 @@ START_TEST(after_a_finding_it_looks_until_that_is_in_order)
 		uint64_t now = START, last = 0;
 
 		pace_start(&p, PERIOD, false, START, seed);
-		pace_looked(&p, now, PACE_LACKING);
-		ck_assert_int_eq(pace_sleeps(&p, now), WIRE_AWAKE);
-		while (pace_sleeps(&p, p.next) == WIRE_AWAKE) {
+		pace_rings_read(&p, now, PACE_LACKING);
+		ck_assert_int_eq(pace_sleep_kind(&p, now), WIRE_AWAKE);
+		while (pace_sleep_kind(&p, p.next) == WIRE_AWAKE) {
 			now = last = p.next;
-			pace_looked(&p, now, PACE_QUIET);
+			pace_rings_read(&p, now, PACE_QUIET);
 		}
 		now = p.next;
 		ck_assert_uint_gt(now - START, ORDER_MARGIN);
@@ -104,7 +104,7 @@ START_TEST(its_looks_have_any_phase)
 
 		start(periods[i], false);
 		for (int n = 0; n < LOOKS; n++) {
-			pace_looked(&p, now, PACE_LACKING);
+			pace_rings_read(&p, now, PACE_LACKING);
 			now = p.next;
 			bins[now % periods[i] * BINS / periods[i]]++;
 		}

@@ -91,7 +91,7 @@ static struct process_table *table(const char *glob)
 static void life(struct process_table *t, enum life_kind kind, uint32_t pid, uint32_t parent,
 		 uint64_t time, const char *text, int exec)
 {
-	const struct life l = {
+	const struct life_record l = {
 		.kind = kind,
 		.pid = pid,
 		.tid = pid,
@@ -112,7 +112,7 @@ static struct thread_entry *meet(struct process_table *t, uint32_t pid, uint64_t
 	struct thread_entry *th;
 	bool unknown;
 
-	ck_assert_int_eq(process_table_meet(t, &s, &p, &th, &unknown, NULL), 0);
+	ck_assert_int_eq(process_table_resolve(t, &s, &p, &th, &unknown, NULL), 0);
 	return th;
 }
 
@@ -179,7 +179,7 @@ END_TEST
 START_TEST(the_last_thread_ends_the_process)
 {
 	struct process_table *t = table(NULL);
-	struct life thread = {.kind = LIFE_FORK, .pid = 3, .tid = 4, .parent_pid = 3, .parent_tid = 3};
+	struct life_record thread = {.kind = LIFE_FORK, .pid = 3, .tid = 4, .parent_pid = 3, .parent_tid = 3};
 	uint64_t process;
 
 	life(t, LIFE_FORK, 3, 1, 10, NULL, 0);
@@ -197,7 +197,7 @@ END_TEST
 static void thread_life(struct process_table *t, enum life_kind kind, uint32_t pid, uint32_t tid,
 			uint64_t time)
 {
-	const struct life l = {
+	const struct life_record l = {
 		.kind = kind,
 		.pid = pid,
 		.tid = tid,
@@ -313,12 +313,12 @@ static int teller(void *context, uint32_t pid, const struct unwind_process *p)
 static int tell(struct process_table *t, int refuse)
 {
 	tellings = 0;
-	return process_table_tell(t, teller, &refuse, boot_now());
+	return process_table_send(t, teller, &refuse, clock_boot_ns());
 }
 
 static void maps(struct process_table *t, uint32_t pid, uint64_t start)
 {
-	const struct life l = {
+	const struct life_record l = {
 		.kind = LIFE_MMAP,
 		.pid = pid,
 		.tid = pid,
@@ -327,17 +327,17 @@ static void maps(struct process_table *t, uint32_t pid, uint64_t start)
 		.text = "//anon",
 	};
 
-	ck_assert_int_eq(process_table_life(t, &l, boot_now(), NULL), 0);
+	ck_assert_int_eq(process_table_life(t, &l, clock_boot_ns(), NULL), 0);
 }
 
 static struct process_entry *entry(struct process_table *t, uint32_t pid)
 {
-	const struct sampled_task s = {.pid = pid, .tid = pid, .time = boot_now()};
+	const struct sampled_task s = {.pid = pid, .tid = pid, .time = clock_boot_ns()};
 	struct process_entry *p;
 	struct thread_entry *th;
 	bool unknown;
 
-	ck_assert_int_eq(process_table_meet(t, &s, &p, &th, &unknown, NULL), 0);
+	ck_assert_int_eq(process_table_resolve(t, &s, &p, &th, &unknown, NULL), 0);
 	return p;
 }
 
@@ -349,7 +349,7 @@ static struct world *begin_telling(struct process_table **t)
 	shown = world->arena;
 	*t = table(NULL);
 	shown = NULL;
-	life(*t, LIFE_COMM, 5, 0, boot_now(), "one", 0);
+	life(*t, LIFE_COMM, 5, 0, clock_boot_ns(), "one", 0);
 	maps(*t, 5, 0x1000);
 	return world;
 }
@@ -390,7 +390,7 @@ START_TEST(births_are_told_if_they_are_exact)
 
 	tell(t, 0);
 	ck_assert_uint_eq(told[5].born, 0);
-	ck_assert_int_eq(process_table_meet(t, &s, &p, &th, &unknown, NULL), 0);
+	ck_assert_int_eq(process_table_resolve(t, &s, &p, &th, &unknown, NULL), 0);
 	maps(t, 5, 0x5000);
 	tell(t, 0);
 	ck_assert_uint_eq(told[5].born, 4711);
@@ -405,7 +405,7 @@ START_TEST(children_are_told_what_their_parent_was_not)
 	struct world *world = begin_telling(&t);
 
 	/* the fork came before the parent's mappings were passed: both are passed */
-	life(t, LIFE_FORK, 6, 5, boot_now(), NULL, 0);
+	life(t, LIFE_FORK, 6, 5, clock_boot_ns(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 2);
 	ck_assert_uint_eq(told[6].version, told[5].version);
@@ -415,13 +415,13 @@ START_TEST(children_are_told_what_their_parent_was_not)
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
 	/* the fork came after: the BPF programs have copied the entry, also for a grandchild */
-	life(t, LIFE_FORK, 8, 5, boot_now(), NULL, 0);
-	life(t, LIFE_FORK, 9, 8, boot_now(), NULL, 0);
+	life(t, LIFE_FORK, 8, 5, clock_boot_ns(), NULL, 0);
+	life(t, LIFE_FORK, 9, 8, clock_boot_ns(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	/* a change of mappings is passed, also to a later child */
 	maps(t, 9, 0x5000);
-	life(t, LIFE_FORK, 10, 9, boot_now(), NULL, 0);
+	life(t, LIFE_FORK, 10, 9, clock_boot_ns(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 2);
 	ck_assert_uint_ne(told[9].version, told[5].version);
@@ -439,10 +439,10 @@ START_TEST(a_new_program_has_mappings_of_its_own)
 
 	tell(t, 0);
 	first = told[5].version;
-	life(t, LIFE_COMM, 5, 0, boot_now(), "two", 1);
+	life(t, LIFE_COMM, 5, 0, clock_boot_ns(), "two", 1);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0); /* no mappings are known yet */
-	life(t, LIFE_FORK, 6, 5, boot_now(), NULL, 0);
+	life(t, LIFE_FORK, 6, 5, clock_boot_ns(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(told[6].count, 0);
 	maps(t, 5, 0x9000);
@@ -458,13 +458,13 @@ START_TEST(the_end_of_who_was_told_is_told)
 {
 	struct process_table *t;
 	struct world *world = begin_telling(&t);
-	uint64_t before = boot_now();
+	uint64_t before = clock_boot_ns();
 
 	tell(t, 0);
 	/* processes that the walkers do not know are not removed */
-	life(t, LIFE_FORK, 6, 1, boot_now(), NULL, 0);
+	life(t, LIFE_FORK, 6, 1, clock_boot_ns(), NULL, 0);
 	maps(t, 6, 0x1000);
-	life(t, LIFE_EXIT, 6, 1, boot_now(), NULL, 0);
+	life(t, LIFE_EXIT, 6, 1, clock_boot_ns(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	/* the process ended while it was passed, so the BPF programs may have removed it before */
@@ -486,9 +486,9 @@ START_TEST(the_end_of_who_was_told_before_is_not_told)
 	struct world *world = begin_telling(&t);
 
 	tell(t, 0);
-	life(t, LIFE_FORK, 6, 5, boot_now(), NULL, 0);
-	life(t, LIFE_EXIT, 6, 5, boot_now(), NULL, 0);
-	life(t, LIFE_EXIT, 5, 0, boot_now(), NULL, 0);
+	life(t, LIFE_FORK, 6, 5, clock_boot_ns(), NULL, 0);
+	life(t, LIFE_EXIT, 6, 5, clock_boot_ns(), NULL, 0);
+	life(t, LIFE_EXIT, 5, 0, clock_boot_ns(), NULL, 0);
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	process_table_free(t);
@@ -502,10 +502,10 @@ START_TEST(what_nobody_knows_is_settled)
 	struct world *world = begin_telling(&t);
 
 	tell(t, 0);
-	process_table_settled(t, entry(t, 5));
+	process_table_mark_settled(t, entry(t, 5));
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(told[5].settled, 1);
-	process_table_settled(t, entry(t, 5)); /* already settled: nothing is passed */
+	process_table_mark_settled(t, entry(t, 5)); /* already settled: nothing is passed */
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	maps(t, 5, 0x5000); /* a new mapping ends the settled state */
@@ -521,12 +521,12 @@ START_TEST(what_could_not_be_told_is_told_when_it_is_missed)
 	struct process_table *t;
 	struct world *world = begin_telling(&t);
 
-	life(t, LIFE_COMM, 6, 0, boot_now(), "two", 0);
+	life(t, LIFE_COMM, 6, 0, clock_boot_ns(), "two", 0);
 	maps(t, 6, 0x1000);
 	ck_assert_int_eq(tell(t, -E2BIG), -E2BIG);
 	ck_assert_uint_eq(tellings, 2); /* an error for one process does not hold back the others */
-	process_table_untold(t, entry(t, 5));
-	process_table_untold(t, entry(t, 5));
+	process_table_mark_unsent(t, entry(t, 5));
+	process_table_mark_unsent(t, entry(t, 5));
 	ck_assert_int_eq(tell(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
 	ck_assert_uint_ne(told[5].version, 0);
@@ -549,7 +549,7 @@ static bool is_unknown(struct process_table *t, uint32_t pid, bool kernel)
 	struct thread_entry *th;
 	bool unknown;
 
-	ck_assert_int_eq(process_table_meet(t, &s, &p, &th, &unknown, NULL), 0);
+	ck_assert_int_eq(process_table_resolve(t, &s, &p, &th, &unknown, NULL), 0);
 	ck_assert(!unknown || p->scanning);
 	return unknown;
 }

@@ -76,7 +76,7 @@ START_TEST(stat_hostile_comm)
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		prctl(PR_SET_NAME, names[i]);
-		ck_assert_int_eq(procfs_stat_of(self, &s), 0);
+		ck_assert_int_eq(procfs_read_stat(self, &s), 0);
 		ck_assert_str_eq(s.comm, names[i]);
 		ck_assert_uint_eq(s.pid, (unsigned int)getpid());
 		ck_assert_uint_eq(s.parent, (unsigned int)getppid());
@@ -104,7 +104,7 @@ START_TEST(status)
 	ck_assert_uint_eq(s.pid, 500);
 	procfs_parse_status("NStgid:", &s);
 	procfs_parse_status("", &s);
-	ck_assert_int_eq(procfs_status_of(self, &s), 0);
+	ck_assert_int_eq(procfs_read_status(self, &s), 0);
 	ck_assert_uint_eq(s.pid, (unsigned int)getpid());
 	ck_assert_uint_eq(s.fsuid, geteuid());
 	close(self);

@@ -36,7 +36,7 @@ static struct saved_stack *load_named(const char *name)
 
 static bool is_same(const struct saved_stack *s)
 {
-	static struct finished f;
+	static struct finished_stack f;
 
 	return finish_stack(&f, &s->world, &s->begin) == 0 && saved_agrees(s, &f);
 }
@@ -158,7 +158,7 @@ struct ended {
 	struct saved_stack *saved;
 	struct space space;
 	struct ended_stack stack;
-	struct finished again;
+	struct finished_stack again;
 	uint64_t read[FINISH_READ_WORDS];
 };
 
@@ -262,7 +262,7 @@ static unsigned int count_files(const char *pattern)
 static void see(struct saver *s, struct ended *e, unsigned int times)
 {
 	while (times--)
-		ck_assert_int_eq(saver_see(s, &e->saved->world, &e->stack, NULL), 0);
+		ck_assert_int_eq(saver_offer(s, &e->saved->world, &e->stack, NULL), 0);
 }
 
 START_TEST(enough_of_every_kind_is_kept_in_private)
@@ -278,7 +278,7 @@ START_TEST(enough_of_every_kind_is_kept_in_private)
 	ck_assert_int_eq(saver_new(&s, "kept", false, NULL), 0);
 	see(s, &whole, 3);
 	see(s, &broken, 25);
-	saver_counts(s, &seen, &kept);
+	saver_get_counts(s, &seen, &kept);
 	ck_assert_uint_eq(seen, 25);
 	ck_assert_uint_eq(kept, 20);
 	saver_free(s);
@@ -331,7 +331,7 @@ START_TEST(failures_are_told)
 	ck_assert_int_eq(saver_new(&s, "not/there", false, &err), -ENOENT);
 	ck_assert_int_eq(saver_new(&s, "kept", false, &err), 0);
 	shell("rmdir kept");
-	ck_assert_int_eq(saver_see(s, &e.saved->world, &e.stack, &err), -ENOENT);
+	ck_assert_int_eq(saver_offer(s, &e.saved->world, &e.stack, &err), -ENOENT);
 	saver_free(s);
 	end_ended(&e);
 }

@@ -34,7 +34,7 @@ unsigned int switches_cpus(const struct switches *s)
 	return CPUS;
 }
 
-void switches_want(struct switches *s, unsigned int cpu, bool wanted)
+void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted)
 {
 	s->wanted[cpu] = wanted;
 }
@@ -114,7 +114,7 @@ static struct {
 	uint32_t unwanted; /* a thread that is not selected */
 	struct {
 		uint64_t time;
-		struct life life;
+		struct life_record life;
 	} lives[8]; /* records of other rings, in order */
 	size_t life_count, life_done;
 } run;
@@ -124,7 +124,7 @@ static int before(void *context, uint64_t time, struct error *err)
 	(void)context;
 	for (; run.life_done < run.life_count && run.lives[run.life_done].time <= time;
 	     run.life_done++) {
-		const struct life *l = &run.lives[run.life_done].life;
+		const struct life_record *l = &run.lives[run.life_done].life;
 		uint64_t at = run.lives[run.life_done].time;
 
 		ck_assert_int_eq(process_table_life(run.table, l, at, err), 0);
@@ -180,7 +180,7 @@ static void begin(void)
 	array.most = MOST;
 	kept.sink = (struct sink){&keep_ops, WANT_ALL};
 	/* far enough in the past for all stamps of a test */
-	run.begin = rounded(boot_now() - NSEC_PER_SEC);
+	run.begin = rounded(clock_boot_ns() - NSEC_PER_SEC);
 	ck_assert_int_eq(process_table_new(&run.table, &table, NULL), 0);
 	schedule.table = run.table;
 	ck_assert_int_eq(schedule_new(&run.schedule, &schedule, NULL), 0);
@@ -320,8 +320,8 @@ START_TEST(a_loss_is_a_hole)
 	record(0, 500, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
 	leave(0, 600, 13, WIRE_SLEEPING, 14);
 	end(700);
-	ck_assert(schedule_take_wish(run.schedule));
-	ck_assert(!schedule_take_wish(run.schedule));
+	ck_assert(schedule_take_snapshot_due(run.schedule));
+	ck_assert(!schedule_take_snapshot_due(run.schedule));
 	/* thread 12 began to run at 100, and nothing more is known of it */
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
 	is_slice(1, 100, 600, 1, STATE_UNKNOWN, 0, STATE_NONE);
@@ -343,7 +343,7 @@ START_TEST(a_new_name_divides_a_slice)
 	leave(0, 100, 0, WIRE_RUNNABLE, 11);
 	run.lives[run.life_count].time = run.begin + 200000;
 	run.lives[run.life_count++].life =
-		(struct life){.kind = LIFE_COMM, .pid = 11, .tid = 11, .text = "new", .exec = 1};
+		(struct life_record){.kind = LIFE_COMM, .pid = 11, .tid = 11, .text = "new", .exec = 1};
 	leave(0, 300, 11, WIRE_DEAD, 0);
 	end(400);
 	is_slice(0, 0, 100, 1, STATE_IDLE, 0, STATE_NONE);
@@ -363,7 +363,7 @@ START_TEST(others_have_no_names)
 	/* the BPF programs omit switches between unselected threads */
 	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_UNSELECTED, 13, 11, 0);
 	run.lives[run.life_count++].time = run.begin + 350000;
-	run.lives[0].life = (struct life){.kind = LIFE_COMM, .pid = 13, .tid = 13, .text = "new"};
+	run.lives[0].life = (struct life_record){.kind = LIFE_COMM, .pid = 13, .tid = 13, .text = "new"};
 	record(0, 400, WIRE_SWITCH, WIRE_SLEEPING, WIRE_PREV_UNSELECTED, 11, 15, 0);
 	end(500);
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
@@ -385,7 +385,7 @@ START_TEST(others_and_idle_are_told_apart)
 
 	begin();
 	other.time = run.begin + 1;
-	ck_assert_int_eq(schedule_found(run.schedule, &other, NULL), 0);
+	ck_assert_int_eq(schedule_task_found(run.schedule, &other, NULL), 0);
 	record(0, 100, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_UNSELECTED, 0, 11, 0);
 	record(0, 200, WIRE_SWITCH, WIRE_RUNNABLE, both, 13, 0, 0);
 	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, both, 0, 15, 0);
@@ -413,9 +413,9 @@ START_TEST(a_snapshot_tells_what_no_record_has)
 	ck_assert_int_eq(schedule_take(run.schedule), 0);
 	ck_assert_int_eq(schedule_release(run.schedule, run.begin + 2000, NULL), 0);
 	asleep.time = running.time = seen.time = run.begin + 3000;
-	ck_assert_int_eq(schedule_found(run.schedule, &asleep, NULL), 0);
-	ck_assert_int_eq(schedule_found(run.schedule, &running, NULL), 0);
-	ck_assert_int_eq(schedule_found(run.schedule, &seen, NULL), 0);
+	ck_assert_int_eq(schedule_task_found(run.schedule, &asleep, NULL), 0);
+	ck_assert_int_eq(schedule_task_found(run.schedule, &running, NULL), 0);
+	ck_assert_int_eq(schedule_task_found(run.schedule, &seen, NULL), 0);
 	end(500);
 	ck_assert_uint_eq(kept.slice_count, 4);
 	ck_assert_uint_eq(kept.slices[1].end, 0); /* open: a snapshot saw this state */
@@ -438,7 +438,7 @@ START_TEST(a_clock_that_jumps_is_counted)
 	leave(0, 200, 11, WIRE_SLEEPING, 12);
 	record(0, 250, 9, 0, 0, 11, 12, 0); /* an unknown kind of record */
 	end(300);
-	schedule_counts(run.schedule, &counts);
+	schedule_get_counts(run.schedule, &counts);
 	ck_assert_uint_eq(counts.disorder, 2);
 	for (size_t i = 0; i < kept.slice_count; i++)
 		ck_assert_uint_lt(kept.slices[i].time, kept.slices[i].end);
@@ -502,8 +502,8 @@ START_TEST(a_number_used_again_has_another_lane)
 	first.time = run.begin + 1000;
 	second.time = run.begin + 2000;
 	second.born = run.begin + 1500;
-	ck_assert_int_eq(schedule_found(run.schedule, &first, NULL), 0);
-	ck_assert_int_eq(schedule_found(run.schedule, &second, NULL), 0);
+	ck_assert_int_eq(schedule_task_found(run.schedule, &first, NULL), 0);
+	ck_assert_int_eq(schedule_task_found(run.schedule, &second, NULL), 0);
 	ck_assert_uint_eq(kept.slice_count, 2);
 	ck_assert_uint_ne(kept.slices[0].lane, kept.slices[1].lane);
 	over();
@@ -520,8 +520,8 @@ START_TEST(a_switch_may_not_be_told)
 	leave(0, 200, 13, WIRE_SLEEPING, 0);
 	leave(0, 300, 14, WIRE_DISK, 11);
 	end(400);
-	schedule_counts(run.schedule, &counts);
-	ck_assert_uint_eq(counts.untold, 2);
+	schedule_get_counts(run.schedule, &counts);
+	ck_assert_uint_eq(counts.unreported, 2);
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
 	is_slice(1, 100, 200, 1, STATE_UNKNOWN, 2, STATE_NONE);
 	is_seen(2, 200, 4, STATE_UNKNOWN, 100);

@@ -43,7 +43,7 @@ static struct record mmap_record(const char *path)
 START_TEST(mappings)
 {
 	struct record r = mmap_record("/usr/bin/x");
-	struct life l;
+	struct life_record l;
 
 	ck_assert_int_eq(life_decode(&l, &r, r.header.size), 0);
 	ck_assert_int_eq(l.kind, LIFE_MMAP);
@@ -68,7 +68,7 @@ START_TEST(names_tasks_and_symbols)
 	} k = {0xffffffff81000000, 64, 1, 1};
 	struct record r = record_of(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, ids,
 				    sizeof(ids), "new");
-	struct life l;
+	struct life_record l;
 
 	ck_assert_int_eq(life_decode(&l, &r, r.header.size), 0);
 	ck_assert(l.kind == LIFE_COMM && l.exec && l.pid == 5 && l.tid == 6);
@@ -93,7 +93,7 @@ START_TEST(cut_records_are_refused)
 
 	for (uint16_t size = 0; size < whole.header.size; size++) {
 		char *copy = malloc(size ? size : 1);
-		struct life l;
+		struct life_record l;
 
 		memcpy(copy, &whole, size);
 		if (size >= sizeof(struct perf_event_header))
@@ -109,7 +109,7 @@ START_TEST(lies_are_refused)
 {
 	struct record r = mmap_record("x");
 	uint64_t length = UINT64_MAX;
-	struct life l;
+	struct life_record l;
 
 	memcpy(r.body + 16, &length, sizeof(length)); /* the end wraps around */
 	ck_assert_int_eq(life_decode(&l, &r, r.header.size), -EBADMSG);

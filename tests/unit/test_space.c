@@ -140,14 +140,14 @@ START_TEST(walkers_see_what_is_mapped)
 	uint64_t version;
 
 	objects[2].table = 22;
-	ck_assert_int_eq(space_show(s, 1), 0); /* an empty view is a view, too */
+	ck_assert_int_eq(space_publish(s, 1), 0); /* an empty view is a view, too */
 	ck_assert_uint_eq(s->view_count, 0);
 	ck_assert_uint_eq(s->view_version, s->version);
 	map(&s, 0x5000, 0x6000, 0x300, 2);
 	map(&s, 0x1000, 0x2000, 0, -1);
 	map(&s, 0xffffffffff600000, 0xffffffffff601000, 0, -1); /* vsyscall */
 	ck_assert_uint_ne(s->view_version, s->version);
-	ck_assert_int_eq(space_show(s, 1), 0);
+	ck_assert_int_eq(space_publish(s, 1), 0);
 	ck_assert_uint_eq(s->view_count, 2);
 	version = s->view_version;
 	ck_assert_uint_eq(version, s->version);
@@ -159,7 +159,7 @@ START_TEST(walkers_see_what_is_mapped)
 	ck_assert_uint_eq(m[1].offset, 0x300);
 	ck_assert_uint_eq(m[1].table, 22);
 	/* no change keeps the view */
-	ck_assert_int_eq(space_show(s, 1), 0);
+	ck_assert_int_eq(space_publish(s, 1), 0);
 	ck_assert_ptr_eq(view_of(s), m);
 	space_drop(s);
 	ck_assert_uint_eq(arena_used(world->arena), 0);
@@ -175,7 +175,7 @@ START_TEST(only_the_vsyscall_page_is_nothing_to_see)
 	struct space *s = space_new(&seen);
 
 	map(&s, 0xffffffffff600000, 0xffffffffff601000, 0, -1);
-	ck_assert_int_eq(space_show(s, 1), 0);
+	ck_assert_int_eq(space_publish(s, 1), 0);
 	ck_assert_uint_eq(s->view_count, 0);
 	ck_assert_uint_eq(s->view, 0);
 	space_drop(s);
@@ -191,11 +191,11 @@ START_TEST(a_view_is_shared_until_one_changes)
 	uint32_t first;
 
 	map(&parent, 0x1000, 0x2000, 0, -1);
-	ck_assert_int_eq(space_show(parent, 1), 0);
+	ck_assert_int_eq(space_publish(parent, 1), 0);
 	first = parent->view;
 	child = space_share(parent);
 	map(&parent, 0x3000, 0x4000, 0, -1);
-	ck_assert_int_eq(space_show(parent, 1), 0);
+	ck_assert_int_eq(space_publish(parent, 1), 0);
 	ck_assert_uint_ne(parent->view, first);
 	ck_assert_uint_eq(child->view, first);
 	ck_assert_uint_eq(view_of(child)->start, 0x1000);
@@ -222,16 +222,16 @@ START_TEST(views_are_half_of_the_arena_at_most)
 		if (i < 2)
 			map(&small, i * 4096, i * 4096 + 16, 0, -1);
 	}
-	ck_assert_int_eq(space_show(large, 1), 0);
+	ck_assert_int_eq(space_publish(large, 1), 0);
 	version = large->view_version;
-	ck_assert_int_eq(space_show(small, 1), -ENOSPC);
+	ck_assert_int_eq(space_publish(small, 1), -ENOSPC);
 	ck_assert_uint_eq(small->view_version, 0);
 	map(&large, 1ULL << 40, 2ULL << 40, 0, -1);
-	ck_assert_int_eq(space_show(large, 1), -ENOSPC);
+	ck_assert_int_eq(space_publish(large, 1), -ENOSPC);
 	ck_assert_uint_eq(large->view_version, version);
 	ck_assert_uint_eq(large->view_count, 31);
 	space_drop(large);
-	ck_assert_int_eq(space_show(small, boot_now()), 0);
+	ck_assert_int_eq(space_publish(small, clock_boot_ns()), 0);
 	space_drop(small);
 	ck_assert_uint_eq(seen.shown, 0);
 	world_free(world);
@@ -246,10 +246,10 @@ START_TEST(an_arena_without_memory_shows_nothing)
 
 	map(&s, 0x1000, 0x2000, 0, -1);
 	world->refuse = -ENOMEM;
-	ck_assert_int_eq(space_show(s, 1), -ENOSPC);
+	ck_assert_int_eq(space_publish(s, 1), -ENOSPC);
 	ck_assert_uint_eq(s->view, 0);
 	world->refuse = 0;
-	ck_assert_int_eq(space_show(s, 1), 0);
+	ck_assert_int_eq(space_publish(s, 1), 0);
 	space_drop(s);
 	world_free(world);
 }

@@ -85,7 +85,7 @@ static uint64_t step(void)
  */
 static void make(unsigned int cpus, unsigned int jumps, unsigned int gaps)
 {
-	uint64_t now = boot_now() - 60 * NSEC_PER_SEC, latest[CPUS_MAX] = {0};
+	uint64_t now = clock_boot_ns() - 60 * NSEC_PER_SEC, latest[CPUS_MAX] = {0};
 
 	cpu_count = cpus;
 	for (unsigned int i = 0; i < cpus; i++)

@@ -86,7 +86,7 @@ static struct native_walk look(uint32_t slot)
 
 static void unlook(void)
 {
-	arena_give(world->arena, world_now.mappings, UNWIND_MAPPING_WORDS, now_ns);
+	arena_release(world->arena, world_now.mappings, UNWIND_MAPPING_WORDS, now_ns);
 }
 
 static void expect_same(const struct native_walk *w, const struct unwind_table *t, uint64_t offset)
@@ -179,7 +179,7 @@ static struct tables_summary summary(void)
 {
 	struct tables_summary s;
 
-	tables_summary(world->tables, &s);
+	tables_get_summary(world->tables, &s);
 	return s;
 }
 
@@ -329,7 +329,7 @@ START_TEST(slots_run_out_and_come_back)
 	ck_assert_uint_eq(tables_add(world->tables), UNWIND_SLOT_NONE);
 	/* what has no slot of its own is never touched */
 	ck_assert_int_eq(tables_put(world->tables, UNWIND_SLOT_NONE, &t, now_ns), 0);
-	tables_set(world->tables, UNWIND_SLOT_NONE, UNWIND_TABLE_PENDING, now_ns);
+	tables_set_state(world->tables, UNWIND_SLOT_NONE, UNWIND_TABLE_PENDING, now_ns);
 	tables_remove(world->tables, UNWIND_SLOT_NONE, now_ns);
 	tables_remove(world->tables, UNWIND_SLOT_GENERATED, now_ns);
 	ck_assert_int_eq(tables_state(world->tables, UNWIND_SLOT_NONE), UNWIND_TABLE_NONE);
@@ -374,9 +374,9 @@ START_TEST(numbers_of_the_summary_add_up)
 	ck_assert_int_eq(tables_put(world->tables, slots[0], &none, now_ns), 0);
 	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_NONE);
 	ck_assert_uint_eq(summary().files, 1);
-	tables_set(world->tables, slots[1], UNWIND_TABLE_GENERATED, now_ns);
+	tables_set_state(world->tables, slots[1], UNWIND_TABLE_GENERATED, now_ns);
 	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_GENERATED);
-	tables_set(world->tables, slots[1], UNWIND_TABLE_NONE, now_ns);
+	tables_set_state(world->tables, slots[1], UNWIND_TABLE_NONE, now_ns);
 	third = put(&a);
 	tables_remove(world->tables, third, now_ns);
 	ck_assert_uint_eq(summary().files, 0);
@@ -440,7 +440,7 @@ START_TEST(what_nobody_looks_into_goes_first_and_at_once)
 	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_READY);
 	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_EVICTED);
 	world->slots[slots[1]].used = now_ns + 1; /* a walk has wanted it */
-	ck_assert_uint_eq(tables_wanted(world->tables, now_ns + 2), slots[1]);
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns + 2), slots[1]);
 	ck_assert_int_eq(tables_put(world->tables, slots[1], &t, now_ns + 2), 0);
 	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_READY);
 	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_READY);
@@ -472,7 +472,7 @@ START_TEST(what_fits_nowhere_pushes_nobody_out)
 	/* nor is it made again and again because somebody wants it */
 	now_ns += 100 * SECOND;
 	world->slots[slot].used = now_ns;
-	ck_assert_uint_eq(tables_wanted(world->tables, now_ns), 0);
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns), 0);
 	drop(&t);
 	drop(&large);
 	drop(&wide);
@@ -509,15 +509,15 @@ START_TEST(who_is_wanted_comes_back_in_place_of_the_cold)
 	for (int i = 0; i < 11; i++, now_ns += SECOND)
 		slots[i] = put(&t);
 	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_EVICTED);
-	ck_assert_uint_eq(tables_wanted(world->tables, now_ns + 60 * SECOND), 0); /* by nobody */
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns + 60 * SECOND), 0); /* by nobody */
 	world->slots[slots[0]].used = now_ns;
 	for (int i = 1; i < 11; i++)
 		world->slots[slots[i]].used = now_ns;
-	ck_assert_uint_eq(tables_wanted(world->tables, now_ns + 10 * SECOND - 1), 0);
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns + 10 * SECOND - 1), 0);
 	now_ns += 10 * SECOND;
-	ck_assert_uint_eq(tables_wanted(world->tables, now_ns), slots[0]);
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns), slots[0]);
 	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_PENDING);
-	ck_assert_uint_eq(tables_wanted(world->tables, now_ns), 0); /* it is being made */
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns), 0); /* it is being made */
 	ck_assert_int_eq(tables_put(world->tables, slots[0], &t, now_ns), 0);
 	ck_assert_uint_eq(summary().files, 10);
 	ck_assert_uint_eq(summary().evicted, 2);
@@ -536,9 +536,9 @@ START_TEST(who_is_wanted_comes_back_when_there_is_room)
 		slots[i] = put(&t);
 	for (int i = 0; i < 11; i++)
 		world->slots[slots[i]].used = now_ns; /* all are hot */
-	ck_assert_uint_eq(tables_wanted(world->tables, now_ns), 0);
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns), 0);
 	tables_remove(world->tables, slots[5], now_ns);
-	ck_assert_uint_eq(tables_wanted(world->tables, now_ns), slots[0]);
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns), slots[0]);
 	drop(&t);
 	end();
 }
@@ -554,15 +554,15 @@ START_TEST(all_that_are_wanted_have_their_turn)
 		slots[i] = put(&t);
 	world->slots[slots[0]].used = world->slots[slots[1]].used = now_ns;
 	now_ns += 60 * SECOND;
-	first = tables_wanted(world->tables, now_ns);
+	first = tables_take_wanted(world->tables, now_ns);
 	/* just now there is no room, and it goes on being wanted */
 	for (int i = 0; i < 13; i++)
-		pieces[i] = arena_take(world->arena, 20000, now_ns);
+		pieces[i] = arena_allocate(world->arena, 20000, now_ns);
 	ck_assert_int_eq(tables_put(world->tables, first, &t, now_ns), -ENOSPC);
 	world->slots[first].used = now_ns + 1;
 	for (int i = 0; i < 13; i++)
-		arena_give(world->arena, pieces[i], 20000, now_ns);
-	second = tables_wanted(world->tables, now_ns + 2);
+		arena_release(world->arena, pieces[i], 20000, now_ns);
+	second = tables_take_wanted(world->tables, now_ns + 2);
 	ck_assert_uint_ne(second, 0);
 	ck_assert_uint_ne(second, first);
 	drop(&t);
@@ -578,7 +578,7 @@ START_TEST(tables_make_room_for_other_things)
 	begin(TEN);
 	for (int i = 0; i < 10; i++, now_ns += SECOND)
 		slots[i] = put(&t);
-	ck_assert_uint_ne(arena_take(world->arena, 30000, now_ns), 0);
+	ck_assert_uint_ne(arena_allocate(world->arena, 30000, now_ns), 0);
 	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_EVICTED);
 	ck_assert_int_eq(tables_state(world->tables, slots[2]), UNWIND_TABLE_READY);
 	drop(&t);
@@ -613,7 +613,7 @@ static void expect_made(uint32_t slot, const struct unwind_table *t, uint32_t ev
 		bool made = i % every == 0 || i % other == 0;
 		uint32_t number;
 
-		ck_assert_int_eq(tables_lacks(world->tables, slot, page), !made);
+		ck_assert_int_eq(tables_page_is_pending(world->tables, slot, page), !made);
 		if (made)
 			expect_same(&w, t, offset + 77);
 		else
@@ -635,7 +635,7 @@ START_TEST(pages_come_before_the_table)
 	third = some_of(&t, 3);
 	fourth = some_of(&t, 4);
 	slot = tables_add(world->tables);
-	ck_assert(tables_lacks(world->tables, slot, 5));
+	ck_assert(tables_page_is_pending(world->tables, slot, 5));
 	ck_assert_int_eq(tables_put_pages(world->tables, slot, &third, now_ns), 0);
 	expect_made(slot, &t, 3, 3);
 	ck_assert_int_eq(tables_put_pages(world->tables, slot, &fourth, now_ns), 0);
@@ -677,7 +677,7 @@ START_TEST(pages_of_another_table_are_not_mixed_in)
 	/* the whole table is believed, whatever came before */
 	ck_assert_int_eq(tables_put(world->tables, slot, &other, now_ns), 0);
 	compare(slot, &other);
-	tables_set(world->tables, slot, UNWIND_TABLE_NONE, now_ns);
+	tables_set_state(world->tables, slot, UNWIND_TABLE_NONE, now_ns);
 	ck_assert_int_eq(tables_put_pages(world->tables, slot, &some, now_ns), 0);
 	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_NONE);
 	drop(&t);
@@ -700,8 +700,8 @@ START_TEST(pages_for_which_there_is_no_room_stay_unmade)
 	slot = tables_add(world->tables);
 	ck_assert_int_eq(tables_put_pages(world->tables, slot, &some, now_ns), -ENOSPC);
 	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_READY);
-	ck_assert(!tables_lacks(world->tables, slot, t.header->first_page));
-	ck_assert(tables_lacks(world->tables, slot, t.header->first_page + t.header->pages - 2));
+	ck_assert(!tables_page_is_pending(world->tables, slot, t.header->first_page));
+	ck_assert(tables_page_is_pending(world->tables, slot, t.header->first_page + t.header->pages - 2));
 	ck_assert_int_eq(tables_put(world->tables, slot, &t, now_ns), -ENOSPC);
 	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_EVICTED);
 	drop(&t);

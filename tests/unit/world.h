@@ -80,7 +80,7 @@ static inline struct finish_world world_view(struct world *w, const struct unwin
 		.rules = w->rules,
 		.chunk = world_chunk_of,
 		.context = w,
-		.mappings = arena_take(w->arena, count * UNWIND_MAPPING_WORDS, 0),
+		.mappings = arena_allocate(w->arena, count * UNWIND_MAPPING_WORDS, 0),
 		.mapping_count = count,
 	};
 

@@ -13,13 +13,13 @@
  * Time (ns) after which freed memory is reused: a walk takes microseconds, but the host of a
  * virtual machine may take the CPU away during a walk.
  */
-#define GRACE (2 * NSEC_PER_SEC)
+#define REST_TIME (2 * NSEC_PER_SEC)
 
 struct extent {
 	uint32_t place, words;
 };
 
-struct leaving {
+struct resting {
 	struct extent extent;
 	uint64_t time; /* time at which the extent was given back, ns */
 };
@@ -32,9 +32,9 @@ struct arena {
 	uint64_t most, used; /* words */
 	VECTOR(uint32_t *) chunks;
 	VECTOR(struct extent) extents;	/* free extents, sorted by place */
-	VECTOR(struct leaving) leaving; /* extents given back but not free yet, sorted by time */
-	/* number of items of leaving that have been moved to extents */
-	size_t left;
+	VECTOR(struct resting) resting; /* extents given back but not free yet, sorted by time */
+	/* number of items of resting that have been moved to extents */
+	size_t rested;
 };
 
 struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context)
@@ -55,17 +55,17 @@ void arena_free(struct arena *a)
 		return;
 	vector_free(&a->chunks);
 	vector_free(&a->extents);
-	vector_free(&a->leaving);
+	vector_free(&a->resting);
 	free(a);
 }
 
-void arena_reclaim_by(struct arena *a, arena_reclaimer reclaim, void *context)
+void arena_set_reclaimer(struct arena *a, arena_reclaimer reclaim, void *context)
 {
 	a->reclaim = reclaim;
 	a->reclaim_context = context;
 }
 
-static uint32_t rounded(uint32_t words)
+static uint32_t round_to_units(uint32_t words)
 {
 	return (words + ARENA_UNIT - 1) / ARENA_UNIT * ARENA_UNIT;
 }
@@ -78,7 +78,7 @@ static void remove_extent(struct arena *a, size_t i)
 }
 
 /* Chunks are not contiguous in memory, so extents of two different chunks never join. */
-static bool joins(const struct extent *a, const struct extent *b)
+static bool extents_join(const struct extent *a, const struct extent *b)
 {
 	return a->place + a->words == b->place && b->place % ARENA_CHUNK_WORDS;
 }
@@ -95,12 +95,12 @@ static void insert_extent(struct arena *a, struct extent e)
 		else
 			high = middle;
 	}
-	if (low && joins(&a->extents.items[low - 1], &e)) {
+	if (low && extents_join(&a->extents.items[low - 1], &e)) {
 		e.place = a->extents.items[low - 1].place;
 		e.words += a->extents.items[low - 1].words;
 		remove_extent(a, --low);
 	}
-	if (low < a->extents.count && joins(&e, &a->extents.items[low])) {
+	if (low < a->extents.count && extents_join(&e, &a->extents.items[low])) {
 		e.words += a->extents.items[low].words;
 		remove_extent(a, low);
 	}
@@ -111,20 +111,20 @@ static void insert_extent(struct arena *a, struct extent e)
 	a->extents.items[low] = e;
 }
 
-/* Move the extents that were given back more than GRACE ago to the free ones. */
-static void settle(struct arena *a, uint64_t now)
+/* Move the extents that were given back more than REST_TIME ago to the free ones. */
+static void reuse_rested_extents(struct arena *a, uint64_t now)
 {
-	while (a->left < a->leaving.count && a->leaving.items[a->left].time + GRACE < now)
-		insert_extent(a, a->leaving.items[a->left++].extent);
-	if (a->left < 64 || a->left < a->leaving.count / 2)
+	while (a->rested < a->resting.count && a->resting.items[a->rested].time + REST_TIME < now)
+		insert_extent(a, a->resting.items[a->rested++].extent);
+	if (a->rested < 64 || a->rested < a->resting.count / 2)
 		return;
-	a->leaving.count -= a->left;
-	memmove(a->leaving.items, a->leaving.items + a->left,
-		a->leaving.count * sizeof(a->leaving.items[0]));
-	a->left = 0;
+	a->resting.count -= a->rested;
+	memmove(a->resting.items, a->resting.items + a->rested,
+		a->resting.count * sizeof(a->resting.items[0]));
+	a->rested = 0;
 }
 
-static int add_chunk(struct arena *a)
+static int arena_add_chunk(struct arena *a)
 {
 	uint32_t number = (uint32_t)a->chunks.count, *chunk = NULL;
 	/*
@@ -150,7 +150,7 @@ static int add_chunk(struct arena *a)
 	return 0;
 }
 
-static uint32_t take_first(struct arena *a, uint32_t words)
+static uint32_t take_first_fit(struct arena *a, uint32_t words)
 {
 	for (size_t i = 0; i < a->extents.count; i++) {
 		struct extent *e = &a->extents.items[i];
@@ -181,32 +181,32 @@ static bool may_use(struct arena *a, uint32_t words, uint64_t now)
 	return true;
 }
 
-uint32_t arena_take(struct arena *a, uint32_t words, uint64_t now)
+uint32_t arena_allocate(struct arena *a, uint32_t words, uint64_t now)
 {
 	uint32_t place;
 
-	if (!words || words > ARENA_TAKE_MAX)
+	if (!words || words > ARENA_ALLOCATE_MAX)
 		return 0;
-	words = rounded(words);
+	words = round_to_units(words);
 	if (!may_use(a, words, now))
 		return 0;
-	settle(a, now);
-	place = take_first(a, words);
-	if (!place && add_chunk(a) == 0)
-		place = take_first(a, words);
+	reuse_rested_extents(a, now);
+	place = take_first_fit(a, words);
+	if (!place && arena_add_chunk(a) == 0)
+		place = take_first_fit(a, words);
 	if (place)
 		a->used += words;
 	return place;
 }
 
-void arena_give(struct arena *a, uint32_t place, uint32_t words, uint64_t now)
+void arena_release(struct arena *a, uint32_t place, uint32_t words, uint64_t now)
 {
-	struct leaving l = {.extent = {place, rounded(words)}, .time = now};
+	struct resting l = {.extent = {place, round_to_units(words)}, .time = now};
 
 	if (!place)
 		return;
 	a->used -= l.extent.words;
-	(void)vector_push(&a->leaving, l); /* out of memory: the extent is lost until the end */
+	(void)vector_push(&a->resting, l); /* out of memory: the extent is lost until the end */
 }
 
 uint32_t *arena_at(const struct arena *a, uint32_t place)
@@ -224,7 +224,7 @@ uint64_t arena_size(const struct arena *a)
 	return a->chunks.count * sizeof(struct arena_chunk);
 }
 
-uint64_t arena_most(const struct arena *a)
+uint64_t arena_limit(const struct arena *a)
 {
 	return a->most * sizeof(uint32_t);
 }

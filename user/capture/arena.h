@@ -25,23 +25,23 @@ struct arena *arena_new(uint64_t most, arena_chunk_maker make, void *context);
 void arena_free(struct arena *a);
 
 /*
- * Called when arena_most() bytes are in use: the reclaimer gives something back and returns true,
+ * Called when arena_limit() bytes are in use: the reclaimer gives something back and returns true,
  * or returns false when it has nothing more to give. NULL: no reclaimer. now: ns.
  */
 typedef bool (*arena_reclaimer)(void *context, uint64_t now);
-void arena_reclaim_by(struct arena *a, arena_reclaimer reclaim, void *context);
+void arena_set_reclaimer(struct arena *a, arena_reclaimer reclaim, void *context);
 
 /* alignment of allocations in words: a mapping of world.h, and half a cache line */
 #define ARENA_UNIT 8
-#define ARENA_TAKE_MAX (ARENA_CHUNK_WORDS - ARENA_UNIT)
+#define ARENA_ALLOCATE_MAX (ARENA_CHUNK_WORDS - ARENA_UNIT)
 
 /*
- * Allocate that many words, at most ARENA_TAKE_MAX, in whole aligned units; the memory is not
+ * Allocate that many words, at most ARENA_ALLOCATE_MAX, in whole aligned units; the memory is not
  * zeroed. now: ns. Returns the place, or 0 if there is no room.
  */
-uint32_t arena_take(struct arena *a, uint32_t words, uint64_t now);
+uint32_t arena_allocate(struct arena *a, uint32_t words, uint64_t now);
 /* Give back an allocation; place 0 is ignored. now: ns. */
-void arena_give(struct arena *a, uint32_t place, uint32_t words, uint64_t now);
+void arena_release(struct arena *a, uint32_t place, uint32_t words, uint64_t now);
 
 /* Return the memory at a place. */
 uint32_t *arena_at(const struct arena *a, uint32_t place);
@@ -49,6 +49,6 @@ uint32_t *arena_at(const struct arena *a, uint32_t place);
 /* Return the bytes in use, the bytes of all chunks, and the limit given to arena_new(). */
 uint64_t arena_used(const struct arena *a);
 uint64_t arena_size(const struct arena *a);
-uint64_t arena_most(const struct arena *a);
+uint64_t arena_limit(const struct arena *a);
 
 #endif

@@ -77,7 +77,7 @@ struct capture_summary {
 	uint64_t switches, wakeups, migrations; /* number of records passed to the sink */
 	/* bytes of the BPF maps' buffers as mapped; part of the resident memory */
 	uint64_t buffer_memory;
-	uint64_t names_asked, worker_restarts, opener_restarts;
+	uint64_t names_requested, worker_restarts, opener_restarts;
 	uint64_t names_unready; /* frames whose names were still being read at the end */
 	uint64_t files_refused; /* not opened for lack of descriptors: RLIMIT_NOFILE */
 	uint64_t names_mangled; /* names left mangled: demangling would take too much */

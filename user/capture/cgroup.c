@@ -23,8 +23,8 @@
 #define INITIAL_NAMESPACE 0xEFFFFFFBU /* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h */
 #define FILEID_KERNFS 0xfe	      /* source: include/linux/exportfs.h */
 #define KNOWN_PATHS 1024	      /* a power of two */
-#define WALK_MAX 100000		      /* directories */
-#define WALK_DEPTH 64
+#define CGROUP_SEARCH_MAX 100000		      /* directories */
+#define CGROUP_SEARCH_DEPTH 64
 
 /* The v1 controllers: their names in mountinfo and /proc/PID/cgroup, and the kernel's names. */
 static const struct {
@@ -61,7 +61,7 @@ struct hierarchy {
 	char *root;
 };
 
-struct known_path {
+struct cached_path {
 	uint64_t id;
 	char *path; /* NULL: the id has no path */
 };
@@ -71,7 +71,7 @@ struct cgroups {
 	const struct hierarchy *chosen; /* NULL: none */
 	int mount; /* descriptor of the chosen hierarchy's mount point; -1 until needed */
 	bool namespaced;
-	struct known_path known[KNOWN_PATHS]; /* indexed by the low bits of the id */
+	struct cached_path known[KNOWN_PATHS]; /* indexed by the low bits of the id */
 };
 
 /* Return whether name is in the comma-separated list of that size. */
@@ -101,7 +101,7 @@ static int first_controller(const char *list)
 	return -1;
 }
 
-static bool is_known(const struct cgroups *c, bool unified, int controller)
+static bool has_hierarchy(const struct cgroups *c, bool unified, int controller)
 {
 	size_t i;
 
@@ -139,7 +139,7 @@ static int take_mount(struct cgroups *c, char *line)
 		return 0;
 	if (!h.unified)
 		h.controller = first_controller(options);
-	if (is_known(c, h.unified, h.controller))
+	if (has_hierarchy(c, h.unified, h.controller))
 		return 0;
 	procfs_unescape(field[3]);
 	procfs_unescape(field[4]);
@@ -152,7 +152,7 @@ static int take_mount(struct cgroups *c, char *line)
 	return -ENOMEM;
 }
 
-static void choose(struct cgroups *c)
+static void choose_hierarchy(struct cgroups *c)
 {
 	const struct hierarchy *unified = NULL;
 	size_t i;
@@ -198,7 +198,7 @@ int cgroups_new(struct cgroups **ret, const char *mountinfo, struct error *err)
 	result = read_mounts(c, mountinfo, err);
 	if (result < 0)
 		goto out;
-	choose(c);
+	choose_hierarchy(c);
 	*ret = c;
 	c = NULL;
 out:
@@ -244,7 +244,7 @@ const char *cgroups_mount(const struct cgroups *c)
 /*
  * Return the part of path after directory: "" for directory itself, NULL if path is not below it.
  */
-static const char *below(const char *path, const char *directory)
+static const char *path_below(const char *path, const char *directory)
 {
 	size_t n = strlen(directory);
 
@@ -253,7 +253,7 @@ static const char *below(const char *path, const char *directory)
 	return path + n;
 }
 
-static uint32_t depth(const char *path)
+static uint32_t path_depth(const char *path)
 {
 	uint32_t n = 0;
 
@@ -262,19 +262,19 @@ static uint32_t depth(const char *path)
 	return n;
 }
 
-static uint32_t level_of(const struct cgroups *c, const struct hierarchy *h, const char *relative)
+static uint32_t cgroup_level(const struct cgroups *c, const struct hierarchy *h, const char *relative)
 {
 	struct stat top;
 
 	if (!c->namespaced)
-		return depth(h->root) + depth(relative);
+		return path_depth(h->root) + path_depth(relative);
 	/*
 	 * The root of every hierarchy has inode number 1; a process that can see the root sees all
 	 * levels.
 	 */
 	if (stat(h->mount, &top) < 0 || top.st_ino != 1)
 		return CGROUP_LEVEL_UNKNOWN;
-	return depth(relative);
+	return path_depth(relative);
 }
 
 /* Return whether path is the directory of a cgroup of h. */
@@ -290,18 +290,18 @@ static bool is_cgroup(const struct hierarchy *h, const char *path, struct stat *
  * Find path below the mount point of h. Return 0, -ENOENT if it is not a cgroup of h, or
  * -EOPNOTSUPP.
  */
-static int find_at(const struct cgroups *c, const struct hierarchy *h, const char *path,
+static int find_cgroup_at(const struct cgroups *c, const struct hierarchy *h, const char *path,
 		   struct cgroup_place *ret)
 {
 	char *real = realpath(path, NULL);
-	const char *relative = real ? below(real, h->mount) : NULL;
+	const char *relative = real ? path_below(real, h->mount) : NULL;
 	struct stat st;
 	int result = -ENOENT;
 
 	if (relative && is_cgroup(h, real, &st)) {
 		ret->subsystem = subsystem_of(h);
 		ret->id = st.st_ino;
-		ret->level = level_of(c, h, relative);
+		ret->level = cgroup_level(c, h, relative);
 		result = h->unified || ret->subsystem ? 0 : -EOPNOTSUPP;
 	}
 	free(real);
@@ -309,7 +309,7 @@ static int find_at(const struct cgroups *c, const struct hierarchy *h, const cha
 }
 
 /* Find name as a path in h, in the form that /proc/PID/cgroup shows. */
-static int find_in(const struct cgroups *c, const struct hierarchy *h, const char *name,
+static int find_cgroup_in(const struct cgroups *c, const struct hierarchy *h, const char *name,
 		   struct cgroup_place *ret)
 {
 	const char *relative = name;
@@ -317,37 +317,37 @@ static int find_in(const struct cgroups *c, const struct hierarchy *h, const cha
 	int n;
 
 	if (h->root[0] && name[0] == '/')
-		relative = below(name, h->root);
+		relative = path_below(name, h->root);
 	if (!relative)
 		return -ENOENT;
 	n = snprintf(path, sizeof(path), "%s/%s", h->mount, relative);
-	return n < (int)sizeof(path) ? find_at(c, h, path, ret) : -ENAMETOOLONG;
+	return n < (int)sizeof(path) ? find_cgroup_at(c, h, path, ret) : -ENAMETOOLONG;
 }
 
 /*
  * Search all hierarchies. An absolute path may be a cgroup of another hierarchy, so its search
  * continues after -EOPNOTSUPP (a hierarchy that BPF programs cannot see).
  */
-static int find(const struct cgroups *c, const char *name, struct cgroup_place *ret)
+static int find_in_hierarchies(const struct cgroups *c, const char *name, struct cgroup_place *ret)
 {
 	int result = -ENOENT, found;
 	size_t i;
 
 	for (i = 0; result && name[0] == '/' && i < c->all.count; i++) {
-		found = find_at(c, &c->all.items[i], name, ret);
+		found = find_cgroup_at(c, &c->all.items[i], name, ret);
 		result = found == -ENOENT ? result : found;
 	}
 	if (result == -ENOENT && c->chosen)
-		result = find_in(c, c->chosen, name, ret);
+		result = find_cgroup_in(c, c->chosen, name, ret);
 	for (i = 0; result == -ENOENT && i < c->all.count; i++)
-		result = find_in(c, &c->all.items[i], name, ret);
+		result = find_cgroup_in(c, &c->all.items[i], name, ret);
 	return result;
 }
 
 int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *ret, struct error *err)
 {
 	struct cgroup_place place;
-	int result = name[0] ? find(c, name, &place) : -ENOENT;
+	int result = name[0] ? find_in_hierarchies(c, name, &place) : -ENOENT;
 
 	if (!result)
 		*ret = place;
@@ -366,12 +366,12 @@ int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *ret, 
 
 /* The functions below find the path of a cgroup by its id. */
 
-static void remember(struct cgroups *c, uint64_t id, char *path)
+static void cache_cgroup_path(struct cgroups *c, uint64_t id, char *path)
 {
-	struct known_path *k = &c->known[id % KNOWN_PATHS];
+	struct cached_path *k = &c->known[id % KNOWN_PATHS];
 
 	free(k->path);
-	*k = (struct known_path){id, path};
+	*k = (struct cached_path){id, path};
 }
 
 /*
@@ -400,7 +400,7 @@ static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_
 		return -errno;
 	path[n] = '\0';
 	path[procfs_without_deleted(path)] = '\0';
-	relative = below(path, c->chosen->mount);
+	relative = path_below(path, c->chosen->mount);
 	/*
 	 * The kernel shows the path of a cgroup outside the mounted subtree from the hierarchy's
 	 * root.
@@ -413,14 +413,14 @@ static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_
 }
 
 /* State of the search for an id through all directories, which needs no privilege. */
-struct walk {
+struct cgroup_search {
 	uint64_t id;
 	unsigned int left, levels;
 	char path[PATH_MAX];
 	size_t length;
 };
 
-static bool walk(struct walk *w, int fd)
+static bool search_cgroup_directory(struct cgroup_search *w, int fd)
 {
 	DIR *dir = fdopendir(fd);
 	size_t length = w->length;
@@ -432,7 +432,7 @@ static bool walk(struct walk *w, int fd)
 		return false;
 	}
 	w->levels++;
-	while (!found && w->left && w->levels < WALK_DEPTH && (entry = readdir(dir))) {
+	while (!found && w->left && w->levels < CGROUP_SEARCH_DEPTH && (entry = readdir(dir))) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
 		    length + strlen(entry->d_name) + 2 > sizeof(w->path))
 			continue;
@@ -441,7 +441,7 @@ static bool walk(struct walk *w, int fd)
 		found = entry->d_ino == w->id;
 		if (!found) {
 			fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-			found = fd >= 0 && walk(w, fd);
+			found = fd >= 0 && search_cgroup_directory(w, fd);
 		}
 	}
 	w->levels--;
@@ -449,9 +449,9 @@ static bool walk(struct walk *w, int fd)
 	return found;
 }
 
-static int path_by_walk(const struct cgroups *c, uint64_t id, char *buf, size_t size)
+static int path_by_search(const struct cgroups *c, uint64_t id, char *buf, size_t size)
 {
-	struct walk w = {.id = id, .left = WALK_MAX};
+	struct cgroup_search w = {.id = id, .left = CGROUP_SEARCH_MAX};
 	struct stat st;
 	int fd = openat(c->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -459,7 +459,7 @@ static int path_by_walk(const struct cgroups *c, uint64_t id, char *buf, size_t 
 		return -errno;
 	if (!fstat(fd, &st) && st.st_ino == id)
 		close(fd);
-	else if (!walk(&w, fd))
+	else if (!search_cgroup_directory(&w, fd))
 		return -ENOENT;
 	snprintf(buf, size, "%s%s", c->chosen->root, w.path);
 	return 0;
@@ -467,7 +467,7 @@ static int path_by_walk(const struct cgroups *c, uint64_t id, char *buf, size_t 
 
 const char *cgroups_path(struct cgroups *c, uint64_t id)
 {
-	const struct known_path *k = &c->known[id % KNOWN_PATHS];
+	const struct cached_path *k = &c->known[id % KNOWN_PATHS];
 	char path[PATH_MAX + PATH_MAX];
 	int result;
 
@@ -482,12 +482,12 @@ const char *cgroups_path(struct cgroups *c, uint64_t id)
 	result = path_by_handle(c, id, path, sizeof(path));
 	/* ESTALE: the kernel knows that no such cgroup exists; other errors leave that open. */
 	if (result < 0 && result != -ESTALE)
-		result = path_by_walk(c, id, path, sizeof(path));
-	remember(c, id, result < 0 ? NULL : strdup(path[0] ? path : "/"));
+		result = path_by_search(c, id, path, sizeof(path));
+	cache_cgroup_path(c, id, result < 0 ? NULL : strdup(path[0] ? path : "/"));
 	return k->path ? k->path : "";
 }
 
-char *cgroups_path_in(const struct cgroups *c, const char *text, char *buf, size_t size)
+char *cgroups_path_from_text(const struct cgroups *c, const char *text, char *buf, size_t size)
 {
 	const char *names, *path, *end;
 

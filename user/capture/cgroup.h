@@ -64,7 +64,7 @@ const char *cgroups_path(struct cgroups *c, uint64_t id);
  * Copy the path in the chosen hierarchy from text, the contents of /proc/PID/cgroup; "" if there is
  * none. Returns buf.
  */
-char *cgroups_path_in(const struct cgroups *c, const char *text, char *buf, size_t size);
+char *cgroups_path_from_text(const struct cgroups *c, const char *text, char *buf, size_t size);
 
 /*
  * Copy the container id found in a cgroup path, "" if there is none: the 64 hex digits of Docker,

@@ -36,27 +36,27 @@ static const struct {
 #define CHECK_ENTRY(NAME, required, name, way, lost) {required, name, way, lost},
 	CHECKS(CHECK_ENTRY)};
 
-const char *check_name(enum check c)
+const char *checkup_name(enum check c)
 {
 	return checks[c].name;
 }
 
-const char *check_way(enum check c)
+const char *checkup_method(enum check c)
 {
 	return checks[c].way;
 }
 
-const char *check_lost(enum check c)
+const char *checkup_consequence(enum check c)
 {
 	return checks[c].lost;
 }
 
-bool check_required(enum check c)
+bool checkup_required(enum check c)
 {
 	return checks[c].required;
 }
 
-__attribute__((format(printf, 2, 0))) static void say(struct finding *f, const char *format,
+__attribute__((format(printf, 2, 0))) static void format_finding(struct finding *f, const char *format,
 						      va_list args)
 {
 	char raw[sizeof(f->found)];
@@ -65,30 +65,30 @@ __attribute__((format(printf, 2, 0))) static void say(struct finding *f, const c
 	text_clean(raw, f->found, sizeof(f->found));
 }
 
-void find_ok(struct finding *f, const char *format, ...)
+void finding_set_ok(struct finding *f, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say(f, format, args);
+	format_finding(f, format, args);
 	va_end(args);
 	f->verdict = VERDICT_OK;
 }
 
-void find_missing(struct finding *f, uint64_t needs, const char *format, ...)
+void finding_set_missing(struct finding *f, uint64_t needs, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say(f, format, args);
+	format_finding(f, format, args);
 	va_end(args);
 	f->verdict = VERDICT_MISSING;
 	f->needs = needs;
 }
 
-void find_failed(struct finding *f, int code, const struct error *err)
+void finding_set_failed(struct finding *f, int code, const struct error *err)
 {
-	find_missing(f, needs_refused(code), "%.*s", (int)strcspn(err->text, "\n"), err->text);
+	finding_set_missing(f, needs_refused(code), "%.*s", (int)strcspn(err->text, "\n"), err->text);
 }
 
 static void check_kernel(struct finding *f)
@@ -97,23 +97,23 @@ static void check_kernel(struct finding *f)
 	unsigned int major = 0, minor = 0;
 
 	if (uname(&names) < 0 || sscanf(names.release, "%u.%u", &major, &minor) != 2)
-		find_ok(f, "unknown");
+		finding_set_ok(f, "unknown");
 	else if (major > TESTED_MAJOR || (major == TESTED_MAJOR && minor >= TESTED_MINOR))
-		find_ok(f, "Linux %s", names.release);
+		finding_set_ok(f, "Linux %s", names.release);
 	else
-		find_ok(f, "Linux %s: untested, it begins with %d.%d", names.release, TESTED_MAJOR,
+		finding_set_ok(f, "Linux %s: untested, it begins with %d.%d", names.release, TESTED_MAJOR,
 			TESTED_MINOR);
 }
 
 static void check_namespace(struct finding *f)
 {
 	if (here_in_user_namespace())
-		find_missing(
+		finding_set_missing(
 			f, NEED_BIT(NEED_USER_NAMESPACE),
 			"one of its own, as of a rootless container: recording cannot work, the "
 			"kernel asks for capabilities of the machine's root");
 	else
-		find_ok(f, "the machine's");
+		finding_set_ok(f, "the machine's");
 }
 
 static void check_btf(struct finding *f)
@@ -121,14 +121,14 @@ static void check_btf(struct finding *f)
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	if (btf)
-		find_ok(f, "%u types", btf__type_cnt(btf));
+		finding_set_ok(f, "%u types", btf__type_cnt(btf));
 	else
-		find_missing(f, NEED_BIT(NEED_BTF), "cannot read /sys/kernel/btf/vmlinux: %s",
+		finding_set_missing(f, NEED_BIT(NEED_BTF), "cannot read /sys/kernel/btf/vmlinux: %s",
 			     strerror(errno));
 	btf__free(btf);
 }
 
-static int count_thread(void *context, const struct wire_task *t)
+static int count_task(void *context, const struct wire_task *t)
 {
 	(void)t;
 	++*(size_t *)context;
@@ -139,7 +139,7 @@ static int count_thread(void *context, const struct wire_task *t)
  * Load and attach the programs of the simplest recording, and the scheduler's programs if sched is
  * set.
  */
-static int load(bool sched, struct error *err, bool *by_loops, size_t *threads)
+static int load_programs(bool sched, struct error *err, bool *by_loops, size_t *threads)
 {
 	const struct program_options o = {.sample = true,
 					  .kernel_stack = true,
@@ -160,7 +160,7 @@ static int load(bool sched, struct error *err, bool *by_loops, size_t *threads)
 	if (!ret && sched)
 		ret = switches_attach(switches, err);
 	if (!ret && sched)
-		ret = switches_snapshot(switches, count_thread, threads);
+		ret = switches_snapshot(switches, count_task, threads);
 	switches_free(switches);
 	program_free(program);
 	order_free(order);
@@ -172,12 +172,12 @@ static void check_program(struct finding *f)
 	struct error err = {""};
 	bool by_loops;
 	size_t threads;
-	int ret = load(false, &err, &by_loops, &threads);
+	int ret = load_programs(false, &err, &by_loops, &threads);
 
 	if (ret)
-		find_failed(f, ret, &err);
+		finding_set_failed(f, ret, &err);
 	else
-		find_ok(f, "loaded; stacks are walked by %s",
+		finding_set_ok(f, "loaded; stacks are walked by %s",
 			by_loops ? "bpf_loop()" : "tail calls");
 }
 
@@ -186,12 +186,12 @@ static void check_sched(struct finding *f)
 	struct error err = {""};
 	bool by_loops;
 	size_t threads = 0;
-	int ret = load(true, &err, &by_loops, &threads);
+	int ret = load_programs(true, &err, &by_loops, &threads);
 
 	if (ret)
-		find_failed(f, ret, &err);
+		finding_set_failed(f, ret, &err);
 	else
-		find_ok(f, "loaded; %zu threads listed", threads);
+		finding_set_ok(f, "loaded; %zu threads listed", threads);
 }
 
 static int try_event(const char *name, struct error *err)
@@ -208,9 +208,9 @@ static void check_event(struct finding *f)
 	int ret = try_event("cpu-clock", &err);
 
 	if (ret)
-		find_failed(f, ret, &err);
+		finding_set_failed(f, ret, &err);
 	else
-		find_ok(f, "cpu-clock");
+		finding_set_ok(f, "cpu-clock");
 }
 
 static void check_cycles(struct finding *f)
@@ -219,12 +219,12 @@ static void check_cycles(struct finding *f)
 	int ret = try_event("cycles", &err);
 
 	if (!ret)
-		find_ok(f, "cycles");
+		finding_set_ok(f, "cycles");
 	else if (ret == -ENOENT || ret == -EOPNOTSUPP) {
-		find_missing(f, NEED_BIT(NEED_COUNTER), "none here; only -e cycles asks for it");
+		finding_set_missing(f, NEED_BIT(NEED_COUNTER), "none here; only -e cycles asks for it");
 		f->verdict = VERDICT_NOT_NEEDED;
 	} else
-		find_failed(f, ret, &err);
+		finding_set_failed(f, ret, &err);
 }
 
 static void check_sideband(struct finding *f)
@@ -245,12 +245,12 @@ static void check_sideband(struct finding *f)
 		opened++;
 	}
 	if (ret)
-		find_failed(f, ret, &err);
+		finding_set_failed(f, ret, &err);
 	/* A cpu-clock event can be opened, so the kernel refused the memory of the ring. */
 	if (ret == -EPERM && !try_event("cpu-clock", &err))
 		f->needs = NEED_BIT(NEED_RING_MEMORY);
 	if (!ret)
-		find_ok(f, "on %u CPUs, with a ring of %lu KiB each", opened, RING_BYTES >> 10);
+		finding_set_ok(f, "on %u CPUs, with a ring of %lu KiB each", opened, RING_BYTES >> 10);
 	cpu_set_free(&online);
 	sideband_free(s);
 	order_free(order);
@@ -259,11 +259,11 @@ static void check_sideband(struct finding *f)
 static void check_kernel_names(struct finding *f)
 {
 	if (!here_kernel_hidden())
-		find_ok(f, "addresses can be read");
+		finding_set_ok(f, "addresses can be read");
 	else if (here_sysctl("kernel/kptr_restrict") > 1)
-		find_missing(f, NEED_BIT(NEED_KPTR), "kernel.kptr_restrict hides the addresses");
+		finding_set_missing(f, NEED_BIT(NEED_KPTR), "kernel.kptr_restrict hides the addresses");
 	else
-		find_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYSLOG),
+		finding_set_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYSLOG),
 			     "the kernel hides its addresses");
 }
 
@@ -272,12 +272,12 @@ static void check_priority(struct finding *f)
 	int before = getpriority(PRIO_PROCESS, 0);
 
 	if (setpriority(PRIO_PROCESS, 0, before - 1) < 0 && before > -20) {
-		find_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYS_NICE),
+		finding_set_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYS_NICE),
 			     "the recorder waits for its turn as everybody does");
 		return;
 	}
 	(void)setpriority(PRIO_PROCESS, 0, before);
-	find_ok(f, "the recorder goes before what it records");
+	finding_set_ok(f, "the recorder goes before what it records");
 }
 
 static void check_cgroups(struct finding *f)
@@ -286,11 +286,11 @@ static void check_cgroups(struct finding *f)
 	struct error err = {""};
 
 	if (cgroups_new(&c, "/proc/self/mountinfo", &err) < 0)
-		find_missing(f, 0, "%s", err.text);
+		finding_set_missing(f, 0, "%s", err.text);
 	else if (!cgroups_mount(c)[0])
-		find_missing(f, 0, "no cgroup file system is mounted");
+		finding_set_missing(f, 0, "no cgroup file system is mounted");
 	else
-		find_ok(f, "%s %s, at %s", cgroups_subsystem(c) ? "v1" : "v2",
+		finding_set_ok(f, "%s %s, at %s", cgroups_subsystem(c) ? "v1" : "v2",
 			cgroups_subsystem(c) ? cgroups_subsystem(c) : "hierarchy",
 			cgroups_mount(c));
 	cgroups_free(c);
@@ -299,9 +299,9 @@ static void check_cgroups(struct finding *f)
 static void check_pids(struct finding *f)
 {
 	if (here_in_pid_namespace())
-		find_missing(f, NEED_BIT(NEED_PID_NAMESPACE), "one of its own");
+		finding_set_missing(f, NEED_BIT(NEED_PID_NAMESPACE), "one of its own");
 	else
-		find_ok(f, "the machine's");
+		finding_set_ok(f, "the machine's");
 }
 
 /* Create a file without a name, where the file system supports that; 0 or a negative errno. */
@@ -323,16 +323,16 @@ static void check_cache(struct finding *f, const struct checkup_options *o)
 	int ret;
 
 	if (!o->unwind_cache[0]) {
-		find_missing(f, NEED_BIT(NEED_CACHE), "neither XDG_CACHE_HOME nor HOME is set");
+		finding_set_missing(f, NEED_BIT(NEED_CACHE), "neither XDG_CACHE_HOME nor HOME is set");
 		return;
 	}
 	ret = table_cache_open(&cache, o->unwind_cache, TABLE_CACHE_BUDGET);
 	if (!ret)
 		ret = try_writing(o->unwind_cache);
 	if (ret)
-		find_missing(f, NEED_BIT(NEED_CACHE), "%s: %s", o->unwind_cache, strerror(-ret));
+		finding_set_missing(f, NEED_BIT(NEED_CACHE), "%s: %s", o->unwind_cache, strerror(-ret));
 	else
-		find_ok(f, "%s", o->unwind_cache);
+		finding_set_ok(f, "%s", o->unwind_cache);
 	table_cache_close(cache);
 }
 
@@ -342,9 +342,9 @@ static void check_restrictions(struct finding *f)
 	bool confined = here_apparmor(profile, sizeof(profile));
 
 	if (here_locked_down())
-		find_missing(f, NEED_BIT(NEED_LOCKDOWN), "%s", need_table[NEED_LOCKDOWN].lacking);
+		finding_set_missing(f, NEED_BIT(NEED_LOCKDOWN), "%s", need_table[NEED_LOCKDOWN].lacking);
 	else
-		find_ok(f, "%s, %s%s", here_filtered() ? "a seccomp filter" : "no seccomp filter",
+		finding_set_ok(f, "%s, %s%s", here_filtered() ? "a seccomp filter" : "no seccomp filter",
 			confined ? "AppArmor profile " : "no AppArmor profile",
 			confined ? profile : "");
 }

@@ -66,11 +66,11 @@
 #define CHECK_ENUM(NAME, ...) CHECK_##NAME,
 enum check { CHECKS(CHECK_ENUM) CHECK_COUNT };
 
-enum verdict { VERDICT_OK, VERDICT_MISSING, VERDICT_NOT_NEEDED };
+enum check_verdict { VERDICT_OK, VERDICT_MISSING, VERDICT_NOT_NEEDED };
 
 struct finding {
 	enum check check;
-	enum verdict verdict;
+	enum check_verdict verdict;
 	uint64_t needs;	 /* NEED_BIT()s of the needs that would fix it; 0: unknown */
 	char found[384]; /* what was found or what failed, as cleaned text */
 };
@@ -78,10 +78,10 @@ struct finding {
 /*
  * Return a text of a check: its name, how it is checked, what is lost without it. All are static.
  */
-const char *check_name(enum check c);
-const char *check_way(enum check c);
-const char *check_lost(enum check c);
-bool check_required(enum check c);
+const char *checkup_name(enum check c);
+const char *checkup_method(enum check c);
+const char *checkup_consequence(enum check c);
+bool checkup_required(enum check c);
 
 struct checkup_options {
 	const char *unwind_cache; /* directory that record would use; "" none */

@@ -20,32 +20,32 @@
 #define MOST (5 * NSEC_PER_SEC)
 
 /* Entities and samples of the recording; a linear search by id suffices for so few. */
-struct kept {
+struct kept_records {
 	struct sink sink;
 	VECTOR(struct frame) frames;
 	VECTOR(struct stack) stacks;
 	VECTOR(uint64_t) samples; /* stack ids */
 };
 
-static int keep(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+static int keep_record(struct sink *sink, enum record_kind kind, const void *entity, struct error *err)
 {
-	struct kept *k = (struct kept *)sink;
-	const struct sample *s = record;
+	struct kept_records *k = (struct kept_records *)sink;
+	const struct sample *s = entity;
 	int ret = 0;
 
 	if (kind == KIND_FRAME)
-		ret = vector_push(&k->frames, *(const struct frame *)record);
+		ret = vector_push(&k->frames, *(const struct frame *)entity);
 	else if (kind == KIND_STACK)
-		ret = vector_push(&k->stacks, *(const struct stack *)record);
+		ret = vector_push(&k->stacks, *(const struct stack *)entity);
 	else if (kind == KIND_SAMPLE && s->stack)
 		ret = vector_push(&k->samples, s->stack);
 	return ret < 0 ? error_errno(err, -ENOMEM, "samples") : 0;
 }
 
-static const struct sink_ops kept_ops = {.put = keep};
+static const struct sink_ops kept_ops = {.put = keep_record};
 
 /* Return the last version of a frame: the source emits a frame again once it has a name. */
-static const struct frame *frame_of(const struct kept *k, uint64_t id)
+static const struct frame *find_kept_frame(const struct kept_records *k, uint64_t id)
 {
 	for (size_t i = k->frames.count; i-- > 0;)
 		if (k->frames.items[i].id == id)
@@ -53,7 +53,7 @@ static const struct frame *frame_of(const struct kept *k, uint64_t id)
 	return NULL;
 }
 
-static const struct stack *stack_of(const struct kept *k, uint64_t id)
+static const struct stack *find_kept_stack(const struct kept_records *k, uint64_t id)
 {
 	for (size_t i = 0; i < k->stacks.count; i++)
 		if (k->stacks.items[i].id == id)
@@ -65,14 +65,14 @@ struct judgement {
 	size_t samples, complete, named;
 };
 
-static void judge_stack(const struct kept *k, uint64_t id, struct judgement *j)
+static void judge_stack(const struct kept_records *k, uint64_t id, struct judgement *j)
 {
 	const struct frame *root = NULL;
 	bool named = false;
 
 	while (id) {
-		const struct stack *s = stack_of(k, id);
-		const struct frame *f = s ? frame_of(k, s->frame) : NULL;
+		const struct stack *s = find_kept_stack(k, id);
+		const struct frame *f = s ? find_kept_frame(k, s->frame) : NULL;
 
 		if (!f)
 			return;
@@ -85,7 +85,7 @@ static void judge_stack(const struct kept *k, uint64_t id, struct judgement *j)
 	j->named += named;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_child_numbers(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
 }
@@ -103,18 +103,18 @@ static _Noreturn void spin(pid_t parent)
 	for (unsigned int seed = 1; getppid() == parent;) {
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			numbers[i] = (int)((seed = seed * 1103515245 + 12345) >> 16);
-		qsort(numbers, sizeof(numbers) / sizeof(numbers[0]), sizeof(numbers[0]), compare);
+		qsort(numbers, sizeof(numbers) / sizeof(numbers[0]), sizeof(numbers[0]), compare_child_numbers);
 	}
 	_exit(0);
 }
 
-static bool goes_on(void *context, const struct capture_progress *p)
+static bool wants_more_samples(void *context, const struct capture_progress *p)
 {
 	(void)context;
 	return p->finishing || p->preparing || p->samples < ENOUGH || p->elapsed < LEAST;
 }
 
-static int record(uint32_t pid, const char *cache, struct kept *k, struct error *err)
+static int record_child(uint32_t pid, const char *cache, struct kept_records *k, struct error *err)
 {
 	const struct capture_options o = {
 		.sample = true,
@@ -126,7 +126,7 @@ static int record(uint32_t pid, const char *cache, struct kept *k, struct error 
 		.unwind_cache = cache[0] ? cache : NULL,
 		.release_fd = -1,
 		.wake_fd = -1,
-		.keep_going = goes_on,
+		.keep_going = wants_more_samples,
 	};
 	struct source *source = NULL;
 	int ret = capture_source(&source, &o, err);
@@ -137,25 +137,25 @@ static int record(uint32_t pid, const char *cache, struct kept *k, struct error 
 	return ret;
 }
 
-static void tell(struct finding *f, const struct kept *k)
+static void report_child_stacks(struct finding *f, const struct kept_records *k)
 {
 	struct judgement j = {0};
 
 	for (size_t i = 0; i < k->samples.count; i++)
 		judge_stack(k, k->samples.items[i], &j);
 	if (!j.samples)
-		find_missing(f, 0, "no sample came");
+		finding_set_missing(f, 0, "no sample came");
 	else if (j.complete * 2 < j.samples || j.named * 2 < j.samples)
-		find_missing(f, 0, "of %zu samples %zu were complete, and %zu had names", j.samples,
+		finding_set_missing(f, 0, "of %zu samples %zu were complete, and %zu had names", j.samples,
 			     j.complete, j.named);
 	else
-		find_ok(f, "%zu samples of a child: %zu whole, %zu with names", j.samples,
+		finding_set_ok(f, "%zu samples of a child: %zu whole, %zu with names", j.samples,
 			j.complete, j.named);
 }
 
 void check_itself(struct finding *f, const struct checkup_options *o)
 {
-	struct kept k = {.sink = {.ops = &kept_ops, .wants = WANTS(WANT_ENTITIES | WANT(SAMPLE))}};
+	struct kept_records k = {.sink = {.ops = &kept_ops, .wants = WANTS(WANT_ENTITIES | WANT(SAMPLE))}};
 	struct error err = {""};
 	pid_t parent = getpid(), child = fork();
 	int ret;
@@ -163,14 +163,14 @@ void check_itself(struct finding *f, const struct checkup_options *o)
 	if (child == 0)
 		spin(parent);
 	if (child < 0) {
-		find_missing(f, 0, "cannot fork: %s", strerror(errno));
+		finding_set_missing(f, 0, "cannot fork: %s", strerror(errno));
 		return;
 	}
-	ret = record((uint32_t)child, o->unwind_cache, &k, &err);
+	ret = record_child((uint32_t)child, o->unwind_cache, &k, &err);
 	if (ret)
-		find_failed(f, ret, &err);
+		finding_set_failed(f, ret, &err);
 	else
-		tell(f, &k);
+		report_child_stacks(f, &k);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	vector_free(&k.frames);

@@ -22,8 +22,8 @@ static bool is_other(int process)
 	struct procfs_status status = {0};
 	struct procfs_stat stat;
 
-	return procfs_stat_of(process, &stat) == 0 && !stat.kernel_thread && stat.state != 'Z' &&
-	       procfs_status_of(process, &status) == 0 && status.fsuid != geteuid();
+	return procfs_read_stat(process, &stat) == 0 && !stat.kernel_thread && stat.state != 'Z' &&
+	       procfs_read_status(process, &status) == 0 && status.fsuid != geteuid();
 }
 
 /* Open /proc/PID if the process belongs to another user; -1: it does not, or has exited. */
@@ -65,47 +65,47 @@ static int open_other(uint32_t *pid)
  * Report the capabilities instead, when no other user has a process: only they show whether access
  * is allowed.
  */
-static void tell_untried(struct finding *f, uint64_t needs)
+static void report_untried(struct finding *f, uint64_t needs)
 {
 	if (needs_missing() & needs)
-		find_missing(f, needs_missing() & needs,
+		finding_set_missing(f, needs_missing() & needs,
 			     "no other user has a process to try it on now");
 	else
-		find_ok(f, "allowed; no other user has a process to try it on now");
+		finding_set_ok(f, "allowed; no other user has a process to try it on now");
 }
 
-static void tell_refused(struct finding *f, uint64_t needs, uint32_t pid, int error)
+static void report_refused(struct finding *f, uint64_t needs, uint32_t pid, int error)
 {
 	uint64_t missing = needs_missing() & needs;
 	char profile[256];
 
 	if (!missing && here_apparmor(profile, sizeof(profile)))
 		missing = NEED_BIT(NEED_APPARMOR);
-	find_missing(f, missing, "those of process %" PRIu32 ": %s", pid, strerror(error));
+	finding_set_missing(f, missing, "those of process %" PRIu32 ": %s", pid, strerror(error));
 }
 
 /*
  * Check access to another user's process. at() is called with the process's open /proc/PID, and
  * returns 0 or a positive errno.
  */
-static void look(struct finding *f, uint64_t needs, int (*at)(int process, uint32_t pid))
+static void check_access(struct finding *f, uint64_t needs, int (*at)(int process, uint32_t pid))
 {
 	uint32_t pid;
 	int process = open_other(&pid), error;
 
 	if (process < 0) {
-		tell_untried(f, needs);
+		report_untried(f, needs);
 		return;
 	}
 	error = at(process, pid);
 	close(process);
 	if (error)
-		tell_refused(f, needs, pid, error);
+		report_refused(f, needs, pid, error);
 	else
-		find_ok(f, "those of process %" PRIu32, pid);
+		finding_set_ok(f, "those of process %" PRIu32, pid);
 }
 
-static int read_mappings(int process, uint32_t pid)
+static int try_mappings(int process, uint32_t pid)
 {
 	char text[256];
 	int n = procfs_read(process, "maps", text, sizeof(text));
@@ -116,10 +116,10 @@ static int read_mappings(int process, uint32_t pid)
 
 void check_mappings(struct finding *f)
 {
-	look(f, NEED_BIT(NEED_CAP_SYS_PTRACE), read_mappings);
+	check_access(f, NEED_BIT(NEED_CAP_SYS_PTRACE), try_mappings);
 }
 
-static int open_and_close(int process, const char *name, int flags)
+static int try_to_open(int process, const char *name, int flags)
 {
 	int fd = openat(process, name, flags | O_CLOEXEC);
 
@@ -129,22 +129,22 @@ static int open_and_close(int process, const char *name, int flags)
 	return 0;
 }
 
-static int open_root(int process, uint32_t pid)
+static int try_root(int process, uint32_t pid)
 {
 	(void)pid;
-	return open_and_close(process, "root", O_PATH | O_DIRECTORY);
+	return try_to_open(process, "root", O_PATH | O_DIRECTORY);
 }
 
 void check_root(struct finding *f)
 {
-	look(f, NEED_BIT(NEED_CAP_SYS_PTRACE), open_root);
+	check_access(f, NEED_BIT(NEED_CAP_SYS_PTRACE), try_root);
 }
 
 /*
  * Open the file of the first file mapping through map_files. Returns 0 or an errno, also if maps
  * cannot be read.
  */
-static int open_map_file(int process, uint32_t pid)
+static int try_map_file(int process, uint32_t pid)
 {
 	struct procfs_lines lines;
 	struct procfs_mapping m = {0};
@@ -162,15 +162,15 @@ static int open_map_file(int process, uint32_t pid)
 	if (!m.inode)
 		return ENOENT;
 	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, m.start, m.end);
-	return open_and_close(process, name, O_PATH);
+	return try_to_open(process, name, O_PATH);
 }
 
 void check_map_files(struct finding *f)
 {
-	look(f, NEEDS_OF_OTHERS | NEED_BIT(NEED_CAP_CHECKPOINT_RESTORE), open_map_file);
+	check_access(f, NEEDS_OF_OTHERS | NEED_BIT(NEED_CAP_CHECKPOINT_RESTORE), try_map_file);
 }
 
-static int open_memory(int process, uint32_t pid)
+static int try_memory(int process, uint32_t pid)
 {
 	const struct open_request r = {.what = OPEN_MEMORY, .pid = pid};
 	int fd = opener_open_memory(&r);
@@ -184,5 +184,5 @@ static int open_memory(int process, uint32_t pid)
 
 void check_memory(struct finding *f)
 {
-	look(f, NEEDS_OF_OTHERS, open_memory);
+	check_access(f, NEEDS_OF_OTHERS, try_memory);
 }

@@ -6,12 +6,12 @@
 #include "capture/checkup.h"
 
 /* Record success, with a text of what was found. */
-void find_ok(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void finding_set_ok(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Record a failure; needs: NEED_BIT()s that would fix it, 0 unknown. */
-void find_missing(struct finding *f, uint64_t needs, const char *format, ...)
+void finding_set_missing(struct finding *f, uint64_t needs, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Record a failed load or open with the error's text; needs_refused() gives the needs. */
-void find_failed(struct finding *f, int code, const struct error *err);
+void finding_set_failed(struct finding *f, int code, const struct error *err);
 
 /* checkup_others.c */
 void check_mappings(struct finding *f);

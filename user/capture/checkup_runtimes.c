@@ -16,8 +16,8 @@
 #include "symbolizers/client.h"
 #include "symbolizers/python_file.h"
 
-#define PATIENCE (5 * NSEC_PER_SEC)
-#define FILES_MAX 64 /* distinct files that are inspected */
+#define RUNTIMES_TIMEOUT (5 * NSEC_PER_SEC)
+#define RUNTIME_FILES_MAX 64 /* distinct files that are inspected */
 
 /* Beginnings of the file names of interpreters. */
 static const struct runtime {
@@ -35,12 +35,12 @@ struct runtime_file {
 	struct python_file facts;
 };
 
-struct search {
+struct runtime_search {
 	struct opener *opener;
 	struct symbolizer *symbolizer;
 	VECTOR(struct runtime_file) files;
 	bool scanned;
-	size_t asked, answered; /* files requested; files inspected, or failed */
+	size_t requested, replied; /* files requested; files inspected, or failed */
 	int error;
 };
 
@@ -54,7 +54,7 @@ static const struct runtime *runtime_of(const char *path)
 	return NULL;
 }
 
-static struct runtime_file *file_of(struct search *s, const struct file_id *id)
+static struct runtime_file *find_runtime_file(struct runtime_search *s, const struct file_id *id)
 {
 	for (size_t i = 0; i < s->files.count; i++) {
 		const struct file_id *known = &s->files.items[i].id;
@@ -66,17 +66,17 @@ static struct runtime_file *file_of(struct search *s, const struct file_id *id)
 	return NULL;
 }
 
-static void take_mapping(void *context, const struct scanned_mapping *m)
+static void on_runtime_mapping(void *context, const struct scanned_mapping *m)
 {
 	const struct runtime *r = runtime_of(m->path);
-	struct search *s = context;
-	struct runtime_file *known = r ? file_of(s, &m->id) : NULL, new;
+	struct runtime_search *s = context;
+	struct runtime_file *known = r ? find_runtime_file(s, &m->id) : NULL, new;
 
 	if (known && known->last_pid != m->pid) {
 		known->processes++;
 		known->last_pid = m->pid;
 	}
-	if (!r || known || s->files.count == FILES_MAX)
+	if (!r || known || s->files.count == RUNTIME_FILES_MAX)
 		return;
 	new = (struct runtime_file){.id = m->id,
 				    .path = strdup(m->path),
@@ -95,62 +95,62 @@ static void take_mapping(void *context, const struct scanned_mapping *m)
 							  .end = m->end,
 							  .id = m->id,
 							  .path = m->path}) == 0)
-		s->asked++;
+		s->requested++;
 }
 
-static void take_opened(void *context, const struct open_answer *a)
+static void on_runtime_opened(void *context, const struct open_reply *a)
 {
-	struct search *s = context;
+	struct runtime_search *s = context;
 
 	if (a->fd < 0 || symbolizer_add(s->symbolizer, a->token, OBJECT_ELF, a->fd) ||
 	    symbolizer_inspect(s->symbolizer, a->token))
-		s->answered++; /* the worker has nothing to inspect */
+		s->replied++; /* the worker has nothing to inspect */
 }
 
-static void take_python(void *context, uint64_t object, const struct python_file *facts)
+static void on_runtime_inspected(void *context, uint64_t object, const struct python_file *facts)
 {
-	struct search *s = context;
+	struct runtime_search *s = context;
 	struct runtime_file *f = &s->files.items[object - 1];
 
 	f->facts = *facts;
 	f->inspected = true;
-	s->answered++;
+	s->replied++;
 }
 
-static void take_scanned(void *context, uint32_t pid)
+static void on_runtimes_scanned(void *context, uint32_t pid)
 {
-	((struct search *)context)->scanned |= pid == 0;
+	((struct runtime_search *)context)->scanned |= pid == 0;
 }
 
-static void take_process(void *context, const struct scanned_process *p)
+static void ignore_process(void *context, const struct scanned_process *p)
 {
 	(void)context, (void)p;
 }
 
-static void take_thread(void *context, const struct scanned_thread *t)
+static void ignore_thread(void *context, const struct scanned_thread *t)
 {
 	(void)context, (void)t;
 }
 
-static int look(struct search *s, struct error *err)
+static int search_runtimes(struct runtime_search *s, struct error *err)
 {
-	uint64_t end = boot_now() + PATIENCE;
+	uint64_t end = clock_boot_ns() + RUNTIMES_TIMEOUT;
 	int ret = opener_scan(s->opener, 0);
 
-	while (!ret && !(s->scanned && s->answered == s->asked) && boot_now() < end) {
+	while (!ret && !(s->scanned && s->replied == s->requested) && clock_boot_ns() < end) {
 		struct pollfd p[] = {{.fd = opener_fd(s->opener), .events = POLLIN},
 				     {.fd = symbolizer_fd(s->symbolizer), .events = POLLIN}};
 
 		(void)poll(p, 2, 100);
-		ret = opener_poll(s->opener, boot_now(), err);
+		ret = opener_poll(s->opener, clock_boot_ns(), err);
 		if (!ret)
-			ret = symbolizer_poll(s->symbolizer, boot_now(), err);
+			ret = symbolizer_poll(s->symbolizer, clock_boot_ns(), err);
 	}
 	return ret ? ret : s->error;
 }
 
 /* Report a file, unless the worker found that it is no interpreter. */
-static void tell(const struct runtime_file *f,
+static void report_runtime(const struct runtime_file *f,
 		 void (*each)(void *context, const struct runtime_found *r), void *context)
 {
 	const struct python_file *p = &f->facts;
@@ -177,25 +177,25 @@ static void tell(const struct runtime_file *f,
 int checkup_runtimes(void (*each)(void *context, const struct runtime_found *r), void *context,
 		     struct error *err)
 {
-	struct search s = {0};
-	const struct opener_events opened = {.opened = take_opened,
-					     .process = take_process,
-					     .thread = take_thread,
-					     .mapping = take_mapping,
-					     .scanned = take_scanned,
+	struct runtime_search s = {0};
+	const struct opener_events opened = {.opened = on_runtime_opened,
+					     .process = ignore_process,
+					     .thread = ignore_thread,
+					     .mapping = on_runtime_mapping,
+					     .scanned = on_runtimes_scanned,
 					     .context = &s};
-	const struct symbolizer_events told = {.python = take_python, .context = &s};
+	const struct symbolizer_events replies = {.python = on_runtime_inspected, .context = &s};
 	int ret = opener_new(&s.opener, &opened, err);
 
 	if (!ret)
-		ret = symbolizer_new(&s.symbolizer, &told, err);
+		ret = symbolizer_new(&s.symbolizer, &replies, err);
 	if (!ret)
-		ret = look(&s, err);
+		ret = search_runtimes(&s, err);
 	symbolizer_free(s.symbolizer);
 	opener_free(s.opener);
 	for (size_t i = 0; i < s.files.count; i++) {
 		if (!ret)
-			tell(&s.files.items[i], each, context);
+			report_runtime(&s.files.items[i], each, context);
 		free(s.files.items[i].path);
 	}
 	vector_free(&s.files);

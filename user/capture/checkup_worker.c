@@ -18,7 +18,7 @@
 #include "capture/procfs.h"
 #include "symbolizers/client.h"
 
-#define PATIENCE (10 * NSEC_PER_SEC)
+#define TRIAL_TIMEOUT (10 * NSEC_PER_SEC)
 
 struct trial {
 	bool tabled, named;
@@ -26,7 +26,7 @@ struct trial {
 	char name[128];
 };
 
-static void take_symbol(void *context, uint64_t object, uint64_t address, const struct symbol *s)
+static void on_trial_symbol(void *context, uint64_t object, uint64_t address, const struct symbol *s)
 {
 	struct trial *t = context;
 
@@ -35,7 +35,7 @@ static void take_symbol(void *context, uint64_t object, uint64_t address, const 
 	snprintf(t->name, sizeof(t->name), "%s", s->name);
 }
 
-static void take_table(void *context, uint64_t object, int status, const struct unwind_table *t)
+static void on_trial_table(void *context, uint64_t object, int status, const struct unwind_table *t)
 {
 	struct trial *trial = context;
 
@@ -87,9 +87,9 @@ static bool is_confined(int pid, char *user, size_t size)
 	       strstr(text, "\nSeccomp:\t2");
 }
 
-static int work(struct symbolizer *s, struct trial *t, struct error *err)
+static int run_trial(struct symbolizer *s, struct trial *t, struct error *err)
 {
-	uint64_t began = boot_now(), offset = 0;
+	uint64_t began = clock_boot_ns(), offset = 0;
 	int fd = open_libc(&offset), ret;
 
 	if (fd < 0)
@@ -104,10 +104,10 @@ static int work(struct symbolizer *s, struct trial *t, struct error *err)
 	while (!ret && !(t->tabled && t->named)) {
 		struct pollfd p = {.fd = symbolizer_fd(s), .events = POLLIN};
 
-		if (boot_now() - began > PATIENCE)
+		if (clock_boot_ns() - began > TRIAL_TIMEOUT)
 			return error_set(err, -ETIMEDOUT, "the worker does not answer");
 		(void)poll(&p, 1, 100);
-		ret = symbolizer_poll(s, boot_now(), err);
+		ret = symbolizer_poll(s, clock_boot_ns(), err);
 	}
 	return ret;
 }
@@ -116,22 +116,22 @@ void check_worker(struct finding *f)
 {
 	struct trial t = {0};
 	const struct symbolizer_events events = {
-		.symbol = take_symbol, .table = take_table, .context = &t};
+		.symbol = on_trial_symbol, .table = on_trial_table, .context = &t};
 	struct symbolizer *s = NULL;
 	struct error err = {""};
 	char user[32] = "?";
 	int ret = symbolizer_new(&s, &events, &err);
 
 	if (!ret)
-		ret = work(s, &t, &err);
+		ret = run_trial(s, &t, &err);
 	if (ret)
-		find_missing(f, 0, "%s", err.text);
+		finding_set_missing(f, 0, "%s", err.text);
 	else if (t.status || !t.name[0])
-		find_missing(f, 0, "libc has no %s", t.status ? "unwind table" : "names");
+		finding_set_missing(f, 0, "libc has no %s", t.status ? "unwind table" : "names");
 	else if (!is_confined(symbolizer_worker_pid(s), user, sizeof(user)))
-		find_missing(f, 0, "the worker could not give up its rights");
+		finding_set_missing(f, 0, "the worker could not give up its rights");
 	else
-		find_ok(f, "libc's %s() named, its table made; worker: user %s, no capabilities",
+		finding_set_ok(f, "libc's %s() named, its table made; worker: user %s, no capabilities",
 			t.name, user);
 	symbolizer_free(s);
 }
@@ -139,11 +139,11 @@ void check_worker(struct finding *f)
 void check_helpers(struct finding *f)
 {
 	if (!own_user_possible())
-		find_missing(f, NEED_BIT(NEED_OWN_USER), "%u, as this process has", geteuid());
+		finding_set_missing(f, NEED_BIT(NEED_OWN_USER), "%u, as this process has", geteuid());
 	else if (!opener_may_change_user())
-		find_missing(f, NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH),
+		finding_set_missing(f, NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH),
 			     "the process that opens files keeps %u, without which it would see less",
 			     geteuid());
 	else
-		find_ok(f, "each is a user of its own, of whom there is no other process");
+		finding_set_ok(f, "each is a user of its own, of whom there is no other process");
 }

@@ -22,7 +22,7 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-static inline uint64_t boot_now(void)
+static inline uint64_t clock_boot_ns(void)
 {
 	return clock_ns(CLOCK_BOOTTIME);
 }

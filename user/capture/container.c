@@ -8,23 +8,23 @@
 #define ID_LENGTH 64
 
 /* A component of a path, not NUL-terminated. */
-struct part {
+struct path_component {
 	const char *at;
 	size_t length;
 };
 
-static bool is_id(struct part p)
+static bool is_container_id(struct path_component p)
 {
 	return p.length == ID_LENGTH && strspn(p.at, "0123456789abcdef") >= ID_LENGTH;
 }
 
-static bool is(struct part p, const char *text)
+static bool component_is(struct path_component p, const char *text)
 {
 	return p.length == strlen(text) && !memcmp(p.at, text, p.length);
 }
 
 /* Remove the prefix text from a component, unless nothing would remain. */
-static bool cut(struct part *p, const char *text)
+static bool cut_prefix(struct path_component *p, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -38,7 +38,7 @@ static bool cut(struct part *p, const char *text)
 /*
  * Return the id in a component that also names its manager: NAME-ID.scope, NAME-ID, SLICE:NAME:ID.
  */
-static struct part named_id(struct part p)
+static struct path_component container_id_in(struct path_component p)
 {
 	static const char *const managers[] = {"docker-", "cri-containerd-", "crio-", "libpod-"};
 	static const char scope[] = ".scope";
@@ -49,32 +49,32 @@ static struct part named_id(struct part p)
 	if (p.length > n && !memcmp(p.at + p.length - n, scope, n))
 		p.length -= n;
 	for (i = 0; i < sizeof(managers) / sizeof(managers[0]); i++)
-		if (cut(&p, managers[i]))
+		if (cut_prefix(&p, managers[i]))
 			return p;
 	if (colon)
-		return (struct part){colon + 1, (size_t)(p.at + p.length - colon - 1)};
-	return (struct part){p.at, 0};
+		return (struct path_component){colon + 1, (size_t)(p.at + p.length - colon - 1)};
+	return (struct path_component){p.at, 0};
 }
 
 char *cgroup_container(const char *path, char *buf, size_t size)
 {
-	struct part found = {path, 0}, part, id, last = {path, 0};
+	struct path_component found = {path, 0}, part, id, last = {path, 0};
 	/* true below the cgroup of a manager that names its containers' cgroups by the id alone */
 	bool managed = false;
 
 	for (; *path; path += part.length, last = part) {
 		path += strspn(path, "/");
-		part = id = (struct part){path, strcspn(path, "/")};
+		part = id = (struct path_component){path, strcspn(path, "/")};
 		managed |=
-			is(last, "docker") || (last.length >= 8 && !memcmp(last.at, "kubepods", 8));
-		if (!managed || !is_id(id))
-			id = named_id(part);
-		if (is_id(id))
+			component_is(last, "docker") || (last.length >= 8 && !memcmp(last.at, "kubepods", 8));
+		if (!managed || !is_container_id(id))
+			id = container_id_in(part);
+		if (is_container_id(id))
 			found = id;
-		else if (part.length && is(last, "lxc"))
+		else if (part.length && component_is(last, "lxc"))
 			found = part;
-		else if (cut(&(struct part){part.at, part.length}, "lxc.payload."))
-			found = (struct part){part.at + 12, part.length - 12};
+		else if (cut_prefix(&(struct path_component){part.at, part.length}, "lxc.payload."))
+			found = (struct path_component){part.at + 12, part.length - 12};
 	}
 	snprintf(buf, size, "%.*s", (int)found.length, found.at);
 	return buf;

@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* Larger than any kernel's limit for CPUs. */
-#define MOST_CPUS 65536
+#define CPU_SET_MAX 65536
 
 static int add_range(struct cpu_set *s, unsigned long first, unsigned long last)
 {
 	bool *in;
 
-	if (last < first || last >= MOST_CPUS)
+	if (last < first || last >= CPU_SET_MAX)
 		return -EINVAL;
 	if (last >= s->count) {
 		in = realloc(s->in, last + 1);

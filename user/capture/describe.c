@@ -12,7 +12,7 @@
 #include "capture/schedule.h"
 
 /* Read the first line of a small system file; "" if it cannot be read. */
-static void first_line(const char *path, char *buf, size_t size)
+static void read_first_line(const char *path, char *buf, size_t size)
 {
 	FILE *f = fopen(path, "re");
 
@@ -29,13 +29,13 @@ static void first_line(const char *path, char *buf, size_t size)
  * clock between two reads of CLOCK_BOOTTIME several times, and use the reading with the shortest
  * interval.
  */
-static int64_t offset_of(clockid_t clock)
+static int64_t clock_offset(clockid_t clock)
 {
 	uint64_t least = UINT64_MAX;
 	int64_t offset = 0;
 
 	for (int i = 0; i < 16; i++) {
-		uint64_t before = boot_now(), time = clock_ns(clock), after = boot_now();
+		uint64_t before = clock_boot_ns(), time = clock_ns(clock), after = clock_boot_ns();
 
 		if (after - before >= least)
 			continue;
@@ -54,8 +54,8 @@ int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
 
 	if (uname(&names) < 0)
 		return error_errno(err, -errno, "uname");
-	first_line("/etc/machine-id", machine, sizeof(machine));
-	first_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	read_first_line("/etc/machine-id", machine, sizeof(machine));
+	read_first_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	h.hostname = names.nodename;
 	h.machine_id = machine;
 	h.boot_id = boot;
@@ -63,8 +63,8 @@ int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
 	h.arch = names.machine;
 	h.cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	h.memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	h.realtime_offset = offset_of(CLOCK_REALTIME);
-	h.monotonic_offset = offset_of(CLOCK_MONOTONIC);
+	h.realtime_offset = clock_offset(CLOCK_REALTIME);
+	h.monotonic_offset = clock_offset(CLOCK_MONOTONIC);
 	return put_host(sink, &h, err);
 }
 
@@ -73,14 +73,14 @@ struct described {
 	uint64_t host, id;
 };
 
-static int tell(struct described *d, const char *key, const char *value, struct error *err)
+static int describe_value(struct described *d, const char *key, const char *value, struct error *err)
 {
 	struct info i = {.id = ++d->id, .host = d->host, .key = key, .value = value};
 
 	return value && value[0] ? put_info(d->sink, &i, err) : 0;
 }
 
-static int tell_numbers(struct described *d, const char *key, const uint32_t *numbers,
+static int describe_numbers(struct described *d, const char *key, const uint32_t *numbers,
 			size_t count, struct error *err)
 {
 	char text[512] = "";
@@ -89,7 +89,7 @@ static int tell_numbers(struct described *d, const char *key, const uint32_t *nu
 	for (size_t i = 0; i < count && used < sizeof(text) - 12; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", i ? "," : "",
 					 numbers[i]);
-	return tell(d, key, text, err);
+	return describe_value(d, key, text, err);
 }
 
 int describe_options(struct sink *sink, uint64_t host, const struct capture_options *o,
@@ -100,24 +100,24 @@ int describe_options(struct sink *sink, uint64_t host, const struct capture_opti
 	int ret;
 
 	snprintf(buffer, sizeof(buffer), "%llu", (unsigned long long)o->buffer);
-	ret = tell(&d, "skein.version", SKEIN_VERSION, err);
+	ret = describe_value(&d, "skein.version", SKEIN_VERSION, err);
 	if (!ret)
-		ret = tell(&d, "option.cpus", o->cpus, err);
+		ret = describe_value(&d, "option.cpus", o->cpus, err);
 	if (!ret)
-		ret = tell(&d, "option.comm", o->comm, err);
+		ret = describe_value(&d, "option.comm", o->comm, err);
 	if (!ret)
-		ret = tell(&d, "option.cgroup", o->cgroup, err);
+		ret = describe_value(&d, "option.cgroup", o->cgroup, err);
 	if (!ret)
-		ret = tell_numbers(&d, "option.pids", o->pids, o->pid_count, err);
+		ret = describe_numbers(&d, "option.pids", o->pids, o->pid_count, err);
 	if (!ret)
-		ret = tell_numbers(&d, "option.tids", o->tids, o->tid_count, err);
+		ret = describe_numbers(&d, "option.tids", o->tids, o->tid_count, err);
 	if (!ret && (o->user_only || o->kernel_only))
-		ret = tell(&d, "option.stacks", o->user_only ? "user" : "kernel", err);
+		ret = describe_value(&d, "option.stacks", o->user_only ? "user" : "kernel", err);
 	if (!ret && o->sample)
-		ret = tell(&d, "option.buffer", buffer, err);
+		ret = describe_value(&d, "option.buffer", buffer, err);
 	if (!ret && o->sched) {
 		snprintf(buffer, sizeof(buffer), "%u ns", SCHEDULE_RESOLUTION);
-		ret = tell(&d, "sched.resolution", buffer, err);
+		ret = describe_value(&d, "sched.resolution", buffer, err);
 	}
 	return ret;
 }

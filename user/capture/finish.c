@@ -21,7 +21,7 @@
  */
 struct replay {
 	const struct finish_world *world;
-	const struct unfinished *from;
+	const struct unfinished_stack *from;
 	uint32_t slot; /* last slot looked up */
 	bool past_copy; /* the walk tried to read memory beyond the copied part */
 	uint8_t kind; /* kind of the last rule looked up */
@@ -32,7 +32,7 @@ static inline struct replay *replay_of(const struct native_walk *w)
 	return (struct replay *)((char *)w - sizeof(struct replay));
 }
 
-static void note_read(uint64_t *read, uint64_t behind, uint32_t bytes)
+static void mark_read(uint64_t *read, uint64_t behind, uint32_t bytes)
 {
 	for (uint64_t word = behind / 8; word <= (behind + bytes - 1) / 8; word++)
 		read[word / 64] |= 1ULL << word % 64;
@@ -64,7 +64,7 @@ static __always_inline int walk_read(struct native_walk *w, void *to, __u32 byte
 		return -1;
 	}
 	if (r->world->read)
-		note_read(r->world->read, behind, bytes);
+		mark_read(r->world->read, behind, bytes);
 	memcpy(to, (const char *)r->from->stack + behind, bytes);
 	return 0;
 }
@@ -95,7 +95,7 @@ static inline const struct unwind_rule *walk_rule(const struct native_walk *w, _
 
 static inline __u64 walk_now(void)
 {
-	return boot_now();
+	return clock_boot_ns();
 }
 
 static inline int walk_cache_lookup(const struct native_walk *w, __u64 pc, __u32 *rule)
@@ -126,8 +126,8 @@ _Static_assert(offsetof(struct replayed, user) == sizeof(struct replay) &&
 _Static_assert(sizeof(struct wire_unfinished) % 8 == 0 && sizeof(struct wire_sample) % 8 == 0,
 	       "words follow");
 
-static void begin(struct replayed *r, const struct finish_world *world,
-		  const struct unfinished *u)
+static void begin_replay(struct replayed *r, const struct finish_world *world,
+		  const struct unfinished_stack *u)
 {
 	struct native_walk *w = &r->user.walk;
 
@@ -152,21 +152,21 @@ static void begin(struct replayed *r, const struct finish_world *world,
 	r->user.most = WIRE_MAX_USER;
 }
 
-static enum stack_end end_of(const struct replayed *r)
+static enum stack_end replay_end(const struct replayed *r)
 {
 	enum stack_end end = (enum stack_end)r->user.walk.end;
 
 	return end == END_UNREADABLE && r->replay.past_copy ? END_COPY_END : end;
 }
 
-int finish_stack(struct finished *ret, const struct finish_world *world,
-		 const struct unfinished *u)
+int finish_stack(struct finished_stack *ret, const struct finish_world *world,
+		 const struct unfinished_stack *u)
 {
 	struct replayed r;
 
 	if (u->count >= WIRE_MAX_USER)
 		return -EBADMSG;
-	begin(&r, world, u);
+	begin_replay(&r, world, u);
 	while (!user_walk_step(&r.user))
 		;
 	if (r.user.status == WALK_PENDING) {
@@ -176,7 +176,7 @@ int finish_stack(struct finished *ret, const struct finish_world *world,
 	}
 	memcpy(ret->frames, r.user.words, r.user.at * sizeof(uint64_t));
 	ret->count = r.user.at;
-	ret->end = end_of(&r);
+	ret->end = replay_end(&r);
 	ret->pc = r.user.walk.pc;
 	ret->rooted = ret->end == END_WALKED &&
 		      (r.replay.kind == UNWIND_END || r.replay.kind == UNWIND_CLONE);

@@ -33,7 +33,7 @@ struct finish_world {
 #define FINISH_READ_WORDS (WIRE_STACK_BYTES / sizeof(uint64_t) / 64)
 
 /* An interrupted walk to be continued. */
-struct unfinished {
+struct unfinished_stack {
 	struct wire_unfinished at;
 	/*
 	 * the copied stack: at.bytes from address at.stack on, followed by at.outer_bytes from
@@ -44,7 +44,7 @@ struct unfinished {
 	uint32_t count; /* number of frames */
 };
 
-struct finished {
+struct finished_stack {
 	uint64_t frames[WIRE_MAX_USER];
 	uint32_t count;
 	enum stack_end end;
@@ -61,7 +61,7 @@ struct finished {
  * Finish a stack. Returns 0; -EAGAIN if the walk needs a table, or a page of one, that is not
  * ready: then only ret->slot and waits_at are set; -EBADMSG if u has too many frames.
  */
-int finish_stack(struct finished *ret, const struct finish_world *world,
-		 const struct unfinished *u);
+int finish_stack(struct finished_stack *ret, const struct finish_world *world,
+		 const struct unfinished_stack *u);
 
 #endif

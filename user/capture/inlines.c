@@ -15,29 +15,29 @@
 #include "capture/inlines.h"
 
 /* Maximum number of pending addresses. */
-#define PENDING_MAX (1u << 16)
+#define PENDING_PLACES_MAX (1u << 16)
 /*
  * When there are more files than this, files whose objects have been forgotten are forgotten too.
  */
-#define FILES_MAX 1024
+#define INLINED_FILES_MAX 1024
 /* The directory of dwz's files, within the path given by the debugging information. */
 #define COMMON_FOLDER "/.dwz/"
 
 enum stage { STAGE_LOOKING, STAGE_OPENING, STAGE_READY, STAGE_NONE };
 
 /* The search for another file than the object itself: a debug file, or dwz's common file. */
-struct search {
+struct debug_file_search {
 	bool begun;
 	unsigned int count, next;
 	/* descriptors of candidates; the search owns those from fds[next] on */
 	int fds[OPENER_DEBUG_MAX];
 };
 
-struct file {
+struct inlined_file {
 	uint64_t id; /* object number */
 	enum stage stage;
 	struct source_facts facts;
-	struct search debug, common;
+	struct debug_file_search debug, common;
 	VECTOR(uint64_t) waiting; /* addresses to be requested */
 	UT_hash_handle hh;
 };
@@ -46,13 +46,13 @@ struct inlines {
 	struct inlines_context context;
 	struct objects *objects;
 	struct symbolizer *symbolizer;
-	struct file *files;
+	struct inlined_file *files;
 	uint64_t waiting; /* number of waiting addresses in all files */
 	struct inlines_summary summary;
 	int error; /* first error of the opener or the symbolizer in a callback */
 };
 
-static void answer_none(struct inlines *in, struct file *f)
+static void reply_with_nothing(struct inlines *in, struct inlined_file *f)
 {
 	for (size_t i = 0; i < f->waiting.count; i++)
 		in->context.placed(in->context.context, f->id, f->waiting.items[i], NULL, 0);
@@ -60,7 +60,7 @@ static void answer_none(struct inlines *in, struct file *f)
 	vector_free(&f->waiting);
 }
 
-static void note_refusal(struct inlines *in, const struct file *f)
+static void note_inlines_refusal(struct inlines *in, const struct inlined_file *f)
 {
 	const struct object *o = objects_by_id(in->objects, f->id);
 	struct inlines_refusal *r = &in->summary.refusals[in->summary.refused];
@@ -77,39 +77,39 @@ static void note_refusal(struct inlines *in, const struct file *f)
 }
 
 /* Reply to all waiting addresses of a file that nothing is known, because no reply is possible. */
-static void give_up(struct inlines *in, struct file *f)
+static void give_up_inlined_file(struct inlines *in, struct inlined_file *f)
 {
 	f->stage = STAGE_NONE;
 	if (f->facts.status == -ENOENT)
 		in->summary.bare++;
 	else
-		note_refusal(in, f);
+		note_inlines_refusal(in, f);
 	in->summary.split += f->facts.split;
-	answer_none(in, f);
+	reply_with_nothing(in, f);
 }
 
-static int ask(struct inlines *in, struct file *f, uint64_t address)
+static int request_place(struct inlines *in, struct inlined_file *f, uint64_t address)
 {
 	int rc = symbolizer_lookup(in->symbolizer, f->id, address);
 
-	in->summary.asked += !rc;
+	in->summary.requested += !rc;
 	return rc;
 }
 
-static void begin_answers(struct inlines *in, struct file *f)
+static void request_waiting_places(struct inlines *in, struct inlined_file *f)
 {
 	f->stage = STAGE_READY;
 	in->summary.files++;
 	in->summary.split += f->facts.split;
 	for (size_t i = 0; i < f->waiting.count; i++)
-		if (ask(in, f, f->waiting.items[i]) < 0)
+		if (request_place(in, f, f->waiting.items[i]) < 0)
 			in->context.placed(in->context.context, f->id, f->waiting.items[i], NULL,
 					   0);
 	in->waiting -= f->waiting.count;
 	vector_free(&f->waiting);
 }
 
-static void open_beside(struct inlines *in, struct file *f, enum open_what what)
+static void request_debug_file(struct inlines *in, struct inlined_file *f, enum open_what what)
 {
 	const struct object *o = objects_by_id(in->objects, f->id);
 	bool common = what == OPEN_COMMON;
@@ -135,7 +135,7 @@ static void open_beside(struct inlines *in, struct file *f, enum open_what what)
 }
 
 /* Pass the next candidate of a search to the worker. Returns false if there is none. */
-static bool try_next(struct inlines *in, struct file *f, struct search *s)
+static bool try_next_debug_file(struct inlines *in, struct inlined_file *f, struct debug_file_search *s)
 {
 	bool common = s == &f->common;
 
@@ -152,47 +152,47 @@ static bool try_next(struct inlines *in, struct file *f, struct search *s)
 	return false;
 }
 
-static void end_search(struct search *s)
+static void close_debug_files(struct debug_file_search *s)
 {
 	while (s->next < s->count)
 		close(s->fds[s->next++]);
 }
 
 /* Choose the next step after the worker has inspected a file, or the opener has found files. */
-static void go_on(struct inlines *in, struct file *f)
+static void advance_inlined_file(struct inlines *in, struct inlined_file *f)
 {
 	if (f->facts.wants_debug) {
 		if (!f->debug.begun)
-			open_beside(in, f, OPEN_DEBUG);
-		if (f->stage == STAGE_OPENING || try_next(in, f, &f->debug))
+			request_debug_file(in, f, OPEN_DEBUG);
+		if (f->stage == STAGE_OPENING || try_next_debug_file(in, f, &f->debug))
 			return;
 	}
 	if (!f->facts.status && f->facts.wants_common) {
 		if (!f->common.begun)
-			open_beside(in, f, OPEN_COMMON);
-		if (f->stage == STAGE_OPENING || try_next(in, f, &f->common))
+			request_debug_file(in, f, OPEN_COMMON);
+		if (f->stage == STAGE_OPENING || try_next_debug_file(in, f, &f->common))
 			return;
 	}
-	end_search(&f->debug);
-	end_search(&f->common);
+	close_debug_files(&f->debug);
+	close_debug_files(&f->common);
 	if (f->facts.status)
-		give_up(in, f);
+		give_up_inlined_file(in, f);
 	else
-		begin_answers(in, f);
+		request_waiting_places(in, f);
 }
 
-static struct file *find(const struct inlines *in, uint64_t id)
+static struct inlined_file *find_inlined_file(const struct inlines *in, uint64_t id)
 {
-	struct file *f = NULL;
+	struct inlined_file *f = NULL;
 
 	HASH_FIND(hh, in->files, &id, sizeof(id), f);
 	return f;
 }
 
-void inlines_opened(struct inlines *in, const struct open_answer *a)
+void inlines_handle_opened(struct inlines *in, const struct open_reply *a)
 {
-	struct file *f = find(in, (a->token & ~INLINES_TOKEN) >> 1);
-	struct search *s = !f ? NULL : a->token & 1 ? &f->common : &f->debug;
+	struct inlined_file *f = find_inlined_file(in, (a->token & ~INLINES_TOKEN) >> 1);
+	struct debug_file_search *s = !f ? NULL : a->token & 1 ? &f->common : &f->debug;
 
 	if (a->fd >= 0 && (!f || f->stage != STAGE_OPENING || s->count == OPENER_DEBUG_MAX))
 		close(a->fd);
@@ -201,24 +201,24 @@ void inlines_opened(struct inlines *in, const struct open_answer *a)
 	if (!f || f->stage != STAGE_OPENING || a->more)
 		return;
 	f->stage = STAGE_LOOKING;
-	go_on(in, f);
+	advance_inlined_file(in, f);
 }
 
-static void on_sources(void *context, uint64_t object, const struct source_facts *facts)
+static void on_source_facts(void *context, uint64_t object, const struct source_facts *facts)
 {
 	struct inlines *in = context;
-	struct file *f = find(in, object);
+	struct inlined_file *f = find_inlined_file(in, object);
 
 	if (!f || (f->stage != STAGE_LOOKING && f->stage != STAGE_READY))
 		return;
 	f->facts = *facts;
 	if (f->stage == STAGE_LOOKING)
-		go_on(in, f);
+		advance_inlined_file(in, f);
 	else if (facts->status)
-		give_up(in, f);
+		give_up_inlined_file(in, f);
 }
 
-static void on_places(void *context, uint64_t object, uint64_t address,
+static void on_source_places(void *context, uint64_t object, uint64_t address,
 		      const struct source_place *p, unsigned int count)
 {
 	struct inlines *in = context;
@@ -231,8 +231,8 @@ int inlines_new(struct inlines **ret, uint64_t memory, struct error *err)
 {
 	struct inlines *in = calloc(1, sizeof(*in));
 	const struct symbolizer_events events = {
-		.sources = on_sources,
-		.places = on_places,
+		.sources = on_source_facts,
+		.places = on_source_places,
 		.context = in,
 	};
 	int rc;
@@ -247,53 +247,53 @@ int inlines_new(struct inlines **ret, uint64_t memory, struct error *err)
 	return rc;
 }
 
-static void file_free(struct inlines *in, struct file *f)
+static void inlined_file_free(struct inlines *in, struct inlined_file *f)
 {
 	HASH_DEL(in->files, f);
-	end_search(&f->debug);
-	end_search(&f->common);
+	close_debug_files(&f->debug);
+	close_debug_files(&f->common);
 	vector_free(&f->waiting);
 	free(f);
 }
 
 void inlines_free(struct inlines *in)
 {
-	struct file *f, *next;
+	struct inlined_file *f, *next;
 
 	if (!in)
 		return;
 	symbolizer_free(in->symbolizer);
 	HASH_ITER (hh, in->files, f, next)
-		file_free(in, f);
+		inlined_file_free(in, f);
 	free(in);
 }
 
-void inlines_begin(struct inlines *in, const struct inlines_context *c, struct objects *objects)
+void inlines_set_context(struct inlines *in, const struct inlines_context *c, struct objects *objects)
 {
 	in->context = *c;
 	in->objects = objects;
 }
 
-static void trim(struct inlines *in)
+static void trim_inlined_files(struct inlines *in)
 {
-	struct file *f, *next;
+	struct inlined_file *f, *next;
 
 	HASH_ITER (hh, in->files, f, next) {
 		if (f->stage < STAGE_READY || objects_by_id(in->objects, f->id))
 			continue;
 		symbolizer_forget(in->symbolizer, f->id);
-		file_free(in, f);
+		inlined_file_free(in, f);
 	}
 }
 
 /* Add a file. The first request for it makes the worker inspect the file. */
-static int file_new(struct inlines *in, uint64_t id, struct file **ret)
+static int inlined_file_new(struct inlines *in, uint64_t id, struct inlined_file **ret)
 {
-	struct file *f = calloc(1, sizeof(*f));
+	struct inlined_file *f = calloc(1, sizeof(*f));
 	int fd, rc;
 
-	if (HASH_COUNT(in->files) > FILES_MAX)
-		trim(in);
+	if (HASH_COUNT(in->files) > INLINED_FILES_MAX)
+		trim_inlined_files(in);
 	if (!f)
 		return -ENOMEM;
 	f->id = id;
@@ -308,34 +308,34 @@ static int file_new(struct inlines *in, uint64_t id, struct file **ret)
 		rc = symbolizer_request_sources(in->symbolizer, id);
 	if (rc < 0) {
 		f->facts.status = rc;
-		give_up(in, f);
+		give_up_inlined_file(in, f);
 	}
 	*ret = f;
 	return 0;
 }
 
-int inlines_ask(struct inlines *in, uint64_t object, uint64_t address)
+int inlines_request(struct inlines *in, uint64_t object, uint64_t address)
 {
-	struct file *f = find(in, object);
-	int rc = inlines_pending(in) >= PENDING_MAX ? -ENOBUFS : 0;
+	struct inlined_file *f = find_inlined_file(in, object);
+	int rc = inlines_pending(in) >= PENDING_PLACES_MAX ? -ENOBUFS : 0;
 
 	if (!rc && !f)
-		rc = file_new(in, object, &f);
+		rc = inlined_file_new(in, object, &f);
 	if (!rc && f->stage == STAGE_READY) {
-		rc = ask(in, f, address);
+		rc = request_place(in, f, address);
 	} else if (!rc && f->stage == STAGE_NONE) {
 		in->context.placed(in->context.context, object, address, NULL, 0);
 	} else if (!rc) {
 		rc = vector_push(&f->waiting, address);
 		in->waiting += !rc;
 	}
-	in->summary.unasked += rc < 0;
+	in->summary.unrequested += rc < 0;
 	return rc;
 }
 
-void inlines_refuse(struct inlines *in)
+void inlines_count_unrequested(struct inlines *in)
 {
-	in->summary.unasked++;
+	in->summary.unrequested++;
 }
 
 int inlines_fd(const struct inlines *in)
@@ -361,10 +361,10 @@ void inlines_add_cost(struct inlines *in, struct helper_cost *ret)
 	symbolizer_add_cost(in->symbolizer, ret);
 }
 
-void inlines_summary(const struct inlines *in, struct inlines_summary *ret)
+void inlines_get_summary(const struct inlines *in, struct inlines_summary *ret)
 {
 	*ret = in->summary;
-	ret->unasked += inlines_pending(in);
+	ret->unrequested += inlines_pending(in);
 	ret->restarts = symbolizer_stats(in->symbolizer)->restarts;
 	ret->mangled = symbolizer_stats(in->symbolizer)->mangled;
 }

@@ -14,7 +14,7 @@
 
 struct inlines;
 
-/* Bit in the tokens of requests to the opener, set if the reply is for inlines_opened(). */
+/* Bit in the tokens of requests to the opener, set if the reply is for inlines_handle_opened(). */
 #define INLINES_TOKEN (1ULL << 63)
 
 struct inlines_context {
@@ -22,7 +22,7 @@ struct inlines_context {
 	/* the symbolizer of names; the descriptors of its files are duplicated */
 	struct symbolizer *names;
 	/*
-	 * Called with the reply to inlines_ask(), innermost place first; count 0: nothing is known.
+	 * Called with the reply to inlines_request(), innermost place first; count 0: nothing is known.
 	 */
 	void (*placed)(void *context, uint64_t object, uint64_t address,
 		       const struct source_place *p, unsigned int count);
@@ -39,8 +39,8 @@ struct inlines_refusal {
 #define INLINES_REFUSALS_MAX 8
 
 struct inlines_summary {
-	uint64_t asked, found; /* addresses requested, and those with a non-empty reply */
-	uint64_t unasked; /* addresses not requested, for lack of room or of time at the end */
+	uint64_t requested, found; /* addresses requested, and those with a non-empty reply */
+	uint64_t unrequested; /* addresses not requested, for lack of room or of time at the end */
 	uint64_t files, bare; /* files with debugging information, and without any */
 	uint64_t split; /* units whose information is in .dwo files */
 	uint64_t restarts; /* restarts of the worker */
@@ -53,18 +53,18 @@ struct inlines_summary {
 int inlines_new(struct inlines **ret, uint64_t memory, struct error *err);
 void inlines_free(struct inlines *in);
 /* Set the context. Call this before the first request. */
-void inlines_begin(struct inlines *in, const struct inlines_context *c, struct objects *objects);
+void inlines_set_context(struct inlines *in, const struct inlines_context *c, struct objects *objects);
 
 /*
  * Request the functions and lines ("places") at an address of a file (offset);
  * inlines_context.placed() gets the reply. Returns 0, -ENOBUFS if too many requests are pending, or
  * -ENOMEM.
  */
-int inlines_ask(struct inlines *in, uint64_t object, uint64_t address);
+int inlines_request(struct inlines *in, uint64_t object, uint64_t address);
 /* Count an address that the caller should have requested, but did not. */
-void inlines_refuse(struct inlines *in);
+void inlines_count_unrequested(struct inlines *in);
 /* Handle a reply of the opener whose token has INLINES_TOKEN. Takes ownership of a->fd. */
-void inlines_opened(struct inlines *in, const struct open_answer *a);
+void inlines_handle_opened(struct inlines *in, const struct open_reply *a);
 
 /*
  * Like symbolizer_fd(), symbolizer_poll() and symbolizer_pending(), for the worker that reads
@@ -76,7 +76,7 @@ uint64_t inlines_pending(const struct inlines *in);
 /* Add the resources that the worker has used so far to *ret. */
 void inlines_add_cost(struct inlines *in, struct helper_cost *ret);
 
-/* Fill *ret; pending requests count as unasked. */
-void inlines_summary(const struct inlines *in, struct inlines_summary *ret);
+/* Fill *ret; pending requests count as unrequested. */
+void inlines_get_summary(const struct inlines *in, struct inlines_summary *ret);
 
 #endif

@@ -13,7 +13,7 @@
 #define STACK_ENTRIES (1 << 16)
 #define FRAME_ENTRIES (1 << 16)
 #define FUNCTION_ENTRIES (1 << 15)
-#define FORESEEN_ENTRIES (1 << 15)
+#define PREFETCHED_ENTRIES (1 << 15)
 
 /*
  * The key of an empty path is ROOT plus the stack's end; the keys of longer paths are computed from
@@ -34,9 +34,9 @@ int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *
 		n->stacks = cache_new(STACK_ENTRIES);
 		n->frames = cache_new(FRAME_ENTRIES);
 		n->functions = cache_new(FUNCTION_ENTRIES);
-		n->foreseen = cache_new(FORESEEN_ENTRIES);
+		n->prefetched = cache_new(PREFETCHED_ENTRIES);
 	}
-	if (!n || !n->words || !n->stacks || !n->frames || !n->functions || !n->foreseen) {
+	if (!n || !n->words || !n->stacks || !n->frames || !n->functions || !n->prefetched) {
 		intern_free(n);
 		return error_errno(err, -ENOMEM, "stack caches");
 	}
@@ -56,7 +56,7 @@ void intern_free(struct intern *n)
 	cache_free(n->stacks);
 	cache_free(n->frames);
 	cache_free(n->functions);
-	cache_free(n->foreseen);
+	cache_free(n->prefetched);
 	free(n);
 }
 
@@ -65,7 +65,7 @@ void intern_free(struct intern *n)
  * and code objects at one address. before: hash of the path that leads to the frame; 0 for the
  * frame alone.
  */
-static struct cache_key hash_of(const struct frame_key *key, uint64_t before)
+static struct cache_key frame_key_hash(const struct frame_key *key, uint64_t before)
 {
 	const struct object *o = key->object;
 	uint64_t identity[] = {
@@ -85,7 +85,7 @@ struct new_frame {
 	struct cache_key hash;
 };
 
-static int frame_of(struct intern *n, const struct frame_key *key, struct cache_key hash,
+static int intern_frame_id(struct intern *n, const struct frame_key *key, struct cache_key hash,
 		    uint64_t *ret, struct error *err)
 {
 	int result;
@@ -109,7 +109,7 @@ static int push_frame(struct intern *n, const struct new_frame *f, struct cache_
 		      uint64_t *stack, struct error *err)
 {
 	struct stack s = {.parent = *stack};
-	int ret = frame_of(n, &f->key, f->hash, &s.frame, err);
+	int ret = intern_frame_id(n, &f->key, f->hash, &s.frame, err);
 
 	if (ret)
 		return ret;
@@ -119,10 +119,10 @@ static int push_frame(struct intern *n, const struct new_frame *f, struct cache_
 }
 
 /* Get the object of a process's generated code, making it when a sample first sees such code. */
-static struct object *jit_of(struct intern *n, struct process_entry *p,
+static struct object *intern_jit_object(struct intern *n, struct process_entry *p,
 			     const struct space_mapping *m)
 {
-	struct mapped where = {
+	struct mapped_region where = {
 		.pid = p->pid,
 		.parent = p->parent,
 		.born = p->birth >= BIRTH_SCANNED ? p->born : 0,
@@ -131,7 +131,7 @@ static struct object *jit_of(struct intern *n, struct process_entry *p,
 	};
 
 	if (!p->jit) {
-		p->jit = objects_jit(n->objects, &where, p->id);
+		p->jit = objects_new_jit(n->objects, &where, p->id);
 		if (p->jit)
 			objects_use(p->jit);
 	}
@@ -139,7 +139,7 @@ static struct object *jit_of(struct intern *n, struct process_entry *p,
 }
 
 /* Return the key of one native frame of user space. */
-static struct frame_key user_frame(struct intern *n, const struct raw_stack *raw,
+static struct frame_key user_frame_key(struct intern *n, const struct raw_stack *raw,
 				   const struct path_frame *f)
 {
 	const struct space_mapping *m = space_find(raw->space, f->address);
@@ -149,17 +149,17 @@ static struct frame_key user_frame(struct intern *n, const struct raw_stack *raw
 		key.object = m->object;
 		key.address = f->address - m->start + m->offset;
 	} else if (m && raw->process) {
-		key.object = jit_of(n, raw->process, m);
+		key.object = intern_jit_object(n, raw->process, m);
 		key.kind = FRAME_JIT;
 	}
 	return key;
 }
 
-static struct frame_key key_of(struct intern *n, const struct raw_stack *raw,
+static struct frame_key path_frame_key(struct intern *n, const struct raw_stack *raw,
 			       const struct path_frame *f)
 {
 	if (f->kind == PATH_USER)
-		return user_frame(n, raw, f);
+		return user_frame_key(n, raw, f);
 	if (f->kind == PATH_KERNEL)
 		return (struct frame_key){
 			.object = objects_kernel(n->objects),
@@ -177,9 +177,9 @@ static struct frame_key key_of(struct intern *n, const struct raw_stack *raw,
 static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struct error *err)
 {
 	struct new_frame f = {.key = {.address = end, .kind = FRAME_END}};
-	struct cache_key path = hash_of(&f.key, ROOT);
+	struct cache_key path = frame_key_hash(&f.key, ROOT);
 
-	f.hash = hash_of(&f.key, 0);
+	f.hash = frame_key_hash(&f.key, 0);
 	return cache_get(n->stacks, path, stack) ? 0 : push_frame(n, &f, path, stack, err);
 }
 
@@ -187,7 +187,7 @@ static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struc
  * Return the hash of the context that gives words their meaning. Native words mean the same in all
  * processes whose space has the same version, Python words only in one process.
  */
-static uint64_t context_of(const struct intern *n, const struct raw_stack *raw, uint64_t more)
+static uint64_t stack_context(const struct intern *n, const struct raw_stack *raw, uint64_t more)
 {
 	uint64_t context[] = {
 		raw->space->version,
@@ -222,7 +222,7 @@ static unsigned int shared_frames(const struct trail *t, const struct path *p, u
  * Compute the path keys of the frames from index shared on, each from the key of the frame before.
  * This needs no lookup, so all cache entries can be prefetched at once.
  */
-static void follow(struct intern *n, const struct raw_stack *raw, struct trail *t,
+static void compute_path_keys(struct intern *n, const struct raw_stack *raw, struct trail *t,
 		   unsigned int shared)
 {
 	const struct path *p = &n->path;
@@ -230,10 +230,10 @@ static void follow(struct intern *n, const struct raw_stack *raw, struct trail *
 
 	for (unsigned int i = shared; i < p->count; i++) {
 		struct trail_node *node = &t->nodes[i];
-		const struct frame_key key = key_of(n, raw, &p->frames[i]);
+		const struct frame_key key = path_frame_key(n, raw, &p->frames[i]);
 
 		node->frame = p->frames[i];
-		node->path = hash_of(&key, before);
+		node->path = frame_key_hash(&key, before);
 		node->stack = 0;
 		cache_prefetch(n->stacks, node->path);
 		before = node->path.high;
@@ -256,20 +256,20 @@ static unsigned int known_frames(const struct intern *n, struct trail *t)
 }
 
 /* Number of frames whose cache entries are prefetched together. */
-#define FETCHED 16
+#define PREFETCHED_FRAMES 16
 
-/* Push up to FETCHED frames of n->path, from index first on. */
-static int push_some(struct intern *n, const struct raw_stack *raw, struct trail *t,
+/* Push up to PREFETCHED_FRAMES frames of n->path, from index first on. */
+static int push_prefetched_frames(struct intern *n, const struct raw_stack *raw, struct trail *t,
 		     unsigned int first, struct error *err)
 {
-	unsigned int count = t->count - first < FETCHED ? t->count - first : FETCHED;
+	unsigned int count = t->count - first < PREFETCHED_FRAMES ? t->count - first : PREFETCHED_FRAMES;
 	uint64_t stack = first ? t->nodes[first - 1].stack : t->root;
-	struct new_frame frames[FETCHED];
+	struct new_frame frames[PREFETCHED_FRAMES];
 	int ret = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		frames[i].key = key_of(n, raw, &n->path.frames[first + i]);
-		frames[i].hash = hash_of(&frames[i].key, 0);
+		frames[i].key = path_frame_key(n, raw, &n->path.frames[first + i]);
+		frames[i].hash = frame_key_hash(&frames[i].key, 0);
 		cache_prefetch(n->frames, frames[i].hash);
 	}
 	for (unsigned int i = 0; !ret && i < count; i++) {
@@ -289,19 +289,19 @@ static int push_path(struct intern *n, const struct raw_stack *raw, uint64_t *st
 		     struct error *err)
 {
 	const struct path *p = &n->path;
-	uint64_t context = context_of(n, raw, p->end);
+	uint64_t context = stack_context(n, raw, p->end);
 	struct trail *t = &n->trails[context % TRAILS];
 	unsigned int i;
 	int ret = 0;
 
-	follow(n, raw, t, shared_frames(t, p, context));
+	compute_path_keys(n, raw, t, shared_frames(t, p, context));
 	t->context = context;
 	t->root = 0;
 	i = known_frames(n, t);
 	if (!i && p->end != END_WALKED)
 		ret = push_end(n, p->end, &t->root, err);
-	for (; !ret && i < p->count; i += FETCHED)
-		ret = push_some(n, raw, t, i, err);
+	for (; !ret && i < p->count; i += PREFETCHED_FRAMES)
+		ret = push_prefetched_frames(n, raw, t, i, err);
 	*stack = p->count ? t->nodes[p->count - 1].stack : t->root;
 	return ret;
 }
@@ -312,7 +312,7 @@ static struct cache_key words_key(const struct intern *n, const struct raw_stack
 	uint64_t counts = (uint64_t)raw->kernel << 48 | (uint64_t)raw->user << 32 |
 			  (uint64_t)raw->python_end << 8 | (uint64_t)raw->end;
 
-	return cache_hash_in(context_of(n, raw, counts), raw->words,
+	return cache_hash_in(stack_context(n, raw, counts), raw->words,
 			     (raw->kernel + raw->user + raw->python) * sizeof(uint64_t));
 }
 

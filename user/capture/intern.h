@@ -49,7 +49,7 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, b
  * may have exited when it is; intern_stack() then finds the names known. p: the last known process
  * of the pid, may be NULL. python, words: as in struct raw_stack. Returns 0 or -ENOMEM.
  */
-int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
+int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p,
 		   const uint64_t *python, unsigned int words);
 
 /*
@@ -57,7 +57,7 @@ int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
  * opened. f: facts of the interpreter's file; code_type: address of PyCode_Type in the process;
  * time: ns. Returns 0 or -ENOMEM.
  */
-int intern_foresee_memory(struct intern *n, uint32_t pid, const struct python_file *f,
+int intern_prefetch_memory(struct intern *n, uint32_t pid, const struct python_file *f,
 			  uint64_t code_type, uint64_t time);
 
 /*
@@ -76,26 +76,26 @@ const char *intern_mangled(const struct intern *n);
 uint64_t intern_unready(const struct intern *n);
 
 /* Handle a reply of the symbolizer. Errors of the sink are kept for intern_tick(). */
-void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s);
+void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s);
 
 /*
  * Request the names of the frames that waited for an object, which was opened or could not be
  * opened. changed: frames seen before are not valid for later stacks, because the interpreter in
  * the object has become known.
  */
-void intern_renewed(struct intern *n, struct object *o, bool changed);
+void intern_object_updated(struct intern *n, struct object *o, bool changed);
 
 /* Forget all ids: everything seen from now on gets a new id, even if it was seen before. */
 void intern_forget(struct intern *n);
 
 /*
  * intern_use_inlines() makes the interner request lines and inlined functions as well; call
- * inlines_begin() first. intern_placed() handles a reply, innermost function first; count 0:
+ * inlines_set_context() first. intern_handle_places() handles a reply, innermost function first; count 0:
  * nothing is known. Errors of the sink are kept for intern_tick().
  */
 struct inlines;
 void intern_use_inlines(struct intern *n, struct inlines *inlines);
-void intern_placed(struct intern *n, uint64_t object, uint64_t address,
+void intern_handle_places(struct intern *n, uint64_t object, uint64_t address,
 		   const struct source_place *p, unsigned int count);
 
 /*

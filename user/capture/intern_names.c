@@ -8,9 +8,9 @@
 #include "capture/intern_private.h"
 
 /* Maximum number of frames that wait for a later perf map, or for kallsyms to be read again. */
-#define MOST_MISSING (1 << 16)
+#define MISSING_MAX (1 << 16)
 
-static void forget_waiting(struct intern *n, struct waiting *w)
+static void forget_pending_name(struct intern *n, struct pending_name *w)
 {
 	n->missing -= w->missing;
 	HASH_DEL(n->waiting, w);
@@ -19,13 +19,13 @@ static void forget_waiting(struct intern *n, struct waiting *w)
 
 void intern_free_names(struct intern *n)
 {
-	struct waiting *w, *next;
+	struct pending_name *w, *next;
 
 	HASH_ITER(hh, n->waiting, w, next)
-		forget_waiting(n, w);
+		forget_pending_name(n, w);
 }
 
-static struct frame frame_of(const struct waiting *w, const struct frame *name)
+static struct frame named_frame(const struct pending_name *w, const struct frame *name)
 {
 	return (struct frame){
 		.id = w->frame,
@@ -38,28 +38,28 @@ static struct frame frame_of(const struct waiting *w, const struct frame *name)
 	};
 }
 
-static int put_named(struct intern *n, const struct waiting *w, const struct frame *name,
+static int put_named_frame(struct intern *n, const struct pending_name *w, const struct frame *name,
 		     struct error *err)
 {
-	const struct frame f = frame_of(w, name);
+	const struct frame f = named_frame(w, name);
 
 	return put_frame(n->sink, &f, err);
 }
 
-static int put_unnamed(struct intern *n, const struct waiting *w, struct error *err)
+static int put_unnamed_frame(struct intern *n, const struct pending_name *w, struct error *err)
 {
 	const struct frame none = {0};
 
-	return put_named(n, w, &none, err);
+	return put_named_frame(n, w, &none, err);
 }
 
 /*
  * Request a name. Names of generated and Python code are urgent, because their addresses are soon
  * reused, or their process may exit.
  */
-static int ask(struct intern *n, struct waiting *w)
+static int request_name(struct intern *n, struct pending_name *w)
 {
-	w->asked = true;
+	w->requested = true;
 	n->urgent |= w->kind == FRAME_JIT || w->kind == FRAME_PYTHON;
 	if (w->kind == FRAME_PYTHON)
 		return symbolizer_lookup_python(n->symbolizer, w->key.object, w->key.address,
@@ -67,27 +67,27 @@ static int ask(struct intern *n, struct waiting *w)
 	return symbolizer_lookup(n->symbolizer, w->key.object, w->key.address);
 }
 
-static void note_missing(struct intern *n, struct waiting *w)
+static void note_missing(struct intern *n, struct pending_name *w)
 {
 	if (!w->missing && w->kind == FRAME_KERNEL)
 		objects_kernel(n->objects)->missed = true;
 	n->missing += !w->missing;
 	w->missing = w->emitted = true;
-	w->asked = false;
+	w->requested = false;
 }
 
 /*
  * Put a frame without its name, and keep it waiting (within a bound), because a perf map may be
  * written later.
  */
-static int keep_for_later(struct intern *n, struct waiting *w, struct error *err)
+static int keep_for_later(struct intern *n, struct pending_name *w, struct error *err)
 {
-	int ret = w->emitted ? 0 : put_unnamed(n, w, err);
+	int ret = w->emitted ? 0 : put_unnamed_frame(n, w, err);
 
-	if (w->missing || n->missing < MOST_MISSING)
+	if (w->missing || n->missing < MISSING_MAX)
 		note_missing(n, w);
 	else
-		forget_waiting(n, w);
+		forget_pending_name(n, w);
 	return ret;
 }
 
@@ -98,7 +98,7 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 		      struct error *err)
 {
 	const struct object *o = key->object;
-	struct waiting *w = calloc(1, sizeof(*w)), *known = NULL;
+	struct pending_name *w = calloc(1, sizeof(*w)), *known = NULL;
 	int ret = 0;
 
 	if (!w)
@@ -115,8 +115,8 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 	 * one.
 	 */
 	if (known) {
-		ret = known->emitted ? 0 : put_unnamed(n, known, err);
-		forget_waiting(n, known);
+		ret = known->emitted ? 0 : put_unnamed_frame(n, known, err);
+		forget_pending_name(n, known);
 	}
 	HASH_ADD(hh, n->waiting, key, sizeof(w->key), w);
 	if (!HASH_HAS(hh, w)) {
@@ -124,7 +124,7 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 		return -ENOMEM;
 	}
 	if (!ret && o->state == OBJECT_KNOWN)
-		ret = ask(n, w);
+		ret = request_name(n, w);
 	else if (!ret && o->state == OBJECT_UNREADABLE)
 		ret = keep_for_later(n, w, err);
 	return ret;
@@ -143,7 +143,7 @@ int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
 
 	if (o) {
 		objects_need(n->objects, o);
-		o->met = true;
+		o->sampled = true;
 		f.mapping = o->id;
 	}
 	if (o && (o->state != OBJECT_UNREADABLE || key->kind == FRAME_JIT))
@@ -185,7 +185,7 @@ int intern_function(struct intern *n, uint64_t object, const struct symbol *s, u
 }
 
 /* Return whether a name that is missing now may become known later. */
-static bool may_come(const struct intern *n, const struct waiting *w)
+static bool may_get_name(const struct intern *n, const struct pending_name *w)
 {
 	const struct object *o;
 
@@ -208,7 +208,7 @@ const char *intern_mangled(const struct intern *n)
 	return n->mangled;
 }
 
-static void note_mangled(struct intern *n, const struct waiting *w)
+static void note_mangled(struct intern *n, const struct pending_name *w)
 {
 	const struct object *o = objects_by_id(n->objects, w->key.object);
 
@@ -216,7 +216,7 @@ static void note_mangled(struct intern *n, const struct waiting *w)
 		n->mangled = strdup(o->path);
 }
 
-static void name(struct intern *n, struct waiting *w, const struct symbol *s)
+static void resolve_name(struct intern *n, struct pending_name *w, const struct symbol *s)
 {
 	struct frame f = {.flags = FRAME_FLAG_LOOKED_UP, .line = s->line};
 	int ret = 0;
@@ -230,73 +230,73 @@ static void name(struct intern *n, struct waiting *w, const struct symbol *s)
 	if (s->flags & SYMBOL_FOUND)
 		ret = intern_function(n, w->key.object, s, &f.function, &n->why);
 	if (!ret)
-		ret = put_named(n, w, &f, &n->why);
+		ret = put_named_frame(n, w, &f, &n->why);
 	if (ret && !n->error)
 		n->error = ret;
-	if (!*s->name && may_come(n, w) && (w->missing || n->missing < MOST_MISSING)) {
+	if (!*s->name && may_get_name(n, w) && (w->missing || n->missing < MISSING_MAX)) {
 		note_missing(n, w);
 		return;
 	}
-	f = frame_of(w, &f);
+	f = named_frame(w, &f);
 	if (n->inlines && !ret)
-		intern_ask_places(n, &f, s);
-	forget_waiting(n, w);
+		intern_request_places(n, &f, s);
+	forget_pending_name(n, w);
 }
 
-static struct waiting *find(const struct intern *n, uint64_t object, uint64_t address,
+static struct pending_name *find_pending_name(const struct intern *n, uint64_t object, uint64_t address,
 			    uint64_t place)
 {
 	struct {
 		uint64_t object, address, place;
 	} key = {object, address, place};
-	struct waiting *w = NULL;
+	struct pending_name *w = NULL;
 
 	HASH_FIND(hh, n->waiting, &key, sizeof(key), w);
 	return w;
 }
 
-void intern_named(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s)
+void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s)
 {
-	struct waiting *w = find(n, object, address, s->place);
+	struct pending_name *w = find_pending_name(n, object, address, s->place);
 
 	if (w)
-		name(n, w, s);
-	w = s->place ? NULL : find(n, object, address, true);
+		resolve_name(n, w, s);
+	w = s->place ? NULL : find_pending_name(n, object, address, true);
 	if (w && w->loop)
-		name(n, w, s);
+		resolve_name(n, w, s);
 }
 
 /*
  * Request the name of a frame whose object is open, or give the name up if the object cannot be
  * opened.
  */
-static int ask_or_give_up(struct intern *n, struct object *o, struct waiting *w)
+static int request_or_give_up(struct intern *n, struct object *o, struct pending_name *w)
 {
 	int ret;
 
 	if (o->state == OBJECT_KNOWN)
-		return w->asked && !w->missing ? 0 : ask(n, w);
+		return w->requested && !w->missing ? 0 : request_name(n, w);
 	if (o->state != OBJECT_UNREADABLE)
 		return 0;
 	if (w->kind == FRAME_JIT)
 		return keep_for_later(n, w, &n->why);
-	ret = put_unnamed(n, w, &n->why);
-	forget_waiting(n, w);
+	ret = put_unnamed_frame(n, w, &n->why);
+	forget_pending_name(n, w);
 	return ret;
 }
 
-void intern_renewed(struct intern *n, struct object *o, bool changed)
+void intern_object_updated(struct intern *n, struct object *o, bool changed)
 {
-	struct waiting *w, *next;
+	struct pending_name *w, *next;
 	int ret = 0;
 
 	if (changed)
 		n->epoch++;
-	intern_ask_foreseen(n, o);
+	intern_send_prefetches(n, o);
 	HASH_ITER(hh, n->waiting, w, next) {
 		if (w->key.object != o->id)
 			continue;
-		ret = ask_or_give_up(n, o, w);
+		ret = request_or_give_up(n, o, w);
 		if (ret && !n->error)
 			n->error = ret;
 	}
@@ -306,25 +306,25 @@ void intern_renewed(struct intern *n, struct object *o, bool changed)
  * Return whether a waiting frame can no longer get a name: its file is forgotten, or the process of
  * its generated code has exited.
  */
-static bool is_hopeless(const struct intern *n, const struct waiting *w)
+static bool is_hopeless(const struct intern *n, const struct pending_name *w)
 {
 	const struct object *o = objects_by_id(n->objects, w->key.object);
 
-	return w->missing && (!o || (o->kind == MAPPING_JIT && !o->users && !w->asked));
+	return w->missing && (!o || (o->kind == MAPPING_JIT && !o->users && !w->requested));
 }
 
 /*
  * Put a frame that will not get a name any more as unready. A frame without a name in the last
  * reply is not unready: more time would not have helped.
  */
-static int put_last(struct intern *n, const struct waiting *w, struct error *err)
+static int put_last(struct intern *n, const struct pending_name *w, struct error *err)
 {
 	const struct frame unready = {.flags = FRAME_FLAG_UNREADY};
 
-	if (w->missing && !w->asked)
+	if (w->missing && !w->requested)
 		return 0;
 	n->unready++;
-	return put_named(n, w, &unready, err);
+	return put_named_frame(n, w, &unready, err);
 }
 
 uint64_t intern_unready(const struct intern *n)
@@ -334,22 +334,22 @@ uint64_t intern_unready(const struct intern *n)
 
 int intern_tick(struct intern *n, bool last, struct error *err)
 {
-	struct waiting *w, *next;
+	struct pending_name *w, *next;
 	int ret = n->error;
 
 	if (ret)
 		return error_set(err, ret, "%s", n->why.text);
-	memories_tick(&n->memories, boot_now());
+	memories_tick(&n->memories, clock_boot_ns());
 	HASH_ITER(hh, n->waiting, w, next) {
 		if (last)
 			ret = put_last(n, w, err);
 		else if (!w->emitted)
-			ret = put_unnamed(n, w, err);
+			ret = put_unnamed_frame(n, w, err);
 		if (ret)
 			return ret;
 		w->emitted = true;
 		if (last || is_hopeless(n, w))
-			forget_waiting(n, w);
+			forget_pending_name(n, w);
 	}
 	return 0;
 }

@@ -13,14 +13,14 @@
 
 #define PLACED_ENTRIES (1 << 15)
 /* Bytes that frames waiting for a reply of inlines.c may take, most of them for names. */
-#define PLACING_BYTES_MAX (16u << 20)
+#define PENDING_PLACES_BYTES_MAX (16u << 20)
 
 /* A frame as it was put, with its names after the struct. */
-struct placing {
+struct pending_places {
 	struct {
 		uint64_t object, address;
 	} key;
-	struct placing *same; /* next frame of the same address */
+	struct pending_places *same; /* next frame of the same address */
 	struct frame frame;
 	const char *name, *system_name; /* names of the frame's function */
 	uint64_t start; /* start of the frame's function */
@@ -36,12 +36,12 @@ void intern_use_inlines(struct intern *n, struct inlines *inlines)
 		n->inlines = inlines;
 }
 
-static void forget(struct intern *n, struct placing *p)
+static void forget_pending_places(struct intern *n, struct pending_places *p)
 {
 	while (p) {
-		struct placing *same = p->same;
+		struct pending_places *same = p->same;
 
-		n->placing_bytes -= p->bytes;
+		n->pending_places_bytes -= p->bytes;
 		free(p);
 		p = same;
 	}
@@ -49,22 +49,22 @@ static void forget(struct intern *n, struct placing *p)
 
 void intern_free_places(struct intern *n)
 {
-	struct placing *p, *next;
+	struct pending_places *p, *next;
 
-	HASH_ITER(hh, n->placing, p, next) {
-		HASH_DEL(n->placing, p);
-		forget(n, p);
+	HASH_ITER(hh, n->pending_places, p, next) {
+		HASH_DEL(n->pending_places, p);
+		forget_pending_places(n, p);
 	}
 	cache_free(n->placed);
 }
 
-static struct placing *new_placing(struct intern *n, const struct frame *f, const struct symbol *s)
+static struct pending_places *new_pending_places(struct intern *n, const struct frame *f, const struct symbol *s)
 {
 	size_t name = strlen(s->name) + 1, system_name = strlen(s->system_name) + 1;
-	size_t bytes = sizeof(struct placing) + name + system_name;
-	struct placing *p;
+	size_t bytes = sizeof(struct pending_places) + name + system_name;
+	struct pending_places *p;
 
-	if (n->placing_bytes + bytes > PLACING_BYTES_MAX)
+	if (n->pending_places_bytes + bytes > PENDING_PLACES_BYTES_MAX)
 		return NULL;
 	p = calloc(1, bytes);
 	if (!p)
@@ -76,39 +76,39 @@ static struct placing *new_placing(struct intern *n, const struct frame *f, cons
 	p->bytes = bytes;
 	p->name = memcpy(p->texts, s->name, name);
 	p->system_name = memcpy(p->texts + name, s->system_name, system_name);
-	n->placing_bytes += bytes;
+	n->pending_places_bytes += bytes;
 	return p;
 }
 
 /*
- * Request the places of a frame. Without room here or in inlines.c, count the frame as unasked and
+ * Request the places of a frame. Without room here or in inlines.c, count the frame as unrequested and
  * leave it as it was put.
  */
-void intern_ask_places(struct intern *n, const struct frame *f, const struct symbol *s)
+void intern_request_places(struct intern *n, const struct frame *f, const struct symbol *s)
 {
 	const struct object *o = objects_by_id(n->objects, f->mapping);
-	struct placing *p, *known = NULL;
+	struct pending_places *p, *known = NULL;
 
 	if (f->kind != FRAME_NATIVE || !o || o->kind != MAPPING_FILE)
 		return;
-	p = new_placing(n, f, s);
+	p = new_pending_places(n, f, s);
 	if (!p) {
-		inlines_refuse(n->inlines);
+		inlines_count_unrequested(n->inlines);
 		return;
 	}
-	HASH_FIND(hh, n->placing, &p->key, sizeof(p->key), known);
+	HASH_FIND(hh, n->pending_places, &p->key, sizeof(p->key), known);
 	if (known) { /* the address has been requested already */
 		p->same = known->same;
 		known->same = p;
 		return;
 	}
-	HASH_ADD(hh, n->placing, key, sizeof(p->key), p);
+	HASH_ADD(hh, n->pending_places, key, sizeof(p->key), p);
 	if (!HASH_HAS(hh, p)) {
-		inlines_refuse(n->inlines);
-		forget(n, p);
-	} else if (inlines_ask(n->inlines, f->mapping, f->address) < 0) {
-		HASH_DEL(n->placing, p);
-		forget(n, p);
+		inlines_count_unrequested(n->inlines);
+		forget_pending_places(n, p);
+	} else if (inlines_request(n->inlines, f->mapping, f->address) < 0) {
+		HASH_DEL(n->pending_places, p);
+		forget_pending_places(n, p);
 	}
 }
 
@@ -116,7 +116,7 @@ void intern_ask_places(struct intern *n, const struct frame *f, const struct sym
  * Put the file and line in which a frame's function is defined. If only debugging information names
  * the function, intern it.
  */
-static int place_function(struct intern *n, struct placing *p, const struct source_place *own)
+static int place_function(struct intern *n, struct pending_places *p, const struct source_place *own)
 {
 	const uint64_t identity[] = {p->frame.function};
 	const struct symbol s = {
@@ -149,7 +149,7 @@ static int place_function(struct intern *n, struct placing *p, const struct sour
 	return put_function(n->sink, &f, &n->why);
 }
 
-static int put_inlined_at(struct intern *n, const struct placing *p, const struct source_place *at,
+static int put_inlined_at(struct intern *n, const struct pending_places *p, const struct source_place *at,
 			  unsigned int depth, bool own)
 {
 	const struct symbol s = {
@@ -176,7 +176,7 @@ static int put_inlined_at(struct intern *n, const struct placing *p, const struc
  * Put the frame's line, and its inlined functions unless there are none and the line is in the
  * function's own file.
  */
-static int put_places(struct intern *n, struct placing *p, const struct source_place *places,
+static int put_frame_places(struct intern *n, struct pending_places *p, const struct source_place *places,
 		      unsigned int count)
 {
 	const struct source_place *own = &places[count - 1];
@@ -192,22 +192,22 @@ static int put_places(struct intern *n, struct placing *p, const struct source_p
 	return ret;
 }
 
-void intern_placed(struct intern *n, uint64_t object, uint64_t address,
+void intern_handle_places(struct intern *n, uint64_t object, uint64_t address,
 		   const struct source_place *places, unsigned int count)
 {
 	struct {
 		uint64_t object, address;
 	} key = {object, address};
-	struct placing *p = NULL;
+	struct pending_places *p = NULL;
 	int ret = 0;
 
-	HASH_FIND(hh, n->placing, &key, sizeof(key), p);
+	HASH_FIND(hh, n->pending_places, &key, sizeof(key), p);
 	if (!p)
 		return;
-	HASH_DEL(n->placing, p);
-	for (struct placing *at = p; count && at && !ret; at = at->same)
-		ret = put_places(n, at, places, count);
+	HASH_DEL(n->pending_places, p);
+	for (struct pending_places *at = p; count && at && !ret; at = at->same)
+		ret = put_frame_places(n, at, places, count);
 	if (ret && !n->error)
 		n->error = ret;
-	forget(n, p);
+	forget_pending_places(n, p);
 }

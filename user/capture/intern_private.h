@@ -12,7 +12,7 @@
 #include "capture/path.h"
 
 /* Prefetched Python frames that may wait until the memory of their process is open. */
-#define FORESEEN_MAX 4096
+#define PREFETCHED_MAX 4096
 
 /* One frame without its id. */
 struct frame_key {
@@ -24,7 +24,7 @@ struct frame_key {
 };
 
 /* A frame whose name has been requested. */
-struct waiting {
+struct pending_name {
 	struct {
 		uint64_t object, address;
 		/*
@@ -37,13 +37,13 @@ struct waiting {
 	enum frame_kind kind;
 	bool loop;
 	bool emitted; /* the frame was put without its name */
-	bool asked; /* a request is pending */
+	bool requested; /* a request is pending */
 	/* There is no name yet, but a later perf map, kallsyms or debug file may have one. */
 	bool missing;
 	UT_hash_handle hh;
 };
 
-struct foreseen {
+struct prefetched_name {
 	uint64_t object, address, place;
 };
 
@@ -57,12 +57,12 @@ struct trail_node {
 };
 
 /*
- * The path of the last stack in a context (see context_of()). Successive samples of one program
+ * The path of the last stack in a context (see stack_context()). Successive samples of one program
  * differ only in some innermost frames. The frames before these need no search among mappings, no
  * hashing, and no lookup in a cache that is larger than the CPU's own.
  */
 struct trail {
-	/* hash of what gives the addresses their meaning, see context_of(); 0: empty */
+	/* hash of what gives the addresses their meaning, see stack_context(); 0: empty */
 	uint64_t context;
 	/* stack.id of the frame for an incomplete stack's end, if the path's first frame is new */
 	uint64_t root;
@@ -73,7 +73,7 @@ struct trail {
 /* Number of contexts whose trails are kept, since samples of several CPUs alternate. */
 #define TRAILS 16
 
-struct placing;
+struct pending_places;
 
 struct intern {
 	struct objects *objects;
@@ -84,23 +84,23 @@ struct intern {
 	struct cache *stacks; /* path of frames from the outermost one on -> stack.id */
 	struct cache *frames; /* object, address, pass -> frame.id */
 	struct cache *functions; /* object, start, name -> function.id */
-	struct cache *foreseen; /* object, code object -> nothing: names already prefetched */
+	struct cache *prefetched; /* object, code object -> nothing: names already prefetched */
 	/* process memories that were opened before their processes' records are in order */
 	struct memories memories;
 	/* prefetches that wait until the memory of their process is open */
-	struct foreseen early[FORESEEN_MAX];
+	struct prefetched_name early[PREFETCHED_MAX];
 	unsigned int early_count;
-	struct waiting *waiting;
+	struct pending_name *waiting;
 	unsigned int missing; /* number of waiting frames that have missing set */
 	uint64_t unready; /* frames whose names were pending when the recording ended */
 	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
 	struct cache *placed; /* function.id -> nothing: functions put with file and line */
-	struct placing *placing; /* frames whose inlined functions have been requested */
-	size_t placing_bytes;
+	struct pending_places *pending_places; /* frames whose inlined functions have been requested */
+	size_t pending_places_bytes;
 	uint64_t last_stack, last_frame, last_function;
 	char *mangled; /* path of the first file with a name that takes too much to demangle */
 	bool urgent; /* a name that cannot wait was requested */
-	uint64_t epoch; /* number of times that objects were renewed (intern_renewed()) */
+	uint64_t epoch; /* number of times that objects were renewed (intern_object_updated()) */
 	int error; /* first error of the sink while names were resolved */
 	struct error why;
 	/* path of the current stack */
@@ -126,7 +126,7 @@ int intern_function(struct intern *n, uint64_t object, const struct symbol *s, u
  * intern_places.c: request the lines and inlined functions of a frame that has been put with its
  * name, or without one.
  */
-void intern_ask_places(struct intern *n, const struct frame *f, const struct symbol *name);
+void intern_request_places(struct intern *n, const struct frame *f, const struct symbol *name);
 void intern_free_places(struct intern *n);
 
 /*
@@ -138,7 +138,7 @@ struct object *intern_python_of(struct intern *n, struct process_entry *p,
  * Send the prefetches that wait for a process memory, if it is open; drop them if it cannot be
  * opened.
  */
-void intern_ask_foreseen(struct intern *n, const struct object *o);
+void intern_send_prefetches(struct intern *n, const struct object *o);
 /* Return the properties of a space that path_make() needs. */
 struct path_space intern_path_space(const struct space *space);
 

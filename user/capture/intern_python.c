@@ -8,7 +8,7 @@
 #include "capture/intern_private.h"
 #include "capture/pythons.h"
 
-static enum path_code code_of(const void *context, uint64_t address)
+static enum path_code path_code_at(const void *context, uint64_t address)
 {
 	const struct space *space = context;
 	const struct space_mapping *m = space_find(space, address);
@@ -29,7 +29,7 @@ static enum path_code code_of(const void *context, uint64_t address)
  * Return whether an address lies in greenlet's extension module, whose code switches stacks; gevent
  * and eventlet use greenlet.
  */
-static bool switches(const void *context, uint64_t address)
+static bool switches_stack(const void *context, uint64_t address)
 {
 	const struct space_mapping *m = space_find(context, address);
 	const char *path = m && m->object ? m->object->path : NULL;
@@ -40,13 +40,13 @@ static bool switches(const void *context, uint64_t address)
 
 struct path_space intern_path_space(const struct space *space)
 {
-	return (struct path_space){.code = code_of, .switches = switches, .context = space};
+	return (struct path_space){.code = path_code_at, .switches = switches_stack, .context = space};
 }
 
-static struct object *new_memory(struct intern *n, const struct process_entry *p,
+static struct object *new_python_memory(struct intern *n, const struct process_entry *p,
 				 const struct space *space, const struct python_file *f)
 {
-	const struct mapped where = {
+	const struct mapped_region where = {
 		.pid = p->pid,
 		.parent = p->parent,
 		.born = p->birth >= BIRTH_SCANNED ? p->born : 0,
@@ -56,7 +56,7 @@ static struct object *new_memory(struct intern *n, const struct process_entry *p
 
 	if (o)
 		return o;
-	o = objects_python(n->objects, &where, p->id, f, code_type);
+	o = objects_new_python(n->objects, &where, p->id, f, code_type);
 	if (o)
 		objects_use(o);
 	return o;
@@ -68,7 +68,7 @@ struct object *intern_python_of(struct intern *n, struct process_entry *p,
 	const struct python_file *f = p->python ? NULL : pythons_file_of(space);
 
 	if (f)
-		p->python = new_memory(n, p, space, f);
+		p->python = new_python_memory(n, p, space, f);
 	/* The memory may have been opened before the process got its id. */
 	if (p->python && p->id)
 		p->python->process = p->id;
@@ -79,66 +79,66 @@ struct object *intern_python_of(struct intern *n, struct process_entry *p,
  * Keep a prefetch until the process memory is open. If there is no room, the name is requested
  * later, with the frame itself.
  */
-static void keep_early(struct intern *n, const struct foreseen *f)
+static void defer_prefetch(struct intern *n, const struct prefetched_name *f)
 {
-	if (n->early_count < FORESEEN_MAX)
+	if (n->early_count < PREFETCHED_MAX)
 		n->early[n->early_count++] = *f;
 }
 
-static int ask(struct intern *n, const struct foreseen *f)
+static int request_python_name(struct intern *n, const struct prefetched_name *f)
 {
 	n->urgent = true;
 	return symbolizer_lookup_python(n->symbolizer, f->object, f->address, f->place);
 }
 
-void intern_ask_foreseen(struct intern *n, const struct object *o)
+void intern_send_prefetches(struct intern *n, const struct object *o)
 {
 	unsigned int left = 0;
 
 	if (o->kind != MAPPING_PYTHON || o->state < OBJECT_KNOWN)
 		return;
 	for (unsigned int i = 0; i < n->early_count; i++) {
-		const struct foreseen *f = &n->early[i];
+		const struct prefetched_name *f = &n->early[i];
 
 		if (f->object != o->id)
 			n->early[left++] = *f;
 		else if (o->state == OBJECT_KNOWN)
-			ask(n, f); /* If this fails, the name is requested again with the frame. */
+			request_python_name(n, f); /* If this fails, the name is requested again with the frame. */
 	}
 	n->early_count = left;
 }
 
-static int foresee(struct intern *n, const struct object *o, const struct foreseen *f)
+static int prefetch_name(struct intern *n, const struct object *o, const struct prefetched_name *f)
 {
 	uint64_t identity[] = {f->object, f->address, PYTHON_PLACE_ID(f->place)}, none;
 	struct cache_key key = cache_hash(identity, sizeof(identity));
 	int ret = 0;
 
-	if (cache_get(n->foreseen, key, &none))
+	if (cache_get(n->prefetched, key, &none))
 		return 0;
 	if (o->state == OBJECT_KNOWN)
-		ret = ask(n, f);
+		ret = request_python_name(n, f);
 	else
-		keep_early(n, f);
+		defer_prefetch(n, f);
 	if (!ret)
-		cache_put(n->foreseen, key, 0);
+		cache_put(n->prefetched, key, 0);
 	return ret;
 }
 
-static bool has_frame(uint64_t word)
+static bool is_python_frame(uint64_t word)
 {
 	uint64_t tag = word >> WIRE_TAG_SHIFT;
 
 	return tag == WIRE_TAG_PYTHON || tag == WIRE_TAG_PYTHON_ENTRY;
 }
 
-int intern_foresee_memory(struct intern *n, uint32_t pid, const struct python_file *f,
+int intern_prefetch_memory(struct intern *n, uint32_t pid, const struct python_file *f,
 			  uint64_t code_type, uint64_t time)
 {
-	return memories_foresee(&n->memories, n->objects, pid, f, code_type, time);
+	return memories_prefetch(&n->memories, n->objects, pid, f, code_type, time);
 }
 
-int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
+int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p,
 		   const uint64_t *python, unsigned int words)
 {
 	struct object *o = memories_find(&n->memories, pid);
@@ -151,14 +151,14 @@ int intern_foresee(struct intern *n, uint32_t pid, struct process_entry *p,
 		return 0;
 	objects_need(n->objects, o);
 	for (unsigned int i = 0; !ret && i + 1 < words && i < 2 * WIRE_MAX_PYTHON; i += 2) {
-		const struct foreseen f = {
+		const struct prefetched_name f = {
 			.object = o->id,
 			.address = python[i] & ((1ULL << WIRE_TAG_SHIFT) - 1),
 			.place = python[i + 1],
 		};
 
-		if (has_frame(python[i]))
-			ret = foresee(n, o, &f);
+		if (is_python_frame(python[i]))
+			ret = prefetch_name(n, o, &f);
 	}
 	/* after other errors, the name is requested again with the frame */
 	return ret == -ENOMEM ? ret : 0;

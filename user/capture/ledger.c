@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct page { /* the account of one CPU */
+struct cpu_ledger { /* the account of one CPU */
 	/* samples passed to the sink or filtered; the sink may not have stored all written ones */
 	uint64_t written, filtered, late;
 	uint64_t lost[LOSS_COUNT]; /* number of lost samples, as reported to the sink */
@@ -20,12 +20,12 @@ struct page { /* the account of one CPU */
 struct ledger {
 	const struct sampler *sampler;
 	unsigned int cpus;
-	struct page *pages; /* indexed by CPU */
+	struct cpu_ledger *pages; /* indexed by CPU */
 	uint64_t lost[LOSS_COUNT]; /* lost records that belong to no particular CPU */
-	uint64_t lost_told[LOSS_COUNT];
+	uint64_t lost_reported[LOSS_COUNT];
 	uint64_t host, event, period;
 	uint64_t last_loss; /* id */
-	uint64_t told; /* ns, time of the last report */
+	uint64_t reported; /* ns, time of the last report */
 };
 
 int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int cpus,
@@ -56,7 +56,7 @@ void ledger_free(struct ledger *l)
 	free(l);
 }
 
-void ledger_written(struct ledger *l, unsigned int cpu, bool late)
+void ledger_count_written(struct ledger *l, unsigned int cpu, bool late)
 {
 	if (cpu >= l->cpus)
 		return;
@@ -64,15 +64,15 @@ void ledger_written(struct ledger *l, unsigned int cpu, bool late)
 	l->pages[cpu].late += late;
 }
 
-void ledger_filtered(struct ledger *l, unsigned int cpu)
+void ledger_count_filtered(struct ledger *l, unsigned int cpu)
 {
 	if (cpu < l->cpus)
 		l->pages[cpu].filtered++;
 }
 
-void ledger_gone(struct ledger *l, unsigned int cpu, uint64_t since)
+void ledger_cpu_gone(struct ledger *l, unsigned int cpu, uint64_t since)
 {
-	struct page *p;
+	struct cpu_ledger *p;
 
 	if (cpu >= l->cpus)
 		return;
@@ -82,7 +82,7 @@ void ledger_gone(struct ledger *l, unsigned int cpu, uint64_t since)
 	p->back = 0;
 }
 
-void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now)
+void ledger_cpu_back(struct ledger *l, unsigned int cpu, uint64_t now)
 {
 	if (cpu < l->cpus && l->pages[cpu].gone)
 		l->pages[cpu].back = now;
@@ -93,7 +93,7 @@ uint64_t *ledger_last_loss(struct ledger *l)
 	return &l->last_loss;
 }
 
-void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count)
+void ledger_count_lost(struct ledger *l, enum loss_reason reason, uint64_t count)
 {
 	l->lost[reason] += count;
 }
@@ -108,7 +108,7 @@ static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reas
 		.event = cpu < 0 ? 0 : l->event,
 		.cpu = (uint64_t)(cpu + 1),
 		.reason = reason,
-		.time = l->told ? l->told : now,
+		.time = l->reported ? l->reported : now,
 		.end = now,
 		.count = count,
 		.weight = cpu < 0 ? 0 : count * l->period,
@@ -124,10 +124,10 @@ static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reas
  * Put the loss that reports the absence of an offline CPU. No sample is due during the absence: the
  * loss counts absences, and its end grows as long as the CPU is offline.
  */
-static int tell_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
+static int report_cpu_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
 		     struct error *err)
 {
-	struct page *p = &l->pages[cpu];
+	struct cpu_ledger *p = &l->pages[cpu];
 	struct loss r = {
 		.host = l->host,
 		.cpu = cpu + 1,
@@ -142,7 +142,7 @@ static int tell_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint
 	if (!p->gone_loss) {
 		p->gone_loss = ++l->last_loss;
 		l->lost[LOSS_CPU_GONE]++;
-		l->lost_told[LOSS_CPU_GONE]++;
+		l->lost_reported[LOSS_CPU_GONE]++;
 	}
 	r.id = p->gone_loss;
 	if (p->back)
@@ -160,7 +160,7 @@ static void count_lost(const struct cpu_account *c, uint64_t not_stored, uint64_
 	lost[LOSS_SKIPPED] = c->skipped;
 }
 
-static uint64_t known_of(const struct account *a, const uint64_t lost[LOSS_COUNT])
+static uint64_t accounted_samples(const struct account *a, const uint64_t lost[LOSS_COUNT])
 {
 	uint64_t known = a->written + a->filtered + a->idle;
 
@@ -172,7 +172,7 @@ static uint64_t known_of(const struct account *a, const uint64_t lost[LOSS_COUNT
 static int put_cpu_losses(struct ledger *l, struct sink *sink, unsigned int cpu,
 			  const uint64_t lost[LOSS_COUNT], uint64_t now, struct error *err)
 {
-	struct page *p = &l->pages[cpu];
+	struct cpu_ledger *p = &l->pages[cpu];
 	int ret = 0;
 
 	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
@@ -187,17 +187,17 @@ static int put_cpu_losses(struct ledger *l, struct sink *sink, unsigned int cpu,
  * Return how many late samples to report: at most as many as were written and stored, since it is
  * not known which of the late samples were not stored.
  */
-static uint64_t late_of(const struct page *p, uint64_t not_stored)
+static uint64_t late_of(const struct cpu_ledger *p, uint64_t not_stored)
 {
 	uint64_t written = p->written - not_stored;
 
 	return p->late < written ? p->late : written;
 }
 
-static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
+static int report_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
 		    bool final, struct error *err)
 {
-	struct page *p = &l->pages[cpu];
+	struct cpu_ledger *p = &l->pages[cpu];
 	uint64_t lost[LOSS_COUNT] = {0};
 	uint64_t not_stored = sink_unstored(sink, KIND_SAMPLE, cpu);
 	struct cpu_account c;
@@ -218,7 +218,7 @@ static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint6
 	};
 	count_lost(&c, not_stored, lost);
 	if (final) {
-		uint64_t known = known_of(&r, lost);
+		uint64_t known = accounted_samples(&r, lost);
 
 		/* Each interval in which the event ran may cut off a part of a period. */
 		if (r.due > known + c.intervals)
@@ -231,23 +231,23 @@ static int tell_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint6
 	return ret ? ret : put_account(sink, &r, err);
 }
 
-int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
+int ledger_report(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 		struct error *err)
 {
 	int ret = 0;
 
 	for (unsigned int cpu = 0; !ret && cpu < l->cpus; cpu++)
-		ret = tell_cpu(l, sink, cpu, now, final, err);
+		ret = report_cpu(l, sink, cpu, now, final, err);
 	for (unsigned int cpu = 0; !ret && cpu < l->cpus; cpu++)
-		ret = tell_gone(l, sink, cpu, now, err);
+		ret = report_cpu_gone(l, sink, cpu, now, err);
 	l->lost[LOSS_SWITCHES_NOT_STORED] =
 		sink_unstored(sink, KIND_SLICE, 0) + sink_unstored(sink, KIND_EDGE, 0);
 	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
 		ret = put_lost(l, sink, -1, (enum loss_reason)reason,
-			       l->lost[reason] - l->lost_told[reason], now, err);
-		l->lost_told[reason] = l->lost[reason];
+			       l->lost[reason] - l->lost_reported[reason], now, err);
+		l->lost_reported[reason] = l->lost[reason];
 	}
-	l->told = now;
+	l->reported = now;
 	return ret;
 }
 
@@ -258,18 +258,18 @@ void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost)
 	for (unsigned int cpu = 0; cpu < l->cpus; cpu++) {
 		struct cpu_account c;
 
-		sampler_counts(l->sampler, cpu, &c);
+		sampler_get_counts(l->sampler, cpu, &c);
 		*filtered += l->pages[cpu].filtered + c.filtered;
 		*lost += c.ring_full + c.stolen + c.delayed + c.skipped;
 	}
 }
 
-void ledger_summary(const struct ledger *l, struct capture_summary *ret)
+void ledger_get_summary(const struct ledger *l, struct capture_summary *ret)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++)
 		ret->lost[reason] = l->lost[reason];
 	for (unsigned int cpu = 0; cpu < l->cpus; cpu++) {
-		const struct page *p = &l->pages[cpu];
+		const struct cpu_ledger *p = &l->pages[cpu];
 		struct cpu_account c;
 
 		sampler_account(l->sampler, cpu, &c);

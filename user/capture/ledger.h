@@ -23,10 +23,10 @@ int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int 
 void ledger_free(struct ledger *l);
 
 /* Count a sample that was put into the sink, or was left out because of its name. */
-void ledger_written(struct ledger *l, unsigned int cpu, bool late);
-void ledger_filtered(struct ledger *l, unsigned int cpu);
+void ledger_count_written(struct ledger *l, unsigned int cpu, bool late);
+void ledger_count_filtered(struct ledger *l, unsigned int cpu);
 /* Count lost records that are not samples of a CPU. */
-void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count);
+void ledger_count_lost(struct ledger *l, enum loss_reason reason, uint64_t count);
 /*
  * Return a pointer to the last loss.id, which other parts that put losses increment; valid as long
  * as the ledger.
@@ -34,23 +34,23 @@ void ledger_lost(struct ledger *l, enum loss_reason reason, uint64_t count);
 uint64_t *ledger_last_loss(struct ledger *l);
 
 /*
- * ledger_gone(): report that the CPU is offline, and not sampled since that time (ns).
- * ledger_back(): report that it is online again.
+ * ledger_cpu_gone(): report that the CPU is offline, and not sampled since that time (ns).
+ * ledger_cpu_back(): report that it is online again.
  */
-void ledger_gone(struct ledger *l, unsigned int cpu, uint64_t since);
-void ledger_back(struct ledger *l, unsigned int cpu, uint64_t now);
+void ledger_cpu_gone(struct ledger *l, unsigned int cpu, uint64_t since);
+void ledger_cpu_back(struct ledger *l, unsigned int cpu, uint64_t now);
 
 /*
  * Put the accounts, and the losses since the last call. final: the events are stopped, so samples
  * that were due and are unaccounted for count as not delivered. Returns 0 or a negative errno.
  */
-int ledger_tell(struct ledger *l, struct sink *sink, uint64_t now, bool final,
+int ledger_report(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 		struct error *err);
 
 /* Get the numbers for the line of progress; cheap enough for every round of the capture loop. */
 void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost);
 
 /* Fill the account and the losses of *ret, summed over all CPUs. */
-void ledger_summary(const struct ledger *l, struct capture_summary *ret);
+void ledger_get_summary(const struct ledger *l, struct capture_summary *ret);
 
 #endif

@@ -25,8 +25,8 @@
  * interval is half a tick because names requested at a tick come too late for that tick's commit,
  * and a killed recorder should leave names with its samples.
  */
-#define ASK_BATCH 256
-#define ASK_INTERVAL (TICK / 2)
+#define REQUEST_BATCH 256
+#define REQUEST_INTERVAL (TICK / 2)
 /*
  * Time (ns) that the recorder waits for further replies after one, since each reply would wake it.
  */
@@ -59,11 +59,11 @@ enum wake {
 	WAKE_SIGNAL = 16,
 };
 
-static bool may_ask(const struct live *l, uint64_t now)
+static bool may_request_names(const struct live *l, uint64_t now)
 {
 	uint64_t gathered = symbolizer_gathered(l->symbolizer);
 
-	return gathered >= ASK_BATCH || (gathered && now >= l->last_asked + ASK_INTERVAL);
+	return gathered >= REQUEST_BATCH || (gathered && now >= l->last_request + REQUEST_INTERVAL);
 }
 
 /*
@@ -72,12 +72,12 @@ static bool may_ask(const struct live *l, uint64_t now)
  */
 static int poll_helpers(struct live *l, bool all, struct error *err)
 {
-	uint64_t now = boot_now();
+	uint64_t now = clock_boot_ns();
 	int ret = opener_poll(l->opener, now, err);
 
-	all = all || may_ask(l, now);
+	all = all || may_request_names(l, now);
 	if (all)
-		l->last_asked = now;
+		l->last_request = now;
 	if (!ret)
 		ret = all ? symbolizer_flush(l->symbolizer) : symbolizer_flush_transient(l->symbolizer);
 	if (!ret)
@@ -91,7 +91,7 @@ static int poll_helpers(struct live *l, bool all, struct error *err)
 	return ret;
 }
 
-static int tell_one(void *context, uint32_t pid, const struct unwind_process *p)
+static int update_walkers_process(void *context, uint32_t pid, const struct unwind_process *p)
 {
 	struct live *l = context;
 
@@ -105,9 +105,9 @@ static int tell_one(void *context, uint32_t pid, const struct unwind_process *p)
  * Pass changed mappings to the BPF walkers, and retry parked stacks if l->retry is set. If mappings
  * cannot be passed, stacks are finished in user space, at a higher cost.
  */
-static int tell_walkers(struct live *l, uint64_t now, struct error *err)
+static int update_walkers(struct live *l, uint64_t now, struct error *err)
 {
-	(void)process_table_tell(l->table, tell_one, l, now);
+	(void)process_table_send(l->table, update_walkers_process, l, now);
 	l->remapped = false;
 	if (!l->retry)
 		return 0;
@@ -115,7 +115,7 @@ static int tell_walkers(struct live *l, uint64_t now, struct error *err)
 	return live_retry_stacks(l, false) ? error_set(err, -EIO, "%s", l->why.text) : 0;
 }
 
-static int found(void *context, const struct wire_task *t)
+static int push_found_task(void *context, const struct wire_task *t)
 {
 	struct live *l = context;
 
@@ -123,9 +123,9 @@ static int found(void *context, const struct wire_task *t)
 }
 
 /* Push a record with the state of every thread into the order. */
-static int take_snapshot(struct live *l, struct error *err)
+static int snapshot_threads(struct live *l, struct error *err)
 {
-	int ret = switches_snapshot(l->switches, found, l);
+	int ret = switches_snapshot(l->switches, push_found_task, l);
 
 	return ret ? error_errno(err, ret, "the threads of this machine") : 0;
 }
@@ -133,7 +133,7 @@ static int take_snapshot(struct live *l, struct error *err)
 /*
  * Release the records that are in order: switches, and between them the records of the other rings.
  */
-static int release(struct live *l, struct error *err)
+static int release_records(struct live *l, struct error *err)
 {
 	uint64_t mark = UINT64_MAX;
 	int ret = 0;
@@ -144,10 +144,10 @@ static int release(struct live *l, struct error *err)
 			mark = order_mark(l->order);
 		ret = schedule_release(l->schedule, mark, err);
 	}
-	if (!ret && order_release(l->order, mark, live_record, l))
+	if (!ret && order_release(l->order, mark, live_handle_record, l))
 		ret = error_set(err, -EIO, "%s", l->why.text);
-	if (!ret && l->schedule && schedule_take_wish(l->schedule))
-		ret = take_snapshot(l, err);
+	if (!ret && l->schedule && schedule_take_snapshot_due(l->schedule))
+		ret = snapshot_threads(l, err);
 	return ret;
 }
 
@@ -156,16 +156,16 @@ static bool has_more(const struct live *l)
 	return program_has_more(l->program) || (l->schedule && schedule_has_more(l->schedule));
 }
 
-static enum pace_finding finding_of(const struct live *l)
+static enum pace_finding drain_finding(const struct live *l)
 {
 	if (l->unknown || program_saw_urgent(l->program))
 		return PACE_LACKING;
 	return sideband_is_quiet(l->sideband) ? PACE_QUIET : PACE_LIFE;
 }
 
-static int drain(struct live *l, struct error *err)
+static int drain_rings(struct live *l, struct error *err)
 {
-	uint64_t now = boot_now();
+	uint64_t now = clock_boot_ns();
 	int ret;
 
 	l->unknown = false;
@@ -177,9 +177,9 @@ static int drain(struct live *l, struct error *err)
 		ret = schedule_take(l->schedule);
 	if (ret)
 		return error_errno(err, ret, "draining the rings");
-	pace_looked(&l->pace, now, finding_of(l));
-	ret = release(l, err);
-	return ret ? ret : tell_walkers(l, now, err);
+	pace_rings_read(&l->pace, now, drain_finding(l));
+	ret = release_records(l, err);
+	return ret ? ret : update_walkers(l, now, err);
 }
 
 /* Report lost side-band records. After a loss, scan /proc, which alone gives the present state. */
@@ -188,8 +188,8 @@ static void note_side_band_losses(struct live *l)
 	uint64_t lost = sideband_take_lost(l->sideband);
 	uint64_t unselected = program_unselected(l->program);
 
-	ledger_lost(l->ledger, LOSS_BAD_RECORD, sideband_take_malformed(l->sideband));
-	ledger_lost(l->ledger, LOSS_LIFE_LOST, lost + unselected - l->unselected);
+	ledger_count_lost(l->ledger, LOSS_BAD_RECORD, sideband_take_malformed(l->sideband));
+	ledger_count_lost(l->ledger, LOSS_LIFE_LOST, lost + unselected - l->unselected);
 	l->unselected = unselected;
 	if (lost)
 		opener_scan(l->opener, 0);
@@ -201,9 +201,9 @@ static void note_switch_losses(struct live *l)
 
 	if (!l->schedule)
 		return;
-	schedule_counts(l->schedule, &now);
-	ledger_lost(l->ledger, LOSS_OUT_OF_ORDER, now.disorder - l->counted.disorder);
-	ledger_lost(l->ledger, LOSS_UNREPORTED, now.untold - l->counted.untold);
+	schedule_get_counts(l->schedule, &now);
+	ledger_count_lost(l->ledger, LOSS_OUT_OF_ORDER, now.disorder - l->counted.disorder);
+	ledger_count_lost(l->ledger, LOSS_UNREPORTED, now.unreported - l->counted.unreported);
 	l->counted = now;
 }
 
@@ -211,7 +211,7 @@ static void note_switch_losses(struct live *l)
  * Forget twice in the time options.keep, so that stacks are kept for at most one and a half times
  * that time.
  */
-static int forget(struct live *l, uint64_t now, struct error *err)
+static int forget_old_records(struct live *l, uint64_t now, struct error *err)
 {
 	if (!l->options.keep || now < l->last_forget + l->options.keep / 2)
 		return 0;
@@ -225,7 +225,7 @@ static int forget(struct live *l, uint64_t now, struct error *err)
  * Return free memory to the system: freed stacks and cells of the pyramid leave holes between
  * blocks that stay in use.
  */
-static void tidy(struct live *l, uint64_t now)
+static void free_unused_memory(struct live *l, uint64_t now)
 {
 	order_tidy(l->order);
 	if (now < l->last_tidy + TIDY_INTERVAL)
@@ -234,9 +234,9 @@ static void tidy(struct live *l, uint64_t now)
 	malloc_trim(0);
 }
 
-static int tick(struct live *l, bool last, struct error *err)
+static int live_tick(struct live *l, bool last, struct error *err)
 {
-	uint64_t now = boot_now();
+	uint64_t now = clock_boot_ns();
 	uint32_t wanted;
 	int ret;
 
@@ -249,36 +249,36 @@ static int tick(struct live *l, bool last, struct error *err)
 	if (!ret)
 		ret = objects_emit(l->objects, HOST_ID, l->sink, err);
 	if (!ret)
-		ret = ledger_tell(l->ledger, l->sink, now, last, err);
+		ret = ledger_report(l->ledger, l->sink, now, last, err);
 	if (!ret && l->schedule)
 		ret = schedule_tick(l->schedule, err);
 	if (!ret)
 		ret = sink_tick(l->sink, now, err);
 	if (!ret)
-		ret = forget(l, now, err);
+		ret = forget_old_records(l, now, err);
 	l->progress.ticks++;
 	l->over = l->options.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	objects_trim(l->objects);
 	if (l->pager)
 		pager_tidy(l->pager);
-	tidy(l, now);
-	wanted = tables_wanted(l->tables, now);
+	free_unused_memory(l, now);
+	wanted = tables_take_wanted(l->tables, now);
 	if (wanted)
-		objects_want_table(l->objects, wanted);
+		objects_request_table(l->objects, wanted);
 	return ret;
 }
 
-static bool keep_going(struct live *l)
+static bool live_keep_going(struct live *l)
 {
 	struct capture_progress *p = &l->progress;
 
 	ledger_progress(l->ledger, &p->filtered, &p->lost);
-	p->elapsed = boot_now() - l->started;
+	p->elapsed = clock_boot_ns() - l->started;
 	if (l->schedule) {
 		struct schedule_counts counts;
 
-		schedule_counts(l->schedule, &counts);
+		schedule_get_counts(l->schedule, &counts);
 		p->switches = counts.switches;
 		p->lost += counts.lost;
 	}
@@ -291,7 +291,7 @@ static bool keep_going(struct live *l)
 }
 
 /* Return how long to sleep, ns: until the next drain, or the end of the recording. */
-static uint64_t pause_of(const struct live *l, uint64_t now)
+static uint64_t sleep_time(const struct live *l, uint64_t now)
 {
 	uint64_t until = l->pace.next, end = l->started + l->options.duration;
 
@@ -316,7 +316,7 @@ static void sleep_for(uint64_t ns)
 static unsigned int wait_for_work(struct live *l)
 {
 	struct epoll_event events[64];
-	uint64_t now = boot_now(), pause = pause_of(l, now);
+	uint64_t now = clock_boot_ns(), pause = sleep_time(l, now);
 	const struct timespec limit = {
 		.tv_sec = (time_t)(pause / NSEC_PER_SEC),
 		.tv_nsec = (long)(pause % NSEC_PER_SEC),
@@ -324,14 +324,14 @@ static unsigned int wait_for_work(struct live *l)
 	unsigned int woken = 0;
 	int n;
 
-	program_wants_waking(l->program, pace_sleeps(&l->pace, now));
+	program_set_sleep(l->program, pace_sleep_kind(&l->pace, now));
 	n = epoll_pwait2(l->epoll, events, 64, &limit, NULL);
-	program_wants_waking(l->program, WIRE_AWAKE);
+	program_set_sleep(l->program, WIRE_AWAKE);
 	for (int i = 0; i < n; i++)
 		woken |= events[i].data.u32;
 	if (woken & WAKE_SAMPLE_RING)
 		sleep_for(pace_pause(&l->pace));
-	if (woken & WAKE_SAMPLE_RING || has_more(l) || boot_now() >= l->pace.next)
+	if (woken & WAKE_SAMPLE_RING || has_more(l) || clock_boot_ns() >= l->pace.next)
 		woken |= WAKE_RING;
 	return woken & ~(unsigned int)WAKE_SAMPLE_RING;
 }
@@ -347,34 +347,34 @@ static void gather_names(struct live *l)
 		sleep_for(GATHER_NAMES);
 }
 
-static int rounds(struct live *l, struct error *err)
+static int run_rounds(struct live *l, struct error *err)
 {
 	int ret = 0;
 
-	while (!ret && keep_going(l)) {
+	while (!ret && live_keep_going(l)) {
 		unsigned int woken = wait_for_work(l);
 
 		if (woken == WAKE_NAMES)
 			gather_names(l);
 		if (woken & WAKE_RING)
-			ret = drain(l, err);
+			ret = drain_rings(l, err);
 		if (!ret && (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->opener) ||
-			     intern_take_urgent(l->intern) || may_ask(l, boot_now())))
+			     intern_take_urgent(l->intern) || may_request_names(l, clock_boot_ns())))
 			ret = poll_helpers(l, false, err);
 		if (!ret && (l->remapped || l->retry))
-			ret = tell_walkers(l, boot_now(), err);
-		if (!ret && boot_now() - l->last_tick >= TICK) {
+			ret = update_walkers(l, clock_boot_ns(), err);
+		if (!ret && clock_boot_ns() - l->last_tick >= TICK) {
 			ret = poll_helpers(l, true, err);
 			if (!ret)
 				ret = live_follow_cpus(l, err);
 			if (!ret)
-				ret = tick(l, false, err);
+				ret = live_tick(l, false, err);
 		}
 	}
 	return ret;
 }
 
-static int watch(struct live *l, int fd, uint32_t events, enum wake what)
+static int watch_fd(struct live *l, int fd, uint32_t events, enum wake what)
 {
 	struct epoll_event e = {.events = EPOLLIN | events, .data.u32 = what};
 
@@ -387,40 +387,40 @@ static int watch(struct live *l, int fd, uint32_t events, enum wake what)
  * Add all descriptors to epoll. Rings are watched edge-triggered, because they are hardly ever
  * empty.
  */
-static int watch_all(struct live *l, struct error *err)
+static int watch_all_fds(struct live *l, struct error *err)
 {
-	int ret = watch(l, symbolizer_fd(l->symbolizer), 0, WAKE_NAMES);
+	int ret = watch_fd(l, symbolizer_fd(l->symbolizer), 0, WAKE_NAMES);
 
 	if (!ret)
-		ret = watch(l, opener_fd(l->opener), 0, WAKE_HELPER);
+		ret = watch_fd(l, opener_fd(l->opener), 0, WAKE_HELPER);
 	if (!ret)
-		ret = watch(l, l->pager ? pager_fd(l->pager) : -1, 0, WAKE_HELPER);
+		ret = watch_fd(l, l->pager ? pager_fd(l->pager) : -1, 0, WAKE_HELPER);
 	if (!ret)
-		ret = watch(l, l->inlines ? inlines_fd(l->inlines) : -1, 0, WAKE_HELPER);
+		ret = watch_fd(l, l->inlines ? inlines_fd(l->inlines) : -1, 0, WAKE_HELPER);
 	if (!ret)
-		ret = watch(l, l->options.wake_fd, 0, WAKE_SIGNAL);
+		ret = watch_fd(l, l->options.wake_fd, 0, WAKE_SIGNAL);
 	for (size_t i = 0; !ret && i < program_ring_count(l->program); i++)
-		ret = watch(l, program_ring_fd(l->program, i), EPOLLET, WAKE_SAMPLE_RING);
+		ret = watch_fd(l, program_ring_fd(l->program, i), EPOLLET, WAKE_SAMPLE_RING);
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++)
-		ret = watch(l, sideband_fd(l->sideband, cpu), EPOLLET, WAKE_RING);
+		ret = watch_fd(l, sideband_fd(l->sideband, cpu), EPOLLET, WAKE_RING);
 	return ret ? error_errno(err, ret, "epoll") : 0;
 }
 
 /* Find all processes and their mappings before the first sample. */
 static int scan_machine(struct live *l, struct error *err)
 {
-	uint64_t until = boot_now() + SCAN_LIMIT;
+	uint64_t until = clock_boot_ns() + SCAN_LIMIT;
 	int ret = opener_scan(l->opener, 0);
 
 	if (ret)
 		return error_errno(err, ret, "reading /proc");
-	while (!ret && !l->scanned && boot_now() < until) {
+	while (!ret && !l->scanned && clock_boot_ns() < until) {
 		struct epoll_event e;
 
 		epoll_wait(l->epoll, &e, 1, 10);
 		ret = poll_helpers(l, true, err);
 		if (!ret)
-			ret = sideband_drain(l->sideband, boot_now());
+			ret = sideband_drain(l->sideband, clock_boot_ns());
 	}
 	return ret;
 }
@@ -432,12 +432,12 @@ static int scan_machine(struct live *l, struct error *err)
 static int prepare_tables(struct live *l, struct error *err)
 {
 	struct capture_progress *p = &l->progress;
-	uint64_t until = boot_now() + TABLES_LIMIT;
+	uint64_t until = clock_boot_ns() + TABLES_LIMIT;
 	bool looked = false;
 	int ret = poll_helpers(l, true, err);
 
 	p->preparing = true;
-	while (!ret && boot_now() < until && l->options.keep_going(l->options.context, p)) {
+	while (!ret && clock_boot_ns() < until && l->options.keep_going(l->options.context, p)) {
 		struct epoll_event e;
 
 		p->pending_tables = symbolizer_tables_pending(l->symbolizer);
@@ -446,19 +446,19 @@ static int prepare_tables(struct live *l, struct error *err)
 		if (!looked && l->options.unwind_cache && !opener_pending(l->opener) &&
 		    !symbolizer_keys_pending(l->symbolizer)) {
 			looked = true;
-			if (until > boot_now() + MAKING_LIMIT)
-				until = boot_now() + MAKING_LIMIT;
+			if (until > clock_boot_ns() + MAKING_LIMIT)
+				until = clock_boot_ns() + MAKING_LIMIT;
 		}
 		epoll_wait(l->epoll, &e, 1, 10);
 		ret = poll_helpers(l, true, err);
 		if (!ret)
-			ret = sideband_drain(l->sideband, boot_now());
+			ret = sideband_drain(l->sideband, clock_boot_ns());
 	}
 	p->preparing = false;
 	return ret;
 }
 
-static int describe(struct live *l, uint64_t end, struct error *err)
+static int describe_recording(struct live *l, uint64_t end, struct error *err)
 {
 	const struct event e = {
 		.id = EVENT_ID,
@@ -493,13 +493,13 @@ static void wake_in_time(void)
 	(void)prctl(PR_SET_TIMERSLACK, 1UL); /* ns */
 }
 
-static int begin(struct live *l, struct error *err)
+static int begin_recording(struct live *l, struct error *err)
 {
 	int ret = live_begin_tables(l, err);
 
 	wake_in_time();
 	if (!ret)
-		ret = watch_all(l, err);
+		ret = watch_all_fds(l, err);
 	/* Attach the hooks first: processes that fork from here on are followed. */
 	if (!ret)
 		ret = program_attach(l->program, err);
@@ -513,17 +513,17 @@ static int begin(struct live *l, struct error *err)
 	if (!ret)
 		ret = prepare_tables(l, err);
 	if (!ret)
-		ret = tell_walkers(l, boot_now(), err);
+		ret = update_walkers(l, clock_boot_ns(), err);
 	if (ret)
 		return ret;
-	l->started = l->last_tick = l->last_forget = l->last_tidy = boot_now();
+	l->started = l->last_tick = l->last_forget = l->last_tidy = clock_boot_ns();
 	pace_start(&l->pace, l->event.clocked ? l->event.period : 0, l->schedule != NULL,
 		   l->started, l->started);
-	ret = describe(l, 0, err);
+	ret = describe_recording(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);
 	if (!ret && l->switches)
-		ret = take_snapshot(l, err);
+		ret = snapshot_threads(l, err);
 	if (!ret)
 		ret = sink_tick(l->sink, l->started, err);
 	return ret ? ret : release_command(l, err);
@@ -535,29 +535,29 @@ static int begin(struct live *l, struct error *err)
  */
 static bool may_wait(const struct live *l)
 {
-	return boot_now() < l->ended + l->options.wait_names;
+	return clock_boot_ns() < l->ended + l->options.wait_names;
 }
 
 static bool wants_names(struct live *l)
 {
 	return symbolizer_pending(l->symbolizer) || opener_pending(l->opener) ||
-	       objects_reread_kernel(l->objects, boot_now());
+	       objects_reread_kernel(l->objects, clock_boot_ns());
 }
 
 static bool wants_inlines(const struct live *l)
 {
 	return l->inlines && inlines_pending(l->inlines) &&
-	       boot_now() < l->ended + l->options.wait_inlines;
+	       clock_boot_ns() < l->ended + l->options.wait_inlines;
 }
 
 /* Request and await the names that are still missing, as long as replies may come. */
-static int last_names(struct live *l, struct error *err)
+static int finish_names(struct live *l, struct error *err)
 {
 	int ret = 0;
 
 	l->progress.finishing = true;
 	symbolizer_drop_tables(l->symbolizer);
-	objects_refresh(l->objects, boot_now());
+	objects_refresh(l->objects, clock_boot_ns());
 	do {
 		struct epoll_event e;
 
@@ -565,66 +565,66 @@ static int last_names(struct live *l, struct error *err)
 		if (ret || !((may_wait(l) && wants_names(l)) || wants_inlines(l)))
 			break;
 		epoll_wait(l->epoll, &e, 1, 20);
-	} while (keep_going(l));
+	} while (live_keep_going(l));
 	return ret;
 }
 
 /* Finish the parked stacks as far as tables arrive in time. */
-static int last_tables(struct live *l, struct error *err)
+static int finish_tables(struct live *l, struct error *err)
 {
 	int ret = 0;
 
 	l->progress.finishing = true;
-	while (!ret && l->parked.count && may_wait(l) && keep_going(l) &&
+	while (!ret && l->parked.count && may_wait(l) && live_keep_going(l) &&
 	       (symbolizer_tables_pending(l->symbolizer) || opener_pending(l->opener))) {
 		struct epoll_event e;
 
 		epoll_wait(l->epoll, &e, 1, 20);
 		ret = poll_helpers(l, true, err);
 		if (!ret)
-			ret = tell_walkers(l, boot_now(), err);
+			ret = update_walkers(l, clock_boot_ns(), err);
 	}
 	if (!ret && live_retry_stacks(l, true))
 		ret = error_set(err, -EIO, "%s", l->why.text);
 	return ret;
 }
 
-static int end(struct live *l, struct error *err)
+static int end_recording(struct live *l, struct error *err)
 {
 	int ret;
 
 	sampler_stop(l->sampler);
 	if (l->schedule)
 		schedule_stop(l->schedule);
-	l->ended = boot_now();
+	l->ended = clock_boot_ns();
 	l->summary.elapsed = l->ended - l->started;
 	do {
-		ret = drain(l, err);
+		ret = drain_rings(l, err);
 	} while (!ret && has_more(l));
 	order_close(l->order);
 	if (!ret && l->schedule)
 		ret = schedule_release(l->schedule, UINT64_MAX, err);
 	if (!ret)
-		ret = order_release(l->order, UINT64_MAX, live_record, l) ?
+		ret = order_release(l->order, UINT64_MAX, live_handle_record, l) ?
 			      error_set(err, -EIO, "%s", l->why.text) :
 			      0;
 	if (!ret && l->schedule)
 		ret = schedule_end(l->schedule, l->ended, err);
 	if (!ret)
-		ret = last_tables(l, err);
+		ret = finish_tables(l, err);
 	if (!ret)
-		ret = last_names(l, err);
+		ret = finish_names(l, err);
 	objects_end(l->objects);
 	if (!ret)
-		ret = describe(l, l->ended, err);
+		ret = describe_recording(l, l->ended, err);
 	if (!ret)
-		ret = tick(l, true, err);
+		ret = live_tick(l, true, err);
 	/* Report again, since the sink may have run out of room in this tick. */
-	return ret ? ret : ledger_tell(l->ledger, l->sink, boot_now(), true, err);
+	return ret ? ret : ledger_report(l->ledger, l->sink, clock_boot_ns(), true, err);
 }
 
 /* Count the cost of the helper processes, killed ones included, as the recorder's own. */
-static void add_helpers(struct live *l, struct capture_summary *s)
+static void add_helper_cost(struct live *l, struct capture_summary *s)
 {
 	struct helper_cost cost = {0};
 
@@ -638,11 +638,11 @@ static void add_helpers(struct live *l, struct capture_summary *s)
 	s->helper_memory = cost.memory;
 }
 
-static void add_switches(const struct live *l, struct capture_summary *s)
+static void add_switch_counts(const struct live *l, struct capture_summary *s)
 {
 	struct schedule_counts counts;
 
-	schedule_counts(l->schedule, &counts);
+	schedule_get_counts(l->schedule, &counts);
 	s->switches = counts.switches;
 	s->wakeups = counts.wakeups;
 	s->migrations = counts.migrations;
@@ -651,13 +651,13 @@ static void add_switches(const struct live *l, struct capture_summary *s)
 	s->buffer_memory += switches_bytes(l->switches);
 }
 
-static void add_names(const struct live *l, struct capture_summary *s)
+static void add_name_counts(const struct live *l, struct capture_summary *s)
 {
 	const struct symbolizer_stats *stats = symbolizer_stats(l->symbolizer);
 	const char *path = l->intern ? intern_mangled(l->intern) : NULL;
 	size_t length = path ? strlen(path) : 0, most = sizeof(s->names_mangled_in) - 1;
 
-	s->names_asked = stats->requested;
+	s->names_requested = stats->requested;
 	s->names_unready = l->intern ? intern_unready(l->intern) : 0;
 	s->worker_restarts = stats->restarts;
 	s->names_mangled = stats->mangled;
@@ -669,36 +669,36 @@ static void add_names(const struct live *l, struct capture_summary *s)
 
 static void add_refusals(const struct live *l, struct capture_summary *s)
 {
-	const struct share *worst[CAPTURE_REFUSALS_MAX];
-	unsigned int count = shares_worst(objects_shares(l->objects), worst, CAPTURE_REFUSALS_MAX);
+	const struct file_quota *worst[CAPTURE_REFUSALS_MAX];
+	unsigned int count = file_quotas_worst(objects_quotas(l->objects), worst, CAPTURE_REFUSALS_MAX);
 
 	for (unsigned int i = 0; i < count; i++)
-		share_show(worst[i], s->refusals[i].what, sizeof(s->refusals[i].what));
-	s->refused = shares_refused(objects_shares(l->objects));
+		file_quota_format(worst[i], s->refusals[i].what, sizeof(s->refusals[i].what));
+	s->refused = file_quotas_refused(objects_quotas(l->objects));
 }
 
 static void fill_summary(struct live *l)
 {
 	struct capture_summary *s = &l->summary;
 
-	ledger_summary(l->ledger, s);
+	ledger_get_summary(l->ledger, s);
 	s->sampled = l->options.sample;
 	s->buffer_memory = program_ring_bytes(l->program);
 	if (l->schedule)
-		add_switches(l, s);
-	add_names(l, s);
+		add_switch_counts(l, s);
+	add_name_counts(l, s);
 	s->opener_restarts = opener_restarts(l->opener);
 	s->files_refused = opener_refused(l->opener);
 	s->memory = process_peak_memory(getpid());
-	add_helpers(l, s);
+	add_helper_cost(l, s);
 	s->inlined = l->inlines != NULL;
 	if (l->inlines) {
-		inlines_summary(l->inlines, &s->inlines);
+		inlines_get_summary(l->inlines, &s->inlines);
 		s->names_mangled += s->inlines.mangled;
 	}
-	tables_summary(l->tables, &s->unwind);
+	tables_get_summary(l->tables, &s->unwind);
 	if (l->saver)
-		saver_counts(l->saver, &s->bad_stacks, &s->saved_stacks);
+		saver_get_counts(l->saver, &s->bad_stacks, &s->saved_stacks);
 	s->comm_matched = process_table_comm_matched(l->table);
 	add_refusals(l, s);
 }
@@ -709,12 +709,12 @@ int live_run(struct source *source, struct sink *sink, struct error *err)
 	int ret, ended;
 
 	l->sink = sink;
-	ret = begin(l, err);
+	ret = begin_recording(l, err);
 	if (!ret)
-		ret = rounds(l, err);
+		ret = run_rounds(l, err);
 	/* Report what was recorded, however the recording ended. */
 	if (l->started) {
-		ended = end(l, ret ? NULL : err);
+		ended = end_recording(l, ret ? NULL : err);
 		ret = ret ? ret : ended;
 	}
 	if (l->ledger)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Declares data and functions shared by the files of live capture: live.c, live_begin.c,
- * live_foresee.c, live_records.c and live_stacks.c.
+ * live_prefetch.c, live_records.c and live_stacks.c.
  */
 #ifndef SKEIN_CAPTURE_LIVE_H
 #define SKEIN_CAPTURE_LIVE_H
@@ -34,13 +34,13 @@ enum { HOST_ID = 1, EVENT_ID = 1 };
 struct parked;
 
 /* A mapping of a file that may turn out to be an interpreter; its record is not in order yet. */
-struct foreseen {
+struct prefetched_mapping {
 	uint64_t object; /* object.id */
 	uint32_t pid;
 	uint64_t start, offset, time;
 };
 
-#define LIVE_FORESEEN_MAX 64
+#define LIVE_PREFETCHED_MAX 64
 
 struct live {
 	struct source source;
@@ -66,8 +66,8 @@ struct live {
 	struct process_table *table;
 	struct intern *intern;
 	struct pythons pythons;
-	struct foreseen foreseen[LIVE_FORESEEN_MAX]; /* the most recent ones; object 0: unused */
-	unsigned int foreseen_count; /* total number of prefetched mappings so far */
+	struct prefetched_mapping prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
+	unsigned int prefetched_count; /* total number of prefetched mappings so far */
 	struct ledger *ledger;
 	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
@@ -75,7 +75,7 @@ struct live {
 	uint64_t started, ended; /* time at which sampling started and ended, ns */
 	struct pace pace;
 	uint64_t last_tick, last_forget, last_tidy;
-	uint64_t last_asked; /* time at which names of files were last requested, ns */
+	uint64_t last_request; /* time at which names of files were last requested, ns */
 	/* the part of the schedule's counts that has been reported as losses */
 	struct schedule_counts counted;
 	/* children that the BPF programs could not select, as far as reported as losses */
@@ -90,8 +90,8 @@ struct live {
 	VECTOR(struct parked *) parked; /* parked samples, oldest first */
 	size_t parked_bytes;
 	/* limit of parked_bytes, above which the oldest samples are put with incomplete stacks */
-	size_t parked_most;
-	struct finished finished; /* result of finishing a stack; too large for the C stack */
+	size_t parked_max;
+	struct finished_stack finished; /* result of finishing a stack; too large for the C stack */
 	int error; /* first error of a callback that cannot return it */
 	struct error why;
 	struct capture_progress progress;
@@ -104,32 +104,32 @@ struct live {
  */
 int live_start_helpers(struct live *l, struct error *err);
 
-/* live_foresee.c: callbacks of program_foresee() and sideband_foresee(). */
-void live_foresee(void *context, const struct wire_sample *s, uint32_t size);
-void live_foresee_mapping(void *context, const struct life *mapping, uint64_t time);
+/* live_prefetch.c: callbacks of program_set_prefetcher() and sideband_set_prefetcher(). */
+void live_prefetch(void *context, const struct wire_sample *s, uint32_t size);
+void live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time);
 /*
  * Called when an object's kind becomes known; passes the prefetched mappings of interpreters to the
  * BPF walkers.
  */
-void live_foreseen(struct live *l, const struct object *o);
+void live_send_prefetched(struct live *l, const struct object *o);
 
 /* Return whether a record of a sample ring is a complete sample. */
 bool live_is_sample(const struct wire_sample *s, uint32_t size);
 /* Keep the first error of a callback that cannot return it, for a caller that can. */
 void live_keep_error(struct live *l, int ret);
 
-/* Implements renewed() of struct objects_context. */
-void live_renewed(void *context, struct object *o, bool changed);
+/* Implements object_updated() of struct objects_context. */
+void live_object_updated(void *context, struct object *o, bool changed);
 
 /*
  * Handle one record that is in order, as the callback of order_release(). The error's text is in
  * l->why.
  */
-int live_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
+int live_handle_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
 		bool late);
 
 /* Return whether user stacks are walked. */
-static inline bool live_walks(const struct live *l)
+static inline bool live_walks_stacks(const struct live *l)
 {
 	return l->options.sample && !l->options.kernel_only;
 }
@@ -161,13 +161,13 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 int live_retry_stacks(struct live *l, bool last);
 void live_free_stacks(struct live *l);
 /* Request the pages of tables that a walk may need, which waits at pc for a table. */
-void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
+void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
 		     const struct wire_unfinished *at, const void *stack);
 /*
  * Save a stack that ended badly, if such stacks are kept. begin: the state in which the walk began;
  * stack: the copied part of the stack.
  */
-int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
+int live_save_bad_stack(struct live *l, struct space *space, const struct raw_stack *raw,
 		  const struct wire_unfinished *begin, const void *stack);
 /* Put a sample whose stack is complete, or cannot become more complete. */
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r);

@@ -23,7 +23,7 @@
 static void close_cpu(struct live *l, unsigned int cpu)
 {
 	if (sampler_runs_on(l->sampler, cpu))
-		ledger_gone(l->ledger, cpu, l->last_tick);
+		ledger_cpu_gone(l->ledger, cpu, l->last_tick);
 	sampler_close_cpu(l->sampler, cpu);
 	sideband_close_cpu(l->sideband, cpu);
 }
@@ -36,7 +36,7 @@ static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct
 	if (!l->scheduled)
 		return schedule_cpu_begins(l->schedule, cpu, l->started, online, err);
 	if (!online)
-		schedule_cpu_gone(l->schedule, cpu, boot_now());
+		schedule_cpu_gone(l->schedule, cpu, clock_boot_ns());
 	return 0;
 }
 
@@ -48,7 +48,7 @@ static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error 
 	if (!ret && wanted && l->started && l->options.sample)
 		ret = sampler_open_cpu(l->sampler, cpu, err);
 	if (!ret && back) {
-		ledger_back(l->ledger, cpu, boot_now());
+		ledger_cpu_back(l->ledger, cpu, clock_boot_ns());
 		/* Processes may have run on this CPU before its side-band was open. */
 		opener_scan(l->opener, 0);
 	}
@@ -64,7 +64,7 @@ int live_follow_cpus(struct live *l, struct error *err)
 		bool wanted = !l->wanted.count || cpu_set_has(&l->wanted, cpu);
 
 		if (!cpu_set_has(&online, cpu) ||
-		    sideband_stopped(l->sideband, cpu, boot_now()))
+		    sideband_stopped(l->sideband, cpu, clock_boot_ns()))
 			close_cpu(l, cpu);
 		if (wanted)
 			ret = follow_schedule(l, cpu, cpu_set_has(&online, cpu), err);
@@ -143,7 +143,7 @@ static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 
 	program_quiet_library();
 	cpus = libbpf_num_possible_cpus();
-	return buffers_samples(cpus < 0 ? 1 : (unsigned int)cpus, rate,
+	return buffers_samples_bytes(cpus < 0 ? 1 : (unsigned int)cpus, rate,
 			       with_memory ? DEEP_STACK + 2048 : 2048);
 }
 
@@ -202,15 +202,15 @@ static int begin_unwinding(struct live *l, struct error *err)
 		.rules = program_rules(l->program),
 	};
 	struct objects_context objects = {
-		.renewed = live_renewed,
+		.object_updated = live_object_updated,
 		.context = l,
 		.opener = l->opener,
 		.symbolizer = l->symbolizer,
-		.unwind = live_walks(l),
+		.unwind = live_walks_stacks(l),
 	};
 	int ret;
 
-	l->parked_most = most / PARKED_SHARE;
+	l->parked_max = most / PARKED_SHARE;
 	l->arena = memory.arena = arena_new(most, program_add_chunk, l->program);
 	if (!l->arena)
 		return error_errno(err, -ENOMEM, "unwind tables");
@@ -225,7 +225,7 @@ static int begin_unwinding(struct live *l, struct error *err)
 }
 
 /* Make everything that can fail for lack of a privilege, before any file is written. */
-static int prepare(struct live *l, struct error *err)
+static int prepare_recording(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;
 	int ret = sampled_event_find(&l->event, o->event ? o->event : "cpu-clock", o->frequency,
@@ -256,7 +256,7 @@ static int prepare(struct live *l, struct error *err)
 		ret = sampled_event_try(&l->event, program_cpus(l->program), err);
 	if (!ret)
 		ret = sideband_new(&l->sideband, l->order,
-				   buffers_sideband(program_cpus(l->program)), err);
+				   buffers_sideband_bytes(program_cpus(l->program)), err);
 	return ret ? ret : live_follow_cpus(l, err);
 }
 
@@ -270,7 +270,7 @@ int capture_source(struct source **ret, const struct capture_options *o, struct 
 	l->source.ops = &live_ops;
 	l->options = *o;
 	l->epoll = -1;
-	result = prepare(l, err);
+	result = prepare_recording(l, err);
 	if (result)
 		live_free(&l->source);
 	else

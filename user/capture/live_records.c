@@ -12,14 +12,14 @@ void live_keep_error(struct live *l, int ret)
 		l->error = error_errno(&l->why, ret, "process table");
 }
 
-static void on_opened(void *context, const struct open_answer *a)
+static void on_opened(void *context, const struct open_reply *a)
 {
 	struct live *l = context;
 
 	if (a->token & INLINES_TOKEN)
-		inlines_opened(l->inlines, a);
+		inlines_handle_opened(l->inlines, a);
 	else
-		objects_opened(l->objects, a, boot_now());
+		objects_handle_opened(l->objects, a, clock_boot_ns());
 }
 
 static void on_scanned_process(void *context, const struct scanned_process *p)
@@ -33,14 +33,14 @@ static void on_scanned_thread(void *context, const struct scanned_thread *t)
 {
 	struct live *l = context;
 
-	live_keep_error(l, process_table_scanned_thread(l->table, t, boot_now()));
+	live_keep_error(l, process_table_scanned_thread(l->table, t, clock_boot_ns()));
 }
 
 static void on_scanned_mapping(void *context, const struct scanned_mapping *m)
 {
 	struct live *l = context;
 
-	live_keep_error(l, process_table_scanned_mapping(l->table, m, boot_now()));
+	live_keep_error(l, process_table_scanned_mapping(l->table, m, clock_boot_ns()));
 }
 
 static void on_scan_done(void *context, uint32_t pid)
@@ -57,29 +57,29 @@ static void on_symbol(void *context, uint64_t object, uint64_t address, const st
 {
 	struct live *l = context;
 
-	intern_named(l->intern, object, address, s);
+	intern_handle_symbol(l->intern, object, address, s);
 }
 
-static void on_places(void *context, uint64_t object, uint64_t address,
+static void on_inlined_places(void *context, uint64_t object, uint64_t address,
 		      const struct source_place *p, unsigned int count)
 {
 	struct live *l = context;
 
-	intern_placed(l->intern, object, address, p, count);
+	intern_handle_places(l->intern, object, address, p, count);
 }
 
 static void on_facts(void *context, uint64_t object, const struct object_facts *facts)
 {
 	struct live *l = context;
 
-	objects_facts(l->objects, object, facts);
+	objects_handle_facts(l->objects, object, facts);
 }
 
 static void on_table(void *context, uint64_t object, int status, const struct unwind_table *t)
 {
 	struct live *l = context;
 
-	objects_table(l->objects, object, status, t);
+	objects_handle_table(l->objects, object, status, t);
 	if (l->pager)
 		pager_done(l->pager, object);
 	l->retry = true;
@@ -102,7 +102,7 @@ static void begin_pager(struct live *l)
 		.context = l,
 	};
 
-	pager_begin(l->pager, &c);
+	pager_set_context(l->pager, &c);
 }
 
 static void on_python(void *context, uint64_t object, const struct python_file *f)
@@ -110,25 +110,25 @@ static void on_python(void *context, uint64_t object, const struct python_file *
 	struct live *l = context;
 	bool readable = f->support == PYTHON_READABLE;
 	uint32_t layout = readable ? pythons_layout(&l->pythons, &f->layout) : 0;
-	struct object *o = objects_inspected(l->objects, object, f, layout);
+	struct object *o = objects_handle_inspected(l->objects, object, f, layout);
 
 	if (o && l->table)
 		process_table_remapped(l->table, o);
 	if (o)
-		live_foreseen(l, o);
+		live_send_prefetched(l, o);
 	l->remapped = true;
 	if (o && l->intern)
-		intern_renewed(l->intern, o, true);
+		intern_object_updated(l->intern, o, true);
 }
 
-static int tell_layout(void *context, uint32_t number, const struct python_layout *p)
+static int send_layout(void *context, uint32_t number, const struct python_layout *p)
 {
 	struct live *l = context;
 
 	return program_set_layout(l->program, number, p);
 }
 
-static uint32_t words_of(const struct wire_sample *s)
+static uint32_t sample_words(const struct wire_sample *s)
 {
 	return (uint32_t)s->kernel_frames + s->user_frames + s->python_words;
 }
@@ -141,9 +141,9 @@ bool live_is_sample(const struct wire_sample *s, uint32_t size)
 	if (s->kind != WIRE_SAMPLE || s->kernel_frames > WIRE_MAX_KERNEL ||
 	    s->user_frames > WIRE_MAX_USER || s->python_words > 2 * WIRE_MAX_PYTHON)
 		return false;
-	need += 8UL * words_of(s);
+	need += 8UL * sample_words(s);
 	if (s->flags & WIRE_SAVED && size >= need + sizeof(struct wire_unfinished)) {
-		const struct wire_unfinished *at = (const void *)(words + words_of(s));
+		const struct wire_unfinished *at = (const void *)(words + sample_words(s));
 
 		need += sizeof(*at) + at->bytes + at->outer_bytes;
 		if (at->bytes > WIRE_STACK_BYTES || at->bytes % 8 ||
@@ -155,16 +155,16 @@ bool live_is_sample(const struct wire_sample *s, uint32_t size)
 	return size >= need;
 }
 
-void live_renewed(void *context, struct object *o, bool changed)
+void live_object_updated(void *context, struct object *o, bool changed)
 {
 	struct live *l = context;
 
 	l->retry = true;
 	if (l->intern)
-		intern_renewed(l->intern, o, changed);
+		intern_object_updated(l->intern, o, changed);
 }
 
-static bool selects(void *context, uint32_t pid)
+static bool selects_process(void *context, uint32_t pid)
 {
 	return live_selects(context, pid);
 }
@@ -204,7 +204,7 @@ static uint64_t python_flags_of(const struct wire_sample *s)
 	       (s->python & WIRE_PYTHON_COLLECTING ? SAMPLE_FLAG_COLLECTING : 0);
 }
 
-static uint64_t flags_of(const struct wire_sample *s, bool late)
+static uint64_t sample_flags_of(const struct wire_sample *s, bool late)
 {
 	return (s->flags & WIRE_KERNEL_MODE ? SAMPLE_FLAG_KERNEL : 0) |
 	       (s->pid ? 0 : SAMPLE_FLAG_IDLE) | (late ? SAMPLE_FLAG_LATE : 0) |
@@ -215,7 +215,7 @@ static uint64_t flags_of(const struct wire_sample *s, bool late)
  * Return whether a sample passes the selection by name, which the BPF programs do not make. The
  * command of `skein record` is skein itself until its exec, and is not selected before that.
  */
-static bool wanted(const struct live *l, const struct process_entry *p,
+static bool is_thread_selected(const struct live *l, const struct process_entry *p,
 		   const struct thread_entry *t)
 {
 	if (p->pid && p->pid == l->options.command && !p->executed)
@@ -247,7 +247,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.event = EVENT_ID,
 		.cpu = s->cpu,
 		.weight = l->event.period,
-		.flags = flags_of(s, late),
+		.flags = sample_flags_of(s, late),
 	};
 	const struct wire_unfinished *at =
 		(const void *)(raw.words + raw.kernel + raw.user + raw.python);
@@ -256,14 +256,14 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	bool unknown;
 	int ret;
 
-	ret = process_table_meet(l->table, &task, &p, &t, &unknown, &l->why);
+	ret = process_table_resolve(l->table, &task, &p, &t, &unknown, &l->why);
 	if (ret)
 		return ret;
 	/* The requested scan also gives the name by which the process may be selected. */
 	if (unknown && opener_scan(l->opener, s->pid) < 0)
 		process_table_scan_over(l->table, s->pid);
-	if (!wanted(l, p, t)) {
-		ledger_filtered(l->ledger, s->cpu);
+	if (!is_thread_selected(l, p, t)) {
+		ledger_count_filtered(l->ledger, s->cpu);
 		return 0;
 	}
 	r.thread = t->id;
@@ -272,7 +272,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	raw.space = p->space;
 	raw.process = p;
 	if (l->saver && s->flags & WIRE_INITIAL_STATE)
-		ret = live_keep_bad(l, p->space, &raw, at, at + 1);
+		ret = live_save_bad_stack(l, p->space, &raw, at, at + 1);
 	return ret ? ret : live_put_sample(l, &raw, &r);
 }
 
@@ -281,7 +281,7 @@ static int on_sample(struct live *l, const void *data, uint32_t size, bool late)
 	const struct wire_sample *s = data;
 
 	if (!live_is_sample(s, size)) {
-		ledger_lost(l->ledger, LOSS_BAD_RECORD, 1);
+		ledger_count_lost(l->ledger, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
 	return put_wire_sample(l, s, late);
@@ -290,11 +290,11 @@ static int on_sample(struct live *l, const void *data, uint32_t size, bool late)
 static int on_life(struct live *l, uint64_t time, const void *data, uint32_t size)
 {
 	struct object *kernel = objects_kernel(l->objects);
-	struct life life;
+	struct life_record life;
 	int ret;
 
 	if (life_decode(&life, data, size) < 0) {
-		ledger_lost(l->ledger, LOSS_BAD_RECORD, 1);
+		ledger_count_lost(l->ledger, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
 	if (life.kind != LIFE_KSYMBOL) {
@@ -311,15 +311,15 @@ static int on_life(struct live *l, uint64_t time, const void *data, uint32_t siz
 	return 0;
 }
 
-int live_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
+int live_handle_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
 		bool late)
 {
 	struct live *l = context;
 
-	if (program_owns(l->program, ring))
+	if (program_owns_ring(l->program, ring))
 		return on_sample(l, data, size, late);
 	if (ring == l->task_ring)
-		return schedule_found(l->schedule, data, &l->why);
+		return schedule_task_found(l->schedule, data, &l->why);
 	return on_life(l, time, data, size);
 }
 
@@ -343,10 +343,10 @@ int live_start_helpers(struct live *l, struct error *err)
 	};
 	int ret;
 
-	l->pythons.tell = tell_layout;
+	l->pythons.send = send_layout;
 	l->pythons.context = l;
 	ret = symbolizer_new(&l->symbolizer, &symbols, err);
-	if (!ret && live_walks(l))
+	if (!ret && live_walks_stacks(l))
 		ret = pager_new(&l->pager, err);
 	if (!ret && l->options.inline_memory)
 		ret = inlines_new(&l->inlines, l->options.inline_memory, err);
@@ -357,19 +357,19 @@ static int before_switch(void *context, uint64_t time, struct error *err)
 {
 	struct live *l = context;
 
-	return order_release(l->order, time, live_record, l) ?
+	return order_release(l->order, time, live_handle_record, l) ?
 		       error_set(err, -EIO, "%s", l->why.text) :
 		       0;
 }
 
-static uint64_t next_of_order(void *context)
+static uint64_t next_ordered_time(void *context)
 {
-	return order_next(((struct live *)context)->order);
+	return order_next_time(((struct live *)context)->order);
 }
 
-static bool wants(void *context, const struct process_entry *p, const struct thread_entry *t)
+static bool selects_thread(void *context, const struct process_entry *p, const struct thread_entry *t)
 {
-	return wanted(context, p, t);
+	return is_thread_selected(context, p, t);
 }
 
 static void scan_unknown(void *context, uint32_t tid)
@@ -390,8 +390,8 @@ static int begin_schedule(struct live *l, struct error *err)
 		.last_lane = &l->last_lane,
 		.last_loss = ledger_last_loss(l->ledger),
 		.before = before_switch,
-		.next = next_of_order,
-		.wanted = wants,
+		.next = next_ordered_time,
+		.wanted = selects_thread,
 		.unknown = scan_unknown,
 		.context = l,
 	};
@@ -404,11 +404,11 @@ static void begin_inlines(struct live *l)
 	const struct inlines_context c = {
 		.opener = l->opener,
 		.names = l->symbolizer,
-		.placed = on_places,
+		.placed = on_inlined_places,
 		.context = l,
 	};
 
-	inlines_begin(l->inlines, &c, l->objects);
+	inlines_set_context(l->inlines, &c, l->objects);
 	intern_use_inlines(l->intern, l->inlines);
 }
 
@@ -418,7 +418,7 @@ static void on_calm(void *context, const struct object *program)
 	const struct file_key *k = &program->key;
 	const struct wire_file file = {.inode = k->inode, .device = k->major << 20 | k->minor};
 
-	program_calm(l->program, &file);
+	program_set_calm(l->program, &file);
 }
 
 int live_begin_tables(struct live *l, struct error *err)
@@ -427,11 +427,11 @@ int live_begin_tables(struct live *l, struct error *err)
 		.objects = l->objects,
 		.sink = l->sink,
 		.host = HOST_ID,
-		.arena = live_walks(l) ? l->arena : NULL,
+		.arena = live_walks_stacks(l) ? l->arena : NULL,
 		.last_lane = l->switches ? &l->last_lane : NULL,
 		.comm_glob = l->options.comm,
-		.selected = selects,
-		.calm = live_walks(l) ? on_calm : NULL,
+		.selected = selects_process,
+		.calm = live_walks_stacks(l) ? on_calm : NULL,
 		.cgroup_path = cgroup_path_of,
 		.container = container_of_cgroup,
 		.context = l,
@@ -449,9 +449,9 @@ int live_begin_tables(struct live *l, struct error *err)
 		begin_inlines(l);
 	if (!ret && l->pager)
 		begin_pager(l);
-	if (!ret && live_walks(l)) {
-		program_foresee(l->program, live_foresee, l);
-		sideband_foresee(l->sideband, live_foresee_mapping, l);
+	if (!ret && live_walks_stacks(l)) {
+		program_set_prefetcher(l->program, live_prefetch, l);
+		sideband_set_prefetcher(l->sideband, live_prefetch_mapping, l);
 	}
 	return ret;
 }

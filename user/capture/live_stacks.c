@@ -37,28 +37,28 @@ struct parked {
 	uint64_t words[];
 };
 
-static size_t words_of(const struct parked *p)
+static size_t parked_words(const struct parked *p)
 {
 	return (size_t)p->kernel + p->user + p->python;
 }
 
-static size_t bytes_of(const struct parked *p)
+static size_t parked_size(const struct parked *p)
 {
-	return sizeof(*p) + words_of(p) * sizeof(uint64_t) + p->at.bytes + p->at.outer_bytes;
+	return sizeof(*p) + parked_words(p) * sizeof(uint64_t) + p->at.bytes + p->at.outer_bytes;
 }
 
 /*
  * Update the bytes of a parked sample. They include its space, since a process that maps all the
  * time may leave each of its stacks with a space of its own.
  */
-static void account(struct live *l, struct parked *p)
+static void update_parked_bytes(struct live *l, struct parked *p)
 {
 	l->parked_bytes -= p->bytes;
-	p->bytes = bytes_of(p) + p->space->mappings.count * sizeof(struct space_mapping);
+	p->bytes = parked_size(p) + p->space->mappings.count * sizeof(struct space_mapping);
 	l->parked_bytes += p->bytes;
 }
 
-static const struct arena_chunk *chunk_of(const void *context, uint32_t number)
+static const struct arena_chunk *arena_chunk_at(const void *context, uint32_t number)
 {
 	const struct arena *a = context;
 
@@ -76,22 +76,22 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 		return ret;
 	if (loops && !(r->flags & SAMPLE_FLAG_PYTHON))
 		r->flags |= SAMPLE_FLAG_UNREAD;
-	ledger_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
+	ledger_count_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
 	l->progress.samples++;
 	return put_sample(l->sink, r, &l->why);
 }
 
-static struct finish_world world_of(const struct live *l, struct space *space)
+static struct finish_world make_finish_world(const struct live *l, struct space *space)
 {
-	const struct tables_memory *m = tables_memory(l->tables);
+	const struct tables_memory *m = tables_get_memory(l->tables);
 	struct finish_world world = {
 		.slots = m->slots,
 		.rules = m->rules,
-		.chunk = chunk_of,
+		.chunk = arena_chunk_at,
 		.context = m->arena,
 	};
 
-	if (space_show(space, boot_now()) == 0) {
+	if (space_publish(space, clock_boot_ns()) == 0) {
 		world.mappings = space->view;
 		world.mapping_count = space->view_count;
 	}
@@ -99,10 +99,10 @@ static struct finish_world world_of(const struct live *l, struct space *space)
 }
 
 /* Continue the walk. Returns 0, -EAGAIN with ret->slot and ret->waits_at, or another error. */
-static int try_to_finish(struct live *l, const struct unfinished *u, struct space *space,
-			 struct finished *ret)
+static int try_to_finish_stack(struct live *l, const struct unfinished_stack *u, struct space *space,
+			 struct finished_stack *ret)
 {
-	const struct finish_world world = world_of(l, space);
+	const struct finish_world world = make_finish_world(l, space);
 	int result = finish_stack(ret, &world, u);
 
 	if (!result && space->view_version != space->version)
@@ -110,10 +110,10 @@ static int try_to_finish(struct live *l, const struct unfinished *u, struct spac
 	return result;
 }
 
-int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *raw,
+int live_save_bad_stack(struct live *l, struct space *space, const struct raw_stack *raw,
 		  const struct wire_unfinished *begin, const void *stack)
 {
-	const struct finish_world world = world_of(l, space);
+	const struct finish_world world = make_finish_world(l, space);
 	const struct ended_stack e = {
 		.program = raw->process ? raw->process->comm : "unknown",
 		.space = space,
@@ -123,7 +123,7 @@ int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *r
 		.end = raw->end,
 	};
 
-	return saver_see(l->saver, &world, &e, &l->why);
+	return saver_offer(l->saver, &world, &e, &l->why);
 }
 
 /*
@@ -131,7 +131,7 @@ int live_keep_bad(struct live *l, struct space *space, const struct raw_stack *r
  * is replaced. stack: the copied part of the stack.
  */
 static int put_finished(struct live *l, struct parked *p, const uint64_t *words, const void *stack,
-			const struct finished *f)
+			const struct finished_stack *f)
 {
 	uint64_t all[WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON];
 	const struct raw_stack raw = {
@@ -151,17 +151,17 @@ static int put_finished(struct live *l, struct parked *p, const uint64_t *words,
 	memcpy(all + p->kernel + f->count, words + p->kernel + p->user,
 	       p->python * sizeof(*all));
 	if (l->saver && p->begun)
-		ret = live_keep_bad(l, p->space, &raw, &p->at, stack);
+		ret = live_save_bad_stack(l, p->space, &raw, &p->at, stack);
 	return ret ? ret : live_put_sample(l, &raw, &p->sample);
 }
 
-static uint64_t tag_of(const struct parked *p)
+static uint64_t parked_pc_tag(const struct parked *p)
 {
 	return p->at.exact && p->user ? (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
 }
 
 /* Put a parked sample with the frames found so far, and with the reason why there are no more. */
-static int put_as_it_is(struct live *l, struct parked *p, struct finished *f)
+static int put_incomplete(struct live *l, struct parked *p, struct finished_stack *f)
 {
 	f->count = p->user;
 	f->end = END_NOT_READY;
@@ -171,11 +171,11 @@ static int put_as_it_is(struct live *l, struct parked *p, struct finished *f)
 	 * whose table is not ready.
 	 */
 	if (!f->count || (!p->begun && !p->at.unmapped))
-		f->frames[f->count++] = p->at.pc | tag_of(p);
-	return put_finished(l, p, p->words, p->words + words_of(p), f);
+		f->frames[f->count++] = p->at.pc | parked_pc_tag(p);
+	return put_finished(l, p, p->words, p->words + parked_words(p), f);
 }
 
-static void let_go(struct live *l, struct parked *p)
+static void free_parked(struct live *l, struct parked *p)
 {
 	l->parked_bytes -= p->bytes;
 	space_drop(p->space);
@@ -194,24 +194,24 @@ static void take_new_space(struct live *l, struct parked *p)
 		return;
 	space_drop(p->space);
 	p->space = space_share(now->space);
-	account(l, p);
+	update_parked_bytes(l, p);
 }
 
 /* Return whether the table, page or scan that a parked sample waits for has yet to come. */
-static bool waits(const struct live *l, const struct parked *p)
+static bool is_still_waiting(const struct live *l, const struct parked *p)
 {
 	const struct space_mapping *m = space_find(p->space, p->waits_at);
 	const struct process_entry *now;
 
 	if (p->slot != SLOT_SCAN)
-		return m && tables_lacks(l->tables, p->slot,
+		return m && tables_page_is_pending(l->tables, p->slot,
 					 (p->waits_at - m->start + m->offset) >>
 						 UNWIND_PAGE_SHIFT);
 	now = process_table_find(l->table, p->pid, p->process);
 	return now && now->scanning;
 }
 
-void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
+void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
 		     const struct wire_unfinished *at, const void *stack)
 {
 	const struct pager_walk walk = {
@@ -222,27 +222,27 @@ void live_want_pages(struct live *l, const struct space *space, uint64_t pc,
 	};
 
 	if (l->pager && space->mappings.count)
-		pager_want(l->pager, &walk);
+		pager_request(l->pager, &walk);
 }
 
 /*
  * Retry a parked sample. Returns 0 if it was put, 1 if it still has to wait, or a negative errno.
  */
-static int retry(struct live *l, struct parked *p, bool last)
+static int retry_parked(struct live *l, struct parked *p, bool last)
 {
-	const struct unfinished u = {
+	const struct unfinished_stack u = {
 		.at = p->at,
-		.stack = p->words + words_of(p),
+		.stack = p->words + parked_words(p),
 		.frames = p->words + p->kernel,
 		.count = p->begun ? 0 : p->user,
 	};
-	struct finished *f = &l->finished;
+	struct finished_stack *f = &l->finished;
 	int ret = -EAGAIN;
 
-	if (!waits(l, p)) {
+	if (!is_still_waiting(l, p)) {
 		if (p->slot == SLOT_SCAN)
 			take_new_space(l, p);
-		ret = try_to_finish(l, &u, p->space, f);
+		ret = try_to_finish_stack(l, &u, p->space, f);
 		if (ret == -EAGAIN) {
 			p->slot = f->slot;
 			p->waits_at = f->waits_at;
@@ -250,10 +250,10 @@ static int retry(struct live *l, struct parked *p, bool last)
 	}
 	if (ret == -EAGAIN && !last) {
 		if (p->slot != SLOT_SCAN)
-			live_want_pages(l, p->space, p->waits_at, &p->at, u.stack);
+			live_request_pages(l, p->space, p->waits_at, &p->at, u.stack);
 		return 1;
 	}
-	return ret ? put_as_it_is(l, p, f) : put_finished(l, p, p->words, u.stack, f);
+	return ret ? put_incomplete(l, p, f) : put_finished(l, p, p->words, u.stack, f);
 }
 
 int live_retry_stacks(struct live *l, bool last)
@@ -262,19 +262,19 @@ int live_retry_stacks(struct live *l, bool last)
 	 * Free an eighth of the room at once, so that not every new stack causes a retry of all
 	 * others.
 	 */
-	size_t most = l->parked_bytes > l->parked_most ? l->parked_most / 8 * 7 : SIZE_MAX;
+	size_t most = l->parked_bytes > l->parked_max ? l->parked_max / 8 * 7 : SIZE_MAX;
 	size_t left = 0, i = 0;
 	int ret = 0;
 
 	for (; i < l->parked.count; i++) {
 		struct parked *p = l->parked.items[i];
 
-		ret = retry(l, p, last || l->parked_bytes > most);
+		ret = retry_parked(l, p, last || l->parked_bytes > most);
 		if (ret > 0) {
 			l->parked.items[left++] = p;
 			ret = 0;
 		} else {
-			let_go(l, p);
+			free_parked(l, p);
 		}
 		if (ret)
 			break;
@@ -286,10 +286,10 @@ int live_retry_stacks(struct live *l, bool last)
 }
 
 /* Park a sample. frames and stack: the data that follow *head in the copy. */
-static int park(struct live *l, const struct parked *head, const uint64_t *frames,
+static int park_sample(struct live *l, const struct parked *head, const uint64_t *frames,
 		const void *stack)
 {
-	size_t bytes = bytes_of(head), words = words_of(head);
+	size_t bytes = parked_size(head), words = parked_words(head);
 	struct parked *p = malloc(bytes);
 
 	if (!p || vector_reserve(&l->parked, 1) < 0) {
@@ -300,22 +300,22 @@ static int park(struct live *l, const struct parked *head, const uint64_t *frame
 	memcpy(p->words, frames, words * sizeof(*frames));
 	memcpy(p->words + words, stack, p->at.bytes + p->at.outer_bytes);
 	space_share(p->space);
-	account(l, p);
+	update_parked_bytes(l, p);
 	l->parked.items[l->parked.count++] = p;
-	return l->parked_bytes > l->parked_most ? live_retry_stacks(l, false) : 0;
+	return l->parked_bytes > l->parked_max ? live_retry_stacks(l, false) : 0;
 }
 
 /*
  * Use the result of a walk: record that the BPF walkers lack the present mappings of a process, or
  * that the pc lies in no mapping although all mappings are known.
  */
-static void learn(struct live *l, struct process_entry *p, const struct wire_unfinished *at,
-		  const struct finished *f)
+static void note_missing_mappings(struct live *l, struct process_entry *p, const struct wire_unfinished *at,
+		  const struct finished_stack *f)
 {
 	if (at->version != p->space->version)
-		process_table_untold(l->table, p);
+		process_table_mark_unsent(l->table, p);
 	else if (at->unmapped && f && f->end == END_UNMAPPED)
-		process_table_settled(l->table, p);
+		process_table_mark_settled(l->table, p);
 }
 
 int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
@@ -323,7 +323,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 {
 	const uint64_t *words = (const uint64_t *)(s + 1);
 	const void *stack = at + 1;
-	const struct unfinished u = {
+	const struct unfinished_stack u = {
 		.at = *at,
 		.stack = stack,
 		.frames = words + s->kernel_frames,
@@ -341,10 +341,10 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.python_end = s->python_end,
 		.begun = s->flags & WIRE_INITIAL_STATE,
 	};
-	struct finished *f = &l->finished;
-	int ret = p->scanning ? -EAGAIN : try_to_finish(l, &u, p->space, f);
+	struct finished_stack *f = &l->finished;
+	int ret = p->scanning ? -EAGAIN : try_to_finish_stack(l, &u, p->space, f);
 
-	learn(l, p, at, ret ? NULL : f);
+	note_missing_mappings(l, p, at, ret ? NULL : f);
 	if (!ret)
 		return put_finished(l, &head, words, stack, f);
 	if (ret != -EAGAIN)
@@ -352,13 +352,13 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 	head.slot = p->scanning ? SLOT_SCAN : f->slot;
 	head.waits_at = f->waits_at;
 	if (!p->scanning)
-		live_want_pages(l, p->space, f->waits_at, at, stack);
-	return park(l, &head, words, stack);
+		live_request_pages(l, p->space, f->waits_at, at, stack);
+	return park_sample(l, &head, words, stack);
 }
 
 void live_free_stacks(struct live *l)
 {
 	for (size_t i = 0; i < l->parked.count; i++)
-		let_go(l, l->parked.items[i]);
+		free_parked(l, l->parked.items[i]);
 	vector_free(&l->parked);
 }

@@ -14,14 +14,14 @@
  * How long (ns) the memory of a process is kept open for records that are not in order yet. If the
  * process is sampled at all, its records are in order long before.
  */
-#define KEPT (3 * NSEC_PER_SEC)
+#define KEEP_TIME (3 * NSEC_PER_SEC)
 /*
  * Maximum number of process memories; the oldest is forgotten when there are more, as when many
  * interpreters start at once.
  */
-#define MOST 1024
+#define EARLY_MAX 1024
 
-static struct early_memory *find(const struct memories *m, uint32_t pid)
+static struct early_memory *find_early_memory(const struct memories *m, uint32_t pid)
 {
 	struct early_memory *e = NULL;
 
@@ -29,27 +29,27 @@ static struct early_memory *find(const struct memories *m, uint32_t pid)
 	return e;
 }
 
-static void forget(struct memories *m, struct early_memory *e)
+static void forget_early_memory(struct memories *m, struct early_memory *e)
 {
 	HASH_DEL(m->early, e);
 	objects_unuse(e->memory);
 	free(e);
 }
 
-int memories_foresee(struct memories *m, struct objects *o, uint32_t pid,
+int memories_prefetch(struct memories *m, struct objects *o, uint32_t pid,
 		     const struct python_file *f, uint64_t code_type, uint64_t time)
 {
-	const struct mapped where = {.pid = pid, .seen = time};
-	struct early_memory *e = find(m, pid);
+	const struct mapped_region where = {.pid = pid, .seen = time};
+	struct early_memory *e = find_early_memory(m, pid);
 	struct object *memory;
 
 	if (e && e->memory->code_type == code_type)
 		return 0;
 	if (e)
-		forget(m, e);
-	if (HASH_COUNT(m->early) >= MOST)
-		forget(m, m->early);
-	memory = objects_python(o, &where, 0, f, code_type);
+		forget_early_memory(m, e);
+	if (HASH_COUNT(m->early) >= EARLY_MAX)
+		forget_early_memory(m, m->early);
+	memory = objects_new_python(o, &where, 0, f, code_type);
 	e = memory ? calloc(1, sizeof(*e)) : NULL;
 	/* The object is forgotten once there are too many unused ones. */
 	if (!e)
@@ -69,21 +69,21 @@ int memories_foresee(struct memories *m, struct objects *o, uint32_t pid,
 
 struct object *memories_find(const struct memories *m, uint32_t pid)
 {
-	struct early_memory *e = find(m, pid);
+	struct early_memory *e = find_early_memory(m, pid);
 
 	return e ? e->memory : NULL;
 }
 
 struct object *memories_take(struct memories *m, uint32_t pid, uint64_t code_type)
 {
-	struct early_memory *e = find(m, pid);
+	struct early_memory *e = find_early_memory(m, pid);
 	struct object *memory;
 
 	if (!e || e->memory->code_type != code_type)
 		return NULL;
 	memory = e->memory;
 	objects_use(memory);
-	forget(m, e);
+	forget_early_memory(m, e);
 	return memory;
 }
 
@@ -92,9 +92,9 @@ void memories_tick(struct memories *m, uint64_t now)
 	struct early_memory *e, *next;
 
 	HASH_ITER (hh, m->early, e, next) {
-		if (e->since + KEPT > now)
+		if (e->since + KEEP_TIME > now)
 			break;
-		forget(m, e);
+		forget_early_memory(m, e);
 	}
 }
 
@@ -103,5 +103,5 @@ void memories_free(struct memories *m)
 	struct early_memory *e, *next;
 
 	HASH_ITER (hh, m->early, e, next)
-		forget(m, e);
+		forget_early_memory(m, e);
 }

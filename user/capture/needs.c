@@ -31,12 +31,12 @@ const char *setting_place(enum setting s)
 	return setting_places[s];
 }
 
-struct text {
+struct need_text {
 	char *buf;
 	size_t size, used;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void need_text_add(struct need_text *t, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -53,23 +53,23 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
  * Add the names of needs without their first skip characters; between separates two names, last the
  * last two.
  */
-static void add_names(struct text *t, uint64_t needs, size_t skip, const char *between,
+static void need_text_add_names(struct need_text *t, uint64_t needs, size_t skip, const char *between,
 		      const char *last)
 {
 	for (unsigned int i = 0, begun = 0; i < NEED_COUNT; i++) {
 		if (!(needs & NEED_BIT(i)))
 			continue;
 		needs &= ~NEED_BIT(i);
-		add(t, "%s%s", !begun++ ? "" : needs ? between : last, need_table[i].name + skip);
+		need_text_add(t, "%s%s", !begun++ ? "" : needs ? between : last, need_table[i].name + skip);
 	}
 }
 
 const char *need_names(uint64_t needs, char *buf, size_t size)
 {
-	struct text t = {buf, size, 0};
+	struct need_text t = {buf, size, 0};
 
 	buf[0] = '\0';
-	add_names(&t, needs, 0, ", ", " and ");
+	need_text_add_names(&t, needs, 0, ", ", " and ");
 	return buf;
 }
 
@@ -78,60 +78,60 @@ const char *need_names(uint64_t needs, char *buf, size_t size)
  * capabilities of a file. Without the inheritable set, commands that skein starts would get none of
  * them.
  */
-static void add_setcap(struct text *t)
+static void need_text_add_setcap(struct need_text *t)
 {
 	char path[512];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	size_t begin;
 
 	path[n > 0 ? n : 0] = '\0';
-	add(t, "run it with sudo, or once: sudo setcap ");
+	need_text_add(t, "run it with sudo, or once: sudo setcap ");
 	begin = t->used;
-	add_names(t, NEEDS_CAPABILITIES, 0, ",", ",");
+	need_text_add_names(t, NEEDS_CAPABILITIES, 0, ",", ",");
 	for (char *c = t->buf + begin; *c; c++)
 		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
-	add(t, "=ep %s", n > 0 ? path : "skein");
+	need_text_add(t, "=ep %s", n > 0 ? path : "skein");
 }
 
-static void add_capabilities(struct text *t, uint64_t needs, enum setting s)
+static void need_text_add_capabilities(struct need_text *t, uint64_t needs, enum setting s)
 {
 	const size_t prefix = strlen("CAP_");
 
 	switch (s) {
 	case SETTING_ROOT:
-		add(t, "start it from a root shell that has ");
-		add_names(t, needs, 0, ", ", " and ");
-		add(t, " ('capsh --print' shows what this one has)");
+		need_text_add(t, "start it from a root shell that has ");
+		need_text_add_names(t, needs, 0, ", ", " and ");
+		need_text_add(t, " ('capsh --print' shows what this one has)");
 		break;
 	case SETTING_USER:
-		add_setcap(t);
+		need_text_add_setcap(t);
 		break;
 	case SETTING_SYSTEMD:
-		add(t, "AmbientCapabilities=");
-		add_names(t, needs, 0, " ", " ");
+		need_text_add(t, "AmbientCapabilities=");
+		need_text_add_names(t, needs, 0, " ", " ");
 		break;
 	case SETTING_CONTAINER:
-		add(t, "--user 0 --cap-add ");
-		add_names(t, needs, prefix, " --cap-add ", " --cap-add ");
+		need_text_add(t, "--user 0 --cap-add ");
+		need_text_add_names(t, needs, prefix, " --cap-add ", " --cap-add ");
 		break;
 	case SETTING_KUBERNETES:
 	case SETTING_COUNT:
-		add(t, "securityContext: {runAsUser: 0, capabilities: {add: [");
-		add_names(t, needs, prefix, ", ", ", ");
-		add(t, "]}}");
+		need_text_add(t, "securityContext: {runAsUser: 0, capabilities: {add: [");
+		need_text_add_names(t, needs, prefix, ", ", ", ");
+		need_text_add(t, "]}}");
 		break;
 	}
 }
 
-const char *need_mend(uint64_t needs, enum setting s, char *buf, size_t size)
+const char *need_fix(uint64_t needs, enum setting s, char *buf, size_t size)
 {
-	struct text t = {buf, size, 0};
+	struct need_text t = {buf, size, 0};
 	uint64_t others = needs & ~NEEDS_CAPABILITIES;
 
 	buf[0] = '\0';
 	if (others)
-		add(&t, "%s", need_table[ffsll((long long)others) - 1].mends[s]);
+		need_text_add(&t, "%s", need_table[ffsll((long long)others) - 1].fixes[s]);
 	else if (needs)
-		add_capabilities(&t, needs, s);
+		need_text_add_capabilities(&t, needs, s);
 	return buf;
 }

@@ -142,7 +142,7 @@ struct need_entry {
 	const char *what, *lost;
 	const char *lacking; /* text of an error; NULL for a capability */
 	/* the line that fixes the need, by setting; NULL: made from the capability */
-	const char *mends[SETTING_COUNT];
+	const char *fixes[SETTING_COUNT];
 };
 
 extern const struct need_entry need_table[NEED_COUNT];
@@ -162,7 +162,7 @@ const char *setting_place(enum setting s);
  * Write the line that fixes the lack of some capabilities, or of one other need: a command, or a
  * line of a unit or manifest. Returns buf.
  */
-const char *need_mend(uint64_t needs, enum setting s, char *buf, size_t size);
+const char *need_fix(uint64_t needs, enum setting s, char *buf, size_t size);
 
 /* Write the names of needs, such as "CAP_BPF and CAP_PERFMON". Returns buf. */
 const char *need_names(uint64_t needs, char *buf, size_t size);

@@ -25,7 +25,7 @@
 #define SYMBOLS_TRIED 1000
 
 /* Read a small file as text; "" if it cannot be read. */
-static const char *text_of(const char *path, char *buf, size_t size)
+static const char *read_small_file(const char *path, char *buf, size_t size)
 {
 	FILE *f = fopen(path, "re");
 	size_t n = f ? fread(buf, 1, size - 1, f) : 0;
@@ -36,7 +36,7 @@ static const char *text_of(const char *path, char *buf, size_t size)
 	return buf;
 }
 
-static uint64_t effective(void)
+static uint64_t effective_capabilities(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2] = {0};
@@ -48,7 +48,7 @@ static uint64_t effective(void)
 
 uint64_t needs_missing(void)
 {
-	uint64_t held = effective(), missing = 0;
+	uint64_t held = effective_capabilities(), missing = 0;
 
 	if (held & 1ULL << CAP_SYS_ADMIN)
 		held |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_CHECKPOINT_RESTORE;
@@ -81,7 +81,7 @@ bool here_locked_down(void)
 {
 	char text[128];
 
-	return strstr(text_of("/sys/kernel/security/lockdown", text, sizeof(text)),
+	return strstr(read_small_file("/sys/kernel/security/lockdown", text, sizeof(text)),
 		      "[confidentiality]");
 }
 
@@ -89,7 +89,7 @@ bool here_filtered(void)
 {
 	char text[4096];
 
-	return strstr(text_of("/proc/self/status", text, sizeof(text)), "\nSeccomp:\t2");
+	return strstr(read_small_file("/proc/self/status", text, sizeof(text)), "\nSeccomp:\t2");
 }
 
 bool here_apparmor(char *profile, size_t size)
@@ -99,7 +99,7 @@ bool here_apparmor(char *profile, size_t size)
 	profile[0] = '\0';
 	if (stat("/sys/kernel/security/apparmor", &st) && stat("/proc/self/attr/apparmor", &st))
 		return false;
-	text_of("/proc/self/attr/current", profile, size);
+	read_small_file("/proc/self/attr/current", profile, size);
 	profile[strcspn(profile, "\n")] = '\0';
 	return profile[0] && strcmp(profile, "unconfined");
 }
@@ -132,7 +132,7 @@ long here_sysctl(const char *name)
 	long value;
 
 	snprintf(path, sizeof(path), "/proc/sys/%s", name);
-	text_of(path, text, sizeof(text));
+	read_small_file(path, text, sizeof(text));
 	value = strtol(text, &end, 10);
 	return end == text ? -1 : value;
 }
@@ -142,7 +142,7 @@ static bool in_kubernetes(void)
 	char text[4096];
 
 	return getenv("KUBERNETES_SERVICE_HOST") ||
-	       strstr(text_of("/proc/self/cgroup", text, sizeof(text)), "kubepods");
+	       strstr(read_small_file("/proc/self/cgroup", text, sizeof(text)), "kubepods");
 }
 
 /*
@@ -160,7 +160,7 @@ static bool in_container(void)
 	if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
 	    getenv("container"))
 		return true;
-	text_of("/proc/self/cgroup", text, sizeof(text));
+	read_small_file("/proc/self/cgroup", text, sizeof(text));
 	return strstr(text, "/docker") || strstr(text, "libpod-") || strstr(text, "cri-containerd");
 }
 
@@ -169,7 +169,7 @@ static bool in_unit(void)
 {
 	char text[4096];
 
-	text_of("/proc/self/cgroup", text, sizeof(text));
+	read_small_file("/proc/self/cgroup", text, sizeof(text));
 	return getenv("INVOCATION_ID") && strstr(text, ".service") && !strstr(text, "user.slice");
 }
 
@@ -199,7 +199,7 @@ uint64_t needs_refused(int code)
 	if (here_locked_down())
 		return NEED_BIT(NEED_LOCKDOWN);
 	if (permission && here_sysctl("kernel/perf_event_paranoid") > 2 &&
-	    !(effective() & 1ULL << CAP_SYS_ADMIN))
+	    !(effective_capabilities() & 1ULL << CAP_SYS_ADMIN))
 		return NEED_BIT(NEED_PARANOID);
 	if ((permission || code == -ENOSYS) && here_filtered())
 		return NEED_BIT(NEED_SECCOMP);
@@ -209,7 +209,7 @@ uint64_t needs_refused(int code)
 }
 
 /* Return a text for the lack of needs: "CAP_BPF is missing", or the error text of another need. */
-static const char *lacking(uint64_t needs, char *buf, size_t size)
+static const char *lacking_text(uint64_t needs, char *buf, size_t size)
 {
 	char names[128];
 
@@ -230,9 +230,9 @@ int need_failed(struct error *err, int code, enum need need, const char *act)
 	if (code == -EINVAL)
 		code = -EOPNOTSUPP;
 	if (needs) {
-		error_set(err, code, "%s: %s", act, lacking(needs, why, sizeof(why)));
+		error_set(err, code, "%s: %s", act, lacking_text(needs, why, sizeof(why)));
 		error_hint(err, "to mend it%s: %s", setting_place(setting_here()),
-			   need_mend(needs, setting_here(), mend, sizeof(mend)));
+			   need_fix(needs, setting_here(), mend, sizeof(mend)));
 	} else {
 		error_errno(err, code, "%s", act);
 	}

@@ -26,8 +26,8 @@
  * Maximum number of unmapped files and process memories that are remembered. Each of them holds a
  * file open that may have been deleted.
  */
-#define MOST_UNUSED 1024
-/* Ids of info rows about interpreters; they follow the ids of describe.c and shares.c. */
+#define UNUSED_MAX 1024
+/* Ids of info rows about interpreters; they follow the ids of describe.c and file_quotas.c. */
 #define FIRST_PYTHON_INFO 1000
 /* A token is an object id and, in its low bits, an enum open_what. */
 #define WHAT_BITS 2
@@ -41,7 +41,7 @@ struct objects {
 	struct object *refused;
 	uint64_t vdso_size;
 	uint64_t last_id;
-	struct shares shares; /* how many files the recorder may look at for each user */
+	struct file_quotas file_quotas; /* how many files the recorder may look at for each user */
 };
 
 static struct object *new_object(struct objects *o, enum mapping_kind kind, const char *path)
@@ -62,7 +62,7 @@ static struct object *new_object(struct objects *o, enum mapping_kind kind, cons
 	return NULL;
 }
 
-static void set_mapped(struct object *object, const struct mapped *m)
+static void set_mapped(struct object *object, const struct mapped_region *m)
 {
 	object->pid = m->pid;
 	object->parent = m->parent;
@@ -73,27 +73,27 @@ static void set_mapped(struct object *object, const struct mapped *m)
 }
 
 /* Return the user on whose behalf the file or process memory is looked at. */
-static uint32_t owner_of(struct objects *o, const struct mapped *m)
+static uint32_t mapped_owner(struct objects *o, const struct mapped_region *m)
 {
 	return o->context.opener ? opener_owner(o->context.opener, m->pid, m->parent) : 0;
 }
 
-static void no_table(struct objects *o, const struct object *object)
+static void set_no_table(struct objects *o, const struct object *object)
 {
-	tables_set(o->context.tables, object->table, UNWIND_TABLE_NONE, boot_now());
+	tables_set_state(o->context.tables, object->table, UNWIND_TABLE_NONE, clock_boot_ns());
 }
 
 /* Request the table of an object. Walks through the object wait for the table from now on. */
-static void ask_for_table(struct objects *o, struct object *object)
+static void request_table(struct objects *o, struct object *object)
 {
 	if (object->table == UNWIND_SLOT_NONE)
 		return;
-	tables_set(o->context.tables, object->table, UNWIND_TABLE_PENDING, boot_now());
+	tables_set_state(o->context.tables, object->table, UNWIND_TABLE_PENDING, clock_boot_ns());
 	if (symbolizer_request_table(o->context.symbolizer, object->id) < 0)
-		no_table(o, object);
+		set_no_table(o, object);
 }
 
-static int read_symbols(struct objects *o, struct object *object)
+static int request_symbols(struct objects *o, struct object *object)
 {
 	object->read = true;
 	return symbolizer_read(o->context.symbolizer, object->id);
@@ -110,7 +110,7 @@ static void forget_python(struct object *object)
  * Request from the worker whether a file has an interpreter in it. If the request fails, only
  * native frames are shown.
  */
-static void inspect(struct objects *o, struct object *object)
+static void request_inspection(struct objects *o, struct object *object)
 {
 	forget_python(object);
 	if (o->context.unwind && object->kind == MAPPING_FILE)
@@ -121,7 +121,7 @@ static void inspect(struct objects *o, struct object *object)
  * Pass the open file of an object to the symbolizer. The symbols of a file are read once a sample
  * needs them.
  */
-static int give(struct objects *o, struct object *object, enum object_kind kind, int fd)
+static int give_to_symbolizer(struct objects *o, struct object *object, enum object_kind kind, int fd)
 {
 	struct symbolizer *s = o->context.symbolizer;
 	int rc = object->suspicious ? symbolizer_add_suspicious(s, object->id, kind, fd)
@@ -135,31 +135,31 @@ static int give(struct objects *o, struct object *object, enum object_kind kind,
 		 * Inspect the file first: a native stack without its table is finished later, but a
 		 * Python stack cannot be.
 		 */
-		inspect(o, object);
-		ask_for_table(o, object);
+		request_inspection(o, object);
+		request_table(o, object);
 	}
 	if (!rc && (kind != OBJECT_ELF || object->wanted))
-		rc = read_symbols(o, object);
+		rc = request_symbols(o, object);
 	return rc;
 }
 
-static uint32_t new_table(struct objects *o)
+static uint32_t new_table_slot(struct objects *o)
 {
 	return o->context.unwind ? tables_add(o->context.tables) : UNWIND_SLOT_NONE;
 }
 
-static int give_kernel(struct objects *o)
+static int give_kernel_to_symbolizer(struct objects *o)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
 	o->kernel->state = OBJECT_KNOWN;
-	return give(o, o->kernel, OBJECT_KERNEL, fd);
+	return give_to_symbolizer(o, o->kernel, OBJECT_KERNEL, fd);
 }
 
 /* Reopen the file read-only, so that the worker cannot change it. Closes fd. */
-static int only_for_reading(int fd)
+static int reopen_read_only(int fd)
 {
 	char path[32];
 	int again;
@@ -176,7 +176,7 @@ static int only_for_reading(int fd)
  * Pass the recorder's own vDSO image to the symbolizer: the image is the same in every 64-bit
  * process.
  */
-static int give_vdso(struct objects *o)
+static int give_vdso_to_symbolizer(struct objects *o)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 2 * page;
@@ -191,12 +191,12 @@ static int give_vdso(struct objects *o)
 	for (size_t at = 0; at < size; at += page)
 		if (write(fd, image + at, page) != (ssize_t)page)
 			break;
-	fd = only_for_reading(fd);
+	fd = reopen_read_only(fd);
 	if (fd < 0)
 		return fd;
 	o->vdso->state = OBJECT_KNOWN;
 	o->vdso_size = (uint64_t)lseek(fd, 0, SEEK_END);
-	return give(o, o->vdso, OBJECT_ELF, fd);
+	return give_to_symbolizer(o, o->vdso, OBJECT_ELF, fd);
 }
 
 int objects_new(struct objects **ret, const struct objects_context *c, struct error *err)
@@ -213,19 +213,19 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 		objects_free(o);
 		return error_errno(err, -ENOMEM, "objects");
 	}
-	o->vdso->table = new_table(o);
-	o->vdso32->table = new_table(o);
+	o->vdso->table = new_table_slot(o);
+	o->vdso32->table = new_table_slot(o);
 	o->vdso32->state = OBJECT_UNREADABLE;
-	no_table(o, o->vdso32);
+	set_no_table(o, o->vdso32);
 	/*
 	 * Without kallsyms and the vDSO image, kernel and vDSO frames have no names; that is no
 	 * reason to fail.
 	 */
-	if (give_kernel(o) < 0)
+	if (give_kernel_to_symbolizer(o) < 0)
 		o->kernel->state = OBJECT_UNREADABLE;
-	if (give_vdso(o) < 0) {
+	if (give_vdso_to_symbolizer(o) < 0) {
 		o->vdso->state = OBJECT_UNREADABLE;
-		no_table(o, o->vdso);
+		set_no_table(o, o->vdso);
 	}
 	*ret = o;
 	return 0;
@@ -240,7 +240,7 @@ static void end_debug_search(struct object *object)
 	d->awaited = d->opening = d->reading = false;
 }
 
-static void drop(struct objects *o, struct object *object)
+static void free_object(struct objects *o, struct object *object)
 {
 	struct object *newest = NULL;
 
@@ -250,9 +250,9 @@ static void drop(struct objects *o, struct object *object)
 	if (HASH_HAS(by_id, object)) /* false if memory ran out when the object's id changed */
 		HASH_DELETE(by_id, o->by_id, object);
 	if (object->kind == MAPPING_FILE && !object->refused)
-		shares_of(&o->shares, object->owner)->files--;
+		file_quotas_get(&o->file_quotas, object->owner)->files--;
 	end_debug_search(object);
-	tables_remove(o->context.tables, object->table, boot_now());
+	tables_remove(o->context.tables, object->table, clock_boot_ns());
 	free(object->python);
 	free(object->path);
 	free(object);
@@ -265,8 +265,8 @@ void objects_free(struct objects *o)
 	if (!o)
 		return;
 	HASH_ITER(by_id, o->by_id, object, next)
-		drop(o, object);
-	shares_free(&o->shares);
+		free_object(o, object);
+	file_quotas_free(&o->file_quotas);
 	free(o);
 }
 
@@ -292,14 +292,14 @@ struct object *objects_by_id(struct objects *o, uint64_t id)
 }
 
 /* Mark the object as unreadable: frames in it have no names. */
-static void give_up(struct objects *o, struct object *object)
+static void mark_unreadable(struct objects *o, struct object *object)
 {
 	object->state = OBJECT_UNREADABLE;
 	object->failed = true;
-	no_table(o, object);
+	set_no_table(o, object);
 }
 
-static void ask_to_open(struct objects *o, struct object *object, enum open_what what)
+static void request_open(struct objects *o, struct object *object, enum open_what what)
 {
 	struct open_request r = {
 		.token = object->id << WHAT_BITS | what,
@@ -318,12 +318,12 @@ static void ask_to_open(struct objects *o, struct object *object, enum open_what
 	};
 
 	if (opener_open(o->context.opener, &r) < 0 && object->state == OBJECT_OPENING) {
-		share_refuse(shares_of(&o->shares, object->owner), REFUSED_SHARE);
-		give_up(o, object);
+		file_quota_refuse(file_quotas_get(&o->file_quotas, object->owner), REFUSED_QUOTA);
+		mark_unreadable(o, object);
 	}
 }
 
-static enum open_what what_is(const struct object *object)
+static enum open_what open_what_of(const struct object *object)
 {
 	switch (object->kind) {
 	case MAPPING_JIT:
@@ -340,13 +340,13 @@ static void open_object(struct objects *o, struct object *object)
 	if (object->state != OBJECT_UNSEEN)
 		return;
 	if (object->kind == MAPPING_FILE &&
-	    !share_take(shares_of(&o->shares, object->owner), boot_now())) {
-		shares_refuse_file(&o->shares, object->owner, &object->key, sizeof(object->key));
-		give_up(o, object);
+	    !file_quota_take_open(file_quotas_get(&o->file_quotas, object->owner), clock_boot_ns())) {
+		file_quotas_refuse_file(&o->file_quotas, object->owner, &object->key, sizeof(object->key));
+		mark_unreadable(o, object);
 		return;
 	}
 	object->state = OBJECT_OPENING;
-	ask_to_open(o, object, what_is(object));
+	request_open(o, object, open_what_of(object));
 }
 
 void objects_need(struct objects *o, struct object *object)
@@ -355,14 +355,14 @@ void objects_need(struct objects *o, struct object *object)
 	open_object(o, object);
 	/* Ignore errors: later requests for names report an unreadable file. */
 	if (object->state == OBJECT_KNOWN && !object->read && object->kind != MAPPING_PYTHON)
-		(void)read_symbols(o, object);
+		(void)request_symbols(o, object);
 }
 
 /*
  * Return whether an object can be the file with this identity. Side-band records have the
  * generation of the inode, /proc does not: generation 0 matches every generation.
  */
-static bool same_file(struct object *object, const struct file_id *id)
+static bool same_generation(struct object *object, const struct file_id *id)
 {
 	if (object->generation && id->generation && object->generation != id->generation)
 		return false;
@@ -371,13 +371,13 @@ static bool same_file(struct object *object, const struct file_id *id)
 	return true;
 }
 
-static struct object *find_file(struct objects *o, const struct file_id *id)
+static struct object *find_file_object(struct objects *o, const struct file_id *id)
 {
 	struct file_key key = {.inode = id->inode, .major = id->major, .minor = id->minor};
 	struct object *object = NULL;
 
 	HASH_FIND(by_file, o->by_file, &key, sizeof(key), object);
-	if (object && !same_file(object, id)) {
+	if (object && !same_generation(object, id)) {
 		/* The inode number was reused. The old object stays known by its id. */
 		HASH_DELETE(by_file, o->by_file, object);
 		object = NULL;
@@ -408,32 +408,32 @@ static struct object *refused_files(struct objects *o, uint32_t owner)
 	return object;
 }
 
-static struct object *new_file(struct objects *o, const struct mapped *m)
+static struct object *new_file_object(struct objects *o, const struct mapped_region *m)
 {
 	const struct file_key key = {m->file.inode, m->file.major, m->file.minor};
-	uint32_t owner = owner_of(o, m);
+	uint32_t owner = mapped_owner(o, m);
 	struct object *object;
 
-	if (!share_keep(shares_of(&o->shares, owner))) {
-		shares_refuse_file(&o->shares, owner, &key, sizeof(key));
+	if (!file_quota_take_kept(file_quotas_get(&o->file_quotas, owner))) {
+		file_quotas_refuse_file(&o->file_quotas, owner, &key, sizeof(key));
 		return refused_files(o, owner);
 	}
 	object = new_object(o, MAPPING_FILE, m->path);
 	if (!object) {
-		shares_of(&o->shares, owner)->files--;
+		file_quotas_get(&o->file_quotas, owner)->files--;
 		return NULL;
 	}
 	object->owner = owner;
 	object->key = key;
 	object->generation = m->file.generation;
-	object->table = new_table(o);
+	object->table = new_table_slot(o);
 	if (object->table >= UNWIND_SLOTS_FIXED)
-		tables_own(o->context.tables, object->table, owner);
+		tables_set_owner(o->context.tables, object->table, owner);
 	HASH_ADD(by_file, o->by_file, key, sizeof(object->key), object);
 	return object;
 }
 
-bool mapped_is_file(const struct mapped *m)
+bool mapped_is_file(const struct mapped_region *m)
 {
 	const char *path = m->path;
 
@@ -442,13 +442,13 @@ bool mapped_is_file(const struct mapped *m)
 	       strncmp(path, "/SYSV", 5);
 }
 
-const struct object *objects_foresee(struct objects *o, const struct mapped *m)
+const struct object *objects_prefetch(struct objects *o, const struct mapped_region *m)
 {
-	struct object *object = mapped_is_file(m) ? find_file(o, &m->file) : NULL;
+	struct object *object = mapped_is_file(m) ? find_file_object(o, &m->file) : NULL;
 
 	if (object || !mapped_is_file(m))
 		return object;
-	object = new_file(o, m);
+	object = new_file_object(o, m);
 	if (!object || object->refused)
 		return object;
 	set_mapped(object, m);
@@ -461,23 +461,23 @@ const struct object *objects_foresee(struct objects *o, const struct mapped *m)
  * When a second user waits for an object that another user mapped first, request the object again
  * on behalf of both users: the object's turn must not depend on who mapped it first.
  */
-static void share_with(struct objects *o, struct object *object, const struct mapped *m)
+static void note_second_owner(struct objects *o, struct object *object, const struct mapped_region *m)
 {
 	if (!object->owner || object->owner == OWNER_SHARED || object->settled ||
-	    owner_of(o, m) == object->owner)
+	    mapped_owner(o, m) == object->owner)
 		return;
-	shares_of(&o->shares, object->owner)->files--;
+	file_quotas_get(&o->file_quotas, object->owner)->files--;
 	object->owner = OWNER_SHARED;
-	shares_of(&o->shares, object->owner)->files++;
+	file_quotas_get(&o->file_quotas, object->owner)->files++;
 	if (object->table >= UNWIND_SLOTS_FIXED)
-		tables_own(o->context.tables, object->table, object->owner);
+		tables_set_owner(o->context.tables, object->table, object->owner);
 	if (object->state == OBJECT_KNOWN)
 		symbolizer_set_owner(o->context.symbolizer, object->id, object->owner);
 	else if (object->failed)
 		object->state = OBJECT_UNSEEN;
 	else if (object->state == OBJECT_OPENING) {
 		set_mapped(object, m);
-		ask_to_open(o, object, OPEN_MAPPED_FILE);
+		request_open(o, object, OPEN_MAPPED_FILE);
 	}
 }
 
@@ -486,22 +486,22 @@ static void share_with(struct objects *o, struct object *object, const struct ma
  * sufficient, since it refers to the inode that the process maps; this needs no request to the
  * opener.
  */
-static void check_again(struct objects *o, struct object *object)
+static void recheck_file(struct objects *o, struct object *object)
 {
 	if (object->suspicious || !symbolizer_is_unchanged(o->context.symbolizer, object->id))
-		ask_to_open(o, object, OPEN_MAPPED_FILE);
+		request_open(o, object, OPEN_MAPPED_FILE);
 }
 
-struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now)
+struct object *objects_get_file(struct objects *o, const struct mapped_region *m, bool open_now)
 {
-	struct object *object = find_file(o, &m->file);
+	struct object *object = find_file_object(o, &m->file);
 	bool stale;
 
 	if (!object)
-		object = new_file(o, m);
+		object = new_file_object(o, m);
 	if (!object || object->refused)
 		return object;
-	share_with(o, object, m);
+	note_second_owner(o, object, m);
 	if (HASH_HAS(by_id, object))
 		HASH_TO_END(by_id, o->by_id, object);
 	stale = m->seen >= object->checked + CHECK_INTERVAL;
@@ -515,25 +515,25 @@ struct object *objects_file(struct objects *o, const struct mapped *m, bool open
 	} else if (object->state == OBJECT_KNOWN && stale) {
 		set_mapped(object, m);
 		object->checked = m->seen;
-		check_again(o, object);
+		recheck_file(o, object);
 	}
 	return object;
 }
 
-struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t process)
+struct object *objects_new_jit(struct objects *o, const struct mapped_region *m, uint64_t process)
 {
 	struct object *object = new_object(o, MAPPING_JIT, "[jit]");
 
 	if (!object)
 		return NULL;
 	object->table = UNWIND_SLOT_GENERATED;
-	object->owner = owner_of(o, m);
+	object->owner = mapped_owner(o, m);
 	set_mapped(object, m);
 	object->process = process;
 	return object;
 }
 
-struct object *objects_python(struct objects *o, const struct mapped *m, uint64_t process,
+struct object *objects_new_python(struct objects *o, const struct mapped_region *m, uint64_t process,
 			      const struct python_file *f, uint64_t code_type)
 {
 	struct object *object = new_object(o, MAPPING_PYTHON, "[python]");
@@ -544,7 +544,7 @@ struct object *objects_python(struct objects *o, const struct mapped *m, uint64_
 	object->python = malloc(sizeof(*f));
 	if (object->python)
 		*object->python = *f;
-	object->owner = owner_of(o, m);
+	object->owner = mapped_owner(o, m);
 	set_mapped(object, m);
 	object->process = process;
 	object->code_type = code_type;
@@ -561,7 +561,7 @@ void objects_unuse(struct object *object)
 	object->users--;
 }
 
-static bool changed(const struct object *object, const struct open_answer *a)
+static bool file_has_changed(const struct object *object, const struct open_reply *a)
 {
 	return a->size != object->size_then || a->mtime_ns != object->mtime_then;
 }
@@ -578,11 +578,11 @@ static void renumber(struct objects *o, struct object *object)
 	object->build_id[0] = '\0';
 }
 
-static void file_opened(struct objects *o, struct object *object, const struct open_answer *a)
+static void file_opened(struct objects *o, struct object *object, const struct open_reply *a)
 {
 	bool again = object->state == OBJECT_KNOWN;
 
-	if (again && !changed(object, a)) {
+	if (again && !file_has_changed(object, a)) {
 		close(a->fd);
 		return;
 	}
@@ -594,19 +594,19 @@ static void file_opened(struct objects *o, struct object *object, const struct o
 	object->state = OBJECT_KNOWN;
 	object->emitted = false;
 	object->pass += object->failed;
-	if (give(o, object, OBJECT_ELF, a->fd) < 0)
+	if (give_to_symbolizer(o, object, OBJECT_ELF, a->fd) < 0)
 		object->state = OBJECT_UNREADABLE;
-	o->context.renewed(o->context.context, object, again || object->failed);
+	o->context.object_updated(o->context.context, object, again || object->failed);
 	object->failed = false;
 }
 
-static void perf_map_opened(struct objects *o, struct object *object, const struct open_answer *a)
+static void perf_map_opened(struct objects *o, struct object *object, const struct open_reply *a)
 {
 	bool first = !object->size_then;
 	int ret;
 
 	if (!first && object->state == OBJECT_KNOWN &&
-	    (!changed(object, a) || a->suspicious != object->suspicious)) {
+	    (!file_has_changed(object, a) || a->suspicious != object->suspicious)) {
 		close(a->fd);
 		return;
 	}
@@ -614,16 +614,16 @@ static void perf_map_opened(struct objects *o, struct object *object, const stru
 	object->size_then = a->size ? a->size : 1;
 	object->mtime_then = a->mtime_ns;
 	object->state = OBJECT_KNOWN;
-	ret = first ? give(o, object, OBJECT_PERFMAP, a->fd) :
+	ret = first ? give_to_symbolizer(o, object, OBJECT_PERFMAP, a->fd) :
 		      symbolizer_refresh(o->context.symbolizer, object->id, a->fd);
 	if (ret < 0)
 		object->state = OBJECT_UNREADABLE;
 	object->pass++;
-	o->context.renewed(o->context.context, object, true);
+	o->context.object_updated(o->context.context, object, true);
 }
 
 /* Process the reply of the opener for the memory of a process with an interpreter. */
-static void memory_opened(struct objects *o, struct object *object, const struct open_answer *a)
+static void memory_opened(struct objects *o, struct object *object, const struct open_reply *a)
 {
 	int ret = -ENOMEM;
 
@@ -635,7 +635,7 @@ static void memory_opened(struct objects *o, struct object *object, const struct
 	if (!ret)
 		symbolizer_set_owner(o->context.symbolizer, object->id, object->owner);
 	object->state = ret < 0 ? OBJECT_UNREADABLE : OBJECT_KNOWN;
-	o->context.renewed(o->context.context, object, false);
+	o->context.object_updated(o->context.context, object, false);
 }
 
 static void not_opened(struct objects *o, struct object *object, int cause, uint64_t now)
@@ -643,11 +643,11 @@ static void not_opened(struct objects *o, struct object *object, int cause, uint
 	if (object->state != OBJECT_OPENING)
 		return;
 	if (cause == -ETIMEDOUT || cause == -EBUSY || cause == -ENOBUFS)
-		share_refuse(shares_of(&o->shares, object->owner),
-			     cause == -ENOBUFS ? REFUSED_SHARE : REFUSED_SILENT);
-	give_up(o, object);
+		file_quota_refuse(file_quotas_get(&o->file_quotas, object->owner),
+			     cause == -ENOBUFS ? REFUSED_QUOTA : REFUSED_SILENT);
+	mark_unreadable(o, object);
 	object->checked = now;
-	o->context.renewed(o->context.context, object, false);
+	o->context.object_updated(o->context.context, object, false);
 }
 
 /*
@@ -664,10 +664,10 @@ static void search_debug(struct objects *o, struct object *object)
 	if (d->reading || d->opening)
 		return;
 	d->awaited = false;
-	o->context.renewed(o->context.context, object, false);
+	o->context.object_updated(o->context.context, object, false);
 }
 
-static void debug_opened(struct objects *o, struct object *object, const struct open_answer *a)
+static void debug_opened(struct objects *o, struct object *object, const struct open_reply *a)
 {
 	struct debug_search *d = &object->debug;
 
@@ -695,7 +695,7 @@ static void debug_read(struct objects *o, struct object *object, bool refused)
 	search_debug(o, object);
 }
 
-void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now)
+void objects_handle_opened(struct objects *o, const struct open_reply *a, uint64_t now)
 {
 	struct object *object = objects_by_id(o, a->token >> WHAT_BITS);
 	enum open_what what = a->token & ((1 << WHAT_BITS) - 1);
@@ -723,7 +723,7 @@ static bool is_in_memory(const struct object *object)
 	return !strncmp(object->path, "/memfd:", 7);
 }
 
-void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
+void objects_handle_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 {
 	struct object *object = objects_by_id(o, id);
 
@@ -735,35 +735,35 @@ void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f)
 	}
 	if (f->bad && !object->generated && is_in_memory(object)) {
 		object->generated = true;
-		o->context.renewed(o->context.context, object, true);
+		o->context.object_updated(o->context.context, object, true);
 	}
 	snprintf(object->debuglink, sizeof(object->debuglink), "%s", f->debuglink);
 	if (object->debug.reading) {
 		debug_read(o, object, f->wants_debug);
-	} else if (f->wants_debug && !object->debug.asked && object->kind == MAPPING_FILE) {
-		object->debug.asked = object->debug.awaited = object->debug.opening = true;
-		ask_to_open(o, object, OPEN_DEBUG);
+	} else if (f->wants_debug && !object->debug.begun && object->kind == MAPPING_FILE) {
+		object->debug.begun = object->debug.awaited = object->debug.opening = true;
+		request_open(o, object, OPEN_DEBUG);
 	}
 }
 
-void objects_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t)
+void objects_handle_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t)
 {
 	struct object *object = objects_by_id(o, id);
 	struct tables *tables = o->context.tables;
 
 	if (object && !object->settled)
-		object->settled = boot_now();
+		object->settled = clock_boot_ns();
 	if (!object || object->table < UNWIND_SLOTS_FIXED)
 		return;
 	if (!status) /* a table that does not fit counts as evicted */
-		(void)tables_put(tables, object->table, t, boot_now());
+		(void)tables_put(tables, object->table, t, clock_boot_ns());
 	else if (status == -EBADMSG && is_in_memory(object))
-		tables_set(tables, object->table, UNWIND_TABLE_GENERATED, boot_now());
+		tables_set_state(tables, object->table, UNWIND_TABLE_GENERATED, clock_boot_ns());
 	else
-		no_table(o, object);
+		set_no_table(o, object);
 }
 
-struct object *objects_inspected(struct objects *o, uint64_t id, const struct python_file *f,
+struct object *objects_handle_inspected(struct objects *o, uint64_t id, const struct python_file *f,
 				 uint32_t layout)
 {
 	struct object *object = objects_by_id(o, id);
@@ -781,17 +781,17 @@ struct object *objects_inspected(struct objects *o, uint64_t id, const struct py
 	return object;
 }
 
-void objects_want_table(struct objects *o, uint32_t slot)
+void objects_request_table(struct objects *o, uint32_t slot)
 {
 	struct object *object, *next;
 
 	HASH_ITER(by_id, o->by_id, object, next) {
 		if (object->table != slot || object->state != OBJECT_KNOWN)
 			continue;
-		ask_for_table(o, object);
+		request_table(o, object);
 		return;
 	}
-	tables_set(o->context.tables, slot, UNWIND_TABLE_NONE, boot_now());
+	tables_set_state(o->context.tables, slot, UNWIND_TABLE_NONE, clock_boot_ns());
 }
 
 /* Read kallsyms again: names may be missing because a module was loaded after it was read. */
@@ -807,7 +807,7 @@ bool objects_reread_kernel(struct objects *o, uint64_t now)
 	fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || symbolizer_refresh(o->context.symbolizer, kernel->id, fd) < 0)
 		return false;
-	o->context.renewed(o->context.context, kernel, false);
+	o->context.object_updated(o->context.context, kernel, false);
 	return true;
 }
 
@@ -826,7 +826,7 @@ void objects_refresh(struct objects *o, uint64_t now)
 		/* A program may write its perf map long after its first generated code. */
 		if (object->state == OBJECT_UNREADABLE)
 			object->state = OBJECT_OPENING;
-		ask_to_open(o, object, OPEN_PERF_MAP);
+		request_open(o, object, OPEN_PERF_MAP);
 	}
 }
 
@@ -844,17 +844,17 @@ static bool is_unused(const struct object *object)
  * Forget unused objects while there are too many, the least recently mapped ones first (the hash
  * keeps them in that order). owner: only objects of this share; NULL: of any.
  */
-static void trim(struct objects *o, size_t *unused, const struct share *owner)
+static void trim_unused_objects(struct objects *o, size_t *unused, const struct file_quota *owner)
 {
 	struct object *object, *next;
 
 	HASH_ITER(by_id, o->by_id, object, next) {
-		if (*unused <= MOST_UNUSED / 2)
+		if (*unused <= UNUSED_MAX / 2)
 			break;
 		if (!is_unused(object) || (owner && object->owner != owner->uid))
 			continue;
 		symbolizer_forget(o->context.symbolizer, object->id);
-		drop(o, object);
+		free_object(o, object);
 		--*unused;
 	}
 }
@@ -866,14 +866,14 @@ void objects_trim(struct objects *o)
 
 	for (object = o->by_id; object; object = object->by_id.next)
 		unused += is_unused(object);
-	if (unused <= MOST_UNUSED)
+	if (unused <= UNUSED_MAX)
 		return;
-	trim(o, &unused, shares_largest(&o->shares));
-	trim(o, &unused, NULL);
+	trim_unused_objects(o, &unused, file_quotas_largest(&o->file_quotas));
+	trim_unused_objects(o, &unused, NULL);
 }
 
 /* Emit an info record with the interpreter that a file has, and whether its frames can be read. */
-static int tell_python(const struct object *object, uint64_t host, struct sink *sink,
+static int put_python_info(const struct object *object, uint64_t host, struct sink *sink,
 		       struct error *err)
 {
 	const struct python_file *f = object->python;
@@ -895,9 +895,9 @@ static int tell_python(const struct object *object, uint64_t host, struct sink *
 	return put_info(sink, &i, err);
 }
 
-const struct shares *objects_shares(const struct objects *o)
+const struct file_quotas *objects_quotas(const struct objects *o)
 {
-	return &o->shares;
+	return &o->file_quotas;
 }
 
 /* Count the files without a reply by now as refused, since they were not looked at. */
@@ -907,13 +907,13 @@ void objects_end(struct objects *o)
 
 	for (object = o->by_id; object; object = object->by_id.next)
 		if (object->kind == MAPPING_FILE && object->state == OBJECT_OPENING)
-			share_refuse(shares_of(&o->shares, object->owner), REFUSED_SILENT);
+			file_quota_refuse(file_quotas_get(&o->file_quotas, object->owner), REFUSED_SILENT);
 }
 
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err)
 {
 	struct object *object, *next;
-	int ret = shares_tell(&o->shares, host, sink, err);
+	int ret = file_quotas_report(&o->file_quotas, host, sink, err);
 
 	HASH_ITER(by_id, o->by_id, object, next) {
 		struct mapping m = {
@@ -928,11 +928,11 @@ int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct err
 
 		if (ret)
 			break;
-		if (object->emitted || !object->met)
+		if (object->emitted || !object->sampled)
 			continue;
 		ret = put_mapping(sink, &m, err);
 		if (!ret && object->python && object->kind == MAPPING_FILE)
-			ret = tell_python(object, host, sink, err);
+			ret = put_python_info(object, host, sink, err);
 		if (ret)
 			break;
 		object->emitted = true;
@@ -945,5 +945,5 @@ void objects_forget(struct objects *o)
 	struct object *object, *next;
 
 	HASH_ITER(by_id, o->by_id, object, next)
-		object->met = object->emitted = false;
+		object->sampled = object->emitted = false;
 }

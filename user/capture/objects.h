@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/pipe.h"
 #include "capture/opener.h"
-#include "capture/shares.h"
+#include "capture/file_quotas.h"
 #include "capture/tables.h"
 #include "symbolizers/client.h"
 
@@ -35,7 +35,7 @@ struct file_key {
  * after it has refused the one before.
  */
 struct debug_search {
-	bool asked; /* the search has been requested */
+	bool begun; /* the search has been requested */
 	bool awaited; /* a debug file may still come, and with it names */
 	bool opening; /* the opener may find more candidates */
 	bool reading; /* the worker reads a candidate */
@@ -76,7 +76,7 @@ struct object {
 	/* time at which the table arrived or turned out not to exist, ns; 0: not yet */
 	uint64_t settled;
 	/*
-	 * program_calm() was called for this file: starts of programs from it no longer wake the
+	 * program_set_calm() was called for this file: starts of programs from it no longer wake the
 	 * consumer
 	 */
 	bool calm;
@@ -90,7 +90,7 @@ struct object {
 	bool generated;
 	uint32_t table; /* slot among the unwind tables */
 	bool read; /* the symbols have been requested */
-	bool met; /* a sample has a frame in this object */
+	bool sampled; /* a sample has a frame in this object */
 	bool emitted; /* the trace has a mapping entity with the current state of the object */
 	uint32_t users; /* address spaces that map the object */
 	struct python_file *python; /* the interpreter in this file; NULL: none, or not known yet */
@@ -119,7 +119,7 @@ struct objects_context {
 	 * as something else before (a perf map that grew, a file that was overwritten or found
 	 * after all).
 	 */
-	void (*renewed)(void *context, struct object *o, bool changed);
+	void (*object_updated)(void *context, struct object *o, bool changed);
 	void *context;
 };
 
@@ -131,7 +131,7 @@ struct object *objects_kernel(struct objects *o);
 struct object *objects_vdso(struct objects *o, uint64_t start, uint64_t end);
 
 /* The place and time of a mapping, and the process that mapped it. */
-struct mapped {
+struct mapped_region {
 	uint64_t seen; /* ns */
 	uint32_t pid, parent;
 	uint64_t born;
@@ -144,25 +144,25 @@ struct mapped {
  * Return whether the mapping is that of a file. All other mappings are memory whose code only the
  * process knows.
  */
-bool mapped_is_file(const struct mapped *m);
+bool mapped_is_file(const struct mapped_region *m);
 /*
  * Return the object of an executable file mapping, a new one if none is known; NULL without memory.
  * open_now: open the file now, since it may be gone when the first sample comes.
  */
-struct object *objects_file(struct objects *o, const struct mapped *m, bool open_now);
+struct object *objects_get_file(struct objects *o, const struct mapped_region *m, bool open_now);
 /* Return a new object for the generated code of a process; process is a process.id. */
-struct object *objects_jit(struct objects *o, const struct mapped *m, uint64_t process);
+struct object *objects_new_jit(struct objects *o, const struct mapped_region *m, uint64_t process);
 /*
  * Return a new object for the memory of a process that runs interpreter f; code_type: address of
  * PyCode_Type.
  */
-struct object *objects_python(struct objects *o, const struct mapped *m, uint64_t process,
+struct object *objects_new_python(struct objects *o, const struct mapped_region *m, uint64_t process,
 			      const struct python_file *f, uint64_t code_type);
 /*
  * Return the object of a file whose mapping was reported but is not in order yet. A new object is
  * opened at once, since its process may be gone later. NULL: not a file, or no memory.
  */
-const struct object *objects_foresee(struct objects *o, const struct mapped *m);
+const struct object *objects_prefetch(struct objects *o, const struct mapped_region *m);
 struct object *objects_by_id(struct objects *o, uint64_t id);
 
 /* Open the object if necessary and request its symbols, because a sample has a frame in it. */
@@ -175,19 +175,19 @@ void objects_use(struct object *object);
 void objects_unuse(struct object *object);
 
 /*
- * objects_opened() processes a reply of the opener, objects_facts() a reply of the symbolizer. now:
+ * objects_handle_opened() processes a reply of the opener, objects_handle_facts() a reply of the symbolizer. now:
  * ns.
  */
-void objects_opened(struct objects *o, const struct open_answer *a, uint64_t now);
-void objects_facts(struct objects *o, uint64_t id, const struct object_facts *f);
+void objects_handle_opened(struct objects *o, const struct open_reply *a, uint64_t now);
+void objects_handle_facts(struct objects *o, uint64_t id, const struct object_facts *f);
 /* Process the reply to a request for an unwind table (symbolizer_request_table()). */
-void objects_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t);
+void objects_handle_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t);
 
 /*
  * Process the reply to symbolizer_inspect(). layout: number of the layout for the walkers, plus 1;
  * 0: the walkers cannot read this layout. Return the object if it has an interpreter, else NULL.
  */
-struct object *objects_inspected(struct objects *o, uint64_t id, const struct python_file *f,
+struct object *objects_handle_inspected(struct objects *o, uint64_t id, const struct python_file *f,
 				 uint32_t layout);
 
 /*
@@ -198,13 +198,13 @@ void objects_refresh(struct objects *o, uint64_t now);
 /* Read kallsyms again if a name was missing in it; return whether the read was started. */
 bool objects_reread_kernel(struct objects *o, uint64_t now);
 /* Request the table of a slot again. */
-void objects_want_table(struct objects *o, uint32_t slot);
+void objects_request_table(struct objects *o, uint32_t slot);
 /* Forget files and process memories that no address space maps, once there are many. */
 void objects_trim(struct objects *o);
 
 /* Call this at the end of the recording: it counts the files that are still not open as refused. */
 void objects_end(struct objects *o);
-const struct shares *objects_shares(const struct objects *o);
+const struct file_quotas *objects_quotas(const struct objects *o);
 
 /* Emit a mapping entity for each object that has a sample and is new or has changed. */
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err);

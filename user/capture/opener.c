@@ -4,7 +4,7 @@
  * have been sent, and a child that can be replaced at any time. Every request is kept until its
  * reply arrives, so that a process that hangs or kills the child only delays other requests.
  *
- * There are two children. A request that is likely to hang goes to the second opener (aside), so
+ * There are two children. A request that is likely to hang goes to the second opener (second_opener), so
  * that it does not even delay the other requests. Such requests are for files of file systems that
  * a program or another machine serves, and for all files of a user whose request has made a child
  * hang.
@@ -36,13 +36,13 @@
 /* maximum number of children in a row that may die without having done anything */
 #define ATTEMPTS_MAX 8
 /* Once the second opener has been silent for this long, its requests no longer count as pending. */
-#define HOPE (NS_PER_S / 2)
+#define EXPECT_TIMEOUT (NS_PER_S / 2)
 
-struct ask {
+struct queued_request {
 	struct queue_item item;
 	uint32_t owner; /* uid of the requesting user */
 	size_t size;	/* bytes of message */
-	struct opener_ask message;
+	struct opener_request message;
 };
 
 struct avoided {
@@ -51,27 +51,27 @@ struct avoided {
 };
 
 /* One child, with its requests. */
-struct clerk {
+struct opener_helper {
 	struct helper helper; /* zeroed in the second opener until it is needed */
-	struct fair unsent;   /* struct ask */
-	struct queue sent;    /* struct ask: sent to the child, without a reply yet */
-	bool aside;
+	struct fair unsent;   /* struct queued_request */
+	struct queue sent;    /* struct queued_request: sent to the child, without a reply yet */
+	bool second_opener;
 	bool suspected; /* the last child died by itself, and no request was blamed for its death */
 };
 
 /* The scan of all processes, which the child does between requests. */
-struct scan {
+struct opener_scan_state {
 	unsigned int wanted; /* scans requested, including the current one */
 	bool sent;
 	uint32_t at; /* pid of the process that the scan started or ended last */
 	bool inside; /* the scan has started on the process at, */
-	bool told;   /* and has reported that process */
+	bool reported;   /* and has reported that process */
 };
 
 struct opener {
 	struct opener_events events;
-	struct clerk plain, aside;
-	struct scan scan; /* the scan of all processes, which the child of plain does */
+	struct opener_helper first_opener, second_opener;
+	struct opener_scan_state scan; /* the scan of all processes, which the child of first_opener does */
 	uint64_t cut_short;
 	/* descriptors from this number on are reserved for the recorder itself */
 	uint64_t descriptors;
@@ -83,47 +83,47 @@ struct opener {
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
 };
 
-static struct ask *take_ask(struct queue *q)
+static struct queued_request *take_queued_request(struct queue *q)
 {
-	return (struct ask *)queue_take(q);
+	return (struct queued_request *)queue_take(q);
 }
 
-static struct ask *first_ask(const struct queue *q)
+static struct queued_request *first_queued_request(const struct queue *q)
 {
-	return (struct ask *)q->first;
+	return (struct queued_request *)q->first;
 }
 
-static size_t bytes_of(const struct ask *a)
+static size_t request_bytes(const struct queued_request *a)
 {
 	return sizeof(*a) + a->size;
 }
 
-static bool has_scan(const struct opener *o, const struct clerk *c)
+static bool has_pending_scan(const struct opener *o, const struct opener_helper *c)
 {
-	return c == &o->plain && o->scan.wanted;
+	return c == &o->first_opener && o->scan.wanted;
 }
 
 /*
  * Set the events for which the child's socket is polled: a reply to read, and room to send if a
  * queued request waits for it.
  */
-static void watch(struct opener *o, struct clerk *c)
+static void update_wake_events(struct opener *o, struct opener_helper *c)
 {
 	bool waits = c->sent.count < SENT_MAX && fair_next_owner(&c->unsent);
 
 	if (!c->helper.kind.run)
 		return;
-	helper_expect(&c->helper, c->sent.first || (has_scan(o, c) && o->scan.sent),
-		      waits || (has_scan(o, c) && !o->scan.sent));
+	helper_expect(&c->helper, c->sent.first || (has_pending_scan(o, c) && o->scan.sent),
+		      waits || (has_pending_scan(o, c) && !o->scan.sent));
 }
 
 /* Reply to a request with an error, without the child. */
-static void fail(struct opener *o, struct ask *a, int cause)
+static void fail_request(struct opener *o, struct queued_request *a, int cause)
 {
-	if (a->message.kind == ASK_OPEN) {
-		const struct open_answer answer = {.token = a->message.open.token, .fd = cause};
+	if (a->message.kind == OPENER_REQUEST_OPEN) {
+		const struct open_reply reply = {.token = a->message.open.token, .fd = cause};
 
-		o->events.opened(o->events.context, &answer);
+		o->events.opened(o->events.context, &reply);
 	} else {
 		o->cut_short++;
 		o->events.scanned(o->events.context, a->message.pid);
@@ -132,22 +132,22 @@ static void fail(struct opener *o, struct ask *a, int cause)
 }
 
 /* Move the sent requests back to the front of the queue. */
-static void unsend(struct opener *o, struct clerk *c)
+static void requeue_sent(struct opener *o, struct opener_helper *c)
 {
 	struct queue turned = {0};
-	struct ask *a;
+	struct queued_request *a;
 
-	while ((a = take_ask(&c->sent))) {
+	while ((a = take_queued_request(&c->sent))) {
 		struct queue one = {0};
 
 		queue_put(&one, &a->item, a->item.bytes);
 		queue_append(&one, &turned);
 		turned = one;
 	}
-	while ((a = take_ask(&turned)))
+	while ((a = take_queued_request(&turned)))
 		if (fair_return(&c->unsent, a->owner, 0, &a->item) < 0)
-			fail(o, a, -ENOMEM);
-	if (c == &o->plain)
+			fail_request(o, a, -ENOMEM);
+	if (c == &o->first_opener)
 		o->scan.sent = false;
 }
 
@@ -155,15 +155,15 @@ static void unsend(struct opener *o, struct clerk *c)
  * Suspect a user because the child hung over a request of this user (a), or while it scanned a
  * process of this user (a is NULL).
  */
-static void suspect(struct opener *o, struct clerk *c, const struct ask *a, uint32_t owner)
+static void mark_suspects(struct opener *o, struct opener_helper *c, const struct queued_request *a, uint32_t owner)
 {
 	uint64_t device = a ? suspect_device(&a->message.open.id) : 0, now = c->helper.now;
 
 	if (a)
 		o->avoided[o->avoided_next++ % AVOID_MAX] =
 			(struct avoided){a->message.pid, now + AVOID_FOR};
-	suspects_note(&o->suspects, suspect_user(owner), now);
-	if (!c->aside)
+	suspects_add(&o->suspects, suspect_user(owner), now);
+	if (!c->second_opener)
 		return;
 	fair_hold(&c->unsent, owner);
 	/*
@@ -175,33 +175,33 @@ static void suspect(struct opener *o, struct clerk *c, const struct ask *a, uint
 }
 
 /* Leave out the current process from the scan of all processes. */
-static void blame_scan(struct opener *o, int cause)
+static void fail_scanned_process(struct opener *o, int cause)
 {
 	o->scan.inside = false;
 	o->cut_short++;
 	if (cause == -ETIMEDOUT)
-		suspect(o, &o->plain, NULL,
-			owners_of(&o->owners, o->scan.at, 0, o->plain.helper.now));
-	if (o->scan.told)
+		mark_suspects(o, &o->first_opener, NULL,
+			owners_of(&o->owners, o->scan.at, 0, o->first_opener.helper.now));
+	if (o->scan.reported)
 		o->events.scanned(o->events.context, o->scan.at);
 }
 
 /* Fail the request that the child was working on. Return false if the child was idle. */
-static bool blame(struct opener *o, struct clerk *c, int cause)
+static bool fail_current_request(struct opener *o, struct opener_helper *c, int cause)
 {
-	struct ask *a;
+	struct queued_request *a;
 
-	if (c == &o->plain && o->scan.inside) {
-		blame_scan(o, cause);
+	if (c == &o->first_opener && o->scan.inside) {
+		fail_scanned_process(o, cause);
 		return true;
 	}
 	if (!c->sent.first)
 		return false;
-	a = take_ask(&c->sent);
+	a = take_queued_request(&c->sent);
 	fair_served(&c->unsent, a->owner);
 	if (cause == -ETIMEDOUT)
-		suspect(o, c, a, a->owner);
-	fail(o, a, cause);
+		mark_suspects(o, c, a, a->owner);
+	fail_request(o, a, cause);
 	return true;
 }
 
@@ -209,45 +209,45 @@ static bool blame(struct opener *o, struct clerk *c, int cause)
  * Give up a child that hangs (-ETIMEDOUT) or died (-EIO). A child may also have been killed from
  * outside, so a request is blamed only for the second death in a row.
  */
-static void lose(struct opener *o, struct clerk *c, int cause)
+static void give_up_child(struct opener *o, struct opener_helper *c, int cause)
 {
 	helper_kill(&c->helper);
-	c->suspected = (cause == -EIO && !c->suspected) || !blame(o, c, cause);
+	c->suspected = (cause == -EIO && !c->suspected) || !fail_current_request(o, c, cause);
 	if (!c->suspected)
 		helper_received(&c->helper, true); /* blaming a request counts as progress */
-	unsend(o, c);
+	requeue_sent(o, c);
 }
 
 /* Fail all requests queued so far, because no child can be started for now. */
-static void refuse_all(struct opener *o, struct clerk *c)
+static void fail_all_requests(struct opener *o, struct opener_helper *c)
 {
 	struct fair all = c->unsent;
-	struct ask *a;
+	struct queued_request *a;
 
 	/* A callback may queue more requests. */
 	c->unsent = (struct fair){.now = all.now};
-	while ((a = (struct ask *)fair_drain(&all)))
-		fail(o, a, -EBUSY);
-	if (!has_scan(o, c))
+	while ((a = (struct queued_request *)fair_drain(&all)))
+		fail_request(o, a, -EBUSY);
+	if (!has_pending_scan(o, c))
 		return;
-	o->scan = (struct scan){0};
+	o->scan = (struct opener_scan_state){0};
 	o->cut_short++;
 	o->events.scanned(o->events.context, 0);
 }
 
 /* The functions below start the second opener. */
 
-static _Noreturn void run(void *context, int socket, pid_t parent)
+static _Noreturn void run_opener_child(void *context, int socket, pid_t parent)
 {
 	(void)context;
 	opener_child(socket, parent);
 }
 
-static int start(struct clerk *c, struct error *err)
+static int start_opener_child(struct opener_helper *c, struct error *err)
 {
 	const struct helper_kind kind = {
-		.name = c->aside ? "the opener of suspicious files" : "the opener",
-		.run = run,
+		.name = c->second_opener ? "the opener of suspicious files" : "the opener",
+		.run = run_opener_child,
 		.attempts = ATTEMPTS_MAX,
 	};
 
@@ -255,41 +255,41 @@ static int start(struct clerk *c, struct error *err)
 }
 
 /* Start the second opener when the first request for it comes. */
-static int start_aside(struct opener *o)
+static int start_second_opener(struct opener *o)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	struct clerk *c = &o->aside;
+	struct opener_helper *c = &o->second_opener;
 	int result;
 
 	if (c->helper.kind.run)
 		return 0;
-	result = start(c, NULL);
+	result = start_opener_child(c, NULL);
 	if (result < 0)
 		return result;
-	c->helper.now = o->plain.helper.now;
-	if (epoll_ctl(o->plain.helper.poll, EPOLL_CTL_ADD, c->helper.poll, &event) == 0)
+	c->helper.now = o->first_opener.helper.now;
+	if (epoll_ctl(o->first_opener.helper.poll, EPOLL_CTL_ADD, c->helper.poll, &event) == 0)
 		return 0;
 	result = -errno;
 	helper_close(&c->helper);
 	return result;
 }
 
-static void move_aside(struct opener *o, struct ask *a)
+static void move_to_second_opener(struct opener *o, struct queued_request *a)
 {
-	int result = start_aside(o);
+	int result = start_second_opener(o);
 
 	a->message.anywhere = true;
 	if (!result)
-		result = fair_put(&o->aside.unsent, a->owner, 0, &a->item, bytes_of(a));
+		result = fair_put(&o->second_opener.unsent, a->owner, 0, &a->item, request_bytes(a));
 	if (result < 0)
-		fail(o, a, result);
+		fail_request(o, a, result);
 	else
-		watch(o, &o->aside);
+		update_wake_events(o, &o->second_opener);
 }
 
 /* The functions below send requests. */
 
-static bool is_avoided(const struct opener *o, const struct clerk *c, const struct ask *a)
+static bool is_request_avoided(const struct opener *o, const struct opener_helper *c, const struct queued_request *a)
 {
 	uint64_t now = c->helper.now;
 	size_t i;
@@ -300,7 +300,7 @@ static bool is_avoided(const struct opener *o, const struct clerk *c, const stru
 	return suspects_avoids(&o->suspects, suspect_device(&a->message.open.id), now);
 }
 
-static bool is_suspect(const struct opener *o, const struct clerk *c, const struct ask *a)
+static bool is_request_suspect(const struct opener *o, const struct opener_helper *c, const struct queued_request *a)
 {
 	uint64_t now = c->helper.now;
 
@@ -310,83 +310,83 @@ static bool is_suspect(const struct opener *o, const struct clerk *c, const stru
 
 /*
  * Send a message. Return true if it was sent; false if sending must be tried again later. A dead
- * child is noticed by receive_all().
+ * child is noticed by receive_packets().
  */
-static bool send_ask(struct clerk *c, const struct opener_ask *ask, size_t size)
+static bool send_request(struct opener_helper *c, const struct opener_request *request, size_t size)
 {
-	return send(c->helper.socket, ask, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
+	return send(c->helper.socket, request, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
 }
 
 /*
  * Send the request for the scan of all processes. The scan leaves out the mappings of users who
  * have made a child hang.
  */
-static void send_scan(struct opener *o, struct clerk *c)
+static void send_scan(struct opener *o, struct opener_helper *c)
 {
-	struct opener_ask scan = {.kind = ASK_SCAN_ALL, .pid = o->scan.at};
+	struct opener_request scan = {.kind = OPENER_REQUEST_SCAN_ALL, .pid = o->scan.at};
 
 	suspects_users(&o->suspects, c->helper.now, scan.avoided, OPENER_AVOIDED_MAX);
 	if (!o->scan.sent)
-		o->scan.sent = send_ask(c, &scan, sizeof(scan));
+		o->scan.sent = send_request(c, &scan, sizeof(scan));
 }
 
 /* Send the next request of a user. Return false if that has to be tried again later. */
-static bool send_one(struct opener *o, struct clerk *c, struct fair_owner *w)
+static bool send_queued_request(struct opener *o, struct opener_helper *c, struct fair_owner *w)
 {
-	struct ask *a = (struct ask *)fair_first(w);
+	struct queued_request *a = (struct queued_request *)fair_first(w);
 
-	if (is_avoided(o, c, a)) {
-		fail(o, (struct ask *)fair_take(&c->unsent, w), -ETIMEDOUT);
+	if (is_request_avoided(o, c, a)) {
+		fail_request(o, (struct queued_request *)fair_take(&c->unsent, w), -ETIMEDOUT);
 		return true;
 	}
-	if (!c->aside && is_suspect(o, c, a)) {
-		move_aside(o, (struct ask *)fair_take(&c->unsent, w));
+	if (!c->second_opener && is_request_suspect(o, c, a)) {
+		move_to_second_opener(o, (struct queued_request *)fair_take(&c->unsent, w));
 		return true;
 	}
-	if (c->sent.count >= SENT_MAX || !send_ask(c, &a->message, a->size))
+	if (c->sent.count >= SENT_MAX || !send_request(c, &a->message, a->size))
 		return false;
 	if (!c->sent.first)
 		fair_begin(&c->unsent);
 	fair_take(&c->unsent, w);
-	queue_put(&c->sent, &a->item, bytes_of(a));
+	queue_put(&c->sent, &a->item, request_bytes(a));
 	return true;
 }
 
-static void send_queued(struct opener *o, struct clerk *c)
+static void send_queued_requests(struct opener *o, struct opener_helper *c)
 {
 	struct fair_owner *w;
 
-	if (has_scan(o, c))
+	if (has_pending_scan(o, c))
 		send_scan(o, c);
 	do
 		w = fair_next_owner(&c->unsent);
-	while (w && send_one(o, c, w));
+	while (w && send_queued_request(o, c, w));
 }
 
 /* The functions below receive replies. */
 
 /* Remove the request that the child has replied to from the queue, and return it. */
-static struct ask *answered(struct clerk *c)
+static struct queued_request *take_finished_request(struct opener_helper *c)
 {
-	struct ask *a = take_ask(&c->sent);
+	struct queued_request *a = take_queued_request(&c->sent);
 
 	fair_served(&c->unsent, a->owner);
 	return a;
 }
 
-static void take_opened(struct opener *o, struct clerk *c, const struct opener_tell *t, int fd)
+static void handle_opened(struct opener *o, struct opener_helper *c, const struct opener_reply *t, int fd)
 {
-	struct open_answer answer = t->opened;
-	struct ask *a = first_ask(&c->sent);
+	struct open_reply reply = t->opened;
+	struct queued_request *a = first_queued_request(&c->sent);
 
-	if (!a || a->message.kind != ASK_OPEN || a->message.open.token != answer.token) {
+	if (!a || a->message.kind != OPENER_REQUEST_OPEN || a->message.open.token != reply.token) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
-	if (answer.fd == -EREMOTE && !c->aside) {
-		suspects_note(&o->suspects, suspect_device(&a->message.open.id), c->helper.now);
-		move_aside(o, answered(c));
+	if (reply.fd == -EREMOTE && !c->second_opener) {
+		suspects_add(&o->suspects, suspect_device(&a->message.open.id), c->helper.now);
+		move_to_second_opener(o, take_finished_request(c));
 		return;
 	}
 	if (fd >= 0 && (uint64_t)fd >= o->descriptors) {
@@ -394,29 +394,29 @@ static void take_opened(struct opener *o, struct clerk *c, const struct opener_t
 		fd = -1;
 	}
 	/* Without a free descriptor, the kernel drops the descriptor that came with the packet. */
-	if (answer.fd == 0)
-		answer.fd = fd >= 0 ? fd : -EMFILE;
-	o->refused += answer.fd == -EMFILE;
-	if (!answer.more)
-		free(answered(c));
-	o->events.opened(o->events.context, &answer);
+	if (reply.fd == 0)
+		reply.fd = fd >= 0 ? fd : -EMFILE;
+	o->refused += reply.fd == -EMFILE;
+	if (!reply.more)
+		free(take_finished_request(c));
+	o->events.opened(o->events.context, &reply);
 }
 
-static void take_end(struct opener *o, struct clerk *c, const struct opener_tell *t)
+static void handle_scan_end(struct opener *o, struct opener_helper *c, const struct opener_reply *t)
 {
-	bool told = !t->all || o->scan.told;
+	bool reported = !t->all || o->scan.reported;
 
-	if (!t->complete && told)
+	if (!t->complete && reported)
 		o->cut_short++;
 	if (t->all)
 		o->scan.inside = false;
-	else if (c->sent.first && first_ask(&c->sent)->message.kind == ASK_SCAN)
-		free(answered(c));
-	if (told)
+	else if (c->sent.first && first_queued_request(&c->sent)->message.kind == OPENER_REQUEST_SCAN)
+		free(take_finished_request(c));
+	if (reported)
 		o->events.scanned(o->events.context, t->pid);
 }
 
-static void take_done(struct opener *o)
+static void handle_scan_done(struct opener *o)
 {
 	if (o->scan.wanted)
 		o->scan.wanted--;
@@ -426,7 +426,7 @@ static void take_done(struct opener *o)
 }
 
 /* Process one record of a reply; its texts follow it, up to end. */
-static void take(struct opener *o, struct clerk *c, struct opener_tell *t, const char *end, int fd)
+static void handle_reply(struct opener *o, struct opener_helper *c, struct opener_reply *t, const char *end, int fd)
 {
 	const char *at = t->texts, *texts[3];
 	size_t i;
@@ -434,48 +434,48 @@ static void take(struct opener *o, struct clerk *c, struct opener_tell *t, const
 	for (i = 0; i < 3; i++)
 		texts[i] = at < end ? opener_text(&at, end) : "";
 	switch (t->kind) {
-	case TELL_OPENED:
-		take_opened(o, c, t, fd);
+	case OPENER_REPLY_OPENED:
+		handle_opened(o, c, t, fd);
 		break;
-	case TELL_BEGIN:
+	case OPENER_REPLY_BEGIN:
 		o->scan.at = t->pid;
 		o->scan.inside = true;
-		o->scan.told = false;
+		o->scan.reported = false;
 		break;
-	case TELL_PROCESS:
-		o->scan.told |= t->all;
+	case OPENER_REPLY_PROCESS:
+		o->scan.reported |= t->all;
 		t->process.comm = texts[0];
 		t->process.exe = texts[1];
 		t->process.cgroup = texts[2];
 		o->events.process(o->events.context, &t->process);
 		break;
-	case TELL_THREAD:
+	case OPENER_REPLY_THREAD:
 		t->thread.comm = texts[0];
 		o->events.thread(o->events.context, &t->thread);
 		break;
-	case TELL_MAPPING:
+	case OPENER_REPLY_MAPPING:
 		t->mapping.path = texts[0];
 		o->events.mapping(o->events.context, &t->mapping);
 		break;
-	case TELL_END:
-		take_end(o, c, t);
+	case OPENER_REPLY_END:
+		handle_scan_end(o, c, t);
 		break;
-	case TELL_DONE:
-		take_done(o);
+	case OPENER_REPLY_DONE:
+		handle_scan_done(o);
 		break;
 	}
 }
 
-static void take_packet(struct opener *o, struct clerk *c, size_t size, int fd)
+static void handle_packet(struct opener *o, struct opener_helper *c, size_t size, int fd)
 {
 	size_t at = 0;
 
-	while (size - at >= offsetof(struct opener_tell, texts)) {
-		struct opener_tell *t = (struct opener_tell *)(o->packet + at);
+	while (size - at >= offsetof(struct opener_reply, texts)) {
+		struct opener_reply *t = (struct opener_reply *)(o->packet + at);
 
-		if (t->size < offsetof(struct opener_tell, texts) || t->size > size - at)
+		if (t->size < offsetof(struct opener_reply, texts) || t->size > size - at)
 			break;
-		take(o, c, t, o->packet + at + t->size, fd);
+		handle_reply(o, c, t, o->packet + at + t->size, fd);
 		at += t->size;
 	}
 }
@@ -484,7 +484,7 @@ static void take_packet(struct opener *o, struct clerk *c, size_t size, int fd)
  * Read a packet. Return its size, 0 if the child has closed the socket, or -EAGAIN if there is no
  * packet; *fd is -1 without a descriptor.
  */
-static int receive(struct opener *o, const struct clerk *c, int *fd)
+static int receive_packet(struct opener *o, const struct opener_helper *c, int *fd)
 {
 	char control[CMSG_SPACE(sizeof(int))];
 	struct iovec part = {o->packet, sizeof(o->packet)};
@@ -510,25 +510,25 @@ static int receive(struct opener *o, const struct clerk *c, int *fd)
  * Process the replies that have arrived. Return 0, -EAGAIN if there are no more, -EIO if the child
  * is dead.
  */
-static int receive_all(struct opener *o, struct clerk *c)
+static int receive_packets(struct opener *o, struct opener_helper *c)
 {
 	unsigned int i;
 	int fd, n = 0;
 
 	for (i = 0; i < PACKETS_PER_POLL; i++) {
-		n = receive(o, c, &fd);
+		n = receive_packet(o, c, &fd);
 		if (n <= 0)
 			break;
 		helper_received(&c->helper, true);
 		c->suspected = false;
-		take_packet(o, c, (size_t)n, fd);
+		handle_packet(o, c, (size_t)n, fd);
 	}
 	if (n > 0 || n == -EINTR)
 		return 0;
 	return n == -EAGAIN ? n : -EIO;
 }
 
-static int poll_clerk(struct opener *o, struct clerk *c, uint64_t now, struct error *err)
+static int poll_opener_helper(struct opener *o, struct opener_helper *c, uint64_t now, struct error *err)
 {
 	int result = 0;
 
@@ -537,25 +537,25 @@ static int poll_clerk(struct opener *o, struct clerk *c, uint64_t now, struct er
 	helper_begin_poll(&c->helper, now);
 	c->unsent.now = now;
 	if (helper_is_running(&c->helper))
-		result = receive_all(o, c);
+		result = receive_packets(o, c);
 	if (result == -EIO)
-		lose(o, c, -EIO);
+		give_up_child(o, c, -EIO);
 	else if (result == -EAGAIN && helper_is_stuck(&c->helper))
-		lose(o, c, -ETIMEDOUT);
+		give_up_child(o, c, -ETIMEDOUT);
 	result = helper_restart(&c->helper, err);
 	if (!result && helper_is_exhausted(&c->helper))
-		refuse_all(o, c);
+		fail_all_requests(o, c);
 	if (helper_is_running(&c->helper))
-		send_queued(o, c);
-	watch(o, c);
+		send_queued_requests(o, c);
+	update_wake_events(o, c);
 	return result;
 }
 
 int opener_poll(struct opener *o, uint64_t now, struct error *err)
 {
-	int result = poll_clerk(o, &o->plain, now, err);
+	int result = poll_opener_helper(o, &o->first_opener, now, err);
 
-	return result ? result : poll_clerk(o, &o->aside, now, err);
+	return result ? result : poll_opener_helper(o, &o->second_opener, now, err);
 }
 
 /* The functions below queue requests. */
@@ -578,93 +578,93 @@ static const char *or_empty(const char *text)
  * Make room for this many bytes by dropping requests of the user with the most bytes queued. Return
  * false if there is no room.
  */
-static bool make_room(struct opener *o, uint32_t owner, size_t bytes)
+static bool make_queue_room(struct opener *o, uint32_t owner, size_t bytes)
 {
-	struct clerk *c = o->aside.unsent.bytes > o->plain.unsent.bytes ? &o->aside : &o->plain;
+	struct opener_helper *c = o->second_opener.unsent.bytes > o->first_opener.unsent.bytes ? &o->second_opener : &o->first_opener;
 
-	while (o->plain.unsent.bytes + o->plain.sent.bytes + o->aside.unsent.bytes +
-		       o->aside.sent.bytes + bytes > QUEUE_MAX) {
+	while (o->first_opener.unsent.bytes + o->first_opener.sent.bytes + o->second_opener.unsent.bytes +
+		       o->second_opener.sent.bytes + bytes > QUEUE_MAX) {
 		struct fair_owner *w = fair_largest_owner(&c->unsent);
 
 		if (!w || w->uid == owner)
 			return false;
-		fail(o, (struct ask *)fair_take(&c->unsent, w), -ENOBUFS);
+		fail_request(o, (struct queued_request *)fair_take(&c->unsent, w), -ENOBUFS);
 	}
 	return true;
 }
 
-static int queue(struct opener *o, const struct opener_ask *ask)
+static int queue_request(struct opener *o, const struct opener_request *request)
 {
-	const struct open_request *r = &ask->open;
+	const struct open_request *r = &request->open;
 	const char *path = or_empty(r->path), *build_id = or_empty(r->build_id);
 	const char *debuglink = or_empty(r->debuglink);
-	size_t size = sizeof(*ask) + strlen(path) + strlen(build_id) + strlen(debuglink) + 3;
-	uint32_t owner = opener_owner(o, ask->pid, ask->open.fallback_pids[0]);
-	struct ask *a;
+	size_t size = sizeof(*request) + strlen(path) + strlen(build_id) + strlen(debuglink) + 3;
+	uint32_t owner = opener_owner(o, request->pid, request->open.fallback_pids[0]);
+	struct queued_request *a;
 
 	if (strlen(path) >= OPENER_PATH_MAX || strlen(build_id) > OPENER_BUILD_ID_MAX ||
 	    strlen(debuglink) > OPENER_NAME_MAX)
 		return -ENAMETOOLONG;
-	if (!make_room(o, owner, sizeof(*a) + size))
+	if (!make_queue_room(o, owner, sizeof(*a) + size))
 		return -ENOBUFS;
 	a = malloc(sizeof(*a) + size);
 	if (!a)
 		return -ENOMEM;
 	a->owner = owner;
 	a->size = size;
-	a->message = *ask;
+	a->message = *request;
 	size = add_text(a->message.texts, 0, path);
 	size = add_text(a->message.texts, size, build_id);
 	add_text(a->message.texts, size, debuglink);
-	if (fair_put(&o->plain.unsent, owner, 0, &a->item, bytes_of(a)) < 0) {
+	if (fair_put(&o->first_opener.unsent, owner, 0, &a->item, request_bytes(a)) < 0) {
 		free(a);
 		return -ENOMEM;
 	}
-	watch(o, &o->plain);
+	update_wake_events(o, &o->first_opener);
 	return 0;
 }
 
 uint32_t opener_owner(struct opener *o, uint32_t pid, uint32_t parent)
 {
-	return owners_of(&o->owners, pid, parent, o->plain.helper.now);
+	return owners_of(&o->owners, pid, parent, o->first_opener.helper.now);
 }
 
 int opener_open(struct opener *o, const struct open_request *r)
 {
-	struct opener_ask ask = {.kind = ASK_OPEN, .pid = r->pid, .open = *r};
+	struct opener_request request = {.kind = OPENER_REQUEST_OPEN, .pid = r->pid, .open = *r};
 	struct timespec boot;
 
-	if (!ask.open.seen && clock_gettime(CLOCK_BOOTTIME, &boot) == 0)
-		ask.open.seen = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec;
-	return queue(o, &ask);
+	if (!request.open.seen && clock_gettime(CLOCK_BOOTTIME, &boot) == 0)
+		request.open.seen = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec;
+	return queue_request(o, &request);
 }
 
 int opener_scan(struct opener *o, uint32_t pid)
 {
-	const struct opener_ask ask = {.kind = ASK_SCAN, .pid = pid};
+	const struct opener_request request = {.kind = OPENER_REQUEST_SCAN, .pid = pid};
 
 	if (pid)
-		return queue(o, &ask);
+		return queue_request(o, &request);
 	/*
 	 * A requested scan that has not begun yet will also see everything that a further one
 	 * would.
 	 */
 	o->scan.wanted = o->scan.sent || o->scan.at ? 2 : 1;
-	watch(o, &o->plain);
+	update_wake_events(o, &o->first_opener);
 	return 0;
 }
 
 /* Return the number of requests to which the second opener is still expected to reply. */
-static uint64_t hoped_for(const struct clerk *c)
+static uint64_t expected_replies(const struct opener_helper *c)
 {
-	if (!c->helper.kind.run || c->helper.silence >= HOPE)
+	if (!c->helper.kind.run || c->helper.silence >= EXPECT_TIMEOUT)
 		return 0;
 	return c->sent.count + (fair_next_owner(&c->unsent) ? c->unsent.count : 0);
 }
 
 uint64_t opener_pending(const struct opener *o)
 {
-	return o->plain.sent.count + o->plain.unsent.count + o->scan.wanted + hoped_for(&o->aside);
+	return o->first_opener.sent.count + o->first_opener.unsent.count + o->scan.wanted + expected_replies(&o->second_opener);
 }
 
 uint64_t opener_refused(const struct opener *o)
@@ -674,7 +674,7 @@ uint64_t opener_refused(const struct opener *o)
 
 uint64_t opener_restarts(const struct opener *o)
 {
-	return o->plain.helper.restarts + o->aside.helper.restarts;
+	return o->first_opener.helper.restarts + o->second_opener.helper.restarts;
 }
 
 uint64_t opener_cut_short(const struct opener *o)
@@ -684,18 +684,18 @@ uint64_t opener_cut_short(const struct opener *o)
 
 void opener_add_cost(struct opener *o, struct helper_cost *ret)
 {
-	helper_add_cost(&o->plain.helper, ret);
-	helper_add_cost(&o->aside.helper, ret);
+	helper_add_cost(&o->first_opener.helper, ret);
+	helper_add_cost(&o->second_opener.helper, ret);
 }
 
 int opener_pid(const struct opener *o)
 {
-	return helper_is_running(&o->plain.helper) ? o->plain.helper.pid : -1;
+	return helper_is_running(&o->first_opener.helper) ? o->first_opener.helper.pid : -1;
 }
 
 int opener_fd(const struct opener *o)
 {
-	return o->plain.helper.poll;
+	return o->first_opener.helper.poll;
 }
 
 int opener_new(struct opener **ret, const struct opener_events *events, struct error *err)
@@ -707,8 +707,8 @@ int opener_new(struct opener **ret, const struct opener_events *events, struct e
 		return error_errno(err, -ENOMEM, "cannot start the opener");
 	o->events = *events;
 	o->descriptors = limits_first_spare();
-	o->aside.aside = true;
-	result = start(&o->plain, err);
+	o->second_opener.second_opener = true;
+	result = start_opener_child(&o->first_opener, err);
 	if (result < 0)
 		free(o);
 	else
@@ -716,14 +716,14 @@ int opener_new(struct opener **ret, const struct opener_events *events, struct e
 	return result;
 }
 
-static void end(struct clerk *c)
+static void stop_opener_helper(struct opener_helper *c)
 {
-	struct ask *a;
+	struct queued_request *a;
 
 	helper_close(&c->helper);
-	while ((a = take_ask(&c->sent)))
+	while ((a = take_queued_request(&c->sent)))
 		free(a);
-	while ((a = (struct ask *)fair_drain(&c->unsent)))
+	while ((a = (struct queued_request *)fair_drain(&c->unsent)))
 		free(a);
 }
 
@@ -731,8 +731,8 @@ void opener_free(struct opener *o)
 {
 	if (!o)
 		return;
-	end(&o->aside);
-	end(&o->plain);
+	stop_opener_helper(&o->second_opener);
+	stop_opener_helper(&o->first_opener);
 	suspects_free(&o->suspects);
 	free(o);
 }

@@ -63,7 +63,7 @@ struct open_request {
 	const char *debuglink; /* OPEN_DEBUG, OPEN_COMMON: file name */
 };
 
-struct open_answer {
+struct open_reply {
 	uint64_t token;
 	int fd; /* owned by the receiver; negative errno if the file could not be opened */
 	uint64_t device, inode, size; /* identity and size of the file, from fstat() */
@@ -96,7 +96,7 @@ struct scanned_mapping {
 
 /* No member may be NULL. The callbacks may send more requests, but must not free the opener. */
 struct opener_events {
-	void (*opened)(void *context, const struct open_answer *a);
+	void (*opened)(void *context, const struct open_reply *a);
 	/*
 	 * For each process, process() is called, then thread() and mapping() for its threads and
 	 * executable mappings, then scanned().

@@ -40,7 +40,7 @@ struct child {
 };
 
 /* Send the packet, with a descriptor if fd is one. Exit if the recorder is gone. */
-static void flush(struct child *c, int fd)
+static void send_packet(struct child *c, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec part = {c->packet, c->used};
@@ -72,21 +72,21 @@ static void flush(struct child *c, int fd)
 }
 
 /* Append one record with its texts (an array ended by NULL) to the packet. */
-static void tell(struct child *c, struct opener_tell t, const char *const *texts)
+static void append_reply(struct child *c, struct opener_reply t, const char *const *texts)
 {
-	size_t size = offsetof(struct opener_tell, texts), i;
+	size_t size = offsetof(struct opener_reply, texts), i;
 	char *at;
 
 	for (i = 0; texts && texts[i]; i++)
 		size += strlen(texts[i]) + 1;
 	size = (size + 7) & ~(size_t)7;
 	if (c->used + size > sizeof(c->packet))
-		flush(c, -1);
+		send_packet(c, -1);
 	at = c->packet + c->used;
 	memset(at, 0, size);
 	t.size = (uint32_t)size;
-	memcpy(at, &t, offsetof(struct opener_tell, texts));
-	at += offsetof(struct opener_tell, texts);
+	memcpy(at, &t, offsetof(struct opener_reply, texts));
+	at += offsetof(struct opener_reply, texts);
 	for (i = 0; texts && texts[i]; i++) {
 		strcpy(at, texts[i]);
 		at += strlen(at) + 1;
@@ -95,10 +95,10 @@ static void tell(struct child *c, struct opener_tell t, const char *const *texts
 }
 
 /* Send the reply to an open request. local: the file system is known to respond by itself. */
-static void tell_opened(struct child *c, const struct open_request *r, int fd, bool more,
+static void reply_opened(struct child *c, const struct open_request *r, int fd, bool more,
 			bool local)
 {
-	struct opener_tell t = {.kind = TELL_OPENED, .opened = {.token = r->token, .more = more}};
+	struct opener_reply t = {.kind = OPENER_REPLY_OPENED, .opened = {.token = r->token, .more = more}};
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) < 0) {
@@ -118,58 +118,58 @@ static void tell_opened(struct child *c, const struct open_request *r, int fd, b
 		t.opened.ctime_ns = st.st_ctim.tv_sec * NS_PER_S + st.st_ctim.tv_nsec;
 	}
 	t.opened.fd = fd < 0 ? fd : 0;
-	tell(c, t, NULL);
-	flush(c, fd);
+	append_reply(c, t, NULL);
+	send_packet(c, fd);
 	if (fd >= 0)
 		close(fd);
 }
 
-static void open_debug(struct child *c, const struct open_request *r)
+static void reply_debug_files(struct child *c, const struct open_request *r)
 {
 	int fds[OPENER_DEBUG_MAX];
 	unsigned int i, count = opener_open_debug(r, fds);
 
 	for (i = 0; i < count; i++)
-		tell_opened(c, r, fds[i], i + 1 < count, false);
+		reply_opened(c, r, fds[i], i + 1 < count, false);
 	if (!count)
-		tell_opened(c, r, -ENOENT, false, false);
+		reply_opened(c, r, -ENOENT, false, false);
 }
 
-static void open_mapped(struct child *c, const struct open_request *r, bool anywhere)
+static void reply_mapped_file(struct child *c, const struct open_request *r, bool anywhere)
 {
 	bool local = r->id.inode &&
 		     opener_is_local(&c->mounts, r->pid, r->id.major, r->id.minor);
 
 	if (anywhere || local || !r->id.inode)
-		tell_opened(c, r, opener_open_mapped(r), false, local);
+		reply_opened(c, r, opener_open_mapped(r), false, local);
 	else
-		tell_opened(c, r, -EREMOTE, false, false);
+		reply_opened(c, r, -EREMOTE, false, false);
 }
 
-static void do_open(struct child *c, const struct open_request *r, bool anywhere)
+static void reply_open(struct child *c, const struct open_request *r, bool anywhere)
 {
 	switch (r->what) {
 	case OPEN_MAPPED_FILE:
-		open_mapped(c, r, anywhere);
+		reply_mapped_file(c, r, anywhere);
 		break;
 	case OPEN_PERF_MAP:
-		tell_opened(c, r, opener_open_perf_map(r), false, false);
+		reply_opened(c, r, opener_open_perf_map(r), false, false);
 		break;
 	case OPEN_DEBUG:
 	case OPEN_COMMON:
-		open_debug(c, r);
+		reply_debug_files(c, r);
 		break;
 	case OPEN_MEMORY:
-		tell_opened(c, r, opener_open_memory(r), false, true);
+		reply_opened(c, r, opener_open_memory(r), false, true);
 		break;
 	}
 }
 
-static void tell_thread(struct child *c, uint32_t pid, uint32_t tid, const char *comm)
+static void reply_thread(struct child *c, uint32_t pid, uint32_t tid, const char *comm)
 {
-	const struct opener_tell t = {.kind = TELL_THREAD, .thread = {.pid = pid, .tid = tid}};
+	const struct opener_reply t = {.kind = OPENER_REPLY_THREAD, .thread = {.pid = pid, .tid = tid}};
 
-	tell(c, t, (const char *const[]){comm, NULL});
+	append_reply(c, t, (const char *const[]){comm, NULL});
 }
 
 static void scan_threads(struct child *c, int process, uint32_t pid)
@@ -195,7 +195,7 @@ static void scan_threads(struct child *c, int process, uint32_t pid)
 		/* The kernel adds the last newline; earlier ones are part of the name. */
 		if (comm[n - 1] == '\n')
 			comm[n - 1] = '\0';
-		tell_thread(c, pid, (uint32_t)strtoul(entry->d_name, NULL, 10), comm);
+		reply_thread(c, pid, (uint32_t)strtoul(entry->d_name, NULL, 10), comm);
 	}
 	closedir(tasks);
 }
@@ -223,7 +223,7 @@ static bool is_gone(int error)
  */
 static bool scan_mappings(struct child *c, int process, uint32_t pid)
 {
-	struct opener_tell t = {.kind = TELL_MAPPING, .mapping = {.pid = pid}};
+	struct opener_reply t = {.kind = OPENER_REPLY_MAPPING, .mapping = {.pid = pid}};
 	char root[OPENER_PATH_MAX], path[OPENER_PATH_MAX], *line;
 	ssize_t n = readlinkat(process, "root", root, sizeof(root) - 1);
 	int fd = openat(process, "maps", O_RDONLY | O_CLOEXEC);
@@ -242,7 +242,7 @@ static bool scan_mappings(struct child *c, int process, uint32_t pid)
 		t.mapping.end = m.end;
 		t.mapping.offset = m.offset;
 		t.mapping.id = (struct file_id){m.major, m.minor, m.inode, 0};
-		tell(c, t, (const char *const[]){path, NULL});
+		append_reply(c, t, (const char *const[]){path, NULL});
 	}
 	close(fd);
 	return !lines.error || is_gone(-lines.error);
@@ -262,10 +262,10 @@ static const char *read_cgroup(struct child *c, int process)
 	return c->cgroup;
 }
 
-static void tell_process(struct child *c, int process, const struct procfs_stat *stat,
+static void reply_process(struct child *c, int process, const struct procfs_stat *stat,
 			 uint32_t ns_pid, bool all)
 {
-	struct opener_tell t = {.kind = TELL_PROCESS, .all = all};
+	struct opener_reply t = {.kind = OPENER_REPLY_PROCESS, .all = all};
 	char exe[OPENER_PATH_MAX];
 	ssize_t n = readlinkat(process, "exe", exe, sizeof(exe) - 1);
 
@@ -275,10 +275,10 @@ static void tell_process(struct child *c, int process, const struct procfs_stat 
 	t.process.ns_pid = ns_pid;
 	t.process.born = stat->born;
 	t.process.kernel_thread = stat->kernel_thread;
-	tell(c, t, (const char *const[]){stat->comm, exe, read_cgroup(c, process), NULL});
+	append_reply(c, t, (const char *const[]){stat->comm, exe, read_cgroup(c, process), NULL});
 }
 
-static bool is_avoided(const struct child *c, uint32_t uid)
+static bool is_user_avoided(const struct child *c, uint32_t uid)
 {
 	for (size_t i = 0; i < OPENER_AVOIDED_MAX && c->avoided[i]; i++)
 		if (c->avoided[i] == uid)
@@ -301,20 +301,20 @@ static bool scan_process(struct child *c, uint32_t pid, bool all)
 	process = procfs_open_main(pid, 0);
 	if (process < 0)
 		return true;
-	if (procfs_stat_of(process, &stat) < 0 || procfs_status_of(process, &status) < 0 ||
+	if (procfs_read_stat(process, &stat) < 0 || procfs_read_status(process, &status) < 0 ||
 	    status.pid != pid) {
 		close(process);
 		return true;
 	}
-	process = procfs_living(process, &stat);
+	process = procfs_open_living(process, &stat);
 	if (process < 0)
 		return true;
-	tell_process(c, process, &stat, status.ns_pid, all);
+	reply_process(c, process, &stat, status.ns_pid, all);
 	if (stat.threads == 1)
-		tell_thread(c, pid, pid, stat.comm);
+		reply_thread(c, pid, pid, stat.comm);
 	else
 		scan_threads(c, process, pid);
-	if (all && is_avoided(c, status.uid))
+	if (all && is_user_avoided(c, status.uid))
 		complete = false;
 	else if (!stat.kernel_thread)
 		complete = scan_mappings(c, process, pid);
@@ -322,26 +322,26 @@ static bool scan_process(struct child *c, uint32_t pid, bool all)
 	return complete;
 }
 
-static void tell_of(struct child *c, uint32_t pid, bool all)
+static void reply_scan(struct child *c, uint32_t pid, bool all)
 {
-	struct opener_tell t = {.kind = TELL_BEGIN, .all = all, .pid = pid};
+	struct opener_reply t = {.kind = OPENER_REPLY_BEGIN, .all = all, .pid = pid};
 
 	if (all) {
 		/*
 		 * Send this record at once, so that the recorder knows which process hung the
 		 * child.
 		 */
-		tell(c, t, NULL);
-		flush(c, -1);
+		append_reply(c, t, NULL);
+		send_packet(c, -1);
 	}
-	t.kind = TELL_END;
+	t.kind = OPENER_REPLY_END;
 	t.complete = scan_process(c, pid, all);
-	tell(c, t, NULL);
-	flush(c, -1);
+	append_reply(c, t, NULL);
+	send_packet(c, -1);
 }
 
 /* Scan one more process of the scan of all processes. /proc lists processes by rising pid. */
-static void go_on(struct child *c)
+static void scan_next_process(struct child *c)
 {
 	struct dirent *entry;
 	uint32_t pid = 0;
@@ -350,13 +350,13 @@ static void go_on(struct child *c)
 		pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 	if (pid > c->after) {
 		c->after = pid;
-		tell_of(c, pid, true);
+		reply_scan(c, pid, true);
 		return;
 	}
 	closedir(c->all);
 	c->all = NULL;
-	tell(c, (struct opener_tell){.kind = TELL_DONE, .all = true}, NULL);
-	flush(c, -1);
+	append_reply(c, (struct opener_reply){.kind = OPENER_REPLY_DONE, .all = true}, NULL);
+	send_packet(c, -1);
 }
 
 static void start_scan(struct child *c, uint32_t after)
@@ -370,24 +370,24 @@ static void start_scan(struct child *c, uint32_t after)
 		_exit(1);
 }
 
-static void handle(struct child *c, size_t size)
+static void handle_request(struct child *c, size_t size)
 {
-	struct opener_ask *ask = (struct opener_ask *)c->request;
-	const char *at = ask->texts, *end = c->request + size;
+	struct opener_request *incoming = (struct opener_request *)c->request;
+	const char *at = incoming->texts, *end = c->request + size;
 
-	switch (size < sizeof(*ask) ? 0 : ask->kind) {
-	case ASK_OPEN:
-		ask->open.path = opener_text(&at, end);
-		ask->open.build_id = opener_text(&at, end);
-		ask->open.debuglink = opener_text(&at, end);
-		do_open(c, &ask->open, ask->anywhere);
+	switch (size < sizeof(*incoming) ? 0 : incoming->kind) {
+	case OPENER_REQUEST_OPEN:
+		incoming->open.path = opener_text(&at, end);
+		incoming->open.build_id = opener_text(&at, end);
+		incoming->open.debuglink = opener_text(&at, end);
+		reply_open(c, &incoming->open, incoming->anywhere);
 		break;
-	case ASK_SCAN:
-		tell_of(c, ask->pid, false);
+	case OPENER_REQUEST_SCAN:
+		reply_scan(c, incoming->pid, false);
 		break;
-	case ASK_SCAN_ALL:
-		memcpy(c->avoided, ask->avoided, sizeof(c->avoided));
-		start_scan(c, ask->pid);
+	case OPENER_REQUEST_SCAN_ALL:
+		memcpy(c->avoided, incoming->avoided, sizeof(c->avoided));
+		start_scan(c, incoming->pid);
 		break;
 	}
 }
@@ -396,7 +396,7 @@ static void handle(struct child *c, size_t size)
  * Close inherited descriptors, since they must not stay open in a child that hangs. Ignore the
  * signals of the terminal: the recorder handles them, and needs the opener to the end.
  */
-static int settle(int socket, pid_t parent)
+static int prepare_child(int socket, pid_t parent)
 {
 	static const int ignored[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
 	const struct rlimit none = {0};
@@ -426,17 +426,17 @@ _Noreturn void opener_child(int socket, pid_t parent)
 
 	if (!c)
 		_exit(1);
-	opener_mounts_begin(&c->mounts);
-	c->socket = settle(socket, parent);
+	opener_mounts_init(&c->mounts);
+	c->socket = prepare_child(socket, parent);
 	for (;;) {
 		ssize_t n =
 			recv(c->socket, c->request, sizeof(c->request), c->all ? MSG_DONTWAIT : 0);
 
 		if (n > 0)
-			handle(c, (size_t)n);
+			handle_request(c, (size_t)n);
 		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 			_exit(0);
 		if (c->all)
-			go_on(c);
+			scan_next_process(c);
 	}
 }

@@ -31,7 +31,7 @@ static const struct {
 	{CAP_PERFMON, CAP_SYS_ADMIN},
 };
 
-#define NEEDED (sizeof(needed) / sizeof(*needed))
+#define NEEDED_COUNT (sizeof(needed) / sizeof(*needed))
 
 static const int calls[] = {
 	SCMP_SYS(read),
@@ -56,13 +56,13 @@ static const int calls[] = {
 };
 
 /* All other flags of open(2) create, write, truncate or have a side effect. */
-#define OPEN_FLAGS \
+#define ALLOWED_OPEN_FLAGS \
 	(O_PATH | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_LARGEFILE)
 
 static int allow_files(scmp_filter_ctx filter)
 {
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
-				  SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~OPEN_FLAGS, O_RDONLY));
+				  SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~ALLOWED_OPEN_FLAGS, O_RDONLY));
 
 	/* needed by fstat() of some versions of glibc, and by fdopendir() */
 	if (!rc)
@@ -96,7 +96,7 @@ static int allow_memory(scmp_filter_ctx filter)
 }
 
 /* Allow communication with the recorder only. */
-static int allow_talk(scmp_filter_ctx filter, int socket)
+static int allow_socket(scmp_filter_ctx filter, int socket)
 {
 	const struct scmp_arg_cmp it = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)socket);
 	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvfrom), 1, it);
@@ -104,7 +104,7 @@ static int allow_talk(scmp_filter_ctx filter, int socket)
 	return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1, it);
 }
 
-static int filter_calls(int socket)
+static int load_opener_filter(int socket)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int rc = filter ? 0 : -ENOMEM;
@@ -118,7 +118,7 @@ static int filter_calls(int socket)
 	if (!rc)
 		rc = allow_memory(filter);
 	if (!rc)
-		rc = allow_talk(filter, socket);
+		rc = allow_socket(filter, socket);
 	if (!rc)
 		rc = seccomp_load(filter);
 	seccomp_release(filter);
@@ -142,13 +142,13 @@ bool opener_may_change_user(void)
 
 static int change_user(void)
 {
-	int kept[NEEDED], rc = 0;
+	int kept[NEEDED_COUNT], rc = 0;
 
-	for (size_t i = 0; i < NEEDED; i++)
+	for (size_t i = 0; i < NEEDED_COUNT; i++)
 		kept[i] = wanted_or_greater(i);
 	if (opener_may_change_user())
 		rc = own_user_become();
-	return rc ? rc : own_user_keep(kept, NEEDED);
+	return rc ? rc : own_user_keep(kept, NEEDED_COUNT);
 }
 
 int opener_confine(int socket, pid_t parent)
@@ -163,5 +163,5 @@ int opener_confine(int socket, pid_t parent)
 		rc = -errno;
 	if (!rc && getppid() != parent)
 		rc = -ESRCH;
-	return rc ? rc : filter_calls(socket);
+	return rc ? rc : load_opener_filter(socket);
 }

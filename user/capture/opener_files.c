@@ -21,11 +21,11 @@
 #include "capture/procfs.h"
 
 #define NS_PER_S 1000000000LL
-#define OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define PERF_MAP_MAX (256 << 20) /* bytes */
 
 /* Open the file of an O_PATH descriptor for reading. Closes path. */
-static int open_regular(int path)
+static int reopen_regular_file(int path)
 {
 	char self[32];
 	struct stat st;
@@ -37,7 +37,7 @@ static int open_regular(int path)
 		result = -errno;
 	} else if (S_ISREG(st.st_mode)) {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
-		result = open(self, OPEN_FLAGS);
+		result = open(self, READ_FLAGS);
 		if (result < 0)
 			result = -errno;
 	}
@@ -48,11 +48,11 @@ static int open_regular(int path)
 /* Open a regular file by its path below root. */
 static int open_below(int root, const char *path, bool links)
 {
-	return open_regular(opener_walk(root, path, links));
+	return reopen_regular_file(opener_walk(root, path, links));
 }
 
 /* Open the root of an open /proc/PID; without one (process < 0), the opener's own root. */
-static int open_root(int process)
+static int open_process_root(int process)
 {
 	int fd;
 
@@ -67,7 +67,7 @@ static int open_root(int process)
  * Find the mapping that holds address in a maps file. Store the identity of its file in *ret, and
  * its path in buf if buf is not NULL.
  */
-static int find_mapping(int process, uint64_t address, struct file_id *ret, char *buf, size_t size)
+static int find_mapped_file(int process, uint64_t address, struct file_id *ret, char *buf, size_t size)
 {
 	struct procfs_lines lines;
 	struct procfs_mapping m;
@@ -91,7 +91,7 @@ static int find_mapping(int process, uint64_t address, struct file_id *ret, char
 	return result;
 }
 
-static bool same_file(const struct file_id *a, const struct file_id *b)
+static bool same_file_id(const struct file_id *a, const struct file_id *b)
 {
 	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
 }
@@ -109,12 +109,12 @@ static int kernel_identity(int fd, struct file_id *ret)
 
 	if (at == MAP_FAILED)
 		return -errno;
-	result = find_mapping(-1, (uint64_t)(uintptr_t)at, ret, NULL, 0);
+	result = find_mapped_file(-1, (uint64_t)(uintptr_t)at, ret, NULL, 0);
 	munmap(at, page);
 	return result;
 }
 
-static int64_t clock_ns(clockid_t id)
+static int64_t signed_clock_ns(clockid_t id)
 {
 	struct timespec t = {0};
 
@@ -128,7 +128,7 @@ static int64_t clock_ns(clockid_t id)
  */
 static bool is_younger(int fd, uint64_t seen)
 {
-	int64_t wall = (int64_t)seen + clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	int64_t wall = (int64_t)seen + signed_clock_ns(CLOCK_REALTIME) - signed_clock_ns(CLOCK_BOOTTIME);
 	struct statx_timestamp t;
 	struct statx st;
 
@@ -155,7 +155,7 @@ static bool is_successor(int fd, const struct open_request *r, bool by_name)
 }
 
 /* Return fd if it is the mapped file; else close it and return -ESTALE. */
-static int take_identical(int fd, const struct open_request *r, bool by_name)
+static int check_identity(int fd, const struct open_request *r, bool by_name)
 {
 	struct file_id found;
 	struct stat st;
@@ -165,8 +165,8 @@ static int take_identical(int fd, const struct open_request *r, bool by_name)
 	if (fstat(fd, &st) < 0)
 		goto stale;
 	found = (struct file_id){major(st.st_dev), minor(st.st_dev), st.st_ino, 0};
-	if (!same_file(&found, &r->id) &&
-	    (kernel_identity(fd, &found) < 0 || !same_file(&found, &r->id)))
+	if (!same_file_id(&found, &r->id) &&
+	    (kernel_identity(fd, &found) < 0 || !same_file_id(&found, &r->id)))
 		goto stale;
 	if (is_successor(fd, r, by_name))
 		goto stale;
@@ -183,7 +183,7 @@ static int open_map_files(int process, const struct open_request *r)
 
 	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, r->start, r->end);
 	fd = openat(process, name, O_PATH | O_CLOEXEC);
-	return take_identical(open_regular(fd < 0 ? -errno : fd), r, false);
+	return check_identity(reopen_regular_file(fd < 0 ? -errno : fd), r, false);
 }
 
 /* Open the mapped file by its name below the root of a process, or the opener's own root (-1). */
@@ -195,16 +195,16 @@ static int open_by_path(int process, const struct open_request *r)
 
 	if (r->path[0] != '/')
 		return -ENOENT;
-	root = open_root(process);
+	root = open_process_root(process);
 	if (root < 0)
 		return root;
-	fd = take_identical(open_below(root, r->path, true), r, true);
+	fd = check_identity(open_below(root, r->path, true), r, true);
 	if (fd < 0 && r->path[length]) {
 		/*
 		 * The file is unlinked under this name, but may exist under another mount or link.
 		 */
 		snprintf(path, sizeof(path), "%.*s", (int)length, r->path);
-		fd = take_identical(open_below(root, path, true), r, true);
+		fd = check_identity(open_below(root, path, true), r, true);
 	}
 	close(root);
 	return fd;
@@ -214,7 +214,7 @@ static int open_by_path(int process, const struct open_request *r)
  * Return the result of two attempts to open a file: a descriptor, else the more informative one of
  * two errors.
  */
-static int outcome(int before, int now)
+static int better_outcome(int before, int now)
 {
 	if (now >= 0 || now == -ESTALE)
 		return now;
@@ -233,7 +233,7 @@ static bool same_path(const char *ours, const char *theirs)
 }
 
 /* If the mapping's file is not known, take it from the process's own maps. */
-static int learn_identity(int process, struct open_request *r)
+static int resolve_identity(int process, struct open_request *r)
 {
 	char path[OPENER_PATH_MAX];
 
@@ -241,7 +241,7 @@ static int learn_identity(int process, struct open_request *r)
 		return 0;
 	if (process < 0)
 		return process;
-	if (find_mapping(process, r->start, &r->id, path, sizeof(path)) < 0 || !r->id.inode ||
+	if (find_mapped_file(process, r->start, &r->id, path, sizeof(path)) < 0 || !r->id.inode ||
 	    !same_path(path, r->path))
 		return -ESTALE;
 	return 0;
@@ -258,10 +258,10 @@ static int open_through_others(const struct open_request *r, int before)
 
 		if (other < 0)
 			continue;
-		fd = outcome(fd, open_by_path(other, r));
+		fd = better_outcome(fd, open_by_path(other, r));
 		close(other);
 	}
-	return fd < 0 ? outcome(fd, open_by_path(-1, r)) : fd;
+	return fd < 0 ? better_outcome(fd, open_by_path(-1, r)) : fd;
 }
 
 int opener_open_mapped(const struct open_request *request)
@@ -269,14 +269,14 @@ int opener_open_mapped(const struct open_request *request)
 	struct open_request r = *request;
 	int process = procfs_open(r.pid, r.born), fd;
 
-	fd = learn_identity(process, &r);
+	fd = resolve_identity(process, &r);
 	if (fd < 0)
 		goto out;
 	fd = process;
 	if (process >= 0)
 		fd = open_map_files(process, &r);
 	if (fd < 0 && process >= 0)
-		fd = outcome(fd, open_by_path(process, &r));
+		fd = better_outcome(fd, open_by_path(process, &r));
 	if (fd < 0)
 		fd = open_through_others(&r, fd);
 out:
@@ -317,10 +317,10 @@ int opener_open_perf_map(const struct open_request *r)
 
 	if (process < 0)
 		return process;
-	result = procfs_status_of(process, &status);
+	result = procfs_read_status(process, &status);
 	if (result < 0)
 		goto out;
-	result = root = open_root(process);
+	result = root = open_process_root(process);
 	if (root < 0)
 		goto out;
 	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", status.ns_pid);
@@ -361,7 +361,7 @@ struct candidates {
 	unsigned int count;
 };
 
-static bool is_known(const struct candidates *c, const struct stat *st)
+static bool is_known_candidate(const struct candidates *c, const struct stat *st)
 {
 	const struct file_id *id = &c->request->id;
 	struct stat other;
@@ -387,7 +387,7 @@ static void try_candidate(struct candidates *c, const char *path)
 
 		if (fd < 0)
 			continue;
-		if (fstat(fd, &st) < 0 || !may_read(&st, c->uid) || is_known(c, &st))
+		if (fstat(fd, &st) < 0 || !may_read(&st, c->uid) || is_known_candidate(c, &st))
 			close(fd);
 		else
 			c->fds[c->count++] = fd;
@@ -443,12 +443,12 @@ unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBU
 	int process = procfs_open(r->pid, r->born);
 
 	if (process >= 0) {
-		(void)procfs_status_of(process, &status);
-		c.roots[0] = open_root(process);
+		(void)procfs_read_status(process, &status);
+		c.roots[0] = open_process_root(process);
 		close(process);
 	}
 	c.uid = status.fsuid;
-	c.roots[1] = open_root(-1);
+	c.roots[1] = open_process_root(-1);
 	try_build_id(&c);
 	if (r->what == OPEN_COMMON)
 		try_common(&c);

@@ -23,7 +23,7 @@
  */
 #define LINES_MAX 4096
 /* time (s) for which the result for a device is cached; device numbers are reused */
-#define KNOWN_FOR 10
+#define MOUNT_CACHE_TIME 10
 
 /* Types of file systems that this kernel keeps on its own devices or in memory. */
 static const char *const local[] = {
@@ -43,7 +43,7 @@ static bool is_local_type(const char *type)
 }
 
 /* Parse a line such as "36 35 98:0 / /mnt rw,noatime shared:1 - ext4 /dev/vda rw". */
-static bool parse(const char *line, uint32_t *major, uint32_t *minor, char type[32])
+static bool parse_mount(const char *line, uint32_t *major, uint32_t *minor, char type[32])
 {
 	const char *rest = strstr(line, " - ");
 
@@ -55,7 +55,7 @@ static bool parse(const char *line, uint32_t *major, uint32_t *minor, char type[
  * Look up a device in a table of mounts. Return 1 if its file system is local, 0 if it is not
  * local, -1 if the device is not in the table.
  */
-static int look_up(const char *path, uint32_t major, uint32_t minor)
+static int look_up_device(const char *path, uint32_t major, uint32_t minor)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), found = -1;
 	struct procfs_lines lines;
@@ -67,13 +67,13 @@ static int look_up(const char *path, uint32_t major, uint32_t minor)
 		return -1;
 	procfs_lines_init(&lines, fd);
 	while (found < 0 && count++ < LINES_MAX && (line = procfs_line(&lines)))
-		if (parse(line, &at[0], &at[1], type) && at[0] == major && at[1] == minor)
+		if (parse_mount(line, &at[0], &at[1], type) && at[0] == major && at[1] == minor)
 			found = is_local_type(type);
 	close(fd);
 	return found;
 }
 
-void opener_mounts_begin(struct opener_mounts *m)
+void opener_mounts_init(struct opener_mounts *m)
 {
 	int fd = memfd_create("shared memory", MFD_CLOEXEC);
 	struct stat st;
@@ -89,15 +89,15 @@ void opener_mounts_begin(struct opener_mounts *m)
  * table of mounts nor in the opener's is mounted elsewhere, and counts as local; a device without a
  * disk (major 0) may be anything, and does not.
  */
-static bool find_out(uint32_t pid, uint32_t major, uint32_t minor)
+static bool is_device_local(uint32_t pid, uint32_t major, uint32_t minor)
 {
 	char path[64];
 	int found;
 
 	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
-	found = pid ? look_up(path, major, minor) : -1;
+	found = pid ? look_up_device(path, major, minor) : -1;
 	if (found < 0)
-		found = look_up("/proc/self/mountinfo", major, minor);
+		found = look_up_device("/proc/self/mountinfo", major, minor);
 	return found < 0 ? major != 0 : found;
 }
 
@@ -114,8 +114,8 @@ bool opener_is_local(struct opener_mounts *m, uint32_t pid, uint32_t major, uint
 		return known->local;
 	*known = (struct opener_mount){
 		.device = device,
-		.until = now.tv_sec + KNOWN_FOR,
-		.local = find_out(pid, major, minor),
+		.until = now.tv_sec + MOUNT_CACHE_TIME,
+		.local = is_device_local(pid, major, minor),
 	};
 	return known->local;
 }

@@ -29,7 +29,7 @@
 #define STEPS_MAX 1024
 #define ANY (O_PATH | O_NOFOLLOW | O_CLOEXEC)
 
-struct walk {
+struct path_walk {
 	int root;
 	int folders[FOLDERS_MAX]; /* directories that the walk came through, below the root */
 	unsigned int depth; /* number of folders */
@@ -37,19 +37,19 @@ struct walk {
 	char rest[2 * OPENER_PATH_MAX]; /* the part of the path that is not resolved yet */
 };
 
-static int here(const struct walk *w)
+static int current_folder(const struct path_walk *w)
 {
 	return w->depth ? w->folders[w->depth - 1] : w->root;
 }
 
-static void leave(struct walk *w, unsigned int depth)
+static void leave_folders(struct path_walk *w, unsigned int depth)
 {
 	while (w->depth > depth)
 		close(w->folders[--w->depth]);
 }
 
 /* Insert the text of a link before the part of the path that is not resolved yet. Closes link. */
-static int follow(struct walk *w, int link)
+static int follow_link(struct path_walk *w, int link)
 {
 	char text[OPENER_PATH_MAX];
 	size_t rest = strlen(w->rest) + 1;
@@ -70,14 +70,14 @@ static int follow(struct walk *w, int link)
 	if (result)
 		return result;
 	if (text[0] == '/')
-		leave(w, 0);
+		leave_folders(w, 0);
 	memmove(w->rest + n + 1, w->rest, rest);
 	memcpy(w->rest, text, (size_t)n);
 	w->rest[n] = '/';
 	return 0;
 }
 
-static int enter(struct walk *w, int folder)
+static int enter_folder(struct path_walk *w, int folder)
 {
 	if (w->depth == FOLDERS_MAX) {
 		close(folder);
@@ -88,26 +88,26 @@ static int enter(struct walk *w, int folder)
 }
 
 /* Take the step through one name that is not the last one. Return 0 or a negative errno. */
-static int pass(struct walk *w, const char *name, bool links)
+static int walk_through_name(struct path_walk *w, const char *name, bool links)
 {
 	struct stat st;
 	int fd;
 
 	if (!strcmp(name, ".."))
-		leave(w, w->depth ? w->depth - 1 : 0);
+		leave_folders(w, w->depth ? w->depth - 1 : 0);
 	if (!strcmp(name, "..") || !strcmp(name, "."))
 		return 0;
 	/* Opening with O_DIRECTORY makes autofs mount the directory. */
-	fd = openat(here(w), name, ANY | O_DIRECTORY);
+	fd = openat(current_folder(w), name, ANY | O_DIRECTORY);
 	if (fd >= 0)
-		return enter(w, fd);
+		return enter_folder(w, fd);
 	if (errno != ENOTDIR)
 		return -errno;
-	fd = openat(here(w), name, ANY);
+	fd = openat(current_folder(w), name, ANY);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) == 0 && S_ISLNK(st.st_mode) && links)
-		return follow(w, fd);
+		return follow_link(w, fd);
 	close(fd);
 	return links ? -ENOTDIR : -ELOOP;
 }
@@ -116,14 +116,14 @@ static int pass(struct walk *w, const char *name, bool links)
  * Open the last name. Return a descriptor, -EAGAIN if the name is a link whose text is now in
  * w->rest, or another negative errno.
  */
-static int arrive(struct walk *w, const char *name, bool links)
+static int open_last_name(struct path_walk *w, const char *name, bool links)
 {
 	struct stat st;
 	int fd, result;
 
 	if (!strcmp(name, "..") || !strcmp(name, "."))
 		return -EISDIR;
-	fd = openat(here(w), name, ANY);
+	fd = openat(current_folder(w), name, ANY);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0 || !S_ISLNK(st.st_mode))
@@ -132,12 +132,12 @@ static int arrive(struct walk *w, const char *name, bool links)
 		close(fd);
 		return -ELOOP;
 	}
-	result = follow(w, fd);
+	result = follow_link(w, fd);
 	return result ? result : -EAGAIN;
 }
 
 /* Remove the next name from w->rest. Return false if there is none, or if it is too long. */
-static bool next_name(struct walk *w, char name[OPENER_NAME_MAX + 1], bool *last)
+static bool next_name(struct path_walk *w, char name[OPENER_NAME_MAX + 1], bool *last)
 {
 	size_t skip = strspn(w->rest, "/"), length = strcspn(w->rest + skip, "/");
 	size_t behind = skip + length + strspn(w->rest + skip + length, "/");
@@ -151,7 +151,7 @@ static bool next_name(struct walk *w, char name[OPENER_NAME_MAX + 1], bool *last
 	return true;
 }
 
-static int walk(struct walk *w, bool links)
+static int walk_path(struct path_walk *w, bool links)
 {
 	char name[OPENER_NAME_MAX + 1];
 	bool last;
@@ -162,7 +162,7 @@ static int walk(struct walk *w, bool links)
 			return -ELOOP;
 		if (!next_name(w, name, &last))
 			return -ENOENT;
-		result = last ? arrive(w, name, links) : pass(w, name, links);
+		result = last ? open_last_name(w, name, links) : walk_through_name(w, name, links);
 		if (!last && !result)
 			result = -EAGAIN;
 	}
@@ -171,7 +171,7 @@ static int walk(struct walk *w, bool links)
 
 int opener_walk(int root, const char *path, bool links)
 {
-	struct walk *w = malloc(sizeof(*w));
+	struct path_walk *w = malloc(sizeof(*w));
 	size_t length = strlen(path);
 	int result;
 
@@ -184,8 +184,8 @@ int opener_walk(int root, const char *path, bool links)
 	w->root = root;
 	w->depth = w->links = w->steps = 0;
 	memcpy(w->rest, path, length + 1);
-	result = walk(w, links);
-	leave(w, 0);
+	result = walk_path(w, links);
+	leave_folders(w, 0);
 	free(w);
 	return result;
 }

@@ -20,40 +20,40 @@
 #define OPENER_CGROUP_MAX 16384
 #define OPENER_AVOIDED_MAX 16
 
-enum opener_ask_kind { ASK_OPEN = 1, ASK_SCAN, ASK_SCAN_ALL };
+enum opener_request_kind { OPENER_REQUEST_OPEN = 1, OPENER_REQUEST_SCAN, OPENER_REQUEST_SCAN_ALL };
 
-struct opener_ask {
+struct opener_request {
 	uint32_t kind;
-	uint32_t pid; /* ASK_SCAN: the process; ASK_SCAN_ALL: only pids above this one */
+	uint32_t pid; /* OPENER_REQUEST_SCAN: the process; OPENER_REQUEST_SCAN_ALL: only pids above this one */
 	struct open_request open; /* texts: path, build_id, debuglink */
 	bool anywhere; /* also open files of file systems that may not respond; else -EREMOTE */
 	/*
-	 * ASK_SCAN_ALL: users whose mappings are left out, ended by a 0; root's are never left out
+	 * OPENER_REQUEST_SCAN_ALL: users whose mappings are left out, ended by a 0; root's are never left out
 	 */
 	uint32_t avoided[OPENER_AVOIDED_MAX];
 	char texts[];
 };
 
-enum opener_tell_kind {
+enum opener_reply_kind {
 	/* the only record in its packet, which also carries the descriptor if there is one */
-	TELL_OPENED = 1,
-	TELL_BEGIN,	 /* the scan of all processes begins with process pid */
-	TELL_PROCESS,	 /* texts: comm, exe, cgroup */
-	TELL_THREAD,	 /* text: comm */
-	TELL_MAPPING,	 /* text: path */
-	TELL_END,	 /* the scan of a process has ended */
-	TELL_DONE,	 /* the scan of all processes has ended */
+	OPENER_REPLY_OPENED = 1,
+	OPENER_REPLY_BEGIN,	 /* the scan of all processes begins with process pid */
+	OPENER_REPLY_PROCESS,	 /* texts: comm, exe, cgroup */
+	OPENER_REPLY_THREAD,	 /* text: comm */
+	OPENER_REPLY_MAPPING,	 /* text: path */
+	OPENER_REPLY_END,	 /* the scan of a process has ended */
+	OPENER_REPLY_DONE,	 /* the scan of all processes has ended */
 };
 
 /* A packet holds any number of these records, one after the other. */
-struct opener_tell {
+struct opener_reply {
 	uint32_t size; /* bytes including the texts, a multiple of 8 */
 	uint8_t kind;
 	bool all;      /* the record is part of the scan of all processes */
-	bool complete; /* TELL_END: the process was reported completely */
+	bool complete; /* OPENER_REPLY_END: the process was reported completely */
 	union {
 		/* opened.fd: 0 if a descriptor comes with the packet, or a negative errno */
-		struct open_answer opened;
+		struct open_reply opened;
 		struct scanned_process process;
 		struct scanned_thread thread;
 		struct scanned_mapping mapping;
@@ -109,7 +109,7 @@ struct opener_mounts {
 	struct opener_mount known[OPENER_MOUNTS_KNOWN];
 };
 
-void opener_mounts_begin(struct opener_mounts *m);
+void opener_mounts_init(struct opener_mounts *m);
 bool opener_is_local(struct opener_mounts *m, uint32_t pid, uint32_t major, uint32_t minor);
 
 /* Open the file of a request. Return a descriptor or a negative errno. */

@@ -15,15 +15,15 @@
 /* Bytes of memory that a queue may keep at any time (order_tidy()). */
 #define LARGE (256U << 10)
 
-struct entry {
+struct ring_record {
 	uint64_t time;
 	size_t offset; /* offset of the copy in the queue's bytes */
 	uint32_t size;
 	bool late;
 };
 
-struct queue {
-	VECTOR(struct entry) entries; /* sorted by time; those before head are released */
+struct ring_queue {
+	VECTOR(struct ring_record) entries; /* sorted by time; those before head are released */
 	VECTOR(char) bytes;
 	size_t head;
 	size_t most; /* most bytes held at one time since order_tidy() */
@@ -32,7 +32,7 @@ struct queue {
 };
 
 struct order {
-	VECTOR(struct queue) queues;
+	VECTOR(struct ring_queue) queues;
 	size_t held; /* number of records in all queues */
 	/*
 	 * records that every ring had passed when gather() ran, by time; the source of each is its
@@ -67,7 +67,7 @@ void order_free(struct order *o)
 
 int order_add_ring(struct order *o)
 {
-	struct queue q = {.passed = UINT64_MAX};
+	struct ring_queue q = {.passed = UINT64_MAX};
 
 	if (vector_push(&o->queues, q) < 0)
 		return -ENOMEM;
@@ -91,11 +91,11 @@ void order_reopen_ring(struct order *o, int ring)
  * Move the last record of a queue to its place. Records of a ring are nearly sorted, so the record
  * moves past a few others at most.
  */
-static void sort_last(struct queue *q)
+static void sort_last(struct ring_queue *q)
 {
-	struct entry *e = q->entries.items;
+	struct ring_record *e = q->entries.items;
 	size_t i = q->entries.count - 1;
-	struct entry last = e[i];
+	struct ring_record last = e[i];
 
 	for (; i > q->head && e[i - 1].time > last.time; i--)
 		e[i] = e[i - 1];
@@ -104,8 +104,8 @@ static void sort_last(struct queue *q)
 
 int order_push(struct order *o, int ring, uint64_t time, const void *data, uint32_t size)
 {
-	struct queue *q = &o->queues.items[ring];
-	struct entry e = {
+	struct ring_queue *q = &o->queues.items[ring];
+	struct ring_record e = {
 		.time = time,
 		.offset = q->bytes.count,
 		.size = size,
@@ -124,7 +124,7 @@ int order_push(struct order *o, int ring, uint64_t time, const void *data, uint3
 	return 0;
 }
 
-void order_passed(struct order *o, int ring, uint64_t time)
+void order_set_passed(struct order *o, int ring, uint64_t time)
 {
 	o->queues.items[ring].passed = time;
 	o->mark_known = o->gathered = false;
@@ -147,7 +147,7 @@ uint64_t order_mark(struct order *o)
 		return o->mark;
 	o->mark = UINT64_MAX;
 	for (size_t i = 0; i < o->queues.count; i++) {
-		const struct queue *q = &o->queues.items[i];
+		const struct ring_queue *q = &o->queues.items[i];
 
 		if (!q->dropped && q->passed < o->mark)
 			o->mark = q->passed;
@@ -161,7 +161,7 @@ uint64_t order_mark(struct order *o)
  * when they take less memory than the released ones, since order_release() may be called for every
  * record.
  */
-static void compact(struct queue *q)
+static void compact(struct ring_queue *q)
 {
 	size_t left = q->entries.count - q->head;
 	size_t used = 0;
@@ -170,7 +170,7 @@ static void compact(struct queue *q)
 		return;
 	if (q->bytes.count > q->most)
 		q->most = q->bytes.count;
-	memmove(q->entries.items, q->entries.items + q->head, left * sizeof(struct entry));
+	memmove(q->entries.items, q->entries.items + q->head, left * sizeof(struct ring_record));
 	q->entries.count = left;
 	q->head = 0;
 	if (!left) {
@@ -195,7 +195,7 @@ static void gather(struct order *o)
 	o->due.list.count = o->next = 0;
 	o->rest = UINT64_MAX;
 	for (uint32_t i = 0; i < o->queues.count; i++) {
-		struct queue *q = &o->queues.items[i];
+		struct ring_queue *q = &o->queues.items[i];
 		size_t at;
 
 		compact(q);
@@ -209,7 +209,7 @@ static void gather(struct order *o)
 	o->gathered = true;
 }
 
-uint64_t order_next(struct order *o)
+uint64_t order_next_time(struct order *o)
 {
 	if (!o->gathered)
 		gather(o);
@@ -223,10 +223,10 @@ int order_release(struct order *o, uint64_t limit, order_handler handle, void *c
 
 	if (limit < mark)
 		mark = limit;
-	while (!ret && order_next(o) <= mark && o->next < o->due.list.count) {
+	while (!ret && order_next_time(o) <= mark && o->next < o->due.list.count) {
 		uint32_t ring = o->due.list.items[o->next++].source;
-		struct queue *q = &o->queues.items[ring];
-		struct entry *e = &q->entries.items[q->head++];
+		struct ring_queue *q = &o->queues.items[ring];
+		struct ring_record *e = &q->entries.items[q->head++];
 
 		o->held--;
 		if (e->time > o->released)
@@ -242,7 +242,7 @@ int order_release(struct order *o, uint64_t limit, order_handler handle, void *c
 void order_tidy(struct order *o)
 {
 	for (size_t i = 0; i < o->queues.count; i++) {
-		struct queue *q = &o->queues.items[i];
+		struct ring_queue *q = &o->queues.items[i];
 
 		compact(q);
 		if (q->bytes.capacity > LARGE && q->most < q->bytes.capacity / 4) {

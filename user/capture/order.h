@@ -39,7 +39,7 @@ int order_push(struct order *o, int ring, uint64_t time, const void *data, uint3
 /*
  * Set the time that a ring has passed: no record older than time, ns, is expected from it any more.
  */
-void order_passed(struct order *o, int ring, uint64_t time);
+void order_set_passed(struct order *o, int ring, uint64_t time);
 
 /*
  * Call handle for every record that may be released, in order of time, until one call returns
@@ -54,7 +54,7 @@ int order_release(struct order *o, uint64_t limit, order_handler handle, void *c
 void order_tidy(struct order *o);
 
 /* Return the time of the oldest record that is held, ns; UINT64_MAX if there is none. */
-uint64_t order_next(struct order *o);
+uint64_t order_next_time(struct order *o);
 
 /* Return the time, ns, that every ring has passed: no older records are expected from any ring. */
 uint64_t order_mark(struct order *o);

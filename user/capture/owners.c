@@ -12,7 +12,7 @@
  * Time (ns) for which an owner is cached: reading /proc/PID/status takes 20 µs, and a process maps
  * many files at once.
  */
-#define KNOWN_FOR 1000000000ULL
+#define OWNER_CACHE_TIME 1000000000ULL
 
 /*
  * Return the real uid of a process; OWNER_UNKNOWN if it is gone. This may run in the recorder,
@@ -29,26 +29,26 @@ static uint32_t read_owner(uint32_t pid)
 	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return OWNER_UNKNOWN;
-	if (procfs_status_of(dir, &status) == 0)
+	if (procfs_read_status(dir, &status) == 0)
 		uid = status.uid;
 	close(dir);
 	return uid;
 }
 
-static uint32_t owner_of(struct owners *o, uint32_t pid, uint64_t now)
+static uint32_t cached_owner(struct owners *o, uint32_t pid, uint64_t now)
 {
 	struct known_owner *known = &o->known[pid % OWNERS_KNOWN];
 
 	if (!pid)
 		return OWNER_UNKNOWN;
 	if (known->pid != pid || now >= known->until)
-		*known = (struct known_owner){pid, read_owner(pid), now + KNOWN_FOR};
+		*known = (struct known_owner){pid, read_owner(pid), now + OWNER_CACHE_TIME};
 	return known->uid;
 }
 
 uint32_t owners_of(struct owners *o, uint32_t pid, uint32_t parent, uint64_t now)
 {
-	uint32_t uid = owner_of(o, pid, now);
+	uint32_t uid = cached_owner(o, pid, now);
 
-	return uid == OWNER_UNKNOWN ? owner_of(o, parent, now) : uid;
+	return uid == OWNER_UNKNOWN ? cached_owner(o, parent, now) : uid;
 }

@@ -26,7 +26,7 @@
 #define PAUSE_MAX (100 * NSEC_PER_MSEC)
 
 /* Marsaglia's xorshift (Journal of Statistical Software 8(14), 2003); the state is never 0. */
-static uint64_t draw(struct pace *p, uint64_t below)
+static uint64_t random_below(struct pace *p, uint64_t below)
 {
 	p->random ^= p->random << 13;
 	p->random ^= p->random >> 7;
@@ -67,7 +67,7 @@ static uint64_t mean_interval(const struct pace *p, uint64_t now, enum pace_find
 	return found == PACE_QUIET && !p->filling ? QUIET_INTERVAL : LIFE_INTERVAL;
 }
 
-void pace_looked(struct pace *p, uint64_t now, enum pace_finding found)
+void pace_rings_read(struct pace *p, uint64_t now, enum pace_finding found)
 {
 	uint64_t mean;
 
@@ -77,10 +77,10 @@ void pace_looked(struct pace *p, uint64_t now, enum pace_finding found)
 	if (found != PACE_QUIET)
 		p->lively = now + ORDER_MARGIN + 3 * life_interval(p) / 2;
 	mean = mean_interval(p, now, found);
-	p->next = now + mean / 2 + draw(p, mean);
+	p->next = now + mean / 2 + random_below(p, mean);
 }
 
-enum wire_sleep pace_sleeps(const struct pace *p, uint64_t now)
+enum wire_sleep pace_sleep_kind(const struct pace *p, uint64_t now)
 {
 	if (now < p->attentive)
 		return WIRE_AWAKE;
@@ -89,5 +89,5 @@ enum wire_sleep pace_sleeps(const struct pace *p, uint64_t now)
 
 uint64_t pace_pause(struct pace *p)
 {
-	return draw(p, p->period < PAUSE_MAX ? p->period : PAUSE_MAX);
+	return random_below(p, p->period < PAUSE_MAX ? p->period : PAUSE_MAX);
 }

@@ -45,13 +45,13 @@ struct pace {
 void pace_start(struct pace *p, uint64_t period, bool filling, uint64_t now, uint64_t seed);
 
 /* Choose the time of the next read, after the rings have been read. */
-void pace_looked(struct pace *p, uint64_t now, enum pace_finding found);
+void pace_rings_read(struct pace *p, uint64_t now, enum pace_finding found);
 
 /*
- * Return how long the recorder sleeps, for program_wants_waking(): the BPF programs wake the
+ * Return how long the recorder sleeps, for program_set_sleep(): the BPF programs wake the
  * recorder if something is missing.
  */
-enum wire_sleep pace_sleeps(const struct pace *p, uint64_t now);
+enum wire_sleep pace_sleep_kind(const struct pace *p, uint64_t now);
 
 /* Return how long to pause after a wake-up by a sample, ns: uniform within one period. */
 uint64_t pace_pause(struct pace *p);

@@ -10,25 +10,25 @@
 #include "capture/clock.h"
 
 /* Maximum number of pages of a file that can be requested: 4 GiB of code. */
-#define PAGES_MAX 65536
+#define FILE_PAGES_MAX 65536
 /*
  * Maximum number of pages of a file in one request. A small number makes the first pages of a stack
  * arrive before the last are made. A page at which a walk stands is made before the next request,
  * which may take some milliseconds.
  */
-#define BATCH 4
+#define PAGE_BATCH 4
 /*
  * Maximum number of pages requested for one stack: a hostile stack has thousands of words that are
  * addresses of code.
  */
 #define STACK_PAGES_MAX 64
 /* Maximum number of pending requests of all files. */
-#define PENDING_MAX 64
+#define PENDING_REQUESTS_MAX 64
 
 struct paged_file {
 	uint64_t id; /* object.id */
 	bool refused; /* its pages cannot be made */
-	uint64_t batch[BATCH];
+	uint64_t batch[PAGE_BATCH];
 	size_t batched;
 	uint64_t pending; /* requests without a reply */
 	size_t words; /* number of words of each bitmap */
@@ -36,7 +36,7 @@ struct paged_file {
 	 * one bit for each page: it was requested; a walk stood there, and it was requested with
 	 * urgency
 	 */
-	uint64_t *asked, *urged;
+	uint64_t *requested, *urged;
 	UT_hash_handle hh;
 };
 
@@ -48,7 +48,7 @@ struct pager {
 	uint64_t made;
 };
 
-static struct paged_file *find_file(const struct pager *g, uint64_t id)
+static struct paged_file *find_paged_file(const struct pager *g, uint64_t id)
 {
 	struct paged_file *f = NULL;
 
@@ -56,12 +56,12 @@ static struct paged_file *find_file(const struct pager *g, uint64_t id)
 	return f;
 }
 
-static void forget(struct pager *g, struct paged_file *f)
+static void forget_paged_file(struct pager *g, struct paged_file *f)
 {
 	symbolizer_forget(g->maker, f->id);
 	g->pending -= f->pending;
 	HASH_DEL(g->files, f);
-	free(f->asked);
+	free(f->requested);
 	free(f->urged);
 	free(f);
 }
@@ -78,7 +78,7 @@ static uint64_t count_made(const struct unwind_table *t)
 static void on_pages(void *context, uint64_t id, int status, const struct unwind_table *t)
 {
 	struct pager *g = context;
-	struct paged_file *f = find_file(g, id);
+	struct paged_file *f = find_paged_file(g, id);
 	const struct object *o = objects_by_id(g->context.objects, id);
 
 	if (!f)
@@ -90,7 +90,7 @@ static void on_pages(void *context, uint64_t id, int status, const struct unwind
 		return;
 	g->made += count_made(t);
 	/* If there is no room for the pages, they come with the whole table, or never. */
-	(void)tables_put_pages(g->context.tables, o->table, t, boot_now());
+	(void)tables_put_pages(g->context.tables, o->table, t, clock_boot_ns());
 	g->context.made(g->context.context);
 }
 
@@ -118,18 +118,18 @@ void pager_free(struct pager *g)
 	if (!g)
 		return;
 	HASH_ITER(hh, g->files, f, next)
-		forget(g, f);
+		forget_paged_file(g, f);
 	symbolizer_free(g->maker);
 	free(g);
 }
 
-void pager_begin(struct pager *g, const struct pager_context *c)
+void pager_set_context(struct pager *g, const struct pager_context *c)
 {
 	g->context = *c;
 }
 
 /* Give the worker that makes pages a descriptor of the file. */
-static int introduce(struct pager *g, uint64_t id)
+static int give_file_to_maker(struct pager *g, uint64_t id)
 {
 	int fd = symbolizer_dup(g->context.names, id);
 
@@ -137,9 +137,9 @@ static int introduce(struct pager *g, uint64_t id)
 }
 
 /* Return the entry of a file; NULL: its pages cannot be made, or there is no memory. */
-static struct paged_file *file_of(struct pager *g, const struct object *o)
+static struct paged_file *get_paged_file(struct pager *g, const struct object *o)
 {
-	struct paged_file *f = find_file(g, o->id);
+	struct paged_file *f = find_paged_file(g, o->id);
 
 	if (f || o->state != OBJECT_KNOWN)
 		return f && !f->refused ? f : NULL;
@@ -148,23 +148,23 @@ static struct paged_file *file_of(struct pager *g, const struct object *o)
 		return NULL;
 	f->id = o->id;
 	f->words = (o->size >> UNWIND_PAGE_SHIFT) / 64 + 1;
-	if (f->words > PAGES_MAX / 64)
-		f->words = PAGES_MAX / 64;
-	f->asked = calloc(f->words, sizeof(*f->asked));
+	if (f->words > FILE_PAGES_MAX / 64)
+		f->words = FILE_PAGES_MAX / 64;
+	f->requested = calloc(f->words, sizeof(*f->requested));
 	f->urged = calloc(f->words, sizeof(*f->urged));
-	if (f->asked && f->urged)
+	if (f->requested && f->urged)
 		HASH_ADD(hh, g->files, id, sizeof(f->id), f);
 	if (!HASH_HAS(hh, f)) {
-		free(f->asked);
+		free(f->requested);
 		free(f->urged);
 		free(f);
 		return NULL;
 	}
-	f->refused = introduce(g, o->id) < 0;
+	f->refused = give_file_to_maker(g, o->id) < 0;
 	return f->refused ? NULL : f;
 }
 
-static void ask(struct pager *g, struct paged_file *f, bool urgent)
+static void request_batch(struct pager *g, struct paged_file *f, bool urgent)
 {
 	const struct unwind_page_list q = {f->batch, f->batched};
 
@@ -184,26 +184,26 @@ static void ask(struct pager *g, struct paged_file *f, bool urgent)
  * return whether a request was made. A page that was requested only because it may be needed is
  * requested again with urgency when a walk stands there, since its turn may be far off.
  */
-static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc, bool urgent)
+static bool request_page(struct pager *g, const struct space_mapping *m, uint64_t pc, bool urgent)
 {
 	uint64_t page = (pc - m->start + m->offset) >> UNWIND_PAGE_SHIFT, bit = 1ULL << page % 64;
-	uint64_t *asked;
+	uint64_t *requested;
 	struct paged_file *f;
 
-	if (!m->object || g->pending >= (urgent ? 2 * PENDING_MAX : PENDING_MAX) ||
-	    !tables_lacks(g->context.tables, m->object->table, page))
+	if (!m->object || g->pending >= (urgent ? 2 * PENDING_REQUESTS_MAX : PENDING_REQUESTS_MAX) ||
+	    !tables_page_is_pending(g->context.tables, m->object->table, page))
 		return false;
-	f = file_of(g, m->object);
+	f = get_paged_file(g, m->object);
 	if (!f || page >= f->words * 64)
 		return false;
-	asked = urgent ? f->urged : f->asked;
-	if (asked[page / 64] & bit)
+	requested = urgent ? f->urged : f->requested;
+	if (requested[page / 64] & bit)
 		return false;
-	asked[page / 64] |= bit;
-	f->asked[page / 64] |= bit;
+	requested[page / 64] |= bit;
+	f->requested[page / 64] |= bit;
 	f->batch[f->batched++] = page;
-	if (urgent || f->batched == BATCH)
-		ask(g, f, urgent);
+	if (urgent || f->batched == PAGE_BATCH)
+		request_batch(g, f, urgent);
 	return true;
 }
 
@@ -211,7 +211,7 @@ static bool want(struct pager *g, const struct space_mapping *m, uint64_t pc, bo
  * Request the pages of all return addresses on the stack. Words below or above all mappings are
  * skipped without a search among the mappings, since most words are not addresses of code.
  */
-static void scan(struct pager *g, const struct pager_walk *w)
+static void request_stack_pages(struct pager *g, const struct pager_walk *w)
 {
 	const struct space_mapping *all = w->space->mappings.items;
 	uint64_t low = all[0].start, high = all[w->space->mappings.count - 1].end;
@@ -224,28 +224,28 @@ static void scan(struct pager *g, const struct pager_walk *w)
 		if (pc < low || pc >= high)
 			continue;
 		m = space_find(w->space, pc);
-		found += m && want(g, m, pc, false);
+		found += m && request_page(g, m, pc, false);
 	}
 }
 
-void pager_want(struct pager *g, const struct pager_walk *w)
+void pager_request(struct pager *g, const struct pager_walk *w)
 {
 	const struct space_mapping *m = space_find(w->space, w->pc);
 	struct paged_file *f, *next;
 
-	if (!m || !want(g, m, w->pc, true))
+	if (!m || !request_page(g, m, w->pc, true))
 		return;
-	scan(g, w);
+	request_stack_pages(g, w);
 	HASH_ITER(hh, g->files, f, next)
-		ask(g, f, false);
+		request_batch(g, f, false);
 }
 
 void pager_done(struct pager *g, uint64_t object)
 {
-	struct paged_file *f = find_file(g, object);
+	struct paged_file *f = find_paged_file(g, object);
 
 	if (f)
-		forget(g, f);
+		forget_paged_file(g, f);
 }
 
 void pager_tidy(struct pager *g)
@@ -254,7 +254,7 @@ void pager_tidy(struct pager *g)
 
 	HASH_ITER(hh, g->files, f, next)
 		if (!objects_by_id(g->context.objects, f->id))
-			forget(g, f);
+			forget_paged_file(g, f);
 }
 
 int pager_fd(const struct pager *g)
@@ -272,7 +272,7 @@ void pager_add_cost(struct pager *g, struct helper_cost *ret)
 	symbolizer_add_cost(g->maker, ret);
 }
 
-uint64_t pager_made(const struct pager *g)
+uint64_t pager_pages_made(const struct pager *g)
 {
 	return g->made;
 }

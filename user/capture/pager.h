@@ -26,7 +26,7 @@ struct pager_context {
 int pager_new(struct pager **ret, struct error *err);
 void pager_free(struct pager *g);
 /* Set the context; call this before all other functions. */
-void pager_begin(struct pager *g, const struct pager_context *c);
+void pager_set_context(struct pager *g, const struct pager_context *c);
 
 /* A walk that waits for a table: its pc, and the copied stack from there on. */
 struct pager_walk {
@@ -40,7 +40,7 @@ struct pager_walk {
  * Request the page that a walk waits for, unless it was requested before, and the pages that the
  * walk may need next: every word of the stack that lies in code may be a return address.
  */
-void pager_want(struct pager *g, const struct pager_walk *w);
+void pager_request(struct pager *g, const struct pager_walk *w);
 
 /* Forget the file of an object whose table has arrived or will never arrive. */
 void pager_done(struct pager *g, uint64_t object);
@@ -55,6 +55,6 @@ int pager_fd(const struct pager *g);
 int pager_poll(struct pager *g, uint64_t now, struct error *err);
 void pager_add_cost(struct pager *g, struct helper_cost *ret);
 /* Return how many pages were ever made. */
-uint64_t pager_made(const struct pager *g);
+uint64_t pager_pages_made(const struct pager *g);
 
 #endif

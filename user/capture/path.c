@@ -5,13 +5,13 @@
 /*
  * Return the address in a word of the user part; clear *caller if the word is not a return address.
  */
-static uint64_t pc_of(uint64_t word, bool *caller)
+static uint64_t word_address(uint64_t word, bool *caller)
 {
 	*caller &= word >> WIRE_TAG_SHIFT != WIRE_TAG_EXACT;
 	return word & ((1ULL << WIRE_TAG_SHIFT) - 1);
 }
 
-static unsigned int least(unsigned int a, unsigned int b)
+static unsigned int lower_count(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
 }
@@ -23,15 +23,15 @@ static unsigned int least(unsigned int a, unsigned int b)
  * which may lie after the end of its function, so 1 is subtracted to get an address within the
  * call.
  */
-static void take_user(struct path *p, const struct raw_stack *raw, const struct path_space *space)
+static void take_user_frames(struct path *p, const struct raw_stack *raw, const struct path_space *space)
 {
 	const uint64_t *words = raw->words + raw->kernel;
-	unsigned int count = least(raw->user, WIRE_MAX_USER);
+	unsigned int count = lower_count(raw->user, WIRE_MAX_USER);
 
 	p->end = raw->end;
 	for (p->user_count = 0; p->user_count < count; p->user_count++) {
 		bool caller = p->user_count;
-		uint64_t address = pc_of(words[p->user_count], &caller) - caller;
+		uint64_t address = word_address(words[p->user_count], &caller) - caller;
 		enum path_code code = space->code(space->context, address);
 
 		if (code == PATH_UNMAPPED && p->user_count) {
@@ -53,7 +53,7 @@ static void end_segment(struct path *p)
 	p->segments[++p->segment_count] = (uint16_t)p->python_count;
 }
 
-static void take_pair(struct path *p, uint64_t word, uint64_t place)
+static void take_python_pair(struct path *p, uint64_t word, uint64_t place)
 {
 	uint64_t tag = word >> WIRE_TAG_SHIFT;
 
@@ -69,14 +69,14 @@ static void take_pair(struct path *p, uint64_t word, uint64_t place)
 		end_segment(p);
 }
 
-static void take_python(struct path *p, const struct raw_stack *raw)
+static void take_python_frames(struct path *p, const struct raw_stack *raw)
 {
 	const uint64_t *words = raw->words + raw->kernel + raw->user;
-	unsigned int pairs = least(raw->python / 2, WIRE_MAX_PYTHON);
+	unsigned int pairs = lower_count(raw->python / 2, WIRE_MAX_PYTHON);
 
 	p->python_whole = raw->python_end == END_WALKED && pairs * 2 == raw->python;
 	for (unsigned int i = 0; i < pairs; i++)
-		take_pair(p, words[2 * i], words[2 * i + 1]);
+		take_python_pair(p, words[2 * i], words[2 * i + 1]);
 	if (p->python_count > p->segments[p->segment_count])
 		/* the last segment ends where the walk stopped, before its outer end */
 		end_segment(p);
@@ -103,7 +103,7 @@ static unsigned int own_loops(const struct path *p, const struct path_space *spa
  * Return the number of loops to match with the segments. If either list lacks its outer end, this
  * is the number of segments.
  */
-static unsigned int loops_of(const struct path *p, const struct path_space *space)
+static unsigned int loops_to_match(const struct path *p, const struct path_space *space)
 {
 	unsigned int loops = p->loop_count, segments = p->segment_count, own;
 
@@ -139,7 +139,7 @@ static bool may_be_idle(const struct path *p)
  */
 static int idle_loops(struct path *p, const struct path_space *space)
 {
-	unsigned int loops = loops_of(p, space), segments = p->segment_count;
+	unsigned int loops = loops_to_match(p, space), segments = p->segment_count;
 	bool greenlet = loops != p->loop_count && loops > segments;
 
 	if (loops == segments)
@@ -158,7 +158,7 @@ static int idle_loops(struct path *p, const struct path_space *space)
 	return 0;
 }
 
-static void put(struct path *p, const struct path_frame *f)
+static void put_path_frame(struct path *p, const struct path_frame *f)
 {
 	p->frames[p->count++] = *f;
 }
@@ -173,16 +173,16 @@ static void put_segments(struct path *p, int from, int to)
 
 	for (int s = to < (int)p->segment_count ? to : (int)p->segment_count; s > first; s--)
 		for (unsigned int i = p->segments[s]; i > p->segments[s - 1]; i--)
-			put(p, &p->python[i - 1]);
+			put_path_frame(p, &p->python[i - 1]);
 }
 
-static void put_user(struct path *p, const struct path_space *space)
+static void put_user_frames(struct path *p, const struct path_space *space)
 {
 	int idle = idle_loops(p, space), loop = (int)p->loop_count;
 
 	put_segments(p, loop - idle, (int)p->segment_count);
 	for (unsigned int i = p->user_count; i-- > 0;) {
-		put(p, &p->user[i]);
+		put_path_frame(p, &p->user[i]);
 		if (!p->user[i].loop)
 			continue;
 		loop--;
@@ -190,12 +190,12 @@ static void put_user(struct path *p, const struct path_space *space)
 	}
 }
 
-static void put_kernel(struct path *p, const struct raw_stack *raw)
+static void put_kernel_frames(struct path *p, const struct raw_stack *raw)
 {
-	for (unsigned int i = least(raw->kernel, WIRE_MAX_KERNEL); i-- > 0;) {
+	for (unsigned int i = lower_count(raw->kernel, WIRE_MAX_KERNEL); i-- > 0;) {
 		struct path_frame f = {.address = raw->words[i] - !!i, .kind = PATH_KERNEL};
 
-		put(p, &f);
+		put_path_frame(p, &f);
 	}
 }
 
@@ -203,11 +203,11 @@ void path_make(struct path *ret, const struct raw_stack *raw, const struct path_
 {
 	ret->count = ret->loop_count = ret->python_count = ret->segment_count = 0;
 	ret->segments[0] = 0;
-	take_user(ret, raw, space);
-	take_python(ret, raw);
+	take_user_frames(ret, raw, space);
+	take_python_frames(ret, raw);
 	ret->loops = ret->loop_count;
-	put_user(ret, space);
-	put_kernel(ret, raw);
+	put_user_frames(ret, space);
+	put_kernel_frames(ret, raw);
 	/* Nothing is missing where there are neither loops nor Python frames. */
 	if (!ret->python_whole && ret->end == END_WALKED && (ret->loops || raw->python))
 		ret->end = END_PYTHON;

@@ -12,7 +12,7 @@
 #include "capture/clock.h"
 
 /* Time (ns) for which ended processes and threads are kept, for late samples. */
-#define GRACE (2 * NSEC_PER_SEC)
+#define ENDED_KEEP_TIME (2 * NSEC_PER_SEC)
 /*
  * Difference (ns) up to which two births count as equal: /proc counts births in ticks of 10 ms, and
  * a fork record comes slightly after the birth.
@@ -113,19 +113,19 @@ void process_table_free(struct process_table *t)
 		free_thread(t, thread);
 	HASH_ITER (hh, t->processes, p, next_p)
 		free_process(t, p);
-	vector_free(&t->untold);
+	vector_free(&t->unsent);
 	free(t);
 }
 
-void process_table_untold(struct process_table *t, struct process_entry *p)
+void process_table_mark_unsent(struct process_table *t, struct process_entry *p)
 {
-	if (p->untold || p->outside || !t->spaces.arena)
+	if (p->unsent || p->outside || !t->spaces.arena)
 		return;
 	/*
 	 * If memory runs out, stacks are finished in user space, and the next change tries this
 	 * again.
 	 */
-	p->untold = vector_push(&t->untold, p->pid) == 0;
+	p->unsent = vector_push(&t->unsent, p->pid) == 0;
 }
 
 void process_table_remapped(struct process_table *t, const struct object *o)
@@ -136,18 +136,18 @@ void process_table_remapped(struct process_table *t, const struct object *o)
 		for (size_t i = 0; i < p->space->mappings.count; i++) {
 			if (p->space->mappings.items[i].object != o)
 				continue;
-			process_table_untold(t, p);
+			process_table_mark_unsent(t, p);
 			break;
 		}
 	}
 }
 
-void process_table_settled(struct process_table *t, struct process_entry *p)
+void process_table_mark_settled(struct process_table *t, struct process_entry *p)
 {
 	if (p->settled == p->space->version)
 		return;
 	p->settled = p->space->version;
-	process_table_untold(t, p);
+	process_table_mark_unsent(t, p);
 }
 
 /*
@@ -155,22 +155,22 @@ void process_table_settled(struct process_table *t, struct process_entry *p)
  * themselves when the kernel frees it, which happens after its end. A process that was sent to them
  * only after its end may have been freed before, and so must be removed here.
  */
-static int tell_end(struct process_entry *p, process_teller tell, void *context)
+static int send_end(struct process_entry *p, process_sender send, void *context)
 {
-	if (!p->told || p->told_at < p->ended)
+	if (!p->sent || p->sent_at < p->ended)
 		return 0;
-	p->told = 0;
-	return tell(context, p->pid, NULL);
+	p->sent = 0;
+	return send(context, p->pid, NULL);
 }
 
-static int tell_one(struct process_entry *p, process_teller tell, void *context, uint64_t now)
+static int send_mappings(struct process_entry *p, process_sender send, void *context, uint64_t now)
 {
 	struct unwind_process r = {.born = p->birth == BIRTH_EXACT ? p->born : 0};
 	int ret;
 
 	if (p->ended)
-		return tell_end(p, tell, context);
-	ret = p->kernel ? 0 : space_show(p->space, now);
+		return send_end(p, send, context);
+	ret = p->kernel ? 0 : space_publish(p->space, now);
 	if (ret || p->kernel)
 		return ret;
 	r.version = p->space->version;
@@ -178,33 +178,33 @@ static int tell_one(struct process_entry *p, process_teller tell, void *context,
 	r.count = p->space->view_count;
 	r.settled = p->settled == p->space->version;
 	r.python = pythons_of(p->space);
-	ret = tell(context, p->pid, &r);
+	ret = send(context, p->pid, &r);
 	if (!ret) {
-		p->told = r.version;
-		p->told_at = boot_now();
+		p->sent = r.version;
+		p->sent_at = clock_boot_ns();
 	}
 	return ret;
 }
 
-int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now)
+int process_table_send(struct process_table *t, process_sender send, void *context, uint64_t now)
 {
 	size_t left = 0;
 	int ret = 0;
 
-	for (size_t i = 0; i < t->untold.count; i++) {
-		struct process_entry *p = process_find(t, t->untold.items[i]);
+	for (size_t i = 0; i < t->unsent.count; i++) {
+		struct process_entry *p = process_find(t, t->unsent.items[i]);
 		int one;
 
-		if (!p || !p->untold)
+		if (!p || !p->unsent)
 			continue;
-		one = tell_one(p, tell, context, now);
-		p->untold = one == -EAGAIN;
-		if (p->untold)
-			t->untold.items[left++] = p->pid;
+		one = send_mappings(p, send, context, now);
+		p->unsent = one == -EAGAIN;
+		if (p->unsent)
+			t->unsent.items[left++] = p->pid;
 		else
 			ret = ret ? ret : one;
 	}
-	t->untold.count = left;
+	t->unsent.count = left;
 	return ret;
 }
 
@@ -230,14 +230,14 @@ static void copy_comm(char to[COMM_SIZE], const char *comm)
 	to[length] = '\0';
 }
 
-static void name_process(struct process_table *t, struct process_entry *p, const char *comm)
+static void set_process_name(struct process_table *t, struct process_entry *p, const char *comm)
 {
 	copy_comm(p->comm, comm);
 	p->comm_selected = comm_selected(t, p->comm);
 	p->changed = true;
 }
 
-static void name_thread(struct process_table *t, struct thread_entry *thread, const char *comm)
+static void set_thread_name(struct process_table *t, struct thread_entry *thread, const char *comm)
 {
 	copy_comm(thread->comm, comm);
 	thread->comm_selected = comm_selected(t, thread->comm);
@@ -258,7 +258,7 @@ struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_
 		free(p);
 		return NULL;
 	}
-	name_process(t, p, pid ? "" : "swapper");
+	set_process_name(t, p, pid ? "" : "swapper");
 	HASH_ADD(hh, t->processes, pid, sizeof(p->pid), p);
 	if (HASH_HAS(hh, p))
 		return p;
@@ -286,7 +286,7 @@ struct thread_entry *process_add_thread(struct process_table *t, uint32_t pid, u
 	p = process_find(t, pid);
 	if (p)
 		p->threads++;
-	name_thread(t, thread, comm);
+	set_thread_name(t, thread, comm);
 	return thread;
 }
 
@@ -411,20 +411,20 @@ static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, 
  * its parent. Sending the mappings again would also be wrong: if the child has executed another
  * program by then, the walkers would use the old program's mappings for the new program.
  */
-static bool is_told(const struct process_entry *parent, uint64_t forked)
+static bool has_sent_mappings(const struct process_entry *parent, uint64_t forked)
 {
-	return !parent->untold && parent->told == parent->space->version &&
-	       parent->told_at < forked;
+	return !parent->unsent && parent->sent == parent->space->version &&
+	       parent->sent_at < forked;
 }
 
-static int inherit(struct process_table *t, struct process_entry *child,
+static int inherit_process(struct process_table *t, struct process_entry *child,
 		   const struct process_entry *parent)
 {
 	child->parent = parent->pid;
 	child->kernel = parent->kernel;
 	child->outside = parent->outside;
 	child->cgroup = parent->cgroup;
-	name_process(t, child, parent->comm);
+	set_process_name(t, child, parent->comm);
 	if (parent->exe) {
 		child->exe = strdup(parent->exe);
 		if (!child->exe)
@@ -433,14 +433,14 @@ static int inherit(struct process_table *t, struct process_entry *child,
 	space_drop(child->space);
 	child->space = space_share(parent->space);
 	child->settled = parent->settled;
-	child->told = parent->told;
-	child->told_at = parent->told_at;
-	if (!is_told(parent, child->born))
-		process_table_untold(t, child);
+	child->sent = parent->sent;
+	child->sent_at = parent->sent_at;
+	if (!has_sent_mappings(parent, child->born))
+		process_table_mark_unsent(t, child);
 	return 0;
 }
 
-static int on_fork(struct process_table *t, const struct life *l, uint64_t time, struct error *err)
+static int on_fork(struct process_table *t, const struct life_record *l, uint64_t time, struct error *err)
 {
 	const struct thread_entry *by = process_find_thread(t, l->parent_tid);
 	struct process_entry *parent, *child;
@@ -456,7 +456,7 @@ static int on_fork(struct process_table *t, const struct life *l, uint64_t time,
 	if (l->pid != l->parent_pid) {
 		parent = process_find(t, l->parent_pid);
 		child = process_add(t, l->pid, time);
-		if (!child || (parent && inherit(t, child, parent) < 0))
+		if (!child || (parent && inherit_process(t, child, parent) < 0))
 			return error_errno(err, -ENOMEM, "process table");
 	}
 	if (!process_add_thread(t, l->pid, l->tid, time, comm))
@@ -498,7 +498,7 @@ static void note_calm(const struct process_table *t, const struct process_entry 
 	t->context.calm(t->context.context, p->program);
 }
 
-static int on_exit_record(struct process_table *t, const struct life *l, uint64_t time,
+static int on_exit_record(struct process_table *t, const struct life_record *l, uint64_t time,
 			  struct error *err)
 {
 	struct thread_entry *thread = process_find_thread(t, l->tid);
@@ -515,7 +515,7 @@ static int on_exit_record(struct process_table *t, const struct life *l, uint64_
 	if (!ret && p && !p->threads && !p->ended) {
 		p->ended = time;
 		note_calm(t, p, time);
-		process_table_untold(t, p);
+		process_table_mark_unsent(t, p);
 		if (p->id)
 			ret = process_put(t, p, err);
 	}
@@ -565,7 +565,7 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 	return ret;
 }
 
-static int on_comm(struct process_table *t, const struct life *l, uint64_t time, struct error *err)
+static int on_comm(struct process_table *t, const struct life_record *l, uint64_t time, struct error *err)
 {
 	struct thread_entry *thread = process_find_thread(t, l->tid);
 	struct process_entry *p = process_find(t, l->pid);
@@ -586,13 +586,13 @@ static int on_comm(struct process_table *t, const struct life *l, uint64_t time,
 		ret = end_other_threads(t, p, l->tid, time, err);
 	if (!ret && l->exec)
 		ret = new_program(t, p, time, err);
-	name_thread(t, thread, l->text);
+	set_thread_name(t, thread, l->text);
 	if (l->pid == l->tid)
-		name_process(t, p, l->text);
+		set_process_name(t, p, l->text);
 	return ret;
 }
 
-static int map(struct process_table *t, struct process_entry *p, const struct mapped *m,
+static int add_mapping(struct process_table *t, struct process_entry *p, const struct mapped_region *m,
 	       uint64_t offset, bool open_now)
 {
 	struct space_mapping s = {.start = m->start, .end = m->end, .offset = offset};
@@ -608,13 +608,13 @@ static int map(struct process_table *t, struct process_entry *p, const struct ma
 		s.object = objects_vdso(t->context.objects, m->start, m->end);
 		s.offset = 0;
 	} else if (is_file) {
-		s.object = objects_file(t->context.objects, m, open_now);
+		s.object = objects_get_file(t->context.objects, m, open_now);
 		if (!s.object)
 			return -ENOMEM;
 		if (is_program)
 			p->program = s.object;
 	}
-	process_table_untold(t, p);
+	process_table_mark_unsent(t, p);
 	return space_map(&p->space, &s);
 }
 
@@ -626,10 +626,10 @@ static uint64_t known_birth(const struct process_entry *p)
 	return p->birth >= BIRTH_SCANNED ? p->born : 0;
 }
 
-static int on_mmap(struct process_table *t, const struct life *l, uint64_t time, struct error *err)
+static int on_mmap(struct process_table *t, const struct life_record *l, uint64_t time, struct error *err)
 {
 	struct process_entry *p = process_find(t, l->pid);
-	struct mapped m = {
+	struct mapped_region m = {
 		.seen = time,
 		.pid = l->pid,
 		.start = l->start,
@@ -647,13 +647,13 @@ static int on_mmap(struct process_table *t, const struct life *l, uint64_t time,
 		return error_errno(err, -ENOMEM, "process table");
 	m.parent = p->parent;
 	m.born = known_birth(p);
-	ret = map(t, p, &m, l->offset, true);
+	ret = add_mapping(t, p, &m, l->offset, true);
 	if (ret > 0)
 		p->scanned = p->scanning = true;
 	return ret < 0 ? error_errno(err, ret, "process table") : ret;
 }
 
-int process_table_life(struct process_table *t, const struct life *l, uint64_t time,
+int process_table_life(struct process_table *t, const struct life_record *l, uint64_t time,
 		       struct error *err)
 {
 	switch (l->kind) {
@@ -699,7 +699,7 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 	p->ns_pid = s->ns_pid;
 	p->kernel = s->kernel_thread;
 	if (strncmp(p->comm, s->comm, COMM_SIZE - 1))
-		name_process(t, p, s->comm);
+		set_process_name(t, p, s->comm);
 	if (!p->exe && s->exe[0])
 		p->exe = strdup(s->exe);
 	p->changed = true;
@@ -716,7 +716,7 @@ int process_table_scanned_thread(struct process_table *t, const struct scanned_t
 	if (thread->comm[0] || !s->comm[0])
 		return 0;
 	/* the thread was seen in a sample before its name was known */
-	name_thread(t, thread, s->comm);
+	set_thread_name(t, thread, s->comm);
 	return thread->id ? process_put_thread(t, thread, thread->process, NULL) : 0;
 }
 
@@ -724,7 +724,7 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 				  uint64_t now)
 {
 	struct process_entry *p = process_find(t, s->pid);
-	struct mapped m = {
+	struct mapped_region m = {
 		.seen = now,
 		.pid = s->pid,
 		.start = s->start,
@@ -737,7 +737,7 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 		return 0;
 	m.parent = p->parent;
 	m.born = known_birth(p);
-	return map(t, p, &m, s->offset, t->spaces.arena != NULL);
+	return add_mapping(t, p, &m, s->offset, t->spaces.arena != NULL);
 }
 
 void process_table_scan_over(struct process_table *t, uint32_t pid)
@@ -759,11 +759,11 @@ int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
 			ret = process_put(t, p, err);
 		if (ret)
 			return ret;
-		if (p->ended && p->ended + GRACE < now)
+		if (p->ended && p->ended + ENDED_KEEP_TIME < now)
 			free_process(t, p);
 	}
 	HASH_ITER (hh, t->threads, th, next_t)
-		if (th->ended && th->ended + GRACE < now)
+		if (th->ended && th->ended + ENDED_KEEP_TIME < now)
 			free_thread(t, th);
 	return 0;
 }

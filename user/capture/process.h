@@ -45,9 +45,9 @@ struct process_entry {
 	bool outside; /* not selected: its mappings are not followed */
 	bool scanned; /* a scan of its mappings was requested */
 	bool scanning; /* that scan is still running: mappings may be missing */
-	bool untold; /* its mappings or its end must still be sent to the walkers */
+	bool unsent; /* its mappings or its end must still be sent to the walkers */
 	/* version of the space that the walkers have; time (ns) at which they got it; 0: none */
-	uint64_t told, told_at;
+	uint64_t sent, sent_at;
 	/* version of the space that is known to be complete: unmapped addresses are not code */
 	uint64_t settled;
 	struct space *space;
@@ -104,7 +104,7 @@ void process_table_free(struct process_table *t);
  * Process a side-band record of mmap, comm, fork or exit; time: ns. Return 0, 1 if the process must
  * be scanned for its mappings, or a negative errno.
  */
-int process_table_life(struct process_table *t, const struct life *l, uint64_t time,
+int process_table_life(struct process_table *t, const struct life_record *l, uint64_t time,
 		       struct error *err);
 
 /*
@@ -131,15 +131,15 @@ struct sampled_task {
  * of the process is needed, because the table did not know the process or its mappings; mappings
  * may be missing until process_table_scan_over().
  */
-int process_table_meet(struct process_table *t, const struct sampled_task *task,
+int process_table_resolve(struct process_table *t, const struct sampled_task *task,
 		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
 		       struct error *err);
 
 /*
- * Like process_table_meet(), for a thread of which only the tid is known; time: ns. *unknown: a
+ * Like process_table_resolve(), for a thread of which only the tid is known; time: ns. *unknown: a
  * scan of the tid is needed, because the table did not know it.
  */
-int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
+int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
 			 struct process_entry **process, struct thread_entry **thread,
 			 bool *unknown, struct error *err);
 /*
@@ -148,21 +148,21 @@ int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
 uint64_t process_table_generation(const struct process_table *t);
 
 /*
- * Call tell for every process whose address space is new or has changed since the last call; p is
- * NULL for a process that has ended. A process for which tell returns -EAGAIN comes again in the
+ * Call send for every process whose address space is new or has changed since the last call; p is
+ * NULL for a process that has ended. A process for which send returns -EAGAIN comes again in the
  * next call. now: ns. Return 0, -ENOSPC if the arena has no room for all, or the first error of
- * tell.
+ * send.
  */
-typedef int (*process_teller)(void *context, uint32_t pid, const struct unwind_process *p);
-int process_table_tell(struct process_table *t, process_teller tell, void *context, uint64_t now);
+typedef int (*process_sender)(void *context, uint32_t pid, const struct unwind_process *p);
+int process_table_send(struct process_table *t, process_sender send, void *context, uint64_t now);
 
 /*
- * process_table_untold(): have the mappings of a process sent to the walkers again, because they
- * did not have the current ones. process_table_settled(): record that the walkers have all mappings
+ * process_table_mark_unsent(): have the mappings of a process sent to the walkers again, because they
+ * did not have the current ones. process_table_mark_settled(): record that the walkers have all mappings
  * that user space knows, so that an unmapped address is not code.
  */
-void process_table_untold(struct process_table *t, struct process_entry *p);
-void process_table_settled(struct process_table *t, struct process_entry *p);
+void process_table_mark_unsent(struct process_table *t, struct process_entry *p);
+void process_table_mark_settled(struct process_table *t, struct process_entry *p);
 
 /*
  * Have the mappings of all processes that map an object sent to the walkers again, because the

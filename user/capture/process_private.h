@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the process table that process.c and process_meet.c share. */
+/* Internals of the process table that process.c and process_seen.c share. */
 #ifndef SKEIN_CAPTURE_PROCESS_PRIVATE_H
 #define SKEIN_CAPTURE_PROCESS_PRIVATE_H
 
@@ -11,7 +11,7 @@ struct process_table {
 	struct process_entry *processes;    /* by pid */
 	struct thread_entry *threads;	    /* by tid */
 	struct spaces spaces;		    /* data shared by all address spaces */
-	VECTOR(uint32_t) untold;	    /* pids whose mappings must be sent to the walkers */
+	VECTOR(uint32_t) unsent;	    /* pids whose mappings must be sent to the walkers */
 	uint64_t last_process, last_thread; /* last ids given */
 	uint64_t generation;		    /* see process_table_generation() */
 	bool comm_matched;

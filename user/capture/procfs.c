@@ -123,7 +123,7 @@ static void unescape_newlines(char *text)
 }
 
 /* Read a number and the byte after it, which must be behind. */
-static bool take_number(char **at, int base, char behind, uint64_t *ret)
+static bool parse_maps_number(char **at, int base, char behind, uint64_t *ret)
 {
 	char *end;
 
@@ -140,13 +140,13 @@ bool procfs_parse_mapping(char *line, struct procfs_mapping *ret)
 	uint64_t major, minor;
 	char *at = line;
 
-	if (!take_number(&at, 16, '-', &m.start) || !take_number(&at, 16, ' ', &m.end) ||
+	if (!parse_maps_number(&at, 16, '-', &m.start) || !parse_maps_number(&at, 16, ' ', &m.end) ||
 	    strnlen(at, 5) < 5 || at[4] != ' ')
 		return false;
 	m.executable = at[2] == 'x';
 	at += 5;
-	if (!take_number(&at, 16, ' ', &m.offset) || !take_number(&at, 16, ':', &major) ||
-	    !take_number(&at, 16, ' ', &minor))
+	if (!parse_maps_number(&at, 16, ' ', &m.offset) || !parse_maps_number(&at, 16, ':', &major) ||
+	    !parse_maps_number(&at, 16, ' ', &minor))
 		return false;
 	m.inode = strtoull(at, &at, 10);
 	m.major = (uint32_t)major;
@@ -188,7 +188,7 @@ int procfs_read(int dir, const char *name, char *buf, size_t size)
 	return result ? result : (int)used;
 }
 
-int procfs_stat_of(int dir, struct procfs_stat *ret)
+int procfs_read_stat(int dir, struct procfs_stat *ret)
 {
 	char text[2048];
 
@@ -197,7 +197,7 @@ int procfs_stat_of(int dir, struct procfs_stat *ret)
 	return procfs_parse_stat(text, ret);
 }
 
-int procfs_status_of(int dir, struct procfs_status *ret)
+int procfs_read_status(int dir, struct procfs_status *ret)
 {
 	struct procfs_status s = {.uid = UINT32_MAX, .fsuid = UINT32_MAX};
 	struct procfs_lines lines;
@@ -243,7 +243,7 @@ static int open_living_thread(int process)
 		/* Do not use task/TID: only /proc/TID has map_files. */
 		snprintf(path, sizeof(path), "/proc/%s", entry->d_name);
 		found = open_directory(path);
-		if (found >= 0 && (procfs_stat_of(found, &stat) < 0 || strchr("ZX", stat.state))) {
+		if (found >= 0 && (procfs_read_stat(found, &stat) < 0 || strchr("ZX", stat.state))) {
 			close(found);
 			found = -ESRCH;
 		}
@@ -262,7 +262,7 @@ int procfs_open_main(uint32_t pid, uint64_t born)
 	fd = open_directory(path);
 	if (fd < 0)
 		return fd;
-	if (procfs_stat_of(fd, &stat) < 0 ||
+	if (procfs_read_stat(fd, &stat) < 0 ||
 	    (born && born / procfs_tick() != stat.born / procfs_tick())) {
 		close(fd);
 		return -ESRCH;
@@ -270,7 +270,7 @@ int procfs_open_main(uint32_t pid, uint64_t born)
 	return fd;
 }
 
-int procfs_living(int process, const struct procfs_stat *stat)
+int procfs_open_living(int process, const struct procfs_stat *stat)
 {
 	struct procfs_stat now;
 	int thread;
@@ -279,7 +279,7 @@ int procfs_living(int process, const struct procfs_stat *stat)
 		return process;
 	thread = open_living_thread(process);
 	/* Check that the process still exists: otherwise the tid may have been reused. */
-	if (thread >= 0 && procfs_stat_of(process, &now) < 0) {
+	if (thread >= 0 && procfs_read_stat(process, &now) < 0) {
 		close(thread);
 		thread = -ESRCH;
 	}
@@ -294,11 +294,11 @@ int procfs_open(uint32_t pid, uint64_t born)
 
 	if (process < 0)
 		return process;
-	if (procfs_stat_of(process, &stat) < 0) {
+	if (procfs_read_stat(process, &stat) < 0) {
 		close(process);
 		return -ESRCH;
 	}
-	return procfs_living(process, &stat);
+	return procfs_open_living(process, &stat);
 }
 
 void procfs_lines_init(struct procfs_lines *l, int fd)
@@ -310,7 +310,7 @@ void procfs_lines_init(struct procfs_lines *l, int fd)
 }
 
 /* Move the unread part to the front and read more. */
-static void fill(struct procfs_lines *l)
+static void fill_line_buffer(struct procfs_lines *l)
 {
 	ssize_t n;
 
@@ -361,7 +361,7 @@ char *procfs_line(struct procfs_lines *l)
 		else if (l->ended)
 			break;
 		else
-			fill(l);
+			fill_line_buffer(l);
 	}
 	return line;
 }

@@ -62,8 +62,8 @@ size_t procfs_without_deleted(const char *path);
  */
 int procfs_read(int dir, const char *name, char *buf, size_t size);
 /* Read and parse stat or status below an open /proc/PID. -ESRCH if the process is gone. */
-int procfs_stat_of(int dir, struct procfs_stat *ret);
-int procfs_status_of(int dir, struct procfs_status *ret);
+int procfs_read_stat(int dir, struct procfs_stat *ret);
+int procfs_read_status(int dir, struct procfs_status *ret);
 
 /*
  * Open /proc/PID of the process that was born at that time (ns; 0: any), or return -ESRCH. The
@@ -76,8 +76,8 @@ int procfs_open_main(uint32_t pid, uint64_t born);
  * has neither mappings nor a root; else return process. Takes ownership of process, and closes it
  * unless it is the result; -ESRCH on failure.
  */
-int procfs_living(int process, const struct procfs_stat *stat);
-/* Call procfs_open_main() and procfs_living(). */
+int procfs_open_living(int process, const struct procfs_stat *stat);
+/* Call procfs_open_main() and procfs_open_living(). */
 int procfs_open(uint32_t pid, uint64_t born);
 
 /* Reads a file line by line; lines may have any length, those beyond PROCFS_LINE_MAX are cut. */

@@ -24,8 +24,8 @@
 #define SLOTS_BYTES (UNWIND_SLOTS_MAX * sizeof(struct unwind_slot))
 #define RULES_BYTES (UNWIND_RULES_MAX * sizeof(struct unwind_rule))
 /* Maximum records and bytes taken from one ring before the other rings have their turn. */
-#define BATCH 8192
-#define BATCH_BYTES (4U << 20)
+#define RING_BATCH 8192
+#define RING_BATCH_BYTES (4U << 20)
 
 #define SAME_END(N) _Static_assert((int)END_##N == (int)WALK_END_##N, "one list in two places")
 SAME_END(WALKED);
@@ -46,7 +46,7 @@ SAME_END(CODE_32_BIT);
  */
 #define EXEC_TAKES (2 * NSEC_PER_MSEC)
 
-struct ring {
+struct program_ring {
 	struct ring_buffer *buffer;
 	struct program *program;
 	int number; /* number of the ring in the order */
@@ -62,13 +62,13 @@ struct program {
 	struct wire_selection selection;
 	struct wire_account *accounts; /* mapped from the kernel */
 	unsigned int cpus; /* possible CPUs */
-	VECTOR(struct ring *) rings;
+	VECTOR(struct program_ring *) rings;
 	uint64_t ring_bytes; /* bytes of each ring */
 	VECTOR(void *) chunks; /* chunks of the arena, mapped from the kernel */
 	struct unwind_slot *slots; /* mapped from the kernel */
 	struct unwind_rule *rules;
-	program_foresight foresee;
-	void *foresee_context;
+	program_prefetcher prefetch;
+	void *prefetch_context;
 	bool by_tail_calls; /* stacks are walked by tail calls instead of bpf_loop() */
 	bool no_python; /* see struct program_options */
 	bool more, urgent; /* results of the last drain */
@@ -94,15 +94,15 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t whole_pages(size_t bytes)
+static size_t round_up_to_pages(size_t bytes)
 {
 	return (bytes + page_size() - 1) / page_size() * page_size();
 }
 
 /* Map the memory of an array map. Return 0 or a negative errno. */
-static int share(int fd, size_t bytes, void *ret)
+static int map_array(int fd, size_t bytes, void *ret)
 {
-	void *memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory = mmap(NULL, round_up_to_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (memory == MAP_FAILED)
 		return -errno;
@@ -110,10 +110,10 @@ static int share(int fd, size_t bytes, void *ret)
 	return 0;
 }
 
-static void unshare(void *memory, size_t bytes)
+static void unmap_array(void *memory, size_t bytes)
 {
 	if (memory)
-		munmap(memory, whole_pages(bytes));
+		munmap(memory, round_up_to_pages(bytes));
 }
 
 /*
@@ -185,12 +185,12 @@ static uint64_t ring_size(uint64_t bytes)
  * Return whether the kernel has bpf_loop(), which came with Linux 5.17 and was backported to some
  * older kernels.
  */
-static bool has_loops(void)
+static bool has_bpf_loop(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
 }
 
-static void configure(struct program *p, const struct program_options *o)
+static void configure_programs(struct program *p, const struct program_options *o)
 {
 	struct sample_bpf *s = p->skeleton;
 	unsigned int per_ring = buffers_cpus_per_ring(p->cpus);
@@ -213,7 +213,7 @@ static void configure(struct program *p, const struct program_options *o)
 	s->rodata->save_all = o->save_all;
 	s->rodata->stop_sampled = o->stop_sampled;
 	p->no_python = o->no_python;
-	p->by_tail_calls = o->sample && (o->tail_calls || !has_loops());
+	p->by_tail_calls = o->sample && (o->tail_calls || !has_bpf_loop());
 	bpf_program__set_autoload(s->progs.sample, o->sample && !p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.sample_by_tail_calls, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.continue_native, p->by_tail_calls);
@@ -226,14 +226,14 @@ static void configure(struct program *p, const struct program_options *o)
 	bpf_program__set_autoload(s->progs.follow_exec, walked);
 }
 
-static bool is_enough(const struct ring *r)
+static bool is_batch_full(const struct program_ring *r)
 {
-	return r->taken >= BATCH || r->bytes >= BATCH_BYTES;
+	return r->taken >= RING_BATCH || r->bytes >= RING_BATCH_BYTES;
 }
 
-static int take_record(void *context, void *data, size_t size)
+static int on_ring_record(void *context, void *data, size_t size)
 {
-	struct ring *r = context;
+	struct program_ring *r = context;
 	const struct wire_sample *s = data;
 
 	if (size < sizeof(*s))
@@ -241,17 +241,17 @@ static int take_record(void *context, void *data, size_t size)
 	r->error = order_push(r->program->order, r->number, s->time, data, (uint32_t)size);
 	r->last = s->time;
 	r->program->urgent |= s->flags & WIRE_PENDING || s->python & WIRE_PYTHON_NEW;
-	if (s->python & WIRE_PYTHON_NEW && r->program->foresee)
-		r->program->foresee(r->program->foresee_context, s, (uint32_t)size);
+	if (s->python & WIRE_PYTHON_NEW && r->program->prefetch)
+		r->program->prefetch(r->program->prefetch_context, s, (uint32_t)size);
 	r->taken++;
 	r->bytes += size;
-	return r->error || is_enough(r) ? -ECANCELED : 0;
+	return r->error || is_batch_full(r) ? -ECANCELED : 0;
 }
 
 static int add_ring(struct program *p, uint32_t index, uint64_t bytes, struct error *err)
 {
 	int outer = bpf_map__fd(p->skeleton->maps.rings), fd, ret;
-	struct ring *r = calloc(1, sizeof(*r));
+	struct program_ring *r = calloc(1, sizeof(*r));
 
 	if (!r || vector_push(&p->rings, r) < 0) {
 		free(r);
@@ -264,7 +264,7 @@ static int add_ring(struct program *p, uint32_t index, uint64_t bytes, struct er
 				   (unsigned long long)bytes);
 	ret = bpf_map_update_elem(outer, &index, &fd, 0);
 	if (!ret) {
-		r->buffer = ring_buffer__new(fd, take_record, r, NULL);
+		r->buffer = ring_buffer__new(fd, on_ring_record, r, NULL);
 		ret = r->buffer ? 0 : -errno;
 	}
 	close(fd); /* the outer map and the mapping keep the ring */
@@ -285,21 +285,21 @@ static int add_rings(struct program *p, uint64_t bytes, struct error *err)
 	return ret;
 }
 
-static int share_maps(struct program *p, struct error *err)
+static int map_arrays(struct program *p, struct error *err)
 {
 	struct sample_bpf *s = p->skeleton;
-	int ret = share(bpf_map__fd(s->maps.accounts), p->cpus * sizeof(*p->accounts),
+	int ret = map_array(bpf_map__fd(s->maps.accounts), p->cpus * sizeof(*p->accounts),
 			&p->accounts);
 
 	if (!ret)
-		ret = share(bpf_map__fd(s->maps.unwind_slots), SLOTS_BYTES, &p->slots);
+		ret = map_array(bpf_map__fd(s->maps.unwind_slots), SLOTS_BYTES, &p->slots);
 	if (!ret)
-		ret = share(bpf_map__fd(s->maps.unwind_rules), RULES_BYTES, &p->rules);
+		ret = map_array(bpf_map__fd(s->maps.unwind_rules), RULES_BYTES, &p->rules);
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
 /* Fill the map of tail calls, in the order of enum walk_program. */
-static int chain(struct program *p, struct error *err)
+static int fill_tail_calls(struct program *p, struct error *err)
 {
 	const struct bpf_program *walks[] = {p->skeleton->progs.continue_native,
 					     p->skeleton->progs.continue_python};
@@ -353,7 +353,7 @@ static int load_skeleton(struct program *p, struct error *err)
 	 */
 	if (!p->skeleton->bss)
 		return error_errno(err, -ENOMEM, "memory shared with the kernel");
-	return p->by_tail_calls ? chain(p, err) : 0;
+	return p->by_tail_calls ? fill_tail_calls(p, err) : 0;
 }
 
 int program_load(struct program **ret, const struct program_options *o, struct order *order,
@@ -368,14 +368,14 @@ int program_load(struct program **ret, const struct program_options *o, struct o
 	result = open_skeleton(p, err);
 	if (result)
 		goto out;
-	configure(p, o);
+	configure_programs(p, o);
 	result = choose_selection(&p->selection, o, err);
 	if (result)
 		goto out;
 	memcpy((void *)&p->skeleton->rodata->wanted, &p->selection, sizeof(p->selection));
 	result = load_skeleton(p, err);
 	if (!result)
-		result = share_maps(p, err);
+		result = map_arrays(p, err);
 	if (!result && o->sample)
 		result = add_rings(p, o->ring_bytes, err);
 out:
@@ -396,11 +396,11 @@ void program_free(struct program *p)
 	}
 	vector_free(&p->rings);
 	for (size_t i = 0; i < p->chunks.count; i++)
-		unshare(p->chunks.items[i], sizeof(struct arena_chunk));
+		unmap_array(p->chunks.items[i], sizeof(struct arena_chunk));
 	vector_free(&p->chunks);
-	unshare(p->accounts, p->cpus * sizeof(*p->accounts));
-	unshare(p->slots, SLOTS_BYTES);
-	unshare(p->rules, RULES_BYTES);
+	unmap_array(p->accounts, p->cpus * sizeof(*p->accounts));
+	unmap_array(p->slots, SLOTS_BYTES);
+	unmap_array(p->rules, RULES_BYTES);
 	sample_bpf__destroy(p->skeleton);
 	free(p);
 }
@@ -447,12 +447,12 @@ int program_add_chunk(void *program, uint32_t number, uint32_t **ret)
 			    &opts);
 	if (fd < 0)
 		return -errno;
-	result = share(fd, sizeof(*chunk), &chunk);
+	result = map_array(fd, sizeof(*chunk), &chunk);
 	if (!result && bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.arena), &number, &fd, 0))
 		result = -errno;
 	close(fd); /* the outer map and the mapping keep the chunk */
 	if (result) {
-		unshare(chunk, sizeof(*chunk));
+		unmap_array(chunk, sizeof(*chunk));
 		return result;
 	}
 	p->chunks.items[p->chunks.count++] = chunk;
@@ -502,10 +502,10 @@ int program_set_layout(struct program *p, uint32_t number, const struct python_l
 	return bpf_map_update_elem(fd, &number, l, BPF_ANY) ? -errno : 0;
 }
 
-void program_foresee(struct program *p, program_foresight foresee, void *context)
+void program_set_prefetcher(struct program *p, program_prefetcher prefetch, void *context)
 {
-	p->foresee = foresee;
-	p->foresee_context = context;
+	p->prefetch = prefetch;
+	p->prefetch_context = context;
 }
 
 void program_forget_process(struct program *p, uint32_t pid)
@@ -518,12 +518,12 @@ bool program_saw_urgent(const struct program *p)
 	return p->urgent;
 }
 
-void program_wants_waking(struct program *p, enum wire_sleep sleep)
+void program_set_sleep(struct program *p, enum wire_sleep sleep)
 {
 	__atomic_store_n(&p->skeleton->bss->consumer_sleeps, sleep, __ATOMIC_RELAXED);
 }
 
-void program_calm(struct program *p, const struct wire_file *file)
+void program_set_calm(struct program *p, const struct wire_file *file)
 {
 	const uint8_t yes = 1;
 
@@ -541,7 +541,7 @@ int program_selected_fd(const struct program *p, bool threads)
 				     p->skeleton->maps.selected_pids);
 }
 
-static int select_in(const struct bpf_map *map, uint32_t id)
+static int add_selected(const struct bpf_map *map, uint32_t id)
 {
 	uint64_t born = 0; /* not known */
 
@@ -552,7 +552,7 @@ static int select_in(const struct bpf_map *map, uint32_t id)
 
 int program_select_pid(struct program *p, uint32_t pid)
 {
-	return select_in(p->skeleton->maps.selected_pids, pid);
+	return add_selected(p->skeleton->maps.selected_pids, pid);
 }
 
 bool program_selects_pid(const struct program *p, uint32_t pid)
@@ -572,7 +572,7 @@ bool program_selection_over(const struct program *p)
 
 int program_select_tid(struct program *p, uint32_t tid)
 {
-	return select_in(p->skeleton->maps.selected_tids, tid);
+	return add_selected(p->skeleton->maps.selected_tids, tid);
 }
 
 struct wire_account *program_account(const struct program *p, unsigned int cpu)
@@ -589,24 +589,24 @@ int program_drain(struct program *p, uint64_t now)
 {
 	p->more = p->urgent = false;
 	for (size_t i = 0; i < p->rings.count; i++) {
-		struct ring *r = p->rings.items[i];
+		struct program_ring *r = p->rings.items[i];
 
 		r->taken = 0;
 		r->bytes = 0;
 		ring_buffer__consume(r->buffer);
 		if (r->error)
 			return r->error;
-		if (is_enough(r)) {
+		if (is_batch_full(r)) {
 			p->more = true;
-			order_passed(p->order, r->number, r->last - ORDER_MARGIN);
+			order_set_passed(p->order, r->number, r->last - ORDER_MARGIN);
 		} else {
-			order_passed(p->order, r->number, now - ORDER_MARGIN);
+			order_set_passed(p->order, r->number, now - ORDER_MARGIN);
 		}
 	}
 	return 0;
 }
 
-bool program_owns(const struct program *p, int ring)
+bool program_owns_ring(const struct program *p, int ring)
 {
 	for (size_t i = 0; i < p->rings.count; i++)
 		if (p->rings.items[i]->number == ring)

@@ -77,7 +77,7 @@ unsigned int program_cpus(const struct program *p);
  */
 int program_drain(struct program *p, uint64_t now);
 /* Return whether a ring of the order belongs to this program. */
-bool program_owns(const struct program *p, int ring);
+bool program_owns_ring(const struct program *p, int ring);
 /*
  * Return the number of sample rings; program_ring_fd() returns the descriptor of one, which polls
  * readable when the ring fills up.
@@ -119,8 +119,8 @@ int program_set_layout(struct program *p, uint32_t number, const struct python_l
  * called when such a sample is drained, before the sample is in order, since the names of the code
  * may soon be gone.
  */
-typedef void (*program_foresight)(void *context, const struct wire_sample *s, uint32_t size);
-void program_foresee(struct program *p, program_foresight foresee, void *context);
+typedef void (*program_prefetcher)(void *context, const struct wire_sample *s, uint32_t size);
+void program_set_prefetcher(struct program *p, program_prefetcher prefetch, void *context);
 void program_forget_process(struct program *p, uint32_t pid);
 /*
  * Return whether the last drain took stacks that the walkers could not finish, or new Python code.
@@ -133,9 +133,9 @@ bool program_saw_urgent(const struct program *p);
  * that the caller is awake. In a brief sleep, samples that lack only their process's mappings do
  * not wake it.
  */
-void program_wants_waking(struct program *p, enum wire_sleep sleep);
+void program_set_sleep(struct program *p, enum wire_sleep sleep);
 /* Have starts of programs from a file no longer wake the caller, as far as the map has room. */
-void program_calm(struct program *p, const struct wire_file *file);
+void program_set_calm(struct program *p, const struct wire_file *file);
 
 /* Return how many children could not be selected so far. */
 uint64_t program_unselected(const struct program *p);

@@ -14,10 +14,10 @@
 
 #include "capture/clock.h"
 
-/* perf_event_attr.read_format with which read(2) returns a struct event_reading. */
+/* perf_event_attr.read_format with which read(2) returns a struct pulse_reading. */
 #define PULSE_FORMAT PERF_FORMAT_TOTAL_TIME_ENABLED
 
-struct event_reading {
+struct pulse_reading {
 	uint64_t count;
 	uint64_t enabled; /* ns */
 };
@@ -28,12 +28,12 @@ struct pulse {
 };
 
 /* Read an event; all zero if that fails. */
-static inline struct event_reading event_read(int fd)
+static inline struct pulse_reading pulse_read_event(int fd)
 {
-	struct event_reading r = {0};
+	struct pulse_reading r = {0};
 
 	if (read(fd, &r, sizeof(r)) != sizeof(r))
-		r = (struct event_reading){0};
+		r = (struct pulse_reading){0};
 	return r;
 }
 
@@ -43,7 +43,7 @@ static inline struct event_reading event_read(int fd)
  */
 static inline bool pulse_stopped(struct pulse *p, int fd, uint64_t now)
 {
-	uint64_t enabled = event_read(fd).enabled;
+	uint64_t enabled = pulse_read_event(fd).enabled;
 	bool stopped;
 
 	if (p->time && now - p->time < 100 * NSEC_PER_MSEC)

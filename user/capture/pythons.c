@@ -9,13 +9,13 @@ uint32_t pythons_layout(struct pythons *p, const struct python_layout *l)
 	for (uint32_t i = 0; i < p->count; i++)
 		if (!memcmp(&p->layouts[i], l, sizeof(*l)))
 			return i + 1;
-	if (p->count == PYTHON_LAYOUTS_MAX || p->tell(p->context, p->count, l))
+	if (p->count == PYTHON_LAYOUTS_MAX || p->send(p->context, p->count, l))
 		return 0;
 	p->layouts[p->count++] = *l;
 	return p->count;
 }
 
-static const struct space_mapping *mapping_of(const struct space *s)
+static const struct space_mapping *interpreter_mapping(const struct space *s)
 {
 	for (size_t i = 0; i < s->mappings.count; i++) {
 		const struct space_mapping *m = &s->mappings.items[i];
@@ -40,14 +40,14 @@ struct python_process pythons_at(const struct object *o, uint64_t start, uint64_
 
 struct python_process pythons_of(const struct space *s)
 {
-	const struct space_mapping *m = mapping_of(s);
+	const struct space_mapping *m = interpreter_mapping(s);
 
 	return m ? pythons_at(m->object, m->start, m->offset) : (struct python_process){0};
 }
 
 const struct python_file *pythons_file_of(const struct space *s)
 {
-	const struct space_mapping *m = mapping_of(s);
+	const struct space_mapping *m = interpreter_mapping(s);
 
 	return m ? m->object->python : NULL;
 }

@@ -17,7 +17,7 @@ struct pythons {
 	struct python_layout layouts[PYTHON_LAYOUTS_MAX];
 	uint32_t count;
 	/* sends a new layout to the walkers; 0 or a negative errno */
-	int (*tell)(void *context, uint32_t number, const struct python_layout *l);
+	int (*send)(void *context, uint32_t number, const struct python_layout *l);
 	void *context;
 };
 

@@ -144,7 +144,7 @@ void sampler_free(struct sampler *s)
 	free(s);
 }
 
-static int open_event(const struct sampled_event *e, unsigned int cpu)
+static int open_sampling_event(const struct sampled_event *e, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -158,7 +158,7 @@ static int open_event(const struct sampled_event *e, unsigned int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int explain_open(const struct sampled_event *e, unsigned int cpu, int ret,
+static int explain_sampling_event(const struct sampled_event *e, unsigned int cpu, int ret,
 			struct error *err)
 {
 	if (ret == -EPERM || ret == -EACCES)
@@ -173,12 +173,12 @@ int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct e
 	int fd, ret = -ENODEV;
 
 	for (unsigned int cpu = 0; ret == -ENODEV && cpu < cpus; cpu++) {
-		fd = open_event(e, cpu);
+		fd = open_sampling_event(e, cpu);
 		ret = fd < 0 ? -errno : 0;
 		if (fd >= 0)
 			close(fd);
 	}
-	return ret ? explain_open(e, 0, ret, err) : 0;
+	return ret ? explain_sampling_event(e, 0, ret, err) : 0;
 }
 
 /* Return how many periods ended while the CPU was not idle, whatever became of their samples. */
@@ -199,7 +199,7 @@ static void begin_account(const struct sampler *s, struct clock_event *e, unsign
 	e->idle_before = a->idle;
 	if (!s->event.clocked)
 		return;
-	a->origin = boot_now();
+	a->origin = clock_boot_ns();
 	a->last = a->idle_since = a->steal = a->lags = 0;
 	a->debt = 0;
 	a->period = s->event.period;
@@ -215,9 +215,9 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 	e = &s->events[cpu];
 	if (e->fd >= 0)
 		return 0;
-	fd = open_event(&s->event, cpu);
+	fd = open_sampling_event(&s->event, cpu);
 	if (fd < 0)
-		return explain_open(&s->event, cpu, -errno, err);
+		return explain_sampling_event(&s->event, cpu, -errno, err);
 	begin_account(s, e, cpu);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd(s->program)) < 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
@@ -236,9 +236,9 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
  * CPU, until the next tick, since it takes the clock for one that fires too often. The clock's
  * count stands still meanwhile, but its enabled time does not.
  */
-static uint64_t due_of(const struct sampler *s, int fd)
+static uint64_t due_samples(const struct sampler *s, int fd)
 {
-	struct event_reading r = event_read(fd);
+	struct pulse_reading r = pulse_read_event(fd);
 
 	return (s->event.clocked ? r.enabled : r.count) / s->event.period;
 }
@@ -246,7 +246,7 @@ static uint64_t due_of(const struct sampler *s, int fd)
 /* Add idle time that has not ended yet to the account. */
 static void end_idle(struct wire_account *a)
 {
-	uint64_t now = boot_now(), since = a->idle_since;
+	uint64_t now = clock_boot_ns(), since = a->idle_since;
 	uint64_t from, to;
 
 	if (!a->period || !since || since < a->origin)
@@ -289,7 +289,7 @@ void sampler_close_cpu(struct sampler *s, unsigned int cpu)
 	if (e->fd < 0)
 		return;
 	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
-	due = due_of(s, e->fd);
+	due = due_samples(s, e->fd);
 	due = end_account(s, e, cpu, due);
 	e->due += due;
 	close(e->fd);
@@ -307,7 +307,7 @@ bool sampler_runs_on(const struct sampler *s, unsigned int cpu)
 	return cpu < s->cpus && s->events[cpu].fd >= 0;
 }
 
-void sampler_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *ret)
+void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *ret)
 {
 	const struct clock_event *e = &s->events[cpu];
 	const struct wire_account *a = program_account(s->program, cpu);
@@ -329,6 +329,6 @@ void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_accou
 {
 	const struct clock_event *e = &s->events[cpu];
 
-	sampler_counts(s, cpu, ret);
-	ret->due = e->due + (e->fd >= 0 ? due_of(s, e->fd) : 0);
+	sampler_get_counts(s, cpu, ret);
+	ret->due = e->due + (e->fd >= 0 ? due_samples(s, e->fd) : 0);
 }

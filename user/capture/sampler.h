@@ -67,6 +67,6 @@ struct cpu_account {
 void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *ret);
 
 /* Like sampler_account(), but leaves due at 0 and interrupts no CPU. */
-void sampler_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *ret);
+void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *ret);
 
 #endif

@@ -59,7 +59,7 @@ extern const char *const saved_state_words[UNWIND_TABLE_GENERATED + 1];
 struct ended_stack {
 	const char *program;
 	const struct space *space; /* world->mappings is the view of this space */
-	struct unfinished begin;   /* the state in which the walk began, without frames */
+	struct unfinished_stack begin;   /* the state in which the walk began, without frames */
 	const uint64_t *frames; /* the frames found by the walk, in the kernel or in user space */
 	uint32_t count;
 	enum stack_end end;
@@ -70,13 +70,13 @@ struct ended_stack {
  * word that finish_stack() read. Return 0 or -ENOMEM.
  */
 int saved_write(FILE *out, const struct finish_world *world, const struct ended_stack *e,
-		const struct finished *again);
+		const struct finished_stack *again);
 
 /* A saved stack that was read from a file: a world for finish_stack(), and the expected result. */
 struct saved_stack {
 	char program[SAVED_NAME_MAX];
 	struct finish_world world;
-	struct unfinished begin;
+	struct unfinished_stack begin;
 	uint32_t count;
 	enum stack_end end;
 	uint64_t frames[WIRE_MAX_USER];
@@ -93,6 +93,6 @@ struct saved_stack {
 int saved_read(struct saved_stack **ret, const char *text, size_t size, struct error *err);
 
 /* Return whether a walk has the result that the file records. */
-bool saved_agrees(const struct saved_stack *s, const struct finished *f);
+bool saved_agrees(const struct saved_stack *s, const struct finished_stack *f);
 
 #endif

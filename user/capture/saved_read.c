@@ -18,24 +18,24 @@
  */
 #define FIRST_PLACE UNWIND_MAPPING_WORDS
 
-struct row {
+struct saved_row {
 	uint64_t offset;
 	uint16_t rule;
 };
 
-struct reading {
+struct saved_reading {
 	struct saved_stack *to;
 	char *at;      /* the part of the line that is not parsed yet */
 	uint32_t used; /* number of words of the chunk in use */
 	uint32_t rules;
 	uint32_t table; /* table of the following rows; UINT32_MAX: none */
 	VECTOR(struct unwind_mapping) mappings;
-	VECTOR(struct row) rows; /* rows of the current table */
+	VECTOR(struct saved_row) rows; /* rows of the current table */
 	bool versioned, ended;
 };
 
 /* Take the next word of the line; "" at its end. */
-static char *take_word(struct reading *r)
+static char *take_word(struct saved_reading *r)
 {
 	char *word = r->at + strspn(r->at, " "), *end = word + strcspn(word, " ");
 
@@ -44,7 +44,7 @@ static char *take_word(struct reading *r)
 	return word;
 }
 
-static int take_number(struct reading *r, int base, int64_t least, int64_t most, int64_t *ret)
+static int take_saved_number(struct saved_reading *r, int base, int64_t least, int64_t most, int64_t *ret)
 {
 	const char *word = take_word(r);
 	char *end;
@@ -54,7 +54,7 @@ static int take_number(struct reading *r, int base, int64_t least, int64_t most,
 	return errno || end == word || *end || *ret < least || *ret > most ? -EBADMSG : 0;
 }
 
-static int take_hex(struct reading *r, uint64_t *ret)
+static int take_hex(struct saved_reading *r, uint64_t *ret)
 {
 	const char *word = take_word(r);
 	size_t digits = strspn(word, "0123456789abcdef");
@@ -65,7 +65,7 @@ static int take_hex(struct reading *r, uint64_t *ret)
 	return 0;
 }
 
-static int take_choice(struct reading *r, const char *const *words, size_t count, uint32_t *ret)
+static int take_choice(struct saved_reading *r, const char *const *words, size_t count, uint32_t *ret)
 {
 	const char *word = take_word(r);
 
@@ -78,7 +78,7 @@ static int take_choice(struct reading *r, const char *const *words, size_t count
 }
 
 /* Allocate words of the chunk, aligned. Return their place, or 0 if there is no room. */
-static uint32_t take_room(struct reading *r, uint64_t words, uint32_t alignment)
+static uint32_t take_chunk_words(struct saved_reading *r, uint64_t words, uint32_t alignment)
 {
 	uint32_t place = (r->used + alignment - 1) / alignment * alignment;
 
@@ -88,28 +88,28 @@ static uint32_t take_room(struct reading *r, uint64_t words, uint32_t alignment)
 	return place;
 }
 
-static int read_version(struct reading *r)
+static int parse_version_line(struct saved_reading *r)
 {
 	int64_t version;
 
-	if (take_number(r, 10, SAVED_VERSION, SAVED_VERSION, &version))
+	if (take_saved_number(r, 10, SAVED_VERSION, SAVED_VERSION, &version))
 		return -EBADMSG;
 	r->versioned = true;
 	return 0;
 }
 
-static int read_machine(struct reading *r)
+static int parse_machine_line(struct saved_reading *r)
 {
 	return strcmp(take_word(r), SAVED_MACHINE) ? -ENOEXEC : 0;
 }
 
-static int read_program(struct reading *r)
+static int parse_program_line(struct saved_reading *r)
 {
 	text_clean(r->at, r->to->program, sizeof(r->to->program));
 	return 0;
 }
 
-static int read_end(struct reading *r)
+static int parse_end_line(struct saved_reading *r)
 {
 	for (uint64_t end = 0; end < END_COUNT; end++)
 		if (!strcmp(r->at, stack_end_word(end))) {
@@ -120,7 +120,7 @@ static int read_end(struct reading *r)
 	return -EBADMSG;
 }
 
-static int read_at(struct reading *r)
+static int parse_at_line(struct saved_reading *r)
 {
 	struct wire_unfinished *at = &r->to->begin.at;
 	uint64_t pc, sp, fp, base;
@@ -134,7 +134,7 @@ static int read_at(struct reading *r)
 	return 0;
 }
 
-static int read_registers(struct reading *r)
+static int parse_registers_line(struct saved_reading *r)
 {
 	for (int i = 0; i < UNWIND_REGISTERS; i++) {
 		uint64_t value;
@@ -146,20 +146,20 @@ static int read_registers(struct reading *r)
 	return 0;
 }
 
-static int read_stack(struct reading *r)
+static int parse_stack_line(struct saved_reading *r)
 {
 	struct wire_unfinished *at = &r->to->begin.at;
 	uint64_t address;
 	int64_t bytes;
 
-	if (take_hex(r, &address) || take_number(r, 10, 0, WIRE_STACK_BYTES, &bytes))
+	if (take_hex(r, &address) || take_saved_number(r, 10, 0, WIRE_STACK_BYTES, &bytes))
 		return -EBADMSG;
 	at->stack = address;
 	at->bytes = (uint32_t)bytes;
 	return 0;
 }
 
-static int read_words(struct reading *r)
+static int parse_words_line(struct saved_reading *r)
 {
 	const struct wire_unfinished *at = &r->to->begin.at;
 	uint64_t behind;
@@ -173,14 +173,14 @@ static int read_words(struct reading *r)
 	return 0;
 }
 
-static int read_mapping(struct reading *r)
+static int parse_mapping_line(struct saved_reading *r)
 {
 	struct unwind_mapping m = {0};
 	uint64_t start, end, offset;
 	int64_t table;
 
 	if (take_hex(r, &start) || take_hex(r, &end) || take_hex(r, &offset) ||
-	    take_number(r, 10, 0, UNWIND_SLOTS_MAX - 1, &table))
+	    take_saved_number(r, 10, 0, UNWIND_SLOTS_MAX - 1, &table))
 		return -EBADMSG;
 	m.start = start;
 	m.end = end;
@@ -190,7 +190,7 @@ static int read_mapping(struct reading *r)
 }
 
 /* Lay out the rows of the last table by page, and its pages. */
-static int put_table(struct reading *r)
+static int put_saved_table(struct saved_reading *r)
 {
 	struct unwind_slot *slot = &r->to->slots[r->table == UINT32_MAX ? 0 : r->table];
 	struct unwind_page *pages, *page = NULL;
@@ -202,14 +202,14 @@ static int put_table(struct reading *r)
 	slot->first_page = r->rows.items[0].offset >> UNWIND_PAGE_SHIFT;
 	count = (r->rows.items[r->rows.count - 1].offset >> UNWIND_PAGE_SHIFT) - slot->first_page +
 		1;
-	slot->pages = take_room(r, 2 * count, 2);
-	first = take_room(r, r->rows.count, 1);
+	slot->pages = take_chunk_words(r, 2 * count, 2);
+	first = take_chunk_words(r, r->rows.count, 1);
 	if (!slot->pages || !first)
 		return -EBADMSG;
 	slot->page_count = (uint32_t)count;
 	pages = (struct unwind_page *)&r->to->chunk.words[slot->pages];
 	for (uint32_t i = 0; i < r->rows.count; i++) {
-		const struct row *row = &r->rows.items[i];
+		const struct saved_row *row = &r->rows.items[i];
 		uint64_t number = (row->offset >> UNWIND_PAGE_SHIFT) - slot->first_page;
 
 		if (page != &pages[number]) {
@@ -224,14 +224,14 @@ static int put_table(struct reading *r)
 	return 0;
 }
 
-static int read_table(struct reading *r)
+static int parse_table_line(struct saved_reading *r)
 {
 	int64_t table;
 	uint32_t state;
-	int ret = put_table(r);
+	int ret = put_saved_table(r);
 
 	if (!ret)
-		ret = take_number(r, 10, 0, UNWIND_SLOTS_MAX - 1, &table);
+		ret = take_saved_number(r, 10, 0, UNWIND_SLOTS_MAX - 1, &table);
 	if (!ret)
 		ret = take_choice(r, saved_state_words, UNWIND_TABLE_GENERATED + 1, &state);
 	if (ret)
@@ -244,18 +244,18 @@ static int read_table(struct reading *r)
 	return 0;
 }
 
-static int take_rule(struct reading *r, struct unwind_rule *ret)
+static int take_rule(struct saved_reading *r, struct unwind_rule *ret)
 {
 	int64_t cfa, second, fp, base, reg, index, saved;
 	uint32_t kind;
 
 	if (take_choice(r, saved_kind_words, UNWIND_KIND_COUNT, &kind) ||
-	    take_number(r, 10, INT32_MIN, INT32_MAX, &cfa) ||
-	    take_number(r, 10, INT32_MIN, INT32_MAX, &second) ||
-	    take_number(r, 10, INT16_MIN, INT16_MAX, &fp) ||
-	    take_number(r, 10, INT16_MIN, INT16_MAX, &base) ||
-	    take_number(r, 10, 0, UINT8_MAX, &reg) || take_number(r, 10, 0, UINT8_MAX, &index) ||
-	    take_number(r, 10, 0, UINT8_MAX, &saved))
+	    take_saved_number(r, 10, INT32_MIN, INT32_MAX, &cfa) ||
+	    take_saved_number(r, 10, INT32_MIN, INT32_MAX, &second) ||
+	    take_saved_number(r, 10, INT16_MIN, INT16_MAX, &fp) ||
+	    take_saved_number(r, 10, INT16_MIN, INT16_MAX, &base) ||
+	    take_saved_number(r, 10, 0, UINT8_MAX, &reg) || take_saved_number(r, 10, 0, UINT8_MAX, &index) ||
+	    take_saved_number(r, 10, 0, UINT8_MAX, &saved))
 		return -EBADMSG;
 	*ret = (struct unwind_rule){
 		.cfa_offset = (int32_t)cfa,
@@ -270,9 +270,9 @@ static int take_rule(struct reading *r, struct unwind_rule *ret)
 	return 0;
 }
 
-static int read_row(struct reading *r)
+static int parse_row_line(struct saved_reading *r)
 {
-	struct row row = {.rule = (uint16_t)r->rules};
+	struct saved_row row = {.rule = (uint16_t)r->rules};
 
 	if (r->table == UINT32_MAX || r->rules >= UNWIND_RULES_MAX || take_hex(r, &row.offset) ||
 	    (r->rows.count && row.offset <= r->rows.items[r->rows.count - 1].offset) ||
@@ -282,7 +282,7 @@ static int read_row(struct reading *r)
 	return vector_push(&r->rows, row);
 }
 
-static int read_frame(struct reading *r)
+static int parse_frame_line(struct saved_reading *r)
 {
 	if (r->to->count >= WIRE_MAX_USER)
 		return -EBADMSG;
@@ -291,23 +291,23 @@ static int read_frame(struct reading *r)
 
 static const struct {
 	const char *word;
-	int (*read)(struct reading *r);
+	int (*read)(struct saved_reading *r);
 } lines[] = {
-	{"skein-stack", read_version},
-	{"machine", read_machine},
-	{"program", read_program},
-	{"end", read_end},
-	{"at", read_at},
-	{"registers", read_registers},
-	{"stack", read_stack},
-	{"words", read_words},
-	{"mapping", read_mapping},
-	{"table", read_table},
-	{"row", read_row},
-	{"frame", read_frame},
+	{"skein-stack", parse_version_line},
+	{"machine", parse_machine_line},
+	{"program", parse_program_line},
+	{"end", parse_end_line},
+	{"at", parse_at_line},
+	{"registers", parse_registers_line},
+	{"stack", parse_stack_line},
+	{"words", parse_words_line},
+	{"mapping", parse_mapping_line},
+	{"table", parse_table_line},
+	{"row", parse_row_line},
+	{"frame", parse_frame_line},
 };
 
-static int read_line(struct reading *r, char *line)
+static int parse_saved_line(struct saved_reading *r, char *line)
 {
 	const char *word;
 
@@ -324,17 +324,17 @@ static int read_line(struct reading *r, char *line)
 }
 
 /* Lay out the last table and the mappings after all lines were read. */
-static int put_world(struct reading *r)
+static int put_world(struct saved_reading *r)
 {
 	struct finish_world *world = &r->to->world;
 	size_t words = r->mappings.count * UNWIND_MAPPING_WORDS;
-	int ret = put_table(r);
+	int ret = put_saved_table(r);
 
 	if (ret || !r->ended)
 		return -EBADMSG;
 	if (!words)
 		return 0;
-	world->mappings = take_room(r, words, UNWIND_MAPPING_WORDS);
+	world->mappings = take_chunk_words(r, words, UNWIND_MAPPING_WORDS);
 	if (!world->mappings)
 		return -EBADMSG;
 	world->mapping_count = (uint32_t)r->mappings.count;
@@ -366,7 +366,7 @@ static struct saved_stack *saved_new(void)
 }
 
 /* Parse text, which must end with a NUL; cuts it into lines. */
-static int read_lines(struct reading *r, char *text, struct error *err)
+static int parse_saved_lines(struct saved_reading *r, char *text, struct error *err)
 {
 	unsigned int number = 1;
 	int ret = 0;
@@ -375,7 +375,7 @@ static int read_lines(struct reading *r, char *text, struct error *err)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		ret = read_line(r, line);
+		ret = parse_saved_line(r, line);
 		if (ret == -ENOEXEC)
 			return error_set(err, ret, "a stack of another architecture");
 		if (ret)
@@ -387,7 +387,7 @@ static int read_lines(struct reading *r, char *text, struct error *err)
 
 int saved_read(struct saved_stack **ret, const char *text, size_t size, struct error *err)
 {
-	struct reading r = {
+	struct saved_reading r = {
 		.to = saved_new(),
 		.used = FIRST_PLACE,
 		.rules = UNWIND_RULES_FIXED,
@@ -399,7 +399,7 @@ int saved_read(struct saved_stack **ret, const char *text, size_t size, struct e
 	if (!r.to || !copy)
 		result = error_errno(err, -ENOMEM, "saved stack");
 	else
-		result = read_lines(&r, copy, err);
+		result = parse_saved_lines(&r, copy, err);
 	if (result)
 		free(r.to);
 	else
@@ -410,7 +410,7 @@ int saved_read(struct saved_stack **ret, const char *text, size_t size, struct e
 	return result;
 }
 
-bool saved_agrees(const struct saved_stack *s, const struct finished *f)
+bool saved_agrees(const struct saved_stack *s, const struct finished_stack *f)
 {
 	return f->count == s->count && f->end == s->end &&
 	       !memcmp(f->frames, s->frames, f->count * sizeof(*f->frames));

@@ -24,21 +24,21 @@ const char *const saved_state_words[UNWIND_TABLE_GENERATED + 1] = {SAVED_STATES(
 _Static_assert(SAVED_KINDS(COUNT_ONE) == UNWIND_KIND_COUNT, "a word for every kind of rule");
 
 /* A row of a table that the walk used, or the row before or after such a row. */
-struct met_row {
+struct used_row {
 	uint32_t table;
 	uint64_t offset; /* file offset */
 	uint32_t rule;
 };
 
-struct writing {
+struct saved_writing {
 	FILE *out;
 	const struct finish_world *world;
 	const struct ended_stack *stack;
-	const struct finished *again;
+	const struct finished_stack *again;
 	const struct unwind_mapping *mappings; /* view of the space; NULL if there is none */
-	bool *met;			       /* for each mapping, whether it is written */
-	VECTOR(struct met_row) rows;
-	struct unfinished begin; /* refers to words[]; unneeded values are removed */
+	bool *used;			       /* for each mapping, whether it is written */
+	VECTOR(struct used_row) rows;
+	struct unfinished_stack begin; /* refers to words[]; unneeded values are removed */
 	uint64_t words[STACK_WORDS];
 };
 
@@ -50,7 +50,7 @@ static const uint32_t *arena_words(const struct finish_world *world, uint32_t pl
 }
 
 /* Return how many mappings begin at or before an address. */
-static uint32_t mappings_before(const struct writing *w, uint64_t address)
+static uint32_t mappings_before(const struct saved_writing *w, uint64_t address)
 {
 	uint32_t low = 0, high = w->world->mapping_count;
 
@@ -66,7 +66,7 @@ static uint32_t mappings_before(const struct writing *w, uint64_t address)
 }
 
 /* Return the index of the mapping that holds an address; -1 if none does. */
-static int64_t mapping_of(const struct writing *w, uint64_t address)
+static int64_t mapping_index(const struct saved_writing *w, uint64_t address)
 {
 	uint32_t before = w->mappings ? mappings_before(w, address) : 0;
 
@@ -77,7 +77,7 @@ static int64_t mapping_of(const struct writing *w, uint64_t address)
  * Return the address that the walker looked up for a frame: an address within the call, or the
  * exact one in the innermost frame.
  */
-static uint64_t looked_up(const struct writing *w, uint32_t frame)
+static uint64_t frame_lookup_address(const struct saved_writing *w, uint32_t frame)
 {
 	uint64_t word = w->again->frames[frame];
 	bool exact = frame ? word >> WIRE_TAG_SHIFT == WIRE_TAG_EXACT : w->stack->begin.at.exact;
@@ -85,24 +85,24 @@ static uint64_t looked_up(const struct writing *w, uint32_t frame)
 	return (word & PC_MASK) - !exact;
 }
 
-static bool was_read(const struct writing *w, size_t word)
+static bool was_read(const struct saved_writing *w, size_t word)
 {
 	return w->world->read[word / 64] >> word % 64 & 1;
 }
 
-static uint64_t without_secrets(const struct writing *w, uint64_t value)
+static uint64_t without_secrets(const struct saved_writing *w, uint64_t value)
 {
 	const struct wire_unfinished *at = &w->stack->begin.at;
 
 	if (!value || value == w->again->pc || value - at->stack <= at->bytes ||
-	    mapping_of(w, value) >= 0)
+	    mapping_index(w, value) >= 0)
 		return value;
 	return 1;
 }
 
-static void take_words(struct writing *w, uint64_t (*shown)(const struct writing *, uint64_t))
+static void copy_words(struct saved_writing *w, uint64_t (*shown)(const struct saved_writing *, uint64_t))
 {
-	const struct unfinished *from = &w->stack->begin;
+	const struct unfinished_stack *from = &w->stack->begin;
 	struct wire_unfinished *at = &w->begin.at;
 
 	w->begin = *from;
@@ -119,33 +119,33 @@ static void take_words(struct writing *w, uint64_t (*shown)(const struct writing
 	}
 }
 
-static uint64_t as_it_is(const struct writing *w, uint64_t value)
+static uint64_t unchanged_value(const struct saved_writing *w, uint64_t value)
 {
 	(void)w;
 	return value;
 }
 
 /* Remove possible secrets from the words and registers, unless the walk then has another result. */
-static int leave_out(struct writing *w)
+static int leave_out_secrets(struct saved_writing *w)
 {
 	struct finish_world world = *w->world;
-	struct finished *f = malloc(sizeof(*f));
+	struct finished_stack *f = malloc(sizeof(*f));
 	int ret = -ENOMEM;
 
 	if (!f)
 		return ret;
 	world.read = NULL;
-	take_words(w, without_secrets);
+	copy_words(w, without_secrets);
 	ret = finish_stack(f, &world, &w->begin);
 	if (ret || f->end != w->again->end || f->count != w->again->count ||
 	    memcmp(f->frames, w->again->frames, f->count * sizeof(*f->frames)))
-		take_words(w, as_it_is);
+		copy_words(w, unchanged_value);
 	free(f);
 	return 0;
 }
 
 /* Find the page of a ready table that holds an offset, and the index of the row in it; -1: none. */
-static int64_t row_of(const struct writing *w, uint32_t table, uint64_t offset,
+static int64_t find_saved_row(const struct saved_writing *w, uint32_t table, uint64_t offset,
 		      const struct unwind_page **page, const uint32_t **rows)
 {
 	const struct unwind_slot *slot = &w->world->slots[table];
@@ -165,17 +165,17 @@ static int64_t row_of(const struct writing *w, uint32_t table, uint64_t offset,
 }
 
 /* Add the row of a table that applies at an address, the row before it and the row after it. */
-static int meet_rows(struct writing *w, const struct unwind_mapping *m, uint64_t pc)
+static int collect_used_rows(struct saved_writing *w, const struct unwind_mapping *m, uint64_t pc)
 {
 	uint64_t offset = pc - m->start + m->offset;
 	const struct unwind_page *page;
 	const uint32_t *rows;
-	int64_t found = row_of(w, m->table, offset, &page, &rows);
+	int64_t found = find_saved_row(w, m->table, offset, &page, &rows);
 
 	if (found < 0)
 		return 0;
 	for (int64_t i = found ? found - 1 : 0; i <= found + 1 && i < page->count; i++) {
-		const struct met_row row = {
+		const struct used_row row = {
 			.table = m->table,
 			.offset = (offset & ~(uint64_t)(UNWIND_PAGE_SIZE - 1)) +
 				  UNWIND_ROW_LOW(rows[i]),
@@ -188,9 +188,9 @@ static int meet_rows(struct writing *w, const struct unwind_mapping *m, uint64_t
 	return 0;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_used_rows(const void *a, const void *b)
 {
-	const struct met_row *one = a, *other = b;
+	const struct used_row *one = a, *other = b;
 
 	if (one->table != other->table)
 		return one->table < other->table ? -1 : 1;
@@ -201,37 +201,37 @@ static int compare_rows(const void *a, const void *b)
  * Collect the mappings and rows that the walk used. If the walk ended at an address without a
  * mapping, add the mappings on both sides of that address.
  */
-static int meet(struct writing *w)
+static int collect_used(struct saved_writing *w)
 {
 	uint32_t count = w->world->mapping_count, before;
 
 	if (!w->mappings)
 		return 0;
-	w->met = calloc(count, sizeof(*w->met));
-	if (!w->met)
+	w->used = calloc(count, sizeof(*w->used));
+	if (!w->used)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < w->again->count; i++) {
-		uint64_t pc = looked_up(w, i);
-		int64_t m = mapping_of(w, pc);
+		uint64_t pc = frame_lookup_address(w, i);
+		int64_t m = mapping_index(w, pc);
 
 		if (m < 0)
 			continue;
-		w->met[m] = true;
-		if (meet_rows(w, &w->mappings[m], pc))
+		w->used[m] = true;
+		if (collect_used_rows(w, &w->mappings[m], pc))
 			return -ENOMEM;
 	}
 	before = w->again->end == END_UNMAPPED ? mappings_before(w, w->again->pc) : 0;
 	if (before)
-		w->met[before - 1] = true;
+		w->used[before - 1] = true;
 	if (before && before < count)
-		w->met[before] = true;
+		w->used[before] = true;
 	if (w->rows.count)
-		qsort(w->rows.items, w->rows.count, sizeof(*w->rows.items), compare_rows);
+		qsort(w->rows.items, w->rows.count, sizeof(*w->rows.items), compare_used_rows);
 	return 0;
 }
 
 /* Return the base name of a mapping's file, without blanks. */
-static const char *name_of(const struct writing *w, size_t mapping, char *buf, size_t size)
+static const char *mapping_file_name(const struct saved_writing *w, size_t mapping, char *buf, size_t size)
 {
 	const struct object *o = w->stack->space->mappings.items[mapping].object;
 	const char *path = o && o->path ? o->path : "-", *slash = strrchr(path, '/');
@@ -239,7 +239,7 @@ static const char *name_of(const struct writing *w, size_t mapping, char *buf, s
 	return text_clean_but(slash && slash[1] ? slash + 1 : path, " ", '_', buf, size);
 }
 
-static void write_begin(const struct writing *w)
+static void write_begin_lines(const struct saved_writing *w)
 {
 	const struct wire_unfinished *at = &w->begin.at;
 	char name[SAVED_NAME_MAX];
@@ -257,7 +257,7 @@ static void write_begin(const struct writing *w)
 	fprintf(w->out, "\nstack %" PRIx64 " %u\n", (uint64_t)at->stack, at->bytes);
 }
 
-static void write_words(const struct writing *w)
+static void write_words_lines(const struct saved_writing *w)
 {
 	size_t count = w->begin.at.bytes / sizeof(uint64_t), run = 0;
 
@@ -275,7 +275,7 @@ static void write_words(const struct writing *w)
 	}
 }
 
-static void write_row(const struct writing *w, const struct met_row *row)
+static void write_row_line(const struct saved_writing *w, const struct used_row *row)
 {
 	const struct unwind_rule *r = &w->world->rules[row->rule];
 
@@ -284,67 +284,67 @@ static void write_row(const struct writing *w, const struct met_row *row)
 		r->reg, r->index, r->saved);
 }
 
-static void write_table(const struct writing *w, uint32_t table)
+static void write_table_lines(const struct saved_writing *w, uint32_t table)
 {
-	const struct met_row *last = NULL;
+	const struct used_row *last = NULL;
 
 	fprintf(w->out, "table %u %s\n", table, saved_state_words[w->world->slots[table].state]);
 	for (size_t i = 0; i < w->rows.count; i++) {
-		const struct met_row *row = &w->rows.items[i];
+		const struct used_row *row = &w->rows.items[i];
 
 		if (row->table != table || (last && last->offset == row->offset))
 			continue;
-		write_row(w, row);
+		write_row_line(w, row);
 		last = row;
 	}
 }
 
 /* Write the mappings, and the table of each mapping's file once. */
-static void write_mappings(const struct writing *w)
+static void write_mapping_lines(const struct saved_writing *w)
 {
-	uint32_t count = w->met ? w->world->mapping_count : 0;
+	uint32_t count = w->used ? w->world->mapping_count : 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct unwind_mapping *m = &w->mappings[i];
 		char name[SAVED_NAME_MAX];
 
-		if (w->met[i])
+		if (w->used[i])
 			fprintf(w->out, "mapping %" PRIx64 " %" PRIx64 " %" PRIx64 " %u %s\n",
 				(uint64_t)m->start, (uint64_t)m->end, (uint64_t)m->offset, m->table,
-				name_of(w, i, name, sizeof(name)));
+				mapping_file_name(w, i, name, sizeof(name)));
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		bool first = w->met[i];
+		bool first = w->used[i];
 
 		for (uint32_t before = 0; first && before < i; before++)
-			first = !w->met[before] ||
+			first = !w->used[before] ||
 				w->mappings[before].table != w->mappings[i].table;
 		if (first)
-			write_table(w, w->mappings[i].table);
+			write_table_lines(w, w->mappings[i].table);
 	}
 }
 
-static void write_frames(const struct writing *w)
+static void write_frame_lines(const struct saved_writing *w)
 {
 	for (uint32_t i = 0; i < w->stack->count; i++) {
 		uint64_t word = w->stack->frames[i], pc = word & PC_MASK;
-		int64_t m = mapping_of(w, pc);
+		int64_t m = mapping_index(w, pc);
 		char name[SAVED_NAME_MAX];
 
 		if (m < 0)
 			fprintf(w->out, "frame %" PRIx64 "\n", word);
 		else
 			fprintf(w->out, "frame %" PRIx64 " %s+%" PRIx64 "\n", word,
-				name_of(w, (size_t)m, name, sizeof(name)),
+				mapping_file_name(w, (size_t)m, name, sizeof(name)),
 				pc - (uint64_t)w->mappings[m].start +
 					(uint64_t)w->mappings[m].offset);
 	}
 }
 
 int saved_write(FILE *out, const struct finish_world *world, const struct ended_stack *e,
-		const struct finished *again)
+		const struct finished_stack *again)
 {
-	struct writing *w = calloc(1, sizeof(*w));
+	struct saved_writing *w = calloc(1, sizeof(*w));
 	int ret = -ENOMEM;
 
 	if (!w)
@@ -355,17 +355,17 @@ int saved_write(FILE *out, const struct finish_world *world, const struct ended_
 	w->again = again;
 	if (world->mapping_count)
 		w->mappings = (const void *)arena_words(world, world->mappings);
-	ret = leave_out(w);
+	ret = leave_out_secrets(w);
 	if (!ret)
-		ret = meet(w);
+		ret = collect_used(w);
 	if (!ret) {
-		write_begin(w);
-		write_words(w);
-		write_mappings(w);
-		write_frames(w);
+		write_begin_lines(w);
+		write_words_lines(w);
+		write_mapping_lines(w);
+		write_frame_lines(w);
 	}
 	vector_free(&w->rows);
-	free(w->met);
+	free(w->used);
 	free(w);
 	return ret;
 }

@@ -18,13 +18,13 @@
  * Limits on kept stacks of one kind and on all files, so that one broken module leaves room for the
  * stacks of other modules, and all files together do not fill the disk.
  */
-#define MOST_ALIKE 20
-#define MOST_FILES 1000
+#define ALIKE_MAX 20
+#define SAVED_FILES_MAX 1000
 /* Numbers tried for a file name; names taken by an earlier recording are skipped. */
-#define MOST_NAMES 1000000
+#define FILE_NUMBERS_MAX 1000000
 
 /* Stacks of one kind: those that ended in the same way and in the same module. */
-struct group {
+struct alike_stacks {
 	enum stack_end end;
 	bool whole;
 	uint64_t object;
@@ -36,8 +36,8 @@ struct saver {
 	bool good;
 	uint64_t seen, kept;
 	uint32_t number; /* number of the next file */
-	VECTOR(struct group) groups;
-	struct finished again; /* result of walking a stack again; too large for a thread's stack */
+	VECTOR(struct alike_stacks) groups;
+	struct finished_stack again; /* result of walking a stack again; too large for a thread's stack */
 	uint64_t read[FINISH_READ_WORDS];
 };
 
@@ -73,7 +73,7 @@ void saver_free(struct saver *s)
 	free(s);
 }
 
-void saver_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept)
+void saver_get_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept)
 {
 	*ret_seen = s->seen;
 	*ret_kept = s->kept;
@@ -83,7 +83,7 @@ void saver_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept)
  * Return the module by which a stack is grouped: that of the outermost frame, which is at fault if
  * the stack is broken; for a complete stack, that of the innermost frame.
  */
-static uint64_t module_of(const struct ended_stack *e, bool whole)
+static uint64_t group_object(const struct ended_stack *e, bool whole)
 {
 	uint64_t word = e->frames[whole ? 0 : e->count - 1];
 	const struct space_mapping *m;
@@ -93,16 +93,16 @@ static uint64_t module_of(const struct ended_stack *e, bool whole)
 }
 
 /* Return the group of a stack; NULL without memory. */
-static struct group *group_of(struct saver *s, const struct ended_stack *e, bool whole)
+static struct alike_stacks *find_group(struct saver *s, const struct ended_stack *e, bool whole)
 {
-	const struct group new = {
+	const struct alike_stacks new = {
 		.end = e->end,
 		.whole = whole,
-		.object = module_of(e, whole),
+		.object = group_object(e, whole),
 	};
 
 	for (size_t i = 0; i < s->groups.count; i++) {
-		struct group *g = &s->groups.items[i];
+		struct alike_stacks *g = &s->groups.items[i];
 
 		if (g->end == new.end && g->whole == whole && g->object == new.object)
 			return g;
@@ -120,7 +120,7 @@ static bool is_whole(const struct saver *s, const struct ended_stack *e)
 }
 
 /* Make "why-program", of characters that are safe in file names. */
-static void name_of(const struct ended_stack *e, bool whole, char *buf, size_t size)
+static void stack_file_name(const struct ended_stack *e, bool whole, char *buf, size_t size)
 {
 	const char *why = stack_end_word(e->end);
 
@@ -133,9 +133,9 @@ static void name_of(const struct ended_stack *e, bool whole, char *buf, size_t s
 }
 
 /* Create a file with an unused name. Return its descriptor or a negative errno. */
-static int open_file(struct saver *s, const char *name)
+static int create_stack_file(struct saver *s, const char *name)
 {
-	while (s->number < MOST_NAMES) {
+	while (s->number < FILE_NUMBERS_MAX) {
 		char path[128];
 		int fd;
 
@@ -148,14 +148,14 @@ static int open_file(struct saver *s, const char *name)
 	return -EEXIST;
 }
 
-static int keep(struct saver *s, const struct finish_world *world, const struct ended_stack *e)
+static int save_stack(struct saver *s, const struct finish_world *world, const struct ended_stack *e)
 {
 	char name[96];
 	FILE *out;
 	int fd, ret;
 
-	name_of(e, is_whole(s, e), name, sizeof(name));
-	fd = open_file(s, name);
+	stack_file_name(e, is_whole(s, e), name, sizeof(name));
+	fd = create_stack_file(s, name);
 	if (fd < 0)
 		return fd;
 	outfile_give_to_invoker(fd);
@@ -173,11 +173,11 @@ static int keep(struct saver *s, const struct finish_world *world, const struct 
 	return ret;
 }
 
-int saver_see(struct saver *s, const struct finish_world *world, const struct ended_stack *e,
+int saver_offer(struct saver *s, const struct finish_world *world, const struct ended_stack *e,
 	      struct error *err)
 {
 	struct finish_world watched = *world;
-	struct group *g;
+	struct alike_stacks *g;
 	bool whole;
 	int ret;
 
@@ -190,13 +190,13 @@ int saver_see(struct saver *s, const struct finish_world *world, const struct en
 	if (whole && (!s->good || !s->again.rooted))
 		return 0;
 	s->seen++;
-	g = group_of(s, e, whole);
+	g = find_group(s, e, whole);
 	if (!g)
 		return error_errno(err, -ENOMEM, "stacks to keep");
-	if (g->kept >= MOST_ALIKE || s->kept >= MOST_FILES)
+	if (g->kept >= ALIKE_MAX || s->kept >= SAVED_FILES_MAX)
 		return 0;
 	g->kept++;
 	s->kept++;
-	ret = keep(s, &watched, e);
+	ret = save_stack(s, &watched, e);
 	return ret ? error_errno(err, ret, "a stack to keep") : 0;
 }

@@ -25,10 +25,10 @@ void saver_free(struct saver *s);
  * broke off, or ended where no thread begins. Return 0, or a negative errno if it could not be
  * written.
  */
-int saver_see(struct saver *s, const struct finish_world *world, const struct ended_stack *e,
+int saver_offer(struct saver *s, const struct finish_world *world, const struct ended_stack *e,
 	      struct error *err);
 
 /* Return how many stacks ended badly, and how many of these were kept. */
-void saver_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept);
+void saver_get_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept);
 
 #endif

@@ -18,19 +18,19 @@
 /* Duration (ns) after which a slice is emitted in parts. */
 #define LONG_SLICE NSEC_PER_SEC
 /* Number of entries in the cache of threads. */
-#define KNOWN (1U << 12)
+#define CACHED_THREADS (1U << 12)
 
 /*
  * An entry of the cache of threads by tid, valid while the process table's generation is the same.
  */
-struct known {
+struct cached_thread {
 	uint64_t generation; /* generation + 1; 0: free */
 	struct thread_entry *thread;
 	uint32_t tid;
 	bool wanted;
 };
 
-struct cpu {
+struct scheduled_cpu {
 	uint64_t lane; /* lane.id; 0: none yet */
 	uint64_t interrupts[INTERRUPT_COUNT]; /* lane.id of each kind; 0: none yet */
 	uint64_t since; /* start of the open slice, ns */
@@ -47,14 +47,14 @@ struct schedule {
 	struct schedule_context c;
 	struct switch_order *order;
 	unsigned int cpu_count;
-	struct cpu *cpus;
+	struct scheduled_cpu *cpus;
 	uint64_t mark; /* time up to which records were released last, ns */
 	uint64_t other; /* time of the oldest record of other rings that is pending, ns */
 	/* number that grows with every loss, which makes the known states of threads invalid */
 	uint64_t epoch;
-	bool wish;
+	bool snapshot_due;
 	struct schedule_counts counts;
-	struct known known[KNOWN];
+	struct cached_thread known[CACHED_THREADS];
 };
 
 int schedule_new(struct schedule **ret, const struct schedule_context *c, struct error *err)
@@ -85,17 +85,17 @@ void schedule_free(struct schedule *s)
 	free(s);
 }
 
-static uint64_t rounded(uint64_t time)
+static uint64_t round_to_resolution(uint64_t time)
 {
 	return time & ~(uint64_t)(SCHEDULE_RESOLUTION - 1);
 }
 
-static int find_known(struct schedule *s, struct known *k, uint32_t tid, uint64_t time,
+static int resolve_cached_thread(struct schedule *s, struct cached_thread *k, uint32_t tid, uint64_t time,
 		      struct error *err)
 {
 	struct process_entry *p;
 	bool unknown;
-	int ret = process_table_thread(s->c.table, tid, time, &p, &k->thread, &unknown, err);
+	int ret = process_table_resolve_thread(s->c.table, tid, time, &p, &k->thread, &unknown, err);
 
 	if (ret)
 		return ret;
@@ -111,14 +111,14 @@ static int find_known(struct schedule *s, struct known *k, uint32_t tid, uint64_
  * Find the entry of a tid at a time, and record that the thread's state is known. *ret is valid
  * until the next call. Return 0 or a negative errno.
  */
-static int thread_of(struct schedule *s, uint32_t tid, uint64_t time, const struct known **ret,
+static int find_cached_thread(struct schedule *s, uint32_t tid, uint64_t time, const struct cached_thread **ret,
 		     struct error *err)
 {
-	struct known *k = &s->known[tid % KNOWN];
+	struct cached_thread *k = &s->known[tid % CACHED_THREADS];
 	int result = 0;
 
 	if (k->tid != tid || k->generation != process_table_generation(s->c.table) + 1)
-		result = find_known(s, k, tid, time, err);
+		result = resolve_cached_thread(s, k, tid, time, err);
 	if (result)
 		k->generation = 0;
 	else
@@ -128,7 +128,7 @@ static int thread_of(struct schedule *s, uint32_t tid, uint64_t time, const stru
 }
 
 /* Make sure that the CPU has a lane. */
-static int cpu_lane(struct schedule *s, struct cpu *c, struct error *err)
+static int cpu_lane(struct schedule *s, struct scheduled_cpu *c, struct error *err)
 {
 	unsigned int cpu = (unsigned int)(c - s->cpus);
 	char name[32];
@@ -149,7 +149,7 @@ static int cpu_lane(struct schedule *s, struct cpu *c, struct error *err)
 static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt kind,
 			  uint64_t *ret, struct error *err)
 {
-	struct cpu *c = &s->cpus[cpu];
+	struct scheduled_cpu *c = &s->cpus[cpu];
 	char name[64];
 	struct lane lane = {
 		.host = s->c.host,
@@ -173,7 +173,7 @@ static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt k
  * Return the state of a CPU without a thread: OFFLINE after its last record if the CPU was found
  * offline, else IDLE.
  */
-static enum slice_state empty_state(struct cpu *c, uint64_t time)
+static enum slice_state empty_state(struct scheduled_cpu *c, uint64_t time)
 {
 	bool offline = c->offline && c->since <= c->offline && time > c->offline;
 
@@ -183,13 +183,13 @@ static enum slice_state empty_state(struct cpu *c, uint64_t time)
 }
 
 /* Emit the open slice up to time, and start the next one there. */
-static int close_slice(struct schedule *s, struct cpu *c, uint64_t time, enum slice_state left,
+static int close_slice(struct schedule *s, struct scheduled_cpu *c, uint64_t time, enum slice_state left,
 		       enum wait_class wait, struct error *err)
 {
 	enum slice_state empty = empty_state(c, time);
 	struct slice r = {
-		.time = rounded(c->since),
-		.end = rounded(time),
+		.time = round_to_resolution(c->since),
+		.end = round_to_resolution(time),
 		.state = c->tid ? STATE_RUNNING : empty,
 		.value = c->thread,
 		.left = c->thread || left == STATE_IDLE ? left : STATE_NONE,
@@ -203,10 +203,10 @@ static int close_slice(struct schedule *s, struct cpu *c, uint64_t time, enum sl
 }
 
 /* Set the thread that has the CPU from now on. other: it is not selected. */
-static int take_cpu(struct schedule *s, struct cpu *c, uint32_t tid, bool other, uint64_t time,
+static int set_running_thread(struct schedule *s, struct scheduled_cpu *c, uint32_t tid, bool other, uint64_t time,
 		    struct error *err)
 {
-	const struct known *k;
+	const struct cached_thread *k;
 	int ret;
 
 	c->tid = tid;
@@ -215,7 +215,7 @@ static int take_cpu(struct schedule *s, struct cpu *c, uint32_t tid, bool other,
 	c->other = other;
 	if (!tid || other)
 		return 0;
-	ret = thread_of(s, tid, time, &k, err);
+	ret = find_cached_thread(s, tid, time, &k, err);
 	if (!ret && k->wanted)
 		c->thread = k->thread->id;
 	return ret;
@@ -225,17 +225,17 @@ static int take_cpu(struct schedule *s, struct cpu *c, uint32_t tid, bool other,
  * Emit the state of a thread from time on. since: start of the time before, in which the thread's
  * state is not certain, ns; 0: there is none.
  */
-static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_state state,
+static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, enum slice_state state,
 		    enum wait_class wait, uint64_t since, struct error *err)
 {
 	struct slice r = {
-		.time = rounded(time),
+		.time = round_to_resolution(time),
 		.state = state,
 		.wait = wait,
-		.value = since < time ? rounded(since) : 0,
+		.value = since < time ? round_to_resolution(since) : 0,
 	};
-	const struct known *k;
-	int ret = tid ? thread_of(s, tid, time, &k, err) : 0;
+	const struct cached_thread *k;
+	int ret = tid ? find_cached_thread(s, tid, time, &k, err) : 0;
 
 	if (ret || !tid || !k->wanted)
 		return ret;
@@ -249,37 +249,37 @@ static int put_seen(struct schedule *s, uint32_t tid, uint64_t time, enum slice_
  * last record: the earlier thread left at some time, and the other thread got the CPU at some time,
  * after it had slept or waited.
  */
-static int on_untold(struct schedule *s, struct cpu *c, const struct wire_switch *r, uint64_t time,
+static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r, uint64_t time,
 		     struct error *err)
 {
 	unsigned int how = switch_how(r), detail = switch_detail(r);
 	struct slice hole = {
-		.time = rounded(c->since),
-		.end = rounded(time),
+		.time = round_to_resolution(c->since),
+		.end = round_to_resolution(time),
 		.lane = c->lane,
 		.state = STATE_UNKNOWN,
 		.value = c->thread,
 	};
-	const struct known *k;
+	const struct cached_thread *k;
 	int ret = 0;
 
-	s->counts.untold++;
+	s->counts.unreported++;
 	if (!hole.value && switch_second(r)) {
-		ret = thread_of(s, switch_second(r), time, &k, err);
+		ret = find_cached_thread(s, switch_second(r), time, &k, err);
 		hole.value = ret ? 0 : k->thread->id;
 	}
 	if (!ret && hole.value && hole.time < hole.end)
 		ret = put_slice(s->c.sink, &hole, err);
 	if (!ret)
-		ret = put_seen(s, c->tid, time, STATE_UNKNOWN, WAIT_NONE, c->since, err);
+		ret = put_thread_state(s, c->tid, time, STATE_UNKNOWN, WAIT_NONE, c->since, err);
 	if (!ret)
-		ret = put_seen(s, switch_second(r), time, waits_state(how, detail),
+		ret = put_thread_state(s, switch_second(r), time, waits_state(how, detail),
 			       waits_class(how, detail, switch_number(r)), c->since, err);
 	c->since = time;
 	return ret;
 }
 
-static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch *r, uint64_t time,
+static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r, uint64_t time,
 		     struct error *err)
 {
 	unsigned int how = switch_how(r), detail = switch_detail(r);
@@ -291,19 +291,19 @@ static int on_switch(struct schedule *s, struct cpu *c, const struct wire_switch
 		return 0;
 	s->counts.switches++;
 	if (c->certain && c->tid != previous && !c->other && !(detail & WIRE_PREV_UNSELECTED)) {
-		ret = on_untold(s, c, r, time, err);
-		return ret ? ret : take_cpu(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
+		ret = on_unreported_switch(s, c, r, time, err);
+		return ret ? ret : set_running_thread(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
 	}
 	/*
 	 * Use the leaving thread of the record if the running one is not known: at the start of the
 	 * recording, and where switches of unselected threads are not recorded.
 	 */
 	if (!c->certain || c->other || c->tid != previous)
-		ret = take_cpu(s, c, previous, detail & WIRE_PREV_UNSELECTED, time, err);
+		ret = set_running_thread(s, c, previous, detail & WIRE_PREV_UNSELECTED, time, err);
 	if (!ret)
 		ret = close_slice(s, c, time, left, waits_class(how, detail, switch_number(r)), err);
 	if (!ret)
-		ret = take_cpu(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
+		ret = set_running_thread(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
 	return ret;
 }
 
@@ -323,12 +323,12 @@ static enum interrupt interrupt_of(unsigned int context)
 static int waker_lane(struct schedule *s, unsigned int cpu, const struct wire_switch *r,
 		      uint64_t time, uint64_t *ret, struct error *err)
 {
-	const struct known *k;
+	const struct cached_thread *k;
 	int result;
 
 	if (switch_how(r) != WIRE_BY_TASK || !switch_second(r))
 		return interrupt_lane(s, cpu, interrupt_of(switch_how(r)), ret, err);
-	result = thread_of(s, switch_second(r), time, &k, err);
+	result = find_cached_thread(s, switch_second(r), time, &k, err);
 	if (!result)
 		*ret = k->thread->lane;
 	return result;
@@ -339,13 +339,13 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 {
 	const struct wire_switch *r = &woken->wire;
 	struct edge e = {
-		.time = rounded(time),
-		.end = rounded(time),
+		.time = round_to_resolution(time),
+		.end = round_to_resolution(time),
 		.kind = switch_kind(r) == WIRE_NEW ? EDGE_FORK : EDGE_WAKEUP,
 		.value = woken->target + 1,
 	};
-	const struct known *k;
-	int ret = thread_of(s, switch_first(r), time, &k, err);
+	const struct cached_thread *k;
+	int ret = find_cached_thread(s, switch_first(r), time, &k, err);
 
 	if (ret || !k->wanted)
 		return ret;
@@ -361,16 +361,16 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 {
 	unsigned int from = switch_second(r), to = switch_number(r);
 	struct edge e = {
-		.time = rounded(time),
-		.end = rounded(time),
+		.time = round_to_resolution(time),
+		.end = round_to_resolution(time),
 		.kind = EDGE_MIGRATION,
 	};
-	const struct known *k;
+	const struct cached_thread *k;
 	int ret;
 
 	if (from >= s->cpu_count || to >= s->cpu_count || !switch_first(r))
 		return 0;
-	ret = thread_of(s, switch_first(r), time, &k, err);
+	ret = find_cached_thread(s, switch_first(r), time, &k, err);
 	if (ret || !k->wanted)
 		return ret;
 	e.value = k->thread->id;
@@ -385,13 +385,13 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 
 static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct error *err)
 {
-	struct cpu *c = &s->cpus[cpu];
+	struct scheduled_cpu *c = &s->cpus[cpu];
 	uint64_t begin = c->last > c->since ? c->last : c->since;
 	/* The next switch record shows again which thread has the CPU. */
 	uint64_t end = switch_order_next_switch(s->order, cpu);
 	struct slice hole = {
-		.time = rounded(begin),
-		.end = rounded(end),
+		.time = round_to_resolution(begin),
+		.end = round_to_resolution(end),
 		.lane = c->lane,
 		.state = STATE_UNKNOWN,
 	};
@@ -408,14 +408,14 @@ static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct er
 
 	s->counts.lost += lost;
 	s->epoch++;
-	s->wish = true;
+	s->snapshot_due = true;
 	ret = put_loss(s->c.sink, &loss, err);
 	if (ret || !c->runs)
 		return ret;
 	if (c->certain)
 		ret = close_slice(s, c, begin, STATE_NONE, WAIT_NONE, err);
 	else
-		hole.time = rounded(c->since);
+		hole.time = round_to_resolution(c->since);
 	if (!ret && hole.time < hole.end)
 		ret = put_slice(s->c.sink, &hole, err);
 	c->since = end;
@@ -428,7 +428,7 @@ static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct er
  * Return a stamp that is not below the CPU's last one. Stamps of one CPU never decrease unless the
  * clock jumps.
  */
-static uint64_t forwards(struct schedule *s, struct cpu *c, uint64_t time)
+static uint64_t not_before_last(struct schedule *s, struct scheduled_cpu *c, uint64_t time)
 {
 	if (time >= c->last) {
 		c->last = time;
@@ -440,12 +440,12 @@ static uint64_t forwards(struct schedule *s, struct cpu *c, uint64_t time)
 
 static int release_one(struct schedule *s, const struct switch_record *r, struct error *err)
 {
-	struct cpu *c = &s->cpus[r->cpu];
+	struct scheduled_cpu *c = &s->cpus[r->cpu];
 	uint64_t time;
 
 	if (switch_kind(&r->wire) == SWITCH_GAP)
 		return on_gap(s, r->cpu, r->wire.body, err);
-	time = forwards(s, c, r->time);
+	time = not_before_last(s, c, r->time);
 	switch (switch_kind(&r->wire)) {
 	case WIRE_SWITCH:
 		return on_switch(s, c, &r->wire, time, err);
@@ -493,18 +493,18 @@ bool schedule_has_more(const struct schedule *s)
 	return switch_order_has_more(s->order);
 }
 
-bool schedule_take_wish(struct schedule *s)
+bool schedule_take_snapshot_due(struct schedule *s)
 {
-	bool wish = s->wish;
+	bool snapshot_due = s->snapshot_due;
 
-	s->wish = false;
-	return wish;
+	s->snapshot_due = false;
+	return snapshot_due;
 }
 
 /* Set the running thread of a CPU if it is not known. thread: its id; 0: it is not selected. */
-static int found_running(struct schedule *s, const struct wire_task *t, uint64_t thread)
+static int set_found_running(struct schedule *s, const struct wire_task *t, uint64_t thread)
 {
-	struct cpu *c = t->cpu < s->cpu_count ? &s->cpus[t->cpu] : NULL;
+	struct scheduled_cpu *c = t->cpu < s->cpu_count ? &s->cpus[t->cpu] : NULL;
 
 	if (c && c->runs && !c->certain && c->since <= t->time) {
 		c->tid = t->tid;
@@ -515,7 +515,7 @@ static int found_running(struct schedule *s, const struct wire_task *t, uint64_t
 	return 0;
 }
 
-int schedule_found(struct schedule *s, const struct wire_task *t, struct error *err)
+int schedule_task_found(struct schedule *s, const struct wire_task *t, struct error *err)
 {
 	const struct sampled_task task = {
 		.pid = t->pid,
@@ -527,7 +527,7 @@ int schedule_found(struct schedule *s, const struct wire_task *t, struct error *
 		.kernel = t->flags & WIRE_PREV_KTHREAD,
 	};
 	struct slice r = {
-		.time = rounded(t->time),
+		.time = round_to_resolution(t->time),
 		.state = waits_state(t->state, t->flags),
 		.wait = waits_class(t->state, t->flags, t->call),
 	};
@@ -537,12 +537,12 @@ int schedule_found(struct schedule *s, const struct wire_task *t, struct error *
 	int ret;
 
 	if (t->flags & WIRE_PREV_UNSELECTED)
-		return found_running(s, t, 0);
-	ret = process_table_meet(s->c.table, &task, &p, &th, &unknown, err);
+		return set_found_running(s, t, 0);
+	ret = process_table_resolve(s->c.table, &task, &p, &th, &unknown, err);
 	if (ret || (s->c.wanted && !s->c.wanted(s->c.context, p, th)))
 		return ret;
 	if (r.state == STATE_RUNNING)
-		return found_running(s, t, th->id);
+		return set_found_running(s, t, th->id);
 	if (th->seen == s->epoch || r.state == STATE_DEAD)
 		return 0;
 	th->seen = s->epoch;
@@ -553,14 +553,14 @@ int schedule_found(struct schedule *s, const struct wire_task *t, struct error *
 int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct error *err)
 {
 	for (unsigned int i = 0; i < s->cpu_count; i++) {
-		struct cpu *c = &s->cpus[i];
+		struct scheduled_cpu *c = &s->cpus[i];
 		int ret;
 
 		/* Unselected threads stay unselected after a rename. */
 		if (!c->runs || !c->certain || c->other || c->tid != tid || time < c->since)
 			continue;
 		ret = close_slice(s, c, time, STATE_RUNNING, WAIT_NONE, err);
-		return ret ? ret : take_cpu(s, c, tid, false, time, err);
+		return ret ? ret : set_running_thread(s, c, tid, false, time, err);
 	}
 	return 0;
 }
@@ -568,19 +568,19 @@ int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct err
 int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, bool online,
 			struct error *err)
 {
-	struct cpu *c = &s->cpus[cpu];
+	struct scheduled_cpu *c = &s->cpus[cpu];
 
 	c->runs = true;
 	c->certain = !online;
 	c->since = time;
 	c->offline = online ? 0 : time;
-	switches_want(s->c.switches, cpu, true);
+	switches_set_wanted(s->c.switches, cpu, true);
 	return online ? cpu_lane(s, c, err) : 0;
 }
 
 void schedule_cpu_gone(struct schedule *s, unsigned int cpu, uint64_t time)
 {
-	struct cpu *c = &s->cpus[cpu];
+	struct scheduled_cpu *c = &s->cpus[cpu];
 
 	if (c->runs && !c->offline)
 		c->offline = time;
@@ -591,7 +591,7 @@ int schedule_tick(struct schedule *s, struct error *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < s->cpu_count; i++) {
-		struct cpu *c = &s->cpus[i];
+		struct scheduled_cpu *c = &s->cpus[i];
 		bool was_offline;
 
 		if (!c->runs || !c->certain || s->mark <= c->since + LONG_SLICE ||
@@ -608,7 +608,7 @@ int schedule_tick(struct schedule *s, struct error *err)
 void schedule_stop(struct schedule *s)
 {
 	for (unsigned int i = 0; i < s->cpu_count; i++)
-		switches_want(s->c.switches, i, false);
+		switches_set_wanted(s->c.switches, i, false);
 }
 
 int schedule_end(struct schedule *s, uint64_t time, struct error *err)
@@ -616,7 +616,7 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < s->cpu_count; i++) {
-		struct cpu *c = &s->cpus[i];
+		struct scheduled_cpu *c = &s->cpus[i];
 
 		/* A CPU that never existed has no slices. */
 		if (c->runs && time > c->since && (c->lane || !c->offline))
@@ -626,7 +626,7 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 	return ret;
 }
 
-void schedule_counts(const struct schedule *s, struct schedule_counts *ret)
+void schedule_get_counts(const struct schedule *s, struct schedule_counts *ret)
 {
 	*ret = s->counts;
 }

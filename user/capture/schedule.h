@@ -68,9 +68,9 @@ int schedule_release(struct schedule *s, uint64_t mark, struct error *err);
  * Process a thread that a snapshot has found, when its record is in order: emit its state unless a
  * record has given the state since the last loss.
  */
-int schedule_found(struct schedule *s, const struct wire_task *task, struct error *err);
+int schedule_task_found(struct schedule *s, const struct wire_task *task, struct error *err);
 /* Return whether records were lost since the last call, so that a snapshot is due. */
-bool schedule_take_wish(struct schedule *s);
+bool schedule_take_snapshot_due(struct schedule *s);
 
 /* Divide the slice of a thread that has a new name from time on (ns). */
 int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct error *err);
@@ -88,9 +88,9 @@ struct schedule_counts {
 	/* number of records with an earlier stamp than their predecessor, or of an unknown kind */
 	uint64_t disorder;
 	/* number of switches that the kernel did not report, inferred from the next one */
-	uint64_t untold;
+	uint64_t unreported;
 };
 
-void schedule_counts(const struct schedule *s, struct schedule_counts *ret);
+void schedule_get_counts(const struct schedule *s, struct schedule_counts *ret);
 
 #endif

@@ -25,7 +25,7 @@ typedef VECTOR(struct kin) kin_list;
  * Return the process of a thread, 0 if there is none. /proc/TID exists, although /proc does not
  * list it.
  */
-static uint32_t process_of(uint32_t tid)
+static uint32_t process_of_tid(uint32_t tid)
 {
 	struct procfs_status status;
 	char path[64];
@@ -35,14 +35,14 @@ static uint32_t process_of(uint32_t tid)
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return 0;
-	ret = procfs_status_of(dir, &status);
+	ret = procfs_read_status(dir, &status);
 	close(dir);
 	return ret ? 0 : status.pid;
 }
 
 static int check_pid(uint32_t pid, struct error *err)
 {
-	uint32_t process = process_of(pid);
+	uint32_t process = process_of_tid(pid);
 
 	if (!process)
 		return error_set(err, -ESRCH, "there is no process %u", pid);
@@ -58,7 +58,7 @@ int select_check(const struct capture_options *o, struct error *err)
 	for (size_t i = 0; !ret && i < o->pid_count; i++)
 		ret = check_pid(o->pids[i], err);
 	for (size_t i = 0; !ret && i < o->tid_count; i++)
-		if (!process_of(o->tids[i]))
+		if (!process_of_tid(o->tids[i]))
 			ret = error_set(err, -ESRCH, "there is no thread %u", o->tids[i]);
 	return ret;
 }
@@ -67,7 +67,7 @@ int select_check(const struct capture_options *o, struct error *err)
  * Return the parent of a process, which is field 4 of /proc/PID/stat. The name, which is field 2,
  * may have any character, so search from its end.
  */
-static uint32_t parent_of(uint32_t pid)
+static uint32_t parent_of_pid(uint32_t pid)
 {
 	char path[64], line[1024];
 	unsigned int parent = 0;
@@ -100,14 +100,14 @@ static int list_processes(kin_list *list)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		k.pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		k.parent = parent_of(k.pid);
+		k.parent = parent_of_pid(k.pid);
 		ret = vector_push(list, k);
 	}
 	closedir(proc);
 	return ret;
 }
 
-static int by_pid(const void *a, const void *b)
+static int compare_pids(const void *a, const void *b)
 {
 	const struct kin *x = a, *y = b;
 
@@ -126,7 +126,7 @@ static size_t select_children(kin_list *list)
 		struct kin *child = &list->items[i];
 		const struct kin wanted = {.pid = child->parent};
 		const struct kin *parent =
-			bsearch(&wanted, list->items, list->count, sizeof(wanted), by_pid);
+			bsearch(&wanted, list->items, list->count, sizeof(wanted), compare_pids);
 
 		if (!child->selected && parent && parent->selected) {
 			child->selected = true;
@@ -136,7 +136,7 @@ static size_t select_children(kin_list *list)
 	return found;
 }
 
-static bool is_asked_for(const struct capture_options *o, uint32_t pid)
+static bool is_requested_pid(const struct capture_options *o, uint32_t pid)
 {
 	for (size_t i = 0; i < o->pid_count; i++)
 		if (o->pids[i] == pid)
@@ -155,9 +155,9 @@ static int select_living(struct program *p, const struct capture_options *o)
 
 	if (ret)
 		goto out;
-	qsort(list.items, list.count, sizeof(struct kin), by_pid);
+	qsort(list.items, list.count, sizeof(struct kin), compare_pids);
 	for (size_t i = 0; i < list.count; i++)
-		list.items[i].selected = is_asked_for(o, list.items[i].pid);
+		list.items[i].selected = is_requested_pid(o, list.items[i].pid);
 	while (select_children(&list))
 		;
 	for (size_t i = 0; ret >= 0 && i < list.count; i++)

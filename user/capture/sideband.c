@@ -42,8 +42,8 @@ struct sideband {
 	uint64_t bytes; /* bytes of a ring, without its first page */
 	uint64_t lost, malformed;
 	bool quiet;
-	sideband_foresight foresee;
-	void *foresee_context;
+	sideband_prefetcher prefetch;
+	void *prefetch_context;
 	/* buffer in which the parts of a record that wraps around are joined */
 	char record[UINT16_MAX + 1];
 };
@@ -89,7 +89,7 @@ void sideband_free(struct sideband *s)
  * Open the event of a CPU. Mapping records identify files by device and inode instead of build-id,
  * since anybody who links a file chooses its build-id.
  */
-static int open_event(const struct sideband *s, unsigned int cpu)
+static int open_sideband_event(const struct sideband *s, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -146,7 +146,7 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 	c = &s->channels.items[cpu];
 	if (c->fd >= 0)
 		return 0;
-	c->fd = open_event(s, cpu);
+	c->fd = open_sideband_event(s, cpu);
 	if (c->fd < 0 && (errno == EPERM || errno == EACCES))
 		return need_failed(err, -errno, NEED_COUNT, "the kernel refused the side-band event");
 	if (c->fd < 0)
@@ -193,18 +193,18 @@ static const struct perf_event_header *record_at(struct sideband *s, const char 
 	return (const void *)s->record;
 }
 
-void sideband_foresee(struct sideband *s, sideband_foresight f, void *context)
+void sideband_set_prefetcher(struct sideband *s, sideband_prefetcher f, void *context)
 {
-	s->foresee = f;
-	s->foresee_context = context;
+	s->prefetch = f;
+	s->prefetch_context = context;
 }
 
-static void foresee(const struct sideband *s, const struct perf_event_header *h, uint64_t time)
+static void prefetch_mapping(const struct sideband *s, const struct perf_event_header *h, uint64_t time)
 {
-	struct life life;
+	struct life_record life;
 
 	if (!life_decode(&life, h, h->size) && life.kind == LIFE_MMAP)
-		s->foresee(s->foresee_context, &life, time);
+		s->prefetch(s->prefetch_context, &life, time);
 }
 
 int life_time(uint64_t *ret, const struct perf_event_header *h)
@@ -225,7 +225,7 @@ int life_time(uint64_t *ret, const struct perf_event_header *h)
 	return 0;
 }
 
-static int take(struct sideband *s, struct channel *c, const struct perf_event_header *h,
+static int push_life_record(struct sideband *s, struct channel *c, const struct perf_event_header *h,
 		uint64_t now)
 {
 	uint64_t time;
@@ -234,7 +234,7 @@ static int take(struct sideband *s, struct channel *c, const struct perf_event_h
 	 * A record with a time in the future would stay pending for ever, and keep its ring's
 	 * memory in use.
 	 */
-	if (life_time(&time, h) < 0 || (time > now && time > boot_now())) {
+	if (life_time(&time, h) < 0 || (time > now && time > clock_boot_ns())) {
 		s->malformed++;
 		return 0;
 	}
@@ -245,8 +245,8 @@ static int take(struct sideband *s, struct channel *c, const struct perf_event_h
 		s->lost += lost;
 		return 0;
 	}
-	if (h->type == PERF_RECORD_MMAP2 && s->foresee)
-		foresee(s, h, time);
+	if (h->type == PERF_RECORD_MMAP2 && s->prefetch)
+		prefetch_mapping(s, h, time);
 	return order_push(s->order, c->ring, time, h, h->size);
 }
 
@@ -266,12 +266,12 @@ static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 			tail = head;
 			break;
 		}
-		ret = take(s, c, h, now);
+		ret = push_life_record(s, c, h, now);
 		tail += h->size;
 	}
 	__atomic_store_n(&c->page->data_tail, tail, __ATOMIC_RELEASE);
 	/* All records that became visible before now have been read. */
-	order_passed(s->order, c->ring, now - ORDER_MARGIN);
+	order_set_passed(s->order, c->ring, now - ORDER_MARGIN);
 	return ret;
 }
 
@@ -308,7 +308,7 @@ void sideband_close_cpu(struct sideband *s, unsigned int cpu)
 	if (cpu >= s->channels.count || s->channels.items[cpu].fd < 0)
 		return;
 	c = &s->channels.items[cpu];
-	drain_channel(s, c, boot_now());
+	drain_channel(s, c, clock_boot_ns());
 	order_drop_ring(s->order, c->ring);
 	close_channel(s, c);
 }
@@ -330,7 +330,7 @@ uint64_t sideband_take_malformed(struct sideband *s)
 }
 
 /* Get the text at offset of the record, if it ends within the record. */
-static int text_at(const struct perf_event_header *h, size_t offset, const char **ret)
+static int record_text(const struct perf_event_header *h, size_t offset, const char **ret)
 {
 	size_t end = h->size - sizeof(struct trailer);
 
@@ -340,7 +340,7 @@ static int text_at(const struct perf_event_header *h, size_t offset, const char 
 	return 0;
 }
 
-static int decode_mmap2(struct life *l, const struct perf_event_header *h)
+static int decode_mmap2(struct life_record *l, const struct perf_event_header *h)
 {
 	struct {
 		uint32_t pid, tid;
@@ -355,7 +355,7 @@ static int decode_mmap2(struct life *l, const struct perf_event_header *h)
 	memcpy(&m, h + 1, sizeof(m));
 	if (m.address + m.length < m.address)
 		return -EBADMSG;
-	*l = (struct life){
+	*l = (struct life_record){
 		.kind = LIFE_MMAP,
 		.pid = m.pid,
 		.tid = m.tid,
@@ -364,33 +364,33 @@ static int decode_mmap2(struct life *l, const struct perf_event_header *h)
 		.offset = m.offset,
 		.file = {m.major, m.minor, m.inode, m.generation},
 	};
-	return text_at(h, sizeof(*h) + sizeof(m), &l->text);
+	return record_text(h, sizeof(*h) + sizeof(m), &l->text);
 }
 
-static int decode_comm(struct life *l, const struct perf_event_header *h)
+static int decode_comm(struct life_record *l, const struct perf_event_header *h)
 {
 	uint32_t ids[2];
 
 	if (h->size < sizeof(*h) + sizeof(ids) + sizeof(struct trailer))
 		return -EBADMSG;
 	memcpy(ids, h + 1, sizeof(ids));
-	*l = (struct life){
+	*l = (struct life_record){
 		.kind = LIFE_COMM,
 		.pid = ids[0],
 		.tid = ids[1],
 		.exec = !!(h->misc & PERF_RECORD_MISC_COMM_EXEC),
 	};
-	return text_at(h, sizeof(*h) + sizeof(ids), &l->text);
+	return record_text(h, sizeof(*h) + sizeof(ids), &l->text);
 }
 
-static int decode_task(struct life *l, const struct perf_event_header *h)
+static int decode_task(struct life_record *l, const struct perf_event_header *h)
 {
 	uint32_t ids[4]; /* pid, ppid, tid, ptid */
 
 	if (h->size < sizeof(*h) + sizeof(ids) + sizeof(struct trailer))
 		return -EBADMSG;
 	memcpy(ids, h + 1, sizeof(ids));
-	*l = (struct life){
+	*l = (struct life_record){
 		.kind = h->type == PERF_RECORD_FORK ? LIFE_FORK : LIFE_EXIT,
 		.pid = ids[0],
 		.parent_pid = ids[1],
@@ -400,23 +400,23 @@ static int decode_task(struct life *l, const struct perf_event_header *h)
 	return 0;
 }
 
-static int decode_ksymbol(struct life *l, const struct perf_event_header *h)
+static int decode_ksymbol(struct life_record *l, const struct perf_event_header *h)
 {
 	struct ksymbol k;
 
 	if (h->size < sizeof(*h) + sizeof(k) + sizeof(struct trailer))
 		return -EBADMSG;
 	memcpy(&k, h + 1, sizeof(k));
-	*l = (struct life){
+	*l = (struct life_record){
 		.kind = LIFE_KSYMBOL,
 		.start = k.address,
 		.end = k.address + k.length,
 		.unregistered = !!(k.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER),
 	};
-	return text_at(h, sizeof(*h) + sizeof(k), &l->text);
+	return record_text(h, sizeof(*h) + sizeof(k), &l->text);
 }
 
-int life_decode(struct life *ret, const void *data, uint32_t size)
+int life_decode(struct life_record *ret, const void *data, uint32_t size)
 {
 	const struct perf_event_header *h = data;
 
@@ -433,7 +433,7 @@ int life_decode(struct life *ret, const void *data, uint32_t size)
 	case PERF_RECORD_KSYMBOL:
 		return decode_ksymbol(ret, h);
 	default:
-		*ret = (struct life){.kind = LIFE_OTHER};
+		*ret = (struct life_record){.kind = LIFE_OTHER};
 		return 0;
 	}
 }

@@ -45,9 +45,9 @@ bool sideband_is_quiet(const struct sideband *s);
  * Set a callback for mapping records. It is called when they are drained, before they are in order.
  * It gets the decoded record, whose text is only valid during the call, and its time in ns.
  */
-struct life;
-typedef void (*sideband_foresight)(void *context, const struct life *mapping, uint64_t time);
-void sideband_foresee(struct sideband *s, sideband_foresight foresee, void *context);
+struct life_record;
+typedef void (*sideband_prefetcher)(void *context, const struct life_record *mapping, uint64_t time);
+void sideband_set_prefetcher(struct sideband *s, sideband_prefetcher prefetch, void *context);
 
 /*
  * Return the number of records since the last call that the kernel could not deliver;
@@ -59,7 +59,7 @@ uint64_t sideband_take_malformed(struct sideband *s);
 /* A decoded record. Texts point into the record. */
 enum life_kind { LIFE_MMAP, LIFE_COMM, LIFE_FORK, LIFE_EXIT, LIFE_KSYMBOL, LIFE_OTHER };
 
-struct life {
+struct life_record {
 	enum life_kind kind;
 	uint32_t pid, tid;
 	uint32_t parent_pid, parent_tid; /* fork, exit */
@@ -78,6 +78,6 @@ struct life {
 int life_time(uint64_t *ret, const struct perf_event_header *h);
 
 /* Decode a record. Return 0, or -EBADMSG if it is malformed. */
-int life_decode(struct life *ret, const void *data, uint32_t size);
+int life_decode(struct life_record *ret, const void *data, uint32_t size);
 
 #endif

@@ -18,7 +18,7 @@
  * ever new addresses would fill the recorder's memory. Real processes have some thousands of
  * mappings at most.
  */
-#define MOST_MAPPINGS (1 << 14)
+#define MAPPINGS_MAX (1 << 14)
 
 struct space *space_new(struct spaces *all)
 {
@@ -38,7 +38,7 @@ struct space *space_share(struct space *s)
 	return s;
 }
 
-static void forget_all(struct space *s)
+static void forget_mappings(struct space *s)
 {
 	for (size_t i = 0; i < s->mappings.count; i++)
 		if (s->mappings.items[i].object)
@@ -50,10 +50,10 @@ static void forget_all(struct space *s)
  * Free the walkers' view of a space; the arena delays the reuse of its memory until walks in it
  * have ended.
  */
-static void hide(struct space *s, uint64_t now)
+static void free_view(struct space *s, uint64_t now)
 {
 	s->all->shown -= s->view_count * sizeof(struct unwind_mapping);
-	arena_give(s->all->arena, s->view, s->view_count * UNWIND_MAPPING_WORDS, now);
+	arena_release(s->all->arena, s->view, s->view_count * UNWIND_MAPPING_WORDS, now);
 	s->view = s->view_count = 0;
 	s->view_version = 0;
 }
@@ -63,13 +63,13 @@ void space_drop(struct space *s)
 	if (!s || --s->users)
 		return;
 	if (s->view)
-		hide(s, boot_now());
-	forget_all(s);
+		free_view(s, clock_boot_ns());
+	forget_mappings(s);
 	vector_free(&s->mappings);
 	free(s);
 }
 
-static struct space *copy_of(const struct space *s)
+static struct space *copy_space(const struct space *s)
 {
 	struct space *copy = space_new(s->all);
 
@@ -87,7 +87,7 @@ static struct space *copy_of(const struct space *s)
 }
 
 /* Return the index of the first mapping that ends after address. */
-static size_t first_behind(const struct space *s, uint64_t address)
+static size_t first_ending_after(const struct space *s, uint64_t address)
 {
 	size_t low = 0, high = s->mappings.count;
 
@@ -102,7 +102,7 @@ static size_t first_behind(const struct space *s, uint64_t address)
 	return low;
 }
 
-static void insert_at(struct space *s, size_t i, const struct space_mapping *m)
+static void insert_mapping(struct space *s, size_t i, const struct space_mapping *m)
 {
 	memmove(&s->mappings.items[i + 1], &s->mappings.items[i],
 		(s->mappings.count - i) * sizeof(*m));
@@ -112,7 +112,7 @@ static void insert_at(struct space *s, size_t i, const struct space_mapping *m)
 		objects_use(m->object);
 }
 
-static void remove_at(struct space *s, size_t i)
+static void remove_mapping(struct space *s, size_t i)
 {
 	if (s->mappings.items[i].object)
 		objects_unuse(s->mappings.items[i].object);
@@ -125,9 +125,9 @@ static void remove_at(struct space *s, size_t i)
  * Remove all mappings in [start, end): cut mappings that reach into this range, remove those inside
  * it.
  */
-static void clear(struct space *s, uint64_t start, uint64_t end)
+static void clear_range(struct space *s, uint64_t start, uint64_t end)
 {
-	size_t i = first_behind(s, start);
+	size_t i = first_ending_after(s, start);
 
 	while (i < s->mappings.count && s->mappings.items[i].start < end) {
 		struct space_mapping *m = &s->mappings.items[i];
@@ -137,7 +137,7 @@ static void clear(struct space *s, uint64_t start, uint64_t end)
 			behind.offset += end - m->start;
 			behind.start = end;
 			if (m->start < start)
-				insert_at(s, i + 1, &behind);
+				insert_mapping(s, i + 1, &behind);
 			else
 				*m = behind;
 			m = &s->mappings.items[i];
@@ -146,7 +146,7 @@ static void clear(struct space *s, uint64_t start, uint64_t end)
 			m->end = start;
 			i++;
 		} else if (m->start < end) {
-			remove_at(s, i);
+			remove_mapping(s, i);
 		} else {
 			break;
 		}
@@ -168,37 +168,37 @@ static bool is_mapped(const struct space *s, const struct space_mapping *m)
 int space_map(struct space **s, const struct space_mapping *m)
 {
 	struct space *own = *s;
-	bool full = own->mappings.count >= MOST_MAPPINGS;
+	bool full = own->mappings.count >= MAPPINGS_MAX;
 
 	if (m->start >= m->end || is_mapped(own, m))
 		return 0;
 	if (own->users > 1) {
-		own = copy_of(own);
+		own = copy_space(own);
 		if (!own)
 			return -ENOMEM;
 		space_drop(*s);
 		*s = own;
 	}
 	if (full)
-		forget_all(own);
+		forget_mappings(own);
 	if (vector_reserve(&own->mappings, 2) < 0)
 		return -ENOMEM;
-	clear(own, m->start, m->end);
-	insert_at(own, first_behind(own, m->start), m);
+	clear_range(own, m->start, m->end);
+	insert_mapping(own, first_ending_after(own, m->start), m);
 	own->version = ++own->all->versions;
 	return full;
 }
 
 const struct space_mapping *space_find(const struct space *s, uint64_t address)
 {
-	size_t i = first_behind(s, address);
+	size_t i = first_ending_after(s, address);
 
 	if (i < s->mappings.count && s->mappings.items[i].start <= address)
 		return &s->mappings.items[i];
 	return NULL;
 }
 
-static uint32_t table_of(const struct space_mapping *m)
+static uint32_t mapping_table(const struct space_mapping *m)
 {
 	return m->object ? m->object->table : UNWIND_SLOT_GENERATED;
 }
@@ -207,7 +207,7 @@ static uint32_t table_of(const struct space_mapping *m)
  * Return the number of user mappings. The vsyscall page is among the kernel's addresses, where
  * walkers do not go.
  */
-static uint32_t count_user(const struct space *s)
+static uint32_t count_user_mappings(const struct space *s)
 {
 	uint32_t count = (uint32_t)s->mappings.count;
 
@@ -227,7 +227,7 @@ static void write_view(const struct space *s, uint32_t place, uint32_t count)
 			.start = m->start,
 			.end = m->end,
 			.offset = m->offset,
-			.table = table_of(m),
+			.table = mapping_table(m),
 		};
 	}
 }
@@ -236,30 +236,30 @@ static void write_view(const struct space *s, uint32_t place, uint32_t count)
  * Allocate room for a view, for which the arena may evict tables. Views take at most half of the
  * arena, since processes can make any number of mappings.
  */
-static uint32_t take_room(struct spaces *all, uint32_t count, uint64_t now)
+static uint32_t allocate_view(struct spaces *all, uint32_t count, uint64_t now)
 {
 	uint64_t bytes = count * sizeof(struct unwind_mapping);
 
-	if (all->shown + bytes > arena_most(all->arena) / 2)
+	if (all->shown + bytes > arena_limit(all->arena) / 2)
 		return 0;
-	return arena_take(all->arena, count * UNWIND_MAPPING_WORDS, now);
+	return arena_allocate(all->arena, count * UNWIND_MAPPING_WORDS, now);
 }
 
-int space_show(struct space *s, uint64_t now)
+int space_publish(struct space *s, uint64_t now)
 {
-	uint32_t count = count_user(s), place = 0;
+	uint32_t count = count_user_mappings(s), place = 0;
 
 	if (s->view_version == s->version)
 		return 0;
 	if (count) {
-		place = take_room(s->all, count, now);
+		place = allocate_view(s->all, count, now);
 		if (!place)
 			return -ENOSPC;
 		write_view(s, place, count);
 		s->all->shown += count * sizeof(struct unwind_mapping);
 	}
 	if (s->view)
-		hide(s, now);
+		free_view(s, now);
 	s->view = place;
 	s->view_count = count;
 	s->view_version = s->version;

@@ -59,7 +59,7 @@ int space_map(struct space **s, const struct space_mapping *m);
  * Write the walkers' view of the current version, and set view and view_count. Return 0, or -ENOSPC
  * if the arena is full, or half of it is views. now: ns.
  */
-int space_show(struct space *s, uint64_t now);
+int space_publish(struct space *s, uint64_t now);
 
 /* Return the mapping that holds address; NULL if none does. */
 const struct space_mapping *space_find(const struct space *s, uint64_t address);

@@ -20,7 +20,7 @@
  * Return whether the host reports stolen time. This is checked before the kernel's types are read,
  * which takes 10 ms.
  */
-static int host_writes_it(void)
+static int host_reports_steal(void)
 {
 	unsigned int a, b, c, d, name[3];
 
@@ -33,13 +33,13 @@ static int host_writes_it(void)
 	return a & KVM_STEAL_TIME;
 }
 #else
-static int host_writes_it(void)
+static int host_reports_steal(void)
 {
 	return 0;
 }
 #endif
 
-static const struct btf_type *section_of_variables(const struct btf *btf)
+static const struct btf_type *percpu_section(const struct btf *btf)
 {
 	/* Search from the end, since the section is one of the last types. */
 	for (uint32_t id = btf__type_cnt(btf); --id;) {
@@ -56,7 +56,7 @@ static const struct btf_type *section_of_variables(const struct btf *btf)
  * Return a variable's offset in the section; 0 if it is not there (neither variable is the kernel's
  * first).
  */
-static int64_t place_of(const struct btf *btf, const struct btf_type *section, const char *name)
+static int64_t variable_offset(const struct btf *btf, const struct btf_type *section, const char *name)
 {
 	const struct btf_var_secinfo *v = btf_var_secinfos(section);
 
@@ -75,15 +75,15 @@ int64_t steal_find(void)
 	int64_t queue = 0, steal = 0;
 	struct btf *btf;
 
-	if (!host_writes_it())
+	if (!host_reports_steal())
 		return 0;
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
 		return 0;
-	section = section_of_variables(btf);
+	section = percpu_section(btf);
 	if (section) {
-		queue = place_of(btf, section, "runqueues");
-		steal = place_of(btf, section, "steal_time");
+		queue = variable_offset(btf, section, "runqueues");
+		steal = variable_offset(btf, section, "steal_time");
 	}
 	btf__free(btf);
 	return queue && steal ? steal - queue : 0;

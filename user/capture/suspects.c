@@ -10,9 +10,9 @@
 /* The first time without requests doubles at most this often, to 17 minutes. */
 #define DOUBLINGS 8
 /* Maximum number of suspects; when there are more, the oldest is forgotten. */
-#define MOST 1024
+#define SUSPECTS_MAX 1024
 
-static struct suspect *find(const struct suspects *s, uint64_t key)
+static struct suspect *find_suspect(const struct suspects *s, uint64_t key)
 {
 	struct suspect *found = NULL;
 
@@ -22,25 +22,25 @@ static struct suspect *find(const struct suspects *s, uint64_t key)
 
 bool suspects_has(const struct suspects *s, uint64_t key, uint64_t now)
 {
-	const struct suspect *found = find(s, key);
+	const struct suspect *found = find_suspect(s, key);
 
 	return found && now < found->until;
 }
 
 bool suspects_avoids(const struct suspects *s, uint64_t key, uint64_t now)
 {
-	const struct suspect *found = find(s, key);
+	const struct suspect *found = find_suspect(s, key);
 
 	return found && now < found->avoided;
 }
 
-static struct suspect *meet(struct suspects *s, uint64_t key)
+static struct suspect *find_or_add_suspect(struct suspects *s, uint64_t key)
 {
-	struct suspect *found = find(s, key);
+	struct suspect *found = find_suspect(s, key);
 
 	if (found)
 		return found;
-	if (HASH_COUNT(s->all) >= MOST) {
+	if (HASH_COUNT(s->all) >= SUSPECTS_MAX) {
 		struct suspect *oldest = s->all;
 
 		HASH_DEL(s->all, oldest);
@@ -57,9 +57,9 @@ static struct suspect *meet(struct suspects *s, uint64_t key)
 	return NULL;
 }
 
-void suspects_note(struct suspects *s, uint64_t key, uint64_t now)
+void suspects_add(struct suspects *s, uint64_t key, uint64_t now)
 {
-	struct suspect *found = meet(s, key);
+	struct suspect *found = find_or_add_suspect(s, key);
 
 	if (found)
 		found->until = now + SUSPECTED_FOR;
@@ -67,7 +67,7 @@ void suspects_note(struct suspects *s, uint64_t key, uint64_t now)
 
 void suspects_strike(struct suspects *s, uint64_t key, uint64_t now)
 {
-	struct suspect *found = meet(s, key);
+	struct suspect *found = find_or_add_suspect(s, key);
 
 	if (!found)
 		return;

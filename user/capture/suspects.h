@@ -43,7 +43,7 @@ bool suspects_avoids(const struct suspects *s, uint64_t key, uint64_t now);
  * Remember a suspect for 10 minutes, because it is suspicious by its nature or has made an opener
  * hang. Does nothing without memory.
  */
-void suspects_note(struct suspects *s, uint64_t key, uint64_t now);
+void suspects_add(struct suspects *s, uint64_t key, uint64_t now);
 /* Avoid a suspect that has made the second opener hang, each time for twice as long. */
 void suspects_strike(struct suspects *s, uint64_t key, uint64_t now);
 /*

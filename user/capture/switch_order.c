@@ -25,7 +25,7 @@
 
 #define TIME_MASK ((1ULL << WIRE_TIME_BITS) - 1)
 
-struct queue {
+struct cpu_queue {
 	VECTOR(struct wire_switch) records;
 	size_t head; /* number of records that are done */
 	size_t added; /* number of records that are done or in the window */
@@ -41,7 +41,7 @@ struct queue {
 struct switch_order {
 	struct switches *switches;
 	unsigned int count, batch;
-	struct queue *queues; /* by CPU */
+	struct cpu_queue *queues; /* by CPU */
 	struct time_sorter window; /* the oldest records of all queues: CPU, and index in its queue */
 	size_t next; /* index of the next record in the window */
 	/* time of the first record of the next window, ns; UINT64_MAX: none is left */
@@ -84,12 +84,12 @@ void switch_order_free(struct switch_order *o)
 	free(o);
 }
 
-static uint64_t time_of(const struct switch_order *o, uint64_t head)
+static uint64_t switch_record_time(const struct switch_order *o, uint64_t head)
 {
 	return o->now - ((o->now - head) & TIME_MASK);
 }
 
-static void drop_done(struct queue *q)
+static void drop_done_records(struct cpu_queue *q)
 {
 	size_t left = q->records.count - q->head;
 
@@ -102,20 +102,20 @@ static void drop_done(struct queue *q)
 }
 
 /* Return wire_switch.head of the youngest record copied of a CPU. */
-static uint64_t youngest(const struct queue *q)
+static uint64_t youngest_head(const struct cpu_queue *q)
 {
 	return q->records.count ? q->records.items[q->records.count - 1].head : q->last;
 }
 
-static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
+static int copy_cpu_records(struct switch_order *o, unsigned int cpu, uint64_t now)
 {
-	struct queue *q = &o->queues[cpu];
+	struct cpu_queue *q = &o->queues[cpu];
 	struct wire_switch *end;
 	uint64_t lost;
 	size_t count;
 	bool more;
 
-	drop_done(q);
+	drop_done_records(q);
 	if (vector_reserve(&q->records, o->batch + 1) < 0)
 		return -ENOMEM;
 	/* Keep one free item for a gap record. */
@@ -123,7 +123,7 @@ static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
 	count = switches_take(o->switches, cpu, end, o->batch, &lost, &more);
 	if (lost) {
 		memmove(end + 1, end, count * sizeof(*end));
-		end->head = (youngest(q) & TIME_MASK) | (uint64_t)SWITCH_GAP << WIRE_TIME_BITS;
+		end->head = (youngest_head(q) & TIME_MASK) | (uint64_t)SWITCH_GAP << WIRE_TIME_BITS;
 		end->body = lost;
 		count++;
 	}
@@ -138,13 +138,13 @@ static int take_from(struct switch_order *o, unsigned int cpu, uint64_t now)
  * Records of one CPU stay in the order in which they were written. A stamp that is before its
  * predecessor's, because the clock jumped, is replaced by the predecessor's.
  */
-static uint64_t next_time(const struct switch_order *o, const struct queue *q)
+static uint64_t next_time(const struct switch_order *o, const struct cpu_queue *q)
 {
 	uint64_t time;
 
 	if (q->added >= q->records.count)
 		return UINT64_MAX;
-	time = time_of(o, q->records.items[q->added].head);
+	time = switch_record_time(o, q->records.items[q->added].head);
 	return time > q->latest ? time : q->latest;
 }
 
@@ -154,7 +154,7 @@ static uint64_t next_time(const struct switch_order *o, const struct queue *q)
  */
 static uint64_t add_to_window(struct switch_order *o, unsigned int cpu, uint64_t end)
 {
-	struct queue *q = &o->queues[cpu];
+	struct cpu_queue *q = &o->queues[cpu];
 	uint64_t time;
 
 	while ((time = next_time(o, q)) < end) {
@@ -196,7 +196,7 @@ static int begin_windows(struct switch_order *o)
 	o->window.list.count = o->next = 0;
 	o->begin = UINT64_MAX;
 	for (unsigned int i = 0; i < o->count; i++) {
-		struct queue *q = &o->queues[i];
+		struct cpu_queue *q = &o->queues[i];
 		uint64_t time;
 
 		q->added = q->latest = 0;
@@ -210,13 +210,13 @@ static int begin_windows(struct switch_order *o)
 
 int switch_order_take(struct switch_order *o)
 {
-	uint64_t now = boot_now();
+	uint64_t now = clock_boot_ns();
 	int ret = 0;
 
 	o->more = false;
 	for (unsigned int i = 0; !ret && i < o->count; i++)
-		ret = take_from(o, i, now);
-	o->now = boot_now();
+		ret = copy_cpu_records(o, i, now);
+	o->now = clock_boot_ns();
 	return ret ? ret : begin_windows(o);
 }
 
@@ -230,8 +230,8 @@ uint64_t switch_order_mark(const struct switch_order *o)
 	uint64_t mark = UINT64_MAX;
 
 	for (unsigned int i = 0; i < o->count; i++) {
-		const struct queue *q = &o->queues[i];
-		uint64_t passed = q->passed ? q->passed : time_of(o, youngest(q));
+		const struct cpu_queue *q = &o->queues[i];
+		uint64_t passed = q->passed ? q->passed : switch_record_time(o, youngest_head(q));
 
 		if (passed < mark)
 			mark = passed;
@@ -243,7 +243,7 @@ uint64_t switch_order_mark(const struct switch_order *o)
  * If the record after a wake-up moves the woken thread to another CPU, take this record too, and
  * store that CPU in *cpu. Return whether there is such a record.
  */
-static bool take_move(struct queue *q, const struct wire_switch *woken, unsigned int *cpu)
+static bool take_migration(struct cpu_queue *q, const struct wire_switch *woken, unsigned int *cpu)
 {
 	unsigned int kind = switch_kind(woken);
 	const struct wire_switch *next = q->records.items + q->head;
@@ -271,7 +271,7 @@ static const struct timed_item *oldest_in_window(struct switch_order *o)
 bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *ret)
 {
 	const struct timed_item *t = oldest_in_window(o);
-	struct queue *q;
+	struct cpu_queue *q;
 
 	while (!t && next_window(o))
 		t = oldest_in_window(o);
@@ -281,18 +281,18 @@ bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_reco
 	o->next++;
 	ret->cpu = t->source;
 	ret->wire = q->records.items[q->head++];
-	ret->time = time_of(o, ret->wire.head);
-	if (!take_move(q, &ret->wire, &ret->target))
+	ret->time = switch_record_time(o, ret->wire.head);
+	if (!take_migration(q, &ret->wire, &ret->target))
 		ret->target = switch_number(&ret->wire);
 	return true;
 }
 
 uint64_t switch_order_next_switch(const struct switch_order *o, unsigned int cpu)
 {
-	const struct queue *q = &o->queues[cpu];
+	const struct cpu_queue *q = &o->queues[cpu];
 
 	for (size_t i = q->head; i < q->records.count; i++)
 		if (switch_kind(&q->records.items[i]) == WIRE_SWITCH)
-			return time_of(o, q->records.items[i].head);
+			return switch_record_time(o, q->records.items[i].head);
 	return o->now;
 }

@@ -15,8 +15,8 @@
 #include "capture/buffers.h"
 #include "capture/needs.h"
 
-#define LEAST_SLOTS 64
-#define MOST_SLOTS (1UL << 26) /* maximum number of records of all CPUs, whose index has 32 bits */
+#define SLOTS_MIN 64
+#define SLOTS_MAX (1UL << 26) /* maximum number of records of all CPUs, whose index has 32 bits */
 
 struct switches {
 	struct sched_bpf *skeleton;
@@ -27,12 +27,12 @@ struct switches {
 	uint64_t *taken; /* by CPU: number of records copied or overwritten so far */
 };
 
-static uint64_t slots_of(uint64_t bytes, unsigned int cpus)
+static uint64_t slots_per_cpu(uint64_t bytes, unsigned int cpus)
 {
-	uint64_t wanted = bytes ? bytes : buffers_switches(cpus), slots = LEAST_SLOTS;
+	uint64_t wanted = bytes ? bytes : buffers_switches_bytes(cpus), slots = SLOTS_MIN;
 
 	wanted /= sizeof(struct wire_switch);
-	while (slots < wanted && slots < MOST_SLOTS && 2 * slots * cpus <= UINT32_MAX)
+	while (slots < wanted && slots < SLOTS_MAX && 2 * slots * cpus <= UINT32_MAX)
 		slots *= 2;
 	return slots;
 }
@@ -71,7 +71,7 @@ static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 	s->rodata->switch_passes_state = tracepoint_parameters(btf, "sched_switch") >= 4;
 }
 
-static int configure(struct switches *s, const struct program *program, struct error *err)
+static int configure_switches(struct switches *s, const struct program *program, struct error *err)
 {
 	struct sched_bpf *k = s->skeleton;
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -94,16 +94,16 @@ static int configure(struct switches *s, const struct program *program, struct e
 	return ret ? error_errno(err, ret, "the scheduler's programs") : 0;
 }
 
-static size_t whole_pages(uint64_t bytes)
+static size_t mapped_bytes(uint64_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	return (bytes + page - 1) / page * page;
 }
 
-static int share(int fd, uint64_t bytes, void *ret)
+static int map_switch_array(int fd, uint64_t bytes, void *ret)
 {
-	void *memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (memory == MAP_FAILED)
 		return -errno;
@@ -116,7 +116,7 @@ uint64_t switches_bytes(const struct switches *s)
 	return s->cpus * s->slots * sizeof(struct wire_switch);
 }
 
-static int load(struct switches *s, const struct program *program, struct error *err)
+static int load_switches(struct switches *s, const struct program *program, struct error *err)
 {
 	int ret;
 
@@ -124,15 +124,15 @@ static int load(struct switches *s, const struct program *program, struct error 
 	s->taken = calloc(s->cpus, sizeof(*s->taken));
 	if (!s->skeleton || !s->taken)
 		return error_errno(err, -ENOMEM, "the scheduler's programs");
-	ret = configure(s, program, err);
+	ret = configure_switches(s, program, err);
 	if (ret)
 		return ret;
 	ret = sched_bpf__load(s->skeleton);
 	if (ret)
 		return need_failed(err, ret, NEED_COUNT, "the kernel refused the scheduler's programs");
-	ret = share(bpf_map__fd(s->skeleton->maps.switches), switches_bytes(s), &s->records);
+	ret = map_switch_array(bpf_map__fd(s->skeleton->maps.switches), switches_bytes(s), &s->records);
 	if (!ret)
-		ret = share(bpf_map__fd(s->skeleton->maps.switch_cpus),
+		ret = map_switch_array(bpf_map__fd(s->skeleton->maps.switch_cpus),
 			    s->cpus * sizeof(*s->states), &s->states);
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
@@ -146,8 +146,8 @@ int switches_load(struct switches **ret, const struct program *program, uint64_t
 	if (!s)
 		return error_errno(err, -ENOMEM, "the scheduler's programs");
 	s->cpus = (unsigned int)libbpf_num_possible_cpus();
-	s->slots = slots_of(bytes, s->cpus);
-	result = load(s, program, err);
+	s->slots = slots_per_cpu(bytes, s->cpus);
+	result = load_switches(s, program, err);
 	if (result)
 		switches_free(s);
 	else
@@ -160,9 +160,9 @@ void switches_free(struct switches *s)
 	if (!s)
 		return;
 	if (s->records)
-		munmap(s->records, whole_pages(switches_bytes(s)));
+		munmap(s->records, mapped_bytes(switches_bytes(s)));
 	if (s->states)
-		munmap(s->states, whole_pages(s->cpus * sizeof(*s->states)));
+		munmap(s->states, mapped_bytes(s->cpus * sizeof(*s->states)));
 	sched_bpf__destroy(s->skeleton);
 	free(s->taken);
 	free(s);
@@ -187,12 +187,12 @@ unsigned int switches_cpus(const struct switches *s)
 	return s->cpus;
 }
 
-void switches_want(struct switches *s, unsigned int cpu, bool wanted)
+void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted)
 {
 	__atomic_store_n(&s->states[cpu].wanted, wanted, __ATOMIC_RELAXED);
 }
 
-static uint64_t written(const struct switches *s, unsigned int cpu)
+static uint64_t records_written(const struct switches *s, unsigned int cpu)
 {
 	return __atomic_load_n(&s->states[cpu].written, __ATOMIC_ACQUIRE);
 }
@@ -201,7 +201,7 @@ static uint64_t written(const struct switches *s, unsigned int cpu)
  * Return the index of the oldest complete record: the record that is being written overwrites the
  * one before it.
  */
-static uint64_t oldest(const struct switches *s, uint64_t head)
+static uint64_t oldest_complete(const struct switches *s, uint64_t head)
 {
 	return head < s->slots ? 0 : head - s->slots + 1;
 }
@@ -210,11 +210,11 @@ size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *r
 		     uint64_t *lost, bool *more)
 {
 	const struct wire_switch *array = s->records + cpu * s->slots;
-	uint64_t head = written(s, cpu), from = s->taken[cpu], count, whole;
+	uint64_t head = records_written(s, cpu), from = s->taken[cpu], count, whole;
 
 	*lost = 0;
-	if (from < oldest(s, head)) {
-		*lost = oldest(s, head) - from;
+	if (from < oldest_complete(s, head)) {
+		*lost = oldest_complete(s, head) - from;
 		from += *lost;
 	}
 	count = head - from < most ? head - from : most;
@@ -222,7 +222,7 @@ size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *r
 		ret[i] = array[(from + i) & (s->slots - 1)];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* Drop the records that the BPF programs may have overwritten during the copy. */
-	whole = oldest(s, written(s, cpu));
+	whole = oldest_complete(s, records_written(s, cpu));
 	if (whole > from) {
 		uint64_t gone = whole - from < count ? whole - from : count;
 

@@ -31,7 +31,7 @@ unsigned int switches_cpus(const struct switches *s);
 uint64_t switches_bytes(const struct switches *s);
 
 /* Start or stop recording a CPU. */
-void switches_want(struct switches *s, unsigned int cpu, bool wanted);
+void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted);
 
 /*
  * Copy the records of a CPU that follow those copied last, oldest first, no more than `most` of

@@ -18,7 +18,7 @@
 /* Time (ns) without use after which a table may be evicted for another one that is needed again. */
 #define COLD (10 * NSEC_PER_SEC)
 
-struct piece {
+struct table_piece {
 	uint32_t place, words;
 };
 
@@ -28,7 +28,7 @@ struct table_info {
 	uint64_t evicted; /* time at which the table was evicted, ns; 0: the table is not evicted */
 	uint32_t owner;	  /* uid of the user on whose behalf the table is there */
 	bool partial;	  /* some pages may be unmade; the first piece holds the pages */
-	VECTOR(struct piece) pieces;
+	VECTOR(struct table_piece) pieces;
 };
 
 #define OWNER_GROUPS 61 /* users are hashed into this many groups */
@@ -56,7 +56,7 @@ static const struct unwind_rule bad_rule = {.kind = UNWIND_BAD};
  * Return the place of a rule in the hash table, filled or empty. Rules come from files, so the hash
  * has a seed.
  */
-static uint16_t *number_at(const struct tables *t, const struct unwind_rule *rule)
+static uint16_t *rule_number_at(const struct tables *t, const struct unwind_rule *rule)
 {
 	uint64_t i = cache_hash(rule, sizeof(*rule)).low % RULE_PLACES;
 
@@ -69,10 +69,10 @@ static uint16_t *number_at(const struct tables *t, const struct unwind_rule *rul
  * Return the number of a rule. When all numbers are taken, return that of bad_rule: no frame is
  * better than a wrong one.
  */
-static uint16_t number_of(struct tables *t, const struct unwind_rule *rule)
+static uint16_t rule_number(struct tables *t, const struct unwind_rule *rule)
 {
 	bool is_gap = memcmp(rule, &fixed_rules[UNWIND_RULE_GAP], sizeof(*rule)) == 0;
-	uint16_t *number = number_at(t, rule);
+	uint16_t *number = rule_number_at(t, rule);
 
 	_Static_assert(UNWIND_RULE_GAP == 0, "no number is that of gaps");
 	if (*number || is_gap)
@@ -84,12 +84,12 @@ static uint16_t number_of(struct tables *t, const struct unwind_rule *rule)
 	return *number;
 }
 
-static void set_state(struct tables *t, uint32_t slot, enum unwind_table_state state)
+static void set_slot_state(struct tables *t, uint32_t slot, enum unwind_table_state state)
 {
 	__atomic_store_n(&t->memory.slots[slot].state, state, __ATOMIC_RELEASE);
 }
 
-void tables_own(struct tables *t, uint32_t slot, uint32_t uid)
+void tables_set_owner(struct tables *t, uint32_t slot, uint32_t uid)
 {
 	t->infos[slot].owner = uid;
 }
@@ -107,16 +107,16 @@ uint32_t tables_add(struct tables *t)
 	t->infos[slot].refused = 0;	/* may be the count of an earlier file */
 	t->infos[slot].owner = 0;
 	t->memory.slots[slot].used = 0; /* no walk has used the table: it is evicted first */
-	set_state(t, slot, UNWIND_TABLE_PENDING);
+	set_slot_state(t, slot, UNWIND_TABLE_PENDING);
 	return slot;
 }
 
-static void give_up(struct tables *t, uint32_t slot, uint64_t now)
+static void free_table(struct tables *t, uint32_t slot, uint64_t now)
 {
 	struct table_info *info = &t->infos[slot];
 
 	for (size_t i = 0; i < info->pieces.count; i++)
-		arena_give(t->memory.arena, info->pieces.items[i].place,
+		arena_release(t->memory.arena, info->pieces.items[i].place,
 			   info->pieces.items[i].words, now);
 	t->summary.files -= info->pieces.count > 0;
 	t->summary.rows -= info->rows;
@@ -125,20 +125,20 @@ static void give_up(struct tables *t, uint32_t slot, uint64_t now)
 	vector_free(&info->pieces);
 }
 
-void tables_set(struct tables *t, uint32_t slot, enum unwind_table_state state, uint64_t now)
+void tables_set_state(struct tables *t, uint32_t slot, enum unwind_table_state state, uint64_t now)
 {
 	if (slot < UNWIND_SLOTS_FIXED)
 		return;
-	set_state(t, slot, state);
+	set_slot_state(t, slot, state);
 	t->infos[slot].evicted = 0;
-	give_up(t, slot, now);
+	free_table(t, slot, now);
 }
 
 void tables_remove(struct tables *t, uint32_t slot, uint64_t now)
 {
 	if (slot < UNWIND_SLOTS_FIXED)
 		return;
-	tables_set(t, slot, UNWIND_TABLE_NONE, now);
+	tables_set_state(t, slot, UNWIND_TABLE_NONE, now);
 	/* if memory runs out, the slot is not used again */
 	(void)vector_push(&t->free_slots, slot);
 }
@@ -148,7 +148,7 @@ enum unwind_table_state tables_state(const struct tables *t, uint32_t slot)
 	return (enum unwind_table_state)t->memory.slots[slot].state;
 }
 
-static bool is_ready(const struct tables *t, uint32_t slot)
+static bool is_table_ready(const struct tables *t, uint32_t slot)
 {
 	return t->memory.slots[slot].state == UNWIND_TABLE_READY;
 }
@@ -157,9 +157,9 @@ static bool is_ready(const struct tables *t, uint32_t slot)
  * Return whether a table may be evicted: it must be ready, and must not be the table that is being
  * put.
  */
-static bool may_go(const struct tables *t, uint32_t slot)
+static bool may_evict(const struct tables *t, uint32_t slot)
 {
-	return is_ready(t, slot) && slot != t->filling;
+	return is_table_ready(t, slot) && slot != t->filling;
 }
 
 /* Return the group of users whose tables take the most words. */
@@ -169,7 +169,7 @@ static uint32_t largest_group(const struct tables *t)
 	uint32_t largest = 0;
 
 	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
-		if (may_go(t, i))
+		if (may_evict(t, i))
 			words[t->infos[i].owner % OWNER_GROUPS] += t->infos[i].words;
 	for (uint32_t group = 1; group < OWNER_GROUPS; group++)
 		if (words[group] > words[largest])
@@ -181,12 +181,12 @@ static uint32_t largest_group(const struct tables *t)
  * Return the slot of the least recently used table in the largest group of users; 0 if there is
  * none. Large files of one user thus do not evict the tables of another.
  */
-static uint32_t coldest(const struct tables *t)
+static uint32_t coldest_slot(const struct tables *t)
 {
 	uint32_t found = 0, group = largest_group(t);
 
 	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
-		if (may_go(t, i) && t->infos[i].owner % OWNER_GROUPS == group &&
+		if (may_evict(t, i) && t->infos[i].owner % OWNER_GROUPS == group &&
 		    (!found || t->memory.slots[i].used < t->memory.slots[found].used))
 			found = i;
 	return found;
@@ -194,7 +194,7 @@ static uint32_t coldest(const struct tables *t)
 
 static void evict(struct tables *t, uint32_t slot, uint64_t now)
 {
-	tables_set(t, slot, UNWIND_TABLE_EVICTED, now);
+	tables_set_state(t, slot, UNWIND_TABLE_EVICTED, now);
 	t->infos[slot].evicted = now;
 	t->summary.evicted++;
 }
@@ -203,7 +203,7 @@ static void evict(struct tables *t, uint32_t slot, uint64_t now)
 static bool evict_coldest(void *context, uint64_t now)
 {
 	struct tables *t = context;
-	uint32_t victim = coldest(t);
+	uint32_t victim = coldest_slot(t);
 
 	if (victim)
 		evict(t, victim, now);
@@ -225,11 +225,11 @@ int tables_new(struct tables **ret, const struct tables_memory *m, struct error 
 	t->memory = *m;
 	memcpy(m->rules, fixed_rules, sizeof(fixed_rules));
 	t->rule_count = UNWIND_RULES_FIXED;
-	t->bad_number = number_of(t, &bad_rule);
+	t->bad_number = rule_number(t, &bad_rule);
 	m->slots[UNWIND_SLOT_GENERATED].state = UNWIND_TABLE_GENERATED;
 	m->slots[UNWIND_SLOT_NONE].state = UNWIND_TABLE_NONE;
 	t->slots = UNWIND_SLOTS_FIXED;
-	arena_reclaim_by(m->arena, evict_coldest, t);
+	arena_set_reclaimer(m->arena, evict_coldest, t);
 	*ret = t;
 	return 0;
 }
@@ -239,7 +239,7 @@ void tables_free(struct tables *t)
 	if (!t)
 		return;
 	if (t->memory.arena)
-		arena_reclaim_by(t->memory.arena, NULL, NULL);
+		arena_set_reclaimer(t->memory.arena, NULL, NULL);
 	for (uint32_t i = 0; i < t->slots; i++)
 		vector_free(&t->infos[i].pieces);
 	vector_free(&t->free_slots);
@@ -248,7 +248,7 @@ void tables_free(struct tables *t)
 	free(t);
 }
 
-const struct tables_memory *tables_memory(const struct tables *t)
+const struct tables_memory *tables_get_memory(const struct tables *t)
 {
 	return &t->memory;
 }
@@ -257,13 +257,13 @@ const struct tables_memory *tables_memory(const struct tables *t)
  * Allocate room in the arena for a slot; other tables are evicted if the budget is used up. Return
  * its place, 0 if there is no room.
  */
-static uint32_t take(struct tables *t, uint32_t slot, uint32_t words, uint64_t now)
+static uint32_t take_piece(struct tables *t, uint32_t slot, uint32_t words, uint64_t now)
 {
-	struct piece piece = {.words = words};
+	struct table_piece piece = {.words = words};
 
 	if (vector_reserve(&t->infos[slot].pieces, 1) < 0)
 		return 0;
-	piece.place = arena_take(t->memory.arena, words, now);
+	piece.place = arena_allocate(t->memory.arena, words, now);
 	if (piece.place)
 		(void)vector_push(&t->infos[slot].pieces, piece);
 	return piece.place;
@@ -290,7 +290,7 @@ static void copy_rows(uint32_t *to, const uint32_t *from, uint32_t count, const 
 }
 
 /* Put the rows of all pages, and fill pages, which point to them. */
-static int put_rows(struct tables *t, uint32_t slot, const struct unwind_table *table,
+static int put_table_rows(struct tables *t, uint32_t slot, const struct unwind_table *table,
 		    const uint16_t *numbers, struct unwind_page *pages, uint64_t now)
 {
 	uint32_t rows, count;
@@ -300,7 +300,7 @@ static int put_rows(struct tables *t, uint32_t slot, const struct unwind_table *
 
 		count = pages_of_piece(table, page, &rows);
 		if (rows) {
-			place = take(t, slot, rows, now);
+			place = take_piece(t, slot, rows, now);
 			if (!place)
 				return -ENOSPC;
 		}
@@ -321,44 +321,44 @@ static int put_rows(struct tables *t, uint32_t slot, const struct unwind_table *
 static void number_rules(struct tables *t, const struct unwind_table *table, uint16_t *numbers)
 {
 	for (uint32_t i = 0; i < table->header->rules; i++)
-		numbers[i] = number_of(t, &table->rules[i]);
+		numbers[i] = rule_number(t, &table->rules[i]);
 }
 
-static uint64_t bytes_of(const struct tables *t, uint32_t slot)
+static uint64_t table_bytes(const struct tables *t, uint32_t slot)
 {
 	return t->infos[slot].words * sizeof(uint32_t);
 }
 
 /* Return whether the table could fit into an empty arena. */
-static bool may_fit(const struct tables *t, uint32_t slot)
+static bool table_may_fit(const struct tables *t, uint32_t slot)
 {
-	return t->infos[slot].words && bytes_of(t, slot) <= arena_most(t->memory.arena);
+	return t->infos[slot].words && table_bytes(t, slot) <= arena_limit(t->memory.arena);
 }
 
 /*
  * Return an upper bound of a table's words: the pages are contiguous, the rows may be in several
  * places; 0 if the table has too many pages.
  */
-static uint64_t words_of(const struct unwind_table *table)
+static uint64_t table_words_max(const struct unwind_table *table)
 {
 	uint64_t pages = 2ULL * table->header->pages, rows = table->header->rows;
 	uint64_t pieces = 2 + 2 * rows / PIECE_WORDS;
 
-	return pages > ARENA_TAKE_MAX ? 0 : pages + rows + pieces * ARENA_UNIT;
+	return pages > ARENA_ALLOCATE_MAX ? 0 : pages + rows + pieces * ARENA_UNIT;
 }
 
 /*
  * Publish a page whose rows are in place. The page is written at once, so walkers see either the
  * page with its rows or an unmade page.
  */
-static void show_page(struct unwind_page *page, uint32_t first, uint32_t count)
+static void publish_page(struct unwind_page *page, uint32_t first, uint32_t count)
 {
 	typedef uint64_t __attribute__((may_alias)) page_word;
 
 	__atomic_store_n((page_word *)page, UNWIND_PAGE_WORD(first, count), __ATOMIC_RELEASE);
 }
 
-static struct unwind_page *pages_of(const struct tables *t, uint32_t slot)
+static struct unwind_page *slot_pages(const struct tables *t, uint32_t slot)
 {
 	return (struct unwind_page *)arena_at(t->memory.arena, t->memory.slots[slot].pages);
 }
@@ -367,10 +367,10 @@ static struct unwind_page *pages_of(const struct tables *t, uint32_t slot)
  * Allocate room for the pages of a table, which walkers cannot see yet. The pages are the first
  * piece of the table.
  */
-static int take_pages(struct tables *t, uint32_t slot, const struct unwind_header *h, uint64_t now)
+static int allocate_pages(struct tables *t, uint32_t slot, const struct unwind_header *h, uint64_t now)
 {
 	struct unwind_slot *to = &t->memory.slots[slot];
-	uint32_t place = take(t, slot, 2 * h->pages, now);
+	uint32_t place = take_piece(t, slot, 2 * h->pages, now);
 
 	if (!place)
 		return -ENOSPC;
@@ -378,7 +378,7 @@ static int take_pages(struct tables *t, uint32_t slot, const struct unwind_heade
 	to->page_count = h->pages;
 	to->first_page = h->first_page;
 	for (uint32_t i = 0; i < h->pages; i++)
-		pages_of(t, slot)[i] = (struct unwind_page){.count = UNWIND_PAGE_UNMADE};
+		slot_pages(t, slot)[i] = (struct unwind_page){.count = UNWIND_PAGE_UNMADE};
 	t->summary.files++;
 	return 0;
 }
@@ -387,20 +387,20 @@ static int take_pages(struct tables *t, uint32_t slot, const struct unwind_heade
  * Publish a whole table. Walkers may be reading earlier pages of it, so each page is replaced in
  * place; the caller frees the old rows afterwards.
  */
-static void show_table(struct tables *t, uint32_t slot, const struct unwind_header *h,
+static void publish_table(struct tables *t, uint32_t slot, const struct unwind_header *h,
 		       const struct unwind_page *pages)
 {
 	const struct unwind_slot *to = &t->memory.slots[slot];
 	uint64_t skip = h->first_page - to->first_page;
-	struct unwind_page *all = pages_of(t, slot);
+	struct unwind_page *all = slot_pages(t, slot);
 
 	for (uint64_t i = 0; i < to->page_count; i++) {
 		if (i < skip || i - skip >= h->pages)
-			show_page(&all[i], 0, 0);
+			publish_page(&all[i], 0, 0);
 		else
-			show_page(&all[i], pages[i - skip].first, pages[i - skip].count);
+			publish_page(&all[i], pages[i - skip].first, pages[i - skip].count);
 	}
-	set_state(t, slot, UNWIND_TABLE_READY);
+	set_slot_state(t, slot, UNWIND_TABLE_READY);
 }
 
 static void count_rows(struct tables *t, uint32_t slot, uint32_t rows)
@@ -410,19 +410,19 @@ static void count_rows(struct tables *t, uint32_t slot, uint32_t rows)
 }
 
 /* Free the rows of the pages that were put before the whole table. */
-static void give_old_rows(struct tables *t, uint32_t slot, size_t count, uint64_t now)
+static void free_old_rows(struct tables *t, uint32_t slot, size_t count, uint64_t now)
 {
 	struct table_info *info = &t->infos[slot];
 
 	for (size_t i = 1; i < count; i++)
-		arena_give(t->memory.arena, info->pieces.items[i].place,
+		arena_release(t->memory.arena, info->pieces.items[i].place,
 			   info->pieces.items[i].words, now);
 	info->pieces.count -= count - 1;
 	memmove(info->pieces.items + 1, info->pieces.items + count,
 		(info->pieces.count - 1) * sizeof(info->pieces.items[0]));
 }
 
-static int put_table(struct tables *t, uint32_t slot, const struct unwind_table *table,
+static int put_whole_table(struct tables *t, uint32_t slot, const struct unwind_table *table,
 		     uint16_t *numbers, uint64_t now)
 {
 	struct unwind_page *pages = calloc(table->header->pages, sizeof(*pages));
@@ -432,17 +432,17 @@ static int put_table(struct tables *t, uint32_t slot, const struct unwind_table 
 	if (!pages)
 		return ret;
 	ret = -ENOSPC;
-	if (!may_fit(t, slot)) /* eviction of all other tables would not make enough room */
+	if (!table_may_fit(t, slot)) /* eviction of all other tables would not make enough room */
 		goto out;
 	number_rules(t, table, numbers);
-	ret = t->infos[slot].partial ? 0 : take_pages(t, slot, table->header, now);
+	ret = t->infos[slot].partial ? 0 : allocate_pages(t, slot, table->header, now);
 	old = t->infos[slot].pieces.count;
 	if (!ret)
-		ret = put_rows(t, slot, table, numbers, pages, now);
+		ret = put_table_rows(t, slot, table, numbers, pages, now);
 	if (ret)
 		goto out;
-	show_table(t, slot, table->header, pages);
-	give_old_rows(t, slot, old, now);
+	publish_table(t, slot, table->header, pages);
+	free_old_rows(t, slot, old, now);
 	count_rows(t, slot, table->header->rows);
 	t->infos[slot].partial = false;
 out:
@@ -454,7 +454,7 @@ out:
  * Return whether the whole table can replace the pages that were put before: its range of pages
  * must lie within theirs.
  */
-static bool goes_on(const struct tables *t, uint32_t slot, const struct unwind_header *h)
+static bool continues_pages(const struct tables *t, uint32_t slot, const struct unwind_header *h)
 {
 	const struct unwind_slot *to = &t->memory.slots[slot];
 
@@ -471,18 +471,18 @@ int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table
 	if (slot < UNWIND_SLOTS_FIXED)
 		return 0;
 	if (!table->header->pages || !table->header->rows) {
-		tables_set(t, slot, UNWIND_TABLE_NONE, now);
+		tables_set_state(t, slot, UNWIND_TABLE_NONE, now);
 		return 0;
 	}
-	if (!goes_on(t, slot, table->header))
-		tables_set(t, slot, UNWIND_TABLE_PENDING, now);
-	t->infos[slot].words = words_of(table);
+	if (!continues_pages(t, slot, table->header))
+		tables_set_state(t, slot, UNWIND_TABLE_PENDING, now);
+	t->infos[slot].words = table_words_max(table);
 	t->summary.refused -= t->infos[slot].refused;
 	t->summary.refused += t->infos[slot].refused = table->header->refused;
 	numbers = calloc(table->header->rules, sizeof(*numbers));
 	t->filling = slot;
 	if (numbers)
-		ret = put_table(t, slot, table, numbers, now);
+		ret = put_whole_table(t, slot, table, numbers, now);
 	t->filling = 0;
 	free(numbers);
 	if (ret) {
@@ -495,7 +495,7 @@ int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table
 /* Return whether a page of a partial table is still unmade. */
 static bool is_unmade(const struct tables *t, uint32_t slot, uint32_t index)
 {
-	return pages_of(t, slot)[index].count == UNWIND_PAGE_UNMADE;
+	return slot_pages(t, slot)[index].count == UNWIND_PAGE_UNMADE;
 }
 
 static int put_page(struct tables *t, uint32_t slot, const struct unwind_table *some,
@@ -505,26 +505,26 @@ static int put_page(struct tables *t, uint32_t slot, const struct unwind_table *
 	uint32_t place = 0;
 
 	if (from->count) {
-		place = take(t, slot, from->count, now);
+		place = take_piece(t, slot, from->count, now);
 		if (!place)
 			return -ENOSPC;
 		copy_rows(arena_at(t->memory.arena, place), some->rows + from->first, from->count,
 			  numbers);
 	}
-	show_page(&pages_of(t, slot)[index], place, from->count);
+	publish_page(&slot_pages(t, slot)[index], place, from->count);
 	t->infos[slot].words += from->count + ARENA_UNIT;
 	count_rows(t, slot, t->infos[slot].rows + from->count);
 	return 0;
 }
 
-static int put_some(struct tables *t, uint32_t slot, const struct unwind_table *some,
+static int put_some_pages(struct tables *t, uint32_t slot, const struct unwind_table *some,
 		    const uint16_t *numbers, uint64_t now)
 {
 	const struct unwind_header *h = some->header;
 	int ret = 0;
 
 	if (!t->infos[slot].partial) {
-		ret = take_pages(t, slot, h, now);
+		ret = allocate_pages(t, slot, h, now);
 		if (ret)
 			return ret;
 		t->infos[slot].partial = true;
@@ -533,15 +533,15 @@ static int put_some(struct tables *t, uint32_t slot, const struct unwind_table *
 	for (uint32_t i = 0; !ret && i < h->pages; i++)
 		if (some->pages[i].count != UNWIND_PAGE_UNMADE && is_unmade(t, slot, i))
 			ret = put_page(t, slot, some, i, numbers, now);
-	set_state(t, slot, UNWIND_TABLE_READY);
+	set_slot_state(t, slot, UNWIND_TABLE_READY);
 	return ret;
 }
 
-static bool takes_pages(const struct tables *t, uint32_t slot, const struct unwind_header *h)
+static bool may_put_pages(const struct tables *t, uint32_t slot, const struct unwind_header *h)
 {
 	const struct unwind_slot *to = &t->memory.slots[slot];
 
-	if (slot < UNWIND_SLOTS_FIXED || !h->pages || 2ULL * h->pages > ARENA_TAKE_MAX)
+	if (slot < UNWIND_SLOTS_FIXED || !h->pages || 2ULL * h->pages > ARENA_ALLOCATE_MAX)
 		return false;
 	if (t->infos[slot].partial)
 		return h->pages == to->page_count && h->first_page == to->first_page;
@@ -554,20 +554,20 @@ int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table 
 	uint16_t *numbers;
 	int ret = -ENOMEM;
 
-	if (!takes_pages(t, slot, some->header))
+	if (!may_put_pages(t, slot, some->header))
 		return 0;
 	numbers = calloc(some->header->rules, sizeof(*numbers));
 	if (!numbers)
 		return ret;
 	number_rules(t, some, numbers);
 	t->filling = slot;
-	ret = put_some(t, slot, some, numbers, now);
+	ret = put_some_pages(t, slot, some, numbers, now);
 	t->filling = 0;
 	free(numbers);
 	return ret;
 }
 
-bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page)
+bool tables_page_is_pending(const struct tables *t, uint32_t slot, uint64_t page)
 {
 	const struct unwind_slot *s = &t->memory.slots[slot];
 
@@ -589,26 +589,26 @@ static uint32_t most_wanted(const struct tables *t)
 
 	for (uint32_t i = UNWIND_SLOTS_FIXED; i < t->slots; i++)
 		if (t->memory.slots[i].state == UNWIND_TABLE_EVICTED &&
-		    t->memory.slots[i].used > t->infos[i].evicted && may_fit(t, i) &&
+		    t->memory.slots[i].used > t->infos[i].evicted && table_may_fit(t, i) &&
 		    (!found || t->infos[i].evicted < t->infos[found].evicted))
 			found = i;
 	return found;
 }
 
-uint32_t tables_wanted(struct tables *t, uint64_t now)
+uint32_t tables_take_wanted(struct tables *t, uint64_t now)
 {
-	uint32_t found = most_wanted(t), victim = coldest(t);
+	uint32_t found = most_wanted(t), victim = coldest_slot(t);
 
 	if (!found)
 		return 0;
-	if (arena_used(t->memory.arena) + bytes_of(t, found) > arena_most(t->memory.arena) &&
+	if (arena_used(t->memory.arena) + table_bytes(t, found) > arena_limit(t->memory.arena) &&
 	    (!victim || t->memory.slots[victim].used + COLD > now))
 		return 0;
-	tables_set(t, found, UNWIND_TABLE_PENDING, now);
+	tables_set_state(t, found, UNWIND_TABLE_PENDING, now);
 	return found;
 }
 
-void tables_summary(const struct tables *t, struct tables_summary *ret)
+void tables_get_summary(const struct tables *t, struct tables_summary *ret)
 {
 	*ret = t->summary;
 	ret->rules = t->rule_count;

@@ -31,7 +31,7 @@ struct tables_memory {
 int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err);
 void tables_free(struct tables *t);
 
-const struct tables_memory *tables_memory(const struct tables *t);
+const struct tables_memory *tables_get_memory(const struct tables *t);
 
 /* Return a slot for a file whose table is pending; UNWIND_SLOT_NONE if all are in use. */
 uint32_t tables_add(struct tables *t);
@@ -39,7 +39,7 @@ uint32_t tables_add(struct tables *t);
  * Set the owner of a table; until then root owns it. Tables of the user whose tables take the most
  * memory are evicted first.
  */
-void tables_own(struct tables *t, uint32_t slot, uint32_t uid);
+void tables_set_owner(struct tables *t, uint32_t slot, uint32_t uid);
 void tables_remove(struct tables *t, uint32_t slot, uint64_t now);
 
 /*
@@ -55,12 +55,12 @@ int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table
 int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table *some,
 		     uint64_t now);
 /* Return whether a walk through a page of a file (offset >> UNWIND_PAGE_SHIFT) has to wait. */
-bool tables_lacks(const struct tables *t, uint32_t slot, uint64_t page);
+bool tables_page_is_pending(const struct tables *t, uint32_t slot, uint64_t page);
 /*
  * Set the state of a slot without a table: the file has no table, its code is generated, or its
  * table is pending.
  */
-void tables_set(struct tables *t, uint32_t slot, enum unwind_table_state state, uint64_t now);
+void tables_set_state(struct tables *t, uint32_t slot, enum unwind_table_state state, uint64_t now);
 enum unwind_table_state tables_state(const struct tables *t, uint32_t slot);
 
 /*
@@ -68,7 +68,7 @@ enum unwind_table_state tables_state(const struct tables *t, uint32_t slot);
  * is room for it or another table has not been used for long; 0 if there is none. Sets the slot to
  * pending.
  */
-uint32_t tables_wanted(struct tables *t, uint64_t now);
+uint32_t tables_take_wanted(struct tables *t, uint64_t now);
 
 struct tables_summary {
 	uint64_t files; /* files with a table */
@@ -82,6 +82,6 @@ struct tables_summary {
 	uint64_t evicted, refused;
 };
 
-void tables_summary(const struct tables *t, struct tables_summary *ret);
+void tables_get_summary(const struct tables *t, struct tables_summary *ret);
 
 #endif

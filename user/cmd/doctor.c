@@ -50,7 +50,7 @@ static const struct option_spec doctor_specs[] = {
 bool diagnosis_healthy(const struct diagnosis *d)
 {
 	for (int c = 0; c < CHECK_COUNT; c++)
-		if (check_required((enum check)c) && d->findings[c].verdict == VERDICT_MISSING)
+		if (checkup_required((enum check)c) && d->findings[c].verdict == VERDICT_MISSING)
 			return false;
 	return true;
 }
@@ -65,7 +65,7 @@ static void show_next(const struct progress *p, int check)
 	if (!p->shown)
 		return;
 	if (check < CHECK_COUNT)
-		fprintf(stderr, "\r\033[Ktrying: %s", check_name((enum check)check));
+		fprintf(stderr, "\r\033[Ktrying: %s", checkup_name((enum check)check));
 	else
 		fputs("\r\033[K", stderr);
 	fflush(stderr);

@@ -36,18 +36,18 @@ static void put_row(const struct screen *s, const char *word, const char *style,
 static void put_finding(const struct screen *s, const struct finding *f, bool verbose)
 {
 	bool missing = f->verdict == VERDICT_MISSING;
-	bool grave = missing && check_required(f->check);
+	bool grave = missing && checkup_required(f->check);
 	char text[1024], names[256];
 
 	snprintf(text, sizeof(text), "%s%s%s", f->found, missing ? "; lost: " : "",
-		 missing ? check_lost(f->check) : "");
+		 missing ? checkup_consequence(f->check) : "");
 	need_names(f->needs, names, sizeof(names));
 	if (missing && names[0] && !strstr(f->found, names))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " (%s)", names);
 	put_row(s, verdicts[f->verdict].word, grave ? STYLE_HOT : verdicts[f->verdict].style,
-		check_name(f->check), text);
+		checkup_name(f->check), text);
 	if (verbose) {
-		snprintf(text, sizeof(text), "(tried: %s)", check_way(f->check));
+		snprintf(text, sizeof(text), "(tried: %s)", checkup_method(f->check));
 		put_row(s, "", STYLE_PLAIN, "", text);
 	}
 }
@@ -88,11 +88,11 @@ static void put_mends(const struct diagnosis *d, const struct screen *s, uint64_
 	fprintf(s->out, "\nTo mend it%s:\n", setting_place(d->setting));
 	if (capabilities)
 		fprintf(s->out, "  %s:\n    %s\n", need_names(capabilities, names, sizeof(names)),
-			need_mend(capabilities, d->setting, mend, sizeof(mend)));
+			need_fix(capabilities, d->setting, mend, sizeof(mend)));
 	for (unsigned int i = 0; i < NEED_COUNT; i++)
 		if (needs & ~NEEDS_CAPABILITIES & NEED_BIT(i))
 			fprintf(s->out, "  %s:\n    %s\n", need_table[i].name,
-				need_mend(NEED_BIT(i), d->setting, mend, sizeof(mend)));
+				need_fix(NEED_BIT(i), d->setting, mend, sizeof(mend)));
 }
 
 static void put_verdict(const struct diagnosis *d, const struct screen *s)
@@ -130,16 +130,16 @@ static void json_finding(const struct diagnosis *d, struct json *j, const struct
 	char text[MEND_MAX];
 
 	json_object(j);
-	json_key_text(j, "check", check_name(f->check));
+	json_key_text(j, "check", checkup_name(f->check));
 	json_key_text(j, "verdict", verdicts[f->verdict].word);
 	json_key(j, "required");
-	json_bool(j, check_required(f->check));
+	json_bool(j, checkup_required(f->check));
 	json_key_text(j, "found", f->found);
-	json_key_text(j, "tried", check_way(f->check));
+	json_key_text(j, "tried", checkup_method(f->check));
 	if (f->verdict == VERDICT_MISSING) {
-		json_key_text(j, "lost", check_lost(f->check));
+		json_key_text(j, "lost", checkup_consequence(f->check));
 		json_key_text(j, "needs", need_names(f->needs, text, sizeof(text)));
-		json_key_text(j, "mend", need_mend(f->needs, d->setting, text, sizeof(text)));
+		json_key_text(j, "mend", need_fix(f->needs, d->setting, text, sizeof(text)));
 	}
 	json_object_end(j);
 }

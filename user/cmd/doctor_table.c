@@ -38,7 +38,7 @@ static void put_mends(FILE *out)
 		fprintf(out, "\n| %s |", need_table[i].name);
 		for (int s = 0; s < SETTING_COUNT; s++)
 			fprintf(out, " `%s` |",
-				need_mend(NEED_BIT(i), (enum setting)s, mend, sizeof(mend)));
+				need_fix(NEED_BIT(i), (enum setting)s, mend, sizeof(mend)));
 	}
 	fputc('\n', out);
 }
@@ -50,7 +50,7 @@ static void put_sets(FILE *out)
 
 	fputs("\n| all capabilities, in | line |\n|---|---|\n", out);
 	for (int s = SETTING_USER; s < SETTING_COUNT; s++) {
-		need_mend(NEEDS_CAPABILITIES, (enum setting)s, mend, sizeof(mend));
+		need_fix(NEEDS_CAPABILITIES, (enum setting)s, mend, sizeof(mend));
 		/* make the text independent of the path where skein is installed */
 		path = strstr(mend, "=ep ");
 		if (path)

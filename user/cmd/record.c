@@ -364,7 +364,7 @@ static uint64_t stopped_at; /* ns: when the first signal was taken */
  */
 static void on_second_signal(int signo)
 {
-	if (boot_now() - stopped_at < ONE_WISH)
+	if (clock_boot_ns() - stopped_at < ONE_WISH)
 		return;
 	signal(signo, SIG_DFL);
 	raise(signo);
@@ -394,7 +394,7 @@ static void take_signals(struct recording *r)
 			r->copy = true;
 		} else if (s.ssi_signo != SIGCHLD && !r->stopped_by) {
 			r->stopped_by = (int)s.ssi_signo;
-			stopped_at = boot_now();
+			stopped_at = clock_boot_ns();
 			release_signals();
 		}
 	}
@@ -416,7 +416,7 @@ static void copy_trace_now(struct recording *r)
 	progress_end(&r->progress);
 	if (r->spool)
 		log_warn("SIGUSR2: there is no trace to copy, it is exported in the end");
-	else if (trace_writer_copy(r->sink, mark, boot_now(), &path, &err) < 0)
+	else if (trace_writer_copy(r->sink, mark, clock_boot_ns(), &path, &err) < 0)
 		log_failure(0, &err);
 	else
 		log_info("SIGUSR2: written to %s", path);

@@ -152,13 +152,13 @@ static void show_refusal(const struct inlines_refusal *r)
 static void show_inlines(const struct capture_summary *s)
 {
 	const struct inlines_summary *i = &s->inlines;
-	char asked[32], found[32], files[32], bare[32], count[32];
+	char requested[32], found[32], files[32], bare[32], count[32];
 
 	if (!s->inlined)
 		return;
 	log_info("inlined functions: %s addresses looked up, %s found; %s files with debugging "
 		 "information, %s without",
-		 show_count(i->asked, asked, sizeof(asked)),
+		 show_count(i->requested, requested, sizeof(requested)),
 		 show_count(i->found, found, sizeof(found)),
 		 show_count(i->files, files, sizeof(files)),
 		 show_count(i->bare, bare, sizeof(bare)));
@@ -170,9 +170,9 @@ static void show_inlines(const struct capture_summary *s)
 	if (i->split)
 		log_warn("debugging information of %s units is in .dwo files, which are not read",
 			 show_count(i->split, count, sizeof(count)));
-	if (i->unasked)
+	if (i->unrequested)
 		log_warn("inlined functions at %s addresses were not looked up for want of time "
-			 "or room", show_count(i->unasked, count, sizeof(count)));
+			 "or room", show_count(i->unrequested, count, sizeof(count)));
 	if (i->restarts)
 		log_warn("the reader of debugging information was started again %s times",
 			 show_count(i->restarts, count, sizeof(count)));

@@ -317,7 +317,7 @@ static int first_picture(struct top *t, uint64_t now)
 static bool keep_going(void *context, const struct capture_progress *p)
 {
 	struct top *t = context;
-	uint64_t now = boot_now();
+	uint64_t now = clock_boot_ns();
 	bool touched = take_events(t);
 	int rc = 0;
 

@@ -12,19 +12,19 @@
  * Request the pages of tables for a walk that waits for a table. The process's present mappings are
  * used, although records from before the sample may still be pending.
  */
-static void foresee_pages(struct live *l, const struct process_entry *p,
+static void prefetch_pages(struct live *l, const struct process_entry *p,
 			  const struct wire_sample *s, const uint64_t *words)
 {
 	const struct wire_unfinished *at = (const void *)(words + s->python_words);
 
-	live_want_pages(l, p->space, at->pc - !at->exact, at, at + 1);
+	live_request_pages(l, p->space, at->pc - !at->exact, at, at + 1);
 }
 
 /*
  * Prefetch the names of Python code and the pages of unwind tables that a sample needs. Everything
  * that is not known now is requested when the sample is in order.
  */
-void live_foresee(void *context, const struct wire_sample *s, uint32_t size)
+void live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 {
 	struct live *l = context;
 	const uint64_t *words = (const uint64_t *)(s + 1) + s->kernel_frames + s->user_frames;
@@ -34,13 +34,13 @@ void live_foresee(void *context, const struct wire_sample *s, uint32_t size)
 		return;
 	p = process_table_of_pid(l->table, s->pid);
 	if (p && !p->ended && p->space && s->flags & WIRE_UNFINISHED)
-		foresee_pages(l, p, s, words);
-	live_keep_error(l, intern_foresee(l->intern, s->pid, p && !p->ended ? p : NULL, words,
+		prefetch_pages(l, p, s, words);
+	live_keep_error(l, intern_prefetch(l->intern, s->pid, p && !p->ended ? p : NULL, words,
 					  s->python_words));
 }
 
 /* Pass an interpreter to the BPF walkers, so that frames are walked from the next sample on. */
-static void tell_python(struct live *l, const struct object *o, const struct foreseen *f)
+static void send_interpreter(struct live *l, const struct object *o, const struct prefetched_mapping *f)
 {
 	struct python_process python = pythons_at(o, f->start, f->offset);
 
@@ -49,7 +49,7 @@ static void tell_python(struct live *l, const struct object *o, const struct for
 	 * mappings.
 	 */
 	if (!program_set_python(l->program, f->pid, &python, f->time))
-		live_keep_error(l, intern_foresee_memory(l->intern, f->pid, o->python,
+		live_keep_error(l, intern_prefetch_memory(l->intern, f->pid, o->python,
 							 python.code_type, f->time));
 }
 
@@ -57,17 +57,17 @@ static void tell_python(struct live *l, const struct object *o, const struct for
  * Return whether a mapping makes a drain urgent: if its file is not known yet, the file may soon be
  * gone; if it has an interpreter, the names of Python code may soon be gone.
  */
-static bool lacks_attention(const struct object *o, const struct mapped *m)
+static bool needs_attention(const struct object *o, const struct mapped_region *m)
 {
 	if (!o)
 		return strcmp(m->path, "[vdso]") != 0;
 	return !o->settled || o->python_layout;
 }
 
-void live_foresee_mapping(void *context, const struct life *mapping, uint64_t time)
+void live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time)
 {
 	struct live *l = context;
-	const struct mapped m = {
+	const struct mapped_region m = {
 		.seen = time,
 		.pid = mapping->pid,
 		.start = mapping->start,
@@ -75,28 +75,28 @@ void live_foresee_mapping(void *context, const struct life *mapping, uint64_t ti
 		.file = mapping->file,
 		.path = mapping->text,
 	};
-	struct foreseen f = {.pid = m.pid, .start = m.start, .offset = mapping->offset,
+	struct prefetched_mapping f = {.pid = m.pid, .start = m.start, .offset = mapping->offset,
 			     .time = time};
 	const struct object *o;
 
 	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))
 		return;
-	o = objects_foresee(l->objects, &m);
-	l->unknown |= lacks_attention(o, &m);
+	o = objects_prefetch(l->objects, &m);
+	l->unknown |= needs_attention(o, &m);
 	if (!o)
 		return;
 	f.object = o->id;
 	if (o->python_layout)
-		tell_python(l, o, &f);
+		send_interpreter(l, o, &f);
 	else
-		l->foreseen[l->foreseen_count++ % LIVE_FORESEEN_MAX] = f;
+		l->prefetched[l->prefetched_count++ % LIVE_PREFETCHED_MAX] = f;
 }
 
 /*
  * Return whether the record of the mapping is in order; then the walkers get the mapping together
  * with the process's other mappings.
  */
-static bool is_in_order(const struct live *l, const struct foreseen *f)
+static bool is_in_order(const struct live *l, const struct prefetched_mapping *f)
 {
 	const struct process_entry *p = process_table_of_pid(l->table, f->pid);
 	const struct space_mapping *m = p && p->space ? space_find(p->space, f->start) : NULL;
@@ -104,15 +104,15 @@ static bool is_in_order(const struct live *l, const struct foreseen *f)
 	return m && m->object && m->object->id == f->object;
 }
 
-void live_foreseen(struct live *l, const struct object *o)
+void live_send_prefetched(struct live *l, const struct object *o)
 {
-	for (unsigned int i = 0; i < LIVE_FORESEEN_MAX; i++) {
-		struct foreseen *f = &l->foreseen[i];
+	for (unsigned int i = 0; i < LIVE_PREFETCHED_MAX; i++) {
+		struct prefetched_mapping *f = &l->prefetched[i];
 
 		if (f->object != o->id)
 			continue;
 		if (o->python_layout && !is_in_order(l, f))
-			tell_python(l, o, f);
+			send_interpreter(l, o, f);
 		f->object = 0;
 	}
 }

@@ -8,7 +8,7 @@
  * Return whether a process must be scanned once to find its mappings, because the record of its
  * fork, or of its parent's, was lost.
  */
-static bool lacks_scan(const struct process_entry *p)
+static bool needs_scan(const struct process_entry *p)
 {
 	return p->pid && !p->kernel && !p->scanned && !p->space->mappings.count;
 }
@@ -17,7 +17,7 @@ static bool lacks_scan(const struct process_entry *p)
  * Return the entry of a sample's process. If the birth does not match that of the entry, a fork
  * record was lost, and the pid belongs to a new process.
  */
-static struct process_entry *process_of(struct process_table *t, const struct sampled_task *s,
+static struct process_entry *find_sampled_process(struct process_table *t, const struct sampled_task *s,
 					bool *unknown)
 {
 	struct process_entry *p = process_find(t, s->pid);
@@ -39,7 +39,7 @@ static struct process_entry *process_of(struct process_table *t, const struct sa
 	return p;
 }
 
-static int put_met_process(struct process_table *t, struct process_entry *p, struct error *err)
+static int put_seen_process(struct process_table *t, struct process_entry *p, struct error *err)
 {
 	if (p->id && !p->changed)
 		return 0;
@@ -48,7 +48,7 @@ static int put_met_process(struct process_table *t, struct process_entry *p, str
 	return process_put(t, p, err);
 }
 
-static int meet_process(struct process_table *t, struct process_entry *p,
+static int update_sampled_process(struct process_table *t, struct process_entry *p,
 			const struct sampled_task *s, struct error *err)
 {
 	/*
@@ -63,7 +63,7 @@ static int meet_process(struct process_table *t, struct process_entry *p,
 		p->ns_pid = s->ns_pid;
 		p->changed = true;
 	}
-	return put_met_process(t, p, err);
+	return put_seen_process(t, p, err);
 }
 
 /*
@@ -84,7 +84,7 @@ static int put_lane_of(struct process_table *t, struct thread_entry *th, struct 
 	return put_lane(t->context.sink, &lane, err);
 }
 
-static int meet_thread(struct process_table *t, struct process_entry *p, struct thread_entry *th,
+static int put_seen_thread(struct process_table *t, struct process_entry *p, struct thread_entry *th,
 		       struct error *err)
 {
 	int ret;
@@ -102,11 +102,11 @@ static int meet_thread(struct process_table *t, struct process_entry *p, struct 
 	return ret ? ret : process_put_thread(t, th, p->id, err);
 }
 
-int process_table_meet(struct process_table *t, const struct sampled_task *s,
+int process_table_resolve(struct process_table *t, const struct sampled_task *s,
 		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
 		       struct error *err)
 {
-	struct process_entry *p = process_of(t, s, unknown);
+	struct process_entry *p = find_sampled_process(t, s, unknown);
 	struct thread_entry *th = process_find_thread(t, s->tid);
 	int ret;
 
@@ -115,20 +115,20 @@ int process_table_meet(struct process_table *t, const struct sampled_task *s,
 	if (!p || !th)
 		return error_errno(err, -ENOMEM, "process table");
 	p->outside = false;
-	*unknown |= lacks_scan(p);
+	*unknown |= needs_scan(p);
 	if (*unknown)
 		p->scanned = p->scanning = true;
 	if (th->pid != s->pid)
 		process_join(t, th, p);
-	ret = meet_process(t, p, s, err);
+	ret = update_sampled_process(t, p, s, err);
 	if (!ret)
-		ret = meet_thread(t, p, th, err);
+		ret = put_seen_thread(t, p, th, err);
 	*process = p;
 	*thread = th;
 	return ret;
 }
 
-int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
+int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
 			 struct process_entry **process, struct thread_entry **thread,
 			 bool *unknown, struct error *err)
 {
@@ -147,9 +147,9 @@ int process_table_thread(struct process_table *t, uint32_t tid, uint64_t time,
 		return error_errno(err, -ENOMEM, "process table");
 	if (th->pid != p->pid)
 		process_join(t, th, p);
-	ret = put_met_process(t, p, err);
+	ret = put_seen_process(t, p, err);
 	if (!ret)
-		ret = meet_thread(t, p, th, err);
+		ret = put_seen_thread(t, p, th, err);
 	*process = p;
 	*thread = th;
 	return ret;
