@@ -19,6 +19,6 @@ int main(int argc, char **argv)
 		return help_command.run(1, help);
 	if (!strcmp(argv[1], "--version"))
 		return version_command.run(2, version);
-	c = command_named(argv[1]);
-	return c ? c->run(argc - 1, argv + 1) : no_such_command(argv[1]);
+	c = commands_find(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : commands_report_unknown(argv[1]);
 }

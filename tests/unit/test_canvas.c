@@ -7,17 +7,17 @@
 #include "cmd/canvas.h"
 #include "suite.h"
 
-#define FULL(paint) \
+#define FULL(fill) \
 	{ \
-		STROKE_FULL, PAINT_##paint, PAINT_NONE \
+		STROKE_FULL, FILL_##fill, FILL_NONE \
 	}
-#define ONLY(paint) \
+#define ONLY(fill) \
 	{ \
-		0, PAINT_NONE, PAINT_##paint \
+		0, FILL_NONE, FILL_##fill \
 	}
 #define PART(level, bar, ground) \
 	{ \
-		level, PAINT_##bar, PAINT_##ground \
+		level, FILL_##bar, FILL_##ground \
 	}
 
 static char *drawn(enum canvas_colors colors, bool utf8, const struct stroke *strokes,
@@ -27,7 +27,7 @@ static char *drawn(enum canvas_colors colors, bool utf8, const struct stroke *st
 	size_t size = 0;
 	struct canvas c = {open_memstream(&text, &size), colors, utf8};
 
-	canvas_lane(&c, strokes, columns);
+	canvas_draw_lane(&c, strokes, columns);
 	fclose(c.out);
 	return text;
 }
@@ -110,13 +110,13 @@ END_TEST
 START_TEST(every_pair)
 {
 	static const uint8_t levels[] = {0, 1, 63, 64, 126, STROKE_FULL};
-	const unsigned int all = sizeof(levels) * PAINT_COUNT;
+	const unsigned int all = sizeof(levels) * FILL_COUNT;
 
 	for (unsigned int i = 0; i < all * all; i++) {
 		unsigned int a = i / all, b = i % all;
 		struct stroke pair[] = {
-			{levels[a / PAINT_COUNT], a % PAINT_COUNT, b % PAINT_COUNT},
-			{levels[b / PAINT_COUNT], b % PAINT_COUNT, a % PAINT_COUNT},
+			{levels[a / FILL_COUNT], a % FILL_COUNT, b % FILL_COUNT},
+			{levels[b / FILL_COUNT], b % FILL_COUNT, a % FILL_COUNT},
 		};
 		char *plain = drawn(COLORS_NONE, false, pair, 1);
 		char *blocks = drawn(COLORS_NONE, true, pair, 1);

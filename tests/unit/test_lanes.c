@@ -289,7 +289,7 @@ static void check_strokes(const struct reference_stretch *list, size_t count, ui
 	struct error err;
 
 	reference_window(&truth, &q, &w, &err);
-	lane_strokes(w, w->cells, from, to, NULL, NULL, strokes, 50);
+	lanes_make_strokes(w, w->cells, from, to, NULL, NULL, strokes, 50);
 	for (uint64_t i = 0; i < 50; i++) {
 		uint64_t begin = from + (to - from) * i / 50,
 			 end = from + (to - from) * (i + 1) / 50;
@@ -346,9 +346,9 @@ START_TEST(every_state_has_its_paint)
 			struct window w = {START, 1024, 1, 1, &cell};
 			struct stroke s;
 
-			lane_strokes(&w, &cell, START, START + 1024, NULL, NULL, &s, 1);
+			lanes_make_strokes(&w, &cell, START, START + 1024, NULL, NULL, &s, 1);
 			ck_assert_uint_eq(s.level, 0);
-			ck_assert_msg((s.ground == PAINT_NONE) == absent, "%s %s",
+			ck_assert_msg((s.ground == FILL_NONE) == absent, "%s %s",
 				      slice_state_word(state), wait_class_word(wait));
 		}
 	}
@@ -361,11 +361,11 @@ START_TEST(a_broken_file_says_anything)
 	struct window w = {START, 1024, 2, 1, cells};
 	struct stroke s[7];
 
-	lane_strokes(&w, cells, START - 500, START + 9999, NULL, NULL, s, 7);
+	lanes_make_strokes(&w, cells, START - 500, START + 9999, NULL, NULL, s, 7);
 	for (unsigned int i = 0; i < 7; i++) {
 		ck_assert_uint_le(s[i].level, STROKE_FULL);
-		ck_assert_uint_lt(s[i].bar, PAINT_COUNT);
-		ck_assert_uint_lt(s[i].ground, PAINT_COUNT);
+		ck_assert_uint_lt(s[i].bar, FILL_COUNT);
+		ck_assert_uint_lt(s[i].ground, FILL_COUNT);
 	}
 }
 END_TEST
@@ -377,7 +377,7 @@ static void expect_axis(uint64_t from, uint64_t to, unsigned int columns, const 
 	size_t size = 0;
 	struct screen s = {open_memstream(&text, &size), 80, false};
 
-	axis_put(&a, &s);
+	axis_print(&a, &s);
 	fclose(s.out);
 	ck_assert_str_eq(text, expected);
 	free(text);
@@ -404,7 +404,7 @@ static void expect_time(uint64_t time, uint64_t last, uint64_t range, const char
 {
 	char text[48];
 
-	ck_assert_str_eq(axis_time(time, last, range, text, sizeof(text)), expected);
+	ck_assert_str_eq(axis_format_time(time, last, range, text, sizeof(text)), expected);
 }
 
 START_TEST(times)

@@ -23,13 +23,13 @@ static void read_outcome(struct outcome *ret, bool by_two)
 	struct profile_view view = {0};
 	struct filter every = {0};
 	struct profile *p = NULL;
-	struct input in = {0};
+	struct filtered_input in = {0};
 	struct error err = {""};
-	int rc = input_open(&in, path, &every, &err);
+	int rc = filtered_input_open(&in, path, &every, &err);
 
 	*ret = (struct outcome){0};
 	if (!rc)
-		rc = by_two ? input_profile(&p, &in, path, &every, &view, &err)
+		rc = by_two ? filtered_input_read_profile(&p, &in, path, &every, &view, &err)
 			    : profile_read(&p, in.source, &view, &err);
 	if (!rc) {
 		*ret = (struct outcome){p->missing,	p->stack_count, p->sum_count,
@@ -38,7 +38,7 @@ static void read_outcome(struct outcome *ret, bool by_two)
 			ret->lost += p->losses[i].count;
 	}
 	profile_free(p);
-	input_close(&in);
+	filtered_input_close(&in);
 }
 
 static void write_trace(void)

@@ -15,7 +15,7 @@ static void make(void)
 	window.account.total.due = 1000;
 	window.account.total.written = 900;
 	window.account.cpus = 2;
-	ck_assert_int_eq(top_facts_of(&facts, &window, 1, 0.01), 0);
+	ck_assert_int_eq(top_facts_collect(&facts, &window, 1, 0.01), 0);
 }
 
 static unsigned int of(const char *begin, const char *text)

@@ -18,7 +18,7 @@
  * colour of 16, "word"). The colours have middle lightness, so that they are visible on black and
  * on white; running and runnable threads are brighter than waiting ones.
  */
-#define PAINTS(X) \
+#define FILLS(X) \
 	X(NONE, EMPTY, ' ', 0, 0, "") \
 	X(IDLE, DOTS, '.', 245, 8, "idle") \
 	X(RUNNING, SOLID, '#', 77, 10, "running") \
@@ -44,19 +44,19 @@
 	X(PROGRAM_H, SOLID, 'h', 105, 12, "") \
 	X(OTHERS, SOLID, 'z', 246, 8, "others")
 
-#define PAINT_ENUM(NAME, shape, letter, rich, basic, word) PAINT_##NAME,
-enum paint { PAINTS(PAINT_ENUM) PAINT_COUNT };
-#undef PAINT_ENUM
+#define FILL_ENUM(NAME, shape, letter, rich, basic, word) FILL_##NAME,
+enum fill { FILLS(FILL_ENUM) FILL_COUNT };
+#undef FILL_ENUM
 
-#define PROGRAM_PAINTS (PAINT_OTHERS - PAINT_PROGRAM_A)
+#define PROGRAM_FILLS (FILL_OTHERS - FILL_PROGRAM_A)
 
 #define STROKE_FULL 127
 
 /* One cell of a lane, half a character wide. */
 struct stroke {
 	uint8_t level;	/* 0: not busy at all; STROKE_FULL: busy throughout */
-	uint8_t bar;	/* enum paint of the busy part */
-	uint8_t ground; /* enum paint of the rest */
+	uint8_t bar;	/* enum fill of the busy part */
+	uint8_t ground; /* enum fill of the rest */
 };
 
 enum canvas_colors { COLORS_NONE, COLORS_16, COLORS_256 };
@@ -71,16 +71,16 @@ struct canvas {
 void canvas_open(struct canvas *c, const struct screen *s);
 
 /* Draw a lane of the given number of columns, with two strokes per column. */
-void canvas_lane(const struct canvas *c, const struct stroke *strokes, unsigned int columns);
+void canvas_draw_lane(const struct canvas *c, const struct stroke *strokes, unsigned int columns);
 
 /*
- * Draw a sample of an enum paint for titles and legends, canvas_key_width() columns wide: 2, or 1
+ * Draw a sample of an enum fill for titles and legends, canvas_swatch_width() columns wide: 2, or 1
  * where the sample is a letter.
  */
-void canvas_key(const struct canvas *c, enum paint paint);
-unsigned int canvas_key_width(const struct canvas *c);
+void canvas_draw_swatch(const struct canvas *c, enum fill fill);
+unsigned int canvas_swatch_width(const struct canvas *c);
 
-/* Return the word of a paint in PAINTS; static. */
-const char *paint_word(enum paint paint);
+/* Return the word of a fill in FILLS; static. */
+const char *canvas_fill_word(enum fill fill);
 
 #endif

@@ -21,7 +21,7 @@ const struct command *const commands[] = {
 	NULL,
 };
 
-const struct command *command_named(const char *name)
+const struct command *commands_find(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, name))
@@ -29,7 +29,7 @@ const struct command *command_named(const char *name)
 	return NULL;
 }
 
-int no_such_command(const char *name)
+int commands_report_unknown(const char *name)
 {
 	struct nearest near = {.word = name, .length = strlen(name)};
 

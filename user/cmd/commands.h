@@ -21,10 +21,10 @@ extern const struct command help_command;
 extern const struct command version_command;
 
 /* Return the command of that name; NULL if there is none. */
-const struct command *command_named(const char *name);
+const struct command *commands_find(const char *name);
 
 /* Report that there is no such command, and suggest the nearest name. Return the exit status. */
-int no_such_command(const char *name);
+int commands_report_unknown(const char *name);
 
 /* Print the text of 'skein --help'. */
 void help_overview(FILE *out);

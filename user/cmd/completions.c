@@ -20,7 +20,7 @@ static const struct {
 	{"PIDS", COMPLETE_PIDS},
 };
 
-enum completion_kind completion_of_option(const struct option_spec *o)
+enum completion_kind completions_option_kind(const struct option_spec *o)
 {
 	if (!option_takes_argument(o))
 		return COMPLETE_NOTHING;
@@ -32,7 +32,7 @@ enum completion_kind completion_of_option(const struct option_spec *o)
 	return COMPLETE_TEXT;
 }
 
-enum completion_kind completion_of_operands(const struct command *c)
+enum completion_kind completions_operand_kind(const struct command *c)
 {
 	if (c->values)
 		return COMPLETE_WORDS;
@@ -42,7 +42,7 @@ enum completion_kind completion_of_operands(const struct command *c)
 }
 
 /* Return the size of the text up to mark or the end of the line, without a final full stop. */
-static size_t size_until(const char *text, const char *mark)
+static size_t phrase_size(const char *text, const char *mark)
 {
 	const char *end = strstr(text, mark);
 	size_t size = strcspn(text, "\n");
@@ -52,9 +52,9 @@ static size_t size_until(const char *text, const char *mark)
 	return size && text[size - 1] == '.' ? size - 1 : size;
 }
 
-char *completion_summary(const struct option_spec *o, char buf[static 4 * COMPLETION_SUMMARY])
+char *completions_summary(const struct option_spec *o, char buf[static 4 * COMPLETION_SUMMARY])
 {
-	size_t size = size_until(o->help, ". "), clause = size_until(o->help, ": ");
+	size_t size = phrase_size(o->help, ". "), clause = phrase_size(o->help, ": ");
 	char sentence[1024];
 
 	if (size > COMPLETION_SUMMARY && clause < size)
@@ -63,7 +63,7 @@ char *completion_summary(const struct option_spec *o, char buf[static 4 * COMPLE
 	return text_fit(sentence, COMPLETION_SUMMARY, false, buf, 4 * COMPLETION_SUMMARY);
 }
 
-void put_words(FILE *out, const char *(*values)(unsigned int index))
+void completions_put_words(FILE *out, const char *(*values)(unsigned int index))
 {
 	const char *word;
 
@@ -71,7 +71,7 @@ void put_words(FILE *out, const char *(*values)(unsigned int index))
 		fprintf(out, "%s%s", i ? " " : "", word);
 }
 
-const struct option_spec *next_option(const struct command *c, const struct option_spec *o)
+const struct option_spec *completions_next_option(const struct command *c, const struct option_spec *o)
 {
 	const struct option_spec *help = option_of_help(c->options);
 
@@ -103,7 +103,7 @@ static const char *shell_words(unsigned int index)
 	return index < SHELL_COUNT ? shells[index].name : NULL;
 }
 
-static int write_for(const char *name)
+static int write_shell_script(const char *name)
 {
 	for (size_t i = 0; i < SHELL_COUNT; i++) {
 		if (strcmp(name, shells[i].name))
@@ -125,7 +125,7 @@ static int completions_main(int argc, char **argv)
 		return log_failure(2, &err);
 	if (argc - first != 1)
 		return log_error(2, "completions: for which shell? bash, zsh or fish");
-	return write_for(argv[first]);
+	return write_shell_script(argv[first]);
 }
 
 const struct command completions_command = {

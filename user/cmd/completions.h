@@ -24,8 +24,8 @@ enum completion_kind {
  * Return the kind of an option's argument, from values() or the argument's name in the help, and
  * the kind of a command's operands.
  */
-enum completion_kind completion_of_option(const struct option_spec *o);
-enum completion_kind completion_of_operands(const struct command *c);
+enum completion_kind completions_option_kind(const struct option_spec *o);
+enum completion_kind completions_operand_kind(const struct command *c);
 
 #define COMPLETION_SUMMARY 72 /* columns at most */
 
@@ -33,16 +33,16 @@ enum completion_kind completion_of_operands(const struct command *c);
  * Write a short description of an option, the first sentence of its help, into buf and return
  * buf.
  */
-char *completion_summary(const struct option_spec *o, char buf[static 4 * COMPLETION_SUMMARY]);
+char *completions_summary(const struct option_spec *o, char buf[static 4 * COMPLETION_SUMMARY]);
 
 /* Print the words separated by blanks. */
-void put_words(FILE *out, const char *(*values)(unsigned int index));
+void completions_put_words(FILE *out, const char *(*values)(unsigned int index));
 
 /*
  * Return the option after o in the table (the first for NULL), with --help as the last; NULL
  * after the last.
  */
-const struct option_spec *next_option(const struct command *c, const struct option_spec *o);
+const struct option_spec *completions_next_option(const struct command *c, const struct option_spec *o);
 
 /* Each function writes the script for its shell. Write errors stay in out. */
 void completions_bash(FILE *out);

@@ -110,7 +110,7 @@ static const char body[] =
 	"}\n\n"
 	"complete -F _skein skein\n";
 
-static void put_commands(FILE *out)
+static void bash_put_commands(FILE *out)
 {
 	fputs("_skein_commands() {\n\techo '", out);
 	for (size_t i = 0; commands[i]; i++)
@@ -118,41 +118,41 @@ static void put_commands(FILE *out)
 	fputs("'\n}\n\n", out);
 }
 
-static void put_options(FILE *out)
+static void bash_put_options(FILE *out)
 {
 	fputs("_skein_options() {\n\tcase $1 in\n", out);
 	for (size_t i = 0; commands[i]; i++) {
 		const struct option_spec *o = NULL;
 
 		fprintf(out, "\t%s) echo '", commands[i]->name);
-		while ((o = next_option(commands[i], o)))
-			fprintf(out, "%s--%s", o == next_option(commands[i], NULL) ? "" : " ",
+		while ((o = completions_next_option(commands[i], o)))
+			fprintf(out, "%s--%s", o == completions_next_option(commands[i], NULL) ? "" : " ",
 				o->name);
 		fputs("' ;;\n", out);
 	}
 	fputs("\tesac\n}\n\n", out);
 }
 
-static void put_kind(FILE *out, enum completion_kind kind,
+static void bash_put_kind(FILE *out, enum completion_kind kind,
 		     const char *(*values)(unsigned int index), bool list)
 {
 	if (list)
 		fputs("<list>", out);
 	if (kind == COMPLETE_WORDS)
-		put_words(out, values);
+		completions_put_words(out, values);
 	else
 		fputs(kind_names[kind], out);
 }
 
-static void put_arguments(FILE *out)
+static void bash_put_arguments(FILE *out)
 {
 	fputs("# What option $2 of command $1 takes; nothing: no argument.\n"
 	      "_skein_argument() {\n\tcase \"$1 $2\" in\n", out);
 	for (size_t i = 0; commands[i]; i++) {
 		const struct option_spec *o = NULL;
 
-		while ((o = next_option(commands[i], o))) {
-			enum completion_kind kind = completion_of_option(o);
+		while ((o = completions_next_option(commands[i], o))) {
+			enum completion_kind kind = completions_option_kind(o);
 
 			if (kind == COMPLETE_NOTHING)
 				continue;
@@ -160,23 +160,23 @@ static void put_arguments(FILE *out)
 			if (o->letter)
 				fprintf(out, "'%s -%c' | ", commands[i]->name, o->letter);
 			fprintf(out, "'%s --%s') echo '", commands[i]->name, o->name);
-			put_kind(out, kind, o->values, o->list);
+			bash_put_kind(out, kind, o->values, o->list);
 			fputs("' ;;\n", out);
 		}
 	}
 	fputs("\tesac\n}\n\n", out);
 }
 
-static void put_operands(FILE *out)
+static void bash_put_operands(FILE *out)
 {
 	fputs("_skein_operands() {\n\tcase $1 in\n", out);
 	for (size_t i = 0; commands[i]; i++) {
-		enum completion_kind kind = completion_of_operands(commands[i]);
+		enum completion_kind kind = completions_operand_kind(commands[i]);
 
 		if (kind == COMPLETE_NOTHING)
 			continue;
 		fprintf(out, "\t%s) echo '", commands[i]->name);
-		put_kind(out, kind, commands[i]->values, false);
+		bash_put_kind(out, kind, commands[i]->values, false);
 		fputs("' ;;\n", out);
 	}
 	fputs("\tesac\n}\n\n", out);
@@ -185,9 +185,9 @@ static void put_operands(FILE *out)
 void completions_bash(FILE *out)
 {
 	fputs(head, out);
-	put_commands(out);
-	put_options(out);
-	put_arguments(out);
-	put_operands(out);
+	bash_put_commands(out);
+	bash_put_options(out);
+	bash_put_arguments(out);
+	bash_put_operands(out);
 	fputs(body, out);
 }

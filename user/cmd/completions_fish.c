@@ -26,7 +26,7 @@ static const char head[] =
 	"complete -c skein -n '__skein_using' -l version -d 'Tell which skein this is'\n";
 
 /* Write text in single quotes of fish. */
-static void put_fish_quoted(FILE *out, const char *text)
+static void fish_put_quoted(FILE *out, const char *text)
 {
 	fputc('\'', out);
 	for (; *text; text++) {
@@ -38,7 +38,7 @@ static void put_fish_quoted(FILE *out, const char *text)
 }
 
 /* Write the options of fish's "complete" that offer an argument or operand. */
-static void put_offer(FILE *out, enum completion_kind kind,
+static void fish_put_offer(FILE *out, enum completion_kind kind,
 		      const char *(*values)(unsigned int index), bool list)
 {
 	static const char *const offers[] = {
@@ -56,13 +56,13 @@ static void put_offer(FILE *out, enum completion_kind kind,
 		return;
 	}
 	fprintf(out, " -a '%s", list ? "(__fish_append , " : "");
-	put_words(out, values);
+	completions_put_words(out, values);
 	fputs(list ? ")'" : "'", out);
 }
 
-static void put_option(FILE *out, const char *command, const struct option_spec *o)
+static void fish_put_option(FILE *out, const char *command, const struct option_spec *o)
 {
-	enum completion_kind kind = completion_of_option(o);
+	enum completion_kind kind = completions_option_kind(o);
 	char summary[4 * COMPLETION_SUMMARY];
 
 	fprintf(out, "complete -c skein -n '__skein_using %s'", command);
@@ -71,25 +71,25 @@ static void put_option(FILE *out, const char *command, const struct option_spec 
 	fprintf(out, " -l %s", o->name);
 	if (kind != COMPLETE_NOTHING)
 		fputs(kind == COMPLETE_FILES ? " -r" : " -x", out);
-	put_offer(out, kind, o->values, o->list);
+	fish_put_offer(out, kind, o->values, o->list);
 	fputs(" -d ", out);
-	put_fish_quoted(out, completion_summary(o, summary));
+	fish_put_quoted(out, completions_summary(o, summary));
 	fputc('\n', out);
 }
 
-static void put_command(FILE *out, const struct command *c)
+static void fish_put_command(FILE *out, const struct command *c)
 {
-	enum completion_kind operands = completion_of_operands(c);
+	enum completion_kind operands = completions_operand_kind(c);
 	const struct option_spec *o = NULL;
 
 	fprintf(out, "\ncomplete -c skein -n '__skein_using' -a %s -d ", c->name);
-	put_fish_quoted(out, c->summary);
+	fish_put_quoted(out, c->summary);
 	fputc('\n', out);
-	while ((o = next_option(c, o)))
-		put_option(out, c->name, o);
+	while ((o = completions_next_option(c, o)))
+		fish_put_option(out, c->name, o);
 	if (operands != COMPLETE_NOTHING) {
 		fprintf(out, "complete -c skein -n '__skein_using %s'", c->name);
-		put_offer(out, operands, c->values, false);
+		fish_put_offer(out, operands, c->values, false);
 		fputc('\n', out);
 	}
 	if (operands == COMPLETE_COMMAND)
@@ -101,5 +101,5 @@ void completions_fish(FILE *out)
 {
 	fputs(head, out);
 	for (size_t i = 0; commands[i]; i++)
-		put_command(out, commands[i]);
+		fish_put_command(out, commands[i]);
 }

@@ -43,7 +43,7 @@ static const char body[] =
  * Write text for use inside single quotes; special lists the characters that the surrounding spec
  * interprets and that need a backslash.
  */
-static void put_escaped(FILE *out, const char *text, const char *special)
+static void zsh_put_escaped(FILE *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
 		if (*text == '\'')
@@ -54,19 +54,19 @@ static void put_escaped(FILE *out, const char *text, const char *special)
 	}
 }
 
-static void put_commands(FILE *out)
+static void zsh_put_commands(FILE *out)
 {
 	fputs("_skein_commands() {\n\tlocal -a list=(\n", out);
 	for (size_t i = 0; commands[i]; i++) {
 		fprintf(out, "\t\t'%s:", commands[i]->name);
-		put_escaped(out, commands[i]->summary, "\\");
+		zsh_put_escaped(out, commands[i]->summary, "\\");
 		fputs("'\n", out);
 	}
 	fputs("\t)\n\t_describe -t commands command list\n}\n\n", out);
 }
 
 /* Write the action of a spec. */
-static void put_action(FILE *out, enum completion_kind kind,
+static void zsh_put_action(FILE *out, enum completion_kind kind,
 		       const char *(*values)(unsigned int index), bool list)
 {
 	static const char *const actions[] = {
@@ -80,13 +80,13 @@ static void put_action(FILE *out, enum completion_kind kind,
 		return;
 	}
 	fputs(list ? "_sequence compadd - " : "(", out);
-	put_words(out, values);
+	completions_put_words(out, values);
 	fputs(list ? "" : ")", out);
 }
 
-static void put_option(FILE *out, const struct option_spec *o)
+static void zsh_put_option(FILE *out, const struct option_spec *o)
 {
-	enum completion_kind kind = completion_of_option(o);
+	enum completion_kind kind = completions_option_kind(o);
 	const char *equals = kind == COMPLETE_NOTHING ? "" : "=";
 	char summary[4 * COMPLETION_SUMMARY];
 
@@ -97,18 +97,18 @@ static void put_option(FILE *out, const struct option_spec *o)
 	else
 		fprintf(out, "'--%s%s", o->name, equals);
 	fputc('[', out);
-	put_escaped(out, completion_summary(o, summary), "[]\\");
+	zsh_put_escaped(out, completions_summary(o, summary), "[]\\");
 	fputc(']', out);
 	if (kind != COMPLETE_NOTHING) {
 		fprintf(out, ":%s:", o->arg);
-		put_action(out, kind, o->values, o->list);
+		zsh_put_action(out, kind, o->values, o->list);
 	}
 	fputs("' \\\n", out);
 }
 
-static void put_operands(FILE *out, const struct command *c)
+static void zsh_put_operands(FILE *out, const struct command *c)
 {
-	enum completion_kind kind = completion_of_operands(c);
+	enum completion_kind kind = completions_operand_kind(c);
 
 	if (kind == COMPLETE_COMMAND)
 		fputs("\t\t\t'(-)1:program: _command_names -e' '*::arguments: _normal'\n", out);
@@ -117,29 +117,29 @@ static void put_operands(FILE *out, const struct command *c)
 	else {
 		fprintf(out, "\t\t\t'%s:%s:", kind == COMPLETE_WORDS ? "1" : "*",
 			kind == COMPLETE_WORDS ? "word" : "trace");
-		put_action(out, kind, c->values, false);
+		zsh_put_action(out, kind, c->values, false);
 		fputs("'\n", out);
 	}
 }
 
-static void put_command(FILE *out, const struct command *c)
+static void zsh_put_command(FILE *out, const struct command *c)
 {
 	const struct option_spec *o = NULL;
 
 	fprintf(out, "\t%s)\n\t\t_arguments -s -S \\\n", c->name);
-	while ((o = next_option(c, o)))
-		put_option(out, o);
-	put_operands(out, c);
+	while ((o = completions_next_option(c, o)))
+		zsh_put_option(out, o);
+	zsh_put_operands(out, c);
 	fputs("\t\t;;\n", out);
 }
 
 void completions_zsh(FILE *out)
 {
 	fputs(head, out);
-	put_commands(out);
+	zsh_put_commands(out);
 	fputs("_skein_arguments() {\n\tcase $1 in\n", out);
 	for (size_t i = 0; commands[i]; i++)
-		put_command(out, commands[i]);
+		zsh_put_command(out, commands[i]);
 	fputs("\t*) return 1 ;;\n\tesac\n}\n\n", out);
 	fputs(body, out);
 }

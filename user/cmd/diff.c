@@ -27,13 +27,13 @@ const char *diff_measure_word(unsigned int measure)
 	return measure < DIFF_MEASURE_COUNT ? words[measure] : NULL;
 }
 
-static const char *by_word(unsigned int index)
+static const char *diff_by_word(unsigned int index)
 {
-	return index <= BY_FUNCTION ? group_word(index) : NULL;
+	return index <= BY_FUNCTION ? report_group_word(index) : NULL;
 }
 
 /* Return the number of a word in a list; -EINVAL with the valid words in *err. */
-static int find_word(const char *word, const char *(*words)(unsigned int), struct error *err)
+static int find_word_index(const char *word, const char *(*words)(unsigned int), struct error *err)
 {
 	char list[256] = "";
 
@@ -46,34 +46,34 @@ static int find_word(const char *word, const char *(*words)(unsigned int), struc
 	return error_set(err, -EINVAL, "'%s' is none of %s", word, list);
 }
 
-static int set_by(void *options, const char *value, struct error *err)
+static int diff_set_by(void *options, const char *value, struct error *err)
 {
-	int by = find_word(value, by_word, err);
+	int by = find_word_index(value, diff_by_word, err);
 
 	if (by >= 0)
 		((struct diff_options *)options)->compare.by = by;
 	return by < 0 ? by : 0;
 }
 
-static int set_measure(void *options, const char *value, struct error *err)
+static int diff_set_measure(void *options, const char *value, struct error *err)
 {
-	int measure = find_word(value, diff_measure_word, err);
+	int measure = find_word_index(value, diff_measure_word, err);
 
 	if (measure >= 0)
 		((struct diff_options *)options)->compare.measure = measure;
 	return measure < 0 ? measure : 0;
 }
 
-static int set_format(void *options, const char *value, struct error *err)
+static int diff_set_format(void *options, const char *value, struct error *err)
 {
-	int format = find_word(value, diff_format_word, err);
+	int format = find_word_index(value, diff_format_word, err);
 
 	if (format >= 0)
 		((struct diff_options *)options)->format = value;
 	return format < 0 ? format : 0;
 }
 
-static int set_least(void *options, const char *value, struct error *err)
+static int diff_set_least(void *options, const char *value, struct error *err)
 {
 	char *end;
 	double least = strtod(value, &end);
@@ -84,35 +84,35 @@ static int set_least(void *options, const char *value, struct error *err)
 	return 0;
 }
 
-static int add_path(struct diff_options *o, int side, const char *path, struct error *err)
+static int diff_add_path(struct diff_options *o, int side, const char *path, struct error *err)
 {
 	return vector_push(&o->paths[side], path) < 0
 		       ? error_errno(err, -ENOMEM, "cannot take %s", path)
 		       : 0;
 }
 
-static int add_before(void *options, const char *value, struct error *err)
+static int diff_add_before(void *options, const char *value, struct error *err)
 {
-	return add_path(options, BEFORE, value, err);
+	return diff_add_path(options, BEFORE, value, err);
 }
 
-static int add_after(void *options, const char *value, struct error *err)
+static int diff_add_after(void *options, const char *value, struct error *err)
 {
-	return add_path(options, AFTER, value, err);
+	return diff_add_path(options, AFTER, value, err);
 }
 
 static const struct option_spec diff_specs[] = {
 	{.name = "What to compare", .type = OPTION_HEADING},
-	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = set_by, .values = by_word,
+	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = diff_set_by, .values = diff_by_word,
 	 .help = "By function (default), program, process, thread, container, cgroup or module."},
-	{.name = "normalize", .type = OPTION_CALL, .arg = "HOW", .set = set_measure,
+	{.name = "normalize", .type = OPTION_CALL, .arg = "HOW", .set = diff_set_measure,
 	 .values = diff_measure_word,
 	 .help = "share (default): percent of all samples of a trace, for programs that do the same "
 		 "for however long. time: percent of one CPU, for a service under the same load. "
 		 "none: CPU time, for one and the same piece of work."},
-	{.name = "before", .type = OPTION_CALL, .arg = "FILE", .set = add_before,
+	{.name = "before", .type = OPTION_CALL, .arg = "FILE", .set = diff_add_before,
 	 .help = "One more trace of before, as BEFORE... -- AFTER... gives several."},
-	{.name = "after", .type = OPTION_CALL, .arg = "FILE", .set = add_after,
+	{.name = "after", .type = OPTION_CALL, .arg = "FILE", .set = diff_add_after,
 	 .help = "One more trace of after."},
 	{.name = "no-inlines", .type = OPTION_FLAG,
 	 .help = "Functions that the compiler put into others count as those.",
@@ -127,7 +127,7 @@ static const struct option_spec diff_specs[] = {
 	{.name = "all", .letter = 'a', .type = OPTION_FLAG,
 	 .help = "Also changes that are not significant.",
 	 .offset = offsetof(struct diff_options, all)},
-	{.name = "min", .type = OPTION_CALL, .arg = "CHANGE", .set = set_least,
+	{.name = "min", .type = OPTION_CALL, .arg = "CHANGE", .set = diff_set_least,
 	 .help = "Leave out changes smaller than this: percentage points, or seconds with "
 		 "--normalize none. What is too small to change by it is not tested, so that the "
 		 "others are found with fewer samples."},
@@ -136,7 +136,7 @@ static const struct option_spec diff_specs[] = {
 	 .offset = offsetof(struct diff_options, limit)},
 	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
 	 .offset = offsetof(struct diff_options, json)},
-	{.name = "color", .type = OPTION_TEXT, .arg = "WHEN", .values = color_word,
+	{.name = "color", .type = OPTION_TEXT, .arg = "WHEN", .values = screen_color_word,
 	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never.",
 	 .offset = offsetof(struct diff_options, color)},
 	{.name = "exit-code", .type = OPTION_FLAG,
@@ -145,7 +145,7 @@ static const struct option_spec diff_specs[] = {
 		 "runs on the machine.",
 	 .offset = offsetof(struct diff_options, exit_code)},
 	{.name = "Pictures", .type = OPTION_HEADING},
-	{.name = "format", .letter = 'f', .type = OPTION_CALL, .arg = "FORMAT", .set = set_format,
+	{.name = "format", .letter = 'f', .type = OPTION_CALL, .arg = "FORMAT", .set = diff_set_format,
 	 .values = diff_format_word,
 	 .help = "A differential flame graph instead: html, a page; svg, a picture; folded, lines "
 		 "with two numbers for flamegraph.pl. Always by stacks, and not tested."},
@@ -170,11 +170,11 @@ bool diff_is_weak(const struct comparison *c)
  * Read one trace. event is the name of the event to compare; NULL selects the one that has
  * samples.
  */
-static int read_trace(struct diff_trace *t, const char *path, const struct diff_options *o,
+static int diff_read_trace(struct diff_trace *t, const char *path, const struct diff_options *o,
 		      const char *event, struct error *err)
 {
 	const struct profile *p;
-	int rc = input_open(&t->input, path, &o->filter, err);
+	int rc = filtered_input_open(&t->input, path, &o->filter, err);
 
 	t->path = path;
 	if (rc < 0)
@@ -195,12 +195,12 @@ static int read_trace(struct diff_trace *t, const char *path, const struct diff_
 }
 
 /* Read the profile of the part of a trace that passes the filter. */
-static int read_stretch(struct diff_trace *t, const struct filter *f,
+static int diff_read_stretch(struct diff_trace *t, const struct filter *f,
 			const struct diff_options *o, struct error *err)
 {
 	struct profile *p = NULL;
-	struct input input = {0};
-	int rc = input_open(&input, t->path, f, err);
+	struct filtered_input input = {0};
+	int rc = filtered_input_open(&input, t->path, f, err);
 
 	if (!rc)
 		rc = profile_read(&p, input.source, &o->how.view, err);
@@ -208,7 +208,7 @@ static int read_stretch(struct diff_trace *t, const struct filter *f,
 		t->stretches[t->stretch_count++] =
 			(struct diff_run){.profile = p, .event = t->event_index,
 					  .time = filter_time(f, &p->host)};
-	input_close(&input);
+	filtered_input_close(&input);
 	return rc;
 }
 
@@ -216,7 +216,7 @@ static int read_stretch(struct diff_trace *t, const struct filter *f,
  * Read a trace in DIFF_STRETCHES stretches of time, unless it has so many samples that reading it
  * again would take too much time and memory.
  */
-static int read_stretches(struct diff_trace *t, const struct diff_options *o, struct error *err)
+static int diff_read_stretches(struct diff_trace *t, const struct diff_options *o, struct error *err)
 {
 	uint64_t step = t->time / DIFF_STRETCHES;
 	struct filter f = o->filter;
@@ -227,13 +227,13 @@ static int read_stretches(struct diff_trace *t, const struct diff_options *o, st
 	for (int i = 0; i < DIFF_STRETCHES && !rc; i++) {
 		f.from = o->filter.from + step * i;
 		f.to = i == DIFF_STRETCHES - 1 ? o->filter.to : f.from + step - 1;
-		rc = read_stretch(t, &f, o, err);
+		rc = diff_read_stretch(t, &f, o, err);
 	}
 	return rc;
 }
 
 /* Match builds, because functions without a name are the same only in the same build of a file. */
-static int match_builds(const struct comparison *c, struct error *err)
+static int diff_match_builds(const struct comparison *c, struct error *err)
 {
 	size_t all = c->count[BEFORE] + c->count[AFTER], count = 0;
 	struct profile **profiles = calloc(all * (DIFF_STRETCHES + 1), sizeof(*profiles));
@@ -252,7 +252,7 @@ static int match_builds(const struct comparison *c, struct error *err)
 	return rc < 0 ? error_errno(err, rc, "cannot compare") : 0;
 }
 
-static int read_traces(struct comparison *c, struct error *err)
+static int diff_read_traces(struct comparison *c, struct error *err)
 {
 	const struct diff_options *o = c->options;
 	struct diff_trace *t;
@@ -266,15 +266,15 @@ static int read_traces(struct comparison *c, struct error *err)
 		for (size_t i = 0; i < o->paths[side].count && !rc; i++) {
 			const struct event *e = c->traces[0].event;
 
-			rc = read_trace(t++, o->paths[side].items[i], o, e ? e->name : NULL, err);
+			rc = diff_read_trace(t++, o->paths[side].items[i], o, e ? e->name : NULL, err);
 			c->count[side]++;
 		}
 	for (int side = 0; side < SIDES && diff_is_weak(c) && !rc; side++)
-		rc = read_stretches(&c->traces[side], o, err);
-	return rc ? rc : match_builds(c, err);
+		rc = diff_read_stretches(&c->traces[side], o, err);
+	return rc ? rc : diff_match_builds(c, err);
 }
 
-static int check_times(const struct comparison *c, struct error *err)
+static int diff_check_times(const struct comparison *c, struct error *err)
 {
 	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++)
 		if (!c->traces[i].time && c->options->compare.measure == DIFF_TIME)
@@ -284,7 +284,7 @@ static int check_times(const struct comparison *c, struct error *err)
 	return 0;
 }
 
-static int compare(struct comparison *c, struct error *err)
+static int compare_traces(struct comparison *c, struct error *err)
 {
 	size_t all = c->count[BEFORE] + c->count[AFTER];
 	struct diff_run *runs = calloc(all, sizeof(*runs));
@@ -314,7 +314,7 @@ bool diff_row_changed(const struct comparison *c, const struct diff_row *row)
 }
 
 /* Return whether any shown change counts for --exit-code; changes in the kernel do not. */
-static bool has_changed(const struct comparison *c)
+static bool diff_has_changed(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->diff.rows.count; i++)
 		if (!c->diff.rows.items[i].kernel && diff_row_changed(c, &c->diff.rows.items[i]))
@@ -323,20 +323,20 @@ static bool has_changed(const struct comparison *c)
 }
 
 /* Show the comparison and return the exit status. */
-static int show(struct comparison *c, struct error *err)
+static int show_comparison(struct comparison *c, struct error *err)
 {
 	struct screen screen;
-	int rc = check_times(c, err);
+	int rc = diff_check_times(c, err);
 
 	if (!rc)
-		rc = compare(c, err);
+		rc = compare_traces(c, err);
 	if (!rc)
 		rc = screen_open(&screen, stdout, c->options->color);
 	if (!rc)
 		rc = c->options->json ? diff_json(c, stdout, err) : diff_text(c, &screen, err);
 	if (rc < 0)
 		return log_failure(1, err);
-	return c->options->exit_code && has_changed(c) ? EXIT_CHANGED : 0;
+	return c->options->exit_code && diff_has_changed(c) ? EXIT_CHANGED : 0;
 }
 
 static void free_comparison(struct comparison *c)
@@ -345,7 +345,7 @@ static void free_comparison(struct comparison *c)
 		profile_free(c->traces[i].profile);
 		for (size_t k = 0; k < c->traces[i].stretch_count; k++)
 			profile_free((struct profile *)c->traces[i].stretches[k].profile);
-		input_close(&c->traces[i].input);
+		filtered_input_close(&c->traces[i].input);
 	}
 	free(c->traces);
 	for (size_t i = 0; i < c->differences.count; i++)
@@ -358,18 +358,18 @@ static int run_diff(const struct diff_options *o)
 {
 	struct comparison c = {.options = o};
 	struct error err = {""};
-	int status = read_traces(&c, &err) < 0 ? log_failure(1, &err) : 0;
+	int status = diff_read_traces(&c, &err) < 0 ? log_failure(1, &err) : 0;
 
 	if (!status && (o->format || o->out))
 		status = diff_picture(&c, &err) < 0 ? log_failure(1, &err) : 0;
 	else if (!status)
-		status = show(&c, &err);
+		status = show_comparison(&c, &err);
 	free_comparison(&c);
 	return status;
 }
 
 /* Insert operands before the paths that --before and --after add to the same side. */
-static int add_first(struct diff_options *o, int side, char **operands, int count,
+static int insert_operands(struct diff_options *o, int side, char **operands, int count,
 		     struct error *err)
 {
 	paths_t *paths = &o->paths[side];
@@ -383,7 +383,7 @@ static int add_first(struct diff_options *o, int side, char **operands, int coun
 }
 
 /* Assign operands to sides. after is the number of operands after "--". */
-static int take_operands(struct diff_options *o, char **operands, int count, int after,
+static int assign_operands(struct diff_options *o, char **operands, int count, int after,
 			 struct error *err)
 {
 	bool given = o->paths[BEFORE].count && o->paths[AFTER].count;
@@ -400,9 +400,9 @@ static int take_operands(struct diff_options *o, char **operands, int count, int
 	if (count < SIDES && (count || !given))
 		return error_set(err, -EINVAL, "which two traces? skein diff BEFORE AFTER");
 	if (count)
-		rc = add_first(o, BEFORE, operands, count - after, err);
+		rc = insert_operands(o, BEFORE, operands, count - after, err);
 	if (count && !rc)
-		rc = add_first(o, AFTER, operands + count - after, after, err);
+		rc = insert_operands(o, AFTER, operands + count - after, after, err);
 	return rc;
 }
 
@@ -415,13 +415,13 @@ static int count_after_dashes(int argc, char **argv)
 	return 0;
 }
 
-static int check_options(struct diff_options *o, struct error *err)
+static int diff_check_options(struct diff_options *o, struct error *err)
 {
 	const char *ending = o->out && !o->format ? strrchr(o->out, '.') : NULL;
 
-	if (o->color && find_word(o->color, color_word, err) < 0)
+	if (o->color && find_word_index(o->color, screen_color_word, err) < 0)
 		return -EINVAL;
-	if (ending && set_format(o, ending + 1, err) < 0)
+	if (ending && diff_set_format(o, ending + 1, err) < 0)
 		return -EINVAL;
 	if (o->out && !o->format)
 		return error_set(err, -EINVAL, "which format? -f FORMAT, html, svg or folded");
@@ -441,8 +441,8 @@ static int diff_main(int argc, char **argv)
 
 	if (first == -ECANCELED)
 		return 0;
-	if (first < 0 || take_operands(&o, argv + first, argc - first, after, &err) < 0 ||
-	    check_options(&o, &err) < 0)
+	if (first < 0 || assign_operands(&o, argv + first, argc - first, after, &err) < 0 ||
+	    diff_check_options(&o, &err) < 0)
 		status = log_error(2, "diff: %s", err.text);
 	else
 		status = run_diff(&o);

@@ -26,7 +26,7 @@ struct diff_options {
 /* One trace and its profile. */
 struct diff_trace {
 	const char *path;
-	struct input input;
+	struct filtered_input input;
 	struct profile *profile;
 	uint32_t event_index;
 	const struct event *event; /* NULL if there is none */

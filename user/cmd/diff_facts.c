@@ -9,13 +9,13 @@
 #include "base/units.h"
 #include "cmd/diff.h"
 
-#define FACT 256 /* bytes of one fact about one trace */
-#define LEAST_GAP 0.01 /* report shares that differ by more than this */
+#define FACT_BYTES 256 /* bytes of one fact about one trace */
+#define GAP_MIN 0.01 /* report shares that differ by more than this */
 #define OPTION_INFO "option." /* prefix of the info keys that record the options of the recording */
 
 static char *show_event(const struct diff_trace *t, char *buf)
 {
-	snprintf(buf, FACT, "%.64s", t->event ? t->event->name : "no event");
+	snprintf(buf, FACT_BYTES, "%.64s", t->event ? t->event->name : "no event");
 	return buf;
 }
 
@@ -23,27 +23,27 @@ static char *show_frequency(const struct diff_trace *t, char *buf)
 {
 	*buf = '\0';
 	if (t->event && t->event->frequency)
-		snprintf(buf, FACT, "%" PRIu64 " Hz", t->event->frequency);
+		snprintf(buf, FACT_BYTES, "%" PRIu64 " Hz", t->event->frequency);
 	else if (t->event)
-		snprintf(buf, FACT, "every %" PRIu64, t->event->period);
+		snprintf(buf, FACT_BYTES, "every %" PRIu64, t->event->period);
 	return buf;
 }
 
 static char *show_hostname(const struct diff_trace *t, char *buf)
 {
-	snprintf(buf, FACT, "%.128s", t->profile->host.hostname);
+	snprintf(buf, FACT_BYTES, "%.128s", t->profile->host.hostname);
 	return buf;
 }
 
 static char *show_kernel(const struct diff_trace *t, char *buf)
 {
-	snprintf(buf, FACT, "%.128s %.32s", t->profile->host.kernel, t->profile->host.arch);
+	snprintf(buf, FACT_BYTES, "%.128s %.32s", t->profile->host.kernel, t->profile->host.arch);
 	return buf;
 }
 
 static char *show_cpus(const struct diff_trace *t, char *buf)
 {
-	snprintf(buf, FACT, "%" PRIu64, t->profile->host.cpus);
+	snprintf(buf, FACT_BYTES, "%" PRIu64, t->profile->host.cpus);
 	return buf;
 }
 
@@ -51,12 +51,12 @@ static char *show_cpus(const struct diff_trace *t, char *buf)
  * Show which threads and stacks were selected. Leave process numbers out, since they differ
  * anyway.
  */
-static char *show_choice(const struct diff_trace *t, char *buf)
+static char *show_selection(const struct diff_trace *t, char *buf)
 {
 	int used = 0;
 
 	*buf = '\0';
-	for (uint32_t i = 0; i < t->profile->info_count && used < FACT; i++) {
+	for (uint32_t i = 0; i < t->profile->info_count && used < FACT_BYTES; i++) {
 		const struct info *info = &t->profile->infos[i];
 		const char *name = info->key + strlen(OPTION_INFO);
 		bool numbers;
@@ -64,7 +64,7 @@ static char *show_choice(const struct diff_trace *t, char *buf)
 		if (strncmp(info->key, OPTION_INFO, strlen(OPTION_INFO)) || !strcmp(name, "buffer"))
 			continue;
 		numbers = !strcmp(name, "pids") || !strcmp(name, "tids");
-		used += snprintf(buf + used, FACT - used, "%s--%.32s%s%.64s", used ? " " : "", name,
+		used += snprintf(buf + used, FACT_BYTES - used, "%s--%.32s%s%.64s", used ? " " : "", name,
 				 numbers ? "" : " ", numbers ? "" : info->value);
 	}
 	if (!used)
@@ -72,12 +72,12 @@ static char *show_choice(const struct diff_trace *t, char *buf)
 	return buf;
 }
 
-static const struct fact {
+static const struct compared_fact {
 	const char *name;
 	char *(*show)(const struct diff_trace *t, char *buf);
 } facts[] = {
 	{"events", show_event},	  {"frequencies", show_frequency}, {"hosts", show_hostname},
-	{"kernels", show_kernel}, {"CPUs", show_cpus},		   {"recorded", show_choice},
+	{"kernels", show_kernel}, {"CPUs", show_cpus},		   {"recorded", show_selection},
 };
 
 static double complete_share(const struct diff_trace *t)
@@ -100,7 +100,7 @@ static double lost_share(const struct diff_trace *t)
 	return lost > 0 ? lost / (lost + taken) : 0;
 }
 
-static const struct share {
+static const struct compared_share {
 	const char *name;
 	double (*of)(const struct diff_trace *t);
 } shares[] = {
@@ -108,12 +108,12 @@ static const struct share {
 	{"samples lost", lost_share},
 };
 
-static size_t traces_in(const struct comparison *c)
+static size_t diff_count_traces(const struct comparison *c)
 {
 	return c->count[BEFORE] + c->count[AFTER];
 }
 
-static int tell(struct comparison *c, const char *text)
+static int add_difference(struct comparison *c, const char *text)
 {
 	char *copy = strdup(text);
 
@@ -130,33 +130,33 @@ static int tell(struct comparison *c, const char *text)
  * Add a line such as "kernels: 6.1 x86_64 and 6.12 x86_64", for the first trace and the first one
  * that differs from it.
  */
-static int compare_fact(struct comparison *c, const struct fact *f)
+static int compare_fact(struct comparison *c, const struct compared_fact *f)
 {
-	char first[FACT], other[FACT], text[3 * FACT];
+	char first[FACT_BYTES], other[FACT_BYTES], text[3 * FACT_BYTES];
 
 	f->show(&c->traces[0], first);
-	for (size_t i = 1; i < traces_in(c); i++) {
+	for (size_t i = 1; i < diff_count_traces(c); i++) {
 		if (!strcmp(first, f->show(&c->traces[i], other)))
 			continue;
 		snprintf(text, sizeof(text), "%s: %s and %s", f->name, first, other);
-		return tell(c, text);
+		return add_difference(c, text);
 	}
 	return 0;
 }
 
-static int compare_share(struct comparison *c, const struct share *s)
+static int compare_share(struct comparison *c, const struct compared_share *s)
 {
 	double first = s->of(&c->traces[0]);
 
-	for (size_t i = 1; i < traces_in(c); i++) {
+	for (size_t i = 1; i < diff_count_traces(c); i++) {
 		double other = s->of(&c->traces[i]);
-		char text[FACT];
+		char text[FACT_BYTES];
 
-		if (fabs(first - other) <= LEAST_GAP)
+		if (fabs(first - other) <= GAP_MIN)
 			continue;
 		snprintf(text, sizeof(text), "%s: %.1f %% and %.1f %%", s->name, 100 * first,
 			 100 * other);
-		return tell(c, text);
+		return add_difference(c, text);
 	}
 	return 0;
 }
@@ -169,13 +169,13 @@ int diff_find_differences(struct comparison *c)
 		rc = compare_fact(c, &facts[i]);
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]) && !rc; i++)
 		rc = compare_share(c, &shares[i]);
-	for (size_t i = 0; i < traces_in(c) && !rc; i++) {
-		char text[2 * FACT];
+	for (size_t i = 0; i < diff_count_traces(c) && !rc; i++) {
+		char text[2 * FACT_BYTES];
 
 		if (c->traces[i].profile->host.end)
 			continue;
 		snprintf(text, sizeof(text), "%.300s was not finished", c->traces[i].path);
-		rc = tell(c, text);
+		rc = add_difference(c, text);
 	}
 	return rc;
 }

@@ -9,7 +9,7 @@
 #include "cmd/diff.h"
 #include "cmd/report.h"
 
-static void put_trace(struct json *j, const struct diff_trace *t)
+static void diff_json_put_trace(struct json *j, const struct diff_trace *t)
 {
 	json_object(j);
 	json_key_text(j, "file", t->path);
@@ -29,18 +29,18 @@ static void put_trace(struct json *j, const struct diff_trace *t)
 	json_object_end(j);
 }
 
-static void put_side(struct json *j, const struct comparison *c, int side)
+static void diff_json_put_side(struct json *j, const struct comparison *c, int side)
 {
 	size_t first = side == AFTER ? c->count[BEFORE] : 0;
 
 	json_key(j, side == AFTER ? "after" : "before");
 	json_array(j);
 	for (size_t i = 0; i < c->count[side]; i++)
-		put_trace(j, &c->traces[first + i]);
+		diff_json_put_trace(j, &c->traces[first + i]);
 	json_array_end(j);
 }
 
-static void put_change(struct json *j, const char *key, const struct diff_change *c)
+static void diff_json_put_change(struct json *j, const char *key, const struct diff_change *c)
 {
 	json_key(j, key);
 	json_object(j);
@@ -62,7 +62,7 @@ static void put_change(struct json *j, const char *key, const struct diff_change
 	json_object_end(j);
 }
 
-static void put_row(struct json *j, const struct comparison *c, const struct diff_row *row)
+static void diff_json_put_row(struct json *j, const struct comparison *c, const struct diff_row *row)
 {
 	json_object(j);
 	json_key_text(j, "name", row->name);
@@ -70,8 +70,8 @@ static void put_row(struct json *j, const struct comparison *c, const struct dif
 	json_key(j, "kernel");
 	json_bool(j, row->kernel);
 	if (c->diff.costs[DIFF_SELF])
-		put_change(j, "self", &row->cost[DIFF_SELF]);
-	put_change(j, "total", &row->cost[DIFF_TOTAL]);
+		diff_json_put_change(j, "self", &row->cost[DIFF_SELF]);
+	diff_json_put_change(j, "total", &row->cost[DIFF_TOTAL]);
 	json_object_end(j);
 }
 
@@ -83,9 +83,9 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 
 	json_begin(&j, out, true);
 	json_object(&j);
-	put_side(&j, c, BEFORE);
-	put_side(&j, c, AFTER);
-	json_key_text(&j, "by", group_word(c->options->compare.by));
+	diff_json_put_side(&j, c, BEFORE);
+	diff_json_put_side(&j, c, AFTER);
+	json_key_text(&j, "by", report_group_word(c->options->compare.by));
 	json_key_text(&j, "normalize", diff_measure_word(c->options->compare.measure));
 	json_key_real(&j, "level", DIFF_SIGNIFICANCE);
 	json_key_real(&j, "least", c->options->compare.least);
@@ -110,7 +110,7 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 	json_key(&j, "changes");
 	json_array(&j);
 	for (size_t i = 0; i < c->diff.rows.count && (!limit || i < limit); i++)
-		put_row(&j, c, &c->diff.rows.items[i]);
+		diff_json_put_row(&j, c, &c->diff.rows.items[i]);
 	json_array_end(&j);
 	json_object_end(&j);
 	rc = json_end(&j);

@@ -7,29 +7,29 @@
 #include "cmd/diff.h"
 #include "export/folded.h"
 
-static int write_folded(FILE *out, const struct comparison *c, struct error *err)
+static int diff_write_folded(FILE *out, const struct comparison *c, struct error *err)
 {
 	return folded_write_two(out, c->traces[1].profile, c->traces[0].profile,
 				c->options->compare.measure == DIFF_SHARE, &c->options->how, err);
 }
 
-static int write_svg(FILE *out, const struct comparison *c, struct error *err)
+static int diff_write_svg(FILE *out, const struct comparison *c, struct error *err)
 {
 	return svg_write(out, c->traces[1].profile, c->traces[0].profile, &c->options->how, err);
 }
 
-static int write_html(FILE *out, const struct comparison *c, struct error *err)
+static int diff_write_html(FILE *out, const struct comparison *c, struct error *err)
 {
 	return html_write(out, c->traces[1].profile, c->traces[0].profile, &c->options->how, err);
 }
 
-static const struct format {
+static const struct diff_format {
 	const char *name;
 	int (*write)(FILE *out, const struct comparison *c, struct error *err);
 } formats[] = {
-	{"html", write_html},
-	{"svg", write_svg},
-	{"folded", write_folded},
+	{"html", diff_write_html},
+	{"svg", diff_write_svg},
+	{"folded", diff_write_folded},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -41,7 +41,7 @@ const char *diff_format_word(unsigned int index)
 
 int diff_picture(const struct comparison *c, struct error *err)
 {
-	const struct format *format = formats;
+	const struct diff_format *format = formats;
 	struct outfile file = {0};
 	int rc;
 

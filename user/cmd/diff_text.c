@@ -23,7 +23,7 @@ static const char *const plurals[] = {
 };
 
 /* Show the origin of a trace: "a.skein: web-1, Linux 6.1, 4 CPUs, 2026-11-21 20:00:00, 10 s". */
-static void show_origin(const struct diff_trace *t, char *buf, size_t size)
+static void diff_show_origin(const struct diff_trace *t, char *buf, size_t size)
 {
 	const struct host *h = &t->profile->host;
 	time_t start = (time_t)((int64_t)(h->start + h->realtime_offset) / 1000000000);
@@ -40,7 +40,7 @@ static void show_origin(const struct diff_trace *t, char *buf, size_t size)
 }
 
 /* Show its samples: "9,900 samples of cpu-clock at 999 Hz, 99.9 % of stacks complete, 3 lost". */
-static void show_samples(const struct diff_trace *t, char *buf, size_t size)
+static void diff_show_samples(const struct diff_trace *t, char *buf, size_t size)
 {
 	const struct completeness *c = &t->completeness;
 	char text[32];
@@ -59,7 +59,7 @@ static void show_samples(const struct diff_trace *t, char *buf, size_t size)
 			 show_count(t->losses.due, text, sizeof(text)));
 }
 
-static void put_traces(const struct comparison *c, const struct screen *s)
+static void diff_put_traces(const struct comparison *c, const struct screen *s)
 {
 	for (int side = 0; side < SIDES; side++) {
 		const char *label = side == AFTER ? "After" : "Before";
@@ -68,17 +68,17 @@ static void put_traces(const struct comparison *c, const struct screen *s)
 		for (size_t i = 0; i < c->count[side]; i++) {
 			char text[LINE];
 
-			show_origin(&c->traces[first + i], text, sizeof(text));
-			put_paragraph(s, i ? "" : label, STYLE_PLAIN, text);
-			show_samples(&c->traces[first + i], text, sizeof(text));
-			put_paragraph(s, "", STYLE_PLAIN, text);
+			diff_show_origin(&c->traces[first + i], text, sizeof(text));
+			screen_put_paragraph(s, i ? "" : label, STYLE_PLAIN, text);
+			diff_show_samples(&c->traces[first + i], text, sizeof(text));
+			screen_put_paragraph(s, "", STYLE_PLAIN, text);
 		}
 	}
 	for (size_t i = 0; i < c->differences.count; i++)
-		put_paragraph(s, i ? "" : "Differ", STYLE_WARM, c->differences.items[i]);
+		screen_put_paragraph(s, i ? "" : "Differ", STYLE_WARM, c->differences.items[i]);
 }
 
-static bool is_time(const struct comparison *c)
+static bool diff_weighs_time(const struct comparison *c)
 {
 	const struct event *e = c->traces[0].event;
 
@@ -86,20 +86,20 @@ static bool is_time(const struct comparison *c)
 }
 
 /* Return the unit of the numbers. */
-static const char *unit_name(const struct comparison *c)
+static const char *diff_unit_name(const struct comparison *c)
 {
 	switch (c->options->compare.measure) {
 	case DIFF_TIME:
-		return is_time(c) ? "percent of one CPU" : "events per second";
+		return diff_weighs_time(c) ? "percent of one CPU" : "events per second";
 	case DIFF_NONE:
-		return is_time(c) ? "seconds of CPU" : "events";
+		return diff_weighs_time(c) ? "seconds of CPU" : "events";
 	default:
 		return "percent of all samples";
 	}
 }
 
 /* Explain how significant a star is; that depends on how many runs were recorded. */
-static void put_runs(const struct comparison *c, const struct screen *s)
+static void diff_put_runs(const struct comparison *c, const struct screen *s)
 {
 	char text[LINE];
 
@@ -117,10 +117,10 @@ static void put_runs(const struct comparison *c, const struct screen *s)
 		snprintf(text, sizeof(text),
 			 "%zu and %zu: how runs differ by themselves is measured and counted in.",
 			 c->count[BEFORE], c->count[AFTER]);
-	put_paragraph(s, "Runs", diff_is_weak(c) ? STYLE_WARM : STYLE_PLAIN, text);
+	screen_put_paragraph(s, "Runs", diff_is_weak(c) ? STYLE_WARM : STYLE_PLAIN, text);
 }
 
-static void put_method(const struct comparison *c, const struct screen *s)
+static void diff_put_method(const struct comparison *c, const struct screen *s)
 {
 	size_t changed[2] = {0, 0};
 	char text[LINE];
@@ -130,7 +130,7 @@ static void put_method(const struct comparison *c, const struct screen *s)
 		changed[c->diff.rows.items[i].kernel] += diff_row_changed(c, &c->diff.rows.items[i]);
 	used = snprintf(text, sizeof(text),
 			"%zu %s in %s: %zu changed, of %zu with enough samples to show it",
-			c->diff.rows.count, plurals[c->options->compare.by], unit_name(c),
+			c->diff.rows.count, plurals[c->options->compare.by], diff_unit_name(c),
 			changed[0], c->diff.tested[0]);
 	if (c->diff.tested[1])
 		used += snprintf(text + used, sizeof(text) - used,
@@ -139,21 +139,21 @@ static void put_method(const struct comparison *c, const struct screen *s)
 				 c->options->exit_code ? " and do not decide the exit code" : "");
 	snprintf(text + used, sizeof(text) - used,
 		 ". Stars: * q <= 0.05, ** 0.01, *** 0.001 (false discovery rate).");
-	put_paragraph(s, "Compared", STYLE_PLAIN, text);
-	put_runs(c, s);
+	screen_put_paragraph(s, "Compared", STYLE_PLAIN, text);
+	diff_put_runs(c, s);
 }
 
 /* Return how many decimal places are meaningful for recordings of usual length. */
-static int digits(const struct comparison *c)
+static int decimal_places(const struct comparison *c)
 {
 	if (c->options->compare.measure == DIFF_SHARE)
 		return 2;
-	if (!is_time(c))
+	if (!diff_weighs_time(c))
 		return 0;
 	return c->options->compare.measure == DIFF_NONE ? 3 : 2;
 }
 
-static void value_cell(struct table *t, const struct diff_change *c, int side, int digits)
+static void diff_value_cell(struct table *t, const struct diff_change *c, int side, int digits)
 {
 	static const char *const absent[SIDES] = {"new", "gone"};
 
@@ -163,7 +163,7 @@ static void value_cell(struct table *t, const struct diff_change *c, int side, i
 		table_cellf(t, "%.*f", digits, c->value[side]);
 }
 
-static void put_row(struct table *t, const struct diff_row *row, enum diff_cost cost, int digits)
+static void diff_put_row(struct table *t, const struct diff_row *row, enum diff_cost cost, int digits)
 {
 	const struct diff_change *c = &row->cost[cost];
 
@@ -171,14 +171,14 @@ static void put_row(struct table *t, const struct diff_row *row, enum diff_cost 
 	table_cell(t, diff_stars(c));
 	table_cellf(t, "%+.*f", digits, c->low);
 	table_cellf(t, "%+.*f", digits, c->high);
-	value_cell(t, c, BEFORE, digits);
-	value_cell(t, c, AFTER, digits);
+	diff_value_cell(t, c, BEFORE, digits);
+	diff_value_cell(t, c, AFTER, digits);
 	table_cell(t, row->name);
 	table_cell(t, row->more);
 }
 
 /* Return whether a row belongs in the table of a cost; a change is shown in one table only. */
-static bool belongs(const struct comparison *c, const struct diff_row *row, enum diff_cost cost)
+static bool belongs_in_table(const struct comparison *c, const struct diff_row *row, enum diff_cost cost)
 {
 	const struct diff_change *change = &row->cost[cost];
 	bool shown = fabs(change->change) >= c->options->compare.least && change->change != 0 &&
@@ -189,14 +189,14 @@ static bool belongs(const struct comparison *c, const struct diff_row *row, enum
 	return shown && memcmp(&row->cost[DIFF_SELF].count, &change->count, sizeof(change->count));
 }
 
-struct order {
+struct ranked_change {
 	const struct diff_row *row;
 	double change;
 };
 
-static int larger(const void *a, const void *b)
+static int by_larger_change(const void *a, const void *b)
 {
-	const struct order *x = a, *y = b;
+	const struct ranked_change *x = a, *y = b;
 
 	if (x->change != y->change)
 		return x->change < y->change ? 1 : -1;
@@ -204,10 +204,10 @@ static int larger(const void *a, const void *b)
 }
 
 /* Choose the rows of a table, ordered by how much they changed. */
-static int choose(const struct comparison *c, enum diff_cost cost, struct order **ret,
+static int choose_changes(const struct comparison *c, enum diff_cost cost, struct ranked_change **ret,
 		  size_t *count)
 {
-	struct order *list = calloc(c->diff.rows.count + 1, sizeof(*list));
+	struct ranked_change *list = calloc(c->diff.rows.count + 1, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
@@ -215,16 +215,16 @@ static int choose(const struct comparison *c, enum diff_cost cost, struct order 
 	for (size_t i = 0; i < c->diff.rows.count; i++) {
 		const struct diff_row *row = &c->diff.rows.items[i];
 
-		if (belongs(c, row, cost))
-			list[(*count)++] = (struct order){row, fabs(row->cost[cost].change)};
+		if (belongs_in_table(c, row, cost))
+			list[(*count)++] = (struct ranked_change){row, fabs(row->cost[cost].change)};
 	}
-	qsort(list, *count, sizeof(*list), larger);
+	qsort(list, *count, sizeof(*list), by_larger_change);
 	*ret = list;
 	return 0;
 }
 
-static int put_rows(const struct comparison *c, const struct screen *s, enum diff_cost cost,
-		    const struct order *list, size_t count)
+static int diff_put_rows(const struct comparison *c, const struct screen *s, enum diff_cost cost,
+		    const struct ranked_change *list, size_t count)
 {
 	uint64_t limit = c->options->limit == LIMIT_UNSET ? ROWS : c->options->limit;
 	size_t rows = limit && limit < count ? limit : count;
@@ -236,7 +236,7 @@ static int put_rows(const struct comparison *c, const struct screen *s, enum dif
 		{"to", STYLE_DIM, true, false, 0},
 		{"before", STYLE_PLAIN, true, false, 0},
 		{"after", STYLE_PLAIN, true, false, 0},
-		{group_word(c->options->compare.by), STYLE_PLAIN, false, false, 20},
+		{report_group_word(c->options->compare.by), STYLE_PLAIN, false, false, 20},
 		{function ? "module" : c->options->compare.by == GROUP_PROCESS ? "pid" : "process",
 		 STYLE_DIM, false, true, 12},
 	};
@@ -244,7 +244,7 @@ static int put_rows(const struct comparison *c, const struct screen *s, enum dif
 	int rc;
 
 	for (size_t i = 0; i < rows; i++)
-		put_row(&t, list[i].row, cost, digits(c));
+		diff_put_row(&t, list[i].row, cost, decimal_places(c));
 	rc = table_print(&t, s);
 	table_free(&t);
 	if (rows < count) {
@@ -257,15 +257,15 @@ static int put_rows(const struct comparison *c, const struct screen *s, enum dif
 	return rc;
 }
 
-static int put_table(const struct comparison *c, const struct screen *s, enum diff_cost cost,
+static int diff_put_table(const struct comparison *c, const struct screen *s, enum diff_cost cost,
 		     size_t *shown)
 {
 	const char *title = cost == DIFF_SELF		? "Changed themselves (self)"
 			    : c->diff.costs[DIFF_SELF] ? "Changed with what they call (total)"
 						       : "Changed";
-	struct order *list;
+	struct ranked_change *list;
 	size_t count;
-	int rc = choose(c, cost, &list, &count);
+	int rc = choose_changes(c, cost, &list, &count);
 
 	if (rc < 0)
 		return rc;
@@ -273,7 +273,7 @@ static int put_table(const struct comparison *c, const struct screen *s, enum di
 		screen_put(s, STYLE_BOLD, title);
 		screen_put(s, STYLE_DIM, "; from, to: where the change lies, with 95 % certainty");
 		fputc('\n', s->out);
-		rc = put_rows(c, s, cost, list, count);
+		rc = diff_put_rows(c, s, cost, list, count);
 		fputc('\n', s->out);
 	}
 	*shown += count;
@@ -281,7 +281,7 @@ static int put_table(const struct comparison *c, const struct screen *s, enum di
 	return rc;
 }
 
-static const char *why_nothing(const struct comparison *c)
+static const char *diff_why_nothing(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++)
 		if (!c->traces[i].count)
@@ -295,14 +295,14 @@ int diff_text(const struct comparison *c, const struct screen *s, struct error *
 	size_t shown = 0;
 	int rc = 0;
 
-	put_traces(c, s);
-	put_method(c, s);
+	diff_put_traces(c, s);
+	diff_put_method(c, s);
 	fputc('\n', s->out);
 	for (int cost = 0; cost < DIFF_COSTS && !rc; cost++)
 		if (c->diff.costs[cost])
-			rc = put_table(c, s, cost, &shown);
+			rc = diff_put_table(c, s, cost, &shown);
 	if (!shown)
-		screen_put(s, STYLE_BOLD, why_nothing(c));
+		screen_put(s, STYLE_BOLD, diff_why_nothing(c));
 	if (rc < 0)
 		return error_errno(err, rc, "cannot show what changed");
 	return outfile_flush(s->out, "what changed", err);

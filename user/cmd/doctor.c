@@ -47,7 +47,7 @@ static const struct option_spec doctor_specs[] = {
 	{.name = NULL},
 };
 
-bool diagnosis_healthy(const struct diagnosis *d)
+bool doctor_is_healthy(const struct diagnosis *d)
 {
 	for (int c = 0; c < CHECK_COUNT; c++)
 		if (checkup_required((enum check)c) && d->findings[c].verdict == VERDICT_MISSING)
@@ -55,12 +55,12 @@ bool diagnosis_healthy(const struct diagnosis *d)
 	return true;
 }
 
-struct progress {
+struct doctor_progress {
 	struct diagnosis *diagnosis;
 	bool shown;
 };
 
-static void show_next(const struct progress *p, int check)
+static void show_next_check(const struct doctor_progress *p, int check)
 {
 	if (!p->shown)
 		return;
@@ -71,17 +71,17 @@ static void show_next(const struct progress *p, int check)
 	fflush(stderr);
 }
 
-static void take_finding(void *context, const struct finding *f)
+static void on_finding(void *context, const struct finding *f)
 {
-	struct progress *p = context;
+	struct doctor_progress *p = context;
 
 	p->diagnosis->findings[f->check] = *f;
-	show_next(p, (int)f->check + 1);
+	show_next_check(p, (int)f->check + 1);
 }
 
-static void take_runtime(void *context, const struct runtime_found *r)
+static void on_runtime(void *context, const struct runtime_found *r)
 {
-	struct diagnosis *d = ((struct progress *)context)->diagnosis;
+	struct diagnosis *d = ((struct doctor_progress *)context)->diagnosis;
 	struct doctor_runtime new = {.name = strdup(r->name),
 				     .path = strdup(r->path),
 				     .processes = r->processes,
@@ -95,22 +95,22 @@ static void take_runtime(void *context, const struct runtime_found *r)
 	}
 }
 
-static void examine(struct diagnosis *d, const struct doctor_options *o)
+static void run_checks(struct diagnosis *d, const struct doctor_options *o)
 {
 	char cache[PATH_MAX];
 	const struct checkup_options options = {
-		.unwind_cache = choose_unwind_cache(o->cache, cache, sizeof(cache))};
-	struct progress p = {.diagnosis = d, .shown = isatty(STDERR_FILENO)};
+		.unwind_cache = recorder_choose_cache(o->cache, cache, sizeof(cache))};
+	struct doctor_progress p = {.diagnosis = d, .shown = isatty(STDERR_FILENO)};
 	struct error err = {""};
 
 	d->setting = setting_here();
-	show_next(&p, 0);
-	checkup_run(&options, take_finding, &p);
-	if (checkup_runtimes(take_runtime, &p, &err) < 0)
+	show_next_check(&p, 0);
+	checkup_run(&options, on_finding, &p);
+	if (checkup_runtimes(on_runtime, &p, &err) < 0)
 		log_failure(0, &err);
 }
 
-static void forget(struct diagnosis *d)
+static void free_diagnosis(struct diagnosis *d)
 {
 	for (size_t i = 0; i < d->runtimes.count; i++) {
 		free(d->runtimes.items[i].name);
@@ -126,14 +126,14 @@ static int diagnose(const struct doctor_options *o, const struct screen *s)
 
 	if (o->verbose) /* show the verifier's log of programs that the kernel rejects */
 		setenv("SKEIN_DEBUG_BPF", "1", true);
-	examine(&d, o);
+	run_checks(&d, o);
 	ret = o->json ? doctor_json(&d, stdout) : doctor_text(&d, s, o->verbose);
-	status = diagnosis_healthy(&d) ? 0 : 1;
-	forget(&d);
+	status = doctor_is_healthy(&d) ? 0 : 1;
+	free_diagnosis(&d);
 	return ret ? log_error(1, "doctor: cannot write: %s", strerror(-ret)) : status;
 }
 
-static int run(int argc, char **argv)
+static int doctor_main(int argc, char **argv)
 {
 	struct doctor_options o = {0};
 	struct screen screen;
@@ -176,5 +176,5 @@ const struct command doctor_command = {
 		    "skein doctor --table\twhich privileges are for what",
 	.options = doctor_specs,
 	.options_size = sizeof(struct doctor_options),
-	.run = run,
+	.run = doctor_main,
 };

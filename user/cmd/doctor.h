@@ -25,7 +25,7 @@ struct diagnosis {
 };
 
 /* Return whether everything that a recording needs works. */
-bool diagnosis_healthy(const struct diagnosis *d);
+bool doctor_is_healthy(const struct diagnosis *d);
 
 /* Write all findings; verbose adds how each was tested. Return 0 or a negative errno. */
 int doctor_text(const struct diagnosis *d, const struct screen *s, bool verbose);

@@ -24,16 +24,16 @@ static const struct {
 	[VERDICT_NOT_NEEDED] = {"not needed", STYLE_DIM},
 };
 
-static void put_row(const struct screen *s, const char *word, const char *style, const char *name,
+static void doctor_put_row(const struct screen *s, const char *word, const char *style, const char *name,
 		    const char *text)
 {
 	fputs("  ", s->out);
 	screen_put(s, style, word);
 	fprintf(s->out, "%*s%-*s ", WORD_COLUMNS - (int)strlen(word), "", NAME_COLUMNS, name);
-	put_wrapped(s, 2 + WORD_COLUMNS + NAME_COLUMNS + 1, STYLE_PLAIN, text);
+	screen_put_wrapped(s, 2 + WORD_COLUMNS + NAME_COLUMNS + 1, STYLE_PLAIN, text);
 }
 
-static void put_finding(const struct screen *s, const struct finding *f, bool verbose)
+static void doctor_put_finding(const struct screen *s, const struct finding *f, bool verbose)
 {
 	bool missing = f->verdict == VERDICT_MISSING;
 	bool grave = missing && checkup_required(f->check);
@@ -44,25 +44,25 @@ static void put_finding(const struct screen *s, const struct finding *f, bool ve
 	need_names(f->needs, names, sizeof(names));
 	if (missing && names[0] && !strstr(f->found, names))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " (%s)", names);
-	put_row(s, verdicts[f->verdict].word, grave ? STYLE_HOT : verdicts[f->verdict].style,
+	doctor_put_row(s, verdicts[f->verdict].word, grave ? STYLE_HOT : verdicts[f->verdict].style,
 		checkup_name(f->check), text);
 	if (verbose) {
 		snprintf(text, sizeof(text), "(tried: %s)", checkup_method(f->check));
-		put_row(s, "", STYLE_PLAIN, "", text);
+		doctor_put_row(s, "", STYLE_PLAIN, "", text);
 	}
 }
 
-static void put_runtime(const struct screen *s, const struct doctor_runtime *r)
+static void doctor_put_runtime(const struct screen *s, const struct doctor_runtime *r)
 {
 	const char *word = r->tested ? "ok" : "missing";
 	char path[1024], text[1280];
 
 	snprintf(text, sizeof(text), "%s; %" PRIu64 " process%s of %s", r->support, r->processes,
 		 r->processes == 1 ? "" : "es", text_clean(r->path, path, sizeof(path)));
-	put_row(s, word, r->tested ? STYLE_GOOD : STYLE_WARM, r->name, text);
+	doctor_put_row(s, word, r->tested ? STYLE_GOOD : STYLE_WARM, r->name, text);
 }
 
-static void put_head(const struct diagnosis *d, const struct screen *s)
+static void doctor_put_head(const struct diagnosis *d, const struct screen *s)
 {
 	struct utsname u = {0};
 	char head[512];
@@ -78,7 +78,7 @@ static void put_head(const struct diagnosis *d, const struct screen *s)
  * Print the commands that fix the problems, unwrapped so that they can be copied; one command
  * adds all missing capabilities.
  */
-static void put_mends(const struct diagnosis *d, const struct screen *s, uint64_t needs)
+static void doctor_put_mends(const struct diagnosis *d, const struct screen *s, uint64_t needs)
 {
 	char mend[MEND_MAX], names[512];
 	uint64_t capabilities = needs & NEEDS_CAPABILITIES;
@@ -95,7 +95,7 @@ static void put_mends(const struct diagnosis *d, const struct screen *s, uint64_
 				need_fix(NEED_BIT(i), d->setting, mend, sizeof(mend)));
 }
 
-static void put_verdict(const struct diagnosis *d, const struct screen *s)
+static void doctor_put_verdict(const struct diagnosis *d, const struct screen *s)
 {
 	const char *text = "Everything works.";
 	uint64_t needs = 0;
@@ -106,26 +106,26 @@ static void put_verdict(const struct diagnosis *d, const struct screen *s)
 		text = "Recording works, without what is missing above.";
 		needs |= d->findings[c].needs;
 	}
-	if (!diagnosis_healthy(d))
+	if (!doctor_is_healthy(d))
 		text = "Recording does not work here.";
 	fputc('\n', s->out);
 	screen_put(s, STYLE_BOLD, text);
 	fputc('\n', s->out);
-	put_mends(d, s, needs);
+	doctor_put_mends(d, s, needs);
 }
 
 int doctor_text(const struct diagnosis *d, const struct screen *s, bool verbose)
 {
-	put_head(d, s);
+	doctor_put_head(d, s);
 	for (int c = 0; c < CHECK_COUNT; c++)
-		put_finding(s, &d->findings[c], verbose);
+		doctor_put_finding(s, &d->findings[c], verbose);
 	for (size_t i = 0; i < d->runtimes.count; i++)
-		put_runtime(s, &d->runtimes.items[i]);
-	put_verdict(d, s);
+		doctor_put_runtime(s, &d->runtimes.items[i]);
+	doctor_put_verdict(d, s);
 	return outfile_flush(s->out, "the diagnosis", NULL);
 }
 
-static void json_finding(const struct diagnosis *d, struct json *j, const struct finding *f)
+static void doctor_json_finding(const struct diagnosis *d, struct json *j, const struct finding *f)
 {
 	char text[MEND_MAX];
 
@@ -144,7 +144,7 @@ static void json_finding(const struct diagnosis *d, struct json *j, const struct
 	json_object_end(j);
 }
 
-static void json_runtime(struct json *j, const struct doctor_runtime *r)
+static void doctor_json_runtime(struct json *j, const struct doctor_runtime *r)
 {
 	json_object(j);
 	json_key_text(j, "name", r->name);
@@ -167,16 +167,16 @@ int doctor_json(const struct diagnosis *d, FILE *out)
 	json_key_text(&j, "version", SKEIN_VERSION);
 	json_key_text(&j, "setting", setting_text(d->setting));
 	json_key(&j, "works");
-	json_bool(&j, diagnosis_healthy(d));
+	json_bool(&j, doctor_is_healthy(d));
 	json_key(&j, "checks");
 	json_array(&j);
 	for (int c = 0; c < CHECK_COUNT; c++)
-		json_finding(d, &j, &d->findings[c]);
+		doctor_json_finding(d, &j, &d->findings[c]);
 	json_array_end(&j);
 	json_key(&j, "runtimes");
 	json_array(&j);
 	for (size_t i = 0; i < d->runtimes.count; i++)
-		json_runtime(&j, &d->runtimes.items[i]);
+		doctor_json_runtime(&j, &d->runtimes.items[i]);
 	json_array_end(&j);
 	json_object_end(&j);
 	return json_end(&j);

@@ -5,7 +5,7 @@
 
 #include "cmd/doctor.h"
 
-static void put_capabilities(FILE *out)
+static void doctor_table_capabilities(FILE *out)
 {
 	fputs("| capability | for | without it |\n|---|---|---|\n", out);
 	for (unsigned int i = 0; i < NEED_COUNT && need_table[i].capability >= 0; i++)
@@ -13,7 +13,7 @@ static void put_capabilities(FILE *out)
 			need_table[i].lost);
 }
 
-static void put_features(FILE *out)
+static void doctor_table_features(FILE *out)
 {
 	fputs("\n| what else is needed | for | without it |\n|---|---|---|\n", out);
 	for (unsigned int i = 0; i < NEED_COUNT; i++)
@@ -22,7 +22,7 @@ static void put_features(FILE *out)
 				need_table[i].lost);
 }
 
-static void put_mends(FILE *out)
+static void doctor_table_mends(FILE *out)
 {
 	char mend[1024];
 
@@ -44,7 +44,7 @@ static void put_mends(FILE *out)
 }
 
 /* Write the commands that give every capability at once. */
-static void put_sets(FILE *out)
+static void doctor_table_sets(FILE *out)
 {
 	char mend[1024], *path;
 
@@ -61,8 +61,8 @@ static void put_sets(FILE *out)
 
 void doctor_table(FILE *out)
 {
-	put_capabilities(out);
-	put_sets(out);
-	put_features(out);
-	put_mends(out);
+	doctor_table_capabilities(out);
+	doctor_table_sets(out);
+	doctor_table_features(out);
+	doctor_table_mends(out);
 }

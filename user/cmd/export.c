@@ -11,7 +11,7 @@
 #include "cmd/export.h"
 #include "cmd/filters.h"
 
-struct options {
+struct export_arguments {
 	const char *format, *out;
 	struct export_options how;
 	struct filter filter;
@@ -19,47 +19,47 @@ struct options {
 
 #define FORMAT_HELP(name, word, suffix, flags, summary) "\n" word " (" suffix "): " summary "."
 
-const char *format_word(unsigned int index)
+const char *export_format_word(unsigned int index)
 {
 	return export_formats[index].name;
 }
 
 static const struct option_spec export_specs[] = {
 	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
-	 .values = format_word,
+	 .values = export_format_word,
 	 .help = "One of these; without this option the ending of FILE decides." EXPORT_FORMATS(
 		 FORMAT_HELP),
-	 .offset = offsetof(struct options, format)},
+	 .offset = offsetof(struct export_arguments, format)},
 	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
 	 .help = "Where to; - is stdout, which is the default for text.",
-	 .offset = offsetof(struct options, out)},
+	 .offset = offsetof(struct export_arguments, out)},
 	{.name = "How stacks are shown", .type = OPTION_HEADING},
-	VIEW_OPTIONS(struct options, how.view),
+	VIEW_OPTIONS(struct export_arguments, how.view),
 	{.name = "Frames above the stacks (folded, svg)", .type = OPTION_HEADING},
 	{.name = "threads", .type = OPTION_FLAG,
 	 .help = "One for each thread, below that of its process.",
-	 .offset = offsetof(struct options, how.threads)},
+	 .offset = offsetof(struct export_arguments, how.threads)},
 	{.name = "pids", .type = OPTION_FLAG,
 	 .help = "Tell processes of one name apart by their numbers.",
-	 .offset = offsetof(struct options, how.pids)},
+	 .offset = offsetof(struct export_arguments, how.pids)},
 	{.name = "containers", .type = OPTION_FLAG,
 	 .help = "One for each container or control group, above its processes.",
-	 .offset = offsetof(struct options, how.containers)},
+	 .offset = offsetof(struct export_arguments, how.containers)},
 	{.name = "annotate", .type = OPTION_FLAG,
 	 .help = "Mark kernel frames with _[k], inlined functions with _[i] and generated code with "
 		 "_[j], for palettes.",
-	 .offset = offsetof(struct options, how.annotate)},
+	 .offset = offsetof(struct export_arguments, how.annotate)},
 	{.name = "Pictures (svg)", .type = OPTION_HEADING},
 	{.name = "width", .type = OPTION_COUNT, .arg = "PIXELS",
 	 .help = "How wide the picture is (default 1200). Frames too small to be seen are left out.",
-	 .offset = offsetof(struct options, how.width)},
+	 .offset = offsetof(struct export_arguments, how.width)},
 	{.name = "icicle", .type = OPTION_FLAG, .help = "The root at the top, callees below it.",
-	 .offset = offsetof(struct options, how.icicle)},
-	FILTER_OPTIONS(struct options, filter),
+	 .offset = offsetof(struct export_arguments, how.icicle)},
+	FILTER_OPTIONS(struct export_arguments, filter),
 	{.name = NULL},
 };
 
-int export_to(struct source *source, const struct export_format *format, const char *path,
+int export_to_file(struct source *source, const struct export_format *format, const char *path,
 	      const struct export_options *options, struct error *err)
 {
 	struct outfile file = {0};
@@ -78,7 +78,7 @@ int export_to(struct source *source, const struct export_format *format, const c
 	return rc;
 }
 
-static int unknown_format(const char *name)
+static int export_report_unknown(const char *name)
 {
 	char list[256] = "";
 
@@ -91,29 +91,29 @@ static int unknown_format(const char *name)
 	return log_error(2, "export: there is no format for '%s'; there are: %s", name, list);
 }
 
-static int run_export(const char *path, const struct options *o,
+static int run_export(const char *path, const struct export_arguments *o,
 		      const struct export_format *format)
 {
 	struct export_options how = o->how;
-	struct input in = {0};
+	struct filtered_input in = {0};
 	struct error err = {""};
-	int rc = input_open(&in, path, &o->filter, &err);
+	int rc = filtered_input_open(&in, path, &o->filter, &err);
 
 	how.from = o->filter.from;
 	how.to = o->filter.to;
 	if (!rc)
-		rc = export_to(in.source, format, o->out ? o->out : "-", &how, &err);
+		rc = export_to_file(in.source, format, o->out ? o->out : "-", &how, &err);
 	if (!rc && trace_left_out(in.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing in what was "
 			 "written",
 			 path);
-	input_close(&in);
+	filtered_input_close(&in);
 	return rc < 0 ? log_failure(1, &err) : 0;
 }
 
 static int export_main(int argc, char **argv)
 {
-	struct options o = {0};
+	struct export_arguments o = {0};
 	struct error err = {""};
 	const struct export_format *format;
 	int first = options_parse(&export_command, argc, argv, &o, false, &err);
@@ -128,7 +128,7 @@ static int export_main(int argc, char **argv)
 	format = o.format ? export_format_named(o.format)
 			  : o.out ? export_format_for_path(o.out) : NULL;
 	if (!format)
-		return unknown_format(o.format ? o.format : o.out);
+		return export_report_unknown(o.format ? o.format : o.out);
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
 	return run_export(first < argc ? argv[first] : DEFAULT_TRACE, &o, format);
@@ -146,7 +146,7 @@ const struct command export_command = {
 		    "skein export run.skein -o out.pb.gz --comm java\tJava only, for pprof\n"
 		    "skein export -o out.pftrace\ta timeline, for ui.perfetto.dev\n",
 	.options = export_specs,
-	.options_size = sizeof(struct options),
+	.options_size = sizeof(struct export_arguments),
 	.files = "skein.skein\tThe trace that is read when none is named.",
 	.run = export_main,
 };

@@ -11,10 +11,10 @@
  * complete. The path "-" means stdout; a binary format refuses stdout if it is a terminal. Return
  * 0, or a negative errno with the cause in *err.
  */
-int export_to(struct source *source, const struct export_format *format, const char *path,
+int export_to_file(struct source *source, const struct export_format *format, const char *path,
 	      const struct export_options *options, struct error *err);
 
 /* Return the name of a format by index; NULL after the last. */
-const char *format_word(unsigned int index);
+const char *export_format_word(unsigned int index);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/jobs.h"
 #include "cmd/filters.h"
 
-int input_open(struct input *in, const char *path, const struct filter *f, struct error *err)
+int filtered_input_open(struct filtered_input *in, const char *path, const struct filter *f, struct error *err)
 {
 	struct source *whole = NULL;
 	int rc = trace_open(&in->trace, path, err);
@@ -19,12 +19,12 @@ int input_open(struct input *in, const char *path, const struct filter *f, struc
 		error_hint(err, "record one first, such as: sudo skein record -d 10s");
 	if (rc < 0) {
 		source_free(whole);
-		input_close(in);
+		filtered_input_close(in);
 	}
 	return rc;
 }
 
-static bool is_damaged(const struct input *all, unsigned int count)
+static bool is_any_damaged(const struct filtered_input *all, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (trace_left_out(all[i].trace))
@@ -32,10 +32,10 @@ static bool is_damaged(const struct input *all, unsigned int count)
 	return false;
 }
 
-int input_profile(struct profile **ret, struct input *in, const char *path, const struct filter *f,
+int filtered_input_read_profile(struct profile **ret, struct filtered_input *in, const char *path, const struct filter *f,
 		  const struct profile_view *view, struct error *err)
 {
-	struct input more[2] = {{0}};
+	struct filtered_input more[2] = {{0}};
 	struct profile_sources from = {.entities = in->source};
 	struct profile *p = NULL;
 	bool damaged;
@@ -43,16 +43,16 @@ int input_profile(struct profile **ret, struct input *in, const char *path, cons
 
 	if (!jobs_are_parallel())
 		return profile_read(ret, in->source, view, err);
-	rc = input_open(&more[0], path, f, err);
+	rc = filtered_input_open(&more[0], path, f, err);
 	if (!rc)
-		rc = input_open(&more[1], path, f, err);
+		rc = filtered_input_open(&more[1], path, f, err);
 	from.stacks = more[0].source;
 	from.sums = more[1].source;
 	if (!rc)
 		rc = profile_read_parts(&p, &from, view, err);
-	damaged = !rc && (is_damaged(in, 1) || is_damaged(more, 2));
-	input_close(&more[0]);
-	input_close(&more[1]);
+	damaged = !rc && (is_any_damaged(in, 1) || is_any_damaged(more, 2));
+	filtered_input_close(&more[0]);
+	filtered_input_close(&more[1]);
 	if (!damaged) {
 		*ret = p;
 		return rc;
@@ -62,14 +62,14 @@ int input_profile(struct profile **ret, struct input *in, const char *path, cons
 	 * has not seen any damage at this point.
 	 */
 	profile_free(p);
-	input_close(in);
-	rc = input_open(in, path, f, err);
+	filtered_input_close(in);
+	rc = filtered_input_open(in, path, f, err);
 	return rc < 0 ? rc : profile_read(ret, in->source, view, err);
 }
 
-void input_close(struct input *in)
+void filtered_input_close(struct filtered_input *in)
 {
 	source_free(in->source);
 	trace_close(in->trace);
-	*in = (struct input){0};
+	*in = (struct filtered_input){0};
 }

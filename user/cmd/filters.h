@@ -69,7 +69,7 @@
  * A trace and the source of the records that pass a filter. A zeroed input holds nothing to
  * close.
  */
-struct input {
+struct filtered_input {
 	struct trace *trace;
 	struct source *source;
 };
@@ -78,14 +78,14 @@ struct input {
  * Open a trace with a filter, whose texts must outlive the input. Return 0, or a negative errno
  * with the cause in *err.
  */
-int input_open(struct input *in, const char *path, const struct filter *f, struct error *err);
+int filtered_input_open(struct filtered_input *in, const char *path, const struct filter *f, struct error *err);
 /*
  * Read the profile of an input opened with the same path and filter, from which nothing was read
  * yet. Several readers work in parallel where possible; a damaged trace is opened again for a
  * single reader.
  */
-int input_profile(struct profile **ret, struct input *in, const char *path, const struct filter *f,
+int filtered_input_read_profile(struct profile **ret, struct filtered_input *in, const char *path, const struct filter *f,
 		  const struct profile_view *view, struct error *err);
-void input_close(struct input *in);
+void filtered_input_close(struct filtered_input *in);
 
 #endif

@@ -53,7 +53,7 @@ const struct task tasks[] = {
 };
 
 /* Print lines of the form "command\tpurpose" in two columns. */
-static void put_lines(FILE *out, const char *lines)
+static void help_put_lines(FILE *out, const char *lines)
 {
 	while (*lines) {
 		int command = (int)strcspn(lines, "\t"), rest = (int)strcspn(lines, "\n");
@@ -77,7 +77,7 @@ void help_overview(FILE *out)
 	}
 	for (const struct task *t = tasks; t->title; t++) {
 		fprintf(out, "\n%s\n", t->title);
-		put_lines(out, t->lines);
+		help_put_lines(out, t->lines);
 	}
 	fprintf(out, "\n'skein COMMAND --help' tells all about a command; 'skein --version' which "
 		     "skein this is.\n");
@@ -88,12 +88,12 @@ static const char *command_words(unsigned int index)
 	return commands[index] ? commands[index]->name : NULL;
 }
 
-static int show(const char *name, bool man)
+static int show_help(const char *name, bool man)
 {
-	const struct command *c = name ? command_named(name) : NULL;
+	const struct command *c = name ? commands_find(name) : NULL;
 
 	if (name && !c)
-		return no_such_command(name);
+		return commands_report_unknown(name);
 	if (man && c)
 		man_command(c, stdout);
 	else if (man)
@@ -118,7 +118,7 @@ static int help_main(int argc, char **argv)
 	if (argc - first > 1)
 		return log_error(2, "help: about one command at a time; '%s' is too many",
 				 argv[first + 1]);
-	return show(first < argc ? argv[first] : NULL, o.man);
+	return show_help(first < argc ? argv[first] : NULL, o.man);
 }
 
 const struct command help_command = {

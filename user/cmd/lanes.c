@@ -9,18 +9,18 @@
 #define BATCH_CELLS (1u << 18) /* cells of one query; bounds the memory for any number of lanes */
 #define RANK_CELLS 64	       /* enough to distinguish a busy lane from one that is not */
 /* cells of a window per stroke; a cell at the edge of a stroke counts for both neighbours */
-#define FINE 8
+#define CELLS_PER_STROKE 8
 
-struct batch {
+struct lane_batch {
 	struct lanes *lanes;
 	const struct window *window;
-	int (*each)(const struct batch *b, struct lane_row *row, const struct cell *cells);
+	int (*each)(const struct lane_batch *b, struct lane_row *row, const struct cell *cells);
 	void *context;
 };
 
 /* Query the window for count rows from index first on, and pass each row to b->each. */
-static int query_batch(lane_rows_t *rows, size_t first, size_t count, unsigned int width,
-		       struct batch *b, struct error *err)
+static int query_lane_batch(lane_rows_t *rows, size_t first, size_t count, unsigned int width,
+		       struct lane_batch *b, struct error *err)
 {
 	struct lanes *l = b->lanes;
 	uint64_t *ids = calloc(count, sizeof(*ids));
@@ -44,27 +44,27 @@ static int query_batch(lane_rows_t *rows, size_t first, size_t count, unsigned i
 }
 
 /* Call each for every row with at least width cells of its lane. */
-static int each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
-		    int (*each)(const struct batch *b, struct lane_row *row,
+static int for_each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
+		    int (*each)(const struct lane_batch *b, struct lane_row *row,
 				const struct cell *cells),
 		    void *context, struct error *err)
 {
-	struct batch b = {.lanes = l, .each = each, .context = context};
+	struct lane_batch b = {.lanes = l, .each = each, .context = context};
 	/* most cells per lane, see trace_window() */
 	size_t most = BATCH_CELLS / (4 * (size_t)width + 2) + 1;
 	int rc = 0;
 
 	for (size_t first = 0; first < rows->count && !rc; first += most)
-		rc = query_batch(rows, first,
+		rc = query_lane_batch(rows, first,
 				 rows->count - first < most ? rows->count - first : most, width, &b,
 				 err);
 	return rc;
 }
 
-static int measure(const struct batch *b, struct lane_row *row, const struct cell *cells)
+static int measure_row(const struct lane_batch *b, struct lane_row *row, const struct cell *cells)
 {
 	const struct lanes *l = b->lanes;
-	struct lane_load load = lane_load(b->window, cells, l->time, l->end);
+	struct lane_load load = lanes_measure_load(b->window, cells, l->time, l->end);
 
 	row->busy = load.busy / (double)(l->end - l->time);
 	/* having a CPU weighs more than waiting for one */
@@ -72,12 +72,12 @@ static int measure(const struct batch *b, struct lane_row *row, const struct cel
 	row->full = load.full;
 	row->exists = false;
 	for (unsigned int i = 0; i < b->window->width && !row->exists; i++)
-		row->exists = cells[i].state && cell_overlap(b->window, i, l->time, l->end);
+		row->exists = cells[i].state && lanes_cell_overlap(b->window, i, l->time, l->end);
 	return 0;
 }
 
 /* Order rows by wanted time first, because a starving thread deserves a row, too. */
-static int wants_more(const void *a, const void *b)
+static int by_wanted_time(const void *a, const void *b)
 {
 	const struct lane_row *x = a, *y = b;
 
@@ -88,33 +88,33 @@ static int wants_more(const void *a, const void *b)
 	return (x->lane > y->lane) - (x->lane < y->lane);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_cpu_number(const void *a, const void *b)
 {
 	const struct lane_row *x = a, *y = b;
 
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-static void sort_rows(lane_rows_t *rows, int (*compare)(const void *, const void *))
+static void sort_lane_rows(lane_rows_t *rows, int (*compare)(const void *, const void *))
 {
 	if (rows->count)
 		qsort(rows->items, rows->count, sizeof(*rows->items), compare);
 }
 
-static void keep_most_wanting(lane_rows_t *rows, size_t limit)
+static void keep_top_rows(lane_rows_t *rows, size_t limit)
 {
-	sort_rows(rows, wants_more);
+	sort_lane_rows(rows, by_wanted_time);
 	if (limit && rows->count > limit)
 		rows->count = limit;
 }
 
-static int choose_cpus(struct lanes *l, const struct lanes_limits *limits, struct error *err)
+static int choose_cpu_rows(struct lanes *l, const struct lanes_limits *limits, struct error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < l->cast.cpus.count && !rc; i++) {
-		struct lane_row row = {.lane = l->cast.cpus.items[i].id,
-				       .cpu = l->cast.cpus.items[i].number,
+	for (size_t i = 0; i < l->entities.cpus.count && !rc; i++) {
+		struct lane_row row = {.lane = l->entities.cpus.items[i].id,
+				       .cpu = l->entities.cpus.items[i].number,
 				       .thread = LANES_NONE};
 
 		rc = vector_push(&l->cpus, row);
@@ -122,9 +122,9 @@ static int choose_cpus(struct lanes *l, const struct lanes_limits *limits, struc
 	if (rc < 0)
 		return error_errno(err, rc, "cannot draw the timeline");
 	l->cpu_total = l->cpus.count;
-	rc = each_row(l, &l->cpus, RANK_CELLS, measure, NULL, err);
-	keep_most_wanting(&l->cpus, limits->cpus);
-	sort_rows(&l->cpus, by_number);
+	rc = for_each_row(l, &l->cpus, RANK_CELLS, measure_row, NULL, err);
+	keep_top_rows(&l->cpus, limits->cpus);
+	sort_lane_rows(&l->cpus, by_cpu_number);
 	return rc;
 }
 
@@ -132,32 +132,32 @@ static int choose_cpus(struct lanes *l, const struct lanes_limits *limits, struc
  * Return whether one name of a lane suits the range better than another: the last name that
  * starts before the end of the range is best.
  */
-static bool names_better(const struct lanes *l, uint32_t thread, uint32_t than)
+static bool is_better_name(const struct lanes *l, uint32_t thread, uint32_t than)
 {
-	uint64_t start = l->cast.threads.items[thread].start;
-	uint64_t other = l->cast.threads.items[than].start;
+	uint64_t start = l->entities.threads.items[thread].start;
+	uint64_t other = l->entities.threads.items[than].start;
 
 	return other >= l->end ? start <= other : start >= other && start < l->end;
 }
 
 /* List one row for each lane whose thread was selected under any of its names. */
-static int list_threads(struct lanes *l)
+static int list_thread_rows(struct lanes *l)
 {
 	struct index row_by_lane = {0};
 	int rc = 0;
 
-	for (uint32_t i = 0; i < l->cast.threads.count && !rc; i++) {
-		const struct lane_thread *t = &l->cast.threads.items[i];
+	for (uint32_t i = 0; i < l->entities.threads.count && !rc; i++) {
+		const struct lane_thread *t = &l->entities.threads.items[i];
 		uint32_t at = index_get(&row_by_lane, t->lane);
 		struct lane_row row = {.lane = t->lane, .thread = i};
 
-		if (!t->lane || !t->holds)
+		if (!t->lane || !t->selected)
 			continue;
 		if (at == INDEX_NONE) {
 			rc = vector_push(&l->threads, row);
 			if (!rc)
 				rc = index_put(&row_by_lane, t->lane, l->threads.count - 1);
-		} else if (names_better(l, i, l->threads.items[at].thread)) {
+		} else if (is_better_name(l, i, l->threads.items[at].thread)) {
 			l->threads.items[at].thread = i;
 		}
 	}
@@ -169,7 +169,7 @@ static int list_threads(struct lanes *l)
  * Drop the rows of threads that did not exist in the range or (unless everything is set) wanted
  * no CPU time.
  */
-static void drop_idle_threads(lane_rows_t *rows, bool everything)
+static void drop_idle_rows(lane_rows_t *rows, bool everything)
 {
 	size_t kept = 0;
 
@@ -179,21 +179,21 @@ static void drop_idle_threads(lane_rows_t *rows, bool everything)
 	rows->count = kept;
 }
 
-static uint32_t process_of(const struct lanes *l, uint32_t thread)
+static uint32_t process_of_thread(const struct lanes *l, uint32_t thread)
 {
-	return l->cast.threads.items[thread].process;
+	return l->entities.threads.items[thread].process;
 }
 
 /* Count the rows there could be for each process, and in all. */
-static void count_threads(struct lanes *l)
+static void count_thread_rows(struct lanes *l)
 {
-	for (size_t i = 0; i < l->cast.processes.count; i++)
-		l->cast.processes.items[i].rows = 0;
+	for (size_t i = 0; i < l->entities.processes.count; i++)
+		l->entities.processes.items[i].rows = 0;
 	for (size_t i = 0; i < l->threads.count; i++) {
-		uint32_t process = process_of(l, l->threads.items[i].thread);
+		uint32_t process = process_of_thread(l, l->threads.items[i].thread);
 
 		if (process != LANES_NONE)
-			l->cast.processes.items[process].rows++;
+			l->entities.processes.items[process].rows++;
 	}
 	l->thread_total = l->threads.count;
 }
@@ -202,33 +202,33 @@ static void count_threads(struct lanes *l)
  * A row with its sort keys: the CPU time that its process wanted, then the process, then the time
  * that the thread itself wanted.
  */
-struct ranked {
+struct ranked_row {
 	struct lane_row row;
 	double process_wanted;
 	uint32_t process;
 };
 
-static int by_process(const void *a, const void *b)
+static int by_process_wanted(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_row *x = a, *y = b;
 
 	if (x->process_wanted != y->process_wanted)
 		return x->process_wanted < y->process_wanted ? 1 : -1;
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
-	return wants_more(&x->row, &y->row);
+	return by_wanted_time(&x->row, &y->row);
 }
 
-static int group_threads(struct lanes *l)
+static int group_thread_rows(struct lanes *l)
 {
-	double *wanted = calloc(l->cast.processes.count + 1, sizeof(*wanted));
-	struct ranked *list = calloc(l->threads.count + 1, sizeof(*list));
+	double *wanted = calloc(l->entities.processes.count + 1, sizeof(*wanted));
+	struct ranked_row *list = calloc(l->threads.count + 1, sizeof(*list));
 	size_t count = l->threads.count;
 
 	for (size_t i = 0; i < count && wanted && list; i++) {
-		uint32_t process = process_of(l, l->threads.items[i].thread);
+		uint32_t process = process_of_thread(l, l->threads.items[i].thread);
 
-		list[i] = (struct ranked){.row = l->threads.items[i], .process = process};
+		list[i] = (struct ranked_row){.row = l->threads.items[i], .process = process};
 		if (process != LANES_NONE)
 			wanted[process] += list[i].row.wanted;
 	}
@@ -236,7 +236,7 @@ static int group_threads(struct lanes *l)
 		if (list[i].process != LANES_NONE)
 			list[i].process_wanted = wanted[list[i].process];
 	if (wanted && list) {
-		qsort(list, count, sizeof(*list), by_process);
+		qsort(list, count, sizeof(*list), by_process_wanted);
 		for (size_t i = 0; i < count; i++)
 			l->threads.items[i] = list[i].row;
 	}
@@ -247,56 +247,56 @@ static int group_threads(struct lanes *l)
 
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err)
 {
-	int rc = choose_cpus(l, limits, err);
+	int rc = choose_cpu_rows(l, limits, err);
 
 	if (rc < 0)
 		return rc;
-	rc = list_threads(l);
+	rc = list_thread_rows(l);
 	if (rc < 0)
 		return error_errno(err, rc, "cannot draw the timeline");
-	rc = each_row(l, &l->threads, RANK_CELLS, measure, NULL, err);
+	rc = for_each_row(l, &l->threads, RANK_CELLS, measure_row, NULL, err);
 	if (rc < 0)
 		return rc;
-	drop_idle_threads(&l->threads, limits->everything);
-	count_threads(l);
-	keep_most_wanting(&l->threads, limits->threads);
-	rc = group_threads(l);
+	drop_idle_rows(&l->threads, limits->everything);
+	count_thread_rows(l);
+	keep_top_rows(&l->threads, limits->threads);
+	rc = group_thread_rows(l);
 	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
 }
 
 /* Return the process of a selected thread; LANES_NONE for all other threads. */
-static uint32_t known_process(const struct lanes *l, uint64_t thread)
+static uint32_t selected_process(const struct lanes *l, uint64_t thread)
 {
-	uint32_t at = thread ? index_get(&l->cast.thread_by_id, thread) : INDEX_NONE;
+	uint32_t at = thread ? index_get(&l->entities.thread_by_id, thread) : INDEX_NONE;
 
-	if (at == INDEX_NONE || !l->cast.threads.items[at].holds)
+	if (at == INDEX_NONE || !l->entities.threads.items[at].selected)
 		return LANES_NONE;
-	return l->cast.threads.items[at].process;
+	return l->entities.threads.items[at].process;
 }
 
 /* Add the CPU time of each program to context, an array indexed by program number. */
-static int weigh(const struct batch *b, struct lane_row *row, const struct cell *cells)
+static int add_program_weights(const struct lane_batch *b, struct lane_row *row, const struct cell *cells)
 {
 	const struct lanes *l = b->lanes;
 	double *weights = b->context;
 
 	(void)row;
 	for (unsigned int i = 0; i < b->window->width; i++) {
-		uint32_t process = known_process(l, cells[i].thread);
+		uint32_t process = selected_process(l, cells[i].thread);
 
 		if (process != LANES_NONE)
-			weights[l->cast.processes.items[process].program] +=
-				(double)cell_overlap(b->window, i, l->time, l->end) *
+			weights[l->entities.processes.items[process].program] +=
+				(double)lanes_cell_overlap(b->window, i, l->time, l->end) *
 				cells[i].activity;
 	}
 	return 0;
 }
 
 /* Give the programs with the most CPU time colours of their own. */
-static void assign_paints(struct lanes *l, double *weights, size_t count)
+static void assign_program_fills(struct lanes *l, double *weights, size_t count)
 {
-	memset(l->program_paints, PAINT_OTHERS, count);
-	for (l->program_count = 0; l->program_count < PROGRAM_PAINTS; l->program_count++) {
+	memset(l->program_fills, FILL_OTHERS, count);
+	for (l->program_count = 0; l->program_count < PROGRAM_FILLS; l->program_count++) {
 		size_t best = 0;
 
 		for (size_t i = 1; i < count; i++)
@@ -306,38 +306,38 @@ static void assign_paints(struct lanes *l, double *weights, size_t count)
 			break;
 		weights[best] = 0;
 		l->top_programs[l->program_count] = best;
-		l->program_paints[best] = PAINT_PROGRAM_A + l->program_count;
+		l->program_fills[best] = FILL_PROGRAM_A + l->program_count;
 	}
 }
 
-static int paint_programs(struct lanes *l, unsigned int width, struct error *err)
+static int choose_program_fills(struct lanes *l, unsigned int width, struct error *err)
 {
-	size_t count = l->cast.programs.texts.count;
+	size_t count = l->entities.programs.texts.count;
 	double *weights = calloc(count + 1, sizeof(*weights));
 	int rc;
 
-	free(l->program_paints);
-	l->program_paints = calloc(count + 1, 1);
-	if (!weights || !l->program_paints) {
+	free(l->program_fills);
+	l->program_fills = calloc(count + 1, 1);
+	if (!weights || !l->program_fills) {
 		free(weights);
 		return error_errno(err, -ENOMEM, "cannot draw the timeline");
 	}
-	rc = each_row(l, &l->cpus, width, weigh, weights, err);
-	assign_paints(l, weights, count);
+	rc = for_each_row(l, &l->cpus, width, add_program_weights, weights, err);
+	assign_program_fills(l, weights, count);
 	free(weights);
 	return rc;
 }
 
-static enum paint program_paint(const void *context, uint64_t thread)
+static enum fill program_fill(const void *context, uint64_t thread)
 {
 	const struct lanes *l = context;
-	uint32_t process = known_process(l, thread);
+	uint32_t process = selected_process(l, thread);
 
-	return process == LANES_NONE ? PAINT_OTHERS
-				     : l->program_paints[l->cast.processes.items[process].program];
+	return process == LANES_NONE ? FILL_OTHERS
+				     : l->program_fills[l->entities.processes.items[process].program];
 }
 
-static int paint(const struct batch *b, struct lane_row *row, const struct cell *cells)
+static int render_row(const struct lane_batch *b, struct lane_row *row, const struct cell *cells)
 {
 	unsigned int count = *(const unsigned int *)b->context;
 	struct lanes *l = b->lanes;
@@ -346,9 +346,9 @@ static int paint(const struct batch *b, struct lane_row *row, const struct cell 
 	row->strokes = calloc(count + 1, sizeof(*row->strokes));
 	if (!row->strokes)
 		return -ENOMEM;
-	measure(b, row, cells);
-	lane_strokes(b->window, cells, l->time, l->end,
-		     row->thread == LANES_NONE ? program_paint : NULL, l, row->strokes, count);
+	measure_row(b, row, cells);
+	lanes_make_strokes(b->window, cells, l->time, l->end,
+		     row->thread == LANES_NONE ? program_fill : NULL, l, row->strokes, count);
 	for (unsigned int i = 0; i < count; i++) {
 		if (row->strokes[i].level)
 			l->used |= 1ULL << row->strokes[i].bar;
@@ -358,15 +358,15 @@ static int paint(const struct batch *b, struct lane_row *row, const struct cell 
 	return 0;
 }
 
-int lanes_paint(struct lanes *l, unsigned int columns, struct error *err)
+int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
 {
 	unsigned int count = 2 * columns;
-	int rc = paint_programs(l, FINE * count, err);
+	int rc = choose_program_fills(l, CELLS_PER_STROKE * count, err);
 
 	l->used = 0;
 	if (!rc)
-		rc = each_row(l, &l->cpus, FINE * count, paint, &count, err);
+		rc = for_each_row(l, &l->cpus, CELLS_PER_STROKE * count, render_row, &count, err);
 	if (!rc)
-		rc = each_row(l, &l->threads, FINE * count, paint, &count, err);
+		rc = for_each_row(l, &l->threads, CELLS_PER_STROKE * count, render_row, &count, err);
 	return rc;
 }

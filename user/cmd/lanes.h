@@ -15,7 +15,7 @@
 
 #define LANES_NONE UINT32_MAX /* no index */
 
-/* A process; its texts belong to lanes_cast.names. */
+/* A process; its texts belong to lanes_entities.names. */
 struct lane_process {
 	struct process p; /* only id, pid and texts */
 	uint32_t program; /* number of its name in programs */
@@ -27,11 +27,11 @@ struct lane_thread {
 	uint64_t lane, tid, start; /* lane is lane.id; start is in ns */
 	const char *comm;
 	uint32_t process; /* index; LANES_NONE if the trace does not have it */
-	bool holds;	  /* selected by the filter */
+	bool selected;	  /* selected by the filter */
 };
 
 /* The entities of a trace that lanes refer to. */
-struct lanes_cast {
+struct lanes_entities {
 	struct host host; /* hostname belongs to names */
 	struct names names, programs;
 	VECTOR(struct lane_process) processes;
@@ -65,10 +65,10 @@ struct lanes_windows {
 };
 
 struct lanes {
-	struct lanes_cast cast;
+	struct lanes_entities entities;
 	const struct lanes_windows *windows;
 	uint64_t time, end; /* the shown range, ns */
-	/* the recording has no end; cast.host.end is the time of its last record */
+	/* the recording has no end; entities.host.end is the time of its last record */
 	bool unfinished;
 	lane_rows_t cpus; /* by number */
 	/*
@@ -77,11 +77,11 @@ struct lanes {
 	 */
 	lane_rows_t threads;
 	size_t cpu_total, thread_total; /* rows there could be */
-	uint64_t used;			/* a bit for each enum paint in use */
-	/* enum paint by program number; PAINT_OTHERS for programs without an own one */
-	uint8_t *program_paints;
-	unsigned int program_count;	       /* programs with a paint of their own */
-	uint32_t top_programs[PROGRAM_PAINTS]; /* program numbers, in the order of their paints */
+	uint64_t used;			/* a bit for each enum fill in use */
+	/* enum fill by program number; FILL_OTHERS for programs without an own one */
+	uint8_t *program_fills;
+	unsigned int program_count;	       /* programs with a fill of their own */
+	uint32_t top_programs[PROGRAM_FILLS]; /* program numbers, in the order of their fills */
 };
 
 /*
@@ -94,7 +94,7 @@ struct lanes_limits {
 };
 
 /*
- * Read the struct lanes_cast of *l from a source made by filter_source(), whose filter says which
+ * Read the struct lanes_entities of *l from a source made by filter_source(), whose filter says which
  * threads are selected. l must be zeroed, and must be freed with lanes_free() also after an error.
  * Return 0, or a negative errno with the cause in *err.
  */
@@ -104,7 +104,7 @@ int lanes_read(struct lanes *l, struct source *filtered, struct error *err);
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err);
 
 /* Compute the strokes of every row for the given number of columns. */
-int lanes_paint(struct lanes *l, unsigned int columns, struct error *err);
+int lanes_render(struct lanes *l, unsigned int columns, struct error *err);
 
 /* Print everything as text: the axis, the rows, the legend, and losses. */
 int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, struct error *err);
@@ -121,16 +121,16 @@ struct lane_load {
 };
 
 /* Return the part of a cell that lies in the range, ns. */
-uint64_t cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end);
+uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end);
 /* Compute the load of one lane of w; cells are the cells of that lane. */
-struct lane_load lane_load(const struct window *w, const struct cell *cells, uint64_t time,
+struct lane_load lanes_measure_load(const struct window *w, const struct cell *cells, uint64_t time,
 			   uint64_t end);
 /*
  * Compute count strokes of equal length for the range. program(context, thread.id) returns the
- * paint of a thread on a CPU lane; NULL for a thread lane.
+ * fill of a thread on a CPU lane; NULL for a thread lane.
  */
-void lane_strokes(const struct window *w, const struct cell *cells, uint64_t time, uint64_t end,
-		  enum paint (*program)(const void *context, uint64_t thread), const void *context,
+void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64_t time, uint64_t end,
+		  enum fill (*program)(const void *context, uint64_t thread), const void *context,
 		  struct stroke *strokes, unsigned int count);
 
 #endif

@@ -22,7 +22,7 @@ static const struct axis_unit {
 #define UNIT_COUNT (sizeof(units) / sizeof(units[0]))
 
 /* Return the largest unit in which all multiples of step up to time can be written. */
-static const struct axis_unit *unit_for(uint64_t time, uint64_t step)
+static const struct axis_unit *choose_axis_unit(uint64_t time, uint64_t step)
 {
 	const struct axis_unit *best = units;
 
@@ -33,7 +33,7 @@ static const struct axis_unit *unit_for(uint64_t time, uint64_t step)
 }
 
 /* Write a multiple of step in a unit, with no more digits than step has. */
-static void label(uint64_t time, uint64_t step, const struct axis_unit *u, char *buf, size_t size)
+static void format_label(uint64_t time, uint64_t step, const struct axis_unit *u, char *buf, size_t size)
 {
 	unsigned int digits = u->digits;
 	uint64_t fraction = time % u->size;
@@ -50,7 +50,7 @@ static void label(uint64_t time, uint64_t step, const struct axis_unit *u, char 
 }
 
 /* Return the next step of the series 1, 2, 5, 10 ... ns, or of clock time from a minute on. */
-static uint64_t next_step(uint64_t step)
+static uint64_t next_axis_step(uint64_t step)
 {
 	static const uint64_t clock[] = {60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400};
 	const uint64_t second = 1000000000;
@@ -66,7 +66,7 @@ static uint64_t next_step(uint64_t step)
 	return step / power == 1 ? 2 * power : step / power == 2 ? 5 * power : 10 * power;
 }
 
-char *axis_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t size)
+char *axis_format_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t size)
 {
 	const struct axis_unit *unit;
 	uint64_t step = 1;
@@ -74,38 +74,38 @@ char *axis_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t 
 	while (step <= range / 1000)
 		step *= 10;
 	time = time / step * step;
-	unit = unit_for(last, step);
+	unit = choose_axis_unit(last, step);
 	/* drop trailing zeros: 6.2 s instead of 6.200 s */
 	while (step < unit->size && time % (10 * step) == 0)
 		step *= 10;
-	label(time, step, unit, buf, size);
+	format_label(time, step, unit, buf, size);
 	return buf;
 }
 
 /* Return whether the labels of a step fit side by side. */
-static bool fits(const struct axis *a, uint64_t step)
+static bool labels_fit(const struct axis *a, uint64_t step)
 {
 	uint64_t last = a->end - a->start, range = a->end - a->time;
 	char text[LABEL_BYTES];
 
-	label(last / step * step, step, unit_for(last, step), text, sizeof(text));
+	format_label(last / step * step, step, choose_axis_unit(last, step), text, sizeof(text));
 	return (unsigned __int128)step * a->columns / range >= strlen(text) + LABEL_GAP;
 }
 
-void axis_put(const struct axis *a, const struct screen *s)
+void axis_print(const struct axis *a, const struct screen *s)
 {
 	uint64_t from = a->time - a->start, range = a->end - a->time, step = 1;
 	const struct axis_unit *unit;
 	unsigned int written = 0;
 
-	while (step < range && !fits(a, step))
-		step = next_step(step);
-	unit = unit_for(from + range, step);
+	while (step < range && !labels_fit(a, step))
+		step = next_axis_step(step);
+	unit = choose_axis_unit(from + range, step);
 	for (uint64_t n = from / step + (from % step != 0); n <= (from + range) / step; n++) {
 		unsigned int column = (unsigned __int128)(n * step - from) * a->columns / range;
 		char text[LABEL_BYTES];
 
-		label(n * step, step, unit, text, sizeof(text));
+		format_label(n * step, step, unit, text, sizeof(text));
 		if (column + 1 + strlen(text) > a->columns)
 			break;
 		fprintf(s->out, "%*s", (int)(column - written), "");

@@ -20,11 +20,11 @@ struct axis {
  * Write a time since the start, in a unit that suits last, precisely enough to distinguish times
  * that are a hundredth of range apart: "1.25 s". Return buf.
  */
-char *axis_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t size);
+char *axis_format_time(uint64_t time, uint64_t last, uint64_t range, char *buf, size_t size);
 
 /*
  * Print the axis as a line: ticks at the left edges of their columns, each followed by its label.
  */
-void axis_put(const struct axis *a, const struct screen *s);
+void axis_print(const struct axis *a, const struct screen *s);
 
 #endif

@@ -7,40 +7,40 @@
 #include "cmd/lanes.h"
 
 /* How each class of wait is drawn. */
-static const uint8_t wait_paints[WAIT_COUNT] = {
-	[WAIT_NONE] = PAINT_OTHER,  [WAIT_LOCK] = PAINT_LOCK,	[WAIT_IO] = PAINT_IO,
-	[WAIT_SLEEP] = PAINT_SLEEP, [WAIT_POLL] = PAINT_POLL,	[WAIT_FAULT] = PAINT_FAULT,
-	[WAIT_PIPE] = PAINT_PIPE,   [WAIT_CHILD] = PAINT_CHILD, [WAIT_THROTTLED] = PAINT_THROTTLED,
-	[WAIT_OTHER] = PAINT_OTHER,
+static const uint8_t wait_fills[WAIT_COUNT] = {
+	[WAIT_NONE] = FILL_OTHER,  [WAIT_LOCK] = FILL_LOCK,	[WAIT_IO] = FILL_IO,
+	[WAIT_SLEEP] = FILL_SLEEP, [WAIT_POLL] = FILL_POLL,	[WAIT_FAULT] = FILL_FAULT,
+	[WAIT_PIPE] = FILL_PIPE,   [WAIT_CHILD] = FILL_CHILD, [WAIT_THROTTLED] = FILL_THROTTLED,
+	[WAIT_OTHER] = FILL_OTHER,
 };
 
 /* Return how to draw the time in which a lane was not busy. */
-static enum paint ground_of(const struct cell *c)
+static enum fill ground_fill(const struct cell *c)
 {
 	switch (c->state) {
 	case STATE_RUNNABLE:
 	case STATE_PREEMPTED:
-		return PAINT_RUNNABLE;
+		return FILL_RUNNABLE;
 	case STATE_SLEEPING:
 	case STATE_DISK:
-		return c->wait < WAIT_COUNT ? wait_paints[c->wait] : PAINT_OTHER;
+		return c->wait < WAIT_COUNT ? wait_fills[c->wait] : FILL_OTHER;
 	case STATE_STOPPED:
-		return PAINT_STOPPED;
+		return FILL_STOPPED;
 	case STATE_IDLE:
-		return PAINT_IDLE;
+		return FILL_IDLE;
 	case STATE_UNKNOWN:
-		return PAINT_UNKNOWN;
+		return FILL_UNKNOWN;
 	case STATE_THROTTLED:
-		return PAINT_THROTTLED;
+		return FILL_THROTTLED;
 	case STATE_PARKED:
 	case STATE_UNUSED:
-		return PAINT_SLEEP;
+		return FILL_SLEEP;
 	default: /* a dead thread or an offline CPU does not exist */
-		return PAINT_NONE;
+		return FILL_NONE;
 	}
 }
 
-uint64_t cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end)
+uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end)
 {
 	uint64_t begin = w->time + cell * w->cell, stop = begin + w->cell;
 
@@ -49,35 +49,35 @@ uint64_t cell_overlap(const struct window *w, unsigned int cell, uint64_t time, 
 	return stop > begin ? stop - begin : 0;
 }
 
-struct lane_load lane_load(const struct window *w, const struct cell *cells, uint64_t time,
+struct lane_load lanes_measure_load(const struct window *w, const struct cell *cells, uint64_t time,
 			   uint64_t end)
 {
 	struct lane_load load = {.full = w->width > 0};
 
 	for (unsigned int i = 0; i < w->width; i++) {
-		uint64_t overlap = cell_overlap(w, i, time, end);
+		uint64_t overlap = lanes_cell_overlap(w, i, time, end);
 		double busy = (double)overlap * cells[i].activity / CELL_FULL;
 
 		load.busy += busy;
 		load.runnable +=
-			ground_of(&cells[i]) == PAINT_RUNNABLE ? (double)overlap - busy : 0;
+			ground_fill(&cells[i]) == FILL_RUNNABLE ? (double)overlap - busy : 0;
 		load.full = load.full && (!overlap || cells[i].activity == CELL_FULL);
 	}
 	return load;
 }
 
-/* Time in ns per paint, and the time covered by cells. */
-struct votes {
-	double bar[PAINT_COUNT], ground[PAINT_COUNT];
+/* Time in ns per fill, and the time covered by cells. */
+struct fill_votes {
+	double bar[FILL_COUNT], ground[FILL_COUNT];
 	double busy;
 	uint64_t covered;
 	bool full;
 };
 
-static void count_cell(struct votes *v, const struct cell *c, uint64_t overlap, enum paint bar)
+static void add_cell_votes(struct fill_votes *v, const struct cell *c, uint64_t overlap, enum fill bar)
 {
 	double busy = (double)overlap * c->activity / CELL_FULL;
-	enum paint ground = ground_of(c);
+	enum fill ground = ground_fill(c);
 
 	v->covered += overlap;
 	v->busy += busy;
@@ -88,24 +88,24 @@ static void count_cell(struct votes *v, const struct cell *c, uint64_t overlap, 
 		v->ground[ground] += (double)overlap - busy;
 }
 
-/* Return the paint with the most votes, the first of equals; PAINT_NONE without any vote. */
-static enum paint winner(const double *votes)
+/* Return the fill with the most votes, the first of equals; FILL_NONE without any vote. */
+static enum fill most_voted_fill(const double *votes)
 {
-	enum paint best = PAINT_NONE;
+	enum fill best = FILL_NONE;
 
-	for (enum paint p = 0; p < PAINT_COUNT; p++)
+	for (enum fill p = 0; p < FILL_COUNT; p++)
 		if (votes[p] > votes[best])
 			best = p;
 	return best;
 }
 
-static struct stroke decide(const struct votes *v, uint64_t length)
+static struct stroke decide_stroke(const struct fill_votes *v, uint64_t length)
 {
-	struct stroke s = {.bar = winner(v->bar), .ground = winner(v->ground)};
+	struct stroke s = {.bar = most_voted_fill(v->bar), .ground = most_voted_fill(v->ground)};
 	double level = v->busy / (double)length * STROKE_FULL + 0.5;
 
-	if (v->ground[PAINT_UNKNOWN] * 2 > (double)length)
-		return (struct stroke){.ground = PAINT_UNKNOWN};
+	if (v->ground[FILL_UNKNOWN] * 2 > (double)length)
+		return (struct stroke){.ground = FILL_UNKNOWN};
 	if (v->busy <= 0)
 		return s;
 	if (v->full && v->covered == length)
@@ -116,32 +116,32 @@ static struct stroke decide(const struct votes *v, uint64_t length)
 }
 
 /* Return the time at which a part, out of count parts, begins. */
-static uint64_t part_time(uint64_t time, uint64_t end, unsigned int part, unsigned int count)
+static uint64_t stroke_time(uint64_t time, uint64_t end, unsigned int part, unsigned int count)
 {
 	return time + (uint64_t)((unsigned __int128)(end - time) * part / count);
 }
 
-void lane_strokes(const struct window *w, const struct cell *cells, uint64_t time, uint64_t end,
-		  enum paint (*program)(const void *context, uint64_t thread), const void *context,
+void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64_t time, uint64_t end,
+		  enum fill (*program)(const void *context, uint64_t thread), const void *context,
 		  struct stroke *strokes, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++) {
-		uint64_t from = part_time(time, end, i, count);
-		uint64_t to = part_time(time, end, i + 1, count);
-		struct votes v = {.full = true};
+		uint64_t from = stroke_time(time, end, i, count);
+		uint64_t to = stroke_time(time, end, i + 1, count);
+		struct fill_votes v = {.full = true};
 		uint64_t first = from > w->time ? (from - w->time) / w->cell : 0;
 
 		/* if the range is shorter than its strokes, several strokes show the same time */
 		to = to > from ? to : from + 1;
 		for (uint64_t at = first; at < w->width; at++) {
 			const struct cell *c = &cells[at];
-			uint64_t overlap = cell_overlap(w, at, from, to);
+			uint64_t overlap = lanes_cell_overlap(w, at, from, to);
 
 			if (!overlap)
 				break;
-			count_cell(&v, c, overlap,
-				   program ? program(context, c->thread) : PAINT_RUNNING);
+			add_cell_votes(&v, c, overlap,
+				   program ? program(context, c->thread) : FILL_RUNNING);
 		}
-		strokes[i] = decide(&v, to - from);
+		strokes[i] = decide_stroke(&v, to - from);
 	}
 }

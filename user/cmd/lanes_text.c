@@ -13,12 +13,12 @@
 #include "cmd/lanes_axis.h"
 
 #define TITLE_BYTES 256
-#define LEAST_TITLE 8	/* columns */
+#define TITLE_COLUMNS_MIN 8	/* columns */
 #define SHARE_COLUMNS 6 /* columns of " 100% " */
-#define LEAST_LANE 10
+#define LANE_COLUMNS_MIN 10
 
 /* Widths of the parts of a timeline. */
-struct layout {
+struct lanes_layout {
 	struct lanes *lanes;
 	const struct screen *screen;
 	const struct canvas *canvas;
@@ -27,7 +27,7 @@ struct layout {
 };
 
 /* Make a name safe for the terminal and fit it into the given number of columns. */
-static char *fit_name(const struct layout *y, const char *name, unsigned int columns, char *buf,
+static char *fit_lane_name(const struct lanes_layout *y, const char *name, unsigned int columns, char *buf,
 		      size_t size)
 {
 	char clean[TITLE_BYTES];
@@ -43,69 +43,69 @@ static char *fit_name(const struct layout *y, const char *name, unsigned int col
 }
 
 /* Fit "name 123" into the given number of columns: shorten the name, never the number. */
-static char *name_and_number(const struct layout *y, const char *name, uint64_t number,
+static char *name_and_number(const struct lanes_layout *y, const char *name, uint64_t number,
 			     unsigned int columns, char *buf, size_t size)
 {
 	char digits[24], fitted[TITLE_BYTES];
 	unsigned int taken = snprintf(digits, sizeof(digits), " %" PRIu64, number);
 	unsigned int room = columns > taken + 3 ? columns - taken : 3;
 
-	snprintf(buf, size, "%s%s", fit_name(y, name, room, fitted, sizeof(fitted)), digits);
+	snprintf(buf, size, "%s%s", fit_lane_name(y, name, room, fitted, sizeof(fitted)), digits);
 	return buf;
 }
 
-static const struct lane_thread *thread_of(const struct layout *y, const struct lane_row *row)
+static const struct lane_thread *row_thread(const struct lanes_layout *y, const struct lane_row *row)
 {
-	return &y->lanes->cast.threads.items[row->thread];
+	return &y->lanes->entities.threads.items[row->thread];
 }
 
-static const struct lane_process *process_of(const struct layout *y, const struct lane_row *row)
+static const struct lane_process *row_process(const struct lanes_layout *y, const struct lane_row *row)
 {
-	uint32_t at = thread_of(y, row)->process;
+	uint32_t at = row_thread(y, row)->process;
 
-	return at == LANES_NONE ? NULL : &y->lanes->cast.processes.items[at];
+	return at == LANES_NONE ? NULL : &y->lanes->entities.processes.items[at];
 }
 
 /* Return how many rows, from first on, belong to the same process. */
-static size_t group_size(const struct layout *y, size_t first)
+static size_t count_process_rows(const struct lanes_layout *y, size_t first)
 {
 	const lane_rows_t *rows = &y->lanes->threads;
 	size_t i = first + 1;
 
 	while (i < rows->count &&
-	       thread_of(y, &rows->items[i])->process == thread_of(y, &rows->items[first])->process)
+	       row_thread(y, &rows->items[i])->process == row_thread(y, &rows->items[first])->process)
 		i++;
 	return i - first;
 }
 
-static const char *thread_name(const struct lane_thread *t)
+static const char *lane_thread_name(const struct lane_thread *t)
 {
 	return *t->comm ? t->comm : "[unknown]";
 }
 
 /* Choose the title width that fits all titles, up to a third of the screen. */
-static void choose_widths(struct layout *y)
+static void choose_lane_widths(struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
-	unsigned int most = y->screen->width / 3 > LEAST_TITLE ? y->screen->width / 3 : LEAST_TITLE;
-	unsigned int widest = LEAST_TITLE;
+	unsigned int most = y->screen->width / 3 > TITLE_COLUMNS_MIN ? y->screen->width / 3 : TITLE_COLUMNS_MIN;
+	unsigned int widest = TITLE_COLUMNS_MIN;
 	char text[2 * TITLE_BYTES];
 
 	for (size_t i = 0; i < l->threads.count; i++) {
-		const struct lane_thread *t = thread_of(y, &l->threads.items[i]);
+		const struct lane_thread *t = row_thread(y, &l->threads.items[i]);
 		unsigned int width = text_width(
-			name_and_number(y, thread_name(t), t->tid, most, text, sizeof(text)));
+			name_and_number(y, lane_thread_name(t), t->tid, most, text, sizeof(text)));
 
-		width += canvas_key_width(y->canvas) + 1;
+		width += canvas_swatch_width(y->canvas) + 1;
 		widest = width > widest ? width : widest;
 	}
 	y->title = widest < most ? widest : most;
-	y->columns = y->screen->width > y->title + SHARE_COLUMNS + LEAST_LANE
+	y->columns = y->screen->width > y->title + SHARE_COLUMNS + LANE_COLUMNS_MIN
 			     ? y->screen->width - y->title - SHARE_COLUMNS
-			     : LEAST_LANE;
+			     : LANE_COLUMNS_MIN;
 }
 
-static void spaces(const struct layout *y, unsigned int count)
+static void put_spaces(const struct lanes_layout *y, unsigned int count)
 {
 	fprintf(y->canvas->out, "%*s", (int)count, "");
 }
@@ -113,7 +113,7 @@ static void spaces(const struct layout *y, unsigned int count)
 /*
  * Show a share in whole percents, as fine as cells are; <1 means little, >99 means not quite all.
  */
-static const char *share(const struct lane_row *row, char *buf, size_t size)
+static const char *show_busy_share(const struct lane_row *row, char *buf, size_t size)
 {
 	double percent = row->busy * 100;
 
@@ -129,17 +129,17 @@ static const char *share(const struct lane_row *row, char *buf, size_t size)
 }
 
 /* Draw the share and the lane after a title that took the given number of columns. */
-static void draw_lane(const struct layout *y, const struct lane_row *row, unsigned int taken)
+static void draw_lane(const struct lanes_layout *y, const struct lane_row *row, unsigned int taken)
 {
 	char text[16];
 
-	spaces(y, y->title > taken ? y->title - taken : 0);
-	fprintf(y->canvas->out, " %4s ", share(row, text, sizeof(text)));
-	canvas_lane(y->canvas, row->strokes, y->columns);
+	put_spaces(y, y->title > taken ? y->title - taken : 0);
+	fprintf(y->canvas->out, " %4s ", show_busy_share(row, text, sizeof(text)));
+	canvas_draw_lane(y->canvas, row->strokes, y->columns);
 	fputc('\n', y->canvas->out);
 }
 
-static void more(const struct layout *y, size_t shown, size_t all, const char *what)
+static void put_more_lanes(const struct lanes_layout *y, size_t shown, size_t all, const char *what)
 {
 	char text[128];
 
@@ -150,7 +150,7 @@ static void more(const struct layout *y, size_t shown, size_t all, const char *w
 	screen_put(y->screen, STYLE_DIM, text);
 }
 
-static void draw_cpus(const struct layout *y)
+static void draw_cpus(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
 
@@ -161,62 +161,62 @@ static void draw_cpus(const struct layout *y)
 		screen_put(y->screen, STYLE_PLAIN, text);
 		draw_lane(y, &l->cpus.items[i], strlen(text));
 	}
-	more(y, l->cpus.count, l->cpu_total, "CPU");
+	put_more_lanes(y, l->cpus.count, l->cpu_total, "CPU");
 }
 
 /*
  * Draw the colour sample of a process in front of its title; blank if its program has no colour
  * of its own.
  */
-static void draw_program_key(const struct layout *y, const struct lane_process *p)
+static void draw_program_swatch(const struct lanes_layout *y, const struct lane_process *p)
 {
-	enum paint paint = p ? y->lanes->program_paints[p->program] : PAINT_OTHERS;
+	enum fill fill = p ? y->lanes->program_fills[p->program] : FILL_OTHERS;
 
-	if (paint == PAINT_OTHERS)
-		paint = PAINT_NONE;
-	canvas_key(y->canvas, paint);
+	if (fill == FILL_OTHERS)
+		fill = FILL_NONE;
+	canvas_draw_swatch(y->canvas, fill);
 	fputc(' ', y->canvas->out);
 }
 
 /* Draw the name of a process with several threads on a line of its own. */
-static void draw_process(const struct layout *y, const struct lane_process *p, size_t drawn)
+static void draw_process(const struct lanes_layout *y, const struct lane_process *p, size_t drawn)
 {
-	unsigned int room = y->screen->width - canvas_key_width(y->canvas) - 1;
+	unsigned int room = y->screen->width - canvas_swatch_width(y->canvas) - 1;
 	char name[2 * TITLE_BYTES], count[64];
 
 	if (drawn < p->rows)
 		snprintf(count, sizeof(count), "  %zu of %" PRIu32 " threads\n", drawn, p->rows);
 	else
 		snprintf(count, sizeof(count), "  %zu threads\n", drawn);
-	draw_program_key(y, p);
+	draw_program_swatch(y, p);
 	screen_put(y->screen, STYLE_BOLD,
 		   name_and_number(y, process_name(&p->p), p->p.pid, room - strlen(count), name,
 				   sizeof(name)));
 	screen_put(y->screen, STYLE_DIM, count);
 }
 
-static void draw_thread(const struct layout *y, const struct lane_row *row, bool alone)
+static void draw_thread(const struct lanes_layout *y, const struct lane_row *row, bool alone)
 {
-	const struct lane_thread *t = thread_of(y, row);
-	unsigned int key = canvas_key_width(y->canvas) + 1;
+	const struct lane_thread *t = row_thread(y, row);
+	unsigned int key = canvas_swatch_width(y->canvas) + 1;
 	char text[2 * TITLE_BYTES];
 
 	if (alone)
-		draw_program_key(y, process_of(y, row));
+		draw_program_swatch(y, row_process(y, row));
 	else
-		spaces(y, key);
-	name_and_number(y, thread_name(t), t->tid, y->title - key, text, sizeof(text));
+		put_spaces(y, key);
+	name_and_number(y, lane_thread_name(t), t->tid, y->title - key, text, sizeof(text));
 	screen_put(y->screen, alone ? STYLE_BOLD : STYLE_PLAIN, text);
 	draw_lane(y, row, key + text_width(text));
 }
 
-static void draw_threads(const struct layout *y)
+static void draw_threads(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
 
 	for (size_t i = 0; i < l->threads.count;) {
-		size_t size = group_size(y, i);
-		const struct lane_process *p = process_of(y, &l->threads.items[i]);
+		size_t size = count_process_rows(y, i);
+		const struct lane_process *p = row_process(y, &l->threads.items[i]);
 
 		bool alone = !p || (size == 1 && p->rows == 1);
 
@@ -226,34 +226,34 @@ static void draw_threads(const struct layout *y)
 			draw_thread(y, &l->threads.items[i + n], alone);
 		i += size;
 	}
-	more(y, l->threads.count, l->thread_total, "thread");
+	put_more_lanes(y, l->threads.count, l->thread_total, "thread");
 }
 
 /* State of a legend whose entries are filled into lines. */
 struct legend {
-	const struct layout *layout;
+	const struct lanes_layout *layout;
 	unsigned int column;
 };
 
-static void legend_entry(struct legend *g, enum paint paint, const char *word)
+static void draw_legend_entry(struct legend *g, enum fill fill, const char *word)
 {
-	const struct layout *y = g->layout;
+	const struct lanes_layout *y = g->layout;
 	unsigned int indent = y->title + SHARE_COLUMNS;
-	unsigned int width = canvas_key_width(y->canvas) + 1 + text_width(word);
+	unsigned int width = canvas_swatch_width(y->canvas) + 1 + text_width(word);
 
 	if (g->column && g->column + 2 + width > y->columns) {
 		fputc('\n', y->canvas->out);
 		g->column = 0;
 	}
-	spaces(y, g->column ? 2 : indent);
+	put_spaces(y, g->column ? 2 : indent);
 	g->column += width + (g->column ? 2 : 0);
-	canvas_key(y->canvas, paint);
+	canvas_draw_swatch(y->canvas, fill);
 	fputc(' ', y->canvas->out);
 	fputs(word, y->canvas->out);
 }
 
 /* Draw the legend of the programs that had the CPUs. */
-static void draw_programs(const struct layout *y)
+static void draw_program_legend(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
 	struct legend g = {.layout = y};
@@ -261,32 +261,32 @@ static void draw_programs(const struct layout *y)
 	for (unsigned int i = 0; i < l->program_count; i++) {
 		char name[TITLE_BYTES];
 
-		fit_name(y, names_text(&l->cast.programs, l->top_programs[i]), 20, name,
+		fit_lane_name(y, names_text(&l->entities.programs, l->top_programs[i]), 20, name,
 			 sizeof(name));
-		legend_entry(&g, PAINT_PROGRAM_A + i, name);
+		draw_legend_entry(&g, FILL_PROGRAM_A + i, name);
 	}
-	if (l->used & (1ULL << PAINT_OTHERS))
-		legend_entry(&g, PAINT_OTHERS, paint_word(PAINT_OTHERS));
+	if (l->used & (1ULL << FILL_OTHERS))
+		draw_legend_entry(&g, FILL_OTHERS, canvas_fill_word(FILL_OTHERS));
 	fputs(g.column ? "\n\n" : "\n", y->canvas->out);
 }
 
 /* Draw the legend of the thread states that occur in the timeline. */
-static void draw_states(const struct layout *y)
+static void draw_state_legend(const struct lanes_layout *y)
 {
 	struct legend g = {.layout = y};
 
-	for (enum paint p = PAINT_RUNNING; p <= PAINT_UNKNOWN; p++)
+	for (enum fill p = FILL_RUNNING; p <= FILL_UNKNOWN; p++)
 		if (y->lanes->used & (1ULL << p))
-			legend_entry(&g, p, paint_word(p));
+			draw_legend_entry(&g, p, canvas_fill_word(p));
 	if (y->canvas->colors == COLORS_NONE || !y->canvas->utf8)
-		legend_entry(&g, PAINT_NONE, "(capital: ran, too)");
+		draw_legend_entry(&g, FILL_NONE, "(capital: ran, too)");
 	fputc('\n', y->canvas->out);
 }
 
-static void draw_range(const struct layout *y)
+static void draw_time_range(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
-	const struct host *h = &l->cast.host;
+	const struct host *h = &l->entities.host;
 	uint64_t range = l->end - l->time, whole = h->end - h->start;
 	uint64_t from = l->time - h->start, to = l->end - h->start;
 	char first[48], last[48], text[512];
@@ -295,27 +295,27 @@ static void draw_range(const struct layout *y)
 
 	if (range < whole)
 		used += snprintf(text + used, sizeof(text) - used, "%s to %s of ",
-				 axis_time(from, to, range, first, sizeof(first)),
-				 axis_time(to, to, range, last, sizeof(last)));
+				 axis_format_time(from, to, range, first, sizeof(first)),
+				 axis_format_time(to, to, range, last, sizeof(last)));
 	used += snprintf(text + used, sizeof(text) - used, "%s",
 			 show_duration(whole, last, sizeof(last)));
 	snprintf(text + used, sizeof(text) - used, "; a character is %s",
 		 show_duration(range / y->columns, last, sizeof(last)));
-	put_paragraph(y->screen, "Timeline", STYLE_PLAIN, text);
+	screen_put_paragraph(y->screen, "Timeline", STYLE_PLAIN, text);
 	if (l->unfinished)
-		put_paragraph(y->screen, "Unfinished", STYLE_WARM,
+		screen_put_paragraph(y->screen, "Unfinished", STYLE_WARM,
 			      "the recording still runs, or its recorder was killed: this is all "
 			      "but its last second");
 }
 
 /* Show the losses that overlap the range. */
-static void draw_losses(const struct layout *y)
+static void draw_lane_losses(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
 	uint64_t counts[LOSS_COUNT] = {0};
 
-	for (size_t i = 0; i < l->cast.losses.count; i++) {
-		const struct loss *loss = &l->cast.losses.items[i];
+	for (size_t i = 0; i < l->entities.losses.count; i++) {
+		const struct loss *loss = &l->entities.losses.items[i];
 
 		if (loss->time < l->end && loss->end >= l->time)
 			counts[loss->reason < LOSS_COUNT ? loss->reason : LOSS_NONE] += loss->count;
@@ -331,37 +331,37 @@ static void draw_losses(const struct layout *y)
 				: "for a reason that this skein does "
 				  "not know",
 			 reason ? ": " : "", reason ? loss_reason_text(reason) : "");
-		put_paragraph(y->screen, "Lost", STYLE_WARM, text);
+		screen_put_paragraph(y->screen, "Lost", STYLE_WARM, text);
 	}
 }
 
 int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, struct error *err)
 {
-	struct layout y = {.lanes = l, .screen = s, .canvas = c};
+	struct lanes_layout y = {.lanes = l, .screen = s, .canvas = c};
 	struct axis axis = {0};
 	int rc;
 
-	choose_widths(&y);
-	rc = lanes_paint(l, y.columns, err);
+	choose_lane_widths(&y);
+	rc = lanes_render(l, y.columns, err);
 	if (rc < 0)
 		return rc;
-	draw_range(&y);
+	draw_time_range(&y);
 	fputc('\n', c->out);
-	axis = (struct axis){.start = l->cast.host.start,
+	axis = (struct axis){.start = l->entities.host.start,
 			     .time = l->time,
 			     .end = l->end,
 			     .columns = y.columns,
 			     .utf8 = c->utf8};
-	spaces(&y, y.title + SHARE_COLUMNS);
-	axis_put(&axis, s);
+	put_spaces(&y, y.title + SHARE_COLUMNS);
+	axis_print(&axis, s);
 	draw_cpus(&y);
-	draw_programs(&y);
+	draw_program_legend(&y);
 	if (l->threads.count) {
 		draw_threads(&y);
-		draw_states(&y);
+		draw_state_legend(&y);
 	} else {
 		screen_put(s, STYLE_DIM, "no thread wanted a CPU\n");
 	}
-	draw_losses(&y);
+	draw_lane_losses(&y);
 	return outfile_flush(c->out, "the timeline", err);
 }

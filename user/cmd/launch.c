@@ -21,7 +21,7 @@ int launch_failure_status(int code)
 	return code == -ENOENT ? 127 : 126;
 }
 
-static int executable(const char *path)
+static int check_executable(const char *path)
 {
 	struct stat st;
 
@@ -36,7 +36,7 @@ int launch_find(const char *program)
 	int ret = -ENOENT;
 
 	if (strchr(program, '/'))
-		return executable(program);
+		return check_executable(program);
 	folder = folder ? folder : "/bin:/usr/bin"; /* execvp(3) uses this default, too */
 	for (;; folder++) {
 		size_t length = strcspn(folder, ":");
@@ -45,7 +45,7 @@ int launch_find(const char *program)
 
 		snprintf(path, sizeof(path), "%.*s/%s", length ? (int)length : 1,
 			 length ? folder : ".", program);
-		found = executable(path);
+		found = check_executable(path);
 		if (!found)
 			return 0;
 		if (found == -EACCES)
@@ -56,7 +56,7 @@ int launch_find(const char *program)
 	}
 }
 
-static void run_child(int fd, char **argv)
+static void run_command_child(int fd, char **argv)
 {
 	sigset_t none;
 	char byte;
@@ -87,14 +87,14 @@ int launch_command(struct launch *ret, char **argv, struct error *err)
 	}
 	if (!pid) {
 		close(fds[1]);
-		run_child(fds[0], argv);
+		run_command_child(fds[0], argv);
 	}
 	close(fds[0]);
 	*ret = (struct launch){.pid = pid, .release_fd = fds[1]};
 	return 0;
 }
 
-static void note_status(struct launch *l, int status)
+static void set_exit_status(struct launch *l, int status)
 {
 	l->ended = true;
 	l->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -105,10 +105,10 @@ void launch_poll(struct launch *l)
 	int status;
 
 	if (l->pid && !l->ended && waitpid(l->pid, &status, WNOHANG) == l->pid)
-		note_status(l, status);
+		set_exit_status(l, status);
 }
 
-static void wait_a_moment(struct launch *l)
+static void wait_briefly(struct launch *l)
 {
 	const struct timespec step = {.tv_nsec = 10000000};
 
@@ -118,7 +118,7 @@ static void wait_a_moment(struct launch *l)
 	}
 }
 
-bool launch_finish(struct launch *l, bool told)
+bool launch_finish(struct launch *l, bool signaled)
 {
 	int status;
 
@@ -128,12 +128,12 @@ bool launch_finish(struct launch *l, bool told)
 		close(l->release_fd);
 	l->release_fd = -1;
 	launch_poll(l);
-	if (told)
-		wait_a_moment(l);
+	if (signaled)
+		wait_briefly(l);
 	if (l->ended)
 		return true;
 	kill(l->pid, SIGTERM);
 	if (waitpid(l->pid, &status, 0) == l->pid)
-		note_status(l, status);
+		set_exit_status(l, status);
 	return false;
 }

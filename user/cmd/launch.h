@@ -33,10 +33,10 @@ int launch_command(struct launch *ret, char **argv, struct error *err);
 /* Check whether the command has ended. */
 void launch_poll(struct launch *l);
 /*
- * End the command if it still runs (or was never released), and wait for it. told: the command
+ * End the command if it still runs (or was never released), and wait for it. signaled: the command
  * has already received the signal to end (Ctrl-C reaches the terminal's whole foreground process
  * group), so give it a moment to end. Return whether the command ended by itself.
  */
-bool launch_finish(struct launch *l, bool told);
+bool launch_finish(struct launch *l, bool signaled);
 
 #endif

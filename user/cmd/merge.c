@@ -17,7 +17,7 @@
 
 #define DEFAULT_OUTPUT "merged.skein"
 
-struct options {
+struct merge_options {
 	const char *out;
 };
 
@@ -25,11 +25,11 @@ static const struct option_spec merge_specs[] = {
 	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
 	 .help = "The merged trace (default " DEFAULT_OUTPUT "). It appears when it is whole; a "
 		 "file of that name becomes FILE.old.",
-	 .offset = offsetof(struct options, out)},
+	 .offset = offsetof(struct merge_options, out)},
 	{.name = NULL},
 };
 
-struct merge {
+struct merge_run {
 	struct merge_part *parts;
 	size_t count;
 	struct source *source;
@@ -50,15 +50,15 @@ static void remove_unfinished(void)
 	}
 }
 
-static void stop(int signal_number)
+static void on_merge_signal(int signal_number)
 {
 	remove_unfinished();
 	_exit(128 + signal_number);
 }
 
-static void show_progress(void *context, uint64_t done, uint64_t all)
+static void show_merge_progress(void *context, uint64_t done, uint64_t all)
 {
-	struct merge *m = context;
+	struct merge_run *m = context;
 
 	if (!isatty(STDERR_FILENO))
 		return;
@@ -67,21 +67,21 @@ static void show_progress(void *context, uint64_t done, uint64_t all)
 	fflush(stderr);
 }
 
-static void end_progress(struct merge *m)
+static void end_merge_progress(struct merge_run *m)
 {
 	if (m->shown)
 		fputs("\r\033[K", stderr);
 	m->shown = false;
 }
 
-static bool same_file(const char *a, const char *b)
+static bool is_same_path(const char *a, const char *b)
 {
 	struct stat x, y;
 
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int open_all(struct merge *m, char *const *paths, const char *out, struct error *err)
+static int open_merge_parts(struct merge_run *m, char *const *paths, const char *out, struct error *err)
 {
 	int rc = 0;
 
@@ -90,7 +90,7 @@ static int open_all(struct merge *m, char *const *paths, const char *out, struct
 		return error_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < m->count && !rc; i++) {
 		m->parts[i].name = paths[i];
-		if (same_file(paths[i], out))
+		if (is_same_path(paths[i], out))
 			rc = error_set(err, -EINVAL,
 				       "%s is among the traces to merge: name another output with -o",
 				       out);
@@ -101,11 +101,11 @@ static int open_all(struct merge *m, char *const *paths, const char *out, struct
 }
 
 /* Warn of traces that overlap, whose records count twice. */
-static void warn_of_overlaps(const struct merge *m)
+static void warn_of_overlapping_parts(const struct merge_run *m)
 {
 	for (size_t i = 0; i < m->count; i++)
 		for (size_t j = i + 1; j < m->count; j++) {
-			if (same_file(m->parts[i].name, m->parts[j].name))
+			if (is_same_path(m->parts[i].name, m->parts[j].name))
 				log_warn("%s is there twice, and counts twice", m->parts[i].name);
 			else if (merge_overlaps(m->source, i, j))
 				log_warn("%s and %s tell of the same machine at the same time: what "
@@ -114,7 +114,7 @@ static void warn_of_overlaps(const struct merge *m)
 		}
 }
 
-static void warn_of_damage(const struct merge *m)
+static void warn_of_damaged_parts(const struct merge_run *m)
 {
 	for (size_t i = 0; i < m->count; i++)
 		if (merge_unreadable(m->source, i))
@@ -123,7 +123,7 @@ static void warn_of_damage(const struct merge *m)
 				 m->parts[i].name);
 }
 
-static int write_all(struct merge *m, struct error *err)
+static int write_merged_trace(struct merge_run *m, struct error *err)
 {
 	struct sink *sink = NULL;
 	int rc = trace_writer(&sink, unfinished, err);
@@ -131,7 +131,7 @@ static int write_all(struct merge *m, struct error *err)
 	if (!rc)
 		rc = pipe_join(m->source, sink, err);
 	sink_free(sink);
-	end_progress(m);
+	end_merge_progress(m);
 	return rc;
 }
 
@@ -146,23 +146,23 @@ static int name_unfinished(const char *out, struct error *err)
 		*unfinished = '\0';
 		return error_errno(err, -ENAMETOOLONG, "cannot write %s", out);
 	}
-	signal(SIGINT, stop);
-	signal(SIGTERM, stop);
-	signal(SIGHUP, stop);
+	signal(SIGINT, on_merge_signal);
+	signal(SIGTERM, on_merge_signal);
+	signal(SIGHUP, on_merge_signal);
 	return 0;
 }
 
-static int merge_to(struct merge *m, const char *out, struct error *err)
+static int merge_into_file(struct merge_run *m, const char *out, struct error *err)
 {
-	const struct merge_progress progress = {show_progress, m};
+	const struct merge_progress progress = {show_merge_progress, m};
 	int rc = merge_source(&m->source, m->parts, m->count, &progress, err);
 
 	if (rc < 0)
 		return rc;
-	warn_of_overlaps(m);
+	warn_of_overlapping_parts(m);
 	rc = name_unfinished(out, err);
 	if (!rc)
-		rc = write_all(m, err);
+		rc = write_merged_trace(m, err);
 	if (!rc)
 		rc = publish_trace_file(unfinished, out, err);
 	if (rc < 0)
@@ -173,16 +173,16 @@ static int merge_to(struct merge *m, const char *out, struct error *err)
 
 static int run_merge(char *const *paths, size_t count, const char *out)
 {
-	struct merge m = {.count = count};
+	struct merge_run m = {.count = count};
 	struct error err = {""};
 	int rc = check_trace_name(out, &err);
 
 	if (!rc)
-		rc = open_all(&m, paths, out, &err);
+		rc = open_merge_parts(&m, paths, out, &err);
 	if (!rc)
-		rc = merge_to(&m, out, &err);
+		rc = merge_into_file(&m, out, &err);
 	if (!rc)
-		warn_of_damage(&m);
+		warn_of_damaged_parts(&m);
 	source_free(m.source);
 	for (size_t i = 0; m.parts && i < m.count; i++)
 		trace_close(m.parts[i].trace);
@@ -195,7 +195,7 @@ static int run_merge(char *const *paths, size_t count, const char *out)
 
 static int merge_main(int argc, char **argv)
 {
-	struct options o = {.out = DEFAULT_OUTPUT};
+	struct merge_options o = {.out = DEFAULT_OUTPUT};
 	struct error err = {""};
 	int first = options_parse(&merge_command, argc, argv, &o, false, &err);
 
@@ -222,7 +222,7 @@ const struct command merge_command = {
 	.examples = "skein merge web-*.skein -o web.skein\ta whole service\n"
 		    "skein merge monday.skein tuesday.skein -o both.skein\ttwo recordings of a machine\n",
 	.options = merge_specs,
-	.options_size = sizeof(struct options),
+	.options_size = sizeof(struct merge_options),
 	.files = DEFAULT_OUTPUT "\tThe merged trace when -o is not given.",
 	.run = merge_main,
 };

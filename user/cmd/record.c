@@ -35,7 +35,7 @@
  */
 #define WAIT_NAMES (1500 * NSEC_PER_MSEC)
 #define WAIT_INLINES (20 * NSEC_PER_SEC)
-#define ONE_WISH NSEC_PER_SEC /* signals within this time count as one */
+#define SAME_REQUEST NSEC_PER_SEC /* signals within this time count as one */
 
 struct record_options {
 	struct targets targets;
@@ -72,7 +72,7 @@ static const char *event_word(unsigned int index)
 }
 
 /* Parse one word of -e. */
-static int take_event(struct record_options *o, const char *word, size_t size, struct error *err)
+static int parse_event_word(struct record_options *o, const char *word, size_t size, struct error *err)
 {
 	for (const struct event_word *w = event_words; w->word; w++) {
 		if (strlen(w->word) != size || strncmp(w->word, word, size))
@@ -95,7 +95,7 @@ static int set_event(void *options, const char *value, struct error *err)
 	do {
 		size_t size = strcspn(at, ",");
 
-		ret = take_event(options, at, size, err);
+		ret = parse_event_word(options, at, size, err);
 		at += size;
 	} while (!ret && *at++);
 	return ret;
@@ -127,7 +127,7 @@ static int set_max_size(void *options, const char *value, struct error *err)
 
 static int set_period(void *options, const char *value, struct error *err)
 {
-	return take_rate(&((struct record_options *)options)->period, value, err);
+	return recorder_parse_rate(&((struct record_options *)options)->period, value, err);
 }
 
 #define MEMBER(m) offsetof(struct record_options, m)
@@ -192,7 +192,7 @@ static const struct option_spec record_options[] = {
 		 "skein.skein.old.",
 	 .offset = MEMBER(output)},
 	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
-	 .values = format_word,
+	 .values = export_format_word,
 	 .help = "Export at once instead of keeping a trace: see 'skein export --help'. Chosen "
 		 "by the ending of FILE otherwise.",
 	 .offset = MEMBER(format)},
@@ -217,7 +217,7 @@ static const struct option_spec record_options[] = {
 	{.name = NULL},
 };
 
-static int run(int argc, char **argv);
+static int record_main(int argc, char **argv);
 
 const struct command record_command = {
 	.name = "record",
@@ -249,7 +249,7 @@ const struct command record_command = {
 		 "/var/cache/skein\tUnwind tables, kept between recordings; of users without rights "
 		 "in their own cache.\n"
 		 "/sys/kernel/btf/vmlinux\tTypes of the running kernel, which skein needs.",
-	.run = run,
+	.run = record_main,
 };
 
 /* One recording: the state that its parts share. */
@@ -272,7 +272,7 @@ struct recording {
 };
 
 /* Choose the export format from -f or the name of the output file; none for a trace. */
-static int choose_format(struct recording *r)
+static int choose_record_format(struct recording *r)
 {
 	const char *name = r->options.format, *path = r->options.output;
 
@@ -300,7 +300,7 @@ static int choose_format(struct recording *r)
  * Choose the path of the trace: its final name, or a private directory until the trace is
  * exported.
  */
-static int choose_trace(struct recording *r)
+static int choose_trace_path(struct recording *r)
 {
 	const char *temporary = getenv("TMPDIR");
 	bool spooled = r->format || (r->options.output && !strcmp(r->options.output, "-"));
@@ -333,7 +333,7 @@ static void remove_spool(struct recording *r)
 }
 
 /* Block signals and read them between the rounds, so that they interrupt no operation. */
-static int catch_signals(struct recording *r)
+static int record_catch_signals(struct recording *r)
 {
 	struct sigaction hangup;
 	sigset_t set;
@@ -364,14 +364,14 @@ static uint64_t stopped_at; /* ns: when the first signal was taken */
  */
 static void on_second_signal(int signo)
 {
-	if (clock_boot_ns() - stopped_at < ONE_WISH)
+	if (clock_boot_ns() - stopped_at < SAME_REQUEST)
 		return;
 	signal(signo, SIG_DFL);
 	raise(signo);
 }
 
 /* Let a further signal kill the recorder, because the user has already requested the end once. */
-static void release_signals(void)
+static void record_release_signals(void)
 {
 	const struct sigaction kill = {.sa_handler = on_second_signal, .sa_flags = SA_RESTART};
 	static const int all[] = {SIGINT, SIGTERM, SIGHUP};
@@ -385,7 +385,7 @@ static void release_signals(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static void take_signals(struct recording *r)
+static void record_read_signals(struct recording *r)
 {
 	struct signalfd_siginfo s;
 
@@ -395,7 +395,7 @@ static void take_signals(struct recording *r)
 		} else if (s.ssi_signo != SIGCHLD && !r->stopped_by) {
 			r->stopped_by = (int)s.ssi_signo;
 			stopped_at = clock_boot_ns();
-			release_signals();
+			record_release_signals();
 		}
 	}
 	launch_poll(&r->launch);
@@ -413,7 +413,7 @@ static void copy_trace_now(struct recording *r)
 	struct tm utc;
 
 	strftime(mark, sizeof(mark), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
-	progress_end(&r->progress);
+	progress_line_end(&r->progress);
 	if (r->spool)
 		log_warn("SIGUSR2: there is no trace to copy, it is exported in the end");
 	else if (trace_writer_copy(r->sink, mark, clock_boot_ns(), &path, &err) < 0)
@@ -424,7 +424,7 @@ static void copy_trace_now(struct recording *r)
 }
 
 /* Copy after a tick, when the trace holds everything that its records refer to. */
-static void serve_copies(struct recording *r, const struct capture_progress *p)
+static void copy_trace_if_requested(struct recording *r, const struct capture_progress *p)
 {
 	if (r->copy && r->sink && p->ticks > r->copy_after) {
 		r->copy = false;
@@ -434,7 +434,7 @@ static void serve_copies(struct recording *r, const struct capture_progress *p)
 		r->copy_after = p->ticks;
 }
 
-static bool is_full(const struct recording *r)
+static bool is_trace_full(const struct recording *r)
 {
 	struct trace_stats stats = {0};
 
@@ -443,17 +443,17 @@ static bool is_full(const struct recording *r)
 	return stats.full;
 }
 
-static bool keep_going(void *context, const struct capture_progress *p)
+static bool record_continues(void *context, const struct capture_progress *p)
 {
 	struct recording *r = context;
 
 	bool was_stopped = r->stopped_by;
 
-	take_signals(r);
+	record_read_signals(r);
 	r->waited = r->waited || (p->finishing && !was_stopped && r->stopped_by);
-	serve_copies(r, p);
-	progress_show(&r->progress, p, r->options.duration);
-	r->full = r->full || is_full(r);
+	copy_trace_if_requested(r, p);
+	progress_line_print(&r->progress, p, r->options.duration);
+	r->full = r->full || is_trace_full(r);
 	r->is_short = r->is_short || (r->sink && trace_writer_is_short(r->sink));
 	/*
 	 * names are looked up now; stop only if they cannot be stored or the user has waited
@@ -464,7 +464,7 @@ static bool keep_going(void *context, const struct capture_progress *p)
 	return !r->stopped_by && !r->launch.ended && !r->full && !r->is_short;
 }
 
-static int check_options(const struct record_options *o)
+static int record_check_options(const struct record_options *o)
 {
 	if (o->targets.frequency && o->period)
 		return log_error(2, "record: -F and -c exclude each other");
@@ -474,12 +474,12 @@ static int check_options(const struct record_options *o)
 }
 
 /* Return the memory in bytes for lines and inlined functions; 0 if they were not requested. */
-static uint64_t inline_memory_of(const struct record_options *o)
+static uint64_t record_inline_memory(const struct record_options *o)
 {
 	return !o->inlines ? 0 : o->inline_memory ? o->inline_memory : INLINE_MEMORY;
 }
 
-static struct capture_options capture_options_of(struct recording *r)
+static struct capture_options record_capture_options(struct recording *r)
 {
 	const struct record_options *o = &r->options;
 	struct capture_options ret = {
@@ -492,7 +492,7 @@ static struct capture_options capture_options_of(struct recording *r)
 		.buffer = o->buffer,
 		.switch_buffer = o->switch_buffer,
 		.unwind_memory = o->unwind_memory,
-		.inline_memory = inline_memory_of(o),
+		.inline_memory = record_inline_memory(o),
 		.wait_names = o->wait_is_set ? o->wait_names : WAIT_NAMES,
 		.wait_inlines = o->wait_is_set ? o->wait_names : WAIT_INLINES,
 		.save_stacks = o->save_stacks,
@@ -500,7 +500,7 @@ static struct capture_options capture_options_of(struct recording *r)
 		.keep = o->keep,
 		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
 		.wake_fd = r->signals,
-		.keep_going = keep_going,
+		.keep_going = record_continues,
 		.context = r,
 	};
 
@@ -524,42 +524,42 @@ static int open_trace(struct recording *r, struct sink **ret, struct error *err)
 }
 
 /* Capture into the trace. Return 0 or an exit status. */
-static int capture(struct recording *r, struct capture_summary *summary,
+static int capture_to_trace(struct recording *r, struct capture_summary *summary,
 		   struct trace_stats *stats)
 {
-	struct capture_options o = capture_options_of(r);
+	struct capture_options o = record_capture_options(r);
 	struct source *source = NULL;
 	struct sink *sink = NULL;
 	struct error err = {""};
 	int ret, priority = getpriority(PRIO_PROCESS, 0);
 
-	choose_unwind_cache(r->options.unwind_cache, r->unwind_cache, sizeof(r->unwind_cache));
+	recorder_choose_cache(r->options.unwind_cache, r->unwind_cache, sizeof(r->unwind_cache));
 	o.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
 	if (r->options.verbose) /* show the verifier's log of programs that the kernel rejects */
 		setenv("SKEIN_DEBUG_BPF", "1", true);
-	go_first(HELPERS_NICE); /* capture_source() forks the helpers */
+	recorder_raise_priority(HELPERS_NICE); /* capture_source() forks the helpers */
 	ret = capture_source(&source, &o, &err);
 	if (ret) {
 		limits_explain(&err, ret);
 		ret = log_failure(ret == -EINVAL ? 2 : 1, &err);
 		goto out;
 	}
-	go_first(RECORDER_NICE);
-	warn_of_needs();
+	recorder_raise_priority(RECORDER_NICE);
+	recorder_warn_of_needs();
 	ret = open_trace(r, &sink, &err);
 	if (ret) {
 		limits_explain(&err, ret);
 		ret = log_failure(1, &err);
 		goto out;
 	}
-	progress_begin(&r->progress, r->options.quiet);
+	progress_line_begin(&r->progress, r->options.quiet);
 	r->sink = sink;
 	ret = pipe_join(source, sink, &err);
 	limits_explain(&err, ret);
 	ret = ret ? 1 : 0;
 	r->is_short = trace_writer_is_short(sink);
 	r->sink = NULL;
-	progress_end(&r->progress);
+	progress_line_end(&r->progress);
 	if (ret)
 		log_failure(ret, &err);
 	capture_get_summary(source, summary);
@@ -602,7 +602,7 @@ static int export_from(struct trace *trace, const struct recording *r, const cha
 	if (ret)
 		source_free(source);
 	else /* the filter owns the source now */
-		ret = export_to(filtered, r->format, path, &o, err);
+		ret = export_to_file(filtered, r->format, path, &o, err);
 	source_free(filtered);
 	return ret;
 }
@@ -645,19 +645,19 @@ static void show_full(const struct recording *r)
 		 show_bytes(r->options.max_size, size, sizeof(size)));
 }
 
-static int record(struct recording *r)
+static int record_trace(struct recording *r)
 {
 	struct capture_summary summary = {0};
 	struct trace_stats stats = {0};
 	int status;
 
-	raise_file_limit();
-	give_memory_back();
-	status = capture(r, &summary, &stats);
+	recorder_raise_file_limit();
+	recorder_return_memory();
+	status = capture_to_trace(r, &summary, &stats);
 	if (r->full)
 		show_full(r);
 	if (summary.elapsed && !r->options.quiet)
-		summary_show(&summary, &stats, r->spool ? NULL : r->trace);
+		record_summary_print(&summary, &stats, r->spool ? NULL : r->trace);
 	if (!status && r->options.targets.comm && !summary.comm_matched)
 		status = log_error(1, "record: no running thread or process was called '%s'",
 				   r->options.targets.comm);
@@ -684,7 +684,7 @@ static int prepare_command(struct recording *r, char **argv)
 	return 0;
 }
 
-static int parse(struct recording *r, int argc, char **argv)
+static int record_parse_options(struct recording *r, int argc, char **argv)
 {
 	struct error err = {""};
 	int first = options_parse(&record_command, argc, argv, &r->options, true, &err);
@@ -696,32 +696,32 @@ static int parse(struct recording *r, int argc, char **argv)
 	log_set_level(r->options.quiet	 ? LOG_QUIET :
 		      r->options.verbose ? LOG_VERBOSE :
 					   LOG_NORMAL);
-	if (check_options(&r->options) || choose_format(r))
+	if (record_check_options(&r->options) || choose_record_format(r))
 		return 2;
-	if (catch_signals(r) < 0)
+	if (record_catch_signals(r) < 0)
 		return log_error(1, "record: signals: %s", strerror(errno));
 	return argv[first] ? prepare_command(r, argv + first) : 0;
 }
 
-static int run(int argc, char **argv)
+static int record_main(int argc, char **argv)
 {
 	struct recording r = {.signals = -1};
-	int status = parse(&r, argc, argv);
+	int status = record_parse_options(&r, argc, argv);
 
 	if (status < 0) { /* --help */
 		status = 0;
 		goto out;
 	}
 	if (!status)
-		status = choose_trace(&r);
+		status = choose_trace_path(&r);
 	if (!status)
-		status = record(&r);
+		status = record_trace(&r);
 	remove_spool(&r);
 	if (r.launch.pid) {
 		bool by_itself;
 
-		take_signals(&r);
-		release_signals(); /* the command may take some time to end */
+		record_read_signals(&r);
+		record_release_signals(); /* the command may take some time to end */
 		by_itself = launch_finish(&r.launch, r.stopped_by == SIGINT);
 		if (!status && by_itself)
 			status = r.launch.status;

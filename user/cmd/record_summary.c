@@ -14,11 +14,11 @@
 #include "capture/clock.h"
 #include "cmd/account_text.h"
 
-#define REDRAW (250 * NSEC_PER_MSEC)
+#define REDRAW_INTERVAL (250 * NSEC_PER_MSEC)
 /* long enough for the time of starting and ending to be small */
 #define LONG_ENOUGH (10 * NSEC_PER_SEC)
 
-void progress_begin(struct progress_line *l, bool quiet)
+void progress_line_begin(struct progress_line *l, bool quiet)
 {
 	*l = (struct progress_line){.shown = !quiet && isatty(STDERR_FILENO)};
 }
@@ -38,7 +38,7 @@ static const char *show_recorded(const struct capture_progress *p, char *buf, si
 }
 
 /* Show the work that the end of the recording waits for. */
-static const char *what_is_left(const struct capture_progress *p, char *buf, size_t size)
+static const char *show_pending_work(const struct capture_progress *p, char *buf, size_t size)
 {
 	char count[32];
 
@@ -49,7 +49,7 @@ static const char *what_is_left(const struct capture_progress *p, char *buf, siz
 	return buf;
 }
 
-void progress_show(struct progress_line *l, const struct capture_progress *p, uint64_t duration)
+void progress_line_print(struct progress_line *l, const struct capture_progress *p, uint64_t duration)
 {
 	char left[96], elapsed[32], whole[32] = "", recorded[96], lost[48] = "", count[32];
 
@@ -59,7 +59,7 @@ void progress_show(struct progress_line *l, const struct capture_progress *p, ui
 		fflush(stderr);
 	}
 	if (!l->shown || p->preparing ||
-	    (p->elapsed < l->last + REDRAW && p->finishing == l->finishing))
+	    (p->elapsed < l->last + REDRAW_INTERVAL && p->finishing == l->finishing))
 		return;
 	l->last = p->elapsed;
 	l->finishing = p->finishing;
@@ -74,26 +74,26 @@ void progress_show(struct progress_line *l, const struct capture_progress *p, ui
 		snprintf(lost, sizeof(lost), ", %s lost", show_count(p->lost, count, sizeof(count)));
 	fprintf(stderr, "\r\033[Krecording %s%s: %s%s%s", elapsed, whole,
 		show_recorded(p, recorded, sizeof(recorded)), lost,
-		p->finishing ? what_is_left(p, left, sizeof(left)) :
+		p->finishing ? show_pending_work(p, left, sizeof(left)) :
 		duration     ? "" :
 			       " (Ctrl-C ends)");
 	fflush(stderr);
 }
 
-void progress_end(struct progress_line *l)
+void progress_line_end(struct progress_line *l)
 {
 	if (l->shown)
 		fputs("\r\033[K", stderr);
 }
 
-static uint64_t own_cpu(void)
+static uint64_t recorder_cpu_time(void)
 {
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static void show_cost(const struct capture_summary *s)
+static void summary_show_cost(const struct capture_summary *s)
 {
-	uint64_t cpu = own_cpu() + s->helper_cpu;
+	uint64_t cpu = recorder_cpu_time() + s->helper_cpu;
 	uint64_t shared = s->buffer_memory + s->unwind.memory;
 	char spent[32], share[32], of[64] = "", memory[32], with[32], helpers[32];
 
@@ -112,7 +112,7 @@ static void show_cost(const struct capture_summary *s)
  * Show the kernel memory of unwind tables, which is bounded by --unwind-memory and not part of
  * the recorder's own memory.
  */
-static void show_unwinding(const struct capture_summary *s)
+static void summary_show_unwinding(const struct capture_summary *s)
 {
 	const struct tables_summary *t = &s->unwind;
 	char files[32], bytes[32], memory[32], evicted[32];
@@ -131,7 +131,7 @@ static void show_unwinding(const struct capture_summary *s)
 }
 
 /* Show why a file's debugging information was not read, and which option helps. */
-static void show_refusal(const struct inlines_refusal *r)
+static void summary_show_refusal(const struct inlines_refusal *r)
 {
 	char path[256], needed[32], memory[32];
 
@@ -149,7 +149,7 @@ static void show_refusal(const struct inlines_refusal *r)
 					       strerror(-r->status));
 }
 
-static void show_inlines(const struct capture_summary *s)
+static void summary_show_inlines(const struct capture_summary *s)
 {
 	const struct inlines_summary *i = &s->inlines;
 	char requested[32], found[32], files[32], bare[32], count[32];
@@ -163,7 +163,7 @@ static void show_inlines(const struct capture_summary *s)
 		 show_count(i->files, files, sizeof(files)),
 		 show_count(i->bare, bare, sizeof(bare)));
 	for (uint64_t n = 0; n < i->refused && n < INLINES_REFUSALS_MAX; n++)
-		show_refusal(&i->refusals[n]);
+		summary_show_refusal(&i->refusals[n]);
 	if (i->refused > INLINES_REFUSALS_MAX)
 		log_warn("no inlined functions of %s files more",
 			 show_count(i->refused - INLINES_REFUSALS_MAX, count, sizeof(count)));
@@ -178,7 +178,7 @@ static void show_inlines(const struct capture_summary *s)
 			 show_count(i->restarts, count, sizeof(count)));
 }
 
-static void show_bad_stacks(const struct capture_summary *s)
+static void summary_show_bad_stacks(const struct capture_summary *s)
 {
 	char bad[32], saved[32];
 
@@ -188,7 +188,7 @@ static void show_bad_stacks(const struct capture_summary *s)
 			 show_count(s->saved_stacks, saved, sizeof(saved)));
 }
 
-static void show_mangled(const struct capture_summary *s)
+static void summary_show_mangled(const struct capture_summary *s)
 {
 	char count[32], path[256];
 
@@ -205,7 +205,7 @@ static void show_mangled(const struct capture_summary *s)
  * Report files that could not be opened for want of descriptors, so that their names and tables
  * are missing.
  */
-static void show_refused(const struct capture_summary *s)
+static void summary_show_refused(const struct capture_summary *s)
 {
 	struct error why = {""};
 	char count[32];
@@ -218,7 +218,7 @@ static void show_refused(const struct capture_summary *s)
 		 why.text + strspn(why.text, "\n"));
 }
 
-static void show_losses(const struct capture_summary *s)
+static void summary_show_losses(const struct capture_summary *s)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		char count[32];
@@ -235,8 +235,8 @@ static void show_losses(const struct capture_summary *s)
 			 "--wait-names 20s waits longer, Ctrl-C ends the wait",
 			 show_count(s->names_unready, count, sizeof(count)));
 	}
-	show_mangled(s);
-	show_refused(s);
+	summary_show_mangled(s);
+	summary_show_refused(s);
 	for (size_t i = 0; i < CAPTURE_REFUSALS_MAX && s->refusals[i].what[0]; i++)
 		log_warn("refused %s", s->refusals[i].what);
 	if (s->worker_restarts || s->opener_restarts)
@@ -245,7 +245,7 @@ static void show_losses(const struct capture_summary *s)
 			 (unsigned long long)s->opener_restarts);
 }
 
-static struct account_terms terms_of(const struct capture_summary *s)
+static struct account_terms summary_account_terms(const struct capture_summary *s)
 {
 	struct account_terms t = {
 		.due = s->due,
@@ -262,9 +262,9 @@ static struct account_terms terms_of(const struct capture_summary *s)
 	return t;
 }
 
-static void show_samples(const struct capture_summary *s)
+static void summary_show_samples(const struct capture_summary *s)
 {
-	const struct account_terms terms = terms_of(s);
+	const struct account_terms terms = summary_account_terms(s);
 	char elapsed[32], sum[256], error[128];
 
 	log_info("recorded %s: %s", show_duration(s->elapsed, elapsed, sizeof(elapsed)),
@@ -279,7 +279,7 @@ static void show_samples(const struct capture_summary *s)
 	}
 }
 
-static void show_switches(const struct capture_summary *s)
+static void summary_show_switches(const struct capture_summary *s)
 {
 	char elapsed[32], switches[32], wakeups[32], migrations[32];
 
@@ -290,19 +290,19 @@ static void show_switches(const struct capture_summary *s)
 		 show_count(s->migrations, migrations, sizeof(migrations)));
 }
 
-void summary_show(const struct capture_summary *s, const struct trace_stats *t, const char *path)
+void record_summary_print(const struct capture_summary *s, const struct trace_stats *t, const char *path)
 {
 	char size[32];
 
 	if (s->sampled)
-		show_samples(s);
+		summary_show_samples(s);
 	if (s->scheduled)
-		show_switches(s);
-	show_losses(s);
-	show_cost(s);
-	show_unwinding(s);
-	show_inlines(s);
-	show_bad_stacks(s);
+		summary_show_switches(s);
+	summary_show_losses(s);
+	summary_show_cost(s);
+	summary_show_unwinding(s);
+	summary_show_inlines(s);
+	summary_show_bad_stacks(s);
 	if (path)
 		log_info("%s: %s; see it with: skein report %s", path,
 			 show_bytes(t->file_bytes, size, sizeof(size)), path);

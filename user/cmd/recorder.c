@@ -16,7 +16,7 @@
 #include "capture/needs.h"
 
 /* Append the numbers of text, such as "12,13", to the list. */
-static int take_numbers(number_list *list, const char *text, const char *what, struct error *err)
+static int parse_id_list(number_list *list, const char *text, const char *what, struct error *err)
 {
 	const char *hint = isalpha((unsigned char)*text) ? "; --comm takes names" : "";
 	const char *at = text;
@@ -40,15 +40,15 @@ static int take_numbers(number_list *list, const char *text, const char *what, s
 
 int targets_set_pids(void *options, const char *value, struct error *err)
 {
-	return take_numbers(&((struct targets *)options)->pids, value, "processes", err);
+	return parse_id_list(&((struct targets *)options)->pids, value, "processes", err);
 }
 
 int targets_set_tids(void *options, const char *value, struct error *err)
 {
-	return take_numbers(&((struct targets *)options)->tids, value, "threads", err);
+	return parse_id_list(&((struct targets *)options)->tids, value, "threads", err);
 }
 
-int take_rate(uint64_t *ret, const char *value, struct error *err)
+int recorder_parse_rate(uint64_t *ret, const char *value, struct error *err)
 {
 	int result = parse_count(value, ret, err);
 
@@ -59,7 +59,7 @@ int take_rate(uint64_t *ret, const char *value, struct error *err)
 
 int targets_set_frequency(void *options, const char *value, struct error *err)
 {
-	return take_rate(&((struct targets *)options)->frequency, value, err);
+	return recorder_parse_rate(&((struct targets *)options)->frequency, value, err);
 }
 
 int targets_check(const struct targets *t, const char *command)
@@ -95,7 +95,7 @@ void targets_free(struct targets *t)
  * Make the parent of path, the user's cache directory. The XDG base directory specification lets
  * the program that needs the directory create it.
  */
-static void make_parent(const char *path)
+static void make_parent_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *parent = slash ? strndup(path, (size_t)(slash - path)) : NULL;
@@ -105,7 +105,7 @@ static void make_parent(const char *path)
 	free(parent);
 }
 
-char *choose_unwind_cache(const char *given, char *buf, size_t size)
+char *recorder_choose_cache(const char *given, char *buf, size_t size)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
@@ -120,22 +120,22 @@ char *choose_unwind_cache(const char *given, char *buf, size_t size)
 	else
 		buf[0] = '\0';
 	if (!given && geteuid())
-		make_parent(buf);
+		make_parent_folder(buf);
 	return buf;
 }
 
-void go_first(int nice)
+void recorder_raise_priority(int nice)
 {
 	if (getpriority(PRIO_PROCESS, 0) > nice)
 		(void)setpriority(PRIO_PROCESS, 0, nice);
 }
 
-void give_memory_back(void)
+void recorder_return_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }
 
-void raise_file_limit(void)
+void recorder_raise_file_limit(void)
 {
 	struct rlimit limit;
 
@@ -146,7 +146,7 @@ void raise_file_limit(void)
 }
 
 /* Return the needs whose lack is certain to make the recording incomplete. */
-static uint64_t lacking_here(void)
+static uint64_t find_missing_needs(void)
 {
 	const uint64_t kernel = NEED_BIT(NEED_CAP_SYSLOG), comfort = NEED_BIT(NEED_CAP_SYS_NICE);
 	uint64_t lacking = needs_missing() & ~(NEEDS_REQUIRED | kernel | comfort);
@@ -156,9 +156,9 @@ static uint64_t lacking_here(void)
 	return lacking;
 }
 
-void warn_of_needs(void)
+void recorder_warn_of_needs(void)
 {
-	uint64_t lacking = lacking_here();
+	uint64_t lacking = find_missing_needs();
 
 	for (unsigned int i = 0; i < NEED_COUNT; i++)
 		if (lacking & NEED_BIT(i))

@@ -70,14 +70,14 @@ void targets_apply(const struct targets *t, struct capture_options *o);
 void targets_free(struct targets *t);
 
 /* Parse a count of at least 1; 0 stands for "not given", so it is refused. */
-int take_rate(uint64_t *ret, const char *value, struct error *err);
+int recorder_parse_rate(uint64_t *ret, const char *value, struct error *err);
 
 /*
  * Choose the directory of cached unwind tables: the given one, or one that depends on the user
  * and the environment; "" for none. Create the user's cache directory if there is none. Return
  * buf.
  */
-char *choose_unwind_cache(const char *given, char *buf, size_t size);
+char *recorder_choose_cache(const char *given, char *buf, size_t size);
 
 /*
  * Raise the priority of the process (setpriority(2) with a negative nice value). On a machine
@@ -88,7 +88,7 @@ char *choose_unwind_cache(const char *given, char *buf, size_t size);
  */
 #define RECORDER_NICE (-10)
 #define HELPERS_NICE (-5) /* set while the helpers are forked in capture_source() */
-void go_first(int nice);
+void recorder_raise_priority(int nice);
 
 /*
  * Make malloc() return large blocks to the system when they are freed, also in the forked
@@ -96,15 +96,15 @@ void go_first(int nice);
  * long-lived blocks then keep the heap large. Tables of files come and go during a whole
  * recording.
  */
-void give_memory_back(void);
+void recorder_return_memory(void);
 
 /* Warn of what a recording will lack because capabilities are missing. */
-void warn_of_needs(void);
+void recorder_warn_of_needs(void);
 
 /*
  * Raise the limit of open files as far as the system allows, because symbols are read from open
  * files. A command that was forked before keeps its limit.
  */
-void raise_file_limit(void);
+void recorder_raise_file_limit(void);
 
 #endif

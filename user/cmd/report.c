@@ -23,12 +23,12 @@ static const char *const group_words[] = {
 	[BY_FUNCTION] = "function",
 };
 
-const char *group_word(unsigned int by)
+const char *report_group_word(unsigned int by)
 {
 	return by <= BY_FUNCTION ? group_words[by] : "";
 }
 
-static int set_by(void *options, const char *value, struct error *err)
+static int report_set_by(void *options, const char *value, struct error *err)
 {
 	for (int by = 0; by <= BY_FUNCTION; by++) {
 		if (strcmp(value, group_words[by]))
@@ -41,12 +41,12 @@ static int set_by(void *options, const char *value, struct error *err)
 			 "cgroup, module", value);
 }
 
-static const char *by_word(unsigned int index)
+static const char *report_by_word(unsigned int index)
 {
 	return index <= BY_FUNCTION ? group_words[index] : NULL;
 }
 
-static int set_least(void *options, const char *value, struct error *err)
+static int report_set_least(void *options, const char *value, struct error *err)
 {
 	char *end;
 	double percent = strtod(value, &end);
@@ -57,11 +57,11 @@ static int set_least(void *options, const char *value, struct error *err)
 	return 0;
 }
 
-static int set_color(void *options, const char *value, struct error *err)
+static int report_set_color(void *options, const char *value, struct error *err)
 {
 	const char *word;
 
-	for (unsigned int i = 0; (word = color_word(i)); i++) {
+	for (unsigned int i = 0; (word = screen_color_word(i)); i++) {
 		if (strcmp(value, word))
 			continue;
 		((struct report_options *)options)->color = word;
@@ -84,10 +84,10 @@ static const struct option_spec report_specs[] = {
 	 .help = "CPUs and the busiest threads over time, drawn as wide as the terminal: who ran, "
 		 "who waited for what. --from and --to look closer, --limit takes more threads.",
 	 .offset = offsetof(struct report_options, timeline)},
-	{.name = "min", .type = OPTION_CALL, .arg = "PERCENT", .set = set_least,
+	{.name = "min", .type = OPTION_CALL, .arg = "PERCENT", .set = report_set_least,
 	 .help = "Leave out what is less of the whole in the tree (default 1%)."},
-	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = set_by,
-	 .values = by_word,
+	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = report_set_by,
+	 .values = report_by_word,
 	 .help = "One table only: by function (of programs in Python with the one of Python's "
 		 "functions), program, process, thread, container, cgroup or module."},
 	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
@@ -96,15 +96,15 @@ static const struct option_spec report_specs[] = {
 	VIEW_OPTIONS(struct report_options, view),
 	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
 	 .offset = offsetof(struct report_options, json)},
-	{.name = "color", .type = OPTION_CALL, .arg = "WHEN", .set = set_color,
-	 .values = color_word,
+	{.name = "color", .type = OPTION_CALL, .arg = "WHEN", .set = report_set_color,
+	 .values = screen_color_word,
 	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never."},
 	FILTER_OPTIONS(struct report_options, filter),
 	{.name = NULL},
 };
 
 /* The program of each thread as a symbol number, for the roots of the tree. */
-struct programs {
+struct program_roots {
 	uint32_t *of_thread; /* indexed by thread; the last entry is for samples without a thread */
 	uint32_t thread_count;
 	uint32_t ends[END_COUNT], no_stack;
@@ -114,7 +114,7 @@ struct programs {
 static unsigned int program_prefix(const void *context, const struct profile_sum *s,
 				   uint32_t *labels)
 {
-	const struct programs *p = context;
+	const struct program_roots *p = context;
 	enum stack_end end = profile_stack_end(p->profile, s->stack);
 
 	labels[0] = p->of_thread[s->thread == PROFILE_NONE ? p->thread_count : s->thread];
@@ -122,7 +122,7 @@ static unsigned int program_prefix(const void *context, const struct profile_sum
 	return s->stack == PROFILE_NONE || end != END_WALKED ? 2 : 1;
 }
 
-static int name_programs(struct programs *names, struct symbols *s, const struct profile *p)
+static int add_program_roots(struct program_roots *names, struct symbols *s, const struct profile *p)
 {
 	int rc = symbols_add(s, "[no stack]", &names->no_stack);
 
@@ -147,12 +147,12 @@ static int name_programs(struct programs *names, struct symbols *s, const struct
 	return rc ? rc : symbols_add(s, "[unknown]", &names->of_thread[p->thread_count]);
 }
 
-static int make_tree(struct report *r)
+static int make_report_tree(struct report *r)
 {
-	struct programs names = {0};
+	struct program_roots names = {0};
 	struct tree_view view = {.prefix = program_prefix, .context = &names};
 	uint32_t *labels = symbols_with_inlined(&r->symbols, r->profile);
-	int rc = labels ? name_programs(&names, &r->symbols, r->profile) : -ENOMEM;
+	int rc = labels ? add_program_roots(&names, &r->symbols, r->profile) : -ENOMEM;
 
 	view.frame_labels = labels;
 	view.unknown_label = r->symbols.unknown;
@@ -175,14 +175,14 @@ static int make_python_functions(struct report *r)
 				   &r->symbols);
 }
 
-static bool is_filtered(const struct filter *f)
+static bool has_filter(const struct filter *f)
 {
 	return f->from || f->to || f->pids || f->tids || f->comm || f->cgroup || f->container ||
 	       f->python;
 }
 
 /* Return whether the report shows groups of a kind. The number of processes is always shown. */
-static bool is_shown(const struct report_options *o, enum group_by by)
+static bool is_group_shown(const struct report_options *o, enum group_by by)
 {
 	if (o->json || by == GROUP_PROCESS || (int)by == o->by)
 		return true;
@@ -193,7 +193,7 @@ static bool is_shown(const struct report_options *o, enum group_by by)
  * Compute what depends on single stacks; with millions of stacks this takes as long as all other
  * parts together.
  */
-static int make_functions(void *context, struct error *err)
+static int make_report_functions(void *context, struct error *err)
 {
 	struct report *r = context;
 	int rc = functions_of_stacks(&r->functions, r->profile, r->event_index, &r->symbols);
@@ -201,7 +201,7 @@ static int make_functions(void *context, struct error *err)
 	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
 }
 
-static int make_rest(void *context, struct error *err)
+static int make_report_rest(void *context, struct error *err)
 {
 	struct report *r = context;
 	const struct profile *p = r->profile;
@@ -215,7 +215,7 @@ static int make_rest(void *context, struct error *err)
 	if (!rc)
 		rc = unready_of(&r->unready, p, r->event_index);
 	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
-		if (is_shown(r->options, by))
+		if (is_group_shown(r->options, by))
 			rc = groups_of(&r->groups[by], p, r->event_index, by);
 	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
 }
@@ -223,13 +223,13 @@ static int make_rest(void *context, struct error *err)
 int report_make(struct report *r, const char *path, const struct profile *p,
 		const struct report_options *o, struct error *err)
 {
-	const struct job parts[] = {{make_functions, r}, {make_rest, r}};
+	const struct job parts[] = {{make_report_functions, r}, {make_report_rest, r}};
 	int rc;
 
 	*r = (struct report){.path = path, .options = o, .profile = p};
 	r->event_index = profile_event_named(p, o->filter.event);
 	r->event = r->event_index < p->event_count ? &p->events[r->event_index] : NULL;
-	r->filtered = is_filtered(&o->filter);
+	r->filtered = has_filter(&o->filter);
 	profile_event_total(p, r->event_index, &r->count, &r->weight);
 	rc = symbols_of(&r->symbols, p);
 	if (rc < 0)
@@ -239,7 +239,7 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 		goto out;
 	rc = make_python_functions(r);
 	if (!rc && o->tree)
-		rc = make_tree(r);
+		rc = make_report_tree(r);
 	if (rc < 0)
 		error_errno(err, rc, "cannot make the report");
 out:
@@ -260,7 +260,7 @@ void report_free(struct report *r)
 	report_sched_free(r->sched);
 }
 
-static int heavier(const void *a, const void *b, void *context)
+static int by_node_weight(const void *a, const void *b, void *context)
 {
 	const struct report *r = context;
 	const struct tree_node *x = &r->tree.nodes.items[*(const uint32_t *)a];
@@ -281,7 +281,7 @@ int report_children(const struct report *r, uint32_t node, nodes_t *list)
 		if ((double)nodes[at].weight >= least && vector_push(list, at) < 0)
 			return -ENOMEM;
 	if (list->count > first)
-		qsort_r(list->items + first, list->count - first, sizeof(*list->items), heavier,
+		qsort_r(list->items + first, list->count - first, sizeof(*list->items), by_node_weight,
 			(void *)r);
 	return 0;
 }
@@ -290,7 +290,7 @@ int report_children(const struct report *r, uint32_t node, nodes_t *list)
  * Add the scheduler's part where it is shown; r->sched stays NULL if the trace has no scheduler
  * records.
  */
-static int add_sched(struct report *r, const struct input *in, struct error *err)
+static int add_sched_report(struct report *r, const struct filtered_input *in, struct error *err)
 {
 	const struct report_options *o = r->options;
 	struct source *slices = NULL;
@@ -309,7 +309,7 @@ static int add_sched(struct report *r, const struct input *in, struct error *err
 	return rc;
 }
 
-static int show(const char *path, const struct report_options *o, const struct input *in,
+static int show_report(const char *path, const struct report_options *o, const struct filtered_input *in,
 		const struct profile *p, struct error *err)
 {
 	struct screen screen;
@@ -318,7 +318,7 @@ static int show(const char *path, const struct report_options *o, const struct i
 
 	if (rc < 0)
 		return rc;
-	rc = add_sched(&r, in, err);
+	rc = add_sched_report(&r, in, err);
 	screen_open(&screen, stdout, o->color);
 	if (!rc)
 		rc = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
@@ -326,7 +326,7 @@ static int show(const char *path, const struct report_options *o, const struct i
 	return rc;
 }
 
-static void warn_of_damage(const char *path, const struct input *in, const struct profile *p)
+static void warn_of_damaged_trace(const char *path, const struct filtered_input *in, const struct profile *p)
 {
 	if (trace_left_out(in->trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
@@ -337,22 +337,22 @@ static void warn_of_damage(const char *path, const struct input *in, const struc
 
 static int run_report(const char *path, const struct report_options *o)
 {
-	struct input in = {0};
+	struct filtered_input in = {0};
 	struct profile *p = NULL;
 	struct error err = {""};
 	int rc;
 
 	if (o->timeline)
 		return report_timeline(path, o, &err) < 0 ? log_failure(1, &err) : 0;
-	rc = input_open(&in, path, &o->filter, &err);
+	rc = filtered_input_open(&in, path, &o->filter, &err);
 	if (!rc)
-		rc = input_profile(&p, &in, path, &o->filter, &o->view, &err);
+		rc = filtered_input_read_profile(&p, &in, path, &o->filter, &o->view, &err);
 	if (!rc)
-		rc = show(path, o, &in, p, &err);
+		rc = show_report(path, o, &in, p, &err);
 	if (!rc)
-		warn_of_damage(path, &in, p);
+		warn_of_damaged_trace(path, &in, p);
 	profile_free(p);
-	input_close(&in);
+	filtered_input_close(&in);
 	return rc < 0 ? log_failure(1, &err) : 0;
 }
 
@@ -373,7 +373,7 @@ static int report_main(int argc, char **argv)
 		return log_error(2, "report: --tree and --by exclude each other");
 	if (o.sched && (o.tree || o.by == BY_FUNCTION || o.by == GROUP_MODULE))
 		return log_error(2, "report: --sched goes without --tree, and not by %s",
-				 o.tree ? "function" : group_word(o.by));
+				 o.tree ? "function" : report_group_word(o.by));
 	if (o.timeline && (o.tree || o.sched || o.json || o.by != BY_NOTHING))
 		return log_error(2, "report: --timeline goes without --tree, --sched, --by and "
 				    "--json");

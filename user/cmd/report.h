@@ -72,6 +72,6 @@ int report_tree_text(const struct report *r, const struct screen *s);
 typedef VECTOR(uint32_t) nodes_t;
 int report_children(const struct report *r, uint32_t node, nodes_t *list);
 
-const char *group_word(unsigned int by);
+const char *report_group_word(unsigned int by);
 
 #endif

@@ -10,13 +10,13 @@
 
 #define ENDED_MAX 256 /* recordings shown at most; a malicious trace may hold any number */
 
-struct ended {
+struct ended_recording {
 	const struct host *host;
 	const char *why;
 	uint64_t recorded, stored; /* ns */
 };
 
-static const struct host *host_of(const struct profile *p, uint64_t id)
+static const struct host *find_recorded_host(const struct profile *p, uint64_t id)
 {
 	for (uint32_t i = 0; i < p->host_count; i++)
 		if (p->hosts[i].id == id)
@@ -24,7 +24,7 @@ static const struct host *host_of(const struct profile *p, uint64_t id)
 	return &p->host;
 }
 
-static uint64_t ended_at(const struct profile *p, uint64_t host)
+static uint64_t recording_end(const struct profile *p, uint64_t host)
 {
 	for (uint32_t i = 0; i < p->info_count; i++)
 		if (p->infos[i].host == host && !strcmp(p->infos[i].key, TRACE_ENDED_AT))
@@ -33,7 +33,7 @@ static uint64_t ended_at(const struct profile *p, uint64_t host)
 }
 
 /* Get the next ended recording from *at on; false if there is no more. */
-static bool next_ended(const struct profile *p, uint32_t *at, struct ended *ret)
+static bool next_ended_recording(const struct profile *p, uint32_t *at, struct ended_recording *ret)
 {
 	for (; *at < p->info_count; ++*at) {
 		const struct info *info = &p->infos[*at];
@@ -42,9 +42,9 @@ static bool next_ended(const struct profile *p, uint32_t *at, struct ended *ret)
 
 		if (strcmp(info->key, TRACE_ENDED))
 			continue;
-		h = host_of(p, info->host);
-		end = ended_at(p, info->host);
-		*ret = (struct ended){.host = h, .why = info->value};
+		h = find_recorded_host(p, info->host);
+		end = recording_end(p, info->host);
+		*ret = (struct ended_recording){.host = h, .why = info->value};
 		ret->stored = h->end > h->start ? h->end - h->start : 0;
 		ret->recorded = end > h->start ? end - h->start : ret->stored;
 		++*at;
@@ -55,10 +55,10 @@ static bool next_ended(const struct profile *p, uint32_t *at, struct ended *ret)
 
 void report_put_ended(const struct report *r, const struct screen *s)
 {
-	struct ended e;
+	struct ended_recording e;
 	uint32_t at = 0;
 
-	for (int shown = 0; shown < ENDED_MAX && next_ended(r->profile, &at, &e); shown++) {
+	for (int shown = 0; shown < ENDED_MAX && next_ended_recording(r->profile, &at, &e); shown++) {
 		bool many = r->profile->host_count > 1;
 		char text[512], recorded[32], stored[32];
 
@@ -69,18 +69,18 @@ void report_put_ended(const struct report *r, const struct screen *s)
 			 e.why, many ? ", on " : "", many ? e.host->hostname : "",
 			 show_duration(e.recorded, recorded, sizeof(recorded)),
 			 show_duration(e.stored, stored, sizeof(stored)));
-		put_paragraph(s, "Ended", STYLE_WARM, text);
+		screen_put_paragraph(s, "Ended", STYLE_WARM, text);
 	}
 }
 
 void report_json_ended(struct json *j, const struct report *r)
 {
-	struct ended e;
+	struct ended_recording e;
 	uint32_t at = 0;
 
 	json_key(j, "ended");
 	json_array(j);
-	for (int shown = 0; shown < ENDED_MAX && next_ended(r->profile, &at, &e); shown++) {
+	for (int shown = 0; shown < ENDED_MAX && next_ended_recording(r->profile, &at, &e); shown++) {
 		json_object(j);
 		json_key_uint(j, "host", e.host->id);
 		json_key_text(j, "why", e.why);

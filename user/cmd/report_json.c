@@ -15,7 +15,7 @@
 #endif
 
 /* Write a record with all its fields. */
-static void put_record(struct json *j, enum record_kind kind, const void *record)
+static void report_json_put_record(struct json *j, enum record_kind kind, const void *record)
 {
 	const struct kind *k = &kinds[kind];
 
@@ -25,19 +25,19 @@ static void put_record(struct json *j, enum record_kind kind, const void *record
 	json_object_end(j);
 }
 
-static size_t rows(const struct report *r, size_t count)
+static size_t report_json_row_limit(const struct report *r, size_t count)
 {
 	uint64_t limit = r->options->limit == LIMIT_UNSET ? 0 : r->options->limit;
 
 	return limit && limit < count ? limit : count;
 }
 
-static void put_functions(struct json *j, const struct report *r, const char *key,
+static void report_json_put_functions(struct json *j, const struct report *r, const char *key,
 			  const struct functions *all)
 {
 	json_key(j, key);
 	json_array(j);
-	for (size_t i = 0; i < rows(r, all->list.count); i++) {
+	for (size_t i = 0; i < report_json_row_limit(r, all->list.count); i++) {
 		const struct function_cost *f = &all->list.items[i];
 
 		json_object(j);
@@ -52,7 +52,7 @@ static void put_functions(struct json *j, const struct report *r, const char *ke
 	json_array_end(j);
 }
 
-static void put_group(struct json *j, const struct group *g, enum group_by by)
+static void report_json_put_group(struct json *j, const struct group *g, enum group_by by)
 {
 	bool place = by == GROUP_CONTAINER || by == GROUP_CGROUP || by == GROUP_MODULE;
 
@@ -75,7 +75,7 @@ static void put_group(struct json *j, const struct group *g, enum group_by by)
 	json_object_end(j);
 }
 
-static void put_groups(struct json *j, const struct report *r)
+static void report_json_put_groups(struct json *j, const struct report *r)
 {
 	static const char *const keys[] = {
 		[GROUP_PROGRAM] = "programs", [GROUP_PROCESS] = "processes",
@@ -88,17 +88,17 @@ static void put_groups(struct json *j, const struct report *r)
 
 		json_key(j, keys[by]);
 		json_array(j);
-		for (size_t i = 0; i < rows(r, g->list.count); i++)
-			put_group(j, &g->list.items[i], by);
+		for (size_t i = 0; i < report_json_row_limit(r, g->list.count); i++)
+			report_json_put_group(j, &g->list.items[i], by);
 		json_array_end(j);
 	}
 }
 
-static void put_breakages(struct json *j, const struct report *r)
+static void report_json_put_breakages(struct json *j, const struct report *r)
 {
 	json_key(j, "broken");
 	json_array(j);
-	for (size_t i = 0; i < rows(r, r->breakages.list.count); i++) {
+	for (size_t i = 0; i < report_json_row_limit(r, r->breakages.list.count); i++) {
 		const struct breakage *b = &r->breakages.list.items[i];
 
 		json_object(j);
@@ -112,7 +112,7 @@ static void put_breakages(struct json *j, const struct report *r)
 }
 
 /* The share is null where no sample should have a user stack. */
-static void put_stacks(struct json *j, const struct report *r)
+static void report_json_put_stacks(struct json *j, const struct report *r)
 {
 	const struct completeness *c = &r->completeness;
 
@@ -133,11 +133,11 @@ static void put_stacks(struct json *j, const struct report *r)
 	for (int why = 0; why < NO_USER_COUNT; why++)
 		json_key_uint(j, no_user_word(why), c->no_user[why]);
 	json_object_end(j);
-	put_breakages(j, r);
+	report_json_put_breakages(j, r);
 	json_object_end(j);
 }
 
-static void put_python(struct json *j, const struct report *r)
+static void report_json_put_python(struct json *j, const struct report *r)
 {
 	const struct python_share *p = &r->python;
 
@@ -154,7 +154,7 @@ static void put_python(struct json *j, const struct report *r)
 	json_object_end(j);
 }
 
-static void put_accounts(struct json *j, const struct report *r)
+static void report_json_put_accounts(struct json *j, const struct report *r)
 {
 	const struct account *a = &r->losses.total;
 
@@ -172,7 +172,7 @@ static void put_accounts(struct json *j, const struct report *r)
 	json_key(j, "cpus");
 	json_array(j);
 	for (uint32_t i = 0; i < r->profile->account_count; i++)
-		put_record(j, KIND_ACCOUNT, &r->profile->accounts[i]);
+		report_json_put_record(j, KIND_ACCOUNT, &r->profile->accounts[i]);
 	json_array_end(j);
 	json_object_end(j);
 	json_key(j, "losses");
@@ -190,7 +190,7 @@ static void put_accounts(struct json *j, const struct report *r)
 	json_key_uint(j, "missing", r->profile->missing);
 }
 
-static void begin_node(struct json *j, const struct report *r, uint32_t node)
+static void report_json_begin_node(struct json *j, const struct report *r, uint32_t node)
 {
 	const struct tree_node *n = &r->tree.nodes.items[node];
 
@@ -207,7 +207,7 @@ static void begin_node(struct json *j, const struct report *r, uint32_t node)
  * Push an end mark and the children of a node; todo is popped from its end, so the heaviest child
  * is pushed last.
  */
-static int push_node(const struct report *r, uint32_t node, nodes_t *todo)
+static int report_json_push_node(const struct report *r, uint32_t node, nodes_t *todo)
 {
 	size_t first;
 	int rc = vector_push(todo, TREE_NONE);
@@ -225,14 +225,14 @@ static int push_node(const struct report *r, uint32_t node, nodes_t *todo)
 }
 
 /* Write the tree without recursion, because a sampled program may make stacks of any depth. */
-static int put_tree(struct json *j, const struct report *r)
+static int report_json_put_tree(struct json *j, const struct report *r)
 {
 	nodes_t todo = {0};
 	int rc;
 
 	json_key(j, "tree");
-	begin_node(j, r, 0);
-	rc = push_node(r, 0, &todo);
+	report_json_begin_node(j, r, 0);
+	rc = report_json_push_node(r, 0, &todo);
 	while (todo.count && !rc) {
 		uint32_t node = todo.items[--todo.count];
 
@@ -241,21 +241,21 @@ static int put_tree(struct json *j, const struct report *r)
 			json_object_end(j);
 			continue;
 		}
-		begin_node(j, r, node);
-		rc = push_node(r, node, &todo);
+		report_json_begin_node(j, r, node);
+		rc = report_json_push_node(r, node, &todo);
 	}
 	vector_free(&todo);
 	return rc;
 }
 
-static void put_recording(struct json *j, const struct report *r)
+static void report_json_put_recording(struct json *j, const struct report *r)
 {
 	const struct profile *p = r->profile;
 
 	json_key_text(j, "skein", SKEIN_VERSION);
 	json_key_text(j, "file", r->path);
 	json_key(j, "host");
-	put_record(j, KIND_HOST, &p->host);
+	report_json_put_record(j, KIND_HOST, &p->host);
 	json_key(j, "finished");
 	json_bool(j, p->host.end != 0);
 	report_json_ended(j, r);
@@ -267,7 +267,7 @@ static void put_recording(struct json *j, const struct report *r)
 	json_key(j, "events");
 	json_array(j);
 	for (uint32_t i = 0; i < p->event_count; i++)
-		put_record(j, KIND_EVENT, &p->events[i]);
+		report_json_put_record(j, KIND_EVENT, &p->events[i]);
 	json_array_end(j);
 }
 
@@ -278,22 +278,22 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 
 	json_begin(&j, out, true);
 	json_object(&j);
-	put_recording(&j, r);
+	report_json_put_recording(&j, r);
 	json_key_text(&j, "event", r->event ? r->event->name : "");
 	json_key_text(&j, "unit", r->event ? r->event->unit : "");
 	json_key_uint(&j, "samples", r->count);
 	json_key_uint(&j, "weight", r->weight);
-	put_stacks(&j, r);
+	report_json_put_stacks(&j, r);
 	json_key_uint(&j, "samples_with_names_not_ready", r->unready);
-	put_python(&j, r);
-	put_accounts(&j, r);
-	put_functions(&j, r, "functions", &r->functions);
-	put_functions(&j, r, "python_functions", &r->python_functions);
-	put_groups(&j, r);
+	report_json_put_python(&j, r);
+	report_json_put_accounts(&j, r);
+	report_json_put_functions(&j, r, "functions", &r->functions);
+	report_json_put_functions(&j, r, "python_functions", &r->python_functions);
+	report_json_put_groups(&j, r);
 	if (r->sched)
 		report_sched_json(&j, r->sched);
 	if (r->options->tree)
-		rc = put_tree(&j, r);
+		rc = report_json_put_tree(&j, r);
 	json_object_end(&j);
 	end = json_end(&j);
 	if (rc < 0)

@@ -15,14 +15,14 @@
 #define MINUTE 59950000000ULL /* ns; show_duration() shows shorter times in seconds */
 #define MANY_SECONDS (9999 * SECOND)
 
-struct asking {
+struct thread_selection {
 	const struct source *filter;
 	const struct sched_names *names;
 };
 
-static bool asked(const void *context, const struct thread *t)
+static bool is_selected(const void *context, const struct thread *t)
 {
-	const struct asking *a = context;
+	const struct thread_selection *a = context;
 	const struct thread unknown = {.id = t->id, .comm = ""}, *known;
 
 	known = sched_names_thread(a->names, t->id);
@@ -30,7 +30,7 @@ static bool asked(const void *context, const struct thread *t)
 	return filter_selects(a->filter, sched_names_process(a->names, known->process), known);
 }
 
-static int add_cpus(struct report_sched *s)
+static int add_cpu_sums(struct report_sched *s)
 {
 	int rc = 0;
 
@@ -49,22 +49,22 @@ static int add_cpus(struct report_sched *s)
 }
 
 /* Return whether there is a table of these groups; rows of many threads take time and memory. */
-static bool is_shown(const struct report_options *o, enum group_by by)
+static bool is_sched_group_shown(const struct report_options *o, enum group_by by)
 {
 	int most = o->by < SCHED_GROUPS ? o->by : GROUP_PROGRAM;
 
 	return o->json || (int)by == most || (o->sched && by == GROUP_PROCESS);
 }
 
-static int make(struct report_sched *s, const struct report *r, struct source *slices,
+static int make_report_sched(struct report_sched *s, const struct report *r, struct source *slices,
 		const struct source *filter, struct error *err)
 {
-	struct asking asking = {.filter = filter, .names = &s->names};
+	struct thread_selection thread_selection = {.filter = filter, .names = &s->names};
 	struct sched_query query = {
 		.from = r->options->filter.from,
 		.to = r->options->filter.to,
-		.selected = filter ? asked : NULL,
-		.context = &asking,
+		.selected = filter ? is_selected : NULL,
+		.context = &thread_selection,
 	};
 	int rc = sched_names_of(&s->names, r->profile);
 
@@ -74,9 +74,9 @@ static int make(struct report_sched *s, const struct report *r, struct source *s
 	rc = sched_read(&s->all, slices, &query, err);
 	if (rc < 0 || !s->all->slices)
 		return rc;
-	rc = add_cpus(s);
+	rc = add_cpu_sums(s);
 	for (int by = 0; by < SCHED_GROUPS && !rc; by++)
-		if (is_shown(r->options, by))
+		if (is_sched_group_shown(r->options, by))
 			rc = sched_rows_of(&s->rows[by], s->all, &s->names, by);
 	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
 }
@@ -89,7 +89,7 @@ int report_sched_make(struct report *r, struct source *slices, const struct sour
 
 	if (!s)
 		return error_errno(err, -ENOMEM, "cannot make the report");
-	rc = make(s, r, slices, filter, err);
+	rc = make_report_sched(s, r, slices, filter, err);
 	if (rc < 0 || !s->all->slices)
 		report_sched_free(s);
 	else
@@ -110,12 +110,12 @@ void report_sched_free(struct report_sched *s)
 	free(s);
 }
 
-const struct sched_row *sched_row_at(const struct sched_rows *rows, size_t i)
+const struct sched_row *report_sched_row(const struct sched_rows *rows, size_t i)
 {
 	return &rows->list.items[rows->order.items[i]];
 }
 
-size_t sched_limit(const struct report_sched *s, size_t count, size_t usual)
+size_t report_sched_limit(const struct report_sched *s, size_t count, size_t usual)
 {
 	uint64_t limit = s->report->options->limit;
 
@@ -123,7 +123,7 @@ size_t sched_limit(const struct report_sched *s, size_t count, size_t usual)
 	return limit && limit < count ? limit : count;
 }
 
-void sched_more(const struct screen *to, size_t shown, size_t all)
+void report_sched_put_more(const struct screen *to, size_t shown, size_t all)
 {
 	char text[128];
 
@@ -133,13 +133,13 @@ void sched_more(const struct screen *to, size_t shown, size_t all)
 	screen_put(to, STYLE_DIM, text);
 }
 
-const char *sched_waker_name(const struct sched_rows *rows, uint32_t waker)
+const char *report_sched_waker_name(const struct sched_rows *rows, uint32_t waker)
 {
 	return waker < rows->list.count ? rows->list.items[waker].name
 					: sched_interrupt_name(waker);
 }
 
-void sched_duration_cell(struct table *t, uint64_t ns)
+void report_sched_duration_cell(struct table *t, uint64_t ns)
 {
 	double hours = (double)ns / 3600e9;
 	char text[64];
@@ -154,7 +154,7 @@ void sched_duration_cell(struct table *t, uint64_t ns)
 		table_cellf(t, hours < 999.5 ? "%.1f h" : "%.0f h", hours);
 }
 
-void sched_count_cell(struct table *t, uint64_t count)
+void report_sched_count_cell(struct table *t, uint64_t count)
 {
 	static const char units[] = "MGTPE";
 	double rest = (double)count / 1e6;
@@ -168,19 +168,19 @@ void sched_count_cell(struct table *t, uint64_t count)
 	table_cellf(t, "%.1f %c", rest, units[unit]);
 }
 
-void sched_share_cell(struct table *t, uint64_t part, uint64_t whole)
+void report_sched_share_cell(struct table *t, uint64_t part, uint64_t whole)
 {
 	char text[32];
 
 	table_cell(t, part ? show_percent(part, whole, text, sizeof(text)) : "");
 }
 
-void sched_quantile_cell(struct table *t, const struct histogram *h, double percent)
+void report_sched_quantile_cell(struct table *t, const struct histogram *h, double percent)
 {
-	sched_duration_cell(t, histogram_quantile(h, percent));
+	report_sched_duration_cell(t, histogram_quantile(h, percent));
 }
 
-unsigned int sched_who_columns(struct column *columns, enum group_by by, const struct screen *to)
+unsigned int report_sched_id_columns(struct column *columns, enum group_by by, const struct screen *to)
 {
 	unsigned int count = 0;
 
@@ -191,13 +191,13 @@ unsigned int sched_who_columns(struct column *columns, enum group_by by, const s
 	else
 		columns[count++] = (struct column){"processes", STYLE_PLAIN, true, false, 0};
 	columns[count++] =
-		(struct column){group_word(by), STYLE_PLAIN, false, by == GROUP_CGROUP, 10};
+		(struct column){report_group_word(by), STYLE_PLAIN, false, by == GROUP_CGROUP, 10};
 	if (by == GROUP_THREAD && to->width >= SCHED_WIDE)
 		columns[count++] = (struct column){"process", STYLE_DIM, false, false, 8};
 	return count;
 }
 
-void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by by,
+void report_sched_id_cells(struct table *t, const struct sched_row *row, enum group_by by,
 		     const struct screen *to)
 {
 	if (by == GROUP_THREAD && row->thread)
@@ -216,7 +216,7 @@ void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by
 }
 
 /* Show the time of each CPU that is unknown because scheduler records are missing. */
-static void put_unknown(const struct report_sched *s, const struct screen *to)
+static void put_unknown_time(const struct report_sched *s, const struct screen *to)
 {
 	uint64_t all = s->elapsed * s->all->cpus.count;
 	char text[4096], time[64], share[32];
@@ -235,10 +235,10 @@ static void put_unknown(const struct report_sched *s, const struct screen *to)
 					 c->number, show_duration(c->unknown, time, sizeof(time)));
 	}
 	text[used - 1] = '\0';
-	put_paragraph(to, "Unknown", STYLE_WARM, text);
+	screen_put_paragraph(to, "Unknown", STYLE_WARM, text);
 }
 
-static int show_waits(const struct histogram *h, char *buf, size_t size)
+static int show_wake_waits(const struct histogram *h, char *buf, size_t size)
 {
 	char p50[64], p90[64], p99[64], max[64];
 
@@ -256,7 +256,7 @@ static int show_waits(const struct histogram *h, char *buf, size_t size)
  * Return whether only selected threads were recorded; of other threads only their time on CPUs is
  * known.
  */
-static bool is_part(const struct report_sched *s)
+static bool is_partial_recording(const struct report_sched *s)
 {
 	static const char *const choices[] = {"option.pids", "option.tids", "option.comm",
 					      "option.cgroup"};
@@ -275,7 +275,7 @@ static int show_busy(const struct report_sched *s, char *buf, size_t size)
 	double elapsed = (double)s->elapsed;
 	char share[32], part[64] = "";
 
-	if (is_part(s))
+	if (is_partial_recording(s))
 		snprintf(part, sizeof(part), ", %.2f by the threads recorded",
 			 (double)s->all->times.running / elapsed);
 	return snprintf(buf, size, "%s busy (%.2f of %" PRIu64 " CPUs%s)",
@@ -290,7 +290,7 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 	int used;
 
 	if (!s->elapsed) {
-		put_paragraph(to, "Scheduler", STYLE_WARM,
+		screen_put_paragraph(to, "Scheduler", STYLE_WARM,
 			      "nothing: the recording ended before this range begins");
 		return;
 	}
@@ -302,23 +302,23 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 		show_count((uint64_t)((double)s->all->counts.wakeups / seconds), wakeups,
 			   sizeof(wakeups)),
 		(double)sched_queued(&s->all->times) / elapsed);
-	used += show_waits(&s->waits[QUEUED_WOKEN], text + used, sizeof(text) - (size_t)used);
+	used += show_wake_waits(&s->waits[QUEUED_WOKEN], text + used, sizeof(text) - (size_t)used);
 	if (s->report->filtered)
 		snprintf(text + used, sizeof(text) - (size_t)used, " (of all threads, in %s)",
 			 show_duration(s->elapsed, switches, sizeof(switches)));
-	put_paragraph(to, "Scheduler", STYLE_PLAIN, text);
-	put_unknown(s, to);
+	screen_put_paragraph(to, "Scheduler", STYLE_PLAIN, text);
+	put_unknown_time(s, to);
 	if (s->all->disorder) {
 		snprintf(text, sizeof(text),
 			 "%s record%s others: shown as far as they agree",
 			 show_count(s->all->disorder, switches, sizeof(switches)),
 			 s->all->disorder == 1 ? " contradicts" : "s contradict");
-		put_paragraph(to, "Disorder", STYLE_WARM, text);
+		screen_put_paragraph(to, "Disorder", STYLE_WARM, text);
 	}
 }
 
 /* Return whole percents; nothing is rounded to 0 or 100 that is not exactly that. */
-static unsigned int percent(uint64_t part, uint64_t whole)
+static unsigned int whole_percent(uint64_t part, uint64_t whole)
 {
 	unsigned int rounded = (unsigned int)((double)part / (double)whole * 100 + 0.5);
 
@@ -326,7 +326,7 @@ static unsigned int percent(uint64_t part, uint64_t whole)
 }
 
 /* Show the waits that took most of a life: "61 % poll, 30 % lock". */
-static void blocked_cell(struct table *t, const struct sched_times *times)
+static void main_waits_cell(struct table *t, const struct sched_times *times)
 {
 	uint64_t life = sched_life(times), left[WAIT_COUNT];
 	char text[128] = "";
@@ -342,21 +342,21 @@ static void blocked_cell(struct table *t, const struct sched_times *times)
 		if (left[most] <= life / LEAST_SHARE)
 			break;
 		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%u %% %s",
-				 n ? ", " : "", percent(left[most], life), wait_class_word(most));
+				 n ? ", " : "", whole_percent(left[most], life), wait_class_word(most));
 		left[most] = 0;
 	}
 	table_cell(t, text);
 }
 
-static void woken_cell(struct table *t, const struct sched_rows *rows, const struct sched_row *r)
+static void main_waker_cell(struct table *t, const struct sched_rows *rows, const struct sched_row *r)
 {
 	if (!r->by_waker || !r->counts.wakeups)
 		return table_cell(t, "");
-	table_cellf(t, "%u %% %.60s", percent(r->by_waker, r->counts.wakeups),
-		    sched_waker_name(rows, r->waker));
+	table_cellf(t, "%u %% %.60s", whole_percent(r->by_waker, r->counts.wakeups),
+		    report_sched_waker_name(rows, r->waker));
 }
 
-void sched_nobody(const struct report_sched *s, const struct screen *to)
+void report_sched_put_none(const struct report_sched *s, const struct screen *to)
 {
 	if (s->elapsed)
 		screen_put(to, STYLE_DIM, "No thread that passes the filters was there.\n");
@@ -372,29 +372,29 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 		{"woken by", STYLE_PLAIN, false, false, 10},
 	};
 	const struct sched_rows *rows = &s->rows[GROUP_PROGRAM];
-	size_t count = sched_limit(s, rows->order.count, PROGRAM_ROWS);
+	size_t count = report_sched_limit(s, rows->order.count, PROGRAM_ROWS);
 	struct table t = {.columns = columns};
 	int rc;
 
 	if (!rows->order.count) {
-		sched_nobody(s, to);
+		report_sched_put_none(s, to);
 		return 0;
 	}
-	t.column_count = 5 + sched_who_columns(columns + 5, GROUP_PROGRAM, to);
+	t.column_count = 5 + report_sched_id_columns(columns + 5, GROUP_PROGRAM, to);
 	screen_put(to, STYLE_BOLD,
 		   "Who ran, who waited for a CPU, and for what else (--sched shows more)\n");
 	for (size_t i = 0; i < count; i++) {
-		const struct sched_row *r = sched_row_at(rows, i);
+		const struct sched_row *r = report_sched_row(rows, i);
 
-		sched_duration_cell(&t, r->times.running);
-		sched_duration_cell(&t, sched_queued(&r->times));
-		sched_quantile_cell(&t, &r->waits[QUEUED_WOKEN], 99);
-		blocked_cell(&t, &r->times);
-		woken_cell(&t, rows, r);
-		sched_who_cells(&t, r, GROUP_PROGRAM, to);
+		report_sched_duration_cell(&t, r->times.running);
+		report_sched_duration_cell(&t, sched_queued(&r->times));
+		report_sched_quantile_cell(&t, &r->waits[QUEUED_WOKEN], 99);
+		main_waits_cell(&t, &r->times);
+		main_waker_cell(&t, rows, r);
+		report_sched_id_cells(&t, r, GROUP_PROGRAM, to);
 	}
 	rc = table_print(&t, to);
 	table_free(&t);
-	sched_more(to, count, rows->order.count);
+	report_sched_put_more(to, count, rows->order.count);
 	return rc;
 }

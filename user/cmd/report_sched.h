@@ -44,27 +44,27 @@ int report_sched_tables(const struct report_sched *s, const struct screen *to);
 void report_sched_json(struct json *j, const struct report_sched *s);
 
 /* Helpers shared by the tables. Return row i in the order of the report. */
-const struct sched_row *sched_row_at(const struct sched_rows *rows, size_t i);
+const struct sched_row *report_sched_row(const struct sched_rows *rows, size_t i);
 /* Return the number of rows to show of count rows. */
-size_t sched_limit(const struct report_sched *s, size_t count, size_t usual);
+size_t report_sched_limit(const struct report_sched *s, size_t count, size_t usual);
 /* Print a notice instead of tables without rows. */
-void sched_nobody(const struct report_sched *s, const struct screen *to);
+void report_sched_put_none(const struct report_sched *s, const struct screen *to);
 /* Print "... and 3 more". */
-void sched_more(const struct screen *to, size_t shown, size_t all);
+void report_sched_put_more(const struct screen *to, size_t shown, size_t all);
 /* Return the name of a waker. */
-const char *sched_waker_name(const struct sched_rows *rows, uint32_t waker);
+const char *report_sched_waker_name(const struct sched_rows *rows, uint32_t waker);
 /* From this number of columns on there is room for everything. */
 #define SCHED_WIDE 100
-#define SCHED_NUMBER 7 /* columns of a duration or a count in a cell, at most */
-/* Add a cell of at most SCHED_NUMBER columns with a duration, a count or a share; empty for 0. */
-void sched_duration_cell(struct table *t, uint64_t ns);
-void sched_count_cell(struct table *t, uint64_t count);
-void sched_share_cell(struct table *t, uint64_t part, uint64_t whole);
+#define SCHED_NUMBER_COLUMNS 7 /* columns of a duration or a count in a cell, at most */
+/* Add a cell of at most SCHED_NUMBER_COLUMNS columns with a duration, a count or a share; empty for 0. */
+void report_sched_duration_cell(struct table *t, uint64_t ns);
+void report_sched_count_cell(struct table *t, uint64_t count);
+void report_sched_share_cell(struct table *t, uint64_t part, uint64_t whole);
 /* Add a cell with a quantile of waits; empty if there were none. */
-void sched_quantile_cell(struct table *t, const struct histogram *h, double percent);
+void report_sched_quantile_cell(struct table *t, const struct histogram *h, double percent);
 /* Add the columns or cells that identify a row: pid or tid, and name. */
-unsigned int sched_who_columns(struct column *columns, enum group_by by, const struct screen *to);
-void sched_who_cells(struct table *t, const struct sched_row *row, enum group_by by,
+unsigned int report_sched_id_columns(struct column *columns, enum group_by by, const struct screen *to);
+void report_sched_id_cells(struct table *t, const struct sched_row *row, enum group_by by,
 		     const struct screen *to);
 
 /* Print the use of CPUs over time, and how many threads ran at once. */

@@ -10,26 +10,26 @@
 #include "cmd/report_sched.h"
 
 #define FIXED_COLUMNS 44 /* columns in front of the blocks */
-#define LEAST_BLOCKS 16
-#define MOST_BLOCKS 60
+#define BLOCKS_MIN 16
+#define BLOCKS_MAX 60
 #define PROCESS_ROWS 10
 #define CPU_ROWS 32
 #define AT_ONCE_BINS 7
 #define AT_ONCE_TITLE \
 	"How many threads ran at once, as shares of the time; processes of more than one\n"
-/* Ignore shares up to 1 / ROUNDED: time stamps round the start and end of a recording. */
-#define ROUNDED 10000
+/* Ignore shares up to 1 / ROUNDED_SHARE: time stamps round the start and end of a recording. */
+#define ROUNDED_SHARE 10000
 
-static unsigned int blocks_of(const struct screen *to)
+static unsigned int count_blocks(const struct screen *to)
 {
 	unsigned int room = to->width > FIXED_COLUMNS ? to->width - FIXED_COLUMNS : 0;
 
-	room = room < LEAST_BLOCKS ? LEAST_BLOCKS : room;
-	return room > MOST_BLOCKS ? MOST_BLOCKS : room;
+	room = room < BLOCKS_MIN ? BLOCKS_MIN : room;
+	return room > BLOCKS_MAX ? BLOCKS_MAX : room;
 }
 
 /* Return a block whose height is the share; a dot, and only then, if the share is 0. */
-static const char *block(double share)
+static const char *share_block(double share)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	int step = (int)(share * 8 - 0.5);
@@ -44,7 +44,7 @@ static void blocks_cell(struct table *t, const struct report_sched *s, size_t fi
 			unsigned int count)
 {
 	double step = (double)s->elapsed / count;
-	char text[MOST_BLOCKS * 4 + 1] = "";
+	char text[BLOCKS_MAX * 4 + 1] = "";
 
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t time = s->all->from + (uint64_t)(step * i);
@@ -59,7 +59,7 @@ static void blocks_cell(struct table *t, const struct report_sched *s, size_t fi
 		}
 		strcat(text, unknown > busy && unknown * 2 > step * (double)cpus
 				     ? "?"
-				     : block(busy / (step * (double)cpus)));
+				     : share_block(busy / (step * (double)cpus)));
 	}
 	table_cell(t, text);
 }
@@ -74,15 +74,15 @@ static void cpu_cells(struct table *t, const struct report_sched *s, size_t firs
 		idle += s->all->cpus.items[i]->idle;
 		unknown += s->all->cpus.items[i]->unknown;
 	}
-	sched_share_cell(t, busy, all);
-	sched_share_cell(t, unknown, all);
+	report_sched_share_cell(t, busy, all);
+	report_sched_share_cell(t, unknown, all);
 	absent = all - busy - idle - unknown;
-	sched_share_cell(t, absent > all / ROUNDED ? absent : 0, all);
+	report_sched_share_cell(t, absent > all / ROUNDED_SHARE ? absent : 0, all);
 	blocks_cell(t, s, first, cpus, blocks);
 }
 
 /* Compute the average number of waiting threads during each block; return the largest. */
-static double waiting_when(const struct report_sched *s, double *threads, unsigned int count)
+static double compute_waiting(const struct report_sched *s, double *threads, unsigned int count)
 {
 	double step = (double)s->elapsed / count, most = 0;
 
@@ -99,10 +99,10 @@ static double waiting_when(const struct report_sched *s, double *threads, unsign
 static void waiting_cells(struct table *t, const struct report_sched *s, const double *threads,
 			  double most, unsigned int count)
 {
-	char text[MOST_BLOCKS * 4 + 1] = "";
+	char text[BLOCKS_MAX * 4 + 1] = "";
 
 	for (unsigned int i = 0; i < count; i++)
-		strcat(text, block(most > 0 ? threads[i] / most : 0));
+		strcat(text, share_block(most > 0 ? threads[i] / most : 0));
 	table_cell(t, "waiting");
 	table_cellf(t, "%.2f threads", (double)sched_queued(&s->all->times) / (double)s->elapsed);
 	table_cell(t, "");
@@ -111,7 +111,7 @@ static void waiting_cells(struct table *t, const struct report_sched *s, const d
 }
 
 /* Show the use of each CPU over time; the rest of its time the CPU was idle. */
-static int put_when(const struct report_sched *s, const struct screen *to)
+static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
 		{"CPU", STYLE_PLAIN, true, false, 0},	    {"busy", STYLE_BOLD, true, false, 0},
@@ -119,9 +119,9 @@ static int put_when(const struct report_sched *s, const struct screen *to)
 		{"over time", STYLE_WARM, false, false, 0},
 	};
 	struct table t = {.columns = columns, .column_count = 5};
-	unsigned int blocks = blocks_of(to);
-	size_t cpus = s->all->cpus.count, count = sched_limit(s, cpus, CPU_ROWS);
-	double threads[MOST_BLOCKS], most = waiting_when(s, threads, blocks);
+	unsigned int blocks = count_blocks(to);
+	size_t cpus = s->all->cpus.count, count = report_sched_limit(s, cpus, CPU_ROWS);
+	double threads[BLOCKS_MAX], most = compute_waiting(s, threads, blocks);
 	char text[160], length[64];
 	int rc;
 
@@ -142,11 +142,11 @@ static int put_when(const struct report_sched *s, const struct screen *to)
 	waiting_cells(&t, s, threads, most, blocks);
 	rc = table_print(&t, to);
 	table_free(&t);
-	sched_more(to, count, cpus);
+	report_sched_put_more(to, count, cpus);
 	return rc;
 }
 
-static void wait_row(struct table *t, const struct report_sched *s, const struct histogram *h,
+static void put_cpu_wait_row(struct table *t, const struct report_sched *s, const struct histogram *h,
 		     const char *cpu, uint64_t switches, enum queued how)
 {
 	double seconds = (double)s->elapsed / 1e9;
@@ -154,17 +154,17 @@ static void wait_row(struct table *t, const struct report_sched *s, const struct
 	if (!h->count && how != QUEUED_WOKEN)
 		return;
 	table_cell(t, cpu);
-	sched_count_cell(t, how == QUEUED_WOKEN ? (uint64_t)((double)switches / seconds) : 0);
-	sched_count_cell(t, h->count);
+	report_sched_count_cell(t, how == QUEUED_WOKEN ? (uint64_t)((double)switches / seconds) : 0);
+	report_sched_count_cell(t, h->count);
 	table_cell(t, how == QUEUED_WOKEN ? "woken" : "preempted");
-	sched_quantile_cell(t, h, 50);
-	sched_quantile_cell(t, h, 90);
-	sched_quantile_cell(t, h, 99);
-	sched_duration_cell(t, h->max);
+	report_sched_quantile_cell(t, h, 50);
+	report_sched_quantile_cell(t, h, 90);
+	report_sched_quantile_cell(t, h, 99);
+	report_sched_duration_cell(t, h->max);
 }
 
 /* Show how long threads waited for each CPU. */
-static int put_waits(const struct report_sched *s, const struct screen *to)
+static int put_cpu_waits(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
 		{"CPU", STYLE_PLAIN, true, false, 0},
@@ -177,32 +177,32 @@ static int put_waits(const struct report_sched *s, const struct screen *to)
 		{"max", STYLE_WARM, true, false, 0},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
-	size_t cpus = s->all->cpus.count, count = sched_limit(s, cpus, CPU_ROWS);
+	size_t cpus = s->all->cpus.count, count = report_sched_limit(s, cpus, CPU_ROWS);
 	int rc;
 
 	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, "How long threads waited for a CPU\n");
 	for (int how = 0; how < QUEUED_COUNT; how++)
-		wait_row(&t, s, &s->waits[how], "all", s->switches, how);
+		put_cpu_wait_row(&t, s, &s->waits[how], "all", s->switches, how);
 	for (size_t i = 0; i < count && cpus > 1; i++) {
 		const struct sched_cpu *c = s->all->cpus.items[i];
 		char cpu[32];
 
 		snprintf(cpu, sizeof(cpu), "%" PRIu64, c->number);
 		for (int how = 0; how < QUEUED_COUNT; how++)
-			wait_row(&t, s, &c->waits[how], cpu, c->switches, how);
+			put_cpu_wait_row(&t, s, &c->waits[how], cpu, c->switches, how);
 	}
 	rc = table_print(&t, to);
 	table_free(&t);
-	sched_more(to, count, cpus);
+	report_sched_put_more(to, count, cpus);
 	return rc;
 }
 
 int report_sched_cpus(const struct report_sched *s, const struct screen *to)
 {
-	int rc = s->elapsed ? put_when(s, to) : 0;
+	int rc = s->elapsed ? put_cpu_use(s, to) : 0;
 
-	return rc || !s->elapsed ? rc : put_waits(s, to);
+	return rc || !s->elapsed ? rc : put_cpu_waits(s, to);
 }
 
 /*
@@ -211,16 +211,16 @@ int report_sched_cpus(const struct report_sched *s, const struct screen *to)
  */
 #define AT_ONCE_NARROW 5 /* columns on a narrow screen */
 
-struct bins {
+struct thread_bins {
 	size_t first[AT_ONCE_BINS + 1];
 	unsigned int count;
 };
 
-static void choose_bins(struct bins *b, size_t most, bool wide)
+static void choose_thread_bins(struct thread_bins *b, size_t most, bool wide)
 {
 	unsigned int bins = wide ? AT_ONCE_BINS : AT_ONCE_NARROW;
 
-	*b = (struct bins){.count = 1};
+	*b = (struct thread_bins){.count = 1};
 	for (size_t next = 1; next <= most && b->count < bins; b->count++) {
 		b->first[b->count] = next;
 		next = most <= bins - 1 || next < 3 ? next + 1 : 2 * next - 1;
@@ -229,7 +229,7 @@ static void choose_bins(struct bins *b, size_t most, bool wide)
 }
 
 static void at_once_cells(struct table *t, const struct report_sched *s, const uint64_t *ns,
-			  size_t count, const struct bins *b)
+			  size_t count, const struct thread_bins *b)
 {
 	uint64_t parts[AT_ONCE_BINS] = {0}, sum = 0;
 	double total = 0;
@@ -245,10 +245,10 @@ static void at_once_cells(struct table *t, const struct report_sched *s, const u
 	parts[0] = s->elapsed > sum ? s->elapsed - sum : 0;
 	table_cellf(t, "%.2f", total / (double)s->elapsed);
 	for (unsigned int i = 0; i < b->count; i++)
-		sched_share_cell(t, parts[i], s->elapsed);
+		report_sched_share_cell(t, parts[i], s->elapsed);
 }
 
-static unsigned int at_once_columns(struct column *columns, const struct bins *b, size_t most,
+static unsigned int at_once_columns(struct column *columns, const struct thread_bins *b, size_t most,
 				    char (*titles)[32])
 {
 	columns[0] = (struct column){"average", STYLE_BOLD, true, false, 0};
@@ -270,34 +270,34 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 {
 	struct column columns[TABLE_MAX_COLUMNS];
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = sched_limit(s, rows->order.count, PROCESS_ROWS), shown = 0, most;
+	size_t count = report_sched_limit(s, rows->order.count, PROCESS_ROWS), shown = 0, most;
 	struct table t = {.columns = columns};
 	char titles[AT_ONCE_BINS][32];
-	struct bins bins;
+	struct thread_bins bins;
 	int rc;
 
 	if (!s->elapsed)
 		return 0;
 	most = s->all->at_once.done.count ? s->all->at_once.done.count - 1 : 0;
-	choose_bins(&bins, most, to->width >= SCHED_WIDE);
+	choose_thread_bins(&bins, most, to->width >= SCHED_WIDE);
 	t.column_count = at_once_columns(columns, &bins, most, titles);
-	t.column_count += sched_who_columns(columns + t.column_count, by, to);
+	t.column_count += report_sched_id_columns(columns + t.column_count, by, to);
 	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, AT_ONCE_TITLE);
 	at_once_cells(&t, s, s->all->at_once.done.items, s->all->at_once.done.count, &bins);
 	table_cell(&t, "");
 	table_cell(&t, "the machine");
 	for (size_t i = 0; i < rows->order.count; i++) {
-		const struct sched_row *r = sched_row_at(rows, i);
+		const struct sched_row *r = report_sched_row(rows, i);
 
 		/* two threads of the group never ran at once */
 		if (r->at_once.count < 3 || shown++ >= count)
 			continue;
 		at_once_cells(&t, s, r->at_once.items, r->at_once.count, &bins);
-		sched_who_cells(&t, r, by, to);
+		report_sched_id_cells(&t, r, by, to);
 	}
 	rc = table_print(&t, to);
 	table_free(&t);
-	sched_more(to, count < shown ? count : shown, shown);
+	report_sched_put_more(to, count < shown ? count : shown, shown);
 	return rc;
 }

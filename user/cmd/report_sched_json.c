@@ -9,12 +9,12 @@
 
 #define SERIES_POINTS 240
 
-static size_t rows_of(const struct report_sched *s, size_t count)
+static size_t sched_json_row_limit(const struct report_sched *s, size_t count)
 {
-	return sched_limit(s, count, 0);
+	return report_sched_limit(s, count, 0);
 }
 
-static void put_waits(struct json *j, const char *key, const struct histogram *h)
+static void sched_json_put_waits(struct json *j, const char *key, const struct histogram *h)
 {
 	json_key(j, key);
 	json_object(j);
@@ -27,13 +27,13 @@ static void put_waits(struct json *j, const char *key, const struct histogram *h
 	json_object_end(j);
 }
 
-static void put_both_waits(struct json *j, const struct histogram *waits)
+static void sched_json_put_both_waits(struct json *j, const struct histogram *waits)
 {
-	put_waits(j, "waits_woken", &waits[QUEUED_WOKEN]);
-	put_waits(j, "waits_preempted", &waits[QUEUED_PREEMPTED]);
+	sched_json_put_waits(j, "waits_woken", &waits[QUEUED_WOKEN]);
+	sched_json_put_waits(j, "waits_preempted", &waits[QUEUED_PREEMPTED]);
 }
 
-static void put_times(struct json *j, const struct sched_times *t)
+static void sched_json_put_times(struct json *j, const struct sched_times *t)
 {
 	json_key_uint(j, "life", sched_life(t));
 	json_key_uint(j, "running", t->running);
@@ -50,7 +50,7 @@ static void put_times(struct json *j, const struct sched_times *t)
 	json_key_uint(j, "unknown", t->unknown);
 }
 
-static void put_counts(struct json *j, const struct sched_counts *c)
+static void sched_json_put_counts(struct json *j, const struct sched_counts *c)
 {
 	json_key_uint(j, "voluntary", c->switches[SWITCH_VOLUNTARY]);
 	json_key_uint(j, "involuntary", c->switches[SWITCH_INVOLUNTARY]);
@@ -59,7 +59,7 @@ static void put_counts(struct json *j, const struct sched_counts *c)
 }
 
 /* Write waits without quantiles, which single threads do not have. */
-static void put_counted_waits(struct json *j, const char *key, const struct sched_counts *c,
+static void sched_json_put_counted_waits(struct json *j, const char *key, const struct sched_counts *c,
 			      enum queued how)
 {
 	json_key(j, key);
@@ -70,7 +70,7 @@ static void put_counted_waits(struct json *j, const char *key, const struct sche
 	json_object_end(j);
 }
 
-static void put_at_once(struct json *j, const struct report_sched *s, const uint64_t *ns,
+static void sched_json_put_at_once(struct json *j, const struct report_sched *s, const uint64_t *ns,
 			size_t count)
 {
 	uint64_t none = s->elapsed;
@@ -85,7 +85,7 @@ static void put_at_once(struct json *j, const struct report_sched *s, const uint
 	json_array_end(j);
 }
 
-static void put_series(struct json *j, const char *key, const struct report_sched *s,
+static void sched_json_put_series(struct json *j, const char *key, const struct report_sched *s,
 		       const struct series *series)
 {
 	double step = (double)s->elapsed / SERIES_POINTS;
@@ -99,7 +99,7 @@ static void put_series(struct json *j, const char *key, const struct report_sche
 	json_array_end(j);
 }
 
-static void put_cpus(struct json *j, const struct report_sched *s)
+static void sched_json_put_cpus(struct json *j, const struct report_sched *s)
 {
 	json_key(j, "cpus");
 	json_array(j);
@@ -113,15 +113,15 @@ static void put_cpus(struct json *j, const struct report_sched *s)
 		json_key_uint(j, "unknown", c->unknown);
 		json_key_uint(j, "absent", s->elapsed - c->busy - c->idle - c->unknown);
 		json_key_uint(j, "switches", c->switches);
-		put_both_waits(j, c->waits);
-		put_series(j, "busy_over_time", s, &c->busy_when);
-		put_series(j, "unknown_over_time", s, &c->unknown_when);
+		sched_json_put_both_waits(j, c->waits);
+		sched_json_put_series(j, "busy_over_time", s, &c->busy_when);
+		sched_json_put_series(j, "unknown_over_time", s, &c->unknown_when);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
-static void put_row(struct json *j, const struct report_sched *s, const struct sched_row *r,
+static void sched_json_put_row(struct json *j, const struct report_sched *s, const struct sched_row *r,
 		    enum group_by by)
 {
 	json_object(j);
@@ -135,20 +135,20 @@ static void put_row(struct json *j, const struct report_sched *s, const struct s
 	} else {
 		json_key_uint(j, "threads", r->threads);
 	}
-	put_times(j, &r->times);
-	put_counts(j, &r->counts);
+	sched_json_put_times(j, &r->times);
+	sched_json_put_counts(j, &r->counts);
 	if (by == GROUP_THREAD) {
-		put_counted_waits(j, "waits_woken", &r->counts, QUEUED_WOKEN);
-		put_counted_waits(j, "waits_preempted", &r->counts, QUEUED_PREEMPTED);
+		sched_json_put_counted_waits(j, "waits_woken", &r->counts, QUEUED_WOKEN);
+		sched_json_put_counted_waits(j, "waits_preempted", &r->counts, QUEUED_PREEMPTED);
 	} else {
-		put_both_waits(j, r->waits);
+		sched_json_put_both_waits(j, r->waits);
 	}
 	if (by == GROUP_PROCESS)
-		put_at_once(j, s, r->at_once.items, r->at_once.count);
+		sched_json_put_at_once(j, s, r->at_once.items, r->at_once.count);
 	json_object_end(j);
 }
 
-static void put_rows(struct json *j, const struct report_sched *s)
+static void sched_json_put_rows(struct json *j, const struct report_sched *s)
 {
 	static const char *const keys[] = {
 		[GROUP_PROGRAM] = "programs", [GROUP_PROCESS] = "processes",
@@ -161,20 +161,20 @@ static void put_rows(struct json *j, const struct report_sched *s)
 
 		json_key(j, keys[by]);
 		json_array(j);
-		for (size_t i = 0; i < rows_of(s, rows->order.count); i++)
-			put_row(j, s, sched_row_at(rows, i), by);
+		for (size_t i = 0; i < sched_json_row_limit(s, rows->order.count); i++)
+			sched_json_put_row(j, s, report_sched_row(rows, i), by);
 		json_array_end(j);
 	}
 }
 
 /* Write one end of a wake-up: a thread, or a name only. */
-static void put_end(struct json *j, const char *key, const struct sched_rows *rows, uint32_t at)
+static void sched_json_put_end(struct json *j, const char *key, const struct sched_rows *rows, uint32_t at)
 {
 	const struct sched_row *r = at < rows->list.count ? &rows->list.items[at] : NULL;
 
 	json_key(j, key);
 	json_object(j);
-	json_key_text(j, "name", sched_waker_name(rows, at));
+	json_key_text(j, "name", report_sched_waker_name(rows, at));
 	if (r) {
 		json_key_uint(j, "pid", r->process->pid);
 		json_key_uint(j, "tid", r->thread ? r->thread->tid : 0);
@@ -182,16 +182,16 @@ static void put_end(struct json *j, const char *key, const struct sched_rows *ro
 	json_object_end(j);
 }
 
-static void put_wakes(struct json *j, const struct report_sched *s)
+static void sched_json_put_wakes(struct json *j, const struct report_sched *s)
 {
 	const struct sched_rows *rows = &s->rows[GROUP_THREAD];
 
 	json_key(j, "wakes");
 	json_array(j);
-	for (size_t i = 0; i < rows_of(s, rows->wakes.count); i++) {
+	for (size_t i = 0; i < sched_json_row_limit(s, rows->wakes.count); i++) {
 		json_object(j);
-		put_end(j, "by", rows, rows->wakes.items[i].from);
-		put_end(j, "of", rows, rows->wakes.items[i].to);
+		sched_json_put_end(j, "by", rows, rows->wakes.items[i].from);
+		sched_json_put_end(j, "of", rows, rows->wakes.items[i].to);
 		json_key_uint(j, "count", rows->wakes.items[i].count);
 		json_object_end(j);
 	}
@@ -215,12 +215,12 @@ void report_sched_json(struct json *j, const struct report_sched *s)
 	json_key_uint(j, "switches", s->switches);
 	json_key_uint(j, "wakeups", all->counts.wakeups);
 	json_key_uint(j, "waiting", sched_queued(&all->times));
-	put_both_waits(j, s->waits);
-	put_at_once(j, s, all->at_once.done.items, all->at_once.done.count);
+	sched_json_put_both_waits(j, s->waits);
+	sched_json_put_at_once(j, s, all->at_once.done.items, all->at_once.done.count);
 	json_key_real(j, "point", (double)s->elapsed / SERIES_POINTS);
-	put_series(j, "waiting_over_time", s, &all->waiting_when);
-	put_cpus(j, s);
-	put_rows(j, s);
-	put_wakes(j, s);
+	sched_json_put_series(j, "waiting_over_time", s, &all->waiting_when);
+	sched_json_put_cpus(j, s);
+	sched_json_put_rows(j, s);
+	sched_json_put_wakes(j, s);
 	json_object_end(j);
 }

@@ -9,32 +9,32 @@
 #define ROWS 20
 #define SECTION_ROWS 10
 #define NAME_COLUMNS 21 /* minimum width of a pid and a name, in columns */
-#define ROUNDED 1000	/* ns */
+#define ROUNDED_TIME 1000	/* ns */
 #define REST_COLUMNS 10 /* columns of a duration and the gap after it */
 
-static void title(const struct screen *to, const char *text)
+static void put_sched_title(const struct screen *to, const char *text)
 {
 	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, text);
 }
 
-static int finish(struct table *t, const struct screen *to, size_t shown, size_t all)
+static int finish_sched_table(struct table *t, const struct screen *to, size_t shown, size_t all)
 {
 	int rc = table_print(t, to);
 
 	table_free(t);
-	sched_more(to, shown, all);
+	report_sched_put_more(to, shown, all);
 	return rc;
 }
 
-/* Hide unknown times up to ROUNDED: time stamps round the start and end of a recording. */
+/* Hide unknown times up to ROUNDED_TIME: time stamps round the start and end of a recording. */
 static void unknown_cell(struct table *t, const struct sched_row *r)
 {
-	sched_duration_cell(t, r->times.unknown > ROUNDED * r->threads ? r->times.unknown : 0);
+	report_sched_duration_cell(t, r->times.unknown > ROUNDED_TIME * r->threads ? r->times.unknown : 0);
 }
 
 /* Show how the lifetime of each group was spent. The columns of a row add up to its lifetime. */
-static int put_times(const struct report_sched *s, const struct screen *to, enum group_by by)
+static int put_sched_times(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
 	/* a narrow table adds the unused threads to the stopped ones */
 	bool wide = to->width >= SCHED_WIDE;
@@ -48,111 +48,111 @@ static int put_times(const struct report_sched *s, const struct screen *to, enum
 		{"unknown", STYLE_HOT, true, false, 0},
 	};
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = sched_limit(s, rows->order.count, ROWS);
+	size_t count = report_sched_limit(s, rows->order.count, ROWS);
 	struct table t = {.columns = columns};
 
-	t.column_count = 7 + sched_who_columns(columns + 7, by, to);
-	title(to,
+	t.column_count = 7 + report_sched_id_columns(columns + 7, by, to);
+	put_sched_title(to,
 	      "Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
 	for (size_t i = 0; i < count; i++) {
-		const struct sched_row *r = sched_row_at(rows, i);
+		const struct sched_row *r = report_sched_row(rows, i);
 
-		sched_duration_cell(&t, r->times.running);
-		sched_duration_cell(&t, r->times.queued[QUEUED_WOKEN]);
-		sched_duration_cell(&t, r->times.queued[QUEUED_PREEMPTED]);
-		sched_duration_cell(&t, sched_blocked(&r->times));
-		sched_duration_cell(&t, r->times.stopped + (wide ? 0 : r->times.unused));
-		sched_duration_cell(&t, wide ? r->times.unused : 0);
+		report_sched_duration_cell(&t, r->times.running);
+		report_sched_duration_cell(&t, r->times.queued[QUEUED_WOKEN]);
+		report_sched_duration_cell(&t, r->times.queued[QUEUED_PREEMPTED]);
+		report_sched_duration_cell(&t, sched_blocked(&r->times));
+		report_sched_duration_cell(&t, r->times.stopped + (wide ? 0 : r->times.unused));
+		report_sched_duration_cell(&t, wide ? r->times.unused : 0);
 		unknown_cell(&t, r);
-		sched_who_cells(&t, r, by, to);
+		report_sched_id_cells(&t, r, by, to);
 	}
-	return finish(&t, to, count, rows->order.count);
+	return finish_sched_table(&t, to, count, rows->order.count);
 }
 
 /* The wait classes with the most time, as many as fit; the others are summed in the last column. */
-struct classes {
+struct wait_classes {
 	int wait[WAIT_COUNT];
 	unsigned int count;
 	bool rest;
 };
 
-static uint64_t blocked_on(const struct sched_times *t, int wait)
+static uint64_t blocked_time(const struct sched_times *t, int wait)
 {
 	return t->blocked[wait] + (wait == WAIT_OTHER ? t->blocked[0] : 0);
 }
 
 /* Return the columns that a class takes, including the gap after it. */
-static unsigned int class_width(int wait)
+static unsigned int wait_column_width(int wait)
 {
 	unsigned int title = (unsigned int)strlen(wait_class_word(wait));
 
-	return (title > SCHED_NUMBER ? title : SCHED_NUMBER) + 2;
+	return (title > SCHED_NUMBER_COLUMNS ? title : SCHED_NUMBER_COLUMNS) + 2;
 }
 
-static void choose_classes(struct classes *c, const struct sched_times *all, unsigned int room)
+static void choose_wait_classes(struct wait_classes *c, const struct sched_times *all, unsigned int room)
 {
 	bool taken[WAIT_COUNT] = {false};
 	unsigned int width = 0, rest = REST_COLUMNS;
 
-	*c = (struct classes){.count = 0};
+	*c = (struct wait_classes){.count = 0};
 	for (int n = 1; n < WAIT_COUNT; n++) {
 		int most = 0;
 
 		for (int wait = 1; wait < WAIT_COUNT; wait++)
 			if (!taken[wait] &&
-			    (!most || blocked_on(all, wait) > blocked_on(all, most)))
+			    (!most || blocked_time(all, wait) > blocked_time(all, most)))
 				most = wait;
-		if (!blocked_on(all, most))
+		if (!blocked_time(all, most))
 			break;
 		taken[most] = true;
-		width += class_width(most);
+		width += wait_column_width(most);
 		c->rest = c->rest || width + rest > room;
 		if (!c->rest)
 			c->wait[c->count++] = most;
 	}
 }
 
-static void blocked_cells(struct table *t, const struct sched_times *times, const struct classes *c)
+static void blocked_cells(struct table *t, const struct sched_times *times, const struct wait_classes *c)
 {
 	uint64_t rest = sched_blocked(times);
 
 	for (unsigned int i = 0; i < c->count; i++) {
-		uint64_t ns = blocked_on(times, c->wait[i]);
+		uint64_t ns = blocked_time(times, c->wait[i]);
 
 		rest -= ns;
-		sched_duration_cell(t, ns);
+		report_sched_duration_cell(t, ns);
 	}
 	if (c->rest)
-		sched_duration_cell(t, rest);
+		report_sched_duration_cell(t, rest);
 }
 
-static int put_blocked(const struct report_sched *s, const struct screen *to, enum group_by by)
+static int put_sched_blocked(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
 	struct column columns[TABLE_MAX_COLUMNS];
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = sched_limit(s, rows->order.count, ROWS);
+	size_t count = report_sched_limit(s, rows->order.count, ROWS);
 	struct table t = {.columns = columns};
 	struct sched_times all = {0};
-	struct classes c;
+	struct wait_classes c;
 
 	for (size_t i = 0; i < rows->order.count; i++)
-		sched_times_add(&all, &sched_row_at(rows, i)->times);
+		sched_times_add(&all, &report_sched_row(rows, i)->times);
 	if (!sched_blocked(&all))
 		return 0;
-	choose_classes(&c, &all, to->width - NAME_COLUMNS);
+	choose_wait_classes(&c, &all, to->width - NAME_COLUMNS);
 	for (; t.column_count < c.count; t.column_count++)
 		columns[t.column_count] = (struct column){wait_class_word(c.wait[t.column_count]),
 							  STYLE_PLAIN, true, false, 0};
 	if (c.rest)
 		columns[t.column_count++] =
 			(struct column){"the rest", STYLE_PLAIN, true, false, 0};
-	t.column_count += sched_who_columns(columns + t.column_count, by, to);
-	title(to, "What they were blocked on\n");
+	t.column_count += report_sched_id_columns(columns + t.column_count, by, to);
+	put_sched_title(to, "What they were blocked on\n");
 	for (size_t i = 0; i < count; i++) {
-		blocked_cells(&t, &sched_row_at(rows, i)->times, &c);
-		sched_who_cells(&t, sched_row_at(rows, i), by, to);
+		blocked_cells(&t, &report_sched_row(rows, i)->times, &c);
+		report_sched_id_cells(&t, report_sched_row(rows, i), by, to);
 	}
-	return finish(&t, to, count, rows->order.count);
+	return finish_sched_table(&t, to, count, rows->order.count);
 }
 
 /*
@@ -165,14 +165,14 @@ static void wait_cells(struct table *t, const struct sched_row *r, enum group_by
 	const struct sched_counts *c = &r->counts;
 
 	if (by == GROUP_THREAD) {
-		sched_duration_cell(t, c->waits[how] ? c->waited[how] / c->waits[how] : 0);
+		report_sched_duration_cell(t, c->waits[how] ? c->waited[how] / c->waits[how] : 0);
 	} else {
-		sched_quantile_cell(t, &r->waits[how], 50);
+		report_sched_quantile_cell(t, &r->waits[how], 50);
 		if (wide)
-			sched_quantile_cell(t, &r->waits[how], 90);
-		sched_quantile_cell(t, &r->waits[how], 99);
+			report_sched_quantile_cell(t, &r->waits[how], 90);
+		report_sched_quantile_cell(t, &r->waits[how], 99);
 	}
-	sched_duration_cell(t, c->longest[how]);
+	report_sched_duration_cell(t, c->longest[how]);
 }
 
 static unsigned int wait_columns(struct column *columns, enum group_by by, bool wide)
@@ -199,7 +199,7 @@ static unsigned int wait_columns(struct column *columns, enum group_by by, bool 
 	return count;
 }
 
-static int put_waits(const struct report_sched *s, const struct screen *to, enum group_by by)
+static int put_sched_waits(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
 	struct column columns[TABLE_MAX_COLUMNS] = {
 		{"slept", STYLE_PLAIN, true, false, 0},
@@ -207,23 +207,23 @@ static int put_waits(const struct report_sched *s, const struct screen *to, enum
 		{"wake-ups", STYLE_PLAIN, true, false, 0},
 	};
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = sched_limit(s, rows->order.count, ROWS);
+	size_t count = report_sched_limit(s, rows->order.count, ROWS);
 	struct table t = {.columns = columns, .column_count = 3};
 	bool wide = to->width >= SCHED_WIDE;
 
 	t.column_count += wait_columns(columns + t.column_count, by, wide);
-	t.column_count += sched_who_columns(columns + t.column_count, by, to);
-	title(to, "How often they left their CPU and were woken, and how long they then waited\n");
+	t.column_count += report_sched_id_columns(columns + t.column_count, by, to);
+	put_sched_title(to, "How often they left their CPU and were woken, and how long they then waited\n");
 	for (size_t i = 0; i < count; i++) {
-		const struct sched_row *r = sched_row_at(rows, i);
+		const struct sched_row *r = report_sched_row(rows, i);
 
-		sched_count_cell(&t, r->counts.switches[SWITCH_VOLUNTARY]);
-		sched_count_cell(&t, r->counts.switches[SWITCH_INVOLUNTARY]);
-		sched_count_cell(&t, r->counts.wakeups);
+		report_sched_count_cell(&t, r->counts.switches[SWITCH_VOLUNTARY]);
+		report_sched_count_cell(&t, r->counts.switches[SWITCH_INVOLUNTARY]);
+		report_sched_count_cell(&t, r->counts.wakeups);
 		wait_cells(&t, r, by, QUEUED_WOKEN, wide);
-		sched_who_cells(&t, r, by, to);
+		report_sched_id_cells(&t, r, by, to);
 	}
-	return finish(&t, to, count, rows->order.count);
+	return finish_sched_table(&t, to, count, rows->order.count);
 }
 
 /*
@@ -237,10 +237,10 @@ static void waker_cell(struct table *t, const struct sched_rows *rows, uint32_t 
 	if (r && r->thread)
 		table_cellf(t, "%.128s (%" PRIu64 ")", r->name, r->thread->tid);
 	else
-		table_cell(t, sched_waker_name(rows, at));
+		table_cell(t, report_sched_waker_name(rows, at));
 }
 
-static int show_wakers(const struct report_sched *s, const struct screen *to, enum group_by by)
+static int put_sched_wakers(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
 	static const struct column columns[] = {
 		{"wake-ups", STYLE_BOLD, true, false, 0},
@@ -250,54 +250,54 @@ static int show_wakers(const struct report_sched *s, const struct screen *to, en
 		{"of", STYLE_PLAIN, false, false, 16},
 	};
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = sched_limit(s, rows->wakes.count, SECTION_ROWS);
+	size_t count = report_sched_limit(s, rows->wakes.count, SECTION_ROWS);
 	struct table t = {.columns = columns, .column_count = 5};
 	double seconds = (double)s->elapsed / 1e9;
 
 	if (!rows->wakes.count)
 		return 0;
-	title(to, "Who woke whom\n");
+	put_sched_title(to, "Who woke whom\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_wakes *w = &rows->wakes.items[i];
 
-		sched_count_cell(&t, w->count);
+		report_sched_count_cell(&t, w->count);
 		table_cellf(&t, "%.1f", (double)w->count / (seconds > 0 ? seconds : 1));
-		sched_share_cell(&t, w->count, s->all->counts.wakeups);
+		report_sched_share_cell(&t, w->count, s->all->counts.wakeups);
 		waker_cell(&t, rows, w->from);
 		waker_cell(&t, rows, w->to);
 	}
 	if (s->all->other_wakes) {
-		sched_count_cell(&t, s->all->other_wakes);
+		report_sched_count_cell(&t, s->all->other_wakes);
 		table_cell(&t, "");
-		sched_share_cell(&t, s->all->other_wakes, s->all->counts.wakeups);
+		report_sched_share_cell(&t, s->all->other_wakes, s->all->counts.wakeups);
 		table_cell(&t, "[not told apart]");
 		table_cell(&t, "");
 	}
-	return finish(&t, to, count, rows->wakes.count);
+	return finish_sched_table(&t, to, count, rows->wakes.count);
 }
 
 int report_sched_tables(const struct report_sched *s, const struct screen *to)
 {
-	int asked = s->report->options->by;
-	enum group_by by = asked < SCHED_GROUPS ? (enum group_by)asked : GROUP_PROGRAM;
+	int requested = s->report->options->by;
+	enum group_by by = requested < SCHED_GROUPS ? (enum group_by)requested : GROUP_PROGRAM;
 	int rc = 0;
 
-	if (asked == BY_NOTHING)
+	if (requested == BY_NOTHING)
 		rc = report_sched_cpus(s, to);
 	if (!rc && !s->rows[by].order.count) {
 		fputc('\n', to->out);
-		sched_nobody(s, to);
+		report_sched_put_none(s, to);
 		return 0;
 	}
 	if (!rc)
-		rc = put_times(s, to, by);
+		rc = put_sched_times(s, to, by);
 	if (!rc)
-		rc = put_blocked(s, to, by);
+		rc = put_sched_blocked(s, to, by);
 	if (!rc)
-		rc = put_waits(s, to, by);
+		rc = put_sched_waits(s, to, by);
 	if (!rc)
-		rc = show_wakers(s, to, by);
-	if (!rc && (asked == BY_NOTHING || asked == GROUP_PROCESS))
+		rc = put_sched_wakers(s, to, by);
+	if (!rc && (requested == BY_NOTHING || requested == GROUP_PROCESS))
 		rc = report_sched_at_once(s, to, GROUP_PROCESS);
 	return rc;
 }

@@ -28,14 +28,14 @@
 #define HOT_PERCENT 10
 
 /* Return the number of rows to show of a table with count rows. */
-static size_t rows(const struct report *r, size_t count, size_t usual)
+static size_t report_row_limit(const struct report *r, size_t count, size_t usual)
 {
 	uint64_t limit = r->options->limit == LIMIT_UNSET ? usual : r->options->limit;
 
 	return limit && limit < count ? limit : count;
 }
 
-static const char *percent(const struct report *r, uint64_t weight)
+static const char *weight_percent(const struct report *r, uint64_t weight)
 {
 	static char text[16];
 
@@ -54,7 +54,7 @@ static const char *weight_title(const struct report *r)
 }
 
 /* Draw a share of the largest weight with eighths of a block. */
-static const char *bar(uint64_t weight, uint64_t most)
+static const char *weight_bar(uint64_t weight, uint64_t most)
 {
 	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 	static char text[BAR_COLUMNS * 3 + 4];
@@ -66,7 +66,7 @@ static const char *bar(uint64_t weight, uint64_t most)
 	return strcat(text, eighths[steps % 8]);
 }
 
-static void more(const struct report *r, const struct screen *s, size_t shown, size_t all)
+static void report_put_more(const struct report *r, const struct screen *s, size_t shown, size_t all)
 {
 	char text[128];
 
@@ -82,27 +82,27 @@ static int put_costs(const struct report *r, const struct screen *s, const struc
 {
 	bool bars = s->width >= BAR_WIDTH;
 	struct table t = {.columns = columns, .column_count = 3 + modules + bars};
-	size_t count = rows(r, all->list.count, usual);
+	size_t count = report_row_limit(r, all->list.count, usual);
 	const struct function_cost *f = all->list.items;
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
-		table_cell(&t, percent(r, f[i].self_weight));
-		table_cell(&t, percent(r, f[i].total_weight));
+		table_cell(&t, weight_percent(r, f[i].self_weight));
+		table_cell(&t, weight_percent(r, f[i].total_weight));
 		table_cell(&t, symbol_name(&r->symbols, f[i].symbol));
 		if (modules)
 			table_cell(&t,
 				   module_short_name(symbol_module(&r->symbols, f[i].symbol)));
 		if (bars)
-			table_cell(&t, bar(f[i].self_weight, f[0].self_weight));
+			table_cell(&t, weight_bar(f[i].self_weight, f[0].self_weight));
 	}
 	rc = table_print(&t, s);
 	table_free(&t);
-	more(r, s, count, all->list.count);
+	report_put_more(r, s, count, all->list.count);
 	return rc;
 }
 
-static int put_functions(const struct report *r, const struct screen *s)
+static int put_function_table(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
 		{"self", STYLE_BOLD, true, false, 0},	     {"total", STYLE_PLAIN, true, false, 0},
@@ -127,7 +127,7 @@ static int put_python_functions(const struct report *r, const struct screen *s)
 }
 
 /* Write the pid of a group, or the number of its processes. */
-static void pid_cell(struct table *t, const struct group *g)
+static void group_pid_cell(struct table *t, const struct group *g)
 {
 	if (g->processes > 1)
 		table_cellf(t, "%" PRIu32 " pids", g->processes);
@@ -137,11 +137,11 @@ static void pid_cell(struct table *t, const struct group *g)
 		table_cell(t, "-");
 }
 
-static void group_numbers(const struct report *r, struct table *t, const struct group *g)
+static void group_number_cells(const struct report *r, struct table *t, const struct group *g)
 {
 	char text[64];
 
-	table_cell(t, percent(r, g->weight));
+	table_cell(t, weight_percent(r, g->weight));
 	table_cell(t, show_count(g->count, text, sizeof(text)));
 	table_cell(t, show_weight(r, g->weight, text, sizeof(text)));
 }
@@ -150,7 +150,7 @@ static void group_numbers(const struct report *r, struct table *t, const struct 
  * Return the container of a process, and its host, which does not apply to a program that ran on
  * several hosts.
  */
-static const char *place_of(const struct report *r, enum group_by by, const struct process *p,
+static const char *group_place(const struct report *r, enum group_by by, const struct process *p,
 			    char *buf, size_t size)
 {
 	const struct host *h = by == GROUP_PROGRAM ? NULL : profile_host_of(r->profile, p);
@@ -161,7 +161,7 @@ static const char *place_of(const struct report *r, enum group_by by, const stru
 }
 
 /* Show programs, processes or threads, with their containers. */
-static int put_people(const struct report *r, const struct screen *s, enum group_by by,
+static int put_process_groups(const struct report *r, const struct screen *s, enum group_by by,
 		      size_t usual)
 {
 	struct column columns[] = {
@@ -169,14 +169,14 @@ static int put_people(const struct report *r, const struct screen *s, enum group
 		{"samples", STYLE_PLAIN, true, false, 0},
 		{weight_title(r), STYLE_PLAIN, true, false, 0},
 		{by == GROUP_THREAD ? "tid" : "pid", STYLE_PLAIN, true, false, 0},
-		{group_word(by), STYLE_PLAIN, false, false, 15},
+		{report_group_word(by), STYLE_PLAIN, false, false, 15},
 		{"process", STYLE_DIM, false, false, 10},
 		{"where", STYLE_DIM, false, true, 12},
 	};
 	bool thread = by == GROUP_THREAD;
 	struct table t = {.columns = columns, .column_count = thread ? 7 : 6};
 	const struct groups *g = &r->groups[by];
-	size_t count = rows(r, g->list.count, usual);
+	size_t count = report_row_limit(r, g->list.count, usual);
 	int rc;
 
 	if (!thread)
@@ -185,24 +185,24 @@ static int put_people(const struct report *r, const struct screen *s, enum group
 		const struct group *one = &g->list.items[i];
 		char place[256];
 
-		group_numbers(r, &t, one);
+		group_number_cells(r, &t, one);
 		if (thread)
 			table_cellf(&t, "%" PRIu64, one->thread ? one->thread->tid : 0);
 		else
-			pid_cell(&t, one);
+			group_pid_cell(&t, one);
 		table_cell(&t, one->name);
 		if (thread)
 			table_cell(&t, process_name(one->process));
-		table_cell(&t, place_of(r, by, one->process, place, sizeof(place)));
+		table_cell(&t, group_place(r, by, one->process, place, sizeof(place)));
 	}
 	rc = table_print(&t, s);
 	table_free(&t);
-	more(r, s, count, g->list.count);
+	report_put_more(r, s, count, g->list.count);
 	return rc;
 }
 
 /* Show containers, control groups or modules. */
-static int put_places(const struct report *r, const struct screen *s, enum group_by by,
+static int put_place_groups(const struct report *r, const struct screen *s, enum group_by by,
 		      size_t usual)
 {
 	struct column columns[] = {
@@ -210,32 +210,32 @@ static int put_places(const struct report *r, const struct screen *s, enum group
 		{"samples", STYLE_PLAIN, true, false, 0},
 		{weight_title(r), STYLE_PLAIN, true, false, 0},
 		{"processes", STYLE_PLAIN, true, false, 0},
-		{group_word(by), STYLE_PLAIN, false, by != GROUP_CONTAINER, 20},
+		{report_group_word(by), STYLE_PLAIN, false, by != GROUP_CONTAINER, 20},
 	};
 	struct table t = {.columns = columns, .column_count = 5};
 	const struct groups *g = &r->groups[by];
-	size_t count = rows(r, g->list.count, usual);
+	size_t count = report_row_limit(r, g->list.count, usual);
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
-		group_numbers(r, &t, &g->list.items[i]);
+		group_number_cells(r, &t, &g->list.items[i]);
 		table_cellf(&t, "%" PRIu32, g->list.items[i].processes);
 		table_cell(&t, g->list.items[i].name);
 	}
 	rc = table_print(&t, s);
 	table_free(&t);
-	more(r, s, count, g->list.count);
+	report_put_more(r, s, count, g->list.count);
 	return rc;
 }
 
-static int put_group(const struct report *r, const struct screen *s, enum group_by by, size_t usual)
+static int put_group_table(const struct report *r, const struct screen *s, enum group_by by, size_t usual)
 {
 	bool places = by == GROUP_CONTAINER || by == GROUP_CGROUP || by == GROUP_MODULE;
 
-	return places ? put_places(r, s, by, usual) : put_people(r, s, by, usual);
+	return places ? put_place_groups(r, s, by, usual) : put_process_groups(r, s, by, usual);
 }
 
-static void put_machine(const struct report *r, const struct screen *s)
+static void report_put_machine(const struct report *r, const struct screen *s)
 {
 	const struct host *h = &r->profile->host;
 	time_t start = (time_t)((int64_t)(h->start + h->realtime_offset) / 1000000000);
@@ -250,16 +250,16 @@ static void put_machine(const struct report *r, const struct screen *s)
 	snprintf(text, sizeof(text), "%s, Linux %s %s, %" PRIu64 " CPU%s, %s%s%s",
 		 *h->hostname ? h->hostname : "unknown host", h->kernel, h->arch, h->cpus,
 		 h->cpus == 1 ? "" : "s", when, ended ? ", " : "", length);
-	put_paragraph(s, "Recorded", STYLE_PLAIN, text);
+	screen_put_paragraph(s, "Recorded", STYLE_PLAIN, text);
 	if (!h->end)
-		put_paragraph(s, "Unfinished", STYLE_WARM,
+		screen_put_paragraph(s, "Unfinished", STYLE_WARM,
 			      "the recording still runs, or its recorder was killed: this is all "
 			      "but its last second");
 	report_put_ended(r, s);
 }
 
 /* Show the traces that were merged into this one; return whether there are any. */
-static bool put_merged(const struct report *r, const struct screen *s)
+static bool report_put_merged(const struct report *r, const struct screen *s)
 {
 	bool merged = false;
 
@@ -268,7 +268,7 @@ static bool put_merged(const struct report *r, const struct screen *s)
 
 		if (strncmp(info->key, MERGED_INFO, strlen(MERGED_INFO)))
 			continue;
-		put_paragraph(s, merged ? "" : "Merged", STYLE_PLAIN, info->value);
+		screen_put_paragraph(s, merged ? "" : "Merged", STYLE_PLAIN, info->value);
 		merged = true;
 	}
 	return merged;
@@ -295,7 +295,7 @@ static double cpus_busy(const struct report *r, bool merged)
 	return (double)r->weight / (double)recorded * (double)r->profile->host.cpus;
 }
 
-static void put_samples(const struct report *r, const struct screen *s, bool merged)
+static void report_put_samples(const struct report *r, const struct screen *s, bool merged)
 {
 	const struct event *e = r->event;
 	char count[32], weight[64], text[512];
@@ -317,7 +317,7 @@ static void put_samples(const struct report *r, const struct screen *s, bool mer
 			 r->groups[GROUP_PROCESS].list.count == 1 ? "" : "es");
 	if (r->filtered)
 		snprintf(text + used, sizeof(text) - used, " (of those that pass the filters)");
-	put_paragraph(s, "Samples", STYLE_PLAIN, text);
+	screen_put_paragraph(s, "Samples", STYLE_PLAIN, text);
 	for (uint32_t i = 0; i < r->profile->event_count; i++) {
 		uint64_t samples, all;
 
@@ -326,7 +326,7 @@ static void put_samples(const struct report *r, const struct screen *s, bool mer
 			continue;
 		snprintf(text, sizeof(text), "%s of %.64s (--event shows them)",
 			 show_count(samples, count, sizeof(count)), r->profile->events[i].name);
-		put_paragraph(s, "", STYLE_PLAIN, text);
+		screen_put_paragraph(s, "", STYLE_PLAIN, text);
 	}
 }
 
@@ -385,7 +385,7 @@ static void show_no_user(const struct report *r, char *buf, size_t size)
  * Show the share of complete stacks among those that should exist, then the reasons for the rest.
  * Each part of the text is bounded, and text[] has room for all parts.
  */
-static void put_stacks(const struct report *r, const struct screen *s)
+static void report_put_stacks(const struct report *r, const struct screen *s)
 {
 	const struct completeness *c = &r->completeness;
 	char share[16], complete[32], due[32], text[1024] = "";
@@ -400,7 +400,7 @@ static void put_stacks(const struct report *r, const struct screen *s)
 	if (c->due && c->due < c->samples)
 		used += snprintf(text + used, sizeof(text) - used, "; ");
 	show_no_user(r, text + used, sizeof(text) - used);
-	put_paragraph(s, "Stacks", STYLE_PLAIN, text);
+	screen_put_paragraph(s, "Stacks", STYLE_PLAIN, text);
 }
 
 /*
@@ -444,7 +444,7 @@ static int show_python_threads(const struct report *r, char *buf, size_t size)
 }
 
 /* Show what the threads of interpreters did, and how many of their frames have names. */
-static void put_python(const struct report *r, const struct screen *s)
+static void report_put_python(const struct report *r, const struct screen *s)
 {
 	const struct python_share *p = &r->python;
 	char share[16], named[32], frames[32], text[512];
@@ -461,10 +461,10 @@ static void put_python(const struct report *r, const struct screen *s)
 			 ", %s of code that was freed, or gone with its process, before its name "
 			 "was read", show_percent(p->freed, p->frames, share, sizeof(share)));
 	if (used)
-		put_paragraph(s, "Python", STYLE_PLAIN, text);
+		screen_put_paragraph(s, "Python", STYLE_PLAIN, text);
 }
 
-static void put_unready(const struct report *r, const struct screen *s)
+static void report_put_unready(const struct report *r, const struct screen *s)
 {
 	char text[256], count[32], share[16];
 
@@ -475,11 +475,11 @@ static void put_unready(const struct report *r, const struct screen *s)
 		 "the recording ended: 'skein record --wait-names 20s' waits longer",
 		 show_count(r->unready, count, sizeof(count)),
 		 show_percent(r->unready, r->count, share, sizeof(share)));
-	put_paragraph(s, "Names", STYLE_WARM, text);
+	screen_put_paragraph(s, "Names", STYLE_WARM, text);
 }
 
 /* Return whether the info of an interpreter reports only success. */
-static bool is_read(const char *value)
+static bool reports_python_readable(const char *value)
 {
 	const char *well = python_support_text(PYTHON_READABLE);
 	size_t size = strlen(value), end = strlen(well);
@@ -488,7 +488,7 @@ static bool is_read(const char *value)
 }
 
 /* Show the interpreters whose frames are not read, or not completely. */
-static void put_interpreters(const struct report *r, const struct screen *s)
+static void report_put_interpreters(const struct report *r, const struct screen *s)
 {
 	const char *title = r->python.samples || r->python.frames ? "" : "Python";
 	uint32_t rows = 0;
@@ -496,11 +496,11 @@ static void put_interpreters(const struct report *r, const struct screen *s)
 	for (uint32_t i = 0; i < r->profile->info_count && !r->filtered; i++) {
 		const struct info *info = &r->profile->infos[i];
 
-		if (strncmp(info->key, PYTHON_INFO, strlen(PYTHON_INFO)) || is_read(info->value))
+		if (strncmp(info->key, PYTHON_INFO, strlen(PYTHON_INFO)) || reports_python_readable(info->value))
 			continue;
 		if (++rows > INTERPRETER_ROWS)
 			continue;
-		put_paragraph(s, title, STYLE_PLAIN, info->value);
+		screen_put_paragraph(s, title, STYLE_PLAIN, info->value);
 		title = "";
 	}
 	if (rows > INTERPRETER_ROWS) {
@@ -508,12 +508,12 @@ static void put_interpreters(const struct report *r, const struct screen *s)
 
 		snprintf(text, sizeof(text), "and %" PRIu32 " more (--json lists all)",
 			 rows - INTERPRETER_ROWS);
-		put_paragraph(s, "", STYLE_PLAIN, text);
+		screen_put_paragraph(s, "", STYLE_PLAIN, text);
 	}
 }
 
 /* Show whose files were refused, and why; their frames have no names. */
-static void put_refusals(const struct report *r, const struct screen *s)
+static void report_put_refusals(const struct report *r, const struct screen *s)
 {
 	const char *title = "Refused";
 
@@ -522,14 +522,14 @@ static void put_refusals(const struct report *r, const struct screen *s)
 
 		if (strncmp(info->key, REFUSED_INFO, strlen(REFUSED_INFO)))
 			continue;
-		put_paragraph(s, title, STYLE_PLAIN, info->value);
+		screen_put_paragraph(s, title, STYLE_PLAIN, info->value);
 		title = "";
 	}
 }
 
-static void put_losses(const struct report *r, const struct screen *s)
+static void report_put_losses(const struct report *r, const struct screen *s)
 {
-	put_refusals(r, s);
+	report_put_refusals(r, s);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		char count[32], text[512];
 
@@ -539,9 +539,9 @@ static void put_losses(const struct report *r, const struct screen *s)
 			 show_count(r->losses.by_reason[reason], count, sizeof(count)),
 			 loss_reason_word(reason), loss_reason_text(reason));
 		if (reason == LOSS_STOLEN) /* stolen time is no lost sample of a recorded thread */
-			put_paragraph(s, "Stolen", STYLE_PLAIN, text);
+			screen_put_paragraph(s, "Stolen", STYLE_PLAIN, text);
 		else
-			put_paragraph(s, "Lost", STYLE_WARM, text);
+			screen_put_paragraph(s, "Lost", STYLE_WARM, text);
 	}
 	if (r->losses.unknown_reason) {
 		char text[64];
@@ -549,7 +549,7 @@ static void put_losses(const struct report *r, const struct screen *s)
 		snprintf(text, sizeof(text),
 			 "%" PRIu64 " for reasons that this skein does not know",
 			 r->losses.unknown_reason);
-		put_paragraph(s, "Lost", STYLE_WARM, text);
+		screen_put_paragraph(s, "Lost", STYLE_WARM, text);
 	}
 	if (r->profile->missing) {
 		char text[128];
@@ -558,12 +558,12 @@ static void put_losses(const struct report *r, const struct screen *s)
 			 r->profile->missing,
 			 r->profile->missing == 1 ? "thing that the trace refers to is"
 						  : "things that the trace refers to are");
-		put_paragraph(s, "Missing", STYLE_WARM, text);
+		screen_put_paragraph(s, "Missing", STYLE_WARM, text);
 	}
 }
 
 /* Show the account of all due samples of the whole recording. */
-static void show_account(const struct report *r, const struct screen *s)
+static void report_show_account(const struct report *r, const struct screen *s)
 {
 	const struct losses *l = &r->losses;
 	const struct account_terms terms = {
@@ -582,13 +582,13 @@ static void show_account(const struct report *r, const struct screen *s)
 		return;
 	snprintf(text, sizeof(text), "%s%s", account_show(&terms, sum, sizeof(sum)),
 		 r->filtered ? " (of the whole recording)" : "");
-	put_paragraph(s, "Account", STYLE_PLAIN, text);
+	screen_put_paragraph(s, "Account", STYLE_PLAIN, text);
 	if (*account_show_error(&terms, text, sizeof(text)))
-		put_paragraph(s, "Lost", STYLE_PLAIN, text);
+		screen_put_paragraph(s, "Lost", STYLE_PLAIN, text);
 }
 
 /* Return why there is nothing to show. */
-static const char *why_empty(const struct report *r)
+static const char *report_why_empty(const struct report *r)
 {
 	const struct account *a = &r->losses.total;
 
@@ -613,62 +613,62 @@ static const char *why_empty(const struct report *r)
 }
 
 /* Show the functions of Python first if most samples are of Python. */
-static int put_all_functions(const struct report *r, const struct screen *s)
+static int put_function_tables(const struct report *r, const struct screen *s)
 {
 	bool python_first = r->python.samples > r->count / 2;
 	int rc = 0;
 
 	if (!r->python_functions.list.count)
-		return put_functions(r, s);
+		return put_function_table(r, s);
 	for (int second = 0; second < 2 && !rc; second++) {
-		rc = python_first != second ? put_python_functions(r, s) : put_functions(r, s);
+		rc = python_first != second ? put_python_functions(r, s) : put_function_table(r, s);
 		if (!second)
 			fputc('\n', s->out);
 	}
 	return rc;
 }
 
-static int put_tables(const struct report *r, const struct screen *s)
+static int report_put_tables(const struct report *r, const struct screen *s)
 {
 	const struct groups *containers = &r->groups[GROUP_CONTAINER];
-	int rc = put_all_functions(r, s);
+	int rc = put_function_tables(r, s);
 
 	fputc('\n', s->out);
 	screen_put(s, STYLE_BOLD, "Programs\n");
 	if (!rc)
-		rc = put_group(r, s, GROUP_PROGRAM, PROGRAM_ROWS);
+		rc = put_group_table(r, s, GROUP_PROGRAM, PROGRAM_ROWS);
 	/* a table with the single row "(none)" is useless */
 	if (rc < 0 || containers->list.count < 2)
 		return rc;
 	fputc('\n', s->out);
 	screen_put(s, STYLE_BOLD, "Containers\n");
-	return put_group(r, s, GROUP_CONTAINER, CONTAINER_ROWS);
+	return put_group_table(r, s, GROUP_CONTAINER, CONTAINER_ROWS);
 }
 
-static int put_body(const struct report *r, const struct screen *s)
+static int report_put_body(const struct report *r, const struct screen *s)
 {
 	if (r->options->tree)
 		return report_tree_text(r, s);
 	if (r->options->by == BY_FUNCTION)
-		return put_all_functions(r, s);
+		return put_function_tables(r, s);
 	if (r->options->by != BY_NOTHING)
-		return put_group(r, s, r->options->by, FUNCTION_ROWS);
-	return put_tables(r, s);
+		return put_group_table(r, s, r->options->by, FUNCTION_ROWS);
+	return report_put_tables(r, s);
 }
 
 /* Show the samples, unless only the scheduler was requested or recorded. */
-static int put_sampled(const struct report *r, const struct screen *s)
+static int report_put_sampled(const struct report *r, const struct screen *s)
 {
 	int rc;
 
 	if (r->options->sched || (!r->count && r->sched))
 		return 0;
 	if (!r->count) {
-		put_paragraph(s, "Samples", STYLE_WARM, why_empty(r));
+		screen_put_paragraph(s, "Samples", STYLE_WARM, report_why_empty(r));
 		return 0;
 	}
 	fputc('\n', s->out);
-	rc = put_body(r, s);
+	rc = report_put_body(r, s);
 	fputc('\n', s->out);
 	return rc;
 }
@@ -677,7 +677,7 @@ static int put_sampled(const struct report *r, const struct screen *s)
  * Show the scheduler's tables. Without samples, --by can only refer to these tables, which are
  * then shown in detail.
  */
-static int put_sched(const struct report *r, const struct screen *s)
+static int report_put_sched(const struct report *r, const struct screen *s)
 {
 	bool detail = r->options->sched || r->options->by < SCHED_GROUPS;
 	int rc;
@@ -696,23 +696,23 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 	bool merged;
 	int rc;
 
-	put_machine(r, s);
-	merged = put_merged(r, s);
+	report_put_machine(r, s);
+	merged = report_put_merged(r, s);
 	if (r->count && !r->options->sched) {
-		put_samples(r, s, merged);
-		put_stacks(r, s);
-		put_unready(r, s);
-		put_python(r, s);
-		put_interpreters(r, s);
+		report_put_samples(r, s, merged);
+		report_put_stacks(r, s);
+		report_put_unready(r, s);
+		report_put_python(r, s);
+		report_put_interpreters(r, s);
 	}
 	if (r->sched)
 		report_sched_machine(r->sched, s);
-	rc = put_sampled(r, s);
+	rc = report_put_sampled(r, s);
 	if (!rc)
-		rc = put_sched(r, s);
+		rc = report_put_sched(r, s);
 	if (!r->options->sched)
-		show_account(r, s);
-	put_losses(r, s);
+		report_show_account(r, s);
+	report_put_losses(r, s);
 	if (rc < 0)
 		return error_errno(err, rc, "cannot show the report");
 	return outfile_flush(s->out, "the report", err);

@@ -21,10 +21,10 @@ static int window_of_trace(void *trace, const struct window_query *q, struct win
 }
 
 /* Choose the requested range within the time span of the trace, in time stamps. */
-static int choose_range(struct lanes *l, struct trace *t, const char *path, const struct filter *f,
+static int choose_timeline_range(struct lanes *l, struct trace *t, const char *path, const struct filter *f,
 			struct error *err)
 {
-	struct host *h = &l->cast.host;
+	struct host *h = &l->entities.host;
 	uint64_t first, last, end;
 	char text[48];
 	int rc = trace_span(t, &first, &last, err);
@@ -50,7 +50,7 @@ static int choose_range(struct lanes *l, struct trace *t, const char *path, cons
 	return l->end > l->time ? 0 : error_set(err, -EINVAL, "--from and --to are the same");
 }
 
-static int draw(struct lanes *l, const struct report_options *o, struct error *err)
+static int draw_timeline(struct lanes *l, const struct report_options *o, struct error *err)
 {
 	struct screen screen;
 	struct canvas canvas;
@@ -73,21 +73,21 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 	};
 	struct lanes_windows windows = {.window = window_of_trace, .free = window_free};
 	struct lanes l = {.windows = &windows};
-	struct input in = {0};
-	int rc = input_open(&in, path, f, err);
+	struct filtered_input in = {0};
+	int rc = filtered_input_open(&in, path, f, err);
 
 	windows.context = in.trace;
 	if (!rc)
 		rc = lanes_read(&l, in.source, err);
 	if (!rc)
-		rc = choose_range(&l, in.trace, path, f, err);
+		rc = choose_timeline_range(&l, in.trace, path, f, err);
 	if (!rc)
 		rc = lanes_choose(&l, &limits, err);
 	if (!rc)
-		rc = draw(&l, o, err);
+		rc = draw_timeline(&l, o, err);
 	if (!rc && trace_left_out(in.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
 	lanes_free(&l);
-	input_close(&in);
+	filtered_input_close(&in);
 	return rc;
 }

@@ -13,25 +13,25 @@
 #include "cmd/report.h"
 
 #define NUMBER_COLUMNS 18 /* total and self in front of every line */
-#define LEAST_NAME_COLUMNS 24
+#define NAME_COLUMNS_MIN 24
 
 /* A node to be printed. */
-struct line {
+struct tree_line {
 	uint32_t node;
 	size_t before; /* bytes of the prefix in front of the node */
 	bool last;     /* last of its siblings */
 	bool alone;    /* has no sibling worth showing */
 };
 
-struct printer {
+struct tree_printer {
 	const struct report *report;
 	const struct screen *screen;
-	VECTOR(struct line) lines; /* the last one is printed next */
+	VECTOR(struct tree_line) lines; /* the last one is printed next */
 	VECTOR(char) prefix;	   /* the vertical lines that pass the current line */
 	nodes_t children;
 };
 
-static int append(struct printer *p, const char *text)
+static int append_to_prefix(struct tree_printer *p, const char *text)
 {
 	size_t size = strlen(text);
 
@@ -42,7 +42,7 @@ static int append(struct printer *p, const char *text)
 	return 0;
 }
 
-static void print_numbers(const struct printer *p, const struct tree_node *n)
+static void print_tree_numbers(const struct tree_printer *p, const struct tree_node *n)
 {
 	char total[16], self[16], text[64];
 
@@ -59,7 +59,7 @@ static void print_numbers(const struct printer *p, const struct tree_node *n)
  * Print the name of a function; then, as far as there is room, whether it is inlined, and its
  * module.
  */
-static void print_name(const struct printer *p, const struct tree_node *n, unsigned int room,
+static void print_tree_name(const struct tree_printer *p, const struct tree_node *n, unsigned int room,
 		       bool program)
 {
 	static const char inlined[] = " (inlined)";
@@ -82,7 +82,7 @@ static void print_name(const struct printer *p, const struct tree_node *n, unsig
 	fputc('\n', p->screen->out);
 }
 
-static int print_line(struct printer *p, const struct line *l)
+static int print_tree_line(struct tree_printer *p, const struct tree_line *l)
 {
 	const struct tree_node *n = &p->report->tree.nodes.items[l->node];
 	unsigned int width = p->screen->width - NUMBER_COLUMNS;
@@ -91,27 +91,27 @@ static int print_line(struct printer *p, const struct line *l)
 	char shown[4096];
 
 	p->prefix.count = l->before;
-	if (append(p, branch) < 0)
+	if (append_to_prefix(p, branch) < 0)
 		return -ENOMEM;
-	print_numbers(p, n);
-	text_fit(p->prefix.items, width > LEAST_NAME_COLUMNS ? width - LEAST_NAME_COLUMNS : 1, true,
+	print_tree_numbers(p, n);
+	text_fit(p->prefix.items, width > NAME_COLUMNS_MIN ? width - NAME_COLUMNS_MIN : 1, true,
 		 shown, sizeof(shown));
 	screen_put(p->screen, STYLE_DIM, shown);
-	print_name(p, n, width - text_width(shown), program);
+	print_tree_name(p, n, width - text_width(shown), program);
 	p->prefix.count = l->before;
 	if (program)
-		return append(p, "  ");
-	return l->alone ? 0 : append(p, l->last ? "   " : "│  ");
+		return append_to_prefix(p, "  ");
+	return l->alone ? 0 : append_to_prefix(p, l->last ? "   " : "│  ");
 }
 
-static int push_children(struct printer *p, uint32_t node)
+static int push_tree_lines(struct tree_printer *p, uint32_t node)
 {
 	int rc;
 
 	p->children.count = 0;
 	rc = report_children(p->report, node, &p->children);
 	for (size_t i = p->children.count; i-- > 0 && !rc;) {
-		struct line l = {p->children.items[i], p->prefix.count, i + 1 == p->children.count,
+		struct tree_line l = {p->children.items[i], p->prefix.count, i + 1 == p->children.count,
 				 node && p->children.count == 1};
 
 		rc = vector_push(&p->lines, l);
@@ -121,17 +121,17 @@ static int push_children(struct printer *p, uint32_t node)
 
 int report_tree_text(const struct report *r, const struct screen *s)
 {
-	struct printer p = {.report = r, .screen = s};
-	int rc = push_children(&p, 0);
+	struct tree_printer p = {.report = r, .screen = s};
+	int rc = push_tree_lines(&p, 0);
 
 	screen_put(s, STYLE_DIM, "  total     self  call tree");
 	fputc('\n', s->out);
 	while (p.lines.count && !rc && !ferror(s->out)) {
-		struct line l = p.lines.items[--p.lines.count];
+		struct tree_line l = p.lines.items[--p.lines.count];
 
-		rc = print_line(&p, &l);
+		rc = print_tree_line(&p, &l);
 		if (!rc)
-			rc = push_children(&p, l.node);
+			rc = push_tree_lines(&p, l.node);
 	}
 	vector_free(&p.lines);
 	vector_free(&p.prefix);

@@ -14,21 +14,21 @@
 #define CELL_BYTES 4096 /* bytes of a cell at most */
 #define LABEL_COLUMNS 11
 #define DEFAULT_WIDTH 80
-#define LEAST_WIDTH 40
+#define WIDTH_MIN 40
 
-static unsigned int width_of(FILE *out)
+static unsigned int screen_terminal_width(FILE *out)
 {
 	struct winsize size;
 	const char *columns = getenv("COLUMNS");
 
-	if (columns && atoi(columns) >= LEAST_WIDTH)
+	if (columns && atoi(columns) >= WIDTH_MIN)
 		return atoi(columns);
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= LEAST_WIDTH)
+	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= WIDTH_MIN)
 		return size.ws_col;
 	return DEFAULT_WIDTH;
 }
 
-const char *color_word(unsigned int index)
+const char *screen_color_word(unsigned int index)
 {
 	static const char *const words[] = {"auto", "always", "never", NULL};
 
@@ -44,18 +44,18 @@ int screen_open(struct screen *s, FILE *out, const char *mode)
 	if (mode && strcmp(mode, "auto") && strcmp(mode, "always") && strcmp(mode, "never"))
 		return -EINVAL;
 	s->out = out;
-	s->width = width_of(out);
+	s->width = screen_terminal_width(out);
 	s->color = mode && strcmp(mode, "auto") ? !strcmp(mode, "always") : terminal;
 	return 0;
 }
 
-static void style_on(const struct screen *s, const char *style)
+static void screen_style_on(const struct screen *s, const char *style)
 {
 	if (s->color && *style)
 		fprintf(s->out, "\033[%sm", style);
 }
 
-static void style_off(const struct screen *s, const char *style)
+static void screen_style_off(const struct screen *s, const char *style)
 {
 	if (s->color && *style)
 		fputs("\033[0m", s->out);
@@ -65,9 +65,9 @@ void screen_put(const struct screen *s, const char *style, const char *text)
 {
 	if (!*text)
 		return;
-	style_on(s, style);
+	screen_style_on(s, style);
 	fputs(text, s->out);
-	style_off(s, style);
+	screen_style_off(s, style);
 }
 
 void table_cell(struct table *t, const char *text)
@@ -109,7 +109,7 @@ static unsigned int natural_width(const struct table *t, unsigned int column)
  * Give each column its natural width, reduced where the screen is too narrow. Columns of width 0
  * are not shown. Return the last column that is shown.
  */
-static unsigned int choose_widths(const struct table *t, const struct screen *s,
+static unsigned int choose_column_widths(const struct table *t, const struct screen *s,
 				  unsigned int *widths)
 {
 	unsigned int total = 0, last = 0;
@@ -139,7 +139,7 @@ static unsigned int choose_widths(const struct table *t, const struct screen *s,
 	return last;
 }
 
-static void put_cell(const struct column *column, const struct screen *s, unsigned int width,
+static void table_put_cell(const struct column *column, const struct screen *s, unsigned int width,
 		     const char *style, const char *text, bool last)
 {
 	char fitted[CELL_BYTES];
@@ -165,12 +165,12 @@ int table_print(const struct table *t, const struct screen *s)
 
 	if (t->error)
 		return t->error;
-	last = choose_widths(t, s, widths);
+	last = choose_column_widths(t, s, widths);
 	for (unsigned int c = 0; c <= last; c++)
-		put_cell(&t->columns[c], s, widths[c], STYLE_DIM, t->columns[c].title, c == last);
+		table_put_cell(&t->columns[c], s, widths[c], STYLE_DIM, t->columns[c].title, c == last);
 	for (size_t i = 0; i + t->column_count <= t->cells.count; i += t->column_count)
 		for (unsigned int c = 0; c <= last; c++)
-			put_cell(&t->columns[c], s, widths[c], t->columns[c].style,
+			table_put_cell(&t->columns[c], s, widths[c], t->columns[c].style,
 				 t->cells.items[i + c], c == last);
 	return 0;
 }
@@ -183,11 +183,11 @@ void table_free(struct table *t)
 }
 
 /* Cut a word that is wider than a line at its front, because such a word is usually a path. */
-void put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text)
+void screen_put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text)
 {
 	unsigned int column = indent;
 
-	style_on(s, style);
+	screen_style_on(s, style);
 	while (*text) {
 		char whole[CELL_BYTES], word[CELL_BYTES];
 		int size = (int)strcspn(text, " ");
@@ -195,9 +195,9 @@ void put_wrapped(const struct screen *s, unsigned int indent, const char *style,
 		snprintf(whole, sizeof(whole), "%.*s", size, text);
 		text_fit(whole, s->width - indent, true, word, sizeof(word));
 		if (column > indent && column + 1 + text_width(word) > s->width) {
-			style_off(s, style);
+			screen_style_off(s, style);
 			fprintf(s->out, "\n%*s", (int)indent, "");
-			style_on(s, style);
+			screen_style_on(s, style);
 			column = indent;
 		} else if (column > indent) {
 			fputc(' ', s->out);
@@ -208,15 +208,15 @@ void put_wrapped(const struct screen *s, unsigned int indent, const char *style,
 		text += size;
 		text += strspn(text, " ");
 	}
-	style_off(s, style);
+	screen_style_off(s, style);
 	fputc('\n', s->out);
 }
 
-void put_paragraph(const struct screen *s, const char *label, const char *style, const char *text)
+void screen_put_paragraph(const struct screen *s, const char *label, const char *style, const char *text)
 {
 	char clean[CELL_BYTES];
 
 	screen_put(s, STYLE_BOLD, label);
 	fprintf(s->out, "%*s", LABEL_COLUMNS - (int)text_width(label), "");
-	put_wrapped(s, LABEL_COLUMNS, style, text_clean(text, clean, sizeof(clean)));
+	screen_put_wrapped(s, LABEL_COLUMNS, style, text_clean(text, clean, sizeof(clean)));
 }

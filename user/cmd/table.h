@@ -31,7 +31,7 @@ struct screen {
  */
 int screen_open(struct screen *s, FILE *out, const char *mode);
 /* Return these modes by index; NULL after the last. */
-const char *color_word(unsigned int index);
+const char *screen_color_word(unsigned int index);
 /* Print text in a style, or plain if colours are off. */
 void screen_put(const struct screen *s, const char *style, const char *text);
 
@@ -66,9 +66,9 @@ void table_free(struct table *t);
  * Print clean text filled into lines. The first line starts at column indent, where the cursor
  * already is; the others are indented by as many columns.
  */
-void put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text);
+void screen_put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text);
 /* Print a label and, after it, text that is cleaned and filled into lines. */
-void put_paragraph(const struct screen *s, const char *label, const char *style,
+void screen_put_paragraph(const struct screen *s, const char *label, const char *style,
 		   const char *text);
 
 #endif

@@ -24,16 +24,16 @@
 #define DEFAULT_DELAY NSEC_PER_SEC
 #define DEFAULT_WINDOW (10 * NSEC_PER_SEC)
 #define DEFAULT_ROWS 20
-#define LEAST_DELAY (100 * NSEC_PER_MSEC)
+#define DELAY_MIN (100 * NSEC_PER_MSEC)
 /* Show the first picture early, ns. */
 #define FIRST_DELAY (500 * NSEC_PER_MSEC)
 /* A picture waits at most this long (ns) for pending names. */
-#define NAMES_PATIENCE (300 * NSEC_PER_MSEC)
+#define NAMES_TIMEOUT (300 * NSEC_PER_MSEC)
 /*
  * Symbols are looked up again after half of this time (ns); a shorter time costs more lookups, a
  * longer time more memory.
  */
-#define LEAST_KEEP (30 * NSEC_PER_SEC)
+#define KEEP_MIN (30 * NSEC_PER_SEC)
 
 struct top_options {
 	struct targets targets;
@@ -94,7 +94,7 @@ static const struct option_spec top_options[] = {
 	{.name = NULL},
 };
 
-static int run(int argc, char **argv);
+static int top_main(int argc, char **argv);
 
 const struct command top_command = {
 	.name = "top",
@@ -114,7 +114,7 @@ const struct command top_command = {
 		    "sudo skein top -b -n 1 -d 5s\tone table of five seconds, for a script\n",
 	.options = top_options,
 	.options_size = sizeof(struct top_options),
-	.run = run,
+	.run = top_main,
 };
 
 /* One run of top: the state that its parts share. */
@@ -136,7 +136,7 @@ struct top {
 	char unwind_cache[PATH_MAX];
 };
 
-static int fail(struct top *t, int rc)
+static int top_fail(struct top *t, int rc)
 {
 	t->ended = true;
 	t->status = 1;
@@ -147,7 +147,7 @@ static int fail(struct top *t, int rc)
 
 /* Handle user input: signals and keys. */
 
-static void take_signals(struct top *t)
+static void top_read_signals(struct top *t)
 {
 	struct signalfd_siginfo s;
 
@@ -163,7 +163,7 @@ static void take_signals(struct top *t)
 	}
 }
 
-static void take_keys(struct top *t)
+static void top_read_keys(struct top *t)
 {
 	unsigned int key;
 	bool code;
@@ -180,34 +180,34 @@ static void take_keys(struct top *t)
 	}
 	t->ended |= t->ui.quit;
 	if (rc)
-		fail(t, rc);
+		top_fail(t, rc);
 }
 
 /* Handle pending user input; return whether there was any. */
-static bool take_events(struct top *t)
+static bool top_read_events(struct top *t)
 {
 	struct epoll_event events[2];
 	int n = epoll_wait(t->events, events, 2, 0);
 
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.fd == t->signals)
-			take_signals(t);
+			top_read_signals(t);
 		else if (events[i].events & EPOLLIN)
-			take_keys(t);
+			top_read_keys(t);
 		else /* the terminal is gone */
 			t->ended = true;
 	}
 	return n > 0;
 }
 
-static int watch(struct top *t, int fd)
+static int watch_input(struct top *t, int fd)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
 
 	return epoll_ctl(t->events, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-static int catch_events(struct top *t)
+static int open_event_sources(struct top *t)
 {
 	static const int caught[] = {SIGINT, SIGTERM, SIGQUIT, SIGWINCH, SIGTSTP};
 	struct sigaction hangup;
@@ -225,7 +225,7 @@ static int catch_events(struct top *t)
 	t->events = epoll_create1(EPOLL_CLOEXEC);
 	if (t->signals < 0 || t->events < 0)
 		return -errno;
-	return watch(t, t->signals);
+	return watch_input(t, t->signals);
 }
 
 /* Draw pictures. */
@@ -234,18 +234,18 @@ static int open_screen(struct top *t)
 {
 	int rc;
 
-	progress_end(&t->progress);
+	progress_line_end(&t->progress);
 	t->open = !t->options.batch;
 	rc = t->open ? top_screen_open(&t->err) : 0;
 	if (!rc && t->open)
-		rc = watch(t, STDIN_FILENO);
+		rc = watch_input(t, STDIN_FILENO);
 	return rc;
 }
 
 /* Return the share of one CPU that skein has used since the last picture. */
-static double cost_since(struct top *t, uint64_t now)
+static double cpu_share_since(struct top *t, uint64_t now)
 {
-	uint64_t cost = top_own_cpu(), before = t->cost, at = t->cost_at;
+	uint64_t cost = top_facts_own_cpu(), before = t->cost, at = t->cost_at;
 
 	t->cost = cost;
 	t->cost_at = now;
@@ -253,7 +253,7 @@ static double cost_since(struct top *t, uint64_t now)
 }
 
 /* Take the window as of now. */
-static int take_window(struct top *t, uint64_t now)
+static int update_window(struct top *t, uint64_t now)
 {
 	struct recent_window w;
 	int rc = recent_window(t->recent, now, &w, &t->err);
@@ -265,13 +265,13 @@ static int take_window(struct top *t, uint64_t now)
 		profile_free(w.profile);
 		return rc;
 	}
-	top_title(&w, t->ui.model.event, t->head.title, sizeof(t->head.title));
+	top_facts_title(&w, t->ui.model.event, t->head.title, sizeof(t->head.title));
 	t->head.waiting = NULL;
 	t->ui.stale = true;
-	return top_facts_of(&t->head.facts, &w, t->ui.model.event, cost_since(t, now));
+	return top_facts_collect(&t->head.facts, &w, t->ui.model.event, cpu_share_since(t, now));
 }
 
-static int show(struct top *t)
+static int show_top(struct top *t)
 {
 	int rc = top_ui_update(&t->ui);
 
@@ -283,18 +283,18 @@ static int show(struct top *t)
 	return top_batch(&t->plain, &t->ui, &t->head, t->options.rows);
 }
 
-static bool is_due(const struct top *t, const struct capture_progress *p, uint64_t now)
+static bool is_picture_due(const struct top *t, const struct capture_progress *p, uint64_t now)
 {
-	return now >= t->next && (!p->pending_names || now >= t->next + NAMES_PATIENCE);
+	return now >= t->next && (!p->pending_names || now >= t->next + NAMES_TIMEOUT);
 }
 
 static int next_picture(struct top *t, uint64_t now)
 {
-	int rc = t->ui.paused ? 0 : take_window(t, now);
+	int rc = t->ui.paused ? 0 : update_window(t, now);
 
 	t->next = now + t->options.delay;
 	if (!rc)
-		rc = show(t);
+		rc = show_top(t);
 	t->shown++;
 	if (t->options.iterations && t->shown >= t->options.iterations)
 		t->ended = true;
@@ -307,62 +307,62 @@ static int first_picture(struct top *t, uint64_t now)
 	uint64_t delay = t->options.delay;
 	int rc = open_screen(t);
 
-	t->cost = top_own_cpu();
+	t->cost = top_facts_own_cpu();
 	t->cost_at = now;
 	t->next = now + (t->open && delay > FIRST_DELAY ? FIRST_DELAY : delay);
 	t->head.waiting = "gathering samples ...";
-	return rc || !t->open ? rc : show(t);
+	return rc || !t->open ? rc : show_top(t);
 }
 
-static bool keep_going(void *context, const struct capture_progress *p)
+static bool top_continues(void *context, const struct capture_progress *p)
 {
 	struct top *t = context;
 	uint64_t now = clock_boot_ns();
-	bool touched = take_events(t);
+	bool touched = top_read_events(t);
 	int rc = 0;
 
 	if (t->ended || p->finishing)
 		return false;
 	if (p->preparing) {
-		progress_show(&t->progress, p, 0);
+		progress_line_print(&t->progress, p, 0);
 		return true;
 	}
 	if (!t->next)
 		rc = t->cost_at ? next_picture(t, now) : first_picture(t, now);
-	else if (is_due(t, p, now))
+	else if (is_picture_due(t, p, now))
 		rc = next_picture(t, now);
 	else if (touched && t->open)
-		rc = show(t);
+		rc = show_top(t);
 	if (rc == -EPIPE)
 		t->ended = true;
 	else if (rc)
-		fail(t, rc);
+		top_fail(t, rc);
 	return !t->ended;
 }
 
 /* Set up and run the capture. */
 
-static struct capture_options capture_options_of(struct top *t)
+static struct capture_options top_capture_options(struct top *t)
 {
 	uint64_t window = t->options.window;
 	struct capture_options o = {
 		.sample = true,
 		.buffer = t->options.buffer,
-		.keep = window > LEAST_KEEP ? window : LEAST_KEEP,
+		.keep = window > KEEP_MIN ? window : KEEP_MIN,
 		.release_fd = -1,
 		.wake_fd = t->events,
-		.keep_going = keep_going,
+		.keep_going = top_continues,
 		.context = t,
 	};
 
 	targets_apply(&t->options.targets, &o);
-	choose_unwind_cache(t->options.unwind_cache, t->unwind_cache, sizeof(t->unwind_cache));
+	recorder_choose_cache(t->options.unwind_cache, t->unwind_cache, sizeof(t->unwind_cache));
 	o.unwind_cache = t->unwind_cache[0] ? t->unwind_cache : NULL;
 	return o;
 }
 
 /* Report errors after the screen is closed. */
-static int say_why(struct top *t, int rc, const struct error *err, bool by_comm)
+static int top_report_end(struct top *t, int rc, const struct error *err, bool by_comm)
 {
 	if (t->status)
 		return log_failure(t->status, &t->err);
@@ -376,17 +376,17 @@ static int say_why(struct top *t, int rc, const struct error *err, bool by_comm)
 	return 0;
 }
 
-static int watch_machine(struct top *t)
+static int run_top_capture(struct top *t)
 {
-	struct capture_options o = capture_options_of(t);
+	struct capture_options o = top_capture_options(t);
 	struct capture_summary summary = {.comm_matched = true};
 	struct source *source = NULL;
 	struct error err = {""};
 	int rc, priority = getpriority(PRIO_PROCESS, 0);
 
-	raise_file_limit();
-	give_memory_back();
-	go_first(HELPERS_NICE);
+	recorder_raise_file_limit();
+	recorder_return_memory();
+	recorder_raise_priority(HELPERS_NICE);
 	rc = capture_source(&source, &o, &err);
 	if (rc) {
 		limits_explain(&err, rc);
@@ -394,16 +394,16 @@ static int watch_machine(struct top *t)
 		t->status = rc == -EINVAL ? 2 : 1;
 		goto out;
 	}
-	go_first(RECORDER_NICE);
-	progress_begin(&t->progress, false);
+	recorder_raise_priority(RECORDER_NICE);
+	progress_line_begin(&t->progress, false);
 	rc = recent_sink(&t->recent, t->options.window, &err);
 	if (!rc)
 		rc = pipe_join(source, t->recent, &err);
-	progress_end(&t->progress);
+	progress_line_end(&t->progress);
 	top_screen_close();
 	if (!rc)
 		capture_get_summary(source, &summary);
-	t->status = say_why(t, rc, &err, o.comm && !summary.comm_matched);
+	t->status = top_report_end(t, rc, &err, o.comm && !summary.comm_matched);
 out:
 	source_free(source);
 	sink_free(t->recent);
@@ -412,7 +412,7 @@ out:
 }
 
 /* Look up the number of an option's word in its list of words. */
-static int number_of(const char *word, const char *(*words)(unsigned int), const char *option,
+static int find_option_word(const char *word, const char *(*words)(unsigned int), const char *option,
 		     unsigned int *ret)
 {
 	for (unsigned int i = 0; words(i); i++)
@@ -423,9 +423,9 @@ static int number_of(const char *word, const char *(*words)(unsigned int), const
 	return log_error(2, "top: there is no %s '%s': see 'skein top --help'", option, word);
 }
 
-static int check_times(struct top_options *o)
+static int check_top_times(struct top_options *o)
 {
-	if (o->delay < LEAST_DELAY)
+	if (o->delay < DELAY_MIN)
 		return log_error(2, "top: --delay is at least 0.1s");
 	if (!o->window)
 		o->window = o->delay > DEFAULT_WINDOW ? o->delay : DEFAULT_WINDOW;
@@ -434,25 +434,25 @@ static int check_times(struct top_options *o)
 	return 0;
 }
 
-static int prepare(struct top *t)
+static int prepare_top(struct top *t)
 {
 	const struct top_options *o = &t->options;
 	unsigned int view = TOP_FUNCTIONS, sort = TOP_BY_SELF;
 	struct error err = {""};
 
-	if (targets_check(&o->targets, "top") || check_times(&t->options) ||
-	    (o->view && number_of(o->view, view_word, "view", &view)) ||
-	    (o->sort && number_of(o->sort, sort_word, "sort", &sort)))
+	if (targets_check(&o->targets, "top") || check_top_times(&t->options) ||
+	    (o->view && find_option_word(o->view, view_word, "view", &view)) ||
+	    (o->sort && find_option_word(o->sort, sort_word, "sort", &sort)))
 		return 2;
 	if (!o->batch && top_terminal_check(&err) < 0)
 		return log_failure(1, &err);
 	if (top_ui_begin(&t->ui, view, sort) < 0)
 		return log_error(1, "out of memory");
 	screen_open(&t->plain, stdout, NULL);
-	return catch_events(t) < 0 ? log_error(1, "top: signals: %s", strerror(errno)) : 0;
+	return open_event_sources(t) < 0 ? log_error(1, "top: signals: %s", strerror(errno)) : 0;
 }
 
-static int run(int argc, char **argv)
+static int top_main(int argc, char **argv)
 {
 	struct top t = {
 		.options = {.delay = DEFAULT_DELAY, .rows = DEFAULT_ROWS},
@@ -468,9 +468,9 @@ static int run(int argc, char **argv)
 		return log_failure(2, &err);
 	if (first < argc)
 		return log_error(2, "top: what is '%s'? See 'skein top --help'", argv[first]);
-	status = prepare(&t);
+	status = prepare_top(&t);
 	if (!status)
-		status = watch_machine(&t);
+		status = run_top_capture(&t);
 	if (t.events >= 0)
 		close(t.events);
 	if (t.signals >= 0)

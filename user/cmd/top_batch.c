@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-static void put_head(const struct screen *s, const struct top_head *head)
+static void top_batch_put_head(const struct screen *s, const struct top_head *head)
 {
 	char clean[TOP_TITLE_MAX];
 
@@ -24,7 +24,7 @@ static void put_head(const struct screen *s, const struct top_head *head)
 }
 
 /* Indent the rows of trees as on a screen. */
-static void put_row_name(struct table *t, const struct top_row *row)
+static void top_batch_put_row_name(struct table *t, const struct top_row *row)
 {
 	char name[4096];
 
@@ -33,7 +33,7 @@ static void put_row_name(struct table *t, const struct top_row *row)
 	table_cell(t, name);
 }
 
-static void put_rows(struct table *t, const struct top_ui *ui, size_t rows)
+static void top_batch_put_rows(struct table *t, const struct top_ui *ui, size_t rows)
 {
 	size_t count = ui->model.rows.count;
 	char numbers[64];
@@ -42,7 +42,7 @@ static void put_rows(struct table *t, const struct top_ui *ui, size_t rows)
 		const struct top_row *row = &ui->model.rows.items[i];
 
 		table_cell(t, top_numbers(ui, row, false, numbers, sizeof(numbers)));
-		put_row_name(t, row);
+		top_batch_put_row_name(t, row);
 		table_cell(t, row->group ? row->module : module_short_name(row->module));
 	}
 }
@@ -60,8 +60,8 @@ int top_batch(const struct screen *s, const struct top_ui *ui, const struct top_
 	struct table t = {.columns = columns, .column_count = 3};
 	int rc;
 
-	put_head(s, head);
-	put_rows(&t, ui, rows);
+	top_batch_put_head(s, head);
+	top_batch_put_rows(&t, ui, rows);
 	rc = table_print(&t, s);
 	table_free(&t);
 	fputc('\n', s->out);

@@ -14,35 +14,35 @@
 #include "cmd/top_model.h"
 
 /* A node to become a row. */
-struct waiting {
+struct pending_row {
 	uint32_t node;
 	unsigned int depth;
 	uint64_t key;
 };
 
-struct growing {
+struct branch_builder {
 	struct top_model *model;
-	const struct top_wish *wish;
+	const struct top_request *request;
 	const struct tree *tree;
 	bool callers; /* this is the callers tree, in which a row's self weight is meaningless */
 	bool *found; /* by node: the filter matches the node or something below it */
 	bool *found_below;
-	VECTOR(struct waiting) waiting; /* the last one becomes a row next */
+	VECTOR(struct pending_row) pending; /* the last one becomes a row next */
 	VECTOR(uint32_t) children; /* children of one node */
 };
 
-static const struct tree_node *node_at(const struct growing *g, uint32_t node)
+static const struct tree_node *branch_node(const struct branch_builder *g, uint32_t node)
 {
 	return &g->tree->nodes.items[node];
 }
 
-static const char *name_at(const struct growing *g, uint32_t node)
+static const char *branch_name(const struct branch_builder *g, uint32_t node)
 {
-	return symbol_name(&g->model->symbols, node_at(g, node)->label);
+	return symbol_name(&g->model->symbols, branch_node(g, node)->label);
 }
 
 /* Apply the filter to all nodes; children have higher indexes than their parents. */
-static int find(struct growing *g)
+static int filter_branches(struct branch_builder *g)
 {
 	const struct symbols *s = &g->model->symbols;
 	size_t count = g->tree->nodes.count;
@@ -51,63 +51,63 @@ static int find(struct growing *g)
 	g->found_below = calloc(count + 1, sizeof(bool));
 	if (!g->found || !g->found_below)
 		return -ENOMEM;
-	for (size_t i = count; g->wish->filter && i-- > 1;) {
-		uint32_t label = node_at(g, (uint32_t)i)->label, parent;
+	for (size_t i = count; g->request->filter && i-- > 1;) {
+		uint32_t label = branch_node(g, (uint32_t)i)->label, parent;
 
-		parent = node_at(g, (uint32_t)i)->parent;
+		parent = branch_node(g, (uint32_t)i)->parent;
 		g->found[i] = g->found_below[i] ||
-			      top_matches(g->wish, symbol_name(s, label), symbol_module(s, label));
+			      top_model_matches(g->request, symbol_name(s, label), symbol_module(s, label));
 		g->found_below[parent] |= g->found[i];
 	}
 	return 0;
 }
 
 /* Order by total unless by name, because a branch consists mostly of what is below it. */
-static int compare(const void *a, const void *b, void *context)
+static int compare_branches(const void *a, const void *b, void *context)
 {
-	const struct growing *g = context;
+	const struct branch_builder *g = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const struct tree_node *m = node_at(g, x), *n = node_at(g, y);
+	const struct tree_node *m = branch_node(g, x), *n = branch_node(g, y);
 	int order = 0;
 
-	if (g->wish->sort != TOP_BY_NAME)
+	if (g->request->sort != TOP_BY_NAME)
 		order = (m->weight < n->weight) - (m->weight > n->weight);
 	if (!order)
-		order = strcmp(name_at(g, x), name_at(g, y));
+		order = strcmp(branch_name(g, x), branch_name(g, y));
 	if (!order)
 		order = (m->label > n->label) - (m->label < n->label);
-	return g->wish->reverse ? -order : order;
+	return g->request->reverse ? -order : order;
 }
 
 /* List the shown children of a node in order. */
-static int list_children(struct growing *g, uint32_t node)
+static int list_branches(struct branch_builder *g, uint32_t node)
 {
 	g->children.count = 0;
-	for (uint32_t at = node_at(g, node)->first_child; at != TREE_NONE;
-	     at = node_at(g, at)->next_sibling)
-		if ((!g->wish->filter || g->found[at]) && vector_push(&g->children, at) < 0)
+	for (uint32_t at = branch_node(g, node)->first_child; at != TREE_NONE;
+	     at = branch_node(g, at)->next_sibling)
+		if ((!g->request->filter || g->found[at]) && vector_push(&g->children, at) < 0)
 			return -ENOMEM;
 	if (g->children.count)
-		qsort_r(g->children.items, g->children.count, sizeof(uint32_t), compare, g);
+		qsort_r(g->children.items, g->children.count, sizeof(uint32_t), compare_branches, g);
 	return 0;
 }
 
-static bool is_open(const struct growing *g, const struct waiting *w)
+static bool is_branch_open(const struct branch_builder *g, const struct pending_row *w)
 {
-	const struct tree_node *n = node_at(g, w->node);
-	uint32_t toggled = index_get(g->wish->toggled, w->key);
+	const struct tree_node *n = branch_node(g, w->node);
+	uint32_t toggled = index_get(g->request->toggled, w->key);
 
 	if (toggled != INDEX_NONE)
 		return toggled;
 	if (g->found_below[w->node])
 		return true;
-	return g->wish->open_part && n->weight >= node_at(g, 0)->weight / g->wish->open_part;
+	return g->request->open_part && n->weight >= branch_node(g, 0)->weight / g->request->open_part;
 }
 
-static int push_row(struct growing *g, const struct waiting *w)
+static int push_branch_row(struct branch_builder *g, const struct pending_row *w)
 {
 	const struct top_model *m = g->model;
-	const struct tree_node *n = node_at(g, w->node);
+	const struct tree_node *n = branch_node(g, w->node);
 	struct top_row row = {
 		.key = w->key,
 		.name = symbol_name(&m->symbols, n->label),
@@ -120,24 +120,24 @@ static int push_row(struct growing *g, const struct waiting *w)
 		.branch = n->first_child != TREE_NONE,
 	};
 
-	row.open = row.branch && is_open(g, w);
+	row.open = row.branch && is_branch_open(g, w);
 	return vector_push(&g->model->rows, row);
 }
 
 /* Rows directly below the root are not indented, nor is an only child. */
-static int push_children(struct growing *g, const struct waiting *w)
+static int push_pending_rows(struct branch_builder *g, const struct pending_row *w)
 {
-	int rc = list_children(g, w->node);
+	int rc = list_branches(g, w->node);
 
 	for (size_t i = g->children.count; i-- > 0 && !rc;) {
 		uint32_t child = g->children.items[i];
-		struct waiting next = {child, w->depth, 0};
+		struct pending_row next = {child, w->depth, 0};
 
 		next.key = XXH3_64bits_withSeed(&w->key, sizeof(w->key),
-						top_key(&g->model->symbols,
-							node_at(g, child)->label));
+						top_model_symbol_key(&g->model->symbols,
+							branch_node(g, child)->label));
 		next.depth += w->node && g->children.count > 1;
-		rc = vector_push(&g->waiting, next);
+		rc = vector_push(&g->pending, next);
 	}
 	return rc;
 }
@@ -146,39 +146,39 @@ static int push_children(struct growing *g, const struct waiting *w)
  * Make rows of all nodes of a tree except its root. seed keeps the row keys of different trees
  * apart.
  */
-static int grow(struct top_model *m, const struct top_wish *wish, const struct tree *t,
+static int push_tree_rows(struct top_model *m, const struct top_request *request, const struct tree *t,
 		bool callers, uint64_t seed)
 {
-	struct growing g = {.model = m, .wish = wish, .tree = t, .callers = callers};
-	const struct waiting root = {0, 1, seed};
-	int rc = find(&g);
+	struct branch_builder g = {.model = m, .request = request, .tree = t, .callers = callers};
+	const struct pending_row root = {0, 1, seed};
+	int rc = filter_branches(&g);
 
 	if (!rc)
-		rc = push_children(&g, &root);
-	while (!rc && g.waiting.count) {
-		struct waiting w = g.waiting.items[--g.waiting.count];
+		rc = push_pending_rows(&g, &root);
+	while (!rc && g.pending.count) {
+		struct pending_row w = g.pending.items[--g.pending.count];
 
-		rc = push_row(&g, &w);
+		rc = push_branch_row(&g, &w);
 		if (!rc && m->rows.items[m->rows.count - 1].open)
-			rc = push_children(&g, &w);
+			rc = push_pending_rows(&g, &w);
 	}
 	free(g.found);
 	free(g.found_below);
-	vector_free(&g.waiting);
+	vector_free(&g.pending);
 	vector_free(&g.children);
 	return rc;
 }
 
 /* Call tree */
 
-struct programs {
+struct branch_programs {
 	const struct profile *profile;
 	VECTOR(uint32_t) labels; /* by thread */
 };
 
-static unsigned int program_of(const void *context, const struct profile_sum *s, uint32_t *labels)
+static unsigned int branch_program_label(const void *context, const struct profile_sum *s, uint32_t *labels)
 {
-	const struct programs *p = context;
+	const struct branch_programs *p = context;
 
 	if (s->thread == PROFILE_NONE)
 		return 0;
@@ -187,7 +187,7 @@ static unsigned int program_of(const void *context, const struct profile_sum *s,
 }
 
 /* Add the programs as symbols after the functions; a symbol without a kind is a program. */
-static int name_programs(struct top_model *m, struct programs *ret)
+static int add_branch_programs(struct top_model *m, struct branch_programs *ret)
 {
 	const struct profile *p = &m->part;
 
@@ -205,29 +205,29 @@ static int name_programs(struct top_model *m, struct programs *ret)
 	return 0;
 }
 
-static int tree_rows(struct top_model *m, const struct top_wish *wish)
+static int make_tree_rows(struct top_model *m, const struct top_request *request)
 {
-	struct programs programs = {.profile = &m->part};
+	struct branch_programs programs = {.profile = &m->part};
 	const struct tree_view view = {
 		.frame_labels = m->symbols.of_frame,
 		.unknown_label = m->symbols.unknown,
-		.prefix = program_of,
+		.prefix = branch_program_label,
 		.context = &programs,
 	};
-	int rc = name_programs(m, &programs);
+	int rc = add_branch_programs(m, &programs);
 
 	tree_free(&m->tree);
 	if (!rc)
 		rc = tree_build(&m->tree, &m->part, m->event, &view);
 	if (!rc)
-		rc = grow(m, wish, &m->tree, false, TOP_TREE);
+		rc = push_tree_rows(m, request, &m->tree, false, TOP_TREE);
 	vector_free(&programs.labels);
 	return rc;
 }
 
 /* Callers and callees */
 
-static int push_heading(struct top_model *m, const char *text)
+static int push_heading_row(struct top_model *m, const char *text)
 {
 	const struct top_row row = {
 		.key = XXH3_64bits(text, strlen(text)),
@@ -241,11 +241,11 @@ static int push_heading(struct top_model *m, const char *text)
 }
 
 /* Push the row of the function itself, between its callers and its callees. */
-static int push_itself(struct top_model *m, uint32_t symbol, const struct tree *callees)
+static int push_focus_row(struct top_model *m, uint32_t symbol, const struct tree *callees)
 {
 	const struct tree_node *root = &callees->nodes.items[0];
 	const struct top_row row = {
-		.key = top_key(&m->symbols, symbol),
+		.key = top_model_symbol_key(&m->symbols, symbol),
 		.name = symbol_name(&m->symbols, symbol),
 		.module = symbol_module(&m->symbols, symbol),
 		.self = root->self_weight,
@@ -257,7 +257,7 @@ static int push_itself(struct top_model *m, uint32_t symbol, const struct tree *
 	return vector_push(&m->rows, row);
 }
 
-static int neighbour_rows(struct top_model *m, const struct top_wish *wish, uint32_t symbol)
+static int make_neighbour_rows(struct top_model *m, const struct top_request *request, uint32_t symbol)
 {
 	struct tree up = {.nodes = {0}}, down = {.nodes = {0}};
 	int rc = callers_of(&up, &m->tree, symbol);
@@ -265,35 +265,35 @@ static int neighbour_rows(struct top_model *m, const struct top_wish *wish, uint
 	if (!rc)
 		rc = callees_of(&down, &m->tree, symbol);
 	if (!rc)
-		rc = push_heading(m, up.nodes.count > 1 ? "called by" : "called by nobody");
+		rc = push_heading_row(m, up.nodes.count > 1 ? "called by" : "called by nobody");
 	if (!rc)
-		rc = grow(m, wish, &up, true, TOP_CALLERS);
+		rc = push_tree_rows(m, request, &up, true, TOP_CALLERS);
 	if (!rc)
-		rc = push_heading(m, down.nodes.count > 1 ? "itself, and what it calls" : "itself");
+		rc = push_heading_row(m, down.nodes.count > 1 ? "itself, and what it calls" : "itself");
 	if (!rc)
-		rc = push_itself(m, symbol, &down);
+		rc = push_focus_row(m, symbol, &down);
 	if (!rc)
-		rc = grow(m, wish, &down, false, TOP_CALLERS + 1);
+		rc = push_tree_rows(m, request, &down, false, TOP_CALLERS + 1);
 	tree_free(&up);
 	tree_free(&down);
 	return rc;
 }
 
-static const struct top_focus *last_function(const struct top_wish *wish)
+static const struct top_focus *last_function_focus(const struct top_request *request)
 {
-	for (size_t i = wish->focus_count; i-- > 0;)
-		if (wish->foci[i].function)
-			return &wish->foci[i];
+	for (size_t i = request->focus_count; i-- > 0;)
+		if (request->foci[i].function)
+			return &request->foci[i];
 	return NULL;
 }
 
-int top_rows_branches(struct top_model *m, const struct top_wish *wish)
+int top_rows_branches(struct top_model *m, const struct top_request *request)
 {
-	const struct top_focus *f = last_function(wish);
+	const struct top_focus *f = last_function_focus(request);
 	uint32_t symbol;
 
-	if (wish->view == TOP_TREE)
-		return tree_rows(m, wish);
-	symbol = f ? top_symbol(m, f) : TREE_NONE;
-	return symbol == TREE_NONE ? 0 : neighbour_rows(m, wish, symbol);
+	if (request->view == TOP_TREE)
+		return make_tree_rows(m, request);
+	symbol = f ? top_model_find_symbol(m, f) : TREE_NONE;
+	return symbol == TREE_NONE ? 0 : make_neighbour_rows(m, request, symbol);
 }

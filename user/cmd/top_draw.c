@@ -13,10 +13,10 @@
 
 #define NAME_LINES 4 /* most lines for the full name of the row under the cursor */
 #define MODULE_COLUMNS 24
-#define LEAST_NAME_COLUMNS 30 /* columns needed for a name to show modules, too */
+#define NAME_COLUMNS_MIN 30 /* columns needed for a name to show modules, too */
 
 /* The parts of the screen that are shown, and where. */
-struct layout {
+struct top_layout {
 	bool title, facts, tabs, chosen, name, keys;
 	unsigned int first; /* line of the column titles; rows follow */
 	unsigned int rows;
@@ -29,7 +29,7 @@ struct pen {
 
 static void write_text(struct pen *p, enum top_style style, const char *text)
 {
-	p->column += top_put(p->row, p->column, style, false, text, UINT16_MAX, TOP_CUT_END, NULL);
+	p->column += top_screen_put(p->row, p->column, style, false, text, UINT16_MAX, TOP_CUT_END, NULL);
 }
 
 /* Write text only if it fits as a whole. */
@@ -44,19 +44,19 @@ static bool write_whole(struct pen *p, enum top_style style, const char *text)
 	return true;
 }
 
-static bool is_chosen(const struct top_ui *ui)
+static bool has_restriction(const struct top_ui *ui)
 {
 	return ui->foci.count || *top_ui_level(ui)->pattern || ui->typing;
 }
 
-static struct layout lay_out(const struct top_ui *ui)
+static struct top_layout choose_top_layout(const struct top_ui *ui)
 {
 	unsigned int height = top_screen_rows();
-	struct layout l = {
+	struct top_layout l = {
 		.title = height >= 5,
 		.facts = height >= 8,
 		.tabs = height >= 9,
-		.chosen = is_chosen(ui) && height >= 4,
+		.chosen = has_restriction(ui) && height >= 4,
 		.name = height >= 7,
 		.keys = height >= 11,
 	};
@@ -151,10 +151,10 @@ static void draw_chosen(const struct top_ui *ui, struct pen p)
 		write_text(&p, TOP_STYLE_PLAIN, "  ");
 	top_focus_text(ui->foci.items, ui->foci.count, whole ? whole->total_weight : 0, text,
 		       sizeof(text));
-	top_put(p.row, p.column, TOP_STYLE_BOLD, false, text, UINT16_MAX, TOP_CUT_MIDDLE, NULL);
+	top_screen_put(p.row, p.column, TOP_STYLE_BOLD, false, text, UINT16_MAX, TOP_CUT_MIDDLE, NULL);
 }
 
-static enum top_style style_of(const struct top_row *row)
+static enum top_style row_style(const struct top_row *row)
 {
 	static const enum top_style styles[] = {
 		[TOP_NATIVE] = TOP_STYLE_PLAIN,	  [TOP_KERNEL] = TOP_STYLE_KERNEL,
@@ -165,7 +165,7 @@ static enum top_style style_of(const struct top_row *row)
 	return row->group ? TOP_STYLE_PLAIN : styles[row->kind];
 }
 
-static enum top_style heat_of(const struct top_ui *ui, const struct top_row *row)
+static enum top_style row_heat_style(const struct top_ui *ui, const struct top_row *row)
 {
 	uint64_t whole = ui->model.weight;
 
@@ -181,10 +181,10 @@ static unsigned int module_columns(const struct top_ui *ui, unsigned int room)
 
 	if (view == TOP_PROGRAMS || view == TOP_CONTAINERS || view == TOP_MODULES)
 		return 0;
-	return room >= LEAST_NAME_COLUMNS + MODULE_COLUMNS + 2 ? MODULE_COLUMNS : 0;
+	return room >= NAME_COLUMNS_MIN + MODULE_COLUMNS + 2 ? MODULE_COLUMNS : 0;
 }
 
-static const char *module_of(enum top_view view, const struct top_row *row)
+static const char *row_module_text(enum top_view view, const struct top_row *row)
 {
 	return view == TOP_THREADS || view == TOP_PROCESSES ? row->module
 							    : module_short_name(row->module);
@@ -204,7 +204,7 @@ static void draw_branch(struct pen *p, const struct top_row *row, bool here)
 		return;
 	indent = indent > most ? most : indent;
 	snprintf(text, sizeof(text), "%*s%s", indent > 100 ? 100 : indent, "", mark);
-	p->column += top_put(p->row, p->column, TOP_STYLE_PLAIN, here, text, UINT16_MAX,
+	p->column += top_screen_put(p->row, p->column, TOP_STYLE_PLAIN, here, text, UINT16_MAX,
 			     TOP_CUT_END, NULL);
 }
 
@@ -216,7 +216,7 @@ static void fill_line(unsigned int row)
 	width = width < sizeof(blank) ? width : sizeof(blank) - 1;
 	memset(blank, ' ', width);
 	blank[width] = '\0';
-	top_put(row, 0, TOP_STYLE_PLAIN, true, blank, width, TOP_CUT_END, NULL);
+	top_screen_put(row, 0, TOP_STYLE_PLAIN, true, blank, width, TOP_CUT_END, NULL);
 }
 
 /* Draw a row; return whether its name was cut. */
@@ -233,16 +233,16 @@ static bool draw_row(const struct top_ui *ui, const struct top_row *row, unsigne
 	if (here)
 		fill_line(line);
 	top_numbers(ui, row, top_screen_utf8(), numbers, sizeof(numbers));
-	p.column += top_put(line, 0, heat_of(ui, row), here, numbers, UINT16_MAX, TOP_CUT_END,
+	p.column += top_screen_put(line, 0, row_heat_style(ui, row), here, numbers, UINT16_MAX, TOP_CUT_END,
 			    NULL);
 	if (view == TOP_TREE || view == TOP_CALLERS)
 		draw_branch(&p, row, here);
 	room = width > p.column ? width - p.column : 0;
 	module = module_columns(ui, room);
-	p.column += top_put(line, p.column, style_of(row), here, row->name,
+	p.column += top_screen_put(line, p.column, row_style(row), here, row->name,
 			    module ? room - module - 2 : room, cut, &was_cut);
 	if (module)
-		top_put(line, width - module, TOP_STYLE_DIM, here, module_of(view, row), module,
+		top_screen_put(line, width - module, TOP_STYLE_DIM, here, row_module_text(view, row), module,
 			TOP_CUT_FRONT, NULL);
 	return was_cut || !room;
 }
@@ -259,7 +259,7 @@ static void draw_columns(const struct top_ui *ui, unsigned int line)
 	write_text(&p, TOP_STYLE_COLUMNS, top_name_title(view));
 	module = width > p.column ? module_columns(ui, width - p.column + 8) : 0;
 	if (module)
-		top_put(line, width - module, TOP_STYLE_COLUMNS, false,
+		top_screen_put(line, width - module, TOP_STYLE_COLUMNS, false,
 			view == TOP_THREADS   ? "PROCESS" :
 			view == TOP_PROCESSES ? "PROGRAM" :
 						"MODULE",
@@ -281,7 +281,7 @@ static void scroll_to_cursor(struct top_level *l, unsigned int rows, size_t coun
 }
 
 /* Get the full name and module of the row under the cursor; return the lines needed. */
-static unsigned int name_text(const struct top_ui *ui, char *buf, size_t size)
+static unsigned int full_name_text(const struct top_ui *ui, char *buf, size_t size)
 {
 	const struct top_row *row = top_ui_row(ui);
 	unsigned int width = top_screen_columns(), lines;
@@ -337,13 +337,13 @@ static void draw_keys(const struct top_ui *ui, unsigned int line)
 	}
 }
 
-static void draw_rows(struct top_ui *ui, const struct top_head *head, const struct layout *l)
+static void draw_rows(struct top_ui *ui, const struct top_head *head, const struct top_layout *l)
 {
 	struct top_level *level = top_ui_level(ui);
 	const struct top_row *rows = ui->model.rows.items;
 	size_t count = ui->model.rows.count;
 	char name[4096];
-	unsigned int lines = name_text(ui, name, sizeof(name));
+	unsigned int lines = full_name_text(ui, name, sizeof(name));
 	/* the lines over the last rows must not cover the row that they describe */
 	unsigned int free_rows = l->name && l->rows > lines ? l->rows - lines + 1 : l->rows;
 	struct pen p = {l->first + 2, 2};
@@ -383,7 +383,7 @@ static void draw_help(void)
 
 static void draw_all(struct top_ui *ui, const struct top_head *head)
 {
-	struct layout l = lay_out(ui);
+	struct top_layout l = choose_top_layout(ui);
 	unsigned int line = 0;
 
 	if (l.title)

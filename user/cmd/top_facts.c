@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "capture/clock.h"
 
-__attribute__((format(printf, 3, 4))) static void add(struct top_facts *f, bool warning,
+__attribute__((format(printf, 3, 4))) static void add_fact(struct top_facts *f, bool warning,
 						      const char *format, ...)
 {
 	struct top_fact *to = &f->list[f->count];
@@ -38,10 +38,10 @@ static void add_load(struct top_facts *f, const struct recent_window *w)
 	uint64_t written = w->account.total.written;
 
 	if (a->total.due)
-		add(f, false, "%.2f/%u CPUs busy", busy * a->cpus / (double)a->total.due,
+		add_fact(f, false, "%.2f/%u CPUs busy", busy * a->cpus / (double)a->total.due,
 		    a->cpus);
 	if (a->span)
-		add(f, false, "%.0f samples/s",
+		add_fact(f, false, "%.0f samples/s",
 		    (double)written * NSEC_PER_SEC / (double)a->span);
 }
 
@@ -59,12 +59,12 @@ static void add_lost_samples(struct top_facts *f, const struct recent_account *a
 			most = reason;
 	}
 	if (lost && a->total.due)
-		add(f, true, "lost %s (%s)", show_percent(lost, a->total.due, part, sizeof(part)),
+		add_fact(f, true, "lost %s (%s)", show_percent(lost, a->total.due, part, sizeof(part)),
 		    loss_reason_word(most));
 	else
-		add(f, false, "none lost");
+		add_fact(f, false, "none lost");
 	if (stolen && a->total.due)
-		add(f, true, "stolen %s",
+		add_fact(f, true, "stolen %s",
 		    show_percent(stolen, a->total.due, part, sizeof(part)));
 }
 
@@ -74,7 +74,7 @@ static void add_other_losses(struct top_facts *f, const struct recent_account *a
 
 	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
 		if (a->lost[reason] && !loss_reason_is_due(reason))
-			add(f, true, "%s: %s", loss_reason_word(reason),
+			add_fact(f, true, "%s: %s", loss_reason_word(reason),
 			    show_count(a->lost[reason], count, sizeof(count)));
 }
 
@@ -91,7 +91,7 @@ static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t ev
 			whole += p->sums[i].count;
 	}
 	if (count)
-		add(f, false, "stacks %s whole", show_percent(whole, count, part, sizeof(part)));
+		add_fact(f, false, "stacks %s whole", show_percent(whole, count, part, sizeof(part)));
 }
 
 static int add_python(struct top_facts *f, const struct profile *p, uint32_t event)
@@ -101,12 +101,12 @@ static int add_python(struct top_facts *f, const struct profile *p, uint32_t eve
 	int rc = python_share_of(&share, p, event);
 
 	if (!rc && share.samples)
-		add(f, false, "Python's GIL held %s",
+		add_fact(f, false, "Python's GIL held %s",
 		    show_percent(share.gil, share.samples, part, sizeof(part)));
 	return rc;
 }
 
-int top_facts_of(struct top_facts *ret, const struct recent_window *w, uint32_t event, double cost)
+int top_facts_collect(struct top_facts *ret, const struct recent_window *w, uint32_t event, double cost)
 {
 	int rc;
 
@@ -116,31 +116,31 @@ int top_facts_of(struct top_facts *ret, const struct recent_window *w, uint32_t 
 	add_lost_samples(ret, &w->account);
 	add_other_losses(ret, &w->account);
 	rc = add_python(ret, w->profile, event);
-	add(ret, false, "skein %.1f %%", cost * 100);
+	add_fact(ret, false, "skein %.1f %%", cost * 100);
 	return rc;
 }
 
-static uint64_t cpu_of(pid_t pid)
+static uint64_t child_cpu_time(pid_t pid)
 {
 	clockid_t clock;
 
 	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
 }
 
-uint64_t top_own_cpu(void)
+uint64_t top_facts_own_cpu(void)
 {
 	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	FILE *children = fopen("/proc/thread-self/children", "re");
 	int pid;
 
 	while (children && fscanf(children, "%d", &pid) == 1)
-		cpu += cpu_of(pid);
+		cpu += child_cpu_time(pid);
 	if (children)
 		fclose(children);
 	return cpu;
 }
 
-char *top_title(const struct recent_window *w, uint32_t event, char *buf, size_t size)
+char *top_facts_title(const struct recent_window *w, uint32_t event, char *buf, size_t size)
 {
 	const struct profile *p = w->profile;
 	char span[32];

@@ -21,14 +21,14 @@ struct top_facts {
  * Collect the facts of a window. cost is the part of one CPU that skein itself uses, including
  * its helpers. Return 0 or -ENOMEM.
  */
-int top_facts_of(struct top_facts *ret, const struct recent_window *w, uint32_t event,
+int top_facts_collect(struct top_facts *ret, const struct recent_window *w, uint32_t event,
 		 double cost);
 
 /* Return the CPU time of this process and its children so far, ns. */
-uint64_t top_own_cpu(void);
+uint64_t top_facts_own_cpu(void);
 
 /* Write a title such as "host, 99 Hz, last 10 s" into buf and return buf. */
-char *top_title(const struct recent_window *w, uint32_t event, char *buf, size_t size);
+char *top_facts_title(const struct recent_window *w, uint32_t event, char *buf, size_t size);
 
 /*
  * Describe the foci that restrict the rows, such as "process python3 4711, 12 % of all"; "" for

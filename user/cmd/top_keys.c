@@ -32,7 +32,7 @@ const char *const top_help[] = {
 	NULL,
 };
 
-static void move_to(struct top_ui *ui, size_t row)
+static void move_cursor_to(struct top_ui *ui, size_t row)
 {
 	struct top_level *l = top_ui_level(ui);
 	size_t count = ui->model.rows.count;
@@ -45,24 +45,24 @@ static void move_to(struct top_ui *ui, size_t row)
 }
 
 /* Return whether a row is a heading, which the cursor skips. */
-static bool is_heading(const struct top_row *row)
+static bool is_heading_row(const struct top_row *row)
 {
 	return row->kind == TOP_HEADING && !row->depth && !row->group;
 }
 
-static void move_by(struct top_ui *ui, long rows)
+static void move_cursor_by(struct top_ui *ui, long rows)
 {
 	const struct top_row *all = ui->model.rows.items;
 	long to = (long)top_ui_level(ui)->cursor + rows, count = (long)ui->model.rows.count;
 
 	to = to < 0 ? 0 : to >= count ? count - 1 : to;
-	while (to > 0 && to < count - 1 && is_heading(&all[to]))
+	while (to > 0 && to < count - 1 && is_heading_row(&all[to]))
 		to += rows < 0 ? -1 : 1;
-	if (to >= 0 && !is_heading(&all[to]))
-		move_to(ui, (size_t)to);
+	if (to >= 0 && !is_heading_row(&all[to]))
+		move_cursor_to(ui, (size_t)to);
 }
 
-static bool is_tree(const struct top_ui *ui)
+static bool is_tree_view(const struct top_ui *ui)
 {
 	enum top_view view = top_ui_level(ui)->view;
 
@@ -70,7 +70,7 @@ static bool is_tree(const struct top_ui *ui)
 }
 
 /* The callers view exists only when a function was chosen. */
-static bool has_view(const struct top_ui *ui, enum top_view view)
+static bool is_view_available(const struct top_ui *ui, enum top_view view)
 {
 	if (view != TOP_CALLERS)
 		return true;
@@ -86,17 +86,17 @@ static void step_view(struct top_ui *ui, int step)
 
 	do
 		view = (view + step + TOP_VIEW_COUNT) % TOP_VIEW_COUNT;
-	while (!has_view(ui, view));
+	while (!is_view_available(ui, view));
 	top_ui_view(ui, view);
 }
 
 static void choose_view(struct top_ui *ui, unsigned int number)
 {
-	if (number < TOP_VIEW_COUNT && has_view(ui, number))
+	if (number < TOP_VIEW_COUNT && is_view_available(ui, number))
 		top_ui_view(ui, number);
 }
 
-static void sort_by(struct top_ui *ui, enum top_sort sort)
+static void sort_rows_by(struct top_ui *ui, enum top_sort sort)
 {
 	ui->sort = sort;
 	ui->stale = true;
@@ -110,7 +110,7 @@ static int focus_function(struct top_ui *ui)
 	return row && row->kind != TOP_HEADING ? top_ui_enter(ui, row) : 0;
 }
 
-static int enter(struct top_ui *ui)
+static int enter_row(struct top_ui *ui)
 {
 	const struct top_row *row = top_ui_row(ui);
 
@@ -118,7 +118,7 @@ static int enter(struct top_ui *ui)
 		return 0;
 	if (row->branch)
 		return top_ui_toggle(ui, row, !row->open);
-	return is_tree(ui) ? 0 : top_ui_enter(ui, row);
+	return is_tree_view(ui) ? 0 : top_ui_enter(ui, row);
 }
 
 static int open_row(struct top_ui *ui)
@@ -136,15 +136,15 @@ static int close_row(struct top_ui *ui)
 
 	if (row && row->open)
 		return top_ui_toggle(ui, row, false);
-	if (!row || !is_tree(ui))
+	if (!row || !is_tree_view(ui))
 		return 0;
 	while (at > 0 && ui->model.rows.items[at].depth >= row->depth)
 		at--;
-	move_to(ui, at);
+	move_cursor_to(ui, at);
 	return 0;
 }
 
-static void open_all(struct top_ui *ui, bool open)
+static void open_all_rows(struct top_ui *ui, bool open)
 {
 	struct top_level *l = top_ui_level(ui);
 
@@ -168,7 +168,7 @@ static void begin_typing(struct top_ui *ui)
 }
 
 /* Remove the last character, which may have several bytes. */
-static void rub_out(char *text)
+static void delete_character(char *text)
 {
 	size_t size = strlen(text);
 
@@ -177,7 +177,7 @@ static void rub_out(char *text)
 	text[size] = '\0';
 }
 
-static void type(struct top_ui *ui, unsigned int c)
+static void type_character(struct top_ui *ui, unsigned int c)
 {
 	char bytes[MB_LEN_MAX];
 	mbstate_t state = {0};
@@ -200,11 +200,11 @@ static void typing_key(struct top_ui *ui, unsigned int key, bool code)
 		return;
 	}
 	if ((code && key == KEY_BACKSPACE) || (!code && (key == KEY_DELETE || key == '\b')))
-		rub_out(ui->typed);
+		delete_character(ui->typed);
 	else if (!code && key == ('u' & 0x1f))
 		ui->typed[0] = '\0';
 	else if (!code)
-		type(ui, key);
+		type_character(ui, key);
 	top_ui_filter(ui, ui->typed);
 }
 
@@ -213,23 +213,23 @@ static int special_key(struct top_ui *ui, unsigned int key)
 {
 	switch (key) {
 	case KEY_UP:
-		return move_by(ui, -1), 0;
+		return move_cursor_by(ui, -1), 0;
 	case KEY_DOWN:
-		return move_by(ui, 1), 0;
+		return move_cursor_by(ui, 1), 0;
 	case KEY_PPAGE:
-		return move_by(ui, -(long)ui->page), 0;
+		return move_cursor_by(ui, -(long)ui->page), 0;
 	case KEY_NPAGE:
-		return move_by(ui, (long)ui->page), 0;
+		return move_cursor_by(ui, (long)ui->page), 0;
 	case KEY_HOME:
-		return move_to(ui, 0), 0;
+		return move_cursor_to(ui, 0), 0;
 	case KEY_END:
-		return move_to(ui, SIZE_MAX), 0;
+		return move_cursor_to(ui, SIZE_MAX), 0;
 	case KEY_RIGHT:
 		return open_row(ui);
 	case KEY_LEFT:
 		return close_row(ui);
 	case KEY_ENTER:
-		return enter(ui);
+		return enter_row(ui);
 	case KEY_BACKSPACE:
 		return step_back(ui, false), 0;
 	case KEY_BTAB:
@@ -240,18 +240,18 @@ static int special_key(struct top_ui *ui, unsigned int key)
 }
 
 /* Handle keys that change how the rows are shown. */
-static void look_key(struct top_ui *ui, unsigned int key)
+static void display_key(struct top_ui *ui, unsigned int key)
 {
 	if (key == 's')
-		sort_by(ui, TOP_BY_SELF);
+		sort_rows_by(ui, TOP_BY_SELF);
 	else if (key == 't')
-		sort_by(ui, TOP_BY_TOTAL);
+		sort_rows_by(ui, TOP_BY_TOTAL);
 	else if (key == 'n')
-		sort_by(ui, TOP_BY_NAME);
+		sort_rows_by(ui, TOP_BY_NAME);
 	else if (key == 'r')
 		ui->reverse = !ui->reverse, ui->stale = true;
 	else if (key == 'e' || key == 'c')
-		open_all(ui, key == 'e');
+		open_all_rows(ui, key == 'e');
 	else if (key == ' ' || key == 'p')
 		ui->paused = !ui->paused;
 	else if (key == '/')
@@ -269,14 +269,14 @@ static int plain_key(struct top_ui *ui, unsigned int key)
 		ui->quit = true;
 		return 0;
 	case 'k':
-		return move_by(ui, -1), 0;
+		return move_cursor_by(ui, -1), 0;
 	case 'j':
-		return move_by(ui, 1), 0;
+		return move_cursor_by(ui, 1), 0;
 	case 'f':
-		return is_tree(ui) ? focus_function(ui) : 0;
+		return is_tree_view(ui) ? focus_function(ui) : 0;
 	case KEY_RETURN:
 	case '\r':
-		return enter(ui);
+		return enter_row(ui);
 	case KEY_ESCAPE:
 		return step_back(ui, true), 0;
 	case KEY_DELETE:
@@ -285,7 +285,7 @@ static int plain_key(struct top_ui *ui, unsigned int key)
 	case KEY_TAB:
 		return step_view(ui, 1), 0;
 	default:
-		return look_key(ui, key), 0;
+		return display_key(ui, key), 0;
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-static const struct view {
+static const struct top_view_info {
 	const char *word;
 	enum group_by group;
 } views[TOP_VIEW_COUNT] = {
@@ -49,7 +49,7 @@ void top_focus_free(struct top_focus *f)
 	*f = (struct top_focus){.name = NULL};
 }
 
-int top_focus_on(struct top_focus *ret, enum top_view view, const struct top_row *row)
+int top_focus_make(struct top_focus *ret, enum top_view view, const struct top_row *row)
 {
 	const struct process *p = row->group ? row->group->process : NULL;
 	const struct thread *t = row->group ? row->group->thread : NULL;
@@ -74,7 +74,7 @@ int top_focus_on(struct top_focus *ret, enum top_view view, const struct top_row
 
 /* Narrowing */
 
-static bool same_process(const struct top_focus *f, const struct process *p)
+static bool is_focus_process(const struct top_focus *f, const struct process *p)
 {
 	return p->host == f->host && p->pid == f->pid && p->born == f->born;
 }
@@ -82,7 +82,7 @@ static bool same_process(const struct top_focus *f, const struct process *p)
 /*
  * Return whether a sum belongs to the group in focus; groups are distinguished as in groups_of().
  */
-static bool in_group(const struct profile *p, const struct top_focus *f,
+static bool is_in_focus_group(const struct profile *p, const struct top_focus *f,
 		     const struct profile_sum *s)
 {
 	const struct profile_thread *t = s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
@@ -97,9 +97,9 @@ static bool in_group(const struct profile *p, const struct top_focus *f,
 	case GROUP_PROGRAM:
 		return !strcmp(process_name(of), f->name) && !strcmp(of->container, f->more);
 	case GROUP_PROCESS:
-		return same_process(f, of);
+		return is_focus_process(f, of);
 	case GROUP_THREAD:
-		return same_process(f, of) && t->t.tid == f->tid &&
+		return is_focus_process(f, of) && t->t.tid == f->tid &&
 		       !strcmp(*t->t.comm ? t->t.comm : process_name(of), f->name);
 	case GROUP_CONTAINER:
 		return !strcmp(of->container, f->more);
@@ -108,7 +108,7 @@ static bool in_group(const struct profile *p, const struct top_focus *f,
 	}
 }
 
-uint32_t top_symbol(const struct top_model *m, const struct top_focus *f)
+uint32_t top_model_find_symbol(const struct top_model *m, const struct top_focus *f)
 {
 	const struct symbols *s = &m->symbols;
 	uint32_t alike = TREE_NONE;
@@ -124,10 +124,10 @@ uint32_t top_symbol(const struct top_model *m, const struct top_focus *f)
 }
 
 /* Compute for each stack whether the function in focus is on it. */
-static void find_stacks(const struct top_model *m, const struct top_focus *f, bool *holds)
+static void find_focus_stacks(const struct top_model *m, const struct top_focus *f, bool *holds)
 {
 	const struct profile *p = &m->part;
-	uint32_t symbol = top_symbol(m, f);
+	uint32_t symbol = top_model_find_symbol(m, f);
 
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		const struct profile_stack *s = &p->stacks[i];
@@ -139,7 +139,7 @@ static void find_stacks(const struct top_model *m, const struct top_focus *f, bo
 }
 
 /* Keep only the sums in the part that are in focus. */
-static int narrow(struct top_model *m, struct top_focus *f)
+static int apply_focus(struct top_model *m, struct top_focus *f)
 {
 	bool *holds = f->function ? calloc(m->part.stack_count + 1, sizeof(*holds)) : NULL;
 	size_t kept = 0;
@@ -147,12 +147,12 @@ static int narrow(struct top_model *m, struct top_focus *f)
 	if (f->function && !holds)
 		return -ENOMEM;
 	if (holds)
-		find_stacks(m, f, holds);
+		find_focus_stacks(m, f, holds);
 	f->of = f->weight = 0;
 	for (size_t i = 0; i < m->sums.count; i++) {
 		const struct profile_sum s = m->sums.items[i];
 		bool in = holds ? s.stack != PROFILE_NONE && holds[s.stack]
-				: in_group(&m->part, f, &s);
+				: is_in_focus_group(&m->part, f, &s);
 
 		f->of += s.weight;
 		if (!in)
@@ -166,7 +166,7 @@ static int narrow(struct top_model *m, struct top_focus *f)
 }
 
 /* Take all sums of the event, then apply each focus. */
-static int narrow_all(struct top_model *m, const struct top_wish *wish)
+static int apply_foci(struct top_model *m, const struct top_request *request)
 {
 	const struct profile *p = m->window.profile;
 	int rc = 0;
@@ -176,8 +176,8 @@ static int narrow_all(struct top_model *m, const struct top_wish *wish)
 	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
 		if (p->sums[i].event == m->event)
 			rc = vector_push(&m->sums, p->sums[i]);
-	for (size_t i = 0; i < wish->focus_count && !rc; i++)
-		rc = narrow(m, &wish->foci[i]);
+	for (size_t i = 0; i < request->focus_count && !rc; i++)
+		rc = apply_focus(m, &request->foci[i]);
 	m->part.sums = m->sums.items;
 	m->part.sum_count = (uint32_t)m->sums.count;
 	m->weight = 0;
@@ -188,18 +188,18 @@ static int narrow_all(struct top_model *m, const struct top_wish *wish)
 
 /* Life of a model */
 
-uint64_t top_key(const struct symbols *s, uint32_t symbol)
+uint64_t top_model_symbol_key(const struct symbols *s, uint32_t symbol)
 {
 	return XXH3_64bits(s->names.texts.items[symbol], s->names.sizes.items[symbol]);
 }
 
-bool top_matches(const struct top_wish *wish, const char *name, const char *module)
+bool top_model_matches(const struct top_request *request, const char *name, const char *module)
 {
-	return !wish->filter || !regexec(wish->filter, name, 0, NULL, 0) ||
-	       !regexec(wish->filter, module, 0, NULL, 0);
+	return !request->filter || !regexec(request->filter, name, 0, NULL, 0) ||
+	       !regexec(request->filter, module, 0, NULL, 0);
 }
 
-static enum top_kind kind_of(uint64_t frame_kind)
+static enum top_kind top_kind_of_frame(uint64_t frame_kind)
 {
 	switch (frame_kind) {
 	case FRAME_KERNEL:
@@ -213,7 +213,7 @@ static enum top_kind kind_of(uint64_t frame_kind)
 	}
 }
 
-static int note_kinds(struct top_model *m)
+static int collect_top_kinds(struct top_model *m)
 {
 	const struct profile *p = m->window.profile;
 
@@ -222,11 +222,11 @@ static int note_kinds(struct top_model *m)
 		if (vector_push(&m->kinds, TOP_NATIVE) < 0)
 			return -ENOMEM;
 	for (uint32_t i = 0; i < p->frame_count; i++)
-		m->kinds.items[m->symbols.of_frame[i]] = kind_of(p->frames[i].f.kind);
+		m->kinds.items[m->symbols.of_frame[i]] = top_kind_of_frame(p->frames[i].f.kind);
 	return 0;
 }
 
-static void drop_rows(struct top_model *m)
+static void free_top_rows(struct top_model *m)
 {
 	m->rows.count = 0;
 	tree_free(&m->tree);
@@ -234,9 +234,9 @@ static void drop_rows(struct top_model *m)
 	groups_free(&m->groups);
 }
 
-static void drop_window(struct top_model *m)
+static void free_top_window(struct top_model *m)
 {
-	drop_rows(m);
+	free_top_rows(m);
 	symbols_free(&m->symbols);
 	m->symbols = (struct symbols){.of_frame = NULL};
 	profile_free(m->window.profile);
@@ -247,19 +247,19 @@ int top_model_take(struct top_model *m, const struct recent_window *w)
 {
 	int rc;
 
-	drop_window(m);
+	free_top_window(m);
 	rc = symbols_of(&m->symbols, w->profile);
 	if (rc)
 		return rc;
 	m->window = *w;
 	m->event = profile_main_event(w->profile);
-	rc = note_kinds(m);
+	rc = collect_top_kinds(m);
 	if (rc)
 		m->window.profile = NULL; /* the caller keeps the profile */
 	return rc;
 }
 
-int top_model_show(struct top_model *m, const struct top_wish *wish)
+int top_model_show(struct top_model *m, const struct top_request *request)
 {
 	const struct tree_view view = {
 		.frame_labels = m->symbols.of_frame,
@@ -267,22 +267,22 @@ int top_model_show(struct top_model *m, const struct top_wish *wish)
 	};
 	int rc;
 
-	drop_rows(m);
+	free_top_rows(m);
 	m->matched = m->weight = 0;
 	if (!m->window.profile)
 		return 0;
-	rc = narrow_all(m, wish);
-	if (!rc && !top_view_is_groups(wish->view))
+	rc = apply_foci(m, request);
+	if (!rc && !top_view_is_groups(request->view))
 		rc = tree_build(&m->tree, &m->part, m->event, &view);
 	if (rc)
 		return rc;
-	return wish->view == TOP_TREE || wish->view == TOP_CALLERS ? top_rows_branches(m, wish)
-								   : top_rows_flat(m, wish);
+	return request->view == TOP_TREE || request->view == TOP_CALLERS ? top_rows_branches(m, request)
+								   : top_rows_flat(m, request);
 }
 
 void top_model_free(struct top_model *m)
 {
-	drop_window(m);
+	free_top_window(m);
 	vector_free(&m->kinds);
 	vector_free(&m->sums);
 	vector_free(&m->rows);

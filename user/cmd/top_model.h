@@ -72,7 +72,7 @@ struct top_row {
 };
 
 /* The requested view. */
-struct top_wish {
+struct top_request {
 	enum top_view view;
 	enum top_sort sort;
 	bool reverse;
@@ -109,22 +109,22 @@ int top_model_take(struct top_model *m, const struct recent_window *w);
  * Make the rows. Return 0 or -ENOMEM. Rows and foci are valid until the next call of either
  * function.
  */
-int top_model_show(struct top_model *m, const struct top_wish *wish);
+int top_model_show(struct top_model *m, const struct top_request *request);
 void top_model_free(struct top_model *m);
 
 /* Make a focus from a row of a view. Return 0 or -ENOMEM. Free the focus with top_focus_free(). */
-int top_focus_on(struct top_focus *ret, enum top_view view, const struct top_row *row);
+int top_focus_make(struct top_focus *ret, enum top_view view, const struct top_row *row);
 
 /* The following functions are for top_rows.c and top_branches.c. */
 /*
  * Return the symbol of the function in focus in this window; TREE_NONE if it does not occur. The
  * function's module may have been unknown when the function was chosen.
  */
-uint32_t top_symbol(const struct top_model *m, const struct top_focus *f);
-uint64_t top_key(const struct symbols *s, uint32_t symbol);
-int top_rows_flat(struct top_model *m, const struct top_wish *wish);
-int top_rows_branches(struct top_model *m, const struct top_wish *wish);
+uint32_t top_model_find_symbol(const struct top_model *m, const struct top_focus *f);
+uint64_t top_model_symbol_key(const struct symbols *s, uint32_t symbol);
+int top_rows_flat(struct top_model *m, const struct top_request *request);
+int top_rows_branches(struct top_model *m, const struct top_request *request);
 /* Return whether a function matches the filter. */
-bool top_matches(const struct top_wish *wish, const char *name, const char *module);
+bool top_model_matches(const struct top_request *request, const char *name, const char *module);
 
 #endif

@@ -7,7 +7,7 @@
 #include "cmd/top_draw.h"
 
 /* Format a percentage as "12.3%" in six columns; "" if the part is 0. */
-static char *percent(uint64_t part, uint64_t whole, char *buf, size_t size)
+static char *row_percent(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	if (part && whole)
 		snprintf(buf, size, "%.1f%%", (double)part * 100 / (double)whole);
@@ -17,7 +17,7 @@ static char *percent(uint64_t part, uint64_t whole, char *buf, size_t size)
 }
 
 /* Return the sort order; trees are sorted by total where other views are sorted by self. */
-static enum top_sort sort_of(const struct top_ui *ui)
+static enum top_sort effective_sort(const struct top_ui *ui)
 {
 	enum top_view view = top_ui_level(ui)->view;
 	bool tree = view == TOP_TREE || view == TOP_CALLERS;
@@ -26,10 +26,10 @@ static enum top_sort sort_of(const struct top_ui *ui)
 }
 
 /* Format a column title, marked if the rows are sorted by the column. Return buf. */
-static char *title(const struct top_ui *ui, enum top_sort sort, const char *text, bool utf8,
+static char *sorted_title(const struct top_ui *ui, enum top_sort sort, const char *text, bool utf8,
 		   char *buf, size_t size)
 {
-	const char *mark = sort_of(ui) != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
+	const char *mark = effective_sort(ui) != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
 	/* printf pads by bytes; the mark may have more bytes than columns */
 	int pad = 6 - (int)strlen(text) - (*mark ? 1 : 0);
 
@@ -37,42 +37,42 @@ static char *title(const struct top_ui *ui, enum top_sort sort, const char *text
 	return buf;
 }
 
-static bool has_number(enum top_view view)
+static bool has_id_column(enum top_view view)
 {
 	return view == TOP_PROCESSES || view == TOP_THREADS;
 }
 
-static void put_titles(const struct top_ui *ui, enum top_view view, bool utf8, char *buf,
+static void format_number_titles(const struct top_ui *ui, enum top_view view, bool utf8, char *buf,
 		       size_t size)
 {
 	char self[16], total[16];
 
 	if (top_view_is_groups(view))
-		snprintf(buf, size, "%s    CPU %s", title(ui, TOP_BY_SELF, "SHARE", utf8, self,
+		snprintf(buf, size, "%s    CPU %s", sorted_title(ui, TOP_BY_SELF, "SHARE", utf8, self,
 							  sizeof(self)),
-			 !has_number(view) ? " " : view == TOP_THREADS ? "     TID  " : "     PID  ");
+			 !has_id_column(view) ? " " : view == TOP_THREADS ? "     TID  " : "     PID  ");
 	else
 		snprintf(buf, size, "%s %s  ",
-			 title(ui, TOP_BY_SELF, "SELF", utf8, self, sizeof(self)),
-			 title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total, sizeof(total)));
+			 sorted_title(ui, TOP_BY_SELF, "SELF", utf8, self, sizeof(self)),
+			 sorted_title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total, sizeof(total)));
 }
 
 /*
  * Format the numbers of a group: its share of everything shown, and its CPU use, where 100 is one
  * CPU.
  */
-static void put_group(const struct top_ui *ui, const struct top_row *row, enum top_view view,
+static void format_group_numbers(const struct top_ui *ui, const struct top_row *row, enum top_view view,
 		      char *buf, size_t size)
 {
 	const struct group *g = row->group;
 	uint64_t span = ui->model.window.span;
 	char share[16], number[16] = "";
 
-	if (has_number(view))
+	if (has_id_column(view))
 		snprintf(number, sizeof(number), " %7" PRIu64 " ",
 			 g->thread ? g->thread->tid : g->process->pid);
 	snprintf(buf, size, "%6s %6.1f %s ",
-		 percent(row->self, ui->model.weight, share, sizeof(share)),
+		 row_percent(row->self, ui->model.weight, share, sizeof(share)),
 		 span ? (double)row->self * 100 / (double)span : 0, number);
 }
 
@@ -83,13 +83,13 @@ char *top_numbers(const struct top_ui *ui, const struct top_row *row, bool utf8,
 	char self[16], total[16];
 
 	if (!row)
-		put_titles(ui, view, utf8, buf, size);
+		format_number_titles(ui, view, utf8, buf, size);
 	else if (row->group)
-		put_group(ui, row, view, buf, size);
+		format_group_numbers(ui, row, view, buf, size);
 	else
 		snprintf(buf, size, "%6s %6s  ",
-			 percent(row->self, ui->model.weight, self, sizeof(self)),
-			 percent(row->total, ui->model.weight, total, sizeof(total)));
+			 row_percent(row->self, ui->model.weight, self, sizeof(self)),
+			 row_percent(row->total, ui->model.weight, total, sizeof(total)));
 	return buf;
 }
 

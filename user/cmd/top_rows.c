@@ -7,45 +7,45 @@
 
 #include "cmd/top_model.h"
 
-static int ranked(uint64_t x, uint64_t y)
+static int compare_descending(uint64_t x, uint64_t y)
 {
 	return (x < y) - (x > y);
 }
 
 /* Compare rows; equal rows keep a fixed order, so that they do not move from window to window. */
-static int compare(const void *a, const void *b, void *context)
+static int compare_top_rows(const void *a, const void *b, void *context)
 {
-	const struct top_wish *wish = context;
+	const struct top_request *request = context;
 	const struct top_row *x = a, *y = b;
 	int order = 0;
 
-	if (wish->sort == TOP_BY_SELF)
-		order = ranked(x->self, y->self);
-	if (wish->sort != TOP_BY_NAME && !order)
-		order = ranked(x->total, y->total);
+	if (request->sort == TOP_BY_SELF)
+		order = compare_descending(x->self, y->self);
+	if (request->sort != TOP_BY_NAME && !order)
+		order = compare_descending(x->total, y->total);
 	if (!order)
 		order = strcmp(x->name, y->name);
 	if (!order)
 		order = x->key < y->key ? -1 : x->key > y->key;
-	return wish->reverse ? -order : order;
+	return request->reverse ? -order : order;
 }
 
-static int push(struct top_model *m, const struct top_wish *wish, const struct top_row *row)
+static int push_matching_row(struct top_model *m, const struct top_request *request, const struct top_row *row)
 {
-	if (!top_matches(wish, row->name, row->module))
+	if (!top_model_matches(request, row->name, row->module))
 		return 0;
 	m->matched += row->self;
 	return vector_push(&m->rows, *row);
 }
 
-static int function_rows(struct top_model *m, const struct top_wish *wish)
+static int make_function_rows(struct top_model *m, const struct top_request *request)
 {
 	int rc = functions_of(&m->functions, &m->tree, &m->symbols);
 
 	for (size_t i = 0; i < m->functions.list.count && !rc; i++) {
 		const struct function_cost *f = &m->functions.list.items[i];
 		const struct top_row row = {
-			.key = top_key(&m->symbols, f->symbol),
+			.key = top_model_symbol_key(&m->symbols, f->symbol),
 			.name = symbol_name(&m->symbols, f->symbol),
 			.module = symbol_module(&m->symbols, f->symbol),
 			.self = f->self_weight,
@@ -54,12 +54,12 @@ static int function_rows(struct top_model *m, const struct top_wish *wish)
 			.kind = m->kinds.items[f->symbol],
 		};
 
-		rc = push(m, wish, &row);
+		rc = push_matching_row(m, request, &row);
 	}
 	return rc;
 }
 
-static uint64_t group_key(const struct group *g)
+static uint64_t process_group_key(const struct group *g)
 {
 	const uint64_t numbers[] = {
 		g->process->host,
@@ -76,24 +76,24 @@ static uint64_t group_key(const struct group *g)
  * Return the row key of a group. A program, container or module is identified by its name,
  * because its first process may be gone in the next window.
  */
-static uint64_t key_of(enum group_by by, const struct group *g)
+static uint64_t group_row_key(enum group_by by, const struct group *g)
 {
 	const char *more = by == GROUP_PROGRAM ? g->process->container : "";
 
 	if (by == GROUP_PROCESS || by == GROUP_THREAD)
-		return group_key(g);
+		return process_group_key(g);
 	return XXH3_64bits_withSeed(g->name, strlen(g->name), XXH3_64bits(more, strlen(more)));
 }
 
-static int group_rows(struct top_model *m, const struct top_wish *wish)
+static int make_group_rows(struct top_model *m, const struct top_request *request)
 {
-	enum group_by by = top_view_group(wish->view);
+	enum group_by by = top_view_group(request->view);
 	int rc = groups_of(&m->groups, &m->part, m->event, by);
 
 	for (size_t i = 0; i < m->groups.list.count && !rc; i++) {
 		const struct group *g = &m->groups.list.items[i];
 		const struct top_row row = {
-			.key = key_of(by, g),
+			.key = group_row_key(by, g),
 			.name = g->name,
 			.module = by == GROUP_THREAD ? process_name(g->process) :
 				  by == GROUP_PROCESS ? g->process->exe :
@@ -103,17 +103,17 @@ static int group_rows(struct top_model *m, const struct top_wish *wish)
 			.group = g,
 		};
 
-		rc = push(m, wish, &row);
+		rc = push_matching_row(m, request, &row);
 	}
 	return rc;
 }
 
-int top_rows_flat(struct top_model *m, const struct top_wish *wish)
+int top_rows_flat(struct top_model *m, const struct top_request *request)
 {
-	int rc = top_view_is_groups(wish->view) ? group_rows(m, wish) : function_rows(m, wish);
+	int rc = top_view_is_groups(request->view) ? make_group_rows(m, request) : make_function_rows(m, request);
 
 	if (!rc && m->rows.count)
-		qsort_r(m->rows.items, m->rows.count, sizeof(*m->rows.items), compare,
-			(void *)wish);
+		qsort_r(m->rows.items, m->rows.count, sizeof(*m->rows.items), compare_top_rows,
+			(void *)request);
 	return rc;
 }

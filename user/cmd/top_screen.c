@@ -35,7 +35,7 @@ static struct {
 	int stderr_before;
 } top = {.errors = -1, .stderr_before = -1};
 
-static const struct look {
+static const struct style_look {
 	short color;
 	attr_t attributes;
 } looks[TOP_STYLE_COUNT] = {
@@ -72,7 +72,7 @@ static void start_colors(void)
  * Collect stderr, so that errors of libraries and crash messages can be read after the screen is
  * closed.
  */
-static void keep_errors(void)
+static void collect_errors(void)
 {
 	top.errors = memfd_create("stderr", MFD_CLOEXEC);
 	top.stderr_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -81,7 +81,7 @@ static void keep_errors(void)
 }
 
 /* Print the collected errors. Safe in a signal handler. */
-static void show_errors(void)
+static void print_collected_errors(void)
 {
 	char buffer[1024];
 	off_t at = 0;
@@ -101,18 +101,18 @@ static void show_errors(void)
  * Restore the terminal without ncurses, which may be the part that crashed, then let the crash
  * proceed.
  */
-static void crashed(int number)
+static void on_crash(int number)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &top.before);
 	if (write(STDOUT_FILENO, top.restore, top.restore_size) < 0)
 		_exit(128 + number);
-	show_errors();
+	print_collected_errors();
 	raise(number); /* SA_RESETHAND has restored the default action */
 }
 
-static void watch_crashes(bool on)
+static void catch_crashes(bool on)
 {
-	struct sigaction action = {.sa_handler = on ? crashed : SIG_DFL, .sa_flags = SA_RESETHAND};
+	struct sigaction action = {.sa_handler = on ? on_crash : SIG_DFL, .sa_flags = SA_RESETHAND};
 
 	for (size_t i = 0; i < sizeof(crash_signals) / sizeof(crash_signals[0]); i++)
 		sigaction(crash_signals[i], &action, NULL);
@@ -142,8 +142,8 @@ int top_screen_open(struct error *err)
 	leaveok(stdscr, TRUE);
 	start_colors();
 	top.restore_size = top_terminal_restore(top.restore, sizeof(top.restore));
-	keep_errors();
-	watch_crashes(true);
+	collect_errors();
+	catch_crashes(true);
 	return 0;
 }
 
@@ -151,11 +151,11 @@ void top_screen_close(void)
 {
 	if (!top.screen)
 		return;
-	watch_crashes(false);
+	catch_crashes(false);
 	endwin();
 	delscreen(top.screen);
 	top.screen = NULL;
-	show_errors();
+	print_collected_errors();
 	if (top.errors >= 0)
 		close(top.errors);
 	if (top.stderr_before >= 0)
@@ -195,7 +195,7 @@ bool top_screen_utf8(void)
 	return top.utf8;
 }
 
-unsigned int top_put(unsigned int row, unsigned int column, enum top_style style, bool reversed,
+unsigned int top_screen_put(unsigned int row, unsigned int column, enum top_style style, bool reversed,
 		     const char *text, unsigned int columns, enum top_cut where, bool *cut)
 {
 	unsigned int width = top_screen_columns();

@@ -34,7 +34,7 @@ int top_terminal_check(struct error *err)
 }
 
 /* Append a sequence to buf; return the used bytes. */
-static size_t add(const char *sequence, char *buf, size_t used, size_t room)
+static size_t append_sequence(const char *sequence, char *buf, size_t used, size_t room)
 {
 	size_t more = sequence ? strlen(sequence) : 0;
 
@@ -47,9 +47,9 @@ static size_t add(const char *sequence, char *buf, size_t used, size_t room)
 
 size_t top_terminal_restore(char *buf, size_t size)
 {
-	size_t used = add(exit_attribute_mode, buf, 0, size);
+	size_t used = append_sequence(exit_attribute_mode, buf, 0, size);
 
-	used = add(keypad_local, buf, used, size);
-	used = add(cursor_normal, buf, used, size);
-	return add(exit_ca_mode, buf, used, size);
+	used = append_sequence(keypad_local, buf, used, size);
+	used = append_sequence(cursor_normal, buf, used, size);
+	return append_sequence(exit_ca_mode, buf, used, size);
 }

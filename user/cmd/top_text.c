@@ -20,7 +20,7 @@ static bool is_right_to_left(uint32_t c)
 	       (c >= 0x1e800 && c <= 0x1efff);
 }
 
-static wchar_t harmless(uint32_t c, bool utf8)
+static wchar_t safe_character(uint32_t c, bool utf8)
 {
 	int width = wcwidth((wchar_t)c);
 
@@ -30,7 +30,7 @@ static wchar_t harmless(uint32_t c, bool utf8)
 }
 
 /* Return the columns of a harmless character: 1 or 2. */
-static unsigned int columns_of(wchar_t c)
+static unsigned int cell_columns(wchar_t c)
 {
 	int width = wcwidth(c);
 
@@ -47,29 +47,29 @@ static size_t read_cells(struct top_text *t, const char *text, bool utf8)
 
 	t->columns = 0;
 	while (count < TOP_TEXT_CELLS && (c = text_next(&at))) {
-		t->cells[count] = harmless(c, utf8);
-		t->columns += columns_of(t->cells[count++]);
+		t->cells[count] = safe_character(c, utf8);
+		t->columns += cell_columns(t->cells[count++]);
 	}
 	t->cells[count] = 0;
 	return count;
 }
 
 /* Return how many characters at the front fit into columns. */
-static size_t front(const wchar_t *cells, size_t count, unsigned int columns)
+static size_t fitting_front(const wchar_t *cells, size_t count, unsigned int columns)
 {
 	size_t fit = 0;
 
-	while (fit < count && columns_of(cells[fit]) <= columns)
-		columns -= columns_of(cells[fit++]);
+	while (fit < count && cell_columns(cells[fit]) <= columns)
+		columns -= cell_columns(cells[fit++]);
 	return fit;
 }
 
-static size_t back(const wchar_t *cells, size_t count, unsigned int columns)
+static size_t fitting_back(const wchar_t *cells, size_t count, unsigned int columns)
 {
 	size_t fit = 0;
 
-	while (fit < count && columns_of(cells[count - fit - 1]) <= columns)
-		columns -= columns_of(cells[count - ++fit]);
+	while (fit < count && cell_columns(cells[count - fit - 1]) <= columns)
+		columns -= cell_columns(cells[count - ++fit]);
 	return fit;
 }
 
@@ -87,12 +87,12 @@ void top_text(struct top_text *ret, const char *text, unsigned int columns, enum
 	ret->cut = ret->columns > columns;
 	if (!ret->cut)
 		return;
-	head = front(ret->cells, count, before);
-	tail = columns ? back(ret->cells + head, count - head, columns - 1 - before) : 0;
+	head = fitting_front(ret->cells, count, before);
+	tail = columns ? fitting_back(ret->cells + head, count - head, columns - 1 - before) : 0;
 	wmemmove(ret->cells + head + 1, ret->cells + count - tail, tail);
 	ret->cells[head] = utf8 ? ELLIPSIS : L'~';
 	ret->cells[columns ? head + 1 + tail : 0] = 0;
 	ret->columns = 0;
 	for (const wchar_t *c = ret->cells; *c; c++)
-		ret->columns += columns_of(*c);
+		ret->columns += cell_columns(*c);
 }

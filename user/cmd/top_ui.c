@@ -59,7 +59,7 @@ int top_ui_enter(struct top_ui *ui, const struct top_row *row)
 {
 	struct top_focus f;
 	uint64_t key = row->key;
-	int rc = top_focus_on(&f, top_ui_level(ui)->view, row);
+	int rc = top_focus_make(&f, top_ui_level(ui)->view, row);
 
 	if (rc)
 		return rc;
@@ -148,7 +148,7 @@ static void place_cursor(struct top_ui *ui)
 int top_ui_update(struct top_ui *ui)
 {
 	const struct top_level *l = top_ui_level(ui);
-	const struct top_wish wish = {
+	const struct top_request request = {
 		.view = l->view,
 		.sort = ui->sort,
 		.reverse = ui->reverse,
@@ -162,7 +162,7 @@ int top_ui_update(struct top_ui *ui)
 
 	if (!ui->stale)
 		return 0;
-	rc = top_model_show(&ui->model, &wish);
+	rc = top_model_show(&ui->model, &request);
 	ui->stale = false;
 	place_cursor(ui);
 	return rc;

@@ -20,7 +20,7 @@ struct top_level {
 	char pattern[TOP_TYPED_MAX]; /* of the filter; "" if there is none */
 	regex_t filter; /* compiled, if there is a pattern */
 	struct index toggled; /* tree rows that the user has opened or closed */
-	unsigned int open_part; /* see struct top_wish */
+	unsigned int open_part; /* see struct top_request */
 };
 
 /* The user interface; must be zeroed, then passed to top_ui_begin(). */

@@ -35,11 +35,11 @@ struct chrome {
 };
 
 /* The thread or CPU that a track belongs to. */
-struct track {
+struct chrome_track {
 	uint64_t pid, tid;
 };
 
-static const struct track machine = {CPUS_PID, CPUS_PID};
+static const struct chrome_track machine = {CPUS_PID, CPUS_PID};
 
 static uint64_t since_base(const struct chrome *c, uint64_t time)
 {
@@ -47,7 +47,7 @@ static uint64_t since_base(const struct chrome *c, uint64_t time)
 }
 
 /* Begin an event of a track at a time (ns); end it with json_object_end(). */
-static struct json *begin_event(struct chrome *c, const char *phase, struct track track,
+static struct json *chrome_begin_event(struct chrome *c, const char *phase, struct chrome_track track,
 				uint64_t time)
 {
 	struct json *j = &c->json;
@@ -61,81 +61,81 @@ static struct json *begin_event(struct chrome *c, const char *phase, struct trac
 	return j;
 }
 
-static void begin_args(struct json *j)
+static void chrome_begin_args(struct json *j)
 {
 	json_key(j, "args");
 	json_object(j);
 }
 
-static void end_args(struct json *j)
+static void chrome_end_args(struct json *j)
 {
 	json_object_end(j);
 	json_object_end(j);
 }
 
-static void write_duration(struct chrome *c, uint64_t time, uint64_t end)
+static void chrome_write_duration(struct chrome *c, uint64_t time, uint64_t end)
 {
 	json_key(&c->json, "dur");
 	json_decimal(&c->json, (int64_t)(since_base(c, end) - since_base(c, time)), 3);
 }
 
 /* Write metadata that names a track or process. */
-static void write_name(struct chrome *c, const char *what, struct track track, const char *name)
+static void chrome_write_name(struct chrome *c, const char *what, struct chrome_track track, const char *name)
 {
-	struct json *j = begin_event(c, "M", track, c->base);
+	struct json *j = chrome_begin_event(c, "M", track, c->base);
 
 	json_key_text(j, "name", what);
-	begin_args(j);
+	chrome_begin_args(j);
 	json_key_text(j, "name", name);
-	end_args(j);
+	chrome_end_args(j);
 }
 
-static void write_place(struct chrome *c, const char *what, struct track track, int64_t place)
+static void chrome_write_place(struct chrome *c, const char *what, struct chrome_track track, int64_t place)
 {
-	struct json *j = begin_event(c, "M", track, c->base);
+	struct json *j = chrome_begin_event(c, "M", track, c->base);
 
 	json_key_text(j, "name", what);
-	begin_args(j);
+	chrome_begin_args(j);
 	json_key_int(j, "sort_index", place);
-	end_args(j);
+	chrome_end_args(j);
 }
 
-static struct track thread_track(const struct chrome *c, uint32_t thread)
+static struct chrome_track chrome_thread_track(const struct chrome *c, uint32_t thread)
 {
-	struct timeline_who who = timeline_who(&c->timeline, thread);
+	struct timeline_identity identity = timeline_identity(&c->timeline, thread);
 
-	return (struct track){who.pid, who.tid};
+	return (struct chrome_track){identity.pid, identity.tid};
 }
 
-static void write_names(struct chrome *c)
+static void chrome_write_names(struct chrome *c)
 {
 	const struct profile *p = c->timeline.profile;
 
 	for (uint32_t i = 0; i < p->process_count; i++)
 		if (p->processes[i].p.pid)
-			write_name(c, "process_name",
-				   (struct track){timeline_pid(&c->timeline, i),
+			chrome_write_name(c, "process_name",
+				   (struct chrome_track){timeline_pid(&c->timeline, i),
 						  timeline_pid(&c->timeline, i)},
 				   process_name(&p->processes[i].p));
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		if (p->threads[i].t.tid)
-			write_name(c, "thread_name", thread_track(c, i), p->threads[i].t.comm);
-	write_name(c, "process_name", machine, "CPUs");
-	write_place(c, "process_sort_index", machine, -1);
+			chrome_write_name(c, "thread_name", chrome_thread_track(c, i), p->threads[i].t.comm);
+	chrome_write_name(c, "process_name", machine, "CPUs");
+	chrome_write_place(c, "process_sort_index", machine, -1);
 	for (size_t i = 0; i < c->timeline.lanes.count; i++) {
 		const struct lane *l = &c->timeline.lanes.items[i].lane;
-		const struct track track = {CPUS_PID, CPU_TID(l->number)};
+		const struct chrome_track track = {CPUS_PID, CPU_TID(l->number)};
 		char name[32];
 
 		if (l->kind != LANE_CPU)
 			continue;
 		snprintf(name, sizeof(name), "CPU %" PRIu64, l->number);
-		write_name(c, "thread_name", track, name);
-		write_place(c, "thread_sort_index", track, (int64_t)(l->number & INT32_MAX));
+		chrome_write_name(c, "thread_name", track, name);
+		chrome_write_place(c, "thread_sort_index", track, (int64_t)(l->number & INT32_MAX));
 	}
 }
 
-static int check(const struct chrome *c)
+static int chrome_check(const struct chrome *c)
 {
 	return ferror(c->json.out) ? outfile_flush(c->json.out, "events", NULL) : 0;
 }
@@ -158,11 +158,11 @@ static int chrome_begin(struct timeline *t)
 	json_object_end(j);
 	json_key(j, "traceEvents");
 	json_array(j);
-	write_names(c);
-	return check(c);
+	chrome_write_names(c);
+	return chrome_check(c);
 }
 
-static const char *tile_name(const struct chrome *c, const struct tile *tile)
+static const char *chrome_tile_name(const struct chrome *c, const struct tile *tile)
 {
 	if (tile->state == STATE_UNKNOWN)
 		return "[records lost]";
@@ -181,24 +181,24 @@ static int chrome_tile(struct timeline *t, struct timeline_lane *cpu, const stru
 	(void)cpu;
 	if (tile->state == STATE_IDLE)
 		return 0;
-	j = begin_event(c, "X", (struct track){CPUS_PID, CPU_TID(tile->cpu)}, tile->time);
-	write_duration(c, tile->time, tile->end);
+	j = chrome_begin_event(c, "X", (struct chrome_track){CPUS_PID, CPU_TID(tile->cpu)}, tile->time);
+	chrome_write_duration(c, tile->time, tile->end);
 	json_key_text(j, "cat", "cpu");
-	json_key_text(j, "name", tile_name(c, tile));
-	begin_args(j);
+	json_key_text(j, "name", chrome_tile_name(c, tile));
+	chrome_begin_args(j);
 	if (tile->thread != PROFILE_NONE) {
-		struct track track = thread_track(c, tile->thread);
+		struct chrome_track track = chrome_thread_track(c, tile->thread);
 
 		json_key_uint(j, "pid", track.pid);
 		json_key_uint(j, "tid", track.tid);
-		json_key_text(j, "left", tile->left ? slice_state_word(tile->left) : "unknown");
+		json_key_text(j, "left", tile->next_state ? slice_state_word(tile->next_state) : "unknown");
 	}
-	end_args(j);
-	return check(c);
+	chrome_end_args(j);
+	return chrome_check(c);
 }
 
 /* Return the name of a waker for display: the thread's name, or the kind of interrupt. */
-static const char *waker_name(const struct chrome *c, const struct timeline_lane *waker)
+static const char *chrome_waker_name(const struct chrome *c, const struct timeline_lane *waker)
 {
 	if (waker->lane.kind == LANE_INTERRUPT)
 		return interrupt_word(waker->lane.number);
@@ -207,28 +207,28 @@ static const char *waker_name(const struct chrome *c, const struct timeline_lane
 		       : c->timeline.profile->threads[waker->thread].t.comm;
 }
 
-static void write_state(struct chrome *c, struct track track, const struct stretch *s,
+static void chrome_write_state(struct chrome *c, struct chrome_track track, const struct stretch *s,
 			const struct timeline_lane *waker)
 {
-	struct json *j = begin_event(c, "X", track, s->time);
+	struct json *j = chrome_begin_event(c, "X", track, s->time);
 	char name[96];
 
 	snprintf(name, sizeof(name), "%s%s%s", slice_state_word(s->state), s->wait ? ": " : "",
 		 s->wait ? wait_class_word(s->wait) : "");
-	write_duration(c, s->time, s->end);
+	chrome_write_duration(c, s->time, s->end);
 	json_key_text(j, "cat", "state");
 	json_key_text(j, "name", name);
-	begin_args(j);
+	chrome_begin_args(j);
 	if (s->state == STATE_RUNNING && s->cpu)
 		json_key_uint(j, "cpu", s->cpu - 1);
 	if (waker)
-		json_key_text(j, "woken by", waker_name(c, waker));
-	end_args(j);
+		json_key_text(j, "woken by", chrome_waker_name(c, waker));
+	chrome_end_args(j);
 }
 
-static void write_arrow(struct chrome *c, const char *phase, struct track track, uint64_t time)
+static void chrome_write_arrow(struct chrome *c, const char *phase, struct chrome_track track, uint64_t time)
 {
-	struct json *j = begin_event(c, phase, track, time);
+	struct json *j = chrome_begin_event(c, phase, track, time);
 
 	json_key_text(j, "cat", "wake-up");
 	json_key_text(j, "name", "wake-up");
@@ -240,50 +240,50 @@ static void write_arrow(struct chrome *c, const char *phase, struct track track,
 static int chrome_stretch(struct timeline *t, struct timeline_lane *lane, const struct stretch *s)
 {
 	struct chrome *c = (struct chrome *)t;
-	struct track track = thread_track(c, lane->thread);
+	struct chrome_track track = chrome_thread_track(c, lane->thread);
 	struct timeline_lane *waker = s->waker ? timeline_lane(t, s->waker) : NULL;
 
-	write_state(c, track, s, waker);
+	chrome_write_state(c, track, s, waker);
 	if (waker && waker->lane.kind == LANE_THREAD && waker->thread != PROFILE_NONE) {
 		c->wakes++;
-		write_arrow(c, "s", thread_track(c, waker->thread), s->time);
-		write_arrow(c, "f", track, s->time);
+		chrome_write_arrow(c, "s", chrome_thread_track(c, waker->thread), s->time);
+		chrome_write_arrow(c, "f", track, s->time);
 	}
-	return check(c);
+	return chrome_check(c);
 }
 
-static void write_losses(struct chrome *c)
+static void chrome_write_losses(struct chrome *c)
 {
 	for (size_t i = 0; i < c->timeline.losses.count; i++) {
 		const struct loss *l = &c->timeline.losses.items[i];
-		struct json *j = begin_event(c, "i", machine, l->time);
+		struct json *j = chrome_begin_event(c, "i", machine, l->time);
 
 		json_key_text(j, "s", "p");
 		json_key_text(j, "cat", "loss");
 		json_key_text(j, "name", loss_reason_word(l->reason));
-		begin_args(j);
+		chrome_begin_args(j);
 		json_key_uint(j, "records", l->count);
 		if (l->cpu)
 			json_key_uint(j, "cpu", l->cpu - 1);
-		end_args(j);
+		chrome_end_args(j);
 	}
 }
 
-struct counter_of {
+struct chrome_counter {
 	struct chrome *c;
 	const char *name;
 };
 
-static int write_number(void *context, uint64_t time, double number)
+static int chrome_write_number(void *context, uint64_t time, double number)
 {
-	const struct counter_of *of = context;
-	struct json *j = begin_event(of->c, "C", machine, time);
+	const struct chrome_counter *of = context;
+	struct json *j = chrome_begin_event(of->c, "C", machine, time);
 
 	json_key_text(j, "name", of->name);
-	begin_args(j);
+	chrome_begin_args(j);
 	json_key_real(j, "value", number);
-	end_args(j);
-	return check(of->c);
+	chrome_end_args(j);
+	return chrome_check(of->c);
 }
 
 static int chrome_end(struct timeline *t)
@@ -291,10 +291,10 @@ static int chrome_end(struct timeline *t)
 	struct chrome *c = (struct chrome *)t;
 	int rc = 0;
 
-	write_losses(c);
-	for (int i = 0; i < CROWD_COUNT && !rc; i++)
-		rc = crowd_each(&t->crowds[i], t->end, write_number,
-				&(struct counter_of){c, crowd_names[i]});
+	chrome_write_losses(c);
+	for (int i = 0; i < CONCURRENCY_COUNT && !rc; i++)
+		rc = concurrency_each(&t->concurrencies[i], t->end, chrome_write_number,
+				&(struct chrome_counter){c, concurrency_names[i]});
 	json_array_end(&c->json);
 	json_object_end(&c->json);
 	if (!rc)
@@ -327,7 +327,7 @@ static const struct timeline_ops chrome_ops = {
 	.free = chrome_free,
 };
 
-static int new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct export_options *o,
+static int chrome_new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct export_options *o,
 		    struct error *err)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
@@ -346,7 +346,7 @@ static int new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct expor
 
 int chrome_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
-	return new_sink(ret, out, NULL, o, err);
+	return chrome_new_sink(ret, out, NULL, o, err);
 }
 
 int chrome_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
@@ -357,7 +357,7 @@ int chrome_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
 
 	if (!gzip)
 		return error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
-	rc = new_sink(ret, gzip, gzip, o, err);
+	rc = chrome_new_sink(ret, gzip, gzip, o, err);
 	if (rc < 0)
 		fclose(gzip);
 	return rc;

@@ -38,21 +38,21 @@ static int firefox_sample(struct timeline *t, const struct sample *sample)
 }
 
 /* Write a time as ms since the start of the recording. */
-static void write_time(struct firefox *f, uint64_t time)
+static void firefox_write_time(struct firefox *f, uint64_t time)
 {
 	json_decimal(&f->json, (int64_t)(time - f->timeline.profile->host.start), NS_DIGITS);
 }
 
-static void write_key_time(struct firefox *f, const char *key, uint64_t time)
+static void firefox_write_key_time(struct firefox *f, const char *key, uint64_t time)
 {
 	json_key(&f->json, key);
 	if (time)
-		write_time(f, time);
+		firefox_write_time(f, time);
 	else
 		json_null(&f->json);
 }
 
-static void write_categories(struct firefox *f)
+static void firefox_write_categories(struct firefox *f)
 {
 	struct json *j = firefox_column(f, "categories");
 
@@ -70,7 +70,7 @@ static void write_categories(struct firefox *f)
 	json_array_end(j);
 }
 
-static void write_field(struct json *j, const char *key, const char *label, const char *format)
+static void firefox_write_field(struct json *j, const char *key, const char *label, const char *format)
 {
 	json_object(j);
 	json_key_text(j, "key", key);
@@ -80,7 +80,7 @@ static void write_field(struct json *j, const char *key, const char *label, cons
 }
 
 /* Write how the viewer shows the markers of losses. */
-static void write_marker_schema(struct firefox *f)
+static void firefox_write_marker_schema(struct firefox *f)
 {
 	struct json *j = firefox_column(f, "markerSchema");
 
@@ -94,15 +94,15 @@ static void write_marker_schema(struct firefox *f)
 	json_text(j, "timeline-overview");
 	json_array_end(j);
 	firefox_column(f, "fields");
-	write_field(j, "reason", "what happened", "string");
-	write_field(j, "count", "records", "integer");
-	write_field(j, "cpu", "CPU", "string");
+	firefox_write_field(j, "reason", "what happened", "string");
+	firefox_write_field(j, "count", "records", "integer");
+	firefox_write_field(j, "cpu", "CPU", "string");
 	json_array_end(j);
 	json_object_end(j);
 	json_array_end(j);
 }
 
-static void write_extensions(struct json *j)
+static void firefox_write_extensions(struct json *j)
 {
 	static const char *const columns[] = {"id", "name", "baseURL"};
 
@@ -118,7 +118,7 @@ static void write_extensions(struct json *j)
 }
 
 /* Write the units of sample times and of optional values of samples. */
-static void write_units(struct json *j)
+static void firefox_write_units(struct json *j)
 {
 	json_key(j, "sampleUnits");
 	json_object(j);
@@ -129,7 +129,7 @@ static void write_units(struct json *j)
 }
 
 /* Write the sampling interval of a CPU in ms. */
-static void write_interval(struct firefox *f)
+static void firefox_write_interval(struct firefox *f)
 {
 	const struct profile *p = f->timeline.profile;
 	const struct event *e = p->event_count ? &p->events[0] : NULL;
@@ -141,7 +141,7 @@ static void write_interval(struct firefox *f)
 		json_real(&f->json, e && e->frequency ? 1000.0 / (double)e->frequency : 1);
 }
 
-static void write_meta(struct firefox *f)
+static void firefox_write_meta(struct firefox *f)
 {
 	const struct host *h = &f->timeline.profile->host;
 	struct json *j = &f->json;
@@ -152,7 +152,7 @@ static void write_meta(struct firefox *f)
 		 *losses ? "; " : "", losses);
 	json_key(j, "meta");
 	json_object(j);
-	write_interval(f);
+	firefox_write_interval(f);
 	json_key(j, "startTime");
 	json_decimal(j, (int64_t)(h->start + (uint64_t)h->realtime_offset), NS_DIGITS);
 	json_key_text(j, "product", text_clean(text, clean, sizeof(clean)));
@@ -169,10 +169,10 @@ static void write_meta(struct firefox *f)
 	json_bool(j, false);
 	firefox_column(f, "pausedRanges");
 	json_array_end(j);
-	write_categories(f);
-	write_marker_schema(f);
-	write_extensions(j);
-	write_units(j);
+	firefox_write_categories(f);
+	firefox_write_marker_schema(f);
+	firefox_write_extensions(j);
+	firefox_write_units(j);
 	json_object_end(j);
 }
 
@@ -180,7 +180,7 @@ static void write_meta(struct firefox *f)
  * Write a pid that is unique, as readers require: if a pid ran several programs, or several hosts
  * used the same pid, the second and later processes are written as 100.1, 100.2, ...
  */
-static int write_pid(struct firefox *f, uint32_t process)
+static int firefox_write_pid(struct firefox *f, uint32_t process)
 {
 	uint64_t pid = process == PROFILE_NONE ? 0 : f->timeline.profile->processes[process].p.pid;
 	uint32_t turn = index_get(&f->turns, process), seen;
@@ -199,14 +199,14 @@ static int write_pid(struct firefox *f, uint32_t process)
 }
 
 /* Write a process's text, cleaned. */
-static void write_clean(struct firefox *f, const char *key, const char *text)
+static void firefox_write_clean(struct firefox *f, const char *key, const char *text)
 {
 	char clean[256];
 
 	json_key_text(&f->json, key, text_clean(text, clean, sizeof(clean)));
 }
 
-static void begin_thread(struct firefox *f)
+static void firefox_begin_thread(struct firefox *f)
 {
 	struct json *j = &f->json;
 
@@ -220,12 +220,12 @@ static void begin_thread(struct firefox *f)
  * Write the thread and process that the following samples belong to, and their event if there are
  * several.
  */
-static int write_whose(struct firefox *f, const struct gathered *g, bool several_events)
+static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool several_events)
 {
 	static const struct process no_process = {.comm = "", .exe = ""};
 	static const struct thread no_thread = {.comm = ""};
 	const struct profile *p = f->timeline.profile;
-	const struct track *track = &f->gather.tracks.items[g->track];
+	const struct gather_track *track = &f->gather.tracks.items[g->track];
 	const struct process *process = track->process == PROFILE_NONE
 						? &no_process
 						: &p->processes[track->process].p;
@@ -236,23 +236,23 @@ static int write_whose(struct firefox *f, const struct gathered *g, bool several
 	snprintf(name, sizeof(name), several_events ? "%.64s [%.64s]" : "%.64s",
 		 *thread->comm ? thread->comm : process_name(process),
 		 gather_event(&f->timeline, g)->name);
-	write_clean(f, "name", name);
-	write_clean(f, "processName", process_name(process));
+	firefox_write_clean(f, "name", name);
+	firefox_write_clean(f, "processName", process_name(process));
 	json_key_uint(&f->json, "tid", thread->tid);
 	json_key(&f->json, "isMainThread");
 	json_bool(&f->json, thread->tid == process->pid);
-	write_key_time(f, "processStartupTime", f->timeline.from);
-	write_key_time(f, "processShutdownTime", process->end);
-	write_key_time(f, "registerTime", f->timeline.from);
-	write_key_time(f, "unregisterTime", thread->end);
-	return write_pid(f, track->process);
+	firefox_write_key_time(f, "processStartupTime", f->timeline.from);
+	firefox_write_key_time(f, "processShutdownTime", process->end);
+	firefox_write_key_time(f, "registerTime", f->timeline.from);
+	firefox_write_key_time(f, "unregisterTime", thread->end);
+	return firefox_write_pid(f, track->process);
 }
 
 /*
  * Write the weights of samples: time if the event is a clock, else counts. The weight of a clock's
  * sample is also the CPU time that the thread used, in us.
  */
-static void write_weights(struct firefox *f, size_t from, size_t to)
+static void firefox_write_weights(struct firefox *f, size_t from, size_t to)
 {
 	const struct gathered *samples = f->gather.samples.items;
 	bool clock = from < to && !strcmp(gather_event(&f->timeline, &samples[from])->unit, "ns");
@@ -271,7 +271,7 @@ static void write_weights(struct firefox *f, size_t from, size_t to)
 	json_array_end(j);
 }
 
-static void write_samples(struct firefox *f, size_t from, size_t to)
+static void firefox_write_samples(struct firefox *f, size_t from, size_t to)
 {
 	const struct gathered *samples = f->gather.samples.items;
 	struct json *j = &f->json;
@@ -283,13 +283,13 @@ static void write_samples(struct firefox *f, size_t from, size_t to)
 	json_array_end(j);
 	firefox_column(f, "time");
 	for (size_t i = from; i < to; i++)
-		write_time(f, samples[i].time);
+		firefox_write_time(f, samples[i].time);
 	json_array_end(j);
-	write_weights(f, from, to);
+	firefox_write_weights(f, from, to);
 	json_object_end(j);
 }
 
-static void write_no_markers(struct firefox *f)
+static void firefox_write_no_markers(struct firefox *f)
 {
 	static const char *const columns[] = {"data", "name", "startTime", "endTime", "phase",
 					      "category"};
@@ -302,7 +302,7 @@ static void write_no_markers(struct firefox *f)
 	json_object_end(&f->json);
 }
 
-static void write_loss_data(struct firefox *f, const struct loss *l)
+static void firefox_write_loss_data(struct firefox *f, const struct loss *l)
 {
 	struct json *j = &f->json;
 	char cpu[24] = "all";
@@ -318,7 +318,7 @@ static void write_loss_data(struct firefox *f, const struct loss *l)
 }
 
 /* Write a marker for each loss at the time of the loss, named by its reason. */
-static int write_loss_markers(struct firefox *f)
+static int firefox_write_loss_markers(struct firefox *f)
 {
 	const struct loss *losses = f->timeline.losses.items;
 	size_t count = f->timeline.losses.count;
@@ -329,7 +329,7 @@ static int write_loss_markers(struct firefox *f)
 	firefox_table(f, "markers", count);
 	firefox_column(f, "data");
 	for (size_t i = 0; i < count; i++)
-		write_loss_data(f, &losses[i]);
+		firefox_write_loss_data(f, &losses[i]);
 	json_array_end(j);
 	firefox_column(f, "name");
 	for (size_t i = 0; i < count && !rc; i++) {
@@ -339,11 +339,11 @@ static int write_loss_markers(struct firefox *f)
 	json_array_end(j);
 	firefox_column(f, "startTime");
 	for (size_t i = 0; i < count; i++)
-		write_time(f, losses[i].time);
+		firefox_write_time(f, losses[i].time);
 	json_array_end(j);
 	firefox_column(f, "endTime");
 	for (size_t i = 0; i < count; i++)
-		write_time(f, losses[i].end > losses[i].time ? losses[i].end : losses[i].time);
+		firefox_write_time(f, losses[i].end > losses[i].time ? losses[i].end : losses[i].time);
 	json_array_end(j);
 	firefox_numbers(f, "phase", 1, count); /* phase 1: an interval */
 	firefox_numbers(f, "category", CATEGORY_OTHER, count);
@@ -352,52 +352,52 @@ static int write_loss_markers(struct firefox *f)
 }
 
 /* Write a thread that holds only the markers of losses. */
-static int write_losses(struct firefox *f)
+static int firefox_write_losses(struct firefox *f)
 {
 	struct json *j = &f->json;
 	int rc;
 
-	begin_thread(f);
+	firefox_begin_thread(f);
 	json_key_text(j, "name", "lost records");
 	json_key_text(j, "processName", "lost records");
 	json_key_text(j, "pid", "lost");
 	json_key_uint(j, "tid", 0);
 	json_key(j, "isMainThread");
 	json_bool(j, true);
-	write_key_time(f, "processStartupTime", f->timeline.from);
-	write_key_time(f, "processShutdownTime", 0);
-	write_key_time(f, "registerTime", f->timeline.from);
-	write_key_time(f, "unregisterTime", 0);
-	write_samples(f, 0, 0);
-	rc = write_loss_markers(f);
+	firefox_write_key_time(f, "processStartupTime", f->timeline.from);
+	firefox_write_key_time(f, "processShutdownTime", 0);
+	firefox_write_key_time(f, "registerTime", f->timeline.from);
+	firefox_write_key_time(f, "unregisterTime", 0);
+	firefox_write_samples(f, 0, 0);
+	rc = firefox_write_loss_markers(f);
 	json_object_end(j);
 	return rc;
 }
 
-static int write_threads(struct firefox *f)
+static int firefox_write_threads(struct firefox *f)
 {
 	const struct gathered *samples;
 	size_t count = f->gather.samples.count;
 	int rc = 0;
 
-	gather_by_time(&f->gather);
+	gather_sort(&f->gather);
 	samples = f->gather.samples.items;
 	firefox_column(f, "threads");
 	for (size_t from = 0, to; from < count && !rc; from = to) {
-		to = gather_row(&f->gather, from);
-		begin_thread(f);
-		rc = write_whose(f, &samples[from], samples[0].event != samples[count - 1].event);
-		write_samples(f, from, to);
-		write_no_markers(f);
+		to = gather_row_end(&f->gather, from);
+		firefox_begin_thread(f);
+		rc = firefox_write_owner(f, &samples[from], samples[0].event != samples[count - 1].event);
+		firefox_write_samples(f, from, to);
+		firefox_write_no_markers(f);
 		json_object_end(&f->json);
 	}
 	if (!rc && (f->timeline.losses.count || !count))
-		rc = write_losses(f);
+		rc = firefox_write_losses(f);
 	json_array_end(&f->json);
 	return rc;
 }
 
-static int end_stream(struct firefox *f)
+static int firefox_end_stream(struct firefox *f)
 {
 	FILE *stream = f->gzip;
 
@@ -413,23 +413,23 @@ static int firefox_end(struct timeline *t)
 	int rc;
 
 	json_object(&f->json);
-	write_meta(f);
+	firefox_write_meta(f);
 	firefox_column(f, "libs");
 	json_array_end(&f->json);
-	rc = write_threads(f);
+	rc = firefox_write_threads(f);
 	if (!rc)
 		rc = firefox_shared(f);
 	json_object_end(&f->json);
 	if (!rc)
 		rc = json_end(&f->json);
-	return rc ? rc : end_stream(f);
+	return rc ? rc : firefox_end_stream(f);
 }
 
 static void firefox_free(struct timeline *t)
 {
 	struct firefox *f = (struct firefox *)t;
 
-	(void)end_stream(f);
+	(void)firefox_end_stream(f);
 	firefox_shared_free(f);
 	gather_free(&f->gather);
 	index_free(&f->pids);
@@ -445,7 +445,7 @@ static const struct timeline_ops firefox_ops = {
 	.free = firefox_free,
 };
 
-static int new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct export_options *o,
+static int firefox_new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct export_options *o,
 		    struct error *err)
 {
 	struct firefox *f = calloc(1, sizeof(*f));
@@ -465,7 +465,7 @@ static int new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct expor
 
 int firefox_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
-	return new_sink(ret, out, NULL, o, err);
+	return firefox_new_sink(ret, out, NULL, o, err);
 }
 
 int firefox_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
@@ -476,7 +476,7 @@ int firefox_gz_sink(struct sink **ret, FILE *out, const struct export_options *o
 
 	if (!gzip)
 		return error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
-	rc = new_sink(ret, gzip, gzip, o, err);
+	rc = firefox_new_sink(ret, gzip, gzip, o, err);
 	if (rc < 0)
 		fclose(gzip);
 	return rc;

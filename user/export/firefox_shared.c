@@ -29,7 +29,7 @@ void firefox_numbers(struct firefox *f, const char *name, int64_t number, size_t
 	json_array_end(j);
 }
 
-static void nulls(struct firefox *f, const char *name, size_t count)
+static void firefox_write_nulls(struct firefox *f, const char *name, size_t count)
 {
 	struct json *j = firefox_column(f, name);
 
@@ -38,7 +38,7 @@ static void nulls(struct firefox *f, const char *name, size_t count)
 	json_array_end(j);
 }
 
-static void write_falses(struct firefox *f, const char *name, size_t count)
+static void firefox_write_falses(struct firefox *f, const char *name, size_t count)
 {
 	struct json *j = firefox_column(f, name);
 
@@ -48,7 +48,7 @@ static void write_falses(struct firefox *f, const char *name, size_t count)
 }
 
 /* Write a number; null if it is 0. */
-static void write_optional(struct json *j, uint64_t number)
+static void firefox_write_optional(struct json *j, uint64_t number)
 {
 	if (number)
 		json_uint(j, number);
@@ -56,7 +56,7 @@ static void write_optional(struct json *j, uint64_t number)
 		json_null(j);
 }
 
-static int number_of(struct numbering *n, uint32_t string, uint32_t *ret)
+static int firefox_number_string(struct numbering *n, uint32_t string, uint32_t *ret)
 {
 	uint32_t at = index_get(&n->number_of, string);
 
@@ -71,7 +71,7 @@ static int number_of(struct numbering *n, uint32_t string, uint32_t *ret)
 }
 
 /* Collect the functions, their resources and their sources from the frames in use. */
-static int find_functions(struct firefox *f)
+static int firefox_find_functions(struct firefox *f)
 {
 	const struct stacks *stacks = &f->gather.stacks;
 	uint32_t number, nothing;
@@ -85,14 +85,14 @@ static int find_functions(struct firefox *f)
 		if (!rc)
 			rc = vector_push(&f->function_of, number);
 		if (!rc && shown.module)
-			rc = number_of(&f->resources, shown.module, &nothing);
+			rc = firefox_number_string(&f->resources, shown.module, &nothing);
 		if (!rc && shown.file)
-			rc = number_of(&f->sources, shown.file, &nothing);
+			rc = firefox_number_string(&f->sources, shown.file, &nothing);
 	}
 	return rc;
 }
 
-static void write_strings(struct firefox *f)
+static void firefox_write_strings(struct firefox *f)
 {
 	const struct stacks *stacks = &f->gather.stacks;
 	struct json *j = firefox_column(f, "stringArray");
@@ -102,7 +102,7 @@ static void write_strings(struct firefox *f)
 	json_array_end(j);
 }
 
-static void write_stack_table(struct firefox *f)
+static void firefox_write_stack_table(struct firefox *f)
 {
 	const struct stack_node *nodes = f->gather.stacks.nodes.items;
 	size_t count = f->gather.stacks.nodes.count;
@@ -123,7 +123,7 @@ static void write_stack_table(struct firefox *f)
 	json_object_end(j);
 }
 
-static enum category category_of(uint32_t kind)
+static enum category firefox_category(uint32_t kind)
 {
 	static const enum category categories[FRAME_KIND_COUNT] = {
 		[FRAME_NATIVE] = CATEGORY_USER,	  [FRAME_KERNEL] = CATEGORY_KERNEL,
@@ -134,7 +134,7 @@ static enum category category_of(uint32_t kind)
 	return kind < FRAME_KIND_COUNT ? categories[kind] : CATEGORY_OTHER;
 }
 
-static void write_frame_table(struct firefox *f)
+static void firefox_write_frame_table(struct firefox *f)
 {
 	const struct stacks *stacks = &f->gather.stacks;
 	uint32_t count = (uint32_t)stacks->frames.texts.count;
@@ -147,23 +147,23 @@ static void write_frame_table(struct firefox *f)
 	json_array_end(j);
 	firefox_column(f, "category");
 	for (uint32_t i = 0; i < count; i++)
-		json_uint(j, category_of(stacks_frame(stacks, i).kind));
+		json_uint(j, firefox_category(stacks_frame(stacks, i).kind));
 	json_array_end(j);
 	firefox_column(f, "line");
 	for (uint32_t i = 0; i < count; i++)
-		write_optional(j, stacks_frame(stacks, i).at);
+		firefox_write_optional(j, stacks_frame(stacks, i).at);
 	json_array_end(j);
 	firefox_numbers(f, "address", -1, count);
 	firefox_numbers(f, "inlineDepth", 0, count);
 	firefox_numbers(f, "subcategory", 0, count);
 	firefox_numbers(f, "innerWindowID", 0, count);
-	nulls(f, "nativeSymbol", count);
-	nulls(f, "column", count);
-	nulls(f, "originalLocation", count);
+	firefox_write_nulls(f, "nativeSymbol", count);
+	firefox_write_nulls(f, "column", count);
+	firefox_write_nulls(f, "originalLocation", count);
 	json_object_end(j);
 }
 
-static struct shown_frame function_at(const struct firefox *f, uint32_t number)
+static struct shown_frame firefox_function_at(const struct firefox *f, uint32_t number)
 {
 	struct shown_frame shown;
 
@@ -171,7 +171,7 @@ static struct shown_frame function_at(const struct firefox *f, uint32_t number)
 	return shown;
 }
 
-static void write_function_table(struct firefox *f)
+static void firefox_write_function_table(struct firefox *f)
 {
 	uint32_t count = (uint32_t)f->functions.texts.count;
 	struct json *j = &f->json;
@@ -179,18 +179,18 @@ static void write_function_table(struct firefox *f)
 	firefox_table(f, "funcTable", count);
 	firefox_column(f, "name");
 	for (uint32_t i = 0; i < count; i++)
-		json_uint(j, function_at(f, i).name);
+		json_uint(j, firefox_function_at(f, i).name);
 	json_array_end(j);
 	firefox_column(f, "resource");
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t module = function_at(f, i).module;
+		uint32_t module = firefox_function_at(f, i).module;
 
 		json_int(j, module ? (int64_t)index_get(&f->resources.number_of, module) : -1);
 	}
 	json_array_end(j);
 	firefox_column(f, "source");
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t file = function_at(f, i).file;
+		uint32_t file = firefox_function_at(f, i).file;
 
 		if (file)
 			json_uint(j, index_get(&f->sources.number_of, file));
@@ -200,16 +200,16 @@ static void write_function_table(struct firefox *f)
 	json_array_end(j);
 	firefox_column(f, "lineNumber");
 	for (uint32_t i = 0; i < count; i++)
-		write_optional(j, function_at(f, i).line);
+		firefox_write_optional(j, firefox_function_at(f, i).line);
 	json_array_end(j);
-	write_falses(f, "isJS", count);
-	write_falses(f, "relevantForJS", count);
-	nulls(f, "columnNumber", count);
-	nulls(f, "originalLocation", count);
+	firefox_write_falses(f, "isJS", count);
+	firefox_write_falses(f, "relevantForJS", count);
+	firefox_write_nulls(f, "columnNumber", count);
+	firefox_write_nulls(f, "originalLocation", count);
 	json_object_end(j);
 }
 
-static void write_numbering(struct firefox *f, const char *column, const struct numbering *n)
+static void firefox_write_numbering(struct firefox *f, const char *column, const struct numbering *n)
 {
 	struct json *j = firefox_column(f, column);
 
@@ -218,28 +218,28 @@ static void write_numbering(struct firefox *f, const char *column, const struct 
 	json_array_end(j);
 }
 
-static void write_objects(struct firefox *f)
+static void firefox_write_objects(struct firefox *f)
 {
 	size_t resources = f->resources.strings.count, sources = f->sources.strings.count;
 
 	firefox_table(f, "resourceTable", resources);
-	write_numbering(f, "name", &f->resources);
-	nulls(f, "lib", resources);
-	nulls(f, "host", resources);
+	firefox_write_numbering(f, "name", &f->resources);
+	firefox_write_nulls(f, "lib", resources);
+	firefox_write_nulls(f, "host", resources);
 	firefox_numbers(f, "type", 1, resources); /* type 1: a library */
 	json_object_end(&f->json);
 	firefox_table(f, "sources", sources);
-	write_numbering(f, "filename", &f->sources);
-	nulls(f, "id", sources);
+	firefox_write_numbering(f, "filename", &f->sources);
+	firefox_write_nulls(f, "id", sources);
 	firefox_numbers(f, "startLine", 1, sources);
 	firefox_numbers(f, "startColumn", 1, sources);
-	nulls(f, "sourceMapURL", sources);
-	nulls(f, "content", sources);
+	firefox_write_nulls(f, "sourceMapURL", sources);
+	firefox_write_nulls(f, "content", sources);
 	json_object_end(&f->json);
 }
 
 /* Write empty tables for features that skein does not use. */
-static void write_empty(struct firefox *f, const char *table, const char *const *columns)
+static void firefox_write_empty(struct firefox *f, const char *table, const char *const *columns)
 {
 	firefox_table(f, table, 0);
 	for (; *columns; columns++) {
@@ -253,19 +253,19 @@ int firefox_shared(struct firefox *f)
 {
 	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
 	static const char *const locations[] = {"source", "line", "column", NULL};
-	int rc = find_functions(f);
+	int rc = firefox_find_functions(f);
 
 	if (rc < 0)
 		return rc;
 	json_key(&f->json, "shared");
 	json_object(&f->json);
-	write_stack_table(f);
-	write_frame_table(f);
-	write_function_table(f);
-	write_objects(f);
-	write_empty(f, "nativeSymbols", symbols);
-	write_empty(f, "sourceLocationTable", locations);
-	write_strings(f);
+	firefox_write_stack_table(f);
+	firefox_write_frame_table(f);
+	firefox_write_function_table(f);
+	firefox_write_objects(f);
+	firefox_write_empty(f, "nativeSymbols", symbols);
+	firefox_write_empty(f, "sourceLocationTable", locations);
+	firefox_write_strings(f);
 	json_object_end(&f->json);
 	return 0;
 }

@@ -16,7 +16,7 @@
 #define ALL "all"
 
 /* The labels of one profile. */
-struct labelling {
+struct flame_labels {
 	struct names *labels;
 	const struct profile *profile;
 	const struct export_options *options;
@@ -41,7 +41,7 @@ const char *flame_kind_word(enum flame_kind kind)
 	return words[kind];
 }
 
-static int label(struct labelling *l, enum flame_kind kind, const char *name, const char *suffix,
+static int flame_intern_label(struct flame_labels *l, enum flame_kind kind, const char *name, const char *suffix,
 		 const char *module, uint32_t *ret)
 {
 	size_t size = 1 + strlen(name) + strlen(suffix) + 1 + strlen(module);
@@ -58,7 +58,7 @@ static int label(struct labelling *l, enum flame_kind kind, const char *name, co
 	return rc;
 }
 
-static enum flame_kind kind_of(const struct profile_frame *f)
+static enum flame_kind flame_frame_kind(const struct profile_frame *f)
 {
 	if (f->function == PROFILE_NONE && f->mapping == PROFILE_NONE)
 		return FLAME_BROKEN; /* nothing is known of the frame */
@@ -78,7 +78,7 @@ static enum flame_kind kind_of(const struct profile_frame *f)
 	}
 }
 
-static int label_frame(struct labelling *l, uint32_t frame)
+static int flame_label_frame(struct flame_labels *l, uint32_t frame)
 {
 	const struct profile_frame *f = &l->profile->frames[frame];
 	const char *module = profile_module_name(l->profile, f->mapping);
@@ -90,42 +90,42 @@ static int label_frame(struct labelling *l, uint32_t frame)
 		if (!common)
 			return -ENOMEM;
 	}
-	rc = label(l, kind_of(f),
+	rc = flame_intern_label(l, flame_frame_kind(f),
 		   common ? common : profile_frame_name(l->profile, frame, buf, sizeof(buf)), "",
 		   module, &l->of_frame[frame]);
 	free(common);
 	return rc;
 }
 
-static int label_thread(struct labelling *l, uint32_t thread, uint32_t *labels)
+static int flame_label_thread(struct flame_labels *l, uint32_t thread, uint32_t *labels)
 {
 	struct root roots[ROOTS_MAX];
 	int rc = 0;
 
 	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
 	for (unsigned int i = 0; i < l->thread_depth && !rc; i++)
-		rc = label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "", &labels[i]);
+		rc = flame_intern_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "", &labels[i]);
 	return rc;
 }
 
-static int label_rest(struct labelling *l)
+static int flame_label_rest(struct flame_labels *l)
 {
 	const struct profile *p = l->profile;
-	int rc = label(l, FLAME_BROKEN, "[no stack]", "", "", &l->no_stack);
+	int rc = flame_intern_label(l, FLAME_BROKEN, "[no stack]", "", "", &l->no_stack);
 
 	if (!rc)
-		rc = label(l, FLAME_BROKEN, "[unknown]", "", "", &l->unknown);
+		rc = flame_intern_label(l, FLAME_BROKEN, "[unknown]", "", "", &l->unknown);
 	for (int end = 0; end < END_COUNT && !rc; end++) {
 		char text[PROFILE_END_SIZE];
 
-		rc = label(l, FLAME_BROKEN, profile_end_name(end, text), "", "", &l->ends[end]);
+		rc = flame_intern_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "", &l->ends[end]);
 	}
 	for (uint32_t i = 0; i < p->event_count && !rc; i++)
-		rc = label(l, FLAME_ROOT, p->events[i].name, "", "", &l->of_event[i]);
+		rc = flame_intern_label(l, FLAME_ROOT, p->events[i].name, "", "", &l->of_event[i]);
 	return rc;
 }
 
-static int label_all(struct labelling *l)
+static int flame_label_all(struct flame_labels *l)
 {
 	const struct profile *p = l->profile;
 	int rc = 0;
@@ -136,24 +136,24 @@ static int label_all(struct labelling *l)
 	if (!l->of_frame || !l->of_thread || !l->of_event)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
-		rc = label_frame(l, i);
+		rc = flame_label_frame(l, i);
 	for (uint32_t i = 0; i < p->thread_count && !rc; i++)
-		rc = label_thread(l, i, l->of_thread[i]);
+		rc = flame_label_thread(l, i, l->of_thread[i]);
 	if (!rc)
-		rc = label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
-	return rc ? rc : label_rest(l);
+		rc = flame_label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
+	return rc ? rc : flame_label_rest(l);
 }
 
-static void free_labelling(struct labelling *l)
+static void free_flame_labels(struct flame_labels *l)
 {
 	free(l->of_frame);
 	free(l->of_thread);
 	free(l->of_event);
 }
 
-static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+static unsigned int flame_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
 {
-	const struct labelling *l = context;
+	const struct flame_labels *l = context;
 	const struct profile *p = l->profile;
 	uint32_t thread = s->thread == PROFILE_NONE ? p->thread_count : s->thread;
 	enum stack_end end = profile_stack_end(p, s->stack);
@@ -170,21 +170,21 @@ static unsigned int prefix(const void *context, const struct profile_sum *s, uin
 	return depth;
 }
 
-static int tree_of(struct tree *ret, struct labelling *l)
+static int flame_build_tree(struct tree *ret, struct flame_labels *l)
 {
-	struct tree_view view = {.prefix = prefix, .context = l};
-	int rc = label_all(l);
+	struct tree_view view = {.prefix = flame_prefix, .context = l};
+	int rc = flame_label_all(l);
 
 	view.frame_labels = l->of_frame;
 	view.unknown_label = l->unknown;
 	if (!rc)
 		rc = tree_build(ret, l->profile, TREE_ALL_EVENTS, &view);
-	free_labelling(l);
+	free_flame_labels(l);
 	return rc;
 }
 
 /* Get the child of a node with a label; create the child if there is none. */
-static int child_of(struct flame *f, struct index *children, uint32_t parent, uint32_t label,
+static int flame_get_child(struct flame *f, struct index *children, uint32_t parent, uint32_t label,
 		    uint32_t *ret)
 {
 	uint64_t key = (uint64_t)parent << 32 | label;
@@ -203,7 +203,7 @@ static int child_of(struct flame *f, struct index *children, uint32_t parent, ui
 }
 
 /* Merge a tree into the nodes that exist. */
-static int add_tree(struct flame *f, struct index *children, const struct tree *t,
+static int flame_add_tree(struct flame *f, struct index *children, const struct tree *t,
 		    enum flame_side side)
 {
 	/* the flame node of each node of the tree */
@@ -214,7 +214,7 @@ static int add_tree(struct flame *f, struct index *children, const struct tree *
 		const struct tree_node *n = &t->nodes.items[i];
 
 		if (i)
-			rc = child_of(f, children, place[n->parent], n->label, &place[i]);
+			rc = flame_get_child(f, children, place[n->parent], n->label, &place[i]);
 		if (!rc)
 			f->nodes.items[place[i]].count[side] += n->count;
 	}
@@ -222,19 +222,19 @@ static int add_tree(struct flame *f, struct index *children, const struct tree *
 	return rc;
 }
 
-static int add_profile(struct flame *f, struct index *children, struct labelling *l,
+static int flame_add_profile(struct flame *f, struct index *children, struct flame_labels *l,
 		       enum flame_side side)
 {
 	struct tree tree = {0};
-	int rc = tree_of(&tree, l);
+	int rc = flame_build_tree(&tree, l);
 
 	if (!rc)
-		rc = add_tree(f, children, &tree, side);
+		rc = flame_add_tree(f, children, &tree, side);
 	tree_free(&tree);
 	return rc;
 }
 
-static int by_name(const void *a, const void *b, void *flame)
+static int by_flame_name(const void *a, const void *b, void *flame)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	int order = strcmp(flame_name(flame, x), flame_name(flame, y));
@@ -245,7 +245,7 @@ static int by_name(const void *a, const void *b, void *flame)
 }
 
 /* Link the children of a node in the order of their names; list is working memory. */
-static int sort_children(struct flame *f, uint32_t node, uint32_t **list, size_t *capacity)
+static int flame_sort_children(struct flame *f, uint32_t node, uint32_t **list, size_t *capacity)
 {
 	struct flame_node *nodes = f->nodes.items;
 	size_t count = 0;
@@ -257,30 +257,30 @@ static int sort_children(struct flame *f, uint32_t node, uint32_t **list, size_t
 	}
 	if (!count)
 		return 0;
-	qsort_r(*list, count, sizeof(**list), by_name, f);
+	qsort_r(*list, count, sizeof(**list), by_flame_name, f);
 	nodes[node].first_child = (*list)[0];
 	for (size_t i = 0; i < count; i++)
 		nodes[(*list)[i]].next_sibling = i + 1 < count ? (*list)[i + 1] : FLAME_NONE;
 	return 0;
 }
 
-static int sort_all(struct flame *f)
+static int flame_sort_all(struct flame *f)
 {
 	uint32_t *list = NULL;
 	size_t capacity = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < f->nodes.count && !rc; i++)
-		rc = sort_children(f, i, &list, &capacity);
+		rc = flame_sort_children(f, i, &list, &capacity);
 	free(list);
 	return rc;
 }
 
-static int begin(struct flame *f, struct labelling *l)
+static int flame_add_root(struct flame *f, struct flame_labels *l)
 {
 	struct flame_node root = {
 		.parent = FLAME_NONE, .first_child = FLAME_NONE, .next_sibling = FLAME_NONE};
-	int rc = label(l, FLAME_ROOT, ALL, "", "", &root.label);
+	int rc = flame_intern_label(l, FLAME_ROOT, ALL, "", "", &root.label);
 
 	return rc ? rc : vector_push(&f->nodes, root);
 }
@@ -290,23 +290,23 @@ int flame_build(struct flame *ret, const struct profile *p, const struct profile
 {
 	struct flame f = {0};
 	struct index children = {0};
-	bool several = profile_has_several_events(p) ||
-		       (before && profile_has_several_events(before));
-	struct labelling now = {.labels = &f.labels,
+	bool several = roots_need_events(p) ||
+		       (before && roots_need_events(before));
+	struct flame_labels now = {.labels = &f.labels,
 				.profile = p,
 				.options = o,
 				.common = before != NULL,
 				.several_events = several};
-	struct labelling then = now;
-	int rc = begin(&f, &now);
+	struct flame_labels then = now;
+	int rc = flame_add_root(&f, &now);
 
 	then.profile = before;
 	if (!rc)
-		rc = add_profile(&f, &children, &now, FLAME_NOW);
+		rc = flame_add_profile(&f, &children, &now, FLAME_NOW);
 	if (!rc && before)
-		rc = add_profile(&f, &children, &then, FLAME_BEFORE);
+		rc = flame_add_profile(&f, &children, &then, FLAME_BEFORE);
 	if (!rc)
-		rc = sort_all(&f);
+		rc = flame_sort_all(&f);
 	index_free(&children);
 	if (rc < 0)
 		flame_free(&f);
@@ -321,14 +321,14 @@ void flame_free(struct flame *f)
 	vector_free(&f->nodes);
 }
 
-static const char *label_of(const struct flame *f, uint32_t node)
+static const char *flame_label_bytes(const struct flame *f, uint32_t node)
 {
 	return names_text(&f->labels, f->nodes.items[node].label);
 }
 
 const char *flame_name(const struct flame *f, uint32_t node)
 {
-	return label_of(f, node) + 1;
+	return flame_label_bytes(f, node) + 1;
 }
 
 const char *flame_module(const struct flame *f, uint32_t node)
@@ -340,5 +340,5 @@ const char *flame_module(const struct flame *f, uint32_t node)
 
 enum flame_kind flame_kind(const struct flame *f, uint32_t node)
 {
-	return (enum flame_kind)label_of(f, node)[0];
+	return (enum flame_kind)flame_label_bytes(f, node)[0];
 }

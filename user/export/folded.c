@@ -21,7 +21,7 @@
 #include "export/folded.h"
 #include "export/roots.h"
 
-struct folding {
+struct folded_names {
 	const struct profile *profile;
 	const struct export_options *options;
 	struct names names;			   /* of frames, as written */
@@ -55,7 +55,7 @@ static size_t wide_space(const char *s)
 }
 
 /* Make clean text valid as a frame, in place. */
-static void tame(char *text, bool no_spaces)
+static void make_folded_frame(char *text, bool no_spaces)
 {
 	char *to = text, *digits;
 
@@ -73,7 +73,7 @@ static void tame(char *text, bool no_spaces)
 }
 
 /* Get the number of a frame's text in its written form. */
-static int number_name(struct folding *f, const char *text, bool no_spaces, const char *suffix,
+static int folded_number_name(struct folded_names *f, const char *text, bool no_spaces, const char *suffix,
 		       uint32_t *ret)
 {
 	/* cleaning may turn one byte into three */
@@ -84,7 +84,7 @@ static int number_name(struct folding *f, const char *text, bool no_spaces, cons
 	if (!clean)
 		return -ENOMEM;
 	text_clean_but(text, ";", ':', clean, size - strlen(suffix));
-	tame(clean, no_spaces);
+	make_folded_frame(clean, no_spaces);
 	strcat(*clean ? clean : strcpy(clean, "?"), suffix);
 	rc = names_intern_text(&f->names, clean, ret);
 	free(clean);
@@ -92,7 +92,7 @@ static int number_name(struct folding *f, const char *text, bool no_spaces, cons
 }
 
 /* Return the suffix by which palettes of flame graphs recognize the kind of a frame. */
-static const char *annotation(const struct folding *folding, const struct profile_frame *f)
+static const char *frame_annotation(const struct folded_names *folding, const struct profile_frame *f)
 {
 	if (!folding->options->annotate)
 		return "";
@@ -102,23 +102,23 @@ static const char *annotation(const struct folding *folding, const struct profil
 								       : "";
 }
 
-static int name_frame(struct folding *f, uint32_t frame)
+static int folded_name_frame(struct folded_names *f, uint32_t frame)
 {
 	const struct profile *p = f->profile;
-	const char *suffix = annotation(f, &p->frames[frame]);
+	const char *suffix = frame_annotation(f, &p->frames[frame]);
 	char buf[512], *common;
 	int rc;
 
 	if (!f->common)
-		return number_name(f, profile_frame_name(p, frame, buf, sizeof(buf)), false, suffix,
+		return folded_number_name(f, profile_frame_name(p, frame, buf, sizeof(buf)), false, suffix,
 				   &f->frame_names[frame]);
 	common = diff_frame_name(p, frame);
-	rc = common ? number_name(f, common, false, suffix, &f->frame_names[frame]) : -ENOMEM;
+	rc = common ? folded_number_name(f, common, false, suffix, &f->frame_names[frame]) : -ENOMEM;
 	free(common);
 	return rc;
 }
 
-static int name_frames(struct folding *f)
+static int folded_name_frames(struct folded_names *f)
 {
 	const struct profile *p = f->profile;
 	int rc = 0;
@@ -127,23 +127,23 @@ static int name_frames(struct folding *f)
 	if (!f->frame_names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
-		rc = name_frame(f, i);
+		rc = folded_name_frame(f, i);
 	return rc;
 }
 
 /* Get the root frames of a thread by its index, PROFILE_NONE for samples without a thread. */
-static int name_thread(struct folding *f, uint32_t thread, uint32_t *names)
+static int folded_name_thread(struct folded_names *f, uint32_t thread, uint32_t *names)
 {
 	struct root roots[ROOTS_MAX];
 	int rc = 0;
 
 	f->thread_depth = roots_of(roots, f->profile, thread, f->options);
 	for (unsigned int i = 0; i < f->thread_depth && !rc; i++)
-		rc = number_name(f, roots[i].name, true, roots[i].suffix, &names[i]);
+		rc = folded_number_name(f, roots[i].name, true, roots[i].suffix, &names[i]);
 	return rc;
 }
 
-static int name_threads(struct folding *f)
+static int folded_name_threads(struct folded_names *f)
 {
 	const struct profile *p = f->profile;
 	int rc = 0;
@@ -152,32 +152,32 @@ static int name_threads(struct folding *f)
 	if (!f->thread_names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->thread_count && !rc; i++)
-		rc = name_thread(f, i, f->thread_names[i]);
-	return rc ? rc : name_thread(f, PROFILE_NONE, f->thread_names[p->thread_count]);
+		rc = folded_name_thread(f, i, f->thread_names[i]);
+	return rc ? rc : folded_name_thread(f, PROFILE_NONE, f->thread_names[p->thread_count]);
 }
 
-static int name_rest(struct folding *f)
+static int folded_name_rest(struct folded_names *f)
 {
-	int rc = number_name(f, "[no stack]", false, "", &f->no_stack);
+	int rc = folded_number_name(f, "[no stack]", false, "", &f->no_stack);
 
 	if (!rc)
-		rc = number_name(f, "[unknown]", false, "", &f->unknown);
+		rc = folded_number_name(f, "[unknown]", false, "", &f->unknown);
 	for (int end = 0; end < END_COUNT && !rc; end++) {
 		char text[PROFILE_END_SIZE];
 
-		rc = number_name(f, profile_end_name(end, text), false, "", &f->ends[end]);
+		rc = folded_number_name(f, profile_end_name(end, text), false, "", &f->ends[end]);
 	}
 	f->events = calloc(f->profile->event_count + 1, sizeof(*f->events));
 	if (!f->events)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->profile->event_count && !rc; i++)
-		rc = number_name(f, f->profile->events[i].name, true, "", &f->events[i]);
+		rc = folded_number_name(f, f->profile->events[i].name, true, "", &f->events[i]);
 	return rc;
 }
 
-static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+static unsigned int folded_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
 {
-	const struct folding *f = context;
+	const struct folded_names *f = context;
 	uint32_t thread = s->thread == PROFILE_NONE ? f->profile->thread_count : s->thread;
 	enum stack_end end = profile_stack_end(f->profile, s->stack);
 	unsigned int depth = 0;
@@ -194,27 +194,27 @@ static unsigned int prefix(const void *context, const struct profile_sum *s, uin
 }
 
 /* A part of the file: the line of a node itself, or all lines below the node. */
-struct item {
+struct folded_item {
 	const char *name;
 	size_t name_size;
 	char behind[24]; /* follows the name: " COUNT" or ";" */
 	uint32_t node;
 };
 
-struct items {
-	VECTOR(struct item) list;
+struct folded_items {
+	VECTOR(struct folded_item) list;
 };
 
-struct writer {
+struct folded_writer {
 	FILE *out;
-	const struct folding *folding;
+	const struct folded_names *folding;
 	const struct tree *tree;
-	struct items items;   /* a stack of the items still to be written; the last one is next */
+	struct folded_items items;   /* a stack of the items still to be written; the last one is next */
 	VECTOR(char) path;    /* of the node whose children are being written */
 	VECTOR(size_t) sizes; /* length of path at each depth */
 };
 
-static unsigned char byte_at(const struct item *i, size_t at)
+static unsigned char folded_byte_at(const struct folded_item *i, size_t at)
 {
 	return at < i->name_size ? i->name[at] : i->behind[at - i->name_size];
 }
@@ -223,20 +223,20 @@ static unsigned char byte_at(const struct item *i, size_t at)
  * Compare whole lines by their bytes, in descending order because the items are pushed on a
  * stack. No name contains ';', so all lines below a node stay together.
  */
-static int later(const void *a, const void *b)
+static int by_line_descending(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct folded_item *x = a, *y = b;
 	size_t at = 0;
 
-	while (byte_at(x, at) == byte_at(y, at) && byte_at(x, at))
+	while (folded_byte_at(x, at) == folded_byte_at(y, at) && folded_byte_at(x, at))
 		at++;
-	return byte_at(y, at) - byte_at(x, at);
+	return folded_byte_at(y, at) - folded_byte_at(x, at);
 }
 
-static int push_item(struct writer *w, uint32_t node, bool below)
+static int folded_push_item(struct folded_writer *w, uint32_t node, bool below)
 {
 	const struct tree_node *n = &w->tree->nodes.items[node];
-	struct item item = {.name = names_text(&w->folding->names, n->label), .node = node};
+	struct folded_item item = {.name = names_text(&w->folding->names, n->label), .node = node};
 
 	item.name_size = strlen(item.name);
 	if (below)
@@ -247,7 +247,7 @@ static int push_item(struct writer *w, uint32_t node, bool below)
 }
 
 /* Push all items below a node on the stack. */
-static int push_children(struct writer *w, uint32_t parent)
+static int folded_push_children(struct folded_writer *w, uint32_t parent)
 {
 	const struct tree_node *nodes = w->tree->nodes.items;
 	size_t first = w->items.list.count;
@@ -256,20 +256,20 @@ static int push_children(struct writer *w, uint32_t parent)
 	for (uint32_t at = nodes[parent].first_child; at != TREE_NONE && !rc;
 	     at = nodes[at].next_sibling) {
 		if (nodes[at].self_count)
-			rc = push_item(w, at, false);
+			rc = folded_push_item(w, at, false);
 		if (!rc && nodes[at].first_child != TREE_NONE)
-			rc = push_item(w, at, true);
+			rc = folded_push_item(w, at, true);
 	}
 	if (!rc && w->items.list.count > first)
-		qsort(w->items.list.items + first, w->items.list.count - first, sizeof(struct item),
-		      later);
+		qsort(w->items.list.items + first, w->items.list.count - first, sizeof(struct folded_item),
+		      by_line_descending);
 	return rc;
 }
 
 /* Enter a node: append its name to the path, and push an end mark that removes the name again. */
-static int enter(struct writer *w, const struct item *item)
+static int folded_enter_node(struct folded_writer *w, const struct folded_item *item)
 {
-	struct item end = {.name = NULL};
+	struct folded_item end = {.name = NULL};
 
 	if (vector_push(&w->sizes, w->path.count) < 0 ||
 	    vector_reserve(&w->path, item->name_size + 1) < 0 ||
@@ -278,20 +278,20 @@ static int enter(struct writer *w, const struct item *item)
 	memcpy(w->path.items + w->path.count, item->name, item->name_size);
 	w->path.count += item->name_size;
 	w->path.items[w->path.count++] = ';';
-	return push_children(w, item->node);
+	return folded_push_children(w, item->node);
 }
 
-static int write_lines(struct writer *w)
+static int folded_write_lines(struct folded_writer *w)
 {
-	int rc = push_children(w, 0);
+	int rc = folded_push_children(w, 0);
 
 	while (!rc && w->items.list.count && !ferror(w->out)) {
-		struct item item = w->items.list.items[--w->items.list.count];
+		struct folded_item item = w->items.list.items[--w->items.list.count];
 
 		if (!item.name) {
 			w->path.count = w->sizes.items[--w->sizes.count];
 		} else if (*item.behind == ';') {
-			rc = enter(w, &item);
+			rc = folded_enter_node(w, &item);
 		} else {
 			fwrite(w->path.items, 1, w->path.count, w->out);
 			fprintf(w->out, "%s%s\n", item.name, item.behind);
@@ -303,15 +303,15 @@ static int write_lines(struct writer *w)
 	return rc;
 }
 
-static int write_tree(struct folding *f, FILE *out)
+static int folded_write_tree(struct folded_names *f, FILE *out)
 {
-	struct tree_view view = {f->frame_names, f->unknown, prefix, f};
+	struct tree_view view = {f->frame_names, f->unknown, folded_prefix, f};
 	struct tree whole = {0};
-	struct writer w = {.out = out, .folding = f, .tree = &whole};
+	struct folded_writer w = {.out = out, .folding = f, .tree = &whole};
 	int rc = tree_build(&whole, f->profile, TREE_ALL_EVENTS, &view);
 
 	if (!rc)
-		rc = write_lines(&w);
+		rc = folded_write_lines(&w);
 	tree_free(&whole);
 	return rc;
 }
@@ -319,18 +319,18 @@ static int write_tree(struct folding *f, FILE *out)
 int folded_write_one(FILE *out, const struct profile *p, bool common,
 		     const struct export_options *o, struct error *err)
 {
-	struct folding f = {.profile = p,
+	struct folded_names f = {.profile = p,
 			    .options = o,
-			    .several_events = profile_has_several_events(p),
+			    .several_events = roots_need_events(p),
 			    .common = common};
-	int rc = name_frames(&f);
+	int rc = folded_name_frames(&f);
 
 	if (!rc)
-		rc = name_threads(&f);
+		rc = folded_name_threads(&f);
 	if (!rc)
-		rc = name_rest(&f);
+		rc = folded_name_rest(&f);
 	if (!rc)
-		rc = write_tree(&f, out);
+		rc = folded_write_tree(&f, out);
 	names_free(&f.names);
 	free(f.frame_names);
 	free(f.thread_names);
@@ -338,7 +338,7 @@ int folded_write_one(FILE *out, const struct profile *p, bool common,
 	return rc < 0 ? error_errno(err, rc, "cannot write folded stacks") : 0;
 }
 
-static int write_profile(FILE *out, const struct profile *p, const struct export_options *o,
+static int folded_write_profile(FILE *out, const struct profile *p, const struct export_options *o,
 			 struct error *err)
 {
 	return folded_write_one(out, p, false, o, err);
@@ -346,5 +346,5 @@ static int write_profile(FILE *out, const struct profile *p, const struct export
 
 int folded_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, write_profile, out, o, err);
+	return profile_export(ret, folded_write_profile, out, o, err);
 }

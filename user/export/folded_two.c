@@ -9,7 +9,7 @@
 #include "export/folded.h"
 
 /* The lines of one profile. */
-struct column {
+struct folded_lines {
 	char *text;
 	size_t size;
 	const char *at; /* start of the next line */
@@ -19,7 +19,7 @@ struct column {
 };
 
 /* Find the space before the number at the end of a line. */
-static void find_space(struct column *c)
+static void find_count_space(struct folded_lines *c)
 {
 	const char *end = strchr(c->at, '\n');
 
@@ -28,22 +28,22 @@ static void find_space(struct column *c)
 		c->space--;
 }
 
-static uint64_t take_count(struct column *c)
+static uint64_t take_folded_count(struct folded_lines *c)
 {
 	uint64_t count = strtoull(c->space + 1, NULL, 10);
 
 	c->at = strchr(c->space, '\n') + 1;
-	find_space(c);
+	find_count_space(c);
 	return count;
 }
 
-static void rewind_lines(struct column *c)
+static void rewind_lines(struct folded_lines *c)
 {
 	c->at = c->text;
-	find_space(c);
+	find_count_space(c);
 }
 
-static int make_column(struct column *c, const struct profile *p, const struct export_options *o,
+static int make_folded_lines(struct folded_lines *c, const struct profile *p, const struct export_options *o,
 		       struct error *err)
 {
 	FILE *out = open_memstream(&c->text, &c->size);
@@ -58,7 +58,7 @@ static int make_column(struct column *c, const struct profile *p, const struct e
 	if (rc < 0)
 		return rc;
 	for (rewind_lines(c); *c->at;)
-		c->total += take_count(c);
+		c->total += take_folded_count(c);
 	rewind_lines(c);
 	return 0;
 }
@@ -67,7 +67,7 @@ static int make_column(struct column *c, const struct profile *p, const struct e
  * Compare the stacks of both columns in the order of the sorted lines: by bytes, including the
  * space.
  */
-static int compare(const struct column *a, const struct column *b)
+static int compare_folded_lines(const struct folded_lines *a, const struct folded_lines *b)
 {
 	size_t x, y;
 	int order;
@@ -80,14 +80,14 @@ static int compare(const struct column *a, const struct column *b)
 	return order ? order : (x > y) - (x < y);
 }
 
-static void write_line(FILE *out, struct column *before, struct column *after)
+static void write_folded_line(FILE *out, struct folded_lines *before, struct folded_lines *after)
 {
-	int order = compare(before, after);
-	const struct column *first = order <= 0 ? before : after;
+	int order = compare_folded_lines(before, after);
+	const struct folded_lines *first = order <= 0 ? before : after;
 	const char *stack = first->at;
 	size_t size = first->space - first->at;
-	uint64_t then = order <= 0 ? take_count(before) : 0;
-	uint64_t now = order >= 0 ? take_count(after) : 0;
+	uint64_t then = order <= 0 ? take_folded_count(before) : 0;
+	uint64_t now = order >= 0 ? take_folded_count(after) : 0;
 
 	fwrite(stack, 1, size, out);
 	fprintf(out, " %.0f %" PRIu64 "\n", round((double)then * before->scale), now);
@@ -96,15 +96,15 @@ static void write_line(FILE *out, struct column *before, struct column *after)
 int folded_write_two(FILE *out, const struct profile *p, const struct profile *before,
 		     bool normalize, const struct export_options *o, struct error *err)
 {
-	struct column then = {.scale = 1}, now = {.scale = 1};
-	int rc = make_column(&then, before, o, err);
+	struct folded_lines then = {.scale = 1}, now = {.scale = 1};
+	int rc = make_folded_lines(&then, before, o, err);
 
 	if (!rc)
-		rc = make_column(&now, p, o, err);
+		rc = make_folded_lines(&now, p, o, err);
 	if (!rc && normalize && then.total)
 		then.scale = (double)now.total / (double)then.total;
 	while (!rc && (*then.at || *now.at))
-		write_line(out, &then, &now);
+		write_folded_line(out, &then, &now);
 	free(then.text);
 	free(now.text);
 	return rc;

@@ -52,7 +52,7 @@ struct profile_exporter {
 	struct export_options options;
 };
 
-static int write_profile(void *context, const struct profile *p, struct error *err)
+static int exporter_write_profile(void *context, const struct profile *p, struct error *err)
 {
 	struct profile_exporter *e = context;
 
@@ -88,7 +88,7 @@ int profile_export(struct sink **ret, profile_writer *write, FILE *out,
 		   const struct export_options *o, struct error *err)
 {
 	struct profile_exporter *e = calloc(1, sizeof(*e));
-	int rc = e ? profile_sink(&e->inner, &o->view, write_profile, e, err)
+	int rc = e ? profile_sink(&e->inner, &o->view, exporter_write_profile, e, err)
 		   : error_errno(err, -ENOMEM, "cannot export");
 
 	if (rc < 0) {

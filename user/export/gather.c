@@ -22,9 +22,9 @@ void gather_free(struct gather *g)
 }
 
 /* The map's key has 32 bits for the tid; larger (invalid) tids are truncated. */
-static int track_number(struct gather *g, const struct profile *p, uint32_t thread, uint32_t *ret)
+static int gather_track_number(struct gather *g, const struct profile *p, uint32_t thread, uint32_t *ret)
 {
-	struct track fresh = {PROFILE_NONE, thread};
+	struct gather_track fresh = {PROFILE_NONE, thread};
 	uint64_t tid = 0;
 	uint32_t at;
 
@@ -52,44 +52,44 @@ int gather_sample(struct gather *g, const struct timeline *t, const struct sampl
 				.weight = s->weight,
 				.event = index_get(&t->event_of, s->event),
 				.order = (uint32_t)g->samples.count};
-	int rc = track_number(g, t->profile, index_get(&t->thread_of, s->thread), &kept.track);
+	int rc = gather_track_number(g, t->profile, index_get(&t->thread_of, s->thread), &kept.track);
 
 	if (!rc)
 		rc = stacks_node(&g->stacks, profile_stack_by_id(t->profile, s->stack), &kept.node);
 	return rc ? rc : vector_push(&g->samples, kept);
 }
 
-static int compare(uint64_t x, uint64_t y)
+static int compare_uint64(uint64_t x, uint64_t y)
 {
 	return (x > y) - (x < y);
 }
 
-static int by_row(const struct gathered *x, const struct gathered *y)
+static int compare_gather_rows(const struct gathered *x, const struct gathered *y)
 {
-	return x->event != y->event ? compare(x->event, y->event) : compare(x->track, y->track);
+	return x->event != y->event ? compare_uint64(x->event, y->event) : compare_uint64(x->track, y->track);
 }
 
-static int by_time(const void *a, const void *b)
+static int by_row_and_time(const void *a, const void *b)
 {
 	const struct gathered *x = a, *y = b;
-	int rc = by_row(x, y);
+	int rc = compare_gather_rows(x, y);
 
 	if (!rc)
-		rc = compare(x->time, y->time);
-	return rc ? rc : compare(x->order, y->order);
+		rc = compare_uint64(x->time, y->time);
+	return rc ? rc : compare_uint64(x->order, y->order);
 }
 
-void gather_by_time(struct gather *g)
+void gather_sort(struct gather *g)
 {
 	if (g->samples.count)
-		qsort(g->samples.items, g->samples.count, sizeof(struct gathered), by_time);
+		qsort(g->samples.items, g->samples.count, sizeof(struct gathered), by_row_and_time);
 }
 
-size_t gather_row(const struct gather *g, size_t from)
+size_t gather_row_end(const struct gather *g, size_t from)
 {
 	size_t to = from;
 
-	while (to < g->samples.count && !by_row(&g->samples.items[from], &g->samples.items[to]))
+	while (to < g->samples.count && !compare_gather_rows(&g->samples.items[from], &g->samples.items[to]))
 		to++;
 	return to;
 }
@@ -101,7 +101,7 @@ const struct event *gather_event(const struct timeline *t, const struct gathered
 	return s->event == INDEX_NONE ? &lost : &t->profile->events[s->event];
 }
 
-char *track_name(const struct profile *p, const struct track *t, char *buf)
+char *gather_track_name(const struct profile *p, const struct gather_track *t, char *buf)
 {
 	const struct process *of = t->process == PROFILE_NONE ? NULL : &p->processes[t->process].p;
 	const struct thread *thread = t->thread == PROFILE_NONE ? NULL : &p->threads[t->thread].t;

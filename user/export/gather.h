@@ -19,7 +19,7 @@ struct gathered {
 };
 
 /* A thread under all its names, in one program of its process. */
-struct track {
+struct gather_track {
 	uint32_t process; /* index; PROFILE_NONE if unknown */
 	uint32_t thread; /* index of its newest name; PROFILE_NONE if unknown */
 };
@@ -28,7 +28,7 @@ struct gather {
 	struct stacks stacks;
 	VECTOR(struct gathered) samples;
 	/* those that have samples, in the order of their first samples */
-	VECTOR(struct track) tracks;
+	VECTOR(struct gather_track) tracks;
 	struct index track_of; /* (process, tid) -> number */
 };
 
@@ -41,13 +41,13 @@ int gather_sample(struct gather *g, const struct timeline *t, const struct sampl
 void gather_free(struct gather *g);
 
 /* Sort the samples by event and track, and each group by time. */
-void gather_by_time(struct gather *g);
+void gather_sort(struct gather *g);
 
 /*
  * Return the end of the row of sorted samples, starting at from, that have the same event and
  * track.
  */
-size_t gather_row(const struct gather *g, size_t from);
+size_t gather_row_end(const struct gather *g, size_t from);
 
 /* Return the event of a sample; an event without a name if the trace has lost it. */
 const struct event *gather_event(const struct timeline *t, const struct gathered *s);
@@ -58,6 +58,6 @@ const struct event *gather_event(const struct timeline *t, const struct gathered
  * hosts, into buf, of TRACK_NAME_SIZE bytes. text_clean() is not applied: names may hold control
  * characters. Return buf.
  */
-char *track_name(const struct profile *p, const struct track *t, char *buf);
+char *gather_track_name(const struct profile *p, const struct gather_track *t, char *buf);
 
 #endif

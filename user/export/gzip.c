@@ -16,7 +16,7 @@ int gzip_begin(struct gzip *g, FILE *out)
 		       : -ENOMEM;
 }
 
-static int pump(struct gzip *g, int flush)
+static int gzip_deflate(struct gzip *g, int flush)
 {
 	unsigned char buf[32768];
 	int status;
@@ -47,7 +47,7 @@ int gzip_write(struct gzip *g, const void *data, size_t size)
 
 		g->z.next_in = (unsigned char *)from;
 		g->z.avail_in = part;
-		rc = pump(g, Z_NO_FLUSH);
+		rc = gzip_deflate(g, Z_NO_FLUSH);
 		from += part;
 		size -= part;
 	}
@@ -56,7 +56,7 @@ int gzip_write(struct gzip *g, const void *data, size_t size)
 
 int gzip_end(struct gzip *g)
 {
-	return pump(g, Z_FINISH);
+	return gzip_deflate(g, Z_FINISH);
 }
 
 void gzip_free(struct gzip *g)
@@ -64,7 +64,7 @@ void gzip_free(struct gzip *g)
 	deflateEnd(&g->z);
 }
 
-static ssize_t stream_write(void *cookie, const char *data, size_t size)
+static ssize_t gzip_stream_write(void *cookie, const char *data, size_t size)
 {
 	int rc = gzip_write(cookie, data, size);
 
@@ -73,7 +73,7 @@ static ssize_t stream_write(void *cookie, const char *data, size_t size)
 	return rc < 0 ? 0 : (ssize_t)size;
 }
 
-static int stream_close(void *cookie)
+static int gzip_stream_close(void *cookie)
 {
 	int rc = gzip_end(cookie);
 
@@ -86,8 +86,8 @@ static int stream_close(void *cookie)
 
 FILE *gzip_stream(FILE *out)
 {
-	static const cookie_io_functions_t functions = {.write = stream_write,
-							.close = stream_close};
+	static const cookie_io_functions_t functions = {.write = gzip_stream_write,
+							.close = gzip_stream_close};
 	struct gzip *g = calloc(1, sizeof(*g));
 	FILE *stream = NULL;
 

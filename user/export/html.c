@@ -26,36 +26,36 @@
 #define SKEIN_VERSION "unknown"
 #endif
 
-#define BREAKAGES_TOLD 20 /* most reasons written */
+#define BREAKAGES_MAX 20 /* most reasons written */
 
 _Static_assert(FRAME_NATIVE == 1 && FRAME_KERNEL == 2 && FRAME_JIT == 3 && FRAME_PYTHON == 4 &&
 		       FRAME_JAVA == 5 && FRAME_END == 6,
 	       "KIND in user/view/data.js says the same");
 
 /* The samples of one thread and event at one node. */
-struct place {
+struct html_sum {
 	uint32_t node, thread, event;
 	uint64_t count, weight;
 };
 
 /* One of the page's profiles while it is written. */
-struct side {
+struct html_side {
 	const struct profile *profile;
 	struct symbols symbols;
 	uint32_t ends[END_COUNT], no_stack; /* symbols */
 	struct tree tree; /* labels are symbols */
-	VECTOR(struct place) places;
+	VECTOR(struct html_sum) sums;
 	uint32_t *label_of; /* number in the page by symbol; INDEX_NONE if not used */
 	VECTOR(uint32_t) labels; /* symbols by number */
 };
 
-struct page {
+struct html_page {
 	struct json json;
 	struct names strings; /* cleaned texts by number */
 	int error; /* the first error; sticky */
 };
 
-static uint32_t fail(struct page *p, int rc)
+static uint32_t html_fail(struct html_page *p, int rc)
 {
 	if (rc < 0 && !p->error)
 		p->error = rc;
@@ -63,53 +63,53 @@ static uint32_t fail(struct page *p, int rc)
 }
 
 /* Return the number of a text in the page's table; 0 after an error, which is kept in p->error. */
-static uint32_t string(struct page *p, const char *text)
+static uint32_t html_string(struct html_page *p, const char *text)
 {
 	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char *clean = malloc(size);
 	uint32_t ret = 0;
 
 	if (!clean)
-		return fail(p, -ENOMEM);
+		return html_fail(p, -ENOMEM);
 	text_clean(text, clean, size);
-	fail(p, names_intern_text(&p->strings, clean, &ret));
+	html_fail(p, names_intern_text(&p->strings, clean, &ret));
 	free(clean);
 	return ret;
 }
 
-static void put_string(struct page *p, const char *text)
+static void html_put_string(struct html_page *p, const char *text)
 {
-	json_uint(&p->json, string(p, text));
+	json_uint(&p->json, html_string(p, text));
 }
 
 /* Write a text as the value of a key, for texts used once. */
-static void put_text(struct page *p, const char *key, const char *text)
+static void html_put_text(struct html_page *p, const char *key, const char *text)
 {
 	json_key(&p->json, key);
-	put_string(p, text);
+	html_put_string(p, text);
 }
 
-static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+static unsigned int html_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
 {
-	const struct side *side = context;
+	const struct html_side *side = context;
 	enum stack_end end = profile_stack_end(side->profile, s->stack);
 
 	labels[0] = s->stack == PROFILE_NONE ? side->no_stack : side->ends[end];
 	return s->stack == PROFILE_NONE || end != END_WALKED;
 }
 
-static int placed(void *receiver, const struct profile_sum *s, uint32_t node)
+static int on_html_sum(void *receiver, const struct profile_sum *s, uint32_t node)
 {
-	struct side *side = receiver;
+	struct html_side *side = receiver;
 	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->thread_count : s->thread;
-	struct place place = {node, thread, s->event, s->count, s->weight};
+	struct html_sum place = {node, thread, s->event, s->count, s->weight};
 
-	return vector_push(&side->places, place);
+	return vector_push(&side->sums, place);
 }
 
-static int by_node(const void *a, const void *b)
+static int by_html_sum_key(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct html_sum *x = a, *y = b;
 
 	if (x->node != y->node)
 		return x->node < y->node ? -1 : 1;
@@ -119,27 +119,27 @@ static int by_node(const void *a, const void *b)
 }
 
 /* Merge places that have equal node, thread and event. */
-static void merge_places(struct side *side)
+static void merge_html_sums(struct html_side *side)
 {
-	struct place *to = side->places.items;
+	struct html_sum *to = side->sums.items;
 
-	if (!side->places.count)
+	if (!side->sums.count)
 		return;
-	qsort(to, side->places.count, sizeof(*to), by_node);
-	for (size_t i = 1; i < side->places.count; i++) {
-		const struct place *from = &side->places.items[i];
+	qsort(to, side->sums.count, sizeof(*to), by_html_sum_key);
+	for (size_t i = 1; i < side->sums.count; i++) {
+		const struct html_sum *from = &side->sums.items[i];
 
-		if (by_node(to, from)) {
+		if (by_html_sum_key(to, from)) {
 			*++to = *from;
 			continue;
 		}
 		to->count += from->count;
 		to->weight += from->weight;
 	}
-	side->places.count = (size_t)(to - side->places.items) + 1;
+	side->sums.count = (size_t)(to - side->sums.items) + 1;
 }
 
-static int number_labels(struct side *side)
+static int html_number_labels(struct html_side *side)
 {
 	size_t symbols = side->symbols.names.texts.count;
 	int rc = 0;
@@ -162,9 +162,9 @@ static int number_labels(struct side *side)
 /*
  * Prepare one profile. common: use the symbol names that it has in common with the other profile.
  */
-static int make_side(struct side *side, const struct profile *p, bool common)
+static int html_make_side(struct html_side *side, const struct profile *p, bool common)
 {
-	struct tree_view view = {.prefix = prefix, .context = side};
+	struct tree_view view = {.prefix = html_prefix, .context = side};
 	int rc = common ? symbols_in_common(&side->symbols, p) : symbols_of(&side->symbols, p);
 
 	side->profile = p;
@@ -178,24 +178,24 @@ static int make_side(struct side *side, const struct profile *p, bool common)
 	view.frame_labels = side->symbols.of_frame;
 	view.unknown_label = side->symbols.unknown;
 	if (!rc)
-		rc = tree_build_placing(&side->tree, p, TREE_ALL_EVENTS, &view, placed, side);
+		rc = tree_build_placing(&side->tree, p, TREE_ALL_EVENTS, &view, on_html_sum, side);
 	if (!rc)
-		rc = number_labels(side);
-	merge_places(side);
+		rc = html_number_labels(side);
+	merge_html_sums(side);
 	return rc;
 }
 
-static void free_side(struct side *side)
+static void html_free_side(struct html_side *side)
 {
 	symbols_free(&side->symbols);
 	tree_free(&side->tree);
-	vector_free(&side->places);
+	vector_free(&side->sums);
 	vector_free(&side->labels);
 	free(side->label_of);
 }
 
 /* Return the number of machines that the processes ran on; a merged trace may have several. */
-static uint64_t count_hosts(const struct profile *profile)
+static uint64_t html_count_hosts(const struct profile *profile)
 {
 	struct index seen = {0};
 	uint64_t count = 0;
@@ -213,30 +213,30 @@ static uint64_t count_hosts(const struct profile *profile)
 	return count;
 }
 
-static void write_host(struct page *p, const struct profile *profile)
+static void html_write_host(struct html_page *p, const struct profile *profile)
 {
 	const struct host *h = &profile->host;
 	struct json *j = &p->json;
 
 	json_key(j, "host");
 	json_object(j);
-	put_text(p, "name", h->hostname);
-	put_text(p, "kernel", h->kernel);
-	put_text(p, "arch", h->arch);
-	json_key_uint(j, "hosts", count_hosts(profile));
+	html_put_text(p, "name", h->hostname);
+	html_put_text(p, "kernel", h->kernel);
+	html_put_text(p, "arch", h->arch);
+	json_key_uint(j, "hosts", html_count_hosts(profile));
 	json_key_uint(j, "cpus", h->cpus);
 	json_key_int(j, "utc", (int64_t)(h->start + (uint64_t)h->realtime_offset));
 	json_key_uint(j, "duration", h->end > h->start ? h->end - h->start : 0);
 	json_object_end(j);
 }
 
-static void write_infos(struct page *p, const struct profile *profile)
+static void html_write_infos(struct html_page *p, const struct profile *profile)
 {
 	json_key(&p->json, "infos");
 	json_array(&p->json);
 	for (uint32_t i = 0; i < profile->info_count; i++) {
-		put_string(p, profile->infos[i].key);
-		put_string(p, profile->infos[i].value);
+		html_put_string(p, profile->infos[i].key);
+		html_put_string(p, profile->infos[i].value);
 	}
 	json_array_end(&p->json);
 }
@@ -245,33 +245,33 @@ static void write_infos(struct page *p, const struct profile *profile)
  * Write how complete the stacks of an event are, and the most frequent reasons for incomplete
  * ones.
  */
-static void write_stacks(struct page *p, const struct profile *profile, uint32_t event)
+static void html_write_stacks(struct html_page *p, const struct profile *profile, uint32_t event)
 {
 	struct json *j = &p->json;
 	struct completeness c;
 	struct breakages broken = {0};
 
 	completeness_of(&c, profile, event);
-	fail(p, breakages_of(&broken, profile, event));
+	html_fail(p, breakages_of(&broken, profile, event));
 	json_key_uint(j, "due", c.due);
 	json_key_uint(j, "complete", c.complete);
 	json_key(j, "broken");
 	json_array(j);
-	for (size_t i = 0; i < broken.list.count && i < BREAKAGES_TOLD; i++) {
-		put_string(p, broken.list.items[i].reason);
-		put_string(p, module_short_name(broken.list.items[i].module));
+	for (size_t i = 0; i < broken.list.count && i < BREAKAGES_MAX; i++) {
+		html_put_string(p, broken.list.items[i].reason);
+		html_put_string(p, module_short_name(broken.list.items[i].module));
 		json_uint(j, broken.list.items[i].count);
 	}
 	json_array_end(j);
 	breakages_free(&broken);
 }
 
-static void write_loss(struct page *p, const char *word, const char *text, uint64_t count)
+static void html_write_loss(struct html_page *p, const char *word, const char *text, uint64_t count)
 {
 	if (!count)
 		return;
-	put_string(p, word);
-	put_string(p, text);
+	html_put_string(p, word);
+	html_put_string(p, text);
 	json_uint(&p->json, count);
 }
 
@@ -280,7 +280,7 @@ static void write_loss(struct page *p, const char *word, const char *text, uint6
  * part of them the profile shows. The page compares losses with these numbers, because the
  * process of a lost sample is unknown. Write nothing for a trace without accounts.
  */
-static void write_account(struct page *p, const struct profile *profile, uint32_t event)
+static void html_write_account(struct html_page *p, const struct profile *profile, uint32_t event)
 {
 	struct losses l;
 
@@ -298,24 +298,24 @@ static void write_account(struct page *p, const struct profile *profile, uint32_
  * Write losses as triples of reason, explanation and record count: losses of due samples, or all
  * others.
  */
-static void write_lost(struct page *p, const char *key, const uint64_t *by_reason, bool due)
+static void html_write_lost(struct html_page *p, const char *key, const uint64_t *by_reason, bool due)
 {
 	json_key(&p->json, key);
 	json_array(&p->json);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		/* time taken by the host is no sample of this machine, see losses_of_event() */
 		if (reason != LOSS_STOLEN && loss_reason_is_due(reason) == due)
-			write_loss(p, loss_reason_word(reason), loss_reason_text(reason),
+			html_write_loss(p, loss_reason_word(reason), loss_reason_text(reason),
 				   by_reason[reason]);
 	}
 	if (!due)
-		write_loss(p, "unknown", "for a reason that this version does not know",
+		html_write_loss(p, "unknown", "for a reason that this version does not know",
 			   by_reason[LOSS_NONE]);
 	json_array_end(&p->json);
 }
 
 /* Write the losses of one event, or (0) those of no event. */
-static void write_losses(struct page *p, const struct profile *profile, uint64_t event)
+static void html_write_losses(struct html_page *p, const struct profile *profile, uint64_t event)
 {
 	/* LOSS_NONE stands for reasons unknown to this version */
 	uint64_t by_reason[LOSS_COUNT] = {0};
@@ -326,11 +326,11 @@ static void write_losses(struct page *p, const struct profile *profile, uint64_t
 		if (l->event == event)
 			by_reason[l->reason < LOSS_COUNT ? l->reason : LOSS_NONE] += l->count;
 	}
-	write_lost(p, "losses", by_reason, true);
-	write_lost(p, "others", by_reason, false);
+	html_write_lost(p, "losses", by_reason, true);
+	html_write_lost(p, "others", by_reason, false);
 }
 
-static void write_events(struct page *p, const struct profile *profile)
+static void html_write_events(struct html_page *p, const struct profile *profile)
 {
 	struct json *j = &p->json;
 
@@ -340,31 +340,31 @@ static void write_events(struct page *p, const struct profile *profile)
 		const struct event *e = &profile->events[i];
 
 		json_object(j);
-		put_text(p, "name", e->name);
-		put_text(p, "unit", e->unit);
+		html_put_text(p, "name", e->name);
+		html_put_text(p, "unit", e->unit);
 		json_key_uint(j, "period", e->period);
 		json_key_uint(j, "frequency", e->frequency);
-		write_stacks(p, profile, i);
-		write_account(p, profile, i);
-		write_losses(p, profile, e->id);
+		html_write_stacks(p, profile, i);
+		html_write_account(p, profile, i);
+		html_write_losses(p, profile, e->id);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
 /* Write five numbers per process: name, pid, container, control group, program. */
-static void write_processes(struct page *p, const struct profile *profile)
+static void html_write_processes(struct html_page *p, const struct profile *profile)
 {
 	json_key(&p->json, "processes");
 	json_array(&p->json);
 	for (uint32_t i = 0; i < profile->process_count; i++) {
 		const struct process *of = &profile->processes[i].p;
 
-		put_string(p, process_name(of));
+		html_put_string(p, process_name(of));
 		json_uint(&p->json, of->pid);
-		put_string(p, of->container);
-		put_string(p, of->cgroup);
-		put_string(p, of->exe);
+		html_put_string(p, of->container);
+		html_put_string(p, of->cgroup);
+		html_put_string(p, of->exe);
 	}
 	json_array_end(&p->json);
 }
@@ -373,25 +373,25 @@ static void write_processes(struct page *p, const struct profile *profile)
  * Write three numbers per thread: name, tid, number of the process (-1 if none). The last entry
  * stands for no thread.
  */
-static void write_threads(struct page *p, const struct profile *profile)
+static void html_write_threads(struct html_page *p, const struct profile *profile)
 {
 	json_key(&p->json, "threads");
 	json_array(&p->json);
 	for (uint32_t i = 0; i < profile->thread_count; i++) {
 		const struct profile_thread *t = &profile->threads[i];
 
-		put_string(p, t->t.comm);
+		html_put_string(p, t->t.comm);
 		json_uint(&p->json, t->t.tid);
 		json_int(&p->json, t->process == PROFILE_NONE ? -1 : (int64_t)t->process);
 	}
-	put_string(p, "[unknown]");
+	html_put_string(p, "[unknown]");
 	json_uint(&p->json, 0);
 	json_int(&p->json, -1);
 	json_array_end(&p->json);
 }
 
 /* Find one frame for each symbol that has any, to get the symbol's kind and source position. */
-static uint32_t *frames_of_symbols(const struct side *side)
+static uint32_t *html_frames_of_symbols(const struct html_side *side)
 {
 	size_t symbols = side->symbols.names.texts.count;
 	uint32_t *frames = malloc(symbols * sizeof(uint32_t));
@@ -406,36 +406,36 @@ static uint32_t *frames_of_symbols(const struct side *side)
 }
 
 /* Write five numbers: name, module, kind, file, line. */
-static void write_label(struct page *p, const struct side *side, uint32_t symbol, uint32_t frame)
+static void html_write_label(struct html_page *p, const struct html_side *side, uint32_t symbol, uint32_t frame)
 {
 	const struct profile *profile = side->profile;
 	uint32_t function = frame == INDEX_NONE ? PROFILE_NONE : profile->frames[frame].function;
 	const struct function *f =
 		function == PROFILE_NONE ? NULL : &profile->functions[function].f;
 
-	put_string(p, symbol_name(&side->symbols, symbol));
-	put_string(p, symbol_module(&side->symbols, symbol));
+	html_put_string(p, symbol_name(&side->symbols, symbol));
+	html_put_string(p, symbol_module(&side->symbols, symbol));
 	json_uint(&p->json, frame == INDEX_NONE ? FRAME_END : profile->frames[frame].f.kind);
-	put_string(p, f ? f->file : "");
+	html_put_string(p, f ? f->file : "");
 	json_uint(&p->json, f ? f->line : 0);
 }
 
-static void write_labels(struct page *p, const struct side *side)
+static void html_write_labels(struct html_page *p, const struct html_side *side)
 {
-	uint32_t *frames = frames_of_symbols(side);
+	uint32_t *frames = html_frames_of_symbols(side);
 
 	json_key(&p->json, "labels");
 	json_array(&p->json);
 	for (size_t i = 0; i < side->labels.count && frames; i++)
-		write_label(p, side, side->labels.items[i], frames[side->labels.items[i]]);
+		html_write_label(p, side, side->labels.items[i], frames[side->labels.items[i]]);
 	json_array_end(&p->json);
 	if (!frames)
-		fail(p, -ENOMEM);
+		html_fail(p, -ENOMEM);
 	free(frames);
 }
 
 /* Write the nodes except the root; a parent is written as the distance back to it. */
-static void write_nodes(struct page *p, const struct side *side)
+static void html_write_nodes(struct html_page *p, const struct html_side *side)
 {
 	struct html_column parents = {0}, labels = {0};
 
@@ -448,8 +448,8 @@ static void write_nodes(struct page *p, const struct side *side)
 	json_key(&p->json, "nodes");
 	json_object(&p->json);
 	json_key_uint(&p->json, "count", side->tree.nodes.count - 1);
-	fail(p, html_column_end(&parents, &p->json, "parents"));
-	fail(p, html_column_end(&labels, &p->json, "labels"));
+	html_fail(p, html_column_end(&parents, &p->json, "parents"));
+	html_fail(p, html_column_end(&labels, &p->json, "labels"));
 	json_object_end(&p->json);
 }
 
@@ -457,12 +457,12 @@ static void write_nodes(struct page *p, const struct side *side)
  * Write the sums. A weight is written as the difference from one period per sample, which is
  * usually 0.
  */
-static void write_sums(struct page *p, const struct side *side)
+static void html_write_sums(struct html_page *p, const struct html_side *side)
 {
 	struct html_column nodes = {0}, threads = {0}, events = {0}, counts = {0}, weights = {0};
 
-	for (size_t i = 0; i < side->places.count; i++) {
-		const struct place *s = &side->places.items[i];
+	for (size_t i = 0; i < side->sums.count; i++) {
+		const struct html_sum *s = &side->sums.items[i];
 
 		html_column_delta(&nodes, s->node);
 		html_column_delta(&threads, s->thread);
@@ -473,37 +473,37 @@ static void write_sums(struct page *p, const struct side *side)
 	}
 	json_key(&p->json, "sums");
 	json_object(&p->json);
-	json_key_uint(&p->json, "count", side->places.count);
-	fail(p, html_column_end(&nodes, &p->json, "nodes"));
-	fail(p, html_column_end(&threads, &p->json, "threads"));
-	fail(p, html_column_end(&events, &p->json, "events"));
-	fail(p, html_column_end(&counts, &p->json, "counts"));
-	fail(p, html_column_end(&weights, &p->json, "weights"));
+	json_key_uint(&p->json, "count", side->sums.count);
+	html_fail(p, html_column_end(&nodes, &p->json, "nodes"));
+	html_fail(p, html_column_end(&threads, &p->json, "threads"));
+	html_fail(p, html_column_end(&events, &p->json, "events"));
+	html_fail(p, html_column_end(&counts, &p->json, "counts"));
+	html_fail(p, html_column_end(&weights, &p->json, "weights"));
 	json_object_end(&p->json);
 }
 
-static void write_side(struct page *p, const struct profile *profile, bool common)
+static void html_write_side(struct html_page *p, const struct profile *profile, bool common)
 {
-	struct side side = {0};
+	struct html_side side = {0};
 
-	fail(p, make_side(&side, profile, common));
+	html_fail(p, html_make_side(&side, profile, common));
 	if (!p->error) {
 		json_object(&p->json);
-		write_host(p, profile);
-		write_infos(p, profile);
-		write_events(p, profile);
-		write_losses(p, profile, 0);
-		write_processes(p, profile);
-		write_threads(p, profile);
-		write_labels(p, &side);
-		write_nodes(p, &side);
-		write_sums(p, &side);
+		html_write_host(p, profile);
+		html_write_infos(p, profile);
+		html_write_events(p, profile);
+		html_write_losses(p, profile, 0);
+		html_write_processes(p, profile);
+		html_write_threads(p, profile);
+		html_write_labels(p, &side);
+		html_write_nodes(p, &side);
+		html_write_sums(p, &side);
 		json_object_end(&p->json);
 	}
-	free_side(&side);
+	html_free_side(&side);
 }
 
-static void write_data(struct page *p, const struct profile *profile, const struct profile *before,
+static void html_write_data(struct html_page *p, const struct profile *profile, const struct profile *before,
 		       const struct export_options *o)
 {
 	struct json *j = &p->json;
@@ -514,9 +514,9 @@ static void write_data(struct page *p, const struct profile *profile, const stru
 	json_key_uint(j, "to", o->to);
 	json_key(j, "profiles");
 	json_array(j);
-	write_side(p, profile, before != NULL);
+	html_write_side(p, profile, before != NULL);
 	if (before)
-		write_side(p, before, true);
+		html_write_side(p, before, true);
 	json_array_end(j);
 	json_key(j, "strings");
 	json_array(j);
@@ -529,17 +529,17 @@ static void write_data(struct page *p, const struct profile *profile, const stru
 int html_write(FILE *out, const struct profile *profile, const struct profile *before,
 	       const struct export_options *o, struct error *err)
 {
-	struct page p = {.error = 0};
+	struct html_page p = {.error = 0};
 
 	json_begin(&p.json, out, false);
 	fwrite(page_head, 1, sizeof(page_head), out);
-	write_data(&p, profile, before, o);
+	html_write_data(&p, profile, before, o);
 	names_free(&p.strings);
 	fwrite(page_tail, 1, sizeof(page_tail), out);
 	return p.error ? error_errno(err, p.error, "cannot write the page") : 0;
 }
 
-static int write_one(FILE *out, const struct profile *p, const struct export_options *o,
+static int html_write_one(FILE *out, const struct profile *p, const struct export_options *o,
 		     struct error *err)
 {
 	return html_write(out, p, NULL, o, err);
@@ -547,5 +547,5 @@ static int write_one(FILE *out, const struct profile *p, const struct export_opt
 
 int html_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, write_one, out, o, err);
+	return profile_export(ret, html_write_one, out, o, err);
 }

@@ -26,7 +26,7 @@ void html_column_delta(struct html_column *c, uint64_t value)
 }
 
 /* Encode up to three bytes as four characters. */
-static void put_group(const uint8_t *bytes, size_t count, char *text)
+static void put_base64_group(const uint8_t *bytes, size_t count, char *text)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -46,7 +46,7 @@ int html_column_end(struct html_column *c, struct json *j, const char *key)
 	int rc = c->error ? c->error : text ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < c->bytes.count && !rc; i += 3, end += 4)
-		put_group(c->bytes.items + i, c->bytes.count - i < 3 ? c->bytes.count - i : 3, end);
+		put_base64_group(c->bytes.items + i, c->bytes.count - i < 3 ? c->bytes.count - i : 3, end);
 	if (!rc) {
 		*end = '\0';
 		json_key_text(j, key, text);

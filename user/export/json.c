@@ -25,7 +25,7 @@ struct shown_sum {
 	uint64_t count, weight;
 };
 
-struct writer {
+struct json_export {
 	const struct profile *profile;
 	struct json json;
 	struct stacks stacks;
@@ -33,7 +33,7 @@ struct writer {
 	VECTOR(struct shown_sum) sums;
 };
 
-static void write_position(struct json *j, const char *key, uint32_t index)
+static void json_export_position(struct json *j, const char *key, uint32_t index)
 {
 	json_key(j, key);
 	if (index == PROFILE_NONE)
@@ -59,7 +59,7 @@ static uint32_t event_index(const struct profile *p, uint64_t id)
 }
 
 /* Return false for fields that are written differently, or have no meaning outside the trace. */
-static bool is_plain(const char *name)
+static bool is_plain_field(const char *name)
 {
 	static const char *const others[] = {"id", "host", "event", "process", "lane", "reason"};
 
@@ -73,56 +73,56 @@ static bool is_plain(const char *name)
  * Write the plain fields of a record. The CPU of a loss is written separately, because a loss may
  * have none.
  */
-static void write_fields(struct json *j, enum record_kind kind, const void *record)
+static void json_export_fields(struct json *j, enum record_kind kind, const void *record)
 {
 	for (unsigned int i = 0; i < kinds[kind].field_count; i++) {
 		const struct field *f = &kinds[kind].fields[i];
 
-		if (is_plain(f->name) && !(kind == KIND_LOSS && !strcmp(f->name, "cpu")))
+		if (is_plain_field(f->name) && !(kind == KIND_LOSS && !strcmp(f->name, "cpu")))
 			json_key_field(j, f, record);
 	}
 }
 
-static void begin_list(struct writer *w, const char *name)
+static void json_export_begin_list(struct json_export *w, const char *name)
 {
 	json_key(&w->json, name);
 	json_array(&w->json);
 }
 
-static void write_hosts(struct writer *w)
+static void json_export_hosts(struct json_export *w)
 {
 	const struct profile *p = w->profile;
 	struct json *j = &w->json;
 
-	begin_list(w, "hosts");
+	json_export_begin_list(w, "hosts");
 	for (uint32_t i = 0; i < p->host_count; i++) {
 		json_object(j);
-		write_fields(j, KIND_HOST, &p->hosts[i]);
+		json_export_fields(j, KIND_HOST, &p->hosts[i]);
 		json_object_end(j);
 	}
 	json_array_end(j);
-	begin_list(w, "infos");
+	json_export_begin_list(w, "infos");
 	for (uint32_t i = 0; i < p->info_count; i++) {
 		json_object(j);
-		write_position(j, "host", host_index(p, p->infos[i].host));
-		write_fields(j, KIND_INFO, &p->infos[i]);
+		json_export_position(j, "host", host_index(p, p->infos[i].host));
+		json_export_fields(j, KIND_INFO, &p->infos[i]);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
-static void write_events(struct writer *w)
+static void json_export_events(struct json_export *w)
 {
 	const struct profile *p = w->profile;
 	struct json *j = &w->json;
 	uint64_t count, weight;
 
-	begin_list(w, "events");
+	json_export_begin_list(w, "events");
 	for (uint32_t i = 0; i < p->event_count; i++) {
 		profile_event_total(p, i, &count, &weight);
 		json_object(j);
-		write_position(j, "host", host_index(p, p->events[i].host));
-		write_fields(j, KIND_EVENT, &p->events[i]);
+		json_export_position(j, "host", host_index(p, p->events[i].host));
+		json_export_fields(j, KIND_EVENT, &p->events[i]);
 		json_key_uint(j, "samples", count);
 		json_key_uint(j, "weight", weight);
 		json_object_end(j);
@@ -130,31 +130,31 @@ static void write_events(struct writer *w)
 	json_array_end(j);
 }
 
-static void write_processes(struct writer *w)
+static void json_export_processes(struct json_export *w)
 {
 	const struct profile *p = w->profile;
 	struct json *j = &w->json;
 
-	begin_list(w, "processes");
+	json_export_begin_list(w, "processes");
 	for (uint32_t i = 0; i < p->process_count; i++) {
 		json_object(j);
-		write_position(j, "host", host_index(p, p->processes[i].p.host));
-		write_fields(j, KIND_PROCESS, &p->processes[i].p);
+		json_export_position(j, "host", host_index(p, p->processes[i].p.host));
+		json_export_fields(j, KIND_PROCESS, &p->processes[i].p);
 		json_object_end(j);
 	}
 	json_array_end(j);
-	begin_list(w, "threads");
+	json_export_begin_list(w, "threads");
 	for (uint32_t i = 0; i < p->thread_count; i++) {
 		json_object(j);
-		write_position(j, "process", p->threads[i].process);
-		write_fields(j, KIND_THREAD, &p->threads[i].t);
+		json_export_position(j, "process", p->threads[i].process);
+		json_export_fields(j, KIND_THREAD, &p->threads[i].t);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
 /* Write the names of the flags that are set. */
-static void write_flags(struct json *j, uint64_t flags)
+static void json_export_flags(struct json *j, uint64_t flags)
 {
 	json_key(j, "flags");
 	json_array(j);
@@ -166,7 +166,7 @@ static void write_flags(struct json *j, uint64_t flags)
 	json_array_end(j);
 }
 
-static int add_sum(struct writer *w, const struct profile_sum *s)
+static int json_export_add_sum(struct json_export *w, const struct profile_sum *s)
 {
 	struct shown_sum shown = {
 		.event = s->event, .thread = s->thread, .flags = (uint32_t)s->flags};
@@ -184,12 +184,12 @@ static int add_sum(struct writer *w, const struct profile_sum *s)
 	return 0;
 }
 
-static void write_frames(struct writer *w)
+static void json_export_frames(struct json_export *w)
 {
 	const struct stacks *s = &w->stacks;
 	struct json *j = &w->json;
 
-	begin_list(w, "frames");
+	json_export_begin_list(w, "frames");
 	for (uint32_t i = 0; i < s->frames.texts.count; i++) {
 		struct shown_frame f = stacks_frame(s, i);
 
@@ -204,81 +204,81 @@ static void write_frames(struct writer *w)
 	json_array_end(j);
 }
 
-static void write_stacks(struct writer *w)
+static void json_export_stacks(struct json_export *w)
 {
 	struct json *j = &w->json;
 
-	begin_list(w, "stacks");
+	json_export_begin_list(w, "stacks");
 	for (size_t i = 0; i < w->stacks.nodes.count; i++) {
 		json_object(j);
-		write_position(j, "parent", w->stacks.nodes.items[i].parent);
+		json_export_position(j, "parent", w->stacks.nodes.items[i].parent);
 		json_key_uint(j, "frame", w->stacks.nodes.items[i].frame);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
-static int write_sums(struct writer *w)
+static int json_export_sums(struct json_export *w)
 {
 	struct json *j = &w->json;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < w->profile->sum_count && !rc; i++)
-		rc = add_sum(w, &w->profile->sums[i]);
+		rc = json_export_add_sum(w, &w->profile->sums[i]);
 	if (rc < 0)
 		return rc;
-	write_frames(w);
-	write_stacks(w);
-	begin_list(w, "sums");
+	json_export_frames(w);
+	json_export_stacks(w);
+	json_export_begin_list(w, "sums");
 	for (size_t i = 0; i < w->sums.count; i++) {
 		const struct shown_sum *s = &w->sums.items[i];
 
 		json_object(j);
-		write_position(j, "event", s->event);
-		write_position(j, "thread", s->thread);
+		json_export_position(j, "event", s->event);
+		json_export_position(j, "thread", s->thread);
 		json_key_uint(j, "stack", s->node);
 		json_key_uint(j, "samples", s->count);
 		json_key_uint(j, "weight", s->weight);
-		write_flags(j, s->flags);
+		json_export_flags(j, s->flags);
 		json_object_end(j);
 	}
 	json_array_end(j);
 	return 0;
 }
 
-static void write_losses(struct writer *w)
+static void json_export_losses(struct json_export *w)
 {
 	const struct profile *p = w->profile;
 	struct json *j = &w->json;
 
-	begin_list(w, "accounts");
+	json_export_begin_list(w, "accounts");
 	for (uint32_t i = 0; i < p->account_count; i++) {
 		json_object(j);
-		write_position(j, "event", event_index(p, p->accounts[i].event));
-		write_fields(j, KIND_ACCOUNT, &p->accounts[i]);
+		json_export_position(j, "event", event_index(p, p->accounts[i].event));
+		json_export_fields(j, KIND_ACCOUNT, &p->accounts[i]);
 		json_object_end(j);
 	}
 	json_array_end(j);
-	begin_list(w, "losses");
+	json_export_begin_list(w, "losses");
 	for (uint32_t i = 0; i < p->loss_count; i++) {
 		const struct loss *l = &p->losses[i];
 
 		json_object(j);
-		write_position(j, "host", host_index(p, l->host));
-		write_position(j, "event", event_index(p, l->event));
+		json_export_position(j, "host", host_index(p, l->host));
+		json_export_position(j, "event", event_index(p, l->event));
 		json_key_text(j, "reason", loss_reason_word(l->reason));
 		json_key(j, "cpu");
 		if (l->cpu)
 			json_uint(j, l->cpu - 1);
 		else
 			json_null(j);
-		write_fields(j, KIND_LOSS, l);
+		json_export_fields(j, KIND_LOSS, l);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
-static int write_all(struct writer *w)
+static int json_export_all(struct json_export *w)
 {
 	struct json *j = &w->json;
 	int rc;
@@ -288,26 +288,26 @@ static int write_all(struct writer *w)
 	json_key_uint(j, "version", FORMAT_VERSION);
 	json_key_text(j, "producer", "skein " SKEIN_VERSION);
 	json_key_uint(j, "missing", w->profile->missing);
-	write_hosts(w);
-	write_events(w);
-	write_processes(w);
-	rc = write_sums(w);
+	json_export_hosts(w);
+	json_export_events(w);
+	json_export_processes(w);
+	rc = json_export_sums(w);
 	if (rc < 0)
 		return rc;
-	write_losses(w);
+	json_export_losses(w);
 	json_object_end(j);
 	return json_end(j);
 }
 
-static int json_write(FILE *out, const struct profile *p, const struct export_options *o,
+static int json_export_profile(FILE *out, const struct profile *p, const struct export_options *o,
 		      struct error *err)
 {
-	struct writer w = {.profile = p};
+	struct json_export w = {.profile = p};
 	int rc = stacks_begin(&w.stacks, p, o->view.lines);
 
 	json_begin(&w.json, out, false);
 	if (!rc)
-		rc = write_all(&w);
+		rc = json_export_all(&w);
 	stacks_free(&w.stacks);
 	names_free(&w.keys);
 	vector_free(&w.sums);
@@ -316,5 +316,5 @@ static int json_write(FILE *out, const struct profile *p, const struct export_op
 
 int json_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, json_write, out, o, err);
+	return profile_export(ret, json_export_profile, out, o, err);
 }

@@ -10,22 +10,22 @@
 #include "analyze/names.h"
 #include "export/main_program.h"
 
-struct program {
+struct weighed_program {
 	uint64_t weight;
 	uint32_t mapping; /* index; PROFILE_NONE if no mapping is of the program's file */
 };
 
-struct programs {
+struct weighed_programs {
 	const struct profile *profile;
 	struct names paths; /* number = index in list */
-	VECTOR(struct program) list;
+	VECTOR(struct weighed_program) list;
 	uint32_t *of_process; /* program number by process index */
 };
 
 /* Set the program of each process; PROFILE_NONE if its file is unknown. */
-static int number_programs(struct programs *s)
+static int number_programs(struct weighed_programs *s)
 {
-	const struct program none = {0, PROFILE_NONE};
+	const struct weighed_program none = {0, PROFILE_NONE};
 	const struct profile *p = s->profile;
 	int rc = 0;
 
@@ -44,7 +44,7 @@ static int number_programs(struct programs *s)
 	return rc;
 }
 
-static void weigh_programs(struct programs *s, uint32_t event)
+static void weigh_programs(struct weighed_programs *s, uint32_t event)
 {
 	const struct profile *p = s->profile;
 
@@ -59,13 +59,13 @@ static void weigh_programs(struct programs *s, uint32_t event)
 	}
 }
 
-static int find_mappings(struct programs *s, const uint32_t *preferred)
+static int find_program_mappings(struct weighed_programs *s, const uint32_t *preferred)
 {
 	const struct profile *p = s->profile;
 
 	for (uint32_t i = 0; i < p->mapping_count; i++) {
 		uint32_t known = s->paths.texts.count, number;
-		struct program *of;
+		struct weighed_program *of;
 
 		if (p->mappings[i].m.kind != MAPPING_FILE)
 			continue;
@@ -81,12 +81,12 @@ static int find_mappings(struct programs *s, const uint32_t *preferred)
 	return 0;
 }
 
-static uint32_t heaviest(const struct programs *s)
+static uint32_t heaviest_program(const struct weighed_programs *s)
 {
-	const struct program *best = NULL;
+	const struct weighed_program *best = NULL;
 
 	for (size_t i = 0; i < s->list.count; i++) {
-		const struct program *at = &s->list.items[i];
+		const struct weighed_program *at = &s->list.items[i];
 
 		if (at->mapping != PROFILE_NONE && at->weight && (!best || at->weight > best->weight))
 			best = at;
@@ -94,17 +94,17 @@ static uint32_t heaviest(const struct programs *s)
 	return best ? best->mapping : PROFILE_NONE;
 }
 
-int main_program(uint32_t *ret, const struct profile *p, uint32_t event, const uint32_t *preferred)
+int main_program_find(uint32_t *ret, const struct profile *p, uint32_t event, const uint32_t *preferred)
 {
-	struct programs s = {.profile = p};
+	struct weighed_programs s = {.profile = p};
 	int rc = number_programs(&s);
 
 	if (!rc) {
 		weigh_programs(&s, event);
-		rc = find_mappings(&s, preferred);
+		rc = find_program_mappings(&s, preferred);
 	}
 	if (!rc)
-		*ret = heaviest(&s);
+		*ret = heaviest_program(&s);
 	names_free(&s.paths);
 	vector_free(&s.list);
 	free(s.of_process);

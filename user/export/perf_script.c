@@ -30,7 +30,7 @@ struct perf_script {
 	uint32_t *symbols, *objects; /* text + 1 by frame index; 0 until made */
 };
 
-static int check(const struct perf_script *s)
+static int perf_script_check(const struct perf_script *s)
 {
 	return ferror(s->out) ? outfile_flush(s->out, "samples", NULL) : 0;
 }
@@ -39,7 +39,7 @@ static int check(const struct perf_script *s)
  * Return the length of the white space character at s, 0 if there is none; includes non-ASCII
  * ones.
  */
-static size_t space_at(const char *s)
+static size_t white_space_size(const char *s)
 {
 	const char *end = s;
 	uint32_t c = text_next(&end);
@@ -59,7 +59,7 @@ static void make_word(char *text)
 	char *to = text;
 
 	for (const char *from = text; *from; to++) {
-		size_t space = space_at(from);
+		size_t space = white_space_size(from);
 
 		*to = space || *from == '(' || *from == ')' ? '_' : *from;
 		from += space ? space : 1;
@@ -72,7 +72,7 @@ static void make_word(char *text)
 /* Skip leading white space of a clean text, which readers would take for a separator. */
 static char *skip_space(char *text)
 {
-	for (size_t space; *text && (space = space_at(text)) > 0;)
+	for (size_t space; *text && (space = white_space_size(text)) > 0;)
 		text += space;
 	return text;
 }
@@ -85,7 +85,7 @@ static void keep_offset(char *text)
 }
 
 /* Clean a text, as one word if word is set, and store its number + 1 in *known. */
-static const char *tamed(struct perf_script *s, const char *text, bool word, uint32_t *known)
+static const char *perf_script_text(struct perf_script *s, const char *text, bool word, uint32_t *known)
 {
 	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char *clean = malloc(size), *begin;
@@ -107,7 +107,7 @@ static const char *tamed(struct perf_script *s, const char *text, bool word, uin
 	return names_text(&s->texts, number);
 }
 
-static const char *comm_of(struct perf_script *s, uint32_t thread)
+static const char *perf_script_comm(struct perf_script *s, uint32_t thread)
 {
 	const struct profile *p = s->timeline.profile;
 	const struct profile_thread *t;
@@ -117,7 +117,7 @@ static const char *comm_of(struct perf_script *s, uint32_t thread)
 	if (s->comms[thread])
 		return names_text(&s->texts, s->comms[thread] - 1);
 	t = &p->threads[thread];
-	return tamed(s,
+	return perf_script_text(s,
 		     *t->t.comm || t->process == PROFILE_NONE
 			     ? t->t.comm
 			     : process_name(&p->processes[t->process].p),
@@ -125,7 +125,7 @@ static const char *comm_of(struct perf_script *s, uint32_t thread)
 }
 
 /* Return the object of a frame by the names that readers know. */
-static const char *object_name(const struct profile *p, const struct profile_frame *f, char *buf,
+static const char *perf_script_object_name(const struct profile *p, const struct profile_frame *f, char *buf,
 			       size_t size)
 {
 	const struct profile_mapping *m = f->mapping == PROFILE_NONE ? NULL
@@ -147,22 +147,22 @@ static const char *object_name(const struct profile *p, const struct profile_fra
 	return buf;
 }
 
-static const char *symbol_name(const struct profile *p, uint32_t frame, char *buf, size_t size)
+static const char *perf_script_symbol_name(const struct profile *p, uint32_t frame, char *buf, size_t size)
 {
 	const char *name = profile_function_name(p, frame);
 
 	return name ? name : profile_frame_name(p, frame, buf, size);
 }
 
-static int write_frame(struct perf_script *s, uint32_t frame)
+static int perf_script_write_frame(struct perf_script *s, uint32_t frame)
 {
 	const struct profile *p = s->timeline.profile;
 	const struct profile_frame *f = &p->frames[frame];
 	char buf[512];
 
-	if ((!s->symbols[frame] && !tamed(s, symbol_name(p, frame, buf, sizeof(buf)), false,
+	if ((!s->symbols[frame] && !perf_script_text(s, perf_script_symbol_name(p, frame, buf, sizeof(buf)), false,
 					  &s->symbols[frame])) ||
-	    (!s->objects[frame] && !tamed(s, object_name(p, f, buf, sizeof(buf)), true,
+	    (!s->objects[frame] && !perf_script_text(s, perf_script_object_name(p, f, buf, sizeof(buf)), true,
 					  &s->objects[frame])))
 		return -ENOMEM;
 	fprintf(s->out, "\t%16" PRIx64 " %s (%s)\n", f->f.address,
@@ -171,7 +171,7 @@ static int write_frame(struct perf_script *s, uint32_t frame)
 	return 0;
 }
 
-static void write_mark(struct perf_script *s, const char *mark)
+static void perf_script_write_mark(struct perf_script *s, const char *mark)
 {
 	fprintf(s->out, "\t%16x %s ([unknown])\n", 0, mark);
 }
@@ -180,7 +180,7 @@ static void write_mark(struct perf_script *s, const char *mark)
  * Write the frames from the innermost to the root; a mark stands at the root of an incomplete
  * stack.
  */
-static int write_stack(struct perf_script *s, uint32_t stack)
+static int perf_script_write_stack(struct perf_script *s, uint32_t stack)
 {
 	const struct profile *p = s->timeline.profile;
 	enum stack_end end = profile_stack_end(p, stack);
@@ -188,19 +188,19 @@ static int write_stack(struct perf_script *s, uint32_t stack)
 	int rc = 0;
 
 	if (stack == PROFILE_NONE) {
-		write_mark(s, "[no stack]");
+		perf_script_write_mark(s, "[no stack]");
 		return 0;
 	}
 	for (; stack != PROFILE_NONE && !rc; stack = p->stacks[stack].parent) {
 		uint32_t frame = p->stacks[stack].frame;
 
 		if (frame == PROFILE_NONE)
-			write_mark(s, "[unknown]");
+			perf_script_write_mark(s, "[unknown]");
 		else if (p->frames[frame].f.kind != FRAME_END)
-			rc = write_frame(s, frame);
+			rc = perf_script_write_frame(s, frame);
 	}
 	if (end != END_WALKED)
-		write_mark(s, profile_end_name(end, text));
+		perf_script_write_mark(s, profile_end_name(end, text));
 	return rc;
 }
 
@@ -209,24 +209,24 @@ static int perf_script_sample(struct timeline *t, const struct sample *sample)
 	struct perf_script *s = (struct perf_script *)t;
 	uint32_t thread = index_get(&t->thread_of, sample->thread);
 	uint32_t event = index_get(&t->event_of, sample->event), known;
-	struct timeline_who who = {0};
-	const char *comm = comm_of(s, thread);
-	const char *name = tamed(s, event == INDEX_NONE ? "" : t->profile->events[event].name, true,
+	struct timeline_identity identity = {0};
+	const char *comm = perf_script_comm(s, thread);
+	const char *name = perf_script_text(s, event == INDEX_NONE ? "" : t->profile->events[event].name, true,
 				 &known);
 	int rc;
 
 	if (!comm || !name)
 		return -ENOMEM;
 	if (thread != PROFILE_NONE)
-		who = timeline_who(t, thread);
+		identity = timeline_identity(t, thread);
 	fprintf(s->out,
 		"%s  %" PRIu64 "/%" PRIu64 " [%03" PRIu64 "] %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64
 		" %s:\n",
-		comm, who.pid, who.tid, sample->cpu, sample->time / 1000000000,
+		comm, identity.pid, identity.tid, sample->cpu, sample->time / 1000000000,
 		sample->time / 1000 % 1000000, sample->weight, name);
-	rc = write_stack(s, profile_stack_by_id(t->profile, sample->stack));
+	rc = perf_script_write_stack(s, profile_stack_by_id(t->profile, sample->stack));
 	fputc('\n', s->out);
-	return rc ? rc : check(s);
+	return rc ? rc : perf_script_check(s);
 }
 
 static int perf_script_begin(struct timeline *t)

@@ -29,7 +29,7 @@ void perfetto_fail(struct perfetto *p, int rc)
 }
 
 /* Write the packets of a buffer, compressed, as one packet. */
-static void write_deflated(struct perfetto *p, const struct protobuf *packets)
+static void perfetto_write_deflated(struct perfetto *p, const struct protobuf *packets)
 {
 	uLongf size = compressBound(packets->size);
 	unsigned char *data = malloc(size);
@@ -49,15 +49,15 @@ static void write_deflated(struct perfetto *p, const struct protobuf *packets)
 	free(data);
 }
 
-void perfetto_flush(struct perfetto *p, struct stream *s)
+void perfetto_flush(struct perfetto *p, struct perfetto_stream *s)
 {
 	perfetto_fail(p, s->buf.error);
 	if (s->buf.size && !p->error)
-		write_deflated(p, &s->buf);
+		perfetto_write_deflated(p, &s->buf);
 	protobuf_reset(&s->buf);
 }
 
-size_t perfetto_packet(struct perfetto *p, uint64_t time, unsigned int sequence)
+size_t perfetto_begin_packet(struct perfetto *p, uint64_t time, unsigned int sequence)
 {
 	struct protobuf *buf = &p->packets.buf;
 	size_t mark = protobuf_begin(buf, TRACE_PACKET);
@@ -68,7 +68,7 @@ size_t perfetto_packet(struct perfetto *p, uint64_t time, unsigned int sequence)
 	return mark;
 }
 
-void perfetto_end(struct perfetto *p, size_t mark)
+void perfetto_end_packet(struct perfetto *p, size_t mark)
 {
 	protobuf_end(&p->packets.buf, mark);
 	if (p->packets.buf.size > FLUSH_BYTES)
@@ -94,29 +94,29 @@ void perfetto_text(struct perfetto *p, struct protobuf *buf, unsigned int field,
  * Return the kernel release, or a made-up one if it is missing: without a release the reader
  * interprets thread states as those of Linux 4.4.
  */
-static const char *release(const char *kernel)
+static const char *known_release(const char *kernel)
 {
 	size_t digits = strspn(kernel, "0123456789");
 
 	return digits && kernel[digits] == '.' ? kernel : "5.0.0";
 }
 
-static void write_system(struct perfetto *p, const struct host *h)
+static void perfetto_write_system(struct perfetto *p, const struct host *h)
 {
 	struct protobuf *buf = &p->packets.buf;
-	size_t packet = perfetto_packet(p, 0, SEQUENCE_TRACKS);
+	size_t packet = perfetto_begin_packet(p, 0, SEQUENCE_TRACKS);
 	size_t system = protobuf_begin(buf, PACKET_SYSTEM_INFO);
 	size_t utsname = protobuf_begin(buf, SYSTEM_UTSNAME);
 
 	protobuf_text(buf, UTSNAME_SYSNAME, "Linux");
-	perfetto_text(p, buf, UTSNAME_RELEASE, release(h->kernel));
+	perfetto_text(p, buf, UTSNAME_RELEASE, known_release(h->kernel));
 	perfetto_text(p, buf, UTSNAME_MACHINE, h->arch);
 	protobuf_end(buf, utsname);
 	protobuf_end(buf, system);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
-static void write_clock(struct perfetto *p, unsigned int clock, uint64_t stamp)
+static void perfetto_write_clock(struct perfetto *p, unsigned int clock, uint64_t stamp)
 {
 	struct protobuf *buf = &p->packets.buf;
 	size_t mark = protobuf_begin(buf, SNAPSHOT_CLOCK);
@@ -126,22 +126,22 @@ static void write_clock(struct perfetto *p, unsigned int clock, uint64_t stamp)
 	protobuf_end(buf, mark);
 }
 
-static void write_clocks(struct perfetto *p, const struct host *h)
+static void perfetto_write_clocks(struct perfetto *p, const struct host *h)
 {
 	struct protobuf *buf = &p->packets.buf;
-	size_t packet = perfetto_packet(p, h->start, SEQUENCE_TRACKS);
+	size_t packet = perfetto_begin_packet(p, h->start, SEQUENCE_TRACKS);
 	size_t snapshot = protobuf_begin(buf, PACKET_CLOCK_SNAPSHOT);
 
-	write_clock(p, CLOCK_BOOTTIME_ID, h->start);
-	write_clock(p, CLOCK_MONOTONIC_ID, h->start + (uint64_t)h->monotonic_offset);
-	write_clock(p, CLOCK_REALTIME_ID, h->start + (uint64_t)h->realtime_offset);
+	perfetto_write_clock(p, CLOCK_BOOTTIME_ID, h->start);
+	perfetto_write_clock(p, CLOCK_MONOTONIC_ID, h->start + (uint64_t)h->monotonic_offset);
+	perfetto_write_clock(p, CLOCK_REALTIME_ID, h->start + (uint64_t)h->realtime_offset);
 	protobuf_varint(buf, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_ID);
 	protobuf_end(buf, snapshot);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
 /* Limit a time to the start of the recording, before which nothing may begin. */
-static uint64_t since(const struct perfetto *p, uint64_t time)
+static uint64_t perfetto_clamp_to_start(const struct perfetto *p, uint64_t time)
 {
 	uint64_t start = p->timeline.profile->host.start;
 
@@ -153,7 +153,7 @@ static uint64_t since(const struct perfetto *p, uint64_t time)
  * description for a new process if the parent had died in between, and the first one would never
  * end.
  */
-static void follow_programs(struct perfetto *p)
+static void join_programs(struct perfetto *p)
 {
 	const struct profile *profile = p->timeline.profile;
 	struct index latest = {0}; /* pid -> index in the profile */
@@ -173,14 +173,14 @@ static void follow_programs(struct perfetto *p)
 	index_free(&latest);
 }
 
-static void write_process(struct perfetto *p, uint32_t index)
+static void perfetto_write_process(struct perfetto *p, uint32_t index)
 {
 	const struct profile *profile = p->timeline.profile;
 	const struct process *r = &profile->processes[index].p;
 	const struct process *first = &profile->processes[p->processes[index].first].p;
 	uint64_t pid = timeline_pid(&p->timeline, index);
 	struct protobuf *buf = &p->packets.buf;
-	size_t packet = perfetto_packet(p, since(p, first->start), SEQUENCE_TRACKS);
+	size_t packet = perfetto_begin_packet(p, perfetto_clamp_to_start(p, first->start), SEQUENCE_TRACKS);
 	size_t tree = protobuf_begin(buf, PACKET_PROCESS_TREE);
 	size_t process = protobuf_begin(buf, TREE_PROCESS);
 
@@ -190,14 +190,14 @@ static void write_process(struct perfetto *p, uint32_t index)
 	perfetto_text(p, buf, TREE_PROCESS_COMMAND, process_name(r));
 	protobuf_end(buf, process);
 	protobuf_end(buf, tree);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
-static void write_thread(struct perfetto *p, uint64_t time, uint64_t pid, uint64_t tid,
+static void perfetto_write_thread(struct perfetto *p, uint64_t time, uint64_t pid, uint64_t tid,
 			 const char *name)
 {
 	struct protobuf *buf = &p->packets.buf;
-	size_t packet = perfetto_packet(p, time, SEQUENCE_TRACKS);
+	size_t packet = perfetto_begin_packet(p, time, SEQUENCE_TRACKS);
 	size_t tree = protobuf_begin(buf, PACKET_PROCESS_TREE);
 	size_t thread = protobuf_begin(buf, TREE_THREAD);
 
@@ -207,29 +207,29 @@ static void write_thread(struct perfetto *p, uint64_t time, uint64_t pid, uint64
 		protobuf_varint(buf, TREE_THREAD_PID, pid & INT32_MAX);
 	protobuf_end(buf, thread);
 	protobuf_end(buf, tree);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
-static void write_tree(struct perfetto *p)
+static void perfetto_write_tree(struct perfetto *p)
 {
 	const struct profile *profile = p->timeline.profile;
 
-	follow_programs(p);
+	join_programs(p);
 	for (uint32_t i = 0; i < profile->process_count; i++)
 		if (profile->processes[i].p.pid && !p->processes[i].goes_on)
-			write_process(p, i);
+			perfetto_write_process(p, i);
 	for (uint32_t i = 0; i < profile->thread_count; i++) {
-		struct timeline_who who = timeline_who(&p->timeline, i);
+		struct timeline_identity identity = timeline_identity(&p->timeline, i);
 
-		if (who.tid)
-			write_thread(p, since(p, profile->threads[i].t.start), who.pid, who.tid,
-				     who.comm);
+		if (identity.tid)
+			perfetto_write_thread(p, perfetto_clamp_to_start(p, profile->threads[i].t.start), identity.pid, identity.tid,
+				     identity.comm);
 	}
 	for (int i = 1; i < INTERRUPT_COUNT; i++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "interrupt: %s", interrupt_word(i));
-		write_thread(p, profile->host.start, 0, TID_INTERRUPT + i, name);
+		perfetto_write_thread(p, profile->host.start, 0, TID_INTERRUPT + i, name);
 	}
 }
 
@@ -244,12 +244,12 @@ static int perfetto_begin(struct timeline *t)
 	p->processes = calloc(t->profile->process_count + 1, sizeof(*p->processes));
 	if (!p->lanes || !p->events || !p->processes)
 		return -ENOMEM;
-	mark = perfetto_packet(p, 0, SEQUENCE_TRACKS);
+	mark = perfetto_begin_packet(p, 0, SEQUENCE_TRACKS);
 	protobuf_varint(&p->packets.buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_BEGINS);
-	perfetto_end(p, mark);
-	write_system(p, &t->profile->host);
-	write_clocks(p, &t->profile->host);
-	write_tree(p);
+	perfetto_end_packet(p, mark);
+	perfetto_write_system(p, &t->profile->host);
+	perfetto_write_clocks(p, &t->profile->host);
+	perfetto_write_tree(p);
 	return p->error;
 }
 
@@ -258,8 +258,8 @@ static int perfetto_finish(struct timeline *t)
 	struct perfetto *p = (struct perfetto *)t;
 
 	perfetto_sched_end(p);
-	perfetto_losses(p);
-	perfetto_crowds(p);
+	perfetto_write_losses(p);
+	perfetto_write_concurrency(p);
 	perfetto_flush(p, &p->packets);
 	return p->error;
 }

@@ -29,13 +29,13 @@ enum { FLAG_SEQUENCE_BEGINS = 1, FLAG_SEQUENCE_GOES_ON };
 
 /* Track numbers: the kind of the track, and the id of its subject below. */
 #define TRACK(kind, id) ((uint64_t)TRACK_##kind << 56 | ((id) & ((1ULL << 56) - 1)))
-enum { TRACK_THREAD = 1, TRACK_WAITS, TRACK_LOSSES, TRACK_CROWD, TRACK_LOST };
+enum { TRACK_THREAD = 1, TRACK_WAITS, TRACK_LOSSES, TRACK_CONCURRENCY, TRACK_LOST };
 
 /* Tids of pseudo threads; the kernel never assigns these numbers. */
 enum { TID_LOST = 0x7ff00000, TID_OTHER = 0x7ff10000, TID_OFFLINE = 0x7ff20000,
        TID_INTERRUPT = 0x7ff30000 };
 
-struct stream {
+struct perfetto_stream {
 	struct protobuf buf;
 	/* protobuf_begin() marks of the open packet, and of the bundle of events in it */
 	size_t packet, bundle;
@@ -45,10 +45,10 @@ struct stream {
 
 /* State of a lane, a CPU or a thread, as written so far. One for each lane. */
 struct perfetto_lane {
-	struct stream events; /* of a CPU */
+	struct perfetto_stream events; /* of a CPU */
 	uint32_t running; /* tid on a CPU */
 	const char *comm; /* NULL until anything is written of the CPU */
-	int64_t left; /* prev_state with which the thread leaves the CPU */
+	int64_t prev_state; /* prev_state with which the thread leaves the CPU */
 	bool goes_on; /* the thread does not leave */
 	uint64_t last_end; /* end of a CPU's last tile or a thread's last stretch */
 	int64_t shown; /* prev_state of the last stretch, or one of enum shown */
@@ -64,14 +64,14 @@ struct perfetto_process {
 };
 
 /* A time in which records of a CPU are lost. */
-struct gap {
+struct perfetto_gap {
 	uint64_t time, end;
 	uint64_t newest; /* latest start of any gap so far, the key of the search */
 	uint32_t lane; /* index of the CPU's lane */
 };
 
 /* A pseudo thread got a CPU and keeps the CPU to the end, or until it gets the CPU again. */
-struct placeholder {
+struct perfetto_placeholder {
 	uint64_t time, end, cpu, tid;
 	const char *comm;
 };
@@ -88,29 +88,29 @@ struct perfetto_event {
 struct perfetto {
 	struct timeline timeline;
 	FILE *out;
-	struct stream packets;
+	struct perfetto_stream packets;
 	struct protobuf deflated;
 	struct perfetto_lane *lanes; /* by index of timeline.lanes */
 	size_t lane_count;
 	struct perfetto_process *processes; /* by profile index */
 	bool leaders_freed;
-	VECTOR(struct gap) gaps; /* in the order of arrival, nearly the order of time */
-	VECTOR(struct placeholder) placeholders;
+	VECTOR(struct perfetto_gap) gaps; /* in the order of arrival, nearly the order of time */
+	VECTOR(struct perfetto_placeholder) placeholders;
 	/* by profile index; the last one is for samples of no known event */
 	struct perfetto_event *events;
 	VECTOR(uint64_t) path;
-	uint64_t names_told; /* mask of interned wait classes */
+	uint64_t names_interned; /* mask of interned wait classes */
 	int error; /* the first error; sticky */
 };
 
 /* perfetto.c: buffers. Errors are kept in p->error. */
 void perfetto_fail(struct perfetto *p, int rc);
-/* Begin a packet of a sequence, with a time stamp (0 for none); end it with perfetto_end(). */
-size_t perfetto_packet(struct perfetto *p, uint64_t time, unsigned int sequence);
-void perfetto_end(struct perfetto *p, size_t mark);
+/* Begin a packet of a sequence, with a time stamp (0 for none); end it with perfetto_end_packet(). */
+size_t perfetto_begin_packet(struct perfetto *p, uint64_t time, unsigned int sequence);
+void perfetto_end_packet(struct perfetto *p, size_t mark);
 /* Write a text of the trace, cleaned, as a field. */
 void perfetto_text(struct perfetto *p, struct protobuf *buf, unsigned int field, const char *text);
-void perfetto_flush(struct perfetto *p, struct stream *s);
+void perfetto_flush(struct perfetto *p, struct perfetto_stream *s);
 
 /* perfetto_sched.c: CPUs and the states of threads. */
 int perfetto_tile(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile);
@@ -118,9 +118,9 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 void perfetto_sched_end(struct perfetto *p);
 
 /* perfetto_tracks.c: slices, instants and counters of skein's own. */
-void perfetto_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s);
-void perfetto_losses(struct perfetto *p);
-void perfetto_crowds(struct perfetto *p);
+void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s);
+void perfetto_write_losses(struct perfetto *p);
+void perfetto_write_concurrency(struct perfetto *p);
 
 /* perfetto_stacks.c: samples. */
 int perfetto_sample(struct timeline *t, const struct sample *s);

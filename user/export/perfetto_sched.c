@@ -43,12 +43,12 @@ enum shown { SHOWN_NOTHING = -1, SHOWN_RUNNING = -2 };
 enum { TASK_RUNNABLE = 2, TASK_SLEEPING = 4, TASK_DISK = 5, TASK_STOPPED = 6, TASK_DEAD = 7,
        TASK_GONE = 8 };
 
-struct who {
+struct perfetto_task {
 	uint64_t tid;
 	const char *comm;
 };
 
-static int64_t prev_state(uint64_t state)
+static int64_t perfetto_prev_state(uint64_t state)
 {
 	switch (state) {
 	case STATE_RUNNABLE:
@@ -74,17 +74,17 @@ static int64_t prev_state(uint64_t state)
 	}
 }
 
-static bool is_blocked(int64_t shown)
+static bool is_blocked_state(int64_t shown)
 {
 	return shown > 0 && shown != PREV_PREEMPTED;
 }
 
-static struct perfetto_lane *own_of(struct perfetto *p, const struct timeline_lane *lane)
+static struct perfetto_lane *own_lane(struct perfetto *p, const struct timeline_lane *lane)
 {
 	return &p->lanes[lane - p->timeline.lanes.items];
 }
 
-static void close_bundle(struct perfetto *p, struct stream *s)
+static void close_bundle(struct perfetto *p, struct perfetto_stream *s)
 {
 	if (!s->open)
 		return;
@@ -96,8 +96,8 @@ static void close_bundle(struct perfetto *p, struct stream *s)
 	perfetto_flush(p, s);
 }
 
-/* Begin an event of a CPU whose current thread is tid; end it with end_event(). */
-static size_t begin_event(struct stream *s, uint64_t cpu, uint64_t time, uint64_t tid)
+/* Begin an event of a CPU whose current thread is tid; end it with end_sched_event(). */
+static size_t begin_sched_event(struct perfetto_stream *s, uint64_t cpu, uint64_t time, uint64_t tid)
 {
 	size_t mark;
 
@@ -113,7 +113,7 @@ static size_t begin_event(struct stream *s, uint64_t cpu, uint64_t time, uint64_
 	return mark;
 }
 
-static void end_event(struct perfetto *p, struct stream *s, size_t mark)
+static void end_sched_event(struct perfetto *p, struct perfetto_stream *s, size_t mark)
 {
 	protobuf_end(&s->buf, mark);
 	perfetto_fail(p, s->buf.error);
@@ -121,10 +121,10 @@ static void end_event(struct perfetto *p, struct stream *s, size_t mark)
 		close_bundle(p, s);
 }
 
-static void write_switch(struct perfetto *p, struct stream *s, uint64_t cpu, uint64_t time,
-			 struct who prev, int64_t state, struct who next)
+static void write_sched_switch(struct perfetto *p, struct perfetto_stream *s, uint64_t cpu, uint64_t time,
+			 struct perfetto_task prev, int64_t state, struct perfetto_task next)
 {
-	size_t event = begin_event(s, cpu, time, prev.tid);
+	size_t event = begin_sched_event(s, cpu, time, prev.tid);
 	size_t mark = protobuf_begin(&s->buf, EVENT_SWITCH);
 
 	perfetto_text(p, &s->buf, SWITCH_PREV_COMM, prev.comm);
@@ -135,40 +135,40 @@ static void write_switch(struct perfetto *p, struct stream *s, uint64_t cpu, uin
 	protobuf_varint(&s->buf, SWITCH_NEXT_PID, next.tid);
 	protobuf_varint(&s->buf, SWITCH_NEXT_PRIO, NORMAL_PRIORITY);
 	protobuf_end(&s->buf, mark);
-	end_event(p, s, event);
+	end_sched_event(p, s, event);
 }
 
-static struct who thread_who(const struct perfetto *p, uint32_t thread)
+static struct perfetto_task task_of_thread(const struct perfetto *p, uint32_t thread)
 {
-	struct timeline_who w = timeline_who(&p->timeline, thread);
+	struct timeline_identity w = timeline_identity(&p->timeline, thread);
 
-	return (struct who){w.tid & INT32_MAX, w.comm};
+	return (struct perfetto_task){w.tid & INT32_MAX, w.comm};
 }
 
-static struct who tile_who(const struct perfetto *p, const struct tile *tile)
+static struct perfetto_task task_of_tile(const struct perfetto *p, const struct tile *tile)
 {
 	if (tile->state == STATE_IDLE)
-		return (struct who){0, "swapper"};
+		return (struct perfetto_task){0, "swapper"};
 	if (tile->state == STATE_UNKNOWN)
-		return (struct who){TID_LOST + (tile->cpu & 0xffff), "[records lost]"};
+		return (struct perfetto_task){TID_LOST + (tile->cpu & 0xffff), "[records lost]"};
 	if (tile->state == STATE_OFFLINE)
-		return (struct who){TID_OFFLINE + (tile->cpu & 0xffff), "[offline]"};
+		return (struct perfetto_task){TID_OFFLINE + (tile->cpu & 0xffff), "[offline]"};
 	if (tile->thread == PROFILE_NONE)
-		return (struct who){TID_OTHER + (tile->cpu & 0xffff), "[not recorded]"};
-	return thread_who(p, tile->thread);
+		return (struct perfetto_task){TID_OTHER + (tile->cpu & 0xffff), "[not recorded]"};
+	return task_of_thread(p, tile->thread);
 }
 
 /* Return the state in which the thread of a tile leaves the CPU. */
-static int64_t tile_left(const struct tile *tile)
+static int64_t prev_state_of_tile(const struct tile *tile)
 {
 	if (tile->state == STATE_IDLE)
 		return PREV_RUNNABLE;
-	return tile->thread == PROFILE_NONE ? PREV_IDLE : prev_state(tile->left);
+	return tile->thread == PROFILE_NONE ? PREV_IDLE : perfetto_prev_state(tile->next_state);
 }
 
 static int note_gap(struct perfetto *p, const struct tile *tile, size_t lane)
 {
-	struct gap g = {tile->time, tile->end, tile->time, (uint32_t)lane};
+	struct perfetto_gap g = {tile->time, tile->end, tile->time, (uint32_t)lane};
 
 	if (p->gaps.count && p->gaps.items[p->gaps.count - 1].newest > g.newest)
 		g.newest = p->gaps.items[p->gaps.count - 1].newest;
@@ -177,20 +177,20 @@ static int note_gap(struct perfetto *p, const struct tile *tile, size_t lane)
 }
 
 /* Write that a thread was freed; another thread may reuse its tid afterwards. */
-static void write_free(struct perfetto *p, struct stream *s, uint64_t cpu, uint64_t time,
-		       struct who who)
+static void write_thread_freed(struct perfetto *p, struct perfetto_stream *s, uint64_t cpu, uint64_t time,
+		       struct perfetto_task task)
 {
-	size_t event = begin_event(s, cpu, time, who.tid);
+	size_t event = begin_sched_event(s, cpu, time, task.tid);
 	size_t mark = protobuf_begin(&s->buf, EVENT_FREE);
 
-	perfetto_text(p, &s->buf, FREE_COMM, who.comm);
-	protobuf_varint(&s->buf, FREE_PID, who.tid);
+	perfetto_text(p, &s->buf, FREE_COMM, task.comm);
+	protobuf_varint(&s->buf, FREE_PID, task.tid);
 	protobuf_varint(&s->buf, FREE_PRIO, NORMAL_PRIORITY);
 	protobuf_end(&s->buf, mark);
-	end_event(p, s, event);
+	end_sched_event(p, s, event);
 }
 
-static struct perfetto_process *process_of(struct perfetto *p, uint32_t thread)
+static struct perfetto_process *own_process(struct perfetto *p, uint32_t thread)
 {
 	uint32_t process = p->timeline.profile->threads[thread].process;
 
@@ -201,34 +201,34 @@ static bool is_leader(const struct perfetto *p, uint32_t thread)
 {
 	uint32_t process = p->timeline.profile->threads[thread].process;
 
-	return (timeline_pid(&p->timeline, process) & INT32_MAX) == thread_who(p, thread).tid;
+	return (timeline_pid(&p->timeline, process) & INT32_MAX) == task_of_thread(p, thread).tid;
 }
 
 /*
  * Free the tid of a dead thread. For the reader, all threads of a process end with the first one,
  * the leader, although the leader often dies first; so free its tid when all threads have ended.
  */
-static void note_death(struct perfetto *p, struct stream *s, const struct tile *tile,
-		       struct who who)
+static void note_death(struct perfetto *p, struct perfetto_stream *s, const struct tile *tile,
+		       struct perfetto_task task)
 {
-	struct perfetto_process *of = process_of(p, tile->thread);
+	struct perfetto_process *of = own_process(p, tile->thread);
 
 	if (of && is_leader(p, tile->thread))
 		of->leader_died = true;
 	else if (of) /* after the switch at which the thread leaves */
-		write_free(p, s, tile->cpu, tile->end + 1, who);
+		write_thread_freed(p, s, tile->cpu, tile->end + 1, task);
 }
 
-static void free_leaders(struct perfetto *p, struct stream *s, uint64_t cpu)
+static void free_leaders(struct perfetto *p, struct perfetto_stream *s, uint64_t cpu)
 {
 	const struct profile *profile = p->timeline.profile;
 
 	for (uint32_t i = 0; i < profile->process_count; i++) {
-		struct who leader = {timeline_pid(&p->timeline, i) & INT32_MAX,
+		struct perfetto_task leader = {timeline_pid(&p->timeline, i) & INT32_MAX,
 				     profile->processes[i].p.comm};
 
 		if (p->processes[i].leader_died) /* after the leader's death */
-			write_free(p, s, cpu, p->processes[i].ended + 2, leader);
+			write_thread_freed(p, s, cpu, p->processes[i].ended + 2, leader);
 	}
 }
 
@@ -240,9 +240,9 @@ static void free_leaders(struct perfetto *p, struct stream *s, uint64_t cpu)
  * that become unknown return the CPU to them in no order of time.
  */
 static void note_placeholder(struct perfetto *p, uint64_t time, uint64_t end, uint64_t cpu,
-			     struct who who)
+			     struct perfetto_task task)
 {
-	struct placeholder h = {time, end, cpu, who.tid, who.comm};
+	struct perfetto_placeholder h = {time, end, cpu, task.tid, task.comm};
 
 	perfetto_fail(p, vector_push(&p->placeholders, h));
 }
@@ -250,45 +250,45 @@ static void note_placeholder(struct perfetto *p, uint64_t time, uint64_t end, ui
 int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct tile *tile)
 {
 	struct perfetto *p = (struct perfetto *)t;
-	struct perfetto_lane *own = own_of(p, lane);
-	struct who next = tile_who(p, tile), prev = {own->running, own->comm};
+	struct perfetto_lane *own = own_lane(p, lane);
+	struct perfetto_task next = task_of_tile(p, tile), prev = {own->running, own->comm};
 
 	if (!own->comm)
-		prev = (struct who){0, "swapper"};
+		prev = (struct perfetto_task){0, "swapper"};
 	/* a thread that is renamed while it runs is no switch */
 	if (!own->goes_on || prev.tid != next.tid)
-		write_switch(p, &own->events, tile->cpu, tile->time, prev, own->left, next);
+		write_sched_switch(p, &own->events, tile->cpu, tile->time, prev, own->prev_state, next);
 	if (tile->state == STATE_UNKNOWN || tile->state == STATE_OFFLINE)
 		note_placeholder(p, tile->time, tile->end, tile->cpu, next);
-	own->goes_on = tile->left == STATE_RUNNING;
+	own->goes_on = tile->next_state == STATE_RUNNING;
 	own->running = (uint32_t)next.tid;
 	own->comm = next.comm;
-	own->left = tile_left(tile);
+	own->prev_state = prev_state_of_tile(tile);
 	own->last_end = tile->end;
 	if (tile->state == STATE_UNKNOWN)
 		perfetto_fail(p, note_gap(p, tile, (size_t)(lane - t->lanes.items)));
-	if (tile->thread != PROFILE_NONE && tile->left == STATE_DEAD)
+	if (tile->thread != PROFILE_NONE && tile->next_state == STATE_DEAD)
 		note_death(p, &own->events, tile, next);
 	return p->error;
 }
 
 /*
- * Return the stream of the waker's CPU, and the waker in *who. The reader does not use the CPU of
+ * Return the stream of the waker's CPU, and the waker in *task. The reader does not use the CPU of
  * a waking.
  */
-static struct stream *waker_stream(struct perfetto *p, const struct stretch *s, uint64_t *cpu,
-				   struct who *who)
+static struct perfetto_stream *waker_stream(struct perfetto *p, const struct stretch *s, uint64_t *cpu,
+				   struct perfetto_task *task)
 {
 	struct timeline_lane *lane = timeline_lane(&p->timeline, s->waker);
 	struct timeline_lane *of = NULL;
 
-	*who = (struct who){0, "swapper"};
+	*task = (struct perfetto_task){0, "swapper"};
 	if (lane && lane->lane.kind == LANE_INTERRUPT) {
 		of = timeline_lane(&p->timeline, lane->lane.parent);
 		if (lane->lane.number < INTERRUPT_COUNT)
-			who->tid = TID_INTERRUPT + lane->lane.number;
+			task->tid = TID_INTERRUPT + lane->lane.number;
 	} else if (lane && lane->thread != PROFILE_NONE) {
-		*who = thread_who(p, lane->thread);
+		*task = task_of_thread(p, lane->thread);
 		if (lane->last.end)
 			of = timeline_cpu(&p->timeline, lane->last.cpu);
 	}
@@ -297,20 +297,20 @@ static struct stream *waker_stream(struct perfetto *p, const struct stretch *s, 
 	if (!of)
 		return NULL;
 	*cpu = of->lane.number;
-	return &own_of(p, of)->events;
+	return &own_lane(p, of)->events;
 }
 
 static void write_waking(struct perfetto *p, uint64_t time, const struct stretch *s,
-			 struct who woken)
+			 struct perfetto_task woken)
 {
-	struct who waker;
+	struct perfetto_task waker;
 	uint64_t cpu;
-	struct stream *stream = waker_stream(p, s, &cpu, &waker);
+	struct perfetto_stream *stream = waker_stream(p, s, &cpu, &waker);
 	size_t event, mark;
 
 	if (!stream)
 		return;
-	event = begin_event(stream, cpu, time, waker.tid);
+	event = begin_sched_event(stream, cpu, time, waker.tid);
 	if (waker.tid >= TID_INTERRUPT)
 		protobuf_varint(&stream->buf, EVENT_COMMON_FLAGS, FLAG_HARD_INTERRUPT);
 	mark = protobuf_begin(&stream->buf, EVENT_WAKING);
@@ -320,30 +320,30 @@ static void write_waking(struct perfetto *p, uint64_t time, const struct stretch
 	if (s->target)
 		protobuf_varint(&stream->buf, WAKING_TARGET_CPU, s->target - 1);
 	protobuf_end(&stream->buf, mark);
-	end_event(p, stream, event);
+	end_sched_event(p, stream, event);
 }
 
 static void write_task_state(struct perfetto *p, uint64_t time, unsigned int state,
-			     struct who who, uint64_t cpu)
+			     struct perfetto_task task, uint64_t cpu)
 {
 	struct protobuf *buf = &p->packets.buf;
-	size_t packet = perfetto_packet(p, time, SEQUENCE_STATES);
+	size_t packet = perfetto_begin_packet(p, time, SEQUENCE_STATES);
 	size_t mark = protobuf_begin(buf, PACKET_TASK_STATE);
 
 	protobuf_varint(buf, TASK_STATE_CPU, cpu);
-	perfetto_text(p, buf, TASK_STATE_COMM, who.comm);
-	protobuf_varint(buf, TASK_STATE_TID, who.tid);
+	perfetto_text(p, buf, TASK_STATE_COMM, task.comm);
+	protobuf_varint(buf, TASK_STATE_TID, task.tid);
 	protobuf_varint(buf, TASK_STATE_STATE, state);
 	protobuf_varint(buf, TASK_STATE_PRIO, NORMAL_PRIORITY);
 	protobuf_end(buf, mark);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
 /*
  * Return a gap that contains a time and the ns after it; NULL if there is none among the nearest
  * gaps.
  */
-static const struct gap *gap_at(const struct perfetto *p, uint64_t time)
+static const struct perfetto_gap *gap_at(const struct perfetto *p, uint64_t time)
 {
 	size_t low = 0, high = p->gaps.count;
 
@@ -358,7 +358,7 @@ static const struct gap *gap_at(const struct perfetto *p, uint64_t time)
 	high = low + GAPS_NEAR < p->gaps.count ? low + GAPS_NEAR : p->gaps.count;
 	low = low > GAPS_NEAR ? low - GAPS_NEAR : 0;
 	for (size_t i = high; i-- > low;) {
-		const struct gap *g = &p->gaps.items[i];
+		const struct perfetto_gap *g = &p->gaps.items[i];
 
 		if (time >= g->time && time < g->end && time + 1 < g->end)
 			return g;
@@ -371,71 +371,71 @@ static const struct gap *gap_at(const struct perfetto *p, uint64_t time)
  * unknown state is a switch: within the gap the thread gets the CPU for zero time and leaves it
  * in an unknown state.
  */
-static void write_unknown(struct perfetto *p, uint64_t time, struct who who)
+static void write_unknown(struct perfetto *p, uint64_t time, struct perfetto_task task)
 {
-	const struct gap *g = gap_at(p, time);
-	struct stream *s;
-	struct who lost;
+	const struct perfetto_gap *g = gap_at(p, time);
+	struct perfetto_stream *s;
+	struct perfetto_task lost;
 	uint64_t cpu;
 
 	if (!g)
 		return;
 	s = &p->lanes[g->lane].events;
 	cpu = p->timeline.lanes.items[g->lane].lane.number;
-	lost = (struct who){TID_LOST + (cpu & 0xffff), "[records lost]"};
-	write_switch(p, s, cpu, time + 1, lost, PREV_IDLE, who);
-	write_switch(p, s, cpu, time + 1, who, PREV_UNKNOWN, lost);
+	lost = (struct perfetto_task){TID_LOST + (cpu & 0xffff), "[records lost]"};
+	write_sched_switch(p, s, cpu, time + 1, lost, PREV_IDLE, task);
+	write_sched_switch(p, s, cpu, time + 1, task, PREV_UNKNOWN, lost);
 	note_placeholder(p, time + 1, g->end, cpu, lost);
 }
 
-static void correct(struct perfetto *p, uint64_t time, int64_t state, struct who who, uint64_t cpu)
+static void write_corrected_state(struct perfetto *p, uint64_t time, int64_t state, struct perfetto_task task, uint64_t cpu)
 {
 	switch (state) {
 	case PREV_UNKNOWN:
-		write_unknown(p, time, who);
+		write_unknown(p, time, task);
 		break;
 	case PREV_RUNNABLE:
 	case PREV_PREEMPTED:
-		write_task_state(p, time, TASK_RUNNABLE, who, cpu);
+		write_task_state(p, time, TASK_RUNNABLE, task, cpu);
 		break;
 	case PREV_DISK:
-		write_task_state(p, time, TASK_DISK, who, cpu);
+		write_task_state(p, time, TASK_DISK, task, cpu);
 		break;
 	case PREV_STOPPED:
-		write_task_state(p, time, TASK_STOPPED, who, cpu);
+		write_task_state(p, time, TASK_STOPPED, task, cpu);
 		break;
 	default:
-		write_task_state(p, time, TASK_SLEEPING, who, cpu);
+		write_task_state(p, time, TASK_SLEEPING, task, cpu);
 	}
 }
 
 /* Return the state that the reader shows at the start of a stretch. */
-static int64_t shown_at(const struct perfetto_lane *own, const struct timeline_lane *lane)
+static int64_t state_shown_at(const struct perfetto_lane *own, const struct timeline_lane *lane)
 {
 	if (own->ran)
-		return prev_state(lane->last.left);
+		return perfetto_prev_state(lane->last.next_state);
 	return own->last_end ? own->shown : SHOWN_NOTHING;
 }
 
 int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struct stretch *s)
 {
 	struct perfetto *p = (struct perfetto *)t;
-	struct perfetto_lane *own = own_of(p, lane);
-	int64_t state = prev_state(s->state), shown = shown_at(own, lane);
-	struct who who = thread_who(p, lane->thread);
+	struct perfetto_lane *own = own_lane(p, lane);
+	int64_t state = perfetto_prev_state(s->state), shown = state_shown_at(own, lane);
+	struct perfetto_task task = task_of_thread(p, lane->thread);
 	/* the thread left the CPU at s->time, and that event must come first */
 	uint64_t time = s->time + own->ran;
 
 	if (s->state == STATE_RUNNING)
 		state = SHOWN_RUNNING;
-	else if (s->state == STATE_RUNNABLE && s->waker && (is_blocked(shown) || shown < 0))
-		write_waking(p, time, s, who);
+	else if (s->state == STATE_RUNNABLE && s->waker && (is_blocked_state(shown) || shown < 0))
+		write_waking(p, time, s, task);
 	else if (state == PREV_UNKNOWN && shown == SHOWN_NOTHING)
 		state = SHOWN_NOTHING;
 	else if (state != shown)
-		correct(p, time, state, who, s->cpu ? s->cpu - 1 : 0);
+		write_corrected_state(p, time, state, task, s->cpu ? s->cpu - 1 : 0);
 	if (s->wait)
-		perfetto_wait(p, lane, s);
+		perfetto_write_wait(p, lane, s);
 	own->ran = s->state == STATE_RUNNING;
 	own->shown = state;
 	own->last_end = s->end;
@@ -445,14 +445,14 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 /* End the last slices of a CPU at the end of the recording. */
 static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 {
-	struct perfetto_lane *own = own_of(p, lane);
+	struct perfetto_lane *own = own_lane(p, lane);
 
 	if (!own->comm)
 		return;
-	write_switch(p, &own->events, lane->lane.number, own->last_end,
-		     (struct who){own->running, own->comm},
-		     own->left == PREV_UNKNOWN ? PREV_RUNNABLE : own->left,
-		     (struct who){0, "swapper"});
+	write_sched_switch(p, &own->events, lane->lane.number, own->last_end,
+		     (struct perfetto_task){own->running, own->comm},
+		     own->prev_state == PREV_UNKNOWN ? PREV_RUNNABLE : own->prev_state,
+		     (struct perfetto_task){0, "swapper"});
 	if (!p->leaders_freed)
 		free_leaders(p, &own->events, lane->lane.number);
 	p->leaders_freed = true;
@@ -462,25 +462,25 @@ static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 /* End a thread whose end no record shows; otherwise the reader would extend its last state. */
 static void end_thread(struct perfetto *p, const struct timeline_lane *lane)
 {
-	const struct perfetto_lane *own = own_of(p, lane);
-	struct perfetto_process *of = process_of(p, lane->thread);
+	const struct perfetto_lane *own = own_lane(p, lane);
+	struct perfetto_process *of = own_process(p, lane->thread);
 	unsigned int state = TASK_GONE;
 
 	if (of && of->ended < own->last_end)
 		of->ended = own->last_end;
 	if (!own->last_end || own->last_end >= p->timeline.end ||
-	    (own->ran && lane->last.left == STATE_DEAD))
+	    (own->ran && lane->last.next_state == STATE_DEAD))
 		return;
 	if (of && is_leader(p, lane->thread)) {
 		of->leader_died = true;
 		state = TASK_DEAD;
 	}
-	write_task_state(p, own->last_end + own->ran, state, thread_who(p, lane->thread), 0);
+	write_task_state(p, own->last_end + own->ran, state, task_of_thread(p, lane->thread), 0);
 }
 
 static int by_cpu_and_time(const void *a, const void *b)
 {
-	const struct placeholder *x = a, *y = b;
+	const struct perfetto_placeholder *x = a, *y = b;
 
 	if (x->cpu != y->cpu)
 		return x->cpu < y->cpu ? -1 : 1;
@@ -493,18 +493,18 @@ static int by_cpu_and_time(const void *a, const void *b)
  */
 static void write_placeholders(struct perfetto *p)
 {
-	const struct placeholder *items = p->placeholders.items;
+	const struct perfetto_placeholder *items = p->placeholders.items;
 	size_t count = p->placeholders.count;
 
 	if (count)
 		qsort(p->placeholders.items, count, sizeof(*items), by_cpu_and_time);
 	for (size_t i = 0; i < count; i++) {
-		const struct placeholder *h = &items[i];
+		const struct perfetto_placeholder *h = &items[i];
 		bool again = i + 1 < count && h[1].cpu == h->cpu && h[1].time <= h->time + 1;
 
 		if (!again && h->time + 1 < h->end)
 			write_task_state(p, h->time + 1, TASK_SLEEPING,
-					 (struct who){h->tid, h->comm}, h->cpu);
+					 (struct perfetto_task){h->tid, h->comm}, h->cpu);
 	}
 }
 

@@ -37,7 +37,7 @@ static uint64_t no_mapping(const struct profile *profile)
 	return (uint64_t)profile->mapping_count + 1;
 }
 
-static int make_room(struct perfetto_event *e, const struct profile *profile)
+static int allocate_event_flags(struct perfetto_event *e, const struct profile *profile)
 {
 	e->stacks = calloc(profile->stack_count + 1, 1);
 	e->frames = calloc(profile->frame_count + 1, 1);
@@ -53,7 +53,7 @@ static unsigned int sequence_of(const struct perfetto *p, const struct perfetto_
 }
 
 /* Describe the samples of an event in the first packet of its sequence. */
-static void begin_event(struct perfetto *p, struct perfetto_event *e)
+static void begin_event_sequence(struct perfetto *p, struct perfetto_event *e)
 {
 	static const struct event unknown = {.name = "[unknown]"};
 	size_t index = (size_t)(e - p->events);
@@ -64,8 +64,8 @@ static void begin_event(struct perfetto *p, struct perfetto_event *e)
 	size_t packet, defaults, samples, timebase;
 
 	e->begun = true;
-	perfetto_fail(p, make_room(e, p->timeline.profile));
-	packet = perfetto_packet(p, 0, sequence_of(p, e));
+	perfetto_fail(p, allocate_event_flags(e, p->timeline.profile));
+	packet = perfetto_begin_packet(p, 0, sequence_of(p, e));
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_BEGINS);
 	defaults = protobuf_begin(buf, PACKET_DEFAULTS);
 	samples = protobuf_begin(buf, DEFAULTS_PERF_SAMPLE);
@@ -80,7 +80,7 @@ static void begin_event(struct perfetto *p, struct perfetto_event *e)
 	protobuf_end(buf, timebase);
 	protobuf_end(buf, samples);
 	protobuf_end(buf, defaults);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
 /* Begin a packet that interns one item. */
@@ -90,7 +90,7 @@ static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e,
 	struct protobuf *buf = &p->packets.buf;
 	size_t mark;
 
-	marks[0] = perfetto_packet(p, 0, sequence_of(p, e));
+	marks[0] = perfetto_begin_packet(p, 0, sequence_of(p, e));
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
 	marks[1] = protobuf_begin(buf, PACKET_INTERNED_DATA);
 	mark = protobuf_begin(buf, field);
@@ -103,10 +103,10 @@ static void end_interned(struct perfetto *p, size_t mark, const size_t marks[2])
 {
 	protobuf_end(&p->packets.buf, mark);
 	protobuf_end(&p->packets.buf, marks[1]);
-	perfetto_end(p, marks[0]);
+	perfetto_end_packet(p, marks[0]);
 }
 
-static void intern_text(struct perfetto *p, const struct perfetto_event *e, unsigned int field,
+static void perfetto_intern_text(struct perfetto *p, const struct perfetto_event *e, unsigned int field,
 			uint64_t iid, const char *text)
 {
 	size_t marks[2], mark = begin_interned(p, e, field, iid, marks);
@@ -121,7 +121,7 @@ static int hex_digit(char c)
 }
 
 /* Intern a build-id as bytes; return false if the text is no build-id. */
-static bool intern_build_id(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
+static bool perfetto_intern_build_id(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
 			    const char *hex)
 {
 	unsigned char bytes[64];
@@ -142,13 +142,13 @@ static bool intern_build_id(struct perfetto *p, const struct perfetto_event *e, 
 	return true;
 }
 
-static void intern_object(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
+static void perfetto_intern_object(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
 			  const char *path, const char *build_id, uint64_t size)
 {
-	bool named = intern_build_id(p, e, iid, build_id);
+	bool named = perfetto_intern_build_id(p, e, iid, build_id);
 	size_t marks[2], mark;
 
-	intern_text(p, e, INTERNED_PATHS, iid, path);
+	perfetto_intern_text(p, e, INTERNED_PATHS, iid, path);
 	mark = begin_interned(p, e, INTERNED_MAPPINGS, iid, marks);
 	if (named)
 		protobuf_varint(&p->packets.buf, MAPPING_BUILD_ID, iid);
@@ -158,13 +158,13 @@ static void intern_object(struct perfetto *p, const struct perfetto_event *e, ui
 }
 
 /* Return the id of a mapping, which every frame must have. */
-static uint64_t intern_mapping(struct perfetto *p, struct perfetto_event *e, uint32_t index)
+static uint64_t perfetto_intern_mapping(struct perfetto *p, struct perfetto_event *e, uint32_t index)
 {
 	const struct profile *profile = p->timeline.profile;
 
 	if (index == PROFILE_NONE) {
 		if (!e->no_mapping)
-			intern_object(p, e, no_mapping(profile), "[unknown]", "", 0);
+			perfetto_intern_object(p, e, no_mapping(profile), "[unknown]", "", 0);
 		e->no_mapping = true;
 		return no_mapping(profile);
 	}
@@ -172,14 +172,14 @@ static uint64_t intern_mapping(struct perfetto *p, struct perfetto_event *e, uin
 		const struct mapping *m = &profile->mappings[index].m;
 
 		e->mappings[index] = true;
-		intern_object(p, e, (uint64_t)index + 1, profile_module_path(profile, index),
+		perfetto_intern_object(p, e, (uint64_t)index + 1, profile_module_path(profile, index),
 			      m->build_id, m->size);
 	}
 	return (uint64_t)index + 1;
 }
 
 /* Write a frame; source is an id, 0 for none. */
-static void write_frame(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
+static void perfetto_write_frame(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
 			uint64_t function, uint64_t mapping, uint64_t source,
 			const struct profile_code *f)
 {
@@ -200,7 +200,7 @@ static void write_frame(struct perfetto *p, const struct perfetto_event *e, uint
  * Return the id of a function name. Names of functions are interned once; a name made up for one
  * frame is interned with the frame.
  */
-static uint64_t intern_function(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
+static uint64_t perfetto_intern_function(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
 {
 	const struct profile *profile = p->timeline.profile;
 	uint32_t function = profile->frames[frame].function;
@@ -214,12 +214,12 @@ static uint64_t intern_function(struct perfetto *p, struct perfetto_event *e, ui
 			return iid;
 		e->functions[function] = true;
 	}
-	intern_text(p, e, INTERNED_FUNCTION_NAMES, iid, name);
+	perfetto_intern_text(p, e, INTERNED_FUNCTION_NAMES, iid, name);
 	return iid;
 }
 
 /* Return the id of a frame's source file, interned once per function; 0 if unknown. */
-static uint64_t intern_source(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
+static uint64_t perfetto_intern_source(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
 {
 	const struct profile *profile = p->timeline.profile;
 	uint32_t function = profile->frames[frame].function;
@@ -228,12 +228,12 @@ static uint64_t intern_source(struct perfetto *p, struct perfetto_event *e, uint
 	if (!*file)
 		return 0;
 	if (!e->sources[function])
-		intern_text(p, e, INTERNED_SOURCES, (uint64_t)function + 1, file);
+		perfetto_intern_text(p, e, INTERNED_SOURCES, (uint64_t)function + 1, file);
 	e->sources[function] = true;
 	return (uint64_t)function + 1;
 }
 
-static uint64_t intern_frame(struct perfetto *p, struct perfetto_event *e, uint32_t index)
+static uint64_t perfetto_intern_frame(struct perfetto *p, struct perfetto_event *e, uint32_t index)
 {
 	const struct profile *profile = p->timeline.profile;
 	const struct profile_frame *f = &profile->frames[index];
@@ -245,15 +245,15 @@ static uint64_t intern_frame(struct perfetto *p, struct perfetto_event *e, uint3
 	/* the reader merges frames of equal name and address, so their lines must be equal */
 	if (f->shown && f->shown == profile_function_name(profile, index))
 		shown.line = profile->functions[f->function].f.line;
-	write_frame(p, e, (uint64_t)index + 1, intern_function(p, e, index),
-		    intern_mapping(p, e, f->mapping), intern_source(p, e, index), &shown);
+	perfetto_write_frame(p, e, (uint64_t)index + 1, perfetto_intern_function(p, e, index),
+		    perfetto_intern_mapping(p, e, f->mapping), perfetto_intern_source(p, e, index), &shown);
 	return (uint64_t)index + 1;
 }
 
 /* Stand-ins for missing parts of a stack in addition to enum stack_end. */
 enum { NO_STACK = END_COUNT, NO_FRAME };
 
-static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigned int end)
+static uint64_t perfetto_intern_end(struct perfetto *p, struct perfetto_event *e, unsigned int end)
 {
 	const struct profile *profile = p->timeline.profile;
 	uint64_t iid = end_frame(profile, end);
@@ -264,23 +264,23 @@ static uint64_t intern_end(struct perfetto *p, struct perfetto_event *e, unsigne
 	if (e->ends[end])
 		return iid;
 	e->ends[end] = true;
-	intern_text(p, e, INTERNED_FUNCTION_NAMES, function,
+	perfetto_intern_text(p, e, INTERNED_FUNCTION_NAMES, function,
 		    end == NO_STACK   ? "[no stack]"
 		    : end == NO_FRAME ? "[unknown]"
 				      : profile_end_name(end, text));
-	write_frame(p, e, iid, function, intern_mapping(p, e, PROFILE_NONE), 0, &none);
+	perfetto_write_frame(p, e, iid, function, perfetto_intern_mapping(p, e, PROFILE_NONE), 0, &none);
 	return iid;
 }
 
 /* Collect the frames of a stack, innermost first, in p->path. */
-static void collect(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
+static void collect_stack_frames(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
 {
 	const struct profile *profile = p->timeline.profile;
 	enum stack_end end = profile_stack_end(profile, stack);
 
 	p->path.count = 0;
 	if (stack == PROFILE_NONE) {
-		perfetto_fail(p, vector_push(&p->path, intern_end(p, e, NO_STACK)));
+		perfetto_fail(p, vector_push(&p->path, perfetto_intern_end(p, e, NO_STACK)));
 		return;
 	}
 	for (uint32_t at = stack; at != PROFILE_NONE; at = profile->stacks[at].parent) {
@@ -291,23 +291,23 @@ static void collect(struct perfetto *p, struct perfetto_event *e, uint32_t stack
 			break;
 		}
 		if (frame == PROFILE_NONE)
-			perfetto_fail(p, vector_push(&p->path, intern_end(p, e, NO_FRAME)));
+			perfetto_fail(p, vector_push(&p->path, perfetto_intern_end(p, e, NO_FRAME)));
 		else if (profile->frames[frame].f.kind != FRAME_END)
-			perfetto_fail(p, vector_push(&p->path, intern_frame(p, e, frame)));
+			perfetto_fail(p, vector_push(&p->path, perfetto_intern_frame(p, e, frame)));
 	}
 	if (end != END_WALKED || !p->path.count)
-		perfetto_fail(p, vector_push(&p->path, intern_end(p, e, end)));
+		perfetto_fail(p, vector_push(&p->path, perfetto_intern_end(p, e, end)));
 }
 
 /* Return the id of a stack in the sequence of its event; the first call interns the stack. */
-static uint64_t intern_stack(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
+static uint64_t perfetto_intern_stack(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
 {
 	uint32_t at = stack == PROFILE_NONE ? p->timeline.profile->stack_count : stack;
 	size_t marks[2], mark;
 
 	if (!e->stacks[at]) {
 		e->stacks[at] = true;
-		collect(p, e, stack);
+		collect_stack_frames(p, e, stack);
 		mark = begin_interned(p, e, INTERNED_CALLSTACKS, (uint64_t)at + 1, marks);
 		for (size_t i = p->path.count; i-- > 0;)
 			protobuf_varint(&p->packets.buf, CALLSTACK_FRAME, p->path.items[i]);
@@ -317,7 +317,7 @@ static uint64_t intern_stack(struct perfetto *p, struct perfetto_event *e, uint3
 }
 
 /* Return the event's counter on a CPU: the weight of all its samples on the CPU so far. */
-static uint64_t count(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
+static uint64_t add_to_counter(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
 {
 	uint32_t at = index_get(&e->totals, s->cpu);
 
@@ -331,28 +331,28 @@ static uint64_t count(struct perfetto *p, struct perfetto_event *e, const struct
 	return e->weights.items[at] += s->weight;
 }
 
-static void write_sample(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
+static void perfetto_write_sample(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
 {
 	uint32_t thread = index_get(&p->timeline.thread_of, s->thread);
-	uint64_t stack = intern_stack(p, e, profile_stack_by_id(p->timeline.profile, s->stack));
-	struct timeline_who who = {0, 0, ""};
+	uint64_t stack = perfetto_intern_stack(p, e, profile_stack_by_id(p->timeline.profile, s->stack));
+	struct timeline_identity identity = {0, 0, ""};
 	struct protobuf *buf = &p->packets.buf;
 	size_t packet, mark;
 
 	if (thread != PROFILE_NONE)
-		who = timeline_who(&p->timeline, thread);
-	packet = perfetto_packet(p, s->time, sequence_of(p, e));
+		identity = timeline_identity(&p->timeline, thread);
+	packet = perfetto_begin_packet(p, s->time, sequence_of(p, e));
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
 	mark = protobuf_begin(buf, PACKET_PERF_SAMPLE);
 	protobuf_varint(buf, SAMPLE_CPU, s->cpu & UINT32_MAX);
-	protobuf_varint(buf, SAMPLE_PID, who.pid & INT32_MAX);
-	protobuf_varint(buf, SAMPLE_TID, who.tid & INT32_MAX);
+	protobuf_varint(buf, SAMPLE_PID, identity.pid & INT32_MAX);
+	protobuf_varint(buf, SAMPLE_TID, identity.tid & INT32_MAX);
 	protobuf_varint(buf, SAMPLE_CALLSTACK, stack);
 	protobuf_varint(buf, SAMPLE_CPU_MODE,
 			s->flags & SAMPLE_FLAG_KERNEL ? MODE_KERNEL : MODE_USER);
-	protobuf_varint(buf, SAMPLE_COUNT, count(p, e, s));
+	protobuf_varint(buf, SAMPLE_COUNT, add_to_counter(p, e, s));
 	protobuf_end(buf, mark);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
 int perfetto_sample(struct timeline *t, const struct sample *s)
@@ -362,9 +362,9 @@ int perfetto_sample(struct timeline *t, const struct sample *s)
 	struct perfetto_event *e = &p->events[event == INDEX_NONE ? t->profile->event_count : event];
 
 	if (!e->begun)
-		begin_event(p, e);
+		begin_event_sequence(p, e);
 	if (!p->error)
-		write_sample(p, e, s);
+		perfetto_write_sample(p, e, s);
 	return p->error;
 }
 

@@ -23,7 +23,7 @@ static size_t begin_track(struct perfetto *p, uint64_t track, const char *name, 
 {
 	size_t mark;
 
-	*packet = perfetto_packet(p, 0, SEQUENCE_TRACKS);
+	*packet = perfetto_begin_packet(p, 0, SEQUENCE_TRACKS);
 	mark = protobuf_begin(&p->packets.buf, PACKET_TRACK_DESCRIPTOR);
 	protobuf_varint(&p->packets.buf, TRACK_UUID, track);
 	if (name)
@@ -34,15 +34,15 @@ static size_t begin_track(struct perfetto *p, uint64_t track, const char *name, 
 static void end_track(struct perfetto *p, size_t mark, size_t packet)
 {
 	protobuf_end(&p->packets.buf, mark);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
-static size_t begin_event(struct perfetto *p, uint64_t time, uint64_t track, unsigned int type,
+static size_t begin_track_event(struct perfetto *p, uint64_t time, uint64_t track, unsigned int type,
 			  size_t *packet)
 {
 	size_t mark;
 
-	*packet = perfetto_packet(p, time, SEQUENCE_TRACKS);
+	*packet = perfetto_begin_packet(p, time, SEQUENCE_TRACKS);
 	protobuf_varint(&p->packets.buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
 	mark = protobuf_begin(&p->packets.buf, PACKET_TRACK_EVENT);
 	protobuf_varint(&p->packets.buf, EVENT_TYPE, type);
@@ -50,23 +50,23 @@ static size_t begin_event(struct perfetto *p, uint64_t time, uint64_t track, uns
 	return mark;
 }
 
-static void end_event(struct perfetto *p, size_t mark, size_t packet)
+static void end_track_event(struct perfetto *p, size_t mark, size_t packet)
 {
 	protobuf_end(&p->packets.buf, mark);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
 /* Declare two tracks: the thread's own, which is the parent of others, and the one of its waits. */
 static void begin_waits(struct perfetto *p, const struct timeline_lane *lane)
 {
-	struct timeline_who who = timeline_who(&p->timeline, lane->thread);
+	struct timeline_identity identity = timeline_identity(&p->timeline, lane->thread);
 	struct protobuf *buf = &p->packets.buf;
 	size_t packet, mark, thread;
 
 	mark = begin_track(p, TRACK(THREAD, lane->lane.id), NULL, &packet);
 	thread = protobuf_begin(buf, TRACK_THREAD_OF);
-	protobuf_varint(buf, THREAD_OF_PID, who.pid & INT32_MAX);
-	protobuf_varint(buf, THREAD_OF_TID, who.tid & INT32_MAX);
+	protobuf_varint(buf, THREAD_OF_PID, identity.pid & INT32_MAX);
+	protobuf_varint(buf, THREAD_OF_TID, identity.tid & INT32_MAX);
 	protobuf_end(buf, thread);
 	end_track(p, mark, packet);
 	mark = begin_track(p, TRACK(WAITS, lane->lane.id), "waits for", &packet);
@@ -75,15 +75,15 @@ static void begin_waits(struct perfetto *p, const struct timeline_lane *lane)
 }
 
 /* Intern the name of a wait class once. */
-static void intern_wait(struct perfetto *p, enum wait_class wait)
+static void perfetto_intern_wait(struct perfetto *p, enum wait_class wait)
 {
 	struct protobuf *buf = &p->packets.buf;
 	size_t packet, interned, name;
 
-	if (p->names_told & 1ULL << wait)
+	if (p->names_interned & 1ULL << wait)
 		return;
-	p->names_told |= 1ULL << wait;
-	packet = perfetto_packet(p, 0, SEQUENCE_TRACKS);
+	p->names_interned |= 1ULL << wait;
+	packet = perfetto_begin_packet(p, 0, SEQUENCE_TRACKS);
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
 	interned = protobuf_begin(buf, PACKET_INTERNED_DATA);
 	name = protobuf_begin(buf, INTERNED_EVENT_NAMES);
@@ -91,10 +91,10 @@ static void intern_wait(struct perfetto *p, enum wait_class wait)
 	protobuf_text(buf, NAME_NAME, wait_class_word(wait));
 	protobuf_end(buf, name);
 	protobuf_end(buf, interned);
-	perfetto_end(p, packet);
+	perfetto_end_packet(p, packet);
 }
 
-void perfetto_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s)
+void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s)
 {
 	struct perfetto_lane *own = &p->lanes[lane - p->timeline.lanes.items];
 	size_t packet, mark;
@@ -102,12 +102,12 @@ void perfetto_wait(struct perfetto *p, struct timeline_lane *lane, const struct 
 	if (!own->has_waits)
 		begin_waits(p, lane);
 	own->has_waits = true;
-	intern_wait(p, s->wait);
-	mark = begin_event(p, s->time, TRACK(WAITS, lane->lane.id), TYPE_BEGIN, &packet);
+	perfetto_intern_wait(p, s->wait);
+	mark = begin_track_event(p, s->time, TRACK(WAITS, lane->lane.id), TYPE_BEGIN, &packet);
 	protobuf_varint(&p->packets.buf, EVENT_NAME_IID, s->wait);
-	end_event(p, mark, packet);
-	mark = begin_event(p, s->end, TRACK(WAITS, lane->lane.id), TYPE_END, &packet);
-	end_event(p, mark, packet);
+	end_track_event(p, mark, packet);
+	mark = begin_track_event(p, s->end, TRACK(WAITS, lane->lane.id), TYPE_END, &packet);
+	end_track_event(p, mark, packet);
 }
 
 static void begin_counter(struct perfetto *p, uint64_t track, const char *name)
@@ -128,7 +128,7 @@ static void annotate(struct perfetto *p, const char *name, uint64_t value)
 	protobuf_end(buf, mark);
 }
 
-static void write_loss(struct perfetto *p, const struct loss *l)
+static void perfetto_write_loss(struct perfetto *p, const struct loss *l)
 {
 	size_t packet, mark;
 	char name[160], where[48] = "";
@@ -137,26 +137,26 @@ static void write_loss(struct perfetto *p, const struct loss *l)
 		snprintf(where, sizeof(where), " on CPU %" PRIu64, l->cpu - 1);
 	snprintf(name, sizeof(name), "%s: %" PRIu64 " lost%s", loss_reason_word(l->reason),
 		 l->count, where);
-	mark = begin_event(p, l->time, TRACK(LOSSES, 0), TYPE_INSTANT, &packet);
+	mark = begin_track_event(p, l->time, TRACK(LOSSES, 0), TYPE_INSTANT, &packet);
 	protobuf_text(&p->packets.buf, EVENT_NAME, name);
 	annotate(p, "records", l->count);
 	annotate(p, "weight", l->weight);
 	annotate(p, "duration_ns", l->end > l->time ? l->end - l->time : 0);
-	end_event(p, mark, packet);
+	end_track_event(p, mark, packet);
 }
 
-static void write_count(struct perfetto *p, uint64_t time, uint64_t lost)
+static void perfetto_write_count(struct perfetto *p, uint64_t time, uint64_t lost)
 {
-	size_t packet, mark = begin_event(p, time, TRACK(LOST, 0), TYPE_COUNTER, &packet);
+	size_t packet, mark = begin_track_event(p, time, TRACK(LOST, 0), TYPE_COUNTER, &packet);
 
 	protobuf_varint(&p->packets.buf, EVENT_COUNTER_INT, lost);
-	end_event(p, mark, packet);
+	end_track_event(p, mark, packet);
 }
 
 /*
  * Write each loss as an instant with its kind and reason, and the sum of all losses as a counter.
  */
-void perfetto_losses(struct perfetto *p)
+void perfetto_write_losses(struct perfetto *p)
 {
 	uint64_t lost = 0;
 	size_t packet, mark;
@@ -166,40 +166,40 @@ void perfetto_losses(struct perfetto *p)
 	mark = begin_track(p, TRACK(LOSSES, 0), "losses", &packet);
 	end_track(p, mark, packet);
 	begin_counter(p, TRACK(LOST, 0), "lost records");
-	write_count(p, p->timeline.from, 0);
+	perfetto_write_count(p, p->timeline.from, 0);
 	for (size_t i = 0; i < p->timeline.losses.count; i++) {
 		const struct loss *l = &p->timeline.losses.items[i];
 
 		lost += l->count;
-		write_loss(p, l);
-		write_count(p, l->time, lost);
+		perfetto_write_loss(p, l);
+		perfetto_write_count(p, l->time, lost);
 	}
 }
 
-struct crowd_track {
+struct concurrency_track {
 	struct perfetto *p;
 	uint64_t track;
 };
 
-static int write_number(void *context, uint64_t time, double number)
+static int perfetto_write_number(void *context, uint64_t time, double number)
 {
-	const struct crowd_track *c = context;
-	size_t packet, mark = begin_event(c->p, time, c->track, TYPE_COUNTER, &packet);
+	const struct concurrency_track *c = context;
+	size_t packet, mark = begin_track_event(c->p, time, c->track, TYPE_COUNTER, &packet);
 
 	protobuf_double(&c->p->packets.buf, EVENT_COUNTER_REAL, number);
-	end_event(c->p, mark, packet);
+	end_track_event(c->p, mark, packet);
 	return c->p->error;
 }
 
-void perfetto_crowds(struct perfetto *p)
+void perfetto_write_concurrency(struct perfetto *p)
 {
-	for (int i = 0; i < CROWD_COUNT && p->timeline.slices; i++) {
-		struct crowd_track c = {p, TRACK(CROWD, (uint64_t)i + 1)};
+	for (int i = 0; i < CONCURRENCY_COUNT && p->timeline.slices; i++) {
+		struct concurrency_track c = {p, TRACK(CONCURRENCY, (uint64_t)i + 1)};
 
-		if (!p->timeline.crowds[i].used)
+		if (!p->timeline.concurrencies[i].used)
 			continue;
-		begin_counter(p, c.track, crowd_names[i]);
-		perfetto_fail(p, crowd_each(&p->timeline.crowds[i], p->timeline.end, write_number,
+		begin_counter(p, c.track, concurrency_names[i]);
+		perfetto_fail(p, concurrency_each(&p->timeline.concurrencies[i], p->timeline.end, perfetto_write_number,
 					    &c));
 	}
 }

@@ -59,10 +59,10 @@ enum python_state { PYTHON_STATES(PYTHON_ENUM) PYTHON_STATE_COUNT };
 #undef PYTHON_ENUM
 
 /* One mapping of the output, which stands for all mappings of the same object in the trace. */
-struct object {
+struct pprof_object {
 	uint32_t name, build_id; /* strings */
 	uint64_t start, limit; /* addresses; limit is the first address after the object */
-	bool asked; /* the symbolizer has looked up every frame in the object */
+	bool looked_up; /* the symbolizer has looked up every frame in the object */
 	bool filed, lined, inlined; /* some frames have files, lines, inlined functions */
 };
 
@@ -72,10 +72,10 @@ struct pprof {
 	struct gzip gzip;
 	struct names strings; /* number = index in the string table */
 	struct names objects, functions, locations, label_sets; /* number + 1 = id */
-	VECTOR(struct object) object_list;
+	VECTOR(struct pprof_object) object_list;
 	uint32_t *object_of; /* by mapping index; INDEX_NONE if not used */
 	uint32_t *location_of; /* id by frame index; 0 if not used */
-	uint32_t *labels_of; /* label set by label_index() */
+	uint32_t *labels_of; /* label set by pprof_label_index() */
 	uint32_t ends[END_COUNT], no_stack, unknown; /* ids of locations */
 	VECTOR(uint32_t) events; /* indexes of the events that have samples */
 	VECTOR(uint64_t) path;
@@ -83,7 +83,7 @@ struct pprof {
 	int error; /* the first error; sticky */
 };
 
-static uint32_t fail(struct pprof *p, int rc)
+static uint32_t pprof_fail(struct pprof *p, int rc)
 {
 	if (rc < 0 && !p->error)
 		p->error = rc;
@@ -91,19 +91,19 @@ static uint32_t fail(struct pprof *p, int rc)
 }
 
 /* Return the number of a key; 0 after an error, which is kept in p->error. */
-static uint32_t number(struct pprof *p, struct names *n, const void *data, size_t size)
+static uint32_t pprof_number(struct pprof *p, struct names *n, const void *data, size_t size)
 {
 	uint32_t ret = 0;
 	int rc = names_intern(n, data, size, &ret);
 
-	return rc < 0 ? fail(p, rc) : ret;
+	return rc < 0 ? pprof_fail(p, rc) : ret;
 }
 
 /*
  * Return the number of a string. Clean it, because pprof and similar tools print strings as they
  * are.
  */
-static uint32_t string(struct pprof *p, const char *text)
+static uint32_t pprof_string(struct pprof *p, const char *text)
 {
 	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char small[256];
@@ -111,33 +111,33 @@ static uint32_t string(struct pprof *p, const char *text)
 	uint32_t ret;
 
 	if (!clean)
-		return fail(p, -ENOMEM);
+		return pprof_fail(p, -ENOMEM);
 	text_clean(text, clean, size);
-	ret = number(p, &p->strings, clean, strlen(clean));
+	ret = pprof_number(p, &p->strings, clean, strlen(clean));
 	if (clean != small)
 		free(clean);
 	return ret;
 }
 
-static uint32_t decimal(struct pprof *p, uint64_t value)
+static uint32_t pprof_decimal(struct pprof *p, uint64_t value)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	return string(p, text);
+	return pprof_string(p, text);
 }
 
-static void field(struct pprof *p, unsigned int field_number, uint64_t value)
+static void pprof_field(struct pprof *p, unsigned int field_number, uint64_t value)
 {
 	if (value)
 		protobuf_varint(&p->buf, field_number, value);
 }
 
-static void flush(struct pprof *p)
+static void pprof_flush(struct pprof *p)
 {
-	fail(p, p->buf.error);
+	pprof_fail(p, p->buf.error);
 	if (!p->error)
-		fail(p, gzip_write(&p->gzip, p->buf.data, p->buf.size));
+		pprof_fail(p, gzip_write(&p->gzip, p->buf.data, p->buf.size));
 	protobuf_reset(&p->buf);
 }
 
@@ -146,23 +146,23 @@ static void flush(struct pprof *p)
  * system name: if both were equal, pprof would take the name for a mangled one and remove parts
  * that look like parameters.
  */
-static uint64_t function(struct pprof *p, const char *name, const char *system_name,
+static uint64_t pprof_function(struct pprof *p, const char *name, const char *system_name,
 			 const char *file, uint64_t line)
 {
 	struct {
 		uint64_t name, system_name, file, line;
-	} key = {string(p, name), string(p, system_name), string(p, file), line};
+	} key = {pprof_string(p, name), pprof_string(p, system_name), pprof_string(p, file), line};
 	uint32_t known = p->functions.texts.count;
-	uint64_t id = 1 + (uint64_t)number(p, &p->functions, &key, sizeof(key));
+	uint64_t id = 1 + (uint64_t)pprof_number(p, &p->functions, &key, sizeof(key));
 
 	if (id > known && !p->error) {
 		size_t mark = protobuf_begin(&p->buf, PROFILE_FUNCTION);
 
-		field(p, FUNCTION_ID, id);
-		field(p, FUNCTION_NAME, key.name);
-		field(p, FUNCTION_SYSTEM_NAME, key.system_name);
-		field(p, FUNCTION_FILENAME, key.file);
-		field(p, FUNCTION_START_LINE, line);
+		pprof_field(p, FUNCTION_ID, id);
+		pprof_field(p, FUNCTION_NAME, key.name);
+		pprof_field(p, FUNCTION_SYSTEM_NAME, key.system_name);
+		pprof_field(p, FUNCTION_FILENAME, key.file);
+		pprof_field(p, FUNCTION_START_LINE, line);
 		protobuf_end(&p->buf, mark);
 	}
 	return id;
@@ -172,61 +172,61 @@ static uint64_t function(struct pprof *p, const char *name, const char *system_n
  * Begin a location, which consists of a mapping, an address and lines, the innermost function
  * first.
  */
-static void begin_location(struct pprof *p, uint64_t mapping_id, uint64_t address)
+static void pprof_begin_location(struct pprof *p, uint64_t mapping_id, uint64_t address)
 {
 	p->place.count = 0;
-	fail(p, vector_push(&p->place, mapping_id));
-	fail(p, vector_push(&p->place, address));
+	pprof_fail(p, vector_push(&p->place, mapping_id));
+	pprof_fail(p, vector_push(&p->place, address));
 }
 
-static void add_line(struct pprof *p, uint64_t function_id, uint64_t line)
+static void pprof_add_line(struct pprof *p, uint64_t function_id, uint64_t line)
 {
-	fail(p, vector_push(&p->place, function_id));
-	fail(p, vector_push(&p->place, line));
+	pprof_fail(p, vector_push(&p->place, function_id));
+	pprof_fail(p, vector_push(&p->place, line));
 }
 
-static void write_location(struct pprof *p, uint32_t id)
+static void pprof_write_location(struct pprof *p, uint32_t id)
 {
 	const uint64_t *place = p->place.items;
 	size_t mark = protobuf_begin(&p->buf, PROFILE_LOCATION);
 
-	field(p, LOCATION_ID, id);
-	field(p, LOCATION_MAPPING_ID, place[0]);
-	field(p, LOCATION_ADDRESS, place[1]);
+	pprof_field(p, LOCATION_ID, id);
+	pprof_field(p, LOCATION_MAPPING_ID, place[0]);
+	pprof_field(p, LOCATION_ADDRESS, place[1]);
 	for (size_t i = 2; i + 1 < p->place.count; i += 2) {
 		size_t line_mark = protobuf_begin(&p->buf, LOCATION_LINE);
 
-		field(p, LINE_FUNCTION_ID, place[i]);
-		field(p, LINE_LINE, place[i + 1]);
+		pprof_field(p, LINE_FUNCTION_ID, place[i]);
+		pprof_field(p, LINE_LINE, place[i + 1]);
 		protobuf_end(&p->buf, line_mark);
 	}
 	protobuf_end(&p->buf, mark);
 }
 
 /* Return the id of the location under construction; write the location if it is new. */
-static uint32_t end_location(struct pprof *p)
+static uint32_t pprof_end_location(struct pprof *p)
 {
 	uint32_t known = p->locations.texts.count, id;
 
 	if (p->error)
 		return 0;
-	id = 1 + number(p, &p->locations, p->place.items,
+	id = 1 + pprof_number(p, &p->locations, p->place.items,
 			p->place.count * sizeof(*p->place.items));
 	if (id > known && !p->error)
-		write_location(p, id);
+		pprof_write_location(p, id);
 	return id;
 }
 
 /* Return the id of a location that stands for something without an address. */
-static uint32_t remark(struct pprof *p, const char *text)
+static uint32_t pprof_remark(struct pprof *p, const char *text)
 {
-	begin_location(p, 0, 0);
-	add_line(p, function(p, text, "", "", 0), 0);
-	return end_location(p);
+	pprof_begin_location(p, 0, 0);
+	pprof_add_line(p, pprof_function(p, text, "", "", 0), 0);
+	return pprof_end_location(p);
 }
 
 /* Return the source file of a frame; "" if unknown. */
-static const char *file_of(const struct profile *profile, const struct profile_frame *f)
+static const char *pprof_frame_file(const struct profile *profile, const struct profile_frame *f)
 {
 	if (f->file && *f->file)
 		return f->file;
@@ -234,31 +234,31 @@ static const char *file_of(const struct profile *profile, const struct profile_f
 }
 
 /* Set the object of a mapping; fresh is the object's initial value if it is new. */
-static void add_object(struct pprof *p, uint32_t index, struct object fresh)
+static void pprof_add_object(struct pprof *p, uint32_t index, struct pprof_object fresh)
 {
 	if (p->object_of[index] != INDEX_NONE)
 		return;
-	fresh.name = string(p, profile_module_path(p->profile, index));
-	fresh.build_id = string(p, p->profile->mappings[index].m.build_id);
-	p->object_of[index] = number(p, &p->objects, &fresh.name, 2 * sizeof(uint32_t));
+	fresh.name = pprof_string(p, profile_module_path(p->profile, index));
+	fresh.build_id = pprof_string(p, p->profile->mappings[index].m.build_id);
+	p->object_of[index] = pprof_number(p, &p->objects, &fresh.name, 2 * sizeof(uint32_t));
 	if (p->object_of[index] == p->object_list.count)
-		fail(p, vector_push(&p->object_list, fresh));
+		pprof_fail(p, vector_push(&p->object_list, fresh));
 }
 
 /*
  * Put the main program first, as the format requires; readers name the profile after it. The main
  * program is the one with the most weight, even if none of its own frames is shown.
  */
-static void put_main_first(struct pprof *p)
+static void pprof_put_main_first(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
 	uint32_t index = PROFILE_NONE, number;
-	struct object moved;
+	struct pprof_object moved;
 
-	fail(p, main_program(&index, profile, p->events.items[0], p->object_of));
+	pprof_fail(p, main_program_find(&index, profile, p->events.items[0], p->object_of));
 	if (p->error || index == PROFILE_NONE)
 		return;
-	add_object(p, index, (struct object){.limit = profile->mappings[index].m.size});
+	pprof_add_object(p, index, (struct pprof_object){.limit = profile->mappings[index].m.size});
 	number = p->object_of[index];
 	if (p->error || !number)
 		return;
@@ -273,18 +273,18 @@ static void put_main_first(struct pprof *p)
 }
 
 /* Set the object of a mapping and extend the object to cover the frame. */
-static void use_mapping(struct pprof *p, uint32_t index, const struct profile_frame *frame)
+static void pprof_use_mapping(struct pprof *p, uint32_t index, const struct profile_frame *frame)
 {
 	const struct profile_code *f = &frame->f;
 	const struct mapping *m = &p->profile->mappings[index].m;
 	bool absolute = m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT ||
 			m->kind == MAPPING_PYTHON;
-	struct object fresh = {.start = absolute ? f->address & ~4095ULL : 0,
+	struct pprof_object fresh = {.start = absolute ? f->address & ~4095ULL : 0,
 			       .limit = absolute ? 0 : m->size,
-			       .asked = true};
-	struct object *o;
+			       .looked_up = true};
+	struct pprof_object *o;
 
-	add_object(p, index, fresh);
+	pprof_add_object(p, index, fresh);
 	if (p->error)
 		return;
 	o = &p->object_list.items[p->object_of[index]];
@@ -292,29 +292,29 @@ static void use_mapping(struct pprof *p, uint32_t index, const struct profile_fr
 		o->start = f->address & ~4095ULL;
 	if (f->address >= o->limit)
 		o->limit = f->address == UINT64_MAX ? UINT64_MAX : f->address + 1;
-	o->asked = o->asked && (frame->function != PROFILE_NONE || f->flags & FRAME_FLAG_LOOKED_UP);
+	o->looked_up = o->looked_up && (frame->function != PROFILE_NONE || f->flags & FRAME_FLAG_LOOKED_UP);
 	if (m->kind != MAPPING_FILE)
 		return;
 	o->lined = o->lined || f->line;
-	o->filed = o->filed || *file_of(p->profile, frame);
+	o->filed = o->filed || *pprof_frame_file(p->profile, frame);
 	o->inlined = o->inlined || frame->place_count > 1;
 }
 
-static void write_objects(struct pprof *p)
+static void pprof_write_objects(struct pprof *p)
 {
 	for (size_t i = 0; i < p->object_list.count && !p->error; i++) {
-		const struct object *o = &p->object_list.items[i];
+		const struct pprof_object *o = &p->object_list.items[i];
 		size_t mark = protobuf_begin(&p->buf, PROFILE_MAPPING);
 
-		field(p, MAPPING_ID, i + 1);
-		field(p, MAPPING_MEMORY_START, o->start);
-		field(p, MAPPING_MEMORY_LIMIT, o->limit);
-		field(p, MAPPING_FILENAME, o->name);
-		field(p, MAPPING_BUILD_ID, o->build_id);
-		field(p, MAPPING_HAS_FUNCTIONS, o->asked);
-		field(p, MAPPING_HAS_FILENAMES, o->filed);
-		field(p, MAPPING_HAS_LINE_NUMBERS, o->lined);
-		field(p, MAPPING_HAS_INLINE_FRAMES, o->inlined);
+		pprof_field(p, MAPPING_ID, i + 1);
+		pprof_field(p, MAPPING_MEMORY_START, o->start);
+		pprof_field(p, MAPPING_MEMORY_LIMIT, o->limit);
+		pprof_field(p, MAPPING_FILENAME, o->name);
+		pprof_field(p, MAPPING_BUILD_ID, o->build_id);
+		pprof_field(p, MAPPING_HAS_FUNCTIONS, o->looked_up);
+		pprof_field(p, MAPPING_HAS_FILENAMES, o->filed);
+		pprof_field(p, MAPPING_HAS_LINE_NUMBERS, o->lined);
+		pprof_field(p, MAPPING_HAS_INLINE_FRAMES, o->inlined);
 		protobuf_end(&p->buf, mark);
 	}
 }
@@ -323,20 +323,20 @@ static void write_objects(struct pprof *p)
  * Add the line of an inlined function. The line's file is that of its function, so a line in
  * another file needs a function of its own.
  */
-static void add_inlined(struct pprof *p, const struct profile_inlined *place)
+static void pprof_add_inlined(struct pprof *p, const struct profile_inlined *place)
 {
 	static const struct function none = {.name = "", .system_name = "", .file = ""};
 	const struct function *f = place->function == PROFILE_NONE
 					   ? &none
 					   : &p->profile->functions[place->function].f;
 
-	add_line(p,
-		 function(p, *f->name ? f->name : "[unknown]", f->system_name,
+	pprof_add_line(p,
+		 pprof_function(p, *f->name ? f->name : "[unknown]", f->system_name,
 			  *place->i.file ? place->i.file : f->file, f->line),
 		 place->i.line);
 }
 
-static void use_frame(struct pprof *p, uint32_t index)
+static void pprof_use_frame(struct pprof *p, uint32_t index)
 {
 	const struct profile *profile = p->profile;
 	const struct profile_frame *f = &profile->frames[index];
@@ -345,27 +345,27 @@ static void use_frame(struct pprof *p, uint32_t index)
 	uint64_t function_id;
 	char text[512];
 
-	begin_location(p, f->mapping == PROFILE_NONE ? 0 : 1 + (uint64_t)p->object_of[f->mapping],
+	pprof_begin_location(p, f->mapping == PROFILE_NONE ? 0 : 1 + (uint64_t)p->object_of[f->mapping],
 		       f->f.address);
 	for (uint32_t i = 0; i + 1 < f->place_count; i++)
-		add_inlined(p, &profile->inlined[f->first_place + i]);
+		pprof_add_inlined(p, &profile->inlined[f->first_place + i]);
 	/*
 	 * readers merge functions by name, and many Python functions share a name, so the key
 	 * includes the file
 	 */
 	if (named && *named->name)
-		function_id = function(p, profile_function_name(profile, index),
+		function_id = pprof_function(p, profile_function_name(profile, index),
 				       f->f.kind == FRAME_PYTHON ? named->name : named->system_name,
-				       file_of(profile, f), named->line);
+				       pprof_frame_file(profile, f), named->line);
 	else
-		function_id = function(p, profile_frame_name(profile, index, text, sizeof(text)),
+		function_id = pprof_function(p, profile_frame_name(profile, index, text, sizeof(text)),
 				       "", "", 0);
-	add_line(p, function_id, f->f.line);
-	p->location_of[index] = end_location(p);
+	pprof_add_line(p, function_id, f->f.line);
+	p->location_of[index] = pprof_end_location(p);
 }
 
 /* Write the mappings and locations of the frames that samples use, and no others. */
-static int use_frames(struct pprof *p)
+static int pprof_use_frames(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
 	bool *stacks = calloc(profile->stack_count + 1, 1);
@@ -381,20 +381,20 @@ static int use_frames(struct pprof *p)
 		}
 	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
 		if (frames[i] && profile->frames[i].mapping != PROFILE_NONE)
-			use_mapping(p, profile->frames[i].mapping, &profile->frames[i]);
+			pprof_use_mapping(p, profile->frames[i].mapping, &profile->frames[i]);
 	if (!rc && p->events.count)
-		put_main_first(p);
+		pprof_put_main_first(p);
 	if (!rc)
-		write_objects(p);
+		pprof_write_objects(p);
 	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
 		if (frames[i] && profile->frames[i].f.kind != FRAME_END)
-			use_frame(p, i);
+			pprof_use_frame(p, i);
 	free(stacks);
 	free(frames);
 	return rc ? rc : p->error;
 }
 
-static enum python_state python_state_of(uint64_t flags)
+static enum python_state sample_python_state(uint64_t flags)
 {
 	return flags & SAMPLE_FLAG_COLLECTING ? PYTHON_GC
 	       : flags & SAMPLE_FLAG_GIL      ? PYTHON_GIL
@@ -404,31 +404,31 @@ static enum python_state python_state_of(uint64_t flags)
 }
 
 /* Return the index of a label set: one per thread and interpreter state. */
-static size_t label_index(const struct profile *profile, const struct profile_sum *s)
+static size_t pprof_label_index(const struct profile *profile, const struct profile_sum *s)
 {
 	size_t thread = s->thread == PROFILE_NONE ? profile->thread_count : s->thread;
 
-	return thread * PYTHON_STATE_COUNT + python_state_of(s->flags);
+	return thread * PYTHON_STATE_COUNT + sample_python_state(s->flags);
 }
 
-static void label_thread(struct pprof *p, uint32_t thread, struct label_set *set)
+static void pprof_label_thread(struct pprof *p, uint32_t thread, struct label_set *set)
 {
 	const struct thread *t = &p->profile->threads[thread].t;
 	uint32_t process = p->profile->threads[thread].process;
 	const struct process *of =
 		process == PROFILE_NONE ? NULL : &p->profile->processes[process].p;
 
-	set->thread = string(p, t->comm);
+	set->thread = pprof_string(p, t->comm);
 	if (!of)
 		return;
-	set->pid = decimal(p, of->pid);
-	set->tid = decimal(p, t->tid);
-	set->comm = string(p, process_name(of));
-	set->container_id = string(p, of->container);
-	set->cgroup = string(p, of->cgroup);
+	set->pid = pprof_decimal(p, of->pid);
+	set->tid = pprof_decimal(p, t->tid);
+	set->comm = pprof_string(p, process_name(of));
+	set->container_id = pprof_string(p, of->container);
+	set->cgroup = pprof_string(p, of->cgroup);
 }
 
-static void label_sums(struct pprof *p)
+static void pprof_label_sums(struct pprof *p)
 {
 	static const char *const states[] = {
 #define PYTHON_TEXT(NAME, text) text,
@@ -438,24 +438,24 @@ static void label_sums(struct pprof *p)
 
 	for (uint32_t i = 0; i < p->profile->sum_count; i++) {
 		const struct profile_sum *s = &p->profile->sums[i];
-		uint32_t *labels = &p->labels_of[label_index(p->profile, s)];
+		uint32_t *labels = &p->labels_of[pprof_label_index(p->profile, s)];
 		struct label_set set = {0};
 
 		if (*labels != INDEX_NONE)
 			continue;
 		if (s->thread != PROFILE_NONE)
-			label_thread(p, s->thread, &set);
-		set.python = string(p, states[python_state_of(s->flags)]);
-		*labels = number(p, &p->label_sets, &set, sizeof(set));
+			pprof_label_thread(p, s->thread, &set);
+		set.python = pprof_string(p, states[sample_python_state(s->flags)]);
+		*labels = pprof_number(p, &p->label_sets, &set, sizeof(set));
 	}
 }
 
-static unsigned int prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+static unsigned int pprof_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
 {
 	const struct pprof *p = context;
 	enum stack_end end = profile_stack_end(p->profile, s->stack);
 
-	labels[0] = p->labels_of[label_index(p->profile, s)];
+	labels[0] = p->labels_of[pprof_label_index(p->profile, s)];
 	if (s->stack == PROFILE_NONE)
 		labels[1] = p->no_stack;
 	else
@@ -463,7 +463,7 @@ static unsigned int prefix(const void *context, const struct profile_sum *s, uin
 	return s->stack == PROFILE_NONE || end != END_WALKED ? 2 : 1;
 }
 
-static void write_labels(struct pprof *p, uint32_t label_set)
+static void pprof_write_labels(struct pprof *p, uint32_t label_set)
 {
 	struct label_set set;
 
@@ -471,8 +471,8 @@ static void write_labels(struct pprof *p, uint32_t label_set)
 #define WRITE_LABEL(name) \
 	if (set.name) { \
 		size_t mark = protobuf_begin(&p->buf, SAMPLE_LABEL); \
-		field(p, LABEL_KEY, string(p, #name)); \
-		field(p, LABEL_STR, set.name); \
+		pprof_field(p, LABEL_KEY, pprof_string(p, #name)); \
+		pprof_field(p, LABEL_STR, set.name); \
 		protobuf_end(&p->buf, mark); \
 	}
 	LABELS(WRITE_LABEL)
@@ -480,7 +480,7 @@ static void write_labels(struct pprof *p, uint32_t label_set)
 }
 
 /* Write one sample: everything that ends at a node of the tree of the column-th event. */
-static void write_sample(struct pprof *p, const struct tree *t, uint32_t node, size_t column)
+static void pprof_write_sample(struct pprof *p, const struct tree *t, uint32_t node, size_t column)
 {
 	const struct tree_node *nodes = t->nodes.items;
 	size_t mark = protobuf_begin(&p->buf, PROFILE_SAMPLE);
@@ -488,109 +488,109 @@ static void write_sample(struct pprof *p, const struct tree *t, uint32_t node, s
 
 	p->path.count = 0;
 	for (; nodes[at].parent; at = nodes[at].parent)
-		fail(p, vector_push(&p->path, nodes[at].label));
+		pprof_fail(p, vector_push(&p->path, nodes[at].label));
 	protobuf_packed(&p->buf, SAMPLE_LOCATION_ID, p->path.items, p->path.count);
 	p->path.count = 0;
 	for (size_t i = 0; i < p->events.count; i++) {
-		fail(p, vector_push(&p->path, i == column ? nodes[node].self_count : 0));
-		fail(p, vector_push(&p->path, i == column ? nodes[node].self_weight : 0));
+		pprof_fail(p, vector_push(&p->path, i == column ? nodes[node].self_count : 0));
+		pprof_fail(p, vector_push(&p->path, i == column ? nodes[node].self_weight : 0));
 	}
 	protobuf_packed(&p->buf, SAMPLE_VALUE, p->path.items, p->path.count);
-	write_labels(p, nodes[at].label);
+	pprof_write_labels(p, nodes[at].label);
 	protobuf_end(&p->buf, mark);
 	if (p->buf.size > FLUSH_BYTES)
-		flush(p);
+		pprof_flush(p);
 }
 
-static int write_samples(struct pprof *p, size_t column)
+static int pprof_write_samples(struct pprof *p, size_t column)
 {
-	struct tree_view view = {p->location_of, p->unknown, prefix, p};
+	struct tree_view view = {p->location_of, p->unknown, pprof_prefix, p};
 	struct tree t = {0};
 	int rc = tree_build(&t, p->profile, p->events.items[column], &view);
 
 	for (uint32_t node = 1; node < t.nodes.count && !rc; node++) {
 		if (t.nodes.items[node].self_count)
-			write_sample(p, &t, node, column);
+			pprof_write_sample(p, &t, node, column);
 		rc = p->error;
 	}
 	tree_free(&t);
 	return rc;
 }
 
-static void write_value_type(struct pprof *p, unsigned int in, uint32_t type, const char *unit)
+static void pprof_write_value_type(struct pprof *p, unsigned int in, uint32_t type, const char *unit)
 {
 	size_t mark = protobuf_begin(&p->buf, in);
 
-	field(p, VALUE_TYPE_TYPE, type);
-	field(p, VALUE_TYPE_UNIT, string(p, unit));
+	pprof_field(p, VALUE_TYPE_TYPE, type);
+	pprof_field(p, VALUE_TYPE_UNIT, pprof_string(p, unit));
 	protobuf_end(&p->buf, mark);
 }
 
 /* Write two value types per event: its samples, and their weight in the event's unit. */
-static void write_types(struct pprof *p)
+static void pprof_write_types(struct pprof *p)
 {
 	for (size_t i = 0; i < p->events.count; i++) {
 		const struct event *e = &p->profile->events[p->events.items[i]];
 		bool clock = !strcmp(e->unit, "ns");
 		const char *unit = clock ? "nanoseconds" : "count";
-		uint32_t type = string(p, clock && strstr(e->name, "clock") ? "cpu" : e->name);
+		uint32_t type = pprof_string(p, clock && strstr(e->name, "clock") ? "cpu" : e->name);
 		char samples[128] = "samples";
 
 		if (i)
 			snprintf(samples, sizeof(samples), "%s_samples", e->name);
-		write_value_type(p, PROFILE_SAMPLE_TYPE, string(p, samples), "count");
-		write_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
+		pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, pprof_string(p, samples), "count");
+		pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
 		if (i)
 			continue;
-		write_value_type(p, PROFILE_PERIOD_TYPE, type, unit);
-		field(p, PROFILE_PERIOD, e->period);
-		field(p, PROFILE_DEFAULT_SAMPLE_TYPE, type);
+		pprof_write_value_type(p, PROFILE_PERIOD_TYPE, type, unit);
+		pprof_field(p, PROFILE_PERIOD, e->period);
+		pprof_field(p, PROFILE_DEFAULT_SAMPLE_TYPE, type);
 	}
 }
 
-static void write_comment(struct pprof *p, const char *text)
+static void pprof_write_comment(struct pprof *p, const char *text)
 {
-	protobuf_varint(&p->buf, PROFILE_COMMENT, string(p, text));
+	protobuf_varint(&p->buf, PROFILE_COMMENT, pprof_string(p, text));
 }
 
 /* Write how many stacks are complete, and the most frequent reasons for the others. */
-static void write_completeness(struct pprof *p, uint32_t event)
+static void pprof_write_completeness(struct pprof *p, uint32_t event)
 {
 	struct completeness c;
 	struct breakages broken = {0};
 	char text[256];
 
 	completeness_of(&c, p->profile, event);
-	fail(p, breakages_of(&broken, p->profile, event));
+	pprof_fail(p, breakages_of(&broken, p->profile, event));
 	snprintf(text, sizeof(text), "complete stacks: %" PRIu64 " of %" PRIu64, c.complete, c.due);
-	write_comment(p, text);
+	pprof_write_comment(p, text);
 	for (size_t i = 0; i < broken.list.count && i < BREAKAGE_COMMENTS; i++) {
 		const struct breakage *b = &broken.list.items[i];
 
 		snprintf(text, sizeof(text), "broken stacks: %" PRIu64 " %s%s%.128s", b->count,
 			 b->reason, *b->module ? " in " : "", b->module);
-		write_comment(p, text);
+		pprof_write_comment(p, text);
 	}
 	breakages_free(&broken);
 }
 
 /* Write the time, the host and the recorder of the recording, and what is missing. */
-static void write_facts(struct pprof *p)
+static void pprof_write_facts(struct pprof *p)
 {
 	const struct host *h = &p->profile->host;
 	struct losses losses;
 	char text[256];
 
-	field(p, PROFILE_TIME_NANOS, h->start + h->realtime_offset);
+	pprof_field(p, PROFILE_TIME_NANOS, h->start + h->realtime_offset);
 	if (h->end > h->start)
-		field(p, PROFILE_DURATION_NANOS, h->end - h->start);
-	write_comment(p, "skein " SKEIN_VERSION);
+		pprof_field(p, PROFILE_DURATION_NANOS, h->end - h->start);
+	pprof_write_comment(p, "skein " SKEIN_VERSION);
 	if (*h->hostname) {
 		snprintf(text, sizeof(text), "host %.64s, Linux %.64s %.64s", h->hostname,
 			 h->kernel, h->arch);
-		write_comment(p, text);
+		pprof_write_comment(p, text);
 	}
-	write_completeness(p, p->events.items[0]);
+	pprof_write_completeness(p, p->events.items[0]);
 	losses_of_event(&losses, p->profile, p->events.items[0]);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		if (!losses.by_reason[reason])
@@ -599,20 +599,20 @@ static void write_facts(struct pprof *p)
 			 losses.by_reason[reason],
 			 loss_reason_is_due((uint64_t)reason) ? "samples" : "records",
 			 loss_reason_word((uint64_t)reason));
-		write_comment(p, text);
+		pprof_write_comment(p, text);
 	}
 }
 
-static void write_strings(struct pprof *p)
+static void pprof_write_strings(struct pprof *p)
 {
 	for (size_t i = 0; i < p->strings.texts.count && !p->error; i++) {
 		protobuf_text(&p->buf, PROFILE_STRING_TABLE, p->strings.texts.items[i]);
 		if (p->buf.size > FLUSH_BYTES)
-			flush(p);
+			pprof_flush(p);
 	}
 }
 
-static int find_events(struct pprof *p)
+static int pprof_find_events(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
 	int rc = 0;
@@ -628,7 +628,7 @@ static int find_events(struct pprof *p)
 }
 
 /* Make the locations that stand for missing parts of stacks, if there are any. */
-static void remark_ends(struct pprof *p)
+static void pprof_remark_ends(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
 
@@ -638,17 +638,17 @@ static void remark_ends(struct pprof *p)
 		char text[PROFILE_END_SIZE];
 
 		if (stack == PROFILE_NONE && !p->no_stack)
-			p->no_stack = remark(p, "[no stack]");
+			p->no_stack = pprof_remark(p, "[no stack]");
 		else if (stack != PROFILE_NONE && end != END_WALKED && !p->ends[end])
-			p->ends[end] = remark(p, profile_end_name(end, text));
+			p->ends[end] = pprof_remark(p, profile_end_name(end, text));
 	}
 }
 
-static int begin(struct pprof *p)
+static int pprof_begin(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
 	size_t labels = ((size_t)profile->thread_count + 1) * PYTHON_STATE_COUNT;
-	int rc = find_events(p);
+	int rc = pprof_find_events(p);
 
 	p->object_of = malloc((profile->mapping_count + 1) * sizeof(uint32_t));
 	p->location_of = calloc(profile->frame_count + 1, sizeof(uint32_t));
@@ -658,34 +658,34 @@ static int begin(struct pprof *p)
 	memset(p->object_of, 0xff, (profile->mapping_count + 1) * sizeof(uint32_t));
 	memset(p->labels_of, 0xff, labels * sizeof(uint32_t));
 	/* the format requires string 0 to be "" */
-	string(p, "");
-	p->unknown = remark(p, "[unknown]");
-	remark_ends(p);
-	label_sums(p);
-	return use_frames(p);
+	pprof_string(p, "");
+	p->unknown = pprof_remark(p, "[unknown]");
+	pprof_remark_ends(p);
+	pprof_label_sums(p);
+	return pprof_use_frames(p);
 }
 
-static int write_all(struct pprof *p)
+static int pprof_write_all(struct pprof *p)
 {
-	int rc = begin(p);
+	int rc = pprof_begin(p);
 
 	if (!rc && !p->events.count)
 		rc = -ENODATA;
 	if (!rc) {
-		write_types(p);
-		write_facts(p);
+		pprof_write_types(p);
+		pprof_write_facts(p);
 	}
 	for (size_t i = 0; i < p->events.count && !rc; i++)
-		rc = write_samples(p, i);
+		rc = pprof_write_samples(p, i);
 	if (!rc) {
-		write_strings(p);
-		flush(p);
+		pprof_write_strings(p);
+		pprof_flush(p);
 		rc = p->error;
 	}
 	return rc ? rc : gzip_end(&p->gzip);
 }
 
-static void release(struct pprof *p)
+static void pprof_release(struct pprof *p)
 {
 	gzip_free(&p->gzip);
 	protobuf_free(&p->buf);
@@ -712,8 +712,8 @@ static int pprof_write(FILE *out, const struct profile *profile, const struct ex
 	(void)o;
 	if (rc < 0)
 		return error_errno(err, rc, "cannot write a pprof profile");
-	rc = write_all(&p);
-	release(&p);
+	rc = pprof_write_all(&p);
+	pprof_release(&p);
 	if (rc == -ENODATA)
 		return error_set(err, rc, "the trace tells of no event, so there is no profile");
 	return rc < 0 ? error_errno(err, rc, "cannot write a pprof profile") : 0;

@@ -9,7 +9,7 @@
 static const struct process no_process = {.comm = "", .exe = "", .cgroup = "", .container = ""};
 static const struct thread no_thread = {.comm = ""};
 
-static struct root root(const char *name, bool numbered, uint64_t number)
+static struct root make_root(const char *name, bool numbered, uint64_t number)
 {
 	struct root r = {.name = name};
 
@@ -18,7 +18,7 @@ static struct root root(const char *name, bool numbered, uint64_t number)
 	return r;
 }
 
-static const char *place(const struct process *p)
+static const char *root_of_place(const struct process *p)
 {
 	return *p->container ? p->container : *p->cgroup ? p->cgroup : "[no_cgroup]";
 }
@@ -33,14 +33,14 @@ unsigned int roots_of(struct root *ret, const struct profile *p, uint32_t thread
 	unsigned int depth = 0;
 
 	if (o->containers)
-		ret[depth++] = root(place(of), false, 0);
-	ret[depth++] = root(process_name(of), o->pids, of->pid);
+		ret[depth++] = make_root(root_of_place(of), false, 0);
+	ret[depth++] = make_root(process_name(of), o->pids, of->pid);
 	if (o->threads)
-		ret[depth++] = root(*t->comm ? t->comm : process_name(of), o->pids, t->tid);
+		ret[depth++] = make_root(*t->comm ? t->comm : process_name(of), o->pids, t->tid);
 	return depth;
 }
 
-bool profile_has_several_events(const struct profile *p)
+bool roots_need_events(const struct profile *p)
 {
 	for (uint32_t i = 1; i < p->sum_count; i++)
 		if (p->sums[i].event != p->sums[0].event)

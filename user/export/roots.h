@@ -23,6 +23,6 @@ unsigned int roots_of(struct root *ret, const struct profile *p, uint32_t thread
  * Return whether there are samples of more than one event, which then need a root frame per
  * event.
  */
-bool profile_has_several_events(const struct profile *p);
+bool roots_need_events(const struct profile *p);
 
 #endif

@@ -41,7 +41,7 @@ static int speedscope_sample(struct timeline *t, const struct sample *sample)
 	return gather_sample(&((struct speedscope *)t)->gather, t, sample);
 }
 
-static void write_frame(struct speedscope *s, const struct shown_frame *f)
+static void speedscope_write_frame(struct speedscope *s, const struct shown_frame *f)
 {
 	const struct stacks *stacks = &s->gather.stacks;
 	const char *file = stacks_text(stacks, f->file);
@@ -59,12 +59,12 @@ static void write_frame(struct speedscope *s, const struct shown_frame *f)
 }
 
 /* Get the cleaned name of a track. */
-static int track_string(struct speedscope *s, size_t track, const char **ret)
+static int speedscope_track_string(struct speedscope *s, size_t track, const char **ret)
 {
 	char name[TRACK_NAME_SIZE];
 	uint32_t string;
 	int rc = stacks_string(&s->gather.stacks,
-			       track_name(s->timeline.profile, &s->gather.tracks.items[track], name),
+			       gather_track_name(s->timeline.profile, &s->gather.tracks.items[track], name),
 			       &string);
 
 	if (!rc)
@@ -72,7 +72,7 @@ static int track_string(struct speedscope *s, size_t track, const char **ret)
 	return rc;
 }
 
-static int write_frames(struct speedscope *s)
+static int speedscope_write_frames(struct speedscope *s)
 {
 	const struct stacks *stacks = &s->gather.stacks;
 	const char *name = "";
@@ -86,10 +86,10 @@ static int write_frames(struct speedscope *s)
 	for (uint32_t i = 0; i < s->track_frames; i++) {
 		struct shown_frame f = stacks_frame(stacks, i);
 
-		write_frame(s, &f);
+		speedscope_write_frame(s, &f);
 	}
 	for (size_t i = 0; i < s->gather.tracks.count && !rc; i++) {
-		rc = track_string(s, i, &name);
+		rc = speedscope_track_string(s, i, &name);
 		if (rc < 0)
 			break;
 		json_object(&s->json);
@@ -102,7 +102,7 @@ static int write_frames(struct speedscope *s)
 }
 
 /* Write a stack, outermost frame first, below the frame of its track. */
-static int write_stack(struct speedscope *s, const struct gathered *g)
+static int speedscope_write_stack(struct speedscope *s, const struct gathered *g)
 {
 	const struct stack_node *nodes = s->gather.stacks.nodes.items;
 
@@ -127,7 +127,7 @@ static bool is_same(const struct gathered *a, const struct gathered *b)
  * Write one profile of the samples in [from, to), with equal neighbours merged; an empty profile
  * if there are none.
  */
-static int write_profile(struct speedscope *s, const char *name, size_t from, size_t to)
+static int speedscope_write_profile(struct speedscope *s, const char *name, size_t from, size_t to)
 {
 	const struct gathered *samples = s->gather.samples.items;
 	uint64_t total = 0;
@@ -144,7 +144,7 @@ static int write_profile(struct speedscope *s, const char *name, size_t from, si
 	json_array(&s->json);
 	for (size_t i = from; i < to && !rc; i++)
 		if (i == from || !is_same(&samples[i], &samples[i - 1]))
-			rc = write_stack(s, &samples[i]);
+			rc = speedscope_write_stack(s, &samples[i]);
 	json_array_end(&s->json);
 	json_key(&s->json, "weights");
 	json_array(&s->json);
@@ -165,37 +165,37 @@ static int write_profile(struct speedscope *s, const char *name, size_t from, si
 }
 
 /* Write the profile of an event; its name includes the event if there are several. */
-static int write_event(struct speedscope *s, bool several, size_t from, size_t to)
+static int speedscope_write_event(struct speedscope *s, bool several, size_t from, size_t to)
 {
 	const struct event *e = gather_event(&s->timeline, &s->gather.samples.items[from]);
 	char name[128], clean[3 * sizeof(name)];
 
 	snprintf(name, sizeof(name), "all threads, one after the other%s%.64s",
 		 several ? ", " : "", several ? e->name : "");
-	return write_profile(s, text_clean(name, clean, sizeof(clean)), from, to);
+	return speedscope_write_profile(s, text_clean(name, clean, sizeof(clean)), from, to);
 }
 
-static int write_profiles(struct speedscope *s)
+static int speedscope_write_profiles(struct speedscope *s)
 {
 	const struct gathered *samples;
 	size_t count = s->gather.samples.count;
 	bool several;
 	int rc = 0;
 
-	gather_by_time(&s->gather);
+	gather_sort(&s->gather);
 	samples = s->gather.samples.items;
 	several = count && samples[0].event != samples[count - 1].event;
 	if (!count)
-		rc = write_profile(s, "no samples", 0, 0);
+		rc = speedscope_write_profile(s, "no samples", 0, 0);
 	for (size_t from = 0, to = 0; from < count && !rc; from = to) {
 		while (to < count && samples[to].event == samples[from].event)
 			to++;
-		rc = write_event(s, several, from, to);
+		rc = speedscope_write_event(s, several, from, to);
 	}
 	return rc;
 }
 
-static void write_facts(struct speedscope *s)
+static void speedscope_write_facts(struct speedscope *s)
 {
 	char origin[FACTS_SIZE], losses[FACTS_SIZE], text[2 * FACTS_SIZE + 4];
 	char clean[3 * sizeof(text)];
@@ -215,12 +215,12 @@ static int speedscope_end(struct timeline *t)
 	int rc;
 
 	json_object(&s->json);
-	write_facts(s);
-	rc = write_frames(s);
+	speedscope_write_facts(s);
+	rc = speedscope_write_frames(s);
 	json_key(&s->json, "profiles");
 	json_array(&s->json);
 	if (!rc)
-		rc = write_profiles(s);
+		rc = speedscope_write_profiles(s);
 	json_array_end(&s->json);
 	json_object_end(&s->json);
 	return rc ? rc : json_end(&s->json);

@@ -61,7 +61,7 @@ struct shown_frame stacks_frame(const struct stacks *s, uint32_t number)
 }
 
 /* Move *node to its child with the frame; create the child if there is none. */
-static int descend(struct stacks *s, uint32_t *node, uint32_t frame)
+static int stacks_descend(struct stacks *s, uint32_t *node, uint32_t frame)
 {
 	const struct stack_node fresh = {*node, frame};
 	uint64_t key = (uint64_t)*node << 32 | frame;
@@ -79,7 +79,7 @@ static int descend(struct stacks *s, uint32_t *node, uint32_t frame)
 }
 
 /* Get the node of a mark, a frame that is no function, below parent. */
-static int mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *ret)
+static int stacks_mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *ret)
 {
 	struct shown_frame f = {.kind = FRAME_END};
 	uint32_t frame, node = parent;
@@ -88,7 +88,7 @@ static int mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *r
 	if (!rc)
 		rc = names_intern(&s->frames, &f, sizeof(f), &frame);
 	if (!rc)
-		rc = descend(s, &node, frame);
+		rc = stacks_descend(s, &node, frame);
 	if (!rc)
 		*ret = node;
 	return rc;
@@ -99,7 +99,7 @@ static uint32_t line_number(uint64_t line)
 	return line < UINT32_MAX ? (uint32_t)line : 0;
 }
 
-static int show_frame(struct stacks *s, uint32_t index, uint32_t *ret)
+static int stacks_intern_frame(struct stacks *s, uint32_t index, uint32_t *ret)
 {
 	const struct profile *p = s->profile;
 	const struct profile_frame *f = &p->frames[index];
@@ -122,7 +122,7 @@ static int show_frame(struct stacks *s, uint32_t index, uint32_t *ret)
  * Get the number of a frame of the profile; PROFILE_NONE stands for a frame that the trace has
  * lost.
  */
-static int frame_number(struct stacks *s, uint32_t index, uint32_t *ret)
+static int stacks_frame_number(struct stacks *s, uint32_t index, uint32_t *ret)
 {
 	struct shown_frame lost = {0};
 	int rc = 0;
@@ -132,12 +132,12 @@ static int frame_number(struct stacks *s, uint32_t index, uint32_t *ret)
 		return rc ? rc : names_intern(&s->frames, &lost, sizeof(lost), ret);
 	}
 	if (s->frame_of[index] == STACKS_NONE)
-		rc = show_frame(s, index, &s->frame_of[index]);
+		rc = stacks_intern_frame(s, index, &s->frame_of[index]);
 	*ret = s->frame_of[index];
 	return rc;
 }
 
-static bool is_end(const struct profile *p, uint32_t stack)
+static bool is_end_frame(const struct profile *p, uint32_t stack)
 {
 	uint32_t frame = p->stacks[stack].frame;
 
@@ -148,17 +148,17 @@ static bool is_end(const struct profile *p, uint32_t stack)
  * Set the node at which the frames of a stack begin: STACKS_NONE for a complete stack, otherwise
  * the mark that shows how the stack ended.
  */
-static int begin_path(struct stacks *s, uint32_t stack, uint32_t *node)
+static int stacks_begin_path(struct stacks *s, uint32_t stack, uint32_t *node)
 {
 	enum stack_end end = profile_stack_end(s->profile, stack);
 	char text[PROFILE_END_SIZE];
 
 	*node = STACKS_NONE;
-	return end == END_WALKED ? 0 : mark(s, *node, profile_end_name(end, text), node);
+	return end == END_WALKED ? 0 : stacks_mark(s, *node, profile_end_name(end, text), node);
 }
 
 /* Make nodes for all stacks in path below the nearest known node. */
-static int descend_path(struct stacks *s, uint32_t *node)
+static int stacks_descend_path(struct stacks *s, uint32_t *node)
 {
 	const struct profile *p = s->profile;
 	int rc = 0;
@@ -166,14 +166,14 @@ static int descend_path(struct stacks *s, uint32_t *node)
 	for (size_t i = s->path.count; i-- > 0 && !rc;) {
 		uint32_t stack = s->path.items[i], frame;
 
-		if (is_end(p, stack))
+		if (is_end_frame(p, stack))
 			continue;
 		if (*node == STACKS_NONE)
-			rc = begin_path(s, stack, node);
+			rc = stacks_begin_path(s, stack, node);
 		if (!rc)
-			rc = frame_number(s, p->stacks[stack].frame, &frame);
+			rc = stacks_frame_number(s, p->stacks[stack].frame, &frame);
 		if (!rc)
-			rc = descend(s, node, frame);
+			rc = stacks_descend(s, node, frame);
 		if (!rc)
 			s->node_of[stack] = *node;
 	}
@@ -186,7 +186,7 @@ int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret)
 	int rc = 0;
 
 	if (stack == PROFILE_NONE)
-		return mark(s, STACKS_NONE, "[no stack]", ret);
+		return stacks_mark(s, STACKS_NONE, "[no stack]", ret);
 	s->path.count = 0;
 	for (; at != PROFILE_NONE && s->node_of[at] == STACKS_NONE;
 	     at = s->profile->stacks[at].parent)
@@ -194,9 +194,9 @@ int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret)
 			return -ENOMEM;
 	if (at != PROFILE_NONE)
 		node = s->node_of[at];
-	rc = descend_path(s, &node);
+	rc = stacks_descend_path(s, &node);
 	if (!rc && node == STACKS_NONE) /* the stack consists of a mark only */
-		rc = begin_path(s, stack, &node);
+		rc = stacks_begin_path(s, stack, &node);
 	if (!rc)
 		*ret = node;
 	return rc;

@@ -14,14 +14,14 @@
 #include "export/svg.h"
 
 #define DEFAULT_WIDTH 1200
-#define LEAST_WIDTH 400
-#define MOST_WIDTH 20000
+#define WIDTH_MIN 400
+#define WIDTH_MAX 20000
 #define TITLE_SIZE 14 /* px of letters */
 #define TEXT_SIZE 11
 #define NAME_BYTES 400 /* of a name in a tooltip, cleaned */
-#define LEAST_COLUMNS 3 /* of a name on a frame */
+#define NAME_COLUMNS_MIN 3 /* of a name on a frame */
 #define GONE_ROWS 8
-#define LEAST_GONE 0.1 /* percent; smaller ones are summed */
+#define GONE_MIN 0.1 /* percent; smaller ones are summed */
 
 struct picture {
 	FILE *out;
@@ -36,15 +36,15 @@ struct picture {
 	size_t gone_count;
 };
 
-static unsigned int chosen_width(const struct export_options *o)
+static unsigned int svg_picture_width(const struct export_options *o)
 {
 	uint64_t width = o->width ? o->width : DEFAULT_WIDTH;
 
-	return width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
+	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
 /* Write cleaned text, cut to a width in px, as content of an element. */
-static void put_fitted(FILE *out, const char *text, double px, unsigned int size)
+static void svg_put_fitted(FILE *out, const char *text, double px, unsigned int size)
 {
 	char clean[4096], fitted[4096];
 
@@ -53,49 +53,49 @@ static void put_fitted(FILE *out, const char *text, double px, unsigned int size
 			      sizeof(fitted)));
 }
 
-static void put_line(struct picture *p, const char *class, unsigned int size, const char *text)
+static void svg_put_line(struct picture *p, const char *class, unsigned int size, const char *text)
 {
 	p->y += size + 5;
 	fprintf(p->out, "<text class=\"%s\" x=\"%d\" y=\"%.0f\">", class, SVG_MARGIN, p->y);
-	put_fitted(p->out, text, p->width - 2 * SVG_MARGIN, size);
+	svg_put_fitted(p->out, text, p->width - 2 * SVG_MARGIN, size);
 	fputs("</text>\n", p->out);
 }
 
 /* Write where a recording was made, then its samples and losses. */
-static void put_recording(struct picture *p, const struct profile *of, const char *label)
+static void svg_put_recording(struct picture *p, const struct profile *of, const char *label)
 {
 	char part[SVG_LINE], line[2 * SVG_LINE];
 	int used = snprintf(line, sizeof(line), "%s", label);
 
 	svg_show_host(of, part);
 	snprintf(line + used, sizeof(line) - used, "%s", part);
-	put_line(p, "t", TITLE_SIZE, line);
+	svg_put_line(p, "t", TITLE_SIZE, line);
 	svg_show_samples(of, p->options, part);
 	used = snprintf(line, sizeof(line), "%s; ", part);
 	svg_show_missing(of, part);
 	snprintf(line + used, sizeof(line) - used, "%s", part);
-	put_line(p, "s", TEXT_SIZE, line);
+	svg_put_line(p, "s", TEXT_SIZE, line);
 }
 
-static void put_caption(struct picture *p)
+static void svg_put_caption(struct picture *p)
 {
-	put_recording(p, p->profile, p->before ? "After: " : "");
+	svg_put_recording(p, p->profile, p->before ? "After: " : "");
 	if (!p->before)
 		return;
-	put_recording(p, p->before, "Before: ");
-	put_line(p, "s", TEXT_SIZE,
+	svg_put_recording(p, p->before, "Before: ");
+	svg_put_line(p, "s", TEXT_SIZE,
 		 "Widths are shares of the samples after. Red: a larger share than before, blue: a "
 		 "smaller one.");
 }
 
 /* Write what is left out of the picture, if anything. */
-static void put_omitted(struct picture *p)
+static void svg_put_omitted(struct picture *p)
 {
 	uint64_t all = p->flame->nodes.items[0].count[FLAME_NOW];
 	char frames[32], samples[32], share[16], text[256];
 
 	if (!all)
-		put_line(p, "s", TEXT_SIZE, "There are no samples.");
+		svg_put_line(p, "s", TEXT_SIZE, "There are no samples.");
 	if (!p->layout.omitted)
 		return;
 	snprintf(text, sizeof(text),
@@ -103,11 +103,11 @@ static void put_omitted(struct picture *p)
 		 show_count(p->layout.omitted, frames, sizeof(frames)),
 		 show_count(p->layout.cut, samples, sizeof(samples)),
 		 show_percent(p->layout.cut, all, share, sizeof(share)));
-	put_line(p, "s", TEXT_SIZE, text);
+	svg_put_line(p, "s", TEXT_SIZE, text);
 }
 
 /* Format "name (module)", cleaned. */
-static char *show_name(const struct flame *f, uint32_t node, char buf[static NAME_BYTES])
+static char *svg_show_name(const struct flame *f, uint32_t node, char buf[static NAME_BYTES])
 {
 	const char *module = flame_module(f, node);
 	char name[NAME_BYTES - 100], clean[96];
@@ -121,7 +121,7 @@ static char *show_name(const struct flame *f, uint32_t node, char buf[static NAM
 	return buf;
 }
 
-static void put_tooltip(struct picture *p, uint32_t node)
+static void svg_put_tooltip(struct picture *p, uint32_t node)
 {
 	const struct flame_node *n = &p->flame->nodes.items[node];
 	double now = 100 * svg_share(p->flame, node, FLAME_NOW);
@@ -129,7 +129,7 @@ static void put_tooltip(struct picture *p, uint32_t node)
 	char name[NAME_BYTES], count[32];
 
 	fputs("<title>", p->out);
-	xml_put(p->out, show_name(p->flame, node, name));
+	xml_put(p->out, svg_show_name(p->flame, node, name));
 	fprintf(p->out, ": %s sample%s, %.2f %%",
 		show_count(n->count[FLAME_NOW], count, sizeof(count)),
 		n->count[FLAME_NOW] == 1 ? "" : "s", now);
@@ -138,7 +138,7 @@ static void put_tooltip(struct picture *p, uint32_t node)
 	fputs("</title>", p->out);
 }
 
-static void put_one(struct picture *p, uint32_t node)
+static void svg_put_frame(struct picture *p, uint32_t node)
 {
 	const struct flame_node *n = &p->flame->nodes.items[node];
 	double x = SVG_MARGIN + (double)p->layout.begins[node] * p->layout.scale;
@@ -150,29 +150,29 @@ static void put_one(struct picture *p, uint32_t node)
 	svg_class(p->flame, node, p->before ? &p->scale : NULL, class);
 	fprintf(p->out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\">",
 		class, x, y, width, SVG_BOX);
-	put_tooltip(p, node);
+	svg_put_tooltip(p, node);
 	fputs("</rect>", p->out);
-	if ((width - 6) / (TEXT_SIZE * SVG_CHARACTER) >= LEAST_COLUMNS) {
+	if ((width - 6) / (TEXT_SIZE * SVG_CHARACTER) >= NAME_COLUMNS_MIN) {
 		fprintf(p->out, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + SVG_BOX - 4);
-		put_fitted(p->out, flame_name(p->flame, node), width - 6, TEXT_SIZE);
+		svg_put_fitted(p->out, flame_name(p->flame, node), width - 6, TEXT_SIZE);
 		fputs("</text>", p->out);
 	}
 	fputc('\n', p->out);
 }
 
-static void put_stacks(struct picture *p)
+static void svg_put_frames(struct picture *p)
 {
 	p->y += 8;
 	fputs("<g class=\"f\">\n", p->out);
 	for (size_t i = 0; i < p->flame->nodes.count; i++)
 		if (p->layout.drawn[i])
-			put_one(p, i);
+			svg_put_frame(p, i);
 	fputs("</g>\n", p->out);
 	if (p->flame->nodes.items[0].count[FLAME_NOW])
 		p->y += ((double)p->layout.deepest + 1) * SVG_ROW;
 }
 
-static int was_larger(const void *a, const void *b, void *flame)
+static int by_count_before(const void *a, const void *b, void *flame)
 {
 	const struct flame_node *nodes = ((const struct flame *)flame)->nodes.items;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
@@ -184,7 +184,7 @@ static int was_larger(const void *a, const void *b, void *flame)
 }
 
 /* Find the frames that occur only in the old profile and whose caller still has samples. */
-static int find_gone(struct picture *p)
+static int svg_find_gone(struct picture *p)
 {
 	const struct flame_node *nodes = p->flame->nodes.items;
 	size_t count = p->flame->nodes.count;
@@ -196,11 +196,11 @@ static int find_gone(struct picture *p)
 		if (!nodes[i].count[FLAME_NOW] && nodes[nodes[i].parent].count[FLAME_NOW])
 			p->gone[p->gone_count++] = i;
 	if (p->gone_count)
-		qsort_r(p->gone, p->gone_count, sizeof(*p->gone), was_larger, (void *)p->flame);
+		qsort_r(p->gone, p->gone_count, sizeof(*p->gone), by_count_before, (void *)p->flame);
 	return 0;
 }
 
-static void put_gone(struct picture *p)
+static void svg_put_gone(struct picture *p)
 {
 	char name[NAME_BYTES], caller[NAME_BYTES], text[2 * NAME_BYTES + 64];
 	size_t others = 0;
@@ -209,29 +209,29 @@ static void put_gone(struct picture *p)
 	if (!p->gone_count)
 		return;
 	p->y += 4;
-	put_line(p, "t", TITLE_SIZE, "Gone: what was there before and is not any more");
+	svg_put_line(p, "t", TITLE_SIZE, "Gone: what was there before and is not any more");
 	for (size_t i = 0; i < p->gone_count; i++) {
 		double share = 100 * svg_share(p->flame, p->gone[i], FLAME_BEFORE);
 
-		if (i >= GONE_ROWS || share < LEAST_GONE) {
+		if (i >= GONE_ROWS || share < GONE_MIN) {
 			others++;
 			rest += share;
 			continue;
 		}
 		snprintf(text, sizeof(text), "-%.2f %%  %s, called by %s", share,
-			 show_name(p->flame, p->gone[i], name),
-			 show_name(p->flame, p->flame->nodes.items[p->gone[i]].parent, caller));
-		put_line(p, "s", TEXT_SIZE, text);
+			 svg_show_name(p->flame, p->gone[i], name),
+			 svg_show_name(p->flame, p->flame->nodes.items[p->gone[i]].parent, caller));
+		svg_put_line(p, "s", TEXT_SIZE, text);
 	}
 	if (others) {
 		snprintf(text, sizeof(text), "-%.2f %%  in %zu %sframes", rest, others,
 			 others < p->gone_count ? "other " : "small ");
-		put_line(p, "s", TEXT_SIZE, text);
+		svg_put_line(p, "s", TEXT_SIZE, text);
 	}
 }
 
 /* Write the head. The picture has a background of its own, so that it is readable on any page. */
-static void put_head(FILE *out, unsigned int width, double height)
+static void svg_put_head(FILE *out, unsigned int width, double height)
 {
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -257,21 +257,21 @@ static void put_head(FILE *out, unsigned int width, double height)
 }
 
 /* Write everything except the head, which contains the height. */
-static void put_body(struct picture *p)
+static void svg_put_body(struct picture *p)
 {
 	p->y = SVG_MARGIN - 4;
-	put_caption(p);
-	put_omitted(p);
-	put_stacks(p);
+	svg_put_caption(p);
+	svg_put_omitted(p);
+	svg_put_frames(p);
 	p->y += 6;
 	svg_put_legend(p->out, &p->layout, p->before ? &p->scale : NULL, p->y);
 	p->y += 14;
-	put_gone(p);
+	svg_put_gone(p);
 	p->y += SVG_MARGIN;
 }
 
 /* Write the body to memory first, because its height is needed in the head. */
-static int put_picture(struct picture *p)
+static int svg_put_picture(struct picture *p)
 {
 	FILE *out = p->out;
 	char *body = NULL;
@@ -281,13 +281,13 @@ static int put_picture(struct picture *p)
 	p->out = open_memstream(&body, &size);
 	if (!p->out)
 		return -ENOMEM;
-	put_body(p);
+	svg_put_body(p);
 	/* fclose() reports no error when it finds no memory for the text, which is NULL then. */
 	if (fclose(p->out) || !body)
 		rc = -ENOMEM;
 	p->out = out;
 	if (!rc) {
-		put_head(out, p->width, p->y);
+		svg_put_head(out, p->width, p->y);
 		fwrite(body, 1, size, out);
 		fputs("</svg>\n", out);
 	}
@@ -295,17 +295,17 @@ static int put_picture(struct picture *p)
 	return rc;
 }
 
-static int draw(struct picture *p)
+static int svg_draw(struct picture *p)
 {
-	int rc = svg_layout(&p->layout, p->flame, p->width - 2 * SVG_MARGIN);
+	int rc = svg_layout_choose(&p->layout, p->flame, p->width - 2 * SVG_MARGIN);
 
 	if (rc < 0)
 		return rc;
 	p->scale = svg_scale_of(&p->layout);
 	if (p->before)
-		rc = find_gone(p);
+		rc = svg_find_gone(p);
 	if (!rc)
-		rc = put_picture(p);
+		rc = svg_put_picture(p);
 	free(p->gone);
 	svg_layout_free(&p->layout);
 	return rc;
@@ -320,11 +320,11 @@ int svg_write(FILE *out, const struct profile *p, const struct profile *before,
 				  .before = before,
 				  .options = o,
 				  .flame = &flame,
-				  .width = chosen_width(o)};
+				  .width = svg_picture_width(o)};
 	int rc = flame_build(&flame, p, before, o);
 
 	if (!rc)
-		rc = draw(&picture);
+		rc = svg_draw(&picture);
 	flame_free(&flame);
 	return rc < 0 ? error_errno(err, rc, "cannot draw the flame graph") : 0;
 }

@@ -26,12 +26,12 @@ void svg_show_host(const struct profile *p, char buf[static SVG_LINE])
 }
 
 /* Show " of cpu-clock at 99 Hz", or that there are several events. */
-static int show_events(const struct profile *p, char *buf, size_t size)
+static int svg_show_events(const struct profile *p, char *buf, size_t size)
 {
 	uint32_t main_event = profile_main_event(p);
 	const struct event *e;
 
-	if (profile_has_several_events(p))
+	if (roots_need_events(p))
 		return snprintf(buf, size, " of several events");
 	if (main_event >= p->event_count)
 		return 0;
@@ -52,7 +52,7 @@ void svg_show_samples(const struct profile *p, const struct export_options *o,
 	for (uint32_t i = 0; i < p->sum_count; i++)
 		count += p->sums[i].count;
 	used = snprintf(buf, SVG_LINE, "%s samples", show_count(count, text, sizeof(text)));
-	used += show_events(p, buf + used, SVG_LINE - used);
+	used += svg_show_events(p, buf + used, SVG_LINE - used);
 	if (o->to)
 		length = length && length < o->to ? length : o->to;
 	if (o->from || o->to)
@@ -64,7 +64,7 @@ void svg_show_samples(const struct profile *p, const struct export_options *o,
 			 show_duration(length, text, sizeof(text)));
 }
 
-static int show_losses(const struct losses *l, char *buf, size_t size)
+static int svg_show_losses(const struct losses *l, char *buf, size_t size)
 {
 	const char *before = "; lost: ";
 	int used = 0;
@@ -102,7 +102,7 @@ void svg_show_missing(const struct profile *p, char buf[static SVG_LINE])
 				show_percent(c.complete, c.due, share, sizeof(share)));
 	else
 		used = snprintf(buf, SVG_LINE, "no user stacks");
-	used += show_losses(&l, buf + used, SVG_LINE - used);
+	used += svg_show_losses(&l, buf + used, SVG_LINE - used);
 	if (!p->host.end)
 		snprintf(buf + used, SVG_LINE - used, "; the recording was not finished");
 }

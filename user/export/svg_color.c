@@ -41,7 +41,7 @@ void svg_put_style(FILE *out)
 }
 
 /* FNV-1a hash, so that a function has the same shade in every picture. */
-static unsigned int shade_of(const char *name)
+static unsigned int svg_shade(const char *name)
 {
 	uint32_t hash = 2166136261u;
 
@@ -50,7 +50,7 @@ static unsigned int shade_of(const char *name)
 	return (hash >> 8) % SHADES;
 }
 
-static double change_of(const struct flame *f, uint32_t node)
+static double svg_share_change(const struct flame *f, uint32_t node)
 {
 	return svg_share(f, node, FLAME_NOW) - svg_share(f, node, FLAME_BEFORE);
 }
@@ -61,12 +61,12 @@ struct svg_scale svg_scale_of(const struct svg_layout *l)
 
 	for (size_t i = 0; i < l->flame->nodes.count; i++)
 		if (l->drawn[i])
-			scale.most = fmax(scale.most, fabs(change_of(l->flame, i)));
+			scale.most = fmax(scale.most, fabs(svg_share_change(l->flame, i)));
 	return scale;
 }
 
 /* Return the lower bound of a step as a part of the largest change: 1/16, 1/8, 1/4, 1/2. */
-static double bound_of(int step)
+static double svg_step_bound(int step)
 {
 	return STILL * (double)(1 << (step - 1));
 }
@@ -78,19 +78,19 @@ const char *svg_class(const struct flame *f, uint32_t node, const struct svg_sca
 	int step = 0;
 
 	if (!scale) {
-		snprintf(buf, 8, "k%u%u", flame_kind(f, node), shade_of(flame_name(f, node)));
+		snprintf(buf, 8, "k%u%u", flame_kind(f, node), svg_shade(flame_name(f, node)));
 		return buf;
 	}
-	change = change_of(f, node);
+	change = svg_share_change(f, node);
 	while (step < STEPS && scale->most > 0 &&
-	       fabs(change) >= bound_of(step + 1) * scale->most)
+	       fabs(change) >= svg_step_bound(step + 1) * scale->most)
 		step++;
 	snprintf(buf, 8, "d%d", change < 0 ? STEPS - step : STEPS + step);
 	return buf;
 }
 
 /* Write a box with a text; return the width of both. */
-static double put_box(FILE *out, const char *class, const char *words, double x, double y)
+static double svg_put_box(FILE *out, const char *class, const char *words, double x, double y)
 {
 	fprintf(out, "<rect class=\"%s\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>",
 		class, x, y, LEGEND_BOX, LEGEND_BOX);
@@ -99,13 +99,13 @@ static double put_box(FILE *out, const char *class, const char *words, double x,
 	return LEGEND_BOX + 20 + 11 * SVG_CHARACTER * (double)strlen(words);
 }
 
-static void put_changes(FILE *out, const struct svg_scale *scale, double y)
+static void svg_put_change_legend(FILE *out, const struct svg_scale *scale, double y)
 {
 	double x = SVG_MARGIN;
 
 	for (int step = 0; step < 2 * STEPS + 1; step++) {
 		int size = step < STEPS ? STEPS - step : step - STEPS;
-		double points = 100 * scale->most * (size ? bound_of(size) : 0);
+		double points = 100 * scale->most * (size ? svg_step_bound(size) : 0);
 		char class[8], words[48];
 
 		if (size)
@@ -118,7 +118,7 @@ static void put_changes(FILE *out, const struct svg_scale *scale, double y)
 		if (step == 2 * STEPS)
 			strcat(words, " and more percentage points of all samples");
 		snprintf(class, sizeof(class), "d%d", step);
-		x += put_box(out, class, words, x, y);
+		x += svg_put_box(out, class, words, x, y);
 	}
 }
 
@@ -129,7 +129,7 @@ void svg_put_legend(FILE *out, const struct svg_layout *l, const struct svg_scal
 	double x = SVG_MARGIN;
 
 	if (scale) {
-		put_changes(out, scale, y);
+		svg_put_change_legend(out, scale, y);
 		return;
 	}
 	for (size_t i = 0; i < l->flame->nodes.count; i++)
@@ -141,6 +141,6 @@ void svg_put_legend(FILE *out, const struct svg_layout *l, const struct svg_scal
 		if (!drawn[kind])
 			continue;
 		snprintf(class, sizeof(class), "k%d0", kind);
-		x += put_box(out, class, flame_kind_word(kind), x, y);
+		x += svg_put_box(out, class, flame_kind_word(kind), x, y);
 	}
 }

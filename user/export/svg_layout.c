@@ -11,16 +11,16 @@
 #include "base/xml.h"
 #include "export/svg.h"
 
-#define LEAST_WIDTH 0.5	    /* px of a frame */
-#define MOST_BYTES 900000   /* approximate size of all frames */
+#define FRAME_WIDTH_MIN 0.5	    /* px of a frame */
+#define BYTES_MAX 900000   /* approximate size of all frames */
 #define FRAME_BYTES 150	    /* of a frame without its name */
-#define LOW 30		    /* rows drawn even if they are nearly empty */
+#define LOW_ROWS 30		    /* rows drawn even if they are nearly empty */
 /*
- * least part of all samples in a row above LOW; emptier rows would leave most of the picture
+ * least part of all samples in a row above LOW_ROWS; emptier rows would leave most of the picture
  * blank
  */
-#define LEAST_ROW 0.02
-#define MOST_DEPTH 2000	    /* rows that browsers still draw */
+#define ROW_SHARE_MIN 0.02
+#define DEPTH_MAX 2000	    /* rows that browsers still draw */
 
 double svg_share(const struct flame *f, uint32_t node, enum flame_side side)
 {
@@ -35,7 +35,7 @@ double svg_width(const struct svg_layout *l, uint32_t node)
 }
 
 /* Place all frames; parents come before their children. */
-static void place(struct svg_layout *l)
+static void place_frames(struct svg_layout *l)
 {
 	const struct flame_node *nodes = l->flame->nodes.items;
 
@@ -54,7 +54,7 @@ static void place(struct svg_layout *l)
  * Order larger nodes first, and among equal ones those nearer to the root, so that parents
  * precede their children.
  */
-static int larger(const void *a, const void *b, void *flame)
+static int by_samples_and_depth(const void *a, const void *b, void *flame)
 {
 	const struct flame_node *nodes = ((const struct flame *)flame)->nodes.items;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
@@ -68,7 +68,7 @@ static int larger(const void *a, const void *b, void *flame)
 }
 
 /* Estimate the size of a frame; its name is in the tooltip and, if there is room, on the frame. */
-static size_t bytes_of(const struct flame *f, uint32_t node)
+static size_t estimate_frame_bytes(const struct flame *f, uint32_t node)
 {
 	return FRAME_BYTES + 2 * xml_size(flame_name(f, node)) + xml_size(flame_module(f, node));
 }
@@ -82,8 +82,8 @@ static void draw_largest(struct svg_layout *l, const uint32_t *order, size_t cou
 
 		if (l->flame->nodes.items[node].depth > l->deepest)
 			continue;
-		bytes += bytes_of(l->flame, node);
-		if (bytes > MOST_BYTES)
+		bytes += estimate_frame_bytes(l->flame, node);
+		if (bytes > BYTES_MAX)
 			break;
 		l->drawn[node] = true;
 	}
@@ -95,21 +95,21 @@ static void draw_largest(struct svg_layout *l, const uint32_t *order, size_t cou
  */
 static uint32_t deepest_row(const struct svg_layout *l, const uint32_t *order, size_t count)
 {
-	uint64_t rows[MOST_DEPTH + 1] = {0};
+	uint64_t rows[DEPTH_MAX + 1] = {0};
 	const struct flame_node *nodes = l->flame->nodes.items;
-	double least = LEAST_ROW * (double)nodes[0].count[FLAME_NOW];
+	double least = ROW_SHARE_MIN * (double)nodes[0].count[FLAME_NOW];
 	uint32_t deepest = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (nodes[order[i]].depth <= MOST_DEPTH)
+		if (nodes[order[i]].depth <= DEPTH_MAX)
 			rows[nodes[order[i]].depth] += nodes[order[i]].count[FLAME_NOW];
-	while (deepest < MOST_DEPTH && rows[deepest + 1] &&
-	       (deepest < LOW || (double)rows[deepest + 1] >= least))
+	while (deepest < DEPTH_MAX && rows[deepest + 1] &&
+	       (deepest < LOW_ROWS || (double)rows[deepest + 1] >= least))
 		deepest++;
 	return deepest;
 }
 
-static void add_omitted(struct svg_layout *l)
+static void count_omitted(struct svg_layout *l)
 {
 	const struct flame_node *nodes = l->flame->nodes.items;
 
@@ -122,7 +122,7 @@ static void add_omitted(struct svg_layout *l)
 	}
 }
 
-static int choose(struct svg_layout *l)
+static int choose_frames(struct svg_layout *l)
 {
 	size_t count = l->flame->nodes.count, candidates = 0;
 	uint32_t *order = calloc(count, sizeof(*order));
@@ -130,17 +130,17 @@ static int choose(struct svg_layout *l)
 	if (!order)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		if (l->flame->nodes.items[i].count[FLAME_NOW] && svg_width(l, i) >= LEAST_WIDTH)
+		if (l->flame->nodes.items[i].count[FLAME_NOW] && svg_width(l, i) >= FRAME_WIDTH_MIN)
 			order[candidates++] = i;
-	qsort_r(order, candidates, sizeof(*order), larger, (void *)l->flame);
+	qsort_r(order, candidates, sizeof(*order), by_samples_and_depth, (void *)l->flame);
 	l->deepest = deepest_row(l, order, candidates);
 	draw_largest(l, order, candidates);
 	free(order);
-	add_omitted(l);
+	count_omitted(l);
 	return 0;
 }
 
-int svg_layout(struct svg_layout *ret, const struct flame *f, double width)
+int svg_layout_choose(struct svg_layout *ret, const struct flame *f, double width)
 {
 	uint64_t all = f->nodes.items[0].count[FLAME_NOW];
 	struct svg_layout l = {.flame = f, .scale = all ? width / (double)all : 0};
@@ -150,8 +150,8 @@ int svg_layout(struct svg_layout *ret, const struct flame *f, double width)
 	l.drawn = calloc(f->nodes.count, sizeof(*l.drawn));
 	rc = l.begins && l.drawn ? 0 : -ENOMEM;
 	if (!rc) {
-		place(&l);
-		rc = choose(&l);
+		place_frames(&l);
+		rc = choose_frames(&l);
 	}
 	if (rc < 0)
 		svg_layout_free(&l);

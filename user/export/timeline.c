@@ -11,11 +11,11 @@
 /* Time stamps of slices are rounded down to this; the end of the recording is not. */
 #define ROUNDING_NS 1000
 
-#define CROWD_NAME(NAME, text) text,
-const char *const crowd_names[CROWD_COUNT] = {CROWDS(CROWD_NAME)};
-#undef CROWD_NAME
+#define CONCURRENCY_NAME(NAME, text) text,
+const char *const concurrency_names[CONCURRENCY_COUNT] = {CONCURRENCIES(CONCURRENCY_NAME)};
+#undef CONCURRENCY_NAME
 
-static int failed(struct timeline *t, int rc, struct error *err)
+static int timeline_error(struct timeline *t, int rc, struct error *err)
 {
 	return rc < 0 ? error_errno(err, rc, "cannot write %s", t->ops->what) : 0;
 }
@@ -47,7 +47,7 @@ struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number)
  * Return the first process number of a host. Readers identify processes by number only, and each
  * host has numbers of its own.
  */
-static uint64_t first_number(const struct timeline *t, uint32_t process)
+static uint64_t host_first_number(const struct timeline *t, uint32_t process)
 {
 	const struct host *h = process == PROFILE_NONE
 				       ? NULL
@@ -61,20 +61,20 @@ uint64_t timeline_pid(const struct timeline *t, uint32_t process)
 {
 	return process == PROFILE_NONE
 		       ? 0
-		       : first_number(t, process) + t->profile->processes[process].p.pid;
+		       : host_first_number(t, process) + t->profile->processes[process].p.pid;
 }
 
-struct timeline_who timeline_who(const struct timeline *t, uint32_t thread)
+struct timeline_identity timeline_identity(const struct timeline *t, uint32_t thread)
 {
 	const struct profile_thread *of = &t->profile->threads[thread];
-	return (struct timeline_who){
+	return (struct timeline_identity){
 		.pid = timeline_pid(t, of->process),
-		.tid = first_number(t, of->process) + of->t.tid,
+		.tid = host_first_number(t, of->process) + of->t.tid,
 		.comm = of->t.comm,
 	};
 }
 
-static int take_lane(struct timeline *t, const struct lane *r)
+static int timeline_put_lane(struct timeline *t, const struct lane *r)
 {
 	struct timeline_lane l = {.lane = *r, .thread = PROFILE_NONE};
 
@@ -88,7 +88,7 @@ static int take_lane(struct timeline *t, const struct lane *r)
 	return index_put(&t->lane_of, r->id, (uint32_t)t->lanes.count - 1);
 }
 
-static int index_threads(struct timeline *t)
+static int timeline_index_threads(struct timeline *t)
 {
 	for (uint32_t i = 0; i < t->profile->thread_count; i++) {
 		const struct thread *r = &t->profile->threads[i].t;
@@ -104,29 +104,29 @@ static int index_threads(struct timeline *t)
 }
 
 /* Called at the first record or the end, when all entities are known. */
-static int begin(struct timeline *t, struct error *err)
+static int timeline_begin(struct timeline *t, struct error *err)
 {
 	int rc = t->entities->ops->finish(t->entities, err);
 
 	if (rc < 0)
 		return rc;
 	t->begun = true;
-	rc = index_threads(t);
+	rc = timeline_index_threads(t);
 	for (uint32_t i = 0; i < t->profile->event_count && !rc; i++)
 		rc = index_put(&t->event_of, t->profile->events[i].id,
 			       profile_event_like(t->profile, i));
 	t->from += t->profile->host.start;
 	t->to = t->to ? t->to + t->profile->host.start : UINT64_MAX;
-	for (int i = 0; i < CROWD_COUNT; i++)
-		t->crowds[i].start = t->from;
+	for (int i = 0; i < CONCURRENCY_COUNT; i++)
+		t->concurrencies[i].start = t->from;
 	if (!rc)
 		rc = t->ops->begin(t);
-	return failed(t, rc, err);
+	return timeline_error(t, rc, err);
 }
 
-static int put_tile(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile)
+static int timeline_put_tile(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile)
 {
-	enum crowds crowd = tile->state == STATE_RUNNING ? CROWD_RUNNING : CROWD_UNKNOWN;
+	enum concurrencies counted = tile->state == STATE_RUNNING ? CONCURRENCY_RUNNING : CONCURRENCY_UNKNOWN;
 	bool counts = tile->state == STATE_RUNNING || tile->state == STATE_UNKNOWN;
 	struct tile part = *tile;
 
@@ -139,15 +139,15 @@ static int put_tile(struct timeline *t, struct timeline_lane *cpu, const struct 
 		part.time = t->from;
 	if (part.end > t->to) {
 		part.end = t->to;
-		part.left = STATE_NONE;
+		part.next_state = STATE_NONE;
 	}
-	if (counts && crowd_add(&t->crowds[crowd], part.time, part.end) < 0)
+	if (counts && concurrency_add(&t->concurrencies[counted], part.time, part.end) < 0)
 		return -ENOMEM;
 	return t->ops->tile(t, cpu, &part);
 }
 
 /* Add a tile of unknown state from the end of a CPU's last tile up to a time. */
-static int put_hole(struct timeline *t, struct timeline_lane *cpu, uint64_t until)
+static int timeline_put_hole(struct timeline *t, struct timeline_lane *cpu, uint64_t until)
 {
 	const struct tile hole = {.time = cpu->last.end,
 				  .end = until,
@@ -155,17 +155,17 @@ static int put_hole(struct timeline *t, struct timeline_lane *cpu, uint64_t unti
 				  .state = STATE_UNKNOWN,
 				  .thread = PROFILE_NONE};
 
-	return cpu->last.end && cpu->last.end < until ? put_tile(t, cpu, &hole) : 0;
+	return cpu->last.end && cpu->last.end < until ? timeline_put_tile(t, cpu, &hole) : 0;
 }
 
-static int take_cpu_slice(struct timeline *t, struct timeline_lane *cpu, const struct slice *s)
+static int timeline_put_cpu_slice(struct timeline *t, struct timeline_lane *cpu, const struct slice *s)
 {
 	struct tile tile = {.time = s->time,
 			    .end = s->end,
 			    .cpu = cpu->lane.number,
 			    .state = (enum slice_state)s->state,
 			    .thread = PROFILE_NONE,
-			    .left = s->left < STATE_COUNT ? s->left : 0};
+			    .next_state = s->left < STATE_COUNT ? s->left : 0};
 	struct timeline_lane *lane = NULL;
 	int rc;
 
@@ -179,9 +179,9 @@ static int take_cpu_slice(struct timeline *t, struct timeline_lane *cpu, const s
 		return 0;
 	if (s->state == STATE_RUNNING)
 		tile.thread = index_get(&t->thread_of, s->value);
-	rc = put_hole(t, cpu, tile.time);
+	rc = timeline_put_hole(t, cpu, tile.time);
 	if (!rc)
-		rc = put_tile(t, cpu, &tile);
+		rc = timeline_put_tile(t, cpu, &tile);
 	if (tile.thread != PROFILE_NONE)
 		lane = timeline_lane(t, t->profile->threads[tile.thread].t.lane);
 	if (lane)
@@ -189,7 +189,7 @@ static int take_cpu_slice(struct timeline *t, struct timeline_lane *cpu, const s
 	return rc;
 }
 
-static int take_slice(struct timeline *t, const struct slice *s, struct error *err)
+static int timeline_put_slice(struct timeline *t, const struct slice *s, struct error *err)
 {
 	/* first report the thread's earlier states */
 	int rc = states_put(t->states, KIND_SLICE, s, err);
@@ -197,7 +197,7 @@ static int take_slice(struct timeline *t, const struct slice *s, struct error *e
 
 	if (rc < 0 || !lane || lane->lane.kind != LANE_CPU)
 		return rc;
-	return failed(t, take_cpu_slice(t, lane, s), err);
+	return timeline_error(t, timeline_put_cpu_slice(t, lane, s), err);
 }
 
 static int on_stretch(void *context, const struct stretch *s, struct error *err)
@@ -217,25 +217,25 @@ static int on_stretch(void *context, const struct stretch *s, struct error *err)
 	if (part.end > t->to)
 		part.end = t->to;
 	if (s->state == STATE_RUNNABLE || s->state == STATE_PREEMPTED)
-		rc = crowd_add(&t->crowds[CROWD_RUNNABLE], part.time, part.end);
+		rc = concurrency_add(&t->concurrencies[CONCURRENCY_RUNNABLE], part.time, part.end);
 	if (!rc)
 		rc = t->ops->stretch(t, lane, &part);
-	return failed(t, rc, err);
+	return timeline_error(t, rc, err);
 }
 
 /* Handle a record that refers to entities. */
-static int take_record(struct timeline *t, enum record_kind kind, const void *record,
+static int timeline_put_record(struct timeline *t, enum record_kind kind, const void *record,
 		      struct error *err)
 {
-	int rc = t->begun ? 0 : begin(t, err);
+	int rc = t->begun ? 0 : timeline_begin(t, err);
 
 	if (rc < 0)
 		return rc;
 	if (kind == KIND_SLICE)
-		return take_slice(t, record, err);
+		return timeline_put_slice(t, record, err);
 	if (kind == KIND_EDGE)
 		return states_put(t->states, kind, record, err);
-	return failed(t, t->ops->sample(t, record), err);
+	return timeline_error(t, t->ops->sample(t, record), err);
 }
 
 static int timeline_put(struct sink *s, enum record_kind kind, const void *record,
@@ -245,17 +245,17 @@ static int timeline_put(struct sink *s, enum record_kind kind, const void *recor
 	int rc = 0;
 
 	if (kind == KIND_SAMPLE || kind == KIND_SLICE || kind == KIND_EDGE)
-		return take_record(t, kind, record, err);
+		return timeline_put_record(t, kind, record, err);
 	if (kind == KIND_LOSS)
-		return failed(t, vector_push(&t->losses, *(const struct loss *)record), err);
+		return timeline_error(t, vector_push(&t->losses, *(const struct loss *)record), err);
 	if (kind == KIND_LANE)
-		rc = failed(t, take_lane(t, record), err);
+		rc = timeline_error(t, timeline_put_lane(t, record), err);
 	if (!rc && (kind == KIND_LANE || kind == KIND_THREAD) && !t->ops->no_lanes)
 		rc = states_put(t->states, kind, record, err);
 	return rc || t->begun ? rc : sink_put(t->entities, kind, record, err);
 }
 
-static int by_time(const void *a, const void *b)
+static int by_loss_time(const void *a, const void *b)
 {
 	const struct loss *x = a, *y = b;
 
@@ -264,7 +264,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Keep the losses within the requested range, in the order of time. */
-static void order_losses(struct timeline *t)
+static void sort_losses(struct timeline *t)
 {
 	size_t kept = 0;
 
@@ -279,13 +279,13 @@ static void order_losses(struct timeline *t)
 	}
 	t->losses.count = kept;
 	if (kept)
-		qsort(t->losses.items, kept, sizeof(struct loss), by_time);
+		qsort(t->losses.items, kept, sizeof(struct loss), by_loss_time);
 }
 
 static int timeline_finish(struct sink *s, struct error *err)
 {
 	struct timeline *t = (struct timeline *)s;
-	int rc = t->begun ? 0 : begin(t, err);
+	int rc = t->begun ? 0 : timeline_begin(t, err);
 
 	if (rc < 0)
 		return rc;
@@ -297,15 +297,15 @@ static int timeline_finish(struct sink *s, struct error *err)
 	for (size_t i = 0; i < t->lanes.count && !rc && !t->ops->no_lanes; i++)
 		if (t->lanes.items[i].lane.kind == LANE_CPU &&
 		    t->end - t->lanes.items[i].last.end > ROUNDING_NS)
-			rc = failed(t, put_hole(t, &t->lanes.items[i], t->end), err);
+			rc = timeline_error(t, timeline_put_hole(t, &t->lanes.items[i], t->end), err);
 	if (!rc)
 		rc = states_end(t->states, t->end, err);
 	if (rc < 0)
 		return rc;
 	if (t->end > t->to)
 		t->end = t->to;
-	order_losses(t);
-	return failed(t, t->ops->end(t), err);
+	sort_losses(t);
+	return timeline_error(t, t->ops->end(t), err);
 }
 
 static void timeline_free(struct sink *s)
@@ -321,8 +321,8 @@ static void timeline_free(struct sink *s)
 	index_free(&t->cpu_of);
 	index_free(&t->thread_of);
 	index_free(&t->event_of);
-	for (int i = 0; i < CROWD_COUNT; i++)
-		crowd_free(&t->crowds[i]);
+	for (int i = 0; i < CONCURRENCY_COUNT; i++)
+		concurrency_free(&t->concurrencies[i]);
 	free(t);
 }
 

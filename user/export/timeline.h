@@ -15,7 +15,7 @@
 #include "analyze/states.h"
 #include "base/pipe.h"
 #include "base/vector.h"
-#include "export/crowd.h"
+#include "export/concurrency.h"
 #include "export/export.h"
 
 /*
@@ -28,7 +28,7 @@ struct tile {
 	enum slice_state state; /* RUNNING, IDLE, UNKNOWN or OFFLINE */
 	uint32_t thread; /* index of the thread that ran; PROFILE_NONE if not recorded */
 	/* enum slice_state that the thread changed to; 0 if unknown, RUNNING if it goes on */
-	uint64_t left;
+	uint64_t next_state;
 };
 
 struct timeline_lane {
@@ -62,14 +62,14 @@ struct timeline_ops {
 };
 
 /* Groups of threads whose simultaneous number is counted. */
-#define CROWDS(X) \
+#define CONCURRENCIES(X) \
 	X(RUNNING, "running threads") X(RUNNABLE, "runnable threads") \
 	X(UNKNOWN, "CPUs with lost records")
-#define ENUM_CROWD(NAME, text) CROWD_##NAME,
-enum crowds { CROWDS(ENUM_CROWD) CROWD_COUNT };
-#undef ENUM_CROWD
+#define ENUM_CONCURRENCY(NAME, text) CONCURRENCY_##NAME,
+enum concurrencies { CONCURRENCIES(ENUM_CONCURRENCY) CONCURRENCY_COUNT };
+#undef ENUM_CONCURRENCY
 
-extern const char *const crowd_names[CROWD_COUNT];
+extern const char *const concurrency_names[CONCURRENCY_COUNT];
 
 /* A timeline; the first member of every format's own struct. */
 struct timeline {
@@ -80,7 +80,7 @@ struct timeline {
 	VECTOR(struct loss) losses; /* in the order of time, complete at the end */
 	struct index lane_of, cpu_of; /* lane id, CPU number -> index in lanes */
 	struct index thread_of, event_of; /* id -> index in the profile */
-	struct crowd crowds[CROWD_COUNT];
+	struct concurrency concurrencies[CONCURRENCY_COUNT];
 	uint64_t from, to; /* requested range, ns; records are cut to it */
 	/* end of the recording, or its last time stamp if it was killed; set at the end */
 	uint64_t end;
@@ -112,11 +112,11 @@ struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number);
  * * TIMELINE_HOST_NUMBERS, which is more than any pid.
  */
 #define TIMELINE_HOST_NUMBERS 10000000
-struct timeline_who {
+struct timeline_identity {
 	uint64_t pid, tid;
 	const char *comm;
 };
-struct timeline_who timeline_who(const struct timeline *t, uint32_t thread);
+struct timeline_identity timeline_identity(const struct timeline *t, uint32_t thread);
 
 /* Return the number of a process in the same way; 0 for PROFILE_NONE. */
 uint64_t timeline_pid(const struct timeline *t, uint32_t process);

@@ -3,16 +3,16 @@
  * Count simultaneous time spans, added in any order, as a number over time. The memory does not
  * grow with the length of the recording: the steps become longer instead.
  */
-#ifndef SKEIN_EXPORT_CROWD_H
-#define SKEIN_EXPORT_CROWD_H
+#ifndef SKEIN_EXPORT_CONCURRENCY_H
+#define SKEIN_EXPORT_CONCURRENCY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define CROWD_STEPS 65536
+#define CONCURRENCY_STEPS 65536
 
 /* Counts of simultaneous spans; zero everything except start to begin. */
-struct crowd {
+struct concurrency {
 	uint64_t start; /* ns; earlier times count as this time */
 	uint64_t step; /* ns, a power of two times 2^20 (about 1 ms) */
 	size_t used; /* steps up to the last one with a span */
@@ -22,13 +22,13 @@ struct crowd {
 };
 
 /* Add a span from time to end (ns). Return 0 or -ENOMEM. */
-int crowd_add(struct crowd *c, uint64_t time, uint64_t end);
+int concurrency_add(struct concurrency *c, uint64_t time, uint64_t end);
 /*
  * Call each(time, mean number in the step from time on) for the steps in order up to end (ns)
  * where the number changes; the last number is 0. Stop at the first error and return it.
  */
-int crowd_each(const struct crowd *c, uint64_t end,
+int concurrency_each(const struct concurrency *c, uint64_t end,
 	       int (*each)(void *context, uint64_t time, double number), void *context);
-void crowd_free(struct crowd *c);
+void concurrency_free(struct concurrency *c);
 
 #endif

@@ -9,14 +9,14 @@
 
 #define NEEDED (WANT(HOST) | WANT(PROCESS) | WANT(THREAD) | WANT(LANE) | WANT(LOSS))
 
-struct cast_sink {
+struct entities_sink {
 	struct sink sink;
-	struct lanes_cast *cast;
+	struct lanes_entities *entities;
 	const struct source *filter;
 };
 
 /* Return a copy of a text that belongs to *c and is stored once; NULL if memory ran out. */
-static const char *keep(struct lanes_cast *c, const char *text)
+static const char *intern_entity_text(struct lanes_entities *c, const char *text)
 {
 	uint32_t number;
 
@@ -25,15 +25,15 @@ static const char *keep(struct lanes_cast *c, const char *text)
 		       : names_text(&c->names, number);
 }
 
-static int add_process(struct lanes_cast *c, const struct process *p)
+static int lanes_add_process(struct lanes_entities *c, const struct process *p)
 {
 	struct lane_process one = {
 		.p = {.id = p->id,
 		      .pid = p->pid,
-		      .comm = keep(c, p->comm),
-		      .exe = keep(c, p->exe),
-		      .cgroup = keep(c, p->cgroup),
-		      .container = keep(c, p->container)},
+		      .comm = intern_entity_text(c, p->comm),
+		      .exe = intern_entity_text(c, p->exe),
+		      .cgroup = intern_entity_text(c, p->cgroup),
+		      .container = intern_entity_text(c, p->container)},
 	};
 
 	if (!one.p.comm || !one.p.exe || !one.p.cgroup || !one.p.container)
@@ -45,21 +45,21 @@ static int add_process(struct lanes_cast *c, const struct process *p)
 	return index_put(&c->process_by_id, p->id, c->processes.count - 1);
 }
 
-static int add_thread(const struct cast_sink *s, const struct thread *t)
+static int lanes_add_thread(const struct entities_sink *s, const struct thread *t)
 {
-	struct lanes_cast *c = s->cast;
+	struct lanes_entities *c = s->entities;
 	struct lane_thread one = {
 		.lane = t->lane,
 		.tid = t->tid,
 		.start = t->start,
-		.comm = keep(c, t->comm),
+		.comm = intern_entity_text(c, t->comm),
 		.process = index_get(&c->process_by_id, t->process),
 	};
 	struct process nobody = {0};
 
 	if (!one.comm)
 		return -ENOMEM;
-	one.holds = filter_selects(
+	one.selected = filter_selects(
 		s->filter, one.process == LANES_NONE ? &nobody : &c->processes.items[one.process].p,
 		t);
 	if (c->threads.count >= LANES_NONE || vector_push(&c->threads, one) < 0)
@@ -67,7 +67,7 @@ static int add_thread(const struct cast_sink *s, const struct thread *t)
 	return index_put(&c->thread_by_id, t->id, c->threads.count - 1);
 }
 
-static int add_cpu(struct lanes_cast *c, const struct lane *l)
+static int lanes_add_cpu(struct lanes_entities *c, const struct lane *l)
 {
 	struct lane one = *l;
 
@@ -75,7 +75,7 @@ static int add_cpu(struct lanes_cast *c, const struct lane *l)
 	return l->kind == LANE_CPU ? vector_push(&c->cpus, one) : 0;
 }
 
-static int add_host(struct lanes_cast *c, const struct host *h)
+static int lanes_add_host(struct lanes_entities *c, const struct host *h)
 {
 	if (c->host.id) {
 		/* another host, which started later */
@@ -87,36 +87,36 @@ static int add_host(struct lanes_cast *c, const struct host *h)
 		return 0;
 	}
 	c->host = (struct host){.id = h->id, .cpus = h->cpus, .start = h->start, .end = h->end};
-	c->host.hostname = keep(c, h->hostname);
+	c->host.hostname = intern_entity_text(c, h->hostname);
 	return c->host.hostname ? 0 : -ENOMEM;
 }
 
-static int cast_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+static int entities_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
 {
-	const struct cast_sink *s = (const struct cast_sink *)sink;
+	const struct entities_sink *s = (const struct entities_sink *)sink;
 	const struct loss *loss = record;
 	int rc = 0;
 
 	if (kind == KIND_HOST)
-		rc = add_host(s->cast, record);
+		rc = lanes_add_host(s->entities, record);
 	else if (kind == KIND_PROCESS)
-		rc = add_process(s->cast, record);
+		rc = lanes_add_process(s->entities, record);
 	else if (kind == KIND_THREAD)
-		rc = add_thread(s, record);
+		rc = lanes_add_thread(s, record);
 	else if (kind == KIND_LANE)
-		rc = add_cpu(s->cast, record);
+		rc = lanes_add_cpu(s->entities, record);
 	else if (kind == KIND_LOSS && !loss->event)
-		rc = vector_push(&s->cast->losses, *loss);
+		rc = vector_push(&s->entities->losses, *loss);
 	return rc < 0 ? error_errno(err, rc, "cannot read who has lanes") : 0;
 }
 
-static const struct sink_ops cast_ops = {.put = cast_put};
+static const struct sink_ops entities_ops = {.put = entities_put};
 
 int lanes_read(struct lanes *l, struct source *filtered, struct error *err)
 {
-	struct cast_sink s = {
-		.sink = {.ops = &cast_ops, .wants = WANTS(NEEDED)},
-		.cast = &l->cast,
+	struct entities_sink s = {
+		.sink = {.ops = &entities_ops, .wants = WANTS(NEEDED)},
+		.entities = &l->entities,
 		.filter = filtered,
 	};
 
@@ -125,7 +125,7 @@ int lanes_read(struct lanes *l, struct source *filtered, struct error *err)
 
 void lanes_free(struct lanes *l)
 {
-	struct lanes_cast *c = &l->cast;
+	struct lanes_entities *c = &l->entities;
 
 	names_free(&c->names);
 	names_free(&c->programs);
@@ -141,5 +141,5 @@ void lanes_free(struct lanes *l)
 		free(l->threads.items[i].strokes);
 	vector_free(&l->cpus);
 	vector_free(&l->threads);
-	free(l->program_paints);
+	free(l->program_fills);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compare crowd.c, for spans in any order, with a count of every step. */
+/* Compare concurrency.c, for spans in any order, with a count of every step. */
 #include <stdlib.h>
 
-#include "export/crowd.h"
+#include "export/concurrency.h"
 #include "suite.h"
 #include "synthetic.h"
 
@@ -36,30 +36,30 @@ static int draw(void *context, uint64_t time, double number)
 
 START_TEST(one_span)
 {
-	struct crowd c = {.start = START};
+	struct concurrency c = {.start = START};
 	struct drawn d = {.at = START + 3 * STEP};
 
-	ck_assert_int_eq(crowd_add(&c, START + STEP / 2, START + 5 * STEP + STEP / 4), 0);
-	ck_assert_int_eq(crowd_each(&c, UINT64_MAX, draw, &d), 0);
+	ck_assert_int_eq(concurrency_add(&c, START + STEP / 2, START + 5 * STEP + STEP / 4), 0);
+	ck_assert_int_eq(concurrency_each(&c, UINT64_MAX, draw, &d), 0);
 	ck_assert(d.at_number == 1);
 	ck_assert(d.area == 4.75 * STEP);
 	ck_assert(d.last == 0);
 	ck_assert_uint_eq(d.calls, 4); /* a half, one, a quarter, zero */
-	crowd_free(&c);
+	concurrency_free(&c);
 }
 END_TEST
 
 START_TEST(nothing)
 {
-	struct crowd c = {.start = START};
+	struct concurrency c = {.start = START};
 	struct drawn d = {0};
 
-	ck_assert_int_eq(crowd_add(&c, START + 5, START + 5), 0);
-	ck_assert_int_eq(crowd_add(&c, START + 6, START + 5), 0);
-	ck_assert_int_eq(crowd_add(&c, 0, START), 0);
-	ck_assert_int_eq(crowd_each(&c, UINT64_MAX, draw, &d), 0);
+	ck_assert_int_eq(concurrency_add(&c, START + 5, START + 5), 0);
+	ck_assert_int_eq(concurrency_add(&c, START + 6, START + 5), 0);
+	ck_assert_int_eq(concurrency_add(&c, 0, START), 0);
+	ck_assert_int_eq(concurrency_each(&c, UINT64_MAX, draw, &d), 0);
 	ck_assert_uint_eq(d.calls, 0);
-	crowd_free(&c);
+	concurrency_free(&c);
 }
 END_TEST
 
@@ -73,7 +73,7 @@ START_TEST(many_spans)
 	uint64_t random = 88172645463325252ULL;
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		struct crowd c = {.start = START};
+		struct concurrency c = {.start = START};
 		struct drawn d = {.at = START + lengths[i]};
 		uint64_t area = 0;
 
@@ -81,16 +81,16 @@ START_TEST(many_spans)
 			uint64_t a = START + synthetic_random(&random) % (2 * lengths[i]);
 			uint64_t b = START + synthetic_random(&random) % (2 * lengths[i]);
 
-			ck_assert_int_eq(crowd_add(&c, a < b ? a : b, a < b ? b : a), 0);
+			ck_assert_int_eq(concurrency_add(&c, a < b ? a : b, a < b ? b : a), 0);
 			area += a < b ? b - a : a - b;
 		}
-		ck_assert_int_eq(crowd_each(&c, UINT64_MAX, draw, &d), 0);
+		ck_assert_int_eq(concurrency_each(&c, UINT64_MAX, draw, &d), 0);
 		ck_assert_double_eq_tol(d.area / (double)area, 1, 1e-9);
 		/* Half of all spans cover the middle. */
 		if (i)
 			ck_assert_double_eq_tol(d.at_number, 500, 60);
-		ck_assert_uint_le(d.calls, CROWD_STEPS + 1);
-		crowd_free(&c);
+		ck_assert_uint_le(d.calls, CONCURRENCY_STEPS + 1);
+		concurrency_free(&c);
 	}
 }
 END_TEST
@@ -98,31 +98,31 @@ END_TEST
 /* The end of the recording cuts the last step, whose number does not become smaller by that. */
 START_TEST(a_short_last_step)
 {
-	struct crowd c = {.start = START};
+	struct concurrency c = {.start = START};
 	struct drawn d = {.at = START + STEP + 9};
 
-	ck_assert_int_eq(crowd_add(&c, START, START + STEP + 10), 0);
-	ck_assert_int_eq(crowd_each(&c, START + STEP + 10, draw, &d), 0);
+	ck_assert_int_eq(concurrency_add(&c, START, START + STEP + 10), 0);
+	ck_assert_int_eq(concurrency_each(&c, START + STEP + 10, draw, &d), 0);
 	ck_assert(d.at_number == 1);
 	ck_assert(d.area == STEP + 10);
 	ck_assert_uint_eq(d.last_time, START + STEP + 10);
-	crowd_free(&c);
+	concurrency_free(&c);
 }
 END_TEST
 
 START_TEST(any_stamps)
 {
-	struct crowd c = {.start = START};
+	struct concurrency c = {.start = START};
 	struct drawn d = {0};
 
-	ck_assert_int_eq(crowd_add(&c, START + 1, START + 2), 0);
+	ck_assert_int_eq(concurrency_add(&c, START + 1, START + 2), 0);
 	for (int n = 0; n < 100; n++)
-		ck_assert_int_eq(crowd_add(&c, 0, UINT64_MAX), 0);
-	ck_assert_int_eq(crowd_add(&c, UINT64_MAX - 1, UINT64_MAX), 0);
-	ck_assert_int_eq(crowd_each(&c, UINT64_MAX, draw, &d), 0);
-	ck_assert_uint_le(d.calls, CROWD_STEPS + 1);
-	crowd_free(&c);
+		ck_assert_int_eq(concurrency_add(&c, 0, UINT64_MAX), 0);
+	ck_assert_int_eq(concurrency_add(&c, UINT64_MAX - 1, UINT64_MAX), 0);
+	ck_assert_int_eq(concurrency_each(&c, UINT64_MAX, draw, &d), 0);
+	ck_assert_uint_le(d.calls, CONCURRENCY_STEPS + 1);
+	concurrency_free(&c);
 }
 END_TEST
 
-SUITE("crowd", one_span, nothing, many_spans, a_short_last_step, any_stamps)
+SUITE("concurrency", one_span, nothing, many_spans, a_short_last_step, any_stamps)

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/crowd.h"
+#include "export/concurrency.h"
 
 #define FIRST_STEP (1ULL << 20)
 
-static int begin(struct crowd *c)
+static int allocate_steps(struct concurrency *c)
 {
-	c->parts = calloc(CROWD_STEPS, sizeof(*c->parts));
-	c->rises = calloc(CROWD_STEPS + 1, sizeof(*c->rises));
+	c->parts = calloc(CONCURRENCY_STEPS, sizeof(*c->parts));
+	c->rises = calloc(CONCURRENCY_STEPS + 1, sizeof(*c->rises));
 	if (!c->parts || !c->rises) {
-		crowd_free(c);
+		concurrency_free(c);
 		return -ENOMEM;
 	}
 	c->step = FIRST_STEP;
@@ -27,23 +27,23 @@ static int begin(struct crowd *c)
  * Merge each pair of steps into one. Spans that covered one of the two steps completely become
  * parts of the merged step.
  */
-static void widen(struct crowd *c)
+static void double_step(struct concurrency *c)
 {
 	int64_t level = 0;
 
-	for (size_t i = 0; i < CROWD_STEPS; i++) {
+	for (size_t i = 0; i < CONCURRENCY_STEPS; i++) {
 		level += c->rises[i];
 		c->parts[i] += (uint64_t)level * c->step;
 	}
-	for (size_t i = 0; i < CROWD_STEPS / 2; i++)
+	for (size_t i = 0; i < CONCURRENCY_STEPS / 2; i++)
 		c->parts[i] = c->parts[2 * i] + c->parts[2 * i + 1];
-	memset(c->parts + CROWD_STEPS / 2, 0, CROWD_STEPS / 2 * sizeof(*c->parts));
-	memset(c->rises, 0, (CROWD_STEPS + 1) * sizeof(*c->rises));
+	memset(c->parts + CONCURRENCY_STEPS / 2, 0, CONCURRENCY_STEPS / 2 * sizeof(*c->parts));
+	memset(c->rises, 0, (CONCURRENCY_STEPS + 1) * sizeof(*c->rises));
 	c->used = (c->used + 1) / 2;
 	c->step *= 2;
 }
 
-int crowd_add(struct crowd *c, uint64_t time, uint64_t end)
+int concurrency_add(struct concurrency *c, uint64_t time, uint64_t end)
 {
 	uint64_t from = time > c->start ? time - c->start : 0;
 	uint64_t to = end > c->start ? end - c->start : 0;
@@ -51,10 +51,10 @@ int crowd_add(struct crowd *c, uint64_t time, uint64_t end)
 
 	if (from >= to)
 		return 0;
-	if (!c->parts && begin(c) < 0)
+	if (!c->parts && allocate_steps(c) < 0)
 		return -ENOMEM;
-	while ((to - 1) / c->step >= CROWD_STEPS)
-		widen(c);
+	while ((to - 1) / c->step >= CONCURRENCY_STEPS)
+		double_step(c);
 	first = from / c->step;
 	last = (to - 1) / c->step;
 	if (last >= c->used)
@@ -70,7 +70,7 @@ int crowd_add(struct crowd *c, uint64_t time, uint64_t end)
 	return 0;
 }
 
-int crowd_each(const struct crowd *c, uint64_t end,
+int concurrency_each(const struct concurrency *c, uint64_t end,
 	       int (*each)(void *context, uint64_t time, double number), void *context)
 {
 	uint64_t time = c->start;
@@ -93,9 +93,9 @@ int crowd_each(const struct crowd *c, uint64_t end,
 	return !rc && c->used ? each(context, time, 0) : rc;
 }
 
-void crowd_free(struct crowd *c)
+void concurrency_free(struct concurrency *c)
 {
 	free(c->parts);
 	free(c->rises);
-	*c = (struct crowd){.start = c->start};
+	*c = (struct concurrency){.start = c->start};
 }
