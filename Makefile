@@ -34,7 +34,7 @@ LDFLAGS += $(SANFLAGS)
 LDLIBS += -lbpf -ldw -lelf -llzma -lzstd -lz -lsqlite3 -lseccomp -lcap -lncursesw -ltinfo -lm
 
 # Everything but main() is a library, so that tests link the same objects.
-SOURCES := $(sort $(wildcard user/*/*.c symbolizers/*.c))
+SOURCES := $(sort $(wildcard user/*/*.c symbolizers/*.c symbolizers/*/*.c))
 OBJECTS := $(SOURCES:%.c=$(O)/%.o)
 LIBRARY := $(O)/libskein.a
 SKELETONS := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))

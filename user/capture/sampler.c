@@ -200,7 +200,7 @@ static void begin_account(const struct sampler *s, struct clock_event *e, unsign
 	if (!s->event.clocked)
 		return;
 	a->origin = clock_boot_ns();
-	a->last = a->idle_since = a->steal = a->lags = 0;
+	a->last = a->idle_since = a->steal = a->lag_samples = 0;
 	a->debt = 0;
 	a->period = s->event.period;
 }
