@@ -150,7 +150,7 @@ static __attribute__((noreturn)) void run_worker(void *context, int socket, pid_
 		    s->memory ? "skein-lines" : s->events.pages ? "skein-pages" : "skein-names");
 }
 
-static int new_symbolizer(struct symbolizer **ret, const struct symbolizer_events *events,
+static int new_symbolizer(struct symbolizer **out, const struct symbolizer_events *events,
 			  uint64_t memory, struct error *err)
 {
 	struct symbolizer *s = calloc(1, sizeof(*s));
@@ -160,31 +160,31 @@ static int new_symbolizer(struct symbolizer **ret, const struct symbolizer_event
 		.context = s,
 		.niceness = memory ? SOURCES_NICE : 0,
 	};
-	int rc;
+	int ret;
 
 	if (!s)
 		return error_errno(err, -ENOMEM, "cannot start the symbolizer");
 	s->events = *events;
 	s->memory = memory;
 	s->files_max = memory ? files_limit() / SOURCES_FILES : files_limit();
-	rc = helper_open(&s->worker, &kind, err);
-	if (rc < 0)
+	ret = helper_open(&s->worker, &kind, err);
+	if (ret < 0)
 		symbolizer_free(s);
 	else
-		*ret = s;
-	return rc;
+		*out = s;
+	return ret;
 }
 
-int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
+int symbolizer_new(struct symbolizer **out, const struct symbolizer_events *events,
 		   struct error *err)
 {
-	return new_symbolizer(ret, events, 0, err);
+	return new_symbolizer(out, events, 0, err);
 }
 
-int symbolizer_new_sources(struct symbolizer **ret, const struct symbolizer_events *events,
+int symbolizer_new_sources(struct symbolizer **out, const struct symbolizer_events *events,
 			   uint64_t memory, struct error *err)
 {
-	return new_symbolizer(ret, events, memory ? memory : 1, err);
+	return new_symbolizer(out, events, memory ? memory : 1, err);
 }
 
 static void free_requests(struct queue *q)
@@ -224,26 +224,26 @@ int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, 
 	       struct message_python *python)
 {
 	struct client_object *o = NULL;
-	int rc = fd < 0 ? -EBADF : -EEXIST;
+	int ret = fd < 0 ? -EBADF : -EEXIST;
 
 	HASH_FIND(hh, s->objects, &id, sizeof(id), o);
-	if (rc == -EBADF || o)
+	if (ret == -EBADF || o)
 		goto out;
-	rc = -ENOMEM;
+	ret = -ENOMEM;
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		goto out;
 	*o = (struct client_object){.id = id, .kind = kind, .fd = fd, .debug_fd = -1, .common_fd = -1,
 			      .python = python};
-	rc = stamp_of(fd, &o->stamp);
-	if (rc < 0) {
+	ret = stamp_of(fd, &o->stamp);
+	if (ret < 0) {
 		free(o);
 		goto out;
 	}
 	HASH_ADD(hh, s->objects, id, sizeof(o->id), o);
 	if (!HASH_HAS(hh, o)) {
 		free(o);
-		rc = -ENOMEM;
+		ret = -ENOMEM;
 		goto out;
 	}
 	s->files++;
@@ -253,7 +253,7 @@ out:
 	if (fd >= 0)
 		close(fd);
 	free(python);
-	return rc;
+	return ret;
 }
 
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
@@ -276,19 +276,19 @@ static int start_second_symbolizer(struct symbolizer *s)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	struct symbolizer *second = NULL;
-	int rc;
+	int ret;
 
 	if (s->second)
 		return 0;
-	rc = new_symbolizer(&second, &s->events, s->memory, NULL);
-	if (rc < 0)
-		return rc;
+	ret = new_symbolizer(&second, &s->events, s->memory, NULL);
+	if (ret < 0)
+		return ret;
 	second->is_second = true;
 	second->cache = s->cache;
 	if (epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, second->worker.poll, &event) < 0) {
-		rc = -errno;
+		ret = -errno;
 		symbolizer_free(second);
-		return rc;
+		return ret;
 	}
 	s->second = second;
 	return 0;
@@ -296,13 +296,13 @@ static int start_second_symbolizer(struct symbolizer *s)
 
 int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
 {
-	int rc = start_second_symbolizer(s);
+	int ret = start_second_symbolizer(s);
 
-	if (rc == 0)
+	if (ret == 0)
 		return symbolizer_add(s->second, object, kind, fd);
 	if (fd >= 0)
 		close(fd);
-	return rc;
+	return ret;
 }
 
 bool symbolizer_is_suspicious(const struct symbolizer *s, uint64_t object)
@@ -367,14 +367,14 @@ int symbolizer_read(struct symbolizer *s, uint64_t object)
  */
 static int add_object_file(struct symbolizer *s, struct client_object *o, int fd, int *to, bool *sent)
 {
-	int rc = -ENOENT;
+	int ret = -ENOENT;
 
 	if (o && o->kind == OBJECT_ELF && fd >= 0 && o->fd >= 0)
-		rc = request_submit(s, o, s->memory ? MESSAGE_SOURCES : MESSAGE_READ);
-	if (rc < 0) {
+		ret = request_submit(s, o, s->memory ? MESSAGE_SOURCES : MESSAGE_READ);
+	if (ret < 0) {
 		if (fd >= 0)
 			close(fd);
-		return rc;
+		return ret;
 	}
 	close_fd(s, to);
 	*to = fd;
@@ -401,14 +401,14 @@ int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd)
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 {
 	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
-	int rc = -ENOENT;
+	int ret = -ENOENT;
 
 	if (o && o->kind != OBJECT_ELF && (fd >= 0 || o->fd >= 0))
-		rc = request_submit(s, o, MESSAGE_REFRESH);
-	if (rc < 0) {
+		ret = request_submit(s, o, MESSAGE_REFRESH);
+	if (ret < 0) {
 		if (fd >= 0)
 			close(fd);
-		return rc;
+		return ret;
 	}
 	if (fd >= 0) {
 		close_fd(s, &o->fd);
@@ -573,11 +573,11 @@ const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
 	return &s->stats;
 }
 
-void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *ret)
+void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out)
 {
-	helper_add_cost(&s->worker, ret);
+	helper_add_cost(&s->worker, out);
 	if (s->second)
-		helper_add_cost(&s->second->worker, ret);
+		helper_add_cost(&s->second->worker, out);
 }
 
 int symbolizer_worker_pid(const struct symbolizer *s)

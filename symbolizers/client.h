@@ -144,7 +144,7 @@ struct symbolizer;
  * is replaced by another fork, so the caller must stay single-threaded, and wait for its own
  * children by pid only. Return 0 or a negative errno.
  */
-int symbolizer_new(struct symbolizer **ret, const struct symbolizer_events *events,
+int symbolizer_new(struct symbolizer **out, const struct symbolizer_events *events,
 		   struct error *err);
 void symbolizer_free(struct symbolizer *s);
 
@@ -154,7 +154,7 @@ void symbolizer_free(struct symbolizer *s);
  * largest thing that is read, and the most likely to kill its reader. memory: bytes that the worker
  * may use. The worker runs at a lower CPU priority than all others.
  */
-int symbolizer_new_sources(struct symbolizer **ret, const struct symbolizer_events *events,
+int symbolizer_new_sources(struct symbolizer **out, const struct symbolizer_events *events,
 			   uint64_t memory, struct error *err);
 
 /* Return a descriptor that polls readable when symbolizer_poll() has something to do. */
@@ -335,8 +335,8 @@ uint64_t symbolizer_keys_pending(const struct symbolizer *s);
 /* Return the totals so far, which belong to the symbolizer. */
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 
-/* Add the cost of the workers so far to *ret, including workers that were killed. */
-void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *ret);
+/* Add the cost of the workers so far to *out, including workers that were killed. */
+void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out);
 /* Return the pid of the worker, for tests; 0 while there is none. */
 int symbolizer_worker_pid(const struct symbolizer *s);
 

@@ -71,16 +71,16 @@ static void check_object_facts(struct object_facts *f)
  * Copy the facts from a message. Check bools as bytes: any value but 0 and 1 in a bool would be
  * undefined.
  */
-static int read_object_facts(struct symbolizer *s, size_t size, struct object_facts *ret)
+static int read_object_facts(struct symbolizer *s, size_t size, struct object_facts *out)
 {
 	const char *p = s->payload;
 
-	if (size != sizeof(*ret) || p[offsetof(struct object_facts, wants_debug)] & ~1 ||
+	if (size != sizeof(*out) || p[offsetof(struct object_facts, wants_debug)] & ~1 ||
 	    p[offsetof(struct object_facts, bad)] & ~1 ||
 	    p[offsetof(struct object_facts, hidden)] & ~1)
 		return -EBADMSG;
-	memcpy(ret, p, sizeof(*ret));
-	check_object_facts(ret);
+	memcpy(out, p, sizeof(*out));
+	check_object_facts(out);
 	return 0;
 }
 
@@ -89,10 +89,10 @@ static int handle_object_facts(struct symbolizer *s, size_t size)
 	struct request *r = request_first(&s->sent);
 	struct client_object *o = r->object;
 	bool requested = r->type == MESSAGE_READ || r->type == MESSAGE_REFRESH;
-	int rc = requested ? read_object_facts(s, size, &o->facts) : -EBADMSG;
+	int ret = requested ? read_object_facts(s, size, &o->facts) : -EBADMSG;
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	o->read = true;
 	if (o->facts.bad && !o->bad)
 		s->stats.bad_objects++;
@@ -156,15 +156,15 @@ static int client_handle_replies(struct symbolizer *s, const struct message *m, 
 {
 	struct request *r = request_first(&s->sent);
 	size_t at = 0;
-	int rc = r->type == MESSAGE_LOOKUP ? 0 : -EBADMSG;
+	int ret = r->type == MESSAGE_LOOKUP ? 0 : -EBADMSG;
 
-	for (uint32_t i = 0; !rc && i < m->count; i++)
-		rc = m->type == MESSAGE_REPLIES	 ? client_handle_reply(s, r, &at, size)
+	for (uint32_t i = 0; !ret && i < m->count; i++)
+		ret = m->type == MESSAGE_REPLIES	 ? client_handle_reply(s, r, &at, size)
 		     : m->type == MESSAGE_PLACES ? client_handle_place(s, r, &at, size)
 						 : client_handle_code_reply(s, r, &at, size);
-	if (!rc && r->replied == r->lookups.count)
+	if (!ret && r->replied == r->lookups.count)
 		request_free(request_complete_first(s));
-	return rc;
+	return ret;
 }
 
 static int client_handle_message(struct symbolizer *s, const struct message *m, size_t size)
@@ -211,32 +211,32 @@ static int client_receive_replies(struct symbolizer *s)
 static int client_send_object(struct symbolizer *s, struct client_object *o)
 {
 	struct message m = {.object = o->id};
-	int rc = 0;
+	int ret = 0;
 
 	if (o->generation != s->worker.generation) {
 		m.type = MESSAGE_OBJECT;
 		m.count = o->kind;
-		rc = message_send(s->worker.socket, &m,
+		ret = message_send(s->worker.socket, &m,
 				  o->python ? (const void *)o->python : &o->stamp,
 				  o->python ? sizeof(*o->python) : sizeof(o->stamp), o->fd,
 				  MSG_DONTWAIT);
-		if (rc < 0)
-			return rc;
+		if (ret < 0)
+			return ret;
 		o->generation = s->worker.generation;
 		o->debug_sent = o->common_sent = false;
 		o->symbols_sent = 0;
 	}
 	if (o->debug_fd >= 0 && !o->debug_sent) {
 		m.type = MESSAGE_DEBUG;
-		rc = message_send(s->worker.socket, &m, NULL, 0, o->debug_fd, MSG_DONTWAIT);
-		o->debug_sent = rc == 0;
+		ret = message_send(s->worker.socket, &m, NULL, 0, o->debug_fd, MSG_DONTWAIT);
+		o->debug_sent = ret == 0;
 	}
-	if (!rc && o->common_fd >= 0 && !o->common_sent) {
+	if (!ret && o->common_fd >= 0 && !o->common_sent) {
 		m.type = MESSAGE_COMMON;
-		rc = message_send(s->worker.socket, &m, NULL, 0, o->common_fd, MSG_DONTWAIT);
-		o->common_sent = rc == 0;
+		ret = message_send(s->worker.socket, &m, NULL, 0, o->common_fd, MSG_DONTWAIT);
+		o->common_sent = ret == 0;
 	}
-	while (!rc && o->symbols_sent < o->symbols.count) {
+	while (!ret && o->symbols_sent < o->symbols.count) {
 		const struct kernel_symbol *k = &o->symbols.items[o->symbols_sent];
 		struct message_symbol symbol = {k->address, k->size};
 		char buf[sizeof(symbol) + REPLY_NAME_MAX];
@@ -245,12 +245,12 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 		m.type = MESSAGE_SYMBOL;
 		memcpy(buf, &symbol, sizeof(symbol));
 		memcpy(buf + sizeof(symbol), k->name, length);
-		rc = message_send(s->worker.socket, &m, buf, sizeof(symbol) + length, -1,
+		ret = message_send(s->worker.socket, &m, buf, sizeof(symbol) + length, -1,
 				  MSG_DONTWAIT);
-		if (!rc)
+		if (!ret)
 			o->symbols_sent++;
 	}
-	return rc;
+	return ret;
 }
 
 void request_fail(struct symbolizer *s, struct request *r)
@@ -282,12 +282,12 @@ static int send_forget(struct symbolizer *s, struct fair_owner *w, struct reques
 {
 	struct message m = {.type = MESSAGE_FORGET, .object = r->object->id};
 	struct client_object *o;
-	int rc = 0;
+	int ret = 0;
 
 	if (r->object->generation == s->worker.generation)
-		rc = message_send(s->worker.socket, &m, NULL, 0, -1, MSG_DONTWAIT);
-	if (rc < 0)
-		return rc;
+		ret = message_send(s->worker.socket, &m, NULL, 0, -1, MSG_DONTWAIT);
+	if (ret < 0)
+		return ret;
 	fair_take(&s->waiting, w);
 	o = r->object;
 	request_free(r);
@@ -314,7 +314,7 @@ static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct
 	struct client_object *o = r->object;
 	struct message m = {.type = r->type, .object = o->id, .sequence = s->sequence + 1};
 	size_t left;
-	int rc;
+	int ret;
 
 	if (is_request_useless(s, r)) {
 		fair_take(&s->waiting, w);
@@ -323,14 +323,14 @@ static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct
 	}
 	left = r->lookups.count - r->replied;
 	m.count = r->wants_key ? 1 : (uint32_t)left;
-	rc = client_send_object(s, o);
-	if (!rc)
-		rc = message_send(s->worker.socket, &m,
+	ret = client_send_object(s, o);
+	if (!ret)
+		ret = message_send(s->worker.socket, &m,
 				  left ? &r->lookups.items[r->replied] : NULL,
 				  left * sizeof(*r->lookups.items),
 				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (o->queued_lookups == r)
 		o->queued_lookups = NULL;
 	r->sequence = ++s->sequence;
@@ -368,18 +368,18 @@ static bool is_worker_busy(const struct symbolizer *s)
 static int send_waiting(struct symbolizer *s)
 {
 	struct fair_owner *w;
-	int rc = 0;
+	int ret = 0;
 
-	while (!rc && !is_worker_busy(s) && (w = fair_next_owner(&s->waiting))) {
+	while (!ret && !is_worker_busy(s) && (w = fair_next_owner(&s->waiting))) {
 		struct request *r = (struct request *)fair_first(w);
 
 		if (must_request_wait(s, r))
 			break;
-		rc = r->type == MESSAGE_FORGET ? send_forget(s, w, r) : send_first_request(s, w, r);
+		ret = r->type == MESSAGE_FORGET ? send_forget(s, w, r) : send_first_request(s, w, r);
 	}
-	helper_expect(&s->worker, s->sent.first, rc == -EAGAIN);
+	helper_expect(&s->worker, s->sent.first, ret == -EAGAIN);
 	/* If too many descriptors are in flight, send again later. */
-	return rc == -EAGAIN || rc == -ETOOMANYREFS ? 0 : rc;
+	return ret == -EAGAIN || ret == -ETOOMANYREFS ? 0 : ret;
 }
 
 /* Put sent requests back into the queue, before those that already wait. */
@@ -422,9 +422,9 @@ static void lose_worker(struct symbolizer *s, bool stuck)
 /* Receive replies and send requests. Return 0, or a negative errno when the worker is lost. */
 static int client_exchange_messages(struct symbolizer *s)
 {
-	int rc = client_receive_replies(s);
+	int ret = client_receive_replies(s);
 
-	return rc ? rc : send_waiting(s);
+	return ret ? ret : send_waiting(s);
 }
 
 /* Add the statistics of the symbolizer for suspicious files to those of s, and clear them there. */
@@ -446,24 +446,24 @@ static void move_stats(struct symbolizer *s)
 int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 {
 	uint64_t generation = s->worker.generation;
-	int rc;
+	int ret;
 
 	if (s->second) {
-		rc = symbolizer_poll(s->second, now, err);
-		if (rc < 0)
-			return rc;
+		ret = symbolizer_poll(s->second, now, err);
+		if (ret < 0)
+			return ret;
 		move_stats(s);
 	}
 	helper_begin_poll(&s->worker, now);
 	s->waiting.now = now;
 	if (helper_is_running(&s->worker)) {
-		rc = client_exchange_messages(s);
-		if (rc < 0 || helper_is_stuck(&s->worker))
-			lose_worker(s, rc == 0);
+		ret = client_exchange_messages(s);
+		if (ret < 0 || helper_is_stuck(&s->worker))
+			lose_worker(s, ret == 0);
 	}
-	rc = helper_restart(&s->worker, err);
-	if (rc < 0)
-		return rc;
+	ret = helper_restart(&s->worker, err);
+	if (ret < 0)
+		return ret;
 	if (s->worker.generation != generation && send_waiting(s) < 0)
 		lose_worker(s, false);
 	return 0;

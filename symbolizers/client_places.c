@@ -87,17 +87,17 @@ static const char *copy_place_text(char **to, const char **from, uint16_t size)
  * Decode the gathered record at at, and return the position of the next one. Texts are stored at
  * *room, which has one extra byte for each.
  */
-static const char *read_place_record(struct source_place *ret, const char *at, char **room)
+static const char *read_place_record(struct source_place *out, const char *at, char **room)
 {
 	struct message_place m;
 
 	memcpy(&m, at, sizeof(m));
 	at += sizeof(m);
-	*ret = (struct source_place){.line = m.line, .declared_line = m.declared_line};
-	ret->name = copy_place_text(room, &at, m.name);
-	ret->system_name = copy_place_text(room, &at, m.system_name);
-	ret->declared = copy_place_text(room, &at, m.declared);
-	ret->file = copy_place_text(room, &at, m.file);
+	*out = (struct source_place){.line = m.line, .declared_line = m.declared_line};
+	out->name = copy_place_text(room, &at, m.name);
+	out->system_name = copy_place_text(room, &at, m.system_name);
+	out->declared = copy_place_text(room, &at, m.declared);
+	out->file = copy_place_text(room, &at, m.file);
 	return at;
 }
 

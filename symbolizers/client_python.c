@@ -72,17 +72,17 @@ int client_handle_code_reply(struct symbolizer *s, struct request *r, size_t *at
 int symbolizer_inspect(struct symbolizer *s, uint64_t object)
 {
 	struct client_object *o = client_object_lookup(s, object);
-	int rc;
+	int ret;
 
 	if (!o || o->kind != OBJECT_ELF)
 		return -ENOENT;
 	if (o->inspecting)
 		return 0;
 	client_object_touch(s, o);
-	rc = request_submit(s, o, MESSAGE_INSPECT);
-	if (!rc)
+	ret = request_submit(s, o, MESSAGE_INSPECT);
+	if (!ret)
 		o->inspecting = true;
-	return rc;
+	return ret;
 }
 
 void request_end_inspect(struct symbolizer *s, struct request *r, const struct python_file *f)
@@ -114,7 +114,7 @@ static bool is_interpreter_valid(const struct python_file *f)
 	return true;
 }
 
-static int read_python_reply(const struct symbolizer *s, size_t size, struct python_file *ret)
+static int read_python_reply(const struct symbolizer *s, size_t size, struct python_file *out)
 {
 	struct python_file f;
 
@@ -126,18 +126,18 @@ static int read_python_reply(const struct symbolizer *s, size_t size, struct pyt
 	if (!is_interpreter_readable(&f))
 		f = (struct python_file){
 			.support = f.support, .major = f.major, .minor = f.minor, .micro = f.micro};
-	*ret = f;
+	*out = f;
 	return 0;
 }
 
 int client_handle_python(struct symbolizer *s, size_t size)
 {
 	struct python_file f;
-	int rc = -EBADMSG;
+	int ret = -EBADMSG;
 
 	if (request_first(&s->sent)->type == MESSAGE_INSPECT)
-		rc = read_python_reply(s, size, &f);
-	if (!rc)
+		ret = read_python_reply(s, size, &f);
+	if (!ret)
 		request_end_inspect(s, request_complete_first(s), &f);
-	return rc;
+	return ret;
 }

@@ -14,10 +14,10 @@
 int symbolizer_use_cache(struct symbolizer *s, const char *directory)
 {
 	struct table_cache *cache;
-	int rc = table_cache_open(&cache, directory, TABLE_CACHE_BUDGET);
+	int ret = table_cache_open(&cache, directory, TABLE_CACHE_BUDGET);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	table_cache_close(s->cache);
 	s->cache = cache;
 	return 0;
@@ -26,7 +26,7 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory)
 int symbolizer_request_table(struct symbolizer *s, uint64_t object)
 {
 	struct client_object *o;
-	int rc;
+	int ret;
 
 	s = symbolizer_of_object(s, object);
 	o = client_object_lookup(s, object);
@@ -35,9 +35,9 @@ int symbolizer_request_table(struct symbolizer *s, uint64_t object)
 	if (o->unwinding)
 		return 0;
 	client_object_touch(s, o);
-	rc = request_submit(s, o, s->cache ? MESSAGE_KEY : MESSAGE_TABLE);
-	if (rc < 0)
-		return rc;
+	ret = request_submit(s, o, s->cache ? MESSAGE_KEY : MESSAGE_TABLE);
+	if (ret < 0)
+		return ret;
 	o->unwinding = true;
 	s->tables_pending++;
 	s->keys_pending += s->cache != NULL;
@@ -140,14 +140,14 @@ void request_restart_table(struct request *r)
 }
 
 static int read_table_key(const struct symbolizer *s, const struct client_object *o, size_t size,
-		    struct unwind_key *ret)
+		    struct unwind_key *out)
 {
-	if (size != sizeof(*ret))
+	if (size != sizeof(*out))
 		return -EBADMSG;
-	memcpy(ret, s->payload, sizeof(*ret));
+	memcpy(out, s->payload, sizeof(*out));
 	/* the text becomes part of a file name */
-	if (!client_text_has_only(ret->build_id, sizeof(ret->build_id), "0123456789abcdef") ||
-	    ret->size != o->stamp.size)
+	if (!client_text_has_only(out->build_id, sizeof(out->build_id), "0123456789abcdef") ||
+	    out->size != o->stamp.size)
 		return -EBADMSG;
 	return 0;
 }
@@ -182,12 +182,12 @@ static int handle_table_key(struct symbolizer *s, size_t size)
 {
 	struct request *r = request_first(&s->sent);
 	bool before = r->type == MESSAGE_TABLE && r->wants_key && !r->keyed && !r->received;
-	int rc = -EBADMSG;
+	int ret = -EBADMSG;
 
 	if (r->type == MESSAGE_KEY || before)
-		rc = read_table_key(s, r->object, size, &r->key);
-	if (rc < 0)
-		return rc;
+		ret = read_table_key(s, r->object, size, &r->key);
+	if (ret < 0)
+		return ret;
 	if (before)
 		r->keyed = true;
 	else

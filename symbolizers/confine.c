@@ -149,11 +149,11 @@ static const int sanitizer_calls[] = {
 
 int confine_allow(void *filter, const int *list, size_t count)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < count; i++)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, list[i], 0);
-	return rc;
+	for (size_t i = 0; !ret && i < count; i++)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, list[i], 0);
+	return ret;
 }
 
 int confine_allow_sanitizer(void *filter)
@@ -165,70 +165,70 @@ int confine_allow_sanitizer(void *filter)
 
 static int allow_checked_calls(scmp_filter_ctx filter)
 {
-	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+	int ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 				  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
 				  SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
 
 	/*
 	 * fstat() in glibc uses newfstatat(); libelf checks by fcntl() whether a descriptor is open
 	 */
-	if (!rc)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
-	if (!rc)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
 				      SCMP_A1(SCMP_CMP_EQ, F_GETFD));
-	return rc;
+	return ret;
 }
 
 static int refuse_link_calls(scmp_filter_ctx filter)
 {
 	static const int list[] = {SCMP_SYS(readlink), SCMP_SYS(readlinkat)};
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < sizeof(list) / sizeof(*list); i++)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOENT), list[i], 0);
-	return rc;
+	for (size_t i = 0; !ret && i < sizeof(list) / sizeof(*list); i++)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOENT), list[i], 0);
+	return ret;
 }
 
 static int confine_filter_calls(bool refuse_links)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int rc;
+	int ret;
 
 	if (!filter)
 		return -ENOMEM;
-	rc = confine_allow(filter, calls, sizeof(calls) / sizeof(*calls));
-	if (!rc)
-		rc = allow_checked_calls(filter);
-	if (!rc && refuse_links)
-		rc = refuse_link_calls(filter);
-	if (!rc)
-		rc = confine_allow_sanitizer(filter);
-	if (!rc)
-		rc = seccomp_load(filter);
+	ret = confine_allow(filter, calls, sizeof(calls) / sizeof(*calls));
+	if (!ret)
+		ret = allow_checked_calls(filter);
+	if (!ret && refuse_links)
+		ret = refuse_link_calls(filter);
+	if (!ret)
+		ret = confine_allow_sanitizer(filter);
+	if (!ret)
+		ret = seccomp_load(filter);
 	seccomp_release(filter);
-	return rc;
+	return ret;
 }
 
 int confine_within(int socket, int parent, const struct confine_limits *c)
 {
 	uint64_t memory;
-	int rc = close_all_but(socket);
+	int ret = close_all_but(socket);
 
-	if (rc < 0)
-		return rc;
-	rc = confine_drop_shared_memory();
+	if (ret < 0)
+		return ret;
+	ret = confine_drop_shared_memory();
 	memory = own_memory() + c->memory;
-	if (!rc)
-		rc = own_user_become();
-	if (!rc)
-		rc = own_user_keep(NULL, 0);
-	if (!rc)
-		rc = set_limits(memory, c->files);
-	if (!rc)
-		rc = set_attributes(parent, c->name);
-	return rc ? rc : confine_filter_calls(c->refuse_links);
+	if (!ret)
+		ret = own_user_become();
+	if (!ret)
+		ret = own_user_keep(NULL, 0);
+	if (!ret)
+		ret = set_limits(memory, c->files);
+	if (!ret)
+		ret = set_attributes(parent, c->name);
+	return ret ? ret : confine_filter_calls(c->refuse_links);
 }
 
 int confine(int socket, int parent, unsigned int files)

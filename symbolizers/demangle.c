@@ -197,7 +197,7 @@ static void keep_demangled(struct demangler_slot *slot, const char *name, const 
 const char *demangler_get(struct demangler *d, const char *name)
 {
 	struct demangler_slot *slot;
-	const char *result;
+	const char *ret;
 	int rc;
 
 	d->refused = false;
@@ -207,9 +207,9 @@ const char *demangler_get(struct demangler *d, const char *name)
 	if (slot->name && strcmp(slot->name, name) == 0)
 		return slot->result;
 	rc = demangle(d, name, d->buffer, sizeof(d->buffer));
-	result = rc > 0 ? d->buffer : NULL;
+	ret = rc > 0 ? d->buffer : NULL;
 	/* Do not keep a refusal: the same name in another file may be demangled. */
 	if (rc >= 0)
-		keep_demangled(slot, name, result);
-	return result;
+		keep_demangled(slot, name, ret);
+	return ret;
 }

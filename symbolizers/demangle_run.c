@@ -157,31 +157,31 @@ static int start_demangle_timer(struct demangle_run *r)
 		return -errno;
 	(void)sigaction(SIGVTALRM, &action, &r->before);
 	if (timer_settime(r->timer, 0, &ticks, NULL) < 0) {
-		int rc = -errno;
+		int ret = -errno;
 
 		(void)timer_delete(r->timer);
 		(void)sigaction(SIGVTALRM, &r->before, NULL);
-		return rc;
+		return ret;
 	}
 	return 0;
 }
 
-int demangle_run_new(struct demangle_run **ret)
+int demangle_run_new(struct demangle_run **out)
 {
 	struct demangle_run *r;
-	int rc;
+	int ret;
 
 	if (current)
 		return -EBUSY;
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
-	rc = start_demangle_timer(r);
-	if (rc < 0) {
+	ret = start_demangle_timer(r);
+	if (ret < 0) {
 		free(r);
-		return rc;
+		return ret;
 	}
-	*ret = current = r;
+	*out = current = r;
 	return 0;
 }
 

@@ -39,7 +39,7 @@ struct demangle_run;
  * Make a run, at most one per process: it uses SIGVTALRM and a timer of the calling thread, which
  * must be the thread that demangles. Return 0, -EBUSY, -ENOMEM or an error of timer_create(2).
  */
-int demangle_run_new(struct demangle_run **ret);
+int demangle_run_new(struct demangle_run **out);
 void demangle_run_free(struct demangle_run *r);
 
 /*

@@ -46,7 +46,7 @@ struct dwarf_sections {
 static int read_packed_header(const struct elf_image *image, struct dwarf_section *p)
 {
 	Elf64_Chdr head;
-	int rc;
+	int ret;
 
 	if (!(p->from.sh_flags & SHF_COMPRESSED)) {
 		p->size = p->from.sh_size;
@@ -54,9 +54,9 @@ static int read_packed_header(const struct elf_image *image, struct dwarf_sectio
 	}
 	if (p->from.sh_size < sizeof(head))
 		return -EBADMSG;
-	rc = elf_image_read(image, p->from.sh_offset, &head, sizeof(head));
-	if (rc < 0)
-		return rc;
+	ret = elf_image_read(image, p->from.sh_offset, &head, sizeof(head));
+	if (ret < 0)
+		return ret;
 	if (head.ch_type != ELFCOMPRESS_ZLIB && head.ch_type != COMPRESS_ZSTD)
 		return -EBADMSG;
 	p->packed.ch_type = head.ch_type;
@@ -70,9 +70,9 @@ static int read_packed_header(const struct elf_image *image, struct dwarf_sectio
  */
 static int find_dwarf_sections(struct dwarf_sections *sections, const struct elf_image *image, uint64_t *needed)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < SECTION_COUNT; i++) {
+	for (size_t i = 0; !ret && i < SECTION_COUNT; i++) {
 		struct dwarf_section *p = &sections->list[i];
 
 		if (!elf_section_named(image, names[i], &p->from) ||
@@ -80,13 +80,13 @@ static int find_dwarf_sections(struct dwarf_sections *sections, const struct elf
 			p->from.sh_size = 0;
 			continue;
 		}
-		rc = read_packed_header(image, p);
-		if (!rc && __builtin_add_overflow(*needed, p->size, needed))
-			rc = -E2BIG;
+		ret = read_packed_header(image, p);
+		if (!ret && __builtin_add_overflow(*needed, p->size, needed))
+			ret = -E2BIG;
 	}
-	if (!rc && !sections->list[0].size)
-		rc = -ENOENT;
-	return rc;
+	if (!ret && !sections->list[0].size)
+		ret = -ENOENT;
+	return ret;
 }
 
 static uint64_t align_section(uint64_t at)
@@ -153,16 +153,16 @@ struct packed_section {
 	char buf[PACKED_BLOCK];
 };
 
-static int next_packed_block(struct packed_section *in, size_t *ret)
+static int next_packed_block(struct packed_section *in, size_t *out)
 {
 	uint64_t left = in->end - in->at;
 	size_t size = left < sizeof(in->buf) ? (size_t)left : sizeof(in->buf);
-	int rc = size ? elf_image_read(in->image, in->at, in->buf, size) : -EBADMSG;
+	int ret = size ? elf_image_read(in->image, in->at, in->buf, size) : -EBADMSG;
 
 	in->at += size;
-	*ret = size;
+	*out = size;
 	heartbeat_send(in->image->heartbeat);
-	return rc;
+	return ret;
 }
 
 /* Return the room left for output, as zlib counts it: in 32 bits. */
@@ -200,29 +200,29 @@ static int unpack_zstd(struct packed_section *in, char *to, uint64_t size)
 	ZSTD_DStream *z = ZSTD_createDStream();
 	ZSTD_outBuffer out = {.dst = to, .size = size};
 	size_t got, state = 1;
-	int rc = z ? 0 : -ENOMEM;
+	int ret = z ? 0 : -ENOMEM;
 
-	while (!rc && state) {
+	while (!ret && state) {
 		ZSTD_inBuffer block = {.src = in->buf};
 
-		rc = next_packed_block(in, &got);
+		ret = next_packed_block(in, &got);
 		block.size = got;
-		while (!rc && state && block.pos < block.size) {
+		while (!ret && state && block.pos < block.size) {
 			size_t before = block.pos, made = out.pos;
 
 			state = ZSTD_decompressStream(z, &out, &block);
 			if (ZSTD_isError(state) || (block.pos == before && out.pos == made))
-				rc = -EBADMSG;
+				ret = -EBADMSG;
 		}
 	}
 	ZSTD_freeDStream(z);
-	return rc ? rc : out.pos == size ? 0 : -EBADMSG;
+	return ret ? ret : out.pos == size ? 0 : -EBADMSG;
 }
 
 static int read_dwarf_section(char *to, const struct dwarf_section *p, const struct elf_image *image)
 {
 	struct packed_section *in;
-	int rc;
+	int ret;
 
 	heartbeat_send(image->heartbeat);
 	if (!p->size)
@@ -235,10 +235,10 @@ static int read_dwarf_section(char *to, const struct dwarf_section *p, const str
 	in->image = image;
 	in->at = p->from.sh_offset + sizeof(Elf64_Chdr);
 	in->end = p->from.sh_offset + p->from.sh_size;
-	rc = p->packed.ch_type == ELFCOMPRESS_ZLIB ? unpack_zlib(in, to + p->at, p->size)
+	ret = p->packed.ch_type == ELFCOMPRESS_ZLIB ? unpack_zlib(in, to + p->at, p->size)
 						   : unpack_zstd(in, to + p->at, p->size);
 	free(in);
-	return rc;
+	return ret;
 }
 
 /*
@@ -274,29 +274,29 @@ static int open_dwarf(struct dwarf_image *d)
 	return 0;
 }
 
-int dwarf_image_open(struct dwarf_image *ret, const struct elf_image *image, uint64_t budget,
+int dwarf_image_open(struct dwarf_image *out, const struct elf_image *image, uint64_t budget,
 		     uint64_t *needed)
 {
 	struct dwarf_sections sections = {.size = 0};
-	int rc = is_native_image(image) ? 0 : -EBADMSG;
+	int ret = is_native_image(image) ? 0 : -EBADMSG;
 
-	*ret = (struct dwarf_image){0};
+	*out = (struct dwarf_image){0};
 	*needed = 0;
-	if (!rc)
-		rc = find_dwarf_sections(&sections, image, needed);
-	if (!rc && *needed > budget)
-		rc = -E2BIG;
-	if (rc < 0)
-		return rc;
+	if (!ret)
+		ret = find_dwarf_sections(&sections, image, needed);
+	if (!ret && *needed > budget)
+		ret = -E2BIG;
+	if (ret < 0)
+		return ret;
 	place_sections(&sections);
-	ret->size = sections.size;
-	ret->bytes = calloc(1, sections.size);
-	if (!ret->bytes)
+	out->size = sections.size;
+	out->bytes = calloc(1, sections.size);
+	if (!out->bytes)
 		return -ENOMEM;
-	write_headers(ret->bytes, &sections, image);
-	for (size_t i = 0; !rc && i < SECTION_COUNT; i++)
-		rc = read_dwarf_section(ret->bytes, &sections.list[i], image);
-	return rc ? rc : open_dwarf(ret);
+	write_headers(out->bytes, &sections, image);
+	for (size_t i = 0; !ret && i < SECTION_COUNT; i++)
+		ret = read_dwarf_section(out->bytes, &sections.list[i], image);
+	return ret ? ret : open_dwarf(out);
 }
 
 void dwarf_image_close(struct dwarf_image *d)

@@ -25,7 +25,7 @@ struct dwarf_image {
  * -EBADMSG: no debugging information, or of another kind of machine; -ENOMEM. Call
  * dwarf_image_close() also after failure.
  */
-int dwarf_image_open(struct dwarf_image *ret, const struct elf_image *image, uint64_t budget,
+int dwarf_image_open(struct dwarf_image *out, const struct elf_image *image, uint64_t budget,
 		     uint64_t *needed);
 void dwarf_image_close(struct dwarf_image *d);
 

@@ -23,7 +23,7 @@ static int open_common(struct dwarf_places *p, const struct elf_image *of, int f
 	struct object_facts identity = {0};
 	struct elf_image image;
 	uint64_t needed;
-	int rc;
+	int ret;
 
 	if (!dwarf_image_alternate(of, facts->common, sizeof(facts->common), facts->common_id,
 				   sizeof(facts->common_id)))
@@ -31,36 +31,36 @@ static int open_common(struct dwarf_places *p, const struct elf_image *of, int f
 	facts->wants_common = true;
 	if (fd < 0)
 		return 0;
-	rc = elf_image_open(&image, fd, b);
-	if (!rc) {
+	ret = elf_image_open(&image, fd, b);
+	if (!ret) {
 		elf_image_identity(&image, &identity);
 		if (strcmp(identity.build_id, facts->common_id) != 0)
-			rc = -ENOENT;
+			ret = -ENOENT;
 	}
-	if (!rc)
-		rc = dwarf_image_open(&p->common, &image, budget, &needed);
+	if (!ret)
+		ret = dwarf_image_open(&p->common, &image, budget, &needed);
 	elf_image_close(&image);
-	if (rc == -E2BIG)
+	if (ret == -E2BIG)
 		facts->needed += needed;
-	if (!rc) {
+	if (!ret) {
 		dwarf_setalt(p->image.dwarf, p->common.dwarf);
 		facts->wants_common = false;
 	}
-	return rc == -ENOENT ? 0 : rc;
+	return ret == -ENOENT ? 0 : ret;
 }
 
 static int open_dwarf_places(struct dwarf_places *p, const struct elf_image *image, int common,
 		      uint64_t budget, struct source_facts *facts, struct heartbeat *b)
 {
-	int rc = dwarf_image_open(&p->image, image, budget, &facts->needed);
+	int ret = dwarf_image_open(&p->image, image, budget, &facts->needed);
 
-	if (!rc)
-		rc = open_common(p, image, common, budget - facts->needed, facts, b);
-	if (!rc)
-		rc = dwarf_units_read(&p->units, p->image.dwarf, b);
+	if (!ret)
+		ret = open_common(p, image, common, budget - facts->needed, facts, b);
+	if (!ret)
+		ret = dwarf_units_read(&p->units, p->image.dwarf, b);
 	facts->split = p->units.split;
 	/* if all units are in other files, this file has no information */
-	return !rc && !p->units.ranges.count ? -ENOENT : rc;
+	return !ret && !p->units.ranges.count ? -ENOENT : ret;
 }
 
 static void close_dwarf_places(struct dwarf_places *p)
@@ -75,14 +75,14 @@ static int open_places_of_debug_file(struct dwarf_places *p, const struct dwarf_
 		      struct source_facts *facts, struct heartbeat *b)
 {
 	struct elf_image debug;
-	int rc = elf_image_open(&debug, fds->debug, b);
+	int ret = elf_image_open(&debug, fds->debug, b);
 
-	if (!rc)
-		rc = elf_is_debug_file_of(&debug, identity)
+	if (!ret)
+		ret = elf_is_debug_file_of(&debug, identity)
 			     ? open_dwarf_places(p, &debug, fds->common, budget, facts, b)
 			     : -ENOENT;
 	elf_image_close(&debug);
-	return rc;
+	return ret;
 }
 
 static void set_source_identity(struct source_facts *facts, const struct object_facts *identity)
@@ -91,30 +91,30 @@ static void set_source_identity(struct source_facts *facts, const struct object_
 	memcpy(facts->debuglink, identity->debuglink, sizeof(facts->debuglink));
 }
 
-int dwarf_places_open(struct dwarf_places *ret, const struct dwarf_fds *fds,
+int dwarf_places_open(struct dwarf_places *out, const struct dwarf_fds *fds,
 		      const struct stamp *stamp, uint64_t budget, struct source_facts *facts,
 		      struct heartbeat *b)
 {
 	struct object_facts identity = {0};
 	struct elf_image image;
-	int rc;
+	int ret;
 
-	*ret = (struct dwarf_places){0};
-	rc = elf_image_open(&image, fds->file, b);
-	if (!rc) {
+	*out = (struct dwarf_places){0};
+	ret = elf_image_open(&image, fds->file, b);
+	if (!ret) {
 		elf_image_identity(&image, &identity);
 		set_source_identity(facts, &identity);
-		rc = elf_read_segments(&ret->elf, &image);
+		ret = elf_read_segments(&out->elf, &image);
 	}
-	if (!rc)
-		rc = open_dwarf_places(ret, &image, fds->common, budget, facts, b);
+	if (!ret)
+		ret = open_dwarf_places(out, &image, fds->common, budget, facts, b);
 	elf_image_close(&image);
-	if (rc == -ENOENT && fds->debug >= 0) {
-		close_dwarf_places(ret);
-		rc = open_places_of_debug_file(ret, fds, &identity, budget, facts, b);
+	if (ret == -ENOENT && fds->debug >= 0) {
+		close_dwarf_places(out);
+		ret = open_places_of_debug_file(out, fds, &identity, budget, facts, b);
 	}
-	facts->wants_debug = rc == -ENOENT && !facts->split;
-	return rc ? rc : stamp_check(fds->file, stamp);
+	facts->wants_debug = ret == -ENOENT && !facts->split;
+	return ret ? ret : stamp_check(fds->file, stamp);
 }
 
 void dwarf_places_close(struct dwarf_places *p)
@@ -191,14 +191,14 @@ static const char *dwarf_text(const char *s)
  * Get the number in an attribute. Return false if there is no such attribute, or if its number is
  * invalid.
  */
-static bool attribute_number(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *ret)
+static bool attribute_number(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *out)
 {
 	Dwarf_Word value;
 
 	if (!dwarf_attr_integrate(die, attribute, a) || dwarf_formudata(a, &value) != 0 ||
 	    value > INT32_MAX)
 		return false;
-	*ret = (uint32_t)value;
+	*out = (uint32_t)value;
 	return true;
 }
 
@@ -274,27 +274,27 @@ static void set_function_place(Dwarf_Die *die, struct dwarf_place *to)
 }
 
 unsigned int dwarf_places_find(struct dwarf_places *p, uint64_t offset,
-			       struct dwarf_place ret[SOURCE_PLACES_MAX])
+			       struct dwarf_place out[SOURCE_PLACES_MAX])
 {
 	Dwarf_Die unit, function, chain[SOURCE_PLACES_MAX];
 	unsigned int count = 1;
 	bool in_function;
 	uint64_t address;
 
-	memset(ret, 0, SOURCE_PLACES_MAX * sizeof(*ret));
+	memset(out, 0, SOURCE_PLACES_MAX * sizeof(*out));
 	if (!elf_offset_to_address(&p->elf, offset, &address) ||
 	    dwarf_units_find(&p->units, address, &unit, &function, &in_function) != 1)
 		return 0;
 	if (in_function)
 		count = list_inlined(&function, address, chain);
-	ret[0].name = ret[0].declared = "";
-	ret[0].folder = unit_folder(&unit);
+	out[0].name = out[0].declared = "";
+	out[0].folder = unit_folder(&unit);
 	for (unsigned int i = 0; in_function && i < count; i++) {
-		set_function_place(&chain[count - 1 - i], &ret[i]);
-		ret[i].folder = ret[0].folder;
+		set_function_place(&chain[count - 1 - i], &out[i]);
+		out[i].folder = out[0].folder;
 	}
-	set_line_place(&unit, address, &ret[0]);
+	set_line_place(&unit, address, &out[0]);
 	for (unsigned int i = 1; i < count; i++)
-		set_call_place(&chain[count - i], &ret[i]);
-	return in_function || ret[0].line ? count : 0;
+		set_call_place(&chain[count - i], &out[i]);
+	return in_function || out[0].line ? count : 0;
 }

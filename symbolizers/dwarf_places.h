@@ -31,7 +31,7 @@ struct dwarf_fds {
  * 0; -ENOENT: there is no information; -E2BIG; -EBADMSG; -ESTALE; or another negative errno. Call
  * dwarf_places_close() also after failure.
  */
-int dwarf_places_open(struct dwarf_places *ret, const struct dwarf_fds *fds,
+int dwarf_places_open(struct dwarf_places *out, const struct dwarf_fds *fds,
 		      const struct stamp *stamp, uint64_t budget, struct source_facts *facts,
 		      struct heartbeat *b);
 void dwarf_places_close(struct dwarf_places *p);
@@ -51,6 +51,6 @@ struct dwarf_place {
  * as part of their caller. Return how many; 0: none are known.
  */
 unsigned int dwarf_places_find(struct dwarf_places *p, uint64_t offset,
-			       struct dwarf_place ret[SOURCE_PLACES_MAX]);
+			       struct dwarf_place out[SOURCE_PLACES_MAX]);
 
 #endif

@@ -96,19 +96,19 @@ int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct heartbeat *b)
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;
-	int rc = 0, more;
+	int ret = 0, more;
 
 	*u = (struct dwarf_units){.dwarf = dwarf, .heartbeat = b};
-	while (!rc && (more = dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL)) == 0) {
+	while (!ret && (more = dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL)) == 0) {
 		if (type == DW_UT_skeleton || dwarf_hasattr(&die, AT_GNU_DWO_NAME))
 			u->split++;
 		else if (type == DW_UT_compile)
-			rc = add_dwarf_ranges(&u->ranges, &die);
+			ret = add_dwarf_ranges(&u->ranges, &die);
 		heartbeat_send(b);
 	}
 	sort_dwarf_ranges(&u->ranges);
 	/* keep the units before an invalid one */
-	return rc ? rc : more < 0 && !u->ranges.count ? -EBADMSG : 0;
+	return ret ? ret : more < 0 && !u->ranges.count ? -EBADMSG : 0;
 }
 
 static void drop_unit_functions(struct dwarf_units *u)
@@ -185,14 +185,14 @@ static int read_unit_functions(struct dwarf_unit *unit, Dwarf_Die *root, struct 
 	return rc;
 }
 
-static int find_or_read_unit(struct dwarf_units *u, Dwarf_Die *root, struct dwarf_unit **ret)
+static int find_or_read_unit(struct dwarf_units *u, Dwarf_Die *root, struct dwarf_unit **out)
 {
 	Dwarf_Off die = dwarf_dieoffset(root);
 	struct dwarf_unit *unit;
-	int rc;
+	int ret;
 
 	HASH_FIND(hh, u->read, &die, sizeof(die), unit);
-	*ret = unit;
+	*out = unit;
 	if (unit)
 		return 0;
 	if (u->functions > FUNCTIONS_MAX)
@@ -201,15 +201,15 @@ static int find_or_read_unit(struct dwarf_units *u, Dwarf_Die *root, struct dwar
 	if (!unit)
 		return -ENOMEM;
 	unit->die = die;
-	rc = read_unit_functions(unit, root, u->heartbeat);
-	if (rc < 0) {
+	ret = read_unit_functions(unit, root, u->heartbeat);
+	if (ret < 0) {
 		vector_free(&unit->functions);
 		free(unit);
-		return rc;
+		return ret;
 	}
 	HASH_ADD(hh, u->read, die, sizeof(die), unit);
 	u->functions += unit->functions.count;
-	*ret = unit;
+	*out = unit;
 	return 0;
 }
 
@@ -218,16 +218,16 @@ int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, D
 {
 	const struct dwarf_range *r = find_dwarf_range(&u->ranges, address);
 	struct dwarf_unit *of;
-	int rc;
+	int ret;
 
 	*in_function = false;
 	if (!r)
 		return 0;
 	if (!dwarf_offdie(u->dwarf, r->die, unit))
 		return -EBADMSG;
-	rc = find_or_read_unit(u, unit, &of);
-	if (rc < 0)
-		return rc;
+	ret = find_or_read_unit(u, unit, &of);
+	if (ret < 0)
+		return ret;
 	r = find_dwarf_range(&of->functions, address);
 	*in_function = r && dwarf_offdie(u->dwarf, r->die, function);
 	return 1;

@@ -109,23 +109,23 @@ static int add_symbol_entries(struct symbol_reader *r, const GElf_Shdr *table)
 	uint64_t count = table->sh_size / size, at = 0;
 	GElf_Sym buf[CHUNK];
 	Elf_Data data = {.d_buf = buf, .d_type = ELF_T_SYM, .d_version = EV_CURRENT};
-	int rc = count > ENTRIES_MAX ? -E2BIG : 0;
+	int ret = count > ENTRIES_MAX ? -E2BIG : 0;
 
-	while (!rc && at < count) {
+	while (!ret && at < count) {
 		size_t n = count - at < CHUNK ? (size_t)(count - at) : CHUNK;
 
 		data.d_size = n * size;
-		rc = elf_image_read(image, table->sh_offset + at * size, buf, n * size);
-		if (!rc && !gelf_xlatetom(image->elf, &data, &data, image->header.e_ident[EI_DATA]))
-			rc = -EBADMSG;
-		for (size_t i = 0; !rc && i < n; i++) {
+		ret = elf_image_read(image, table->sh_offset + at * size, buf, n * size);
+		if (!ret && !gelf_xlatetom(image->elf, &data, &data, image->header.e_ident[EI_DATA]))
+			ret = -EBADMSG;
+		for (size_t i = 0; !ret && i < n; i++) {
 			GElf_Sym s = symbol_entry(image, &data, i);
 
-			rc = add_elf_symbol(r, &s);
+			ret = add_elf_symbol(r, &s);
 		}
 		at += n;
 	}
-	return rc;
+	return ret;
 }
 
 /* Add the whole string table unchanged, so that overlapping names are not multiplied. */
@@ -133,7 +133,7 @@ static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
 {
 	struct symtab *t = r->symbols;
 	size_t first = t->names.count ? t->names.count : 1;
-	int rc;
+	int ret;
 
 	if (strings->sh_type != SHT_STRTAB || (strings->sh_flags & SHF_COMPRESSED))
 		return -EBADMSG;
@@ -141,9 +141,9 @@ static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
 		return -E2BIG;
 	if (vector_reserve(&t->names, strings->sh_size + 2) < 0)
 		return -ENOMEM;
-	rc = elf_image_read(r->image, strings->sh_offset, t->names.items + first, strings->sh_size);
-	if (rc < 0)
-		return rc;
+	ret = elf_image_read(r->image, strings->sh_offset, t->names.items + first, strings->sh_size);
+	if (ret < 0)
+		return ret;
 	t->names.items[0] = '\0';
 	t->names.items[first + strings->sh_size] = '\0';
 	t->names.count = first + strings->sh_size + 1;
@@ -157,25 +157,25 @@ static int add_symbol_table(struct symtab *symbols, const struct elf_image *imag
 {
 	struct symbol_reader r = {.symbols = symbols, .image = image};
 	GElf_Shdr table, strings;
-	int rc = 0;
+	int ret = 0;
 
 	if (!elf_section_typed(image, type, &table) || !table.sh_size)
 		return -ENOENT;
 	if ((table.sh_flags & SHF_COMPRESSED) || !elf_section(image, table.sh_link, &strings))
 		return -EBADMSG;
-	for (size_t i = 0; !rc && i < image->sections && i < SHN_LORESERVE; i++) {
+	for (size_t i = 0; !ret && i < image->sections && i < SHN_LORESERVE; i++) {
 		GElf_Shdr s;
 
 		if (!elf_section(image, i, &s))
 			s = (GElf_Shdr){0};
-		rc = vector_push(&r.sections, s);
+		ret = vector_push(&r.sections, s);
 	}
-	if (!rc)
-		rc = add_symbol_names(&r, &strings);
-	if (!rc)
-		rc = add_symbol_entries(&r, &table);
+	if (!ret)
+		ret = add_symbol_names(&r, &strings);
+	if (!ret)
+		ret = add_symbol_entries(&r, &table);
 	vector_free(&r.sections);
-	return rc;
+	return ret;
 }
 
 static size_t count_underscores(const char *name)
@@ -253,23 +253,23 @@ static int add_debug_file(struct symtab *symbols, int fd, const struct object_fa
 			  struct heartbeat *b)
 {
 	struct elf_image debug;
-	int rc = elf_image_open(&debug, fd, b);
+	int ret = elf_image_open(&debug, fd, b);
 
-	if (!rc)
-		rc = elf_is_debug_file_of(&debug, facts) ? add_symbol_table(symbols, &debug, SHT_SYMTAB) : -ENOENT;
+	if (!ret)
+		ret = elf_is_debug_file_of(&debug, facts) ? add_symbol_table(symbols, &debug, SHT_SYMTAB) : -ENOENT;
 	elf_image_close(&debug);
-	return rc;
+	return ret;
 }
 
 static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
 {
 	struct elf_image inner;
-	int rc = elf_image_open_debugdata(&inner, image);
+	int ret = elf_image_open_debugdata(&inner, image);
 
-	if (!rc)
-		rc = add_symbol_table(symbols, &inner, SHT_SYMTAB);
+	if (!ret)
+		ret = add_symbol_table(symbols, &inner, SHT_SYMTAB);
 	elf_image_close(&inner);
-	return rc;
+	return ret;
 }
 
 /*
@@ -279,9 +279,9 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
 static int add_best_symbols(struct symtab *symbols, const struct elf_image *image, int debug_fd,
 		    struct object_facts *facts)
 {
-	int rc = add_symbol_table(symbols, image, SHT_SYMTAB), dynamic;
+	int ret = add_symbol_table(symbols, image, SHT_SYMTAB), dynamic;
 
-	if (!rc)
+	if (!ret)
 		return 0;
 	facts->wants_debug = true;
 	if (debug_fd >= 0) {
@@ -298,7 +298,7 @@ static int add_best_symbols(struct symtab *symbols, const struct elf_image *imag
 		symtab_free(symbols);
 	dynamic = add_symbol_table(symbols, image, SHT_DYNSYM);
 	if (dynamic == -ENOENT)
-		return facts->wants_debug && rc != -ENOENT ? rc : 0;
+		return facts->wants_debug && ret != -ENOENT ? ret : 0;
 	return dynamic;
 }
 
@@ -306,63 +306,63 @@ int elf_read_segments(struct elf *e, const struct elf_image *image)
 {
 	size_t count;
 	GElf_Phdr p;
-	int rc = 0;
+	int ret = 0;
 
 	if (elf_getphdrnum(image->elf, &count) < 0 || count > SEGMENTS_MAX)
 		return -EBADMSG;
-	for (size_t i = 0; !rc && i < count; i++) {
+	for (size_t i = 0; !ret && i < count; i++) {
 		if (!gelf_getphdr(image->elf, (int)i, &p))
 			return -EBADMSG;
 		if (p.p_type == PT_LOAD)
-			rc = vector_push(&e->segments, ((struct elf_segment){
+			ret = vector_push(&e->segments, ((struct elf_segment){
 							       .offset = p.p_offset,
 							       .size = p.p_filesz,
 							       .address = p.p_vaddr,
 							       .executable = p.p_flags & PF_X,
 						       }));
 	}
-	return rc;
+	return ret;
 }
 
 static int read_elf_image(struct elf *e, const struct elf_image *image, int debug_fd,
 		      struct object_facts *facts)
 {
-	int rc;
+	int ret;
 
 	elf_image_identity(image, facts);
-	rc = elf_read_segments(e, image);
-	if (!rc)
-		rc = add_best_symbols(&e->symbols, image, debug_fd, facts);
-	if (!rc) {
+	ret = elf_read_segments(e, image);
+	if (!ret)
+		ret = add_best_symbols(&e->symbols, image, debug_fd, facts);
+	if (!ret) {
 		rank_symbols(&e->symbols);
 		if (facts->wants_debug)
-			rc = elf_add_go(e, image);
+			ret = elf_add_go(e, image);
 	}
-	if (!rc)
-		rc = elf_add_plt(e, image);
-	facts->symbols = rc ? 0 : e->symbols.ranges.count;
-	if (!rc)
-		rc = elf_add_frames(e, image);
-	if (!rc)
-		rc = symtab_build(&e->symbols);
-	if (!rc)
-		rc = elf_add_entry(e, image);
+	if (!ret)
+		ret = elf_add_plt(e, image);
+	facts->symbols = ret ? 0 : e->symbols.ranges.count;
+	if (!ret)
+		ret = elf_add_frames(e, image);
+	if (!ret)
+		ret = symtab_build(&e->symbols);
+	if (!ret)
+		ret = elf_add_entry(e, image);
 	symtab_seal(&e->symbols);
-	return rc;
+	return ret;
 }
 
-int elf_read(struct elf *ret, int fd, int debug_fd, const struct stamp *stamp,
+int elf_read(struct elf *out, int fd, int debug_fd, const struct stamp *stamp,
 	     struct object_facts *facts, struct heartbeat *b)
 {
 	struct elf_image image;
-	int rc;
+	int ret;
 
-	*ret = (struct elf){0};
-	rc = elf_image_open(&image, fd, b);
-	if (!rc)
-		rc = read_elf_image(ret, &image, debug_fd, facts);
+	*out = (struct elf){0};
+	ret = elf_image_open(&image, fd, b);
+	if (!ret)
+		ret = read_elf_image(out, &image, debug_fd, facts);
 	elf_image_close(&image);
-	return rc ? rc : stamp_check(fd, stamp);
+	return ret ? ret : stamp_check(fd, stamp);
 }
 
 void elf_free(struct elf *e)
@@ -373,7 +373,7 @@ void elf_free(struct elf *e)
 }
 
 /* Two segments may map the same page of the file: use the executable one, since it has the code. */
-bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *ret)
+bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *out)
 {
 	bool found = false;
 
@@ -382,7 +382,7 @@ bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *ret)
 
 		if (offset < s->offset || offset - s->offset >= s->size)
 			continue;
-		*ret = s->address + (offset - s->offset);
+		*out = s->address + (offset - s->offset);
 		found = true;
 		if (s->executable)
 			break;
@@ -399,19 +399,19 @@ static bool is_in_starts(const struct elf *e, uint64_t address)
 	return false;
 }
 
-bool elf_find(const struct elf *e, uint64_t offset, struct found_symbol *ret)
+bool elf_find(const struct elf *e, uint64_t offset, struct found_symbol *out)
 {
 	uint64_t address;
 	bool found;
 
-	*ret = (struct found_symbol){.name = ""};
+	*out = (struct found_symbol){.name = ""};
 	if (!elf_offset_to_address(e, offset, &address))
 		return false;
-	found = symtab_find(&e->symbols, address, ret);
-	if (is_in_starts(e, address) || (found && elf_name_is_start(ret->name)))
-		ret->flags |= SYMBOL_START;
+	found = symtab_find(&e->symbols, address, out);
+	if (is_in_starts(e, address) || (found && elf_name_is_start(out->name)))
+		out->flags |= SYMBOL_START;
 	if (found)
-		ret->start -= address - offset;
+		out->start -= address - offset;
 	return found;
 }
 

@@ -39,13 +39,13 @@ struct elf {
  * too large; -ESTALE: it changed since; or another negative errno. Call elf_free() also after
  * failure.
  */
-int elf_read(struct elf *ret, int fd, int debug_fd, const struct stamp *stamp,
+int elf_read(struct elf *out, int fd, int debug_fd, const struct stamp *stamp,
 	     struct object_facts *facts, struct heartbeat *b);
 void elf_free(struct elf *e);
 
 /*
  * Find the function at a file offset; its name may be "". If there is none, return false;
- * ret->flags still shows by SYMBOL_START whether threads begin there. SYMBOL_START is set if
+ * out->flags still shows by SYMBOL_START whether threads begin there. SYMBOL_START is set if
  *
  *  - the function holds the entry point of a program or of the dynamic linker,
  *  - the function has a name of those in which threads begin (clone, Go's mstart ...), or, in Go,
@@ -53,7 +53,7 @@ void elf_free(struct elf *e);
  *  - call frame information has no return address at the function's first instruction, as for
  *    glibc's _start, clone and clone3, named or not.
  */
-bool elf_find(const struct elf *e, uint64_t offset, struct found_symbol *ret);
+bool elf_find(const struct elf *e, uint64_t offset, struct found_symbol *out);
 
 /* Return the bytes of memory in use. */
 size_t elf_bytes(const struct elf *e);
@@ -61,7 +61,7 @@ size_t elf_bytes(const struct elf *e);
 /* Read only the segments, for elf_offset_to_address(). Return 0, -EBADMSG or -ENOMEM. */
 int elf_read_segments(struct elf *e, const struct elf_image *image);
 /* Convert a file offset to an address; false if no segment has the offset. */
-bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *ret);
+bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *out);
 /* Return whether debug is the debug file of the file with these facts, by build-id, else by CRC. */
 bool elf_is_debug_file_of(const struct elf_image *debug, const struct object_facts *facts);
 

@@ -39,22 +39,22 @@ struct frame_functions {
 	struct frame_cie known[CIES_KEPT];
 };
 
-static bool read_frame_cie(struct frame_functions *f, struct frame_cie *ret)
+static bool read_frame_cie(struct frame_functions *f, struct frame_cie *out)
 {
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off next;
 	uint32_t size;
 
-	if (ret->offset > f->data.d_size || f->data.d_size - ret->offset < sizeof(size))
+	if (out->offset > f->data.d_size || f->data.d_size - out->offset < sizeof(size))
 		return false;
-	memcpy(&size, (const char *)f->data.d_buf + ret->offset, sizeof(size));
-	if (size > CIE_MAX || dwarf_next_cfi(f->image->header.e_ident, &f->data, true, ret->offset,
+	memcpy(&size, (const char *)f->data.d_buf + out->offset, sizeof(size));
+	if (size > CIE_MAX || dwarf_next_cfi(f->image->header.e_ident, &f->data, true, out->offset,
 					     &next, &entry) != 0 ||
 	    !dwarf_cfi_cie_p(&entry))
 		return false;
-	ret->cie = (struct unwind_cie){.encoding = DW_EH_PE_absptr};
-	ret->return_register = entry.cie.return_address_register;
-	return cfi_read_augmentation(&ret->cie, &entry.cie);
+	out->cie = (struct unwind_cie){.encoding = DW_EH_PE_absptr};
+	out->return_register = entry.cie.return_address_register;
+	return cfi_read_augmentation(&out->cie, &entry.cie);
 }
 
 /*
@@ -102,7 +102,7 @@ static int add_frame_fde(struct frame_functions *f, const Dwarf_FDE *fde)
 	const struct frame_cie *k = find_frame_cie(f, fde->CIE_pointer);
 	struct cfi_reader r = {fde->start, fde->end, false};
 	uint64_t start, size, end;
-	int rc;
+	int ret;
 
 	if (!k)
 		return 0;
@@ -113,28 +113,28 @@ static int add_frame_fde(struct frame_functions *f, const Dwarf_FDE *fde)
 	/* Functions that the linker has dropped begin at 0. */
 	if (r.bad || !start || __builtin_add_overflow(start, size, &end))
 		return 0;
-	rc = add_frame_function(f, start, end);
-	return !rc && frame_begins_thread(k, r) ? elf_add_start(f->elf, start, end) : rc;
+	ret = add_frame_function(f, start, end);
+	return !ret && frame_begins_thread(k, r) ? elf_add_start(f->elf, start, end) : ret;
 }
 
 static int add_frame_fdes(struct frame_functions *f)
 {
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off at = 0, next = 0;
-	int rc = 0;
+	int ret = 0;
 
-	while (!rc) {
+	while (!ret) {
 		int state = dwarf_next_cfi(f->image->header.e_ident, &f->data, true, at, &next,
 					   &entry);
 
 		if (state > 0 || next <= at)
 			break;
 		if (state == 0 && !dwarf_cfi_cie_p(&entry))
-			rc = add_frame_fde(f, &entry.fde);
+			ret = add_frame_fde(f, &entry.fde);
 		at = next;
 		heartbeat_send(f->image->heartbeat);
 	}
-	return rc;
+	return ret;
 }
 
 int elf_add_frames(struct elf *e, const struct elf_image *image)
@@ -142,7 +142,7 @@ int elf_add_frames(struct elf *e, const struct elf_image *image)
 	struct frame_functions f = {.elf = e, .image = image, .data = {.d_version = EV_CURRENT}};
 	GElf_Shdr section;
 	int64_t no_name;
-	int rc;
+	int ret;
 
 	/* unwind/reader.h reads numbers in this machine's byte order. */
 	if (image->header.e_ident[EI_DATA] != ELFDATA2LSB || __BYTE_ORDER != __LITTLE_ENDIAN ||
@@ -157,7 +157,7 @@ int elf_add_frames(struct elf *e, const struct elf_image *image)
 		return 0;
 	f.data.d_size = section.sh_size;
 	f.bias = section.sh_addr - (uint64_t)(uintptr_t)f.data.d_buf;
-	rc = add_frame_fdes(&f);
+	ret = add_frame_fdes(&f);
 	free(f.data.d_buf);
-	return rc;
+	return ret;
 }

@@ -12,7 +12,7 @@
 #define RANK (UINT32_MAX - 1)
 
 /* Add all names at once, unchanged, so that functions which share a name do not copy it. */
-static int add_go_names(struct symtab *t, const struct go_table *table, uint32_t *ret)
+static int add_go_names(struct symtab *t, const struct go_table *table, uint32_t *out)
 {
 	size_t first = t->names.count ? t->names.count : 1;
 	size_t size = table->names_end - table->names;
@@ -24,7 +24,7 @@ static int add_go_names(struct symtab *t, const struct go_table *table, uint32_t
 	t->names.items[0] = '\0';
 	memcpy(t->names.items + first, table->bytes + table->names, size);
 	t->names.count = first + size;
-	*ret = (uint32_t)first;
+	*out = (uint32_t)first;
 	return 0;
 }
 
@@ -33,26 +33,26 @@ static int add_go_symbols(struct symtab *t, struct go_table *table)
 	struct symbol_range range = {.rank = RANK};
 	struct go_function f;
 	uint32_t names = 0;
-	int rc = add_go_names(t, table, &names);
+	int ret = add_go_names(t, table, &names);
 
-	for (uint64_t i = 0; !rc && i < table->functions; i++) {
+	for (uint64_t i = 0; !ret && i < table->functions; i++) {
 		if (go_table_function(table, i, &f) || !*go_table_name(table, &f))
 			continue;
 		range.start = f.start;
 		range.end = f.end;
 		range.name = names + (uint32_t)f.name;
-		rc = symtab_add(t, &range);
+		ret = symtab_add(t, &range);
 	}
-	return rc;
+	return ret;
 }
 
 int elf_add_go(struct elf *e, const struct elf_image *image)
 {
 	struct go_table table;
-	int rc = go_table_open(&table, image);
+	int ret = go_table_open(&table, image);
 
-	if (!rc)
-		rc = add_go_symbols(&e->symbols, &table);
+	if (!ret)
+		ret = add_go_symbols(&e->symbols, &table);
 	go_table_close(&table);
-	return rc == -ENOENT || rc == -EBADMSG ? 0 : rc;
+	return ret == -ENOENT || ret == -EBADMSG ? 0 : ret;
 }

@@ -41,19 +41,19 @@ static int begin_elf_image(struct elf_image *image)
 	return 0;
 }
 
-int elf_image_open(struct elf_image *ret, int fd, struct heartbeat *heartbeat)
+int elf_image_open(struct elf_image *out, int fd, struct heartbeat *heartbeat)
 {
 	struct stat st;
 
-	*ret = (struct elf_image){.fd = fd, .heartbeat = heartbeat};
+	*out = (struct elf_image){.fd = fd, .heartbeat = heartbeat};
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
-	ret->size = (uint64_t)st.st_size;
+	out->size = (uint64_t)st.st_size;
 	elf_version(EV_CURRENT);
-	ret->elf = elf_begin(fd, ELF_C_READ, NULL);
-	return begin_elf_image(ret);
+	out->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return begin_elf_image(out);
 }
 
 void elf_image_close(struct elf_image *image)
@@ -90,14 +90,14 @@ int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, si
 	return elf_snapshot_read_fd(image->fd, offset, buf, size, image->heartbeat);
 }
 
-bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret)
+bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *out)
 {
 	Elf_Scn *scn = elf_getscn(image->elf, number);
 
-	if (!scn || !gelf_getshdr(scn, ret))
+	if (!scn || !gelf_getshdr(scn, out))
 		return false;
-	return ret->sh_type == SHT_NOBITS ||
-	       (ret->sh_offset <= image->size && ret->sh_size <= image->size - ret->sh_offset);
+	return out->sh_type == SHT_NOBITS ||
+	       (out->sh_offset <= image->size && out->sh_size <= image->size - out->sh_offset);
 }
 
 /*
@@ -118,20 +118,20 @@ static bool section_has_name(const struct elf_image *image, const GElf_Shdr *sec
 	       memcmp(buf, name, size) == 0;
 }
 
-bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *ret)
+bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *out)
 {
 	GElf_Shdr section;
 
 	for (size_t i = 1; i < image->sections; i++) {
 		if (!elf_section(image, i, &section) || !section_has_name(image, &section, name))
 			continue;
-		*ret = section;
+		*out = section;
 		return true;
 	}
 	return false;
 }
 
-bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *ret)
+bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *out)
 {
 	size_t count = 0;
 	Elf_Data *data = NULL;
@@ -148,20 +148,20 @@ bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *ret)
 	for (int i = 0; data && gelf_getdyn(data, i, &d) && d.d_tag != DT_NULL; i++) {
 		if (d.d_tag != tag)
 			continue;
-		*ret = d.d_un.d_val;
+		*out = d.d_un.d_val;
 		return true;
 	}
 	return false;
 }
 
-bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *ret)
+bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *out)
 {
 	GElf_Shdr section;
 
 	for (size_t i = 1; i < image->sections; i++) {
 		if (!elf_section(image, i, &section) || section.sh_type != type)
 			continue;
-		*ret = section;
+		*out = section;
 		return true;
 	}
 	return false;
@@ -186,59 +186,59 @@ char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section,
  * Unpack into a buffer that grows, so that a small file costs little and a decompression bomb
  * fails.
  */
-static int unpack_xz(const char *in, size_t in_size, char **ret, size_t *ret_size,
+static int unpack_xz(const char *in, size_t in_size, char **out, size_t *out_size,
 		     struct heartbeat *alive)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	size_t room = 0;
-	char *out = NULL, *grown;
+	char *text = NULL, *grown;
 	lzma_ret state = lzma_stream_decoder(&stream, DEBUGDATA_MAX, 0);
 
 	stream.next_in = (const uint8_t *)in;
 	stream.avail_in = in_size;
 	while (state == LZMA_OK && room < DEBUGDATA_MAX) {
 		room = room ? room * 2 : 1u << 16;
-		grown = realloc(out, room);
+		grown = realloc(text, room);
 		if (!grown) {
 			state = LZMA_MEM_ERROR;
 			break;
 		}
-		out = grown;
-		stream.next_out = (uint8_t *)out + stream.total_out;
+		text = grown;
+		stream.next_out = (uint8_t *)text + stream.total_out;
 		stream.avail_out = room - stream.total_out;
 		state = lzma_code(&stream, LZMA_FINISH);
 		heartbeat_send(alive);
 	}
-	*ret_size = stream.total_out;
+	*out_size = stream.total_out;
 	lzma_end(&stream);
 	if (state != LZMA_STREAM_END) {
-		free(out);
+		free(text);
 		return state == LZMA_MEM_ERROR ? -ENOMEM : -EBADMSG;
 	}
-	*ret = out;
+	*out = text;
 	return 0;
 }
 
-int elf_image_open_debugdata(struct elf_image *ret, const struct elf_image *from)
+int elf_image_open_debugdata(struct elf_image *out, const struct elf_image *from)
 {
 	GElf_Shdr section;
 	char *packed;
 	size_t size;
-	int rc;
+	int ret;
 
-	*ret = (struct elf_image){.fd = -1, .heartbeat = from->heartbeat};
+	*out = (struct elf_image){.fd = -1, .heartbeat = from->heartbeat};
 	if (!elf_section_named(from, ".gnu_debugdata", &section))
 		return -ENOENT;
 	packed = elf_section_bytes(from, &section, DEBUGDATA_MAX);
 	if (!packed)
 		return -EBADMSG;
-	rc = unpack_xz(packed, section.sh_size, &ret->memory, &size, from->heartbeat);
+	ret = unpack_xz(packed, section.sh_size, &out->memory, &size, from->heartbeat);
 	free(packed);
-	if (rc < 0)
-		return rc;
-	ret->size = size;
-	ret->elf = elf_memory(ret->memory, size);
-	return begin_elf_image(ret);
+	if (ret < 0)
+		return ret;
+	out->size = size;
+	out->elf = elf_memory(out->memory, size);
+	return begin_elf_image(out);
 }
 
 static void set_build_id(struct object_facts *facts, const uint8_t *id, size_t size)
@@ -314,19 +314,19 @@ void elf_image_identity(const struct elf_image *image, struct object_facts *fact
 	find_debuglink(image, facts);
 }
 
-int elf_image_crc(const struct elf_image *image, uint32_t *ret)
+int elf_image_crc(const struct elf_image *image, uint32_t *out)
 {
 	uLong crc = crc32(0, NULL, 0);
 	char buf[1 << 16];
 
 	for (uint64_t at = 0; at < image->size; at += sizeof(buf)) {
 		size_t size = image->size - at < sizeof(buf) ? image->size - at : sizeof(buf);
-		int rc = elf_image_read(image, at, buf, size);
+		int ret = elf_image_read(image, at, buf, size);
 
-		if (rc < 0)
-			return rc;
+		if (ret < 0)
+			return ret;
 		crc = crc32(crc, (const Bytef *)buf, (uInt)size);
 	}
-	*ret = (uint32_t)crc;
+	*out = (uint32_t)crc;
 	return 0;
 }

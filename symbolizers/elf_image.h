@@ -36,7 +36,7 @@ struct elf_image {
  * Open the file open as fd; the caller keeps fd. Return 0; -EBADMSG: no regular ELF file, or its
  * headers are wrong; or a negative errno. Call elf_image_close() also after failure.
  */
-int elf_image_open(struct elf_image *ret, int fd, struct heartbeat *heartbeat);
+int elf_image_open(struct elf_image *out, int fd, struct heartbeat *heartbeat);
 void elf_image_close(struct elf_image *image);
 
 /*
@@ -54,13 +54,13 @@ int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, si
  * Get a section's header by number or by name; false if there is no such section or it lies outside
  * of the file.
  */
-bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *ret);
-bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *ret);
+bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *out);
+bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *out);
 
 /* Get the value of the first entry with this tag in the dynamic segment; false if there is none. */
-bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *ret);
+bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *out);
 /* Get the header of the first section of this type, such as SHT_SYMTAB. */
-bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *ret);
+bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *out);
 
 /*
  * Return the bytes of a section in malloc()ed memory; NULL if the section is empty, larger than
@@ -73,12 +73,12 @@ char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section,
  * there is no such section, or an error of elf_image_open(). Source:
  * https://sourceware.org/gdb/current/onlinedocs/gdb.html/MiniDebugInfo.html
  */
-int elf_image_open_debugdata(struct elf_image *ret, const struct elf_image *from);
+int elf_image_open_debugdata(struct elf_image *out, const struct elf_image *from);
 
 /* Set the build-id and the debuglink of facts, where the file has them. */
 void elf_image_identity(const struct elf_image *image, struct object_facts *facts);
 
 /* Compute the CRC-32 of the whole file, as in .gnu_debuglink. Return 0 or a negative errno. */
-int elf_image_crc(const struct elf_image *image, uint32_t *ret);
+int elf_image_crc(const struct elf_image *image, uint32_t *out);
 
 #endif

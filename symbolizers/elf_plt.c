@@ -43,9 +43,9 @@ static int by_slot_address(const void *a, const void *b)
  */
 static int add_got_slots(struct plt *plt, const struct elf_image *image)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 1; !rc && i < image->sections; i++) {
+	for (size_t i = 1; !ret && i < image->sections; i++) {
 		GElf_Shdr s;
 		Elf64_Rela *rela;
 
@@ -53,9 +53,9 @@ static int add_got_slots(struct plt *plt, const struct elf_image *image)
 		    !(s.sh_flags & SHF_ALLOC))
 			continue;
 		rela = (Elf64_Rela *)elf_section_bytes(image, &s, RELOCATIONS_MAX);
-		for (size_t n = 0; rela && !rc && n < s.sh_size / sizeof(*rela); n++) {
+		for (size_t n = 0; rela && !ret && n < s.sh_size / sizeof(*rela); n++) {
 			if (ELF64_R_SYM(rela[n].r_info))
-				rc = vector_push(&plt->slots,
+				ret = vector_push(&plt->slots,
 						 ((struct got_slot){rela[n].r_offset,
 								ELF64_R_SYM(rela[n].r_info)}));
 		}
@@ -63,7 +63,7 @@ static int add_got_slots(struct plt *plt, const struct elf_image *image)
 	}
 	if (plt->slots.count)
 		qsort(plt->slots.items, plt->slots.count, sizeof(*plt->slots.items), by_slot_address);
-	return rc;
+	return ret;
 }
 
 static bool load_plt_symbols(struct plt *plt, const struct elf_image *image)
@@ -156,19 +156,19 @@ static int add_plt_section(struct elf *e, struct plt *plt, const struct elf_imag
 {
 	uint8_t *code = (uint8_t *)elf_section_bytes(image, s, PLT_MAX);
 	bool arm = image->header.e_machine == EM_AARCH64;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t at = 0; code && !rc && at + stub <= s->sh_size; at += stub) {
+	for (size_t at = 0; code && !ret && at + stub <= s->sh_size; at += stub) {
 		uint64_t address = s->sh_addr + at;
 		uint64_t slot = arm ? slot_arm64(code + at, stub, address)
 				    : slot_x86(code + at, stub, address);
 		const char *name = slot ? slot_name(plt, slot) : NULL;
 
 		if (name)
-			rc = add_plt_stub(e, plt, address, stub, name);
+			ret = add_plt_stub(e, plt, address, stub, name);
 	}
 	free(code);
-	return rc;
+	return ret;
 }
 
 /*
@@ -179,31 +179,31 @@ static int add_plt_sections(struct elf *e, struct plt *plt, const struct elf_ima
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
 	GElf_Shdr s;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; !ret && i < sizeof(names) / sizeof(*names); i++) {
 		if (elf_section_named(image, names[i], &s) && (s.sh_flags & SHF_EXECINSTR))
-			rc = add_plt_section(e, plt, image, &s, s.sh_entsize == 8 ? 8 : 16);
+			ret = add_plt_section(e, plt, image, &s, s.sh_entsize == 8 ? 8 : 16);
 	}
-	return rc;
+	return ret;
 }
 
 int elf_add_plt(struct elf *e, const struct elf_image *image)
 {
 	struct plt plt = {.names_left = NAMES_MAX};
-	int rc = 0;
+	int ret = 0;
 
 	if (image->header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    image->header.e_ident[EI_DATA] != ELFDATA2LSB || __BYTE_ORDER != __LITTLE_ENDIAN ||
 	    (image->header.e_machine != EM_X86_64 && image->header.e_machine != EM_AARCH64))
 		return 0;
 	if (load_plt_symbols(&plt, image)) {
-		rc = add_got_slots(&plt, image);
-		if (!rc)
-			rc = add_plt_sections(e, &plt, image);
+		ret = add_got_slots(&plt, image);
+		if (!ret)
+			ret = add_plt_sections(e, &plt, image);
 	}
 	vector_free(&plt.slots);
 	free(plt.symbols);
 	free(plt.strings);
-	return rc;
+	return ret;
 }

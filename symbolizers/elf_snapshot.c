@@ -73,16 +73,16 @@ static int keep_snapshot_block(struct elf_snapshot *s, size_t number)
 	uint64_t at = (uint64_t)number * BLOCK_SIZE;
 	size_t size = s->size - at < BLOCK_SIZE ? s->size - at : BLOCK_SIZE;
 	char *block = s->kept + size <= KEPT_MAX ? malloc(size) : NULL;
-	int rc;
+	int ret;
 
 	if (!block) {
 		s->lost = true;
 		return 0;
 	}
-	rc = elf_snapshot_read_fd(s->fd, at, block, size, s->heartbeat);
-	if (rc < 0) {
+	ret = elf_snapshot_read_fd(s->fd, at, block, size, s->heartbeat);
+	if (ret < 0) {
 		free(block);
-		return rc;
+		return ret;
 	}
 	s->blocks[number] = block;
 	s->kept += size;
@@ -92,25 +92,25 @@ static int keep_snapshot_block(struct elf_snapshot *s, size_t number)
 int elf_snapshot_read(struct elf_snapshot *s, uint64_t offset, void *buf, size_t size)
 {
 	char *to = buf;
-	int rc = 0;
+	int ret = 0;
 
-	while (!rc && size) {
+	while (!ret && size) {
 		size_t number = offset / BLOCK_SIZE, at = offset % BLOCK_SIZE;
 		size_t part = size < BLOCK_SIZE - at ? size : BLOCK_SIZE - at;
 
 		if (!s->blocks[number])
-			rc = keep_snapshot_block(s, number);
-		if (rc < 0)
-			return rc;
+			ret = keep_snapshot_block(s, number);
+		if (ret < 0)
+			return ret;
 		if (s->blocks[number])
 			memcpy(to, s->blocks[number] + at, part);
 		else
-			rc = elf_snapshot_read_fd(s->fd, offset, to, part, s->heartbeat);
+			ret = elf_snapshot_read_fd(s->fd, offset, to, part, s->heartbeat);
 		to += part;
 		offset += part;
 		size -= part;
 	}
-	return rc;
+	return ret;
 }
 
 bool elf_snapshot_is_whole(const struct elf_snapshot *s)

@@ -63,7 +63,7 @@ static bool is_go_magic(uint64_t word)
 	       (word >> 32 & 0xffff) == 0 && word >> 56 == 8 && (quantum == 1 || quantum == 4);
 }
 
-static bool scan_for_go_table(const struct elf_image *image, uint64_t offset, uint64_t size, uint64_t *ret)
+static bool scan_for_go_table(const struct elf_image *image, uint64_t offset, uint64_t size, uint64_t *out)
 {
 	struct word_chunks c;
 
@@ -73,7 +73,7 @@ static bool scan_for_go_table(const struct elf_image *image, uint64_t offset, ui
 		for (size_t i = 0; i < c.count; i++) {
 			if (!is_go_magic(c.words[i]))
 				continue;
-			*ret = c.at - (c.count - i) * 8;
+			*out = c.at - (c.count - i) * 8;
 			return true;
 		}
 	}
@@ -83,15 +83,15 @@ static bool scan_for_go_table(const struct elf_image *image, uint64_t offset, ui
 static int load_go_table(struct go_table *t, uint64_t address, uint64_t offset, uint64_t size)
 {
 	uint64_t word;
-	int rc;
+	int ret;
 
 	if (size < HEADER_SIZE)
 		return -EBADMSG;
 	t->address = address;
 	t->size = size < TABLE_MAX ? size : TABLE_MAX;
-	rc = elf_image_read(t->image, offset, &word, sizeof(word));
-	if (rc < 0 || !is_go_magic(word))
-		return rc < 0 ? rc : -EBADMSG;
+	ret = elf_image_read(t->image, offset, &word, sizeof(word));
+	if (ret < 0 || !is_go_magic(word))
+		return ret < 0 ? ret : -EBADMSG;
 	t->bytes = malloc(t->size);
 	return t->bytes ? elf_image_read(t->image, offset, t->bytes, t->size) : -ENOMEM;
 }

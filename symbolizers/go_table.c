@@ -59,18 +59,18 @@ static int read_go_header(struct go_table *t)
 int go_table_open(struct go_table *t, const struct elf_image *image)
 {
 	const GElf_Ehdr *header = &image->header;
-	int rc;
+	int ret;
 
 	*t = (struct go_table){.image = image};
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    __BYTE_ORDER != __LITTLE_ENDIAN)
 		return -ENOENT;
-	rc = go_table_find(t);
-	if (!rc)
-		rc = read_go_header(t);
-	if (!rc && t->address_size == 4 && !t->text)
-		rc = go_table_find_text(t);
-	return rc;
+	ret = go_table_find(t);
+	if (!ret)
+		ret = read_go_header(t);
+	if (!ret && t->address_size == 4 && !t->text)
+		ret = go_table_find_text(t);
+	return ret;
 }
 
 void go_table_close(struct go_table *t)
@@ -97,7 +97,7 @@ static uint64_t entry_description(const struct go_table *t, uint64_t i)
  * Read a description: the address again, then words of four bytes: name, arguments, deferreturn,
  * stack pointer deltas, files, lines, number of values, unit, (1.20) line; then bytes: kind, flags.
  */
-int go_table_function(struct go_table *t, uint64_t i, struct go_function *ret)
+int go_table_function(struct go_table *t, uint64_t i, struct go_function *out)
 {
 	uint64_t start = entry_address(t, i), end = entry_address(t, i + 1);
 	uint64_t at = entry_description(t, i), room = t->size - t->index, name, deltas;
@@ -115,7 +115,7 @@ int go_table_function(struct go_table *t, uint64_t i, struct go_function *ret)
 	deltas = u32_at(t, at + t->address_size + 12);
 	if (name >= t->names_end - t->names || deltas >= t->size - t->deltas)
 		return -EBADMSG;
-	*ret = (struct go_function){
+	*out = (struct go_function){
 		.start = start,
 		.end = end,
 		.name = name,
@@ -142,7 +142,7 @@ struct go_steps go_steps_begin(const struct go_table *t, const struct go_functio
 }
 
 /* Decode a LEB128 number of at most five bytes. */
-static bool read_varint(struct go_steps *s, uint32_t *ret)
+static bool read_varint(struct go_steps *s, uint32_t *out)
 {
 	uint32_t value = 0;
 
@@ -154,7 +154,7 @@ static bool read_varint(struct go_steps *s, uint32_t *ret)
 		byte = (uint8_t)s->table->bytes[s->at++];
 		value |= (uint32_t)(byte & 127) << shift;
 		if (byte < 128) {
-			*ret = value;
+			*out = value;
 			return true;
 		}
 	}

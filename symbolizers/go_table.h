@@ -52,7 +52,7 @@ void go_table_close(struct go_table *t);
  * the function is empty; -EBADMSG: its description is invalid, or it begins before the end of the
  * functions read so far.
  */
-int go_table_function(struct go_table *t, uint64_t i, struct go_function *ret);
+int go_table_function(struct go_table *t, uint64_t i, struct go_function *out);
 
 /* Return the name of a function, which is a text in the table, with a NUL. */
 const char *go_table_name(const struct go_table *t, const struct go_function *f);

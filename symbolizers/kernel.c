@@ -25,23 +25,23 @@ struct kallsyms_entry {
 	size_t module_size;
 };
 
-static bool parse_kallsyms_line(const struct text_line *line, struct kallsyms_entry *ret)
+static bool parse_kallsyms_line(const struct text_line *line, struct kallsyms_entry *out)
 {
 	const char *p = line->text, *end = p + line->length, *tab;
 
-	*ret = (struct kallsyms_entry){0};
-	if (line->too_long || !lines_parse_hex(&p, end, &ret->address) || end - p < 3 || p[1] != ' ')
+	*out = (struct kallsyms_entry){0};
+	if (line->too_long || !lines_parse_hex(&p, end, &out->address) || end - p < 3 || p[1] != ' ')
 		return false;
-	ret->type = p[0];
-	ret->name = p + 2;
-	tab = memchr(ret->name, '\t', (size_t)(end - ret->name));
+	out->type = p[0];
+	out->name = p + 2;
+	tab = memchr(out->name, '\t', (size_t)(end - out->name));
 	if (tab && end - tab > 3 && tab[1] == '[' && end[-1] == ']') {
-		ret->module = tab + 1;
-		ret->module_size = (size_t)(end - ret->module);
+		out->module = tab + 1;
+		out->module_size = (size_t)(end - out->module);
 		end = tab;
 	}
-	ret->name_size = (size_t)(end - ret->name);
-	return ret->name_size > 0;
+	out->name_size = (size_t)(end - out->name);
+	return out->name_size > 0;
 }
 
 static int add_kallsyms_entry(struct symtab *t, const struct kallsyms_entry *e)
@@ -106,9 +106,9 @@ static int read_kallsyms_lines(struct symtab *t, struct lines *lines, struct obj
 	bool shown = false;
 	struct text_line line;
 	struct kallsyms_entry e;
-	int rc;
+	int ret;
 
-	while ((rc = lines_next(lines, &line)) > 0) {
+	while ((ret = lines_next(lines, &line)) > 0) {
 		if (!parse_kallsyms_line(&line, &e)) {
 			facts->bad_lines++;
 			continue;
@@ -119,12 +119,12 @@ static int read_kallsyms_lines(struct symtab *t, struct lines *lines, struct obj
 		 */
 		shown |= e.address > UINT32_MAX;
 		facts->symbols++;
-		rc = add_kallsyms_entry(t, &e);
-		if (rc < 0)
-			return rc;
+		ret = add_kallsyms_entry(t, &e);
+		if (ret < 0)
+			return ret;
 	}
-	if (rc < 0 || shown)
-		return rc;
+	if (ret < 0 || shown)
+		return ret;
 	facts->hidden = facts->symbols > 0;
 	return facts->hidden ? -EACCES : -EBADMSG;
 }
@@ -133,20 +133,20 @@ int kernel_read(struct kernel *k, int fd, struct object_facts *facts, struct hea
 {
 	struct lines *lines = malloc(sizeof(*lines));
 	struct symtab t = {0};
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!lines)
-		return rc;
+		return ret;
 	*lines = (struct lines){.fd = fd, .limit = KALLSYMS_MAX, .heartbeat = b};
-	rc = read_kallsyms_lines(&t, lines, facts);
-	if (!rc) {
+	ret = read_kallsyms_lines(&t, lines, facts);
+	if (!ret) {
 		end_kernel_symbols(&t);
-		rc = symtab_build(&t);
+		ret = symtab_build(&t);
 	}
 	free(lines);
-	if (rc < 0) {
+	if (ret < 0) {
 		symtab_free(&t);
-		return rc;
+		return ret;
 	}
 	symtab_seal(&t);
 	symtab_free(&k->symbols);
@@ -176,12 +176,12 @@ int kernel_add(struct kernel *k, uint64_t address, uint64_t size, const char *na
 	return symtab_add(&k->added, &r);
 }
 
-bool kernel_find(struct kernel *k, uint64_t address, struct found_symbol *ret)
+bool kernel_find(struct kernel *k, uint64_t address, struct found_symbol *out)
 {
 	if (k->dirty && symtab_build(&k->added) == 0)
 		k->dirty = false;
-	*ret = (struct found_symbol){.name = ""};
-	return symtab_find(&k->added, address, ret) || symtab_find(&k->symbols, address, ret);
+	*out = (struct found_symbol){.name = ""};
+	return symtab_find(&k->added, address, out) || symtab_find(&k->symbols, address, out);
 }
 
 size_t kernel_bytes(const struct kernel *k)

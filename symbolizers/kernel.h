@@ -27,7 +27,7 @@ void kernel_free(struct kernel *k);
 int kernel_add(struct kernel *k, uint64_t address, uint64_t size, const char *name, size_t length);
 
 /* Find the function at an address; false if there is none. Its name belongs to k. */
-bool kernel_find(struct kernel *k, uint64_t address, struct found_symbol *ret);
+bool kernel_find(struct kernel *k, uint64_t address, struct found_symbol *out);
 /* Return the bytes of memory in use. */
 size_t kernel_bytes(const struct kernel *k);
 

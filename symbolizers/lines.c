@@ -36,17 +36,17 @@ static void lines_consume(struct lines *l, size_t length)
 	l->offset += length;
 }
 
-int lines_next(struct lines *l, struct text_line *ret)
+int lines_next(struct lines *l, struct text_line *out)
 {
 	for (;;) {
 		size_t held = l->end - l->first;
 		char *text = l->buffer + l->first;
 		char *newline = memchr(text, '\n', held);
-		int rc;
+		int ret;
 
 		if (newline) {
-			*ret = (struct text_line){text, (size_t)(newline - text), l->skipping};
-			ret->too_long |= ret->length > LINE_BYTES_MAX;
+			*out = (struct text_line){text, (size_t)(newline - text), l->skipping};
+			out->too_long |= out->length > LINE_BYTES_MAX;
 			l->skipping = false;
 			lines_consume(l, (size_t)(newline - text) + 1);
 			return 1;
@@ -55,9 +55,9 @@ int lines_next(struct lines *l, struct text_line *ret)
 			l->skipping = true;
 			lines_consume(l, held);
 		}
-		rc = lines_fill_buffer(l);
-		if (rc <= 0)
-			return rc;
+		ret = lines_fill_buffer(l);
+		if (ret <= 0)
+			return ret;
 	}
 }
 
@@ -69,7 +69,7 @@ static int line_hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool lines_parse_hex(const char **p, const char *end, uint64_t *ret)
+bool lines_parse_hex(const char **p, const char *end, uint64_t *out)
 {
 	const char *at = *p, *first;
 	uint64_t value = 0;
@@ -86,6 +86,6 @@ bool lines_parse_hex(const char **p, const char *end, uint64_t *ret)
 	while (at < end && (*at == ' ' || *at == '\t'))
 		at++;
 	*p = at;
-	*ret = value;
+	*out = value;
 	return true;
 }

@@ -31,9 +31,9 @@ struct text_line {
  * Take the next complete line. Return 1, 0 at the end of the file, or a negative errno. An
  * incomplete last line is not taken: offset stays before it, unless the line is too long.
  */
-int lines_next(struct lines *l, struct text_line *ret);
+int lines_next(struct lines *l, struct text_line *out);
 
 /* Parse hexadecimal digits, with or without 0x, up to a blank; moves *p after the blanks. */
-bool lines_parse_hex(const char **p, const char *end, uint64_t *ret);
+bool lines_parse_hex(const char **p, const char *end, uint64_t *out);
 
 #endif

@@ -42,11 +42,11 @@ static int add_perfmap_line(struct perfmap *m, const struct text_line *line)
 static int read_perfmap_lines(struct perfmap *m, struct lines *lines)
 {
 	struct text_line line;
-	int rc = 0;
+	int ret = 0;
 
-	while ((rc = lines_next(lines, &line)) > 0) {
-		rc = add_perfmap_line(m, &line);
-		if (rc < 0)
+	while ((ret = lines_next(lines, &line)) > 0) {
+		ret = add_perfmap_line(m, &line);
+		if (ret < 0)
 			break;
 		m->offset = lines->offset;
 	}
@@ -54,8 +54,8 @@ static int read_perfmap_lines(struct perfmap *m, struct lines *lines)
 	 * Bytes left in the buffer are an incomplete last line, which may have been cut at the
 	 * limit.
 	 */
-	if (rc != -E2BIG && lines->offset + (lines->end - lines->first) < PERFMAP_BYTES_MAX)
-		return rc;
+	if (ret != -E2BIG && lines->offset + (lines->end - lines->first) < PERFMAP_BYTES_MAX)
+		return ret;
 	m->full = true;
 	m->bad_lines++;
 	return 0;
@@ -65,7 +65,7 @@ int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct h
 {
 	struct lines *lines = NULL;
 	struct stat st;
-	int rc = 0;
+	int ret = 0;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
@@ -81,12 +81,12 @@ int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct h
 			return -ENOMEM;
 		*lines = (struct lines){
 			.fd = fd, .offset = m->offset, .limit = PERFMAP_BYTES_MAX, .heartbeat = b};
-		rc = read_perfmap_lines(m, lines);
+		ret = read_perfmap_lines(m, lines);
 		free(lines);
 	}
 	facts->symbols = m->symbols.ranges.count;
 	facts->bad_lines = m->bad_lines;
-	return rc;
+	return ret;
 }
 
 void perfmap_free(struct perfmap *m)
@@ -94,12 +94,12 @@ void perfmap_free(struct perfmap *m)
 	symtab_free(&m->symbols);
 }
 
-bool perfmap_find(struct perfmap *m, uint64_t address, struct found_symbol *ret)
+bool perfmap_find(struct perfmap *m, uint64_t address, struct found_symbol *out)
 {
 	if (m->dirty && symtab_build(&m->symbols) == 0)
 		m->dirty = false;
-	*ret = (struct found_symbol){.name = ""};
-	return symtab_find(&m->symbols, address, ret);
+	*out = (struct found_symbol){.name = ""};
+	return symtab_find(&m->symbols, address, out);
 }
 
 size_t perfmap_bytes(const struct perfmap *m)

@@ -33,7 +33,7 @@ struct perfmap {
 int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct heartbeat *b);
 void perfmap_free(struct perfmap *m);
 /* Find the function at an address; false if there is none. Its name belongs to m. */
-bool perfmap_find(struct perfmap *m, uint64_t address, struct found_symbol *ret);
+bool perfmap_find(struct perfmap *m, uint64_t address, struct found_symbol *out);
 /* Return the bytes of memory in use. */
 size_t perfmap_bytes(const struct perfmap *m);
 

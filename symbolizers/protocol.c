@@ -49,7 +49,7 @@ static int received_fd(struct msghdr *packet)
 	return fd;
 }
 
-int message_receive(int socket, struct message *m, void *payload, int *ret_fd, int flags)
+int message_receive(int socket, struct message *m, void *payload, int *out_fd, int flags)
 {
 	union control control = {0};
 	struct iovec parts[2] = {
@@ -76,6 +76,6 @@ int message_receive(int socket, struct message *m, void *payload, int *ret_fd, i
 			close(fd);
 		return got == 0 ? -EPIPE : -EBADMSG;
 	}
-	*ret_fd = fd;
+	*out_fd = fd;
 	return (int)((size_t)got - sizeof(*m));
 }

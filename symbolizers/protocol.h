@@ -140,10 +140,10 @@ int message_send(int socket, const struct message *m, const void *payload, size_
 		 int flags);
 
 /*
- * Receive one message; payload has room for PAYLOAD_MAX bytes. The caller owns *ret_fd; it is -1 if
+ * Receive one message; payload has room for PAYLOAD_MAX bytes. The caller owns *out_fd; it is -1 if
  * no descriptor came. Return the payload's size, -EPIPE when the other end is closed, -EBADMSG for
  * an invalid packet, or another negative errno.
  */
-int message_receive(int socket, struct message *m, void *payload, int *ret_fd, int flags);
+int message_receive(int socket, struct message *m, void *payload, int *out_fd, int flags);
 
 #endif

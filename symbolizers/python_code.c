@@ -129,31 +129,31 @@ static bool code_has_id(const struct code_head *h, const struct python_memory *m
 }
 
 /* Read the head of a code object, and check that it belongs to the requested one. */
-static int read_code_head(struct code_head *ret, const struct python_memory *memory,
+static int read_code_head(struct code_head *out, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
 		     uint32_t id)
 {
 	size_t size = head_size(layout);
 
-	if (size > sizeof(ret->bytes))
+	if (size > sizeof(out->bytes))
 		return -EBADMSG;
-	if (!read_code_memory(memory, ret->bytes, size, address))
+	if (!read_code_memory(memory, out->bytes, size, address))
 		return -EFAULT;
-	if (head_word(ret, PYTHON_OBJECT_TYPE) != code_type || !is_code_alive(ret, layout))
+	if (head_word(out, PYTHON_OBJECT_TYPE) != code_type || !is_code_alive(out, layout))
 		return -ESTALE;
-	return code_has_id(ret, memory, layout, id) ? 0 : -ESTALE;
+	return code_has_id(out, memory, layout, id) ? 0 : -ESTALE;
 }
 
-static int read_code_text(char **ret, size_t room, const struct python_memory *memory,
+static int read_code_text(char **out, size_t room, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {
 	char text[PYTHON_FILE_MAX];
-	int rc = python_text_read(text, room, memory, layout, address);
+	int ret = python_text_read(text, room, memory, layout, address);
 
-	if (rc)
-		return rc;
-	*ret = strdup(text);
-	return *ret ? 0 : -ENOMEM;
+	if (ret)
+		return ret;
+	*out = strdup(text);
+	return *out ? 0 : -ENOMEM;
 }
 
 /* Return whether the last part of a qualified name ("Shop.work") is the name ("work"). */
@@ -172,30 +172,30 @@ static bool ends_with_name(const char *qualified, const char *name)
  * still names the place where the code was written. The qualified name is also used if co_name is
  * empty or unreadable, or if the qualified name was cut.
  */
-static int read_code_name(char **ret, const struct code_head *h, const struct python_memory *memory,
+static int read_code_name(char **out, const struct code_head *h, const struct python_memory *memory,
 		     const struct python_layout *layout)
 {
 	uint64_t plain = head_word(h, layout->code_name), address = plain;
 	char *name = NULL, *qualified;
-	int rc;
+	int ret;
 
 	if (has_qualified_name(layout))
 		address = head_word(h, layout->code_qualified_name);
-	rc = read_code_text(&qualified, PYTHON_NAME_MAX, memory, layout, address);
-	if (rc)
-		return rc;
+	ret = read_code_text(&qualified, PYTHON_NAME_MAX, memory, layout, address);
+	if (ret)
+		return ret;
 	if (address != plain && !python_text_is_cut(qualified, PYTHON_NAME_MAX))
-		rc = read_code_text(&name, PYTHON_NAME_MAX, memory, layout, plain);
-	if (rc == -ENOMEM) {
+		ret = read_code_text(&name, PYTHON_NAME_MAX, memory, layout, plain);
+	if (ret == -ENOMEM) {
 		free(qualified);
-		return rc;
+		return ret;
 	}
 	if (name && *name && !ends_with_name(qualified, name)) {
 		free(qualified);
-		*ret = name;
+		*out = name;
 	} else {
 		free(name);
-		*ret = qualified;
+		*out = qualified;
 	}
 	return 0;
 }
@@ -226,37 +226,37 @@ static int read_code_lines(struct python_code *c, const struct python_memory *me
 static int read_code_parts(struct python_code *c, const struct code_head *h,
 		      const struct python_memory *memory, const struct python_layout *layout)
 {
-	int rc = read_code_name(&c->name, h, memory, layout);
+	int ret = read_code_name(&c->name, h, memory, layout);
 
-	if (!rc)
-		rc = read_code_text(&c->file, PYTHON_FILE_MAX, memory, layout,
+	if (!ret)
+		ret = read_code_text(&c->file, PYTHON_FILE_MAX, memory, layout,
 			       head_word(h, layout->code_file));
-	if (!rc)
-		rc = read_code_lines(c, memory, layout, head_word(h, layout->code_lines));
+	if (!ret)
+		ret = read_code_lines(c, memory, layout, head_word(h, layout->code_lines));
 	memcpy(&c->first_line, h->bytes + layout->code_first_line, sizeof(c->first_line));
-	return rc;
+	return ret;
 }
 
-int python_code_read(struct python_code *ret, const struct python_memory *memory,
+int python_code_read(struct python_code *out, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
 		     uint32_t id)
 {
 	struct python_code c = {.id = id};
 	struct code_head before, after;
-	int rc = read_code_head(&before, memory, layout, code_type, address, id), late;
+	int ret = read_code_head(&before, memory, layout, code_type, address, id), late;
 
-	if (rc)
-		return rc;
-	rc = read_code_parts(&c, &before, memory, layout);
+	if (ret)
+		return ret;
+	ret = read_code_parts(&c, &before, memory, layout);
 	/* names that seem invalid may have belonged to another object */
 	late = read_code_head(&after, memory, layout, code_type, address, id);
 	if (late)
-		rc = late;
-	if (rc)
+		ret = late;
+	if (ret)
 		python_code_free(&c);
 	else
-		*ret = c;
-	return rc;
+		*out = c;
+	return ret;
 }
 
 void python_code_free(struct python_code *c)

@@ -43,7 +43,7 @@ struct python_code {
  * code object; -EFAULT: the memory cannot be read; -EBADMSG: its contents are invalid; -ENOMEM.
  * Names that cannot be read are errors; a table of lines that cannot be read is left out.
  */
-int python_code_read(struct python_code *ret, const struct python_memory *memory,
+int python_code_read(struct python_code *out, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
 		     uint32_t id);
 void python_code_free(struct python_code *c);

@@ -162,7 +162,7 @@ static int check_python_support(struct python_file *f, struct elf_image *image,
 		 const struct python_symbols *symbols)
 {
 	struct python_version version = {0};
-	int rc;
+	int ret;
 
 	f->runtime = find_runtime(image, symbols);
 	if (!check_python_version(f, image, symbols, &version))
@@ -171,24 +171,24 @@ static int check_python_support(struct python_file *f, struct elf_image *image,
 	f->support = choose_layout(f, image, &version);
 	if (f->support != PYTHON_READABLE)
 		return 0;
-	rc = runtime_holds(f, symbols) ? python_loops_find(f, image, symbols) : -ENOENT;
-	if (rc == -ENOENT || rc == -EBADMSG || rc == -E2BIG || rc == -EINVAL) {
+	ret = runtime_holds(f, symbols) ? python_loops_find(f, image, symbols) : -ENOENT;
+	if (ret == -ENOENT || ret == -EBADMSG || ret == -E2BIG || ret == -EINVAL) {
 		f->support = PYTHON_UNKNOWN;
-		rc = 0;
+		ret = 0;
 	}
-	return rc;
+	return ret;
 }
 
-static int inspect_python_image(struct python_file *ret, struct elf_image *image)
+static int inspect_python_image(struct python_file *out, struct elf_image *image)
 {
 	struct python_symbols symbols;
 	struct python_file f = {.support = PYTHON_NONE};
-	int rc = python_symbols_read(&symbols, image);
+	int ret = python_symbols_read(&symbols, image);
 
-	if (!rc && python_symbols_any(&symbols))
-		rc = check_python_support(&f, image, &symbols);
-	if (rc)
-		return rc;
+	if (!ret && python_symbols_any(&symbols))
+		ret = check_python_support(&f, image, &symbols);
+	if (ret)
+		return ret;
 	if (f.support != PYTHON_READABLE)
 		f = (struct python_file){
 			.support = f.support,
@@ -196,19 +196,19 @@ static int inspect_python_image(struct python_file *ret, struct elf_image *image
 			.minor = f.minor,
 			.micro = f.micro,
 		};
-	*ret = f;
+	*out = f;
 	return 0;
 }
 
-int python_file_read(struct python_file *ret, int fd, struct heartbeat *b)
+int python_file_read(struct python_file *out, int fd, struct heartbeat *b)
 {
 	struct elf_image image;
-	int rc = elf_image_open(&image, fd, b);
+	int ret = elf_image_open(&image, fd, b);
 
-	if (!rc && image.header.e_ident[EI_DATA] != ELFDATA2LSB)
-		*ret = (struct python_file){.support = PYTHON_NONE};
-	else if (!rc)
-		rc = inspect_python_image(ret, &image);
+	if (!ret && image.header.e_ident[EI_DATA] != ELFDATA2LSB)
+		*out = (struct python_file){.support = PYTHON_NONE};
+	else if (!ret)
+		ret = inspect_python_image(out, &image);
 	elf_image_close(&image);
-	return rc;
+	return ret;
 }

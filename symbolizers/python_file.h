@@ -50,9 +50,9 @@ struct python_file {
 
 /*
  * Find the interpreter in the file open as fd. Return 0, also if there is none; -EBADMSG: no ELF
- * file, or a hostile one; or another negative errno, with *ret untouched.
+ * file, or a hostile one; or another negative errno, with *out untouched.
  */
-int python_file_read(struct python_file *ret, int fd, struct heartbeat *b);
+int python_file_read(struct python_file *out, int fd, struct heartbeat *b);
 
 /* Return the meaning of an enum python_support, static; "?" for another value. */
 const char *python_support_text(uint32_t support);
@@ -76,7 +76,7 @@ bool python_layout_check(const struct python_layout *l);
  * text_shift is not part of the description: it is PYTHON_TEXT_SHIFT until python_text_shift()
  * finds it.
  */
-int python_layout_from_offsets(struct python_layout *ret, const void *bytes, size_t size);
+int python_layout_from_offsets(struct python_layout *out, const void *bytes, size_t size);
 
 /*
  * Return the size of _PyRuntime in bytes, from its first bytes, which python_layout_from_offsets()

@@ -36,7 +36,7 @@ struct python_symbols {
  * Search for the symbols. Return 0, also if there are none; -EBADMSG; -ENOMEM or another negative
  * errno.
  */
-int python_symbols_read(struct python_symbols *ret, const struct elf_image *image);
+int python_symbols_read(struct python_symbols *out, const struct elf_image *image);
 
 /* Return whether there is an interpreter of any version. */
 bool python_symbols_any(const struct python_symbols *s);
@@ -54,14 +54,14 @@ struct python_version {
  * Find the version: at least two places in the file must agree, and none may disagree. runtime:
  * address of _PyRuntime, or 0. Return false if the version is not known.
  */
-bool python_version_find(struct python_version *ret, const struct elf_image *image,
+bool python_version_find(struct python_version *out, const struct elf_image *image,
 			 const struct python_symbols *symbols, uint64_t runtime);
 
 /*
  * Fill loop[], loops and code_delta. Return 0; -ENOENT: the loop, or a part of it, cannot be
  * found; -ENOMEM or another negative errno.
  */
-int python_loops_find(struct python_file *ret, struct elf_image *image,
+int python_loops_find(struct python_file *out, struct elf_image *image,
 		      const struct python_symbols *symbols);
 
 #endif

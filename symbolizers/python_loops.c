@@ -78,7 +78,7 @@ static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_exte
  * Get the target of a jump at offset at: jcc rel32, jmp rel32. Return false if there is no jump, or
  * if it stays within the code.
  */
-static bool jump_target(const struct jump_search *s, uint64_t at, uint64_t *ret)
+static bool jump_target(const struct jump_search *s, uint64_t at, uint64_t *out)
 {
 	const uint8_t *p = s->code + at;
 	size_t size = p[0] == 0x0f && (p[1] & 0xf0) == 0x80 ? 6 : p[0] == 0xe9 ? 5 : 0;
@@ -87,8 +87,8 @@ static bool jump_target(const struct jump_search *s, uint64_t at, uint64_t *ret)
 	if (!size)
 		return false;
 	memcpy(&distance, p + size - sizeof(distance), sizeof(distance));
-	*ret = s->start + at + size + (uint64_t)(int64_t)distance;
-	return *ret < s->start || *ret >= s->start + s->size;
+	*out = s->start + at + size + (uint64_t)(int64_t)distance;
+	return *out < s->start || *out >= s->start + s->size;
 }
 
 /*
@@ -117,18 +117,18 @@ static int follow_jump(struct jump_search *s, uint64_t from, uint64_t target)
 static int follow_jumps(struct jump_search *s)
 {
 	uint64_t target;
-	int rc = 0;
+	int ret = 0;
 
 	s->code = malloc(s->size);
 	if (!s->code)
 		return -ENOMEM;
-	rc = elf_image_read(s->source->image, s->start, s->code, s->size);
-	for (uint64_t at = 0; !rc && at + JUMP_SIZE <= s->size; at++) {
+	ret = elf_image_read(s->source->image, s->start, s->code, s->size);
+	for (uint64_t at = 0; !ret && at + JUMP_SIZE <= s->size; at++) {
 		if (jump_target(s, at, &target))
-			rc = follow_jump(s, s->start + at, target);
+			ret = follow_jump(s, s->start + at, target);
 	}
 	free(s->code);
-	return rc;
+	return ret;
 }
 
 /*
@@ -141,27 +141,27 @@ static int search_frames(struct python_file *f, const struct unwind_source *sour
 	struct jump_search s = {.file = f, .source = source};
 	const struct unwind_extent *e;
 	uint64_t offset;
-	int rc = unwind_rows_init(&s.rows);
+	int ret = unwind_rows_init(&s.rows);
 
-	if (!rc)
-		rc = unwind_cfi_read(&s.rows, source);
-	if (!rc) {
+	if (!ret)
+		ret = unwind_cfi_read(&s.rows, source);
+	if (!ret) {
 		unwind_rows_sort(&s.rows);
-		rc = unwind_source_offset(source, loop->start, &offset, NULL) ? 0 : -ENOENT;
+		ret = unwind_source_offset(source, loop->start, &offset, NULL) ? 0 : -ENOENT;
 	}
-	e = rc ? NULL : unwind_rows_find(&s.rows, UNWIND_LAYER_FRAMES, offset);
-	if (!rc && loop->start == loop->end)
-		rc = e ? add_loop_code(f, source,
+	e = ret ? NULL : unwind_rows_find(&s.rows, UNWIND_LAYER_FRAMES, offset);
+	if (!ret && loop->start == loop->end)
+		ret = e ? add_loop_code(f, source,
 				  &(struct python_extent){loop->start,
 							  loop->start + (e->end - offset)})
 		       : -ENOENT;
-	if (!rc && e && source->image->header.e_machine == EM_X86_64) {
+	if (!ret && e && source->image->header.e_machine == EM_X86_64) {
 		s.start = f->loop[0].start;
 		s.size = f->loop[0].end - f->loop[0].start;
-		rc = follow_jumps(&s);
+		ret = follow_jumps(&s);
 	}
 	unwind_rows_free(&s.rows);
-	return rc;
+	return ret;
 }
 
 /*
@@ -201,52 +201,52 @@ static bool has_jump_arm64(const uint8_t *code, uint64_t size)
 static int find_dispatch(const struct python_file *f, const struct elf_image *image)
 {
 	bool found = false;
-	int rc = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; !rc && !found && i < f->loops; i++) {
+	for (unsigned int i = 0; !ret && !found && i < f->loops; i++) {
 		uint64_t size = f->loop[i].end - f->loop[i].start;
 		uint8_t *code = size <= LOOP_MAX ? malloc(size) : NULL;
 
 		if (size > LOOP_MAX)
 			return -ENOENT;
-		rc = code ? elf_image_read(image, f->loop[i].start, code, size) : -ENOMEM;
-		if (!rc)
+		ret = code ? elf_image_read(image, f->loop[i].start, code, size) : -ENOMEM;
+		if (!ret)
 			found = image->header.e_machine == EM_X86_64 ? has_jump_x86_64(code, size)
 								     : has_jump_arm64(code, size);
 		free(code);
 	}
-	return rc ? rc : found ? 0 : -ENOENT;
+	return ret ? ret : found ? 0 : -ENOENT;
 }
 
 static int find_loops(struct python_file *f, const struct unwind_source *source,
 		      const struct python_symbols *symbols)
 {
 	const struct python_extent *loop = &symbols->at[PYTHON_NAME_LOOP];
-	int rc = symbols->parts_count > PYTHON_LOOPS_MAX ? -ENOENT : 0;
+	int ret = symbols->parts_count > PYTHON_LOOPS_MAX ? -ENOENT : 0;
 
-	if (!rc && loop->start < loop->end)
-		rc = add_loop_code(f, source, loop);
-	for (uint32_t i = 0; !rc && i < symbols->parts_count; i++)
-		rc = add_loop_code(f, source, &symbols->parts[i]);
+	if (!ret && loop->start < loop->end)
+		ret = add_loop_code(f, source, loop);
+	for (uint32_t i = 0; !ret && i < symbols->parts_count; i++)
+		ret = add_loop_code(f, source, &symbols->parts[i]);
 	/*
 	 * .symtab is complete or absent: if it has the name of one part, it has those of all parts
 	 */
-	if (!rc && !symbols->parts_count)
-		rc = search_frames(f, source, loop);
-	return rc ? rc : find_dispatch(f, source->image);
+	if (!ret && !symbols->parts_count)
+		ret = search_frames(f, source, loop);
+	return ret ? ret : find_dispatch(f, source->image);
 }
 
-int python_loops_find(struct python_file *ret, struct elf_image *image,
+int python_loops_find(struct python_file *out, struct elf_image *image,
 		      const struct python_symbols *symbols)
 {
-	struct python_file f = *ret;
+	struct python_file f = *out;
 	struct unwind_source source;
-	int rc = unwind_source_open(&source, image);
+	int ret = unwind_source_open(&source, image);
 
-	if (!rc)
-		rc = find_loops(&f, &source, symbols);
+	if (!ret)
+		ret = find_loops(&f, &source, symbols);
 	unwind_source_free(&source);
-	if (!rc)
-		*ret = f;
-	return rc;
+	if (!ret)
+		*out = f;
+	return ret;
 }

@@ -187,7 +187,7 @@ uint64_t python_runtime_size(const void *bytes)
 	return words[WORD_RUNTIME_SIZE];
 }
 
-int python_layout_from_offsets(struct python_layout *ret, const void *bytes, size_t size)
+int python_layout_from_offsets(struct python_layout *out, const void *bytes, size_t size)
 {
 	struct debug_offsets o = {.bad = false};
 	struct python_layout l = {
@@ -214,6 +214,6 @@ int python_layout_from_offsets(struct python_layout *ret, const void *bytes, siz
 	read_text_offsets(&o, &l);
 	if (o.bad || !python_layout_check(&l))
 		return -EBADMSG;
-	*ret = l;
+	*out = l;
 	return 0;
 }

@@ -96,12 +96,12 @@ static unsigned int symbol_type_of_name(int name)
 		       : STT_FUNC;
 }
 
-static void keep_python_symbol(struct python_symbols *ret, int name, const Elf64_Sym *s)
+static void keep_python_symbol(struct python_symbols *out, int name, const Elf64_Sym *s)
 {
-	if (ret->found[name] || !is_symbol_usable(s, symbol_type_of_name(name)))
+	if (out->found[name] || !is_symbol_usable(s, symbol_type_of_name(name)))
 		return;
-	ret->found[name] = true;
-	ret->at[name] = (struct python_extent){s->st_value, s->st_value + s->st_size};
+	out->found[name] = true;
+	out->at[name] = (struct python_extent){s->st_value, s->st_value + s->st_size};
 }
 
 /*
@@ -154,7 +154,7 @@ static bool passes_filter(const struct gnu_hash_table *h, const struct elf_image
 	return word >> hash % bits & word >> (hash >> (h->filter_shift & 31)) % bits & 1;
 }
 
-static void lookup_hashed_symbol(struct python_symbols *ret, int name, const struct elf_symbol_table *t,
+static void lookup_hashed_symbol(struct python_symbols *out, int name, const struct elf_symbol_table *t,
 		    const struct gnu_hash_table *h)
 {
 	uint32_t hash = gnu_hash_of(names[name]), symbol, other = 0;
@@ -171,7 +171,7 @@ static void lookup_hashed_symbol(struct python_symbols *ret, int name, const str
 			return;
 		if ((other | 1) == (hash | 1) && read_symbol_entries(t, symbol, 1, &s) &&
 		    entry_has_name(t, &s, names[name]))
-			keep_python_symbol(ret, name, &s);
+			keep_python_symbol(out, name, &s);
 	}
 }
 
@@ -189,21 +189,21 @@ static int python_name_of(const char *text, bool *part)
 	return -1;
 }
 
-static void keep_loop_part(struct python_symbols *ret, const Elf64_Sym *s)
+static void keep_loop_part(struct python_symbols *out, const Elf64_Sym *s)
 {
 	if (!is_symbol_usable(s, STT_FUNC) || !s->st_size)
 		return;
-	for (uint32_t i = 0; i < ret->parts_count && i < PYTHON_LOOPS_MAX; i++) {
-		if (ret->parts[i].start == s->st_value)
+	for (uint32_t i = 0; i < out->parts_count && i < PYTHON_LOOPS_MAX; i++) {
+		if (out->parts[i].start == s->st_value)
 			return;
 	}
-	if (ret->parts_count < PYTHON_LOOPS_MAX)
-		ret->parts[ret->parts_count] =
+	if (out->parts_count < PYTHON_LOOPS_MAX)
+		out->parts[out->parts_count] =
 			(struct python_extent){s->st_value, s->st_value + s->st_size};
-	ret->parts_count += ret->parts_count <= PYTHON_LOOPS_MAX;
+	out->parts_count += out->parts_count <= PYTHON_LOOPS_MAX;
 }
 
-static int scan_symbol_entries(struct python_symbols *ret, const struct elf_symbol_table *t, const char *strings)
+static int scan_symbol_entries(struct python_symbols *out, const struct elf_symbol_table *t, const char *strings)
 {
 	uint64_t count = t->count;
 	Elf64_Sym entries[CHUNK];
@@ -225,32 +225,32 @@ static int scan_symbol_entries(struct python_symbols *ret, const struct elf_symb
 				continue;
 			name = python_name_of(text, &part);
 			if (name >= 0)
-				keep_python_symbol(ret, name, &entries[i]);
+				keep_python_symbol(out, name, &entries[i]);
 			else if (part)
-				keep_loop_part(ret, &entries[i]);
+				keep_loop_part(out, &entries[i]);
 		}
 	}
 	return 0;
 }
 
 /* Read all entries of a symbol table, unless its string table shows that none is of interest. */
-static int scan_symbol_table(struct python_symbols *ret, const struct elf_symbol_table *t)
+static int scan_symbol_table(struct python_symbols *out, const struct elf_symbol_table *t)
 {
 	uint64_t size = t->strings.sh_size;
 	char *strings;
-	int rc;
+	int ret;
 
 	if (!size || size > SYMBOL_NAMES_MAX)
 		return 0;
 	strings = malloc(size + 1);
 	if (!strings)
 		return -ENOMEM;
-	rc = elf_image_read(t->image, t->strings.sh_offset, strings, size);
+	ret = elf_image_read(t->image, t->strings.sh_offset, strings, size);
 	strings[size] = '\0';
-	if (!rc && memmem(strings, size, "PyEval_EvalFrame", strlen("PyEval_EvalFrame")))
-		rc = scan_symbol_entries(ret, t, strings);
+	if (!ret && memmem(strings, size, "PyEval_EvalFrame", strlen("PyEval_EvalFrame")))
+		ret = scan_symbol_entries(out, t, strings);
 	free(strings);
-	return rc;
+	return ret;
 }
 
 /* The sections of interest, found in one pass. */
@@ -266,24 +266,24 @@ static bool keep_first_section(bool *has, GElf_Shdr *to, const GElf_Shdr *s)
 	return *has = true;
 }
 
-static void find_symbol_sections(struct symbol_sections *ret, const struct elf_image *image)
+static void find_symbol_sections(struct symbol_sections *out, const struct elf_image *image)
 {
 	GElf_Shdr s;
 
-	*ret = (struct symbol_sections){.has_dynamic = false};
+	*out = (struct symbol_sections){.has_dynamic = false};
 	for (size_t i = 1; i < image->sections; i++) {
 		if (!elf_section(image, i, &s))
 			continue;
 		if (s.sh_type == SHT_DYNSYM)
-			keep_first_section(&ret->has_dynamic, &ret->dynamic, &s);
+			keep_first_section(&out->has_dynamic, &out->dynamic, &s);
 		else if (s.sh_type == SHT_GNU_HASH)
-			keep_first_section(&ret->has_hash, &ret->hash, &s);
+			keep_first_section(&out->has_hash, &out->hash, &s);
 		else if (s.sh_type == SHT_SYMTAB)
-			keep_first_section(&ret->has_symbols, &ret->symbols, &s);
+			keep_first_section(&out->has_symbols, &out->symbols, &s);
 	}
 }
 
-static int read_dynamic_symbols(struct python_symbols *ret, const struct elf_image *image,
+static int read_dynamic_symbols(struct python_symbols *out, const struct elf_image *image,
 			const struct symbol_sections *in)
 {
 	struct gnu_hash_table hash;
@@ -292,24 +292,24 @@ static int read_dynamic_symbols(struct python_symbols *ret, const struct elf_ima
 	if (!in->has_dynamic || !open_symbol_table(&t, image, &in->dynamic))
 		return 0;
 	if (!in->has_hash || !open_hash(&hash, image, &in->hash))
-		return scan_symbol_table(ret, &t);
+		return scan_symbol_table(out, &t);
 	for (int i = 0; i < PYTHON_NAMES; i++) {
-		lookup_hashed_symbol(ret, i, &t, &hash);
+		lookup_hashed_symbol(out, i, &t, &hash);
 		/* without PyEval_EvalFrameEx, which all versions have, there is no interpreter */
-		if (i == PYTHON_NAME_OLD_LOOP && !python_symbols_any(ret))
+		if (i == PYTHON_NAME_OLD_LOOP && !python_symbols_any(out))
 			break;
 	}
 	return 0;
 }
 
-static void find_runtime_section(struct python_symbols *ret, const struct elf_image *image)
+static void find_runtime_section(struct python_symbols *out, const struct elf_image *image)
 {
 	GElf_Shdr s;
 
 	if (!elf_section_named(image, ".PyRuntime", &s) || !(s.sh_flags & SHF_ALLOC))
 		return;
-	ret->section = true;
-	ret->section_address = s.sh_addr;
+	out->section = true;
+	out->section_address = s.sh_addr;
 }
 
 bool python_symbols_any(const struct python_symbols *s)
@@ -317,21 +317,21 @@ bool python_symbols_any(const struct python_symbols *s)
 	return s->found[PYTHON_NAME_LOOP] || s->found[PYTHON_NAME_OLD_LOOP] || s->section;
 }
 
-int python_symbols_read(struct python_symbols *ret, const struct elf_image *image)
+int python_symbols_read(struct python_symbols *out, const struct elf_image *image)
 {
 	struct python_symbols found = {.section = false};
 	struct symbol_sections in;
 	struct elf_symbol_table t;
-	int rc;
+	int ret;
 
 	find_symbol_sections(&in, image);
 	find_runtime_section(&found, image);
-	rc = read_dynamic_symbols(&found, image, &in);
-	if (!rc && in.has_symbols && open_symbol_table(&t, image, &in.symbols))
-		rc = scan_symbol_table(&found, &t);
-	if (!rc)
-		*ret = found;
-	return rc;
+	ret = read_dynamic_symbols(&found, image, &in);
+	if (!ret && in.has_symbols && open_symbol_table(&t, image, &in.symbols))
+		ret = scan_symbol_table(&found, &t);
+	if (!ret)
+		*out = found;
+	return ret;
 }
 
 bool python_bytes_at(const struct elf_image *image, uint64_t address, void *buf, size_t size)

@@ -46,7 +46,7 @@ static size_t max_size(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-static int read_text_head(struct str_characters *ret, const struct python_memory *memory,
+static int read_text_head(struct str_characters *out, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address)
 {
 	/* read both members at once: each read is a system call */
@@ -65,13 +65,13 @@ static int read_text_head(struct str_characters *ret, const struct python_memory
 	memcpy(&length, head + length_at, sizeof(length));
 	memcpy(&state, head + state_at, sizeof(state));
 	state >>= layout->text_shift;
-	ret->width = PYTHON_TEXT_WIDTH(state);
+	out->width = PYTHON_TEXT_WIDTH(state);
 	if (length < 0 || !(state & PYTHON_TEXT_COMPACT) ||
-	    (ret->width != 1 && ret->width != 2 && ret->width != 4) ||
-	    ((state & PYTHON_TEXT_ASCII) && ret->width != 1))
+	    (out->width != 1 && out->width != 2 && out->width != 4) ||
+	    ((state & PYTHON_TEXT_ASCII) && out->width != 1))
 		return -EBADMSG;
-	ret->left = (uint64_t)length;
-	ret->address = address + (state & PYTHON_TEXT_ASCII ? layout->text_ascii : layout->text_compact);
+	out->left = (uint64_t)length;
+	out->address = address + (state & PYTHON_TEXT_ASCII ? layout->text_ascii : layout->text_compact);
 	return 0;
 }
 
@@ -156,11 +156,11 @@ int python_text_read(char *to, size_t room, const struct python_memory *memory,
 {
 	struct text_buffer o = {.to = to, .room = room - 1};
 	struct str_characters t;
-	int rc = read_text_head(&t, memory, layout, address);
+	int ret = read_text_head(&t, memory, layout, address);
 
-	if (!rc)
-		rc = copy_characters(&o, memory, &t);
-	if (!rc)
+	if (!ret)
+		ret = copy_characters(&o, memory, &t);
+	if (!ret)
 		to[o.used] = '\0';
-	return rc;
+	return ret;
 }

@@ -67,12 +67,12 @@ static void vote_by_runtime(struct version_votes *v, const struct elf_image *ima
  * Parse a number of at most three digits; returns the text after it, or NULL if there are no
  * digits.
  */
-static const char *parse_version_number(const char *text, unsigned int *ret)
+static const char *parse_version_number(const char *text, unsigned int *out)
 {
 	const char *p = text;
 
-	for (*ret = 0; *p >= '0' && *p <= '9' && p - text < 3; p++)
-		*ret = *ret * 10 + (unsigned int)(*p - '0');
+	for (*out = 0; *p >= '0' && *p <= '9' && p - text < 3; p++)
+		*out = *out * 10 + (unsigned int)(*p - '0');
 	return p == text ? NULL : p;
 }
 
@@ -248,7 +248,7 @@ static void vote_by_texts(struct version_votes *v, const struct elf_image *image
 		vote_version(v, s.major, s.minor, -1);
 }
 
-bool python_version_find(struct python_version *ret, const struct elf_image *image,
+bool python_version_find(struct python_version *out, const struct elf_image *image,
 			 const struct python_symbols *symbols, uint64_t runtime)
 {
 	struct version_votes v = {.version.debug = symbols->found[PYTHON_NAME_DEBUG]};
@@ -261,6 +261,6 @@ bool python_version_find(struct python_version *ret, const struct elf_image *ima
 		vote_by_texts(&v, image);
 	if (v.count < 2 || v.disagree)
 		return false;
-	*ret = v.version;
+	*out = v.version;
 	return true;
 }

@@ -13,13 +13,13 @@ struct stamp {
 };
 
 /* Read the stamp of the file open as fd. Return 0 or a negative errno. */
-static inline int stamp_of(int fd, struct stamp *ret)
+static inline int stamp_of(int fd, struct stamp *out)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	*ret = (struct stamp){
+	*out = (struct stamp){
 		.size = (uint64_t)st.st_size,
 		.mtime = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
 	};
@@ -30,10 +30,10 @@ static inline int stamp_of(int fd, struct stamp *ret)
 static inline int stamp_check(int fd, const struct stamp *stamp)
 {
 	struct stamp now = {0};
-	int rc = stamp_of(fd, &now);
+	int ret = stamp_of(fd, &now);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	return now.size == stamp->size && now.mtime == stamp->mtime ? 0 : -ESTALE;
 }
 

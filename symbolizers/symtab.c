@@ -136,9 +136,9 @@ static int build_spans(struct symtab *t, struct range_heap *open)
 	const struct symbol_range *ranges = t->ranges.items;
 	size_t next = 0;
 	uint64_t at = 0;
-	int rc = 0;
+	int ret = 0;
 
-	while (!rc && (next < t->ranges.count || open->count)) {
+	while (!ret && (next < t->ranges.count || open->count)) {
 		const struct symbol_range *top;
 		uint64_t until;
 
@@ -154,33 +154,33 @@ static int build_spans(struct symtab *t, struct range_heap *open)
 		until = top->end;
 		if (next < t->ranges.count && ranges[next].start < until)
 			until = ranges[next].start;
-		rc = append_span(t, top, at, until);
+		ret = append_span(t, top, at, until);
 		at = until;
 	}
-	return rc;
+	return ret;
 }
 
 int symtab_build(struct symtab *t)
 {
 	struct range_heap open = {0};
-	int rc;
+	int ret;
 
 	t->spans.count = 0;
 	if (!t->ranges.count)
 		return 0;
 	open.items = malloc(t->ranges.count * sizeof(*open.items));
 	if (!open.items || vector_reserve(&t->spans, t->ranges.count) < 0) {
-		rc = -ENOMEM;
+		ret = -ENOMEM;
 		goto out;
 	}
 	sort_ranges(t);
 	open.ranges = t->ranges.items;
-	rc = build_spans(t, &open);
-	if (rc < 0)
+	ret = build_spans(t, &open);
+	if (ret < 0)
 		t->spans.count = 0;
 out:
 	free(open.items);
-	return rc;
+	return ret;
 }
 
 void symtab_seal(struct symtab *t)
@@ -195,7 +195,7 @@ void symtab_seal(struct symtab *t)
 	}
 }
 
-bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *ret)
+bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *out)
 {
 	size_t low = 0, high = t->spans.count;
 	const struct symbol_span *p;
@@ -213,7 +213,7 @@ bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *
 	p = &t->spans.items[low - 1];
 	if (address - p->start >= p->length)
 		return false;
-	*ret = (struct found_symbol){
+	*out = (struct found_symbol){
 		.name = t->names.items + p->name,
 		.start = p->start - p->back,
 		.size = p->size,

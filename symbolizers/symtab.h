@@ -64,7 +64,7 @@ int symtab_build(struct symtab *t);
 void symtab_seal(struct symtab *t);
 
 /* Find the function that covers address; false if none does. Sets flags to SYMBOL_FOUND. */
-bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *ret);
+bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *out);
 
 /* Return the bytes of memory in use. */
 size_t symtab_bytes(const struct symtab *t);

@@ -191,14 +191,14 @@ static void read_object(struct worker *w, struct worker_object *o)
 	limit_symbol_tables(w, o);
 }
 
-static bool find_function_of_object(struct worker_object *o, uint64_t address, struct found_symbol *ret)
+static bool find_function_of_object(struct worker_object *o, uint64_t address, struct found_symbol *out)
 {
-	*ret = (struct found_symbol){.name = ""};
+	*out = (struct found_symbol){.name = ""};
 	if (o->kind == OBJECT_ELF)
-		return elf_find(&o->table.elf, address, ret);
+		return elf_find(&o->table.elf, address, out);
 	if (o->kind == OBJECT_KERNEL)
-		return kernel_find(&o->table.kernel, address, ret);
-	return perfmap_find(&o->table.perfmap, address, ret);
+		return kernel_find(&o->table.kernel, address, out);
+	return perfmap_find(&o->table.perfmap, address, out);
 }
 
 static void worker_send_replies(struct worker *w, const struct message *request, enum message_type type)

@@ -28,36 +28,36 @@ static int send_table_parts(int socket, const struct message *request, const cha
 {
 	struct message m = *request;
 	size_t at, part;
-	int rc = 0;
+	int ret = 0;
 
 	m.type = MESSAGE_TABLE_PART;
 	m.count = (uint32_t)size;
-	for (at = 0; !rc && at < size; at += part) {
+	for (at = 0; !ret && at < size; at += part) {
 		part = size - at < PAYLOAD_MAX ? size - at : PAYLOAD_MAX;
-		rc = message_send(socket, &m, bytes + at, part, -1, 0);
+		ret = message_send(socket, &m, bytes + at, part, -1, 0);
 	}
-	return rc;
+	return ret;
 }
 
 static int reply_with_key(int socket, const struct message *request, const struct table_source *source)
 {
 	/* clear padding as well, since the struct is sent as it is */
 	struct unwind_key key = {0};
-	int rc = unwind_key_read(&key, source->fd, &source->stamp, source->heartbeat);
+	int ret = unwind_key_read(&key, source->fd, &source->stamp, source->heartbeat);
 
-	return rc < 0 ? send_no_table(socket, request, rc) : send_table_key(socket, request, &key);
+	return ret < 0 ? send_no_table(socket, request, ret) : send_table_key(socket, request, &key);
 }
 
-static int make_bounded_table(const struct table_source *source, bool keyed, void **ret, size_t *ret_size,
-		struct unwind_key *ret_key)
+static int make_bounded_table(const struct table_source *source, bool keyed, void **out, size_t *out_size,
+		struct unwind_key *out_key)
 {
-	int rc = keyed ? unwind_table_make_keyed(ret, ret_size, ret_key, source->fd, &source->stamp,
+	int ret = keyed ? unwind_table_make_keyed(out, out_size, out_key, source->fd, &source->stamp,
 						 source->heartbeat)
-		       : unwind_table_make(ret, ret_size, source->fd, &source->stamp, source->heartbeat);
+		       : unwind_table_make(out, out_size, source->fd, &source->stamp, source->heartbeat);
 
-	if (rc || *ret_size <= UNWIND_TABLE_MAX)
-		return rc;
-	free(*ret);
+	if (ret || *out_size <= UNWIND_TABLE_MAX)
+		return ret;
+	free(*out);
 	return -E2BIG;
 }
 
@@ -67,16 +67,16 @@ static int reply_with_table(int socket, const struct message *request,
 	struct unwind_key key = {0};
 	void *bytes;
 	size_t size;
-	int rc = make_bounded_table(source, request->count, &bytes, &size, &key);
+	int ret = make_bounded_table(source, request->count, &bytes, &size, &key);
 
-	if (rc < 0)
-		return send_no_table(socket, request, rc);
+	if (ret < 0)
+		return send_no_table(socket, request, ret);
 	if (key.size)
-		rc = send_table_key(socket, request, &key);
-	if (!rc)
-		rc = send_table_parts(socket, request, bytes, size);
+		ret = send_table_key(socket, request, &key);
+	if (!ret)
+		ret = send_table_parts(socket, request, bytes, size);
 	free(bytes);
-	return rc;
+	return ret;
 }
 
 int worker_reply_pages(int socket, const struct message *request,
@@ -87,20 +87,20 @@ int worker_reply_pages(int socket, const struct message *request,
 	const struct unwind_page_list q = {pages, request->count};
 	void *bytes;
 	size_t size;
-	int rc = -EIO;
+	int ret = -EIO;
 
 	if (request->count > LOOKUPS_MAX)
 		return send_no_table(socket, request, -EINVAL);
 	for (uint32_t i = 0; i < request->count; i++)
 		pages[i] = lookups[i].address;
 	if (source->fd >= 0)
-		rc = unwind_pages_make(&bytes, &size, source->fd, &source->stamp, &q,
+		ret = unwind_pages_make(&bytes, &size, source->fd, &source->stamp, &q,
 				       source->heartbeat);
-	if (rc < 0)
-		return send_no_table(socket, request, rc);
-	rc = send_table_parts(socket, request, bytes, size);
+	if (ret < 0)
+		return send_no_table(socket, request, ret);
+	ret = send_table_parts(socket, request, bytes, size);
 	free(bytes);
-	return rc;
+	return ret;
 }
 
 int worker_reply_table(int socket, const struct message *request,

@@ -34,7 +34,7 @@ __attribute__((visibility("default"))) int sqlite3_skein_init(sqlite3 *db, char 
 int sqlite3_skein_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
 	struct stream_damage *damage;
-	int rc;
+	int ret;
 
 	SQLITE_EXTENSION_INIT2(api);
 	if (sqlite3_libversion_number() < OLDEST_SQLITE) {
@@ -50,8 +50,8 @@ int sqlite3_skein_init(sqlite3 *db, char **message, const sqlite3_api_routines *
 	 * The function owns damage; the tables are freed before the function when the connection
 	 * ends.
 	 */
-	rc = sqlite3_create_function_v2(db, "skein_skip_damage", 1,
+	ret = sqlite3_create_function_v2(db, "skein_skip_damage", 1,
 					SQLITE_UTF8 | SQLITE_DIRECTONLY, damage, sql_skip_damage, NULL,
 					NULL, free);
-	return rc == SQLITE_OK ? stream_tables_register(db, damage) : rc;
+	return ret == SQLITE_OK ? stream_tables_register(db, damage) : ret;
 }

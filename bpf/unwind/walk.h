@@ -175,37 +175,37 @@ static __always_inline int walk_find_rule(const struct native_walk *w, __u64 pc,
  * and adjacent, and every read of user memory costs more than all other work of a frame. Return 0
  * on success.
  */
-static __always_inline int walk_read_word(struct native_walk *w, __u64 address, __u64 *ret)
+static __always_inline int walk_read_word(struct native_walk *w, __u64 address, __u64 *out)
 {
 	__u64 behind = address - w->window_at, index;
 
 	/* a misaligned address is forged, or not on a stack; windows hold aligned words only */
 	if (address & 7)
-		return walk_read(w, ret, sizeof(*ret), address);
+		return walk_read(w, out, sizeof(*out), address);
 	if (behind >= WALK_WINDOW_BYTES || (behind & 7)) {
 		if (walk_read(w, w->window, WALK_WINDOW_BYTES, address)) {
 			w->window_at = WALK_NO_WINDOW;
-			return walk_read(w, ret, sizeof(*ret), address);
+			return walk_read(w, out, sizeof(*out), address);
 		}
 		w->window_at = address;
 		behind = 0;
 	}
 	index = behind >> 3;
 	keep_in_register(index);
-	*ret = w->window[index & (WALK_WINDOW_WORDS - 1)];
+	*out = w->window[index & (WALK_WINDOW_WORDS - 1)];
 	return 0;
 }
 
-static __always_inline int walk_read_register(const struct native_walk *w, __u8 number, __u64 *ret)
+static __always_inline int walk_read_register(const struct native_walk *w, __u8 number, __u64 *out)
 {
 	if (number == UNWIND_REG_SP)
-		*ret = w->sp;
+		*out = w->sp;
 	else if (number == UNWIND_REG_FP)
-		*ret = w->fp;
+		*out = w->fp;
 	else if (number == UNWIND_REG_BASE)
-		*ret = w->base;
+		*out = w->base;
 	else if (w->known)
-		*ret = w->registers[number & (UNWIND_REGISTERS - 1)];
+		*out = w->registers[number & (UNWIND_REGISTERS - 1)];
 	else
 		return -1;
 	return 0;

@@ -59,14 +59,14 @@ static int fetch_cfi_bytes(struct unwind_cfi *c, uint64_t at, uint64_t size)
 		return 0;
 	for (uint64_t block = at / CFI_BLOCK; block <= (at + size - 1) / CFI_BLOCK; block++) {
 		uint64_t from = block * CFI_BLOCK, left = c->section.size - from;
-		int rc = 0;
+		int ret = 0;
 
 		if (!c->loaded[block])
-			rc = unwind_source_read(c->source, c->section.offset + from,
+			ret = unwind_source_read(c->source, c->section.offset + from,
 						(char *)c->data.d_buf + from,
 						left < CFI_BLOCK ? left : CFI_BLOCK);
-		if (rc)
-			return rc;
+		if (ret)
+			return ret;
 		c->loaded[block] = 1;
 	}
 	return 0;
@@ -108,7 +108,7 @@ bool cfi_read_augmentation(struct unwind_cie *c, const Dwarf_CIE *cie)
 	return !r.bad;
 }
 
-static bool read_cie(struct unwind_cfi *c, uint64_t offset, struct unwind_cie *ret)
+static bool read_cie(struct unwind_cfi *c, uint64_t offset, struct unwind_cie *out)
 {
 	struct cfi_reader r = {c->data.d_buf, (uint8_t *)c->data.d_buf + c->data.d_size, false};
 	const unsigned char *ident = c->source->image->header.e_ident;
@@ -116,7 +116,7 @@ static bool read_cie(struct unwind_cfi *c, uint64_t offset, struct unwind_cie *r
 	Dwarf_Off next;
 	uint64_t size;
 
-	*ret = (struct unwind_cie){
+	*out = (struct unwind_cie){
 		.machine = unwind_source_machine(c->source),
 		.bias = c->section.address - (uint64_t)(uintptr_t)c->data.d_buf,
 		.encoding = DW_EH_PE_absptr,
@@ -128,16 +128,16 @@ static bool read_cie(struct unwind_cfi *c, uint64_t offset, struct unwind_cie *r
 	if (size > CIE_MAX || r.bad || fetch_cfi_bytes(c, offset + 4, size))
 		return false;
 	if (dwarf_next_cfi(ident, (Elf_Data *)&c->data, c->section.eh, offset, &next, &entry) ||
-	    !dwarf_cfi_cie_p(&entry) || entry.cie.return_address_register != ret->machine->ra)
+	    !dwarf_cfi_cie_p(&entry) || entry.cie.return_address_register != out->machine->ra)
 		return false;
-	ret->code_align = entry.cie.code_alignment_factor;
-	ret->data_align = entry.cie.data_alignment_factor;
+	out->code_align = entry.cie.code_alignment_factor;
+	out->data_align = entry.cie.data_alignment_factor;
 	r = (struct cfi_reader){
 		entry.cie.initial_instructions,
 		entry.cie.initial_instructions_end,
 		false,
 	};
-	return cfi_read_augmentation(ret, &entry.cie) && unwind_frame_begin(ret, r);
+	return cfi_read_augmentation(out, &entry.cie) && unwind_frame_begin(out, r);
 }
 
 /*
@@ -162,7 +162,7 @@ static int add_fde_rows(struct unwind_cfi *c, const Dwarf_FDE *fde)
 	const struct unwind_cie *cie = find_cie(c, fde->CIE_pointer);
 	struct cfi_reader r = {fde->start, fde->end, false};
 	uint64_t address, size, offset, room;
-	int rc;
+	int ret;
 
 	if (!cie)
 		return -EBADMSG;
@@ -177,12 +177,12 @@ static int add_fde_rows(struct unwind_cfi *c, const Dwarf_FDE *fde)
 		return 0;
 	if (!unwind_source_offset(c->source, address, &offset, &room) || size > room)
 		return -EBADMSG;
-	rc = unwind_rows_begin(c->rows, UNWIND_LAYER_FRAMES, offset, offset + size);
-	if (rc)
-		return rc == -EINVAL ? -EBADMSG : rc;
-	rc = unwind_frame_run(cie, r, address, c->source->hash ? 1 : size, c->rows);
-	if (rc != -EBADMSG && rc != -EINVAL)
-		return rc;
+	ret = unwind_rows_begin(c->rows, UNWIND_LAYER_FRAMES, offset, offset + size);
+	if (ret)
+		return ret == -EINVAL ? -EBADMSG : ret;
+	ret = unwind_frame_run(cie, r, address, c->source->hash ? 1 : size, c->rows);
+	if (ret != -EBADMSG && ret != -EINVAL)
+		return ret;
 	unwind_rows_mark_bad(c->rows);
 	return 0;
 }
@@ -203,19 +203,19 @@ static int read_cfi_entries(struct unwind_cfi *c)
 	const struct elf_image *image = c->source->image;
 	uint64_t at = 0, next, entries = 0;
 	Dwarf_CFI_Entry entry;
-	int rc = 0, state;
+	int ret = 0, state;
 
-	while (!rc && at < c->data.d_size) {
+	while (!ret && at < c->data.d_size) {
 		next = at;
 		state = dwarf_next_cfi(image->header.e_ident, &c->data, c->section.eh, at, &next,
 				       &entry);
 		if (state > 0 && !skip_cfi_terminator(c, at, &next))
 			break;
 		if (state == 0 && !dwarf_cfi_cie_p(&entry))
-			rc = add_fde_rows(c, &entry.fde);
-		if (state < 0 || rc == -EBADMSG) {
+			ret = add_fde_rows(c, &entry.fde);
+		if (state < 0 || ret == -EBADMSG) {
 			c->rows->refused++;
-			rc = 0;
+			ret = 0;
 		}
 		/*
 		 * The start of the next entry is unknown, so the following part of the section is
@@ -227,16 +227,16 @@ static int read_cfi_entries(struct unwind_cfi *c)
 		if (!(++entries % HEARTBEAT_ENTRIES))
 			heartbeat_send(image->heartbeat);
 	}
-	return rc;
+	return ret;
 }
 
 static int read_cfi_section(struct unwind_rows *rows, const struct unwind_source *s, bool eh)
 {
 	struct unwind_cfi c = {.source = s, .rows = rows};
-	int rc = unwind_cfi_find(s, eh, &c.section);
+	int ret = unwind_cfi_find(s, eh, &c.section);
 
-	if (rc)
-		return rc == -ENOENT ? 0 : rc;
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
 	c.data = (Elf_Data){
 		.d_buf = malloc(c.section.size),
 		.d_size = c.section.size,
@@ -244,37 +244,37 @@ static int read_cfi_section(struct unwind_rows *rows, const struct unwind_source
 	};
 	if (!c.data.d_buf)
 		return -ENOMEM;
-	rc = unwind_source_read(s, c.section.offset, c.data.d_buf, c.section.size);
-	if (!rc)
-		rc = read_cfi_entries(&c);
+	ret = unwind_source_read(s, c.section.offset, c.data.d_buf, c.section.size);
+	if (!ret)
+		ret = read_cfi_entries(&c);
 	free(c.data.d_buf);
-	return rc;
+	return ret;
 }
 
 int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s)
 {
-	int rc = read_cfi_section(rows, s, true);
+	int ret = read_cfi_section(rows, s, true);
 
 	/* Skip Go's .debug_frame, which does not describe stack switches. */
-	if (!rc && rows->layers[UNWIND_LAYER_FRAMES].count < FUNCTIONS_FEW &&
+	if (!ret && rows->layers[UNWIND_LAYER_FRAMES].count < FUNCTIONS_FEW &&
 	    !rows->layers[UNWIND_LAYER_LINES].count)
-		rc = read_cfi_section(rows, s, false);
-	return rc;
+		ret = read_cfi_section(rows, s, false);
+	return ret;
 }
 
-int unwind_cfi_open(struct unwind_cfi **ret, struct unwind_rows *rows,
+int unwind_cfi_open(struct unwind_cfi **out, struct unwind_rows *rows,
 		    const struct unwind_source *s)
 {
 	struct unwind_cfi *c = calloc(1, sizeof(*c));
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!c)
-		return rc;
+		return ret;
 	c->source = s;
 	c->rows = rows;
-	rc = unwind_cfi_find(s, true, &c->section);
-	if (rc)
-		goto out;
+	ret = unwind_cfi_find(s, true, &c->section);
+	if (ret)
+		goto end;
 	/* For large sizes, calloc() maps memory that takes pages only once they are written to. */
 	c->data = (Elf_Data){
 		.d_buf = calloc(1, c->section.size),
@@ -282,14 +282,14 @@ int unwind_cfi_open(struct unwind_cfi **ret, struct unwind_rows *rows,
 		.d_version = EV_CURRENT,
 	};
 	c->loaded = calloc(c->section.size / CFI_BLOCK + 1, 1);
-	rc = c->data.d_buf && c->loaded ? 0 : -ENOMEM;
-	if (rc)
-		goto out;
-	*ret = c;
+	ret = c->data.d_buf && c->loaded ? 0 : -ENOMEM;
+	if (ret)
+		goto end;
+	*out = c;
 	c = NULL;
-out:
+end:
 	unwind_cfi_close(c);
-	return rc;
+	return ret;
 }
 
 void unwind_cfi_close(struct unwind_cfi *c)
@@ -324,27 +324,27 @@ int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_addres
 	uint64_t at = entry_address - c->section.address, next = 0;
 	Dwarf_CFI_Entry entry;
 	uint32_t size;
-	int rc = fetch_cfi_bytes(c, at, sizeof(size));
+	int ret = fetch_cfi_bytes(c, at, sizeof(size));
 
-	if (rc)
-		return rc;
+	if (ret)
+		return ret;
 	memcpy(&size, (char *)c->data.d_buf + at, sizeof(size));
-	rc = size && size <= FDE_MAX ? fetch_cfi_bytes(c, at + 4, size) : -EBADMSG;
-	if (rc)
-		return rc;
+	ret = size && size <= FDE_MAX ? fetch_cfi_bytes(c, at + 4, size) : -EBADMSG;
+	if (ret)
+		return ret;
 	if (dwarf_next_cfi(c->source->image->header.e_ident, &c->data, true, at, &next, &entry) ||
 	    dwarf_cfi_cie_p(&entry) || !may_fde_describe(c, &entry.fde, address))
 		return -EBADMSG;
-	rc = add_fde_rows(c, &entry.fde);
-	if (rc != -EBADMSG)
-		return rc;
+	ret = add_fde_rows(c, &entry.fde);
+	if (ret != -EBADMSG)
+		return ret;
 	c->rows->refused++;
 	return 0;
 }
 
 /* Find the file offset of the byte at address, and how many bytes follow it in its segment. */
 static bool find_loaded(const struct elf_image *image, uint64_t address,
-			struct unwind_cfi_section *ret)
+			struct unwind_cfi_section *out)
 {
 	size_t count;
 	GElf_Phdr p;
@@ -356,15 +356,15 @@ static bool find_loaded(const struct elf_image *image, uint64_t address,
 
 		if (p.p_type != PT_LOAD || address < p.p_vaddr || within >= p.p_filesz)
 			continue;
-		*ret = (struct unwind_cfi_section){
+		*out = (struct unwind_cfi_section){
 			.address = address,
 			.offset = p.p_offset + within,
 			.size = p.p_filesz - within,
 			.eh = true,
 			.open_ended = true,
 		};
-		return ret->offset >= within && ret->offset <= image->size &&
-		       ret->size <= image->size - ret->offset;
+		return out->offset >= within && out->offset <= image->size &&
+		       out->size <= image->size - out->offset;
 	}
 	return false;
 }
@@ -373,7 +373,7 @@ static bool find_loaded(const struct elf_image *image, uint64_t address,
  * Find .eh_frame by .eh_frame_hdr: version, three encodings, address of .eh_frame (LSB core
  * specification, section 10.6.2).
  */
-static bool find_eh_frame_by_header(const struct elf_image *image, struct unwind_cfi_section *ret)
+static bool find_eh_frame_by_header(const struct elf_image *image, struct unwind_cfi_section *out)
 {
 	uint8_t header[12];
 	struct cfi_reader r = {header + 4, header + sizeof(header), false};
@@ -392,13 +392,13 @@ static bool find_eh_frame_by_header(const struct elf_image *image, struct unwind
 			cfi_read_pointer(&r, header[1], p.p_vaddr - (uint64_t)(uintptr_t)header);
 		if (r.bad || !find_loaded(image, address, &section))
 			return false;
-		*ret = section;
+		*out = section;
 		return true;
 	}
 	return false;
 }
 
-int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *ret)
+int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *out)
 {
 	GElf_Shdr section;
 
@@ -406,17 +406,17 @@ int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_se
 		if (section.sh_type == SHT_NOBITS || section.sh_flags & SHF_COMPRESSED ||
 		    !section.sh_size)
 			return -ENOENT;
-		*ret = (struct unwind_cfi_section){
+		*out = (struct unwind_cfi_section){
 			.address = section.sh_addr,
 			.offset = section.sh_offset,
 			.size = section.sh_size,
 			.eh = eh,
 		};
-	} else if (!eh || !find_eh_frame_by_header(s->image, ret)) {
+	} else if (!eh || !find_eh_frame_by_header(s->image, out)) {
 		return -ENOENT;
 	}
-	if (!ret->open_ended)
-		return ret->size > SECTION_MAX ? -E2BIG : 0;
-	ret->size = ret->size < SECTION_MAX ? ret->size : SECTION_MAX;
+	if (!out->open_ended)
+		return out->size > SECTION_MAX ? -E2BIG : 0;
+	out->size = out->size < SECTION_MAX ? out->size : SECTION_MAX;
 	return 0;
 }

@@ -16,7 +16,7 @@ struct unwind_cfi_section {
  * Find .eh_frame by its section header, else by PT_GNU_EH_FRAME, the header that the dynamic linker
  * uses; or find .debug_frame. Return 0, -ENOENT, or -E2BIG.
  */
-int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *ret);
+int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *out);
 
 /*
  * Add every function that the file describes to rows: from .eh_frame, or from .debug_frame if
@@ -32,7 +32,7 @@ int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s);
  * .eh_frame; -ENOMEM, -E2BIG.
  */
 struct unwind_cfi;
-int unwind_cfi_open(struct unwind_cfi **ret, struct unwind_rows *rows,
+int unwind_cfi_open(struct unwind_cfi **out, struct unwind_rows *rows,
 		    const struct unwind_source *s);
 void unwind_cfi_close(struct unwind_cfi *c);
 const struct unwind_cfi_section *unwind_cfi_section(const struct unwind_cfi *c);

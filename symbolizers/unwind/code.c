@@ -24,7 +24,7 @@ static bool code_has_at(const struct code_bytes *c, const uint8_t *p, const void
 	code_has_at(c, p, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 /* Find code to which signal handlers return, by the pattern mov $15,%rax or %eax; syscall. */
-static bool x86_restorer(const struct code_bytes *c, const uint8_t *call, struct unwind_found *ret)
+static bool x86_restorer(const struct code_bytes *c, const uint8_t *call, struct unwind_found *out)
 {
 	size_t size = 0;
 
@@ -32,7 +32,7 @@ static bool x86_restorer(const struct code_bytes *c, const uint8_t *call, struct
 		size = 7;
 	else if (IS_AT(c, call - 5, 0xb8, 15, 0, 0, 0))
 		size = 5;
-	*ret = (struct unwind_found){
+	*out = (struct unwind_found){
 		.at = (uint64_t)(call - size - c->begin),
 		.kind = UNWIND_FOUND_RESTORER,
 		.child = (uint32_t)(size + sizeof(x86_syscall)),
@@ -42,9 +42,9 @@ static bool x86_restorer(const struct code_bytes *c, const uint8_t *call, struct
 
 /*
  * Find musl's __clone by the pattern xor %eax,%eax; mov $56,%al ... syscall; test; jnz 1f; xor
- * %ebp,%ebp ... 1: ret.
+ * %ebp,%ebp ... 1: out.
  */
-static bool x86_clone(const struct code_bytes *c, const uint8_t *call, struct unwind_found *ret)
+static bool x86_clone(const struct code_bytes *c, const uint8_t *call, struct unwind_found *out)
 {
 	const uint8_t *behind = call + sizeof(x86_syscall), *p = behind, *start, *child, *parent;
 
@@ -63,7 +63,7 @@ static bool x86_clone(const struct code_bytes *c, const uint8_t *call, struct un
 	}
 	if (call - start > BEFORE_MAX)
 		start = call;
-	*ret = (struct unwind_found){
+	*out = (struct unwind_found){
 		.at = (uint64_t)(start - c->begin),
 		.kind = UNWIND_FOUND_CLONE,
 		.call_end = (uint32_t)(behind - start),
@@ -74,7 +74,7 @@ static bool x86_clone(const struct code_bytes *c, const uint8_t *call, struct un
 	return true;
 }
 
-static size_t x86_search(const struct code_bytes *c, struct unwind_found *ret, size_t max)
+static size_t x86_search(const struct code_bytes *c, struct unwind_found *out, size_t max)
 {
 	const uint8_t *p = c->begin;
 	size_t found = 0;
@@ -83,7 +83,7 @@ static size_t x86_search(const struct code_bytes *c, struct unwind_found *ret, s
 		p = memmem(p, (size_t)(c->end - p), x86_syscall, sizeof(x86_syscall));
 		if (!p)
 			break;
-		found += x86_restorer(c, p, &ret[found]) || x86_clone(c, p, &ret[found]);
+		found += x86_restorer(c, p, &out[found]) || x86_clone(c, p, &out[found]);
 		p += sizeof(x86_syscall);
 	}
 	return found;
@@ -105,9 +105,9 @@ static uint32_t arm64_instruction(const uint8_t *p)
 
 /*
  * Search for both patterns on arm64: mov x8, #139; svc #0, or, in musl's __clone, svc #0; cbz x0,
- * 1f; ret; 1:.
+ * 1f; out; 1:.
  */
-static size_t arm64_search(const struct code_bytes *c, struct unwind_found *ret, size_t max)
+static size_t arm64_search(const struct code_bytes *c, struct unwind_found *out, size_t max)
 {
 	size_t found = 0;
 
@@ -115,7 +115,7 @@ static size_t arm64_search(const struct code_bytes *c, struct unwind_found *ret,
 		uint64_t at = (uint64_t)(p - c->begin);
 
 		if (arm64_instruction(p) == ARM64_MOV_RT_SIGRETURN && arm64_instruction(p + 4) == ARM64_SVC)
-			ret[found++] = (struct unwind_found){
+			out[found++] = (struct unwind_found){
 				.at = at,
 				.kind = UNWIND_FOUND_RESTORER,
 				.child = 8,
@@ -123,7 +123,7 @@ static size_t arm64_search(const struct code_bytes *c, struct unwind_found *ret,
 		/* 0xb4000040 is cbz x0 with the target two instructions later. */
 		if (arm64_instruction(p) == ARM64_SVC && arm64_instruction(p + 4) == 0xb4000040 &&
 		    arm64_instruction(p + 8) == ARM64_RET && found < max)
-			ret[found++] = (struct unwind_found){
+			out[found++] = (struct unwind_found){
 				.at = at,
 				.kind = UNWIND_FOUND_CLONE,
 				.call_end = 4,
@@ -135,11 +135,11 @@ static size_t arm64_search(const struct code_bytes *c, struct unwind_found *ret,
 }
 
 size_t unwind_code_search(const struct unwind_machine *m, const uint8_t *code, size_t size,
-			  struct unwind_found *ret, size_t max)
+			  struct unwind_found *out, size_t max)
 {
 	struct code_bytes c = {code, code + size};
 
-	return m->elf == EM_X86_64 ? x86_search(&c, ret, max) : arm64_search(&c, ret, max);
+	return m->elf == EM_X86_64 ? x86_search(&c, out, max) : arm64_search(&c, out, max);
 }
 
 bool unwind_code_has_syscall(const struct unwind_machine *m, const uint8_t *code, size_t size)

@@ -30,7 +30,7 @@ struct unwind_found {
  * at most max.
  */
 size_t unwind_code_search(const struct unwind_machine *m, const uint8_t *code, size_t size,
-			  struct unwind_found *ret, size_t max);
+			  struct unwind_found *out, size_t max);
 
 /* Return whether the code contains a system call instruction. */
 bool unwind_code_has_syscall(const struct unwind_machine *m, const uint8_t *code, size_t size);

@@ -69,15 +69,15 @@ static int add_init_rows(struct unwind_rows *rows, const struct unwind_machine *
 			uint64_t moved, uint64_t end)
 {
 	const struct unwind_rule outside = crt_rule(m, 8), inside = crt_rule(m, 16);
-	int rc = unwind_rows_begin(rows, UNWIND_LAYER_STARTS, start, end);
+	int ret = unwind_rows_begin(rows, UNWIND_LAYER_STARTS, start, end);
 
-	if (!rc)
-		rc = unwind_rows_put(rows, start, &outside);
-	if (!rc)
-		rc = unwind_rows_put(rows, moved, &inside);
-	if (!rc)
-		rc = unwind_rows_put(rows, end - 1, &outside);
-	return rc == -EINVAL ? 0 : rc;
+	if (!ret)
+		ret = unwind_rows_put(rows, start, &outside);
+	if (!ret)
+		ret = unwind_rows_put(rows, moved, &inside);
+	if (!ret)
+		ret = unwind_rows_put(rows, end - 1, &outside);
+	return ret == -EINVAL ? 0 : ret;
 }
 
 static const uint8_t *find_init_end(const struct init_shape *h, const uint8_t *code, size_t size)
@@ -118,18 +118,18 @@ static int add_init_function(struct unwind_rows *rows, const struct unwind_sourc
  * Find a function by its entry in the dynamic segment, else (in a static program) by its section.
  */
 static bool find_init_function(const struct unwind_source *s, int64_t tag, const char *name,
-			  uint64_t *ret, uint64_t *ret_room)
+			  uint64_t *out, uint64_t *out_room)
 {
 	uint64_t address;
 	GElf_Shdr section;
 
 	if (elf_dynamic(s->image, tag, &address))
-		return unwind_source_offset(s, address, ret, ret_room);
+		return unwind_source_offset(s, address, out, out_room);
 	return elf_section_named(s->image, name, &section) &&
-	       unwind_source_offset(s, section.sh_addr, ret, ret_room);
+	       unwind_source_offset(s, section.sh_addr, out, out_room);
 }
 
-static bool file_offset_of_data(const struct elf_image *image, uint64_t address, uint64_t *ret)
+static bool file_offset_of_data(const struct elf_image *image, uint64_t address, uint64_t *out)
 {
 	size_t count = 0;
 	GElf_Phdr p;
@@ -140,20 +140,20 @@ static bool file_offset_of_data(const struct elf_image *image, uint64_t address,
 		if (p.p_type != PT_LOAD || address < p.p_vaddr ||
 		    address - p.p_vaddr >= p.p_filesz)
 			continue;
-		*ret = p.p_offset + (address - p.p_vaddr);
+		*out = p.p_offset + (address - p.p_vaddr);
 		return true;
 	}
 	return false;
 }
 
 /* Find the file offset of the first function in an array that the dynamic segment refers to. */
-static bool find_first_of_array(const struct unwind_source *s, int64_t tag, uint64_t *ret)
+static bool find_first_of_array(const struct unwind_source *s, int64_t tag, uint64_t *out)
 {
 	uint64_t array, at, function;
 
 	return elf_dynamic(s->image, tag, &array) && file_offset_of_data(s->image, array, &at) &&
 	       !unwind_source_read(s, at, &function, sizeof(function)) &&
-	       unwind_source_offset(s, function, ret, NULL);
+	       unwind_source_offset(s, function, out, NULL);
 }
 
 /*
@@ -165,17 +165,17 @@ static int add_crtbegin_rows(struct unwind_rows *rows, const struct unwind_machi
 {
 	const struct unwind_rule leaf = crt_rule(m, 8);
 	struct unwind_rule inside = crt_rule(m, 16);
-	int rc = unwind_rows_begin(rows, UNWIND_LAYER_LINES, begin, end);
+	int ret = unwind_rows_begin(rows, UNWIND_LAYER_LINES, begin, end);
 
 	inside.fp_offset = -16;
 	inside.saved = UNWIND_SAVED(UNWIND_FP_AT_CFA, UNWIND_RA_AT_CFA);
-	if (!rc)
-		rc = unwind_rows_put(rows, begin, &leaf);
-	if (!rc)
-		rc = unwind_rows_put(rows, pushed, &inside);
-	if (!rc)
-		rc = unwind_rows_put(rows, popped, &leaf);
-	return rc == -EINVAL ? 0 : rc;
+	if (!ret)
+		ret = unwind_rows_put(rows, begin, &leaf);
+	if (!ret)
+		ret = unwind_rows_put(rows, pushed, &inside);
+	if (!ret)
+		ret = unwind_rows_put(rows, popped, &leaf);
+	return ret == -EINVAL ? 0 : ret;
 }
 
 /*
@@ -208,13 +208,13 @@ static int add_crtbegin(struct unwind_rows *rows, const struct unwind_source *s)
 int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	uint64_t at, room;
-	int rc = 0;
+	int ret = 0;
 
 	if (unwind_source_machine(s)->elf != EM_X86_64)
 		return 0;
 	if (find_init_function(s, DT_INIT, ".init", &at, &room))
-		rc = add_init_function(rows, s, at, room);
-	if (!rc && find_init_function(s, DT_FINI, ".fini", &at, &room))
-		rc = add_init_function(rows, s, at, room);
-	return rc ? rc : add_crtbegin(rows, s);
+		ret = add_init_function(rows, s, at, room);
+	if (!ret && find_init_function(s, DT_FINI, ".fini", &at, &room))
+		ret = add_init_function(rows, s, at, room);
+	return ret ? ret : add_crtbegin(rows, s);
 }

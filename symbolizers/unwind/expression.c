@@ -137,7 +137,7 @@ static void evaluate_operation(struct evaluation *e, struct cfi_reader *r)
 }
 
 /* Evaluate an expression. Return false if it is not of a supported form. */
-static bool evaluate_expression(struct cfi_reader r, struct term *ret)
+static bool evaluate_expression(struct cfi_reader r, struct term *out)
 {
 	struct evaluation e = {.depth = 0};
 
@@ -145,15 +145,15 @@ static bool evaluate_expression(struct cfi_reader r, struct term *ret)
 		evaluate_operation(&e, &r);
 	if (e.bad || r.bad || r.at < r.end || e.depth != 1)
 		return false;
-	*ret = e.stack[0];
-	return ret->add == (int32_t)ret->add && ret->second == (int32_t)ret->second;
+	*out = e.stack[0];
+	return out->add == (int32_t)out->add && out->second == (int32_t)out->second;
 }
 
 /*
  * Return whether the expression is the one that linkers write for the PLT: sp + 8, and 8 more from
  * the byte of the 16-byte stub (in lit) on at which the stub has pushed its number.
  */
-static bool is_plt_expression(const struct cfi_reader *r, struct unwind_cfa *ret)
+static bool is_plt_expression(const struct cfi_reader *r, struct unwind_cfa *out)
 {
 	static const uint8_t before[] = {
 		DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and,
@@ -165,7 +165,7 @@ static bool is_plt_expression(const struct cfi_reader *r, struct unwind_cfa *ret
 	    memcmp(r->at, before, sizeof(before)) != 0 || *lit < DW_OP_lit0 || *lit > DW_OP_lit15 ||
 	    memcmp(lit + 1, after, sizeof(after)) != 0)
 		return false;
-	*ret = (struct unwind_cfa){
+	*out = (struct unwind_cfa){
 		.kind = UNWIND_PLT,
 		.reg = 7,
 		.offset = 8,

@@ -65,11 +65,11 @@ static void set_rule_base(struct unwind_rule *rule, const struct unwind_frame *f
  * is.
  */
 static bool set_rule_ra(struct unwind_rule *rule, const struct unwind_machine *m,
-		   const struct unwind_frame *f, enum unwind_ra *ret)
+		   const struct unwind_frame *f, enum unwind_ra *out)
 {
 	uint32_t reg = f->ra.where == WHERE_SAME ? m->ra : f->ra.reg;
 
-	*ret = UNWIND_RA_AT_CFA;
+	*out = UNWIND_RA_AT_CFA;
 	if (f->ra.where == WHERE_CFA) {
 		if (rule->kind != UNWIND_CFA)
 			return f->ra.offset == -8;
@@ -80,7 +80,7 @@ static bool set_rule_ra(struct unwind_rule *rule, const struct unwind_machine *m
 	if ((f->ra.where != WHERE_SAME && f->ra.where != WHERE_REGISTER) || reg >= m->registers ||
 	    rule->kind != UNWIND_CFA)
 		return false;
-	*ret = UNWIND_RA_IN_REGISTER;
+	*out = UNWIND_RA_IN_REGISTER;
 	rule->index = (uint8_t)reg;
 	return true;
 }
@@ -385,9 +385,9 @@ int unwind_frame_run(const struct unwind_cie *c, struct cfi_reader instructions,
 	uint64_t start = rows->open->start;
 	struct unwind_rule rule;
 	bool changed = true;
-	int rc = 0;
+	int ret = 0;
 
-	while (!rc && r.in.at < r.in.end && r.moved < size) {
+	while (!ret && r.in.at < r.in.end && r.moved < size) {
 		uint64_t before = r.moved;
 
 		run_cfi_instruction(&r);
@@ -400,11 +400,11 @@ int unwind_frame_run(const struct unwind_cie *c, struct cfi_reader instructions,
 		/* An instruction that advances the location changes nothing else. */
 		rule = unwind_frame_rule(c, &r.now);
 		if (changed)
-			rc = unwind_rows_put(rows, start + before, &rule);
+			ret = unwind_rows_put(rows, start + before, &rule);
 		changed = false;
 	}
-	if (rc || r.moved >= size)
-		return rc;
+	if (ret || r.moved >= size)
+		return ret;
 	rule = unwind_frame_rule(c, &r.now);
 	return unwind_rows_put(rows, start + r.moved, &rule);
 }

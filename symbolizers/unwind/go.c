@@ -203,24 +203,24 @@ static int put_go_step(struct go_rows_maker *m, const struct go_rows_function *f
 		    int32_t delta)
 {
 	struct unwind_rule rule = go_step_rule(m, at, delta, at >= f->saved);
-	int rc = unwind_rows_put(m->rows, at, &rule);
+	int ret = unwind_rows_put(m->rows, at, &rule);
 	const uint8_t *code;
 	size_t close;
 
-	if (rc || delta <= 0 || rule.kind == UNWIND_BAD)
-		return rc;
+	if (ret || delta <= 0 || rule.kind == UNWIND_BAD)
+		return ret;
 	rule = go_frame_rule(m, delta, true);
 	if (at < f->saved && f->saved < end)
-		rc = unwind_rows_put(m->rows, f->saved, &rule);
-	if (rc || f->set >= end)
-		return rc;
+		ret = unwind_rows_put(m->rows, f->saved, &rule);
+	if (ret || f->set >= end)
+		return ret;
 	rule = go_pointer_rule(m, delta);
-	rc = unwind_rows_put(m->rows, f->set > at ? f->set : at, &rule);
+	ret = unwind_rows_put(m->rows, f->set > at ? f->set : at, &rule);
 	/* Go before 1.21 restores the frame pointer before it releases the stack frame. */
-	code = rc ? NULL : go_code_at(m, end - 8, 8);
+	code = ret ? NULL : go_code_at(m, end - 8, 8);
 	close = code && end - 8 >= at ? go_code_close(m->machine->elf, code + 8, 8) : 0;
 	if (!close || end - close < f->set)
-		return rc;
+		return ret;
 	rule = go_frame_rule(m, delta, true);
 	return unwind_rows_put(m->rows, end - close, &rule);
 }
@@ -230,19 +230,19 @@ static int put_go_steps(struct go_rows_maker *m, const struct go_rows_function *
 	struct go_steps steps = go_steps_begin(&m->table, &f->go);
 	uint64_t address;
 	int32_t delta;
-	int rc = 0;
+	int ret = 0;
 
-	while (!rc && (rc = go_steps_next(&steps, &address, &delta)) > 0) {
+	while (!ret && (ret = go_steps_next(&steps, &address, &delta)) > 0) {
 		uint64_t at = f->start + (address - f->go.start);
 		uint64_t end = f->start + (steps.address - f->go.start);
 
 		if (at >= f->stop)
 			break;
-		rc = put_go_step(m, f, at, end < f->stop ? end : f->stop, delta);
+		ret = put_go_step(m, f, at, end < f->stop ? end : f->stop, delta);
 	}
-	if (rc >= 0 && f->stop < f->end)
-		rc = unwind_rows_put(m->rows, f->stop, &f->last);
-	return rc < 0 ? rc : 0;
+	if (ret >= 0 && f->stop < f->end)
+		ret = unwind_rows_put(m->rows, f->stop, &f->last);
+	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -304,19 +304,19 @@ static int put_go_switches(struct go_rows_maker *m, const struct go_rows_functio
 	const uint8_t *code = go_code_at(m, f->start, size);
 	struct go_switch s = {.at = 0};
 	bool away = false;
-	int rc = 0;
+	int ret = 0;
 
-	while (!rc && s.at != GO_CODE_NONE) {
+	while (!ret && s.at != GO_CODE_NONE) {
 		struct unwind_rule rule = away ? go_pointer_rule(m, 0) : go_frame_rule(m, 0, false);
 
-		rc = unwind_rows_put(m->rows, f->start + at, &rule);
+		ret = unwind_rows_put(m->rows, f->start + at, &rule);
 		s.at = GO_CODE_NONE;
 		if (code)
 			s = go_code_switch(m->machine->elf, code + at, size - at);
 		at += s.at;
 		away = s.aligns || !away;
 	}
-	return rc;
+	return ret;
 }
 
 /*
@@ -328,24 +328,24 @@ static int put_go_clone(struct go_rows_maker *m, const struct go_rows_function *
 	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX, both, child;
 	const uint8_t *code = go_code_at(m, f->start, size);
 	struct unwind_rule rule = go_frame_rule(m, 0, false);
-	int rc;
+	int ret;
 
 	if (!code || !go_code_clone(m->machine->elf, code, size, &both, &child))
 		return put_go_steps(m, f);
-	rc = unwind_rows_put(m->rows, f->start, &rule);
+	ret = unwind_rows_put(m->rows, f->start, &rule);
 	rule.kind = UNWIND_CLONE;
-	if (!rc)
-		rc = unwind_rows_put(m->rows, f->start + both, &rule);
+	if (!ret)
+		ret = unwind_rows_put(m->rows, f->start + both, &rule);
 	rule = (struct unwind_rule){.kind = UNWIND_END};
-	return rc ? rc : unwind_rows_put(m->rows, f->start + child, &rule);
+	return ret ? ret : unwind_rows_put(m->rows, f->start + child, &rule);
 }
 
 static int add_go_described(struct go_rows_maker *m, struct go_rows_function *f)
 {
-	int rc = unwind_rows_begin(m->rows, UNWIND_LAYER_LINES, f->start, f->end);
+	int ret = unwind_rows_begin(m->rows, UNWIND_LAYER_LINES, f->start, f->end);
 
-	if (rc)
-		return rc;
+	if (ret)
+		return ret;
 	f->saved = f->set = f->stop = NEVER;
 	find_go_frame(m, f);
 	if (f->role != GO_PLAIN || (f->go.flags & GO_SP_WRITE))
@@ -353,13 +353,13 @@ static int add_go_described(struct go_rows_maker *m, struct go_rows_function *f)
 	else
 		f->set = NEVER;
 	if (f->role == GO_CLONE)
-		rc = put_go_clone(m, f);
+		ret = put_go_clone(m, f);
 	else if (f->role == GO_SWITCH && f->saved == NEVER && m->machine->elf == EM_X86_64)
-		rc = put_go_switches(m, f);
+		ret = put_go_switches(m, f);
 	else
-		rc = put_go_steps(m, f);
-	if (rc != -EBADMSG)
-		return rc;
+		ret = put_go_steps(m, f);
+	if (ret != -EBADMSG)
+		return ret;
 	unwind_rows_mark_bad(m->rows);
 	return 0;
 }
@@ -384,10 +384,10 @@ static int add_go_function(struct go_rows_maker *m, uint64_t i)
 {
 	struct go_rows_function f = {0};
 	uint64_t room;
-	int rc = go_table_function(&m->table, i, &f.go);
+	int ret = go_table_function(&m->table, i, &f.go);
 
-	if (rc)
-		return rc == -ENOENT ? 0 : rc;
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
 	if (!unwind_source_offset(m->source, f.go.start, &f.start, &room))
 		return -EBADMSG;
 	f.end = f.start + (f.go.end - f.go.start < room ? f.go.end - f.go.start : room);
@@ -399,24 +399,24 @@ static int add_go_function(struct go_rows_maker *m, uint64_t i)
 
 static int add_go_functions(struct go_rows_maker *m)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (uint64_t i = 0; !rc && i < m->table.functions; i++) {
-		rc = add_go_function(m, i);
-		if (rc == -EBADMSG || rc == -EINVAL) {
+	for (uint64_t i = 0; !ret && i < m->table.functions; i++) {
+		ret = add_go_function(m, i);
+		if (ret == -EBADMSG || ret == -EINVAL) {
 			m->rows->refused++;
-			rc = 0;
+			ret = 0;
 		}
 		if (!(i & 1023))
 			heartbeat_send(m->source->image->heartbeat);
 	}
-	return rc;
+	return ret;
 }
 
 int unwind_go_add(struct unwind_rows *b, const struct unwind_source *s)
 {
 	struct go_rows_maker *m = malloc(sizeof(*m));
-	int rc;
+	int ret;
 
 	if (!m)
 		return -ENOMEM;
@@ -424,12 +424,12 @@ int unwind_go_add(struct unwind_rows *b, const struct unwind_source *s)
 	m->source = s;
 	m->machine = unwind_source_machine(s);
 	m->code.offset = m->code.size = 0;
-	rc = go_table_open(&m->table, s->image);
-	if (!rc)
-		rc = add_go_functions(m);
-	if (rc == -EBADMSG)
+	ret = go_table_open(&m->table, s->image);
+	if (!ret)
+		ret = add_go_functions(m);
+	if (ret == -EBADMSG)
 		b->refused++;
 	go_table_close(&m->table);
 	free(m);
-	return rc == -ENOENT || rc == -EBADMSG ? 0 : rc;
+	return ret == -ENOENT || ret == -EBADMSG ? 0 : ret;
 }

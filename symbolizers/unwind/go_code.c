@@ -37,20 +37,20 @@ static uint32_t rbp_slot(const uint8_t *code, uint8_t opcode, int32_t disp)
  * Find the instructions that save and set the frame pointer on x86-64. Before Go 1.21: sub $delta;
  * mov %rbp, delta-8(%rsp); lea. Since then: push %rbp; mov %rsp, %rbp.
  */
-static bool frame_x86(const uint8_t *code, int32_t delta, struct go_frame *ret)
+static bool frame_x86(const uint8_t *code, int32_t delta, struct go_frame *out)
 {
 	uint32_t saved;
 
 	if (delta == 8 && code[-1] == 0x55) {
-		*ret = (struct go_frame){0, memcmp(code, "\x48\x89\xe5", 3) == 0 ? 3 : NEVER};
+		*out = (struct go_frame){0, memcmp(code, "\x48\x89\xe5", 3) == 0 ? 3 : NEVER};
 		return true;
 	}
 	saved = rbp_slot(code, 0x89, delta - 8);
 	if (!saved)
 		return false;
-	*ret = (struct go_frame){saved, NEVER};
+	*out = (struct go_frame){saved, NEVER};
 	if (rbp_slot(code + saved, 0x8d, delta - 8))
-		ret->set = 2 * saved;
+		out->set = 2 * saved;
 	return true;
 }
 
@@ -58,23 +58,23 @@ static bool frame_x86(const uint8_t *code, int32_t delta, struct go_frame *ret)
  * Find the instructions that save and set the frame pointer on arm64. Frames too large for one
  * instruction save both registers before the stack pointer moves.
  */
-static bool frame_arm64(const uint8_t *code, struct go_frame *ret)
+static bool frame_arm64(const uint8_t *code, struct go_frame *out)
 {
 	uint32_t op[2];
 
 	memcpy(op, code, sizeof(op));
 	if (op[0] == SAVE_FP)
-		*ret = (struct go_frame){4, op[1] == SET_FP ? 8 : NEVER};
+		*out = (struct go_frame){4, op[1] == SET_FP ? 8 : NEVER};
 	else if (op[0] == SET_FP)
-		*ret = (struct go_frame){0, 4};
+		*out = (struct go_frame){0, 4};
 	else
 		return false;
 	return true;
 }
 
-bool go_code_frame(uint16_t machine, const uint8_t *code, int32_t delta, struct go_frame *ret)
+bool go_code_frame(uint16_t machine, const uint8_t *code, int32_t delta, struct go_frame *out)
 {
-	return machine == EM_X86_64 ? frame_x86(code, delta, ret) : frame_arm64(code, ret);
+	return machine == EM_X86_64 ? frame_x86(code, delta, out) : frame_arm64(code, out);
 }
 
 size_t go_code_close(uint16_t machine, const uint8_t *end, size_t size)

@@ -27,7 +27,7 @@ struct go_frame {
  * Return whether the code after the instruction that made a stack frame of delta bytes keeps a
  * frame pointer. code: GO_CODE_FRAME bytes, preceded by GO_CODE_BEFORE more. machine: e_machine.
  */
-bool go_code_frame(uint16_t machine, const uint8_t *code, int32_t delta, struct go_frame *ret);
+bool go_code_frame(uint16_t machine, const uint8_t *code, int32_t delta, struct go_frame *out);
 
 /*
  * Return the size of the instruction right before end if it releases a stack frame, else 0. size:

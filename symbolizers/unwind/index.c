@@ -31,68 +31,68 @@ static bool is_usual_header(const struct eh_frame_header *h)
 	       h->count <= ENTRIES_MAX;
 }
 
-static bool read_index_header(struct unwind_index *ret, const GElf_Phdr *p,
+static bool read_index_header(struct unwind_index *out, const GElf_Phdr *p,
 			const struct unwind_cfi_section *frames)
 {
 	struct eh_frame_header h;
 
 	if (p->p_type != PT_GNU_EH_FRAME || p->p_filesz < sizeof(h) ||
-	    unwind_source_read(ret->source, p->p_offset, &h, sizeof(h)) || !is_usual_header(&h) ||
+	    unwind_source_read(out->source, p->p_offset, &h, sizeof(h)) || !is_usual_header(&h) ||
 	    (p->p_filesz - sizeof(h)) / ENTRY_SIZE < h.count)
 		return false;
 	if (p->p_vaddr + offsetof(struct eh_frame_header, frames) + (uint64_t)(int64_t)h.frames !=
 	    frames->address)
 		return false;
-	ret->address = p->p_vaddr;
-	ret->offset = p->p_offset + sizeof(h);
-	ret->count = h.count;
+	out->address = p->p_vaddr;
+	out->offset = p->p_offset + sizeof(h);
+	out->count = h.count;
 	return true;
 }
 
-int unwind_index_open(struct unwind_index *ret, const struct unwind_source *s,
+int unwind_index_open(struct unwind_index *out, const struct unwind_source *s,
 		      const struct unwind_cfi_section *frames)
 {
 	size_t count;
 	GElf_Phdr p;
 
-	*ret = (struct unwind_index){.source = s};
+	*out = (struct unwind_index){.source = s};
 	if (elf_getphdrnum(s->image->elf, &count) < 0)
 		return -ENOENT;
 	for (size_t i = 0; i < count && gelf_getphdr(s->image->elf, (int)i, &p); i++) {
-		if (read_index_header(ret, &p, frames))
+		if (read_index_header(out, &p, frames))
 			return 0;
 	}
 	return -ENOENT;
 }
 
-int unwind_index_get(const struct unwind_index *x, uint64_t i, struct unwind_index_entry *ret)
+int unwind_index_get(const struct unwind_index *x, uint64_t i, struct unwind_index_entry *out)
 {
 	int32_t entry[2];
-	int rc = unwind_source_read(x->source, x->offset + i * ENTRY_SIZE, entry, sizeof(entry));
+	int ret = unwind_source_read(x->source, x->offset + i * ENTRY_SIZE, entry, sizeof(entry));
 
-	if (rc)
-		return rc;
-	ret->function = x->address + (uint64_t)(int64_t)entry[0];
-	ret->description = x->address + (uint64_t)(int64_t)entry[1];
+	if (ret)
+		return ret;
+	out->function = x->address + (uint64_t)(int64_t)entry[0];
+	out->description = x->address + (uint64_t)(int64_t)entry[1];
 	return 0;
 }
 
-int unwind_index_count_before(const struct unwind_index *x, uint64_t address, uint64_t *ret)
+int unwind_index_count_before(const struct unwind_index *x, uint64_t address, uint64_t *out)
 {
 	uint64_t low = 0, high = x->count;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 		struct unwind_index_entry entry;
-		int rc = unwind_index_get(x, middle, &entry);
+		int ret = unwind_index_get(x, middle, &entry);
 
-		if (rc)
-			return rc;
+		if (ret)
+			return ret;
 		if (entry.function < address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	*ret = low;
+	*out = low;
 	return 0;
 }

@@ -21,7 +21,7 @@ struct unwind_index {
  * Open the .eh_frame_hdr that belongs to the section frames. Return 0; -ENOENT: there is none, or
  * it has another form than linkers write.
  */
-int unwind_index_open(struct unwind_index *ret, const struct unwind_source *s,
+int unwind_index_open(struct unwind_index *out, const struct unwind_source *s,
 		      const struct unwind_cfi_section *frames);
 
 /* The addresses of a function and of its description. */
@@ -30,11 +30,11 @@ struct unwind_index_entry {
 };
 
 /* Read entry i, which must be less than count. Return 0 or an error of unwind_source_read(). */
-int unwind_index_get(const struct unwind_index *x, uint64_t i, struct unwind_index_entry *ret);
+int unwind_index_get(const struct unwind_index *x, uint64_t i, struct unwind_index_entry *out);
 
 /*
  * Count the functions that begin before an address. Return 0 or an error of unwind_source_read().
  */
-int unwind_index_count_before(const struct unwind_index *x, uint64_t address, uint64_t *ret);
+int unwind_index_count_before(const struct unwind_index *x, uint64_t address, uint64_t *out);
 
 #endif

@@ -36,11 +36,11 @@ static void hash_headers(const struct unwind_source *s)
 static int hash_cfi_header(const struct unwind_source *s, bool eh)
 {
 	struct unwind_cfi_section section = {0};
-	int rc = unwind_cfi_find(s, eh, &section);
+	int ret = unwind_cfi_find(s, eh, &section);
 	const uint64_t facts[] = {eh, section.address, section.size, section.open_ended};
 
-	if (rc && rc != -ENOENT)
-		return rc;
+	if (ret && ret != -ENOENT)
+		return ret;
 	unwind_source_hash(s, facts, sizeof(facts) / sizeof(*facts));
 	return 0;
 }
@@ -48,20 +48,20 @@ static int hash_cfi_header(const struct unwind_source *s, bool eh)
 static int hash_code(const struct unwind_source *s)
 {
 	uint8_t code[1 << 16];
-	int rc = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < s->segments.count; i++) {
 		uint64_t at = s->segments.items[i].offset;
 		uint64_t end = at + s->segments.items[i].size;
 
-		while (!rc && at < end) {
+		while (!ret && at < end) {
 			size_t size = end - at < sizeof(code) ? end - at : sizeof(code);
 
-			rc = unwind_source_read(s, at, code, size);
+			ret = unwind_source_read(s, at, code, size);
 			at += size;
 		}
 	}
-	return rc;
+	return ret;
 }
 
 /*
@@ -71,96 +71,96 @@ static int hash_code(const struct unwind_source *s)
 static int hash_go(const struct unwind_source *s)
 {
 	struct go_table table;
-	int rc = go_table_open(&table, s->image);
+	int ret = go_table_open(&table, s->image);
 
-	if (!rc) {
+	if (!ret) {
 		/* table.text comes from another place in the file than table.bytes. */
 		XXH3_128bits_update(s->hash, &table.text, sizeof(table.text));
 		XXH3_128bits_update(s->hash, table.bytes, table.size);
-		rc = hash_code(s);
-		rc = rc ? rc : 1;
-	} else if (rc == -ENOENT || rc == -EBADMSG) {
-		rc = 0;
+		ret = hash_code(s);
+		ret = ret ? ret : 1;
+	} else if (ret == -ENOENT || ret == -EBADMSG) {
+		ret = 0;
 	}
 	go_table_close(&table);
-	return rc;
+	return ret;
 }
 
 static int hash_parts(const struct unwind_source *s)
 {
 	struct unwind_rows rows;
 	bool any = false;
-	int rc = unwind_rows_init(&rows), go = 0;
+	int ret = unwind_rows_init(&rows), go = 0;
 
-	if (!rc)
-		rc = unwind_cfi_read(&rows, s);
-	if (!rc)
-		rc = unwind_plt_add(&rows, s);
-	if (!rc)
-		rc = go = hash_go(s);
-	if (!rc)
-		rc = unwind_crt_add(&rows, s);
-	if (!rc)
-		rc = unwind_starts_add(&rows, s);
+	if (!ret)
+		ret = unwind_cfi_read(&rows, s);
+	if (!ret)
+		ret = unwind_plt_add(&rows, s);
+	if (!ret)
+		ret = go = hash_go(s);
+	if (!ret)
+		ret = unwind_crt_add(&rows, s);
+	if (!ret)
+		ret = unwind_starts_add(&rows, s);
 	for (int i = 0; i < UNWIND_LAYERS; i++)
 		any = any || rows.layers[i].count;
 	unwind_rows_free(&rows);
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	return any || go ? 0 : -ENOENT;
 }
 
-static int make_unwind_key(struct unwind_source *s, struct unwind_key *ret)
+static int make_unwind_key(struct unwind_source *s, struct unwind_key *out)
 {
 	struct object_facts facts = {0};
 	XXH128_hash_t hash;
-	int rc;
+	int ret;
 
 	hash_headers(s);
-	rc = hash_cfi_header(s, true);
-	if (!rc)
-		rc = hash_cfi_header(s, false);
-	if (!rc)
-		rc = hash_parts(s);
-	if (rc)
-		return rc;
+	ret = hash_cfi_header(s, true);
+	if (!ret)
+		ret = hash_cfi_header(s, false);
+	if (!ret)
+		ret = hash_parts(s);
+	if (ret)
+		return ret;
 	elf_image_identity(s->image, &facts);
 	hash = XXH3_128bits_digest(s->hash);
-	*ret = (struct unwind_key){
+	*out = (struct unwind_key){
 		.size = s->image->size,
 		.hash = {hash.low64, hash.high64},
 	};
-	memcpy(ret->build_id, facts.build_id, sizeof(ret->build_id));
+	memcpy(out->build_id, facts.build_id, sizeof(out->build_id));
 	return 0;
 }
 
-int unwind_key_of(struct unwind_key *ret, struct elf_image *image)
+int unwind_key_of(struct unwind_key *out, struct elf_image *image)
 {
 	struct unwind_source source = {0};
-	int rc = unwind_source_open(&source, image);
+	int ret = unwind_source_open(&source, image);
 
 	source.hash = XXH3_createState();
-	if (!rc && (!source.hash || XXH3_128bits_reset(source.hash) != XXH_OK))
-		rc = -ENOMEM;
-	if (!rc)
-		rc = make_unwind_key(&source, ret);
+	if (!ret && (!source.hash || XXH3_128bits_reset(source.hash) != XXH_OK))
+		ret = -ENOMEM;
+	if (!ret)
+		ret = make_unwind_key(&source, out);
 	XXH3_freeState(source.hash);
 	unwind_source_free(&source);
-	return rc;
+	return ret;
 }
 
-int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, struct heartbeat *b)
+int unwind_key_read(struct unwind_key *out, int fd, const struct stamp *stamp, struct heartbeat *b)
 {
 	struct elf_image image;
 	struct unwind_key key;
-	int rc = elf_image_open(&image, fd, b);
+	int ret = elf_image_open(&image, fd, b);
 
-	if (!rc)
-		rc = unwind_key_of(&key, &image);
-	if (!rc)
-		rc = stamp_check(fd, stamp);
+	if (!ret)
+		ret = unwind_key_of(&key, &image);
+	if (!ret)
+		ret = stamp_check(fd, stamp);
 	elf_image_close(&image);
-	if (!rc)
-		*ret = key;
-	return rc;
+	if (!ret)
+		*out = key;
+	return ret;
 }

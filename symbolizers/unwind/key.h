@@ -7,6 +7,6 @@
 #include "symbolizers/unwind/table.h"
 
 /* Like unwind_key_read(), without the check of the stamp. */
-int unwind_key_of(struct unwind_key *ret, struct elf_image *image);
+int unwind_key_of(struct unwind_key *out, struct elf_image *image);
 
 #endif

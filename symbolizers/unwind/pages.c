@@ -61,31 +61,31 @@ static int push_page_row(struct page_builder *p, uint32_t low, uint32_t rule)
  */
 static int fill_pages_before(struct page_builder *p, uint64_t at)
 {
-	int rc = 0;
+	int ret = 0;
 
-	while (!rc && (p->at + 1) << UNWIND_PAGE_SHIFT < at) {
+	while (!ret && (p->at + 1) << UNWIND_PAGE_SHIFT < at) {
 		p->at++;
 		if (p->rule != UNWIND_RULE_GAP)
-			rc = push_page_row(p, 0, p->rule);
+			ret = push_page_row(p, 0, p->rule);
 	}
-	return rc;
+	return ret;
 }
 
 /* Add a row: rule applies from file offset at on. */
 static int put_page_rule(struct page_builder *p, uint64_t at, uint32_t rule)
 {
 	uint32_t low = (uint32_t)(at & (UNWIND_PAGE_SIZE - 1));
-	int rc = rule == p->rule ? 0 : fill_pages_before(p, at);
+	int ret = rule == p->rule ? 0 : fill_pages_before(p, at);
 
-	if (rc || rule == p->rule)
-		return rc;
+	if (ret || rule == p->rule)
+		return ret;
 	p->at = at >> UNWIND_PAGE_SHIFT;
 	p->rule = rule;
 	if (low && !current_table_page(p)->count)
-		rc = push_page_row(p, 0, UNWIND_RULE_GAP);
+		ret = push_page_row(p, 0, UNWIND_RULE_GAP);
 	/* A page without code has no rows. */
-	if (rc || (!low && rule == UNWIND_RULE_GAP))
-		return rc;
+	if (ret || (!low && rule == UNWIND_RULE_GAP))
+		return ret;
 	return push_page_row(p, low, rule);
 }
 
@@ -98,7 +98,7 @@ static int put_function_rows(struct page_builder *p, uint64_t start, uint64_t en
 	const uint32_t *rows = &p->from->rows.items[e->first];
 	uint64_t at = e->start, next;
 	uint32_t i = 0;
-	int rc = 0;
+	int ret = 0;
 
 	for (;;) {
 		uint64_t page = at >> UNWIND_PAGE_SHIFT;
@@ -108,8 +108,8 @@ static int put_function_rows(struct page_builder *p, uint64_t start, uint64_t en
 			next = (page + (UNWIND_ROW_LOW(rows[i + 1]) == 0)) << UNWIND_PAGE_SHIFT |
 			       UNWIND_ROW_LOW(rows[i + 1]);
 		if (next > start)
-			rc = put_page_rule(p, at > start ? at : start, UNWIND_ROW_RULE(rows[i]));
-		if (rc || next >= end)
+			ret = put_page_rule(p, at > start ? at : start, UNWIND_ROW_RULE(rows[i]));
+		if (ret || next >= end)
 			break;
 		at = next;
 		i++;
@@ -117,7 +117,7 @@ static int put_function_rows(struct page_builder *p, uint64_t start, uint64_t en
 	e->start = at;
 	e->first += i;
 	e->count -= i;
-	return rc;
+	return ret;
 }
 
 static int put_visited(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
@@ -194,39 +194,39 @@ static void mark_pages_unmade(struct page_builder *p)
 		page[p->wanted[i] - p->first].count = 0;
 }
 
-static int finish_table_pages(struct page_builder *p, void **ret, size_t *ret_size)
+static int finish_table_pages(struct page_builder *p, void **out, size_t *out_size)
 {
-	int rc = begin_table_pages(p);
+	int ret = begin_table_pages(p);
 
-	if (!rc && p->wanted)
+	if (!ret && p->wanted)
 		mark_pages_unmade(p);
-	if (!rc)
-		rc = unwind_rows_walk(p->from, p->first << UNWIND_PAGE_SHIFT,
+	if (!ret)
+		ret = unwind_rows_walk(p->from, p->first << UNWIND_PAGE_SHIFT,
 				      p->end << UNWIND_PAGE_SHIFT, put_visited, p);
-	if (!rc)
-		rc = fill_pages_before(p, p->end << UNWIND_PAGE_SHIFT);
-	if (!rc && !p->wanted && p->out.count == p->rows_at)
-		rc = -ENOENT;
-	if (rc) {
+	if (!ret)
+		ret = fill_pages_before(p, p->end << UNWIND_PAGE_SHIFT);
+	if (!ret && !p->wanted && p->out.count == p->rows_at)
+		ret = -ENOENT;
+	if (ret) {
 		vector_free(&p->out);
-		return rc;
+		return ret;
 	}
 	finish_table_header(p);
-	*ret = p->out.items;
-	*ret_size = p->out.count * sizeof(uint32_t);
+	*out = p->out.items;
+	*out_size = p->out.count * sizeof(uint32_t);
 	return 0;
 }
 
-int unwind_rows_finish(struct unwind_rows *b, void **ret, size_t *ret_size)
+int unwind_rows_finish(struct unwind_rows *b, void **out, size_t *out_size)
 {
 	struct page_builder p = {.from = b, .rule = UNWIND_RULE_GAP};
-	int rc = find_row_pages(&p);
+	int ret = find_row_pages(&p);
 
-	return rc ? rc : finish_table_pages(&p, ret, ret_size);
+	return ret ? ret : finish_table_pages(&p, out, out_size);
 }
 
-int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted_pages *w, void **ret,
-			     size_t *ret_size)
+int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted_pages *w, void **out,
+			     size_t *out_size)
 {
 	struct page_builder p = {
 		.from = b,
@@ -241,5 +241,5 @@ int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted_p
 	if (w->end <= w->first || w->end - w->first > PAGES_MAX)
 		return -E2BIG;
 	unwind_rows_sort(b);
-	return finish_table_pages(&p, ret, ret_size);
+	return finish_table_pages(&p, out, out_size);
 }

@@ -61,19 +61,19 @@ static int add_x86_head(struct unwind_rows *rows, const struct unwind_machine *m
 		.cfa_offset = 8,
 		.second = X86_PUSHED,
 	};
-	int rc = unwind_rows_put(rows, start, &numbered);
+	int ret = unwind_rows_put(rows, start, &numbered);
 
-	if (!rc)
-		rc = unwind_rows_put(rows, start + 6, &both);
-	return rc ? rc : unwind_rows_put(rows, start + X86_HEAD, &stubs);
+	if (!ret)
+		ret = unwind_rows_put(rows, start + 6, &both);
+	return ret ? ret : unwind_rows_put(rows, start + X86_HEAD, &stubs);
 }
 
 static int add_arm64_head(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t start)
 {
 	const struct unwind_rule stored = grown_stack_rule(m, 16), stubs = grown_stack_rule(m, 0);
-	int rc = unwind_rows_put(rows, start + 4, &stored);
+	int ret = unwind_rows_put(rows, start + 4, &stored);
 
-	return rc ? rc : unwind_rows_put(rows, start + ARM64_HEAD, &stubs);
+	return ret ? ret : unwind_rows_put(rows, start + ARM64_HEAD, &stubs);
 }
 
 static int add_plt_rows(struct unwind_rows *rows, const struct unwind_source *s, uint64_t start,
@@ -83,32 +83,32 @@ static int add_plt_rows(struct unwind_rows *rows, const struct unwind_source *s,
 	const struct unwind_rule stub = grown_stack_rule(m, 0);
 	uint8_t code[ARM64_HEAD] = {0};
 	size_t known = size < sizeof(code) ? size : sizeof(code);
-	int rc = unwind_source_read(s, start, code, known);
+	int ret = unwind_source_read(s, start, code, known);
 
 	unwind_source_hash(s, &size, 1);
-	if (!rc)
-		rc = unwind_rows_begin(rows, UNWIND_LAYER_LINES, start, start + size);
-	if (!rc)
-		rc = unwind_rows_put(rows, start, &stub);
-	if (!rc && m->elf == EM_X86_64 && has_x86_head(code))
-		rc = add_x86_head(rows, m, start);
-	else if (!rc && m->elf == EM_AARCH64 && has_arm64_head(code))
-		rc = add_arm64_head(rows, m, start);
-	return rc == -EINVAL ? 0 : rc;
+	if (!ret)
+		ret = unwind_rows_begin(rows, UNWIND_LAYER_LINES, start, start + size);
+	if (!ret)
+		ret = unwind_rows_put(rows, start, &stub);
+	if (!ret && m->elf == EM_X86_64 && has_x86_head(code))
+		ret = add_x86_head(rows, m, start);
+	else if (!ret && m->elf == EM_AARCH64 && has_arm64_head(code))
+		ret = add_arm64_head(rows, m, start);
+	return ret == -EINVAL ? 0 : ret;
 }
 
 int unwind_plt_add(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	uint64_t start, room;
 	GElf_Shdr section;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; !ret && i < sizeof(names) / sizeof(*names); i++) {
 		if (!elf_section_named(s->image, names[i], &section) ||
 		    section.sh_type != SHT_PROGBITS ||
 		    !unwind_source_offset(s, section.sh_addr, &start, &room))
 			continue;
-		rc = add_plt_rows(rows, s, start, section.sh_size < room ? section.sh_size : room);
+		ret = add_plt_rows(rows, s, start, section.sh_size < room ? section.sh_size : room);
 	}
-	return rc;
+	return ret;
 }

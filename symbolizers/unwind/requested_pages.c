@@ -85,23 +85,23 @@ static int sort_requested_pages(struct requested_pages *a, const uint64_t *pages
 static int refuse_go(const struct requested_pages *a)
 {
 	struct go_table table;
-	int rc = go_table_open(&table, &a->image);
+	int ret = go_table_open(&table, &a->image);
 
 	go_table_close(&table);
-	return rc ? 0 : -ENOENT;
+	return ret ? 0 : -ENOENT;
 }
 
 static int open_function_index(struct requested_pages *a)
 {
 	struct unwind_cfi_section other;
-	int rc = unwind_cfi_open(&a->cfi, &a->rows, &a->source);
+	int ret = unwind_cfi_open(&a->cfi, &a->rows, &a->source);
 
-	if (!rc)
-		rc = unwind_index_open(&a->index, &a->source, unwind_cfi_section(a->cfi));
-	if (!rc && a->index.count < FUNCTIONS_FEW &&
+	if (!ret)
+		ret = unwind_index_open(&a->index, &a->source, unwind_cfi_section(a->cfi));
+	if (!ret && a->index.count < FUNCTIONS_FEW &&
 	    unwind_cfi_find(&a->source, false, &other) != -ENOENT)
-		rc = -ENOENT;
-	return rc;
+		ret = -ENOENT;
+	return ret;
 }
 
 /*
@@ -111,20 +111,20 @@ static int add_page_functions(struct requested_pages *a, uint64_t address, uint6
 {
 	struct unwind_index_entry entry;
 	uint64_t i = 0, last = 0;
-	int rc = unwind_index_count_before(&a->index, address, &i);
+	int ret = unwind_index_count_before(&a->index, address, &i);
 
-	for (i -= !rc && i; !rc && i < a->index.count; i++) {
-		rc = unwind_index_get(&a->index, i, &entry);
-		if (!rc && entry.function < last)
+	for (i -= !ret && i; !ret && i < a->index.count; i++) {
+		ret = unwind_index_get(&a->index, i, &entry);
+		if (!ret && entry.function < last)
 			/* the entries are not sorted, so a binary search is not possible */
-			rc = -EBADMSG;
-		if (!rc)
-			rc = unwind_cfi_add(a->cfi, entry.function, entry.description);
+			ret = -EBADMSG;
+		if (!ret)
+			ret = unwind_cfi_add(a->cfi, entry.function, entry.description);
 		last = entry.function;
 		if (last >= end)
 			break;
 	}
-	return rc;
+	return ret;
 }
 
 /*
@@ -147,9 +147,9 @@ static int add_search_part(struct requested_pages *a, const struct unwind_segmen
 static int add_requested_page(struct requested_pages *a, uint64_t number)
 {
 	uint64_t page = number << UNWIND_PAGE_SHIFT;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < a->source.segments.count; i++) {
+	for (size_t i = 0; !ret && i < a->source.segments.count; i++) {
 		const struct unwind_segment *s = &a->source.segments.items[i];
 		uint64_t start = page > s->offset ? page : s->offset;
 		uint64_t end = page + UNWIND_PAGE_SIZE;
@@ -157,60 +157,60 @@ static int add_requested_page(struct requested_pages *a, uint64_t number)
 		end = end < s->offset + s->size ? end : s->offset + s->size;
 		if (start >= end)
 			continue;
-		rc = add_page_functions(a, start - s->offset + s->address,
+		ret = add_page_functions(a, start - s->offset + s->address,
 				   end - s->offset + s->address);
-		if (!rc)
-			rc = add_search_part(a, s, start, end);
+		if (!ret)
+			ret = add_search_part(a, s, start, end);
 	}
 	heartbeat_send(a->image.heartbeat);
-	return rc;
+	return ret;
 }
 
-static int make_requested_pages(struct requested_pages *a, void **ret, size_t *ret_size)
+static int make_requested_pages(struct requested_pages *a, void **out, size_t *out_size)
 {
 	struct unwind_wanted_pages wanted = {a->pages, a->count, a->first, a->end};
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < a->count; i++)
-		rc = add_requested_page(a, a->pages[i]);
-	if (!rc)
-		rc = unwind_crt_add(&a->rows, &a->source);
-	if (!rc)
-		rc = unwind_plt_add(&a->rows, &a->source);
-	if (!rc)
-		rc = unwind_starts_add(&a->rows, &a->source);
-	return rc ? rc : unwind_rows_finish_pages(&a->rows, &wanted, ret, ret_size);
+	for (size_t i = 0; !ret && i < a->count; i++)
+		ret = add_requested_page(a, a->pages[i]);
+	if (!ret)
+		ret = unwind_crt_add(&a->rows, &a->source);
+	if (!ret)
+		ret = unwind_plt_add(&a->rows, &a->source);
+	if (!ret)
+		ret = unwind_starts_add(&a->rows, &a->source);
+	return ret ? ret : unwind_rows_finish_pages(&a->rows, &wanted, out, out_size);
 }
 
-int unwind_pages_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+int unwind_pages_make(void **out, size_t *out_size, int fd, const struct stamp *stamp,
 		      const struct unwind_page_list *q, struct heartbeat *b)
 {
 	struct requested_pages a = {0};
 	void *table = NULL;
-	int rc = unwind_rows_init(&a.rows);
+	int ret = unwind_rows_init(&a.rows);
 
-	if (!rc)
-		rc = elf_image_open(&a.image, fd, b);
-	if (!rc)
-		rc = unwind_source_open(&a.source, &a.image);
-	if (!rc)
-		rc = sort_requested_pages(&a, q->pages, q->count);
-	if (!rc)
-		rc = refuse_go(&a);
-	if (!rc)
-		rc = open_function_index(&a);
-	if (!rc)
-		rc = make_requested_pages(&a, &table, ret_size);
-	if (!rc)
-		rc = stamp_check(fd, stamp);
-	if (rc)
+	if (!ret)
+		ret = elf_image_open(&a.image, fd, b);
+	if (!ret)
+		ret = unwind_source_open(&a.source, &a.image);
+	if (!ret)
+		ret = sort_requested_pages(&a, q->pages, q->count);
+	if (!ret)
+		ret = refuse_go(&a);
+	if (!ret)
+		ret = open_function_index(&a);
+	if (!ret)
+		ret = make_requested_pages(&a, &table, out_size);
+	if (!ret)
+		ret = stamp_check(fd, stamp);
+	if (ret)
 		free(table);
 	else
-		*ret = table;
+		*out = table;
 	unwind_cfi_close(a.cfi);
 	unwind_rows_free(&a.rows);
 	unwind_source_free(&a.source);
 	elf_image_close(&a.image);
 	free(a.pages);
-	return rc;
+	return ret;
 }

@@ -108,7 +108,7 @@ int unwind_rows_begin(struct unwind_rows *b, enum unwind_layer layer, uint64_t s
 int unwind_rows_put(struct unwind_rows *b, uint64_t at, const struct unwind_rule *rule)
 {
 	uint32_t number = number_of_rule(b, rule), *last = &b->rows.items[b->rows.count - 1];
-	int rc = 0;
+	int ret = 0;
 
 	if (at < b->at)
 		return -EINVAL;
@@ -116,11 +116,11 @@ int unwind_rows_put(struct unwind_rows *b, uint64_t at, const struct unwind_rule
 		return 0;
 	/* Put a row at the first byte of each page, so that the rows show where pages begin. */
 	for (uint64_t page = (b->at >> UNWIND_PAGE_SHIFT) + 1;
-	     !rc && page <= at >> UNWIND_PAGE_SHIFT; page++)
-		rc = push_open_row(b, page << UNWIND_PAGE_SHIFT,
+	     !ret && page <= at >> UNWIND_PAGE_SHIFT; page++)
+		ret = push_open_row(b, page << UNWIND_PAGE_SHIFT,
 			      UNWIND_ROW_RULE(b->rows.items[b->rows.count - 1]));
-	if (rc)
-		return rc;
+	if (ret)
+		return ret;
 	if (at > b->at)
 		return push_open_row(b, at, number);
 	last = &b->rows.items[b->rows.count - 1];
@@ -142,9 +142,9 @@ void unwind_rows_mark_bad(struct unwind_rows *b)
 int unwind_rows_add(struct unwind_rows *b, enum unwind_layer layer, uint64_t start, uint64_t end,
 		    const struct unwind_rule *rule)
 {
-	int rc = unwind_rows_begin(b, layer, start, end);
+	int ret = unwind_rows_begin(b, layer, start, end);
 
-	return rc ? rc : unwind_rows_put(b, start, rule);
+	return ret ? ret : unwind_rows_put(b, start, rule);
 }
 
 /*
@@ -211,7 +211,7 @@ struct layer_walk {
  */
 static int walk_layer(struct layer_walk *w, int layer, uint64_t start, uint64_t end)
 {
-	int rc = 0;
+	int ret = 0;
 
 	if (start >= end)
 		return 0;
@@ -226,14 +226,14 @@ static int walk_layer(struct layer_walk *w, int layer, uint64_t start, uint64_t 
 		if (e->start >= end)
 			break;
 		if (e->start > start) {
-			rc = walk_layer(w, layer - 1, start, e->start);
+			ret = walk_layer(w, layer - 1, start, e->start);
 			start = e->start;
 		}
-		if (!rc)
-			rc = w->visit(w->context, start, until, (enum unwind_layer)layer, e);
+		if (!ret)
+			ret = w->visit(w->context, start, until, (enum unwind_layer)layer, e);
 		start = until;
-		if (rc || start >= end)
-			return rc;
+		if (ret || start >= end)
+			return ret;
 	}
 	return walk_layer(w, layer - 1, start, end);
 }

@@ -95,7 +95,7 @@ int unwind_rows_walk(struct unwind_rows *b, uint64_t start, uint64_t end, unwind
  * 15 bytes between functions continues the row before it. Consumes the rows of b. Return 0;
  * -ENOENT: no rows; -ENOMEM; -E2BIG.
  */
-int unwind_rows_finish(struct unwind_rows *b, void **ret, size_t *ret_size);
+int unwind_rows_finish(struct unwind_rows *b, void **out, size_t *out_size);
 
 /* The pages to build. */
 struct unwind_wanted_pages {
@@ -108,7 +108,7 @@ struct unwind_wanted_pages {
  * Like unwind_rows_finish(), for some pages: all other pages are marked unmade. The caller must
  * have put rows only into the wanted pages.
  */
-int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted_pages *w, void **ret,
-			     size_t *ret_size);
+int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted_pages *w, void **out,
+			     size_t *out_size);
 
 #endif

@@ -75,18 +75,18 @@ int unwind_source_open(struct unwind_source *s, struct elf_image *image)
 	const unsigned char *ident = image->header.e_ident;
 	size_t count;
 	GElf_Phdr p;
-	int rc = 0;
+	int ret = 0;
 
 	*s = (struct unwind_source){.image = image};
 	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB || !unwind_source_machine(s))
 		return -ENOENT;
 	if (elf_getphdrnum(image->elf, &count) < 0 || count > PROGRAM_HEADERS_MAX)
 		return -EBADMSG;
-	for (size_t i = 0; !rc && i < count && gelf_getphdr(image->elf, (int)i, &p); i++)
-		rc = add_code_segment(s, &p);
-	if (!rc && !s->segments.count)
-		rc = -ENOENT;
-	return rc;
+	for (size_t i = 0; !ret && i < count && gelf_getphdr(image->elf, (int)i, &p); i++)
+		ret = add_code_segment(s, &p);
+	if (!ret && !s->segments.count)
+		ret = -ENOENT;
+	return ret;
 }
 
 void unwind_source_hash(const struct unwind_source *s, const uint64_t *facts, size_t count)
@@ -97,13 +97,13 @@ void unwind_source_hash(const struct unwind_source *s, const uint64_t *facts, si
 
 int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf, size_t size)
 {
-	int rc = elf_image_read(s->image, offset, buf, size);
+	int ret = elf_image_read(s->image, offset, buf, size);
 
-	if (!rc && s->hash) {
+	if (!ret && s->hash) {
 		unwind_source_hash(s, (const uint64_t[]){offset, size}, 2);
 		XXH3_128bits_update(s->hash, buf, size);
 	}
-	return rc;
+	return ret;
 }
 
 void unwind_source_free(struct unwind_source *s)
@@ -112,17 +112,17 @@ void unwind_source_free(struct unwind_source *s)
 	vector_free(&s->parts);
 }
 
-bool unwind_source_offset(const struct unwind_source *s, uint64_t address, uint64_t *ret,
-			  uint64_t *ret_size)
+bool unwind_source_offset(const struct unwind_source *s, uint64_t address, uint64_t *out,
+			  uint64_t *out_size)
 {
 	for (size_t i = 0; i < s->segments.count; i++) {
 		const struct unwind_segment *in = &s->segments.items[i];
 
 		if (address < in->address || address - in->address >= in->size)
 			continue;
-		*ret = address - in->address + in->offset;
-		if (ret_size)
-			*ret_size = in->size - (address - in->address);
+		*out = address - in->address + in->offset;
+		if (out_size)
+			*out_size = in->size - (address - in->address);
 		return true;
 	}
 	return false;

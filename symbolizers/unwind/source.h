@@ -61,9 +61,9 @@ const struct unwind_machine *unwind_source_machine(const struct unwind_source *s
 
 /*
  * Find the file offset of the code at address, and how many bytes of the segment follow from there
- * (ret_size may be NULL). Return false if the address is not in code that the file holds.
+ * (out_size may be NULL). Return false if the address is not in code that the file holds.
  */
-bool unwind_source_offset(const struct unwind_source *s, uint64_t address, uint64_t *ret,
-			  uint64_t *ret_size);
+bool unwind_source_offset(const struct unwind_source *s, uint64_t address, uint64_t *out,
+			  uint64_t *out_size);
 
 #endif

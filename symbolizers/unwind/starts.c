@@ -68,9 +68,9 @@ static struct unwind_rule leaf_rule(const struct unwind_machine *m, enum unwind_
 static int add_start_rule(struct unwind_rows *rows, uint64_t start, uint64_t end,
 	       const struct unwind_rule *rule)
 {
-	int rc = unwind_rows_add(rows, UNWIND_LAYER_STARTS, start, end, rule);
+	int ret = unwind_rows_add(rows, UNWIND_LAYER_STARTS, start, end, rule);
 
-	return rc == -EINVAL ? 0 : rc;
+	return ret == -EINVAL ? 0 : ret;
 }
 
 /* Find the start of the first function of any layer. */
@@ -89,14 +89,14 @@ static int find_first_function(void *context, uint64_t start, uint64_t end, enum
  * like others, but the code at its entry point shows that a stack begins there. The entry point
  * that linkers set for other libraries is an arbitrary function.
  */
-static bool find_entry_point(const struct unwind_source *s, uint64_t *ret, uint64_t *ret_size)
+static bool find_entry_point(const struct unwind_source *s, uint64_t *out, uint64_t *out_size)
 {
 	uint8_t code[4];
 
 	if (!s->image->header.e_entry ||
-	    !unwind_source_offset(s, s->image->header.e_entry, ret, ret_size))
+	    !unwind_source_offset(s, s->image->header.e_entry, out, out_size))
 		return false;
-	return elf_has_entry(s->image) || (!unwind_source_read(s, *ret, code, sizeof(code)) &&
+	return elf_has_entry(s->image) || (!unwind_source_read(s, *out, code, sizeof(code)) &&
 					   unwind_code_begins_stack(unwind_source_machine(s), code));
 }
 
@@ -178,9 +178,9 @@ static int add_early_byte(struct unwind_rows *rows, const struct unwind_source *
 static int add_from_described(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	size_t count = rows->layers[UNWIND_LAYER_FRAMES].count, found = 0;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 1; !rc && i < count && found < CLONES_MAX; i++) {
+	for (size_t i = 1; !ret && i < count && found < CLONES_MAX; i++) {
 		const struct unwind_extent *e = &rows->layers[UNWIND_LAYER_FRAMES].items[i];
 		enum unwind_kind kind = first_rule_of_extent(rows, e)->kind;
 
@@ -188,11 +188,11 @@ static int add_from_described(struct unwind_rows *rows, const struct unwind_sour
 			continue;
 		found++;
 		if (kind == UNWIND_END)
-			rc = add_clone_gap(rows, s, e[-1].end, e->start);
+			ret = add_clone_gap(rows, s, e[-1].end, e->start);
 		else
-			rc = add_early_byte(rows, s, e);
+			ret = add_early_byte(rows, s, e);
 	}
-	return rc;
+	return ret;
 }
 
 struct holes {
@@ -206,12 +206,12 @@ static int search_hole(void *context, uint64_t start, uint64_t end, enum unwind_
 {
 	struct holes *h = context;
 	uint8_t code[1 << 16];
-	int rc = 0;
+	int ret = 0;
 
 	(void)layer;
 	if (function || end - start < HOLE_MIN)
 		return 0;
-	while (!rc && start < end && h->left) {
+	while (!ret && start < end && h->left) {
 		size_t size = end - start < sizeof(code) ? end - start : sizeof(code);
 		struct unwind_found found[8];
 		size_t count;
@@ -219,15 +219,15 @@ static int search_hole(void *context, uint64_t start, uint64_t end, enum unwind_
 		if (unwind_source_read(h->source, start, code, size))
 			return 0;
 		count = unwind_code_search(unwind_source_machine(h->source), code, size, found, 8);
-		for (size_t i = 0; !rc && i < count && h->found.count < CLONES_MAX; i++) {
+		for (size_t i = 0; !ret && i < count && h->found.count < CLONES_MAX; i++) {
 			found[i].at += start;
-			rc = vector_push(&h->found, found[i]);
+			ret = vector_push(&h->found, found[i]);
 		}
 		h->left -= size < h->left ? size : h->left;
 		/* Blocks overlap, so that a pattern across the end of one is whole in the next. */
 		start += size < end - start ? size - UNWIND_CODE_PATTERN_MAX : size;
 	}
-	return rc;
+	return ret;
 }
 
 static int add_found_code(struct unwind_rows *rows, const struct unwind_machine *m,
@@ -235,48 +235,48 @@ static int add_found_code(struct unwind_rows *rows, const struct unwind_machine 
 {
 	struct unwind_rule leaf = leaf_rule(m, UNWIND_CFA), clone = leaf_rule(m, UNWIND_CLONE);
 	struct unwind_rule restorer = signal_rule(m);
-	int rc;
+	int ret;
 
 	if (f->kind == UNWIND_FOUND_RESTORER)
 		return add_start_rule(rows, f->at - 1, f->at + f->child, &restorer);
-	rc = add_start_rule(rows, f->at, f->at + f->call_end, &leaf);
-	if (!rc)
-		rc = add_start_rule(rows, f->at + f->call_end, f->at + f->child, &clone);
-	if (!rc)
-		rc = add_start_rule(rows, f->at + f->child, f->at + f->end, &rule_end);
-	if (!rc)
-		rc = add_start_rule(rows, f->at + f->end, f->at + f->end + f->tail, &leaf);
-	return rc;
+	ret = add_start_rule(rows, f->at, f->at + f->call_end, &leaf);
+	if (!ret)
+		ret = add_start_rule(rows, f->at + f->call_end, f->at + f->child, &clone);
+	if (!ret)
+		ret = add_start_rule(rows, f->at + f->child, f->at + f->end, &rule_end);
+	if (!ret)
+		ret = add_start_rule(rows, f->at + f->end, f->at + f->end + f->tail, &leaf);
+	return ret;
 }
 
 /* Add functions without a description, which are recognized by their code. */
 static int add_undescribed(struct unwind_rows *rows, const struct unwind_source *s)
 {
 	struct holes h = {.source = s, .left = HOLES_SIZE_MAX};
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < s->segments.count && !s->parts.count; i++) {
+	for (size_t i = 0; !ret && i < s->segments.count && !s->parts.count; i++) {
 		const struct unwind_segment *in = &s->segments.items[i];
 
-		rc = unwind_rows_walk(rows, in->offset, in->offset + in->size, search_hole, &h);
+		ret = unwind_rows_walk(rows, in->offset, in->offset + in->size, search_hole, &h);
 	}
-	for (size_t i = 0; !rc && i < s->parts.count; i++)
-		rc = unwind_rows_walk(rows, s->parts.items[i].start, s->parts.items[i].end,
+	for (size_t i = 0; !ret && i < s->parts.count; i++)
+		ret = unwind_rows_walk(rows, s->parts.items[i].start, s->parts.items[i].end,
 				      search_hole, &h);
-	for (size_t i = 0; !rc && i < h.found.count; i++)
-		rc = add_found_code(rows, unwind_source_machine(s), &h.found.items[i]);
+	for (size_t i = 0; !ret && i < h.found.count; i++)
+		ret = add_found_code(rows, unwind_source_machine(s), &h.found.items[i]);
 	vector_free(&h.found);
-	return rc;
+	return ret;
 }
 
 int unwind_starts_add(struct unwind_rows *rows, const struct unwind_source *s)
 {
-	int rc;
+	int ret;
 
 	unwind_rows_sort(rows);
-	rc = add_from_described(rows, s);
-	if (!rc)
-		rc = add_undescribed(rows, s);
+	ret = add_from_described(rows, s);
+	if (!ret)
+		ret = add_undescribed(rows, s);
 	unwind_rows_sort(rows);
-	return rc ? rc : add_entry_point(rows, s);
+	return ret ? ret : add_entry_point(rows, s);
 }

@@ -14,73 +14,73 @@
 #define RULES_MAX 65536
 #define REGISTERS_MAX 32
 
-static int make_image_table(struct elf_image *image, void **ret, size_t *ret_size)
+static int make_image_table(struct elf_image *image, void **out, size_t *out_size)
 {
 	struct unwind_source source = {0};
 	struct unwind_rows rows;
-	int rc = unwind_rows_init(&rows);
+	int ret = unwind_rows_init(&rows);
 
-	if (!rc)
-		rc = unwind_source_open(&source, image);
-	if (!rc)
-		rc = unwind_go_add(&rows, &source);
-	if (!rc)
-		rc = unwind_cfi_read(&rows, &source);
-	if (!rc)
-		rc = unwind_crt_add(&rows, &source);
-	if (!rc)
-		rc = unwind_plt_add(&rows, &source);
-	if (!rc)
-		rc = unwind_starts_add(&rows, &source);
-	if (!rc)
-		rc = unwind_rows_finish(&rows, ret, ret_size);
+	if (!ret)
+		ret = unwind_source_open(&source, image);
+	if (!ret)
+		ret = unwind_go_add(&rows, &source);
+	if (!ret)
+		ret = unwind_cfi_read(&rows, &source);
+	if (!ret)
+		ret = unwind_crt_add(&rows, &source);
+	if (!ret)
+		ret = unwind_plt_add(&rows, &source);
+	if (!ret)
+		ret = unwind_starts_add(&rows, &source);
+	if (!ret)
+		ret = unwind_rows_finish(&rows, out, out_size);
 	unwind_rows_free(&rows);
 	unwind_source_free(&source);
-	return rc;
+	return ret;
 }
 
-/* Make the table of a file, and its key if ret_key is not NULL. */
-static int make_file_table(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+/* Make the table of a file, and its key if out_key is not NULL. */
+static int make_file_table(void **out, size_t *out_size, struct unwind_key *out_key, int fd,
 		     const struct stamp *stamp, struct heartbeat *b)
 {
 	struct unwind_key key = {0};
 	struct elf_image image;
 	void *table = NULL;
 	size_t size = 0;
-	int rc = elf_image_open(&image, fd, b);
+	int ret = elf_image_open(&image, fd, b);
 
-	if (!rc && ret_key) {
+	if (!ret && out_key) {
 		elf_image_begin_snapshot(&image);
-		rc = unwind_key_of(&key, &image);
+		ret = unwind_key_of(&key, &image);
 	}
-	if (!rc)
-		rc = make_image_table(&image, &table, &size);
-	if (!rc)
-		rc = stamp_check(fd, stamp);
+	if (!ret)
+		ret = make_image_table(&image, &table, &size);
+	if (!ret)
+		ret = stamp_check(fd, stamp);
 	if (!elf_image_is_whole(&image))
 		key = (struct unwind_key){0};
 	elf_image_close(&image);
-	if (rc) {
+	if (ret) {
 		free(table);
-		return rc;
+		return ret;
 	}
-	*ret = table;
-	*ret_size = size;
-	if (ret_key)
-		*ret_key = key;
+	*out = table;
+	*out_size = size;
+	if (out_key)
+		*out_key = key;
 	return 0;
 }
 
-int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+int unwind_table_make(void **out, size_t *out_size, int fd, const struct stamp *stamp,
 		      struct heartbeat *b)
 {
-	return make_file_table(ret, ret_size, NULL, fd, stamp, b);
+	return make_file_table(out, out_size, NULL, fd, stamp, b);
 }
 
-int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+int unwind_table_make_keyed(void **out, size_t *out_size, struct unwind_key *out_key, int fd,
 			    const struct stamp *stamp, struct heartbeat *b)
 {
-	return make_file_table(ret, ret_size, ret_key, fd, stamp, b);
+	return make_file_table(out, out_size, out_key, fd, stamp, b);
 }
 
 /*
@@ -145,7 +145,7 @@ static bool page_is_good(const struct unwind_table *t, const struct unwind_page 
  * Check a table. Pages must not share rows, so that the time to check is bounded by the size of the
  * table.
  */
-static int check_table(struct unwind_table *ret, const void *bytes, size_t size, uint32_t magic)
+static int check_table(struct unwind_table *out, const void *bytes, size_t size, uint32_t magic)
 {
 	struct unwind_table t;
 	uint64_t used = 0;
@@ -163,18 +163,18 @@ static int check_table(struct unwind_table *ret, const void *bytes, size_t size,
 		if (used > t.header->rows || !page_is_good(&t, &t.pages[i]))
 			return -EBADMSG;
 	}
-	*ret = t;
+	*out = t;
 	return 0;
 }
 
-int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size)
+int unwind_table_check(struct unwind_table *out, const void *bytes, size_t size)
 {
-	return check_table(ret, bytes, size, UNWIND_TABLE_MAGIC);
+	return check_table(out, bytes, size, UNWIND_TABLE_MAGIC);
 }
 
-int unwind_pages_check(struct unwind_table *ret, const void *bytes, size_t size)
+int unwind_pages_check(struct unwind_table *out, const void *bytes, size_t size)
 {
-	return check_table(ret, bytes, size, UNWIND_PAGES_MAGIC);
+	return check_table(out, bytes, size, UNWIND_PAGES_MAGIC);
 }
 
 const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t offset)

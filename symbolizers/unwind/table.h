@@ -41,14 +41,14 @@ struct unwind_key {
  * seen. Return 0; -ENOENT: the file has nothing to make a table from; -EBADMSG: no ELF file, a
  * hostile one, or too large; -ESTALE: the file changed.
  */
-int unwind_key_read(struct unwind_key *ret, int fd, const struct stamp *stamp, struct heartbeat *b);
+int unwind_key_read(struct unwind_key *out, int fd, const struct stamp *stamp, struct heartbeat *b);
 
 /*
- * Make the table of the file open as fd. *ret is malloc()ed memory of *ret_size bytes that the
+ * Make the table of the file open as fd. *out is malloc()ed memory of *out_size bytes that the
  * caller frees; it satisfies unwind_table_check(). Errors as for unwind_key_read(), and -ENOMEM,
  * -E2BIG. Invalid descriptions are left out and counted (header.refused).
  */
-int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+int unwind_table_make(void **out, size_t *out_size, int fd, const struct stamp *stamp,
 		      struct heartbeat *b);
 
 /*
@@ -56,7 +56,7 @@ int unwind_table_make(void **ret, size_t *ret_size, int fd, const struct stamp *
  * the table may be cached under this key. (The owner of the file could change it between two
  * readings.) A key of size 0 means that the file has too many bytes to keep for this.
  */
-int unwind_table_make_keyed(void **ret, size_t *ret_size, struct unwind_key *ret_key, int fd,
+int unwind_table_make_keyed(void **out, size_t *out_size, struct unwind_key *out_key, int fd,
 			    const struct stamp *stamp, struct heartbeat *b);
 
 /* The requested pages, by number: file offset >> UNWIND_PAGE_SHIFT. */
@@ -71,19 +71,19 @@ struct unwind_page_list {
  * .eh_frame_hdr, -EBADMSG also if .eh_frame_hdr is wrong or unsorted. After either of these the
  * caller has to wait for the whole table.
  */
-int unwind_pages_make(void **ret, size_t *ret_size, int fd, const struct stamp *stamp,
+int unwind_pages_make(void **out, size_t *out_size, int fd, const struct stamp *stamp,
 		      const struct unwind_page_list *q, struct heartbeat *b);
 
 /*
  * Check that bytes from the worker or the disk are a table: sizes, order of rows, numbers of rules
  * and registers. Nothing else in the table needs checking later. Return 0 or -EBADMSG.
  */
-int unwind_table_check(struct unwind_table *ret, const void *bytes, size_t size);
+int unwind_table_check(struct unwind_table *out, const void *bytes, size_t size);
 /*
  * Like unwind_table_check(), for a table with some pages; pages whose count is UNWIND_PAGE_UNMADE
  * are not used.
  */
-int unwind_pages_check(struct unwind_table *ret, const void *bytes, size_t size);
+int unwind_pages_check(struct unwind_table *out, const void *bytes, size_t size);
 
 /* Return the rule at a file offset; NULL if the table has none there. */
 const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t offset);

@@ -62,25 +62,25 @@ static int check_cache_directory(int fd)
 	return st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
 }
 
-int table_cache_open(struct table_cache **ret, const char *directory, uint64_t budget)
+int table_cache_open(struct table_cache **out, const char *directory, uint64_t budget)
 {
 	struct table_cache *c = calloc(1, sizeof(*c));
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (!c)
-		return rc;
+		return ret;
 	c->budget = c->written = budget;
 	/* if this fails and there is no directory, open() fails as well */
 	(void)mkdir(directory, 0700);
 	c->directory = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = c->directory < 0 ? -errno : check_cache_directory(c->directory);
-	if (rc < 0)
-		goto out;
-	*ret = c;
+	ret = c->directory < 0 ? -errno : check_cache_directory(c->directory);
+	if (ret < 0)
+		goto end;
+	*out = c;
 	c = NULL;
-out:
+end:
 	table_cache_close(c);
-	return rc;
+	return ret;
 }
 
 void table_cache_close(struct table_cache *c)
@@ -90,14 +90,14 @@ void table_cache_close(struct table_cache *c)
 	free(c);
 }
 
-static void cache_file_name(const struct unwind_key *key, char ret[NAME_SIZE])
+static void cache_file_name(const struct unwind_key *key, char out[NAME_SIZE])
 {
-	snprintf(ret, NAME_SIZE, "%s-%" PRIx64 "-%016" PRIx64 "%016" PRIx64 SUFFIX, key->build_id,
+	snprintf(out, NAME_SIZE, "%s-%" PRIx64 "-%016" PRIx64 "%016" PRIx64 SUFFIX, key->build_id,
 		 key->size, key->hash[0], key->hash[1]);
 }
 
 static void cache_checksum(const char *name, const struct cache_file_header *h, const void *table,
-			uint64_t ret[2])
+			uint64_t out[2])
 {
 	XXH3_state_t state;
 	XXH128_hash_t hash;
@@ -107,8 +107,8 @@ static void cache_checksum(const char *name, const struct cache_file_header *h, 
 	XXH3_128bits_update(&state, h, offsetof(struct cache_file_header, checksum));
 	XXH3_128bits_update(&state, table, h->size);
 	hash = XXH3_128bits_digest(&state);
-	ret[0] = hash.low64;
-	ret[1] = hash.high64;
+	out[0] = hash.low64;
+	out[1] = hash.high64;
 }
 
 static int read_cache_bytes(int fd, void *buffer, size_t size, off_t offset)
@@ -152,7 +152,7 @@ static int write_cache_bytes(int fd, const void *buffer, size_t size)
  * Check that the file has the size, owner and mode of a file of this cache, and get its size in
  * bytes.
  */
-static int check_cache_file(int fd, uint64_t *ret_size)
+static int check_cache_file(int fd, uint64_t *out_size)
 {
 	struct stat st;
 
@@ -160,53 +160,53 @@ static int check_cache_file(int fd, uint64_t *ret_size)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
 		return -EBADMSG;
-	*ret_size = (uint64_t)st.st_size;
+	*out_size = (uint64_t)st.st_size;
 	return 0;
 }
 
-static int read_cache_header(int fd, struct cache_file_header *ret)
+static int read_cache_header(int fd, struct cache_file_header *out)
 {
 	uint64_t size = 0;
-	int rc = check_cache_file(fd, &size);
+	int ret = check_cache_file(fd, &size);
 
-	if (!rc)
-		rc = read_cache_bytes(fd, ret, sizeof(*ret), 0);
-	if (!rc && (ret->magic != FILE_MAGIC || ret->size > UNWIND_TABLE_MAX ||
-		    size != sizeof(*ret) + ret->size))
-		rc = -EBADMSG;
-	return rc;
+	if (!ret)
+		ret = read_cache_bytes(fd, out, sizeof(*out), 0);
+	if (!ret && (out->magic != FILE_MAGIC || out->size > UNWIND_TABLE_MAX ||
+		    size != sizeof(*out) + out->size))
+		ret = -EBADMSG;
+	return ret;
 }
 
-static int read_cached_table(int fd, const char *name, void **ret_bytes, struct unwind_table *ret)
+static int read_cached_table(int fd, const char *name, void **out_bytes, struct unwind_table *out)
 {
 	struct cache_file_header h;
 	uint64_t checksum[2];
 	void *bytes = NULL;
-	int rc = read_cache_header(fd, &h);
+	int ret = read_cache_header(fd, &h);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	bytes = malloc(h.size ? h.size : 1);
 	if (!bytes)
 		return -ENOMEM;
-	rc = read_cache_bytes(fd, bytes, h.size, sizeof(h));
-	if (rc < 0)
-		goto out;
+	ret = read_cache_bytes(fd, bytes, h.size, sizeof(h));
+	if (ret < 0)
+		goto end;
 	cache_checksum(name, &h, bytes, checksum);
-	rc = -EBADMSG;
+	ret = -EBADMSG;
 	if (!memcmp(checksum, h.checksum, sizeof(checksum)))
-		rc = unwind_table_check(ret, bytes, h.size);
-	if (rc < 0)
-		goto out;
-	*ret_bytes = bytes;
+		ret = unwind_table_check(out, bytes, h.size);
+	if (ret < 0)
+		goto end;
+	*out_bytes = bytes;
 	bytes = NULL;
-out:
+end:
 	free(bytes);
-	return rc;
+	return ret;
 }
 
-int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **ret_bytes,
-		    struct unwind_table *ret)
+int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **out_bytes,
+		    struct unwind_table *out)
 {
 	const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 	char name[NAME_SIZE];
@@ -215,7 +215,7 @@ int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **
 	cache_file_name(key, name);
 	/* O_NONBLOCK: opening must not block, whatever kind of file has this name */
 	fd = openat(c->directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	rc = fd < 0 ? -errno : read_cached_table(fd, name, ret_bytes, ret);
+	rc = fd < 0 ? -errno : read_cached_table(fd, name, out_bytes, out);
 	if (!rc)
 		(void)futimens(fd, now); /* if this fails, the table is only removed too early */
 	if (rc == -EBADMSG || rc == -ELOOP)
@@ -261,21 +261,21 @@ static int add_cached_file(const struct table_cache *c, const char *name, cached
 	return vector_push(entries, e);
 }
 
-static int list_cached_files(const struct table_cache *c, cached_files_t *ret)
+static int list_cached_files(const struct table_cache *c, cached_files_t *out)
 {
 	/* Open the directory again, since a shared file position would stay at its end. */
 	int fd = openat(c->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *d;
-	int rc = dir ? 0 : -errno;
+	int ret = dir ? 0 : -errno;
 
-	while (!rc && (d = readdir(dir)))
-		rc = add_cached_file(c, d->d_name, ret);
+	while (!ret && (d = readdir(dir)))
+		ret = add_cached_file(c, d->d_name, out);
 	if (dir)
 		closedir(dir);
 	else if (fd >= 0)
 		close(fd);
-	return rc;
+	return ret;
 }
 
 /* Remove the least recently used files, down to seven eighths of the budget. */

@@ -27,15 +27,15 @@ struct table_cache;
  * Return 0; -EPERM: the directory has another owner, or others may write to it; -ENOTDIR: also a
  * symbolic link; or another negative errno.
  */
-int table_cache_open(struct table_cache **ret, const char *directory, uint64_t budget);
+int table_cache_open(struct table_cache **out, const char *directory, uint64_t budget);
 void table_cache_close(struct table_cache *c);
 
 /*
- * Get the table under a key. Return 0, with *ret_bytes the memory of *ret, which the caller frees;
+ * Get the table under a key. Return 0, with *out_bytes the memory of *out, which the caller frees;
  * -ENOENT; or a negative errno of reading.
  */
-int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **ret_bytes,
-		    struct unwind_table *ret);
+int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **out_bytes,
+		    struct unwind_table *out);
 
 /*
  * Keep a table; a table that cannot be written is not kept. Removes the least recently used tables

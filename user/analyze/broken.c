@@ -96,14 +96,14 @@ static void count_stack_verdict(struct completeness *c, struct stack_verdict v, 
 		c->no_stack += samples;
 }
 
-void completeness_of(struct completeness *ret, const struct profile *p, uint32_t event)
+void completeness_of(struct completeness *out, const struct profile *p, uint32_t event)
 {
 	struct recorded_parts recorded = find_recorded_parts(p);
 
-	*ret = (struct completeness){0};
+	*out = (struct completeness){0};
 	for (uint32_t i = 0; i < p->sum_count; i++)
 		if (p->sums[i].event == event)
-			count_stack_verdict(ret, judge_stack_end(p, recorded, p->sums[i].stack), p->sums[i].count);
+			count_stack_verdict(out, judge_stack_end(p, recorded, p->sums[i].stack), p->sums[i].count);
 }
 
 struct breakage_builder {
@@ -158,28 +158,28 @@ static int compare_breakages(const void *a, const void *b)
 	return order ? order : strcmp(x->module, y->module);
 }
 
-int breakages_of(struct breakages *ret, const struct profile *p, uint32_t event)
+int breakages_of(struct breakages *out, const struct profile *p, uint32_t event)
 {
 	struct recorded_parts recorded = find_recorded_parts(p);
 	struct breakage_builder b = {0};
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < p->sum_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->sum_count && !ret; i++) {
 		const struct profile_sum *s = &p->sums[i];
 		struct stack_verdict v = judge_stack_end(p, recorded, s->stack);
 
 		if (s->event == event && (v.kind == BROKEN || v.kind == NO_STACK))
-			rc = add_breakage(&b, p, s, v);
+			ret = add_breakage(&b, p, s, v);
 	}
 	names_free(&b.modules);
 	index_free(&b.seen);
-	if (rc < 0) {
+	if (ret < 0) {
 		breakages_free(&b.made);
-		return rc;
+		return ret;
 	}
 	if (b.made.list.count)
 		qsort(b.made.list.items, b.made.list.count, sizeof(struct breakage), compare_breakages);
-	*ret = b.made;
+	*out = b.made;
 	return 0;
 }
 

@@ -32,7 +32,7 @@ struct completeness {
 	uint64_t no_stack; /* no frame, not even one with a reason */
 };
 
-void completeness_of(struct completeness *ret, const struct profile *p, uint32_t event);
+void completeness_of(struct completeness *out, const struct profile *p, uint32_t event);
 
 struct breakage {
 	const char *reason; /* stack_end_word(), or "no stack"; static */
@@ -52,7 +52,7 @@ struct breakages {
  * Group the due samples that are not complete. Return 0 or -ENOMEM. The profile must outlive the
  * result.
  */
-int breakages_of(struct breakages *ret, const struct profile *p, uint32_t event);
+int breakages_of(struct breakages *out, const struct profile *p, uint32_t event);
 void breakages_free(struct breakages *b);
 
 #endif

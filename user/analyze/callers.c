@@ -36,16 +36,16 @@ static int add_callees(struct tree_maker *m, const struct tree *t, uint32_t labe
 	return 0;
 }
 
-int callees_of(struct tree *ret, const struct tree *t, uint32_t label)
+int callees_of(struct tree *out, const struct tree *t, uint32_t label)
 {
 	uint32_t *to = calloc(t->nodes.count + 1, sizeof(*to));
 	struct tree_maker m = {0};
-	int rc = to ? tree_begin(&m) : -ENOMEM;
+	int ret = to ? tree_begin(&m) : -ENOMEM;
 
-	if (!rc)
-		rc = add_callees(&m, t, label, to);
+	if (!ret)
+		ret = add_callees(&m, t, label, to);
 	free(to);
-	return tree_end(&m, rc, ret);
+	return tree_end(&m, ret, out);
 }
 
 /*
@@ -64,20 +64,20 @@ static int add_callers_above(struct tree_maker *m, const struct tree *t, uint32_
 	return 0;
 }
 
-int callers_of(struct tree *ret, const struct tree *t, uint32_t label)
+int callers_of(struct tree *out, const struct tree *t, uint32_t label)
 {
 	/* by node: whether the node or one above it is the function */
 	bool *within = calloc(t->nodes.count + 1, sizeof(*within));
 	struct tree_maker m = {0};
-	int rc = within ? tree_begin(&m) : -ENOMEM;
+	int ret = within ? tree_begin(&m) : -ENOMEM;
 
-	for (uint32_t i = 1; i < t->nodes.count && !rc; i++) {
+	for (uint32_t i = 1; i < t->nodes.count && !ret; i++) {
 		const struct tree_node *n = caller_tree_node(t, i);
 
 		within[i] = within[n->parent] || n->label == label;
 		if (within[i] && !within[n->parent])
-			rc = add_callers_above(&m, t, i);
+			ret = add_callers_above(&m, t, i);
 	}
 	free(within);
-	return tree_end(&m, rc, ret);
+	return tree_end(&m, ret, out);
 }

@@ -14,12 +14,12 @@
  * children the callers' callers, and so on. A path ends (self) at the outermost caller, where the
  * stack begins. Return 0 or -ENOMEM; free the tree with tree_free().
  */
-int callers_of(struct tree *ret, const struct tree *t, uint32_t label);
+int callers_of(struct tree *out, const struct tree *t, uint32_t label);
 
 /*
  * Make the tree of callees: the root is the function, its children are the functions it calls.
  * Return 0 or -ENOMEM; free the tree with tree_free().
  */
-int callees_of(struct tree *ret, const struct tree *t, uint32_t label);
+int callees_of(struct tree *out, const struct tree *t, uint32_t label);
 
 #endif

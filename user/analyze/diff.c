@@ -45,51 +45,51 @@ struct diff_builder {
 	struct diff_count *list; /* scratch with room for one count of each run */
 };
 
-static int intern_diff_label(struct diff_builder *c, const char *name, const char *more, uint32_t *ret)
+static int intern_diff_label(struct diff_builder *c, const char *name, const char *more, uint32_t *out)
 {
 	size_t name_size = strlen(name) + 1, more_size = strlen(more);
 	char *both = malloc(name_size + more_size);
-	int rc;
+	int ret;
 
 	if (!both)
 		return -ENOMEM;
 	memcpy(both, name, name_size);
 	memcpy(both + name_size, more, more_size);
-	rc = names_intern(&c->names, both, name_size + more_size, ret);
+	ret = names_intern(&c->names, both, name_size + more_size, out);
 	free(both);
-	return rc;
+	return ret;
 }
 
 static int diff_label_frames(struct diff_builder *c, struct compared_run *r)
 {
 	const struct profile *p = r->given.profile;
-	int rc = intern_diff_label(c, "[unknown]", "", &c->unknown);
+	int ret = intern_diff_label(c, "[unknown]", "", &c->unknown);
 
 	r->labels = calloc(p->frame_count + 1, sizeof(*r->labels));
 	if (!r->labels)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
 		char *name = diff_frame_name(p, i);
 
-		rc = name ? intern_diff_label(c, name, profile_module_name(p, p->frames[i].mapping),
+		ret = name ? intern_diff_label(c, name, profile_module_name(p, p->frames[i].mapping),
 				  &r->labels[i])
 			  : -ENOMEM;
 		free(name);
 	}
-	return rc;
+	return ret;
 }
 
 /* Intern the label of a group, the same in every recording. */
-static int diff_label_group(struct diff_builder *c, const struct group *g, uint32_t *ret)
+static int diff_label_group(struct diff_builder *c, const struct group *g, uint32_t *out)
 {
 	char pid[32];
 
 	if (c->criteria->by == GROUP_THREAD)
-		return intern_diff_label(c, g->name, process_name(g->process), ret);
+		return intern_diff_label(c, g->name, process_name(g->process), out);
 	if (c->criteria->by == GROUP_MODULE)
-		return intern_diff_label(c, module_short_name(g->name), "", ret);
+		return intern_diff_label(c, module_short_name(g->name), "", out);
 	snprintf(pid, sizeof(pid), "%" PRIu64, g->process->pid);
-	return intern_diff_label(c, g->name, c->criteria->by == GROUP_PROCESS ? pid : "", ret);
+	return intern_diff_label(c, g->name, c->criteria->by == GROUP_PROCESS ? pid : "", out);
 }
 
 /* Return whether the group of a process is a kernel thread, or a program of kernel threads only. */
@@ -109,18 +109,18 @@ static int mark_kernel_modules(struct diff_builder *c, const struct compared_run
 {
 	const struct profile *p = r->given.profile;
 	uint32_t number;
-	int rc = intern_diff_label(c, "[unknown]", "", &number);
+	int ret = intern_diff_label(c, "[unknown]", "", &number);
 
-	if (!rc && c->kernel)
+	if (!ret && c->kernel)
 		c->kernel[number] = true;
-	for (uint32_t i = 0; i < p->mapping_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->mapping_count && !ret; i++) {
 		if (p->mappings[i].m.kind != MAPPING_KERNEL)
 			continue;
-		rc = intern_diff_label(c, profile_module_name(p, i), "", &number);
-		if (!rc && c->kernel)
+		ret = intern_diff_label(c, profile_module_name(p, i), "", &number);
+		if (!ret && c->kernel)
 			c->kernel[number] = true;
 	}
-	return rc;
+	return ret;
 }
 
 static void mark_kernel_frames(struct diff_builder *c, const struct compared_run *r)
@@ -154,11 +154,11 @@ static int diff_count_functions(struct diff_builder *c, struct compared_run *r, 
 	struct tree_view view = {.frame_labels = r->labels, .unknown_label = c->unknown};
 	struct functions found = {0};
 	struct tree tree = {0};
-	int rc = tree_build(&tree, p, r->given.event, &view);
+	int ret = tree_build(&tree, p, r->given.event, &view);
 
-	if (!rc)
-		rc = functions_of(&found, &tree, &symbols);
-	for (size_t i = 0; i < found.list.count && !rc; i++) {
+	if (!ret)
+		ret = functions_of(&found, &tree, &symbols);
+	for (size_t i = 0; i < found.list.count && !ret; i++) {
 		const struct function_cost *f = &found.list.items[i];
 
 		r->counts[diff_part][DIFF_SELF][f->symbol] = f->self_count;
@@ -166,42 +166,42 @@ static int diff_count_functions(struct diff_builder *c, struct compared_run *r, 
 	}
 	functions_free(&found);
 	tree_free(&tree);
-	return rc;
+	return ret;
 }
 
 /* Intern the labels of all groups; the room for counts depends on their number. */
 static int diff_label_groups(struct diff_builder *c, struct compared_run *r)
 {
 	struct groups groups = {0};
-	int rc = groups_of(&groups, r->given.profile, r->given.event, c->criteria->by);
+	int ret = groups_of(&groups, r->given.profile, r->given.event, c->criteria->by);
 	uint32_t number;
 
-	if (!rc && c->criteria->by == GROUP_MODULE)
-		rc = mark_kernel_modules(c, r);
-	for (size_t i = 0; i < groups.list.count && !rc; i++)
-		rc = diff_label_group(c, &groups.list.items[i], &number);
+	if (!ret && c->criteria->by == GROUP_MODULE)
+		ret = mark_kernel_modules(c, r);
+	for (size_t i = 0; i < groups.list.count && !ret; i++)
+		ret = diff_label_group(c, &groups.list.items[i], &number);
 	groups_free(&groups);
-	return rc;
+	return ret;
 }
 
 static int diff_count_groups(struct diff_builder *c, struct compared_run *r, const struct profile *p,
 			enum diff_part diff_part)
 {
 	struct groups groups = {0};
-	int rc = groups_of(&groups, p, r->given.event, c->criteria->by);
+	int ret = groups_of(&groups, p, r->given.event, c->criteria->by);
 
-	for (size_t i = 0; i < groups.list.count && !rc; i++) {
+	for (size_t i = 0; i < groups.list.count && !ret; i++) {
 		const struct group *g = &groups.list.items[i];
 		uint32_t number;
 
-		rc = diff_label_group(c, g, &number);
-		if (rc)
+		ret = diff_label_group(c, g, &number);
+		if (ret)
 			continue;
 		r->counts[diff_part][DIFF_TOTAL][number] += g->count;
 		c->kernel[number] |= is_kernel_thread_group(c, g->process);
 	}
 	groups_free(&groups);
-	return rc;
+	return ret;
 }
 
 static bool is_in_kernel(const struct profile *p, const struct profile_sum *s)
@@ -222,7 +222,7 @@ static int diff_count_kernel(struct diff_builder *c, struct compared_run *r)
 {
 	struct profile only = *r->given.profile;
 	uint64_t count, weight;
-	int rc;
+	int ret;
 
 	only.sums = calloc(only.sum_count + 1, sizeof(*only.sums));
 	if (!only.sums)
@@ -231,24 +231,24 @@ static int diff_count_kernel(struct diff_builder *c, struct compared_run *r)
 	for (uint32_t i = 0; i < r->given.profile->sum_count; i++)
 		if (is_in_kernel(&only, &r->given.profile->sums[i]))
 			only.sums[only.sum_count++] = r->given.profile->sums[i];
-	rc = diff_count_part(c, r, &only, DIFF_PART_KERNEL);
+	ret = diff_count_part(c, r, &only, DIFF_PART_KERNEL);
 	profile_event_total(&only, r->given.event, &count, &weight);
 	r->kernel = (double)count;
 	free(only.sums);
-	return rc;
+	return ret;
 }
 
 static int diff_count_run(struct diff_builder *c, struct compared_run *r)
 {
-	int rc = diff_make_counts(c, r);
+	int ret = diff_make_counts(c, r);
 
-	if (!rc && c->criteria->by == DIFF_BY_FUNCTION)
+	if (!ret && c->criteria->by == DIFF_BY_FUNCTION)
 		mark_kernel_frames(c, r);
-	else if (!rc && c->criteria->by == GROUP_MODULE)
-		rc = mark_kernel_modules(c, r);
-	if (!rc)
-		rc = diff_count_part(c, r, r->given.profile, DIFF_PART_ALL);
-	return rc ? rc : diff_count_kernel(c, r);
+	else if (!ret && c->criteria->by == GROUP_MODULE)
+		ret = mark_kernel_modules(c, r);
+	if (!ret)
+		ret = diff_count_part(c, r, r->given.profile, DIFF_PART_ALL);
+	return ret ? ret : diff_count_kernel(c, r);
 }
 
 /* Intern the names of all runs first, then count each run. */
@@ -256,18 +256,18 @@ static int diff_count_all(struct diff_builder *c)
 {
 	bool functions = c->criteria->by == DIFF_BY_FUNCTION;
 	size_t runs = c->run_count + c->stretch_count;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < runs && !rc; i++)
-		rc = functions ? diff_label_frames(c, &c->runs[i]) : diff_label_groups(c, &c->runs[i]);
-	if (rc)
-		return rc;
+	for (size_t i = 0; i < runs && !ret; i++)
+		ret = functions ? diff_label_frames(c, &c->runs[i]) : diff_label_groups(c, &c->runs[i]);
+	if (ret)
+		return ret;
 	c->kernel = calloc(c->names.texts.count + 1, sizeof(*c->kernel));
 	if (!c->kernel)
 		return -ENOMEM;
-	for (size_t i = 0; i < runs && !rc; i++)
-		rc = diff_count_run(c, &c->runs[i]);
-	return rc;
+	for (size_t i = 0; i < runs && !ret; i++)
+		ret = diff_count_run(c, &c->runs[i]);
+	return ret;
 }
 
 /* Set the divisor of a run's counts, and the scale with which a quotient is shown. */
@@ -379,14 +379,14 @@ static double diff_usual_spread(const struct diff_builder *c, bool kernel)
 
 static int add_diff_rows(struct diff *d, struct diff_builder *c)
 {
-	int rc = 0;
+	int ret = 0;
 
 	c->list = calloc(c->run_count + c->stretch_count, sizeof(*c->list));
 	if (!c->list)
 		return -ENOMEM;
 	for (int kernel = 0; kernel < 2; kernel++)
 		c->noise[kernel].usual = diff_usual_spread(c, kernel);
-	for (size_t i = 0; i < c->names.texts.count && !rc; i++) {
+	for (size_t i = 0; i < c->names.texts.count && !ret; i++) {
 		const char *name = names_text(&c->names, i);
 		struct diff_row row = {.name = name, .more = name + strlen(name) + 1,
 				       .kernel = c->kernel[i]};
@@ -396,9 +396,9 @@ static int add_diff_rows(struct diff *d, struct diff_builder *c)
 		if (!row.cost[DIFF_TOTAL].count[0] && !row.cost[DIFF_TOTAL].count[1])
 			continue;
 		d->tested[row.kernel] += row.cost[DIFF_TOTAL].tested;
-		rc = vector_push(&d->rows, row);
+		ret = vector_push(&d->rows, row);
 	}
-	return rc;
+	return ret;
 }
 
 /*
@@ -409,7 +409,7 @@ static int correct_diff_family(struct diff *d, bool kernel)
 {
 	struct diff_change **all = calloc(d->rows.count * DIFF_COSTS + 1, sizeof(*all));
 	size_t count = 0;
-	int rc;
+	int ret;
 
 	if (!all)
 		return -ENOMEM;
@@ -417,9 +417,9 @@ static int correct_diff_family(struct diff *d, bool kernel)
 		for (int cost = 0; cost < DIFF_COSTS; cost++)
 			if (d->costs[cost] && d->rows.items[i].kernel == kernel)
 				all[count++] = &d->rows.items[i].cost[cost];
-	rc = diff_correct(all, count);
+	ret = diff_correct(all, count);
 	free(all);
-	return rc;
+	return ret;
 }
 
 bool diff_is_significant(const struct diff_change *c)
@@ -485,18 +485,18 @@ static size_t count_stretches(const struct diff_side sides[2])
 static int make_compared_runs(struct diff_builder *c, const struct diff_side sides[2])
 {
 	size_t stretches = count_stretches(sides);
-	int rc = 0;
+	int ret = 0;
 
 	c->runs = calloc(sides[0].count + sides[1].count + 2 * stretches, sizeof(*c->runs));
 	if (!c->runs)
 		return -ENOMEM;
 	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < sides[side].count && !rc; i++)
-			rc = add_compared_run(c, &c->runs[c->run_count++], &sides[side].runs[i], side == 1);
-	for (size_t i = 0; i < 2 * stretches && !rc; i++, c->stretch_count++)
-		rc = add_compared_run(c, &c->runs[c->run_count + i], &sides[i % 2].runs->stretches[i / 2],
+		for (size_t i = 0; i < sides[side].count && !ret; i++)
+			ret = add_compared_run(c, &c->runs[c->run_count++], &sides[side].runs[i], side == 1);
+	for (size_t i = 0; i < 2 * stretches && !ret; i++, c->stretch_count++)
+		ret = add_compared_run(c, &c->runs[c->run_count + i], &sides[i % 2].runs->stretches[i / 2],
 			     i % 2 == 1);
-	return rc;
+	return ret;
 }
 
 static void free_compared_runs(struct diff_builder *c)
@@ -511,29 +511,29 @@ static void free_compared_runs(struct diff_builder *c)
 	free(c->list);
 }
 
-int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_criteria *criteria)
+int diff_make(struct diff *out, const struct diff_side sides[2], const struct diff_criteria *criteria)
 {
 	static const struct diff_noise assumed = {1, DIFF_ASSUMED_PROGRAM, DIFF_ASSUMED_KERNEL,
 						     0, 0};
 	struct diff_builder c = {.criteria = criteria, .noise = {assumed, assumed}};
 	struct diff d = {.costs = {[DIFF_SELF] = criteria->by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
-	int rc = make_compared_runs(&c, sides);
+	int ret = make_compared_runs(&c, sides);
 
-	if (!rc)
-		rc = diff_count_all(&c);
-	if (!rc)
-		rc = add_diff_rows(&d, &c);
-	for (int kernel = 0; kernel < 2 && !rc; kernel++)
-		rc = correct_diff_family(&d, kernel);
+	if (!ret)
+		ret = diff_count_all(&c);
+	if (!ret)
+		ret = add_diff_rows(&d, &c);
+	for (int kernel = 0; kernel < 2 && !ret; kernel++)
+		ret = correct_diff_family(&d, kernel);
 	free_compared_runs(&c);
 	d.names = c.names;
-	if (rc < 0) {
+	if (ret < 0) {
 		diff_free(&d);
-		return rc;
+		return ret;
 	}
 	if (d.rows.count)
 		qsort(d.rows.items, d.rows.count, sizeof(*d.rows.items), compare_diff_rows);
-	*ret = d;
+	*out = d;
 	return 0;
 }
 

@@ -97,7 +97,7 @@ struct diff {
  * its own: so other programs that change the load of the kernel neither hide a change of the
  * program nor appear as one.
  */
-int diff_make(struct diff *ret, const struct diff_side sides[2], const struct diff_criteria *how);
+int diff_make(struct diff *out, const struct diff_side sides[2], const struct diff_criteria *how);
 void diff_free(struct diff *d);
 
 bool diff_is_significant(const struct diff_change *c);

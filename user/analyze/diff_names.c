@@ -142,16 +142,16 @@ static int mark_build(struct builds *b, struct profile *p, uint32_t mapping)
 int diff_mark_builds(struct profile *const *profiles, size_t count)
 {
 	struct builds b = {0};
-	int rc = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < profiles[i]->mapping_count && !rc; k++)
-			rc = note_build(&b, profiles[i], k);
+		for (uint32_t k = 0; k < profiles[i]->mapping_count && !ret; k++)
+			ret = note_build(&b, profiles[i], k);
 	for (size_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < profiles[i]->mapping_count && !rc; k++)
-			rc = mark_build(&b, profiles[i], k);
+		for (uint32_t k = 0; k < profiles[i]->mapping_count && !ret; k++)
+			ret = mark_build(&b, profiles[i], k);
 	names_free(&b.names);
 	vector_free(&b.first);
 	vector_free(&b.differ);
-	return rc;
+	return ret;
 }

@@ -44,10 +44,10 @@ struct entity_store_item *entity_store_find(const struct entity_store *s, uint64
 }
 
 /*
- * Copy the texts of a record into one block, one after the other; *ret is NULL if the record has
+ * Copy the texts of a record into one block, one after the other; *out is NULL if the record has
  * none.
  */
-static int copy_record_texts(const struct kind *k, const void *record, char **ret)
+static int copy_record_texts(const struct kind *k, const void *record, char **out)
 {
 	size_t size = 0;
 	char *to = NULL;
@@ -60,7 +60,7 @@ static int copy_record_texts(const struct kind *k, const void *record, char **re
 		if (!to)
 			return -ENOMEM;
 	}
-	*ret = to;
+	*out = to;
 	for (unsigned int i = 0; i < k->field_count; i++)
 		if (k->fields[i].type == FIELD_TEXT)
 			to = stpcpy(to, field_text(&k->fields[i], record)) + 1;
@@ -82,15 +82,15 @@ static void fill_store_item(const struct kind *k, struct entity_store_item *item
 }
 
 /* Append an empty item for a new id. */
-static int add_store_item(struct entity_store *s, uint64_t id, struct entity_store_item **ret)
+static int add_store_item(struct entity_store *s, uint64_t id, struct entity_store_item **out)
 {
 	if (s->count == INDEX_NONE)
 		return -EOVERFLOW;
 	if (vector_grow(&s->items, &s->capacity, s->count, 1, item_stride(s)) < 0 ||
 	    index_put(&s->by_id, id, (uint32_t)s->count) < 0)
 		return -ENOMEM;
-	*ret = entity_store_at(s, s->count++);
-	memset(*ret, 0, item_stride(s));
+	*out = entity_store_at(s, s->count++);
+	memset(*out, 0, item_stride(s));
 	return 0;
 }
 
@@ -99,15 +99,15 @@ int entity_store_put(struct entity_store *s, const void *record, uint32_t epoch)
 	uint64_t id = *(const uint64_t *)record;
 	struct entity_store_item *item = entity_store_find(s, id);
 	char *texts;
-	int rc = copy_record_texts(s->kind, record, &texts);
+	int ret = copy_record_texts(s->kind, record, &texts);
 
-	if (!rc && !item) {
-		rc = add_store_item(s, id, &item);
-		if (rc)
+	if (!ret && !item) {
+		ret = add_store_item(s, id, &item);
+		if (ret)
 			free(texts);
 	}
-	if (rc)
-		return rc;
+	if (ret)
+		return ret;
 	fill_store_item(s->kind, item, record, texts);
 	item->epoch = epoch;
 	return 0;
@@ -116,7 +116,7 @@ int entity_store_put(struct entity_store *s, const void *record, uint32_t epoch)
 int entity_store_sweep(struct entity_store *s, bool (*keep)(void *context, struct entity_store_item *i), void *context)
 {
 	size_t kept = 0;
-	int rc = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		struct entity_store_item *item = entity_store_at(s, i);
@@ -129,10 +129,10 @@ int entity_store_sweep(struct entity_store *s, bool (*keep)(void *context, struc
 		if (kept != i) {
 			memmove(entity_store_at(s, kept), item, item_stride(s));
 			if (index_put(&s->by_id, item_id(item), (uint32_t)kept) < 0)
-				rc = -ENOMEM;
+				ret = -ENOMEM;
 		}
 		kept++;
 	}
 	s->count = kept;
-	return rc;
+	return ret;
 }

@@ -114,7 +114,7 @@ static bool numbers_contain(const numbers_t *n, uint64_t number)
 }
 
 /* Parse a list such as "12,13" into sorted numbers. */
-static int parse_numbers(const char *text, const char *option, numbers_t *ret, struct error *err)
+static int parse_numbers(const char *text, const char *option, numbers_t *out, struct error *err)
 {
 	const char *hint = isalpha((unsigned char)*text) ? "; --comm takes names" : "";
 
@@ -127,13 +127,13 @@ static int parse_numbers(const char *text, const char *option, numbers_t *ret, s
 		if (*at < '0' || *at > '9' || errno || (*end && *end != ','))
 			return error_set(err, -EINVAL, "%s: '%s' is no list of numbers%s", option,
 					 text, hint);
-		if (vector_push(ret, number) < 0)
+		if (vector_push(out, number) < 0)
 			return error_errno(err, -ENOMEM, "%s", option);
 		at = end;
 		if (!*at)
 			break;
 	}
-	qsort(ret->items, ret->count, sizeof(*ret->items), compare_numbers);
+	qsort(out->items, out->count, sizeof(*out->items), compare_numbers);
 	return 0;
 }
 
@@ -353,13 +353,13 @@ static int filter_add_sample(struct filter_run *r, const struct sample *s)
 /* Sums are put after the samples and before accounts and losses. */
 static int filter_put_sums(struct filter_run *r, struct error *err)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < r->sums.count && !rc; i++)
-		rc = put_sum(r->to, &r->sums.items[i], err);
+	for (size_t i = 0; i < r->sums.count && !ret; i++)
+		ret = put_sum(r->to, &r->sums.items[i], err);
 	r->sums.count = 0;
 	names_free(&r->sum_keys);
-	return rc;
+	return ret;
 }
 
 static int filter_run_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
@@ -367,22 +367,22 @@ static int filter_run_put(struct sink *s, enum record_kind kind, const void *rec
 	struct filter_run *r = (struct filter_run *)s;
 	const struct sample *sample = record;
 	const struct sum *sum = record;
-	int rc = store_seen(r, kind, record);
+	int ret = store_seen(r, kind, record);
 
 	if (kind == KIND_SAMPLE) {
 		if (!filter_passes(r, sample->event, sample->thread, sample->flags, sample->time))
 			return 0;
-		rc = r->add_up ? filter_add_sample(r, sample) : 0;
+		ret = r->add_up ? filter_add_sample(r, sample) : 0;
 	}
-	if (rc < 0)
-		return error_errno(err, rc, "cannot filter");
-	if (r->lanes && filter_put_lanes(r, kind, record, &rc, err))
-		return rc;
+	if (ret < 0)
+		return error_errno(err, ret, "cannot filter");
+	if (r->lanes && filter_put_lanes(r, kind, record, &ret, err))
+		return ret;
 	if (kind == KIND_SUM && !filter_passes(r, sum->event, sum->thread, sum->flags, 0))
 		return 0;
 	if (kind > KIND_SUM)
-		rc = filter_put_sums(r, err);
-	return rc < 0 ? rc : sink_put(r->to, kind, record, err);
+		ret = filter_put_sums(r, err);
+	return ret < 0 ? ret : sink_put(r->to, kind, record, err);
 }
 
 /* Put the selected sums, in as few arrays as possible. */
@@ -390,17 +390,17 @@ static int filter_put_many_sums(struct filter_run *r, const struct sum *sums, si
 			 struct error *err)
 {
 	size_t first = 0;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < count && !rc; i++) {
+	for (size_t i = 0; i < count && !ret; i++) {
 		const struct sum *s = &sums[i];
 
 		if (filter_passes(r, s->event, s->thread, s->flags, 0))
 			continue;
-		rc = sink_put_many(r->to, KIND_SUM, &sums[first], i - first, err);
+		ret = sink_put_many(r->to, KIND_SUM, &sums[first], i - first, err);
 		first = i + 1;
 	}
-	return rc ? rc : sink_put_many(r->to, KIND_SUM, &sums[first], count - first, err);
+	return ret ? ret : sink_put_many(r->to, KIND_SUM, &sums[first], count - first, err);
 }
 
 static int filter_run_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
@@ -408,15 +408,15 @@ static int filter_run_put_many(struct sink *s, enum record_kind kind, const void
 {
 	struct filter_run *r = (struct filter_run *)s;
 	const char *at = records;
-	int rc = 0;
+	int ret = 0;
 
 	if (kind == KIND_STACK) /* stacks belong to no thread */
 		return sink_put_many(r->to, kind, records, count, err);
 	if (kind == KIND_SUM && !r->lanes)
 		return filter_put_many_sums(r, records, count, err);
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = filter_run_put(s, kind, at + i * kinds[kind].size, err);
-	return rc;
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = filter_run_put(s, kind, at + i * kinds[kind].size, err);
+	return ret;
 }
 
 static int filter_run_tick(struct sink *s, uint64_t time, struct error *err)
@@ -454,13 +454,13 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 		.to = to,
 		.add_up = ranged && (to->wants & WANT(SUM)),
 	};
-	int rc;
+	int ret;
 
 	if (to->wants & LANE_RECORDS) {
-		rc = filter_lanes_new(&r.lanes, filter->f.from,
+		ret = filter_lanes_new(&r.lanes, filter->f.from,
 				      filter->f.to ? filter->f.to : UINT64_MAX, err);
-		if (rc < 0)
-			return rc;
+		if (ret < 0)
+			return ret;
 		/*
 		 * Read earlier slices and edges too: the states of threads at the start of the
 		 * range follow from them.
@@ -469,13 +469,13 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 	}
 	if (r.add_up)
 		r.sink.wants = (r.sink.wants & ~WANT(SUM)) | WANT(SAMPLE);
-	rc = filter->inner->ops->run(filter->inner, &r.sink, err);
-	if (!rc && r.lanes)
-		rc = filter_lanes_end(r.lanes, to, err);
-	if (!rc)
-		rc = filter_put_sums(&r, err);
-	if (!rc)
-		rc = check_matched(&r, err);
+	ret = filter->inner->ops->run(filter->inner, &r.sink, err);
+	if (!ret && r.lanes)
+		ret = filter_lanes_end(r.lanes, to, err);
+	if (!ret)
+		ret = filter_put_sums(&r, err);
+	if (!ret)
+		ret = check_matched(&r, err);
 	index_free(&r.hosts);
 	index_free(&r.events);
 	index_free(&r.processes);
@@ -487,7 +487,7 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 	names_free(&r.sum_keys);
 	vector_free(&r.sums);
 	filter_lanes_free(r.lanes);
-	return rc;
+	return ret;
 }
 
 static void filter_free(struct source *s)
@@ -518,7 +518,7 @@ static int find_python_word(struct filter_source *s, struct error *err)
 static int filter_prepare(struct filter_source *s, struct error *err)
 {
 	const struct filter *f = &s->f;
-	int rc = 0;
+	int ret = 0;
 
 #define NOT_GIVEN(NAME, member, what, option) \
 	if (!f->member) \
@@ -526,24 +526,24 @@ static int filter_prepare(struct filter_source *s, struct error *err)
 	CONDITIONS(NOT_GIVEN)
 #undef NOT_GIVEN
 	if (f->to && f->to < f->from)
-		rc = error_set(err, -EINVAL, "--to lies before --from");
-	if (!rc && f->pids)
-		rc = parse_numbers(f->pids, "--pid", &s->pids, err);
-	if (!rc && f->tids)
-		rc = parse_numbers(f->tids, "--tid", &s->tids, err);
-	if (!rc && f->python)
-		rc = find_python_word(s, err);
-	return rc;
+		ret = error_set(err, -EINVAL, "--to lies before --from");
+	if (!ret && f->pids)
+		ret = parse_numbers(f->pids, "--pid", &s->pids, err);
+	if (!ret && f->tids)
+		ret = parse_numbers(f->tids, "--tid", &s->tids, err);
+	if (!ret && f->python)
+		ret = find_python_word(s, err);
+	return ret;
 }
 
 int filter_check(const struct filter *f, struct error *err)
 {
 	struct filter_source s = {.f = *f};
-	int rc = filter_prepare(&s, err);
+	int ret = filter_prepare(&s, err);
 
 	vector_free(&s.pids);
 	vector_free(&s.tids);
-	return rc;
+	return ret;
 }
 
 uint64_t filter_time(const struct filter *f, const struct host *h)
@@ -554,22 +554,22 @@ uint64_t filter_time(const struct filter *f, const struct host *h)
 	return to > f->from ? to - f->from : 0;
 }
 
-int filter_source(struct source **ret, struct source *inner, const struct filter *f,
+int filter_source(struct source **out, struct source *inner, const struct filter *f,
 		  struct error *err)
 {
 	struct filter_source *s = calloc(1, sizeof(*s));
-	int rc;
+	int ret;
 
 	if (!s)
 		return error_errno(err, -ENOMEM, "cannot filter");
 	s->source.ops = &filter_ops;
 	s->f = *f;
-	rc = filter_prepare(s, err);
-	if (rc < 0) {
+	ret = filter_prepare(s, err);
+	if (ret < 0) {
 		filter_free(&s->source);
-		return rc;
+		return ret;
 	}
 	s->inner = inner;
-	*ret = &s->source;
+	*out = &s->source;
 	return 0;
 }

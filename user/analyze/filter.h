@@ -42,7 +42,7 @@ uint64_t filter_time(const struct filter *f, const struct host *h);
  * so that CPU lanes have no holes (filter_lanes.h). A condition that holds for nothing in the whole
  * trace ends the run with -ENOENT. Return 0 or a negative errno.
  */
-int filter_source(struct source **ret, struct source *inner, const struct filter *f,
+int filter_source(struct source **out, struct source *inner, const struct filter *f,
 		  struct error *err);
 
 /*

@@ -18,7 +18,7 @@ struct filter_lanes {
 	bool started;	     /* the record of a host with a start time has come */
 };
 
-int filter_lanes_new(struct filter_lanes **ret, uint64_t from, uint64_t to, struct error *err)
+int filter_lanes_new(struct filter_lanes **out, uint64_t from, uint64_t to, struct error *err)
 {
 	struct filter_lanes *l = calloc(1, sizeof(*l));
 
@@ -29,7 +29,7 @@ int filter_lanes_new(struct filter_lanes **ret, uint64_t from, uint64_t to, stru
 	l->from = from;
 	l->to = to;
 	l->begun = !from;
-	*ret = l;
+	*out = l;
 	return 0;
 }
 
@@ -98,7 +98,7 @@ int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err)
 {
 	const struct slice *opens;
 	size_t count = 0;
-	int rc = 0;
+	int ret = 0;
 
 	if (l->begun)
 		return 0;
@@ -106,9 +106,9 @@ int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err)
 	opens = open_slices_at(l->opens, l->from, &count);
 	if (!opens)
 		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = pass_slice(l, &opens[i], true, to, err);
-	return rc;
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = pass_slice(l, &opens[i], true, to, err);
+	return ret;
 }
 
 int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
@@ -116,18 +116,18 @@ int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *
 {
 	const struct edge *e = record;
 	uint64_t order = kind == KIND_SLICE ? slice_order(record) : e->time;
-	int rc;
+	int ret;
 
 	if (!l->begun && order < l->from) {
-		rc = open_slices_put(l->opens, kind, record, err);
+		ret = open_slices_put(l->opens, kind, record, err);
 		/* A gap that begins before the range may reach into the range. */
-		return rc < 0 || kind == KIND_EDGE || !((const struct slice *)record)->end
-			       ? rc
+		return ret < 0 || kind == KIND_EDGE || !((const struct slice *)record)->end
+			       ? ret
 			       : pass_slice(l, record, holds, to, err);
 	}
-	rc = filter_lanes_end(l, to, err);
-	if (rc < 0)
-		return rc;
+	ret = filter_lanes_end(l, to, err);
+	if (ret < 0)
+		return ret;
 	return kind == KIND_SLICE ? pass_slice(l, record, holds, to, err)
 				  : pass_edge(l, record, holds, to, err);
 }

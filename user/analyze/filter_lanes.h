@@ -16,7 +16,7 @@ struct filter_lanes;
  * Make a filter; from and to are ns since the start of the recording, both inclusive. Return 0 or
  * -ENOMEM.
  */
-int filter_lanes_new(struct filter_lanes **ret, uint64_t from, uint64_t to, struct error *err);
+int filter_lanes_new(struct filter_lanes **out, uint64_t from, uint64_t to, struct error *err);
 /* Free the filter, which may be NULL. */
 void filter_lanes_free(struct filter_lanes *l);
 

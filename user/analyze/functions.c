@@ -8,39 +8,39 @@
 #include "analyze/functions.h"
 #include "base/large.h"
 
-static int intern_symbol(struct symbols *s, const char *name, const char *module, uint32_t *ret)
+static int intern_symbol(struct symbols *s, const char *name, const char *module, uint32_t *out)
 {
 	size_t name_size = strlen(name) + 1, module_size = strlen(module);
 	char *both = malloc(name_size + module_size);
-	int rc;
+	int ret;
 
 	if (!both)
 		return -ENOMEM;
 	memcpy(both, name, name_size);
 	memcpy(both + name_size, module, module_size);
-	rc = names_intern(&s->names, both, name_size + module_size, ret);
+	ret = names_intern(&s->names, both, name_size + module_size, out);
 	free(both);
-	return rc;
+	return ret;
 }
 
-static int symbol_of(struct symbols *s, const struct profile *p, uint32_t frame, uint32_t *ret)
+static int symbol_of(struct symbols *s, const struct profile *p, uint32_t frame, uint32_t *out)
 {
 	uint32_t mapping = p->frames[frame].mapping;
 	char buf[512];
 
 	return intern_symbol(s, profile_frame_name(p, frame, buf, sizeof(buf)),
-		      profile_module_path(p, mapping), ret);
+		      profile_module_path(p, mapping), out);
 }
 
 static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t frame,
-			    uint32_t *ret)
+			    uint32_t *out)
 {
 	char *name = diff_frame_name(p, frame);
-	int rc = name ? intern_symbol(s, name, profile_module_name(p, p->frames[frame].mapping), ret)
+	int ret = name ? intern_symbol(s, name, profile_module_name(p, p->frames[frame].mapping), out)
 		      : -ENOMEM;
 
 	free(name);
-	return rc;
+	return ret;
 }
 
 /*
@@ -73,11 +73,11 @@ static bool has_own_name(const struct profile_frame *f)
 
 static int number_frames(struct symbols *s, const struct profile *p, struct last_symbol *last,
 			 int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
-				       uint32_t *ret))
+				       uint32_t *out))
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
 		const struct profile_frame *f = &p->frames[i];
 		struct last_symbol *same = has_own_name(f) ? NULL : &last[last_symbol_index(p, f)];
 
@@ -86,56 +86,56 @@ static int number_frames(struct symbols *s, const struct profile *p, struct last
 			s->of_frame[i] = same->symbol;
 			continue;
 		}
-		rc = number(s, p, i, &s->of_frame[i]);
-		if (!rc && same)
+		ret = number(s, p, i, &s->of_frame[i]);
+		if (!ret && same)
 			*same = (struct last_symbol){f->f.kind, f->mapping, s->of_frame[i]};
 	}
-	return rc;
+	return ret;
 }
 
-static int make_symbols(struct symbols *ret, const struct profile *p,
+static int make_symbols(struct symbols *out, const struct profile *p,
 			int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
-				      uint32_t *ret))
+				      uint32_t *out))
 {
 	struct symbols s = {.of_frame = large_zeroed((size_t)p->frame_count + 1, sizeof(uint32_t))};
 	size_t size = ((size_t)p->function_count + p->mapping_count + 1) * sizeof(struct last_symbol);
 	struct last_symbol *last = malloc(size);
-	int rc = s.of_frame && last ? intern_symbol(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
+	int ret = s.of_frame && last ? intern_symbol(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
 
-	if (!rc) {
+	if (!ret) {
 		memset(last, 0xff, size);
-		rc = number_frames(&s, p, last, number);
+		ret = number_frames(&s, p, last, number);
 	}
 	free(last);
-	if (rc < 0)
+	if (ret < 0)
 		symbols_free(&s);
 	else
-		*ret = s;
-	return rc;
+		*out = s;
+	return ret;
 }
 
-int symbols_of(struct symbols *ret, const struct profile *p)
+int symbols_of(struct symbols *out, const struct profile *p)
 {
-	return make_symbols(ret, p, symbol_of);
+	return make_symbols(out, p, symbol_of);
 }
 
-int symbols_in_common(struct symbols *ret, const struct profile *p)
+int symbols_in_common(struct symbols *out, const struct profile *p)
 {
-	return make_symbols(ret, p, common_symbol_of);
+	return make_symbols(out, p, common_symbol_of);
 }
 
-static int intern_inlined_symbol(struct symbols *s, uint32_t symbol, uint32_t *ret)
+static int intern_inlined_symbol(struct symbols *s, uint32_t symbol, uint32_t *out)
 {
 	size_t size = s->names.sizes.items[symbol] + 1;
 	char *marked = malloc(size);
-	int rc;
+	int ret;
 
 	if (!marked)
 		return -ENOMEM;
 	memcpy(marked, names_text(&s->names, symbol), size);
-	rc = names_intern(&s->names, marked, size, ret);
+	ret = names_intern(&s->names, marked, size, out);
 	free(marked);
-	return rc;
+	return ret;
 }
 
 uint32_t *symbols_with_inlined(struct symbols *s, const struct profile *p)
@@ -162,9 +162,9 @@ bool symbol_is_inlined(const struct symbols *s, uint32_t symbol)
 	return s->names.sizes.items[symbol] > length;
 }
 
-int symbols_add(struct symbols *s, const char *name, uint32_t *ret)
+int symbols_add(struct symbols *s, const char *name, uint32_t *out)
 {
-	return intern_symbol(s, name, "", ret);
+	return intern_symbol(s, name, "", out);
 }
 
 void symbols_free(struct symbols *s)
@@ -233,7 +233,7 @@ static int compare_function_costs(const void *a, const void *b, void *symbols)
 		     : strcmp(symbol_module(symbols, x->symbol), symbol_module(symbols, y->symbol));
 }
 
-int functions_sort(struct functions *ret, const struct function_cost *costs,
+int functions_sort(struct functions *out, const struct function_cost *costs,
 		   const struct symbols *s)
 {
 	struct functions f = {0};
@@ -251,24 +251,24 @@ int functions_sort(struct functions *ret, const struct function_cost *costs,
 	}
 	if (f.list.count)
 		qsort_r(f.list.items, f.list.count, sizeof(*f.list.items), compare_function_costs, (void *)s);
-	*ret = f;
+	*out = f;
 	return 0;
 }
 
-int functions_of(struct functions *ret, const struct tree *t, const struct symbols *s)
+int functions_of(struct functions *out, const struct tree *t, const struct symbols *s)
 {
 	size_t count = s->names.texts.count;
 	struct function_cost *costs = calloc(count, sizeof(*costs));
 	uint32_t *above = calloc(count, sizeof(*above));
-	int rc = costs && above ? 0 : -ENOMEM;
+	int ret = costs && above ? 0 : -ENOMEM;
 
-	if (!rc) {
+	if (!ret) {
 		add_tree_totals(costs, t, above);
-		rc = functions_sort(ret, costs, s);
+		ret = functions_sort(out, costs, s);
 	}
 	free(costs);
 	free(above);
-	return rc;
+	return ret;
 }
 
 void functions_free(struct functions *f)

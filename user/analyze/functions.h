@@ -18,16 +18,16 @@ struct symbols {
 };
 
 /* Number the functions of a profile. Return 0 or -ENOMEM; free the symbols with symbols_free(). */
-int symbols_of(struct symbols *ret, const struct profile *p);
+int symbols_of(struct symbols *out, const struct profile *p);
 /*
  * Like symbols_of(), with the names and modules that are the same in two recordings even if
  * something was rebuilt in between (diff_names.h).
  */
-int symbols_in_common(struct symbols *ret, const struct profile *p);
+int symbols_in_common(struct symbols *out, const struct profile *p);
 /*
  * Add a name that no frame has, such as that of a process, as another label. Return 0 or -ENOMEM.
  */
-int symbols_add(struct symbols *s, const char *name, uint32_t *ret);
+int symbols_add(struct symbols *s, const char *name, uint32_t *out);
 void symbols_free(struct symbols *s);
 const char *symbol_name(const struct symbols *s, uint32_t symbol);
 /*
@@ -52,24 +52,24 @@ struct functions {
  * Compute the costs from a tree whose labels are symbols. Recursion counts once: a function's total
  * already includes its recursive calls. Return 0 or -ENOMEM.
  */
-int functions_of(struct functions *ret, const struct tree *t, const struct symbols *s);
+int functions_of(struct functions *out, const struct tree *t, const struct symbols *s);
 /*
  * Like functions_of() for the samples of an event, directly from their stacks. Return 0 or -ENOMEM.
  */
-int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
+int functions_of_stacks(struct functions *out, const struct profile *p, uint32_t event,
 			const struct symbols *s);
 /*
- * Fill *ret with the Python functions of *all. Native and kernel code that a Python function calls
+ * Fill *out with the Python functions of *all. Native and kernel code that a Python function calls
  * counts as part of it: its self samples are those that ended in the function itself or in such
  * code. Return 0 or -ENOMEM.
  */
-int functions_of_python(struct functions *ret, const struct functions *all,
+int functions_of_python(struct functions *out, const struct functions *all,
 			const struct profile *p, uint32_t event, const struct symbols *s);
 /*
  * Make the sorted list of functions from costs by number of symbol, without those that cost
  * nothing. Return 0 or -ENOMEM.
  */
-int functions_sort(struct functions *ret, const struct function_cost *costs,
+int functions_sort(struct functions *out, const struct function_cost *costs,
 		   const struct symbols *s);
 void functions_free(struct functions *f);
 

@@ -86,21 +86,21 @@ static int copy_python_totals(struct function_cost *costs, const struct function
 	return 0;
 }
 
-int functions_of_python(struct functions *ret, const struct functions *all,
+int functions_of_python(struct functions *out, const struct functions *all,
 			const struct profile *p, uint32_t event, const struct symbols *s)
 {
 	struct function_cost *costs = calloc(s->names.texts.count, sizeof(*costs));
 	uint32_t *of_stack = malloc(((size_t)p->stack_count + 1) * sizeof(*of_stack));
 	uint32_t *symbols = python_symbols_of_frames(p, s);
-	int rc = costs && of_stack && symbols ? copy_python_totals(costs, all, p, s) : -ENOMEM;
+	int ret = costs && of_stack && symbols ? copy_python_totals(costs, all, p, s) : -ENOMEM;
 
-	if (!rc) {
+	if (!ret) {
 		find_python_functions(of_stack, p, symbols);
 		add_python_self(costs, p, event, of_stack);
-		rc = functions_sort(ret, costs, s);
+		ret = functions_sort(out, costs, s);
 	}
 	free(costs);
 	free(of_stack);
 	free(symbols);
-	return rc;
+	return ret;
 }

@@ -175,18 +175,18 @@ static int enter_stack(struct stack_walk *w, uint32_t place)
 static int walk_stacks(struct stack_walk *w)
 {
 	uint32_t count = w->nodes[0].size;
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t place = 1; place < count && !rc; place++) {
+	for (uint32_t place = 1; place < count && !ret; place++) {
 		if (place + AHEAD < count && w->nodes[place + AHEAD].sum != NONE)
 			__builtin_prefetch(&w->profile->sums[w->nodes[place + AHEAD].sum]);
 		while (w->path.count && w->path.items[w->path.count - 1].end <= place)
 			leave_stack(w);
-		rc = enter_stack(w, place);
+		ret = enter_stack(w, place);
 	}
 	while (w->path.count)
 		leave_stack(w);
-	return rc;
+	return ret;
 }
 
 /*
@@ -210,15 +210,15 @@ static int lay_out_stacks(struct stack_walk *w, const struct symbols *s)
 {
 	uint32_t *symbols = stack_symbols_of_frames(w->profile, s);
 	uint32_t *next = large_alloc(((size_t)w->profile->stack_count + 1) * sizeof(*next));
-	int rc = symbols && next ? 0 : -ENOMEM;
+	int ret = symbols && next ? 0 : -ENOMEM;
 
-	if (!rc) {
+	if (!ret) {
 		measure_stacks(w);
 		place_stacks(w, symbols, next);
 	}
 	free(symbols);
 	free(next);
-	return rc;
+	return ret;
 }
 
 static int stack_walk_begin(struct stack_walk *w, const struct profile *p, const struct symbols *s)
@@ -236,25 +236,25 @@ static int stack_walk_begin(struct stack_walk *w, const struct profile *p, const
 	return w->places && w->nodes && w->sums && w->costs && w->on_path ? 0 : -ENOMEM;
 }
 
-int functions_of_stacks(struct functions *ret, const struct profile *p, uint32_t event,
+int functions_of_stacks(struct functions *out, const struct profile *p, uint32_t event,
 			const struct symbols *s)
 {
 	struct stack_walk w;
-	int rc = stack_walk_begin(&w, p, s);
+	int ret = stack_walk_begin(&w, p, s);
 
-	if (!rc)
-		rc = lay_out_stacks(&w, s);
-	if (!rc) {
+	if (!ret)
+		ret = lay_out_stacks(&w, s);
+	if (!ret) {
 		place_sums(&w, event);
-		rc = walk_stacks(&w);
+		ret = walk_stacks(&w);
 	}
-	if (!rc)
-		rc = functions_sort(ret, w.costs, s);
+	if (!ret)
+		ret = functions_sort(out, w.costs, s);
 	free(w.places);
 	free(w.nodes);
 	free(w.sums);
 	free(w.costs);
 	free(w.on_path);
 	vector_free(&w.path);
-	return rc;
+	return ret;
 }

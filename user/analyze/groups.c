@@ -95,35 +95,35 @@ static void group_key_of(enum group_by by, const char *module, const struct proc
 	}
 }
 
-static int intern_group_key(struct names *names, const struct group_key *key, uint32_t *ret)
+static int intern_group_key(struct names *names, const struct group_key *key, uint32_t *out)
 {
 	size_t name = strlen(key->name) + 1, more = strlen(key->more) + 1;
 	size_t size = name + more + sizeof(key->numbers);
 	char *bytes = malloc(size);
-	int rc;
+	int ret;
 
 	if (!bytes)
 		return -ENOMEM;
 	memcpy(bytes, key->name, name);
 	memcpy(bytes + name, key->more, more);
 	memcpy(bytes + name + more, key->numbers, sizeof(key->numbers));
-	rc = names_intern(names, bytes, size, ret);
+	ret = names_intern(names, bytes, size, out);
 	free(bytes);
-	return rc;
+	return ret;
 }
 
 int group_number(struct names *keys, enum group_by by, const struct process *p,
-		 const struct thread *t, const char **name, uint32_t *ret)
+		 const struct thread *t, const char **name, uint32_t *out)
 {
 	struct group_key key;
 
 	group_key_of(by, "", p, t, &key);
 	*name = key.name;
-	return intern_group_key(keys, &key, ret);
+	return intern_group_key(keys, &key, out);
 }
 
 /* Find or create the group of a sum, and add the process to its members. */
-static int find_or_add_group(struct group_builder *g, const struct profile_sum *s, uint32_t *ret)
+static int find_or_add_group(struct group_builder *g, const struct profile_sum *s, uint32_t *out)
 {
 	const struct profile *p = g->profile;
 	const struct profile_thread *t = s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
@@ -141,7 +141,7 @@ static int find_or_add_group(struct group_builder *g, const struct profile_sum *
 		return -ENOMEM;
 	if (number == g->groups.list.count && vector_push(&g->groups.list, fresh) < 0)
 		return -ENOMEM;
-	*ret = number;
+	*out = number;
 	member = (uint64_t)number << 32 | process;
 	if (index_get(&g->members, member) != INDEX_NONE)
 		return 0;
@@ -153,10 +153,10 @@ static int add_sum_to_group(struct group_builder *g, const struct profile_sum *s
 {
 	uint32_t thread = s->thread == PROFILE_NONE ? g->profile->thread_count : s->thread;
 	uint32_t number = g->of_thread[thread];
-	int rc = number == INDEX_NONE ? find_or_add_group(g, s, &number) : 0;
+	int ret = number == INDEX_NONE ? find_or_add_group(g, s, &number) : 0;
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (g->by != GROUP_MODULE)
 		g->of_thread[thread] = number;
 	g->groups.list.items[number].count += s->count;
@@ -179,29 +179,29 @@ static int compare_groups(const void *a, const void *b)
 	return (x->process->id > y->process->id) - (x->process->id < y->process->id);
 }
 
-int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum group_by by)
+int groups_of(struct groups *out, const struct profile *p, uint32_t event, enum group_by by)
 {
 	struct group_builder g = {.profile = p, .by = by};
 	size_t threads = (size_t)p->thread_count + 1;
-	int rc = 0;
+	int ret = 0;
 
 	g.of_thread = malloc(threads * sizeof(*g.of_thread));
 	if (!g.of_thread)
 		return -ENOMEM;
 	memset(g.of_thread, 0xff, threads * sizeof(*g.of_thread));
-	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
+	for (uint32_t i = 0; i < p->sum_count && !ret; i++)
 		if (p->sums[i].event == event)
-			rc = add_sum_to_group(&g, &p->sums[i]);
+			ret = add_sum_to_group(&g, &p->sums[i]);
 	free(g.of_thread);
 	names_free(&g.keys);
 	index_free(&g.members);
-	if (rc < 0) {
+	if (ret < 0) {
 		groups_free(&g.groups);
-		return rc;
+		return ret;
 	}
 	if (g.groups.list.count)
 		qsort(g.groups.list.items, g.groups.list.count, sizeof(struct group), compare_groups);
-	*ret = g.groups;
+	*out = g.groups;
 	return 0;
 }
 
@@ -228,34 +228,34 @@ static void add_event_accounts(struct account *total, const struct profile *p, u
 	}
 }
 
-void losses_of_event(struct losses *ret, const struct profile *p, uint32_t event)
+void losses_of_event(struct losses *out, const struct profile *p, uint32_t event)
 {
 	uint64_t id = event < p->event_count ? p->events[event].id : 0;
-	const struct account *total = &ret->total;
+	const struct account *total = &out->total;
 	int64_t rest, tolerance = 0;
 
-	*ret = (struct losses){0};
-	add_event_accounts(&ret->total, p, id, &tolerance);
+	*out = (struct losses){0};
+	add_event_accounts(&out->total, p, id, &tolerance);
 	for (uint32_t i = 0; i < p->loss_count; i++) {
 		const struct loss *l = &p->losses[i];
 
 		if (l->event && l->event != id)
 			continue;
 		if (l->reason && l->reason < LOSS_COUNT)
-			ret->by_reason[l->reason] += l->count;
+			out->by_reason[l->reason] += l->count;
 		else
-			ret->unknown_reason += l->count;
+			out->unknown_reason += l->count;
 	}
 	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
 		if (loss_reason_is_due(reason) && reason != LOSS_STOLEN)
-			ret->due += ret->by_reason[reason];
-	rest = (int64_t)(total->due - total->written - total->filtered - total->idle - ret->due -
-			 ret->by_reason[LOSS_STOLEN]);
-	ret->cut_off = total->cut_off;
+			out->due += out->by_reason[reason];
+	rest = (int64_t)(total->due - total->written - total->filtered - total->idle - out->due -
+			 out->by_reason[LOSS_STOLEN]);
+	out->cut_off = total->cut_off;
 	rest -= (int64_t)total->cut_off;
 	/* older traces lack cut_off; a small rest stands for it */
-	if (!ret->cut_off && rest >= 0 && rest <= tolerance)
-		ret->cut_off = (uint64_t)rest;
+	if (!out->cut_off && rest >= 0 && rest <= tolerance)
+		out->cut_off = (uint64_t)rest;
 	else if (rest > tolerance || rest < -tolerance)
-		ret->unexplained = rest;
+		out->unexplained = rest;
 }

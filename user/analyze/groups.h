@@ -37,16 +37,16 @@ struct groups {
 };
 
 /* Group all sums of an event. Return 0 or -ENOMEM. The profile must outlive the groups. */
-int groups_of(struct groups *ret, const struct profile *p, uint32_t event, enum group_by by);
+int groups_of(struct groups *out, const struct profile *p, uint32_t event, enum group_by by);
 void groups_free(struct groups *g);
 
 /*
- * Set *ret to the number of the group to which a thread (NULL: not known) of a process belongs, and
+ * Set *out to the number of the group to which a thread (NULL: not known) of a process belongs, and
  * *name to the name of the group. This is for callers that add up other things than samples; not
  * for GROUP_MODULE. The name belongs to the process or thread. Return 0 or -ENOMEM.
  */
 int group_number(struct names *keys, enum group_by by, const struct process *p,
-		 const struct thread *t, const char **name, uint32_t *ret);
+		 const struct thread *t, const char **name, uint32_t *out);
 
 /*
  * Return the name of a stack's group for GROUP_MODULE, which is the module of its innermost frame.
@@ -79,6 +79,6 @@ struct losses {
 	int64_t unexplained;
 };
 
-void losses_of_event(struct losses *ret, const struct profile *p, uint32_t event);
+void losses_of_event(struct losses *out, const struct profile *p, uint32_t event);
 
 #endif

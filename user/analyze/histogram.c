@@ -21,7 +21,7 @@ static uint64_t bucket_middle(unsigned int octave, unsigned int sub)
 	return (first << shift) + ((1ULL << shift) >> 1);
 }
 
-static int find_or_add_octave(struct histogram *h, unsigned int octave, struct octave **ret)
+static int find_or_add_octave(struct histogram *h, unsigned int octave, struct octave **out)
 {
 	struct octave empty = {{0}};
 
@@ -30,7 +30,7 @@ static int find_or_add_octave(struct histogram *h, unsigned int octave, struct o
 			return -ENOMEM;
 		h->at[octave] = (uint8_t)h->octaves.count;
 	}
-	*ret = &h->octaves.items[h->at[octave] - 1];
+	*out = &h->octaves.items[h->at[octave] - 1];
 	return 0;
 }
 

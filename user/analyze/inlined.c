@@ -177,7 +177,7 @@ int inlined_expand(struct profile *p)
 {
 	struct expansion e = {.profile = p};
 	uint64_t frames = p->inlined_count ? count_expanded_frames(p) : p->frame_count, stacks;
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
 	if (frames == p->frame_count)
 		return 0;
@@ -194,7 +194,7 @@ int inlined_expand(struct profile *p)
 		expand_frames(&e);
 		expand_stacks(&e);
 		replace_by_expansion(&e);
-		rc = 0;
+		ret = 0;
 	}
 	free(e.frames);
 	free(e.stacks);
@@ -202,7 +202,7 @@ int inlined_expand(struct profile *p)
 	free(e.roots);
 	free(e.first);
 	free(e.place);
-	return rc;
+	return ret;
 }
 
 static int name_frame_by_line(struct profile *p, struct names *texts, uint32_t frame)
@@ -213,7 +213,7 @@ static int name_frame_by_line(struct profile *p, struct names *texts, uint32_t f
 	size_t size;
 	uint32_t kept;
 	char *text;
-	int rc;
+	int ret;
 
 	if (!*file)
 		return 0;
@@ -223,20 +223,20 @@ static int name_frame_by_line(struct profile *p, struct names *texts, uint32_t f
 	if (!text)
 		return -ENOMEM;
 	snprintf(text, size, "%s (%s:%" PRIu64 ")", name, file, f->f.line);
-	rc = names_intern_text(texts, text, &kept);
+	ret = names_intern_text(texts, text, &kept);
 	free(text);
-	if (!rc)
+	if (!ret)
 		f->shown = names_text(texts, kept);
-	return rc;
+	return ret;
 }
 
 int inlined_name_lines(struct profile *p, struct names *texts)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
+	for (uint32_t i = 0; i < p->frame_count && !ret; i++)
 		if (p->frames[i].f.kind == FRAME_NATIVE && p->frames[i].f.line &&
 		    profile_function_name(p, i))
-			rc = name_frame_by_line(p, texts, i);
-	return rc;
+			ret = name_frame_by_line(p, texts, i);
+	return ret;
 }

@@ -151,11 +151,11 @@ static int report_lane_marks_until(struct lane_tracks *s, struct lane_track *t, 
 		      struct error *err)
 {
 	unsigned int held = lane_mark_at(t, time);
-	int rc = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; i < held && !rc; i++)
-		rc = report_lane_mark(s, t, &t->marks[i], t->marks[i + 1].time, t->marks[i + 1].exact, err);
-	return rc < 0 ? rc : report_lane_mark(s, t, &t->marks[held], time, exact, err);
+	for (unsigned int i = 0; i < held && !ret; i++)
+		ret = report_lane_mark(s, t, &t->marks[i], t->marks[i + 1].time, t->marks[i + 1].exact, err);
+	return ret < 0 ? ret : report_lane_mark(s, t, &t->marks[held], time, exact, err);
 }
 
 /*
@@ -207,7 +207,7 @@ int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct sli
 {
 	uint64_t reported = t->marks[0].time;
 	struct stretch x = {.end = slice->end, .lane = t->lane, .state = STATE_RUNNING};
-	int rc;
+	int ret;
 
 	if (from < reported) {
 		s->disorder += reported != s->cut;
@@ -217,9 +217,9 @@ int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct sli
 	if (from > slice->end)
 		return 0;
 	apply_early_wakeup(t, from);
-	rc = report_lane_marks_until(s, t, from, begun, err);
-	if (rc < 0)
-		return rc;
+	ret = report_lane_marks_until(s, t, from, begun, err);
+	if (ret < 0)
+		return ret;
 	t->cpu = cpu;
 	t->thread = slice->value;
 	x.time = from;
@@ -227,9 +227,9 @@ int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct sli
 	x.cpu = cpu;
 	x.whole = begun && slice->left && slice->left != STATE_UNKNOWN;
 	if (from < slice->end)
-		rc = s->events.stretch(s->events.context, &x, err);
+		ret = s->events.stretch(s->events.context, &x, err);
 	lane_track_leave_cpu(s, t, slice);
-	return rc < 0 ? rc : lane_track_update_known(s, t, err);
+	return ret < 0 ? ret : lane_track_update_known(s, t, err);
 }
 
 /* Extend the first gap after the base over the mark that follows, which makes room for one mark. */
@@ -254,15 +254,15 @@ static void widen_first_gap(struct lane_track *t)
 static int make_room_for_mark(struct lane_tracks *s, struct lane_track *t, struct error *err)
 {
 	uint64_t settled, first = t->marks[1].time;
-	int rc;
+	int ret;
 
 	if (t->count < LANE_TRACK_MARKS)
 		return 0;
 	settled = lane_tracks_settled(s);
 	if (settled >= first) {
-		rc = report_lane_marks_until(s, t, first, t->marks[1].exact, err);
+		ret = report_lane_marks_until(s, t, first, t->marks[1].exact, err);
 		settle_base(t, first);
-		return rc;
+		return ret;
 	}
 	widen_first_gap(t);
 	return 0;
@@ -271,7 +271,7 @@ static int make_room_for_mark(struct lane_tracks *s, struct lane_track *t, struc
 int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m, struct error *err)
 {
 	struct lane_mark new = *m;
-	int rc;
+	int ret;
 
 	if (new.time < lane_track_last(t)->time) {
 		s->disorder += t->count > 1 || lane_track_last(t)->time != s->cut;
@@ -281,9 +281,9 @@ int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct la
 	if (new.time < s->gap)
 		new = (struct lane_mark){.time = new.time, .state = STATE_UNKNOWN};
 	if (new.state != lane_track_last(t)->state) {
-		rc = make_room_for_mark(s, t, err);
-		if (rc < 0)
-			return rc;
+		ret = make_room_for_mark(s, t, err);
+		if (ret < 0)
+			return ret;
 		t->marks[t->count++] = new;
 	}
 	return lane_track_update_known(s, t, err);
@@ -316,11 +316,11 @@ int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, u
 {
 	struct lane_mark unknown = {.time = time, .state = STATE_UNKNOWN};
 	unsigned int from = 0, to;
-	int rc;
+	int ret;
 
-	rc = make_room_for_mark(s, t, err);
-	if (rc < 0)
-		return rc;
+	ret = make_room_for_mark(s, t, err);
+	if (ret < 0)
+		return ret;
 	while (from < t->count && t->marks[from].time < time)
 		from++;
 	if (!from && t->marks[0].state == STATE_NONE)
@@ -363,16 +363,16 @@ static uint64_t uncertain_since(const struct lane_track *t, uint64_t time, uint6
 int lane_track_cut(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t settled, struct error *err)
 {
 	struct lane_mark unknown = {.state = STATE_UNKNOWN};
-	int rc;
+	int ret;
 
 	if (t->marks[0].time >= time)
 		return 0;
 	unknown.time = uncertain_since(t, time, settled);
-	rc = report_lane_marks_until(s, t, unknown.time, false, err);
+	ret = report_lane_marks_until(s, t, unknown.time, false, err);
 	settle_base(t, unknown.time);
-	if (rc < 0 || unknown.time >= time)
-		return rc;
-	rc = report_lane_mark(s, t, &unknown, time, false, err);
+	if (ret < 0 || unknown.time >= time)
+		return ret;
+	ret = report_lane_mark(s, t, &unknown, time, false, err);
 	settle_base(t, time);
-	return rc;
+	return ret;
 }

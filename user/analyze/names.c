@@ -37,7 +37,7 @@ const char *names_keep(struct names *n, const void *data, size_t size)
 	return copy;
 }
 
-static int names_append(struct names *n, const void *data, size_t size, uint64_t hash, uint32_t *ret)
+static int names_append(struct names *n, const void *data, size_t size, uint64_t hash, uint32_t *out)
 {
 	uint32_t number = n->texts.count;
 	const char *copy;
@@ -49,11 +49,11 @@ static int names_append(struct names *n, const void *data, size_t size, uint64_t
 		return -ENOMEM;
 	vector_push(&n->texts, copy);
 	vector_push(&n->sizes, size);
-	*ret = number;
+	*out = number;
 	return 0;
 }
 
-int names_intern(struct names *n, const void *data, size_t size, uint32_t *ret)
+int names_intern(struct names *n, const void *data, size_t size, uint32_t *out)
 {
 	uint64_t hash = XXH3_64bits(data, size);
 	uint32_t number;
@@ -64,17 +64,17 @@ int names_intern(struct names *n, const void *data, size_t size, uint32_t *ret)
 	 */
 	while ((number = index_get(&n->by_hash, hash)) != INDEX_NONE) {
 		if (n->sizes.items[number] == size && !memcmp(n->texts.items[number], data, size)) {
-			*ret = number;
+			*out = number;
 			return 0;
 		}
 		hash++;
 	}
-	return names_append(n, data, size, hash, ret);
+	return names_append(n, data, size, hash, out);
 }
 
-int names_intern_text(struct names *n, const char *text, uint32_t *ret)
+int names_intern_text(struct names *n, const char *text, uint32_t *out)
 {
-	return names_intern(n, text, strlen(text), ret);
+	return names_intern(n, text, strlen(text), out);
 }
 
 const char *names_text(const struct names *n, uint32_t number)

@@ -23,7 +23,7 @@ static int ignore_stretch(void *context, const struct stretch *s, struct error *
 	return 0;
 }
 
-int open_slices_new(struct open_slices **ret, struct error *err)
+int open_slices_new(struct open_slices **out, struct error *err)
 {
 	const struct states_events events = {.stretch = ignore_stretch};
 	struct open_slices *o = calloc(1, sizeof(*o));
@@ -32,7 +32,7 @@ int open_slices_new(struct open_slices **ret, struct error *err)
 		free(o);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	*ret = o;
+	*out = o;
 	return 0;
 }
 

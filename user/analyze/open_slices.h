@@ -13,7 +13,7 @@
 
 struct open_slices;
 
-int open_slices_new(struct open_slices **ret, struct error *err);
+int open_slices_new(struct open_slices **out, struct error *err);
 /* Free the object, which may be NULL. */
 void open_slices_free(struct open_slices *o);
 

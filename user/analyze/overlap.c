@@ -193,10 +193,10 @@ int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint6
 int overlap_finish(struct overlap *o)
 {
 	size_t at = 0;
-	int rc = overlap_finish_cells(o, UINT64_MAX, &at);
+	int ret = overlap_finish_cells(o, UINT64_MAX, &at);
 
 	o->cells.count = 0;
-	return rc;
+	return ret;
 }
 
 void overlap_free(struct overlap *o)

@@ -103,7 +103,7 @@ static int builder_make_room(struct profile_builder *b, enum record_kind kind, u
 }
 
 /* Append an item to the array of a kind; the caller fills the item. */
-static inline int builder_append(struct profile_builder *b, enum record_kind kind, uint32_t *ret)
+static inline int builder_append(struct profile_builder *b, enum record_kind kind, uint32_t *out)
 {
 	char *profile = (char *)&b->made->profile;
 	uint32_t *count = (uint32_t *)(profile + arrays[kind].count);
@@ -112,7 +112,7 @@ static inline int builder_append(struct profile_builder *b, enum record_kind kin
 		return -EOVERFLOW;
 	if (*count == b->capacity[kind] && builder_make_room(b, kind, *count) < 0)
 		return -ENOMEM;
-	*ret = (*count)++;
+	*out = (*count)++;
 	return 0;
 }
 
@@ -137,20 +137,20 @@ static int builder_copy_record(struct profile_builder *b, enum record_kind kind,
 }
 
 /* Append an item with an id (or another unique number). */
-static inline int builder_add(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int builder_add(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
 {
 	uint32_t index;
-	int rc = builder_append(b, kind, &index);
+	int ret = builder_append(b, kind, &index);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (index_append(&b->by_id[kind], id, index) < 0)
 		return -ENOMEM;
-	*ret = index;
+	*out = index;
 	return 0;
 }
 
-static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret);
+static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out);
 
 static inline int builder_take_frame_at(struct profile_builder *b, uint32_t index, const struct frame *f)
 {
@@ -162,13 +162,13 @@ static inline int builder_take_frame_at(struct profile_builder *b, uint32_t inde
 			.flags = (uint32_t)f->flags,
 		},
 	};
-	int rc = builder_refer(b, KIND_MAPPING, f->mapping, &to.mapping);
+	int ret = builder_refer(b, KIND_MAPPING, f->mapping, &to.mapping);
 
-	if (!rc)
-		rc = builder_refer(b, KIND_FUNCTION, f->function, &to.function);
-	if (!rc)
+	if (!ret)
+		ret = builder_refer(b, KIND_FUNCTION, f->function, &to.function);
+	if (!ret)
 		b->made->profile.frames[index] = to;
-	return rc;
+	return ret;
 }
 
 /* Store an entity: the record itself, then the indexes of the entities to which it refers. */
@@ -177,51 +177,51 @@ static int builder_take_entity_at(struct profile_builder *b, enum record_kind ki
 {
 	const union entity_record *r = record;
 	uint32_t process = PROFILE_NONE, mapping = PROFILE_NONE;
-	int rc;
+	int ret;
 
 	if (kind == KIND_FRAME)
 		return builder_take_frame_at(b, index, record);
-	rc = builder_copy_record(b, kind, builder_item(b, kind, index), record);
-	if (!rc && kind == KIND_THREAD) {
-		rc = builder_refer(b, KIND_PROCESS, r->thread.process, &process);
+	ret = builder_copy_record(b, kind, builder_item(b, kind, index), record);
+	if (!ret && kind == KIND_THREAD) {
+		ret = builder_refer(b, KIND_PROCESS, r->thread.process, &process);
 		((struct profile_thread *)builder_item(b, kind, index))->process = process;
-	} else if (!rc && kind == KIND_MAPPING) {
-		rc = builder_refer(b, KIND_PROCESS, r->mapping.process, &process);
+	} else if (!ret && kind == KIND_MAPPING) {
+		ret = builder_refer(b, KIND_PROCESS, r->mapping.process, &process);
 		((struct profile_mapping *)builder_item(b, kind, index))->process = process;
-	} else if (!rc && kind == KIND_FUNCTION) {
-		rc = builder_refer(b, KIND_MAPPING, r->function.mapping, &mapping);
+	} else if (!ret && kind == KIND_FUNCTION) {
+		ret = builder_refer(b, KIND_MAPPING, r->function.mapping, &mapping);
 		((struct profile_function *)builder_item(b, kind, index))->mapping = mapping;
 	}
-	return rc;
+	return ret;
 }
 
 /* Create an entity whose record has not come yet, with only its id. */
-static int builder_add_missing(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static int builder_add_missing(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
 {
 	static const struct profile_stack lost = {.parent = PROFILE_NONE, .frame = PROFILE_NONE};
 	union entity_record empty = {.id = id};
 	uint32_t index;
-	int rc = builder_add(b, kind, id, &index);
+	int ret = builder_add(b, kind, id, &index);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (index_put(&b->absent[kind], id, 1) < 0)
 		return -ENOMEM;
 	b->made->profile.missing++;
 	if (kind == KIND_STACK)
 		b->made->profile.stacks[index] = lost;
 	else
-		rc = builder_take_entity_at(b, kind, index, &empty);
-	*ret = index;
-	return rc;
+		ret = builder_take_entity_at(b, kind, index, &empty);
+	*out = index;
+	return ret;
 }
 
 /*
- * Store the id of an entity that another part reads, and set *ret to the position of the id. Most
+ * Store the id of an entity that another part reads, and set *out to the position of the id. Most
  * sums have a stack of their own, so looking for an earlier position of the same stack would take
  * longer than storing all of them.
  */
-static int builder_postpone(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static int builder_postpone(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
 {
 	uint32_t position = b->elsewhere[kind].count;
 
@@ -229,55 +229,55 @@ static int builder_postpone(struct profile_builder *b, enum record_kind kind, ui
 		return -EOVERFLOW;
 	if (vector_push(&b->elsewhere[kind], id) < 0)
 		return -ENOMEM;
-	*ret = position;
+	*out = position;
 	return kind == KIND_STACK ? 0 : index_append(&b->by_id[kind], id, position);
 }
 
-/* Set *ret to the index of the entity with an id; PROFILE_NONE for id 0. */
-static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+/* Set *out to the index of the entity with an id; PROFILE_NONE for id 0. */
+static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
 {
 	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
 
 	if (id && index == INDEX_NONE)
-		return b->own && !(b->own & 1ULL << kind) ? builder_postpone(b, kind, id, ret)
-							  : builder_add_missing(b, kind, id, ret);
-	*ret = index;
+		return b->own && !(b->own & 1ULL << kind) ? builder_postpone(b, kind, id, out)
+							  : builder_add_missing(b, kind, id, out);
+	*out = index;
 	return 0;
 }
 
 /*
- * Set *ret to the index of the item for an entity whose record has come; a later record with the
+ * Set *out to the index of the item for an entity whose record has come; a later record with the
  * same id replaces the earlier one.
  */
-static inline int builder_item_of_record(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *ret)
+static inline int builder_item_of_record(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
 {
 	uint32_t index;
 
 	if (index_is_next(&b->by_id[kind], id)) {
-		int rc = builder_append(b, kind, ret);
+		int ret = builder_append(b, kind, out);
 
-		if (!rc)
+		if (!ret)
 			index_extend(&b->by_id[kind]);
-		return rc;
+		return ret;
 	}
 	index = index_get(&b->by_id[kind], id);
 	if (index == INDEX_NONE)
-		return builder_add(b, kind, id, ret);
+		return builder_add(b, kind, id, out);
 	if (index_get(&b->absent[kind], id) == 1) {
 		b->made->profile.missing--;
 		if (index_put(&b->absent[kind], id, 0) < 0)
 			return -ENOMEM;
 	}
-	*ret = index;
+	*out = index;
 	return 0;
 }
 
 static int builder_take_entity(struct profile_builder *b, enum record_kind kind, const void *record)
 {
 	uint32_t index;
-	int rc = builder_item_of_record(b, kind, *(const uint64_t *)record, &index);
+	int ret = builder_item_of_record(b, kind, *(const uint64_t *)record, &index);
 
-	return rc < 0 ? rc : builder_take_entity_at(b, kind, index, record);
+	return ret < 0 ? ret : builder_take_entity_at(b, kind, index, record);
 }
 
 /*
@@ -289,14 +289,14 @@ static inline int builder_take_stack(struct profile_builder *b, const struct sta
 	struct profile_stack to;
 	uint32_t index;
 	/* Look up the parent first, so that it has the lower index if it must be created. */
-	int rc = builder_refer(b, KIND_STACK, s->parent, &to.parent);
+	int ret = builder_refer(b, KIND_STACK, s->parent, &to.parent);
 
-	if (!rc)
-		rc = builder_refer(b, KIND_FRAME, s->frame, &to.frame);
-	if (!rc)
-		rc = builder_item_of_record(b, KIND_STACK, s->id, &index);
-	if (rc < 0)
-		return rc;
+	if (!ret)
+		ret = builder_refer(b, KIND_FRAME, s->frame, &to.frame);
+	if (!ret)
+		ret = builder_item_of_record(b, KIND_STACK, s->id, &index);
+	if (ret < 0)
+		return ret;
 	if (to.parent != PROFILE_NONE && to.parent >= index)
 		to.parent = PROFILE_NONE;
 	b->made->profile.stacks[index] = to;
@@ -312,44 +312,44 @@ static inline int builder_take_sum(struct profile_builder *b, const struct sum *
 	 * A sum without an event gets an event whose record never comes, because all views use the
 	 * event of a sum.
 	 */
-	int rc = builder_refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
+	int ret = builder_refer(b, KIND_EVENT, s->event ? s->event : UINT64_MAX, &to.event);
 
-	if (!rc)
-		rc = builder_refer(b, KIND_THREAD, s->thread, &to.thread);
-	if (!rc)
-		rc = builder_refer(b, KIND_STACK, s->stack, &to.stack);
-	if (!rc)
-		rc = builder_append(b, KIND_SUM, &index);
-	if (!rc)
+	if (!ret)
+		ret = builder_refer(b, KIND_THREAD, s->thread, &to.thread);
+	if (!ret)
+		ret = builder_refer(b, KIND_STACK, s->stack, &to.stack);
+	if (!ret)
+		ret = builder_append(b, KIND_SUM, &index);
+	if (!ret)
 		*(struct profile_sum *)builder_item(b, KIND_SUM, index) = to;
-	return rc;
+	return ret;
 }
 
 /* Store an account. It has no id; its event and CPU identify it. */
 static int builder_take_account(struct profile_builder *b, const struct account *a)
 {
 	uint32_t index;
-	int rc = builder_item_of_record(b, KIND_ACCOUNT, a->event << 32 ^ a->cpu, &index);
+	int ret = builder_item_of_record(b, KIND_ACCOUNT, a->event << 32 ^ a->cpu, &index);
 
-	if (!rc)
+	if (!ret)
 		*(struct account *)builder_item(b, KIND_ACCOUNT, index) = *a;
-	return rc;
+	return ret;
 }
 
 /* Store an inlined function. It has no id; its frame and depth identify it. */
 static int builder_take_inlined(struct profile_builder *b, const struct inlined *i)
 {
 	uint32_t frame = PROFILE_NONE, function = PROFILE_NONE, index = 0;
-	int rc = builder_refer(b, KIND_FRAME, i->frame, &frame);
+	int ret = builder_refer(b, KIND_FRAME, i->frame, &frame);
 
-	if (!rc)
-		rc = builder_refer(b, KIND_FUNCTION, i->function, &function);
-	if (!rc)
-		rc = builder_append(b, KIND_INLINED, &index);
-	if (!rc)
-		rc = builder_copy_record(b, KIND_INLINED, builder_item(b, KIND_INLINED, index), i);
-	if (rc < 0)
-		return rc;
+	if (!ret)
+		ret = builder_refer(b, KIND_FUNCTION, i->function, &function);
+	if (!ret)
+		ret = builder_append(b, KIND_INLINED, &index);
+	if (!ret)
+		ret = builder_copy_record(b, KIND_INLINED, builder_item(b, KIND_INLINED, index), i);
+	if (ret < 0)
+		return ret;
 	b->made->profile.inlined[index].frame = frame;
 	b->made->profile.inlined[index].function = function;
 	return 0;
@@ -378,9 +378,9 @@ static int builder_take(struct profile_builder *b, enum record_kind kind, const 
 	}
 }
 
-static int builder_result(int rc, enum record_kind kind, struct error *err)
+static int builder_result(int ret, enum record_kind kind, struct error *err)
 {
-	return rc < 0 ? error_errno(err, rc, "cannot keep the %s records of the trace",
+	return ret < 0 ? error_errno(err, ret, "cannot keep the %s records of the trace",
 				    kinds[kind].name)
 		      : 0;
 }
@@ -399,18 +399,18 @@ static int builder_put_many(struct sink *s, enum record_kind kind, const void *r
 {
 	struct profile_builder *b = (struct profile_builder *)s;
 	const char *at = records;
-	int rc = 0;
+	int ret = 0;
 
 	if (kind == KIND_STACK)
-		for (size_t i = 0; i < count && !rc; i++)
-			rc = builder_take_stack(b, (const struct stack *)records + i);
+		for (size_t i = 0; i < count && !ret; i++)
+			ret = builder_take_stack(b, (const struct stack *)records + i);
 	else if (kind == KIND_SUM)
-		for (size_t i = 0; i < count && !rc; i++)
-			rc = builder_take_sum(b, (const struct sum *)records + i);
+		for (size_t i = 0; i < count && !ret; i++)
+			ret = builder_take_sum(b, (const struct sum *)records + i);
 	else
-		for (size_t i = 0; i < count && !rc; i++)
-			rc = builder_take(b, kind, at + i * kinds[kind].size);
-	return builder_result(rc, kind, err);
+		for (size_t i = 0; i < count && !ret; i++)
+			ret = builder_take(b, kind, at + i * kinds[kind].size);
+	return builder_result(ret, kind, err);
 }
 
 /*
@@ -474,37 +474,37 @@ static int find_ends_and_roots(struct profile *p)
 static int builder_complete(struct profile_builder *b)
 {
 	struct profile *p = &b->made->profile;
-	int rc = find_ends_and_roots(p);
+	int ret = find_ends_and_roots(p);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	p->stacks_by_id = b->by_id[KIND_STACK];
 	b->by_id[KIND_STACK] = (struct index){0};
 	profile_join_events(p);
 	profile_event_total(p, 0, &p->total_count, &p->total_weight);
-	rc = profile_join_hosts(p, &b->made->texts);
-	if (rc < 0)
-		return rc;
-	rc = python_name_frames(p, &b->made->texts, b->view.lines);
-	if (!rc && b->view.python)
-		rc = python_alone(p);
-	else if (!rc && !b->view.native)
-		rc = python_fold(p);
+	ret = profile_join_hosts(p, &b->made->texts);
+	if (ret < 0)
+		return ret;
+	ret = python_name_frames(p, &b->made->texts, b->view.lines);
+	if (!ret && b->view.python)
+		ret = python_alone(p);
+	else if (!ret && !b->view.native)
+		ret = python_fold(p);
 	inlined_attach(p, !b->view.no_inlines);
-	if (!rc && !b->view.joined)
-		rc = inlined_expand(p);
-	if (!rc && b->view.lines)
-		rc = inlined_name_lines(p, &b->made->texts);
-	return rc;
+	if (!ret && !b->view.joined)
+		ret = inlined_expand(p);
+	if (!ret && b->view.lines)
+		ret = inlined_name_lines(p, &b->made->texts);
+	return ret;
 }
 
 static int builder_finish(struct sink *s, struct error *err)
 {
 	struct profile_builder *b = (struct profile_builder *)s;
-	int rc = builder_complete(b);
+	int ret = builder_complete(b);
 
-	if (rc < 0)
-		return error_errno(err, rc, "cannot complete a profile");
+	if (ret < 0)
+		return error_errno(err, ret, "cannot complete a profile");
 	return b->done(b->context, &b->made->profile, err);
 }
 
@@ -528,7 +528,7 @@ static const struct sink_ops builder_ops = {
 	.free = builder_free,
 };
 
-int profile_sink(struct sink **ret, const struct profile_view *view,
+int profile_sink(struct sink **out, const struct profile_view *view,
 		 int (*done)(void *context, const struct profile *p, struct error *err),
 		 void *context, struct error *err)
 {
@@ -537,7 +537,7 @@ int profile_sink(struct sink **ret, const struct profile_view *view,
 	union entity_record nothing = {0};
 
 	if (!b || !made)
-		goto out;
+		goto end;
 	b->sink = (struct sink){.ops = &builder_ops, .wants = WANTS(WANT_ENTITIES | WANT(SUM))};
 	b->made = made;
 	b->done = done;
@@ -545,10 +545,10 @@ int profile_sink(struct sink **ret, const struct profile_view *view,
 	if (view)
 		b->view = *view;
 	if (builder_copy_record(b, KIND_HOST, &made->profile.host, &nothing) < 0)
-		goto out;
-	*ret = &b->sink;
+		goto end;
+	*out = &b->sink;
 	return 0;
-out:
+end:
 	profile_free(made ? &made->profile : NULL);
 	free(b);
 	return error_errno(err, -ENOMEM, "cannot begin a profile");
@@ -572,19 +572,19 @@ static struct profile *take_profile_out(struct sink *sink)
 	return p;
 }
 
-int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
+int profile_read(struct profile **out, struct source *source, const struct profile_view *view,
 		 struct error *err)
 {
 	const struct profile *made = NULL;
 	struct sink *sink = NULL;
-	int rc = profile_sink(&sink, view, hold_finished_profile, &made, err);
+	int ret = profile_sink(&sink, view, hold_finished_profile, &made, err);
 
-	if (!rc)
-		rc = pipe_join(source, sink, err);
-	if (!rc)
-		*ret = take_profile_out(sink);
+	if (!ret)
+		ret = pipe_join(source, sink, err);
+	if (!ret)
+		*out = take_profile_out(sink);
 	sink_free(sink);
-	return rc;
+	return ret;
 }
 
 /*
@@ -661,9 +661,9 @@ static int join_sums(struct profile_builder *b, struct profile_builder *part)
 	uint32_t *stacks = resolve_part_indexes(b, part, KIND_STACK), *threads = resolve_part_indexes(b, part, KIND_THREAD);
 	uint32_t *events = resolve_part_indexes(b, part, KIND_EVENT);
 	struct profile *p = &b->made->profile, *from = &part->made->profile;
-	int rc = stacks && threads && events ? 0 : -ENOMEM;
+	int ret = stacks && threads && events ? 0 : -ENOMEM;
 
-	if (!rc) {
+	if (!ret) {
 		p->sums = from->sums;
 		p->sum_count = from->sum_count;
 		from->sums = NULL;
@@ -676,7 +676,7 @@ static int join_sums(struct profile_builder *b, struct profile_builder *part)
 	free(stacks);
 	free(threads);
 	free(events);
-	return rc;
+	return ret;
 }
 
 /* A source and the sink into which it runs. */
@@ -698,53 +698,53 @@ enum profile_part { PART_ENTITIES, PART_STACKS, PART_SUMS, PART_COUNT };
 static int begin_profile_parts(struct part_reader *parts, const struct profile_view *view, struct error *err)
 {
 	static const uint64_t own[PART_COUNT] = {0, WANT(STACK), WANT(SUM)};
-	int rc = 0;
+	int ret = 0;
 
-	for (int i = 0; i < PART_COUNT && !rc; i++) {
-		rc = profile_sink(&parts[i].sink, view, hold_finished_profile, &parts[i].made, err);
-		if (rc < 0 || i == PART_ENTITIES)
+	for (int i = 0; i < PART_COUNT && !ret; i++) {
+		ret = profile_sink(&parts[i].sink, view, hold_finished_profile, &parts[i].made, err);
+		if (ret < 0 || i == PART_ENTITIES)
 			continue;
 		((struct profile_builder *)parts[i].sink)->own = own[i];
 		parts[i].sink->ops = &part_ops;
 		parts[i].sink->wants = WANTS(own[i]);
 		parts[PART_ENTITIES].sink->wants &= ~own[i];
 	}
-	return rc;
+	return ret;
 }
 
 /* Join the other parts to the first one. */
 static int join_profile_parts(struct part_reader *parts, struct error *err)
 {
 	struct profile_builder *b = (struct profile_builder *)parts[PART_ENTITIES].sink;
-	int rc = join_stacks(b, (struct profile_builder *)parts[PART_STACKS].sink);
+	int ret = join_stacks(b, (struct profile_builder *)parts[PART_STACKS].sink);
 
-	if (!rc)
-		rc = join_sums(b, (struct profile_builder *)parts[PART_SUMS].sink);
-	if (rc < 0)
-		return error_errno(err, rc, "cannot join the parts of a profile");
+	if (!ret)
+		ret = join_sums(b, (struct profile_builder *)parts[PART_SUMS].sink);
+	if (ret < 0)
+		return error_errno(err, ret, "cannot join the parts of a profile");
 	return b->sink.ops->finish(&b->sink, err);
 }
 
-int profile_read_parts(struct profile **ret, const struct profile_sources *from,
+int profile_read_parts(struct profile **out, const struct profile_sources *from,
 		       const struct profile_view *view, struct error *err)
 {
 	struct part_reader parts[PART_COUNT] = {{.source = from->entities},
 					    {.source = from->stacks},
 					    {.source = from->sums}};
 	struct job jobs[PART_COUNT];
-	int rc = begin_profile_parts(parts, view, err);
+	int ret = begin_profile_parts(parts, view, err);
 
 	for (int i = 0; i < PART_COUNT; i++)
 		jobs[i] = (struct job){read_profile_part, &parts[i]};
-	if (!rc)
-		rc = jobs_run(jobs, PART_COUNT, err);
-	if (!rc)
-		rc = join_profile_parts(parts, err);
-	if (!rc)
-		*ret = take_profile_out(parts[PART_ENTITIES].sink);
+	if (!ret)
+		ret = jobs_run(jobs, PART_COUNT, err);
+	if (!ret)
+		ret = join_profile_parts(parts, err);
+	if (!ret)
+		*out = take_profile_out(parts[PART_ENTITIES].sink);
 	for (int i = 0; i < PART_COUNT; i++)
 		sink_free(parts[i].sink);
-	return rc;
+	return ret;
 }
 
 void profile_free(struct profile *p)

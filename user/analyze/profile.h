@@ -115,7 +115,7 @@ struct profile_view {
  * Run the source to its end and make its profile. view may be NULL: a zeroed view. Return 0 or a
  * negative errno. Free with profile_free(), which accepts NULL and unfinished profiles.
  */
-int profile_read(struct profile **ret, struct source *source, const struct profile_view *view,
+int profile_read(struct profile **out, struct source *source, const struct profile_view *view,
 		 struct error *err);
 /*
  * Like profile_read(), from several sources of the same records that are read at the same time: one
@@ -123,7 +123,7 @@ int profile_read(struct profile **ret, struct source *source, const struct profi
  * could not be read, read everything from one source instead.
  */
 struct profile_sources { struct source *entities, *stacks, *sums; };
-int profile_read_parts(struct profile **ret, const struct profile_sources *from,
+int profile_read_parts(struct profile **out, const struct profile_sources *from,
 		       const struct profile_view *view, struct error *err);
 void profile_free(struct profile *p);
 
@@ -131,7 +131,7 @@ void profile_free(struct profile *p);
  * Make a sink that builds a profile, for callers that put records themselves. When the sink is
  * finished, done() is called with the profile, which belongs to the sink.
  */
-int profile_sink(struct sink **ret, const struct profile_view *view,
+int profile_sink(struct sink **out, const struct profile_view *view,
 		 int (*done)(void *context, const struct profile *p, struct error *err),
 		 void *context, struct error *err);
 

@@ -34,7 +34,7 @@ static int join_host_texts(const struct profile *p, struct names *texts, const s
 int profile_join_hosts(struct profile *p, struct names *texts)
 {
 	struct host all;
-	int rc = 0;
+	int ret = 0;
 
 	if (!p->host_count)
 		return 0;
@@ -46,11 +46,11 @@ int profile_join_hosts(struct profile *p, struct names *texts)
 		all.cpus += h->cpus;
 		all.memory += h->memory;
 	}
-	for (unsigned int i = 0; i < kinds[KIND_HOST].field_count && !rc; i++)
+	for (unsigned int i = 0; i < kinds[KIND_HOST].field_count && !ret; i++)
 		if (kinds[KIND_HOST].fields[i].type == FIELD_TEXT && p->host_count > 1)
-			rc = join_host_texts(p, texts, &kinds[KIND_HOST].fields[i], &all);
+			ret = join_host_texts(p, texts, &kinds[KIND_HOST].fields[i], &all);
 	p->host = all;
-	return rc;
+	return ret;
 }
 
 uint32_t profile_event_like(const struct profile *p, uint32_t event)

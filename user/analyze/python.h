@@ -41,6 +41,6 @@ struct python_share {
 };
 
 /* Compute the share of an event. Return 0 or -ENOMEM. */
-int python_share_of(struct python_share *ret, const struct profile *p, uint32_t event);
+int python_share_of(struct python_share *out, const struct profile *p, uint32_t event);
 
 #endif

@@ -170,7 +170,7 @@ int python_fold(struct profile *p)
 {
 	struct python_folding f = {.profile = p};
 	uint8_t *trampolines;
-	int rc = 0;
+	int ret = 0;
 
 	if (!has_interpreter_loops(p))
 		return 0;
@@ -178,7 +178,7 @@ int python_fold(struct profile *p)
 	f.roles = calloc(p->frame_count + 1, sizeof(*f.roles));
 	f.callers = large_alloc(((size_t)p->stack_count + 1) * sizeof(*f.callers));
 	if (!trampolines || !f.roles || !f.callers) {
-		rc = -ENOMEM;
+		ret = -ENOMEM;
 		goto out;
 	}
 	for (uint32_t i = 0; i < p->frame_count; i++)
@@ -188,5 +188,5 @@ out:
 	free(trampolines);
 	free(f.roles);
 	free(f.callers);
-	return rc;
+	return ret;
 }

@@ -50,25 +50,25 @@ static int compose_python_name(struct python_naming *n, const char *name, const 
 	return 0;
 }
 
-/* Set *ret to the number of the short name of a function at a line. */
-static int intern_short_name(struct python_naming *n, const struct function *f, uint64_t line, uint32_t *ret)
+/* Set *out to the number of the short name of a function at a line. */
+static int intern_short_name(struct python_naming *n, const struct function *f, uint64_t line, uint32_t *out)
 {
 	struct short_name fresh = {.file = f->file};
 	struct short_name *known;
 
 	if (compose_python_name(n, f->name, python_base_name(f->file), line) < 0 ||
-	    names_intern_text(&n->shorts, n->text.items, ret) < 0)
+	    names_intern_text(&n->shorts, n->text.items, out) < 0)
 		return -ENOMEM;
-	if (*ret == n->list.count)
+	if (*out == n->list.count)
 		return vector_push(&n->list, fresh);
-	known = &n->list.items[*ret];
+	known = &n->list.items[*out];
 	known->ambiguous = known->ambiguous || strcmp(known->file, f->file) != 0;
 	return 0;
 }
 
-/* Set *ret to the name to show, once all short names are known. */
+/* Set *out to the name to show, once all short names are known. */
 static int finish_python_name(struct python_naming *n, const struct function *f, uint64_t line, uint32_t number,
-		       const char **ret)
+		       const char **out)
 {
 	const char *text = names_text(&n->shorts, number);
 	uint32_t kept;
@@ -80,7 +80,7 @@ static int finish_python_name(struct python_naming *n, const struct function *f,
 	}
 	if (names_intern_text(n->texts, text, &kept) < 0)
 		return -ENOMEM;
-	*ret = names_text(n->texts, kept);
+	*out = names_text(n->texts, kept);
 	return 0;
 }
 
@@ -101,20 +101,20 @@ static int name_python_functions(struct profile *p, struct names *texts)
 {
 	uint32_t *numbers = calloc(p->function_count + 1, sizeof(*numbers));
 	struct python_naming n = {.texts = texts};
-	int rc = numbers ? 0 : -ENOMEM;
+	int ret = numbers ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->function_count && !rc; i++)
+	for (uint32_t i = 0; i < p->function_count && !ret; i++)
 		if (is_named_python_function(p, &p->functions[i]))
-			rc = intern_short_name(&n, &p->functions[i].f, p->functions[i].f.line, &numbers[i]);
-	for (uint32_t i = 0; i < p->function_count && !rc; i++) {
+			ret = intern_short_name(&n, &p->functions[i].f, p->functions[i].f.line, &numbers[i]);
+	for (uint32_t i = 0; i < p->function_count && !ret; i++) {
 		struct profile_function *f = &p->functions[i];
 
 		if (is_named_python_function(p, f))
-			rc = finish_python_name(&n, &f->f, f->f.line, numbers[i], &f->shown);
+			ret = finish_python_name(&n, &f->f, f->f.line, numbers[i], &f->shown);
 	}
 	free_python_naming(&n);
 	free(numbers);
-	return rc;
+	return ret;
 }
 
 /* Return the function that names a Python frame; NULL for all other frames. */
@@ -131,32 +131,32 @@ static int name_python_lines(struct profile *p, struct names *texts)
 {
 	uint32_t *numbers = calloc(p->frame_count + 1, sizeof(*numbers));
 	struct python_naming n = {.texts = texts};
-	int rc = numbers ? 0 : -ENOMEM;
+	int ret = numbers ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
 		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 
 		if (f)
-			rc = intern_short_name(&n, &f->f, p->frames[i].f.line, &numbers[i]);
+			ret = intern_short_name(&n, &f->f, p->frames[i].f.line, &numbers[i]);
 	}
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
 		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 
 		if (f)
-			rc = finish_python_name(&n, &f->f, p->frames[i].f.line, numbers[i],
+			ret = finish_python_name(&n, &f->f, p->frames[i].f.line, numbers[i],
 					 &p->frames[i].shown);
 	}
 	free_python_naming(&n);
 	free(numbers);
-	return rc;
+	return ret;
 }
 
 int python_name_frames(struct profile *p, struct names *texts, bool by_line)
 {
-	int rc = name_python_functions(p, texts);
+	int ret = name_python_functions(p, texts);
 
-	if (rc < 0 || by_line)
-		return rc < 0 ? rc : name_python_lines(p, texts);
+	if (ret < 0 || by_line)
+		return ret < 0 ? ret : name_python_lines(p, texts);
 	for (uint32_t i = 0; i < p->frame_count; i++) {
 		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 

@@ -63,21 +63,21 @@ static int add_python_path(struct python_paths *paths, uint32_t stack, const str
 static int count_python_frames(struct python_paths *paths, const struct profile *p, const uint8_t *of_frame)
 {
 	struct python_path none = {0};
-	int rc = vector_push(&paths->list, none);
+	int ret = vector_push(&paths->list, none);
 
 	paths->of_stack = large_alloc(((size_t)p->stack_count + 1) * sizeof(*paths->of_stack));
 	if (!paths->of_stack)
-		rc = -ENOMEM;
-	for (uint32_t i = 0; i < p->stack_count && !rc; i++) {
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < p->stack_count && !ret; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 		uint8_t marks = s->frame == PROFILE_NONE ? 0 : of_frame[s->frame];
 		uint32_t above = s->parent == PROFILE_NONE ? 0 : paths->of_stack[s->parent];
 
 		paths->of_stack[i] = above;
 		if (marks)
-			rc = add_python_path(paths, i, &paths->list.items[above], marks);
+			ret = add_python_path(paths, i, &paths->list.items[above], marks);
 	}
-	return rc;
+	return ret;
 }
 
 static void add_python_frames(struct python_share *share, const struct profile_sum *s,
@@ -104,21 +104,21 @@ static void add_python_sum(struct python_share *share, const struct profile_sum 
 		add_python_frames(share, s, &paths->list.items[paths->of_stack[s->stack]]);
 }
 
-int python_share_of(struct python_share *ret, const struct profile *p, uint32_t event)
+int python_share_of(struct python_share *out, const struct profile *p, uint32_t event)
 {
 	uint8_t *of_frame = calloc((size_t)p->frame_count + 1, sizeof(*of_frame));
 	struct python_paths paths = {.of_stack = NULL};
-	int rc = of_frame ? 0 : -ENOMEM;
+	int ret = of_frame ? 0 : -ENOMEM;
 
-	if (!rc && mark_python_frames(of_frame, p))
-		rc = count_python_frames(&paths, p, of_frame);
-	if (!rc)
-		*ret = (struct python_share){0};
-	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
+	if (!ret && mark_python_frames(of_frame, p))
+		ret = count_python_frames(&paths, p, of_frame);
+	if (!ret)
+		*out = (struct python_share){0};
+	for (uint32_t i = 0; i < p->sum_count && !ret; i++)
 		if (p->sums[i].event == event)
-			add_python_sum(ret, &p->sums[i], &paths);
+			add_python_sum(out, &p->sums[i], &paths);
 	free(of_frame);
 	free(paths.of_stack);
 	vector_free(&paths.list);
-	return rc;
+	return ret;
 }

@@ -150,13 +150,13 @@ static int recent_sweep(struct recent *r)
 {
 	static const enum record_kind forgotten[] = {KIND_STACK, KIND_FRAME, KIND_FUNCTION,
 						     KIND_MAPPING};
-	int rc = entity_store_sweep(&r->stores[KIND_PROCESS], keep_process, r);
+	int ret = entity_store_sweep(&r->stores[KIND_PROCESS], keep_process, r);
 
-	if (!rc)
-		rc = entity_store_sweep(&r->stores[KIND_THREAD], keep_thread, r);
-	for (unsigned int i = 0; !rc && i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
-		rc = entity_store_sweep(&r->stores[forgotten[i]], keep_unforgotten, r);
-	return rc;
+	if (!ret)
+		ret = entity_store_sweep(&r->stores[KIND_THREAD], keep_thread, r);
+	for (unsigned int i = 0; !ret && i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
+		ret = entity_store_sweep(&r->stores[forgotten[i]], keep_unforgotten, r);
+	return ret;
 }
 
 /* The functions below keep accounts and losses. */
@@ -237,26 +237,26 @@ static uint64_t counter_growth(uint64_t before, uint64_t now)
 	return now > before ? now - before : 0;
 }
 
-static void recent_fill_account(const struct recent *r, struct recent_account *ret)
+static void recent_fill_account(const struct recent *r, struct recent_account *out)
 {
 	const struct snapshot *first = r->snapshots.items;
 	const struct snapshot *last = first + r->snapshots.count - 1;
 
-	*ret = (struct recent_account){.cpus = (unsigned int)r->accounts.count};
+	*out = (struct recent_account){.cpus = (unsigned int)r->accounts.count};
 	for (size_t i = 0; i < r->losses.count; i++)
 		if (r->losses.items[i].reason < LOSS_COUNT)
-			ret->lost[r->losses.items[i].reason] += r->losses.items[i].count;
+			out->lost[r->losses.items[i].reason] += r->losses.items[i].count;
 	if (!r->snapshots.count)
 		return;
-	ret->span = last->time - first->time;
-	ret->total = (struct account){
+	out->span = last->time - first->time;
+	out->total = (struct account){
 		.due = counter_growth(first->total.due, last->total.due),
 		.written = counter_growth(first->total.written, last->total.written),
 		.filtered = counter_growth(first->total.filtered, last->total.filtered),
 		.idle = counter_growth(first->total.idle, last->total.idle),
 		.late = counter_growth(first->total.late, last->total.late),
 	};
-	ret->lost[LOSS_NOT_DELIVERED] += count_not_delivered(ret);
+	out->lost[LOSS_NOT_DELIVERED] += count_not_delivered(out);
 }
 
 /* The functions below implement the sink. */
@@ -274,25 +274,25 @@ static int recent_take(struct recent *r, enum record_kind kind, const void *reco
 
 static int recent_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
-	int rc = recent_take((struct recent *)s, kind, record);
+	int ret = recent_take((struct recent *)s, kind, record);
 
-	return rc < 0 ? error_errno(err, rc, "cannot keep what was sampled") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
 }
 
 static int recent_tick(struct sink *s, uint64_t time, struct error *err)
 {
 	struct recent *r = (struct recent *)s;
-	int rc;
+	int ret;
 
 	r->started = r->started ? r->started : time;
 	r->ticked = time;
 	buckets_advance(&r->buckets, time);
-	rc = recent_take_snapshot(r, time);
+	ret = recent_take_snapshot(r, time);
 	recent_drop_old(r);
 	mark_window(r);
-	if (!rc)
-		rc = recent_sweep(r);
-	return rc < 0 ? error_errno(err, rc, "cannot keep what was sampled") : 0;
+	if (!ret)
+		ret = recent_sweep(r);
+	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
 }
 
 static int recent_forget(struct sink *s, struct error *err)
@@ -328,39 +328,39 @@ static void recent_free(struct sink *s)
 static int recent_put_used(struct recent *r, enum record_kind kind, struct sink *to, struct error *err)
 {
 	struct entity_store *store = &r->stores[kind];
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; !rc && i < store->count; i++)
+	for (size_t i = 0; !ret && i < store->count; i++)
 		if (entity_store_at(store, i)->used)
-			rc = sink_put(to, kind, entity_store_record(entity_store_at(store, i)), err);
-	return rc;
+			ret = sink_put(to, kind, entity_store_record(entity_store_at(store, i)), err);
+	return ret;
 }
 
 static int recent_put_sums(struct recent *r, struct sink *to, struct error *err)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (unsigned int place = 0; !rc && place < BUCKETS; place++) {
+	for (unsigned int place = 0; !ret && place < BUCKETS; place++) {
 		const struct bucket *b = buckets_at(&r->buckets, place);
 
-		for (size_t i = 0; !rc && b && i < b->sums.count; i++)
-			rc = put_sum(to, &b->sums.items[i], err);
+		for (size_t i = 0; !ret && b && i < b->sums.count; i++)
+			ret = put_sum(to, &b->sums.items[i], err);
 	}
-	return rc;
+	return ret;
 }
 
 static int recent_run(struct source *s, struct sink *to, struct error *err)
 {
 	struct recent *r = recent_of_source(s);
-	int rc = 0;
+	int ret = 0;
 
 	mark_window(r);
 #define PUT_USED(KIND) \
-	if (!rc) \
-		rc = recent_put_used(r, KIND_##KIND, to, err);
+	if (!ret) \
+		ret = recent_put_used(r, KIND_##KIND, to, err);
 	ENTITY_KINDS(PUT_USED)
 #undef PUT_USED
-	return rc ? rc : recent_put_sums(r, to, err);
+	return ret ? ret : recent_put_sums(r, to, err);
 }
 
 static const struct sink_ops sink_ops = {
@@ -373,7 +373,7 @@ static const struct sink_ops sink_ops = {
 
 static const struct source_ops source_ops = {.run = recent_run};
 
-int recent_sink(struct sink **ret, uint64_t window, struct error *err)
+int recent_sink(struct sink **out, uint64_t window, struct error *err)
 {
 	struct recent *r = calloc(1, sizeof(*r));
 
@@ -387,27 +387,27 @@ int recent_sink(struct sink **ret, uint64_t window, struct error *err)
 	r->sink.wants |= WANT(KIND);
 	ENTITY_KINDS(INIT_STORE)
 #undef INIT_STORE
-	*ret = &r->sink;
+	*out = &r->sink;
 	return 0;
 }
 
-int recent_window(struct sink *s, uint64_t now, struct recent_window *ret, struct error *err)
+int recent_window(struct sink *s, uint64_t now, struct recent_window *out, struct error *err)
 {
 	struct recent *r = (struct recent *)s;
 	struct recent_window w = {.profile = NULL};
 	uint64_t begin;
-	int rc;
+	int ret;
 
 	buckets_advance(&r->buckets, now);
 	recent_drop_old(r);
 	begin = buckets_begin(&r->buckets);
 	begin = r->started > begin ? r->started : begin;
 	w.span = now > begin ? now - begin : 0;
-	rc = profile_read(&w.profile, &r->source, NULL, err);
-	if (rc)
-		return rc;
+	ret = profile_read(&w.profile, &r->source, NULL, err);
+	if (ret)
+		return ret;
 	recent_fill_account(r, &w.account);
-	*ret = w;
+	*out = w;
 	return 0;
 }
 

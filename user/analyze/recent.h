@@ -18,7 +18,7 @@
  * Make the sink, with a window in ns. Finishing it has no effect; free it with sink_free(). Return
  * 0 or -ENOMEM.
  */
-int recent_sink(struct sink **ret, uint64_t window, struct error *err);
+int recent_sink(struct sink **out, uint64_t window, struct error *err);
 
 struct recent_account {
 	uint64_t span; /* ns that the accounts cover: up to the last tick */
@@ -38,9 +38,9 @@ struct recent_window {
 
 /*
  * Get the window of s, a sink of recent_sink(), at the time now (ns). Return 0, or -ENOMEM with
- * *ret unchanged.
+ * *out unchanged.
  */
-int recent_window(struct sink *s, uint64_t now, struct recent_window *ret, struct error *err);
+int recent_window(struct sink *s, uint64_t now, struct recent_window *out, struct error *err);
 
 /* Return how many entities of a kind are kept; for tests and debugging. */
 size_t recent_count(const struct sink *s, enum record_kind kind);

@@ -45,7 +45,7 @@ static void sched_take_host(struct sched_run *r, const struct host *h)
 	series_init(&s->waiting_when, s->from, s->to);
 }
 
-static int sched_take_cpu(struct sched_run *r, const struct lane *l, uint32_t *ret)
+static int sched_take_cpu(struct sched_run *r, const struct lane *l, uint32_t *out)
 {
 	struct sched *s = r->made;
 	struct sched_cpu *cpu = calloc(1, sizeof(*cpu));
@@ -57,15 +57,15 @@ static int sched_take_cpu(struct sched_run *r, const struct lane *l, uint32_t *r
 	cpu->number = l->number;
 	series_init(&cpu->busy_when, s->from, s->to);
 	series_init(&cpu->unknown_when, s->from, s->to);
-	*ret = (uint32_t)(s->cpus.count - 1);
-	return borders_move(&r->borders, *ret, s->from);
+	*out = (uint32_t)(s->cpus.count - 1);
+	return borders_move(&r->borders, *out, s->from);
 }
 
 /*
  * Find or create the lane of an id. A new lane has no kind until its record comes, because threads
  * come before lanes.
  */
-static int sched_lane_of(struct sched_run *r, uint64_t id, struct sched_lane **ret)
+static int sched_lane_of(struct sched_run *r, uint64_t id, struct sched_lane **out)
 {
 	struct sched_lane fresh = {.now = INDEX_NONE, .newest = INDEX_NONE};
 	uint32_t at = index_get(&r->lanes_by_id, id);
@@ -75,17 +75,17 @@ static int sched_lane_of(struct sched_run *r, uint64_t id, struct sched_lane **r
 		if (vector_push(&r->lanes, fresh) < 0 || index_put(&r->lanes_by_id, id, at) < 0)
 			return -ENOMEM;
 	}
-	*ret = &r->lanes.items[at];
+	*out = &r->lanes.items[at];
 	return 0;
 }
 
 static int sched_take_lane(struct sched_run *r, const struct lane *l)
 {
 	struct sched_lane *lane;
-	int rc = sched_lane_of(r, l->id, &lane);
+	int ret = sched_lane_of(r, l->id, &lane);
 
-	if (rc < 0 || lane->kind)
-		return rc;
+	if (ret < 0 || lane->kind)
+		return ret;
 	if (l->kind == LANE_CPU && r->made->cpus.count == SCHED_CPUS_MAX) {
 		r->made->disorder++;
 		return 0;
@@ -95,27 +95,27 @@ static int sched_take_lane(struct sched_run *r, const struct lane *l)
 	return l->kind == LANE_CPU ? sched_take_cpu(r, l, &lane->cpu) : 0;
 }
 
-static int sched_process_of(struct sched_run *r, uint64_t id, uint32_t *ret)
+static int sched_process_of(struct sched_run *r, uint64_t id, uint32_t *out)
 {
 	struct sched_process p = {.id = id};
 
-	*ret = index_get(&r->processes_by_id, id);
-	if (*ret != INDEX_NONE)
+	*out = index_get(&r->processes_by_id, id);
+	if (*out != INDEX_NONE)
 		return 0;
-	*ret = (uint32_t)r->made->processes.count;
+	*out = (uint32_t)r->made->processes.count;
 	if (vector_push(&r->made->processes, p) < 0)
 		return -ENOMEM;
-	return index_put(&r->processes_by_id, id, *ret);
+	return index_put(&r->processes_by_id, id, *out);
 }
 
 /* Add a thread (one name of a thread lane) to the linked list of its lane's names, oldest first. */
 static int link_thread_name(struct sched_run *r, uint64_t lane_id, uint32_t thread)
 {
 	struct sched_lane *lane;
-	int rc = sched_lane_of(r, lane_id, &lane);
+	int ret = sched_lane_of(r, lane_id, &lane);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (lane->newest == INDEX_NONE)
 		lane->now = thread;
 	else
@@ -124,33 +124,33 @@ static int link_thread_name(struct sched_run *r, uint64_t lane_id, uint32_t thre
 	return 0;
 }
 
-int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *ret)
+int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *out)
 {
 	struct sched_thread thread = {.id = t->id, .start = t->start};
 	const struct sched_query *q = r->query;
-	int rc;
+	int ret;
 
-	*ret = index_get(&r->threads_by_id, t->id);
-	if (*ret != INDEX_NONE)
+	*out = index_get(&r->threads_by_id, t->id);
+	if (*out != INDEX_NONE)
 		return 0;
-	rc = sched_process_of(r, t->process, &thread.process);
-	if (rc < 0)
-		return rc;
+	ret = sched_process_of(r, t->process, &thread.process);
+	if (ret < 0)
+		return ret;
 	thread.selected = !q->selected || q->selected(q->context, t);
-	*ret = (uint32_t)r->made->threads.count;
+	*out = (uint32_t)r->made->threads.count;
 	if (vector_push(&r->made->threads, thread) < 0 ||
 	    vector_push(&r->next_name, INDEX_NONE) < 0)
 		return -ENOMEM;
-	return index_put(&r->threads_by_id, t->id, *ret);
+	return index_put(&r->threads_by_id, t->id, *out);
 }
 
 static int sched_take_thread(struct sched_run *r, const struct thread *t)
 {
 	bool known = index_get(&r->threads_by_id, t->id) != INDEX_NONE;
 	uint32_t thread;
-	int rc = sched_thread_of(r, t, &thread);
+	int ret = sched_thread_of(r, t, &thread);
 
-	return rc || known || !t->lane ? rc : link_thread_name(r, t->lane, thread);
+	return ret || known || !t->lane ? ret : link_thread_name(r, t->lane, thread);
 }
 
 /*
@@ -279,10 +279,10 @@ static int sched_take(struct sched_run *r, enum record_kind kind, const void *re
 static int sched_run_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
 {
 	struct sched_run *r = (struct sched_run *)sink;
-	int rc = sched_take(r, kind, record);
+	int ret = sched_take(r, kind, record);
 
-	if (rc < 0)
-		return error_errno(err, rc, "cannot add up what the scheduler did");
+	if (ret < 0)
+		return error_errno(err, ret, "cannot add up what the scheduler did");
 	return states_put(r->states, kind, record, err);
 }
 
@@ -293,22 +293,22 @@ static int sched_run_put(struct sink *sink, enum record_kind kind, const void *r
 static int sched_end(struct sched_run *r, struct error *err)
 {
 	struct sched *s = r->made;
-	int rc = states_end(r->states, s->to > r->last ? s->to : r->last, err);
+	int ret = states_end(r->states, s->to > r->last ? s->to : r->last, err);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	s->disorder += states_disorder(r->states);
 	if (r->open)
 		s->to = r->last > s->from ? r->last : s->from;
-	rc = overlap_finish(&s->at_once);
-	for (size_t i = 0; i < s->processes.count && !rc; i++)
-		rc = overlap_finish(&s->processes.items[i].at_once);
-	return rc < 0 ? error_errno(err, rc, "cannot add up what the scheduler did") : 0;
+	ret = overlap_finish(&s->at_once);
+	for (size_t i = 0; i < s->processes.count && !ret; i++)
+		ret = overlap_finish(&s->processes.items[i].at_once);
+	return ret < 0 ? error_errno(err, ret, "cannot add up what the scheduler did") : 0;
 }
 
 static const struct sink_ops sched_run_ops = {.put = sched_run_put};
 
-int sched_read(struct sched **ret, struct source *source, const struct sched_query *q,
+int sched_read(struct sched **out, struct source *source, const struct sched_query *q,
 	       struct error *err)
 {
 	struct sched_run r = {
@@ -317,16 +317,16 @@ int sched_read(struct sched **ret, struct source *source, const struct sched_que
 		.open = true,
 	};
 	const struct states_events events = {.stretch = sched_count_stretch, .context = &r};
-	int rc;
+	int ret;
 
 	r.made = calloc(1, sizeof(*r.made));
 	if (!r.made)
 		return error_errno(err, -ENOMEM, "cannot read the scheduler's records");
-	rc = states_new(&r.states, &events, err);
-	if (!rc)
-		rc = source->ops->run(source, &r.sink, err);
-	if (!rc)
-		rc = sched_end(&r, err);
+	ret = states_new(&r.states, &events, err);
+	if (!ret)
+		ret = source->ops->run(source, &r.sink, err);
+	if (!ret)
+		ret = sched_end(&r, err);
 	states_free(r.states);
 	index_free(&r.lanes_by_id);
 	index_free(&r.threads_by_id);
@@ -335,9 +335,9 @@ int sched_read(struct sched **ret, struct source *source, const struct sched_que
 	vector_free(&r.lanes);
 	vector_free(&r.next_name);
 	borders_free(&r.borders);
-	if (rc < 0)
+	if (ret < 0)
 		sched_free(r.made);
 	else
-		*ret = r.made;
-	return rc;
+		*out = r.made;
+	return ret;
 }

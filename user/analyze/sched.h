@@ -120,7 +120,7 @@ struct sched_query {
  * Run the source to its end. Return 0 or a negative errno. Free the result with sched_free(), which
  * accepts NULL.
  */
-int sched_read(struct sched **ret, struct source *source, const struct sched_query *q,
+int sched_read(struct sched **out, struct source *source, const struct sched_query *q,
 	       struct error *err);
 void sched_free(struct sched *s);
 

@@ -15,17 +15,17 @@ static bool cut_stretch(const struct sched_run *r, const struct stretch *s, uint
 	return *time < *end;
 }
 
-static int sched_cached_thread(struct sched_run *r, struct sched_lane *l, uint64_t id, uint32_t *ret)
+static int sched_cached_thread(struct sched_run *r, struct sched_lane *l, uint64_t id, uint32_t *out)
 {
 	const struct thread unknown = {.id = id};
-	int rc = 0;
+	int ret = 0;
 
 	if (!l->cached_id || l->cached_id != id) {
-		rc = sched_thread_of(r, &unknown, &l->cached);
-		l->cached_id = rc ? 0 : id;
+		ret = sched_thread_of(r, &unknown, &l->cached);
+		l->cached_id = ret ? 0 : id;
 	}
-	*ret = l->cached;
-	return rc;
+	*out = l->cached;
+	return ret;
 }
 
 /*
@@ -35,32 +35,32 @@ static int sched_cached_thread(struct sched_run *r, struct sched_lane *l, uint64
 static int count_running_at_once(struct sched_run *r, struct sched_lane *l, const struct stretch *s,
 			 uint64_t time, uint64_t end)
 {
-	int rc = overlap_add(&r->made->at_once, &r->borders, time, end);
+	int ret = overlap_add(&r->made->at_once, &r->borders, time, end);
 	const struct sched_thread *thread;
 	uint32_t at;
 
-	if (rc == -EINVAL) {
+	if (ret == -EINVAL) {
 		r->made->disorder++;
 		return 0;
 	}
-	if (rc || !s->thread)
-		return rc;
-	rc = sched_cached_thread(r, l, s->thread, &at);
-	if (rc < 0)
-		return rc;
+	if (ret || !s->thread)
+		return ret;
+	ret = sched_cached_thread(r, l, s->thread, &at);
+	if (ret < 0)
+		return ret;
 	thread = &r->made->threads.items[at];
 	if (!thread->selected)
 		return 0;
-	rc = overlap_add(&r->made->processes.items[thread->process].at_once, &r->borders, time,
+	ret = overlap_add(&r->made->processes.items[thread->process].at_once, &r->borders, time,
 			 end);
-	return rc == -EINVAL ? 0 : rc;
+	return ret == -EINVAL ? 0 : ret;
 }
 
 static int count_cpu_stretch(struct sched_run *r, struct sched_lane *l, const struct stretch *s)
 {
 	struct sched_cpu *cpu = r->made->cpus.items[l->cpu];
 	uint64_t time, end;
-	int rc = 0;
+	int ret = 0;
 
 	if (!cut_stretch(r, s, &time, &end))
 		return 0;
@@ -73,12 +73,12 @@ static int count_cpu_stretch(struct sched_run *r, struct sched_lane *l, const st
 	} else if (s->state == STATE_RUNNING) {
 		cpu->busy += end - time;
 		series_add(&cpu->busy_when, time, end);
-		rc = count_running_at_once(r, l, s, time, end);
+		ret = count_running_at_once(r, l, s, time, end);
 	} else {
 		cpu->unknown += end - time;
 		series_add(&cpu->unknown_when, time, end);
 	}
-	return rc ? rc : borders_move(&r->borders, l->cpu, end);
+	return ret ? ret : borders_move(&r->borders, l->cpu, end);
 }
 
 /* Return whether a wait in the run queue follows a wake-up or the loss of the CPU. */
@@ -132,7 +132,7 @@ static int count_wait(struct sched_run *r, const struct sched_lane *l, const str
 	struct sched *made = r->made;
 	uint64_t ns = s->time - l->waits_since, cpu = s->cpu - 1;
 	struct sched_counts c = {0};
-	int rc = 0;
+	int ret = 0;
 
 	if (s->time < made->from || (!r->open && s->time >= made->to))
 		return 0;
@@ -141,8 +141,8 @@ static int count_wait(struct sched_run *r, const struct sched_lane *l, const str
 	sched_counts_add(&t->counts, &c);
 	sched_counts_add(&made->counts, &c);
 	if (t->selected)
-		rc = histogram_add(&made->processes.items[t->process].waits[l->queued], ns);
-	for (size_t i = 0; i < made->cpus.count && !rc && s->cpu; i++) {
+		ret = histogram_add(&made->processes.items[t->process].waits[l->queued], ns);
+	for (size_t i = 0; i < made->cpus.count && !ret && s->cpu; i++) {
 		/* Usually the index of a CPU is its number. */
 		size_t at = (i + cpu) % made->cpus.count;
 
@@ -150,7 +150,7 @@ static int count_wait(struct sched_run *r, const struct sched_lane *l, const str
 			continue;
 		return histogram_add(&made->cpus.items[at]->waits[l->queued], ns);
 	}
-	return rc;
+	return ret;
 }
 
 /* Follow a thread from stretch to stretch, for its waits in the run queue. */
@@ -158,10 +158,10 @@ static int follow_waits(struct sched_run *r, struct sched_lane *l, const struct 
 		  struct sched_thread *t)
 {
 	bool followed = l->waits && l->end == s->time;
-	int rc = 0;
+	int ret = 0;
 
 	if (s->state == STATE_RUNNING && followed && l->whole)
-		rc = count_wait(r, l, s, t);
+		ret = count_wait(r, l, s, t);
 	if (is_queued(s->state) && !followed) {
 		l->queued = how_queued(l, s);
 		l->waits_since = s->time;
@@ -172,7 +172,7 @@ static int follow_waits(struct sched_run *r, struct sched_lane *l, const struct 
 	l->waits = is_queued(s->state);
 	l->state = s->state;
 	l->end = s->end;
-	return rc;
+	return ret;
 }
 
 static int count_thread_stretch(struct sched_run *r, struct sched_lane *l, const struct stretch *s)
@@ -181,14 +181,14 @@ static int count_thread_stretch(struct sched_run *r, struct sched_lane *l, const
 	uint64_t time, end;
 	struct sched_thread *t;
 	uint32_t at;
-	int rc = sched_cached_thread(r, l, s->thread, &at);
+	int ret = sched_cached_thread(r, l, s->thread, &at);
 
-	if (rc < 0 || s->state == STATE_DEAD)
-		return rc;
+	if (ret < 0 || s->state == STATE_DEAD)
+		return ret;
 	t = &made->threads.items[at];
-	rc = follow_waits(r, l, s, t);
-	if (rc || !cut_stretch(r, s, &time, &end))
-		return rc;
+	ret = follow_waits(r, l, s, t);
+	if (ret || !cut_stretch(r, s, &time, &end))
+		return ret;
 	*sched_state_time(&t->times, s, l->queued) += end - time;
 	*sched_state_time(&made->times, s, l->queued) += end - time;
 	if (is_queued(s->state))
@@ -200,13 +200,13 @@ int sched_count_stretch(void *context, const struct stretch *s, struct error *er
 {
 	struct sched_run *r = context;
 	struct sched_lane *l = sched_lane(r, s->lane);
-	int rc = 0;
+	int ret = 0;
 
 	if (l && l->kind == LANE_CPU)
-		rc = count_cpu_stretch(r, l, s);
+		ret = count_cpu_stretch(r, l, s);
 	else if (l && l->kind == LANE_THREAD)
-		rc = count_thread_stretch(r, l, s);
-	return rc < 0 ? error_errno(err, rc, "cannot add up what the scheduler did") : 0;
+		ret = count_thread_stretch(r, l, s);
+	return ret < 0 ? error_errno(err, ret, "cannot add up what the scheduler did") : 0;
 }
 
 uint64_t sched_blocked(const struct sched_times *t)

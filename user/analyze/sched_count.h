@@ -44,8 +44,8 @@ static inline struct sched_lane *sched_lane(struct sched_run *r, uint64_t id)
 	return at == INDEX_NONE ? NULL : &r->lanes.items[at];
 }
 
-/* Set *ret to the index of a thread, which is added if it is new. Return 0 or -ENOMEM. */
-int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *ret);
+/* Set *out to the index of a thread, which is added if it is new. Return 0 or -ENOMEM. */
+int sched_thread_of(struct sched_run *r, const struct thread *t, uint32_t *out);
 
 /* Callback for struct states_events; context is a struct sched_run. */
 int sched_count_stretch(void *context, const struct stretch *s, struct error *err);

@@ -13,20 +13,20 @@ static const struct process no_process = {
 	.container = "",
 };
 
-int sched_names_of(struct sched_names *ret, const struct profile *p)
+int sched_names_of(struct sched_names *out, const struct profile *p)
 {
 	struct sched_names n = {.profile = p};
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < p->process_count && !rc; i++)
-		rc = index_put(&n.processes, p->processes[i].p.id, i);
-	for (uint32_t i = 0; i < p->thread_count && !rc; i++)
-		rc = index_put(&n.threads, p->threads[i].t.id, i);
-	if (rc < 0)
+	for (uint32_t i = 0; i < p->process_count && !ret; i++)
+		ret = index_put(&n.processes, p->processes[i].p.id, i);
+	for (uint32_t i = 0; i < p->thread_count && !ret; i++)
+		ret = index_put(&n.threads, p->threads[i].t.id, i);
+	if (ret < 0)
 		sched_names_free(&n);
 	else
-		*ret = n;
-	return rc;
+		*out = n;
+	return ret;
 }
 
 void sched_names_free(struct sched_names *n)
@@ -79,20 +79,20 @@ static int join_process(struct sched_rows_builder *m, struct sched_row *row, uin
 {
 	const struct sched_process *p = &m->sched->processes.items[process];
 	uint64_t member = (uint64_t)number << 32 | process;
-	int rc = 0;
+	int ret = 0;
 
 	if (index_get(&m->members, member) != INDEX_NONE)
 		return 0;
 	row->processes++;
-	for (int how = 0; how < QUEUED_COUNT && m->rows.by != GROUP_THREAD && !rc; how++)
-		rc = histogram_merge(&row->waits[how], &p->waits[how]);
-	for (size_t k = 0; k < p->at_once.done.count && m->rows.by == GROUP_PROCESS && !rc; k++) {
+	for (int how = 0; how < QUEUED_COUNT && m->rows.by != GROUP_THREAD && !ret; how++)
+		ret = histogram_merge(&row->waits[how], &p->waits[how]);
+	for (size_t k = 0; k < p->at_once.done.count && m->rows.by == GROUP_PROCESS && !ret; k++) {
 		if (k >= row->at_once.count)
-			rc = vector_push(&row->at_once, 0);
-		if (!rc)
+			ret = vector_push(&row->at_once, 0);
+		if (!ret)
 			row->at_once.items[k] += p->at_once.done.items[k];
 	}
-	return rc ? rc : index_put(&m->members, member, 1);
+	return ret ? ret : index_put(&m->members, member, 1);
 }
 
 static int join_thread(struct sched_rows_builder *m, uint32_t index)
@@ -101,15 +101,15 @@ static int join_thread(struct sched_rows_builder *m, uint32_t index)
 	const struct thread *thread = sched_names_thread(m->names, t->id);
 	struct sched_row fresh = {.waker = SCHED_INTERRUPT}, *row;
 	uint32_t number;
-	int rc;
+	int ret;
 
 	fresh.process = sched_names_process(m->names, m->sched->processes.items[t->process].id);
 	fresh.thread = m->rows.by == GROUP_THREAD ? thread : NULL;
-	rc = group_number(&m->keys, m->rows.by, fresh.process, thread, &fresh.name, &number);
-	if (!rc && number == m->rows.list.count)
-		rc = vector_push(&m->rows.list, fresh);
-	if (rc < 0)
-		return rc;
+	ret = group_number(&m->keys, m->rows.by, fresh.process, thread, &fresh.name, &number);
+	if (!ret && number == m->rows.list.count)
+		ret = vector_push(&m->rows.list, fresh);
+	if (ret < 0)
+		return ret;
 	m->of_thread[index] = number;
 	if (!t->selected)
 		return 0;
@@ -183,9 +183,9 @@ static int join_wakes(struct sched_rows_builder *m)
 {
 	struct sched_rows *rows = &m->rows;
 	struct index by_pair = {0};
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < m->sched->wakes.count && !rc; i++) {
+	for (size_t i = 0; i < m->sched->wakes.count && !ret; i++) {
 		struct sched_wakes w = m->sched->wakes.items[i];
 		uint32_t at;
 
@@ -197,39 +197,39 @@ static int join_wakes(struct sched_rows_builder *m)
 			continue;
 		}
 		at = (uint32_t)rows->wakes.count;
-		rc = vector_push(&rows->wakes, w);
-		if (!rc)
-			rc = index_put(&by_pair, (uint64_t)w.from << 32 | w.to, at);
+		ret = vector_push(&rows->wakes, w);
+		if (!ret)
+			ret = index_put(&by_pair, (uint64_t)w.from << 32 | w.to, at);
 	}
 	index_free(&by_pair);
 	if (rows->wakes.count)
 		qsort(rows->wakes.items, rows->wakes.count, sizeof(*rows->wakes.items), compare_wakes);
 	find_wakers(rows);
-	return rc;
+	return ret;
 }
 
-int sched_rows_of(struct sched_rows *ret, const struct sched *s, const struct sched_names *n,
+int sched_rows_of(struct sched_rows *out, const struct sched *s, const struct sched_names *n,
 		  enum group_by by)
 {
 	struct sched_rows_builder m = {.sched = s, .names = n, .rows.by = by};
-	int rc;
+	int ret;
 
 	m.of_thread = calloc(s->threads.count + 1, sizeof(*m.of_thread));
-	rc = m.of_thread ? 0 : -ENOMEM;
-	for (size_t i = 0; i < s->threads.count && !rc; i++)
-		rc = join_thread(&m, (uint32_t)i);
-	if (!rc)
-		rc = join_wakes(&m);
-	if (!rc)
-		rc = order_sched_rows(&m.rows);
+	ret = m.of_thread ? 0 : -ENOMEM;
+	for (size_t i = 0; i < s->threads.count && !ret; i++)
+		ret = join_thread(&m, (uint32_t)i);
+	if (!ret)
+		ret = join_wakes(&m);
+	if (!ret)
+		ret = order_sched_rows(&m.rows);
 	names_free(&m.keys);
 	index_free(&m.members);
 	free(m.of_thread);
-	if (rc < 0)
+	if (ret < 0)
 		sched_rows_free(&m.rows);
 	else
-		*ret = m.rows;
-	return rc;
+		*out = m.rows;
+	return ret;
 }
 
 void sched_rows_free(struct sched_rows *r)

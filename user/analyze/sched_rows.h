@@ -12,7 +12,7 @@ struct sched_names {
 	struct index processes, threads;
 };
 
-int sched_names_of(struct sched_names *ret, const struct profile *p); /* returns 0 or -ENOMEM */
+int sched_names_of(struct sched_names *out, const struct profile *p); /* returns 0 or -ENOMEM */
 void sched_names_free(struct sched_names *n);
 /* Return NULL if the profile has no such thread. */
 const struct thread *sched_names_thread(const struct sched_names *n, uint64_t id);
@@ -45,7 +45,7 @@ struct sched_rows {
  * Make the rows; by must not be GROUP_MODULE. Return 0 or -ENOMEM. The profile and s must outlive
  * the rows.
  */
-int sched_rows_of(struct sched_rows *ret, const struct sched *s, const struct sched_names *n,
+int sched_rows_of(struct sched_rows *out, const struct sched *s, const struct sched_names *n,
 		  enum group_by by);
 void sched_rows_free(struct sched_rows *r);
 

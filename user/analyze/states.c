@@ -37,7 +37,7 @@ static int states_no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-int states_new(struct states **ret, const struct states_events *events, struct error *err)
+int states_new(struct states **out, const struct states_events *events, struct error *err)
 {
 	struct states *s = calloc(1, sizeof(*s));
 
@@ -45,7 +45,7 @@ int states_new(struct states **ret, const struct states_events *events, struct e
 		return states_no_memory(err);
 	s->tracks.events = *events;
 	s->free_names = NO_NAME;
-	*ret = s;
+	*out = s;
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static int forget_thread(struct states *s, struct lane_track *t, struct error *e
 	return 0;
 }
 
-static int add_lane_track(struct states *s, uint64_t lane, struct lane_track **ret, struct error *err)
+static int add_lane_track(struct states *s, uint64_t lane, struct lane_track **out, struct error *err)
 {
 	uint32_t at = (uint32_t)s->tracks.list.count;
 
@@ -116,10 +116,10 @@ static int add_lane_track(struct states *s, uint64_t lane, struct lane_track **r
 		s->free.count--;
 	else
 		s->tracks.list.count++;
-	*ret = &s->tracks.list.items[at];
-	lane_track_init(*ret, lane);
-	(*ret)->names = NO_NAME;
-	(*ret)->prune_at = NAMES_BEFORE_PRUNING;
+	*out = &s->tracks.list.items[at];
+	lane_track_init(*out, lane);
+	(*out)->names = NO_NAME;
+	(*out)->prune_at = NAMES_BEFORE_PRUNING;
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static int add_lane_name(struct states *s, struct lane_track *t, uint64_t thread
 static int states_put_thread(struct states *s, const struct thread *r, struct error *err)
 {
 	struct lane_track *t, *named;
-	int rc = 0;
+	int ret = 0;
 
 	if (!r->lane || !r->id)
 		return 0;
@@ -173,9 +173,9 @@ static int states_put_thread(struct states *s, const struct thread *r, struct er
 	if (!t && r->lane <= s->last_lane) /* the thread is dead and forgotten */
 		return 0;
 	if (!t)
-		rc = add_lane_track(s, r->lane, &t, err);
-	if (rc < 0)
-		return rc;
+		ret = add_lane_track(s, r->lane, &t, err);
+	if (ret < 0)
+		return ret;
 	named = find_lane_track(s, &s->threads, r->id);
 	if ((named && named != t) || (t->kind && t->kind != LANE_THREAD)) {
 		s->tracks.disorder++;
@@ -234,10 +234,10 @@ static int gap_known_tracks(struct states *s, uint64_t time, uint64_t end, struc
 
 	while (i < s->tracks.known.count) {
 		uint32_t at = s->tracks.known.items[i];
-		int rc = lane_track_gap(&s->tracks, &s->tracks.list.items[at], time, end, err);
+		int ret = lane_track_gap(&s->tracks, &s->tracks.list.items[at], time, end, err);
 
-		if (rc < 0)
-			return rc;
+		if (ret < 0)
+			return ret;
 		i += i < s->tracks.known.count && s->tracks.known.items[i] == at;
 	}
 	return 0;
@@ -255,13 +255,13 @@ static int fill_cpu_hole(struct states *s, struct lane_track *t, uint64_t time, 
 		.lane = t->lane,
 		.state = STATE_UNKNOWN,
 	};
-	int rc;
+	int ret;
 
 	if (!t->alive || time <= x.time)
 		return 0;
-	rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
+	ret = s->tracks.events.stretch(s->tracks.events.context, &x, err);
 	t->marks[0].state = STATE_UNKNOWN;
-	return rc < 0 ? rc : gap_known_tracks(s, x.time, time, err);
+	return ret < 0 ? ret : gap_known_tracks(s, x.time, time, err);
 }
 
 static int states_run_thread(struct states *s, const struct slice *r, uint64_t from, uint64_t cpu,
@@ -269,7 +269,7 @@ static int states_run_thread(struct states *s, const struct slice *r, uint64_t f
 {
 	struct lane_track *t = r->value ? find_lane_track(s, &s->threads, r->value) : NULL;
 	struct slice checked = *r;
-	int rc;
+	int ret;
 
 	if (!t || t->kind != LANE_THREAD)
 		return 0;
@@ -285,8 +285,8 @@ static int states_run_thread(struct states *s, const struct slice *r, uint64_t f
 		s->tracks.disorder++;
 		checked.wait = WAIT_OTHER;
 	}
-	rc = lane_track_run(&s->tracks, t, &checked, from, cpu, begun, err);
-	return rc < 0 || r->left != STATE_DEAD ? rc : forget_thread(s, t, err);
+	ret = lane_track_run(&s->tracks, t, &checked, from, cpu, begun, err);
+	return ret < 0 || r->left != STATE_DEAD ? ret : forget_thread(s, t, err);
 }
 
 static int states_put_cpu_slice(struct states *s, struct lane_track *t, const struct slice *r,
@@ -294,7 +294,7 @@ static int states_put_cpu_slice(struct states *s, struct lane_track *t, const st
 {
 	struct stretch x = {.time = r->time, .end = r->end, .lane = t->lane};
 	bool runs = r->state == STATE_RUNNING;
-	int rc;
+	int ret;
 
 	if ((!runs && r->state != STATE_IDLE && r->state != STATE_OFFLINE &&
 	     r->state != STATE_UNKNOWN) ||
@@ -302,9 +302,9 @@ static int states_put_cpu_slice(struct states *s, struct lane_track *t, const st
 		s->tracks.disorder++;
 		return 0;
 	}
-	rc = fill_cpu_hole(s, t, r->time, err);
-	if (rc < 0)
-		return rc;
+	ret = fill_cpu_hole(s, t, r->time, err);
+	if (ret < 0)
+		return ret;
 	if (x.time < t->marks[0].time) {
 		s->tracks.disorder++;
 		x.time = t->marks[0].time;
@@ -318,15 +318,15 @@ static int states_put_cpu_slice(struct states *s, struct lane_track *t, const st
 	t->alive = true;
 	t->marks[0] = (struct lane_mark){.time = x.end, .state = (uint8_t)r->state};
 	if (runs)
-		rc = states_run_thread(s, r, x.time, t->cpu, x.whole, err);
+		ret = states_run_thread(s, r, x.time, t->cpu, x.whole, err);
 	x.whole = x.whole && (!runs || r->left || !r->value);
-	if (!rc && x.time < x.end)
-		rc = s->tracks.events.stretch(s->tracks.events.context, &x, err);
-	if (rc < 0 || r->state != STATE_UNKNOWN || r->value)
+	if (!ret && x.time < x.end)
+		ret = s->tracks.events.stretch(s->tracks.events.context, &x, err);
+	if (ret < 0 || r->state != STATE_UNKNOWN || r->value)
 		/*
 		 * Thread lanes have slices for switches that were not reported on the CPU's lane.
 		 */
-		return rc;
+		return ret;
 	if (s->tracks.gap < x.end)
 		s->tracks.gap = x.end;
 	return gap_known_tracks(s, x.time, x.end, err);
@@ -351,13 +351,13 @@ static int states_put_observed(struct states *s, struct lane_track *t, const str
 		.wait = r->wait < WAIT_COUNT ? (uint8_t)r->wait : WAIT_OTHER,
 	};
 	uint8_t last = lane_track_last(t)->state;
-	int rc;
+	int ret;
 
 	s->tracks.disorder += r->wait >= WAIT_COUNT || r->end;
 	if (r->value && r->value < r->time) {
-		rc = states_put_uncertain(s, t, r, err);
-		if (rc < 0 || r->state == STATE_UNKNOWN)
-			return rc;
+		ret = states_put_uncertain(s, t, r, err);
+		if (ret < 0 || r->state == STATE_UNKNOWN)
+			return ret;
 		last = STATE_UNKNOWN;
 	}
 	if (r->state != STATE_RUNNING && !state_is_off_cpu(r->state)) {
@@ -365,8 +365,8 @@ static int states_put_observed(struct states *s, struct lane_track *t, const str
 		return 0;
 	}
 	if (r->state == STATE_DEAD) {
-		rc = lane_track_cut(&s->tracks, t, r->time, UINT64_MAX, err);
-		return rc < 0 ? rc : forget_thread(s, t, err);
+		ret = lane_track_cut(&s->tracks, t, r->time, UINT64_MAX, err);
+		return ret < 0 ? ret : forget_thread(s, t, err);
 	}
 	/*
 	 * A state that follows from the thread's records is more reliable than one that was only
@@ -439,25 +439,25 @@ static bool died_unrecorded(const struct lane_track *t, uint64_t time)
 static int states_cut_thread(struct states *s, struct lane_track *t, uint64_t time, uint64_t settled,
 		      struct error *err)
 {
-	int rc;
+	int ret;
 
 	if (!died_unrecorded(t, time))
 		return lane_track_cut(&s->tracks, t, time, settled, err);
 	time = t->dies > lane_track_last(t)->time ? t->dies : lane_track_last(t)->time;
-	rc = lane_track_cut(&s->tracks, t, time, settled, err);
-	return rc < 0 ? rc : forget_thread(s, t, err);
+	ret = lane_track_cut(&s->tracks, t, time, settled, err);
+	return ret < 0 ? ret : forget_thread(s, t, err);
 }
 
 int states_cut(struct states *s, uint64_t time, struct error *err)
 {
 	uint64_t settled = states_settled(s);
-	int rc = 0;
+	int ret = 0;
 
 	s->tracks.cut = time;
-	for (size_t i = 0; i < s->tracks.list.count && !rc; i++)
+	for (size_t i = 0; i < s->tracks.list.count && !ret; i++)
 		if (s->tracks.list.items[i].kind == LANE_THREAD)
-			rc = states_cut_thread(s, &s->tracks.list.items[i], time, settled, err);
-	return rc;
+			ret = states_cut_thread(s, &s->tracks.list.items[i], time, settled, err);
+	return ret;
 }
 
 /*
@@ -479,10 +479,10 @@ static uint64_t states_end_of_slices(const struct states *s, uint64_t time)
 
 int states_end(struct states *s, uint64_t time, struct error *err)
 {
-	int rc = states_cut(s, states_end_of_slices(s, time), err);
+	int ret = states_cut(s, states_end_of_slices(s, time), err);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	index_free(&s->lanes);
 	index_free(&s->threads);
 	s->tracks.list.count = s->tracks.cpus.count = s->tracks.known.count = 0;
@@ -508,9 +508,9 @@ static int each_open_wake(const struct lane_track *t, uint64_t time, uint64_t wa
 static int each_open_mark(const struct lane_track *t, int (*each)(void *context, const struct stretch *s),
 		     void *context)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; i < t->count && !rc; i++) {
+	for (unsigned int i = 0; i < t->count && !ret; i++) {
 		const struct lane_mark *m = &t->marks[i];
 		const struct stretch x = {
 			.time = m->time,
@@ -524,29 +524,29 @@ static int each_open_mark(const struct lane_track *t, int (*each)(void *context,
 			.whole = m->exact,
 		};
 
-		rc = each(context, &x);
+		ret = each(context, &x);
 	}
-	return rc;
+	return ret;
 }
 
 int states_each(const struct states *s, int (*each)(void *context, const struct stretch *s),
 		void *context)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < s->tracks.list.count && !rc; i++) {
+	for (size_t i = 0; i < s->tracks.list.count && !ret; i++) {
 		const struct lane_track *t = &s->tracks.list.items[i];
 		const struct lane_mark *base = &t->marks[0];
 
 		if (!t->alive)
 			continue;
-		rc = each_open_mark(t, each, context);
-		if (!rc && t->early)
-			rc = each_open_wake(t, base->time, base->waker, base->target, each, context);
-		if (!rc && t->woken > base->time)
-			rc = each_open_wake(t, t->woken, t->waker, t->target, each, context);
+		ret = each_open_mark(t, each, context);
+		if (!ret && t->early)
+			ret = each_open_wake(t, base->time, base->waker, base->target, each, context);
+		if (!ret && t->woken > base->time)
+			ret = each_open_wake(t, t->woken, t->waker, t->target, each, context);
 	}
-	return rc;
+	return ret;
 }
 
 /*

@@ -67,7 +67,7 @@ struct states_events {
 
 struct states;
 
-int states_new(struct states **ret, const struct states_events *events, struct error *err);
+int states_new(struct states **out, const struct states_events *events, struct error *err);
 void states_free(struct states *s);
 
 /*

@@ -94,13 +94,13 @@ static int tree_descend_path(struct tree_builder *b, uint32_t *node, uint32_t st
 	if (known != INDEX_NONE)
 		*node = known;
 	for (size_t i = b->path.count; i-- > 0;) {
-		int rc = tree_descend_stack(b, node, b->path.items[i]);
+		int ret = tree_descend_stack(b, node, b->path.items[i]);
 
 		b->last[b->path.items[i]] = (struct last_node){prefix, *node};
-		if (!rc && is_landmark(b->path.items[i]))
-			rc = index_put(&b->ends, pair_key(prefix, b->path.items[i]), *node);
-		if (rc < 0)
-			return rc;
+		if (!ret && is_landmark(b->path.items[i]))
+			ret = index_put(&b->ends, pair_key(prefix, b->path.items[i]), *node);
+		if (ret < 0)
+			return ret;
 	}
 	return 0;
 }
@@ -110,14 +110,14 @@ static int tree_add_sum(struct tree_builder *b, const struct profile_sum *s)
 	uint32_t labels[TREE_MAX_PREFIX];
 	unsigned int count = b->view->prefix ? b->view->prefix(b->view->context, s, labels) : 0;
 	uint32_t node = 0;
-	int rc = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; i < count && !rc; i++)
-		rc = tree_descend(&b->made, &node, labels[i]);
-	if (!rc)
-		rc = tree_descend_path(b, &node, s->stack);
-	if (rc < 0)
-		return rc;
+	for (unsigned int i = 0; i < count && !ret; i++)
+		ret = tree_descend(&b->made, &node, labels[i]);
+	if (!ret)
+		ret = tree_descend_path(b, &node, s->stack);
+	if (ret < 0)
+		return ret;
 	b->made.tree.nodes.items[node].self_count += s->count;
 	b->made.tree.nodes.items[node].self_weight += s->weight;
 	return b->placed ? b->placed(b->receiver, s, node) : 0;
@@ -145,44 +145,44 @@ int tree_begin(struct tree_maker *m)
 	return vector_push(&m->tree.nodes, root);
 }
 
-int tree_end(struct tree_maker *m, int rc, struct tree *ret)
+int tree_end(struct tree_maker *m, int ret, struct tree *out)
 {
 	index_free(&m->children);
-	if (rc < 0) {
+	if (ret < 0) {
 		tree_free(&m->tree);
-		return rc;
+		return ret;
 	}
 	tree_add_up(&m->tree);
-	*ret = m->tree;
+	*out = m->tree;
 	return 0;
 }
 
-int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event,
+int tree_build_placing(struct tree *out, const struct profile *p, uint32_t event,
 		       const struct tree_view *view, tree_placed *placed, void *receiver)
 {
 	struct tree_builder b = {
 		.profile = p, .view = view, .placed = placed, .receiver = receiver};
 	size_t stacks = (size_t)p->stack_count + 1;
-	int rc = tree_begin(&b.made);
+	int ret = tree_begin(&b.made);
 
 	b.last = malloc(stacks * sizeof(*b.last));
 	if (b.last)
 		memset(b.last, 0xff, stacks * sizeof(*b.last));
-	else if (!rc)
-		rc = -ENOMEM;
-	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
+	else if (!ret)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < p->sum_count && !ret; i++)
 		if (event == TREE_ALL_EVENTS || p->sums[i].event == event)
-			rc = tree_add_sum(&b, &p->sums[i]);
+			ret = tree_add_sum(&b, &p->sums[i]);
 	free(b.last);
 	index_free(&b.ends);
 	vector_free(&b.path);
-	return tree_end(&b.made, rc, ret);
+	return tree_end(&b.made, ret, out);
 }
 
-int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
+int tree_build(struct tree *out, const struct profile *p, uint32_t event,
 	       const struct tree_view *view)
 {
-	return tree_build_placing(ret, p, event, view, NULL, NULL);
+	return tree_build_placing(out, p, event, view, NULL, NULL);
 }
 
 void tree_free(struct tree *t)

@@ -43,14 +43,14 @@ struct tree_view {
  * Make the tree of the sums of one event, or of all events. Return 0 or -ENOMEM. Free the tree with
  * tree_free().
  */
-int tree_build(struct tree *ret, const struct profile *p, uint32_t event,
+int tree_build(struct tree *out, const struct profile *p, uint32_t event,
 	       const struct tree_view *view);
 /*
  * Like tree_build(), and call placed() with the node of each sum in turn. placed() returns 0, or a
  * negative errno that ends the building and is returned.
  */
 typedef int tree_placed(void *receiver, const struct profile_sum *s, uint32_t node);
-int tree_build_placing(struct tree *ret, const struct profile *p, uint32_t event,
+int tree_build_placing(struct tree *out, const struct profile *p, uint32_t event,
 		       const struct tree_view *view, tree_placed *placed, void *receiver);
 void tree_free(struct tree *t);
 
@@ -68,9 +68,9 @@ int tree_begin(struct tree_maker *m);
  */
 int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label);
 /*
- * Add the weights up and store the tree in *ret. rc is the result of the construction, which is
- * returned; if it is negative, the tree is freed and *ret is unchanged.
+ * Add the weights up and store the tree in *out. rc is the result of the construction, which is
+ * returned; if it is negative, the tree is freed and *out is unchanged.
  */
-int tree_end(struct tree_maker *m, int rc, struct tree *ret);
+int tree_end(struct tree_maker *m, int rc, struct tree *out);
 
 #endif

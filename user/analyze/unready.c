@@ -29,12 +29,12 @@ static void mark_unready_stacks(bool *stacks, const struct profile *p)
 	}
 }
 
-int unready_of(uint64_t *ret, const struct profile *p, uint32_t event)
+int unready_of(uint64_t *out, const struct profile *p, uint32_t event)
 {
 	uint64_t samples = 0;
 	bool *stacks;
 
-	*ret = 0;
+	*out = 0;
 	if (!has_unready(p))
 		return 0;
 	stacks = calloc((size_t)p->stack_count + 1, sizeof(*stacks));
@@ -48,6 +48,6 @@ int unready_of(uint64_t *ret, const struct profile *p, uint32_t event)
 			samples += s->count;
 	}
 	free(stacks);
-	*ret = samples;
+	*out = samples;
 	return 0;
 }

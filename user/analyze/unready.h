@@ -6,9 +6,9 @@
 #include "analyze/profile.h"
 
 /*
- * Set *ret to the number of samples of one event whose stack has a frame of such a function. Return
+ * Set *out to the number of samples of one event whose stack has a frame of such a function. Return
  * 0 or -ENOMEM.
  */
-int unready_of(uint64_t *ret, const struct profile *p, uint32_t event);
+int unready_of(uint64_t *out, const struct profile *p, uint32_t event);
 
 #endif

@@ -159,12 +159,12 @@ static void cache_turn_over(struct cache *c)
 	c->young = next;
 }
 
-bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
+bool cache_get(struct cache *c, struct cache_key key, uint64_t *out)
 {
 	const struct cache_slot *s = generation_find(&c->young, key);
 
 	if (slot_is_used(s)) {
-		*ret = s->value;
+		*out = s->value;
 		return true;
 	}
 	if (!c->old.used)
@@ -172,8 +172,8 @@ bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret)
 	s = generation_find(&c->old, key);
 	if (!slot_is_used(s))
 		return false;
-	*ret = s->value;
-	cache_put(c, key, *ret);
+	*out = s->value;
+	cache_put(c, key, *out);
 	return true;
 }
 

@@ -33,8 +33,8 @@ struct cache;
 struct cache *cache_new(size_t entries);
 void cache_free(struct cache *c);
 
-/* Look up key. Return true and store the value in *ret if key is in the cache. */
-bool cache_get(struct cache *c, struct cache_key key, uint64_t *ret);
+/* Look up key. Return true and store the value in *out if key is in the cache. */
+bool cache_get(struct cache *c, struct cache_key key, uint64_t *out);
 /* Prefetch the memory that a lookup of key will read, because memory is slow. */
 void cache_prefetch(const struct cache *c, struct cache_key key);
 /* Store value under key, replacing an older value. */

@@ -104,20 +104,20 @@ static void reap_children(struct helper *h)
 	}
 }
 
-void helper_add_cost(struct helper *h, struct helper_cost *ret)
+void helper_add_cost(struct helper *h, struct helper_cost *out)
 {
 	uint64_t memory;
 
 	reap_children(h);
 	memory = h->dead.memory;
-	ret->cpu += h->dead.cpu;
+	out->cpu += h->dead.cpu;
 	for (unsigned int i = 0; i < h->lingering; i++)
-		ret->cpu += process_cpu_time(h->linger[i]);
+		out->cpu += process_cpu_time(h->linger[i]);
 	if (h->pid) {
-		ret->cpu += process_cpu_time(h->pid);
+		out->cpu += process_cpu_time(h->pid);
 		memory = larger_of(memory, process_peak_memory(h->pid));
 	}
-	ret->memory += memory;
+	out->memory += memory;
 }
 
 /*
@@ -141,7 +141,7 @@ static int start_child(struct helper *h, struct error *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	pid_t parent = getpid(), pid = -1;
-	int pair[2], result;
+	int pair[2], ret;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_errno(err, -errno, "cannot start %s", h->kind.name);
@@ -149,11 +149,11 @@ static int start_child(struct helper *h, struct error *err)
 		pid = fork();
 	if (pid == 0)
 		h->kind.run(h->kind.context, pair[1], parent);
-	result = pid < 0 ? -errno : 0;
+	ret = pid < 0 ? -errno : 0;
 	close(pair[1]);
-	if (result < 0) {
+	if (ret < 0) {
 		close(pair[0]);
-		return error_errno(err, result, "cannot start %s", h->kind.name);
+		return error_errno(err, ret, "cannot start %s", h->kind.name);
 	}
 	(void)setpriority(PRIO_PROCESS, (id_t)pid, h->priority);
 	h->socket = pair[0];
@@ -167,7 +167,7 @@ static int start_child(struct helper *h, struct error *err)
 int helper_open(struct helper *h, const struct helper_kind *kind, struct error *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	int result;
+	int ret;
 
 	*h = (struct helper){.kind = *kind, .socket = -1};
 	h->priority = getpriority(PRIO_PROCESS, 0) + kind->niceness;
@@ -177,12 +177,12 @@ int helper_open(struct helper *h, const struct helper_kind *kind, struct error *
 	if (h->poll < 0 || h->wake < 0 || h->timer < 0 ||
 	    epoll_ctl(h->poll, EPOLL_CTL_ADD, h->wake, &event) < 0 ||
 	    epoll_ctl(h->poll, EPOLL_CTL_ADD, h->timer, &event) < 0)
-		result = error_errno(err, -errno, "cannot start %s", kind->name);
+		ret = error_errno(err, -errno, "cannot start %s", kind->name);
 	else
-		result = start_child(h, err);
-	if (result < 0)
+		ret = start_child(h, err);
+	if (ret < 0)
 		helper_close(h);
-	return result;
+	return ret;
 }
 
 static void close_if_open(int fd)
@@ -295,16 +295,16 @@ void helper_kill(struct helper *h)
 
 int helper_restart(struct helper *h, struct error *err)
 {
-	int result;
+	int ret;
 
 	if (h->kind.attempts && h->deaths > h->kind.attempts)
 		return error_set(err, -EIO, "%s died %u times in a row", h->kind.name, h->deaths);
 	if (h->socket >= 0 || h->now < h->restart_at || helper_is_exhausted(h))
 		return 0;
-	result = start_child(h, err);
-	if (result < 0)
+	ret = start_child(h, err);
+	if (ret < 0)
 		schedule_restart(h, RESTART_DELAY_MOST);
-	return result;
+	return ret;
 }
 
 void helper_expect(struct helper *h, bool reply, bool room)

@@ -120,8 +120,8 @@ static inline bool helper_is_exhausted(const struct helper *h)
 	return h->socket < 0 && h->lingering == HELPER_LINGER_MAX;
 }
 
-/* Add the cost of all children so far, the killed ones included, to *ret. */
-void helper_add_cost(struct helper *h, struct helper_cost *ret);
+/* Add the cost of all children so far, the killed ones included, to *out. */
+void helper_add_cost(struct helper *h, struct helper_cost *out);
 
 /* Return the largest resident size of a process so far, in bytes; 0 if the process is gone. */
 uint64_t process_peak_memory(pid_t pid);

@@ -97,10 +97,10 @@ char *option_words(const struct option_spec *o, char *buf, size_t size);
 
 /*
  * Parse a number with a unit (see enum option_type). Each returns 0, or -EINVAL with a line in *err
- * that names the text at fault; *ret is not changed then.
+ * that names the text at fault; *out is not changed then.
  */
-int parse_count(const char *text, uint64_t *ret, struct error *err);
-int parse_bytes(const char *text, uint64_t *ret, struct error *err);
-int parse_duration(const char *text, uint64_t *ret, struct error *err);
+int parse_count(const char *text, uint64_t *out, struct error *err);
+int parse_bytes(const char *text, uint64_t *out, struct error *err);
+int parse_duration(const char *text, uint64_t *out, struct error *err);
 
 #endif

@@ -104,10 +104,10 @@ int own_user_become(void)
 int own_user_keep(const int *capabilities, size_t count)
 {
 	cap_t now = cap_get_proc(), kept = cap_init();
-	int rc = now && kept ? 0 : -ENOMEM;
+	int ret = now && kept ? 0 : -ENOMEM;
 
 	(void)cap_reset_ambient();
-	for (size_t i = 0; !rc && i < count; i++) {
+	for (size_t i = 0; !ret && i < count; i++) {
 		cap_flag_value_t value = CAP_CLEAR;
 		cap_value_t c = capabilities[i];
 
@@ -115,11 +115,11 @@ int own_user_keep(const int *capabilities, size_t count)
 			continue;
 		if (cap_set_flag(kept, CAP_PERMITTED, 1, &c, CAP_SET) < 0 ||
 		    cap_set_flag(kept, CAP_EFFECTIVE, 1, &c, CAP_SET) < 0)
-			rc = -errno;
+			ret = -errno;
 	}
-	if (!rc && cap_set_proc(kept) < 0)
-		rc = -errno;
+	if (!ret && cap_set_proc(kept) < 0)
+		ret = -errno;
 	cap_free(now);
 	cap_free(kept);
-	return rc;
+	return ret;
 }

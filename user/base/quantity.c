@@ -17,7 +17,7 @@ struct quantity_suffix {
  * Multiply the number text[0..length) by factor. The fraction may be finer than 1 (0.3333K), but a
  * fraction of an indivisible unit is an error (0.5 ns).
  */
-static int scale_decimal(const char *text, size_t length, uint64_t factor, uint64_t *ret)
+static int scale_decimal(const char *text, size_t length, uint64_t factor, uint64_t *out)
 {
 	unsigned __int128 value = 0, divisor = 1;
 	bool in_fraction = false;
@@ -47,12 +47,12 @@ static int scale_decimal(const char *text, size_t length, uint64_t factor, uint6
 	value = value / divisor * factor + value % divisor * factor / divisor;
 	if (value > UINT64_MAX)
 		return -ERANGE;
-	*ret = (uint64_t)value;
+	*out = (uint64_t)value;
 	return 0;
 }
 
 static int parse_quantity(const char *text, const struct quantity_suffix *suffixes, size_t count,
-			  const char *expected, uint64_t *ret, struct error *err)
+			  const char *expected, uint64_t *out, struct error *err)
 {
 	size_t length = strspn(text, DIGITS);
 	int r = -EINVAL;
@@ -61,7 +61,7 @@ static int parse_quantity(const char *text, const struct quantity_suffix *suffix
 		length += 1 + strspn(text + length + 1, DIGITS);
 	for (size_t i = 0; length && i < count; i++)
 		if (!strcmp(text + length, suffixes[i].text))
-			r = scale_decimal(text, length, suffixes[i].factor, ret);
+			r = scale_decimal(text, length, suffixes[i].factor, out);
 	if (r == -ERANGE)
 		return error_set(err, -EINVAL, "'%s' is too large", text);
 	if (r < 0)
@@ -69,17 +69,17 @@ static int parse_quantity(const char *text, const struct quantity_suffix *suffix
 	return 0;
 }
 
-int parse_count(const char *text, uint64_t *ret, struct error *err)
+int parse_count(const char *text, uint64_t *out, struct error *err)
 {
 	static const struct quantity_suffix suffixes[] = {
 		{"", 1}, {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000},
 	};
 
 	return parse_quantity(text, suffixes, LENGTH(suffixes),
-			      "a whole number, with k, M or G for more", ret, err);
+			      "a whole number, with k, M or G for more", out, err);
 }
 
-int parse_bytes(const char *text, uint64_t *ret, struct error *err)
+int parse_bytes(const char *text, uint64_t *out, struct error *err)
 {
 	static const struct quantity_suffix suffixes[] = {
 		{"", 1}, {"K", 1 << 10}, {"k", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20},
@@ -87,10 +87,10 @@ int parse_bytes(const char *text, uint64_t *ret, struct error *err)
 	};
 
 	return parse_quantity(text, suffixes, LENGTH(suffixes),
-			      "a number of bytes, with K, M or G for more", ret, err);
+			      "a number of bytes, with K, M or G for more", out, err);
 }
 
-int parse_duration(const char *text, uint64_t *ret, struct error *err)
+int parse_duration(const char *text, uint64_t *out, struct error *err)
 {
 	static const struct quantity_suffix suffixes[] = {
 		{"", 1000000000}, {"s", 1000000000}, {"ns", 1}, {"us", 1000}, {"ms", 1000000},
@@ -99,5 +99,5 @@ int parse_duration(const char *text, uint64_t *ret, struct error *err)
 	};
 
 	return parse_quantity(text, suffixes, LENGTH(suffixes),
-			      "a duration such as 10, 1.5s, 200ms, 5m or 1h", ret, err);
+			      "a duration such as 10, 1.5s, 200ms, 5m or 1h", out, err);
 }

@@ -13,10 +13,10 @@
 #include "bpf/unwind/world.h"
 
 /*
- * Make chunk number `number` and return its memory in *ret; the maker keeps ownership. Returns 0 or
+ * Make chunk number `number` and return its memory in *out; the maker keeps ownership. Returns 0 or
  * a negative errno.
  */
-typedef int (*arena_chunk_maker)(void *context, uint32_t number, uint32_t **ret);
+typedef int (*arena_chunk_maker)(void *context, uint32_t number, uint32_t **out);
 
 struct arena;
 

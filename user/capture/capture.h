@@ -103,11 +103,11 @@ struct capture_summary {
  * stops when the duration is over or keep_going returns false. The options are copied, but not the
  * objects they point to. Returns 0 or a negative errno.
  */
-int capture_source(struct source **ret, const struct capture_options *o, struct error *err);
+int capture_source(struct source **out, const struct capture_options *o, struct error *err);
 
 /*
- * Fill *ret with the summary. Call this after the run, and only for a source of capture_source().
+ * Fill *out with the summary. Call this after the run, and only for a source of capture_source().
  */
-void capture_get_summary(const struct source *s, struct capture_summary *ret);
+void capture_get_summary(const struct source *s, struct capture_summary *out);
 
 #endif

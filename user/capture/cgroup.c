@@ -172,38 +172,38 @@ static void choose_hierarchy(struct cgroups *c)
 static int read_mounts(struct cgroups *c, const char *mountinfo, struct error *err)
 {
 	struct procfs_lines lines;
-	int fd = open(mountinfo, O_RDONLY | O_CLOEXEC), result = 0;
+	int fd = open(mountinfo, O_RDONLY | O_CLOEXEC), ret = 0;
 	char *line;
 
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot read %s", mountinfo);
 	procfs_lines_init(&lines, fd);
-	while (!result && (line = procfs_line(&lines)))
-		result = take_mount(c, line);
-	result = result ? result : lines.error;
+	while (!ret && (line = procfs_line(&lines)))
+		ret = take_mount(c, line);
+	ret = ret ? ret : lines.error;
 	close(fd);
-	return result ? error_errno(err, result, "cannot read %s", mountinfo) : 0;
+	return ret ? error_errno(err, ret, "cannot read %s", mountinfo) : 0;
 }
 
-int cgroups_new(struct cgroups **ret, const char *mountinfo, struct error *err)
+int cgroups_new(struct cgroups **out, const char *mountinfo, struct error *err)
 {
 	struct cgroups *c = calloc(1, sizeof(*c));
 	struct stat st;
-	int result;
+	int ret;
 
 	if (!c)
 		return error_errno(err, -ENOMEM, "cannot read %s", mountinfo);
 	c->mount = -1;
 	c->namespaced = !stat("/proc/self/ns/cgroup", &st) && st.st_ino != INITIAL_NAMESPACE;
-	result = read_mounts(c, mountinfo, err);
-	if (result < 0)
-		goto out;
+	ret = read_mounts(c, mountinfo, err);
+	if (ret < 0)
+		goto end;
 	choose_hierarchy(c);
-	*ret = c;
+	*out = c;
 	c = NULL;
-out:
+end:
 	cgroups_free(c);
-	return result;
+	return ret;
 }
 
 void cgroups_free(struct cgroups *c)
@@ -291,26 +291,26 @@ static bool is_cgroup(const struct hierarchy *h, const char *path, struct stat *
  * -EOPNOTSUPP.
  */
 static int find_cgroup_at(const struct cgroups *c, const struct hierarchy *h, const char *path,
-		   struct cgroup_place *ret)
+		   struct cgroup_place *out)
 {
 	char *real = realpath(path, NULL);
 	const char *relative = real ? path_below(real, h->mount) : NULL;
 	struct stat st;
-	int result = -ENOENT;
+	int ret = -ENOENT;
 
 	if (relative && is_cgroup(h, real, &st)) {
-		ret->subsystem = subsystem_of(h);
-		ret->id = st.st_ino;
-		ret->level = cgroup_level(c, h, relative);
-		result = h->unified || ret->subsystem ? 0 : -EOPNOTSUPP;
+		out->subsystem = subsystem_of(h);
+		out->id = st.st_ino;
+		out->level = cgroup_level(c, h, relative);
+		ret = h->unified || out->subsystem ? 0 : -EOPNOTSUPP;
 	}
 	free(real);
-	return result;
+	return ret;
 }
 
 /* Find name as a path in h, in the form that /proc/PID/cgroup shows. */
 static int find_cgroup_in(const struct cgroups *c, const struct hierarchy *h, const char *name,
-		   struct cgroup_place *ret)
+		   struct cgroup_place *out)
 {
 	const char *relative = name;
 	char path[PATH_MAX];
@@ -321,47 +321,47 @@ static int find_cgroup_in(const struct cgroups *c, const struct hierarchy *h, co
 	if (!relative)
 		return -ENOENT;
 	n = snprintf(path, sizeof(path), "%s/%s", h->mount, relative);
-	return n < (int)sizeof(path) ? find_cgroup_at(c, h, path, ret) : -ENAMETOOLONG;
+	return n < (int)sizeof(path) ? find_cgroup_at(c, h, path, out) : -ENAMETOOLONG;
 }
 
 /*
  * Search all hierarchies. An absolute path may be a cgroup of another hierarchy, so its search
  * continues after -EOPNOTSUPP (a hierarchy that BPF programs cannot see).
  */
-static int find_in_hierarchies(const struct cgroups *c, const char *name, struct cgroup_place *ret)
+static int find_in_hierarchies(const struct cgroups *c, const char *name, struct cgroup_place *out)
 {
-	int result = -ENOENT, found;
+	int ret = -ENOENT, found;
 	size_t i;
 
-	for (i = 0; result && name[0] == '/' && i < c->all.count; i++) {
-		found = find_cgroup_at(c, &c->all.items[i], name, ret);
-		result = found == -ENOENT ? result : found;
+	for (i = 0; ret && name[0] == '/' && i < c->all.count; i++) {
+		found = find_cgroup_at(c, &c->all.items[i], name, out);
+		ret = found == -ENOENT ? ret : found;
 	}
-	if (result == -ENOENT && c->chosen)
-		result = find_cgroup_in(c, c->chosen, name, ret);
-	for (i = 0; result == -ENOENT && i < c->all.count; i++)
-		result = find_cgroup_in(c, &c->all.items[i], name, ret);
-	return result;
+	if (ret == -ENOENT && c->chosen)
+		ret = find_cgroup_in(c, c->chosen, name, out);
+	for (i = 0; ret == -ENOENT && i < c->all.count; i++)
+		ret = find_cgroup_in(c, &c->all.items[i], name, out);
+	return ret;
 }
 
-int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *ret, struct error *err)
+int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *out, struct error *err)
 {
 	struct cgroup_place place;
-	int result = name[0] ? find_in_hierarchies(c, name, &place) : -ENOENT;
+	int ret = name[0] ? find_in_hierarchies(c, name, &place) : -ENOENT;
 
-	if (!result)
-		*ret = place;
+	if (!ret)
+		*out = place;
 	else if (!c->chosen)
-		error_set(err, result, "no cgroup '%s': no cgroup file system is mounted", name);
-	else if (result == -EOPNOTSUPP)
-		error_set(err, result,
+		error_set(err, ret, "no cgroup '%s': no cgroup file system is mounted", name);
+	else if (ret == -EOPNOTSUPP)
+		error_set(err, ret,
 			  "cgroup '%s' is in a hierarchy without a controller: name one below %s",
 			  name, c->chosen->mount);
 	else
-		error_set(err, result,
+		error_set(err, ret,
 			  "no cgroup '%s': neither a cgroup's directory nor one below %s", name,
 			  c->chosen->mount);
-	return result;
+	return ret;
 }
 
 /* The functions below find the path of a cgroup by its id. */

@@ -35,7 +35,7 @@ struct cgroup_place {
  * every process into all of these; else v2. Without any hierarchy this succeeds, and no process has
  * a path. Returns 0 or a negative errno.
  */
-int cgroups_new(struct cgroups **ret, const char *mountinfo, struct error *err);
+int cgroups_new(struct cgroups **out, const char *mountinfo, struct error *err);
 void cgroups_free(struct cgroups *c);
 
 /*
@@ -53,7 +53,7 @@ const char *cgroups_mount(const struct cgroups *c);
  * if there is no such cgroup, -ENAMETOOLONG, or -EOPNOTSUPP if it is in a hierarchy without a
  * controller, which BPF programs cannot see.
  */
-int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *ret, struct error *err);
+int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *out, struct error *err);
 
 /*
  * Return the path of a cgroup id in the chosen hierarchy, "" if unknown; valid until the next call.

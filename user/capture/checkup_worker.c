@@ -51,7 +51,7 @@ static void on_trial_table(void *context, uint64_t object, int status, const str
 static int open_libc(uint64_t *offset)
 {
 	uint64_t address = (uint64_t)(uintptr_t)qsort;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), result = -ENOENT;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), ret = -ENOENT;
 	struct procfs_lines lines;
 	struct procfs_mapping m;
 	char *line;
@@ -59,15 +59,15 @@ static int open_libc(uint64_t *offset)
 	if (fd < 0)
 		return -errno;
 	procfs_lines_init(&lines, fd);
-	while (result == -ENOENT && (line = procfs_line(&lines))) {
+	while (ret == -ENOENT && (line = procfs_line(&lines))) {
 		if (!procfs_parse_mapping(line, &m) || address < m.start || address >= m.end)
 			continue;
 		*offset = address - m.start + m.offset;
-		result = open(m.path, O_RDONLY | O_CLOEXEC);
-		result = result < 0 ? -errno : result;
+		ret = open(m.path, O_RDONLY | O_CLOEXEC);
+		ret = ret < 0 ? -errno : ret;
 	}
 	close(fd);
-	return result;
+	return ret;
 }
 
 /* Return whether the worker has dropped its privileges; user: its real uid as text. */

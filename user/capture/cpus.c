@@ -48,42 +48,42 @@ static int take_range(struct cpu_set *s, const char **text)
 	return add_range(s, first, last);
 }
 
-int cpu_set_parse(struct cpu_set *ret, const char *list, struct error *err)
+int cpu_set_parse(struct cpu_set *out, const char *list, struct error *err)
 {
 	struct cpu_set s = {0};
 	const char *at = list;
-	int result;
+	int ret;
 
 	for (;;) {
-		result = take_range(&s, &at);
-		if (result || *at != ',')
+		ret = take_range(&s, &at);
+		if (ret || *at != ',')
 			break;
 		at++;
 	}
-	if (!result && *at && *at != '\n')
-		result = -EINVAL;
-	if (result) {
+	if (!ret && *at && *at != '\n')
+		ret = -EINVAL;
+	if (ret) {
 		cpu_set_free(&s);
-		return error_set(err, result, "'%s' is no list of CPUs such as 0,2-3", list);
+		return error_set(err, ret, "'%s' is no list of CPUs such as 0,2-3", list);
 	}
-	*ret = s;
+	*out = s;
 	return 0;
 }
 
-int cpu_set_online(struct cpu_set *ret, struct error *err)
+int cpu_set_online(struct cpu_set *out, struct error *err)
 {
 	static const char path[] = "/sys/devices/system/cpu/online";
 	char line[4096];
 	FILE *f = fopen(path, "re");
-	int result;
+	int ret;
 
 	if (!f)
 		return error_errno(err, -errno, "%s", path);
-	result = fgets(line, sizeof(line), f) ? 0 : -EIO;
+	ret = fgets(line, sizeof(line), f) ? 0 : -EIO;
 	fclose(f);
-	if (result)
-		return error_errno(err, result, "%s", path);
-	return cpu_set_parse(ret, line, err);
+	if (ret)
+		return error_errno(err, ret, "%s", path);
+	return cpu_set_parse(out, line, err);
 }
 
 bool cpu_set_has(const struct cpu_set *s, unsigned int cpu)

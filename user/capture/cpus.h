@@ -18,12 +18,12 @@ struct cpu_set {
  * Parse a list of CPUs. Returns 0, -EINVAL or -ENOMEM, with a message in *err. Free the set with
  * cpu_set_free().
  */
-int cpu_set_parse(struct cpu_set *ret, const char *list, struct error *err);
+int cpu_set_parse(struct cpu_set *out, const char *list, struct error *err);
 /*
- * Fill *ret with the CPUs that are online now. Returns 0 or a negative errno. Free the set with
+ * Fill *out with the CPUs that are online now. Returns 0 or a negative errno. Free the set with
  * cpu_set_free().
  */
-int cpu_set_online(struct cpu_set *ret, struct error *err);
+int cpu_set_online(struct cpu_set *out, struct error *err);
 bool cpu_set_has(const struct cpu_set *s, unsigned int cpu);
 void cpu_set_free(struct cpu_set *s);
 

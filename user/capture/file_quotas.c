@@ -137,18 +137,18 @@ uint64_t file_quotas_refused(const struct file_quotas *s)
 	return sum;
 }
 
-unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **ret, unsigned int most)
+unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out, unsigned int most)
 {
 	unsigned int count = 0, at;
 
 	for (const struct file_quota *one = s->all; one; one = one->hh.next) {
 		if (!refused_files_of(one) ||
-		    (count == most && refused_files_of(ret[most - 1]) >= refused_files_of(one)))
+		    (count == most && refused_files_of(out[most - 1]) >= refused_files_of(one)))
 			continue;
 		at = count < most ? count++ : most - 1;
-		for (; at && refused_files_of(ret[at - 1]) < refused_files_of(one); at--)
-			ret[at] = ret[at - 1];
-		ret[at] = one;
+		for (; at && refused_files_of(out[at - 1]) < refused_files_of(one); at--)
+			out[at] = out[at - 1];
+		out[at] = one;
 	}
 	return count;
 }
@@ -204,11 +204,11 @@ static int report_quota(struct file_quota *quota, uint64_t host, uint64_t number
 int file_quotas_report(struct file_quotas *s, uint64_t host, struct sink *sink, struct error *err)
 {
 	uint64_t number = 0;
-	int rc = report_quota(&s->others, host, USERS_MOST, sink, err);
+	int ret = report_quota(&s->others, host, USERS_MOST, sink, err);
 
-	for (struct file_quota *one = s->all; one && !rc; one = one->hh.next)
-		rc = report_quota(one, host, number++, sink, err);
-	return rc;
+	for (struct file_quota *one = s->all; one && !ret; one = one->hh.next)
+		ret = report_quota(one, host, number++, sink, err);
+	return ret;
 }
 
 void file_quotas_free(struct file_quotas *s)

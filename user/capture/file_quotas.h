@@ -55,10 +55,10 @@ const struct file_quota *file_quotas_largest(const struct file_quotas *s);
 /* Return how many files were refused to all users. */
 uint64_t file_quotas_refused(const struct file_quotas *s);
 /*
- * Store the quotas with the most refused files in ret, no more than `most` of them; return how
+ * Store the quotas with the most refused files in out, no more than `most` of them; return how
  * many.
  */
-unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **ret, unsigned int most);
+unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out, unsigned int most);
 /* Format "to uid 1001: 14,210 files (more than its share)" for a user with refused files. */
 char *file_quota_format(const struct file_quota *quota, char *buf, size_t size);
 

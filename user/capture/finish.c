@@ -159,7 +159,7 @@ static enum stack_end replay_end(const struct replayed *r)
 	return end == END_UNREADABLE && r->replay.past_copy ? END_COPY_END : end;
 }
 
-int finish_stack(struct finished_stack *ret, const struct finish_world *world,
+int finish_stack(struct finished_stack *out, const struct finish_world *world,
 		 const struct unfinished_stack *u)
 {
 	struct replayed r;
@@ -170,15 +170,15 @@ int finish_stack(struct finished_stack *ret, const struct finish_world *world,
 	while (!user_walk_step(&r.user))
 		;
 	if (r.user.status == WALK_PENDING) {
-		ret->slot = r.replay.slot;
-		ret->waits_at = r.user.walk.pc - !r.user.walk.exact;
+		out->slot = r.replay.slot;
+		out->waits_at = r.user.walk.pc - !r.user.walk.exact;
 		return -EAGAIN;
 	}
-	memcpy(ret->frames, r.user.words, r.user.at * sizeof(uint64_t));
-	ret->count = r.user.at;
-	ret->end = replay_end(&r);
-	ret->pc = r.user.walk.pc;
-	ret->rooted = ret->end == END_WALKED &&
+	memcpy(out->frames, r.user.words, r.user.at * sizeof(uint64_t));
+	out->count = r.user.at;
+	out->end = replay_end(&r);
+	out->pc = r.user.walk.pc;
+	out->rooted = out->end == END_WALKED &&
 		      (r.replay.kind == UNWIND_END || r.replay.kind == UNWIND_CLONE);
 	return 0;
 }

@@ -59,9 +59,9 @@ struct finished_stack {
 
 /*
  * Finish a stack. Returns 0; -EAGAIN if the walk needs a table, or a page of one, that is not
- * ready: then only ret->slot and waits_at are set; -EBADMSG if u has too many frames.
+ * ready: then only out->slot and waits_at are set; -EBADMSG if u has too many frames.
  */
-int finish_stack(struct finished_stack *ret, const struct finish_world *world,
+int finish_stack(struct finished_stack *out, const struct finish_world *world,
 		 const struct unfinished_stack *u);
 
 #endif

@@ -90,10 +90,10 @@ static void give_up_inlined_file(struct inlines *in, struct inlined_file *f)
 
 static int request_place(struct inlines *in, struct inlined_file *f, uint64_t address)
 {
-	int rc = symbolizer_lookup(in->symbolizer, f->id, address);
+	int ret = symbolizer_lookup(in->symbolizer, f->id, address);
 
-	in->summary.requested += !rc;
-	return rc;
+	in->summary.requested += !ret;
+	return ret;
 }
 
 static void request_waiting_places(struct inlines *in, struct inlined_file *f)
@@ -227,7 +227,7 @@ static void on_source_places(void *context, uint64_t object, uint64_t address,
 	in->context.placed(in->context.context, object, address, p, count);
 }
 
-int inlines_new(struct inlines **ret, uint64_t memory, struct error *err)
+int inlines_new(struct inlines **out, uint64_t memory, struct error *err)
 {
 	struct inlines *in = calloc(1, sizeof(*in));
 	const struct symbolizer_events events = {
@@ -235,16 +235,16 @@ int inlines_new(struct inlines **ret, uint64_t memory, struct error *err)
 		.places = on_source_places,
 		.context = in,
 	};
-	int rc;
+	int ret;
 
 	if (!in)
 		return error_errno(err, -ENOMEM, "inlined functions");
-	rc = symbolizer_new_sources(&in->symbolizer, &events, memory, err);
-	if (rc < 0)
+	ret = symbolizer_new_sources(&in->symbolizer, &events, memory, err);
+	if (ret < 0)
 		inlines_free(in);
 	else
-		*ret = in;
-	return rc;
+		*out = in;
+	return ret;
 }
 
 static void inlined_file_free(struct inlines *in, struct inlined_file *f)
@@ -287,7 +287,7 @@ static void trim_inlined_files(struct inlines *in)
 }
 
 /* Add a file. The first request for it makes the worker inspect the file. */
-static int inlined_file_new(struct inlines *in, uint64_t id, struct inlined_file **ret)
+static int inlined_file_new(struct inlines *in, uint64_t id, struct inlined_file **out)
 {
 	struct inlined_file *f = calloc(1, sizeof(*f));
 	int fd, rc;
@@ -310,27 +310,27 @@ static int inlined_file_new(struct inlines *in, uint64_t id, struct inlined_file
 		f->facts.status = rc;
 		give_up_inlined_file(in, f);
 	}
-	*ret = f;
+	*out = f;
 	return 0;
 }
 
 int inlines_request(struct inlines *in, uint64_t object, uint64_t address)
 {
 	struct inlined_file *f = find_inlined_file(in, object);
-	int rc = inlines_pending(in) >= PENDING_PLACES_MAX ? -ENOBUFS : 0;
+	int ret = inlines_pending(in) >= PENDING_PLACES_MAX ? -ENOBUFS : 0;
 
-	if (!rc && !f)
-		rc = inlined_file_new(in, object, &f);
-	if (!rc && f->stage == STAGE_READY) {
-		rc = request_place(in, f, address);
-	} else if (!rc && f->stage == STAGE_NONE) {
+	if (!ret && !f)
+		ret = inlined_file_new(in, object, &f);
+	if (!ret && f->stage == STAGE_READY) {
+		ret = request_place(in, f, address);
+	} else if (!ret && f->stage == STAGE_NONE) {
 		in->context.placed(in->context.context, object, address, NULL, 0);
-	} else if (!rc) {
-		rc = vector_push(&f->waiting, address);
-		in->waiting += !rc;
+	} else if (!ret) {
+		ret = vector_push(&f->waiting, address);
+		in->waiting += !ret;
 	}
-	in->summary.unrequested += rc < 0;
-	return rc;
+	in->summary.unrequested += ret < 0;
+	return ret;
 }
 
 void inlines_count_unrequested(struct inlines *in)
@@ -345,9 +345,9 @@ int inlines_fd(const struct inlines *in)
 
 int inlines_poll(struct inlines *in, uint64_t now, struct error *err)
 {
-	int rc = symbolizer_flush(in->symbolizer);
+	int ret = symbolizer_flush(in->symbolizer);
 
-	return rc ? error_errno(err, rc, "inlined functions")
+	return ret ? error_errno(err, ret, "inlined functions")
 		  : symbolizer_poll(in->symbolizer, now, err);
 }
 
@@ -356,15 +356,15 @@ uint64_t inlines_pending(const struct inlines *in)
 	return in->waiting + symbolizer_pending(in->symbolizer);
 }
 
-void inlines_add_cost(struct inlines *in, struct helper_cost *ret)
+void inlines_add_cost(struct inlines *in, struct helper_cost *out)
 {
-	symbolizer_add_cost(in->symbolizer, ret);
+	symbolizer_add_cost(in->symbolizer, out);
 }
 
-void inlines_get_summary(const struct inlines *in, struct inlines_summary *ret)
+void inlines_get_summary(const struct inlines *in, struct inlines_summary *out)
 {
-	*ret = in->summary;
-	ret->unrequested += inlines_pending(in);
-	ret->restarts = symbolizer_stats(in->symbolizer)->restarts;
-	ret->mangled = symbolizer_stats(in->symbolizer)->mangled;
+	*out = in->summary;
+	out->unrequested += inlines_pending(in);
+	out->restarts = symbolizer_stats(in->symbolizer)->restarts;
+	out->mangled = symbolizer_stats(in->symbolizer)->mangled;
 }

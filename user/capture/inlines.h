@@ -50,7 +50,7 @@ struct inlines_summary {
 };
 
 /* Fork the worker. memory: bytes that the worker may use. Returns 0 or a negative errno. */
-int inlines_new(struct inlines **ret, uint64_t memory, struct error *err);
+int inlines_new(struct inlines **out, uint64_t memory, struct error *err);
 void inlines_free(struct inlines *in);
 /* Set the context. Call this before the first request. */
 void inlines_set_context(struct inlines *in, const struct inlines_context *c, struct objects *objects);
@@ -73,10 +73,10 @@ void inlines_handle_opened(struct inlines *in, const struct open_reply *a);
 int inlines_fd(const struct inlines *in);
 int inlines_poll(struct inlines *in, uint64_t now, struct error *err);
 uint64_t inlines_pending(const struct inlines *in);
-/* Add the resources that the worker has used so far to *ret. */
-void inlines_add_cost(struct inlines *in, struct helper_cost *ret);
+/* Add the resources that the worker has used so far to *out. */
+void inlines_add_cost(struct inlines *in, struct helper_cost *out);
 
-/* Fill *ret; pending requests count as unrequested. */
-void inlines_get_summary(const struct inlines *in, struct inlines_summary *ret);
+/* Fill *out; pending requests count as unrequested. */
+void inlines_get_summary(const struct inlines *in, struct inlines_summary *out);
 
 #endif

@@ -21,7 +21,7 @@
  */
 #define ROOT 1
 
-int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
+int intern_new(struct intern **out, struct objects *objects, struct symbolizer *symbolizer,
 	       struct sink *sink, struct error *err)
 {
 	struct intern *n = calloc(1, sizeof(*n));
@@ -40,7 +40,7 @@ int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *
 		intern_free(n);
 		return error_errno(err, -ENOMEM, "stack caches");
 	}
-	*ret = n;
+	*out = n;
 	return 0;
 }
 
@@ -86,19 +86,19 @@ struct new_frame {
 };
 
 static int intern_frame_id(struct intern *n, const struct frame_key *key, struct cache_key hash,
-		    uint64_t *ret, struct error *err)
+		    uint64_t *out, struct error *err)
 {
-	int result;
+	int ret;
 
-	if (cache_get(n->frames, hash, ret)) {
+	if (cache_get(n->frames, hash, out)) {
 		if (key->object)
 			key->object->wanted = true;
 		return 0;
 	}
-	*ret = ++n->last_frame;
-	result = intern_new_frame(n, key, *ret, err);
-	cache_put(n->frames, hash, *ret);
-	return result;
+	*out = ++n->last_frame;
+	ret = intern_new_frame(n, key, *out, err);
+	cache_put(n->frames, hash, *out);
+	return ret;
 }
 
 /*
@@ -316,13 +316,13 @@ static struct cache_key words_key(const struct intern *n, const struct raw_stack
 			     (raw->kernel + raw->user + raw->python) * sizeof(uint64_t));
 }
 
-int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, bool *loops,
+int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *out, bool *loops,
 		 struct error *err)
 {
 	struct cache_key key = words_key(n, raw);
 	const struct path_space space = intern_path_space(raw->space);
 	uint64_t stack = 0, known;
-	int result;
+	int ret;
 
 	if (raw->process && raw->process->jit)
 		/*
@@ -337,13 +337,13 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, b
 	cache_prefetch(n->words, key);
 	path_make(&n->path, raw, &space);
 	if (!cache_get(n->words, key, &known)) {
-		result = push_path(n, raw, &stack, err);
-		if (result)
-			return result;
+		ret = push_path(n, raw, &stack, err);
+		if (ret)
+			return ret;
 		known = stack << 1 | n->path.loops;
 		cache_put(n->words, key, known);
 	}
-	*ret = known >> 1;
+	*out = known >> 1;
 	*loops = known & 1;
 	return 0;
 }

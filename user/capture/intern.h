@@ -21,7 +21,7 @@ struct intern;
  * Make an interner. The caller keeps ownership of objects, symbolizer and sink. Returns 0 or
  * -ENOMEM.
  */
-int intern_new(struct intern **ret, struct objects *objects, struct symbolizer *symbolizer,
+int intern_new(struct intern **out, struct objects *objects, struct symbolizer *symbolizer,
 	       struct sink *sink, struct error *err);
 void intern_free(struct intern *n);
 
@@ -38,10 +38,10 @@ struct raw_stack {
 };
 
 /*
- * Intern a stack: its stack.id in *ret, 0 if it has no frame. New entities are put into the sink.
+ * Intern a stack: its stack.id in *out, 0 if it has no frame. New entities are put into the sink.
  * *loops: whether the user part has evaluation loops of Python. Returns 0 or a negative errno.
  */
-int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *ret, bool *loops,
+int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *out, bool *loops,
 		 struct error *err);
 
 /*

@@ -164,7 +164,7 @@ static struct cache_key function_key(uint64_t object, const struct symbol *s)
 	return cache_hash_in(file.low, s->name, strlen(s->name));
 }
 
-int intern_function(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *ret,
+int intern_function(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *out,
 		    struct error *err)
 {
 	struct cache_key key = function_key(object, s);
@@ -177,9 +177,9 @@ int intern_function(struct intern *n, uint64_t object, const struct symbol *s, u
 		.address = s->start,
 	};
 
-	if (cache_get(n->functions, key, ret))
+	if (cache_get(n->functions, key, out))
 		return 0;
-	f.id = *ret = ++n->last_function;
+	f.id = *out = ++n->last_function;
 	cache_put(n->functions, key, f.id);
 	return put_function(n->sink, &f, err);
 }

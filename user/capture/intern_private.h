@@ -116,10 +116,10 @@ int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
 		     struct error *err);
 void intern_free_names(struct intern *n);
 /*
- * Get the function.id of a function of an object in *ret; a new function is put. Returns 0 or a
+ * Get the function.id of a function of an object in *out; a new function is put. Returns 0 or a
  * negative errno.
  */
-int intern_function(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *ret,
+int intern_function(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *out,
 		    struct error *err);
 
 /*

@@ -28,7 +28,7 @@ struct ledger {
 	uint64_t reported; /* ns, time of the last report */
 };
 
-int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int cpus,
+int ledger_new(struct ledger **out, const struct sampler *sampler, unsigned int cpus,
 	       uint64_t host, uint64_t event, uint64_t period, struct error *err)
 {
 	struct ledger *l = calloc(1, sizeof(*l));
@@ -44,7 +44,7 @@ int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int 
 	l->host = host;
 	l->event = event;
 	l->period = period;
-	*ret = l;
+	*out = l;
 	return 0;
 }
 
@@ -264,22 +264,22 @@ void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost)
 	}
 }
 
-void ledger_get_summary(const struct ledger *l, struct capture_summary *ret)
+void ledger_get_summary(const struct ledger *l, struct capture_summary *out)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++)
-		ret->lost[reason] = l->lost[reason];
+		out->lost[reason] = l->lost[reason];
 	for (unsigned int cpu = 0; cpu < l->cpus; cpu++) {
 		const struct cpu_ledger *p = &l->pages[cpu];
 		struct cpu_account c;
 
 		sampler_account(l->sampler, cpu, &c);
-		ret->due += c.due;
-		ret->written += p->written - p->lost[LOSS_NOT_STORED];
-		ret->filtered += p->filtered + c.filtered;
-		ret->idle += c.idle;
-		ret->late += late_of(p, p->lost[LOSS_NOT_STORED]);
-		ret->cut_off += p->cut_off;
+		out->due += c.due;
+		out->written += p->written - p->lost[LOSS_NOT_STORED];
+		out->filtered += p->filtered + c.filtered;
+		out->idle += c.idle;
+		out->late += late_of(p, p->lost[LOSS_NOT_STORED]);
+		out->cut_off += p->cut_off;
 		for (int reason = 1; reason < LOSS_COUNT; reason++)
-			ret->lost[reason] += p->lost[reason];
+			out->lost[reason] += p->lost[reason];
 	}
 }

@@ -18,7 +18,7 @@ struct ledger;
  * Make a ledger. host and event: ids of their entities. period: weight of a sample, in the event's
  * unit. Returns 0 or -ENOMEM.
  */
-int ledger_new(struct ledger **ret, const struct sampler *sampler, unsigned int cpus,
+int ledger_new(struct ledger **out, const struct sampler *sampler, unsigned int cpus,
 	       uint64_t host, uint64_t event, uint64_t period, struct error *err);
 void ledger_free(struct ledger *l);
 
@@ -50,7 +50,7 @@ int ledger_report(struct ledger *l, struct sink *sink, uint64_t now, bool final,
 /* Get the numbers for the line of progress; cheap enough for every round of the capture loop. */
 void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost);
 
-/* Fill the account and the losses of *ret, summed over all CPUs. */
-void ledger_get_summary(const struct ledger *l, struct capture_summary *ret);
+/* Fill the account and the losses of *out, summed over all CPUs. */
+void ledger_get_summary(const struct ledger *l, struct capture_summary *out);
 
 #endif

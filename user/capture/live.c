@@ -722,7 +722,7 @@ int live_run(struct source *source, struct sink *sink, struct error *err)
 	return ret;
 }
 
-void capture_get_summary(const struct source *s, struct capture_summary *ret)
+void capture_get_summary(const struct source *s, struct capture_summary *out)
 {
-	*ret = ((const struct live *)s)->summary;
+	*out = ((const struct live *)s)->summary;
 }

@@ -260,20 +260,20 @@ static int prepare_recording(struct live *l, struct error *err)
 	return ret ? ret : live_follow_cpus(l, err);
 }
 
-int capture_source(struct source **ret, const struct capture_options *o, struct error *err)
+int capture_source(struct source **out, const struct capture_options *o, struct error *err)
 {
 	struct live *l = calloc(1, sizeof(*l));
-	int result;
+	int ret;
 
 	if (!l)
 		return error_errno(err, -ENOMEM, "capture");
 	l->source.ops = &live_ops;
 	l->options = *o;
 	l->epoll = -1;
-	result = prepare_recording(l, err);
-	if (result)
+	ret = prepare_recording(l, err);
+	if (ret)
 		live_free(&l->source);
 	else
-		*ret = &l->source;
-	return result;
+		*out = &l->source;
+	return ret;
 }

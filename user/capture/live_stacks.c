@@ -98,16 +98,16 @@ static struct finish_world make_finish_world(const struct live *l, struct space 
 	return world;
 }
 
-/* Continue the walk. Returns 0, -EAGAIN with ret->slot and ret->waits_at, or another error. */
+/* Continue the walk. Returns 0, -EAGAIN with out->slot and out->waits_at, or another error. */
 static int try_to_finish_stack(struct live *l, const struct unfinished_stack *u, struct space *space,
-			 struct finished_stack *ret)
+			 struct finished_stack *out)
 {
 	const struct finish_world world = make_finish_world(l, space);
-	int result = finish_stack(ret, &world, u);
+	int ret = finish_stack(out, &world, u);
 
-	if (!result && space->view_version != space->version)
-		ret->end = END_EVICTED; /* the arena had no room for the mappings */
-	return result;
+	if (!ret && space->view_version != space->version)
+		out->end = END_EVICTED; /* the arena had no room for the mappings */
+	return ret;
 }
 
 int live_save_bad_stack(struct live *l, struct space *space, const struct raw_stack *raw,

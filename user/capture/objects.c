@@ -124,13 +124,13 @@ static void request_inspection(struct objects *o, struct object *object)
 static int give_to_symbolizer(struct objects *o, struct object *object, enum object_kind kind, int fd)
 {
 	struct symbolizer *s = o->context.symbolizer;
-	int rc = object->suspicious ? symbolizer_add_suspicious(s, object->id, kind, fd)
+	int ret = object->suspicious ? symbolizer_add_suspicious(s, object->id, kind, fd)
 				    : symbolizer_add(s, object->id, kind, fd);
 
 	object->read = false;
-	if (!rc)
+	if (!ret)
 		symbolizer_set_owner(s, object->id, object->owner);
-	if (!rc && kind == OBJECT_ELF) {
+	if (!ret && kind == OBJECT_ELF) {
 		/*
 		 * Inspect the file first: a native stack without its table is finished later, but a
 		 * Python stack cannot be.
@@ -138,9 +138,9 @@ static int give_to_symbolizer(struct objects *o, struct object *object, enum obj
 		request_inspection(o, object);
 		request_table(o, object);
 	}
-	if (!rc && (kind != OBJECT_ELF || object->wanted))
-		rc = request_symbols(o, object);
-	return rc;
+	if (!ret && (kind != OBJECT_ELF || object->wanted))
+		ret = request_symbols(o, object);
+	return ret;
 }
 
 static uint32_t new_table_slot(struct objects *o)
@@ -199,7 +199,7 @@ static int give_vdso_to_symbolizer(struct objects *o)
 	return give_to_symbolizer(o, o->vdso, OBJECT_ELF, fd);
 }
 
-int objects_new(struct objects **ret, const struct objects_context *c, struct error *err)
+int objects_new(struct objects **out, const struct objects_context *c, struct error *err)
 {
 	struct objects *o = calloc(1, sizeof(*o));
 
@@ -227,7 +227,7 @@ int objects_new(struct objects **ret, const struct objects_context *c, struct er
 		o->vdso->state = OBJECT_UNREADABLE;
 		set_no_table(o, o->vdso);
 	}
-	*ret = o;
+	*out = o;
 	return 0;
 }
 

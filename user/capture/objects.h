@@ -123,7 +123,7 @@ struct objects_context {
 	void *context;
 };
 
-int objects_new(struct objects **ret, const struct objects_context *c, struct error *err);
+int objects_new(struct objects **out, const struct objects_context *c, struct error *err);
 void objects_free(struct objects *o);
 
 struct object *objects_kernel(struct objects *o);

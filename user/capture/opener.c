@@ -259,19 +259,19 @@ static int start_second_opener(struct opener *o)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	struct opener_helper *c = &o->second_opener;
-	int result;
+	int ret;
 
 	if (c->helper.kind.run)
 		return 0;
-	result = start_opener_child(c, NULL);
-	if (result < 0)
-		return result;
+	ret = start_opener_child(c, NULL);
+	if (ret < 0)
+		return ret;
 	c->helper.now = o->first_opener.helper.now;
 	if (epoll_ctl(o->first_opener.helper.poll, EPOLL_CTL_ADD, c->helper.poll, &event) == 0)
 		return 0;
-	result = -errno;
+	ret = -errno;
 	helper_close(&c->helper);
-	return result;
+	return ret;
 }
 
 static void move_to_second_opener(struct opener *o, struct queued_request *a)
@@ -530,32 +530,32 @@ static int receive_packets(struct opener *o, struct opener_helper *c)
 
 static int poll_opener_helper(struct opener *o, struct opener_helper *c, uint64_t now, struct error *err)
 {
-	int result = 0;
+	int ret = 0;
 
 	if (!c->helper.kind.run)
 		return 0;
 	helper_begin_poll(&c->helper, now);
 	c->unsent.now = now;
 	if (helper_is_running(&c->helper))
-		result = receive_packets(o, c);
-	if (result == -EIO)
+		ret = receive_packets(o, c);
+	if (ret == -EIO)
 		give_up_child(o, c, -EIO);
-	else if (result == -EAGAIN && helper_is_stuck(&c->helper))
+	else if (ret == -EAGAIN && helper_is_stuck(&c->helper))
 		give_up_child(o, c, -ETIMEDOUT);
-	result = helper_restart(&c->helper, err);
-	if (!result && helper_is_exhausted(&c->helper))
+	ret = helper_restart(&c->helper, err);
+	if (!ret && helper_is_exhausted(&c->helper))
 		fail_all_requests(o, c);
 	if (helper_is_running(&c->helper))
 		send_queued_requests(o, c);
 	update_wake_events(o, c);
-	return result;
+	return ret;
 }
 
 int opener_poll(struct opener *o, uint64_t now, struct error *err)
 {
-	int result = poll_opener_helper(o, &o->first_opener, now, err);
+	int ret = poll_opener_helper(o, &o->first_opener, now, err);
 
-	return result ? result : poll_opener_helper(o, &o->second_opener, now, err);
+	return ret ? ret : poll_opener_helper(o, &o->second_opener, now, err);
 }
 
 /* The functions below queue requests. */
@@ -682,10 +682,10 @@ uint64_t opener_cut_short(const struct opener *o)
 	return o->cut_short;
 }
 
-void opener_add_cost(struct opener *o, struct helper_cost *ret)
+void opener_add_cost(struct opener *o, struct helper_cost *out)
 {
-	helper_add_cost(&o->first_opener.helper, ret);
-	helper_add_cost(&o->second_opener.helper, ret);
+	helper_add_cost(&o->first_opener.helper, out);
+	helper_add_cost(&o->second_opener.helper, out);
 }
 
 int opener_pid(const struct opener *o)
@@ -698,22 +698,22 @@ int opener_fd(const struct opener *o)
 	return o->first_opener.helper.poll;
 }
 
-int opener_new(struct opener **ret, const struct opener_events *events, struct error *err)
+int opener_new(struct opener **out, const struct opener_events *events, struct error *err)
 {
 	struct opener *o = calloc(1, sizeof(*o));
-	int result;
+	int ret;
 
 	if (!o)
 		return error_errno(err, -ENOMEM, "cannot start the opener");
 	o->events = *events;
 	o->descriptors = limits_first_spare();
 	o->second_opener.second_opener = true;
-	result = start_opener_child(&o->first_opener, err);
-	if (result < 0)
+	ret = start_opener_child(&o->first_opener, err);
+	if (ret < 0)
 		free(o);
 	else
-		*ret = o;
-	return result;
+		*out = o;
+	return ret;
 }
 
 static void stop_opener_helper(struct opener_helper *c)

@@ -123,7 +123,7 @@ struct opener;
 bool opener_may_change_user(void);
 
 /* Fork the opener. Call this before any thread is created. */
-int opener_new(struct opener **ret, const struct opener_events *events, struct error *err);
+int opener_new(struct opener **out, const struct opener_events *events, struct error *err);
 void opener_free(struct opener *o);
 /*
  * Return a descriptor that polls readable when opener_poll() has work; it stays the same for the
@@ -177,8 +177,8 @@ uint64_t opener_refused(const struct opener *o);
  * it.
  */
 uint64_t opener_cut_short(const struct opener *o);
-/* Add the cost of the openers so far to *ret, including children that were killed. */
-void opener_add_cost(struct opener *o, struct helper_cost *ret);
+/* Add the cost of the openers so far to *out, including children that were killed. */
+void opener_add_cost(struct opener *o, struct helper_cost *out);
 /* Return the pid of the child, for tests; -1 without a child. */
 int opener_pid(const struct opener *o);
 

@@ -61,23 +61,23 @@ static const int calls[] = {
 
 static int allow_files(scmp_filter_ctx filter)
 {
-	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
+	int ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
 				  SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~ALLOWED_OPEN_FLAGS, O_RDONLY));
 
 	/* needed by fstat() of some versions of glibc, and by fdopendir() */
-	if (!rc)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
-	if (!rc)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
 				      SCMP_A1(SCMP_CMP_EQ, F_GETFL));
-	if (!rc)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
 				      SCMP_A1(SCMP_CMP_EQ, F_SETFD));
-	if (!rc)
-		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+	if (!ret)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
 				      SCMP_A1(SCMP_CMP_EQ, FS_IOC_GETVERSION));
-	return rc;
+	return ret;
 }
 
 /*
@@ -86,11 +86,11 @@ static int allow_files(scmp_filter_ctx filter)
  */
 static int allow_memory(scmp_filter_ctx filter)
 {
-	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+	int ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 				  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
 				  SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
 
-	return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+	return ret ? ret : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 					  SCMP_A2(SCMP_CMP_EQ, PROT_NONE),
 					  SCMP_A3(SCMP_CMP_EQ, MAP_PRIVATE));
 }
@@ -99,30 +99,30 @@ static int allow_memory(scmp_filter_ctx filter)
 static int allow_socket(scmp_filter_ctx filter, int socket)
 {
 	const struct scmp_arg_cmp it = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)socket);
-	int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvfrom), 1, it);
+	int ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvfrom), 1, it);
 
-	return rc ? rc : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1, it);
+	return ret ? ret : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1, it);
 }
 
 static int load_opener_filter(int socket)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int rc = filter ? 0 : -ENOMEM;
+	int ret = filter ? 0 : -ENOMEM;
 
-	if (!rc)
-		rc = confine_allow(filter, calls, sizeof(calls) / sizeof(*calls));
-	if (!rc)
-		rc = confine_allow_sanitizer(filter);
-	if (!rc)
-		rc = allow_files(filter);
-	if (!rc)
-		rc = allow_memory(filter);
-	if (!rc)
-		rc = allow_socket(filter, socket);
-	if (!rc)
-		rc = seccomp_load(filter);
+	if (!ret)
+		ret = confine_allow(filter, calls, sizeof(calls) / sizeof(*calls));
+	if (!ret)
+		ret = confine_allow_sanitizer(filter);
+	if (!ret)
+		ret = allow_files(filter);
+	if (!ret)
+		ret = allow_memory(filter);
+	if (!ret)
+		ret = allow_socket(filter, socket);
+	if (!ret)
+		ret = seccomp_load(filter);
 	seccomp_release(filter);
-	return rc;
+	return ret;
 }
 
 static int wanted_or_greater(size_t i)
@@ -153,15 +153,15 @@ static int change_user(void)
 
 int opener_confine(int socket, pid_t parent)
 {
-	int rc = confine_drop_shared_memory();
+	int ret = confine_drop_shared_memory();
 
-	if (!rc)
-		rc = change_user();
+	if (!ret)
+		ret = change_user();
 	/* Do this after the change of user, which resets the first two settings. */
-	if (!rc && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+	if (!ret && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0))
-		rc = -errno;
-	if (!rc && getppid() != parent)
-		rc = -ESRCH;
-	return rc ? rc : load_opener_filter(socket);
+		ret = -errno;
+	if (!ret && getppid() != parent)
+		ret = -ESRCH;
+	return ret ? ret : load_opener_filter(socket);
 }

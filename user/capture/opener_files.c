@@ -29,20 +29,20 @@ static int reopen_regular_file(int path)
 {
 	char self[32];
 	struct stat st;
-	int result = -EINVAL;
+	int ret = -EINVAL;
 
 	if (path < 0)
 		return path;
 	if (fstat(path, &st) < 0) {
-		result = -errno;
+		ret = -errno;
 	} else if (S_ISREG(st.st_mode)) {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", path);
-		result = open(self, READ_FLAGS);
-		if (result < 0)
-			result = -errno;
+		ret = open(self, READ_FLAGS);
+		if (ret < 0)
+			ret = -errno;
 	}
 	close(path);
-	return result;
+	return ret;
 }
 
 /* Open a regular file by its path below root. */
@@ -64,14 +64,14 @@ static int open_process_root(int process)
 }
 
 /*
- * Find the mapping that holds address in a maps file. Store the identity of its file in *ret, and
+ * Find the mapping that holds address in a maps file. Store the identity of its file in *out, and
  * its path in buf if buf is not NULL.
  */
-static int find_mapped_file(int process, uint64_t address, struct file_id *ret, char *buf, size_t size)
+static int find_mapped_file(int process, uint64_t address, struct file_id *out, char *buf, size_t size)
 {
 	struct procfs_lines lines;
 	struct procfs_mapping m;
-	int fd, result = -ENOENT;
+	int fd, ret = -ENOENT;
 	char *line;
 
 	fd = process < 0 ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
@@ -79,16 +79,16 @@ static int find_mapped_file(int process, uint64_t address, struct file_id *ret, 
 	if (fd < 0)
 		return -errno;
 	procfs_lines_init(&lines, fd);
-	while (result < 0 && (line = procfs_line(&lines))) {
+	while (ret < 0 && (line = procfs_line(&lines))) {
 		if (!procfs_parse_mapping(line, &m) || address < m.start || address >= m.end)
 			continue;
-		*ret = (struct file_id){m.major, m.minor, m.inode, 0};
+		*out = (struct file_id){m.major, m.minor, m.inode, 0};
 		if (buf)
 			snprintf(buf, size, "%s", m.path);
-		result = 0;
+		ret = 0;
 	}
 	close(fd);
-	return result;
+	return ret;
 }
 
 static bool same_file_id(const struct file_id *a, const struct file_id *b)
@@ -101,17 +101,17 @@ static bool same_file_id(const struct file_id *a, const struct file_id *b)
  * and btrfs report other numbers in fstat(). To get the kernel's numbers, map a page of the file,
  * which is never touched, and read its line in maps.
  */
-static int kernel_identity(int fd, struct file_id *ret)
+static int kernel_identity(int fd, struct file_id *out)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *at = mmap(NULL, page, PROT_NONE, MAP_PRIVATE, fd, 0);
-	int result;
+	int ret;
 
 	if (at == MAP_FAILED)
 		return -errno;
-	result = find_mapped_file(-1, (uint64_t)(uintptr_t)at, ret, NULL, 0);
+	ret = find_mapped_file(-1, (uint64_t)(uintptr_t)at, out, NULL, 0);
 	munmap(at, page);
-	return result;
+	return ret;
 }
 
 static int64_t signed_clock_ns(clockid_t id)
@@ -313,30 +313,30 @@ int opener_open_perf_map(const struct open_request *r)
 {
 	struct procfs_status status;
 	char path[64];
-	int process = procfs_open(r->pid, r->born), root = -1, fd = process, result;
+	int process = procfs_open(r->pid, r->born), root = -1, fd = process, ret;
 
 	if (process < 0)
 		return process;
-	result = procfs_read_status(process, &status);
-	if (result < 0)
+	ret = procfs_read_status(process, &status);
+	if (ret < 0)
 		goto out;
-	result = root = open_process_root(process);
+	ret = root = open_process_root(process);
 	if (root < 0)
 		goto out;
 	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", status.ns_pid);
-	result = fd = open_below(root, path, false);
+	ret = fd = open_below(root, path, false);
 	if (fd < 0)
 		goto out;
-	result = check_perf_map(fd, status.fsuid);
-	if (result < 0)
+	ret = check_perf_map(fd, status.fsuid);
+	if (ret < 0)
 		close(fd);
 	else
-		result = fd;
+		ret = fd;
 out:
 	if (root >= 0)
 		close(root);
 	close(process);
-	return result;
+	return ret;
 }
 
 int opener_open_memory(const struct open_request *r)

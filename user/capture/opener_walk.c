@@ -55,20 +55,20 @@ static int follow_link(struct path_walk *w, int link)
 	size_t rest = strlen(w->rest) + 1;
 	struct statfs fs;
 	ssize_t n = -1;
-	int result = 0;
+	int ret = 0;
 
 	/* Links in /proc/PID lead out of every root; their texts are not paths. */
 	if (++w->links > LINKS_MAX || fstatfs(link, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
-		result = -ELOOP;
+		ret = -ELOOP;
 	else
 		n = readlinkat(link, "", text, sizeof(text));
-	if (!result && n <= 0)
-		result = n < 0 ? -errno : -ENOENT;
-	else if (!result && ((size_t)n == sizeof(text) || (size_t)n + 1 + rest > sizeof(w->rest)))
-		result = -ENAMETOOLONG;
+	if (!ret && n <= 0)
+		ret = n < 0 ? -errno : -ENOENT;
+	else if (!ret && ((size_t)n == sizeof(text) || (size_t)n + 1 + rest > sizeof(w->rest)))
+		ret = -ENAMETOOLONG;
 	close(link);
-	if (result)
-		return result;
+	if (ret)
+		return ret;
 	if (text[0] == '/')
 		leave_folders(w, 0);
 	memmove(w->rest + n + 1, w->rest, rest);
@@ -119,7 +119,7 @@ static int walk_through_name(struct path_walk *w, const char *name, bool links)
 static int open_last_name(struct path_walk *w, const char *name, bool links)
 {
 	struct stat st;
-	int fd, result;
+	int fd, ret;
 
 	if (!strcmp(name, "..") || !strcmp(name, "."))
 		return -EISDIR;
@@ -132,8 +132,8 @@ static int open_last_name(struct path_walk *w, const char *name, bool links)
 		close(fd);
 		return -ELOOP;
 	}
-	result = follow_link(w, fd);
-	return result ? result : -EAGAIN;
+	ret = follow_link(w, fd);
+	return ret ? ret : -EAGAIN;
 }
 
 /* Remove the next name from w->rest. Return false if there is none, or if it is too long. */
@@ -155,25 +155,25 @@ static int walk_path(struct path_walk *w, bool links)
 {
 	char name[OPENER_NAME_MAX + 1];
 	bool last;
-	int result = -EAGAIN;
+	int ret = -EAGAIN;
 
-	while (result == -EAGAIN) {
+	while (ret == -EAGAIN) {
 		if (++w->steps > STEPS_MAX)
 			return -ELOOP;
 		if (!next_name(w, name, &last))
 			return -ENOENT;
-		result = last ? open_last_name(w, name, links) : walk_through_name(w, name, links);
-		if (!last && !result)
-			result = -EAGAIN;
+		ret = last ? open_last_name(w, name, links) : walk_through_name(w, name, links);
+		if (!last && !ret)
+			ret = -EAGAIN;
 	}
-	return result;
+	return ret;
 }
 
 int opener_walk(int root, const char *path, bool links)
 {
 	struct path_walk *w = malloc(sizeof(*w));
 	size_t length = strlen(path);
-	int result;
+	int ret;
 
 	if (!w)
 		return -ENOMEM;
@@ -184,8 +184,8 @@ int opener_walk(int root, const char *path, bool links)
 	w->root = root;
 	w->depth = w->links = w->steps = 0;
 	memcpy(w->rest, path, length + 1);
-	result = walk_path(w, links);
+	ret = walk_path(w, links);
 	leave_folders(w, 0);
 	free(w);
-	return result;
+	return ret;
 }

@@ -94,20 +94,20 @@ static void on_pages(void *context, uint64_t id, int status, const struct unwind
 	g->context.made(g->context.context);
 }
 
-int pager_new(struct pager **ret, struct error *err)
+int pager_new(struct pager **out, struct error *err)
 {
 	struct pager *g = calloc(1, sizeof(*g));
 	const struct symbolizer_events events = {.pages = on_pages, .context = g};
-	int rc;
+	int ret;
 
 	if (!g)
 		return error_errno(err, -ENOMEM, "pages of unwind tables");
-	rc = symbolizer_new(&g->maker, &events, err);
-	if (rc < 0) {
+	ret = symbolizer_new(&g->maker, &events, err);
+	if (ret < 0) {
 		free(g);
-		return rc;
+		return ret;
 	}
-	*ret = g;
+	*out = g;
 	return 0;
 }
 
@@ -267,9 +267,9 @@ int pager_poll(struct pager *g, uint64_t now, struct error *err)
 	return symbolizer_poll(g->maker, now, err);
 }
 
-void pager_add_cost(struct pager *g, struct helper_cost *ret)
+void pager_add_cost(struct pager *g, struct helper_cost *out)
 {
-	symbolizer_add_cost(g->maker, ret);
+	symbolizer_add_cost(g->maker, out);
 }
 
 uint64_t pager_pages_made(const struct pager *g)

@@ -23,7 +23,7 @@ struct pager_context {
 };
 
 /* Create a pager and fork its worker. Return 0 or a negative errno. */
-int pager_new(struct pager **ret, struct error *err);
+int pager_new(struct pager **out, struct error *err);
 void pager_free(struct pager *g);
 /* Set the context; call this before all other functions. */
 void pager_set_context(struct pager *g, const struct pager_context *c);
@@ -53,7 +53,7 @@ void pager_tidy(struct pager *g);
  */
 int pager_fd(const struct pager *g);
 int pager_poll(struct pager *g, uint64_t now, struct error *err);
-void pager_add_cost(struct pager *g, struct helper_cost *ret);
+void pager_add_cost(struct pager *g, struct helper_cost *out);
 /* Return how many pages were ever made. */
 uint64_t pager_pages_made(const struct pager *g);
 

@@ -199,16 +199,16 @@ static void put_kernel_frames(struct path *p, const struct raw_stack *raw)
 	}
 }
 
-void path_make(struct path *ret, const struct raw_stack *raw, const struct path_space *space)
+void path_make(struct path *out, const struct raw_stack *raw, const struct path_space *space)
 {
-	ret->count = ret->loop_count = ret->python_count = ret->segment_count = 0;
-	ret->segments[0] = 0;
-	take_user_frames(ret, raw, space);
-	take_python_frames(ret, raw);
-	ret->loops = ret->loop_count;
-	put_user_frames(ret, space);
-	put_kernel_frames(ret, raw);
+	out->count = out->loop_count = out->python_count = out->segment_count = 0;
+	out->segments[0] = 0;
+	take_user_frames(out, raw, space);
+	take_python_frames(out, raw);
+	out->loops = out->loop_count;
+	put_user_frames(out, space);
+	put_kernel_frames(out, raw);
 	/* Nothing is missing where there are neither loops nor Python frames. */
-	if (!ret->python_whole && ret->end == END_WALKED && (ret->loops || raw->python))
-		ret->end = END_PYTHON;
+	if (!out->python_whole && out->end == END_WALKED && (out->loops || raw->python))
+		out->end = END_PYTHON;
 }

@@ -73,6 +73,6 @@ struct path {
  * Make the path of raw, of which only the words, their counts and ends are used. Malformed Python
  * words are left out, and the stack then ends in END_PYTHON.
  */
-void path_make(struct path *ret, const struct raw_stack *raw, const struct path_space *space);
+void path_make(struct path *out, const struct raw_stack *raw, const struct path_space *space);
 
 #endif

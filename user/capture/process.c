@@ -20,7 +20,7 @@
 #define BORN_SLACK (100 * NSEC_PER_MSEC)
 #define NOBODY UINT32_MAX /* pid of a thread whose process is not known */
 
-int process_table_new(struct process_table **ret, const struct process_context *c,
+int process_table_new(struct process_table **out, const struct process_context *c,
 		      struct error *err)
 {
 	struct process_table *t = calloc(1, sizeof(*t));
@@ -29,7 +29,7 @@ int process_table_new(struct process_table **ret, const struct process_context *
 		return error_errno(err, -ENOMEM, "process table");
 	t->context = *c;
 	t->spaces.arena = c->arena;
-	*ret = t;
+	*out = t;
 	return 0;
 }
 

@@ -96,7 +96,7 @@ struct process_context {
 	void *context;
 };
 
-int process_table_new(struct process_table **ret, const struct process_context *c,
+int process_table_new(struct process_table **out, const struct process_context *c,
 		      struct error *err);
 void process_table_free(struct process_table *t);
 

@@ -47,7 +47,7 @@ static void take_stat_field(struct procfs_stat *s, unsigned int field, uint64_t 
 	}
 }
 
-int procfs_parse_stat(const char *text, struct procfs_stat *ret)
+int procfs_parse_stat(const char *text, struct procfs_stat *out)
 {
 	struct procfs_stat s = {0};
 	/* comm is not escaped; after it there are only numbers. */
@@ -68,25 +68,25 @@ int procfs_parse_stat(const char *text, struct procfs_stat *ret)
 			return -EINVAL;
 		take_stat_field(&s, field, value);
 	}
-	*ret = s;
+	*out = s;
 	return 0;
 }
 
-void procfs_parse_status(const char *line, struct procfs_status *ret)
+void procfs_parse_status(const char *line, struct procfs_status *out)
 {
 	const char *last;
 
 	if (!strncmp(line, "Tgid:", 5)) {
-		ret->pid = (uint32_t)strtoul(line + 5, NULL, 10);
+		out->pid = (uint32_t)strtoul(line + 5, NULL, 10);
 	} else if (!strncmp(line, "NStgid:", 7)) {
 		/* The line has one number per pid namespace, the innermost last. */
 		last = strrchr(line, '\t');
-		ret->ns_pid = last ? (uint32_t)strtoul(last, NULL, 10) : 0;
+		out->ns_pid = last ? (uint32_t)strtoul(last, NULL, 10) : 0;
 	} else if (!strncmp(line, "Uid:", 4)) {
 		/* The line has the real, effective, saved and file system uid. */
 		last = strrchr(line, '\t');
-		ret->uid = (uint32_t)strtoul(line + 4, NULL, 10);
-		ret->fsuid = last ? (uint32_t)strtoul(last, NULL, 10) : UINT32_MAX;
+		out->uid = (uint32_t)strtoul(line + 4, NULL, 10);
+		out->fsuid = last ? (uint32_t)strtoul(last, NULL, 10) : UINT32_MAX;
 	}
 }
 
@@ -123,18 +123,18 @@ static void unescape_newlines(char *text)
 }
 
 /* Read a number and the byte after it, which must be behind. */
-static bool parse_maps_number(char **at, int base, char behind, uint64_t *ret)
+static bool parse_maps_number(char **at, int base, char behind, uint64_t *out)
 {
 	char *end;
 
-	*ret = strtoull(*at, &end, base);
+	*out = strtoull(*at, &end, base);
 	if (end == *at || *end != behind)
 		return false;
 	*at = end + 1;
 	return true;
 }
 
-bool procfs_parse_mapping(char *line, struct procfs_mapping *ret)
+bool procfs_parse_mapping(char *line, struct procfs_mapping *out)
 {
 	struct procfs_mapping m = {0};
 	uint64_t major, minor;
@@ -153,7 +153,7 @@ bool procfs_parse_mapping(char *line, struct procfs_mapping *ret)
 	m.minor = (uint32_t)minor;
 	m.path = at + strspn(at, " ");
 	unescape_newlines(m.path);
-	*ret = m;
+	*out = m;
 	return true;
 }
 
@@ -167,7 +167,7 @@ size_t procfs_without_deleted(const char *path)
 
 int procfs_read(int dir, const char *name, char *buf, size_t size)
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC), result = 0;
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC), ret = 0;
 	size_t used = 0;
 
 	if (fd < 0)
@@ -178,26 +178,26 @@ int procfs_read(int dir, const char *name, char *buf, size_t size)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			result = -errno;
+			ret = -errno;
 		if (n <= 0)
 			break;
 		used += (size_t)n;
 	}
 	buf[used] = '\0';
 	close(fd);
-	return result ? result : (int)used;
+	return ret ? ret : (int)used;
 }
 
-int procfs_read_stat(int dir, struct procfs_stat *ret)
+int procfs_read_stat(int dir, struct procfs_stat *out)
 {
 	char text[2048];
 
 	if (procfs_read(dir, "stat", text, sizeof(text)) <= 0)
 		return -ESRCH;
-	return procfs_parse_stat(text, ret);
+	return procfs_parse_stat(text, out);
 }
 
-int procfs_read_status(int dir, struct procfs_status *ret)
+int procfs_read_status(int dir, struct procfs_status *out)
 {
 	struct procfs_status s = {.uid = UINT32_MAX, .fsuid = UINT32_MAX};
 	struct procfs_lines lines;
@@ -212,7 +212,7 @@ int procfs_read_status(int dir, struct procfs_status *ret)
 	close(fd);
 	if (!s.pid || !s.ns_pid)
 		return -ESRCH;
-	*ret = s;
+	*out = s;
 	return 0;
 }
 

@@ -44,11 +44,11 @@ struct procfs_mapping {
 uint64_t procfs_tick(void);
 
 /* Parse the NUL-terminated text of a stat file. Return 0 or -EINVAL. */
-int procfs_parse_stat(const char *text, struct procfs_stat *ret);
+int procfs_parse_stat(const char *text, struct procfs_stat *out);
 /* Parse a line of a status file; lines of other fields are ignored. */
-void procfs_parse_status(const char *line, struct procfs_status *ret);
+void procfs_parse_status(const char *line, struct procfs_status *out);
 /* Parse a line of a maps file in place. Return false if it is malformed. */
-bool procfs_parse_mapping(char *line, struct procfs_mapping *ret);
+bool procfs_parse_mapping(char *line, struct procfs_mapping *out);
 /* Undo escapes such as \012, which the kernel writes for newlines in paths. In place. */
 void procfs_unescape(char *text);
 /*
@@ -62,8 +62,8 @@ size_t procfs_without_deleted(const char *path);
  */
 int procfs_read(int dir, const char *name, char *buf, size_t size);
 /* Read and parse stat or status below an open /proc/PID. -ESRCH if the process is gone. */
-int procfs_read_stat(int dir, struct procfs_stat *ret);
-int procfs_read_status(int dir, struct procfs_status *ret);
+int procfs_read_stat(int dir, struct procfs_stat *out);
+int procfs_read_status(int dir, struct procfs_status *out);
 
 /*
  * Open /proc/PID of the process that was born at that time (ns; 0: any), or return -ESRCH. The

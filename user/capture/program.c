@@ -100,13 +100,13 @@ static size_t round_up_to_pages(size_t bytes)
 }
 
 /* Map the memory of an array map. Return 0 or a negative errno. */
-static int map_array(int fd, size_t bytes, void *ret)
+static int map_array(int fd, size_t bytes, void *out)
 {
 	void *memory = mmap(NULL, round_up_to_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (memory == MAP_FAILED)
 		return -errno;
-	memcpy(ret, &memory, sizeof(memory));
+	memcpy(out, &memory, sizeof(memory));
 	return 0;
 }
 
@@ -143,13 +143,13 @@ static int subsys_number(const struct btf *btf, const char *controller, struct e
 /*
  * Translate the options of the selection; names of cgroup controllers become the kernel's numbers.
  */
-static int choose_selection(struct wire_selection *ret, const struct program_options *o,
+static int choose_selection(struct wire_selection *out, const struct program_options *o,
 			    struct error *err)
 {
 	struct btf *btf = NULL;
-	int result = 0;
+	int ret = 0;
 
-	*ret = (struct wire_selection){
+	*out = (struct wire_selection){
 		.cgroup = o->selected_cgroup,
 		.level = o->selected_level,
 		.cgroup_subsys = -1,
@@ -163,13 +163,13 @@ static int choose_selection(struct wire_selection *ret, const struct program_opt
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
 		return need_failed(err, -errno, NEED_BTF, "reading the kernel's types");
-	ret->shown_subsys = subsys_number(btf, o->cgroup_subsys, err);
-	if (ret->shown_subsys >= -1)
-		ret->cgroup_subsys = subsys_number(btf, o->selected_subsys, err);
-	if (ret->shown_subsys < -1 || ret->cgroup_subsys < -1)
-		result = ret->shown_subsys < -1 ? ret->shown_subsys : ret->cgroup_subsys;
+	out->shown_subsys = subsys_number(btf, o->cgroup_subsys, err);
+	if (out->shown_subsys >= -1)
+		out->cgroup_subsys = subsys_number(btf, o->selected_subsys, err);
+	if (out->shown_subsys < -1 || out->cgroup_subsys < -1)
+		ret = out->shown_subsys < -1 ? out->shown_subsys : out->cgroup_subsys;
 	btf__free(btf);
-	return result;
+	return ret;
 }
 
 static uint64_t ring_size(uint64_t bytes)
@@ -343,10 +343,10 @@ static int open_skeleton(struct program *p, struct error *err)
 
 static int load_skeleton(struct program *p, struct error *err)
 {
-	int result = sample_bpf__load(p->skeleton);
+	int ret = sample_bpf__load(p->skeleton);
 
-	if (result)
-		return explain_load(result, err);
+	if (ret)
+		return explain_load(ret, err);
 	/*
 	 * If libbpf's test of mmap fails for any reason, libbpf assumes a kernel without mappable
 	 * maps, and bss is NULL.
@@ -356,34 +356,34 @@ static int load_skeleton(struct program *p, struct error *err)
 	return p->by_tail_calls ? fill_tail_calls(p, err) : 0;
 }
 
-int program_load(struct program **ret, const struct program_options *o, struct order *order,
+int program_load(struct program **out, const struct program_options *o, struct order *order,
 		 struct error *err)
 {
 	struct program *p = calloc(1, sizeof(*p));
-	int result;
+	int ret;
 
 	if (!p)
 		return error_errno(err, -ENOMEM, "BPF programs");
 	p->order = order;
-	result = open_skeleton(p, err);
-	if (result)
-		goto out;
+	ret = open_skeleton(p, err);
+	if (ret)
+		goto end;
 	configure_programs(p, o);
-	result = choose_selection(&p->selection, o, err);
-	if (result)
-		goto out;
+	ret = choose_selection(&p->selection, o, err);
+	if (ret)
+		goto end;
 	memcpy((void *)&p->skeleton->rodata->wanted, &p->selection, sizeof(p->selection));
-	result = load_skeleton(p, err);
-	if (!result)
-		result = map_arrays(p, err);
-	if (!result && o->sample)
-		result = add_rings(p, o->ring_bytes, err);
-out:
-	if (result)
+	ret = load_skeleton(p, err);
+	if (!ret)
+		ret = map_arrays(p, err);
+	if (!ret && o->sample)
+		ret = add_rings(p, o->ring_bytes, err);
+end:
+	if (ret)
 		program_free(p);
 	else
-		*ret = p;
-	return result;
+		*out = p;
+	return ret;
 }
 
 void program_free(struct program *p)
@@ -434,12 +434,12 @@ struct unwind_rule *program_rules(const struct program *p)
 	return p->rules;
 }
 
-int program_add_chunk(void *program, uint32_t number, uint32_t **ret)
+int program_add_chunk(void *program, uint32_t number, uint32_t **out)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	struct program *p = program;
 	struct arena_chunk *chunk = NULL;
-	int fd, result;
+	int fd, ret;
 
 	if (vector_reserve(&p->chunks, 1) < 0)
 		return -ENOMEM;
@@ -447,16 +447,16 @@ int program_add_chunk(void *program, uint32_t number, uint32_t **ret)
 			    &opts);
 	if (fd < 0)
 		return -errno;
-	result = map_array(fd, sizeof(*chunk), &chunk);
-	if (!result && bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.arena), &number, &fd, 0))
-		result = -errno;
+	ret = map_array(fd, sizeof(*chunk), &chunk);
+	if (!ret && bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.arena), &number, &fd, 0))
+		ret = -errno;
 	close(fd); /* the outer map and the mapping keep the chunk */
-	if (result) {
+	if (ret) {
 		unmap_array(chunk, sizeof(*chunk));
-		return result;
+		return ret;
 	}
 	p->chunks.items[p->chunks.count++] = chunk;
-	*ret = chunk->words;
+	*out = chunk->words;
 	return 0;
 }
 

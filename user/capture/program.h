@@ -34,7 +34,7 @@ struct program_options {
 struct program;
 
 /* Load and verify the programs. Errors such as -EPERM name the missing capability. */
-int program_load(struct program **ret, const struct program_options *o, struct order *order,
+int program_load(struct program **out, const struct program_options *o, struct order *order,
 		 struct error *err);
 void program_free(struct program *p);
 
@@ -96,7 +96,7 @@ bool program_has_more(const struct program *p);
 struct unwind_slot *program_slots(const struct program *p);
 struct unwind_rule *program_rules(const struct program *p);
 /* Make a chunk of the arena: an arena_chunk_maker (arena.h) with the program as its context. */
-int program_add_chunk(void *program, uint32_t number, uint32_t **ret);
+int program_add_chunk(void *program, uint32_t number, uint32_t **out);
 /*
  * Set the mappings of a process, as of time (ns). Return 0; -EAGAIN: it has executed another
  * program since then; or another negative errno.

@@ -93,26 +93,26 @@ static int set_rate(struct sampled_event *e, uint64_t frequency, uint64_t period
 	return 0;
 }
 
-int sampled_event_find(struct sampled_event *ret, const char *name, uint64_t frequency,
+int sampled_event_find(struct sampled_event *out, const char *name, uint64_t frequency,
 		       uint64_t period, struct error *err)
 {
 	for (size_t i = 0; i < EVENT_COUNT; i++) {
 		struct sampled_event e = known_events[i];
-		int result;
+		int ret;
 
 		if (strcmp(e.name, name))
 			continue;
-		result = set_rate(&e, frequency, period, err);
-		if (!result && !e.period)
+		ret = set_rate(&e, frequency, period, err);
+		if (!ret && !e.period)
 			e.period = NOMINAL_CYCLES / frequency;
-		if (!result)
-			*ret = e;
-		return result;
+		if (!ret)
+			*out = e;
+		return ret;
 	}
 	return error_set(err, -EINVAL, "there is no event '%s': cpu-clock or cycles", name);
 }
 
-int sampler_new(struct sampler **ret, const struct sampled_event *event, struct program *program,
+int sampler_new(struct sampler **out, const struct sampled_event *event, struct program *program,
 		struct error *err)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
@@ -129,7 +129,7 @@ int sampler_new(struct sampler **ret, const struct sampled_event *event, struct 
 	}
 	for (unsigned int i = 0; i < s->cpus; i++)
 		s->events[i].fd = -1;
-	*ret = s;
+	*out = s;
 	return 0;
 }
 
@@ -307,12 +307,12 @@ bool sampler_runs_on(const struct sampler *s, unsigned int cpu)
 	return cpu < s->cpus && s->events[cpu].fd >= 0;
 }
 
-void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *ret)
+void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *out)
 {
 	const struct clock_event *e = &s->events[cpu];
 	const struct wire_account *a = program_account(s->program, cpu);
 
-	*ret = (struct cpu_account){
+	*out = (struct cpu_account){
 		.used = e->intervals > 0,
 		.written = a->written,
 		.filtered = a->filtered,
@@ -325,10 +325,10 @@ void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_ac
 	};
 }
 
-void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *ret)
+void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *out)
 {
 	const struct clock_event *e = &s->events[cpu];
 
-	sampler_get_counts(s, cpu, ret);
-	ret->due = e->due + (e->fd >= 0 ? due_samples(s, e->fd) : 0);
+	sampler_get_counts(s, cpu, out);
+	out->due = e->due + (e->fd >= 0 ? due_samples(s, e->fd) : 0);
 }

@@ -23,10 +23,10 @@ struct sampled_event {
 };
 
 /*
- * Fill *ret for an event by name, at frequency (Hz) or period (one of them 0).
+ * Fill *out for an event by name, at frequency (Hz) or period (one of them 0).
  * -EINVAL with a line in *err if there is no such event or the rate is impossible.
  */
-int sampled_event_find(struct sampled_event *ret, const char *name, uint64_t frequency,
+int sampled_event_find(struct sampled_event *out, const char *name, uint64_t frequency,
 		       uint64_t period, struct error *err);
 
 struct sampler;
@@ -37,7 +37,7 @@ struct sampler;
  */
 int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct error *err);
 
-int sampler_new(struct sampler **ret, const struct sampled_event *event, struct program *program,
+int sampler_new(struct sampler **out, const struct sampled_event *event, struct program *program,
 		struct error *err);
 void sampler_free(struct sampler *s);
 
@@ -60,13 +60,13 @@ struct cpu_account {
 };
 
 /*
- * Fill *ret with the account of a CPU, which is exact after sampler_stop() and slightly out of date
+ * Fill *out with the account of a CPU, which is exact after sampler_stop() and slightly out of date
  * before. This interrupts the CPU of a running event to read its time, so do not call it in every
  * round of the loop.
  */
-void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *ret);
+void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *out);
 
 /* Like sampler_account(), but leaves due at 0 and interrupts no CPU. */
-void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *ret);
+void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *out);
 
 #endif

@@ -90,7 +90,7 @@ struct saved_stack {
  * Parse a file; its text may be hostile. Return 0; -EBADMSG (err has the line); -ENOEXEC: another
  * architecture; or -ENOMEM. The caller releases the stack with free().
  */
-int saved_read(struct saved_stack **ret, const char *text, size_t size, struct error *err);
+int saved_read(struct saved_stack **out, const char *text, size_t size, struct error *err);
 
 /* Return whether a walk has the result that the file records. */
 bool saved_agrees(const struct saved_stack *s, const struct finished_stack *f);

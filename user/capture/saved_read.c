@@ -44,34 +44,34 @@ static char *take_word(struct saved_reading *r)
 	return word;
 }
 
-static int take_saved_number(struct saved_reading *r, int base, int64_t least, int64_t most, int64_t *ret)
+static int take_saved_number(struct saved_reading *r, int base, int64_t least, int64_t most, int64_t *out)
 {
 	const char *word = take_word(r);
 	char *end;
 
 	errno = 0;
-	*ret = strtoll(word, &end, base);
-	return errno || end == word || *end || *ret < least || *ret > most ? -EBADMSG : 0;
+	*out = strtoll(word, &end, base);
+	return errno || end == word || *end || *out < least || *out > most ? -EBADMSG : 0;
 }
 
-static int take_hex(struct saved_reading *r, uint64_t *ret)
+static int take_hex(struct saved_reading *r, uint64_t *out)
 {
 	const char *word = take_word(r);
 	size_t digits = strspn(word, "0123456789abcdef");
 
 	if (!digits || digits > 16 || word[digits])
 		return -EBADMSG;
-	*ret = strtoull(word, NULL, 16);
+	*out = strtoull(word, NULL, 16);
 	return 0;
 }
 
-static int take_choice(struct saved_reading *r, const char *const *words, size_t count, uint32_t *ret)
+static int take_choice(struct saved_reading *r, const char *const *words, size_t count, uint32_t *out)
 {
 	const char *word = take_word(r);
 
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(word, words[i])) {
-			*ret = (uint32_t)i;
+			*out = (uint32_t)i;
 			return 0;
 		}
 	return -EBADMSG;
@@ -244,7 +244,7 @@ static int parse_table_line(struct saved_reading *r)
 	return 0;
 }
 
-static int take_rule(struct saved_reading *r, struct unwind_rule *ret)
+static int take_rule(struct saved_reading *r, struct unwind_rule *out)
 {
 	int64_t cfa, second, fp, base, reg, index, saved;
 	uint32_t kind;
@@ -257,7 +257,7 @@ static int take_rule(struct saved_reading *r, struct unwind_rule *ret)
 	    take_saved_number(r, 10, 0, UINT8_MAX, &reg) || take_saved_number(r, 10, 0, UINT8_MAX, &index) ||
 	    take_saved_number(r, 10, 0, UINT8_MAX, &saved))
 		return -EBADMSG;
-	*ret = (struct unwind_rule){
+	*out = (struct unwind_rule){
 		.cfa_offset = (int32_t)cfa,
 		.second = (int32_t)second,
 		.fp_offset = (int16_t)fp,
@@ -385,7 +385,7 @@ static int parse_saved_lines(struct saved_reading *r, char *text, struct error *
 	return ret ? error_errno(err, ret, "the stack") : 0;
 }
 
-int saved_read(struct saved_stack **ret, const char *text, size_t size, struct error *err)
+int saved_read(struct saved_stack **out, const char *text, size_t size, struct error *err)
 {
 	struct saved_reading r = {
 		.to = saved_new(),
@@ -394,20 +394,20 @@ int saved_read(struct saved_stack **ret, const char *text, size_t size, struct e
 		.table = UINT32_MAX,
 	};
 	char *copy = strndup(text, size);
-	int result;
+	int ret;
 
 	if (!r.to || !copy)
-		result = error_errno(err, -ENOMEM, "saved stack");
+		ret = error_errno(err, -ENOMEM, "saved stack");
 	else
-		result = parse_saved_lines(&r, copy, err);
-	if (result)
+		ret = parse_saved_lines(&r, copy, err);
+	if (ret)
 		free(r.to);
 	else
-		*ret = r.to;
+		*out = r.to;
 	vector_free(&r.mappings);
 	vector_free(&r.rows);
 	free(copy);
-	return result;
+	return ret;
 }
 
 bool saved_agrees(const struct saved_stack *s, const struct finished_stack *f)

@@ -41,7 +41,7 @@ struct saver {
 	uint64_t read[FINISH_READ_WORDS];
 };
 
-int saver_new(struct saver **ret, const char *directory, bool good, struct error *err)
+int saver_new(struct saver **out, const char *directory, bool good, struct error *err)
 {
 	struct saver *s;
 	int fd;
@@ -60,7 +60,7 @@ int saver_new(struct saver **ret, const char *directory, bool good, struct error
 	s->directory = fd;
 	s->good = good;
 	s->number = 1;
-	*ret = s;
+	*out = s;
 	return 0;
 }
 
@@ -73,10 +73,10 @@ void saver_free(struct saver *s)
 	free(s);
 }
 
-void saver_get_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept)
+void saver_get_counts(const struct saver *s, uint64_t *out_seen, uint64_t *out_kept)
 {
-	*ret_seen = s->seen;
-	*ret_kept = s->kept;
+	*out_seen = s->seen;
+	*out_kept = s->kept;
 }
 
 /*

@@ -17,7 +17,7 @@ struct saver;
  * Create a saver; makes the directory if necessary. good: also keep some complete stacks, for
  * tests. Return 0 or a negative errno.
  */
-int saver_new(struct saver **ret, const char *directory, bool good, struct error *err);
+int saver_new(struct saver **out, const char *directory, bool good, struct error *err);
 void saver_free(struct saver *s);
 
 /*
@@ -29,6 +29,6 @@ int saver_offer(struct saver *s, const struct finish_world *world, const struct 
 	      struct error *err);
 
 /* Return how many stacks ended badly, and how many of these were kept. */
-void saver_get_counts(const struct saver *s, uint64_t *ret_seen, uint64_t *ret_kept);
+void saver_get_counts(const struct saver *s, uint64_t *out_seen, uint64_t *out_kept);
 
 #endif

@@ -57,7 +57,7 @@ struct schedule {
 	struct cached_thread known[CACHED_THREADS];
 };
 
-int schedule_new(struct schedule **ret, const struct schedule_context *c, struct error *err)
+int schedule_new(struct schedule **out, const struct schedule_context *c, struct error *err)
 {
 	struct schedule *s = calloc(1, sizeof(*s));
 
@@ -72,7 +72,7 @@ int schedule_new(struct schedule **ret, const struct schedule_context *c, struct
 		schedule_free(s);
 		return error_errno(err, -ENOMEM, "switches");
 	}
-	*ret = s;
+	*out = s;
 	return 0;
 }
 
@@ -108,23 +108,23 @@ static int resolve_cached_thread(struct schedule *s, struct cached_thread *k, ui
 }
 
 /*
- * Find the entry of a tid at a time, and record that the thread's state is known. *ret is valid
+ * Find the entry of a tid at a time, and record that the thread's state is known. *out is valid
  * until the next call. Return 0 or a negative errno.
  */
-static int find_cached_thread(struct schedule *s, uint32_t tid, uint64_t time, const struct cached_thread **ret,
+static int find_cached_thread(struct schedule *s, uint32_t tid, uint64_t time, const struct cached_thread **out,
 		     struct error *err)
 {
 	struct cached_thread *k = &s->known[tid % CACHED_THREADS];
-	int result = 0;
+	int ret = 0;
 
 	if (k->tid != tid || k->generation != process_table_generation(s->c.table) + 1)
-		result = resolve_cached_thread(s, k, tid, time, err);
-	if (result)
+		ret = resolve_cached_thread(s, k, tid, time, err);
+	if (ret)
 		k->generation = 0;
 	else
 		k->thread->seen = s->epoch;
-	*ret = k;
-	return result;
+	*out = k;
+	return ret;
 }
 
 /* Make sure that the CPU has a lane. */
@@ -147,7 +147,7 @@ static int cpu_lane(struct schedule *s, struct scheduled_cpu *c, struct error *e
 }
 
 static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt kind,
-			  uint64_t *ret, struct error *err)
+			  uint64_t *out, struct error *err)
 {
 	struct scheduled_cpu *c = &s->cpus[cpu];
 	char name[64];
@@ -157,16 +157,16 @@ static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt k
 		.number = kind,
 		.name = name,
 	};
-	int result = cpu_lane(s, c, err);
+	int ret = cpu_lane(s, c, err);
 
-	if (!result && !c->interrupts[kind]) {
+	if (!ret && !c->interrupts[kind]) {
 		lane.parent = c->lane;
 		snprintf(name, sizeof(name), "%s on CPU %u", interrupt_word(kind), cpu);
 		lane.id = c->interrupts[kind] = ++*s->c.last_lane;
-		result = put_lane(s->c.sink, &lane, err);
+		ret = put_lane(s->c.sink, &lane, err);
 	}
-	*ret = c->interrupts[kind];
-	return result;
+	*out = c->interrupts[kind];
+	return ret;
 }
 
 /*
@@ -321,17 +321,17 @@ static enum interrupt interrupt_of(unsigned int context)
 
 /* Return the lane of the source of a wake-up: a thread, or an interrupt. */
 static int waker_lane(struct schedule *s, unsigned int cpu, const struct wire_switch *r,
-		      uint64_t time, uint64_t *ret, struct error *err)
+		      uint64_t time, uint64_t *out, struct error *err)
 {
 	const struct cached_thread *k;
-	int result;
+	int ret;
 
 	if (switch_how(r) != WIRE_BY_TASK || !switch_second(r))
-		return interrupt_lane(s, cpu, interrupt_of(switch_how(r)), ret, err);
-	result = find_cached_thread(s, switch_second(r), time, &k, err);
-	if (!result)
-		*ret = k->thread->lane;
-	return result;
+		return interrupt_lane(s, cpu, interrupt_of(switch_how(r)), out, err);
+	ret = find_cached_thread(s, switch_second(r), time, &k, err);
+	if (!ret)
+		*out = k->thread->lane;
+	return ret;
 }
 
 static int on_waking(struct schedule *s, const struct switch_record *woken, uint64_t time,
@@ -626,7 +626,7 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 	return ret;
 }
 
-void schedule_get_counts(const struct schedule *s, struct schedule_counts *ret)
+void schedule_get_counts(const struct schedule *s, struct schedule_counts *out)
 {
-	*ret = s->counts;
+	*out = s->counts;
 }

@@ -40,7 +40,7 @@ struct schedule_context {
 	void *context;
 };
 
-int schedule_new(struct schedule **ret, const struct schedule_context *c, struct error *err);
+int schedule_new(struct schedule **out, const struct schedule_context *c, struct error *err);
 void schedule_free(struct schedule *s);
 
 /* Record a CPU from time on (ns); if the CPU is not online, as soon as it is. */
@@ -91,6 +91,6 @@ struct schedule_counts {
 	uint64_t unreported;
 };
 
-void schedule_get_counts(const struct schedule *s, struct schedule_counts *ret);
+void schedule_get_counts(const struct schedule *s, struct schedule_counts *out);
 
 #endif

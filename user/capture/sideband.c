@@ -48,7 +48,7 @@ struct sideband {
 	char record[UINT16_MAX + 1];
 };
 
-int sideband_new(struct sideband **ret, struct order *order, uint64_t bytes, struct error *err)
+int sideband_new(struct sideband **out, struct order *order, uint64_t bytes, struct error *err)
 {
 	struct sideband *s = calloc(1, sizeof(*s));
 
@@ -56,7 +56,7 @@ int sideband_new(struct sideband **ret, struct order *order, uint64_t bytes, str
 		return error_errno(err, -ENOMEM, "side-band");
 	s->order = order;
 	s->bytes = bytes;
-	*ret = s;
+	*out = s;
 	return 0;
 }
 
@@ -207,7 +207,7 @@ static void prefetch_mapping(const struct sideband *s, const struct perf_event_h
 		s->prefetch(s->prefetch_context, &life, time);
 }
 
-int life_time(uint64_t *ret, const struct perf_event_header *h)
+int life_time(uint64_t *out, const struct perf_event_header *h)
 {
 	size_t at = h->size - sizeof(struct trailer), name = sizeof(*h) + sizeof(struct ksymbol);
 	struct trailer t;
@@ -221,7 +221,7 @@ int life_time(uint64_t *ret, const struct perf_event_header *h)
 		at = end < at ? end : at;
 	}
 	memcpy(&t, (const char *)h + at, sizeof(t));
-	*ret = t.time;
+	*out = t.time;
 	return 0;
 }
 
@@ -330,13 +330,13 @@ uint64_t sideband_take_malformed(struct sideband *s)
 }
 
 /* Get the text at offset of the record, if it ends within the record. */
-static int record_text(const struct perf_event_header *h, size_t offset, const char **ret)
+static int record_text(const struct perf_event_header *h, size_t offset, const char **out)
 {
 	size_t end = h->size - sizeof(struct trailer);
 
 	if (offset >= end || !memchr((const char *)h + offset, 0, end - offset))
 		return -EBADMSG;
-	*ret = (const char *)h + offset;
+	*out = (const char *)h + offset;
 	return 0;
 }
 
@@ -416,7 +416,7 @@ static int decode_ksymbol(struct life_record *l, const struct perf_event_header 
 	return record_text(h, sizeof(*h) + sizeof(k), &l->text);
 }
 
-int life_decode(struct life_record *ret, const void *data, uint32_t size)
+int life_decode(struct life_record *out, const void *data, uint32_t size)
 {
 	const struct perf_event_header *h = data;
 
@@ -424,16 +424,16 @@ int life_decode(struct life_record *ret, const void *data, uint32_t size)
 		return -EBADMSG;
 	switch (h->type) {
 	case PERF_RECORD_MMAP2:
-		return decode_mmap2(ret, h);
+		return decode_mmap2(out, h);
 	case PERF_RECORD_COMM:
-		return decode_comm(ret, h);
+		return decode_comm(out, h);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return decode_task(ret, h);
+		return decode_task(out, h);
 	case PERF_RECORD_KSYMBOL:
-		return decode_ksymbol(ret, h);
+		return decode_ksymbol(out, h);
 	default:
-		*ret = (struct life_record){.kind = LIFE_OTHER};
+		*out = (struct life_record){.kind = LIFE_OTHER};
 		return 0;
 	}
 }

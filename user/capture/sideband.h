@@ -17,7 +17,7 @@
 struct sideband;
 
 /* Create a side-band. bytes: size of each CPU's ring, a power of two of pages. */
-int sideband_new(struct sideband **ret, struct order *order, uint64_t bytes, struct error *err);
+int sideband_new(struct sideband **out, struct order *order, uint64_t bytes, struct error *err);
 void sideband_free(struct sideband *s);
 
 /*
@@ -75,9 +75,9 @@ struct life_record {
  * time is at the record's end, except in records of kernel symbols: for these, Linux adds the size
  * of the trailer again for each event that gets the record, and old ring contents follow the time.
  */
-int life_time(uint64_t *ret, const struct perf_event_header *h);
+int life_time(uint64_t *out, const struct perf_event_header *h);
 
 /* Decode a record. Return 0, or -EBADMSG if it is malformed. */
-int life_decode(struct life_record *ret, const void *data, uint32_t size);
+int life_decode(struct life_record *out, const void *data, uint32_t size);
 
 #endif

@@ -77,7 +77,7 @@ void suspects_strike(struct suspects *s, uint64_t key, uint64_t now)
 		found->strikes++;
 }
 
-unsigned int suspects_users(const struct suspects *s, uint64_t now, uint32_t *ret,
+unsigned int suspects_users(const struct suspects *s, uint64_t now, uint32_t *out,
 			    unsigned int most)
 {
 	const struct suspect *one;
@@ -85,7 +85,7 @@ unsigned int suspects_users(const struct suspects *s, uint64_t now, uint32_t *re
 
 	for (one = s->all; one && count < most; one = one->hh.next)
 		if (one->key && one->key <= UINT32_MAX && now < one->until)
-			ret[count++] = (uint32_t)one->key;
+			out[count++] = (uint32_t)one->key;
 	return count;
 }
 

@@ -47,10 +47,10 @@ void suspects_add(struct suspects *s, uint64_t key, uint64_t now);
 /* Avoid a suspect that has made the second opener hang, each time for twice as long. */
 void suspects_strike(struct suspects *s, uint64_t key, uint64_t now);
 /*
- * Store the uids of the current suspects, without root, in ret: no more than most of them. Return
+ * Store the uids of the current suspects, without root, in out: no more than most of them. Return
  * how many.
  */
-unsigned int suspects_users(const struct suspects *s, uint64_t now, uint32_t *ret,
+unsigned int suspects_users(const struct suspects *s, uint64_t now, uint32_t *out,
 			    unsigned int most);
 void suspects_free(struct suspects *s);
 

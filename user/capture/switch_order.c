@@ -268,7 +268,7 @@ static const struct timed_item *oldest_in_window(struct switch_order *o)
 	return NULL;
 }
 
-bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *ret)
+bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *out)
 {
 	const struct timed_item *t = oldest_in_window(o);
 	struct cpu_queue *q;
@@ -279,11 +279,11 @@ bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_reco
 		return false;
 	q = &o->queues[t->source];
 	o->next++;
-	ret->cpu = t->source;
-	ret->wire = q->records.items[q->head++];
-	ret->time = switch_record_time(o, ret->wire.head);
-	if (!take_migration(q, &ret->wire, &ret->target))
-		ret->target = switch_number(&ret->wire);
+	out->cpu = t->source;
+	out->wire = q->records.items[q->head++];
+	out->time = switch_record_time(o, out->wire.head);
+	if (!take_migration(q, &out->wire, &out->target))
+		out->target = switch_number(&out->wire);
 	return true;
 }
 

@@ -34,8 +34,8 @@ bool switch_order_has_more(const struct switch_order *o);
 /* Return the time, ns, up to which all records have been copied; older ones are not expected. */
 uint64_t switch_order_mark(const struct switch_order *o);
 
-/* Take the oldest record into *ret if it is not younger than mark (ns); return false otherwise. */
-bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *ret);
+/* Take the oldest record into *out if it is not younger than mark (ns); return false otherwise. */
+bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *out);
 
 /*
  * Return the time of a CPU's next copied switch, ns; if there is none, the time when records were

@@ -101,13 +101,13 @@ static size_t mapped_bytes(uint64_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-static int map_switch_array(int fd, uint64_t bytes, void *ret)
+static int map_switch_array(int fd, uint64_t bytes, void *out)
 {
 	void *memory = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (memory == MAP_FAILED)
 		return -errno;
-	memcpy(ret, &memory, sizeof(memory));
+	memcpy(out, &memory, sizeof(memory));
 	return 0;
 }
 
@@ -137,22 +137,22 @@ static int load_switches(struct switches *s, const struct program *program, stru
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
-int switches_load(struct switches **ret, const struct program *program, uint64_t bytes,
+int switches_load(struct switches **out, const struct program *program, uint64_t bytes,
 		  struct error *err)
 {
 	struct switches *s = calloc(1, sizeof(*s));
-	int result;
+	int ret;
 
 	if (!s)
 		return error_errno(err, -ENOMEM, "the scheduler's programs");
 	s->cpus = (unsigned int)libbpf_num_possible_cpus();
 	s->slots = slots_per_cpu(bytes, s->cpus);
-	result = load_switches(s, program, err);
-	if (result)
+	ret = load_switches(s, program, err);
+	if (ret)
 		switches_free(s);
 	else
-		*ret = s;
-	return result;
+		*out = s;
+	return ret;
 }
 
 void switches_free(struct switches *s)
@@ -206,7 +206,7 @@ static uint64_t oldest_complete(const struct switches *s, uint64_t head)
 	return head < s->slots ? 0 : head - s->slots + 1;
 }
 
-size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
+size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *out, size_t most,
 		     uint64_t *lost, bool *more)
 {
 	const struct wire_switch *array = s->records + cpu * s->slots;
@@ -219,14 +219,14 @@ size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *r
 	}
 	count = head - from < most ? head - from : most;
 	for (uint64_t i = 0; i < count; i++)
-		ret[i] = array[(from + i) & (s->slots - 1)];
+		out[i] = array[(from + i) & (s->slots - 1)];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* Drop the records that the BPF programs may have overwritten during the copy. */
 	whole = oldest_complete(s, records_written(s, cpu));
 	if (whole > from) {
 		uint64_t gone = whole - from < count ? whole - from : count;
 
-		memmove(ret, ret + gone, (count - gone) * sizeof(*ret));
+		memmove(out, out + gone, (count - gone) * sizeof(*out));
 		*lost += gone;
 		from += gone;
 		count -= gone;

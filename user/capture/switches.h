@@ -21,7 +21,7 @@ struct switches;
  * Load and verify the hooks; they share the selection of program. bytes: size of each CPU's array,
  * rounded up to a power of two of records; 0: depends on the number of CPUs.
  */
-int switches_load(struct switches **ret, const struct program *program, uint64_t bytes,
+int switches_load(struct switches **out, const struct program *program, uint64_t bytes,
 		  struct error *err);
 void switches_free(struct switches *s);
 int switches_attach(struct switches *s, struct error *err);
@@ -38,7 +38,7 @@ void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted);
  * them. Return how many; *lost: how many before them were overwritten; *more: whether there are
  * further records.
  */
-size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
+size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *out, size_t most,
 		     uint64_t *lost, bool *more);
 
 /*

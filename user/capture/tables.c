@@ -210,7 +210,7 @@ static bool evict_coldest(void *context, uint64_t now)
 	return victim != 0;
 }
 
-int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err)
+int tables_new(struct tables **out, const struct tables_memory *m, struct error *err)
 {
 	struct tables *t = calloc(1, sizeof(*t));
 
@@ -230,7 +230,7 @@ int tables_new(struct tables **ret, const struct tables_memory *m, struct error 
 	m->slots[UNWIND_SLOT_NONE].state = UNWIND_TABLE_NONE;
 	t->slots = UNWIND_SLOTS_FIXED;
 	arena_set_reclaimer(m->arena, evict_coldest, t);
-	*ret = t;
+	*out = t;
 	return 0;
 }
 
@@ -608,10 +608,10 @@ uint32_t tables_take_wanted(struct tables *t, uint64_t now)
 	return found;
 }
 
-void tables_get_summary(const struct tables *t, struct tables_summary *ret)
+void tables_get_summary(const struct tables *t, struct tables_summary *out)
 {
-	*ret = t->summary;
-	ret->rules = t->rule_count;
-	ret->bytes = arena_used(t->memory.arena);
-	ret->memory = arena_size(t->memory.arena);
+	*out = t->summary;
+	out->rules = t->rule_count;
+	out->bytes = arena_used(t->memory.arena);
+	out->memory = arena_size(t->memory.arena);
 }

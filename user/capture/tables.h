@@ -28,7 +28,7 @@ struct tables_memory {
 	struct arena *arena;
 };
 
-int tables_new(struct tables **ret, const struct tables_memory *m, struct error *err);
+int tables_new(struct tables **out, const struct tables_memory *m, struct error *err);
 void tables_free(struct tables *t);
 
 const struct tables_memory *tables_get_memory(const struct tables *t);
@@ -82,6 +82,6 @@ struct tables_summary {
 	uint64_t evicted, refused;
 };
 
-void tables_get_summary(const struct tables *t, struct tables_summary *ret);
+void tables_get_summary(const struct tables *t, struct tables_summary *out);
 
 #endif

@@ -174,14 +174,14 @@ static int diff_read_trace(struct diff_trace *t, const char *path, const struct 
 		      const char *event, struct error *err)
 {
 	const struct profile *p;
-	int rc = filtered_input_open(&t->input, path, &o->filter, err);
+	int ret = filtered_input_open(&t->input, path, &o->filter, err);
 
 	t->path = path;
-	if (rc < 0)
-		return rc;
-	rc = profile_read(&t->profile, t->input.source, &o->how.view, err);
-	if (rc < 0)
-		return error_wrap(err, rc, "%s", path);
+	if (ret < 0)
+		return ret;
+	ret = profile_read(&t->profile, t->input.source, &o->how.view, err);
+	if (ret < 0)
+		return error_wrap(err, ret, "%s", path);
 	p = t->profile;
 	t->event_index = profile_event_named(p, o->filter.event ? o->filter.event : event);
 	t->event = t->event_index < p->event_count ? &p->events[t->event_index] : NULL;
@@ -200,16 +200,16 @@ static int diff_read_stretch(struct diff_trace *t, const struct filter *f,
 {
 	struct profile *p = NULL;
 	struct filtered_input input = {0};
-	int rc = filtered_input_open(&input, t->path, f, err);
+	int ret = filtered_input_open(&input, t->path, f, err);
 
-	if (!rc)
-		rc = profile_read(&p, input.source, &o->how.view, err);
-	if (!rc)
+	if (!ret)
+		ret = profile_read(&p, input.source, &o->how.view, err);
+	if (!ret)
 		t->stretches[t->stretch_count++] =
 			(struct diff_run){.profile = p, .event = t->event_index,
 					  .time = filter_time(f, &p->host)};
 	filtered_input_close(&input);
-	return rc;
+	return ret;
 }
 
 /*
@@ -220,16 +220,16 @@ static int diff_read_stretches(struct diff_trace *t, const struct diff_options *
 {
 	uint64_t step = t->time / DIFF_STRETCHES;
 	struct filter f = o->filter;
-	int rc = 0;
+	int ret = 0;
 
 	if (!step || t->count > STRETCHED_SAMPLES)
 		return 0;
-	for (int i = 0; i < DIFF_STRETCHES && !rc; i++) {
+	for (int i = 0; i < DIFF_STRETCHES && !ret; i++) {
 		f.from = o->filter.from + step * i;
 		f.to = i == DIFF_STRETCHES - 1 ? o->filter.to : f.from + step - 1;
-		rc = diff_read_stretch(t, &f, o, err);
+		ret = diff_read_stretch(t, &f, o, err);
 	}
-	return rc;
+	return ret;
 }
 
 /* Match builds, because functions without a name are the same only in the same build of a file. */
@@ -237,41 +237,41 @@ static int diff_match_builds(const struct comparison *c, struct error *err)
 {
 	size_t all = c->count[BEFORE] + c->count[AFTER], count = 0;
 	struct profile **profiles = calloc(all * (DIFF_STRETCHES + 1), sizeof(*profiles));
-	int rc = profiles ? 0 : -ENOMEM;
+	int ret = profiles ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < all && !rc; i++) {
+	for (size_t i = 0; i < all && !ret; i++) {
 		struct diff_trace *t = &c->traces[i];
 
 		profiles[count++] = t->profile;
 		for (size_t k = 0; k < t->stretch_count; k++) /* the comparison owns these, too */
 			profiles[count++] = (struct profile *)t->stretches[k].profile;
 	}
-	if (!rc)
-		rc = diff_mark_builds(profiles, count);
+	if (!ret)
+		ret = diff_mark_builds(profiles, count);
 	free(profiles);
-	return rc < 0 ? error_errno(err, rc, "cannot compare") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot compare") : 0;
 }
 
 static int diff_read_traces(struct comparison *c, struct error *err)
 {
 	const struct diff_options *o = c->options;
 	struct diff_trace *t;
-	int rc = 0;
+	int ret = 0;
 
 	c->traces = calloc(o->paths[BEFORE].count + o->paths[AFTER].count, sizeof(*c->traces));
 	if (!c->traces)
 		return error_errno(err, -ENOMEM, "cannot compare");
 	t = c->traces;
 	for (int side = 0; side < SIDES; side++)
-		for (size_t i = 0; i < o->paths[side].count && !rc; i++) {
+		for (size_t i = 0; i < o->paths[side].count && !ret; i++) {
 			const struct event *e = c->traces[0].event;
 
-			rc = diff_read_trace(t++, o->paths[side].items[i], o, e ? e->name : NULL, err);
+			ret = diff_read_trace(t++, o->paths[side].items[i], o, e ? e->name : NULL, err);
 			c->count[side]++;
 		}
-	for (int side = 0; side < SIDES && diff_is_weak(c) && !rc; side++)
-		rc = diff_read_stretches(&c->traces[side], o, err);
-	return rc ? rc : diff_match_builds(c, err);
+	for (int side = 0; side < SIDES && diff_is_weak(c) && !ret; side++)
+		ret = diff_read_stretches(&c->traces[side], o, err);
+	return ret ? ret : diff_match_builds(c, err);
 }
 
 static int diff_check_times(const struct comparison *c, struct error *err)
@@ -290,18 +290,18 @@ static int compare_traces(struct comparison *c, struct error *err)
 	struct diff_run *runs = calloc(all, sizeof(*runs));
 	struct diff_side sides[SIDES] = {{runs, c->count[BEFORE]},
 					 {runs + c->count[BEFORE], c->count[AFTER]}};
-	int rc = runs ? 0 : -ENOMEM;
+	int ret = runs ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < all && !rc; i++)
+	for (size_t i = 0; i < all && !ret; i++)
 		runs[i] = (struct diff_run){c->traces[i].profile, c->traces[i].event_index,
 					    c->traces[i].time, c->traces[i].stretches,
 					    c->traces[i].stretch_count};
-	if (!rc)
-		rc = diff_make(&c->diff, sides, &c->options->compare);
-	if (!rc)
-		rc = diff_find_differences(c);
+	if (!ret)
+		ret = diff_make(&c->diff, sides, &c->options->compare);
+	if (!ret)
+		ret = diff_find_differences(c);
 	free(runs);
-	return rc < 0 ? error_errno(err, rc, "cannot compare") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot compare") : 0;
 }
 
 bool diff_row_changed(const struct comparison *c, const struct diff_row *row)
@@ -387,7 +387,7 @@ static int assign_operands(struct diff_options *o, char **operands, int count, i
 			 struct error *err)
 {
 	bool given = o->paths[BEFORE].count && o->paths[AFTER].count;
-	int rc = 0;
+	int ret = 0;
 
 	if (count == SIDES)
 		after = 1;
@@ -400,10 +400,10 @@ static int assign_operands(struct diff_options *o, char **operands, int count, i
 	if (count < SIDES && (count || !given))
 		return error_set(err, -EINVAL, "which two traces? skein diff BEFORE AFTER");
 	if (count)
-		rc = insert_operands(o, BEFORE, operands, count - after, err);
-	if (count && !rc)
-		rc = insert_operands(o, AFTER, operands + count - after, after, err);
-	return rc;
+		ret = insert_operands(o, BEFORE, operands, count - after, err);
+	if (count && !ret)
+		ret = insert_operands(o, AFTER, operands + count - after, after, err);
+	return ret;
 }
 
 /* Return how many words follow the first "--", which ends the options. */

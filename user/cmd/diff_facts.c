@@ -163,19 +163,19 @@ static int compare_share(struct comparison *c, const struct compared_share *s)
 
 int diff_find_differences(struct comparison *c)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !rc; i++)
-		rc = compare_fact(c, &facts[i]);
-	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]) && !rc; i++)
-		rc = compare_share(c, &shares[i]);
-	for (size_t i = 0; i < diff_count_traces(c) && !rc; i++) {
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !ret; i++)
+		ret = compare_fact(c, &facts[i]);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]) && !ret; i++)
+		ret = compare_share(c, &shares[i]);
+	for (size_t i = 0; i < diff_count_traces(c) && !ret; i++) {
 		char text[2 * FACT_BYTES];
 
 		if (c->traces[i].profile->host.end)
 			continue;
 		snprintf(text, sizeof(text), "%.300s was not finished", c->traces[i].path);
-		rc = add_difference(c, text);
+		ret = add_difference(c, text);
 	}
-	return rc;
+	return ret;
 }

@@ -79,7 +79,7 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 {
 	uint64_t limit = c->options->limit == LIMIT_UNSET ? 0 : c->options->limit;
 	struct json j;
-	int rc;
+	int ret;
 
 	json_begin(&j, out, true);
 	json_object(&j);
@@ -113,6 +113,6 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 		diff_json_put_row(&j, c, &c->diff.rows.items[i]);
 	json_array_end(&j);
 	json_object_end(&j);
-	rc = json_end(&j);
-	return rc < 0 ? error_errno(err, rc, "cannot write what changed") : 0;
+	ret = json_end(&j);
+	return ret < 0 ? error_errno(err, ret, "cannot write what changed") : 0;
 }

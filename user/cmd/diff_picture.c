@@ -43,18 +43,18 @@ int diff_picture(const struct comparison *c, struct error *err)
 {
 	const struct diff_format *format = formats;
 	struct outfile file = {0};
-	int rc;
+	int ret;
 
 	if (c->count[BEFORE] != 1 || c->count[AFTER] != 1)
 		return error_set(err, -EINVAL, "a picture shows one trace of each side");
 	while (strcmp(format->name, c->options->format))
 		format++;
-	rc = outfile_open(&file, c->options->out ? c->options->out : "-", false, err);
-	if (rc < 0)
-		return rc;
-	rc = format->write(file.stream, c, err);
-	if (!rc)
-		rc = outfile_commit(&file, err);
+	ret = outfile_open(&file, c->options->out ? c->options->out : "-", false, err);
+	if (ret < 0)
+		return ret;
+	ret = format->write(file.stream, c, err);
+	if (!ret)
+		ret = outfile_commit(&file, err);
 	outfile_abort(&file);
-	return rc;
+	return ret;
 }

@@ -204,7 +204,7 @@ static int by_larger_change(const void *a, const void *b)
 }
 
 /* Choose the rows of a table, ordered by how much they changed. */
-static int choose_changes(const struct comparison *c, enum diff_cost cost, struct ranked_change **ret,
+static int choose_changes(const struct comparison *c, enum diff_cost cost, struct ranked_change **out,
 		  size_t *count)
 {
 	struct ranked_change *list = calloc(c->diff.rows.count + 1, sizeof(*list));
@@ -219,7 +219,7 @@ static int choose_changes(const struct comparison *c, enum diff_cost cost, struc
 			list[(*count)++] = (struct ranked_change){row, fabs(row->cost[cost].change)};
 	}
 	qsort(list, *count, sizeof(*list), by_larger_change);
-	*ret = list;
+	*out = list;
 	return 0;
 }
 
@@ -241,11 +241,11 @@ static int diff_put_rows(const struct comparison *c, const struct screen *s, enu
 		 STYLE_DIM, false, true, 12},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
-	int rc;
+	int ret;
 
 	for (size_t i = 0; i < rows; i++)
 		diff_put_row(&t, list[i].row, cost, decimal_places(c));
-	rc = table_print(&t, s);
+	ret = table_print(&t, s);
 	table_free(&t);
 	if (rows < count) {
 		char text[64];
@@ -254,7 +254,7 @@ static int diff_put_rows(const struct comparison *c, const struct screen *s, enu
 			 count - rows);
 		screen_put(s, STYLE_DIM, text);
 	}
-	return rc;
+	return ret;
 }
 
 static int diff_put_table(const struct comparison *c, const struct screen *s, enum diff_cost cost,
@@ -265,20 +265,20 @@ static int diff_put_table(const struct comparison *c, const struct screen *s, en
 						       : "Changed";
 	struct ranked_change *list;
 	size_t count;
-	int rc = choose_changes(c, cost, &list, &count);
+	int ret = choose_changes(c, cost, &list, &count);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (count) {
 		screen_put(s, STYLE_BOLD, title);
 		screen_put(s, STYLE_DIM, "; from, to: where the change lies, with 95 % certainty");
 		fputc('\n', s->out);
-		rc = diff_put_rows(c, s, cost, list, count);
+		ret = diff_put_rows(c, s, cost, list, count);
 		fputc('\n', s->out);
 	}
 	*shown += count;
 	free(list);
-	return rc;
+	return ret;
 }
 
 static const char *diff_why_nothing(const struct comparison *c)
@@ -293,17 +293,17 @@ static const char *diff_why_nothing(const struct comparison *c)
 int diff_text(const struct comparison *c, const struct screen *s, struct error *err)
 {
 	size_t shown = 0;
-	int rc = 0;
+	int ret = 0;
 
 	diff_put_traces(c, s);
 	diff_put_method(c, s);
 	fputc('\n', s->out);
-	for (int cost = 0; cost < DIFF_COSTS && !rc; cost++)
+	for (int cost = 0; cost < DIFF_COSTS && !ret; cost++)
 		if (c->diff.costs[cost])
-			rc = diff_put_table(c, s, cost, &shown);
+			ret = diff_put_table(c, s, cost, &shown);
 	if (!shown)
 		screen_put(s, STYLE_BOLD, diff_why_nothing(c));
-	if (rc < 0)
-		return error_errno(err, rc, "cannot show what changed");
+	if (ret < 0)
+		return error_errno(err, ret, "cannot show what changed");
 	return outfile_flush(s->out, "what changed", err);
 }

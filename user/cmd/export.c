@@ -64,18 +64,18 @@ int export_to_file(struct source *source, const struct export_format *format, co
 {
 	struct outfile file = {0};
 	struct sink *sink = NULL;
-	int rc = outfile_open(&file, path, format->binary, err);
+	int ret = outfile_open(&file, path, format->binary, err);
 
-	if (rc < 0)
-		return rc;
-	rc = format->sink(&sink, file.stream, options, err);
-	if (!rc)
-		rc = pipe_join(source, sink, err);
+	if (ret < 0)
+		return ret;
+	ret = format->sink(&sink, file.stream, options, err);
+	if (!ret)
+		ret = pipe_join(source, sink, err);
 	sink_free(sink);
-	if (!rc)
-		rc = outfile_commit(&file, err);
+	if (!ret)
+		ret = outfile_commit(&file, err);
 	outfile_abort(&file);
-	return rc;
+	return ret;
 }
 
 static int export_report_unknown(const char *name)
@@ -97,18 +97,18 @@ static int run_export(const char *path, const struct export_arguments *o,
 	struct export_options how = o->how;
 	struct filtered_input in = {0};
 	struct error err = {""};
-	int rc = filtered_input_open(&in, path, &o->filter, &err);
+	int ret = filtered_input_open(&in, path, &o->filter, &err);
 
 	how.from = o->filter.from;
 	how.to = o->filter.to;
-	if (!rc)
-		rc = export_to_file(in.source, format, o->out ? o->out : "-", &how, &err);
-	if (!rc && trace_left_out(in.trace))
+	if (!ret)
+		ret = export_to_file(in.source, format, o->out ? o->out : "-", &how, &err);
+	if (!ret && trace_left_out(in.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing in what was "
 			 "written",
 			 path);
 	filtered_input_close(&in);
-	return rc < 0 ? log_failure(1, &err) : 0;
+	return ret < 0 ? log_failure(1, &err) : 0;
 }
 
 static int export_main(int argc, char **argv)

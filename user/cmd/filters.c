@@ -9,19 +9,19 @@
 int filtered_input_open(struct filtered_input *in, const char *path, const struct filter *f, struct error *err)
 {
 	struct source *whole = NULL;
-	int rc = trace_open(&in->trace, path, err);
+	int ret = trace_open(&in->trace, path, err);
 
-	if (!rc)
-		rc = trace_source(&whole, in->trace, err);
-	if (!rc)
-		rc = filter_source(&in->source, whole, f, err);
-	if (rc == -ENOENT && !strcmp(path, DEFAULT_TRACE))
+	if (!ret)
+		ret = trace_source(&whole, in->trace, err);
+	if (!ret)
+		ret = filter_source(&in->source, whole, f, err);
+	if (ret == -ENOENT && !strcmp(path, DEFAULT_TRACE))
 		error_hint(err, "record one first, such as: sudo skein record -d 10s");
-	if (rc < 0) {
+	if (ret < 0) {
 		source_free(whole);
 		filtered_input_close(in);
 	}
-	return rc;
+	return ret;
 }
 
 static bool is_any_damaged(const struct filtered_input *all, unsigned int count)
@@ -32,30 +32,30 @@ static bool is_any_damaged(const struct filtered_input *all, unsigned int count)
 	return false;
 }
 
-int filtered_input_read_profile(struct profile **ret, struct filtered_input *in, const char *path, const struct filter *f,
+int filtered_input_read_profile(struct profile **out, struct filtered_input *in, const char *path, const struct filter *f,
 		  const struct profile_view *view, struct error *err)
 {
 	struct filtered_input more[2] = {{0}};
 	struct profile_sources from = {.entities = in->source};
 	struct profile *p = NULL;
 	bool damaged;
-	int rc;
+	int ret;
 
 	if (!jobs_are_parallel())
-		return profile_read(ret, in->source, view, err);
-	rc = filtered_input_open(&more[0], path, f, err);
-	if (!rc)
-		rc = filtered_input_open(&more[1], path, f, err);
+		return profile_read(out, in->source, view, err);
+	ret = filtered_input_open(&more[0], path, f, err);
+	if (!ret)
+		ret = filtered_input_open(&more[1], path, f, err);
 	from.stacks = more[0].source;
 	from.sums = more[1].source;
-	if (!rc)
-		rc = profile_read_parts(&p, &from, view, err);
-	damaged = !rc && (is_any_damaged(in, 1) || is_any_damaged(more, 2));
+	if (!ret)
+		ret = profile_read_parts(&p, &from, view, err);
+	damaged = !ret && (is_any_damaged(in, 1) || is_any_damaged(more, 2));
 	filtered_input_close(&more[0]);
 	filtered_input_close(&more[1]);
 	if (!damaged) {
-		*ret = p;
-		return rc;
+		*out = p;
+		return ret;
 	}
 	/*
 	 * A damaged trace must be read by one reader, which counts and numbers the losses; SQLite
@@ -63,8 +63,8 @@ int filtered_input_read_profile(struct profile **ret, struct filtered_input *in,
 	 */
 	profile_free(p);
 	filtered_input_close(in);
-	rc = filtered_input_open(in, path, f, err);
-	return rc < 0 ? rc : profile_read(ret, in->source, view, err);
+	ret = filtered_input_open(in, path, f, err);
+	return ret < 0 ? ret : profile_read(out, in->source, view, err);
 }
 
 void filtered_input_close(struct filtered_input *in)

@@ -84,7 +84,7 @@ int filtered_input_open(struct filtered_input *in, const char *path, const struc
  * yet. Several readers work in parallel where possible; a damaged trace is opened again for a
  * single reader.
  */
-int filtered_input_read_profile(struct profile **ret, struct filtered_input *in, const char *path, const struct filter *f,
+int filtered_input_read_profile(struct profile **out, struct filtered_input *in, const char *path, const struct filter *f,
 		  const struct profile_view *view, struct error *err);
 void filtered_input_close(struct filtered_input *in);
 

@@ -26,21 +26,21 @@ static int query_lane_batch(lane_rows_t *rows, size_t first, size_t count, unsig
 	uint64_t *ids = calloc(count, sizeof(*ids));
 	struct window_query q = {l->time, l->end, width, ids, count};
 	struct window *w = NULL;
-	int rc;
+	int ret;
 
 	if (!ids)
 		return error_errno(err, -ENOMEM, "cannot draw the timeline");
 	for (size_t i = 0; i < count; i++)
 		ids[i] = rows->items[first + i].lane;
-	rc = l->windows->window(l->windows->context, &q, &w, err);
+	ret = l->windows->window(l->windows->context, &q, &w, err);
 	free(ids);
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	b->window = w;
-	for (size_t i = 0; i < count && i < w->lanes && !rc; i++)
-		rc = b->each(b, &rows->items[first + i], w->cells + i * w->width);
+	for (size_t i = 0; i < count && i < w->lanes && !ret; i++)
+		ret = b->each(b, &rows->items[first + i], w->cells + i * w->width);
 	l->windows->free(w);
-	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot draw the timeline") : 0;
 }
 
 /* Call each for every row with at least width cells of its lane. */
@@ -52,13 +52,13 @@ static int for_each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
 	struct lane_batch b = {.lanes = l, .each = each, .context = context};
 	/* most cells per lane, see trace_window() */
 	size_t most = BATCH_CELLS / (4 * (size_t)width + 2) + 1;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t first = 0; first < rows->count && !rc; first += most)
-		rc = query_lane_batch(rows, first,
+	for (size_t first = 0; first < rows->count && !ret; first += most)
+		ret = query_lane_batch(rows, first,
 				 rows->count - first < most ? rows->count - first : most, width, &b,
 				 err);
-	return rc;
+	return ret;
 }
 
 static int measure_row(const struct lane_batch *b, struct lane_row *row, const struct cell *cells)
@@ -110,22 +110,22 @@ static void keep_top_rows(lane_rows_t *rows, size_t limit)
 
 static int choose_cpu_rows(struct lanes *l, const struct lanes_limits *limits, struct error *err)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < l->entities.cpus.count && !rc; i++) {
+	for (size_t i = 0; i < l->entities.cpus.count && !ret; i++) {
 		struct lane_row row = {.lane = l->entities.cpus.items[i].id,
 				       .cpu = l->entities.cpus.items[i].number,
 				       .thread = LANES_NONE};
 
-		rc = vector_push(&l->cpus, row);
+		ret = vector_push(&l->cpus, row);
 	}
-	if (rc < 0)
-		return error_errno(err, rc, "cannot draw the timeline");
+	if (ret < 0)
+		return error_errno(err, ret, "cannot draw the timeline");
 	l->cpu_total = l->cpus.count;
-	rc = for_each_row(l, &l->cpus, RANK_CELLS, measure_row, NULL, err);
+	ret = for_each_row(l, &l->cpus, RANK_CELLS, measure_row, NULL, err);
 	keep_top_rows(&l->cpus, limits->cpus);
 	sort_lane_rows(&l->cpus, by_cpu_number);
-	return rc;
+	return ret;
 }
 
 /*
@@ -144,9 +144,9 @@ static bool is_better_name(const struct lanes *l, uint32_t thread, uint32_t than
 static int list_thread_rows(struct lanes *l)
 {
 	struct index row_by_lane = {0};
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < l->entities.threads.count && !rc; i++) {
+	for (uint32_t i = 0; i < l->entities.threads.count && !ret; i++) {
 		const struct lane_thread *t = &l->entities.threads.items[i];
 		uint32_t at = index_get(&row_by_lane, t->lane);
 		struct lane_row row = {.lane = t->lane, .thread = i};
@@ -154,15 +154,15 @@ static int list_thread_rows(struct lanes *l)
 		if (!t->lane || !t->selected)
 			continue;
 		if (at == INDEX_NONE) {
-			rc = vector_push(&l->threads, row);
-			if (!rc)
-				rc = index_put(&row_by_lane, t->lane, l->threads.count - 1);
+			ret = vector_push(&l->threads, row);
+			if (!ret)
+				ret = index_put(&row_by_lane, t->lane, l->threads.count - 1);
 		} else if (is_better_name(l, i, l->threads.items[at].thread)) {
 			l->threads.items[at].thread = i;
 		}
 	}
 	index_free(&row_by_lane);
-	return rc;
+	return ret;
 }
 
 /*
@@ -247,21 +247,21 @@ static int group_thread_rows(struct lanes *l)
 
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err)
 {
-	int rc = choose_cpu_rows(l, limits, err);
+	int ret = choose_cpu_rows(l, limits, err);
 
-	if (rc < 0)
-		return rc;
-	rc = list_thread_rows(l);
-	if (rc < 0)
-		return error_errno(err, rc, "cannot draw the timeline");
-	rc = for_each_row(l, &l->threads, RANK_CELLS, measure_row, NULL, err);
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
+	ret = list_thread_rows(l);
+	if (ret < 0)
+		return error_errno(err, ret, "cannot draw the timeline");
+	ret = for_each_row(l, &l->threads, RANK_CELLS, measure_row, NULL, err);
+	if (ret < 0)
+		return ret;
 	drop_idle_rows(&l->threads, limits->everything);
 	count_thread_rows(l);
 	keep_top_rows(&l->threads, limits->threads);
-	rc = group_thread_rows(l);
-	return rc < 0 ? error_errno(err, rc, "cannot draw the timeline") : 0;
+	ret = group_thread_rows(l);
+	return ret < 0 ? error_errno(err, ret, "cannot draw the timeline") : 0;
 }
 
 /* Return the process of a selected thread; LANES_NONE for all other threads. */
@@ -314,7 +314,7 @@ static int choose_program_fills(struct lanes *l, unsigned int width, struct erro
 {
 	size_t count = l->entities.programs.texts.count;
 	double *weights = calloc(count + 1, sizeof(*weights));
-	int rc;
+	int ret;
 
 	free(l->program_fills);
 	l->program_fills = calloc(count + 1, 1);
@@ -322,10 +322,10 @@ static int choose_program_fills(struct lanes *l, unsigned int width, struct erro
 		free(weights);
 		return error_errno(err, -ENOMEM, "cannot draw the timeline");
 	}
-	rc = for_each_row(l, &l->cpus, width, add_program_weights, weights, err);
+	ret = for_each_row(l, &l->cpus, width, add_program_weights, weights, err);
 	assign_program_fills(l, weights, count);
 	free(weights);
-	return rc;
+	return ret;
 }
 
 static enum fill program_fill(const void *context, uint64_t thread)
@@ -361,12 +361,12 @@ static int render_row(const struct lane_batch *b, struct lane_row *row, const st
 int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
 {
 	unsigned int count = 2 * columns;
-	int rc = choose_program_fills(l, CELLS_PER_STROKE * count, err);
+	int ret = choose_program_fills(l, CELLS_PER_STROKE * count, err);
 
 	l->used = 0;
-	if (!rc)
-		rc = for_each_row(l, &l->cpus, CELLS_PER_STROKE * count, render_row, &count, err);
-	if (!rc)
-		rc = for_each_row(l, &l->threads, CELLS_PER_STROKE * count, render_row, &count, err);
-	return rc;
+	if (!ret)
+		ret = for_each_row(l, &l->cpus, CELLS_PER_STROKE * count, render_row, &count, err);
+	if (!ret)
+		ret = for_each_row(l, &l->threads, CELLS_PER_STROKE * count, render_row, &count, err);
+	return ret;
 }

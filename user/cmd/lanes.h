@@ -58,7 +58,7 @@ typedef VECTOR(struct lane_row) lane_rows_t;
 
 /* Source of windows: a trace, or a test. */
 struct lanes_windows {
-	int (*window)(void *context, const struct window_query *q, struct window **ret,
+	int (*window)(void *context, const struct window_query *q, struct window **out,
 		      struct error *err);
 	void (*free)(struct window *w);
 	void *context;

@@ -95,19 +95,19 @@ static int entities_put(struct sink *sink, enum record_kind kind, const void *re
 {
 	const struct entities_sink *s = (const struct entities_sink *)sink;
 	const struct loss *loss = record;
-	int rc = 0;
+	int ret = 0;
 
 	if (kind == KIND_HOST)
-		rc = lanes_add_host(s->entities, record);
+		ret = lanes_add_host(s->entities, record);
 	else if (kind == KIND_PROCESS)
-		rc = lanes_add_process(s->entities, record);
+		ret = lanes_add_process(s->entities, record);
 	else if (kind == KIND_THREAD)
-		rc = lanes_add_thread(s, record);
+		ret = lanes_add_thread(s, record);
 	else if (kind == KIND_LANE)
-		rc = lanes_add_cpu(s->entities, record);
+		ret = lanes_add_cpu(s->entities, record);
 	else if (kind == KIND_LOSS && !loss->event)
-		rc = vector_push(&s->entities->losses, *loss);
-	return rc < 0 ? error_errno(err, rc, "cannot read who has lanes") : 0;
+		ret = vector_push(&s->entities->losses, *loss);
+	return ret < 0 ? error_errno(err, ret, "cannot read who has lanes") : 0;
 }
 
 static const struct sink_ops entities_ops = {.put = entities_put};

@@ -339,12 +339,12 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 {
 	struct lanes_layout y = {.lanes = l, .screen = s, .canvas = c};
 	struct axis axis = {0};
-	int rc;
+	int ret;
 
 	choose_lane_widths(&y);
-	rc = lanes_render(l, y.columns, err);
-	if (rc < 0)
-		return rc;
+	ret = lanes_render(l, y.columns, err);
+	if (ret < 0)
+		return ret;
 	draw_time_range(&y);
 	fputc('\n', c->out);
 	axis = (struct axis){.start = l->entities.host.start,

@@ -72,7 +72,7 @@ static void run_command_child(int fd, char **argv)
 	_exit(launch_failure_status(-errno));
 }
 
-int launch_command(struct launch *ret, char **argv, struct error *err)
+int launch_command(struct launch *out, char **argv, struct error *err)
 {
 	int fds[2];
 	pid_t pid;
@@ -90,7 +90,7 @@ int launch_command(struct launch *ret, char **argv, struct error *err)
 		run_command_child(fds[0], argv);
 	}
 	close(fds[0]);
-	*ret = (struct launch){.pid = pid, .release_fd = fds[1]};
+	*out = (struct launch){.pid = pid, .release_fd = fds[1]};
 	return 0;
 }
 

@@ -29,7 +29,7 @@ int launch_failure_status(int code);
  * Fork a child that waits for its release and then executes argv with the recorder's privileges,
  * environment and limits, but the default signal actions.
  */
-int launch_command(struct launch *ret, char **argv, struct error *err);
+int launch_command(struct launch *out, char **argv, struct error *err);
 /* Check whether the command has ended. */
 void launch_poll(struct launch *l);
 /*

@@ -83,21 +83,21 @@ static bool is_same_path(const char *a, const char *b)
 
 static int open_merge_parts(struct merge_run *m, char *const *paths, const char *out, struct error *err)
 {
-	int rc = 0;
+	int ret = 0;
 
 	m->parts = calloc(m->count, sizeof(*m->parts));
 	if (!m->parts)
 		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < m->count && !rc; i++) {
+	for (size_t i = 0; i < m->count && !ret; i++) {
 		m->parts[i].name = paths[i];
 		if (is_same_path(paths[i], out))
-			rc = error_set(err, -EINVAL,
+			ret = error_set(err, -EINVAL,
 				       "%s is among the traces to merge: name another output with -o",
 				       out);
-		if (!rc)
-			rc = trace_open(&m->parts[i].trace, paths[i], err);
+		if (!ret)
+			ret = trace_open(&m->parts[i].trace, paths[i], err);
 	}
-	return rc;
+	return ret;
 }
 
 /* Warn of traces that overlap, whose records count twice. */
@@ -126,13 +126,13 @@ static void warn_of_damaged_parts(const struct merge_run *m)
 static int write_merged_trace(struct merge_run *m, struct error *err)
 {
 	struct sink *sink = NULL;
-	int rc = trace_writer(&sink, unfinished, err);
+	int ret = trace_writer(&sink, unfinished, err);
 
-	if (!rc)
-		rc = pipe_join(m->source, sink, err);
+	if (!ret)
+		ret = pipe_join(m->source, sink, err);
 	sink_free(sink);
 	end_merge_progress(m);
-	return rc;
+	return ret;
 }
 
 /* Name the unfinished file, in the folder of the output file. */
@@ -155,20 +155,20 @@ static int name_unfinished(const char *out, struct error *err)
 static int merge_into_file(struct merge_run *m, const char *out, struct error *err)
 {
 	const struct merge_progress progress = {show_merge_progress, m};
-	int rc = merge_source(&m->source, m->parts, m->count, &progress, err);
+	int ret = merge_source(&m->source, m->parts, m->count, &progress, err);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	warn_of_overlapping_parts(m);
-	rc = name_unfinished(out, err);
-	if (!rc)
-		rc = write_merged_trace(m, err);
-	if (!rc)
-		rc = publish_trace_file(unfinished, out, err);
-	if (rc < 0)
+	ret = name_unfinished(out, err);
+	if (!ret)
+		ret = write_merged_trace(m, err);
+	if (!ret)
+		ret = publish_trace_file(unfinished, out, err);
+	if (ret < 0)
 		remove_unfinished();
 	*unfinished = '\0';
-	return rc;
+	return ret;
 }
 
 static int run_merge(char *const *paths, size_t count, const char *out)

@@ -29,21 +29,21 @@ static int run_query(const char *path, const char *sql, enum query_format format
 {
 	struct error err = {0};
 	struct trace *t = NULL;
-	int result;
+	int ret;
 
-	result = trace_open(&t, path, &err);
-	if (result < 0)
+	ret = trace_open(&t, path, &err);
+	if (ret < 0)
 		return log_failure(1, &err);
 	if (sql)
-		result = trace_query(t, sql, format, stdout, &err);
+		ret = trace_query(t, sql, format, stdout, &err);
 	else
 		trace_describe(stdout);
-	if (result < 0 && strstr(err.text, "no such "))
+	if (ret < 0 && strstr(err.text, "no such "))
 		error_hint(&err, "all tables and their columns: skein query %s", path);
 	trace_close(t);
-	if (result == 0)
-		result = outfile_flush(stdout, "the rows", &err);
-	return result < 0 ? log_failure(1, &err) : 0;
+	if (ret == 0)
+		ret = outfile_flush(stdout, "the rows", &err);
+	return ret < 0 ? log_failure(1, &err) : 0;
 }
 
 static int query_main(int argc, char **argv)

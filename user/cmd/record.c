@@ -510,17 +510,17 @@ static struct capture_options record_capture_options(struct recording *r)
 	return ret;
 }
 
-static int open_trace(struct recording *r, struct sink **ret, struct error *err)
+static int open_trace(struct recording *r, struct sink **out, struct error *err)
 {
-	int result = trace_writer(ret, r->trace, err);
+	int ret = trace_writer(out, r->trace, err);
 
-	if (!result)
-		result = trace_writer_reserve(*ret, err);
-	if (!result && r->options.keep)
-		result = trace_writer_retain(*ret, r->options.keep, err);
-	if (!result && r->options.max_size)
-		trace_writer_limit(*ret, r->options.max_size);
-	return result;
+	if (!ret)
+		ret = trace_writer_reserve(*out, err);
+	if (!ret && r->options.keep)
+		ret = trace_writer_retain(*out, r->options.keep, err);
+	if (!ret && r->options.max_size)
+		trace_writer_limit(*out, r->options.max_size);
+	return ret;
 }
 
 /* Capture into the trace. Return 0 or an exit status. */

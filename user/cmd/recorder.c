@@ -48,13 +48,13 @@ int targets_set_tids(void *options, const char *value, struct error *err)
 	return parse_id_list(&((struct targets *)options)->tids, value, "threads", err);
 }
 
-int recorder_parse_rate(uint64_t *ret, const char *value, struct error *err)
+int recorder_parse_rate(uint64_t *out, const char *value, struct error *err)
 {
-	int result = parse_count(value, ret, err);
+	int ret = parse_count(value, out, err);
 
-	if (!result && !*ret)
-		result = error_set(err, -EINVAL, "'%s' samples nothing: at least 1", value);
-	return result;
+	if (!ret && !*out)
+		ret = error_set(err, -EINVAL, "'%s' samples nothing: at least 1", value);
+	return ret;
 }
 
 int targets_set_frequency(void *options, const char *value, struct error *err)

@@ -70,7 +70,7 @@ void targets_apply(const struct targets *t, struct capture_options *o);
 void targets_free(struct targets *t);
 
 /* Parse a count of at least 1; 0 stands for "not given", so it is refused. */
-int recorder_parse_rate(uint64_t *ret, const char *value, struct error *err);
+int recorder_parse_rate(uint64_t *out, const char *value, struct error *err);
 
 /*
  * Choose the directory of cached unwind tables: the given one, or one that depends on the user

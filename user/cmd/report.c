@@ -124,27 +124,27 @@ static unsigned int program_prefix(const void *context, const struct profile_sum
 
 static int add_program_roots(struct program_roots *names, struct symbols *s, const struct profile *p)
 {
-	int rc = symbols_add(s, "[no stack]", &names->no_stack);
+	int ret = symbols_add(s, "[no stack]", &names->no_stack);
 
 	names->profile = p;
 	names->thread_count = p->thread_count;
 	names->of_thread = calloc(p->thread_count + 1, sizeof(uint32_t));
 	if (!names->of_thread)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->thread_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->thread_count && !ret; i++) {
 		uint32_t process = p->threads[i].process;
 
-		rc = symbols_add(s, process == PROFILE_NONE
+		ret = symbols_add(s, process == PROFILE_NONE
 					    ? "[unknown]"
 					    : process_name(&p->processes[process].p),
 				 &names->of_thread[i]);
 	}
-	for (int end = 0; end < END_COUNT && !rc; end++) {
+	for (int end = 0; end < END_COUNT && !ret; end++) {
 		char text[PROFILE_END_SIZE];
 
-		rc = symbols_add(s, profile_end_name(end, text), &names->ends[end]);
+		ret = symbols_add(s, profile_end_name(end, text), &names->ends[end]);
 	}
-	return rc ? rc : symbols_add(s, "[unknown]", &names->of_thread[p->thread_count]);
+	return ret ? ret : symbols_add(s, "[unknown]", &names->of_thread[p->thread_count]);
 }
 
 static int make_report_tree(struct report *r)
@@ -152,15 +152,15 @@ static int make_report_tree(struct report *r)
 	struct program_roots names = {0};
 	struct tree_view view = {.prefix = program_prefix, .context = &names};
 	uint32_t *labels = symbols_with_inlined(&r->symbols, r->profile);
-	int rc = labels ? add_program_roots(&names, &r->symbols, r->profile) : -ENOMEM;
+	int ret = labels ? add_program_roots(&names, &r->symbols, r->profile) : -ENOMEM;
 
 	view.frame_labels = labels;
 	view.unknown_label = r->symbols.unknown;
-	if (!rc)
-		rc = tree_build(&r->tree, r->profile, r->event_index, &view);
+	if (!ret)
+		ret = tree_build(&r->tree, r->profile, r->event_index, &view);
 	free(names.of_thread);
 	free(labels);
-	return rc;
+	return ret;
 }
 
 /* Make the table of Python functions, including the C functions that they call. */
@@ -196,56 +196,56 @@ static bool is_group_shown(const struct report_options *o, enum group_by by)
 static int make_report_functions(void *context, struct error *err)
 {
 	struct report *r = context;
-	int rc = functions_of_stacks(&r->functions, r->profile, r->event_index, &r->symbols);
+	int ret = functions_of_stacks(&r->functions, r->profile, r->event_index, &r->symbols);
 
-	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot make the report") : 0;
 }
 
 static int make_report_rest(void *context, struct error *err)
 {
 	struct report *r = context;
 	const struct profile *p = r->profile;
-	int rc;
+	int ret;
 
 	completeness_of(&r->completeness, p, r->event_index);
 	losses_of_event(&r->losses, p, r->event_index);
-	rc = breakages_of(&r->breakages, p, r->event_index);
-	if (!rc)
-		rc = python_share_of(&r->python, p, r->event_index);
-	if (!rc)
-		rc = unready_of(&r->unready, p, r->event_index);
-	for (int by = 0; by < GROUP_KIND_COUNT && !rc; by++)
+	ret = breakages_of(&r->breakages, p, r->event_index);
+	if (!ret)
+		ret = python_share_of(&r->python, p, r->event_index);
+	if (!ret)
+		ret = unready_of(&r->unready, p, r->event_index);
+	for (int by = 0; by < GROUP_KIND_COUNT && !ret; by++)
 		if (is_group_shown(r->options, by))
-			rc = groups_of(&r->groups[by], p, r->event_index, by);
-	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+			ret = groups_of(&r->groups[by], p, r->event_index, by);
+	return ret < 0 ? error_errno(err, ret, "cannot make the report") : 0;
 }
 
 int report_make(struct report *r, const char *path, const struct profile *p,
 		const struct report_options *o, struct error *err)
 {
 	const struct job parts[] = {{make_report_functions, r}, {make_report_rest, r}};
-	int rc;
+	int ret;
 
 	*r = (struct report){.path = path, .options = o, .profile = p};
 	r->event_index = profile_event_named(p, o->filter.event);
 	r->event = r->event_index < p->event_count ? &p->events[r->event_index] : NULL;
 	r->filtered = has_filter(&o->filter);
 	profile_event_total(p, r->event_index, &r->count, &r->weight);
-	rc = symbols_of(&r->symbols, p);
-	if (rc < 0)
-		return error_errno(err, rc, "cannot make the report");
-	rc = jobs_run(parts, 2, err);
-	if (rc < 0)
+	ret = symbols_of(&r->symbols, p);
+	if (ret < 0)
+		return error_errno(err, ret, "cannot make the report");
+	ret = jobs_run(parts, 2, err);
+	if (ret < 0)
 		goto out;
-	rc = make_python_functions(r);
-	if (!rc && o->tree)
-		rc = make_report_tree(r);
-	if (rc < 0)
-		error_errno(err, rc, "cannot make the report");
+	ret = make_python_functions(r);
+	if (!ret && o->tree)
+		ret = make_report_tree(r);
+	if (ret < 0)
+		error_errno(err, ret, "cannot make the report");
 out:
-	if (rc < 0)
+	if (ret < 0)
 		report_free(r);
-	return rc;
+	return ret;
 }
 
 void report_free(struct report *r)
@@ -294,19 +294,19 @@ static int add_sched_report(struct report *r, const struct filtered_input *in, s
 {
 	const struct report_options *o = r->options;
 	struct source *slices = NULL;
-	int rc;
+	int ret;
 
 	if (!o->sched && !o->json && (o->tree || (o->by != BY_NOTHING && r->count)))
 		return 0;
-	rc = trace_source(&slices, in->trace, err);
-	if (!rc)
-		rc = report_sched_make(r, slices, r->filtered ? in->source : NULL, err);
+	ret = trace_source(&slices, in->trace, err);
+	if (!ret)
+		ret = report_sched_make(r, slices, r->filtered ? in->source : NULL, err);
 	source_free(slices);
-	if (!rc && o->sched && !r->sched)
-		rc = error_set(err, -ENODATA,
+	if (!ret && o->sched && !r->sched)
+		ret = error_set(err, -ENODATA,
 			       "%s: nothing of the scheduler was recorded: skein record -e sched",
 			       r->path);
-	return rc;
+	return ret;
 }
 
 static int show_report(const char *path, const struct report_options *o, const struct filtered_input *in,
@@ -314,16 +314,16 @@ static int show_report(const char *path, const struct report_options *o, const s
 {
 	struct screen screen;
 	struct report r;
-	int rc = report_make(&r, path, p, o, err);
+	int ret = report_make(&r, path, p, o, err);
 
-	if (rc < 0)
-		return rc;
-	rc = add_sched_report(&r, in, err);
+	if (ret < 0)
+		return ret;
+	ret = add_sched_report(&r, in, err);
 	screen_open(&screen, stdout, o->color);
-	if (!rc)
-		rc = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
+	if (!ret)
+		ret = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
 	report_free(&r);
-	return rc;
+	return ret;
 }
 
 static void warn_of_damaged_trace(const char *path, const struct filtered_input *in, const struct profile *p)
@@ -340,20 +340,20 @@ static int run_report(const char *path, const struct report_options *o)
 	struct filtered_input in = {0};
 	struct profile *p = NULL;
 	struct error err = {""};
-	int rc;
+	int ret;
 
 	if (o->timeline)
 		return report_timeline(path, o, &err) < 0 ? log_failure(1, &err) : 0;
-	rc = filtered_input_open(&in, path, &o->filter, &err);
-	if (!rc)
-		rc = filtered_input_read_profile(&p, &in, path, &o->filter, &o->view, &err);
-	if (!rc)
-		rc = show_report(path, o, &in, p, &err);
-	if (!rc)
+	ret = filtered_input_open(&in, path, &o->filter, &err);
+	if (!ret)
+		ret = filtered_input_read_profile(&p, &in, path, &o->filter, &o->view, &err);
+	if (!ret)
+		ret = show_report(path, o, &in, p, &err);
+	if (!ret)
 		warn_of_damaged_trace(path, &in, p);
 	profile_free(p);
 	filtered_input_close(&in);
-	return rc < 0 ? log_failure(1, &err) : 0;
+	return ret < 0 ? log_failure(1, &err) : 0;
 }
 
 static int report_main(int argc, char **argv)

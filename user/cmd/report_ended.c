@@ -33,7 +33,7 @@ static uint64_t recording_end(const struct profile *p, uint64_t host)
 }
 
 /* Get the next ended recording from *at on; false if there is no more. */
-static bool next_ended_recording(const struct profile *p, uint32_t *at, struct ended_recording *ret)
+static bool next_ended_recording(const struct profile *p, uint32_t *at, struct ended_recording *out)
 {
 	for (; *at < p->info_count; ++*at) {
 		const struct info *info = &p->infos[*at];
@@ -44,9 +44,9 @@ static bool next_ended_recording(const struct profile *p, uint32_t *at, struct e
 			continue;
 		h = find_recorded_host(p, info->host);
 		end = recording_end(p, info->host);
-		*ret = (struct ended_recording){.host = h, .why = info->value};
-		ret->stored = h->end > h->start ? h->end - h->start : 0;
-		ret->recorded = end > h->start ? end - h->start : ret->stored;
+		*out = (struct ended_recording){.host = h, .why = info->value};
+		out->stored = h->end > h->start ? h->end - h->start : 0;
+		out->recorded = end > h->start ? end - h->start : out->stored;
 		++*at;
 		return true;
 	}

@@ -210,30 +210,30 @@ static void report_json_begin_node(struct json *j, const struct report *r, uint3
 static int report_json_push_node(const struct report *r, uint32_t node, nodes_t *todo)
 {
 	size_t first;
-	int rc = vector_push(todo, TREE_NONE);
+	int ret = vector_push(todo, TREE_NONE);
 
 	first = todo->count;
-	if (!rc)
-		rc = report_children(r, node, todo);
+	if (!ret)
+		ret = report_children(r, node, todo);
 	for (size_t i = first, k = todo->count; i + 1 < k; i++) {
 		uint32_t swapped = todo->items[--k];
 
 		todo->items[k] = todo->items[i];
 		todo->items[i] = swapped;
 	}
-	return rc;
+	return ret;
 }
 
 /* Write the tree without recursion, because a sampled program may make stacks of any depth. */
 static int report_json_put_tree(struct json *j, const struct report *r)
 {
 	nodes_t todo = {0};
-	int rc;
+	int ret;
 
 	json_key(j, "tree");
 	report_json_begin_node(j, r, 0);
-	rc = report_json_push_node(r, 0, &todo);
-	while (todo.count && !rc) {
+	ret = report_json_push_node(r, 0, &todo);
+	while (todo.count && !ret) {
 		uint32_t node = todo.items[--todo.count];
 
 		if (node == TREE_NONE) {
@@ -242,10 +242,10 @@ static int report_json_put_tree(struct json *j, const struct report *r)
 			continue;
 		}
 		report_json_begin_node(j, r, node);
-		rc = report_json_push_node(r, node, &todo);
+		ret = report_json_push_node(r, node, &todo);
 	}
 	vector_free(&todo);
-	return rc;
+	return ret;
 }
 
 static void report_json_put_recording(struct json *j, const struct report *r)
@@ -274,7 +274,7 @@ static void report_json_put_recording(struct json *j, const struct report *r)
 int report_json(const struct report *r, FILE *out, struct error *err)
 {
 	struct json j;
-	int rc = 0, end;
+	int ret = 0, end;
 
 	json_begin(&j, out, true);
 	json_object(&j);
@@ -293,10 +293,10 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	if (r->sched)
 		report_sched_json(&j, r->sched);
 	if (r->options->tree)
-		rc = report_json_put_tree(&j, r);
+		ret = report_json_put_tree(&j, r);
 	json_object_end(&j);
 	end = json_end(&j);
-	if (rc < 0)
-		return error_errno(err, rc, "cannot show the report");
+	if (ret < 0)
+		return error_errno(err, ret, "cannot show the report");
 	return end < 0 ? error_errno(err, end, "cannot write the report") : 0;
 }

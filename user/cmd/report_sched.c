@@ -32,20 +32,20 @@ static bool is_selected(const void *context, const struct thread *t)
 
 static int add_cpu_sums(struct report_sched *s)
 {
-	int rc = 0;
+	int ret = 0;
 
 	s->elapsed = s->all->to - s->all->from;
-	for (size_t i = 0; i < s->all->cpus.count && !rc; i++) {
+	for (size_t i = 0; i < s->all->cpus.count && !ret; i++) {
 		const struct sched_cpu *c = s->all->cpus.items[i];
 
 		s->busy += c->busy;
 		s->idle += c->idle;
 		s->unknown += c->unknown;
 		s->switches += c->switches;
-		for (int how = 0; how < QUEUED_COUNT && !rc; how++)
-			rc = histogram_merge(&s->waits[how], &c->waits[how]);
+		for (int how = 0; how < QUEUED_COUNT && !ret; how++)
+			ret = histogram_merge(&s->waits[how], &c->waits[how]);
 	}
-	return rc;
+	return ret;
 }
 
 /* Return whether there is a table of these groups; rows of many threads take time and memory. */
@@ -66,35 +66,35 @@ static int make_report_sched(struct report_sched *s, const struct report *r, str
 		.selected = filter ? is_selected : NULL,
 		.context = &thread_selection,
 	};
-	int rc = sched_names_of(&s->names, r->profile);
+	int ret = sched_names_of(&s->names, r->profile);
 
 	s->report = r;
-	if (rc < 0)
-		return error_errno(err, rc, "cannot make the report");
-	rc = sched_read(&s->all, slices, &query, err);
-	if (rc < 0 || !s->all->slices)
-		return rc;
-	rc = add_cpu_sums(s);
-	for (int by = 0; by < SCHED_GROUPS && !rc; by++)
+	if (ret < 0)
+		return error_errno(err, ret, "cannot make the report");
+	ret = sched_read(&s->all, slices, &query, err);
+	if (ret < 0 || !s->all->slices)
+		return ret;
+	ret = add_cpu_sums(s);
+	for (int by = 0; by < SCHED_GROUPS && !ret; by++)
 		if (is_sched_group_shown(r->options, by))
-			rc = sched_rows_of(&s->rows[by], s->all, &s->names, by);
-	return rc < 0 ? error_errno(err, rc, "cannot make the report") : 0;
+			ret = sched_rows_of(&s->rows[by], s->all, &s->names, by);
+	return ret < 0 ? error_errno(err, ret, "cannot make the report") : 0;
 }
 
 int report_sched_make(struct report *r, struct source *slices, const struct source *filter,
 		      struct error *err)
 {
 	struct report_sched *s = calloc(1, sizeof(*s));
-	int rc;
+	int ret;
 
 	if (!s)
 		return error_errno(err, -ENOMEM, "cannot make the report");
-	rc = make_report_sched(s, r, slices, filter, err);
-	if (rc < 0 || !s->all->slices)
+	ret = make_report_sched(s, r, slices, filter, err);
+	if (ret < 0 || !s->all->slices)
 		report_sched_free(s);
 	else
 		r->sched = s;
-	return rc;
+	return ret;
 }
 
 void report_sched_free(struct report_sched *s)
@@ -374,7 +374,7 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 	const struct sched_rows *rows = &s->rows[GROUP_PROGRAM];
 	size_t count = report_sched_limit(s, rows->order.count, PROGRAM_ROWS);
 	struct table t = {.columns = columns};
-	int rc;
+	int ret;
 
 	if (!rows->order.count) {
 		report_sched_put_none(s, to);
@@ -393,8 +393,8 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 		main_waker_cell(&t, rows, r);
 		report_sched_id_cells(&t, r, GROUP_PROGRAM, to);
 	}
-	rc = table_print(&t, to);
+	ret = table_print(&t, to);
 	table_free(&t);
 	report_sched_put_more(to, count, rows->order.count);
-	return rc;
+	return ret;
 }

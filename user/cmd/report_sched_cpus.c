@@ -123,7 +123,7 @@ static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 	size_t cpus = s->all->cpus.count, count = report_sched_limit(s, cpus, CPU_ROWS);
 	double threads[BLOCKS_MAX], most = compute_waiting(s, threads, blocks);
 	char text[160], length[64];
-	int rc;
+	int ret;
 
 	show_duration(s->elapsed / blocks, length, sizeof(length));
 	snprintf(text, sizeof(text),
@@ -140,10 +140,10 @@ static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 		cpu_cells(&t, s, 0, cpus, blocks);
 	}
 	waiting_cells(&t, s, threads, most, blocks);
-	rc = table_print(&t, to);
+	ret = table_print(&t, to);
 	table_free(&t);
 	report_sched_put_more(to, count, cpus);
-	return rc;
+	return ret;
 }
 
 static void put_cpu_wait_row(struct table *t, const struct report_sched *s, const struct histogram *h,
@@ -178,7 +178,7 @@ static int put_cpu_waits(const struct report_sched *s, const struct screen *to)
 	};
 	struct table t = {.columns = columns, .column_count = 8};
 	size_t cpus = s->all->cpus.count, count = report_sched_limit(s, cpus, CPU_ROWS);
-	int rc;
+	int ret;
 
 	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, "How long threads waited for a CPU\n");
@@ -192,17 +192,17 @@ static int put_cpu_waits(const struct report_sched *s, const struct screen *to)
 		for (int how = 0; how < QUEUED_COUNT; how++)
 			put_cpu_wait_row(&t, s, &c->waits[how], cpu, c->switches, how);
 	}
-	rc = table_print(&t, to);
+	ret = table_print(&t, to);
 	table_free(&t);
 	report_sched_put_more(to, count, cpus);
-	return rc;
+	return ret;
 }
 
 int report_sched_cpus(const struct report_sched *s, const struct screen *to)
 {
-	int rc = s->elapsed ? put_cpu_use(s, to) : 0;
+	int ret = s->elapsed ? put_cpu_use(s, to) : 0;
 
-	return rc || !s->elapsed ? rc : put_cpu_waits(s, to);
+	return ret || !s->elapsed ? ret : put_cpu_waits(s, to);
 }
 
 /*
@@ -274,7 +274,7 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 	struct table t = {.columns = columns};
 	char titles[AT_ONCE_BINS][32];
 	struct thread_bins bins;
-	int rc;
+	int ret;
 
 	if (!s->elapsed)
 		return 0;
@@ -296,8 +296,8 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 		at_once_cells(&t, s, r->at_once.items, r->at_once.count, &bins);
 		report_sched_id_cells(&t, r, by, to);
 	}
-	rc = table_print(&t, to);
+	ret = table_print(&t, to);
 	table_free(&t);
 	report_sched_put_more(to, count < shown ? count : shown, shown);
-	return rc;
+	return ret;
 }

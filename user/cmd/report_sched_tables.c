@@ -20,11 +20,11 @@ static void put_sched_title(const struct screen *to, const char *text)
 
 static int finish_sched_table(struct table *t, const struct screen *to, size_t shown, size_t all)
 {
-	int rc = table_print(t, to);
+	int ret = table_print(t, to);
 
 	table_free(t);
 	report_sched_put_more(to, shown, all);
-	return rc;
+	return ret;
 }
 
 /* Hide unknown times up to ROUNDED_TIME: time stamps round the start and end of a recording. */
@@ -280,24 +280,24 @@ int report_sched_tables(const struct report_sched *s, const struct screen *to)
 {
 	int requested = s->report->options->by;
 	enum group_by by = requested < SCHED_GROUPS ? (enum group_by)requested : GROUP_PROGRAM;
-	int rc = 0;
+	int ret = 0;
 
 	if (requested == BY_NOTHING)
-		rc = report_sched_cpus(s, to);
-	if (!rc && !s->rows[by].order.count) {
+		ret = report_sched_cpus(s, to);
+	if (!ret && !s->rows[by].order.count) {
 		fputc('\n', to->out);
 		report_sched_put_none(s, to);
 		return 0;
 	}
-	if (!rc)
-		rc = put_sched_times(s, to, by);
-	if (!rc)
-		rc = put_sched_blocked(s, to, by);
-	if (!rc)
-		rc = put_sched_waits(s, to, by);
-	if (!rc)
-		rc = put_sched_wakers(s, to, by);
-	if (!rc && (requested == BY_NOTHING || requested == GROUP_PROCESS))
-		rc = report_sched_at_once(s, to, GROUP_PROCESS);
-	return rc;
+	if (!ret)
+		ret = put_sched_times(s, to, by);
+	if (!ret)
+		ret = put_sched_blocked(s, to, by);
+	if (!ret)
+		ret = put_sched_waits(s, to, by);
+	if (!ret)
+		ret = put_sched_wakers(s, to, by);
+	if (!ret && (requested == BY_NOTHING || requested == GROUP_PROCESS))
+		ret = report_sched_at_once(s, to, GROUP_PROCESS);
+	return ret;
 }

@@ -84,7 +84,7 @@ static int put_costs(const struct report *r, const struct screen *s, const struc
 	struct table t = {.columns = columns, .column_count = 3 + modules + bars};
 	size_t count = report_row_limit(r, all->list.count, usual);
 	const struct function_cost *f = all->list.items;
-	int rc;
+	int ret;
 
 	for (size_t i = 0; i < count; i++) {
 		table_cell(&t, weight_percent(r, f[i].self_weight));
@@ -96,10 +96,10 @@ static int put_costs(const struct report *r, const struct screen *s, const struc
 		if (bars)
 			table_cell(&t, weight_bar(f[i].self_weight, f[0].self_weight));
 	}
-	rc = table_print(&t, s);
+	ret = table_print(&t, s);
 	table_free(&t);
 	report_put_more(r, s, count, all->list.count);
-	return rc;
+	return ret;
 }
 
 static int put_function_table(const struct report *r, const struct screen *s)
@@ -177,7 +177,7 @@ static int put_process_groups(const struct report *r, const struct screen *s, en
 	struct table t = {.columns = columns, .column_count = thread ? 7 : 6};
 	const struct groups *g = &r->groups[by];
 	size_t count = report_row_limit(r, g->list.count, usual);
-	int rc;
+	int ret;
 
 	if (!thread)
 		columns[5] = columns[6];
@@ -195,10 +195,10 @@ static int put_process_groups(const struct report *r, const struct screen *s, en
 			table_cell(&t, process_name(one->process));
 		table_cell(&t, group_place(r, by, one->process, place, sizeof(place)));
 	}
-	rc = table_print(&t, s);
+	ret = table_print(&t, s);
 	table_free(&t);
 	report_put_more(r, s, count, g->list.count);
-	return rc;
+	return ret;
 }
 
 /* Show containers, control groups or modules. */
@@ -215,17 +215,17 @@ static int put_place_groups(const struct report *r, const struct screen *s, enum
 	struct table t = {.columns = columns, .column_count = 5};
 	const struct groups *g = &r->groups[by];
 	size_t count = report_row_limit(r, g->list.count, usual);
-	int rc;
+	int ret;
 
 	for (size_t i = 0; i < count; i++) {
 		group_number_cells(r, &t, &g->list.items[i]);
 		table_cellf(&t, "%" PRIu32, g->list.items[i].processes);
 		table_cell(&t, g->list.items[i].name);
 	}
-	rc = table_print(&t, s);
+	ret = table_print(&t, s);
 	table_free(&t);
 	report_put_more(r, s, count, g->list.count);
-	return rc;
+	return ret;
 }
 
 static int put_group_table(const struct report *r, const struct screen *s, enum group_by by, size_t usual)
@@ -616,30 +616,30 @@ static const char *report_why_empty(const struct report *r)
 static int put_function_tables(const struct report *r, const struct screen *s)
 {
 	bool python_first = r->python.samples > r->count / 2;
-	int rc = 0;
+	int ret = 0;
 
 	if (!r->python_functions.list.count)
 		return put_function_table(r, s);
-	for (int second = 0; second < 2 && !rc; second++) {
-		rc = python_first != second ? put_python_functions(r, s) : put_function_table(r, s);
+	for (int second = 0; second < 2 && !ret; second++) {
+		ret = python_first != second ? put_python_functions(r, s) : put_function_table(r, s);
 		if (!second)
 			fputc('\n', s->out);
 	}
-	return rc;
+	return ret;
 }
 
 static int report_put_tables(const struct report *r, const struct screen *s)
 {
 	const struct groups *containers = &r->groups[GROUP_CONTAINER];
-	int rc = put_function_tables(r, s);
+	int ret = put_function_tables(r, s);
 
 	fputc('\n', s->out);
 	screen_put(s, STYLE_BOLD, "Programs\n");
-	if (!rc)
-		rc = put_group_table(r, s, GROUP_PROGRAM, PROGRAM_ROWS);
+	if (!ret)
+		ret = put_group_table(r, s, GROUP_PROGRAM, PROGRAM_ROWS);
 	/* a table with the single row "(none)" is useless */
-	if (rc < 0 || containers->list.count < 2)
-		return rc;
+	if (ret < 0 || containers->list.count < 2)
+		return ret;
 	fputc('\n', s->out);
 	screen_put(s, STYLE_BOLD, "Containers\n");
 	return put_group_table(r, s, GROUP_CONTAINER, CONTAINER_ROWS);
@@ -659,7 +659,7 @@ static int report_put_body(const struct report *r, const struct screen *s)
 /* Show the samples, unless only the scheduler was requested or recorded. */
 static int report_put_sampled(const struct report *r, const struct screen *s)
 {
-	int rc;
+	int ret;
 
 	if (r->options->sched || (!r->count && r->sched))
 		return 0;
@@ -668,9 +668,9 @@ static int report_put_sampled(const struct report *r, const struct screen *s)
 		return 0;
 	}
 	fputc('\n', s->out);
-	rc = report_put_body(r, s);
+	ret = report_put_body(r, s);
 	fputc('\n', s->out);
-	return rc;
+	return ret;
 }
 
 /*
@@ -680,21 +680,21 @@ static int report_put_sampled(const struct report *r, const struct screen *s)
 static int report_put_sched(const struct report *r, const struct screen *s)
 {
 	bool detail = r->options->sched || r->options->by < SCHED_GROUPS;
-	int rc;
+	int ret;
 
 	if (!r->sched)
 		return 0;
 	if (!r->count && !detail)
 		fputc('\n', s->out);
-	rc = detail ? report_sched_tables(r->sched, s) : report_sched_programs(r->sched, s);
+	ret = detail ? report_sched_tables(r->sched, s) : report_sched_programs(r->sched, s);
 	fputc('\n', s->out);
-	return rc;
+	return ret;
 }
 
 int report_text(const struct report *r, const struct screen *s, struct error *err)
 {
 	bool merged;
-	int rc;
+	int ret;
 
 	report_put_machine(r, s);
 	merged = report_put_merged(r, s);
@@ -707,13 +707,13 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 	}
 	if (r->sched)
 		report_sched_machine(r->sched, s);
-	rc = report_put_sampled(r, s);
-	if (!rc)
-		rc = report_put_sched(r, s);
+	ret = report_put_sampled(r, s);
+	if (!ret)
+		ret = report_put_sched(r, s);
 	if (!r->options->sched)
 		report_show_account(r, s);
 	report_put_losses(r, s);
-	if (rc < 0)
-		return error_errno(err, rc, "cannot show the report");
+	if (ret < 0)
+		return error_errno(err, ret, "cannot show the report");
 	return outfile_flush(s->out, "the report", err);
 }

@@ -14,10 +14,10 @@
 #define THREAD_ROWS 20
 #define FILE_WIDTH 100 /* columns if stdout is no terminal */
 
-static int window_of_trace(void *trace, const struct window_query *q, struct window **ret,
+static int window_of_trace(void *trace, const struct window_query *q, struct window **out,
 			   struct error *err)
 {
-	return trace_window(trace, q, ret, err);
+	return trace_window(trace, q, out, err);
 }
 
 /* Choose the requested range within the time span of the trace, in time stamps. */
@@ -27,10 +27,10 @@ static int choose_timeline_range(struct lanes *l, struct trace *t, const char *p
 	struct host *h = &l->entities.host;
 	uint64_t first, last, end;
 	char text[48];
-	int rc = trace_span(t, &first, &last, err);
+	int ret = trace_span(t, &first, &last, err);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (first >= last)
 		return error_set(err, -ENODATA,
 				 "%s: nothing of the scheduler was recorded: skein record -e sched",
@@ -74,20 +74,20 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 	struct lanes_windows windows = {.window = window_of_trace, .free = window_free};
 	struct lanes l = {.windows = &windows};
 	struct filtered_input in = {0};
-	int rc = filtered_input_open(&in, path, f, err);
+	int ret = filtered_input_open(&in, path, f, err);
 
 	windows.context = in.trace;
-	if (!rc)
-		rc = lanes_read(&l, in.source, err);
-	if (!rc)
-		rc = choose_timeline_range(&l, in.trace, path, f, err);
-	if (!rc)
-		rc = lanes_choose(&l, &limits, err);
-	if (!rc)
-		rc = draw_timeline(&l, o, err);
-	if (!rc && trace_left_out(in.trace))
+	if (!ret)
+		ret = lanes_read(&l, in.source, err);
+	if (!ret)
+		ret = choose_timeline_range(&l, in.trace, path, f, err);
+	if (!ret)
+		ret = lanes_choose(&l, &limits, err);
+	if (!ret)
+		ret = draw_timeline(&l, o, err);
+	if (!ret && trace_left_out(in.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
 	lanes_free(&l);
 	filtered_input_close(&in);
-	return rc;
+	return ret;
 }

@@ -106,35 +106,35 @@ static int print_tree_line(struct tree_printer *p, const struct tree_line *l)
 
 static int push_tree_lines(struct tree_printer *p, uint32_t node)
 {
-	int rc;
+	int ret;
 
 	p->children.count = 0;
-	rc = report_children(p->report, node, &p->children);
-	for (size_t i = p->children.count; i-- > 0 && !rc;) {
+	ret = report_children(p->report, node, &p->children);
+	for (size_t i = p->children.count; i-- > 0 && !ret;) {
 		struct tree_line l = {p->children.items[i], p->prefix.count, i + 1 == p->children.count,
 				 node && p->children.count == 1};
 
-		rc = vector_push(&p->lines, l);
+		ret = vector_push(&p->lines, l);
 	}
-	return rc;
+	return ret;
 }
 
 int report_tree_text(const struct report *r, const struct screen *s)
 {
 	struct tree_printer p = {.report = r, .screen = s};
-	int rc = push_tree_lines(&p, 0);
+	int ret = push_tree_lines(&p, 0);
 
 	screen_put(s, STYLE_DIM, "  total     self  call tree");
 	fputc('\n', s->out);
-	while (p.lines.count && !rc && !ferror(s->out)) {
+	while (p.lines.count && !ret && !ferror(s->out)) {
 		struct tree_line l = p.lines.items[--p.lines.count];
 
-		rc = print_tree_line(&p, &l);
-		if (!rc)
-			rc = push_tree_lines(&p, l.node);
+		ret = print_tree_line(&p, &l);
+		if (!ret)
+			ret = push_tree_lines(&p, l.node);
 	}
 	vector_free(&p.lines);
 	vector_free(&p.prefix);
 	vector_free(&p.children);
-	return rc;
+	return ret;
 }

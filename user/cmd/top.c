@@ -136,13 +136,13 @@ struct top {
 	char unwind_cache[PATH_MAX];
 };
 
-static int top_fail(struct top *t, int rc)
+static int top_fail(struct top *t, int ret)
 {
 	t->ended = true;
 	t->status = 1;
 	if (!*t->err.text)
-		error_errno(&t->err, rc, "top");
-	return rc;
+		error_errno(&t->err, ret, "top");
+	return ret;
 }
 
 /* Handle user input: signals and keys. */
@@ -232,14 +232,14 @@ static int open_event_sources(struct top *t)
 
 static int open_screen(struct top *t)
 {
-	int rc;
+	int ret;
 
 	progress_line_end(&t->progress);
 	t->open = !t->options.batch;
-	rc = t->open ? top_screen_open(&t->err) : 0;
-	if (!rc && t->open)
-		rc = watch_input(t, STDIN_FILENO);
-	return rc;
+	ret = t->open ? top_screen_open(&t->err) : 0;
+	if (!ret && t->open)
+		ret = watch_input(t, STDIN_FILENO);
+	return ret;
 }
 
 /* Return the share of one CPU that skein has used since the last picture. */
@@ -256,14 +256,14 @@ static double cpu_share_since(struct top *t, uint64_t now)
 static int update_window(struct top *t, uint64_t now)
 {
 	struct recent_window w;
-	int rc = recent_window(t->recent, now, &w, &t->err);
+	int ret = recent_window(t->recent, now, &w, &t->err);
 
-	if (rc)
-		return rc;
-	rc = top_model_take(&t->ui.model, &w);
-	if (rc) {
+	if (ret)
+		return ret;
+	ret = top_model_take(&t->ui.model, &w);
+	if (ret) {
 		profile_free(w.profile);
-		return rc;
+		return ret;
 	}
 	top_facts_title(&w, t->ui.model.event, t->head.title, sizeof(t->head.title));
 	t->head.waiting = NULL;
@@ -273,12 +273,12 @@ static int update_window(struct top *t, uint64_t now)
 
 static int show_top(struct top *t)
 {
-	int rc = top_ui_update(&t->ui);
+	int ret = top_ui_update(&t->ui);
 
-	if (rc || t->open) {
-		if (!rc)
+	if (ret || t->open) {
+		if (!ret)
 			top_draw(&t->ui, &t->head);
-		return rc;
+		return ret;
 	}
 	return top_batch(&t->plain, &t->ui, &t->head, t->options.rows);
 }
@@ -290,28 +290,28 @@ static bool is_picture_due(const struct top *t, const struct capture_progress *p
 
 static int next_picture(struct top *t, uint64_t now)
 {
-	int rc = t->ui.paused ? 0 : update_window(t, now);
+	int ret = t->ui.paused ? 0 : update_window(t, now);
 
 	t->next = now + t->options.delay;
-	if (!rc)
-		rc = show_top(t);
+	if (!ret)
+		ret = show_top(t);
 	t->shown++;
 	if (t->options.iterations && t->shown >= t->options.iterations)
 		t->ended = true;
-	return rc;
+	return ret;
 }
 
 /* Called when sampling has just begun. */
 static int first_picture(struct top *t, uint64_t now)
 {
 	uint64_t delay = t->options.delay;
-	int rc = open_screen(t);
+	int ret = open_screen(t);
 
 	t->cost = top_facts_own_cpu();
 	t->cost_at = now;
 	t->next = now + (t->open && delay > FIRST_DELAY ? FIRST_DELAY : delay);
 	t->head.waiting = "gathering samples ...";
-	return rc || !t->open ? rc : show_top(t);
+	return ret || !t->open ? ret : show_top(t);
 }
 
 static bool top_continues(void *context, const struct capture_progress *p)
@@ -413,11 +413,11 @@ out:
 
 /* Look up the number of an option's word in its list of words. */
 static int find_option_word(const char *word, const char *(*words)(unsigned int), const char *option,
-		     unsigned int *ret)
+		     unsigned int *out)
 {
 	for (unsigned int i = 0; words(i); i++)
 		if (!strcmp(words(i), word)) {
-			*ret = i;
+			*out = i;
 			return 0;
 		}
 	return log_error(2, "top: there is no %s '%s': see 'skein top --help'", option, word);

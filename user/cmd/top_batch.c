@@ -58,14 +58,14 @@ int top_batch(const struct screen *s, const struct top_ui *ui, const struct top_
 		{"", STYLE_DIM, false, true, 8},
 	};
 	struct table t = {.columns = columns, .column_count = 3};
-	int rc;
+	int ret;
 
 	top_batch_put_head(s, head);
 	top_batch_put_rows(&t, ui, rows);
-	rc = table_print(&t, s);
+	ret = table_print(&t, s);
 	table_free(&t);
 	fputc('\n', s->out);
 	if (fflush(s->out) == EOF || ferror(s->out))
 		return -EPIPE;
-	return rc;
+	return ret;
 }

@@ -127,9 +127,9 @@ static int push_branch_row(struct branch_builder *g, const struct pending_row *w
 /* Rows directly below the root are not indented, nor is an only child. */
 static int push_pending_rows(struct branch_builder *g, const struct pending_row *w)
 {
-	int rc = list_branches(g, w->node);
+	int ret = list_branches(g, w->node);
 
-	for (size_t i = g->children.count; i-- > 0 && !rc;) {
+	for (size_t i = g->children.count; i-- > 0 && !ret;) {
 		uint32_t child = g->children.items[i];
 		struct pending_row next = {child, w->depth, 0};
 
@@ -137,9 +137,9 @@ static int push_pending_rows(struct branch_builder *g, const struct pending_row 
 						top_model_symbol_key(&g->model->symbols,
 							branch_node(g, child)->label));
 		next.depth += w->node && g->children.count > 1;
-		rc = vector_push(&g->pending, next);
+		ret = vector_push(&g->pending, next);
 	}
-	return rc;
+	return ret;
 }
 
 /*
@@ -151,22 +151,22 @@ static int push_tree_rows(struct top_model *m, const struct top_request *request
 {
 	struct branch_builder g = {.model = m, .request = request, .tree = t, .callers = callers};
 	const struct pending_row root = {0, 1, seed};
-	int rc = filter_branches(&g);
+	int ret = filter_branches(&g);
 
-	if (!rc)
-		rc = push_pending_rows(&g, &root);
-	while (!rc && g.pending.count) {
+	if (!ret)
+		ret = push_pending_rows(&g, &root);
+	while (!ret && g.pending.count) {
 		struct pending_row w = g.pending.items[--g.pending.count];
 
-		rc = push_branch_row(&g, &w);
-		if (!rc && m->rows.items[m->rows.count - 1].open)
-			rc = push_pending_rows(&g, &w);
+		ret = push_branch_row(&g, &w);
+		if (!ret && m->rows.items[m->rows.count - 1].open)
+			ret = push_pending_rows(&g, &w);
 	}
 	free(g.found);
 	free(g.found_below);
 	vector_free(&g.pending);
 	vector_free(&g.children);
-	return rc;
+	return ret;
 }
 
 /* Call tree */
@@ -187,7 +187,7 @@ static unsigned int branch_program_label(const void *context, const struct profi
 }
 
 /* Add the programs as symbols after the functions; a symbol without a kind is a program. */
-static int add_branch_programs(struct top_model *m, struct branch_programs *ret)
+static int add_branch_programs(struct top_model *m, struct branch_programs *out)
 {
 	const struct profile *p = &m->part;
 
@@ -199,7 +199,7 @@ static int add_branch_programs(struct top_model *m, struct branch_programs *ret)
 			 process == PROFILE_NONE ? "[unknown]"
 						 : process_name(&p->processes[process].p));
 		if (symbols_add(&m->symbols, name, &label) < 0 ||
-		    vector_push(&ret->labels, label) < 0)
+		    vector_push(&out->labels, label) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -214,15 +214,15 @@ static int make_tree_rows(struct top_model *m, const struct top_request *request
 		.prefix = branch_program_label,
 		.context = &programs,
 	};
-	int rc = add_branch_programs(m, &programs);
+	int ret = add_branch_programs(m, &programs);
 
 	tree_free(&m->tree);
-	if (!rc)
-		rc = tree_build(&m->tree, &m->part, m->event, &view);
-	if (!rc)
-		rc = push_tree_rows(m, request, &m->tree, false, TOP_TREE);
+	if (!ret)
+		ret = tree_build(&m->tree, &m->part, m->event, &view);
+	if (!ret)
+		ret = push_tree_rows(m, request, &m->tree, false, TOP_TREE);
 	vector_free(&programs.labels);
-	return rc;
+	return ret;
 }
 
 /* Callers and callees */
@@ -260,23 +260,23 @@ static int push_focus_row(struct top_model *m, uint32_t symbol, const struct tre
 static int make_neighbour_rows(struct top_model *m, const struct top_request *request, uint32_t symbol)
 {
 	struct tree up = {.nodes = {0}}, down = {.nodes = {0}};
-	int rc = callers_of(&up, &m->tree, symbol);
+	int ret = callers_of(&up, &m->tree, symbol);
 
-	if (!rc)
-		rc = callees_of(&down, &m->tree, symbol);
-	if (!rc)
-		rc = push_heading_row(m, up.nodes.count > 1 ? "called by" : "called by nobody");
-	if (!rc)
-		rc = push_tree_rows(m, request, &up, true, TOP_CALLERS);
-	if (!rc)
-		rc = push_heading_row(m, down.nodes.count > 1 ? "itself, and what it calls" : "itself");
-	if (!rc)
-		rc = push_focus_row(m, symbol, &down);
-	if (!rc)
-		rc = push_tree_rows(m, request, &down, false, TOP_CALLERS + 1);
+	if (!ret)
+		ret = callees_of(&down, &m->tree, symbol);
+	if (!ret)
+		ret = push_heading_row(m, up.nodes.count > 1 ? "called by" : "called by nobody");
+	if (!ret)
+		ret = push_tree_rows(m, request, &up, true, TOP_CALLERS);
+	if (!ret)
+		ret = push_heading_row(m, down.nodes.count > 1 ? "itself, and what it calls" : "itself");
+	if (!ret)
+		ret = push_focus_row(m, symbol, &down);
+	if (!ret)
+		ret = push_tree_rows(m, request, &down, false, TOP_CALLERS + 1);
 	tree_free(&up);
 	tree_free(&down);
-	return rc;
+	return ret;
 }
 
 static const struct top_focus *last_function_focus(const struct top_request *request)

@@ -98,26 +98,26 @@ static int add_python(struct top_facts *f, const struct profile *p, uint32_t eve
 {
 	struct python_share share;
 	char part[32];
-	int rc = python_share_of(&share, p, event);
+	int ret = python_share_of(&share, p, event);
 
-	if (!rc && share.samples)
+	if (!ret && share.samples)
 		add_fact(f, false, "Python's GIL held %s",
 		    show_percent(share.gil, share.samples, part, sizeof(part)));
-	return rc;
+	return ret;
 }
 
-int top_facts_collect(struct top_facts *ret, const struct recent_window *w, uint32_t event, double cost)
+int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event, double cost)
 {
-	int rc;
+	int ret;
 
-	*ret = (struct top_facts){.count = 0};
-	add_load(ret, w);
-	add_stacks(ret, w->profile, event);
-	add_lost_samples(ret, &w->account);
-	add_other_losses(ret, &w->account);
-	rc = add_python(ret, w->profile, event);
-	add_fact(ret, false, "skein %.1f %%", cost * 100);
-	return rc;
+	*out = (struct top_facts){.count = 0};
+	add_load(out, w);
+	add_stacks(out, w->profile, event);
+	add_lost_samples(out, &w->account);
+	add_other_losses(out, &w->account);
+	ret = add_python(out, w->profile, event);
+	add_fact(out, false, "skein %.1f %%", cost * 100);
+	return ret;
 }
 
 static uint64_t child_cpu_time(pid_t pid)

@@ -21,7 +21,7 @@ struct top_facts {
  * Collect the facts of a window. cost is the part of one CPU that skein itself uses, including
  * its helpers. Return 0 or -ENOMEM.
  */
-int top_facts_collect(struct top_facts *ret, const struct recent_window *w, uint32_t event,
+int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event,
 		 double cost);
 
 /* Return the CPU time of this process and its children so far, ns. */

@@ -49,7 +49,7 @@ void top_focus_free(struct top_focus *f)
 	*f = (struct top_focus){.name = NULL};
 }
 
-int top_focus_make(struct top_focus *ret, enum top_view view, const struct top_row *row)
+int top_focus_make(struct top_focus *out, enum top_view view, const struct top_row *row)
 {
 	const struct process *p = row->group ? row->group->process : NULL;
 	const struct thread *t = row->group ? row->group->thread : NULL;
@@ -68,7 +68,7 @@ int top_focus_make(struct top_focus *ret, enum top_view view, const struct top_r
 		top_focus_free(&f);
 		return -ENOMEM;
 	}
-	*ret = f;
+	*out = f;
 	return 0;
 }
 
@@ -169,21 +169,21 @@ static int apply_focus(struct top_model *m, struct top_focus *f)
 static int apply_foci(struct top_model *m, const struct top_request *request)
 {
 	const struct profile *p = m->window.profile;
-	int rc = 0;
+	int ret = 0;
 
 	m->sums.count = 0;
 	m->part = *p;
-	for (uint32_t i = 0; i < p->sum_count && !rc; i++)
+	for (uint32_t i = 0; i < p->sum_count && !ret; i++)
 		if (p->sums[i].event == m->event)
-			rc = vector_push(&m->sums, p->sums[i]);
-	for (size_t i = 0; i < request->focus_count && !rc; i++)
-		rc = apply_focus(m, &request->foci[i]);
+			ret = vector_push(&m->sums, p->sums[i]);
+	for (size_t i = 0; i < request->focus_count && !ret; i++)
+		ret = apply_focus(m, &request->foci[i]);
 	m->part.sums = m->sums.items;
 	m->part.sum_count = (uint32_t)m->sums.count;
 	m->weight = 0;
 	for (size_t i = 0; i < m->sums.count; i++)
 		m->weight += m->sums.items[i].weight;
-	return rc;
+	return ret;
 }
 
 /* Life of a model */
@@ -245,18 +245,18 @@ static void free_top_window(struct top_model *m)
 
 int top_model_take(struct top_model *m, const struct recent_window *w)
 {
-	int rc;
+	int ret;
 
 	free_top_window(m);
-	rc = symbols_of(&m->symbols, w->profile);
-	if (rc)
-		return rc;
+	ret = symbols_of(&m->symbols, w->profile);
+	if (ret)
+		return ret;
 	m->window = *w;
 	m->event = profile_main_event(w->profile);
-	rc = collect_top_kinds(m);
-	if (rc)
+	ret = collect_top_kinds(m);
+	if (ret)
 		m->window.profile = NULL; /* the caller keeps the profile */
-	return rc;
+	return ret;
 }
 
 int top_model_show(struct top_model *m, const struct top_request *request)
@@ -265,17 +265,17 @@ int top_model_show(struct top_model *m, const struct top_request *request)
 		.frame_labels = m->symbols.of_frame,
 		.unknown_label = m->symbols.unknown,
 	};
-	int rc;
+	int ret;
 
 	free_top_rows(m);
 	m->matched = m->weight = 0;
 	if (!m->window.profile)
 		return 0;
-	rc = apply_foci(m, request);
-	if (!rc && !top_view_is_groups(request->view))
-		rc = tree_build(&m->tree, &m->part, m->event, &view);
-	if (rc)
-		return rc;
+	ret = apply_foci(m, request);
+	if (!ret && !top_view_is_groups(request->view))
+		ret = tree_build(&m->tree, &m->part, m->event, &view);
+	if (ret)
+		return ret;
 	return request->view == TOP_TREE || request->view == TOP_CALLERS ? top_rows_branches(m, request)
 								   : top_rows_flat(m, request);
 }

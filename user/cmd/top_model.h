@@ -113,7 +113,7 @@ int top_model_show(struct top_model *m, const struct top_request *request);
 void top_model_free(struct top_model *m);
 
 /* Make a focus from a row of a view. Return 0 or -ENOMEM. Free the focus with top_focus_free(). */
-int top_focus_make(struct top_focus *ret, enum top_view view, const struct top_row *row);
+int top_focus_make(struct top_focus *out, enum top_view view, const struct top_row *row);
 
 /* The following functions are for top_rows.c and top_branches.c. */
 /*

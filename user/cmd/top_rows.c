@@ -40,9 +40,9 @@ static int push_matching_row(struct top_model *m, const struct top_request *requ
 
 static int make_function_rows(struct top_model *m, const struct top_request *request)
 {
-	int rc = functions_of(&m->functions, &m->tree, &m->symbols);
+	int ret = functions_of(&m->functions, &m->tree, &m->symbols);
 
-	for (size_t i = 0; i < m->functions.list.count && !rc; i++) {
+	for (size_t i = 0; i < m->functions.list.count && !ret; i++) {
 		const struct function_cost *f = &m->functions.list.items[i];
 		const struct top_row row = {
 			.key = top_model_symbol_key(&m->symbols, f->symbol),
@@ -54,9 +54,9 @@ static int make_function_rows(struct top_model *m, const struct top_request *req
 			.kind = m->kinds.items[f->symbol],
 		};
 
-		rc = push_matching_row(m, request, &row);
+		ret = push_matching_row(m, request, &row);
 	}
-	return rc;
+	return ret;
 }
 
 static uint64_t process_group_key(const struct group *g)
@@ -88,9 +88,9 @@ static uint64_t group_row_key(enum group_by by, const struct group *g)
 static int make_group_rows(struct top_model *m, const struct top_request *request)
 {
 	enum group_by by = top_view_group(request->view);
-	int rc = groups_of(&m->groups, &m->part, m->event, by);
+	int ret = groups_of(&m->groups, &m->part, m->event, by);
 
-	for (size_t i = 0; i < m->groups.list.count && !rc; i++) {
+	for (size_t i = 0; i < m->groups.list.count && !ret; i++) {
 		const struct group *g = &m->groups.list.items[i];
 		const struct top_row row = {
 			.key = group_row_key(by, g),
@@ -103,17 +103,17 @@ static int make_group_rows(struct top_model *m, const struct top_request *reques
 			.group = g,
 		};
 
-		rc = push_matching_row(m, request, &row);
+		ret = push_matching_row(m, request, &row);
 	}
-	return rc;
+	return ret;
 }
 
 int top_rows_flat(struct top_model *m, const struct top_request *request)
 {
-	int rc = top_view_is_groups(request->view) ? make_group_rows(m, request) : make_function_rows(m, request);
+	int ret = top_view_is_groups(request->view) ? make_group_rows(m, request) : make_function_rows(m, request);
 
-	if (!rc && m->rows.count)
+	if (!ret && m->rows.count)
 		qsort_r(m->rows.items, m->rows.count, sizeof(*m->rows.items), compare_top_rows,
 			(void *)request);
-	return rc;
+	return ret;
 }

@@ -220,9 +220,9 @@ unsigned int top_screen_put(unsigned int row, unsigned int column, enum top_styl
 bool top_screen_key(unsigned int *key, bool *code)
 {
 	wint_t c;
-	int result = get_wch(&c);
+	int ret = get_wch(&c);
 
 	*key = c;
-	*code = result == KEY_CODE_YES;
-	return result != ERR;
+	*code = ret == KEY_CODE_YES;
+	return ret != ERR;
 }

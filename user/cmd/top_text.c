@@ -78,21 +78,21 @@ static unsigned int columns_before(enum top_cut cut, unsigned int columns)
 	return cut == TOP_CUT_END ? columns : cut == TOP_CUT_FRONT ? 0 : columns * 2 / 3;
 }
 
-void top_text(struct top_text *ret, const char *text, unsigned int columns, enum top_cut cut,
+void top_text(struct top_text *out, const char *text, unsigned int columns, enum top_cut cut,
 	      bool utf8)
 {
-	size_t count = read_cells(ret, text, utf8), head, tail;
+	size_t count = read_cells(out, text, utf8), head, tail;
 	unsigned int before = columns ? columns_before(cut, columns - 1) : 0;
 
-	ret->cut = ret->columns > columns;
-	if (!ret->cut)
+	out->cut = out->columns > columns;
+	if (!out->cut)
 		return;
-	head = fitting_front(ret->cells, count, before);
-	tail = columns ? fitting_back(ret->cells + head, count - head, columns - 1 - before) : 0;
-	wmemmove(ret->cells + head + 1, ret->cells + count - tail, tail);
-	ret->cells[head] = utf8 ? ELLIPSIS : L'~';
-	ret->cells[columns ? head + 1 + tail : 0] = 0;
-	ret->columns = 0;
-	for (const wchar_t *c = ret->cells; *c; c++)
-		ret->columns += cell_columns(*c);
+	head = fitting_front(out->cells, count, before);
+	tail = columns ? fitting_back(out->cells + head, count - head, columns - 1 - before) : 0;
+	wmemmove(out->cells + head + 1, out->cells + count - tail, tail);
+	out->cells[head] = utf8 ? ELLIPSIS : L'~';
+	out->cells[columns ? head + 1 + tail : 0] = 0;
+	out->columns = 0;
+	for (const wchar_t *c = out->cells; *c; c++)
+		out->columns += cell_columns(*c);
 }

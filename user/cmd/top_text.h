@@ -25,7 +25,7 @@ struct top_text {
  * Convert any text to cells of at most the given number of columns. utf8: the terminal shows more
  * than ASCII. Needs a locale with Unicode.
  */
-void top_text(struct top_text *ret, const char *text, unsigned int columns, enum top_cut cut,
+void top_text(struct top_text *out, const char *text, unsigned int columns, enum top_cut cut,
 	      bool utf8);
 
 #endif

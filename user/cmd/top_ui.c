@@ -59,16 +59,16 @@ int top_ui_enter(struct top_ui *ui, const struct top_row *row)
 {
 	struct top_focus f;
 	uint64_t key = row->key;
-	int rc = top_focus_make(&f, top_ui_level(ui)->view, row);
+	int ret = top_focus_make(&f, top_ui_level(ui)->view, row);
 
-	if (rc)
-		return rc;
-	rc = push_level(ui, f.function ? TOP_CALLERS : TOP_FUNCTIONS);
-	if (!rc)
-		rc = vector_push(&ui->foci, f);
-	if (rc) {
+	if (ret)
+		return ret;
+	ret = push_level(ui, f.function ? TOP_CALLERS : TOP_FUNCTIONS);
+	if (!ret)
+		ret = vector_push(&ui->foci, f);
+	if (ret) {
 		top_focus_free(&f);
-		return rc;
+		return ret;
 	}
 	/* among its callers and callees, the function keeps its key */
 	top_ui_level(ui)->key = key;
@@ -158,12 +158,12 @@ int top_ui_update(struct top_ui *ui)
 		.toggled = &l->toggled,
 		.open_part = l->open_part,
 	};
-	int rc;
+	int ret;
 
 	if (!ui->stale)
 		return 0;
-	rc = top_model_show(&ui->model, &request);
+	ret = top_model_show(&ui->model, &request);
 	ui->stale = false;
 	place_cursor(ui);
-	return rc;
+	return ret;
 }

@@ -289,24 +289,24 @@ static int chrome_write_number(void *context, uint64_t time, double number)
 static int chrome_end(struct timeline *t)
 {
 	struct chrome *c = (struct chrome *)t;
-	int rc = 0;
+	int ret = 0;
 
 	chrome_write_losses(c);
-	for (int i = 0; i < CONCURRENCY_COUNT && !rc; i++)
-		rc = concurrency_each(&t->concurrencies[i], t->end, chrome_write_number,
+	for (int i = 0; i < CONCURRENCY_COUNT && !ret; i++)
+		ret = concurrency_each(&t->concurrencies[i], t->end, chrome_write_number,
 				&(struct chrome_counter){c, concurrency_names[i]});
 	json_array_end(&c->json);
 	json_object_end(&c->json);
-	if (!rc)
-		rc = json_end(&c->json);
-	if (!rc && c->gzip) {
+	if (!ret)
+		ret = json_end(&c->json);
+	if (!ret && c->gzip) {
 		FILE *stream = c->gzip;
 
 		c->gzip = NULL;
 		if (fclose(stream))
-			rc = errno ? -errno : -EIO;
+			ret = errno ? -errno : -EIO;
 	}
-	return rc;
+	return ret;
 }
 
 static void chrome_free(struct timeline *t)
@@ -327,38 +327,38 @@ static const struct timeline_ops chrome_ops = {
 	.free = chrome_free,
 };
 
-static int chrome_new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct export_options *o,
+static int chrome_new_sink(struct sink **out, FILE *file, FILE *gzip, const struct export_options *o,
 		    struct error *err)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
-	int rc = c ? timeline_init(&c->timeline, &chrome_ops, o, err)
+	int ret = c ? timeline_init(&c->timeline, &chrome_ops, o, err)
 		   : error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
 
-	if (rc < 0) {
+	if (ret < 0) {
 		free(c);
-		return rc;
+		return ret;
 	}
 	c->gzip = gzip;
-	json_begin(&c->json, out, false);
-	*ret = &c->timeline.sink;
+	json_begin(&c->json, file, false);
+	*out = &c->timeline.sink;
 	return 0;
 }
 
-int chrome_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+int chrome_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	return chrome_new_sink(ret, out, NULL, o, err);
+	return chrome_new_sink(out, file, NULL, o, err);
 }
 
-int chrome_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
+int chrome_gz_sink(struct sink **out, FILE *file, const struct export_options *o,
 		   struct error *err)
 {
-	FILE *gzip = gzip_stream(out);
-	int rc;
+	FILE *gzip = gzip_stream(file);
+	int ret;
 
 	if (!gzip)
 		return error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
-	rc = chrome_new_sink(ret, gzip, gzip, o, err);
-	if (rc < 0)
+	ret = chrome_new_sink(out, gzip, gzip, o, err);
+	if (ret < 0)
 		fclose(gzip);
-	return rc;
+	return ret;
 }

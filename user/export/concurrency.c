@@ -76,9 +76,9 @@ int concurrency_each(const struct concurrency *c, uint64_t end,
 	uint64_t time = c->start;
 	double last = -1;
 	int64_t level = 0;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < c->used && time < end && !rc; i++) {
+	for (size_t i = 0; i < c->used && time < end && !ret; i++) {
 		/* the recording may end within the last step */
 		uint64_t length = end - time < c->step ? end - time : c->step;
 		double number;
@@ -86,11 +86,11 @@ int concurrency_each(const struct concurrency *c, uint64_t end,
 		level += c->rises[i];
 		number = (double)level + (double)c->parts[i] / (double)length;
 		if (number != last)
-			rc = each(context, time, number);
+			ret = each(context, time, number);
 		last = number;
 		time += length;
 	}
-	return !rc && c->used ? each(context, time, 0) : rc;
+	return !ret && c->used ? each(context, time, 0) : ret;
 }
 
 void concurrency_free(struct concurrency *c)

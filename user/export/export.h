@@ -60,7 +60,7 @@ struct export_format {
 	bool binary;
 	bool only_sched;
 	/* Make a sink that writes to out by the time it is finished; the caller keeps out. */
-	int (*sink)(struct sink **ret, FILE *out, const struct export_options *o,
+	int (*sink)(struct sink **out, FILE *file, const struct export_options *o,
 		    struct error *err);
 };
 
@@ -73,7 +73,7 @@ extern const struct export_format export_formats[];
  */
 typedef int profile_writer(FILE *out, const struct profile *p, const struct export_options *o,
 			   struct error *err);
-int profile_export(struct sink **ret, profile_writer *write, FILE *out,
+int profile_export(struct sink **out, profile_writer *write, FILE *file,
 		   const struct export_options *o, struct error *err);
 
 /*
@@ -84,7 +84,7 @@ const struct export_format *export_format_named(const char *name);
 const struct export_format *export_format_for_path(const char *path);
 
 #define EXPORT_SINK(name, word, suffix, flags, summary) \
-	int name##_sink(struct sink **ret, FILE *out, const struct export_options *o, \
+	int name##_sink(struct sink **out, FILE *file, const struct export_options *o, \
 			struct error *err);
 EXPORT_FORMATS(EXPORT_SINK)
 #undef EXPORT_SINK

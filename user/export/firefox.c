@@ -324,7 +324,7 @@ static int firefox_write_loss_markers(struct firefox *f)
 	size_t count = f->timeline.losses.count;
 	struct json *j = &f->json;
 	uint32_t name;
-	int rc = 0;
+	int ret = 0;
 
 	firefox_table(f, "markers", count);
 	firefox_column(f, "data");
@@ -332,8 +332,8 @@ static int firefox_write_loss_markers(struct firefox *f)
 		firefox_write_loss_data(f, &losses[i]);
 	json_array_end(j);
 	firefox_column(f, "name");
-	for (size_t i = 0; i < count && !rc; i++) {
-		rc = stacks_string(&f->gather.stacks, loss_reason_word(losses[i].reason), &name);
+	for (size_t i = 0; i < count && !ret; i++) {
+		ret = stacks_string(&f->gather.stacks, loss_reason_word(losses[i].reason), &name);
 		json_uint(j, name);
 	}
 	json_array_end(j);
@@ -348,14 +348,14 @@ static int firefox_write_loss_markers(struct firefox *f)
 	firefox_numbers(f, "phase", 1, count); /* phase 1: an interval */
 	firefox_numbers(f, "category", CATEGORY_OTHER, count);
 	json_object_end(j);
-	return rc;
+	return ret;
 }
 
 /* Write a thread that holds only the markers of losses. */
 static int firefox_write_losses(struct firefox *f)
 {
 	struct json *j = &f->json;
-	int rc;
+	int ret;
 
 	firefox_begin_thread(f);
 	json_key_text(j, "name", "lost records");
@@ -369,32 +369,32 @@ static int firefox_write_losses(struct firefox *f)
 	firefox_write_key_time(f, "registerTime", f->timeline.from);
 	firefox_write_key_time(f, "unregisterTime", 0);
 	firefox_write_samples(f, 0, 0);
-	rc = firefox_write_loss_markers(f);
+	ret = firefox_write_loss_markers(f);
 	json_object_end(j);
-	return rc;
+	return ret;
 }
 
 static int firefox_write_threads(struct firefox *f)
 {
 	const struct gathered *samples;
 	size_t count = f->gather.samples.count;
-	int rc = 0;
+	int ret = 0;
 
 	gather_sort(&f->gather);
 	samples = f->gather.samples.items;
 	firefox_column(f, "threads");
-	for (size_t from = 0, to; from < count && !rc; from = to) {
+	for (size_t from = 0, to; from < count && !ret; from = to) {
 		to = gather_row_end(&f->gather, from);
 		firefox_begin_thread(f);
-		rc = firefox_write_owner(f, &samples[from], samples[0].event != samples[count - 1].event);
+		ret = firefox_write_owner(f, &samples[from], samples[0].event != samples[count - 1].event);
 		firefox_write_samples(f, from, to);
 		firefox_write_no_markers(f);
 		json_object_end(&f->json);
 	}
-	if (!rc && (f->timeline.losses.count || !count))
-		rc = firefox_write_losses(f);
+	if (!ret && (f->timeline.losses.count || !count))
+		ret = firefox_write_losses(f);
 	json_array_end(&f->json);
-	return rc;
+	return ret;
 }
 
 static int firefox_end_stream(struct firefox *f)
@@ -410,19 +410,19 @@ static int firefox_end_stream(struct firefox *f)
 static int firefox_end(struct timeline *t)
 {
 	struct firefox *f = (struct firefox *)t;
-	int rc;
+	int ret;
 
 	json_object(&f->json);
 	firefox_write_meta(f);
 	firefox_column(f, "libs");
 	json_array_end(&f->json);
-	rc = firefox_write_threads(f);
-	if (!rc)
-		rc = firefox_shared(f);
+	ret = firefox_write_threads(f);
+	if (!ret)
+		ret = firefox_shared(f);
 	json_object_end(&f->json);
-	if (!rc)
-		rc = json_end(&f->json);
-	return rc ? rc : firefox_end_stream(f);
+	if (!ret)
+		ret = json_end(&f->json);
+	return ret ? ret : firefox_end_stream(f);
 }
 
 static void firefox_free(struct timeline *t)
@@ -445,39 +445,39 @@ static const struct timeline_ops firefox_ops = {
 	.free = firefox_free,
 };
 
-static int firefox_new_sink(struct sink **ret, FILE *out, FILE *gzip, const struct export_options *o,
+static int firefox_new_sink(struct sink **out, FILE *file, FILE *gzip, const struct export_options *o,
 		    struct error *err)
 {
 	struct firefox *f = calloc(1, sizeof(*f));
-	int rc = f ? timeline_init(&f->timeline, &firefox_ops, o, err)
+	int ret = f ? timeline_init(&f->timeline, &firefox_ops, o, err)
 		   : error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
 
-	if (rc < 0) {
+	if (ret < 0) {
 		free(f);
-		return rc;
+		return ret;
 	}
 	f->gzip = gzip;
 	f->lines = o->view.lines;
-	json_begin(&f->json, out, false);
-	*ret = &f->timeline.sink;
+	json_begin(&f->json, file, false);
+	*out = &f->timeline.sink;
 	return 0;
 }
 
-int firefox_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+int firefox_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	return firefox_new_sink(ret, out, NULL, o, err);
+	return firefox_new_sink(out, file, NULL, o, err);
 }
 
-int firefox_gz_sink(struct sink **ret, FILE *out, const struct export_options *o,
+int firefox_gz_sink(struct sink **out, FILE *file, const struct export_options *o,
 		    struct error *err)
 {
-	FILE *gzip = gzip_stream(out);
-	int rc;
+	FILE *gzip = gzip_stream(file);
+	int ret;
 
 	if (!gzip)
 		return error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
-	rc = firefox_new_sink(ret, gzip, gzip, o, err);
-	if (rc < 0)
+	ret = firefox_new_sink(out, gzip, gzip, o, err);
+	if (ret < 0)
 		fclose(gzip);
-	return rc;
+	return ret;
 }

@@ -56,7 +56,7 @@ static void firefox_write_optional(struct json *j, uint64_t number)
 		json_null(j);
 }
 
-static int firefox_number_string(struct numbering *n, uint32_t string, uint32_t *ret)
+static int firefox_number_string(struct numbering *n, uint32_t string, uint32_t *out)
 {
 	uint32_t at = index_get(&n->number_of, string);
 
@@ -66,7 +66,7 @@ static int firefox_number_string(struct numbering *n, uint32_t string, uint32_t 
 		    index_put(&n->number_of, string, at) < 0)
 			return -ENOMEM;
 	}
-	*ret = at;
+	*out = at;
 	return 0;
 }
 
@@ -75,21 +75,21 @@ static int firefox_find_functions(struct firefox *f)
 {
 	const struct stacks *stacks = &f->gather.stacks;
 	uint32_t number, nothing;
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < stacks->frames.texts.count && !rc; i++) {
+	for (uint32_t i = 0; i < stacks->frames.texts.count && !ret; i++) {
 		struct shown_frame shown = stacks_frame(stacks, i);
 
 		shown.at = 0;
-		rc = names_intern(&f->functions, &shown, sizeof(shown), &number);
-		if (!rc)
-			rc = vector_push(&f->function_of, number);
-		if (!rc && shown.module)
-			rc = firefox_number_string(&f->resources, shown.module, &nothing);
-		if (!rc && shown.file)
-			rc = firefox_number_string(&f->sources, shown.file, &nothing);
+		ret = names_intern(&f->functions, &shown, sizeof(shown), &number);
+		if (!ret)
+			ret = vector_push(&f->function_of, number);
+		if (!ret && shown.module)
+			ret = firefox_number_string(&f->resources, shown.module, &nothing);
+		if (!ret && shown.file)
+			ret = firefox_number_string(&f->sources, shown.file, &nothing);
 	}
-	return rc;
+	return ret;
 }
 
 static void firefox_write_strings(struct firefox *f)
@@ -253,10 +253,10 @@ int firefox_shared(struct firefox *f)
 {
 	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
 	static const char *const locations[] = {"source", "line", "column", NULL};
-	int rc = firefox_find_functions(f);
+	int ret = firefox_find_functions(f);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	json_key(&f->json, "shared");
 	json_object(&f->json);
 	firefox_write_stack_table(f);

@@ -42,20 +42,20 @@ const char *flame_kind_word(enum flame_kind kind)
 }
 
 static int flame_intern_label(struct flame_labels *l, enum flame_kind kind, const char *name, const char *suffix,
-		 const char *module, uint32_t *ret)
+		 const char *module, uint32_t *out)
 {
 	size_t size = 1 + strlen(name) + strlen(suffix) + 1 + strlen(module);
 	char *bytes = malloc(size + 1), *to;
-	int rc;
+	int ret;
 
 	if (!bytes)
 		return -ENOMEM;
 	*bytes = (char)kind;
 	to = stpcpy(stpcpy(bytes + 1, name), suffix);
 	strcpy(to + 1, module);
-	rc = names_intern(l->labels, bytes, size, ret);
+	ret = names_intern(l->labels, bytes, size, out);
 	free(bytes);
-	return rc;
+	return ret;
 }
 
 static enum flame_kind flame_frame_kind(const struct profile_frame *f)
@@ -83,65 +83,65 @@ static int flame_label_frame(struct flame_labels *l, uint32_t frame)
 	const struct profile_frame *f = &l->profile->frames[frame];
 	const char *module = profile_module_name(l->profile, f->mapping);
 	char buf[512], *common = NULL;
-	int rc;
+	int ret;
 
 	if (l->common) {
 		common = diff_frame_name(l->profile, frame);
 		if (!common)
 			return -ENOMEM;
 	}
-	rc = flame_intern_label(l, flame_frame_kind(f),
+	ret = flame_intern_label(l, flame_frame_kind(f),
 		   common ? common : profile_frame_name(l->profile, frame, buf, sizeof(buf)), "",
 		   module, &l->of_frame[frame]);
 	free(common);
-	return rc;
+	return ret;
 }
 
 static int flame_label_thread(struct flame_labels *l, uint32_t thread, uint32_t *labels)
 {
 	struct root roots[ROOTS_MAX];
-	int rc = 0;
+	int ret = 0;
 
 	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
-	for (unsigned int i = 0; i < l->thread_depth && !rc; i++)
-		rc = flame_intern_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "", &labels[i]);
-	return rc;
+	for (unsigned int i = 0; i < l->thread_depth && !ret; i++)
+		ret = flame_intern_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "", &labels[i]);
+	return ret;
 }
 
 static int flame_label_rest(struct flame_labels *l)
 {
 	const struct profile *p = l->profile;
-	int rc = flame_intern_label(l, FLAME_BROKEN, "[no stack]", "", "", &l->no_stack);
+	int ret = flame_intern_label(l, FLAME_BROKEN, "[no stack]", "", "", &l->no_stack);
 
-	if (!rc)
-		rc = flame_intern_label(l, FLAME_BROKEN, "[unknown]", "", "", &l->unknown);
-	for (int end = 0; end < END_COUNT && !rc; end++) {
+	if (!ret)
+		ret = flame_intern_label(l, FLAME_BROKEN, "[unknown]", "", "", &l->unknown);
+	for (int end = 0; end < END_COUNT && !ret; end++) {
 		char text[PROFILE_END_SIZE];
 
-		rc = flame_intern_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "", &l->ends[end]);
+		ret = flame_intern_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "", &l->ends[end]);
 	}
-	for (uint32_t i = 0; i < p->event_count && !rc; i++)
-		rc = flame_intern_label(l, FLAME_ROOT, p->events[i].name, "", "", &l->of_event[i]);
-	return rc;
+	for (uint32_t i = 0; i < p->event_count && !ret; i++)
+		ret = flame_intern_label(l, FLAME_ROOT, p->events[i].name, "", "", &l->of_event[i]);
+	return ret;
 }
 
 static int flame_label_all(struct flame_labels *l)
 {
 	const struct profile *p = l->profile;
-	int rc = 0;
+	int ret = 0;
 
 	l->of_frame = calloc(p->frame_count + 1, sizeof(*l->of_frame));
 	l->of_thread = calloc(p->thread_count + 1, sizeof(*l->of_thread));
 	l->of_event = calloc(p->event_count + 1, sizeof(*l->of_event));
 	if (!l->of_frame || !l->of_thread || !l->of_event)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
-		rc = flame_label_frame(l, i);
-	for (uint32_t i = 0; i < p->thread_count && !rc; i++)
-		rc = flame_label_thread(l, i, l->of_thread[i]);
-	if (!rc)
-		rc = flame_label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
-	return rc ? rc : flame_label_rest(l);
+	for (uint32_t i = 0; i < p->frame_count && !ret; i++)
+		ret = flame_label_frame(l, i);
+	for (uint32_t i = 0; i < p->thread_count && !ret; i++)
+		ret = flame_label_thread(l, i, l->of_thread[i]);
+	if (!ret)
+		ret = flame_label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
+	return ret ? ret : flame_label_rest(l);
 }
 
 static void free_flame_labels(struct flame_labels *l)
@@ -170,36 +170,36 @@ static unsigned int flame_prefix(const void *context, const struct profile_sum *
 	return depth;
 }
 
-static int flame_build_tree(struct tree *ret, struct flame_labels *l)
+static int flame_build_tree(struct tree *out, struct flame_labels *l)
 {
 	struct tree_view view = {.prefix = flame_prefix, .context = l};
-	int rc = flame_label_all(l);
+	int ret = flame_label_all(l);
 
 	view.frame_labels = l->of_frame;
 	view.unknown_label = l->unknown;
-	if (!rc)
-		rc = tree_build(ret, l->profile, TREE_ALL_EVENTS, &view);
+	if (!ret)
+		ret = tree_build(out, l->profile, TREE_ALL_EVENTS, &view);
 	free_flame_labels(l);
-	return rc;
+	return ret;
 }
 
 /* Get the child of a node with a label; create the child if there is none. */
 static int flame_get_child(struct flame *f, struct index *children, uint32_t parent, uint32_t label,
-		    uint32_t *ret)
+		    uint32_t *out)
 {
 	uint64_t key = (uint64_t)parent << 32 | label;
 	struct flame_node fresh = {.label = label, .parent = parent, .first_child = FLAME_NONE};
 
-	*ret = index_get(children, key);
-	if (*ret != INDEX_NONE)
+	*out = index_get(children, key);
+	if (*out != INDEX_NONE)
 		return 0;
-	*ret = f->nodes.count;
+	*out = f->nodes.count;
 	fresh.depth = f->nodes.items[parent].depth + 1;
 	fresh.next_sibling = f->nodes.items[parent].first_child;
 	if (vector_push(&f->nodes, fresh) < 0)
 		return -ENOMEM;
-	f->nodes.items[parent].first_child = *ret;
-	return index_put(children, key, *ret);
+	f->nodes.items[parent].first_child = *out;
+	return index_put(children, key, *out);
 }
 
 /* Merge a tree into the nodes that exist. */
@@ -208,30 +208,30 @@ static int flame_add_tree(struct flame *f, struct index *children, const struct 
 {
 	/* the flame node of each node of the tree */
 	uint32_t *place = calloc(t->nodes.count, sizeof(*place));
-	int rc = place ? 0 : -ENOMEM;
+	int ret = place ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < t->nodes.count && !rc; i++) {
+	for (size_t i = 0; i < t->nodes.count && !ret; i++) {
 		const struct tree_node *n = &t->nodes.items[i];
 
 		if (i)
-			rc = flame_get_child(f, children, place[n->parent], n->label, &place[i]);
-		if (!rc)
+			ret = flame_get_child(f, children, place[n->parent], n->label, &place[i]);
+		if (!ret)
 			f->nodes.items[place[i]].count[side] += n->count;
 	}
 	free(place);
-	return rc;
+	return ret;
 }
 
 static int flame_add_profile(struct flame *f, struct index *children, struct flame_labels *l,
 		       enum flame_side side)
 {
 	struct tree tree = {0};
-	int rc = flame_build_tree(&tree, l);
+	int ret = flame_build_tree(&tree, l);
 
-	if (!rc)
-		rc = flame_add_tree(f, children, &tree, side);
+	if (!ret)
+		ret = flame_add_tree(f, children, &tree, side);
 	tree_free(&tree);
-	return rc;
+	return ret;
 }
 
 static int by_flame_name(const void *a, const void *b, void *flame)
@@ -268,24 +268,24 @@ static int flame_sort_all(struct flame *f)
 {
 	uint32_t *list = NULL;
 	size_t capacity = 0;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < f->nodes.count && !rc; i++)
-		rc = flame_sort_children(f, i, &list, &capacity);
+	for (size_t i = 0; i < f->nodes.count && !ret; i++)
+		ret = flame_sort_children(f, i, &list, &capacity);
 	free(list);
-	return rc;
+	return ret;
 }
 
 static int flame_add_root(struct flame *f, struct flame_labels *l)
 {
 	struct flame_node root = {
 		.parent = FLAME_NONE, .first_child = FLAME_NONE, .next_sibling = FLAME_NONE};
-	int rc = flame_intern_label(l, FLAME_ROOT, ALL, "", "", &root.label);
+	int ret = flame_intern_label(l, FLAME_ROOT, ALL, "", "", &root.label);
 
-	return rc ? rc : vector_push(&f->nodes, root);
+	return ret ? ret : vector_push(&f->nodes, root);
 }
 
-int flame_build(struct flame *ret, const struct profile *p, const struct profile *before,
+int flame_build(struct flame *out, const struct profile *p, const struct profile *before,
 		const struct export_options *o)
 {
 	struct flame f = {0};
@@ -298,21 +298,21 @@ int flame_build(struct flame *ret, const struct profile *p, const struct profile
 				.common = before != NULL,
 				.several_events = several};
 	struct flame_labels then = now;
-	int rc = flame_add_root(&f, &now);
+	int ret = flame_add_root(&f, &now);
 
 	then.profile = before;
-	if (!rc)
-		rc = flame_add_profile(&f, &children, &now, FLAME_NOW);
-	if (!rc && before)
-		rc = flame_add_profile(&f, &children, &then, FLAME_BEFORE);
-	if (!rc)
-		rc = flame_sort_all(&f);
+	if (!ret)
+		ret = flame_add_profile(&f, &children, &now, FLAME_NOW);
+	if (!ret && before)
+		ret = flame_add_profile(&f, &children, &then, FLAME_BEFORE);
+	if (!ret)
+		ret = flame_sort_all(&f);
 	index_free(&children);
-	if (rc < 0)
+	if (ret < 0)
 		flame_free(&f);
 	else
-		*ret = f;
-	return rc;
+		*out = f;
+	return ret;
 }
 
 void flame_free(struct flame *f)

@@ -42,7 +42,7 @@ struct flame {
  * is NULL, or another profile; functions then have the names that both profiles have in common
  * (analyze/diff_names.h). Return 0 or a negative errno; free the tree with flame_free().
  */
-int flame_build(struct flame *ret, const struct profile *p, const struct profile *before,
+int flame_build(struct flame *out, const struct profile *p, const struct profile *before,
 		const struct export_options *o);
 void flame_free(struct flame *f);
 

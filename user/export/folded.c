@@ -74,21 +74,21 @@ static void make_folded_frame(char *text, bool no_spaces)
 
 /* Get the number of a frame's text in its written form. */
 static int folded_number_name(struct folded_names *f, const char *text, bool no_spaces, const char *suffix,
-		       uint32_t *ret)
+		       uint32_t *out)
 {
 	/* cleaning may turn one byte into three */
 	size_t size = 3 * strlen(text) + strlen(suffix) + 2;
 	char *clean = malloc(size);
-	int rc;
+	int ret;
 
 	if (!clean)
 		return -ENOMEM;
 	text_clean_but(text, ";", ':', clean, size - strlen(suffix));
 	make_folded_frame(clean, no_spaces);
 	strcat(*clean ? clean : strcpy(clean, "?"), suffix);
-	rc = names_intern_text(&f->names, clean, ret);
+	ret = names_intern_text(&f->names, clean, out);
 	free(clean);
-	return rc;
+	return ret;
 }
 
 /* Return the suffix by which palettes of flame graphs recognize the kind of a frame. */
@@ -107,72 +107,72 @@ static int folded_name_frame(struct folded_names *f, uint32_t frame)
 	const struct profile *p = f->profile;
 	const char *suffix = frame_annotation(f, &p->frames[frame]);
 	char buf[512], *common;
-	int rc;
+	int ret;
 
 	if (!f->common)
 		return folded_number_name(f, profile_frame_name(p, frame, buf, sizeof(buf)), false, suffix,
 				   &f->frame_names[frame]);
 	common = diff_frame_name(p, frame);
-	rc = common ? folded_number_name(f, common, false, suffix, &f->frame_names[frame]) : -ENOMEM;
+	ret = common ? folded_number_name(f, common, false, suffix, &f->frame_names[frame]) : -ENOMEM;
 	free(common);
-	return rc;
+	return ret;
 }
 
 static int folded_name_frames(struct folded_names *f)
 {
 	const struct profile *p = f->profile;
-	int rc = 0;
+	int ret = 0;
 
 	f->frame_names = calloc(p->frame_count + 1, sizeof(*f->frame_names));
 	if (!f->frame_names)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++)
-		rc = folded_name_frame(f, i);
-	return rc;
+	for (uint32_t i = 0; i < p->frame_count && !ret; i++)
+		ret = folded_name_frame(f, i);
+	return ret;
 }
 
 /* Get the root frames of a thread by its index, PROFILE_NONE for samples without a thread. */
 static int folded_name_thread(struct folded_names *f, uint32_t thread, uint32_t *names)
 {
 	struct root roots[ROOTS_MAX];
-	int rc = 0;
+	int ret = 0;
 
 	f->thread_depth = roots_of(roots, f->profile, thread, f->options);
-	for (unsigned int i = 0; i < f->thread_depth && !rc; i++)
-		rc = folded_number_name(f, roots[i].name, true, roots[i].suffix, &names[i]);
-	return rc;
+	for (unsigned int i = 0; i < f->thread_depth && !ret; i++)
+		ret = folded_number_name(f, roots[i].name, true, roots[i].suffix, &names[i]);
+	return ret;
 }
 
 static int folded_name_threads(struct folded_names *f)
 {
 	const struct profile *p = f->profile;
-	int rc = 0;
+	int ret = 0;
 
 	f->thread_names = calloc(p->thread_count + 1, sizeof(*f->thread_names));
 	if (!f->thread_names)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->thread_count && !rc; i++)
-		rc = folded_name_thread(f, i, f->thread_names[i]);
-	return rc ? rc : folded_name_thread(f, PROFILE_NONE, f->thread_names[p->thread_count]);
+	for (uint32_t i = 0; i < p->thread_count && !ret; i++)
+		ret = folded_name_thread(f, i, f->thread_names[i]);
+	return ret ? ret : folded_name_thread(f, PROFILE_NONE, f->thread_names[p->thread_count]);
 }
 
 static int folded_name_rest(struct folded_names *f)
 {
-	int rc = folded_number_name(f, "[no stack]", false, "", &f->no_stack);
+	int ret = folded_number_name(f, "[no stack]", false, "", &f->no_stack);
 
-	if (!rc)
-		rc = folded_number_name(f, "[unknown]", false, "", &f->unknown);
-	for (int end = 0; end < END_COUNT && !rc; end++) {
+	if (!ret)
+		ret = folded_number_name(f, "[unknown]", false, "", &f->unknown);
+	for (int end = 0; end < END_COUNT && !ret; end++) {
 		char text[PROFILE_END_SIZE];
 
-		rc = folded_number_name(f, profile_end_name(end, text), false, "", &f->ends[end]);
+		ret = folded_number_name(f, profile_end_name(end, text), false, "", &f->ends[end]);
 	}
 	f->events = calloc(f->profile->event_count + 1, sizeof(*f->events));
 	if (!f->events)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < f->profile->event_count && !rc; i++)
-		rc = folded_number_name(f, f->profile->events[i].name, true, "", &f->events[i]);
-	return rc;
+	for (uint32_t i = 0; i < f->profile->event_count && !ret; i++)
+		ret = folded_number_name(f, f->profile->events[i].name, true, "", &f->events[i]);
+	return ret;
 }
 
 static unsigned int folded_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
@@ -251,19 +251,19 @@ static int folded_push_children(struct folded_writer *w, uint32_t parent)
 {
 	const struct tree_node *nodes = w->tree->nodes.items;
 	size_t first = w->items.list.count;
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t at = nodes[parent].first_child; at != TREE_NONE && !rc;
+	for (uint32_t at = nodes[parent].first_child; at != TREE_NONE && !ret;
 	     at = nodes[at].next_sibling) {
 		if (nodes[at].self_count)
-			rc = folded_push_item(w, at, false);
-		if (!rc && nodes[at].first_child != TREE_NONE)
-			rc = folded_push_item(w, at, true);
+			ret = folded_push_item(w, at, false);
+		if (!ret && nodes[at].first_child != TREE_NONE)
+			ret = folded_push_item(w, at, true);
 	}
-	if (!rc && w->items.list.count > first)
+	if (!ret && w->items.list.count > first)
 		qsort(w->items.list.items + first, w->items.list.count - first, sizeof(struct folded_item),
 		      by_line_descending);
-	return rc;
+	return ret;
 }
 
 /* Enter a node: append its name to the path, and push an end mark that removes the name again. */
@@ -283,15 +283,15 @@ static int folded_enter_node(struct folded_writer *w, const struct folded_item *
 
 static int folded_write_lines(struct folded_writer *w)
 {
-	int rc = folded_push_children(w, 0);
+	int ret = folded_push_children(w, 0);
 
-	while (!rc && w->items.list.count && !ferror(w->out)) {
+	while (!ret && w->items.list.count && !ferror(w->out)) {
 		struct folded_item item = w->items.list.items[--w->items.list.count];
 
 		if (!item.name) {
 			w->path.count = w->sizes.items[--w->sizes.count];
 		} else if (*item.behind == ';') {
-			rc = folded_enter_node(w, &item);
+			ret = folded_enter_node(w, &item);
 		} else {
 			fwrite(w->path.items, 1, w->path.count, w->out);
 			fprintf(w->out, "%s%s\n", item.name, item.behind);
@@ -300,7 +300,7 @@ static int folded_write_lines(struct folded_writer *w)
 	vector_free(&w->items.list);
 	vector_free(&w->path);
 	vector_free(&w->sizes);
-	return rc;
+	return ret;
 }
 
 static int folded_write_tree(struct folded_names *f, FILE *out)
@@ -308,12 +308,12 @@ static int folded_write_tree(struct folded_names *f, FILE *out)
 	struct tree_view view = {f->frame_names, f->unknown, folded_prefix, f};
 	struct tree whole = {0};
 	struct folded_writer w = {.out = out, .folding = f, .tree = &whole};
-	int rc = tree_build(&whole, f->profile, TREE_ALL_EVENTS, &view);
+	int ret = tree_build(&whole, f->profile, TREE_ALL_EVENTS, &view);
 
-	if (!rc)
-		rc = folded_write_lines(&w);
+	if (!ret)
+		ret = folded_write_lines(&w);
 	tree_free(&whole);
-	return rc;
+	return ret;
 }
 
 int folded_write_one(FILE *out, const struct profile *p, bool common,
@@ -323,19 +323,19 @@ int folded_write_one(FILE *out, const struct profile *p, bool common,
 			    .options = o,
 			    .several_events = roots_need_events(p),
 			    .common = common};
-	int rc = folded_name_frames(&f);
+	int ret = folded_name_frames(&f);
 
-	if (!rc)
-		rc = folded_name_threads(&f);
-	if (!rc)
-		rc = folded_name_rest(&f);
-	if (!rc)
-		rc = folded_write_tree(&f, out);
+	if (!ret)
+		ret = folded_name_threads(&f);
+	if (!ret)
+		ret = folded_name_rest(&f);
+	if (!ret)
+		ret = folded_write_tree(&f, out);
 	names_free(&f.names);
 	free(f.frame_names);
 	free(f.thread_names);
 	free(f.events);
-	return rc < 0 ? error_errno(err, rc, "cannot write folded stacks") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot write folded stacks") : 0;
 }
 
 static int folded_write_profile(FILE *out, const struct profile *p, const struct export_options *o,
@@ -344,7 +344,7 @@ static int folded_write_profile(FILE *out, const struct profile *p, const struct
 	return folded_write_one(out, p, false, o, err);
 }
 
-int folded_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+int folded_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, folded_write_profile, out, o, err);
+	return profile_export(out, folded_write_profile, file, o, err);
 }

@@ -47,16 +47,16 @@ static int make_folded_lines(struct folded_lines *c, const struct profile *p, co
 		       struct error *err)
 {
 	FILE *out = open_memstream(&c->text, &c->size);
-	int rc;
+	int ret;
 
 	if (!out)
 		return error_errno(err, -ENOMEM, "cannot write folded stacks");
-	rc = folded_write_one(out, p, true, o, err);
+	ret = folded_write_one(out, p, true, o, err);
 	/* fclose() reports no error when it finds no memory for the text, which is NULL then. */
-	if ((fclose(out) || !c->text) && !rc)
-		rc = error_errno(err, -ENOMEM, "cannot write folded stacks");
-	if (rc < 0)
-		return rc;
+	if ((fclose(out) || !c->text) && !ret)
+		ret = error_errno(err, -ENOMEM, "cannot write folded stacks");
+	if (ret < 0)
+		return ret;
 	for (rewind_lines(c); *c->at;)
 		c->total += take_folded_count(c);
 	rewind_lines(c);
@@ -97,15 +97,15 @@ int folded_write_two(FILE *out, const struct profile *p, const struct profile *b
 		     bool normalize, const struct export_options *o, struct error *err)
 {
 	struct folded_lines then = {.scale = 1}, now = {.scale = 1};
-	int rc = make_folded_lines(&then, before, o, err);
+	int ret = make_folded_lines(&then, before, o, err);
 
-	if (!rc)
-		rc = make_folded_lines(&now, p, o, err);
-	if (!rc && normalize && then.total)
+	if (!ret)
+		ret = make_folded_lines(&now, p, o, err);
+	if (!ret && normalize && then.total)
 		then.scale = (double)now.total / (double)then.total;
-	while (!rc && (*then.at || *now.at))
+	while (!ret && (*then.at || *now.at))
 		write_folded_line(out, &then, &now);
 	free(then.text);
 	free(now.text);
-	return rc;
+	return ret;
 }

@@ -84,21 +84,21 @@ static const struct sink_ops exporter_ops = {
 	.free = exporter_free,
 };
 
-int profile_export(struct sink **ret, profile_writer *write, FILE *out,
+int profile_export(struct sink **out, profile_writer *write, FILE *file,
 		   const struct export_options *o, struct error *err)
 {
 	struct profile_exporter *e = calloc(1, sizeof(*e));
-	int rc = e ? profile_sink(&e->inner, &o->view, exporter_write_profile, e, err)
+	int ret = e ? profile_sink(&e->inner, &o->view, exporter_write_profile, e, err)
 		   : error_errno(err, -ENOMEM, "cannot export");
 
-	if (rc < 0) {
+	if (ret < 0) {
 		free(e);
-		return rc;
+		return ret;
 	}
 	e->sink = (struct sink){.ops = &exporter_ops, .wants = e->inner->wants};
 	e->write = write;
-	e->out = out;
+	e->out = file;
 	e->options = *o;
-	*ret = &e->sink;
+	*out = &e->sink;
 	return 0;
 }

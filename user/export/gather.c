@@ -22,7 +22,7 @@ void gather_free(struct gather *g)
 }
 
 /* The map's key has 32 bits for the tid; larger (invalid) tids are truncated. */
-static int gather_track_number(struct gather *g, const struct profile *p, uint32_t thread, uint32_t *ret)
+static int gather_track_number(struct gather *g, const struct profile *p, uint32_t thread, uint32_t *out)
 {
 	struct gather_track fresh = {PROFILE_NONE, thread};
 	uint64_t tid = 0;
@@ -42,7 +42,7 @@ static int gather_track_number(struct gather *g, const struct profile *p, uint32
 	if (thread != PROFILE_NONE &&
 	    p->threads[thread].t.id > p->threads[g->tracks.items[at].thread].t.id)
 		g->tracks.items[at].thread = thread;
-	*ret = at;
+	*out = at;
 	return 0;
 }
 
@@ -52,11 +52,11 @@ int gather_sample(struct gather *g, const struct timeline *t, const struct sampl
 				.weight = s->weight,
 				.event = index_get(&t->event_of, s->event),
 				.order = (uint32_t)g->samples.count};
-	int rc = gather_track_number(g, t->profile, index_get(&t->thread_of, s->thread), &kept.track);
+	int ret = gather_track_number(g, t->profile, index_get(&t->thread_of, s->thread), &kept.track);
 
-	if (!rc)
-		rc = stacks_node(&g->stacks, profile_stack_by_id(t->profile, s->stack), &kept.node);
-	return rc ? rc : vector_push(&g->samples, kept);
+	if (!ret)
+		ret = stacks_node(&g->stacks, profile_stack_by_id(t->profile, s->stack), &kept.node);
+	return ret ? ret : vector_push(&g->samples, kept);
 }
 
 static int compare_uint64(uint64_t x, uint64_t y)
@@ -72,11 +72,11 @@ static int compare_gather_rows(const struct gathered *x, const struct gathered *
 static int by_row_and_time(const void *a, const void *b)
 {
 	const struct gathered *x = a, *y = b;
-	int rc = compare_gather_rows(x, y);
+	int ret = compare_gather_rows(x, y);
 
-	if (!rc)
-		rc = compare_uint64(x->time, y->time);
-	return rc ? rc : compare_uint64(x->order, y->order);
+	if (!ret)
+		ret = compare_uint64(x->time, y->time);
+	return ret ? ret : compare_uint64(x->order, y->order);
 }
 
 void gather_sort(struct gather *g)

@@ -40,18 +40,18 @@ static int gzip_deflate(struct gzip *g, int flush)
 int gzip_write(struct gzip *g, const void *data, size_t size)
 {
 	const unsigned char *from = data;
-	int rc = 0;
+	int ret = 0;
 
-	while (size && !rc) {
+	while (size && !ret) {
 		size_t part = size < INT_MAX ? size : INT_MAX;
 
 		g->z.next_in = (unsigned char *)from;
 		g->z.avail_in = part;
-		rc = gzip_deflate(g, Z_NO_FLUSH);
+		ret = gzip_deflate(g, Z_NO_FLUSH);
 		from += part;
 		size -= part;
 	}
-	return rc;
+	return ret;
 }
 
 int gzip_end(struct gzip *g)
@@ -66,22 +66,22 @@ void gzip_free(struct gzip *g)
 
 static ssize_t gzip_stream_write(void *cookie, const char *data, size_t size)
 {
-	int rc = gzip_write(cookie, data, size);
+	int ret = gzip_write(cookie, data, size);
 
-	if (rc < 0)
-		errno = -rc;
-	return rc < 0 ? 0 : (ssize_t)size;
+	if (ret < 0)
+		errno = -ret;
+	return ret < 0 ? 0 : (ssize_t)size;
 }
 
 static int gzip_stream_close(void *cookie)
 {
-	int rc = gzip_end(cookie);
+	int ret = gzip_end(cookie);
 
 	gzip_free(cookie);
 	free(cookie);
-	if (rc < 0)
-		errno = -rc;
-	return rc < 0 ? EOF : 0;
+	if (ret < 0)
+		errno = -ret;
+	return ret < 0 ? EOF : 0;
 }
 
 FILE *gzip_stream(FILE *out)

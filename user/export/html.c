@@ -142,21 +142,21 @@ static void merge_html_sums(struct html_side *side)
 static int html_number_labels(struct html_side *side)
 {
 	size_t symbols = side->symbols.names.texts.count;
-	int rc = 0;
+	int ret = 0;
 
 	side->label_of = malloc(symbols * sizeof(uint32_t));
 	if (!side->label_of)
 		return -ENOMEM;
 	memset(side->label_of, 0xff, symbols * sizeof(uint32_t));
-	for (size_t i = 1; i < side->tree.nodes.count && !rc; i++) {
+	for (size_t i = 1; i < side->tree.nodes.count && !ret; i++) {
 		uint32_t symbol = side->tree.nodes.items[i].label;
 
 		if (side->label_of[symbol] != INDEX_NONE)
 			continue;
 		side->label_of[symbol] = side->labels.count;
-		rc = vector_push(&side->labels, symbol);
+		ret = vector_push(&side->labels, symbol);
 	}
-	return rc;
+	return ret;
 }
 
 /*
@@ -165,24 +165,24 @@ static int html_number_labels(struct html_side *side)
 static int html_make_side(struct html_side *side, const struct profile *p, bool common)
 {
 	struct tree_view view = {.prefix = html_prefix, .context = side};
-	int rc = common ? symbols_in_common(&side->symbols, p) : symbols_of(&side->symbols, p);
+	int ret = common ? symbols_in_common(&side->symbols, p) : symbols_of(&side->symbols, p);
 
 	side->profile = p;
-	if (!rc)
-		rc = symbols_add(&side->symbols, "[no stack]", &side->no_stack);
-	for (int end = 0; end < END_COUNT && !rc; end++) {
+	if (!ret)
+		ret = symbols_add(&side->symbols, "[no stack]", &side->no_stack);
+	for (int end = 0; end < END_COUNT && !ret; end++) {
 		char text[PROFILE_END_SIZE];
 
-		rc = symbols_add(&side->symbols, profile_end_name(end, text), &side->ends[end]);
+		ret = symbols_add(&side->symbols, profile_end_name(end, text), &side->ends[end]);
 	}
 	view.frame_labels = side->symbols.of_frame;
 	view.unknown_label = side->symbols.unknown;
-	if (!rc)
-		rc = tree_build_placing(&side->tree, p, TREE_ALL_EVENTS, &view, on_html_sum, side);
-	if (!rc)
-		rc = html_number_labels(side);
+	if (!ret)
+		ret = tree_build_placing(&side->tree, p, TREE_ALL_EVENTS, &view, on_html_sum, side);
+	if (!ret)
+		ret = html_number_labels(side);
 	merge_html_sums(side);
-	return rc;
+	return ret;
 }
 
 static void html_free_side(struct html_side *side)
@@ -545,7 +545,7 @@ static int html_write_one(FILE *out, const struct profile *p, const struct expor
 	return html_write(out, p, NULL, o, err);
 }
 
-int html_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+int html_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, html_write_one, out, o, err);
+	return profile_export(out, html_write_one, file, o, err);
 }

@@ -43,15 +43,15 @@ static void put_base64_group(const uint8_t *bytes, size_t count, char *text)
 int html_column_end(struct html_column *c, struct json *j, const char *key)
 {
 	char *text = malloc(c->bytes.count / 3 * 4 + 5), *end = text;
-	int rc = c->error ? c->error : text ? 0 : -ENOMEM;
+	int ret = c->error ? c->error : text ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < c->bytes.count && !rc; i += 3, end += 4)
+	for (size_t i = 0; i < c->bytes.count && !ret; i += 3, end += 4)
 		put_base64_group(c->bytes.items + i, c->bytes.count - i < 3 ? c->bytes.count - i : 3, end);
-	if (!rc) {
+	if (!ret) {
 		*end = '\0';
 		json_key_text(j, key, text);
 	}
 	free(text);
 	vector_free(&c->bytes);
-	return rc;
+	return ret;
 }

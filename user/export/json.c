@@ -171,14 +171,14 @@ static int json_export_add_sum(struct json_export *w, const struct profile_sum *
 	struct shown_sum shown = {
 		.event = s->event, .thread = s->thread, .flags = (uint32_t)s->flags};
 	uint32_t number;
-	int rc = stacks_node(&w->stacks, s->stack, &shown.node);
+	int ret = stacks_node(&w->stacks, s->stack, &shown.node);
 
-	if (!rc)
-		rc = names_intern(&w->keys, &shown, 4 * sizeof(uint32_t), &number);
-	if (!rc && number == w->sums.count)
-		rc = vector_push(&w->sums, shown);
-	if (rc < 0)
-		return rc;
+	if (!ret)
+		ret = names_intern(&w->keys, &shown, 4 * sizeof(uint32_t), &number);
+	if (!ret && number == w->sums.count)
+		ret = vector_push(&w->sums, shown);
+	if (ret < 0)
+		return ret;
 	w->sums.items[number].count += s->count;
 	w->sums.items[number].weight += s->weight;
 	return 0;
@@ -221,12 +221,12 @@ static void json_export_stacks(struct json_export *w)
 static int json_export_sums(struct json_export *w)
 {
 	struct json *j = &w->json;
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < w->profile->sum_count && !rc; i++)
-		rc = json_export_add_sum(w, &w->profile->sums[i]);
-	if (rc < 0)
-		return rc;
+	for (uint32_t i = 0; i < w->profile->sum_count && !ret; i++)
+		ret = json_export_add_sum(w, &w->profile->sums[i]);
+	if (ret < 0)
+		return ret;
 	json_export_frames(w);
 	json_export_stacks(w);
 	json_export_begin_list(w, "sums");
@@ -281,7 +281,7 @@ static void json_export_losses(struct json_export *w)
 static int json_export_all(struct json_export *w)
 {
 	struct json *j = &w->json;
-	int rc;
+	int ret;
 
 	json_object(j);
 	json_key_text(j, "format", "skein profile");
@@ -291,9 +291,9 @@ static int json_export_all(struct json_export *w)
 	json_export_hosts(w);
 	json_export_events(w);
 	json_export_processes(w);
-	rc = json_export_sums(w);
-	if (rc < 0)
-		return rc;
+	ret = json_export_sums(w);
+	if (ret < 0)
+		return ret;
 	json_export_losses(w);
 	json_object_end(j);
 	return json_end(j);
@@ -303,18 +303,18 @@ static int json_export_profile(FILE *out, const struct profile *p, const struct 
 		      struct error *err)
 {
 	struct json_export w = {.profile = p};
-	int rc = stacks_begin(&w.stacks, p, o->view.lines);
+	int ret = stacks_begin(&w.stacks, p, o->view.lines);
 
 	json_begin(&w.json, out, false);
-	if (!rc)
-		rc = json_export_all(&w);
+	if (!ret)
+		ret = json_export_all(&w);
 	stacks_free(&w.stacks);
 	names_free(&w.keys);
 	vector_free(&w.sums);
-	return rc < 0 ? error_errno(err, rc, "cannot write a profile as JSON") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot write a profile as JSON") : 0;
 }
 
-int json_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+int json_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, json_export_profile, out, o, err);
+	return profile_export(out, json_export_profile, file, o, err);
 }

@@ -27,21 +27,21 @@ static int number_programs(struct weighed_programs *s)
 {
 	const struct weighed_program none = {0, PROFILE_NONE};
 	const struct profile *p = s->profile;
-	int rc = 0;
+	int ret = 0;
 
 	s->of_process = malloc((p->process_count + 1) * sizeof(*s->of_process));
 	if (!s->of_process)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->process_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->process_count && !ret; i++) {
 		const char *exe = p->processes[i].p.exe;
 
 		s->of_process[i] = PROFILE_NONE;
 		if (*exe)
-			rc = names_intern_text(&s->paths, exe, &s->of_process[i]);
-		if (!rc && s->paths.texts.count > s->list.count)
-			rc = vector_push(&s->list, none);
+			ret = names_intern_text(&s->paths, exe, &s->of_process[i]);
+		if (!ret && s->paths.texts.count > s->list.count)
+			ret = vector_push(&s->list, none);
 	}
-	return rc;
+	return ret;
 }
 
 static void weigh_programs(struct weighed_programs *s, uint32_t event)
@@ -94,19 +94,19 @@ static uint32_t heaviest_program(const struct weighed_programs *s)
 	return best ? best->mapping : PROFILE_NONE;
 }
 
-int main_program_find(uint32_t *ret, const struct profile *p, uint32_t event, const uint32_t *preferred)
+int main_program_find(uint32_t *out, const struct profile *p, uint32_t event, const uint32_t *preferred)
 {
 	struct weighed_programs s = {.profile = p};
-	int rc = number_programs(&s);
+	int ret = number_programs(&s);
 
-	if (!rc) {
+	if (!ret) {
 		weigh_programs(&s, event);
-		rc = find_program_mappings(&s, preferred);
+		ret = find_program_mappings(&s, preferred);
 	}
-	if (!rc)
-		*ret = heaviest_program(&s);
+	if (!ret)
+		*out = heaviest_program(&s);
 	names_free(&s.paths);
 	vector_free(&s.list);
 	free(s.of_process);
-	return rc;
+	return ret;
 }

@@ -7,10 +7,10 @@
 
 /*
  * Find the mapping of the program file whose processes have the most weight of an event, among
- * programs that have a mapping. *ret is the index, PROFILE_NONE if there is none. If a path has
+ * programs that have a mapping. *out is the index, PROFILE_NONE if there is none. If a path has
  * several mappings, prefer the first whose entry in preferred (by mapping index) is not
  * PROFILE_NONE. Return 0 or -ENOMEM.
  */
-int main_program_find(uint32_t *ret, const struct profile *p, uint32_t event, const uint32_t *preferred);
+int main_program_find(uint32_t *out, const struct profile *p, uint32_t event, const uint32_t *preferred);
 
 #endif

@@ -185,23 +185,23 @@ static int perf_script_write_stack(struct perf_script *s, uint32_t stack)
 	const struct profile *p = s->timeline.profile;
 	enum stack_end end = profile_stack_end(p, stack);
 	char text[PROFILE_END_SIZE];
-	int rc = 0;
+	int ret = 0;
 
 	if (stack == PROFILE_NONE) {
 		perf_script_write_mark(s, "[no stack]");
 		return 0;
 	}
-	for (; stack != PROFILE_NONE && !rc; stack = p->stacks[stack].parent) {
+	for (; stack != PROFILE_NONE && !ret; stack = p->stacks[stack].parent) {
 		uint32_t frame = p->stacks[stack].frame;
 
 		if (frame == PROFILE_NONE)
 			perf_script_write_mark(s, "[unknown]");
 		else if (p->frames[frame].f.kind != FRAME_END)
-			rc = perf_script_write_frame(s, frame);
+			ret = perf_script_write_frame(s, frame);
 	}
 	if (end != END_WALKED)
 		perf_script_write_mark(s, profile_end_name(end, text));
-	return rc;
+	return ret;
 }
 
 static int perf_script_sample(struct timeline *t, const struct sample *sample)
@@ -213,7 +213,7 @@ static int perf_script_sample(struct timeline *t, const struct sample *sample)
 	const char *comm = perf_script_comm(s, thread);
 	const char *name = perf_script_text(s, event == INDEX_NONE ? "" : t->profile->events[event].name, true,
 				 &known);
-	int rc;
+	int ret;
 
 	if (!comm || !name)
 		return -ENOMEM;
@@ -224,9 +224,9 @@ static int perf_script_sample(struct timeline *t, const struct sample *sample)
 		" %s:\n",
 		comm, identity.pid, identity.tid, sample->cpu, sample->time / 1000000000,
 		sample->time / 1000 % 1000000, sample->weight, name);
-	rc = perf_script_write_stack(s, profile_stack_by_id(t->profile, sample->stack));
+	ret = perf_script_write_stack(s, profile_stack_by_id(t->profile, sample->stack));
 	fputc('\n', s->out);
-	return rc ? rc : perf_script_check(s);
+	return ret ? ret : perf_script_check(s);
 }
 
 static int perf_script_begin(struct timeline *t)
@@ -267,18 +267,18 @@ static const struct timeline_ops perf_script_ops = {
 	.free = perf_script_free,
 };
 
-int perf_script_sink(struct sink **ret, FILE *out, const struct export_options *o,
+int perf_script_sink(struct sink **out, FILE *file, const struct export_options *o,
 		     struct error *err)
 {
 	struct perf_script *s = calloc(1, sizeof(*s));
-	int rc = s ? timeline_init(&s->timeline, &perf_script_ops, o, err)
+	int ret = s ? timeline_init(&s->timeline, &perf_script_ops, o, err)
 		   : error_errno(err, -ENOMEM, "cannot write %s", perf_script_ops.what);
 
-	if (rc < 0) {
+	if (ret < 0) {
 		free(s);
-		return rc;
+		return ret;
 	}
-	s->out = out;
-	*ret = &s->timeline.sink;
+	s->out = file;
+	*out = &s->timeline.sink;
 	return 0;
 }

@@ -290,17 +290,17 @@ static const struct timeline_ops perfetto_ops = {
 	.free = perfetto_free,
 };
 
-int perfetto_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+int perfetto_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
-	int rc = p ? timeline_init(&p->timeline, &perfetto_ops, o, err)
+	int ret = p ? timeline_init(&p->timeline, &perfetto_ops, o, err)
 		   : error_errno(err, -ENOMEM, "cannot write a Perfetto trace");
 
-	if (rc < 0) {
+	if (ret < 0) {
 		free(p);
-		return rc;
+		return ret;
 	}
-	p->out = out;
-	*ret = &p->timeline.sink;
+	p->out = file;
+	*out = &p->timeline.sink;
 	return 0;
 }

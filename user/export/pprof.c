@@ -370,28 +370,28 @@ static int pprof_use_frames(struct pprof *p)
 	const struct profile *profile = p->profile;
 	bool *stacks = calloc(profile->stack_count + 1, 1);
 	bool *frames = calloc(profile->frame_count + 1, 1);
-	int rc = stacks && frames ? 0 : -ENOMEM;
+	int ret = stacks && frames ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < profile->sum_count && !rc; i++)
+	for (uint32_t i = 0; i < profile->sum_count && !ret; i++)
 		for (uint32_t s = profile->sums[i].stack; s != PROFILE_NONE && !stacks[s];
 		     s = profile->stacks[s].parent) {
 			stacks[s] = true;
 			if (profile->stacks[s].frame != PROFILE_NONE)
 				frames[profile->stacks[s].frame] = true;
 		}
-	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
+	for (uint32_t i = 0; i < profile->frame_count && !ret; i++)
 		if (frames[i] && profile->frames[i].mapping != PROFILE_NONE)
 			pprof_use_mapping(p, profile->frames[i].mapping, &profile->frames[i]);
-	if (!rc && p->events.count)
+	if (!ret && p->events.count)
 		pprof_put_main_first(p);
-	if (!rc)
+	if (!ret)
 		pprof_write_objects(p);
-	for (uint32_t i = 0; i < profile->frame_count && !rc; i++)
+	for (uint32_t i = 0; i < profile->frame_count && !ret; i++)
 		if (frames[i] && profile->frames[i].f.kind != FRAME_END)
 			pprof_use_frame(p, i);
 	free(stacks);
 	free(frames);
-	return rc ? rc : p->error;
+	return ret ? ret : p->error;
 }
 
 static enum python_state sample_python_state(uint64_t flags)
@@ -506,15 +506,15 @@ static int pprof_write_samples(struct pprof *p, size_t column)
 {
 	struct tree_view view = {p->location_of, p->unknown, pprof_prefix, p};
 	struct tree t = {0};
-	int rc = tree_build(&t, p->profile, p->events.items[column], &view);
+	int ret = tree_build(&t, p->profile, p->events.items[column], &view);
 
-	for (uint32_t node = 1; node < t.nodes.count && !rc; node++) {
+	for (uint32_t node = 1; node < t.nodes.count && !ret; node++) {
 		if (t.nodes.items[node].self_count)
 			pprof_write_sample(p, &t, node, column);
-		rc = p->error;
+		ret = p->error;
 	}
 	tree_free(&t);
-	return rc;
+	return ret;
 }
 
 static void pprof_write_value_type(struct pprof *p, unsigned int in, uint32_t type, const char *unit)
@@ -615,16 +615,16 @@ static void pprof_write_strings(struct pprof *p)
 static int pprof_find_events(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
-	int rc = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; i < profile->event_count && !rc; i++) {
+	for (uint32_t i = 0; i < profile->event_count && !ret; i++) {
 		uint64_t count, weight;
 
 		profile_event_total(profile, i, &count, &weight);
 		if (count || (i + 1 == profile->event_count && !p->events.count))
-			rc = vector_push(&p->events, i);
+			ret = vector_push(&p->events, i);
 	}
-	return rc;
+	return ret;
 }
 
 /* Make the locations that stand for missing parts of stacks, if there are any. */
@@ -667,22 +667,22 @@ static int pprof_begin(struct pprof *p)
 
 static int pprof_write_all(struct pprof *p)
 {
-	int rc = pprof_begin(p);
+	int ret = pprof_begin(p);
 
-	if (!rc && !p->events.count)
-		rc = -ENODATA;
-	if (!rc) {
+	if (!ret && !p->events.count)
+		ret = -ENODATA;
+	if (!ret) {
 		pprof_write_types(p);
 		pprof_write_facts(p);
 	}
-	for (size_t i = 0; i < p->events.count && !rc; i++)
-		rc = pprof_write_samples(p, i);
-	if (!rc) {
+	for (size_t i = 0; i < p->events.count && !ret; i++)
+		ret = pprof_write_samples(p, i);
+	if (!ret) {
 		pprof_write_strings(p);
 		pprof_flush(p);
-		rc = p->error;
+		ret = p->error;
 	}
-	return rc ? rc : gzip_end(&p->gzip);
+	return ret ? ret : gzip_end(&p->gzip);
 }
 
 static void pprof_release(struct pprof *p)
@@ -707,22 +707,22 @@ static int pprof_write(FILE *out, const struct profile *profile, const struct ex
 		       struct error *err)
 {
 	struct pprof p = {.profile = profile};
-	int rc = gzip_begin(&p.gzip, out);
+	int ret = gzip_begin(&p.gzip, out);
 
 	(void)o;
-	if (rc < 0)
-		return error_errno(err, rc, "cannot write a pprof profile");
-	rc = pprof_write_all(&p);
+	if (ret < 0)
+		return error_errno(err, ret, "cannot write a pprof profile");
+	ret = pprof_write_all(&p);
 	pprof_release(&p);
-	if (rc == -ENODATA)
-		return error_set(err, rc, "the trace tells of no event, so there is no profile");
-	return rc < 0 ? error_errno(err, rc, "cannot write a pprof profile") : 0;
+	if (ret == -ENODATA)
+		return error_set(err, ret, "the trace tells of no event, so there is no profile");
+	return ret < 0 ? error_errno(err, ret, "cannot write a pprof profile") : 0;
 }
 
-int pprof_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+int pprof_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
 	struct export_options how = *o;
 
 	how.view.joined = true;
-	return profile_export(ret, pprof_write, out, &how, err);
+	return profile_export(out, pprof_write, file, &how, err);
 }

@@ -23,7 +23,7 @@ static const char *root_of_place(const struct process *p)
 	return *p->container ? p->container : *p->cgroup ? p->cgroup : "[no_cgroup]";
 }
 
-unsigned int roots_of(struct root *ret, const struct profile *p, uint32_t thread,
+unsigned int roots_of(struct root *out, const struct profile *p, uint32_t thread,
 		      const struct export_options *o)
 {
 	bool known = thread != PROFILE_NONE;
@@ -33,10 +33,10 @@ unsigned int roots_of(struct root *ret, const struct profile *p, uint32_t thread
 	unsigned int depth = 0;
 
 	if (o->containers)
-		ret[depth++] = make_root(root_of_place(of), false, 0);
-	ret[depth++] = make_root(process_name(of), o->pids, of->pid);
+		out[depth++] = make_root(root_of_place(of), false, 0);
+	out[depth++] = make_root(process_name(of), o->pids, of->pid);
 	if (o->threads)
-		ret[depth++] = make_root(*t->comm ? t->comm : process_name(of), o->pids, t->tid);
+		out[depth++] = make_root(*t->comm ? t->comm : process_name(of), o->pids, t->tid);
 	return depth;
 }
 

@@ -16,7 +16,7 @@ struct root {
  * Get the root frames of a thread by its index, PROFILE_NONE for no thread. Return their number,
  * which is the same for every thread.
  */
-unsigned int roots_of(struct root *ret, const struct profile *p, uint32_t thread,
+unsigned int roots_of(struct root *out, const struct profile *p, uint32_t thread,
 		      const struct export_options *o);
 
 /*

@@ -59,24 +59,24 @@ static void speedscope_write_frame(struct speedscope *s, const struct shown_fram
 }
 
 /* Get the cleaned name of a track. */
-static int speedscope_track_string(struct speedscope *s, size_t track, const char **ret)
+static int speedscope_track_string(struct speedscope *s, size_t track, const char **out)
 {
 	char name[TRACK_NAME_SIZE];
 	uint32_t string;
-	int rc = stacks_string(&s->gather.stacks,
+	int ret = stacks_string(&s->gather.stacks,
 			       gather_track_name(s->timeline.profile, &s->gather.tracks.items[track], name),
 			       &string);
 
-	if (!rc)
-		*ret = stacks_text(&s->gather.stacks, string);
-	return rc;
+	if (!ret)
+		*out = stacks_text(&s->gather.stacks, string);
+	return ret;
 }
 
 static int speedscope_write_frames(struct speedscope *s)
 {
 	const struct stacks *stacks = &s->gather.stacks;
 	const char *name = "";
-	int rc = 0;
+	int ret = 0;
 
 	s->track_frames = (uint32_t)stacks->frames.texts.count;
 	json_key(&s->json, "shared");
@@ -88,9 +88,9 @@ static int speedscope_write_frames(struct speedscope *s)
 
 		speedscope_write_frame(s, &f);
 	}
-	for (size_t i = 0; i < s->gather.tracks.count && !rc; i++) {
-		rc = speedscope_track_string(s, i, &name);
-		if (rc < 0)
+	for (size_t i = 0; i < s->gather.tracks.count && !ret; i++) {
+		ret = speedscope_track_string(s, i, &name);
+		if (ret < 0)
 			break;
 		json_object(&s->json);
 		json_key_text(&s->json, "name", name);
@@ -98,7 +98,7 @@ static int speedscope_write_frames(struct speedscope *s)
 	}
 	json_array_end(&s->json);
 	json_object_end(&s->json);
-	return rc;
+	return ret;
 }
 
 /* Write a stack, outermost frame first, below the frame of its track. */
@@ -131,7 +131,7 @@ static int speedscope_write_profile(struct speedscope *s, const char *name, size
 {
 	const struct gathered *samples = s->gather.samples.items;
 	uint64_t total = 0;
-	int rc = 0;
+	int ret = 0;
 
 	json_object(&s->json);
 	json_key_text(&s->json, "type", "sampled");
@@ -142,9 +142,9 @@ static int speedscope_write_profile(struct speedscope *s, const char *name, size
 			      : "nanoseconds");
 	json_key(&s->json, "samples");
 	json_array(&s->json);
-	for (size_t i = from; i < to && !rc; i++)
+	for (size_t i = from; i < to && !ret; i++)
 		if (i == from || !is_same(&samples[i], &samples[i - 1]))
-			rc = speedscope_write_stack(s, &samples[i]);
+			ret = speedscope_write_stack(s, &samples[i]);
 	json_array_end(&s->json);
 	json_key(&s->json, "weights");
 	json_array(&s->json);
@@ -161,7 +161,7 @@ static int speedscope_write_profile(struct speedscope *s, const char *name, size
 	json_key_uint(&s->json, "startValue", 0);
 	json_key_uint(&s->json, "endValue", total);
 	json_object_end(&s->json);
-	return rc;
+	return ret;
 }
 
 /* Write the profile of an event; its name includes the event if there are several. */
@@ -180,19 +180,19 @@ static int speedscope_write_profiles(struct speedscope *s)
 	const struct gathered *samples;
 	size_t count = s->gather.samples.count;
 	bool several;
-	int rc = 0;
+	int ret = 0;
 
 	gather_sort(&s->gather);
 	samples = s->gather.samples.items;
 	several = count && samples[0].event != samples[count - 1].event;
 	if (!count)
-		rc = speedscope_write_profile(s, "no samples", 0, 0);
-	for (size_t from = 0, to = 0; from < count && !rc; from = to) {
+		ret = speedscope_write_profile(s, "no samples", 0, 0);
+	for (size_t from = 0, to = 0; from < count && !ret; from = to) {
 		while (to < count && samples[to].event == samples[from].event)
 			to++;
-		rc = speedscope_write_event(s, several, from, to);
+		ret = speedscope_write_event(s, several, from, to);
 	}
-	return rc;
+	return ret;
 }
 
 static void speedscope_write_facts(struct speedscope *s)
@@ -212,18 +212,18 @@ static void speedscope_write_facts(struct speedscope *s)
 static int speedscope_end(struct timeline *t)
 {
 	struct speedscope *s = (struct speedscope *)t;
-	int rc;
+	int ret;
 
 	json_object(&s->json);
 	speedscope_write_facts(s);
-	rc = speedscope_write_frames(s);
+	ret = speedscope_write_frames(s);
 	json_key(&s->json, "profiles");
 	json_array(&s->json);
-	if (!rc)
-		rc = speedscope_write_profiles(s);
+	if (!ret)
+		ret = speedscope_write_profiles(s);
 	json_array_end(&s->json);
 	json_object_end(&s->json);
-	return rc ? rc : json_end(&s->json);
+	return ret ? ret : json_end(&s->json);
 }
 
 static void speedscope_free(struct timeline *t)
@@ -243,19 +243,19 @@ static const struct timeline_ops speedscope_ops = {
 	.free = speedscope_free,
 };
 
-int speedscope_sink(struct sink **ret, FILE *out, const struct export_options *o,
+int speedscope_sink(struct sink **out, FILE *file, const struct export_options *o,
 		    struct error *err)
 {
 	struct speedscope *s = calloc(1, sizeof(*s));
-	int rc = s ? timeline_init(&s->timeline, &speedscope_ops, o, err)
+	int ret = s ? timeline_init(&s->timeline, &speedscope_ops, o, err)
 		   : error_errno(err, -ENOMEM, "cannot write %s", speedscope_ops.what);
 
-	if (rc < 0) {
+	if (ret < 0) {
 		free(s);
-		return rc;
+		return ret;
 	}
 	s->lines = o->view.lines;
-	json_begin(&s->json, out, false);
-	*ret = &s->timeline.sink;
+	json_begin(&s->json, file, false);
+	*out = &s->timeline.sink;
 	return 0;
 }

@@ -32,19 +32,19 @@ void stacks_free(struct stacks *s)
 	free(s->node_of);
 }
 
-int stacks_string(struct stacks *s, const char *text, uint32_t *ret)
+int stacks_string(struct stacks *s, const char *text, uint32_t *out)
 {
 	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char small[256];
 	char *clean = size <= sizeof(small) ? small : malloc(size);
-	int rc;
+	int ret;
 
 	if (!clean)
 		return -ENOMEM;
-	rc = names_intern_text(&s->strings, text_clean(text, clean, size), ret);
+	ret = names_intern_text(&s->strings, text_clean(text, clean, size), out);
 	if (clean != small)
 		free(clean);
-	return rc;
+	return ret;
 }
 
 const char *stacks_text(const struct stacks *s, uint32_t string)
@@ -79,19 +79,19 @@ static int stacks_descend(struct stacks *s, uint32_t *node, uint32_t frame)
 }
 
 /* Get the node of a mark, a frame that is no function, below parent. */
-static int stacks_mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *ret)
+static int stacks_mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *out)
 {
 	struct shown_frame f = {.kind = FRAME_END};
 	uint32_t frame, node = parent;
-	int rc = stacks_string(s, name, &f.name);
+	int ret = stacks_string(s, name, &f.name);
 
-	if (!rc)
-		rc = names_intern(&s->frames, &f, sizeof(f), &frame);
-	if (!rc)
-		rc = stacks_descend(s, &node, frame);
-	if (!rc)
-		*ret = node;
-	return rc;
+	if (!ret)
+		ret = names_intern(&s->frames, &f, sizeof(f), &frame);
+	if (!ret)
+		ret = stacks_descend(s, &node, frame);
+	if (!ret)
+		*out = node;
+	return ret;
 }
 
 static uint32_t line_number(uint64_t line)
@@ -99,7 +99,7 @@ static uint32_t line_number(uint64_t line)
 	return line < UINT32_MAX ? (uint32_t)line : 0;
 }
 
-static int stacks_intern_frame(struct stacks *s, uint32_t index, uint32_t *ret)
+static int stacks_intern_frame(struct stacks *s, uint32_t index, uint32_t *out)
 {
 	const struct profile *p = s->profile;
 	const struct profile_frame *f = &p->frames[index];
@@ -107,34 +107,34 @@ static int stacks_intern_frame(struct stacks *s, uint32_t index, uint32_t *ret)
 		f->function == PROFILE_NONE ? NULL : &p->functions[f->function].f;
 	struct shown_frame shown = {.kind = (uint32_t)f->f.kind};
 	char buf[512];
-	int rc = stacks_string(s, profile_frame_name(p, index, buf, sizeof(buf)), &shown.name);
+	int ret = stacks_string(s, profile_frame_name(p, index, buf, sizeof(buf)), &shown.name);
 
-	if (!rc && named)
-		rc = stacks_string(s, named->file, &shown.file);
-	if (!rc)
-		rc = stacks_string(s, profile_module_path(p, f->mapping), &shown.module);
+	if (!ret && named)
+		ret = stacks_string(s, named->file, &shown.file);
+	if (!ret)
+		ret = stacks_string(s, profile_module_path(p, f->mapping), &shown.module);
 	shown.line = named ? line_number(named->line) : 0;
 	shown.at = s->lines ? line_number(f->f.line) : 0;
-	return rc ? rc : names_intern(&s->frames, &shown, sizeof(shown), ret);
+	return ret ? ret : names_intern(&s->frames, &shown, sizeof(shown), out);
 }
 
 /*
  * Get the number of a frame of the profile; PROFILE_NONE stands for a frame that the trace has
  * lost.
  */
-static int stacks_frame_number(struct stacks *s, uint32_t index, uint32_t *ret)
+static int stacks_frame_number(struct stacks *s, uint32_t index, uint32_t *out)
 {
 	struct shown_frame lost = {0};
-	int rc = 0;
+	int ret = 0;
 
 	if (index == PROFILE_NONE) {
-		rc = stacks_string(s, "[unknown]", &lost.name);
-		return rc ? rc : names_intern(&s->frames, &lost, sizeof(lost), ret);
+		ret = stacks_string(s, "[unknown]", &lost.name);
+		return ret ? ret : names_intern(&s->frames, &lost, sizeof(lost), out);
 	}
 	if (s->frame_of[index] == STACKS_NONE)
-		rc = stacks_intern_frame(s, index, &s->frame_of[index]);
-	*ret = s->frame_of[index];
-	return rc;
+		ret = stacks_intern_frame(s, index, &s->frame_of[index]);
+	*out = s->frame_of[index];
+	return ret;
 }
 
 static bool is_end_frame(const struct profile *p, uint32_t stack)
@@ -161,32 +161,32 @@ static int stacks_begin_path(struct stacks *s, uint32_t stack, uint32_t *node)
 static int stacks_descend_path(struct stacks *s, uint32_t *node)
 {
 	const struct profile *p = s->profile;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = s->path.count; i-- > 0 && !rc;) {
+	for (size_t i = s->path.count; i-- > 0 && !ret;) {
 		uint32_t stack = s->path.items[i], frame;
 
 		if (is_end_frame(p, stack))
 			continue;
 		if (*node == STACKS_NONE)
-			rc = stacks_begin_path(s, stack, node);
-		if (!rc)
-			rc = stacks_frame_number(s, p->stacks[stack].frame, &frame);
-		if (!rc)
-			rc = stacks_descend(s, node, frame);
-		if (!rc)
+			ret = stacks_begin_path(s, stack, node);
+		if (!ret)
+			ret = stacks_frame_number(s, p->stacks[stack].frame, &frame);
+		if (!ret)
+			ret = stacks_descend(s, node, frame);
+		if (!ret)
 			s->node_of[stack] = *node;
 	}
-	return rc;
+	return ret;
 }
 
-int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret)
+int stacks_node(struct stacks *s, uint32_t stack, uint32_t *out)
 {
 	uint32_t node = STACKS_NONE, at = stack;
-	int rc = 0;
+	int ret = 0;
 
 	if (stack == PROFILE_NONE)
-		return stacks_mark(s, STACKS_NONE, "[no stack]", ret);
+		return stacks_mark(s, STACKS_NONE, "[no stack]", out);
 	s->path.count = 0;
 	for (; at != PROFILE_NONE && s->node_of[at] == STACKS_NONE;
 	     at = s->profile->stacks[at].parent)
@@ -194,10 +194,10 @@ int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret)
 			return -ENOMEM;
 	if (at != PROFILE_NONE)
 		node = s->node_of[at];
-	rc = stacks_descend_path(s, &node);
-	if (!rc && node == STACKS_NONE) /* the stack consists of a mark only */
-		rc = stacks_begin_path(s, stack, &node);
-	if (!rc)
-		*ret = node;
-	return rc;
+	ret = stacks_descend_path(s, &node);
+	if (!ret && node == STACKS_NONE) /* the stack consists of a mark only */
+		ret = stacks_begin_path(s, stack, &node);
+	if (!ret)
+		*out = node;
+	return ret;
 }

@@ -49,9 +49,9 @@ void stacks_free(struct stacks *s);
  * Get the node of a stack by its index; PROFILE_NONE gives the node of "[no stack]". This
  * function and stacks_string() return 0, -ENOMEM or -EOVERFLOW.
  */
-int stacks_node(struct stacks *s, uint32_t stack, uint32_t *ret);
+int stacks_node(struct stacks *s, uint32_t stack, uint32_t *out);
 /* Get the number of a text, which is cleaned. */
-int stacks_string(struct stacks *s, const char *text, uint32_t *ret);
+int stacks_string(struct stacks *s, const char *text, uint32_t *out);
 
 struct shown_frame stacks_frame(const struct stacks *s, uint32_t number);
 const char *stacks_text(const struct stacks *s, uint32_t string);

@@ -276,7 +276,7 @@ static int svg_put_picture(struct picture *p)
 	FILE *out = p->out;
 	char *body = NULL;
 	size_t size = 0;
-	int rc = 0;
+	int ret = 0;
 
 	p->out = open_memstream(&body, &size);
 	if (!p->out)
@@ -284,31 +284,31 @@ static int svg_put_picture(struct picture *p)
 	svg_put_body(p);
 	/* fclose() reports no error when it finds no memory for the text, which is NULL then. */
 	if (fclose(p->out) || !body)
-		rc = -ENOMEM;
+		ret = -ENOMEM;
 	p->out = out;
-	if (!rc) {
+	if (!ret) {
 		svg_put_head(out, p->width, p->y);
 		fwrite(body, 1, size, out);
 		fputs("</svg>\n", out);
 	}
 	free(body);
-	return rc;
+	return ret;
 }
 
 static int svg_draw(struct picture *p)
 {
-	int rc = svg_layout_choose(&p->layout, p->flame, p->width - 2 * SVG_MARGIN);
+	int ret = svg_layout_choose(&p->layout, p->flame, p->width - 2 * SVG_MARGIN);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	p->scale = svg_scale_of(&p->layout);
 	if (p->before)
-		rc = svg_find_gone(p);
-	if (!rc)
-		rc = svg_put_picture(p);
+		ret = svg_find_gone(p);
+	if (!ret)
+		ret = svg_put_picture(p);
 	free(p->gone);
 	svg_layout_free(&p->layout);
-	return rc;
+	return ret;
 }
 
 int svg_write(FILE *out, const struct profile *p, const struct profile *before,
@@ -321,12 +321,12 @@ int svg_write(FILE *out, const struct profile *p, const struct profile *before,
 				  .options = o,
 				  .flame = &flame,
 				  .width = svg_picture_width(o)};
-	int rc = flame_build(&flame, p, before, o);
+	int ret = flame_build(&flame, p, before, o);
 
-	if (!rc)
-		rc = svg_draw(&picture);
+	if (!ret)
+		ret = svg_draw(&picture);
 	flame_free(&flame);
-	return rc < 0 ? error_errno(err, rc, "cannot draw the flame graph") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot draw the flame graph") : 0;
 }
 
 static int svg_write_one(FILE *out, const struct profile *p, const struct export_options *o,
@@ -335,7 +335,7 @@ static int svg_write_one(FILE *out, const struct profile *p, const struct export
 	return svg_write(out, p, NULL, o, err);
 }
 
-int svg_sink(struct sink **ret, FILE *out, const struct export_options *o, struct error *err)
+int svg_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	return profile_export(ret, svg_write_one, out, o, err);
+	return profile_export(out, svg_write_one, file, o, err);
 }

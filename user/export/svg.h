@@ -25,7 +25,7 @@ struct svg_layout {
  * Compute the layout; width is the width of the root in px. Return 0 or -ENOMEM; free it with
  * svg_layout_free().
  */
-int svg_layout_choose(struct svg_layout *ret, const struct flame *f, double width);
+int svg_layout_choose(struct svg_layout *out, const struct flame *f, double width);
 void svg_layout_free(struct svg_layout *l);
 /* Return the width of a frame in px. */
 double svg_width(const struct svg_layout *l, uint32_t node);

@@ -140,24 +140,24 @@ static int choose_frames(struct svg_layout *l)
 	return 0;
 }
 
-int svg_layout_choose(struct svg_layout *ret, const struct flame *f, double width)
+int svg_layout_choose(struct svg_layout *out, const struct flame *f, double width)
 {
 	uint64_t all = f->nodes.items[0].count[FLAME_NOW];
 	struct svg_layout l = {.flame = f, .scale = all ? width / (double)all : 0};
-	int rc;
+	int ret;
 
 	l.begins = calloc(f->nodes.count, sizeof(*l.begins));
 	l.drawn = calloc(f->nodes.count, sizeof(*l.drawn));
-	rc = l.begins && l.drawn ? 0 : -ENOMEM;
-	if (!rc) {
+	ret = l.begins && l.drawn ? 0 : -ENOMEM;
+	if (!ret) {
 		place_frames(&l);
-		rc = choose_frames(&l);
+		ret = choose_frames(&l);
 	}
-	if (rc < 0)
+	if (ret < 0)
 		svg_layout_free(&l);
 	else
-		*ret = l;
-	return rc;
+		*out = l;
+	return ret;
 }
 
 void svg_layout_free(struct svg_layout *l)

@@ -15,9 +15,9 @@
 const char *const concurrency_names[CONCURRENCY_COUNT] = {CONCURRENCIES(CONCURRENCY_NAME)};
 #undef CONCURRENCY_NAME
 
-static int timeline_error(struct timeline *t, int rc, struct error *err)
+static int timeline_error(struct timeline *t, int ret, struct error *err)
 {
-	return rc < 0 ? error_errno(err, rc, "cannot write %s", t->ops->what) : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot write %s", t->ops->what) : 0;
 }
 
 static int keep_profile(void *context, const struct profile *p, struct error *err)
@@ -106,22 +106,22 @@ static int timeline_index_threads(struct timeline *t)
 /* Called at the first record or the end, when all entities are known. */
 static int timeline_begin(struct timeline *t, struct error *err)
 {
-	int rc = t->entities->ops->finish(t->entities, err);
+	int ret = t->entities->ops->finish(t->entities, err);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	t->begun = true;
-	rc = timeline_index_threads(t);
-	for (uint32_t i = 0; i < t->profile->event_count && !rc; i++)
-		rc = index_put(&t->event_of, t->profile->events[i].id,
+	ret = timeline_index_threads(t);
+	for (uint32_t i = 0; i < t->profile->event_count && !ret; i++)
+		ret = index_put(&t->event_of, t->profile->events[i].id,
 			       profile_event_like(t->profile, i));
 	t->from += t->profile->host.start;
 	t->to = t->to ? t->to + t->profile->host.start : UINT64_MAX;
 	for (int i = 0; i < CONCURRENCY_COUNT; i++)
 		t->concurrencies[i].start = t->from;
-	if (!rc)
-		rc = t->ops->begin(t);
-	return timeline_error(t, rc, err);
+	if (!ret)
+		ret = t->ops->begin(t);
+	return timeline_error(t, ret, err);
 }
 
 static int timeline_put_tile(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile)
@@ -167,7 +167,7 @@ static int timeline_put_cpu_slice(struct timeline *t, struct timeline_lane *cpu,
 			    .thread = PROFILE_NONE,
 			    .next_state = s->left < STATE_COUNT ? s->left : 0};
 	struct timeline_lane *lane = NULL;
-	int rc;
+	int ret;
 
 	t->slices++;
 	if (s->state != STATE_RUNNING && s->state != STATE_IDLE && s->state != STATE_UNKNOWN &&
@@ -179,24 +179,24 @@ static int timeline_put_cpu_slice(struct timeline *t, struct timeline_lane *cpu,
 		return 0;
 	if (s->state == STATE_RUNNING)
 		tile.thread = index_get(&t->thread_of, s->value);
-	rc = timeline_put_hole(t, cpu, tile.time);
-	if (!rc)
-		rc = timeline_put_tile(t, cpu, &tile);
+	ret = timeline_put_hole(t, cpu, tile.time);
+	if (!ret)
+		ret = timeline_put_tile(t, cpu, &tile);
 	if (tile.thread != PROFILE_NONE)
 		lane = timeline_lane(t, t->profile->threads[tile.thread].t.lane);
 	if (lane)
 		lane->last = tile;
-	return rc;
+	return ret;
 }
 
 static int timeline_put_slice(struct timeline *t, const struct slice *s, struct error *err)
 {
 	/* first report the thread's earlier states */
-	int rc = states_put(t->states, KIND_SLICE, s, err);
+	int ret = states_put(t->states, KIND_SLICE, s, err);
 	struct timeline_lane *lane = timeline_lane(t, s->lane);
 
-	if (rc < 0 || !lane || lane->lane.kind != LANE_CPU)
-		return rc;
+	if (ret < 0 || !lane || lane->lane.kind != LANE_CPU)
+		return ret;
 	return timeline_error(t, timeline_put_cpu_slice(t, lane, s), err);
 }
 
@@ -205,7 +205,7 @@ static int on_stretch(void *context, const struct stretch *s, struct error *err)
 	struct timeline *t = context;
 	struct timeline_lane *lane = timeline_lane(t, s->lane);
 	struct stretch part = *s;
-	int rc = 0;
+	int ret = 0;
 
 	if (!lane || lane->lane.kind != LANE_THREAD || lane->thread == PROFILE_NONE ||
 	    s->time >= t->to || (t->cut && s->end <= t->from))
@@ -217,20 +217,20 @@ static int on_stretch(void *context, const struct stretch *s, struct error *err)
 	if (part.end > t->to)
 		part.end = t->to;
 	if (s->state == STATE_RUNNABLE || s->state == STATE_PREEMPTED)
-		rc = concurrency_add(&t->concurrencies[CONCURRENCY_RUNNABLE], part.time, part.end);
-	if (!rc)
-		rc = t->ops->stretch(t, lane, &part);
-	return timeline_error(t, rc, err);
+		ret = concurrency_add(&t->concurrencies[CONCURRENCY_RUNNABLE], part.time, part.end);
+	if (!ret)
+		ret = t->ops->stretch(t, lane, &part);
+	return timeline_error(t, ret, err);
 }
 
 /* Handle a record that refers to entities. */
 static int timeline_put_record(struct timeline *t, enum record_kind kind, const void *record,
 		      struct error *err)
 {
-	int rc = t->begun ? 0 : timeline_begin(t, err);
+	int ret = t->begun ? 0 : timeline_begin(t, err);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (kind == KIND_SLICE)
 		return timeline_put_slice(t, record, err);
 	if (kind == KIND_EDGE)
@@ -242,17 +242,17 @@ static int timeline_put(struct sink *s, enum record_kind kind, const void *recor
 			struct error *err)
 {
 	struct timeline *t = (struct timeline *)s;
-	int rc = 0;
+	int ret = 0;
 
 	if (kind == KIND_SAMPLE || kind == KIND_SLICE || kind == KIND_EDGE)
 		return timeline_put_record(t, kind, record, err);
 	if (kind == KIND_LOSS)
 		return timeline_error(t, vector_push(&t->losses, *(const struct loss *)record), err);
 	if (kind == KIND_LANE)
-		rc = timeline_error(t, timeline_put_lane(t, record), err);
-	if (!rc && (kind == KIND_LANE || kind == KIND_THREAD) && !t->ops->no_lanes)
-		rc = states_put(t->states, kind, record, err);
-	return rc || t->begun ? rc : sink_put(t->entities, kind, record, err);
+		ret = timeline_error(t, timeline_put_lane(t, record), err);
+	if (!ret && (kind == KIND_LANE || kind == KIND_THREAD) && !t->ops->no_lanes)
+		ret = states_put(t->states, kind, record, err);
+	return ret || t->begun ? ret : sink_put(t->entities, kind, record, err);
 }
 
 static int by_loss_time(const void *a, const void *b)
@@ -285,23 +285,23 @@ static void sort_losses(struct timeline *t)
 static int timeline_finish(struct sink *s, struct error *err)
 {
 	struct timeline *t = (struct timeline *)s;
-	int rc = t->begun ? 0 : timeline_begin(t, err);
+	int ret = t->begun ? 0 : timeline_begin(t, err);
 
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return ret;
 	if (!t->slices && t->ops->no_samples)
 		return error_set(err, -ENODATA, "the trace has no records of the scheduler, so there "
 						"is no timeline: record with -e sched");
 	if (t->profile->host.end > t->end)
 		t->end = t->profile->host.end;
-	for (size_t i = 0; i < t->lanes.count && !rc && !t->ops->no_lanes; i++)
+	for (size_t i = 0; i < t->lanes.count && !ret && !t->ops->no_lanes; i++)
 		if (t->lanes.items[i].lane.kind == LANE_CPU &&
 		    t->end - t->lanes.items[i].last.end > ROUNDING_NS)
-			rc = timeline_error(t, timeline_put_hole(t, &t->lanes.items[i], t->end), err);
-	if (!rc)
-		rc = states_end(t->states, t->end, err);
-	if (rc < 0)
-		return rc;
+			ret = timeline_error(t, timeline_put_hole(t, &t->lanes.items[i], t->end), err);
+	if (!ret)
+		ret = states_end(t->states, t->end, err);
+	if (ret < 0)
+		return ret;
 	if (t->end > t->to)
 		t->end = t->to;
 	sort_losses(t);
@@ -336,14 +336,14 @@ int timeline_init(struct timeline *t, const struct timeline_ops *ops,
 		  const struct export_options *o, struct error *err)
 {
 	const struct states_events events = {.stretch = on_stretch, .context = t};
-	int rc = states_new(&t->states, &events, err);
+	int ret = states_new(&t->states, &events, err);
 
-	if (rc < 0)
-		return rc;
-	rc = profile_sink(&t->entities, &o->view, keep_profile, t, err);
-	if (rc < 0) {
+	if (ret < 0)
+		return ret;
+	ret = profile_sink(&t->entities, &o->view, keep_profile, t, err);
+	if (ret < 0) {
 		states_free(t->states);
-		return rc;
+		return ret;
 	}
 	t->ops = ops;
 	t->from = o->from;

@@ -13,7 +13,7 @@ static bool is_trace(sqlite3 *db, const char *name)
 					     NULL) == SQLITE_OK;
 }
 
-static int find_named(sqlite3 *db, const char *name, const char **ret, char **message)
+static int find_named(sqlite3 *db, const char *name, const char **out, char **message)
 {
 	const char *each;
 
@@ -22,21 +22,21 @@ static int find_named(sqlite3 *db, const char *name, const char **ret, char **me
 			continue;
 		if (!is_trace(db, each))
 			break;
-		*ret = each;
+		*out = each;
 		return SQLITE_OK;
 	}
 	*message = sqlite3_mprintf("no trace is attached as '%s'", name);
 	return SQLITE_ERROR;
 }
 
-int attached_trace(sqlite3 *db, const char *name, const char **ret, char **message)
+int attached_trace(sqlite3 *db, const char *name, const char **out, char **message)
 {
 	const char *each, *found = NULL;
 
 	if (name)
-		return find_named(db, name, ret, message);
+		return find_named(db, name, out, message);
 	if (!sqlite3_db_name(db, FIRST_ATTACHED)) {
-		*ret = "main";
+		*out = "main";
 		return SQLITE_OK;
 	}
 	for (int i = 0; (each = sqlite3_db_name(db, i)); i++) {
@@ -50,6 +50,6 @@ int attached_trace(sqlite3 *db, const char *name, const char **ret, char **messa
 		}
 		found = each;
 	}
-	*ret = found ? found : "main";
+	*out = found ? found : "main";
 	return SQLITE_OK;
 }

@@ -8,9 +8,9 @@
 /*
  * Find the trace attached as name ("main", or the name given to ATTACH); if name is NULL, find the
  * only attached trace: with several, a table without a trace name is ambiguous. Return SQLITE_OK
- * and *ret, which is valid until that database is detached; or SQLITE_ERROR and a *message for
+ * and *out, which is valid until that database is detached; or SQLITE_ERROR and a *message for
  * sqlite3_free().
  */
-int attached_trace(sqlite3 *db, const char *name, const char **ret, char **message);
+int attached_trace(sqlite3 *db, const char *name, const char **out, char **message);
 
 #endif

@@ -15,7 +15,7 @@ struct blob_reader {
 };
 
 /* Read a varint; false at the end of the buffer. Inline, because columns are read word by word. */
-static inline bool blob_reader_varint(struct blob_reader *in, uint64_t *ret)
+static inline bool blob_reader_varint(struct blob_reader *in, uint64_t *out)
 {
 	uint64_t v = 0;
 	unsigned int shift = 0;
@@ -30,7 +30,7 @@ static inline bool blob_reader_varint(struct blob_reader *in, uint64_t *ret)
 		v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
-	*ret = v;
+	*out = v;
 	return true;
 }
 

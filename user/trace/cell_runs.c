@@ -112,7 +112,7 @@ static int append_cells(struct cell_runs *s, uint64_t count, const struct cell *
 int cell_runs_add(struct cell_runs *s, uint64_t first, uint64_t count, const struct cell *cell)
 {
 	static const struct cell nothing;
-	int result = 0;
+	int ret = 0;
 
 	if (!s->count)
 		s->first = s->end = first;
@@ -120,8 +120,8 @@ int cell_runs_add(struct cell_runs *s, uint64_t first, uint64_t count, const str
 	if (first < s->end)
 		return 0;
 	if (first > s->end)
-		result = append_cells(s, first - s->end, &nothing);
-	return result < 0 ? result : append_cells(s, count, cell);
+		ret = append_cells(s, first - s->end, &nothing);
+	return ret < 0 ? ret : append_cells(s, count, cell);
 }
 
 void cell_runs_drop(struct cell_runs *s, uint64_t below)
@@ -147,7 +147,7 @@ void cell_runs_free(struct cell_runs *s)
 	*s = (struct cell_runs){0};
 }
 
-int cell_runs_copy(const struct cell_runs *s, uint64_t from, uint64_t to, struct cell_run_list *ret)
+int cell_runs_copy(const struct cell_runs *s, uint64_t from, uint64_t to, struct cell_run_list *out)
 {
 	uint64_t first = s->first, end;
 
@@ -159,7 +159,7 @@ int cell_runs_copy(const struct cell_runs *s, uint64_t from, uint64_t to, struct
 			continue;
 		r.first = first < from ? 0 : first - from;
 		r.count = (end < to ? end : to) - from - r.first;
-		if (vector_push(ret, r) < 0)
+		if (vector_push(out, r) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -34,7 +34,7 @@ static uint64_t open_word(const struct stretch *s, unsigned int column)
 }
 
 int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct open_list *list,
-			 struct bytes *ret, struct error *err)
+			 struct bytes *out, struct error *err)
 {
 	put_checkpoint_head(scratch, list->count, OPEN_COLUMNS);
 	for (unsigned int c = 0; c < OPEN_COLUMNS; c++) {
@@ -47,11 +47,11 @@ int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct o
 			last = word;
 		}
 	}
-	return pack_bytes(p, scratch, ret, err);
+	return pack_bytes(p, scratch, out, err);
 }
 
 int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct slice_list *list,
-			   struct bytes *ret, struct error *err)
+			   struct bytes *out, struct error *err)
 {
 	put_checkpoint_head(scratch, list->count, SLICE_COLUMNS);
 	for (unsigned int c = 0; c < SLICE_COLUMNS; c++) {
@@ -64,7 +64,7 @@ int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct
 			last = word;
 		}
 	}
-	return pack_bytes(p, scratch, ret, err);
+	return pack_bytes(p, scratch, out, err);
 }
 
 /*
@@ -105,32 +105,32 @@ static uint64_t next_table_word(struct checkpoint_table *t, unsigned int column)
 }
 
 static int read_checkpoint_table(struct packer *p, const void *data, size_t size, unsigned int columns,
-		      struct checkpoint_table *ret)
+		      struct checkpoint_table *out)
 {
 	struct blob_reader in;
-	int result = unpack_bytes(p, data, size, CHECKPOINT_BYTES_MAX, &in);
+	int ret = unpack_bytes(p, data, size, CHECKPOINT_BYTES_MAX, &in);
 
-	if (result == 0 && !find_columns(ret, in, columns))
-		result = -EBADMSG;
-	return result;
+	if (ret == 0 && !find_columns(out, in, columns))
+		ret = -EBADMSG;
+	return ret;
 }
 
-int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *ret)
+int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *out)
 {
 	struct checkpoint_table t = {0};
 	uint64_t words[OPEN_COLUMNS];
-	int result = read_checkpoint_table(p, data, size, OPEN_COLUMNS, &t);
+	int ret = read_checkpoint_table(p, data, size, OPEN_COLUMNS, &t);
 
-	if (result < 0)
-		return result;
-	if (vector_reserve(ret, t.rows) < 0)
+	if (ret < 0)
+		return ret;
+	if (vector_reserve(out, t.rows) < 0)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < t.rows; i++) {
 		for (unsigned int c = 0; c < OPEN_COLUMNS; c++)
 			words[c] = next_table_word(&t, c);
 		if (words[3] >= STATE_COUNT || words[4] >= WAIT_COUNT)
 			continue; /* a newer skein, or an attacker, has written this column */
-		ret->items[ret->count++] = (struct stretch){
+		out->items[out->count++] = (struct stretch){
 			.lane = words[0], .time = words[1], .thread = words[2],
 			.state = (enum slice_state)words[3], .wait = (enum wait_class)words[4],
 			.cpu = words[5], .waker = words[6], .target = words[7],
@@ -141,17 +141,17 @@ int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, stru
 }
 
 int checkpoint_unpack_slices(struct packer *p, const void *data, size_t size,
-			     struct slice_list *ret)
+			     struct slice_list *out)
 {
 	struct checkpoint_table t = {0};
-	int result = read_checkpoint_table(p, data, size, SLICE_COLUMNS, &t);
+	int ret = read_checkpoint_table(p, data, size, SLICE_COLUMNS, &t);
 
-	if (result < 0)
-		return result;
-	if (vector_reserve(ret, t.rows) < 0)
+	if (ret < 0)
+		return ret;
+	if (vector_reserve(out, t.rows) < 0)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < t.rows; i++) {
-		uint64_t *words = (uint64_t *)&ret->items[ret->count++];
+		uint64_t *words = (uint64_t *)&out->items[out->count++];
 
 		for (unsigned int c = 0; c < SLICE_COLUMNS; c++)
 			words[c] = next_table_word(&t, c);
@@ -238,12 +238,12 @@ static int append_stretches(struct open_list *to, const struct open_list *from, 
 }
 
 int open_list_difference(const struct open_list *base, const struct open_list *now,
-			 struct open_list *ret)
+			 struct open_list *out)
 {
 	size_t i = 0, j = 0, rows, gone;
-	int result = 0;
+	int ret = 0;
 
-	while (result == 0 && (i < base->count || j < now->count)) {
+	while (ret == 0 && (i < base->count || j < now->count)) {
 		bool old = i < base->count &&
 			   (j == now->count || base->items[i].lane <= now->items[j].lane);
 		bool new = j < now->count &&
@@ -253,13 +253,13 @@ int open_list_difference(const struct open_list *base, const struct open_list *n
 		gone = old ? lane_stretch_count(base, i) : 0;
 		rows = new ? lane_stretch_count(now, j) : 0;
 		if (!new)
-			result = vector_push(ret, dead) < 0 ? -ENOMEM : 0;
+			ret = vector_push(out, dead) < 0 ? -ENOMEM : 0;
 		else if (gone != rows || !same_stretches(base, i, now, j, rows))
-			result = append_stretches(ret, now, j, rows);
+			ret = append_stretches(out, now, j, rows);
 		i += gone;
 		j += rows;
 	}
-	return result;
+	return ret;
 }
 
 int open_list_apply(struct open_list *base, const struct open_list *difference)

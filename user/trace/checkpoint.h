@@ -26,27 +26,27 @@ struct slice_list {
 int open_list_sort(struct open_list *list);
 
 /*
- * Append to ret the changes from base to now, both sorted: the stretches of each lane that is new
+ * Append to out the changes from base to now, both sorted: the stretches of each lane that is new
  * or differs, and for each lane that is gone one DEAD stretch. Return 0 or -ENOMEM.
  */
 int open_list_difference(const struct open_list *base, const struct open_list *now,
-			 struct open_list *ret);
+			 struct open_list *out);
 /*
  * Apply changes made by open_list_difference() to base, which becomes equal to now. Return 0 or
  * -ENOMEM.
  */
 int open_list_apply(struct open_list *base, const struct open_list *difference);
 
-/* Encode open stretches or slices: append a blob to ret. scratch is working memory. */
+/* Encode open stretches or slices: append a blob to out. scratch is working memory. */
 int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct open_list *list,
-			 struct bytes *ret, struct error *err);
+			 struct bytes *out, struct error *err);
 int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct slice_list *list,
-			   struct bytes *ret, struct error *err);
+			   struct bytes *out, struct error *err);
 
-/* Decode a blob that may be hostile, and append its items to ret. Return 0, -EBADMSG or -ENOMEM. */
-int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *ret);
+/* Decode a blob that may be hostile, and append its items to out. Return 0, -EBADMSG or -ENOMEM. */
+int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *out);
 int checkpoint_unpack_slices(struct packer *p, const void *data, size_t size,
-			     struct slice_list *ret);
+			     struct slice_list *out);
 
 /* Callback for states_each() that appends to the struct open_list given as context. */
 int open_list_add(void *context, const struct stretch *s);

@@ -49,16 +49,16 @@ static uint64_t dense_from(struct trace *t)
 static int prepare_chunk_rows(struct chunks *c, struct error *err)
 {
 	sqlite3_stmt *rows = NULL, *probe = NULL;
-	int result = sql_prepare(c->trace->db, &rows,
+	int ret = sql_prepare(c->trace->db, &rows,
 				 c->indexed ? COLUMNS_SQL " WHERE id > ?1 AND kind = ?2"
 							  " AND time <= ?3 AND \"end\" >= ?4"
 							  " ORDER BY id"
 					    : COLUMNS_SQL " NOT INDEXED WHERE id > ?1 ORDER BY id",
 				 err);
 
-	if (result == 0 && !c->indexed)
-		result = scan_probe(c->trace->db, &probe, "chunk", err);
-	if (result == 0 && c->indexed) {
+	if (ret == 0 && !c->indexed)
+		ret = scan_probe(c->trace->db, &probe, "chunk", err);
+	if (ret == 0 && c->indexed) {
 		sqlite3_bind_int64(rows, 1, (sqlite3_int64)c->range.after);
 		sqlite3_bind_text(rows, 2, kinds[c->kind].name, -1, SQLITE_STATIC);
 		sqlite3_bind_int64(rows, 3, (sqlite3_int64)c->range.to);
@@ -66,14 +66,14 @@ static int prepare_chunk_rows(struct chunks *c, struct error *err)
 	}
 	scan_open(&c->scan, c->trace, rows, probe, c->indexed ? UINT64_MAX : dense_from(c->trace));
 	c->scan.after = c->range.after;
-	return result;
+	return ret;
 }
 
 int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
 		const struct chunk_range *range, const struct chunk_losses *losses,
 		struct error *err)
 {
-	int result;
+	int ret;
 
 	*c = (struct chunks){.trace = t, .kind = kind, .range = *range, .wanted = UINT64_MAX};
 	if (losses)
@@ -87,8 +87,8 @@ int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
 		report_lost_records(c, KIND_COUNT, 0, 0, 1); /* all schema versions have chunks */
 		return 0;
 	}
-	result = sql_prepare(t->db, &c->data, "SELECT data FROM main.chunk WHERE id = ?1", err);
-	return result < 0 ? result : prepare_chunk_rows(c, err);
+	ret = sql_prepare(t->db, &c->data, "SELECT data FROM main.chunk WHERE id = ?1", err);
+	return ret < 0 ? ret : prepare_chunk_rows(c, err);
 }
 
 void chunks_close(struct chunks *c)
@@ -135,19 +135,19 @@ static bool is_wanted_chunk(struct chunks *c)
 /* Decode the current chunk. Return 0, -EBADMSG if it is damaged, or another error. */
 static int load_chunk(struct chunks *c, struct error *err)
 {
-	int rc, result;
+	int rc, ret;
 
 	sqlite3_bind_int64(c->data, 1, (sqlite3_int64)c->id);
 	rc = sqlite3_step(c->data);
 	if (rc != SQLITE_ROW)
-		result = rc == SQLITE_DONE ? -EBADMSG
+		ret = rc == SQLITE_DONE ? -EBADMSG
 					   : sql_fail(c->trace->db, rc, err, c->trace->path);
 	else
-		result = codec_decode(&c->codec, sqlite3_column_blob(c->data, 0),
+		ret = codec_decode(&c->codec, sqlite3_column_blob(c->data, 0),
 				      (size_t)sqlite3_column_bytes(c->data, 0), chunk_row_number(c, 3),
 				      kinds[c->kind].field_count, c->wanted, &c->columns, err);
 	sqlite3_reset(c->data);
-	return result;
+	return ret;
 }
 
 /* Report the current chunk as lost. Stacks have no time. */
@@ -177,33 +177,33 @@ static int leave_chunk_index(struct chunks *c, struct error *err)
 static int next_chunk_row(struct chunks *c, struct error *err)
 {
 	uint64_t lost;
-	int result = scan_next(&c->scan, &lost, err);
+	int ret = scan_next(&c->scan, &lost, err);
 
-	if (result >= 0 && lost && c->indexed) {
-		result = leave_chunk_index(c, err);
-		return result < 0 ? result : next_chunk_row(c, err);
+	if (ret >= 0 && lost && c->indexed) {
+		ret = leave_chunk_index(c, err);
+		return ret < 0 ? ret : next_chunk_row(c, err);
 	}
-	if (result >= 0)
+	if (ret >= 0)
 		report_lost_records(c, KIND_COUNT, 0, 0, lost);
-	return result;
+	return ret;
 }
 
 int chunks_next(struct chunks *c, struct error *err)
 {
-	int result;
+	int ret;
 
-	while ((result = next_chunk_row(c, err)) > 0) {
+	while ((ret = next_chunk_row(c, err)) > 0) {
 		if (c->range.until && chunk_row_number(c, 0) > c->range.until)
 			return 0;
 		if (!is_wanted_chunk(c))
 			continue;
 		c->id = chunk_row_number(c, 0);
-		result = load_chunk(c, err);
-		if (result == 0)
+		ret = load_chunk(c, err);
+		if (ret == 0)
 			return 1;
-		if (result != -EBADMSG)
-			return result;
+		if (ret != -EBADMSG)
+			return ret;
 		report_lost_chunk(c);
 	}
-	return result;
+	return ret;
 }

@@ -193,15 +193,15 @@ struct codec_input {
 	const uint8_t *at, *end;
 };
 
-static bool get_byte(struct codec_input *in, uint8_t *ret)
+static bool get_byte(struct codec_input *in, uint8_t *out)
 {
 	if (in->at == in->end)
 		return false;
-	*ret = *in->at++;
+	*out = *in->at++;
 	return true;
 }
 
-static bool get_varint(struct codec_input *in, uint64_t *ret)
+static bool get_varint(struct codec_input *in, uint64_t *out)
 {
 	uint64_t v = 0;
 	unsigned int shift = 0;
@@ -213,7 +213,7 @@ static bool get_varint(struct codec_input *in, uint64_t *ret)
 		v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
-	*ret = v;
+	*out = v;
 	return true;
 }
 
@@ -225,15 +225,15 @@ struct blob_layout {
 	size_t bytes[CODEC_COLUMNS_MAX];
 };
 
-static bool get_form(struct codec_input *in, uint8_t version, struct form *ret)
+static bool get_form(struct codec_input *in, uint8_t version, struct form *out)
 {
-	return get_byte(in, &ret->bits) && (version > 1 || !(ret->bits & ~FORM_OLD)) &&
-	       (!(ret->bits & FORM_SCALED) || get_byte(in, &ret->scale)) &&
-	       (!(ret->bits & FORM_LINKED) || get_byte(in, &ret->reference)) &&
-	       (!(ret->bits & FORM_AS_LAST) || get_byte(in, &ret->context));
+	return get_byte(in, &out->bits) && (version > 1 || !(out->bits & ~FORM_OLD)) &&
+	       (!(out->bits & FORM_SCALED) || get_byte(in, &out->scale)) &&
+	       (!(out->bits & FORM_LINKED) || get_byte(in, &out->reference)) &&
+	       (!(out->bits & FORM_AS_LAST) || get_byte(in, &out->context));
 }
 
-static bool read_layout(struct codec_input in, uint32_t records, unsigned int width, struct blob_layout *ret)
+static bool read_layout(struct codec_input in, uint32_t records, unsigned int width, struct blob_layout *out)
 {
 	uint64_t count, columns, bytes;
 	uint8_t version;
@@ -241,23 +241,23 @@ static bool read_layout(struct codec_input in, uint32_t records, unsigned int wi
 	if (!get_byte(&in, &version) || !version || version > CODEC_VERSION ||
 	    !get_varint(&in, &count) || count != records || !get_varint(&in, &columns))
 		return false;
-	ret->width = columns < width ? (unsigned int)columns : width;
+	out->width = columns < width ? (unsigned int)columns : width;
 	for (uint64_t i = 0; i < columns; i++) {
 		struct form f = {0};
 
 		if (!get_form(&in, version, &f) || !get_varint(&in, &bytes) ||
 		    bytes > (uint64_t)(in.end - in.at))
 			return false;
-		if (i < ret->width) {
-			if (!form_is_valid(f, (unsigned int)i, ret->width))
+		if (i < out->width) {
+			if (!form_is_valid(f, (unsigned int)i, out->width))
 				return false;
-			ret->forms[i] = f;
-			ret->words[i] = in.at;
-			ret->bytes[i] = bytes;
+			out->forms[i] = f;
+			out->words[i] = in.at;
+			out->bytes[i] = bytes;
 		}
 		in.at += bytes;
 	}
-	return in.at == in.end && forms_are_valid(ret->forms, ret->width);
+	return in.at == in.end && forms_are_valid(out->forms, out->width);
 }
 
 /* Return mask and all columns to which its columns refer, directly or indirectly. */
@@ -280,35 +280,35 @@ static uint64_t needed_columns(const struct blob_layout *l, uint64_t mask)
 
 /* Decode the columns of c->raw. Return 0, -ENOMEM or -EBADMSG. */
 static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t mask,
-		      struct columns *ret)
+		      struct columns *out)
 {
 	struct blob_layout l = {0};
 
 	if (reserve_codec_buffer(&c->rest, sizeof(uint32_t) * records) < 0)
 		return -ENOMEM;
-	if (!read_layout((struct codec_input){c->raw.at, (uint8_t *)c->raw.at + raw}, records, ret->width,
+	if (!read_layout((struct codec_input){c->raw.at, (uint8_t *)c->raw.at + raw}, records, out->width,
 			 &l))
 		return -EBADMSG;
 	mask = needed_columns(&l, mask);
 	for (unsigned int i = 0; i < l.width; i++)
 		if (mask & 1ULL << i && !form_get(l.forms[i], l.words[i], l.bytes[i],
-						  columns_at(ret, i), records, c->rest.at))
+						  columns_at(out, i), records, c->rest.at))
 			return -EBADMSG;
 	for (unsigned int i = 0; i < l.width; i++)
 		if (mask & 1ULL << i && l.forms[i].bits & FORM_AS_LAST)
-			form_recall(ret, i, l.forms[i], records);
-	form_link(ret, l.forms, mask, records);
-	for (unsigned int i = l.width; i < ret->width; i++)
-		memset(columns_at(ret, i), 0, sizeof(*ret->words) * records);
+			form_recall(out, i, l.forms[i], records);
+	form_link(out, l.forms, mask, records);
+	for (unsigned int i = l.width; i < out->width; i++)
+		memset(columns_at(out, i), 0, sizeof(*out->words) * records);
 	return 0;
 }
 
 /*
- * Decompress into c->raw; *ret is the size. A frame is refused if its declared size exceeds the
+ * Decompress into c->raw; *out is the size. A frame is refused if its declared size exceeds the
  * size that any writer could make of that many records; the limit leaves room for the columns of
  * newer writers.
  */
-static int decompress_raw(struct codec *c, const void *data, size_t size, uint64_t records, size_t *ret)
+static int decompress_raw(struct codec *c, const void *data, size_t size, uint64_t records, size_t *out)
 {
 	unsigned long long declared = ZSTD_getFrameContentSize(data, size);
 	size_t raw;
@@ -324,26 +324,26 @@ static int decompress_raw(struct codec *c, const void *data, size_t size, uint64
 	raw = ZSTD_decompressDCtx(c->unpack, c->raw.at, declared, data, size);
 	if (ZSTD_isError(raw) || raw != declared)
 		return -EBADMSG;
-	*ret = raw;
+	*out = raw;
 	return 0;
 }
 
 int codec_decode(struct codec *c, const void *data, size_t size, uint64_t records,
-		 unsigned int width, uint64_t mask, struct columns *ret, struct error *err)
+		 unsigned int width, uint64_t mask, struct columns *out, struct error *err)
 {
 	size_t raw;
-	int result;
+	int ret;
 
 	if (!data || !records || records > CODEC_RECORDS_MAX || width > CODEC_COLUMNS_MAX)
 		return error_set(err, -EBADMSG, "an impossible count of records");
-	result = decompress_raw(c, data, size, records, &raw);
-	if (result == 0 && columns_reserve(ret, width, (uint32_t)records) < 0)
-		result = -ENOMEM;
-	if (result == 0)
-		result = decode_raw(c, raw, (uint32_t)records, mask, ret);
-	if (result < 0)
-		return error_set(err, result,
-				 result == -ENOMEM ? "out of memory" : "a damaged chunk");
-	ret->count = (uint32_t)records;
+	ret = decompress_raw(c, data, size, records, &raw);
+	if (ret == 0 && columns_reserve(out, width, (uint32_t)records) < 0)
+		ret = -ENOMEM;
+	if (ret == 0)
+		ret = decode_raw(c, raw, (uint32_t)records, mask, out);
+	if (ret < 0)
+		return error_set(err, ret,
+				 ret == -ENOMEM ? "out of memory" : "a damaged chunk");
+	out->count = (uint32_t)records;
 	return 0;
 }

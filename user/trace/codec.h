@@ -45,6 +45,6 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
  * beyond width are ignored.
  */
 int codec_decode(struct codec *c, const void *data, size_t size, uint64_t records,
-		 unsigned int width, uint64_t mask, struct columns *ret, struct error *err);
+		 unsigned int width, uint64_t mask, struct columns *out, struct error *err);
 
 #endif

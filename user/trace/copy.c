@@ -26,46 +26,46 @@ static int create_copy(const char *path, struct error *err)
 static int copy_pages(sqlite3 *from, sqlite3 *to, const char *path, struct error *err)
 {
 	sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
-	int rc;
+	int ret;
 
 	if (!backup)
 		return sql_fail(to, sqlite3_errcode(to), err, path);
-	rc = sqlite3_backup_step(backup, -1);
+	ret = sqlite3_backup_step(backup, -1);
 	sqlite3_backup_finish(backup);
-	return rc == SQLITE_DONE ? 0 : sql_fail(to, rc, err, path);
+	return ret == SQLITE_DONE ? 0 : sql_fail(to, ret, err, path);
 }
 
 static int set_host_end(sqlite3 *to, uint64_t now, struct error *err)
 {
 	char *sql = sqlite3_mprintf("UPDATE host SET \"end\" = %lld WHERE \"end\" = 0",
 				    (sqlite3_int64)now);
-	int result = sql ? sql_exec(to, sql, err) : error_set(err, -ENOMEM, "out of memory");
+	int ret = sql ? sql_exec(to, sql, err) : error_set(err, -ENOMEM, "out of memory");
 
 	sqlite3_free(sql);
-	return result;
+	return ret;
 }
 
 int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err)
 {
 	sqlite3 *to = NULL;
-	int rc, result = create_copy(path, err);
+	int rc, ret = create_copy(path, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	rc = sqlite3_open_v2(path, &to,
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
 			     NULL);
 	if (rc != SQLITE_OK) {
-		result = sql_fail(to, rc, err, path);
+		ret = sql_fail(to, rc, err, path);
 	} else {
-		result = sql_exec(to, "PRAGMA synchronous=OFF", err);
-		if (result == 0)
-			result = copy_pages(db, to, path, err);
-		if (result == 0)
-			result = set_host_end(to, now, err);
+		ret = sql_exec(to, "PRAGMA synchronous=OFF", err);
+		if (ret == 0)
+			ret = copy_pages(db, to, path, err);
+		if (ret == 0)
+			ret = set_host_end(to, now, err);
 	}
 	sqlite3_close(to);
-	if (result < 0)
+	if (ret < 0)
 		unlink(path);
-	return result;
+	return ret;
 }

@@ -29,14 +29,14 @@ static int check_not_recording(const char *real, const char *path, struct error 
 			     .l_start = LOCKS_START,
 			     .l_len = LOCKS_SIZE};
 	int fd = open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	int result = 0;
+	int ret = 0;
 
 	if (fd < 0)
 		return 0; /* rename() will show whether the file can be replaced */
 	if (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK)
-		result = error_set(err, -EBUSY, "%s is being written by another recording", path);
+		ret = error_set(err, -EBUSY, "%s is being written by another recording", path);
 	close(fd);
-	return result;
+	return ret;
 }
 
 static int rename_with_suffix(const char *real, const char *from, const char *to)
@@ -62,16 +62,16 @@ static int unlink_with_suffix(const char *real, const char *suffix)
 static int move_trace(const char *real, const char *from, const char *to)
 {
 	char journal_from[32], journal_to[32];
-	int result;
+	int ret;
 
 	snprintf(journal_from, sizeof(journal_from), "%s-journal", from);
 	snprintf(journal_to, sizeof(journal_to), "%s-journal", to);
-	result = unlink_with_suffix(real, journal_to);
-	if (result < 0)
-		return result;
-	result = rename_with_suffix(real, journal_from, journal_to);
-	if (result < 0 && result != -ENOENT)
-		return result;
+	ret = unlink_with_suffix(real, journal_to);
+	if (ret < 0)
+		return ret;
+	ret = rename_with_suffix(real, journal_from, journal_to);
+	if (ret < 0 && ret != -ENOENT)
+		return ret;
 	return rename_with_suffix(real, from, to);
 }
 
@@ -97,43 +97,43 @@ static int check_resolved_name(const char *real, const char *path, bool *there, 
 static int rename_old_trace(struct new_file *f, const char *path, struct error *err)
 {
 	bool there;
-	int result = check_resolved_name(f->path, path, &there, err);
+	int ret = check_resolved_name(f->path, path, &there, err);
 
-	if (result < 0 || !there)
-		return result;
-	result = move_trace(f->path, "", ".old");
-	if (result < 0)
-		return error_errno(err, result, "cannot rename %s to %s.old", path, path);
+	if (ret < 0 || !there)
+		return ret;
+	ret = move_trace(f->path, "", ".old");
+	if (ret < 0)
+		return error_errno(err, ret, "cannot rename %s to %s.old", path, path);
 	f->replaced = true;
 	return 0;
 }
 
-/* Set *ret to the resolved directory of path with the last component appended. */
-static int resolve_trace_path(char **ret, const char *path, struct error *err)
+/* Set *out to the resolved directory of path with the last component appended. */
+static int resolve_trace_path(char **out, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char *copy = NULL, *directory = NULL;
-	int result = 0;
+	int ret = 0;
 
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		return error_errno(err, -EISDIR, "cannot write '%s'", path);
 	copy = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 	directory = copy ? realpath(copy, NULL) : NULL;
 	if (!directory)
-		result = error_errno(err, -errno, "cannot write %s", path);
-	else if (asprintf(ret, "%s/%s", strcmp(directory, "/") ? directory : "", name) < 0)
-		result = error_set(err, -ENOMEM, "out of memory");
+		ret = error_errno(err, -errno, "cannot write %s", path);
+	else if (asprintf(out, "%s/%s", strcmp(directory, "/") ? directory : "", name) < 0)
+		ret = error_set(err, -ENOMEM, "out of memory");
 	free(copy);
 	free(directory);
-	return result;
+	return ret;
 }
 
 static int create_empty_trace(struct new_file *f, const char *path, struct error *err)
 {
-	int fd, result = unlink_with_suffix(f->path, "-journal");
+	int fd, ret = unlink_with_suffix(f->path, "-journal");
 
-	if (result < 0)
-		return error_errno(err, result, "cannot remove %s-journal", path);
+	if (ret < 0)
+		return error_errno(err, ret, "cannot remove %s-journal", path);
 	fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot write %s", path);
@@ -146,55 +146,55 @@ static int create_empty_trace(struct new_file *f, const char *path, struct error
 	return 0;
 }
 
-int create_trace_file(struct new_file *ret, const char *path, struct error *err)
+int create_trace_file(struct new_file *out, const char *path, struct error *err)
 {
 	struct new_file f = {0};
-	int result;
+	int ret;
 
-	result = resolve_trace_path(&f.path, path, err);
-	if (result < 0)
-		return result;
-	result = rename_old_trace(&f, path, err);
-	if (result < 0)
-		goto out;
-	result = create_empty_trace(&f, path, err);
-	if (result < 0 && f.replaced)
+	ret = resolve_trace_path(&f.path, path, err);
+	if (ret < 0)
+		return ret;
+	ret = rename_old_trace(&f, path, err);
+	if (ret < 0)
+		goto end;
+	ret = create_empty_trace(&f, path, err);
+	if (ret < 0 && f.replaced)
 		move_trace(f.path, ".old", "");
-	if (result < 0)
-		goto out;
-	*ret = f;
+	if (ret < 0)
+		goto end;
+	*out = f;
 	f.path = NULL;
-out:
+end:
 	free(f.path);
-	return result;
+	return ret;
 }
 
 int check_trace_name(const char *path, struct error *err)
 {
 	char *real = NULL;
 	bool there;
-	int result = resolve_trace_path(&real, path, err);
+	int ret = resolve_trace_path(&real, path, err);
 
-	if (result == 0)
-		result = check_resolved_name(real, path, &there, err);
+	if (ret == 0)
+		ret = check_resolved_name(real, path, &there, err);
 	free(real);
-	return result;
+	return ret;
 }
 
 int publish_trace_file(const char *made, const char *path, struct error *err)
 {
 	struct new_file f = {0};
-	int result = resolve_trace_path(&f.path, path, err);
+	int ret = resolve_trace_path(&f.path, path, err);
 
-	if (result == 0)
-		result = rename_old_trace(&f, path, err);
-	if (result == 0 && rename(made, f.path) < 0) {
-		result = error_errno(err, -errno, "cannot rename %s to %s", made, path);
+	if (ret == 0)
+		ret = rename_old_trace(&f, path, err);
+	if (ret == 0 && rename(made, f.path) < 0) {
+		ret = error_errno(err, -errno, "cannot rename %s to %s", made, path);
 		if (f.replaced)
 			move_trace(f.path, ".old", "");
 	}
 	free_trace_file(&f);
-	return result;
+	return ret;
 }
 
 void undo_trace_file(struct new_file *f)

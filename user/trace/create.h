@@ -16,7 +16,7 @@ struct new_file {
  * Create the file with mode 0600, owned by the invoking user. Symlinks, other files that are not
  * regular, and a trace that another recording is writing are refused.
  */
-int create_trace_file(struct new_file *ret, const char *path, struct error *err);
+int create_trace_file(struct new_file *out, const char *path, struct error *err);
 
 /* Check whether create_trace_file() would refuse the name. Changes nothing. */
 int check_trace_name(const char *path, struct error *err);

@@ -68,43 +68,43 @@ void finder_free(struct finder *f)
 }
 
 /* Prepare a statement. format has one %w, for the name of the database. */
-static int prepare_finder_sql(struct finder *f, const char *format, sqlite3_stmt **ret)
+static int prepare_finder_sql(struct finder *f, const char *format, sqlite3_stmt **out)
 {
 	char *sql = sqlite3_mprintf(format, f->database);
-	int rc = sql ? sqlite3_prepare_v3(f->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL)
+	int ret = sql ? sqlite3_prepare_v3(f->db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL)
 		     : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
-	return rc;
+	return ret;
 }
 
 static int list_finder_chunks(struct finder *f)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc = prepare_finder_sql(f,
+	int ret = prepare_finder_sql(f,
 			     "SELECT id, time, \"end\" FROM \"%w\".chunk WHERE kind = ?1"
 			     " ORDER BY time",
 			     &stmt);
 
 	sqlite3_bind_text(stmt, 1, f->kind->name, -1, SQLITE_STATIC);
 	f->chunks.count = 0;
-	while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (ret == SQLITE_OK && (ret = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct finder_chunk p = {.chunk = sqlite3_column_int64(stmt, 0),
 				  .first = sqlite3_column_int64(stmt, 1),
 				  .last = sqlite3_column_int64(stmt, 2)};
 
-		rc = vector_push(&f->chunks, p) < 0 ? SQLITE_NOMEM : SQLITE_OK;
+		ret = vector_push(&f->chunks, p) < 0 ? SQLITE_NOMEM : SQLITE_OK;
 	}
 	sqlite3_finalize(stmt);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return ret == SQLITE_DONE ? SQLITE_OK : ret;
 }
 
 static int prepare_finder(struct finder *f)
 {
-	int rc = f->data ? SQLITE_OK : list_finder_chunks(f);
+	int ret = f->data ? SQLITE_OK : list_finder_chunks(f);
 
-	if (rc != SQLITE_OK || f->data)
-		return rc;
+	if (ret != SQLITE_OK || f->data)
+		return ret;
 	return prepare_finder_sql(f, "SELECT records, data FROM \"%w\".chunk WHERE id = ?1", &f->data);
 }
 
@@ -182,7 +182,7 @@ static struct finder_chunk *find_chunk_of_id(struct finder *f, sqlite3_int64 id)
 	return low && f->chunks.items[low - 1].last >= id ? &f->chunks.items[low - 1] : NULL;
 }
 
-static bool find_row_of_id(const struct columns *c, uint64_t id, uint32_t *ret)
+static bool find_row_of_id(const struct columns *c, uint64_t id, uint32_t *out)
 {
 	const uint64_t *ids = columns_at(c, 0);
 	uint32_t low = 0, high = c->count, middle;
@@ -194,28 +194,28 @@ static bool find_row_of_id(const struct columns *c, uint64_t id, uint32_t *ret)
 		else
 			high = middle;
 	}
-	*ret = low;
+	*out = low;
 	return low < c->count && ids[low] == id;
 }
 
-int finder_find(struct finder *f, sqlite3_int64 id, struct found_row *ret)
+int finder_find(struct finder *f, sqlite3_int64 id, struct found_row *out)
 {
-	int rc = prepare_finder(f);
+	int ret = prepare_finder(f);
 	struct finder_chunk *p;
 	uint32_t row;
 
-	*ret = (struct found_row){0};
-	if (rc != SQLITE_OK)
-		return rc;
+	*out = (struct found_row){0};
+	if (ret != SQLITE_OK)
+		return ret;
 	p = find_chunk_of_id(f, id);
 	if (p && !p->bad && !p->columns.capacity)
-		rc = decode_finder_chunk(f, p);
-	if (rc != SQLITE_OK || !p)
-		return rc;
+		ret = decode_finder_chunk(f, p);
+	if (ret != SQLITE_OK || !p)
+		return ret;
 	p->recently_used = true;
 	if (p->bad)
 		return report_chunk_damage(f, p);
 	if (find_row_of_id(&p->columns, (uint64_t)id, &row))
-		*ret = (struct found_row){&p->columns, row, p->chunk};
+		*out = (struct found_row){&p->columns, row, p->chunk};
 	return SQLITE_OK;
 }

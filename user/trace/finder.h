@@ -31,6 +31,6 @@ struct found_row {
  * Find the record with that id; return an SQLite result code. A chunk that cannot be decoded holds
  * no records, or yields SQLITE_CORRUPT_VTAB if damage is refused.
  */
-int finder_find(struct finder *f, sqlite3_int64 id, struct found_row *ret);
+int finder_find(struct finder *f, sqlite3_int64 id, struct found_row *out);
 
 #endif

@@ -23,7 +23,7 @@ static struct level *need_level(struct lane_levels *t, unsigned int level)
 static int close_cell(struct lane_levels *t, unsigned int level);
 
 /* Make number the open cell of a level; close another open cell first. */
-static int open_cell(struct lane_levels *t, unsigned int level, uint64_t number, struct level **ret)
+static int open_cell(struct lane_levels *t, unsigned int level, uint64_t number, struct level **out)
 {
 	struct level *l = need_level(t, level);
 
@@ -33,7 +33,7 @@ static int open_cell(struct lane_levels *t, unsigned int level, uint64_t number,
 		return -ENOMEM;
 	l = &t->levels[level]; /* closing may have moved t->levels */
 	l->open = number;
-	*ret = l;
+	*out = l;
 	return 0;
 }
 
@@ -41,28 +41,28 @@ static int close_cell(struct lane_levels *t, unsigned int level)
 {
 	struct level *l = &t->levels[level], *above;
 	struct cell cell;
-	int result;
+	int ret;
 
 	if (!l->sums.total)
 		return 0;
 	cell = cell_sums_round(&l->sums, lane_level_shift(t, level));
-	result = t->events->cells(t, level, l->open, 1, &cell);
-	if (result == 0 && level < t->top) {
-		result = open_cell(t, level + 1, l->open >> LEVEL_STEP, &above);
-		if (result == 0)
-			result = cell_sums_merge(&above->sums, &t->levels[level].sums);
+	ret = t->events->cells(t, level, l->open, 1, &cell);
+	if (ret == 0 && level < t->top) {
+		ret = open_cell(t, level + 1, l->open >> LEVEL_STEP, &above);
+		if (ret == 0)
+			ret = cell_sums_merge(&above->sums, &t->levels[level].sums);
 	}
 	cell_sums_clear(&t->levels[level].sums);
-	return result;
+	return ret;
 }
 
 static int add_part_of_cell(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end,
 		      uint16_t key, uint64_t thread)
 {
 	struct level *l;
-	int result = open_cell(t, level, time >> lane_level_shift(t, level), &l);
+	int ret = open_cell(t, level, time >> lane_level_shift(t, level), &l);
 
-	return result < 0 ? result : cell_sums_add(&l->sums, key, thread, end - time);
+	return ret < 0 ? ret : cell_sums_add(&l->sums, key, thread, end - time);
 }
 
 /*
@@ -75,71 +75,71 @@ static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t ti
 	unsigned int shift = lane_level_shift(t, level);
 	uint64_t first = time >> shift, last = end >> shift, middle;
 	struct cell whole;
-	int result = 0;
+	int ret = 0;
 
 	if (first == last)
 		return add_part_of_cell(t, level, time, end, key, thread);
 	if (time & ((1ULL << shift) - 1)) {
 		middle = ++first << shift;
-		result = add_part_of_cell(t, level, time, middle, key, thread);
+		ret = add_part_of_cell(t, level, time, middle, key, thread);
 	}
-	if (result == 0 && level < t->count)
-		result = close_cell(t, level);
-	if (result == 0 && first < last) {
+	if (ret == 0 && level < t->count)
+		ret = close_cell(t, level);
+	if (ret == 0 && first < last) {
 		whole = cell_of_state(key, thread);
-		result = t->events->cells(t, level, first, last - first, &whole);
-		if (result == 0 && level < t->top)
-			result = add_from_level(t, level + 1, first << shift, last << shift, key, thread);
+		ret = t->events->cells(t, level, first, last - first, &whole);
+		if (ret == 0 && level < t->top)
+			ret = add_from_level(t, level + 1, first << shift, last << shift, key, thread);
 	}
-	if (result == 0 && last << shift < end)
-		result = add_part_of_cell(t, level, last << shift, end, key, thread);
-	return result;
+	if (ret == 0 && last << shift < end)
+		ret = add_part_of_cell(t, level, last << shift, end, key, thread);
+	return ret;
 }
 
 int lane_levels_add(struct lane_levels *t, unsigned int base, uint64_t time, uint64_t end, uint16_t key,
 		uint64_t thread)
 {
-	int result;
+	int ret;
 
 	if (time < t->at)
 		time = t->at;
 	if (time >= end)
 		return 0;
 	t->at = end;
-	result = base ? lane_levels_close(t, base - 1) : 0;
-	return result < 0 ? result : add_from_level(t, base, time, end, key, thread);
+	ret = base ? lane_levels_close(t, base - 1) : 0;
+	return ret < 0 ? ret : add_from_level(t, base, time, end, key, thread);
 }
 
 int lane_levels_close(struct lane_levels *t, unsigned int level)
 {
-	int result = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; result == 0 && i <= level && i < t->count; i++)
-		result = close_cell(t, i);
-	return result;
+	for (unsigned int i = 0; ret == 0 && i <= level && i < t->count; i++)
+		ret = close_cell(t, i);
+	return ret;
 }
 
 int lane_levels_close_stale(struct lane_levels *t, unsigned int level)
 {
-	int result = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; result == 0 && i <= level && i < t->count; i++)
+	for (unsigned int i = 0; ret == 0 && i <= level && i < t->count; i++)
 		if (t->levels[i].sums.total && t->levels[i].open != (t->at - 1) >> lane_level_shift(t, i))
-			result = close_cell(t, i);
-	return result;
+			ret = close_cell(t, i);
+	return ret;
 }
 
 int lane_levels_open_sums(const struct lane_levels *t, unsigned int level, uint64_t cell, struct cell_sums *m)
 {
-	int result = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; result == 0 && i <= level && i < t->count; i++) {
+	for (unsigned int i = 0; ret == 0 && i <= level && i < t->count; i++) {
 		const struct level *l = &t->levels[i];
 
 		if (l->sums.total && l->open >> (LEVEL_STEP * (level - i)) == cell)
-			result = cell_sums_merge(m, &l->sums);
+			ret = cell_sums_merge(m, &l->sums);
 	}
-	return result;
+	return ret;
 }
 
 void lane_levels_free(struct lane_levels *t)

@@ -55,24 +55,24 @@ struct part_sink {
 	enum record_kind kind;
 };
 
-static int merge_no_memory(int rc, struct error *err)
+static int merge_no_memory(int ret, struct error *err)
 {
-	return rc < 0 ? error_errno(err, rc, "cannot merge") : 0;
+	return ret < 0 ? error_errno(err, ret, "cannot merge") : 0;
 }
 
 static int pass_merged_record(struct merge_source *m, enum record_kind kind, const void *record,
 		   struct error *err)
 {
-	int rc = sink_put(m->to, kind, record, err);
+	int ret = sink_put(m->to, kind, record, err);
 
-	m->refused = rc < 0;
-	return rc;
+	m->refused = ret < 0;
+	return ret;
 }
 
 /* Add the name of the part to an error, unless the error is the sink's. */
-static int name_part_in_error(const struct merge_source *m, const struct merged_part *p, int rc, struct error *err)
+static int name_part_in_error(const struct merge_source *m, const struct merged_part *p, int ret, struct error *err)
 {
-	return rc < 0 && !m->refused ? error_wrap(err, rc, "%s", p->name) : rc;
+	return ret < 0 && !m->refused ? error_wrap(err, ret, "%s", p->name) : ret;
 }
 
 /* Add a loss for records of a part that could not be read, under the part's first host. */
@@ -90,44 +90,44 @@ static int add_part_loss(struct merge_source *m, struct merged_part *p, struct l
 static int is_first_text(struct names *seen, const char *text, bool *first, uint32_t *number)
 {
 	uint32_t known = (uint32_t)seen->texts.count;
-	int rc = names_intern_text(seen, text, number);
+	int ret = names_intern_text(seen, text, number);
 
-	*first = !rc && *number == known;
-	return rc;
+	*first = !ret && *number == known;
+	return ret;
 }
 
 /*
- * Set *ret to how many different values the host has had under the key, with this one; 0: the value
+ * Set *out to how many different values the host has had under the key, with this one; 0: the value
  * is not new.
  */
-static int count_info_value(struct merge_source *m, const struct info *i, uint32_t *ret)
+static int count_info_value(struct merge_source *m, const struct info *i, uint32_t *out)
 {
 	char *word = NULL, *key = NULL;
 	uint32_t number;
 	bool fresh = false, first;
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
-	*ret = 0;
+	*out = 0;
 	if (asprintf(&key, "%llu %s", (unsigned long long)i->host, i->key) < 0) {
 		key = NULL;
-		goto out;
+		goto end;
 	}
 	if (asprintf(&word, "%s\n%s", key, i->value ? i->value : "") < 0) {
 		word = NULL;
-		goto out;
+		goto end;
 	}
-	rc = is_first_text(&m->info_words, word, &fresh, &number);
-	if (rc < 0 || !fresh)
-		goto out;
-	rc = is_first_text(&m->info_keys, key, &first, &number);
-	if (!rc && first)
-		rc = vector_push(&m->info_turns, 0);
-	if (!rc)
-		*ret = ++m->info_turns.items[number];
-out:
+	ret = is_first_text(&m->info_words, word, &fresh, &number);
+	if (ret < 0 || !fresh)
+		goto end;
+	ret = is_first_text(&m->info_keys, key, &first, &number);
+	if (!ret && first)
+		ret = vector_push(&m->info_turns, 0);
+	if (!ret)
+		*out = ++m->info_turns.items[number];
+end:
 	free(key);
 	free(word);
-	return rc;
+	return ret;
 }
 
 /*
@@ -138,14 +138,14 @@ static int put_info_once(struct merge_source *m, struct info *i, struct error *e
 {
 	char key[256];
 	uint32_t turn;
-	int rc;
+	int ret;
 
 	if (!i->key || !strcmp(i->key, CHUNKS_DROPPED) ||
 	    !strncmp(i->key, MERGED_INFO, strlen(MERGED_INFO)))
 		return 0;
-	rc = count_info_value(m, i, &turn);
-	if (rc < 0)
-		return merge_no_memory(rc, err);
+	ret = count_info_value(m, i, &turn);
+	if (ret < 0)
+		return merge_no_memory(ret, err);
 	if (turn > 1) {
 		snprintf(key, sizeof(key), "%.200s (%u)", i->key, turn);
 		i->key = key;
@@ -159,20 +159,20 @@ static int put_inlined_once(struct merge_source *m, const struct inlined *i, str
 {
 	uint64_t key[] = {i->frame, i->depth};
 	uint32_t known = (uint32_t)m->inlined_keys.texts.count, number;
-	int rc = names_intern(&m->inlined_keys, key, sizeof(key), &number);
+	int ret = names_intern(&m->inlined_keys, key, sizeof(key), &number);
 
-	if (rc < 0)
-		return merge_no_memory(rc, err);
+	if (ret < 0)
+		return merge_no_memory(ret, err);
 	return number < known ? 0 : pass_merged_record(m, KIND_INLINED, i, err);
 }
 
 static int put_merged_entity(struct part_sink *in, union merge_record *r, struct error *err)
 {
 	bool known;
-	int rc = merge_ids_assign(&in->merge->ids, &in->part->map, in->kind, r, &known);
+	int ret = merge_ids_assign(&in->merge->ids, &in->part->map, in->kind, r, &known);
 
-	if (rc < 0)
-		return merge_no_memory(rc, err);
+	if (ret < 0)
+		return merge_no_memory(ret, err);
 	return known ? 0 : pass_merged_record(in->merge, in->kind, r, err);
 }
 
@@ -186,16 +186,16 @@ static int part_sink_put(struct sink *s, enum record_kind kind, const void *reco
 	struct merge_source *m = in->merge;
 	const struct loss *loss = record;
 	union merge_record r;
-	int rc;
+	int ret;
 
 	if (kind == KIND_LOSS && loss->reason == LOSS_UNREADABLE_CHUNK && !loss->host)
 		return merge_no_memory(add_part_loss(m, in->part, *loss), err);
 	if (kind != in->kind)
 		return 0;
 	memcpy(&r, record, kinds[kind].size);
-	rc = merge_ids_convert(&m->ids, &in->part->map, kind, &r);
-	if (rc < 0)
-		return merge_no_memory(rc, err);
+	ret = merge_ids_convert(&m->ids, &in->part->map, kind, &r);
+	if (ret < 0)
+		return merge_no_memory(ret, err);
 	if (kind == KIND_INFO)
 		return put_info_once(m, &r.info, err);
 	if (kind == KIND_INLINED)
@@ -212,9 +212,9 @@ static const struct sink_ops part_sink_ops = {.put = part_sink_put};
 /* Read one kind of all parts, one after the other. */
 static int read_kind_of_parts(struct merge_source *m, enum record_kind kind, struct error *err)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (struct merged_part *p = m->parts; p < m->parts + m->count && !rc; p++) {
+	for (struct merged_part *p = m->parts; p < m->parts + m->count && !ret; p++) {
 		struct part_sink in = {
 			.sink = {.ops = &part_sink_ops, .wants = 1ULL << kind | WANT(LOSS)},
 			.merge = m,
@@ -222,9 +222,9 @@ static int read_kind_of_parts(struct merge_source *m, enum record_kind kind, str
 			.kind = kind,
 		};
 
-		rc = name_part_in_error(m, p, p->source->ops->run(p->source, &in.sink, err), err);
+		ret = name_part_in_error(m, p, p->source->ops->run(p->source, &in.sink, err), err);
 	}
-	return rc;
+	return ret;
 }
 
 static void report_merge_progress(struct merge_source *m)
@@ -273,13 +273,13 @@ static struct merged_part *earliest_part(struct merge_source *m)
 
 static int put_part_record(struct merge_source *m, struct merged_part *p, struct error *err)
 {
-	int rc = merge_ids_convert(&m->ids, &p->map, p->stream.kind, &p->stream.record);
+	int ret = merge_ids_convert(&m->ids, &p->map, p->stream.kind, &p->stream.record);
 
-	if (rc < 0)
-		return merge_no_memory(rc, err);
-	rc = pass_merged_record(m, p->stream.kind, &p->stream.record, err);
-	if (rc < 0)
-		return rc;
+	if (ret < 0)
+		return merge_no_memory(ret, err);
+	ret = pass_merged_record(m, p->stream.kind, &p->stream.record, err);
+	if (ret < 0)
+		return ret;
 	report_merge_progress(m);
 	return name_part_in_error(m, p, merge_stream_next(&p->stream, err), err);
 }
@@ -289,43 +289,43 @@ static int merge_streams(struct merge_source *m, uint64_t mask, struct error *er
 {
 	struct part_losses *of = calloc(m->count, sizeof(*of));
 	struct merged_part *p;
-	int rc = of ? 0 : merge_no_memory(-ENOMEM, err);
+	int ret = of ? 0 : merge_no_memory(-ENOMEM, err);
 	size_t opened = 0;
 
-	for (; opened < m->count && !rc; opened++) {
+	for (; opened < m->count && !ret; opened++) {
 		/* Losses of unknown streams were reported when stacks were read. */
 		struct chunk_losses losses = {lose_part_records, &of[opened], true};
 
 		p = &m->parts[opened];
 		of[opened] = (struct part_losses){m, p, 0};
-		rc = name_part_in_error(m, p, merge_stream_open(&p->stream, p->trace, mask, &losses, err), err);
+		ret = name_part_in_error(m, p, merge_stream_open(&p->stream, p->trace, mask, &losses, err), err);
 	}
-	while (!rc && (p = earliest_part(m)))
-		rc = put_part_record(m, p, err);
+	while (!ret && (p = earliest_part(m)))
+		ret = put_part_record(m, p, err);
 	for (size_t i = 0; i < opened; i++) {
 		merge_stream_close(&m->parts[i].stream);
-		rc = !rc && of[i].rc ? merge_no_memory(of[i].rc, err) : rc;
+		ret = !ret && of[i].rc ? merge_no_memory(of[i].rc, err) : ret;
 	}
 	free(of);
-	return rc;
+	return ret;
 }
 
 static int put_hosts(struct merge_source *m, struct error *err)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < m->hosts.list.count && !rc; i++)
-		rc = pass_merged_record(m, KIND_HOST, &m->hosts.list.items[i], err);
-	return rc;
+	for (size_t i = 0; i < m->hosts.list.count && !ret; i++)
+		ret = pass_merged_record(m, KIND_HOST, &m->hosts.list.items[i], err);
+	return ret;
 }
 
 static int put_merged_losses(struct merge_source *m, struct error *err)
 {
-	int rc = read_kind_of_parts(m, KIND_LOSS, err);
+	int ret = read_kind_of_parts(m, KIND_LOSS, err);
 
-	for (size_t i = 0; i < m->losses.count && !rc; i++)
-		rc = pass_merged_record(m, KIND_LOSS, &m->losses.items[i], err);
-	return rc;
+	for (size_t i = 0; i < m->losses.count && !ret; i++)
+		ret = pass_merged_record(m, KIND_LOSS, &m->losses.items[i], err);
+	return ret;
 }
 
 /* Put an info row such as "web-1.skein: web-1, CPUs 0 to 3". */
@@ -350,11 +350,11 @@ static int put_origin(struct merge_source *m, size_t index, struct error *err)
 /* Put the info rows of all traces, and the names of the traces. */
 static int put_infos(struct merge_source *m, struct error *err)
 {
-	int rc = read_kind_of_parts(m, KIND_INFO, err);
+	int ret = read_kind_of_parts(m, KIND_INFO, err);
 
-	for (size_t i = 0; i < m->count && m->count > 1 && !rc; i++)
-		rc = put_origin(m, i, err);
-	return rc;
+	for (size_t i = 0; i < m->count && m->count > 1 && !ret; i++)
+		ret = put_origin(m, i, err);
+	return ret;
 }
 
 #define TIMELINE (WANT(SLICE) | WANT(EDGE))
@@ -389,12 +389,12 @@ static int merge_kind(struct merge_source *m, enum record_kind kind, struct erro
 static int merge_run(struct source *s, struct sink *to, struct error *err)
 {
 	struct merge_source *m = (struct merge_source *)s;
-	int rc = 0;
+	int ret = 0;
 
 	m->to = to;
-	for (int kind = 0; kind < KIND_COUNT && !rc; kind++)
-		rc = merge_kind(m, (enum record_kind)kind, err);
-	return rc;
+	for (int kind = 0; kind < KIND_COUNT && !ret; kind++)
+		ret = merge_kind(m, (enum record_kind)kind, err);
+	return ret;
 }
 
 static void merge_free(struct source *s)
@@ -425,13 +425,13 @@ static int count_records(struct merge_source *m, struct merged_part *p, struct e
 	static const enum record_kind streams[] = {KIND_SAMPLE, KIND_SLICE, KIND_EDGE, KIND_SPAN,
 						   KIND_COUNTER};
 	uint64_t records = 0;
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]) && !rc; i++) {
-		rc = trace_count(p->trace, streams[i], &records, err);
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]) && !ret; i++) {
+		ret = trace_count(p->trace, streams[i], &records, err);
 		m->all += records;
 	}
-	return rc;
+	return ret;
 }
 
 /*
@@ -477,45 +477,45 @@ static int unify_parts(struct merge_source *m)
 	uint64_t cpus = 0;
 	struct source_hosts **sources = calloc(m->count, sizeof(*sources));
 	struct merge_map **maps = calloc(m->count, sizeof(*maps));
-	int rc = sources && maps ? 0 : -ENOMEM;
+	int ret = sources && maps ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < m->count && !rc; i++) {
+	for (size_t i = 0; i < m->count && !ret; i++) {
 		sources[i] = &m->parts[i].hosts;
 		maps[i] = &m->parts[i].map;
 		maps[i]->cpus = cpus;
 		cpus += m->parts[i].cpus;
 	}
-	if (!rc)
-		rc = merge_hosts_unify(&m->hosts, sources, maps, m->count);
+	if (!ret)
+		ret = merge_hosts_unify(&m->hosts, sources, maps, m->count);
 	free(sources);
 	free(maps);
-	return rc;
+	return ret;
 }
 
 static int open_parts(struct merge_source *m, const struct merge_part *parts, struct error *err)
 {
-	int rc = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < m->count && !rc; i++) {
+	for (size_t i = 0; i < m->count && !ret; i++) {
 		struct merged_part *p = &m->parts[i];
 
 		p->trace = parts[i].trace;
 		p->name = parts[i].name;
-		rc = trace_source(&p->source, p->trace, err);
-		if (!rc)
-			rc = count_records(m, p, err);
-		if (!rc)
-			rc = plan_part(m, p, err);
-		rc = name_part_in_error(m, p, rc, err);
+		ret = trace_source(&p->source, p->trace, err);
+		if (!ret)
+			ret = count_records(m, p, err);
+		if (!ret)
+			ret = plan_part(m, p, err);
+		ret = name_part_in_error(m, p, ret, err);
 	}
-	return rc ? rc : merge_no_memory(unify_parts(m), err);
+	return ret ? ret : merge_no_memory(unify_parts(m), err);
 }
 
-int merge_source(struct source **ret, const struct merge_part *parts, size_t count,
+int merge_source(struct source **out, const struct merge_part *parts, size_t count,
 		 const struct merge_progress *progress, struct error *err)
 {
 	struct merge_source *m = calloc(1, sizeof(*m));
-	int rc;
+	int ret;
 
 	if (!m)
 		return merge_no_memory(-ENOMEM, err);
@@ -524,12 +524,12 @@ int merge_source(struct source **ret, const struct merge_part *parts, size_t cou
 	if (progress)
 		m->progress = *progress;
 	m->parts = calloc(count + 1, sizeof(*m->parts));
-	rc = m->parts ? open_parts(m, parts, err) : merge_no_memory(-ENOMEM, err);
-	if (rc < 0)
+	ret = m->parts ? open_parts(m, parts, err) : merge_no_memory(-ENOMEM, err);
+	if (ret < 0)
 		merge_free(&m->source);
 	else
-		*ret = &m->source;
-	return rc;
+		*out = &m->source;
+	return ret;
 }
 
 bool merge_overlaps(const struct source *s, size_t a, size_t b)

@@ -40,7 +40,7 @@ struct merge_progress {
  * progress may be NULL. Unreadable parts of a trace are put as a loss (UNREADABLE_CHUNK) of its
  * first host.
  */
-int merge_source(struct source **ret, const struct merge_part *parts, size_t count,
+int merge_source(struct source **out, const struct merge_part *parts, size_t count,
 		 const struct merge_progress *progress, struct error *err);
 
 /* Return whether two of the parts cover the same boot of a machine at the same time. */

@@ -88,14 +88,14 @@ static void extend_host(struct host *to, const struct host *h)
 	to->memory = h->memory > to->memory ? h->memory : to->memory;
 }
 
-/* Add a host to the unified ones, or join it with an equal one; *ret is its index. */
-static int unify_host(struct merge_hosts *hosts, struct host h, size_t *ret)
+/* Add a host to the unified ones, or join it with an equal one; *out is its index. */
+static int unify_host(struct merge_hosts *hosts, struct host h, size_t *out)
 {
 	size_t i = 0;
 
 	while (i < hosts->list.count && !same_boot(&hosts->list.items[i], &h))
 		i++;
-	*ret = i;
+	*out = i;
 	if (i < hosts->list.count) {
 		extend_host(&hosts->list.items[i], &h);
 		return 0;
@@ -133,26 +133,26 @@ int merge_hosts_unify(struct merge_hosts *hosts, struct source_hosts *const *sou
 		      struct merge_map *const *maps, size_t count)
 {
 	size_t *where = NULL;
-	int rc = 0;
+	int ret = 0;
 
 	find_clock_shifts(sources, maps, count);
-	for (size_t i = 0; i < count && !rc; i++)
-		for (size_t h = 0; h < sources[i]->list.count && !rc; h++) {
+	for (size_t i = 0; i < count && !ret; i++)
+		for (size_t h = 0; h < sources[i]->list.count && !ret; h++) {
 			struct source_host *t = &sources[i]->list.items[h];
 
-			rc = unify_host(hosts, shifted_host(&t->host, maps[i]->shift), &t->unified);
+			ret = unify_host(hosts, shifted_host(&t->host, maps[i]->shift), &t->unified);
 		}
-	if (!rc)
-		rc = sort_hosts(hosts, &where);
-	for (size_t i = 0; i < count && !rc; i++)
-		for (size_t h = 0; h < sources[i]->list.count && !rc; h++) {
+	if (!ret)
+		ret = sort_hosts(hosts, &where);
+	for (size_t i = 0; i < count && !ret; i++)
+		for (size_t h = 0; h < sources[i]->list.count && !ret; h++) {
 			struct source_host *t = &sources[i]->list.items[h];
 
 			t->unified = where[t->unified];
-			rc = merge_ids_set(maps[i], KIND_HOST, t->host.id, (uint32_t)t->unified + 1);
+			ret = merge_ids_set(maps[i], KIND_HOST, t->host.id, (uint32_t)t->unified + 1);
 		}
 	free(where);
-	return rc;
+	return ret;
 }
 
 /*

@@ -81,11 +81,11 @@ int merge_ids_set(struct merge_map *m, enum record_kind kind, uint64_t id, uint3
 	return index_put(&m->ids[kind], id, fresh);
 }
 
-static int next_new_id(struct merge_ids *ids, enum record_kind kind, uint32_t *ret)
+static int next_new_id(struct merge_ids *ids, enum record_kind kind, uint32_t *out)
 {
 	if (ids->last[kind] == INDEX_NONE - 1)
 		return -EOVERFLOW;
-	*ret = ++ids->last[kind];
+	*out = ++ids->last[kind];
 	return 0;
 }
 
@@ -93,16 +93,16 @@ static int next_new_id(struct merge_ids *ids, enum record_kind kind, uint32_t *r
 static int convert_id(struct merge_ids *ids, struct merge_map *m, enum record_kind kind, uint64_t *id)
 {
 	uint32_t fresh = *id ? index_get(&m->ids[kind], *id) : 0;
-	int rc = 0;
+	int ret = 0;
 
 	if (fresh == INDEX_NONE) {
-		rc = next_new_id(ids, kind, &fresh);
-		if (!rc)
-			rc = index_put(&m->ids[kind], *id, fresh);
+		ret = next_new_id(ids, kind, &fresh);
+		if (!ret)
+			ret = index_put(&m->ids[kind], *id, fresh);
 	}
-	if (!rc)
+	if (!ret)
 		*id = fresh;
-	return rc;
+	return ret;
 }
 
 static uint64_t *record_word(union merge_record *record, size_t offset)
@@ -130,16 +130,16 @@ static int convert_slice(struct merge_ids *ids, struct merge_map *m, struct slic
 
 static int convert_lane(struct merge_ids *ids, struct merge_map *m, struct lane *l)
 {
-	int rc = index_put(&m->lane_kinds, l->id,
+	int ret = index_put(&m->lane_kinds, l->id,
 			   l->kind < LANE_KIND_COUNT ? (uint32_t)l->kind : LANE_NONE);
 
 	if (l->kind == LANE_CPU)
 		l->number += m->cpus;
-	if (!rc && l->kind == LANE_PROCESS)
-		rc = convert_id(ids, m, KIND_PROCESS, &l->number);
-	if (!rc && l->kind == LANE_THREAD)
-		rc = convert_id(ids, m, KIND_THREAD, &l->number);
-	return rc;
+	if (!ret && l->kind == LANE_PROCESS)
+		ret = convert_id(ids, m, KIND_PROCESS, &l->number);
+	if (!ret && l->kind == LANE_THREAD)
+		ret = convert_id(ids, m, KIND_THREAD, &l->number);
+	return ret;
 }
 
 /* Convert edge.value: the thread.id of a migration, or the target CPU + 1 of a wake-up or fork. */
@@ -180,16 +180,16 @@ static int convert_by_kind(struct merge_ids *ids, struct merge_map *m, enum reco
 int merge_ids_convert(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 		union merge_record *record)
 {
-	int rc = convert_by_kind(ids, m, kind, record);
+	int ret = convert_by_kind(ids, m, kind, record);
 
-	for (size_t i = 0; i < COUNT(references) && !rc; i++)
+	for (size_t i = 0; i < COUNT(references) && !ret; i++)
 		if (references[i].kind == kind)
-			rc = convert_id(ids, m, references[i].to,
+			ret = convert_id(ids, m, references[i].to,
 				   record_word(record, references[i].offset));
 	for (size_t i = 0; i < COUNT(stamps); i++)
 		if (stamps[i].kind == kind)
 			shift_stamp(m, record_word(record, stamps[i].offset));
-	return rc;
+	return ret;
 }
 
 /* Write all fields of an entity except its id to ids->key, as bytes. */
@@ -215,55 +215,55 @@ static int make_entity_key(struct merge_ids *ids, enum record_kind kind, const u
 
 /* Find or assign the id of an entity that may be equal to one of another trace. */
 static int share_entity(struct merge_ids *ids, enum record_kind kind, const union merge_record *r,
-		 uint32_t *ret, bool *known)
+		 uint32_t *out, bool *known)
 {
 	uint32_t number;
-	int rc = make_entity_key(ids, kind, r);
+	int ret = make_entity_key(ids, kind, r);
 
-	if (!rc)
-		rc = names_intern(&ids->shared[kind], ids->key.items, ids->key.count, &number);
-	if (rc < 0)
-		return rc;
+	if (!ret)
+		ret = names_intern(&ids->shared[kind], ids->key.items, ids->key.count, &number);
+	if (ret < 0)
+		return ret;
 	*known = number < ids->shared_ids[kind].count;
 	if (*known) {
-		*ret = ids->shared_ids[kind].items[number];
+		*out = ids->shared_ids[kind].items[number];
 		return 0;
 	}
-	rc = next_new_id(ids, kind, ret);
-	return rc ? rc : vector_push(&ids->shared_ids[kind], *ret);
+	ret = next_new_id(ids, kind, out);
+	return ret ? ret : vector_push(&ids->shared_ids[kind], *out);
 }
 
 /* Find or assign the id of a stack. There are many stacks, so the key is just parent and frame. */
-static int share_stack(struct merge_ids *ids, const struct stack *s, uint32_t *ret, bool *known)
+static int share_stack(struct merge_ids *ids, const struct stack *s, uint32_t *out, bool *known)
 {
 	uint64_t key = s->parent << 32 | s->frame;
-	int rc = 0;
+	int ret = 0;
 
-	*ret = index_get(&ids->stacks, key);
-	*known = *ret != INDEX_NONE;
+	*out = index_get(&ids->stacks, key);
+	*known = *out != INDEX_NONE;
 	if (!*known)
-		rc = next_new_id(ids, KIND_STACK, ret);
-	return rc || *known ? rc : index_put(&ids->stacks, key, *ret);
+		ret = next_new_id(ids, KIND_STACK, out);
+	return ret || *known ? ret : index_put(&ids->stacks, key, *out);
 }
 
 int merge_ids_assign(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 	       union merge_record *record, bool *known)
 {
 	uint32_t fresh = index_get(&m->ids[kind], record->id);
-	int rc = 0;
+	int ret = 0;
 
 	*known = false;
 	/*
 	 * Ids of stacks must grow, so an id that was assigned for an earlier reference is not used.
 	 */
 	if (kind == KIND_STACK)
-		rc = share_stack(ids, &record->stack, &fresh, known);
+		ret = share_stack(ids, &record->stack, &fresh, known);
 	else if (fresh == INDEX_NONE)
-		rc = kind == KIND_LANE ? next_new_id(ids, kind, &fresh)
+		ret = kind == KIND_LANE ? next_new_id(ids, kind, &fresh)
 				       : share_entity(ids, kind, record, &fresh, known);
-	if (!rc)
-		rc = index_put(&m->ids[kind], record->id, fresh);
-	if (!rc)
+	if (!ret)
+		ret = index_put(&m->ids[kind], record->id, fresh);
+	if (!ret)
 		record->id = fresh;
-	return rc;
+	return ret;
 }

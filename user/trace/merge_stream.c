@@ -15,11 +15,11 @@ union words {
 static int next_of_timeline(struct merge_stream *l, struct error *err)
 {
 	const void *record;
-	int result = trace_timeline_next(l->timeline, &l->kind, &record, err);
+	int ret = trace_timeline_next(l->timeline, &l->kind, &record, err);
 
-	l->end = result == 0;
-	if (result <= 0)
-		return result;
+	l->end = ret == 0;
+	if (ret <= 0)
+		return ret;
 	memcpy(&l->record, record, kinds[l->kind].size);
 	l->order = l->kind == KIND_SLICE ? slice_order(&l->record.slice) : l->record.edge.time;
 	return 0;
@@ -30,12 +30,12 @@ static int next_of_chunks(struct merge_stream *l, struct error *err)
 	union words r;
 
 	while (l->row == l->chunks.columns.count) {
-		int result = chunks_next(&l->chunks, err);
+		int ret = chunks_next(&l->chunks, err);
 
 		l->row = 0;
-		l->end = result == 0;
-		if (result <= 0)
-			return result;
+		l->end = ret == 0;
+		if (ret <= 0)
+			return ret;
 	}
 	columns_record(&l->chunks.columns, l->row++, r.words);
 	memcpy(&l->record, r.words, kinds[l->kind].size);
@@ -58,12 +58,12 @@ int merge_stream_open(struct merge_stream *l, struct trace *t, uint64_t mask,
 {
 	const struct trace_timeline_query q = {.to = UINT64_MAX, .kinds = mask, .losses = *losses};
 	const struct chunk_range range = CHUNKS_ALL;
-	int result;
+	int ret;
 
 	*l = (struct merge_stream){.is_timeline = mask & TIMELINE, .kind = only_kind(mask)};
-	result = l->is_timeline ? trace_timeline_open(&l->timeline, t, &q, err)
+	ret = l->is_timeline ? trace_timeline_open(&l->timeline, t, &q, err)
 				: chunks_open(&l->chunks, t, l->kind, &range, losses, err);
-	return result < 0 ? result : merge_stream_next(l, err);
+	return ret < 0 ? ret : merge_stream_next(l, err);
 }
 
 void merge_stream_close(struct merge_stream *l)

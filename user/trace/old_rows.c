@@ -48,7 +48,7 @@ static const char *const deletes[] = {
 	" (SELECT min(id) FROM loss WHERE \"end\" < ?1 GROUP BY host, event, cpu, reason)",
 };
 
-int old_rows_new(struct old_rows **ret, sqlite3 *db, struct error *err)
+int old_rows_new(struct old_rows **out, sqlite3 *db, struct error *err)
 {
 	struct old_rows *o = calloc(1, sizeof(*o));
 
@@ -56,7 +56,7 @@ int old_rows_new(struct old_rows **ret, sqlite3 *db, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	o->db = db;
 	o->wanted = ENDED_BEFORE_SCAN;
-	*ret = o;
+	*out = o;
 	return 0;
 }
 
@@ -80,65 +80,65 @@ void old_rows_put(struct old_rows *o, enum record_kind kind, const void *record)
 static int run_with_number(struct old_rows *o, const char *sql, uint64_t number, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc, result = sql_prepare(o->db, &stmt, sql, err);
+	int rc, ret = sql_prepare(o->db, &stmt, sql, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)number);
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_DONE)
-		result = sql_fail(o->db, rc, err, "cannot write the trace");
+		ret = sql_fail(o->db, rc, err, "cannot write the trace");
 	sqlite3_finalize(stmt);
-	return result;
+	return ret;
 }
 
 static int delete_unreferenced(struct old_rows *o, uint64_t time, struct error *err)
 {
 	sqlite3_int64 left = 0;
-	int result = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(deletes) / sizeof(deletes[0]) && result == 0; i++)
-		result = run_with_number(o, deletes[i], time, err);
-	if (result == 0)
-		result = sql_int(o->db, "SELECT count(*) FROM thread", &left, err);
+	for (size_t i = 0; i < sizeof(deletes) / sizeof(deletes[0]) && ret == 0; i++)
+		ret = run_with_number(o, deletes[i], time, err);
+	if (ret == 0)
+		ret = sql_int(o->db, "SELECT count(*) FROM thread", &left, err);
 	o->ended = 0;
 	o->wanted = ENDED_BEFORE_SCAN + (uint64_t)left / 2;
-	return result;
+	return ret;
 }
 
 int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_t chunk,
 		    struct error *err)
 {
-	int result = run_with_number(o, "UPDATE host SET start = max(start, ?1)", start, err);
+	int ret = run_with_number(o, "UPDATE host SET start = max(start, ?1)", start, err);
 
-	if (result == 0)
-		result = run_with_number(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
+	if (ret == 0)
+		ret = run_with_number(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
 	/* Reading from a checkpoint before the deleted chunks would need deleted records. */
-	if (result == 0)
-		result = run_with_number(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
-	if (result == 0)
-		result = run_with_number(o,
+	if (ret == 0)
+		ret = run_with_number(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
+	if (ret == 0)
+		ret = run_with_number(o,
 			     "DELETE FROM checkpoint WHERE base <> 0 AND ?1"
 			     " AND base NOT IN (SELECT id FROM checkpoint)",
 			     chunk, err);
-	if (result == 0)
-		result = run_with_number(o,
+	if (ret == 0)
+		ret = run_with_number(o,
 			     "INSERT OR REPLACE INTO info(host, key, value)"
 			     " SELECT id, '" CHUNKS_DROPPED "', printf('%d', ?1) FROM host",
 			     chunk, err);
-	if (result < 0 || o->ended < o->wanted)
-		return result;
+	if (ret < 0 || o->ended < o->wanted)
+		return ret;
 	return delete_unreferenced(o, start > margin ? start - margin : 0, err);
 }
 
 int old_rows_stacks(struct old_rows *o, uint64_t stack, uint64_t frame, uint64_t function,
 		    struct error *err)
 {
-	int result = run_with_number(o, "DELETE FROM chunk WHERE kind = 'stack' AND \"end\" <= ?1", stack, err);
+	int ret = run_with_number(o, "DELETE FROM chunk WHERE kind = 'stack' AND \"end\" <= ?1", stack, err);
 
-	if (result == 0)
-		result = run_with_number(o, "DELETE FROM frame WHERE id <= ?1", frame, err);
-	if (result == 0 && o->inlined)
-		result = run_with_number(o, "DELETE FROM inlined WHERE frame <= ?1", frame, err);
-	return result < 0 ? result : run_with_number(o, "DELETE FROM function WHERE id <= ?1", function, err);
+	if (ret == 0)
+		ret = run_with_number(o, "DELETE FROM frame WHERE id <= ?1", frame, err);
+	if (ret == 0 && o->inlined)
+		ret = run_with_number(o, "DELETE FROM inlined WHERE frame <= ?1", frame, err);
+	return ret < 0 ? ret : run_with_number(o, "DELETE FROM function WHERE id <= ?1", function, err);
 }

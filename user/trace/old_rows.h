@@ -14,8 +14,8 @@
 
 struct old_rows;
 
-/* Make the state for deleting rows of db, which must outlive *ret. Return 0 or -ENOMEM. */
-int old_rows_new(struct old_rows **ret, sqlite3 *db, struct error *err);
+/* Make the state for deleting rows of db, which must outlive *out. Return 0 or -ENOMEM. */
+int old_rows_new(struct old_rows **out, sqlite3 *db, struct error *err);
 /* Free the state; o may be NULL. */
 void old_rows_free(struct old_rows *o);
 

@@ -36,7 +36,7 @@ static uint32_t big32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static int read_trace_header(int fd, struct trace_header *ret, const char *path, struct error *err)
+static int read_trace_header(int fd, struct trace_header *out, const char *path, struct error *err)
 {
 	uint8_t bytes[HEADER_SIZE];
 	struct stat st;
@@ -51,25 +51,25 @@ static int read_trace_header(int fd, struct trace_header *ret, const char *path,
 		return error_errno(err, -errno, "cannot read %s", path);
 	if (got < HEADER_SIZE || memcmp(bytes, HEADER_MAGIC, sizeof(HEADER_MAGIC)))
 		return error_set(err, -EBADMSG, "%s is not a skein trace", path);
-	*ret = (struct trace_header){
+	*out = (struct trace_header){
 		.page_size = (uint64_t)bytes[16] << 8 | bytes[17],
 		.pages = big32(bytes + 24) == big32(bytes + 92) ? big32(bytes + 28) : 0,
 		.size = (uint64_t)st.st_size,
 		.application_id = big32(bytes + 68),
 		.version = big32(bytes + 60),
 	};
-	if (ret->page_size == 1)
-		ret->page_size = 65536;
+	if (out->page_size == 1)
+		out->page_size = 65536;
 	return 0;
 }
 
 static int check_trace_header(int fd, struct trace *t, const char *path, struct error *err)
 {
 	struct trace_header h = {0};
-	int result = read_trace_header(fd, &h, path, err);
+	int ret = read_trace_header(fd, &h, path, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	if (h.application_id != SCHEMA_APPLICATION_ID || !h.version)
 		return error_set(err, -EBADMSG, "%s is not a skein trace, but another database",
 				 path);
@@ -86,20 +86,20 @@ static int check_trace_header(int fd, struct trace *t, const char *path, struct 
 static int open_regular_trace(const char *path, struct error *err)
 {
 	struct stat st;
-	int fd, result = 0;
+	int fd, ret = 0;
 
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot open %s", path);
 	if (fstat(fd, &st) < 0)
-		result = error_errno(err, -errno, "cannot open %s", path);
+		ret = error_errno(err, -errno, "cannot open %s", path);
 	else if (S_ISDIR(st.st_mode))
-		result = error_errno(err, -EISDIR, "cannot open %s", path);
+		ret = error_errno(err, -EISDIR, "cannot open %s", path);
 	else if (!S_ISREG(st.st_mode))
-		result = error_set(err, -EINVAL, "%s is not a regular file", path);
-	if (result < 0)
+		ret = error_set(err, -EINVAL, "%s is not a regular file", path);
+	if (ret < 0)
 		close(fd);
-	return result < 0 ? result : fd;
+	return ret < 0 ? ret : fd;
 }
 
 static bool owned_by_user(const struct stat *st)
@@ -138,23 +138,23 @@ static int check_journal(int fd, int journal, const char *path, struct error *er
 
 static int explain_trace_open(sqlite3 *db, int rc, const char *path, struct error *err)
 {
-	int result = sql_errno(db, rc);
+	int ret = sql_errno(db, rc);
 
-	switch (result) {
+	switch (ret) {
 	case -EBUSY:
-		return error_set(err, result,
+		return error_set(err, ret,
 				 "%s is being recorded: read it when the recording has ended",
 				 path);
 	case -EROFS:
-		return error_set(err, result,
+		return error_set(err, ret,
 				 "%s was left by a killed recorder and must be writable once, "
 				 "to be rolled back",
 				 path);
 	case -EBADMSG:
-		return error_set(err, result, "%s is damaged: its list of tables cannot be read",
+		return error_set(err, ret, "%s is damaged: its list of tables cannot be read",
 				 path);
 	default:
-		return error_set(err, result, "cannot open %s: %s", path,
+		return error_set(err, ret, "cannot open %s: %s", path,
 				 db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
 	}
 }
@@ -162,28 +162,28 @@ static int explain_trace_open(sqlite3 *db, int rc, const char *path, struct erro
 /* Read the schema; this takes the lock and rolls back the transaction of a killed recorder. */
 static int read_trace_schema(sqlite3 *db, const char *path, struct error *err)
 {
-	int rc = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
+	int ret = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : explain_trace_open(db, rc, path, err);
+	return ret == SQLITE_OK ? 0 : explain_trace_open(db, ret, path, err);
 }
 
 static int roll_back_journal(const char *real, const char *path, struct error *err)
 {
 	sqlite3 *db = NULL;
-	int rc, result;
+	int rc, ret;
 
 	rc = sqlite3_open_v2(real, &db,
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
 			     NULL);
 	if (rc == SQLITE_OK)
 		sqlite3_extended_result_codes(db, 1);
-	result = rc == SQLITE_OK ? read_trace_schema(db, path, err) : explain_trace_open(db, rc, path, err);
+	ret = rc == SQLITE_OK ? read_trace_schema(db, path, err) : explain_trace_open(db, rc, path, err);
 	sqlite3_close(db);
 	/*
 	 * -EBADMSG means that the schema is damaged, but the file has been rolled back
 	 * nevertheless.
 	 */
-	return result == -EBADMSG ? 0 : result;
+	return ret == -EBADMSG ? 0 : ret;
 }
 
 /*
@@ -193,7 +193,7 @@ static int roll_back_journal(const char *real, const char *path, struct error *e
 static int roll_back(int fd, const char *real, const char *path, struct error *err)
 {
 	char name[PATH_MAX], first = 0;
-	int journal, result = 0;
+	int journal, ret = 0;
 
 	if (snprintf(name, sizeof(name), "%s-journal", real) >= (int)sizeof(name))
 		return error_errno(err, -ENAMETOOLONG, "cannot open %s", path);
@@ -201,12 +201,12 @@ static int roll_back(int fd, const char *real, const char *path, struct error *e
 	if (journal < 0)
 		return errno == ENOENT ? 0 : error_errno(err, -errno, "cannot open %s", name);
 	if (pread(journal, &first, 1, 0) == 1 && first) {
-		result = check_journal(fd, journal, path, err);
-		if (result == 0)
-			result = roll_back_journal(real, path, err);
+		ret = check_journal(fd, journal, path, err);
+		if (ret == 0)
+			ret = roll_back_journal(real, path, err);
 	}
 	close(journal);
-	return result;
+	return ret;
 }
 
 /*
@@ -292,17 +292,17 @@ static bool is_skein_table(const char *name, enum storage *storage)
 static int check_schema(struct trace *t, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc, result, found = 0;
+	int rc, ret, found = 0;
 	enum storage storage;
 
-	result = sql_prepare(t->db, &stmt,
+	ret = sql_prepare(t->db, &stmt,
 			     "SELECT name, CASE WHEN type = 'view' THEN ?2"
 			     " WHEN type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' THEN ?1 END"
 			     " FROM sqlite_schema",
 			     err);
 	sqlite3_bind_int(stmt, 1, STORAGE_TABLE);
 	sqlite3_bind_int(stmt, 2, STORAGE_DERIVED);
-	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (ret == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(stmt, 0);
 
 		if (!name || !is_skein_table(name, &storage))
@@ -310,17 +310,17 @@ static int check_schema(struct trace *t, struct error *err)
 		found += storage == STORAGE_TABLE;
 		if (sqlite3_column_type(stmt, 1) == SQLITE_NULL ||
 		    sqlite3_column_int(stmt, 1) != (int)storage)
-			result = error_set(
+			ret = error_set(
 				err, -EBADMSG,
 				"%s is no skein trace: its '%.20s' is not a table of skein",
 				t->path, name);
 	}
-	if (result == 0 && rc != SQLITE_DONE)
-		result = explain_trace_open(t->db, rc, t->path, err);
-	if (result == 0 && !found)
-		result = error_set(err, -EBADMSG, "%s has no tables of skein", t->path);
+	if (ret == 0 && rc != SQLITE_DONE)
+		ret = explain_trace_open(t->db, rc, t->path, err);
+	if (ret == 0 && !found)
+		ret = error_set(err, -EBADMSG, "%s has no tables of skein", t->path);
 	sqlite3_finalize(stmt);
-	return result;
+	return ret;
 }
 
 /* Refuse computed columns: they make gigabytes of a small file. */
@@ -328,18 +328,18 @@ static int check_columns(struct trace *t, const char *table, struct error *err)
 {
 	char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", table);
 	sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_DONE, result = sql_prepare(t->db, &stmt, sql, err);
+	int rc = SQLITE_DONE, ret = sql_prepare(t->db, &stmt, sql, err);
 
 	sqlite3_free(sql);
-	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+	while (ret == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		if (sqlite3_column_int(stmt, 6)) /* "hidden" */
-			result = error_set(err, -EBADMSG,
+			ret = error_set(err, -EBADMSG,
 					   "%s is no skein trace: its table '%.20s' has a column "
 					   "that is computed", t->path, table);
-	if (result == 0 && rc != SQLITE_DONE)
-		result = explain_trace_open(t->db, rc, t->path, err);
+	if (ret == 0 && rc != SQLITE_DONE)
+		ret = explain_trace_open(t->db, rc, t->path, err);
 	sqlite3_finalize(stmt);
-	return result;
+	return ret;
 }
 
 /* Check all tables, since a query may read any of them. */
@@ -347,17 +347,17 @@ static int check_tables(struct trace *t, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE;
-	int result = sql_prepare(t->db, &stmt,
+	int ret = sql_prepare(t->db, &stmt,
 				 "SELECT name FROM sqlite_schema WHERE type = 'table'"
 				 " AND name IS NOT NULL AND sql NOT LIKE 'CREATE VIRTUAL%'",
 				 err);
 
-	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-		result = check_columns(t, (const char *)sqlite3_column_text(stmt, 0), err);
-	if (result == 0 && rc != SQLITE_DONE)
-		result = explain_trace_open(t->db, rc, t->path, err);
+	while (ret == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+		ret = check_columns(t, (const char *)sqlite3_column_text(stmt, 0), err);
+	if (ret == 0 && rc != SQLITE_DONE)
+		ret = explain_trace_open(t->db, rc, t->path, err);
 	sqlite3_finalize(stmt);
-	return result;
+	return ret;
 }
 
 /*
@@ -367,20 +367,20 @@ static int check_tables(struct trace *t, struct error *err)
 static int connect_streams(struct trace *t, struct error *err)
 {
 	sqlite3_stmt *stmt;
-	int result = 0;
+	int ret = 0;
 
-	for (int k = 0; result == 0 && k < KIND_COUNT; k++) {
+	for (int k = 0; ret == 0 && k < KIND_COUNT; k++) {
 		char *sql;
 
 		if (kinds[k].storage != STORAGE_STREAM)
 			continue;
 		sql = sqlite3_mprintf("SELECT 1 FROM \"%w\"", kinds[k].name);
-		result = sql_prepare(t->db, &stmt, sql, err);
+		ret = sql_prepare(t->db, &stmt, sql, err);
 		sqlite3_free(sql);
-		if (result == 0)
+		if (ret == 0)
 			sqlite3_finalize(stmt);
 	}
-	return result;
+	return ret;
 }
 
 /*
@@ -430,7 +430,7 @@ uint64_t trace_stacks_max(const struct trace *t)
 
 static int open_trace_database(struct trace *t, const char *real, struct error *err)
 {
-	int rc, result;
+	int rc, ret;
 
 	rc = sqlite3_open_v2(real, &t->db,
 			     SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
@@ -440,55 +440,55 @@ static int open_trace_database(struct trace *t, const char *real, struct error *
 	restrict_connection(t);
 	sqlite3_progress_handler(t->db, STEPS_EACH, count_steps, t);
 	trace_limit_steps(t, true);
-	result = sql_exec(t->db, "PRAGMA cell_size_check=ON;PRAGMA mmap_size=0;", err);
-	if (result == 0)
-		result = read_trace_schema(t->db, t->path, err);
-	if (result == 0)
-		result = check_schema(t, err);
-	if (result == 0)
-		result = check_tables(t, err);
-	if (result < 0)
-		return result;
+	ret = sql_exec(t->db, "PRAGMA cell_size_check=ON;PRAGMA mmap_size=0;", err);
+	if (ret == 0)
+		ret = read_trace_schema(t->db, t->path, err);
+	if (ret == 0)
+		ret = check_schema(t, err);
+	if (ret == 0)
+		ret = check_tables(t, err);
+	if (ret < 0)
+		return ret;
 	rc = stream_tables_register(t->db, &t->damage);
 	if (rc != SQLITE_OK)
 		return sql_fail(t->db, rc, err, t->path);
-	result = connect_streams(t, err);
+	ret = connect_streams(t, err);
 	sqlite3_set_authorizer(t->db, authorize, NULL);
-	return result;
+	return ret;
 }
 
-int trace_open(struct trace **ret, const char *path, struct error *err)
+int trace_open(struct trace **out, const char *path, struct error *err)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 	char *real = NULL;
-	int fd = -1, result = -ENOMEM;
+	int fd = -1, ret = -ENOMEM;
 
 	if (!t || !(t->path = strdup(path))) {
-		error_set(err, result, "out of memory");
-		goto out;
+		error_set(err, ret, "out of memory");
+		goto end;
 	}
-	result = fd = open_regular_trace(path, err);
-	if (result < 0)
-		goto out;
+	ret = fd = open_regular_trace(path, err);
+	if (ret < 0)
+		goto end;
 	real = realpath(path, NULL);
-	result = real ? roll_back(fd, real, path, err)
+	ret = real ? roll_back(fd, real, path, err)
 		      : error_errno(err, -errno, "cannot open %s", path);
-	if (result == 0)
-		result = check_trace_header(fd, t, path, err);
+	if (ret == 0)
+		ret = check_trace_header(fd, t, path, err);
 	/*
 	 * Close before SQLite opens the file: closing a descriptor drops the process's POSIX locks
 	 * on it.
 	 */
 	close(fd);
-	if (result == 0)
-		result = open_trace_database(t, real, err);
-out:
+	if (ret == 0)
+		ret = open_trace_database(t, real, err);
+end:
 	free(real);
-	if (result < 0)
+	if (ret < 0)
 		trace_close(t);
 	else
-		*ret = t;
-	return result < 0 ? result : 0;
+		*out = t;
+	return ret < 0 ? ret : 0;
 }
 
 /*

@@ -58,21 +58,21 @@ void bytes_free(struct bytes *b)
 	*b = (struct bytes){0};
 }
 
-bool blob_reader_zigzag(struct blob_reader *in, uint64_t *ret)
+bool blob_reader_zigzag(struct blob_reader *in, uint64_t *out)
 {
 	uint64_t v;
 
 	if (!blob_reader_varint(in, &v))
 		return false;
-	*ret = (v >> 1) ^ (0 - (v & 1));
+	*out = (v >> 1) ^ (0 - (v & 1));
 	return true;
 }
 
-bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *ret)
+bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *out)
 {
 	if (size > (uint64_t)(in->end - in->at))
 		return false;
-	*ret = (struct blob_reader){in->at, in->at + size};
+	*out = (struct blob_reader){in->at, in->at + size};
 	in->at += size;
 	return true;
 }
@@ -97,21 +97,21 @@ static int need_packer_context(struct packer *p)
 	return 0;
 }
 
-int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *ret, struct error *err)
+int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *out, struct error *err)
 {
 	size_t packed;
 
-	if (raw->failed || need_packer_context(p) < 0 || !reserve_bytes(ret, ZSTD_compressBound(raw->size)))
+	if (raw->failed || need_packer_context(p) < 0 || !reserve_bytes(out, ZSTD_compressBound(raw->size)))
 		return error_set(err, -ENOMEM, "out of memory");
-	packed = ZSTD_compress2(p->pack, ret->data + ret->size, ret->capacity - ret->size,
+	packed = ZSTD_compress2(p->pack, out->data + out->size, out->capacity - out->size,
 				raw->data, raw->size);
 	if (ZSTD_isError(packed))
 		return error_set(err, -EIO, "zstd: %s", ZSTD_getErrorName(packed));
-	ret->size += packed;
+	out->size += packed;
 	return 0;
 }
 
-int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct blob_reader *ret)
+int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct blob_reader *out)
 {
 	unsigned long long declared;
 	size_t raw;
@@ -130,6 +130,6 @@ int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, st
 	raw = ZSTD_decompressDCtx(p->unpack, p->buffer.data, declared, data, size);
 	if (ZSTD_isError(raw) || raw != declared)
 		return -EBADMSG;
-	*ret = (struct blob_reader){p->buffer.data, p->buffer.data + raw};
+	*out = (struct blob_reader){p->buffer.data, p->buffer.data + raw};
 	return 0;
 }

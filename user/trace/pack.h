@@ -28,9 +28,9 @@ void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_free(struct bytes *b);
 
 /* Read a signed difference in zigzag; see also blob_reader_varint(). */
-bool blob_reader_zigzag(struct blob_reader *in, uint64_t *ret);
-/* Set *ret to the next size bytes and skip them. */
-bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *ret);
+bool blob_reader_zigzag(struct blob_reader *in, uint64_t *out);
+/* Set *out to the next size bytes and skip them. */
+bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *out);
 
 /* Working memory for packing and unpacking. Zeroed memory is ready for use. */
 struct packer {
@@ -41,13 +41,13 @@ struct packer {
 
 void packer_free(struct packer *p);
 
-/* Append raw to ret, as one zstd frame with its content size and checksum. */
-int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *ret, struct error *err);
+/* Append raw to out, as one zstd frame with its content size and checksum. */
+int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *out, struct error *err);
 
 /*
- * Set *ret to the content of a frame, valid until the next use of p. -EBADMSG if it is damaged, or
+ * Set *out to the content of a frame, valid until the next use of p. -EBADMSG if it is damaged, or
  * would be larger than max bytes.
  */
-int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct blob_reader *ret);
+int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct blob_reader *out);
 
 #endif

@@ -36,7 +36,7 @@
 #define NARROW_CELLS 64u
 #define NARROW_TIMES 16u
 
-int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
+int pyramid_new(struct pyramid **out, const struct pyramid_events *events,
 		const struct pyramid_options *options, struct error *err)
 {
 	struct pyramid *p = calloc(1, sizeof(*p));
@@ -50,7 +50,7 @@ int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
 		for (unsigned int cpu = 0; cpu < 2; cpu++)
 			if (i >= SWITCHED_LEVELS)
 				p->kept[cpu][i] = (struct kept_blocks){.end = UINT64_MAX, .on = true};
-	*ret = p;
+	*out = p;
 	return 0;
 }
 
@@ -281,7 +281,7 @@ static int store_dead_lanes(struct pyramid *p, struct error *err)
 {
 	uint64_t start = (p->slot - 1) << (PYRAMID_SHIFT + BLOCK_SHIFT);
 	size_t dead = 0;
-	int result = 0;
+	int ret = 0;
 
 	for (size_t i = 0; i < p->lanes.count; i++) {
 		struct pyramid_lane *l = p->lanes.items[i];
@@ -292,7 +292,7 @@ static int store_dead_lanes(struct pyramid *p, struct error *err)
 	for (size_t i = 0; dead <= DEAD_MAX && i < p->lanes.count; i++)
 		p->lanes.items[i]->stored_early = false;
 	for (unsigned int level = 0; dead > DEAD_MAX && level < PYRAMID_LEVELS; level++)
-		for (size_t i = 0; result == 0 && i < p->counts[level].count; i++) {
+		for (size_t i = 0; ret == 0 && i < p->counts[level].count; i++) {
 			struct block_count *c = &p->counts[level].items[i];
 			struct block b = {.level = level,
 					  .number = c->block,
@@ -302,29 +302,29 @@ static int store_dead_lanes(struct pyramid *p, struct error *err)
 					  .settled = UINT64_MAX};
 			bool any_stored;
 
-			result = block_store_dead_rows(p, &b, &any_stored, err);
+			ret = block_store_dead_rows(p, &b, &any_stored, err);
 			c->dead = c->dead || any_stored;
 		}
-	return result < 0 ? result : free_dead_lanes(p, err);
+	return ret < 0 ? ret : free_dead_lanes(p, err);
 }
 
 /* Update p->open, once for all blocks that have become complete. */
 static int update_open(struct pyramid *p, const struct states *s, struct error *err)
 {
-	int result;
+	int ret;
 
 	if (p->open_is_current)
 		return 0;
 	p->open.count = 0;
 	if (s && states_each(s, open_list_add, &p->open) < 0)
 		return pyramid_no_memory(err);
-	result = sort_pyramid_lanes(p, err);
-	if (result == 0 && open_list_sort(&p->open) < 0)
-		result = pyramid_no_memory(err);
-	if (result == 0)
-		result = mark_dead(p, err);
-	p->open_is_current = result == 0;
-	return result;
+	ret = sort_pyramid_lanes(p, err);
+	if (ret == 0 && open_list_sort(&p->open) < 0)
+		ret = pyramid_no_memory(err);
+	if (ret == 0)
+		ret = mark_dead(p, err);
+	p->open_is_current = ret == 0;
+	return ret;
 }
 
 /* Return the start (ns) of the first block of a level in which nothing was rendered yet. */
@@ -410,30 +410,30 @@ static int store_rows_of_kind(struct pyramid *p, const struct states *s, const s
 		       bool *stored, struct error *err)
 {
 	struct kept_blocks *k = &p->kept[cpu][b->level];
-	int result;
+	int ret;
 
 	*stored = false;
 	if (b->records < min_block_records(p, b) || b->time < k->first || b->end > k->end)
 		return 0;
-	result = update_open(p, s, err);
-	if (result == 0)
-		result = block_store_rows(p, b, cpu ? LANE_CPU : LANE_THREAD, stored, err);
-	if (result == 0)
+	ret = update_open(p, s, err);
+	if (ret == 0)
+		ret = block_store_rows(p, b, cpu ? LANE_CPU : LANE_THREAD, stored, err);
+	if (ret == 0)
 		pause_refused_level(p, b, k, *stored);
-	return result;
+	return ret;
 }
 
 static int store_block(struct pyramid *p, const struct states *s, const struct block *b, bool dead,
 		      struct error *err)
 {
 	bool stored;
-	int result = store_rows_of_kind(p, s, b, true, &stored, err);
+	int ret = store_rows_of_kind(p, s, b, true, &stored, err);
 
-	if (result == 0)
-		result = store_rows_of_kind(p, s, b, false, &stored, err);
-	if (result == 0 && dead && !stored)
-		result = p->events.drop(p->events.context, b->level, b->time, err);
-	return result;
+	if (ret == 0)
+		ret = store_rows_of_kind(p, s, b, false, &stored, err);
+	if (ret == 0 && dead && !stored)
+		ret = p->events.drop(p->events.context, b->level, b->time, err);
+	return ret;
 }
 
 static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
@@ -458,7 +458,7 @@ static int store_next_block(struct pyramid *p, const struct states *s, unsigned 
 	struct block_count *first = p->counts[level].items;
 	struct block b = {.level = level};
 	uint64_t timeout = p->order > CPU_TIMEOUT_NS ? p->order - CPU_TIMEOUT_NS : 0;
-	int result;
+	int ret;
 
 	*ready = false;
 	if (!p->counts[level].count)
@@ -471,26 +471,26 @@ static int store_next_block(struct pyramid *p, const struct states *s, unsigned 
 	if (!p->finished && b.end > settled && b.end > timeout)
 		return 0;
 	*ready = true;
-	result = store_block(p, s, &b, first->dead, err);
+	ret = store_block(p, s, &b, first->dead, err);
 	drop_cells(p, level, (b.number + 1) << BLOCK_SHIFT);
 	memmove(first, first + 1, sizeof(*first) * --p->counts[level].count);
-	return result;
+	return ret;
 }
 
 static int store_complete_blocks(struct pyramid *p, const struct states *s, uint64_t settled,
 		       struct error *err)
 {
-	int result = 0;
+	int ret = 0;
 	bool ready;
 
 	p->open_is_current = false;
-	for (unsigned int level = 0; result == 0 && level < PYRAMID_LEVELS; level++)
+	for (unsigned int level = 0; ret == 0 && level < PYRAMID_LEVELS; level++)
 		do
-			result = store_next_block(p, s, level, settled, &ready, err);
-		while (result == 0 && ready);
-	if (result == 0 && p->open_is_current && !p->finished)
-		result = store_dead_lanes(p, err);
-	return result;
+			ret = store_next_block(p, s, level, settled, &ready, err);
+		while (ret == 0 && ready);
+	if (ret == 0 && p->open_is_current && !p->finished)
+		ret = store_dead_lanes(p, err);
+	return ret;
 }
 
 /*
@@ -543,39 +543,39 @@ static int begin_slot(struct pyramid *p, const struct states *s, uint64_t time, 
 		   struct error *err)
 {
 	uint64_t settled = states_settled(s);
-	int result = count_slot(p, err);
+	int ret = count_slot(p, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	set_slot(p, slot);
 	p->order = time;
 	choose_levels(p);
-	result = store_complete_blocks(p, s, settled < time ? settled : time, err);
-	if (result == 0)
+	ret = store_complete_blocks(p, s, settled < time ? settled : time, err);
+	if (ret == 0)
 		limit_runs(p);
-	return result;
+	return ret;
 }
 
 int pyramid_record(struct pyramid *p, const struct states *s, uint64_t time, struct error *err)
 {
 	uint64_t slot = (time >> (PYRAMID_SHIFT + BLOCK_SHIFT)) + 1;
-	int result = 0;
+	int ret = 0;
 
 	if (!p->slot)
 		p->slot = p->first_slot = slot;
 	else if (slot > p->slot)
-		result = begin_slot(p, s, time, slot, err);
+		ret = begin_slot(p, s, time, slot, err);
 	p->slot_records++;
-	return result;
+	return ret;
 }
 
 int pyramid_finish(struct pyramid *p, struct error *err)
 {
-	int result;
+	int ret;
 
 	if (!p->slot)
 		return 0;
-	result = count_slot(p, err);
+	ret = count_slot(p, err);
 	p->finished = true;
-	return result < 0 ? result : store_complete_blocks(p, NULL, UINT64_MAX, err);
+	return ret < 0 ? ret : store_complete_blocks(p, NULL, UINT64_MAX, err);
 }

@@ -71,7 +71,7 @@ struct pyramid;
  * Make an empty pyramid; events and options are copied. Return 0 or -ENOMEM, like the functions
  * below, which also return errors of the callbacks.
  */
-int pyramid_new(struct pyramid **ret, const struct pyramid_events *events,
+int pyramid_new(struct pyramid **out, const struct pyramid_events *events,
 		const struct pyramid_options *options, struct error *err);
 void pyramid_free(struct pyramid *p);
 /* Change the options. Call this before the first record. */

@@ -28,7 +28,7 @@ static int copy_open_cell(struct lane_levels *tail, const struct lane_levels *t,
 {
 	uint64_t cell;
 	struct cell_sums m = {0};
-	int result;
+	int ret;
 
 	if (!t || !t->at)
 		return 0;
@@ -36,14 +36,14 @@ static int copy_open_cell(struct lane_levels *tail, const struct lane_levels *t,
 	cell = (t->at - 1) >> tail->shift;
 	if (cell >> BLOCK_SHIFT != b->number)
 		return 0;
-	result = lane_levels_open_sums(t, b->level, cell, &m);
-	if (result == 0 && m.total) {
+	ret = lane_levels_open_sums(t, b->level, cell, &m);
+	if (ret == 0 && m.total) {
 		tail->levels = calloc(1, sizeof(*tail->levels));
-		result = tail->levels ? 0 : -ENOMEM;
+		ret = tail->levels ? 0 : -ENOMEM;
 	}
-	if (result < 0 || !m.total) {
+	if (ret < 0 || !m.total) {
 		cell_sums_free(&m);
-		return result;
+		return ret;
 	}
 	tail->count = 1;
 	tail->levels->open = cell;
@@ -55,11 +55,11 @@ static int add_open_stretches(struct lane_levels *t, const struct block *b, cons
 		      size_t count)
 {
 	uint64_t end, from;
-	int result = 0;
+	int ret = 0;
 
 	if (t->at < b->time)
 		t->at = b->time;
-	for (size_t i = 0; result == 0 && i < count; i++) {
+	for (size_t i = 0; ret == 0 && i < count; i++) {
 		if (open[i].state == STATE_NONE)
 			continue;
 		end = i + 1 < count && open[i + 1].state != STATE_NONE ? open[i + 1].time : b->end;
@@ -67,10 +67,10 @@ static int add_open_stretches(struct lane_levels *t, const struct block *b, cons
 		if (end > b->end)
 			end = b->end;
 		if (from < end)
-			result = lane_levels_add(t, 0, from, end, cell_state_key(open[i].state, open[i].wait),
+			ret = lane_levels_add(t, 0, from, end, cell_state_key(open[i].state, open[i].wait),
 					     0);
 	}
-	return result;
+	return ret;
 }
 
 /* The cells of a block after the last complete cell of a lane. */
@@ -93,17 +93,17 @@ static int add_lane_tail(struct block_maker *m, const struct block *b, const str
 	struct tail tail = {
 		.levels = {.events = &events, .shift = (uint8_t)pyramid_shift(b->level)}};
 	uint64_t first = b->number << BLOCK_SHIFT;
-	int result = copy_open_cell(&tail.levels, t, b);
+	int ret = copy_open_cell(&tail.levels, t, b);
 
-	if (result == 0)
-		result = add_open_stretches(&tail.levels, b, open, count);
-	if (result == 0)
-		result = lane_levels_close(&tail.levels, 0);
-	if (result == 0)
-		result = cell_runs_copy(&tail.runs, first, first + BLOCK_CELLS, &m->runs);
+	if (ret == 0)
+		ret = add_open_stretches(&tail.levels, b, open, count);
+	if (ret == 0)
+		ret = lane_levels_close(&tail.levels, 0);
+	if (ret == 0)
+		ret = cell_runs_copy(&tail.runs, first, first + BLOCK_CELLS, &m->runs);
 	lane_levels_free(&tail.levels);
 	cell_runs_free(&tail.runs);
-	return result;
+	return ret;
 }
 
 static bool may_have_run(uint64_t state)
@@ -131,13 +131,13 @@ static bool is_uncertain(const struct block *b, const struct pyramid_lane *l,
 static int encode_lanes(struct block_maker *m, struct error *err)
 {
 	struct encoded_row done = {.at = m->blob.size};
-	int result;
+	int ret;
 
 	for (unsigned int i = 0; i < m->count; i++)
 		m->lanes[i].runs = m->runs.items + m->first_run[i];
-	result = pyramid_row_encode(&m->packer, &m->scratch, m->lanes, m->count, &m->blob, err);
-	if (result < 0)
-		return result;
+	ret = pyramid_row_encode(&m->packer, &m->scratch, m->lanes, m->count, &m->blob, err);
+	if (ret < 0)
+		return ret;
 	done.size = m->blob.size - done.at;
 	done.first = m->count ? m->lanes[0].id : 0;
 	done.last = m->count ? m->lanes[m->count - 1].id : 0;
@@ -179,9 +179,9 @@ static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyram
 static int add_lanes_of_kind(struct pyramid *p, const struct block *b, bool cpus, struct error *err)
 {
 	size_t at = 0, i = 0;
-	int result = 0;
+	int ret = 0;
 
-	while (result == 0 && (i < p->lanes.count || at < p->open.count)) {
+	while (ret == 0 && (i < p->lanes.count || at < p->open.count)) {
 		struct pyramid_lane *l = i < p->lanes.count ? p->lanes.items[i] : NULL;
 		const struct stretch *open = p->open.items + at;
 		size_t count = 0;
@@ -194,9 +194,9 @@ static int add_lanes_of_kind(struct pyramid *p, const struct block *b, bool cpus
 		at += count;
 		i += l != NULL;
 		if ((l && l->cpu) == cpus)
-			result = add_lane_cells(p, b, l, open, cpus ? 0 : count, err);
+			ret = add_lane_cells(p, b, l, open, cpus ? 0 : count, err);
 	}
-	return result;
+	return ret;
 }
 
 static int store_encoded_rows(struct pyramid *p, const struct block *b, enum lane_kind kind, bool dead,
@@ -209,19 +209,19 @@ static int store_encoded_rows(struct pyramid *p, const struct block *b, enum lan
 				      .kind = kind,
 				      .dead = dead,
 				      .records = b->records};
-	int result = 0;
+	int ret = 0;
 
-	for (size_t i = 0; result == 0 && i < m->rows.count; i++) {
+	for (size_t i = 0; ret == 0 && i < m->rows.count; i++) {
 		const struct encoded_row *f = &m->rows.items[i];
 
 		row.lane = dead ? f->first : row.lane;
 		row.last = dead || i + 1 < m->rows.count ? f->last : INT64_MAX;
 		row.data = m->blob.data + f->at;
 		row.size = f->size;
-		result = p->events.row(p->events.context, &row, err);
+		ret = p->events.row(p->events.context, &row, err);
 		row.lane = row.last + 1;
 	}
-	return result;
+	return ret;
 }
 
 static void begin_rows(struct block_maker *m, unsigned int limit)
@@ -234,16 +234,16 @@ static void begin_rows(struct block_maker *m, unsigned int limit)
 int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_stored, struct error *err)
 {
 	struct block_maker *m = &p->maker;
-	int result = 0;
+	int ret = 0;
 
 	begin_rows(m, PYRAMID_ROW_LANES_MAX);
-	for (size_t i = 0; result == 0 && i < p->lanes.count; i++)
+	for (size_t i = 0; ret == 0 && i < p->lanes.count; i++)
 		if (p->lanes.items[i]->stored_early)
-			result = add_lane_cells(p, b, p->lanes.items[i], NULL, 0, err);
-	if (result == 0 && m->count)
-		result = encode_lanes(m, err);
-	*any_stored = result == 0 && m->rows.count;
-	return *any_stored ? store_encoded_rows(p, b, LANE_THREAD, true, err) : result;
+			ret = add_lane_cells(p, b, p->lanes.items[i], NULL, 0, err);
+	if (ret == 0 && m->count)
+		ret = encode_lanes(m, err);
+	*any_stored = ret == 0 && m->rows.count;
+	return *any_stored ? store_encoded_rows(p, b, LANE_THREAD, true, err) : ret;
 }
 
 int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
@@ -251,15 +251,15 @@ int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind ki
 {
 	struct block_maker *m = &p->maker;
 	bool worthy = kind == LANE_CPU || b->level >= PYRAMID_COARSE;
-	int result;
+	int ret;
 
 	*stored = false;
 	begin_rows(m, PYRAMID_ROW_LANES);
-	result = add_lanes_of_kind(p, b, kind == LANE_CPU, err);
-	if (result == 0 && (m->count || !m->rows.count))
-		result = encode_lanes(m, err);
-	if (result < 0)
-		return result;
+	ret = add_lanes_of_kind(p, b, kind == LANE_CPU, err);
+	if (ret == 0 && (m->count || !m->rows.count))
+		ret = encode_lanes(m, err);
+	if (ret < 0)
+		return ret;
 	*stored = !p->options.records_per_byte ||
 		  m->blob.size <= b->records * (worthy ? PYRAMID_WORTHY_FACTOR : 1) /
 					      p->options.records_per_byte;

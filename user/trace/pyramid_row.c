@@ -170,25 +170,25 @@ static void put_row_lanes(struct bytes *b, const struct pyramid_row_lane *lanes,
 }
 
 int pyramid_row_encode(struct packer *p, struct bytes *scratch, const struct pyramid_row_lane *lanes,
-		 unsigned int count, struct bytes *ret, struct error *err)
+		 unsigned int count, struct bytes *out, struct error *err)
 {
 	struct column_values values[COLUMN_COUNT] = {0};
-	int result = 0;
+	int ret = 0;
 
 	scratch->size = p->buffer.size = 0;
 	put_row_lanes(scratch, lanes, count);
-	for (unsigned int c = COLUMN_STATE; result == 0 && c < COLUMN_COUNT; c++) {
-		result = collect_values(&values[c], lanes, count, c);
-		if (result == 0)
+	for (unsigned int c = COLUMN_STATE; ret == 0 && c < COLUMN_COUNT; c++) {
+		ret = collect_values(&values[c], lanes, count, c);
+		if (ret == 0)
 			put_column_values(scratch, &values[c]);
 	}
-	for (unsigned int c = 0; result == 0 && c < COLUMN_COUNT; c++)
+	for (unsigned int c = 0; ret == 0 && c < COLUMN_COUNT; c++)
 		put_lane_columns(scratch, &p->buffer, lanes, count, &values[c], c);
 	for (unsigned int c = 0; c < COLUMN_COUNT; c++)
 		vector_free(&values[c]);
-	if (result < 0)
-		return error_set(err, result, "out of memory");
-	return pack_bytes(p, scratch, ret, err);
+	if (ret < 0)
+		return error_set(err, ret, "out of memory");
+	return pack_bytes(p, scratch, out, err);
 }
 
 /* The state of decoding a row: the lanes that have columns, and where their cells are stored. */
@@ -266,16 +266,16 @@ static void set_column_cells(const struct row_decoding *r, struct cell *cells, u
 
 /* Read the next number, and get the value for which it stands. */
 static bool get_cell_value(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
-		       uint64_t *ret)
+		       uint64_t *out)
 {
-	if (!blob_reader_varint(in, ret))
+	if (!blob_reader_varint(in, out))
 		return false;
 	if (column == COLUMN_ACTIVITY)
-		return *ret <= CELL_FULL;
-	if (*ret >= r->values[column].count)
+		return *out <= CELL_FULL;
+	if (*out >= r->values[column].count)
 		return false;
-	*ret = r->values[column].items[*ret];
-	return column != COLUMN_STATE || *ret <= UINT16_MAX;
+	*out = r->values[column].items[*out];
+	return column != COLUMN_STATE || *out <= UINT16_MAX;
 }
 
 static bool get_single_cells(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
@@ -346,24 +346,24 @@ static bool get_lane_columns(const struct row_decoding *r, struct blob_reader *i
 
 static int decode_row(struct row_decoding *r, struct blob_reader in, const struct pyramid_row_reader *to)
 {
-	int result = get_row_lanes(r, &in, to) ? 0 : -EBADMSG;
+	int ret = get_row_lanes(r, &in, to) ? 0 : -EBADMSG;
 
-	for (unsigned int c = COLUMN_STATE; result == 0 && c < COLUMN_COUNT; c++)
-		result = get_column_values(&r->values[c], &in);
-	for (unsigned int c = 0; result == 0 && c < COLUMN_COUNT; c++)
-		result = get_lane_columns(r, &in, c) ? 0 : -EBADMSG;
-	return result == 0 && in.at != in.end ? -EBADMSG : result;
+	for (unsigned int c = COLUMN_STATE; ret == 0 && c < COLUMN_COUNT; c++)
+		ret = get_column_values(&r->values[c], &in);
+	for (unsigned int c = 0; ret == 0 && c < COLUMN_COUNT; c++)
+		ret = get_lane_columns(r, &in, c) ? 0 : -EBADMSG;
+	return ret == 0 && in.at != in.end ? -EBADMSG : ret;
 }
 
 int pyramid_row_decode(struct packer *p, const void *data, size_t size, const struct pyramid_row_reader *to)
 {
 	struct row_decoding r = {.first = to->first, .end = to->end};
 	struct blob_reader in;
-	int result = unpack_bytes(p, data, size, ROW_BYTES_MAX, &in);
+	int ret = unpack_bytes(p, data, size, ROW_BYTES_MAX, &in);
 
-	if (result == 0)
-		result = decode_row(&r, in, to);
+	if (ret == 0)
+		ret = decode_row(&r, in, to);
 	for (unsigned int c = 0; c < COLUMN_COUNT; c++)
 		vector_free(&r.values[c]);
-	return result;
+	return ret;
 }

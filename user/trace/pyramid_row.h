@@ -24,9 +24,9 @@ struct pyramid_row_lane {
 	size_t count;
 };
 
-/* Append the blob of these lanes, which are in order of their ids, to ret. */
+/* Append the blob of these lanes, which are in order of their ids, to out. */
 int pyramid_row_encode(struct packer *p, struct bytes *scratch, const struct pyramid_row_lane *lanes,
-		 unsigned int count, struct bytes *ret, struct error *err);
+		 unsigned int count, struct bytes *out, struct error *err);
 
 struct pyramid_row_reader {
 	/*

@@ -9,16 +9,16 @@
 /* Report the place of a mistake in the statement, if SQLite knows it. */
 static int explain_sql(struct trace *t, int rc, const char *sql, struct error *err)
 {
-	int offset = sqlite3_error_offset(t->db), result = sql_errno(t->db, rc);
+	int offset = sqlite3_error_offset(t->db), ret = sql_errno(t->db, rc);
 
-	if (result == -EPERM)
-		return error_set(err, result, "a query can only read the trace: %s",
+	if (ret == -EPERM)
+		return error_set(err, ret, "a query can only read the trace: %s",
 				 sqlite3_errmsg(t->db));
-	if (result == -EBADMSG)
-		return error_set(err, result, "%s is damaged: %s", t->path, sqlite3_errmsg(t->db));
+	if (ret == -EBADMSG)
+		return error_set(err, ret, "%s is damaged: %s", t->path, sqlite3_errmsg(t->db));
 	if (offset < 0 || (size_t)offset >= strlen(sql))
-		return error_set(err, result, "SQL: %s", sqlite3_errmsg(t->db));
-	return error_set(err, result, "SQL: %s, at: %.60s", sqlite3_errmsg(t->db), sql + offset);
+		return error_set(err, ret, "SQL: %s", sqlite3_errmsg(t->db));
+	return error_set(err, ret, "SQL: %s, at: %.60s", sqlite3_errmsg(t->db), sql + offset);
 }
 
 static int run_statement(sqlite3_stmt *stmt, enum query_format format, FILE *out, struct error *err)
@@ -47,23 +47,23 @@ int trace_query(struct trace *t, const char *sql, enum query_format format, FILE
 {
 	sqlite3_stmt *stmt;
 	const char *rest = sql, *at;
-	int result = 0, rc, statements = 0;
+	int ret = 0, rc, statements = 0;
 
 	/* No step limit: users may run long queries and interrupt them by Ctrl-C. */
 	trace_limit_steps(t, false);
 	t->damage = (struct stream_damage){.query = t->damage.query + 1};
-	while (result == 0 && *rest) {
+	while (ret == 0 && *rest) {
 		at = rest;
 		rc = sqlite3_prepare_v2(t->db, at, -1, &stmt, &rest);
 		if (rc != SQLITE_OK)
 			return explain_sql(t, rc, at, err);
 		if (!stmt)
 			continue; /* white space or a comment */
-		result = run_statement(stmt, format, out, err);
+		ret = run_statement(stmt, format, out, err);
 		sqlite3_finalize(stmt);
 		statements++;
 	}
-	if (result == 0 && !statements)
-		result = error_set(err, -EINVAL, "SQL: there is no statement");
-	return result < 0 ? result : check_damage(t, err);
+	if (ret == 0 && !statements)
+		ret = error_set(err, -EINVAL, "SQL: there is no statement");
+	return ret < 0 ? ret : check_damage(t, err);
 }

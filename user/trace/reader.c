@@ -108,57 +108,57 @@ static int put_table_row(struct file_source *f, enum record_kind k, sqlite3_stmt
 
 static int put_file_sums(struct file_source *f, struct error *err)
 {
-	int result = sink_put_many(f->sink, KIND_SUM, f->sums.items, f->sums.count, err);
+	int ret = sink_put_many(f->sink, KIND_SUM, f->sums.items, f->sums.count, err);
 
 	sums_clear(&f->sums);
-	return result;
+	return ret;
 }
 
 static int add_sample(struct file_source *f, const struct sample *sample, struct error *err)
 {
-	int result = 0;
+	int ret = 0;
 
 	if (!sums_add(&f->sums, sample)) {
-		result = put_file_sums(f, err);
+		ret = put_file_sums(f, err);
 		sums_add(&f->sums, sample);
 	}
-	return result;
+	return ret;
 }
 
 static int put_chunk_records(struct file_source *f, enum record_kind k, const struct columns *c,
 		     struct error *err)
 {
 	uint64_t rows[ROWS * CODEC_COLUMNS_MAX];
-	int result = 0;
+	int ret = 0;
 
 	f->stacks += k == KIND_STACK ? c->count : 0;
 	if (f->stacks > trace_stacks_max(f->trace)) {
 		add_file_loss(f, 0, 0, c->count);
 		return 0;
 	}
-	for (uint32_t i = 0; result == 0 && i < c->count; i += ROWS) {
+	for (uint32_t i = 0; ret == 0 && i < c->count; i += ROWS) {
 		uint32_t count = c->count - i < ROWS ? c->count - i : ROWS;
 
 		columns_records(c, i, count, rows);
-		result = sink_put_many(f->sink, k, rows, count, err);
+		ret = sink_put_many(f->sink, k, rows, count, err);
 	}
-	return result;
+	return ret;
 }
 
 static int add_samples_of_chunk(struct file_source *f, const struct columns *c, struct error *err)
 {
 	union file_record r;
-	int result = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; result == 0 && i < c->count; i++) {
+	for (uint32_t i = 0; ret == 0 && i < c->count; i++) {
 		if (i + AHEAD < c->count) {
 			columns_record(c, i + AHEAD, r.words);
 			sums_prefetch(&f->sums, &r.sample);
 		}
 		columns_record(c, i, r.words);
-		result = add_sample(f, &r.sample, err);
+		ret = add_sample(f, &r.sample, err);
 	}
-	return result;
+	return ret;
 }
 
 /* Make the SELECT of a table. A column that an older skein did not write yet is 0 or ''. */
@@ -184,20 +184,20 @@ static int prepare_table(struct scan *s, struct trace *t, enum record_kind k, st
 {
 	sqlite3_stmt *rows = NULL, *probe = NULL;
 	char *sql = select_sql(t, k);
-	int result = sql_prepare(t->db, &rows, sql, err);
+	int ret = sql_prepare(t->db, &rows, sql, err);
 
 	sqlite3_free(sql);
-	if (result == 0 && schema_key_fields(k) == 1)
-		result = scan_probe(t->db, &probe, kinds[k].name, err);
+	if (ret == 0 && schema_key_fields(k) == 1)
+		ret = scan_probe(t->db, &probe, kinds[k].name, err);
 	scan_open(s, t, rows, probe, UINT64_MAX);
-	return result;
+	return ret;
 }
 
 static int read_file_table(struct file_source *f, enum record_kind k, struct error *err)
 {
 	struct scan s;
 	uint64_t lost;
-	int row, result;
+	int row, ret;
 
 	if (!trace_has(f->trace, kinds[k].name, kinds[k].fields[0].name)) {
 		if (schema_is_optional(k))
@@ -206,16 +206,16 @@ static int read_file_table(struct file_source *f, enum record_kind k, struct err
 		add_file_loss(f, 0, 0, 1);
 		return 0;
 	}
-	result = prepare_table(&s, f->trace, k, err);
-	while (result == 0 && (row = result = scan_next(&s, &lost, err)) >= 0) {
+	ret = prepare_table(&s, f->trace, k, err);
+	while (ret == 0 && (row = ret = scan_next(&s, &lost, err)) >= 0) {
 		if (lost)
 			add_file_loss(f, 0, 0, lost);
 		if (!row)
 			break;
-		result = put_table_row(f, k, s.rows, err);
+		ret = put_table_row(f, k, s.rows, err);
 	}
 	scan_close(&s);
-	return result;
+	return ret;
 }
 
 /* The columns of samples from which sums are made, as a mask. */
@@ -229,18 +229,18 @@ static int read_file_stream(struct file_source *f, enum record_kind k, struct er
 	const struct chunk_range range = CHUNKS_ALL;
 	const struct chunk_losses losses = file_chunk_losses(f);
 	struct chunks c;
-	int result = chunks_open(&c, f->trace, stored_as(k), &range, &losses, err);
+	int ret = chunks_open(&c, f->trace, stored_as(k), &range, &losses, err);
 
 	if (k == KIND_SUM)
 		c.wanted = COLUMNS_OF_SUMS;
-	while (result == 0 && (result = chunks_next(&c, err)) > 0)
-		result = k == KIND_SUM ? add_samples_of_chunk(f, &c.columns, err)
+	while (ret == 0 && (ret = chunks_next(&c, err)) > 0)
+		ret = k == KIND_SUM ? add_samples_of_chunk(f, &c.columns, err)
 				       : put_chunk_records(f, k, &c.columns, err);
 	chunks_close(&c);
-	if (result == 0 && k == KIND_SUM)
-		result = put_file_sums(f, err);
+	if (ret == 0 && k == KIND_SUM)
+		ret = put_file_sums(f, err);
 	f->reported |= 1ULL << stored_as(k);
-	return result;
+	return ret;
 }
 
 #define TIMELINE (WANT(SLICE) | WANT(EDGE))
@@ -253,13 +253,13 @@ static int read_file_timeline(struct file_source *f, struct error *err)
 	struct trace_timeline *l = NULL;
 	enum record_kind k;
 	const void *record;
-	int result = trace_timeline_open(&l, f->trace, &q, err);
+	int ret = trace_timeline_open(&l, f->trace, &q, err);
 
-	while (result == 0 && (result = trace_timeline_next(l, &k, &record, err)) > 0)
-		result = sink_put(f->sink, k, record, err);
+	while (ret == 0 && (ret = trace_timeline_next(l, &k, &record, err)) > 0)
+		ret = sink_put(f->sink, k, record, err);
 	trace_timeline_close(l);
 	f->reported |= q.kinds;
-	return result;
+	return ret;
 }
 
 static int read_file_kind(struct file_source *f, enum record_kind k, struct error *err)
@@ -273,19 +273,19 @@ static int read_file_kind(struct file_source *f, enum record_kind k, struct erro
 
 static int put_file_losses(struct file_source *f, struct error *err)
 {
-	int result = 0;
+	int ret = 0;
 
-	for (unsigned int i = 0; result == 0 && i < f->loss_count; i++) {
+	for (unsigned int i = 0; ret == 0 && i < f->loss_count; i++) {
 		f->losses[i].id = ++f->last_loss_id;
-		result = put_loss(f->sink, &f->losses[i], err);
+		ret = put_loss(f->sink, &f->losses[i], err);
 	}
-	return result;
+	return ret;
 }
 
 static int file_source_run(struct source *source, struct sink *sink, struct error *err)
 {
 	struct file_source *f = (struct file_source *)source;
-	int result = 0;
+	int ret = 0;
 
 	f->sink = sink;
 	f->loss_count = 0;
@@ -293,12 +293,12 @@ static int file_source_run(struct source *source, struct sink *sink, struct erro
 	f->reported = f->text = f->stacks = 0;
 	trace_limit_steps(f->trace, true);
 	sums_clear(&f->sums);
-	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
+	for (int k = 0; ret == 0 && k < KIND_COUNT; k++)
 		if (sink->wants & (1ULL << k))
-			result = read_file_kind(f, (enum record_kind)k, err);
-	if (result == 0)
-		result = put_file_losses(f, err);
-	return result;
+			ret = read_file_kind(f, (enum record_kind)k, err);
+	if (ret == 0)
+		ret = put_file_losses(f, err);
+	return ret;
 }
 
 static void file_source_free(struct source *source)
@@ -316,7 +316,7 @@ uint64_t trace_left_out(const struct trace *t)
 	return t->left_out;
 }
 
-int trace_source(struct source **ret, struct trace *t, struct error *err)
+int trace_source(struct source **out, struct trace *t, struct error *err)
 {
 	struct file_source *f = calloc(1, sizeof(*f));
 
@@ -328,7 +328,7 @@ int trace_source(struct source **ret, struct trace *t, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	f->trace = t;
-	*ret = &f->source;
+	*out = &f->source;
 	return 0;
 }
 
@@ -346,20 +346,20 @@ static char *count_sql(enum record_kind kind)
 	}
 }
 
-int trace_count(struct trace *t, enum record_kind kind, uint64_t *ret, struct error *err)
+int trace_count(struct trace *t, enum record_kind kind, uint64_t *out, struct error *err)
 {
 	sqlite3_int64 count = 0;
 	char *sql;
-	int result;
+	int ret;
 
 	if (!trace_has(t, is_stream(stored_as(kind)) ? "chunk" : kinds[kind].name, NULL)) {
-		*ret = 0;
+		*out = 0;
 		return 0;
 	}
 	sql = count_sql(kind);
-	result = sql ? sql_int(t->db, sql, &count, err) : error_set(err, -ENOMEM, "out of memory");
+	ret = sql ? sql_int(t->db, sql, &count, err) : error_set(err, -ENOMEM, "out of memory");
 	sqlite3_free(sql);
-	if (result == 0)
-		*ret = (uint64_t)count;
-	return result;
+	if (ret == 0)
+		*out = (uint64_t)count;
+	return ret;
 }

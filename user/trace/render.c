@@ -161,15 +161,15 @@ static int put_thread_lane(struct rendering *p, uint64_t lane, struct error *err
 	const struct lane l = {.id = lane, .kind = LANE_THREAD};
 	size_t count;
 	const struct thread_of_lane *t = trace_lanes_threads(p->trace_lanes, lane, &count);
-	int result = states_put(p->states, KIND_LANE, &l, err);
+	int ret = states_put(p->states, KIND_LANE, &l, err);
 
-	for (size_t i = 0; result == 0 && i < count; i++) {
+	for (size_t i = 0; ret == 0 && i < count; i++) {
 		id_filter_add(&p->of_threads, t[i].thread.id);
-		result = states_put(p->states, KIND_THREAD, &t[i].thread, err);
-		if (result == 0 && index_put(&p->threads, t[i].thread.id, 0) < 0)
-			result = render_no_memory(err);
+		ret = states_put(p->states, KIND_THREAD, &t[i].thread, err);
+		if (ret == 0 && index_put(&p->threads, t[i].thread.id, 0) < 0)
+			ret = render_no_memory(err);
 	}
-	return result;
+	return ret;
 }
 
 /* Order lanes by id, CPUs among them, as a recorder puts them. */
@@ -196,20 +196,20 @@ static int begin_states(struct rendering *p, struct error *err)
 	const struct states_events events = {render_thread_stretch, p};
 	uint64_t *ids = calloc(p->query->count + p->cpu_count, sizeof(*ids));
 	size_t count = 0;
-	int result = ids ? states_new(&p->states, &events, err) : render_no_memory(err);
+	int ret = ids ? states_new(&p->states, &events, err) : render_no_memory(err);
 
 	for (size_t i = 0; ids && i < p->cpu_count; i++)
 		ids[count++] = p->cpus[i].lane;
 	for (size_t i = 0; ids && i < p->query->count; i++)
 		if (!p->query->lanes[i].cpu)
 			ids[count++] = p->query->lanes[i].id;
-	if (result == 0)
+	if (ret == 0)
 		qsort(ids, count, sizeof(*ids), compare_ids);
-	for (size_t i = 0; result == 0 && i < count; i++)
+	for (size_t i = 0; ret == 0 && i < count; i++)
 		if (!i || ids[i] != ids[i - 1])
-			result = put_rendered_lane(p, ids[i], err);
+			ret = put_rendered_lane(p, ids[i], err);
 	free(ids);
-	return result;
+	return ret;
 }
 
 static int set_rendered_cells(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
@@ -250,11 +250,11 @@ static int add_rendered_lanes(struct rendering *p, bool *threads, struct error *
 static int prepare_rendering(struct rendering *p, struct error *err)
 {
 	bool threads = false;
-	int result = add_rendered_lanes(p, &threads, err);
+	int ret = add_rendered_lanes(p, &threads, err);
 
-	if (result == 0)
-		result = add_rendered_cpus(p, err);
-	return result == 0 && threads ? begin_states(p, err) : result;
+	if (ret == 0)
+		ret = add_rendered_cpus(p, err);
+	return ret == 0 && threads ? begin_states(p, err) : ret;
 }
 
 /*
@@ -281,35 +281,35 @@ static int resume_lane(struct rendering *p, const struct stretch *open, struct e
 }
 
 /* Read the lanes of a checkpoint. Return 0, -EBADMSG if they cannot be read, or another error. */
-static int read_checkpoint_lanes(struct rendering *p, sqlite3_int64 id, struct open_list *ret)
+static int read_checkpoint_lanes(struct rendering *p, sqlite3_int64 id, struct open_list *out)
 {
 	sqlite3_stmt *stmt = NULL;
-	int result = -EBADMSG;
+	int ret = -EBADMSG;
 
 	if (sql_prepare(p->trace->db, &stmt, "SELECT lanes FROM main.checkpoint WHERE id = ?1",
 			NULL) < 0)
 		return -EBADMSG;
 	sqlite3_bind_int64(stmt, 1, id);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
-		result = checkpoint_unpack_open(&p->packer, sqlite3_column_blob(stmt, 0),
-						(size_t)sqlite3_column_bytes(stmt, 0), ret);
+		ret = checkpoint_unpack_open(&p->packer, sqlite3_column_blob(stmt, 0),
+						(size_t)sqlite3_column_bytes(stmt, 0), out);
 	sqlite3_finalize(stmt);
-	return result;
+	return ret;
 }
 
 static int read_checkpoint(struct rendering *p, sqlite3_int64 base, struct open_list *open)
 {
 	struct open_list whole = {0};
-	int result = read_checkpoint_lanes(p, (sqlite3_int64)p->start.id, open);
+	int ret = read_checkpoint_lanes(p, (sqlite3_int64)p->start.id, open);
 
-	if (result < 0 || !base)
-		return result;
-	result = read_checkpoint_lanes(p, base, &whole);
-	if (result == 0)
-		result = open_list_apply(&whole, open);
+	if (ret < 0 || !base)
+		return ret;
+	ret = read_checkpoint_lanes(p, base, &whole);
+	if (ret == 0)
+		ret = open_list_apply(&whole, open);
 	vector_free(open);
 	*open = whole;
-	return result;
+	return ret;
 }
 
 /* Begin at the last readable checkpoint before the range, or at the start of the trace. */
@@ -317,7 +317,7 @@ static int begin_at_checkpoint(struct rendering *p, struct error *err)
 {
 	struct open_list open = {0};
 	sqlite3_stmt *stmt = NULL;
-	int result = -EBADMSG;
+	int ret = -EBADMSG;
 
 	if (!trace_has(p->trace, "checkpoint", "lanes") ||
 	    sql_prepare(p->trace->db, &stmt,
@@ -327,26 +327,26 @@ static int begin_at_checkpoint(struct rendering *p, struct error *err)
 		/* there are no checkpoints, or a table of that name was not made by skein */
 		return 0;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->time);
-	while (result == -EBADMSG && sqlite3_step(stmt) == SQLITE_ROW) {
+	while (ret == -EBADMSG && sqlite3_step(stmt) == SQLITE_ROW) {
 		vector_free(&open);
 		p->start = (struct checkpoint_place){(uint64_t)sqlite3_column_int64(stmt, 0),
 					  (uint64_t)sqlite3_column_int64(stmt, 1),
 					  (uint64_t)sqlite3_column_int64(stmt, 2)};
-		result = read_checkpoint(p, sqlite3_column_int64(stmt, 3), &open);
+		ret = read_checkpoint(p, sqlite3_column_int64(stmt, 3), &open);
 	}
 	sqlite3_finalize(stmt);
-	if (result < 0) {
+	if (ret < 0) {
 		vector_free(&open);
 		p->start = (struct checkpoint_place){0};
 	}
-	if (result == -EBADMSG)
-		result = 0;
-	else if (result < 0)
+	if (ret == -EBADMSG)
+		ret = 0;
+	else if (ret < 0)
 		render_no_memory(err);
-	for (size_t i = 0; result == 0 && i < open.count; i++)
-		result = resume_lane(p, &open.items[i], err);
+	for (size_t i = 0; ret == 0 && i < open.count; i++)
+		ret = resume_lane(p, &open.items[i], err);
 	vector_free(&open);
-	return result;
+	return ret;
 }
 
 /*
@@ -390,19 +390,19 @@ static inline int read_cpu_slice(struct rendering *p, struct rendered_cpu *c, co
 {
 	bool hole = c->alive && s->time > c->at;
 	uint64_t from = s->time < c->at ? c->at : s->time;
-	int result = 0;
+	int ret = 0;
 
 	*before = c->alive ? c->at : 0;
 	*gap = hole || s->state == STATE_UNKNOWN;
 	if (c->wanted && hole)
-		result = render_part(p, c->wanted, c->at, s->time, STATE_UNKNOWN << 8, 0, err);
-	if (result == 0 && c->wanted && from < s->end)
-		result = render_part(p, c->wanted, from, s->end, cell_state_key(s->state, 0),
+		ret = render_part(p, c->wanted, c->at, s->time, STATE_UNKNOWN << 8, 0, err);
+	if (ret == 0 && c->wanted && from < s->end)
+		ret = render_part(p, c->wanted, from, s->end, cell_state_key(s->state, 0),
 			       s->state == STATE_RUNNING ? s->value : 0, err);
 	c->alive = true;
 	if (s->end > c->at)
 		c->at = s->end;
-	return result;
+	return ret;
 }
 
 /* Return whether nothing in the range depends on a slice of the CPU that begins at time. */
@@ -424,7 +424,7 @@ static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, con
 			 struct error *err)
 {
 	bool gap;
-	int result;
+	int ret;
 
 	p->rows[row] = ROW_SKIP;
 	if (is_beyond(p, c, s->time))
@@ -435,10 +435,10 @@ static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, con
 	}
 	if (!is_cpu_state(s->state) || s->end < s->time)
 		return 0;
-	result = read_cpu_slice(p, c, s, &p->before[row], &gap, err);
+	ret = read_cpu_slice(p, c, s, &p->before[row], &gap, err);
 	p->gaps = p->gaps || gap;
 	p->rows[row] = p->states && concerns_thread(p, s->value) ? ROW_TAKE : ROW_IF_GAPS;
-	return result;
+	return ret;
 }
 
 static int examine_slices(struct rendering *p, struct error *err)
@@ -450,17 +450,17 @@ static int examine_slices(struct rendering *p, struct error *err)
 	const uint64_t *state = columns_at(&l->columns, SLICE_COLUMN(state));
 	const uint64_t *value = columns_at(&l->columns, SLICE_COLUMN(value));
 	struct rendered_cpu *c = NULL;
-	int result = 0;
+	int ret = 0;
 
-	for (uint32_t i = 0; result == 0 && i < l->columns.count; i++) {
+	for (uint32_t i = 0; ret == 0 && i < l->columns.count; i++) {
 		const struct slice s = {.time = time[i], .end = end[i], .lane = lane[i],
 					.state = state[i], .value = value[i]};
 
 		if (!i || lane[i] != lane[i - 1])
 			c = find_rendered_cpu(p, s.lane);
-		result = examine_slice(p, c, &s, i, err);
+		ret = examine_slice(p, c, &s, i, err);
 	}
-	return result;
+	return ret;
 }
 
 /* Select the rows of slices to put into states. When records are missing, every row may matter. */
@@ -497,28 +497,28 @@ static void take_edges(struct rendering *p)
 /* Load chunks of slices until there is a next row or the stream ends. */
 static int load_slices(struct rendering *p, struct error *err)
 {
-	int result = 1;
+	int ret = 1;
 
-	while (result > 0 && p->slices.next == p->slices.count) {
-		result = render_stream_next_chunk(&p->slices, p->states ? UINT64_MAX : CPU_MASK, err);
-		if (result > 0 && examine_slices(p, err) < 0)
-			result = -ENOMEM;
-		if (result > 0 && p->states)
+	while (ret > 0 && p->slices.next == p->slices.count) {
+		ret = render_stream_next_chunk(&p->slices, p->states ? UINT64_MAX : CPU_MASK, err);
+		if (ret > 0 && examine_slices(p, err) < 0)
+			ret = -ENOMEM;
+		if (ret > 0 && p->states)
 			take_slices(p);
 	}
-	return result < 0 ? result : 0;
+	return ret < 0 ? ret : 0;
 }
 
 static int load_edges(struct rendering *p, struct error *err)
 {
-	int result = 1;
+	int ret = 1;
 
-	while (result > 0 && p->edges.next == p->edges.count) {
-		result = render_stream_next_chunk(&p->edges, EDGE_MASK, err);
-		if (result > 0)
+	while (ret > 0 && p->edges.next == p->edges.count) {
+		ret = render_stream_next_chunk(&p->edges, EDGE_MASK, err);
+		if (ret > 0)
 			take_edges(p);
 	}
-	return result < 0 ? result : 0;
+	return ret < 0 ? ret : 0;
 }
 
 /* Put the CPU's time up to until as one idle slice, because in this time no wanted thread ran. */
@@ -539,15 +539,15 @@ static int put_idle_time(struct rendering *p, struct rendered_cpu *c, uint64_t u
 static int put_rendered_slice(struct rendering *p, const struct slice *s, uint64_t before, struct error *err)
 {
 	struct rendered_cpu *c = find_rendered_cpu(p, s->lane);
-	int result = 0;
+	int ret = 0;
 
 	if (c && before)
-		result = put_idle_time(p, c, before < s->time ? before : s->time, err);
+		ret = put_idle_time(p, c, before < s->time ? before : s->time, err);
 	if (c && s->end > c->put_until)
 		c->put_until = s->end;
 	if (c)
 		c->begun = true;
-	return result < 0 ? result : states_put(p->states, KIND_SLICE, s, err);
+	return ret < 0 ? ret : states_put(p->states, KIND_SLICE, s, err);
 }
 
 static int put_next_record(struct rendering *p, struct error *err)
@@ -584,21 +584,21 @@ static int put_all_records(struct rendering *p, struct error *err)
 	const struct render_range range = {p->start.chunk,
 					  p->stop.id ? p->stop.chunk : UINT64_MAX,
 					  p->query->end};
-	int result = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
+	int ret = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
 
-	if (result == 0)
-		result = render_stream_open(&p->edges, p->trace, KIND_EDGE, &range, err);
+	if (ret == 0)
+		ret = render_stream_open(&p->edges, p->trace, KIND_EDGE, &range, err);
 	p->edges.end = p->edges.end || !p->states;
-	while (result == 0) {
-		result = load_slices(p, err);
-		if (result == 0)
-			result = load_edges(p, err);
-		if (result < 0 || (p->slices.next == p->slices.count &&
+	while (ret == 0) {
+		ret = load_slices(p, err);
+		if (ret == 0)
+			ret = load_edges(p, err);
+		if (ret < 0 || (p->slices.next == p->slices.count &&
 				   p->edges.next == p->edges.count))
 			break;
-		result = put_next_record(p, err);
+		ret = put_next_record(p, err);
 	}
-	return result;
+	return ret;
 }
 
 /* Return whether every CPU that is needed has slices up to the end of the range. */
@@ -618,31 +618,31 @@ static int read_late_slice(struct rendering *p, const struct slice *s, struct er
 {
 	struct rendered_cpu *c = find_rendered_cpu(p, s->lane);
 	struct late_slice late = {.slice = *s};
-	int result;
+	int ret;
 	bool gap;
 
 	if (!c || !is_cpu_state(s->state) || s->end < s->time || is_beyond(p, c, s->time) ||
 	    (c->alive && s->end <= c->at))
 		return 0;
-	result = read_cpu_slice(p, c, s, &late.before, &gap, err);
+	ret = read_cpu_slice(p, c, s, &late.before, &gap, err);
 	p->gaps = p->gaps || gap;
-	return result < 0 || vector_push(&p->late, late) == 0 ? result : render_no_memory(err);
+	return ret < 0 || vector_push(&p->late, late) == 0 ? ret : render_no_memory(err);
 }
 
 static int read_late_list(struct rendering *p, sqlite3_stmt *row, struct error *err)
 {
 	struct slice_list list = {0};
-	int result = checkpoint_unpack_slices(&p->packer, sqlite3_column_blob(row, 0),
+	int ret = checkpoint_unpack_slices(&p->packer, sqlite3_column_blob(row, 0),
 					      (size_t)sqlite3_column_bytes(row, 0), &list);
 
-	if (result == -EBADMSG)
-		result = 0;
-	else if (result < 0)
+	if (ret == -EBADMSG)
+		ret = 0;
+	else if (ret < 0)
 		render_no_memory(err);
-	for (size_t i = 0; result == 0 && i < list.count; i++)
-		result = read_late_slice(p, &list.items[i], err);
+	for (size_t i = 0; ret == 0 && i < list.count; i++)
+		ret = read_late_slice(p, &list.items[i], err);
 	vector_free(&list);
-	return result;
+	return ret;
 }
 
 /*
@@ -653,23 +653,23 @@ static int read_late_lists(struct rendering *p, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE;
-	int result = sql_prepare(p->trace->db, &stmt,
+	int ret = sql_prepare(p->trace->db, &stmt,
 				 "SELECT slices FROM main.checkpoint WHERE id > ?1 AND since < ?2"
 				 " ORDER BY id",
 				 err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->stop.id);
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)p->query->end);
-	while (result == 0 && !is_range_covered(p) && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-		result = read_late_list(p, stmt, err);
-	if (result == 0 && sql_is_damage(rc))
+	while (ret == 0 && !is_range_covered(p) && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+		ret = read_late_list(p, stmt, err);
+	if (ret == 0 && sql_is_damage(rc))
 		p->trace->left_out++;
-	else if (result == 0 && rc != SQLITE_DONE && rc != SQLITE_ROW)
-		result = sql_fail(p->trace->db, rc, err, p->trace->path);
+	else if (ret == 0 && rc != SQLITE_DONE && rc != SQLITE_ROW)
+		ret = sql_fail(p->trace->db, rc, err, p->trace->path);
 	sqlite3_finalize(stmt);
-	return result;
+	return ret;
 }
 
 /*
@@ -681,22 +681,22 @@ static int read_late_rest(struct rendering *p, struct error *err)
 	struct render_range range = {.last = UINT64_MAX, .end = p->query->end};
 	struct slice s;
 	sqlite3_int64 chunk = 0;
-	int result = sql_int(p->trace->db,
+	int ret = sql_int(p->trace->db,
 			     "SELECT chunk FROM main.checkpoint ORDER BY id DESC LIMIT 1", &chunk,
 			     err);
 
 	range.after = (uint64_t)chunk;
-	if (result == 0)
-		result = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
-	while (result == 0 && !is_range_covered(p) &&
-	       (result = render_stream_next_chunk(&p->slices, UINT64_MAX, err)) > 0) {
-		result = 0;
-		for (uint32_t i = 0; result == 0 && i < p->slices.columns.count; i++) {
+	if (ret == 0)
+		ret = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
+	while (ret == 0 && !is_range_covered(p) &&
+	       (ret = render_stream_next_chunk(&p->slices, UINT64_MAX, err)) > 0) {
+		ret = 0;
+		for (uint32_t i = 0; ret == 0 && i < p->slices.columns.count; i++) {
 			columns_record(&p->slices.columns, i, (uint64_t *)&s);
-			result = read_late_slice(p, &s, err);
+			ret = read_late_slice(p, &s, err);
 		}
 	}
-	return result;
+	return ret;
 }
 
 static int compare_late(const void *a, const void *b)
@@ -709,33 +709,33 @@ static int compare_late(const void *a, const void *b)
 
 static int put_late_slices(struct rendering *p, struct error *err)
 {
-	int result = is_range_covered(p) ? 0 : read_late_lists(p, err);
+	int ret = is_range_covered(p) ? 0 : read_late_lists(p, err);
 
-	if (result == 0 && !is_range_covered(p))
-		result = read_late_rest(p, err);
-	if (result < 0 || !p->states || !p->late.count)
-		return result;
+	if (ret == 0 && !is_range_covered(p))
+		ret = read_late_rest(p, err);
+	if (ret < 0 || !p->states || !p->late.count)
+		return ret;
 	qsort(p->late.items, p->late.count, sizeof(*p->late.items), compare_late);
-	for (size_t i = 0; result == 0 && i < p->late.count; i++)
-		result = put_rendered_slice(p, &p->late.items[i].slice, p->late.items[i].before, err);
-	return result;
+	for (size_t i = 0; ret == 0 && i < p->late.count; i++)
+		ret = put_rendered_slice(p, &p->late.items[i].slice, p->late.items[i].before, err);
+	return ret;
 }
 
 /* Render the stretches that are still open, up to the end of the range or of the known records. */
 static int finish_rendering(struct rendering *p, struct error *err)
 {
 	uint64_t end = p->query->end < p->query->known ? p->query->end : p->query->known;
-	int result = 0;
+	int ret = 0;
 
-	for (size_t i = 0; p->states && result == 0 && i < p->cpu_count; i++)
+	for (size_t i = 0; p->states && ret == 0 && i < p->cpu_count; i++)
 		if (p->cpus[i].alive)
-			result = put_idle_time(p, &p->cpus[i], p->cpus[i].at, err);
-	if (result == 0 && p->states)
-		result = states_cut(p->states, end, err);
-	for (size_t i = 0; result == 0 && i < p->query->count; i++)
+			ret = put_idle_time(p, &p->cpus[i], p->cpus[i].at, err);
+	if (ret == 0 && p->states)
+		ret = states_cut(p->states, end, err);
+	for (size_t i = 0; ret == 0 && i < p->query->count; i++)
 		if (lane_levels_close(&p->rendered[i].levels, 0) < 0)
-			result = render_no_memory(err);
-	return result;
+			ret = render_no_memory(err);
+	return ret;
 }
 
 static void free_rendering(struct rendering *p)
@@ -758,25 +758,25 @@ static void free_rendering(struct rendering *p)
 int render_records(struct trace *t, const struct render_query *q, struct error *err)
 {
 	struct rendering *p = calloc(1, sizeof(*p));
-	int result = p ? 0 : render_no_memory(err);
+	int ret = p ? 0 : render_no_memory(err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	p->trace = t;
 	p->query = q;
-	result = trace_lanes_of(t, &p->trace_lanes, err);
-	if (result == 0)
-		result = prepare_rendering(p, err);
-	if (result == 0)
-		result = begin_at_checkpoint(p, err);
-	if (result == 0)
-		result = find_stop_checkpoint(p, err);
-	if (result == 0)
-		result = put_all_records(p, err);
-	if (result == 0 && p->stop.id)
-		result = put_late_slices(p, err);
-	if (result == 0)
-		result = finish_rendering(p, err);
+	ret = trace_lanes_of(t, &p->trace_lanes, err);
+	if (ret == 0)
+		ret = prepare_rendering(p, err);
+	if (ret == 0)
+		ret = begin_at_checkpoint(p, err);
+	if (ret == 0)
+		ret = find_stop_checkpoint(p, err);
+	if (ret == 0)
+		ret = put_all_records(p, err);
+	if (ret == 0 && p->stop.id)
+		ret = put_late_slices(p, err);
+	if (ret == 0)
+		ret = finish_rendering(p, err);
 	free_rendering(p);
-	return result;
+	return ret;
 }

@@ -16,7 +16,7 @@ static sqlite3_int64 signed_of(uint64_t v)
 int render_stream_open(struct render_stream *l, struct trace *t, enum record_kind kind,
 		    const struct render_range *range, struct error *err)
 {
-	int result;
+	int ret;
 
 	l->trace = t;
 	l->kind = kind;
@@ -25,9 +25,9 @@ int render_stream_open(struct render_stream *l, struct trace *t, enum record_kin
 	if (l->end)
 		return 0;
 	if (!l->chunks) {
-		result = sql_prepare(t->db, &l->chunks, CHUNKS_SQL, err);
-		if (result < 0)
-			return result;
+		ret = sql_prepare(t->db, &l->chunks, CHUNKS_SQL, err);
+		if (ret < 0)
+			return ret;
 	}
 	sqlite3_reset(l->chunks);
 	sqlite3_bind_int64(l->chunks, 1, signed_of(range->after));
@@ -48,9 +48,9 @@ void render_stream_close(struct render_stream *l)
 
 int render_stream_next_chunk(struct render_stream *l, uint64_t mask, struct error *err)
 {
-	int rc, result = -EBADMSG;
+	int rc, ret = -EBADMSG;
 
-	while (!l->end && result == -EBADMSG) {
+	while (!l->end && ret == -EBADMSG) {
 		rc = sqlite3_step(l->chunks);
 		l->end = rc != SQLITE_ROW;
 		l->trace->left_out += (uint64_t)sql_is_damage(rc);
@@ -58,16 +58,16 @@ int render_stream_next_chunk(struct render_stream *l, uint64_t mask, struct erro
 			break;
 		if (l->end)
 			return sql_fail(l->trace->db, rc, err, l->trace->path);
-		result = codec_decode(&l->codec, sqlite3_column_blob(l->chunks, 1),
+		ret = codec_decode(&l->codec, sqlite3_column_blob(l->chunks, 1),
 				      (size_t)sqlite3_column_bytes(l->chunks, 1),
 				      (uint64_t)sqlite3_column_int64(l->chunks, 0),
 				      kinds[l->kind].field_count, mask, &l->columns, err);
-		l->trace->left_out += result == -EBADMSG;
+		l->trace->left_out += ret == -EBADMSG;
 	}
 	l->next = l->count = 0;
 	if (l->end)
 		return 0;
-	if (result == 0 && sorter_reserve(&l->sorter, l->columns.count) < 0)
-		result = error_set(err, -ENOMEM, "out of memory");
-	return result < 0 ? result : 1;
+	if (ret == 0 && sorter_reserve(&l->sorter, l->columns.count) < 0)
+		ret = error_set(err, -ENOMEM, "out of memory");
+	return ret < 0 ? ret : 1;
 }

@@ -51,14 +51,14 @@ int reserve_take(struct reserve *r, const char *path, struct error *err)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t bytes = RESERVE_BYTES + (cpus > 0 ? (uint64_t)cpus : 1) * RESERVE_CPU_BYTES;
-	int fd = open_nameless(path), result;
+	int fd = open_nameless(path), ret;
 
 	if (fd < 0)
 		return error_errno(err, fd, "cannot write beside %s", path);
-	result = -posix_fallocate(fd, 0, (off_t)bytes);
-	if (result < 0) {
+	ret = -posix_fallocate(fd, 0, (off_t)bytes);
+	if (ret < 0) {
 		close(fd);
-		return error_errno(err, result, "no room for %s, nor for the %llu KiB of its end",
+		return error_errno(err, ret, "no room for %s, nor for the %llu KiB of its end",
 				   path, (unsigned long long)bytes >> 10);
 	}
 	*r = (struct reserve){fd, bytes};

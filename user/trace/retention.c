@@ -47,11 +47,11 @@ struct retention {
 
 static const struct retention_batch no_batch = {.stack = UINT64_MAX};
 
-int retention_new(struct retention **ret, sqlite3 *db, uint64_t time, const struct retention_events *events,
+int retention_new(struct retention **out, sqlite3 *db, uint64_t time, const struct retention_events *events,
 	     struct error *err)
 {
 	struct retention *k = calloc(1, sizeof(*k));
-	int result;
+	int ret;
 
 	if (!k)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -59,14 +59,14 @@ int retention_new(struct retention **ret, sqlite3 *db, uint64_t time, const stru
 	k->time = time;
 	k->events = *events;
 	k->batch = no_batch;
-	result = open_slices_new(&k->opens, err);
-	if (result == 0)
-		result = old_rows_new(&k->rows, db, err);
-	if (result < 0)
+	ret = open_slices_new(&k->opens, err);
+	if (ret == 0)
+		ret = old_rows_new(&k->rows, db, err);
+	if (ret < 0)
 		retention_free(k);
 	else
-		*ret = k;
-	return result;
+		*out = k;
+	return ret;
 }
 
 void retention_free(struct retention *k)
@@ -209,10 +209,10 @@ static int delete_chunks(struct retention *k, uint64_t until, struct error *err)
 {
 	char *sql = sqlite3_mprintf("DELETE FROM chunk WHERE id <= %lld AND kind <> %Q",
 				    (sqlite3_int64)until, kinds[KIND_STACK].name);
-	int result = sql ? sql_exec(k->db, sql, err) : error_set(err, -ENOMEM, "out of memory");
+	int ret = sql ? sql_exec(k->db, sql, err) : error_set(err, -ENOMEM, "out of memory");
 
 	sqlite3_free(sql);
-	return result;
+	return ret;
 }
 
 /*
@@ -222,9 +222,9 @@ static int delete_chunks(struct retention *k, uint64_t until, struct error *err)
 static int find_free_chunk_id(struct retention *k, uint64_t *id, struct error *err)
 {
 	sqlite3_int64 taken = 1;
-	int result = 0;
+	int ret = 0;
 
-	while (taken && result == 0) {
+	while (taken && ret == 0) {
 		char *sql;
 
 		if (!--*id)
@@ -232,11 +232,11 @@ static int find_free_chunk_id(struct retention *k, uint64_t *id, struct error *e
 					 "more threads than the trace has room for");
 		sql = sqlite3_mprintf("SELECT count(*) FROM chunk WHERE id = %lld",
 				      (sqlite3_int64)*id);
-		result = sql ? sql_int(k->db, sql, &taken, err)
+		ret = sql ? sql_int(k->db, sql, &taken, err)
 			     : error_set(err, -ENOMEM, "out of memory");
 		sqlite3_free(sql);
 	}
-	return result;
+	return ret;
 }
 
 /* Write the open states of threads in place of the deleted slices. */
@@ -244,20 +244,20 @@ static int write_open_slices(struct retention *k, const struct slice *opens, siz
 		       struct error *err)
 {
 	uint64_t id = last + 1;
-	int result = 0;
+	int ret = 0;
 
-	for (size_t i = 0, part; i < count && result == 0; i += part) {
+	for (size_t i = 0, part; i < count && ret == 0; i += part) {
 		part = count - i < CODEC_RECORDS_MAX ? count - i : CODEC_RECORDS_MAX;
 		if (columns_reserve(&k->slices, kinds[KIND_SLICE].field_count, CODEC_RECORDS_MAX) <
 		    0)
 			return error_set(err, -ENOMEM, "out of memory");
 		for (size_t n = i; n < i + part; n++)
 			columns_push(&k->slices, &opens[n]);
-		result = find_free_chunk_id(k, &id, err);
-		if (result == 0)
-			result = k->events.write(k->events.context, id, &k->slices, err);
+		ret = find_free_chunk_id(k, &id, err);
+		if (ret == 0)
+			ret = k->events.write(k->events.context, id, &k->slices, err);
 	}
-	return result;
+	return ret;
 }
 
 /*
@@ -275,27 +275,27 @@ static int replay_old_slices(struct retention *k, uint64_t until, struct error *
 	struct trace_timeline *l = NULL;
 	enum record_kind kind;
 	const void *record;
-	int result = trace_timeline_open(&l, &view, &q, err);
+	int ret = trace_timeline_open(&l, &view, &q, err);
 
-	while (result == 0 && (result = trace_timeline_next(l, &kind, &record, err)) > 0)
-		result = open_slices_put(k->opens, kind, record, err);
+	while (ret == 0 && (ret = trace_timeline_next(l, &kind, &record, err)) > 0)
+		ret = open_slices_put(k->opens, kind, record, err);
 	trace_timeline_close(l);
-	return result;
+	return ret;
 }
 
 static int replace_slices(struct retention *k, const struct retention_batch *last, struct error *err)
 {
 	const struct slice *opens;
 	size_t count = 0;
-	int result = replay_old_slices(k, last->chunk, err);
+	int ret = replay_old_slices(k, last->chunk, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	opens = open_slices_at(k->opens, last->until, &count);
 	if (!opens)
 		return error_set(err, -ENOMEM, "out of memory");
-	result = delete_chunks(k, last->chunk, err);
-	return result < 0 ? result : write_open_slices(k, opens, count, last->chunk, err);
+	ret = delete_chunks(k, last->chunk, err);
+	return ret < 0 ? ret : write_open_slices(k, opens, count, last->chunk, err);
 }
 
 /* Count the epochs to which no kept record refers. */
@@ -330,20 +330,20 @@ int retention_delete_old(struct retention *k, uint64_t now, struct error *err)
 {
 	size_t old = count_old_batches(k, now), left = k->batches.count - old;
 	struct retention_batch last;
-	int result;
+	int ret;
 
 	if (!old)
 		return 0;
 	last = k->batches.items[old - 1];
-	result = replace_slices(k, &last, err);
+	ret = replace_slices(k, &last, err);
 	for (size_t i = 0; i < left; i++)
 		k->batches.items[i] = k->batches.items[i + old];
 	k->batches.count = left;
 	k->dropped = last.chunk;
 	k->start = last.until > k->start ? last.until : k->start;
-	if (result == 0)
-		result = delete_stacks(k, err);
-	if (result == 0)
-		result = old_rows_delete(k->rows, k->start, k->time, k->dropped, err);
-	return result;
+	if (ret == 0)
+		ret = delete_stacks(k, err);
+	if (ret == 0)
+		ret = old_rows_delete(k->rows, k->start, k->time, k->dropped, err);
+	return ret;
 }

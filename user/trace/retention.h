@@ -27,9 +27,9 @@ struct retention_events {
 };
 
 /*
- * Keep the last time ns of the recording. The database belongs to the writer and must outlive *ret.
+ * Keep the last time ns of the recording. The database belongs to the writer and must outlive *out.
  */
-int retention_new(struct retention **ret, sqlite3 *db, uint64_t time, const struct retention_events *events,
+int retention_new(struct retention **out, sqlite3 *db, uint64_t time, const struct retention_events *events,
 	     struct error *err);
 void retention_free(struct retention *k);
 

@@ -127,44 +127,44 @@ static void print_row(const struct printed_table *t, sqlite3_stmt *stmt, FILE *o
 static int table_rows(sqlite3_stmt *stmt, struct printed_table *t, FILE *out, int *rc)
 {
 	bool held = true;
-	int result = 0;
+	int ret = 0;
 
-	while (result == 0 && (*rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (ret == 0 && (*rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		if (held &&
 		    (t->cells.count / t->columns >= MEASURED_ROWS || t->bytes >= MEASURED_BYTES)) {
 			print_held_rows(t, stmt, out);
 			held = false;
 		}
 		if (held)
-			result = hold_row(t, stmt);
+			ret = hold_row(t, stmt);
 		else
 			print_row(t, stmt, out);
 		if (ferror(out))
-			result = -EIO;
+			ret = -EIO;
 	}
-	if (result == 0 && held)
+	if (ret == 0 && held)
 		print_held_rows(t, stmt, out);
-	return result;
+	return ret;
 }
 
 static int print_table(sqlite3_stmt *stmt, FILE *out, int *rc)
 {
 	struct printed_table t = {.columns = (unsigned int)sqlite3_column_count(stmt)};
-	int result = -ENOMEM;
+	int ret = -ENOMEM;
 
 	t.widths = calloc(t.columns, sizeof(*t.widths));
 	t.numeric = malloc(t.columns * sizeof(*t.numeric));
 	if (!t.widths || !t.numeric)
 		goto out;
 	memset(t.numeric, true, t.columns * sizeof(*t.numeric));
-	result = table_rows(stmt, &t, out, rc);
+	ret = table_rows(stmt, &t, out, rc);
 out:
 	for (size_t i = 0; i < t.cells.count; i++)
 		free(t.cells.items[i]);
 	vector_free(&t.cells);
 	free(t.widths);
 	free(t.numeric);
-	return result;
+	return ret;
 }
 
 static void put_hex(FILE *out, const unsigned char *bytes, int size)
@@ -270,39 +270,39 @@ static int json_cell(struct json *j, sqlite3_stmt *stmt, int column)
 static int print_json(sqlite3_stmt *stmt, FILE *out, int *rc)
 {
 	struct json j;
-	int result = 0;
+	int ret = 0;
 
 	json_begin(&j, out, false);
 	json_array(&j);
-	while ((*rc = sqlite3_step(stmt)) == SQLITE_ROW && !result && !ferror(out)) {
+	while ((*rc = sqlite3_step(stmt)) == SQLITE_ROW && !ret && !ferror(out)) {
 		json_object(&j);
-		for (int i = 0; !result && i < sqlite3_column_count(stmt); i++)
-			result = json_cell(&j, stmt, i);
+		for (int i = 0; !ret && i < sqlite3_column_count(stmt); i++)
+			ret = json_cell(&j, stmt, i);
 		json_object_end(&j);
 	}
 	json_array_end(&j);
-	return result < 0 ? result : json_end(&j);
+	return ret < 0 ? ret : json_end(&j);
 }
 
 int rows_print(sqlite3_stmt *stmt, enum query_format format, FILE *out, struct error *err)
 {
-	int rc = SQLITE_DONE, result;
+	int rc = SQLITE_DONE, ret;
 
 	switch (format) {
 	case QUERY_CSV:
-		result = print_csv(stmt, out, &rc);
+		ret = print_csv(stmt, out, &rc);
 		break;
 	case QUERY_JSON:
-		result = print_json(stmt, out, &rc);
+		ret = print_json(stmt, out, &rc);
 		break;
 	default:
-		result = print_table(stmt, out, &rc);
+		ret = print_table(stmt, out, &rc);
 		break;
 	}
 	if (ferror(out))
 		return outfile_flush(out, "the rows", err);
-	if (result < 0)
-		return error_errno(err, result, "cannot write the rows");
+	if (ret < 0)
+		return error_errno(err, ret, "cannot write the rows");
 	if (rc != SQLITE_DONE)
 		return sql_fail(sqlite3_db_handle(stmt), rc, err, "the query stopped");
 	return 0;

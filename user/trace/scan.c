@@ -18,35 +18,35 @@ void scan_close(struct scan *s)
 	*s = (struct scan){0};
 }
 
-int scan_probe(sqlite3 *db, sqlite3_stmt **ret, const char *table, struct error *err)
+int scan_probe(sqlite3 *db, sqlite3_stmt **out, const char *table, struct error *err)
 {
 	char *sql = sqlite3_mprintf("SELECT id FROM main.\"%w\" NOT INDEXED"
 				    " WHERE id >= ?1 ORDER BY id LIMIT 1",
 				    table);
-	int result = sql_prepare(db, ret, sql, err);
+	int ret = sql_prepare(db, out, sql, err);
 
 	sqlite3_free(sql);
-	return result;
+	return ret;
 }
 
-/* Find the first id >= from. Return SQLITE_ROW with *ret set, SQLITE_DONE, or a code for damage. */
-static int probe(struct scan *s, uint64_t from, uint64_t *ret)
+/* Find the first id >= from. Return SQLITE_ROW with *out set, SQLITE_DONE, or a code for damage. */
+static int probe(struct scan *s, uint64_t from, uint64_t *out)
 {
-	int rc;
+	int ret;
 
 	sqlite3_bind_int64(s->probe, 1, (sqlite3_int64)from);
-	rc = sqlite3_step(s->probe);
-	if (rc == SQLITE_ROW)
-		*ret = (uint64_t)sqlite3_column_int64(s->probe, 0);
+	ret = sqlite3_step(s->probe);
+	if (ret == SQLITE_ROW)
+		*out = (uint64_t)sqlite3_column_int64(s->probe, 0);
 	sqlite3_reset(s->probe);
-	return rc;
+	return ret;
 }
 
 /*
  * Find the end of the damage at an unreadable id: take doubling steps until an id can be read, then
- * bisect the last step. Return true and the first readable id in *ret, or false.
+ * bisect the last step. Return true and the first readable id in *out, or false.
  */
-static bool find_readable_row(struct scan *s, uint64_t *ret)
+static bool find_readable_row(struct scan *s, uint64_t *out)
 {
 	uint64_t bad = s->after + 1, good = 0, middle, id = 0;
 	int rc = SQLITE_CORRUPT;
@@ -59,7 +59,7 @@ static bool find_readable_row(struct scan *s, uint64_t *ret)
 	}
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return false;
-	*ret = rc == SQLITE_ROW ? id : 0;
+	*out = rc == SQLITE_ROW ? id : 0;
 	while (good - bad > 1) {
 		middle = bad + (good - bad) / 2;
 		rc = probe(s, middle, &id);
@@ -68,9 +68,9 @@ static bool find_readable_row(struct scan *s, uint64_t *ret)
 		else
 			bad = middle;
 		if (rc == SQLITE_ROW)
-			*ret = id;
+			*out = id;
 	}
-	return *ret > s->after;
+	return *out > s->after;
 }
 
 static int step_scan_rows(struct scan *s)
@@ -115,23 +115,23 @@ static void accept_scan_row(struct scan *s, uint64_t *lost)
 
 int scan_next(struct scan *s, uint64_t *lost, struct error *err)
 {
-	int rc;
+	int ret;
 
 	*lost = 0;
 	while (s->rows && !s->done) {
-		rc = step_scan_rows(s);
-		if (rc == SQLITE_ROW && s->rows_read++ >= trace_rows_max(s->trace)) {
+		ret = step_scan_rows(s);
+		if (ret == SQLITE_ROW && s->rows_read++ >= trace_rows_max(s->trace)) {
 			++*lost; /* the table uses some pages more than once */
 			s->done = true;
 			return 0;
 		}
-		if (rc == SQLITE_ROW) {
+		if (ret == SQLITE_ROW) {
 			accept_scan_row(s, lost);
 			return 1;
 		}
-		if (rc != SQLITE_DONE && !sql_is_damage(rc))
-			return sql_fail(s->trace->db, rc, err, s->trace->path);
-		s->done = rc == SQLITE_DONE || !scan_past_damage(s, lost);
+		if (ret != SQLITE_DONE && !sql_is_damage(ret))
+			return sql_fail(s->trace->db, ret, err, s->trace->path);
+		s->done = ret == SQLITE_DONE || !scan_past_damage(s, lost);
 	}
 	return 0;
 }

@@ -39,6 +39,6 @@ void scan_close(struct scan *s);
 int scan_next(struct scan *s, uint64_t *lost, struct error *err);
 
 /* Prepare the probe statement of a table with ids. */
-int scan_probe(sqlite3 *db, sqlite3_stmt **ret, const char *table, struct error *err);
+int scan_probe(sqlite3 *db, sqlite3_stmt **out, const char *table, struct error *err);
 
 #endif

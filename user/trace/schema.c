@@ -327,10 +327,10 @@ static void append_view(sqlite3_str *s, const char *name, const char *sql)
 static int run_schema_sql(sqlite3 *db, sqlite3_str *s, struct error *err)
 {
 	char *sql = sqlite3_str_finish(s);
-	int result = sql ? sql_exec(db, sql, err) : error_set(err, -ENOMEM, "out of memory");
+	int ret = sql ? sql_exec(db, sql, err) : error_set(err, -ENOMEM, "out of memory");
 
 	sqlite3_free(sql);
-	return result;
+	return ret;
 }
 
 int schema_add(sqlite3 *db, enum record_kind kind, struct error *err)

@@ -14,10 +14,10 @@
 int shortage_arm(struct shortage *s, const char *path, struct error *err)
 {
 	struct rlimit limit;
-	int result = reserve_take(&s->reserve, path, err);
+	int ret = reserve_take(&s->reserve, path, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	s->armed = true;
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		s->file_limit = limit.rlim_cur;
@@ -138,19 +138,19 @@ int shortage_rows(struct shortage *s, uint64_t start,
 	char ended_at[32];
 	struct info why = {.host = s->host.id, .key = TRACE_ENDED, .value = shortage_cause(s->code)};
 	struct info when = {.host = s->host.id, .key = TRACE_ENDED_AT, .value = ended_at};
-	int result = 0;
+	int ret = 0;
 
 	reserve_release(&s->reserve);
-	for (size_t i = 0; result == 0 && i < s->unstored.rows.count; i++) {
+	for (size_t i = 0; ret == 0 && i < s->unstored.rows.count; i++) {
 		const struct unstored_row *row = &s->unstored.rows.items[i];
 
 		correct_row(s, start, row);
-		result = put(context, row->kind, row->record, err);
+		ret = put(context, row->kind, row->record, err);
 	}
 	snprintf(ended_at, sizeof(ended_at), "%" PRIu64, s->host.end);
-	if (result == 0)
-		result = put(context, KIND_INFO, &why, err);
-	return result < 0 ? result : put(context, KIND_INFO, &when, err);
+	if (ret == 0)
+		ret = put(context, KIND_INFO, &why, err);
+	return ret < 0 ? ret : put(context, KIND_INFO, &when, err);
 }
 
 int shortage_report(const struct shortage *s, const char *path, struct error *err)

@@ -88,10 +88,10 @@ void sorter_sort(struct sorter *s, uint32_t count)
 }
 
 int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,
-		 struct columns *ret)
+		 struct columns *out)
 {
 	if (sorter_reserve(s, from->capacity) < 0 ||
-	    columns_reserve(ret, from->width, from->capacity) < 0)
+	    columns_reserve(out, from->width, from->capacity) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < from->count; i++)
 		s->rows[i] = i;
@@ -99,11 +99,11 @@ int sort_columns(struct sorter *s, const struct columns *from, unsigned int colu
 	sorter_sort(s, from->count);
 	for (unsigned int c = 0; c < from->width; c++) {
 		const uint64_t *words = columns_at(from, c);
-		uint64_t *sorted = columns_at(ret, c);
+		uint64_t *sorted = columns_at(out, c);
 
 		for (uint32_t i = 0; i < from->count; i++)
 			sorted[i] = words[s->rows[i]];
 	}
-	ret->count = from->count;
+	out->count = from->count;
 	return 0;
 }

@@ -22,8 +22,8 @@ void sorter_free(struct sorter *s);
 /* Sort the first count numbers in rows by their keys; rows with equal keys keep their order. */
 void sorter_sort(struct sorter *s, uint32_t count);
 
-/* Copy records to ret, sorted by one of their columns. Return 0 or -ENOMEM. */
+/* Copy records to out, sorted by one of their columns. Return 0 or -ENOMEM. */
 int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,
-		 struct columns *ret);
+		 struct columns *out);
 
 #endif

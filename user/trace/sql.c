@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stddef.h>
 
-int sql_is_damage(int rc)
+int sql_is_damage(int ret)
 {
-	switch (rc & 0xff) {
+	switch (ret & 0xff) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
@@ -19,7 +19,7 @@ int sql_is_damage(int rc)
 	case SQLITE_INTERRUPT:
 		return 1;
 	case SQLITE_IOERR:
-		return rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS;
+		return ret == SQLITE_IOERR_SHORT_READ || ret == SQLITE_IOERR_CORRUPTFS;
 	default:
 		return 0;
 	}
@@ -54,11 +54,11 @@ static int io_errno(sqlite3 *db, int rc)
 	return code > 0 ? -code : -EIO;
 }
 
-int sql_errno(sqlite3 *db, int rc)
+int sql_errno(sqlite3 *db, int ret)
 {
-	if (sql_is_damage(rc))
+	if (sql_is_damage(ret))
 		return -EBADMSG;
-	switch (rc & 0xff) {
+	switch (ret & 0xff) {
 	case SQLITE_OK:
 	case SQLITE_ROW:
 	case SQLITE_DONE:
@@ -77,51 +77,51 @@ int sql_errno(sqlite3 *db, int rc)
 		return -EPERM;
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
-		return io_errno(db, rc);
+		return io_errno(db, ret);
 	default:
 		return -EINVAL;
 	}
 }
 
-int sql_fail(sqlite3 *db, int rc, struct error *err, const char *what)
+int sql_fail(sqlite3 *db, int ret, struct error *err, const char *what)
 {
-	return error_set(err, sql_errno(db, rc), "%s: %s", what,
-			 db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+	return error_set(err, sql_errno(db, ret), "%s: %s", what,
+			 db ? sqlite3_errmsg(db) : sqlite3_errstr(ret));
 }
 
 int sql_exec(sqlite3 *db, const char *sql, struct error *err)
 {
-	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	int ret = sqlite3_exec(db, sql, NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : sql_fail(db, rc, err, "SQLite");
+	return ret == SQLITE_OK ? 0 : sql_fail(db, ret, err, "SQLite");
 }
 
-int sql_prepare(sqlite3 *db, sqlite3_stmt **ret, const char *sql, struct error *err)
+int sql_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct error *err)
 {
-	int rc;
+	int ret;
 
 	if (!sql)
 		return error_set(err, -ENOMEM, "out of memory");
-	rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
-	return rc == SQLITE_OK ? 0 : sql_fail(db, rc, err, "SQLite");
+	ret = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+	return ret == SQLITE_OK ? 0 : sql_fail(db, ret, err, "SQLite");
 }
 
-int sql_int(sqlite3 *db, const char *sql, sqlite3_int64 *ret, struct error *err)
+int sql_int(sqlite3 *db, const char *sql, sqlite3_int64 *out, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	int result, rc;
+	int ret, rc;
 
-	result = sql_prepare(db, &stmt, sql, err);
-	if (result < 0)
-		goto out;
+	ret = sql_prepare(db, &stmt, sql, err);
+	if (ret < 0)
+		goto end;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW)
-		*ret = sqlite3_column_int64(stmt, 0);
+		*out = sqlite3_column_int64(stmt, 0);
 	else if (rc != SQLITE_DONE)
-		result = sql_fail(db, rc, err, "SQLite");
+		ret = sql_fail(db, rc, err, "SQLite");
 	else
-		result = error_set(err, -ENODATA, "no row");
-out:
+		ret = error_set(err, -ENODATA, "no row");
+end:
 	sqlite3_finalize(stmt);
-	return result;
+	return ret;
 }

@@ -23,9 +23,9 @@ int sql_is_damage(int rc);
 int sql_exec(sqlite3 *db, const char *sql, struct error *err);
 
 /* Prepare a statement, which the caller must finalize. -ENOMEM if sql is NULL. */
-int sql_prepare(sqlite3 *db, sqlite3_stmt **ret, const char *sql, struct error *err);
+int sql_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql, struct error *err);
 
 /* Run a query and return the integer of its first row; -ENODATA without rows. */
-int sql_int(sqlite3 *db, const char *sql, sqlite3_int64 *ret, struct error *err);
+int sql_int(sqlite3 *db, const char *sql, sqlite3_int64 *out, struct error *err);
 
 #endif

@@ -15,7 +15,7 @@
  * does not want sums: readers compute them from the samples. Freeing a writer before its first
  * commit leaves no new file, and gives NAME.old its name back.
  */
-int trace_writer(struct sink **ret, const char *path, struct error *err);
+int trace_writer(struct sink **out, const char *path, struct error *err);
 
 struct trace_stats {
 	uint64_t file_bytes;
@@ -54,13 +54,13 @@ bool trace_writer_is_short(const struct sink *s);
 
 /*
  * Copy all records put so far to another trace beside this one, ended at now (ns): NAME.skein is
- * copied to NAME-MARK.skein, which must not exist. *ret becomes its path, which the caller frees.
+ * copied to NAME-MARK.skein, which must not exist. *out becomes its path, which the caller frees.
  */
-int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **ret,
+int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out,
 		      struct error *err);
 
 /* Return the sizes and counts written so far. */
-void trace_writer_stats(const struct sink *s, struct trace_stats *ret);
+void trace_writer_stats(const struct sink *s, struct trace_stats *out);
 
 /* A trace opened for reading. */
 struct trace;
@@ -70,7 +70,7 @@ struct trace;
  * by name, a damaged file is opened as far as possible. A trace whose recorder was killed during a
  * commit is first rolled back to its last transaction.
  */
-int trace_open(struct trace **ret, const char *path, struct error *err);
+int trace_open(struct trace **out, const char *path, struct error *err);
 void trace_close(struct trace *t);
 
 /*
@@ -80,7 +80,7 @@ void trace_close(struct trace *t);
  * key may come several times, and the sink must add its parts up. The trace must outlive the
  * source.
  */
-int trace_source(struct source **ret, struct trace *t, struct error *err);
+int trace_source(struct source **out, struct trace *t, struct error *err);
 
 /*
  * Return about how many records the sources of this trace have left out so far because of damage.
@@ -88,10 +88,10 @@ int trace_source(struct source **ret, struct trace *t, struct error *err);
 uint64_t trace_left_out(const struct trace *t);
 
 /*
- * Count the records of a kind; for sums, the distinct keys. *ret is 0 when the trace lacks the
+ * Count the records of a kind; for sums, the distinct keys. *out is 0 when the trace lacks the
  * table.
  */
-int trace_count(struct trace *t, enum record_kind kind, uint64_t *ret, struct error *err);
+int trace_count(struct trace *t, enum record_kind kind, uint64_t *out, struct error *err);
 
 enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
 

@@ -49,17 +49,17 @@ static int read_lane_rows(struct trace *t, struct trace_lanes *c, const char *sq
 		     int (*add)(struct trace_lanes *c, sqlite3_stmt *row), struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_DONE, result = sql_prepare(t->db, &stmt, sql, err);
+	int rc = SQLITE_DONE, ret = sql_prepare(t->db, &stmt, sql, err);
 
-	while (result == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+	while (ret == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		if (add(c, stmt) < 0)
-			result = error_set(err, -ENOMEM, "out of memory");
-	if (result == 0 && sql_is_damage(rc))
+			ret = error_set(err, -ENOMEM, "out of memory");
+	if (ret == 0 && sql_is_damage(rc))
 		t->left_out++;
-	else if (result == 0 && rc != SQLITE_DONE)
-		result = sql_fail(t->db, rc, err, t->path);
+	else if (ret == 0 && rc != SQLITE_DONE)
+		ret = sql_fail(t->db, rc, err, t->path);
 	sqlite3_finalize(stmt);
-	return result;
+	return ret;
 }
 
 static int compare_threads_of_lane(const void *a, const void *b)
@@ -73,35 +73,35 @@ static int compare_threads_of_lane(const void *a, const void *b)
 
 static int read_trace_lanes(struct trace *t, struct trace_lanes *c, struct error *err)
 {
-	int result = 0;
+	int ret = 0;
 
 	if (trace_has(t, "lane", "kind") && trace_has(t, "lane", "number"))
-		result = read_lane_rows(t, c, "SELECT id, kind, number FROM main.lane NOT INDEXED",
+		ret = read_lane_rows(t, c, "SELECT id, kind, number FROM main.lane NOT INDEXED",
 				   add_lane_row, err);
-	if (result == 0 && trace_has(t, "thread", "lane"))
-		result = read_lane_rows(t, c,
+	if (ret == 0 && trace_has(t, "thread", "lane"))
+		ret = read_lane_rows(t, c,
 				   "SELECT lane, id, start, \"end\" FROM main.thread NOT INDEXED"
 				   " WHERE lane <> 0",
 				   add_thread_row, err);
-	if (result == 0 && c->threads.count)
+	if (ret == 0 && c->threads.count)
 		qsort(c->threads.items, c->threads.count, sizeof(*c->threads.items), compare_threads_of_lane);
-	return result;
+	return ret;
 }
 
-int trace_lanes_of(struct trace *t, const struct trace_lanes **ret, struct error *err)
+int trace_lanes_of(struct trace *t, const struct trace_lanes **out, struct error *err)
 {
 	struct trace_lanes *c = t->trace_lanes;
-	int result = 0;
+	int ret = 0;
 
 	if (!c) {
 		c = calloc(1, sizeof(*c));
-		result = c ? read_trace_lanes(t, c, err) : error_set(err, -ENOMEM, "out of memory");
+		ret = c ? read_trace_lanes(t, c, err) : error_set(err, -ENOMEM, "out of memory");
 	}
-	if (result < 0) {
+	if (ret < 0) {
 		trace_lanes_free(c);
-		return result;
+		return ret;
 	}
-	*ret = t->trace_lanes = c;
+	*out = t->trace_lanes = c;
 	return 0;
 }
 

@@ -28,10 +28,10 @@ struct trace_lanes {
 };
 
 /*
- * Return the CPUs and threads of the trace, without those that damage makes unreadable. *ret
+ * Return the CPUs and threads of the trace, without those that damage makes unreadable. *out
  * belongs to the trace.
  */
-int trace_lanes_of(struct trace *t, const struct trace_lanes **ret, struct error *err);
+int trace_lanes_of(struct trace *t, const struct trace_lanes **out, struct error *err);
 /* Free the CPUs and threads; c may be NULL. */
 void trace_lanes_free(struct trace_lanes *c);
 

@@ -68,15 +68,15 @@ static int sort_stream_chunk(struct trace_timeline *l, struct timeline_stream *s
 /* Load chunks until the stream has a next row or ends. */
 static int load_stream_rows(struct trace_timeline *l, struct timeline_stream *stream, struct error *err)
 {
-	int result;
+	int ret;
 
 	while (!stream->end && stream->next == stream->count) {
-		result = chunks_next(&stream->chunks, err);
-		stream->end = result <= 0;
-		if (result > 0 && sort_stream_chunk(l, stream) < 0)
-			result = error_set(err, -ENOMEM, "out of memory");
-		if (result < 0)
-			return result;
+		ret = chunks_next(&stream->chunks, err);
+		stream->end = ret <= 0;
+		if (ret > 0 && sort_stream_chunk(l, stream) < 0)
+			ret = error_set(err, -ENOMEM, "out of memory");
+		if (ret < 0)
+			return ret;
 	}
 	return 0;
 }
@@ -90,14 +90,14 @@ int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const 
 		  struct error *err)
 {
 	struct timeline_stream *first = NULL;
-	int result;
+	int ret;
 
 	for (size_t i = 0; i < STREAMS; i++) {
 		struct timeline_stream *stream = &l->streams[i];
 
-		result = load_stream_rows(l, stream, err);
-		if (result < 0)
-			return result;
+		ret = load_stream_rows(l, stream, err);
+		if (ret < 0)
+			return ret;
 		if (!stream->end && (!first || next_row_key(stream) < next_row_key(first)))
 			first = stream;
 	}
@@ -109,29 +109,29 @@ int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const 
 	return 1;
 }
 
-int trace_timeline_open(struct trace_timeline **ret, struct trace *t, const struct trace_timeline_query *q,
+int trace_timeline_open(struct trace_timeline **out, struct trace *t, const struct trace_timeline_query *q,
 		  struct error *err)
 {
 	const struct chunk_range range = {q->from, q->to, q->after, q->until};
 	struct trace_timeline *l = calloc(1, sizeof(*l));
 	struct chunk_losses losses = q->losses;
-	int result = 0;
+	int ret = 0;
 
 	if (!l)
 		return error_set(err, -ENOMEM, "out of memory");
 	l->query = *q;
-	for (size_t i = 0; result == 0 && i < STREAMS; i++) {
+	for (size_t i = 0; ret == 0 && i < STREAMS; i++) {
 		l->streams[i].end = !(q->kinds & 1ULL << stream_kinds[i]);
 		if (l->streams[i].end)
 			continue;
-		result = chunks_open(&l->streams[i].chunks, t, stream_kinds[i], &range, &losses, err);
+		ret = chunks_open(&l->streams[i].chunks, t, stream_kinds[i], &range, &losses, err);
 		losses.reported_elsewhere = true;
 	}
-	if (result < 0)
+	if (ret < 0)
 		trace_timeline_close(l);
 	else
-		*ret = l;
-	return result;
+		*out = l;
+	return ret;
 }
 
 void trace_timeline_close(struct trace_timeline *l)

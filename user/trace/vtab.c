@@ -66,24 +66,24 @@ void stream_damage_add(struct stream_damage *d, sqlite3_int64 records)
 	d->records += records > 0 && records <= CODEC_RECORDS_MAX ? records : 1;
 }
 
-static int new_stream_table(const struct stream_module *m, sqlite3_vtab **ret)
+static int new_stream_table(const struct stream_module *m, sqlite3_vtab **out)
 {
 	struct stream_table *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return SQLITE_NOMEM;
 	t->module = m;
-	*ret = &t->base;
+	*out = &t->base;
 	return SQLITE_OK;
 }
 
 static int stream_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
-			  sqlite3_vtab **ret, char **message)
+			  sqlite3_vtab **out, char **message)
 {
 	const struct stream_module *m = aux;
 	sqlite3_str *s = sqlite3_str_new(db);
 	char *sql;
-	int rc;
+	int ret;
 
 	(void)argc;
 	(void)argv;
@@ -93,12 +93,12 @@ static int stream_connect(sqlite3 *db, void *aux, int argc, const char *const *a
 				    m->kind->fields[i].name);
 	sqlite3_str_appendall(s, ",trace HIDDEN)");
 	sql = sqlite3_str_finish(s);
-	rc = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
+	ret = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 	sqlite3_free(sql);
-	if (rc != SQLITE_OK)
-		return rc;
+	if (ret != SQLITE_OK)
+		return ret;
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-	return new_stream_table(m, ret);
+	return new_stream_table(m, out);
 }
 
 static void free_used_traces(struct stream_table *t)
@@ -205,14 +205,14 @@ static int stream_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int stream_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+static int stream_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
 	struct stream_cursor *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return SQLITE_NOMEM;
 	((struct stream_table *)base)->cursors++;
-	*ret = &c->base;
+	*out = &c->base;
 	return SQLITE_OK;
 }
 
@@ -245,11 +245,11 @@ static struct stream_table *cursor_table(const struct stream_cursor *c)
  * Set the error message, which the user sees; takes ownership of message, made by
  * sqlite3_mprintf().
  */
-static int fail_table(struct stream_table *t, int rc, char *message)
+static int fail_table(struct stream_table *t, int ret, char *message)
 {
 	sqlite3_free(t->base.zErrMsg);
 	t->base.zErrMsg = message;
-	return rc;
+	return ret;
 }
 
 static int fail_damaged_table(struct stream_table *t)
@@ -260,7 +260,7 @@ static int fail_damaged_table(struct stream_table *t)
 				    t->module->kind->name));
 }
 
-static int find_used_trace(struct stream_table *t, const char *name, struct used_trace **ret)
+static int find_used_trace(struct stream_table *t, const char *name, struct used_trace **out)
 {
 	size_t size = strlen(name) + 1;
 	struct used_trace *m;
@@ -275,26 +275,26 @@ static int find_used_trace(struct stream_table *t, const char *name, struct used
 		m->next = t->used;
 		t->used = m;
 	}
-	*ret = m;
+	*out = m;
 	return SQLITE_OK;
 }
 
 /* Find the trace that the query reads. name is NULL if the query names no trace. */
-static int choose_cursor_trace(struct stream_cursor *c, sqlite3_value *name, struct used_trace **ret)
+static int choose_cursor_trace(struct stream_cursor *c, sqlite3_value *name, struct used_trace **out)
 {
 	struct stream_table *t = cursor_table(c);
 	const char *wanted = name ? (const char *)sqlite3_value_text(name) : NULL, *found;
 	char *message = NULL;
-	int rc = attached_trace(t->module->db, name && !wanted ? "" : wanted, &found, &message);
+	int ret = attached_trace(t->module->db, name && !wanted ? "" : wanted, &found, &message);
 
-	if (rc == SQLITE_OK)
-		rc = find_used_trace(t, found, ret);
-	if (rc == SQLITE_OK && c->of != *ret) {
+	if (ret == SQLITE_OK)
+		ret = find_used_trace(t, found, out);
+	if (ret == SQLITE_OK && c->of != *out) {
 		sqlite3_finalize(c->chunks);
 		c->chunks = NULL;
-		c->of = *ret;
+		c->of = *out;
 	}
-	return message ? fail_table(t, rc, message) : rc;
+	return message ? fail_table(t, ret, message) : ret;
 }
 
 static int decode_cursor_chunk(struct stream_cursor *c)
@@ -302,20 +302,20 @@ static int decode_cursor_chunk(struct stream_cursor *c)
 	const struct stream_module *m = cursor_table(c)->module;
 	sqlite3_int64 records = sqlite3_column_int64(c->chunks, 1);
 	const void *data = sqlite3_column_blob(c->chunks, 2);
-	int size = sqlite3_column_bytes(c->chunks, 2), result;
+	int size = sqlite3_column_bytes(c->chunks, 2), ret;
 
 	c->chunk = sqlite3_column_int64(c->chunks, 0);
 	c->row = 0;
-	result = codec_decode(&c->codec, data, (size_t)size, (uint64_t)records,
+	ret = codec_decode(&c->codec, data, (size_t)size, (uint64_t)records,
 			      m->kind->field_count, c->mask, &c->columns, NULL);
-	if (result == -EBADMSG && !m->damage->refuse)
+	if (ret == -EBADMSG && !m->damage->refuse)
 		stream_damage_add(m->damage, records);
-	return result;
+	return ret;
 }
 
 static int next_cursor_chunk(struct stream_cursor *c)
 {
-	int rc, result;
+	int rc, ret;
 
 	do {
 		rc = sqlite3_step(c->chunks);
@@ -324,11 +324,11 @@ static int next_cursor_chunk(struct stream_cursor *c)
 			sqlite3_reset(c->chunks);
 			return rc == SQLITE_DONE ? SQLITE_OK : rc;
 		}
-		result = decode_cursor_chunk(c);
-		if (result == -EBADMSG && cursor_table(c)->module->damage->refuse)
+		ret = decode_cursor_chunk(c);
+		if (ret == -EBADMSG && cursor_table(c)->module->damage->refuse)
 			return fail_damaged_table(cursor_table(c));
-	} while (result == -EBADMSG);
-	return result < 0 ? SQLITE_NOMEM : SQLITE_OK;
+	} while (ret == -EBADMSG);
+	return ret < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 /*
@@ -354,17 +354,17 @@ static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int 
 }
 
 /* Convert a value to an id. Return false if no record can have that id. */
-static bool integer_of(sqlite3_value *value, sqlite3_int64 *ret)
+static bool integer_of(sqlite3_value *value, sqlite3_int64 *out)
 {
 	double real;
 
 	switch (sqlite3_value_numeric_type(value)) {
 	case SQLITE_INTEGER:
-		*ret = sqlite3_value_int64(value);
+		*out = sqlite3_value_int64(value);
 		return true;
 	case SQLITE_FLOAT:
 		real = sqlite3_value_double(value);
-		*ret = real > -9e18 && real < 9e18 ? (sqlite3_int64)real : 0;
+		*out = real > -9e18 && real < 9e18 ? (sqlite3_int64)real : 0;
 		return true;
 	default:
 		return false;
@@ -376,7 +376,7 @@ static int find_cursor_row(struct stream_cursor *c, struct used_trace *of, sqlit
 	const struct stream_module *m = cursor_table(c)->module;
 	struct found_row p = {0};
 	sqlite3_int64 id;
-	int rc = SQLITE_OK;
+	int ret = SQLITE_OK;
 
 	if (!of->finder)
 		of->finder = finder_new(m->db, of->name, m->kind, m->damage);
@@ -384,11 +384,11 @@ static int find_cursor_row(struct stream_cursor *c, struct used_trace *of, sqlit
 		return SQLITE_NOMEM;
 	c->single = c->end = true;
 	if (integer_of(value, &id))
-		rc = finder_find(of->finder, id, &p);
-	if (rc == SQLITE_CORRUPT_VTAB)
+		ret = finder_find(of->finder, id, &p);
+	if (ret == SQLITE_CORRUPT_VTAB)
 		return fail_damaged_table(cursor_table(c));
-	if (rc != SQLITE_OK || !p.columns)
-		return rc;
+	if (ret != SQLITE_OK || !p.columns)
+		return ret;
 	/* Copy the row: the lookup of another cursor may evict this chunk from the cache. */
 	if (columns_reserve(&c->columns, p.columns->width, 1) < 0)
 		return SQLITE_NOMEM;
@@ -407,14 +407,14 @@ static int prepare_cursor_chunks(struct stream_cursor *c)
 	char *sql = sqlite3_mprintf("SELECT id, records, data FROM \"%w\".chunk WHERE kind = ?1"
 				    " AND \"end\" >= ?2 AND time <= ?3 ORDER BY time",
 				    c->of->name);
-	int rc = sql ? sqlite3_prepare_v3(m->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &c->chunks,
+	int ret = sql ? sqlite3_prepare_v3(m->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &c->chunks,
 					  NULL)
 		     : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
-	return rc == SQLITE_ERROR
-		       ? fail_table(cursor_table(c), rc, sqlite3_mprintf("%s", sqlite3_errmsg(m->db)))
-		       : rc;
+	return ret == SQLITE_ERROR
+		       ? fail_table(cursor_table(c), ret, sqlite3_mprintf("%s", sqlite3_errmsg(m->db)))
+		       : ret;
 }
 
 static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask, int argc,
@@ -423,17 +423,17 @@ static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask
 	struct stream_cursor *c = (struct stream_cursor *)base;
 	const struct stream_module *m = cursor_table(c)->module;
 	struct used_trace *of;
-	int rc = choose_cursor_trace(c, bounds & NAMED_TRACE ? *argv : NULL, &of);
+	int ret = choose_cursor_trace(c, bounds & NAMED_TRACE ? *argv : NULL, &of);
 
 	(void)argc;
 	if (bounds & NAMED_TRACE)
 		argv++;
-	if (rc == SQLITE_OK && (bounds & FIND_ROW))
+	if (ret == SQLITE_OK && (bounds & FIND_ROW))
 		return find_cursor_row(c, of, argv[0]);
-	if (rc == SQLITE_OK && !c->chunks)
-		rc = prepare_cursor_chunks(c);
-	if (rc != SQLITE_OK)
-		return rc;
+	if (ret == SQLITE_OK && !c->chunks)
+		ret = prepare_cursor_chunks(c);
+	if (ret != SQLITE_OK)
+		return ret;
 	sqlite3_reset(c->chunks);
 	sqlite3_bind_text(c->chunks, 1, m->kind->name, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(c->chunks, 2, INT64_MIN);
@@ -481,11 +481,11 @@ static int stream_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 
 _Static_assert(CODEC_RECORDS_MAX <= 1 << 16, "a row's number in its chunk takes 16 bits");
 
-static int stream_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+static int stream_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
 	const struct stream_cursor *c = (struct stream_cursor *)base;
 
-	*ret = (sqlite3_int64)((uint64_t)c->chunk << 16 | (c->row_base + c->row));
+	*out = (sqlite3_int64)((uint64_t)c->chunk << 16 | (c->row_base + c->row));
 	return SQLITE_OK;
 }
 
@@ -509,17 +509,17 @@ static const sqlite3_module stream_functions = {
 int stream_tables_register(sqlite3 *db, struct stream_damage *damage)
 {
 	struct stream_module *m;
-	int rc = SQLITE_OK;
+	int ret = SQLITE_OK;
 
-	for (int k = 0; rc == SQLITE_OK && k < KIND_COUNT; k++) {
+	for (int k = 0; ret == SQLITE_OK && k < KIND_COUNT; k++) {
 		if (kinds[k].storage != STORAGE_STREAM)
 			continue;
 		m = sqlite3_malloc(sizeof(*m));
 		if (!m)
 			return SQLITE_NOMEM;
 		*m = (struct stream_module){db, &kinds[k], damage};
-		rc = sqlite3_create_module_v2(db, kinds[k].name, &stream_functions, m,
+		ret = sqlite3_create_module_v2(db, kinds[k].name, &stream_functions, m,
 					      sqlite3_free);
 	}
-	return rc;
+	return ret;
 }

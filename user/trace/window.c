@@ -216,7 +216,7 @@ static int read_pyramid_row(struct window_rendering *v, sqlite3_stmt *row, sqlit
 	uint64_t last = (uint64_t)sqlite3_column_int64(row, 2);
 	bool dead = sqlite3_column_int64(row, 4);
 	struct pyramid_row_reader to = {.lane = row_lane_cells, .context = v};
-	int result = -EBADMSG;
+	int ret = -EBADMSG;
 
 	v->block = (uint64_t)sqlite3_column_int64(row, 0) >> (v->shift + BLOCK_SHIFT);
 	if (v->block < v->first_block || v->block - v->first_block >= v->blocks ||
@@ -227,19 +227,19 @@ static int read_pyramid_row(struct window_rendering *v, sqlite3_stmt *row, sqlit
 		set_missing(v, cpu, lane, last, 0);
 	sqlite3_bind_int64(data, 1, sqlite3_column_int64(row, 3));
 	if (sqlite3_step(data) == SQLITE_ROW)
-		result = pyramid_row_decode(&v->packer, sqlite3_column_blob(data, 0),
+		ret = pyramid_row_decode(&v->packer, sqlite3_column_blob(data, 0),
 				      (size_t)sqlite3_column_bytes(data, 0), &to);
 	sqlite3_reset(data);
-	if (result == -EBADMSG)
+	if (ret == -EBADMSG)
 		set_missing(v, cpu, lane, last, 1);
-	return result == -ENOMEM ? window_no_memory(err) : 0;
+	return ret == -ENOMEM ? window_no_memory(err) : 0;
 }
 
 static int read_pyramid_rows(struct window_rendering *v, bool cpu, struct error *err)
 {
 	sqlite3_stmt *rows = NULL, *data = NULL;
 	uint64_t start = v->first_block << (v->shift + BLOCK_SHIFT);
-	int result = 0;
+	int ret = 0;
 
 	if (!has_window_lane(v, cpu, 0, UINT64_MAX))
 		return 0;
@@ -258,12 +258,12 @@ static int read_pyramid_rows(struct window_rendering *v, bool cpu, struct error 
 	sqlite3_bind_int64(rows, 4,
 			   (sqlite3_int64)(v->window->time +
 					   (uint64_t)v->window->width * v->window->cell - 1));
-	while (result == 0 && sqlite3_step(rows) == SQLITE_ROW)
-		result = read_pyramid_row(v, rows, data, cpu, err);
+	while (ret == 0 && sqlite3_step(rows) == SQLITE_ROW)
+		ret = read_pyramid_row(v, rows, data, cpu, err);
 out:
 	sqlite3_finalize(rows);
 	sqlite3_finalize(data);
-	return result;
+	return ret;
 }
 
 /* Return the range of the window's cells in consecutive blocks. */
@@ -306,7 +306,7 @@ static int render_blocks(struct window_rendering *v, size_t block, size_t blocks
 	struct render_lane *lanes = calloc(v->count, sizeof(*lanes));
 	struct render_query q = {.shift = v->shift, .known = known, .lanes = lanes};
 	uint64_t first, end;
-	int result;
+	int ret;
 
 	if (!lanes)
 		return window_no_memory(err);
@@ -320,9 +320,9 @@ static int render_blocks(struct window_rendering *v, size_t block, size_t blocks
 	}
 	q.time = first << v->shift;
 	q.end = end << v->shift;
-	result = render_records(v->trace, &q, err);
+	ret = render_records(v->trace, &q, err);
 	free(lanes);
-	return result;
+	return ret;
 }
 
 static bool block_misses_cells(struct window_rendering *v, size_t block)
@@ -337,72 +337,72 @@ static int render_missing_blocks(struct window_rendering *v, struct error *err)
 {
 	uint64_t time, known = 0;
 	size_t from = 0, to;
-	int result = 0;
+	int ret = 0;
 
 	if (memchr(v->missing, 1, v->count * v->blocks))
-		result = trace_span(v->trace, &time, &known, err);
-	while (result == 0 && from < v->blocks) {
+		ret = trace_span(v->trace, &time, &known, err);
+	while (ret == 0 && from < v->blocks) {
 		for (to = from; to < v->blocks && block_misses_cells(v, to);)
 			to++;
 		if (to > from)
-			result = render_blocks(v, from, to - from, known, err);
+			ret = render_blocks(v, from, to - from, known, err);
 		from = to + 1;
 	}
-	return result;
+	return ret;
 }
 
-int trace_window(struct trace *t, const struct window_query *q, struct window **ret,
+int trace_window(struct trace *t, const struct window_query *q, struct window **out,
 		 struct error *err)
 {
 	struct window_rendering v = {.trace = t};
-	int result;
+	int ret;
 
 	trace_limit_steps(t, true);
-	result = trace_lanes_of(t, &v.trace_lanes, err);
-	if (result == 0)
-		result = lay_out_window(&v, q, err);
-	if (result == 0)
-		result = add_window_lanes(&v, q, err);
-	if (result == 0 && v.stored && trace_has(t, "pyramid", "data"))
-		result = read_pyramid_rows(&v, true, err);
-	if (result == 0 && v.stored && trace_has(t, "pyramid", "data"))
-		result = read_pyramid_rows(&v, false, err);
-	if (result == 0)
-		result = render_missing_blocks(&v, err);
-	if (result == 0)
+	ret = trace_lanes_of(t, &v.trace_lanes, err);
+	if (ret == 0)
+		ret = lay_out_window(&v, q, err);
+	if (ret == 0)
+		ret = add_window_lanes(&v, q, err);
+	if (ret == 0 && v.stored && trace_has(t, "pyramid", "data"))
+		ret = read_pyramid_rows(&v, true, err);
+	if (ret == 0 && v.stored && trace_has(t, "pyramid", "data"))
+		ret = read_pyramid_rows(&v, false, err);
+	if (ret == 0)
+		ret = render_missing_blocks(&v, err);
+	if (ret == 0)
 		copy_repeated_lanes(&v, q);
 	packer_free(&v.packer);
 	free(v.lanes);
 	free(v.missing);
-	if (result < 0)
+	if (ret < 0)
 		window_free(v.window);
 	else
-		*ret = v.window;
-	return result;
+		*out = v.window;
+	return ret;
 }
 
 int trace_span(struct trace *t, uint64_t *time, uint64_t *end, struct error *err)
 {
 	sqlite3_int64 first = 0, last = 0;
-	int result = 0;
+	int ret = 0;
 
 	if (trace_has(t, "chunk", "end")) {
-		result = sql_int(t->db,
+		ret = sql_int(t->db,
 				 "SELECT coalesce(min(time), 0) FROM main.chunk"
 				 " WHERE kind IN ('slice', 'edge')",
 				 &first, err);
-		if (result == 0)
-			result = sql_int(t->db,
+		if (ret == 0)
+			ret = sql_int(t->db,
 					 "SELECT coalesce(max(\"end\"), 0) FROM main.chunk"
 					 " WHERE kind IN ('slice', 'edge')",
 					 &last, err);
 	}
-	if (result == -EBADMSG) {
+	if (ret == -EBADMSG) {
 		t->left_out++;
-		first = last = result = 0;
+		first = last = ret = 0;
 	}
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	*time = (uint64_t)first;
 	*end = (uint64_t)last;
 	return 0;

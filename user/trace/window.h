@@ -52,9 +52,9 @@ struct window_query {
  * than that, so up to 4 * width + 2 cells are returned per lane, and the first and last may extend
  * beyond the range. Lanes that are not in the trace have cells of zeros. A trace of a killed
  * recorder, without a pyramid or with damaged parts is rendered from its slices and edges as far as
- * they can be read. The caller frees *ret with window_free().
+ * they can be read. The caller frees *out with window_free().
  */
-int trace_window(struct trace *t, const struct window_query *q, struct window **ret,
+int trace_window(struct trace *t, const struct window_query *q, struct window **out,
 		 struct error *err);
 void window_free(struct window *w);
 

@@ -87,23 +87,23 @@ struct file_writer {
 
 static int run_statement_once(struct file_writer *w, sqlite3_stmt *stmt, struct error *err)
 {
-	int rc = sqlite3_step(stmt), result = 0;
+	int rc = sqlite3_step(stmt), ret = 0;
 
 	if (rc != SQLITE_DONE)
-		result = sql_fail(w->db, rc, err, "cannot write the trace");
+		ret = sql_fail(w->db, rc, err, "cannot write the trace");
 	sqlite3_reset(stmt);
-	return result;
+	return ret;
 }
 
 static int begin_transaction(struct file_writer *w, struct error *err)
 {
-	int result;
+	int ret;
 
 	if (w->in_transaction)
 		return 0;
-	result = run_statement_once(w, w->begin, err);
-	w->in_transaction = result == 0;
-	return result;
+	ret = run_statement_once(w, w->begin, err);
+	w->in_transaction = ret == 0;
+	return ret;
 }
 
 /*
@@ -191,12 +191,12 @@ static int insert_chunk(struct file_writer *w, enum record_kind kind, uint64_t i
 	sqlite3_stmt *stmt = w->put_chunk;
 	size_t size, raw_size;
 	const void *data;
-	int result = encode_stream(w, kind, &s->columns, &data, &size, &raw_size, err);
+	int ret = encode_stream(w, kind, &s->columns, &data, &size, &raw_size, err);
 
-	if (result == 0)
-		result = begin_transaction(w, err);
-	if (result < 0)
-		return result;
+	if (ret == 0)
+		ret = begin_transaction(w, err);
+	if (ret < 0)
+		return ret;
 	sqlite3_bind_text(stmt, 1, kinds[kind].name, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)s->first);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)s->last);
@@ -214,13 +214,13 @@ static int insert_chunk(struct file_writer *w, enum record_kind kind, uint64_t i
 static int write_chunk(struct file_writer *w, enum record_kind kind, struct error *err)
 {
 	struct writer_stream *s = &w->streams[kind];
-	int result;
+	int ret;
 
 	if (!s->columns.count)
 		return 0;
-	result = insert_chunk(w, kind, 0, s, err);
-	if (result < 0)
-		return result;
+	ret = insert_chunk(w, kind, 0, s, err);
+	if (ret < 0)
+		return ret;
 	w->last_chunk = (uint64_t)sqlite3_last_insert_rowid(w->db);
 	if (w->retention)
 		retention_add_chunk(w->retention, (uint64_t)sqlite3_last_insert_rowid(w->db));
@@ -232,30 +232,30 @@ static int write_chunk(struct file_writer *w, enum record_kind kind, struct erro
 static int prepare_put(struct file_writer *w, enum record_kind k, struct error *err)
 {
 	char *sql = schema_put_sql(k);
-	int result = sql_prepare(w->db, &w->put[k], sql, err);
+	int ret = sql_prepare(w->db, &w->put[k], sql, err);
 
 	sqlite3_free(sql);
-	return result;
+	return ret;
 }
 
 /* Make an optional table when its first row is put. */
 static int add_optional_table(struct file_writer *w, enum record_kind k, struct error *err)
 {
-	int result = schema_add(w->db, k, err);
+	int ret = schema_add(w->db, k, err);
 
-	return result < 0 ? result : prepare_put(w, k, err);
+	return ret < 0 ? ret : prepare_put(w, k, err);
 }
 
 static int insert_row(struct file_writer *w, enum record_kind k, const void *record, struct error *err)
 {
 	const struct kind *kind = &kinds[k];
 	sqlite3_stmt *stmt;
-	int result = begin_transaction(w, err);
+	int ret = begin_transaction(w, err);
 
-	if (result == 0 && !w->put[k])
-		result = add_optional_table(w, k, err);
-	if (result < 0)
-		return result;
+	if (ret == 0 && !w->put[k])
+		ret = add_optional_table(w, k, err);
+	if (ret < 0)
+		return ret;
 	stmt = w->put[k];
 	for (unsigned int i = 0; i < kind->field_count; i++) {
 		const struct field *f = &kind->fields[i];
@@ -280,14 +280,14 @@ static int insert_any_row(void *context, enum record_kind kind, const void *reco
 /* Write a checkpoint if one is due, after all slices and edges put so far. */
 static int write_checkpoint(struct file_writer *w, struct error *err)
 {
-	int result;
+	int ret;
 
 	if (!zoom_is_due(w->zoom))
 		return 0;
-	result = write_chunk(w, KIND_SLICE, err);
-	if (result == 0)
-		result = write_chunk(w, KIND_EDGE, err);
-	return result < 0 ? result : zoom_checkpoint(w->zoom, w->last_chunk, err);
+	ret = write_chunk(w, KIND_SLICE, err);
+	if (ret == 0)
+		ret = write_chunk(w, KIND_EDGE, err);
+	return ret < 0 ? ret : zoom_checkpoint(w->zoom, w->last_chunk, err);
 }
 
 /* Set stats.full if one more transaction as large as the last would exceed the limit. */
@@ -306,11 +306,11 @@ static void check_size_limit(struct file_writer *w)
 static int delete_old_records(struct file_writer *w, uint64_t now, struct error *err)
 {
 	uint64_t start = retention_start(w->retention);
-	int result = retention_delete_old(w->retention, now, err);
+	int ret = retention_delete_old(w->retention, now, err);
 
 	if (retention_start(w->retention) != start)
 		zoom_forget_base(w->zoom);
-	return result;
+	return ret;
 }
 
 /*
@@ -320,14 +320,14 @@ static int delete_old_records(struct file_writer *w, uint64_t now, struct error 
 static int check_room(struct file_writer *w, struct error *err)
 {
 	sqlite3_int64 pages = 0;
-	int result;
+	int ret;
 
 	if (!w->shortage.file_limit)
 		return 0;
-	result = sql_int(w->db, "PRAGMA page_count", &pages, err);
-	if (result == 0 && !shortage_fits(&w->shortage, (uint64_t)pages * PAGE_BYTES))
-		result = error_errno(err, -EFBIG, "cannot write the trace");
-	return result;
+	ret = sql_int(w->db, "PRAGMA page_count", &pages, err);
+	if (ret == 0 && !shortage_fits(&w->shortage, (uint64_t)pages * PAGE_BYTES))
+		ret = error_errno(err, -EFBIG, "cannot write the trace");
+	return ret;
 }
 
 /*
@@ -337,26 +337,26 @@ static int check_room(struct file_writer *w, struct error *err)
  */
 static int commit(struct file_writer *w, uint64_t now, struct error *err)
 {
-	int result = pending_rows_write(&w->pending, insert_any_row, w, err);
+	int ret = pending_rows_write(&w->pending, insert_any_row, w, err);
 
-	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
-		result = write_chunk(w, (enum record_kind)k, err);
-	if (result == 0)
-		result = write_checkpoint(w, err);
-	if (result == 0 && w->retention)
-		result = retention_end_batch(w->retention, err);
-	if (result == 0 && w->retention && now && w->in_transaction)
-		result = delete_old_records(w, now, err);
-	if (result == 0 && w->in_transaction)
-		result = check_room(w, err);
-	if (result == 0 && w->in_transaction) {
-		result = run_statement_once(w, w->commit, err);
+	for (int k = 0; ret == 0 && k < KIND_COUNT; k++)
+		ret = write_chunk(w, (enum record_kind)k, err);
+	if (ret == 0)
+		ret = write_checkpoint(w, err);
+	if (ret == 0 && w->retention)
+		ret = retention_end_batch(w->retention, err);
+	if (ret == 0 && w->retention && now && w->in_transaction)
+		ret = delete_old_records(w, now, err);
+	if (ret == 0 && w->in_transaction)
+		ret = check_room(w, err);
+	if (ret == 0 && w->in_transaction) {
+		ret = run_statement_once(w, w->commit, err);
 		w->in_transaction = false;
-		w->used = w->used || result == 0;
+		w->used = w->used || ret == 0;
 		check_size_limit(w);
 	}
-	if (result < 0)
-		return fail_writer(w, result, err);
+	if (ret < 0)
+		return fail_writer(w, ret, err);
 	shortage_committed(&w->shortage);
 	w->kept_start = w->retention ? retention_start(w->retention) : 0;
 	return 0;
@@ -385,23 +385,23 @@ static int check_id(enum record_kind k, const void *record, struct error *err)
  */
 static int flush_pending_rows(struct file_writer *w, struct error *err)
 {
-	int result = pending_rows_write(&w->pending, insert_any_row, w, err);
+	int ret = pending_rows_write(&w->pending, insert_any_row, w, err);
 
-	return result < 0 ? result : limit_dirty(w, err);
+	return ret < 0 ? ret : limit_dirty(w, err);
 }
 
 static int write_entity(struct file_writer *w, enum record_kind k, const void *record, struct error *err)
 {
-	int result = check_id(k, record, err);
+	int ret = check_id(k, record, err);
 
-	if (result == 0)
-		result = pending_rows_can_hold(k) ? pending_rows_put(&w->pending, k, record, err) :
+	if (ret == 0)
+		ret = pending_rows_can_hold(k) ? pending_rows_put(&w->pending, k, record, err) :
 					    insert_row(w, k, record, err);
-	if (result > 0)
-		result = flush_pending_rows(w, err);
-	if (result == 0)
-		result = zoom_put(w->zoom, k, record, err);
-	return result < 0 ? fail_writer(w, result, err) : 0;
+	if (ret > 0)
+		ret = flush_pending_rows(w, err);
+	if (ret == 0)
+		ret = zoom_put(w->zoom, k, record, err);
+	return ret < 0 ? fail_writer(w, ret, err) : 0;
 }
 
 /* Return the end of a record, which is the second word in all kinds that have an end. */
@@ -450,12 +450,12 @@ static int put_stream(struct file_writer *w, enum record_kind k, const void *rec
 {
 	struct writer_stream *s = &w->streams[k];
 	uint64_t first = *(const uint64_t *)record, end = record_end(k, record);
-	int result = k == KIND_STACK ? check_growth(w, record, err) : 0;
+	int ret = k == KIND_STACK ? check_growth(w, record, err) : 0;
 
-	if (result == 0 && !s->columns.count)
-		result = start_chunk(s, &kinds[k], err);
-	if (result < 0)
-		return fail_writer(w, result, err);
+	if (ret == 0 && !s->columns.count)
+		ret = start_chunk(s, &kinds[k], err);
+	if (ret < 0)
+		return fail_writer(w, ret, err);
 	if (first < s->first)
 		s->first = first;
 	if (first > s->last)
@@ -463,14 +463,14 @@ static int put_stream(struct file_writer *w, enum record_kind k, const void *rec
 	if (end > s->last)
 		s->last = end;
 	columns_push(&s->columns, record);
-	result = zoom_put(w->zoom, k, record, err);
-	if (result == 0 && s->columns.count < CODEC_RECORDS_MAX)
+	ret = zoom_put(w->zoom, k, record, err);
+	if (ret == 0 && s->columns.count < CODEC_RECORDS_MAX)
 		return 0;
-	if (result == 0)
-		result = write_chunk(w, k, err);
-	if (result == 0)
-		result = write_checkpoint(w, err);
-	return result < 0 ? fail_writer(w, result, err) : limit_dirty(w, err);
+	if (ret == 0)
+		ret = write_chunk(w, k, err);
+	if (ret == 0)
+		ret = write_checkpoint(w, err);
+	return ret < 0 ? fail_writer(w, ret, err) : limit_dirty(w, err);
 }
 
 /* Put the host, with the start of the kept part as its start. */
@@ -487,17 +487,17 @@ static int writer_put(struct sink *sink, enum record_kind kind, const void *reco
 		      struct error *err)
 {
 	struct file_writer *w = (struct file_writer *)sink;
-	int result;
+	int ret;
 
 	if (w->failed)
 		return still_failed(w, err);
-	result = shortage_put(&w->shortage, kind, record);
-	if (result == 0 && w->shortage.code)
+	ret = shortage_put(&w->shortage, kind, record);
+	if (ret == 0 && w->shortage.code)
 		return 0;
-	if (result == 0 && w->retention)
-		result = retention_put(w->retention, kind, record, err);
-	if (result < 0)
-		return fail_writer(w, result, err);
+	if (ret == 0 && w->retention)
+		ret = retention_put(w->retention, kind, record, err);
+	if (ret < 0)
+		return fail_writer(w, ret, err);
 	if (w->retention && kind == KIND_HOST)
 		return put_kept_host(w, record, err);
 	return kinds[kind].storage == STORAGE_STREAM ? put_stream(w, kind, record, err)
@@ -520,13 +520,13 @@ static int writer_forget(struct sink *sink, struct error *err)
 {
 	struct file_writer *w = (struct file_writer *)sink;
 
-	int result;
+	int ret;
 
 	if (!w->retention || w->shortage.code)
 		return 0;
-	result = pending_rows_write(&w->pending, insert_any_row, w, err);
-	if (result < 0)
-		return fail_writer(w, result, err);
+	ret = pending_rows_write(&w->pending, insert_any_row, w, err);
+	if (ret < 0)
+		return fail_writer(w, ret, err);
 	return retention_end_epoch(w->retention, err);
 }
 
@@ -565,9 +565,9 @@ static void close_database(struct file_writer *w)
 
 static int end_zoom(struct file_writer *w, struct error *err)
 {
-	int result = zoom_finish(w->zoom, err);
+	int ret = zoom_finish(w->zoom, err);
 
-	return result < 0 ? fail_writer(w, result, err) : 0;
+	return ret < 0 ? fail_writer(w, ret, err) : 0;
 }
 
 /* Write to the trace that the recording ran out of room, and set err to report this. */
@@ -590,19 +590,19 @@ static int end_short(struct file_writer *w, struct error *err)
 static int writer_finish(struct sink *sink, struct error *err)
 {
 	struct file_writer *w = (struct file_writer *)sink;
-	int result = w->failed ? still_failed(w, err) : 0;
+	int ret = w->failed ? still_failed(w, err) : 0;
 
-	if (result == 0 && !w->shortage.code)
-		result = end_zoom(w, err);
-	if (result == 0 && !w->shortage.code)
-		result = commit(w, 0, err);
-	if (result == 0 && w->shortage.code)
-		result = end_short(w, err);
-	w->finished = result == 0;
+	if (ret == 0 && !w->shortage.code)
+		ret = end_zoom(w, err);
+	if (ret == 0 && !w->shortage.code)
+		ret = commit(w, 0, err);
+	if (ret == 0 && w->shortage.code)
+		ret = end_short(w, err);
+	w->finished = ret == 0;
 	w->used = w->used || w->finished;
 	close_database(w);
 	measure_file(w);
-	return result;
+	return ret;
 }
 
 static uint64_t writer_unstored(const struct sink *sink, enum record_kind kind, uint64_t cpu)
@@ -645,18 +645,18 @@ static int begin_zoom(void *context, struct error *err)
 static int prepare_all(struct file_writer *w, struct error *err)
 {
 	const struct zoom_events zoom = {begin_zoom, w};
-	int result = 0;
+	int ret = 0;
 
-	for (int k = 0; result == 0 && k < KIND_COUNT; k++)
+	for (int k = 0; ret == 0 && k < KIND_COUNT; k++)
 		if (kinds[k].storage == STORAGE_TABLE && !schema_is_optional((enum record_kind)k))
-			result = prepare_put(w, (enum record_kind)k, err);
-	if (result == 0)
-		result = sql_prepare(w->db, &w->put_chunk, CHUNK_SQL, err);
-	if (result == 0)
-		result = sql_prepare(w->db, &w->begin, "BEGIN IMMEDIATE", err);
-	if (result == 0)
-		result = sql_prepare(w->db, &w->commit, "COMMIT", err);
-	return result < 0 ? result : zoom_new(&w->zoom, w->db, &zoom, err);
+			ret = prepare_put(w, (enum record_kind)k, err);
+	if (ret == 0)
+		ret = sql_prepare(w->db, &w->put_chunk, CHUNK_SQL, err);
+	if (ret == 0)
+		ret = sql_prepare(w->db, &w->begin, "BEGIN IMMEDIATE", err);
+	if (ret == 0)
+		ret = sql_prepare(w->db, &w->commit, "COMMIT", err);
+	return ret < 0 ? ret : zoom_new(&w->zoom, w->db, &zoom, err);
 }
 
 static int create_database(struct file_writer *w, struct error *err)
@@ -664,52 +664,52 @@ static int create_database(struct file_writer *w, struct error *err)
 	int rc = sqlite3_open_v2(w->file.path, &w->db,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
 				 NULL);
-	int result;
+	int ret;
 
 	if (rc != SQLITE_OK)
 		return sql_fail(w->db, rc, err, "SQLite");
 	sqlite3_extended_result_codes(w->db, 1);
-	result = sql_exec(w->db, pragmas, err);
-	if (result == 0)
-		result = sql_exec(w->db, "BEGIN IMMEDIATE", err);
-	if (result == 0)
-		result = schema_create(w->db, err);
-	if (result == 0)
-		result = sql_exec(w->db, "COMMIT", err);
-	return result < 0 ? result : prepare_all(w, err);
+	ret = sql_exec(w->db, pragmas, err);
+	if (ret == 0)
+		ret = sql_exec(w->db, "BEGIN IMMEDIATE", err);
+	if (ret == 0)
+		ret = schema_create(w->db, err);
+	if (ret == 0)
+		ret = sql_exec(w->db, "COMMIT", err);
+	return ret < 0 ? ret : prepare_all(w, err);
 }
 
-int trace_writer(struct sink **ret, const char *path, struct error *err)
+int trace_writer(struct sink **out, const char *path, struct error *err)
 {
 	struct file_writer *w = calloc(1, sizeof(*w));
-	int result;
+	int ret;
 
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
 	w->sink = (struct sink){&writer_ops, WANTS(WANT_ALL & ~WANT(SUM))};
 	pending_rows_init(&w->pending);
-	result = create_trace_file(&w->file, path, err);
-	if (result < 0)
-		goto out;
-	result = create_database(w, err);
-	if (result < 0)
-		error_wrap(err, result, "cannot write %s", path);
-out:
-	if (result < 0)
+	ret = create_trace_file(&w->file, path, err);
+	if (ret < 0)
+		goto end;
+	ret = create_database(w, err);
+	if (ret < 0)
+		error_wrap(err, ret, "cannot write %s", path);
+end:
+	if (ret < 0)
 		writer_free(&w->sink);
 	else
-		*ret = &w->sink;
-	return result;
+		*out = &w->sink;
+	return ret;
 }
 
-void trace_writer_stats(const struct sink *s, struct trace_stats *ret)
+void trace_writer_stats(const struct sink *s, struct trace_stats *out)
 {
 	struct file_writer *w = (struct file_writer *)s;
 
 	measure_file(w);
-	*ret = w->stats;
+	*out = w->stats;
 	for (int k = 0; k < KIND_COUNT; k++)
-		ret->records += w->streams[k].columns.count;
+		out->records += w->streams[k].columns.count;
 }
 
 struct zoom *trace_writer_zoom(struct sink *s)
@@ -766,21 +766,21 @@ static char *name_copy(const struct file_writer *w, const char *mark)
 											 : path;
 }
 
-int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **ret, struct error *err)
+int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out, struct error *err)
 {
 	struct file_writer *w = (struct file_writer *)s;
 	char *path = name_copy(w, mark);
-	int result = path ? 0 : error_set(err, -ENOMEM, "out of memory");
+	int ret = path ? 0 : error_set(err, -ENOMEM, "out of memory");
 
-	if (result == 0 && w->shortage.code)
-		result = shortage_report(&w->shortage, w->file.path, err);
-	if (result == 0)
-		result = w->failed ? still_failed(w, err) : commit(w, 0, err);
-	if (result == 0)
-		result = copy_trace(w->db, path, now, err);
-	if (result < 0)
+	if (ret == 0 && w->shortage.code)
+		ret = shortage_report(&w->shortage, w->file.path, err);
+	if (ret == 0)
+		ret = w->failed ? still_failed(w, err) : commit(w, 0, err);
+	if (ret == 0)
+		ret = copy_trace(w->db, path, now, err);
+	if (ret < 0)
 		free(path);
 	else
-		*ret = path;
-	return result;
+		*out = path;
+	return ret;
 }

@@ -52,22 +52,22 @@ struct zoom {
 
 static int run_zoom_statement(struct zoom *z, sqlite3_stmt *stmt, struct error *err)
 {
-	int rc = sqlite3_step(stmt), result = 0;
+	int rc = sqlite3_step(stmt), ret = 0;
 
 	if (rc != SQLITE_DONE)
-		result = sql_fail(z->db, rc, err, "cannot write the trace");
+		ret = sql_fail(z->db, rc, err, "cannot write the trace");
 	sqlite3_reset(stmt);
-	return result;
+	return ret;
 }
 
 static int put_pyramid_row(void *context, const struct pyramid_row *p, struct error *err)
 {
 	struct zoom *z = context;
 	sqlite3_stmt *stmt = z->put_pyramid_row;
-	int result = z->events.begin(z->events.context, err);
+	int ret = z->events.begin(z->events.context, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	sqlite3_bind_int64(stmt, 1, p->level);
 	sqlite3_bind_int64(stmt, 2, p->kind);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)p->time);
@@ -84,10 +84,10 @@ static int drop_dead(void *context, unsigned int level, uint64_t time, struct er
 {
 	struct zoom *z = context;
 	sqlite3_stmt *stmt = z->drop_dead;
-	int result = z->events.begin(z->events.context, err);
+	int ret = z->events.begin(z->events.context, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	sqlite3_bind_int64(stmt, 1, level);
 	sqlite3_bind_int64(stmt, 2, LANE_THREAD);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)time);
@@ -108,11 +108,11 @@ static int new_pyramid(struct zoom *z, struct error *err)
 	return pyramid_new(&z->pyramid, &events, &z->options, err);
 }
 
-int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, struct error *err)
+int zoom_new(struct zoom **out, sqlite3 *db, const struct zoom_events *events, struct error *err)
 {
 	struct zoom *z = calloc(1, sizeof(*z));
 	struct states_events stretch_events = {add_zoom_stretch, z};
-	int result;
+	int ret;
 
 	if (!z)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -120,20 +120,20 @@ int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, s
 	z->events = *events;
 	z->options = PYRAMID_DEFAULTS;
 	z->wanted = z->options.records;
-	result = new_pyramid(z, err);
-	if (result == 0)
-		result = states_new(&z->states, &stretch_events, err);
-	if (result == 0)
-		result = sql_prepare(db, &z->put_pyramid_row, PYRAMID_ROW_SQL, err);
-	if (result == 0)
-		result = sql_prepare(db, &z->drop_dead, DROP_SQL, err);
-	if (result == 0)
-		result = sql_prepare(db, &z->put_checkpoint, CHECKPOINT_SQL, err);
-	if (result < 0)
+	ret = new_pyramid(z, err);
+	if (ret == 0)
+		ret = states_new(&z->states, &stretch_events, err);
+	if (ret == 0)
+		ret = sql_prepare(db, &z->put_pyramid_row, PYRAMID_ROW_SQL, err);
+	if (ret == 0)
+		ret = sql_prepare(db, &z->drop_dead, DROP_SQL, err);
+	if (ret == 0)
+		ret = sql_prepare(db, &z->put_checkpoint, CHECKPOINT_SQL, err);
+	if (ret < 0)
 		zoom_free(z);
 	else
-		*ret = z;
-	return result;
+		*out = z;
+	return ret;
 }
 
 void zoom_free(struct zoom *z)
@@ -187,24 +187,24 @@ int zoom_put(struct zoom *z, enum record_kind kind, const void *record, struct e
 {
 	const struct lane *lane = record;
 	const struct edge *edge = record;
-	int result = 0;
+	int ret = 0;
 
 	switch (kind) {
 	case KIND_LANE:
-		result = lane->kind == LANE_CPU ? pyramid_cpu(z->pyramid, lane->id, err) : 0;
+		ret = lane->kind == LANE_CPU ? pyramid_cpu(z->pyramid, lane->id, err) : 0;
 		break;
 	case KIND_SLICE:
-		result = count_slice(z, record, err);
+		ret = count_slice(z, record, err);
 		break;
 	case KIND_EDGE:
-		result = count_zoom_record(z, edge->time, edge->time, edge->end, err);
+		ret = count_zoom_record(z, edge->time, edge->time, edge->end, err);
 		break;
 	case KIND_THREAD:
 		break;
 	default:
 		return 0;
 	}
-	return result < 0 ? result : states_put(z->states, kind, record, err);
+	return ret < 0 ? ret : states_put(z->states, kind, record, err);
 }
 
 bool zoom_is_due(const struct zoom *z)
@@ -217,10 +217,10 @@ static int put_checkpoint(struct zoom *z, uint64_t chunk, sqlite3_int64 base, si
 {
 	sqlite3_stmt *stmt = z->put_checkpoint;
 	uint64_t since = z->order;
-	int result = z->events.begin(z->events.context, err);
+	int ret = z->events.begin(z->events.context, err);
 
-	if (result < 0)
-		return result;
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; i < z->crossing.count; i++)
 		if (z->crossing.items[i].time < since)
 			since = z->crossing.items[i].time;
@@ -239,7 +239,7 @@ static int put_checkpoint(struct zoom *z, uint64_t chunk, sqlite3_int64 base, si
  */
 static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 {
-	int result = 0;
+	int ret = 0;
 
 	z->open.count = z->changed.count = z->blobs.size = 0;
 	if (states_each(z->states, open_list_add, &z->open) < 0 || open_list_sort(&z->open) < 0 ||
@@ -247,10 +247,10 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	*base = z->base;
 	if (z->base)
-		result = checkpoint_pack_open(&z->packer, &z->scratch, &z->changed, &z->blobs, err);
-	if (result < 0 || (z->base && z->blobs.size <= z->full_bytes / FULL_SHARE &&
+		ret = checkpoint_pack_open(&z->packer, &z->scratch, &z->changed, &z->blobs, err);
+	if (ret < 0 || (z->base && z->blobs.size <= z->full_bytes / FULL_SHARE &&
 			   ++z->followers < FOLLOWERS_MAX))
-		return result;
+		return ret;
 	*base = z->blobs.size = 0;
 	return checkpoint_pack_open(&z->packer, &z->scratch, &z->open, &z->blobs, err);
 }
@@ -271,16 +271,16 @@ int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
 {
 	sqlite3_int64 base = 0;
 	size_t lanes;
-	int result = pack_lanes(z, &base, err);
+	int ret = pack_lanes(z, &base, err);
 
 	lanes = z->blobs.size;
-	if (result == 0)
-		result = checkpoint_pack_slices(&z->packer, &z->scratch, &z->crossing, &z->blobs,
+	if (ret == 0)
+		ret = checkpoint_pack_slices(&z->packer, &z->scratch, &z->crossing, &z->blobs,
 						err);
-	if (result == 0)
-		result = put_checkpoint(z, chunk, base, lanes, err);
-	if (result < 0)
-		return result;
+	if (ret == 0)
+		ret = put_checkpoint(z, chunk, base, lanes, err);
+	if (ret < 0)
+		return ret;
 	if (!base)
 		set_base_checkpoint(z, lanes);
 	z->crossing.count = 0;
@@ -299,7 +299,7 @@ void zoom_forget_base(struct zoom *z)
 
 int zoom_finish(struct zoom *z, struct error *err)
 {
-	int result = states_end(z->states, z->end, err);
+	int ret = states_end(z->states, z->end, err);
 
-	return result < 0 ? result : pyramid_finish(z->pyramid, err);
+	return ret < 0 ? ret : pyramid_finish(z->pyramid, err);
 }

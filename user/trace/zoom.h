@@ -21,10 +21,10 @@ struct zoom_events {
 };
 
 /*
- * Prepare to write to db, which must outlive *ret. Return 0 or a negative errno, like all functions
+ * Prepare to write to db, which must outlive *out. Return 0 or a negative errno, like all functions
  * below.
  */
-int zoom_new(struct zoom **ret, sqlite3 *db, const struct zoom_events *events, struct error *err);
+int zoom_new(struct zoom **out, sqlite3 *db, const struct zoom_events *events, struct error *err);
 /* Free the zoom; z may be NULL. Call this before db is closed. */
 void zoom_free(struct zoom *z);
 
