@@ -49,7 +49,8 @@ enum wire_flag {
 	WIRE_NO_MM = 4, /* a user thread without address space, because it is exiting */
 	WIRE_NO_USER = 8, /* user frames were not requested */
 	WIRE_UNFINISHED = 16, /* the walk is unfinished; struct wire_unfinished has its state */
-	WIRE_INITIAL_STATE = 32, /* struct wire_unfinished has the walk's initial state, finished or not */
+	WIRE_INITIAL_STATE =
+		32, /* struct wire_unfinished has the walk's initial state, finished or not */
 	/* unfinished because a table is not ready; otherwise a mapping is not known yet */
 	WIRE_PENDING = 64,
 };
@@ -111,9 +112,9 @@ struct wire_sample {
 
 /*
  * The state of a walk that could not be finished in the kernel, because a mapping or a table was
- * missing: user space continues from here. With WIRE_INITIAL_STATE, the initial state, so that the stack
- * can be walked again. The thread's stack follows, from address stack on, then, if the stack is
- * longer than that copy, its outer end.
+ * missing: user space continues from here. With WIRE_INITIAL_STATE, the initial state, so that the
+ * stack can be walked again. The thread's stack follows, from address stack on, then, if the stack
+ * is longer than that copy, its outer end.
  */
 struct wire_unfinished {
 	__u64 version; /* of the mappings that the walk used; 0: none */

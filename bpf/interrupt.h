@@ -10,8 +10,18 @@
 #include "bpf/task.h"
 
 /* include/linux/interrupt.h; user space relies on the same list */
-enum softirq { SOFTIRQ_HI, SOFTIRQ_TIMER, SOFTIRQ_NET_TX, SOFTIRQ_NET_RX, SOFTIRQ_BLOCK,
-	       SOFTIRQ_IRQ_POLL, SOFTIRQ_TASKLET, SOFTIRQ_SCHED, SOFTIRQ_HRTIMER, SOFTIRQ_RCU };
+enum softirq {
+	SOFTIRQ_HI,
+	SOFTIRQ_TIMER,
+	SOFTIRQ_NET_TX,
+	SOFTIRQ_NET_RX,
+	SOFTIRQ_BLOCK,
+	SOFTIRQ_IRQ_POLL,
+	SOFTIRQ_TASKLET,
+	SOFTIRQ_SCHED,
+	SOFTIRQ_HRTIMER,
+	SOFTIRQ_RCU
+};
 
 struct task_struct___wait {
 	int on_cpu;
@@ -60,15 +70,15 @@ static __always_inline __u64 task_syscall(struct task_struct *task)
  * interrupt flags are already cleared: a user thread outside of a system call wakes no kernel
  * thread itself.
  */
-static __always_inline bool is_woken_by_interrupt(struct task_struct *task, struct task_struct *woken)
+static __always_inline bool is_woken_by_interrupt(struct task_struct *task,
+						  struct task_struct *woken)
 {
 	return task_is_kernel_thread(woken) && !task_is_kernel_thread(task) && !task_syscall(task);
 }
 
 /* Return the context in which task wakes woken on this CPU; task runs, or was interrupted. */
-static __always_inline enum wire_context waking_context(struct wire_cpu *c,
-							struct task_struct *task,
-							struct task_struct *woken)
+static __always_inline enum wire_context
+waking_context(struct wire_cpu *c, struct task_struct *task, struct task_struct *woken)
 {
 	if (c->in_timer)
 		return WIRE_BY_TIMER;
@@ -89,8 +99,7 @@ static __always_inline void softirq_raised(struct wire_cpu *c, unsigned int numb
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u16 bit = 1 << (number & 15);
-	bool by_task = !c->in_timer && !c->in_device && !c->in_ipi &&
-		       (!c->softirq || c->by_task);
+	bool by_task = !c->in_timer && !c->in_device && !c->in_ipi && (!c->softirq || c->by_task);
 
 	if (c->raiser != (__u32)task->pid) {
 		c->raiser = task->pid;
@@ -107,8 +116,7 @@ static __always_inline void softirq_begun(struct wire_cpu *c, unsigned int numbe
 	__u16 bit = 1 << (number & 15);
 
 	c->softirq = number + 1;
-	c->by_task = (c->raised & bit) &&
-		     c->raiser == (__u32)bpf_get_current_task_btf()->pid;
+	c->by_task = (c->raised & bit) && c->raiser == (__u32)bpf_get_current_task_btf()->pid;
 	c->raised &= ~bit;
 }
 

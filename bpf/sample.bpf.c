@@ -72,8 +72,8 @@ static __always_inline __u32 read_kernel_stack(void *ctx, __u64 *words)
 	return bytes > 0 ? bytes / sizeof(__u64) : 0;
 }
 
-static __always_inline void describe_sample(struct wire_sample *s, struct task_struct *task, __u32 cpu,
-				     __u64 now)
+static __always_inline void describe_sample(struct wire_sample *s, struct task_struct *task,
+					    __u32 cpu, __u64 now)
 {
 	s->time = now;
 	s->born = task->group_leader->start_boottime;
@@ -103,7 +103,7 @@ static __always_inline __u8 no_user_stack_flag(struct task_struct *task)
  * to walk.
  */
 static __always_inline int begin_sample_stack(struct bpf_perf_event_data *ctx, struct user_walk *u,
-				       struct task_struct *task)
+					      struct task_struct *task)
 {
 	struct wire_sample *s = &u->sample;
 	bool in_kernel = (__s64)PT_REGS_IP(&ctx->regs) < 0;
@@ -229,7 +229,7 @@ static __always_inline int end_sample(struct bpf_perf_event_data *ctx, struct us
 	if (save_all && s->user_end != WALK_END_CODE_32_BIT &&
 	    (s->user_frames || s->flags & WIRE_UNFINISHED)) {
 		take_user_registers(&u->walk, ctx, bpf_get_current_task_btf(),
-			       s->flags & WIRE_KERNEL_MODE);
+				    s->flags & WIRE_KERNEL_MODE);
 		s->flags |= WIRE_INITIAL_STATE;
 	}
 	if (s->flags & WIRE_SAVED)
@@ -334,7 +334,7 @@ __noinline int python_walk_step_global(struct python_walk *w, struct user_walk *
 }
 
 static __always_inline int walk_python_by_tail_calls(struct bpf_perf_event_data *ctx,
-						struct user_walk *u)
+						     struct user_walk *u)
 {
 	user_walk_end_native(u);
 	if (user_walk_begin_python(u, bpf_get_current_task_btf()))

@@ -7,15 +7,16 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/event.h"
-#include "bpf/task.h"
 #include "bpf/interrupt.h"
 #include "bpf/select.h"
+#include "bpf/task.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set by user space before loading. */
 const volatile __u32 slots = 1; /* of each CPU's array; a power of two */
-const volatile bool switch_passes_state = true; /* sched_switch passes the state: since Linux 5.18 */
+const volatile bool switch_passes_state =
+	true; /* sched_switch passes the state: since Linux 5.18 */
 
 /* The arrays of all CPUs, one after the other; user space reads them in place. */
 struct {
@@ -79,7 +80,8 @@ static __always_inline __u32 task_cpu_of(struct task_struct *task)
 }
 
 /* Write a record. It becomes visible to user space when it is counted. */
-static __always_inline void write_switch_record(struct wire_cpu *c, __u32 cpu, __u64 head, __u64 body)
+static __always_inline void write_switch_record(struct wire_cpu *c, __u32 cpu, __u64 head,
+						__u64 body)
 {
 	__u64 number = c->written;
 	__u32 at = cpu * slots + (number & (slots - 1));
@@ -127,8 +129,7 @@ static __always_inline bool task_is_compat(struct task_struct *task)
 {
 	struct task_struct___sched *t = (void *)task;
 
-	return bpf_core_field_exists(t->thread_info.status) &&
-	       t->thread_info.status & TS_COMPAT;
+	return bpf_core_field_exists(t->thread_info.status) && t->thread_info.status & TS_COMPAT;
 }
 
 static __always_inline bool task_is_throttled(struct task_struct *task)
@@ -192,7 +193,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		flags |= is_selected_thread(prev) ? 0 : WIRE_PREV_UNSELECTED;
 		flags |= is_selected_thread(next) ? 0 : WIRE_NEXT_UNSELECTED;
 		/* of unselected threads, record only switches from and to the idle thread */
-		if (flags == (WIRE_PREV_UNSELECTED | WIRE_NEXT_UNSELECTED) && prev->pid && next->pid)
+		if (flags == (WIRE_PREV_UNSELECTED | WIRE_NEXT_UNSELECTED) && prev->pid &&
+		    next->pid)
 			return 0;
 	}
 	if (state == WIRE_SLEEPING || state == WIRE_DISK) {
@@ -202,7 +204,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	} else if (is_ready_to_run(state) && prev->pid && task_is_throttled(prev)) {
 		flags |= WIRE_PREV_THROTTLED;
 	}
-	write_switch_record(c, cpu, switch_record_head(WIRE_SWITCH, state, flags), switch_record_body(next->pid, prev->pid, call));
+	write_switch_record(c, cpu, switch_record_head(WIRE_SWITCH, state, flags),
+			    switch_record_body(next->pid, prev->pid, call));
 	return 0;
 }
 
@@ -216,7 +219,7 @@ static __always_inline int record_wakeup(struct task_struct *task, enum wire_swi
 	if (!c || !c->wanted || (!all_selected() && !is_selected_thread(task)))
 		return 0;
 	write_switch_record(c, cpu, switch_record_head(kind, waking_context(c, waker, task), 0),
-	    switch_record_body(task->pid, waker->pid, task_cpu_of(task)));
+			    switch_record_body(task->pid, waker->pid, task_cpu_of(task)));
 	return 0;
 }
 
@@ -241,7 +244,8 @@ int BPF_PROG(on_migrate, struct task_struct *task, int target)
 	c = current_wire_cpu(&cpu);
 	if (!c || !c->wanted || (!all_selected() && !is_selected_thread(task)))
 		return 0;
-	write_switch_record(c, cpu, switch_record_head(WIRE_MIGRATE, 0, 0), switch_record_body(task->pid, task_cpu_of(task), target));
+	write_switch_record(c, cpu, switch_record_head(WIRE_MIGRATE, 0, 0),
+			    switch_record_body(task->pid, task_cpu_of(task), target));
 	return 0;
 }
 

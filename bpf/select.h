@@ -60,11 +60,10 @@ static __always_inline __u64 cgroup_ancestor_id(struct cgroup *cgroup, __u32 lev
 	__u64 id = 0;
 
 	if (bpf_core_field_exists(old->ancestor_ids)) {
-		bpf_probe_read_kernel(&id, sizeof(id),
-				      (char *)old +
-					      bpf_core_field_offset(struct cgroup___ids,
-								    ancestor_ids) +
-					      level * sizeof(id));
+		bpf_probe_read_kernel(
+			&id, sizeof(id),
+			(char *)old + bpf_core_field_offset(struct cgroup___ids, ancestor_ids) +
+				level * sizeof(id));
 		return id;
 	}
 	bpf_probe_read_kernel(&ancestor, sizeof(ancestor),
@@ -120,7 +119,8 @@ static __always_inline bool is_selected_thread(struct task_struct *task)
 }
 
 /* Select the child process of a selected process; counts failures in unselected_children. */
-static __always_inline void select_child_process(struct task_struct *parent, struct task_struct *child)
+static __always_inline void select_child_process(struct task_struct *parent,
+						 struct task_struct *child)
 {
 	__u32 new_pid = child->tgid;
 	__u64 born = child->start_boottime;

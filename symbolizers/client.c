@@ -147,7 +147,9 @@ static __attribute__((noreturn)) void run_worker(void *context, int socket, pid_
 
 	/* pages have a worker of their own, which gets no other requests */
 	worker_main(socket, parent, s->files_max, s->memory,
-		    s->memory ? "skein-lines" : s->events.pages ? "skein-pages" : "skein-names");
+		    s->memory	      ? "skein-lines"
+		    : s->events.pages ? "skein-pages"
+				      : "skein-names");
 }
 
 static int new_symbolizer(struct symbolizer **out, const struct symbolizer_events *events,
@@ -221,7 +223,7 @@ int symbolizer_fd(const struct symbolizer *s)
 }
 
 int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
-	       struct message_python *python)
+		      struct message_python *python)
 {
 	struct client_object *o = NULL;
 	int ret = fd < 0 ? -EBADF : -EEXIST;
@@ -233,8 +235,12 @@ int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, 
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		goto out;
-	*o = (struct client_object){.id = id, .kind = kind, .fd = fd, .debug_fd = -1, .common_fd = -1,
-			      .python = python};
+	*o = (struct client_object){.id = id,
+				    .kind = kind,
+				    .fd = fd,
+				    .debug_fd = -1,
+				    .common_fd = -1,
+				    .python = python};
 	ret = stamp_of(fd, &o->stamp);
 	if (ret < 0) {
 		free(o);
@@ -365,7 +371,8 @@ int symbolizer_read(struct symbolizer *s, uint64_t object)
  * Add another file (a debug file or dwz's common file) to an object and have the object read again.
  * to, sent: the members of the object for that file.
  */
-static int add_object_file(struct symbolizer *s, struct client_object *o, int fd, int *to, bool *sent)
+static int add_object_file(struct symbolizer *s, struct client_object *o, int fd, int *to,
+			   bool *sent)
 {
 	int ret = -ENOENT;
 
@@ -459,7 +466,8 @@ void client_object_touch(struct symbolizer *s, struct client_object *o)
 	HASH_TO_END(hh, s->objects, o);
 }
 
-int client_object_request(struct symbolizer *s, struct client_object *o, const struct message_lookup *q)
+int client_object_request(struct symbolizer *s, struct client_object *o,
+			  const struct message_lookup *q)
 {
 	if (!o)
 		return -ENOENT;

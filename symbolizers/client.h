@@ -25,43 +25,43 @@ struct unwind_table;
 
 enum object_kind {
 	OBJECT_ELF = 1, /* addresses are file offsets; also used for the vDSO's image */
-	OBJECT_KERNEL,	/* fd of /proc/kallsyms; addresses are absolute */
+	OBJECT_KERNEL, /* fd of /proc/kallsyms; addresses are absolute */
 	OBJECT_PERFMAP, /* fd of a perf-PID.map; addresses are those of the process */
-	OBJECT_PYTHON,	/* fd of /proc/PID/mem; addresses are those of code objects */
+	OBJECT_PYTHON, /* fd of /proc/PID/mem; addresses are those of code objects */
 };
 
 enum symbol_flag {
-	SYMBOL_FOUND = 1,      /* start is set, and name if the file has a name for the function */
+	SYMBOL_FOUND = 1, /* start is set, and name if the file has a name for the function */
 	/* threads begin in the function at start (see elf.h); may be set without FOUND */
 	SYMBOL_START = 2,
 	SYMBOL_BAD_OBJECT = 4, /* the object is marked bad or could not be read */
-	SYMBOL_FREED = 16,     /* Python: the address now holds another code object, or none */
-	SYMBOL_MANGLED = 8,    /* name is not demangled, since demangling takes too much time */
+	SYMBOL_FREED = 16, /* Python: the address now holds another code object, or none */
+	SYMBOL_MANGLED = 8, /* name is not demangled, since demangling takes too much time */
 };
 
 /* The reply for one address. Texts are valid during the callback. */
 struct symbol {
-	const char *name;	 /* demangled; "" if there is none */
+	const char *name; /* demangled; "" if there is none */
 	const char *system_name; /* as linkers know it; "" if the same as name */
-	uint64_t start;		 /* start of the function, in the address space of the request */
-	uint64_t size;		 /* bytes; 0 unknown */
-	unsigned int flags;	 /* enum symbol_flag */
+	uint64_t start; /* start of the function, in the address space of the request */
+	uint64_t size; /* bytes; 0 unknown */
+	unsigned int flags; /* enum symbol_flag */
 	/* The members below are for OBJECT_PYTHON; else they are 0 and "". */
-	uint64_t place;	     /* place of the request, see symbolizer_lookup_python() */
-	const char *file;    /* source file */
+	uint64_t place; /* place of the request, see symbolizer_lookup_python() */
+	const char *file; /* source file */
 	uint32_t first_line; /* first line of the function */
-	uint32_t line;	     /* line of the place; 0 unknown */
+	uint32_t line; /* line of the place; 0 unknown */
 };
 
 /* Facts about an object that the worker found when it read the object. */
 struct object_facts {
 	char build_id[2 * 64 + 1]; /* lowercase hex, "" none */
-	char debuglink[256];	   /* file name only, "" none */
+	char debuglink[256]; /* file name only, "" none */
 	uint32_t debuglink_crc;
-	bool wants_debug;   /* there is no .symtab: a separate debug file would help */
-	bool bad;	    /* unreadable, hostile, too large, or killed the worker */
-	bool hidden;	    /* the kernel hides its addresses from the opener; also bad */
-	uint64_t symbols;   /* number of symbols */
+	bool wants_debug; /* there is no .symtab: a separate debug file would help */
+	bool bad; /* unreadable, hostile, too large, or killed the worker */
+	bool hidden; /* the kernel hides its addresses from the opener; also bad */
+	uint64_t symbols; /* number of symbols */
 	uint64_t bad_lines; /* perf map lines that could not be parsed */
 };
 
@@ -73,25 +73,25 @@ struct object_facts {
  * the callback.
  */
 struct source_place {
-	const char *name;	 /* demangled; "" unknown */
+	const char *name; /* demangled; "" unknown */
 	const char *system_name; /* "" if the same */
-	const char *declared;	 /* source file in which it is defined; "" unknown */
-	uint32_t declared_line;	 /* line of that definition; 0 unknown */
-	const char *file;	 /* source file of line; "" unknown */
+	const char *declared; /* source file in which it is defined; "" unknown */
+	uint32_t declared_line; /* line of that definition; 0 unknown */
+	const char *file; /* source file of line; "" unknown */
 	uint32_t line; /* the running line, or that of the call to the previous place; 0 unknown */
 };
 
 /* Facts about a file's debugging information that the worker found. */
 struct source_facts {
 	char build_id[2 * 64 + 1]; /* lowercase hex, "" none */
-	char debuglink[256];	   /* file name only, "" none */
-	char common[512];	   /* path of the file of dwz's common information; "" none */
+	char debuglink[256]; /* file name only, "" none */
+	char common[512]; /* path of the file of dwz's common information; "" none */
 	char common_id[2 * 64 + 1]; /* build-id of that file */
-	int32_t status;		   /* 0, or a negative errno: why places cannot be found */
-	uint32_t split;		   /* units whose information is in .dwo files */
-	uint64_t needed;	   /* memory for the debugging information, bytes */
-	bool wants_debug;	   /* a separate debug file would help */
-	bool wants_common;	   /* the file of common would help */
+	int32_t status; /* 0, or a negative errno: why places cannot be found */
+	uint32_t split; /* units whose information is in .dwo files */
+	uint64_t needed; /* memory for the debugging information, bytes */
+	bool wants_debug; /* a separate debug file would help */
+	bool wants_common; /* the file of common would help */
 };
 
 struct symbolizer_events {
@@ -112,9 +112,9 @@ struct symbolizer_events {
 	 */
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
 	/*
-	 * The reply to symbolizer_request_sources(). Also called, with a status other than 0, when places
-	 * can no longer be found because a file takes too much memory or has killed workers. May be
-	 * NULL.
+	 * The reply to symbolizer_request_sources(). Also called, with a status other than 0, when
+	 * places can no longer be found because a file takes too much memory or has killed workers.
+	 * May be NULL.
 	 */
 	void (*sources)(void *context, uint64_t object, const struct source_facts *f);
 	/*
@@ -132,7 +132,7 @@ struct symbolizer_stats {
 	uint64_t restarts; /* number of times that the worker was replaced */
 	uint64_t bad_objects;
 	uint64_t mangled; /* names not demangled, since that takes too much time */
-	uint64_t tables_made;	/* replies with a table that the worker made */
+	uint64_t tables_made; /* replies with a table that the worker made */
 	uint64_t tables_cached; /* replies with a table from the cache */
 	uint64_t tables_failed; /* replies with a status other than 0 */
 };
@@ -196,8 +196,8 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 
 /*
  * Search an ELF object for an interpreter. Takes precedence over pending names, as
- * symbolizer_request_table() does. One reply by the event python follows, unless the object is forgotten
- * before. Return 0; -ENOENT: no such ELF object; -ENOMEM.
+ * symbolizer_request_table() does. One reply by the event python follows, unless the object is
+ * forgotten before. Return 0; -ENOENT: no such ELF object; -ENOMEM.
  */
 int symbolizer_inspect(struct symbolizer *s, uint64_t object);
 
@@ -262,10 +262,11 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object);
  */
 int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address);
 /*
- * Like symbolizer_lookup(), for a code object: place is PYTHON_PLACE() of python_layout.h, repeated in
- * the reply. The request takes precedence over all other requests, since the process may end.
+ * Like symbolizer_lookup(), for a code object: place is PYTHON_PLACE() of python_layout.h, repeated
+ * in the reply. The request takes precedence over all other requests, since the process may end.
  */
-int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
+int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address,
+			     uint64_t place);
 /* Queue all gathered requests for sending. Return 0. */
 int symbolizer_flush(struct symbolizer *s);
 /*
@@ -303,12 +304,12 @@ int symbolizer_request_table(struct symbolizer *s, uint64_t object);
 /*
  * Request some pages of the unwind table of an ELF object, at most 512. One reply by the event
  * pages follows, unless the object is forgotten before; the pages are not cached on disk. The
- * status is that of symbolizer_request_table(), with -ENOENT or -EBADMSG also if only the whole table can
- * be made (unwind_pages_make()). urgent: takes precedence over all requests that are not urgent.
- * Return 0; -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
+ * status is that of symbolizer_request_table(), with -ENOENT or -EBADMSG also if only the whole
+ * table can be made (unwind_pages_make()). urgent: takes precedence over all requests that are not
+ * urgent. Return 0; -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
  */
-int symbolizer_request_pages(struct symbolizer *s, uint64_t object, const struct unwind_page_list *q,
-		     bool urgent);
+int symbolizer_request_pages(struct symbolizer *s, uint64_t object,
+			     const struct unwind_page_list *q, bool urgent);
 
 /*
  * Send waiting requests, read the replies that have arrived and call the events (which may call

@@ -16,7 +16,7 @@
  * killed them.
  */
 #define STRIKES_MAX 3
-#define SENT_MAX 16	/* maximum number of requests sent at a time */
+#define SENT_MAX 16 /* maximum number of requests sent at a time */
 /* ns of expected work sent at a time, since a new request of another owner waits this long */
 #define BUSY_MAX 20000000
 #define RECEIVE_MAX 256 /* maximum number of messages received in one call of symbolizer_poll() */
@@ -141,14 +141,14 @@ static int client_handle_reply(struct symbolizer *s, struct request *r, size_t *
 	*at += (size_t)a.name + a.system_name;
 	s->stats.mangled += !!(a.flags & SYMBOL_MANGLED);
 	request_pass_reply(s, r,
-		    &(struct symbol){
-			    .name = name,
-			    .system_name = system_name,
-			    .start = a.start,
-			    .size = a.size,
-			    .flags = a.flags & (SYMBOL_FOUND | SYMBOL_START | SYMBOL_BAD_OBJECT |
-						SYMBOL_MANGLED),
-		    });
+			   &(struct symbol){
+				   .name = name,
+				   .system_name = system_name,
+				   .start = a.start,
+				   .size = a.size,
+				   .flags = a.flags & (SYMBOL_FOUND | SYMBOL_START |
+						       SYMBOL_BAD_OBJECT | SYMBOL_MANGLED),
+			   });
 	return 0;
 }
 
@@ -159,9 +159,9 @@ static int client_handle_replies(struct symbolizer *s, const struct message *m, 
 	int ret = r->type == MESSAGE_LOOKUP ? 0 : -EBADMSG;
 
 	for (uint32_t i = 0; !ret && i < m->count; i++)
-		ret = m->type == MESSAGE_REPLIES	 ? client_handle_reply(s, r, &at, size)
-		     : m->type == MESSAGE_PLACES ? client_handle_place(s, r, &at, size)
-						 : client_handle_code_reply(s, r, &at, size);
+		ret = m->type == MESSAGE_REPLIES  ? client_handle_reply(s, r, &at, size)
+		      : m->type == MESSAGE_PLACES ? client_handle_place(s, r, &at, size)
+						  : client_handle_code_reply(s, r, &at, size);
 	if (!ret && r->replied == r->lookups.count)
 		request_free(request_complete_first(s));
 	return ret;
@@ -216,10 +216,9 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 	if (o->generation != s->worker.generation) {
 		m.type = MESSAGE_OBJECT;
 		m.count = o->kind;
-		ret = message_send(s->worker.socket, &m,
-				  o->python ? (const void *)o->python : &o->stamp,
-				  o->python ? sizeof(*o->python) : sizeof(o->stamp), o->fd,
-				  MSG_DONTWAIT);
+		ret = message_send(
+			s->worker.socket, &m, o->python ? (const void *)o->python : &o->stamp,
+			o->python ? sizeof(*o->python) : sizeof(o->stamp), o->fd, MSG_DONTWAIT);
 		if (ret < 0)
 			return ret;
 		o->generation = s->worker.generation;
@@ -246,7 +245,7 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 		memcpy(buf, &symbol, sizeof(symbol));
 		memcpy(buf + sizeof(symbol), k->name, length);
 		ret = message_send(s->worker.socket, &m, buf, sizeof(symbol) + length, -1,
-				  MSG_DONTWAIT);
+				   MSG_DONTWAIT);
 		if (!ret)
 			o->symbols_sent++;
 	}
@@ -326,9 +325,9 @@ static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct
 	ret = client_send_object(s, o);
 	if (!ret)
 		ret = message_send(s->worker.socket, &m,
-				  left ? &r->lookups.items[r->replied] : NULL,
-				  left * sizeof(*r->lookups.items),
-				  r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
+				   left ? &r->lookups.items[r->replied] : NULL,
+				   left * sizeof(*r->lookups.items),
+				   r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
 	if (ret < 0)
 		return ret;
 	if (o->queued_lookups == r)
@@ -375,7 +374,8 @@ static int send_waiting(struct symbolizer *s)
 
 		if (must_request_wait(s, r))
 			break;
-		ret = r->type == MESSAGE_FORGET ? send_forget(s, w, r) : send_first_request(s, w, r);
+		ret = r->type == MESSAGE_FORGET ? send_forget(s, w, r)
+						: send_first_request(s, w, r);
 	}
 	helper_expect(&s->worker, s->sent.first, ret == -EAGAIN);
 	/* If too many descriptors are in flight, send again later. */

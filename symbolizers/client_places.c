@@ -57,8 +57,8 @@ int client_handle_source_facts(struct symbolizer *s, size_t size)
 	const char *p = s->payload;
 	struct source_facts f;
 
-	if (!s->memory || (type != MESSAGE_SOURCES && type != MESSAGE_LOOKUP) || size != sizeof(f) ||
-	    p[offsetof(struct source_facts, wants_debug)] & ~1 ||
+	if (!s->memory || (type != MESSAGE_SOURCES && type != MESSAGE_LOOKUP) ||
+	    size != sizeof(f) || p[offsetof(struct source_facts, wants_debug)] & ~1 ||
 	    p[offsetof(struct source_facts, wants_common)] & ~1)
 		return -EBADMSG;
 	memcpy(&f, p, sizeof(f));

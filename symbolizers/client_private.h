@@ -17,8 +17,8 @@
 #include "symbolizers/protocol.h"
 #include "symbolizers/python_file.h"
 #include "symbolizers/stamp.h"
-#include "symbolizers/unwind/table_cache.h"
 #include "symbolizers/unwind/table.h"
+#include "symbolizers/unwind/table_cache.h"
 
 struct kernel_symbol {
 	uint64_t address, size;
@@ -30,21 +30,21 @@ struct client_object {
 	enum object_kind kind;
 	uint32_t owner; /* uid of the user on whose behalf the object is read */
 	int fd, debug_fd, common_fd; /* -1: none, or closed because there were too many */
-	struct stamp stamp;		      /* stamp of fd, when the object was added */
-	struct message_python *python;	      /* payload for OBJECT_PYTHON; else NULL */
+	struct stamp stamp; /* stamp of fd, when the object was added */
+	struct message_python *python; /* payload for OBJECT_PYTHON; else NULL */
 	/* generation of the worker that has the object; 0: none has it */
 	uint64_t generation;
-	bool debug_sent, common_sent;	      /* whether these files were sent to that worker */
+	bool debug_sent, common_sent; /* whether these files were sent to that worker */
 	/* number of items of symbols that were sent to that worker */
 	size_t symbols_sent;
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
-	struct request *gathering;	      /* lookups until symbolizer_flush(); NULL: none */
-	struct request *queued_lookups;		      /* lookups that wait for their turn; NULL: none */
+	struct request *gathering; /* lookups until symbolizer_flush(); NULL: none */
+	struct request *queued_lookups; /* lookups that wait for their turn; NULL: none */
 	unsigned int strikes; /* number of workers that died over the object since its last reply */
-	size_t requests;      /* number of pending requests about the object */
+	size_t requests; /* number of pending requests about the object */
 	bool read, bad, forgotten;
-	bool struck;	 /* the object is bad because workers died over it */
-	bool unwinding;	 /* a request for the object's unwind table is pending */
+	bool struck; /* the object is bad because workers died over it */
+	bool unwinding; /* a request for the object's unwind table is pending */
 	bool inspecting; /* a request to inspect the object is pending */
 	struct object_facts facts;
 	UT_hash_handle hh; /* the list is in order of use, least recent first */
@@ -55,14 +55,14 @@ struct request {
 	struct client_object *object;
 	enum message_type type; /* READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, SOURCES or
 				 * FORGET */
-	uint64_t sequence;	/* sequence number with which it was sent */
+	uint64_t sequence; /* sequence number with which it was sent */
 	VECTOR(struct message_lookup) lookups; /* for LOOKUP: addresses; for PAGES: page numbers */
 	/* number of questions that have replies; replies come in order */
 	size_t replied;
 	/* of TABLE: the key is requested; the key has arrived */
 	bool wants_key, keyed;
-	bool urgent;				   /* for PAGES: see symbolizer_request_pages() */
-	struct unwind_key key;			   /* key for the cache, if keyed */
+	bool urgent; /* for PAGES: see symbolizer_request_pages() */
+	struct unwind_key key; /* key for the cache, if keyed */
 	char *table; /* bytes of the table received so far; NULL with a size: memory ran out */
 	size_t table_size, received;
 	VECTOR(char) places; /* records received so far for the next question */
@@ -113,9 +113,10 @@ void request_free(struct request *r);
  * from now on, also on failure.
  */
 int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
-	       struct message_python *python);
+		      struct message_python *python);
 /* Add a lookup, like symbolizer_lookup(). o may be NULL: -ENOENT. */
-int client_object_request(struct symbolizer *s, struct client_object *o, const struct message_lookup *q);
+int client_object_request(struct symbolizer *s, struct client_object *o,
+			  const struct message_lookup *q);
 /* Find an object that is not forgotten, or NULL. */
 struct client_object *client_object_lookup(const struct symbolizer *s, uint64_t id);
 /* Move an object to the end of the list, as the one most recently used. */
@@ -146,7 +147,8 @@ static inline bool request_is_table(const struct request *r)
  */
 int client_handle_table(struct symbolizer *s, const struct message *m, size_t size);
 /* Report the status of a request that is in no queue any more, and free the request. */
-void request_end_table(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t);
+void request_end_table(struct symbolizer *s, struct request *r, int status,
+		       const struct unwind_table *t);
 /* Reset a request after its worker was lost: the next worker sends the table from its start. */
 void request_restart_table(struct request *r);
 
@@ -192,7 +194,9 @@ static inline unsigned int request_rank(const struct request *r)
 /* Return the symbolizer that reads an object: s itself, or s->second. */
 static inline struct symbolizer *symbolizer_of_object(struct symbolizer *s, uint64_t id)
 {
-	return s->second && !client_object_lookup(s, id) && client_object_lookup(s->second, id) ? s->second : s;
+	return s->second && !client_object_lookup(s, id) && client_object_lookup(s->second, id)
+		       ? s->second
+		       : s;
 }
 
 /* Queue a request, which is sent in the turn of its owner. Return 0 or -ENOMEM. */

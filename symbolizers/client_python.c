@@ -26,7 +26,8 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 	return client_object_add(s, object, OBJECT_PYTHON, fd, python);
 }
 
-int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place)
+int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address,
+			     uint64_t place)
 {
 	const struct message_lookup q = {.address = address, .place = place};
 	struct client_object *o;
@@ -56,16 +57,16 @@ int client_handle_code_reply(struct symbolizer *s, struct request *r, size_t *at
 	memcpy(file, s->payload + *at + a.name, a.file);
 	file[a.file] = '\0';
 	*at += (size_t)a.name + a.file;
-	request_pass_reply(s, r,
-		    &(struct symbol){
-			    .name = name,
-			    .start = a.lookup.address,
-			    .flags = a.flags & (SYMBOL_FOUND | SYMBOL_BAD_OBJECT |
-					    SYMBOL_FREED),
-			    .file = file,
-			    .first_line = a.first_line,
-			    .line = a.line,
-		    });
+	request_pass_reply(
+		s, r,
+		&(struct symbol){
+			.name = name,
+			.start = a.lookup.address,
+			.flags = a.flags & (SYMBOL_FOUND | SYMBOL_BAD_OBJECT | SYMBOL_FREED),
+			.file = file,
+			.first_line = a.first_line,
+			.line = a.line,
+		});
 	return 0;
 }
 
@@ -121,7 +122,8 @@ static int read_python_reply(const struct symbolizer *s, size_t size, struct pyt
 	if (size != sizeof(f))
 		return -EBADMSG;
 	memcpy(&f, s->payload, sizeof(f));
-	if (f.support >= PYTHON_SUPPORT_COUNT || (is_interpreter_readable(&f) && !is_interpreter_valid(&f)))
+	if (f.support >= PYTHON_SUPPORT_COUNT ||
+	    (is_interpreter_readable(&f) && !is_interpreter_valid(&f)))
 		return -EBADMSG;
 	if (!is_interpreter_readable(&f))
 		f = (struct python_file){

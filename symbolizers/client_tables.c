@@ -44,8 +44,8 @@ int symbolizer_request_table(struct symbolizer *s, uint64_t object)
 	return 0;
 }
 
-int symbolizer_request_pages(struct symbolizer *s, uint64_t object, const struct unwind_page_list *q,
-		     bool urgent)
+int symbolizer_request_pages(struct symbolizer *s, uint64_t object,
+			     const struct unwind_page_list *q, bool urgent)
 {
 	struct client_object *o = client_object_lookup(s, object);
 	struct request *r;
@@ -64,8 +64,7 @@ int symbolizer_request_pages(struct symbolizer *s, uint64_t object, const struct
 	 * a page whose number cannot be stored for lack of memory is not requested, and so not made
 	 */
 	for (size_t i = 0; rc >= 0 && i < q->count; i++)
-		rc = vector_push(&r->lookups,
-				 ((struct message_lookup){.address = q->pages[i]}));
+		rc = vector_push(&r->lookups, ((struct message_lookup){.address = q->pages[i]}));
 	if (!r->lookups.count || request_schedule(s, r) < 0) {
 		request_free(r);
 		return -ENOMEM;
@@ -111,7 +110,8 @@ void symbolizer_drop_tables(struct symbolizer *s)
 	}
 }
 
-void request_end_table(struct symbolizer *s, struct request *r, int status, const struct unwind_table *t)
+void request_end_table(struct symbolizer *s, struct request *r, int status,
+		       const struct unwind_table *t)
 {
 	struct client_object *o = r->object;
 
@@ -140,7 +140,7 @@ void request_restart_table(struct request *r)
 }
 
 static int read_table_key(const struct symbolizer *s, const struct client_object *o, size_t size,
-		    struct unwind_key *out)
+			  struct unwind_key *out)
 {
 	if (size != sizeof(*out))
 		return -EBADMSG;

@@ -166,18 +166,18 @@ int confine_allow_sanitizer(void *filter)
 static int allow_checked_calls(scmp_filter_ctx filter)
 {
 	int ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
-				  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-				  SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+				   SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+				   SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
 
 	/*
 	 * fstat() in glibc uses newfstatat(); libelf checks by fcntl() whether a descriptor is open
 	 */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+				       SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-				      SCMP_A1(SCMP_CMP_EQ, F_GETFD));
+				       SCMP_A1(SCMP_CMP_EQ, F_GETFD));
 	return ret;
 }
 

@@ -11,7 +11,7 @@
 #include "symbolizers/demangle_run.h"
 #include "symbolizers/protocol.h"
 
-#define SLOTS 4096     /* a power of two */
+#define SLOTS 4096 /* a power of two */
 /* bytes of a name and its result; longer ones are not cached, which bounds the memory */
 #define CACHED_MAX 512
 #define RUST_HASH_BYTES 19
@@ -24,7 +24,7 @@
 #define DEMANGLE_NAMES_PER_TICK 40
 
 struct demangler_slot {
-	char *name;	    /* name as in the symbol table; the result follows its NUL */
+	char *name; /* name as in the symbol table; the result follows its NUL */
 	const char *result; /* NULL: the name stays unchanged */
 };
 

@@ -148,7 +148,8 @@ enum demangle_end demangle_run(struct demangle_run *r, const char *name, char *b
 
 static int start_demangle_timer(struct demangle_run *r)
 {
-	const struct sigaction action = {.sa_handler = handle_demangle_tick, .sa_flags = SA_RESTART | SA_NODEFER};
+	const struct sigaction action = {.sa_handler = handle_demangle_tick,
+					 .sa_flags = SA_RESTART | SA_NODEFER};
 	const struct timespec period = {.tv_nsec = DEMANGLE_TICK_NS};
 	const struct itimerspec ticks = {.it_interval = period, .it_value = period};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGVTALRM};

@@ -27,9 +27,9 @@
 #define DEMANGLE_ARENA_BYTES (16u << 10)
 
 enum demangle_end {
-	DEMANGLE_NONE,	  /* the name is not mangled */
-	DEMANGLE_WHOLE,	  /* the buffer holds the whole name */
-	DEMANGLE_CUT,	  /* the buffer holds as much of the name as it has room for */
+	DEMANGLE_NONE, /* the name is not mangled */
+	DEMANGLE_WHOLE, /* the buffer holds the whole name */
+	DEMANGLE_CUT, /* the buffer holds as much of the name as it has room for */
 	DEMANGLE_REFUSED, /* the name takes too much time or memory */
 };
 

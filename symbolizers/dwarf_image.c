@@ -68,7 +68,8 @@ static int read_packed_header(const struct elf_image *image, struct dwarf_sectio
  * Find the sections in an image and add up their sizes. If several sections have the same name, the
  * first is used.
  */
-static int find_dwarf_sections(struct dwarf_sections *sections, const struct elf_image *image, uint64_t *needed)
+static int find_dwarf_sections(struct dwarf_sections *sections, const struct elf_image *image,
+			       uint64_t *needed)
 {
 	int ret = 0;
 
@@ -106,7 +107,8 @@ static void place_sections(struct dwarf_sections *sections)
 	sections->size = at + (SECTION_COUNT + 2) * sizeof(Elf64_Shdr);
 }
 
-static void write_headers(char *to, const struct dwarf_sections *sections, const struct elf_image *image)
+static void write_headers(char *to, const struct dwarf_sections *sections,
+			  const struct elf_image *image)
 {
 	Elf64_Ehdr header = {
 		.e_type = ET_DYN,
@@ -219,7 +221,8 @@ static int unpack_zstd(struct packed_section *in, char *to, uint64_t size)
 	return ret ? ret : out.pos == size ? 0 : -EBADMSG;
 }
 
-static int read_dwarf_section(char *to, const struct dwarf_section *p, const struct elf_image *image)
+static int read_dwarf_section(char *to, const struct dwarf_section *p,
+			      const struct elf_image *image)
 {
 	struct packed_section *in;
 	int ret;
@@ -236,7 +239,7 @@ static int read_dwarf_section(char *to, const struct dwarf_section *p, const str
 	in->at = p->from.sh_offset + sizeof(Elf64_Chdr);
 	in->end = p->from.sh_offset + p->from.sh_size;
 	ret = p->packed.ch_type == ELFCOMPRESS_ZLIB ? unpack_zlib(in, to + p->at, p->size)
-						   : unpack_zstd(in, to + p->at, p->size);
+						    : unpack_zstd(in, to + p->at, p->size);
 	free(in);
 	return ret;
 }

@@ -50,7 +50,7 @@ static int open_common(struct dwarf_places *p, const struct elf_image *of, int f
 }
 
 static int open_dwarf_places(struct dwarf_places *p, const struct elf_image *image, int common,
-		      uint64_t budget, struct source_facts *facts, struct heartbeat *b)
+			     uint64_t budget, struct source_facts *facts, struct heartbeat *b)
 {
 	int ret = dwarf_image_open(&p->image, image, budget, &facts->needed);
 
@@ -71,16 +71,16 @@ static void close_dwarf_places(struct dwarf_places *p)
 }
 
 static int open_places_of_debug_file(struct dwarf_places *p, const struct dwarf_fds *fds,
-		      const struct object_facts *identity, uint64_t budget,
-		      struct source_facts *facts, struct heartbeat *b)
+				     const struct object_facts *identity, uint64_t budget,
+				     struct source_facts *facts, struct heartbeat *b)
 {
 	struct elf_image debug;
 	int ret = elf_image_open(&debug, fds->debug, b);
 
 	if (!ret)
 		ret = elf_is_debug_file_of(&debug, identity)
-			     ? open_dwarf_places(p, &debug, fds->common, budget, facts, b)
-			     : -ENOENT;
+			      ? open_dwarf_places(p, &debug, fds->common, budget, facts, b)
+			      : -ENOENT;
 	elf_image_close(&debug);
 	return ret;
 }
@@ -166,7 +166,7 @@ static bool enter_scope(Dwarf_Die *die, uint64_t address, unsigned int *steps)
  * many.
  */
 static unsigned int list_inlined(Dwarf_Die *function, uint64_t address,
-			     Dwarf_Die chain[SOURCE_PLACES_MAX])
+				 Dwarf_Die chain[SOURCE_PLACES_MAX])
 {
 	Dwarf_Die die = *function;
 	unsigned int count = 0, steps = 0;
@@ -191,7 +191,8 @@ static const char *dwarf_text(const char *s)
  * Get the number in an attribute. Return false if there is no such attribute, or if its number is
  * invalid.
  */
-static bool attribute_number(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a, uint32_t *out)
+static bool attribute_number(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a,
+			     uint32_t *out)
 {
 	Dwarf_Word value;
 
@@ -220,8 +221,8 @@ static const char *attribute_file(Dwarf_Die *die, unsigned int attribute)
 	Dwarf_Die unit;
 	size_t count;
 
-	if (attribute_number(die, attribute, &a, &number) && dwarf_cu_die(a.cu, &unit, NULL, NULL, NULL,
-								   NULL, NULL, NULL) &&
+	if (attribute_number(die, attribute, &a, &number) &&
+	    dwarf_cu_die(a.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
 	    dwarf_getsrcfiles(&unit, &files, &count) == 0 && number < count)
 		name = dwarf_filesrc(files, number, NULL, NULL);
 	return name && strcmp(name, NO_FILE) != 0 ? name : "";

@@ -66,7 +66,8 @@ static int add_elf_symbol(struct symbol_reader *r, const GElf_Sym *s)
 		return 0;
 	range.name = r->names + s->st_name;
 	name = r->symbols->names.items + range.name;
-	if (!is_code_symbol(r, s, name) || __builtin_add_overflow(s->st_value, s->st_size, &range.end))
+	if (!is_code_symbol(r, s, name) ||
+	    __builtin_add_overflow(s->st_value, s->st_size, &range.end))
 		return 0;
 	if (!s->st_size) {
 		/*
@@ -116,7 +117,8 @@ static int add_symbol_entries(struct symbol_reader *r, const GElf_Shdr *table)
 
 		data.d_size = n * size;
 		ret = elf_image_read(image, table->sh_offset + at * size, buf, n * size);
-		if (!ret && !gelf_xlatetom(image->elf, &data, &data, image->header.e_ident[EI_DATA]))
+		if (!ret &&
+		    !gelf_xlatetom(image->elf, &data, &data, image->header.e_ident[EI_DATA]))
 			ret = -EBADMSG;
 		for (size_t i = 0; !ret && i < n; i++) {
 			GElf_Sym s = symbol_entry(image, &data, i);
@@ -141,7 +143,8 @@ static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
 		return -E2BIG;
 	if (vector_reserve(&t->names, strings->sh_size + 2) < 0)
 		return -ENOMEM;
-	ret = elf_image_read(r->image, strings->sh_offset, t->names.items + first, strings->sh_size);
+	ret = elf_image_read(r->image, strings->sh_offset, t->names.items + first,
+			     strings->sh_size);
 	if (ret < 0)
 		return ret;
 	t->names.items[0] = '\0';
@@ -256,7 +259,9 @@ static int add_debug_file(struct symtab *symbols, int fd, const struct object_fa
 	int ret = elf_image_open(&debug, fd, b);
 
 	if (!ret)
-		ret = elf_is_debug_file_of(&debug, facts) ? add_symbol_table(symbols, &debug, SHT_SYMTAB) : -ENOENT;
+		ret = elf_is_debug_file_of(&debug, facts)
+			      ? add_symbol_table(symbols, &debug, SHT_SYMTAB)
+			      : -ENOENT;
 	elf_image_close(&debug);
 	return ret;
 }
@@ -277,7 +282,7 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
  * read.
  */
 static int add_best_symbols(struct symtab *symbols, const struct elf_image *image, int debug_fd,
-		    struct object_facts *facts)
+			    struct object_facts *facts)
 {
 	int ret = add_symbol_table(symbols, image, SHT_SYMTAB), dynamic;
 
@@ -315,17 +320,17 @@ int elf_read_segments(struct elf *e, const struct elf_image *image)
 			return -EBADMSG;
 		if (p.p_type == PT_LOAD)
 			ret = vector_push(&e->segments, ((struct elf_segment){
-							       .offset = p.p_offset,
-							       .size = p.p_filesz,
-							       .address = p.p_vaddr,
-							       .executable = p.p_flags & PF_X,
-						       }));
+								.offset = p.p_offset,
+								.size = p.p_filesz,
+								.address = p.p_vaddr,
+								.executable = p.p_flags & PF_X,
+							}));
 	}
 	return ret;
 }
 
 static int read_elf_image(struct elf *e, const struct elf_image *image, int debug_fd,
-		      struct object_facts *facts)
+			  struct object_facts *facts)
 {
 	int ret;
 

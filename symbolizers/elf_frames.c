@@ -33,7 +33,7 @@ struct frame_functions {
 	struct elf *elf;
 	const struct elf_image *image;
 	Elf_Data data;
-	uint64_t bias;	  /* address of a byte of the section, less its address in memory */
+	uint64_t bias; /* address of a byte of the section, less its address in memory */
 	uint32_t no_name; /* offset of an empty string among the names of symbols */
 	uint32_t functions;
 	struct frame_cie known[CIES_KEPT];
@@ -48,8 +48,9 @@ static bool read_frame_cie(struct frame_functions *f, struct frame_cie *out)
 	if (out->offset > f->data.d_size || f->data.d_size - out->offset < sizeof(size))
 		return false;
 	memcpy(&size, (const char *)f->data.d_buf + out->offset, sizeof(size));
-	if (size > CIE_MAX || dwarf_next_cfi(f->image->header.e_ident, &f->data, true, out->offset,
-					     &next, &entry) != 0 ||
+	if (size > CIE_MAX ||
+	    dwarf_next_cfi(f->image->header.e_ident, &f->data, true, out->offset, &next, &entry) !=
+		    0 ||
 	    !dwarf_cfi_cie_p(&entry))
 		return false;
 	out->cie = (struct unwind_cie){.encoding = DW_EH_PE_absptr};
@@ -124,8 +125,8 @@ static int add_frame_fdes(struct frame_functions *f)
 	int ret = 0;
 
 	while (!ret) {
-		int state = dwarf_next_cfi(f->image->header.e_ident, &f->data, true, at, &next,
-					   &entry);
+		int state =
+			dwarf_next_cfi(f->image->header.e_ident, &f->data, true, at, &next, &entry);
 
 		if (state > 0 || next <= at)
 			break;

@@ -104,7 +104,8 @@ bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *out)
  * Return whether a section has this name. Names beyond the kept bytes (only in files with many
  * sections) are read one by one.
  */
-static bool section_has_name(const struct elf_image *image, const GElf_Shdr *section, const char *name)
+static bool section_has_name(const struct elf_image *image, const GElf_Shdr *section,
+			     const char *name)
 {
 	char buf[32];
 	size_t size = strlen(name) + 1;

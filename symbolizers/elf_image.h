@@ -11,18 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "symbolizers/heartbeat.h"
 #include "symbolizers/client.h"
 #include "symbolizers/elf_snapshot.h"
+#include "symbolizers/heartbeat.h"
 
 /* Bytes of section names that are kept; most files have 300. */
 #define SECTION_NAMES_KEPT 1024
 
 struct elf_image {
 	Elf *elf;
-	int fd;			       /* not owned; -1 when in memory */
-	char *memory;		       /* owned */
-	uint64_t size;		       /* bytes of the file or the memory */
+	int fd; /* not owned; -1 when in memory */
+	char *memory; /* owned */
+	uint64_t size; /* bytes of the file or the memory */
 	struct elf_snapshot *snapshot; /* NULL: none */
 	GElf_Ehdr header;
 	size_t sections;

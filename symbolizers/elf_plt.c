@@ -56,13 +56,14 @@ static int add_got_slots(struct plt *plt, const struct elf_image *image)
 		for (size_t n = 0; rela && !ret && n < s.sh_size / sizeof(*rela); n++) {
 			if (ELF64_R_SYM(rela[n].r_info))
 				ret = vector_push(&plt->slots,
-						 ((struct got_slot){rela[n].r_offset,
-								ELF64_R_SYM(rela[n].r_info)}));
+						  ((struct got_slot){rela[n].r_offset,
+								     ELF64_R_SYM(rela[n].r_info)}));
 		}
 		free(rela);
 	}
 	if (plt->slots.count)
-		qsort(plt->slots.items, plt->slots.count, sizeof(*plt->slots.items), by_slot_address);
+		qsort(plt->slots.items, plt->slots.count, sizeof(*plt->slots.items),
+		      by_slot_address);
 	return ret;
 }
 
@@ -86,7 +87,8 @@ static const char *slot_name(const struct plt *plt, uint64_t address)
 	Elf64_Sym symbol;
 
 	if (plt->slots.count)
-		slot = bsearch(&key, plt->slots.items, plt->slots.count, sizeof(key), by_slot_address);
+		slot = bsearch(&key, plt->slots.items, plt->slots.count, sizeof(key),
+			       by_slot_address);
 	if (!slot || slot->symbol >= plt->symbol_count)
 		return NULL;
 	memcpy(&symbol, plt->symbols + slot->symbol * sizeof(symbol), sizeof(symbol));
@@ -96,7 +98,8 @@ static const char *slot_name(const struct plt *plt, uint64_t address)
 	return plt->strings + symbol.st_name;
 }
 
-static int add_plt_stub(struct elf *e, struct plt *plt, uint64_t start, size_t size, const char *name)
+static int add_plt_stub(struct elf *e, struct plt *plt, uint64_t start, size_t size,
+			const char *name)
 {
 	struct symbol_range r = {.start = start, .end = start + size, .rank = UINT32_MAX};
 	char text[NAME_MAX_BYTES];
@@ -152,7 +155,7 @@ static uint64_t slot_arm64(const uint8_t *stub, size_t size, uint64_t address)
 }
 
 static int add_plt_section(struct elf *e, struct plt *plt, const struct elf_image *image,
-		       const GElf_Shdr *s, size_t stub)
+			   const GElf_Shdr *s, size_t stub)
 {
 	uint8_t *code = (uint8_t *)elf_section_bytes(image, s, PLT_MAX);
 	bool arm = image->header.e_machine == EM_AARCH64;

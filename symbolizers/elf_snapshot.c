@@ -18,7 +18,7 @@ struct elf_snapshot {
 	uint64_t size;
 	struct heartbeat *heartbeat;
 	size_t kept; /* bytes */
-	bool lost;   /* some bytes were read but not kept */
+	bool lost; /* some bytes were read but not kept */
 	char **blocks;
 };
 

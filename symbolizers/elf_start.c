@@ -112,5 +112,6 @@ int elf_add_entry(struct elf *e, const struct elf_image *image)
 		return 0;
 	if (symtab_find(&e->symbols, entry, &f))
 		return elf_add_start(e, f.start, f.start + f.size);
-	return elf_add_start(e, entry, entry > UINT64_MAX - ENTRY_SIZE ? entry : entry + ENTRY_SIZE);
+	return elf_add_start(e, entry,
+			     entry > UINT64_MAX - ENTRY_SIZE ? entry : entry + ENTRY_SIZE);
 }

@@ -40,7 +40,7 @@ static bool next_word_chunk(struct word_chunks *c)
 }
 
 static bool begin_word_chunks(struct word_chunks *c, const struct elf_image *image, uint64_t offset,
-			 uint64_t size)
+			      uint64_t size)
 {
 	c->image = image;
 	c->at = offset;
@@ -63,7 +63,8 @@ static bool is_go_magic(uint64_t word)
 	       (word >> 32 & 0xffff) == 0 && word >> 56 == 8 && (quantum == 1 || quantum == 4);
 }
 
-static bool scan_for_go_table(const struct elf_image *image, uint64_t offset, uint64_t size, uint64_t *out)
+static bool scan_for_go_table(const struct elf_image *image, uint64_t offset, uint64_t size,
+			      uint64_t *out)
 {
 	struct word_chunks c;
 
@@ -107,8 +108,9 @@ static int find_in_section(struct go_table *t)
 
 	if (elf_section_named(t->image, ".gopclntab", &s) ||
 	    elf_section_named(t->image, ".data.rel.ro.gopclntab", &s))
-		return s.sh_type == SHT_NOBITS ? -EBADMSG
-					       : load_go_table(t, s.sh_addr, s.sh_offset, s.sh_size);
+		return s.sh_type == SHT_NOBITS
+			       ? -EBADMSG
+			       : load_go_table(t, s.sh_addr, s.sh_offset, s.sh_size);
 	if (!elf_section_named(t->image, ".go.buildinfo", &s) ||
 	    !elf_section_named(t->image, ".data.rel.ro", &s) || s.sh_type == SHT_NOBITS ||
 	    !scan_for_go_table(t->image, s.sh_offset, s.sh_size, &at))
@@ -126,7 +128,8 @@ static int find_in_segments(struct go_table *t)
 	if (elf_getphdrnum(t->image->elf, &count) < 0)
 		return -ENOENT;
 	for (size_t i = 0; i < count && gelf_getphdr(t->image->elf, (int)i, &p); i++) {
-		if (p.p_type != PT_LOAD || !scan_for_go_table(t->image, p.p_offset, p.p_filesz, &at))
+		if (p.p_type != PT_LOAD ||
+		    !scan_for_go_table(t->image, p.p_offset, p.p_filesz, &at))
 			continue;
 		at -= p.p_offset;
 		return load_go_table(t, p.p_vaddr + at, p.p_offset + at, p.p_filesz - at);
@@ -193,7 +196,7 @@ static bool is_relative(const struct elf_image *image, uint64_t info)
  * value; else collect the values of the relocations from *place on in words.
  */
 static bool search_relocations(const struct go_table *t, const GElf_Shdr *section, uint64_t *place,
-		   uint64_t *words)
+			       uint64_t *words)
 {
 	bool found = false;
 	struct word_chunks c;

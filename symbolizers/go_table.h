@@ -15,16 +15,16 @@ struct go_table {
 	const struct elf_image *image;
 	char *bytes; /* owned: the table, with the data after it if no section bounds it */
 	uint64_t size;
-	uint64_t address;   /* address of the table */
-	uint64_t text;	    /* the address to which addresses in the table are relative */
+	uint64_t address; /* address of the table */
+	uint64_t text; /* the address to which addresses in the table are relative */
 	uint64_t functions; /* number of functions */
-	uint64_t index;	    /* offset of the list of addresses and descriptions */
+	uint64_t index; /* offset of the list of addresses and descriptions */
 	uint64_t names, names_end;
-	uint64_t deltas;	   /* offset of the tables of values by pc */
+	uint64_t deltas; /* offset of the tables of values by pc */
 	unsigned int address_size; /* bytes of an address in the index */
-	unsigned int quantum;	   /* addresses of code are multiples of this many bytes */
-	bool has_lines;		   /* since 1.20: descriptions have the line of the function */
-	uint64_t end;		   /* end of the functions read so far; must not decrease */
+	unsigned int quantum; /* addresses of code are multiples of this many bytes */
+	bool has_lines; /* since 1.20: descriptions have the line of the function */
+	uint64_t end; /* end of the functions read so far; must not decrease */
 };
 
 enum go_flag {
@@ -34,9 +34,9 @@ enum go_flag {
 
 struct go_function {
 	uint64_t start, end; /* addresses */
-	uint64_t name;	     /* offset in names */
-	uint64_t deltas;     /* offset of the function's first step in the table; 0: none */
-	unsigned int flags;  /* enum go_flag */
+	uint64_t name; /* offset in names */
+	uint64_t deltas; /* offset of the function's first step in the table; 0: none */
+	unsigned int flags; /* enum go_flag */
 };
 
 /*

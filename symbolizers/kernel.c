@@ -30,7 +30,8 @@ static bool parse_kallsyms_line(const struct text_line *line, struct kallsyms_en
 	const char *p = line->text, *end = p + line->length, *tab;
 
 	*out = (struct kallsyms_entry){0};
-	if (line->too_long || !lines_parse_hex(&p, end, &out->address) || end - p < 3 || p[1] != ' ')
+	if (line->too_long || !lines_parse_hex(&p, end, &out->address) || end - p < 3 ||
+	    p[1] != ' ')
 		return false;
 	out->type = p[0];
 	out->name = p + 2;

@@ -3,8 +3,8 @@
 #ifndef SKEIN_SYMBOLIZERS_KERNEL_H
 #define SKEIN_SYMBOLIZERS_KERNEL_H
 
-#include "symbolizers/heartbeat.h"
 #include "symbolizers/client.h"
+#include "symbolizers/heartbeat.h"
 #include "symbolizers/symtab.h"
 
 struct kernel {

@@ -14,10 +14,10 @@
 struct lines {
 	int fd;
 	uint64_t offset; /* offset in the file, after the lines taken */
-	uint64_t limit;	 /* file offset at which reading stops */
+	uint64_t limit; /* file offset at which reading stops */
 	struct heartbeat *heartbeat;
 	size_t first, end; /* bytes in the buffer that are not taken yet */
-	bool skipping;	   /* the position is inside a line that is too long */
+	bool skipping; /* the position is inside a line that is too long */
 	char buffer[2 * LINE_BYTES_MAX];
 };
 

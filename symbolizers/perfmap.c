@@ -24,9 +24,9 @@ static int add_perfmap_line(struct perfmap *m, const struct text_line *line)
 	m->lines++;
 	if (end > p && end[-1] == '\r')
 		end--;
-	if (line->too_long || !lines_parse_hex(&p, end, &r.start) || !lines_parse_hex(&p, end, &size) ||
-	    p == end || !size || size > SYMBOL_SIZE_MAX || memchr(p, '\0', (size_t)(end - p)) ||
-	    __builtin_add_overflow(r.start, size, &r.end)) {
+	if (line->too_long || !lines_parse_hex(&p, end, &r.start) ||
+	    !lines_parse_hex(&p, end, &size) || p == end || !size || size > SYMBOL_SIZE_MAX ||
+	    memchr(p, '\0', (size_t)(end - p)) || __builtin_add_overflow(r.start, size, &r.end)) {
 		m->bad_lines++;
 		return 0;
 	}

@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-#include "symbolizers/heartbeat.h"
 #include "symbolizers/client.h"
+#include "symbolizers/heartbeat.h"
 #include "symbolizers/symtab.h"
 
 /* Maximum bytes of a map that are read; all bytes after them count as one bad line. */
@@ -21,7 +21,7 @@ struct perfmap {
 	ino_t inode;
 	uint64_t offset; /* end of the last complete line that was read */
 	uint64_t lines, bad_lines;
-	bool full;  /* the maximum of bytes or symbols was reached */
+	bool full; /* the maximum of bytes or symbols was reached */
 	bool dirty; /* ranges were added since the table for lookups was built */
 };
 

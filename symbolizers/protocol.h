@@ -22,10 +22,10 @@ enum message_type {
 	 * kind. Replaces an object with the same number.
 	 */
 	MESSAGE_OBJECT = 1,
-	MESSAGE_DEBUG,	/* fd of a separate debug file */
+	MESSAGE_DEBUG, /* fd of a separate debug file */
 	MESSAGE_SYMBOL, /* struct message_symbol and its name: an added kernel symbol */
 	MESSAGE_FORGET,
-	MESSAGE_READ,	 /* reply: FACTS */
+	MESSAGE_READ, /* reply: FACTS */
 	MESSAGE_REFRESH, /* fd; reply: FACTS */
 	/*
 	 * count times struct message_lookup; reply: one or more REPLIES or CODE_REPLIES, in the
@@ -34,8 +34,8 @@ enum message_type {
 	MESSAGE_LOOKUP,
 	MESSAGE_KEY, /* reply: KEY_REPLY or NO_TABLE */
 	/*
-	 * Reply: TABLE_PARTs or NO_TABLE. With count 1, KEY_REPLY comes first if there is a key of the very
-	 * bytes from which the table is made; these may have changed since the last KEY.
+	 * Reply: TABLE_PARTs or NO_TABLE. With count 1, KEY_REPLY comes first if there is a key of
+	 * the very bytes from which the table is made; these may have changed since the last KEY.
 	 */
 	MESSAGE_TABLE,
 	MESSAGE_INSPECT, /* reply: PYTHON */
@@ -48,23 +48,23 @@ enum message_type {
 	 * A worker of sources handles LOOKUP (reply: PLACES), COMMON and SOURCES, but no other
 	 * requests.
 	 */
-	MESSAGE_COMMON,	 /* fd of the file into which dwz moved common debugging information */
+	MESSAGE_COMMON, /* fd of the file into which dwz moved common debugging information */
 	MESSAGE_SOURCES, /* reply: SOURCE_FACTS */
 	/* Messages from the worker. */
-	MESSAGE_HEARTBEAT,	      /* the worker is still working on that request */
-	MESSAGE_FACTS,	      /* struct object_facts */
-	MESSAGE_REPLIES,      /* count times struct message_reply and its texts */
+	MESSAGE_HEARTBEAT, /* the worker is still working on that request */
+	MESSAGE_FACTS, /* struct object_facts */
+	MESSAGE_REPLIES, /* count times struct message_reply and its texts */
 	MESSAGE_CODE_REPLIES, /* count times struct message_code_reply and its texts */
-	MESSAGE_KEY_REPLY,	      /* struct unwind_key */
+	MESSAGE_KEY_REPLY, /* struct unwind_key */
 	/*
 	 * The next bytes of an unwind table; count is the size of the whole table. A file could
 	 * carry more bytes than a message, but the worker has no file that it may write to.
 	 */
 	MESSAGE_TABLE_PART,
 	MESSAGE_NO_TABLE, /* count is the reason, a positive errno */
-	MESSAGE_PYTHON,	  /* struct python_file */
+	MESSAGE_PYTHON, /* struct python_file */
 	MESSAGE_SOURCE_FACTS, /* struct source_facts; also amid PLACES, if no more can be found */
-	MESSAGE_PLACES,	      /* count times struct message_place and its texts */
+	MESSAGE_PLACES, /* count times struct message_place and its texts */
 };
 
 struct message {
@@ -93,7 +93,7 @@ struct message_lookup {
 struct message_reply {
 	uint64_t address, start, size;
 	uint32_t flags; /* enum symbol_flag */
-	uint16_t name;	/* bytes of the two texts that follow the struct, without NUL */
+	uint16_t name; /* bytes of the two texts that follow the struct, without NUL */
 	uint16_t system_name;
 };
 
@@ -101,12 +101,12 @@ struct message_code_reply {
 	struct message_lookup lookup;
 	uint32_t first_line, line;
 	uint32_t flags; /* enum symbol_flag */
-	uint16_t name;	/* bytes of the two texts that follow the struct, without NUL */
+	uint16_t name; /* bytes of the two texts that follow the struct, without NUL */
 	uint16_t file;
 };
 
 enum place_flag {
-	PLACE_LAST = 1,	 /* the last place of this address */
+	PLACE_LAST = 1, /* the last place of this address */
 	PLACE_KNOWN = 2, /* if not set, this place is the only one of the address, and empty */
 	PLACE_MANGLED = 4, /* the name is not demangled, since demangling takes too much time */
 };
@@ -126,7 +126,8 @@ struct message_place {
 #define REPLY_NAME_MAX 4096
 #define LOOKUPS_MAX 512
 
-_Static_assert(LOOKUPS_MAX * sizeof(struct message_lookup) <= PAYLOAD_MAX, "a full LOOKUP must fit");
+_Static_assert(LOOKUPS_MAX * sizeof(struct message_lookup) <= PAYLOAD_MAX,
+	       "a full LOOKUP must fit");
 _Static_assert(sizeof(struct message_reply) + 2 * REPLY_NAME_MAX <= PAYLOAD_MAX,
 	       "the longest reply must fit");
 _Static_assert(sizeof(struct message_place) + 4 * (REPLY_NAME_MAX + 1) <= PAYLOAD_MAX,

@@ -77,7 +77,7 @@ static bool is_code_alive(const struct code_head *h, const struct python_layout 
  * characters.
  */
 static uint64_t code_text_id(const struct python_memory *memory, const struct python_layout *layout,
-			uint64_t address)
+			     uint64_t address)
 {
 	const size_t half = PYTHON_CHARACTERS_MAX / 2;
 	__u64 words[PYTHON_TEXT_HEAD_WORDS], characters[PYTHON_CHARACTERS_WORDS] = {0};
@@ -103,7 +103,7 @@ static uint64_t code_text_id(const struct python_memory *memory, const struct py
  * all subsets of texts.
  */
 static bool code_has_id(const struct code_head *h, const struct python_memory *memory,
-		   const struct python_layout *layout, uint32_t id)
+			const struct python_layout *layout, uint32_t id)
 {
 	const uint64_t name = head_word(h, layout->code_name);
 	__u64 words[PYTHON_ID_WORDS], every[PYTHON_SHOWN_COUNT] = {0}, shown[PYTHON_SHOWN_COUNT];
@@ -130,8 +130,8 @@ static bool code_has_id(const struct code_head *h, const struct python_memory *m
 
 /* Read the head of a code object, and check that it belongs to the requested one. */
 static int read_code_head(struct code_head *out, const struct python_memory *memory,
-		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
-		     uint32_t id)
+			  const struct python_layout *layout, uint64_t code_type, uint64_t address,
+			  uint32_t id)
 {
 	size_t size = head_size(layout);
 
@@ -145,7 +145,7 @@ static int read_code_head(struct code_head *out, const struct python_memory *mem
 }
 
 static int read_code_text(char **out, size_t room, const struct python_memory *memory,
-		     const struct python_layout *layout, uint64_t address)
+			  const struct python_layout *layout, uint64_t address)
 {
 	char text[PYTHON_FILE_MAX];
 	int ret = python_text_read(text, room, memory, layout, address);
@@ -173,7 +173,7 @@ static bool ends_with_name(const char *qualified, const char *name)
  * empty or unreadable, or if the qualified name was cut.
  */
 static int read_code_name(char **out, const struct code_head *h, const struct python_memory *memory,
-		     const struct python_layout *layout)
+			  const struct python_layout *layout)
 {
 	uint64_t plain = head_word(h, layout->code_name), address = plain;
 	char *name = NULL, *qualified;
@@ -202,13 +202,13 @@ static int read_code_name(char **out, const struct code_head *h, const struct py
 
 /* Read the table of lines. Failures are ignored, since names are useful without lines. */
 static int read_code_lines(struct python_code *c, const struct python_memory *memory,
-		      const struct python_layout *layout, uint64_t address)
+			   const struct python_layout *layout, uint64_t address)
 {
 	uint8_t *lines;
 	int64_t size;
 
-	if (!read_code_memory(memory, &size, sizeof(size), address + layout->bytes_size) || size < 0 ||
-	    size > PYTHON_LINES_MAX)
+	if (!read_code_memory(memory, &size, sizeof(size), address + layout->bytes_size) ||
+	    size < 0 || size > PYTHON_LINES_MAX)
 		return 0;
 	/* an empty table is valid: all code is on the first line */
 	lines = malloc((size_t)size + 1);
@@ -224,13 +224,13 @@ static int read_code_lines(struct python_code *c, const struct python_memory *me
 }
 
 static int read_code_parts(struct python_code *c, const struct code_head *h,
-		      const struct python_memory *memory, const struct python_layout *layout)
+			   const struct python_memory *memory, const struct python_layout *layout)
 {
 	int ret = read_code_name(&c->name, h, memory, layout);
 
 	if (!ret)
 		ret = read_code_text(&c->file, PYTHON_FILE_MAX, memory, layout,
-			       head_word(h, layout->code_file));
+				     head_word(h, layout->code_file));
 	if (!ret)
 		ret = read_code_lines(c, memory, layout, head_word(h, layout->code_lines));
 	memcpy(&c->first_line, h->bytes + layout->code_first_line, sizeof(c->first_line));

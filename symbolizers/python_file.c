@@ -9,7 +9,7 @@
 
 #include "symbolizers/python_file_private.h"
 
-#define OFFSETS_MAX 1024  /* bytes of struct _Py_DebugOffsets: 3.14's has 760 */
+#define OFFSETS_MAX 1024 /* bytes of struct _Py_DebugOffsets: 3.14's has 760 */
 #define RUNTIME_MAX (1u << 20) /* bytes of _PyRuntime: 3.14's has 317 kB */
 #define SEARCH_WORDS 1024 /* words read at a time */
 #define SEARCH_MAX (64u << 20)
@@ -106,7 +106,7 @@ static enum python_support read_own_layout(struct python_file *f, const struct e
 }
 
 static enum python_support choose_layout(struct python_file *f, const struct elf_image *image,
-				   const struct python_version *version)
+					 const struct python_version *version)
 {
 	const struct python_layout *known = python_layout_of(f->major, f->minor);
 
@@ -139,7 +139,8 @@ static bool runtime_holds(const struct python_file *f, const struct python_symbo
  * nothing rules it out so far.
  */
 static bool check_python_version(struct python_file *f, const struct elf_image *image,
-			  const struct python_symbols *symbols, struct python_version *version)
+				 const struct python_symbols *symbols,
+				 struct python_version *version)
 {
 	f->support = PYTHON_UNKNOWN;
 	if (python_version_find(version, image, symbols, f->runtime)) {
@@ -159,7 +160,7 @@ static bool check_python_version(struct python_file *f, const struct elf_image *
 
 /* Determine f->support. Return 0, or an error that does not come from the file's contents. */
 static int check_python_support(struct python_file *f, struct elf_image *image,
-		 const struct python_symbols *symbols)
+				const struct python_symbols *symbols)
 {
 	struct python_version version = {0};
 	int ret;

@@ -43,7 +43,7 @@ struct python_file {
 	 * loop's code is such an address.
 	 */
 	uint64_t code_delta;
-	uint64_t runtime;   /* _PyRuntime */
+	uint64_t runtime; /* _PyRuntime */
 	uint64_t code_type; /* PyCode_Type */
 	struct python_layout layout;
 };

@@ -7,7 +7,7 @@
 #include "symbolizers/python_file.h"
 
 enum python_name {
-	PYTHON_NAME_LOOP,     /* _PyEval_EvalFrameDefault, from 3.6 */
+	PYTHON_NAME_LOOP, /* _PyEval_EvalFrameDefault, from 3.6 */
 	PYTHON_NAME_OLD_LOOP, /* PyEval_EvalFrameEx, in all versions */
 	PYTHON_NAME_RUNTIME,
 	PYTHON_NAME_CODE_TYPE,
@@ -28,7 +28,7 @@ struct python_symbols {
 	/* parts that compilers split off the loop; only .symtab has them */
 	struct python_extent parts[PYTHON_LOOPS_MAX];
 	uint32_t parts_count; /* at most PYTHON_LOOPS_MAX + 1, which means that some did not fit */
-	bool section;	      /* there is a section .PyRuntime */
+	bool section; /* there is a section .PyRuntime */
 	uint64_t section_address;
 };
 
@@ -46,7 +46,7 @@ bool python_bytes_at(const struct elf_image *image, uint64_t address, void *buf,
 
 struct python_version {
 	uint8_t major, minor, micro;
-	bool debug;	    /* built with Py_DEBUG, which moves members */
+	bool debug; /* built with Py_DEBUG, which moves members */
 	bool free_threaded; /* according to the file's name (DT_SONAME) */
 };
 

@@ -12,8 +12,9 @@
  */
 #include "symbolizers/python_file.h"
 
-#define STATE_MAX (1u << 20) /* largest offset in _PyRuntime and interpreters: 3.12's have 460 kB */
-#define OBJECT_MAX 4096	     /* largest offset in all other structs */
+#define STATE_MAX (1u << 20) /* largest offset in _PyRuntime and interpreters: 3.12's have 460 kB \
+			      */
+#define OBJECT_MAX 4096 /* largest offset in all other structs */
 
 /* The members that are the same in 3.8 to 3.10. */
 #define LAYOUT_OF_OBJECTS \
@@ -177,7 +178,8 @@ static bool check_state_offsets(const struct python_layout *l)
 	       is_member_valid_if(collecting, l->interpreter_collecting, 4, STATE_MAX) &&
 	       is_member_valid(l->interpreter_next, 8, STATE_MAX) &&
 	       is_member_valid(l->interpreter_threads, 8, STATE_MAX) &&
-	       is_member_valid(l->gil_holder, 8, OBJECT_MAX) && is_member_valid(l->gil_locked, 4, OBJECT_MAX);
+	       is_member_valid(l->gil_holder, 8, OBJECT_MAX) &&
+	       is_member_valid(l->gil_locked, 4, OBJECT_MAX);
 }
 
 static bool check_thread_offsets(const struct python_layout *l)
@@ -186,7 +188,8 @@ static bool check_thread_offsets(const struct python_layout *l)
 
 	return is_member_valid(l->thread_next, 8, OBJECT_MAX) &&
 	       is_member_valid(l->thread_interpreter, 8, OBJECT_MAX) &&
-	       is_member_valid(l->thread_ident, 8, OBJECT_MAX) && is_member_valid(l->thread_frame, 8, OBJECT_MAX) &&
+	       is_member_valid(l->thread_ident, 8, OBJECT_MAX) &&
+	       is_member_valid(l->thread_frame, 8, OBJECT_MAX) &&
 	       is_member_valid_if(cframe, l->cframe_frame, 8, OBJECT_MAX) &&
 	       is_member_valid_if(cframe, l->cframe_previous, 8, OBJECT_MAX);
 }
@@ -206,11 +209,13 @@ static bool check_frame_offsets(const struct python_layout *l)
 static bool check_code_offsets(const struct python_layout *l)
 {
 	if (l->code_bytes > PYTHON_CODE_BYTES ||
-	    !is_member_valid_if(l->instruction == PYTHON_INSTRUCTION_POINTER, l->code_units, 2, OBJECT_MAX))
+	    !is_member_valid_if(l->instruction == PYTHON_INSTRUCTION_POINTER, l->code_units, 2,
+				OBJECT_MAX))
 		return false;
 	for (int i = 0; i < PYTHON_ID_WORDS; i++) {
 		/* the word must not hold the reference count or the type */
-		if (!is_member_valid(l->code_id[i], 8, l->code_bytes) || l->code_id[i] <= PYTHON_OBJECT_TYPE)
+		if (!is_member_valid(l->code_id[i], 8, l->code_bytes) ||
+		    l->code_id[i] <= PYTHON_OBJECT_TYPE)
 			return false;
 	}
 	return true;
@@ -220,13 +225,18 @@ static bool check_name_offsets(const struct python_layout *l)
 {
 	bool qualified = l->version >= PYTHON_VERSION(3, 11);
 
-	return is_member_valid(l->code_first_line, 4, OBJECT_MAX) && is_member_valid(l->code_name, 8, OBJECT_MAX) &&
-	       is_member_valid(l->code_file, 8, OBJECT_MAX) && is_member_valid(l->code_lines, 8, OBJECT_MAX) &&
+	return is_member_valid(l->code_first_line, 4, OBJECT_MAX) &&
+	       is_member_valid(l->code_name, 8, OBJECT_MAX) &&
+	       is_member_valid(l->code_file, 8, OBJECT_MAX) &&
+	       is_member_valid(l->code_lines, 8, OBJECT_MAX) &&
 	       is_member_valid_if(qualified, l->code_qualified_name, 8, OBJECT_MAX) &&
-	       is_member_valid(l->text_length, 8, OBJECT_MAX) && is_member_valid(l->text_state, 4, OBJECT_MAX) &&
-	       is_member_valid(l->text_ascii, 1, OBJECT_MAX) && is_member_valid(l->text_compact, 1, OBJECT_MAX) &&
-	       is_member_valid(l->bytes_size, 8, OBJECT_MAX) && is_member_valid(l->bytes_data, 1, OBJECT_MAX) &&
-	       l->text_shift && l->text_shift <= PYTHON_TEXT_SHIFT_MAX;
+	       is_member_valid(l->text_length, 8, OBJECT_MAX) &&
+	       is_member_valid(l->text_state, 4, OBJECT_MAX) &&
+	       is_member_valid(l->text_ascii, 1, OBJECT_MAX) &&
+	       is_member_valid(l->text_compact, 1, OBJECT_MAX) &&
+	       is_member_valid(l->bytes_size, 8, OBJECT_MAX) &&
+	       is_member_valid(l->bytes_data, 1, OBJECT_MAX) && l->text_shift &&
+	       l->text_shift <= PYTHON_TEXT_SHIFT_MAX;
 }
 
 bool python_layout_check(const struct python_layout *l)
@@ -235,6 +245,6 @@ bool python_layout_check(const struct python_layout *l)
 	       l->frames && l->frames < PYTHON_FRAMES_COUNT && l->instruction &&
 	       l->instruction < PYTHON_INSTRUCTIONS_COUNT && l->lines &&
 	       l->lines < PYTHON_LINES_COUNT && l->executable_tag < 8 && l->id_by_text < 2 &&
-	       check_state_offsets(l) && check_thread_offsets(l) && check_frame_offsets(l) && check_code_offsets(l) &&
-	       check_name_offsets(l);
+	       check_state_offsets(l) && check_thread_offsets(l) && check_frame_offsets(l) &&
+	       check_code_offsets(l) && check_name_offsets(l);
 }

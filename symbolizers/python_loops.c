@@ -31,7 +31,7 @@ static int add_loop(struct python_file *f, uint64_t start, uint64_t end)
 
 /* Add code as file offsets; all of the code must be in one segment. */
 static int add_loop_code(struct python_file *f, const struct unwind_source *s,
-		    const struct python_extent *code)
+			 const struct python_extent *code)
 {
 	uint64_t offset, left;
 
@@ -152,9 +152,9 @@ static int search_frames(struct python_file *f, const struct unwind_source *sour
 	e = ret ? NULL : unwind_rows_find(&s.rows, UNWIND_LAYER_FRAMES, offset);
 	if (!ret && loop->start == loop->end)
 		ret = e ? add_loop_code(f, source,
-				  &(struct python_extent){loop->start,
-							  loop->start + (e->end - offset)})
-		       : -ENOENT;
+					&(struct python_extent){loop->start,
+								loop->start + (e->end - offset)})
+			: -ENOENT;
 	if (!ret && e && source->image->header.e_machine == EM_X86_64) {
 		s.start = f->loop[0].start;
 		s.size = f->loop[0].end - f->loop[0].start;
@@ -171,8 +171,8 @@ static int search_frames(struct python_file *f, const struct unwind_source *sour
 static bool has_jump_x86_64(const uint8_t *code, uint64_t size)
 {
 	for (uint64_t i = 0; i + 2 < size; i++) {
-		if (code[i] == 0xff &&
-		    ((code[i + 1] & 0xf8) == 0xe0 || (code[i + 1] == 0x24 && code[i + 2] >> 6 == 3)))
+		if (code[i] == 0xff && ((code[i + 1] & 0xf8) == 0xe0 ||
+					(code[i + 1] == 0x24 && code[i + 2] >> 6 == 3)))
 			return true;
 	}
 	return false;

@@ -45,7 +45,7 @@ static const struct offset_words known[] = {
 	{
 		.version = PYTHON_VERSION(3, 14),
 		.count = 95,
-		.tag = 3,  /* bits in which _PyStackRef keeps the kind of a reference */
+		.tag = 3, /* bits in which _PyStackRef keeps the kind of a reference */
 		.shim = 3, /* FRAME_OWNED_BY_INTERPRETER */
 		.interpreter = 6,
 		.interpreter_gc = 11,
@@ -123,15 +123,18 @@ static void read_thread_offsets(struct debug_offsets *o, struct python_layout *l
 static void read_code_offsets(struct debug_offsets *o, struct python_layout *l)
 {
 	const unsigned int code = o->of->code;
-	const uint32_t first_line = offset_in_part(o, code, 5), arguments = offset_in_part(o, code, 6);
-	const uint32_t id[PYTHON_ID_WORDS] =
-		{
-			arguments & ~7u,	first_line & ~7u,
-			offset_in_part(o, code, 7),	/* co_localsplusnames */
-			offset_in_part(o, code, 7) - 8, /* co_nfreevars, co_version (see python_layout.c) */
-			offset_in_part(o, code, 1),	offset_in_part(o, code, 2),
-			offset_in_part(o, code, 3),	offset_in_part(o, code, 4),
-		};
+	const uint32_t first_line = offset_in_part(o, code, 5),
+		       arguments = offset_in_part(o, code, 6);
+	const uint32_t id[PYTHON_ID_WORDS] = {
+		arguments & ~7u,
+		first_line & ~7u,
+		offset_in_part(o, code, 7), /* co_localsplusnames */
+		offset_in_part(o, code, 7) - 8, /* co_nfreevars, co_version (see python_layout.c) */
+		offset_in_part(o, code, 1),
+		offset_in_part(o, code, 2),
+		offset_in_part(o, code, 3),
+		offset_in_part(o, code, 4),
+	};
 
 	l->code_file = id[4];
 	l->code_name = id[5];
@@ -158,7 +161,8 @@ static void read_text_offsets(struct debug_offsets *o, struct python_layout *l)
 	l->text_shift = PYTHON_TEXT_SHIFT;
 	/* PyCompactUnicodeObject adds the length of the UTF-8 form and a pointer to it. */
 	l->text_compact = l->text_ascii + 16;
-	if (l->text_compact >= o->words[w->text] || offset_in_part(o, w->object, 1) != PYTHON_OBJECT_TYPE)
+	if (l->text_compact >= o->words[w->text] ||
+	    offset_in_part(o, w->object, 1) != PYTHON_OBJECT_TYPE)
 		o->bad = true;
 }
 

@@ -28,14 +28,13 @@ static uint32_t shift_of_state(uint32_t state)
 
 /* Return whether a str with these characters begins at bytes; sets *state to its state. */
 static bool is_str_at(const struct python_layout *l, const uint8_t *bytes, const char *name,
-		    uint32_t *state)
+		      uint32_t *state)
 {
 	uint64_t length;
 
 	memcpy(&length, bytes + l->text_length, sizeof(length));
 	memcpy(state, bytes + l->text_state, sizeof(*state));
-	return length == strlen(name) &&
-	       memcmp(bytes + l->text_ascii, name, strlen(name) + 1) == 0;
+	return length == strlen(name) && memcmp(bytes + l->text_ascii, name, strlen(name) + 1) == 0;
 }
 
 /*
@@ -43,7 +42,7 @@ static bool is_str_at(const struct python_layout *l, const uint8_t *bytes, const
  * *shift, which is 0 until the first str is found.
  */
 static bool agrees_on_shift(const struct python_layout *l, const uint8_t *bytes, const char *name,
-		   uint32_t *shift)
+			    uint32_t *shift)
 {
 	uint32_t state, found;
 

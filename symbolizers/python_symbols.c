@@ -40,7 +40,8 @@ static bool is_64(const struct elf_image *image)
 	return image->header.e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-static bool open_symbol_table(struct elf_symbol_table *t, const struct elf_image *image, const GElf_Shdr *symbols)
+static bool open_symbol_table(struct elf_symbol_table *t, const struct elf_image *image,
+			      const GElf_Shdr *symbols)
 {
 	t->image = image;
 	t->symbols = *symbols;
@@ -52,7 +53,8 @@ static bool open_symbol_table(struct elf_symbol_table *t, const struct elf_image
 }
 
 /* Read entries first to first + n, converted from the file's ELF class. */
-static bool read_symbol_entries(const struct elf_symbol_table *t, uint64_t first, size_t n, Elf64_Sym *to)
+static bool read_symbol_entries(const struct elf_symbol_table *t, uint64_t first, size_t n,
+				Elf64_Sym *to)
 {
 	Elf32_Sym s;
 
@@ -144,7 +146,8 @@ static uint32_t gnu_hash_of(const char *name)
 	return hash;
 }
 
-static bool passes_filter(const struct gnu_hash_table *h, const struct elf_image *image, uint32_t hash)
+static bool passes_filter(const struct gnu_hash_table *h, const struct elf_image *image,
+			  uint32_t hash)
 {
 	unsigned int bits = is_64(image) ? 64 : 32;
 	uint64_t word = 0, at = hash / bits % h->filter_words * (bits / 8);
@@ -154,8 +157,8 @@ static bool passes_filter(const struct gnu_hash_table *h, const struct elf_image
 	return word >> hash % bits & word >> (hash >> (h->filter_shift & 31)) % bits & 1;
 }
 
-static void lookup_hashed_symbol(struct python_symbols *out, int name, const struct elf_symbol_table *t,
-		    const struct gnu_hash_table *h)
+static void lookup_hashed_symbol(struct python_symbols *out, int name,
+				 const struct elf_symbol_table *t, const struct gnu_hash_table *h)
 {
 	uint32_t hash = gnu_hash_of(names[name]), symbol, other = 0;
 	uint64_t at;
@@ -203,7 +206,8 @@ static void keep_loop_part(struct python_symbols *out, const Elf64_Sym *s)
 	out->parts_count += out->parts_count <= PYTHON_LOOPS_MAX;
 }
 
-static int scan_symbol_entries(struct python_symbols *out, const struct elf_symbol_table *t, const char *strings)
+static int scan_symbol_entries(struct python_symbols *out, const struct elf_symbol_table *t,
+			       const char *strings)
 {
 	uint64_t count = t->count;
 	Elf64_Sym entries[CHUNK];
@@ -284,7 +288,7 @@ static void find_symbol_sections(struct symbol_sections *out, const struct elf_i
 }
 
 static int read_dynamic_symbols(struct python_symbols *out, const struct elf_image *image,
-			const struct symbol_sections *in)
+				const struct symbol_sections *in)
 {
 	struct gnu_hash_table hash;
 	struct elf_symbol_table t;

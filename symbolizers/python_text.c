@@ -20,7 +20,7 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 
 struct str_characters {
 	uint64_t address; /* address of the next characters */
-	uint64_t left;	  /* characters left */
+	uint64_t left; /* characters left */
 	unsigned int width;
 };
 
@@ -47,7 +47,7 @@ static size_t max_size(size_t a, size_t b)
 }
 
 static int read_text_head(struct str_characters *out, const struct python_memory *memory,
-		     const struct python_layout *layout, uint64_t address)
+			  const struct python_layout *layout, uint64_t address)
 {
 	/* read both members at once: each read is a system call */
 	const uint32_t from = smaller_offset(layout->text_length, layout->text_state);
@@ -71,7 +71,8 @@ static int read_text_head(struct str_characters *out, const struct python_memory
 	    ((state & PYTHON_TEXT_ASCII) && out->width != 1))
 		return -EBADMSG;
 	out->left = (uint64_t)length;
-	out->address = address + (state & PYTHON_TEXT_ASCII ? layout->text_ascii : layout->text_compact);
+	out->address =
+		address + (state & PYTHON_TEXT_ASCII ? layout->text_ascii : layout->text_compact);
 	return 0;
 }
 
@@ -114,7 +115,8 @@ static bool append_character(struct text_buffer *o, uint32_t c)
 	return true;
 }
 
-static int copy_characters(struct text_buffer *o, const struct python_memory *memory, struct str_characters *t)
+static int copy_characters(struct text_buffer *o, const struct python_memory *memory,
+			   struct str_characters *t)
 {
 	unsigned char part[PART_BYTES];
 
@@ -123,7 +125,8 @@ static int copy_characters(struct text_buffer *o, const struct python_memory *me
 		 * A character takes at least one byte. Read one character more than fits, to notice
 		 * that the text must be cut.
 		 */
-		uint64_t max_size = o->room - o->used + 1, count = t->left < max_size ? t->left : max_size;
+		uint64_t max_size = o->room - o->used + 1,
+			 count = t->left < max_size ? t->left : max_size;
 
 		if (count > sizeof(part) / t->width)
 			count = sizeof(part) / t->width;

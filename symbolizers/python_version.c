@@ -43,7 +43,7 @@ static void vote_version_hex(struct version_votes *v, uint64_t hex)
 
 /* Read the variable of 3.11 and later: const unsigned long Py_Version = PY_VERSION_HEX. */
 static void vote_by_variable(struct version_votes *v, const struct elf_image *image,
-			 const struct python_symbols *symbols)
+			     const struct python_symbols *symbols)
 {
 	uint64_t hex;
 
@@ -54,7 +54,8 @@ static void vote_by_variable(struct version_votes *v, const struct elf_image *im
 }
 
 /* Read the first words of _PyRuntime, from 3.13 on; see python_offsets.c. */
-static void vote_by_runtime(struct version_votes *v, const struct elf_image *image, uint64_t runtime)
+static void vote_by_runtime(struct version_votes *v, const struct elf_image *image,
+			    uint64_t runtime)
 {
 	uint64_t words[2];
 
@@ -81,7 +82,8 @@ static const char *parse_major_minor(const char *text, unsigned int *major, unsi
 {
 	const char *p = parse_version_number(text, major);
 
-	return p && *p == '.' && *major >= 2 && *major <= 3 ? parse_version_number(p + 1, minor) : NULL;
+	return p && *p == '.' && *major >= 2 && *major <= 3 ? parse_version_number(p + 1, minor)
+							    : NULL;
 }
 
 /*
@@ -121,7 +123,7 @@ static void vote_by_soname(struct version_votes *v, const struct elf_image *imag
  * append "| packaged by ...".
  */
 static bool parse_python_version(const char *text, unsigned int *major, unsigned int *minor,
-		       unsigned int *micro)
+				 unsigned int *micro)
 {
 	const char *p = parse_major_minor(text, major, minor);
 
@@ -166,7 +168,7 @@ static uint64_t address_made(const uint8_t *code, uint64_t at)
  * and other texts.
  */
 static void vote_by_function(struct version_votes *v, const struct elf_image *image,
-			 const struct python_symbols *symbols)
+			     const struct python_symbols *symbols)
 {
 	const struct python_extent *at = &symbols->at[PYTHON_NAME_GET_VERSION];
 	uint64_t size = at->end - at->start;

@@ -21,7 +21,7 @@
 
 struct symbol_range {
 	uint64_t start, end; /* end is exclusive */
-	uint32_t name;	     /* offset in names; 0: a hole, which hides ranges of lower rank */
+	uint32_t name; /* offset in names; 0: a hole, which hides ranges of lower rank */
 	uint32_t rank;
 };
 

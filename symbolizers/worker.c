@@ -8,11 +8,11 @@
 
 #include <uthash.h>
 
-#include "symbolizers/heartbeat.h"
 #include "symbolizers/client.h"
 #include "symbolizers/confine.h"
 #include "symbolizers/demangle.h"
 #include "symbolizers/elf.h"
+#include "symbolizers/heartbeat.h"
 #include "symbolizers/kernel.h"
 #include "symbolizers/perfmap.h"
 #include "symbolizers/protocol.h"
@@ -37,7 +37,7 @@ struct worker_object {
 	enum object_kind kind;
 	int fd, debug_fd, common_fd; /* -1: none */
 	struct stamp stamp; /* stamp of fd, when the object was added */
-	bool read;	    /* the table holds the symbols */
+	bool read; /* the table holds the symbols */
 	bool bad;
 	struct object_facts facts; /* facts from the last time when the object was read */
 	union {
@@ -46,7 +46,7 @@ struct worker_object {
 		struct perfmap perfmap;
 		struct code_process python;
 	} table;
-	size_t bytes;	   /* bytes of the table */
+	size_t bytes; /* bytes of the table */
 	struct demangle_cost cost; /* cost of demangling the object's names */
 	struct place_file places; /* used by a worker of sources */
 	UT_hash_handle hh; /* the list is in order of use, least recent first */
@@ -191,7 +191,8 @@ static void read_object(struct worker *w, struct worker_object *o)
 	limit_symbol_tables(w, o);
 }
 
-static bool find_function_of_object(struct worker_object *o, uint64_t address, struct found_symbol *out)
+static bool find_function_of_object(struct worker_object *o, uint64_t address,
+				    struct found_symbol *out)
 {
 	*out = (struct found_symbol){.name = ""};
 	if (o->kind == OBJECT_ELF)
@@ -201,7 +202,8 @@ static bool find_function_of_object(struct worker_object *o, uint64_t address, s
 	return perfmap_find(&o->table.perfmap, address, out);
 }
 
-static void worker_send_replies(struct worker *w, const struct message *request, enum message_type type)
+static void worker_send_replies(struct worker *w, const struct message *request,
+				enum message_type type)
 {
 	struct message m = *request;
 
@@ -226,9 +228,11 @@ static void worker_put_reply(struct worker *w, uint64_t address, const struct fo
 
 	if (!demangled && demangler_refused(w->demangler))
 		a.flags |= SYMBOL_MANGLED;
-	a.name = (uint16_t)demangle_copy_cut(demangled ? demangled : f->name, text, REPLY_NAME_MAX + 1);
+	a.name = (uint16_t)demangle_copy_cut(demangled ? demangled : f->name, text,
+					     REPLY_NAME_MAX + 1);
 	if (demangled)
-		a.system_name = (uint16_t)demangle_copy_cut(f->name, text + a.name, REPLY_NAME_MAX + 1);
+		a.system_name =
+			(uint16_t)demangle_copy_cut(f->name, text + a.name, REPLY_NAME_MAX + 1);
 	memcpy(w->replies + w->used, &a, sizeof(a));
 	w->used += sizeof(a) + a.name + a.system_name;
 	w->count++;
@@ -251,7 +255,7 @@ static void reply_with_code(struct worker *w, const struct message *m, struct wo
 		if (sizeof(w->replies) - w->used < CODE_REPLY_MAX)
 			worker_send_replies(w, m, MESSAGE_CODE_REPLIES);
 		w->used += worker_python_reply(w->replies + w->used, &o->table.python, &w->codes,
-						o->fd, &q);
+					       o->fd, &q);
 		w->count++;
 		heartbeat_send(&w->heartbeat);
 	}
@@ -320,7 +324,8 @@ static void count_overflow(struct worker *w, const struct message *m, struct wor
  * Close the files of the least recently used objects, and that of the current object last, while
  * too much memory is in use.
  */
-static void limit_place_memory(struct worker *w, const struct message *m, struct worker_object *current)
+static void limit_place_memory(struct worker *w, const struct message *m,
+			       struct worker_object *current)
 {
 	struct worker_object *o, *next;
 
@@ -367,7 +372,8 @@ static void reply_with_places(struct worker *w, const struct message *m, struct 
 	worker_send_replies(w, m, MESSAGE_PLACES);
 }
 
-static void reply_with_source_facts(struct worker *w, const struct message *request, struct worker_object *o)
+static void reply_with_source_facts(struct worker *w, const struct message *request,
+				    struct worker_object *o)
 {
 	const struct source_facts none = {.status = -ENOENT};
 
@@ -378,7 +384,8 @@ static void reply_with_source_facts(struct worker *w, const struct message *requ
 	send_source_facts(w, request, o ? &o->places.facts : &none);
 }
 
-static void send_object_facts(struct worker *w, const struct message *request, const struct worker_object *o)
+static void send_object_facts(struct worker *w, const struct message *request,
+			      const struct worker_object *o)
 {
 	struct object_facts unknown = {.bad = true};
 	struct message m = *request;
@@ -447,7 +454,8 @@ static void add_kernel_symbol(struct worker *w, struct worker_object *o, size_t 
 	account_symbol_table(w, o);
 }
 
-static void reply_about_file(struct worker *w, const struct message *m, const struct worker_object *o)
+static void reply_about_file(struct worker *w, const struct message *m,
+			     const struct worker_object *o)
 {
 	struct table_source source = {.fd = -1, .heartbeat = &w->heartbeat};
 	int rc;

@@ -92,8 +92,9 @@ static size_t code_bytes_of(const struct cached_code *c)
 	return sizeof(*c) + strlen(c->code.name) + strlen(c->code.file) + c->code.lines_size + 64;
 }
 
-static struct cached_code *find_shared_code(const struct code_process *p, const struct code_cache *all,
-				const struct code_key *key)
+static struct cached_code *find_shared_code(const struct code_process *p,
+					    const struct code_cache *all,
+					    const struct code_key *key)
 {
 	const struct shared_code_key k = {p->python.code_type, key->address, key->id};
 	struct cached_code *c;
@@ -112,7 +113,7 @@ static void share_code(struct code_process *p, struct code_cache *all, struct ca
 
 /* Read a code object. NULL on failure; *freed: the code object no longer exists. */
 static struct cached_code *read_code_object(struct code_process *p, struct code_cache *all, int fd,
-			      const struct code_key *key, bool *freed)
+					    const struct code_key *key, bool *freed)
 {
 	const struct python_memory memory = {.read = read_process_memory, .context = &fd};
 	struct cached_code *c = calloc(1, sizeof(*c));
@@ -137,7 +138,7 @@ static struct cached_code *read_code_object(struct code_process *p, struct code_
 }
 
 static struct cached_code *find_code_object(struct code_process *p, struct code_cache *all, int fd,
-			 const struct code_key *key, bool *freed)
+					    const struct code_key *key, bool *freed)
 {
 	struct cached_code *c;
 
@@ -172,7 +173,7 @@ static size_t put_code_text(char *to, const char *text)
 }
 
 size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, struct code_cache *all,
-			    int fd, const struct message_lookup *q)
+			   int fd, const struct message_lookup *q)
 {
 	const struct code_key key = {q->address, PYTHON_PLACE_ID(q->place)};
 	bool freed = false;
@@ -197,7 +198,7 @@ size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, stru
 }
 
 int worker_reply_inspect(int socket, const struct message *request,
-			  const struct table_source *source)
+			 const struct table_source *source)
 {
 	struct message m = *request;
 	struct python_file f;

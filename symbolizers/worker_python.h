@@ -44,10 +44,10 @@ void worker_python_end(struct code_process *p, struct code_cache *all);
  * open). Return the size of the reply.
  */
 size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, struct code_cache *all,
-			    int fd, const struct message_lookup *q);
+			   int fd, const struct message_lookup *q);
 
 /* Reply to MESSAGE_INSPECT. Return 0, or a negative errno when no reply can be sent any more. */
 int worker_reply_inspect(int socket, const struct message *request,
-			  const struct table_source *source);
+			 const struct table_source *source);
 
 #endif

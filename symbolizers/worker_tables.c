@@ -24,7 +24,8 @@ static int send_table_key(int socket, const struct message *request, const struc
 	return message_send(socket, &m, key, sizeof(*key), -1, 0);
 }
 
-static int send_table_parts(int socket, const struct message *request, const char *bytes, size_t size)
+static int send_table_parts(int socket, const struct message *request, const char *bytes,
+			    size_t size)
 {
 	struct message m = *request;
 	size_t at, part;
@@ -39,21 +40,24 @@ static int send_table_parts(int socket, const struct message *request, const cha
 	return ret;
 }
 
-static int reply_with_key(int socket, const struct message *request, const struct table_source *source)
+static int reply_with_key(int socket, const struct message *request,
+			  const struct table_source *source)
 {
 	/* clear padding as well, since the struct is sent as it is */
 	struct unwind_key key = {0};
 	int ret = unwind_key_read(&key, source->fd, &source->stamp, source->heartbeat);
 
-	return ret < 0 ? send_no_table(socket, request, ret) : send_table_key(socket, request, &key);
+	return ret < 0 ? send_no_table(socket, request, ret)
+		       : send_table_key(socket, request, &key);
 }
 
-static int make_bounded_table(const struct table_source *source, bool keyed, void **out, size_t *out_size,
-		struct unwind_key *out_key)
+static int make_bounded_table(const struct table_source *source, bool keyed, void **out,
+			      size_t *out_size, struct unwind_key *out_key)
 {
-	int ret = keyed ? unwind_table_make_keyed(out, out_size, out_key, source->fd, &source->stamp,
-						 source->heartbeat)
-		       : unwind_table_make(out, out_size, source->fd, &source->stamp, source->heartbeat);
+	int ret = keyed ? unwind_table_make_keyed(out, out_size, out_key, source->fd,
+						  &source->stamp, source->heartbeat)
+			: unwind_table_make(out, out_size, source->fd, &source->stamp,
+					    source->heartbeat);
 
 	if (ret || *out_size <= UNWIND_TABLE_MAX)
 		return ret;
@@ -62,7 +66,7 @@ static int make_bounded_table(const struct table_source *source, bool keyed, voi
 }
 
 static int reply_with_table(int socket, const struct message *request,
-			const struct table_source *source)
+			    const struct table_source *source)
 {
 	struct unwind_key key = {0};
 	void *bytes;
@@ -80,8 +84,7 @@ static int reply_with_table(int socket, const struct message *request,
 }
 
 int worker_reply_pages(int socket, const struct message *request,
-			const struct message_lookup *lookups,
-			const struct table_source *source)
+		       const struct message_lookup *lookups, const struct table_source *source)
 {
 	uint64_t pages[LOOKUPS_MAX];
 	const struct unwind_page_list q = {pages, request->count};
@@ -95,7 +98,7 @@ int worker_reply_pages(int socket, const struct message *request,
 		pages[i] = lookups[i].address;
 	if (source->fd >= 0)
 		ret = unwind_pages_make(&bytes, &size, source->fd, &source->stamp, &q,
-				       source->heartbeat);
+					source->heartbeat);
 	if (ret < 0)
 		return send_no_table(socket, request, ret);
 	ret = send_table_parts(socket, request, bytes, size);
@@ -103,8 +106,7 @@ int worker_reply_pages(int socket, const struct message *request,
 	return ret;
 }
 
-int worker_reply_table(int socket, const struct message *request,
-			 const struct table_source *source)
+int worker_reply_table(int socket, const struct message *request, const struct table_source *source)
 {
 	if (source->fd < 0)
 		return send_no_table(socket, request, -EIO);

@@ -18,14 +18,13 @@ struct table_source {
  * sent any more.
  */
 int worker_reply_pages(int socket, const struct message *request,
-			const struct message_lookup *lookups,
-			const struct table_source *source);
+		       const struct message_lookup *lookups, const struct table_source *source);
 
 /*
  * Reply to MESSAGE_KEY or MESSAGE_TABLE. Return 0, or a negative errno when no reply can be sent
  * any more. Blocks while the client does not read.
  */
 int worker_reply_table(int socket, const struct message *request,
-			 const struct table_source *source);
+		       const struct table_source *source);
 
 #endif

@@ -23,9 +23,8 @@ static int attach(const struct bpf_object *object, int count, char **names)
 	struct bpf_program *program;
 	int attached = 0;
 
-	bpf_object__for_each_program(program, object)
-		if (is_named(program, count, names))
-			attached += bpf_program__attach(program) != NULL;
+	bpf_object__for_each_program(program, object) if (is_named(program, count, names))
+		attached += bpf_program__attach(program) != NULL;
 	return attached == count ? 0 : -1;
 }
 

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define NODES 4096
-#define NEST 22	 /* how deep expressions nest: two functions for each level, at most */
+#define NEST 22 /* how deep expressions nest: two functions for each level, at most */
 #define DEPTH 30 /* functions on the stack of `fixed`, libc's and main included */
 
 struct node {

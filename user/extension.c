@@ -51,7 +51,7 @@ int sqlite3_skein_init(sqlite3 *db, char **message, const sqlite3_api_routines *
 	 * ends.
 	 */
 	ret = sqlite3_create_function_v2(db, "skein_skip_damage", 1,
-					SQLITE_UTF8 | SQLITE_DIRECTONLY, damage, sql_skip_damage, NULL,
-					NULL, free);
+					 SQLITE_UTF8 | SQLITE_DIRECTONLY, damage, sql_skip_damage,
+					 NULL, NULL, free);
 	return ret == SQLITE_OK ? stream_tables_register(db, damage) : ret;
 }

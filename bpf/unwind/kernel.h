@@ -101,7 +101,8 @@ static __always_inline int walk_read(struct native_walk *w, void *to, __u32 byte
 	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
 }
 
-static __always_inline const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
+static __always_inline const struct arena_chunk *walk_chunk(const struct native_walk *w,
+							    __u32 number)
 {
 	void *chunk = bpf_map_lookup_elem(&arena, &number);
 	__u32 zero = 0;
@@ -114,7 +115,8 @@ static __always_inline struct unwind_slot *walk_slot(const struct native_walk *w
 	return bpf_map_lookup_elem(&unwind_slots, &number);
 }
 
-static __always_inline const struct unwind_rule *walk_rule(const struct native_walk *w, __u32 number)
+static __always_inline const struct unwind_rule *walk_rule(const struct native_walk *w,
+							   __u32 number)
 {
 	return bpf_map_lookup_elem(&unwind_rules, &number);
 }

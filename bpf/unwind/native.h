@@ -106,8 +106,8 @@ static __always_inline __u32 count_outer_bytes(__u64 end, __u64 least)
  * Copy the outer end of a stack that is longer than the first copy: a walk reaches it across large
  * frames, of which it needs only the outer ends. Return the number of words copied.
  */
-static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wire_unfinished *to, __u64 at,
-					struct task_struct *task)
+static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wire_unfinished *to,
+						  __u64 at, struct task_struct *task)
 {
 	__u64 end = find_stack_end(u->walk.sp, task), copied = to->stack + to->bytes;
 	__u32 bytes;
@@ -115,7 +115,8 @@ static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wi
 	if (end <= copied)
 		return 0;
 	end = (end + USER_PAGE - 1) & ~(USER_PAGE - 1ULL);
-	bytes = hide_from_verifier(&to->outer_bytes, count_outer_bytes(end, copied & ~(USER_PAGE - 1ULL)));
+	bytes = hide_from_verifier(&to->outer_bytes,
+				   count_outer_bytes(end, copied & ~(USER_PAGE - 1ULL)));
 	to->outer = end - bytes;
 	keep_in_register(at);
 	keep_in_register(bytes);
@@ -131,7 +132,8 @@ static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wi
  * Store the state from which user space continues the walk; outer: also copy the outer end of the
  * stack. Return the number of words stored.
  */
-static __always_inline __u32 user_walk_save(struct user_walk *u, struct task_struct *task, bool outer)
+static __always_inline __u32 user_walk_save(struct user_walk *u, struct task_struct *task,
+					    bool outer)
 {
 	const struct native_walk *w = &u->walk;
 	struct wire_unfinished *to;
@@ -165,8 +167,9 @@ static __always_inline __u32 user_walk_save(struct user_walk *u, struct task_str
  * Take the thread's user-mode registers: those that the sample interrupted, or those with which the
  * thread entered the kernel.
  */
-static __always_inline void take_user_registers(struct native_walk *w, struct bpf_perf_event_data *ctx,
-					   struct task_struct *task, bool in_kernel)
+static __always_inline void take_user_registers(struct native_walk *w,
+						struct bpf_perf_event_data *ctx,
+						struct task_struct *task, bool in_kernel)
 {
 	walk_copy_registers(w, &ctx->regs);
 	/* keeps the compiler from merging two pointers that the verifier must distinguish */
@@ -182,7 +185,7 @@ static __always_inline void take_user_registers(struct native_walk *w, struct bp
 
 /* Return whether the thread was in 32-bit code, whose frames are not walked. */
 static __always_inline bool is_in_32_bit_code(struct bpf_perf_event_data *ctx,
-					   struct task_struct *task, bool in_kernel)
+					      struct task_struct *task, bool in_kernel)
 {
 	__u64 mode = ((const __u64 *)&ctx->regs)[WALK_MODE_WORD];
 
@@ -208,8 +211,10 @@ static __always_inline void user_walk_end_at_32_bit(struct user_walk *u)
  * Begin the walk at the time now (ns). Return 0 if the thread has a user stack to walk; otherwise
  * u->walk.end is the reason why it has none, if there is a reason.
  */
-static __always_inline int user_walk_begin_native(struct user_walk *u, struct bpf_perf_event_data *ctx,
-				      struct task_struct *task, bool in_kernel, __u64 now)
+static __always_inline int user_walk_begin_native(struct user_walk *u,
+						  struct bpf_perf_event_data *ctx,
+						  struct task_struct *task, bool in_kernel,
+						  __u64 now)
 {
 	struct native_walk *w = &u->walk;
 	struct unwind_process *p;

@@ -46,7 +46,7 @@ static __always_inline void process_ended(__u32 pid)
  * frame. Return the process, NULL if the process is not known.
  */
 static __always_inline struct unwind_process *walk_set_mappings(struct native_walk *w,
-							      struct task_struct *task)
+								struct task_struct *task)
 {
 	__u32 pid = task->tgid;
 	struct unwind_process *p = bpf_map_lookup_elem(&unwind_processes, &pid);

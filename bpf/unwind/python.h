@@ -76,7 +76,8 @@ static __always_inline __u64 python_read_file_id(struct python_walk *w)
 static __always_inline __u32 python_read_code_id(struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;
-	__u64 id = 0, shown[PYTHON_SHOWN_COUNT] = {0}, name = python_code_word(w, l->code_name), qualified = name;
+	__u64 id = 0, shown[PYTHON_SHOWN_COUNT] = {0}, name = python_code_word(w, l->code_name),
+	      qualified = name;
 
 	for (int i = 0; i < PYTHON_ID_WORDS; i++)
 		id = python_hash_word(id, python_code_word(w, l->code_id[i]));
@@ -112,7 +113,8 @@ static __always_inline __u64 python_frame_tag(const struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;
 
-	if (l->frames == PYTHON_FRAME_EACH || (l->frames == PYTHON_FRAME_ENTRY && python_frame_owner(w)))
+	if (l->frames == PYTHON_FRAME_EACH ||
+	    (l->frames == PYTHON_FRAME_ENTRY && python_frame_owner(w)))
 		return WIRE_TAG_PYTHON_ENTRY;
 	return WIRE_TAG_PYTHON;
 }
@@ -162,7 +164,7 @@ static __always_inline int python_write_frame(struct python_walk *w, __u64 *word
 	if (python_is_new_code(w, code, id))
 		w->flags |= WIRE_PYTHON_NEW;
 	if (python_write_pair(w, words, tag << WIRE_TAG_SHIFT | code,
-		     PYTHON_PLACE(id, python_code_unit(w, code))))
+			      PYTHON_PLACE(id, python_code_unit(w, code))))
 		return 1;
 	return tag == WIRE_TAG_PYTHON_ENTRY && w->cframe ? python_check_first_call(w) : 0;
 }
@@ -187,8 +189,8 @@ static __always_inline int python_end_frames(struct python_walk *w)
 {
 	__u64 previous = 0;
 
-	if (w->first && w->cframe && (python_read_word(w, &previous, w->cframe, w->layout.cframe_previous) ||
-				      previous))
+	if (w->first && w->cframe &&
+	    (python_read_word(w, &previous, w->cframe, w->layout.cframe_previous) || previous))
 		return python_try_registers(w);
 	/*
 	 * the innermost frames found are those of a generator that is not linked to its caller's

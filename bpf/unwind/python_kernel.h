@@ -50,8 +50,7 @@ struct {
 	__type(value, __u64);
 } python_seen SEC(".maps");
 
-static __always_inline int python_read(struct python_walk *w, void *to, __u32 bytes,
-				       __u64 address)
+static __always_inline int python_read(struct python_walk *w, void *to, __u32 bytes, __u64 address)
 {
 	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
 }
@@ -82,7 +81,7 @@ static __always_inline struct python_thread *python_cache_entry(const struct pyt
  * its process has no known interpreter, or if there are no steps to make.
  */
 static __always_inline struct python_walk *user_walk_begin_python(struct user_walk *u,
-							struct task_struct *task)
+								  struct task_struct *task)
 {
 	const struct python_process *process = &u->python;
 	const struct wire_sample *s = &u->sample;

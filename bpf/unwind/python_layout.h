@@ -168,7 +168,7 @@ struct python_characters {
  */
 static inline struct python_characters
 python_find_characters(const struct python_layout *l, __u64 address,
-		     const __u64 head[PYTHON_TEXT_HEAD_WORDS])
+		       const __u64 head[PYTHON_TEXT_HEAD_WORDS])
 {
 	const __u64 length = head[(l->text_length / 8) & (PYTHON_TEXT_HEAD_WORDS - 1)];
 	const __u64 word = head[(l->text_state / 8) & (PYTHON_TEXT_HEAD_WORDS - 1)];
@@ -185,7 +185,12 @@ python_find_characters(const struct python_layout *l, __u64 address,
  * The names that are shown for a code object; arrays indexed by this hold python_text_id() of each,
  * 0: none.
  */
-enum python_shown { PYTHON_SHOWN_NAME, PYTHON_SHOWN_QUALIFIED, PYTHON_SHOWN_FILE, PYTHON_SHOWN_COUNT };
+enum python_shown {
+	PYTHON_SHOWN_NAME,
+	PYTHON_SHOWN_QUALIFIED,
+	PYTHON_SHOWN_FILE,
+	PYTHON_SHOWN_COUNT
+};
 
 /*
  * Return the id of a code object from python_code_id() (id) and the ids of its names (shown), for
@@ -215,8 +220,8 @@ static inline __u64 python_text_id(__u64 size, const __u64 characters[PYTHON_CHA
 
 /*
  * Position of a frame in its code object, stored besides the code object's address. id:
- * python_code_id() or python_code_id_with_names(); unit: index of the code unit (2 bytes), ~0 before the
- * first.
+ * python_code_id() or python_code_id_with_names(); unit: index of the code unit (2 bytes), ~0
+ * before the first.
  */
 #define PYTHON_PLACE(id, unit) ((__u64)(id) << 32 | (__u32)(unit))
 #define PYTHON_PLACE_ID(place) ((__u32)((place) >> 32))

@@ -24,7 +24,7 @@ static __always_inline __u8 python_frame_owner(const struct python_walk *w)
 }
 
 static __always_inline int python_write_pair(struct python_walk *w, __u64 *words, __u64 first,
-				    __u64 second)
+					     __u64 second)
 {
 	__u32 at = w->at;
 
@@ -103,7 +103,8 @@ static __always_inline int python_is_new_frame(struct python_walk *w, __u64 addr
 	if (l->frames != PYTHON_FRAME_SHIM || !python_is_frame(w, address))
 		return 0;
 	shim = python_frame_word(w, l->frame_previous);
-	if (shim - w->cframe > 4096 || python_read_frame(w, shim) || python_frame_owner(w) < l->shim_owner)
+	if (shim - w->cframe > 4096 || python_read_frame(w, shim) ||
+	    python_frame_owner(w) < l->shim_owner)
 		return 0;
 	previous = python_frame_word(w, l->frame_previous);
 	w->frame = address;
@@ -139,8 +140,8 @@ static __always_inline int python_register_step(struct python_walk *w, __u64 *wo
 		return python_end_registers(w, words);
 	w->tried = tried + 1;
 	keep_in_register(number);
-	if (tried < UNWIND_REGISTERS ? !python_is_cframe(w, w->registers[number]) :
-				       !python_is_new_frame(w, w->registers[number]))
+	if (tried < UNWIND_REGISTERS ? !python_is_cframe(w, w->registers[number])
+				     : !python_is_new_frame(w, w->registers[number]))
 		return 0;
 	w->at = w->state_from; /* the frames found before belong to a call that is over */
 	w->cframe = 0;

@@ -86,7 +86,8 @@ struct python_walk {
 	/* if no register holds a frame, continue with otherwise without writing a shim */
 	__u8 fallback_complete;
 	__u8 bounded; /* the last word written marks the start of a native call */
-	__u64 code_memory[PYTHON_CODE_BYTES / sizeof(__u64)]; /* copy of the first_interpreter of a code object */
+	__u64 code_memory[PYTHON_CODE_BYTES /
+			  sizeof(__u64)]; /* copy of the first_interpreter of a code object */
 	/* copy of the first_interpreter of a str that is shown for a code object */
 	__u64 text_head[PYTHON_TEXT_HEAD_WORDS];
 	__u64 characters[PYTHON_CHARACTERS_WORDS];

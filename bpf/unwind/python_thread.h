@@ -22,12 +22,14 @@ static __always_inline int python_is_self(__u64 ident, __u64 self)
 #endif
 }
 
-static __always_inline int python_read_word(struct python_walk *w, __u64 *to, __u64 object, __u32 offset)
+static __always_inline int python_read_word(struct python_walk *w, __u64 *to, __u64 object,
+					    __u32 offset)
 {
 	return python_read(w, to, sizeof(*to), object + offset);
 }
 
-static __always_inline int python_read_int(struct python_walk *w, __u32 *to, __u64 object, __u32 offset)
+static __always_inline int python_read_int(struct python_walk *w, __u32 *to, __u64 object,
+					   __u32 offset)
 {
 	return python_read(w, to, sizeof(*to), object + offset);
 }
@@ -65,8 +67,7 @@ static __always_inline void python_use_cache(struct python_walk *w)
 		w->count = 0;
 		return;
 	}
-	if (!w->count &&
-	    (t->first != w->first_thread || w->now - t->searched > t->pause))
+	if (!w->count && (t->first != w->first_thread || w->now - t->searched > t->pause))
 		return;
 	w->from_cache = 1; /* set even if the cache entry says that the thread has no states */
 	w->phase = PYTHON_PHASE_STATE;
@@ -76,7 +77,8 @@ static __always_inline void python_use_cache(struct python_walk *w)
  * Return the back-off (ns) after a search; it grows if this search, like the one before, has found
  * no state with frames.
  */
-static __always_inline __u64 python_search_pause(const struct python_walk *w, const struct python_thread *t)
+static __always_inline __u64 python_search_pause(const struct python_walk *w,
+						 const struct python_thread *t)
 {
 	if (!w->missed || t->tid != w->tid || t->runtime != w->process.runtime ||
 	    t->born != w->born || !t->pause)
@@ -119,8 +121,11 @@ static __always_inline int python_walk_begin(struct python_walk *w, __u32 at)
 	w->from_cache = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
 	w->end = WALK_END_PYTHON; /* the result if the steps are used up before the walk ends */
-	if (python_read_word(w, &w->first_interpreter, w->process.runtime, w->layout.runtime_interpreters) || !w->first_interpreter ||
-	    python_read_word(w, &w->first_thread, w->first_interpreter, w->layout.interpreter_threads))
+	if (python_read_word(w, &w->first_interpreter, w->process.runtime,
+			     w->layout.runtime_interpreters) ||
+	    !w->first_interpreter ||
+	    python_read_word(w, &w->first_thread, w->first_interpreter,
+			     w->layout.interpreter_threads))
 		return 1; /* the interpreter has not begun yet, or is over */
 	w->interpreter = w->first_interpreter;
 	w->idle_state = 0;
@@ -223,7 +228,8 @@ static __always_inline int python_holds_gil(struct python_walk *w, __u64 thread,
 }
 
 /* Set the flags for the interpreter's lock and garbage collector, if this thread holds the lock. */
-static __always_inline void python_set_gil_flags(struct python_walk *w, __u64 thread, __u64 interpreter)
+static __always_inline void python_set_gil_flags(struct python_walk *w, __u64 thread,
+						 __u64 interpreter)
 {
 	const struct python_layout *l = &w->layout;
 	__u32 collecting = 0;

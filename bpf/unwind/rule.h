@@ -22,7 +22,7 @@
 
 #define UNWIND_ROW(low, rule) ((__u32)(low) << 16 | (__u16)(rule))
 #define UNWIND_ROW_LOW(row) ((row) >> 16)
-#define UNWIND_ROW_RULE(row) ((row) & 0xffff)
+#define UNWIND_ROW_RULE(row) ((row)&0xffff)
 
 /*
  * How to compute the canonical frame address (CFA). Registers have their DWARF numbers. The stack,
@@ -92,7 +92,7 @@ struct unwind_rule {
 };
 
 #define UNWIND_SAVED(fp, ra) ((fp) | (ra) << 4)
-#define UNWIND_SAVED_FP(saved) ((saved) & 15)
+#define UNWIND_SAVED_FP(saved) ((saved)&15)
 #define UNWIND_SAVED_RA(saved) ((saved) >> 4)
 
 /* DWARF numbers of the registers that skein uses, and how many a rule may name. */

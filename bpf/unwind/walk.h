@@ -44,8 +44,8 @@ static __always_inline __u32 mask_if_less(__u64 a, __u64 b)
 	return (__u32)mask;
 }
 
-static __always_inline const struct unwind_mapping *
-mapping_at(const struct arena_chunk *chunk, __u32 place)
+static __always_inline const struct unwind_mapping *mapping_at(const struct arena_chunk *chunk,
+							       __u32 place)
 {
 	/* User space has aligned the place; the mask shows this to the verifier. */
 	__u32 at = place & (ARENA_CHUNK_WORDS - 1) & ~(UNWIND_MAPPING_WORDS - 1);
@@ -54,7 +54,8 @@ mapping_at(const struct arena_chunk *chunk, __u32 place)
 }
 
 /* Return the last mapping that begins at or before pc, if it contains pc; else NULL. */
-static __always_inline const struct unwind_mapping *walk_find_mapping(const struct native_walk *w, __u64 pc)
+static __always_inline const struct unwind_mapping *walk_find_mapping(const struct native_walk *w,
+								      __u64 pc)
 {
 	const struct arena_chunk *chunk = walk_chunk(w, w->mappings >> ARENA_CHUNK_SHIFT);
 	const struct unwind_mapping *m;
@@ -83,8 +84,8 @@ static __always_inline __u32 row_at(const struct arena_chunk *chunk, __u32 place
  * Return the number of the rule at an offset in a page: that of the last row that begins at or
  * before the offset.
  */
-static __always_inline __u32 walk_find_in_page(const struct native_walk *w, __u32 first, __u32 count,
-				      __u32 offset)
+static __always_inline __u32 walk_find_in_page(const struct native_walk *w, __u32 first,
+					       __u32 count, __u32 offset)
 {
 	const struct arena_chunk *chunk = walk_chunk(w, first >> ARENA_CHUNK_SHIFT);
 	__u32 before = 0;
@@ -106,8 +107,8 @@ typedef __u64 __attribute__((may_alias)) page_word;
  * Return the page that contains an offset in the file, as a word (UNWIND_PAGE_WORD); outside of the
  * table 0, which is a page without rows.
  */
-static __always_inline __u64 walk_find_page(const struct native_walk *w, const struct unwind_slot *slot,
-				       __u64 offset)
+static __always_inline __u64 walk_find_page(const struct native_walk *w,
+					    const struct unwind_slot *slot, __u64 offset)
 {
 	__u64 number = (offset >> UNWIND_PAGE_SHIFT) - slot->first_page;
 	const struct arena_chunk *chunk = walk_chunk(w, slot->pages >> ARENA_CHUNK_SHIFT);
@@ -123,8 +124,9 @@ static __always_inline __u64 walk_find_page(const struct native_walk *w, const s
  * Find the rule at an offset in the file. A page that is not made yet does not count as a gap:
  * return WALK_PENDING, so that the walk waits for the page as for the table.
  */
-static __always_inline int walk_find_in_table(const struct native_walk *w, const struct unwind_slot *slot,
-					__u64 offset, __u32 *rule)
+static __always_inline int walk_find_in_table(const struct native_walk *w,
+					      const struct unwind_slot *slot, __u64 offset,
+					      __u32 *rule)
 {
 	__u64 page = walk_find_page(w, slot, offset);
 	__u32 count = page >> 32;
@@ -260,7 +262,8 @@ static __always_inline int leave_to_other_stack(struct native_walk *w)
 	return WALK_CALLER;
 }
 
-static __always_inline int compute_indirect_cfa(struct native_walk *w, const struct unwind_rule *r, __u64 *cfa)
+static __always_inline int compute_indirect_cfa(struct native_walk *w, const struct unwind_rule *r,
+						__u64 *cfa)
 {
 	__u64 base, index = 0, value;
 
@@ -274,7 +277,8 @@ static __always_inline int compute_indirect_cfa(struct native_walk *w, const str
 	return WALK_CALLER;
 }
 
-static __always_inline int compute_cfa(struct native_walk *w, const struct unwind_rule *r, __u64 *cfa)
+static __always_inline int compute_cfa(struct native_walk *w, const struct unwind_rule *r,
+				       __u64 *cfa)
 {
 	__u64 base;
 
@@ -298,17 +302,20 @@ static __always_inline int compute_cfa(struct native_walk *w, const struct unwin
 	}
 }
 
-static __always_inline int find_return_address(struct native_walk *w, const struct unwind_rule *r, __u64 cfa,
-					  __u64 *pc)
+static __always_inline int find_return_address(struct native_walk *w, const struct unwind_rule *r,
+					       __u64 cfa, __u64 *pc)
 {
 	__s64 offset = r->kind == UNWIND_CFA ? r->second : -8;
 
 	if (UNWIND_SAVED_RA(r->saved) == UNWIND_RA_IN_REGISTER)
-		return walk_read_register(w, r->index, pc) ? native_walk_end(w, WALK_END_BAD_ROW) : WALK_CALLER;
-	return walk_read_word(w, cfa + offset, pc) ? native_walk_end(w, WALK_END_UNREADABLE) : WALK_CALLER;
+		return walk_read_register(w, r->index, pc) ? native_walk_end(w, WALK_END_BAD_ROW)
+							   : WALK_CALLER;
+	return walk_read_word(w, cfa + offset, pc) ? native_walk_end(w, WALK_END_UNREADABLE)
+						   : WALK_CALLER;
 }
 
-static __always_inline int restore_frame_pointer(struct native_walk *w, const struct unwind_rule *r, __u64 cfa)
+static __always_inline int restore_frame_pointer(struct native_walk *w, const struct unwind_rule *r,
+						 __u64 cfa)
 {
 	__u64 place = cfa;
 
@@ -333,7 +340,8 @@ static __always_inline int restore_frame_pointer(struct native_walk *w, const st
  * Find the caller's base register. If it is lost, it becomes 0: a CFA computed from 0 lies below
  * the stack pointer and ends the walk.
  */
-static __always_inline int restore_base_register(struct native_walk *w, const struct unwind_rule *r, __u64 cfa)
+static __always_inline int restore_base_register(struct native_walk *w, const struct unwind_rule *r,
+						 __u64 cfa)
 {
 	if (r->base_offset == UNWIND_BASE_SAME)
 		return WALK_CALLER;
@@ -409,8 +417,8 @@ static __always_inline int leave_by_rule(struct native_walk *w, __u32 number, in
 }
 
 /*
- * Leave the frame at w->pc. Return WALK_CALLER, WALK_FINISHED (w->end has the reason), or another enum
- * walk_status with w unchanged, so that another build of the walker can continue.
+ * Leave the frame at w->pc. Return WALK_CALLER, WALK_FINISHED (w->end has the reason), or another
+ * enum walk_status with w unchanged, so that another build of the walker can continue.
  */
 static __always_inline int native_walk_step(struct native_walk *w)
 {

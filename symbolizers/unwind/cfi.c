@@ -63,8 +63,8 @@ static int fetch_cfi_bytes(struct unwind_cfi *c, uint64_t at, uint64_t size)
 
 		if (!c->loaded[block])
 			ret = unwind_source_read(c->source, c->section.offset + from,
-						(char *)c->data.d_buf + from,
-						left < CFI_BLOCK ? left : CFI_BLOCK);
+						 (char *)c->data.d_buf + from,
+						 left < CFI_BLOCK ? left : CFI_BLOCK);
 		if (ret)
 			return ret;
 		c->loaded[block] = 1;
@@ -315,8 +315,7 @@ static bool may_fde_describe(struct unwind_cfi *c, const Dwarf_FDE *fde, uint64_
 	const struct unwind_cie *cie = find_cie(c, fde->CIE_pointer);
 	struct cfi_reader r = {fde->start, fde->end, false};
 
-	return !cie || cfi_read_pointer(&r, cie->encoding, cie->bias) == address ||
-	       r.bad;
+	return !cie || cfi_read_pointer(&r, cie->encoding, cie->bias) == address || r.bad;
 }
 
 int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_address)
@@ -388,8 +387,7 @@ static bool find_eh_frame_by_header(const struct elf_image *image, struct unwind
 		if (p.p_type != PT_GNU_EH_FRAME || p.p_filesz < sizeof(header) ||
 		    elf_image_read(image, p.p_offset, header, sizeof(header)) || header[0] != 1)
 			continue;
-		address =
-			cfi_read_pointer(&r, header[1], p.p_vaddr - (uint64_t)(uintptr_t)header);
+		address = cfi_read_pointer(&r, header[1], p.p_vaddr - (uint64_t)(uintptr_t)header);
 		if (r.bad || !find_loaded(image, address, &section))
 			return false;
 		*out = section;

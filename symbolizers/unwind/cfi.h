@@ -8,7 +8,7 @@
 
 struct unwind_cfi_section {
 	uint64_t address, offset, size;
-	bool eh;	 /* true: .eh_frame; false: .debug_frame */
+	bool eh; /* true: .eh_frame; false: .debug_frame */
 	bool open_ended; /* only the start is known; a terminator entry marks the end */
 };
 

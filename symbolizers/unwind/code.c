@@ -5,7 +5,7 @@
 #include "symbolizers/unwind/code.h"
 
 #define BEFORE_MAX 40 /* bytes; musl's __clone has 35 from its start to its system call */
-#define CHILD_MAX 20  /* bytes of musl's __clone that only the child runs: 15 */
+#define CHILD_MAX 20 /* bytes of musl's __clone that only the child runs: 15 */
 
 static const uint8_t x86_syscall[] = {0x0f, 0x05};
 
@@ -14,7 +14,8 @@ struct code_bytes {
 };
 
 /* Return whether these bytes are at p, which may lie outside of the code. */
-static bool code_has_at(const struct code_bytes *c, const uint8_t *p, const void *bytes, size_t size)
+static bool code_has_at(const struct code_bytes *c, const uint8_t *p, const void *bytes,
+			size_t size)
 {
 	return p >= c->begin && p <= c->end && size <= (size_t)(c->end - p) &&
 	       memcmp(p, bytes, size) == 0;
@@ -114,7 +115,8 @@ static size_t arm64_search(const struct code_bytes *c, struct unwind_found *out,
 	for (const uint8_t *p = c->begin; c->end - p >= 12 && found < max; p += 4) {
 		uint64_t at = (uint64_t)(p - c->begin);
 
-		if (arm64_instruction(p) == ARM64_MOV_RT_SIGRETURN && arm64_instruction(p + 4) == ARM64_SVC)
+		if (arm64_instruction(p) == ARM64_MOV_RT_SIGRETURN &&
+		    arm64_instruction(p + 4) == ARM64_SVC)
 			out[found++] = (struct unwind_found){
 				.at = at,
 				.kind = UNWIND_FOUND_RESTORER,

@@ -20,14 +20,14 @@ enum unwind_found_kind {
 struct unwind_found {
 	uint64_t at; /* offset in the code that was searched */
 	enum unwind_found_kind kind;
-	uint32_t call_end;     /* the end of the system call instruction */
+	uint32_t call_end; /* the end of the system call instruction */
 	uint32_t child, end; /* start and end of the code that only the child runs */
-	uint32_t tail;	     /* bytes from end on that only the parent runs */
+	uint32_t tail; /* bytes from end on that only the parent runs */
 };
 
 /*
- * Search code for special functions of all kinds of enum unwind_found_kind. Return how many were found,
- * at most max.
+ * Search code for special functions of all kinds of enum unwind_found_kind. Return how many were
+ * found, at most max.
  */
 size_t unwind_code_search(const struct unwind_machine *m, const uint8_t *code, size_t size,
 			  struct unwind_found *out, size_t max);

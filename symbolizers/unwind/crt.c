@@ -66,7 +66,7 @@ static struct unwind_rule crt_rule(const struct unwind_machine *m, int32_t cfa_o
  * return.
  */
 static int add_init_rows(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t start,
-			uint64_t moved, uint64_t end)
+			 uint64_t moved, uint64_t end)
 {
 	const struct unwind_rule outside = crt_rule(m, 8), inside = crt_rule(m, 16);
 	int ret = unwind_rows_begin(rows, UNWIND_LAYER_STARTS, start, end);
@@ -90,7 +90,7 @@ static const uint8_t *find_init_end(const struct init_shape *h, const uint8_t *c
  * bytes from at to the end of the segment.
  */
 static int add_init_function(struct unwind_rows *rows, const struct unwind_source *s, uint64_t at,
-		  uint64_t room)
+			     uint64_t room)
 {
 	size_t size = room < FUNCTION_MAX ? room : FUNCTION_MAX, skip = 0;
 	uint8_t code[FUNCTION_MAX];
@@ -109,7 +109,7 @@ static int add_init_function(struct unwind_rows *rows, const struct unwind_sourc
 		end = find_init_end(h, code + moved, size - moved);
 		if (end)
 			return add_init_rows(rows, unwind_source_machine(s), at, at + moved,
-					    at + (uint64_t)(end - code) + h->end_size);
+					     at + (uint64_t)(end - code) + h->end_size);
 	}
 	return 0;
 }
@@ -118,7 +118,7 @@ static int add_init_function(struct unwind_rows *rows, const struct unwind_sourc
  * Find a function by its entry in the dynamic segment, else (in a static program) by its section.
  */
 static bool find_init_function(const struct unwind_source *s, int64_t tag, const char *name,
-			  uint64_t *out, uint64_t *out_room)
+			       uint64_t *out, uint64_t *out_room)
 {
 	uint64_t address;
 	GElf_Shdr section;
@@ -137,8 +137,7 @@ static bool file_offset_of_data(const struct elf_image *image, uint64_t address,
 	if (elf_getphdrnum(image->elf, &count) < 0)
 		return false;
 	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
-		if (p.p_type != PT_LOAD || address < p.p_vaddr ||
-		    address - p.p_vaddr >= p.p_filesz)
+		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
 			continue;
 		*out = p.p_offset + (address - p.p_vaddr);
 		return true;
@@ -160,8 +159,8 @@ static bool find_first_of_array(const struct unwind_source *s, int64_t tag, uint
  * Add the rules of the four functions of crtbegin.o. begin, end: of all four; pushed, popped: the
  * ends of the push and the pop instruction in __do_global_dtors_aux. All are file offsets.
  */
-static int add_crtbegin_rows(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t begin,
-		    uint64_t pushed, uint64_t popped, uint64_t end)
+static int add_crtbegin_rows(struct unwind_rows *rows, const struct unwind_machine *m,
+			     uint64_t begin, uint64_t pushed, uint64_t popped, uint64_t end)
 {
 	const struct unwind_rule leaf = crt_rule(m, 8);
 	struct unwind_rule inside = crt_rule(m, 16);
@@ -189,20 +188,22 @@ static int add_crtbegin(struct unwind_rows *rows, const struct unwind_source *s)
 	const uint8_t *aux = code + CLONES_SIZE, *push, *pop;
 	uint64_t dtors, dummy, begin;
 
-	if (!find_first_of_array(s, DT_FINI_ARRAY, &dtors) || !find_first_of_array(s, DT_INIT_ARRAY, &dummy) ||
-	    dtors < CLONES_SIZE || dummy <= dtors || dummy - dtors > DTORS_MAX ||
+	if (!find_first_of_array(s, DT_FINI_ARRAY, &dtors) ||
+	    !find_first_of_array(s, DT_INIT_ARRAY, &dummy) || dtors < CLONES_SIZE ||
+	    dummy <= dtors || dummy - dtors > DTORS_MAX ||
 	    unwind_source_read(s, dtors - CLONES_SIZE, code, CLONES_SIZE + (dummy - dtors)))
 		return 0;
 	begin = memcmp(code, lea_rdi, sizeof(lea_rdi)) ? dtors : dtors - CLONES_SIZE;
 	push = memchr(aux, PUSH_RBP, dummy - dtors);
 	pop = push ? memmem(push, (size_t)(aux + (dummy - dtors) - push), pop_rbp_ret,
-			    sizeof(pop_rbp_ret)) :
-		     NULL;
+			    sizeof(pop_rbp_ret))
+		   : NULL;
 	/* The push must follow a jne, which has two bytes. */
 	if (!pop || push - aux < 2 || push[-2] != JNE)
 		return 0;
-	return add_crtbegin_rows(rows, unwind_source_machine(s), begin, dtors + (uint64_t)(push + 1 - aux),
-			dtors + (uint64_t)(pop + 1 - aux), dummy + DUMMY_SIZE);
+	return add_crtbegin_rows(rows, unwind_source_machine(s), begin,
+				 dtors + (uint64_t)(push + 1 - aux),
+				 dtors + (uint64_t)(pop + 1 - aux), dummy + DUMMY_SIZE);
 }
 
 int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s)

@@ -179,7 +179,8 @@ struct unwind_cfa unwind_expression_cfa(struct cfi_reader expression)
 	struct unwind_cfa cfa = {.kind = UNWIND_BAD};
 	struct term t;
 
-	if (is_plt_expression(&expression, &cfa) || !evaluate_expression(expression, &t) || !t.has_reg)
+	if (is_plt_expression(&expression, &cfa) || !evaluate_expression(expression, &t) ||
+	    !t.has_reg)
 		return cfa;
 	if (t.has_index && !t.deref)
 		return cfa;

@@ -29,7 +29,7 @@ static bool fits_cfa_offset(int64_t value)
 }
 
 static void set_rule_fp(struct unwind_rule *rule, const struct unwind_machine *m,
-		   const struct unwind_frame *f, enum unwind_ra ra)
+			const struct unwind_frame *f, enum unwind_ra ra)
 {
 	enum unwind_fp fp = UNWIND_FP_UNKNOWN;
 
@@ -53,8 +53,7 @@ static void set_rule_base(struct unwind_rule *rule, const struct unwind_frame *f
 
 	if (f->base.where == WHERE_SAME)
 		rule->base_offset = UNWIND_BASE_SAME;
-	else if (f->base.where == WHERE_CFA && offset && !(offset & 1) &&
-		 offset == (int16_t)offset)
+	else if (f->base.where == WHERE_CFA && offset && !(offset & 1) && offset == (int16_t)offset)
 		rule->base_offset = (int16_t)offset;
 	else
 		rule->base_offset = UNWIND_BASE_LOST;
@@ -65,7 +64,7 @@ static void set_rule_base(struct unwind_rule *rule, const struct unwind_frame *f
  * is.
  */
 static bool set_rule_ra(struct unwind_rule *rule, const struct unwind_machine *m,
-		   const struct unwind_frame *f, enum unwind_ra *out)
+			const struct unwind_frame *f, enum unwind_ra *out)
 {
 	uint32_t reg = f->ra.where == WHERE_SAME ? m->ra : f->ra.reg;
 
@@ -89,7 +88,8 @@ static bool set_rule_ra(struct unwind_rule *rule, const struct unwind_machine *m
  * Return whether the frame is a signal frame. On x86-64 glibc defines the CFA as the sp in the
  * sigcontext, at offset 120, which gives the position of the sigcontext. arm64 has only one layout.
  */
-static bool is_signal_frame(const struct unwind_cie *c, const struct unwind_cfa *cfa, int32_t *offset)
+static bool is_signal_frame(const struct unwind_cie *c, const struct unwind_cfa *cfa,
+			    int32_t *offset)
 {
 	*offset = c->machine->signal_offset;
 	if (!c->signal || c->machine->elf == EM_AARCH64)
@@ -152,7 +152,8 @@ static void set_register_saved(struct cfi_run *r, uint64_t reg, int64_t factored
 	struct unwind_place place = {.where = WHERE_CFA};
 	int64_t offset;
 
-	if (__builtin_mul_overflow(factored, r->cie->data_align, &offset) || !fits_cfa_offset(offset))
+	if (__builtin_mul_overflow(factored, r->cie->data_align, &offset) ||
+	    !fits_cfa_offset(offset))
 		place.where = WHERE_UNKNOWN;
 	else
 		place.offset = (int32_t)offset;
@@ -280,13 +281,15 @@ static void define_register(struct cfi_run *r, uint8_t op)
 	case DW_CFA_register:
 		from = cfi_read_uleb(&r->in);
 		set_register_place(r, reg,
-			  (struct unwind_place){
-				  .where = WHERE_REGISTER,
-				  .reg = from <= UINT8_MAX ? (uint32_t)from : UINT8_MAX,
-			  });
+				   (struct unwind_place){
+					   .where = WHERE_REGISTER,
+					   .reg = from <= UINT8_MAX ? (uint32_t)from : UINT8_MAX,
+				   });
 		break;
 	case DW_CFA_expression:
-		set_register_place(r, reg, unwind_expression_place(cfi_read_block(&r->in, cfi_read_uleb(&r->in))));
+		set_register_place(
+			r, reg,
+			unwind_expression_place(cfi_read_block(&r->in, cfi_read_uleb(&r->in))));
 		break;
 	case DW_CFA_val_expression:
 		cfi_read_block(&r->in, cfi_read_uleb(&r->in));

@@ -14,12 +14,12 @@
 #include "symbolizers/unwind/source.h"
 
 enum unwind_where {
-	WHERE_SAME,	 /* not touched */
-	WHERE_CFA,	 /* saved at CFA + offset */
-	WHERE_REGISTER,	 /* in register reg */
-	WHERE_ADDRESS,	 /* saved at register reg + offset */
+	WHERE_SAME, /* not touched */
+	WHERE_CFA, /* saved at CFA + offset */
+	WHERE_REGISTER, /* in register reg */
+	WHERE_ADDRESS, /* saved at register reg + offset */
 	WHERE_UNDEFINED, /* lost; for the return address: there is no caller */
-	WHERE_UNKNOWN,	 /* described in a way that rules cannot express */
+	WHERE_UNKNOWN, /* described in a way that rules cannot express */
 };
 
 struct unwind_place {
@@ -48,10 +48,10 @@ struct unwind_cie {
 	const struct unwind_machine *machine;
 	uint64_t code_align;
 	int64_t data_align;
-	uint64_t bias;	  /* address of a byte of the section, less its address in memory */
+	uint64_t bias; /* address of a byte of the section, less its address in memory */
 	uint8_t encoding; /* encoding of addresses: DW_EH_PE_... */
-	bool sized;	  /* augmentation data begins with its size */
-	bool signal;	  /* the frames are those that the kernel makes for signal handlers */
+	bool sized; /* augmentation data begins with its size */
+	bool signal; /* the frames are those that the kernel makes for signal handlers */
 	struct unwind_frame initial;
 };
 

@@ -19,19 +19,19 @@
 #include <errno.h>
 #include <string.h>
 
-#include "symbolizers/unwind/go_code.h"
 #include "symbolizers/go_table.h"
 #include "symbolizers/unwind/go.h"
+#include "symbolizers/unwind/go_code.h"
 
-#define CODE_MAX 4096		     /* bytes of a function that are searched for a stack switch */
+#define CODE_MAX 4096 /* bytes of a function that are searched for a stack switch */
 #define DELTA_MAX ((1 << 30) + 4096) /* bytes; reflect's frames reach just over 1 GiB */
-#define ROLE_NAME_MAX 64	     /* bytes of a name that are compared */
+#define ROLE_NAME_MAX 64 /* bytes of a name that are compared */
 #define NEVER UINT64_MAX
 
 enum go_role {
 	GO_PLAIN,
-	GO_ROOT,   /* there is no caller */
-	GO_LEAVE,  /* after the switch there is no caller */
+	GO_ROOT, /* there is no caller */
+	GO_LEAVE, /* after the switch there is no caller */
 	GO_SWITCH, /* after the switch, the frame pointer is still the caller's */
 	GO_CLONE,
 	GO_SIGNAL, /* signal handlers return to this function */
@@ -154,9 +154,9 @@ static struct unwind_rule go_frame_rule(const struct go_rows_maker *m, int32_t d
 }
 
 /*
- * Return a rule for the same stack frame as go_frame_rule() that uses the frame pointer, which points
- * to the saved frame pointer of the caller. On arm64, the return address is next to the saved frame
- * pointer, but that is not the end of the frame.
+ * Return a rule for the same stack frame as go_frame_rule() that uses the frame pointer, which
+ * points to the saved frame pointer of the caller. On arm64, the return address is next to the
+ * saved frame pointer, but that is not the end of the frame.
  */
 static struct unwind_rule go_pointer_rule(const struct go_rows_maker *m, int32_t delta)
 {
@@ -187,7 +187,8 @@ static struct unwind_rule go_popped_rule(struct go_rows_maker *m, uint64_t at)
 	return r;
 }
 
-static struct unwind_rule go_step_rule(struct go_rows_maker *m, uint64_t at, int32_t delta, bool saved)
+static struct unwind_rule go_step_rule(struct go_rows_maker *m, uint64_t at, int32_t delta,
+				       bool saved)
 {
 	if (delta == -8)
 		return go_popped_rule(m, at);
@@ -199,8 +200,8 @@ static struct unwind_rule go_step_rule(struct go_rows_maker *m, uint64_t at, int
 /*
  * Put the rows of one step of the table: up to three, as the frame pointer is saved and then set.
  */
-static int put_go_step(struct go_rows_maker *m, const struct go_rows_function *f, uint64_t at, uint64_t end,
-		    int32_t delta)
+static int put_go_step(struct go_rows_maker *m, const struct go_rows_function *f, uint64_t at,
+		       uint64_t end, int32_t delta)
 {
 	struct unwind_rule rule = go_step_rule(m, at, delta, at >= f->saved);
 	int ret = unwind_rows_put(m->rows, at, &rule);

@@ -8,9 +8,9 @@
 #define NEVER UINT32_MAX
 
 /* Instructions of arm64. */
-#define SAVE_FP 0xf81f83fdU				       /* stur x29, [sp, #-8] */
-#define SET_FP 0xd10023fdU				       /* sub x29, sp, #8 */
-#define IS_SET_SP(op) (((op)&0xfffffc1f) == 0x9100001f)	       /* mov sp, xN */
+#define SAVE_FP 0xf81f83fdU /* stur x29, [sp, #-8] */
+#define SET_FP 0xd10023fdU /* sub x29, sp, #8 */
+#define IS_SET_SP(op) (((op)&0xfffffc1f) == 0x9100001f) /* mov sp, xN */
 #define IS_SET_FP_FROM_G(op) (((op)&0xffc003ff) == 0xf940039d) /* ldr x29, [x28, #n] */
 #define SVC 0xd4000001U
 #define RET 0xd65f03c0U

@@ -27,12 +27,11 @@ static bool is_usual_header(const struct eh_frame_header *h)
 {
 	return h->version == 1 && h->frames_encoding == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
 	       h->count_encoding == DW_EH_PE_udata4 &&
-	       h->table_encoding == (DW_EH_PE_datarel | DW_EH_PE_sdata4) &&
-	       h->count <= ENTRIES_MAX;
+	       h->table_encoding == (DW_EH_PE_datarel | DW_EH_PE_sdata4) && h->count <= ENTRIES_MAX;
 }
 
 static bool read_index_header(struct unwind_index *out, const GElf_Phdr *p,
-			const struct unwind_cfi_section *frames)
+			      const struct unwind_cfi_section *frames)
 {
 	struct eh_frame_header h;
 

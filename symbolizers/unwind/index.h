@@ -13,8 +13,8 @@ struct unwind_index {
 	const struct unwind_source *source;
 	/* address of .eh_frame_hdr, to which the addresses in its table are relative */
 	uint64_t address;
-	uint64_t offset;  /* file offset of the table after the header */
-	uint64_t count;	  /* number of entries */
+	uint64_t offset; /* file offset of the table after the header */
+	uint64_t count; /* number of entries */
 };
 
 /*

@@ -18,12 +18,12 @@ struct page_builder {
 	const uint64_t *wanted; /* page numbers in order; NULL: all pages */
 	size_t wanted_count;
 	size_t reached; /* index in wanted of the first page that is not before page at */
-	VECTOR(uint32_t) out;	    /* the table */
-	uint64_t first;		    /* page number */
-	uint64_t at;		    /* number of the page being built */
-	uint64_t end;		    /* number of the page after the last */
+	VECTOR(uint32_t) out; /* the table */
+	uint64_t first; /* page number */
+	uint64_t at; /* number of the page being built */
+	uint64_t end; /* number of the page after the last */
 	uint32_t pages_at, rows_at; /* indices in out */
-	uint32_t rule;		    /* number of the rule that applies after the last row */
+	uint32_t rule; /* number of the rule that applies after the last row */
 };
 
 static struct unwind_page *current_table_page(struct page_builder *p)
@@ -93,7 +93,8 @@ static int put_page_rule(struct page_builder *p, uint64_t at, uint32_t rule)
  * Put the rows of e from start to end. Then cut e at end, so that a later call for its remaining
  * part does not read these rows again.
  */
-static int put_function_rows(struct page_builder *p, uint64_t start, uint64_t end, struct unwind_extent *e)
+static int put_function_rows(struct page_builder *p, uint64_t start, uint64_t end,
+			     struct unwind_extent *e)
 {
 	const uint32_t *rows = &p->from->rows.items[e->first];
 	uint64_t at = e->start, next;
@@ -121,7 +122,7 @@ static int put_function_rows(struct page_builder *p, uint64_t start, uint64_t en
 }
 
 static int put_visited(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
-		     struct unwind_extent *e)
+		       struct unwind_extent *e)
 {
 	struct page_builder *p = context;
 
@@ -202,7 +203,7 @@ static int finish_table_pages(struct page_builder *p, void **out, size_t *out_si
 		mark_pages_unmade(p);
 	if (!ret)
 		ret = unwind_rows_walk(p->from, p->first << UNWIND_PAGE_SHIFT,
-				      p->end << UNWIND_PAGE_SHIFT, put_visited, p);
+				       p->end << UNWIND_PAGE_SHIFT, put_visited, p);
 	if (!ret)
 		ret = fill_pages_before(p, p->end << UNWIND_PAGE_SHIFT);
 	if (!ret && !p->wanted && p->out.count == p->rows_at)

@@ -77,7 +77,7 @@ static int add_arm64_head(struct unwind_rows *rows, const struct unwind_machine 
 }
 
 static int add_plt_rows(struct unwind_rows *rows, const struct unwind_source *s, uint64_t start,
-		       uint64_t size)
+			uint64_t size)
 {
 	const struct unwind_machine *m = unwind_source_machine(s);
 	const struct unwind_rule stub = grown_stack_rule(m, 0);

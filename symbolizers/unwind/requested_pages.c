@@ -131,7 +131,8 @@ static int add_page_functions(struct requested_pages *a, uint64_t address, uint6
  * Add a span in which undescribed code is searched: the page and MARGIN bytes around it, within the
  * segment.
  */
-static int add_search_part(struct requested_pages *a, const struct unwind_segment *s, uint64_t start, uint64_t end)
+static int add_search_part(struct requested_pages *a, const struct unwind_segment *s,
+			   uint64_t start, uint64_t end)
 {
 	struct unwind_span part = {start, end}, *last = a->source.parts.items;
 
@@ -158,7 +159,7 @@ static int add_requested_page(struct requested_pages *a, uint64_t number)
 		if (start >= end)
 			continue;
 		ret = add_page_functions(a, start - s->offset + s->address,
-				   end - s->offset + s->address);
+					 end - s->offset + s->address);
 		if (!ret)
 			ret = add_search_part(a, s, start, end);
 	}

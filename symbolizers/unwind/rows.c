@@ -118,7 +118,7 @@ int unwind_rows_put(struct unwind_rows *b, uint64_t at, const struct unwind_rule
 	for (uint64_t page = (b->at >> UNWIND_PAGE_SHIFT) + 1;
 	     !ret && page <= at >> UNWIND_PAGE_SHIFT; page++)
 		ret = push_open_row(b, page << UNWIND_PAGE_SHIFT,
-			      UNWIND_ROW_RULE(b->rows.items[b->rows.count - 1]));
+				    UNWIND_ROW_RULE(b->rows.items[b->rows.count - 1]));
 	if (ret)
 		return ret;
 	if (at > b->at)

@@ -18,7 +18,7 @@
 
 /* Layers of descriptions, lowest first: where functions overlap, the higher layer applies. */
 enum unwind_layer {
-	UNWIND_LAYER_LINES,  /* Go's line table, and code that linkers do not describe */
+	UNWIND_LAYER_LINES, /* Go's line table, and code that linkers do not describe */
 	UNWIND_LAYER_FRAMES, /* call frame information */
 	UNWIND_LAYER_STARTS, /* where threads begin, and other special cases */
 	UNWIND_LAYERS
@@ -29,17 +29,17 @@ enum { UNWIND_RULE_GAP, UNWIND_RULE_BAD };
 
 /* The rows of one function: a range of unwind_rows.rows, split at pages like those of the table. */
 struct unwind_extent {
-	uint64_t start, end;   /* file offsets */
+	uint64_t start, end; /* file offsets */
 	uint32_t first, count; /* index of the first row, and number of rows */
 };
 
 struct unwind_rows {
 	VECTOR(struct unwind_rule) rules; /* distinct */
-	uint32_t *slots;		  /* hash table: numbers of rules, plus one; 0 is empty */
-	uint32_t slots_count;		  /* a power of two, at least twice as many as rules */
+	uint32_t *slots; /* hash table: numbers of rules, plus one; 0 is empty */
+	uint32_t slots_count; /* a power of two, at least twice as many as rules */
 	VECTOR(uint32_t) rows;
 	VECTOR(struct unwind_extent) layers[UNWIND_LAYERS];
-	uint64_t at;		    /* file offset of the last row of the open function */
+	uint64_t at; /* file offset of the last row of the open function */
 	struct unwind_extent *open; /* the function that was begun last; rows are put into it */
 	bool unsorted[UNWIND_LAYERS];
 	uint32_t refused; /* refused functions; becomes unwind_header.refused */

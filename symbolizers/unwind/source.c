@@ -78,7 +78,8 @@ int unwind_source_open(struct unwind_source *s, struct elf_image *image)
 	int ret = 0;
 
 	*s = (struct unwind_source){.image = image};
-	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB || !unwind_source_machine(s))
+	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB ||
+	    !unwind_source_machine(s))
 		return -ENOENT;
 	if (elf_getphdrnum(image->elf, &count) < 0 || count > PROGRAM_HEADERS_MAX)
 		return -EBADMSG;

@@ -38,8 +38,8 @@ struct unwind_source {
 struct unwind_machine {
 	uint16_t elf; /* e_machine */
 	uint8_t fp, sp, base;
-	uint8_t ra;	       /* the column of the return address */
-	uint8_t registers;     /* number of registers that a rule may name */
+	uint8_t ra; /* the column of the return address */
+	uint8_t registers; /* number of registers that a rule may name */
 	int32_t signal_offset; /* from sp to struct sigcontext in a signal frame */
 };
 

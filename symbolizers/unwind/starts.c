@@ -66,7 +66,7 @@ static struct unwind_rule leaf_rule(const struct unwind_machine *m, enum unwind_
 
 /* Add a rule. An invalid range is not an error: nothing is added. */
 static int add_start_rule(struct unwind_rows *rows, uint64_t start, uint64_t end,
-	       const struct unwind_rule *rule)
+			  const struct unwind_rule *rule)
 {
 	int ret = unwind_rows_add(rows, UNWIND_LAYER_STARTS, start, end, rule);
 
@@ -75,7 +75,7 @@ static int add_start_rule(struct unwind_rows *rows, uint64_t start, uint64_t end
 
 /* Find the start of the first function of any layer. */
 static int find_first_function(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
-			  struct unwind_extent *function)
+			       struct unwind_extent *function)
 {
 	(void)end, (void)layer;
 	if (!function)
@@ -96,8 +96,9 @@ static bool find_entry_point(const struct unwind_source *s, uint64_t *out, uint6
 	if (!s->image->header.e_entry ||
 	    !unwind_source_offset(s, s->image->header.e_entry, out, out_size))
 		return false;
-	return elf_has_entry(s->image) || (!unwind_source_read(s, *out, code, sizeof(code)) &&
-					   unwind_code_begins_stack(unwind_source_machine(s), code));
+	return elf_has_entry(s->image) ||
+	       (!unwind_source_read(s, *out, code, sizeof(code)) &&
+		unwind_code_begins_stack(unwind_source_machine(s), code));
 }
 
 /*
@@ -135,14 +136,14 @@ static int add_entry_point(struct unwind_rows *rows, const struct unwind_source 
 }
 
 static const struct unwind_rule *first_rule_of_extent(const struct unwind_rows *rows,
-					    const struct unwind_extent *e)
+						      const struct unwind_extent *e)
 {
 	return &rows->rules.items[UNWIND_ROW_RULE(rows->rows.items[e->first])];
 }
 
 /* Add the code between the descriptions of the parent and of the child. */
 static int add_clone_gap(struct unwind_rows *rows, const struct unwind_source *s, uint64_t start,
-		     uint64_t end)
+			 uint64_t end)
 {
 	struct unwind_rule rule = leaf_rule(unwind_source_machine(s), UNWIND_CLONE);
 	uint8_t code[CLONE_GAP_MAX + 4];
@@ -231,7 +232,7 @@ static int search_hole(void *context, uint64_t start, uint64_t end, enum unwind_
 }
 
 static int add_found_code(struct unwind_rows *rows, const struct unwind_machine *m,
-		     const struct unwind_found *f)
+			  const struct unwind_found *f)
 {
 	struct unwind_rule leaf = leaf_rule(m, UNWIND_CFA), clone = leaf_rule(m, UNWIND_CLONE);
 	struct unwind_rule restorer = signal_rule(m);
@@ -262,7 +263,7 @@ static int add_undescribed(struct unwind_rows *rows, const struct unwind_source 
 	}
 	for (size_t i = 0; !ret && i < s->parts.count; i++)
 		ret = unwind_rows_walk(rows, s->parts.items[i].start, s->parts.items[i].end,
-				      search_hole, &h);
+				       search_hole, &h);
 	for (size_t i = 0; !ret && i < h.found.count; i++)
 		ret = add_found_code(rows, unwind_source_machine(s), &h.found.items[i]);
 	vector_free(&h.found);

@@ -41,7 +41,7 @@ static int make_image_table(struct elf_image *image, void **out, size_t *out_siz
 
 /* Make the table of a file, and its key if out_key is not NULL. */
 static int make_file_table(void **out, size_t *out_size, struct unwind_key *out_key, int fd,
-		     const struct stamp *stamp, struct heartbeat *b)
+			   const struct stamp *stamp, struct heartbeat *b)
 {
 	struct unwind_key key = {0};
 	struct elf_image image;

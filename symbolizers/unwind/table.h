@@ -32,8 +32,8 @@ struct unwind_table {
  */
 struct unwind_key {
 	char build_id[2 * 64 + 1]; /* lowercase hex, "" none; anybody can forge it */
-	uint64_t size;		   /* bytes of the file */
-	uint64_t hash[2];	   /* XXH3, 128 bits */
+	uint64_t size; /* bytes of the file */
+	uint64_t hash[2]; /* XXH3, 128 bits */
 };
 
 /*

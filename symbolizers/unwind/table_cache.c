@@ -34,7 +34,7 @@
 
 struct cache_file_header {
 	uint64_t magic;
-	uint64_t size;	      /* bytes of the table */
+	uint64_t size; /* bytes of the table */
 	uint64_t checksum[2]; /* XXH3, 128 bits, of the file's name, magic, size and table */
 };
 
@@ -97,7 +97,7 @@ static void cache_file_name(const struct unwind_key *key, char out[NAME_SIZE])
 }
 
 static void cache_checksum(const char *name, const struct cache_file_header *h, const void *table,
-			uint64_t out[2])
+			   uint64_t out[2])
 {
 	XXH3_state_t state;
 	XXH128_hash_t hash;
@@ -172,7 +172,7 @@ static int read_cache_header(int fd, struct cache_file_header *out)
 	if (!ret)
 		ret = read_cache_bytes(fd, out, sizeof(*out), 0);
 	if (!ret && (out->magic != FILE_MAGIC || out->size > UNWIND_TABLE_MAX ||
-		    size != sizeof(*out) + out->size))
+		     size != sizeof(*out) + out->size))
 		ret = -EBADMSG;
 	return ret;
 }
@@ -299,8 +299,8 @@ static void trim_table_cache(struct table_cache *c)
 }
 
 /* Write a file under a temporary name, then rename it. */
-static int write_cached_table(const struct table_cache *c, const char *name, const struct cache_file_header *h,
-		       const void *table)
+static int write_cached_table(const struct table_cache *c, const char *name,
+			      const struct cache_file_header *h, const void *table)
 {
 	char temporary[NAME_SIZE];
 	uint64_t random;

@@ -49,12 +49,12 @@ struct fault_site {
 
 struct fault_plan {
 	/* set by the test */
-	uint64_t error;	 /* errno */
+	uint64_t error; /* errno */
 	uint64_t memory; /* malloc() and its relatives */
 	uint64_t calls[CALLS]; /* numbers of system calls, plus 1; 0: none */
 	uint64_t helpers; /* fail in forked processes, not in the first process */
-	uint64_t site;	 /* fail at this site's first call; 0: use nth */
-	uint64_t nth;	 /* fail at the n-th call of all; 0: never fail, record the sites */
+	uint64_t site; /* fail at this site's first call; 0: use nth */
+	uint64_t nth; /* fail at the n-th call of all; 0: never fail, record the sites */
 	/* results */
 	uint64_t pid, met, counted, sites_used;
 	uint64_t blocks; /* allocations not freed when the first process ended */
@@ -133,8 +133,7 @@ static bool is_the_one(const struct fault_site *here)
 	while (__atomic_test_and_set(&noting, __ATOMIC_ACQUIRE))
 		;
 	counted++;
-	result = !wanted.met &&
-		 (wanted.site ? here->key == wanted.site : counted == wanted.nth);
+	result = !wanted.met && (wanted.site ? here->key == wanted.site : counted == wanted.nth);
 	wanted.met |= result;
 	if (first) {
 		plan->counted = counted;
@@ -388,8 +387,9 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("FAULT_PLAN");
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	void *shared = fd < 0 ? MAP_FAILED :
-				mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *shared =
+		fd < 0 ? MAP_FAILED
+		       : mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	void *frame;
 
 	unsetenv("LD_PRELOAD"); /* commands that skein runs are not tested */

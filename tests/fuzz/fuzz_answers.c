@@ -113,16 +113,20 @@ static void on_places(void *context, uint64_t object, uint64_t address,
 static struct symbolizer *begin(bool sources, int *ret_worker)
 {
 	const struct symbolizer_events events = {
-		.symbol = on_symbol, .facts = on_facts, .table = on_table,
-		.python = on_python, .sources = on_sources, .places = on_places,
+		.symbol = on_symbol,
+		.facts = on_facts,
+		.table = on_table,
+		.python = on_python,
+		.sources = on_sources,
+		.places = on_places,
 	};
 	struct epoll_event event = {.events = EPOLLIN};
 	struct symbolizer *s = NULL;
 	struct error err;
 	int pair[2], rc;
 
-	rc = sources ? symbolizer_new_sources(&s, &events, 1 << 20, &err) :
-		       symbolizer_new(&s, &events, &err);
+	rc = sources ? symbolizer_new_sources(&s, &events, 1 << 20, &err)
+		     : symbolizer_new(&s, &events, &err);
 	if (rc < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		abort();
 	epoll_ctl(s->worker.poll, EPOLL_CTL_DEL, s->worker.socket, NULL);

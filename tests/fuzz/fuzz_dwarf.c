@@ -17,8 +17,8 @@ static void ask(struct dwarf_places *places, uint64_t offset)
 	if (count > SOURCE_PLACES_MAX)
 		abort();
 	for (unsigned int i = 0; i < count; i++)
-		bytes += strlen(found[i].name) + strlen(found[i].declared) +
-			 strlen(found[i].file) + strlen(found[i].folder);
+		bytes += strlen(found[i].name) + strlen(found[i].declared) + strlen(found[i].file) +
+			 strlen(found[i].folder);
 	if (bytes == SIZE_MAX)
 		abort();
 }

@@ -89,8 +89,7 @@ static void merge(struct trace *t)
 	struct error err;
 
 	unlink(out);
-	if (merge_source(&source, parts, 1, NULL, &err) == 0 &&
-	    trace_writer(&sink, out, &err) == 0)
+	if (merge_source(&source, parts, 1, NULL, &err) == 0 && trace_writer(&sink, out, &err) == 0)
 		(void)pipe_join(source, sink, &err);
 	sink_free(sink);
 	source_free(source);
@@ -111,8 +110,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_sched(t, whole);
 	read_windows(t);
 	merge(t);
-	trace_query(t, "SELECT count(id) FROM sample LEFT JOIN stack ON id = stack; SELECT count(*)"
-		       " FROM slice JOIN edge ON slice.time = edge.time", QUERY_CSV, nowhere, &err);
+	trace_query(t,
+		    "SELECT count(id) FROM sample LEFT JOIN stack ON id = stack; SELECT count(*)"
+		    " FROM slice JOIN edge ON slice.time = edge.time",
+		    QUERY_CSV, nowhere, &err);
 	trace_close(t);
 	return 0;
 }

@@ -10,9 +10,9 @@
 #include "analyze/python.h"
 #include "fuzz.h"
 
-static const char *const texts[] = {"",	 "f",	     "_PyEval_Vector", "method_vectorcall.cold",
+static const char *const texts[] = {"",	 "f",	    "_PyEval_Vector", "method_vectorcall.cold",
 				    "/", "/a/b.py", "/c/b.py",	      "<string>",
-				    ".", "a/",	     "\xff(:",	      "gen_iternext"};
+				    ".", "a/",	    "\xff(:",	      "gen_iternext"};
 
 static const char *text(uint8_t number)
 {
@@ -29,24 +29,41 @@ static int put(struct sink *to, const uint8_t *d, struct error *err)
 {
 	switch (d[0] % 5) {
 	case 0:
-		return put_mapping(to, &(struct mapping){.id = d[1] % 8, .kind = d[2] % 8,
-							 .process = d[3] % 4, .path = text(d[4])},
+		return put_mapping(to,
+				   &(struct mapping){.id = d[1] % 8,
+						     .kind = d[2] % 8,
+						     .process = d[3] % 4,
+						     .path = text(d[4])},
 				   err);
 	case 1:
-		return put_function(to, &(struct function){.id = d[1] % 16, .mapping = d[2] % 8,
-							   .name = text(d[3]), .file = text(d[4]),
-							   .line = d[5] % 3}, err);
+		return put_function(to,
+				    &(struct function){.id = d[1] % 16,
+						       .mapping = d[2] % 8,
+						       .name = text(d[3]),
+						       .file = text(d[4]),
+						       .line = d[5] % 3},
+				    err);
 	case 2:
-		return put_frame(to, &(struct frame){.id = d[1] % 16, .kind = d[2] % 8,
-						     .mapping = d[3] % 8, .function = d[4] % 16,
-						     .line = d[5] % 3, .address = d[5],
-						     .flags = d[5] >> 4}, err);
+		return put_frame(to,
+				 &(struct frame){.id = d[1] % 16,
+						 .kind = d[2] % 8,
+						 .mapping = d[3] % 8,
+						 .function = d[4] % 16,
+						 .line = d[5] % 3,
+						 .address = d[5],
+						 .flags = d[5] >> 4},
+				 err);
 	case 3:
-		return put_stack(to, &(struct stack){.id = d[1], .parent = d[2],
-						     .frame = d[3] % 16}, err);
+		return put_stack(
+			to, &(struct stack){.id = d[1], .parent = d[2], .frame = d[3] % 16}, err);
 	default:
-		return put_sum(to, &(struct sum){.event = 1, .stack = d[1], .count = d[2],
-						 .weight = d[3], .flags = d[4]}, err);
+		return put_sum(to,
+			       &(struct sum){.event = 1,
+					     .stack = d[1],
+					     .count = d[2],
+					     .weight = d[3],
+					     .flags = d[4]},
+			       err);
 	}
 }
 

@@ -11,7 +11,7 @@
 #include "tests/unit/python_state.h"
 #include "tests/unit/python_walker.h"
 
-#define PIECE 64     /* bytes of memory at which addresses wrap around */
+#define PIECE 64 /* bytes of memory at which addresses wrap around */
 #define NAMED_MAX 16 /* frames to name */
 #define THREADS_MAX 8
 

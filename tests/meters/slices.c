@@ -25,7 +25,7 @@ static int print(struct slices_bpf *s)
 	if (!each)
 		return 1;
 	while (!bpf_map_get_next_key(map, at, &parent)) {
-		struct slices sum = { 0 };
+		struct slices sum = {0};
 
 		if (bpf_map_lookup_elem(map, &parent, each))
 			return 1;
@@ -33,7 +33,8 @@ static int print(struct slices_bpf *s)
 			sum.ns += each[i].ns;
 			sum.count += each[i].count;
 		}
-		printf("{\"parent\": %u, \"ns\": %llu, \"turns\": %llu}\n", parent, sum.ns, sum.count);
+		printf("{\"parent\": %u, \"ns\": %llu, \"turns\": %llu}\n", parent, sum.ns,
+		       sum.count);
 		at = &parent;
 	}
 	free(each);

@@ -12,7 +12,7 @@
 struct early {
 	struct sink sink;
 	struct sink *to;
-	struct index native;   /* ids of native frames */
+	struct index native; /* ids of native frames */
 	struct index left_out; /* ids of stacks that had one native frame only */
 };
 

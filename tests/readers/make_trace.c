@@ -33,15 +33,16 @@ static struct source *scene_named(const char *name)
 
 int main(int argc, char **argv)
 {
-	struct source *source = argc == 2 || argc == 3 ? scene_named(argc == 3 ? argv[2] : "scene")
-						       : NULL;
+	struct source *source =
+		argc == 2 || argc == 3 ? scene_named(argc == 3 ? argv[2] : "scene") : NULL;
 	struct error err = {""};
 	struct sink *sink = NULL;
 	int rc;
 
 	if (!source)
-		return log_error(2, "usage: make_trace FILE [scene|python|timeline|whole|mixed|empty|"
-				    "flames|hostile|before|after]");
+		return log_error(2,
+				 "usage: make_trace FILE [scene|python|timeline|whole|mixed|empty|"
+				 "flames|hostile|before|after]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

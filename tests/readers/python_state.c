@@ -26,7 +26,7 @@
 
 struct subject {
 	pid_t pid;
-	char **wanted;	  /* TIDs as text */
+	char **wanted; /* TIDs as text */
 	int wanted_count; /* 0: all */
 	int memory;
 	struct python_state *state;

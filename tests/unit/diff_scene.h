@@ -43,12 +43,21 @@ struct diff_scene_source {
 static inline int diff_put_entities(struct sink *to, bool after, struct error *err)
 {
 	uint64_t length = (after ? 2 : 1) * DIFF_SECONDS * 1000000000ULL;
-	struct host host = {1, "web-1", "m", "b", after ? "6.12.0" : "6.1.0", "x86_64", 4,
-			    8ULL << 30, 1700000000000000000LL, 0, 1000000000ULL,
+	struct host host = {1,
+			    "web-1",
+			    "m",
+			    "b",
+			    after ? "6.12.0" : "6.1.0",
+			    "x86_64",
+			    4,
+			    8ULL << 30,
+			    1700000000000000000LL,
+			    0,
+			    1000000000ULL,
 			    1000000000ULL + length};
 	struct event event = {1, 1, "cpu-clock", "ns", DIFF_PERIOD, 100};
-	struct process process = {1, 1, after ? 777 : 100, 0, 1, 5, 5, 0, "server", "/srv/server",
-				  "/", ""};
+	struct process process = {1, 1,	       after ? 777 : 100, 0,   1, 5, 5,
+				  0, "server", "/srv/server",	  "/", ""};
 	struct thread thread = {1, 1, after ? 777 : 100, 5, 0, "server", 0};
 	struct mapping mappings[] = {
 		{1, 1, MAPPING_FILE, 0, 100000, after ? "/srv/v2/server" : "/srv/v1/server", ""},
@@ -72,10 +81,19 @@ static inline int diff_put_line(struct sink *to, bool after, uint64_t id, struct
 	const struct diff_line *l = &diff_lines[id - 1];
 	bool python = l->kind == FRAME_PYTHON, named = *l->names[after];
 	uint64_t mapping = python ? 2 : 1;
-	struct function function = {id, mapping, l->names[after], "", python ? "/src/a.py" : "",
-				    python ? after ? 90 : 20 : 0, 0};
-	struct frame frame = {id, l->kind, mapping, 0x1000 * id + (after ? 0x70 : 0),
-			      named ? id : 0, 0,
+	struct function function = {id,
+				    mapping,
+				    l->names[after],
+				    "",
+				    python ? "/src/a.py" : "",
+				    python ? after ? 90 : 20 : 0,
+				    0};
+	struct frame frame = {id,
+			      l->kind,
+			      mapping,
+			      0x1000 * id + (after ? 0x70 : 0),
+			      named ? id : 0,
+			      0,
 			      FRAME_FLAG_LOOKED_UP | (id == 1 ? FRAME_FLAG_START : 0)};
 	struct stack stack = {id, l->parent, id};
 	int rc = named ? put_function(to, &function, err) : 0;

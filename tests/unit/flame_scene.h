@@ -19,9 +19,10 @@
 #define FLAME_THREADS 96
 #define FLAME_PERIOD 10101010
 
-static const struct host flame_host = {
-	1, "flames", "n", "c", "6.12.0", "x86_64", 16, 64ULL << 30, 1700000000000000000LL, 0,
-	1000000000, 121000000000ULL};
+static const struct host flame_host = {1,   "flames",	 "n",
+				       "c", "6.12.0",	 "x86_64",
+				       16,  64ULL << 30, 1700000000000000000LL,
+				       0,   1000000000,	 121000000000ULL};
 
 /* Return a pseudo-random number, the same on every machine. */
 static inline uint32_t flame_random(uint64_t *state)
@@ -32,15 +33,16 @@ static inline uint32_t flame_random(uint64_t *state)
 
 static inline uint64_t flame_kind(uint32_t frame)
 {
-	return frame % 6 == 5 ? FRAME_KERNEL : frame % 20 == 7 ? FRAME_PYTHON
-	       : frame % 40 == 9			      ? FRAME_JIT
-							      : FRAME_NATIVE;
+	return frame % 6 == 5	 ? FRAME_KERNEL
+	       : frame % 20 == 7 ? FRAME_PYTHON
+	       : frame % 40 == 9 ? FRAME_JIT
+				 : FRAME_NATIVE;
 }
 
 static inline int flame_put_frames(struct sink *to, struct error *err)
 {
-	static const char *const words[] = {"parse", "read", "encode", "visit", "lookup", "alloc",
-					    "merge", "update", "schedule", "flush"};
+	static const char *const words[] = {"parse", "read",  "encode", "visit",    "lookup",
+					    "alloc", "merge", "update", "schedule", "flush"};
 	int rc = 0;
 
 	for (uint64_t i = 1; i <= 20 && !rc; i++) {
@@ -75,8 +77,8 @@ static inline int flame_put_threads(struct sink *to, struct error *err)
 
 	for (uint64_t i = 1; i <= FLAME_PROCESSES && !rc; i++) {
 		char name[32];
-		struct process p = {i, 1, 100 + i, 0, 1, 5, 5, 0, name, "/x", "/c",
-				    i % 2 ? "" : "0123456789ab"};
+		struct process p = {i, 1, 100 + i, 0,	 1,    5,
+				    5, 0, name,	   "/x", "/c", i % 2 ? "" : "0123456789ab"};
 
 		snprintf(name, sizeof(name), "server-%u", (unsigned)(i % 5));
 		rc = put_process(to, &p, err);
@@ -174,12 +176,14 @@ static const char *const hostile_names[] = {
 	"\"><iframe src=javascript:window.harmed=1>",
 	"${window.harmed = 1}`;window.harmed = 1;//",
 	"\\u003c/script\\u003e\\",
-	"\xe2\x80\xae" "gnp.live\xe2\x80\xac",
+	"\xe2\x80\xae"
+	"gnp.live\xe2\x80\xac",
 	"\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xd8\xb3\xd9\x84\xd8\xa7\xd9\x85 (right to left)",
 	"\x1b[2J\x1b]0;title\x07\x01\x7f\xc2\x9b",
 	"\xe2\x80\x8b\xe2\x80\x8b\xef\xbb\xbf",
 	"a\xe2\x80\x8b\xcc\xb6\xcc\xb7\xcc\xb8\xcd\xa2",
-	"line\xe2\x80\xa8paragraph\xe2\x80\xa9" "end",
+	"line\xe2\x80\xa8paragraph\xe2\x80\xa9"
+	"end",
 	"\xc3\x28 \xed\xa0\x80 \xf4\x90\x80\x80 \xff",
 	"   ",
 	"__proto__",
@@ -210,7 +214,8 @@ static inline int hostile_put(struct sink *to, uint64_t i, const char *name, str
 static inline int hostile_run(struct source *s, struct sink *to, struct error *err)
 {
 	const char *first = hostile_names[0];
-	struct host host = {1, first, first, first, first, first, UINT64_MAX, 1, INT64_MAX, 0, 5, 7};
+	struct host host = {1,		first, first,	  first, first, first,
+			    UINT64_MAX, 1,     INT64_MAX, 0,	 5,	7};
 	struct info info = {1, 1, "option.comm", first};
 	struct event event = {1, 1, first, first, UINT64_MAX / 3, 99};
 	struct loss loss = {1, 1, 1, 1, 999, 5, 6, UINT64_MAX, 1};
@@ -260,7 +265,8 @@ static const struct source_ops hostile_scene_ops = {.run = hostile_run, .free = 
  */
 static inline struct source *flame_source(const char *name)
 {
-	static struct source flames = {.ops = &flame_scene_ops}, hostile = {.ops = &hostile_scene_ops};
+	static struct source flames = {.ops = &flame_scene_ops},
+			     hostile = {.ops = &hostile_scene_ops};
 
 	return !strcmp(name, "flames") ? &flames : !strcmp(name, "hostile") ? &hostile : NULL;
 }

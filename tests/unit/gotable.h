@@ -12,7 +12,7 @@
 
 #define GOTABLE_BASE 0x400000UL
 #define GOTABLE_TEXT 0x200U /* offset of the code */
-#define GOTABLE_AT 0x300U   /* offset of the table */
+#define GOTABLE_AT 0x300U /* offset of the table */
 #define GOTABLE_MODULE 0x600U
 #define GOTABLE_SIZE 0x6c0U
 
@@ -38,8 +38,8 @@ static const uint8_t gotable_deltas[] = {0, 2, 1, 16, 7, 48, 16, 47, 1,	 15,
 					 1, 0, 2, 16, 0, 2,  1,	 16, 31, 0};
 
 static const struct gotable_function gotable_functions[] = {
-	{0x00, 1, 12, 1},  /* runtime.goexit */
-	{0x20, 16, 1, 0},  /* main.main */
+	{0x00, 1, 12, 1}, /* runtime.goexit */
+	{0x20, 16, 1, 0}, /* main.main */
 	{0x40, 26, 15, 2}, /* runtime.mcall */
 	{0x80, 40, 12, 0}, /* main.leaf */
 };

@@ -15,7 +15,7 @@
 #include "base/vector.h"
 
 #define MACHINE_START 5000000000000ULL /* ns */
-#define MACHINE_QUANTUM 4000000ULL     /* ns that a thread may run while others wait */
+#define MACHINE_QUANTUM 4000000ULL /* ns that a thread may run while others wait */
 #define MACHINE_BURST 500 /* sleeps between two rests, on average */
 
 struct machine_options {
@@ -27,10 +27,10 @@ struct machine_options {
 };
 
 struct machine_thread {
-	uint64_t run, sleep, rest;  /* ns on average; a rest follows a burst of sleeps */
+	uint64_t run, sleep, rest; /* ns on average; a rest follows a burst of sleeps */
 	uint64_t wake, since, ends; /* ns: wake-up; begin and end of its slice */
-	uint64_t left;		    /* ns left to run */
-	uint64_t born;		    /* ns */
+	uint64_t left; /* ns left to run */
+	uint64_t born; /* ns */
 	uint64_t id, lane;
 	unsigned int cpu, wait, state;
 	unsigned int next; /* next in the run queue: index + 1 */
@@ -39,9 +39,9 @@ struct machine_thread {
 
 struct machine_cpu {
 	uint64_t since, until; /* ns: begin and end of the current slice */
-	unsigned int running;  /* thread index + 1; 0: idle */
+	unsigned int running; /* thread index + 1; 0: idle */
 	unsigned int head, tail; /* run queue: thread index + 1 */
-	uint64_t lost;		 /* ns: end of the time whose records are lost */
+	uint64_t lost; /* ns: end of the time whose records are lost */
 };
 
 /* A scheduled event: a CPU's slice ends, or a thread wakes. */
@@ -150,8 +150,12 @@ static inline uint64_t machine_timer_lane(const struct machine *m, unsigned int 
 static inline void machine_edge(struct machine *m, enum edge_kind kind, uint64_t time,
 				uint64_t from, const struct machine_thread *t)
 {
-	const struct edge e = {.time = time, .end = time, .from = from, .to = t->lane,
-			       .kind = kind, .value = t->cpu + 1};
+	const struct edge e = {.time = time,
+			       .end = time,
+			       .from = from,
+			       .to = t->lane,
+			       .kind = kind,
+			       .value = t->cpu + 1};
 
 	machine_put(m, KIND_EDGE, &e);
 }
@@ -161,7 +165,9 @@ static inline void machine_slice(struct machine *m, unsigned int cpu, unsigned i
 				 unsigned int wait)
 {
 	struct machine_cpu *c = &m->cpus[cpu];
-	struct slice s = {.time = c->since, .end = m->now, .lane = machine_cpu_lane(cpu),
+	struct slice s = {.time = c->since,
+			  .end = m->now,
+			  .lane = machine_cpu_lane(cpu),
 			  .state = STATE_IDLE};
 
 	if (c->running) {
@@ -180,8 +186,13 @@ static inline void machine_slice(struct machine *m, unsigned int cpu, unsigned i
 static inline void machine_put_thread(struct machine *m, const struct machine_thread *t,
 				      uint64_t end)
 {
-	const struct thread thread = {.id = t->id, .lane = t->lane, .process = 1, .tid = t->id,
-				      .comm = "worker", .start = t->born, .end = end};
+	const struct thread thread = {.id = t->id,
+				      .lane = t->lane,
+				      .process = 1,
+				      .tid = t->id,
+				      .comm = "worker",
+				      .start = t->born,
+				      .end = end};
 
 	machine_put(m, KIND_THREAD, &thread);
 }
@@ -211,21 +222,23 @@ static inline void machine_new_thread(struct machine *m, unsigned int at)
 
 static inline void machine_entities(struct machine *m)
 {
-	const struct host host = {.id = 1, .hostname = "made up", .cpus = m->options.cpus,
-				  .start = MACHINE_START};
+	const struct host host = {
+		.id = 1, .hostname = "made up", .cpus = m->options.cpus, .start = MACHINE_START};
 	const struct process process = {.id = 1, .host = 1, .pid = 1, .comm = "worker"};
 
 	machine_put(m, KIND_HOST, &host);
 	machine_put(m, KIND_PROCESS, &process);
 	for (unsigned int i = 0; i < m->options.cpus; i++) {
-		const struct lane cpu = {.id = machine_cpu_lane(i), .host = 1, .kind = LANE_CPU,
-					 .number = i};
+		const struct lane cpu = {
+			.id = machine_cpu_lane(i), .host = 1, .kind = LANE_CPU, .number = i};
 
 		machine_put(m, KIND_LANE, &cpu);
 	}
 	for (unsigned int i = 0; i < m->options.cpus; i++) {
-		const struct lane timer = {.id = machine_timer_lane(m, i), .host = 1,
-					   .kind = LANE_INTERRUPT, .number = INTERRUPT_TIMER,
+		const struct lane timer = {.id = machine_timer_lane(m, i),
+					   .host = 1,
+					   .kind = LANE_INTERRUPT,
+					   .number = INTERRUPT_TIMER,
 					   .parent = machine_cpu_lane(i)};
 
 		machine_put(m, KIND_LANE, &timer);
@@ -238,7 +251,10 @@ static inline void machine_entities(struct machine *m)
 static inline int machine_begin(struct machine *m, const struct machine_options *options,
 				struct sink *sink, struct error *err)
 {
-	*m = (struct machine){.options = *options, .sink = sink, .err = err, .pace = 8,
+	*m = (struct machine){.options = *options,
+			      .sink = sink,
+			      .err = err,
+			      .pace = 8,
 			      .random = options->seed * 2 + 88172645463325253ULL,
 			      .now = MACHINE_START};
 	m->threads = calloc(options->threads, sizeof(*m->threads));
@@ -248,8 +264,8 @@ static inline int machine_begin(struct machine *m, const struct machine_options 
 	machine_entities(m);
 	for (unsigned int i = 0; i < options->threads; i++) {
 		const struct machine_thread *t = &m->threads[i];
-		const struct slice seen = {.time = m->now, .lane = t->lane, .state = t->state,
-					   .wait = t->wait};
+		const struct slice seen = {
+			.time = m->now, .lane = t->lane, .state = t->state, .wait = t->wait};
 
 		machine_put(m, KIND_SLICE, &seen);
 		machine_plan(m, m->now + machine_about(m, t->rest / 2), options->cpus + i);
@@ -422,8 +438,8 @@ static inline int machine_step(struct machine *m)
 /* End the recording, and the current slices with it, as a recorder does. */
 static inline int machine_end(struct machine *m)
 {
-	struct host host = {.id = 1, .hostname = "made up", .cpus = m->options.cpus,
-			    .start = MACHINE_START};
+	struct host host = {
+		.id = 1, .hostname = "made up", .cpus = m->options.cpus, .start = MACHINE_START};
 
 	for (unsigned int i = 0; i < m->options.cpus; i++)
 		if (m->now < m->cpus[i].lost)

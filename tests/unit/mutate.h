@@ -140,9 +140,21 @@ static inline void mutate_value(const struct mutation *m, const char *column, ch
 				size_t size)
 {
 	static const char *const values[] = {
-		"0", "1", "-1", "9223372036854775807", "-9223372036854775808", "4294967296",
-		"2147483648", "65536", "NULL", "''", "'text'", "1e300", "x'ff00ff'",
-		"zeroblob(100000)", "replace(hex(zeroblob(50000)), '0', 'long ')",
+		"0",
+		"1",
+		"-1",
+		"9223372036854775807",
+		"-9223372036854775808",
+		"4294967296",
+		"2147483648",
+		"65536",
+		"NULL",
+		"''",
+		"'text'",
+		"1e300",
+		"x'ff00ff'",
+		"zeroblob(100000)",
+		"replace(hex(zeroblob(50000)), '0', 'long ')",
 		"char(27) || '[31m' || char(10) || '</script>'",
 	};
 	unsigned int at = (unsigned int)(m->word >> 56) % 20;
@@ -176,7 +188,8 @@ static inline void mutate_sql(sqlite3 *db, const struct mutation *m, char *sql, 
 			 table, column, value, column, column, table, m->row, table);
 		break;
 	case 3: /* a column */
-		snprintf(sql, size, "UPDATE OR IGNORE \"%s\" SET \"%s\" = %s", table, column, value);
+		snprintf(sql, size, "UPDATE OR IGNORE \"%s\" SET \"%s\" = %s", table, column,
+			 value);
 		break;
 	case 4: /* a row */
 		snprintf(sql, size,
@@ -185,32 +198,34 @@ static inline void mutate_sql(sqlite3 *db, const struct mutation *m, char *sql, 
 			 table, column, column, table, m->row, table);
 		break;
 	case 5:
-		snprintf(sql, size,
-			 m->row & 1 ? "DELETE FROM \"%s\"" : "DROP TABLE \"%s\"", table);
+		snprintf(sql, size, m->row & 1 ? "DELETE FROM \"%s\"" : "DROP TABLE \"%s\"", table);
 		break;
 	case 6: /* a column renamed, and a computed one with a large text in its place */
-		snprintf(sql, size,
-			 MUTATE_COLUMN("%s", "%s", "%s"), column, table, table, column,
+		snprintf(sql, size, MUTATE_COLUMN("%s", "%s", "%s"), column, table, table, column,
 			 m->row & 1 ? "AS (printf('%.*c', 30000000, 'x'))"
 				    : "TEXT NOT NULL DEFAULT 'a text that every row has'");
 		break;
 	case 7: /* the text of the schema */
-		snprintf(sql, size,
-			 "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = substr(sql, 1,"
-			 " %u) || char(%u) || substr(sql, %u) WHERE name = '%s'",
-			 m->row, (unsigned int)(m->word % 127), m->row + 2, table);
+		snprintf(
+			sql, size,
+			"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = substr(sql, 1,"
+			" %u) || char(%u) || substr(sql, %u) WHERE name = '%s'",
+			m->row, (unsigned int)(m->word % 127), m->row + 2, table);
 		break;
 	case 8: /* rows duplicated */
-		snprintf(sql, size,
-			 "CREATE TEMP TABLE again AS SELECT * FROM \"%s\"; UPDATE again SET \"%s\" ="
-			 " \"%s\" + %u; INSERT OR IGNORE INTO \"%s\" SELECT * FROM again;"
-			 "DROP TABLE again", table, column, column, m->row + 1, table);
+		snprintf(
+			sql, size,
+			"CREATE TEMP TABLE again AS SELECT * FROM \"%s\"; UPDATE again SET \"%s\" ="
+			" \"%s\" + %u; INSERT OR IGNORE INTO \"%s\" SELECT * FROM again;"
+			"DROP TABLE again",
+			table, column, column, m->row + 1, table);
 		break;
 	case 9: /* a chunk's data in place of other chunks' or blocks' data */
-		snprintf(sql, size,
-			 "UPDATE OR IGNORE %s SET data = (SELECT data FROM chunk ORDER BY id LIMIT 1"
-			 " OFFSET %u %% (SELECT max(1, count(*)) FROM chunk)) WHERE id %% %u = 0",
-			 m->table & 1 ? "chunk" : "pyramid", m->row, m->column % 5 + 1);
+		snprintf(
+			sql, size,
+			"UPDATE OR IGNORE %s SET data = (SELECT data FROM chunk ORDER BY id LIMIT 1"
+			" OFFSET %u %% (SELECT max(1, count(*)) FROM chunk)) WHERE id %% %u = 0",
+			m->table & 1 ? "chunk" : "pyramid", m->row, m->column % 5 + 1);
 		break;
 	default:
 		break;
@@ -230,7 +245,8 @@ static inline void mutate_chunk(sqlite3 *db, const struct mutation *m)
 
 	sqlite3_prepare_v2(db,
 			   "SELECT id, kind, records, data FROM chunk ORDER BY id LIMIT 1 OFFSET ?1"
-			   " % (SELECT max(1, count(*)) FROM chunk)", -1, &get, NULL);
+			   " % (SELECT max(1, count(*)) FROM chunk)",
+			   -1, &get, NULL);
 	sqlite3_bind_int(get, 1, m->table);
 	if (!get || sqlite3_step(get) != SQLITE_ROW || !sqlite3_column_text(get, 1))
 		goto out;
@@ -238,10 +254,10 @@ static inline void mutate_chunk(sqlite3 *db, const struct mutation *m)
 	       strcmp(kinds[kind].name, (const char *)sqlite3_column_text(get, 1)))
 		kind++;
 	if (kind == KIND_COUNT ||
-	    codec_decode(&codec, sqlite3_column_blob(get, 3),
-			 (size_t)sqlite3_column_bytes(get, 3),
-			 (uint64_t)sqlite3_column_int64(get, 2), kinds[kind].field_count, ~0ull,
-			 &c, &err) < 0 || !c.count)
+	    codec_decode(&codec, sqlite3_column_blob(get, 3), (size_t)sqlite3_column_bytes(get, 3),
+			 (uint64_t)sqlite3_column_int64(get, 2), kinds[kind].field_count, ~0ull, &c,
+			 &err) < 0 ||
+	    !c.count)
 		goto out;
 	for (uint32_t row = m->row; row < c.count; row += m->what & 0x40 ? 1 : c.count) {
 		uint64_t *words = columns_at(&c, m->column % c.width);
@@ -273,8 +289,10 @@ static inline void mutate_blob(sqlite3 *db, const struct mutation *m)
 	struct blob_reader in;
 	char sql[256];
 
-	snprintf(sql, sizeof(sql), "SELECT id, \"%s\" FROM %s ORDER BY id LIMIT 1 OFFSET %u %% "
-		 "(SELECT max(1, count(*)) FROM %s)", place[1], place[0], m->table, place[0]);
+	snprintf(sql, sizeof(sql),
+		 "SELECT id, \"%s\" FROM %s ORDER BY id LIMIT 1 OFFSET %u %% "
+		 "(SELECT max(1, count(*)) FROM %s)",
+		 place[1], place[0], m->table, place[0]);
 	sqlite3_prepare_v2(db, sql, -1, &get, NULL);
 	snprintf(sql, sizeof(sql), "UPDATE %s SET \"%s\" = ? WHERE id = ?", place[0], place[1]);
 	sqlite3_prepare_v2(db, sql, -1, &put, NULL);

@@ -15,10 +15,12 @@
 
 static const struct info python_infos[] = {
 	{1, 1, "python.1", "Python 3.11.2, /usr/lib/libpython3.11.so.1.0: Python frames are read"},
-	{2, 1, "python.7", "Python 3.7.16, /opt/\x1b[31mred/python3.7: Python before 3.8: native "
-			   "frames only"},
-	{3, 1, "python.8", "Python 3.15.0, /opt/" X64 X64 "/libpython3.15.so.1.0: unknown Python: "
-			   "native frames only"},
+	{2, 1, "python.7",
+	 "Python 3.7.16, /opt/\x1b[31mred/python3.7: Python before 3.8: native "
+	 "frames only"},
+	{3, 1, "python.8",
+	 "Python 3.15.0, /opt/" X64 X64 "/libpython3.15.so.1.0: unknown Python: "
+	 "native frames only"},
 };
 static const struct process python_processes[] = {
 	{1, 1, 200, 200, 1, 5, 5, 0, "web", "/usr/bin/python3.11", "/", ""},
@@ -102,48 +104,53 @@ static const struct stack python_stacks[] = {
 	{6, 5, 20}, /* _start main <module> */
 	{7, 6, 22}, /* _start main <module> get: both are run by one loop */
 	{8, 7, 5}, /* ... get Vectorcall: has not called a loop yet */
-	{9, 8, 4},
-	{10, 9, 9},
-	{11, 10, 24}, /* ... get helper (a) */
+	{9, 8, 4},    {10, 9, 9},   {11, 10, 24}, /* ... get helper (a) */
 	{12, 7, 6}, /* ... get list_sort_impl */
-	{13, 12, 5},
-	{14, 13, 4},
-	{15, 14, 3},
+	{13, 12, 5},  {14, 13, 4},  {15, 14, 3},
 	{16, 15, 30}, /* ... get list_sort_impl <lambda> */
 	{17, 5, 21}, /* _start main <module>, at another line */
 	{18, 17, 23}, /* ... <module> get, at another line */
 	{19, 18, 11}, /* ... get scanner_call */
 	{20, 19, 12}, /* ... scanner_call Vectorcall, of another library */
-	{21, 20, 3},
-	{22, 21, 25}, /* ... scanner_call Vectorcall helper (b) */
+	{21, 20, 3},  {22, 21, 25}, /* ... scanner_call Vectorcall helper (b) */
 	{23, 8, 10}, /* ... get Vectorcall [no name] */
-	{24, 23, 3},
-	{25, 24, 27}, /* ... get evil: an unnamed function called a loop */
+	{24, 23, 3},  {25, 24, 27}, /* ... get evil: an unnamed function called a loop */
 	{26, 5, 11}, /* ... EvalCode Vector loop scanner_call: no Python frame replaces the loop */
 	{27, 7, 8}, /* ... get gen_iternext */
-	{28, 27, 9},
-	{29, 28, 28}, /* ... get _find_and_load */
+	{28, 27, 9},  {29, 28, 28}, /* ... get _find_and_load */
 	{30, 29, 29}, /* ... get _find_and_load [unknown] */
 	{31, 6, 31}, /* ... <module> huge */
 	{32, 31, 32}, /* ... <module> huge nameless */
 	{33, 5, 26}, /* _start main get: in the other process */
 	{34, 0, 33}, /* END Python frames unreadable */
-	{35, 34, 3},
-	{36, 35, 22}, /* END, get */
+	{35, 34, 3},  {36, 35, 22}, /* END, get */
 };
 
 #define IN_PYTHON SAMPLE_FLAG_PYTHON
 #define WITH_GIL (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_GIL)
 /* The samples in order, 100 in all. */
 static const struct scene_run python_runs[] = {
-	{20, 1, 7, 0, WITH_GIL}, {10, 1, 11, 0, WITH_GIL},
+	{20, 1, 7, 0, WITH_GIL},
+	{10, 1, 11, 0, WITH_GIL},
 	{5, 1, 11, 0, WITH_GIL | SAMPLE_FLAG_COLLECTING},
-	{5, 1, 12, 0, WITH_GIL}, {5, 1, 16, 0, WITH_GIL}, {5, 1, 18, 1, WITH_GIL},
-	{10, 2, 19, 1, IN_PYTHON}, {4, 2, 22, 1, WITH_GIL | SAMPLE_FLAG_LATE}, {3, 1, 25, 0, WITH_GIL},
-	{2, 1, 5, 0, WITH_GIL}, {3, 1, 26, 0, WITH_GIL}, {2, 1, 27, 0, WITH_GIL},
-	{4, 1, 29, 0, WITH_GIL}, {2, 1, 30, 0, WITH_GIL}, {2, 1, 31, 0, WITH_GIL},
-	{1, 1, 32, 0, WITH_GIL}, {9, 3, 33, 2, WITH_GIL}, {1, 3, 36, 2, WITH_GIL},
-	{1, 1, 8, 0, WITH_GIL}, {2, 4, 5, 3, SAMPLE_FLAG_UNREAD}, {4, 4, 2, 3, 0},
+	{5, 1, 12, 0, WITH_GIL},
+	{5, 1, 16, 0, WITH_GIL},
+	{5, 1, 18, 1, WITH_GIL},
+	{10, 2, 19, 1, IN_PYTHON},
+	{4, 2, 22, 1, WITH_GIL | SAMPLE_FLAG_LATE},
+	{3, 1, 25, 0, WITH_GIL},
+	{2, 1, 5, 0, WITH_GIL},
+	{3, 1, 26, 0, WITH_GIL},
+	{2, 1, 27, 0, WITH_GIL},
+	{4, 1, 29, 0, WITH_GIL},
+	{2, 1, 30, 0, WITH_GIL},
+	{2, 1, 31, 0, WITH_GIL},
+	{1, 1, 32, 0, WITH_GIL},
+	{9, 3, 33, 2, WITH_GIL},
+	{1, 3, 36, 2, WITH_GIL},
+	{1, 1, 8, 0, WITH_GIL},
+	{2, 4, 5, 3, SAMPLE_FLAG_UNREAD},
+	{4, 4, 2, 3, 0},
 };
 
 static inline int python_scene_run(struct source *s, struct sink *to, struct error *err)

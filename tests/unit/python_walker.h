@@ -14,8 +14,8 @@
 struct python_walker {
 	const struct python_memory *memory;
 	struct python_thread *remembered; /* NULL: the walker remembers nothing */
-	uint64_t unreadable;		  /* an address whose reads fail; 0: none */
-	uint64_t reads, steps;		  /* counted by walker_walk() */
+	uint64_t unreadable; /* an address whose reads fail; 0: none */
+	uint64_t reads, steps; /* counted by walker_walk() */
 	struct python_walk walk;
 	__u64 words[PYTHON_WORDS];
 };

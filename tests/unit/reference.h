@@ -25,7 +25,7 @@ struct reference_sums {
 };
 
 static inline void reference_cell(const struct reference *p, uint64_t lane, uint64_t from,
-				uint64_t size, struct cell *cell)
+				  uint64_t size, struct cell *cell)
 {
 	struct reference_sums sums = {0};
 
@@ -58,7 +58,7 @@ static inline void reference_cell(const struct reference *p, uint64_t lane, uint
 }
 
 static inline int reference_window(void *context, const struct window_query *q, struct window **ret,
-				 struct error *err)
+				   struct error *err)
 {
 	struct window *w = calloc(1, sizeof(*w));
 
@@ -72,7 +72,7 @@ static inline int reference_window(void *context, const struct window_query *q, 
 	w->cells = calloc(w->lanes * w->width, sizeof(*w->cells));
 	for (size_t i = 0; i < w->lanes * w->width; i++)
 		reference_cell(context, q->lanes[i / w->width], w->time + i % w->width * w->cell,
-			     w->cell, &w->cells[i]);
+			       w->cell, &w->cells[i]);
 	*ret = w;
 	return 0;
 }

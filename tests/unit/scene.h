@@ -20,8 +20,8 @@
 #define SCENE_SAMPLES 100
 
 static const struct host scene_hosts[] = {
-	{1, "web-1", "m", "b", "6.1.0-18-amd64", "x86_64", 4, 8ULL << 30,
-	 1700000000000000000LL, 0, SCENE_START, SCENE_START + 2000000000ULL},
+	{1, "web-1", "m", "b", "6.1.0-18-amd64", "x86_64", 4, 8ULL << 30, 1700000000000000000LL, 0,
+	 SCENE_START, SCENE_START + 2000000000ULL},
 };
 static const struct info scene_infos[] = {
 	{1, 1, "options", "record -F 100"},
@@ -40,12 +40,9 @@ static const struct process scene_processes[] = {
 	{6, 1, 102, 102, 1, 7, 7, 0, "</script><b>\"'&", "", "/\x1b[31mred", ""},
 };
 static const struct thread scene_threads[] = {
-	{1, 1, 100, 5, 0, "worker 3", 0},
-	{2, 1, 110, 5, 0, "pool 12", 0},
-	{3, 2, 101, 6, 0, "a;b\nc\xff", 0},
-	{4, 3, 2, 1, 0, "kthreadd", 0},
-	{5, 4, 100, 9, 0, "worker 3", 0},
-	{6, 5, 0, 0, 0, "swapper/1", 0},
+	{1, 1, 100, 5, 0, "worker 3", 0},   {2, 1, 110, 5, 0, "pool 12", 0},
+	{3, 2, 101, 6, 0, "a;b\nc\xff", 0}, {4, 3, 2, 1, 0, "kthreadd", 0},
+	{5, 4, 100, 9, 0, "worker 3", 0},   {6, 5, 0, 0, 0, "swapper/1", 0},
 	{7, 6, 102, 7, 0, "", 0},
 };
 static const struct mapping scene_mappings[] = {
@@ -69,8 +66,14 @@ static const struct function scene_functions[] = {
 	{8, 5, "main", "", "main.c", 10, 0},
 	{9, 1, "fib", "", "main.c", 30, 0},
 	{10, 3, "kthread", "", "", 0, 0},
-	{11, 6, "\"quoted\" 'x' </script>\xe2\x80\xae" "evil 3.5", "", "", 0, 0},
-	{12, 2, "spin\xe2\x80\x83" "9", "", "", 0, 0},
+	{11, 6,
+	 "\"quoted\" 'x' </script>\xe2\x80\xae"
+	 "evil 3.5",
+	 "", "", 0, 0},
+	{12, 2,
+	 "spin\xe2\x80\x83"
+	 "9",
+	 "", "", 0, 0},
 	{13, 2, "", "", "", 0, 0x2340},
 };
 static const struct frame scene_frames[] = {
@@ -122,10 +125,22 @@ static const struct scene_run {
 	unsigned int count;
 	uint64_t thread, stack, cpu, flags;
 } scene_runs[] = {
-	{20, 1, 3, 0, 0}, {5, 1, 6, 0, SAMPLE_FLAG_KERNEL}, {5, 2, 2, 1, 0}, {5, 2, 7, 1, 0},
-	{10, 1, 10, 0, 0}, {5, 1, 8, 0, 0}, {10, 3, 14, 2, 0}, {5, 3, 13, 2, 0},
-	{6, 4, 11, 3, SAMPLE_FLAG_KERNEL}, {4, 5, 3, 1, 0}, {5, 7, 16, 2, 0}, {4, 7, 19, 2, 0},
-	{3, 7, 20, 2, 0}, {2, 7, 0, 2, 0}, {1, 7, 21, 2, 0}, {3, 7, 23, 2, SAMPLE_FLAG_KERNEL},
+	{20, 1, 3, 0, 0},
+	{5, 1, 6, 0, SAMPLE_FLAG_KERNEL},
+	{5, 2, 2, 1, 0},
+	{5, 2, 7, 1, 0},
+	{10, 1, 10, 0, 0},
+	{5, 1, 8, 0, 0},
+	{10, 3, 14, 2, 0},
+	{5, 3, 13, 2, 0},
+	{6, 4, 11, 3, SAMPLE_FLAG_KERNEL},
+	{4, 5, 3, 1, 0},
+	{5, 7, 16, 2, 0},
+	{4, 7, 19, 2, 0},
+	{3, 7, 20, 2, 0},
+	{2, 7, 0, 2, 0},
+	{1, 7, 21, 2, 0},
+	{3, 7, 23, 2, SAMPLE_FLAG_KERNEL},
 	{2, 77, 2, 2, 0}, /* a missing thread */
 	{5, 6, 0, 3, SAMPLE_FLAG_IDLE},
 };
@@ -155,7 +170,11 @@ static inline int scene_put_runs(struct sink *to, const struct scene_run *runs, 
 	for (size_t i = 0; i < count && !rc; i++) {
 		const struct scene_run *r = &runs[i];
 		struct sample s = {0, 1, r->thread, r->cpu, r->stack, SCENE_PERIOD, r->flags};
-		struct sum sum = {1, r->thread, r->stack, r->count, r->count * SCENE_PERIOD,
+		struct sum sum = {1,
+				  r->thread,
+				  r->stack,
+				  r->count,
+				  r->count * SCENE_PERIOD,
 				  r->flags & SAMPLE_FLAGS_OF_RUNTIME};
 
 		if (as_sums)

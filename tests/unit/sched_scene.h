@@ -15,7 +15,7 @@
 
 #define SCHED_START 1000000000ULL
 #define MS 1000000ULL
-#define AT(ms) (SCHED_START + (ms) * MS)
+#define AT(ms) (SCHED_START + (ms)*MS)
 
 /* Ids of threads; the id of a thread's lane is LANE_OF(id). */
 enum { SCENE_DB = 1, SCENE_DB_IO, SCENE_LOAD, SCENE_EVIL, SCENE_KWORKER };

@@ -51,7 +51,7 @@ enum truth { UNBORN, RUNNING, RUNNABLE, PREEMPTED, BLOCKED, DEAD };
 struct life_record {
 	enum truth truth;
 	int cpu;
-	uint64_t start;	     /* begin of its slice */
+	uint64_t start; /* begin of its slice */
 	uint8_t state, wait; /* state and wait when BLOCKED */
 	uint64_t died;
 	/* What follows from the records: whether the thread is known, and its state. */
@@ -72,7 +72,7 @@ struct machine {
 	uint64_t since[CPUS];
 	struct gap gaps[CPUS]; /* end 0: no gap */
 	bool one_gap, seen_at_start, resync;
-	bool hasty;  /* states are cut early: less is known */
+	bool hasty; /* states are cut early: less is known */
 	bool silent; /* gaps are found at their end: more is known */
 	unsigned int seed;
 	struct cell painted[THREADS][TICKS], cpus[CPUS][TICKS];
@@ -209,7 +209,8 @@ static bool wake_early(struct machine *m, struct life_record *l, int thread, uin
 }
 
 /* Set what a reader of the slice knows after it. */
-static void leave_claim(struct machine *m, struct life_record *l, const struct slice *s, uint64_t now)
+static void leave_claim(struct machine *m, struct life_record *l, const struct slice *s,
+			uint64_t now)
 {
 	l->known = !any_gap(m, now) && leaving_recorded(m, l->cpu, now) && s->left;
 	l->claim = (struct cell){.state = (uint8_t)s->left, .wait = (uint8_t)s->wait};

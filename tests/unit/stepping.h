@@ -23,12 +23,12 @@
 
 struct stepping_call {
 	uint64_t at, value; /* place and value of the return address */
-	uint64_t frame;	    /* the caller's frame pointer */
+	uint64_t frame; /* the caller's frame pointer */
 };
 
 struct stepping {
 	pid_t pid;
-	int memory;			/* /proc/PID/mem */
+	int memory; /* /proc/PID/mem */
 	uint64_t address, offset, size; /* the code of the table, in the process */
 	const struct unwind_table *table;
 	struct stepping_call calls[STEPPING_CALLS]; /* sorted by place */

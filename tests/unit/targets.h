@@ -32,7 +32,7 @@ struct seen {
 	struct open_reply answer; /* last answer */
 	int fds[8];
 	unsigned int processes, threads, mappings, ends, done, named;
-	uint32_t watched;		/* pid whose records are counted; 0: all */
+	uint32_t watched; /* pid whose records are counted; 0: all */
 	struct scanned_process process; /* last process */
 	char comm[PROCFS_COMM_MAX], exe[OPENER_PATH_MAX], cgroup[OPENER_PATH_MAX];
 	char wanted[512]; /* path of a mapping to look for */

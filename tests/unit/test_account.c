@@ -234,17 +234,10 @@ START_TEST(an_event_that_is_no_clock_has_no_grid)
 }
 END_TEST
 
-SUITE("account", every_tick_is_a_sample,
-      a_late_tick_covers_the_points_before,
-      a_gap_before_a_tick_in_time_was_skipped,
-      stolen_points_are_nobodys,
-      what_is_late_beyond_the_theft_is_delayed,
-      short_thefts_add_up,
-      a_machine_that_nobody_steals_from_has_no_theft,
-      the_first_reading_is_no_theft,
-      a_theft_in_idle_time_is_idle,
-      idle_points_are_counted_once,
-      the_grid_follows_a_clock_that_was_restarted,
-      the_grid_moves_back_to_earlier_samples,
-      every_period_is_counted_once_however_late,
-      an_event_that_is_no_clock_has_no_grid)
+SUITE("account", every_tick_is_a_sample, a_late_tick_covers_the_points_before,
+      a_gap_before_a_tick_in_time_was_skipped, stolen_points_are_nobodys,
+      what_is_late_beyond_the_theft_is_delayed, short_thefts_add_up,
+      a_machine_that_nobody_steals_from_has_no_theft, the_first_reading_is_no_theft,
+      a_theft_in_idle_time_is_idle, idle_points_are_counted_once,
+      the_grid_follows_a_clock_that_was_restarted, the_grid_moves_back_to_earlier_samples,
+      every_period_is_counted_once_however_late, an_event_that_is_no_clock_has_no_grid)

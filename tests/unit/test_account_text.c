@@ -19,8 +19,14 @@ END_TEST
 START_TEST(all_terms)
 {
 	const struct account_terms t = {
-		.due = 21, .written = 1, .idle = 2, .filtered = 3, .stolen = 4, .lost = 5,
-		.cut_off = 6, .unexplained = -7,
+		.due = 21,
+		.written = 1,
+		.idle = 2,
+		.filtered = 3,
+		.stolen = 4,
+		.lost = 5,
+		.cut_off = 6,
+		.unexplained = -7,
 	};
 
 	ck_assert_str_eq(account_show(&t, text, sizeof(text)),

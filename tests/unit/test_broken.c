@@ -130,7 +130,8 @@ static struct profile *ends_profile(const char *recorded)
 	struct profile *p = NULL;
 	struct error err = {""};
 
-	ck_assert_msg(!profile_read(&p, ends_source(&source, recorded), NULL, &err), "%s", err.text);
+	ck_assert_msg(!profile_read(&p, ends_source(&source, recorded), NULL, &err), "%s",
+		      err.text);
 	return p;
 }
 

@@ -208,6 +208,5 @@ END_TEST
 SUITE("cache", remembers_and_replaces, what_is_used_stays_and_the_rest_goes,
       nothing_is_forgotten_while_it_grows,
       a_value_replaced_in_the_young_generation_hides_the_old_one, agrees_with_a_map,
-      agrees_with_a_map_while_it_grows,
-      any_size_works_and_impossible_ones_are_refused, hashes_tell_contexts_and_lengths_apart,
-      every_process_has_its_own_seed)
+      agrees_with_a_map_while_it_grows, any_size_works_and_impossible_ones_are_refused,
+      hashes_tell_contexts_and_lengths_apart, every_process_has_its_own_seed)

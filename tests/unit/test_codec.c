@@ -143,50 +143,48 @@ START_TEST(lies_inside)
 		size_t size;
 		int result;
 	} lies[] = {
-		{{1, 2, 1, 0, 2, 5, 6}, 7, 0},		       /* valid */
-		{{1, 2, 1, 2, 2, 5, 2}, 7, 0},		       /* valid, a run */
-		{{2, 2, 1, 0, 2, 5, 6}, 7, 0},		       /* valid, like the next five */
-		{{2, 2, 1, 4, 2, 5, 6}, 7, 0},		       /* split */
-		{{2, 2, 1, 4, 3, 0x85, 6, 1}, 8, 0},	       /* split, a value of two bytes */
-		{{2, 2, 1, 8, 63, 2, 1, 0}, 8, 0},	       /* scaled */
+		{{1, 2, 1, 0, 2, 5, 6}, 7, 0}, /* valid */
+		{{1, 2, 1, 2, 2, 5, 2}, 7, 0}, /* valid, a run */
+		{{2, 2, 1, 0, 2, 5, 6}, 7, 0}, /* valid, like the next five */
+		{{2, 2, 1, 4, 2, 5, 6}, 7, 0}, /* split */
+		{{2, 2, 1, 4, 3, 0x85, 6, 1}, 8, 0}, /* split, a value of two bytes */
+		{{2, 2, 1, 8, 63, 2, 1, 0}, 8, 0}, /* scaled */
 		/* differences from the record before */
 		{{2, 2, 1, 32, 0, 2, 5, 6}, 8, 0},
 		{{2, 2, 1, 33 + 64, 0, 2, 5, 6}, 8, -EBADMSG}, /* two kinds of differences */
-		{{3, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* bad version */
-		{{0, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG},	       /* bad version */
-		{{1, 2, 1, 4, 2, 5, 6}, 7, -EBADMSG},	       /* not valid in version 1 */
-		{{2, 2, 1, 6, 2, 5, 6}, 7, -EBADMSG},	       /* runs that are split */
-		{{2, 2, 1, 128, 0, 2, 5, 6}, 8, -EBADMSG},     /* the column is its own context */
-		{{2, 2, 1, 128, 1, 2, 5, 6},
-		 8,
-		 -EBADMSG}, /* the context column does not exist */
+		{{3, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG}, /* bad version */
+		{{0, 2, 1, 0, 2, 5, 6}, 7, -EBADMSG}, /* bad version */
+		{{1, 2, 1, 4, 2, 5, 6}, 7, -EBADMSG}, /* not valid in version 1 */
+		{{2, 2, 1, 6, 2, 5, 6}, 7, -EBADMSG}, /* runs that are split */
+		{{2, 2, 1, 128, 0, 2, 5, 6}, 8, -EBADMSG}, /* the column is its own context */
+		{{2, 2, 1, 128, 1, 2, 5, 6}, 8, -EBADMSG}, /* the context column does not exist */
 		{{2, 2, 2, 0, 2, 5, 6, 128, 0, 2, 5, 6}, 12, 0}, /* the first column as context */
 		/* differences from a later column */
 		{{2, 2, 2, 16, 1, 2, 5, 6, 0, 2, 5, 6}, 12, -EBADMSG},
 		/* contexts in a circle */
 		{{2, 2, 2, 128, 1, 2, 5, 6, 128, 0, 2, 5, 6}, 13, -EBADMSG},
 		{{2, 2, 2, 0, 2, 5, 6, 192, 0, 2, 5, 6}, 12, -EBADMSG}, /* positive, in a context */
-		{{2, 2, 1, 64, 2, 5, 6}, 7, -EBADMSG},	  /* positive, without differences */
+		{{2, 2, 1, 64, 2, 5, 6}, 7, -EBADMSG}, /* positive, without differences */
 		{{2, 2, 1, 8, 64, 2, 5, 6}, 8, -EBADMSG}, /* scaled by too much */
 		{{2, 2, 1, 16, 0, 2, 5, 6}, 8, -EBADMSG}, /* differences from itself */
 		{{2, 2, 1, 32, 1, 2, 5, 6}, 8, -EBADMSG}, /* differences from a missing column */
 		{{2, 2, 1, 32}, 4, -EBADMSG},
 		{{2, 2, 1, 8}, 4, -EBADMSG},
-		{{2, 2, 1, 4, 1, 5}, 6, -EBADMSG},	 /* split, one value missing */
+		{{2, 2, 1, 4, 1, 5}, 6, -EBADMSG}, /* split, one value missing */
 		{{2, 2, 1, 4, 2, 0x85, 6}, 7, -EBADMSG}, /* split, a value cut off */
 		{{2, 2, 1, 4, 3, 5, 6, 7}, 8, -EBADMSG}, /* split, one value too many */
 		{{2, 2, 1, 4, 11, 0xff, 5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2},
 		 16,
-		 -EBADMSG},				 /* 65 bits */
-		{{1, 3, 1, 0, 2, 5, 6}, 7, -EBADMSG},	 /* wrong number of records */
-		{{1, 2, 1, 0, 3, 5, 6}, 7, -EBADMSG},	 /* column beyond the end */
+		 -EBADMSG}, /* 65 bits */
+		{{1, 3, 1, 0, 2, 5, 6}, 7, -EBADMSG}, /* wrong number of records */
+		{{1, 2, 1, 0, 3, 5, 6}, 7, -EBADMSG}, /* column beyond the end */
 		{{1, 2, 1, 0, 2, 5, 6, 0}, 8, -EBADMSG}, /* bytes after the columns */
 		{{1, 2, 1, 0, 3, 5, 6, 0}, 8, -EBADMSG}, /* bytes after the values */
 		{{1, 2, 1, 0, 2, 5, 0x86}, 7, -EBADMSG}, /* varint without an end */
-		{{1, 2, 1, 2, 2, 5, 3}, 7, -EBADMSG},	 /* run too long */
-		{{1, 2, 1, 2, 2, 5, 0}, 7, -EBADMSG},	 /* empty run */
-		{{1, 2, 1, 2, 2, 5, 1}, 7, -EBADMSG},	 /* too few runs */
-		{{1, 2, 2, 0, 2, 5, 6}, 7, -EBADMSG},	 /* second column missing */
+		{{1, 2, 1, 2, 2, 5, 3}, 7, -EBADMSG}, /* run too long */
+		{{1, 2, 1, 2, 2, 5, 0}, 7, -EBADMSG}, /* empty run */
+		{{1, 2, 1, 2, 2, 5, 1}, 7, -EBADMSG}, /* too few runs */
+		{{1, 2, 2, 0, 2, 5, 6}, 7, -EBADMSG}, /* second column missing */
 		{{1, 2, 1, 0, 11, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 1},
 		 16,
 		 -EBADMSG}, /* 65 bits */

@@ -472,15 +472,16 @@ END_TEST
  * checks.
  */
 static const int opener_calls[] = {
-	SYS_read,   SYS_close,	SYS_fstat,	   SYS_fstatfs,	    SYS_getdents64,
-	SYS_lseek,  SYS_statx,	SYS_readlinkat,	   SYS_brk,	    SYS_munmap,
-	SYS_mremap, SYS_madvise, SYS_clock_gettime, SYS_nanosleep,   SYS_clock_nanosleep,
-	SYS_exit,   SYS_exit_group, SYS_rt_sigreturn, SYS_restart_syscall,
-	SYS_openat, SYS_newfstatat, SYS_fcntl,	   SYS_ioctl,	    SYS_mmap,
-	SYS_recvfrom, SYS_sendmsg,
+	SYS_read,	   SYS_close,	     SYS_fstat,		  SYS_fstatfs,
+	SYS_getdents64,	   SYS_lseek,	     SYS_statx,		  SYS_readlinkat,
+	SYS_brk,	   SYS_munmap,	     SYS_mremap,	  SYS_madvise,
+	SYS_clock_gettime, SYS_nanosleep,    SYS_clock_nanosleep, SYS_exit,
+	SYS_exit_group,	   SYS_rt_sigreturn, SYS_restart_syscall, SYS_openat,
+	SYS_newfstatat,	   SYS_fcntl,	     SYS_ioctl,		  SYS_mmap,
+	SYS_recvfrom,	   SYS_sendmsg,
 #ifdef __SANITIZE_ADDRESS__
-	SYS_write,  SYS_mprotect, SYS_sigaltstack, SYS_getpid,	    SYS_gettid,
-	SYS_rt_sigaction, SYS_sched_yield, SYS_rt_sigprocmask,
+	SYS_write,	   SYS_mprotect,     SYS_sigaltstack,	  SYS_getpid,
+	SYS_gettid,	   SYS_rt_sigaction, SYS_sched_yield,	  SYS_rt_sigprocmask,
 #endif
 };
 
@@ -555,7 +556,9 @@ static void open_for_reading(const struct attempt *a)
 {
 	(void)a;
 	_exit(open("/proc/self/maps", O_RDONLY) >= 0 &&
-	      open("/", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) >= 0 ? 42 : 8);
+			      open("/", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) >= 0
+		      ? 42
+		      : 8);
 }
 
 static bool is_call_of_opener(int number)

@@ -221,7 +221,8 @@ START_TEST(what_writes_nothing_is_left)
 	ck_assert_int_eq(demangle(d, "_RC10u4_bcherefu", buf, sizeof(buf)), 0);
 	/* The decoded name of a crate is stored in an arena: short ones fit, longer ones do not. */
 	ck_assert_int_eq(demangle(d, "_RCu8gdel_5qa", buf, sizeof(buf)), 1);
-	ck_assert_str_eq(buf, "g\xc3\xb6" "del");
+	ck_assert_str_eq(buf, "g\xc3\xb6"
+			      "del");
 	sprintf(name, "_RCu%d", 3000);
 	memset(name + strlen(name), 'a', 3000);
 	ck_assert_int_eq(bounded(d, name), -ETIME);

@@ -139,8 +139,10 @@ START_TEST(groups)
 	static const struct {
 		unsigned int by;
 		const char *name;
-	} kinds_of[] = {{GROUP_PROGRAM, "server"}, {GROUP_THREAD, "server"},
-			{GROUP_CONTAINER, "(none)"}, {GROUP_CGROUP, "/"}};
+	} kinds_of[] = {{GROUP_PROGRAM, "server"},
+			{GROUP_THREAD, "server"},
+			{GROUP_CONTAINER, "(none)"},
+			{GROUP_CGROUP, "/"}};
 
 	for (size_t i = 0; i < sizeof(kinds_of) / sizeof(kinds_of[0]); i++) {
 		struct diff d = compare_scenes(kinds_of[i].by, DIFF_SHARE);
@@ -235,8 +237,8 @@ static void check_name(const char *raw, const char *should)
 {
 	struct profile_function function = {.f = {.name = raw, .file = ""}};
 	struct profile_frame frame = {.f = {.kind = FRAME_NATIVE}, .mapping = PROFILE_NONE};
-	struct profile p = {.frames = &frame, .frame_count = 1, .functions = &function,
-			    .function_count = 1};
+	struct profile p = {
+		.frames = &frame, .frame_count = 1, .functions = &function, .function_count = 1};
 	char *name = diff_frame_name(&p, 0);
 
 	ck_assert_str_eq(name, should);

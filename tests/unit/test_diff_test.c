@@ -69,7 +69,7 @@ START_TEST(known_bounds_of_t)
 		unsigned int freedom;
 		double chance, t;
 	} known[] = {{1, 0.05, 12.706}, {2, 0.05, 4.303},  {3, 0.05, 3.182}, {4, 0.05, 2.776},
-		     {5, 0.01, 4.032},  {10, 0.05, 2.228}, {30, 0.01, 2.750}};
+		     {5, 0.01, 4.032},	{10, 0.05, 2.228}, {30, 0.01, 2.750}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		check_near(diff_student_bound(known[i].chance, known[i].freedom), known[i].t, 6e-4);
@@ -329,7 +329,8 @@ END_TEST
 START_TEST(kernel_time_differs_more)
 {
 	static const struct diff_noise noise = {1, 0.1, 0.3, 0, 0};
-	struct diff_count counts[] = {{8000, 100000, false, 0, 8000}, {12000, 100000, true, 0, 12000}};
+	struct diff_count counts[] = {{8000, 100000, false, 0, 8000},
+				      {12000, 100000, true, 0, 12000}};
 	double own = diff_change_of(counts, 2, true, &noise).p, called, beside, sampling;
 
 	/* 0.9 of 10 % of 0.1, and 0.1 of 30 % of 0.1; twice, plus sampling. */
@@ -398,7 +399,8 @@ START_TEST(very_many)
 		double many = compare(200990000, 1e9, 201010000, 1e9, shares).p;
 
 		check_near(few / many, 1, 0.02);
-		ck_assert(compare(1ULL << 60, 0x1p62, (1ULL << 60) + (1 << 20), 0x1p62, shares).p > 0.99);
+		ck_assert(compare(1ULL << 60, 0x1p62, (1ULL << 60) + (1 << 20), 0x1p62, shares).p >
+			  0.99);
 		ck_assert(compare(1ULL << 60, 0x1p62, 1ULL << 61, 0x1p62, shares).p < 1e-300);
 		ck_assert(compare(0, 0x1p62, 1ULL << 61, 1, false).p < 1e-300);
 	}
@@ -406,6 +408,5 @@ START_TEST(very_many)
 END_TEST
 
 SUITE("diff_test", known_chances, known_intervals, known_bounds_of_t, known_correction,
-      swapping_turns_it_round, nothing_changed, something_changed, runs_that_differ,
-      one_run_a_side, kernel_time_differs_more,
-      stretches_of_one_run, little_or_nothing, very_many)
+      swapping_turns_it_round, nothing_changed, something_changed, runs_that_differ, one_run_a_side,
+      kernel_time_differs_more, stretches_of_one_run, little_or_nothing, very_many)

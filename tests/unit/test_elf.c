@@ -663,9 +663,8 @@ SUITE("elf", a_program_agrees_with_nm, a_program_at_a_fixed_address_agrees_with_
       a_static_program_agrees_with_nm, a_static_pie_agrees_with_nm,
       aliases_are_chosen_and_holes_stay_holes, a_stripped_program_says_so,
       functions_without_a_symbol_are_found, an_export_table_is_better_than_nothing,
-      debugdata_is_read_together_with_the_export_table,
-      a_debugdata_bomb_leaves_the_export_table, a_debug_file_is_used_if_it_belongs,
-      a_debuglink_is_checked_by_its_crc, stubs_are_named, sections_are_found_by_name,
-      threads_begin_in_a_stripped_libc, an_old_library_has_no_beginning,
-      what_is_no_elf_file_is_refused, headers_may_lie, contents_may_be_garbage,
-      a_giant_is_refused, a_file_that_changes_is_an_error_and_no_signal)
+      debugdata_is_read_together_with_the_export_table, a_debugdata_bomb_leaves_the_export_table,
+      a_debug_file_is_used_if_it_belongs, a_debuglink_is_checked_by_its_crc, stubs_are_named,
+      sections_are_found_by_name, threads_begin_in_a_stripped_libc, an_old_library_has_no_beginning,
+      what_is_no_elf_file_is_refused, headers_may_lie, contents_may_be_garbage, a_giant_is_refused,
+      a_file_that_changes_is_an_error_and_no_signal)

@@ -136,5 +136,5 @@ START_TEST(levels_choose)
 END_TEST
 
 SUITE("error", says_and_returns, arguments_may_be_the_old_text, nothing_said_is_told_by_the_code,
-      hostile_names_stay_in_one_line,
-      hints_are_lines_behind_what_was_said, messages_are_lines_of_skein, levels_choose)
+      hostile_names_stay_in_one_line, hints_are_lines_behind_what_was_said,
+      messages_are_lines_of_skein, levels_choose)

@@ -254,8 +254,10 @@ START_TEST(shares_end_and_grow_again)
 	ck_assert_ptr_eq(worst[0], one);
 	ck_assert_str_eq(file_quota_format(worst[1], text, sizeof(text)),
 			 "to uid 1003: 1 file (its file system did not answer)");
-	snprintf(wanted, sizeof(wanted), "to uid 1001: %s files (more than its share), 1 file (its "
-		 "file system did not answer)", show_count(refused, count, sizeof(count)));
+	snprintf(wanted, sizeof(wanted),
+		 "to uid 1001: %s files (more than its share), 1 file (its "
+		 "file system did not answer)",
+		 show_count(refused, count, sizeof(count)));
 	ck_assert_str_eq(file_quota_format(one, text, sizeof(text)), wanted);
 	for (uint32_t uid = 2000; uid < 4000; uid++) /* the number is bounded */
 		file_quota_refuse(file_quotas_get(&s, uid), REFUSED_QUOTA);

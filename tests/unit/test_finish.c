@@ -257,10 +257,10 @@ START_TEST(signals_bring_all_registers_and_an_exact_place)
 	by_r10.saved = UNWIND_FP_AT_FP;
 	STAND(cfa_rule(UNWIND_REG_SP, 8), signal, (struct unwind_rule){.kind = UNWIND_BAD}, by_r10,
 	      rbp_rule, end_rule);
-	s.stack[0] = code(1);		   /* then sp is STACK + 8 */
-	context[2] = STACK + 800;	   /* r10 */
-	context[10] = STACK + 1600;	   /* rbp */
-	context[15] = STACK + 640;	   /* rsp */
+	s.stack[0] = code(1); /* then sp is STACK + 8 */
+	context[2] = STACK + 800; /* r10 */
+	context[10] = STACK + 1600; /* rbp */
+	context[15] = STACK + 640; /* rsp */
 	context[16] = CODE + 3 * FUNCTION; /* rip: the first byte of the function */
 	s.stack[100] = code(4);
 	s.stack[201] = STACK + 2400;
@@ -713,8 +713,8 @@ END_TEST
 
 SUITE("finish", cfa_from_the_stack_pointer, frame_pointers_are_restored,
       other_registers_hold_where_the_thread_stood, the_base_register_is_followed,
-      other_registers_last_as_long_as_nobody_saves_any,
-      cfa_read_from_memory, plt_entries_push_one_word_on_their_way, return_address_in_a_register,
+      other_registers_last_as_long_as_nobody_saves_any, cfa_read_from_memory,
+      plt_entries_push_one_word_on_their_way, return_address_in_a_register,
       return_addresses_belong_to_the_call,
 #if defined(__x86_64__)
       signals_bring_all_registers_and_an_exact_place, a_signal_frame_cut_off_is_no_frame,

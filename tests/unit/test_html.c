@@ -114,7 +114,8 @@ START_TEST(data_has_no_markup)
 
 	ck_assert_ptr_null(strpbrk(one, "<>&\x1b\x7f"));
 	ck_assert_ptr_null(strpbrk(two, "<>&\x1b\x7f"));
-	ck_assert_ptr_nonnull(strstr(one, "\\u003c/script\\u003e\\u003cscript\\u003ewindow.harmed"));
+	ck_assert_ptr_nonnull(
+		strstr(one, "\\u003c/script\\u003e\\u003cscript\\u003ewindow.harmed"));
 	ck_assert_ptr_nonnull(strstr(two, "\"web-1\""));
 	ck_assert_ptr_nonnull(strstr(two, "ext4_file_write_iter"));
 	free(one);

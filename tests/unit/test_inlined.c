@@ -21,9 +21,12 @@ static const struct mapping mappings[] = {
 	{2, 1, MAPPING_KERNEL, 0, 0, "[kernel.kallsyms]", ""},
 };
 static const struct function functions[] = {
-	{1, 1, "main", "", "/src/p.c", 40, 0},   {2, 1, "outer", "", "/src/p.c", 30, 0},
-	{3, 1, "middle", "", "/src/p.h", 20, 0}, {4, 1, "inner", "", "/src/p.h", 10, 0},
-	{5, 1, "leaf", "", "", 0, 0},	      {6, 2, "entry", "", "", 0, 0},
+	{1, 1, "main", "", "/src/p.c", 40, 0},
+	{2, 1, "outer", "", "/src/p.c", 30, 0},
+	{3, 1, "middle", "", "/src/p.h", 20, 0},
+	{4, 1, "inner", "", "/src/p.h", 10, 0},
+	{5, 1, "leaf", "", "", 0, 0},
+	{6, 2, "entry", "", "", 0, 0},
 };
 static const struct frame frames[] = {
 	{1, FRAME_NATIVE, 1, 0x100, 1, 42, FRAME_FLAG_START},
@@ -127,9 +130,9 @@ END_TEST
 START_TEST(as_the_function_around_them)
 {
 	check((struct export_options){.view = {.no_inlines = true}}, "p;main 1\n"
-								      "p;main;outer 19\n"
-								      "p;main;outer;entry 2\n"
-								      "p;main;outer;leaf 3\n");
+								     "p;main;outer 19\n"
+								     "p;main;outer;entry 2\n"
+								     "p;main;outer;leaf 3\n");
 }
 END_TEST
 
@@ -254,8 +257,11 @@ static void write_trace(const char *path)
 	PUT_ALL(stack, stacks);
 #undef PUT_ALL
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]) && !rc; i++) {
-		const struct sample s = {.time = i + 1, .event = 1, .thread = 1,
-					 .stack = sums[i].stack, .weight = sums[i].weight};
+		const struct sample s = {.time = i + 1,
+					 .event = 1,
+					 .thread = 1,
+					 .stack = sums[i].stack,
+					 .weight = sums[i].weight};
 
 		rc = put_sample(sink, &s, &err);
 	}
@@ -276,8 +282,8 @@ START_TEST(hottest_is_the_innermost)
 	unlink(path);
 	write_trace(path);
 	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
-	ck_assert_int_eq(trace_query(t, "SELECT function, weight FROM hottest", QUERY_CSV, out,
-				     &err), 0);
+	ck_assert_int_eq(
+		trace_query(t, "SELECT function, weight FROM hottest", QUERY_CSV, out, &err), 0);
 	fclose(out);
 	ck_assert_str_eq(text, "function,weight\r\ninner,100\r\nmiddle,50\r\nouter,40\r\n"
 			       "leaf,30\r\nentry,20\r\nmain,10\r\n");

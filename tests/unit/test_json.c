@@ -76,16 +76,15 @@ START_TEST(nothing_leaves_a_script_element)
 END_TEST
 
 /* Pairs of bytes in hex and the text: Python decodes both and compares. */
-static const char check_pairs[] =
-	"python3 -c 'import json, sys\n"
-	"raw = sys.stdin.buffer.read()\n"
-	"assert not set(raw) & set(b\"<>&\"), \"unsafe in HTML\"\n"
-	"assert not any(b < 32 and b != 10 for b in raw)\n"
-	"pairs = json.loads(raw.decode(\"utf-8\"))\n"
-	"assert len(pairs) > 1000\n"
-	"for i, (hexed, text) in enumerate(pairs):\n"
-	"    want = bytes.fromhex(hexed).decode(\"utf-8\", \"replace\")\n"
-	"    assert text == want, (i, hexed, text, want)'";
+static const char check_pairs[] = "python3 -c 'import json, sys\n"
+				  "raw = sys.stdin.buffer.read()\n"
+				  "assert not set(raw) & set(b\"<>&\"), \"unsafe in HTML\"\n"
+				  "assert not any(b < 32 and b != 10 for b in raw)\n"
+				  "pairs = json.loads(raw.decode(\"utf-8\"))\n"
+				  "assert len(pairs) > 1000\n"
+				  "for i, (hexed, text) in enumerate(pairs):\n"
+				  "    want = bytes.fromhex(hexed).decode(\"utf-8\", \"replace\")\n"
+				  "    assert text == want, (i, hexed, text, want)'";
 
 static void put_pair(struct json *j, const char *text)
 {
@@ -127,8 +126,8 @@ END_TEST
 
 START_TEST(reals_come_back_exactly)
 {
-	const double reals[] = {0,    -0.0,    0.1,	 1.0 / 3, 1e300, 5e-324,
-				-2.5, 1e15 + 0.3, 123456789.0123456, 1e22};
+	const double reals[] = {0,	-0.0, 0.1,	  1.0 / 3,	     1e300,
+				5e-324, -2.5, 1e15 + 0.3, 123456789.0123456, 1e22};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

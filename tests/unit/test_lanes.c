@@ -265,7 +265,8 @@ START_TEST(fits_the_screen)
 END_TEST
 
 /* Return the ns that the painted list of one lane was busy within a range. */
-static uint64_t busy_within(const struct reference_stretch *list, size_t count, uint64_t from, uint64_t to)
+static uint64_t busy_within(const struct reference_stretch *list, size_t count, uint64_t from,
+			    uint64_t to)
 {
 	uint64_t busy = 0;
 
@@ -279,7 +280,8 @@ static uint64_t busy_within(const struct reference_stretch *list, size_t count, 
 	return busy;
 }
 
-static void check_strokes(const struct reference_stretch *list, size_t count, uint64_t from, uint64_t to)
+static void check_strokes(const struct reference_stretch *list, size_t count, uint64_t from,
+			  uint64_t to)
 {
 	uint64_t lane = 1;
 	struct reference truth = {list, count};
@@ -324,7 +326,8 @@ START_TEST(strokes_keep_the_promise)
 		for (size_t i = 0; i < 100; i++) {
 			uint64_t length = synthetic_random(&random) % (1ULL << (i % 25)) + 1;
 
-			list[i] = (struct reference_stretch){1, at, at + length, STATE_RUNNING, 0, 0};
+			list[i] =
+				(struct reference_stretch){1, at, at + length, STATE_RUNNING, 0, 0};
 			if (synthetic_random(&random) % 2)
 				list[i].state = STATE_SLEEPING;
 			at += length;

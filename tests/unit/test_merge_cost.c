@@ -30,7 +30,8 @@
 #define MOST 1.5
 #define SAMPLES_A_LOOK 10 /* of a CPU between two looks at the rings: 99 Hz, ten looks a second */
 #define SWITCHES_A_LOOK 400 /* of a CPU with 4,000 switches a second */
-#define WARM (RECORDS / 4) /* records before the measurement, until all memory has been used once */
+#define WARM (RECORDS / 4) /* records before the measurement, until all memory has been used once \
+			    */
 #define SAMPLE 256 /* bytes of a sample with a stack of about 25 frames */
 
 static uint8_t cpus[RECORDS]; /* CPU by record */
@@ -145,7 +146,7 @@ static double cost_of_switches(unsigned int count)
 
 	make_switches(count);
 	o = switch_order_new(arrays);
-	for (taken_until = 0; taken_until < RECORDS; ) {
+	for (taken_until = 0; taken_until < RECORDS;) {
 		if (!begin && taken_until >= WARM) {
 			begin = now();
 			found = 0;

@@ -139,9 +139,12 @@ static void wake(struct load *l, unsigned int waker, unsigned int worker, uint64
 		return;
 	if (!below(l, 16))
 		w->cpu = !w->cpu;
-	make(l, KIND_EDGE, time)->record.edge = (struct edge){
-		.time = time, .end = time, .from = lane_of(waker), .to = lane_of(worker),
-		.kind = EDGE_WAKEUP, .value = w->cpu + 1};
+	make(l, KIND_EDGE, time)->record.edge = (struct edge){.time = time,
+							      .end = time,
+							      .from = lane_of(waker),
+							      .to = lane_of(worker),
+							      .kind = EDGE_WAKEUP,
+							      .value = w->cpu + 1};
 	enqueue(l, worker, time);
 }
 
@@ -163,7 +166,8 @@ static uint64_t run(struct load *l, unsigned int worker, uint64_t time, bool *pr
 
 	*preempted = sends(worker) ? !below(l, 3) : !below(l, 32);
 	if (!sends(worker)) {
-		wake(l, worker, group_of(worker) + SIDE + (unsigned int)below(l, SIDE), end - STAMP);
+		wake(l, worker, group_of(worker) + SIDE + (unsigned int)below(l, SIDE),
+		     end - STAMP);
 		return end;
 	}
 	for (uint64_t at = time + about(l, 7); at < end; at += about(l, 8))
@@ -213,13 +217,18 @@ static void put_entities(struct load *l)
 		put(l, KIND_LANE,
 		    &(struct lane){.id = 1 + i, .host = 1, .kind = LANE_CPU, .number = i});
 	for (unsigned int i = 0; i < THREADS; i++) {
-		put(l, KIND_PROCESS, &(struct process){.id = 1 + i, .host = 1, .pid = 100 + i,
-						       .comm = "sched-messaging"});
-		put(l, KIND_LANE, &(struct lane){.id = lane_of(i), .host = 1,
-						 .kind = LANE_THREAD, .number = 100 + i});
-		put(l, KIND_THREAD, &(struct thread){.id = 1 + i, .lane = lane_of(i),
-						     .process = 1 + i, .tid = 100 + i,
-						     .comm = "sched-messaging"});
+		put(l, KIND_PROCESS,
+		    &(struct process){
+			    .id = 1 + i, .host = 1, .pid = 100 + i, .comm = "sched-messaging"});
+		put(l, KIND_LANE,
+		    &(struct lane){
+			    .id = lane_of(i), .host = 1, .kind = LANE_THREAD, .number = 100 + i});
+		put(l, KIND_THREAD,
+		    &(struct thread){.id = 1 + i,
+				     .lane = lane_of(i),
+				     .process = 1 + i,
+				     .tid = 100 + i,
+				     .comm = "sched-messaging"});
 	}
 }
 
@@ -236,8 +245,7 @@ static void write_load(struct load *l)
 	while (l->switches < SWITCHES) {
 		step(l, l->cpus[0].now <= l->cpus[1].now ? 0 : 1);
 		if (l->count > FLUSH)
-			flush(l, l->cpus[0].now < l->cpus[1].now ? l->cpus[0].now
-								 : l->cpus[1].now);
+			flush(l, l->cpus[0].now < l->cpus[1].now ? l->cpus[0].now : l->cpus[1].now);
 	}
 	flush(l, l->cpus[0].now > l->cpus[1].now ? l->cpus[0].now : l->cpus[1].now);
 }

@@ -38,7 +38,8 @@ START_TEST(nothing_near)
 	ck_assert_ptr_null(nearest_of(""));
 	ck_assert_ptr_null(nearest_of("x"));
 	ck_assert_ptr_null(nearest_of("merge"));
-	ck_assert_ptr_null(nearest_of("zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"));
+	ck_assert_ptr_null(
+		nearest_of("zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"));
 }
 END_TEST
 

@@ -103,7 +103,7 @@ START_TEST(process_gone)
 	expect_content(ask(&r), "one");
 	finish(pid);
 	ck_assert_int_eq(ask(&r), -ESRCH);
-	usleep(30000);		      /* the file system's clock is coarse */
+	usleep(30000); /* the file system's clock is coarse */
 	make_file(role->path, "two"); /* usually gets the same inode number */
 	ck_assert_int_eq(ask(&r), -ESTALE);
 	end();

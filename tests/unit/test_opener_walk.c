@@ -172,7 +172,7 @@ END_TEST
 START_TEST(magic_links_are_not_followed)
 {
 	static const char *const paths[] = {
-		"/proc/self/exe", "/proc/self/root/etc/passwd", "/proc/self/cwd/secret",
+		"/proc/self/exe",  "/proc/self/root/etc/passwd", "/proc/self/cwd/secret",
 		"/proc/self/fd/0", "/proc/thread-self/exe",
 	};
 	int fd;
@@ -208,8 +208,8 @@ static void *exchange(void *unused)
 START_TEST(nothing_leads_out_while_folders_move)
 {
 	static const char *const paths[] = {
-		"/a/../secret", "/a/b/../../../secret", "/x/../secret", "/x/y/../../secret",
-		"/a/secret", "/evil/secret", "/evil/../secret",
+		"/a/../secret", "/a/b/../../../secret", "/x/../secret",	   "/x/y/../../secret",
+		"/a/secret",	"/evil/secret",		"/evil/../secret",
 	};
 	unsigned int found = 0;
 	pthread_t thread;

@@ -270,8 +270,8 @@ END_TEST
 
 START_TEST(the_user_behind_sudo_gets_the_file)
 {
-	static const char *const bad[] = {"", "-1", "4294967295", "4294979641",
-					  "99999999999999999999", "12x"};
+	static const char *const bad[] = {
+		"", "-1", "4294967295", "4294979641", "99999999999999999999", "12x"};
 	struct outfile f;
 	struct stat st;
 
@@ -323,8 +323,7 @@ START_TEST(stdout_takes_data_unless_a_person_would_see_it)
 	terminal = open(ptsname(terminal), O_RDWR | O_NOCTTY);
 	ck_assert_int_ge(terminal, 0);
 	ck_assert_int_eq(commit_to_stdout(terminal, true, "\x1b"), -ENOTTY);
-	ck_assert_str_eq(err.text,
-			 "binary data is not written to a terminal; name a file with -o");
+	ck_assert_str_eq(err.text, "binary data is not written to a terminal; name a file with -o");
 	ck_assert_int_eq(commit_to_stdout(terminal, false, "text\n"), 0);
 	ck_assert_int_eq(pipe(ends), 0);
 	ck_assert_int_eq(commit_to_stdout(ends[1], true, "data"), 0);
@@ -351,7 +350,6 @@ SUITE("outfile", a_file_appears_when_it_is_complete, an_older_file_stays_until_t
       aborting_nothing_does_nothing, what_must_not_be_written_is_refused,
       links_made_meanwhile_are_replaced_and_not_followed, a_failed_rename_leaves_nothing_behind,
       a_full_disk_is_an_error, an_error_that_passed_is_remembered,
-      devices_and_pipes_are_written_to_as_they_are,
-      a_pipe_of_another_user_is_refused, the_user_behind_sudo_gets_the_file,
-      stdout_takes_data_unless_a_person_would_see_it,
+      devices_and_pipes_are_written_to_as_they_are, a_pipe_of_another_user_is_refused,
+      the_user_behind_sudo_gets_the_file, stdout_takes_data_unless_a_person_would_see_it,
       a_closed_pipe_or_full_disk_behind_stdout_is_an_error)

@@ -66,9 +66,9 @@ static unsigned int add_python(uint64_t *words, const char *part)
 
 		if (part[i] == '[')
 			continue;
-		words[count++] = part[i] == '(' ? tagged(WIRE_TAG_PYTHON_SHIM, 0) :
-				 entry		? tagged(WIRE_TAG_PYTHON_ENTRY, (uint64_t)part[i]) :
-						  tagged(WIRE_TAG_PYTHON, (uint64_t)part[i]);
+		words[count++] = part[i] == '(' ? tagged(WIRE_TAG_PYTHON_SHIM, 0)
+				 : entry	? tagged(WIRE_TAG_PYTHON_ENTRY, (uint64_t)part[i])
+						: tagged(WIRE_TAG_PYTHON, (uint64_t)part[i]);
 		words[count++] = part[i] == '(' ? 0 : PYTHON_PLACE(part[i], 7);
 	}
 	return count;
@@ -374,8 +374,8 @@ START_TEST(any_words_are_put_in_some_order)
 		};
 
 		for (unsigned int i = 0; i < raw.kernel + raw.user; i++)
-			words[i] = (uint64_t)letters[(size_t)rand() % (sizeof(letters) - 1)] << 8 |
-				   1;
+			words[i] =
+				(uint64_t)letters[(size_t)rand() % (sizeof(letters) - 1)] << 8 | 1;
 		for (unsigned int i = 0; i < raw.python; i++)
 			words[raw.kernel + raw.user + i] =
 				tagged((uint64_t)rand() % 6, (uint64_t)rand() % 99);
@@ -417,5 +417,5 @@ SUITE("path", native_stacks_stay_what_they_were, a_walk_that_left_code_is_cut_th
       segments_may_be_empty, generators_are_resumed_by_c_or_by_their_loop, c_calls_back_into_python,
       frames_of_another_thread_are_left_out, greenlets_stand_on_the_stack_that_began_them,
       a_cut_native_stack_is_matched_from_the_leaf, cut_python_frames_are_matched_from_the_leaf,
-      a_call_at_the_end_of_the_loop_is_in_it,
-      malformed_words_are_left_out, any_words_are_put_in_some_order, the_largest_stacks_have_room)
+      a_call_at_the_end_of_the_loop_is_in_it, malformed_words_are_left_out,
+      any_words_are_put_in_some_order, the_largest_stacks_have_room)

@@ -179,7 +179,8 @@ END_TEST
 START_TEST(the_last_thread_ends_the_process)
 {
 	struct process_table *t = table(NULL);
-	struct life_record thread = {.kind = LIFE_FORK, .pid = 3, .tid = 4, .parent_pid = 3, .parent_tid = 3};
+	struct life_record thread = {
+		.kind = LIFE_FORK, .pid = 3, .tid = 4, .parent_pid = 3, .parent_tid = 3};
 	uint64_t process;
 
 	life(t, LIFE_FORK, 3, 1, 10, NULL, 0);
@@ -675,16 +676,14 @@ START_TEST(programs_that_lacked_nothing_are_calm)
 }
 END_TEST
 
-SUITE("process", programs_that_lacked_nothing_are_calm,
-      who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
-      walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
-      children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
-      the_end_of_who_was_told_is_told, the_end_of_who_was_told_before_is_not_told,
-      what_nobody_knows_is_settled,
-      what_could_not_be_told_is_told_when_it_is_missed,
-      an_exec_begins_another_program, a_renamed_thread_keeps_its_process,
-      a_pid_used_again_is_another_process, the_last_thread_ends_the_process,
-      an_exit_told_twice_ends_nobody_else, a_thread_that_execs_leaves_nothing_behind,
-      a_scan_names_who_was_sampled_unknown,
-      what_others_map_is_not_followed,
-      names_are_matched_at_their_moment, the_table_does_not_grow_with_the_recording)
+SUITE("process", programs_that_lacked_nothing_are_calm, who_has_nothing_mapped_is_scanned_once,
+      who_is_known_with_mappings_is_not_scanned, walkers_are_told_of_what_changes,
+      births_are_told_if_they_are_exact, children_are_told_what_their_parent_was_not,
+      a_new_program_has_mappings_of_its_own, the_end_of_who_was_told_is_told,
+      the_end_of_who_was_told_before_is_not_told, what_nobody_knows_is_settled,
+      what_could_not_be_told_is_told_when_it_is_missed, an_exec_begins_another_program,
+      a_renamed_thread_keeps_its_process, a_pid_used_again_is_another_process,
+      the_last_thread_ends_the_process, an_exit_told_twice_ends_nobody_else,
+      a_thread_that_execs_leaves_nothing_behind, a_scan_names_who_was_sampled_unknown,
+      what_others_map_is_not_followed, names_are_matched_at_their_moment,
+      the_table_does_not_grow_with_the_recording)

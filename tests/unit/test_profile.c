@@ -378,7 +378,6 @@ START_TEST(any_part_may_fail)
 }
 END_TEST
 
-SUITE("profile", parts_make_the_same, any_part_may_fail,
-      everything_is_taken, ends_of_stacks, names_of_frames, any_order,
-      sums_have_an_event, functions_count_recursion_once, functions_need_no_tree,
-      functions_need_no_tree_of_anything, groups_add_up)
+SUITE("profile", parts_make_the_same, any_part_may_fail, everything_is_taken, ends_of_stacks,
+      names_of_frames, any_order, sums_have_an_event, functions_count_recursion_once,
+      functions_need_no_tree, functions_need_no_tree_of_anything, groups_add_up)

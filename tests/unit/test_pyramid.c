@@ -203,8 +203,8 @@ static void check_cell(const struct window *w, size_t lane, uint64_t id, unsigne
 	if (c->activity == wanted->activity && c->state == wanted->state &&
 	    c->wait == wanted->wait && c->thread == wanted->thread)
 		return;
-	ck_abort_msg("lane %" PRIu64 ", cell %u of %" PRIu64 " ns at %" PRIu64
-		     ": %u/%u/%u/%" PRIu64 ", not %u/%u/%u/%" PRIu64,
+	ck_abort_msg("lane %" PRIu64 ", cell %u of %" PRIu64 " ns at %" PRIu64 ": %u/%u/%u/%" PRIu64
+		     ", not %u/%u/%u/%" PRIu64,
 		     id, i, w->cell, w->time + i * w->cell, c->activity, c->state, c->wait,
 		     c->thread, wanted->activity, wanted->state, wanted->wait, wanted->thread);
 }
@@ -402,7 +402,9 @@ static void check_recording(const struct recording *r, unsigned int windows)
 START_TEST(as_the_reference_renders)
 {
 	const struct recording r = {
-		.machine = {.cpus = 1 + _i % 5, .threads = 3 + (unsigned int)_i * 3, .seed = _i + 1},
+		.machine = {.cpus = 1 + _i % 5,
+			    .threads = 3 + (unsigned int)_i * 3,
+			    .seed = _i + 1},
 		.pyramid = {.records = _i % 3 ? 300 : 40},
 		.slices = 20000,
 		.tick = 500,
@@ -472,7 +474,10 @@ END_TEST
 START_TEST(messy)
 {
 	const struct recording r = {
-		.machine = {.cpus = 4, .threads = 16, .seed = (uint64_t)_i + 200, .losses = 3000,
+		.machine = {.cpus = 4,
+			    .threads = 16,
+			    .seed = (uint64_t)_i + 200,
+			    .losses = 3000,
 			    .deaths = 3000},
 		.pyramid = {.records = _i % 2 ? 100 : 1000},
 		.slices = 15000,
@@ -487,8 +492,7 @@ END_TEST
 START_TEST(brief_threads)
 {
 	const struct recording r = {
-		.machine = {.cpus = 2, .threads = 16, .seed = (uint64_t)_i + 300,
-			    .deaths = 200000},
+		.machine = {.cpus = 2, .threads = 16, .seed = (uint64_t)_i + 300, .deaths = 200000},
 		.pyramid = {.records = _i % 2 ? 200 : 2000},
 		.slices = 20000,
 		.tick = 1000,
@@ -522,8 +526,8 @@ END_TEST
 static int read_any(struct trace *trace, uint64_t time, uint64_t end, struct window **ret)
 {
 	const uint64_t lanes[] = {1, 2, 7, 8, 9, 10, 11, 12};
-	const struct window_query q = {.time = time, .end = end, .width = 300, .lanes = lanes,
-				       .lane_count = 8};
+	const struct window_query q = {
+		.time = time, .end = end, .width = 300, .lanes = lanes, .lane_count = 8};
 	struct error err = {0};
 	int result = trace_window(trace, &q, ret, &err);
 

@@ -438,10 +438,9 @@ END_TEST
 
 SUITE("python_code", a_code_object_is_read, what_was_freed_is_stale, another_object_is_stale,
       another_text_is_another_object, a_text_that_the_walker_could_not_read_is_left_out,
-      a_text_longer_than_memory_is_left_out,
-      what_changes_meanwhile_is_stale, nonsense_of_another_object_is_stale,
-      names_that_make_no_sense_are_errors, without_lines_there_are_names, an_empty_table_is_one,
-      long_names_are_cut, a_name_that_the_qualified_one_lacks_is_shown,
-      a_qualified_name_that_ends_with_the_name_stays,
+      a_text_longer_than_memory_is_left_out, what_changes_meanwhile_is_stale,
+      nonsense_of_another_object_is_stale, names_that_make_no_sense_are_errors,
+      without_lines_there_are_names, an_empty_table_is_one, long_names_are_cut,
+      a_name_that_the_qualified_one_lacks_is_shown, a_qualified_name_that_ends_with_the_name_stays,
       without_a_readable_name_the_qualified_one_is_shown,
       of_a_cut_qualified_name_the_end_is_unknown, members_far_away_are_refused)

@@ -39,7 +39,7 @@ static void find_fetched(void)
 	char pattern[1024];
 
 	snprintf(pattern, sizeof(pattern), "%s%s/skein/pythons/*/usr/bin/python3.[0-9][0-9]",
-		 cache  ? cache
+		 cache	? cache
 		 : home ? home
 			: "/root",
 		 cache ? "" : "/.cache");
@@ -547,9 +547,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_installed, test_parts,	    test_debian,  test_no_python,
-		test_no_elf,	test_truncated,	    test_damaged, test_lying_symbols,
-		test_layouts,	test_layout_bounds, test_offsets, test_texts,
+		test_installed,	     test_parts,	 test_debian,  test_no_python,
+		test_no_elf,	     test_truncated,	 test_damaged, test_lying_symbols,
+		test_layouts,	     test_layout_bounds, test_offsets, test_texts,
 		test_state_of_texts,
 	};
 

@@ -13,7 +13,7 @@
 #include "symbolizers/python_code.h"
 #include "symbolizers/python_file.h"
 
-#define MEMORY 1  /* number of the object that stands for a process's memory */
+#define MEMORY 1 /* number of the object that stands for a process's memory */
 #define FILES 100 /* first number of the files */
 
 /* A place in a code object, as printed by the script. */

@@ -265,9 +265,12 @@ enum { KINDS = 8, PATHS = 4000, LONGEST = 12 };
 enum { SORT, LOOP_A, LOOP_B, TRAMPOLINE, FOREIGN, NAMELESS, PYTHON_A, PYTHON_B };
 
 static const struct function random_functions[] = {
-	{1, 1, "list_sort", "", "", 0, 0},	       {2, 1, LOOP, "", "", 0, 0},
-	{3, 1, "method_vectorcall", "", "", 0, 0}, {4, 3, "method_vectorcall", "", "", 0, 0},
-	{5, 2, "a", "", "a.py", 1, 0},	       {6, 2, "b", "", "a.py", 2, 0},
+	{1, 1, "list_sort", "", "", 0, 0},
+	{2, 1, LOOP, "", "", 0, 0},
+	{3, 1, "method_vectorcall", "", "", 0, 0},
+	{4, 3, "method_vectorcall", "", "", 0, 0},
+	{5, 2, "a", "", "a.py", 1, 0},
+	{6, 2, "b", "", "a.py", 2, 0},
 };
 static const struct frame random_frames[KINDS] = {
 	{1, FRAME_NATIVE, 1, 1, 1, 0, 0},
@@ -424,8 +427,7 @@ END_TEST
 
 SUITE("python shown", python_functions_count_what_they_call,
       loops_stand_for_nothing_where_their_frames_are_known, native_shows_all,
-      nothing_but_python_where_there_is_some,
-      how_stacks_ended_goes_by_all_frames, lines_are_those_of_frames,
-      one_function_in_two_processes_is_one, what_interpreters_did_is_counted,
-      sums_are_told_apart_by_what_the_interpreter_did, filters_by_what_the_interpreter_did,
-      random_paths_are_as_the_rules_say)
+      nothing_but_python_where_there_is_some, how_stacks_ended_goes_by_all_frames,
+      lines_are_those_of_frames, one_function_in_two_processes_is_one,
+      what_interpreters_did_is_counted, sums_are_told_apart_by_what_the_interpreter_did,
+      filters_by_what_the_interpreter_did, random_paths_are_as_the_rules_say)

@@ -141,10 +141,10 @@ START_TEST(runtime_flags_stay_apart)
 	struct recent_window w;
 
 	begin();
-	PUT(sample, .time = START + SECOND, .event = 1, .thread = 1, .stack = 3,
-	    .weight = PERIOD, .flags = SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_GIL | SAMPLE_FLAG_LATE);
-	PUT(sample, .time = START + SECOND, .event = 1, .thread = 1, .stack = 3,
-	    .weight = PERIOD, .flags = SAMPLE_FLAG_PYTHON);
+	PUT(sample, .time = START + SECOND, .event = 1, .thread = 1, .stack = 3, .weight = PERIOD,
+	    .flags = SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_GIL | SAMPLE_FLAG_LATE);
+	PUT(sample, .time = START + SECOND, .event = 1, .thread = 1, .stack = 3, .weight = PERIOD,
+	    .flags = SAMPLE_FLAG_PYTHON);
 	w = window_at(START + SECOND);
 	ck_assert_uint_eq(w.profile->sum_count, 2);
 	profile_free(w.profile);

@@ -61,8 +61,8 @@ START_TEST(every_stack_is_walked_as_it_was)
 	 * not walked.
 	 */
 	for (int end = 0; end < END_COUNT; end++)
-		if (end != END_NO_MEMORY_MAP && end != END_UNKNOWN_ROOT &&
-		    end != END_NOT_READY && end != END_PYTHON && end != END_CODE_32_BIT)
+		if (end != END_NO_MEMORY_MAP && end != END_UNKNOWN_ROOT && end != END_NOT_READY &&
+		    end != END_PYTHON && end != END_CODE_32_BIT)
 			ck_assert_msg(ends[end], "no stack: %s", stack_end_word((uint64_t)end));
 	globfree(&found);
 }
@@ -346,6 +346,5 @@ __attribute__((constructor)) static void remember_root(void)
 
 SUITE("replay", every_stack_is_walked_as_it_was, another_rule_or_word_makes_another_stack,
       texts_that_are_no_stacks_are_refused, another_machine_is_told_apart,
-      what_is_written_can_be_walked_and_tells_no_secrets,
-      enough_of_every_kind_is_kept_in_private, a_root_where_no_thread_begins_is_bad,
-      failures_are_told)
+      what_is_written_can_be_walked_and_tells_no_secrets, enough_of_every_kind_is_kept_in_private,
+      a_root_where_no_thread_begins_is_bad, failures_are_told)

@@ -240,6 +240,5 @@ START_TEST(nothing_recorded)
 }
 END_TEST
 
-SUITE("report_sched", fits_the_screen, says_what_matters,
-      says_which_part_is_of_the_chosen_threads, colour_only_when_asked_for, limits_rows,
-      a_range_without_anything, nothing_recorded)
+SUITE("report_sched", fits_the_screen, says_what_matters, says_which_part_is_of_the_chosen_threads,
+      colour_only_when_asked_for, limits_rows, a_range_without_anything, nothing_recorded)

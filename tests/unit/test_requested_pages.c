@@ -240,7 +240,8 @@ START_TEST(noise_in_an_index_is_survived)
 	s = copy_of_libc(&p);
 	for (int round = 0; round < 300; round++) {
 		uint64_t at = p.p_offset + (uint64_t)rand() % p.p_filesz;
-		uint64_t page = s.table.header->first_page + (uint64_t)rand() % s.table.header->pages;
+		uint64_t page =
+			s.table.header->first_page + (uint64_t)rand() % s.table.header->pages;
 		uint8_t noise = (uint8_t)rand();
 		struct unwind_table some;
 		void *bytes;

@@ -274,7 +274,8 @@ static void note_least(uint64_t *least, uint64_t value)
 		*least = value;
 }
 
-static int readback_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+static int readback_put(struct sink *sink, enum record_kind kind, const void *record,
+			struct error *err)
 {
 	struct readback *t = (struct readback *)sink;
 	const struct host *h = record;

@@ -248,7 +248,6 @@ static void is_edge(size_t i, uint64_t us, enum edge_kind kind, uint64_t from, u
 	ck_assert_uint_eq(e->value, value);
 }
 
-
 START_TEST(slices_tile)
 {
 	begin();
@@ -342,8 +341,8 @@ START_TEST(a_new_name_divides_a_slice)
 	begin();
 	leave(0, 100, 0, WIRE_RUNNABLE, 11);
 	run.lives[run.life_count].time = run.begin + 200000;
-	run.lives[run.life_count++].life =
-		(struct life_record){.kind = LIFE_COMM, .pid = 11, .tid = 11, .text = "new", .exec = 1};
+	run.lives[run.life_count++].life = (struct life_record){
+		.kind = LIFE_COMM, .pid = 11, .tid = 11, .text = "new", .exec = 1};
 	leave(0, 300, 11, WIRE_DEAD, 0);
 	end(400);
 	is_slice(0, 0, 100, 1, STATE_IDLE, 0, STATE_NONE);
@@ -363,7 +362,8 @@ START_TEST(others_have_no_names)
 	/* the BPF programs omit switches between unselected threads */
 	record(0, 300, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_UNSELECTED, 13, 11, 0);
 	run.lives[run.life_count++].time = run.begin + 350000;
-	run.lives[0].life = (struct life_record){.kind = LIFE_COMM, .pid = 13, .tid = 13, .text = "new"};
+	run.lives[0].life =
+		(struct life_record){.kind = LIFE_COMM, .pid = 13, .tid = 13, .text = "new"};
 	record(0, 400, WIRE_SWITCH, WIRE_SLEEPING, WIRE_PREV_UNSELECTED, 11, 15, 0);
 	end(500);
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
@@ -379,7 +379,10 @@ END_TEST
 /* Switches between two unselected threads are omitted, those from and to an idle CPU are not. */
 START_TEST(others_and_idle_are_told_apart)
 {
-	struct wire_task other = {.pid = 21, .tid = 21, .cpu = 1, .state = WIRE_RUNNING,
+	struct wire_task other = {.pid = 21,
+				  .tid = 21,
+				  .cpu = 1,
+				  .state = WIRE_RUNNING,
 				  .flags = WIRE_PREV_UNSELECTED};
 	const unsigned int both = WIRE_PREV_UNSELECTED | WIRE_NEXT_UNSELECTED;
 
@@ -403,8 +406,7 @@ END_TEST
 
 START_TEST(a_snapshot_tells_what_no_record_has)
 {
-	struct wire_task asleep = {
-		.pid = 31, .tid = 31, .call = 0, .state = WIRE_SLEEPING};
+	struct wire_task asleep = {.pid = 31, .tid = 31, .call = 0, .state = WIRE_SLEEPING};
 	struct wire_task running = {.pid = 41, .tid = 41, .cpu = 1, .state = WIRE_RUNNING};
 	struct wire_task seen = {.pid = 11, .tid = 11, .state = WIRE_SLEEPING};
 

@@ -84,8 +84,8 @@ static void read_trace(struct found *f)
 	struct source *source;
 	struct trace *t;
 
-	*f = (struct found){.sink = {&ops, WANTS(WANT(HOST) | WANT(INFO) | WANT(EVENT) |
-						 WANT(SAMPLE))}};
+	*f = (struct found){
+		.sink = {&ops, WANTS(WANT(HOST) | WANT(INFO) | WANT(EVENT) | WANT(SAMPLE))}};
 	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
 	ck_assert_msg(!trace_source(&source, t, &err), "%s", err.text);
 	ck_assert_msg(!source->ops->run(source, &f->sink, &err), "%s", err.text);
@@ -126,16 +126,23 @@ static void record_tick(struct recorder *r, uint64_t samples)
 /* End the recording as a recorder does that notices the shortage, and close the trace. */
 static void end(struct recorder *r, int code, const char *words)
 {
-	struct host host = {.id = 1, .hostname = "machine", .cpus = CPUS,
-			    .start = SYNTHETIC_START, .end = r->s.time};
+	struct host host = {.id = 1,
+			    .hostname = "machine",
+			    .cpus = CPUS,
+			    .start = SYNTHETIC_START,
+			    .end = r->s.time};
 	struct error err = {""};
 
 	ck_assert_int_eq(synthetic_samples(&r->s, PER_TICK, 1000), 0);
 	host.end = r->s.time;
 	ck_assert_int_eq(put_host(&r->sink, &host, &err), 0);
 	for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
-		struct loss l = {.id = 1000000 + cpu, .event = 1, .cpu = cpu + 1,
-				 .reason = LOSS_NOT_STORED, .time = r->s.time, .end = r->s.time,
+		struct loss l = {.id = 1000000 + cpu,
+				 .event = 1,
+				 .cpu = cpu + 1,
+				 .reason = LOSS_NOT_STORED,
+				 .time = r->s.time,
+				 .end = r->s.time,
 				 .count = sink_unstored(r->writer, KIND_SAMPLE, cpu)};
 
 		ck_assert_int_eq(put_loss(&r->sink, &l, &err), 0);
@@ -386,8 +393,8 @@ static void clean_up(void)
 int main(void)
 {
 	const TTest *const tests[] = {
-		full_disk, full_at_the_first_commit, filled_by_another, limit_on_files,
-		quota_used_up, of_the_last_while, no_room_for_the_reserve, high_cpus,
+		full_disk,     full_at_the_first_commit, filled_by_another,	  limit_on_files,
+		quota_used_up, of_the_last_while,	 no_room_for_the_reserve, high_cpus,
 	};
 	Suite *s = suite_create("shortage");
 	TCase *t = tcase_create("shortage");

@@ -66,8 +66,8 @@ START_TEST(names_tasks_and_symbols)
 		uint32_t length;
 		uint16_t type, flags;
 	} k = {0xffffffff81000000, 64, 1, 1};
-	struct record r = record_of(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, ids,
-				    sizeof(ids), "new");
+	struct record r =
+		record_of(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, ids, sizeof(ids), "new");
 	struct life_record l;
 
 	ck_assert_int_eq(life_decode(&l, &r, r.header.size), 0);

@@ -478,7 +478,7 @@ START_TEST(two_cpus_at_once_are_cut_and_counted)
 	ran(s, 0, 1, 10, 30, STATE_SLEEPING, WAIT_POLL);
 	ran(s, 1, 1, 20, 40, STATE_SLEEPING, WAIT_IO);
 	ran(s, 0, 2, 25, 45, STATE_SLEEPING, WAIT_IO); /* overlaps the first slice of its CPU */
-	ran(s, 1, 2, 5, 35, STATE_SLEEPING, WAIT_IO);  /* wholly before the last slice of its CPU */
+	ran(s, 1, 2, 5, 35, STATE_SLEEPING, WAIT_IO); /* wholly before the last slice of its CPU */
 	finish(s, 50, 3);
 	ck_assert_str_eq(line_of(&told, LANE(1)),
 			 "running 10-30, running 30-40, sleeping/I/O 40-50");

@@ -101,7 +101,10 @@ static void make(unsigned int cpus, unsigned int jumps, unsigned int gaps)
 		m->time = stamp > latest[m->cpu] ? stamp : latest[m->cpu];
 		m->gap = gaps && latest[m->cpu] && !moves && rand() % (int)gaps == 0;
 		latest[m->cpu] = m->time;
-		m->wire = wire(stamp, moves ? WIRE_MIGRATE : rand() % 2 ? WIRE_WAKING : WIRE_SWITCH,
+		m->wire = wire(stamp,
+			       moves	    ? WIRE_MIGRATE
+			       : rand() % 2 ? WIRE_WAKING
+					    : WIRE_SWITCH,
 			       i);
 		if (moves) /* of the woken thread */
 			m->wire.body = (m->wire.body & ~0xffffffULL) | (i - 1);
@@ -156,7 +159,7 @@ static unsigned int check(unsigned int pieces)
 	struct switch_order *o = switch_order_new(arrays);
 	struct seen s = {.last = 0};
 
-	for (uint32_t until = 0; until < RECORDS; ) {
+	for (uint32_t until = 0; until < RECORDS;) {
 		struct switch_record r;
 		uint64_t mark;
 
@@ -237,5 +240,5 @@ START_TEST(gaps_stay_where_they_were)
 }
 END_TEST
 
-SUITE("switch-order", in_order_in_any_pieces,
-      a_clock_that_jumps_moves_nothing_past_its_neighbours, gaps_stay_where_they_were)
+SUITE("switch-order", in_order_in_any_pieces, a_clock_that_jumps_moves_nothing_past_its_neighbours,
+      gaps_stay_where_they_were)

@@ -558,7 +558,7 @@ static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)
 	size_t size = (size_t)rand_r(seed) % (rand_r(seed) % 2 ? 128 : PAYLOAD_MAX);
 	struct message_code_reply a = {
 		.lookup = {.address = rand_r(seed) % 8 ? address_of(0) : 5,
-			     .place = (uint64_t)(rand_r(seed) % 2)},
+			   .place = (uint64_t)(rand_r(seed) % 2)},
 		.name = (uint16_t)(rand_r(seed) % 3 ? rand_r(seed) % 40 : rand_r(seed)),
 		.file = (uint16_t)(rand_r(seed) % 3 ? 0 : rand_r(seed)),
 		.flags = (uint32_t)rand_r(seed),
@@ -611,6 +611,5 @@ END_TEST
 SUITE("symbolizer_python", objects_are_checked, what_is_remembered_is_bounded,
       a_forgotten_process_gives_back_what_it_took, open_memory_is_bounded, memory_that_hangs_is_bad,
       memory_that_nobody_gives_has_no_names, files_without_python, python_goes_before_files,
-      what_one_process_has_told_another_has_too,
-      a_file_that_workers_die_of_has_no_python, lies_of_files_are_not_believed,
-      a_worker_that_lies_is_replaced)
+      what_one_process_has_told_another_has_too, a_file_that_workers_die_of_has_no_python,
+      lies_of_files_are_not_believed, a_worker_that_lies_is_replaced)

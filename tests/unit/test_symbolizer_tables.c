@@ -19,7 +19,7 @@ struct got {
 	int status;
 	uint32_t rows;
 	XXH128_hash_t hash; /* of the table's bytes */
-	bool covers;	    /* the table has a rule for where_libc_runs */
+	bool covers; /* the table has a rule for where_libc_runs */
 };
 
 struct seen {
@@ -215,7 +215,8 @@ static void wait_for_worker(struct symbolizer *s)
 	for (;;) {
 		ck_assert_int_eq(poll(&p, 1, 60000), 1);
 		ck_assert_int_eq(recv(s->worker.socket, &m, sizeof(m), MSG_PEEK | MSG_TRUNC) >=
-					 (ssize_t)sizeof(m), 1);
+					 (ssize_t)sizeof(m),
+				 1);
 		if (m.type != MESSAGE_HEARTBEAT)
 			return;
 		ck_assert_int_eq(recv(s->worker.socket, &m, sizeof(m), 0), sizeof(m));

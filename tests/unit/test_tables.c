@@ -509,7 +509,8 @@ START_TEST(who_is_wanted_comes_back_in_place_of_the_cold)
 	for (int i = 0; i < 11; i++, now_ns += SECOND)
 		slots[i] = put(&t);
 	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_EVICTED);
-	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns + 60 * SECOND), 0); /* by nobody */
+	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns + 60 * SECOND),
+			  0); /* by nobody */
 	world->slots[slots[0]].used = now_ns;
 	for (int i = 1; i < 11; i++)
 		world->slots[slots[i]].used = now_ns;
@@ -603,8 +604,7 @@ static struct unwind_table some_of(const struct unwind_table *t, uint32_t every)
 	return ret;
 }
 
-static void expect_made(uint32_t slot, const struct unwind_table *t, uint32_t every,
-			uint32_t other)
+static void expect_made(uint32_t slot, const struct unwind_table *t, uint32_t every, uint32_t other)
 {
 	struct native_walk w = look(slot);
 
@@ -701,7 +701,8 @@ START_TEST(pages_for_which_there_is_no_room_stay_unmade)
 	ck_assert_int_eq(tables_put_pages(world->tables, slot, &some, now_ns), -ENOSPC);
 	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_READY);
 	ck_assert(!tables_page_is_pending(world->tables, slot, t.header->first_page));
-	ck_assert(tables_page_is_pending(world->tables, slot, t.header->first_page + t.header->pages - 2));
+	ck_assert(tables_page_is_pending(world->tables, slot,
+					 t.header->first_page + t.header->pages - 2));
 	ck_assert_int_eq(tables_put(world->tables, slot, &t, now_ns), -ENOSPC);
 	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_EVICTED);
 	drop(&t);
@@ -711,10 +712,9 @@ START_TEST(pages_for_which_there_is_no_room_stay_unmade)
 END_TEST
 
 SUITE("tables", pages_come_before_the_table, pages_of_another_table_are_not_mixed_in,
-      pages_for_which_there_is_no_room_stay_unmade,
-      every_row_is_found_again, agrees_over_tables_of_all_shapes,
-      agrees_over_the_c_library, rules_are_shared, more_rules_than_there_are_numbers,
-      slots_run_out_and_come_back, numbers_of_the_summary_add_up,
+      pages_for_which_there_is_no_room_stay_unmade, every_row_is_found_again,
+      agrees_over_tables_of_all_shapes, agrees_over_the_c_library, rules_are_shared,
+      more_rules_than_there_are_numbers, slots_run_out_and_come_back, numbers_of_the_summary_add_up,
       the_least_recently_used_goes_first, what_nobody_looks_into_goes_first_and_at_once,
       what_fits_nowhere_pushes_nobody_out, a_table_that_did_not_fit_leaves_nothing_behind,
       who_is_wanted_comes_back_in_place_of_the_cold, who_is_wanted_comes_back_when_there_is_room,

@@ -11,10 +11,9 @@
 #define DOTS "\xe2\x80\xa6"
 
 /* Bytes next to which the rules of UTF-8 change. */
-static const uint8_t edges[] = {0x01, 0x1f, 0x20, 0x41, 0x7e, 0x7f, 0x80, 0x81, 0x8f,
-				0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0,
-				0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4,
-				0xf5, 0xf7, 0xf8, 0xfc, 0xfe, 0xff};
+static const uint8_t edges[] = {0x01, 0x1f, 0x20, 0x41, 0x7e, 0x7f, 0x80, 0x81, 0x8f, 0x90, 0x9f,
+				0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
+				0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf7, 0xf8, 0xfc, 0xfe, 0xff};
 #define EDGES (sizeof(edges))
 
 /* The character that exactly these bytes are, or -1. */
@@ -287,7 +286,10 @@ START_TEST(fit_keeps_to_columns_and_bytes)
 {
 	const char *texts[] = {"", "a", "std::vector<int>::push_back",
 			       "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97",
-			       "e\xcc\x81" "e\xcc\x81" "e\xcc\x81" "e\xcc\x81"};
+			       "e\xcc\x81"
+			       "e\xcc\x81"
+			       "e\xcc\x81"
+			       "e\xcc\x81"};
 
 	for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
 		for (unsigned int columns = 0; columns < 32; columns++)
@@ -318,7 +320,10 @@ START_TEST(fit_cuts_where_it_is_told)
 	ck_assert_str_eq(text_fit("abcdef", 6, false, buf, 6), "ab" DOTS);
 	ck_assert_str_eq(text_fit("abcdef", 6, true, buf, 6), DOTS "ef");
 	/* the accent of a letter that was cut off does not hang on the dots */
-	ck_assert_str_eq(text_fit("abe\xcc\x81" "cd", 3, true, buf, sizeof(buf)), DOTS "cd");
+	ck_assert_str_eq(text_fit("abe\xcc\x81"
+				  "cd",
+				  3, true, buf, sizeof(buf)),
+			 DOTS "cd");
 }
 END_TEST
 

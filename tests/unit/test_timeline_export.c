@@ -37,8 +37,8 @@ static void end(struct output *o)
 /* Numbers as a forged record has them: small, of another kind, near a border, or any. */
 static uint64_t forged(uint64_t *random)
 {
-	static const uint64_t odd[] = {0, 1, UINT64_MAX, INT64_MAX, 1ULL << 63, UINT32_MAX,
-				       1ULL << 31, TL_START};
+	static const uint64_t odd[] = {0,	   1,	       UINT64_MAX, INT64_MAX,
+				       1ULL << 63, UINT32_MAX, 1ULL << 31, TL_START};
 	uint64_t r = synthetic_random(random);
 
 	switch (r >> 61) {
@@ -72,9 +72,9 @@ static void forge(enum record_kind kind, uint64_t *random, void *record)
 /* Records that make some sense for most of the way, so that much is reached. */
 static int put_forged(struct sink *to, uint64_t *random, struct error *err)
 {
-	static const enum record_kind entities[] = {
-		KIND_HOST, KIND_EVENT, KIND_PROCESS, KIND_THREAD, KIND_LANE, KIND_MAPPING,
-		KIND_FUNCTION, KIND_FRAME, KIND_STACK};
+	static const enum record_kind entities[] = {KIND_HOST,	   KIND_EVENT, KIND_PROCESS,
+						    KIND_THREAD,   KIND_LANE,  KIND_MAPPING,
+						    KIND_FUNCTION, KIND_FRAME, KIND_STACK};
 	static const enum record_kind records[] = {KIND_SAMPLE, KIND_SLICE, KIND_SLICE, KIND_EDGE,
 						   KIND_LOSS};
 	uint64_t words[32];

@@ -193,9 +193,9 @@ END_TEST
 
 START_TEST(any_keys)
 {
-	static const unsigned int codes[] = {KEY_UP,   KEY_DOWN, KEY_PPAGE, KEY_NPAGE, KEY_HOME,
-					     KEY_END,  KEY_LEFT, KEY_RIGHT, KEY_ENTER, KEY_BTAB,
-					     KEY_BACKSPACE};
+	static const unsigned int codes[] = {KEY_UP,	KEY_DOWN, KEY_PPAGE,	KEY_NPAGE,
+					     KEY_HOME,	KEY_END,  KEY_LEFT,	KEY_RIGHT,
+					     KEY_ENTER, KEY_BTAB, KEY_BACKSPACE};
 	unsigned int seed = 1;
 
 	begin(true);

@@ -47,11 +47,21 @@ END_TEST
 START_TEST(harmless)
 {
 	check("a\033[31mb", 20, TOP_CUT_END, true, L"a?[31mb");
-	check("a\xc2\x9b" "31m", 20, TOP_CUT_END, true, L"a?31m"); /* CSI as one character */
-	check("a\xe2\x80\x8b" "b", 20, TOP_CUT_END, true, L"a\xfffd" L"b"); /* of no width */
+	check("a\xc2\x9b"
+	      "31m",
+	      20, TOP_CUT_END, true, L"a?31m"); /* CSI as one character */
+	check("a\xe2\x80\x8b"
+	      "b",
+	      20, TOP_CUT_END, true,
+	      L"a\xfffd"
+	      L"b"); /* of no width */
 	check("e\xcc\x81", 20, TOP_CUT_END, true, L"e\xfffd"); /* an accent */
 	check("\xd7\x90\xd8\xa7", 20, TOP_CUT_END, true, L"\xfffd\xfffd"); /* to the left */
-	check("a\xe2\x80\xae" "b", 20, TOP_CUT_END, true, L"a\xfffd" L"b"); /* override */
+	check("a\xe2\x80\xae"
+	      "b",
+	      20, TOP_CUT_END, true,
+	      L"a\xfffd"
+	      L"b"); /* override */
 	check("a\xff\xfe", 20, TOP_CUT_END, true, L"a\xfffd\xfffd"); /* no UTF-8 */
 	check("a\xc3\xa9\n", 20, TOP_CUT_END, false, L"a??");
 }

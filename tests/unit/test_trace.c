@@ -55,8 +55,9 @@ static void expect(enum record_kind k, uint64_t i, uint64_t *record, char texts[
 
 		synthetic_record(KIND_SAMPLE, i, &sample, unused);
 		*(struct sum *)record =
-			(struct sum){sample.event, sample.thread, sample.stack, 1, sample.weight,
-				     sample.flags & SAMPLE_FLAGS_OF_RUNTIME};
+			(struct sum){sample.event,  sample.thread,
+				     sample.stack,  1,
+				     sample.weight, sample.flags & SAMPLE_FLAGS_OF_RUNTIME};
 	}
 }
 

@@ -17,7 +17,7 @@
 static char directory[] = "/tmp/skein-trace-test-XXXXXX";
 static char path[256], good[256];
 
-#define SCHEMA_PAGES 8	       /* most pages that the list of tables takes */
+#define SCHEMA_PAGES 8 /* most pages that the list of tables takes */
 #define FIRST_DATA (64 * 4096) /* after the list of tables and the empty tables */
 
 static const uint64_t seconds = 4, rate = 1500;
@@ -126,8 +126,8 @@ START_TEST(flipped_type_of_id)
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		char words[64];
-		size_t length = (size_t)snprintf(words, sizeof(words), "\"%s\"(\"id\" INTEGER",
-						 tables[i]);
+		size_t length =
+			(size_t)snprintf(words, sizeof(words), "\"%s\"(\"id\" INTEGER", tables[i]);
 		char *data = load(good, &size), *at = data;
 
 		/* a copy that SQLite has moved elsewhere may still stand in the same page */

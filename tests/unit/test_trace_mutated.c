@@ -214,20 +214,23 @@ START_TEST(damage_is_told)
 
 	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
 		change(damages[i]);
-		ck_assert_int_eq(said(&report_command, (char *[]){"report", path, NULL}, text,
-				      sizeof(text)), 0);
+		ck_assert_int_eq(
+			said(&report_command, (char *[]){"report", path, NULL}, text, sizeof(text)),
+			0);
 		ck_assert_msg(strstr(text, "is damaged") != NULL, "report: %s", text);
-		ck_assert_int_eq(said(&export_command, (char *[]){"export", "-f", "folded", path,
-								  NULL}, text, sizeof(text)), 0);
+		ck_assert_int_eq(said(&export_command,
+				      (char *[]){"export", "-f", "folded", path, NULL}, text,
+				      sizeof(text)),
+				 0);
 		ck_assert_msg(strstr(text, "is damaged") != NULL, "export: %s", text);
 	}
 	change("DELETE FROM host");
-	ck_assert_int_eq(said(&report_command, (char *[]){"report", path, NULL}, text,
-			      sizeof(text)), 0);
+	ck_assert_int_eq(
+		said(&report_command, (char *[]){"report", path, NULL}, text, sizeof(text)), 0);
 	ck_assert_msg(strstr(text, "does not tell of which machine") != NULL, "%s", text);
 	mutate(path, &bases[0], NULL, 0);
-	ck_assert_int_eq(said(&report_command, (char *[]){"report", path, NULL}, text,
-			      sizeof(text)), 0);
+	ck_assert_int_eq(
+		said(&report_command, (char *[]){"report", path, NULL}, text, sizeof(text)), 0);
 	ck_assert_str_eq(text, "");
 }
 END_TEST
@@ -356,8 +359,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		unchanged, damage_is_told, known_traps, computed_columns, a_text_for_every_row,
-		pages_that_stand_in_a_table_many_times, changed_at_random,
+		unchanged,	   damage_is_told,	 known_traps,
+		computed_columns,  a_text_for_every_row, pages_that_stand_in_a_table_many_times,
+		changed_at_random,
 	};
 	Suite *s = suite_create("trace-mutated");
 	TCase *t = tcase_create("trace-mutated");

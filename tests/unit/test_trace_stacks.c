@@ -12,7 +12,7 @@
 
 #define FILE_NAME "stacks.skein"
 #define STACKS 150000 /* more than two chunks */
-#define STEP 3	      /* difference of consecutive ids */
+#define STEP 3 /* difference of consecutive ids */
 
 static uint64_t parent_of(uint64_t i)
 {

@@ -9,8 +9,8 @@
 #include "files.h"
 #include "suite.h"
 #include "synthetic.h"
-#include "trace/trace_timeline.h"
 #include "trace/trace.h"
+#include "trace/trace_timeline.h"
 
 #define FILE_NAME "timeline.skein"
 #define LANES 7
@@ -136,9 +136,9 @@ static void count_lost(void *context, enum record_kind kind, uint64_t time, uint
 static struct trace_timeline_query query_of(uint64_t from, uint64_t to, struct losses *losses)
 {
 	return (struct trace_timeline_query){.from = from,
-				       .to = to,
-				       .kinds = WANT(SLICE) | WANT(EDGE),
-				       .losses = {.lost = count_lost, .context = losses}};
+					     .to = to,
+					     .kinds = WANT(SLICE) | WANT(EDGE),
+					     .losses = {.lost = count_lost, .context = losses}};
 }
 
 /* Records at one time and of one kind may change places: they are told apart by lane. */

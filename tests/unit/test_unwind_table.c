@@ -300,7 +300,7 @@ START_TEST(bad_entries_do_not_harm_others)
 	good = put_plain_cie(&c);
 	put_fde(&c, good, 0x7fffffff, 0x10, nothing, 0); /* outside of the code */
 	put_fde(&c, good, 0x090, CODE_SIZE, nothing, 0); /* ends outside of the code */
-	put_fde(&c, good, 0x0a0, 0, nothing, 0);	 /* empty, which is valid */
+	put_fde(&c, good, 0x0a0, 0, nothing, 0); /* empty, which is valid */
 	put_fde(&c, good, 0x200, 0x10, nothing, 0);
 	/* out of order */
 	put_fde(&c, good, 0x100, 0x10, nothing, 0);

@@ -76,5 +76,4 @@ START_TEST(refuses_what_overflows)
 }
 END_TEST
 
-SUITE("vector", keeps_what_is_pushed, reserves_once, fits_what_is_left,
-      refuses_what_overflows)
+SUITE("vector", keeps_what_is_pushed, reserves_once, fits_what_is_left, refuses_what_overflows)

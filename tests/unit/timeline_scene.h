@@ -14,11 +14,11 @@
 #include "base/pipe.h"
 
 #define TL_START 1000000000ULL
-#define TL_TIME(n) (TL_START + (n) * 10000000ULL)
+#define TL_TIME(n) (TL_START + (n)*10000000ULL)
 
 static const struct host tl_hosts[] = {
-	{1, "web-1", "m", "b", "6.1.0-18-amd64", "x86_64", 2, 8ULL << 30,
-	 1700000000000000000LL, -500000000LL, TL_TIME(0), TL_TIME(100)},
+	{1, "web-1", "m", "b", "6.1.0-18-amd64", "x86_64", 2, 8ULL << 30, 1700000000000000000LL,
+	 -500000000LL, TL_TIME(0), TL_TIME(100)},
 };
 static const struct event tl_events[] = {
 	{1, 1, "cpu-clock", "ns", 10000000, 100},
@@ -28,9 +28,11 @@ static const struct process tl_processes[] = {
 	{1, 1, 100, 100, 1, 5, 5, 0, "server", "/usr/bin/server", "/s", ""},
 	{2, 1, 200, 200, 1, 6, 6, 0, "evil\x1b[2J</script>\n", "", "/", ""},
 	{3, 1, 2, 2, 0, 1, 1, 0, "kthreadd", "", "/", ""},
-	{4, 1, 300, 300, 100, TL_TIME(30), TL_TIME(30), TL_TIME(49), "child", "/bin/child", "/", ""},
+	{4, 1, 300, 300, 100, TL_TIME(30), TL_TIME(30), TL_TIME(49), "child", "/bin/child", "/",
+	 ""},
 	{5, 1, 300, 300, 100, TL_TIME(60), TL_TIME(60), 0, "again", "/bin/again", "/", ""},
-	{6, 1, 400, 400, 300, TL_TIME(81), TL_TIME(81), TL_TIME(88), "leader", "/bin/group", "/", ""},
+	{6, 1, 400, 400, 300, TL_TIME(81), TL_TIME(81), TL_TIME(88), "leader", "/bin/group", "/",
+	 ""},
 };
 static const struct thread tl_threads[] = {
 	{1, 1, 100, 5, TL_TIME(50), "server", 10},
@@ -94,8 +96,14 @@ static const struct sample tl_samples[] = {
 
 #define TL_RUN(from, to, cpu, thread, left, wait) \
 	{.slice = {TL_TIME(from), TL_TIME(to), cpu, STATE_RUNNING, thread, left, wait}}
-#define TL_CPU(from, to, cpu, state) {.slice = {TL_TIME(from), TL_TIME(to), cpu, state, 0, 0, 0}}
-#define TL_SEEN(at, lane, state, wait) {.slice = {TL_TIME(at), 0, lane, state, 0, 0, wait}}
+#define TL_CPU(from, to, cpu, state) \
+	{ \
+		.slice = { TL_TIME(from), TL_TIME(to), cpu, state, 0, 0, 0 } \
+	}
+#define TL_SEEN(at, lane, state, wait) \
+	{ \
+		.slice = { TL_TIME(at), 0, lane, state, 0, 0, wait } \
+	}
 #define TL_EDGE(at, from, to, kind, cpu) \
 	{.is_edge = true, .edge = {TL_TIME(at), TL_TIME(at), from, to, kind, cpu, 0}}
 

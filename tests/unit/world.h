@@ -23,7 +23,7 @@ struct world {
 	struct tables *tables;
 	uint32_t *chunks[WORLD_CHUNKS];
 	uint32_t count; /* number of chunks */
-	int refuse;	/* error that world_chunk() returns; 0: none */
+	int refuse; /* error that world_chunk() returns; 0: none */
 };
 
 static inline int world_chunk(void *context, uint32_t number, uint32_t **ret)

@@ -21,7 +21,7 @@ BURNER(brief_life)
 
 static int copies(char *ms, int count)
 {
-	char *args[] = { "brief", ms, NULL };
+	char *args[] = {"brief", ms, NULL};
 	struct rusage used;
 	pid_t pid;
 

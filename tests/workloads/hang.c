@@ -45,8 +45,8 @@ static int load(const char *path)
 static void answer(int fd, uint64_t unique, int error, const void *body, size_t size)
 {
 	static char out[1 << 18];
-	struct fuse_out_header h = {.len = (uint32_t)(sizeof(h) + size), .error = error,
-				    .unique = unique};
+	struct fuse_out_header h = {
+		.len = (uint32_t)(sizeof(h) + size), .error = error, .unique = unique};
 
 	memcpy(out, &h, sizeof(h));
 	if (size)
@@ -78,8 +78,10 @@ static void serve_read(int fd, const struct fuse_in_header *in)
 static void serve(int fd, const struct fuse_in_header *in)
 {
 	const struct fuse_init_out init = {
-		.major = FUSE_KERNEL_VERSION, .minor = FUSE_KERNEL_MINOR_VERSION,
-		.max_readahead = 65536, .max_write = 65536,
+		.major = FUSE_KERNEL_VERSION,
+		.minor = FUSE_KERNEL_MINOR_VERSION,
+		.max_readahead = 65536,
+		.max_write = 65536,
 	};
 	const struct fuse_attr_out attr = {.attr_valid = 0, .attr = attr_of(in->nodeid)};
 	const struct fuse_open_out opened = {.open_flags = 0};

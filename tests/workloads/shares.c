@@ -28,10 +28,10 @@ struct part {
 };
 
 static struct part parts[] = {
-	{ "burn_50", burn_50, 50, 0 },
-	{ "burn_30", burn_30, 30, 0 },
-	{ "burn_15", burn_15, 15, 0 },
-	{ "burn_5", burn_5, 5, 0 },
+	{"burn_50", burn_50, 50, 0},
+	{"burn_30", burn_30, 30, 0},
+	{"burn_15", burn_15, 15, 0},
+	{"burn_5", burn_5, 5, 0},
 };
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))

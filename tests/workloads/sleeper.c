@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 
 	while (boot_ns() < end) {
 		uint64_t work = 3 * MS + rand_r(&seed) % (4 * MS);
-		struct timespec rest = { 0, (long)(9 * work) };
+		struct timespec rest = {0, (long)(9 * work)};
 
 		awake(work);
 		nanosleep(&rest, NULL);

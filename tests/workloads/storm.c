@@ -34,7 +34,7 @@ static void reap(int options, unsigned long *alive)
 static void pause_until(uint64_t when)
 {
 	uint64_t now = boot_ns();
-	struct timespec rest = { 0, when > now ? (long)((when - now) % (1000 * MS)) : 0 };
+	struct timespec rest = {0, when > now ? (long)((when - now) % (1000 * MS)) : 0};
 
 	if (rest.tv_nsec)
 		nanosleep(&rest, NULL);
@@ -42,7 +42,7 @@ static void pause_until(uint64_t when)
 
 static unsigned long storm(uint64_t ns, uint64_t interval, char *micros)
 {
-	char *args[] = { "storm", "child", micros, NULL };
+	char *args[] = {"storm", "child", micros, NULL};
 	uint64_t start = boot_ns();
 	unsigned long count = 0, alive = 0;
 	pid_t pid;
@@ -73,6 +73,6 @@ int main(int argc, char **argv)
 	getrusage(RUSAGE_CHILDREN, &used);
 	printf("{\"count\": %lu, \"cpu\": %.6f}\n", count,
 	       used.ru_utime.tv_sec + used.ru_stime.tv_sec +
-	       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+		       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
 	return 0;
 }

@@ -34,7 +34,7 @@
 #define ENUM_KIND(N, text) N,
 enum kind { KINDS(ENUM_KIND) KIND_COUNT };
 #define TEXT_KIND(N, text) text,
-static const char *const kind_words[] = { KINDS(TEXT_KIND) };
+static const char *const kind_words[] = {KINDS(TEXT_KIND)};
 
 struct phase {
 	enum kind kind;
@@ -100,7 +100,7 @@ static uint64_t about(struct told *t, uint64_t ns)
 
 static void nap(uint64_t ns)
 {
-	struct timespec rest = { 0, (long)ns };
+	struct timespec rest = {0, (long)ns};
 
 	nanosleep(&rest, NULL);
 }
@@ -171,7 +171,7 @@ static unsigned long long schedstat(int fd, uint64_t *time, uint64_t *clock)
 
 static void *run(void *argument)
 {
-	static void (*const todo[])(struct told *) = { burst, sleep_some, hold, read_disk };
+	static void (*const todo[])(struct told *) = {burst, sleep_some, hold, read_disk};
 	struct told *t = argument;
 	char path[64];
 	int fd;
@@ -216,8 +216,8 @@ static void open_disk(const char *path)
 static void print_thread(const struct told *t)
 {
 	printf("{\"tid\": %d, \"begin\": %lu, \"end\": %lu, \"schedstat\": [%llu, %llu], "
-	       "\"clock\": [%lu, %lu], \"phases\": [", t->tid, t->begin, t->end, t->first,
-	       t->last, t->first_clock, t->last_clock);
+	       "\"clock\": [%lu, %lu], \"phases\": [",
+	       t->tid, t->begin, t->end, t->first, t->last, t->first_clock, t->last_clock);
 	for (unsigned long i = 0; i < t->count; i++) {
 		const struct phase *p = &t->phases[i];
 

@@ -67,7 +67,7 @@ static unsigned int seed = 3;
 
 static void nap(uint64_t ns)
 {
-	struct timespec rest = { 0, (long)ns };
+	struct timespec rest = {0, (long)ns};
 
 	nanosleep(&rest, NULL);
 }
@@ -248,7 +248,7 @@ static int prepare_pipe(const char *file)
 
 static int prepare_epoll(const char *file)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	struct epoll_event event = {.events = EPOLLIN};
 	int ret = prepare_pipe(file);
 
 	epoll = epoll_create1(0);
@@ -274,7 +274,7 @@ static void give(void)
 
 static void wait_poll(void)
 {
-	struct pollfd one = { .fd = ends[0], .events = POLLIN };
+	struct pollfd one = {.fd = ends[0], .events = POLLIN};
 
 	if (poll(&one, 1, -1) == 1)
 		take();
@@ -338,8 +338,8 @@ static void wait_major(void)
 
 static int prepare_userfault(const char *file)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {.mode = UFFDIO_REGISTER_MODE_MISSING};
 
 	(void)file;
 	faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
@@ -362,8 +362,8 @@ static void wait_userfault(void)
 /* Wait for a fault, delay it, and resolve it. */
 static void serve_userfault(void)
 {
-	struct pollfd one = { .fd = faults, .events = POLLIN };
-	struct uffdio_zeropage zero = { .range = { .len = PAGE } };
+	struct pollfd one = {.fd = faults, .events = POLLIN};
+	struct uffdio_zeropage zero = {.range = {.len = PAGE}};
 	struct uffd_msg message;
 
 	if (poll(&one, 1, 100) != 1 || read(faults, &message, sizeof(message)) < 0)
@@ -384,8 +384,8 @@ static int prepare_socketpair(const char *file)
 
 static int prepare_tcp(const char *file)
 {
-	struct sockaddr_in here = { .sin_family = AF_INET,
-				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in here = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t length = sizeof(here);
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -471,7 +471,7 @@ static void caught(int signal)
 
 static int prepare_signal(const char *file)
 {
-	struct sigaction action = { .sa_handler = caught };
+	struct sigaction action = {.sa_handler = caught};
 
 	(void)file;
 	return sigaction(SIGUSR1, &action, NULL) ? -errno : 0;
@@ -508,31 +508,31 @@ static void kill_waiter(void)
 }
 
 static const struct mode modes[] = {
-	{ "mutex", "lock", NULL, wait_mutex, hold_mutex },
-	{ "inheriting", "lock", prepare_inheriting, wait_mutex, hold_mutex },
-	{ "cond", "lock", NULL, wait_cond, wake_cond },
-	{ "semaphore", "lock", prepare_semaphore, wait_semaphore, wake_semaphore },
-	{ "in-vain", "lock", prepare_semaphore, wait_in_vain, NULL },
-	{ "direct", "I/O", prepare_direct, wait_direct, NULL },
-	{ "read", "I/O", prepare_read, wait_read, NULL },
-	{ "fsync", "I/O", prepare_fsync, wait_fsync, NULL },
-	{ "nanosleep", "sleep", NULL, wait_nanosleep, NULL },
-	{ "until", "sleep", NULL, wait_until, NULL },
-	{ "poll", "poll", prepare_pipe, wait_poll, give },
-	{ "select", "poll", prepare_pipe, wait_select, give },
-	{ "epoll", "poll", prepare_epoll, wait_epoll, give },
-	{ "timeout", "poll", NULL, wait_timeout, NULL },
-	{ "major", "page fault", prepare_major, wait_major, NULL },
-	{ "userfault", "page fault", prepare_userfault, wait_userfault, serve_userfault },
-	{ "pipe", "pipe or socket", prepare_pipe, take, give },
-	{ "full", "pipe or socket", prepare_full, wait_full, drain },
-	{ "socketpair", "pipe or socket", prepare_socketpair, take, give },
-	{ "tcp", "pipe or socket", prepare_tcp, take, give },
-	{ "child", "child", NULL, wait_child, NULL },
-	{ "childid", "child", NULL, wait_childid, NULL },
-	{ "quota", "throttled", NULL, wait_quota, NULL },
-	{ "pause", "other", prepare_signal, wait_pause, kill_waiter },
-	{ "sigwait", "other", prepare_blocked_signal, wait_sigwait, kill_waiter },
+	{"mutex", "lock", NULL, wait_mutex, hold_mutex},
+	{"inheriting", "lock", prepare_inheriting, wait_mutex, hold_mutex},
+	{"cond", "lock", NULL, wait_cond, wake_cond},
+	{"semaphore", "lock", prepare_semaphore, wait_semaphore, wake_semaphore},
+	{"in-vain", "lock", prepare_semaphore, wait_in_vain, NULL},
+	{"direct", "I/O", prepare_direct, wait_direct, NULL},
+	{"read", "I/O", prepare_read, wait_read, NULL},
+	{"fsync", "I/O", prepare_fsync, wait_fsync, NULL},
+	{"nanosleep", "sleep", NULL, wait_nanosleep, NULL},
+	{"until", "sleep", NULL, wait_until, NULL},
+	{"poll", "poll", prepare_pipe, wait_poll, give},
+	{"select", "poll", prepare_pipe, wait_select, give},
+	{"epoll", "poll", prepare_epoll, wait_epoll, give},
+	{"timeout", "poll", NULL, wait_timeout, NULL},
+	{"major", "page fault", prepare_major, wait_major, NULL},
+	{"userfault", "page fault", prepare_userfault, wait_userfault, serve_userfault},
+	{"pipe", "pipe or socket", prepare_pipe, take, give},
+	{"full", "pipe or socket", prepare_full, wait_full, drain},
+	{"socketpair", "pipe or socket", prepare_socketpair, take, give},
+	{"tcp", "pipe or socket", prepare_tcp, take, give},
+	{"child", "child", NULL, wait_child, NULL},
+	{"childid", "child", NULL, wait_childid, NULL},
+	{"quota", "throttled", NULL, wait_quota, NULL},
+	{"pause", "other", prepare_signal, wait_pause, kill_waiter},
+	{"sigwait", "other", prepare_blocked_signal, wait_sigwait, kill_waiter},
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))

@@ -48,7 +48,7 @@ static void spin(struct side *s)
 
 static void sleep_often(struct side *s)
 {
-	struct timespec rest = { 0, MS };
+	struct timespec rest = {0, MS};
 
 	do {
 		nanosleep(&rest, NULL);
@@ -58,7 +58,7 @@ static void sleep_often(struct side *s)
 
 static void sleep_once(struct side *s)
 {
-	struct timespec rest = { (time_t)(length / 1000000000), (long)(length % 1000000000) };
+	struct timespec rest = {(time_t)(length / 1000000000), (long)(length % 1000000000)};
 
 	nanosleep(&rest, NULL);
 	s->rounds++;
@@ -85,8 +85,8 @@ static void bounce(struct side *s)
 
 static void connect_pair(int ends[2])
 {
-	struct sockaddr_in here = { .sin_family = AF_INET,
-				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in here = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(here);
 	int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -127,15 +127,15 @@ static unsigned int prepare(const char *mode, struct side sides[2])
 {
 	int a[2], b[2];
 
-	sides[0] = (struct side){ .name = "sleeper", .work = sleep_often };
-	sides[1] = (struct side){ .name = "spinner", .work = spin };
+	sides[0] = (struct side){.name = "sleeper", .work = sleep_often};
+	sides[1] = (struct side){.name = "spinner", .work = spin};
 	if (!strcmp(mode, "spin"))
 		return 2;
 	sides[0].work = sleep_once;
 	if (!strcmp(mode, "sleep"))
 		return 1;
-	sides[0] = (struct side){ .name = "ping", .work = bounce, .first = true };
-	sides[1] = (struct side){ .name = "pong", .work = bounce };
+	sides[0] = (struct side){.name = "ping", .work = bounce, .first = true};
+	sides[1] = (struct side){.name = "pong", .work = bounce};
 	if (!strcmp(mode, "tcp")) {
 		connect_pair(a);
 		sides[0].in = sides[0].out = a[0];

@@ -64,7 +64,8 @@ static bool is_kernel_thread_stack(const struct profile *p, uint32_t stack)
  * it contains a frame with the reason. So without kernel stacks in the recording, an empty stack is
  * that of a kernel thread.
  */
-static struct stack_verdict judge_stack_end(const struct profile *p, struct recorded_parts recorded, uint32_t stack)
+static struct stack_verdict judge_stack_end(const struct profile *p, struct recorded_parts recorded,
+					    uint32_t stack)
 {
 	enum stack_end end = profile_stack_end(p, stack);
 
@@ -103,7 +104,8 @@ void completeness_of(struct completeness *out, const struct profile *p, uint32_t
 	*out = (struct completeness){0};
 	for (uint32_t i = 0; i < p->sum_count; i++)
 		if (p->sums[i].event == event)
-			count_stack_verdict(out, judge_stack_end(p, recorded, p->sums[i].stack), p->sums[i].count);
+			count_stack_verdict(out, judge_stack_end(p, recorded, p->sums[i].stack),
+					    p->sums[i].count);
 }
 
 struct breakage_builder {
@@ -125,8 +127,8 @@ static const char *module_at_fault(const struct profile *p, uint32_t stack)
 	return profile_module_path(p, p->frames[root].mapping);
 }
 
-static int add_breakage(struct breakage_builder *b, const struct profile *p, const struct profile_sum *s,
-	       struct stack_verdict v)
+static int add_breakage(struct breakage_builder *b, const struct profile *p,
+			const struct profile_sum *s, struct stack_verdict v)
 {
 	struct breakage fresh = {
 		.reason = v.kind == NO_STACK ? "no stack" : stack_end_word(v.reason),
@@ -178,7 +180,8 @@ int breakages_of(struct breakages *out, const struct profile *p, uint32_t event)
 		return ret;
 	}
 	if (b.made.list.count)
-		qsort(b.made.list.items, b.made.list.count, sizeof(struct breakage), compare_breakages);
+		qsort(b.made.list.items, b.made.list.count, sizeof(struct breakage),
+		      compare_breakages);
 	*out = b.made;
 	return 0;
 }

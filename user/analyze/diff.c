@@ -45,7 +45,8 @@ struct diff_builder {
 	struct diff_count *list; /* scratch with room for one count of each run */
 };
 
-static int intern_diff_label(struct diff_builder *c, const char *name, const char *more, uint32_t *out)
+static int intern_diff_label(struct diff_builder *c, const char *name, const char *more,
+			     uint32_t *out)
 {
 	size_t name_size = strlen(name) + 1, more_size = strlen(more);
 	char *both = malloc(name_size + more_size);
@@ -71,9 +72,10 @@ static int diff_label_frames(struct diff_builder *c, struct compared_run *r)
 	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
 		char *name = diff_frame_name(p, i);
 
-		ret = name ? intern_diff_label(c, name, profile_module_name(p, p->frames[i].mapping),
-				  &r->labels[i])
-			  : -ENOMEM;
+		ret = name ? intern_diff_label(c, name,
+					       profile_module_name(p, p->frames[i].mapping),
+					       &r->labels[i])
+			   : -ENOMEM;
 		free(name);
 	}
 	return ret;
@@ -146,8 +148,8 @@ static int diff_make_counts(struct diff_builder *c, struct compared_run *r)
 	return 0;
 }
 
-static int diff_count_functions(struct diff_builder *c, struct compared_run *r, const struct profile *p,
-			   enum diff_part diff_part)
+static int diff_count_functions(struct diff_builder *c, struct compared_run *r,
+				const struct profile *p, enum diff_part diff_part)
 {
 	/* functions_of() uses only the names of the symbols. */
 	struct symbols symbols = {.names = c->names};
@@ -184,8 +186,8 @@ static int diff_label_groups(struct diff_builder *c, struct compared_run *r)
 	return ret;
 }
 
-static int diff_count_groups(struct diff_builder *c, struct compared_run *r, const struct profile *p,
-			enum diff_part diff_part)
+static int diff_count_groups(struct diff_builder *c, struct compared_run *r,
+			     const struct profile *p, enum diff_part diff_part)
 {
 	struct groups groups = {0};
 	int ret = groups_of(&groups, p, r->given.event, c->criteria->by);
@@ -211,10 +213,11 @@ static bool is_in_kernel(const struct profile *p, const struct profile_sum *s)
 	return frame != PROFILE_NONE && p->frames[frame].f.kind == FRAME_KERNEL;
 }
 
-static int diff_count_part(struct diff_builder *c, struct compared_run *r, const struct profile *p, enum diff_part diff_part)
+static int diff_count_part(struct diff_builder *c, struct compared_run *r, const struct profile *p,
+			   enum diff_part diff_part)
 {
 	return c->criteria->by == DIFF_BY_FUNCTION ? diff_count_functions(c, r, p, diff_part)
-					      : diff_count_groups(c, r, p, diff_part);
+						   : diff_count_groups(c, r, p, diff_part);
 }
 
 /* Count the samples in the kernel, using a copy of the profile that only has their sums. */
@@ -259,7 +262,8 @@ static int diff_count_all(struct diff_builder *c)
 	int ret = 0;
 
 	for (size_t i = 0; i < runs && !ret; i++)
-		ret = functions ? diff_label_frames(c, &c->runs[i]) : diff_label_groups(c, &c->runs[i]);
+		ret = functions ? diff_label_frames(c, &c->runs[i])
+				: diff_label_groups(c, &c->runs[i]);
 	if (ret)
 		return ret;
 	c->kernel = calloc(c->names.texts.count + 1, sizeof(*c->kernel));
@@ -299,7 +303,8 @@ static int diff_measure_run(struct diff_builder *c, struct compared_run *r)
  * Return whether all counts of both sides, if they were on one side alone, would amount to a change
  * of at least how->least.
  */
-static bool is_large_enough(const struct diff_builder *c, const struct diff_count *list, size_t count)
+static bool is_large_enough(const struct diff_builder *c, const struct diff_count *list,
+			    size_t count)
 {
 	double whole[2] = {0, 0}, all = 0;
 
@@ -310,7 +315,8 @@ static bool is_large_enough(const struct diff_builder *c, const struct diff_coun
 	return all / fmin(whole[0], whole[1]) * c->scale >= c->criteria->least;
 }
 
-static struct diff_count diff_count_in_run(const struct compared_run *r, uint32_t number, enum diff_cost cost)
+static struct diff_count diff_count_in_run(const struct compared_run *r, uint32_t number,
+					   enum diff_cost cost)
 {
 	return (struct diff_count){r->counts[DIFF_PART_ALL][cost][number], r->whole, r->after,
 				   r->counts[DIFF_PART_KERNEL][cost][number], r->kernel};
@@ -320,19 +326,21 @@ static struct diff_count diff_count_in_run(const struct compared_run *r, uint32_
  * Return how values vary from run to run: the variation found in all labels, and the variation
  * within the two runs for this label.
  */
-static struct diff_noise diff_noise_of(const struct diff_builder *c, uint32_t number, enum diff_cost cost)
+static struct diff_noise diff_noise_of(const struct diff_builder *c, uint32_t number,
+				       enum diff_cost cost)
 {
 	struct diff_noise noise = c->noise[c->kernel[number]];
 
 	for (size_t i = 0; i < c->stretch_count; i++)
 		c->list[i] = diff_count_in_run(&c->runs[c->run_count + i], number, cost);
-	noise.within = diff_spread_within(c->list, c->stretch_count, c->criteria->measure == DIFF_SHARE,
-					  &noise.freedom);
+	noise.within = diff_spread_within(c->list, c->stretch_count,
+					  c->criteria->measure == DIFF_SHARE, &noise.freedom);
 	return noise;
 }
 
 /* Compute the change of one cost of a label. */
-static struct diff_change diff_change_of_label(const struct diff_builder *c, uint32_t number, enum diff_cost cost)
+static struct diff_change diff_change_of_label(const struct diff_builder *c, uint32_t number,
+					       enum diff_cost cost)
 {
 	struct diff_noise noise = diff_noise_of(c, number, cost);
 	struct diff_change change;
@@ -388,8 +396,8 @@ static int add_diff_rows(struct diff *d, struct diff_builder *c)
 		c->noise[kernel].usual = diff_usual_spread(c, kernel);
 	for (size_t i = 0; i < c->names.texts.count && !ret; i++) {
 		const char *name = names_text(&c->names, i);
-		struct diff_row row = {.name = name, .more = name + strlen(name) + 1,
-				       .kernel = c->kernel[i]};
+		struct diff_row row = {
+			.name = name, .more = name + strlen(name) + 1, .kernel = c->kernel[i]};
 
 		for (int cost = 0; cost < DIFF_COSTS; cost++)
 			row.cost[cost] = diff_change_of_label(c, i, cost);
@@ -458,13 +466,15 @@ static int compare_diff_rows(const void *a, const void *b)
 			order = compare_larger_first(fabs(c->change), fabs(k->change));
 	}
 	for (int cost = 0; cost < DIFF_COSTS && !order; cost++)
-		order = compare_larger_first(fabs(x->cost[cost].change), fabs(y->cost[cost].change));
+		order = compare_larger_first(fabs(x->cost[cost].change),
+					     fabs(y->cost[cost].change));
 	if (!order)
 		order = strcmp(x->name, y->name);
 	return order ? order : strcmp(x->more, y->more);
 }
 
-static int add_compared_run(struct diff_builder *c, struct compared_run *r, const struct diff_run *given, bool after)
+static int add_compared_run(struct diff_builder *c, struct compared_run *r,
+			    const struct diff_run *given, bool after)
 {
 	r->given = *given;
 	r->after = after;
@@ -492,10 +502,11 @@ static int make_compared_runs(struct diff_builder *c, const struct diff_side sid
 		return -ENOMEM;
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < sides[side].count && !ret; i++)
-			ret = add_compared_run(c, &c->runs[c->run_count++], &sides[side].runs[i], side == 1);
+			ret = add_compared_run(c, &c->runs[c->run_count++], &sides[side].runs[i],
+					       side == 1);
 	for (size_t i = 0; i < 2 * stretches && !ret; i++, c->stretch_count++)
-		ret = add_compared_run(c, &c->runs[c->run_count + i], &sides[i % 2].runs->stretches[i / 2],
-			     i % 2 == 1);
+		ret = add_compared_run(c, &c->runs[c->run_count + i],
+				       &sides[i % 2].runs->stretches[i / 2], i % 2 == 1);
 	return ret;
 }
 
@@ -511,12 +522,14 @@ static void free_compared_runs(struct diff_builder *c)
 	free(c->list);
 }
 
-int diff_make(struct diff *out, const struct diff_side sides[2], const struct diff_criteria *criteria)
+int diff_make(struct diff *out, const struct diff_side sides[2],
+	      const struct diff_criteria *criteria)
 {
-	static const struct diff_noise assumed = {1, DIFF_ASSUMED_PROGRAM, DIFF_ASSUMED_KERNEL,
-						     0, 0};
+	static const struct diff_noise assumed = {1, DIFF_ASSUMED_PROGRAM, DIFF_ASSUMED_KERNEL, 0,
+						  0};
 	struct diff_builder c = {.criteria = criteria, .noise = {assumed, assumed}};
-	struct diff d = {.costs = {[DIFF_SELF] = criteria->by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
+	struct diff d = {
+		.costs = {[DIFF_SELF] = criteria->by == DIFF_BY_FUNCTION, [DIFF_TOTAL] = true}};
 	int ret = make_compared_runs(&c, sides);
 
 	if (!ret)

@@ -140,7 +140,7 @@ static double variance_of(const struct side_sums *s, double value)
  * the only cause.
  */
 static double spread_of(const struct side_sums *s, const struct diff_count *counts, size_t count,
-			 unsigned int freedom)
+			unsigned int freedom)
 {
 	double sum = 0;
 
@@ -198,8 +198,8 @@ static void set_interval(struct diff_change *c, const struct side_sums *s, doubl
  * Account for the variance among several runs: raise p. Return the half-width of the interval in
  * standard deviations of sampling.
  */
-static double account_for_runs(struct diff_change *c, const struct side_sums *s, unsigned int freedom,
-			 double usual)
+static double account_for_runs(struct diff_change *c, const struct side_sums *s,
+			       unsigned int freedom, double usual)
 {
 	unsigned int all = freedom + USUAL_FREEDOM;
 	double moderated = (c->spread * freedom + usual * USUAL_FREEDOM) / all;
@@ -250,11 +250,11 @@ static unsigned int freedom_of(double measured, double all, unsigned int freedom
 }
 
 /*
- * Like account_for_runs() with one run on each side: the variance is assumed, plus the variance within
- * the runs.
+ * Like account_for_runs() with one run on each side: the variance is assumed, plus the variance
+ * within the runs.
  */
 static double account_for_assumed(struct diff_change *c, const struct side_sums *s,
-			    const struct diff_noise *noise)
+				  const struct diff_noise *noise)
 {
 	double sampling = sampling_variance(s), spread = fmax(1, noise->within);
 	unsigned int freedom = 0;

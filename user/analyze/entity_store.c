@@ -67,7 +67,8 @@ static int copy_record_texts(const struct kind *k, const void *record, char **ou
 	return 0;
 }
 
-static void fill_store_item(const struct kind *k, struct entity_store_item *item, const void *record, char *texts)
+static void fill_store_item(const struct kind *k, struct entity_store_item *item,
+			    const void *record, char *texts)
 {
 	char *to = entity_store_record(item);
 
@@ -113,7 +114,8 @@ int entity_store_put(struct entity_store *s, const void *record, uint32_t epoch)
 	return 0;
 }
 
-int entity_store_sweep(struct entity_store *s, bool (*keep)(void *context, struct entity_store_item *i), void *context)
+int entity_store_sweep(struct entity_store *s,
+		       bool (*keep)(void *context, struct entity_store_item *i), void *context)
 {
 	size_t kept = 0;
 	int ret = 0;

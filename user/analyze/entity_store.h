@@ -32,8 +32,8 @@ void entity_store_free(struct entity_store *s);
 int entity_store_put(struct entity_store *s, const void *record, uint32_t epoch);
 
 /*
- * Return the item of an id; NULL if there is none. Items do not move until the next entity_store_put() or
- * entity_store_sweep().
+ * Return the item of an id; NULL if there is none. Items do not move until the next
+ * entity_store_put() or entity_store_sweep().
  */
 struct entity_store_item *entity_store_find(const struct entity_store *s, uint64_t id);
 /* Return an item by number, in the order in which the ids came. */
@@ -48,6 +48,7 @@ static inline void *entity_store_record(struct entity_store_item *i)
  * Drop every item for which keep() returns false. Return 0, or -ENOMEM: some ids cannot be found
  * then.
  */
-int entity_store_sweep(struct entity_store *s, bool (*keep)(void *context, struct entity_store_item *i), void *context);
+int entity_store_sweep(struct entity_store *s,
+		       bool (*keep)(void *context, struct entity_store_item *i), void *context);
 
 #endif

@@ -89,7 +89,7 @@ struct filter_run {
 	const struct filter_source *filter;
 	struct sink *to;
 	unsigned int matched; /* conditions that held for something in the trace */
-	bool add_up;	  /* make sums from samples */
+	bool add_up; /* make sums from samples */
 	struct index hosts, events, processes, threads; /* by id */
 	/* the hosts seen; their texts are not kept */
 	VECTOR(struct host) host_list;
@@ -254,8 +254,8 @@ static int store_seen(struct filter_run *r, enum record_kind kind, const void *r
  * Return whether a sample or sum of a thread passes. For a thread or process that is missing in the
  * trace, none of the given conditions hold, and it is not idle. time 0 matches every time range.
  */
-static bool filter_passes(const struct filter_run *r, uint64_t event, uint64_t thread, uint64_t flags,
-		   uint64_t time)
+static bool filter_passes(const struct filter_run *r, uint64_t event, uint64_t thread,
+			  uint64_t flags, uint64_t time)
 {
 	const struct filter_source *s = r->filter;
 	unsigned int matches = 0;
@@ -314,24 +314,26 @@ static bool filter_selects_thread(const struct filter_run *r, uint64_t thread)
  * Process a record for the filter of lanes, which needs threads, lanes, slices and edges. Return
  * true if the record needs no further processing; *rc is the result then.
  */
-static bool filter_put_lanes(struct filter_run *r, enum record_kind kind, const void *record, int *rc,
-		     struct error *err)
+static bool filter_put_lanes(struct filter_run *r, enum record_kind kind, const void *record,
+			     int *rc, struct error *err)
 {
 	const struct slice *slice = record;
 	const struct edge *edge = record;
 	bool line = kind == KIND_SLICE || kind == KIND_EDGE;
 
 	if (line)
-		*rc = filter_lanes_put(r->lanes, kind, record,
-				       filter_selects_thread(r, kind == KIND_SLICE ? slice->value : edge->value),
-				       r->to, err);
+		*rc = filter_lanes_put(
+			r->lanes, kind, record,
+			filter_selects_thread(r, kind == KIND_SLICE ? slice->value : edge->value),
+			r->to, err);
 	else if (kind > KIND_EDGE)
 		*rc = filter_lanes_end(r->lanes, r->to, err);
 	else
-		*rc = filter_lanes_entity(r->lanes, kind, record,
-				       kind == KIND_THREAD &&
-					       filter_selects_thread(r, ((const struct thread *)record)->id),
-				       err);
+		*rc = filter_lanes_entity(
+			r->lanes, kind, record,
+			kind == KIND_THREAD &&
+				filter_selects_thread(r, ((const struct thread *)record)->id),
+			err);
 	return line || *rc < 0;
 }
 
@@ -362,7 +364,8 @@ static int filter_put_sums(struct filter_run *r, struct error *err)
 	return ret;
 }
 
-static int filter_run_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+static int filter_run_put(struct sink *s, enum record_kind kind, const void *record,
+			  struct error *err)
 {
 	struct filter_run *r = (struct filter_run *)s;
 	const struct sample *sample = record;
@@ -387,7 +390,7 @@ static int filter_run_put(struct sink *s, enum record_kind kind, const void *rec
 
 /* Put the selected sums, in as few arrays as possible. */
 static int filter_put_many_sums(struct filter_run *r, const struct sum *sums, size_t count,
-			 struct error *err)
+				struct error *err)
 {
 	size_t first = 0;
 	int ret = 0;
@@ -403,8 +406,8 @@ static int filter_put_many_sums(struct filter_run *r, const struct sum *sums, si
 	return ret ? ret : sink_put_many(r->to, KIND_SUM, &sums[first], count - first, err);
 }
 
-static int filter_run_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
-			struct error *err)
+static int filter_run_put_many(struct sink *s, enum record_kind kind, const void *records,
+			       size_t count, struct error *err)
 {
 	struct filter_run *r = (struct filter_run *)s;
 	const char *at = records;
@@ -458,7 +461,7 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 
 	if (to->wants & LANE_RECORDS) {
 		ret = filter_lanes_new(&r.lanes, filter->f.from,
-				      filter->f.to ? filter->f.to : UINT64_MAX, err);
+				       filter->f.to ? filter->f.to : UINT64_MAX, err);
 		if (ret < 0)
 			return ret;
 		/*

@@ -11,11 +11,11 @@
 struct filter_lanes {
 	/* ns since the start of the recording until a host's record has come, then stamps */
 	uint64_t from, to;
-	struct index selected;  /* lane.id of selected threads */
+	struct index selected; /* lane.id of selected threads */
 	/* records before the range; NULL: the range begins at the start of the trace */
 	struct open_slices *opens;
-	bool begun;	     /* the range has begun */
-	bool started;	     /* the record of a host with a start time has come */
+	bool begun; /* the range has begun */
+	bool started; /* the record of a host with a start time has come */
 };
 
 int filter_lanes_new(struct filter_lanes **out, uint64_t from, uint64_t to, struct error *err)
@@ -51,8 +51,8 @@ static void start_lanes_range(struct filter_lanes *l, const struct host *h)
 	l->to = l->to < UINT64_MAX - h->start ? l->to + h->start : UINT64_MAX;
 }
 
-int filter_lanes_entity(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
-		     struct error *err)
+int filter_lanes_entity(struct filter_lanes *l, enum record_kind kind, const void *record,
+			bool holds, struct error *err)
 {
 	const struct thread *t = record;
 

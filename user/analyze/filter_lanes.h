@@ -21,8 +21,8 @@ int filter_lanes_new(struct filter_lanes **out, uint64_t from, uint64_t to, stru
 void filter_lanes_free(struct filter_lanes *l);
 
 /* Process a host, lane or thread. holds: the thread is selected. Return 0 or -ENOMEM. */
-int filter_lanes_entity(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
-		     struct error *err);
+int filter_lanes_entity(struct filter_lanes *l, enum record_kind kind, const void *record,
+			bool holds, struct error *err);
 /*
  * Process a slice or edge. holds: the thread that its value names is selected. Return 0, -ENOMEM or
  * the error of the sink.

@@ -29,15 +29,16 @@ static int symbol_of(struct symbols *s, const struct profile *p, uint32_t frame,
 	char buf[512];
 
 	return intern_symbol(s, profile_frame_name(p, frame, buf, sizeof(buf)),
-		      profile_module_path(p, mapping), out);
+			     profile_module_path(p, mapping), out);
 }
 
 static int common_symbol_of(struct symbols *s, const struct profile *p, uint32_t frame,
 			    uint32_t *out)
 {
 	char *name = diff_frame_name(p, frame);
-	int ret = name ? intern_symbol(s, name, profile_module_name(p, p->frames[frame].mapping), out)
-		      : -ENOMEM;
+	int ret =
+		name ? intern_symbol(s, name, profile_module_name(p, p->frames[frame].mapping), out)
+		     : -ENOMEM;
 
 	free(name);
 	return ret;
@@ -54,8 +55,8 @@ struct last_symbol {
 };
 
 /*
- * Return a position in the array of struct last_symbol: first the functions by index, then the mappings by
- * index, then one for frames that have neither.
+ * Return a position in the array of struct last_symbol: first the functions by index, then the
+ * mappings by index, then one for frames that have neither.
  */
 static size_t last_symbol_index(const struct profile *p, const struct profile_frame *f)
 {
@@ -98,7 +99,8 @@ static int make_symbols(struct symbols *out, const struct profile *p,
 				      uint32_t *out))
 {
 	struct symbols s = {.of_frame = large_zeroed((size_t)p->frame_count + 1, sizeof(uint32_t))};
-	size_t size = ((size_t)p->function_count + p->mapping_count + 1) * sizeof(struct last_symbol);
+	size_t size =
+		((size_t)p->function_count + p->mapping_count + 1) * sizeof(struct last_symbol);
 	struct last_symbol *last = malloc(size);
 	int ret = s.of_frame && last ? intern_symbol(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
 
@@ -250,7 +252,8 @@ int functions_sort(struct functions *out, const struct function_cost *costs,
 		}
 	}
 	if (f.list.count)
-		qsort_r(f.list.items, f.list.count, sizeof(*f.list.items), compare_function_costs, (void *)s);
+		qsort_r(f.list.items, f.list.count, sizeof(*f.list.items), compare_function_costs,
+			(void *)s);
 	*out = f;
 	return 0;
 }

@@ -63,8 +63,8 @@ int functions_of_stacks(struct functions *out, const struct profile *p, uint32_t
  * counts as part of it: its self samples are those that ended in the function itself or in such
  * code. Return 0 or -ENOMEM.
  */
-int functions_of_python(struct functions *out, const struct functions *all,
-			const struct profile *p, uint32_t event, const struct symbols *s);
+int functions_of_python(struct functions *out, const struct functions *all, const struct profile *p,
+			uint32_t event, const struct symbols *s);
 /*
  * Make the sorted list of functions from costs by number of symbol, without those that cost
  * nothing. Return 0 or -ENOMEM.

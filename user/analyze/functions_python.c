@@ -37,7 +37,8 @@ static uint32_t *python_symbols_of_frames(const struct profile *p, const struct 
 /*
  * Set of_stack, by index of stack, to the Python function for which its samples count, or to NONE.
  */
-static void find_python_functions(uint32_t *of_stack, const struct profile *p, const uint32_t *symbols)
+static void find_python_functions(uint32_t *of_stack, const struct profile *p,
+				  const uint32_t *symbols)
 {
 	for (uint32_t i = 0; i < p->stack_count; i++) { /* callers precede their callees */
 		uint32_t frame = p->stacks[i].frame, parent = p->stacks[i].parent;
@@ -50,7 +51,7 @@ static void find_python_functions(uint32_t *of_stack, const struct profile *p, c
 }
 
 static void add_python_self(struct function_cost *costs, const struct profile *p, uint32_t event,
-		     const uint32_t *of_stack)
+			    const uint32_t *of_stack)
 {
 	for (uint32_t i = 0; i < p->sum_count; i++) {
 		const struct profile_sum *s = &p->sums[i];
@@ -65,7 +66,7 @@ static void add_python_self(struct function_cost *costs, const struct profile *p
 
 /* Copy the totals of the functions that have a Python frame. */
 static int copy_python_totals(struct function_cost *costs, const struct functions *all,
-		      const struct profile *p, const struct symbols *s)
+			      const struct profile *p, const struct symbols *s)
 {
 	bool *python = calloc(s->names.texts.count, sizeof(*python));
 
@@ -86,8 +87,8 @@ static int copy_python_totals(struct function_cost *costs, const struct function
 	return 0;
 }
 
-int functions_of_python(struct functions *out, const struct functions *all,
-			const struct profile *p, uint32_t event, const struct symbols *s)
+int functions_of_python(struct functions *out, const struct functions *all, const struct profile *p,
+			uint32_t event, const struct symbols *s)
 {
 	struct function_cost *costs = calloc(s->names.texts.count, sizeof(*costs));
 	uint32_t *of_stack = malloc(((size_t)p->stack_count + 1) * sizeof(*of_stack));

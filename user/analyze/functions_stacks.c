@@ -40,8 +40,8 @@ struct walk_entry {
 struct stack_walk {
 	const struct profile *profile;
 	/*
-	 * place in the walk by index of stack, then that of the root; measure_stacks() first stores the
-	 * number of nodes here
+	 * place in the walk by index of stack, then that of the root; measure_stacks() first stores
+	 * the number of nodes here
 	 */
 	uint32_t *places;
 	struct walk_node *nodes; /* by place */
@@ -75,7 +75,7 @@ static void measure_stacks(struct stack_walk *w)
  * caller's function, so that its samples count for that function.
  */
 static uint32_t walk_symbol_at(const struct stack_walk *w, const uint32_t *symbols, uint32_t frame,
-			  uint32_t caller)
+			       uint32_t caller)
 {
 	return symbols[frame] == MARK ? w->nodes[w->places[caller]].symbol : symbols[frame];
 }
@@ -92,11 +92,12 @@ static void place_stacks(struct stack_walk *w, const uint32_t *symbols, uint32_t
 	w->places[p->stack_count] = 0;
 	next[p->stack_count] = 1;
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		uint32_t caller = caller_or_root(p, i), place = next[caller], frame = p->stacks[i].frame;
+		uint32_t caller = caller_or_root(p, i), place = next[caller],
+			 frame = p->stacks[i].frame;
 
 		w->nodes[place] = (struct walk_node){
-			.symbol = walk_symbol_at(w, symbols,
-					    frame == PROFILE_NONE ? p->frame_count : frame, caller),
+			.symbol = walk_symbol_at(
+				w, symbols, frame == PROFILE_NONE ? p->frame_count : frame, caller),
 			.size = w->places[i],
 			.sum = NONE,
 		};

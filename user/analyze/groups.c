@@ -18,7 +18,7 @@ static const struct process no_process = {
 struct group_builder {
 	const struct profile *profile;
 	enum group_by by;
-	struct names keys;    /* keys of groups; the number of a key is the index in list */
+	struct names keys; /* keys of groups; the number of a key is the index in list */
 	struct index members; /* (group, process) -> present */
 	/*
 	 * group by index of thread; the last item is for samples without a thread; INDEX_NONE: not
@@ -68,7 +68,7 @@ struct group_key {
 };
 
 static void group_key_of(enum group_by by, const char *module, const struct process *p,
-		   const struct thread *t, struct group_key *key)
+			 const struct thread *t, struct group_key *key)
 {
 	*key = (struct group_key){.name = process_name(p), .more = ""};
 	switch (by) {
@@ -134,7 +134,7 @@ static int find_or_add_group(struct group_builder *g, const struct profile_sum *
 	uint64_t member;
 
 	group_key_of(g->by, g->by == GROUP_MODULE ? group_module(p, s->stack) : "", fresh.process,
-	       t ? &t->t : NULL, &key);
+		     t ? &t->t : NULL, &key);
 	fresh.name = key.name;
 	fresh.thread = g->by == GROUP_THREAD && t ? &t->t : NULL;
 	if (intern_group_key(&g->keys, &key, &number) < 0)
@@ -200,7 +200,8 @@ int groups_of(struct groups *out, const struct profile *p, uint32_t event, enum 
 		return ret;
 	}
 	if (g.groups.list.count)
-		qsort(g.groups.list.items, g.groups.list.count, sizeof(struct group), compare_groups);
+		qsort(g.groups.list.items, g.groups.list.count, sizeof(struct group),
+		      compare_groups);
 	*out = g.groups;
 	return 0;
 }
@@ -211,7 +212,7 @@ void groups_free(struct groups *g)
 }
 
 static void add_event_accounts(struct account *total, const struct profile *p, uint64_t event,
-			 int64_t *tolerance)
+			       int64_t *tolerance)
 {
 	for (uint32_t i = 0; i < p->account_count; i++) {
 		const struct account *a = &p->accounts[i];

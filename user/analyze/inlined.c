@@ -100,7 +100,7 @@ static uint64_t count_expanded_stacks(const struct profile *p)
 
 /* Make the frame of an inlined function, within the frame of the function around it. */
 static struct profile_frame make_inlined_frame(const struct profile_frame *around,
-				     const struct profile_inlined *place)
+					       const struct profile_inlined *place)
 {
 	struct profile_frame f = *around;
 

@@ -82,8 +82,8 @@ uint64_t lane_tracks_settled(const struct lane_tracks *s)
 /*
  * Report the stretch from a mark until end. ended: a record says that the state ended at that time.
  */
-static int report_lane_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m, uint64_t end, bool ended,
-		struct error *err)
+static int report_lane_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m,
+			    uint64_t end, bool ended, struct error *err)
 {
 	struct stretch x = {
 		.time = m->time,
@@ -147,14 +147,15 @@ static void settle_base(struct lane_track *t, uint64_t time)
  * Report the marks until time, when another state began. exact: a record says that it began at that
  * time.
  */
-static int report_lane_marks_until(struct lane_tracks *s, struct lane_track *t, uint64_t time, bool exact,
-		      struct error *err)
+static int report_lane_marks_until(struct lane_tracks *s, struct lane_track *t, uint64_t time,
+				   bool exact, struct error *err)
 {
 	unsigned int held = lane_mark_at(t, time);
 	int ret = 0;
 
 	for (unsigned int i = 0; i < held && !ret; i++)
-		ret = report_lane_mark(s, t, &t->marks[i], t->marks[i + 1].time, t->marks[i + 1].exact, err);
+		ret = report_lane_mark(s, t, &t->marks[i], t->marks[i + 1].time,
+				       t->marks[i + 1].exact, err);
 	return ret < 0 ? ret : report_lane_mark(s, t, &t->marks[held], time, exact, err);
 }
 
@@ -174,7 +175,8 @@ static void apply_early_wakeup(struct lane_track *t, uint64_t ran)
  * Set the base after a slice: the state that the thread took on when it left the CPU. Marks after
  * the slice stay.
  */
-static void lane_track_leave_cpu(struct lane_tracks *s, struct lane_track *t, const struct slice *slice)
+static void lane_track_leave_cpu(struct lane_tracks *s, struct lane_track *t,
+				 const struct slice *slice)
 {
 	struct lane_mark base = {.time = slice->end, .state = STATE_UNKNOWN};
 	unsigned int later = 1;
@@ -202,8 +204,8 @@ static void lane_track_leave_cpu(struct lane_tracks *s, struct lane_track *t, co
 	t->woken = 0;
 }
 
-int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct slice *slice, uint64_t from,
-	      uint64_t cpu, bool begun, struct error *err)
+int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct slice *slice,
+		   uint64_t from, uint64_t cpu, bool begun, struct error *err)
 {
 	uint64_t reported = t->marks[0].time;
 	struct stretch x = {.end = slice->end, .lane = t->lane, .state = STATE_RUNNING};
@@ -268,7 +270,8 @@ static int make_room_for_mark(struct lane_tracks *s, struct lane_track *t, struc
 	return 0;
 }
 
-int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m, struct error *err)
+int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m,
+		    struct error *err)
 {
 	struct lane_mark new = *m;
 	int ret;
@@ -289,7 +292,8 @@ int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct la
 	return lane_track_update_known(s, t, err);
 }
 
-int lane_track_wake(struct lane_tracks *s, struct lane_track *t, const struct edge *edge, struct error *err)
+int lane_track_wake(struct lane_tracks *s, struct lane_track *t, const struct edge *edge,
+		    struct error *err)
 {
 	const struct lane_mark m = {
 		.time = edge->time,
@@ -312,7 +316,8 @@ int lane_track_wake(struct lane_tracks *s, struct lane_track *t, const struct ed
  * Usually the gap begins at the present time and becomes the last mark. A gap that is discovered
  * late removes the marks within it.
  */
-int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t end, struct error *err)
+int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t end,
+		   struct error *err)
 {
 	struct lane_mark unknown = {.time = time, .state = STATE_UNKNOWN};
 	unsigned int from = 0, to;
@@ -360,7 +365,8 @@ static uint64_t uncertain_since(const struct lane_track *t, uint64_t time, uint6
 	return time;
 }
 
-int lane_track_cut(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t settled, struct error *err)
+int lane_track_cut(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t settled,
+		   struct error *err)
 {
 	struct lane_mark unknown = {.state = STATE_UNKNOWN};
 	int ret;

@@ -37,14 +37,14 @@ struct lane_track {
 	struct lane_mark marks[LANE_TRACK_MARKS];
 	uint64_t lane;
 	uint64_t thread; /* thread.id of the thread's name at that time */
-	uint64_t cpu;	 /* number + 1 of the CPU, or of the CPU on which the thread ran last */
+	uint64_t cpu; /* number + 1 of the CPU, or of the CPU on which the thread ran last */
 	/* The last wake-up. If the thread was running then, it may have been about to sleep. */
 	uint64_t woken, waker;
 	uint32_t target;
-	uint8_t kind;	/* enum lane_kind; 0: no lane has been put, or the track is unused */
-	uint8_t count;	/* number of marks, at least 1 */
-	bool alive;	/* the lane has had a record */
-	bool early;	/* the base is a sleep, and its wake-up came before the sleep began */
+	uint8_t kind; /* enum lane_kind; 0: no lane has been put, or the track is unused */
+	uint8_t count; /* number of marks, at least 1 */
+	bool alive; /* the lane has had a record */
+	bool early; /* the base is a sleep, and its wake-up came before the sleep began */
 	uint32_t known; /* position + 1 in tracks.known; 0 if not in the list */
 	/*
 	 * The thread's names: index of the first in the list states.names, how many there are, and
@@ -58,14 +58,14 @@ struct lane_track {
 struct lane_tracks {
 	struct states_events events;
 	VECTOR(struct lane_track) list;
-	VECTOR(uint32_t) cpus;	/* indexes in list of CPU lanes */
+	VECTOR(uint32_t) cpus; /* indexes in list of CPU lanes */
 	/*
 	 * indexes in list of threads whose last mark is a certain state, which a gap would make
 	 * unknown
 	 */
 	VECTOR(uint32_t) known;
-	uint64_t gap;		/* time until which records are missing; set when the gap begins */
-	uint64_t cut;		/* time of the last states_cut() */
+	uint64_t gap; /* time until which records are missing; set when the gap begins */
+	uint64_t cut; /* time of the last states_cut() */
 	uint64_t disorder;
 };
 
@@ -85,17 +85,20 @@ void lane_track_remove_known(struct lane_tracks *s, struct lane_track *t);
  * Process a slice: the thread ran on a CPU (cpu: number + 1), but not before the time from. begun:
  * the thread really got the CPU at that time.
  */
-int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct slice *slice, uint64_t from,
-	      uint64_t cpu, bool begun, struct error *err);
+int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct slice *slice,
+		   uint64_t from, uint64_t cpu, bool begun, struct error *err);
 /* Set another state from m->time on. A state equal to the last one is ignored. */
-int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m, struct error *err);
+int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m,
+		    struct error *err);
 /* Process a wake-up of the thread at edge->time. */
-int lane_track_wake(struct lane_tracks *s, struct lane_track *t, const struct edge *edge, struct error *err);
+int lane_track_wake(struct lane_tracks *s, struct lane_track *t, const struct edge *edge,
+		    struct error *err);
 /* Process a gap: records of some CPU are missing in [time, end). */
-int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t end, struct error *err);
+int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t end,
+		   struct error *err);
 /* Report the open states until time. settled is states_settled(). */
 int lane_track_cut(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t settled,
-	      struct error *err);
+		   struct error *err);
 
 uint64_t lane_tracks_settled(const struct lane_tracks *s);
 

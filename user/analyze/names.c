@@ -37,7 +37,8 @@ const char *names_keep(struct names *n, const void *data, size_t size)
 	return copy;
 }
 
-static int names_append(struct names *n, const void *data, size_t size, uint64_t hash, uint32_t *out)
+static int names_append(struct names *n, const void *data, size_t size, uint64_t hash,
+			uint32_t *out)
 {
 	uint32_t number = n->texts.count;
 	const char *copy;

@@ -46,7 +46,8 @@ void open_slices_free(struct open_slices *o)
 	free(o);
 }
 
-int open_slices_put(struct open_slices *o, enum record_kind kind, const void *record, struct error *err)
+int open_slices_put(struct open_slices *o, enum record_kind kind, const void *record,
+		    struct error *err)
 {
 	const struct lane *lane = record;
 

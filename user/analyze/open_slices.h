@@ -21,7 +21,8 @@ void open_slices_free(struct open_slices *o);
  * Process lanes and threads, and the slices and edges that the caller leaves out, in the order of
  * the source. Return 0 or -ENOMEM.
  */
-int open_slices_put(struct open_slices *o, enum record_kind kind, const void *record, struct error *err);
+int open_slices_put(struct open_slices *o, enum record_kind kind, const void *record,
+		    struct error *err);
 
 /*
  * Return an array of *count slices: for every thread with a record, a slice on its lane that is

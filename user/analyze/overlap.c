@@ -117,7 +117,7 @@ static int overlap_fold(struct overlap *o, const struct borders *b)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->list.count; i++)
 		if (overlap_join_cells(o, &at, list[i].time,
-			 i + 1 < b->list.count ? list[i + 1].time : UINT64_MAX) < 0)
+				       i + 1 < b->list.count ? list[i + 1].time : UINT64_MAX) < 0)
 			return -ENOMEM;
 	o->cells = o->spare;
 	o->spare = cells;

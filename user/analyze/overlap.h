@@ -49,9 +49,9 @@ typedef VECTOR(struct overlap_cell) overlap_cells_t;
 
 struct overlap {
 	overlap_cells_t cells, spare; /* in order of from, then running */
-	VECTOR(uint64_t) done;	      /* ns by number of threads that ran; [0] stays 0 */
-	uint64_t now;		      /* end of the last slice */
-	size_t fold_at;		      /* number of cells at which they are joined between borders */
+	VECTOR(uint64_t) done; /* ns by number of threads that ran; [0] stays 0 */
+	uint64_t now; /* end of the last slice */
+	size_t fold_at; /* number of cells at which they are joined between borders */
 };
 
 /*

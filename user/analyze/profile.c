@@ -23,7 +23,7 @@
  */
 static const struct profile_array {
 	size_t items, count; /* offsets of these members in struct profile */
-	size_t size;	     /* size of an item, which begins with its record or a part of it */
+	size_t size; /* size of an item, which begins with its record or a part of it */
 } arrays[KIND_COUNT] = {
 #define ARRAY(member, number) \
 	{ \
@@ -55,7 +55,7 @@ struct owned_profile {
 struct profile_builder {
 	struct sink sink;
 	struct owned_profile *made;
-	struct index by_id[KIND_COUNT];	 /* id -> index of the item */
+	struct index by_id[KIND_COUNT]; /* id -> index of the item */
 	/*
 	 * 1: a record referred to the entity, but its own record has not come; 0: the record has
 	 * come
@@ -117,7 +117,8 @@ static inline int builder_append(struct profile_builder *b, enum record_kind kin
 }
 
 /* Copy a record to its item, and the record's texts to the profile. */
-static int builder_copy_record(struct profile_builder *b, enum record_kind kind, void *to, const void *record)
+static int builder_copy_record(struct profile_builder *b, enum record_kind kind, void *to,
+			       const void *record)
 {
 	const struct kind *k = &kinds[kind];
 
@@ -137,7 +138,8 @@ static int builder_copy_record(struct profile_builder *b, enum record_kind kind,
 }
 
 /* Append an item with an id (or another unique number). */
-static inline int builder_add(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
+static inline int builder_add(struct profile_builder *b, enum record_kind kind, uint64_t id,
+			      uint32_t *out)
 {
 	uint32_t index;
 	int ret = builder_append(b, kind, &index);
@@ -150,17 +152,17 @@ static inline int builder_add(struct profile_builder *b, enum record_kind kind, 
 	return 0;
 }
 
-static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out);
+static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id,
+				uint32_t *out);
 
-static inline int builder_take_frame_at(struct profile_builder *b, uint32_t index, const struct frame *f)
+static inline int builder_take_frame_at(struct profile_builder *b, uint32_t index,
+					const struct frame *f)
 {
 	struct profile_frame to = {
-		.f = {
-			.address = f->address,
-			.line = f->line,
-			.kind = f->kind < UINT32_MAX ? (uint32_t)f->kind : UINT32_MAX,
-			.flags = (uint32_t)f->flags,
-		},
+		.f = {.address = f->address,
+		      .line = f->line,
+		      .kind = f->kind < UINT32_MAX ? (uint32_t)f->kind : UINT32_MAX,
+		      .flags = (uint32_t)f->flags},
 	};
 	int ret = builder_refer(b, KIND_MAPPING, f->mapping, &to.mapping);
 
@@ -173,7 +175,7 @@ static inline int builder_take_frame_at(struct profile_builder *b, uint32_t inde
 
 /* Store an entity: the record itself, then the indexes of the entities to which it refers. */
 static int builder_take_entity_at(struct profile_builder *b, enum record_kind kind, uint32_t index,
-			  const void *record)
+				  const void *record)
 {
 	const union entity_record *r = record;
 	uint32_t process = PROFILE_NONE, mapping = PROFILE_NONE;
@@ -196,7 +198,8 @@ static int builder_take_entity_at(struct profile_builder *b, enum record_kind ki
 }
 
 /* Create an entity whose record has not come yet, with only its id. */
-static int builder_add_missing(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
+static int builder_add_missing(struct profile_builder *b, enum record_kind kind, uint64_t id,
+			       uint32_t *out)
 {
 	static const struct profile_stack lost = {.parent = PROFILE_NONE, .frame = PROFILE_NONE};
 	union entity_record empty = {.id = id};
@@ -221,7 +224,8 @@ static int builder_add_missing(struct profile_builder *b, enum record_kind kind,
  * sums have a stack of their own, so looking for an earlier position of the same stack would take
  * longer than storing all of them.
  */
-static int builder_postpone(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
+static int builder_postpone(struct profile_builder *b, enum record_kind kind, uint64_t id,
+			    uint32_t *out)
 {
 	uint32_t position = b->elsewhere[kind].count;
 
@@ -234,7 +238,8 @@ static int builder_postpone(struct profile_builder *b, enum record_kind kind, ui
 }
 
 /* Set *out to the index of the entity with an id; PROFILE_NONE for id 0. */
-static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
+static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id,
+				uint32_t *out)
 {
 	uint32_t index = id ? index_get(&b->by_id[kind], id) : PROFILE_NONE;
 
@@ -249,7 +254,8 @@ static inline int builder_refer(struct profile_builder *b, enum record_kind kind
  * Set *out to the index of the item for an entity whose record has come; a later record with the
  * same id replaces the earlier one.
  */
-static inline int builder_item_of_record(struct profile_builder *b, enum record_kind kind, uint64_t id, uint32_t *out)
+static inline int builder_item_of_record(struct profile_builder *b, enum record_kind kind,
+					 uint64_t id, uint32_t *out)
 {
 	uint32_t index;
 
@@ -305,8 +311,8 @@ static inline int builder_take_stack(struct profile_builder *b, const struct sta
 
 static inline int builder_take_sum(struct profile_builder *b, const struct sum *s)
 {
-	struct profile_sum to = {.count = s->count, .weight = s->weight,
-				 .flags = (uint32_t)s->flags};
+	struct profile_sum to = {
+		.count = s->count, .weight = s->weight, .flags = (uint32_t)s->flags};
 	uint32_t index;
 	/*
 	 * A sum without an event gets an event whose record never comes, because all views use the
@@ -381,8 +387,8 @@ static int builder_take(struct profile_builder *b, enum record_kind kind, const 
 static int builder_result(int ret, enum record_kind kind, struct error *err)
 {
 	return ret < 0 ? error_errno(err, ret, "cannot keep the %s records of the trace",
-				    kinds[kind].name)
-		      : 0;
+				     kinds[kind].name)
+		       : 0;
 }
 
 static int builder_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
@@ -562,7 +568,8 @@ static int hold_finished_profile(void *context, const struct profile *p, struct 
 	return 0;
 }
 
-/* Return the finished profile of a sink that calls hold_finished_profile(), and take it from the sink. */
+/* Return the finished profile of a sink that calls hold_finished_profile(), and take it from the
+ * sink. */
 static struct profile *take_profile_out(struct sink *sink)
 {
 	struct profile_builder *b = (struct profile_builder *)sink;
@@ -593,7 +600,8 @@ int profile_read(struct profile **out, struct source *source, const struct profi
  */
 static int part_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
-	return ((struct profile_builder *)s)->own & 1ULL << kind ? builder_put(s, kind, record, err) : 0;
+	return ((struct profile_builder *)s)->own & 1ULL << kind ? builder_put(s, kind, record, err)
+								 : 0;
 }
 
 static int part_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
@@ -614,7 +622,8 @@ static const struct sink_ops part_ops = {
  * Return the indexes of the entities of another part, by position in elsewhere[kind]; NULL without
  * memory.
  */
-static uint32_t *resolve_part_indexes(struct profile_builder *b, const struct profile_builder *part, enum record_kind kind)
+static uint32_t *resolve_part_indexes(struct profile_builder *b, const struct profile_builder *part,
+				      enum record_kind kind)
 {
 	size_t count = part->elsewhere[kind].count;
 	uint32_t *indexes = large_alloc((count + 1) * sizeof(*indexes));
@@ -658,7 +667,8 @@ static int join_stacks(struct profile_builder *b, struct profile_builder *part)
 /* Move the sums of part to b, which has no sums; the stacks must have been joined before. */
 static int join_sums(struct profile_builder *b, struct profile_builder *part)
 {
-	uint32_t *stacks = resolve_part_indexes(b, part, KIND_STACK), *threads = resolve_part_indexes(b, part, KIND_THREAD);
+	uint32_t *stacks = resolve_part_indexes(b, part, KIND_STACK),
+		 *threads = resolve_part_indexes(b, part, KIND_THREAD);
 	uint32_t *events = resolve_part_indexes(b, part, KIND_EVENT);
 	struct profile *p = &b->made->profile, *from = &part->made->profile;
 	int ret = stacks && threads && events ? 0 : -ENOMEM;
@@ -695,13 +705,15 @@ static int read_profile_part(void *context, struct error *err)
 
 enum profile_part { PART_ENTITIES, PART_STACKS, PART_SUMS, PART_COUNT };
 
-static int begin_profile_parts(struct part_reader *parts, const struct profile_view *view, struct error *err)
+static int begin_profile_parts(struct part_reader *parts, const struct profile_view *view,
+			       struct error *err)
 {
 	static const uint64_t own[PART_COUNT] = {0, WANT(STACK), WANT(SUM)};
 	int ret = 0;
 
 	for (int i = 0; i < PART_COUNT && !ret; i++) {
-		ret = profile_sink(&parts[i].sink, view, hold_finished_profile, &parts[i].made, err);
+		ret = profile_sink(&parts[i].sink, view, hold_finished_profile, &parts[i].made,
+				   err);
 		if (ret < 0 || i == PART_ENTITIES)
 			continue;
 		((struct profile_builder *)parts[i].sink)->own = own[i];
@@ -728,9 +740,8 @@ static int join_profile_parts(struct part_reader *parts, struct error *err)
 int profile_read_parts(struct profile **out, const struct profile_sources *from,
 		       const struct profile_view *view, struct error *err)
 {
-	struct part_reader parts[PART_COUNT] = {{.source = from->entities},
-					    {.source = from->stacks},
-					    {.source = from->sums}};
+	struct part_reader parts[PART_COUNT] = {
+		{.source = from->entities}, {.source = from->stacks}, {.source = from->sums}};
 	struct job jobs[PART_COUNT];
 	int ret = begin_profile_parts(parts, view, err);
 

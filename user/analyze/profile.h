@@ -18,8 +18,13 @@
 
 #define PROFILE_NONE UINT32_MAX /* no index */
 
-struct profile_process { struct process p; }; /* texts owned by the profile, never NULL */
-struct profile_thread { struct thread t; uint32_t process; }; /* process: index, or PROFILE_NONE */
+struct profile_process {
+	struct process p;
+}; /* texts owned by the profile, never NULL */
+struct profile_thread {
+	struct thread t;
+	uint32_t process;
+}; /* process: index, or PROFILE_NONE */
 struct profile_mapping {
 	struct mapping m;
 	uint32_t process;
@@ -47,7 +52,10 @@ struct profile_frame {
 	bool inlined; /* inlined function that the view gave a frame of its own */
 };
 /* A function at the address of a frame. Those of one frame are adjacent, innermost first. */
-struct profile_inlined { struct inlined i; uint32_t frame, function; };
+struct profile_inlined {
+	struct inlined i;
+	uint32_t frame, function;
+};
 
 /*
  * A node of the calling-context tree. Children have higher indexes than their parents. There are
@@ -122,7 +130,9 @@ int profile_read(struct profile **out, struct source *source, const struct profi
  * for entities, one for stacks, one for sums. All sources must report equal losses; if something
  * could not be read, read everything from one source instead.
  */
-struct profile_sources { struct source *entities, *stacks, *sums; };
+struct profile_sources {
+	struct source *entities, *stacks, *sums;
+};
 int profile_read_parts(struct profile **out, const struct profile_sources *from,
 		       const struct profile_view *view, struct error *err);
 void profile_free(struct profile *p);

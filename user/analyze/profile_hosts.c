@@ -11,7 +11,7 @@
  * users need only a few of the values.
  */
 static int join_host_texts(const struct profile *p, struct names *texts, const struct field *f,
-		      struct host *all)
+			   struct host *all)
 {
 	char text[256];
 	size_t used = 0;
@@ -26,8 +26,7 @@ static int join_host_texts(const struct profile *p, struct names *texts, const s
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
 						 i ? ", " : "", one);
 	}
-	*(const char **)((char *)all + f->offset) =
-		names_keep(texts, text, strlen(text));
+	*(const char **)((char *)all + f->offset) = names_keep(texts, text, strlen(text));
 	return field_text(f, all) ? 0 : -ENOMEM;
 }
 

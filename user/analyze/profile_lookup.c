@@ -84,8 +84,8 @@ const char *profile_function_name(const struct profile *p, uint32_t frame)
  * Name a frame without a name by its module and the start address of its function, or only by the
  * module if that address is not known.
  */
-static const char *nameless_frame_name(const struct profile *p, const struct profile_frame *f, char *buf,
-			    size_t size)
+static const char *nameless_frame_name(const struct profile *p, const struct profile_frame *f,
+				       char *buf, size_t size)
 {
 	const char *module = profile_module_name(p, f->mapping);
 	uint64_t start = f->function == PROFILE_NONE ? 0 : p->functions[f->function].f.address;

@@ -82,7 +82,7 @@ static uint8_t *find_trampolines(const struct profile *p)
 }
 
 static enum python_role python_role_of(const struct profile *p, const uint8_t *trampolines,
-			 const struct profile_frame *f)
+				       const struct profile_frame *f)
 {
 	if (f->f.kind == FRAME_PYTHON)
 		return ROLE_PYTHON;
@@ -109,8 +109,8 @@ static bool same_module(const struct python_folding *f, uint32_t a, uint32_t b)
 	uint32_t x = p->frames[p->stacks[a].frame].mapping;
 	uint32_t y = p->frames[p->stacks[b].frame].mapping;
 
-	return x == y || (*p->mappings[x].m.path &&
-			  !strcmp(p->mappings[x].m.path, p->mappings[y].m.path));
+	return x == y ||
+	       (*p->mappings[x].m.path && !strcmp(p->mappings[x].m.path, p->mappings[y].m.path));
 }
 
 /*
@@ -137,7 +137,8 @@ static uint32_t caller_of_loop(const struct python_folding *f, uint32_t loop)
 
 	if (python_role_at(f, at) == ROLE_NAMELESS && same_module(f, at, loop))
 		at = f->profile->stacks[at].parent;
-	return python_role_at(f, at) == ROLE_TRAMPOLINE && same_module(f, at, loop) ? f->callers[at] : at;
+	return python_role_at(f, at) == ROLE_TRAMPOLINE && same_module(f, at, loop) ? f->callers[at]
+										    : at;
 }
 
 /*

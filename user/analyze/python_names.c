@@ -33,7 +33,8 @@ static const char *python_base_name(const char *file)
 	return slash && slash[1] ? slash + 1 : file;
 }
 
-static int compose_python_name(struct python_naming *n, const char *name, const char *file, uint64_t line)
+static int compose_python_name(struct python_naming *n, const char *name, const char *file,
+			       uint64_t line)
 {
 	size_t size = strlen(name) + strlen(file) + 32;
 	char number[24] = "";
@@ -51,7 +52,8 @@ static int compose_python_name(struct python_naming *n, const char *name, const 
 }
 
 /* Set *out to the number of the short name of a function at a line. */
-static int intern_short_name(struct python_naming *n, const struct function *f, uint64_t line, uint32_t *out)
+static int intern_short_name(struct python_naming *n, const struct function *f, uint64_t line,
+			     uint32_t *out)
 {
 	struct short_name fresh = {.file = f->file};
 	struct short_name *known;
@@ -67,8 +69,8 @@ static int intern_short_name(struct python_naming *n, const struct function *f, 
 }
 
 /* Set *out to the name to show, once all short names are known. */
-static int finish_python_name(struct python_naming *n, const struct function *f, uint64_t line, uint32_t number,
-		       const char **out)
+static int finish_python_name(struct python_naming *n, const struct function *f, uint64_t line,
+			      uint32_t number, const char **out)
 {
 	const char *text = names_text(&n->shorts, number);
 	uint32_t kept;
@@ -105,7 +107,8 @@ static int name_python_functions(struct profile *p, struct names *texts)
 
 	for (uint32_t i = 0; i < p->function_count && !ret; i++)
 		if (is_named_python_function(p, &p->functions[i]))
-			ret = intern_short_name(&n, &p->functions[i].f, p->functions[i].f.line, &numbers[i]);
+			ret = intern_short_name(&n, &p->functions[i].f, p->functions[i].f.line,
+						&numbers[i]);
 	for (uint32_t i = 0; i < p->function_count && !ret; i++) {
 		struct profile_function *f = &p->functions[i];
 
@@ -119,7 +122,7 @@ static int name_python_functions(struct profile *p, struct names *texts)
 
 /* Return the function that names a Python frame; NULL for all other frames. */
 static const struct profile_function *python_function_of(const struct profile *p,
-						  const struct profile_frame *f)
+							 const struct profile_frame *f)
 {
 	const struct profile_function *of =
 		f->function == PROFILE_NONE ? NULL : &p->functions[f->function];
@@ -144,7 +147,7 @@ static int name_python_lines(struct profile *p, struct names *texts)
 
 		if (f)
 			ret = finish_python_name(&n, &f->f, p->frames[i].f.line, numbers[i],
-					 &p->frames[i].shown);
+						 &p->frames[i].shown);
 	}
 	free_python_naming(&n);
 	free(numbers);

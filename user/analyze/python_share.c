@@ -48,7 +48,8 @@ struct python_paths {
 	uint32_t *of_stack; /* by index of stack; NULL: there are no Python frames */
 };
 
-static int add_python_path(struct python_paths *paths, uint32_t stack, const struct python_path *above, uint8_t marks)
+static int add_python_path(struct python_paths *paths, uint32_t stack,
+			   const struct python_path *above, uint8_t marks)
 {
 	struct python_path path = *above;
 
@@ -60,7 +61,8 @@ static int add_python_path(struct python_paths *paths, uint32_t stack, const str
 }
 
 /* Count the Python frames of all paths; parents precede their children. */
-static int count_python_frames(struct python_paths *paths, const struct profile *p, const uint8_t *of_frame)
+static int count_python_frames(struct python_paths *paths, const struct profile *p,
+			       const uint8_t *of_frame)
 {
 	struct python_path none = {0};
 	int ret = vector_push(&paths->list, none);
@@ -81,14 +83,15 @@ static int count_python_frames(struct python_paths *paths, const struct profile 
 }
 
 static void add_python_frames(struct python_share *share, const struct profile_sum *s,
-		       const struct python_path *path)
+			      const struct python_path *path)
 {
 	share->frames += s->count * path->frames;
 	share->named += s->count * path->named;
 	share->freed += s->count * path->freed;
 }
 
-static void add_python_sum(struct python_share *share, const struct profile_sum *s, const struct python_paths *paths)
+static void add_python_sum(struct python_share *share, const struct profile_sum *s,
+			   const struct python_paths *paths)
 {
 	if (s->flags & (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD))
 		share->samples += s->count;

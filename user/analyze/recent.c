@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analyze/buckets.h"
-#include "analyze/recent.h"
 #include "analyze/entity_store.h"
+#include "analyze/recent.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 /* Samples of a thread may come up to this many ns after the thread has ended. */
@@ -17,7 +17,8 @@
 #define UNDER_WAY (300 * NSEC_PER_SEC / 1000)
 
 /* The kinds of entity that are kept, parents before children, in the order of a source. X(KIND) */
-#define ENTITY_KINDS(X) X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
+#define ENTITY_KINDS(X) \
+	X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
 
 /* The sum of the accounts of all CPUs at a tick. */
 struct snapshot {
@@ -93,8 +94,8 @@ static void clear_recent_marks(struct recent *r)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		for (size_t i = 0; r->stores[kind].kind && i < r->stores[kind].count; i++)
-			entity_store_at(&r->stores[kind], i)->used = kind == KIND_HOST ||
-							       kind == KIND_EVENT;
+			entity_store_at(&r->stores[kind], i)->used =
+				kind == KIND_HOST || kind == KIND_EVENT;
 }
 
 /* Mark everything to which samples of the window refer. */
@@ -142,8 +143,8 @@ static bool keep_thread(void *context, struct entity_store_item *i)
 	const struct recent *r = context;
 	const struct thread *t = entity_store_record(i);
 
-	return i->used ||
-	       (may_have_samples(r, t->end) && entity_store_find(&r->stores[KIND_PROCESS], t->process));
+	return i->used || (may_have_samples(r, t->end) &&
+			   entity_store_find(&r->stores[KIND_PROCESS], t->process));
 }
 
 static int recent_sweep(struct recent *r)
@@ -325,14 +326,16 @@ static void recent_free(struct sink *s)
 
 /* The functions below implement the source, which puts the contents of the window. */
 
-static int recent_put_used(struct recent *r, enum record_kind kind, struct sink *to, struct error *err)
+static int recent_put_used(struct recent *r, enum record_kind kind, struct sink *to,
+			   struct error *err)
 {
 	struct entity_store *store = &r->stores[kind];
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < store->count; i++)
 		if (entity_store_at(store, i)->used)
-			ret = sink_put(to, kind, entity_store_record(entity_store_at(store, i)), err);
+			ret = sink_put(to, kind, entity_store_record(entity_store_at(store, i)),
+				       err);
 	return ret;
 }
 

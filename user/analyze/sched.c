@@ -276,7 +276,8 @@ static int sched_take(struct sched_run *r, enum record_kind kind, const void *re
 	}
 }
 
-static int sched_run_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+static int sched_run_put(struct sink *sink, enum record_kind kind, const void *record,
+			 struct error *err)
 {
 	struct sched_run *r = (struct sched_run *)sink;
 	int ret = sched_take(r, kind, record);

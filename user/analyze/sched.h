@@ -65,13 +65,13 @@ struct sched_thread {
 struct sched_process {
 	uint64_t id; /* process.id; 0 for threads that are missing in the trace */
 	struct histogram waits[QUEUED_COUNT]; /* ns until a thread of the process ran */
-	struct overlap at_once;		      /* how many threads of the process ran at once */
+	struct overlap at_once; /* how many threads of the process ran at once */
 };
 
 struct sched_cpu {
 	uint64_t number;
-	uint64_t busy, idle, unknown;	 /* ns; the remaining part of the range was not recorded */
-	uint64_t switches;		 /* number of switches from or to a thread */
+	uint64_t busy, idle, unknown; /* ns; the remaining part of the range was not recorded */
+	uint64_t switches; /* number of switches from or to a thread */
 	struct histogram waits[QUEUED_COUNT]; /* waits of threads that then ran on this CPU */
 	struct series busy_when, unknown_when;
 };

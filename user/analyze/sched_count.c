@@ -6,7 +6,8 @@
 #include "analyze/sched_count.h"
 
 /* Cut a stretch to the range. Return false if no part of it lies in the range. */
-static bool cut_stretch(const struct sched_run *r, const struct stretch *s, uint64_t *time, uint64_t *end)
+static bool cut_stretch(const struct sched_run *r, const struct stretch *s, uint64_t *time,
+			uint64_t *end)
 {
 	const struct sched *made = r->made;
 
@@ -15,7 +16,8 @@ static bool cut_stretch(const struct sched_run *r, const struct stretch *s, uint
 	return *time < *end;
 }
 
-static int sched_cached_thread(struct sched_run *r, struct sched_lane *l, uint64_t id, uint32_t *out)
+static int sched_cached_thread(struct sched_run *r, struct sched_lane *l, uint64_t id,
+			       uint32_t *out)
 {
 	const struct thread unknown = {.id = id};
 	int ret = 0;
@@ -33,7 +35,7 @@ static int sched_cached_thread(struct sched_run *r, struct sched_lane *l, uint64
  * process.
  */
 static int count_running_at_once(struct sched_run *r, struct sched_lane *l, const struct stretch *s,
-			 uint64_t time, uint64_t end)
+				 uint64_t time, uint64_t end)
 {
 	int ret = overlap_add(&r->made->at_once, &r->borders, time, end);
 	const struct sched_thread *thread;
@@ -52,7 +54,7 @@ static int count_running_at_once(struct sched_run *r, struct sched_lane *l, cons
 	if (!thread->selected)
 		return 0;
 	ret = overlap_add(&r->made->processes.items[thread->process].at_once, &r->borders, time,
-			 end);
+			  end);
 	return ret == -EINVAL ? 0 : ret;
 }
 
@@ -102,7 +104,8 @@ static bool is_queued(enum slice_state state)
  * Return a pointer to the sum of times in a state; for the run queue, the sum depends on how the
  * thread came there.
  */
-static uint64_t *sched_state_time(struct sched_times *t, const struct stretch *s, enum queued queued)
+static uint64_t *sched_state_time(struct sched_times *t, const struct stretch *s,
+				  enum queued queued)
 {
 	switch (s->state) {
 	case STATE_RUNNING:
@@ -155,7 +158,7 @@ static int count_wait(struct sched_run *r, const struct sched_lane *l, const str
 
 /* Follow a thread from stretch to stretch, for its waits in the run queue. */
 static int follow_waits(struct sched_run *r, struct sched_lane *l, const struct stretch *s,
-		  struct sched_thread *t)
+			struct sched_thread *t)
 {
 	bool followed = l->waits && l->end == s->time;
 	int ret = 0;

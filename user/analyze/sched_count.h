@@ -9,10 +9,10 @@
 struct sched_lane {
 	/* lane.kind and lane.number; kind 0: the record of the lane has not come */
 	uint64_t kind, number;
-	uint32_t cpu;		/* for a CPU: its index */
+	uint32_t cpu; /* for a CPU: its index */
 	/* index of the lane's thread under its current name, and under its last name */
 	uint32_t now, newest;
-	uint32_t cached;	/* index of the thread of the last stretch */
+	uint32_t cached; /* index of the thread of the last stretch */
 	uint64_t cached_id;
 	uint64_t end; /* ns, of the last stretch; for a CPU, cut to the range */
 	/* For a thread: state of the last stretch, and since when it waits in the run queue. */
@@ -34,7 +34,7 @@ struct sched_run {
 	uint64_t host; /* host.id of the first host */
 	uint64_t start, end; /* ns, of all recordings; end 0: not known */
 	uint64_t last; /* ns: latest time of a record */
-	bool open;     /* the end of the range is not known */
+	bool open; /* the end of the range is not known */
 };
 
 static inline struct sched_lane *sched_lane(struct sched_run *r, uint64_t id)

@@ -66,16 +66,17 @@ struct sched_rows_builder {
 	const struct sched *sched;
 	const struct sched_names *names;
 	struct sched_rows rows;
-	struct names keys;    /* keys of groups; the number of a key is the row */
+	struct names keys; /* keys of groups; the number of a key is the row */
 	struct index members; /* (row, process) -> the process is in the row */
-	uint32_t *of_thread;  /* row by index of the thread */
+	uint32_t *of_thread; /* row by index of the thread */
 };
 
 /*
  * Add the data that are kept by process to a row; called when the first thread of the process joins
  * the row.
  */
-static int join_process(struct sched_rows_builder *m, struct sched_row *row, uint32_t number, uint32_t process)
+static int join_process(struct sched_rows_builder *m, struct sched_row *row, uint32_t number,
+			uint32_t process)
 {
 	const struct sched_process *p = &m->sched->processes.items[process];
 	uint64_t member = (uint64_t)number << 32 | process;
@@ -154,8 +155,8 @@ static int order_sched_rows(struct sched_rows *rows)
 			return -ENOMEM;
 	}
 	if (rows->order.count)
-		qsort_r(rows->order.items, rows->order.count, sizeof(*rows->order.items), compare_sched_rows,
-			rows);
+		qsort_r(rows->order.items, rows->order.count, sizeof(*rows->order.items),
+			compare_sched_rows, rows);
 	return 0;
 }
 
@@ -203,7 +204,8 @@ static int join_wakes(struct sched_rows_builder *m)
 	}
 	index_free(&by_pair);
 	if (rows->wakes.count)
-		qsort(rows->wakes.items, rows->wakes.count, sizeof(*rows->wakes.items), compare_wakes);
+		qsort(rows->wakes.items, rows->wakes.count, sizeof(*rows->wakes.items),
+		      compare_wakes);
 	find_wakers(rows);
 	return ret;
 }

@@ -61,7 +61,8 @@ double series_sum(const struct series *s, uint64_t time, uint64_t end)
 
 		last = last < (double)s->length ? last : (double)s->length;
 		if (s->sums[i])
-			sum += (double)s->sums[i] / (last - first) * common_length(first, last, from, to);
+			sum += (double)s->sums[i] / (last - first) *
+			       common_length(first, last, from, to);
 	}
 	return sum;
 }

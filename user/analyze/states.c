@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analyze/index.h"
-#include "analyze/states.h"
 #include "analyze/lane_track.h"
+#include "analyze/states.h"
 
 #define NO_NAME UINT32_MAX
 #define NAMES_BEFORE_PRUNING 8
@@ -24,7 +24,7 @@ struct lane_name {
 struct states {
 	struct lane_tracks tracks;
 	struct index lanes, threads; /* id -> index in tracks.list */
-	VECTOR(uint32_t) free;	     /* indexes of unused items of tracks.list */
+	VECTOR(uint32_t) free; /* indexes of unused items of tracks.list */
 	VECTOR(struct lane_name) names;
 	uint32_t free_names;
 	uint64_t last_lane; /* highest lane id put; unknown lanes below have been forgotten */
@@ -102,7 +102,8 @@ static int forget_thread(struct states *s, struct lane_track *t, struct error *e
 	return 0;
 }
 
-static int add_lane_track(struct states *s, uint64_t lane, struct lane_track **out, struct error *err)
+static int add_lane_track(struct states *s, uint64_t lane, struct lane_track **out,
+			  struct error *err)
 {
 	uint32_t at = (uint32_t)s->tracks.list.count;
 
@@ -208,7 +209,8 @@ static int states_put_lane(struct states *s, const struct lane *r, struct error 
 	if (!t)
 		rc = add_lane_track(s, r->id, &t, err);
 	/*
-	 * A thread that was forgotten has come again. Its states until forgotten_until have been reported.
+	 * A thread that was forgotten has come again. Its states until forgotten_until have been
+	 * reported.
 	 */
 	if (!rc && again)
 		t->marks[0].time = s->forgotten_until;
@@ -265,7 +267,7 @@ static int fill_cpu_hole(struct states *s, struct lane_track *t, uint64_t time, 
 }
 
 static int states_run_thread(struct states *s, const struct slice *r, uint64_t from, uint64_t cpu,
-		      bool begun, struct error *err)
+			     bool begun, struct error *err)
 {
 	struct lane_track *t = r->value ? find_lane_track(s, &s->threads, r->value) : NULL;
 	struct slice checked = *r;
@@ -290,7 +292,7 @@ static int states_run_thread(struct states *s, const struct slice *r, uint64_t f
 }
 
 static int states_put_cpu_slice(struct states *s, struct lane_track *t, const struct slice *r,
-			 struct error *err)
+				struct error *err)
 {
 	struct stretch x = {.time = r->time, .end = r->end, .lane = t->lane};
 	bool runs = r->state == STATE_RUNNING;
@@ -334,7 +336,7 @@ static int states_put_cpu_slice(struct states *s, struct lane_track *t, const st
 
 /* Put a gap of one thread: its state from r->value to r->time is not known. */
 static int states_put_uncertain(struct states *s, struct lane_track *t, const struct slice *r,
-			 struct error *err)
+				struct error *err)
 {
 	const struct lane_mark m = {.time = r->value, .state = STATE_UNKNOWN};
 
@@ -343,7 +345,8 @@ static int states_put_uncertain(struct states *s, struct lane_track *t, const st
 	return lane_track_gap(&s->tracks, t, r->value, r->time, err);
 }
 
-static int states_put_observed(struct states *s, struct lane_track *t, const struct slice *r, struct error *err)
+static int states_put_observed(struct states *s, struct lane_track *t, const struct slice *r,
+			       struct error *err)
 {
 	const struct lane_mark m = {
 		.time = r->time,
@@ -436,8 +439,8 @@ static bool died_unrecorded(const struct lane_track *t, uint64_t time)
 	return t->dies && t->dies < time && lane_track_last(t)->state == STATE_UNKNOWN;
 }
 
-static int states_cut_thread(struct states *s, struct lane_track *t, uint64_t time, uint64_t settled,
-		      struct error *err)
+static int states_cut_thread(struct states *s, struct lane_track *t, uint64_t time,
+			     uint64_t settled, struct error *err)
 {
 	int ret;
 
@@ -492,8 +495,9 @@ int states_end(struct states *s, uint64_t time, struct error *err)
 }
 
 /* Report a wake-up whose effect is not certain yet, as a stretch without a state. */
-static int each_open_wake(const struct lane_track *t, uint64_t time, uint64_t waker, uint32_t target,
-		     int (*each)(void *context, const struct stretch *s), void *context)
+static int each_open_wake(const struct lane_track *t, uint64_t time, uint64_t waker,
+			  uint32_t target, int (*each)(void *context, const struct stretch *s),
+			  void *context)
 {
 	const struct stretch x = {
 		.time = time,
@@ -505,8 +509,8 @@ static int each_open_wake(const struct lane_track *t, uint64_t time, uint64_t wa
 	return each(context, &x);
 }
 
-static int each_open_mark(const struct lane_track *t, int (*each)(void *context, const struct stretch *s),
-		     void *context)
+static int each_open_mark(const struct lane_track *t,
+			  int (*each)(void *context, const struct stretch *s), void *context)
 {
 	int ret = 0;
 
@@ -542,7 +546,8 @@ int states_each(const struct states *s, int (*each)(void *context, const struct 
 			continue;
 		ret = each_open_mark(t, each, context);
 		if (!ret && t->early)
-			ret = each_open_wake(t, base->time, base->waker, base->target, each, context);
+			ret = each_open_wake(t, base->time, base->waker, base->target, each,
+					     context);
 		if (!ret && t->woken > base->time)
 			ret = each_open_wake(t, t->woken, t->waker, t->target, each, context);
 	}

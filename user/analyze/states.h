@@ -93,7 +93,8 @@ uint64_t states_settled(const struct states *s);
  * After states_settled(), a thread that may have got a CPU since is reported as UNKNOWN, and a
  * slice that turns out to have begun before the cut is reported from the cut on; so do not cut at a
  * time after states_settled() except at the end. A thread that left the CPU with a wake-up under
- * way (see lane_track.c) is reported as asleep until the cut. Return 0, -ENOMEM or the callback's error.
+ * way (see lane_track.c) is reported as asleep until the cut. Return 0, -ENOMEM or the callback's
+ * error.
  */
 int states_cut(struct states *s, uint64_t time, struct error *err);
 /*

@@ -21,8 +21,8 @@ struct tree_builder {
 	const struct tree_view *view;
 	tree_placed *placed;
 	void *receiver;
-	struct index ends;     /* (prefix node, stack) -> node, for landmarks */
-	struct last_node *last;     /* by stack: its node under the last prefix it had */
+	struct index ends; /* (prefix node, stack) -> node, for landmarks */
+	struct last_node *last; /* by stack: its node under the last prefix it had */
 	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
 };
 
@@ -140,7 +140,7 @@ static void tree_add_up(struct tree *t)
 int tree_begin(struct tree_maker *m)
 {
 	static const struct tree_node root = {TREE_NONE, TREE_NONE, TREE_NONE, TREE_NONE,
-					      0, 0, 0, 0};
+					      0,	 0,	    0,	       0};
 
 	return vector_push(&m->tree.nodes, root);
 }

@@ -72,7 +72,8 @@ struct cache *cache_new(size_t entries)
 	while (slots < 2 * entries)
 		slots *= 2;
 	c->most = slots;
-	if (!generation_begin(&c->young, slots < FIRST_SLOTS ? slots : FIRST_SLOTS) && !generation_begin(&c->old, 1))
+	if (!generation_begin(&c->young, slots < FIRST_SLOTS ? slots : FIRST_SLOTS) &&
+	    !generation_begin(&c->old, 1))
 		return c;
 out:
 	cache_free(c);
@@ -113,7 +114,8 @@ static struct cache_slot *generation_find(const struct cache_generation *g, stru
 }
 
 /* Return the free slot of a larger generation for the entry of s. */
-static struct cache_slot *generation_place(const struct cache_generation *g, const struct cache_slot *s)
+static struct cache_slot *generation_place(const struct cache_generation *g,
+					   const struct cache_slot *s)
 {
 	return generation_find(g, (struct cache_key){.low = s->low, .high = s->high});
 }
@@ -229,7 +231,8 @@ static const uint8_t *cache_secret(void)
 
 struct cache_key cache_hash(const void *data, size_t size)
 {
-	XXH128_hash_t h = XXH3_128bits_withSecret(data, size, cache_secret(), XXH3_SECRET_DEFAULT_SIZE);
+	XXH128_hash_t h =
+		XXH3_128bits_withSecret(data, size, cache_secret(), XXH3_SECRET_DEFAULT_SIZE);
 
 	return (struct cache_key){.low = h.low64, .high = h.high64 | !h.high64};
 }

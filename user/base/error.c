@@ -17,7 +17,7 @@ struct draft {
 };
 
 __attribute__((format(printf, 2, 0))) static void draft_add_list(struct draft *d,
-								  const char *format, va_list args)
+								 const char *format, va_list args)
 {
 	size_t room = sizeof(d->text) - d->length;
 	int n = vsnprintf(d->text + d->length, room, format, args);
@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 0))) static void draft_add_list(struct draft *d
 }
 
 __attribute__((format(printf, 2, 3))) static void draft_add(struct draft *d, const char *format,
-							     ...)
+							    ...)
 {
 	va_list args;
 
@@ -37,8 +37,8 @@ __attribute__((format(printf, 2, 3))) static void draft_add(struct draft *d, con
 }
 
 /* Store the formatted text, followed by ": suffix" unless suffix is NULL, cleaned, in *err. */
-__attribute__((format(printf, 3, 0))) static void error_format(struct error *err, const char *suffix,
-						      const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+error_format(struct error *err, const char *suffix, const char *format, va_list args)
 {
 	struct draft d = {.length = 0};
 

@@ -96,8 +96,7 @@ static struct fair_owner *count_owner_request(struct fair *f, uint32_t uid, size
 	return w;
 }
 
-int fair_put(struct fair *f, uint32_t uid, unsigned int rank, struct queue_item *item,
-	     size_t bytes)
+int fair_put(struct fair *f, uint32_t uid, unsigned int rank, struct queue_item *item, size_t bytes)
 {
 	struct fair_owner *w = count_owner_request(f, uid, bytes);
 

@@ -21,9 +21,9 @@
 
 struct fair_owner {
 	uint32_t uid;
-	uint64_t used;	/* ns of the server's time; time without requests counts as used */
+	uint64_t used; /* ns of the server's time; time without requests counts as used */
 	uint64_t usual; /* ns that one of the owner's requests takes on average */
-	uint64_t held;	/* time (ns) until which the owner has no turn */
+	uint64_t held; /* time (ns) until which the owner has no turn */
 	unsigned int strikes; /* number of times the owner was held */
 	struct queue ranks[FAIR_RANKS];
 	size_t bytes;
@@ -34,8 +34,8 @@ struct fair {
 	struct fair_owner *owners;
 	uint64_t count;
 	size_t bytes;
-	uint64_t now;	 /* ns of a steady clock; set by the user of the queue */
-	uint64_t floor;	 /* value of used of the owner that had the last turn */
+	uint64_t now; /* ns of a steady clock; set by the user of the queue */
+	uint64_t floor; /* value of used of the owner that had the last turn */
 	uint64_t served; /* ns of CLOCK_MONOTONIC from which the server's time is charged */
 };
 

@@ -61,7 +61,8 @@ static unsigned int help_text_width(const char *text, size_t length)
 }
 
 /* Put text into lines that start at column indent. A newline in the text starts a new line. */
-static void help_put_filled(struct help_page *p, const char *text, size_t length, unsigned int indent)
+static void help_put_filled(struct help_page *p, const char *text, size_t length,
+			    unsigned int indent)
 {
 	const char *end = text + length;
 	bool first = true; /* no word was put into the current line yet */
@@ -117,7 +118,8 @@ static unsigned int help_column(const struct option_spec *options)
 	return column < 12 ? 14 : column + 2;
 }
 
-static void help_put_pair(struct help_page *p, const char *left, const char *right, unsigned int column)
+static void help_put_pair(struct help_page *p, const char *left, const char *right,
+			  unsigned int column)
 {
 	help_put(p, left);
 	if (p->column + 2 > column)

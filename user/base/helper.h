@@ -7,9 +7,9 @@
  * cost of the helper. The protocol on the socket, and finding the request at fault, are the owner's
  * business.
  *
- * The owner's poll function calls helper_begin_poll(); receives, with helper_received() for every message;
- * calls helper_kill() if the child is dead or helper_is_stuck(); calls helper_restart(); sends;
- * calls helper_expect().
+ * The owner's poll function calls helper_begin_poll(); receives, with helper_received() for every
+ * message; calls helper_kill() if the child is dead or helper_is_stuck(); calls helper_restart();
+ * sends; calls helper_expect().
  */
 #ifndef SKEIN_BASE_HELPER_H
 #define SKEIN_BASE_HELPER_H
@@ -25,36 +25,36 @@ struct helper_kind {
 	/* Run the child. The child must exit when parent is no longer its parent. */
 	void (*run)(void *context, int socket, pid_t parent) __attribute__((noreturn));
 	void *context;
-	int niceness;      /* added to the nice value that the owner has in helper_open() */
+	int niceness; /* added to the nice value that the owner has in helper_open() */
 	unsigned int attempts; /* useless children in a row before giving up; 0: no limit */
 };
 
 #define HELPER_LINGER_MAX 64 /* killed children that have not ended yet */
 
 struct helper_cost {
-	uint64_t cpu;	 /* ns, of all children so far */
+	uint64_t cpu; /* ns, of all children so far */
 	uint64_t memory; /* bytes; the largest resident size of any one child */
 };
 
 /* The members are for helper.c, and for tests that play the child. */
 struct helper {
 	struct helper_kind kind;
-	int poll;	 /* epoll over wake, timer and socket; stays the same when socket changes */
-	int wake;	 /* eventfd, written by helper_wake() */
-	int timer;	 /* timerfd, expires at restart_at */
-	int socket;	 /* -1 if there is no child */
-	int priority;	 /* nice value of the children, even if the owner's changes */
-	pid_t pid;	 /* 0 if there is no child */
+	int poll; /* epoll over wake, timer and socket; stays the same when socket changes */
+	int wake; /* eventfd, written by helper_wake() */
+	int timer; /* timerfd, expires at restart_at */
+	int socket; /* -1 if there is no child */
+	int priority; /* nice value of the children, even if the owner's changes */
+	pid_t pid; /* 0 if there is no child */
 	bool wants_room; /* epoll also reports when the socket has room to send */
-	bool expecting;	 /* a reply has been pending since the last poll */
-	bool cpu_known;	 /* silent_cpu has been read during this silence */
-	bool woken;	 /* wake has been written and not been read since */
-	bool timed;	 /* timer has been set and not been read since */
-	uint64_t now;	 /* ns of the owner's clock at the last poll */
-	uint64_t silence;    /* ns without a message while a reply was pending */
+	bool expecting; /* a reply has been pending since the last poll */
+	bool cpu_known; /* silent_cpu has been read during this silence */
+	bool woken; /* wake has been written and not been read since */
+	bool timed; /* timer has been set and not been read since */
+	uint64_t now; /* ns of the owner's clock at the last poll */
+	uint64_t silence; /* ns without a message while a reply was pending */
 	uint64_t silent_cpu; /* ns of CPU time used when half of the allowed silence is over */
 	uint64_t generation; /* number of children started */
-	uint64_t restarts;   /* number of children lost */
+	uint64_t restarts; /* number of children lost */
 	uint64_t restart_at;
 	unsigned int deaths; /* in a row, without a useful message in between */
 	unsigned int lingering;

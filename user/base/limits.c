@@ -15,9 +15,11 @@ static void explain_files(struct error *err)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
 		return;
-	error_hint(err, "the limit on open files, RLIMIT_NOFILE, is %llu: raise it by 'ulimit -n "
-			"65536' in the shell that starts skein, or by LimitNOFILE=65536 in its "
-			"systemd unit", (unsigned long long)limit.rlim_cur);
+	error_hint(err,
+		   "the limit on open files, RLIMIT_NOFILE, is %llu: raise it by 'ulimit -n "
+		   "65536' in the shell that starts skein, or by LimitNOFILE=65536 in its "
+		   "systemd unit",
+		   (unsigned long long)limit.rlim_cur);
 }
 
 static void explain_size(struct error *err)
@@ -27,9 +29,10 @@ static void explain_size(struct error *err)
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
 		return;
-	error_hint(err, "the limit on the size of files, RLIMIT_FSIZE, is %s: raise it by 'ulimit "
-			"-f unlimited' in the shell that starts skein, or by LimitFSIZE=infinity "
-			"in its systemd unit",
+	error_hint(err,
+		   "the limit on the size of files, RLIMIT_FSIZE, is %s: raise it by 'ulimit "
+		   "-f unlimited' in the shell that starts skein, or by LimitFSIZE=infinity "
+		   "in its systemd unit",
 		   show_bytes(limit.rlim_cur, size, sizeof(size)));
 }
 

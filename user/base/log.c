@@ -19,7 +19,7 @@ void log_set_level(enum log_level level)
 }
 
 __attribute__((format(printf, 2, 0))) static void log_line(const char *prefix, const char *format,
-						       va_list args)
+							   va_list args)
 {
 	char raw[4096], clean[4096], line[sizeof(clean) + 32];
 

@@ -19,11 +19,12 @@ static size_t smaller_of(size_t a, size_t b)
  * rows above.
  */
 static void fill_distance_row(const char *a, size_t i, const char *b, size_t b_length, size_t *row,
-		     const size_t *before, const size_t *earlier)
+			      const size_t *before, const size_t *earlier)
 {
 	row[0] = i + 1;
 	for (size_t j = 0; j < b_length; j++) {
-		row[j + 1] = smaller_of(smaller_of(before[j + 1], row[j]) + 1, before[j] + (a[i] != b[j]));
+		row[j + 1] = smaller_of(smaller_of(before[j + 1], row[j]) + 1,
+					before[j] + (a[i] != b[j]));
 		if (i && j && a[i] == b[j - 1] && a[i - 1] == b[j])
 			row[j + 1] = smaller_of(row[j + 1], earlier[j - 1] + 1);
 	}
@@ -36,7 +37,8 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
 	for (size_t j = 0; j <= b_length; j++)
 		rows[0][j] = j;
 	for (size_t i = 0; i < a_length; i++)
-		fill_distance_row(a, i, b, b_length, rows[(i + 1) % 3], rows[i % 3], rows[(i + 2) % 3]);
+		fill_distance_row(a, i, b, b_length, rows[(i + 1) % 3], rows[i % 3],
+				  rows[(i + 2) % 3]);
 	return rows[a_length % 3][b_length];
 }
 

@@ -36,7 +36,7 @@ bool option_takes_argument(const struct option_spec *o)
 }
 
 static int getopt_tables_make(struct getopt_tables *t, const struct option_spec *specs,
-		       bool stop_at_operand)
+			      bool stop_at_operand)
 {
 	size_t count = count_option_specs(specs), names = 0;
 	char *letter;
@@ -80,12 +80,12 @@ static void getopt_tables_free(struct getopt_tables *t)
 }
 
 /* Return the option that getopt_long() found; NULL for --help. */
-static const struct option_spec *option_spec_of(const struct command *c, const struct getopt_tables *t,
-					 int found)
+static const struct option_spec *option_spec_of(const struct command *c,
+						const struct getopt_tables *t, int found)
 {
 	if (found >= LONG_BASE)
 		return (size_t)(found - LONG_BASE) < t->count ? &c->options[found - LONG_BASE]
-							       : NULL;
+							      : NULL;
 	for (size_t i = 0; i < t->count; i++)
 		if (c->options[i].type != OPTION_HEADING && c->options[i].letter == found)
 			return &c->options[i];
@@ -94,7 +94,7 @@ static const struct option_spec *option_spec_of(const struct command *c, const s
 
 /* Set the error for a long option that getopt_long() did not accept. */
 static int bad_long_option(const struct command *c, const struct getopt_tables *t, const char *word,
-		    struct error *err)
+			   struct error *err)
 {
 	int length = (int)strcspn(word, "=");
 	struct nearest near = {.word = word + 2, .length = (size_t)length - 2};
@@ -140,7 +140,8 @@ static int bad_option(const struct command *c, const struct getopt_tables *t, in
 	return bad_long_option(c, t, word, err);
 }
 
-static int option_set(const struct option_spec *o, void *options, const char *value, struct error *err)
+static int option_set(const struct option_spec *o, void *options, const char *value,
+		      struct error *err)
 {
 	void *member = (char *)options + o->offset;
 
@@ -165,8 +166,8 @@ static int option_set(const struct option_spec *o, void *options, const char *va
 	return -EINVAL;
 }
 
-static int parse_arguments(const struct command *c, const struct getopt_tables *t, int argc, char **argv,
-		 void *options, struct error *err)
+static int parse_arguments(const struct command *c, const struct getopt_tables *t, int argc,
+			   char **argv, void *options, struct error *err)
 {
 	int found, r;
 

@@ -82,8 +82,8 @@ int parse_count(const char *text, uint64_t *out, struct error *err)
 int parse_bytes(const char *text, uint64_t *out, struct error *err)
 {
 	static const struct quantity_suffix suffixes[] = {
-		{"", 1}, {"K", 1 << 10}, {"k", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20},
-		{"MiB", 1 << 20}, {"G", 1 << 30}, {"GiB", 1 << 30},
+		{"", 1},	{"K", 1 << 10},	  {"k", 1 << 10}, {"KiB", 1 << 10},
+		{"M", 1 << 20}, {"MiB", 1 << 20}, {"G", 1 << 30}, {"GiB", 1 << 30},
 	};
 
 	return parse_quantity(text, suffixes, LENGTH(suffixes),
@@ -93,9 +93,9 @@ int parse_bytes(const char *text, uint64_t *out, struct error *err)
 int parse_duration(const char *text, uint64_t *out, struct error *err)
 {
 	static const struct quantity_suffix suffixes[] = {
-		{"", 1000000000}, {"s", 1000000000}, {"ns", 1}, {"us", 1000}, {"ms", 1000000},
-		{"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
-		{"d", 86400000000000},
+		{"", 1000000000},     {"s", 1000000000},    {"ns", 1},
+		{"us", 1000},	      {"ms", 1000000},	    {"m", 60000000000},
+		{"min", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000},
 	};
 
 	return parse_quantity(text, suffixes, LENGTH(suffixes),

@@ -52,8 +52,9 @@ static size_t time_interval_of(const struct time_scale *s, uint64_t time)
  * Copy list to other, ordered by interval. ends must have room for s->intervals items. Return the
  * number of records in the fullest interval.
  */
-static uint32_t distribute_by_time(const struct timed_item *list, size_t count, const struct time_scale *s,
-			   struct timed_item *other, uint32_t *ends)
+static uint32_t distribute_by_time(const struct timed_item *list, size_t count,
+				   const struct time_scale *s, struct timed_item *other,
+				   uint32_t *ends)
 {
 	uint32_t begin = 0, most = 0;
 
@@ -72,17 +73,19 @@ static uint32_t distribute_by_time(const struct timed_item *list, size_t count, 
 	return most;
 }
 
-static void sort_timed(struct timed_item *list, size_t count, struct timed_item *other, uint32_t *ends);
+static void sort_timed(struct timed_item *list, size_t count, struct timed_item *other,
+		       uint32_t *ends);
 
 static void sort_timed_intervals(struct timed_item *list, size_t count, const struct time_scale *s,
-			   struct timed_item *other, uint32_t *ends)
+				 struct timed_item *other, uint32_t *ends)
 {
 	size_t begin = 0, end;
 
 	for (; begin < count; begin = end) {
 		size_t here = time_interval_of(s, list[begin].time);
 
-		for (end = begin + 1; end < count && time_interval_of(s, list[end].time) == here; end++)
+		for (end = begin + 1; end < count && time_interval_of(s, list[end].time) == here;
+		     end++)
 			;
 		sort_timed(list + begin, end - begin, other, ends);
 	}
@@ -93,7 +96,8 @@ static void sort_timed_intervals(struct timed_item *list, size_t count, const st
  * distributed again, over the time from the first to the last of these records. That time is at
  * most a 16th of the time before, so the recursion is at most 16 levels deep.
  */
-static void sort_timed(struct timed_item *list, size_t count, struct timed_item *other, uint32_t *ends)
+static void sort_timed(struct timed_item *list, size_t count, struct timed_item *other,
+		       uint32_t *ends)
 {
 	struct time_scale s;
 	uint32_t most;

@@ -26,8 +26,8 @@ struct time_sorter {
 };
 
 /*
- * Reserve room for count records in all; time_sorter_sort() does not fail with up to that many. Return
- * 0 or -ENOMEM.
+ * Reserve room for count records in all; time_sorter_sort() does not fail with up to that many.
+ * Return 0 or -ENOMEM.
  */
 int time_sorter_reserve(struct time_sorter *b, size_t count);
 /* Empty the list and free the memory that is not needed for count records. */

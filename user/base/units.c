@@ -64,11 +64,16 @@ static char *show_two_units(uint64_t ns, const struct unit *small, char *buf, si
 char *show_duration(uint64_t ns, char *buf, size_t size)
 {
 	static const struct unit units[] = {
-		{1, "ns"}, {1000, "us"}, {1000000, "ms"}, {1000000000, "s"},
+		{1, "ns"},
+		{1000, "us"},
+		{1000000, "ms"},
+		{1000000000, "s"},
 	};
 	static const struct unit long_units[] = {
-		{1000000000, "s"}, {60000000000, "min"},
-		{3600000000000, "h"}, {86400000000000, "d"},
+		{1000000000, "s"},
+		{60000000000, "min"},
+		{3600000000000, "h"},
+		{86400000000000, "d"},
 	};
 	size_t i = COUNT(long_units) - 1;
 
@@ -83,8 +88,13 @@ char *show_duration(uint64_t ns, char *buf, size_t size)
 char *show_bytes(uint64_t bytes, char *buf, size_t size)
 {
 	static const struct unit units[] = {
-		{1, "B"}, {1ULL << 10, "KiB"}, {1ULL << 20, "MiB"}, {1ULL << 30, "GiB"},
-		{1ULL << 40, "TiB"}, {1ULL << 50, "PiB"}, {1ULL << 60, "EiB"},
+		{1, "B"},
+		{1ULL << 10, "KiB"},
+		{1ULL << 20, "MiB"},
+		{1ULL << 30, "GiB"},
+		{1ULL << 40, "TiB"},
+		{1ULL << 50, "PiB"},
+		{1ULL << 60, "EiB"},
 	};
 
 	return show_in_unit(bytes, choose_unit(bytes, units, COUNT(units)), buf, size);

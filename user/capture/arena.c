@@ -31,7 +31,7 @@ struct arena {
 	void *reclaim_context;
 	uint64_t most, used; /* words */
 	VECTOR(uint32_t *) chunks;
-	VECTOR(struct extent) extents;	/* free extents, sorted by place */
+	VECTOR(struct extent) extents; /* free extents, sorted by place */
 	VECTOR(struct resting) resting; /* extents given back but not free yet, sorted by time */
 	/* number of items of resting that have been moved to extents */
 	size_t rested;

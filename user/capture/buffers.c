@@ -17,7 +17,8 @@
 /* Bytes of the largest sample ring that several CPUs share; the ring of one CPU may be larger. */
 #define SHARED_RING_MAX (BUFFERS_SAMPLES_MAX / BUFFERS_RINGS_MAX)
 
-static uint64_t bytes_of_each_cpu(uint64_t wanted, uint64_t least, uint64_t most_of_all, unsigned int cpus)
+static uint64_t bytes_of_each_cpu(uint64_t wanted, uint64_t least, uint64_t most_of_all,
+				  unsigned int cpus)
 {
 	while (wanted > least && wanted * cpus > most_of_all)
 		wanted /= 2;
@@ -46,7 +47,9 @@ unsigned int buffers_cpus_per_ring(unsigned int cpus)
 uint64_t buffers_samples_bytes(unsigned int cpus, uint64_t rate, uint64_t sample)
 {
 	uint64_t one = rate * sample / 2, all = one * buffers_cpus_per_ring(cpus);
-	uint64_t wanted = all < SHARED_RING_MAX ? all : one > SHARED_RING_MAX ? one : SHARED_RING_MAX;
+	uint64_t wanted = all < SHARED_RING_MAX	  ? all
+			  : one > SHARED_RING_MAX ? one
+						  : SHARED_RING_MAX;
 	uint64_t ret = SAMPLES_MIN;
 
 	while (ret < wanted)

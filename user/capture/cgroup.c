@@ -21,9 +21,9 @@
 #include "capture/procfs.h"
 
 #define INITIAL_NAMESPACE 0xEFFFFFFBU /* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h */
-#define FILEID_KERNFS 0xfe	      /* source: include/linux/exportfs.h */
-#define KNOWN_PATHS 1024	      /* a power of two */
-#define CGROUP_SEARCH_MAX 100000		      /* directories */
+#define FILEID_KERNFS 0xfe /* source: include/linux/exportfs.h */
+#define KNOWN_PATHS 1024 /* a power of two */
+#define CGROUP_SEARCH_MAX 100000 /* directories */
 #define CGROUP_SEARCH_DEPTH 64
 
 /* The v1 controllers: their names in mountinfo and /proc/PID/cgroup, and the kernel's names. */
@@ -262,7 +262,8 @@ static uint32_t path_depth(const char *path)
 	return n;
 }
 
-static uint32_t cgroup_level(const struct cgroups *c, const struct hierarchy *h, const char *relative)
+static uint32_t cgroup_level(const struct cgroups *c, const struct hierarchy *h,
+			     const char *relative)
 {
 	struct stat top;
 
@@ -291,7 +292,7 @@ static bool is_cgroup(const struct hierarchy *h, const char *path, struct stat *
  * -EOPNOTSUPP.
  */
 static int find_cgroup_at(const struct cgroups *c, const struct hierarchy *h, const char *path,
-		   struct cgroup_place *out)
+			  struct cgroup_place *out)
 {
 	char *real = realpath(path, NULL);
 	const char *relative = real ? path_below(real, h->mount) : NULL;
@@ -310,7 +311,7 @@ static int find_cgroup_at(const struct cgroups *c, const struct hierarchy *h, co
 
 /* Find name as a path in h, in the form that /proc/PID/cgroup shows. */
 static int find_cgroup_in(const struct cgroups *c, const struct hierarchy *h, const char *name,
-		   struct cgroup_place *out)
+			  struct cgroup_place *out)
 {
 	const char *relative = name;
 	char path[PATH_MAX];
@@ -358,9 +359,8 @@ int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *out, 
 			  "cgroup '%s' is in a hierarchy without a controller: name one below %s",
 			  name, c->chosen->mount);
 	else
-		error_set(err, ret,
-			  "no cgroup '%s': neither a cgroup's directory nor one below %s", name,
-			  c->chosen->mount);
+		error_set(err, ret, "no cgroup '%s': neither a cgroup's directory nor one below %s",
+			  name, c->chosen->mount);
 	return ret;
 }
 

@@ -56,8 +56,8 @@ bool checkup_required(enum check c)
 	return checks[c].required;
 }
 
-__attribute__((format(printf, 2, 0))) static void format_finding(struct finding *f, const char *format,
-						      va_list args)
+__attribute__((format(printf, 2, 0))) static void format_finding(struct finding *f,
+								 const char *format, va_list args)
 {
 	char raw[sizeof(f->found)];
 
@@ -88,7 +88,8 @@ void finding_set_missing(struct finding *f, uint64_t needs, const char *format, 
 
 void finding_set_failed(struct finding *f, int code, const struct error *err)
 {
-	finding_set_missing(f, needs_refused(code), "%.*s", (int)strcspn(err->text, "\n"), err->text);
+	finding_set_missing(f, needs_refused(code), "%.*s", (int)strcspn(err->text, "\n"),
+			    err->text);
 }
 
 static void check_kernel(struct finding *f)
@@ -101,8 +102,8 @@ static void check_kernel(struct finding *f)
 	else if (major > TESTED_MAJOR || (major == TESTED_MAJOR && minor >= TESTED_MINOR))
 		finding_set_ok(f, "Linux %s", names.release);
 	else
-		finding_set_ok(f, "Linux %s: untested, it begins with %d.%d", names.release, TESTED_MAJOR,
-			TESTED_MINOR);
+		finding_set_ok(f, "Linux %s: untested, it begins with %d.%d", names.release,
+			       TESTED_MAJOR, TESTED_MINOR);
 }
 
 static void check_namespace(struct finding *f)
@@ -123,8 +124,8 @@ static void check_btf(struct finding *f)
 	if (btf)
 		finding_set_ok(f, "%u types", btf__type_cnt(btf));
 	else
-		finding_set_missing(f, NEED_BIT(NEED_BTF), "cannot read /sys/kernel/btf/vmlinux: %s",
-			     strerror(errno));
+		finding_set_missing(f, NEED_BIT(NEED_BTF),
+				    "cannot read /sys/kernel/btf/vmlinux: %s", strerror(errno));
 	btf__free(btf);
 }
 
@@ -178,7 +179,7 @@ static void check_program(struct finding *f)
 		finding_set_failed(f, ret, &err);
 	else
 		finding_set_ok(f, "loaded; stacks are walked by %s",
-			by_loops ? "bpf_loop()" : "tail calls");
+			       by_loops ? "bpf_loop()" : "tail calls");
 }
 
 static void check_sched(struct finding *f)
@@ -221,7 +222,8 @@ static void check_cycles(struct finding *f)
 	if (!ret)
 		finding_set_ok(f, "cycles");
 	else if (ret == -ENOENT || ret == -EOPNOTSUPP) {
-		finding_set_missing(f, NEED_BIT(NEED_COUNTER), "none here; only -e cycles asks for it");
+		finding_set_missing(f, NEED_BIT(NEED_COUNTER),
+				    "none here; only -e cycles asks for it");
 		f->verdict = VERDICT_NOT_NEEDED;
 	} else
 		finding_set_failed(f, ret, &err);
@@ -250,7 +252,8 @@ static void check_sideband(struct finding *f)
 	if (ret == -EPERM && !try_event("cpu-clock", &err))
 		f->needs = NEED_BIT(NEED_RING_MEMORY);
 	if (!ret)
-		finding_set_ok(f, "on %u CPUs, with a ring of %lu KiB each", opened, RING_BYTES >> 10);
+		finding_set_ok(f, "on %u CPUs, with a ring of %lu KiB each", opened,
+			       RING_BYTES >> 10);
 	cpu_set_free(&online);
 	sideband_free(s);
 	order_free(order);
@@ -261,10 +264,11 @@ static void check_kernel_names(struct finding *f)
 	if (!here_kernel_hidden())
 		finding_set_ok(f, "addresses can be read");
 	else if (here_sysctl("kernel/kptr_restrict") > 1)
-		finding_set_missing(f, NEED_BIT(NEED_KPTR), "kernel.kptr_restrict hides the addresses");
+		finding_set_missing(f, NEED_BIT(NEED_KPTR),
+				    "kernel.kptr_restrict hides the addresses");
 	else
 		finding_set_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYSLOG),
-			     "the kernel hides its addresses");
+				    "the kernel hides its addresses");
 }
 
 static void check_priority(struct finding *f)
@@ -273,7 +277,7 @@ static void check_priority(struct finding *f)
 
 	if (setpriority(PRIO_PROCESS, 0, before - 1) < 0 && before > -20) {
 		finding_set_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYS_NICE),
-			     "the recorder waits for its turn as everybody does");
+				    "the recorder waits for its turn as everybody does");
 		return;
 	}
 	(void)setpriority(PRIO_PROCESS, 0, before);
@@ -291,8 +295,8 @@ static void check_cgroups(struct finding *f)
 		finding_set_missing(f, 0, "no cgroup file system is mounted");
 	else
 		finding_set_ok(f, "%s %s, at %s", cgroups_subsystem(c) ? "v1" : "v2",
-			cgroups_subsystem(c) ? cgroups_subsystem(c) : "hierarchy",
-			cgroups_mount(c));
+			       cgroups_subsystem(c) ? cgroups_subsystem(c) : "hierarchy",
+			       cgroups_mount(c));
 	cgroups_free(c);
 }
 
@@ -323,14 +327,16 @@ static void check_cache(struct finding *f, const struct checkup_options *o)
 	int ret;
 
 	if (!o->unwind_cache[0]) {
-		finding_set_missing(f, NEED_BIT(NEED_CACHE), "neither XDG_CACHE_HOME nor HOME is set");
+		finding_set_missing(f, NEED_BIT(NEED_CACHE),
+				    "neither XDG_CACHE_HOME nor HOME is set");
 		return;
 	}
 	ret = table_cache_open(&cache, o->unwind_cache, TABLE_CACHE_BUDGET);
 	if (!ret)
 		ret = try_writing(o->unwind_cache);
 	if (ret)
-		finding_set_missing(f, NEED_BIT(NEED_CACHE), "%s: %s", o->unwind_cache, strerror(-ret));
+		finding_set_missing(f, NEED_BIT(NEED_CACHE), "%s: %s", o->unwind_cache,
+				    strerror(-ret));
 	else
 		finding_set_ok(f, "%s", o->unwind_cache);
 	table_cache_close(cache);
@@ -342,11 +348,13 @@ static void check_restrictions(struct finding *f)
 	bool confined = here_apparmor(profile, sizeof(profile));
 
 	if (here_locked_down())
-		finding_set_missing(f, NEED_BIT(NEED_LOCKDOWN), "%s", need_table[NEED_LOCKDOWN].lacking);
+		finding_set_missing(f, NEED_BIT(NEED_LOCKDOWN), "%s",
+				    need_table[NEED_LOCKDOWN].lacking);
 	else
-		finding_set_ok(f, "%s, %s%s", here_filtered() ? "a seccomp filter" : "no seccomp filter",
-			confined ? "AppArmor profile " : "no AppArmor profile",
-			confined ? profile : "");
+		finding_set_ok(f, "%s, %s%s",
+			       here_filtered() ? "a seccomp filter" : "no seccomp filter",
+			       confined ? "AppArmor profile " : "no AppArmor profile",
+			       confined ? profile : "");
 }
 
 static void run_check(struct finding *f, const struct checkup_options *o)

@@ -71,7 +71,7 @@ enum check_verdict { VERDICT_OK, VERDICT_MISSING, VERDICT_NOT_NEEDED };
 struct finding {
 	enum check check;
 	enum check_verdict verdict;
-	uint64_t needs;	 /* NEED_BIT()s of the needs that would fix it; 0: unknown */
+	uint64_t needs; /* NEED_BIT()s of the needs that would fix it; 0: unknown */
 	char found[384]; /* what was found or what failed, as cleaned text */
 };
 
@@ -101,9 +101,9 @@ void checkup_run(const struct checkup_options *o,
 struct runtime_found {
 	const char *name; /* such as "Python 3.11.2" */
 	const char *path;
-	uint64_t processes;  /* processes that have it mapped */
+	uint64_t processes; /* processes that have it mapped */
 	const char *support; /* static text: how far skein supports it */
-	bool readable;	     /* its frames get names */
+	bool readable; /* its frames get names */
 	/* its frames get names, which are known to be right for this version */
 	bool tested;
 };

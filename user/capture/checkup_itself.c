@@ -27,7 +27,8 @@ struct kept_records {
 	VECTOR(uint64_t) samples; /* stack ids */
 };
 
-static int keep_record(struct sink *sink, enum record_kind kind, const void *entity, struct error *err)
+static int keep_record(struct sink *sink, enum record_kind kind, const void *entity,
+		       struct error *err)
 {
 	struct kept_records *k = (struct kept_records *)sink;
 	const struct sample *s = entity;
@@ -103,7 +104,8 @@ static _Noreturn void spin(pid_t parent)
 	for (unsigned int seed = 1; getppid() == parent;) {
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			numbers[i] = (int)((seed = seed * 1103515245 + 12345) >> 16);
-		qsort(numbers, sizeof(numbers) / sizeof(numbers[0]), sizeof(numbers[0]), compare_child_numbers);
+		qsort(numbers, sizeof(numbers) / sizeof(numbers[0]), sizeof(numbers[0]),
+		      compare_child_numbers);
 	}
 	_exit(0);
 }
@@ -146,16 +148,17 @@ static void report_child_stacks(struct finding *f, const struct kept_records *k)
 	if (!j.samples)
 		finding_set_missing(f, 0, "no sample came");
 	else if (j.complete * 2 < j.samples || j.named * 2 < j.samples)
-		finding_set_missing(f, 0, "of %zu samples %zu were complete, and %zu had names", j.samples,
-			     j.complete, j.named);
+		finding_set_missing(f, 0, "of %zu samples %zu were complete, and %zu had names",
+				    j.samples, j.complete, j.named);
 	else
 		finding_set_ok(f, "%zu samples of a child: %zu whole, %zu with names", j.samples,
-			j.complete, j.named);
+			       j.complete, j.named);
 }
 
 void check_itself(struct finding *f, const struct checkup_options *o)
 {
-	struct kept_records k = {.sink = {.ops = &kept_ops, .wants = WANTS(WANT_ENTITIES | WANT(SAMPLE))}};
+	struct kept_records k = {
+		.sink = {.ops = &kept_ops, .wants = WANTS(WANT_ENTITIES | WANT(SAMPLE))}};
 	struct error err = {""};
 	pid_t parent = getpid(), child = fork();
 	int ret;

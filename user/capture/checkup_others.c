@@ -69,7 +69,7 @@ static void report_untried(struct finding *f, uint64_t needs)
 {
 	if (needs_missing() & needs)
 		finding_set_missing(f, needs_missing() & needs,
-			     "no other user has a process to try it on now");
+				    "no other user has a process to try it on now");
 	else
 		finding_set_ok(f, "allowed; no other user has a process to try it on now");
 }

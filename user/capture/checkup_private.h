@@ -6,7 +6,8 @@
 #include "capture/checkup.h"
 
 /* Record success, with a text of what was found. */
-void finding_set_ok(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void finding_set_ok(struct finding *f, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Record a failure; needs: NEED_BIT()s that would fix it, 0 unknown. */
 void finding_set_missing(struct finding *f, uint64_t needs, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

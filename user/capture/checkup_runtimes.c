@@ -151,7 +151,8 @@ static int search_runtimes(struct runtime_search *s, struct error *err)
 
 /* Report a file, unless the worker found that it is no interpreter. */
 static void report_runtime(const struct runtime_file *f,
-		 void (*each)(void *context, const struct runtime_found *r), void *context)
+			   void (*each)(void *context, const struct runtime_found *r),
+			   void *context)
 {
 	const struct python_file *p = &f->facts;
 	struct runtime_found found = {.path = f->path, .processes = f->processes};

@@ -26,7 +26,8 @@ struct trial {
 	char name[128];
 };
 
-static void on_trial_symbol(void *context, uint64_t object, uint64_t address, const struct symbol *s)
+static void on_trial_symbol(void *context, uint64_t object, uint64_t address,
+			    const struct symbol *s)
 {
 	struct trial *t = context;
 
@@ -131,7 +132,8 @@ void check_worker(struct finding *f)
 	else if (!is_confined(symbolizer_worker_pid(s), user, sizeof(user)))
 		finding_set_missing(f, 0, "the worker could not give up its rights");
 	else
-		finding_set_ok(f, "libc's %s() named, its table made; worker: user %s, no capabilities",
+		finding_set_ok(
+			f, "libc's %s() named, its table made; worker: user %s, no capabilities",
 			t.name, user);
 	symbolizer_free(s);
 }
@@ -139,11 +141,13 @@ void check_worker(struct finding *f)
 void check_helpers(struct finding *f)
 {
 	if (!own_user_possible())
-		finding_set_missing(f, NEED_BIT(NEED_OWN_USER), "%u, as this process has", geteuid());
+		finding_set_missing(f, NEED_BIT(NEED_OWN_USER), "%u, as this process has",
+				    geteuid());
 	else if (!opener_may_change_user())
-		finding_set_missing(f, NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH),
-			     "the process that opens files keeps %u, without which it would see less",
-			     geteuid());
+		finding_set_missing(
+			f, NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH),
+			"the process that opens files keeps %u, without which it would see less",
+			geteuid());
 	else
 		finding_set_ok(f, "each is a user of its own, of whom there is no other process");
 }

@@ -65,8 +65,8 @@ char *cgroup_container(const char *path, char *buf, size_t size)
 	for (; *path; path += part.length, last = part) {
 		path += strspn(path, "/");
 		part = id = (struct path_component){path, strcspn(path, "/")};
-		managed |=
-			component_is(last, "docker") || (last.length >= 8 && !memcmp(last.at, "kubepods", 8));
+		managed |= component_is(last, "docker") ||
+			   (last.length >= 8 && !memcmp(last.at, "kubepods", 8));
 		if (!managed || !is_container_id(id))
 			id = container_id_in(part);
 		if (is_container_id(id))

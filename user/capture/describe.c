@@ -45,8 +45,7 @@ static int64_t clock_offset(clockid_t clock)
 	return offset;
 }
 
-int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
-		  struct error *err)
+int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end, struct error *err)
 {
 	char machine[64], boot[64];
 	struct utsname names;
@@ -73,7 +72,8 @@ struct described {
 	uint64_t host, id;
 };
 
-static int describe_value(struct described *d, const char *key, const char *value, struct error *err)
+static int describe_value(struct described *d, const char *key, const char *value,
+			  struct error *err)
 {
 	struct info i = {.id = ++d->id, .host = d->host, .key = key, .value = value};
 
@@ -81,7 +81,7 @@ static int describe_value(struct described *d, const char *key, const char *valu
 }
 
 static int describe_numbers(struct described *d, const char *key, const uint32_t *numbers,
-			size_t count, struct error *err)
+			    size_t count, struct error *err)
 {
 	char text[512] = "";
 	size_t used = 0;

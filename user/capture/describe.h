@@ -10,8 +10,7 @@
 /*
  * Put the host entity with this id, for a recording from start to end (ns; end 0: not ended yet).
  */
-int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end,
-		  struct error *err);
+int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end, struct error *err);
 /* Put the options of the recording as info records. */
 int describe_options(struct sink *sink, uint64_t host, const struct capture_options *o,
 		     struct error *err);

@@ -137,7 +137,8 @@ uint64_t file_quotas_refused(const struct file_quotas *s)
 	return sum;
 }
 
-unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out, unsigned int most)
+unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out,
+			       unsigned int most)
 {
 	unsigned int count = 0, at;
 
@@ -187,11 +188,10 @@ char *file_quota_format(const struct file_quota *quota, char *buf, size_t size)
 }
 
 static int report_quota(struct file_quota *quota, uint64_t host, uint64_t number, struct sink *sink,
-		struct error *err)
+			struct error *err)
 {
 	char key[32], value[192];
-	const struct info i = {.id = FIRST_INFO + number, .host = host, .key = key,
-			       .value = value};
+	const struct info i = {.id = FIRST_INFO + number, .host = host, .key = key, .value = value};
 
 	if (quota->reported || !refused_files_of(quota))
 		return 0;

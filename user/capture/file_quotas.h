@@ -14,7 +14,7 @@
 #include "base/pipe.h"
 
 enum refusal {
-	REFUSED_QUOTA,	/* the user had more files than the user's quota */
+	REFUSED_QUOTA, /* the user had more files than the user's quota */
 	REFUSED_SILENT, /* the file's file system does not respond, or did not earlier */
 	REFUSAL_COUNT
 };
@@ -22,7 +22,7 @@ enum refusal {
 struct file_quota {
 	uint32_t uid;
 	bool unbounded;
-	uint64_t left;	/* files that may be opened now */
+	uint64_t left; /* files that may be opened now */
 	uint64_t since; /* time at which left was last increased, ns */
 	uint64_t files; /* number of files that are remembered on the user's behalf */
 	uint64_t refused[REFUSAL_COUNT];
@@ -58,7 +58,8 @@ uint64_t file_quotas_refused(const struct file_quotas *s);
  * Store the quotas with the most refused files in out, no more than `most` of them; return how
  * many.
  */
-unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out, unsigned int most);
+unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out,
+			       unsigned int most);
 /* Format "to uid 1001: 14,210 files (more than its share)" for a user with refused files. */
 char *file_quota_format(const struct file_quota *quota, char *buf, size_t size);
 

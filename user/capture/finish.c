@@ -127,7 +127,7 @@ _Static_assert(sizeof(struct wire_unfinished) % 8 == 0 && sizeof(struct wire_sam
 	       "words follow");
 
 static void begin_replay(struct replayed *r, const struct finish_world *world,
-		  const struct unfinished_stack *u)
+			 const struct unfinished_stack *u)
 {
 	struct native_walk *w = &r->user.walk;
 

@@ -118,8 +118,9 @@ static void request_debug_file(struct inlines *in, struct inlined_file *f, enum 
 		.token = INLINES_TOKEN | f->id << 1 | common,
 		.what = what,
 		.build_id = common ? f->facts.common_id : f->facts.build_id,
-		.debuglink = !common ? f->facts.debuglink
-			     : folder ? folder + strlen(COMMON_FOLDER) : "",
+		.debuglink = !common  ? f->facts.debuglink
+			     : folder ? folder + strlen(COMMON_FOLDER)
+				      : "",
 	};
 
 	(common ? &f->common : &f->debug)->begun = true;
@@ -135,7 +136,8 @@ static void request_debug_file(struct inlines *in, struct inlined_file *f, enum 
 }
 
 /* Pass the next candidate of a search to the worker. Returns false if there is none. */
-static bool try_next_debug_file(struct inlines *in, struct inlined_file *f, struct debug_file_search *s)
+static bool try_next_debug_file(struct inlines *in, struct inlined_file *f,
+				struct debug_file_search *s)
 {
 	bool common = s == &f->common;
 
@@ -219,7 +221,7 @@ static void on_source_facts(void *context, uint64_t object, const struct source_
 }
 
 static void on_source_places(void *context, uint64_t object, uint64_t address,
-		      const struct source_place *p, unsigned int count)
+			     const struct source_place *p, unsigned int count)
 {
 	struct inlines *in = context;
 
@@ -268,7 +270,8 @@ void inlines_free(struct inlines *in)
 	free(in);
 }
 
-void inlines_set_context(struct inlines *in, const struct inlines_context *c, struct objects *objects)
+void inlines_set_context(struct inlines *in, const struct inlines_context *c,
+			 struct objects *objects)
 {
 	in->context = *c;
 	in->objects = objects;
@@ -348,7 +351,7 @@ int inlines_poll(struct inlines *in, uint64_t now, struct error *err)
 	int ret = symbolizer_flush(in->symbolizer);
 
 	return ret ? error_errno(err, ret, "inlined functions")
-		  : symbolizer_poll(in->symbolizer, now, err);
+		   : symbolizer_poll(in->symbolizer, now, err);
 }
 
 uint64_t inlines_pending(const struct inlines *in)

@@ -22,7 +22,8 @@ struct inlines_context {
 	/* the symbolizer of names; the descriptors of its files are duplicated */
 	struct symbolizer *names;
 	/*
-	 * Called with the reply to inlines_request(), innermost place first; count 0: nothing is known.
+	 * Called with the reply to inlines_request(), innermost place first; count 0: nothing is
+	 * known.
 	 */
 	void (*placed)(void *context, uint64_t object, uint64_t address,
 		       const struct source_place *p, unsigned int count);
@@ -53,7 +54,8 @@ struct inlines_summary {
 int inlines_new(struct inlines **out, uint64_t memory, struct error *err);
 void inlines_free(struct inlines *in);
 /* Set the context. Call this before the first request. */
-void inlines_set_context(struct inlines *in, const struct inlines_context *c, struct objects *objects);
+void inlines_set_context(struct inlines *in, const struct inlines_context *c,
+			 struct objects *objects);
 
 /*
  * Request the functions and lines ("places") at an address of a file (offset);

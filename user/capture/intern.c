@@ -86,7 +86,7 @@ struct new_frame {
 };
 
 static int intern_frame_id(struct intern *n, const struct frame_key *key, struct cache_key hash,
-		    uint64_t *out, struct error *err)
+			   uint64_t *out, struct error *err)
 {
 	int ret;
 
@@ -120,7 +120,7 @@ static int push_frame(struct intern *n, const struct new_frame *f, struct cache_
 
 /* Get the object of a process's generated code, making it when a sample first sees such code. */
 static struct object *intern_jit_object(struct intern *n, struct process_entry *p,
-			     const struct space_mapping *m)
+					const struct space_mapping *m)
 {
 	struct mapped_region where = {
 		.pid = p->pid,
@@ -140,7 +140,7 @@ static struct object *intern_jit_object(struct intern *n, struct process_entry *
 
 /* Return the key of one native frame of user space. */
 static struct frame_key user_frame_key(struct intern *n, const struct raw_stack *raw,
-				   const struct path_frame *f)
+				       const struct path_frame *f)
 {
 	const struct space_mapping *m = space_find(raw->space, f->address);
 	struct frame_key key = {.address = f->address, .kind = FRAME_NATIVE, .loop = f->loop};
@@ -156,7 +156,7 @@ static struct frame_key user_frame_key(struct intern *n, const struct raw_stack 
 }
 
 static struct frame_key path_frame_key(struct intern *n, const struct raw_stack *raw,
-			       const struct path_frame *f)
+				       const struct path_frame *f)
 {
 	if (f->kind == PATH_USER)
 		return user_frame_key(n, raw, f);
@@ -223,7 +223,7 @@ static unsigned int shared_frames(const struct trail *t, const struct path *p, u
  * This needs no lookup, so all cache entries can be prefetched at once.
  */
 static void compute_path_keys(struct intern *n, const struct raw_stack *raw, struct trail *t,
-		   unsigned int shared)
+			      unsigned int shared)
 {
 	const struct path *p = &n->path;
 	uint64_t before = shared ? t->nodes[shared - 1].path.high : ROOT + p->end;
@@ -260,9 +260,10 @@ static unsigned int known_frames(const struct intern *n, struct trail *t)
 
 /* Push up to PREFETCHED_FRAMES frames of n->path, from index first on. */
 static int push_prefetched_frames(struct intern *n, const struct raw_stack *raw, struct trail *t,
-		     unsigned int first, struct error *err)
+				  unsigned int first, struct error *err)
 {
-	unsigned int count = t->count - first < PREFETCHED_FRAMES ? t->count - first : PREFETCHED_FRAMES;
+	unsigned int count =
+		t->count - first < PREFETCHED_FRAMES ? t->count - first : PREFETCHED_FRAMES;
 	uint64_t stack = first ? t->nodes[first - 1].stack : t->root;
 	struct new_frame frames[PREFETCHED_FRAMES];
 	int ret = 0;

@@ -49,8 +49,8 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *out, b
  * may have exited when it is; intern_stack() then finds the names known. p: the last known process
  * of the pid, may be NULL. python, words: as in struct raw_stack. Returns 0 or -ENOMEM.
  */
-int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p,
-		   const uint64_t *python, unsigned int words);
+int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p, const uint64_t *python,
+		    unsigned int words);
 
 /*
  * Prepare the prefetch of names for a mapping with an interpreter: have the memory of its process
@@ -58,7 +58,7 @@ int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p,
  * time: ns. Returns 0 or -ENOMEM.
  */
 int intern_prefetch_memory(struct intern *n, uint32_t pid, const struct python_file *f,
-			  uint64_t code_type, uint64_t time);
+			   uint64_t code_type, uint64_t time);
 
 /*
  * Return whether a name that cannot wait was requested since the last call: of generated code,
@@ -76,7 +76,8 @@ const char *intern_mangled(const struct intern *n);
 uint64_t intern_unready(const struct intern *n);
 
 /* Handle a reply of the symbolizer. Errors of the sink are kept for intern_tick(). */
-void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s);
+void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address,
+			  const struct symbol *s);
 
 /*
  * Request the names of the frames that waited for an object, which was opened or could not be
@@ -90,13 +91,13 @@ void intern_forget(struct intern *n);
 
 /*
  * intern_use_inlines() makes the interner request lines and inlined functions as well; call
- * inlines_set_context() first. intern_handle_places() handles a reply, innermost function first; count 0:
- * nothing is known. Errors of the sink are kept for intern_tick().
+ * inlines_set_context() first. intern_handle_places() handles a reply, innermost function first;
+ * count 0: nothing is known. Errors of the sink are kept for intern_tick().
  */
 struct inlines;
 void intern_use_inlines(struct intern *n, struct inlines *inlines);
 void intern_handle_places(struct intern *n, uint64_t object, uint64_t address,
-		   const struct source_place *p, unsigned int count);
+			  const struct source_place *p, unsigned int count);
 
 /*
  * Put the frames that still wait for their names without names, so that a killed recording has

@@ -21,7 +21,7 @@ void intern_free_names(struct intern *n)
 {
 	struct pending_name *w, *next;
 
-	HASH_ITER(hh, n->waiting, w, next)
+	HASH_ITER (hh, n->waiting, w, next)
 		forget_pending_name(n, w);
 }
 
@@ -39,7 +39,7 @@ static struct frame named_frame(const struct pending_name *w, const struct frame
 }
 
 static int put_named_frame(struct intern *n, const struct pending_name *w, const struct frame *name,
-		     struct error *err)
+			   struct error *err)
 {
 	const struct frame f = named_frame(w, name);
 
@@ -63,7 +63,7 @@ static int request_name(struct intern *n, struct pending_name *w)
 	n->urgent |= w->kind == FRAME_JIT || w->kind == FRAME_PYTHON;
 	if (w->kind == FRAME_PYTHON)
 		return symbolizer_lookup_python(n->symbolizer, w->key.object, w->key.address,
-					     w->key.place);
+						w->key.place);
 	return symbolizer_lookup(n->symbolizer, w->key.object, w->key.address);
 }
 
@@ -130,8 +130,7 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 	return ret;
 }
 
-int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
-		     struct error *err)
+int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id, struct error *err)
 {
 	struct object *o = key->object;
 	struct frame f = {
@@ -243,8 +242,8 @@ static void resolve_name(struct intern *n, struct pending_name *w, const struct 
 	forget_pending_name(n, w);
 }
 
-static struct pending_name *find_pending_name(const struct intern *n, uint64_t object, uint64_t address,
-			    uint64_t place)
+static struct pending_name *find_pending_name(const struct intern *n, uint64_t object,
+					      uint64_t address, uint64_t place)
 {
 	struct {
 		uint64_t object, address, place;
@@ -255,7 +254,8 @@ static struct pending_name *find_pending_name(const struct intern *n, uint64_t o
 	return w;
 }
 
-void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address, const struct symbol *s)
+void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address,
+			  const struct symbol *s)
 {
 	struct pending_name *w = find_pending_name(n, object, address, s->place);
 
@@ -293,7 +293,7 @@ void intern_object_updated(struct intern *n, struct object *o, bool changed)
 	if (changed)
 		n->epoch++;
 	intern_send_prefetches(n, o);
-	HASH_ITER(hh, n->waiting, w, next) {
+	HASH_ITER (hh, n->waiting, w, next) {
 		if (w->key.object != o->id)
 			continue;
 		ret = request_or_give_up(n, o, w);
@@ -340,7 +340,7 @@ int intern_tick(struct intern *n, bool last, struct error *err)
 	if (ret)
 		return error_set(err, ret, "%s", n->why.text);
 	memories_tick(&n->memories, clock_boot_ns());
-	HASH_ITER(hh, n->waiting, w, next) {
+	HASH_ITER (hh, n->waiting, w, next) {
 		if (last)
 			ret = put_last(n, w, err);
 		else if (!w->emitted)

@@ -51,14 +51,15 @@ void intern_free_places(struct intern *n)
 {
 	struct pending_places *p, *next;
 
-	HASH_ITER(hh, n->pending_places, p, next) {
+	HASH_ITER (hh, n->pending_places, p, next) {
 		HASH_DEL(n->pending_places, p);
 		forget_pending_places(n, p);
 	}
 	cache_free(n->placed);
 }
 
-static struct pending_places *new_pending_places(struct intern *n, const struct frame *f, const struct symbol *s)
+static struct pending_places *new_pending_places(struct intern *n, const struct frame *f,
+						 const struct symbol *s)
 {
 	size_t name = strlen(s->name) + 1, system_name = strlen(s->system_name) + 1;
 	size_t bytes = sizeof(struct pending_places) + name + system_name;
@@ -81,8 +82,8 @@ static struct pending_places *new_pending_places(struct intern *n, const struct 
 }
 
 /*
- * Request the places of a frame. Without room here or in inlines.c, count the frame as unrequested and
- * leave it as it was put.
+ * Request the places of a frame. Without room here or in inlines.c, count the frame as unrequested
+ * and leave it as it was put.
  */
 void intern_request_places(struct intern *n, const struct frame *f, const struct symbol *s)
 {
@@ -116,7 +117,8 @@ void intern_request_places(struct intern *n, const struct frame *f, const struct
  * Put the file and line in which a frame's function is defined. If only debugging information names
  * the function, intern it.
  */
-static int place_function(struct intern *n, struct pending_places *p, const struct source_place *own)
+static int place_function(struct intern *n, struct pending_places *p,
+			  const struct source_place *own)
 {
 	const uint64_t identity[] = {p->frame.function};
 	const struct symbol s = {
@@ -149,8 +151,8 @@ static int place_function(struct intern *n, struct pending_places *p, const stru
 	return put_function(n->sink, &f, &n->why);
 }
 
-static int put_inlined_at(struct intern *n, const struct pending_places *p, const struct source_place *at,
-			  unsigned int depth, bool own)
+static int put_inlined_at(struct intern *n, const struct pending_places *p,
+			  const struct source_place *at, unsigned int depth, bool own)
 {
 	const struct symbol s = {
 		.name = at->name,
@@ -176,8 +178,8 @@ static int put_inlined_at(struct intern *n, const struct pending_places *p, cons
  * Put the frame's line, and its inlined functions unless there are none and the line is in the
  * function's own file.
  */
-static int put_frame_places(struct intern *n, struct pending_places *p, const struct source_place *places,
-		      unsigned int count)
+static int put_frame_places(struct intern *n, struct pending_places *p,
+			    const struct source_place *places, unsigned int count)
 {
 	const struct source_place *own = &places[count - 1];
 	int ret = place_function(n, p, own);
@@ -193,7 +195,7 @@ static int put_frame_places(struct intern *n, struct pending_places *p, const st
 }
 
 void intern_handle_places(struct intern *n, uint64_t object, uint64_t address,
-		   const struct source_place *places, unsigned int count)
+			  const struct source_place *places, unsigned int count)
 {
 	struct {
 		uint64_t object, address;

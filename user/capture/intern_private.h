@@ -95,7 +95,8 @@ struct intern {
 	uint64_t unready; /* frames whose names were pending when the recording ended */
 	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
 	struct cache *placed; /* function.id -> nothing: functions put with file and line */
-	struct pending_places *pending_places; /* frames whose inlined functions have been requested */
+	struct pending_places
+		*pending_places; /* frames whose inlined functions have been requested */
 	size_t pending_places_bytes;
 	uint64_t last_stack, last_frame, last_function;
 	char *mangled; /* path of the first file with a name that takes too much to demangle */
@@ -112,8 +113,7 @@ struct intern {
  * intern_names.c: put a new frame, either at once or, if it may get a name, when the name is
  * resolved or at the next tick. Returns 0 or a negative errno.
  */
-int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
-		     struct error *err);
+int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id, struct error *err);
 void intern_free_names(struct intern *n);
 /*
  * Get the function.id of a function of an object in *out; a new function is put. Returns 0 or a

@@ -40,11 +40,12 @@ static bool switches_stack(const void *context, uint64_t address)
 
 struct path_space intern_path_space(const struct space *space)
 {
-	return (struct path_space){.code = path_code_at, .switches = switches_stack, .context = space};
+	return (struct path_space){
+		.code = path_code_at, .switches = switches_stack, .context = space};
 }
 
 static struct object *new_python_memory(struct intern *n, const struct process_entry *p,
-				 const struct space *space, const struct python_file *f)
+					const struct space *space, const struct python_file *f)
 {
 	const struct mapped_region where = {
 		.pid = p->pid,
@@ -103,7 +104,9 @@ void intern_send_prefetches(struct intern *n, const struct object *o)
 		if (f->object != o->id)
 			n->early[left++] = *f;
 		else if (o->state == OBJECT_KNOWN)
-			request_python_name(n, f); /* If this fails, the name is requested again with the frame. */
+			request_python_name(
+				n,
+				f); /* If this fails, the name is requested again with the frame. */
 	}
 	n->early_count = left;
 }
@@ -133,13 +136,13 @@ static bool is_python_frame(uint64_t word)
 }
 
 int intern_prefetch_memory(struct intern *n, uint32_t pid, const struct python_file *f,
-			  uint64_t code_type, uint64_t time)
+			   uint64_t code_type, uint64_t time)
 {
 	return memories_prefetch(&n->memories, n->objects, pid, f, code_type, time);
 }
 
-int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p,
-		   const uint64_t *python, unsigned int words)
+int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p, const uint64_t *python,
+		    unsigned int words)
 {
 	struct object *o = memories_find(&n->memories, pid);
 	int ret = 0;

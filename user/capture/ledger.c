@@ -28,8 +28,8 @@ struct ledger {
 	uint64_t reported; /* ns, time of the last report */
 };
 
-int ledger_new(struct ledger **out, const struct sampler *sampler, unsigned int cpus,
-	       uint64_t host, uint64_t event, uint64_t period, struct error *err)
+int ledger_new(struct ledger **out, const struct sampler *sampler, unsigned int cpus, uint64_t host,
+	       uint64_t event, uint64_t period, struct error *err)
 {
 	struct ledger *l = calloc(1, sizeof(*l));
 
@@ -125,7 +125,7 @@ static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reas
  * loss counts absences, and its end grows as long as the CPU is offline.
  */
 static int report_cpu_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
-		     struct error *err)
+			   struct error *err)
 {
 	struct cpu_ledger *p = &l->pages[cpu];
 	struct loss r = {
@@ -195,7 +195,7 @@ static uint64_t late_of(const struct cpu_ledger *p, uint64_t not_stored)
 }
 
 static int report_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
-		    bool final, struct error *err)
+		      bool final, struct error *err)
 {
 	struct cpu_ledger *p = &l->pages[cpu];
 	uint64_t lost[LOSS_COUNT] = {0};
@@ -231,8 +231,7 @@ static int report_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uin
 	return ret ? ret : put_account(sink, &r, err);
 }
 
-int ledger_report(struct ledger *l, struct sink *sink, uint64_t now, bool final,
-		struct error *err)
+int ledger_report(struct ledger *l, struct sink *sink, uint64_t now, bool final, struct error *err)
 {
 	int ret = 0;
 

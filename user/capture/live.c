@@ -79,7 +79,8 @@ static int poll_helpers(struct live *l, bool all, struct error *err)
 	if (all)
 		l->last_request = now;
 	if (!ret)
-		ret = all ? symbolizer_flush(l->symbolizer) : symbolizer_flush_transient(l->symbolizer);
+		ret = all ? symbolizer_flush(l->symbolizer)
+			  : symbolizer_flush_transient(l->symbolizer);
 	if (!ret)
 		ret = symbolizer_poll(l->symbolizer, now, err);
 	if (!ret && l->pager)
@@ -358,8 +359,9 @@ static int run_rounds(struct live *l, struct error *err)
 			gather_names(l);
 		if (woken & WAKE_RING)
 			ret = drain_rings(l, err);
-		if (!ret && (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->opener) ||
-			     intern_take_urgent(l->intern) || may_request_names(l, clock_boot_ns())))
+		if (!ret &&
+		    (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->opener) ||
+		     intern_take_urgent(l->intern) || may_request_names(l, clock_boot_ns())))
 			ret = poll_helpers(l, false, err);
 		if (!ret && (l->remapped || l->retry))
 			ret = update_walkers(l, clock_boot_ns(), err);
@@ -605,9 +607,9 @@ static int end_recording(struct live *l, struct error *err)
 	if (!ret && l->schedule)
 		ret = schedule_release(l->schedule, UINT64_MAX, err);
 	if (!ret)
-		ret = order_release(l->order, UINT64_MAX, live_handle_record, l) ?
-			      error_set(err, -EIO, "%s", l->why.text) :
-			      0;
+		ret = order_release(l->order, UINT64_MAX, live_handle_record, l)
+			      ? error_set(err, -EIO, "%s", l->why.text)
+			      : 0;
 	if (!ret && l->schedule)
 		ret = schedule_end(l->schedule, l->ended, err);
 	if (!ret)
@@ -670,7 +672,8 @@ static void add_name_counts(const struct live *l, struct capture_summary *s)
 static void add_refusals(const struct live *l, struct capture_summary *s)
 {
 	const struct file_quota *worst[CAPTURE_REFUSALS_MAX];
-	unsigned int count = file_quotas_worst(objects_quotas(l->objects), worst, CAPTURE_REFUSALS_MAX);
+	unsigned int count =
+		file_quotas_worst(objects_quotas(l->objects), worst, CAPTURE_REFUSALS_MAX);
 
 	for (unsigned int i = 0; i < count; i++)
 		file_quota_format(worst[i], s->refusals[i].what, sizeof(s->refusals[i].what));

@@ -66,7 +66,8 @@ struct live {
 	struct process_table *table;
 	struct intern *intern;
 	struct pythons pythons;
-	struct prefetched_mapping prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
+	struct prefetched_mapping
+		prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
 	unsigned int prefetched_count; /* total number of prefetched mappings so far */
 	struct ledger *ledger;
 	struct saver *saver; /* NULL: no stacks are kept */
@@ -126,7 +127,7 @@ void live_object_updated(void *context, struct object *o, bool changed);
  * l->why.
  */
 int live_handle_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
-		bool late);
+		       bool late);
 
 /* Return whether user stacks are walked. */
 static inline bool live_walks_stacks(const struct live *l)
@@ -162,13 +163,13 @@ int live_retry_stacks(struct live *l, bool last);
 void live_free_stacks(struct live *l);
 /* Request the pages of tables that a walk may need, which waits at pc for a table. */
 void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
-		     const struct wire_unfinished *at, const void *stack);
+			const struct wire_unfinished *at, const void *stack);
 /*
  * Save a stack that ended badly, if such stacks are kept. begin: the state in which the walk began;
  * stack: the copied part of the stack.
  */
 int live_save_bad_stack(struct live *l, struct space *space, const struct raw_stack *raw,
-		  const struct wire_unfinished *begin, const void *stack);
+			const struct wire_unfinished *begin, const void *stack);
 /* Put a sample whose stack is complete, or cannot become more complete. */
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r);
 

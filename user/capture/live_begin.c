@@ -144,7 +144,7 @@ static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 	program_quiet_library();
 	cpus = libbpf_num_possible_cpus();
 	return buffers_samples_bytes(cpus < 0 ? 1 : (unsigned int)cpus, rate,
-			       with_memory ? DEEP_STACK + 2048 : 2048);
+				     with_memory ? DEEP_STACK + 2048 : 2048);
 }
 
 /* Return whether SKEIN_DEBUG_WALK, a list of words for debugging the walkers, contains a word. */

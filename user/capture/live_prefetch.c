@@ -13,7 +13,7 @@
  * used, although records from before the sample may still be pending.
  */
 static void prefetch_pages(struct live *l, const struct process_entry *p,
-			  const struct wire_sample *s, const uint64_t *words)
+			   const struct wire_sample *s, const uint64_t *words)
 {
 	const struct wire_unfinished *at = (const void *)(words + s->python_words);
 
@@ -36,11 +36,12 @@ void live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 	if (p && !p->ended && p->space && s->flags & WIRE_UNFINISHED)
 		prefetch_pages(l, p, s, words);
 	live_keep_error(l, intern_prefetch(l->intern, s->pid, p && !p->ended ? p : NULL, words,
-					  s->python_words));
+					   s->python_words));
 }
 
 /* Pass an interpreter to the BPF walkers, so that frames are walked from the next sample on. */
-static void send_interpreter(struct live *l, const struct object *o, const struct prefetched_mapping *f)
+static void send_interpreter(struct live *l, const struct object *o,
+			     const struct prefetched_mapping *f)
 {
 	struct python_process python = pythons_at(o, f->start, f->offset);
 
@@ -50,7 +51,7 @@ static void send_interpreter(struct live *l, const struct object *o, const struc
 	 */
 	if (!program_set_python(l->program, f->pid, &python, f->time))
 		live_keep_error(l, intern_prefetch_memory(l->intern, f->pid, o->python,
-							 python.code_type, f->time));
+							  python.code_type, f->time));
 }
 
 /*
@@ -75,8 +76,8 @@ void live_prefetch_mapping(void *context, const struct life_record *mapping, uin
 		.file = mapping->file,
 		.path = mapping->text,
 	};
-	struct prefetched_mapping f = {.pid = m.pid, .start = m.start, .offset = mapping->offset,
-			     .time = time};
+	struct prefetched_mapping f = {
+		.pid = m.pid, .start = m.start, .offset = mapping->offset, .time = time};
 	const struct object *o;
 
 	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))

@@ -61,7 +61,7 @@ static void on_symbol(void *context, uint64_t object, uint64_t address, const st
 }
 
 static void on_inlined_places(void *context, uint64_t object, uint64_t address,
-		      const struct source_place *p, unsigned int count)
+			      const struct source_place *p, unsigned int count)
 {
 	struct live *l = context;
 
@@ -207,8 +207,7 @@ static uint64_t python_flags_of(const struct wire_sample *s)
 static uint64_t sample_flags_of(const struct wire_sample *s, bool late)
 {
 	return (s->flags & WIRE_KERNEL_MODE ? SAMPLE_FLAG_KERNEL : 0) |
-	       (s->pid ? 0 : SAMPLE_FLAG_IDLE) | (late ? SAMPLE_FLAG_LATE : 0) |
-	       python_flags_of(s);
+	       (s->pid ? 0 : SAMPLE_FLAG_IDLE) | (late ? SAMPLE_FLAG_LATE : 0) | python_flags_of(s);
 }
 
 /*
@@ -216,7 +215,7 @@ static uint64_t sample_flags_of(const struct wire_sample *s, bool late)
  * command of `skein record` is skein itself until its exec, and is not selected before that.
  */
 static bool is_thread_selected(const struct live *l, const struct process_entry *p,
-		   const struct thread_entry *t)
+			       const struct thread_entry *t)
 {
 	if (p->pid && p->pid == l->options.command && !p->executed)
 		return false;
@@ -312,7 +311,7 @@ static int on_life(struct live *l, uint64_t time, const void *data, uint32_t siz
 }
 
 int live_handle_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
-		bool late)
+		       bool late)
 {
 	struct live *l = context;
 
@@ -357,9 +356,9 @@ static int before_switch(void *context, uint64_t time, struct error *err)
 {
 	struct live *l = context;
 
-	return order_release(l->order, time, live_handle_record, l) ?
-		       error_set(err, -EIO, "%s", l->why.text) :
-		       0;
+	return order_release(l->order, time, live_handle_record, l)
+		       ? error_set(err, -EIO, "%s", l->why.text)
+		       : 0;
 }
 
 static uint64_t next_ordered_time(void *context)
@@ -367,7 +366,8 @@ static uint64_t next_ordered_time(void *context)
 	return order_next_time(((struct live *)context)->order);
 }
 
-static bool selects_thread(void *context, const struct process_entry *p, const struct thread_entry *t)
+static bool selects_thread(void *context, const struct process_entry *p,
+			   const struct thread_entry *t)
 {
 	return is_thread_selected(context, p, t);
 }

@@ -62,9 +62,9 @@ static const struct arena_chunk *arena_chunk_at(const void *context, uint32_t nu
 {
 	const struct arena *a = context;
 
-	return number < arena_size(a) / sizeof(struct arena_chunk) ?
-		       (const void *)arena_at(a, number << ARENA_CHUNK_SHIFT) :
-		       NULL;
+	return number < arena_size(a) / sizeof(struct arena_chunk)
+		       ? (const void *)arena_at(a, number << ARENA_CHUNK_SHIFT)
+		       : NULL;
 }
 
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r)
@@ -99,8 +99,8 @@ static struct finish_world make_finish_world(const struct live *l, struct space 
 }
 
 /* Continue the walk. Returns 0, -EAGAIN with out->slot and out->waits_at, or another error. */
-static int try_to_finish_stack(struct live *l, const struct unfinished_stack *u, struct space *space,
-			 struct finished_stack *out)
+static int try_to_finish_stack(struct live *l, const struct unfinished_stack *u,
+			       struct space *space, struct finished_stack *out)
 {
 	const struct finish_world world = make_finish_world(l, space);
 	int ret = finish_stack(out, &world, u);
@@ -111,7 +111,7 @@ static int try_to_finish_stack(struct live *l, const struct unfinished_stack *u,
 }
 
 int live_save_bad_stack(struct live *l, struct space *space, const struct raw_stack *raw,
-		  const struct wire_unfinished *begin, const void *stack)
+			const struct wire_unfinished *begin, const void *stack)
 {
 	const struct finish_world world = make_finish_world(l, space);
 	const struct ended_stack e = {
@@ -148,8 +148,7 @@ static int put_finished(struct live *l, struct parked *p, const uint64_t *words,
 
 	memcpy(all, words, p->kernel * sizeof(*all));
 	memcpy(all + p->kernel, f->frames, f->count * sizeof(*all));
-	memcpy(all + p->kernel + f->count, words + p->kernel + p->user,
-	       p->python * sizeof(*all));
+	memcpy(all + p->kernel + f->count, words + p->kernel + p->user, p->python * sizeof(*all));
 	if (l->saver && p->begun)
 		ret = live_save_bad_stack(l, p->space, &raw, &p->at, stack);
 	return ret ? ret : live_put_sample(l, &raw, &p->sample);
@@ -205,14 +204,14 @@ static bool is_still_waiting(const struct live *l, const struct parked *p)
 
 	if (p->slot != SLOT_SCAN)
 		return m && tables_page_is_pending(l->tables, p->slot,
-					 (p->waits_at - m->start + m->offset) >>
-						 UNWIND_PAGE_SHIFT);
+						   (p->waits_at - m->start + m->offset) >>
+							   UNWIND_PAGE_SHIFT);
 	now = process_table_find(l->table, p->pid, p->process);
 	return now && now->scanning;
 }
 
 void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
-		     const struct wire_unfinished *at, const void *stack)
+			const struct wire_unfinished *at, const void *stack)
 {
 	const struct pager_walk walk = {
 		.space = space,
@@ -287,7 +286,7 @@ int live_retry_stacks(struct live *l, bool last)
 
 /* Park a sample. frames and stack: the data that follow *head in the copy. */
 static int park_sample(struct live *l, const struct parked *head, const uint64_t *frames,
-		const void *stack)
+		       const void *stack)
 {
 	size_t bytes = parked_size(head), words = parked_words(head);
 	struct parked *p = malloc(bytes);
@@ -309,8 +308,8 @@ static int park_sample(struct live *l, const struct parked *head, const uint64_t
  * Use the result of a walk: record that the BPF walkers lack the present mappings of a process, or
  * that the pc lies in no mapping although all mappings are known.
  */
-static void note_missing_mappings(struct live *l, struct process_entry *p, const struct wire_unfinished *at,
-		  const struct finished_stack *f)
+static void note_missing_mappings(struct live *l, struct process_entry *p,
+				  const struct wire_unfinished *at, const struct finished_stack *f)
 {
 	if (at->version != p->space->version)
 		process_table_mark_unsent(l->table, p);

@@ -37,7 +37,7 @@ static void forget_early_memory(struct memories *m, struct early_memory *e)
 }
 
 int memories_prefetch(struct memories *m, struct objects *o, uint32_t pid,
-		     const struct python_file *f, uint64_t code_type, uint64_t time)
+		      const struct python_file *f, uint64_t code_type, uint64_t time)
 {
 	const struct mapped_region where = {.pid = pid, .seen = time};
 	struct early_memory *e = find_early_memory(m, pid);

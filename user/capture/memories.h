@@ -29,7 +29,7 @@ struct memories {
  * memory of the pid, unless its code_type is the same. Returns 0 or -ENOMEM.
  */
 int memories_prefetch(struct memories *m, struct objects *o, uint32_t pid,
-		     const struct python_file *f, uint64_t code_type, uint64_t time);
+		      const struct python_file *f, uint64_t code_type, uint64_t time);
 /* Return the memory that was opened early for a pid; NULL if there is none. */
 struct object *memories_find(const struct memories *m, uint32_t pid);
 /*

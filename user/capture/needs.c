@@ -36,7 +36,8 @@ struct need_text {
 	size_t size, used;
 };
 
-__attribute__((format(printf, 2, 3))) static void need_text_add(struct need_text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void need_text_add(struct need_text *t,
+								const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -53,14 +54,18 @@ __attribute__((format(printf, 2, 3))) static void need_text_add(struct need_text
  * Add the names of needs without their first skip characters; between separates two names, last the
  * last two.
  */
-static void need_text_add_names(struct need_text *t, uint64_t needs, size_t skip, const char *between,
-		      const char *last)
+static void need_text_add_names(struct need_text *t, uint64_t needs, size_t skip,
+				const char *between, const char *last)
 {
 	for (unsigned int i = 0, begun = 0; i < NEED_COUNT; i++) {
 		if (!(needs & NEED_BIT(i)))
 			continue;
 		needs &= ~NEED_BIT(i);
-		need_text_add(t, "%s%s", !begun++ ? "" : needs ? between : last, need_table[i].name + skip);
+		need_text_add(t, "%s%s",
+			      !begun++ ? ""
+			      : needs  ? between
+				       : last,
+			      need_table[i].name + skip);
 	}
 }
 

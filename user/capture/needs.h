@@ -120,11 +120,7 @@
 
 #define NEED_OF_CAPABILITY(NAME, what, lost) NEED_CAP_##NAME,
 #define NEED_OF_FEATURE(NAME, ...) NEED_##NAME,
-enum need {
-	NEED_CAPABILITIES(NEED_OF_CAPABILITY)
-	NEED_FEATURES(NEED_OF_FEATURE)
-	NEED_COUNT
-};
+enum need { NEED_CAPABILITIES(NEED_OF_CAPABILITY) NEED_FEATURES(NEED_OF_FEATURE) NEED_COUNT };
 
 /* X(NAME, "where skein runs", "where the line that fixes something goes") */
 #define NEED_SETTINGS(X) \

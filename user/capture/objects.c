@@ -121,11 +121,12 @@ static void request_inspection(struct objects *o, struct object *object)
  * Pass the open file of an object to the symbolizer. The symbols of a file are read once a sample
  * needs them.
  */
-static int give_to_symbolizer(struct objects *o, struct object *object, enum object_kind kind, int fd)
+static int give_to_symbolizer(struct objects *o, struct object *object, enum object_kind kind,
+			      int fd)
 {
 	struct symbolizer *s = o->context.symbolizer;
 	int ret = object->suspicious ? symbolizer_add_suspicious(s, object->id, kind, fd)
-				    : symbolizer_add(s, object->id, kind, fd);
+				     : symbolizer_add(s, object->id, kind, fd);
 
 	object->read = false;
 	if (!ret)
@@ -264,7 +265,7 @@ void objects_free(struct objects *o)
 
 	if (!o)
 		return;
-	HASH_ITER(by_id, o->by_id, object, next)
+	HASH_ITER (by_id, o->by_id, object, next)
 		free_object(o, object);
 	file_quotas_free(&o->file_quotas);
 	free(o);
@@ -310,8 +311,7 @@ static void request_open(struct objects *o, struct object *object, enum open_wha
 		.start = object->start,
 		.end = object->end,
 		.seen = object->seen,
-		.id = {object->key.major, object->key.minor, object->key.inode,
-		       object->generation},
+		.id = {object->key.major, object->key.minor, object->key.inode, object->generation},
 		.path = object->path,
 		.build_id = object->build_id,
 		.debuglink = object->debuglink,
@@ -340,8 +340,10 @@ static void open_object(struct objects *o, struct object *object)
 	if (object->state != OBJECT_UNSEEN)
 		return;
 	if (object->kind == MAPPING_FILE &&
-	    !file_quota_take_open(file_quotas_get(&o->file_quotas, object->owner), clock_boot_ns())) {
-		file_quotas_refuse_file(&o->file_quotas, object->owner, &object->key, sizeof(object->key));
+	    !file_quota_take_open(file_quotas_get(&o->file_quotas, object->owner),
+				  clock_boot_ns())) {
+		file_quotas_refuse_file(&o->file_quotas, object->owner, &object->key,
+					sizeof(object->key));
 		mark_unreadable(o, object);
 		return;
 	}
@@ -437,9 +439,8 @@ bool mapped_is_file(const struct mapped_region *m)
 {
 	const char *path = m->path;
 
-	return path[0] == '/' && path[1] != '/' && m->file.inode &&
-	       strncmp(path, "/dev/zero", 9) && strncmp(path, "/anon_hugepage", 14) &&
-	       strncmp(path, "/SYSV", 5);
+	return path[0] == '/' && path[1] != '/' && m->file.inode && strncmp(path, "/dev/zero", 9) &&
+	       strncmp(path, "/anon_hugepage", 14) && strncmp(path, "/SYSV", 5);
 }
 
 const struct object *objects_prefetch(struct objects *o, const struct mapped_region *m)
@@ -461,7 +462,8 @@ const struct object *objects_prefetch(struct objects *o, const struct mapped_reg
  * When a second user waits for an object that another user mapped first, request the object again
  * on behalf of both users: the object's turn must not depend on who mapped it first.
  */
-static void note_second_owner(struct objects *o, struct object *object, const struct mapped_region *m)
+static void note_second_owner(struct objects *o, struct object *object,
+			      const struct mapped_region *m)
 {
 	if (!object->owner || object->owner == OWNER_SHARED || object->settled ||
 	    mapped_owner(o, m) == object->owner)
@@ -533,8 +535,8 @@ struct object *objects_new_jit(struct objects *o, const struct mapped_region *m,
 	return object;
 }
 
-struct object *objects_new_python(struct objects *o, const struct mapped_region *m, uint64_t process,
-			      const struct python_file *f, uint64_t code_type)
+struct object *objects_new_python(struct objects *o, const struct mapped_region *m,
+				  uint64_t process, const struct python_file *f, uint64_t code_type)
 {
 	struct object *object = new_object(o, MAPPING_PYTHON, "[python]");
 
@@ -614,8 +616,8 @@ static void perf_map_opened(struct objects *o, struct object *object, const stru
 	object->size_then = a->size ? a->size : 1;
 	object->mtime_then = a->mtime_ns;
 	object->state = OBJECT_KNOWN;
-	ret = first ? give_to_symbolizer(o, object, OBJECT_PERFMAP, a->fd) :
-		      symbolizer_refresh(o->context.symbolizer, object->id, a->fd);
+	ret = first ? give_to_symbolizer(o, object, OBJECT_PERFMAP, a->fd)
+		    : symbolizer_refresh(o->context.symbolizer, object->id, a->fd);
 	if (ret < 0)
 		object->state = OBJECT_UNREADABLE;
 	object->pass++;
@@ -644,7 +646,7 @@ static void not_opened(struct objects *o, struct object *object, int cause, uint
 		return;
 	if (cause == -ETIMEDOUT || cause == -EBUSY || cause == -ENOBUFS)
 		file_quota_refuse(file_quotas_get(&o->file_quotas, object->owner),
-			     cause == -ENOBUFS ? REFUSED_QUOTA : REFUSED_SILENT);
+				  cause == -ENOBUFS ? REFUSED_QUOTA : REFUSED_SILENT);
 	mark_unreadable(o, object);
 	object->checked = now;
 	o->context.object_updated(o->context.context, object, false);
@@ -675,8 +677,8 @@ static void debug_opened(struct objects *o, struct object *object, const struct 
 	 * The first worker must not hang: do not give it a debug file of a file system that may not
 	 * respond.
 	 */
-	if (a->fd >= 0 && (!d->opening || d->count == OPENER_DEBUG_MAX ||
-			   (a->suspicious && !object->suspicious)))
+	if (a->fd >= 0 &&
+	    (!d->opening || d->count == OPENER_DEBUG_MAX || (a->suspicious && !object->suspicious)))
 		close(a->fd);
 	else if (a->fd >= 0)
 		d->files[d->count++] = a->fd;
@@ -764,7 +766,7 @@ void objects_handle_table(struct objects *o, uint64_t id, int status, const stru
 }
 
 struct object *objects_handle_inspected(struct objects *o, uint64_t id, const struct python_file *f,
-				 uint32_t layout)
+					uint32_t layout)
 {
 	struct object *object = objects_by_id(o, id);
 
@@ -785,7 +787,7 @@ void objects_request_table(struct objects *o, uint32_t slot)
 {
 	struct object *object, *next;
 
-	HASH_ITER(by_id, o->by_id, object, next) {
+	HASH_ITER (by_id, o->by_id, object, next) {
 		if (object->table != slot || object->state != OBJECT_KNOWN)
 			continue;
 		request_table(o, object);
@@ -817,7 +819,7 @@ void objects_refresh(struct objects *o, uint64_t now)
 
 	if (now - o->kernel->checked >= KERNEL_INTERVAL)
 		objects_reread_kernel(o, now);
-	HASH_ITER(by_id, o->by_id, object, next) {
+	HASH_ITER (by_id, o->by_id, object, next) {
 		if (object->kind != MAPPING_JIT || !object->wanted ||
 		    object->state == OBJECT_UNSEEN || object->state == OBJECT_OPENING)
 			continue;
@@ -848,7 +850,7 @@ static void trim_unused_objects(struct objects *o, size_t *unused, const struct 
 {
 	struct object *object, *next;
 
-	HASH_ITER(by_id, o->by_id, object, next) {
+	HASH_ITER (by_id, o->by_id, object, next) {
 		if (*unused <= UNUSED_MAX / 2)
 			break;
 		if (!is_unused(object) || (owner && object->owner != owner->uid))
@@ -874,7 +876,7 @@ void objects_trim(struct objects *o)
 
 /* Emit an info record with the interpreter that a file has, and whether its frames can be read. */
 static int put_python_info(const struct object *object, uint64_t host, struct sink *sink,
-		       struct error *err)
+			   struct error *err)
 {
 	const struct python_file *f = object->python;
 	char key[32], value[OPENER_PATH_MAX + 256];
@@ -907,7 +909,8 @@ void objects_end(struct objects *o)
 
 	for (object = o->by_id; object; object = object->by_id.next)
 		if (object->kind == MAPPING_FILE && object->state == OBJECT_OPENING)
-			file_quota_refuse(file_quotas_get(&o->file_quotas, object->owner), REFUSED_SILENT);
+			file_quota_refuse(file_quotas_get(&o->file_quotas, object->owner),
+					  REFUSED_SILENT);
 }
 
 int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct error *err)
@@ -915,7 +918,7 @@ int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct err
 	struct object *object, *next;
 	int ret = file_quotas_report(&o->file_quotas, host, sink, err);
 
-	HASH_ITER(by_id, o->by_id, object, next) {
+	HASH_ITER (by_id, o->by_id, object, next) {
 		struct mapping m = {
 			.id = object->id,
 			.host = host,
@@ -944,6 +947,6 @@ void objects_forget(struct objects *o)
 {
 	struct object *object, *next;
 
-	HASH_ITER(by_id, o->by_id, object, next)
+	HASH_ITER (by_id, o->by_id, object, next)
 		object->sampled = object->emitted = false;
 }

@@ -13,8 +13,8 @@
 
 #include "base/hash.h"
 #include "base/pipe.h"
-#include "capture/opener.h"
 #include "capture/file_quotas.h"
+#include "capture/opener.h"
 #include "capture/tables.h"
 #include "symbolizers/client.h"
 
@@ -76,8 +76,8 @@ struct object {
 	/* time at which the table arrived or turned out not to exist, ns; 0: not yet */
 	uint64_t settled;
 	/*
-	 * program_set_calm() was called for this file: starts of programs from it no longer wake the
-	 * consumer
+	 * program_set_calm() was called for this file: starts of programs from it no longer wake
+	 * the consumer
 	 */
 	bool calm;
 	bool refused; /* the object stands for all files of its owner beyond the owner's share */
@@ -156,8 +156,9 @@ struct object *objects_new_jit(struct objects *o, const struct mapped_region *m,
  * Return a new object for the memory of a process that runs interpreter f; code_type: address of
  * PyCode_Type.
  */
-struct object *objects_new_python(struct objects *o, const struct mapped_region *m, uint64_t process,
-			      const struct python_file *f, uint64_t code_type);
+struct object *objects_new_python(struct objects *o, const struct mapped_region *m,
+				  uint64_t process, const struct python_file *f,
+				  uint64_t code_type);
 /*
  * Return the object of a file whose mapping was reported but is not in order yet. A new object is
  * opened at once, since its process may be gone later. NULL: not a file, or no memory.
@@ -175,8 +176,8 @@ void objects_use(struct object *object);
 void objects_unuse(struct object *object);
 
 /*
- * objects_handle_opened() processes a reply of the opener, objects_handle_facts() a reply of the symbolizer. now:
- * ns.
+ * objects_handle_opened() processes a reply of the opener, objects_handle_facts() a reply of the
+ * symbolizer. now: ns.
  */
 void objects_handle_opened(struct objects *o, const struct open_reply *a, uint64_t now);
 void objects_handle_facts(struct objects *o, uint64_t id, const struct object_facts *f);
@@ -188,7 +189,7 @@ void objects_handle_table(struct objects *o, uint64_t id, int status, const stru
  * 0: the walkers cannot read this layout. Return the object if it has an interpreter, else NULL.
  */
 struct object *objects_handle_inspected(struct objects *o, uint64_t id, const struct python_file *f,
-				 uint32_t layout);
+					uint32_t layout);
 
 /*
  * Read again the perf maps of objects with new frames, and kallsyms if a name is missing there;

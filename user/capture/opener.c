@@ -4,10 +4,10 @@
  * have been sent, and a child that can be replaced at any time. Every request is kept until its
  * reply arrives, so that a process that hangs or kills the child only delays other requests.
  *
- * There are two children. A request that is likely to hang goes to the second opener (second_opener), so
- * that it does not even delay the other requests. Such requests are for files of file systems that
- * a program or another machine serves, and for all files of a user whose request has made a child
- * hang.
+ * There are two children. A request that is likely to hang goes to the second opener
+ * (second_opener), so that it does not even delay the other requests. Such requests are for files
+ * of file systems that a program or another machine serves, and for all files of a user whose
+ * request has made a child hang.
  */
 #include "capture/opener.h"
 
@@ -41,7 +41,7 @@
 struct queued_request {
 	struct queue_item item;
 	uint32_t owner; /* uid of the requesting user */
-	size_t size;	/* bytes of message */
+	size_t size; /* bytes of message */
 	struct opener_request message;
 };
 
@@ -53,8 +53,8 @@ struct avoided {
 /* One child, with its requests. */
 struct opener_helper {
 	struct helper helper; /* zeroed in the second opener until it is needed */
-	struct fair unsent;   /* struct queued_request */
-	struct queue sent;    /* struct queued_request: sent to the child, without a reply yet */
+	struct fair unsent; /* struct queued_request */
+	struct queue sent; /* struct queued_request: sent to the child, without a reply yet */
 	bool second_opener;
 	bool suspected; /* the last child died by itself, and no request was blamed for its death */
 };
@@ -65,17 +65,18 @@ struct opener_scan_state {
 	bool sent;
 	uint32_t at; /* pid of the process that the scan started or ended last */
 	bool inside; /* the scan has started on the process at, */
-	bool reported;   /* and has reported that process */
+	bool reported; /* and has reported that process */
 };
 
 struct opener {
 	struct opener_events events;
 	struct opener_helper first_opener, second_opener;
-	struct opener_scan_state scan; /* the scan of all processes, which the child of first_opener does */
+	struct opener_scan_state
+		scan; /* the scan of all processes, which the child of first_opener does */
 	uint64_t cut_short;
 	/* descriptors from this number on are reserved for the recorder itself */
 	uint64_t descriptors;
-	uint64_t refused;     /* files that were closed because descriptors ran out */
+	uint64_t refused; /* files that were closed because descriptors ran out */
 	struct owners owners;
 	struct suspects suspects;
 	struct avoided avoided[AVOID_MAX];
@@ -155,7 +156,8 @@ static void requeue_sent(struct opener *o, struct opener_helper *c)
  * Suspect a user because the child hung over a request of this user (a), or while it scanned a
  * process of this user (a is NULL).
  */
-static void mark_suspects(struct opener *o, struct opener_helper *c, const struct queued_request *a, uint32_t owner)
+static void mark_suspects(struct opener *o, struct opener_helper *c, const struct queued_request *a,
+			  uint32_t owner)
 {
 	uint64_t device = a ? suspect_device(&a->message.open.id) : 0, now = c->helper.now;
 
@@ -181,7 +183,7 @@ static void fail_scanned_process(struct opener *o, int cause)
 	o->cut_short++;
 	if (cause == -ETIMEDOUT)
 		mark_suspects(o, &o->first_opener, NULL,
-			owners_of(&o->owners, o->scan.at, 0, o->first_opener.helper.now));
+			      owners_of(&o->owners, o->scan.at, 0, o->first_opener.helper.now));
 	if (o->scan.reported)
 		o->events.scanned(o->events.context, o->scan.at);
 }
@@ -280,7 +282,8 @@ static void move_to_second_opener(struct opener *o, struct queued_request *a)
 
 	a->message.anywhere = true;
 	if (!result)
-		result = fair_put(&o->second_opener.unsent, a->owner, 0, &a->item, request_bytes(a));
+		result =
+			fair_put(&o->second_opener.unsent, a->owner, 0, &a->item, request_bytes(a));
 	if (result < 0)
 		fail_request(o, a, result);
 	else
@@ -289,7 +292,8 @@ static void move_to_second_opener(struct opener *o, struct queued_request *a)
 
 /* The functions below send requests. */
 
-static bool is_request_avoided(const struct opener *o, const struct opener_helper *c, const struct queued_request *a)
+static bool is_request_avoided(const struct opener *o, const struct opener_helper *c,
+			       const struct queued_request *a)
 {
 	uint64_t now = c->helper.now;
 	size_t i;
@@ -300,7 +304,8 @@ static bool is_request_avoided(const struct opener *o, const struct opener_helpe
 	return suspects_avoids(&o->suspects, suspect_device(&a->message.open.id), now);
 }
 
-static bool is_request_suspect(const struct opener *o, const struct opener_helper *c, const struct queued_request *a)
+static bool is_request_suspect(const struct opener *o, const struct opener_helper *c,
+			       const struct queued_request *a)
 {
 	uint64_t now = c->helper.now;
 
@@ -374,7 +379,8 @@ static struct queued_request *take_finished_request(struct opener_helper *c)
 	return a;
 }
 
-static void handle_opened(struct opener *o, struct opener_helper *c, const struct opener_reply *t, int fd)
+static void handle_opened(struct opener *o, struct opener_helper *c, const struct opener_reply *t,
+			  int fd)
 {
 	struct open_reply reply = t->opened;
 	struct queued_request *a = first_queued_request(&c->sent);
@@ -410,7 +416,8 @@ static void handle_scan_end(struct opener *o, struct opener_helper *c, const str
 		o->cut_short++;
 	if (t->all)
 		o->scan.inside = false;
-	else if (c->sent.first && first_queued_request(&c->sent)->message.kind == OPENER_REQUEST_SCAN)
+	else if (c->sent.first &&
+		 first_queued_request(&c->sent)->message.kind == OPENER_REQUEST_SCAN)
 		free(take_finished_request(c));
 	if (reported)
 		o->events.scanned(o->events.context, t->pid);
@@ -426,7 +433,8 @@ static void handle_scan_done(struct opener *o)
 }
 
 /* Process one record of a reply; its texts follow it, up to end. */
-static void handle_reply(struct opener *o, struct opener_helper *c, struct opener_reply *t, const char *end, int fd)
+static void handle_reply(struct opener *o, struct opener_helper *c, struct opener_reply *t,
+			 const char *end, int fd)
 {
 	const char *at = t->texts, *texts[3];
 	size_t i;
@@ -528,7 +536,8 @@ static int receive_packets(struct opener *o, struct opener_helper *c)
 	return n == -EAGAIN ? n : -EIO;
 }
 
-static int poll_opener_helper(struct opener *o, struct opener_helper *c, uint64_t now, struct error *err)
+static int poll_opener_helper(struct opener *o, struct opener_helper *c, uint64_t now,
+			      struct error *err)
 {
 	int ret = 0;
 
@@ -580,10 +589,13 @@ static const char *or_empty(const char *text)
  */
 static bool make_queue_room(struct opener *o, uint32_t owner, size_t bytes)
 {
-	struct opener_helper *c = o->second_opener.unsent.bytes > o->first_opener.unsent.bytes ? &o->second_opener : &o->first_opener;
+	struct opener_helper *c = o->second_opener.unsent.bytes > o->first_opener.unsent.bytes
+					  ? &o->second_opener
+					  : &o->first_opener;
 
-	while (o->first_opener.unsent.bytes + o->first_opener.sent.bytes + o->second_opener.unsent.bytes +
-		       o->second_opener.sent.bytes + bytes > QUEUE_MAX) {
+	while (o->first_opener.unsent.bytes + o->first_opener.sent.bytes +
+		       o->second_opener.unsent.bytes + o->second_opener.sent.bytes + bytes >
+	       QUEUE_MAX) {
 		struct fair_owner *w = fair_largest_owner(&c->unsent);
 
 		if (!w || w->uid == owner)
@@ -664,7 +676,8 @@ static uint64_t expected_replies(const struct opener_helper *c)
 
 uint64_t opener_pending(const struct opener *o)
 {
-	return o->first_opener.sent.count + o->first_opener.unsent.count + o->scan.wanted + expected_replies(&o->second_opener);
+	return o->first_opener.sent.count + o->first_opener.unsent.count + o->scan.wanted +
+	       expected_replies(&o->second_opener);
 }
 
 uint64_t opener_refused(const struct opener *o)

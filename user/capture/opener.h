@@ -27,8 +27,8 @@ struct file_id {
 enum open_what {
 	/* the file that a process has mapped at [start, end), identified by path and id */
 	OPEN_MAPPED_FILE,
-	OPEN_PERF_MAP,	  /* /tmp/perf-NSPID.map of a process, through its root */
-	OPEN_DEBUG,	  /* a separate debug file, by build-id or debuglink */
+	OPEN_PERF_MAP, /* /tmp/perf-NSPID.map of a process, through its root */
+	OPEN_DEBUG, /* a separate debug file, by build-id or debuglink */
 	/*
 	 * /proc/PID/mem, read-only: the memory of the process as it is now, not after a later exec
 	 */
@@ -78,7 +78,7 @@ struct scanned_process {
 	uint64_t born; /* ns of CLOCK_BOOTTIME, from the clock ticks of /proc/PID/stat */
 	bool kernel_thread;
 	const char *comm;
-	const char *exe;    /* text of readlink(); "" if unreadable */
+	const char *exe; /* text of readlink(); "" if unreadable */
 	const char *cgroup; /* whole text of /proc/PID/cgroup */
 };
 

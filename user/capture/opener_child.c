@@ -31,7 +31,7 @@ struct child {
 	/* the open /proc of the current scan of all processes; NULL: there is none */
 	DIR *all;
 	uint32_t after; /* the scan leaves out pids up to this one */
-	size_t used;	/* bytes of packet in use */
+	size_t used; /* bytes of packet in use */
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
 	_Alignas(8) char request[OPENER_MESSAGE_MAX];
 	char cgroup[OPENER_CGROUP_MAX];
@@ -96,9 +96,10 @@ static void append_reply(struct child *c, struct opener_reply t, const char *con
 
 /* Send the reply to an open request. local: the file system is known to respond by itself. */
 static void reply_opened(struct child *c, const struct open_request *r, int fd, bool more,
-			bool local)
+			 bool local)
 {
-	struct opener_reply t = {.kind = OPENER_REPLY_OPENED, .opened = {.token = r->token, .more = more}};
+	struct opener_reply t = {.kind = OPENER_REPLY_OPENED,
+				 .opened = {.token = r->token, .more = more}};
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) < 0) {
@@ -109,9 +110,9 @@ static void reply_opened(struct child *c, const struct open_request *r, int fd, 
 	}
 	if (fd >= 0) {
 		t.opened.device = st.st_dev;
-		t.opened.suspicious = !local && !opener_is_local(&c->mounts, r->pid,
-								 major(st.st_dev),
-								 minor(st.st_dev));
+		t.opened.suspicious =
+			!local &&
+			!opener_is_local(&c->mounts, r->pid, major(st.st_dev), minor(st.st_dev));
 		t.opened.inode = st.st_ino;
 		t.opened.size = (uint64_t)st.st_size;
 		t.opened.mtime_ns = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
@@ -137,8 +138,7 @@ static void reply_debug_files(struct child *c, const struct open_request *r)
 
 static void reply_mapped_file(struct child *c, const struct open_request *r, bool anywhere)
 {
-	bool local = r->id.inode &&
-		     opener_is_local(&c->mounts, r->pid, r->id.major, r->id.minor);
+	bool local = r->id.inode && opener_is_local(&c->mounts, r->pid, r->id.major, r->id.minor);
 
 	if (anywhere || local || !r->id.inode)
 		reply_opened(c, r, opener_open_mapped(r), false, local);
@@ -167,7 +167,8 @@ static void reply_open(struct child *c, const struct open_request *r, bool anywh
 
 static void reply_thread(struct child *c, uint32_t pid, uint32_t tid, const char *comm)
 {
-	const struct opener_reply t = {.kind = OPENER_REPLY_THREAD, .thread = {.pid = pid, .tid = tid}};
+	const struct opener_reply t = {.kind = OPENER_REPLY_THREAD,
+				       .thread = {.pid = pid, .tid = tid}};
 
 	append_reply(c, t, (const char *const[]){comm, NULL});
 }
@@ -263,7 +264,7 @@ static const char *read_cgroup(struct child *c, int process)
 }
 
 static void reply_process(struct child *c, int process, const struct procfs_stat *stat,
-			 uint32_t ns_pid, bool all)
+			  uint32_t ns_pid, bool all)
 {
 	struct opener_reply t = {.kind = OPENER_REPLY_PROCESS, .all = all};
 	char exe[OPENER_PATH_MAX];

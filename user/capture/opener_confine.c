@@ -61,22 +61,23 @@ static const int calls[] = {
 
 static int allow_files(scmp_filter_ctx filter)
 {
-	int ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
-				  SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~ALLOWED_OPEN_FLAGS, O_RDONLY));
+	int ret = seccomp_rule_add(
+		filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
+		SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~ALLOWED_OPEN_FLAGS, O_RDONLY));
 
 	/* needed by fstat() of some versions of glibc, and by fdopendir() */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+				       SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-				      SCMP_A1(SCMP_CMP_EQ, F_GETFL));
+				       SCMP_A1(SCMP_CMP_EQ, F_GETFL));
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-				      SCMP_A1(SCMP_CMP_EQ, F_SETFD));
+				       SCMP_A1(SCMP_CMP_EQ, F_SETFD));
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-				      SCMP_A1(SCMP_CMP_EQ, FS_IOC_GETVERSION));
+				       SCMP_A1(SCMP_CMP_EQ, FS_IOC_GETVERSION));
 	return ret;
 }
 
@@ -87,12 +88,13 @@ static int allow_files(scmp_filter_ctx filter)
 static int allow_memory(scmp_filter_ctx filter)
 {
 	int ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
-				  SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-				  SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+				   SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+				   SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
 
-	return ret ? ret : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
-					  SCMP_A2(SCMP_CMP_EQ, PROT_NONE),
-					  SCMP_A3(SCMP_CMP_EQ, MAP_PRIVATE));
+	return ret ? ret
+		   : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+				      SCMP_A2(SCMP_CMP_EQ, PROT_NONE),
+				      SCMP_A3(SCMP_CMP_EQ, MAP_PRIVATE));
 }
 
 /* Allow communication with the recorder only. */
@@ -159,7 +161,7 @@ int opener_confine(int socket, pid_t parent)
 		ret = change_user();
 	/* Do this after the change of user, which resets the first two settings. */
 	if (!ret && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
-		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0))
+		     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0))
 		ret = -errno;
 	if (!ret && getppid() != parent)
 		ret = -ESRCH;

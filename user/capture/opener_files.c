@@ -67,7 +67,8 @@ static int open_process_root(int process)
  * Find the mapping that holds address in a maps file. Store the identity of its file in *out, and
  * its path in buf if buf is not NULL.
  */
-static int find_mapped_file(int process, uint64_t address, struct file_id *out, char *buf, size_t size)
+static int find_mapped_file(int process, uint64_t address, struct file_id *out, char *buf,
+			    size_t size)
 {
 	struct procfs_lines lines;
 	struct procfs_mapping m;
@@ -128,7 +129,8 @@ static int64_t signed_clock_ns(clockid_t id)
  */
 static bool is_younger(int fd, uint64_t seen)
 {
-	int64_t wall = (int64_t)seen + signed_clock_ns(CLOCK_REALTIME) - signed_clock_ns(CLOCK_BOOTTIME);
+	int64_t wall =
+		(int64_t)seen + signed_clock_ns(CLOCK_REALTIME) - signed_clock_ns(CLOCK_BOOTTIME);
 	struct statx_timestamp t;
 	struct statx st;
 

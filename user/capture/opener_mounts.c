@@ -27,11 +27,11 @@
 
 /* Types of file systems that this kernel keeps on its own devices or in memory. */
 static const char *const local[] = {
-	"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "ramfs", "rootfs", "overlay", "erofs",
-	"squashfs", "f2fs", "zfs", "bcachefs", "jfs", "reiserfs", "nilfs2", "udf", "iso9660",
-	"vfat", "msdos", "exfat", "ntfs3", "hfsplus", "cramfs", "romfs", "ubifs", "jffs2",
-	"proc", "sysfs", "devpts", "devtmpfs", "cgroup", "cgroup2", "debugfs", "tracefs",
-	"mqueue", "hugetlbfs", "bpf", "securityfs",
+	"ext2",	   "ext3",    "ext4",	  "xfs",     "btrfs",  "tmpfs",	    "ramfs",  "rootfs",
+	"overlay", "erofs",   "squashfs", "f2fs",    "zfs",    "bcachefs",  "jfs",    "reiserfs",
+	"nilfs2",  "udf",     "iso9660",  "vfat",    "msdos",  "exfat",	    "ntfs3",  "hfsplus",
+	"cramfs",  "romfs",   "ubifs",	  "jffs2",   "proc",   "sysfs",	    "devpts", "devtmpfs",
+	"cgroup",  "cgroup2", "debugfs",  "tracefs", "mqueue", "hugetlbfs", "bpf",    "securityfs",
 };
 
 static bool is_local_type(const char *type)

@@ -24,11 +24,13 @@ enum opener_request_kind { OPENER_REQUEST_OPEN = 1, OPENER_REQUEST_SCAN, OPENER_
 
 struct opener_request {
 	uint32_t kind;
-	uint32_t pid; /* OPENER_REQUEST_SCAN: the process; OPENER_REQUEST_SCAN_ALL: only pids above this one */
+	uint32_t pid; /* OPENER_REQUEST_SCAN: the process; OPENER_REQUEST_SCAN_ALL: only pids above
+			 this one */
 	struct open_request open; /* texts: path, build_id, debuglink */
 	bool anywhere; /* also open files of file systems that may not respond; else -EREMOTE */
 	/*
-	 * OPENER_REQUEST_SCAN_ALL: users whose mappings are left out, ended by a 0; root's are never left out
+	 * OPENER_REQUEST_SCAN_ALL: users whose mappings are left out, ended by a 0; root's are
+	 * never left out
 	 */
 	uint32_t avoided[OPENER_AVOIDED_MAX];
 	char texts[];
@@ -37,19 +39,19 @@ struct opener_request {
 enum opener_reply_kind {
 	/* the only record in its packet, which also carries the descriptor if there is one */
 	OPENER_REPLY_OPENED = 1,
-	OPENER_REPLY_BEGIN,	 /* the scan of all processes begins with process pid */
-	OPENER_REPLY_PROCESS,	 /* texts: comm, exe, cgroup */
-	OPENER_REPLY_THREAD,	 /* text: comm */
-	OPENER_REPLY_MAPPING,	 /* text: path */
-	OPENER_REPLY_END,	 /* the scan of a process has ended */
-	OPENER_REPLY_DONE,	 /* the scan of all processes has ended */
+	OPENER_REPLY_BEGIN, /* the scan of all processes begins with process pid */
+	OPENER_REPLY_PROCESS, /* texts: comm, exe, cgroup */
+	OPENER_REPLY_THREAD, /* text: comm */
+	OPENER_REPLY_MAPPING, /* text: path */
+	OPENER_REPLY_END, /* the scan of a process has ended */
+	OPENER_REPLY_DONE, /* the scan of all processes has ended */
 };
 
 /* A packet holds any number of these records, one after the other. */
 struct opener_reply {
 	uint32_t size; /* bytes including the texts, a multiple of 8 */
 	uint8_t kind;
-	bool all;      /* the record is part of the scan of all processes */
+	bool all; /* the record is part of the scan of all processes */
 	bool complete; /* OPENER_REPLY_END: the process was reported completely */
 	union {
 		/* opened.fd: 0 if a descriptor comes with the packet, or a negative errno */

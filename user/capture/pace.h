@@ -16,7 +16,7 @@
 /* Result of the last read of the rings. */
 enum pace_finding {
 	PACE_QUIET, /* no process began, mapped a file or ended */
-	PACE_LIFE,  /* processes began, mapped files or ended; all their files are known */
+	PACE_LIFE, /* processes began, mapped files or ended; all their files are known */
 	PACE_LACKING, /* something that may be gone soon is missing: files, names of Python code */
 };
 

@@ -117,7 +117,7 @@ void pager_free(struct pager *g)
 
 	if (!g)
 		return;
-	HASH_ITER(hh, g->files, f, next)
+	HASH_ITER (hh, g->files, f, next)
 		forget_paged_file(g, f);
 	symbolizer_free(g->maker);
 	free(g);
@@ -190,7 +190,8 @@ static bool request_page(struct pager *g, const struct space_mapping *m, uint64_
 	uint64_t *requested;
 	struct paged_file *f;
 
-	if (!m->object || g->pending >= (urgent ? 2 * PENDING_REQUESTS_MAX : PENDING_REQUESTS_MAX) ||
+	if (!m->object ||
+	    g->pending >= (urgent ? 2 * PENDING_REQUESTS_MAX : PENDING_REQUESTS_MAX) ||
 	    !tables_page_is_pending(g->context.tables, m->object->table, page))
 		return false;
 	f = get_paged_file(g, m->object);
@@ -236,7 +237,7 @@ void pager_request(struct pager *g, const struct pager_walk *w)
 	if (!m || !request_page(g, m, w->pc, true))
 		return;
 	request_stack_pages(g, w);
-	HASH_ITER(hh, g->files, f, next)
+	HASH_ITER (hh, g->files, f, next)
 		request_batch(g, f, false);
 }
 
@@ -252,7 +253,7 @@ void pager_tidy(struct pager *g)
 {
 	struct paged_file *f, *next;
 
-	HASH_ITER(hh, g->files, f, next)
+	HASH_ITER (hh, g->files, f, next)
 		if (!objects_by_id(g->context.objects, f->id))
 			forget_paged_file(g, f);
 }

@@ -23,7 +23,8 @@ static unsigned int lower_count(unsigned int a, unsigned int b)
  * which may lie after the end of its function, so 1 is subtracted to get an address within the
  * call.
  */
-static void take_user_frames(struct path *p, const struct raw_stack *raw, const struct path_space *space)
+static void take_user_frames(struct path *p, const struct raw_stack *raw,
+			     const struct path_space *space)
 {
 	const uint64_t *words = raw->words + raw->kernel;
 	unsigned int count = lower_count(raw->user, WIRE_MAX_USER);

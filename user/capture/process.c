@@ -418,7 +418,7 @@ static bool has_sent_mappings(const struct process_entry *parent, uint64_t forke
 }
 
 static int inherit_process(struct process_table *t, struct process_entry *child,
-		   const struct process_entry *parent)
+			   const struct process_entry *parent)
 {
 	child->parent = parent->pid;
 	child->kernel = parent->kernel;
@@ -440,7 +440,8 @@ static int inherit_process(struct process_table *t, struct process_entry *child,
 	return 0;
 }
 
-static int on_fork(struct process_table *t, const struct life_record *l, uint64_t time, struct error *err)
+static int on_fork(struct process_table *t, const struct life_record *l, uint64_t time,
+		   struct error *err)
 {
 	const struct thread_entry *by = process_find_thread(t, l->parent_tid);
 	struct process_entry *parent, *child;
@@ -565,7 +566,8 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 	return ret;
 }
 
-static int on_comm(struct process_table *t, const struct life_record *l, uint64_t time, struct error *err)
+static int on_comm(struct process_table *t, const struct life_record *l, uint64_t time,
+		   struct error *err)
 {
 	struct thread_entry *thread = process_find_thread(t, l->tid);
 	struct process_entry *p = process_find(t, l->pid);
@@ -592,8 +594,8 @@ static int on_comm(struct process_table *t, const struct life_record *l, uint64_
 	return ret;
 }
 
-static int add_mapping(struct process_table *t, struct process_entry *p, const struct mapped_region *m,
-	       uint64_t offset, bool open_now)
+static int add_mapping(struct process_table *t, struct process_entry *p,
+		       const struct mapped_region *m, uint64_t offset, bool open_now)
 {
 	struct space_mapping s = {.start = m->start, .end = m->end, .offset = offset};
 	bool is_file = mapped_is_file(m), is_program = is_file && !p->exe;
@@ -626,7 +628,8 @@ static uint64_t known_birth(const struct process_entry *p)
 	return p->birth >= BIRTH_SCANNED ? p->born : 0;
 }
 
-static int on_mmap(struct process_table *t, const struct life_record *l, uint64_t time, struct error *err)
+static int on_mmap(struct process_table *t, const struct life_record *l, uint64_t time,
+		   struct error *err)
 {
 	struct process_entry *p = process_find(t, l->pid);
 	struct mapped_region m = {

@@ -132,16 +132,16 @@ struct sampled_task {
  * may be missing until process_table_scan_over().
  */
 int process_table_resolve(struct process_table *t, const struct sampled_task *task,
-		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
-		       struct error *err);
+			  struct process_entry **process, struct thread_entry **thread,
+			  bool *unknown, struct error *err);
 
 /*
  * Like process_table_resolve(), for a thread of which only the tid is known; time: ns. *unknown: a
  * scan of the tid is needed, because the table did not know it.
  */
 int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
-			 struct process_entry **process, struct thread_entry **thread,
-			 bool *unknown, struct error *err);
+				 struct process_entry **process, struct thread_entry **thread,
+				 bool *unknown, struct error *err);
 /*
  * Return a number that changes whenever the thread entity or process of some tid may have changed.
  */
@@ -157,9 +157,9 @@ typedef int (*process_sender)(void *context, uint32_t pid, const struct unwind_p
 int process_table_send(struct process_table *t, process_sender send, void *context, uint64_t now);
 
 /*
- * process_table_mark_unsent(): have the mappings of a process sent to the walkers again, because they
- * did not have the current ones. process_table_mark_settled(): record that the walkers have all mappings
- * that user space knows, so that an unmapped address is not code.
+ * process_table_mark_unsent(): have the mappings of a process sent to the walkers again, because
+ * they did not have the current ones. process_table_mark_settled(): record that the walkers have
+ * all mappings that user space knows, so that an unmapped address is not code.
  */
 void process_table_mark_unsent(struct process_table *t, struct process_entry *p);
 void process_table_mark_settled(struct process_table *t, struct process_entry *p);

@@ -8,12 +8,12 @@
 
 struct process_table {
 	struct process_context context;
-	struct process_entry *processes;    /* by pid */
-	struct thread_entry *threads;	    /* by tid */
-	struct spaces spaces;		    /* data shared by all address spaces */
-	VECTOR(uint32_t) unsent;	    /* pids whose mappings must be sent to the walkers */
+	struct process_entry *processes; /* by pid */
+	struct thread_entry *threads; /* by tid */
+	struct spaces spaces; /* data shared by all address spaces */
+	VECTOR(uint32_t) unsent; /* pids whose mappings must be sent to the walkers */
 	uint64_t last_process, last_thread; /* last ids given */
-	uint64_t generation;		    /* see process_table_generation() */
+	uint64_t generation; /* see process_table_generation() */
 	bool comm_matched;
 };
 

@@ -17,8 +17,8 @@ static bool needs_scan(const struct process_entry *p)
  * Return the entry of a sample's process. If the birth does not match that of the entry, a fork
  * record was lost, and the pid belongs to a new process.
  */
-static struct process_entry *find_sampled_process(struct process_table *t, const struct sampled_task *s,
-					bool *unknown)
+static struct process_entry *find_sampled_process(struct process_table *t,
+						  const struct sampled_task *s, bool *unknown)
 {
 	struct process_entry *p = process_find(t, s->pid);
 
@@ -49,7 +49,7 @@ static int put_seen_process(struct process_table *t, struct process_entry *p, st
 }
 
 static int update_sampled_process(struct process_table *t, struct process_entry *p,
-			const struct sampled_task *s, struct error *err)
+				  const struct sampled_task *s, struct error *err)
 {
 	/*
 	 * Use the cgroup of the main thread, since other threads may be in other cgroups than their
@@ -84,8 +84,8 @@ static int put_lane_of(struct process_table *t, struct thread_entry *th, struct 
 	return put_lane(t->context.sink, &lane, err);
 }
 
-static int put_seen_thread(struct process_table *t, struct process_entry *p, struct thread_entry *th,
-		       struct error *err)
+static int put_seen_thread(struct process_table *t, struct process_entry *p,
+			   struct thread_entry *th, struct error *err)
 {
 	int ret;
 
@@ -103,8 +103,8 @@ static int put_seen_thread(struct process_table *t, struct process_entry *p, str
 }
 
 int process_table_resolve(struct process_table *t, const struct sampled_task *s,
-		       struct process_entry **process, struct thread_entry **thread, bool *unknown,
-		       struct error *err)
+			  struct process_entry **process, struct thread_entry **thread,
+			  bool *unknown, struct error *err)
 {
 	struct process_entry *p = find_sampled_process(t, s, unknown);
 	struct thread_entry *th = process_find_thread(t, s->tid);
@@ -129,8 +129,8 @@ int process_table_resolve(struct process_table *t, const struct sampled_task *s,
 }
 
 int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
-			 struct process_entry **process, struct thread_entry **thread,
-			 bool *unknown, struct error *err)
+				 struct process_entry **process, struct thread_entry **thread,
+				 bool *unknown, struct error *err)
 {
 	struct thread_entry *th = process_find_thread(t, tid);
 	struct process_entry *p = th ? process_find(t, th->pid) : NULL;

@@ -140,13 +140,13 @@ bool procfs_parse_mapping(char *line, struct procfs_mapping *out)
 	uint64_t major, minor;
 	char *at = line;
 
-	if (!parse_maps_number(&at, 16, '-', &m.start) || !parse_maps_number(&at, 16, ' ', &m.end) ||
-	    strnlen(at, 5) < 5 || at[4] != ' ')
+	if (!parse_maps_number(&at, 16, '-', &m.start) ||
+	    !parse_maps_number(&at, 16, ' ', &m.end) || strnlen(at, 5) < 5 || at[4] != ' ')
 		return false;
 	m.executable = at[2] == 'x';
 	at += 5;
-	if (!parse_maps_number(&at, 16, ' ', &m.offset) || !parse_maps_number(&at, 16, ':', &major) ||
-	    !parse_maps_number(&at, 16, ' ', &minor))
+	if (!parse_maps_number(&at, 16, ' ', &m.offset) ||
+	    !parse_maps_number(&at, 16, ':', &major) || !parse_maps_number(&at, 16, ' ', &minor))
 		return false;
 	m.inode = strtoull(at, &at, 10);
 	m.major = (uint32_t)major;
@@ -243,7 +243,8 @@ static int open_living_thread(int process)
 		/* Do not use task/TID: only /proc/TID has map_files. */
 		snprintf(path, sizeof(path), "/proc/%s", entry->d_name);
 		found = open_directory(path);
-		if (found >= 0 && (procfs_read_stat(found, &stat) < 0 || strchr("ZX", stat.state))) {
+		if (found >= 0 &&
+		    (procfs_read_stat(found, &stat) < 0 || strchr("ZX", stat.state))) {
 			close(found);
 			found = -ESRCH;
 		}

@@ -26,10 +26,10 @@ struct procfs_stat {
 
 /* The fields of /proc/PID/status that are used. */
 struct procfs_status {
-	uint32_t pid;	 /* the process, also in a thread's status */
+	uint32_t pid; /* the process, also in a thread's status */
 	uint32_t ns_pid; /* pid in the innermost pid namespace */
-	uint32_t uid;	 /* real uid: the user who started the process */
-	uint32_t fsuid;	 /* file system uid: owner of the files that it creates */
+	uint32_t uid; /* real uid: the user who started the process */
+	uint32_t fsuid; /* file system uid: owner of the files that it creates */
 };
 
 /* A line of /proc/PID/maps. */
@@ -84,7 +84,7 @@ int procfs_open(uint32_t pid, uint64_t born);
 struct procfs_lines {
 	int fd;
 	bool ended, cut; /* cut: the rest of a cut line must be skipped */
-	int error;	 /* negative errno of the read that ended the file, or 0 */
+	int error; /* negative errno of the read that ended the file, or 0 */
 	size_t start, end;
 	char buf[PROCFS_LINE_MAX];
 };

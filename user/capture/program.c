@@ -80,8 +80,8 @@ struct program {
  */
 static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
-	return level == LIBBPF_WARN && getenv("SKEIN_DEBUG_BPF") ? vfprintf(stderr, format, args) :
-								   0;
+	return level == LIBBPF_WARN && getenv("SKEIN_DEBUG_BPF") ? vfprintf(stderr, format, args)
+								 : 0;
 }
 
 void program_quiet_library(void)
@@ -102,7 +102,8 @@ static size_t round_up_to_pages(size_t bytes)
 /* Map the memory of an array map. Return 0 or a negative errno. */
 static int map_array(int fd, size_t bytes, void *out)
 {
-	void *memory = mmap(NULL, round_up_to_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory =
+		mmap(NULL, round_up_to_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (memory == MAP_FAILED)
 		return -errno;
@@ -289,7 +290,7 @@ static int map_arrays(struct program *p, struct error *err)
 {
 	struct sample_bpf *s = p->skeleton;
 	int ret = map_array(bpf_map__fd(s->maps.accounts), p->cpus * sizeof(*p->accounts),
-			&p->accounts);
+			    &p->accounts);
 
 	if (!ret)
 		ret = map_array(bpf_map__fd(s->maps.unwind_slots), SLOTS_BYTES, &p->slots);
@@ -415,8 +416,8 @@ int program_attach(struct program *p, struct error *err)
 
 int program_fd(const struct program *p)
 {
-	return bpf_program__fd(p->by_tail_calls ? p->skeleton->progs.sample_by_tail_calls :
-						  p->skeleton->progs.sample);
+	return bpf_program__fd(p->by_tail_calls ? p->skeleton->progs.sample_by_tail_calls
+						: p->skeleton->progs.sample);
 }
 
 bool program_walks_by_loops(const struct program *p)
@@ -527,7 +528,8 @@ void program_set_calm(struct program *p, const struct wire_file *file)
 {
 	const uint8_t yes = 1;
 
-	(void)bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.calm_programs), file, &yes, BPF_ANY);
+	(void)bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.calm_programs), file, &yes,
+				  BPF_ANY);
 }
 
 const struct wire_selection *program_selection(const struct program *p)
@@ -537,8 +539,8 @@ const struct wire_selection *program_selection(const struct program *p)
 
 int program_selected_fd(const struct program *p, bool threads)
 {
-	return bpf_map__fd(threads ? p->skeleton->maps.selected_tids :
-				     p->skeleton->maps.selected_pids);
+	return bpf_map__fd(threads ? p->skeleton->maps.selected_tids
+				   : p->skeleton->maps.selected_pids);
 }
 
 static int add_selected(const struct bpf_map *map, uint32_t id)

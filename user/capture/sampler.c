@@ -66,8 +66,7 @@ static uint64_t highest_rate(void)
 	return rate;
 }
 
-static int set_rate(struct sampled_event *e, uint64_t frequency, uint64_t period,
-		    struct error *err)
+static int set_rate(struct sampled_event *e, uint64_t frequency, uint64_t period, struct error *err)
 {
 	uint64_t highest = highest_rate();
 
@@ -159,7 +158,7 @@ static int open_sampling_event(const struct sampled_event *e, unsigned int cpu)
 }
 
 static int explain_sampling_event(const struct sampled_event *e, unsigned int cpu, int ret,
-			struct error *err)
+				  struct error *err)
 {
 	if (ret == -EPERM || ret == -EACCES)
 		return need_failed(err, ret, NEED_COUNT, "the kernel refused the sampling event");
@@ -267,7 +266,7 @@ static void end_idle(struct wire_account *a)
  * many as came, since the time is read slightly later than the clock has stopped.
  */
 static uint64_t end_account(const struct sampler *s, const struct clock_event *e, unsigned int cpu,
-			uint64_t due)
+			    uint64_t due)
 {
 	struct wire_account *a = program_account(s->program, cpu);
 	uint64_t busy = busy_periods(a) - e->busy_before;

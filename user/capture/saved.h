@@ -59,7 +59,7 @@ extern const char *const saved_state_words[UNWIND_TABLE_GENERATED + 1];
 struct ended_stack {
 	const char *program;
 	const struct space *space; /* world->mappings is the view of this space */
-	struct unfinished_stack begin;   /* the state in which the walk began, without frames */
+	struct unfinished_stack begin; /* the state in which the walk began, without frames */
 	const uint64_t *frames; /* the frames found by the walk, in the kernel or in user space */
 	uint32_t count;
 	enum stack_end end;

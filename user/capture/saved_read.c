@@ -25,7 +25,7 @@ struct saved_row {
 
 struct saved_reading {
 	struct saved_stack *to;
-	char *at;      /* the part of the line that is not parsed yet */
+	char *at; /* the part of the line that is not parsed yet */
 	uint32_t used; /* number of words of the chunk in use */
 	uint32_t rules;
 	uint32_t table; /* table of the following rows; UINT32_MAX: none */
@@ -44,7 +44,8 @@ static char *take_word(struct saved_reading *r)
 	return word;
 }
 
-static int take_saved_number(struct saved_reading *r, int base, int64_t least, int64_t most, int64_t *out)
+static int take_saved_number(struct saved_reading *r, int base, int64_t least, int64_t most,
+			     int64_t *out)
 {
 	const char *word = take_word(r);
 	char *end;
@@ -65,7 +66,8 @@ static int take_hex(struct saved_reading *r, uint64_t *out)
 	return 0;
 }
 
-static int take_choice(struct saved_reading *r, const char *const *words, size_t count, uint32_t *out)
+static int take_choice(struct saved_reading *r, const char *const *words, size_t count,
+		       uint32_t *out)
 {
 	const char *word = take_word(r);
 
@@ -254,7 +256,8 @@ static int take_rule(struct saved_reading *r, struct unwind_rule *out)
 	    take_saved_number(r, 10, INT32_MIN, INT32_MAX, &second) ||
 	    take_saved_number(r, 10, INT16_MIN, INT16_MAX, &fp) ||
 	    take_saved_number(r, 10, INT16_MIN, INT16_MAX, &base) ||
-	    take_saved_number(r, 10, 0, UINT8_MAX, &reg) || take_saved_number(r, 10, 0, UINT8_MAX, &index) ||
+	    take_saved_number(r, 10, 0, UINT8_MAX, &reg) ||
+	    take_saved_number(r, 10, 0, UINT8_MAX, &index) ||
 	    take_saved_number(r, 10, 0, UINT8_MAX, &saved))
 		return -EBADMSG;
 	*out = (struct unwind_rule){

@@ -36,7 +36,7 @@ struct saved_writing {
 	const struct ended_stack *stack;
 	const struct finished_stack *again;
 	const struct unwind_mapping *mappings; /* view of the space; NULL if there is none */
-	bool *used;			       /* for each mapping, whether it is written */
+	bool *used; /* for each mapping, whether it is written */
 	VECTOR(struct used_row) rows;
 	struct unfinished_stack begin; /* refers to words[]; unneeded values are removed */
 	uint64_t words[STACK_WORDS];
@@ -100,7 +100,8 @@ static uint64_t without_secrets(const struct saved_writing *w, uint64_t value)
 	return 1;
 }
 
-static void copy_words(struct saved_writing *w, uint64_t (*shown)(const struct saved_writing *, uint64_t))
+static void copy_words(struct saved_writing *w,
+		       uint64_t (*shown)(const struct saved_writing *, uint64_t))
 {
 	const struct unfinished_stack *from = &w->stack->begin;
 	struct wire_unfinished *at = &w->begin.at;
@@ -146,7 +147,7 @@ static int leave_out_secrets(struct saved_writing *w)
 
 /* Find the page of a ready table that holds an offset, and the index of the row in it; -1: none. */
 static int64_t find_saved_row(const struct saved_writing *w, uint32_t table, uint64_t offset,
-		      const struct unwind_page **page, const uint32_t **rows)
+			      const struct unwind_page **page, const uint32_t **rows)
 {
 	const struct unwind_slot *slot = &w->world->slots[table];
 	uint64_t number = (offset >> UNWIND_PAGE_SHIFT) - slot->first_page;
@@ -231,7 +232,8 @@ static int collect_used(struct saved_writing *w)
 }
 
 /* Return the base name of a mapping's file, without blanks. */
-static const char *mapping_file_name(const struct saved_writing *w, size_t mapping, char *buf, size_t size)
+static const char *mapping_file_name(const struct saved_writing *w, size_t mapping, char *buf,
+				     size_t size)
 {
 	const struct object *o = w->stack->space->mappings.items[mapping].object;
 	const char *path = o && o->path ? o->path : "-", *slash = strrchr(path, '/');

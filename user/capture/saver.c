@@ -37,7 +37,8 @@ struct saver {
 	uint64_t seen, kept;
 	uint32_t number; /* number of the next file */
 	VECTOR(struct alike_stacks) groups;
-	struct finished_stack again; /* result of walking a stack again; too large for a thread's stack */
+	struct finished_stack
+		again; /* result of walking a stack again; too large for a thread's stack */
 	uint64_t read[FINISH_READ_WORDS];
 };
 
@@ -148,7 +149,8 @@ static int create_stack_file(struct saver *s, const char *name)
 	return -EEXIST;
 }
 
-static int save_stack(struct saver *s, const struct finish_world *world, const struct ended_stack *e)
+static int save_stack(struct saver *s, const struct finish_world *world,
+		      const struct ended_stack *e)
 {
 	char name[96];
 	FILE *out;
@@ -174,7 +176,7 @@ static int save_stack(struct saver *s, const struct finish_world *world, const s
 }
 
 int saver_offer(struct saver *s, const struct finish_world *world, const struct ended_stack *e,
-	      struct error *err)
+		struct error *err)
 {
 	struct finish_world watched = *world;
 	struct alike_stacks *g;

@@ -26,7 +26,7 @@ void saver_free(struct saver *s);
  * written.
  */
 int saver_offer(struct saver *s, const struct finish_world *world, const struct ended_stack *e,
-	      struct error *err);
+		struct error *err);
 
 /* Return how many stacks ended badly, and how many of these were kept. */
 void saver_get_counts(const struct saver *s, uint64_t *out_seen, uint64_t *out_kept);

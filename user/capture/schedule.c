@@ -90,12 +90,13 @@ static uint64_t round_to_resolution(uint64_t time)
 	return time & ~(uint64_t)(SCHEDULE_RESOLUTION - 1);
 }
 
-static int resolve_cached_thread(struct schedule *s, struct cached_thread *k, uint32_t tid, uint64_t time,
-		      struct error *err)
+static int resolve_cached_thread(struct schedule *s, struct cached_thread *k, uint32_t tid,
+				 uint64_t time, struct error *err)
 {
 	struct process_entry *p;
 	bool unknown;
-	int ret = process_table_resolve_thread(s->c.table, tid, time, &p, &k->thread, &unknown, err);
+	int ret =
+		process_table_resolve_thread(s->c.table, tid, time, &p, &k->thread, &unknown, err);
 
 	if (ret)
 		return ret;
@@ -111,8 +112,8 @@ static int resolve_cached_thread(struct schedule *s, struct cached_thread *k, ui
  * Find the entry of a tid at a time, and record that the thread's state is known. *out is valid
  * until the next call. Return 0 or a negative errno.
  */
-static int find_cached_thread(struct schedule *s, uint32_t tid, uint64_t time, const struct cached_thread **out,
-		     struct error *err)
+static int find_cached_thread(struct schedule *s, uint32_t tid, uint64_t time,
+			      const struct cached_thread **out, struct error *err)
 {
 	struct cached_thread *k = &s->known[tid % CACHED_THREADS];
 	int ret = 0;
@@ -146,8 +147,8 @@ static int cpu_lane(struct schedule *s, struct scheduled_cpu *c, struct error *e
 	return put_lane(s->c.sink, &lane, err);
 }
 
-static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt kind,
-			  uint64_t *out, struct error *err)
+static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt kind, uint64_t *out,
+			  struct error *err)
 {
 	struct scheduled_cpu *c = &s->cpus[cpu];
 	char name[64];
@@ -183,8 +184,8 @@ static enum slice_state empty_state(struct scheduled_cpu *c, uint64_t time)
 }
 
 /* Emit the open slice up to time, and start the next one there. */
-static int close_slice(struct schedule *s, struct scheduled_cpu *c, uint64_t time, enum slice_state left,
-		       enum wait_class wait, struct error *err)
+static int close_slice(struct schedule *s, struct scheduled_cpu *c, uint64_t time,
+		       enum slice_state left, enum wait_class wait, struct error *err)
 {
 	enum slice_state empty = empty_state(c, time);
 	struct slice r = {
@@ -203,8 +204,8 @@ static int close_slice(struct schedule *s, struct scheduled_cpu *c, uint64_t tim
 }
 
 /* Set the thread that has the CPU from now on. other: it is not selected. */
-static int set_running_thread(struct schedule *s, struct scheduled_cpu *c, uint32_t tid, bool other, uint64_t time,
-		    struct error *err)
+static int set_running_thread(struct schedule *s, struct scheduled_cpu *c, uint32_t tid, bool other,
+			      uint64_t time, struct error *err)
 {
 	const struct cached_thread *k;
 	int ret;
@@ -226,7 +227,7 @@ static int set_running_thread(struct schedule *s, struct scheduled_cpu *c, uint3
  * state is not certain, ns; 0: there is none.
  */
 static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, enum slice_state state,
-		    enum wait_class wait, uint64_t since, struct error *err)
+			    enum wait_class wait, uint64_t since, struct error *err)
 {
 	struct slice r = {
 		.time = round_to_resolution(time),
@@ -249,8 +250,8 @@ static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, enu
  * last record: the earlier thread left at some time, and the other thread got the CPU at some time,
  * after it had slept or waited.
  */
-static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r, uint64_t time,
-		     struct error *err)
+static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
+				const struct wire_switch *r, uint64_t time, struct error *err)
 {
 	unsigned int how = switch_how(r), detail = switch_detail(r);
 	struct slice hole = {
@@ -274,13 +275,13 @@ static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c, con
 		ret = put_thread_state(s, c->tid, time, STATE_UNKNOWN, WAIT_NONE, c->since, err);
 	if (!ret)
 		ret = put_thread_state(s, switch_second(r), time, waits_state(how, detail),
-			       waits_class(how, detail, switch_number(r)), c->since, err);
+				       waits_class(how, detail, switch_number(r)), c->since, err);
 	c->since = time;
 	return ret;
 }
 
-static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r, uint64_t time,
-		     struct error *err)
+static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r,
+		     uint64_t time, struct error *err)
 {
 	unsigned int how = switch_how(r), detail = switch_detail(r);
 	uint32_t next = switch_first(r), previous = switch_second(r);
@@ -292,7 +293,9 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 	s->counts.switches++;
 	if (c->certain && c->tid != previous && !c->other && !(detail & WIRE_PREV_UNSELECTED)) {
 		ret = on_unreported_switch(s, c, r, time, err);
-		return ret ? ret : set_running_thread(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
+		return ret ? ret
+			   : set_running_thread(s, c, next, detail & WIRE_NEXT_UNSELECTED, time,
+						err);
 	}
 	/*
 	 * Use the leaving thread of the record if the running one is not known: at the start of the
@@ -301,7 +304,8 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 	if (!c->certain || c->other || c->tid != previous)
 		ret = set_running_thread(s, c, previous, detail & WIRE_PREV_UNSELECTED, time, err);
 	if (!ret)
-		ret = close_slice(s, c, time, left, waits_class(how, detail, switch_number(r)), err);
+		ret = close_slice(s, c, time, left, waits_class(how, detail, switch_number(r)),
+				  err);
 	if (!ret)
 		ret = set_running_thread(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
 	return ret;
@@ -310,13 +314,12 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 static enum interrupt interrupt_of(unsigned int context)
 {
 	static const uint8_t interrupts[] = {
-		[WIRE_BY_TASK] = INTERRUPT_OTHER,   [WIRE_BY_TIMER] = INTERRUPT_TIMER,
+		[WIRE_BY_TASK] = INTERRUPT_OTHER,      [WIRE_BY_TIMER] = INTERRUPT_TIMER,
 		[WIRE_BY_NETWORK] = INTERRUPT_NETWORK, [WIRE_BY_BLOCK] = INTERRUPT_BLOCK,
-		[WIRE_BY_IPI] = INTERRUPT_IPI,	    [WIRE_BY_INTERRUPT] = INTERRUPT_OTHER,
+		[WIRE_BY_IPI] = INTERRUPT_IPI,	       [WIRE_BY_INTERRUPT] = INTERRUPT_OTHER,
 	};
 
-	return context < sizeof(interrupts) ? (enum interrupt)interrupts[context] :
-					      INTERRUPT_OTHER;
+	return context < sizeof(interrupts) ? (enum interrupt)interrupts[context] : INTERRUPT_OTHER;
 }
 
 /* Return the lane of the source of a wake-up: a thread, or an interrupt. */

@@ -148,7 +148,8 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 		return 0;
 	c->fd = open_sideband_event(s, cpu);
 	if (c->fd < 0 && (errno == EPERM || errno == EACCES))
-		return need_failed(err, -errno, NEED_COUNT, "the kernel refused the side-band event");
+		return need_failed(err, -errno, NEED_COUNT,
+				   "the kernel refused the side-band event");
 	if (c->fd < 0)
 		return error_errno(err, -errno, "side-band event of CPU %u", cpu);
 	page = mmap(NULL, mapping_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
@@ -199,7 +200,8 @@ void sideband_set_prefetcher(struct sideband *s, sideband_prefetcher f, void *co
 	s->prefetch_context = context;
 }
 
-static void prefetch_mapping(const struct sideband *s, const struct perf_event_header *h, uint64_t time)
+static void prefetch_mapping(const struct sideband *s, const struct perf_event_header *h,
+			     uint64_t time)
 {
 	struct life_record life;
 
@@ -225,8 +227,8 @@ int life_time(uint64_t *out, const struct perf_event_header *h)
 	return 0;
 }
 
-static int push_life_record(struct sideband *s, struct channel *c, const struct perf_event_header *h,
-		uint64_t now)
+static int push_life_record(struct sideband *s, struct channel *c,
+			    const struct perf_event_header *h, uint64_t now)
 {
 	uint64_t time;
 

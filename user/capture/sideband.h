@@ -46,7 +46,8 @@ bool sideband_is_quiet(const struct sideband *s);
  * It gets the decoded record, whose text is only valid during the call, and its time in ns.
  */
 struct life_record;
-typedef void (*sideband_prefetcher)(void *context, const struct life_record *mapping, uint64_t time);
+typedef void (*sideband_prefetcher)(void *context, const struct life_record *mapping,
+				    uint64_t time);
 void sideband_set_prefetcher(struct sideband *s, sideband_prefetcher prefetch, void *context);
 
 /*

@@ -161,8 +161,8 @@ static bool is_mapped(const struct space *s, const struct space_mapping *m)
 {
 	const struct space_mapping *old = space_find(s, m->start);
 
-	return old && old->start == m->start && old->end == m->end &&
-	       old->offset == m->offset && old->object == m->object;
+	return old && old->start == m->start && old->end == m->end && old->offset == m->offset &&
+	       old->object == m->object;
 }
 
 int space_map(struct space **s, const struct space_mapping *m)

@@ -56,7 +56,8 @@ static const struct btf_type *percpu_section(const struct btf *btf)
  * Return a variable's offset in the section; 0 if it is not there (neither variable is the kernel's
  * first).
  */
-static int64_t variable_offset(const struct btf *btf, const struct btf_type *section, const char *name)
+static int64_t variable_offset(const struct btf *btf, const struct btf_type *section,
+			       const char *name)
 {
 	const struct btf_var_secinfo *v = btf_var_secinfos(section);
 

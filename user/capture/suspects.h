@@ -15,7 +15,7 @@
 #include "capture/opener.h"
 
 struct suspect {
-	uint64_t key;	/* suspect_device() or suspect_user() */
+	uint64_t key; /* suspect_device() or suspect_user() */
 	uint64_t until; /* suspected until this time, ns */
 	uint64_t avoided; /* no requests are sent until this time, ns */
 	unsigned int strikes;

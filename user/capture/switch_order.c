@@ -42,7 +42,8 @@ struct switch_order {
 	struct switches *switches;
 	unsigned int count, batch;
 	struct cpu_queue *queues; /* by CPU */
-	struct time_sorter window; /* the oldest records of all queues: CPU, and index in its queue */
+	struct time_sorter
+		window; /* the oldest records of all queues: CPU, and index in its queue */
 	size_t next; /* index of the next record in the window */
 	/* time of the first record of the next window, ns; UINT64_MAX: none is left */
 	uint64_t begin;

@@ -61,7 +61,8 @@ static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 {
 	struct bpf_program *p;
 
-	bpf_object__for_each_program(p, s->obj) {
+	bpf_object__for_each_program(p, s->obj)
+	{
 		const char *section = bpf_program__section_name(p);
 		const char *name = strchr(section, '/');
 		bool hook = strstr(section, "tp_btf/") != NULL;
@@ -129,11 +130,13 @@ static int load_switches(struct switches *s, const struct program *program, stru
 		return ret;
 	ret = sched_bpf__load(s->skeleton);
 	if (ret)
-		return need_failed(err, ret, NEED_COUNT, "the kernel refused the scheduler's programs");
-	ret = map_switch_array(bpf_map__fd(s->skeleton->maps.switches), switches_bytes(s), &s->records);
+		return need_failed(err, ret, NEED_COUNT,
+				   "the kernel refused the scheduler's programs");
+	ret = map_switch_array(bpf_map__fd(s->skeleton->maps.switches), switches_bytes(s),
+			       &s->records);
 	if (!ret)
 		ret = map_switch_array(bpf_map__fd(s->skeleton->maps.switch_cpus),
-			    s->cpus * sizeof(*s->states), &s->states);
+				       s->cpus * sizeof(*s->states), &s->states);
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
@@ -173,9 +176,8 @@ int switches_attach(struct switches *s, struct error *err)
 	struct bpf_program *p;
 
 	/* Do not attach the program snapshot, which is opened on demand. */
-	bpf_object__for_each_program(p, s->skeleton->obj)
-		if (p != s->skeleton->progs.snapshot)
-			bpf_program__set_autoattach(p, bpf_program__autoload(p));
+	bpf_object__for_each_program(p, s->skeleton->obj) if (p != s->skeleton->progs.snapshot)
+		bpf_program__set_autoattach(p, bpf_program__autoload(p));
 	bpf_program__set_autoattach(s->skeleton->progs.snapshot, false);
 	if (sched_bpf__attach(s->skeleton))
 		return error_errno(err, -errno, "attaching to the scheduler's tracepoints");
@@ -236,8 +238,7 @@ size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *o
 	return count;
 }
 
-static int read_tasks(int fd, int (*each)(void *context, const struct wire_task *t),
-		      void *context)
+static int read_tasks(int fd, int (*each)(void *context, const struct wire_task *t), void *context)
 {
 	struct wire_task tasks[64];
 	size_t held = 0;

@@ -24,10 +24,10 @@ struct table_piece {
 
 struct table_info {
 	uint32_t rows, refused;
-	uint64_t words;	  /* number of words that the table takes, or would take */
+	uint64_t words; /* number of words that the table takes, or would take */
 	uint64_t evicted; /* time at which the table was evicted, ns; 0: the table is not evicted */
-	uint32_t owner;	  /* uid of the user on whose behalf the table is there */
-	bool partial;	  /* some pages may be unmade; the first piece holds the pages */
+	uint32_t owner; /* uid of the user on whose behalf the table is there */
+	bool partial; /* some pages may be unmade; the first piece holds the pages */
 	VECTOR(struct table_piece) pieces;
 };
 
@@ -38,7 +38,7 @@ struct table_info {
 struct tables {
 	struct tables_memory memory;
 	struct table_info *infos; /* by slot */
-	uint32_t slots;		  /* number of slots ever taken; later slots are free */
+	uint32_t slots; /* number of slots ever taken; later slots are free */
 	VECTOR(uint32_t) free_slots;
 	/* hash table: numbers of the rules; 0 (a fixed rule) marks an empty place */
 	uint16_t *numbers;
@@ -104,7 +104,7 @@ uint32_t tables_add(struct tables *t)
 		slot = t->slots++;
 	else
 		return UNWIND_SLOT_NONE;
-	t->infos[slot].refused = 0;	/* may be the count of an earlier file */
+	t->infos[slot].refused = 0; /* may be the count of an earlier file */
 	t->infos[slot].owner = 0;
 	t->memory.slots[slot].used = 0; /* no walk has used the table: it is evicted first */
 	set_slot_state(t, slot, UNWIND_TABLE_PENDING);
@@ -117,7 +117,7 @@ static void free_table(struct tables *t, uint32_t slot, uint64_t now)
 
 	for (size_t i = 0; i < info->pieces.count; i++)
 		arena_release(t->memory.arena, info->pieces.items[i].place,
-			   info->pieces.items[i].words, now);
+			      info->pieces.items[i].words, now);
 	t->summary.files -= info->pieces.count > 0;
 	t->summary.rows -= info->rows;
 	info->rows = 0;
@@ -291,7 +291,7 @@ static void copy_rows(uint32_t *to, const uint32_t *from, uint32_t count, const 
 
 /* Put the rows of all pages, and fill pages, which point to them. */
 static int put_table_rows(struct tables *t, uint32_t slot, const struct unwind_table *table,
-		    const uint16_t *numbers, struct unwind_page *pages, uint64_t now)
+			  const uint16_t *numbers, struct unwind_page *pages, uint64_t now)
 {
 	uint32_t rows, count;
 
@@ -367,7 +367,8 @@ static struct unwind_page *slot_pages(const struct tables *t, uint32_t slot)
  * Allocate room for the pages of a table, which walkers cannot see yet. The pages are the first
  * piece of the table.
  */
-static int allocate_pages(struct tables *t, uint32_t slot, const struct unwind_header *h, uint64_t now)
+static int allocate_pages(struct tables *t, uint32_t slot, const struct unwind_header *h,
+			  uint64_t now)
 {
 	struct unwind_slot *to = &t->memory.slots[slot];
 	uint32_t place = take_piece(t, slot, 2 * h->pages, now);
@@ -388,7 +389,7 @@ static int allocate_pages(struct tables *t, uint32_t slot, const struct unwind_h
  * place; the caller frees the old rows afterwards.
  */
 static void publish_table(struct tables *t, uint32_t slot, const struct unwind_header *h,
-		       const struct unwind_page *pages)
+			  const struct unwind_page *pages)
 {
 	const struct unwind_slot *to = &t->memory.slots[slot];
 	uint64_t skip = h->first_page - to->first_page;
@@ -416,14 +417,14 @@ static void free_old_rows(struct tables *t, uint32_t slot, size_t count, uint64_
 
 	for (size_t i = 1; i < count; i++)
 		arena_release(t->memory.arena, info->pieces.items[i].place,
-			   info->pieces.items[i].words, now);
+			      info->pieces.items[i].words, now);
 	info->pieces.count -= count - 1;
 	memmove(info->pieces.items + 1, info->pieces.items + count,
 		(info->pieces.count - 1) * sizeof(info->pieces.items[0]));
 }
 
 static int put_whole_table(struct tables *t, uint32_t slot, const struct unwind_table *table,
-		     uint16_t *numbers, uint64_t now)
+			   uint16_t *numbers, uint64_t now)
 {
 	struct unwind_page *pages = calloc(table->header->pages, sizeof(*pages));
 	size_t old;
@@ -518,7 +519,7 @@ static int put_page(struct tables *t, uint32_t slot, const struct unwind_table *
 }
 
 static int put_some_pages(struct tables *t, uint32_t slot, const struct unwind_table *some,
-		    const uint16_t *numbers, uint64_t now)
+			  const uint16_t *numbers, uint64_t now)
 {
 	const struct unwind_header *h = some->header;
 	int ret = 0;
@@ -548,8 +549,7 @@ static bool may_put_pages(const struct tables *t, uint32_t slot, const struct un
 	return to->state == UNWIND_TABLE_PENDING;
 }
 
-int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table *some,
-		     uint64_t now)
+int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table *some, uint64_t now)
 {
 	uint16_t *numbers;
 	int ret = -ENOMEM;

@@ -73,8 +73,8 @@ uint32_t tables_take_wanted(struct tables *t, uint64_t now);
 struct tables_summary {
 	uint64_t files; /* files with a table */
 	uint64_t rows, rules;
-	uint64_t bytes;		   /* bytes in use, including the mappings of processes */
-	uint64_t memory;	   /* bytes of the arena */
+	uint64_t bytes; /* bytes in use, including the mappings of processes */
+	uint64_t memory; /* bytes of the arena */
 	/*
 	 * number of evictions; number of function descriptions that are invalid, counted once per
 	 * file

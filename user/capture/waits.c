@@ -30,12 +30,10 @@
 
 static const uint8_t classes[] = {
 	LOCK_CALLS(LOCK_CALL) SLEEP_CALLS(SLEEP_CALL) POLL_CALLS(POLL_CALL) PIPE_CALLS(PIPE_CALL)
-	CHILD_CALLS(CHILD_CALL) IO_CALLS(IO_CALL)
+		CHILD_CALLS(CHILD_CALL) IO_CALLS(IO_CALL)
 #ifdef __NR_poll /* x86: older calls that newer architectures lack */
-	[__NR_poll] = WAIT_POLL,
-	[__NR_select] = WAIT_POLL,
-	[__NR_epoll_wait] = WAIT_POLL,
-	[__NR_vfork] = WAIT_CHILD,
+			[__NR_poll] = WAIT_POLL,
+	[__NR_select] = WAIT_POLL, [__NR_epoll_wait] = WAIT_POLL, [__NR_vfork] = WAIT_CHILD,
 #endif
 	/*
 	 * Numbers of 2019 and later are the same on all architectures, but headers may not have

@@ -14,9 +14,8 @@ char *account_show(const struct account_terms *t, char *buf, size_t size)
 		const char *word;
 		int always;
 	} terms[] = {
-		{t->written, "written", 1}, {t->idle, "idle", 0},
-		{t->filtered, "filtered", 0}, {t->stolen, "stolen", 0},
-		{t->lost, "lost", 1}, {t->cut_off, "cut off", 0},
+		{t->written, "written", 1}, {t->idle, "idle", 0}, {t->filtered, "filtered", 0},
+		{t->stolen, "stolen", 0},   {t->lost, "lost", 1}, {t->cut_off, "cut off", 0},
 	};
 	const char *sign = "=";
 	char count[32];

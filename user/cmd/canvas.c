@@ -162,18 +162,21 @@ static struct glyph shade_glyph(const struct canvas *c, const struct stroke *s)
 static struct glyph letter_glyph(const struct canvas *c, const struct stroke *s)
 {
 	struct stroke both = merge_strokes(&s[0], &s[1]);
-	bool mostly = both.level > STROKE_FULL / 2, solid = fill_looks[both.ground].shape == SHAPE_SOLID;
+	bool mostly = both.level > STROKE_FULL / 2,
+	     solid = fill_looks[both.ground].shape == SHAPE_SOLID;
 
 	if (!both.level && c->utf8 && !solid)
 		return fill_glyph(both.ground);
 	if (!both.level)
 		return make_letter_glyph(fill_looks[both.ground].letter, both.ground);
 	if (both.bar == FILL_RUNNING && solid && !mostly)
-		return make_letter_glyph((char)toupper(fill_looks[both.ground].letter), both.ground);
+		return make_letter_glyph((char)toupper(fill_looks[both.ground].letter),
+					 both.ground);
 	if (both.bar == FILL_RUNNING)
 		return shade_glyph(c, &both);
-	return make_letter_glyph(mostly ? (char)toupper(fill_looks[both.bar].letter) : fill_looks[both.bar].letter,
-			 both.bar);
+	return make_letter_glyph(mostly ? (char)toupper(fill_looks[both.bar].letter)
+					: fill_looks[both.bar].letter,
+				 both.bar);
 }
 
 static bool is_hatched_stroke(const struct stroke *s)
@@ -206,7 +209,8 @@ static void canvas_put_color(const struct canvas *c, enum fill p, bool back)
 }
 
 /* Change the colours from those of one glyph to those of the next. */
-static void canvas_change_colors(const struct canvas *c, const struct glyph *from, const struct glyph *to)
+static void canvas_change_colors(const struct canvas *c, const struct glyph *from,
+				 const struct glyph *to)
 {
 	bool front = from->front != to->front, back = from->back != to->back;
 

@@ -54,8 +54,8 @@ enum fill { FILLS(FILL_ENUM) FILL_COUNT };
 
 /* One cell of a lane, half a character wide. */
 struct stroke {
-	uint8_t level;	/* 0: not busy at all; STROKE_FULL: busy throughout */
-	uint8_t bar;	/* enum fill of the busy part */
+	uint8_t level; /* 0: not busy at all; STROKE_FULL: busy throughout */
+	uint8_t bar; /* enum fill of the busy part */
 	uint8_t ground; /* enum fill of the rest */
 };
 

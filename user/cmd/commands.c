@@ -7,18 +7,9 @@
 #include "cmd/commands.h"
 
 const struct command *const commands[] = {
-	&record_command,
-	&top_command,
-	&report_command,
-	&diff_command,
-	&export_command,
-	&query_command,
-	&merge_command,
-	&doctor_command,
-	&completions_command,
-	&help_command,
-	&version_command,
-	NULL,
+	&record_command,      &top_command,   &report_command,	&diff_command,
+	&export_command,      &query_command, &merge_command,	&doctor_command,
+	&completions_command, &help_command,  &version_command, NULL,
 };
 
 const struct command *commands_find(const char *name)

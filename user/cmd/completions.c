@@ -71,7 +71,8 @@ void completions_put_words(FILE *out, const char *(*values)(unsigned int index))
 		fprintf(out, "%s%s", i ? " " : "", word);
 }
 
-const struct option_spec *completions_next_option(const struct command *c, const struct option_spec *o)
+const struct option_spec *completions_next_option(const struct command *c,
+						  const struct option_spec *o)
 {
 	const struct option_spec *help = option_of_help(c->options);
 

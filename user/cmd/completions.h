@@ -42,7 +42,8 @@ void completions_put_words(FILE *out, const char *(*values)(unsigned int index))
  * Return the option after o in the table (the first for NULL), with --help as the last; NULL
  * after the last.
  */
-const struct option_spec *completions_next_option(const struct command *c, const struct option_spec *o);
+const struct option_spec *completions_next_option(const struct command *c,
+						  const struct option_spec *o);
 
 /* Each function writes the script for its shell. Write errors stay in out. */
 void completions_bash(FILE *out);

@@ -7,9 +7,8 @@
 #include "cmd/commands.h"
 #include "cmd/completions.h"
 
-static const char head[] =
-	"# bash completion for skein, made by 'skein completions bash'\n"
-	"# shellcheck shell=bash\n\n";
+static const char head[] = "# bash completion for skein, made by 'skein completions bash'\n"
+			   "# shellcheck shell=bash\n\n";
 
 /* Names of the kinds whose words are not in the tables. */
 static const char *const kind_names[] = {
@@ -126,7 +125,8 @@ static void bash_put_options(FILE *out)
 
 		fprintf(out, "\t%s) echo '", commands[i]->name);
 		while ((o = completions_next_option(commands[i], o)))
-			fprintf(out, "%s--%s", o == completions_next_option(commands[i], NULL) ? "" : " ",
+			fprintf(out, "%s--%s",
+				o == completions_next_option(commands[i], NULL) ? "" : " ",
 				o->name);
 		fputs("' ;;\n", out);
 	}
@@ -134,7 +134,7 @@ static void bash_put_options(FILE *out)
 }
 
 static void bash_put_kind(FILE *out, enum completion_kind kind,
-		     const char *(*values)(unsigned int index), bool list)
+			  const char *(*values)(unsigned int index), bool list)
 {
 	if (list)
 		fputs("<list>", out);
@@ -147,7 +147,8 @@ static void bash_put_kind(FILE *out, enum completion_kind kind,
 static void bash_put_arguments(FILE *out)
 {
 	fputs("# What option $2 of command $1 takes; nothing: no argument.\n"
-	      "_skein_argument() {\n\tcase \"$1 $2\" in\n", out);
+	      "_skein_argument() {\n\tcase \"$1 $2\" in\n",
+	      out);
 	for (size_t i = 0; commands[i]; i++) {
 		const struct option_spec *o = NULL;
 

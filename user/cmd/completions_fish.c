@@ -39,7 +39,7 @@ static void fish_put_quoted(FILE *out, const char *text)
 
 /* Write the options of fish's "complete" that offer an argument or operand. */
 static void fish_put_offer(FILE *out, enum completion_kind kind,
-		      const char *(*values)(unsigned int index), bool list)
+			   const char *(*values)(unsigned int index), bool list)
 {
 	static const char *const offers[] = {
 		[COMPLETE_NOTHING] = "",

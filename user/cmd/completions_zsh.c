@@ -7,37 +7,35 @@
 #include "cmd/commands.h"
 #include "cmd/completions.h"
 
-static const char head[] =
-	"#compdef skein\n"
-	"# zsh completion for skein, made by 'skein completions zsh'\n\n"
-	"_skein_traces() {\n"
-	"\t_files -g '*.skein(-.)'\n"
-	"}\n\n"
-	"_skein_pids() {\n"
-	"\tcompadd \"$@\" -- /proc/<->(/:t)\n"
-	"}\n\n";
+static const char head[] = "#compdef skein\n"
+			   "# zsh completion for skein, made by 'skein completions zsh'\n\n"
+			   "_skein_traces() {\n"
+			   "\t_files -g '*.skein(-.)'\n"
+			   "}\n\n"
+			   "_skein_pids() {\n"
+			   "\tcompadd \"$@\" -- /proc/<->(/:t)\n"
+			   "}\n\n";
 
-static const char body[] =
-	"_skein() {\n"
-	"\tlocal curcontext=$curcontext state line\n"
-	"\ttypeset -A opt_args\n"
-	"\tinteger ret=1\n"
-	"\t_arguments -C \\\n"
-	"\t\t'(- *)'{-h,--help}'[list the commands]' \\\n"
-	"\t\t'(- *)--version[tell which skein this is]' \\\n"
-	"\t\t'1:command:_skein_commands' \\\n"
-	"\t\t'*::argument:->arguments' && ret=0\n"
-	"\tif [[ $state == arguments ]]; then\n"
-	"\t\tcurcontext=${curcontext%:*}-$words[1]:\n"
-	"\t\t_skein_arguments $words[1] && ret=0\n"
-	"\tfi\n"
-	"\treturn ret\n"
-	"}\n\n"
-	"if [[ $funcstack[1] == _skein ]]; then\n"
-	"\t_skein \"$@\"\n"
-	"else\n"
-	"\tcompdef _skein skein\n"
-	"fi\n";
+static const char body[] = "_skein() {\n"
+			   "\tlocal curcontext=$curcontext state line\n"
+			   "\ttypeset -A opt_args\n"
+			   "\tinteger ret=1\n"
+			   "\t_arguments -C \\\n"
+			   "\t\t'(- *)'{-h,--help}'[list the commands]' \\\n"
+			   "\t\t'(- *)--version[tell which skein this is]' \\\n"
+			   "\t\t'1:command:_skein_commands' \\\n"
+			   "\t\t'*::argument:->arguments' && ret=0\n"
+			   "\tif [[ $state == arguments ]]; then\n"
+			   "\t\tcurcontext=${curcontext%:*}-$words[1]:\n"
+			   "\t\t_skein_arguments $words[1] && ret=0\n"
+			   "\tfi\n"
+			   "\treturn ret\n"
+			   "}\n\n"
+			   "if [[ $funcstack[1] == _skein ]]; then\n"
+			   "\t_skein \"$@\"\n"
+			   "else\n"
+			   "\tcompdef _skein skein\n"
+			   "fi\n";
 
 /*
  * Write text for use inside single quotes; special lists the characters that the surrounding spec
@@ -67,11 +65,13 @@ static void zsh_put_commands(FILE *out)
 
 /* Write the action of a spec. */
 static void zsh_put_action(FILE *out, enum completion_kind kind,
-		       const char *(*values)(unsigned int index), bool list)
+			   const char *(*values)(unsigned int index), bool list)
 {
 	static const char *const actions[] = {
-		[COMPLETE_TEXT] = " ",		   [COMPLETE_FILES] = "_files",
-		[COMPLETE_FOLDERS] = "_files -/",  [COMPLETE_TRACES] = "_skein_traces",
+		[COMPLETE_TEXT] = " ",
+		[COMPLETE_FILES] = "_files",
+		[COMPLETE_FOLDERS] = "_files -/",
+		[COMPLETE_TRACES] = "_skein_traces",
 		[COMPLETE_PIDS] = "_sequence _skein_pids",
 	};
 

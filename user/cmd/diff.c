@@ -103,59 +103,100 @@ static int diff_add_after(void *options, const char *value, struct error *err)
 
 static const struct option_spec diff_specs[] = {
 	{.name = "What to compare", .type = OPTION_HEADING},
-	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = diff_set_by, .values = diff_by_word,
+	{.name = "by",
+	 .type = OPTION_CALL,
+	 .arg = "WHAT",
+	 .set = diff_set_by,
+	 .values = diff_by_word,
 	 .help = "By function (default), program, process, thread, container, cgroup or module."},
-	{.name = "normalize", .type = OPTION_CALL, .arg = "HOW", .set = diff_set_measure,
+	{.name = "normalize",
+	 .type = OPTION_CALL,
+	 .arg = "HOW",
+	 .set = diff_set_measure,
 	 .values = diff_measure_word,
 	 .help = "share (default): percent of all samples of a trace, for programs that do the same "
 		 "for however long. time: percent of one CPU, for a service under the same load. "
 		 "none: CPU time, for one and the same piece of work."},
-	{.name = "before", .type = OPTION_CALL, .arg = "FILE", .set = diff_add_before,
+	{.name = "before",
+	 .type = OPTION_CALL,
+	 .arg = "FILE",
+	 .set = diff_add_before,
 	 .help = "One more trace of before, as BEFORE... -- AFTER... gives several."},
-	{.name = "after", .type = OPTION_CALL, .arg = "FILE", .set = diff_add_after,
+	{.name = "after",
+	 .type = OPTION_CALL,
+	 .arg = "FILE",
+	 .set = diff_add_after,
 	 .help = "One more trace of after."},
-	{.name = "no-inlines", .type = OPTION_FLAG,
+	{.name = "no-inlines",
+	 .type = OPTION_FLAG,
 	 .help = "Functions that the compiler put into others count as those.",
 	 .offset = offsetof(struct diff_options, how.view.no_inlines)},
-	{.name = "native", .type = OPTION_FLAG,
+	{.name = "native",
+	 .type = OPTION_FLAG,
 	 .help = "Also the frames of Python's interpreter itself.",
 	 .offset = offsetof(struct diff_options, how.view.native)},
-	{.name = "no-native", .type = OPTION_FLAG,
+	{.name = "no-native",
+	 .type = OPTION_FLAG,
 	 .help = "Nothing but Python's frames in stacks that have some.",
 	 .offset = offsetof(struct diff_options, how.view.python)},
 	{.name = "What to show", .type = OPTION_HEADING},
-	{.name = "all", .letter = 'a', .type = OPTION_FLAG,
+	{.name = "all",
+	 .letter = 'a',
+	 .type = OPTION_FLAG,
 	 .help = "Also changes that are not significant.",
 	 .offset = offsetof(struct diff_options, all)},
-	{.name = "min", .type = OPTION_CALL, .arg = "CHANGE", .set = diff_set_least,
+	{.name = "min",
+	 .type = OPTION_CALL,
+	 .arg = "CHANGE",
+	 .set = diff_set_least,
 	 .help = "Leave out changes smaller than this: percentage points, or seconds with "
 		 "--normalize none. What is too small to change by it is not tested, so that the "
 		 "others are found with fewer samples."},
-	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
+	{.name = "limit",
+	 .letter = 'n',
+	 .type = OPTION_COUNT,
+	 .arg = "N",
 	 .help = "At most N rows in each table (default 20); 0 for all.",
 	 .offset = offsetof(struct diff_options, limit)},
-	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .help = "Everything as JSON, for programs.",
 	 .offset = offsetof(struct diff_options, json)},
-	{.name = "color", .type = OPTION_TEXT, .arg = "WHEN", .values = screen_color_word,
+	{.name = "color",
+	 .type = OPTION_TEXT,
+	 .arg = "WHEN",
+	 .values = screen_color_word,
 	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never.",
 	 .offset = offsetof(struct diff_options, color)},
-	{.name = "exit-code", .type = OPTION_FLAG,
+	{.name = "exit-code",
+	 .type = OPTION_FLAG,
 	 .help = "Exit with 3 if a change is shown that is significant, for scripts. Not if it is "
 		 "one of a kernel function, a kernel thread or [unknown], which depend on what else "
 		 "runs on the machine.",
 	 .offset = offsetof(struct diff_options, exit_code)},
 	{.name = "Pictures", .type = OPTION_HEADING},
-	{.name = "format", .letter = 'f', .type = OPTION_CALL, .arg = "FORMAT", .set = diff_set_format,
+	{.name = "format",
+	 .letter = 'f',
+	 .type = OPTION_CALL,
+	 .arg = "FORMAT",
+	 .set = diff_set_format,
 	 .values = diff_format_word,
 	 .help = "A differential flame graph instead: html, a page; svg, a picture; folded, lines "
 		 "with two numbers for flamegraph.pl. Always by stacks, and not tested."},
-	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
 	 .help = "Where the picture goes; its ending decides if there is no --format. - is stdout.",
 	 .offset = offsetof(struct diff_options, out)},
-	{.name = "width", .type = OPTION_COUNT, .arg = "PIXELS",
+	{.name = "width",
+	 .type = OPTION_COUNT,
+	 .arg = "PIXELS",
 	 .help = "How wide an svg is (default 1200).",
 	 .offset = offsetof(struct diff_options, how.width)},
-	{.name = "icicle", .type = OPTION_FLAG, .help = "In an svg, the root at the top.",
+	{.name = "icicle",
+	 .type = OPTION_FLAG,
+	 .help = "In an svg, the root at the top.",
 	 .offset = offsetof(struct diff_options, how.icicle)},
 	FILTER_OPTIONS(struct diff_options, filter),
 	{.name = NULL},
@@ -171,7 +212,7 @@ bool diff_is_weak(const struct comparison *c)
  * samples.
  */
 static int diff_read_trace(struct diff_trace *t, const char *path, const struct diff_options *o,
-		      const char *event, struct error *err)
+			   const char *event, struct error *err)
 {
 	const struct profile *p;
 	int ret = filtered_input_open(&t->input, path, &o->filter, err);
@@ -196,7 +237,7 @@ static int diff_read_trace(struct diff_trace *t, const char *path, const struct 
 
 /* Read the profile of the part of a trace that passes the filter. */
 static int diff_read_stretch(struct diff_trace *t, const struct filter *f,
-			const struct diff_options *o, struct error *err)
+			     const struct diff_options *o, struct error *err)
 {
 	struct profile *p = NULL;
 	struct filtered_input input = {0};
@@ -205,9 +246,8 @@ static int diff_read_stretch(struct diff_trace *t, const struct filter *f,
 	if (!ret)
 		ret = profile_read(&p, input.source, &o->how.view, err);
 	if (!ret)
-		t->stretches[t->stretch_count++] =
-			(struct diff_run){.profile = p, .event = t->event_index,
-					  .time = filter_time(f, &p->host)};
+		t->stretches[t->stretch_count++] = (struct diff_run){
+			.profile = p, .event = t->event_index, .time = filter_time(f, &p->host)};
 	filtered_input_close(&input);
 	return ret;
 }
@@ -216,7 +256,8 @@ static int diff_read_stretch(struct diff_trace *t, const struct filter *f,
  * Read a trace in DIFF_STRETCHES stretches of time, unless it has so many samples that reading it
  * again would take too much time and memory.
  */
-static int diff_read_stretches(struct diff_trace *t, const struct diff_options *o, struct error *err)
+static int diff_read_stretches(struct diff_trace *t, const struct diff_options *o,
+			       struct error *err)
 {
 	uint64_t step = t->time / DIFF_STRETCHES;
 	struct filter f = o->filter;
@@ -266,7 +307,8 @@ static int diff_read_traces(struct comparison *c, struct error *err)
 		for (size_t i = 0; i < o->paths[side].count && !ret; i++) {
 			const struct event *e = c->traces[0].event;
 
-			ret = diff_read_trace(t++, o->paths[side].items[i], o, e ? e->name : NULL, err);
+			ret = diff_read_trace(t++, o->paths[side].items[i], o, e ? e->name : NULL,
+					      err);
 			c->count[side]++;
 		}
 	for (int side = 0; side < SIDES && diff_is_weak(c) && !ret; side++)
@@ -370,7 +412,7 @@ static int run_diff(const struct diff_options *o)
 
 /* Insert operands before the paths that --before and --after add to the same side. */
 static int insert_operands(struct diff_options *o, int side, char **operands, int count,
-		     struct error *err)
+			   struct error *err)
 {
 	paths_t *paths = &o->paths[side];
 
@@ -384,7 +426,7 @@ static int insert_operands(struct diff_options *o, int side, char **operands, in
 
 /* Assign operands to sides. after is the number of operands after "--". */
 static int assign_operands(struct diff_options *o, char **operands, int count, int after,
-			 struct error *err)
+			   struct error *err)
 {
 	bool given = o->paths[BEFORE].count && o->paths[AFTER].count;
 	int ret = 0;
@@ -396,7 +438,8 @@ static int assign_operands(struct diff_options *o, char **operands, int count, i
 	if (count > SIDES && !after)
 		return error_set(err, -EINVAL,
 				 "two traces; '%s' is too many (of several on each side: skein "
-				 "diff BEFORE... -- AFTER...)", operands[SIDES]);
+				 "diff BEFORE... -- AFTER...)",
+				 operands[SIDES]);
 	if (count < SIDES && (count || !given))
 		return error_set(err, -EINVAL, "which two traces? skein diff BEFORE AFTER");
 	if (count)
@@ -455,20 +498,22 @@ const struct command diff_command = {
 	.name = "diff",
 	.summary = "what changed between two traces?",
 	.usage = "[OPTIONS] BEFORE AFTER",
-	.description = "Compare two traces, function by function, by name and module, whatever was "
-		       "built anew between them. What is shown is significant: of all changes shown, "
-		       "5 % are expected to be chance (false discovery rate; one star: q <= 0.05, two: "
-		       "0.01, three: 0.001).\n\nRuns of one program differ by themselves. Give several "
-		       "traces of each side, with -- between the sides, recorded in turns: then what "
-		       "they differ by is measured, and a change must be larger. With one trace a side, "
-		       "the weaker statement, 10 % of each value are assumed for it (30 % of the "
-		       "kernel's), and only large changes are shown.",
-	.examples = "skein diff old.skein new.skein\twhich functions take another share now\n"
-		    "skein diff --normalize none old.skein new.skein\tof the same work: the CPU time\n"
-		    "skein diff a?.skein -- b?.skein\tseveral runs of each side: what to trust\n"
-		    "skein diff --by program mon.skein tue.skein\twhich programs\n"
-		    "skein diff old.skein new.skein -o diff.svg\tas a flame graph: red grew\n"
-		    "skein diff --exit-code --min 1 old?.skein -- new?.skein\tfor a script: 3 if so\n",
+	.description =
+		"Compare two traces, function by function, by name and module, whatever was "
+		"built anew between them. What is shown is significant: of all changes shown, "
+		"5 % are expected to be chance (false discovery rate; one star: q <= 0.05, two: "
+		"0.01, three: 0.001).\n\nRuns of one program differ by themselves. Give several "
+		"traces of each side, with -- between the sides, recorded in turns: then what "
+		"they differ by is measured, and a change must be larger. With one trace a side, "
+		"the weaker statement, 10 % of each value are assumed for it (30 % of the "
+		"kernel's), and only large changes are shown.",
+	.examples =
+		"skein diff old.skein new.skein\twhich functions take another share now\n"
+		"skein diff --normalize none old.skein new.skein\tof the same work: the CPU time\n"
+		"skein diff a?.skein -- b?.skein\tseveral runs of each side: what to trust\n"
+		"skein diff --by program mon.skein tue.skein\twhich programs\n"
+		"skein diff old.skein new.skein -o diff.svg\tas a flame graph: red grew\n"
+		"skein diff --exit-code --min 1 old?.skein -- new?.skein\tfor a script: 3 if so\n",
 	.options = diff_specs,
 	.options_size = sizeof(struct diff_options),
 	.group = COMMANDS_READING,

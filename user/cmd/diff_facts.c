@@ -11,7 +11,8 @@
 
 #define FACT_BYTES 256 /* bytes of one fact about one trace */
 #define GAP_MIN 0.01 /* report shares that differ by more than this */
-#define OPTION_INFO "option." /* prefix of the info keys that record the options of the recording */
+#define OPTION_INFO "option." /* prefix of the info keys that record the options of the recording \
+			       */
 
 static char *show_event(const struct diff_trace *t, char *buf)
 {
@@ -64,8 +65,8 @@ static char *show_selection(const struct diff_trace *t, char *buf)
 		if (strncmp(info->key, OPTION_INFO, strlen(OPTION_INFO)) || !strcmp(name, "buffer"))
 			continue;
 		numbers = !strcmp(name, "pids") || !strcmp(name, "tids");
-		used += snprintf(buf + used, FACT_BYTES - used, "%s--%.32s%s%.64s", used ? " " : "", name,
-				 numbers ? "" : " ", numbers ? "" : info->value);
+		used += snprintf(buf + used, FACT_BYTES - used, "%s--%.32s%s%.64s", used ? " " : "",
+				 name, numbers ? "" : " ", numbers ? "" : info->value);
 	}
 	if (!used)
 		strcpy(buf, "everything");
@@ -76,8 +77,9 @@ static const struct compared_fact {
 	const char *name;
 	char *(*show)(const struct diff_trace *t, char *buf);
 } facts[] = {
-	{"events", show_event},	  {"frequencies", show_frequency}, {"hosts", show_hostname},
-	{"kernels", show_kernel}, {"CPUs", show_cpus},		   {"recorded", show_selection},
+	{"events", show_event},	  {"frequencies", show_frequency},
+	{"hosts", show_hostname}, {"kernels", show_kernel},
+	{"CPUs", show_cpus},	  {"recorded", show_selection},
 };
 
 static double complete_share(const struct diff_trace *t)

@@ -62,7 +62,8 @@ static void diff_json_put_change(struct json *j, const char *key, const struct d
 	json_object_end(j);
 }
 
-static void diff_json_put_row(struct json *j, const struct comparison *c, const struct diff_row *row)
+static void diff_json_put_row(struct json *j, const struct comparison *c,
+			      const struct diff_row *row)
 {
 	json_object(j);
 	json_key_text(j, "name", row->name);

@@ -16,8 +16,8 @@
 #define LINE 512
 
 static const char *const plurals[] = {
-	[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
-	[GROUP_THREAD] = "threads",	  [GROUP_CONTAINER] = "containers",
+	[GROUP_PROGRAM] = "programs",	   [GROUP_PROCESS] = "processes",
+	[GROUP_THREAD] = "threads",	   [GROUP_CONTAINER] = "containers",
 	[GROUP_CGROUP] = "control groups", [GROUP_MODULE] = "modules",
 	[DIFF_BY_FUNCTION] = "functions",
 };
@@ -104,15 +104,16 @@ static void diff_put_runs(const struct comparison *c, const struct screen *s)
 	char text[LINE];
 
 	if (diff_is_weak(c))
-		snprintf(text, sizeof(text),
-			 "One trace a side, the weaker statement: how runs differ by themselves is "
-			 "not measured%s; %.0f %% of a program's time and %.0f %% of the kernel's are "
-			 "assumed, as standard deviations. Several traces of each side measure it: "
-			 "skein diff BEFORE... -- AFTER...",
-			 c->traces[0].stretch_count && c->traces[1].stretch_count
-				 ? ", only how these vary within"
-				 : "",
-			 100 * DIFF_ASSUMED_PROGRAM, 100 * DIFF_ASSUMED_KERNEL);
+		snprintf(
+			text, sizeof(text),
+			"One trace a side, the weaker statement: how runs differ by themselves is "
+			"not measured%s; %.0f %% of a program's time and %.0f %% of the kernel's are "
+			"assumed, as standard deviations. Several traces of each side measure it: "
+			"skein diff BEFORE... -- AFTER...",
+			c->traces[0].stretch_count && c->traces[1].stretch_count
+				? ", only how these vary within"
+				: "",
+			100 * DIFF_ASSUMED_PROGRAM, 100 * DIFF_ASSUMED_KERNEL);
 	else
 		snprintf(text, sizeof(text),
 			 "%zu and %zu: how runs differ by themselves is measured and counted in.",
@@ -127,7 +128,8 @@ static void diff_put_method(const struct comparison *c, const struct screen *s)
 	int used;
 
 	for (size_t i = 0; i < c->diff.rows.count; i++)
-		changed[c->diff.rows.items[i].kernel] += diff_row_changed(c, &c->diff.rows.items[i]);
+		changed[c->diff.rows.items[i].kernel] +=
+			diff_row_changed(c, &c->diff.rows.items[i]);
 	used = snprintf(text, sizeof(text),
 			"%zu %s in %s: %zu changed, of %zu with enough samples to show it",
 			c->diff.rows.count, plurals[c->options->compare.by], diff_unit_name(c),
@@ -163,7 +165,8 @@ static void diff_value_cell(struct table *t, const struct diff_change *c, int si
 		table_cellf(t, "%.*f", digits, c->value[side]);
 }
 
-static void diff_put_row(struct table *t, const struct diff_row *row, enum diff_cost cost, int digits)
+static void diff_put_row(struct table *t, const struct diff_row *row, enum diff_cost cost,
+			 int digits)
 {
 	const struct diff_change *c = &row->cost[cost];
 
@@ -178,7 +181,8 @@ static void diff_put_row(struct table *t, const struct diff_row *row, enum diff_
 }
 
 /* Return whether a row belongs in the table of a cost; a change is shown in one table only. */
-static bool belongs_in_table(const struct comparison *c, const struct diff_row *row, enum diff_cost cost)
+static bool belongs_in_table(const struct comparison *c, const struct diff_row *row,
+			     enum diff_cost cost)
 {
 	const struct diff_change *change = &row->cost[cost];
 	bool shown = fabs(change->change) >= c->options->compare.least && change->change != 0 &&
@@ -204,8 +208,8 @@ static int by_larger_change(const void *a, const void *b)
 }
 
 /* Choose the rows of a table, ordered by how much they changed. */
-static int choose_changes(const struct comparison *c, enum diff_cost cost, struct ranked_change **out,
-		  size_t *count)
+static int choose_changes(const struct comparison *c, enum diff_cost cost,
+			  struct ranked_change **out, size_t *count)
 {
 	struct ranked_change *list = calloc(c->diff.rows.count + 1, sizeof(*list));
 
@@ -216,7 +220,8 @@ static int choose_changes(const struct comparison *c, enum diff_cost cost, struc
 		const struct diff_row *row = &c->diff.rows.items[i];
 
 		if (belongs_in_table(c, row, cost))
-			list[(*count)++] = (struct ranked_change){row, fabs(row->cost[cost].change)};
+			list[(*count)++] =
+				(struct ranked_change){row, fabs(row->cost[cost].change)};
 	}
 	qsort(list, *count, sizeof(*list), by_larger_change);
 	*out = list;
@@ -224,7 +229,7 @@ static int choose_changes(const struct comparison *c, enum diff_cost cost, struc
 }
 
 static int diff_put_rows(const struct comparison *c, const struct screen *s, enum diff_cost cost,
-		    const struct ranked_change *list, size_t count)
+			 const struct ranked_change *list, size_t count)
 {
 	uint64_t limit = c->options->limit == LIMIT_UNSET ? ROWS : c->options->limit;
 	size_t rows = limit && limit < count ? limit : count;
@@ -237,7 +242,9 @@ static int diff_put_rows(const struct comparison *c, const struct screen *s, enu
 		{"before", STYLE_PLAIN, true, false, 0},
 		{"after", STYLE_PLAIN, true, false, 0},
 		{report_group_word(c->options->compare.by), STYLE_PLAIN, false, false, 20},
-		{function ? "module" : c->options->compare.by == GROUP_PROCESS ? "pid" : "process",
+		{function				   ? "module"
+		 : c->options->compare.by == GROUP_PROCESS ? "pid"
+							   : "process",
 		 STYLE_DIM, false, true, 12},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
@@ -258,9 +265,9 @@ static int diff_put_rows(const struct comparison *c, const struct screen *s, enu
 }
 
 static int diff_put_table(const struct comparison *c, const struct screen *s, enum diff_cost cost,
-		     size_t *shown)
+			  size_t *shown)
 {
-	const char *title = cost == DIFF_SELF		? "Changed themselves (self)"
+	const char *title = cost == DIFF_SELF	       ? "Changed themselves (self)"
 			    : c->diff.costs[DIFF_SELF] ? "Changed with what they call (total)"
 						       : "Changed";
 	struct ranked_change *list;

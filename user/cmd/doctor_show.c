@@ -24,8 +24,8 @@ static const struct {
 	[VERDICT_NOT_NEEDED] = {"not needed", STYLE_DIM},
 };
 
-static void doctor_put_row(const struct screen *s, const char *word, const char *style, const char *name,
-		    const char *text)
+static void doctor_put_row(const struct screen *s, const char *word, const char *style,
+			   const char *name, const char *text)
 {
 	fputs("  ", s->out);
 	screen_put(s, style, word);
@@ -45,7 +45,7 @@ static void doctor_put_finding(const struct screen *s, const struct finding *f, 
 	if (missing && names[0] && !strstr(f->found, names))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " (%s)", names);
 	doctor_put_row(s, verdicts[f->verdict].word, grave ? STYLE_HOT : verdicts[f->verdict].style,
-		checkup_name(f->check), text);
+		       checkup_name(f->check), text);
 	if (verbose) {
 		snprintf(text, sizeof(text), "(tried: %s)", checkup_method(f->check));
 		doctor_put_row(s, "", STYLE_PLAIN, "", text);

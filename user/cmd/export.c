@@ -25,42 +25,56 @@ const char *export_format_word(unsigned int index)
 }
 
 static const struct option_spec export_specs[] = {
-	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
+	{.name = "format",
+	 .letter = 'f',
+	 .type = OPTION_TEXT,
+	 .arg = "FORMAT",
 	 .values = export_format_word,
 	 .help = "One of these; without this option the ending of FILE decides." EXPORT_FORMATS(
 		 FORMAT_HELP),
 	 .offset = offsetof(struct export_arguments, format)},
-	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
 	 .help = "Where to; - is stdout, which is the default for text.",
 	 .offset = offsetof(struct export_arguments, out)},
 	{.name = "How stacks are shown", .type = OPTION_HEADING},
 	VIEW_OPTIONS(struct export_arguments, how.view),
 	{.name = "Frames above the stacks (folded, svg)", .type = OPTION_HEADING},
-	{.name = "threads", .type = OPTION_FLAG,
+	{.name = "threads",
+	 .type = OPTION_FLAG,
 	 .help = "One for each thread, below that of its process.",
 	 .offset = offsetof(struct export_arguments, how.threads)},
-	{.name = "pids", .type = OPTION_FLAG,
+	{.name = "pids",
+	 .type = OPTION_FLAG,
 	 .help = "Tell processes of one name apart by their numbers.",
 	 .offset = offsetof(struct export_arguments, how.pids)},
-	{.name = "containers", .type = OPTION_FLAG,
+	{.name = "containers",
+	 .type = OPTION_FLAG,
 	 .help = "One for each container or control group, above its processes.",
 	 .offset = offsetof(struct export_arguments, how.containers)},
-	{.name = "annotate", .type = OPTION_FLAG,
+	{.name = "annotate",
+	 .type = OPTION_FLAG,
 	 .help = "Mark kernel frames with _[k], inlined functions with _[i] and generated code with "
 		 "_[j], for palettes.",
 	 .offset = offsetof(struct export_arguments, how.annotate)},
 	{.name = "Pictures (svg)", .type = OPTION_HEADING},
-	{.name = "width", .type = OPTION_COUNT, .arg = "PIXELS",
+	{.name = "width",
+	 .type = OPTION_COUNT,
+	 .arg = "PIXELS",
 	 .help = "How wide the picture is (default 1200). Frames too small to be seen are left out.",
 	 .offset = offsetof(struct export_arguments, how.width)},
-	{.name = "icicle", .type = OPTION_FLAG, .help = "The root at the top, callees below it.",
+	{.name = "icicle",
+	 .type = OPTION_FLAG,
+	 .help = "The root at the top, callees below it.",
 	 .offset = offsetof(struct export_arguments, how.icicle)},
 	FILTER_OPTIONS(struct export_arguments, filter),
 	{.name = NULL},
 };
 
 int export_to_file(struct source *source, const struct export_format *format, const char *path,
-	      const struct export_options *options, struct error *err)
+		   const struct export_options *options, struct error *err)
 {
 	struct outfile file = {0};
 	struct sink *sink = NULL;
@@ -126,7 +140,8 @@ static int export_main(int argc, char **argv)
 		return log_error(2, "export: one trace at a time; '%s' is too many",
 				 argv[first + 1]);
 	format = o.format ? export_format_named(o.format)
-			  : o.out ? export_format_for_path(o.out) : NULL;
+		 : o.out  ? export_format_for_path(o.out)
+			  : NULL;
 	if (!format)
 		return export_report_unknown(o.format ? o.format : o.out);
 	if (filter_check(&o.filter, &err) < 0)
@@ -138,9 +153,10 @@ const struct command export_command = {
 	.name = "export",
 	.summary = "write a trace in the format of other tools",
 	.usage = "[OPTIONS] [FILE]",
-	.description = "Write a trace (skein.skein when none is named) in another format, whole or "
-		       "in part. The options choose samples, and how their stacks are shown; of CPUs "
-		       "and the states of threads only --from and --to choose.",
+	.description =
+		"Write a trace (skein.skein when none is named) in another format, whole or "
+		"in part. The options choose samples, and how their stacks are shown; of CPUs "
+		"and the states of threads only --from and --to choose.",
 	.examples = "skein export -o out.folded\tall stacks, for a flame graph\n"
 		    "skein export -f folded | flamegraph.pl > out.svg\tthe flame graph itself\n"
 		    "skein export run.skein -o out.pb.gz --comm java\tJava only, for pprof\n"

@@ -12,7 +12,7 @@
  * 0, or a negative errno with the cause in *err.
  */
 int export_to_file(struct source *source, const struct export_format *format, const char *path,
-	      const struct export_options *options, struct error *err);
+		   const struct export_options *options, struct error *err);
 
 /* Return the name of a format by index; NULL after the last. */
 const char *export_format_word(unsigned int index);

@@ -6,7 +6,8 @@
 #include "base/jobs.h"
 #include "cmd/filters.h"
 
-int filtered_input_open(struct filtered_input *in, const char *path, const struct filter *f, struct error *err)
+int filtered_input_open(struct filtered_input *in, const char *path, const struct filter *f,
+			struct error *err)
 {
 	struct source *whole = NULL;
 	int ret = trace_open(&in->trace, path, err);
@@ -32,8 +33,9 @@ static bool is_any_damaged(const struct filtered_input *all, unsigned int count)
 	return false;
 }
 
-int filtered_input_read_profile(struct profile **out, struct filtered_input *in, const char *path, const struct filter *f,
-		  const struct profile_view *view, struct error *err)
+int filtered_input_read_profile(struct profile **out, struct filtered_input *in, const char *path,
+				const struct filter *f, const struct profile_view *view,
+				struct error *err)
 {
 	struct filtered_input more[2] = {{0}};
 	struct profile_sources from = {.entities = in->source};

@@ -13,7 +13,8 @@ struct help_options {
 };
 
 static const struct option_spec help_specs[] = {
-	{.name = "man", .type = OPTION_FLAG,
+	{.name = "man",
+	 .type = OPTION_FLAG,
 	 .help = "Print a manual page in the language of man: skein(1), or that of COMMAND. Its "
 		 "date is today's, or that of $SOURCE_DATE_EPOCH.",
 	 .offset = offsetof(struct help_options, man)},
@@ -43,12 +44,10 @@ const struct task tasks[] = {
 	 "sudo skein record -e all --keep 30s\trecord endlessly, keep the last 30 s\n"},
 	{"What has become slower?",
 	 "skein diff before.skein after.skein\teach change, with its significance\n"},
-	{"See it elsewhere",
-	 "skein export -o out.html\ta flame graph page, for any browser\n"
-	 "skein export -o out.pftrace\ta timeline, for ui.perfetto.dev\n"
-	 "skein query skein.skein\ta database: what can be asked in SQL\n"},
-	{"Will it work here?",
-	 "sudo skein doctor\tand if not, what mends it\n"},
+	{"See it elsewhere", "skein export -o out.html\ta flame graph page, for any browser\n"
+			     "skein export -o out.pftrace\ta timeline, for ui.perfetto.dev\n"
+			     "skein query skein.skein\ta database: what can be asked in SQL\n"},
+	{"Will it work here?", "sudo skein doctor\tand if not, what mends it\n"},
 	{NULL, NULL},
 };
 

@@ -7,7 +7,7 @@
 #include "cmd/lanes.h"
 
 #define BATCH_CELLS (1u << 18) /* cells of one query; bounds the memory for any number of lanes */
-#define RANK_CELLS 64	       /* enough to distinguish a busy lane from one that is not */
+#define RANK_CELLS 64 /* enough to distinguish a busy lane from one that is not */
 /* cells of a window per stroke; a cell at the edge of a stroke counts for both neighbours */
 #define CELLS_PER_STROKE 8
 
@@ -20,7 +20,7 @@ struct lane_batch {
 
 /* Query the window for count rows from index first on, and pass each row to b->each. */
 static int query_lane_batch(lane_rows_t *rows, size_t first, size_t count, unsigned int width,
-		       struct lane_batch *b, struct error *err)
+			    struct lane_batch *b, struct error *err)
 {
 	struct lanes *l = b->lanes;
 	uint64_t *ids = calloc(count, sizeof(*ids));
@@ -45,9 +45,9 @@ static int query_lane_batch(lane_rows_t *rows, size_t first, size_t count, unsig
 
 /* Call each for every row with at least width cells of its lane. */
 static int for_each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
-		    int (*each)(const struct lane_batch *b, struct lane_row *row,
-				const struct cell *cells),
-		    void *context, struct error *err)
+			int (*each)(const struct lane_batch *b, struct lane_row *row,
+				    const struct cell *cells),
+			void *context, struct error *err)
 {
 	struct lane_batch b = {.lanes = l, .each = each, .context = context};
 	/* most cells per lane, see trace_window() */
@@ -56,8 +56,8 @@ static int for_each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
 
 	for (size_t first = 0; first < rows->count && !ret; first += most)
 		ret = query_lane_batch(rows, first,
-				 rows->count - first < most ? rows->count - first : most, width, &b,
-				 err);
+				       rows->count - first < most ? rows->count - first : most,
+				       width, &b, err);
 	return ret;
 }
 
@@ -275,7 +275,8 @@ static uint32_t selected_process(const struct lanes *l, uint64_t thread)
 }
 
 /* Add the CPU time of each program to context, an array indexed by program number. */
-static int add_program_weights(const struct lane_batch *b, struct lane_row *row, const struct cell *cells)
+static int add_program_weights(const struct lane_batch *b, struct lane_row *row,
+			       const struct cell *cells)
 {
 	const struct lanes *l = b->lanes;
 	double *weights = b->context;
@@ -333,8 +334,9 @@ static enum fill program_fill(const void *context, uint64_t thread)
 	const struct lanes *l = context;
 	uint32_t process = selected_process(l, thread);
 
-	return process == LANES_NONE ? FILL_OTHERS
-				     : l->program_fills[l->entities.processes.items[process].program];
+	return process == LANES_NONE
+		       ? FILL_OTHERS
+		       : l->program_fills[l->entities.processes.items[process].program];
 }
 
 static int render_row(const struct lane_batch *b, struct lane_row *row, const struct cell *cells)
@@ -348,7 +350,7 @@ static int render_row(const struct lane_batch *b, struct lane_row *row, const st
 		return -ENOMEM;
 	measure_row(b, row, cells);
 	lanes_make_strokes(b->window, cells, l->time, l->end,
-		     row->thread == LANES_NONE ? program_fill : NULL, l, row->strokes, count);
+			   row->thread == LANES_NONE ? program_fill : NULL, l, row->strokes, count);
 	for (unsigned int i = 0; i < count; i++) {
 		if (row->strokes[i].level)
 			l->used |= 1ULL << row->strokes[i].bar;
@@ -367,6 +369,7 @@ int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
 	if (!ret)
 		ret = for_each_row(l, &l->cpus, CELLS_PER_STROKE * count, render_row, &count, err);
 	if (!ret)
-		ret = for_each_row(l, &l->threads, CELLS_PER_STROKE * count, render_row, &count, err);
+		ret = for_each_row(l, &l->threads, CELLS_PER_STROKE * count, render_row, &count,
+				   err);
 	return ret;
 }

@@ -19,7 +19,7 @@
 struct lane_process {
 	struct process p; /* only id, pid and texts */
 	uint32_t program; /* number of its name in programs */
-	uint32_t rows;	  /* threads of the process that could have a row, drawn or not */
+	uint32_t rows; /* threads of the process that could have a row, drawn or not */
 };
 
 /* A thread under one name. */
@@ -27,7 +27,7 @@ struct lane_thread {
 	uint64_t lane, tid, start; /* lane is lane.id; start is in ns */
 	const char *comm;
 	uint32_t process; /* index; LANES_NONE if the trace does not have it */
-	bool selected;	  /* selected by the filter */
+	bool selected; /* selected by the filter */
 };
 
 /* The entities of a trace that lanes refer to. */
@@ -36,7 +36,7 @@ struct lanes_entities {
 	struct names names, programs;
 	VECTOR(struct lane_process) processes;
 	VECTOR(struct lane_thread) threads; /* includes the idle thread */
-	VECTOR(struct lane) cpus;	    /* without texts */
+	VECTOR(struct lane) cpus; /* without texts */
 	/* losses that belong to no event, which lanes may lack */
 	VECTOR(struct loss) losses;
 	struct index process_by_id, thread_by_id;
@@ -44,13 +44,13 @@ struct lanes_entities {
 
 /* One row of the timeline. */
 struct lane_row {
-	uint64_t lane;		/* lane.id */
-	uint64_t cpu;		/* number of the CPU, if the row is a CPU */
-	uint32_t thread;	/* index; LANES_NONE if the row is a CPU */
-	double busy;		/* busy share of the range; from cells, so within 1/127 */
-	double wanted;		/* busy plus half the share in which the thread was runnable */
-	bool full;		/* busy throughout the range */
-	bool exists;		/* anything is known of the lane in the range */
+	uint64_t lane; /* lane.id */
+	uint64_t cpu; /* number of the CPU, if the row is a CPU */
+	uint32_t thread; /* index; LANES_NONE if the row is a CPU */
+	double busy; /* busy share of the range; from cells, so within 1/127 */
+	double wanted; /* busy plus half the share in which the thread was runnable */
+	bool full; /* busy throughout the range */
+	bool exists; /* anything is known of the lane in the range */
 	struct stroke *strokes; /* 2 for each column */
 };
 
@@ -77,10 +77,10 @@ struct lanes {
 	 */
 	lane_rows_t threads;
 	size_t cpu_total, thread_total; /* rows there could be */
-	uint64_t used;			/* a bit for each enum fill in use */
+	uint64_t used; /* a bit for each enum fill in use */
 	/* enum fill by program number; FILL_OTHERS for programs without an own one */
 	uint8_t *program_fills;
-	unsigned int program_count;	       /* programs with a fill of their own */
+	unsigned int program_count; /* programs with a fill of their own */
 	uint32_t top_programs[PROGRAM_FILLS]; /* program numbers, in the order of their fills */
 };
 
@@ -94,9 +94,9 @@ struct lanes_limits {
 };
 
 /*
- * Read the struct lanes_entities of *l from a source made by filter_source(), whose filter says which
- * threads are selected. l must be zeroed, and must be freed with lanes_free() also after an error.
- * Return 0, or a negative errno with the cause in *err.
+ * Read the struct lanes_entities of *l from a source made by filter_source(), whose filter says
+ * which threads are selected. l must be zeroed, and must be freed with lanes_free() also after an
+ * error. Return 0, or a negative errno with the cause in *err.
  */
 int lanes_read(struct lanes *l, struct source *filtered, struct error *err);
 
@@ -124,13 +124,13 @@ struct lane_load {
 uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end);
 /* Compute the load of one lane of w; cells are the cells of that lane. */
 struct lane_load lanes_measure_load(const struct window *w, const struct cell *cells, uint64_t time,
-			   uint64_t end);
+				    uint64_t end);
 /*
  * Compute count strokes of equal length for the range. program(context, thread.id) returns the
  * fill of a thread on a CPU lane; NULL for a thread lane.
  */
-void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64_t time, uint64_t end,
-		  enum fill (*program)(const void *context, uint64_t thread), const void *context,
-		  struct stroke *strokes, unsigned int count);
+void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64_t time,
+			uint64_t end, enum fill (*program)(const void *context, uint64_t thread),
+			const void *context, struct stroke *strokes, unsigned int count);
 
 #endif

@@ -33,7 +33,8 @@ static const struct axis_unit *choose_axis_unit(uint64_t time, uint64_t step)
 }
 
 /* Write a multiple of step in a unit, with no more digits than step has. */
-static void format_label(uint64_t time, uint64_t step, const struct axis_unit *u, char *buf, size_t size)
+static void format_label(uint64_t time, uint64_t step, const struct axis_unit *u, char *buf,
+			 size_t size)
 {
 	unsigned int digits = u->digits;
 	uint64_t fraction = time % u->size;

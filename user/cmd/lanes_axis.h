@@ -10,7 +10,7 @@
 #include "cmd/table.h"
 
 struct axis {
-	uint64_t start;	    /* start of the recording, ns; times are shown relative to it */
+	uint64_t start; /* start of the recording, ns; times are shown relative to it */
 	uint64_t time, end; /* the shown range, ns; time >= start */
 	unsigned int columns;
 	bool utf8;

@@ -8,8 +8,8 @@
 
 /* How each class of wait is drawn. */
 static const uint8_t wait_fills[WAIT_COUNT] = {
-	[WAIT_NONE] = FILL_OTHER,  [WAIT_LOCK] = FILL_LOCK,	[WAIT_IO] = FILL_IO,
-	[WAIT_SLEEP] = FILL_SLEEP, [WAIT_POLL] = FILL_POLL,	[WAIT_FAULT] = FILL_FAULT,
+	[WAIT_NONE] = FILL_OTHER,  [WAIT_LOCK] = FILL_LOCK,   [WAIT_IO] = FILL_IO,
+	[WAIT_SLEEP] = FILL_SLEEP, [WAIT_POLL] = FILL_POLL,   [WAIT_FAULT] = FILL_FAULT,
 	[WAIT_PIPE] = FILL_PIPE,   [WAIT_CHILD] = FILL_CHILD, [WAIT_THROTTLED] = FILL_THROTTLED,
 	[WAIT_OTHER] = FILL_OTHER,
 };
@@ -50,7 +50,7 @@ uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t 
 }
 
 struct lane_load lanes_measure_load(const struct window *w, const struct cell *cells, uint64_t time,
-			   uint64_t end)
+				    uint64_t end)
 {
 	struct lane_load load = {.full = w->width > 0};
 
@@ -74,7 +74,8 @@ struct fill_votes {
 	bool full;
 };
 
-static void add_cell_votes(struct fill_votes *v, const struct cell *c, uint64_t overlap, enum fill bar)
+static void add_cell_votes(struct fill_votes *v, const struct cell *c, uint64_t overlap,
+			   enum fill bar)
 {
 	double busy = (double)overlap * c->activity / CELL_FULL;
 	enum fill ground = ground_fill(c);
@@ -121,9 +122,9 @@ static uint64_t stroke_time(uint64_t time, uint64_t end, unsigned int part, unsi
 	return time + (uint64_t)((unsigned __int128)(end - time) * part / count);
 }
 
-void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64_t time, uint64_t end,
-		  enum fill (*program)(const void *context, uint64_t thread), const void *context,
-		  struct stroke *strokes, unsigned int count)
+void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64_t time,
+			uint64_t end, enum fill (*program)(const void *context, uint64_t thread),
+			const void *context, struct stroke *strokes, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t from = stroke_time(time, end, i, count);
@@ -140,7 +141,7 @@ void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64
 			if (!overlap)
 				break;
 			add_cell_votes(&v, c, overlap,
-				   program ? program(context, c->thread) : FILL_RUNNING);
+				       program ? program(context, c->thread) : FILL_RUNNING);
 		}
 		strokes[i] = decide_stroke(&v, to - from);
 	}

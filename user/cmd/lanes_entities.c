@@ -91,7 +91,8 @@ static int lanes_add_host(struct lanes_entities *c, const struct host *h)
 	return c->host.hostname ? 0 : -ENOMEM;
 }
 
-static int entities_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
+static int entities_put(struct sink *sink, enum record_kind kind, const void *record,
+			struct error *err)
 {
 	const struct entities_sink *s = (const struct entities_sink *)sink;
 	const struct loss *loss = record;

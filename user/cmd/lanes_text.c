@@ -13,7 +13,7 @@
 #include "cmd/lanes_axis.h"
 
 #define TITLE_BYTES 256
-#define TITLE_COLUMNS_MIN 8	/* columns */
+#define TITLE_COLUMNS_MIN 8 /* columns */
 #define SHARE_COLUMNS 6 /* columns of " 100% " */
 #define LANE_COLUMNS_MIN 10
 
@@ -22,13 +22,13 @@ struct lanes_layout {
 	struct lanes *lanes;
 	const struct screen *screen;
 	const struct canvas *canvas;
-	unsigned int title;   /* columns of a title with its colour sample */
+	unsigned int title; /* columns of a title with its colour sample */
 	unsigned int columns; /* columns of a lane */
 };
 
 /* Make a name safe for the terminal and fit it into the given number of columns. */
-static char *fit_lane_name(const struct lanes_layout *y, const char *name, unsigned int columns, char *buf,
-		      size_t size)
+static char *fit_lane_name(const struct lanes_layout *y, const char *name, unsigned int columns,
+			   char *buf, size_t size)
 {
 	char clean[TITLE_BYTES];
 
@@ -54,12 +54,14 @@ static char *name_and_number(const struct lanes_layout *y, const char *name, uin
 	return buf;
 }
 
-static const struct lane_thread *row_thread(const struct lanes_layout *y, const struct lane_row *row)
+static const struct lane_thread *row_thread(const struct lanes_layout *y,
+					    const struct lane_row *row)
 {
 	return &y->lanes->entities.threads.items[row->thread];
 }
 
-static const struct lane_process *row_process(const struct lanes_layout *y, const struct lane_row *row)
+static const struct lane_process *row_process(const struct lanes_layout *y,
+					      const struct lane_row *row)
 {
 	uint32_t at = row_thread(y, row)->process;
 
@@ -72,8 +74,8 @@ static size_t count_process_rows(const struct lanes_layout *y, size_t first)
 	const lane_rows_t *rows = &y->lanes->threads;
 	size_t i = first + 1;
 
-	while (i < rows->count &&
-	       row_thread(y, &rows->items[i])->process == row_thread(y, &rows->items[first])->process)
+	while (i < rows->count && row_thread(y, &rows->items[i])->process ==
+					  row_thread(y, &rows->items[first])->process)
 		i++;
 	return i - first;
 }
@@ -87,7 +89,8 @@ static const char *lane_thread_name(const struct lane_thread *t)
 static void choose_lane_widths(struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
-	unsigned int most = y->screen->width / 3 > TITLE_COLUMNS_MIN ? y->screen->width / 3 : TITLE_COLUMNS_MIN;
+	unsigned int most =
+		y->screen->width / 3 > TITLE_COLUMNS_MIN ? y->screen->width / 3 : TITLE_COLUMNS_MIN;
 	unsigned int widest = TITLE_COLUMNS_MIN;
 	char text[2 * TITLE_BYTES];
 
@@ -262,7 +265,7 @@ static void draw_program_legend(const struct lanes_layout *y)
 		char name[TITLE_BYTES];
 
 		fit_lane_name(y, names_text(&l->entities.programs, l->top_programs[i]), 20, name,
-			 sizeof(name));
+			      sizeof(name));
 		draw_legend_entry(&g, FILL_PROGRAM_A + i, name);
 	}
 	if (l->used & (1ULL << FILL_OTHERS))
@@ -303,9 +306,10 @@ static void draw_time_range(const struct lanes_layout *y)
 		 show_duration(range / y->columns, last, sizeof(last)));
 	screen_put_paragraph(y->screen, "Timeline", STYLE_PLAIN, text);
 	if (l->unfinished)
-		screen_put_paragraph(y->screen, "Unfinished", STYLE_WARM,
-			      "the recording still runs, or its recorder was killed: this is all "
-			      "but its last second");
+		screen_put_paragraph(
+			y->screen, "Unfinished", STYLE_WARM,
+			"the recording still runs, or its recorder was killed: this is all "
+			"but its last second");
 }
 
 /* Show the losses that overlap the range. */

@@ -164,7 +164,7 @@ static void man_put_head(FILE *out, const char *name, const char *summary)
 
 /* Write an entry: a bold name, and its text indented below. */
 static void man_put_entry(FILE *out, const char *name, size_t name_size, const char *text,
-		      size_t size)
+			  size_t size)
 {
 	fputs(".TP\n\\fB", out);
 	man_put_inline(out, name, name_size);
@@ -179,7 +179,7 @@ static void man_put_entries(FILE *out, const char *lines)
 		size_t line = strcspn(lines, "\n"), name = strcspn(lines, "\t\n");
 
 		man_put_entry(out, lines, name, lines + name + (name < line),
-			  line - name - (name < line));
+			      line - name - (name < line));
 		lines += line + (lines[line] == '\n');
 	}
 }
@@ -246,8 +246,8 @@ static void man_put_exits(FILE *out, const char *own)
 {
 	man_put_section(out, "EXIT STATUS");
 	man_put_entries(out, "0\tAll went well.\n"
-			 "1\tIt did not; one line on stderr says what and why.\n"
-			 "2\tThe options or operands make no sense.");
+			     "1\tIt did not; one line on stderr says what and why.\n"
+			     "2\tThe options or operands make no sense.");
 	man_put_entries(out, own);
 }
 
@@ -330,20 +330,22 @@ void man_overview(FILE *out)
 	man_put_section(out, "SYNOPSIS");
 	fputs(".B skein\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n", out);
 	man_put_section(out, "DESCRIPTION");
-	man_put_line(out, "skein samples the stacks of everything that runs (kernel, native programs, "
-		      "generated code, Python) through eBPF, and records every context switch "
-		      "and wake-up if asked to, without an agent, a restart or a recompilation. "
-		      "It writes one file, a trace, that holds all names and so can be read on "
-		      "any machine.\n\n"
-		      "Nothing is lost in silence: every sample that was due is accounted for, "
-		      "and every stack that does not reach the first function of its thread "
-		      "says so.");
+	man_put_line(out,
+		     "skein samples the stacks of everything that runs (kernel, native programs, "
+		     "generated code, Python) through eBPF, and records every context switch "
+		     "and wake-up if asked to, without an agent, a restart or a recompilation. "
+		     "It writes one file, a trace, that holds all names and so can be read on "
+		     "any machine.\n\n"
+		     "Nothing is lost in silence: every sample that was due is accounted for, "
+		     "and every stack that does not reach the first function of its thread "
+		     "says so.");
 	man_put_commands(out);
 	man_put_exits(out, NULL);
 	man_put_section(out, "FILES");
-	man_put_entries(out, "skein.skein\tThe trace that is written and read when none is named. It "
-			 "is an SQLite database.\n"
-			 "/var/cache/skein\tUnwind tables, kept between recordings.");
+	man_put_entries(out,
+			"skein.skein\tThe trace that is written and read when none is named. It "
+			"is an SQLite database.\n"
+			"/var/cache/skein\tUnwind tables, kept between recordings.");
 	man_put_section(out, "EXAMPLES");
 	for (const struct task *t = tasks; t->title; t++) {
 		fputs(".SS ", out);

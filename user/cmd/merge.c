@@ -22,7 +22,10 @@ struct merge_options {
 };
 
 static const struct option_spec merge_specs[] = {
-	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
 	 .help = "The merged trace (default " DEFAULT_OUTPUT "). It appears when it is whole; a "
 		 "file of that name becomes FILE.old.",
 	 .offset = offsetof(struct merge_options, out)},
@@ -81,7 +84,8 @@ static bool is_same_path(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int open_merge_parts(struct merge_run *m, char *const *paths, const char *out, struct error *err)
+static int open_merge_parts(struct merge_run *m, char *const *paths, const char *out,
+			    struct error *err)
 {
 	int ret = 0;
 
@@ -91,9 +95,10 @@ static int open_merge_parts(struct merge_run *m, char *const *paths, const char 
 	for (size_t i = 0; i < m->count && !ret; i++) {
 		m->parts[i].name = paths[i];
 		if (is_same_path(paths[i], out))
-			ret = error_set(err, -EINVAL,
-				       "%s is among the traces to merge: name another output with -o",
-				       out);
+			ret = error_set(
+				err, -EINVAL,
+				"%s is among the traces to merge: name another output with -o",
+				out);
 		if (!ret)
 			ret = trace_open(&m->parts[i].trace, paths[i], err);
 	}
@@ -108,9 +113,10 @@ static void warn_of_overlapping_parts(const struct merge_run *m)
 			if (is_same_path(m->parts[i].name, m->parts[j].name))
 				log_warn("%s is there twice, and counts twice", m->parts[i].name);
 			else if (merge_overlaps(m->source, i, j))
-				log_warn("%s and %s tell of the same machine at the same time: what "
-					 "is in both counts twice",
-					 m->parts[i].name, m->parts[j].name);
+				log_warn(
+					"%s and %s tell of the same machine at the same time: what "
+					"is in both counts twice",
+					m->parts[i].name, m->parts[j].name);
 		}
 }
 
@@ -219,8 +225,9 @@ const struct command merge_command = {
 		"exact as those agree. --from and --to of other commands count from the beginning of the "
 		"earliest recording. CPUs and threads keep a timeline for each recording, so that "
 		"nothing is told of the time between two.",
-	.examples = "skein merge web-*.skein -o web.skein\ta whole service\n"
-		    "skein merge monday.skein tuesday.skein -o both.skein\ttwo recordings of a machine\n",
+	.examples =
+		"skein merge web-*.skein -o web.skein\ta whole service\n"
+		"skein merge monday.skein tuesday.skein -o both.skein\ttwo recordings of a machine\n",
 	.options = merge_specs,
 	.options_size = sizeof(struct merge_options),
 	.files = DEFAULT_OUTPUT "\tThe merged trace when -o is not given.",

@@ -85,7 +85,8 @@ const struct command query_command = {
 		"every sample, for a spreadsheet\n",
 	.options = query_specs,
 	.options_size = sizeof(struct query_options),
-	.files = "skein.so\tThe same tables for SQLite's own shell (.load) and for Python's sqlite3, "
-		 "in skein's folder of libraries.",
+	.files =
+		"skein.so\tThe same tables for SQLite's own shell (.load) and for Python's sqlite3, "
+		"in skein's folder of libraries.",
 	.run = query_main,
 };

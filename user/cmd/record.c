@@ -61,9 +61,8 @@ static const struct event_word {
 	const char *word, *event; /* event is the sampled event, NULL if none */
 	bool sched;
 } event_words[] = {
-	{"cpu", "cpu-clock", false},  {"cpu-clock", "cpu-clock", false},
-	{"cycles", "cycles", false},  {"sched", NULL, true},
-	{"all", "cpu-clock", true},   {NULL, NULL, false},
+	{"cpu", "cpu-clock", false}, {"cpu-clock", "cpu-clock", false}, {"cycles", "cycles", false},
+	{"sched", NULL, true},	     {"all", "cpu-clock", true},	{NULL, NULL, false},
 };
 
 static const char *event_word(unsigned int index)
@@ -72,7 +71,8 @@ static const char *event_word(unsigned int index)
 }
 
 /* Parse one word of -e. */
-static int parse_event_word(struct record_options *o, const char *word, size_t size, struct error *err)
+static int parse_event_word(struct record_options *o, const char *word, size_t size,
+			    struct error *err)
 {
 	for (const struct event_word *w = event_words; w->word; w++) {
 		if (strlen(w->word) != size || strncmp(w->word, word, size))
@@ -134,84 +134,132 @@ static int set_period(void *options, const char *value, struct error *err)
 
 static const struct option_spec record_options[] = {
 	TARGET_OPTIONS("Every process on all CPUs. The default without a COMMAND."),
-	{.name = "include-idle", .type = OPTION_FLAG,
+	{.name = "include-idle",
+	 .type = OPTION_FLAG,
 	 .help = "The idle threads, too.",
 	 .offset = MEMBER(idle)},
 
 	{.name = "How to sample", .type = OPTION_HEADING},
 	FREQUENCY_OPTION,
-	{.name = "count", .letter = 'c', .type = OPTION_CALL, .arg = "PERIOD", .set = set_period,
+	{.name = "count",
+	 .letter = 'c',
+	 .type = OPTION_CALL,
+	 .arg = "PERIOD",
+	 .set = set_period,
 	 .help = "One sample every PERIOD of the event: nanoseconds for cpu-clock."},
-	{.name = "event", .letter = 'e', .type = OPTION_CALL, .arg = "EVENTS", .set = set_event,
-	 .values = event_word, .list = true,
+	{.name = "event",
+	 .letter = 'e',
+	 .type = OPTION_CALL,
+	 .arg = "EVENTS",
+	 .set = set_event,
+	 .values = event_word,
+	 .list = true,
 	 .help = "What to record, such as cpu,sched. cpu, or cpu-clock: stacks, by time on the "
 		 "CPU; works everywhere. cycles: stacks, by a hardware counter. sched: every "
 		 "context switch and wake-up, so that it is known who waited, how long and for "
 		 "whom. all: cpu and sched. Default: cpu."},
-	{.name = "duration", .letter = 'd', .type = OPTION_CALL, .arg = "TIME", .set = set_duration,
+	{.name = "duration",
+	 .letter = 'd',
+	 .type = OPTION_CALL,
+	 .arg = "TIME",
+	 .set = set_duration,
 	 .help = "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until "
 		 "COMMAND or every process of -p has ended."},
 	STACK_PART_OPTIONS,
-	{.name = "call-graph", .letter = 'g', .type = OPTION_FLAG,
+	{.name = "call-graph",
+	 .letter = 'g',
+	 .type = OPTION_FLAG,
 	 .help = "Accepted for perf's sake: stacks are always taken.",
 	 .offset = MEMBER(stacks)},
-	{.name = "buffer", .type = OPTION_BYTES, .arg = "SIZE",
+	{.name = "buffer",
+	 .type = OPTION_BYTES,
+	 .arg = "SIZE",
 	 .help = "Bytes of each sample ring. Default: half a second of samples.",
 	 .offset = MEMBER(buffer)},
-	{.name = "switch-buffer", .type = OPTION_BYTES, .arg = "SIZE",
+	{.name = "switch-buffer",
+	 .type = OPTION_BYTES,
+	 .arg = "SIZE",
 	 .help = "Bytes of each CPU's array of switches and wake-ups. Default: 8M, and not more "
 		 "than 256M of all CPUs together.",
 	 .offset = MEMBER(switch_buffer)},
-	{.name = "unwind-memory", .type = OPTION_BYTES, .arg = "SIZE",
+	{.name = "unwind-memory",
+	 .type = OPTION_BYTES,
+	 .arg = "SIZE",
 	 .help = "Kernel memory for unwind tables. Beyond it the least used are given up; stacks "
 		 "through their files then need frame pointers. Default: 128M.",
 	 .offset = MEMBER(unwind_memory)},
-	{.name = "unwind-cache", .type = OPTION_TEXT, .arg = "DIR",
+	{.name = "unwind-cache",
+	 .type = OPTION_TEXT,
+	 .arg = "DIR",
 	 .help = "Where unwind tables are kept between recordings; '' is nowhere. Default: "
 		 "/var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
 	 .offset = MEMBER(unwind_cache)},
-	{.name = "inlines", .type = OPTION_FLAG,
+	{.name = "inlines",
+	 .type = OPTION_FLAG,
 	 .help = "Source lines of native code, and the functions that the compiler put into "
 		 "others, as frames of their own. Needs debugging information: in the programs, or "
 		 "below /usr/lib/debug. Takes CPU time of a helper process, and memory.",
 	 .offset = MEMBER(inlines)},
-	{.name = "inline-memory", .type = OPTION_BYTES, .arg = "SIZE",
+	{.name = "inline-memory",
+	 .type = OPTION_BYTES,
+	 .arg = "SIZE",
 	 .help = "What that process may take; files whose debugging information is larger than "
 		 "half of it are told, and go without. Default: 256M.",
 	 .offset = MEMBER(inline_memory)},
 
-	{.name = "wait-names", .type = OPTION_CALL, .arg = "TIME", .set = set_wait_names,
+	{.name = "wait-names",
+	 .type = OPTION_CALL,
+	 .arg = "TIME",
+	 .set = set_wait_names,
 	 .help = "How long the recording waits after its end for names, unwind tables and inlined "
 		 "functions that are still being read. What is not ready by then has no name; the "
 		 "summary counts it. Ctrl-C ends the wait. Default: 1.5s, for inlined functions "
 		 "20s."},
 
 	{.name = "Output", .type = OPTION_HEADING},
-	{.name = "output", .letter = 'o', .type = OPTION_TEXT, .arg = "FILE",
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
 	 .help = "The trace to write; '-' is stdout. Default: skein.skein; an older one becomes "
 		 "skein.skein.old.",
 	 .offset = MEMBER(output)},
-	{.name = "format", .letter = 'f', .type = OPTION_TEXT, .arg = "FORMAT",
+	{.name = "format",
+	 .letter = 'f',
+	 .type = OPTION_TEXT,
+	 .arg = "FORMAT",
 	 .values = export_format_word,
 	 .help = "Export at once instead of keeping a trace: see 'skein export --help'. Chosen "
 		 "by the ending of FILE otherwise.",
 	 .offset = MEMBER(format)},
-	{.name = "keep", .type = OPTION_CALL, .arg = "TIME", .set = set_keep,
+	{.name = "keep",
+	 .type = OPTION_CALL,
+	 .arg = "TIME",
+	 .set = set_keep,
 	 .help = "Record endlessly, and keep only the last TIME: what is older is deleted, and "
 		 "the trace does not grow. Ctrl-C ends it, and SIGUSR2 writes what is kept to "
 		 "NAME-<UTC>.skein beside the trace, while the recording goes on."},
-	{.name = "max-size", .type = OPTION_CALL, .arg = "SIZE", .set = set_max_size,
+	{.name = "max-size",
+	 .type = OPTION_CALL,
+	 .arg = "SIZE",
+	 .set = set_max_size,
 	 .help = "End the recording before its trace grows beyond SIZE, such as 500M."},
-	{.name = "save-bad-stacks", .type = OPTION_TEXT, .arg = "DIR",
+	{.name = "save-bad-stacks",
+	 .type = OPTION_TEXT,
+	 .arg = "DIR",
 	 .help = "Keep stacks that ended badly, a file each, for whoever is to find out why: 20 "
 		 "at most of one kind in one module, 1000 in all. They contain pieces of the "
 		 "programs' memory, those words that walking their stacks has read, so DIR is "
 		 "made for your eyes only. Sampling costs more meanwhile.",
 	 .offset = MEMBER(save_stacks)},
-	{.name = "quiet", .letter = 'q', .type = OPTION_FLAG,
+	{.name = "quiet",
+	 .letter = 'q',
+	 .type = OPTION_FLAG,
 	 .help = "Show errors only.",
 	 .offset = MEMBER(quiet)},
-	{.name = "verbose", .letter = 'v', .type = OPTION_FLAG,
+	{.name = "verbose",
+	 .letter = 'v',
+	 .type = OPTION_FLAG,
 	 .help = "Tell more.",
 	 .offset = MEMBER(verbose)},
 	{.name = NULL},
@@ -245,10 +293,11 @@ const struct command record_command = {
 		 "ended it.",
 	.environment = "SUDO_UID, SUDO_GID\tTo whom files are given that root writes.\n"
 		       "XDG_CACHE_HOME, HOME\tWhere --unwind-cache is, unless for root.",
-	.files = "skein.skein\tThe trace, when -o names no other.\n"
-		 "/var/cache/skein\tUnwind tables, kept between recordings; of users without rights "
-		 "in their own cache.\n"
-		 "/sys/kernel/btf/vmlinux\tTypes of the running kernel, which skein needs.",
+	.files =
+		"skein.skein\tThe trace, when -o names no other.\n"
+		"/var/cache/skein\tUnwind tables, kept between recordings; of users without rights "
+		"in their own cache.\n"
+		"/sys/kernel/btf/vmlinux\tTypes of the running kernel, which skein needs.",
 	.run = record_main,
 };
 
@@ -279,8 +328,10 @@ static int choose_record_format(struct recording *r)
 	if (name && strcmp(name, "skein")) {
 		r->format = export_format_named(name);
 		if (!r->format)
-			return log_error(2, "record: there is no format '%s'; 'skein export "
-					    "--help' lists them", name);
+			return log_error(2,
+					 "record: there is no format '%s'; 'skein export "
+					 "--help' lists them",
+					 name);
 	} else if (!name && path) {
 		r->format = export_format_for_path(path);
 	}
@@ -312,8 +363,8 @@ static int choose_trace_path(struct recording *r)
 	if (asprintf(&r->spool, "%s/skein-XXXXXX", temporary ? temporary : "/tmp") < 0)
 		return log_error(1, "out of memory");
 	if (!mkdtemp(r->spool)) {
-		int status = log_error(1, "record: cannot create %s: %s", r->spool,
-				       strerror(errno));
+		int status =
+			log_error(1, "record: cannot create %s: %s", r->spool, strerror(errno));
 
 		free(r->spool);
 		r->spool = NULL;
@@ -525,7 +576,7 @@ static int open_trace(struct recording *r, struct sink **out, struct error *err)
 
 /* Capture into the trace. Return 0 or an exit status. */
 static int capture_to_trace(struct recording *r, struct capture_summary *summary,
-		   struct trace_stats *stats)
+			    struct trace_stats *stats)
 {
 	struct capture_options o = record_capture_options(r);
 	struct source *source = NULL;
@@ -675,11 +726,12 @@ static int prepare_command(struct recording *r, char **argv)
 	int ret = launch_find(argv[0]);
 
 	if (ret < 0)
-		return log_error(launch_failure_status(ret), "record: cannot run '%s': %s",
-				 argv[0], strerror(-ret));
+		return log_error(launch_failure_status(ret), "record: cannot run '%s': %s", argv[0],
+				 strerror(-ret));
 	if (launch_command(&r->launch, argv, &err) < 0)
 		return log_failure(1, &err);
-	if (!r->options.targets.all && vector_push(&r->options.targets.pids, (uint32_t)r->launch.pid) < 0)
+	if (!r->options.targets.all &&
+	    vector_push(&r->options.targets.pids, (uint32_t)r->launch.pid) < 0)
 		return log_error(1, "out of memory");
 	return 0;
 }
@@ -693,9 +745,7 @@ static int record_parse_options(struct recording *r, int argc, char **argv)
 		return -1;
 	if (first < 0)
 		return log_failure(2, &err);
-	log_set_level(r->options.quiet	 ? LOG_QUIET :
-		      r->options.verbose ? LOG_VERBOSE :
-					   LOG_NORMAL);
+	log_set_level(r->options.quiet ? LOG_QUIET : r->options.verbose ? LOG_VERBOSE : LOG_NORMAL);
 	if (record_check_options(&r->options) || choose_record_format(r))
 		return 2;
 	if (record_catch_signals(r) < 0)

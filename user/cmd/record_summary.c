@@ -49,7 +49,8 @@ static const char *show_pending_work(const struct capture_progress *p, char *buf
 	return buf;
 }
 
-void progress_line_print(struct progress_line *l, const struct capture_progress *p, uint64_t duration)
+void progress_line_print(struct progress_line *l, const struct capture_progress *p,
+			 uint64_t duration)
 {
 	char left[96], elapsed[32], whole[32] = "", recorded[96], lost[48] = "", count[32];
 
@@ -71,12 +72,13 @@ void progress_line_print(struct progress_line *l, const struct capture_progress 
 		snprintf(whole, sizeof(whole), " of %s", text);
 	}
 	if (p->lost)
-		snprintf(lost, sizeof(lost), ", %s lost", show_count(p->lost, count, sizeof(count)));
+		snprintf(lost, sizeof(lost), ", %s lost",
+			 show_count(p->lost, count, sizeof(count)));
 	fprintf(stderr, "\r\033[Krecording %s%s: %s%s%s", elapsed, whole,
 		show_recorded(p, recorded, sizeof(recorded)), lost,
-		p->finishing ? show_pending_work(p, left, sizeof(left)) :
-		duration     ? "" :
-			       " (Ctrl-C ends)");
+		p->finishing ? show_pending_work(p, left, sizeof(left))
+		: duration   ? ""
+			     : " (Ctrl-C ends)");
 	fflush(stderr);
 }
 
@@ -123,8 +125,7 @@ static void summary_show_unwinding(const struct capture_summary *s)
 			 show_count(t->files, files, sizeof(files)),
 			 show_bytes(t->bytes, bytes, sizeof(bytes)),
 			 show_bytes(t->memory, memory, sizeof(memory)),
-			 (unsigned long long)s->tables_made,
-			 (unsigned long long)s->tables_cached);
+			 (unsigned long long)s->tables_made, (unsigned long long)s->tables_cached);
 	if (t->evicted)
 		log_warn("%s unwind tables were given up: raise --unwind-memory for whole stacks",
 			 show_count(t->evicted, evicted, sizeof(evicted)));
@@ -138,15 +139,15 @@ static void summary_show_refusal(const struct inlines_refusal *r)
 	text_clean(r->path, path, sizeof(path));
 	if ((r->status == -E2BIG || r->status == -ENOMEM) && r->needed)
 		log_warn("no inlined functions of %s: it has %s of debugging information; "
-			 "--inline-memory %s would do", path,
-			 show_bytes(r->needed, needed, sizeof(needed)),
+			 "--inline-memory %s would do",
+			 path, show_bytes(r->needed, needed, sizeof(needed)),
 			 show_bytes(3 * r->needed, memory, sizeof(memory)));
 	else
 		log_warn("no inlined functions of %s: %s", path,
-			 r->status == -EIO ? "its debugging information killed its reader, or "
-					     "took too long; more --inline-memory may help" :
-			 r->status == -EBADF ? "it is not open any more" :
-					       strerror(-r->status));
+			 r->status == -EIO     ? "its debugging information killed its reader, or "
+						 "took too long; more --inline-memory may help"
+			 : r->status == -EBADF ? "it is not open any more"
+					       : strerror(-r->status));
 }
 
 static void summary_show_inlines(const struct capture_summary *s)
@@ -172,7 +173,8 @@ static void summary_show_inlines(const struct capture_summary *s)
 			 show_count(i->split, count, sizeof(count)));
 	if (i->unrequested)
 		log_warn("inlined functions at %s addresses were not looked up for want of time "
-			 "or room", show_count(i->unrequested, count, sizeof(count)));
+			 "or room",
+			 show_count(i->unrequested, count, sizeof(count)));
 	if (i->restarts)
 		log_warn("the reader of debugging information was started again %s times",
 			 show_count(i->restarts, count, sizeof(count)));
@@ -214,7 +216,8 @@ static void summary_show_refused(const struct capture_summary *s)
 		return;
 	limits_explain(&why, -EMFILE);
 	log_warn("%s times a file was not opened for want of descriptors, and lacks names and "
-		 "unwind tables: %s", show_count(s->files_refused, count, sizeof(count)),
+		 "unwind tables: %s",
+		 show_count(s->files_refused, count, sizeof(count)),
 		 why.text + strspn(why.text, "\n"));
 }
 
@@ -290,7 +293,8 @@ static void summary_show_switches(const struct capture_summary *s)
 		 show_count(s->migrations, migrations, sizeof(migrations)));
 }
 
-void record_summary_print(const struct capture_summary *s, const struct trace_stats *t, const char *path)
+void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
+			  const char *path)
 {
 	char size[32];
 

@@ -16,10 +16,12 @@ struct progress_line {
 
 void progress_line_begin(struct progress_line *l, bool quiet);
 /* Show the progress. duration is the requested duration of the recording in ns; 0 if open. */
-void progress_line_print(struct progress_line *l, const struct capture_progress *p, uint64_t duration);
+void progress_line_print(struct progress_line *l, const struct capture_progress *p,
+			 uint64_t duration);
 void progress_line_end(struct progress_line *l);
 
 /* Show the summary. path is the path of the trace, NULL if the trace is not kept. */
-void record_summary_print(const struct capture_summary *s, const struct trace_stats *t, const char *path);
+void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
+			  const char *path);
 
 #endif

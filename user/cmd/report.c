@@ -20,7 +20,7 @@ static const char *const group_words[] = {
 #define GROUP_WORD(NAME, word) [GROUP_##NAME] = word,
 	GROUP_KINDS(GROUP_WORD)
 #undef GROUP_WORD
-	[BY_FUNCTION] = "function",
+		[BY_FUNCTION] = "function",
 };
 
 const char *report_group_word(unsigned int by)
@@ -38,7 +38,8 @@ static int report_set_by(void *options, const char *value, struct error *err)
 	}
 	return error_set(err, -EINVAL,
 			 "'%s' is none of function, program, process, thread, container, "
-			 "cgroup, module", value);
+			 "cgroup, module",
+			 value);
 }
 
 static const char *report_by_word(unsigned int index)
@@ -72,31 +73,49 @@ static int report_set_color(void *options, const char *value, struct error *err)
 
 static const struct option_spec report_specs[] = {
 	{.name = "What to show", .type = OPTION_HEADING},
-	{.name = "tree", .letter = 'g', .type = OPTION_FLAG,
+	{.name = "tree",
+	 .letter = 'g',
+	 .type = OPTION_FLAG,
 	 .help = "The call tree of every program instead of the tables.",
 	 .offset = offsetof(struct report_options, tree)},
-	{.name = "sched", .type = OPTION_FLAG,
+	{.name = "sched",
+	 .type = OPTION_FLAG,
 	 .help = "The scheduler's tables in detail: CPUs over time, who ran, who waited for a CPU "
 		 "or something else and for how long, who woke whom, how many ran at once. With "
 		 "--by, by that.",
 	 .offset = offsetof(struct report_options, sched)},
-	{.name = "timeline", .type = OPTION_FLAG,
+	{.name = "timeline",
+	 .type = OPTION_FLAG,
 	 .help = "CPUs and the busiest threads over time, drawn as wide as the terminal: who ran, "
 		 "who waited for what. --from and --to look closer, --limit takes more threads.",
 	 .offset = offsetof(struct report_options, timeline)},
-	{.name = "min", .type = OPTION_CALL, .arg = "PERCENT", .set = report_set_least,
+	{.name = "min",
+	 .type = OPTION_CALL,
+	 .arg = "PERCENT",
+	 .set = report_set_least,
 	 .help = "Leave out what is less of the whole in the tree (default 1%)."},
-	{.name = "by", .type = OPTION_CALL, .arg = "WHAT", .set = report_set_by,
+	{.name = "by",
+	 .type = OPTION_CALL,
+	 .arg = "WHAT",
+	 .set = report_set_by,
 	 .values = report_by_word,
 	 .help = "One table only: by function (of programs in Python with the one of Python's "
 		 "functions), program, process, thread, container, cgroup or module."},
-	{.name = "limit", .letter = 'n', .type = OPTION_COUNT, .arg = "N",
+	{.name = "limit",
+	 .letter = 'n',
+	 .type = OPTION_COUNT,
+	 .arg = "N",
 	 .help = "At most N rows in each table; 0 for all.",
 	 .offset = offsetof(struct report_options, limit)},
 	VIEW_OPTIONS(struct report_options, view),
-	{.name = "json", .type = OPTION_FLAG, .help = "Everything as JSON, for programs.",
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .help = "Everything as JSON, for programs.",
 	 .offset = offsetof(struct report_options, json)},
-	{.name = "color", .type = OPTION_CALL, .arg = "WHEN", .set = report_set_color,
+	{.name = "color",
+	 .type = OPTION_CALL,
+	 .arg = "WHEN",
+	 .set = report_set_color,
 	 .values = screen_color_word,
 	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never."},
 	FILTER_OPTIONS(struct report_options, filter),
@@ -122,7 +141,8 @@ static unsigned int program_prefix(const void *context, const struct profile_sum
 	return s->stack == PROFILE_NONE || end != END_WALKED ? 2 : 1;
 }
 
-static int add_program_roots(struct program_roots *names, struct symbols *s, const struct profile *p)
+static int add_program_roots(struct program_roots *names, struct symbols *s,
+			     const struct profile *p)
 {
 	int ret = symbols_add(s, "[no stack]", &names->no_stack);
 
@@ -134,10 +154,10 @@ static int add_program_roots(struct program_roots *names, struct symbols *s, con
 	for (uint32_t i = 0; i < p->thread_count && !ret; i++) {
 		uint32_t process = p->threads[i].process;
 
-		ret = symbols_add(s, process == PROFILE_NONE
-					    ? "[unknown]"
-					    : process_name(&p->processes[process].p),
-				 &names->of_thread[i]);
+		ret = symbols_add(s,
+				  process == PROFILE_NONE ? "[unknown]"
+							  : process_name(&p->processes[process].p),
+				  &names->of_thread[i]);
 	}
 	for (int end = 0; end < END_COUNT && !ret; end++) {
 		char text[PROFILE_END_SIZE];
@@ -281,8 +301,8 @@ int report_children(const struct report *r, uint32_t node, nodes_t *list)
 		if ((double)nodes[at].weight >= least && vector_push(list, at) < 0)
 			return -ENOMEM;
 	if (list->count > first)
-		qsort_r(list->items + first, list->count - first, sizeof(*list->items), by_node_weight,
-			(void *)r);
+		qsort_r(list->items + first, list->count - first, sizeof(*list->items),
+			by_node_weight, (void *)r);
 	return 0;
 }
 
@@ -304,13 +324,13 @@ static int add_sched_report(struct report *r, const struct filtered_input *in, s
 	source_free(slices);
 	if (!ret && o->sched && !r->sched)
 		ret = error_set(err, -ENODATA,
-			       "%s: nothing of the scheduler was recorded: skein record -e sched",
-			       r->path);
+				"%s: nothing of the scheduler was recorded: skein record -e sched",
+				r->path);
 	return ret;
 }
 
-static int show_report(const char *path, const struct report_options *o, const struct filtered_input *in,
-		const struct profile *p, struct error *err)
+static int show_report(const char *path, const struct report_options *o,
+		       const struct filtered_input *in, const struct profile *p, struct error *err)
 {
 	struct screen screen;
 	struct report r;
@@ -326,13 +346,15 @@ static int show_report(const char *path, const struct report_options *o, const s
 	return ret;
 }
 
-static void warn_of_damaged_trace(const char *path, const struct filtered_input *in, const struct profile *p)
+static void warn_of_damaged_trace(const char *path, const struct filtered_input *in,
+				  const struct profile *p)
 {
 	if (trace_left_out(in->trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
 	else if (!p->host_count && p->stack_count)
 		log_warn("%s is damaged: it does not tell of which machine it is, nor when the "
-			 "recording began and ended, so shares of time are wrong", path);
+			 "recording began and ended, so shares of time are wrong",
+			 path);
 }
 
 static int run_report(const char *path, const struct report_options *o)

@@ -58,7 +58,8 @@ void report_put_ended(const struct report *r, const struct screen *s)
 	struct ended_recording e;
 	uint32_t at = 0;
 
-	for (int shown = 0; shown < ENDED_MAX && next_ended_recording(r->profile, &at, &e); shown++) {
+	for (int shown = 0; shown < ENDED_MAX && next_ended_recording(r->profile, &at, &e);
+	     shown++) {
 		bool many = r->profile->host_count > 1;
 		char text[512], recorded[32], stored[32];
 
@@ -80,7 +81,8 @@ void report_json_ended(struct json *j, const struct report *r)
 
 	json_key(j, "ended");
 	json_array(j);
-	for (int shown = 0; shown < ENDED_MAX && next_ended_recording(r->profile, &at, &e); shown++) {
+	for (int shown = 0; shown < ENDED_MAX && next_ended_recording(r->profile, &at, &e);
+	     shown++) {
 		json_object(j);
 		json_key_uint(j, "host", e.host->id);
 		json_key_text(j, "why", e.why);

@@ -33,7 +33,7 @@ static size_t report_json_row_limit(const struct report *r, size_t count)
 }
 
 static void report_json_put_functions(struct json *j, const struct report *r, const char *key,
-			  const struct functions *all)
+				      const struct functions *all)
 {
 	json_key(j, key);
 	json_array(j);

@@ -57,7 +57,7 @@ static bool is_sched_group_shown(const struct report_options *o, enum group_by b
 }
 
 static int make_report_sched(struct report_sched *s, const struct report *r, struct source *slices,
-		const struct source *filter, struct error *err)
+			     const struct source *filter, struct error *err)
 {
 	struct thread_selection thread_selection = {.filter = filter, .names = &s->names};
 	struct sched_query query = {
@@ -180,7 +180,8 @@ void report_sched_quantile_cell(struct table *t, const struct histogram *h, doub
 	report_sched_duration_cell(t, histogram_quantile(h, percent));
 }
 
-unsigned int report_sched_id_columns(struct column *columns, enum group_by by, const struct screen *to)
+unsigned int report_sched_id_columns(struct column *columns, enum group_by by,
+				     const struct screen *to)
 {
 	unsigned int count = 0;
 
@@ -198,7 +199,7 @@ unsigned int report_sched_id_columns(struct column *columns, enum group_by by, c
 }
 
 void report_sched_id_cells(struct table *t, const struct sched_row *row, enum group_by by,
-		     const struct screen *to)
+			   const struct screen *to)
 {
 	if (by == GROUP_THREAD && row->thread)
 		table_cellf(t, "%" PRIu64, row->thread->tid);
@@ -291,7 +292,7 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 
 	if (!s->elapsed) {
 		screen_put_paragraph(to, "Scheduler", STYLE_WARM,
-			      "nothing: the recording ended before this range begins");
+				     "nothing: the recording ended before this range begins");
 		return;
 	}
 	used = show_busy(s, text, sizeof(text));
@@ -309,8 +310,7 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 	screen_put_paragraph(to, "Scheduler", STYLE_PLAIN, text);
 	put_unknown_time(s, to);
 	if (s->all->disorder) {
-		snprintf(text, sizeof(text),
-			 "%s record%s others: shown as far as they agree",
+		snprintf(text, sizeof(text), "%s record%s others: shown as far as they agree",
 			 show_count(s->all->disorder, switches, sizeof(switches)),
 			 s->all->disorder == 1 ? " contradicts" : "s contradict");
 		screen_put_paragraph(to, "Disorder", STYLE_WARM, text);
@@ -342,13 +342,15 @@ static void main_waits_cell(struct table *t, const struct sched_times *times)
 		if (left[most] <= life / LEAST_SHARE)
 			break;
 		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%u %% %s",
-				 n ? ", " : "", whole_percent(left[most], life), wait_class_word(most));
+				 n ? ", " : "", whole_percent(left[most], life),
+				 wait_class_word(most));
 		left[most] = 0;
 	}
 	table_cell(t, text);
 }
 
-static void main_waker_cell(struct table *t, const struct sched_rows *rows, const struct sched_row *r)
+static void main_waker_cell(struct table *t, const struct sched_rows *rows,
+			    const struct sched_row *r)
 {
 	if (!r->by_waker || !r->counts.wakeups)
 		return table_cell(t, "");

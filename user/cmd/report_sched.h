@@ -56,16 +56,18 @@ const char *report_sched_waker_name(const struct sched_rows *rows, uint32_t wake
 /* From this number of columns on there is room for everything. */
 #define SCHED_WIDE 100
 #define SCHED_NUMBER_COLUMNS 7 /* columns of a duration or a count in a cell, at most */
-/* Add a cell of at most SCHED_NUMBER_COLUMNS columns with a duration, a count or a share; empty for 0. */
+/* Add a cell of at most SCHED_NUMBER_COLUMNS columns with a duration, a count or a share; empty for
+ * 0. */
 void report_sched_duration_cell(struct table *t, uint64_t ns);
 void report_sched_count_cell(struct table *t, uint64_t count);
 void report_sched_share_cell(struct table *t, uint64_t part, uint64_t whole);
 /* Add a cell with a quantile of waits; empty if there were none. */
 void report_sched_quantile_cell(struct table *t, const struct histogram *h, double percent);
 /* Add the columns or cells that identify a row: pid or tid, and name. */
-unsigned int report_sched_id_columns(struct column *columns, enum group_by by, const struct screen *to);
+unsigned int report_sched_id_columns(struct column *columns, enum group_by by,
+				     const struct screen *to);
 void report_sched_id_cells(struct table *t, const struct sched_row *row, enum group_by by,
-		     const struct screen *to);
+			   const struct screen *to);
 
 /* Print the use of CPUs over time, and how many threads ran at once. */
 int report_sched_cpus(const struct report_sched *s, const struct screen *to);

@@ -146,15 +146,17 @@ static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 	return ret;
 }
 
-static void put_cpu_wait_row(struct table *t, const struct report_sched *s, const struct histogram *h,
-		     const char *cpu, uint64_t switches, enum queued how)
+static void put_cpu_wait_row(struct table *t, const struct report_sched *s,
+			     const struct histogram *h, const char *cpu, uint64_t switches,
+			     enum queued how)
 {
 	double seconds = (double)s->elapsed / 1e9;
 
 	if (!h->count && how != QUEUED_WOKEN)
 		return;
 	table_cell(t, cpu);
-	report_sched_count_cell(t, how == QUEUED_WOKEN ? (uint64_t)((double)switches / seconds) : 0);
+	report_sched_count_cell(t,
+				how == QUEUED_WOKEN ? (uint64_t)((double)switches / seconds) : 0);
 	report_sched_count_cell(t, h->count);
 	table_cell(t, how == QUEUED_WOKEN ? "woken" : "preempted");
 	report_sched_quantile_cell(t, h, 50);
@@ -248,8 +250,8 @@ static void at_once_cells(struct table *t, const struct report_sched *s, const u
 		report_sched_share_cell(t, parts[i], s->elapsed);
 }
 
-static unsigned int at_once_columns(struct column *columns, const struct thread_bins *b, size_t most,
-				    char (*titles)[32])
+static unsigned int at_once_columns(struct column *columns, const struct thread_bins *b,
+				    size_t most, char (*titles)[32])
 {
 	columns[0] = (struct column){"average", STYLE_BOLD, true, false, 0};
 	for (unsigned int i = 0; i < b->count; i++) {

@@ -59,8 +59,8 @@ static void sched_json_put_counts(struct json *j, const struct sched_counts *c)
 }
 
 /* Write waits without quantiles, which single threads do not have. */
-static void sched_json_put_counted_waits(struct json *j, const char *key, const struct sched_counts *c,
-			      enum queued how)
+static void sched_json_put_counted_waits(struct json *j, const char *key,
+					 const struct sched_counts *c, enum queued how)
 {
 	json_key(j, key);
 	json_object(j);
@@ -71,7 +71,7 @@ static void sched_json_put_counted_waits(struct json *j, const char *key, const 
 }
 
 static void sched_json_put_at_once(struct json *j, const struct report_sched *s, const uint64_t *ns,
-			size_t count)
+				   size_t count)
 {
 	uint64_t none = s->elapsed;
 
@@ -86,7 +86,7 @@ static void sched_json_put_at_once(struct json *j, const struct report_sched *s,
 }
 
 static void sched_json_put_series(struct json *j, const char *key, const struct report_sched *s,
-		       const struct series *series)
+				  const struct series *series)
 {
 	double step = (double)s->elapsed / SERIES_POINTS;
 
@@ -121,8 +121,8 @@ static void sched_json_put_cpus(struct json *j, const struct report_sched *s)
 	json_array_end(j);
 }
 
-static void sched_json_put_row(struct json *j, const struct report_sched *s, const struct sched_row *r,
-		    enum group_by by)
+static void sched_json_put_row(struct json *j, const struct report_sched *s,
+			       const struct sched_row *r, enum group_by by)
 {
 	json_object(j);
 	json_key_text(j, "name", r->name);
@@ -168,7 +168,8 @@ static void sched_json_put_rows(struct json *j, const struct report_sched *s)
 }
 
 /* Write one end of a wake-up: a thread, or a name only. */
-static void sched_json_put_end(struct json *j, const char *key, const struct sched_rows *rows, uint32_t at)
+static void sched_json_put_end(struct json *j, const char *key, const struct sched_rows *rows,
+			       uint32_t at)
 {
 	const struct sched_row *r = at < rows->list.count ? &rows->list.items[at] : NULL;
 

@@ -9,7 +9,7 @@
 #define ROWS 20
 #define SECTION_ROWS 10
 #define NAME_COLUMNS 21 /* minimum width of a pid and a name, in columns */
-#define ROUNDED_TIME 1000	/* ns */
+#define ROUNDED_TIME 1000 /* ns */
 #define REST_COLUMNS 10 /* columns of a duration and the gap after it */
 
 static void put_sched_title(const struct screen *to, const char *text)
@@ -30,7 +30,8 @@ static int finish_sched_table(struct table *t, const struct screen *to, size_t s
 /* Hide unknown times up to ROUNDED_TIME: time stamps round the start and end of a recording. */
 static void unknown_cell(struct table *t, const struct sched_row *r)
 {
-	report_sched_duration_cell(t, r->times.unknown > ROUNDED_TIME * r->threads ? r->times.unknown : 0);
+	report_sched_duration_cell(
+		t, r->times.unknown > ROUNDED_TIME * r->threads ? r->times.unknown : 0);
 }
 
 /* Show how the lifetime of each group was spent. The columns of a row add up to its lifetime. */
@@ -52,8 +53,9 @@ static int put_sched_times(const struct report_sched *s, const struct screen *to
 	struct table t = {.columns = columns};
 
 	t.column_count = 7 + report_sched_id_columns(columns + 7, by, to);
-	put_sched_title(to,
-	      "Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
+	put_sched_title(
+		to,
+		"Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_row *r = report_sched_row(rows, i);
 
@@ -89,7 +91,8 @@ static unsigned int wait_column_width(int wait)
 	return (title > SCHED_NUMBER_COLUMNS ? title : SCHED_NUMBER_COLUMNS) + 2;
 }
 
-static void choose_wait_classes(struct wait_classes *c, const struct sched_times *all, unsigned int room)
+static void choose_wait_classes(struct wait_classes *c, const struct sched_times *all,
+				unsigned int room)
 {
 	bool taken[WAIT_COUNT] = {false};
 	unsigned int width = 0, rest = REST_COLUMNS;
@@ -112,7 +115,8 @@ static void choose_wait_classes(struct wait_classes *c, const struct sched_times
 	}
 }
 
-static void blocked_cells(struct table *t, const struct sched_times *times, const struct wait_classes *c)
+static void blocked_cells(struct table *t, const struct sched_times *times,
+			  const struct wait_classes *c)
 {
 	uint64_t rest = sched_blocked(times);
 
@@ -126,7 +130,8 @@ static void blocked_cells(struct table *t, const struct sched_times *times, cons
 		report_sched_duration_cell(t, rest);
 }
 
-static int put_sched_blocked(const struct report_sched *s, const struct screen *to, enum group_by by)
+static int put_sched_blocked(const struct report_sched *s, const struct screen *to,
+			     enum group_by by)
 {
 	struct column columns[TABLE_MAX_COLUMNS];
 	const struct sched_rows *rows = &s->rows[by];
@@ -213,7 +218,9 @@ static int put_sched_waits(const struct report_sched *s, const struct screen *to
 
 	t.column_count += wait_columns(columns + t.column_count, by, wide);
 	t.column_count += report_sched_id_columns(columns + t.column_count, by, to);
-	put_sched_title(to, "How often they left their CPU and were woken, and how long they then waited\n");
+	put_sched_title(
+		to,
+		"How often they left their CPU and were woken, and how long they then waited\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_row *r = report_sched_row(rows, i);
 

@@ -66,7 +66,8 @@ static const char *weight_bar(uint64_t weight, uint64_t most)
 	return strcat(text, eighths[steps % 8]);
 }
 
-static void report_put_more(const struct report *r, const struct screen *s, size_t shown, size_t all)
+static void report_put_more(const struct report *r, const struct screen *s, size_t shown,
+			    size_t all)
 {
 	char text[128];
 
@@ -91,8 +92,7 @@ static int put_costs(const struct report *r, const struct screen *s, const struc
 		table_cell(&t, weight_percent(r, f[i].total_weight));
 		table_cell(&t, symbol_name(&r->symbols, f[i].symbol));
 		if (modules)
-			table_cell(&t,
-				   module_short_name(symbol_module(&r->symbols, f[i].symbol)));
+			table_cell(&t, module_short_name(symbol_module(&r->symbols, f[i].symbol)));
 		if (bars)
 			table_cell(&t, weight_bar(f[i].self_weight, f[0].self_weight));
 	}
@@ -118,8 +118,10 @@ static int put_function_table(const struct report *r, const struct screen *s)
 static int put_python_functions(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
-		{"self", STYLE_BOLD, true, false, 0},	     {"total", STYLE_PLAIN, true, false, 0},
-		{"function", STYLE_PLAIN, false, false, 24}, {"", STYLE_WARM, false, false, 0},
+		{"self", STYLE_BOLD, true, false, 0},
+		{"total", STYLE_PLAIN, true, false, 0},
+		{"function", STYLE_PLAIN, false, false, 24},
+		{"", STYLE_WARM, false, false, 0},
 	};
 
 	screen_put(s, STYLE_BOLD, "Hottest functions of Python, with the C that they call\n");
@@ -151,7 +153,7 @@ static void group_number_cells(const struct report *r, struct table *t, const st
  * several hosts.
  */
 static const char *group_place(const struct report *r, enum group_by by, const struct process *p,
-			    char *buf, size_t size)
+			       char *buf, size_t size)
 {
 	const struct host *h = by == GROUP_PROGRAM ? NULL : profile_host_of(r->profile, p);
 	size_t used = h ? (size_t)snprintf(buf, size, "%.64s ", h->hostname) : 0;
@@ -162,7 +164,7 @@ static const char *group_place(const struct report *r, enum group_by by, const s
 
 /* Show programs, processes or threads, with their containers. */
 static int put_process_groups(const struct report *r, const struct screen *s, enum group_by by,
-		      size_t usual)
+			      size_t usual)
 {
 	struct column columns[] = {
 		{"share", STYLE_BOLD, true, false, 0},
@@ -203,7 +205,7 @@ static int put_process_groups(const struct report *r, const struct screen *s, en
 
 /* Show containers, control groups or modules. */
 static int put_place_groups(const struct report *r, const struct screen *s, enum group_by by,
-		      size_t usual)
+			    size_t usual)
 {
 	struct column columns[] = {
 		{"share", STYLE_BOLD, true, false, 0},
@@ -228,7 +230,8 @@ static int put_place_groups(const struct report *r, const struct screen *s, enum
 	return ret;
 }
 
-static int put_group_table(const struct report *r, const struct screen *s, enum group_by by, size_t usual)
+static int put_group_table(const struct report *r, const struct screen *s, enum group_by by,
+			   size_t usual)
 {
 	bool places = by == GROUP_CONTAINER || by == GROUP_CGROUP || by == GROUP_MODULE;
 
@@ -252,9 +255,10 @@ static void report_put_machine(const struct report *r, const struct screen *s)
 		 h->cpus == 1 ? "" : "s", when, ended ? ", " : "", length);
 	screen_put_paragraph(s, "Recorded", STYLE_PLAIN, text);
 	if (!h->end)
-		screen_put_paragraph(s, "Unfinished", STYLE_WARM,
-			      "the recording still runs, or its recorder was killed: this is all "
-			      "but its last second");
+		screen_put_paragraph(
+			s, "Unfinished", STYLE_WARM,
+			"the recording still runs, or its recorder was killed: this is all "
+			"but its last second");
 	report_put_ended(r, s);
 }
 
@@ -438,8 +442,8 @@ static int show_python_threads(const struct report *r, char *buf, size_t size)
 	used += show_python_part(r, p->collecting, "; ", "collecting garbage", buf + used,
 				 size - used);
 	used += show_python_part(r, p->unread, "; ",
-				 "before the interpreter was known: only native frames",
-				 buf + used, size - used);
+				 "before the interpreter was known: only native frames", buf + used,
+				 size - used);
 	return used;
 }
 
@@ -451,15 +455,16 @@ static void report_put_python(const struct report *r, const struct screen *s)
 	int used = show_python_threads(r, text, sizeof(text));
 
 	if (p->frames)
-		used += snprintf(text + used, sizeof(text) - used, "%s%s of frames named (%s of %s)",
-				 used ? "; " : "",
+		used += snprintf(text + used, sizeof(text) - used,
+				 "%s%s of frames named (%s of %s)", used ? "; " : "",
 				 show_percent(p->named, p->frames, share, sizeof(share)),
 				 show_count(p->named, named, sizeof(named)),
 				 show_count(p->frames, frames, sizeof(frames)));
 	if (p->freed)
 		snprintf(text + used, sizeof(text) - used,
 			 ", %s of code that was freed, or gone with its process, before its name "
-			 "was read", show_percent(p->freed, p->frames, share, sizeof(share)));
+			 "was read",
+			 show_percent(p->freed, p->frames, share, sizeof(share)));
 	if (used)
 		screen_put_paragraph(s, "Python", STYLE_PLAIN, text);
 }
@@ -496,7 +501,8 @@ static void report_put_interpreters(const struct report *r, const struct screen 
 	for (uint32_t i = 0; i < r->profile->info_count && !r->filtered; i++) {
 		const struct info *info = &r->profile->infos[i];
 
-		if (strncmp(info->key, PYTHON_INFO, strlen(PYTHON_INFO)) || reports_python_readable(info->value))
+		if (strncmp(info->key, PYTHON_INFO, strlen(PYTHON_INFO)) ||
+		    reports_python_readable(info->value))
 			continue;
 		if (++rows > INTERPRETER_ROWS)
 			continue;
@@ -621,7 +627,8 @@ static int put_function_tables(const struct report *r, const struct screen *s)
 	if (!r->python_functions.list.count)
 		return put_function_table(r, s);
 	for (int second = 0; second < 2 && !ret; second++) {
-		ret = python_first != second ? put_python_functions(r, s) : put_function_table(r, s);
+		ret = python_first != second ? put_python_functions(r, s)
+					     : put_function_table(r, s);
 		if (!second)
 			fputc('\n', s->out);
 	}

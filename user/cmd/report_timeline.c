@@ -21,8 +21,8 @@ static int window_of_trace(void *trace, const struct window_query *q, struct win
 }
 
 /* Choose the requested range within the time span of the trace, in time stamps. */
-static int choose_timeline_range(struct lanes *l, struct trace *t, const char *path, const struct filter *f,
-			struct error *err)
+static int choose_timeline_range(struct lanes *l, struct trace *t, const char *path,
+				 const struct filter *f, struct error *err)
 {
 	struct host *h = &l->entities.host;
 	uint64_t first, last, end;

@@ -19,15 +19,15 @@
 struct tree_line {
 	uint32_t node;
 	size_t before; /* bytes of the prefix in front of the node */
-	bool last;     /* last of its siblings */
-	bool alone;    /* has no sibling worth showing */
+	bool last; /* last of its siblings */
+	bool alone; /* has no sibling worth showing */
 };
 
 struct tree_printer {
 	const struct report *report;
 	const struct screen *screen;
 	VECTOR(struct tree_line) lines; /* the last one is printed next */
-	VECTOR(char) prefix;	   /* the vertical lines that pass the current line */
+	VECTOR(char) prefix; /* the vertical lines that pass the current line */
 	nodes_t children;
 };
 
@@ -59,8 +59,8 @@ static void print_tree_numbers(const struct tree_printer *p, const struct tree_n
  * Print the name of a function; then, as far as there is room, whether it is inlined, and its
  * module.
  */
-static void print_tree_name(const struct tree_printer *p, const struct tree_node *n, unsigned int room,
-		       bool program)
+static void print_tree_name(const struct tree_printer *p, const struct tree_node *n,
+			    unsigned int room, bool program)
 {
 	static const char inlined[] = " (inlined)";
 	char clean[4096], fitted[4096];
@@ -111,8 +111,8 @@ static int push_tree_lines(struct tree_printer *p, uint32_t node)
 	p->children.count = 0;
 	ret = report_children(p->report, node, &p->children);
 	for (size_t i = p->children.count; i-- > 0 && !ret;) {
-		struct tree_line l = {p->children.items[i], p->prefix.count, i + 1 == p->children.count,
-				 node && p->children.count == 1};
+		struct tree_line l = {p->children.items[i], p->prefix.count,
+				      i + 1 == p->children.count, node && p->children.count == 1};
 
 		ret = vector_push(&p->lines, l);
 	}

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cmd/table.h"
 
-#define GAP 2		/* blanks between columns */
+#define GAP 2 /* blanks between columns */
 #define CELL_BYTES 4096 /* bytes of a cell at most */
 #define LABEL_COLUMNS 11
 #define DEFAULT_WIDTH 80
@@ -110,7 +110,7 @@ static unsigned int natural_width(const struct table *t, unsigned int column)
  * are not shown. Return the last column that is shown.
  */
 static unsigned int choose_column_widths(const struct table *t, const struct screen *s,
-				  unsigned int *widths)
+					 unsigned int *widths)
 {
 	unsigned int total = 0, last = 0;
 
@@ -140,7 +140,7 @@ static unsigned int choose_column_widths(const struct table *t, const struct scr
 }
 
 static void table_put_cell(const struct column *column, const struct screen *s, unsigned int width,
-		     const char *style, const char *text, bool last)
+			   const char *style, const char *text, bool last)
 {
 	char fitted[CELL_BYTES];
 	unsigned int taken;
@@ -167,11 +167,12 @@ int table_print(const struct table *t, const struct screen *s)
 		return t->error;
 	last = choose_column_widths(t, s, widths);
 	for (unsigned int c = 0; c <= last; c++)
-		table_put_cell(&t->columns[c], s, widths[c], STYLE_DIM, t->columns[c].title, c == last);
+		table_put_cell(&t->columns[c], s, widths[c], STYLE_DIM, t->columns[c].title,
+			       c == last);
 	for (size_t i = 0; i + t->column_count <= t->cells.count; i += t->column_count)
 		for (unsigned int c = 0; c <= last; c++)
 			table_put_cell(&t->columns[c], s, widths[c], t->columns[c].style,
-				 t->cells.items[i + c], c == last);
+				       t->cells.items[i + c], c == last);
 	return 0;
 }
 
@@ -183,7 +184,8 @@ void table_free(struct table *t)
 }
 
 /* Cut a word that is wider than a line at its front, because such a word is usually a path. */
-void screen_put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text)
+void screen_put_wrapped(const struct screen *s, unsigned int indent, const char *style,
+			const char *text)
 {
 	unsigned int column = indent;
 
@@ -212,7 +214,8 @@ void screen_put_wrapped(const struct screen *s, unsigned int indent, const char 
 	fputc('\n', s->out);
 }
 
-void screen_put_paragraph(const struct screen *s, const char *label, const char *style, const char *text)
+void screen_put_paragraph(const struct screen *s, const char *label, const char *style,
+			  const char *text)
 {
 	char clean[CELL_BYTES];
 

@@ -66,9 +66,10 @@ void table_free(struct table *t);
  * Print clean text filled into lines. The first line starts at column indent, where the cursor
  * already is; the others are indented by as many columns.
  */
-void screen_put_wrapped(const struct screen *s, unsigned int indent, const char *style, const char *text);
+void screen_put_wrapped(const struct screen *s, unsigned int indent, const char *style,
+			const char *text);
 /* Print a label and, after it, text that is cleaned and filled into lines. */
 void screen_put_paragraph(const struct screen *s, const char *label, const char *style,
-		   const char *text);
+			  const char *text);
 
 #endif

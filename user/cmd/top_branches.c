@@ -55,8 +55,9 @@ static int filter_branches(struct branch_builder *g)
 		uint32_t label = branch_node(g, (uint32_t)i)->label, parent;
 
 		parent = branch_node(g, (uint32_t)i)->parent;
-		g->found[i] = g->found_below[i] ||
-			      top_model_matches(g->request, symbol_name(s, label), symbol_module(s, label));
+		g->found[i] =
+			g->found_below[i] || top_model_matches(g->request, symbol_name(s, label),
+							       symbol_module(s, label));
 		g->found_below[parent] |= g->found[i];
 	}
 	return 0;
@@ -88,7 +89,8 @@ static int list_branches(struct branch_builder *g, uint32_t node)
 		if ((!g->request->filter || g->found[at]) && vector_push(&g->children, at) < 0)
 			return -ENOMEM;
 	if (g->children.count)
-		qsort_r(g->children.items, g->children.count, sizeof(uint32_t), compare_branches, g);
+		qsort_r(g->children.items, g->children.count, sizeof(uint32_t), compare_branches,
+			g);
 	return 0;
 }
 
@@ -101,7 +103,8 @@ static bool is_branch_open(const struct branch_builder *g, const struct pending_
 		return toggled;
 	if (g->found_below[w->node])
 		return true;
-	return g->request->open_part && n->weight >= branch_node(g, 0)->weight / g->request->open_part;
+	return g->request->open_part &&
+	       n->weight >= branch_node(g, 0)->weight / g->request->open_part;
 }
 
 static int push_branch_row(struct branch_builder *g, const struct pending_row *w)
@@ -133,9 +136,9 @@ static int push_pending_rows(struct branch_builder *g, const struct pending_row 
 		uint32_t child = g->children.items[i];
 		struct pending_row next = {child, w->depth, 0};
 
-		next.key = XXH3_64bits_withSeed(&w->key, sizeof(w->key),
-						top_model_symbol_key(&g->model->symbols,
-							branch_node(g, child)->label));
+		next.key = XXH3_64bits_withSeed(
+			&w->key, sizeof(w->key),
+			top_model_symbol_key(&g->model->symbols, branch_node(g, child)->label));
 		next.depth += w->node && g->children.count > 1;
 		ret = vector_push(&g->pending, next);
 	}
@@ -146,8 +149,8 @@ static int push_pending_rows(struct branch_builder *g, const struct pending_row 
  * Make rows of all nodes of a tree except its root. seed keeps the row keys of different trees
  * apart.
  */
-static int push_tree_rows(struct top_model *m, const struct top_request *request, const struct tree *t,
-		bool callers, uint64_t seed)
+static int push_tree_rows(struct top_model *m, const struct top_request *request,
+			  const struct tree *t, bool callers, uint64_t seed)
 {
 	struct branch_builder g = {.model = m, .request = request, .tree = t, .callers = callers};
 	const struct pending_row root = {0, 1, seed};
@@ -176,7 +179,8 @@ struct branch_programs {
 	VECTOR(uint32_t) labels; /* by thread */
 };
 
-static unsigned int branch_program_label(const void *context, const struct profile_sum *s, uint32_t *labels)
+static unsigned int branch_program_label(const void *context, const struct profile_sum *s,
+					 uint32_t *labels)
 {
 	const struct branch_programs *p = context;
 
@@ -257,7 +261,8 @@ static int push_focus_row(struct top_model *m, uint32_t symbol, const struct tre
 	return vector_push(&m->rows, row);
 }
 
-static int make_neighbour_rows(struct top_model *m, const struct top_request *request, uint32_t symbol)
+static int make_neighbour_rows(struct top_model *m, const struct top_request *request,
+			       uint32_t symbol)
 {
 	struct tree up = {.nodes = {0}}, down = {.nodes = {0}};
 	int ret = callers_of(&up, &m->tree, symbol);
@@ -269,7 +274,8 @@ static int make_neighbour_rows(struct top_model *m, const struct top_request *re
 	if (!ret)
 		ret = push_tree_rows(m, request, &up, true, TOP_CALLERS);
 	if (!ret)
-		ret = push_heading_row(m, down.nodes.count > 1 ? "itself, and what it calls" : "itself");
+		ret = push_heading_row(m, down.nodes.count > 1 ? "itself, and what it calls"
+							       : "itself");
 	if (!ret)
 		ret = push_focus_row(m, symbol, &down);
 	if (!ret)

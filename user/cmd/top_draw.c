@@ -29,7 +29,8 @@ struct pen {
 
 static void write_text(struct pen *p, enum top_style style, const char *text)
 {
-	p->column += top_screen_put(p->row, p->column, style, false, text, UINT16_MAX, TOP_CUT_END, NULL);
+	p->column += top_screen_put(p->row, p->column, style, false, text, UINT16_MAX, TOP_CUT_END,
+				    NULL);
 }
 
 /* Write text only if it fits as a whole. */
@@ -151,14 +152,15 @@ static void draw_chosen(const struct top_ui *ui, struct pen p)
 		write_text(&p, TOP_STYLE_PLAIN, "  ");
 	top_focus_text(ui->foci.items, ui->foci.count, whole ? whole->total_weight : 0, text,
 		       sizeof(text));
-	top_screen_put(p.row, p.column, TOP_STYLE_BOLD, false, text, UINT16_MAX, TOP_CUT_MIDDLE, NULL);
+	top_screen_put(p.row, p.column, TOP_STYLE_BOLD, false, text, UINT16_MAX, TOP_CUT_MIDDLE,
+		       NULL);
 }
 
 static enum top_style row_style(const struct top_row *row)
 {
 	static const enum top_style styles[] = {
-		[TOP_NATIVE] = TOP_STYLE_PLAIN,	  [TOP_KERNEL] = TOP_STYLE_KERNEL,
-		[TOP_JIT] = TOP_STYLE_JIT,	  [TOP_PYTHON] = TOP_STYLE_PYTHON,
+		[TOP_NATIVE] = TOP_STYLE_PLAIN, [TOP_KERNEL] = TOP_STYLE_KERNEL,
+		[TOP_JIT] = TOP_STYLE_JIT,	[TOP_PYTHON] = TOP_STYLE_PYTHON,
 		[TOP_HEADING] = TOP_STYLE_BOLD,
 	};
 
@@ -169,9 +171,9 @@ static enum top_style row_heat_style(const struct top_ui *ui, const struct top_r
 {
 	uint64_t whole = ui->model.weight;
 
-	return row->self >= whole / 5 && whole ? TOP_STYLE_HOT :
-	       row->self >= whole / 20 && whole ? TOP_STYLE_WARM :
-						   TOP_STYLE_PLAIN;
+	return row->self >= whole / 5 && whole	  ? TOP_STYLE_HOT
+	       : row->self >= whole / 20 && whole ? TOP_STYLE_WARM
+						  : TOP_STYLE_PLAIN;
 }
 
 /* Return the columns for the module at the right edge; 0 for none. */
@@ -193,8 +195,10 @@ static const char *row_module_text(enum top_view view, const struct top_row *row
 static void draw_branch(struct pen *p, const struct top_row *row, bool here)
 {
 	bool utf8 = top_screen_utf8();
-	const char *mark = !row->branch ? "  " : row->open ? utf8 ? "▾ " : "- " :
-							     utf8 ? "▸ " : "+ ";
+	const char *mark = !row->branch ? "  "
+			   : row->open	? utf8 ? "▾ " : "- "
+			   : utf8	? "▸ "
+					: "+ ";
 	char text[128];
 	/* limit the indentation, so that deep rows stay on the screen */
 	int indent = row->depth > 1 ? (int)(row->depth - 1) * 2 : 0;
@@ -205,7 +209,7 @@ static void draw_branch(struct pen *p, const struct top_row *row, bool here)
 	indent = indent > most ? most : indent;
 	snprintf(text, sizeof(text), "%*s%s", indent > 100 ? 100 : indent, "", mark);
 	p->column += top_screen_put(p->row, p->column, TOP_STYLE_PLAIN, here, text, UINT16_MAX,
-			     TOP_CUT_END, NULL);
+				    TOP_CUT_END, NULL);
 }
 
 static void fill_line(unsigned int row)
@@ -233,17 +237,17 @@ static bool draw_row(const struct top_ui *ui, const struct top_row *row, unsigne
 	if (here)
 		fill_line(line);
 	top_numbers(ui, row, top_screen_utf8(), numbers, sizeof(numbers));
-	p.column += top_screen_put(line, 0, row_heat_style(ui, row), here, numbers, UINT16_MAX, TOP_CUT_END,
-			    NULL);
+	p.column += top_screen_put(line, 0, row_heat_style(ui, row), here, numbers, UINT16_MAX,
+				   TOP_CUT_END, NULL);
 	if (view == TOP_TREE || view == TOP_CALLERS)
 		draw_branch(&p, row, here);
 	room = width > p.column ? width - p.column : 0;
 	module = module_columns(ui, room);
 	p.column += top_screen_put(line, p.column, row_style(row), here, row->name,
-			    module ? room - module - 2 : room, cut, &was_cut);
+				   module ? room - module - 2 : room, cut, &was_cut);
 	if (module)
-		top_screen_put(line, width - module, TOP_STYLE_DIM, here, row_module_text(view, row), module,
-			TOP_CUT_FRONT, NULL);
+		top_screen_put(line, width - module, TOP_STYLE_DIM, here,
+			       row_module_text(view, row), module, TOP_CUT_FRONT, NULL);
 	return was_cut || !room;
 }
 
@@ -260,10 +264,10 @@ static void draw_columns(const struct top_ui *ui, unsigned int line)
 	module = width > p.column ? module_columns(ui, width - p.column + 8) : 0;
 	if (module)
 		top_screen_put(line, width - module, TOP_STYLE_COLUMNS, false,
-			view == TOP_THREADS   ? "PROCESS" :
-			view == TOP_PROCESSES ? "PROGRAM" :
-						"MODULE",
-			module, TOP_CUT_END, NULL);
+			       view == TOP_THREADS     ? "PROCESS"
+			       : view == TOP_PROCESSES ? "PROGRAM"
+						       : "MODULE",
+			       module, TOP_CUT_END, NULL);
 }
 
 static void scroll_to_cursor(struct top_level *l, unsigned int rows, size_t count)
@@ -319,8 +323,8 @@ static void draw_name(const char *text, unsigned int line, unsigned int lines)
 static void draw_keys(const struct top_ui *ui, unsigned int line)
 {
 	static const char *const keys[] = {
-		"?:help", "Enter:drill in", "/:filter", "Space:pause", "Tab:view", "s t n:sort",
-		"q:quit", NULL,
+		"?:help",   "Enter:drill in", "/:filter", "Space:pause",
+		"Tab:view", "s t n:sort",     "q:quit",	  NULL,
 	};
 	struct pen p = {line, 0};
 
@@ -355,10 +359,10 @@ static void draw_rows(struct top_ui *ui, const struct top_head *head, const stru
 			 level->first + i == level->cursor);
 	if (!count && l->rows > 1)
 		write_text(&p, TOP_STYLE_DIM,
-			   head->waiting		? head->waiting :
-			   *level->pattern		? "nothing that fits the filter" :
-			   level->view == TOP_CALLERS	? "no sample of this function in the window" :
-							  "no samples in the window");
+			   head->waiting		? head->waiting
+			   : *level->pattern		? "nothing that fits the filter"
+			   : level->view == TOP_CALLERS ? "no sample of this function in the window"
+							: "no samples in the window");
 	if (l->name)
 		draw_name(name, top_screen_rows() - l->keys - lines, lines);
 }

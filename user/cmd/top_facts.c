@@ -16,7 +16,7 @@
 #include "capture/clock.h"
 
 __attribute__((format(printf, 3, 4))) static void add_fact(struct top_facts *f, bool warning,
-						      const char *format, ...)
+							   const char *format, ...)
 {
 	struct top_fact *to = &f->list[f->count];
 	va_list args;
@@ -39,10 +39,10 @@ static void add_load(struct top_facts *f, const struct recent_window *w)
 
 	if (a->total.due)
 		add_fact(f, false, "%.2f/%u CPUs busy", busy * a->cpus / (double)a->total.due,
-		    a->cpus);
+			 a->cpus);
 	if (a->span)
 		add_fact(f, false, "%.0f samples/s",
-		    (double)written * NSEC_PER_SEC / (double)a->span);
+			 (double)written * NSEC_PER_SEC / (double)a->span);
 }
 
 /* Add the lost samples of running threads, with the most frequent reason. */
@@ -59,13 +59,14 @@ static void add_lost_samples(struct top_facts *f, const struct recent_account *a
 			most = reason;
 	}
 	if (lost && a->total.due)
-		add_fact(f, true, "lost %s (%s)", show_percent(lost, a->total.due, part, sizeof(part)),
-		    loss_reason_word(most));
+		add_fact(f, true, "lost %s (%s)",
+			 show_percent(lost, a->total.due, part, sizeof(part)),
+			 loss_reason_word(most));
 	else
 		add_fact(f, false, "none lost");
 	if (stolen && a->total.due)
 		add_fact(f, true, "stolen %s",
-		    show_percent(stolen, a->total.due, part, sizeof(part)));
+			 show_percent(stolen, a->total.due, part, sizeof(part)));
 }
 
 static void add_other_losses(struct top_facts *f, const struct recent_account *a)
@@ -75,7 +76,7 @@ static void add_other_losses(struct top_facts *f, const struct recent_account *a
 	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
 		if (a->lost[reason] && !loss_reason_is_due(reason))
 			add_fact(f, true, "%s: %s", loss_reason_word(reason),
-			    show_count(a->lost[reason], count, sizeof(count)));
+				 show_count(a->lost[reason], count, sizeof(count)));
 }
 
 static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t event)
@@ -91,7 +92,8 @@ static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t ev
 			whole += p->sums[i].count;
 	}
 	if (count)
-		add_fact(f, false, "stacks %s whole", show_percent(whole, count, part, sizeof(part)));
+		add_fact(f, false, "stacks %s whole",
+			 show_percent(whole, count, part, sizeof(part)));
 }
 
 static int add_python(struct top_facts *f, const struct profile *p, uint32_t event)
@@ -102,11 +104,12 @@ static int add_python(struct top_facts *f, const struct profile *p, uint32_t eve
 
 	if (!ret && share.samples)
 		add_fact(f, false, "Python's GIL held %s",
-		    show_percent(share.gil, share.samples, part, sizeof(part)));
+			 show_percent(share.gil, share.samples, part, sizeof(part)));
 	return ret;
 }
 
-int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event, double cost)
+int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event,
+		      double cost)
 {
 	int ret;
 

@@ -22,7 +22,7 @@ struct top_facts {
  * its helpers. Return 0 or -ENOMEM.
  */
 int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event,
-		 double cost);
+		      double cost);
 
 /* Return the CPU time of this process and its children so far, ns. */
 uint64_t top_facts_own_cpu(void);

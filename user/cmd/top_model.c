@@ -83,7 +83,7 @@ static bool is_focus_process(const struct top_focus *f, const struct process *p)
  * Return whether a sum belongs to the group in focus; groups are distinguished as in groups_of().
  */
 static bool is_in_focus_group(const struct profile *p, const struct top_focus *f,
-		     const struct profile_sum *s)
+			      const struct profile_sum *s)
 {
 	const struct profile_thread *t = s->thread == PROFILE_NONE ? NULL : &p->threads[s->thread];
 	const struct process *of =
@@ -276,8 +276,9 @@ int top_model_show(struct top_model *m, const struct top_request *request)
 		ret = tree_build(&m->tree, &m->part, m->event, &view);
 	if (ret)
 		return ret;
-	return request->view == TOP_TREE || request->view == TOP_CALLERS ? top_rows_branches(m, request)
-								   : top_rows_flat(m, request);
+	return request->view == TOP_TREE || request->view == TOP_CALLERS
+		       ? top_rows_branches(m, request)
+		       : top_rows_flat(m, request);
 }
 
 void top_model_free(struct top_model *m)

@@ -27,7 +27,7 @@ static enum top_sort effective_sort(const struct top_ui *ui)
 
 /* Format a column title, marked if the rows are sorted by the column. Return buf. */
 static char *sorted_title(const struct top_ui *ui, enum top_sort sort, const char *text, bool utf8,
-		   char *buf, size_t size)
+			  char *buf, size_t size)
 {
 	const char *mark = effective_sort(ui) != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
 	/* printf pads by bytes; the mark may have more bytes than columns */
@@ -43,14 +43,16 @@ static bool has_id_column(enum top_view view)
 }
 
 static void format_number_titles(const struct top_ui *ui, enum top_view view, bool utf8, char *buf,
-		       size_t size)
+				 size_t size)
 {
 	char self[16], total[16];
 
 	if (top_view_is_groups(view))
-		snprintf(buf, size, "%s    CPU %s", sorted_title(ui, TOP_BY_SELF, "SHARE", utf8, self,
-							  sizeof(self)),
-			 !has_id_column(view) ? " " : view == TOP_THREADS ? "     TID  " : "     PID  ");
+		snprintf(buf, size, "%s    CPU %s",
+			 sorted_title(ui, TOP_BY_SELF, "SHARE", utf8, self, sizeof(self)),
+			 !has_id_column(view)  ? " "
+			 : view == TOP_THREADS ? "     TID  "
+					       : "     PID  ");
 	else
 		snprintf(buf, size, "%s %s  ",
 			 sorted_title(ui, TOP_BY_SELF, "SELF", utf8, self, sizeof(self)),
@@ -61,8 +63,8 @@ static void format_number_titles(const struct top_ui *ui, enum top_view view, bo
  * Format the numbers of a group: its share of everything shown, and its CPU use, where 100 is one
  * CPU.
  */
-static void format_group_numbers(const struct top_ui *ui, const struct top_row *row, enum top_view view,
-		      char *buf, size_t size)
+static void format_group_numbers(const struct top_ui *ui, const struct top_row *row,
+				 enum top_view view, char *buf, size_t size)
 {
 	const struct group *g = row->group;
 	uint64_t span = ui->model.window.span;

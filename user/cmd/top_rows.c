@@ -30,7 +30,8 @@ static int compare_top_rows(const void *a, const void *b, void *context)
 	return request->reverse ? -order : order;
 }
 
-static int push_matching_row(struct top_model *m, const struct top_request *request, const struct top_row *row)
+static int push_matching_row(struct top_model *m, const struct top_request *request,
+			     const struct top_row *row)
 {
 	if (!top_model_matches(request, row->name, row->module))
 		return 0;
@@ -95,9 +96,9 @@ static int make_group_rows(struct top_model *m, const struct top_request *reques
 		const struct top_row row = {
 			.key = group_row_key(by, g),
 			.name = g->name,
-			.module = by == GROUP_THREAD ? process_name(g->process) :
-				  by == GROUP_PROCESS ? g->process->exe :
-							"",
+			.module = by == GROUP_THREAD	? process_name(g->process)
+				  : by == GROUP_PROCESS ? g->process->exe
+							: "",
 			.self = g->weight,
 			.total = g->weight,
 			.group = g,
@@ -110,7 +111,8 @@ static int make_group_rows(struct top_model *m, const struct top_request *reques
 
 int top_rows_flat(struct top_model *m, const struct top_request *request)
 {
-	int ret = top_view_is_groups(request->view) ? make_group_rows(m, request) : make_function_rows(m, request);
+	int ret = top_view_is_groups(request->view) ? make_group_rows(m, request)
+						    : make_function_rows(m, request);
 
 	if (!ret && m->rows.count)
 		qsort_r(m->rows.items, m->rows.count, sizeof(*m->rows.items), compare_top_rows,

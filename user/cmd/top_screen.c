@@ -195,8 +195,9 @@ bool top_screen_utf8(void)
 	return top.utf8;
 }
 
-unsigned int top_screen_put(unsigned int row, unsigned int column, enum top_style style, bool reversed,
-		     const char *text, unsigned int columns, enum top_cut where, bool *cut)
+unsigned int top_screen_put(unsigned int row, unsigned int column, enum top_style style,
+			    bool reversed, const char *text, unsigned int columns,
+			    enum top_cut where, bool *cut)
 {
 	unsigned int width = top_screen_columns();
 	attr_t attributes = looks[style].attributes | (reversed ? A_REVERSE : 0);

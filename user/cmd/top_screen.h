@@ -52,8 +52,9 @@ bool top_screen_utf8(void);
  * reversed marks the cursor's row. Return the columns used. *cut (cut may be NULL) is set if the
  * text was cut.
  */
-unsigned int top_screen_put(unsigned int row, unsigned int column, enum top_style style, bool reversed,
-		     const char *text, unsigned int columns, enum top_cut where, bool *cut);
+unsigned int top_screen_put(unsigned int row, unsigned int column, enum top_style style,
+			    bool reversed, const char *text, unsigned int columns,
+			    enum top_cut where, bool *cut);
 
 /* Get the next key; false if there is none. *code is set if the key is one of ncurses' KEY_*. */
 bool top_screen_key(unsigned int *key, bool *code);

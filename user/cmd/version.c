@@ -17,7 +17,9 @@ struct version_options {
 };
 
 static const struct option_spec version_specs[] = {
-	{.name = "verbose", .letter = 'v', .type = OPTION_FLAG,
+	{.name = "verbose",
+	 .letter = 'v',
+	 .type = OPTION_FLAG,
 	 .help = "Also what it can do, and the libraries that do it. 'skein --version' shows the "
 		 "same.",
 	 .offset = offsetof(struct version_options, verbose)},

@@ -24,7 +24,7 @@
  * threads follow.
  */
 #define CPUS_PID 0x7fe00000ULL
-#define CPU_TID(cpu) (CPUS_PID + 1 + ((cpu) & 0xffff))
+#define CPU_TID(cpu) (CPUS_PID + 1 + ((cpu)&0xffff))
 
 struct chrome {
 	struct timeline timeline;
@@ -47,8 +47,8 @@ static uint64_t since_base(const struct chrome *c, uint64_t time)
 }
 
 /* Begin an event of a track at a time (ns); end it with json_object_end(). */
-static struct json *chrome_begin_event(struct chrome *c, const char *phase, struct chrome_track track,
-				uint64_t time)
+static struct json *chrome_begin_event(struct chrome *c, const char *phase,
+				       struct chrome_track track, uint64_t time)
 {
 	struct json *j = &c->json;
 
@@ -80,7 +80,8 @@ static void chrome_write_duration(struct chrome *c, uint64_t time, uint64_t end)
 }
 
 /* Write metadata that names a track or process. */
-static void chrome_write_name(struct chrome *c, const char *what, struct chrome_track track, const char *name)
+static void chrome_write_name(struct chrome *c, const char *what, struct chrome_track track,
+			      const char *name)
 {
 	struct json *j = chrome_begin_event(c, "M", track, c->base);
 
@@ -90,7 +91,8 @@ static void chrome_write_name(struct chrome *c, const char *what, struct chrome_
 	chrome_end_args(j);
 }
 
-static void chrome_write_place(struct chrome *c, const char *what, struct chrome_track track, int64_t place)
+static void chrome_write_place(struct chrome *c, const char *what, struct chrome_track track,
+			       int64_t place)
 {
 	struct json *j = chrome_begin_event(c, "M", track, c->base);
 
@@ -114,12 +116,13 @@ static void chrome_write_names(struct chrome *c)
 	for (uint32_t i = 0; i < p->process_count; i++)
 		if (p->processes[i].p.pid)
 			chrome_write_name(c, "process_name",
-				   (struct chrome_track){timeline_pid(&c->timeline, i),
-						  timeline_pid(&c->timeline, i)},
-				   process_name(&p->processes[i].p));
+					  (struct chrome_track){timeline_pid(&c->timeline, i),
+								timeline_pid(&c->timeline, i)},
+					  process_name(&p->processes[i].p));
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		if (p->threads[i].t.tid)
-			chrome_write_name(c, "thread_name", chrome_thread_track(c, i), p->threads[i].t.comm);
+			chrome_write_name(c, "thread_name", chrome_thread_track(c, i),
+					  p->threads[i].t.comm);
 	chrome_write_name(c, "process_name", machine, "CPUs");
 	chrome_write_place(c, "process_sort_index", machine, -1);
 	for (size_t i = 0; i < c->timeline.lanes.count; i++) {
@@ -181,7 +184,8 @@ static int chrome_tile(struct timeline *t, struct timeline_lane *cpu, const stru
 	(void)cpu;
 	if (tile->state == STATE_IDLE)
 		return 0;
-	j = chrome_begin_event(c, "X", (struct chrome_track){CPUS_PID, CPU_TID(tile->cpu)}, tile->time);
+	j = chrome_begin_event(c, "X", (struct chrome_track){CPUS_PID, CPU_TID(tile->cpu)},
+			       tile->time);
 	chrome_write_duration(c, tile->time, tile->end);
 	json_key_text(j, "cat", "cpu");
 	json_key_text(j, "name", chrome_tile_name(c, tile));
@@ -191,7 +195,8 @@ static int chrome_tile(struct timeline *t, struct timeline_lane *cpu, const stru
 
 		json_key_uint(j, "pid", track.pid);
 		json_key_uint(j, "tid", track.tid);
-		json_key_text(j, "left", tile->next_state ? slice_state_word(tile->next_state) : "unknown");
+		json_key_text(j, "left",
+			      tile->next_state ? slice_state_word(tile->next_state) : "unknown");
 	}
 	chrome_end_args(j);
 	return chrome_check(c);
@@ -202,13 +207,12 @@ static const char *chrome_waker_name(const struct chrome *c, const struct timeli
 {
 	if (waker->lane.kind == LANE_INTERRUPT)
 		return interrupt_word(waker->lane.number);
-	return waker->thread == PROFILE_NONE
-		       ? "unknown"
-		       : c->timeline.profile->threads[waker->thread].t.comm;
+	return waker->thread == PROFILE_NONE ? "unknown"
+					     : c->timeline.profile->threads[waker->thread].t.comm;
 }
 
 static void chrome_write_state(struct chrome *c, struct chrome_track track, const struct stretch *s,
-			const struct timeline_lane *waker)
+			       const struct timeline_lane *waker)
 {
 	struct json *j = chrome_begin_event(c, "X", track, s->time);
 	char name[96];
@@ -226,7 +230,8 @@ static void chrome_write_state(struct chrome *c, struct chrome_track track, cons
 	chrome_end_args(j);
 }
 
-static void chrome_write_arrow(struct chrome *c, const char *phase, struct chrome_track track, uint64_t time)
+static void chrome_write_arrow(struct chrome *c, const char *phase, struct chrome_track track,
+			       uint64_t time)
 {
 	struct json *j = chrome_begin_event(c, phase, track, time);
 
@@ -294,7 +299,7 @@ static int chrome_end(struct timeline *t)
 	chrome_write_losses(c);
 	for (int i = 0; i < CONCURRENCY_COUNT && !ret; i++)
 		ret = concurrency_each(&t->concurrencies[i], t->end, chrome_write_number,
-				&(struct chrome_counter){c, concurrency_names[i]});
+				       &(struct chrome_counter){c, concurrency_names[i]});
 	json_array_end(&c->json);
 	json_object_end(&c->json);
 	if (!ret)
@@ -327,12 +332,12 @@ static const struct timeline_ops chrome_ops = {
 	.free = chrome_free,
 };
 
-static int chrome_new_sink(struct sink **out, FILE *file, FILE *gzip, const struct export_options *o,
-		    struct error *err)
+static int chrome_new_sink(struct sink **out, FILE *file, FILE *gzip,
+			   const struct export_options *o, struct error *err)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
 	int ret = c ? timeline_init(&c->timeline, &chrome_ops, o, err)
-		   : error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
+		    : error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
 
 	if (ret < 0) {
 		free(c);
@@ -349,8 +354,7 @@ int chrome_sink(struct sink **out, FILE *file, const struct export_options *o, s
 	return chrome_new_sink(out, file, NULL, o, err);
 }
 
-int chrome_gz_sink(struct sink **out, FILE *file, const struct export_options *o,
-		   struct error *err)
+int chrome_gz_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
 	FILE *gzip = gzip_stream(file);
 	int ret;

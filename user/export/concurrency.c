@@ -71,7 +71,7 @@ int concurrency_add(struct concurrency *c, uint64_t time, uint64_t end)
 }
 
 int concurrency_each(const struct concurrency *c, uint64_t end,
-	       int (*each)(void *context, uint64_t time, double number), void *context)
+		     int (*each)(void *context, uint64_t time, double number), void *context)
 {
 	uint64_t time = c->start;
 	double last = -1;

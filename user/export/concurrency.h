@@ -28,7 +28,7 @@ int concurrency_add(struct concurrency *c, uint64_t time, uint64_t end);
  * where the number changes; the last number is 0. Stop at the first error and return it.
  */
 int concurrency_each(const struct concurrency *c, uint64_t end,
-	       int (*each)(void *context, uint64_t time, double number), void *context);
+		     int (*each)(void *context, uint64_t time, double number), void *context);
 void concurrency_free(struct concurrency *c);
 
 #endif

@@ -12,9 +12,9 @@ char *facts_origin(const struct timeline *t, char *buf)
 	const struct host *h = &t->profile->host;
 	time_t start = (time_t)((int64_t)(h->start + (uint64_t)h->realtime_offset) / 1000000000);
 	struct tm when;
-	size_t used = (size_t)snprintf(buf, FACTS_SIZE, "%.64s, Linux %.64s %.64s, ",
-				       *h->hostname ? h->hostname : "unknown host", h->kernel,
-				       h->arch);
+	size_t used =
+		(size_t)snprintf(buf, FACTS_SIZE, "%.64s, Linux %.64s %.64s, ",
+				 *h->hostname ? h->hostname : "unknown host", h->kernel, h->arch);
 
 	if (gmtime_r(&start, &when))
 		strftime(buf + used, FACTS_SIZE - used, "%Y-%m-%d %H:%M:%S UTC", &when);
@@ -36,6 +36,7 @@ char *facts_losses(const struct timeline *t, char *buf)
 		if (by_reason[reason])
 			used += (size_t)snprintf(buf + used, FACTS_SIZE - used, "%s%" PRIu64 " %s",
 						 used ? ", " : "lost: ", by_reason[reason],
-						 reason ? loss_reason_word((uint64_t)reason) : "unknown");
+						 reason ? loss_reason_word((uint64_t)reason)
+							: "unknown");
 	return buf;
 }

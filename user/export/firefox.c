@@ -70,7 +70,8 @@ static void firefox_write_categories(struct firefox *f)
 	json_array_end(j);
 }
 
-static void firefox_write_field(struct json *j, const char *key, const char *label, const char *format)
+static void firefox_write_field(struct json *j, const char *key, const char *label,
+				const char *format)
 {
 	json_object(j);
 	json_key_text(j, "key", key);
@@ -145,7 +146,8 @@ static void firefox_write_meta(struct firefox *f)
 {
 	const struct host *h = &f->timeline.profile->host;
 	struct json *j = &f->json;
-	char origin[FACTS_SIZE], losses[FACTS_SIZE], text[2 * FACTS_SIZE + 4], clean[3 * sizeof(text)];
+	char origin[FACTS_SIZE], losses[FACTS_SIZE], text[2 * FACTS_SIZE + 4],
+		clean[3 * sizeof(text)];
 
 	facts_losses(&f->timeline, losses);
 	snprintf(text, sizeof(text), "%s%s%s", facts_origin(&f->timeline, origin),
@@ -226,9 +228,8 @@ static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool
 	static const struct thread no_thread = {.comm = ""};
 	const struct profile *p = f->timeline.profile;
 	const struct gather_track *track = &f->gather.tracks.items[g->track];
-	const struct process *process = track->process == PROFILE_NONE
-						? &no_process
-						: &p->processes[track->process].p;
+	const struct process *process =
+		track->process == PROFILE_NONE ? &no_process : &p->processes[track->process].p;
 	const struct thread *thread =
 		track->thread == PROFILE_NONE ? &no_thread : &p->threads[track->thread].t;
 	char name[160];
@@ -291,8 +292,8 @@ static void firefox_write_samples(struct firefox *f, size_t from, size_t to)
 
 static void firefox_write_no_markers(struct firefox *f)
 {
-	static const char *const columns[] = {"data", "name", "startTime", "endTime", "phase",
-					      "category"};
+	static const char *const columns[] = {"data",	 "name",  "startTime",
+					      "endTime", "phase", "category"};
 
 	firefox_table(f, "markers", 0);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
@@ -343,7 +344,8 @@ static int firefox_write_loss_markers(struct firefox *f)
 	json_array_end(j);
 	firefox_column(f, "endTime");
 	for (size_t i = 0; i < count; i++)
-		firefox_write_time(f, losses[i].end > losses[i].time ? losses[i].end : losses[i].time);
+		firefox_write_time(f,
+				   losses[i].end > losses[i].time ? losses[i].end : losses[i].time);
 	json_array_end(j);
 	firefox_numbers(f, "phase", 1, count); /* phase 1: an interval */
 	firefox_numbers(f, "category", CATEGORY_OTHER, count);
@@ -386,7 +388,8 @@ static int firefox_write_threads(struct firefox *f)
 	for (size_t from = 0, to; from < count && !ret; from = to) {
 		to = gather_row_end(&f->gather, from);
 		firefox_begin_thread(f);
-		ret = firefox_write_owner(f, &samples[from], samples[0].event != samples[count - 1].event);
+		ret = firefox_write_owner(f, &samples[from],
+					  samples[0].event != samples[count - 1].event);
 		firefox_write_samples(f, from, to);
 		firefox_write_no_markers(f);
 		json_object_end(&f->json);
@@ -445,12 +448,12 @@ static const struct timeline_ops firefox_ops = {
 	.free = firefox_free,
 };
 
-static int firefox_new_sink(struct sink **out, FILE *file, FILE *gzip, const struct export_options *o,
-		    struct error *err)
+static int firefox_new_sink(struct sink **out, FILE *file, FILE *gzip,
+			    const struct export_options *o, struct error *err)
 {
 	struct firefox *f = calloc(1, sizeof(*f));
 	int ret = f ? timeline_init(&f->timeline, &firefox_ops, o, err)
-		   : error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
+		    : error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
 
 	if (ret < 0) {
 		free(f);

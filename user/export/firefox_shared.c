@@ -209,7 +209,8 @@ static void firefox_write_function_table(struct firefox *f)
 	json_object_end(j);
 }
 
-static void firefox_write_numbering(struct firefox *f, const char *column, const struct numbering *n)
+static void firefox_write_numbering(struct firefox *f, const char *column,
+				    const struct numbering *n)
 {
 	struct json *j = firefox_column(f, column);
 

@@ -41,8 +41,8 @@ const char *flame_kind_word(enum flame_kind kind)
 	return words[kind];
 }
 
-static int flame_intern_label(struct flame_labels *l, enum flame_kind kind, const char *name, const char *suffix,
-		 const char *module, uint32_t *out)
+static int flame_intern_label(struct flame_labels *l, enum flame_kind kind, const char *name,
+			      const char *suffix, const char *module, uint32_t *out)
 {
 	size_t size = 1 + strlen(name) + strlen(suffix) + 1 + strlen(module);
 	char *bytes = malloc(size + 1), *to;
@@ -91,8 +91,9 @@ static int flame_label_frame(struct flame_labels *l, uint32_t frame)
 			return -ENOMEM;
 	}
 	ret = flame_intern_label(l, flame_frame_kind(f),
-		   common ? common : profile_frame_name(l->profile, frame, buf, sizeof(buf)), "",
-		   module, &l->of_frame[frame]);
+				 common ? common
+					: profile_frame_name(l->profile, frame, buf, sizeof(buf)),
+				 "", module, &l->of_frame[frame]);
 	free(common);
 	return ret;
 }
@@ -104,7 +105,8 @@ static int flame_label_thread(struct flame_labels *l, uint32_t thread, uint32_t 
 
 	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
 	for (unsigned int i = 0; i < l->thread_depth && !ret; i++)
-		ret = flame_intern_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "", &labels[i]);
+		ret = flame_intern_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "",
+					 &labels[i]);
 	return ret;
 }
 
@@ -118,7 +120,8 @@ static int flame_label_rest(struct flame_labels *l)
 	for (int end = 0; end < END_COUNT && !ret; end++) {
 		char text[PROFILE_END_SIZE];
 
-		ret = flame_intern_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "", &l->ends[end]);
+		ret = flame_intern_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "",
+					 &l->ends[end]);
 	}
 	for (uint32_t i = 0; i < p->event_count && !ret; i++)
 		ret = flame_intern_label(l, FLAME_ROOT, p->events[i].name, "", "", &l->of_event[i]);
@@ -185,7 +188,7 @@ static int flame_build_tree(struct tree *out, struct flame_labels *l)
 
 /* Get the child of a node with a label; create the child if there is none. */
 static int flame_get_child(struct flame *f, struct index *children, uint32_t parent, uint32_t label,
-		    uint32_t *out)
+			   uint32_t *out)
 {
 	uint64_t key = (uint64_t)parent << 32 | label;
 	struct flame_node fresh = {.label = label, .parent = parent, .first_child = FLAME_NONE};
@@ -204,7 +207,7 @@ static int flame_get_child(struct flame *f, struct index *children, uint32_t par
 
 /* Merge a tree into the nodes that exist. */
 static int flame_add_tree(struct flame *f, struct index *children, const struct tree *t,
-		    enum flame_side side)
+			  enum flame_side side)
 {
 	/* the flame node of each node of the tree */
 	uint32_t *place = calloc(t->nodes.count, sizeof(*place));
@@ -223,7 +226,7 @@ static int flame_add_tree(struct flame *f, struct index *children, const struct 
 }
 
 static int flame_add_profile(struct flame *f, struct index *children, struct flame_labels *l,
-		       enum flame_side side)
+			     enum flame_side side)
 {
 	struct tree tree = {0};
 	int ret = flame_build_tree(&tree, l);
@@ -290,13 +293,12 @@ int flame_build(struct flame *out, const struct profile *p, const struct profile
 {
 	struct flame f = {0};
 	struct index children = {0};
-	bool several = roots_need_events(p) ||
-		       (before && roots_need_events(before));
+	bool several = roots_need_events(p) || (before && roots_need_events(before));
 	struct flame_labels now = {.labels = &f.labels,
-				.profile = p,
-				.options = o,
-				.common = before != NULL,
-				.several_events = several};
+				   .profile = p,
+				   .options = o,
+				   .common = before != NULL,
+				   .several_events = several};
 	struct flame_labels then = now;
 	int ret = flame_add_root(&f, &now);
 

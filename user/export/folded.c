@@ -24,11 +24,11 @@
 struct folded_names {
 	const struct profile *profile;
 	const struct export_options *options;
-	struct names names;			   /* of frames, as written */
-	uint32_t *frame_names;			   /* by frame index */
+	struct names names; /* of frames, as written */
+	uint32_t *frame_names; /* by frame index */
 	/* by thread index; the last entry is for samples without a thread */
 	uint32_t (*thread_names)[TREE_MAX_PREFIX];
-	unsigned int thread_depth;		   /* number of names per thread */
+	unsigned int thread_depth; /* number of names per thread */
 	uint32_t ends[END_COUNT], no_stack, unknown;
 	uint32_t *events; /* root frames if there are several events */
 	bool several_events;
@@ -73,8 +73,8 @@ static void make_folded_frame(char *text, bool no_spaces)
 }
 
 /* Get the number of a frame's text in its written form. */
-static int folded_number_name(struct folded_names *f, const char *text, bool no_spaces, const char *suffix,
-		       uint32_t *out)
+static int folded_number_name(struct folded_names *f, const char *text, bool no_spaces,
+			      const char *suffix, uint32_t *out)
 {
 	/* cleaning may turn one byte into three */
 	size_t size = 3 * strlen(text) + strlen(suffix) + 2;
@@ -92,14 +92,15 @@ static int folded_number_name(struct folded_names *f, const char *text, bool no_
 }
 
 /* Return the suffix by which palettes of flame graphs recognize the kind of a frame. */
-static const char *frame_annotation(const struct folded_names *folding, const struct profile_frame *f)
+static const char *frame_annotation(const struct folded_names *folding,
+				    const struct profile_frame *f)
 {
 	if (!folding->options->annotate)
 		return "";
-	return f->inlined					       ? "_[i]"
-	       : f->f.kind == FRAME_KERNEL			       ? "_[k]"
+	return f->inlined					   ? "_[i]"
+	       : f->f.kind == FRAME_KERNEL			   ? "_[k]"
 	       : f->f.kind == FRAME_JIT || f->f.kind == FRAME_JAVA ? "_[j]"
-								       : "";
+								   : "";
 }
 
 static int folded_name_frame(struct folded_names *f, uint32_t frame)
@@ -110,10 +111,11 @@ static int folded_name_frame(struct folded_names *f, uint32_t frame)
 	int ret;
 
 	if (!f->common)
-		return folded_number_name(f, profile_frame_name(p, frame, buf, sizeof(buf)), false, suffix,
-				   &f->frame_names[frame]);
+		return folded_number_name(f, profile_frame_name(p, frame, buf, sizeof(buf)), false,
+					  suffix, &f->frame_names[frame]);
 	common = diff_frame_name(p, frame);
-	ret = common ? folded_number_name(f, common, false, suffix, &f->frame_names[frame]) : -ENOMEM;
+	ret = common ? folded_number_name(f, common, false, suffix, &f->frame_names[frame])
+		     : -ENOMEM;
 	free(common);
 	return ret;
 }
@@ -175,7 +177,8 @@ static int folded_name_rest(struct folded_names *f)
 	return ret;
 }
 
-static unsigned int folded_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+static unsigned int folded_prefix(const void *context, const struct profile_sum *s,
+				  uint32_t *labels)
 {
 	const struct folded_names *f = context;
 	uint32_t thread = s->thread == PROFILE_NONE ? f->profile->thread_count : s->thread;
@@ -209,8 +212,9 @@ struct folded_writer {
 	FILE *out;
 	const struct folded_names *folding;
 	const struct tree *tree;
-	struct folded_items items;   /* a stack of the items still to be written; the last one is next */
-	VECTOR(char) path;    /* of the node whose children are being written */
+	struct folded_items
+		items; /* a stack of the items still to be written; the last one is next */
+	VECTOR(char) path; /* of the node whose children are being written */
 	VECTOR(size_t) sizes; /* length of path at each depth */
 };
 
@@ -261,8 +265,8 @@ static int folded_push_children(struct folded_writer *w, uint32_t parent)
 			ret = folded_push_item(w, at, true);
 	}
 	if (!ret && w->items.list.count > first)
-		qsort(w->items.list.items + first, w->items.list.count - first, sizeof(struct folded_item),
-		      by_line_descending);
+		qsort(w->items.list.items + first, w->items.list.count - first,
+		      sizeof(struct folded_item), by_line_descending);
 	return ret;
 }
 
@@ -320,9 +324,9 @@ int folded_write_one(FILE *out, const struct profile *p, bool common,
 		     const struct export_options *o, struct error *err)
 {
 	struct folded_names f = {.profile = p,
-			    .options = o,
-			    .several_events = roots_need_events(p),
-			    .common = common};
+				 .options = o,
+				 .several_events = roots_need_events(p),
+				 .common = common};
 	int ret = folded_name_frames(&f);
 
 	if (!ret)
@@ -339,7 +343,7 @@ int folded_write_one(FILE *out, const struct profile *p, bool common,
 }
 
 static int folded_write_profile(FILE *out, const struct profile *p, const struct export_options *o,
-			 struct error *err)
+				struct error *err)
 {
 	return folded_write_one(out, p, false, o, err);
 }

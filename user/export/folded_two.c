@@ -43,8 +43,8 @@ static void rewind_lines(struct folded_lines *c)
 	find_count_space(c);
 }
 
-static int make_folded_lines(struct folded_lines *c, const struct profile *p, const struct export_options *o,
-		       struct error *err)
+static int make_folded_lines(struct folded_lines *c, const struct profile *p,
+			     const struct export_options *o, struct error *err)
 {
 	FILE *out = open_memstream(&c->text, &c->size);
 	int ret;

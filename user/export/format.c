@@ -18,7 +18,7 @@ const struct export_format export_formats[] = {
 	},
 	EXPORT_FORMATS(EXPORT_ROW)
 #undef EXPORT_ROW
-	{0},
+		{0},
 };
 
 const struct export_format *export_format_named(const char *name)
@@ -89,7 +89,7 @@ int profile_export(struct sink **out, profile_writer *write, FILE *file,
 {
 	struct profile_exporter *e = calloc(1, sizeof(*e));
 	int ret = e ? profile_sink(&e->inner, &o->view, exporter_write_profile, e, err)
-		   : error_errno(err, -ENOMEM, "cannot export");
+		    : error_errno(err, -ENOMEM, "cannot export");
 
 	if (ret < 0) {
 		free(e);

@@ -22,7 +22,8 @@ void gather_free(struct gather *g)
 }
 
 /* The map's key has 32 bits for the tid; larger (invalid) tids are truncated. */
-static int gather_track_number(struct gather *g, const struct profile *p, uint32_t thread, uint32_t *out)
+static int gather_track_number(struct gather *g, const struct profile *p, uint32_t thread,
+			       uint32_t *out)
 {
 	struct gather_track fresh = {PROFILE_NONE, thread};
 	uint64_t tid = 0;
@@ -52,10 +53,12 @@ int gather_sample(struct gather *g, const struct timeline *t, const struct sampl
 				.weight = s->weight,
 				.event = index_get(&t->event_of, s->event),
 				.order = (uint32_t)g->samples.count};
-	int ret = gather_track_number(g, t->profile, index_get(&t->thread_of, s->thread), &kept.track);
+	int ret = gather_track_number(g, t->profile, index_get(&t->thread_of, s->thread),
+				      &kept.track);
 
 	if (!ret)
-		ret = stacks_node(&g->stacks, profile_stack_by_id(t->profile, s->stack), &kept.node);
+		ret = stacks_node(&g->stacks, profile_stack_by_id(t->profile, s->stack),
+				  &kept.node);
 	return ret ? ret : vector_push(&g->samples, kept);
 }
 
@@ -66,7 +69,8 @@ static int compare_uint64(uint64_t x, uint64_t y)
 
 static int compare_gather_rows(const struct gathered *x, const struct gathered *y)
 {
-	return x->event != y->event ? compare_uint64(x->event, y->event) : compare_uint64(x->track, y->track);
+	return x->event != y->event ? compare_uint64(x->event, y->event)
+				    : compare_uint64(x->track, y->track);
 }
 
 static int by_row_and_time(const void *a, const void *b)
@@ -89,7 +93,8 @@ size_t gather_row_end(const struct gather *g, size_t from)
 {
 	size_t to = from;
 
-	while (to < g->samples.count && !compare_gather_rows(&g->samples.items[from], &g->samples.items[to]))
+	while (to < g->samples.count &&
+	       !compare_gather_rows(&g->samples.items[from], &g->samples.items[to]))
 		to++;
 	return to;
 }

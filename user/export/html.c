@@ -298,7 +298,8 @@ static void html_write_account(struct html_page *p, const struct profile *profil
  * Write losses as triples of reason, explanation and record count: losses of due samples, or all
  * others.
  */
-static void html_write_lost(struct html_page *p, const char *key, const uint64_t *by_reason, bool due)
+static void html_write_lost(struct html_page *p, const char *key, const uint64_t *by_reason,
+			    bool due)
 {
 	json_key(&p->json, key);
 	json_array(&p->json);
@@ -306,11 +307,11 @@ static void html_write_lost(struct html_page *p, const char *key, const uint64_t
 		/* time taken by the host is no sample of this machine, see losses_of_event() */
 		if (reason != LOSS_STOLEN && loss_reason_is_due(reason) == due)
 			html_write_loss(p, loss_reason_word(reason), loss_reason_text(reason),
-				   by_reason[reason]);
+					by_reason[reason]);
 	}
 	if (!due)
 		html_write_loss(p, "unknown", "for a reason that this version does not know",
-			   by_reason[LOSS_NONE]);
+				by_reason[LOSS_NONE]);
 	json_array_end(&p->json);
 }
 
@@ -406,7 +407,8 @@ static uint32_t *html_frames_of_symbols(const struct html_side *side)
 }
 
 /* Write five numbers: name, module, kind, file, line. */
-static void html_write_label(struct html_page *p, const struct html_side *side, uint32_t symbol, uint32_t frame)
+static void html_write_label(struct html_page *p, const struct html_side *side, uint32_t symbol,
+			     uint32_t frame)
 {
 	const struct profile *profile = side->profile;
 	uint32_t function = frame == INDEX_NONE ? PROFILE_NONE : profile->frames[frame].function;
@@ -503,8 +505,8 @@ static void html_write_side(struct html_page *p, const struct profile *profile, 
 	html_free_side(&side);
 }
 
-static void html_write_data(struct html_page *p, const struct profile *profile, const struct profile *before,
-		       const struct export_options *o)
+static void html_write_data(struct html_page *p, const struct profile *profile,
+			    const struct profile *before, const struct export_options *o)
 {
 	struct json *j = &p->json;
 
@@ -540,7 +542,7 @@ int html_write(FILE *out, const struct profile *profile, const struct profile *b
 }
 
 static int html_write_one(FILE *out, const struct profile *p, const struct export_options *o,
-		     struct error *err)
+			  struct error *err)
 {
 	return html_write(out, p, NULL, o, err);
 }

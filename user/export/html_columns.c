@@ -46,7 +46,8 @@ int html_column_end(struct html_column *c, struct json *j, const char *key)
 	int ret = c->error ? c->error : text ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < c->bytes.count && !ret; i += 3, end += 4)
-		put_base64_group(c->bytes.items + i, c->bytes.count - i < 3 ? c->bytes.count - i : 3, end);
+		put_base64_group(c->bytes.items + i,
+				 c->bytes.count - i < 3 ? c->bytes.count - i : 3, end);
 	if (!ret) {
 		*end = '\0';
 		json_key_text(j, key, text);

@@ -300,7 +300,7 @@ static int json_export_all(struct json_export *w)
 }
 
 static int json_export_profile(FILE *out, const struct profile *p, const struct export_options *o,
-		      struct error *err)
+			       struct error *err)
 {
 	struct json_export w = {.profile = p};
 	int ret = stacks_begin(&w.stacks, p, o->view.lines);

@@ -88,13 +88,15 @@ static uint32_t heaviest_program(const struct weighed_programs *s)
 	for (size_t i = 0; i < s->list.count; i++) {
 		const struct weighed_program *at = &s->list.items[i];
 
-		if (at->mapping != PROFILE_NONE && at->weight && (!best || at->weight > best->weight))
+		if (at->mapping != PROFILE_NONE && at->weight &&
+		    (!best || at->weight > best->weight))
 			best = at;
 	}
 	return best ? best->mapping : PROFILE_NONE;
 }
 
-int main_program_find(uint32_t *out, const struct profile *p, uint32_t event, const uint32_t *preferred)
+int main_program_find(uint32_t *out, const struct profile *p, uint32_t event,
+		      const uint32_t *preferred)
 {
 	struct weighed_programs s = {.profile = p};
 	int ret = number_programs(&s);

@@ -11,6 +11,7 @@
  * several mappings, prefer the first whose entry in preferred (by mapping index) is not
  * PROFILE_NONE. Return 0 or -ENOMEM.
  */
-int main_program_find(uint32_t *out, const struct profile *p, uint32_t event, const uint32_t *preferred);
+int main_program_find(uint32_t *out, const struct profile *p, uint32_t event,
+		      const uint32_t *preferred);
 
 #endif

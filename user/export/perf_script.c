@@ -45,7 +45,8 @@ static size_t white_space_size(const char *s)
 	uint32_t c = text_next(&end);
 
 	return c == ' ' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
-			       c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000
+			       c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+			       c == 0x3000
 		       ? (size_t)(end - s)
 		       : 0;
 }
@@ -85,7 +86,8 @@ static void keep_offset(char *text)
 }
 
 /* Clean a text, as one word if word is set, and store its number + 1 in *known. */
-static const char *perf_script_text(struct perf_script *s, const char *text, bool word, uint32_t *known)
+static const char *perf_script_text(struct perf_script *s, const char *text, bool word,
+				    uint32_t *known)
 {
 	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
 	char *clean = malloc(size), *begin;
@@ -118,18 +120,18 @@ static const char *perf_script_comm(struct perf_script *s, uint32_t thread)
 		return names_text(&s->texts, s->comms[thread] - 1);
 	t = &p->threads[thread];
 	return perf_script_text(s,
-		     *t->t.comm || t->process == PROFILE_NONE
-			     ? t->t.comm
-			     : process_name(&p->processes[t->process].p),
-		     true, &s->comms[thread]);
+				*t->t.comm || t->process == PROFILE_NONE
+					? t->t.comm
+					: process_name(&p->processes[t->process].p),
+				true, &s->comms[thread]);
 }
 
 /* Return the object of a frame by the names that readers know. */
-static const char *perf_script_object_name(const struct profile *p, const struct profile_frame *f, char *buf,
-			       size_t size)
+static const char *perf_script_object_name(const struct profile *p, const struct profile_frame *f,
+					   char *buf, size_t size)
 {
-	const struct profile_mapping *m = f->mapping == PROFILE_NONE ? NULL
-								     : &p->mappings[f->mapping];
+	const struct profile_mapping *m =
+		f->mapping == PROFILE_NONE ? NULL : &p->mappings[f->mapping];
 	uint64_t kind = m ? m->m.kind : MAPPING_NONE;
 
 	if (f->f.kind == FRAME_PYTHON && f->function != PROFILE_NONE)
@@ -147,7 +149,8 @@ static const char *perf_script_object_name(const struct profile *p, const struct
 	return buf;
 }
 
-static const char *perf_script_symbol_name(const struct profile *p, uint32_t frame, char *buf, size_t size)
+static const char *perf_script_symbol_name(const struct profile *p, uint32_t frame, char *buf,
+					   size_t size)
 {
 	const char *name = profile_function_name(p, frame);
 
@@ -160,10 +163,12 @@ static int perf_script_write_frame(struct perf_script *s, uint32_t frame)
 	const struct profile_frame *f = &p->frames[frame];
 	char buf[512];
 
-	if ((!s->symbols[frame] && !perf_script_text(s, perf_script_symbol_name(p, frame, buf, sizeof(buf)), false,
-					  &s->symbols[frame])) ||
-	    (!s->objects[frame] && !perf_script_text(s, perf_script_object_name(p, f, buf, sizeof(buf)), true,
-					  &s->objects[frame])))
+	if ((!s->symbols[frame] &&
+	     !perf_script_text(s, perf_script_symbol_name(p, frame, buf, sizeof(buf)), false,
+			       &s->symbols[frame])) ||
+	    (!s->objects[frame] &&
+	     !perf_script_text(s, perf_script_object_name(p, f, buf, sizeof(buf)), true,
+			       &s->objects[frame])))
 		return -ENOMEM;
 	fprintf(s->out, "\t%16" PRIx64 " %s (%s)\n", f->f.address,
 		names_text(&s->texts, s->symbols[frame] - 1),
@@ -211,8 +216,8 @@ static int perf_script_sample(struct timeline *t, const struct sample *sample)
 	uint32_t event = index_get(&t->event_of, sample->event), known;
 	struct timeline_identity identity = {0};
 	const char *comm = perf_script_comm(s, thread);
-	const char *name = perf_script_text(s, event == INDEX_NONE ? "" : t->profile->events[event].name, true,
-				 &known);
+	const char *name = perf_script_text(
+		s, event == INDEX_NONE ? "" : t->profile->events[event].name, true, &known);
 	int ret;
 
 	if (!comm || !name)
@@ -272,7 +277,7 @@ int perf_script_sink(struct sink **out, FILE *file, const struct export_options 
 {
 	struct perf_script *s = calloc(1, sizeof(*s));
 	int ret = s ? timeline_init(&s->timeline, &perf_script_ops, o, err)
-		   : error_errno(err, -ENOMEM, "cannot write %s", perf_script_ops.what);
+		    : error_errno(err, -ENOMEM, "cannot write %s", perf_script_ops.what);
 
 	if (ret < 0) {
 		free(s);

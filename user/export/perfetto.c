@@ -180,7 +180,8 @@ static void perfetto_write_process(struct perfetto *p, uint32_t index)
 	const struct process *first = &profile->processes[p->processes[index].first].p;
 	uint64_t pid = timeline_pid(&p->timeline, index);
 	struct protobuf *buf = &p->packets.buf;
-	size_t packet = perfetto_begin_packet(p, perfetto_clamp_to_start(p, first->start), SEQUENCE_TRACKS);
+	size_t packet =
+		perfetto_begin_packet(p, perfetto_clamp_to_start(p, first->start), SEQUENCE_TRACKS);
 	size_t tree = protobuf_begin(buf, PACKET_PROCESS_TREE);
 	size_t process = protobuf_begin(buf, TREE_PROCESS);
 
@@ -194,7 +195,7 @@ static void perfetto_write_process(struct perfetto *p, uint32_t index)
 }
 
 static void perfetto_write_thread(struct perfetto *p, uint64_t time, uint64_t pid, uint64_t tid,
-			 const char *name)
+				  const char *name)
 {
 	struct protobuf *buf = &p->packets.buf;
 	size_t packet = perfetto_begin_packet(p, time, SEQUENCE_TRACKS);
@@ -222,8 +223,9 @@ static void perfetto_write_tree(struct perfetto *p)
 		struct timeline_identity identity = timeline_identity(&p->timeline, i);
 
 		if (identity.tid)
-			perfetto_write_thread(p, perfetto_clamp_to_start(p, profile->threads[i].t.start), identity.pid, identity.tid,
-				     identity.comm);
+			perfetto_write_thread(
+				p, perfetto_clamp_to_start(p, profile->threads[i].t.start),
+				identity.pid, identity.tid, identity.comm);
 	}
 	for (int i = 1; i < INTERRUPT_COUNT; i++) {
 		char name[64];
@@ -294,7 +296,7 @@ int perfetto_sink(struct sink **out, FILE *file, const struct export_options *o,
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
 	int ret = p ? timeline_init(&p->timeline, &perfetto_ops, o, err)
-		   : error_errno(err, -ENOMEM, "cannot write a Perfetto trace");
+		    : error_errno(err, -ENOMEM, "cannot write a Perfetto trace");
 
 	if (ret < 0) {
 		free(p);

@@ -17,11 +17,22 @@
 
 /* Field numbers. */
 enum { TRACE_PACKET = 1 };
-enum { PACKET_FTRACE_EVENTS = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCK_SNAPSHOT = 6,
-       PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_TRACK_EVENT = 11,
-       PACKET_INTERNED_DATA = 12, PACKET_SEQUENCE_FLAGS = 13, PACKET_SYSTEM_INFO = 45,
-       PACKET_COMPRESSED = 50, PACKET_DEFAULTS = 59, PACKET_TRACK_DESCRIPTOR = 60,
-       PACKET_PERF_SAMPLE = 66, PACKET_TASK_STATE = 117 };
+enum {
+	PACKET_FTRACE_EVENTS = 1,
+	PACKET_PROCESS_TREE = 2,
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_SYSTEM_INFO = 45,
+	PACKET_COMPRESSED = 50,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK_DESCRIPTOR = 60,
+	PACKET_PERF_SAMPLE = 66,
+	PACKET_TASK_STATE = 117
+};
 
 /* Interned data and defaults are valid within the sequence of packets with the same number. */
 enum { SEQUENCE_TRACKS = 1, SEQUENCE_STATES, SEQUENCE_FIRST_EVENT };
@@ -32,8 +43,12 @@ enum { FLAG_SEQUENCE_BEGINS = 1, FLAG_SEQUENCE_GOES_ON };
 enum { TRACK_THREAD = 1, TRACK_WAITS, TRACK_LOSSES, TRACK_CONCURRENCY, TRACK_LOST };
 
 /* Tids of pseudo threads; the kernel never assigns these numbers. */
-enum { TID_LOST = 0x7ff00000, TID_OTHER = 0x7ff10000, TID_OFFLINE = 0x7ff20000,
-       TID_INTERRUPT = 0x7ff30000 };
+enum {
+	TID_LOST = 0x7ff00000,
+	TID_OTHER = 0x7ff10000,
+	TID_OFFLINE = 0x7ff20000,
+	TID_INTERRUPT = 0x7ff30000
+};
 
 struct perfetto_stream {
 	struct protobuf buf;
@@ -105,7 +120,8 @@ struct perfetto {
 
 /* perfetto.c: buffers. Errors are kept in p->error. */
 void perfetto_fail(struct perfetto *p, int rc);
-/* Begin a packet of a sequence, with a time stamp (0 for none); end it with perfetto_end_packet(). */
+/* Begin a packet of a sequence, with a time stamp (0 for none); end it with perfetto_end_packet().
+ */
 size_t perfetto_begin_packet(struct perfetto *p, uint64_t time, unsigned int sequence);
 void perfetto_end_packet(struct perfetto *p, size_t mark);
 /* Write a text of the trace, cleaned, as a field. */

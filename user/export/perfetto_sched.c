@@ -20,10 +20,23 @@
 #define EVENTS_BYTES (64 << 10) /* of one bundle */
 
 enum { BUNDLE_CPU = 1, BUNDLE_EVENT = 2, BUNDLE_LOST_EVENTS = 3 };
-enum { EVENT_TIMESTAMP = 1, EVENT_PID = 2, EVENT_SWITCH = 4, EVENT_COMMON_FLAGS = 5,
-       EVENT_WAKING = 20, EVENT_FREE = 240 };
-enum { SWITCH_PREV_COMM = 1, SWITCH_PREV_PID, SWITCH_PREV_PRIO, SWITCH_PREV_STATE,
-       SWITCH_NEXT_COMM, SWITCH_NEXT_PID, SWITCH_NEXT_PRIO };
+enum {
+	EVENT_TIMESTAMP = 1,
+	EVENT_PID = 2,
+	EVENT_SWITCH = 4,
+	EVENT_COMMON_FLAGS = 5,
+	EVENT_WAKING = 20,
+	EVENT_FREE = 240
+};
+enum {
+	SWITCH_PREV_COMM = 1,
+	SWITCH_PREV_PID,
+	SWITCH_PREV_PRIO,
+	SWITCH_PREV_STATE,
+	SWITCH_NEXT_COMM,
+	SWITCH_NEXT_PID,
+	SWITCH_NEXT_PRIO
+};
 enum { WAKING_COMM = 1, WAKING_PID, WAKING_PRIO, WAKING_SUCCESS, WAKING_TARGET_CPU };
 enum { FREE_COMM = 1, FREE_PID, FREE_PRIO };
 enum { TASK_STATE_CPU = 1, TASK_STATE_COMM, TASK_STATE_TID, TASK_STATE_STATE, TASK_STATE_PRIO };
@@ -34,14 +47,28 @@ enum { TASK_STATE_CPU = 1, TASK_STATE_COMM, TASK_STATE_TID, TASK_STATE_STATE, TA
 #define GAPS_NEAR 256
 
 /* Values of prev_state in sched_switch, since Linux 4.14. */
-enum { PREV_RUNNABLE = 0, PREV_SLEEPING = 1, PREV_DISK = 2, PREV_STOPPED = 4, PREV_DEAD = 0x10,
-       PREV_PARKED = 0x40, PREV_IDLE = 0x80, PREV_PREEMPTED = 0x100,
-       PREV_UNKNOWN = 0xfe00 /* no real state; shown as unknown */ };
+enum {
+	PREV_RUNNABLE = 0,
+	PREV_SLEEPING = 1,
+	PREV_DISK = 2,
+	PREV_STOPPED = 4,
+	PREV_DEAD = 0x10,
+	PREV_PARKED = 0x40,
+	PREV_IDLE = 0x80,
+	PREV_PREEMPTED = 0x100,
+	PREV_UNKNOWN = 0xfe00 /* no real state; shown as unknown */
+};
 enum shown { SHOWN_NOTHING = -1, SHOWN_RUNNING = -2 };
 
 /* States of a task state event. */
-enum { TASK_RUNNABLE = 2, TASK_SLEEPING = 4, TASK_DISK = 5, TASK_STOPPED = 6, TASK_DEAD = 7,
-       TASK_GONE = 8 };
+enum {
+	TASK_RUNNABLE = 2,
+	TASK_SLEEPING = 4,
+	TASK_DISK = 5,
+	TASK_STOPPED = 6,
+	TASK_DEAD = 7,
+	TASK_GONE = 8
+};
 
 struct perfetto_task {
 	uint64_t tid;
@@ -97,7 +124,8 @@ static void close_bundle(struct perfetto *p, struct perfetto_stream *s)
 }
 
 /* Begin an event of a CPU whose current thread is tid; end it with end_sched_event(). */
-static size_t begin_sched_event(struct perfetto_stream *s, uint64_t cpu, uint64_t time, uint64_t tid)
+static size_t begin_sched_event(struct perfetto_stream *s, uint64_t cpu, uint64_t time,
+				uint64_t tid)
 {
 	size_t mark;
 
@@ -121,8 +149,9 @@ static void end_sched_event(struct perfetto *p, struct perfetto_stream *s, size_
 		close_bundle(p, s);
 }
 
-static void write_sched_switch(struct perfetto *p, struct perfetto_stream *s, uint64_t cpu, uint64_t time,
-			 struct perfetto_task prev, int64_t state, struct perfetto_task next)
+static void write_sched_switch(struct perfetto *p, struct perfetto_stream *s, uint64_t cpu,
+			       uint64_t time, struct perfetto_task prev, int64_t state,
+			       struct perfetto_task next)
 {
 	size_t event = begin_sched_event(s, cpu, time, prev.tid);
 	size_t mark = protobuf_begin(&s->buf, EVENT_SWITCH);
@@ -177,8 +206,8 @@ static int note_gap(struct perfetto *p, const struct tile *tile, size_t lane)
 }
 
 /* Write that a thread was freed; another thread may reuse its tid afterwards. */
-static void write_thread_freed(struct perfetto *p, struct perfetto_stream *s, uint64_t cpu, uint64_t time,
-		       struct perfetto_task task)
+static void write_thread_freed(struct perfetto *p, struct perfetto_stream *s, uint64_t cpu,
+			       uint64_t time, struct perfetto_task task)
 {
 	size_t event = begin_sched_event(s, cpu, time, task.tid);
 	size_t mark = protobuf_begin(&s->buf, EVENT_FREE);
@@ -225,7 +254,7 @@ static void free_leaders(struct perfetto *p, struct perfetto_stream *s, uint64_t
 
 	for (uint32_t i = 0; i < profile->process_count; i++) {
 		struct perfetto_task leader = {timeline_pid(&p->timeline, i) & INT32_MAX,
-				     profile->processes[i].p.comm};
+					       profile->processes[i].p.comm};
 
 		if (p->processes[i].leader_died) /* after the leader's death */
 			write_thread_freed(p, s, cpu, p->processes[i].ended + 2, leader);
@@ -257,7 +286,8 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 		prev = (struct perfetto_task){0, "swapper"};
 	/* a thread that is renamed while it runs is no switch */
 	if (!own->goes_on || prev.tid != next.tid)
-		write_sched_switch(p, &own->events, tile->cpu, tile->time, prev, own->prev_state, next);
+		write_sched_switch(p, &own->events, tile->cpu, tile->time, prev, own->prev_state,
+				   next);
 	if (tile->state == STATE_UNKNOWN || tile->state == STATE_OFFLINE)
 		note_placeholder(p, tile->time, tile->end, tile->cpu, next);
 	own->goes_on = tile->next_state == STATE_RUNNING;
@@ -276,8 +306,8 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
  * Return the stream of the waker's CPU, and the waker in *task. The reader does not use the CPU of
  * a waking.
  */
-static struct perfetto_stream *waker_stream(struct perfetto *p, const struct stretch *s, uint64_t *cpu,
-				   struct perfetto_task *task)
+static struct perfetto_stream *waker_stream(struct perfetto *p, const struct stretch *s,
+					    uint64_t *cpu, struct perfetto_task *task)
 {
 	struct timeline_lane *lane = timeline_lane(&p->timeline, s->waker);
 	struct timeline_lane *of = NULL;
@@ -388,7 +418,8 @@ static void write_unknown(struct perfetto *p, uint64_t time, struct perfetto_tas
 	note_placeholder(p, time + 1, g->end, cpu, lost);
 }
 
-static void write_corrected_state(struct perfetto *p, uint64_t time, int64_t state, struct perfetto_task task, uint64_t cpu)
+static void write_corrected_state(struct perfetto *p, uint64_t time, int64_t state,
+				  struct perfetto_task task, uint64_t cpu)
 {
 	switch (state) {
 	case PREV_UNKNOWN:
@@ -450,9 +481,9 @@ static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 	if (!own->comm)
 		return;
 	write_sched_switch(p, &own->events, lane->lane.number, own->last_end,
-		     (struct perfetto_task){own->running, own->comm},
-		     own->prev_state == PREV_UNKNOWN ? PREV_RUNNABLE : own->prev_state,
-		     (struct perfetto_task){0, "swapper"});
+			   (struct perfetto_task){own->running, own->comm},
+			   own->prev_state == PREV_UNKNOWN ? PREV_RUNNABLE : own->prev_state,
+			   (struct perfetto_task){0, "swapper"});
 	if (!p->leaders_freed)
 		free_leaders(p, &own->events, lane->lane.number);
 	p->leaders_freed = true;

@@ -18,9 +18,15 @@ enum { TIMEBASE_PERIOD = 1, TIMEBASE_FREQUENCY = 2, TIMEBASE_COUNTER = 4, TIMEBA
 enum { COUNTER_CPU_CLOCK = 1 };
 enum { SAMPLE_CPU = 1, SAMPLE_PID, SAMPLE_TID, SAMPLE_CALLSTACK, SAMPLE_CPU_MODE, SAMPLE_COUNT };
 enum { MODE_KERNEL = 1, MODE_USER };
-enum { INTERNED_FUNCTION_NAMES = 5, INTERNED_FRAMES = 6, INTERNED_CALLSTACKS = 7,
-       INTERNED_BUILD_IDS = 16, INTERNED_PATHS = 17, INTERNED_SOURCES = 18,
-       INTERNED_MAPPINGS = 19 };
+enum {
+	INTERNED_FUNCTION_NAMES = 5,
+	INTERNED_FRAMES = 6,
+	INTERNED_CALLSTACKS = 7,
+	INTERNED_BUILD_IDS = 16,
+	INTERNED_PATHS = 17,
+	INTERNED_SOURCES = 18,
+	INTERNED_MAPPINGS = 19
+};
 enum { STRING_IID = 1, STRING_TEXT };
 enum { MAPPING_IID = 1, MAPPING_BUILD_ID = 2, MAPPING_END_ADDRESS = 5, MAPPING_PATH = 7 };
 enum { FRAME_IID = 1, FRAME_FUNCTION, FRAME_MAPPING, FRAME_REL_PC, FRAME_SOURCE, FRAME_LINE };
@@ -84,8 +90,8 @@ static void begin_event_sequence(struct perfetto *p, struct perfetto_event *e)
 }
 
 /* Begin a packet that interns one item. */
-static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e,
-			     unsigned int field, uint64_t iid, size_t marks[2])
+static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e, unsigned int field,
+			     uint64_t iid, size_t marks[2])
 {
 	struct protobuf *buf = &p->packets.buf;
 	size_t mark;
@@ -106,8 +112,8 @@ static void end_interned(struct perfetto *p, size_t mark, const size_t marks[2])
 	perfetto_end_packet(p, marks[0]);
 }
 
-static void perfetto_intern_text(struct perfetto *p, const struct perfetto_event *e, unsigned int field,
-			uint64_t iid, const char *text)
+static void perfetto_intern_text(struct perfetto *p, const struct perfetto_event *e,
+				 unsigned int field, uint64_t iid, const char *text)
 {
 	size_t marks[2], mark = begin_interned(p, e, field, iid, marks);
 
@@ -121,8 +127,8 @@ static int hex_digit(char c)
 }
 
 /* Intern a build-id as bytes; return false if the text is no build-id. */
-static bool perfetto_intern_build_id(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
-			    const char *hex)
+static bool perfetto_intern_build_id(struct perfetto *p, const struct perfetto_event *e,
+				     uint64_t iid, const char *hex)
 {
 	unsigned char bytes[64];
 	size_t size = strlen(hex) / 2, marks[2], mark;
@@ -143,7 +149,7 @@ static bool perfetto_intern_build_id(struct perfetto *p, const struct perfetto_e
 }
 
 static void perfetto_intern_object(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
-			  const char *path, const char *build_id, uint64_t size)
+				   const char *path, const char *build_id, uint64_t size)
 {
 	bool named = perfetto_intern_build_id(p, e, iid, build_id);
 	size_t marks[2], mark;
@@ -158,7 +164,8 @@ static void perfetto_intern_object(struct perfetto *p, const struct perfetto_eve
 }
 
 /* Return the id of a mapping, which every frame must have. */
-static uint64_t perfetto_intern_mapping(struct perfetto *p, struct perfetto_event *e, uint32_t index)
+static uint64_t perfetto_intern_mapping(struct perfetto *p, struct perfetto_event *e,
+					uint32_t index)
 {
 	const struct profile *profile = p->timeline.profile;
 
@@ -172,16 +179,16 @@ static uint64_t perfetto_intern_mapping(struct perfetto *p, struct perfetto_even
 		const struct mapping *m = &profile->mappings[index].m;
 
 		e->mappings[index] = true;
-		perfetto_intern_object(p, e, (uint64_t)index + 1, profile_module_path(profile, index),
-			      m->build_id, m->size);
+		perfetto_intern_object(p, e, (uint64_t)index + 1,
+				       profile_module_path(profile, index), m->build_id, m->size);
 	}
 	return (uint64_t)index + 1;
 }
 
 /* Write a frame; source is an id, 0 for none. */
 static void perfetto_write_frame(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
-			uint64_t function, uint64_t mapping, uint64_t source,
-			const struct profile_code *f)
+				 uint64_t function, uint64_t mapping, uint64_t source,
+				 const struct profile_code *f)
 {
 	struct protobuf *buf = &p->packets.buf;
 	size_t marks[2], mark = begin_interned(p, e, INTERNED_FRAMES, iid, marks);
@@ -200,7 +207,8 @@ static void perfetto_write_frame(struct perfetto *p, const struct perfetto_event
  * Return the id of a function name. Names of functions are interned once; a name made up for one
  * frame is interned with the frame.
  */
-static uint64_t perfetto_intern_function(struct perfetto *p, struct perfetto_event *e, uint32_t frame)
+static uint64_t perfetto_intern_function(struct perfetto *p, struct perfetto_event *e,
+					 uint32_t frame)
 {
 	const struct profile *profile = p->timeline.profile;
 	uint32_t function = profile->frames[frame].function;
@@ -246,7 +254,8 @@ static uint64_t perfetto_intern_frame(struct perfetto *p, struct perfetto_event 
 	if (f->shown && f->shown == profile_function_name(profile, index))
 		shown.line = profile->functions[f->function].f.line;
 	perfetto_write_frame(p, e, (uint64_t)index + 1, perfetto_intern_function(p, e, index),
-		    perfetto_intern_mapping(p, e, f->mapping), perfetto_intern_source(p, e, index), &shown);
+			     perfetto_intern_mapping(p, e, f->mapping),
+			     perfetto_intern_source(p, e, index), &shown);
 	return (uint64_t)index + 1;
 }
 
@@ -265,10 +274,11 @@ static uint64_t perfetto_intern_end(struct perfetto *p, struct perfetto_event *e
 		return iid;
 	e->ends[end] = true;
 	perfetto_intern_text(p, e, INTERNED_FUNCTION_NAMES, function,
-		    end == NO_STACK   ? "[no stack]"
-		    : end == NO_FRAME ? "[unknown]"
-				      : profile_end_name(end, text));
-	perfetto_write_frame(p, e, iid, function, perfetto_intern_mapping(p, e, PROFILE_NONE), 0, &none);
+			     end == NO_STACK   ? "[no stack]"
+			     : end == NO_FRAME ? "[unknown]"
+					       : profile_end_name(end, text));
+	perfetto_write_frame(p, e, iid, function, perfetto_intern_mapping(p, e, PROFILE_NONE), 0,
+			     &none);
 	return iid;
 }
 
@@ -291,7 +301,8 @@ static void collect_stack_frames(struct perfetto *p, struct perfetto_event *e, u
 			break;
 		}
 		if (frame == PROFILE_NONE)
-			perfetto_fail(p, vector_push(&p->path, perfetto_intern_end(p, e, NO_FRAME)));
+			perfetto_fail(p,
+				      vector_push(&p->path, perfetto_intern_end(p, e, NO_FRAME)));
 		else if (profile->frames[frame].f.kind != FRAME_END)
 			perfetto_fail(p, vector_push(&p->path, perfetto_intern_frame(p, e, frame)));
 	}
@@ -331,10 +342,12 @@ static uint64_t add_to_counter(struct perfetto *p, struct perfetto_event *e, con
 	return e->weights.items[at] += s->weight;
 }
 
-static void perfetto_write_sample(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
+static void perfetto_write_sample(struct perfetto *p, struct perfetto_event *e,
+				  const struct sample *s)
 {
 	uint32_t thread = index_get(&p->timeline.thread_of, s->thread);
-	uint64_t stack = perfetto_intern_stack(p, e, profile_stack_by_id(p->timeline.profile, s->stack));
+	uint64_t stack =
+		perfetto_intern_stack(p, e, profile_stack_by_id(p->timeline.profile, s->stack));
 	struct timeline_identity identity = {0, 0, ""};
 	struct protobuf *buf = &p->packets.buf;
 	size_t packet, mark;
@@ -359,7 +372,8 @@ int perfetto_sample(struct timeline *t, const struct sample *s)
 {
 	struct perfetto *p = (struct perfetto *)t;
 	uint32_t event = index_get(&t->event_of, s->event);
-	struct perfetto_event *e = &p->events[event == INDEX_NONE ? t->profile->event_count : event];
+	struct perfetto_event *e =
+		&p->events[event == INDEX_NONE ? t->profile->event_count : event];
 
 	if (!e->begun)
 		begin_event_sequence(p, e);

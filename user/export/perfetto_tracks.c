@@ -11,8 +11,15 @@
 
 enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_THREAD_OF = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
 enum { THREAD_OF_PID = 1, THREAD_OF_TID };
-enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK = 11,
-       EVENT_NAME = 23, EVENT_COUNTER_INT = 30, EVENT_COUNTER_REAL = 44 };
+enum {
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK = 11,
+	EVENT_NAME = 23,
+	EVENT_COUNTER_INT = 30,
+	EVENT_COUNTER_REAL = 44
+};
 enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 enum { INTERNED_EVENT_NAMES = 2 };
@@ -37,8 +44,8 @@ static void end_track(struct perfetto *p, size_t mark, size_t packet)
 	perfetto_end_packet(p, packet);
 }
 
-static size_t begin_track_event(struct perfetto *p, uint64_t time, uint64_t track, unsigned int type,
-			  size_t *packet)
+static size_t begin_track_event(struct perfetto *p, uint64_t time, uint64_t track,
+				unsigned int type, size_t *packet)
 {
 	size_t mark;
 
@@ -199,7 +206,7 @@ void perfetto_write_concurrency(struct perfetto *p)
 		if (!p->timeline.concurrencies[i].used)
 			continue;
 		begin_counter(p, c.track, concurrency_names[i]);
-		perfetto_fail(p, concurrency_each(&p->timeline.concurrencies[i], p->timeline.end, perfetto_write_number,
-					    &c));
+		perfetto_fail(p, concurrency_each(&p->timeline.concurrencies[i], p->timeline.end,
+						  perfetto_write_number, &c));
 	}
 }

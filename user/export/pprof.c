@@ -27,19 +27,44 @@
 #endif
 
 /* Field numbers. */
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,
-       PROFILE_FUNCTION, PROFILE_STRING_TABLE, PROFILE_TIME_NANOS = 9, PROFILE_DURATION_NANOS,
-       PROFILE_PERIOD_TYPE, PROFILE_PERIOD, PROFILE_COMMENT, PROFILE_DEFAULT_SAMPLE_TYPE };
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE,
+	PROFILE_MAPPING,
+	PROFILE_LOCATION,
+	PROFILE_FUNCTION,
+	PROFILE_STRING_TABLE,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS,
+	PROFILE_PERIOD_TYPE,
+	PROFILE_PERIOD,
+	PROFILE_COMMENT,
+	PROFILE_DEFAULT_SAMPLE_TYPE
+};
 enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT };
 enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STR };
-enum { MAPPING_ID = 1, MAPPING_MEMORY_START, MAPPING_MEMORY_LIMIT, MAPPING_FILE_OFFSET,
-       MAPPING_FILENAME, MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILENAMES,
-       MAPPING_HAS_LINE_NUMBERS, MAPPING_HAS_INLINE_FRAMES };
+enum {
+	MAPPING_ID = 1,
+	MAPPING_MEMORY_START,
+	MAPPING_MEMORY_LIMIT,
+	MAPPING_FILE_OFFSET,
+	MAPPING_FILENAME,
+	MAPPING_BUILD_ID,
+	MAPPING_HAS_FUNCTIONS,
+	MAPPING_HAS_FILENAMES,
+	MAPPING_HAS_LINE_NUMBERS,
+	MAPPING_HAS_INLINE_FRAMES
+};
 enum { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION_ID = 1, LINE_LINE };
-enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILENAME,
-       FUNCTION_START_LINE };
+enum {
+	FUNCTION_ID = 1,
+	FUNCTION_NAME,
+	FUNCTION_SYSTEM_NAME,
+	FUNCTION_FILENAME,
+	FUNCTION_START_LINE
+};
 
 #define FLUSH_BYTES (1 << 20)
 #define BREAKAGE_COMMENTS 10 /* at most */
@@ -147,7 +172,7 @@ static void pprof_flush(struct pprof *p)
  * that look like parameters.
  */
 static uint64_t pprof_function(struct pprof *p, const char *name, const char *system_name,
-			 const char *file, uint64_t line)
+			       const char *file, uint64_t line)
 {
 	struct {
 		uint64_t name, system_name, file, line;
@@ -211,7 +236,7 @@ static uint32_t pprof_end_location(struct pprof *p)
 	if (p->error)
 		return 0;
 	id = 1 + pprof_number(p, &p->locations, p->place.items,
-			p->place.count * sizeof(*p->place.items));
+			      p->place.count * sizeof(*p->place.items));
 	if (id > known && !p->error)
 		pprof_write_location(p, id);
 	return id;
@@ -277,11 +302,11 @@ static void pprof_use_mapping(struct pprof *p, uint32_t index, const struct prof
 {
 	const struct profile_code *f = &frame->f;
 	const struct mapping *m = &p->profile->mappings[index].m;
-	bool absolute = m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT ||
-			m->kind == MAPPING_PYTHON;
+	bool absolute =
+		m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT || m->kind == MAPPING_PYTHON;
 	struct pprof_object fresh = {.start = absolute ? f->address & ~4095ULL : 0,
-			       .limit = absolute ? 0 : m->size,
-			       .looked_up = true};
+				     .limit = absolute ? 0 : m->size,
+				     .looked_up = true};
 	struct pprof_object *o;
 
 	pprof_add_object(p, index, fresh);
@@ -292,7 +317,8 @@ static void pprof_use_mapping(struct pprof *p, uint32_t index, const struct prof
 		o->start = f->address & ~4095ULL;
 	if (f->address >= o->limit)
 		o->limit = f->address == UINT64_MAX ? UINT64_MAX : f->address + 1;
-	o->looked_up = o->looked_up && (frame->function != PROFILE_NONE || f->flags & FRAME_FLAG_LOOKED_UP);
+	o->looked_up = o->looked_up &&
+		       (frame->function != PROFILE_NONE || f->flags & FRAME_FLAG_LOOKED_UP);
 	if (m->kind != MAPPING_FILE)
 		return;
 	o->lined = o->lined || f->line;
@@ -326,14 +352,13 @@ static void pprof_write_objects(struct pprof *p)
 static void pprof_add_inlined(struct pprof *p, const struct profile_inlined *place)
 {
 	static const struct function none = {.name = "", .system_name = "", .file = ""};
-	const struct function *f = place->function == PROFILE_NONE
-					   ? &none
-					   : &p->profile->functions[place->function].f;
+	const struct function *f =
+		place->function == PROFILE_NONE ? &none : &p->profile->functions[place->function].f;
 
 	pprof_add_line(p,
-		 pprof_function(p, *f->name ? f->name : "[unknown]", f->system_name,
-			  *place->i.file ? place->i.file : f->file, f->line),
-		 place->i.line);
+		       pprof_function(p, *f->name ? f->name : "[unknown]", f->system_name,
+				      *place->i.file ? place->i.file : f->file, f->line),
+		       place->i.line);
 }
 
 static void pprof_use_frame(struct pprof *p, uint32_t index)
@@ -345,8 +370,9 @@ static void pprof_use_frame(struct pprof *p, uint32_t index)
 	uint64_t function_id;
 	char text[512];
 
-	pprof_begin_location(p, f->mapping == PROFILE_NONE ? 0 : 1 + (uint64_t)p->object_of[f->mapping],
-		       f->f.address);
+	pprof_begin_location(
+		p, f->mapping == PROFILE_NONE ? 0 : 1 + (uint64_t)p->object_of[f->mapping],
+		f->f.address);
 	for (uint32_t i = 0; i + 1 < f->place_count; i++)
 		pprof_add_inlined(p, &profile->inlined[f->first_place + i]);
 	/*
@@ -354,12 +380,13 @@ static void pprof_use_frame(struct pprof *p, uint32_t index)
 	 * includes the file
 	 */
 	if (named && *named->name)
-		function_id = pprof_function(p, profile_function_name(profile, index),
+		function_id =
+			pprof_function(p, profile_function_name(profile, index),
 				       f->f.kind == FRAME_PYTHON ? named->name : named->system_name,
 				       pprof_frame_file(profile, f), named->line);
 	else
-		function_id = pprof_function(p, profile_frame_name(profile, index, text, sizeof(text)),
-				       "", "", 0);
+		function_id = pprof_function(
+			p, profile_frame_name(profile, index, text, sizeof(text)), "", "", 0);
 	pprof_add_line(p, function_id, f->f.line);
 	p->location_of[index] = pprof_end_location(p);
 }
@@ -517,7 +544,8 @@ static int pprof_write_samples(struct pprof *p, size_t column)
 	return ret;
 }
 
-static void pprof_write_value_type(struct pprof *p, unsigned int in, uint32_t type, const char *unit)
+static void pprof_write_value_type(struct pprof *p, unsigned int in, uint32_t type,
+				   const char *unit)
 {
 	size_t mark = protobuf_begin(&p->buf, in);
 
@@ -533,7 +561,8 @@ static void pprof_write_types(struct pprof *p)
 		const struct event *e = &p->profile->events[p->events.items[i]];
 		bool clock = !strcmp(e->unit, "ns");
 		const char *unit = clock ? "nanoseconds" : "count";
-		uint32_t type = pprof_string(p, clock && strstr(e->name, "clock") ? "cpu" : e->name);
+		uint32_t type =
+			pprof_string(p, clock && strstr(e->name, "clock") ? "cpu" : e->name);
 		char samples[128] = "samples";
 
 		if (i)
@@ -595,8 +624,7 @@ static void pprof_write_facts(struct pprof *p)
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		if (!losses.by_reason[reason])
 			continue;
-		snprintf(text, sizeof(text), "lost %" PRIu64 " %s: %s",
-			 losses.by_reason[reason],
+		snprintf(text, sizeof(text), "lost %" PRIu64 " %s: %s", losses.by_reason[reason],
 			 loss_reason_is_due((uint64_t)reason) ? "samples" : "records",
 			 loss_reason_word((uint64_t)reason));
 		pprof_write_comment(p, text);

@@ -63,9 +63,10 @@ static int speedscope_track_string(struct speedscope *s, size_t track, const cha
 {
 	char name[TRACK_NAME_SIZE];
 	uint32_t string;
-	int ret = stacks_string(&s->gather.stacks,
-			       gather_track_name(s->timeline.profile, &s->gather.tracks.items[track], name),
-			       &string);
+	int ret = stacks_string(
+		&s->gather.stacks,
+		gather_track_name(s->timeline.profile, &s->gather.tracks.items[track], name),
+		&string);
 
 	if (!ret)
 		*out = stacks_text(&s->gather.stacks, string);
@@ -170,8 +171,8 @@ static int speedscope_write_event(struct speedscope *s, bool several, size_t fro
 	const struct event *e = gather_event(&s->timeline, &s->gather.samples.items[from]);
 	char name[128], clean[3 * sizeof(name)];
 
-	snprintf(name, sizeof(name), "all threads, one after the other%s%.64s",
-		 several ? ", " : "", several ? e->name : "");
+	snprintf(name, sizeof(name), "all threads, one after the other%s%.64s", several ? ", " : "",
+		 several ? e->name : "");
 	return speedscope_write_profile(s, text_clean(name, clean, sizeof(clean)), from, to);
 }
 
@@ -248,7 +249,7 @@ int speedscope_sink(struct sink **out, FILE *file, const struct export_options *
 {
 	struct speedscope *s = calloc(1, sizeof(*s));
 	int ret = s ? timeline_init(&s->timeline, &speedscope_ops, o, err)
-		   : error_errno(err, -ENOMEM, "cannot write %s", speedscope_ops.what);
+		    : error_errno(err, -ENOMEM, "cannot write %s", speedscope_ops.what);
 
 	if (ret < 0) {
 		free(s);

@@ -83,9 +83,10 @@ static void svg_put_caption(struct picture *p)
 	if (!p->before)
 		return;
 	svg_put_recording(p, p->before, "Before: ");
-	svg_put_line(p, "s", TEXT_SIZE,
-		 "Widths are shares of the samples after. Red: a larger share than before, blue: a "
-		 "smaller one.");
+	svg_put_line(
+		p, "s", TEXT_SIZE,
+		"Widths are shares of the samples after. Red: a larger share than before, blue: a "
+		"smaller one.");
 }
 
 /* Write what is left out of the picture, if anything. */
@@ -196,7 +197,8 @@ static int svg_find_gone(struct picture *p)
 		if (!nodes[i].count[FLAME_NOW] && nodes[nodes[i].parent].count[FLAME_NOW])
 			p->gone[p->gone_count++] = i;
 	if (p->gone_count)
-		qsort_r(p->gone, p->gone_count, sizeof(*p->gone), by_count_before, (void *)p->flame);
+		qsort_r(p->gone, p->gone_count, sizeof(*p->gone), by_count_before,
+			(void *)p->flame);
 	return 0;
 }
 

@@ -8,7 +8,8 @@
 #define SVG_MARGIN 10 /* px around everything */
 #define SVG_ROW 17 /* px from frame to frame */
 #define SVG_BOX 16 /* px of a frame's height */
-#define SVG_CHARACTER 0.602 /* width of a character in monospace fonts, relative to the font size */
+#define SVG_CHARACTER 0.602 /* width of a character in monospace fonts, relative to the font size \
+			     */
 
 /* Which frames are drawn, and where. */
 struct svg_layout {

@@ -92,10 +92,10 @@ const char *svg_class(const struct flame *f, uint32_t node, const struct svg_sca
 /* Write a box with a text; return the width of both. */
 static double svg_put_box(FILE *out, const char *class, const char *words, double x, double y)
 {
-	fprintf(out, "<rect class=\"%s\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>",
-		class, x, y, LEGEND_BOX, LEGEND_BOX);
-	fprintf(out, "<text class=\"s\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
-		x + LEGEND_BOX + 4, y + LEGEND_BOX - 2, words);
+	fprintf(out, "<rect class=\"%s\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>", class,
+		x, y, LEGEND_BOX, LEGEND_BOX);
+	fprintf(out, "<text class=\"s\" x=\"%.0f\" y=\"%.0f\">%s</text>\n", x + LEGEND_BOX + 4,
+		y + LEGEND_BOX - 2, words);
 	return LEGEND_BOX + 20 + 11 * SVG_CHARACTER * (double)strlen(words);
 }
 

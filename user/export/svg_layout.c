@@ -11,16 +11,16 @@
 #include "base/xml.h"
 #include "export/svg.h"
 
-#define FRAME_WIDTH_MIN 0.5	    /* px of a frame */
-#define BYTES_MAX 900000   /* approximate size of all frames */
-#define FRAME_BYTES 150	    /* of a frame without its name */
-#define LOW_ROWS 30		    /* rows drawn even if they are nearly empty */
+#define FRAME_WIDTH_MIN 0.5 /* px of a frame */
+#define BYTES_MAX 900000 /* approximate size of all frames */
+#define FRAME_BYTES 150 /* of a frame without its name */
+#define LOW_ROWS 30 /* rows drawn even if they are nearly empty */
 /*
  * least part of all samples in a row above LOW_ROWS; emptier rows would leave most of the picture
  * blank
  */
 #define ROW_SHARE_MIN 0.02
-#define DEPTH_MAX 2000	    /* rows that browsers still draw */
+#define DEPTH_MAX 2000 /* rows that browsers still draw */
 
 double svg_share(const struct flame *f, uint32_t node, enum flame_side side)
 {

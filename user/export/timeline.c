@@ -49,10 +49,10 @@ struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number)
  */
 static uint64_t host_first_number(const struct timeline *t, uint32_t process)
 {
-	const struct host *h = process == PROFILE_NONE
-				       ? NULL
-				       : profile_host_of(t->profile,
-							 &t->profile->processes[process].p);
+	const struct host *h =
+		process == PROFILE_NONE
+			? NULL
+			: profile_host_of(t->profile, &t->profile->processes[process].p);
 
 	return h ? (uint64_t)(h - t->profile->hosts) * TIMELINE_HOST_NUMBERS : 0;
 }
@@ -114,7 +114,7 @@ static int timeline_begin(struct timeline *t, struct error *err)
 	ret = timeline_index_threads(t);
 	for (uint32_t i = 0; i < t->profile->event_count && !ret; i++)
 		ret = index_put(&t->event_of, t->profile->events[i].id,
-			       profile_event_like(t->profile, i));
+				profile_event_like(t->profile, i));
 	t->from += t->profile->host.start;
 	t->to = t->to ? t->to + t->profile->host.start : UINT64_MAX;
 	for (int i = 0; i < CONCURRENCY_COUNT; i++)
@@ -126,7 +126,8 @@ static int timeline_begin(struct timeline *t, struct error *err)
 
 static int timeline_put_tile(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile)
 {
-	enum concurrencies counted = tile->state == STATE_RUNNING ? CONCURRENCY_RUNNING : CONCURRENCY_UNKNOWN;
+	enum concurrencies counted =
+		tile->state == STATE_RUNNING ? CONCURRENCY_RUNNING : CONCURRENCY_UNKNOWN;
 	bool counts = tile->state == STATE_RUNNING || tile->state == STATE_UNKNOWN;
 	struct tile part = *tile;
 
@@ -158,7 +159,8 @@ static int timeline_put_hole(struct timeline *t, struct timeline_lane *cpu, uint
 	return cpu->last.end && cpu->last.end < until ? timeline_put_tile(t, cpu, &hole) : 0;
 }
 
-static int timeline_put_cpu_slice(struct timeline *t, struct timeline_lane *cpu, const struct slice *s)
+static int timeline_put_cpu_slice(struct timeline *t, struct timeline_lane *cpu,
+				  const struct slice *s)
 {
 	struct tile tile = {.time = s->time,
 			    .end = s->end,
@@ -225,7 +227,7 @@ static int on_stretch(void *context, const struct stretch *s, struct error *err)
 
 /* Handle a record that refers to entities. */
 static int timeline_put_record(struct timeline *t, enum record_kind kind, const void *record,
-		      struct error *err)
+			       struct error *err)
 {
 	int ret = t->begun ? 0 : timeline_begin(t, err);
 
@@ -247,7 +249,8 @@ static int timeline_put(struct sink *s, enum record_kind kind, const void *recor
 	if (kind == KIND_SAMPLE || kind == KIND_SLICE || kind == KIND_EDGE)
 		return timeline_put_record(t, kind, record, err);
 	if (kind == KIND_LOSS)
-		return timeline_error(t, vector_push(&t->losses, *(const struct loss *)record), err);
+		return timeline_error(t, vector_push(&t->losses, *(const struct loss *)record),
+				      err);
 	if (kind == KIND_LANE)
 		ret = timeline_error(t, timeline_put_lane(t, record), err);
 	if (!ret && (kind == KIND_LANE || kind == KIND_THREAD) && !t->ops->no_lanes)
@@ -290,14 +293,16 @@ static int timeline_finish(struct sink *s, struct error *err)
 	if (ret < 0)
 		return ret;
 	if (!t->slices && t->ops->no_samples)
-		return error_set(err, -ENODATA, "the trace has no records of the scheduler, so there "
-						"is no timeline: record with -e sched");
+		return error_set(err, -ENODATA,
+				 "the trace has no records of the scheduler, so there "
+				 "is no timeline: record with -e sched");
 	if (t->profile->host.end > t->end)
 		t->end = t->profile->host.end;
 	for (size_t i = 0; i < t->lanes.count && !ret && !t->ops->no_lanes; i++)
 		if (t->lanes.items[i].lane.kind == LANE_CPU &&
 		    t->end - t->lanes.items[i].last.end > ROUNDING_NS)
-			ret = timeline_error(t, timeline_put_hole(t, &t->lanes.items[i], t->end), err);
+			ret = timeline_error(t, timeline_put_hole(t, &t->lanes.items[i], t->end),
+					     err);
 	if (!ret)
 		ret = states_end(t->states, t->end, err);
 	if (ret < 0)

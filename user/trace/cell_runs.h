@@ -41,6 +41,7 @@ void cell_runs_free(struct cell_runs *s);
  * Append the cells in [from, to) that are not zeros to out, numbered relative to from. Return 0 or
  * -ENOMEM.
  */
-int cell_runs_copy(const struct cell_runs *s, uint64_t from, uint64_t to, struct cell_run_list *out);
+int cell_runs_copy(const struct cell_runs *s, uint64_t from, uint64_t to,
+		   struct cell_run_list *out);
 
 #endif

@@ -149,7 +149,8 @@ int cell_sums_add(struct cell_sums *m, uint16_t key, uint64_t thread, uint64_t n
 	m->total += ns;
 	if (add_state(m, key, ns) < 0)
 		return -ENOMEM;
-	return thread && key >> 8 == STATE_RUNNING ? add_thread_sum(need_sums_more(m), thread, ns) : 0;
+	return thread && key >> 8 == STATE_RUNNING ? add_thread_sum(need_sums_more(m), thread, ns)
+						   : 0;
 }
 
 int cell_sums_merge(struct cell_sums *m, const struct cell_sums *from)

@@ -34,7 +34,7 @@ struct cell_sums_more {
 	uint64_t ns[CELL_STATES_MAX - CELL_STATES_FIRST];
 	uint16_t keys[CELL_STATES_MAX - CELL_STATES_FIRST];
 	struct cell_thread_sum *threads; /* a list while capacity is small, then a hash table */
-	uint64_t others;	    /* ns of threads beyond CELL_THREADS_MAX */
+	uint64_t others; /* ns of threads beyond CELL_THREADS_MAX */
 	uint32_t thread_count, thread_capacity;
 };
 
@@ -43,8 +43,8 @@ struct cell_sums {
 	uint64_t total; /* ns added so far */
 	uint64_t ns[CELL_STATES_FIRST];
 	uint16_t keys[CELL_STATES_FIRST]; /* state << 8 | wait */
-	uint32_t states;		 /* number of pairs in use, including those in more */
-	struct cell_sums_more *more;		 /* NULL until it is needed */
+	uint32_t states; /* number of pairs in use, including those in more */
+	struct cell_sums_more *more; /* NULL until it is needed */
 };
 
 /*

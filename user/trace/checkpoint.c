@@ -14,7 +14,7 @@
 
 #define OPEN_COLUMNS 9u
 #define SLICE_COLUMNS (sizeof(struct slice) / sizeof(uint64_t))
-#define COLUMNS_MAX 9u	  /* number of columns that this reader knows */
+#define COLUMNS_MAX 9u /* number of columns that this reader knows */
 #define COLUMNS_LATER 64u /* maximum number of columns that a newer skein may write */
 
 static void put_checkpoint_head(struct bytes *b, size_t rows, size_t columns)
@@ -27,8 +27,8 @@ static void put_checkpoint_head(struct bytes *b, size_t rows, size_t columns)
 
 static uint64_t open_word(const struct stretch *s, unsigned int column)
 {
-	const uint64_t words[OPEN_COLUMNS] = {s->lane, s->time, s->thread, s->state, s->wait,
-					      s->cpu, s->waker, s->target, s->whole};
+	const uint64_t words[OPEN_COLUMNS] = {s->lane, s->time,	 s->thread, s->state, s->wait,
+					      s->cpu,  s->waker, s->target, s->whole};
 
 	return words[column];
 }
@@ -82,8 +82,8 @@ static bool find_columns(struct checkpoint_table *t, struct blob_reader in, unsi
 	uint64_t version, columns, word;
 
 	if (!blob_reader_varint(&in, &version) || version != CHECKPOINT_VERSION ||
-	    !blob_reader_varint(&in, &t->rows) || !blob_reader_varint(&in, &columns) || columns < wanted ||
-	    columns > COLUMNS_LATER || t->rows > (uint64_t)(in.end - in.at))
+	    !blob_reader_varint(&in, &t->rows) || !blob_reader_varint(&in, &columns) ||
+	    columns < wanted || columns > COLUMNS_LATER || t->rows > (uint64_t)(in.end - in.at))
 		return false;
 	for (uint64_t c = 0; c < columns; c++) {
 		if (c < wanted)
@@ -104,8 +104,8 @@ static uint64_t next_table_word(struct checkpoint_table *t, unsigned int column)
 	return t->last[column] += difference;
 }
 
-static int read_checkpoint_table(struct packer *p, const void *data, size_t size, unsigned int columns,
-		      struct checkpoint_table *out)
+static int read_checkpoint_table(struct packer *p, const void *data, size_t size,
+				 unsigned int columns, struct checkpoint_table *out)
 {
 	struct blob_reader in;
 	int ret = unpack_bytes(p, data, size, CHECKPOINT_BYTES_MAX, &in);
@@ -131,9 +131,14 @@ int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, stru
 		if (words[3] >= STATE_COUNT || words[4] >= WAIT_COUNT)
 			continue; /* a newer skein, or an attacker, has written this column */
 		out->items[out->count++] = (struct stretch){
-			.lane = words[0], .time = words[1], .thread = words[2],
-			.state = (enum slice_state)words[3], .wait = (enum wait_class)words[4],
-			.cpu = words[5], .waker = words[6], .target = words[7],
+			.lane = words[0],
+			.time = words[1],
+			.thread = words[2],
+			.state = (enum slice_state)words[3],
+			.wait = (enum wait_class)words[4],
+			.cpu = words[5],
+			.waker = words[6],
+			.target = words[7],
 			.whole = words[8] & 1,
 		};
 	}
@@ -175,7 +180,8 @@ static bool is_open_list_sorted(const struct open_list *list)
 }
 
 /* Merge sorted runs of width items each, in pairs. */
-static void merge_stretch_runs(const struct stretch *from, struct stretch *to, size_t count, size_t width)
+static void merge_stretch_runs(const struct stretch *from, struct stretch *to, size_t count,
+			       size_t width)
 {
 	for (size_t low = 0; low < count; low += 2 * width) {
 		size_t middle = low + width < count ? low + width : count;
@@ -219,7 +225,7 @@ static size_t lane_stretch_count(const struct open_list *list, size_t at)
 }
 
 static bool same_stretches(const struct open_list *a, size_t i, const struct open_list *b, size_t j,
-		      size_t count)
+			   size_t count)
 {
 	for (size_t n = 0; n < count; n++)
 		for (unsigned int c = 0; c < OPEN_COLUMNS; c++)
@@ -228,7 +234,8 @@ static bool same_stretches(const struct open_list *a, size_t i, const struct ope
 	return true;
 }
 
-static int append_stretches(struct open_list *to, const struct open_list *from, size_t at, size_t count)
+static int append_stretches(struct open_list *to, const struct open_list *from, size_t at,
+			    size_t count)
 {
 	if (vector_reserve(to, count) < 0)
 		return -ENOMEM;
@@ -269,11 +276,10 @@ int open_list_apply(struct open_list *base, const struct open_list *difference)
 	int result = 0;
 
 	while (result == 0 && (i < base->count || j < difference->count)) {
-		bool old = i < base->count && (j == difference->count || base->items[i].lane <=
-						difference->items[j].lane);
-		bool new = j < difference->count && (i == base->count ||
-						      difference->items[j].lane <=
-							      base->items[i].lane);
+		bool old = i < base->count && (j == difference->count ||
+					       base->items[i].lane <= difference->items[j].lane);
+		bool new = j < difference->count &&
+			   (i == base->count || difference->items[j].lane <= base->items[i].lane);
 
 		gone = old ? lane_stretch_count(base, i) : 0;
 		rows = new ? lane_stretch_count(difference, j) : 0;

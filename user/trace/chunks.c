@@ -12,8 +12,8 @@
 
 #define COLUMNS_SQL "SELECT id, time, \"end\", records, kind FROM main.chunk"
 
-static void report_lost_records(struct chunks *c, enum record_kind kind, uint64_t time, uint64_t end,
-		 uint64_t records)
+static void report_lost_records(struct chunks *c, enum record_kind kind, uint64_t time,
+				uint64_t end, uint64_t records)
 {
 	if (c->losses.lost && records && (kind != KIND_COUNT || !c->losses.reported_elsewhere))
 		c->losses.lost(c->losses.context, kind, time, end, records);
@@ -50,11 +50,11 @@ static int prepare_chunk_rows(struct chunks *c, struct error *err)
 {
 	sqlite3_stmt *rows = NULL, *probe = NULL;
 	int ret = sql_prepare(c->trace->db, &rows,
-				 c->indexed ? COLUMNS_SQL " WHERE id > ?1 AND kind = ?2"
-							  " AND time <= ?3 AND \"end\" >= ?4"
-							  " ORDER BY id"
-					    : COLUMNS_SQL " NOT INDEXED WHERE id > ?1 ORDER BY id",
-				 err);
+			      c->indexed ? COLUMNS_SQL " WHERE id > ?1 AND kind = ?2"
+						       " AND time <= ?3 AND \"end\" >= ?4"
+						       " ORDER BY id"
+					 : COLUMNS_SQL " NOT INDEXED WHERE id > ?1 ORDER BY id",
+			      err);
 
 	if (ret == 0 && !c->indexed)
 		ret = scan_probe(c->trace->db, &probe, "chunk", err);
@@ -141,11 +141,11 @@ static int load_chunk(struct chunks *c, struct error *err)
 	rc = sqlite3_step(c->data);
 	if (rc != SQLITE_ROW)
 		ret = rc == SQLITE_DONE ? -EBADMSG
-					   : sql_fail(c->trace->db, rc, err, c->trace->path);
+					: sql_fail(c->trace->db, rc, err, c->trace->path);
 	else
 		ret = codec_decode(&c->codec, sqlite3_column_blob(c->data, 0),
-				      (size_t)sqlite3_column_bytes(c->data, 0), chunk_row_number(c, 3),
-				      kinds[c->kind].field_count, c->wanted, &c->columns, err);
+				   (size_t)sqlite3_column_bytes(c->data, 0), chunk_row_number(c, 3),
+				   kinds[c->kind].field_count, c->wanted, &c->columns, err);
 	sqlite3_reset(c->data);
 	return ret;
 }
@@ -156,8 +156,9 @@ static void report_lost_chunk(struct chunks *c)
 	bool timed = c->kind != KIND_STACK;
 	uint64_t records = chunk_row_number(c, 3);
 
-	report_lost_records(c, c->kind, timed ? chunk_row_number(c, 1) : 0, timed ? chunk_row_number(c, 2) : 0,
-	     records && records <= CODEC_RECORDS_MAX ? records : 1);
+	report_lost_records(c, c->kind, timed ? chunk_row_number(c, 1) : 0,
+			    timed ? chunk_row_number(c, 2) : 0,
+			    records && records <= CODEC_RECORDS_MAX ? records : 1);
 }
 
 /* Continue in the table itself, because the index cannot be read. */

@@ -49,7 +49,7 @@ struct chunks {
 	 */
 	uint64_t wanted;
 	struct columns columns; /* the decoded columns of the current chunk */
-	uint64_t id;		/* chunk.id of the current chunk */
+	uint64_t id; /* chunk.id of the current chunk */
 	bool indexed; /* chunks come from the index on times, until it turns out to be unreadable */
 };
 

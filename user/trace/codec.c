@@ -14,8 +14,9 @@
 #include "trace/forms.h"
 
 #define CODEC_VERSION 2 /* version 1 has only FORM_OLD; readers accept it */
-#define ZSTD_LEVEL 1	/* higher levels gain little once columns are in their forms */
-#define OWN_BLOCK 1024	/* size of the smallest group that gets a zstd block of its own, in bytes */
+#define ZSTD_LEVEL 1 /* higher levels gain little once columns are in their forms */
+#define OWN_BLOCK 1024 /* size of the smallest group that gets a zstd block of its own, in bytes \
+			*/
 
 void codec_free(struct codec *c)
 {
@@ -92,7 +93,7 @@ static void cut_groups(struct cuts *cuts, const uint8_t *raw, const uint8_t *fro
 }
 
 static uint8_t *encode_column(struct codec *c, uint8_t *p, const struct columns *in,
-			   unsigned int column, enum record_kind kind, struct cuts *cuts)
+			      unsigned int column, enum record_kind kind, struct cuts *cuts)
 {
 	struct form f = form_choose(in, column, kind, c->rest.at);
 	struct form_groups groups;
@@ -121,7 +122,8 @@ static int encode_raw(struct codec *c, const struct columns *in, enum record_kin
 		1 + 2 * VARINT_MAX + in->width * (COLUMN_HEADER + (size_t)in->count * VARINT_MAX);
 	uint8_t *p;
 
-	if (reserve_codec_buffer(&c->raw, most) < 0 || reserve_codec_buffer(&c->rest, sizeof(uint64_t) * in->count) < 0)
+	if (reserve_codec_buffer(&c->raw, most) < 0 ||
+	    reserve_codec_buffer(&c->rest, sizeof(uint64_t) * in->count) < 0)
 		return -ENOMEM;
 	p = c->raw.at;
 	*p++ = CODEC_VERSION;
@@ -176,8 +178,8 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
 	if (!in->count || in->count > CODEC_RECORDS_MAX || in->width > CODEC_COLUMNS_MAX)
 		return error_set(err, -EINVAL, "a chunk cannot have %u records", in->count);
 	if (need_codec_context(c) < 0 || encode_raw(c, in, kind, &cuts) < 0 ||
-	    reserve_codec_buffer(&c->packed,
-		    ZSTD_compressBound(cuts.at[cuts.count - 1]) + cuts.count * BLOCK_OVERHEAD) < 0)
+	    reserve_codec_buffer(&c->packed, ZSTD_compressBound(cuts.at[cuts.count - 1]) +
+						     cuts.count * BLOCK_OVERHEAD) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	packed = compress_raw(c, &cuts);
 	if (ZSTD_isError(packed))
@@ -233,7 +235,8 @@ static bool get_form(struct codec_input *in, uint8_t version, struct form *out)
 	       (!(out->bits & FORM_AS_LAST) || get_byte(in, &out->context));
 }
 
-static bool read_layout(struct codec_input in, uint32_t records, unsigned int width, struct blob_layout *out)
+static bool read_layout(struct codec_input in, uint32_t records, unsigned int width,
+			struct blob_layout *out)
 {
 	uint64_t count, columns, bytes;
 	uint8_t version;
@@ -286,8 +289,8 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
 
 	if (reserve_codec_buffer(&c->rest, sizeof(uint32_t) * records) < 0)
 		return -ENOMEM;
-	if (!read_layout((struct codec_input){c->raw.at, (uint8_t *)c->raw.at + raw}, records, out->width,
-			 &l))
+	if (!read_layout((struct codec_input){c->raw.at, (uint8_t *)c->raw.at + raw}, records,
+			 out->width, &l))
 		return -EBADMSG;
 	mask = needed_columns(&l, mask);
 	for (unsigned int i = 0; i < l.width; i++)
@@ -308,7 +311,8 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
  * size that any writer could make of that many records; the limit leaves room for the columns of
  * newer writers.
  */
-static int decompress_raw(struct codec *c, const void *data, size_t size, uint64_t records, size_t *out)
+static int decompress_raw(struct codec *c, const void *data, size_t size, uint64_t records,
+			  size_t *out)
 {
 	unsigned long long declared = ZSTD_getFrameContentSize(data, size);
 	size_t raw;
@@ -342,8 +346,7 @@ int codec_decode(struct codec *c, const void *data, size_t size, uint64_t record
 	if (ret == 0)
 		ret = decode_raw(c, raw, (uint32_t)records, mask, out);
 	if (ret < 0)
-		return error_set(err, ret,
-				 ret == -ENOMEM ? "out of memory" : "a damaged chunk");
+		return error_set(err, ret, ret == -ENOMEM ? "out of memory" : "a damaged chunk");
 	out->count = (uint32_t)records;
 	return 0;
 }

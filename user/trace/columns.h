@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 #define CODEC_RECORDS_MAX 65536u /* maximum records in a chunk; readers refuse more */
-#define CODEC_COLUMNS_MAX 16u	 /* maximum columns of a stream kind */
+#define CODEC_COLUMNS_MAX 16u /* maximum columns of a stream kind */
 
 /* A table of records. Zeroed memory is a valid empty one. */
 struct columns {
-	uint64_t *words;    /* column after column, each of capacity words */
-	uint32_t count;	    /* number of records in use */
-	uint32_t capacity;  /* number of records for which there is room */
+	uint64_t *words; /* column after column, each of capacity words */
+	uint32_t count; /* number of records in use */
+	uint32_t capacity; /* number of records for which there is room */
 	unsigned int width; /* columns */
 };
 

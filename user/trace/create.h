@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 struct new_file {
-	char *path;    /* absolute, with the symlinks of the directory resolved; owned */
+	char *path; /* absolute, with the symlinks of the directory resolved; owned */
 	bool replaced; /* NAME.old was made by create_trace_file() */
 };
 

@@ -16,11 +16,11 @@
 
 struct finder_chunk {
 	sqlite3_int64 chunk, first, last; /* ids */
-	struct columns columns;		  /* capacity 0: not decoded */
+	struct columns columns; /* capacity 0: not decoded */
 	/* used since the last pass of the clock algorithm (see evict_finder_chunks()) */
 	bool recently_used;
-	bool bad;			  /* the chunk cannot be decoded */
-	sqlite3_int64 records;		  /* records that a bad chunk claims to have */
+	bool bad; /* the chunk cannot be decoded */
+	sqlite3_int64 records; /* records that a bad chunk claims to have */
 	/* the last query for which the damaged chunk was counted */
 	uint64_t damage_query;
 };
@@ -33,7 +33,7 @@ struct finder {
 	sqlite3_stmt *data; /* reads one chunk; NULL until the first use */
 	struct codec codec;
 	VECTOR(struct finder_chunk) chunks; /* in order of first */
-	size_t bytes;		     /* bytes of decoded columns */
+	size_t bytes; /* bytes of decoded columns */
 	size_t hand;
 };
 
@@ -72,7 +72,7 @@ static int prepare_finder_sql(struct finder *f, const char *format, sqlite3_stmt
 {
 	char *sql = sqlite3_mprintf(format, f->database);
 	int ret = sql ? sqlite3_prepare_v3(f->db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL)
-		     : SQLITE_NOMEM;
+		      : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
 	return ret;
@@ -82,16 +82,16 @@ static int list_finder_chunks(struct finder *f)
 {
 	sqlite3_stmt *stmt = NULL;
 	int ret = prepare_finder_sql(f,
-			     "SELECT id, time, \"end\" FROM \"%w\".chunk WHERE kind = ?1"
-			     " ORDER BY time",
-			     &stmt);
+				     "SELECT id, time, \"end\" FROM \"%w\".chunk WHERE kind = ?1"
+				     " ORDER BY time",
+				     &stmt);
 
 	sqlite3_bind_text(stmt, 1, f->kind->name, -1, SQLITE_STATIC);
 	f->chunks.count = 0;
 	while (ret == SQLITE_OK && (ret = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct finder_chunk p = {.chunk = sqlite3_column_int64(stmt, 0),
-				  .first = sqlite3_column_int64(stmt, 1),
-				  .last = sqlite3_column_int64(stmt, 2)};
+					 .first = sqlite3_column_int64(stmt, 1),
+					 .last = sqlite3_column_int64(stmt, 2)};
 
 		ret = vector_push(&f->chunks, p) < 0 ? SQLITE_NOMEM : SQLITE_OK;
 	}
@@ -105,7 +105,8 @@ static int prepare_finder(struct finder *f)
 
 	if (ret != SQLITE_OK || f->data)
 		return ret;
-	return prepare_finder_sql(f, "SELECT records, data FROM \"%w\".chunk WHERE id = ?1", &f->data);
+	return prepare_finder_sql(f, "SELECT records, data FROM \"%w\".chunk WHERE id = ?1",
+				  &f->data);
 }
 
 static size_t decoded_bytes(const struct finder_chunk *p)

@@ -16,16 +16,17 @@
 
 #include "trace/blob_reader.h"
 
-/* Number of words of a column that are examined closely: SAMPLE_RUNS runs of SAMPLE_RUN_WORDS words. */
+/* Number of words of a column that are examined closely: SAMPLE_RUNS runs of SAMPLE_RUN_WORDS
+ * words. */
 #define SAMPLE_RUNS 8u
 #define SAMPLE_RUN_WORDS 128u
 #define SAMPLED_WORDS (SAMPLE_RUNS * SAMPLE_RUN_WORDS)
 
 /* bytes of a varint whose entropy is estimated; later bytes count as incompressible */
 #define GROUPS_COUNTED 3u
-#define TABLE_BYTES 64u	  /* overhead of zstd for a group of its own */
-#define RUN_BYTES 2u	  /* about the size of an encoded run with a small value */
-#define RUN_LEAST 2u	  /* minimum average of words per run for which runs are chosen */
+#define TABLE_BYTES 64u /* overhead of zstd for a group of its own */
+#define RUN_BYTES 2u /* about the size of an encoded run with a small value */
+#define RUN_LEAST 2u /* minimum average of words per run for which runs are chosen */
 
 /* Columns that are predicted from another column. */
 #define FOLLOWS(KIND, kind, column, how, other) \
@@ -63,9 +64,9 @@ static const struct hint contexts[] = {
 #define CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
 
 /*
- * Hash table from a word of the context column to the last rest (see subtract_predicted()) with that word. Words
- * with the same hash share an entry, which only makes the result longer; there are few different
- * words.
+ * Hash table from a word of the context column to the last rest (see subtract_predicted()) with
+ * that word. Words with the same hash share an entry, which only makes the result longer; there are
+ * few different words.
  */
 #define RECALL_BITS 8
 
@@ -93,8 +94,8 @@ static inline uint64_t unzigzag(uint64_t v)
  * Store in rest the differences between count words, beginning at first, and the words from which
  * the form predicts them.
  */
-static void subtract_predicted(const struct columns *c, unsigned int column, struct form f, uint32_t first,
-		 uint32_t count, uint64_t *rest)
+static void subtract_predicted(const struct columns *c, unsigned int column, struct form f,
+			       uint32_t first, uint32_t count, uint64_t *rest)
 {
 	const uint64_t *words = columns_at(c, column) + first;
 	const uint64_t *other = columns_at(c, f.bits & FORM_DELTA ? column : f.reference) + first;
@@ -221,15 +222,18 @@ static uint64_t estimate_bytes(const uint64_t *rest, uint32_t sampled, uint32_t 
 }
 
 /* Take runs of the column, spread evenly over all of it. Return the number of words. */
-static uint32_t sample_column_words(const struct columns *c, unsigned int column, struct form f, uint64_t *rest)
+static uint32_t sample_column_words(const struct columns *c, unsigned int column, struct form f,
+				    uint64_t *rest)
 {
 	if (c->count <= SAMPLED_WORDS) {
 		subtract_predicted(c, column, f, 0, c->count, rest);
 		return c->count;
 	}
 	for (uint32_t i = 0; i < SAMPLE_RUNS; i++)
-		subtract_predicted(c, column, f, (uint32_t)((uint64_t)(c->count - SAMPLE_RUN_WORDS) * i / (SAMPLE_RUNS - 1)),
-		     SAMPLE_RUN_WORDS, rest + i * SAMPLE_RUN_WORDS);
+		subtract_predicted(
+			c, column, f,
+			(uint32_t)((uint64_t)(c->count - SAMPLE_RUN_WORDS) * i / (SAMPLE_RUNS - 1)),
+			SAMPLE_RUN_WORDS, rest + i * SAMPLE_RUN_WORDS);
 	return SAMPLED_WORDS;
 }
 
@@ -347,7 +351,8 @@ static uint8_t *put_word_runs(uint8_t *p, const uint64_t *rest, uint32_t count)
 	return p;
 }
 
-static uint8_t *put_split_words(uint8_t *p, uint64_t *rest, uint32_t count, struct form_groups *groups)
+static uint8_t *put_split_words(uint8_t *p, uint64_t *rest, uint32_t count,
+				struct form_groups *groups)
 {
 	uint32_t longer;
 
@@ -423,7 +428,8 @@ static bool get_word_runs(struct blob_reader *in, uint64_t *words, uint32_t coun
 	uint32_t i = 0;
 
 	while (i < count) {
-		if (!blob_reader_varint(in, &v) || !blob_reader_varint(in, &run) || !run || run > count - i)
+		if (!blob_reader_varint(in, &v) || !blob_reader_varint(in, &run) || !run ||
+		    run > count - i)
 			return false;
 		for (; run; run--)
 			words[i++] = v;
@@ -435,7 +441,8 @@ static bool get_word_runs(struct blob_reader *in, uint64_t *words, uint32_t coun
  * Read words whose bytes are grouped by position. later is memory for the numbers of the words that
  * have more bytes, in their order.
  */
-static bool get_split_words(struct blob_reader *in, uint64_t *words, uint32_t count, uint32_t *later)
+static bool get_split_words(struct blob_reader *in, uint64_t *words, uint32_t count,
+			    uint32_t *later)
 {
 	uint32_t left = count, longer = 0;
 

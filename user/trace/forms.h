@@ -22,15 +22,15 @@
  */
 enum {
 	FORM_DELTA = 1, /* differences to the previous word */
-	FORM_RUNS = 2,	/* a run of equal words as the word and its count */
+	FORM_RUNS = 2, /* a run of equal words as the word and its count */
 	/*
 	 * the first bytes of all words, then the second bytes of the words that have one, and so on
 	 */
 	FORM_SPLIT = 4,
-	FORM_SCALED = 8,      /* without the lowest bits, which are 0 in all words */
-	FORM_SAME_ROW = 16,   /* differences to another column's word of the same record */
+	FORM_SCALED = 8, /* without the lowest bits, which are 0 in all words */
+	FORM_SAME_ROW = 16, /* differences to another column's word of the same record */
 	FORM_ROW_BEFORE = 32, /* differences to another column's word of the previous record */
-	FORM_POSITIVE = 64,   /* differences without zigzag: hardly any is negative */
+	FORM_POSITIVE = 64, /* differences without zigzag: hardly any is negative */
 	/* less the last rest for which the context column had the same word */
 	FORM_AS_LAST = 128,
 	FORM_OLD = FORM_DELTA | FORM_RUNS, /* the forms of version 1 */
@@ -40,10 +40,10 @@ enum {
 
 struct form {
 	uint8_t bits;
-	uint8_t scale;	   /* number of lowest bits left out */
+	uint8_t scale; /* number of lowest bits left out */
 	/* number of the other column; with SAME_ROW lower than the column's own number */
 	uint8_t reference;
-	uint8_t context;   /* with AS_LAST, the column that must have the same word */
+	uint8_t context; /* with AS_LAST, the column that must have the same word */
 };
 
 /*

@@ -57,7 +57,7 @@ static int close_cell(struct lane_levels *t, unsigned int level)
 }
 
 static int add_part_of_cell(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end,
-		      uint16_t key, uint64_t thread)
+			    uint16_t key, uint64_t thread)
 {
 	struct level *l;
 	int ret = open_cell(t, level, time >> lane_level_shift(t, level), &l);
@@ -69,8 +69,8 @@ static int add_part_of_cell(struct lane_levels *t, unsigned int level, uint64_t 
  * Add a stretch. The parts of a cell at both ends of the stretch are added to this level's open
  * cell; the whole cells in between are passed to cells(), and to the level above, as one stretch.
  */
-static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end, uint16_t key,
-		 uint64_t thread)
+static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end,
+			  uint16_t key, uint64_t thread)
 {
 	unsigned int shift = lane_level_shift(t, level);
 	uint64_t first = time >> shift, last = end >> shift, middle;
@@ -89,15 +89,16 @@ static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t ti
 		whole = cell_of_state(key, thread);
 		ret = t->events->cells(t, level, first, last - first, &whole);
 		if (ret == 0 && level < t->top)
-			ret = add_from_level(t, level + 1, first << shift, last << shift, key, thread);
+			ret = add_from_level(t, level + 1, first << shift, last << shift, key,
+					     thread);
 	}
 	if (ret == 0 && last << shift < end)
 		ret = add_part_of_cell(t, level, last << shift, end, key, thread);
 	return ret;
 }
 
-int lane_levels_add(struct lane_levels *t, unsigned int base, uint64_t time, uint64_t end, uint16_t key,
-		uint64_t thread)
+int lane_levels_add(struct lane_levels *t, unsigned int base, uint64_t time, uint64_t end,
+		    uint16_t key, uint64_t thread)
 {
 	int ret;
 
@@ -124,12 +125,14 @@ int lane_levels_close_stale(struct lane_levels *t, unsigned int level)
 	int ret = 0;
 
 	for (unsigned int i = 0; ret == 0 && i <= level && i < t->count; i++)
-		if (t->levels[i].sums.total && t->levels[i].open != (t->at - 1) >> lane_level_shift(t, i))
+		if (t->levels[i].sums.total &&
+		    t->levels[i].open != (t->at - 1) >> lane_level_shift(t, i))
 			ret = close_cell(t, i);
 	return ret;
 }
 
-int lane_levels_open_sums(const struct lane_levels *t, unsigned int level, uint64_t cell, struct cell_sums *m)
+int lane_levels_open_sums(const struct lane_levels *t, unsigned int level, uint64_t cell,
+			  struct cell_sums *m)
 {
 	int ret = 0;
 

@@ -36,7 +36,7 @@ struct lane_levels {
 	struct level *levels;
 	uint8_t shift; /* cells of level 0 are 1 << shift ns */
 	uint8_t count; /* number of levels in memory */
-	uint8_t top;   /* number of the highest level */
+	uint8_t top; /* number of the highest level */
 };
 
 /* A cell is 1 << LEVEL_STEP times as long as one of the level below. */
@@ -52,20 +52,22 @@ static inline unsigned int lane_level_shift(const struct lane_levels *t, unsigne
  * thread is that of cell_sums_add(). Open cells of levels below base are closed first. Return 0 or
  * -ENOMEM.
  */
-int lane_levels_add(struct lane_levels *t, unsigned int base, uint64_t time, uint64_t end, uint16_t key,
-		uint64_t thread);
+int lane_levels_add(struct lane_levels *t, unsigned int base, uint64_t time, uint64_t end,
+		    uint16_t key, uint64_t thread);
 
 /* Close the open cells of all levels from the finest one up to level. Return 0 or -ENOMEM. */
 int lane_levels_close(struct lane_levels *t, unsigned int level);
 
-/* Like lane_levels_close(), for those open cells that end before t->at, which get no more stretches. */
+/* Like lane_levels_close(), for those open cells that end before t->at, which get no more
+ * stretches. */
 int lane_levels_close_stale(struct lane_levels *t, unsigned int level);
 
 /*
  * Add to m the sums of all open cells, of the levels up to level, that lie in the cell number cell
  * of that level.
  */
-int lane_levels_open_sums(const struct lane_levels *t, unsigned int level, uint64_t cell, struct cell_sums *m);
+int lane_levels_open_sums(const struct lane_levels *t, unsigned int level, uint64_t cell,
+			  struct cell_sums *m);
 
 void lane_levels_free(struct lane_levels *t);
 

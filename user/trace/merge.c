@@ -61,7 +61,7 @@ static int merge_no_memory(int ret, struct error *err)
 }
 
 static int pass_merged_record(struct merge_source *m, enum record_kind kind, const void *record,
-		   struct error *err)
+			      struct error *err)
 {
 	int ret = sink_put(m->to, kind, record, err);
 
@@ -70,7 +70,8 @@ static int pass_merged_record(struct merge_source *m, enum record_kind kind, con
 }
 
 /* Add the name of the part to an error, unless the error is the sink's. */
-static int name_part_in_error(const struct merge_source *m, const struct merged_part *p, int ret, struct error *err)
+static int name_part_in_error(const struct merge_source *m, const struct merged_part *p, int ret,
+			      struct error *err)
 {
 	return ret < 0 && !m->refused ? error_wrap(err, ret, "%s", p->name) : ret;
 }
@@ -180,7 +181,8 @@ static int put_merged_entity(struct part_sink *in, union merge_record *r, struct
  * Process a record of the current kind, or a loss. A loss UNREADABLE_CHUNK without a host was made
  * by the reader of the file, not by the recorder.
  */
-static int part_sink_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+static int part_sink_put(struct sink *s, enum record_kind kind, const void *record,
+			 struct error *err)
 {
 	struct part_sink *in = (struct part_sink *)s;
 	struct merge_source *m = in->merge;
@@ -240,14 +242,14 @@ struct part_losses {
 };
 
 static void lose_part_records(void *context, enum record_kind kind, uint64_t time, uint64_t end,
-		 uint64_t records)
+			      uint64_t records)
 {
 	struct part_losses *of = context;
 	int rc = add_part_loss(of->merge, of->part,
-		      (struct loss){.reason = LOSS_UNREADABLE_CHUNK,
-				    .time = time,
-				    .end = end,
-				    .count = records});
+			       (struct loss){.reason = LOSS_UNREADABLE_CHUNK,
+					     .time = time,
+					     .end = end,
+					     .count = records});
 
 	(void)kind;
 	of->rc = of->rc ? of->rc : rc;
@@ -298,7 +300,8 @@ static int merge_streams(struct merge_source *m, uint64_t mask, struct error *er
 
 		p = &m->parts[opened];
 		of[opened] = (struct part_losses){m, p, 0};
-		ret = name_part_in_error(m, p, merge_stream_open(&p->stream, p->trace, mask, &losses, err), err);
+		ret = name_part_in_error(
+			m, p, merge_stream_open(&p->stream, p->trace, mask, &losses, err), err);
 	}
 	while (!ret && (p = earliest_part(m)))
 		ret = put_part_record(m, p, err);
@@ -373,7 +376,7 @@ static int merge_kind(struct merge_source *m, enum record_kind kind, struct erro
 	case KIND_SLICE:
 		return merge_streams(m, TIMELINE, err);
 	case KIND_EDGE: /* merged with slices */
-	case KIND_SUM:	/* readers make sums from samples */
+	case KIND_SUM: /* readers make sums from samples */
 		return 0;
 	case KIND_LOSS:
 		return put_merged_losses(m, err);
@@ -452,9 +455,10 @@ static int plan_put(struct sink *s, enum record_kind kind, const void *record, s
 		cpu = lane->number + 1;
 	if (cpu > *cpus && cpu <= CPUS_MAX)
 		*cpus = cpu;
-	return kind == KIND_HOST ? merge_no_memory(merge_hosts_add(&in->merge->hosts, &in->part->hosts,
-							      record), err)
-				 : 0;
+	return kind == KIND_HOST
+		       ? merge_no_memory(
+				 merge_hosts_add(&in->merge->hosts, &in->part->hosts, record), err)
+		       : 0;
 }
 
 static int plan_part(struct merge_source *m, struct merged_part *p, struct error *err)

@@ -19,7 +19,8 @@ int merge_hosts_add(struct merge_hosts *hosts, struct source_hosts *sources, con
 
 	if (copy_host_text(hosts, &copied.host.hostname) < 0 ||
 	    copy_host_text(hosts, &copied.host.machine_id) < 0 ||
-	    copy_host_text(hosts, &copied.host.boot_id) < 0 || copy_host_text(hosts, &copied.host.kernel) < 0 ||
+	    copy_host_text(hosts, &copied.host.boot_id) < 0 ||
+	    copy_host_text(hosts, &copied.host.kernel) < 0 ||
 	    copy_host_text(hosts, &copied.host.arch) < 0)
 		return -ENOMEM;
 	return vector_push(&sources->list, copied);
@@ -51,7 +52,8 @@ static int64_t utc_offset(struct source_hosts *const *sources, size_t which)
 }
 
 /* Convert all stamps to the clock of the machine that booted first, so that none is below 0. */
-static void find_clock_shifts(struct source_hosts *const *sources, struct merge_map *const *maps, size_t count)
+static void find_clock_shifts(struct source_hosts *const *sources, struct merge_map *const *maps,
+			      size_t count)
 {
 	int64_t earliest = INT64_MAX;
 
@@ -140,7 +142,8 @@ int merge_hosts_unify(struct merge_hosts *hosts, struct source_hosts *const *sou
 		for (size_t h = 0; h < sources[i]->list.count && !ret; h++) {
 			struct source_host *t = &sources[i]->list.items[h];
 
-			ret = unify_host(hosts, shifted_host(&t->host, maps[i]->shift), &t->unified);
+			ret = unify_host(hosts, shifted_host(&t->host, maps[i]->shift),
+					 &t->unified);
 		}
 	if (!ret)
 		ret = sort_hosts(hosts, &where);
@@ -149,7 +152,8 @@ int merge_hosts_unify(struct merge_hosts *hosts, struct source_hosts *const *sou
 			struct source_host *t = &sources[i]->list.items[h];
 
 			t->unified = where[t->unified];
-			ret = merge_ids_set(maps[i], KIND_HOST, t->host.id, (uint32_t)t->unified + 1);
+			ret = merge_ids_set(maps[i], KIND_HOST, t->host.id,
+					    (uint32_t)t->unified + 1);
 		}
 	free(where);
 	return ret;

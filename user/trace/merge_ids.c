@@ -90,7 +90,8 @@ static int next_new_id(struct merge_ids *ids, enum record_kind kind, uint32_t *o
 }
 
 /* Replace an id by its new id, also for an entity whose record has not come yet. */
-static int convert_id(struct merge_ids *ids, struct merge_map *m, enum record_kind kind, uint64_t *id)
+static int convert_id(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
+		      uint64_t *id)
 {
 	uint32_t fresh = *id ? index_get(&m->ids[kind], *id) : 0;
 	int ret = 0;
@@ -131,7 +132,7 @@ static int convert_slice(struct merge_ids *ids, struct merge_map *m, struct slic
 static int convert_lane(struct merge_ids *ids, struct merge_map *m, struct lane *l)
 {
 	int ret = index_put(&m->lane_kinds, l->id,
-			   l->kind < LANE_KIND_COUNT ? (uint32_t)l->kind : LANE_NONE);
+			    l->kind < LANE_KIND_COUNT ? (uint32_t)l->kind : LANE_NONE);
 
 	if (l->kind == LANE_CPU)
 		l->number += m->cpus;
@@ -154,7 +155,7 @@ static int convert_edge(struct merge_ids *ids, struct merge_map *m, struct edge 
 
 /* Convert CPU numbers, and the fields whose meaning depends on other fields. */
 static int convert_by_kind(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
-			 union merge_record *r)
+			   union merge_record *r)
 {
 	switch (kind) {
 	case KIND_LANE:
@@ -178,14 +179,14 @@ static int convert_by_kind(struct merge_ids *ids, struct merge_map *m, enum reco
 }
 
 int merge_ids_convert(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
-		union merge_record *record)
+		      union merge_record *record)
 {
 	int ret = convert_by_kind(ids, m, kind, record);
 
 	for (size_t i = 0; i < COUNT(references) && !ret; i++)
 		if (references[i].kind == kind)
 			ret = convert_id(ids, m, references[i].to,
-				   record_word(record, references[i].offset));
+					 record_word(record, references[i].offset));
 	for (size_t i = 0; i < COUNT(stamps); i++)
 		if (stamps[i].kind == kind)
 			shift_stamp(m, record_word(record, stamps[i].offset));
@@ -193,7 +194,8 @@ int merge_ids_convert(struct merge_ids *ids, struct merge_map *m, enum record_ki
 }
 
 /* Write all fields of an entity except its id to ids->key, as bytes. */
-static int make_entity_key(struct merge_ids *ids, enum record_kind kind, const union merge_record *r)
+static int make_entity_key(struct merge_ids *ids, enum record_kind kind,
+			   const union merge_record *r)
 {
 	const struct kind *k = &kinds[kind];
 
@@ -215,7 +217,7 @@ static int make_entity_key(struct merge_ids *ids, enum record_kind kind, const u
 
 /* Find or assign the id of an entity that may be equal to one of another trace. */
 static int share_entity(struct merge_ids *ids, enum record_kind kind, const union merge_record *r,
-		 uint32_t *out, bool *known)
+			uint32_t *out, bool *known)
 {
 	uint32_t number;
 	int ret = make_entity_key(ids, kind, r);
@@ -247,7 +249,7 @@ static int share_stack(struct merge_ids *ids, const struct stack *s, uint32_t *o
 }
 
 int merge_ids_assign(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
-	       union merge_record *record, bool *known)
+		     union merge_record *record, bool *known)
 {
 	uint32_t fresh = index_get(&m->ids[kind], record->id);
 	int ret = 0;
@@ -260,7 +262,7 @@ int merge_ids_assign(struct merge_ids *ids, struct merge_map *m, enum record_kin
 		ret = share_stack(ids, &record->stack, &fresh, known);
 	else if (fresh == INDEX_NONE)
 		ret = kind == KIND_LANE ? next_new_id(ids, kind, &fresh)
-				       : share_entity(ids, kind, record, &fresh, known);
+					: share_entity(ids, kind, record, &fresh, known);
 	if (!ret)
 		ret = index_put(&m->ids[kind], record->id, fresh);
 	if (!ret)

@@ -42,12 +42,12 @@ int merge_ids_set(struct merge_map *m, enum record_kind kind, uint64_t id, uint3
  * CPU, and replace the ids that it refers to. A reference to a missing entity gets an unused id.
  */
 int merge_ids_convert(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
-		union merge_record *record);
+		      union merge_record *record);
 /*
- * Convert the id of an entity after merge_ids_convert(). *known: an equal entity was put before, so this
- * entity must not be put.
+ * Convert the id of an entity after merge_ids_convert(). *known: an equal entity was put before, so
+ * this entity must not be put.
  */
 int merge_ids_assign(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
-	       union merge_record *record, bool *known);
+		     union merge_record *record, bool *known);
 
 #endif

@@ -54,7 +54,7 @@ static enum record_kind only_kind(uint64_t mask)
 }
 
 int merge_stream_open(struct merge_stream *l, struct trace *t, uint64_t mask,
-		    const struct chunk_losses *losses, struct error *err)
+		      const struct chunk_losses *losses, struct error *err)
 {
 	const struct trace_timeline_query q = {.to = UINT64_MAX, .kinds = mask, .losses = *losses};
 	const struct chunk_range range = CHUNKS_ALL;
@@ -62,7 +62,7 @@ int merge_stream_open(struct merge_stream *l, struct trace *t, uint64_t mask,
 
 	*l = (struct merge_stream){.is_timeline = mask & TIMELINE, .kind = only_kind(mask)};
 	ret = l->is_timeline ? trace_timeline_open(&l->timeline, t, &q, err)
-				: chunks_open(&l->chunks, t, l->kind, &range, losses, err);
+			     : chunks_open(&l->chunks, t, l->kind, &range, losses, err);
 	return ret < 0 ? ret : merge_stream_next(l, err);
 }
 

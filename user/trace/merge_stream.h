@@ -21,12 +21,12 @@ struct merge_stream {
 };
 
 /*
- * Open the stream and load its first record. kinds: WANT() of one stream except stacks, or of slices
- * and edges. l is initialized also on failure: call merge_stream_close(). Return 0 or a negative
- * errno.
+ * Open the stream and load its first record. kinds: WANT() of one stream except stacks, or of
+ * slices and edges. l is initialized also on failure: call merge_stream_close(). Return 0 or a
+ * negative errno.
  */
 int merge_stream_open(struct merge_stream *l, struct trace *t, uint64_t kinds,
-		    const struct chunk_losses *losses, struct error *err);
+		      const struct chunk_losses *losses, struct error *err);
 /* Load the next record. Return 0 or a negative errno. */
 int merge_stream_next(struct merge_stream *l, struct error *err);
 void merge_stream_close(struct merge_stream *l);

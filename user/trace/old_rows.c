@@ -19,7 +19,7 @@ struct old_rows {
 	/* number of ended processes and threads, and of losses, since the last scan */
 	uint64_t ended;
 	uint64_t wanted; /* value of ended that starts the next scan */
-	bool inlined;	 /* there are rows of KIND_INLINED */
+	bool inlined; /* there are rows of KIND_INLINED */
 };
 
 #define THREAD_LANES "kind = (SELECT id FROM lane_kind WHERE word = 'thread')"
@@ -118,14 +118,15 @@ int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_
 		ret = run_with_number(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
 	if (ret == 0)
 		ret = run_with_number(o,
-			     "DELETE FROM checkpoint WHERE base <> 0 AND ?1"
-			     " AND base NOT IN (SELECT id FROM checkpoint)",
-			     chunk, err);
+				      "DELETE FROM checkpoint WHERE base <> 0 AND ?1"
+				      " AND base NOT IN (SELECT id FROM checkpoint)",
+				      chunk, err);
 	if (ret == 0)
 		ret = run_with_number(o,
-			     "INSERT OR REPLACE INTO info(host, key, value)"
-			     " SELECT id, '" CHUNKS_DROPPED "', printf('%d', ?1) FROM host",
-			     chunk, err);
+				      "INSERT OR REPLACE INTO info(host, key, value)"
+				      " SELECT id, '" CHUNKS_DROPPED
+				      "', printf('%d', ?1) FROM host",
+				      chunk, err);
 	if (ret < 0 || o->ended < o->wanted)
 		return ret;
 	return delete_unreferenced(o, start > margin ? start - margin : 0, err);
@@ -134,11 +135,13 @@ int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_
 int old_rows_stacks(struct old_rows *o, uint64_t stack, uint64_t frame, uint64_t function,
 		    struct error *err)
 {
-	int ret = run_with_number(o, "DELETE FROM chunk WHERE kind = 'stack' AND \"end\" <= ?1", stack, err);
+	int ret = run_with_number(o, "DELETE FROM chunk WHERE kind = 'stack' AND \"end\" <= ?1",
+				  stack, err);
 
 	if (ret == 0)
 		ret = run_with_number(o, "DELETE FROM frame WHERE id <= ?1", frame, err);
 	if (ret == 0 && o->inlined)
 		ret = run_with_number(o, "DELETE FROM inlined WHERE frame <= ?1", frame, err);
-	return ret < 0 ? ret : run_with_number(o, "DELETE FROM function WHERE id <= ?1", function, err);
+	return ret < 0 ? ret
+		       : run_with_number(o, "DELETE FROM function WHERE id <= ?1", function, err);
 }

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/trace_lanes.h"
 #include "trace/schema.h"
+#include "trace/trace_lanes.h"
 
 /*
  * Source of the layouts: https://sqlite.org/fileformat2.html, sections 1.3 (header) and 3
@@ -177,7 +177,8 @@ static int roll_back_journal(const char *real, const char *path, struct error *e
 			     NULL);
 	if (rc == SQLITE_OK)
 		sqlite3_extended_result_codes(db, 1);
-	ret = rc == SQLITE_OK ? read_trace_schema(db, path, err) : explain_trace_open(db, rc, path, err);
+	ret = rc == SQLITE_OK ? read_trace_schema(db, path, err)
+			      : explain_trace_open(db, rc, path, err);
 	sqlite3_close(db);
 	/*
 	 * -EBADMSG means that the schema is damaged, but the file has been rolled back
@@ -296,10 +297,10 @@ static int check_schema(struct trace *t, struct error *err)
 	enum storage storage;
 
 	ret = sql_prepare(t->db, &stmt,
-			     "SELECT name, CASE WHEN type = 'view' THEN ?2"
-			     " WHEN type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' THEN ?1 END"
-			     " FROM sqlite_schema",
-			     err);
+			  "SELECT name, CASE WHEN type = 'view' THEN ?2"
+			  " WHEN type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' THEN ?1 END"
+			  " FROM sqlite_schema",
+			  err);
 	sqlite3_bind_int(stmt, 1, STORAGE_TABLE);
 	sqlite3_bind_int(stmt, 2, STORAGE_DERIVED);
 	while (ret == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
@@ -310,10 +311,9 @@ static int check_schema(struct trace *t, struct error *err)
 		found += storage == STORAGE_TABLE;
 		if (sqlite3_column_type(stmt, 1) == SQLITE_NULL ||
 		    sqlite3_column_int(stmt, 1) != (int)storage)
-			ret = error_set(
-				err, -EBADMSG,
-				"%s is no skein trace: its '%.20s' is not a table of skein",
-				t->path, name);
+			ret = error_set(err, -EBADMSG,
+					"%s is no skein trace: its '%.20s' is not a table of skein",
+					t->path, name);
 	}
 	if (ret == 0 && rc != SQLITE_DONE)
 		ret = explain_trace_open(t->db, rc, t->path, err);
@@ -334,8 +334,9 @@ static int check_columns(struct trace *t, const char *table, struct error *err)
 	while (ret == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		if (sqlite3_column_int(stmt, 6)) /* "hidden" */
 			ret = error_set(err, -EBADMSG,
-					   "%s is no skein trace: its table '%.20s' has a column "
-					   "that is computed", t->path, table);
+					"%s is no skein trace: its table '%.20s' has a column "
+					"that is computed",
+					t->path, table);
 	if (ret == 0 && rc != SQLITE_DONE)
 		ret = explain_trace_open(t->db, rc, t->path, err);
 	sqlite3_finalize(stmt);
@@ -348,9 +349,9 @@ static int check_tables(struct trace *t, struct error *err)
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE;
 	int ret = sql_prepare(t->db, &stmt,
-				 "SELECT name FROM sqlite_schema WHERE type = 'table'"
-				 " AND name IS NOT NULL AND sql NOT LIKE 'CREATE VIRTUAL%'",
-				 err);
+			      "SELECT name FROM sqlite_schema WHERE type = 'table'"
+			      " AND name IS NOT NULL AND sql NOT LIKE 'CREATE VIRTUAL%'",
+			      err);
 
 	while (ret == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
 		ret = check_columns(t, (const char *)sqlite3_column_text(stmt, 0), err);
@@ -472,7 +473,7 @@ int trace_open(struct trace **out, const char *path, struct error *err)
 		goto end;
 	real = realpath(path, NULL);
 	ret = real ? roll_back(fd, real, path, err)
-		      : error_errno(err, -errno, "cannot open %s", path);
+		   : error_errno(err, -errno, "cannot open %s", path);
 	if (ret == 0)
 		ret = check_trace_header(fd, t, path, err);
 	/*

@@ -10,12 +10,12 @@
 #include "trace/vtab.h"
 
 struct trace {
-	sqlite3 *db;		     /* read-only */
-	char *path;		     /* path as the caller gave it */
+	sqlite3 *db; /* read-only */
+	char *path; /* path as the caller gave it */
 	struct stream_damage damage; /* damage that queries have found */
-	bool truncated;		     /* the file is shorter than its header says */
-	uint64_t dense;		     /* chunk.id above which every missing chunk is a loss */
-	struct trace_lanes *trace_lanes;	     /* cache of trace_lanes_of(); NULL until first used */
+	bool truncated; /* the file is shorter than its header says */
+	uint64_t dense; /* chunk.id above which every missing chunk is a loss */
+	struct trace_lanes *trace_lanes; /* cache of trace_lanes_of(); NULL until first used */
 	/* number of records that sources of this trace could not read */
 	uint64_t left_out;
 	/* Bytes of the file, which limit how much is read; 0: no limit (the writer's own trace). */

@@ -101,7 +101,8 @@ int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *out, str
 {
 	size_t packed;
 
-	if (raw->failed || need_packer_context(p) < 0 || !reserve_bytes(out, ZSTD_compressBound(raw->size)))
+	if (raw->failed || need_packer_context(p) < 0 ||
+	    !reserve_bytes(out, ZSTD_compressBound(raw->size)))
 		return error_set(err, -ENOMEM, "out of memory");
 	packed = ZSTD_compress2(p->pack, out->data + out->size, out->capacity - out->size,
 				raw->data, raw->size);
@@ -111,7 +112,8 @@ int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *out, str
 	return 0;
 }
 
-int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct blob_reader *out)
+int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max,
+		 struct blob_reader *out)
 {
 	unsigned long long declared;
 	size_t raw;

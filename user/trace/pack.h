@@ -48,6 +48,7 @@ int pack_bytes(struct packer *p, const struct bytes *raw, struct bytes *out, str
  * Set *out to the content of a frame, valid until the next use of p. -EBADMSG if it is damaged, or
  * would be larger than max bytes.
  */
-int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max, struct blob_reader *out);
+int unpack_bytes(struct packer *p, const void *data, size_t size, size_t max,
+		 struct blob_reader *out);
 
 #endif

@@ -23,7 +23,7 @@ bool pending_rows_can_hold(enum record_kind kind)
 }
 
 int pending_rows_put(struct pending_rows *w, enum record_kind kind, const void *record,
-		struct error *err)
+		     struct error *err)
 {
 	struct entity_store *s = &w->by_kind[kind];
 	int ret = entity_store_put(s, record, 0);
@@ -33,8 +33,8 @@ int pending_rows_put(struct pending_rows *w, enum record_kind kind, const void *
 	return s->count >= PENDING_ROWS_MAX;
 }
 
-static int write_rows_of_kind(struct entity_store *s, enum record_kind kind, pending_row_writer row, void *context,
-		       struct error *err)
+static int write_rows_of_kind(struct entity_store *s, enum record_kind kind, pending_row_writer row,
+			      void *context, struct error *err)
 {
 	int ret = 0;
 
@@ -44,7 +44,8 @@ static int write_rows_of_kind(struct entity_store *s, enum record_kind kind, pen
 	return ret;
 }
 
-int pending_rows_write(struct pending_rows *w, pending_row_writer row, void *context, struct error *err)
+int pending_rows_write(struct pending_rows *w, pending_row_writer row, void *context,
+		       struct error *err)
 {
 	int ret = 0;
 

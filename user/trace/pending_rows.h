@@ -21,7 +21,7 @@ struct pending_rows {
 };
 
 typedef int (*pending_row_writer)(void *context, enum record_kind kind, const void *record,
-			   struct error *err);
+				  struct error *err);
 
 void pending_rows_init(struct pending_rows *w);
 void pending_rows_free(struct pending_rows *w);
@@ -32,16 +32,17 @@ void pending_rows_free(struct pending_rows *w);
 bool pending_rows_can_hold(enum record_kind kind);
 
 /*
- * Hold a copy of the record. Return 1 if no more may be held (call pending_rows_write()), else 0 or a
- * negative errno.
+ * Hold a copy of the record. Return 1 if no more may be held (call pending_rows_write()), else 0 or
+ * a negative errno.
  */
 int pending_rows_put(struct pending_rows *w, enum record_kind kind, const void *record,
-		struct error *err);
+		     struct error *err);
 
 /*
  * Pass every record to row(), kind by kind in the order in which their ids were first put. No
  * record is held after that, even if row() fails; its error is returned.
  */
-int pending_rows_write(struct pending_rows *w, pending_row_writer row, void *context, struct error *err);
+int pending_rows_write(struct pending_rows *w, pending_row_writer row, void *context,
+		       struct error *err);
 
 #endif

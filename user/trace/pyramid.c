@@ -25,8 +25,8 @@
 /* Highest level that pauses after blocks that took too many bytes; the pause has a maximum. */
 #define SUSPENDED_LEVELS 5u
 #define REFUSED_MAX 10u /* the longest pause is 1 << REFUSED_MAX = 1,024 blocks */
-#define FIRST_SLOTS 4u	/* blocks of level 0 before the rate of records is known */
-#define DEAD_MAX 512u	/* maximum number of lanes of dead threads in memory */
+#define FIRST_SLOTS 4u /* blocks of level 0 before the rate of records is known */
+#define DEAD_MAX 512u /* maximum number of lanes of dead threads in memory */
 #define RECENT (1u << LEVEL_STEP)
 /*
  * A level in which the whole recording has fewer than NARROW_CELLS cells is rarely viewed. It is
@@ -49,7 +49,8 @@ int pyramid_new(struct pyramid **out, const struct pyramid_events *events,
 	for (unsigned int i = 0; i < PYRAMID_LEVELS; i++)
 		for (unsigned int cpu = 0; cpu < 2; cpu++)
 			if (i >= SWITCHED_LEVELS)
-				p->kept[cpu][i] = (struct kept_blocks){.end = UINT64_MAX, .on = true};
+				p->kept[cpu][i] =
+					(struct kept_blocks){.end = UINT64_MAX, .on = true};
 	*out = p;
 	return 0;
 }
@@ -94,7 +95,8 @@ static int need_level_runs(struct pyramid_lane *l, unsigned int level)
 
 	if (!bigger)
 		return -ENOMEM;
-	memset(bigger + l->level_runs_count, 0, sizeof(*bigger) * (level + 1 - l->level_runs_count));
+	memset(bigger + l->level_runs_count, 0,
+	       sizeof(*bigger) * (level + 1 - l->level_runs_count));
 	l->level_runs = bigger;
 	l->level_runs_count = (uint8_t)(level + 1);
 	return 0;
@@ -104,8 +106,8 @@ static int need_level_runs(struct pyramid_lane *l, unsigned int level)
  * Keep the complete cells of a level in the blocks that are kept; other cells serve only to compute
  * those of the level above.
  */
-static int keep_level_cells(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
-		      const struct cell *cell)
+static int keep_level_cells(struct lane_levels *t, unsigned int level, uint64_t first,
+			    uint64_t count, const struct cell *cell)
 {
 	struct pyramid_lane *l = (struct pyramid_lane *)t;
 	const struct kept_blocks *k = &l->kept[level];
@@ -188,8 +190,8 @@ int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *er
 	if (s->end > p->last_end)
 		p->last_end = s->end;
 	l->dead = false;
-	if (lane_levels_add(&l->levels, finest_kept_level(l->kept, s->time, s->end), s->time, s->end,
-			cell_state_key(s->state, s->wait), l->cpu ? s->thread : 0) < 0)
+	if (lane_levels_add(&l->levels, finest_kept_level(l->kept, s->time, s->end), s->time,
+			    s->end, cell_state_key(s->state, s->wait), l->cpu ? s->thread : 0) < 0)
 		return pyramid_no_memory(err);
 	return 0;
 }
@@ -384,7 +386,8 @@ static void choose_levels(struct pyramid *p)
  * Pause a level whose block took too many bytes, each time for twice as many blocks. Coarse levels
  * never pause, because their blocks save a reader the most records.
  */
-static void pause_refused_level(struct pyramid *p, const struct block *b, struct kept_blocks *k, bool stored)
+static void pause_refused_level(struct pyramid *p, const struct block *b, struct kept_blocks *k,
+				bool stored)
 {
 	if (stored || b->level > SUSPENDED_LEVELS) {
 		k->refused = 0;
@@ -406,8 +409,8 @@ static uint64_t min_block_records(const struct pyramid *p, const struct block *b
 	return p->options.records * (narrow ? NARROW_TIMES : 1);
 }
 
-static int store_rows_of_kind(struct pyramid *p, const struct states *s, const struct block *b, bool cpu,
-		       bool *stored, struct error *err)
+static int store_rows_of_kind(struct pyramid *p, const struct states *s, const struct block *b,
+			      bool cpu, bool *stored, struct error *err)
 {
 	struct kept_blocks *k = &p->kept[cpu][b->level];
 	int ret;
@@ -424,7 +427,7 @@ static int store_rows_of_kind(struct pyramid *p, const struct states *s, const s
 }
 
 static int store_block(struct pyramid *p, const struct states *s, const struct block *b, bool dead,
-		      struct error *err)
+		       struct error *err)
 {
 	bool stored;
 	int ret = store_rows_of_kind(p, s, b, true, &stored, err);
@@ -453,7 +456,7 @@ static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
 
 /* Store the first block of a level if it is complete, set *ready, and remove the block. */
 static int store_next_block(struct pyramid *p, const struct states *s, unsigned int level,
-		      uint64_t settled, bool *ready, struct error *err)
+			    uint64_t settled, bool *ready, struct error *err)
 {
 	struct block_count *first = p->counts[level].items;
 	struct block b = {.level = level};
@@ -478,7 +481,7 @@ static int store_next_block(struct pyramid *p, const struct states *s, unsigned 
 }
 
 static int store_complete_blocks(struct pyramid *p, const struct states *s, uint64_t settled,
-		       struct error *err)
+				 struct error *err)
 {
 	int ret = 0;
 	bool ready;
@@ -540,7 +543,7 @@ static void set_slot(struct pyramid *p, uint64_t slot)
 }
 
 static int begin_slot(struct pyramid *p, const struct states *s, uint64_t time, uint64_t slot,
-		   struct error *err)
+		      struct error *err)
 {
 	uint64_t settled = states_settled(s);
 	int ret = count_slot(p, err);

@@ -8,10 +8,10 @@
 #define SKEIN_TRACE_PYRAMID_H
 
 #include "analyze/states.h"
-#include "trace/pyramid_row.h"
 #include "trace/lane_levels.h"
+#include "trace/pyramid_row.h"
 
-#define PYRAMID_SHIFT 16   /* cells of level 0 are 65.536 us */
+#define PYRAMID_SHIFT 16 /* cells of level 0 are 65.536 us */
 #define PYRAMID_LEVELS 19u /* a block of the highest level is 146 years long */
 
 struct pyramid_options {
@@ -19,7 +19,8 @@ struct pyramid_options {
 	/*
 	 * The rows of a block are stored if they take no more than one byte per this many records.
 	 * Rows of CPU lanes, which are few and always shown, and rows of coarse levels, which save
-	 * a reader many records, may take PYRAMID_WORTHY_FACTOR times as much. 0: rows are always stored.
+	 * a reader many records, may take PYRAMID_WORTHY_FACTOR times as much. 0: rows are always
+	 * stored.
 	 */
 	uint64_t records_per_byte;
 };
@@ -49,7 +50,7 @@ struct pyramid_row {
 	 */
 	bool dead;
 	uint64_t lane, last; /* range of lane.id, both inclusive */
-	uint64_t records;    /* slices and edges of all lanes in the block */
+	uint64_t records; /* slices and edges of all lanes in the block */
 	const void *data;
 	size_t size;
 };

@@ -24,7 +24,8 @@ static int block_no_memory(struct error *err)
 }
 
 /* Copy the sums so far of the cell that is still open at this level. */
-static int copy_open_cell(struct lane_levels *tail, const struct lane_levels *t, const struct block *b)
+static int copy_open_cell(struct lane_levels *tail, const struct lane_levels *t,
+			  const struct block *b)
 {
 	uint64_t cell;
 	struct cell_sums m = {0};
@@ -51,8 +52,8 @@ static int copy_open_cell(struct lane_levels *tail, const struct lane_levels *t,
 	return 0;
 }
 
-static int add_open_stretches(struct lane_levels *t, const struct block *b, const struct stretch *open,
-		      size_t count)
+static int add_open_stretches(struct lane_levels *t, const struct block *b,
+			      const struct stretch *open, size_t count)
 {
 	uint64_t end, from;
 	int ret = 0;
@@ -67,8 +68,8 @@ static int add_open_stretches(struct lane_levels *t, const struct block *b, cons
 		if (end > b->end)
 			end = b->end;
 		if (from < end)
-			ret = lane_levels_add(t, 0, from, end, cell_state_key(open[i].state, open[i].wait),
-					     0);
+			ret = lane_levels_add(t, 0, from, end,
+					      cell_state_key(open[i].state, open[i].wait), 0);
 	}
 	return ret;
 }
@@ -80,14 +81,14 @@ struct tail {
 };
 
 static int add_tail_cells(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
-		     const struct cell *cell)
+			  const struct cell *cell)
 {
 	(void)level;
 	return cell_runs_add(&((struct tail *)t)->runs, first, count, cell);
 }
 
 static int add_lane_tail(struct block_maker *m, const struct block *b, const struct lane_levels *t,
-		    const struct stretch *open, size_t count)
+			 const struct stretch *open, size_t count)
 {
 	static const struct lane_levels_events events = {add_tail_cells};
 	struct tail tail = {
@@ -117,7 +118,7 @@ static bool may_have_run(uint64_t state)
  * not waited for.
  */
 static bool is_uncertain(const struct block *b, const struct pyramid_lane *l,
-		      const struct stretch *open, size_t count)
+			 const struct stretch *open, size_t count)
 {
 	bool uncertain = false;
 
@@ -147,7 +148,7 @@ static int encode_lanes(struct block_maker *m, struct error *err)
 }
 
 static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyramid_lane *l,
-		     const struct stretch *open, size_t count, struct error *err)
+			  const struct stretch *open, size_t count, struct error *err)
 {
 	struct block_maker *m = &p->maker;
 	struct lane_levels *t = l ? &l->levels : NULL;
@@ -159,15 +160,16 @@ static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyram
 		result = lane_levels_close_stale(t, b->level);
 	if (result == 0 && !lane_uncertain && l && b->level < l->level_runs_count)
 		result = cell_runs_copy(&l->level_runs[b->level], b->number << BLOCK_SHIFT,
-				    (b->number + 1) << BLOCK_SHIFT, &m->runs);
+					(b->number + 1) << BLOCK_SHIFT, &m->runs);
 	if (result == 0 && !lane_uncertain)
 		result = add_lane_tail(m, b, t, open, count);
 	if (result < 0)
 		return block_no_memory(err);
 	if (first == m->runs.count && !lane_uncertain)
 		return 0;
-	m->lanes[m->count] = (struct pyramid_row_lane){
-		.id = l ? l->id : open->lane, .uncertain = lane_uncertain, .count = m->runs.count - first};
+	m->lanes[m->count] = (struct pyramid_row_lane){.id = l ? l->id : open->lane,
+						       .uncertain = lane_uncertain,
+						       .count = m->runs.count - first};
 	m->first_run[m->count++] = first;
 	return m->count == m->limit ? encode_lanes(m, err) : 0;
 }
@@ -199,16 +201,16 @@ static int add_lanes_of_kind(struct pyramid *p, const struct block *b, bool cpus
 	return ret;
 }
 
-static int store_encoded_rows(struct pyramid *p, const struct block *b, enum lane_kind kind, bool dead,
-		       struct error *err)
+static int store_encoded_rows(struct pyramid *p, const struct block *b, enum lane_kind kind,
+			      bool dead, struct error *err)
 {
 	struct block_maker *m = &p->maker;
 	struct pyramid_row row = {.level = b->level,
-				      .time = b->time,
-				      .end = b->end,
-				      .kind = kind,
-				      .dead = dead,
-				      .records = b->records};
+				  .time = b->time,
+				  .end = b->end,
+				  .kind = kind,
+				  .dead = dead,
+				  .records = b->records};
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < m->rows.count; i++) {
@@ -231,7 +233,8 @@ static void begin_rows(struct block_maker *m, unsigned int limit)
 	m->limit = limit;
 }
 
-int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_stored, struct error *err)
+int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_stored,
+			  struct error *err)
 {
 	struct block_maker *m = &p->maker;
 	int ret = 0;
@@ -247,7 +250,7 @@ int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_st
 }
 
 int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
-	       struct error *err)
+		     struct error *err)
 {
 	struct block_maker *m = &p->maker;
 	bool worthy = kind == LANE_CPU || b->level >= PYRAMID_COARSE;
@@ -262,6 +265,6 @@ int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind ki
 		return ret;
 	*stored = !p->options.records_per_byte ||
 		  m->blob.size <= b->records * (worthy ? PYRAMID_WORTHY_FACTOR : 1) /
-					      p->options.records_per_byte;
+					  p->options.records_per_byte;
 	return *stored ? store_encoded_rows(p, b, kind, false, err) : 0;
 }

@@ -5,8 +5,8 @@
 
 #include "analyze/index.h"
 #include "trace/checkpoint.h"
-#include "trace/pyramid.h"
 #include "trace/lane_levels.h"
+#include "trace/pyramid.h"
 
 /*
  * The time for which cells of a level are kept for the lanes of one kind: from one time to another,
@@ -14,19 +14,20 @@
  */
 struct kept_blocks {
 	uint64_t first, end; /* ns: range of the blocks that are kept */
-	uint64_t resume;     /* block number before which the level stays off */
+	uint64_t resume; /* block number before which the level stays off */
 	unsigned int refused; /* consecutive blocks that took too many bytes */
-	bool on;	     /* kept without an end so far */
+	bool on; /* kept without an end so far */
 };
 
 struct pyramid_lane {
 	struct lane_levels levels; /* must be first: callbacks cast the tower to the lane */
 	uint64_t id;
 	const struct kept_blocks *kept;
-	struct cell_runs *level_runs; /* runs of cells, one strip per level, up to the highest with cells */
+	struct cell_runs
+		*level_runs; /* runs of cells, one strip per level, up to the highest with cells */
 	uint8_t level_runs_count;
 	bool cpu;
-	bool dead;   /* the thread is dead: no more stretches follow */
+	bool dead; /* the thread is dead: no more stretches follow */
 	/* the lane's cells are stored before their blocks are complete; then the lane is freed */
 	bool stored_early;
 };
@@ -39,7 +40,7 @@ struct block_count {
 };
 
 struct encoded_row {
-	size_t at, size;      /* offset and bytes in blob */
+	size_t at, size; /* offset and bytes in blob */
 	uint64_t first, last; /* lane.id */
 };
 
@@ -64,12 +65,12 @@ struct pyramid {
 	struct {
 		struct pyramid_lane **items;
 		size_t count, capacity;
-	} lanes;	    /* in order of ids if sorted is set */
+	} lanes; /* in order of ids if sorted is set */
 	struct index index; /* lane.id -> lanes */
 	bool sorted;
 	struct open_list open; /* open stretches by lane; those of CPU lanes are not used */
-	bool open_is_current;	       /* open has the states at the present time */
-	bool finished;	       /* no stretch is open, and blocks end with the recording */
+	bool open_is_current; /* open has the states at the present time */
+	bool finished; /* no stretch is open, and blocks end with the recording */
 	struct kept_blocks kept[2][PYRAMID_LEVELS]; /* [0] for threads, [1] for CPUs */
 	struct {
 		struct block_count *items;
@@ -82,8 +83,8 @@ struct pyramid {
 	uint64_t slot, first_slot, slot_records;
 	/* numbers of records in the last blocks of level 0 */
 	uint64_t recent[1 << LEVEL_STEP];
-	uint64_t order;				 /* time of the last record, ns */
-	uint64_t last_end;			 /* largest end of a stretch, ns */
+	uint64_t order; /* time of the last record, ns */
+	uint64_t last_end; /* largest end of a stretch, ns */
 	struct block_maker maker;
 };
 
@@ -91,7 +92,7 @@ struct block {
 	unsigned int level;
 	uint64_t number, records;
 	uint64_t time, end; /* ns */
-	uint64_t settled;   /* time before which everything is certain, ns; may be below end */
+	uint64_t settled; /* time before which everything is certain, ns; may be below end */
 };
 
 /*
@@ -99,9 +100,10 @@ struct block {
  * sorted, and p->open be up to date.
  */
 int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind kind, bool *stored,
-	       struct error *err);
+		     struct error *err);
 /* Store rows of the lanes with stored_early set. *any_stored: there were such rows. */
-int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_stored, struct error *err);
+int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_stored,
+			  struct error *err);
 void block_maker_free(struct block_maker *m);
 
 #endif

@@ -46,8 +46,8 @@ static uint64_t cell_value(const struct cell *c, unsigned int column)
 }
 
 /* Collect the distinct values of a column; 0 is always the first. */
-static int collect_values(struct column_values *v, const struct pyramid_row_lane *lanes, unsigned int count,
-		   unsigned int column)
+static int collect_values(struct column_values *v, const struct pyramid_row_lane *lanes,
+			  unsigned int count, unsigned int column)
 {
 	size_t kept = 0;
 
@@ -99,7 +99,7 @@ static void add_column_run(struct column_runs *c, uint64_t number, uint64_t cell
 }
 
 static void make_column_runs(struct column_runs *c, const struct pyramid_row_lane *lane,
-		      const struct column_values *v, unsigned int column)
+			     const struct column_values *v, unsigned int column)
 {
 	uint64_t at = 0;
 
@@ -130,8 +130,9 @@ static void put_lane_column(struct bytes *b, const struct column_runs *c)
 		bytes_varint(b, c->items[i].cells);
 }
 
-static void put_lane_columns(struct bytes *b, struct bytes *part, const struct pyramid_row_lane *lanes,
-			unsigned int count, const struct column_values *v, unsigned int column)
+static void put_lane_columns(struct bytes *b, struct bytes *part,
+			     const struct pyramid_row_lane *lanes, unsigned int count,
+			     const struct column_values *v, unsigned int column)
 {
 	struct column_runs runs;
 
@@ -169,8 +170,9 @@ static void put_row_lanes(struct bytes *b, const struct pyramid_row_lane *lanes,
 	}
 }
 
-int pyramid_row_encode(struct packer *p, struct bytes *scratch, const struct pyramid_row_lane *lanes,
-		 unsigned int count, struct bytes *out, struct error *err)
+int pyramid_row_encode(struct packer *p, struct bytes *scratch,
+		       const struct pyramid_row_lane *lanes, unsigned int count, struct bytes *out,
+		       struct error *err)
 {
 	struct column_values values[COLUMN_COUNT] = {0};
 	int ret = 0;
@@ -199,17 +201,18 @@ struct row_decoding {
 	struct column_values values[COLUMN_COUNT];
 };
 
-static bool get_row_lanes(struct row_decoding *r, struct blob_reader *in, const struct pyramid_row_reader *to)
+static bool get_row_lanes(struct row_decoding *r, struct blob_reader *in,
+			  const struct pyramid_row_reader *to)
 {
 	uint64_t version, count, delta, flags, id = 0;
 	struct cell *cells;
 
-	if (!blob_reader_varint(in, &version) || version != ROW_VERSION || !blob_reader_varint(in, &count) ||
-	    count > PYRAMID_ROW_LANES_MAX)
+	if (!blob_reader_varint(in, &version) || version != ROW_VERSION ||
+	    !blob_reader_varint(in, &count) || count > PYRAMID_ROW_LANES_MAX)
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
-		if (!blob_reader_varint(in, &delta) || !blob_reader_varint(in, &flags) || flags > LANE_UNCERTAIN ||
-		    !delta || id + delta < id)
+		if (!blob_reader_varint(in, &delta) || !blob_reader_varint(in, &flags) ||
+		    flags > LANE_UNCERTAIN || !delta || id + delta < id)
 			return false;
 		id += delta;
 		cells = to->lane(to->context, id, flags == LANE_UNCERTAIN);
@@ -239,7 +242,7 @@ static int get_column_values(struct column_values *v, struct blob_reader *in)
 
 /* Set those of the cells [from, to) of the block that are wanted. */
 static void set_column_cells(const struct row_decoding *r, struct cell *cells, unsigned int from,
-		      unsigned int to, unsigned int column, uint64_t value)
+			     unsigned int to, unsigned int column, uint64_t value)
 {
 	struct cell *c, *end;
 
@@ -265,8 +268,8 @@ static void set_column_cells(const struct row_decoding *r, struct cell *cells, u
 }
 
 /* Read the next number, and get the value for which it stands. */
-static bool get_cell_value(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
-		       uint64_t *out)
+static bool get_cell_value(const struct row_decoding *r, struct blob_reader *in,
+			   unsigned int column, uint64_t *out)
 {
 	if (!blob_reader_varint(in, out))
 		return false;
@@ -278,8 +281,8 @@ static bool get_cell_value(const struct row_decoding *r, struct blob_reader *in,
 	return column != COLUMN_STATE || *out <= UINT16_MAX;
 }
 
-static bool get_single_cells(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
-		     struct cell *cells)
+static bool get_single_cells(const struct row_decoding *r, struct blob_reader *in,
+			     unsigned int column, struct cell *cells)
 {
 	uint64_t value;
 
@@ -292,7 +295,7 @@ static bool get_single_cells(const struct row_decoding *r, struct blob_reader *i
 }
 
 static bool get_cell_runs(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
-		     uint64_t count, struct cell *cells)
+			  uint64_t count, struct cell *cells)
 {
 	struct blob_reader lengths = *in;
 	uint64_t value, length, left = BLOCK_CELLS;
@@ -305,31 +308,34 @@ static bool get_cell_runs(const struct row_decoding *r, struct blob_reader *in, 
 	for (uint64_t i = 0; i < count; i++) {
 		length = left;
 		if (!get_cell_value(r, in, column, &value) ||
-		    (i + 1 < count && !blob_reader_varint(&lengths, &length)) || !length || length > left)
+		    (i + 1 < count && !blob_reader_varint(&lengths, &length)) || !length ||
+		    length > left)
 			return false;
 		if (value)
 			set_column_cells(r, cells, (unsigned int)(BLOCK_CELLS - left),
-				  (unsigned int)(BLOCK_CELLS - left + length), column, value);
+					 (unsigned int)(BLOCK_CELLS - left + length), column,
+					 value);
 		left -= length;
 	}
 	*in = lengths;
 	return !left;
 }
 
-static bool get_lane_column(const struct row_decoding *r, struct blob_reader in, unsigned int column,
-		       struct cell *cells)
+static bool get_lane_column(const struct row_decoding *r, struct blob_reader in,
+			    unsigned int column, struct cell *cells)
 {
 	uint64_t form;
 
 	if (!blob_reader_varint(&in, &form))
 		return false;
 	if (form & CELLS_RUNS ? !get_cell_runs(r, &in, column, form >> 1, cells)
-			     : form || !get_single_cells(r, &in, column, cells))
+			      : form || !get_single_cells(r, &in, column, cells))
 		return false;
 	return in.at == in.end;
 }
 
-static bool get_lane_columns(const struct row_decoding *r, struct blob_reader *in, unsigned int column)
+static bool get_lane_columns(const struct row_decoding *r, struct blob_reader *in,
+			     unsigned int column)
 {
 	uint64_t sizes[PYRAMID_ROW_LANES_MAX];
 	struct blob_reader part;
@@ -344,7 +350,8 @@ static bool get_lane_columns(const struct row_decoding *r, struct blob_reader *i
 	return true;
 }
 
-static int decode_row(struct row_decoding *r, struct blob_reader in, const struct pyramid_row_reader *to)
+static int decode_row(struct row_decoding *r, struct blob_reader in,
+		      const struct pyramid_row_reader *to)
 {
 	int ret = get_row_lanes(r, &in, to) ? 0 : -EBADMSG;
 
@@ -355,7 +362,8 @@ static int decode_row(struct row_decoding *r, struct blob_reader in, const struc
 	return ret == 0 && in.at != in.end ? -EBADMSG : ret;
 }
 
-int pyramid_row_decode(struct packer *p, const void *data, size_t size, const struct pyramid_row_reader *to)
+int pyramid_row_decode(struct packer *p, const void *data, size_t size,
+		       const struct pyramid_row_reader *to)
 {
 	struct row_decoding r = {.first = to->first, .end = to->end};
 	struct blob_reader in;

@@ -6,13 +6,13 @@
 #ifndef SKEIN_TRACE_PYRAMID_ROW_H
 #define SKEIN_TRACE_PYRAMID_ROW_H
 
-#include "trace/pack.h"
 #include "trace/cell_runs.h"
+#include "trace/pack.h"
 
 #define BLOCK_SHIFT 10
 #define BLOCK_CELLS (1u << BLOCK_SHIFT) /* cells of a lane in a block */
-#define PYRAMID_ROW_LANES 16u			/* maximum number of lanes that a writer puts in a row */
-#define PYRAMID_ROW_LANES_MAX 64u		/* maximum number of lanes of a row; readers refuse more */
+#define PYRAMID_ROW_LANES 16u /* maximum number of lanes that a writer puts in a row */
+#define PYRAMID_ROW_LANES_MAX 64u /* maximum number of lanes of a row; readers refuse more */
 
 /* A lane of a row to be written. */
 struct pyramid_row_lane {
@@ -25,14 +25,15 @@ struct pyramid_row_lane {
 };
 
 /* Append the blob of these lanes, which are in order of their ids, to out. */
-int pyramid_row_encode(struct packer *p, struct bytes *scratch, const struct pyramid_row_lane *lanes,
-		 unsigned int count, struct bytes *out, struct error *err);
+int pyramid_row_encode(struct packer *p, struct bytes *scratch,
+		       const struct pyramid_row_lane *lanes, unsigned int count, struct bytes *out,
+		       struct error *err);
 
 struct pyramid_row_reader {
 	/*
 	 * Return the memory for the cells of a lane, from cell number first of the block on, which
-	 * must contain zeros; NULL if the lane is not wanted. uncertain: the row has no cells for the
-	 * lane. The cells may be partly filled when the row turns out to be damaged.
+	 * must contain zeros; NULL if the lane is not wanted. uncertain: the row has no cells for
+	 * the lane. The cells may be partly filled when the row turns out to be damaged.
 	 */
 	struct cell *(*lane)(void *context, uint64_t id, bool uncertain);
 	void *context;
@@ -40,6 +41,7 @@ struct pyramid_row_reader {
 };
 
 /* Decode a blob that may be hostile. Return 0, -EBADMSG if it is damaged, or -ENOMEM. */
-int pyramid_row_decode(struct packer *p, const void *data, size_t size, const struct pyramid_row_reader *to);
+int pyramid_row_decode(struct packer *p, const void *data, size_t size,
+		       const struct pyramid_row_reader *to);
 
 #endif

@@ -32,9 +32,9 @@ struct file_source {
 	struct loss losses[LOSSES_MAX];
 	unsigned int loss_count;
 	uint64_t last_loss_id; /* largest loss.id of the file */
-	uint64_t reported;	       /* streams whose losses have been put: mask of WANT() */
-	uint64_t text;	       /* bytes of text in all rows so far */
-	uint64_t stacks;       /* number of stacks read so far */
+	uint64_t reported; /* streams whose losses have been put: mask of WANT() */
+	uint64_t text; /* bytes of text in all rows so far */
+	uint64_t stacks; /* number of stacks read so far */
 };
 
 static void add_file_loss(struct file_source *s, uint64_t time, uint64_t end, uint64_t count)
@@ -69,7 +69,7 @@ static bool is_stream(enum record_kind kind)
  * report a chunk of no known kind, which concerns all streams, only for the first stream.
  */
 static void lose_file_chunk(void *context, enum record_kind kind, uint64_t time, uint64_t end,
-		       uint64_t records)
+			    uint64_t records)
 {
 	struct file_source *f = context;
 
@@ -82,7 +82,8 @@ static struct chunk_losses file_chunk_losses(struct file_source *f)
 	return (struct chunk_losses){.lost = lose_file_chunk, .context = f};
 }
 
-static int put_table_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row, struct error *err)
+static int put_table_row(struct file_source *f, enum record_kind k, sqlite3_stmt *row,
+			 struct error *err)
 {
 	const struct kind *kind = &kinds[k];
 	union file_record r;
@@ -126,7 +127,7 @@ static int add_sample(struct file_source *f, const struct sample *sample, struct
 }
 
 static int put_chunk_records(struct file_source *f, enum record_kind k, const struct columns *c,
-		     struct error *err)
+			     struct error *err)
 {
 	uint64_t rows[ROWS * CODEC_COLUMNS_MAX];
 	int ret = 0;
@@ -235,7 +236,7 @@ static int read_file_stream(struct file_source *f, enum record_kind k, struct er
 		c.wanted = COLUMNS_OF_SUMS;
 	while (ret == 0 && (ret = chunks_next(&c, err)) > 0)
 		ret = k == KIND_SUM ? add_samples_of_chunk(f, &c.columns, err)
-				       : put_chunk_records(f, k, &c.columns, err);
+				    : put_chunk_records(f, k, &c.columns, err);
 	chunks_close(&c);
 	if (ret == 0 && k == KIND_SUM)
 		ret = put_file_sums(f, err);
@@ -248,8 +249,9 @@ static int read_file_stream(struct file_source *f, enum record_kind k, struct er
 /* Put slices and edges together, merged by time. */
 static int read_file_timeline(struct file_source *f, struct error *err)
 {
-	const struct trace_timeline_query q = {
-		.to = UINT64_MAX, .kinds = f->sink->wants & TIMELINE, .losses = file_chunk_losses(f)};
+	const struct trace_timeline_query q = {.to = UINT64_MAX,
+					       .kinds = f->sink->wants & TIMELINE,
+					       .losses = file_chunk_losses(f)};
 	struct trace_timeline *l = NULL;
 	enum record_kind k;
 	const void *record;

@@ -13,8 +13,8 @@
 
 #include "analyze/states.h"
 #include "trace/checkpoint.h"
-#include "trace/render_stream.h"
 #include "trace/lane_levels.h"
+#include "trace/render_stream.h"
 
 #define SLICE_COLUMN(field) (offsetof(struct slice, field) / sizeof(uint64_t))
 #define EDGE_COLUMN(field) (offsetof(struct edge, field) / sizeof(uint64_t))
@@ -29,7 +29,8 @@
 
 /* A lane that is being rendered. */
 struct rendered_lane {
-	struct lane_levels levels; /* must be first: callbacks cast the tower to the rendered_lane */
+	struct lane_levels
+		levels; /* must be first: callbacks cast the tower to the rendered_lane */
 	struct cell *cells;
 	uint64_t first, end; /* cell numbers of the range */
 	bool cpu;
@@ -37,9 +38,9 @@ struct rendered_lane {
 
 struct rendered_cpu {
 	uint64_t lane;
-	struct rendered_lane *wanted;	   /* NULL: not a lane of the query */
-	uint64_t at;		   /* end of the last slice read, ns, if alive */
-	uint64_t put_until;		   /* end of the last slice put into states, ns, if begun */
+	struct rendered_lane *wanted; /* NULL: not a lane of the query */
+	uint64_t at; /* end of the last slice read, ns, if alive */
+	uint64_t put_until; /* end of the last slice put into states, ns, if begun */
 	bool alive, begun;
 };
 
@@ -61,9 +62,9 @@ struct rendering {
 	struct trace *trace;
 	const struct render_query *query;
 	const struct trace_lanes *trace_lanes;
-	struct rendered_lane *rendered;       /* one per query->lanes */
+	struct rendered_lane *rendered; /* one per query->lanes */
 	struct index lanes, cpu_lanes; /* lane.id -> rendered, cpus */
-	struct index threads;	       /* thread.id of the wanted threads */
+	struct index threads; /* thread.id of the wanted threads */
 	struct id_filter of_lanes, of_threads;
 	struct rendered_cpu *cpus;
 	size_t cpu_count;
@@ -105,8 +106,8 @@ static int render_no_memory(struct error *err)
 }
 
 /* Render the part of a stretch that lies in the range into the lane's cells. */
-static inline int render_part(struct rendering *p, struct rendered_lane *c, uint64_t time, uint64_t end,
-			uint16_t key, uint64_t thread, struct error *err)
+static inline int render_part(struct rendering *p, struct rendered_lane *c, uint64_t time,
+			      uint64_t end, uint16_t key, uint64_t thread, struct error *err)
 {
 	if (time < p->query->time)
 		time = p->query->time;
@@ -124,7 +125,8 @@ static int render_thread_stretch(void *context, const struct stretch *s, struct 
 
 	if (at == INDEX_NONE || p->rendered[at].cpu)
 		return 0;
-	return render_part(p, &p->rendered[at], s->time, s->end, cell_state_key(s->state, s->wait), 0, err);
+	return render_part(p, &p->rendered[at], s->time, s->end, cell_state_key(s->state, s->wait),
+			   0, err);
 }
 
 static struct rendered_cpu *find_rendered_cpu(struct rendering *p, uint64_t lane)
@@ -212,8 +214,8 @@ static int begin_states(struct rendering *p, struct error *err)
 	return ret;
 }
 
-static int set_rendered_cells(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
-		     const struct cell *cell)
+static int set_rendered_cells(struct lane_levels *t, unsigned int level, uint64_t first,
+			      uint64_t count, const struct cell *cell)
 {
 	const struct rendered_lane *c = (const struct rendered_lane *)t;
 
@@ -271,7 +273,7 @@ static int resume_lane(struct rendering *p, const struct stretch *open, struct e
 		if (open->state == STATE_UNKNOWN && open->time > p->start.time) {
 			p->gaps = true;
 			if (c->wanted && render_part(p, c->wanted, p->start.time, open->time,
-					       STATE_UNKNOWN << 8, 0, err) < 0)
+						     STATE_UNKNOWN << 8, 0, err) < 0)
 				return -ENOMEM;
 		}
 	} else if (index_get(&p->lanes, open->lane) == INDEX_NONE) {
@@ -292,7 +294,7 @@ static int read_checkpoint_lanes(struct rendering *p, sqlite3_int64 id, struct o
 	sqlite3_bind_int64(stmt, 1, id);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		ret = checkpoint_unpack_open(&p->packer, sqlite3_column_blob(stmt, 0),
-						(size_t)sqlite3_column_bytes(stmt, 0), out);
+					     (size_t)sqlite3_column_bytes(stmt, 0), out);
 	sqlite3_finalize(stmt);
 	return ret;
 }
@@ -330,8 +332,8 @@ static int begin_at_checkpoint(struct rendering *p, struct error *err)
 	while (ret == -EBADMSG && sqlite3_step(stmt) == SQLITE_ROW) {
 		vector_free(&open);
 		p->start = (struct checkpoint_place){(uint64_t)sqlite3_column_int64(stmt, 0),
-					  (uint64_t)sqlite3_column_int64(stmt, 1),
-					  (uint64_t)sqlite3_column_int64(stmt, 2)};
+						     (uint64_t)sqlite3_column_int64(stmt, 1),
+						     (uint64_t)sqlite3_column_int64(stmt, 2)};
 		ret = read_checkpoint(p, sqlite3_column_int64(stmt, 3), &open);
 	}
 	sqlite3_finalize(stmt);
@@ -369,8 +371,8 @@ static int find_stop_checkpoint(struct rendering *p, struct error *err)
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->end);
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		p->stop = (struct checkpoint_place){(uint64_t)sqlite3_column_int64(stmt, 0),
-					 (uint64_t)sqlite3_column_int64(stmt, 1),
-					 (uint64_t)sqlite3_column_int64(stmt, 2)};
+						    (uint64_t)sqlite3_column_int64(stmt, 1),
+						    (uint64_t)sqlite3_column_int64(stmt, 2)};
 	sqlite3_finalize(stmt);
 	return 0;
 }
@@ -398,7 +400,7 @@ static inline int read_cpu_slice(struct rendering *p, struct rendered_cpu *c, co
 		ret = render_part(p, c->wanted, c->at, s->time, STATE_UNKNOWN << 8, 0, err);
 	if (ret == 0 && c->wanted && from < s->end)
 		ret = render_part(p, c->wanted, from, s->end, cell_state_key(s->state, 0),
-			       s->state == STATE_RUNNING ? s->value : 0, err);
+				  s->state == STATE_RUNNING ? s->value : 0, err);
 	c->alive = true;
 	if (s->end > c->at)
 		c->at = s->end;
@@ -420,8 +422,8 @@ static inline bool concerns_thread(const struct rendering *p, uint64_t thread)
 /* Whether to put a row into states: never, only when records are missing, or always. */
 enum { ROW_SKIP, ROW_IF_GAPS, ROW_TAKE };
 
-static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, const struct slice *s, uint32_t row,
-			 struct error *err)
+static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, const struct slice *s,
+				uint32_t row, struct error *err)
 {
 	bool gap;
 	int ret;
@@ -453,8 +455,11 @@ static int examine_slices(struct rendering *p, struct error *err)
 	int ret = 0;
 
 	for (uint32_t i = 0; ret == 0 && i < l->columns.count; i++) {
-		const struct slice s = {.time = time[i], .end = end[i], .lane = lane[i],
-					.state = state[i], .value = value[i]};
+		const struct slice s = {.time = time[i],
+					.end = end[i],
+					.lane = lane[i],
+					.state = state[i],
+					.value = value[i]};
 
 		if (!i || lane[i] != lane[i - 1])
 			c = find_rendered_cpu(p, s.lane);
@@ -522,7 +527,8 @@ static int load_edges(struct rendering *p, struct error *err)
 }
 
 /* Put the CPU's time up to until as one idle slice, because in this time no wanted thread ran. */
-static int put_idle_time(struct rendering *p, struct rendered_cpu *c, uint64_t until, struct error *err)
+static int put_idle_time(struct rendering *p, struct rendered_cpu *c, uint64_t until,
+			 struct error *err)
 {
 	struct slice s = {.time = c->begun ? c->put_until : until,
 			  .end = until,
@@ -536,7 +542,8 @@ static int put_idle_time(struct rendering *p, struct rendered_cpu *c, uint64_t u
 	return states_put(p->states, KIND_SLICE, &s, err);
 }
 
-static int put_rendered_slice(struct rendering *p, const struct slice *s, uint64_t before, struct error *err)
+static int put_rendered_slice(struct rendering *p, const struct slice *s, uint64_t before,
+			      struct error *err)
 {
 	struct rendered_cpu *c = find_rendered_cpu(p, s->lane);
 	int ret = 0;
@@ -581,9 +588,8 @@ static int put_next_record(struct rendering *p, struct error *err)
  */
 static int put_all_records(struct rendering *p, struct error *err)
 {
-	const struct render_range range = {p->start.chunk,
-					  p->stop.id ? p->stop.chunk : UINT64_MAX,
-					  p->query->end};
+	const struct render_range range = {p->start.chunk, p->stop.id ? p->stop.chunk : UINT64_MAX,
+					   p->query->end};
 	int ret = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
 
 	if (ret == 0)
@@ -593,8 +599,8 @@ static int put_all_records(struct rendering *p, struct error *err)
 		ret = load_slices(p, err);
 		if (ret == 0)
 			ret = load_edges(p, err);
-		if (ret < 0 || (p->slices.next == p->slices.count &&
-				   p->edges.next == p->edges.count))
+		if (ret < 0 ||
+		    (p->slices.next == p->slices.count && p->edges.next == p->edges.count))
 			break;
 		ret = put_next_record(p, err);
 	}
@@ -633,7 +639,7 @@ static int read_late_list(struct rendering *p, sqlite3_stmt *row, struct error *
 {
 	struct slice_list list = {0};
 	int ret = checkpoint_unpack_slices(&p->packer, sqlite3_column_blob(row, 0),
-					      (size_t)sqlite3_column_bytes(row, 0), &list);
+					   (size_t)sqlite3_column_bytes(row, 0), &list);
 
 	if (ret == -EBADMSG)
 		ret = 0;
@@ -654,9 +660,9 @@ static int read_late_lists(struct rendering *p, struct error *err)
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE;
 	int ret = sql_prepare(p->trace->db, &stmt,
-				 "SELECT slices FROM main.checkpoint WHERE id > ?1 AND since < ?2"
-				 " ORDER BY id",
-				 err);
+			      "SELECT slices FROM main.checkpoint WHERE id > ?1 AND since < ?2"
+			      " ORDER BY id",
+			      err);
 
 	if (ret < 0)
 		return ret;
@@ -681,9 +687,9 @@ static int read_late_rest(struct rendering *p, struct error *err)
 	struct render_range range = {.last = UINT64_MAX, .end = p->query->end};
 	struct slice s;
 	sqlite3_int64 chunk = 0;
-	int ret = sql_int(p->trace->db,
-			     "SELECT chunk FROM main.checkpoint ORDER BY id DESC LIMIT 1", &chunk,
-			     err);
+	int ret =
+		sql_int(p->trace->db, "SELECT chunk FROM main.checkpoint ORDER BY id DESC LIMIT 1",
+			&chunk, err);
 
 	range.after = (uint64_t)chunk;
 	if (ret == 0)

@@ -13,13 +13,13 @@ struct render_lane {
 	uint64_t id;
 	/* cells of the query's range, to be filled; cells whose time is unknown stay unchanged */
 	struct cell *cells;
-	bool cpu;	    /* true for a CPU lane, false for a thread lane */
+	bool cpu; /* true for a CPU lane, false for a thread lane */
 };
 
 struct render_query {
 	uint64_t time, end; /* ns, multiples of a cell */
 	unsigned int shift; /* a cell is 1 << shift ns */
-	uint64_t known;	    /* end of the trace's records, ns: trace_span() */
+	uint64_t known; /* end of the trace's records, ns: trace_span() */
 	const struct render_lane *lanes; /* no duplicates */
 	size_t count;
 };

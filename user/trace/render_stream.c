@@ -14,7 +14,7 @@ static sqlite3_int64 signed_of(uint64_t v)
 }
 
 int render_stream_open(struct render_stream *l, struct trace *t, enum record_kind kind,
-		    const struct render_range *range, struct error *err)
+		       const struct render_range *range, struct error *err)
 {
 	int ret;
 
@@ -59,9 +59,9 @@ int render_stream_next_chunk(struct render_stream *l, uint64_t mask, struct erro
 		if (l->end)
 			return sql_fail(l->trace->db, rc, err, l->trace->path);
 		ret = codec_decode(&l->codec, sqlite3_column_blob(l->chunks, 1),
-				      (size_t)sqlite3_column_bytes(l->chunks, 1),
-				      (uint64_t)sqlite3_column_int64(l->chunks, 0),
-				      kinds[l->kind].field_count, mask, &l->columns, err);
+				   (size_t)sqlite3_column_bytes(l->chunks, 1),
+				   (uint64_t)sqlite3_column_int64(l->chunks, 0),
+				   kinds[l->kind].field_count, mask, &l->columns, err);
 		l->trace->left_out += ret == -EBADMSG;
 	}
 	l->next = l->count = 0;

@@ -19,8 +19,8 @@ struct render_stream {
 	sqlite3_stmt *chunks;
 	struct codec codec;
 	struct columns columns; /* columns of the current chunk */
-	struct sorter sorter;	/* the rows to take from the chunk, sorted by their order */
-	uint32_t next, count;	/* next row and number of rows in sorter */
+	struct sorter sorter; /* the rows to take from the chunk, sorted by their order */
+	uint32_t next, count; /* next row and number of rows in sorter */
 	bool end;
 };
 
@@ -29,7 +29,7 @@ struct render_stream {
  * negative errno.
  */
 int render_stream_open(struct render_stream *l, struct trace *t, enum record_kind kind,
-		    const struct render_range *range, struct error *err);
+		       const struct render_range *range, struct error *err);
 /* Close the stream; l may be zeroed memory. */
 void render_stream_close(struct render_stream *l);
 

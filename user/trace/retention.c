@@ -21,7 +21,7 @@
 struct retention_batch {
 	uint64_t chunk; /* chunk.id of the last chunk */
 	uint64_t until; /* largest time so far, by slice_order() or time, ns */
-	uint64_t end;	/* largest time or end of its records, ns */
+	uint64_t end; /* largest time or end of its records, ns */
 	uint64_t stack; /* smallest stack.id in its records; UINT64_MAX: none */
 };
 
@@ -33,11 +33,11 @@ struct retention_epoch {
 struct retention {
 	sqlite3 *db;
 	struct retention_events events;
-	uint64_t time;	    /* time to keep, ns */
-	uint64_t start;	    /* start of the kept part, ns; 0: nothing was deleted */
-	uint64_t dropped;   /* chunks up to this id were deleted, except stacks */
+	uint64_t time; /* time to keep, ns */
+	uint64_t start; /* start of the kept part, ns; 0: nothing was deleted */
+	uint64_t dropped; /* chunks up to this id were deleted, except stacks */
 	struct retention_batch batch; /* the current batch */
-	struct retention_epoch last;  /* largest ids put so far */
+	struct retention_epoch last; /* largest ids put so far */
 	VECTOR(struct retention_batch) batches;
 	VECTOR(struct retention_epoch) epochs;
 	struct open_slices *opens; /* open states of threads at the end of the deleted part */
@@ -47,8 +47,8 @@ struct retention {
 
 static const struct retention_batch no_batch = {.stack = UINT64_MAX};
 
-int retention_new(struct retention **out, sqlite3 *db, uint64_t time, const struct retention_events *events,
-	     struct error *err)
+int retention_new(struct retention **out, sqlite3 *db, uint64_t time,
+		  const struct retention_events *events, struct error *err)
 {
 	struct retention *k = calloc(1, sizeof(*k));
 	int ret;
@@ -233,15 +233,15 @@ static int find_free_chunk_id(struct retention *k, uint64_t *id, struct error *e
 		sql = sqlite3_mprintf("SELECT count(*) FROM chunk WHERE id = %lld",
 				      (sqlite3_int64)*id);
 		ret = sql ? sql_int(k->db, sql, &taken, err)
-			     : error_set(err, -ENOMEM, "out of memory");
+			  : error_set(err, -ENOMEM, "out of memory");
 		sqlite3_free(sql);
 	}
 	return ret;
 }
 
 /* Write the open states of threads in place of the deleted slices. */
-static int write_open_slices(struct retention *k, const struct slice *opens, size_t count, uint64_t last,
-		       struct error *err)
+static int write_open_slices(struct retention *k, const struct slice *opens, size_t count,
+			     uint64_t last, struct error *err)
 {
 	uint64_t id = last + 1;
 	int ret = 0;
@@ -283,7 +283,8 @@ static int replay_old_slices(struct retention *k, uint64_t until, struct error *
 	return ret;
 }
 
-static int replace_slices(struct retention *k, const struct retention_batch *last, struct error *err)
+static int replace_slices(struct retention *k, const struct retention_batch *last,
+			  struct error *err)
 {
 	const struct slice *opens;
 	size_t count = 0;

@@ -29,12 +29,13 @@ struct retention_events {
 /*
  * Keep the last time ns of the recording. The database belongs to the writer and must outlive *out.
  */
-int retention_new(struct retention **out, sqlite3 *db, uint64_t time, const struct retention_events *events,
-	     struct error *err);
+int retention_new(struct retention **out, sqlite3 *db, uint64_t time,
+		  const struct retention_events *events, struct error *err);
 void retention_free(struct retention *k);
 
 /* Note every record that the writer gets, before it is written. Return 0 or a negative errno. */
-int retention_put(struct retention *k, enum record_kind kind, const void *record, struct error *err);
+int retention_put(struct retention *k, enum record_kind kind, const void *record,
+		  struct error *err);
 /* Begin a new epoch: later records refer to none of the stacks, frames and functions put so far. */
 int retention_end_epoch(struct retention *k, struct error *err);
 /* Note that a chunk was written. */

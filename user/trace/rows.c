@@ -24,7 +24,7 @@
 struct printed_table {
 	unsigned int columns;
 	unsigned int *widths;
-	bool *numeric;	      /* the column has only numbers so far */
+	bool *numeric; /* the column has only numbers so far */
 	VECTOR(char *) cells; /* cells of the first rows, until they are printed */
 	size_t bytes;
 };
@@ -86,7 +86,7 @@ static void print_held_rows(struct printed_table *t, sqlite3_stmt *stmt, FILE *o
 		unsigned int column = (unsigned int)(i % t->columns);
 
 		print_cell(out, t->cells.items[i], t->widths[column], t->numeric[column],
-			 column + 1 == t->columns);
+			   column + 1 == t->columns);
 		free(t->cells.items[i]);
 	}
 	t->cells.count = 0;
@@ -121,7 +121,7 @@ static void print_row(const struct printed_table *t, sqlite3_stmt *stmt, FILE *o
 
 	for (unsigned int i = 0; i < t->columns; i++)
 		print_cell(out, cell_text(stmt, (int)i, buf, sizeof(buf)), t->widths[i],
-			 t->numeric[i], i + 1 == t->columns);
+			   t->numeric[i], i + 1 == t->columns);
 }
 
 static int table_rows(sqlite3_stmt *stmt, struct printed_table *t, FILE *out, int *rc)

@@ -16,7 +16,7 @@ struct scan {
 	/* statement for the rows with ids above ?1, ordered, the id first; or for all rows */
 	sqlite3_stmt *rows;
 	sqlite3_stmt *probe; /* statement for the first id >= ?1; NULL: this table has no ids */
-	uint64_t after;	     /* the last id delivered or skipped */
+	uint64_t after; /* the last id delivered or skipped */
 	uint64_t dense; /* id above which the writer leaves no gaps; UINT64_MAX: gaps are normal */
 	unsigned int skips;
 	uint64_t rows_read; /* rows read so far */

@@ -50,8 +50,10 @@ const struct chunk_column chunk_columns[] = {
 	{"id", "INTEGER PRIMARY KEY", "in the order of writing"},
 	{"kind", "TEXT NOT NULL", "name of the stream"},
 	{"lane_group", "INTEGER NOT NULL", "which lanes are in it; 0: any"},
-	{"time", "INTEGER NOT NULL", "smallest time of its records, ns; of stacks, the smallest id"},
-	{"end", "INTEGER NOT NULL", "largest time or end of its records, ns; of stacks, the largest id"},
+	{"time", "INTEGER NOT NULL",
+	 "smallest time of its records, ns; of stacks, the smallest id"},
+	{"end", "INTEGER NOT NULL",
+	 "largest time or end of its records, ns; of stacks, the largest id"},
 	{"records", "INTEGER NOT NULL", "how many; at most 65,536"},
 	{"bytes_raw", "INTEGER NOT NULL", "bytes of the columns before zstd"},
 	{"data", "BLOB NOT NULL", "the columns; see \"The blob of a chunk\""},
@@ -218,15 +220,16 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 
 const struct schema_view schema_views[] = {
 	{"frame_name", "every frame with its name as reports show it", FRAME_NAME_SQL},
-	{"hottest", "functions by their own (self) weight, inlined ones too, per event; without idle",
+	{"hottest",
+	 "functions by their own (self) weight, inlined ones too, per event; without idle",
 	 HOTTEST_SQL("")},
 	{"busiest", "processes by weight, per event; without idle",
 	 "SELECT event.name AS event, process.pid AS pid, process.comm AS comm,"
-	 " process.container AS container, process.cgroup AS cgroup, " SHARE_SQL
-	 " FROM " PART_SQL("thread", "sample " NOT_IDLE_SQL)
-	 " LEFT JOIN thread ON thread.id = part.id"
-	 " LEFT JOIN process ON process.id = thread.process"
-	 " GROUP BY event.name, thread.process ORDER BY weight DESC"},
+	 " process.container AS container, process.cgroup AS cgroup, " SHARE_SQL " FROM " PART_SQL(
+		 "thread",
+		 "sample " NOT_IDLE_SQL) " LEFT JOIN thread ON thread.id = part.id"
+					 " LEFT JOIN process ON process.id = thread.process"
+					 " GROUP BY event.name, thread.process ORDER BY weight DESC"},
 	{"running",
 	 "what every CPU did: time, end, cpu, pid, tid, process, comm, state; of a thread left (the"
 	 " state that it took on then) and wait (for what)",

@@ -55,7 +55,7 @@ struct blob_table {
 	const char *name;
 	const char *doc;
 	const struct chunk_column *columns; /* ends with a NULL name */
-	const char *index;		    /* columns with an index, in addition to the id */
+	const char *index; /* columns with an index, in addition to the id */
 };
 
 /* All tables with a BLOB column; the list ends with a NULL name. */

@@ -136,7 +136,8 @@ int shortage_rows(struct shortage *s, uint64_t start,
 		  void *context, struct error *err)
 {
 	char ended_at[32];
-	struct info why = {.host = s->host.id, .key = TRACE_ENDED, .value = shortage_cause(s->code)};
+	struct info why = {
+		.host = s->host.id, .key = TRACE_ENDED, .value = shortage_cause(s->code)};
 	struct info when = {.host = s->host.id, .key = TRACE_ENDED_AT, .value = ended_at};
 	int ret = 0;
 

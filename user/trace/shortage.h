@@ -14,15 +14,15 @@
 #include "trace/unstored.h"
 
 struct shortage {
-	bool armed;		/* the reserve was taken; otherwise all functions here do nothing */
+	bool armed; /* the reserve was taken; otherwise all functions here do nothing */
 	/* negative errno of the shortage, such as -ENOSPC; 0: there is none */
 	int code;
 	struct reserve reserve;
-	uint64_t file_limit;	/* RLIMIT_FSIZE, bytes of a file; 0: no limit */
+	uint64_t file_limit; /* RLIMIT_FSIZE, bytes of a file; 0: no limit */
 	struct unstored unstored;
 	/* time of the last record put, and of the last record committed, ns */
 	uint64_t time, stored;
-	struct host host;	/* the host's times and id; its texts are not kept */
+	struct host host; /* the host's times and id; its texts are not kept */
 };
 
 /* Take the reserve for the trace at path, and note RLIMIT_FSIZE. Return 0 or a negative errno. */

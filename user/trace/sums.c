@@ -77,8 +77,8 @@ bool sums_add(struct sums *s, const struct sample *r)
 	uint32_t i = first_slot(hash), tag = (uint32_t)hash;
 	struct sum *sum;
 
-	while (s->slots[i].sum && (s->slots[i].tag != tag ||
-				   !is_sum_of(&s->items[s->slots[i].sum - 1], r, flags)))
+	while (s->slots[i].sum &&
+	       (s->slots[i].tag != tag || !is_sum_of(&s->items[s->slots[i].sum - 1], r, flags)))
 		i = (i + 1) % SLOTS;
 	if (!s->slots[i].sum) {
 		if (s->count == SUMS_MAX)

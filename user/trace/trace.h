@@ -20,7 +20,7 @@ int trace_writer(struct sink **out, const char *path, struct error *err);
 struct trace_stats {
 	uint64_t file_bytes;
 	uint64_t chunk_bytes; /* bytes of the chunks of all streams, compressed */
-	uint64_t records;     /* number of records of all streams */
+	uint64_t records; /* number of records of all streams */
 	/* one more transaction may exceed the limit of trace_writer_limit() */
 	bool full;
 };
@@ -75,10 +75,10 @@ void trace_close(struct trace *t);
 
 /*
  * Make a source that reads the trace. It delivers the kinds in the order of RECORD_KINDS, but
- * slices and edges together, in the order of their times (see trace_timeline.h). Damaged chunks are left
- * out and put as losses (UNREADABLE_CHUNK). Sums are computed from the samples; with many keys, one
- * key may come several times, and the sink must add its parts up. The trace must outlive the
- * source.
+ * slices and edges together, in the order of their times (see trace_timeline.h). Damaged chunks are
+ * left out and put as losses (UNREADABLE_CHUNK). Sums are computed from the samples; with many
+ * keys, one key may come several times, and the sink must add its parts up. The trace must outlive
+ * the source.
  */
 int trace_source(struct source **out, struct trace *t, struct error *err);
 

@@ -34,19 +34,17 @@ static int add_thread_row(struct trace_lanes *c, sqlite3_stmt *row)
 {
 	const struct thread_of_lane t = {
 		.lane = (uint64_t)sqlite3_column_int64(row, 0),
-		.thread = {
-			.id = (uint64_t)sqlite3_column_int64(row, 1),
-			.start = (uint64_t)sqlite3_column_int64(row, 2),
-			.end = (uint64_t)sqlite3_column_int64(row, 3),
-			.lane = (uint64_t)sqlite3_column_int64(row, 0),
-		},
+		.thread = {.id = (uint64_t)sqlite3_column_int64(row, 1),
+			   .start = (uint64_t)sqlite3_column_int64(row, 2),
+			   .end = (uint64_t)sqlite3_column_int64(row, 3),
+			   .lane = (uint64_t)sqlite3_column_int64(row, 0)},
 	};
 
 	return vector_push(&c->threads, t) < 0 ? -ENOMEM : 0;
 }
 
 static int read_lane_rows(struct trace *t, struct trace_lanes *c, const char *sql,
-		     int (*add)(struct trace_lanes *c, sqlite3_stmt *row), struct error *err)
+			  int (*add)(struct trace_lanes *c, sqlite3_stmt *row), struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = SQLITE_DONE, ret = sql_prepare(t->db, &stmt, sql, err);
@@ -77,14 +75,15 @@ static int read_trace_lanes(struct trace *t, struct trace_lanes *c, struct error
 
 	if (trace_has(t, "lane", "kind") && trace_has(t, "lane", "number"))
 		ret = read_lane_rows(t, c, "SELECT id, kind, number FROM main.lane NOT INDEXED",
-				   add_lane_row, err);
+				     add_lane_row, err);
 	if (ret == 0 && trace_has(t, "thread", "lane"))
 		ret = read_lane_rows(t, c,
-				   "SELECT lane, id, start, \"end\" FROM main.thread NOT INDEXED"
-				   " WHERE lane <> 0",
-				   add_thread_row, err);
+				     "SELECT lane, id, start, \"end\" FROM main.thread NOT INDEXED"
+				     " WHERE lane <> 0",
+				     add_thread_row, err);
 	if (ret == 0 && c->threads.count)
-		qsort(c->threads.items, c->threads.count, sizeof(*c->threads.items), compare_threads_of_lane);
+		qsort(c->threads.items, c->threads.count, sizeof(*c->threads.items),
+		      compare_threads_of_lane);
 	return ret;
 }
 
@@ -105,7 +104,8 @@ int trace_lanes_of(struct trace *t, const struct trace_lanes **out, struct error
 	return 0;
 }
 
-const struct thread_of_lane *trace_lanes_threads(const struct trace_lanes *c, uint64_t lane, size_t *count)
+const struct thread_of_lane *trace_lanes_threads(const struct trace_lanes *c, uint64_t lane,
+						 size_t *count)
 {
 	size_t low = 0, high = c->threads.count, middle;
 

@@ -24,7 +24,7 @@ struct trace_lanes {
 		struct thread_of_lane *items; /* in order of lane.id, then of thread.id */
 		size_t count, capacity;
 	} threads;
-	struct index lanes;   /* lane.id -> enum lane_kind */
+	struct index lanes; /* lane.id -> enum lane_kind */
 };
 
 /*
@@ -36,6 +36,7 @@ int trace_lanes_of(struct trace *t, const struct trace_lanes **out, struct error
 void trace_lanes_free(struct trace_lanes *c);
 
 /* Return the *count threads of a lane, one per name; NULL and 0 if it has none. */
-const struct thread_of_lane *trace_lanes_threads(const struct trace_lanes *c, uint64_t lane, size_t *count);
+const struct thread_of_lane *trace_lanes_threads(const struct trace_lanes *c, uint64_t lane,
+						 size_t *count);
 
 #endif

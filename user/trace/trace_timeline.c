@@ -66,7 +66,8 @@ static int sort_stream_chunk(struct trace_timeline *l, struct timeline_stream *s
 }
 
 /* Load chunks until the stream has a next row or ends. */
-static int load_stream_rows(struct trace_timeline *l, struct timeline_stream *stream, struct error *err)
+static int load_stream_rows(struct trace_timeline *l, struct timeline_stream *stream,
+			    struct error *err)
 {
 	int ret;
 
@@ -87,7 +88,7 @@ static uint64_t next_row_key(const struct timeline_stream *stream)
 }
 
 int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const void **record,
-		  struct error *err)
+			struct error *err)
 {
 	struct timeline_stream *first = NULL;
 	int ret;
@@ -109,8 +110,8 @@ int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const 
 	return 1;
 }
 
-int trace_timeline_open(struct trace_timeline **out, struct trace *t, const struct trace_timeline_query *q,
-		  struct error *err)
+int trace_timeline_open(struct trace_timeline **out, struct trace *t,
+			const struct trace_timeline_query *q, struct error *err)
 {
 	const struct chunk_range range = {q->from, q->to, q->after, q->until};
 	struct trace_timeline *l = calloc(1, sizeof(*l));

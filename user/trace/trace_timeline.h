@@ -27,11 +27,11 @@ struct trace_timeline_query {
 };
 
 /* Open a timeline. t must outlive it. Its memory is bounded by one chunk of each kind. */
-int trace_timeline_open(struct trace_timeline **out, struct trace *t, const struct trace_timeline_query *q,
-		  struct error *err);
+int trace_timeline_open(struct trace_timeline **out, struct trace *t,
+			const struct trace_timeline_query *q, struct error *err);
 /* Return 1 with *record of *kind, valid until the next call; 0 at the end; or a negative errno. */
 int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const void **record,
-		  struct error *err);
+			struct error *err);
 /* Close the timeline; l may be NULL. */
 void trace_timeline_close(struct trace_timeline *l);
 

@@ -56,7 +56,7 @@ struct stream_cursor {
 	sqlite3_int64 chunk;
 	uint32_t row;
 	uint32_t row_base; /* row of columns' first record within the chunk */
-	bool single;	   /* the cursor returns only one row (look-up by id) */
+	bool single; /* the cursor returns only one row (look-up by id) */
 	bool end;
 };
 
@@ -255,9 +255,9 @@ static int fail_table(struct stream_table *t, int ret, char *message)
 static int fail_damaged_table(struct stream_table *t)
 {
 	return fail_table(t, SQLITE_CORRUPT_VTAB,
-		    sqlite3_mprintf("%s: a chunk of the trace is damaged; after "
-				    "'SELECT skein_skip_damage(1)' such are left out",
-				    t->module->kind->name));
+			  sqlite3_mprintf("%s: a chunk of the trace is damaged; after "
+					  "'SELECT skein_skip_damage(1)' such are left out",
+					  t->module->kind->name));
 }
 
 static int find_used_trace(struct stream_table *t, const char *name, struct used_trace **out)
@@ -280,7 +280,8 @@ static int find_used_trace(struct stream_table *t, const char *name, struct used
 }
 
 /* Find the trace that the query reads. name is NULL if the query names no trace. */
-static int choose_cursor_trace(struct stream_cursor *c, sqlite3_value *name, struct used_trace **out)
+static int choose_cursor_trace(struct stream_cursor *c, sqlite3_value *name,
+			       struct used_trace **out)
 {
 	struct stream_table *t = cursor_table(c);
 	const char *wanted = name ? (const char *)sqlite3_value_text(name) : NULL, *found;
@@ -306,8 +307,8 @@ static int decode_cursor_chunk(struct stream_cursor *c)
 
 	c->chunk = sqlite3_column_int64(c->chunks, 0);
 	c->row = 0;
-	ret = codec_decode(&c->codec, data, (size_t)size, (uint64_t)records,
-			      m->kind->field_count, c->mask, &c->columns, NULL);
+	ret = codec_decode(&c->codec, data, (size_t)size, (uint64_t)records, m->kind->field_count,
+			   c->mask, &c->columns, NULL);
 	if (ret == -EBADMSG && !m->damage->refuse)
 		stream_damage_add(m->damage, records);
 	return ret;
@@ -408,13 +409,13 @@ static int prepare_cursor_chunks(struct stream_cursor *c)
 				    " AND \"end\" >= ?2 AND time <= ?3 ORDER BY time",
 				    c->of->name);
 	int ret = sql ? sqlite3_prepare_v3(m->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &c->chunks,
-					  NULL)
-		     : SQLITE_NOMEM;
+					   NULL)
+		      : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
-	return ret == SQLITE_ERROR
-		       ? fail_table(cursor_table(c), ret, sqlite3_mprintf("%s", sqlite3_errmsg(m->db)))
-		       : ret;
+	return ret == SQLITE_ERROR ? fail_table(cursor_table(c), ret,
+						sqlite3_mprintf("%s", sqlite3_errmsg(m->db)))
+				   : ret;
 }
 
 static int stream_filter(sqlite3_vtab_cursor *base, int bounds, const char *mask, int argc,
@@ -519,7 +520,7 @@ int stream_tables_register(sqlite3 *db, struct stream_damage *damage)
 			return SQLITE_NOMEM;
 		*m = (struct stream_module){db, &kinds[k], damage};
 		ret = sqlite3_create_module_v2(db, kinds[k].name, &stream_functions, m,
-					      sqlite3_free);
+					       sqlite3_free);
 	}
 	return ret;
 }

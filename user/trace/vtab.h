@@ -17,7 +17,7 @@
  * rows of the query.
  */
 struct stream_damage {
-	bool refuse;	/* end a query at such a chunk instead of leaving the chunk out */
+	bool refuse; /* end a query at such a chunk instead of leaving the chunk out */
 	uint64_t query; /* number of the current query, from 1 */
 	uint64_t chunks, records;
 };

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/render.h"
-#include "trace/pyramid_row.h"
 #include "trace/pyramid.h"
+#include "trace/pyramid_row.h"
+#include "trace/render.h"
 
 #define FINEST_SHIFT 10u /* the finest cell, 1.024 us */
 #define CELLS_MAX (64u << 20) /* maximum number of cells of all lanes of a window: 1 GiB */
@@ -30,8 +30,8 @@ struct window_rendering {
 	struct window_lane *lanes; /* in order of ids, each once */
 	size_t count;
 	unsigned int shift; /* a cell is 1 << shift ns */
-	uint64_t first;	    /* number of the first cell */
-	bool stored;	    /* the pyramid has a level with such cells */
+	uint64_t first; /* number of the first cell */
+	bool stored; /* the pyramid has a level with such cells */
 	unsigned int level;
 	/*
 	 * The blocks that overlap the window; one block for the whole window if the pyramid has no
@@ -40,7 +40,7 @@ struct window_rendering {
 	uint64_t first_block;
 	size_t blocks;
 	uint8_t *missing; /* [lane * blocks + block]: the cells must be rendered from records */
-	uint64_t block;	  /* number of the current block */
+	uint64_t block; /* number of the current block */
 	struct packer packer;
 };
 
@@ -72,7 +72,8 @@ static unsigned int choose_shift(uint64_t ns)
 	return shift < FINEST_SHIFT ? FINEST_SHIFT : shift;
 }
 
-static int lay_out_window(struct window_rendering *v, const struct window_query *q, struct error *err)
+static int lay_out_window(struct window_rendering *v, const struct window_query *q,
+			  struct error *err)
 {
 	uint64_t last, width;
 	struct window *w;
@@ -107,7 +108,8 @@ static int compare_window_lanes(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int add_window_lanes(struct window_rendering *v, const struct window_query *q, struct error *err)
+static int add_window_lanes(struct window_rendering *v, const struct window_query *q,
+			    struct error *err)
 {
 	size_t kept = 0;
 
@@ -141,7 +143,8 @@ static void copy_repeated_lanes(struct window_rendering *v, const struct window_
 {
 	for (size_t i = 0; i < q->lane_count; i++) {
 		const struct window_lane key = {.id = q->lanes[i]};
-		const struct window_lane *a = bsearch(&key, v->lanes, v->count, sizeof(key), compare_window_lanes);
+		const struct window_lane *a =
+			bsearch(&key, v->lanes, v->count, sizeof(key), compare_window_lanes);
 		struct cell *cells = v->window->cells + i * v->window->width;
 
 		if (a && a->cells != cells)
@@ -194,14 +197,16 @@ static struct cell *row_lane_cells(void *context, uint64_t id, bool uncertain)
 	return v->lanes[at].cells + ((v->block << BLOCK_SHIFT) + first - v->first);
 }
 
-static void set_missing(struct window_rendering *v, bool cpu, uint64_t lane, uint64_t last, uint8_t missing)
+static void set_missing(struct window_rendering *v, bool cpu, uint64_t lane, uint64_t last,
+			uint8_t missing)
 {
 	for (size_t i = find_window_lane(v, lane); i < v->count && v->lanes[i].id <= last; i++)
 		if (v->lanes[i].cpu == cpu)
 			*missing_of(v, i, v->block) = missing;
 }
 
-static bool has_window_lane(const struct window_rendering *v, bool cpu, uint64_t lane, uint64_t last)
+static bool has_window_lane(const struct window_rendering *v, bool cpu, uint64_t lane,
+			    uint64_t last)
 {
 	for (size_t i = find_window_lane(v, lane); i < v->count && v->lanes[i].id <= last; i++)
 		if (v->lanes[i].cpu == cpu)
@@ -209,8 +214,8 @@ static bool has_window_lane(const struct window_rendering *v, bool cpu, uint64_t
 	return false;
 }
 
-static int read_pyramid_row(struct window_rendering *v, sqlite3_stmt *row, sqlite3_stmt *data, bool cpu,
-		      struct error *err)
+static int read_pyramid_row(struct window_rendering *v, sqlite3_stmt *row, sqlite3_stmt *data,
+			    bool cpu, struct error *err)
 {
 	uint64_t lane = (uint64_t)sqlite3_column_int64(row, 1);
 	uint64_t last = (uint64_t)sqlite3_column_int64(row, 2);
@@ -228,7 +233,7 @@ static int read_pyramid_row(struct window_rendering *v, sqlite3_stmt *row, sqlit
 	sqlite3_bind_int64(data, 1, sqlite3_column_int64(row, 3));
 	if (sqlite3_step(data) == SQLITE_ROW)
 		ret = pyramid_row_decode(&v->packer, sqlite3_column_blob(data, 0),
-				      (size_t)sqlite3_column_bytes(data, 0), &to);
+					 (size_t)sqlite3_column_bytes(data, 0), &to);
 	sqlite3_reset(data);
 	if (ret == -EBADMSG)
 		set_missing(v, cpu, lane, last, 1);
@@ -248,8 +253,8 @@ static int read_pyramid_rows(struct window_rendering *v, bool cpu, struct error 
 			" WHERE level = ?1 AND kind = ?2 AND time >= ?3 AND time <= ?4"
 			" ORDER BY time, dead",
 			err) < 0 ||
-	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1",
-			err) < 0)
+	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1", err) <
+		    0)
 		/* a file that was not made by skein may have another table of that name */
 		goto out;
 	sqlite3_bind_int64(rows, 1, v->level);
@@ -267,8 +272,8 @@ out:
 }
 
 /* Return the range of the window's cells in consecutive blocks. */
-static void blocks_cells(const struct window_rendering *v, size_t block, size_t blocks, uint64_t *first,
-		     uint64_t *end)
+static void blocks_cells(const struct window_rendering *v, size_t block, size_t blocks,
+			 uint64_t *first, uint64_t *end)
 {
 	uint64_t last = v->first + v->window->width;
 
@@ -301,7 +306,7 @@ static bool lane_misses_cells(struct window_rendering *v, size_t lane, size_t bl
 
 /* Render all lanes that lack cells in consecutive blocks; their other cells stay the same. */
 static int render_blocks(struct window_rendering *v, size_t block, size_t blocks, uint64_t known,
-			struct error *err)
+			 struct error *err)
 {
 	struct render_lane *lanes = calloc(v->count, sizeof(*lanes));
 	struct render_query q = {.shift = v->shift, .known = known, .lanes = lanes};
@@ -388,14 +393,14 @@ int trace_span(struct trace *t, uint64_t *time, uint64_t *end, struct error *err
 
 	if (trace_has(t, "chunk", "end")) {
 		ret = sql_int(t->db,
-				 "SELECT coalesce(min(time), 0) FROM main.chunk"
-				 " WHERE kind IN ('slice', 'edge')",
-				 &first, err);
+			      "SELECT coalesce(min(time), 0) FROM main.chunk"
+			      " WHERE kind IN ('slice', 'edge')",
+			      &first, err);
 		if (ret == 0)
 			ret = sql_int(t->db,
-					 "SELECT coalesce(max(\"end\"), 0) FROM main.chunk"
-					 " WHERE kind IN ('slice', 'edge')",
-					 &last, err);
+				      "SELECT coalesce(max(\"end\"), 0) FROM main.chunk"
+				      " WHERE kind IN ('slice', 'edge')",
+				      &last, err);
 	}
 	if (ret == -EBADMSG) {
 		t->left_out++;

@@ -13,13 +13,13 @@
 #include "trace/codec.h"
 #include "trace/copy.h"
 #include "trace/create.h"
+#include "trace/pending_rows.h"
 #include "trace/retention.h"
 #include "trace/schema.h"
 #include "trace/shortage.h"
 #include "trace/sort.h"
 #include "trace/sql.h"
 #include "trace/trace.h"
-#include "trace/pending_rows.h"
 #include "trace/zoom.h"
 
 /*
@@ -38,15 +38,16 @@
 #define PAGE_BYTES 1024
 #define TEXT_OF(number) #number
 #define AS_TEXT(number) TEXT_OF(number)
-static const char pragmas[] = "PRAGMA page_size=" AS_TEXT(PAGE_BYTES) ";"
-			      "PRAGMA auto_vacuum=NONE;"
-			      "PRAGMA locking_mode=EXCLUSIVE;"
-			      "PRAGMA journal_mode=DELETE;"
-			      "PRAGMA synchronous=OFF;"
-			      "PRAGMA cache_spill=OFF;"
-			      "PRAGMA cache_size=-2048;"
-			      "PRAGMA secure_delete=OFF;"
-			      "PRAGMA temp_store=MEMORY;";
+static const char pragmas[] =
+	"PRAGMA page_size=" AS_TEXT(PAGE_BYTES) ";"
+						"PRAGMA auto_vacuum=NONE;"
+						"PRAGMA locking_mode=EXCLUSIVE;"
+						"PRAGMA journal_mode=DELETE;"
+						"PRAGMA synchronous=OFF;"
+						"PRAGMA cache_spill=OFF;"
+						"PRAGMA cache_size=-2048;"
+						"PRAGMA secure_delete=OFF;"
+						"PRAGMA temp_store=MEMORY;";
 
 #define CHUNK_SQL \
 	"INSERT INTO chunk(id,kind,lane_group,time,\"end\",records,bytes_raw,data)" \
@@ -70,14 +71,14 @@ struct file_writer {
 	struct pending_rows pending;
 	struct zoom *zoom;
 	struct trace_stats stats;
-	struct retention *retention;   /* NULL: keep everything */
+	struct retention *retention; /* NULL: keep everything */
 	/* start of the part that was kept at the last commit, ns; 0: nothing was deleted */
 	uint64_t kept_start;
 	struct shortage shortage;
-	uint64_t limit;	     /* bytes of the file; 0: no limit */
+	uint64_t limit; /* bytes of the file; 0: no limit */
 	uint64_t last_stack; /* largest stack.id so far */
 	uint64_t last_chunk; /* largest chunk.id so far */
-	uint64_t committed;  /* bytes of the file at the last commit */
+	uint64_t committed; /* bytes of the file at the last commit */
 	bool in_transaction;
 	bool used; /* something other than the empty schema was committed */
 	bool finished;
@@ -171,8 +172,9 @@ static int lane_column(enum record_kind kind)
 	}
 }
 
-static int encode_stream(struct file_writer *w, enum record_kind kind, const struct columns *columns,
-		  const void **data, size_t *size, size_t *raw_size, struct error *err)
+static int encode_stream(struct file_writer *w, enum record_kind kind,
+			 const struct columns *columns, const void **data, size_t *size,
+			 size_t *raw_size, struct error *err)
 {
 	int lane = lane_column(kind);
 
@@ -246,7 +248,8 @@ static int add_optional_table(struct file_writer *w, enum record_kind k, struct 
 	return ret < 0 ? ret : prepare_put(w, k, err);
 }
 
-static int insert_row(struct file_writer *w, enum record_kind k, const void *record, struct error *err)
+static int insert_row(struct file_writer *w, enum record_kind k, const void *record,
+		      struct error *err)
 {
 	const struct kind *kind = &kinds[k];
 	sqlite3_stmt *stmt;
@@ -272,7 +275,7 @@ static int insert_row(struct file_writer *w, enum record_kind k, const void *rec
 }
 
 static int insert_any_row(void *context, enum record_kind kind, const void *record,
-			   struct error *err)
+			  struct error *err)
 {
 	return insert_row(context, kind, record, err);
 }
@@ -390,13 +393,14 @@ static int flush_pending_rows(struct file_writer *w, struct error *err)
 	return ret < 0 ? ret : limit_dirty(w, err);
 }
 
-static int write_entity(struct file_writer *w, enum record_kind k, const void *record, struct error *err)
+static int write_entity(struct file_writer *w, enum record_kind k, const void *record,
+			struct error *err)
 {
 	int ret = check_id(k, record, err);
 
 	if (ret == 0)
-		ret = pending_rows_can_hold(k) ? pending_rows_put(&w->pending, k, record, err) :
-					    insert_row(w, k, record, err);
+		ret = pending_rows_can_hold(k) ? pending_rows_put(&w->pending, k, record, err)
+					       : insert_row(w, k, record, err);
 	if (ret > 0)
 		ret = flush_pending_rows(w, err);
 	if (ret == 0)
@@ -446,7 +450,8 @@ static int check_growth(struct file_writer *w, const struct stack *s, struct err
 	return 0;
 }
 
-static int put_stream(struct file_writer *w, enum record_kind k, const void *record, struct error *err)
+static int put_stream(struct file_writer *w, enum record_kind k, const void *record,
+		      struct error *err)
 {
 	struct writer_stream *s = &w->streams[k];
 	uint64_t first = *(const uint64_t *)record, end = record_end(k, record);
@@ -717,7 +722,8 @@ struct zoom *trace_writer_zoom(struct sink *s)
 	return ((struct file_writer *)s)->zoom;
 }
 
-static int write_open_slices_chunk(void *context, uint64_t id, const struct columns *slices, struct error *err)
+static int write_open_slices_chunk(void *context, uint64_t id, const struct columns *slices,
+				   struct error *err)
 {
 	const struct writer_stream s = {
 		.columns = *slices,

@@ -32,7 +32,7 @@ struct zoom {
 	struct pyramid *pyramid;
 	struct states *states;
 	uint64_t order; /* largest slice_order() or edge.time so far, ns */
-	uint64_t end;	/* largest time or end of all records, ns */
+	uint64_t end; /* largest time or end of all records, ns */
 	/*
 	 * Number of records since the last checkpoint, and the number at which the next one is due.
 	 */
@@ -44,7 +44,7 @@ struct zoom {
 	/* The last checkpoint with all lanes, and its size. */
 	struct open_list full;
 	size_t full_bytes;
-	sqlite3_int64 base;	/* checkpoint.id of full; 0: none */
+	sqlite3_int64 base; /* checkpoint.id of full; 0: none */
 	unsigned int followers; /* number of checkpoints that refer to full */
 	struct packer packer;
 	struct bytes scratch, blobs;
@@ -164,7 +164,7 @@ void zoom_set(struct zoom *z, const struct pyramid_options *options)
 
 /* Count a slice or an edge. */
 static int count_zoom_record(struct zoom *z, uint64_t order, uint64_t time, uint64_t end,
-			struct error *err)
+			     struct error *err)
 {
 	if (order > z->order)
 		z->order = order;
@@ -249,7 +249,7 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 	if (z->base)
 		ret = checkpoint_pack_open(&z->packer, &z->scratch, &z->changed, &z->blobs, err);
 	if (ret < 0 || (z->base && z->blobs.size <= z->full_bytes / FULL_SHARE &&
-			   ++z->followers < FOLLOWERS_MAX))
+			++z->followers < FOLLOWERS_MAX))
 		return ret;
 	*base = z->blobs.size = 0;
 	return checkpoint_pack_open(&z->packer, &z->scratch, &z->open, &z->blobs, err);
@@ -275,8 +275,7 @@ int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
 
 	lanes = z->blobs.size;
 	if (ret == 0)
-		ret = checkpoint_pack_slices(&z->packer, &z->scratch, &z->crossing, &z->blobs,
-						err);
+		ret = checkpoint_pack_slices(&z->packer, &z->scratch, &z->crossing, &z->blobs, err);
 	if (ret == 0)
 		ret = put_checkpoint(z, chunk, base, lanes, err);
 	if (ret < 0)

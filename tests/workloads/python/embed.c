@@ -13,18 +13,17 @@
 
 #define APART __attribute__((noinline, noipa))
 
-static const char source[] =
-	"import embed, time\n"
-	"def inner(seconds):\n"
-	"    end = time.process_time() + seconds\n"
-	"    total = 0\n"
-	"    while time.process_time() < end:\n"
-	"        for i in range(1000):\n"
-	"            total += i\n"
-	"    return total\n"
-	"def outer(seconds):\n"
-	"    return embed.back(inner, seconds)\n"
-	"outer(%s)\n";
+static const char source[] = "import embed, time\n"
+			     "def inner(seconds):\n"
+			     "    end = time.process_time() + seconds\n"
+			     "    total = 0\n"
+			     "    while time.process_time() < end:\n"
+			     "        for i in range(1000):\n"
+			     "            total += i\n"
+			     "    return total\n"
+			     "def outer(seconds):\n"
+			     "    return embed.back(inner, seconds)\n"
+			     "outer(%s)\n";
 
 APART PyObject *embed_back(PyObject *self, PyObject *args)
 {
@@ -37,11 +36,11 @@ APART PyObject *embed_back(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-	{ "back", embed_back, METH_VARARGS, "" },
-	{ NULL, NULL, 0, NULL },
+	{"back", embed_back, METH_VARARGS, ""},
+	{NULL, NULL, 0, NULL},
 };
-static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, .m_name = "embed", .m_size = -1,
-				     .m_methods = methods };
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "embed", .m_size = -1,
+				    .m_methods = methods};
 
 static PyObject *embed_init(void)
 {
