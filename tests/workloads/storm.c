@@ -3,8 +3,11 @@
  * Starts programs at a steady rate; each burns some CPU time. Prints the number of programs and
  * their CPU seconds.
  *
- *   storm SECONDS PER-SECOND [MICROSECONDS-EACH]
+ *   storm SECONDS PER-SECOND [MICROSECONDS-EACH [AT-MOST]]
+ *
+ * It ends after SECONDS, or after AT-MOST programs.
  */
+#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,14 +43,14 @@ static void pause_until(uint64_t when)
 		nanosleep(&rest, NULL);
 }
 
-static unsigned long storm(uint64_t ns, uint64_t interval, char *micros)
+static unsigned long storm(uint64_t ns, uint64_t interval, char *micros, unsigned long most)
 {
 	char *args[] = {"storm", "child", micros, NULL};
 	uint64_t start = boot_ns();
 	unsigned long count = 0, alive = 0;
 	pid_t pid;
 
-	while (boot_ns() < start + ns) {
+	while (boot_ns() < start + ns && count < most) {
 		if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, args, environ))
 			break;
 		count++;
@@ -69,7 +72,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "child"))
 		return storm_child(strtoul(argv[2], NULL, 10) * 1000), 0;
 	count = storm((uint64_t)(atof(argv[1]) * 1e9), (uint64_t)(1e9 / atof(argv[2])),
-		      argc > 3 ? argv[3] : "300");
+		      argc > 3 ? argv[3] : "300", argc > 4 ? strtoul(argv[4], NULL, 10) : ULONG_MAX);
 	getrusage(RUSAGE_CHILDREN, &used);
 	printf("{\"count\": %lu, \"cpu\": %.6f}\n", count,
 	       used.ru_utime.tv_sec + used.ru_stime.tv_sec +

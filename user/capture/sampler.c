@@ -57,7 +57,8 @@ static uint64_t highest_rate(void)
 	unsigned long rate = 0;
 	char text[32] = "";
 
-	if (f && fgets(text, sizeof(text), f))
+	/* Without memory for its buffer, fgets() may return the beginning of the line. */
+	if (f && fgets(text, sizeof(text), f) && strchr(text, '\n'))
 		rate = strtoul(text, NULL, 10);
 	if (f)
 		fclose(f);
