@@ -212,6 +212,11 @@ class Formats(unittest.TestCase):
         for name in self.each():
             self.assertEqual(gzip.decompress(self.read(name, "firefox.gz")),
                              self.read(name, "firefox"))
+        for ending in ("folded", "html", "svg", "pftrace", "skein.json", "speedscope.json"):
+            plain, packed = self.home / f"out.{ending}", self.home / f"out.{ending}.gz"
+            output("export", self.traces["scene"], "-o", plain)
+            output("export", self.traces["scene"], "-o", packed)
+            self.assertEqual(gzip.decompress(packed.read_bytes()), plain.read_bytes())
 
     def test_filters_hold(self):
         for form, reader in (("json", formats.read_json), ("firefox", formats.read_firefox),

@@ -9,7 +9,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "analyze/broken.h"
 #include "cmd/report.h"
@@ -279,7 +278,7 @@ START_TEST(folded_marks_every_end)
 }
 END_TEST
 
-static bool holds(const unsigned char *data, size_t size, const char *text)
+static bool holds(const char *data, size_t size, const char *text)
 {
 	return memmem(data, size, text, strlen(text)) != NULL;
 }
@@ -287,22 +286,14 @@ static bool holds(const unsigned char *data, size_t size, const char *text)
 START_TEST(pprof_marks_every_end)
 {
 	size_t size = 0;
-	char *packed = exported("pprof", &size), mark[64];
-	unsigned char data[1 << 16];
-	z_stream z = {.next_in = (unsigned char *)packed,
-		      .avail_in = size,
-		      .next_out = data,
-		      .avail_out = sizeof(data)};
+	char *data = exported("pprof", &size), mark[64];
 
-	ck_assert_int_eq(inflateInit2(&z, 15 + 16), Z_OK);
-	ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
 	for (int end = END_WALKED + 1; end < END_COUNT; end++)
-		ck_assert_msg(holds(data, z.total_out, mark_of(end, mark)), "%s", mark);
-	ck_assert(!holds(data, z.total_out, "walked"));
-	ck_assert(holds(data, z.total_out, "complete stacks: 100 of 1"));
-	ck_assert(holds(data, z.total_out, "broken stacks: 111 unknown root in /lib/libwork.so"));
-	inflateEnd(&z);
-	free(packed);
+		ck_assert_msg(holds(data, size, mark_of(end, mark)), "%s", mark);
+	ck_assert(!holds(data, size, "walked"));
+	ck_assert(holds(data, size, "complete stacks: 100 of 1"));
+	ck_assert(holds(data, size, "broken stacks: 111 unknown root in /lib/libwork.so"));
+	free(data);
 }
 END_TEST
 

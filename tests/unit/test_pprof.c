@@ -61,16 +61,14 @@ START_TEST(gzip_gives_back_what_it_got)
 	enum { SIZE = 3000000 };
 	unsigned char *data = malloc(SIZE), *back = malloc(SIZE + 1);
 	FILE *file = tmpfile();
-	struct gzip g;
+	FILE *stream = gzip_stream(file);
 	gzFile in;
 
 	for (size_t i = 0; i < SIZE; i++)
 		data[i] = (i * 2654435761u) >> 13;
-	ck_assert_int_eq(gzip_begin(&g, file), 0);
 	for (size_t at = 0; at < SIZE; at += 100000)
-		ck_assert_int_eq(gzip_write(&g, data + at, 100000), 0);
-	ck_assert_int_eq(gzip_end(&g), 0);
-	gzip_free(&g);
+		ck_assert_uint_eq(fwrite(data + at, 1, 100000, stream), 100000);
+	ck_assert_int_eq(fclose(stream), 0);
 	fflush(file);
 	rewind(file);
 	in = gzdopen(dup(fileno(file)), "r");
@@ -101,6 +99,12 @@ START_TEST(formats_by_name_and_ending)
 {
 	ck_assert_ptr_eq(export_format_named("folded"), export_format_for_path("a/b.folded"));
 	ck_assert_ptr_null(export_format_named("Folded"));
+	ck_assert_ptr_eq(export_format_named("folded"), export_format_for_path("b.folded.gz"));
+	ck_assert_ptr_eq(export_format_named("json"), export_format_for_path("b.skein.json.gz"));
+	ck_assert_ptr_eq(export_format_named("pprof"), export_format_for_path("a.json/b.pb.gz"));
+	ck_assert_ptr_null(export_format_for_path("b.folded.gzip"));
+	ck_assert_ptr_null(export_format_for_path("b.gz"));
+	ck_assert_ptr_null(export_format_for_path(""));
 	ck_assert_ptr_null(export_format_for_path(".folded"));
 	ck_assert_ptr_null(export_format_for_path("folded"));
 }

@@ -9,7 +9,7 @@
 #include "synthetic.h"
 #include "timeline_scene.h"
 
-static const char *const formats[] = {"perfetto", "chrome", "chrome.gz"};
+static const char *const formats[] = {"perfetto", "chrome"};
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct output {

@@ -10,6 +10,7 @@
 #include "cmd/commands.h"
 #include "cmd/export.h"
 #include "cmd/filters.h"
+#include "export/gzip.h"
 
 struct export_arguments {
 	const char *format, *out;
@@ -37,7 +38,8 @@ static const struct option_spec export_specs[] = {
 	 .letter = 'o',
 	 .type = OPTION_TEXT,
 	 .arg = "FILE",
-	 .help = "Where to; - is stdout, which is the default for text.",
+	 .help = "Where to; - is stdout, which is the default for text. If FILE ends in .gz, it is "
+		 "compressed.",
 	 .offset = offsetof(struct export_arguments, out)},
 	{.name = "How stacks are shown", .type = OPTION_HEADING},
 	VIEW_OPTIONS(struct export_arguments, how.view),
@@ -76,16 +78,22 @@ static const struct option_spec export_specs[] = {
 int export_to_file(struct source *source, const struct export_format *format, const char *path,
 		   const struct export_options *options, struct error *err)
 {
+	const char *dot = strrchr(path, '.');
+	bool gzip = format->gzip || (dot && !strcmp(dot, ".gz"));
 	struct outfile file = {0};
 	struct sink *sink = NULL;
 	int ret = outfile_open(&file, path, format->binary, err);
+	FILE *stream = ret < 0 ? NULL : gzip ? gzip_stream(file.stream) : file.stream;
 
 	if (ret < 0)
 		return ret;
-	ret = format->sink(&sink, file.stream, options, err);
+	ret = stream ? format->sink(&sink, stream, options, err)
+		     : error_errno(err, -ENOMEM, "cannot compress %s", path);
 	if (!ret)
 		ret = pipe_join(source, sink, err);
 	sink_free(sink);
+	if (gzip && stream)
+		fclose(stream); /* an error stays in file.stream, for outfile_commit() */
 	if (!ret)
 		ret = outfile_commit(&file, err);
 	outfile_abort(&file);

@@ -16,7 +16,6 @@
 #include "base/json.h"
 #include "base/outfile.h"
 #include "export/export.h"
-#include "export/gzip.h"
 #include "export/timeline.h"
 
 /*
@@ -29,7 +28,6 @@
 struct chrome {
 	struct timeline timeline;
 	struct json json;
-	FILE *gzip; /* a compressing stream around the file; NULL if not compressed */
 	uint64_t base; /* the time shown as 0, ns; readers drop records before it */
 	uint64_t wakes; /* number of arrows so far, used as their ids */
 };
@@ -302,24 +300,7 @@ static int chrome_end(struct timeline *t)
 				       &(struct chrome_counter){c, concurrency_names[i]});
 	json_array_end(&c->json);
 	json_object_end(&c->json);
-	if (!ret)
-		ret = json_end(&c->json);
-	if (!ret && c->gzip) {
-		FILE *stream = c->gzip;
-
-		c->gzip = NULL;
-		if (fclose(stream))
-			ret = errno ? -errno : -EIO;
-	}
-	return ret;
-}
-
-static void chrome_free(struct timeline *t)
-{
-	struct chrome *c = (struct chrome *)t;
-
-	if (c->gzip)
-		fclose(c->gzip);
+	return ret ? ret : json_end(&c->json);
 }
 
 static const struct timeline_ops chrome_ops = {
@@ -329,11 +310,9 @@ static const struct timeline_ops chrome_ops = {
 	.tile = chrome_tile,
 	.stretch = chrome_stretch,
 	.end = chrome_end,
-	.free = chrome_free,
 };
 
-static int chrome_new_sink(struct sink **out, FILE *file, FILE *gzip,
-			   const struct export_options *o, struct error *err)
+int chrome_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
 	int ret = c ? timeline_init(&c->timeline, &chrome_ops, o, err)
@@ -343,26 +322,7 @@ static int chrome_new_sink(struct sink **out, FILE *file, FILE *gzip,
 		free(c);
 		return ret;
 	}
-	c->gzip = gzip;
 	json_begin(&c->json, file, false);
 	*out = &c->timeline.sink;
 	return 0;
-}
-
-int chrome_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
-{
-	return chrome_new_sink(out, file, NULL, o, err);
-}
-
-int chrome_gz_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
-{
-	FILE *gzip = gzip_stream(file);
-	int ret;
-
-	if (!gzip)
-		return error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
-	ret = chrome_new_sink(out, gzip, gzip, o, err);
-	if (ret < 0)
-		fclose(gzip);
-	return ret;
 }

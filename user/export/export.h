@@ -24,20 +24,20 @@ struct export_options {
 
 /*
  * X(name, "name of the format", ".suffix of its files", flags, "description"). name_sink() makes
- * the sink.
+ * the sink. Two formats may share a sink.
  */
 #define EXPORT_FORMATS(X) \
 	X(folded, "folded", ".folded", 0, "stacks as lines, with numbers of samples, for flame graphs") \
 	X(html, "html", ".html", 0, "a flame graph page that needs nothing but a browser") \
 	X(svg, "svg", ".svg", 0, "a flame graph as one static picture, for a page or a mail") \
-	X(pprof, "pprof", ".pb.gz", EXPORT_BINARY, "for pprof and everything that reads profile.proto") \
+	X(pprof, "pprof", ".pb.gz", EXPORT_GZIP, "for pprof and everything that reads profile.proto") \
 	X(perfetto, "perfetto", ".pftrace", EXPORT_BINARY, \
 	  "CPUs, states of threads, who woke whom, and samples, for ui.perfetto.dev") \
 	X(speedscope, "speedscope", ".speedscope.json", 0, \
 	  "each thread's samples in the order of time, for www.speedscope.app") \
 	X(firefox, "firefox", ".firefox.json", 0, \
 	  "each sample with its time, and losses, for profiler.firefox.com") \
-	X(firefox_gz, "firefox.gz", ".firefox.json.gz", EXPORT_BINARY, \
+	X(firefox, "firefox.gz", ".firefox.json.gz", EXPORT_GZIP, \
 	  "the same as firefox, compressed") \
 	X(perf_script, "perf-script", ".perf.txt", 0, \
 	  "each sample as text, for what reads the output of perf script") \
@@ -45,12 +45,13 @@ struct export_options {
 	  "the profile for scripts: stacks, sums, accounts, losses") \
 	X(chrome, "chrome", ".json", EXPORT_ONLY_SCHED, \
 	  "CPUs, states of threads, who woke whom, as JSON for other viewers of timelines") \
-	X(chrome_gz, "chrome.gz", ".json.gz", EXPORT_BINARY | EXPORT_ONLY_SCHED, \
+	X(chrome, "chrome.gz", ".json.gz", EXPORT_GZIP | EXPORT_ONLY_SCHED, \
 	  "the same as chrome, compressed")
 
 enum {
 	EXPORT_BINARY = 1,
 	EXPORT_ONLY_SCHED = 2, /* shows only the scheduler's records */
+	EXPORT_GZIP = 4, /* the file is gzip (RFC 1952) of what the sink writes */
 };
 
 struct export_format {
@@ -59,6 +60,7 @@ struct export_format {
 	const char *summary;
 	bool binary;
 	bool only_sched;
+	bool gzip;
 	/* Make a sink that writes to out by the time it is finished; the caller keeps out. */
 	int (*sink)(struct sink **out, FILE *file, const struct export_options *o,
 		    struct error *err);
@@ -77,8 +79,8 @@ int profile_export(struct sink **out, profile_writer *write, FILE *file,
 		   const struct export_options *o, struct error *err);
 
 /*
- * Return the format with a name, or with the longest suffix that a path ends with; NULL if there
- * is none.
+ * Return the format with a name, or with the longest suffix that a path ends with, before a
+ * further ".gz" if there is one; NULL if there is none.
  */
 const struct export_format *export_format_named(const char *name);
 const struct export_format *export_format_for_path(const char *path);

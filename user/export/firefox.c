@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "export/facts.h"
 #include "export/firefox.h"
-#include "export/gzip.h"
 
 #ifndef SKEIN_VERSION
 #define SKEIN_VERSION "unknown"
@@ -400,16 +399,6 @@ static int firefox_write_threads(struct firefox *f)
 	return ret;
 }
 
-static int firefox_end_stream(struct firefox *f)
-{
-	FILE *stream = f->gzip;
-
-	f->gzip = NULL;
-	if (stream && fclose(stream))
-		return errno ? -errno : -EIO;
-	return 0;
-}
-
 static int firefox_end(struct timeline *t)
 {
 	struct firefox *f = (struct firefox *)t;
@@ -423,16 +412,13 @@ static int firefox_end(struct timeline *t)
 	if (!ret)
 		ret = firefox_shared(f);
 	json_object_end(&f->json);
-	if (!ret)
-		ret = json_end(&f->json);
-	return ret ? ret : firefox_end_stream(f);
+	return ret ? ret : json_end(&f->json);
 }
 
 static void firefox_free(struct timeline *t)
 {
 	struct firefox *f = (struct firefox *)t;
 
-	(void)firefox_end_stream(f);
 	firefox_shared_free(f);
 	gather_free(&f->gather);
 	index_free(&f->pids);
@@ -448,8 +434,7 @@ static const struct timeline_ops firefox_ops = {
 	.free = firefox_free,
 };
 
-static int firefox_new_sink(struct sink **out, FILE *file, FILE *gzip,
-			    const struct export_options *o, struct error *err)
+int firefox_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
 	struct firefox *f = calloc(1, sizeof(*f));
 	int ret = f ? timeline_init(&f->timeline, &firefox_ops, o, err)
@@ -459,28 +444,8 @@ static int firefox_new_sink(struct sink **out, FILE *file, FILE *gzip,
 		free(f);
 		return ret;
 	}
-	f->gzip = gzip;
 	f->lines = o->view.lines;
 	json_begin(&f->json, file, false);
 	*out = &f->timeline.sink;
 	return 0;
-}
-
-int firefox_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
-{
-	return firefox_new_sink(out, file, NULL, o, err);
-}
-
-int firefox_gz_sink(struct sink **out, FILE *file, const struct export_options *o,
-		    struct error *err)
-{
-	FILE *gzip = gzip_stream(file);
-	int ret;
-
-	if (!gzip)
-		return error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
-	ret = firefox_new_sink(out, gzip, gzip, o, err);
-	if (ret < 0)
-		fclose(gzip);
-	return ret;
 }

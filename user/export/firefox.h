@@ -31,7 +31,6 @@ struct firefox {
 	struct timeline timeline;
 	struct gather gather;
 	struct json json;
-	FILE *gzip; /* a compressing stream around the file; NULL if not compressed */
 	bool lines;
 	struct names functions; /* struct shown_frame without the line that ran, as bytes */
 	VECTOR(uint32_t) function_of; /* by frame number */

@@ -12,8 +12,9 @@ const struct export_format export_formats[] = {
 		.name = word, \
 		.suffix = ending, \
 		.summary = what, \
-		.binary = (flags) & EXPORT_BINARY, \
+		.binary = (flags) & (EXPORT_BINARY | EXPORT_GZIP), \
 		.only_sched = (flags) & EXPORT_ONLY_SCHED, \
+		.gzip = (flags) & EXPORT_GZIP, \
 		.sink = id##_sink, \
 	},
 	EXPORT_FORMATS(EXPORT_ROW)
@@ -31,16 +32,17 @@ const struct export_format *export_format_named(const char *name)
 
 const struct export_format *export_format_for_path(const char *path)
 {
-	const struct export_format *longest = NULL;
+	const char *at = path;
 
-	for (const struct export_format *f = export_formats; f->name; f++) {
-		size_t path_size = strlen(path), suffix_size = strlen(f->suffix);
+	while (*at && (at = strchr(at + 1, '.')))
+		for (const struct export_format *f = export_formats; f->name; f++) {
+			size_t size = strlen(f->suffix);
 
-		if (path_size > suffix_size && !strcmp(path + path_size - suffix_size, f->suffix) &&
-		    (!longest || suffix_size > strlen(longest->suffix)))
-			longest = f;
-	}
-	return longest;
+			if (!strncmp(at, f->suffix, size) &&
+			    (!at[size] || !strcmp(at + size, ".gz")))
+				return f;
+		}
+	return NULL;
 }
 
 /* A sink that wraps a profile's sink and holds the output and its options. */

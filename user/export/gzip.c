@@ -3,18 +3,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "export/gzip.h"
 
-int gzip_begin(struct gzip *g, FILE *out)
-{
-	*g = (struct gzip){.out = out};
-	/* 16 selects a gzip header, which zlib writes without a name and a time */
-	return deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
-			    Z_DEFAULT_STRATEGY) == Z_OK
-		       ? 0
-		       : -ENOMEM;
-}
+struct gzip {
+	z_stream z;
+	FILE *out;
+	int error; /* errno of the first failed write; nothing is written after it */
+};
 
 static int gzip_deflate(struct gzip *g, int flush)
 {
@@ -30,58 +27,36 @@ static int gzip_deflate(struct gzip *g, int flush)
 		made = sizeof(buf) - g->z.avail_out;
 		errno = 0;
 		if (fwrite(buf, 1, made, g->out) != made)
-			g->error = errno ? -errno : -EIO;
+			g->error = errno ? errno : EIO;
 		if (g->z.avail_out && (flush != Z_FINISH || status != Z_OK))
 			break;
 	}
-	return g->error;
-}
-
-int gzip_write(struct gzip *g, const void *data, size_t size)
-{
-	const unsigned char *from = data;
-	int ret = 0;
-
-	while (size && !ret) {
-		size_t part = size < INT_MAX ? size : INT_MAX;
-
-		g->z.next_in = (unsigned char *)from;
-		g->z.avail_in = part;
-		ret = gzip_deflate(g, Z_NO_FLUSH);
-		from += part;
-		size -= part;
-	}
-	return ret;
-}
-
-int gzip_end(struct gzip *g)
-{
-	return gzip_deflate(g, Z_FINISH);
-}
-
-void gzip_free(struct gzip *g)
-{
-	deflateEnd(&g->z);
+	errno = g->error;
+	return g->error ? -1 : 0;
 }
 
 static ssize_t gzip_stream_write(void *cookie, const char *data, size_t size)
 {
-	int ret = gzip_write(cookie, data, size);
+	struct gzip *g = cookie;
 
-	if (ret < 0)
-		errno = -ret;
-	return ret < 0 ? 0 : (ssize_t)size;
+	for (size_t done = 0, part; done < size; done += part) {
+		part = size - done < INT_MAX ? size - done : INT_MAX;
+		g->z.next_in = (unsigned char *)data + done;
+		g->z.avail_in = (unsigned int)part;
+		if (gzip_deflate(g, Z_NO_FLUSH) < 0)
+			return 0;
+	}
+	return (ssize_t)size;
 }
 
 static int gzip_stream_close(void *cookie)
 {
-	int ret = gzip_end(cookie);
+	struct gzip *g = cookie;
+	int ret = gzip_deflate(g, Z_FINISH);
 
-	gzip_free(cookie);
-	free(cookie);
-	if (ret < 0)
-		errno = -ret;
-	return ret < 0 ? EOF : 0;
+	deflateEnd(&g->z);
+	free(g);
+	return ret;
 }
 
 FILE *gzip_stream(FILE *out)
@@ -91,12 +66,16 @@ FILE *gzip_stream(FILE *out)
 	struct gzip *g = calloc(1, sizeof(*g));
 	FILE *stream = NULL;
 
-	if (g && !gzip_begin(g, out)) {
+	if (!g)
+		return NULL;
+	g->out = out;
+	/* 16 selects a gzip header, which zlib writes without a name and a time */
+	if (deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
+			 Z_DEFAULT_STRATEGY) == Z_OK)
 		stream = fopencookie(g, "w", functions);
-		if (!stream)
-			gzip_free(g);
-	}
-	if (!stream)
+	if (!stream) {
+		deflateEnd(&g->z);
 		free(g);
+	}
 	return stream;
 }

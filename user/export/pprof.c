@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Export to pprof: https://github.com/google/pprof/blob/main/proto/profile.proto, gzipped.
+ * Export to pprof: https://github.com/google/pprof/blob/main/proto/profile.proto, before gzip.
  *
  * The fields of a message may have any order, so each entry is written when it first occurs, and
  * the string table, which grows until the end, is written last. Labels hold the process and
@@ -16,10 +16,10 @@
 #include "analyze/groups.h"
 #include "analyze/names.h"
 #include "analyze/tree.h"
+#include "base/outfile.h"
 #include "base/protobuf.h"
 #include "base/text.h"
 #include "export/export.h"
-#include "export/gzip.h"
 #include "export/main_program.h"
 
 #ifndef SKEIN_VERSION
@@ -94,7 +94,7 @@ struct pprof_object {
 struct pprof {
 	const struct profile *profile;
 	struct protobuf buf;
-	struct gzip gzip;
+	FILE *out;
 	struct names strings; /* number = index in the string table */
 	struct names objects, functions, locations, label_sets; /* number + 1 = id */
 	VECTOR(struct pprof_object) object_list;
@@ -161,8 +161,8 @@ static void pprof_field(struct pprof *p, unsigned int field_number, uint64_t val
 static void pprof_flush(struct pprof *p)
 {
 	pprof_fail(p, p->buf.error);
-	if (!p->error)
-		pprof_fail(p, gzip_write(&p->gzip, p->buf.data, p->buf.size));
+	if (!p->error && fwrite(p->buf.data, 1, p->buf.size, p->out) != p->buf.size)
+		pprof_fail(p, outfile_flush(p->out, "a pprof profile", NULL));
 	protobuf_reset(&p->buf);
 }
 
@@ -710,12 +710,11 @@ static int pprof_write_all(struct pprof *p)
 		pprof_flush(p);
 		ret = p->error;
 	}
-	return ret ? ret : gzip_end(&p->gzip);
+	return ret;
 }
 
 static void pprof_release(struct pprof *p)
 {
-	gzip_free(&p->gzip);
 	protobuf_free(&p->buf);
 	names_free(&p->strings);
 	names_free(&p->objects);
@@ -734,13 +733,10 @@ static void pprof_release(struct pprof *p)
 static int pprof_write(FILE *out, const struct profile *profile, const struct export_options *o,
 		       struct error *err)
 {
-	struct pprof p = {.profile = profile};
-	int ret = gzip_begin(&p.gzip, out);
+	struct pprof p = {.profile = profile, .out = out};
+	int ret = pprof_write_all(&p);
 
 	(void)o;
-	if (ret < 0)
-		return error_errno(err, ret, "cannot write a pprof profile");
-	ret = pprof_write_all(&p);
 	pprof_release(&p);
 	if (ret == -ENODATA)
 		return error_set(err, ret, "the trace tells of no event, so there is no profile");

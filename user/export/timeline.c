@@ -317,7 +317,8 @@ static void timeline_free(struct sink *s)
 {
 	struct timeline *t = (struct timeline *)s;
 
-	t->ops->free(t);
+	if (t->ops->free)
+		t->ops->free(t);
 	states_free(t->states);
 	sink_free(t->entities);
 	vector_free(&t->lanes);

@@ -58,7 +58,7 @@ struct timeline_ops {
 	 */
 	int (*stretch)(struct timeline *t, struct timeline_lane *lane, const struct stretch *s);
 	int (*end)(struct timeline *t);
-	void (*free)(struct timeline *t);
+	void (*free)(struct timeline *t); /* NULL if there is nothing to free */
 };
 
 /* Groups of threads whose simultaneous number is counted. */
