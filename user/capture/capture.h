@@ -26,6 +26,9 @@ struct capture_progress {
 	bool finishing; /* sampling has stopped, names are still being looked up */
 };
 
+/* ns for which a recording waits for names after its end, unless something else is asked for */
+#define CAPTURE_WAIT_NAMES 1500000000ULL
+
 struct capture_options {
 	bool sample; /* take samples: which thread is on the CPU, with which stack */
 	bool sched; /* record every switch and wake-up */

@@ -16,7 +16,6 @@
 
 #define ENOUGH 20 /* number of samples after which the recording ends */
 #define LEAST (300 * NSEC_PER_MSEC)
-#define WAIT_NAMES (1500 * NSEC_PER_MSEC)
 #define MOST (5 * NSEC_PER_SEC)
 
 /* Entities and samples of the recording; a linear search by id suffices for so few. */
@@ -124,7 +123,7 @@ static int record_child(uint32_t pid, const char *cache, struct kept_records *k,
 		.pids = &pid,
 		.pid_count = 1,
 		.duration = MOST,
-		.wait_names = WAIT_NAMES,
+		.wait_names = CAPTURE_WAIT_NAMES,
 		.unwind_cache = cache[0] ? cache : NULL,
 		.release_fd = -1,
 		.wake_fd = -1,

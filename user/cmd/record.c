@@ -29,21 +29,22 @@
 
 /* Memory in bytes for the debugging-information reader, unless --inline-memory is given. */
 #define INLINE_MEMORY (256ULL << 20)
-/*
- * Time in ns that a recording waits for names and inlined functions after its end, unless
- * --wait-names is given.
- */
-#define WAIT_NAMES (1500 * NSEC_PER_MSEC)
+/* Time in ns that a recording waits for inlined functions, unless --wait-names is given. */
 #define WAIT_INLINES (20 * NSEC_PER_SEC)
+#define WAIT_DEFAULT UINT64_MAX /* --wait-names is not given */
 #define SAME_REQUEST NSEC_PER_SEC /* signals within this time count as one */
+
+/* Sizes in bytes; 0 means the default. */
+struct record_memory {
+	uint64_t buffer, switch_buffer, unwind_tables, inlines;
+};
 
 struct record_options {
 	struct targets targets;
+	struct record_memory memory;
 	const char *event, *output, *format, *unwind_cache, *save_stacks;
-	uint64_t period, duration, buffer, switch_buffer, unwind_memory, inline_memory;
-	uint64_t keep, max_size;
-	uint64_t wait_names;
-	bool wait_is_set;
+	uint64_t period, duration, keep, max_size;
+	uint64_t wait_names; /* ns, or WAIT_DEFAULT */
 	bool inlines;
 	bool sample, sched; /* record samples, record the scheduler; neither means the default */
 	bool idle, quiet, verbose, stacks;
@@ -109,14 +110,6 @@ static int set_keep(void *options, const char *value, struct error *err)
 	return ret || o->keep ? ret : error_set(err, -EINVAL, "0 is nothing to keep");
 }
 
-static int set_wait_names(void *options, const char *value, struct error *err)
-{
-	struct record_options *o = options;
-
-	o->wait_is_set = true;
-	return parse_duration(value, &o->wait_names, err);
-}
-
 static int set_max_size(void *options, const char *value, struct error *err)
 {
 	struct record_options *o = options;
@@ -175,19 +168,19 @@ static const struct option_spec record_options[] = {
 	 .type = OPTION_BYTES,
 	 .arg = "SIZE",
 	 .help = "Bytes of each sample ring. Default: half a second of samples.",
-	 .offset = MEMBER(buffer)},
+	 .offset = MEMBER(memory.buffer)},
 	{.name = "switch-buffer",
 	 .type = OPTION_BYTES,
 	 .arg = "SIZE",
 	 .help = "Bytes of each CPU's array of switches and wake-ups. Default: 8M, and not more "
 		 "than 256M of all CPUs together.",
-	 .offset = MEMBER(switch_buffer)},
+	 .offset = MEMBER(memory.switch_buffer)},
 	{.name = "unwind-memory",
 	 .type = OPTION_BYTES,
 	 .arg = "SIZE",
 	 .help = "Kernel memory for unwind tables. Beyond it the least used are given up; stacks "
 		 "through their files then need frame pointers. Default: 128M.",
-	 .offset = MEMBER(unwind_memory)},
+	 .offset = MEMBER(memory.unwind_tables)},
 	{.name = "unwind-cache",
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
@@ -205,16 +198,16 @@ static const struct option_spec record_options[] = {
 	 .arg = "SIZE",
 	 .help = "What that process may take; files whose debugging information is larger than "
 		 "half of it are told, and go without. Default: 256M.",
-	 .offset = MEMBER(inline_memory)},
+	 .offset = MEMBER(memory.inlines)},
 
 	{.name = "wait-names",
-	 .type = OPTION_CALL,
+	 .type = OPTION_DURATION,
 	 .arg = "TIME",
-	 .set = set_wait_names,
 	 .help = "How long the recording waits after its end for names, unwind tables and inlined "
 		 "functions that are still being read. What is not ready by then has no name; the "
 		 "summary counts it. Ctrl-C ends the wait. Default: 1.5s, for inlined functions "
-		 "20s."},
+		 "20s.",
+	 .offset = MEMBER(wait_names)},
 
 	{.name = "Output", .type = OPTION_HEADING},
 	{.name = "output",
@@ -519,7 +512,7 @@ static int record_check_options(const struct record_options *o)
 {
 	if (o->targets.frequency && o->period)
 		return log_error(2, "record: -F and -c exclude each other");
-	if (o->inline_memory && !o->inlines)
+	if (o->memory.inlines && !o->inlines)
 		return log_error(2, "record: --inline-memory needs --inlines");
 	return targets_check(&o->targets, "record");
 }
@@ -527,12 +520,13 @@ static int record_check_options(const struct record_options *o)
 /* Return the memory in bytes for lines and inlined functions; 0 if they were not requested. */
 static uint64_t record_inline_memory(const struct record_options *o)
 {
-	return !o->inlines ? 0 : o->inline_memory ? o->inline_memory : INLINE_MEMORY;
+	return !o->inlines ? 0 : o->memory.inlines ? o->memory.inlines : INLINE_MEMORY;
 }
 
 static struct capture_options record_capture_options(struct recording *r)
 {
 	const struct record_options *o = &r->options;
+	bool given = o->wait_names != WAIT_DEFAULT;
 	struct capture_options ret = {
 		.sample = o->sample || !o->sched,
 		.sched = o->sched,
@@ -540,12 +534,12 @@ static struct capture_options record_capture_options(struct recording *r)
 		.period = o->period,
 		.command = o->targets.all ? 0 : (uint32_t)r->launch.pid,
 		.idle = o->idle,
-		.buffer = o->buffer,
-		.switch_buffer = o->switch_buffer,
-		.unwind_memory = o->unwind_memory,
+		.buffer = o->memory.buffer,
+		.switch_buffer = o->memory.switch_buffer,
+		.unwind_memory = o->memory.unwind_tables,
 		.inline_memory = record_inline_memory(o),
-		.wait_names = o->wait_is_set ? o->wait_names : WAIT_NAMES,
-		.wait_inlines = o->wait_is_set ? o->wait_names : WAIT_INLINES,
+		.wait_names = given ? o->wait_names : CAPTURE_WAIT_NAMES,
+		.wait_inlines = given ? o->wait_names : WAIT_INLINES,
 		.save_stacks = o->save_stacks,
 		.duration = o->duration,
 		.keep = o->keep,
@@ -755,7 +749,7 @@ static int record_parse_options(struct recording *r, int argc, char **argv)
 
 static int record_main(int argc, char **argv)
 {
-	struct recording r = {.signals = -1};
+	struct recording r = {.signals = -1, .options.wait_names = WAIT_DEFAULT};
 	int status = record_parse_options(&r, argc, argv);
 
 	if (status < 0) { /* --help */
