@@ -9,8 +9,10 @@
 
 static int diff_write_folded(FILE *out, const struct comparison *c, struct error *err)
 {
-	return folded_write_two(out, c->traces[1].profile, c->traces[0].profile,
-				c->options->compare.measure == DIFF_SHARE, &c->options->how, err);
+	struct export_options how = c->options->how;
+
+	how.normalize = c->options->compare.measure == DIFF_SHARE;
+	return folded_write_two(out, c->traces[1].profile, c->traces[0].profile, &how, err);
 }
 
 static int diff_write_svg(FILE *out, const struct comparison *c, struct error *err)

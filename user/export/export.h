@@ -15,6 +15,7 @@ struct export_options {
 	bool pids; /* distinguish processes of the same name */
 	bool containers; /* a root frame per container or cgroup */
 	bool annotate; /* folded: suffixes such as _[k] and _[j] */
+	bool normalize; /* folded, two profiles: scale the old one to the total of the new one */
 	bool icicle; /* svg: put the root at the top */
 	uint64_t width; /* svg: px; 0 means the default */
 	struct profile_view view; /* for formats that show stacks */

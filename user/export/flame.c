@@ -28,6 +28,7 @@ struct flame_labels {
 	uint32_t *of_event;
 	uint32_t ends[END_COUNT], no_stack, unknown;
 	unsigned int thread_depth;
+	int error; /* sticky */
 };
 
 const char *flame_kind_word(enum flame_kind kind)
@@ -41,20 +42,24 @@ const char *flame_kind_word(enum flame_kind kind)
 	return words[kind];
 }
 
-static int flame_intern_label(struct flame_labels *l, enum flame_kind kind, const char *name,
-			      const char *suffix, const char *module, uint32_t *out)
+/* Return the number of a label; 0 after an error, which is kept in l->error. */
+static uint32_t flame_label(struct flame_labels *l, enum flame_kind kind, const char *name,
+			    const char *suffix, const char *module)
 {
 	size_t size = 1 + strlen(name) + strlen(suffix) + 1 + strlen(module);
 	char *bytes = malloc(size + 1), *to;
-	int ret;
+	uint32_t ret = 0;
+	int rc = -ENOMEM;
 
-	if (!bytes)
-		return -ENOMEM;
-	*bytes = (char)kind;
-	to = stpcpy(stpcpy(bytes + 1, name), suffix);
-	strcpy(to + 1, module);
-	ret = names_intern(l->labels, bytes, size, out);
+	if (bytes) {
+		*bytes = (char)kind;
+		to = stpcpy(stpcpy(bytes + 1, name), suffix);
+		strcpy(to + 1, module);
+		rc = names_intern(l->labels, bytes, size, &ret);
+	}
 	free(bytes);
+	if (rc < 0)
+		l->error = rc;
 	return ret;
 }
 
@@ -78,73 +83,61 @@ static enum flame_kind flame_frame_kind(const struct profile_frame *f)
 	}
 }
 
-static int flame_label_frame(struct flame_labels *l, uint32_t frame)
+static void flame_label_frame(struct flame_labels *l, uint32_t frame)
 {
 	const struct profile_frame *f = &l->profile->frames[frame];
-	const char *module = profile_module_name(l->profile, f->mapping);
-	char buf[512], *common = NULL;
-	int ret;
+	const char *module = profile_module_name(l->profile, f->mapping), *name;
+	char buf[512], *common = l->common ? diff_frame_name(l->profile, frame) : NULL;
 
-	if (l->common) {
-		common = diff_frame_name(l->profile, frame);
-		if (!common)
-			return -ENOMEM;
+	if (l->common && !common) {
+		l->error = -ENOMEM;
+		return;
 	}
-	ret = flame_intern_label(l, flame_frame_kind(f),
-				 common ? common
-					: profile_frame_name(l->profile, frame, buf, sizeof(buf)),
-				 "", module, &l->of_frame[frame]);
+	name = common ? common : profile_frame_name(l->profile, frame, buf, sizeof(buf));
+	l->of_frame[frame] = flame_label(l, flame_frame_kind(f), name, "", module);
 	free(common);
-	return ret;
 }
 
-static int flame_label_thread(struct flame_labels *l, uint32_t thread, uint32_t *labels)
+static void flame_label_thread(struct flame_labels *l, uint32_t thread, uint32_t *labels)
 {
 	struct root roots[ROOTS_MAX];
-	int ret = 0;
 
 	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
-	for (unsigned int i = 0; i < l->thread_depth && !ret; i++)
-		ret = flame_intern_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "",
-					 &labels[i]);
-	return ret;
+	for (unsigned int i = 0; i < l->thread_depth; i++)
+		labels[i] = flame_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "");
 }
 
-static int flame_label_rest(struct flame_labels *l)
+static void flame_label_rest(struct flame_labels *l)
 {
 	const struct profile *p = l->profile;
-	int ret = flame_intern_label(l, FLAME_BROKEN, "[no stack]", "", "", &l->no_stack);
 
-	if (!ret)
-		ret = flame_intern_label(l, FLAME_BROKEN, "[unknown]", "", "", &l->unknown);
-	for (int end = 0; end < END_COUNT && !ret; end++) {
+	l->no_stack = flame_label(l, FLAME_BROKEN, "[no stack]", "", "");
+	l->unknown = flame_label(l, FLAME_BROKEN, "[unknown]", "", "");
+	for (int end = 0; end < END_COUNT; end++) {
 		char text[PROFILE_END_SIZE];
 
-		ret = flame_intern_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "",
-					 &l->ends[end]);
+		l->ends[end] = flame_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "");
 	}
-	for (uint32_t i = 0; i < p->event_count && !ret; i++)
-		ret = flame_intern_label(l, FLAME_ROOT, p->events[i].name, "", "", &l->of_event[i]);
-	return ret;
+	for (uint32_t i = 0; i < p->event_count; i++)
+		l->of_event[i] = flame_label(l, FLAME_ROOT, p->events[i].name, "", "");
 }
 
 static int flame_label_all(struct flame_labels *l)
 {
 	const struct profile *p = l->profile;
-	int ret = 0;
 
 	l->of_frame = calloc(p->frame_count + 1, sizeof(*l->of_frame));
 	l->of_thread = calloc(p->thread_count + 1, sizeof(*l->of_thread));
 	l->of_event = calloc(p->event_count + 1, sizeof(*l->of_event));
 	if (!l->of_frame || !l->of_thread || !l->of_event)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !ret; i++)
-		ret = flame_label_frame(l, i);
-	for (uint32_t i = 0; i < p->thread_count && !ret; i++)
-		ret = flame_label_thread(l, i, l->of_thread[i]);
-	if (!ret)
-		ret = flame_label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
-	return ret ? ret : flame_label_rest(l);
+	for (uint32_t i = 0; i < p->frame_count && !l->error; i++)
+		flame_label_frame(l, i);
+	for (uint32_t i = 0; i < p->thread_count && !l->error; i++)
+		flame_label_thread(l, i, l->of_thread[i]);
+	flame_label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
+	flame_label_rest(l);
+	return l->error;
 }
 
 static void free_flame_labels(struct flame_labels *l)
@@ -283,9 +276,9 @@ static int flame_add_root(struct flame *f, struct flame_labels *l)
 {
 	struct flame_node root = {
 		.parent = FLAME_NONE, .first_child = FLAME_NONE, .next_sibling = FLAME_NONE};
-	int ret = flame_intern_label(l, FLAME_ROOT, ALL, "", "", &root.label);
 
-	return ret ? ret : vector_push(&f->nodes, root);
+	root.label = flame_label(l, FLAME_ROOT, ALL, "", "");
+	return l->error ? l->error : vector_push(&f->nodes, root);
 }
 
 int flame_build(struct flame *out, const struct profile *p, const struct profile *before,

@@ -15,9 +15,9 @@ int folded_write_one(FILE *out, const struct profile *p, bool common,
 
 /*
  * Write two numbers per line, "stack BEFORE AFTER", the format that difffolded.pl writes and
- * flamegraph.pl reads. normalize scales BEFORE, so that both columns have about the same total.
+ * flamegraph.pl reads.
  */
 int folded_write_two(FILE *out, const struct profile *p, const struct profile *before,
-		     bool normalize, const struct export_options *o, struct error *err);
+		     const struct export_options *o, struct error *err);
 
 #endif

@@ -94,14 +94,14 @@ static void write_folded_line(FILE *out, struct folded_lines *before, struct fol
 }
 
 int folded_write_two(FILE *out, const struct profile *p, const struct profile *before,
-		     bool normalize, const struct export_options *o, struct error *err)
+		     const struct export_options *o, struct error *err)
 {
 	struct folded_lines then = {.scale = 1}, now = {.scale = 1};
 	int ret = make_folded_lines(&then, before, o, err);
 
 	if (!ret)
 		ret = make_folded_lines(&now, p, o, err);
-	if (!ret && normalize && then.total)
+	if (!ret && o->normalize && then.total)
 		then.scale = (double)now.total / (double)then.total;
 	while (!ret && (*then.at || *now.at))
 		write_folded_line(out, &then, &now);

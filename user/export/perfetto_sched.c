@@ -75,6 +75,14 @@ struct perfetto_task {
 	const char *comm;
 };
 
+/* A CPU passes from one thread, which is then in a state, to the next. */
+struct perfetto_switch {
+	uint64_t cpu, time;
+	struct perfetto_task prev;
+	int64_t prev_state;
+	struct perfetto_task next;
+};
+
 static int64_t perfetto_prev_state(uint64_t state)
 {
 	switch (state) {
@@ -149,19 +157,18 @@ static void end_sched_event(struct perfetto *p, struct perfetto_stream *s, size_
 		close_bundle(p, s);
 }
 
-static void write_sched_switch(struct perfetto *p, struct perfetto_stream *s, uint64_t cpu,
-			       uint64_t time, struct perfetto_task prev, int64_t state,
-			       struct perfetto_task next)
+static void write_sched_switch(struct perfetto *p, struct perfetto_stream *s,
+			       const struct perfetto_switch *w)
 {
-	size_t event = begin_sched_event(s, cpu, time, prev.tid);
+	size_t event = begin_sched_event(s, w->cpu, w->time, w->prev.tid);
 	size_t mark = protobuf_begin(&s->buf, EVENT_SWITCH);
 
-	perfetto_text(p, &s->buf, SWITCH_PREV_COMM, prev.comm);
-	protobuf_varint(&s->buf, SWITCH_PREV_PID, prev.tid);
+	perfetto_text(p, &s->buf, SWITCH_PREV_COMM, w->prev.comm);
+	protobuf_varint(&s->buf, SWITCH_PREV_PID, w->prev.tid);
 	protobuf_varint(&s->buf, SWITCH_PREV_PRIO, NORMAL_PRIORITY);
-	protobuf_varint(&s->buf, SWITCH_PREV_STATE, (uint64_t)state);
-	perfetto_text(p, &s->buf, SWITCH_NEXT_COMM, next.comm);
-	protobuf_varint(&s->buf, SWITCH_NEXT_PID, next.tid);
+	protobuf_varint(&s->buf, SWITCH_PREV_STATE, (uint64_t)w->prev_state);
+	perfetto_text(p, &s->buf, SWITCH_NEXT_COMM, w->next.comm);
+	protobuf_varint(&s->buf, SWITCH_NEXT_PID, w->next.tid);
 	protobuf_varint(&s->buf, SWITCH_NEXT_PRIO, NORMAL_PRIORITY);
 	protobuf_end(&s->buf, mark);
 	end_sched_event(p, s, event);
@@ -286,8 +293,9 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 		prev = (struct perfetto_task){0, "swapper"};
 	/* a thread that is renamed while it runs is no switch */
 	if (!own->goes_on || prev.tid != next.tid)
-		write_sched_switch(p, &own->events, tile->cpu, tile->time, prev, own->prev_state,
-				   next);
+		write_sched_switch(p, &own->events,
+				   &(struct perfetto_switch){tile->cpu, tile->time, prev,
+							     own->prev_state, next});
 	if (tile->state == STATE_UNKNOWN || tile->state == STATE_OFFLINE)
 		note_placeholder(p, tile->time, tile->end, tile->cpu, next);
 	own->goes_on = tile->next_state == STATE_RUNNING;
@@ -413,8 +421,9 @@ static void write_unknown(struct perfetto *p, uint64_t time, struct perfetto_tas
 	s = &p->lanes[g->lane].events;
 	cpu = p->timeline.lanes.items[g->lane].lane.number;
 	lost = (struct perfetto_task){TID_LOST + (cpu & 0xffff), "[records lost]"};
-	write_sched_switch(p, s, cpu, time + 1, lost, PREV_IDLE, task);
-	write_sched_switch(p, s, cpu, time + 1, task, PREV_UNKNOWN, lost);
+	write_sched_switch(p, s, &(struct perfetto_switch){cpu, time + 1, lost, PREV_IDLE, task});
+	write_sched_switch(p, s,
+			   &(struct perfetto_switch){cpu, time + 1, task, PREV_UNKNOWN, lost});
 	note_placeholder(p, time + 1, g->end, cpu, lost);
 }
 
@@ -477,13 +486,16 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 {
 	struct perfetto_lane *own = own_lane(p, lane);
+	int64_t state = own->prev_state == PREV_UNKNOWN ? PREV_RUNNABLE : own->prev_state;
 
 	if (!own->comm)
 		return;
-	write_sched_switch(p, &own->events, lane->lane.number, own->last_end,
-			   (struct perfetto_task){own->running, own->comm},
-			   own->prev_state == PREV_UNKNOWN ? PREV_RUNNABLE : own->prev_state,
-			   (struct perfetto_task){0, "swapper"});
+	write_sched_switch(p, &own->events,
+			   &(struct perfetto_switch){lane->lane.number,
+						     own->last_end,
+						     {own->running, own->comm},
+						     state,
+						     {0, "swapper"}});
 	if (!p->leaders_freed)
 		free_leaders(p, &own->events, lane->lane.number);
 	p->leaders_freed = true;

@@ -149,16 +149,16 @@ static bool perfetto_intern_build_id(struct perfetto *p, const struct perfetto_e
 }
 
 static void perfetto_intern_object(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
-				   const char *path, const char *build_id, uint64_t size)
+				   const char *path, const struct mapping *m)
 {
-	bool named = perfetto_intern_build_id(p, e, iid, build_id);
+	bool named = perfetto_intern_build_id(p, e, iid, m->build_id);
 	size_t marks[2], mark;
 
 	perfetto_intern_text(p, e, INTERNED_PATHS, iid, path);
 	mark = begin_interned(p, e, INTERNED_MAPPINGS, iid, marks);
 	if (named)
 		protobuf_varint(&p->packets.buf, MAPPING_BUILD_ID, iid);
-	protobuf_varint(&p->packets.buf, MAPPING_END_ADDRESS, size);
+	protobuf_varint(&p->packets.buf, MAPPING_END_ADDRESS, m->size);
 	protobuf_varint(&p->packets.buf, MAPPING_PATH, iid);
 	end_interned(p, mark, marks);
 }
@@ -167,37 +167,40 @@ static void perfetto_intern_object(struct perfetto *p, const struct perfetto_eve
 static uint64_t perfetto_intern_mapping(struct perfetto *p, struct perfetto_event *e,
 					uint32_t index)
 {
+	static const struct mapping none = {.build_id = ""};
 	const struct profile *profile = p->timeline.profile;
 
 	if (index == PROFILE_NONE) {
 		if (!e->no_mapping)
-			perfetto_intern_object(p, e, no_mapping(profile), "[unknown]", "", 0);
+			perfetto_intern_object(p, e, no_mapping(profile), "[unknown]", &none);
 		e->no_mapping = true;
 		return no_mapping(profile);
 	}
-	if (!e->mappings[index]) {
-		const struct mapping *m = &profile->mappings[index].m;
-
-		e->mappings[index] = true;
+	if (!e->mappings[index])
 		perfetto_intern_object(p, e, (uint64_t)index + 1,
-				       profile_module_path(profile, index), m->build_id, m->size);
-	}
+				       profile_module_path(profile, index),
+				       &profile->mappings[index].m);
+	e->mappings[index] = true;
 	return (uint64_t)index + 1;
 }
 
-/* Write a frame; source is an id, 0 for none. */
-static void perfetto_write_frame(struct perfetto *p, const struct perfetto_event *e, uint64_t iid,
-				 uint64_t function, uint64_t mapping, uint64_t source,
-				 const struct profile_code *f)
+/* A frame to intern. */
+struct perfetto_frame {
+	uint64_t iid, function, mapping, source; /* ids; source is 0 for none */
+	uint64_t address, line;
+};
+
+static void perfetto_write_frame(struct perfetto *p, const struct perfetto_event *e,
+				 const struct perfetto_frame *f)
 {
 	struct protobuf *buf = &p->packets.buf;
-	size_t marks[2], mark = begin_interned(p, e, INTERNED_FRAMES, iid, marks);
+	size_t marks[2], mark = begin_interned(p, e, INTERNED_FRAMES, f->iid, marks);
 
-	protobuf_varint(buf, FRAME_FUNCTION, function);
-	protobuf_varint(buf, FRAME_MAPPING, mapping);
+	protobuf_varint(buf, FRAME_FUNCTION, f->function);
+	protobuf_varint(buf, FRAME_MAPPING, f->mapping);
 	protobuf_varint(buf, FRAME_REL_PC, f->address);
-	if (source)
-		protobuf_varint(buf, FRAME_SOURCE, source);
+	if (f->source)
+		protobuf_varint(buf, FRAME_SOURCE, f->source);
 	if (f->line)
 		protobuf_varint(buf, FRAME_LINE, f->line & INT32_MAX);
 	end_interned(p, mark, marks);
@@ -245,18 +248,20 @@ static uint64_t perfetto_intern_frame(struct perfetto *p, struct perfetto_event 
 {
 	const struct profile *profile = p->timeline.profile;
 	const struct profile_frame *f = &profile->frames[index];
-	struct profile_code shown = f->f;
+	struct perfetto_frame out = {
+		.iid = (uint64_t)index + 1, .address = f->f.address, .line = f->f.line};
 
 	if (e->frames[index])
-		return (uint64_t)index + 1;
+		return out.iid;
 	e->frames[index] = true;
 	/* the reader merges frames of equal name and address, so their lines must be equal */
 	if (f->shown && f->shown == profile_function_name(profile, index))
-		shown.line = profile->functions[f->function].f.line;
-	perfetto_write_frame(p, e, (uint64_t)index + 1, perfetto_intern_function(p, e, index),
-			     perfetto_intern_mapping(p, e, f->mapping),
-			     perfetto_intern_source(p, e, index), &shown);
-	return (uint64_t)index + 1;
+		out.line = profile->functions[f->function].f.line;
+	out.source = perfetto_intern_source(p, e, index);
+	out.mapping = perfetto_intern_mapping(p, e, f->mapping);
+	out.function = perfetto_intern_function(p, e, index);
+	perfetto_write_frame(p, e, &out);
+	return out.iid;
 }
 
 /* Stand-ins for missing parts of a stack in addition to enum stack_end. */
@@ -265,21 +270,21 @@ enum { NO_STACK = END_COUNT, NO_FRAME };
 static uint64_t perfetto_intern_end(struct perfetto *p, struct perfetto_event *e, unsigned int end)
 {
 	const struct profile *profile = p->timeline.profile;
-	uint64_t iid = end_frame(profile, end);
-	uint64_t function = (uint64_t)profile->function_count + 1 + profile->frame_count + end;
-	const struct profile_code none = {.line = 0};
+	struct perfetto_frame out = {.iid = end_frame(profile, end),
+				     .function = (uint64_t)profile->function_count + 1 +
+						 profile->frame_count + end};
 	char text[PROFILE_END_SIZE];
 
 	if (e->ends[end])
-		return iid;
+		return out.iid;
 	e->ends[end] = true;
-	perfetto_intern_text(p, e, INTERNED_FUNCTION_NAMES, function,
+	perfetto_intern_text(p, e, INTERNED_FUNCTION_NAMES, out.function,
 			     end == NO_STACK   ? "[no stack]"
 			     : end == NO_FRAME ? "[unknown]"
 					       : profile_end_name(end, text));
-	perfetto_write_frame(p, e, iid, function, perfetto_intern_mapping(p, e, PROFILE_NONE), 0,
-			     &none);
-	return iid;
+	out.mapping = perfetto_intern_mapping(p, e, PROFILE_NONE);
+	perfetto_write_frame(p, e, &out);
+	return out.iid;
 }
 
 /* Collect the frames of a stack, innermost first, in p->path. */
