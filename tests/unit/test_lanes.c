@@ -291,7 +291,7 @@ static void check_strokes(const struct reference_stretch *list, size_t count, ui
 	struct error err;
 
 	reference_window(&truth, &q, &w, &err);
-	lanes_make_strokes(w, w->cells, from, to, NULL, NULL, strokes, 50);
+	lanes_make_strokes(&(struct lane_cells){w, w->cells, from, to}, NULL, NULL, strokes, 50);
 	for (uint64_t i = 0; i < 50; i++) {
 		uint64_t begin = from + (to - from) * i / 50,
 			 end = from + (to - from) * (i + 1) / 50;
@@ -347,9 +347,10 @@ START_TEST(every_state_has_its_paint)
 		for (uint8_t wait = 0; wait < WAIT_COUNT; wait++) {
 			struct cell cell = {.state = state, .wait = wait};
 			struct window w = {START, 1024, 1, 1, &cell};
+			struct lane_cells c = {&w, &cell, START, START + 1024};
 			struct stroke s;
 
-			lanes_make_strokes(&w, &cell, START, START + 1024, NULL, NULL, &s, 1);
+			lanes_make_strokes(&c, NULL, NULL, &s, 1);
 			ck_assert_uint_eq(s.level, 0);
 			ck_assert_msg((s.ground == FILL_NONE) == absent, "%s %s",
 				      slice_state_word(state), wait_class_word(wait));
@@ -362,9 +363,10 @@ START_TEST(a_broken_file_says_anything)
 {
 	struct cell cells[] = {{255, 255, 255, UINT64_MAX}, {200, STATE_SLEEPING, 99, 0}};
 	struct window w = {START, 1024, 2, 1, cells};
+	struct lane_cells c = {&w, cells, START - 500, START + 9999};
 	struct stroke s[7];
 
-	lanes_make_strokes(&w, cells, START - 500, START + 9999, NULL, NULL, s, 7);
+	lanes_make_strokes(&c, NULL, NULL, s, 7);
 	for (unsigned int i = 0; i < 7; i++) {
 		ck_assert_uint_le(s[i].level, STROKE_FULL);
 		ck_assert_uint_lt(s[i].bar, FILL_COUNT);

@@ -29,7 +29,7 @@ static void read_outcome(struct outcome *ret, bool by_two)
 
 	*ret = (struct outcome){0};
 	if (!rc)
-		rc = by_two ? filtered_input_read_profile(&p, &in, path, &every, &view, &err)
+		rc = by_two ? filtered_input_read_profile(&p, &in, &view, &err)
 			    : profile_read(&p, in.source, &view, &err);
 	if (!rc) {
 		*ret = (struct outcome){p->missing,	p->stack_count, p->sum_count,

@@ -16,6 +16,8 @@ int filtered_input_open(struct filtered_input *in, const char *path, const struc
 		ret = trace_source(&whole, in->trace, err);
 	if (!ret)
 		ret = filter_source(&in->source, whole, f, err);
+	in->path = path;
+	in->filter = f;
 	if (ret == -ENOENT && !strcmp(path, DEFAULT_TRACE))
 		error_hint(err, "record one first, such as: sudo skein record -d 10s");
 	if (ret < 0) {
@@ -33,10 +35,11 @@ static bool is_any_damaged(const struct filtered_input *all, unsigned int count)
 	return false;
 }
 
-int filtered_input_read_profile(struct profile **out, struct filtered_input *in, const char *path,
-				const struct filter *f, const struct profile_view *view,
-				struct error *err)
+int filtered_input_read_profile(struct profile **out, struct filtered_input *in,
+				const struct profile_view *view, struct error *err)
 {
+	const char *path = in->path;
+	const struct filter *f = in->filter;
 	struct filtered_input more[2] = {{0}};
 	struct profile_sources from = {.entities = in->source};
 	struct profile *p = NULL;

@@ -70,24 +70,24 @@
  * close.
  */
 struct filtered_input {
+	const char *path;
+	const struct filter *filter;
 	struct trace *trace;
 	struct source *source;
 };
 
 /*
- * Open a trace with a filter, whose texts must outlive the input. Return 0, or a negative errno
+ * Open a trace with a filter; path and filter must outlive the input. Return 0, or a negative errno
  * with the cause in *err.
  */
 int filtered_input_open(struct filtered_input *in, const char *path, const struct filter *f,
 			struct error *err);
 /*
- * Read the profile of an input opened with the same path and filter, from which nothing was read
- * yet. Several readers work in parallel where possible; a damaged trace is opened again for a
- * single reader.
+ * Read the profile of an input from which nothing was read yet. Several readers work in parallel
+ * where possible; a damaged trace is opened again for a single reader.
  */
-int filtered_input_read_profile(struct profile **out, struct filtered_input *in, const char *path,
-				const struct filter *f, const struct profile_view *view,
-				struct error *err);
+int filtered_input_read_profile(struct profile **out, struct filtered_input *in,
+				const struct profile_view *view, struct error *err);
 void filtered_input_close(struct filtered_input *in);
 
 #endif

@@ -11,68 +11,66 @@
 /* cells of a window per stroke; a cell at the edge of a stroke counts for both neighbours */
 #define CELLS_PER_STROKE 8
 
-struct lane_batch {
+/* What to do with each of some rows. */
+struct row_visit {
 	struct lanes *lanes;
-	const struct window *window;
-	int (*each)(const struct lane_batch *b, struct lane_row *row, const struct cell *cells);
+	lane_rows_t *rows;
+	unsigned int width; /* least number of cells of each lane */
+	int (*each)(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c);
 	void *context;
 };
 
-/* Query the window for count rows from index first on, and pass each row to b->each. */
-static int query_lane_batch(lane_rows_t *rows, size_t first, size_t count, unsigned int width,
-			    struct lane_batch *b, struct error *err)
+/* Query the window for count rows from index first on, and visit them. */
+static int visit_row_batch(const struct row_visit *v, size_t first, size_t count, struct error *err)
 {
-	struct lanes *l = b->lanes;
+	struct lanes *l = v->lanes;
 	uint64_t *ids = calloc(count, sizeof(*ids));
-	struct window_query q = {l->time, l->end, width, ids, count};
+	struct window_query q = {l->time, l->end, v->width, ids, count};
 	struct window *w = NULL;
 	int ret;
 
 	if (!ids)
 		return error_errno(err, -ENOMEM, "cannot draw the timeline");
 	for (size_t i = 0; i < count; i++)
-		ids[i] = rows->items[first + i].lane;
+		ids[i] = v->rows->items[first + i].lane;
 	ret = l->windows->window(l->windows->context, &q, &w, err);
 	free(ids);
 	if (ret < 0)
 		return ret;
-	b->window = w;
-	for (size_t i = 0; i < count && i < w->lanes && !ret; i++)
-		ret = b->each(b, &rows->items[first + i], w->cells + i * w->width);
+	for (size_t i = 0; i < count && i < w->lanes && !ret; i++) {
+		const struct lane_cells c = {w, w->cells + i * w->width, l->time, l->end};
+
+		ret = v->each(v, &v->rows->items[first + i], &c);
+	}
 	l->windows->free(w);
 	return ret < 0 ? error_errno(err, ret, "cannot draw the timeline") : 0;
 }
 
-/* Call each for every row with at least width cells of its lane. */
-static int for_each_row(struct lanes *l, lane_rows_t *rows, unsigned int width,
-			int (*each)(const struct lane_batch *b, struct lane_row *row,
-				    const struct cell *cells),
-			void *context, struct error *err)
+static int visit_rows(const struct row_visit *v, struct error *err)
 {
-	struct lane_batch b = {.lanes = l, .each = each, .context = context};
 	/* most cells per lane, see trace_window() */
-	size_t most = BATCH_CELLS / (4 * (size_t)width + 2) + 1;
+	size_t most = BATCH_CELLS / (4 * (size_t)v->width + 2) + 1, count = v->rows->count;
 	int ret = 0;
 
-	for (size_t first = 0; first < rows->count && !ret; first += most)
-		ret = query_lane_batch(rows, first,
-				       rows->count - first < most ? rows->count - first : most,
-				       width, &b, err);
+	for (size_t first = 0; first < count && !ret; first += most)
+		ret = visit_row_batch(v, first, count - first < most ? count - first : most, err);
 	return ret;
 }
 
-static int measure_row(const struct lane_batch *b, struct lane_row *row, const struct cell *cells)
+static int measure_row(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c)
 {
-	const struct lanes *l = b->lanes;
-	struct lane_load load = lanes_measure_load(b->window, cells, l->time, l->end);
+	struct lane_load load = lanes_measure_load(c);
+	double range = (double)(c->end - c->time);
 
-	row->busy = load.busy / (double)(l->end - l->time);
+	(void)v;
+	row->busy = load.busy / range;
 	/* having a CPU weighs more than waiting for one */
-	row->wanted = row->busy + load.runnable / 2 / (double)(l->end - l->time);
+	row->wanted = row->busy + load.runnable / 2 / range;
 	row->full = load.full;
 	row->exists = false;
-	for (unsigned int i = 0; i < b->window->width && !row->exists; i++)
-		row->exists = cells[i].state && lanes_cell_overlap(b->window, i, l->time, l->end);
+	for (unsigned int i = 0; i < c->window->width && !row->exists; i++)
+		row->exists =
+			c->cells[i].state && lanes_cell_overlap(c->window, i, c->time, c->end);
 	return 0;
 }
 
@@ -122,7 +120,7 @@ static int choose_cpu_rows(struct lanes *l, const struct lanes_limits *limits, s
 	if (ret < 0)
 		return error_errno(err, ret, "cannot draw the timeline");
 	l->cpu_total = l->cpus.count;
-	ret = for_each_row(l, &l->cpus, RANK_CELLS, measure_row, NULL, err);
+	ret = visit_rows(&(struct row_visit){l, &l->cpus, RANK_CELLS, measure_row, NULL}, err);
 	keep_top_rows(&l->cpus, limits->cpus);
 	sort_lane_rows(&l->cpus, by_cpu_number);
 	return ret;
@@ -254,7 +252,7 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 	ret = list_thread_rows(l);
 	if (ret < 0)
 		return error_errno(err, ret, "cannot draw the timeline");
-	ret = for_each_row(l, &l->threads, RANK_CELLS, measure_row, NULL, err);
+	ret = visit_rows(&(struct row_visit){l, &l->threads, RANK_CELLS, measure_row, NULL}, err);
 	if (ret < 0)
 		return ret;
 	drop_idle_rows(&l->threads, limits->everything);
@@ -275,20 +273,20 @@ static uint32_t selected_process(const struct lanes *l, uint64_t thread)
 }
 
 /* Add the CPU time of each program to context, an array indexed by program number. */
-static int add_program_weights(const struct lane_batch *b, struct lane_row *row,
-			       const struct cell *cells)
+static int add_program_weights(const struct row_visit *v, struct lane_row *row,
+			       const struct lane_cells *c)
 {
-	const struct lanes *l = b->lanes;
-	double *weights = b->context;
+	const struct lanes *l = v->lanes;
+	double *weights = v->context;
 
 	(void)row;
-	for (unsigned int i = 0; i < b->window->width; i++) {
-		uint32_t process = selected_process(l, cells[i].thread);
+	for (unsigned int i = 0; i < c->window->width; i++) {
+		uint32_t process = selected_process(l, c->cells[i].thread);
 
 		if (process != LANES_NONE)
 			weights[l->entities.processes.items[process].program] +=
-				(double)lanes_cell_overlap(b->window, i, l->time, l->end) *
-				cells[i].activity;
+				(double)lanes_cell_overlap(c->window, i, c->time, c->end) *
+				c->cells[i].activity;
 	}
 	return 0;
 }
@@ -323,7 +321,8 @@ static int choose_program_fills(struct lanes *l, unsigned int width, struct erro
 		free(weights);
 		return error_errno(err, -ENOMEM, "cannot draw the timeline");
 	}
-	ret = for_each_row(l, &l->cpus, width, add_program_weights, weights, err);
+	ret = visit_rows(&(struct row_visit){l, &l->cpus, width, add_program_weights, weights},
+			 err);
 	assign_program_fills(l, weights, count);
 	free(weights);
 	return ret;
@@ -339,18 +338,18 @@ static enum fill program_fill(const void *context, uint64_t thread)
 		       : l->program_fills[l->entities.processes.items[process].program];
 }
 
-static int render_row(const struct lane_batch *b, struct lane_row *row, const struct cell *cells)
+static int render_row(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c)
 {
-	unsigned int count = *(const unsigned int *)b->context;
-	struct lanes *l = b->lanes;
+	unsigned int count = *(const unsigned int *)v->context;
+	struct lanes *l = v->lanes;
 
 	free(row->strokes);
 	row->strokes = calloc(count + 1, sizeof(*row->strokes));
 	if (!row->strokes)
 		return -ENOMEM;
-	measure_row(b, row, cells);
-	lanes_make_strokes(b->window, cells, l->time, l->end,
-			   row->thread == LANES_NONE ? program_fill : NULL, l, row->strokes, count);
+	measure_row(v, row, c);
+	lanes_make_strokes(c, row->thread == LANES_NONE ? program_fill : NULL, l, row->strokes,
+			   count);
 	for (unsigned int i = 0; i < count; i++) {
 		if (row->strokes[i].level)
 			l->used |= 1ULL << row->strokes[i].bar;
@@ -363,13 +362,12 @@ static int render_row(const struct lane_batch *b, struct lane_row *row, const st
 int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
 {
 	unsigned int count = 2 * columns;
-	int ret = choose_program_fills(l, CELLS_PER_STROKE * count, err);
+	struct row_visit v = {l, &l->cpus, CELLS_PER_STROKE * count, render_row, &count};
+	int ret = choose_program_fills(l, v.width, err);
 
 	l->used = 0;
 	if (!ret)
-		ret = for_each_row(l, &l->cpus, CELLS_PER_STROKE * count, render_row, &count, err);
-	if (!ret)
-		ret = for_each_row(l, &l->threads, CELLS_PER_STROKE * count, render_row, &count,
-				   err);
-	return ret;
+		ret = visit_rows(&v, err);
+	v.rows = &l->threads;
+	return ret ? ret : visit_rows(&v, err);
 }

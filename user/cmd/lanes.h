@@ -111,6 +111,13 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 
 void lanes_free(struct lanes *l);
 
+/* The cells of one lane of a window, and the range that is shown of them, ns. */
+struct lane_cells {
+	const struct window *window;
+	const struct cell *cells;
+	uint64_t time, end;
+};
+
 /*
  * Times of a row's cells: how long the lane was busy and runnable (ns), and whether it was busy
  * throughout.
@@ -122,15 +129,13 @@ struct lane_load {
 
 /* Return the part of a cell that lies in the range, ns. */
 uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end);
-/* Compute the load of one lane of w; cells are the cells of that lane. */
-struct lane_load lanes_measure_load(const struct window *w, const struct cell *cells, uint64_t time,
-				    uint64_t end);
+struct lane_load lanes_measure_load(const struct lane_cells *c);
 /*
  * Compute count strokes of equal length for the range. program(context, thread.id) returns the
  * fill of a thread on a CPU lane; NULL for a thread lane.
  */
-void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64_t time,
-			uint64_t end, enum fill (*program)(const void *context, uint64_t thread),
+void lanes_make_strokes(const struct lane_cells *c,
+			enum fill (*program)(const void *context, uint64_t thread),
 			const void *context, struct stroke *strokes, unsigned int count);
 
 #endif

@@ -49,19 +49,18 @@ uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t 
 	return stop > begin ? stop - begin : 0;
 }
 
-struct lane_load lanes_measure_load(const struct window *w, const struct cell *cells, uint64_t time,
-				    uint64_t end)
+struct lane_load lanes_measure_load(const struct lane_cells *c)
 {
-	struct lane_load load = {.full = w->width > 0};
+	struct lane_load load = {.full = c->window->width > 0};
 
-	for (unsigned int i = 0; i < w->width; i++) {
-		uint64_t overlap = lanes_cell_overlap(w, i, time, end);
-		double busy = (double)overlap * cells[i].activity / CELL_FULL;
+	for (unsigned int i = 0; i < c->window->width; i++) {
+		const struct cell *cell = &c->cells[i];
+		uint64_t overlap = lanes_cell_overlap(c->window, i, c->time, c->end);
+		double busy = (double)overlap * cell->activity / CELL_FULL;
 
 		load.busy += busy;
-		load.runnable +=
-			ground_fill(&cells[i]) == FILL_RUNNABLE ? (double)overlap - busy : 0;
-		load.full = load.full && (!overlap || cells[i].activity == CELL_FULL);
+		load.runnable += ground_fill(cell) == FILL_RUNNABLE ? (double)overlap - busy : 0;
+		load.full = load.full && (!overlap || cell->activity == CELL_FULL);
 	}
 	return load;
 }
@@ -116,32 +115,33 @@ static struct stroke decide_stroke(const struct fill_votes *v, uint64_t length)
 	return s;
 }
 
-/* Return the time at which a part, out of count parts, begins. */
-static uint64_t stroke_time(uint64_t time, uint64_t end, unsigned int part, unsigned int count)
+/* Return the time at which a part, out of count parts, of the shown range begins. */
+static uint64_t stroke_time(const struct lane_cells *c, unsigned int part, unsigned int count)
 {
-	return time + (uint64_t)((unsigned __int128)(end - time) * part / count);
+	return c->time + (uint64_t)((unsigned __int128)(c->end - c->time) * part / count);
 }
 
-void lanes_make_strokes(const struct window *w, const struct cell *cells, uint64_t time,
-			uint64_t end, enum fill (*program)(const void *context, uint64_t thread),
+void lanes_make_strokes(const struct lane_cells *c,
+			enum fill (*program)(const void *context, uint64_t thread),
 			const void *context, struct stroke *strokes, unsigned int count)
 {
+	const struct window *w = c->window;
+
 	for (unsigned int i = 0; i < count; i++) {
-		uint64_t from = stroke_time(time, end, i, count);
-		uint64_t to = stroke_time(time, end, i + 1, count);
+		uint64_t from = stroke_time(c, i, count), to = stroke_time(c, i + 1, count);
 		struct fill_votes v = {.full = true};
 		uint64_t first = from > w->time ? (from - w->time) / w->cell : 0;
 
 		/* if the range is shorter than its strokes, several strokes show the same time */
 		to = to > from ? to : from + 1;
 		for (uint64_t at = first; at < w->width; at++) {
-			const struct cell *c = &cells[at];
+			const struct cell *cell = &c->cells[at];
 			uint64_t overlap = lanes_cell_overlap(w, at, from, to);
 
 			if (!overlap)
 				break;
-			add_cell_votes(&v, c, overlap,
-				       program ? program(context, c->thread) : FILL_RUNNING);
+			add_cell_votes(&v, cell, overlap,
+				       program ? program(context, cell->thread) : FILL_RUNNING);
 		}
 		strokes[i] = decide_stroke(&v, to - from);
 	}

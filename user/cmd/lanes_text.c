@@ -13,6 +13,7 @@
 #include "cmd/lanes_axis.h"
 
 #define TITLE_BYTES 256
+#define NUMBERED_BYTES (TITLE_BYTES + 24) /* of a title with a number */
 #define TITLE_COLUMNS_MIN 8 /* columns */
 #define SHARE_COLUMNS 6 /* columns of " 100% " */
 #define LANE_COLUMNS_MIN 10
@@ -44,13 +45,14 @@ static char *fit_lane_name(const struct lanes_layout *y, const char *name, unsig
 
 /* Fit "name 123" into the given number of columns: shorten the name, never the number. */
 static char *name_and_number(const struct lanes_layout *y, const char *name, uint64_t number,
-			     unsigned int columns, char *buf, size_t size)
+			     unsigned int columns, char buf[static NUMBERED_BYTES])
 {
 	char digits[24], fitted[TITLE_BYTES];
 	unsigned int taken = snprintf(digits, sizeof(digits), " %" PRIu64, number);
 	unsigned int room = columns > taken + 3 ? columns - taken : 3;
 
-	snprintf(buf, size, "%s%s", fit_lane_name(y, name, room, fitted, sizeof(fitted)), digits);
+	snprintf(buf, NUMBERED_BYTES, "%s%s", fit_lane_name(y, name, room, fitted, sizeof(fitted)),
+		 digits);
 	return buf;
 }
 
@@ -92,12 +94,12 @@ static void choose_lane_widths(struct lanes_layout *y)
 	unsigned int most =
 		y->screen->width / 3 > TITLE_COLUMNS_MIN ? y->screen->width / 3 : TITLE_COLUMNS_MIN;
 	unsigned int widest = TITLE_COLUMNS_MIN;
-	char text[2 * TITLE_BYTES];
+	char text[NUMBERED_BYTES];
 
 	for (size_t i = 0; i < l->threads.count; i++) {
 		const struct lane_thread *t = row_thread(y, &l->threads.items[i]);
-		unsigned int width = text_width(
-			name_and_number(y, lane_thread_name(t), t->tid, most, text, sizeof(text)));
+		unsigned int width =
+			text_width(name_and_number(y, lane_thread_name(t), t->tid, most, text));
 
 		width += canvas_swatch_width(y->canvas) + 1;
 		widest = width > widest ? width : widest;
@@ -185,7 +187,7 @@ static void draw_program_swatch(const struct lanes_layout *y, const struct lane_
 static void draw_process(const struct lanes_layout *y, const struct lane_process *p, size_t drawn)
 {
 	unsigned int room = y->screen->width - canvas_swatch_width(y->canvas) - 1;
-	char name[2 * TITLE_BYTES], count[64];
+	char name[NUMBERED_BYTES], count[64];
 
 	if (drawn < p->rows)
 		snprintf(count, sizeof(count), "  %zu of %" PRIu32 " threads\n", drawn, p->rows);
@@ -193,8 +195,7 @@ static void draw_process(const struct lanes_layout *y, const struct lane_process
 		snprintf(count, sizeof(count), "  %zu threads\n", drawn);
 	draw_program_swatch(y, p);
 	screen_put(y->screen, STYLE_BOLD,
-		   name_and_number(y, process_name(&p->p), p->p.pid, room - strlen(count), name,
-				   sizeof(name)));
+		   name_and_number(y, process_name(&p->p), p->p.pid, room - strlen(count), name));
 	screen_put(y->screen, STYLE_DIM, count);
 }
 
@@ -202,13 +203,13 @@ static void draw_thread(const struct lanes_layout *y, const struct lane_row *row
 {
 	const struct lane_thread *t = row_thread(y, row);
 	unsigned int key = canvas_swatch_width(y->canvas) + 1;
-	char text[2 * TITLE_BYTES];
+	char text[NUMBERED_BYTES];
 
 	if (alone)
 		draw_program_swatch(y, row_process(y, row));
 	else
 		put_spaces(y, key);
-	name_and_number(y, lane_thread_name(t), t->tid, y->title - key, text, sizeof(text));
+	name_and_number(y, lane_thread_name(t), t->tid, y->title - key, text);
 	screen_put(y->screen, alone ? STYLE_BOLD : STYLE_PLAIN, text);
 	draw_lane(y, row, key + text_width(text));
 }

@@ -368,7 +368,7 @@ static int run_report(const char *path, const struct report_options *o)
 		return report_timeline(path, o, &err) < 0 ? log_failure(1, &err) : 0;
 	ret = filtered_input_open(&in, path, &o->filter, &err);
 	if (!ret)
-		ret = filtered_input_read_profile(&p, &in, path, &o->filter, &o->view, &err);
+		ret = filtered_input_read_profile(&p, &in, &o->view, &err);
 	if (!ret)
 		ret = show_report(path, o, &in, p, &err);
 	if (!ret)

@@ -146,23 +146,27 @@ static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 	return ret;
 }
 
-static void put_cpu_wait_row(struct table *t, const struct report_sched *s,
-			     const struct histogram *h, const char *cpu, uint64_t switches,
-			     enum queued how)
+static void put_cpu_wait_rows(struct table *t, const struct report_sched *s,
+			      const struct histogram waits[static QUEUED_COUNT], const char *cpu,
+			      uint64_t switches)
 {
 	double seconds = (double)s->elapsed / 1e9;
 
-	if (!h->count && how != QUEUED_WOKEN)
-		return;
-	table_cell(t, cpu);
-	report_sched_count_cell(t,
-				how == QUEUED_WOKEN ? (uint64_t)((double)switches / seconds) : 0);
-	report_sched_count_cell(t, h->count);
-	table_cell(t, how == QUEUED_WOKEN ? "woken" : "preempted");
-	report_sched_quantile_cell(t, h, 50);
-	report_sched_quantile_cell(t, h, 90);
-	report_sched_quantile_cell(t, h, 99);
-	report_sched_duration_cell(t, h->max);
+	for (int how = 0; how < QUEUED_COUNT; how++) {
+		const struct histogram *h = &waits[how];
+		bool woken = how == QUEUED_WOKEN;
+
+		if (!h->count && !woken)
+			continue;
+		table_cell(t, cpu);
+		report_sched_count_cell(t, woken ? (uint64_t)((double)switches / seconds) : 0);
+		report_sched_count_cell(t, h->count);
+		table_cell(t, woken ? "woken" : "preempted");
+		report_sched_quantile_cell(t, h, 50);
+		report_sched_quantile_cell(t, h, 90);
+		report_sched_quantile_cell(t, h, 99);
+		report_sched_duration_cell(t, h->max);
+	}
 }
 
 /* Show how long threads waited for each CPU. */
@@ -184,15 +188,13 @@ static int put_cpu_waits(const struct report_sched *s, const struct screen *to)
 
 	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, "How long threads waited for a CPU\n");
-	for (int how = 0; how < QUEUED_COUNT; how++)
-		put_cpu_wait_row(&t, s, &s->waits[how], "all", s->switches, how);
+	put_cpu_wait_rows(&t, s, s->waits, "all", s->switches);
 	for (size_t i = 0; i < count && cpus > 1; i++) {
 		const struct sched_cpu *c = s->all->cpus.items[i];
 		char cpu[32];
 
 		snprintf(cpu, sizeof(cpu), "%" PRIu64, c->number);
-		for (int how = 0; how < QUEUED_COUNT; how++)
-			put_cpu_wait_row(&t, s, &c->waits[how], cpu, c->switches, how);
+		put_cpu_wait_rows(&t, s, c->waits, cpu, c->switches);
 	}
 	ret = table_print(&t, to);
 	table_free(&t);

@@ -79,11 +79,11 @@ static void report_put_more(const struct report *r, const struct screen *s, size
 }
 
 static int put_costs(const struct report *r, const struct screen *s, const struct functions *all,
-		     const struct column *columns, bool modules, size_t usual)
+		     const struct column *columns, bool modules)
 {
 	bool bars = s->width >= BAR_WIDTH;
 	struct table t = {.columns = columns, .column_count = 3 + modules + bars};
-	size_t count = report_row_limit(r, all->list.count, usual);
+	size_t count = report_row_limit(r, all->list.count, modules ? FUNCTION_ROWS : PYTHON_ROWS);
 	const struct function_cost *f = all->list.items;
 	int ret;
 
@@ -111,7 +111,7 @@ static int put_function_table(const struct report *r, const struct screen *s)
 	};
 
 	screen_put(s, STYLE_BOLD, "Hottest functions\n");
-	return put_costs(r, s, &r->functions, columns, true, FUNCTION_ROWS);
+	return put_costs(r, s, &r->functions, columns, true);
 }
 
 /* Show the functions of Python, whose names contain their modules. */
@@ -125,7 +125,7 @@ static int put_python_functions(const struct report *r, const struct screen *s)
 	};
 
 	screen_put(s, STYLE_BOLD, "Hottest functions of Python, with the C that they call\n");
-	return put_costs(r, s, &r->python_functions, columns, false, PYTHON_ROWS);
+	return put_costs(r, s, &r->python_functions, columns, false);
 }
 
 /* Write the pid of a group, or the number of its processes. */
@@ -407,24 +407,19 @@ static void report_put_stacks(const struct report *r, const struct screen *s)
 	screen_put_paragraph(s, "Stacks", STYLE_PLAIN, text);
 }
 
-/*
- * Show a part of the samples of Python threads, with the text before in front; nothing if count
- * is 0.
- */
-static int show_python_part(const struct report *r, uint64_t count, const char *before,
-			    const char *what, char *buf, size_t size)
-{
-	char share[16];
-
-	if (!count)
-		return 0;
-	return snprintf(buf, size, "%s%s %s", before,
-			show_percent(count, r->python.samples, share, sizeof(share)), what);
-}
-
 static int show_python_threads(const struct report *r, char *buf, size_t size)
 {
 	const struct python_share *p = &r->python;
+	const struct {
+		uint64_t count;
+		const char *before, *what;
+	} parts[] = {
+		{p->gil, "; of these ", "with the interpreter's lock (GIL)"},
+		{p->no_gil, p->gil ? ", " : "; of these ",
+		 p->gil ? "without it" : "without the interpreter's lock (GIL)"},
+		{p->collecting, "; ", "collecting garbage"},
+		{p->unread, "; ", "before the interpreter was known: only native frames"},
+	};
 	char share[16], samples[32], all[32];
 	int used = 0;
 
@@ -434,16 +429,12 @@ static int show_python_threads(const struct report *r, char *buf, size_t size)
 			 show_percent(p->samples, r->count, share, sizeof(share)),
 			 show_count(p->samples, samples, sizeof(samples)),
 			 show_count(r->count, all, sizeof(all)));
-	used += show_python_part(r, p->gil, "; of these ", "with the interpreter's lock (GIL)",
-				 buf + used, size - used);
-	used += show_python_part(r, p->no_gil, p->gil ? ", " : "; of these ",
-				 p->gil ? "without it" : "without the interpreter's lock (GIL)",
-				 buf + used, size - used);
-	used += show_python_part(r, p->collecting, "; ", "collecting garbage", buf + used,
-				 size - used);
-	used += show_python_part(r, p->unread, "; ",
-				 "before the interpreter was known: only native frames", buf + used,
-				 size - used);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].count)
+			used += snprintf(
+				buf + used, size - used, "%s%s %s", parts[i].before,
+				show_percent(parts[i].count, p->samples, share, sizeof(share)),
+				parts[i].what);
 	return used;
 }
 

@@ -139,8 +139,9 @@ static unsigned int choose_column_widths(const struct table *t, const struct scr
 	return last;
 }
 
+/* Print a cell of a column, or its title. */
 static void table_put_cell(const struct column *column, const struct screen *s, unsigned int width,
-			   const char *style, const char *text, bool last)
+			   const char *text, bool last)
 {
 	char fitted[CELL_BYTES];
 	unsigned int taken;
@@ -151,7 +152,7 @@ static void table_put_cell(const struct column *column, const struct screen *s, 
 	taken = text_width(fitted);
 	if (column->right)
 		fprintf(s->out, "%*s", (int)(width - taken), "");
-	screen_put(s, style, fitted);
+	screen_put(s, text == column->title ? STYLE_DIM : column->style, fitted);
 	if (last)
 		fputc('\n', s->out);
 	else
@@ -167,12 +168,11 @@ int table_print(const struct table *t, const struct screen *s)
 		return t->error;
 	last = choose_column_widths(t, s, widths);
 	for (unsigned int c = 0; c <= last; c++)
-		table_put_cell(&t->columns[c], s, widths[c], STYLE_DIM, t->columns[c].title,
-			       c == last);
+		table_put_cell(&t->columns[c], s, widths[c], t->columns[c].title, c == last);
 	for (size_t i = 0; i + t->column_count <= t->cells.count; i += t->column_count)
 		for (unsigned int c = 0; c <= last; c++)
-			table_put_cell(&t->columns[c], s, widths[c], t->columns[c].style,
-				       t->cells.items[i + c], c == last);
+			table_put_cell(&t->columns[c], s, widths[c], t->cells.items[i + c],
+				       c == last);
 	return 0;
 }
 

@@ -22,19 +22,13 @@ struct top_layout {
 	unsigned int rows;
 };
 
-/* The position of the next text in a line. */
-struct pen {
-	unsigned int row, column;
-};
-
-static void write_text(struct pen *p, enum top_style style, const char *text)
+static void write_text(struct top_pen *p, enum top_style style, const char *text)
 {
-	p->column += top_screen_put(p->row, p->column, style, false, text, UINT16_MAX, TOP_CUT_END,
-				    NULL);
+	top_screen_put(p, style, text, UINT16_MAX, TOP_CUT_END);
 }
 
 /* Write text only if it fits as a whole. */
-static bool write_whole(struct pen *p, enum top_style style, const char *text)
+static bool write_whole(struct top_pen *p, enum top_style style, const char *text)
 {
 	struct top_text t;
 
@@ -68,7 +62,7 @@ static struct top_layout choose_top_layout(const struct top_ui *ui)
 	return l;
 }
 
-static void draw_title(const struct top_ui *ui, const struct top_head *head, struct pen p)
+static void draw_title(const struct top_ui *ui, const struct top_head *head, struct top_pen p)
 {
 	write_text(&p, TOP_STYLE_TITLE, "skein top");
 	write_text(&p, TOP_STYLE_PLAIN, "  ");
@@ -79,7 +73,7 @@ static void draw_title(const struct top_ui *ui, const struct top_head *head, str
 	write_text(&p, TOP_STYLE_PLAIN, head->title);
 }
 
-static void draw_facts(const struct top_facts *f, struct pen p)
+static void draw_facts(const struct top_facts *f, struct top_pen p)
 {
 	for (unsigned int i = 0; i < f->count; i++) {
 		char text[128];
@@ -98,7 +92,7 @@ static bool has_tab(const struct top_ui *ui, enum top_view view)
 	       (ui->foci.count && ui->foci.items[ui->foci.count - 1].function);
 }
 
-static void draw_tabs(const struct top_ui *ui, struct pen p)
+static void draw_tabs(const struct top_ui *ui, struct top_pen p)
 {
 	const struct top_level *l = top_ui_level(ui);
 
@@ -118,7 +112,7 @@ static void draw_tabs(const struct top_ui *ui, struct pen p)
 	}
 }
 
-static void draw_filter(const struct top_ui *ui, struct pen *p)
+static void draw_filter(const struct top_ui *ui, struct top_pen *p)
 {
 	const struct top_level *l = top_ui_level(ui);
 	char text[TOP_TYPED_MAX + 64];
@@ -140,7 +134,7 @@ static void draw_filter(const struct top_ui *ui, struct pen *p)
 }
 
 /* Show the filter and the foci that restrict the rows. */
-static void draw_chosen(const struct top_ui *ui, struct pen p)
+static void draw_chosen(const struct top_ui *ui, struct top_pen p)
 {
 	const struct profile *whole = ui->model.window.profile;
 	char text[1024];
@@ -152,8 +146,7 @@ static void draw_chosen(const struct top_ui *ui, struct pen p)
 		write_text(&p, TOP_STYLE_PLAIN, "  ");
 	top_focus_text(ui->foci.items, ui->foci.count, whole ? whole->total_weight : 0, text,
 		       sizeof(text));
-	top_screen_put(p.row, p.column, TOP_STYLE_BOLD, false, text, UINT16_MAX, TOP_CUT_MIDDLE,
-		       NULL);
+	top_screen_put(&p, TOP_STYLE_BOLD, text, UINT16_MAX, TOP_CUT_MIDDLE);
 }
 
 static enum top_style row_style(const struct top_row *row)
@@ -192,7 +185,7 @@ static const char *row_module_text(enum top_view view, const struct top_row *row
 							    : module_short_name(row->module);
 }
 
-static void draw_branch(struct pen *p, const struct top_row *row, bool here)
+static void draw_branch(struct top_pen *p, const struct top_row *row)
 {
 	bool utf8 = top_screen_utf8();
 	const char *mark = !row->branch ? "  "
@@ -208,11 +201,11 @@ static void draw_branch(struct pen *p, const struct top_row *row, bool here)
 		return;
 	indent = indent > most ? most : indent;
 	snprintf(text, sizeof(text), "%*s%s", indent > 100 ? 100 : indent, "", mark);
-	p->column += top_screen_put(p->row, p->column, TOP_STYLE_PLAIN, here, text, UINT16_MAX,
-				    TOP_CUT_END, NULL);
+	write_text(p, TOP_STYLE_PLAIN, text);
 }
 
-static void fill_line(unsigned int row)
+/* Show the cursor's row in reverse as a whole. */
+static void fill_line(struct top_pen p)
 {
 	char blank[512];
 	unsigned int width = top_screen_columns();
@@ -220,7 +213,7 @@ static void fill_line(unsigned int row)
 	width = width < sizeof(blank) ? width : sizeof(blank) - 1;
 	memset(blank, ' ', width);
 	blank[width] = '\0';
-	top_screen_put(row, 0, TOP_STYLE_PLAIN, true, blank, width, TOP_CUT_END, NULL);
+	write_text(&p, TOP_STYLE_PLAIN, blank);
 }
 
 /* Draw a row; return whether its name was cut. */
@@ -230,24 +223,24 @@ static bool draw_row(const struct top_ui *ui, const struct top_row *row, unsigne
 	enum top_view view = top_ui_level(ui)->view;
 	enum top_cut cut = view == TOP_MODULES ? TOP_CUT_FRONT : TOP_CUT_MIDDLE;
 	unsigned int width = top_screen_columns(), module, room;
-	struct pen p = {line, 0};
+	struct top_pen p = {line, 0, here};
 	char numbers[64];
 	bool was_cut;
 
 	if (here)
-		fill_line(line);
+		fill_line(p);
 	top_numbers(ui, row, top_screen_utf8(), numbers, sizeof(numbers));
-	p.column += top_screen_put(line, 0, row_heat_style(ui, row), here, numbers, UINT16_MAX,
-				   TOP_CUT_END, NULL);
+	write_text(&p, row_heat_style(ui, row), numbers);
 	if (view == TOP_TREE || view == TOP_CALLERS)
-		draw_branch(&p, row, here);
+		draw_branch(&p, row);
 	room = width > p.column ? width - p.column : 0;
 	module = module_columns(ui, room);
-	p.column += top_screen_put(line, p.column, row_style(row), here, row->name,
-				   module ? room - module - 2 : room, cut, &was_cut);
+	was_cut = top_screen_put(&p, row_style(row), row->name, module ? room - module - 2 : room,
+				 cut);
+	p.column = width - module;
 	if (module)
-		top_screen_put(line, width - module, TOP_STYLE_DIM, here,
-			       row_module_text(view, row), module, TOP_CUT_FRONT, NULL);
+		top_screen_put(&p, TOP_STYLE_DIM, row_module_text(view, row), module,
+			       TOP_CUT_FRONT);
 	return was_cut || !room;
 }
 
@@ -255,19 +248,19 @@ static void draw_columns(const struct top_ui *ui, unsigned int line)
 {
 	enum top_view view = top_ui_level(ui)->view;
 	unsigned int width = top_screen_columns(), module;
-	struct pen p = {line, 0};
+	struct top_pen p = {line, 0, false};
 	char numbers[64];
 
 	write_text(&p, TOP_STYLE_COLUMNS,
 		   top_numbers(ui, NULL, top_screen_utf8(), numbers, sizeof(numbers)));
 	write_text(&p, TOP_STYLE_COLUMNS, top_name_title(view));
 	module = width > p.column ? module_columns(ui, width - p.column + 8) : 0;
+	p.column = width - module;
 	if (module)
-		top_screen_put(line, width - module, TOP_STYLE_COLUMNS, false,
-			       view == TOP_THREADS     ? "PROCESS"
-			       : view == TOP_PROCESSES ? "PROGRAM"
-						       : "MODULE",
-			       module, TOP_CUT_END, NULL);
+		write_text(&p, TOP_STYLE_COLUMNS,
+			   view == TOP_THREADS	   ? "PROCESS"
+			   : view == TOP_PROCESSES ? "PROGRAM"
+						   : "MODULE");
 }
 
 static void scroll_to_cursor(struct top_level *l, unsigned int rows, size_t count)
@@ -326,7 +319,7 @@ static void draw_keys(const struct top_ui *ui, unsigned int line)
 		"?:help",   "Enter:drill in", "/:filter", "Space:pause",
 		"Tab:view", "s t n:sort",     "q:quit",	  NULL,
 	};
-	struct pen p = {line, 0};
+	struct top_pen p = {line, 0, false};
 
 	if (ui->typing) {
 		write_text(&p, TOP_STYLE_DIM, "Enter:keep the filter  Esc:remove it");
@@ -350,7 +343,7 @@ static void draw_rows(struct top_ui *ui, const struct top_head *head, const stru
 	unsigned int lines = full_name_text(ui, name, sizeof(name));
 	/* the lines over the last rows must not cover the row that they describe */
 	unsigned int free_rows = l->name && l->rows > lines ? l->rows - lines + 1 : l->rows;
-	struct pen p = {l->first + 2, 2};
+	struct top_pen p = {l->first + 2, 2, false};
 
 	scroll_to_cursor(level, free_rows, count);
 	ui->page = free_rows > 1 ? free_rows - 1 : 1;
@@ -369,14 +362,14 @@ static void draw_rows(struct top_ui *ui, const struct top_head *head, const stru
 
 static void draw_help(void)
 {
-	struct pen p = {0, 0};
+	struct top_pen p = {0, 0, false};
 
 	write_text(&p, TOP_STYLE_TITLE, "skein top: keys");
 	for (unsigned int i = 0; top_help[i] && p.row < top_screen_rows(); i++) {
 		size_t size = strcspn(top_help[i], "\t");
 		char keys[64];
 
-		p = (struct pen){i + 2, 1};
+		p = (struct top_pen){i + 2, 1, false};
 		snprintf(keys, sizeof(keys), "%.*s", (int)size, top_help[i]);
 		write_text(&p, TOP_STYLE_BOLD, keys);
 		p.column = size > 20 ? p.column + 2 : 24;
@@ -391,13 +384,13 @@ static void draw_all(struct top_ui *ui, const struct top_head *head)
 	unsigned int line = 0;
 
 	if (l.title)
-		draw_title(ui, head, (struct pen){line++, 0});
+		draw_title(ui, head, (struct top_pen){line++, 0, false});
 	if (l.facts)
-		draw_facts(&head->facts, (struct pen){line++, 0});
+		draw_facts(&head->facts, (struct top_pen){line++, 0, false});
 	if (l.tabs)
-		draw_tabs(ui, (struct pen){line++, 0});
+		draw_tabs(ui, (struct top_pen){line++, 0, false});
 	if (l.chosen)
-		draw_chosen(ui, (struct pen){line++, 0});
+		draw_chosen(ui, (struct top_pen){line++, 0, false});
 	draw_columns(ui, line);
 	draw_rows(ui, head, &l);
 	if (l.keys)

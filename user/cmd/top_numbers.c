@@ -25,15 +25,16 @@ static enum top_sort effective_sort(const struct top_ui *ui)
 	return tree && ui->sort == TOP_BY_SELF ? TOP_BY_TOTAL : ui->sort;
 }
 
+#define SORTED_SIZE 16
 /* Format a column title, marked if the rows are sorted by the column. Return buf. */
 static char *sorted_title(const struct top_ui *ui, enum top_sort sort, const char *text, bool utf8,
-			  char *buf, size_t size)
+			  char buf[static SORTED_SIZE])
 {
 	const char *mark = effective_sort(ui) != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
 	/* printf pads by bytes; the mark may have more bytes than columns */
 	int pad = 6 - (int)strlen(text) - (*mark ? 1 : 0);
 
-	snprintf(buf, size, "%*s%s%s", pad > 0 ? pad : 0, "", mark, text);
+	snprintf(buf, SORTED_SIZE, "%*s%s%s", pad > 0 ? pad : 0, "", mark, text);
 	return buf;
 }
 
@@ -45,18 +46,17 @@ static bool has_id_column(enum top_view view)
 static void format_number_titles(const struct top_ui *ui, enum top_view view, bool utf8, char *buf,
 				 size_t size)
 {
-	char self[16], total[16];
+	char self[SORTED_SIZE], total[SORTED_SIZE];
 
 	if (top_view_is_groups(view))
 		snprintf(buf, size, "%s    CPU %s",
-			 sorted_title(ui, TOP_BY_SELF, "SHARE", utf8, self, sizeof(self)),
+			 sorted_title(ui, TOP_BY_SELF, "SHARE", utf8, self),
 			 !has_id_column(view)  ? " "
 			 : view == TOP_THREADS ? "     TID  "
 					       : "     PID  ");
 	else
-		snprintf(buf, size, "%s %s  ",
-			 sorted_title(ui, TOP_BY_SELF, "SELF", utf8, self, sizeof(self)),
-			 sorted_title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total, sizeof(total)));
+		snprintf(buf, size, "%s %s  ", sorted_title(ui, TOP_BY_SELF, "SELF", utf8, self),
+			 sorted_title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total));
 }
 
 /*

@@ -195,27 +195,25 @@ bool top_screen_utf8(void)
 	return top.utf8;
 }
 
-unsigned int top_screen_put(unsigned int row, unsigned int column, enum top_style style,
-			    bool reversed, const char *text, unsigned int columns,
-			    enum top_cut where, bool *cut)
+bool top_screen_put(struct top_pen *p, enum top_style style, const char *text, unsigned int columns,
+		    enum top_cut where)
 {
 	unsigned int width = top_screen_columns();
-	attr_t attributes = looks[style].attributes | (reversed ? A_REVERSE : 0);
+	attr_t attributes = looks[style].attributes | (p->reversed ? A_REVERSE : 0);
 	struct top_text t;
 
-	if (row >= top_screen_rows() || column >= width)
-		return 0;
-	if (columns > width - column)
-		columns = width - column;
+	if (p->row >= top_screen_rows() || p->column >= width)
+		return false;
+	if (columns > width - p->column)
+		columns = width - p->column;
 	top_text(&t, text, columns, where, top.utf8);
-	if (cut)
-		*cut = t.cut;
 	if (top.colors)
 		attributes |= (attr_t)COLOR_PAIR(style + 1);
 	attrset((int)attributes);
-	mvaddwstr((int)row, (int)column, t.cells);
+	mvaddwstr((int)p->row, (int)p->column, t.cells);
 	attrset(A_NORMAL);
-	return t.columns;
+	p->column += t.columns;
+	return t.cut;
 }
 
 bool top_screen_key(unsigned int *key, bool *code)

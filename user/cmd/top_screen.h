@@ -47,14 +47,18 @@ unsigned int top_screen_rows(void);
 unsigned int top_screen_columns(void);
 bool top_screen_utf8(void);
 
+/* The position of the next text in a line. */
+struct top_pen {
+	unsigned int row, column;
+	bool reversed; /* in the cursor's row */
+};
+
 /*
- * Put text at a position, in at most the given number of columns and never over the edge;
- * reversed marks the cursor's row. Return the columns used. *cut (cut may be NULL) is set if the
- * text was cut.
+ * Put text at the pen, in at most the given number of columns and never over the edge, and move
+ * the pen after it. Return whether the text was cut.
  */
-unsigned int top_screen_put(unsigned int row, unsigned int column, enum top_style style,
-			    bool reversed, const char *text, unsigned int columns,
-			    enum top_cut where, bool *cut);
+bool top_screen_put(struct top_pen *p, enum top_style style, const char *text, unsigned int columns,
+		    enum top_cut where);
 
 /* Get the next key; false if there is none. *code is set if the key is one of ncurses' KEY_*. */
 bool top_screen_key(unsigned int *key, bool *code);
