@@ -223,7 +223,7 @@ int symbolizer_fd(const struct symbolizer *s)
 }
 
 int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
-		      struct message_python *python)
+		      struct python_interpreter *python)
 {
 	struct client_object *o = NULL;
 	int ret = fd < 0 ? -EBADF : -EEXIST;

@@ -216,9 +216,9 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 	if (o->generation != s->worker.generation) {
 		m.type = MESSAGE_OBJECT;
 		m.count = o->kind;
-		ret = message_send(
-			s->worker.socket, &m, o->python ? (const void *)o->python : &o->stamp,
-			o->python ? sizeof(*o->python) : sizeof(o->stamp), o->fd, MSG_DONTWAIT);
+		ret = message_send_now(s->worker.socket, &m,
+				       o->python ? (const void *)o->python : &o->stamp,
+				       o->python ? sizeof(*o->python) : sizeof(o->stamp), o->fd);
 		if (ret < 0)
 			return ret;
 		o->generation = s->worker.generation;
@@ -227,12 +227,12 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 	}
 	if (o->debug_fd >= 0 && !o->debug_sent) {
 		m.type = MESSAGE_DEBUG;
-		ret = message_send(s->worker.socket, &m, NULL, 0, o->debug_fd, MSG_DONTWAIT);
+		ret = message_send_now(s->worker.socket, &m, NULL, 0, o->debug_fd);
 		o->debug_sent = ret == 0;
 	}
 	if (!ret && o->common_fd >= 0 && !o->common_sent) {
 		m.type = MESSAGE_COMMON;
-		ret = message_send(s->worker.socket, &m, NULL, 0, o->common_fd, MSG_DONTWAIT);
+		ret = message_send_now(s->worker.socket, &m, NULL, 0, o->common_fd);
 		o->common_sent = ret == 0;
 	}
 	while (!ret && o->symbols_sent < o->symbols.count) {
@@ -244,8 +244,7 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 		m.type = MESSAGE_SYMBOL;
 		memcpy(buf, &symbol, sizeof(symbol));
 		memcpy(buf + sizeof(symbol), k->name, length);
-		ret = message_send(s->worker.socket, &m, buf, sizeof(symbol) + length, -1,
-				   MSG_DONTWAIT);
+		ret = message_send_now(s->worker.socket, &m, buf, sizeof(symbol) + length, -1);
 		if (!ret)
 			o->symbols_sent++;
 	}
@@ -284,7 +283,7 @@ static int send_forget(struct symbolizer *s, struct fair_owner *w, struct reques
 	int ret = 0;
 
 	if (r->object->generation == s->worker.generation)
-		ret = message_send(s->worker.socket, &m, NULL, 0, -1, MSG_DONTWAIT);
+		ret = message_send_now(s->worker.socket, &m, NULL, 0, -1);
 	if (ret < 0)
 		return ret;
 	fair_take(&s->waiting, w);
@@ -324,10 +323,9 @@ static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct
 	m.count = r->wants_key ? 1 : (uint32_t)left;
 	ret = client_send_object(s, o);
 	if (!ret)
-		ret = message_send(s->worker.socket, &m,
-				   left ? &r->lookups.items[r->replied] : NULL,
-				   left * sizeof(*r->lookups.items),
-				   r->type == MESSAGE_REFRESH ? o->fd : -1, MSG_DONTWAIT);
+		ret = message_send_now(
+			s->worker.socket, &m, left ? &r->lookups.items[r->replied] : NULL,
+			left * sizeof(*r->lookups.items), r->type == MESSAGE_REFRESH ? o->fd : -1);
 	if (ret < 0)
 		return ret;
 	if (o->queued_lookups == r)

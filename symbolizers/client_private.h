@@ -15,6 +15,7 @@
 #include "base/vector.h"
 #include "symbolizers/client.h"
 #include "symbolizers/protocol.h"
+#include "symbolizers/python_code.h"
 #include "symbolizers/python_file.h"
 #include "symbolizers/stamp.h"
 #include "symbolizers/unwind/table.h"
@@ -30,13 +31,11 @@ struct client_object {
 	enum object_kind kind;
 	uint32_t owner; /* uid of the user on whose behalf the object is read */
 	int fd, debug_fd, common_fd; /* -1: none, or closed because there were too many */
-	struct stamp stamp; /* stamp of fd, when the object was added */
-	struct message_python *python; /* payload for OBJECT_PYTHON; else NULL */
-	/* generation of the worker that has the object; 0: none has it */
-	uint64_t generation;
-	bool debug_sent, common_sent; /* whether these files were sent to that worker */
-	/* number of items of symbols that were sent to that worker */
-	size_t symbols_sent;
+	struct stamp stamp; /* of fd, when the object was added */
+	struct python_interpreter *python; /* of OBJECT_PYTHON; else NULL */
+	uint64_t generation; /* of the worker that has the object; 0: none */
+	bool debug_sent, common_sent; /* whether they were sent to that worker */
+	size_t symbols_sent; /* how many of symbols were sent to that worker */
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
 	struct request *gathering; /* lookups until symbolizer_flush(); NULL: none */
 	struct request *queued_lookups; /* lookups that wait for their turn; NULL: none */
@@ -113,8 +112,8 @@ void request_free(struct request *r);
  * from now on, also on failure.
  */
 int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
-		      struct message_python *python);
-/* Add a lookup, like symbolizer_lookup(). o may be NULL: -ENOENT. */
+		      struct python_interpreter *python);
+/* Add a lookup, as symbolizer_lookup(). o may be NULL: -ENOENT. */
 int client_object_request(struct symbolizer *s, struct client_object *o,
 			  const struct message_lookup *q);
 /* Find an object that is not forgotten, or NULL. */

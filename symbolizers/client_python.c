@@ -14,7 +14,7 @@
 int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 			  const struct python_layout *layout, uint64_t code_type)
 {
-	struct message_python *python = calloc(1, sizeof(*python));
+	struct python_interpreter *python = calloc(1, sizeof(*python));
 
 	if (!python) {
 		if (fd >= 0)

@@ -18,7 +18,7 @@
  * otherwise set facts->wants_common.
  */
 static int open_common(struct dwarf_places *p, const struct elf_image *of, int fd, uint64_t budget,
-		       struct source_facts *facts, struct heartbeat *b)
+		       struct source_facts *facts)
 {
 	struct object_facts identity = {0};
 	struct elf_image image;
@@ -31,7 +31,7 @@ static int open_common(struct dwarf_places *p, const struct elf_image *of, int f
 	facts->wants_common = true;
 	if (fd < 0)
 		return 0;
-	ret = elf_image_open(&image, fd, b);
+	ret = elf_image_open(&image, fd, of->heartbeat);
 	if (!ret) {
 		elf_image_identity(&image, &identity);
 		if (strcmp(identity.build_id, facts->common_id) != 0)
@@ -50,14 +50,14 @@ static int open_common(struct dwarf_places *p, const struct elf_image *of, int f
 }
 
 static int open_dwarf_places(struct dwarf_places *p, const struct elf_image *image, int common,
-			     uint64_t budget, struct source_facts *facts, struct heartbeat *b)
+			     uint64_t budget, struct source_facts *facts)
 {
 	int ret = dwarf_image_open(&p->image, image, budget, &facts->needed);
 
 	if (!ret)
-		ret = open_common(p, image, common, budget - facts->needed, facts, b);
+		ret = open_common(p, image, common, budget - facts->needed, facts);
 	if (!ret)
-		ret = dwarf_units_read(&p->units, p->image.dwarf, b);
+		ret = dwarf_units_read(&p->units, p->image.dwarf, image->heartbeat);
 	facts->split = p->units.split;
 	/* if all units are in other files, this file has no information */
 	return !ret && !p->units.ranges.count ? -ENOENT : ret;
@@ -70,16 +70,16 @@ static void close_dwarf_places(struct dwarf_places *p)
 	dwarf_image_close(&p->common);
 }
 
-static int open_places_of_debug_file(struct dwarf_places *p, const struct dwarf_fds *fds,
+static int open_places_of_debug_file(struct dwarf_places *p, const struct elf_files *files,
 				     const struct object_facts *identity, uint64_t budget,
-				     struct source_facts *facts, struct heartbeat *b)
+				     struct source_facts *facts)
 {
 	struct elf_image debug;
-	int ret = elf_image_open(&debug, fds->debug, b);
+	int ret = elf_image_open(&debug, files->debug, files->file.heartbeat);
 
 	if (!ret)
 		ret = elf_is_debug_file_of(&debug, identity)
-			      ? open_dwarf_places(p, &debug, fds->common, budget, facts, b)
+			      ? open_dwarf_places(p, &debug, files->common, budget, facts)
 			      : -ENOENT;
 	elf_image_close(&debug);
 	return ret;
@@ -91,30 +91,29 @@ static void set_source_identity(struct source_facts *facts, const struct object_
 	memcpy(facts->debuglink, identity->debuglink, sizeof(facts->debuglink));
 }
 
-int dwarf_places_open(struct dwarf_places *out, const struct dwarf_fds *fds,
-		      const struct stamp *stamp, uint64_t budget, struct source_facts *facts,
-		      struct heartbeat *b)
+int dwarf_places_open(struct dwarf_places *out, const struct elf_files *files, uint64_t budget,
+		      struct source_facts *facts)
 {
 	struct object_facts identity = {0};
 	struct elf_image image;
 	int ret;
 
 	*out = (struct dwarf_places){0};
-	ret = elf_image_open(&image, fds->file, b);
+	ret = elf_image_open(&image, files->file.fd, files->file.heartbeat);
 	if (!ret) {
 		elf_image_identity(&image, &identity);
 		set_source_identity(facts, &identity);
 		ret = elf_read_segments(&out->elf, &image);
 	}
 	if (!ret)
-		ret = open_dwarf_places(out, &image, fds->common, budget, facts, b);
+		ret = open_dwarf_places(out, &image, files->common, budget, facts);
 	elf_image_close(&image);
-	if (ret == -ENOENT && fds->debug >= 0) {
+	if (ret == -ENOENT && files->debug >= 0) {
 		close_dwarf_places(out);
-		ret = open_places_of_debug_file(out, fds, &identity, budget, facts, b);
+		ret = open_places_of_debug_file(out, files, &identity, budget, facts);
 	}
 	facts->wants_debug = ret == -ENOENT && !facts->split;
-	return ret ? ret : stamp_check(fds->file, stamp);
+	return ret ? ret : stamp_check(files->file.fd, &files->file.stamp);
 }
 
 void dwarf_places_close(struct dwarf_places *p)

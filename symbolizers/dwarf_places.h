@@ -18,22 +18,14 @@ struct dwarf_places {
 	struct dwarf_units units;
 };
 
-struct dwarf_fds {
-	int file; /* the ELF file itself */
-	int debug; /* its separate debug file; -1: none */
-	int common; /* file into which dwz moved common information of file or debug; -1: none */
-};
-
 /*
- * Open the debugging information of a file: its own, else that of the debug file if that belongs to
- * the file. budget: maximum bytes of information, unpacked. *facts is filled also on failure, and
- * shows which other file would help. stamp: stamp of the file from when it was first seen. Return
- * 0; -ENOENT: there is no information; -E2BIG; -EBADMSG; -ESTALE; or another negative errno. Call
- * dwarf_places_close() also after failure.
+ * Open the debugging information of a file: its own, else that of the debug file if it belongs to
+ * the file. budget: the most bytes of information, unpacked. *facts is filled also on failure, and
+ * shows which other file would help. Return 0; -ENOENT: there is none; -E2BIG; -EBADMSG; -ESTALE;
+ * or another negative errno. Call dwarf_places_close() also after failure.
  */
-int dwarf_places_open(struct dwarf_places *out, const struct dwarf_fds *fds,
-		      const struct stamp *stamp, uint64_t budget, struct source_facts *facts,
-		      struct heartbeat *b);
+int dwarf_places_open(struct dwarf_places *out, const struct elf_files *files, uint64_t budget,
+		      struct source_facts *facts);
 void dwarf_places_close(struct dwarf_places *p);
 
 /* One function at an address. Texts belong to libdw, and are "" where unknown. */

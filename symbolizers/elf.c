@@ -356,18 +356,17 @@ static int read_elf_image(struct elf *e, const struct elf_image *image, int debu
 	return ret;
 }
 
-int elf_read(struct elf *out, int fd, int debug_fd, const struct stamp *stamp,
-	     struct object_facts *facts, struct heartbeat *b)
+int elf_read(struct elf *out, const struct elf_files *files, struct object_facts *facts)
 {
 	struct elf_image image;
 	int ret;
 
 	*out = (struct elf){0};
-	ret = elf_image_open(&image, fd, b);
+	ret = elf_image_open(&image, files->file.fd, files->file.heartbeat);
 	if (!ret)
-		ret = read_elf_image(out, &image, debug_fd, facts);
+		ret = read_elf_image(out, &image, files->debug, facts);
 	elf_image_close(&image);
-	return ret ? ret : stamp_check(fd, stamp);
+	return ret ? ret : stamp_check(files->file.fd, &files->file.stamp);
 }
 
 void elf_free(struct elf *e)

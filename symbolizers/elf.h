@@ -32,15 +32,20 @@ struct elf {
 	VECTOR(struct elf_extent) starts; /* functions in which threads begin, not found by name */
 };
 
+/* An ELF file and the files that belong to it. */
+struct elf_files {
+	struct stamped_file file; /* the ELF file itself */
+	int debug; /* fd of its separate debug file; -1: none */
+	int common; /* fd of dwz's file of common information, for either of them; -1: none */
+};
+
 /*
- * Read the file open as fd, and debug_fd (-1: none) if it belongs to the file. The caller keeps
- * both descriptors. stamp is the stamp of fd from when the file was first seen. *facts is filled as
- * far as the file could be read, also on failure. Return 0; -EBADMSG: not an ELF file, hostile or
- * too large; -ESTALE: it changed since; or another negative errno. Call elf_free() also after
- * failure.
+ * Read the file, and its debug file if it belongs to the file. The caller keeps the descriptors.
+ * *facts is filled as far as the file could be read, also on failure. Return 0; -EBADMSG: not an
+ * ELF file, hostile or too large; -ESTALE: it changed since; or another negative errno. Call
+ * elf_free() also after failure.
  */
-int elf_read(struct elf *out, int fd, int debug_fd, const struct stamp *stamp,
-	     struct object_facts *facts, struct heartbeat *b);
+int elf_read(struct elf *out, const struct elf_files *files, struct object_facts *facts);
 void elf_free(struct elf *e);
 
 /*

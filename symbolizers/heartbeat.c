@@ -26,5 +26,5 @@ void heartbeat_send(struct heartbeat *b)
 	b->last = now;
 	m.object = b->object;
 	m.sequence = b->sequence;
-	(void)message_send(b->socket, &m, NULL, 0, -1, 0);
+	(void)message_send(b->socket, &m, NULL, 0);
 }

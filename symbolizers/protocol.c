@@ -12,29 +12,39 @@ union control {
 	char space[CMSG_SPACE(sizeof(int))];
 };
 
-int message_send(int socket, const struct message *m, const void *payload, size_t size, int fd,
-		 int flags)
+/* Send the parts of a message; control: NULL without a descriptor. */
+static int send_parts(int socket, struct iovec parts[2], union control *control, int flags)
 {
-	union control control = {0};
-	struct iovec parts[2] = {
-		{.iov_base = (void *)m, .iov_len = sizeof(*m)},
-		{.iov_base = (void *)payload, .iov_len = size},
+	const struct msghdr packet = {
+		.msg_iov = parts,
+		.msg_iovlen = 2,
+		.msg_control = control,
+		.msg_controllen = control ? sizeof(*control) : 0,
 	};
-	struct msghdr packet = {.msg_iov = parts, .msg_iovlen = 2};
 	ssize_t sent;
 
-	if (fd >= 0) {
-		packet.msg_control = &control;
-		packet.msg_controllen = sizeof(control);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	}
 	do
 		sent = sendmsg(socket, &packet, flags | MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
 	return sent < 0 ? -errno : 0;
+}
+
+int message_send(int socket, const struct message *m, const void *payload, size_t size)
+{
+	struct iovec parts[2] = {{(void *)m, sizeof(*m)}, {(void *)payload, size}};
+
+	return send_parts(socket, parts, NULL, 0);
+}
+
+int message_send_now(int socket, const struct message *m, const void *payload, size_t size, int fd)
+{
+	struct iovec parts[2] = {{(void *)m, sizeof(*m)}, {(void *)payload, size}};
+	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+					    .cmsg_level = SOL_SOCKET,
+					    .cmsg_type = SCM_RIGHTS}};
+
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	return send_parts(socket, parts, fd >= 0 ? &control : NULL, MSG_DONTWAIT);
 }
 
 static int received_fd(struct msghdr *packet)

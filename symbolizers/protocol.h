@@ -11,15 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/unwind/python_layout.h"
-
 enum message_type {
 	/*
-	 * Messages to the worker. It replies to requests about an unknown object as for a bad one.
-	 */
-	/*
-	 * An object: fd, and struct stamp, or struct message_python for OBJECT_PYTHON; count is the
-	 * kind. Replaces an object with the same number.
+	 * fd, and struct stamp, or struct python_interpreter for OBJECT_PYTHON; count is the kind.
+	 * Replaces an object of the same number.
 	 */
 	MESSAGE_OBJECT = 1,
 	MESSAGE_DEBUG, /* fd of a separate debug file */
@@ -79,12 +74,6 @@ struct message_symbol {
 	uint64_t address, size;
 };
 
-/* The payload of MESSAGE_OBJECT for a process: its interpreter. */
-struct message_python {
-	struct python_layout layout;
-	uint64_t code_type;
-};
-
 struct message_lookup {
 	uint64_t address;
 	uint64_t place; /* PYTHON_PLACE() in a code object, else 0 */
@@ -133,12 +122,10 @@ _Static_assert(sizeof(struct message_reply) + 2 * REPLY_NAME_MAX <= PAYLOAD_MAX,
 _Static_assert(sizeof(struct message_place) + 4 * (REPLY_NAME_MAX + 1) <= PAYLOAD_MAX,
 	       "the longest place must fit");
 
-/*
- * Send one message; fd (or -1) is passed as a copy. flags: those of sendmsg(2). Return 0 or a
- * negative errno.
- */
-int message_send(int socket, const struct message *m, const void *payload, size_t size, int fd,
-		 int flags);
+/* Send one message, and wait for room in the socket. Return 0 or a negative errno. */
+int message_send(int socket, const struct message *m, const void *payload, size_t size);
+/* The same without waiting: -EAGAIN. fd (or -1) is passed as a copy. */
+int message_send_now(int socket, const struct message *m, const void *payload, size_t size, int fd);
 
 /*
  * Receive one message; payload has room for PAYLOAD_MAX bytes. The caller owns *out_fd; it is -1 if

@@ -130,16 +130,16 @@ static bool code_has_id(const struct code_head *h, const struct python_memory *m
 
 /* Read the head of a code object, and check that it belongs to the requested one. */
 static int read_code_head(struct code_head *out, const struct python_memory *memory,
-			  const struct python_layout *layout, uint64_t code_type, uint64_t address,
-			  uint32_t id)
+			  const struct python_interpreter *python, uint64_t address, uint32_t id)
 {
+	const struct python_layout *layout = &python->layout;
 	size_t size = head_size(layout);
 
 	if (size > sizeof(out->bytes))
 		return -EBADMSG;
 	if (!read_code_memory(memory, out->bytes, size, address))
 		return -EFAULT;
-	if (head_word(out, PYTHON_OBJECT_TYPE) != code_type || !is_code_alive(out, layout))
+	if (head_word(out, PYTHON_OBJECT_TYPE) != python->code_type || !is_code_alive(out, layout))
 		return -ESTALE;
 	return code_has_id(out, memory, layout, id) ? 0 : -ESTALE;
 }
@@ -238,18 +238,17 @@ static int read_code_parts(struct python_code *c, const struct code_head *h,
 }
 
 int python_code_read(struct python_code *out, const struct python_memory *memory,
-		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
-		     uint32_t id)
+		     const struct python_interpreter *python, uint64_t address, uint32_t id)
 {
 	struct python_code c = {.id = id};
 	struct code_head before, after;
-	int ret = read_code_head(&before, memory, layout, code_type, address, id), late;
+	int ret = read_code_head(&before, memory, python, address, id), late;
 
 	if (ret)
 		return ret;
-	ret = read_code_parts(&c, &before, memory, layout);
-	/* names that seem invalid may have belonged to another object */
-	late = read_code_head(&after, memory, layout, code_type, address, id);
+	ret = read_code_parts(&c, &before, memory, &python->layout);
+	/* names that made no sense may have belonged to another object */
+	late = read_code_head(&after, memory, python, address, id);
 	if (late)
 		ret = late;
 	if (ret)

@@ -27,6 +27,12 @@ struct python_memory {
 	void *context;
 };
 
+/* The interpreter in a process. */
+struct python_interpreter {
+	struct python_layout layout;
+	uint64_t code_type; /* address of PyCode_Type, the type of all code objects */
+};
+
 /* Facts about one code object. Free with python_code_free(). */
 struct python_code {
 	uint32_t id;
@@ -44,8 +50,7 @@ struct python_code {
  * Names that cannot be read are errors; a table of lines that cannot be read is left out.
  */
 int python_code_read(struct python_code *out, const struct python_memory *memory,
-		     const struct python_layout *layout, uint64_t code_type, uint64_t address,
-		     uint32_t id);
+		     const struct python_interpreter *python, uint64_t address, uint32_t id);
 void python_code_free(struct python_code *c);
 
 /*

@@ -12,6 +12,15 @@ struct stamp {
 	int64_t mtime; /* ns */
 };
 
+struct heartbeat;
+
+/* An open file, read as it was when it was first seen. */
+struct stamped_file {
+	int fd; /* -1: there is none (any more) */
+	struct stamp stamp; /* of fd, from when the file was first seen */
+	struct heartbeat *heartbeat; /* sent while the file is read; may be NULL */
+};
+
 /* Read the stamp of the file open as fd. Return 0 or a negative errno. */
 static inline int stamp_of(int fd, struct stamp *out)
 {

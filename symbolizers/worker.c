@@ -35,8 +35,7 @@
 struct worker_object {
 	uint64_t id;
 	enum object_kind kind;
-	int fd, debug_fd, common_fd; /* -1: none */
-	struct stamp stamp; /* stamp of fd, when the object was added */
+	struct elf_files files; /* of another kind of object, only the file itself */
 	bool read; /* the table holds the symbols */
 	bool bad;
 	struct object_facts facts; /* facts from the last time when the object was read */
@@ -79,9 +78,9 @@ static void worker_close_file(struct worker *w, int *fd)
 
 static void worker_close_files(struct worker *w, struct worker_object *o)
 {
-	worker_close_file(w, &o->fd);
-	worker_close_file(w, &o->debug_fd);
-	worker_close_file(w, &o->common_fd);
+	worker_close_file(w, &o->files.file.fd);
+	worker_close_file(w, &o->files.debug);
+	worker_close_file(w, &o->files.common);
 }
 
 static void drop_table(struct worker *w, struct worker_object *o)
@@ -163,18 +162,18 @@ static void read_object(struct worker *w, struct worker_object *o)
 	struct object_facts facts = {0};
 	int rc = -EBADF;
 
-	if (o->fd >= 0) {
+	if (o->files.file.fd >= 0) {
 		switch (o->kind) {
 		case OBJECT_ELF:
 			drop_table(w, o);
-			rc = elf_read(&o->table.elf, o->fd, o->debug_fd, &o->stamp, &facts,
-				      &w->heartbeat);
+			rc = elf_read(&o->table.elf, &o->files, &facts);
 			break;
 		case OBJECT_KERNEL:
-			rc = kernel_read(&o->table.kernel, o->fd, &facts, &w->heartbeat);
+			rc = kernel_read(&o->table.kernel, o->files.file.fd, &facts, &w->heartbeat);
 			break;
 		case OBJECT_PERFMAP:
-			rc = perfmap_read(&o->table.perfmap, o->fd, &facts, &w->heartbeat);
+			rc = perfmap_read(&o->table.perfmap, o->files.file.fd, &facts,
+					  &w->heartbeat);
 			break;
 		case OBJECT_PYTHON: /* the memory of a process is read for each request */
 			rc = 0;
@@ -209,7 +208,7 @@ static void worker_send_replies(struct worker *w, const struct message *request,
 
 	m.type = type;
 	m.count = w->count;
-	if (w->count && message_send(w->socket, &m, w->replies, w->used, -1, 0) < 0)
+	if (w->count && message_send(w->socket, &m, w->replies, w->used) < 0)
 		_exit(1);
 	w->used = 0;
 	w->count = 0;
@@ -255,7 +254,7 @@ static void reply_with_code(struct worker *w, const struct message *m, struct wo
 		if (sizeof(w->replies) - w->used < CODE_REPLY_MAX)
 			worker_send_replies(w, m, MESSAGE_CODE_REPLIES);
 		w->used += worker_python_reply(w->replies + w->used, &o->table.python, &w->codes,
-					       o->fd, &q);
+					       o->files.file.fd, &q);
 		w->count++;
 		heartbeat_send(&w->heartbeat);
 	}
@@ -290,13 +289,6 @@ static void reply_with_functions(struct worker *w, const struct message *m, stru
 	worker_send_replies(w, m, MESSAGE_REPLIES);
 }
 
-static void open_places(struct worker *w, struct worker_object *o)
-{
-	const struct dwarf_fds fds = {o->fd, o->debug_fd, o->common_fd};
-
-	worker_places_open(&o->places, &fds, &o->stamp, w->memory, &w->heartbeat);
-}
-
 static void send_source_facts(struct worker *w, const struct message *request,
 			      const struct source_facts *f)
 {
@@ -304,7 +296,7 @@ static void send_source_facts(struct worker *w, const struct message *request,
 
 	m.type = MESSAGE_SOURCE_FACTS;
 	m.count = 1;
-	if (message_send(w->socket, &m, f, sizeof(*f), -1, 0) < 0)
+	if (message_send(w->socket, &m, f, sizeof(*f)) < 0)
 		_exit(1);
 }
 
@@ -359,7 +351,7 @@ static void reply_with_places(struct worker *w, const struct message *m, struct 
 		unsigned int count = 0;
 
 		if (o && !o->places.open && (!o->places.examined || !o->places.facts.status))
-			open_places(w, o);
+			worker_places_open(&o->places, &o->files, w->memory);
 		if (o && o->places.open)
 			count = dwarf_places_find(o->places.open, address, found);
 		for (unsigned int n = 0; n < count; n++)
@@ -379,7 +371,7 @@ static void reply_with_source_facts(struct worker *w, const struct message *requ
 
 	if (o) {
 		worker_object_touch(w, o);
-		open_places(w, o);
+		worker_places_open(&o->places, &o->files, w->memory);
 	}
 	send_source_facts(w, request, o ? &o->places.facts : &none);
 }
@@ -392,7 +384,7 @@ static void send_object_facts(struct worker *w, const struct message *request,
 
 	m.type = MESSAGE_FACTS;
 	m.count = 1;
-	if (message_send(w->socket, &m, o ? &o->facts : &unknown, sizeof(unknown), -1, 0) < 0)
+	if (message_send(w->socket, &m, o ? &o->facts : &unknown, sizeof(unknown)) < 0)
 		_exit(1);
 }
 
@@ -433,11 +425,11 @@ static void worker_add_object(struct worker *w, const struct message *m, size_t 
 		_exit(1);
 	o->id = m->object;
 	o->kind = m->count;
-	o->fd = o->debug_fd = o->common_fd = -1;
+	o->files = (struct elf_files){{.fd = -1, .heartbeat = &w->heartbeat}, -1, -1};
 	if (o->kind != OBJECT_PYTHON || worker_python_begin(&o->table.python, w->payload, size))
-		replace_file(w, &o->fd, fd);
-	if (o->kind != OBJECT_PYTHON && size == sizeof(o->stamp))
-		memcpy(&o->stamp, w->payload, size);
+		replace_file(w, &o->files.file.fd, fd);
+	if (o->kind != OBJECT_PYTHON && size == sizeof(o->files.file.stamp))
+		memcpy(&o->files.file.stamp, w->payload, size);
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
 	worker_limit_files(w, o);
 }
@@ -457,19 +449,16 @@ static void add_kernel_symbol(struct worker *w, struct worker_object *o, size_t 
 static void reply_about_file(struct worker *w, const struct message *m,
 			     const struct worker_object *o)
 {
-	struct table_source source = {.fd = -1, .heartbeat = &w->heartbeat};
+	const struct stamped_file none = {.fd = -1};
+	const struct stamped_file *file = o && o->kind == OBJECT_ELF ? &o->files.file : &none;
 	int rc;
 
-	if (o && o->kind == OBJECT_ELF) {
-		source.fd = o->fd;
-		source.stamp = o->stamp;
-	}
 	if (m->type == MESSAGE_INSPECT)
-		rc = worker_reply_inspect(w->socket, m, &source);
+		rc = worker_reply_inspect(w->socket, m, file);
 	else if (m->type == MESSAGE_PAGES)
-		rc = worker_reply_pages(w->socket, m, (const void *)w->payload, &source);
+		rc = worker_reply_pages(w->socket, m, (const void *)w->payload, file);
 	else
-		rc = worker_reply_table(w->socket, m, &source);
+		rc = worker_reply_table(w->socket, m, file);
 	if (rc < 0)
 		_exit(1);
 }
@@ -487,7 +476,7 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 		return;
 	case MESSAGE_DEBUG:
 		if (o) {
-			replace_file(w, &o->debug_fd, fd);
+			replace_file(w, &o->files.debug, fd);
 			o->read = false;
 		}
 		return;
@@ -500,7 +489,7 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 		return;
 	case MESSAGE_REFRESH:
 		if (o && *fd >= 0)
-			replace_file(w, &o->fd, fd);
+			replace_file(w, &o->files.file.fd, fd);
 		/* fall through */
 	case MESSAGE_READ:
 		if (o)
@@ -509,7 +498,7 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 		return;
 	case MESSAGE_COMMON:
 		if (o)
-			replace_file(w, &o->common_fd, fd);
+			replace_file(w, &o->files.common, fd);
 		return;
 	case MESSAGE_SOURCES:
 		reply_with_source_facts(w, m, o);

@@ -26,10 +26,9 @@ void worker_places_close(struct place_file *f)
 	f->open = NULL;
 }
 
-void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
-			const struct stamp *stamp, uint64_t memory, struct heartbeat *b)
+void worker_places_open(struct place_file *f, const struct elf_files *files, uint64_t memory)
 {
-	int rc = fds->file < 0 ? -EBADF : 0;
+	int rc = files->file.fd < 0 ? -EBADF : 0;
 
 	worker_places_close(f);
 	/* clear padding as well, since the struct is sent as it is */
@@ -40,7 +39,7 @@ void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
 	if (!rc && !f->open)
 		rc = -ENOMEM;
 	if (!rc)
-		rc = dwarf_places_open(f->open, fds, stamp, MEMORY_OF_FILE(memory), &f->facts, b);
+		rc = dwarf_places_open(f->open, files, MEMORY_OF_FILE(memory), &f->facts);
 	f->facts.status = rc;
 	if (rc < 0)
 		worker_places_close(f);

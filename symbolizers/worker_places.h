@@ -22,11 +22,10 @@ struct place_file {
 };
 
 /*
- * Examine a file's debugging information; fds.file -1: the file is not open any more. memory: bytes
- * that the worker may use in total. facts.status is 0 if the file is open, else a negative errno.
+ * Examine a file's debugging information; the file may not be open any more. memory: bytes that the
+ * worker may use in total. facts.status is 0 if the file is open, else a negative errno.
  */
-void worker_places_open(struct place_file *f, const struct dwarf_fds *fds,
-			const struct stamp *stamp, uint64_t memory, struct heartbeat *b);
+void worker_places_open(struct place_file *f, const struct elf_files *files, uint64_t memory);
 /* Close the file. The facts stay, and the next request opens the file again. */
 void worker_places_close(struct place_file *f);
 

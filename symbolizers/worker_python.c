@@ -40,7 +40,7 @@ struct cached_code {
 
 bool worker_python_begin(struct code_process *p, const void *payload, size_t size)
 {
-	struct message_python python;
+	struct python_interpreter python;
 
 	*p = (struct code_process){0};
 	if (size != sizeof(python))
@@ -120,8 +120,8 @@ static struct cached_code *read_code_object(struct code_process *p, struct code_
 	int rc = -ENOMEM;
 
 	if (c)
-		rc = python_code_read(&c->code, &memory, &p->python.layout, p->python.code_type,
-				      key->address, (uint32_t)key->id);
+		rc = python_code_read(&c->code, &memory, &p->python, key->address,
+				      (uint32_t)key->id);
 	*freed = rc == -ESTALE || rc == -EFAULT;
 	if (rc < 0) {
 		free(c);
@@ -197,8 +197,7 @@ size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, stru
 	return sizeof(a) + a.name + a.file;
 }
 
-int worker_reply_inspect(int socket, const struct message *request,
-			 const struct table_source *source)
+int worker_reply_inspect(int socket, const struct message *request, const struct stamped_file *file)
 {
 	struct message m = *request;
 	struct python_file f;
@@ -206,13 +205,13 @@ int worker_reply_inspect(int socket, const struct message *request,
 
 	/* clear padding as well, since the struct is sent as it is */
 	memset(&f, 0, sizeof(f));
-	if (source->fd >= 0)
-		rc = python_file_read(&f, source->fd, source->heartbeat);
+	if (file->fd >= 0)
+		rc = python_file_read(&f, file->fd, file->heartbeat);
 	if (!rc)
-		rc = stamp_check(source->fd, &source->stamp);
+		rc = stamp_check(file->fd, &file->stamp);
 	if (rc < 0)
 		memset(&f, 0, sizeof(f));
 	m.type = MESSAGE_PYTHON;
 	m.count = 1;
-	return message_send(socket, &m, &f, sizeof(f), -1, 0);
+	return message_send(socket, &m, &f, sizeof(f));
 }

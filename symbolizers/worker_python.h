@@ -30,7 +30,7 @@ struct code_cache {
 
 /* One process. Zeroed memory is a process without code objects. */
 struct code_process {
-	struct message_python python;
+	struct python_interpreter python;
 	struct cached_code *codes;
 };
 
@@ -48,6 +48,6 @@ size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, stru
 
 /* Reply to MESSAGE_INSPECT. Return 0, or a negative errno when no reply can be sent any more. */
 int worker_reply_inspect(int socket, const struct message *request,
-			 const struct table_source *source);
+			 const struct stamped_file *file);
 
 #endif

@@ -13,7 +13,7 @@ static int send_no_table(int socket, const struct message *request, int status)
 
 	m.type = MESSAGE_NO_TABLE;
 	m.count = (uint32_t)-status;
-	return message_send(socket, &m, NULL, 0, -1, 0);
+	return message_send(socket, &m, NULL, 0);
 }
 
 static int send_table_key(int socket, const struct message *request, const struct unwind_key *key)
@@ -21,7 +21,7 @@ static int send_table_key(int socket, const struct message *request, const struc
 	struct message m = *request;
 
 	m.type = MESSAGE_KEY_REPLY;
-	return message_send(socket, &m, key, sizeof(*key), -1, 0);
+	return message_send(socket, &m, key, sizeof(*key));
 }
 
 static int send_table_parts(int socket, const struct message *request, const char *bytes,
@@ -35,29 +35,26 @@ static int send_table_parts(int socket, const struct message *request, const cha
 	m.count = (uint32_t)size;
 	for (at = 0; !ret && at < size; at += part) {
 		part = size - at < PAYLOAD_MAX ? size - at : PAYLOAD_MAX;
-		ret = message_send(socket, &m, bytes + at, part, -1, 0);
+		ret = message_send(socket, &m, bytes + at, part);
 	}
 	return ret;
 }
 
 static int reply_with_key(int socket, const struct message *request,
-			  const struct table_source *source)
+			  const struct stamped_file *file)
 {
 	/* clear padding as well, since the struct is sent as it is */
 	struct unwind_key key = {0};
-	int ret = unwind_key_read(&key, source->fd, &source->stamp, source->heartbeat);
+	int ret = unwind_key_read(&key, file);
 
 	return ret < 0 ? send_no_table(socket, request, ret)
 		       : send_table_key(socket, request, &key);
 }
 
-static int make_bounded_table(const struct table_source *source, bool keyed, void **out,
-			      size_t *out_size, struct unwind_key *out_key)
+static int make_bounded_table(void **out, size_t *out_size, struct unwind_key *out_key,
+			      const struct stamped_file *file)
 {
-	int ret = keyed ? unwind_table_make_keyed(out, out_size, out_key, source->fd,
-						  &source->stamp, source->heartbeat)
-			: unwind_table_make(out, out_size, source->fd, &source->stamp,
-					    source->heartbeat);
+	int ret = unwind_table_make(out, out_size, out_key, file);
 
 	if (ret || *out_size <= UNWIND_TABLE_MAX)
 		return ret;
@@ -66,12 +63,12 @@ static int make_bounded_table(const struct table_source *source, bool keyed, voi
 }
 
 static int reply_with_table(int socket, const struct message *request,
-			    const struct table_source *source)
+			    const struct stamped_file *file)
 {
 	struct unwind_key key = {0};
 	void *bytes;
 	size_t size;
-	int ret = make_bounded_table(source, request->count, &bytes, &size, &key);
+	int ret = make_bounded_table(&bytes, &size, request->count ? &key : NULL, file);
 
 	if (ret < 0)
 		return send_no_table(socket, request, ret);
@@ -84,7 +81,7 @@ static int reply_with_table(int socket, const struct message *request,
 }
 
 int worker_reply_pages(int socket, const struct message *request,
-		       const struct message_lookup *lookups, const struct table_source *source)
+		       const struct message_lookup *lookups, const struct stamped_file *file)
 {
 	uint64_t pages[LOOKUPS_MAX];
 	const struct unwind_page_list q = {pages, request->count};
@@ -96,9 +93,8 @@ int worker_reply_pages(int socket, const struct message *request,
 		return send_no_table(socket, request, -EINVAL);
 	for (uint32_t i = 0; i < request->count; i++)
 		pages[i] = lookups[i].address;
-	if (source->fd >= 0)
-		ret = unwind_pages_make(&bytes, &size, source->fd, &source->stamp, &q,
-					source->heartbeat);
+	if (file->fd >= 0)
+		ret = unwind_pages_make(&bytes, &size, file, &q);
 	if (ret < 0)
 		return send_no_table(socket, request, ret);
 	ret = send_table_parts(socket, request, bytes, size);
@@ -106,10 +102,10 @@ int worker_reply_pages(int socket, const struct message *request,
 	return ret;
 }
 
-int worker_reply_table(int socket, const struct message *request, const struct table_source *source)
+int worker_reply_table(int socket, const struct message *request, const struct stamped_file *file)
 {
-	if (source->fd < 0)
+	if (file->fd < 0)
 		return send_no_table(socket, request, -EIO);
-	return request->type == MESSAGE_KEY ? reply_with_key(socket, request, source)
-					    : reply_with_table(socket, request, source);
+	return request->type == MESSAGE_KEY ? reply_with_key(socket, request, file)
+					    : reply_with_table(socket, request, file);
 }

@@ -3,28 +3,20 @@
 #ifndef SKEIN_SYMBOLIZERS_WORKER_TABLES_H
 #define SKEIN_SYMBOLIZERS_WORKER_TABLES_H
 
-#include "symbolizers/heartbeat.h"
 #include "symbolizers/protocol.h"
 #include "symbolizers/stamp.h"
-
-struct table_source {
-	int fd; /* descriptor of an ELF file; -1: the file is not, or no longer, open */
-	struct stamp stamp;
-	struct heartbeat *heartbeat;
-};
 
 /*
  * Reply to a MESSAGE_PAGES with these lookups. Return 0, or a negative errno when no reply can be
  * sent any more.
  */
 int worker_reply_pages(int socket, const struct message *request,
-		       const struct message_lookup *lookups, const struct table_source *source);
+		       const struct message_lookup *lookups, const struct stamped_file *file);
 
 /*
  * Reply to MESSAGE_KEY or MESSAGE_TABLE. Return 0, or a negative errno when no reply can be sent
  * any more. Blocks while the client does not read.
  */
-int worker_reply_table(int socket, const struct message *request,
-		       const struct table_source *source);
+int worker_reply_table(int socket, const struct message *request, const struct stamped_file *file);
 
 #endif

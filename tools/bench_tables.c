@@ -43,7 +43,8 @@ int main(int argc, char **argv)
 		struct unwind_key key;
 		void *table;
 
-		if (unwind_table_make_keyed(&table, &size, &key, fd, &stamp, NULL))
+		if (unwind_table_make(&table, &size, &key,
+				      &(struct stamped_file){.fd = fd, .stamp = stamp}))
 			return 1;
 		took[i] = now_ns() - begun;
 		free(table);

@@ -61,22 +61,30 @@ static struct unwind_rule crt_rule(const struct unwind_machine *m, int32_t cfa_o
 	};
 }
 
-/*
- * Add the rules of a function: before the stack pointer is moved, while it is moved, and at the
- * return.
- */
-static int add_init_rows(struct unwind_rows *rows, const struct unwind_machine *m, uint64_t start,
-			 uint64_t moved, uint64_t end)
-{
-	const struct unwind_rule outside = crt_rule(m, 8), inside = crt_rule(m, 16);
-	int ret = unwind_rows_begin(rows, UNWIND_LAYER_STARTS, start, end);
+/* Code that moves the stack pointer by 8 bytes, by file offsets. */
+struct crt_code {
+	uint64_t begin, end;
+	uint64_t moved, restored; /* the stack pointer is moved from here to there */
+	bool saves_fp; /* the 8 bytes hold the frame pointer */
+};
 
+static int add_crt_rows(struct unwind_rows *rows, enum unwind_layer layer,
+			const struct unwind_machine *m, const struct crt_code *c)
+{
+	const struct unwind_rule outside = crt_rule(m, 8);
+	struct unwind_rule inside = crt_rule(m, 16);
+	int ret = unwind_rows_begin(rows, layer, c->begin, c->end);
+
+	if (c->saves_fp) {
+		inside.fp_offset = -16;
+		inside.saved = UNWIND_SAVED(UNWIND_FP_AT_CFA, UNWIND_RA_AT_CFA);
+	}
 	if (!ret)
-		ret = unwind_rows_put(rows, start, &outside);
+		ret = unwind_rows_put(rows, c->begin, &outside);
 	if (!ret)
-		ret = unwind_rows_put(rows, moved, &inside);
+		ret = unwind_rows_put(rows, c->moved, &inside);
 	if (!ret)
-		ret = unwind_rows_put(rows, end - 1, &outside);
+		ret = unwind_rows_put(rows, c->restored, &outside);
 	return ret == -EINVAL ? 0 : ret;
 }
 
@@ -102,14 +110,17 @@ static int add_init_function(struct unwind_rows *rows, const struct unwind_sourc
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		const struct init_shape *h = &shapes[i];
 		size_t moved = skip + h->begin_size;
+		struct crt_code c = {.begin = at, .moved = at + moved};
 		const uint8_t *end;
 
 		if (size < moved || memcmp(code + skip, h->begin, h->begin_size) != 0)
 			continue;
 		end = find_init_end(h, code + moved, size - moved);
-		if (end)
-			return add_init_rows(rows, unwind_source_machine(s), at, at + moved,
-					     at + (uint64_t)(end - code) + h->end_size);
+		if (!end)
+			continue;
+		c.end = at + (uint64_t)(end - code) + h->end_size;
+		c.restored = c.end - 1; /* the ret instruction */
+		return add_crt_rows(rows, UNWIND_LAYER_STARTS, unwind_source_machine(s), &c);
 	}
 	return 0;
 }
@@ -156,28 +167,6 @@ static bool find_first_of_array(const struct unwind_source *s, int64_t tag, uint
 }
 
 /*
- * Add the rules of the four functions of crtbegin.o. begin, end: of all four; pushed, popped: the
- * ends of the push and the pop instruction in __do_global_dtors_aux. All are file offsets.
- */
-static int add_crtbegin_rows(struct unwind_rows *rows, const struct unwind_machine *m,
-			     uint64_t begin, uint64_t pushed, uint64_t popped, uint64_t end)
-{
-	const struct unwind_rule leaf = crt_rule(m, 8);
-	struct unwind_rule inside = crt_rule(m, 16);
-	int ret = unwind_rows_begin(rows, UNWIND_LAYER_LINES, begin, end);
-
-	inside.fp_offset = -16;
-	inside.saved = UNWIND_SAVED(UNWIND_FP_AT_CFA, UNWIND_RA_AT_CFA);
-	if (!ret)
-		ret = unwind_rows_put(rows, begin, &leaf);
-	if (!ret)
-		ret = unwind_rows_put(rows, pushed, &inside);
-	if (!ret)
-		ret = unwind_rows_put(rows, popped, &leaf);
-	return ret == -EINVAL ? 0 : ret;
-}
-
-/*
  * Add the functions of crtbegin.o in the lowest layer: any other description of that code is more
  * reliable.
  */
@@ -186,14 +175,15 @@ static int add_crtbegin(struct unwind_rows *rows, const struct unwind_source *s)
 	static const uint8_t lea_rdi[] = {0x48, 0x8d, 0x3d}, pop_rbp_ret[] = {0x5d, 0xc3};
 	uint8_t code[CLONES_SIZE + DTORS_MAX];
 	const uint8_t *aux = code + CLONES_SIZE, *push, *pop;
-	uint64_t dtors, dummy, begin;
+	struct crt_code c = {.saves_fp = true};
+	uint64_t dtors, dummy;
 
 	if (!find_first_of_array(s, DT_FINI_ARRAY, &dtors) ||
 	    !find_first_of_array(s, DT_INIT_ARRAY, &dummy) || dtors < CLONES_SIZE ||
 	    dummy <= dtors || dummy - dtors > DTORS_MAX ||
 	    unwind_source_read(s, dtors - CLONES_SIZE, code, CLONES_SIZE + (dummy - dtors)))
 		return 0;
-	begin = memcmp(code, lea_rdi, sizeof(lea_rdi)) ? dtors : dtors - CLONES_SIZE;
+	c.begin = memcmp(code, lea_rdi, sizeof(lea_rdi)) ? dtors : dtors - CLONES_SIZE;
 	push = memchr(aux, PUSH_RBP, dummy - dtors);
 	pop = push ? memmem(push, (size_t)(aux + (dummy - dtors) - push), pop_rbp_ret,
 			    sizeof(pop_rbp_ret))
@@ -201,9 +191,10 @@ static int add_crtbegin(struct unwind_rows *rows, const struct unwind_source *s)
 	/* The push must follow a jne, which has two bytes. */
 	if (!pop || push - aux < 2 || push[-2] != JNE)
 		return 0;
-	return add_crtbegin_rows(rows, unwind_source_machine(s), begin,
-				 dtors + (uint64_t)(push + 1 - aux),
-				 dtors + (uint64_t)(pop + 1 - aux), dummy + DUMMY_SIZE);
+	c.moved = dtors + (uint64_t)(push + 1 - aux);
+	c.restored = dtors + (uint64_t)(pop + 1 - aux);
+	c.end = dummy + DUMMY_SIZE;
+	return add_crt_rows(rows, UNWIND_LAYER_LINES, unwind_source_machine(s), &c);
 }
 
 int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s)

@@ -149,16 +149,16 @@ int unwind_key_of(struct unwind_key *out, struct elf_image *image)
 	return ret;
 }
 
-int unwind_key_read(struct unwind_key *out, int fd, const struct stamp *stamp, struct heartbeat *b)
+int unwind_key_read(struct unwind_key *out, const struct stamped_file *file)
 {
 	struct elf_image image;
 	struct unwind_key key;
-	int ret = elf_image_open(&image, fd, b);
+	int ret = elf_image_open(&image, file->fd, file->heartbeat);
 
 	if (!ret)
 		ret = unwind_key_of(&key, &image);
 	if (!ret)
-		ret = stamp_check(fd, stamp);
+		ret = stamp_check(file->fd, &file->stamp);
 	elf_image_close(&image);
 	if (!ret)
 		*out = key;

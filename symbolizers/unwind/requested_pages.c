@@ -183,15 +183,15 @@ static int make_requested_pages(struct requested_pages *a, void **out, size_t *o
 	return ret ? ret : unwind_rows_finish_pages(&a->rows, &wanted, out, out_size);
 }
 
-int unwind_pages_make(void **out, size_t *out_size, int fd, const struct stamp *stamp,
-		      const struct unwind_page_list *q, struct heartbeat *b)
+int unwind_pages_make(void **out, size_t *out_size, const struct stamped_file *file,
+		      const struct unwind_page_list *q)
 {
 	struct requested_pages a = {0};
 	void *table = NULL;
 	int ret = unwind_rows_init(&a.rows);
 
 	if (!ret)
-		ret = elf_image_open(&a.image, fd, b);
+		ret = elf_image_open(&a.image, file->fd, file->heartbeat);
 	if (!ret)
 		ret = unwind_source_open(&a.source, &a.image);
 	if (!ret)
@@ -203,7 +203,7 @@ int unwind_pages_make(void **out, size_t *out_size, int fd, const struct stamp *
 	if (!ret)
 		ret = make_requested_pages(&a, &table, out_size);
 	if (!ret)
-		ret = stamp_check(fd, stamp);
+		ret = stamp_check(file->fd, &file->stamp);
 	if (ret)
 		free(table);
 	else

@@ -39,15 +39,14 @@ static int make_image_table(struct elf_image *image, void **out, size_t *out_siz
 	return ret;
 }
 
-/* Make the table of a file, and its key if out_key is not NULL. */
-static int make_file_table(void **out, size_t *out_size, struct unwind_key *out_key, int fd,
-			   const struct stamp *stamp, struct heartbeat *b)
+int unwind_table_make(void **out, size_t *out_size, struct unwind_key *out_key,
+		      const struct stamped_file *file)
 {
 	struct unwind_key key = {0};
 	struct elf_image image;
 	void *table = NULL;
 	size_t size = 0;
-	int ret = elf_image_open(&image, fd, b);
+	int ret = elf_image_open(&image, file->fd, file->heartbeat);
 
 	if (!ret && out_key) {
 		elf_image_begin_snapshot(&image);
@@ -56,7 +55,7 @@ static int make_file_table(void **out, size_t *out_size, struct unwind_key *out_
 	if (!ret)
 		ret = make_image_table(&image, &table, &size);
 	if (!ret)
-		ret = stamp_check(fd, stamp);
+		ret = stamp_check(file->fd, &file->stamp);
 	if (!elf_image_is_whole(&image))
 		key = (struct unwind_key){0};
 	elf_image_close(&image);
@@ -71,22 +70,7 @@ static int make_file_table(void **out, size_t *out_size, struct unwind_key *out_
 	return 0;
 }
 
-int unwind_table_make(void **out, size_t *out_size, int fd, const struct stamp *stamp,
-		      struct heartbeat *b)
-{
-	return make_file_table(out, out_size, NULL, fd, stamp, b);
-}
-
-int unwind_table_make_keyed(void **out, size_t *out_size, struct unwind_key *out_key, int fd,
-			    const struct stamp *stamp, struct heartbeat *b)
-{
-	return make_file_table(out, out_size, out_key, fd, stamp, b);
-}
-
-/*
- * Find the parts of a table in its bytes. The parts follow one another without a gap; none of these
- * products overflows 64 bits.
- */
+/* The parts follow one another without a gap; none of these products overflows 64 bits. */
 static int lay_out_table(struct unwind_table *t, const uint8_t *bytes, size_t size, uint32_t magic)
 {
 	const struct unwind_header *h = (const struct unwind_header *)bytes;

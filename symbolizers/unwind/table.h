@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "bpf/unwind/rule.h"
-#include "symbolizers/heartbeat.h"
 #include "symbolizers/stamp.h"
 
 /* Largest table in bytes; the table of 500 MB of code takes about half of it. */
@@ -37,27 +36,22 @@ struct unwind_key {
 };
 
 /*
- * Compute the key of the file open as fd. stamp is the stamp of fd from when the file was first
- * seen. Return 0; -ENOENT: the file has nothing to make a table from; -EBADMSG: no ELF file, a
- * hostile one, or too large; -ESTALE: the file changed.
+ * Compute the key of a file. Return 0; -ENOENT: the file has nothing to make a table from;
+ * -EBADMSG: no ELF file, a hostile one, or too large; -ESTALE: the file changed.
  */
-int unwind_key_read(struct unwind_key *out, int fd, const struct stamp *stamp, struct heartbeat *b);
+int unwind_key_read(struct unwind_key *out, const struct stamped_file *file);
 
 /*
- * Make the table of the file open as fd. *out is malloc()ed memory of *out_size bytes that the
- * caller frees; it satisfies unwind_table_check(). Errors as for unwind_key_read(), and -ENOMEM,
- * -E2BIG. Invalid descriptions are left out and counted (header.refused).
+ * Make the table of a file. *out is malloc()ed memory of *out_size bytes that the caller frees; it
+ * satisfies unwind_table_check(). Errors as above, and -ENOMEM, -E2BIG. Descriptions that make no
+ * sense are left out and counted (header.refused).
+ *
+ * *out_key (out_key may be NULL) is the key computed from the very bytes that the table was made
+ * from, under which the table may be cached. (The owner of the file could change it between two
+ * readings.) A key of size 0 means that the file has too many bytes to keep for that.
  */
-int unwind_table_make(void **out, size_t *out_size, int fd, const struct stamp *stamp,
-		      struct heartbeat *b);
-
-/*
- * Like unwind_table_make(), and compute the key from the very bytes that the table was made from;
- * the table may be cached under this key. (The owner of the file could change it between two
- * readings.) A key of size 0 means that the file has too many bytes to keep for this.
- */
-int unwind_table_make_keyed(void **out, size_t *out_size, struct unwind_key *out_key, int fd,
-			    const struct stamp *stamp, struct heartbeat *b);
+int unwind_table_make(void **out, size_t *out_size, struct unwind_key *out_key,
+		      const struct stamped_file *file);
 
 /* The requested pages, by number: file offset >> UNWIND_PAGE_SHIFT. */
 struct unwind_page_list {
@@ -71,8 +65,8 @@ struct unwind_page_list {
  * .eh_frame_hdr, -EBADMSG also if .eh_frame_hdr is wrong or unsorted. After either of these the
  * caller has to wait for the whole table.
  */
-int unwind_pages_make(void **out, size_t *out_size, int fd, const struct stamp *stamp,
-		      const struct unwind_page_list *q, struct heartbeat *b);
+int unwind_pages_make(void **out, size_t *out_size, const struct stamped_file *file,
+		      const struct unwind_page_list *q);
 
 /*
  * Check that bytes from the worker or the disk are a table: sizes, order of rows, numbers of rules

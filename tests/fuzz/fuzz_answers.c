@@ -172,7 +172,7 @@ static size_t say(const struct symbolizer *s, int worker, const uint8_t *data, s
 	};
 
 	length = length < size - 6 ? length : size - 6;
-	(void)message_send(worker, &m, data + 6, length, -1, MSG_DONTWAIT);
+	(void)message_send_now(worker, &m, data + 6, length, -1);
 	return 6 + length;
 }
 

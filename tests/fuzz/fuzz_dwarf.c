@@ -26,13 +26,12 @@ static void ask(struct dwarf_places *places, uint64_t offset)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = fuzz_file(data, size);
-	const struct dwarf_fds fds = {fd, fd, fd};
+	struct elf_files files = {{.fd = fd}, fd, fd};
 	struct source_facts facts = {.status = 0};
 	struct dwarf_places places;
-	struct stamp stamp = {0};
 
-	(void)stamp_of(fd, &stamp);
-	if (dwarf_places_open(&places, &fds, &stamp, BUDGET, &facts, NULL) == 0)
+	(void)stamp_of(fd, &files.file.stamp);
+	if (dwarf_places_open(&places, &files, BUDGET, &facts) == 0)
 		for (uint64_t offset = 0; offset < size; offset += size / OFFSETS + 1)
 			ask(&places, offset);
 	dwarf_places_close(&places);

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct elf e;
 
 	(void)stamp_of(fd, &stamp);
-	(void)elf_read(&e, fd, fd, &stamp, &facts, NULL);
+	(void)elf_read(&e, &(struct elf_files){{.fd = fd, .stamp = stamp}, fd, -1}, &facts);
 	for (uint64_t offset = 0; offset < size; offset += size / 32 + 1)
 		(void)elf_find(&e, offset, &f);
 	(void)elf_find(&e, UINT64_MAX, &f);

@@ -35,8 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	layout = python_layout_of(3, 8 + data[0] % 5);
-	if (python_code_read(&c, &memory, layout, word_at(&fake, PYTHON_OBJECT_TYPE), MEMORY_BASE,
-			     id_of(&fake, layout)) < 0) {
+	if (python_code_read(
+		    &c, &memory,
+		    &(struct python_interpreter){*layout, word_at(&fake, PYTHON_OBJECT_TYPE)},
+		    MEMORY_BASE, id_of(&fake, layout)) < 0) {
 		if (c.name || c.file || c.lines)
 			abort();
 		return 0;

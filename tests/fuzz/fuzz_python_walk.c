@@ -61,8 +61,8 @@ static void read_names(const struct python_walker *w, const struct python_layout
 		struct python_code code;
 
 		if (w->words[i] >> WIRE_TAG_SHIFT == WIRE_TAG_PYTHON_SHIM ||
-		    python_code_read(&code, w->memory, l, code_type, w->words[i] << 8 >> 8,
-				     PYTHON_PLACE_ID(w->words[i + 1])))
+		    python_code_read(&code, w->memory, &(struct python_interpreter){*l, code_type},
+				     w->words[i] << 8 >> 8, PYTHON_PLACE_ID(w->words[i + 1])))
 			continue;
 		if (strlen(code.name) >= PYTHON_NAME_MAX || strlen(code.file) >= PYTHON_FILE_MAX)
 			abort();

@@ -57,9 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	fd = open_input(data, size);
 	(void)stamp_of(fd, &stamp);
-	rc = unwind_table_make(&bytes, &made, fd, &stamp, NULL);
+	rc = unwind_table_make(&bytes, &made, NULL,
+			       &(struct stamped_file){.fd = fd, .stamp = stamp});
 	/* Every file with a table has a key. */
-	if (unwind_key_read(&key, fd, &stamp, NULL) && !rc)
+	if (unwind_key_read(&key, &(struct stamped_file){.fd = fd, .stamp = stamp}) && !rc)
 		abort();
 	if (!rc) {
 		use(bytes, made, data, size);

@@ -158,8 +158,9 @@ static void name_frame(struct subject *p, struct state_frame *f)
 {
 	const struct python_memory memory = {read_process, p};
 	struct python_code code;
-	int ret = python_code_read(&code, &memory, &p->file.layout, p->python.code_type, f->code,
-				   f->id);
+	int ret = python_code_read(
+		&code, &memory, &(struct python_interpreter){p->file.layout, p->python.code_type},
+		f->code, f->id);
 
 	strcpy(f->file, "-");
 	if (ret) {

@@ -45,8 +45,7 @@ int main(int argc, char **argv)
 	uint64_t budget = 1ull << 30;
 	struct dwarf_places places;
 	struct source_facts facts = {.status = 0};
-	struct dwarf_fds fds;
-	struct stamp stamp;
+	struct elf_files files;
 	int rc;
 
 	if (argc > 2 && !strcmp(argv[1], "--memory")) {
@@ -54,11 +53,12 @@ int main(int argc, char **argv)
 		argv += 2;
 		argc -= 2;
 	}
-	fds = (struct dwarf_fds){open_file(argc, argv, 1), open_file(argc, argv, 2),
-				 open_file(argc, argv, 3)};
-	if (fds.file < 0 || stamp_of(fds.file, &stamp) < 0)
+	files = (struct elf_files){{.fd = open_file(argc, argv, 1)},
+				   open_file(argc, argv, 2),
+				   open_file(argc, argv, 3)};
+	if (files.file.fd < 0 || stamp_of(files.file.fd, &files.file.stamp) < 0)
 		return 2;
-	rc = dwarf_places_open(&places, &fds, &stamp, budget, &facts, NULL);
+	rc = dwarf_places_open(&places, &files, budget, &facts);
 	if (rc == 0)
 		answer(&places);
 	else

@@ -37,7 +37,7 @@ static int try_read(struct elf *e, const char *path, const char *debug)
 
 	facts = (struct object_facts){0};
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	rc = elf_read(e, fd, debug_fd, &stamp, &facts, NULL);
+	rc = elf_read(e, &(struct elf_files){{.fd = fd, .stamp = stamp}, debug_fd, -1}, &facts);
 	close(fd);
 	if (debug)
 		close(debug_fd);
@@ -478,7 +478,9 @@ START_TEST(what_is_no_elf_file_is_refused)
 	ck_assert_int_eq(try_read(&e, "/", NULL), -EBADMSG);
 	elf_free(&e);
 	ck_assert_int_eq(pipe(ends), 0);
-	ck_assert_int_eq(elf_read(&e, ends[0], -1, &stamp, &facts, NULL), -EBADMSG);
+	ck_assert_int_eq(
+		elf_read(&e, &(struct elf_files){{.fd = ends[0], .stamp = stamp}, -1, -1}, &facts),
+		-EBADMSG);
 	elf_free(&e);
 	file_write("empty", "", 0);
 	ck_assert_int_eq(try_read(&e, "empty", NULL), -EBADMSG);
@@ -499,7 +501,7 @@ static void swallow(const char *bytes, size_t size)
 
 	facts = (struct object_facts){0};
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	(void)elf_read(&e, fd, fd, &stamp, &facts, NULL);
+	(void)elf_read(&e, &(struct elf_files){{.fd = fd, .stamp = stamp}, fd, -1}, &facts);
 	for (uint64_t offset = 0; offset < size; offset += size / 16 + 1)
 		(void)elf_find(&e, offset, &f);
 	(void)elf_find(&e, UINT64_MAX, &f);

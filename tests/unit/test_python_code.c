@@ -50,7 +50,8 @@ static uint32_t make_code(void)
 static int read_object(struct python_code *ret, uint32_t id)
 {
 	fake.reads = 0;
-	return python_code_read(ret, &memory, &fake_layout, CODE_TYPE, FAKE_BASE + CODE, id);
+	return python_code_read(ret, &memory, &(struct python_interpreter){fake_layout, CODE_TYPE},
+				FAKE_BASE + CODE, id);
 }
 
 /* Check that reading fails and leaves the result unchanged. */
@@ -81,7 +82,9 @@ START_TEST(a_code_object_is_read)
 	python_code_free(&c);
 	ck_assert_ptr_null(c.name);
 	old.code_qualified_name = PYTHON_ABSENT;
-	ck_assert_int_eq(python_code_read(&c, &memory, &old, CODE_TYPE, FAKE_BASE + CODE, id), 0);
+	ck_assert_int_eq(python_code_read(&c, &memory, &(struct python_interpreter){old, CODE_TYPE},
+					  FAKE_BASE + CODE, id),
+			 0);
 	ck_assert_str_eq(c.name, "work");
 	python_code_free(&c);
 }
@@ -105,7 +108,9 @@ START_TEST(what_was_freed_is_stale)
 	}
 	flagged.version = PYTHON_VERSION(3, 14);
 	fake_word(&fake, CODE, 1ull << 48);
-	ck_assert_int_eq(python_code_read(&c, &memory, &flagged, CODE_TYPE, FAKE_BASE + CODE, id),
+	ck_assert_int_eq(python_code_read(&c, &memory,
+					  &(struct python_interpreter){flagged, CODE_TYPE},
+					  FAKE_BASE + CODE, id),
 			 -ESTALE);
 }
 END_TEST
@@ -150,7 +155,8 @@ static void check_text(size_t text, size_t at, bool seen)
 	int rc;
 
 	fake.bytes[text + l.text_ascii + at] ^= 1;
-	rc = python_code_read(&c, &memory, &l, CODE_TYPE, FAKE_BASE + CODE, id);
+	rc = python_code_read(&c, &memory, &(struct python_interpreter){l, CODE_TYPE},
+			      FAKE_BASE + CODE, id);
 	ck_assert_int_eq(rc, seen ? -ESTALE : 0);
 	ck_assert_int_eq(id_of_walker(&l) != id, seen);
 	python_code_free(&c);
@@ -198,13 +204,17 @@ START_TEST(a_text_that_the_walker_could_not_read_is_left_out)
 		w.unreadable = FAKE_BASE + texts[i];
 		id = walker_code_id(&w, &memory, &l, CODE_TYPE, FAKE_BASE + CODE);
 		ck_assert_uint_ne(id, id_of_walker(&l));
-		ck_assert_int_eq(python_code_read(&c, &memory, &l, CODE_TYPE, FAKE_BASE + CODE, id),
+		ck_assert_int_eq(python_code_read(&c, &memory,
+						  &(struct python_interpreter){l, CODE_TYPE},
+						  FAKE_BASE + CODE, id),
 				 0);
 		ck_assert_str_eq(c.file, "/a/shop.py");
 		python_code_free(&c);
 		/* a different address has a different text */
 		fake_word(&fake, CODE + members[i], fake_ascii(&fake, 5000, "other"));
-		ck_assert_int_eq(python_code_read(&c, &memory, &l, CODE_TYPE, FAKE_BASE + CODE, id),
+		ck_assert_int_eq(python_code_read(&c, &memory,
+						  &(struct python_interpreter){l, CODE_TYPE},
+						  FAKE_BASE + CODE, id),
 				 -ESTALE);
 	}
 }
@@ -224,9 +234,11 @@ START_TEST(a_text_longer_than_memory_is_left_out)
 			id = id_of_walker(&l);
 			fake_word(&fake, texts[i] + l.text_length, lengths[n]);
 			ck_assert_uint_ne(id_of_walker(&l), id);
-			ck_assert_int_eq(python_code_read(NULL, &memory, &l, CODE_TYPE,
-							  FAKE_BASE + CODE, id),
-					 -ESTALE);
+			ck_assert_int_eq(
+				python_code_read(NULL, &memory,
+						 &(struct python_interpreter){l, CODE_TYPE},
+						 FAKE_BASE + CODE, id),
+				-ESTALE);
 		}
 	}
 }
@@ -284,10 +296,14 @@ START_TEST(names_that_make_no_sense_are_errors)
 	/* a file name that is a code object */
 	fake_word(&fake, CODE + fake_layout.code_file, FAKE_BASE + CODE);
 	check_refused(id_of_words(), -EBADMSG);
-	ck_assert_int_eq(python_code_read(NULL, &memory, &fake_layout, CODE_TYPE, 8, 0), -EFAULT);
-	ck_assert_int_eq(
-		python_code_read(NULL, &memory, &fake_layout, CODE_TYPE, UINT64_MAX - 8, 0),
-		-EFAULT);
+	ck_assert_int_eq(python_code_read(NULL, &memory,
+					  &(struct python_interpreter){fake_layout, CODE_TYPE}, 8,
+					  0),
+			 -EFAULT);
+	ck_assert_int_eq(python_code_read(NULL, &memory,
+					  &(struct python_interpreter){fake_layout, CODE_TYPE},
+					  UINT64_MAX - 8, 0),
+			 -EFAULT);
 }
 END_TEST
 
@@ -423,15 +439,21 @@ START_TEST(members_far_away_are_refused)
 	struct python_layout far = fake_layout;
 
 	far.code_lines = 1u << 30;
-	ck_assert_int_eq(python_code_read(NULL, &memory, &far, CODE_TYPE, FAKE_BASE + CODE, id),
+	ck_assert_int_eq(python_code_read(NULL, &memory,
+					  &(struct python_interpreter){far, CODE_TYPE},
+					  FAKE_BASE + CODE, id),
 			 -EBADMSG);
 	far = fake_layout;
 	far.code_id[3] = PYTHON_ABSENT;
-	ck_assert_int_eq(python_code_read(NULL, &memory, &far, CODE_TYPE, FAKE_BASE + CODE, id),
+	ck_assert_int_eq(python_code_read(NULL, &memory,
+					  &(struct python_interpreter){far, CODE_TYPE},
+					  FAKE_BASE + CODE, id),
 			 -EBADMSG);
 	far = fake_layout;
 	far.code_file = PYTHON_ABSENT - 3;
-	ck_assert_int_eq(python_code_read(NULL, &memory, &far, CODE_TYPE, FAKE_BASE + CODE, id),
+	ck_assert_int_eq(python_code_read(NULL, &memory,
+					  &(struct python_interpreter){far, CODE_TYPE},
+					  FAKE_BASE + CODE, id),
 			 -EBADMSG);
 }
 END_TEST

@@ -161,7 +161,10 @@ START_TEST(test_parts)
 		ck_assert_int_eq(python_file_read(&f, fd, NULL), 0);
 		(void)stamp_of(fd, &stamp);
 		if (f.loops > 1) {
-			ck_assert_int_eq(unwind_table_make(&bytes, &size, fd, &stamp, NULL), 0);
+			ck_assert_int_eq(
+				unwind_table_make(&bytes, &size, NULL,
+						  &(struct stamped_file){.fd = fd, .stamp = stamp}),
+				0);
 			ck_assert_int_eq(unwind_table_check(&t, bytes, size), 0);
 			check_parts(&f, &t, found.gl_pathv[i]);
 			free(bytes);

@@ -83,7 +83,9 @@ static void check_name(const char *path, const struct python_state *s, const str
 	const struct python_memory memory = {state_read, (void *)s};
 	char name[STATE_NAME_MAX], file[STATE_NAME_MAX];
 	struct python_code code;
-	int ret = python_code_read(&code, &memory, &s->layout, s->code_type, f->code, f->id);
+	int ret = python_code_read(&code, &memory,
+				   &(struct python_interpreter){s->layout, s->code_type}, f->code,
+				   f->id);
 
 	if (*f->name == '[') { /* a hostile state, with the expected error */
 		ck_assert_msg(ret == atoi(f->name + 1), "%s: %" PRIx64 ": %d", path, f->code, ret);
@@ -96,9 +98,10 @@ static void check_name(const char *path, const struct python_state *s, const str
 	python_code_free(&code);
 
 	/* another object that has taken this one's place */
-	ck_assert_int_eq(
-		python_code_read(&code, &memory, &s->layout, s->code_type, f->code, f->id ^ 1),
-		-ESTALE);
+	ck_assert_int_eq(python_code_read(&code, &memory,
+					  &(struct python_interpreter){s->layout, s->code_type},
+					  f->code, f->id ^ 1),
+			 -ESTALE);
 }
 
 static void for_each_state(const char *pattern,

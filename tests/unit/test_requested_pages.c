@@ -25,7 +25,9 @@ static struct subject subject_of(int fd)
 	size_t size;
 
 	ck_assert_int_eq(stamp_of(fd, &s.stamp), 0);
-	ck_assert_int_eq(unwind_table_make(&s.bytes, &size, fd, &s.stamp, NULL), 0);
+	ck_assert_int_eq(unwind_table_make(&s.bytes, &size, NULL,
+					   &(struct stamped_file){.fd = fd, .stamp = s.stamp}),
+			 0);
 	ck_assert_int_eq(unwind_table_check(&s.table, s.bytes, size), 0);
 	return s;
 }
@@ -57,7 +59,8 @@ static int ask(const struct subject *s, const uint64_t *pages, size_t count, voi
 {
 	const struct unwind_page_list q = {pages, count};
 
-	return unwind_pages_make(ret, ret_size, s->fd, &s->stamp, &q, NULL);
+	return unwind_pages_make(ret, ret_size,
+				 &(struct stamped_file){.fd = s->fd, .stamp = s->stamp}, &q);
 }
 
 static bool is_one_of(uint64_t page, const uint64_t *pages, size_t count)

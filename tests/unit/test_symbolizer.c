@@ -503,7 +503,7 @@ static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)
 	memcpy(payload, &a, sizeof(a));
 	if (rand_r(seed) % 8 == 0)
 		size = sizeof(struct object_facts);
-	(void)message_send(socket, &m, payload, size, rand_r(seed) % 8 ? -1 : 0, MSG_DONTWAIT);
+	(void)message_send_now(socket, &m, payload, size, rand_r(seed) % 8 ? -1 : 0);
 }
 
 START_TEST(a_worker_that_lies_is_replaced)
@@ -556,7 +556,7 @@ START_TEST(what_was_answered_before_a_death_counts)
 	ck_assert_int_eq(symbolizer_flush(s), 0);
 	poll_once(s, 0);
 	m.sequence = s->sequence;
-	ck_assert_int_eq(message_send(socket, &m, &a, sizeof(a), -1, 0), 0);
+	ck_assert_int_eq(message_send(socket, &m, &a, sizeof(a)), 0);
 	/* closing a socket with unread requests would discard the sent data */
 	while (recv(socket, &byte, 1, MSG_DONTWAIT) > 0)
 		;
@@ -618,7 +618,7 @@ START_TEST(facts_that_would_lead_elsewhere_are_dropped)
 		poll_once(s, 0);
 		m.object = i + 1;
 		m.sequence = s->sequence;
-		ck_assert_int_eq(message_send(socket, &m, &lie, sizeof(lie), -1, 0), 0);
+		ck_assert_int_eq(message_send(socket, &m, &lie, sizeof(lie)), 0);
 		poll_once(s, 1000);
 		ck_assert_uint_eq(seen.facts_count, i + 1);
 		ck_assert_str_eq(seen.facts.build_id, "");

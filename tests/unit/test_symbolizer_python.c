@@ -502,7 +502,7 @@ static bool is_believed(const struct python_file *f, size_t size)
 	poll_once(s, 0);
 	m.sequence = s->sequence;
 	generation = s->worker.generation;
-	ck_assert_int_eq(message_send(socket, &m, f, size, -1, 0), 0);
+	ck_assert_int_eq(message_send(socket, &m, f, size), 0);
 	for (int i = 0; i < 600 && !seen.files && s->worker.generation == generation; i++)
 		poll_once(s, 10);
 	believed = s->worker.generation == generation;
@@ -567,7 +567,7 @@ static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)
 	for (size_t i = 0; i < size; i++)
 		payload[i] = (char)rand_r(seed);
 	memcpy(payload, &a, sizeof(a));
-	(void)message_send(socket, &m, payload, size, -1, MSG_DONTWAIT);
+	(void)message_send_now(socket, &m, payload, size, -1);
 }
 
 START_TEST(a_worker_that_lies_is_replaced)

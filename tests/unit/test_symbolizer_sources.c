@@ -217,7 +217,7 @@ static bool places_believed(const struct lie *lie, size_t size, uint32_t count)
 	symbolizer_flush(s);
 	poll_once(s, 0);
 	m.sequence = s->sequence;
-	ck_assert_int_eq(message_send(socket, &m, lie, size, -1, 0), 0);
+	ck_assert_int_eq(message_send(socket, &m, lie, size), 0);
 	for (int i = 0; i < 600 && !seen.answered && !symbolizer_stats(s)->restarts; i++)
 		poll_once(s, 10);
 	believed = !symbolizer_stats(s)->restarts;
@@ -284,7 +284,7 @@ START_TEST(lies_about_files_are_not_believed)
 		ck_assert_int_eq(symbolizer_request_sources(s, 1), 0);
 		poll_once(s, 0);
 		m.sequence = s->sequence;
-		ck_assert_int_eq(message_send(socket, &m, &f, sizeof(f), -1, 0), 0);
+		ck_assert_int_eq(message_send(socket, &m, &f, sizeof(f)), 0);
 		for (int n = 0; n < 600 && !seen.looked && !symbolizer_stats(s)->restarts; n++)
 			poll_once(s, 10);
 		ck_assert_int_eq(!symbolizer_stats(s)->restarts, changes[i].fine);

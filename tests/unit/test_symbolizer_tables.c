@@ -493,7 +493,7 @@ static void tell_lies(struct symbolizer *s, uint64_t object, const struct lie *l
 	for (; lie->type && s->worker.socket >= 0; lie++) {
 		struct message m = reply(s, lie->type, lie->count);
 
-		ck_assert_int_eq(message_send(socket, &m, payload, lie->size, -1, 0), 0);
+		ck_assert_int_eq(message_send(socket, &m, payload, lie->size), 0);
 		poll_once(s, 0);
 	}
 	ck_assert_int_eq(s->worker.socket, -1);
@@ -542,7 +542,7 @@ START_TEST(a_key_that_would_lead_elsewhere_is_a_lie)
 	poll_once(s, 0);
 	key.size = s->objects->stamp.size;
 	m = reply(s, MESSAGE_KEY_REPLY, 0);
-	ck_assert_int_eq(message_send(socket, &m, &key, sizeof(key), -1, 0), 0);
+	ck_assert_int_eq(message_send(socket, &m, &key, sizeof(key)), 0);
 	poll_once(s, 100);
 	ck_assert_int_eq(s->worker.socket, -1);
 	close(socket);
@@ -565,7 +565,7 @@ START_TEST(a_table_that_is_none_is_refused)
 	poll_once(s, 0);
 	m = reply(s, MESSAGE_TABLE_PART, 2 * sizeof(zeros));
 	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(message_send(socket, &m, zeros, sizeof(zeros), -1, 0), 0);
+		ck_assert_int_eq(message_send(socket, &m, zeros, sizeof(zeros)), 0);
 	poll_once(s, 100);
 	ck_assert_int_eq(answer_of(&seen, 1).status, -EBADMSG);
 	close(socket);

@@ -258,7 +258,9 @@ START_TEST(agrees_over_the_c_library)
 	ck_assert_int_eq(dl_iterate_phdr(find_libc, path), 1);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	ck_assert_int_eq(unwind_table_make(&bytes, &size, fd, &stamp, NULL), 0);
+	ck_assert_int_eq(unwind_table_make(&bytes, &size, NULL,
+					   &(struct stamped_file){.fd = fd, .stamp = stamp}),
+			 0);
 	ck_assert_int_eq(unwind_table_check(&t, bytes, size), 0);
 	ck_assert_uint_gt(t.header->rows, 10000);
 	begin(32 << 20);

@@ -58,7 +58,8 @@ static void make_table(struct subject *s)
 	int rc;
 
 	ck_assert_int_eq(stamp_of(s->fd, &stamp), 0);
-	rc = unwind_table_make(&s->bytes, &s->size, s->fd, &stamp, NULL);
+	rc = unwind_table_make(&s->bytes, &s->size, NULL,
+			       &(struct stamped_file){.fd = s->fd, .stamp = stamp});
 	ck_assert_msg(!rc, "%s: %d", s->name, rc);
 	ck_assert_int_eq(unwind_table_check(&s->table, s->bytes, s->size), 0);
 }

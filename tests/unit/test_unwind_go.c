@@ -163,7 +163,10 @@ static void same_tables(const char *a, const char *b)
 		struct stamp stamp;
 
 		ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-		ck_assert_int_eq(unwind_table_make(&tables[i], &sizes[i], fd, &stamp, NULL), 0);
+		ck_assert_int_eq(
+			unwind_table_make(&tables[i], &sizes[i], NULL,
+					  &(struct stamped_file){.fd = fd, .stamp = stamp}),
+			0);
 		close(fd);
 	}
 	ck_assert_uint_eq(sizes[0], sizes[1]);
@@ -329,7 +332,8 @@ static void read_names(struct elf *e, const char *path)
 	struct stamp stamp;
 
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	ck_assert_int_eq(elf_read(e, fd, -1, &stamp, &facts, NULL), 0);
+	ck_assert_int_eq(
+		elf_read(e, &(struct elf_files){{.fd = fd, .stamp = stamp}, -1, -1}, &facts), 0);
 	close(fd);
 }
 
@@ -588,7 +592,7 @@ static void key_of(struct unwind_key *key, const struct gotable *g)
 	struct stamp stamp;
 
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	ck_assert_int_eq(unwind_key_read(key, fd, &stamp, NULL), 0);
+	ck_assert_int_eq(unwind_key_read(key, &(struct stamped_file){.fd = fd, .stamp = stamp}), 0);
 	close(fd);
 }
 

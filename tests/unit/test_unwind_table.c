@@ -100,8 +100,10 @@ static int try_make(struct craft *c)
 	c->fd = file_of(m.bytes, m.size);
 	free(m.bytes);
 	ck_assert_int_eq(stamp_of(c->fd, &stamp), 0);
-	rc = unwind_table_make(&c->bytes, &c->bytes_size, c->fd, &stamp, NULL);
-	ck_assert_int_eq(unwind_key_read(&key, c->fd, &stamp, NULL), rc);
+	rc = unwind_table_make(&c->bytes, &c->bytes_size, NULL,
+			       &(struct stamped_file){.fd = c->fd, .stamp = stamp});
+	ck_assert_int_eq(unwind_key_read(&key, &(struct stamped_file){.fd = c->fd, .stamp = stamp}),
+			 rc);
 	close(c->fd);
 	return rc;
 }
@@ -416,10 +418,14 @@ START_TEST(other_machines_and_no_files_have_no_table)
 	c.machine = EM_X86_64;
 	ck_assert_int_eq(try_make(&c), -ENOENT); /* no description */
 	fd = file_of("text", 4);
-	ck_assert_int_eq(unwind_table_make(&bytes, &size, fd, &stamp, NULL), -EBADMSG);
+	ck_assert_int_eq(unwind_table_make(&bytes, &size, NULL,
+					   &(struct stamped_file){.fd = fd, .stamp = stamp}),
+			 -EBADMSG);
 	close(fd);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_eq(unwind_table_make(&bytes, &size, fd, &stamp, NULL), -EBADMSG);
+	ck_assert_int_eq(unwind_table_make(&bytes, &size, NULL,
+					   &(struct stamped_file){.fd = fd, .stamp = stamp}),
+			 -EBADMSG);
 	close(fd);
 }
 END_TEST
@@ -437,8 +443,11 @@ START_TEST(a_file_that_changed_has_no_table)
 	/* mov $15,%rax; syscall: code that gets a rule */
 	ck_assert_int_eq(pwrite(fd, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9, MADE_CODE + 99), 9);
 	stamp.mtime--;
-	ck_assert_int_eq(unwind_table_make(&bytes, &size, fd, &stamp, NULL), -ESTALE);
-	ck_assert_int_eq(unwind_key_read(&key, fd, &stamp, NULL), -ESTALE);
+	ck_assert_int_eq(unwind_table_make(&bytes, &size, NULL,
+					   &(struct stamped_file){.fd = fd, .stamp = stamp}),
+			 -ESTALE);
+	ck_assert_int_eq(unwind_key_read(&key, &(struct stamped_file){.fd = fd, .stamp = stamp}),
+			 -ESTALE);
 	close(fd);
 	free(m.bytes);
 }
@@ -451,7 +460,8 @@ static struct unwind_key key_of(const struct made *m)
 	struct stamp stamp;
 
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	ck_assert_int_eq(unwind_key_read(&key, fd, &stamp, NULL), 0);
+	ck_assert_int_eq(unwind_key_read(&key, &(struct stamped_file){.fd = fd, .stamp = stamp}),
+			 0);
 	close(fd);
 	return key;
 }
