@@ -99,7 +99,7 @@ static __always_inline __u8 no_user_stack_flag(struct task_struct *task)
 }
 
 /*
- * Take the kernel frames and prepare the walk of the user stack. Return 0 if there is no user stack
+ * Take the kernel frames and prepare the walk of the user stack. Return 0 if there is a user stack
  * to walk.
  */
 static __always_inline int begin_sample_stack(struct bpf_perf_event_data *ctx, struct user_walk *u,
@@ -125,8 +125,8 @@ static __always_inline int begin_sample_stack(struct bpf_perf_event_data *ctx, s
 	u->most = WIRE_MAX_USER;
 	u->status = WALK_FINISHED;
 	if (s->flags & (WIRE_KTHREAD | WIRE_NO_MM | WIRE_NO_USER))
-		return 0;
-	return !user_walk_begin_native(u, ctx, task, in_kernel, s->time);
+		return 1;
+	return user_walk_begin_native(u, ctx, task, in_kernel, s->time);
 }
 
 /*
@@ -266,7 +266,7 @@ static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data
 		return NULL;
 	}
 	describe_sample(&u->sample, task, cpu, now);
-	if (begin_sample_stack(ctx, u, task))
+	if (!begin_sample_stack(ctx, u, task))
 		u->status = WALK_CALLER;
 	return u;
 }

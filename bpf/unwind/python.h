@@ -25,8 +25,8 @@
 #include "bpf/unwind/python_register.h"
 
 /*
- * Read those characters of a str that are part of an id into w->characters. Return the size of all
- * characters in bytes; 0 on error.
+ * Read those characters of a str that are part of an id into w->memory.characters. Return the size
+ * of all characters in bytes; 0 on error.
  */
 static __always_inline __u64 python_read_characters(struct python_walk *w, __u64 address)
 {
@@ -34,19 +34,19 @@ static __always_inline __u64 python_read_characters(struct python_walk *w, __u64
 	struct python_characters c;
 	__u32 bytes;
 
-	if (python_read(w, w->text_head, sizeof(w->text_head), address))
+	if (python_read(w, w->memory.text_head, sizeof(w->memory.text_head), address))
 		return 0;
-	c = python_find_characters(&w->layout, address, w->text_head);
+	c = python_find_characters(&w->layout, address, w->memory.text_head);
 	if (c.size > PYTHON_CHARACTERS_MAX) {
-		if (python_read(w, w->characters, half, c.from) ||
-		    python_read(w, w->characters + half / 8, half, c.from + c.size - half))
+		if (python_read(w, w->memory.characters, half, c.from) ||
+		    python_read(w, w->memory.characters + half / 8, half, c.from + c.size - half))
 			return 0;
 		return c.size;
 	}
-	__builtin_memset(w->characters, 0, sizeof(w->characters));
+	__builtin_memset(w->memory.characters, 0, sizeof(w->memory.characters));
 	bytes = c.size;
 	keep_in_register(bytes);
-	if (bytes > PYTHON_CHARACTERS_MAX || python_read(w, w->characters, bytes, c.from))
+	if (bytes > PYTHON_CHARACTERS_MAX || python_read(w, w->memory.characters, bytes, c.from))
 		return 0;
 	return c.size;
 }
@@ -55,7 +55,7 @@ static __always_inline __u64 python_read_text_id(struct python_walk *w, __u64 ad
 {
 	__u64 size = python_read_characters(w, address);
 
-	return size ? python_text_id(size, w->characters) : 0;
+	return size ? python_text_id(size, w->memory.characters) : 0;
 }
 
 /*
@@ -66,11 +66,11 @@ static __always_inline __u64 python_read_file_id(struct python_walk *w)
 {
 	__u64 file = python_code_word(w, w->layout.code_file);
 
-	if (file != w->file) {
-		w->file_id = python_read_text_id(w, file);
-		w->file = file;
+	if (file != w->memory.file) {
+		w->memory.file_id = python_read_text_id(w, file);
+		w->memory.file = file;
 	}
-	return w->file_id;
+	return w->memory.file_id;
 }
 
 static __always_inline __u32 python_read_code_id(struct python_walk *w)
@@ -150,8 +150,8 @@ static __always_inline int python_check_first_call(struct python_walk *w)
 	w->cframe = cframe;
 	frame = w->frame;
 	python_try_registers(w);
-	w->fallback_frame = frame;
-	w->fallback_complete = 1;
+	w->registers.fallback_frame = frame;
+	w->registers.fallback_complete = 1;
 	return 0;
 }
 
@@ -175,8 +175,9 @@ static __always_inline int python_leave_frame(struct python_walk *w, __u64 *word
 	__u64 code = python_frame_word(w, l->frame_code) & ~(__u64)l->executable_tag;
 
 	if (code >> WIRE_TAG_SHIFT || python_read_code(w, code))
-		return w->first && w->cframe ? python_try_registers(w) : python_end_unreadable(w);
-	w->first = 0;
+		return w->first_frame && w->cframe ? python_try_registers(w)
+						   : python_end_unreadable(w);
+	w->first_frame = 0;
 	w->frame = python_frame_word(w, l->frame_previous);
 	return python_is_internal_frame(w) ? 0 : python_write_frame(w, words, code);
 }
@@ -189,7 +190,7 @@ static __always_inline int python_end_frames(struct python_walk *w)
 {
 	__u64 previous = 0;
 
-	if (w->first && w->cframe &&
+	if (w->first_frame && w->cframe &&
 	    (python_read_word(w, &previous, w->cframe, w->layout.cframe_previous) || previous))
 		return python_try_registers(w);
 	/*
@@ -210,14 +211,13 @@ static __always_inline int python_end_frames(struct python_walk *w)
 static __always_inline int python_leave_shim(struct python_walk *w, __u64 *words)
 {
 	__u64 previous = python_frame_word(w, w->layout.frame_previous);
-	int in_doubt = w->first && w->cframe;
+	int in_doubt = w->first_frame && w->cframe;
 
-	w->first = 0;
+	w->first_frame = 0;
 	if (in_doubt) {
 		python_try_registers(w);
-		w->fallback_frame = previous;
-		/* without a previous frame, all frames of the thread have been walked */
-		w->fallback_complete = !previous;
+		w->registers.fallback_frame = previous;
+		w->registers.fallback_complete = !previous; /* the thread is at its end */
 		return 0;
 	}
 	w->cframe = 0;
@@ -232,7 +232,8 @@ static __always_inline int python_frame_step(struct python_walk *w, __u64 *words
 	if (!w->frame)
 		return python_end_frames(w);
 	if (python_read_frame(w, w->frame))
-		return w->first && w->cframe ? python_try_registers(w) : python_end_unreadable(w);
+		return w->first_frame && w->cframe ? python_try_registers(w)
+						   : python_end_unreadable(w);
 	if (l->frames != PYTHON_FRAME_SHIM || python_frame_owner(w) < l->shim_owner)
 		return python_leave_frame(w, words);
 	return python_leave_shim(w, words);

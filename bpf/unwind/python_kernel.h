@@ -101,7 +101,7 @@ static __always_inline struct python_walk *user_walk_begin_python(struct user_wa
 	 * After a signal frame, these are not the registers of the sample; the checks of
 	 * python_register.h then reject them.
 	 */
-	__builtin_memcpy(w->registers, u->walk.registers, sizeof(w->registers));
+	__builtin_memcpy(w->registers.values, u->walk.registers, sizeof(w->registers.values));
 	return python_walk_begin(w, u->at) ? NULL : w;
 }
 

@@ -10,12 +10,12 @@
 
 static __always_inline __u64 python_frame_word(const struct python_walk *w, __u32 offset)
 {
-	return w->frame_memory[(offset / 8) & (PYTHON_FRAME_BYTES / 8 - 1)];
+	return w->memory.frame[(offset / 8) & (PYTHON_FRAME_BYTES / 8 - 1)];
 }
 
 static __always_inline __u64 python_code_word(const struct python_walk *w, __u32 offset)
 {
-	return w->code_memory[(offset / 8) & (PYTHON_CODE_BYTES / 8 - 1)];
+	return w->memory.code[(offset / 8) & (PYTHON_CODE_BYTES / 8 - 1)];
 }
 
 static __always_inline __u8 python_frame_owner(const struct python_walk *w)
@@ -43,7 +43,7 @@ static __always_inline int python_read_code(struct python_walk *w, __u64 code)
 	__u32 bytes = w->layout.code_bytes;
 
 	keep_in_register(bytes);
-	if (bytes > PYTHON_CODE_BYTES || python_read(w, w->code_memory, bytes, code))
+	if (bytes > PYTHON_CODE_BYTES || python_read(w, w->memory.code, bytes, code))
 		return -1;
 	return python_code_word(w, PYTHON_OBJECT_TYPE) == w->process.code_type ? 0 : -1;
 }
@@ -55,9 +55,9 @@ static __always_inline int python_read_code(struct python_walk *w, __u64 code)
  */
 static __always_inline int python_try_registers(struct python_walk *w)
 {
-	w->tried = 0;
-	w->fallback_frame = 0;
-	w->fallback_complete = 0;
+	w->registers.tried = 0;
+	w->registers.fallback_frame = 0;
+	w->registers.fallback_complete = 0;
 	w->phase = PYTHON_PHASE_REGISTER;
 	return 0;
 }
@@ -67,7 +67,7 @@ static __always_inline int python_read_frame(struct python_walk *w, __u64 frame)
 	__u32 bytes = w->layout.frame_bytes;
 
 	keep_in_register(bytes);
-	return bytes > PYTHON_FRAME_BYTES || python_read(w, w->frame_memory, bytes, frame);
+	return bytes > PYTHON_FRAME_BYTES || python_read(w, w->memory.frame, bytes, frame);
 }
 
 /* Read the frame at an address and its code object. Return whether both are valid. */
@@ -117,15 +117,15 @@ static __always_inline int python_write_shim(struct python_walk *w, __u64 *words
 	return python_write_pair(w, words, (__u64)WIRE_TAG_PYTHON_SHIM << WIRE_TAG_SHIFT, 0);
 }
 
-/* Continue with w->fallback_frame, or end the walk, because no register holds a frame. */
+/* No register holds a frame: continue with w->registers.fallback_frame, or end the walk. */
 static __always_inline int python_end_registers(struct python_walk *w, __u64 *words)
 {
-	if (!w->fallback_frame && !w->fallback_complete)
+	if (!w->registers.fallback_frame && !w->registers.fallback_complete)
 		return python_end_unreadable(w);
-	w->frame = w->fallback_frame;
+	w->frame = w->registers.fallback_frame;
 	w->cframe = 0;
 	w->phase = PYTHON_PHASE_FRAME;
-	return w->fallback_complete ? 0 : python_write_shim(w, words);
+	return w->registers.fallback_complete ? 0 : python_write_shim(w, words);
 }
 
 /*
@@ -134,14 +134,14 @@ static __always_inline int python_end_registers(struct python_walk *w, __u64 *wo
  */
 static __always_inline int python_register_step(struct python_walk *w, __u64 *words)
 {
-	__u32 tried = w->tried, number = tried & (UNWIND_REGISTERS - 1);
+	__u32 tried = w->registers.tried, number = tried & (UNWIND_REGISTERS - 1);
 
 	if (tried >= 2 * UNWIND_REGISTERS)
 		return python_end_registers(w, words);
-	w->tried = tried + 1;
+	w->registers.tried = tried + 1;
 	keep_in_register(number);
-	if (tried < UNWIND_REGISTERS ? !python_is_cframe(w, w->registers[number])
-				     : !python_is_new_frame(w, w->registers[number]))
+	if (tried < UNWIND_REGISTERS ? !python_is_cframe(w, w->registers.values[number])
+				     : !python_is_new_frame(w, w->registers.values[number]))
 		return 0;
 	w->at = w->state_from; /* the frames found before belong to a call that is over */
 	w->cframe = 0;

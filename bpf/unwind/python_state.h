@@ -37,17 +37,49 @@ struct python_thread {
 	__u64 runtime, born; /* of the thread's process: address of _PyRuntime, and start time */
 	__u32 tid;
 	__u32 count; /* number of states */
-	__u64 searched; /* time of the last search, ns */
-	__u64 pause; /* time until the next search, ns */
-	/*
-	 * the first interpreter, and its first thread, when the thread was searched last: new ones
-	 * come first
-	 */
-	__u64 first_interpreter, first;
-	/* there was only one interpreter; otherwise the states are searched every time */
+	__u64 searched_at; /* time of the last search, ns */
+	__u64 pause; /* until the next search, ns */
+	/* the first interpreter, and its first thread, at that search: new ones come first */
+	__u64 first_interpreter, first_thread;
+	/* there was one interpreter only; otherwise the states are searched every time */
 	__u32 one_interpreter;
 	__u32 unused;
 	__u64 states[PYTHON_NESTED_MAX];
+};
+
+/* The search of the thread's states in the lists of all interpreters. */
+struct python_search {
+	__u64 first_interpreter;
+	__u64 first_thread; /* the first thread of first_interpreter */
+	__u64 interpreter, thread; /* position */
+	__u64 idle_state; /* a state without frames; 0: none */
+	__u32 steps;
+	__u32 one_interpreter; /* there is one interpreter only */
+	__u8 missed; /* the search has found no state with frames */
+};
+
+struct python_states {
+	__u32 count, next; /* number of states found, and index of the next */
+	__u64 found[PYTHON_NESTED_MAX]; /* innermost interpreter first */
+	__u8 from_cache; /* the states come from the cache */
+};
+
+/* The thread's registers at the sample, one of which may hold a frame that is not linked yet. */
+struct python_registers {
+	__u64 fallback_frame; /* frame to continue with if no register holds one; 0: none */
+	__u32 tried; /* registers checked */
+	__u8 fallback_complete; /* if no register holds a frame, no shim is missing before
+				   fallback_frame */
+	__u64 values[UNWIND_REGISTERS];
+};
+
+/* What was read of the process's memory last. */
+struct python_buffers {
+	__u64 frame[PYTHON_FRAME_BYTES / sizeof(__u64)];
+	__u64 code[PYTHON_CODE_BYTES / sizeof(__u64)]; /* of a code object */
+	__u64 text_head[PYTHON_TEXT_HEAD_WORDS]; /* of a str shown for a code object */
+	__u64 characters[PYTHON_CHARACTERS_WORDS];
+	__u64 file, file_id; /* of the frame before: address, python_text_id(); 0: none */
 };
 
 struct python_walk {
@@ -57,43 +89,19 @@ struct python_walk {
 	__u64 now; /* ns */
 	__u64 self; /* the thread pointer */
 	__u32 tid;
-	__u32 from, at; /* index of the walk's first word, and of its next word */
-	__u32 count, next; /* number of states found, and index of the next state to walk */
-	/* addresses of the thread's states, innermost interpreter first */
-	__u64 states[PYTHON_NESTED_MAX];
-	__u64 idle_state; /* address of a state without frames; 0: none was found */
-	__u64 first_interpreter; /* address of the first interpreter */
-	__u64 first_thread; /* the first thread of first_interpreter */
-	__u64 interpreter, thread; /* position of the search: the current interpreter and thread */
-	/*
-	 * 3.11 and 3.12: address of this state's struct _PyCFrame until the frame in it is
-	 * confirmed, then 0; other versions: 0
-	 */
-	__u64 cframe;
-	__u64 registers[UNWIND_REGISTERS]; /* registers of the thread at the sample */
+	__u32 from, at; /* index of the first word, and of the next */
+	struct python_search search;
+	struct python_states states;
+	__u64 cframe; /* 3.11 and 3.12: until its frame is known to be right; else 0 */
 	__u64 frame;
-	__u64 fallback_frame; /* frame to continue with if no register holds one; 0: none */
-	__u32 searched; /* number of steps of the search so far */
-	__u32 one_interpreter; /* there is one interpreter only */
-	__u32 tried; /* number of registers checked */
-	__u32 state_from; /* index of the first word of the current state's frames */
+	__u32 state_from; /* index of this state's first word */
 	__u8 phase; /* enum python_phase */
-	__u8 from_cache; /* the states come from the cache */
-	__u8 first; /* no frame of this state has been read yet */
+	__u8 first_frame; /* no frame of this state has been read yet */
 	__u8 flags; /* enum wire_python */
 	__u8 end; /* enum walk_end */
-	__u8 missed; /* the search has found no state with frames */
-	/* if no register holds a frame, continue with otherwise without writing a shim */
-	__u8 fallback_complete;
-	__u8 bounded; /* the last word written marks the start of a native call */
-	__u64 code_memory[PYTHON_CODE_BYTES /
-			  sizeof(__u64)]; /* copy of the first_interpreter of a code object */
-	/* copy of the first_interpreter of a str that is shown for a code object */
-	__u64 text_head[PYTHON_TEXT_HEAD_WORDS];
-	__u64 characters[PYTHON_CHARACTERS_WORDS];
-	/* of the frame before: address and python_text_id() of its file name; 0: none */
-	__u64 file, file_id;
-	__u64 frame_memory[PYTHON_FRAME_BYTES / sizeof(__u64)];
+	__u8 bounded; /* the last word marks the beginning of a native call */
+	struct python_registers registers;
+	struct python_buffers memory;
 };
 
 #endif

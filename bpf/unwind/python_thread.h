@@ -46,11 +46,11 @@ static __always_inline int python_take_cached(struct python_walk *w, const struc
 	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
 		__u64 ident = 0;
 
-		w->states[i] = t->states[i];
-		if (python_read_word(w, &ident, w->states[i], w->layout.thread_ident) ||
+		w->states.found[i] = t->states[i];
+		if (python_read_word(w, &ident, w->states.found[i], w->layout.thread_ident) ||
 		    !python_is_self(ident, w->self))
 			return -1;
-		w->count = i + 1;
+		w->states.count = i + 1;
 	}
 	return 0;
 }
@@ -61,15 +61,16 @@ static __always_inline void python_use_cache(struct python_walk *w)
 	const struct python_thread *t = python_cache_entry(w);
 
 	if (!t || t->tid != w->tid || t->runtime != w->process.runtime || t->born != w->born ||
-	    t->first_interpreter != w->first_interpreter || !t->one_interpreter)
+	    t->first_interpreter != w->search.first_interpreter || !t->one_interpreter)
 		return;
 	if (python_take_cached(w, t)) {
-		w->count = 0;
+		w->states.count = 0;
 		return;
 	}
-	if (!w->count && (t->first != w->first_thread || w->now - t->searched > t->pause))
+	if (!w->states.count &&
+	    (t->first_thread != w->search.first_thread || w->now - t->searched_at > t->pause))
 		return;
-	w->from_cache = 1; /* set even if the cache entry says that the thread has no states */
+	w->states.from_cache = 1; /* also if the cache says that there are none */
 	w->phase = PYTHON_PHASE_STATE;
 }
 
@@ -80,7 +81,7 @@ static __always_inline void python_use_cache(struct python_walk *w)
 static __always_inline __u64 python_search_pause(const struct python_walk *w,
 						 const struct python_thread *t)
 {
-	if (!w->missed || t->tid != w->tid || t->runtime != w->process.runtime ||
+	if (!w->search.missed || t->tid != w->tid || t->runtime != w->process.runtime ||
 	    t->born != w->born || !t->pause)
 		return PYTHON_PAUSE_LEAST;
 	return t->pause < PYTHON_PAUSE_MOST / 2 ? 2 * t->pause : PYTHON_PAUSE_MOST;
@@ -97,13 +98,13 @@ static __always_inline void python_update_cache(const struct python_walk *w)
 	t->runtime = w->process.runtime;
 	t->born = w->born;
 	t->tid = w->tid;
-	t->searched = w->now;
-	t->first_interpreter = w->first_interpreter;
-	t->first = w->first_thread;
-	t->one_interpreter = w->one_interpreter;
+	t->searched_at = w->now;
+	t->first_interpreter = w->search.first_interpreter;
+	t->first_thread = w->search.first_thread;
+	t->one_interpreter = w->search.one_interpreter;
 	for (int i = 0; i < PYTHON_NESTED_MAX; i++)
-		t->states[i] = w->states[i];
-	t->count = w->count;
+		t->states[i] = w->states.found[i];
+	t->count = w->states.count;
 }
 
 /*
@@ -114,22 +115,22 @@ static __always_inline int python_walk_begin(struct python_walk *w, __u32 at)
 {
 	w->from = at;
 	w->at = at;
-	w->count = w->next = w->searched = 0;
-	w->thread = w->frame = w->cframe = 0;
-	w->file = w->file_id = 0;
+	w->states.count = w->states.next = w->search.steps = 0;
+	w->search.thread = w->frame = w->cframe = 0;
+	w->memory.file = w->memory.file_id = 0;
 	w->phase = PYTHON_PHASE_SEARCH;
-	w->from_cache = 0;
+	w->states.from_cache = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
-	w->end = WALK_END_PYTHON; /* the result if the steps are used up before the walk ends */
-	if (python_read_word(w, &w->first_interpreter, w->process.runtime,
+	w->end = WALK_END_PYTHON; /* the result if the steps are used up */
+	if (python_read_word(w, &w->search.first_interpreter, w->process.runtime,
 			     w->layout.runtime_interpreters) ||
-	    !w->first_interpreter ||
-	    python_read_word(w, &w->first_thread, w->first_interpreter,
+	    !w->search.first_interpreter ||
+	    python_read_word(w, &w->search.first_thread, w->search.first_interpreter,
 			     w->layout.interpreter_threads))
 		return 1; /* the interpreter has not begun yet, or is over */
-	w->interpreter = w->first_interpreter;
-	w->idle_state = 0;
-	w->one_interpreter = 0;
+	w->search.interpreter = w->search.first_interpreter;
+	w->search.idle_state = 0;
+	w->search.one_interpreter = 0;
 	python_use_cache(w);
 	return 0;
 }
@@ -137,14 +138,14 @@ static __always_inline int python_walk_begin(struct python_walk *w, __u32 at)
 /* End the search, after all lists have been searched or at its limit of steps. */
 static __always_inline int python_end_search(struct python_walk *w)
 {
-	w->missed = !w->count;
-	if (!w->count && w->idle_state) {
-		w->states[0] = w->idle_state;
-		w->count = 1;
+	w->search.missed = !w->states.count;
+	if (!w->states.count && w->search.idle_state) {
+		w->states.found[0] = w->search.idle_state;
+		w->states.count = 1;
 	}
 	python_update_cache(w);
 	w->phase = PYTHON_PHASE_STATE;
-	w->next = 0;
+	w->states.next = 0;
 	return 0;
 }
 
@@ -169,14 +170,14 @@ static __always_inline int python_has_frames(struct python_walk *w, __u64 thread
 
 static __always_inline int python_search_interpreter(struct python_walk *w)
 {
-	__u64 interpreter = w->interpreter;
+	__u64 interpreter = w->search.interpreter;
 
 	if (!interpreter ||
-	    python_read_word(w, &w->thread, interpreter, w->layout.interpreter_threads) ||
-	    python_read_word(w, &w->interpreter, interpreter, w->layout.interpreter_next))
+	    python_read_word(w, &w->search.thread, interpreter, w->layout.interpreter_threads) ||
+	    python_read_word(w, &w->search.interpreter, interpreter, w->layout.interpreter_next))
 		return python_end_search(w);
-	if (interpreter == w->first_interpreter)
-		w->one_interpreter = !w->interpreter;
+	if (interpreter == w->search.first_interpreter)
+		w->search.one_interpreter = !w->search.interpreter;
 	return 0;
 }
 
@@ -188,27 +189,27 @@ static __always_inline int python_search_interpreter(struct python_walk *w)
  */
 static __always_inline int python_search_step(struct python_walk *w)
 {
-	__u64 thread = w->thread, ident = 0;
-	__u32 count = w->count;
+	__u64 thread = w->search.thread, ident = 0;
+	__u32 count = w->states.count;
 
 	keep_in_register(count);
-	if (++w->searched > PYTHON_SEARCH_MAX || count >= PYTHON_NESTED_MAX)
+	if (++w->search.steps > PYTHON_SEARCH_MAX || count >= PYTHON_NESTED_MAX)
 		return python_end_search(w);
 	if (!thread)
 		return python_search_interpreter(w);
 	if (python_read_word(w, &ident, thread, w->layout.thread_ident) ||
-	    python_read_word(w, &w->thread, thread, w->layout.thread_next))
+	    python_read_word(w, &w->search.thread, thread, w->layout.thread_next))
 		return python_end_search(w);
 	if (!python_is_self(ident, w->self))
 		return 0;
 	if (python_has_frames(w, thread)) {
-		w->states[count] = thread;
-		w->count = count + 1;
+		w->states.found[count] = thread;
+		w->states.count = count + 1;
 	} else {
-		w->idle_state = thread;
+		w->search.idle_state = thread;
 	}
 	if (w->layout.frames == PYTHON_FRAME_SHIM)
-		w->thread = 0;
+		w->search.thread = 0;
 	return 0;
 }
 
@@ -248,11 +249,11 @@ static __always_inline void python_set_gil_flags(struct python_walk *w, __u64 th
 /* Discard the cached states and search again. */
 static __always_inline int python_search_again(struct python_walk *w)
 {
-	w->from_cache = 0;
-	w->count = w->next = 0;
+	w->states.from_cache = 0;
+	w->states.count = w->states.next = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
-	w->interpreter = w->first_interpreter;
-	w->thread = 0;
+	w->search.interpreter = w->search.first_interpreter;
+	w->search.thread = 0;
 	w->phase = PYTHON_PHASE_SEARCH;
 	return 0;
 }
@@ -266,8 +267,8 @@ static __always_inline int python_end_states(struct python_walk *w)
 {
 	const struct python_thread *t = python_cache_entry(w);
 
-	if (!w->from_cache || !w->count || w->at != w->from || !t ||
-	    (t->first == w->first_thread && w->now - t->searched <= t->pause))
+	if (!w->states.from_cache || !w->states.count || w->at != w->from || !t ||
+	    (t->first_thread == w->search.first_thread && w->now - t->searched_at <= t->pause))
 		return python_walk_end(w, WALK_END_WALKED);
 	return python_search_again(w);
 }
@@ -278,7 +279,7 @@ static __always_inline int python_end_states(struct python_walk *w)
  */
 static __always_inline int python_end_unreadable(struct python_walk *w)
 {
-	if (w->from_cache && w->at == w->from)
+	if (w->states.from_cache && w->at == w->from)
 		return python_search_again(w);
 	return python_walk_end(w, WALK_END_PYTHON);
 }
@@ -287,14 +288,14 @@ static __always_inline int python_end_unreadable(struct python_walk *w)
 static __always_inline int python_state_step(struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;
-	__u32 next = w->next;
+	__u32 next = w->states.next;
 	__u64 thread, interpreter = 0;
 
 	keep_in_register(next);
-	if (next >= w->count || next >= PYTHON_NESTED_MAX)
+	if (next >= w->states.count || next >= PYTHON_NESTED_MAX)
 		return python_end_states(w);
-	thread = w->states[next];
-	w->next = next + 1;
+	thread = w->states.found[next];
+	w->states.next = next + 1;
 	if (python_read_word(w, &interpreter, thread, l->thread_interpreter) ||
 	    python_read_word(w, &w->frame, thread, l->thread_frame))
 		return python_end_unreadable(w);
@@ -307,7 +308,7 @@ static __always_inline int python_state_step(struct python_walk *w)
 		if (python_read_word(w, &w->frame, w->cframe, l->cframe_frame))
 			return python_end_unreadable(w);
 	}
-	w->first = 1;
+	w->first_frame = 1;
 	w->phase = PYTHON_PHASE_FRAME;
 	return 0;
 }

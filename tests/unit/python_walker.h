@@ -65,7 +65,7 @@ static inline void walker_walk(struct python_walker *w, const struct python_layo
 	w->walk.process = *process;
 	w->walk.self = self;
 	for (int i = 0; i < UNWIND_REGISTERS; i++)
-		w->walk.registers[i] = registers ? registers[i] : 0;
+		w->walk.registers.values[i] = registers ? registers[i] : 0;
 	w->walk.born = w->walk.tid = 1;
 	w->walk.now += WALKER_PAUSE;
 	if (python_walk_begin(&w->walk, 0))
@@ -82,7 +82,7 @@ static inline uint32_t walker_code_id(struct python_walker *w, const struct pyth
 	w->memory = memory;
 	w->walk.layout = *layout;
 	w->walk.process.code_type = code_type;
-	w->walk.file = w->walk.file_id = 0;
+	w->walk.memory.file = w->walk.memory.file_id = 0;
 	return python_read_code(&w->walk, address) ? 0 : python_read_code_id(&w->walk);
 }
 
