@@ -230,14 +230,3 @@ int confine_within(int socket, int parent, const struct confine_limits *c)
 		ret = set_attributes(parent, c->name);
 	return ret ? ret : confine_filter_calls(c->refuse_links);
 }
-
-int confine(int socket, int parent, unsigned int files)
-{
-	const struct confine_limits c = {
-		.name = "skein-names",
-		.files = files,
-		.memory = CONFINED_MEMORY,
-	};
-
-	return confine_within(socket, parent, &c);
-}

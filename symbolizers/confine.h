@@ -31,8 +31,6 @@ struct confine_limits {
  * with its parent. Return 0 or a negative errno; a process that could not be confined must exit.
  */
 int confine_within(int socket, int parent, const struct confine_limits *c);
-/* Like confine_within(), with the limits of the worker of names, and this number of descriptors. */
-int confine(int socket, int parent, unsigned int files);
 
 /*
  * confine_allow() allows system calls in a filter of libseccomp, with any arguments. In a build

@@ -112,7 +112,11 @@ static enum demangle_end demangle_mangled(struct demangler *d, const char *name)
 	return demangle_run(d->run, d->mangled, d->text, sizeof(d->text), &d->cost->ticks);
 }
 
-int demangle(struct demangler *d, const char *name, char *buf, size_t size)
+/*
+ * Write the demangled name into d->buffer and return 1; return 0 if name is not mangled; -ETIME if
+ * the name takes too much time or memory, or its file has taken too much before.
+ */
+static int demangle_to_buffer(struct demangler *d, const char *name)
 {
 	enum demangle_end end = demangle_mangled(d, name);
 	const char *module = strchr(name, ' ');
@@ -125,9 +129,9 @@ int demangle(struct demangler *d, const char *name, char *buf, size_t size)
 		return 0;
 	if (end == DEMANGLE_WHOLE)
 		drop_rust_hash(d->text);
-	length = demangle_copy_cut(d->text, buf, size);
+	length = demangle_copy_cut(d->text, d->buffer, sizeof(d->buffer));
 	if (module)
-		demangle_copy_cut(module, buf + length, size - length);
+		demangle_copy_cut(module, d->buffer + length, sizeof(d->buffer) - length);
 	return 1;
 }
 
@@ -206,7 +210,7 @@ const char *demangler_get(struct demangler *d, const char *name)
 	slot = &d->slots[hash(name) & (SLOTS - 1)];
 	if (slot->name && strcmp(slot->name, name) == 0)
 		return slot->result;
-	rc = demangle(d, name, d->buffer, sizeof(d->buffer));
+	rc = demangle_to_buffer(d, name);
 	ret = rc > 0 ? d->buffer : NULL;
 	/* Do not keep a refusal: the same name in another file may be demangled. */
 	if (rc >= 0)

@@ -36,20 +36,13 @@ struct demangle_cost {
  */
 void demangler_charge(struct demangler *d, struct demangle_cost *cost);
 
-/*
- * Write the demangled name, without the hash at the end of Rust's legacy names, into buf and return
- * 1; return 0 if name is not mangled; -ETIME if the name takes too much time or memory, or its file
- * has taken too much before. A result of more than size - 1 bytes is cut and ends with U+2026. A
- * suffix " [module]" stays. size is at most REPLY_NAME_MAX + 1.
- */
-int demangle(struct demangler *d, const char *name, char *buf, size_t size);
-
 /* Copy text, cut to size - 1 bytes and then ending with U+2026. Return the length of the copy. */
 size_t demangle_copy_cut(const char *text, char *buf, size_t size);
 
 /*
- * Return the demangled name, or NULL if name stays unchanged; valid until the next call. Longer
- * results are cut like those of demangle().
+ * The demangled name, without the hash at the end of Rust's legacy names; a suffix " [module]"
+ * stays. NULL if name stays unchanged. Valid until the next call. A result of more than
+ * REPLY_NAME_MAX bytes is cut and ends with U+2026.
  */
 const char *demangler_get(struct demangler *d, const char *name);
 /*

@@ -99,7 +99,9 @@ static bool is_signal_frame(const struct unwind_cie *c, const struct unwind_cfa 
 	       cfa->offset >= 120;
 }
 
-struct unwind_rule unwind_frame_rule(const struct unwind_cie *c, const struct unwind_frame *f)
+/* Convert a frame to a rule; UNWIND_BAD if rules cannot express the frame. */
+static struct unwind_rule unwind_frame_rule(const struct unwind_cie *c,
+					    const struct unwind_frame *f)
 {
 	const struct unwind_machine *m = c->machine;
 	const struct unwind_cfa *cfa = &f->cfa;

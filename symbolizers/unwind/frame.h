@@ -55,10 +55,7 @@ struct unwind_cie {
 	struct unwind_frame initial;
 };
 
-/* Convert a frame to a rule; UNWIND_BAD if rules cannot express the frame. */
-struct unwind_rule unwind_frame_rule(const struct unwind_cie *c, const struct unwind_frame *f);
-
-/* Run a CIE's initial instructions, which set c->initial. Return false if they are invalid. */
+/* Run a CIE's initial instructions, which set c->initial. Return false if they make no sense. */
 bool unwind_frame_begin(struct unwind_cie *c, struct cfi_reader instructions);
 
 /*

@@ -79,7 +79,4 @@ int unwind_table_check(struct unwind_table *out, const void *bytes, size_t size)
  */
 int unwind_pages_check(struct unwind_table *out, const void *bytes, size_t size);
 
-/* Return the rule at a file offset; NULL if the table has none there. */
-const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t offset);
-
 #endif

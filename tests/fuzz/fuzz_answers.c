@@ -14,6 +14,7 @@
 
 #include "fuzz.h"
 #include "symbolizers/client_private.h"
+#include "tests/unit/table_find.h"
 
 #define NOBODY_PID 0x3fffffff /* above the kernel's largest pid */
 

@@ -4,29 +4,27 @@
 
 #include "fuzz.h"
 #include "symbolizers/demangle.h"
+#include "symbolizers/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *name = strndup((const char *)data, size), buf[256], cut[16];
+	char *name = strndup((const char *)data, size), first[REPLY_NAME_MAX + 1], cut[16];
 	struct demangler *d = demangler_new();
-	const char *again;
+	const char *demangled;
 
 	if (!name || !d)
 		abort();
-	if (demangle(d, name, buf, sizeof(buf)) > 0) {
-		if (strnlen(buf, sizeof(buf)) == sizeof(buf))
+	demangled = demangler_get(d, name);
+	if (demangled) {
+		if (strlen(demangled) > REPLY_NAME_MAX ||
+		    demangle_copy_cut(demangled, cut, sizeof(cut)) >= sizeof(cut))
 			abort();
-		if (demangle(d, name, cut, sizeof(cut)) > 0 &&
-		    strnlen(cut, sizeof(cut)) == sizeof(cut))
-			abort();
-		again = demangler_get(d, name);
-		/* With more room, the result is the same, unless it may have been cut. */
-		if (!again && demangler_refused(d))
-			goto out; /* about as slow as a name may be */
-		if (!again || (strlen(buf) < sizeof(buf) / 2 && strcmp(again, buf) != 0))
+		strcpy(first, demangled);
+		demangled = demangler_get(d, name);
+		/* refused: about as slow as a name may be */
+		if (demangled ? strcmp(demangled, first) != 0 : !demangler_refused(d))
 			abort();
 	}
-out:
 	demangler_free(d);
 	free(name);
 	return 0;

@@ -11,14 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct demangler *d = demangler_new();
 	struct kernel k = {0};
 	struct found_symbol f;
-	char name[256];
 
 	(void)kernel_add(&k, 0xffffffffc0000000, 64, "added", 5);
 	(void)kernel_read(&k, fd, &facts, NULL);
 	for (size_t i = 0; i < k.symbols.spans.count; i++) {
 		if (!kernel_find(&k, k.symbols.spans.items[i].start, &f))
 			abort();
-		(void)demangle(d, f.name, name, sizeof(name));
+		(void)demangler_get(d, f.name);
 	}
 	demangler_free(d);
 	kernel_free(&k);

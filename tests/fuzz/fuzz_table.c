@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "symbolizers/unwind/table.h"
+#include "tests/unit/table_find.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

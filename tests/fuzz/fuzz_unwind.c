@@ -5,8 +5,8 @@
  * same bytes.
  */
 #include "fuzz.h"
-#include "symbolizers/unwind/table.h"
 #include "tests/unit/elf_maker.h"
+#include "tests/unit/table_find.h"
 
 #define CODE_MAX 512
 

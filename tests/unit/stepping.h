@@ -14,7 +14,7 @@
 
 #include "files.h"
 #include "symbolizers/elf_image.h"
-#include "symbolizers/unwind/table.h"
+#include "table_find.h"
 
 /* Bytes by which the stack pointer moves at most within one stack. */
 #define STEPPING_FAR (1 << 20)

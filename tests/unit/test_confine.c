@@ -249,6 +249,13 @@ static void (*const forbidden[])(void) = {
 #endif
 };
 
+/* Those of the worker of names, with fewer files. */
+static const struct confine_limits limits = {
+	.name = "skein-names",
+	.files = 32,
+	.memory = CONFINED_MEMORY,
+};
+
 /* Fork, confine the child and call act() in it; return the status of waitpid(). */
 static int in_confinement(void (*act)(void))
 {
@@ -259,7 +266,7 @@ static int in_confinement(void (*act)(void))
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (!pid) {
-		if (confine(pair[1], parent, 32) < 0)
+		if (confine_within(pair[1], parent, &limits) < 0)
 			_exit(9);
 		act();
 	}
@@ -316,7 +323,7 @@ static pid_t waiting_child(int *socket)
 	if (!pid) {
 		struct iovec one = {(void *)"", 1}, in = {&byte, 1};
 
-		if (confine(pair[1], parent, 32) < 0 ||
+		if (confine_within(pair[1], parent, &limits) < 0 ||
 		    sendmsg(0, &(struct msghdr){.msg_iov = &one, .msg_iovlen = 1}, 0) != 1)
 			_exit(9);
 		recvmsg(0, &(struct msghdr){.msg_iov = &in, .msg_iovlen = 1}, 0);

@@ -6,6 +6,17 @@
 #include "suite.h"
 #include "symbolizers/demangle.h"
 
+/* Return 1 with the demangled name in buf, 0 if name stays unchanged, or -ETIME. */
+static int demangle(struct demangler *d, const char *name, char *buf, size_t size)
+{
+	const char *demangled = demangler_get(d, name);
+
+	if (!demangled)
+		return demangler_refused(d) ? -ETIME : 0;
+	demangle_copy_cut(demangled, buf, size);
+	return 1;
+}
+
 static const struct {
 	const char *name, *expected; /* NULL: left as it is */
 } cases[] = {

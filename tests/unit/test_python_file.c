@@ -18,7 +18,7 @@
 
 #include "suite.h"
 #include "symbolizers/python_file.h"
-#include "symbolizers/unwind/table.h"
+#include "table_find.h"
 
 #define DAMAGES 120
 

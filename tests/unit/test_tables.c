@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "table_find.h"
 #include "world.h"
 
 /* What the searches of bpf/unwind/walk.h ask for: a world, without memory of a thread. */

@@ -11,7 +11,7 @@
 
 #include "files.h"
 #include "suite.h"
-#include "symbolizers/unwind/table.h"
+#include "table_find.h"
 
 #define RBX 3
 #define RBP 6

@@ -6,7 +6,7 @@
 
 #include "suite.h"
 #include "symbolizers/unwind/rows.h"
-#include "symbolizers/unwind/table.h"
+#include "table_find.h"
 
 #define MODEL_FUNCTIONS 64
 #define MODEL_SIZE (3 * UNWIND_PAGE_SIZE + 1000)

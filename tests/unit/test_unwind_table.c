@@ -9,7 +9,7 @@
 #include "elf_maker.h"
 #include "files.h"
 #include "suite.h"
-#include "symbolizers/unwind/table.h"
+#include "table_find.h"
 
 #define CODE_SIZE 0x30000
 
