@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizers/python_file_private.h"
+#include "symbolizers/python_symbols.h"
 #include "symbolizers/symtab.h"
 
 #define CHUNK 1024 /* entries read at a time */
