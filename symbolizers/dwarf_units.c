@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "symbolizers/dwarf_units.h"
 
 /* Maximum number of ranges of units, or of functions of a unit; a file with more is bad. */
@@ -202,12 +201,15 @@ static int find_or_read_unit(struct dwarf_units *u, Dwarf_Die *root, struct dwar
 		return -ENOMEM;
 	unit->die = die;
 	ret = read_unit_functions(unit, root, u->heartbeat);
+	if (!ret) {
+		HASH_ADD(hh, u->read, die, sizeof(die), unit);
+		ret = HASH_HAS(hh, unit) ? 0 : -ENOMEM;
+	}
 	if (ret < 0) {
 		vector_free(&unit->functions);
 		free(unit);
 		return ret;
 	}
-	HASH_ADD(hh, u->read, die, sizeof(die), unit);
 	u->functions += unit->functions.count;
 	*out = unit;
 	return 0;

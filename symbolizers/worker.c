@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "symbolizers/client.h"
 #include "symbolizers/confine.h"
 #include "symbolizers/demangle.h"
@@ -125,8 +124,7 @@ static struct worker_object *worker_object_lookup(struct worker *w, uint64_t id)
 /* Move an object to the end of the list, as the one most recently used. */
 static void worker_object_touch(struct worker *w, struct worker_object *o)
 {
-	HASH_DEL(w->objects, o);
-	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
+	HASH_TO_END(hh, w->objects, o);
 }
 
 /*
@@ -431,6 +429,8 @@ static void worker_add_object(struct worker *w, const struct message *m, size_t 
 	if (o->kind != OBJECT_PYTHON && size == sizeof(o->files.file.stamp))
 		memcpy(&o->files.file.stamp, w->payload, size);
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
+	if (!HASH_HAS(hh, o))
+		_exit(1);
 	worker_limit_files(w, o);
 }
 

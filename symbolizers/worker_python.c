@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "bpf/unwind/python_layout.h"
 #include "symbolizers/client.h"
 #include "symbolizers/python_file.h"
@@ -30,7 +29,6 @@ struct shared_code_key {
 struct cached_code {
 	struct code_key key;
 	struct shared_code_key shared_key;
-	bool is_shared; /* this object is in codes.shared */
 	struct code_process *process;
 	struct python_code code;
 	size_t bytes; /* bytes of all code objects */
@@ -55,7 +53,7 @@ bool worker_python_begin(struct code_process *p, const void *payload, size_t siz
 static void forget_code(struct code_cache *all, struct cached_code *c)
 {
 	HASH_DEL(c->process->codes, c);
-	if (c->is_shared)
+	if (HASH_HAS(shared, c))
 		HASH_DELETE(shared, all->shared, c);
 	TAILQ_REMOVE(&all->used, c, use);
 	all->bytes -= c->bytes;
@@ -106,8 +104,7 @@ static struct cached_code *find_shared_code(const struct code_process *p,
 static void share_code(struct code_process *p, struct code_cache *all, struct cached_code *c)
 {
 	c->shared_key = (struct shared_code_key){p->python.code_type, c->key.address, c->key.id};
-	c->is_shared = !find_shared_code(p, all, &c->key);
-	if (c->is_shared)
+	if (!find_shared_code(p, all, &c->key))
 		HASH_ADD(shared, all->shared, shared_key, sizeof(c->shared_key), c);
 }
 
@@ -123,14 +120,20 @@ static struct cached_code *read_code_object(struct code_process *p, struct code_
 		rc = python_code_read(&c->code, &memory, &p->python, key->address,
 				      (uint32_t)key->id);
 	*freed = rc == -ESTALE || rc == -EFAULT;
+	if (!rc) {
+		c->key = *key;
+		HASH_ADD(hh, p->codes, key, sizeof(c->key), c);
+		if (!HASH_HAS(hh, c)) {
+			python_code_free(&c->code);
+			rc = -ENOMEM;
+		}
+	}
 	if (rc < 0) {
 		free(c);
 		return NULL;
 	}
-	c->key = *key;
 	c->process = p;
 	c->bytes = code_bytes_of(c);
-	HASH_ADD(hh, p->codes, key, sizeof(c->key), c);
 	TAILQ_INSERT_TAIL(&all->used, c, use);
 	all->bytes += c->bytes;
 	share_code(p, all, c);
