@@ -16,7 +16,6 @@
 
 #include "base/limits.h"
 #include "symbolizers/client_private.h"
-#include "symbolizers/worker.h"
 
 /* Maximum number of pending addresses; each takes 16 bytes. */
 #define PENDING_MAX (4u << 20)
@@ -40,11 +39,11 @@ void request_free(struct request *r)
 {
 	if (!r)
 		return;
-	r->object->requests--;
-	if (r->object->queued_lookups == r)
-		r->object->queued_lookups = NULL;
+	r->object->requests.count--;
+	if (r->object->lookups.queued == r)
+		r->object->lookups.queued = NULL;
 	vector_free(&r->lookups);
-	vector_free(&r->places);
+	vector_free(&r->places.bytes);
 	free(r->table);
 	free(r);
 }
@@ -56,7 +55,7 @@ struct request *request_new(struct client_object *o, enum message_type type)
 	if (r) {
 		r->object = o;
 		r->type = type;
-		o->requests++;
+		o->requests.count++;
 	}
 	return r;
 }
@@ -67,13 +66,18 @@ int request_submit(struct symbolizer *s, struct client_object *o, enum message_t
 
 	if (!r)
 		return -ENOMEM;
-	o->queued_lookups = NULL; /* lookups from now on are sent after this request */
-	if (request_schedule(s, r) < 0) {
-		request_free(r);
-		return -ENOMEM;
-	}
+	o->lookups.queued = NULL; /* lookups from now on come after this request */
+	request_schedule(s, r);
 	helper_wake(&s->worker);
 	return 0;
+}
+
+/* A delayed request stays before all later ones: a FORGET must be the last about its object. */
+void request_schedule(struct symbolizer *s, struct request *r)
+{
+	if (s->delayed.first ||
+	    fair_put(&s->waiting, r->object->owner, request_rank(r), &r->item, sizeof(*r)) < 0)
+		request_enqueue(&s->delayed, r);
 }
 
 static void close_fd(struct symbolizer *s, int *fd)
@@ -87,17 +91,17 @@ static void close_fd(struct symbolizer *s, int *fd)
 
 static bool may_close_object(const struct client_object *o, bool read)
 {
-	if (o->fd < 0)
+	if (o->file.fd < 0)
 		return false;
-	/* the memory of a process must stay open, since it is read for every request */
-	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests;
+	/* the memory of a process is read for every request */
+	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests.count;
 }
 
 static void close_object_files(struct symbolizer *s, struct client_object *o)
 {
-	close_fd(s, &o->fd);
-	close_fd(s, &o->debug_fd);
-	close_fd(s, &o->common_fd);
+	close_fd(s, &o->file.fd);
+	close_fd(s, &o->debug.fd);
+	close_fd(s, &o->common.fd);
 }
 
 /*
@@ -110,7 +114,7 @@ static void limit_open_files(struct symbolizer *s, const struct client_object *c
 
 	for (int read = 1; read >= 0; read--) {
 		HASH_ITER (hh, s->objects, o, next) {
-			if (s->files <= s->files_max)
+			if (s->files <= s->options.files_max)
 				return;
 			if (o == current || !may_close_object(o, read))
 				continue;
@@ -145,30 +149,27 @@ static __attribute__((noreturn)) void run_worker(void *context, int socket, pid_
 {
 	const struct symbolizer *s = context;
 
-	/* pages have a worker of their own, which gets no other requests */
-	worker_main(socket, parent, s->files_max, s->memory,
-		    s->memory	      ? "skein-lines"
-		    : s->events.pages ? "skein-pages"
-				      : "skein-names");
+	worker_main(socket, parent, &s->options);
 }
 
 static int new_symbolizer(struct symbolizer **out, const struct symbolizer_events *events,
-			  uint64_t memory, struct error *err)
+			  const struct worker_options *options, struct error *err)
 {
 	struct symbolizer *s = calloc(1, sizeof(*s));
 	const struct helper_kind kind = {
 		.name = "the symbolizer's worker",
 		.run = run_worker,
 		.context = s,
-		.niceness = memory ? SOURCES_NICE : 0,
+		.niceness = options->kind == WORKER_SOURCES ? SOURCES_NICE : 0,
 	};
 	int ret;
 
 	if (!s)
 		return error_errno(err, -ENOMEM, "cannot start the symbolizer");
 	s->events = *events;
-	s->memory = memory;
-	s->files_max = memory ? files_limit() / SOURCES_FILES : files_limit();
+	s->options = *options;
+	s->options.files_max =
+		options->kind == WORKER_SOURCES ? files_limit() / SOURCES_FILES : files_limit();
 	ret = helper_open(&s->worker, &kind, err);
 	if (ret < 0)
 		symbolizer_free(s);
@@ -180,13 +181,18 @@ static int new_symbolizer(struct symbolizer **out, const struct symbolizer_event
 int symbolizer_new(struct symbolizer **out, const struct symbolizer_events *events,
 		   struct error *err)
 {
-	return new_symbolizer(out, events, 0, err);
+	/* pages have a worker of their own, without other requests */
+	const struct worker_options options = {.kind = events->pages ? WORKER_PAGES : WORKER_NAMES};
+
+	return new_symbolizer(out, events, &options, err);
 }
 
 int symbolizer_new_sources(struct symbolizer **out, const struct symbolizer_events *events,
 			   uint64_t memory, struct error *err)
 {
-	return new_symbolizer(out, events, memory ? memory : 1, err);
+	const struct worker_options options = {.kind = WORKER_SOURCES, .memory = memory};
+
+	return new_symbolizer(out, events, &options, err);
 }
 
 static void free_requests(struct queue *q)
@@ -208,6 +214,7 @@ void symbolizer_free(struct symbolizer *s)
 	helper_close(&s->worker);
 	free_requests(&s->sent);
 	free_requests(&s->gathering);
+	free_requests(&s->delayed);
 	while ((r = (struct request *)fair_drain(&s->waiting)))
 		request_free(r);
 	HASH_ITER (hh, s->objects, o, next)
@@ -222,7 +229,11 @@ int symbolizer_fd(const struct symbolizer *s)
 	return s->worker.poll;
 }
 
-int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
+/*
+ * Add an object, as symbolizer_add(). python, only for OBJECT_PYTHON, is owned by the object from
+ * now on, also on failure.
+ */
+static int add_object(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 		      struct python_interpreter *python)
 {
 	struct client_object *o = NULL;
@@ -237,9 +248,9 @@ int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, 
 		goto out;
 	*o = (struct client_object){.id = id,
 				    .kind = kind,
-				    .fd = fd,
-				    .debug_fd = -1,
-				    .common_fd = -1,
+				    .file.fd = fd,
+				    .debug.fd = -1,
+				    .common.fd = -1,
 				    .python = python};
 	ret = stamp_of(fd, &o->stamp);
 	if (ret < 0) {
@@ -265,11 +276,26 @@ out:
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
 {
 	if (kind != OBJECT_PYTHON)
-		return client_object_add(s, object, kind, fd, NULL);
-	/* OBJECT_PYTHON also needs a layout, which only symbolizer_add_python() has */
+		return add_object(s, object, kind, fd, NULL);
+	/* OBJECT_PYTHON needs a layout: symbolizer_add_python() */
 	if (fd >= 0)
 		close(fd);
 	return -EINVAL;
+}
+
+int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
+			  const struct python_layout *layout, uint64_t code_type)
+{
+	struct python_interpreter *python = calloc(1, sizeof(*python));
+
+	if (!python) {
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
+	}
+	python->layout = *layout;
+	python->code_type = code_type;
+	return add_object(s, object, OBJECT_PYTHON, fd, python);
 }
 
 static bool is_request_about(const struct queue_item *item, const void *object)
@@ -286,7 +312,7 @@ static int start_second_symbolizer(struct symbolizer *s)
 
 	if (s->second)
 		return 0;
-	ret = new_symbolizer(&second, &s->events, s->memory, NULL);
+	ret = new_symbolizer(&second, &s->events, &s->options, NULL);
 	if (ret < 0)
 		return ret;
 	second->is_second = true;
@@ -311,11 +337,6 @@ int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object
 	return ret;
 }
 
-bool symbolizer_is_suspicious(const struct symbolizer *s, uint64_t object)
-{
-	return s->second && client_object_lookup(s->second, object);
-}
-
 void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid)
 {
 	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
@@ -324,14 +345,13 @@ void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid)
 
 	if (!o || o->owner == uid)
 		return;
-	w = o->requests ? fair_owner_of(&s->waiting, o->owner) : NULL;
+	w = o->requests.count ? fair_owner_of(&s->waiting, o->owner) : NULL;
 	o->owner = uid;
 	if (!w)
 		return;
 	theirs = fair_pick(&s->waiting, w, is_request_about, o);
 	for (struct request *r; (r = request_dequeue(&theirs));)
-		if (request_schedule(s, r) < 0)
-			request_fail(s, r);
+		request_schedule(s, r);
 }
 
 int symbolizer_dup(const struct symbolizer *s, uint64_t object)
@@ -339,9 +359,9 @@ int symbolizer_dup(const struct symbolizer *s, uint64_t object)
 	const struct client_object *o = client_object_lookup(s, object);
 	int fd;
 
-	if (!o || o->fd < 0)
+	if (!o || o->file.fd < 0)
 		return o ? -EBADF : -ENOENT;
-	fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
+	fd = fcntl(o->file.fd, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return -errno;
 	if ((uint64_t)fd < limits_first_spare())
@@ -354,7 +374,7 @@ bool symbolizer_is_unchanged(const struct symbolizer *s, uint64_t object)
 {
 	const struct client_object *o = client_object_lookup(s, object);
 
-	return o && o->fd >= 0 && stamp_check(o->fd, &o->stamp) == 0;
+	return o && o->file.fd >= 0 && stamp_check(o->file.fd, &o->stamp) == 0;
 }
 
 int symbolizer_read(struct symbolizer *s, uint64_t object)
@@ -367,25 +387,22 @@ int symbolizer_read(struct symbolizer *s, uint64_t object)
 	return request_submit(s, o, MESSAGE_READ);
 }
 
-/*
- * Add another file (a debug file or dwz's common file) to an object and have the object read again.
- * to, sent: the members of the object for that file.
- */
-static int add_object_file(struct symbolizer *s, struct client_object *o, int fd, int *to,
-			   bool *sent)
+/* Add one more file to an object and have the object read again. to: the member for that file. */
+static int add_object_file(struct symbolizer *s, struct client_object *o, int fd,
+			   struct client_file *to)
 {
 	int ret = -ENOENT;
 
-	if (o && o->kind == OBJECT_ELF && fd >= 0 && o->fd >= 0)
-		ret = request_submit(s, o, s->memory ? MESSAGE_SOURCES : MESSAGE_READ);
+	if (o && o->kind == OBJECT_ELF && fd >= 0 && o->file.fd >= 0)
+		ret = request_submit(
+			s, o, s->options.kind == WORKER_SOURCES ? MESSAGE_SOURCES : MESSAGE_READ);
 	if (ret < 0) {
 		if (fd >= 0)
 			close(fd);
 		return ret;
 	}
-	close_fd(s, to);
-	*to = fd;
-	*sent = false;
+	close_fd(s, &to->fd);
+	*to = (struct client_file){.fd = fd};
 	s->files++;
 	limit_open_files(s, o);
 	return 0;
@@ -395,14 +412,39 @@ int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd)
 {
 	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 
-	return add_object_file(s, o, fd, o ? &o->debug_fd : NULL, o ? &o->debug_sent : NULL);
+	return add_object_file(s, o, fd, o ? &o->debug : NULL);
 }
 
 int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd)
 {
 	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 
-	return add_object_file(s, o, fd, o ? &o->common_fd : NULL, o ? &o->common_sent : NULL);
+	return add_object_file(s, o, fd, o ? &o->common : NULL);
+}
+
+int symbolizer_request_sources(struct symbolizer *s, uint64_t object)
+{
+	struct client_object *o = client_object_lookup(s, object);
+
+	if (!o || o->kind != OBJECT_ELF)
+		return -ENOENT;
+	client_object_touch(s, o);
+	return request_submit(s, o, MESSAGE_SOURCES);
+}
+
+int symbolizer_inspect(struct symbolizer *s, uint64_t object)
+{
+	struct client_object *o = client_object_lookup(s, object);
+	int ret;
+
+	if (!o || o->kind != OBJECT_ELF)
+		return -ENOENT;
+	if (o->requests.inspection)
+		return 0;
+	client_object_touch(s, o);
+	ret = request_submit(s, o, MESSAGE_INSPECT);
+	o->requests.inspection = !ret;
+	return ret;
 }
 
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
@@ -410,7 +452,7 @@ int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 	int ret = -ENOENT;
 
-	if (o && o->kind != OBJECT_ELF && (fd >= 0 || o->fd >= 0))
+	if (o && o->kind != OBJECT_ELF && (fd >= 0 || o->file.fd >= 0))
 		ret = request_submit(s, o, MESSAGE_REFRESH);
 	if (ret < 0) {
 		if (fd >= 0)
@@ -418,8 +460,8 @@ int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 		return ret;
 	}
 	if (fd >= 0) {
-		close_fd(s, &o->fd);
-		o->fd = fd;
+		close_fd(s, &o->file.fd);
+		o->file.fd = fd;
 		o->strikes = 0;
 		o->bad = o->struck = false;
 		s->files++;
@@ -466,26 +508,27 @@ void client_object_touch(struct symbolizer *s, struct client_object *o)
 	HASH_TO_END(hh, s->objects, o);
 }
 
-int client_object_request(struct symbolizer *s, struct client_object *o,
-			  const struct message_lookup *q)
+/* Add a lookup, as symbolizer_lookup(). o may be NULL: -ENOENT. */
+static int gather_lookup(struct symbolizer *s, struct client_object *o,
+			 const struct message_lookup *q)
 {
 	if (!o)
 		return -ENOENT;
 	if (s->pending >= PENDING_MAX)
 		return -ENOBUFS;
-	if (!o->gathering) {
-		o->gathering = request_new(o, MESSAGE_LOOKUP);
-		if (!o->gathering)
+	if (!o->lookups.gathering) {
+		o->lookups.gathering = request_new(o, MESSAGE_LOOKUP);
+		if (!o->lookups.gathering)
 			return -ENOMEM;
-		request_enqueue(&s->gathering, o->gathering);
+		request_enqueue(&s->gathering, o->lookups.gathering);
 		client_object_touch(s, o);
 	}
-	if (vector_push(&o->gathering->lookups, *q) < 0)
+	if (vector_push(&o->lookups.gathering->lookups, *q) < 0)
 		return -ENOMEM;
 	s->pending++;
 	s->gathered++;
 	s->stats.requested++;
-	return o->gathering->lookups.count < LOOKUPS_MAX ? 0 : symbolizer_flush(s);
+	return o->lookups.gathering->lookups.count < LOOKUPS_MAX ? 0 : symbolizer_flush(s);
 }
 
 int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address)
@@ -493,17 +536,28 @@ int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address)
 	const struct message_lookup q = {.address = address};
 
 	s = symbolizer_of_object(s, object);
-	return client_object_request(s, client_object_lookup(s, object), &q);
+	return gather_lookup(s, client_object_lookup(s, object), &q);
+}
+
+int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address,
+			     uint64_t place)
+{
+	const struct message_lookup q = {.address = address, .place = place};
+	struct client_object *o;
+
+	s = symbolizer_of_object(s, object);
+	o = client_object_lookup(s, object);
+	return gather_lookup(s, o && o->kind == OBJECT_PYTHON ? o : NULL, &q);
 }
 
 /*
- * Move the lookups of r to a request for the same object that still waits for its turn. A worker
- * whose memory does not hold the symbols of two large files may have to read a file again for each
- * request.
+ * Merge lookups into a request for the same object that still waits for its turn. A worker whose
+ * memory does not hold the symbols of two large files may have to read a file again for each
+ * request. A request without lookups, for which there was no memory, is dropped.
  */
 static bool merge_lookups(struct request *to, struct request *r)
 {
-	if (!to || to->lookups.count + r->lookups.count > LOOKUPS_MAX)
+	if (r->lookups.count && (!to || to->lookups.count + r->lookups.count > LOOKUPS_MAX))
 		return false;
 	for (size_t i = 0; i < r->lookups.count; i++) {
 		if (vector_push(&to->lookups, r->lookups.items[i]) < 0) {
@@ -515,17 +569,15 @@ static bool merge_lookups(struct request *to, struct request *r)
 	return true;
 }
 
-/* Queue gathered lookups. If memory runs out, their replies report a bad object. */
 static void queue_lookups(struct symbolizer *s, struct request *r)
 {
 	struct client_object *o = r->object;
 
-	o->gathering = NULL;
-	if (merge_lookups(o->queued_lookups, r))
+	o->lookups.gathering = NULL;
+	if (merge_lookups(o->lookups.queued, r))
 		return;
-	o->queued_lookups = r;
-	if (request_schedule(s, r) < 0)
-		request_fail(s, r);
+	o->lookups.queued = r;
+	request_schedule(s, r);
 }
 
 int symbolizer_flush(struct symbolizer *s)

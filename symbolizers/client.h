@@ -176,8 +176,6 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
  * first of them.
  */
 int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
-/* Return whether an object was added by symbolizer_add_suspicious(). */
-bool symbolizer_is_suspicious(const struct symbolizer *s, uint64_t object);
 
 /*
  * Set the user on whose behalf an object is read; until this is called, root. Users take turns: the

@@ -32,7 +32,7 @@ static void mark_object_bad(struct symbolizer *s, struct client_object *o)
 	o->facts.bad = true;
 	if (s->events.facts && !o->forgotten)
 		s->events.facts(s->events.context, o->id, &o->facts);
-	if (s->memory && s->events.sources && !o->forgotten)
+	if (s->options.kind == WORKER_SOURCES && s->events.sources && !o->forgotten)
 		s->events.sources(s->events.context, o->id, &killed);
 }
 
@@ -46,50 +46,12 @@ struct request *request_complete_first(struct symbolizer *s)
 	return r;
 }
 
-bool client_text_has_only(const char *text, size_t size, const char *allowed)
-{
-	size_t length = strnlen(text, size);
-
-	return length < size && strspn(text, allowed) == length;
-}
-
-/*
- * Remove invalid texts from the facts, since the texts become parts of paths that a privileged
- * process opens.
- */
-static void check_object_facts(struct object_facts *f)
-{
-	if (!client_text_has_only(f->build_id, sizeof(f->build_id), "0123456789abcdef"))
-		f->build_id[0] = '\0';
-	if (strnlen(f->debuglink, sizeof(f->debuglink)) == sizeof(f->debuglink) ||
-	    strchr(f->debuglink, '/') || strcmp(f->debuglink, ".") == 0 ||
-	    strcmp(f->debuglink, "..") == 0)
-		f->debuglink[0] = '\0';
-}
-
-/*
- * Copy the facts from a message. Check bools as bytes: any value but 0 and 1 in a bool would be
- * undefined.
- */
-static int read_object_facts(struct symbolizer *s, size_t size, struct object_facts *out)
-{
-	const char *p = s->payload;
-
-	if (size != sizeof(*out) || p[offsetof(struct object_facts, wants_debug)] & ~1 ||
-	    p[offsetof(struct object_facts, bad)] & ~1 ||
-	    p[offsetof(struct object_facts, hidden)] & ~1)
-		return -EBADMSG;
-	memcpy(out, p, sizeof(*out));
-	check_object_facts(out);
-	return 0;
-}
-
-static int handle_object_facts(struct symbolizer *s, size_t size)
+static int handle_object_facts(struct symbolizer *s, const struct reply_reader *from)
 {
 	struct request *r = request_first(&s->sent);
 	struct client_object *o = r->object;
 	bool requested = r->type == MESSAGE_READ || r->type == MESSAGE_REFRESH;
-	int ret = requested ? read_object_facts(s, size, &o->facts) : -EBADMSG;
+	int ret = requested ? reply_read_facts(&o->facts, from) : -EBADMSG;
 
 	if (ret < 0)
 		return ret;
@@ -103,16 +65,17 @@ static int handle_object_facts(struct symbolizer *s, size_t size)
 	return 0;
 }
 
-void request_pass_reply(struct symbolizer *s, struct request *r, const struct symbol *reply)
+/* Pass the reply to the next question to the event. NULL texts in *reply become "". */
+static void request_pass_reply(struct symbolizer *s, struct request *r, const struct symbol *reply)
 {
 	const struct message_lookup *q = &r->lookups.items[r->replied++];
 	struct symbol symbol = *reply;
 
 	s->pending--;
 	s->stats.replied++;
-	if (s->memory && s->events.places)
+	if (s->options.kind == WORKER_SOURCES && s->events.places)
 		s->events.places(s->events.context, r->object->id, q->address, NULL, 0);
-	if (s->memory || !s->events.symbol)
+	if (s->options.kind == WORKER_SOURCES || !s->events.symbol)
 		return;
 	symbol.place = q->place;
 	symbol.name = symbol.name ? symbol.name : "";
@@ -121,55 +84,122 @@ void request_pass_reply(struct symbolizer *s, struct request *r, const struct sy
 	s->events.symbol(s->events.context, r->object->id, q->address, &symbol);
 }
 
-/* Process one record of a reply at *at in the payload, and advance *at. */
-static int client_handle_reply(struct symbolizer *s, struct request *r, size_t *at, size_t size)
+/* Pass the places of the next question to the event, now that all have arrived. */
+static int pass_places(struct symbolizer *s, struct request *r, bool known)
 {
-	char name[REPLY_NAME_MAX + 1], system_name[REPLY_NAME_MAX + 1];
-	struct message_reply a;
+	struct source_place places[SOURCE_PLACES_MAX];
+	unsigned int count = known ? r->places.count : 0;
+	char *texts = NULL;
+	uint64_t address;
 
-	if (size - *at < sizeof(a) || r->replied >= r->lookups.count)
-		return -EBADMSG;
-	memcpy(&a, s->payload + *at, sizeof(a));
-	*at += sizeof(a);
-	if (a.address != r->lookups.items[r->replied].address || a.name > REPLY_NAME_MAX ||
-	    a.system_name > REPLY_NAME_MAX || (size_t)a.name + a.system_name > size - *at)
-		return -EBADMSG;
-	memcpy(name, s->payload + *at, a.name);
-	name[a.name] = '\0';
-	memcpy(system_name, s->payload + *at + a.name, a.system_name);
-	system_name[a.system_name] = '\0';
-	*at += (size_t)a.name + a.system_name;
-	s->stats.mangled += !!(a.flags & SYMBOL_MANGLED);
-	request_pass_reply(s, r,
-			   &(struct symbol){
-				   .name = name,
-				   .system_name = system_name,
-				   .start = a.start,
-				   .size = a.size,
-				   .flags = a.flags & (SYMBOL_FOUND | SYMBOL_START |
-						       SYMBOL_BAD_OBJECT | SYMBOL_MANGLED),
-			   });
+	if (known && place_records_decode(&r->places, places, &texts) < 0)
+		return -ENOMEM;
+	address = r->lookups.items[r->replied++].address;
+	r->places.bytes.count = r->places.count = 0;
+	s->pending--;
+	s->stats.replied++;
+	if (s->events.places)
+		s->events.places(s->events.context, r->object->id, address, places, count);
+	free(texts);
 	return 0;
 }
 
-static int client_handle_replies(struct symbolizer *s, const struct message *m, size_t size)
+static int handle_place(struct symbolizer *s, struct request *r, struct reply_reader *from)
+{
+	uint32_t flags;
+	int ret = -EBADMSG;
+
+	if (s->options.kind == WORKER_SOURCES)
+		ret = reply_read_place(&r->places, from, r->lookups.items[r->replied].address,
+				       &flags);
+	if (ret < 0)
+		return ret;
+	s->stats.mangled += !!(flags & PLACE_MANGLED);
+	return flags & PLACE_LAST ? pass_places(s, r, flags & PLACE_KNOWN) : 0;
+}
+
+static int handle_symbol(struct symbolizer *s, struct request *r, bool code,
+			 struct reply_reader *from)
+{
+	const struct message_lookup *q = &r->lookups.items[r->replied];
+	struct symbol_reply reply;
+	int ret = code ? reply_read_code(&reply, from, q) : reply_read_symbol(&reply, from, q);
+
+	if (ret < 0 || (code && r->object->kind != OBJECT_PYTHON))
+		return -EBADMSG;
+	s->stats.mangled += !!(reply.symbol.flags & SYMBOL_MANGLED);
+	request_pass_reply(s, r, &reply.symbol);
+	return 0;
+}
+
+static int client_handle_replies(struct symbolizer *s, const struct message *m,
+				 struct reply_reader *from)
 {
 	struct request *r = request_first(&s->sent);
-	size_t at = 0;
 	int ret = r->type == MESSAGE_LOOKUP ? 0 : -EBADMSG;
 
-	for (uint32_t i = 0; !ret && i < m->count; i++)
-		ret = m->type == MESSAGE_REPLIES  ? client_handle_reply(s, r, &at, size)
-		      : m->type == MESSAGE_PLACES ? client_handle_place(s, r, &at, size)
-						  : client_handle_code_reply(s, r, &at, size);
+	for (uint32_t i = 0; !ret && i < m->count; i++) {
+		if (r->replied >= r->lookups.count)
+			return -EBADMSG;
+		ret = m->type == MESSAGE_PLACES
+			      ? handle_place(s, r, from)
+			      : handle_symbol(s, r, m->type == MESSAGE_CODE_REPLIES, from);
+	}
 	if (!ret && r->replied == r->lookups.count)
 		request_free(request_complete_first(s));
 	return ret;
 }
 
+static void end_sources(struct symbolizer *s, struct request *r, const struct source_facts *f)
+{
+	struct client_object *o = r->object;
+
+	if (s->events.sources && !o->forgotten)
+		s->events.sources(s->events.context, o->id, f);
+	request_free(r);
+}
+
+static int handle_source_facts(struct symbolizer *s, const struct reply_reader *from)
+{
+	enum message_type type = request_first(&s->sent)->type;
+	const struct client_object *o = request_first(&s->sent)->object;
+	struct source_facts f;
+
+	if (s->options.kind != WORKER_SOURCES ||
+	    (type != MESSAGE_SOURCES && type != MESSAGE_LOOKUP) ||
+	    reply_read_source_facts(&f, from) < 0)
+		return -EBADMSG;
+	if (type == MESSAGE_SOURCES)
+		end_sources(s, request_complete_first(s), &f);
+	else if (s->events.sources && !o->forgotten)
+		s->events.sources(s->events.context, o->id, &f);
+	return 0;
+}
+
+static void end_inspection(struct symbolizer *s, struct request *r, const struct python_file *f)
+{
+	struct client_object *o = r->object;
+
+	o->requests.inspection = false;
+	if (s->events.python && !o->forgotten)
+		s->events.python(s->events.context, o->id, f);
+	request_free(r);
+}
+
+static int handle_python(struct symbolizer *s, const struct reply_reader *from)
+{
+	struct python_file f;
+
+	if (request_first(&s->sent)->type != MESSAGE_INSPECT || reply_read_python(&f, from) < 0)
+		return -EBADMSG;
+	end_inspection(s, request_complete_first(s), &f);
+	return 0;
+}
+
 static int client_handle_message(struct symbolizer *s, const struct message *m, size_t size)
 {
 	const struct request *r = request_first(&s->sent);
+	struct reply_reader from = {s->payload, size};
 
 	helper_received(&s->worker, false);
 	if (!r || m->sequence != r->sequence || m->object != r->object->id)
@@ -177,15 +207,15 @@ static int client_handle_message(struct symbolizer *s, const struct message *m, 
 	if (m->type == MESSAGE_HEARTBEAT)
 		return 0;
 	if (m->type == MESSAGE_FACTS)
-		return handle_object_facts(s, size);
+		return handle_object_facts(s, &from);
 	if (m->type == MESSAGE_REPLIES || m->type == MESSAGE_CODE_REPLIES ||
 	    m->type == MESSAGE_PLACES)
-		return client_handle_replies(s, m, size);
+		return client_handle_replies(s, m, &from);
 	if (m->type == MESSAGE_SOURCE_FACTS)
-		return client_handle_source_facts(s, size);
+		return handle_source_facts(s, &from);
 	if (m->type == MESSAGE_PYTHON)
-		return client_handle_python(s, size);
-	return client_handle_table(s, m, size);
+		return handle_python(s, &from);
+	return client_handle_table(s, m, &from);
 }
 
 /* Receive a message and process it. Return 0, or a negative errno when the worker is lost. */
@@ -215,25 +245,25 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 
 	if (o->generation != s->worker.generation) {
 		m.type = MESSAGE_OBJECT;
-		m.count = o->kind;
-		ret = message_send_now(s->worker.socket, &m,
-				       o->python ? (const void *)o->python : &o->stamp,
-				       o->python ? sizeof(*o->python) : sizeof(o->stamp), o->fd);
+		m.kind = o->kind;
+		ret = message_send_now(
+			s->worker.socket, &m, o->python ? (const void *)o->python : &o->stamp,
+			o->python ? sizeof(*o->python) : sizeof(o->stamp), o->file.fd);
 		if (ret < 0)
 			return ret;
 		o->generation = s->worker.generation;
-		o->debug_sent = o->common_sent = false;
+		o->debug.sent = o->common.sent = false;
 		o->symbols_sent = 0;
 	}
-	if (o->debug_fd >= 0 && !o->debug_sent) {
+	if (o->debug.fd >= 0 && !o->debug.sent) {
 		m.type = MESSAGE_DEBUG;
-		ret = message_send_now(s->worker.socket, &m, NULL, 0, o->debug_fd);
-		o->debug_sent = ret == 0;
+		ret = message_send_now(s->worker.socket, &m, NULL, 0, o->debug.fd);
+		o->debug.sent = ret == 0;
 	}
-	if (!ret && o->common_fd >= 0 && !o->common_sent) {
+	if (!ret && o->common.fd >= 0 && !o->common.sent) {
 		m.type = MESSAGE_COMMON;
-		ret = message_send_now(s->worker.socket, &m, NULL, 0, o->common_fd);
-		o->common_sent = ret == 0;
+		ret = message_send_now(s->worker.socket, &m, NULL, 0, o->common.fd);
+		o->common.sent = ret == 0;
 	}
 	while (!ret && o->symbols_sent < o->symbols.count) {
 		const struct kernel_symbol *k = &o->symbols.items[o->symbols_sent];
@@ -251,7 +281,8 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 	return ret;
 }
 
-void request_fail(struct symbolizer *s, struct request *r)
+/* Report the failure of a request without a worker, and free the request. */
+static void request_fail(struct symbolizer *s, struct request *r)
 {
 	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
 	const struct python_file none = {.support = PYTHON_NONE};
@@ -262,11 +293,11 @@ void request_fail(struct symbolizer *s, struct request *r)
 		return;
 	}
 	if (r->type == MESSAGE_INSPECT) {
-		request_end_inspect(s, r, &none);
+		end_inspection(s, r, &none);
 		return;
 	}
 	if (r->type == MESSAGE_SOURCES) {
-		request_end_sources(s, r, &no_sources);
+		end_sources(s, r, &no_sources);
 		return;
 	}
 	if (!r->object->bad)
@@ -298,7 +329,7 @@ static bool is_request_useless(const struct symbolizer *s, const struct request 
 {
 	const struct client_object *o = r->object;
 
-	if (o->generation != s->worker.generation && o->fd < 0)
+	if (o->generation != s->worker.generation && o->file.fd < 0)
 		return true;
 	/* a file with bad symbols may still have a table */
 	return request_is_of_file(r) ? o->struck || o->forgotten : o->bad;
@@ -320,16 +351,20 @@ static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct
 		return 0;
 	}
 	left = r->lookups.count - r->replied;
-	m.count = r->wants_key ? 1 : (uint32_t)left;
+	if (r->wants_key)
+		m.wants_key = true;
+	else
+		m.count = (uint32_t)left;
 	ret = client_send_object(s, o);
 	if (!ret)
-		ret = message_send_now(
-			s->worker.socket, &m, left ? &r->lookups.items[r->replied] : NULL,
-			left * sizeof(*r->lookups.items), r->type == MESSAGE_REFRESH ? o->fd : -1);
+		ret = message_send_now(s->worker.socket, &m,
+				       left ? &r->lookups.items[r->replied] : NULL,
+				       left * sizeof(*r->lookups.items),
+				       r->type == MESSAGE_REFRESH ? o->file.fd : -1);
 	if (ret < 0)
 		return ret;
-	if (o->queued_lookups == r)
-		o->queued_lookups = NULL;
+	if (o->lookups.queued == r)
+		o->lookups.queued = NULL;
 	r->sequence = ++s->sequence;
 	if (!s->sent.first)
 		fair_begin(&s->waiting);
@@ -344,7 +379,8 @@ static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct
  */
 static bool must_request_wait(const struct symbolizer *s, const struct request *r)
 {
-	return r->type == MESSAGE_FORGET ? r->object->requests > 1 : s->sent.count >= SENT_MAX;
+	return r->type == MESSAGE_FORGET ? r->object->requests.count > 1
+					 : s->sent.count >= SENT_MAX;
 }
 
 /* Return whether the expected time for all sent requests reaches BUSY_MAX. */
@@ -390,14 +426,24 @@ static void client_requeue_sent(struct symbolizer *s)
 		struct queue one = {0};
 
 		request_restart_table(r);
-		r->places.count = r->place_count = 0;
+		r->places.bytes.count = r->places.count = 0;
 		request_enqueue(&one, r);
 		queue_append(&one, &turned);
 		turned = one;
 	}
 	while ((r = request_dequeue(&turned)))
 		if (fair_return(&s->waiting, r->object->owner, request_rank(r), &r->item) < 0)
-			request_fail(s, r);
+			request_enqueue(&s->delayed, r);
+}
+
+static void schedule_delayed(struct symbolizer *s)
+{
+	struct queue delayed = s->delayed;
+	struct request *r;
+
+	s->delayed = (struct queue){0};
+	while ((r = request_dequeue(&delayed)))
+		request_schedule(s, r);
 }
 
 static void lose_worker(struct symbolizer *s, bool stuck)
@@ -454,6 +500,7 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 	}
 	helper_begin_poll(&s->worker, now);
 	s->waiting.now = now;
+	schedule_delayed(s);
 	if (helper_is_running(&s->worker)) {
 		ret = client_exchange_messages(s);
 		if (ret < 0 || helper_is_stuck(&s->worker))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The definitions shared by the client's files: client.c (objects), client_io.c (messages),
- * client_places.c, client_python.c, client_tables.c.
+ * The definitions shared by the client's files: client.c (objects and requests), client_io.c
+ * (messages), client_tables.c (unwind tables).
  */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
 #define SKEIN_SYMBOLIZERS_CLIENT_PRIVATE_H
@@ -12,39 +12,42 @@
 #include "base/hash.h"
 #include "base/helper.h"
 #include "base/queue.h"
-#include "base/vector.h"
-#include "symbolizers/client.h"
-#include "symbolizers/protocol.h"
+#include "symbolizers/client_replies.h"
 #include "symbolizers/python_code.h"
-#include "symbolizers/python_file.h"
-#include "symbolizers/stamp.h"
-#include "symbolizers/unwind/table.h"
 #include "symbolizers/unwind/table_cache.h"
+#include "symbolizers/worker.h"
 
 struct kernel_symbol {
 	uint64_t address, size;
 	char *name;
 };
 
+struct client_file {
+	int fd; /* -1: none, or closed because there were too many */
+	bool sent; /* to the worker that has the object */
+};
+
 struct client_object {
 	uint64_t id;
 	enum object_kind kind;
-	uint32_t owner; /* uid of the user on whose behalf the object is read */
-	int fd, debug_fd, common_fd; /* -1: none, or closed because there were too many */
-	struct stamp stamp; /* of fd, when the object was added */
+	uint32_t owner; /* uid of the user on whose behalf it is read */
+	struct client_file file, debug, common; /* file itself is sent with the object */
+	struct stamp stamp; /* of file, when the object was added */
 	struct python_interpreter *python; /* of OBJECT_PYTHON; else NULL */
 	uint64_t generation; /* of the worker that has the object; 0: none */
-	bool debug_sent, common_sent; /* whether they were sent to that worker */
 	size_t symbols_sent; /* how many of symbols were sent to that worker */
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
-	struct request *gathering; /* lookups until symbolizer_flush(); NULL: none */
-	struct request *queued_lookups; /* lookups that wait for their turn; NULL: none */
-	unsigned int strikes; /* number of workers that died over the object since its last reply */
-	size_t requests; /* number of pending requests about the object */
+	struct {
+		struct request *gathering; /* until symbolizer_flush(); NULL: none */
+		struct request *queued; /* waits for its turn; NULL: none */
+	} lookups;
+	unsigned int strikes; /* workers that died over it since its last reply */
+	struct {
+		size_t count;
+		bool table, inspection; /* whether one of this type is pending */
+	} requests; /* pending ones */
 	bool read, bad, forgotten;
-	bool struck; /* the object is bad because workers died over it */
-	bool unwinding; /* a request for the object's unwind table is pending */
-	bool inspecting; /* a request to inspect the object is pending */
+	bool struck; /* bad because workers died over it */
 	struct object_facts facts;
 	UT_hash_handle hh; /* the list is in order of use, least recent first */
 };
@@ -64,8 +67,7 @@ struct request {
 	struct unwind_key key; /* key for the cache, if keyed */
 	char *table; /* bytes of the table received so far; NULL with a size: memory ran out */
 	size_t table_size, received;
-	VECTOR(char) places; /* records received so far for the next question */
-	unsigned int place_count;
+	struct place_records places; /* received so far for the next question */
 };
 
 struct symbolizer {
@@ -73,14 +75,14 @@ struct symbolizer {
 	struct symbolizer_stats stats;
 	struct client_object *objects;
 	struct queue gathering, sent;
+	struct queue delayed; /* requests for which waiting had no memory */
 	struct fair waiting;
 	struct symbolizer *second; /* second symbolizer, for suspicious files; or NULL */
 	bool is_second;
 	uint64_t pending, gathered, tables_pending, keys_pending, sequence;
-	/* bytes that a worker of sources may use; 0: not a symbolizer of sources */
-	uint64_t memory;
 	struct table_cache *cache; /* NULL: none */
-	unsigned int files, files_max;
+	unsigned int files;
+	struct worker_options options;
 
 	struct helper worker;
 
@@ -102,20 +104,16 @@ static inline struct request *request_dequeue(struct queue *q)
 	return (struct request *)queue_take(q);
 }
 
-/* Make a request about an object, for request_schedule(). NULL without memory. */
+/* client.c: make a request about an object, for request_schedule(). NULL without memory. */
 struct request *request_new(struct client_object *o, enum message_type type);
 /* Make a request and queue it. Return 0 or -ENOMEM. */
 int request_submit(struct symbolizer *s, struct client_object *o, enum message_type type);
-void request_free(struct request *r);
 /*
- * Add an object, like symbolizer_add(). The object owns python, which is only for OBJECT_PYTHON,
- * from now on, also on failure.
+ * Queue a request until the turn of its owner. Without memory for that, symbolizer_poll() tries
+ * again.
  */
-int client_object_add(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
-		      struct python_interpreter *python);
-/* Add a lookup, as symbolizer_lookup(). o may be NULL: -ENOENT. */
-int client_object_request(struct symbolizer *s, struct client_object *o,
-			  const struct message_lookup *q);
+void request_schedule(struct symbolizer *s, struct request *r);
+void request_free(struct request *r);
 /* Find an object that is not forgotten, or NULL. */
 struct client_object *client_object_lookup(const struct symbolizer *s, uint64_t id);
 /* Move an object to the end of the list, as the one most recently used. */
@@ -127,13 +125,6 @@ void client_object_free(struct symbolizer *s, struct client_object *o);
  * it. The caller then owns the request.
  */
 struct request *request_complete_first(struct symbolizer *s);
-/* Return whether text ends within size bytes and has only characters of allowed. */
-bool client_text_has_only(const char *text, size_t size, const char *allowed);
-/*
- * Pass the reply to the next question of a request to the event symbol. NULL texts in *reply
- * become "".
- */
-void request_pass_reply(struct symbolizer *s, struct request *r, const struct symbol *reply);
 
 /* client_tables.c: return whether the request is about an unwind table. */
 static inline bool request_is_table(const struct request *r)
@@ -144,34 +135,15 @@ static inline bool request_is_table(const struct request *r)
  * Process a message of the worker about the first sent request. Return 0, or -EBADMSG if the
  * message is invalid.
  */
-int client_handle_table(struct symbolizer *s, const struct message *m, size_t size);
-/* Report the status of a request that is in no queue any more, and free the request. */
+int client_handle_table(struct symbolizer *s, const struct message *m,
+			const struct reply_reader *from);
+/* Report the end of a request, which is in no queue any more, and free it. */
 void request_end_table(struct symbolizer *s, struct request *r, int status,
 		       const struct unwind_table *t);
 /* Reset a request after its worker was lost: the next worker sends the table from its start. */
 void request_restart_table(struct request *r);
 
-/* client_python.c: process the next record of a MESSAGE_CODE_REPLIES, at *at, and advance *at. */
-int client_handle_code_reply(struct symbolizer *s, struct request *r, size_t *at, size_t size);
-/*
- * Process the MESSAGE_PYTHON that replies to the first sent request. Return 0, or -EBADMSG if it is
- * invalid.
- */
-int client_handle_python(struct symbolizer *s, size_t size);
-/* Report the facts of a request that is in no queue any more, and free the request. */
-void request_end_inspect(struct symbolizer *s, struct request *r, const struct python_file *f);
-
-/* client_places.c: process the next record of a MESSAGE_PLACES, at *at, and advance *at. */
-int client_handle_place(struct symbolizer *s, struct request *r, size_t *at, size_t size);
-/*
- * Process a MESSAGE_SOURCE_FACTS about the first sent request. Return 0, or -EBADMSG if it is
- * invalid.
- */
-int client_handle_source_facts(struct symbolizer *s, size_t size);
-/* Report the facts of a request that is in no queue any more, and free the request. */
-void request_end_sources(struct symbolizer *s, struct request *r, const struct source_facts *f);
-
-/* Return whether the request is about a file, and not about its symbols. */
+/* Whether the request is about a file, and not about its symbols. */
 static inline bool request_is_of_file(const struct request *r)
 {
 	return request_is_table(r) || r->type == MESSAGE_INSPECT;
@@ -197,13 +169,5 @@ static inline struct symbolizer *symbolizer_of_object(struct symbolizer *s, uint
 		       ? s->second
 		       : s;
 }
-
-/* Queue a request, which is sent in the turn of its owner. Return 0 or -ENOMEM. */
-static inline int request_schedule(struct symbolizer *s, struct request *r)
-{
-	return fair_put(&s->waiting, r->object->owner, request_rank(r), &r->item, sizeof(*r));
-}
-/* client_io.c: report the failure of a request without a worker, and free the request. */
-void request_fail(struct symbolizer *s, struct request *r);
 
 #endif

@@ -32,13 +32,13 @@ int symbolizer_request_table(struct symbolizer *s, uint64_t object)
 	o = client_object_lookup(s, object);
 	if (!o || o->kind != OBJECT_ELF)
 		return -ENOENT;
-	if (o->unwinding)
+	if (o->requests.table)
 		return 0;
 	client_object_touch(s, o);
 	ret = request_submit(s, o, s->cache ? MESSAGE_KEY : MESSAGE_TABLE);
 	if (ret < 0)
 		return ret;
-	o->unwinding = true;
+	o->requests.table = true;
 	s->tables_pending++;
 	s->keys_pending += s->cache != NULL;
 	return 0;
@@ -65,10 +65,11 @@ int symbolizer_request_pages(struct symbolizer *s, uint64_t object,
 	 */
 	for (size_t i = 0; rc >= 0 && i < q->count; i++)
 		rc = vector_push(&r->lookups, ((struct message_lookup){.address = q->pages[i]}));
-	if (!r->lookups.count || request_schedule(s, r) < 0) {
+	if (!r->lookups.count) {
 		request_free(r);
 		return -ENOMEM;
 	}
+	request_schedule(s, r);
 	helper_wake(&s->worker);
 	return 0;
 }
@@ -102,7 +103,7 @@ void symbolizer_drop_tables(struct symbolizer *s)
 		struct queue theirs = fair_pick(&s->waiting, w, is_whole_table, NULL);
 
 		while ((r = request_dequeue(&theirs))) {
-			r->object->unwinding = false;
+			r->object->requests.table = false;
 			s->tables_pending--;
 			s->keys_pending -= r->type == MESSAGE_KEY;
 			request_free(r);
@@ -121,7 +122,7 @@ void request_end_table(struct symbolizer *s, struct request *r, int status,
 		request_free(r);
 		return;
 	}
-	o->unwinding = false;
+	o->requests.table = false;
 	s->tables_pending--;
 	s->keys_pending -= r->type == MESSAGE_KEY;
 	if (status < 0 && !o->forgotten)
@@ -139,23 +140,7 @@ void request_restart_table(struct request *r)
 	r->keyed = false;
 }
 
-static int read_table_key(const struct symbolizer *s, const struct client_object *o, size_t size,
-			  struct unwind_key *out)
-{
-	if (size != sizeof(*out))
-		return -EBADMSG;
-	memcpy(out, s->payload, sizeof(*out));
-	/* the text becomes part of a file name */
-	if (!client_text_has_only(out->build_id, sizeof(out->build_id), "0123456789abcdef") ||
-	    out->size != o->stamp.size)
-		return -EBADMSG;
-	return 0;
-}
-
-/*
- * Pass the table that the cache has for the key to the event table, else request the table from the
- * worker.
- */
+/* Pass on the table that the cache has for the key, else request the table. */
 static void lookup_cached_table(struct symbolizer *s, struct request *r)
 {
 	struct unwind_table t;
@@ -174,20 +159,19 @@ static void lookup_cached_table(struct symbolizer *s, struct request *r)
 	s->keys_pending--;
 	r->type = MESSAGE_TABLE;
 	r->wants_key = true;
-	if (request_schedule(s, r) < 0)
-		request_fail(s, r);
+	request_schedule(s, r);
 }
 
-static int handle_table_key(struct symbolizer *s, size_t size)
+static int handle_table_key(struct symbolizer *s, const struct reply_reader *from)
 {
 	struct request *r = request_first(&s->sent);
 	bool before = r->type == MESSAGE_TABLE && r->wants_key && !r->keyed && !r->received;
 	int ret = -EBADMSG;
 
 	if (r->type == MESSAGE_KEY || before)
-		ret = read_table_key(s, r->object, size, &r->key);
-	if (ret < 0)
-		return ret;
+		ret = reply_read_key(&r->key, from);
+	if (ret < 0 || r->key.size != r->object->stamp.size)
+		return -EBADMSG;
 	if (before)
 		r->keyed = true;
 	else
@@ -227,22 +211,23 @@ static void finish_received_table(struct symbolizer *s, struct request *r)
 	free(bytes);
 }
 
-static int handle_table_part(struct symbolizer *s, const struct message *m, size_t size)
+static int handle_table_part(struct symbolizer *s, const struct message *m,
+			     const struct reply_reader *from)
 {
 	struct request *r = request_first(&s->sent);
 
-	if ((r->type != MESSAGE_TABLE && r->type != MESSAGE_PAGES) || !size ||
-	    m->count > UNWIND_TABLE_MAX)
+	if ((r->type != MESSAGE_TABLE && r->type != MESSAGE_PAGES) || !from->left ||
+	    m->table_size > UNWIND_TABLE_MAX)
 		return -EBADMSG;
 	if (!r->received) {
-		r->table_size = m->count;
+		r->table_size = m->table_size;
 		r->table = malloc(r->table_size);
 	}
-	if (m->count != r->table_size || size > r->table_size - r->received)
+	if (m->table_size != r->table_size || from->left > r->table_size - r->received)
 		return -EBADMSG;
 	if (r->table)
-		memcpy(r->table + r->received, s->payload, size);
-	r->received += size;
+		memcpy(r->table + r->received, from->at, from->left);
+	r->received += from->left;
 	if (r->received != r->table_size)
 		return 0;
 	if (r->type == MESSAGE_PAGES)
@@ -252,23 +237,26 @@ static int handle_table_part(struct symbolizer *s, const struct message *m, size
 	return 0;
 }
 
-static int handle_no_table(struct symbolizer *s, const struct message *m, size_t size)
+static int handle_no_table(struct symbolizer *s, const struct message *m,
+			   const struct reply_reader *from)
 {
-	if (!request_is_table(request_first(&s->sent)) || size || !m->count || m->count > INT_MAX)
+	if (!request_is_table(request_first(&s->sent)) || from->left || !m->error ||
+	    m->error > INT_MAX)
 		return -EBADMSG;
-	request_end_table(s, request_complete_first(s), -(int)m->count, NULL);
+	request_end_table(s, request_complete_first(s), -(int)m->error, NULL);
 	return 0;
 }
 
-int client_handle_table(struct symbolizer *s, const struct message *m, size_t size)
+int client_handle_table(struct symbolizer *s, const struct message *m,
+			const struct reply_reader *from)
 {
 	switch (m->type) {
 	case MESSAGE_KEY_REPLY:
-		return handle_table_key(s, size);
+		return handle_table_key(s, from);
 	case MESSAGE_TABLE_PART:
-		return handle_table_part(s, m, size);
+		return handle_table_part(s, m, from);
 	case MESSAGE_NO_TABLE:
-		return handle_no_table(s, m, size);
+		return handle_no_table(s, m, from);
 	}
 	return -EBADMSG;
 }

@@ -13,8 +13,8 @@
 
 enum message_type {
 	/*
-	 * fd, and struct stamp, or struct python_interpreter for OBJECT_PYTHON; count is the kind.
-	 * Replaces an object of the same number.
+	 * fd, and struct stamp, or struct python_interpreter for OBJECT_PYTHON. Replaces an object
+	 * of the same number.
 	 */
 	MESSAGE_OBJECT = 1,
 	MESSAGE_DEBUG, /* fd of a separate debug file */
@@ -29,8 +29,9 @@ enum message_type {
 	MESSAGE_LOOKUP,
 	MESSAGE_KEY, /* reply: KEY_REPLY or NO_TABLE */
 	/*
-	 * Reply: TABLE_PARTs or NO_TABLE. With count 1, KEY_REPLY comes first if there is a key of
-	 * the very bytes from which the table is made; these may have changed since the last KEY.
+	 * Reply: TABLE_PARTs or NO_TABLE. With wants_key, KEY_REPLY comes first if there is a key
+	 * of the very bytes from which the table is made; these may have changed since the last
+	 * KEY.
 	 */
 	MESSAGE_TABLE,
 	MESSAGE_INSPECT, /* reply: PYTHON */
@@ -52,11 +53,11 @@ enum message_type {
 	MESSAGE_CODE_REPLIES, /* count times struct message_code_reply and its texts */
 	MESSAGE_KEY_REPLY, /* struct unwind_key */
 	/*
-	 * The next bytes of an unwind table; count is the size of the whole table. A file could
-	 * carry more bytes than a message, but the worker has no file that it may write to.
+	 * The next bytes of an unwind table. A file could carry more bytes than a message, but the
+	 * worker has no file that it may write to.
 	 */
 	MESSAGE_TABLE_PART,
-	MESSAGE_NO_TABLE, /* count is the reason, a positive errno */
+	MESSAGE_NO_TABLE,
 	MESSAGE_PYTHON, /* struct python_file */
 	MESSAGE_SOURCE_FACTS, /* struct source_facts; also amid PLACES, if no more can be found */
 	MESSAGE_PLACES, /* count times struct message_place and its texts */
@@ -64,7 +65,13 @@ enum message_type {
 
 struct message {
 	uint32_t type; /* enum message_type */
-	uint32_t count;
+	union {
+		uint32_t count; /* of structs in the payload */
+		uint32_t kind; /* of OBJECT: enum object_kind */
+		uint32_t wants_key; /* of TABLE: 1 or 0 */
+		uint32_t table_size; /* of TABLE_PART: bytes of the whole table */
+		uint32_t error; /* of NO_TABLE: the reason, a positive errno */
+	};
 	uint64_t object;
 	/* sequence number of the request, repeated in each message of the reply */
 	uint64_t sequence;

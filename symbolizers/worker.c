@@ -52,8 +52,8 @@ struct worker_object {
 
 struct worker {
 	int socket;
-	unsigned int files, files_max;
-	uint64_t memory; /* bytes that a worker of sources may use; 0: the worker is not one */
+	unsigned int files;
+	struct worker_options options;
 	size_t bytes;
 	struct worker_object *objects;
 	struct code_cache codes; /* code objects; their memory is not counted in bytes */
@@ -320,7 +320,7 @@ static void limit_place_memory(struct worker *w, const struct message *m,
 	struct worker_object *o, *next;
 
 	HASH_ITER (hh, w->objects, o, next) {
-		if (!worker_places_full(w->memory))
+		if (!worker_places_full(w->options.memory))
 			break;
 		if (o == current && o->places.open)
 			count_overflow(w, m, o);
@@ -349,7 +349,7 @@ static void reply_with_places(struct worker *w, const struct message *m, struct 
 		unsigned int count = 0;
 
 		if (o && !o->places.open && (!o->places.examined || !o->places.facts.status))
-			worker_places_open(&o->places, &o->files, w->memory);
+			worker_places_open(&o->places, &o->files, w->options.memory);
 		if (o && o->places.open)
 			count = dwarf_places_find(o->places.open, address, found);
 		for (unsigned int n = 0; n < count; n++)
@@ -369,7 +369,7 @@ static void reply_with_source_facts(struct worker *w, const struct message *requ
 
 	if (o) {
 		worker_object_touch(w, o);
-		worker_places_open(&o->places, &o->files, w->memory);
+		worker_places_open(&o->places, &o->files, w->options.memory);
 	}
 	send_source_facts(w, request, o ? &o->places.facts : &none);
 }
@@ -396,7 +396,7 @@ static void worker_limit_files(struct worker *w, const struct worker_object *cur
 
 	for (int read = 1; read >= 0; read--) {
 		HASH_ITER (hh, w->objects, o, next) {
-			if (w->files < w->files_max)
+			if (w->files < w->options.files_max)
 				return;
 			if (o == current || o->read != read)
 				continue;
@@ -422,7 +422,7 @@ static void worker_add_object(struct worker *w, const struct message *m, size_t 
 	if (!o)
 		_exit(1);
 	o->id = m->object;
-	o->kind = m->count;
+	o->kind = m->kind;
 	o->files = (struct elf_files){{.fd = -1, .heartbeat = &w->heartbeat}, -1, -1};
 	if (o->kind != OBJECT_PYTHON || worker_python_begin(&o->table.python, w->payload, size))
 		replace_file(w, &o->files.file.fd, fd);
@@ -504,7 +504,7 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 		reply_with_source_facts(w, m, o);
 		return;
 	case MESSAGE_LOOKUP:
-		if (w->memory)
+		if (w->options.kind == WORKER_SOURCES)
 			reply_with_places(w, m, o);
 		else if (o && o->kind == OBJECT_PYTHON)
 			reply_with_code(w, m, o);
@@ -546,20 +546,25 @@ static void reset_signals(void)
  */
 #define SOURCES_OWN (16ULL << 20)
 
-static int confine_worker(int socket, int parent, unsigned int files, uint64_t memory,
-			  const char *name)
+static int confine_worker(int socket, int parent, const struct worker_options *o)
 {
+	static const char *const names[] = {
+		[WORKER_NAMES] = "skein-names",
+		[WORKER_PAGES] = "skein-pages",
+		[WORKER_SOURCES] = "skein-lines",
+	};
+	const bool sources = o->kind == WORKER_SOURCES;
 	const struct confine_limits c = {
-		.name = name,
-		.files = files + WORKER_FILES_SPARE,
-		.memory = memory ? memory + SOURCES_OWN : CONFINED_MEMORY,
-		.refuse_links = memory > 0,
+		.name = names[o->kind],
+		.files = o->files_max + WORKER_FILES_SPARE,
+		.memory = sources ? o->memory + SOURCES_OWN : CONFINED_MEMORY,
+		.refuse_links = sources,
 	};
 
 	return confine_within(socket, parent, &c);
 }
 
-void worker_main(int socket, int parent, unsigned int files, uint64_t memory, const char *name)
+void worker_main(int socket, int parent, const struct worker_options *options)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 	struct message m;
@@ -570,12 +575,11 @@ void worker_main(int socket, int parent, unsigned int files, uint64_t memory, co
 		_exit(1);
 	/* The demangler's timer can only be made before the process is confined. */
 	w->demangler = demangler_new();
-	if (!w->demangler || confine_worker(socket, parent, files, memory, name) < 0)
+	if (!w->demangler || confine_worker(socket, parent, options) < 0)
 		_exit(1);
-	w->memory = memory;
+	w->options = *options;
 	w->socket = 0;
 	w->heartbeat.socket = 0;
-	w->files_max = files;
 	TAILQ_INIT(&w->codes.used);
 	while ((size = message_receive(w->socket, &m, w->payload, &fd, 0)) >= 0) {
 		if (fd >= 0)

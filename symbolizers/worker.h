@@ -14,13 +14,23 @@
  */
 #define WORKER_FILES_SPARE 16
 
+enum worker_kind {
+	WORKER_NAMES, /* reads symbols, unwind tables and interpreters */
+	WORKER_PAGES, /* the same, for a client that requests only pages of unwind tables */
+	WORKER_SOURCES, /* reads lines and inlined functions */
+};
+
+struct worker_options {
+	enum worker_kind kind;
+	unsigned int files_max; /* the most files to keep open */
+	uint64_t memory; /* bytes that a worker of sources may use */
+};
+
 /*
  * Run the worker: confine the process and reply to requests on socket until its other end is
- * closed. Call this in a fresh child of parent. files: maximum number of files to keep open.
- * memory: bytes that a worker of sources may use; 0: the worker is not one. name: name of the
- * process.
+ * closed. Call this in a fresh child of parent.
  */
-void worker_main(int socket, int parent, unsigned int files, uint64_t memory, const char *name)
+void worker_main(int socket, int parent, const struct worker_options *options)
 	__attribute__((noreturn));
 
 #endif

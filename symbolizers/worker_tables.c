@@ -12,7 +12,7 @@ static int send_no_table(int socket, const struct message *request, int status)
 	struct message m = *request;
 
 	m.type = MESSAGE_NO_TABLE;
-	m.count = (uint32_t)-status;
+	m.error = (uint32_t)-status;
 	return message_send(socket, &m, NULL, 0);
 }
 
@@ -32,7 +32,7 @@ static int send_table_parts(int socket, const struct message *request, const cha
 	int ret = 0;
 
 	m.type = MESSAGE_TABLE_PART;
-	m.count = (uint32_t)size;
+	m.table_size = (uint32_t)size;
 	for (at = 0; !ret && at < size; at += part) {
 		part = size - at < PAYLOAD_MAX ? size - at : PAYLOAD_MAX;
 		ret = message_send(socket, &m, bytes + at, part);
@@ -68,7 +68,7 @@ static int reply_with_table(int socket, const struct message *request,
 	struct unwind_key key = {0};
 	void *bytes;
 	size_t size;
-	int ret = make_bounded_table(&bytes, &size, request->count ? &key : NULL, file);
+	int ret = make_bounded_table(&bytes, &size, request->wants_key ? &key : NULL, file);
 
 	if (ret < 0)
 		return send_no_table(socket, request, ret);

@@ -451,12 +451,41 @@ START_TEST(what_is_forgotten_is_answered_and_gone)
 }
 END_TEST
 
+/* Requests for which the queue had no memory wait, and keep their order, until the next poll. */
+START_TEST(a_lack_of_memory_delays_requests)
+{
+	struct seen seen = {0};
+	struct symbolizer *s = start(&seen);
+	struct request *r;
+
+	for (uint64_t o = 1; o <= 3; o++) {
+		ck_assert_int_eq(add(s, o, OBJECT_PERFMAP, map_of(10)), 0);
+		ask_map(s, o, 10);
+	}
+	ck_assert_int_eq(symbolizer_flush(s), 0);
+	while ((r = (struct request *)fair_drain(&s->waiting)))
+		request_enqueue(&s->delayed, r);
+	for (uint64_t o = 1; o <= 3; o++)
+		symbolizer_forget(s, o);
+	ck_assert_uint_eq(s->waiting.count, 0);
+	finish(s);
+	ck_assert_uint_eq(seen.answers.count, 30);
+	for (uint64_t o = 1; o <= 3; o++)
+		check_map_answers(&seen, o, 0);
+	for (int i = 0; i < 100 && s->objects; i++)
+		poll_once(s, 10);
+	ck_assert_ptr_null(s->objects);
+	ck_assert_uint_eq(seen.bad_count, 0);
+	stop(s, &seen);
+}
+END_TEST
+
 START_TEST(open_files_are_bounded)
 {
 	struct seen seen = {0};
 	struct symbolizer *s = start(&seen);
 
-	s->files_max = 8;
+	s->options.files_max = 8;
 	for (uint64_t o = 1; o <= 40; o++) {
 		ck_assert_int_eq(add(s, o, OBJECT_PERFMAP, map_of(10)), 0);
 		wait_for_facts(s, &seen, (unsigned int)o);
@@ -634,6 +663,7 @@ SUITE("symbolizer", answers_come_in_order_and_once, a_map_that_grows_is_refreshe
       kernel_symbols_are_added_and_kept, hidden_kernel_addresses_are_told,
       a_bad_object_is_told_once_and_harms_nobody, killed_a_hundred_times_every_answer_arrives,
       a_worker_that_hangs_is_replaced_and_its_object_is_bad, an_object_that_workers_die_of_is_bad,
-      what_is_forgotten_is_answered_and_gone, open_files_are_bounded,
-      a_worker_that_lies_is_replaced, facts_that_would_lead_elsewhere_are_dropped,
-      what_was_answered_before_a_death_counts, a_replaced_file_is_not_read_again)
+      what_is_forgotten_is_answered_and_gone, a_lack_of_memory_delays_requests,
+      open_files_are_bounded, a_worker_that_lies_is_replaced,
+      facts_that_would_lead_elsewhere_are_dropped, what_was_answered_before_a_death_counts,
+      a_replaced_file_is_not_read_again)

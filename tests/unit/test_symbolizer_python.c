@@ -282,7 +282,7 @@ START_TEST(open_memory_is_bounded)
 	struct symbolizer *s = start(&seen);
 	int fd = memory_of(41, 8);
 
-	s->files_max = 8;
+	s->options.files_max = 8;
 	for (uint64_t o = 1; o <= 20; o++) {
 		add(s, o, dup(fd));
 		ask(s, o, (unsigned int)o, id_of(fd, (unsigned int)o));
@@ -478,7 +478,7 @@ START_TEST(a_file_that_workers_die_of_has_no_python)
 	}
 	ck_assert_uint_eq(seen.bad, 1);
 	ck_assert_int_eq(symbolizer_inspect(s, 1), 0);
-	for (int i = 0; i < 600 && s->objects->inspecting; i++)
+	for (int i = 0; i < 600 && s->objects->requests.inspection; i++)
 		poll_once(s, 100);
 	ck_assert_uint_ge(seen.files, 1);
 	ck_assert_uint_eq(seen.python.support, PYTHON_NONE);

@@ -13,6 +13,7 @@
 #include "client.h"
 #include "files.h"
 #include "suite.h"
+#include "table_find.h"
 
 struct got {
 	uint64_t object;
@@ -429,7 +430,7 @@ START_TEST(files_of_what_has_its_table_may_be_closed)
 	struct seen seen = {0};
 	struct symbolizer *s = start(&seen);
 
-	s->files_max = 8;
+	s->options.files_max = 8;
 	for (uint64_t o = 1; o <= 40; o++) {
 		ask_file(s, o, file_open("/proc/self/exe"));
 		finish_tables(s);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decode the worker's replies. The worker reads hostile files, so every field is checked here, and
+ * only checked values leave these functions. All return 0, or -EBADMSG with *out unspecified.
+ */
+#ifndef SKEIN_SYMBOLIZERS_CLIENT_REPLIES_H
+#define SKEIN_SYMBOLIZERS_CLIENT_REPLIES_H
+
+#include "base/vector.h"
+#include "symbolizers/client.h"
+#include "symbolizers/protocol.h"
+#include "symbolizers/python_file.h"
+#include "symbolizers/unwind/table.h"
+
+/* The part of a message's payload that has not been decoded yet. */
+struct reply_reader {
+	const char *at;
+	size_t left;
+};
+
+/* A reply about one address. The texts of symbol are in the other members. */
+struct symbol_reply {
+	struct symbol symbol;
+	char name[REPLY_NAME_MAX + 1];
+	char other[REPLY_NAME_MAX + 1]; /* the system name, or Python's source file */
+};
+
+/* Decode the next record of MESSAGE_REPLIES or MESSAGE_CODE_REPLIES, which replies to q. */
+int reply_read_symbol(struct symbol_reply *out, struct reply_reader *from,
+		      const struct message_lookup *q);
+int reply_read_code(struct symbol_reply *out, struct reply_reader *from,
+		    const struct message_lookup *q);
+
+/* The records of places of one address that have arrived. Zeroed memory has none. */
+struct place_records {
+	VECTOR(char) bytes;
+	unsigned int count;
+};
+
+/*
+ * Add the next record of MESSAGE_PLACES, which replies to a lookup of address; *flags: enum
+ * place_flag. Also returns -ENOMEM.
+ */
+int reply_read_place(struct place_records *to, struct reply_reader *from, uint64_t address,
+		     uint32_t *flags);
+/* Decode the records. The texts are in *texts, which the caller frees. Return 0 or -ENOMEM. */
+int place_records_decode(const struct place_records *records,
+			 struct source_place out[SOURCE_PLACES_MAX], char **texts);
+
+/* Decode a payload that is one struct. */
+int reply_read_facts(struct object_facts *out, const struct reply_reader *from);
+int reply_read_source_facts(struct source_facts *out, const struct reply_reader *from);
+int reply_read_python(struct python_file *out, const struct reply_reader *from);
+int reply_read_key(struct unwind_key *out, const struct reply_reader *from);
+
+#endif
