@@ -50,7 +50,7 @@ static int prepare_chunk_rows(struct chunks *c, struct error *err)
 {
 	sqlite3_stmt *rows = NULL, *probe = NULL;
 	int ret = sql_prepare(c->trace->db, &rows,
-			      c->indexed ? COLUMNS_SQL " WHERE id > ?1 AND kind = ?2"
+			      c->indexed ? COLUMNS_SQL " WHERE id > ?1 AND id <= ?5 AND kind = ?2"
 						       " AND time <= ?3 AND \"end\" >= ?4"
 						       " ORDER BY id"
 					 : COLUMNS_SQL " NOT INDEXED WHERE id > ?1 ORDER BY id",
@@ -63,6 +63,7 @@ static int prepare_chunk_rows(struct chunks *c, struct error *err)
 		sqlite3_bind_text(rows, 2, kinds[c->kind].name, -1, SQLITE_STATIC);
 		sqlite3_bind_int64(rows, 3, (sqlite3_int64)c->range.to);
 		sqlite3_bind_int64(rows, 4, (sqlite3_int64)c->range.from);
+		sqlite3_bind_int64(rows, 5, (sqlite3_int64)c->range.until);
 	}
 	scan_open(&c->scan, c->trace, rows, probe, c->indexed ? UINT64_MAX : dense_from(c->trace));
 	c->scan.after = c->range.after;
@@ -82,6 +83,8 @@ int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
 		c->range.to = INT64_MAX;
 	if (c->range.from > INT64_MAX)
 		c->range.from = INT64_MAX;
+	if (!c->range.until || c->range.until > INT64_MAX)
+		c->range.until = INT64_MAX;
 	c->indexed = c->range.from || c->range.to < INT64_MAX;
 	if (!has_chunks(t)) {
 		report_lost_records(c, KIND_COUNT, 0, 0, 1); /* all schema versions have chunks */
@@ -194,7 +197,7 @@ int chunks_next(struct chunks *c, struct error *err)
 	int ret;
 
 	while ((ret = next_chunk_row(c, err)) > 0) {
-		if (c->range.until && chunk_row_number(c, 0) > c->range.until)
+		if (chunk_row_number(c, 0) > c->range.until)
 			return 0;
 		if (!is_wanted_chunk(c))
 			continue;

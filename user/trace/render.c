@@ -14,7 +14,7 @@
 #include "analyze/states.h"
 #include "trace/checkpoint.h"
 #include "trace/lane_levels.h"
-#include "trace/render_stream.h"
+#include "trace/trace_timeline.h"
 
 #define SLICE_COLUMN(field) (offsetof(struct slice, field) / sizeof(uint64_t))
 #define EDGE_COLUMN(field) (offsetof(struct edge, field) / sizeof(uint64_t))
@@ -29,8 +29,7 @@
 
 /* A lane that is being rendered. */
 struct rendered_lane {
-	struct lane_levels
-		levels; /* must be first: callbacks cast the tower to the rendered_lane */
+	struct lane_levels levels; /* must be first: callbacks cast it to the rendered_lane */
 	struct cell *cells;
 	uint64_t first, end; /* cell numbers of the range */
 	bool cpu;
@@ -72,16 +71,14 @@ struct rendering {
 	/* records are missing somewhere; then the records of all threads matter to every thread */
 	bool gaps;
 	struct checkpoint_place start, stop;
-	struct render_stream slices, edges;
 	/*
-	 * For each row of slices: the end of its CPU's previous slice, and whether to take the row.
+	 * For each row of the chunk of slices: the end of its CPU's previous slice, and whether to
+	 * take the row.
 	 */
 	uint64_t before[CODEC_RECORDS_MAX];
 	uint8_t rows[CODEC_RECORDS_MAX];
-	struct {
-		struct late_slice *items;
-		size_t count, capacity;
-	} late; /* slices put after the checkpoint stop that began before it */
+	VECTOR(struct late_slice)
+	late; /* slices that were put after the stop and began before it */
 	struct packer packer;
 };
 
@@ -364,7 +361,7 @@ static int find_stop_checkpoint(struct rendering *p, struct error *err)
 		return 0;
 	result = sql_prepare(p->trace->db, &stmt,
 			     "SELECT id, time, chunk FROM main.checkpoint WHERE time >= ?1"
-			     " ORDER BY time, id LIMIT 1",
+			     " AND chunk > 0 ORDER BY time, id LIMIT 1",
 			     err);
 	if (result < 0)
 		return 0;
@@ -443,18 +440,17 @@ static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, con
 	return ret;
 }
 
-static int examine_slices(struct rendering *p, struct error *err)
+static int examine_slices(struct rendering *p, const struct columns *slices, struct error *err)
 {
-	struct render_stream *l = &p->slices;
-	const uint64_t *time = columns_at(&l->columns, SLICE_COLUMN(time));
-	const uint64_t *end = columns_at(&l->columns, SLICE_COLUMN(end));
-	const uint64_t *lane = columns_at(&l->columns, SLICE_COLUMN(lane));
-	const uint64_t *state = columns_at(&l->columns, SLICE_COLUMN(state));
-	const uint64_t *value = columns_at(&l->columns, SLICE_COLUMN(value));
+	const uint64_t *time = columns_at(slices, SLICE_COLUMN(time));
+	const uint64_t *end = columns_at(slices, SLICE_COLUMN(end));
+	const uint64_t *lane = columns_at(slices, SLICE_COLUMN(lane));
+	const uint64_t *state = columns_at(slices, SLICE_COLUMN(state));
+	const uint64_t *value = columns_at(slices, SLICE_COLUMN(value));
 	struct rendered_cpu *c = NULL;
 	int ret = 0;
 
-	for (uint32_t i = 0; ret == 0 && i < l->columns.count; i++) {
+	for (uint32_t i = 0; ret == 0 && i < slices->count; i++) {
 		const struct slice s = {.time = time[i],
 					.end = end[i],
 					.lane = lane[i],
@@ -468,62 +464,45 @@ static int examine_slices(struct rendering *p, struct error *err)
 	return ret;
 }
 
-/* Select the rows of slices to put into states. When records are missing, every row may matter. */
-static void take_slices(struct rendering *p)
+/* Choose the rows that matter to states. When records are missing, every row may matter. */
+static void choose_slices(struct rendering *p, const struct columns *slices, struct sorter *out)
 {
-	struct render_stream *l = &p->slices;
 	union {
 		struct slice slice;
 		uint64_t words[CODEC_COLUMNS_MAX];
 	} r;
 
-	for (uint32_t i = 0; i < l->columns.count; i++) {
+	for (uint32_t i = 0; i < slices->count; i++) {
 		if (p->rows[i] == ROW_SKIP || (p->rows[i] == ROW_IF_GAPS && !p->gaps))
 			continue;
-		columns_record(&l->columns, i, r.words);
-		render_stream_take(l, i, slice_order(&r.slice));
+		columns_record(slices, i, r.words);
+		sorter_add(out, i, slice_order(&r.slice));
 	}
-	sorter_sort(&l->sorter, l->count);
 }
 
-static void take_edges(struct rendering *p)
+static void choose_edges(struct rendering *p, const struct columns *edges, struct sorter *out)
 {
-	struct render_stream *l = &p->edges;
-	const uint64_t *time = columns_at(&l->columns, EDGE_COLUMN(time));
-	const uint64_t *to = columns_at(&l->columns, EDGE_COLUMN(to));
+	const uint64_t *time = columns_at(edges, EDGE_COLUMN(time));
+	const uint64_t *to = columns_at(edges, EDGE_COLUMN(to));
 
-	for (uint32_t i = 0; i < l->columns.count; i++)
+	for (uint32_t i = 0; i < edges->count; i++)
 		if (time[i] < p->query->end && id_filter_has(&p->of_lanes, to[i]) &&
 		    index_get(&p->lanes, to[i]) != INDEX_NONE)
-			render_stream_take(l, i, time[i]);
-	sorter_sort(&l->sorter, l->count);
+			sorter_add(out, i, time[i]);
 }
 
-/* Load chunks of slices until there is a next row or the stream ends. */
-static int load_slices(struct rendering *p, struct error *err)
+/* Render the CPU lanes of a chunk, and choose the rows to put into states. */
+static int choose_rendered_rows(void *context, enum record_kind kind, const struct columns *c,
+				struct sorter *out, struct error *err)
 {
-	int ret = 1;
+	struct rendering *p = context;
+	int ret = kind == KIND_SLICE ? examine_slices(p, c, err) : 0;
 
-	while (ret > 0 && p->slices.next == p->slices.count) {
-		ret = render_stream_next_chunk(&p->slices, p->states ? UINT64_MAX : CPU_MASK, err);
-		if (ret > 0 && examine_slices(p, err) < 0)
-			ret = -ENOMEM;
-		if (ret > 0 && p->states)
-			take_slices(p);
-	}
-	return ret < 0 ? ret : 0;
-}
-
-static int load_edges(struct rendering *p, struct error *err)
-{
-	int ret = 1;
-
-	while (ret > 0 && p->edges.next == p->edges.count) {
-		ret = render_stream_next_chunk(&p->edges, EDGE_MASK, err);
-		if (ret > 0)
-			take_edges(p);
-	}
-	return ret < 0 ? ret : 0;
+	if (ret == 0 && kind == KIND_EDGE)
+		choose_edges(p, c, out);
+	else if (ret == 0 && p->states)
+		choose_slices(p, c, out);
+	return ret;
 }
 
 /* Put the CPU's time up to until as one idle slice, because in this time no wanted thread ran. */
@@ -557,29 +536,22 @@ static int put_rendered_slice(struct rendering *p, const struct slice *s, uint64
 	return ret < 0 ? ret : states_put(p->states, KIND_SLICE, s, err);
 }
 
-static int put_next_record(struct rendering *p, struct error *err)
+/* Put an edge with the columns of EDGE_MASK only: the others were not decoded. */
+static int put_rendered_edge(struct rendering *p, const struct edge *e, struct error *err)
 {
-	struct render_stream *l = &p->slices, *e = &p->edges;
-	union {
-		struct slice slice;
-		struct edge edge;
-		uint64_t words[CODEC_COLUMNS_MAX];
-	} r;
-	uint32_t row;
+	const struct edge seen = {.time = e->time, .to = e->to, .kind = e->kind};
 
-	if (l->next < l->count &&
-	    (e->next == e->count || render_stream_order(l) <= render_stream_order(e))) {
-		row = l->sorter.rows[l->next++];
-		columns_record(&l->columns, row, r.words);
-		return put_rendered_slice(p, &r.slice, p->before[row], err);
-	}
-	row = e->sorter.rows[e->next++];
-	r.edge = (struct edge){
-		.time = columns_at(&e->columns, EDGE_COLUMN(time))[row],
-		.to = columns_at(&e->columns, EDGE_COLUMN(to))[row],
-		.kind = columns_at(&e->columns, EDGE_COLUMN(kind))[row],
-	};
-	return states_put(p->states, KIND_EDGE, &r.edge, err);
+	return states_put(p->states, KIND_EDGE, &seen, err);
+}
+
+/* Count damaged chunks as left out, whatever the number of their records. */
+static void count_left_out(void *context, enum record_kind kind, uint64_t time, uint64_t end,
+			   uint64_t records)
+{
+	struct trace *t = context;
+
+	(void)kind, (void)time, (void)end, (void)records;
+	t->left_out++;
 }
 
 /*
@@ -588,22 +560,27 @@ static int put_next_record(struct rendering *p, struct error *err)
  */
 static int put_all_records(struct rendering *p, struct error *err)
 {
-	const struct render_range range = {p->start.chunk, p->stop.id ? p->stop.chunk : UINT64_MAX,
-					   p->query->end};
-	int ret = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
+	const struct trace_timeline_query q = {
+		.to = p->query->end - 1,
+		.after = p->start.chunk,
+		.until = p->stop.chunk,
+		.kinds = WANT(SLICE) | (p->states ? WANT(EDGE) : 0),
+		.losses = {.lost = count_left_out, .context = p->trace},
+		.slice_columns = p->states ? 0 : CPU_MASK,
+		.edge_columns = EDGE_MASK,
+		.choose = choose_rendered_rows,
+		.context = p,
+	};
+	struct trace_timeline *l = NULL;
+	enum record_kind kind;
+	const void *record;
+	int ret = trace_timeline_open(&l, p->trace, &q, err);
 
-	if (ret == 0)
-		ret = render_stream_open(&p->edges, p->trace, KIND_EDGE, &range, err);
-	p->edges.end = p->edges.end || !p->states;
-	while (ret == 0) {
-		ret = load_slices(p, err);
-		if (ret == 0)
-			ret = load_edges(p, err);
-		if (ret < 0 ||
-		    (p->slices.next == p->slices.count && p->edges.next == p->edges.count))
-			break;
-		ret = put_next_record(p, err);
-	}
+	while (ret == 0 && (ret = trace_timeline_next(l, &kind, &record, err)) > 0)
+		ret = kind == KIND_SLICE
+			      ? put_rendered_slice(p, record, p->before[trace_timeline_row(l)], err)
+			      : put_rendered_edge(p, record, err);
+	trace_timeline_close(l);
 	return ret;
 }
 
@@ -684,7 +661,9 @@ static int read_late_lists(struct rendering *p, struct error *err)
  */
 static int read_late_rest(struct rendering *p, struct error *err)
 {
-	struct render_range range = {.last = UINT64_MAX, .end = p->query->end};
+	const struct chunk_losses losses = {.lost = count_left_out, .context = p->trace};
+	struct chunk_range range = {.to = p->query->end - 1};
+	struct chunks c = {0};
 	struct slice s;
 	sqlite3_int64 chunk = 0;
 	int ret =
@@ -693,15 +672,15 @@ static int read_late_rest(struct rendering *p, struct error *err)
 
 	range.after = (uint64_t)chunk;
 	if (ret == 0)
-		ret = render_stream_open(&p->slices, p->trace, KIND_SLICE, &range, err);
-	while (ret == 0 && !is_range_covered(p) &&
-	       (ret = render_stream_next_chunk(&p->slices, UINT64_MAX, err)) > 0) {
+		ret = chunks_open(&c, p->trace, KIND_SLICE, &range, &losses, err);
+	while (ret == 0 && !is_range_covered(p) && (ret = chunks_next(&c, err)) > 0) {
 		ret = 0;
-		for (uint32_t i = 0; ret == 0 && i < p->slices.columns.count; i++) {
-			columns_record(&p->slices.columns, i, (uint64_t *)&s);
+		for (uint32_t i = 0; ret == 0 && i < c.columns.count; i++) {
+			columns_record(&c.columns, i, (uint64_t *)&s);
 			ret = read_late_slice(p, &s, err);
 		}
 	}
+	chunks_close(&c);
 	return ret;
 }
 
@@ -746,8 +725,6 @@ static int finish_rendering(struct rendering *p, struct error *err)
 
 static void free_rendering(struct rendering *p)
 {
-	render_stream_close(&p->slices);
-	render_stream_close(&p->edges);
 	states_free(p->states);
 	index_free(&p->lanes);
 	index_free(&p->cpu_lanes);

@@ -15,6 +15,7 @@
 
 int sorter_reserve(struct sorter *s, uint32_t rows)
 {
+	s->count = 0;
 	if (rows <= s->capacity)
 		return 0;
 	sorter_free(s);
@@ -41,13 +42,13 @@ void sorter_free(struct sorter *s)
  * Find the least key, and the span from it to the greatest key. Return true if the rows are already
  * sorted.
  */
-static bool find_key_span(const struct sorter *s, uint32_t count, uint64_t *least, uint64_t *span)
+static bool find_key_span(const struct sorter *s, uint64_t *least, uint64_t *span)
 {
 	uint64_t greatest = 0, last = 0, key;
 	bool sorted = true;
 
 	*least = UINT64_MAX;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < s->count; i++) {
 		key = s->keys[s->rows[i]];
 		sorted = sorted && key >= last;
 		last = key;
@@ -60,31 +61,31 @@ static bool find_key_span(const struct sorter *s, uint32_t count, uint64_t *leas
 	return sorted;
 }
 
-static void sort_by_digit(struct sorter *s, uint32_t count, uint64_t least, unsigned int shift)
+static void sort_by_digit(struct sorter *s, uint64_t least, unsigned int shift)
 {
 	uint32_t at[DIGITS] = {0}, *rows = s->rows, sum = 0, next;
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < s->count; i++)
 		at[(s->keys[rows[i]] - least) >> shift & (DIGITS - 1)]++;
 	for (uint32_t d = 0; d < DIGITS; d++) {
 		next = sum + at[d];
 		at[d] = sum;
 		sum = next;
 	}
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < s->count; i++)
 		s->spare[at[(s->keys[rows[i]] - least) >> shift & (DIGITS - 1)]++] = rows[i];
 	s->rows = s->spare;
 	s->spare = rows;
 }
 
-void sorter_sort(struct sorter *s, uint32_t count)
+void sorter_sort(struct sorter *s)
 {
 	uint64_t least, span;
 
-	if (find_key_span(s, count, &least, &span))
+	if (find_key_span(s, &least, &span))
 		return;
 	for (unsigned int shift = 0; shift < 64 && span >> shift; shift += DIGIT_BITS)
-		sort_by_digit(s, count, least, shift);
+		sort_by_digit(s, least, shift);
 }
 
 int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,
@@ -96,7 +97,8 @@ int sort_columns(struct sorter *s, const struct columns *from, unsigned int colu
 	for (uint32_t i = 0; i < from->count; i++)
 		s->rows[i] = i;
 	memcpy(s->keys, columns_at(from, column), from->count * sizeof(*s->keys));
-	sorter_sort(s, from->count);
+	s->count = from->count;
+	sorter_sort(s);
 	for (unsigned int c = 0; c < from->width; c++) {
 		const uint64_t *words = columns_at(from, c);
 		uint64_t *sorted = columns_at(out, c);

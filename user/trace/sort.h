@@ -9,18 +9,28 @@
 
 /* Working memory for sorting, owned by the caller. Zeroed memory is a valid empty sorter. */
 struct sorter {
-	uint64_t *keys; /* keys by row number; the caller fills them in */
-	uint32_t *rows; /* row numbers; the caller fills them in, and sorter_sort() sorts them */
+	uint64_t *keys; /* by row number */
+	uint32_t *rows; /* row numbers, sorted by sorter_sort() */
 	uint32_t *spare;
 	uint32_t capacity;
+	uint32_t count; /* rows in use */
 };
 
-/* Make room for this many rows, whose numbers must be less than rows. Return 0 or -ENOMEM. */
+/*
+ * Remove all rows and make room for so many, whose numbers must be below that count. Return 0 or
+ * -ENOMEM.
+ */
 int sorter_reserve(struct sorter *s, uint32_t rows);
 void sorter_free(struct sorter *s);
 
-/* Sort the first count numbers in rows by their keys; rows with equal keys keep their order. */
-void sorter_sort(struct sorter *s, uint32_t count);
+static inline void sorter_add(struct sorter *s, uint32_t row, uint64_t key)
+{
+	s->keys[row] = key;
+	s->rows[s->count++] = row;
+}
+
+/* Sort the added rows by their keys; rows with equal keys keep their order. */
+void sorter_sort(struct sorter *s);
 
 /* Copy records to out, sorted by one of their columns. Return 0 or -ENOMEM. */
 int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,

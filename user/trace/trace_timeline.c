@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Merge the streams of slices and edges. Of each stream, the current chunk is decoded, and its rows
- * within the query are sorted by time.
+ * Merge the two streams. Of each stream, the current chunk is decoded, and its chosen rows are
+ * sorted by time.
  */
 #include "trace/trace_timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/sort.h"
-
-/* The two streams. Slices come first, because they precede edges of the same time. */
+/* The two streams; slices come first, because they precede edges of the same time. */
 static const enum record_kind stream_kinds[] = {KIND_SLICE, KIND_EDGE};
 #define STREAMS (sizeof(stream_kinds) / sizeof(stream_kinds[0]))
 
@@ -22,8 +20,8 @@ union timeline_record {
 
 struct timeline_stream {
 	struct chunks chunks;
-	struct sorter sorter;
-	uint32_t next, count; /* next row, and number of rows, in sorted order */
+	struct sorter sorter; /* the chosen rows */
+	uint32_t next; /* index of the next row in sorter.rows */
 	bool end;
 };
 
@@ -31,6 +29,7 @@ struct trace_timeline {
 	struct trace_timeline_query query;
 	struct timeline_stream streams[STREAMS];
 	union timeline_record record;
+	uint32_t row; /* of record */
 };
 
 static uint64_t record_order(enum record_kind kind, const union timeline_record *r)
@@ -46,23 +45,33 @@ static bool is_in_range(const struct trace_timeline_query *q, const union timeli
 	return time <= q->to && (end > time ? end : time) >= q->from;
 }
 
-static int sort_stream_chunk(struct trace_timeline *l, struct timeline_stream *stream)
+static int choose_rows_in_range(void *context, enum record_kind kind, const struct columns *c,
+				struct sorter *out, struct error *err)
 {
-	const struct columns *c = &stream->chunks.columns;
 	union timeline_record r;
 
-	stream->next = stream->count = 0;
-	if (sorter_reserve(&stream->sorter, c->count) < 0)
-		return -ENOMEM;
+	(void)err;
 	for (uint32_t i = 0; i < c->count; i++) {
 		columns_record(c, i, r.words);
-		if (!is_in_range(&l->query, &r))
-			continue;
-		stream->sorter.keys[i] = record_order(stream->chunks.kind, &r);
-		stream->sorter.rows[stream->count++] = i;
+		if (is_in_range(context, &r))
+			sorter_add(out, i, record_order(kind, &r));
 	}
-	sorter_sort(&stream->sorter, stream->count);
 	return 0;
+}
+
+static int sort_stream_chunk(struct trace_timeline *l, struct timeline_stream *stream,
+			     struct error *err)
+{
+	const struct columns *c = &stream->chunks.columns;
+	int ret;
+
+	stream->next = 0;
+	if (sorter_reserve(&stream->sorter, c->count) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	ret = l->query.choose(l->query.context, stream->chunks.kind, c, &stream->sorter, err);
+	if (ret == 0)
+		sorter_sort(&stream->sorter);
+	return ret;
 }
 
 /* Load chunks until the stream has a next row or ends. */
@@ -71,11 +80,11 @@ static int load_stream_rows(struct trace_timeline *l, struct timeline_stream *st
 {
 	int ret;
 
-	while (!stream->end && stream->next == stream->count) {
+	while (!stream->end && stream->next == stream->sorter.count) {
 		ret = chunks_next(&stream->chunks, err);
 		stream->end = ret <= 0;
-		if (ret > 0 && sort_stream_chunk(l, stream) < 0)
-			ret = error_set(err, -ENOMEM, "out of memory");
+		if (ret > 0)
+			ret = sort_stream_chunk(l, stream, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -104,16 +113,35 @@ int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const 
 	}
 	if (!first)
 		return 0;
-	columns_record(&first->chunks.columns, first->sorter.rows[first->next++], l->record.words);
+	l->row = first->sorter.rows[first->next++];
+	columns_record(&first->chunks.columns, l->row, l->record.words);
 	*kind = first->chunks.kind;
 	*record = &l->record;
 	return 1;
 }
 
+uint32_t trace_timeline_row(const struct trace_timeline *l)
+{
+	return l->row;
+}
+
+static int open_timeline_stream(struct trace_timeline *l, size_t index, struct trace *t,
+				const struct chunk_losses *losses, struct error *err)
+{
+	const struct trace_timeline_query *q = &l->query;
+	const struct chunk_range range = {q->from, q->to, q->after, q->until};
+	struct chunks *c = &l->streams[index].chunks;
+	int ret = chunks_open(c, t, stream_kinds[index], &range, losses, err);
+	uint64_t wanted = c->kind == KIND_SLICE ? q->slice_columns : q->edge_columns;
+
+	if (wanted)
+		c->wanted = wanted;
+	return ret;
+}
+
 int trace_timeline_open(struct trace_timeline **out, struct trace *t,
 			const struct trace_timeline_query *q, struct error *err)
 {
-	const struct chunk_range range = {q->from, q->to, q->after, q->until};
 	struct trace_timeline *l = calloc(1, sizeof(*l));
 	struct chunk_losses losses = q->losses;
 	int ret = 0;
@@ -121,11 +149,15 @@ int trace_timeline_open(struct trace_timeline **out, struct trace *t,
 	if (!l)
 		return error_set(err, -ENOMEM, "out of memory");
 	l->query = *q;
+	if (!q->choose) {
+		l->query.choose = choose_rows_in_range;
+		l->query.context = &l->query;
+	}
 	for (size_t i = 0; ret == 0 && i < STREAMS; i++) {
 		l->streams[i].end = !(q->kinds & 1ULL << stream_kinds[i]);
 		if (l->streams[i].end)
 			continue;
-		ret = chunks_open(&l->streams[i].chunks, t, stream_kinds[i], &range, &losses, err);
+		ret = open_timeline_stream(l, i, t, &losses, err);
 		losses.reported_elsewhere = true;
 	}
 	if (ret < 0)

@@ -10,6 +10,7 @@
 
 #include "base/pipe.h"
 #include "trace/chunks.h"
+#include "trace/sort.h"
 
 struct trace_timeline;
 
@@ -24,6 +25,18 @@ struct trace_timeline_query {
 	uint64_t until; /* skip chunks with ids above this one; 0: none */
 	uint64_t kinds; /* WANT(SLICE), WANT(EDGE) or both */
 	struct chunk_losses losses; /* called for unreadable records; lost may be NULL */
+	/*
+	 * Masks of the columns to decode, 0: all. The other members of a record are undefined.
+	 */
+	uint64_t slice_columns, edge_columns;
+	/*
+	 * NULL, or a function that is called with each decoded chunk and adds the rows to deliver,
+	 * by their order; it then decides alone whether a row touches the range. 0 or a negative
+	 * errno.
+	 */
+	int (*choose)(void *context, enum record_kind kind, const struct columns *c,
+		      struct sorter *out, struct error *err);
+	void *context;
 };
 
 /* Open a timeline. t must outlive it. Its memory is bounded by one chunk of each kind. */
@@ -32,7 +45,9 @@ int trace_timeline_open(struct trace_timeline **out, struct trace *t,
 /* Return 1 with *record of *kind, valid until the next call; 0 at the end; or a negative errno. */
 int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const void **record,
 			struct error *err);
-/* Close the timeline; l may be NULL. */
+/* Return the row of the last record in the columns of its chunk. */
+uint32_t trace_timeline_row(const struct trace_timeline *l);
+/* Accepts NULL. */
 void trace_timeline_close(struct trace_timeline *l);
 
 #endif
