@@ -24,6 +24,14 @@
 #define CHECKPOINT_SQL \
 	"INSERT INTO checkpoint(time,since,chunk,base,lanes,slices) VALUES(?,?,?,?,?,?)"
 
+/* The last checkpoint that holds all lanes. */
+struct base_checkpoint {
+	sqlite3_int64 id; /* checkpoint.id; 0: none */
+	struct open_list lanes;
+	size_t bytes;
+	unsigned int followers; /* checkpoints that refer to this one */
+};
+
 struct zoom {
 	sqlite3 *db;
 	struct zoom_events events;
@@ -41,11 +49,7 @@ struct zoom {
 	/* The slices put since the last checkpoint that began before it. */
 	struct slice_list crossing;
 	struct open_list open, changed;
-	/* The last checkpoint with all lanes, and its size. */
-	struct open_list full;
-	size_t full_bytes;
-	sqlite3_int64 base; /* checkpoint.id of full; 0: none */
-	unsigned int followers; /* number of checkpoints that refer to full */
+	struct base_checkpoint base;
 	struct packer packer;
 	struct bytes scratch, blobs;
 };
@@ -148,7 +152,7 @@ void zoom_free(struct zoom *z)
 	vector_free(&z->crossing);
 	vector_free(&z->open);
 	vector_free(&z->changed);
-	vector_free(&z->full);
+	vector_free(&z->base.lanes);
 	packer_free(&z->packer);
 	bytes_free(&z->scratch);
 	bytes_free(&z->blobs);
@@ -243,13 +247,13 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 
 	z->open.count = z->changed.count = z->blobs.size = 0;
 	if (states_each(z->states, open_list_add, &z->open) < 0 || open_list_sort(&z->open) < 0 ||
-	    open_list_difference(&z->full, &z->open, &z->changed) < 0)
+	    open_list_difference(&z->base.lanes, &z->open, &z->changed) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	*base = z->base;
-	if (z->base)
+	*base = z->base.id;
+	if (z->base.id)
 		ret = checkpoint_pack_open(&z->packer, &z->scratch, &z->changed, &z->blobs, err);
-	if (ret < 0 || (z->base && z->blobs.size <= z->full_bytes / FULL_SHARE &&
-			++z->followers < FOLLOWERS_MAX))
+	if (ret < 0 || (z->base.id && z->blobs.size <= z->base.bytes / FULL_SHARE &&
+			++z->base.followers < FOLLOWERS_MAX))
 		return ret;
 	*base = z->blobs.size = 0;
 	return checkpoint_pack_open(&z->packer, &z->scratch, &z->open, &z->blobs, err);
@@ -258,13 +262,11 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 /* Make this checkpoint the base of the next ones. */
 static void set_base_checkpoint(struct zoom *z, size_t bytes)
 {
-	struct open_list open = z->open;
+	struct open_list old = z->base.lanes;
 
-	z->open = z->full;
-	z->full = open;
-	z->full_bytes = bytes;
-	z->followers = 0;
-	z->base = sqlite3_last_insert_rowid(z->db);
+	z->base = (struct base_checkpoint){
+		.id = sqlite3_last_insert_rowid(z->db), .lanes = z->open, .bytes = bytes};
+	z->open = old;
 }
 
 int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
@@ -293,7 +295,7 @@ int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
 
 void zoom_forget_base(struct zoom *z)
 {
-	z->base = 0;
+	z->base.id = 0;
 }
 
 int zoom_finish(struct zoom *z, struct error *err)
