@@ -43,16 +43,15 @@ static void round_trip(unsigned int width, uint32_t records, const uint8_t *data
 {
 	struct columns in = {0}, out = {0};
 	struct codec codec = {0};
-	const void *packed;
-	size_t packed_size, raw;
+	struct codec_blob blob;
 	struct error err;
 
 	if (!records || columns_reserve(&in, width, records) < 0)
 		return;
 	fill(&in, data, size);
-	if (codec_encode(&codec, (enum record_kind)(data[0] % (KIND_COUNT + 1)), &in, &packed,
-			 &packed_size, &raw, &err) < 0 ||
-	    codec_decode(&codec, packed, packed_size, records, width, ~0ull, &out, &err) < 0)
+	if (codec_encode(&codec, (enum record_kind)(data[0] % (KIND_COUNT + 1)), &in, &blob, &err) <
+		    0 ||
+	    codec_decode(&codec, &blob, (struct codec_choice){width, ~0ull}, &out, &err) < 0)
 		__builtin_trap();
 	for (unsigned int i = 0; i < width; i++)
 		if (memcmp(columns_at(&in, i), columns_at(&out, i), records * sizeof(uint64_t)))
@@ -68,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct codec codec = {0};
 	struct error err;
 	uint8_t packed[1 << 16];
+	struct codec_blob blob = {.data = packed};
 	unsigned int width;
 	uint64_t records;
 
@@ -85,7 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= 3;
 		memcpy(packed, data + 3, size);
 	}
-	(void)codec_decode(&codec, packed, size, records, width, ~0ull, &columns, &err);
+	blob.size = size;
+	blob.records = records;
+	(void)codec_decode(&codec, &blob, (struct codec_choice){width, ~0ull}, &columns, &err);
 	columns_free(&columns);
 	codec_free(&codec);
 	return 0;

@@ -91,20 +91,20 @@ static void change_chunk(sqlite3_stmt *get, sqlite3_stmt *put, unsigned int numb
 	enum record_kind kind = 0;
 	struct columns c = {0};
 	struct error err;
-	const void *packed;
-	size_t packed_size, raw;
+	struct codec_blob blob = {.data = sqlite3_column_blob(get, 3),
+				  .size = (size_t)sqlite3_column_bytes(get, 3),
+				  .records = (uint64_t)sqlite3_column_int64(get, 2)};
 
 	while (kind < KIND_COUNT && strcmp(kinds[kind].name, word))
 		kind++;
-	check(kind < KIND_COUNT && codec_decode(&codec, sqlite3_column_blob(get, 3),
-						(size_t)sqlite3_column_bytes(get, 3),
-						(uint64_t)sqlite3_column_int64(get, 2),
-						kinds[kind].field_count, ~0ull, &c, &err) == 0);
+	check(kind < KIND_COUNT &&
+	      codec_decode(&codec, &blob, (struct codec_choice){kinds[kind].field_count, ~0ull}, &c,
+			   &err) == 0);
 	for (; size >= CHANGE_BYTES; data += CHANGE_BYTES, size -= CHANGE_BYTES)
 		if (data[0] == number)
 			change(&c, data);
-	check(codec_encode(&codec, kind, &c, &packed, &packed_size, &raw, &err) == 0);
-	sqlite3_bind_blob64(put, 1, packed, packed_size, SQLITE_STATIC);
+	check(codec_encode(&codec, kind, &c, &blob, &err) == 0);
+	sqlite3_bind_blob64(put, 1, blob.data, blob.size, SQLITE_STATIC);
 	sqlite3_bind_int64(put, 2, sqlite3_column_int64(get, 0));
 	check(sqlite3_step(put) == SQLITE_DONE && sqlite3_reset(put) == SQLITE_OK);
 	columns_free(&c);

@@ -239,8 +239,7 @@ static inline void mutate_chunk(sqlite3 *db, const struct mutation *m)
 	struct codec codec = {0};
 	struct columns c = {0};
 	struct error err;
-	const void *packed;
-	size_t size, raw;
+	struct codec_blob blob = {0};
 	int kind = 0;
 
 	sqlite3_prepare_v2(db,
@@ -253,9 +252,11 @@ static inline void mutate_chunk(sqlite3 *db, const struct mutation *m)
 	while (kind < KIND_COUNT &&
 	       strcmp(kinds[kind].name, (const char *)sqlite3_column_text(get, 1)))
 		kind++;
+	blob.data = sqlite3_column_blob(get, 3);
+	blob.size = (size_t)sqlite3_column_bytes(get, 3);
+	blob.records = (uint64_t)sqlite3_column_int64(get, 2);
 	if (kind == KIND_COUNT ||
-	    codec_decode(&codec, sqlite3_column_blob(get, 3), (size_t)sqlite3_column_bytes(get, 3),
-			 (uint64_t)sqlite3_column_int64(get, 2), kinds[kind].field_count, ~0ull, &c,
+	    codec_decode(&codec, &blob, (struct codec_choice){kinds[kind].field_count, ~0ull}, &c,
 			 &err) < 0 ||
 	    !c.count)
 		goto out;
@@ -264,10 +265,10 @@ static inline void mutate_chunk(sqlite3 *db, const struct mutation *m)
 
 		words[row] = m->what & 0x80 ? words[row] + m->word : m->word >> (m->word % 61);
 	}
-	if (codec_encode(&codec, (enum record_kind)kind, &c, &packed, &size, &raw, &err) < 0 ||
+	if (codec_encode(&codec, (enum record_kind)kind, &c, &blob, &err) < 0 ||
 	    sqlite3_prepare_v2(db, "UPDATE chunk SET data = ? WHERE id = ?", -1, &put, NULL))
 		goto out;
-	sqlite3_bind_blob64(put, 1, packed, size, SQLITE_STATIC);
+	sqlite3_bind_blob64(put, 1, blob.data, blob.size, SQLITE_STATIC);
 	sqlite3_bind_int64(put, 2, sqlite3_column_int64(get, 0));
 	sqlite3_step(put);
 out:

@@ -54,25 +54,32 @@ static void check_same(const struct columns *a, const struct columns *b)
 		ck_assert_mem_eq(columns_at(a, i), columns_at(b, i), a->count * sizeof(uint64_t));
 }
 
+static struct codec_blob blob_of(const void *data, size_t size, uint64_t records)
+{
+	return (struct codec_blob){.data = data, .size = size, .records = records};
+}
+
+static int decode(struct codec *c, struct codec_blob blob, unsigned int width, uint64_t mask,
+		  struct columns *out)
+{
+	return codec_decode(c, &blob, (struct codec_choice){width, mask}, out, NULL);
+}
+
 START_TEST(round_trip)
 {
 	static const uint32_t counts[] = {1, 2, 3, 127, 128, 129, 1000, 16384, CODEC_RECORDS_MAX};
 	struct columns in = {0}, out = {0};
 	struct codec codec = {0};
 	uint64_t random = 1 + (uint64_t)_i;
-	size_t size, raw;
-	const void *data;
+	struct codec_blob blob;
 
 	for (unsigned int n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
 		unsigned int width = 1 + (unsigned int)(synthetic_random(&random) >> 33) % 16;
 
 		ck_assert_int_eq(columns_reserve(&in, width, CODEC_RECORDS_MAX), 0);
 		fill(&in, counts[n], &random);
-		ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL),
-				 0);
-		ck_assert_int_eq(
-			codec_decode(&codec, data, size, in.count, width, UINT64_MAX, &out, NULL),
-			0);
+		ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &blob, NULL), 0);
+		ck_assert_int_eq(decode(&codec, blob, width, UINT64_MAX, &out), 0);
 		check_same(&in, &out);
 	}
 	columns_free(&in);
@@ -97,19 +104,18 @@ START_TEST(flipped)
 	struct columns in = {0}, out = {0};
 	struct codec codec = {0}, other = {0};
 	uint64_t random = 4711;
-	const void *data;
-	size_t size, raw;
+	struct codec_blob blob;
 
 	columns_reserve(&in, 7, 300);
 	fill(&in, 300, &random);
-	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL), 0);
-	for (size_t i = 0; i < size; i++) {
-		uint8_t *copy = exact_copy(data, size);
+	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &blob, NULL), 0);
+	for (size_t i = 0; i < blob.size; i++) {
+		uint8_t *copy = exact_copy(blob.data, blob.size);
 
 		copy[i] ^= (uint8_t)(1 << (synthetic_random(&random) >> 60) % 8);
-		if (!codec_decode(&other, copy, size, 300, 7, UINT64_MAX, &out, NULL))
+		if (!decode(&other, blob_of(copy, blob.size, 300), 7, UINT64_MAX, &out))
 			check_same(&in, &out); /* an unused bit of the frame header */
-		ck_assert_int_eq(codec_decode(&other, copy, i, 300, 7, UINT64_MAX, &out, NULL),
+		ck_assert_int_eq(decode(&other, blob_of(copy, i, 300), 7, UINT64_MAX, &out),
 				 -EBADMSG);
 		free(copy);
 	}
@@ -129,7 +135,7 @@ static int decode_raw_bytes(const uint8_t *raw, size_t size, uint64_t records, u
 	int result;
 
 	ck_assert(!ZSTD_isError(packed_size));
-	result = codec_decode(&codec, packed, packed_size, records, width, UINT64_MAX, &out, NULL);
+	result = decode(&codec, blob_of(packed, packed_size, records), width, UINT64_MAX, &out);
 	columns_free(&out);
 	codec_free(&codec);
 	return result;
@@ -208,7 +214,7 @@ START_TEST(old_blobs)
 	struct columns out = {0};
 	struct codec codec = {0};
 
-	ck_assert_int_eq(codec_decode(&codec, packed, size, 3, 2, UINT64_MAX, &out, NULL), 0);
+	ck_assert_int_eq(decode(&codec, blob_of(packed, size, 3), 2, UINT64_MAX, &out), 0);
 	for (unsigned int i = 0; i < 2; i++)
 		ck_assert_mem_eq(columns_at(&out, i), wanted[i], sizeof(wanted[i]));
 	columns_free(&out);
@@ -248,13 +254,12 @@ START_TEST(columns_follow_each_other)
 	struct codec codec = {0};
 	uint64_t random = 77 + (uint64_t)_i;
 	enum record_kind kind = _i % 2 ? KIND_EDGE : KIND_SLICE;
-	size_t size, raw;
-	const void *data;
+	struct codec_blob blob;
 
 	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
 		ck_assert_int_eq(columns_reserve(&in, 7, counts[n]), 0);
 		fill_line(&in, kind, counts[n], &random);
-		ck_assert_int_eq(codec_encode(&codec, kind, &in, &data, &size, &raw, NULL), 0);
+		ck_assert_int_eq(codec_encode(&codec, kind, &in, &blob, NULL), 0);
 		/*
 		 * Decode each column alone, which also needs the columns on which it depends, then
 		 * all.
@@ -262,8 +267,7 @@ START_TEST(columns_follow_each_other)
 		for (unsigned int i = 0; i <= in.width; i++) {
 			uint64_t mask = i < in.width ? 1ULL << i : UINT64_MAX;
 
-			ck_assert_int_eq(
-				codec_decode(&codec, data, size, in.count, 7, mask, &out, NULL), 0);
+			ck_assert_int_eq(decode(&codec, blob, 7, mask, &out), 0);
 			for (unsigned int k = 0; k < in.width; k++)
 				if (mask & 1ULL << k)
 					ck_assert_mem_eq(columns_at(&in, k), columns_at(&out, k),
@@ -282,8 +286,7 @@ START_TEST(turns_are_small)
 	struct columns in = {0};
 	struct codec codec = {0};
 	uint64_t random = 5, time = 16000000, r;
-	size_t size, raw;
-	const void *data;
+	struct codec_blob blob;
 
 	ck_assert_int_eq(columns_reserve(&in, 7, CODEC_RECORDS_MAX), 0);
 	for (uint64_t i = 0; i < CODEC_RECORDS_MAX; i++) {
@@ -299,9 +302,9 @@ START_TEST(turns_are_small)
 		s.end = time = time / 16 * 16;
 		columns_push(&in, &s);
 	}
-	ck_assert_int_eq(codec_encode(&codec, KIND_SLICE, &in, &data, &size, &raw, NULL), 0);
+	ck_assert_int_eq(codec_encode(&codec, KIND_SLICE, &in, &blob, NULL), 0);
 	/* A record takes room for its duration, and nothing else. */
-	ck_assert_uint_lt(size, CODEC_RECORDS_MAX * 7 / 10);
+	ck_assert_uint_lt(blob.size, CODEC_RECORDS_MAX * 7 / 10);
 	columns_free(&in);
 	codec_free(&codec);
 }
@@ -314,16 +317,15 @@ START_TEST(noise_takes_its_bits)
 	struct codec codec = {0};
 	uint32_t count = 30000; /* one block, unless the codec divides it */
 	uint64_t random = 3, time = 1ULL << 40;
-	size_t size, raw;
-	const void *data;
+	struct codec_blob blob;
 
 	ck_assert_int_eq(columns_reserve(&in, 1, count), 0);
 	for (uint32_t i = 0; i < count; i++) {
 		time += synthetic_random(&random) >> 20 & 0x1ffff;
 		columns_push(&in, &time);
 	}
-	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL), 0);
-	ck_assert_uint_lt(size, count * 18 / 8);
+	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &blob, NULL), 0);
+	ck_assert_uint_lt(blob.size, count * 18 / 8);
 	columns_free(&in);
 	codec_free(&codec);
 }
@@ -334,18 +336,17 @@ START_TEST(columns_may_come_and_go)
 	struct columns in = {0}, out = {0};
 	struct codec codec = {0};
 	uint64_t random = 99;
-	size_t size, raw;
-	const void *data;
+	struct codec_blob blob;
 
 	columns_reserve(&in, 3, 100);
 	fill(&in, 100, &random);
-	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL), 0);
-	ck_assert_int_eq(codec_decode(&codec, data, size, 100, 5, UINT64_MAX, &out, NULL), 0);
+	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &blob, NULL), 0);
+	ck_assert_int_eq(decode(&codec, blob, 5, UINT64_MAX, &out), 0);
 	ck_assert_mem_eq(columns_at(&in, 2), columns_at(&out, 2), 100 * sizeof(uint64_t));
 	for (uint32_t i = 0; i < 100; i++)
 		ck_assert_uint_eq(columns_at(&out, 4)[i], 0);
-	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &data, &size, &raw, NULL), 0);
-	ck_assert_int_eq(codec_decode(&codec, data, size, 100, 2, 2, &out, NULL), 0);
+	ck_assert_int_eq(codec_encode(&codec, KIND_COUNT, &in, &blob, NULL), 0);
+	ck_assert_int_eq(decode(&codec, blob, 2, 2, &out), 0);
 	ck_assert_mem_eq(columns_at(&in, 1), columns_at(&out, 1), 100 * sizeof(uint64_t));
 	columns_free(&in);
 	columns_free(&out);
@@ -366,13 +367,13 @@ START_TEST(bomb)
 
 	packed_size = ZSTD_compress(packed, packed_size, zeros, size, 1);
 	ck_assert(!ZSTD_isError(packed_size));
-	ck_assert_int_eq(codec_decode(&codec, packed, packed_size, 10, 7, UINT64_MAX, &out, NULL),
+	ck_assert_int_eq(decode(&codec, blob_of(packed, packed_size, 10), 7, UINT64_MAX, &out),
 			 -EBADMSG);
 	ck_assert_uint_eq(codec.raw.capacity, 0);
 	ck_assert_int_eq(
-		codec_decode(&codec, packed, packed_size, 1ULL << 40, 7, UINT64_MAX, &out, NULL),
+		decode(&codec, blob_of(packed, packed_size, 1ULL << 40), 7, UINT64_MAX, &out),
 		-EBADMSG);
-	ck_assert_int_eq(codec_decode(&codec, packed, packed_size, 0, 7, UINT64_MAX, &out, NULL),
+	ck_assert_int_eq(decode(&codec, blob_of(packed, packed_size, 0), 7, UINT64_MAX, &out),
 			 -EBADMSG);
 	free(zeros);
 	free(packed);

@@ -15,8 +15,9 @@
 static void report_lost_records(struct chunks *c, enum record_kind kind, uint64_t time,
 				uint64_t end, uint64_t records)
 {
-	if (c->losses.lost && records && (kind != KIND_COUNT || !c->losses.reported_elsewhere))
-		c->losses.lost(c->losses.context, kind, time, end, records);
+	if (c->query.losses.lost && records &&
+	    (kind != KIND_COUNT || !c->query.losses.reported_elsewhere))
+		c->query.losses.lost(c->query.losses.context, kind, time, end, records);
 }
 
 /*
@@ -59,33 +60,31 @@ static int prepare_chunk_rows(struct chunks *c, struct error *err)
 	if (ret == 0 && !c->indexed)
 		ret = scan_probe(c->trace->db, &probe, "chunk", err);
 	if (ret == 0 && c->indexed) {
-		sqlite3_bind_int64(rows, 1, (sqlite3_int64)c->range.after);
-		sqlite3_bind_text(rows, 2, kinds[c->kind].name, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(rows, 3, (sqlite3_int64)c->range.to);
-		sqlite3_bind_int64(rows, 4, (sqlite3_int64)c->range.from);
-		sqlite3_bind_int64(rows, 5, (sqlite3_int64)c->range.until);
+		sqlite3_bind_int64(rows, 1, (sqlite3_int64)c->query.after);
+		sqlite3_bind_text(rows, 2, kinds[c->query.kind].name, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(rows, 3, (sqlite3_int64)c->query.to);
+		sqlite3_bind_int64(rows, 4, (sqlite3_int64)c->query.from);
+		sqlite3_bind_int64(rows, 5, (sqlite3_int64)c->query.until);
 	}
 	scan_open(&c->scan, c->trace, rows, probe, c->indexed ? UINT64_MAX : dense_from(c->trace));
-	c->scan.after = c->range.after;
+	c->scan.after = c->query.after;
 	return ret;
 }
 
-int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
-		const struct chunk_range *range, const struct chunk_losses *losses,
-		struct error *err)
+int chunks_open(struct chunks *c, struct trace *t, const struct chunk_query *q, struct error *err)
 {
 	int ret;
 
-	*c = (struct chunks){.trace = t, .kind = kind, .range = *range, .wanted = UINT64_MAX};
-	if (losses)
-		c->losses = *losses;
-	if (c->range.to > INT64_MAX)
-		c->range.to = INT64_MAX;
-	if (c->range.from > INT64_MAX)
-		c->range.from = INT64_MAX;
-	if (!c->range.until || c->range.until > INT64_MAX)
-		c->range.until = INT64_MAX;
-	c->indexed = c->range.from || c->range.to < INT64_MAX;
+	*c = (struct chunks){.trace = t, .query = *q};
+	if (!q->columns)
+		c->query.columns = UINT64_MAX;
+	if (q->to > INT64_MAX)
+		c->query.to = INT64_MAX;
+	if (q->from > INT64_MAX)
+		c->query.from = INT64_MAX;
+	if (!q->until || q->until > INT64_MAX)
+		c->query.until = INT64_MAX;
+	c->indexed = c->query.from || c->query.to < INT64_MAX;
 	if (!has_chunks(t)) {
 		report_lost_records(c, KIND_COUNT, 0, 0, 1); /* all schema versions have chunks */
 		return 0;
@@ -126,29 +125,31 @@ static bool is_wanted_chunk(struct chunks *c)
 
 	if (!names_stream(kind))
 		report_lost_records(c, KIND_COUNT, 0, 0, 1);
-	if (!kind || strcmp(kind, kinds[c->kind].name))
+	if (!kind || strcmp(kind, kinds[c->query.kind].name))
 		return false;
 	/* without the index all chunks are taken, also one whose times are damaged */
 	if (!c->indexed)
 		return true;
-	return sqlite3_column_int64(c->scan.rows, 1) <= (sqlite3_int64)c->range.to &&
-	       sqlite3_column_int64(c->scan.rows, 2) >= (sqlite3_int64)c->range.from;
+	return sqlite3_column_int64(c->scan.rows, 1) <= (sqlite3_int64)c->query.to &&
+	       sqlite3_column_int64(c->scan.rows, 2) >= (sqlite3_int64)c->query.from;
 }
 
 /* Decode the current chunk. Return 0, -EBADMSG if it is damaged, or another error. */
 static int load_chunk(struct chunks *c, struct error *err)
 {
-	int rc, ret;
+	struct codec_choice choice = {kinds[c->query.kind].field_count, c->query.columns};
+	struct codec_blob blob = {.records = chunk_row_number(c, 3)};
+	int rc, ret = -EBADMSG;
 
 	sqlite3_bind_int64(c->data, 1, (sqlite3_int64)c->id);
 	rc = sqlite3_step(c->data);
-	if (rc != SQLITE_ROW)
-		ret = rc == SQLITE_DONE ? -EBADMSG
-					: sql_fail(c->trace->db, rc, err, c->trace->path);
-	else
-		ret = codec_decode(&c->codec, sqlite3_column_blob(c->data, 0),
-				   (size_t)sqlite3_column_bytes(c->data, 0), chunk_row_number(c, 3),
-				   kinds[c->kind].field_count, c->wanted, &c->columns, err);
+	if (rc == SQLITE_ROW) {
+		blob.data = sqlite3_column_blob(c->data, 0);
+		blob.size = (size_t)sqlite3_column_bytes(c->data, 0);
+		ret = codec_decode(&c->codec, &blob, choice, &c->columns, err);
+	} else if (rc != SQLITE_DONE) {
+		ret = sql_fail(c->trace->db, rc, err, c->trace->path);
+	}
 	sqlite3_reset(c->data);
 	return ret;
 }
@@ -156,10 +157,10 @@ static int load_chunk(struct chunks *c, struct error *err)
 /* Report the current chunk as lost. Stacks have no time. */
 static void report_lost_chunk(struct chunks *c)
 {
-	bool timed = c->kind != KIND_STACK;
+	bool timed = c->query.kind != KIND_STACK;
 	uint64_t records = chunk_row_number(c, 3);
 
-	report_lost_records(c, c->kind, timed ? chunk_row_number(c, 1) : 0,
+	report_lost_records(c, c->query.kind, timed ? chunk_row_number(c, 1) : 0,
 			    timed ? chunk_row_number(c, 2) : 0,
 			    records && records <= CODEC_RECORDS_MAX ? records : 1);
 }
@@ -167,8 +168,8 @@ static void report_lost_chunk(struct chunks *c)
 /* Continue in the table itself, because the index cannot be read. */
 static int leave_chunk_index(struct chunks *c, struct error *err)
 {
-	if (c->id > c->range.after)
-		c->range.after = c->id;
+	if (c->id > c->query.after)
+		c->query.after = c->id;
 	c->indexed = false;
 	scan_close(&c->scan);
 	return prepare_chunk_rows(c, err);
@@ -197,7 +198,7 @@ int chunks_next(struct chunks *c, struct error *err)
 	int ret;
 
 	while ((ret = next_chunk_row(c, err)) > 0) {
-		if (chunk_row_number(c, 0) > c->range.until)
+		if (chunk_row_number(c, 0) > c->query.until)
 			return 0;
 		if (!is_wanted_chunk(c))
 			continue;

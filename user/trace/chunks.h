@@ -15,14 +15,6 @@
  */
 #define CHUNKS_DROPPED "trace.dropped"
 
-/* Select chunks that may hold a record of [from, to] (ns), with after < chunk.id <= until. */
-struct chunk_range {
-	uint64_t from, to, after;
-	uint64_t until; /* 0: no bound */
-};
-
-#define CHUNKS_ALL ((struct chunk_range){.to = UINT64_MAX})
-
 /*
  * lost() is called for records that cannot be read, with the time range in which they may have
  * been, ns; both ends are 0 if unknown. kind is KIND_COUNT when their stream is unknown.
@@ -35,28 +27,29 @@ struct chunk_losses {
 	bool reported_elsewhere;
 };
 
+/* Chunks of one stream that may hold a record of [from, to] (ns). */
+struct chunk_query {
+	enum record_kind kind;
+	uint64_t from, to;
+	uint64_t after; /* skip chunks with ids up to this one; 0: none */
+	uint64_t until; /* skip chunks with ids above this one; 0: none */
+	uint64_t columns; /* mask of the columns to decode; 0: all */
+	struct chunk_losses losses; /* called for unreadable records; lost may be NULL */
+};
+
 struct chunks {
 	struct trace *trace;
-	enum record_kind kind;
-	struct chunk_range range;
-	struct chunk_losses losses; /* lost may be NULL */
+	struct chunk_query query;
 	struct scan scan;
 	sqlite3_stmt *data;
 	struct codec codec;
-	/*
-	 * mask of the columns to decode; chunks_open() sets all of them, and the caller may change
-	 * it
-	 */
-	uint64_t wanted;
 	struct columns columns; /* the decoded columns of the current chunk */
 	uint64_t id; /* chunk.id of the current chunk */
 	bool indexed; /* chunks come from the index on times, until it turns out to be unreadable */
 };
 
 /* Open the chunks without reading any. c is initialized also on failure: call chunks_close(). */
-int chunks_open(struct chunks *c, struct trace *t, enum record_kind kind,
-		const struct chunk_range *range, const struct chunk_losses *losses,
-		struct error *err);
+int chunks_open(struct chunks *c, struct trace *t, const struct chunk_query *q, struct error *err);
 /* Return 1 with the next chunk in columns, 0 at the end, or a negative errno. */
 int chunks_next(struct chunks *c, struct error *err);
 /* Close the chunks; c may be zeroed memory. */

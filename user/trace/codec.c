@@ -28,14 +28,6 @@ void codec_free(struct codec *c)
 	*c = (struct codec){0};
 }
 
-static uint8_t *put_codec_varint(uint8_t *p, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		*p++ = (uint8_t)(v | 0x80);
-	*p++ = (uint8_t)v;
-	return p;
-}
-
 /* Grow the buffer to size bytes; its contents are lost. */
 static int reserve_codec_buffer(struct codec_buffer *b, size_t size)
 {
@@ -92,10 +84,11 @@ static void cut_groups(struct cuts *cuts, const uint8_t *raw, const uint8_t *fro
 	}
 }
 
-static uint8_t *encode_column(struct codec *c, uint8_t *p, const struct columns *in,
-			      unsigned int column, enum record_kind kind, struct cuts *cuts)
+/* Write a column at p, and return the end. */
+static uint8_t *encode_column(struct codec *c, uint8_t *p, const struct form_column *of,
+			      struct cuts *cuts)
 {
-	struct form f = form_choose(in, column, kind, c->rest.at);
+	struct form f = form_choose(of, c->rest.at);
 	struct form_groups groups;
 	uint8_t *length, *words;
 
@@ -108,7 +101,7 @@ static uint8_t *encode_column(struct codec *c, uint8_t *p, const struct columns 
 		*p++ = f.context;
 	length = p;
 	words = p + LENGTH_BYTES;
-	p = form_put(words, f, c->rest.at, in->count, &groups);
+	p = form_put(words, f, c->rest.at, of->columns->count, &groups);
 	put_length(length, (size_t)(p - words));
 	cut_groups(cuts, c->raw.at, words, &groups);
 	return p;
@@ -127,10 +120,10 @@ static int encode_raw(struct codec *c, const struct columns *in, enum record_kin
 		return -ENOMEM;
 	p = c->raw.at;
 	*p++ = CODEC_VERSION;
-	p = put_codec_varint(p, in->count);
-	p = put_codec_varint(p, in->width);
+	p = varint_put(p, in->count);
+	p = varint_put(p, in->width);
 	for (unsigned int i = 0; i < in->width; i++)
-		p = encode_column(c, p, in, i, kind, cuts);
+		p = encode_column(c, p, &(struct form_column){in, i, kind}, cuts);
 	add_cut(cuts, (size_t)(p - (uint8_t *)c->raw.at));
 	return 0;
 }
@@ -170,7 +163,7 @@ static size_t compress_raw(struct codec *c, const struct cuts *cuts)
 #define BLOCK_OVERHEAD 64
 
 int codec_encode(struct codec *c, enum record_kind kind, const struct columns *in,
-		 const void **data, size_t *size, size_t *raw_size, struct error *err)
+		 struct codec_blob *out, struct error *err)
 {
 	struct cuts cuts = {0};
 	size_t packed;
@@ -184,81 +177,49 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
 	packed = compress_raw(c, &cuts);
 	if (ZSTD_isError(packed))
 		return error_set(err, -EIO, "zstd: %s", ZSTD_getErrorName(packed));
-	*data = c->packed.at;
-	*size = packed;
-	*raw_size = cuts.at[cuts.count - 1];
+	*out = (struct codec_blob){c->packed.at, packed, in->count, cuts.at[cuts.count - 1]};
 	return 0;
-}
-
-/* The part of a hostile buffer that is not read yet. */
-struct codec_input {
-	const uint8_t *at, *end;
-};
-
-static bool get_byte(struct codec_input *in, uint8_t *out)
-{
-	if (in->at == in->end)
-		return false;
-	*out = *in->at++;
-	return true;
-}
-
-static bool get_varint(struct codec_input *in, uint64_t *out)
-{
-	uint64_t v = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
-
-	do {
-		if (shift > 63 || !get_byte(in, &byte) || (shift == 63 && byte > 1))
-			return false;
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	*out = v;
-	return true;
 }
 
 /* The layout of a blob, read from the headers of its columns. */
 struct blob_layout {
 	unsigned int width; /* number of columns that both the blob has and the caller wants */
 	struct form forms[CODEC_COLUMNS_MAX];
-	const uint8_t *words[CODEC_COLUMNS_MAX];
-	size_t bytes[CODEC_COLUMNS_MAX];
+	struct blob_reader words[CODEC_COLUMNS_MAX];
 };
 
-static bool get_form(struct codec_input *in, uint8_t version, struct form *out)
+static bool get_form(struct blob_reader *in, uint8_t version, struct form *out)
 {
-	return get_byte(in, &out->bits) && (version > 1 || !(out->bits & ~FORM_OLD)) &&
-	       (!(out->bits & FORM_SCALED) || get_byte(in, &out->scale)) &&
-	       (!(out->bits & FORM_LINKED) || get_byte(in, &out->reference)) &&
-	       (!(out->bits & FORM_AS_LAST) || get_byte(in, &out->context));
+	return blob_reader_byte(in, &out->bits) && (version > 1 || !(out->bits & ~FORM_OLD)) &&
+	       (!(out->bits & FORM_SCALED) || blob_reader_byte(in, &out->scale)) &&
+	       (!(out->bits & FORM_LINKED) || blob_reader_byte(in, &out->reference)) &&
+	       (!(out->bits & FORM_AS_LAST) || blob_reader_byte(in, &out->context));
 }
 
-static bool read_layout(struct codec_input in, uint32_t records, unsigned int width,
+static bool read_layout(struct blob_reader in, uint32_t records, unsigned int width,
 			struct blob_layout *out)
 {
 	uint64_t count, columns, bytes;
+	struct blob_reader words;
 	uint8_t version;
 
-	if (!get_byte(&in, &version) || !version || version > CODEC_VERSION ||
-	    !get_varint(&in, &count) || count != records || !get_varint(&in, &columns))
+	if (!blob_reader_byte(&in, &version) || !version || version > CODEC_VERSION ||
+	    !blob_reader_varint(&in, &count) || count != records ||
+	    !blob_reader_varint(&in, &columns))
 		return false;
 	out->width = columns < width ? (unsigned int)columns : width;
 	for (uint64_t i = 0; i < columns; i++) {
 		struct form f = {0};
 
-		if (!get_form(&in, version, &f) || !get_varint(&in, &bytes) ||
-		    bytes > (uint64_t)(in.end - in.at))
+		if (!get_form(&in, version, &f) || !blob_reader_varint(&in, &bytes) ||
+		    !blob_reader_part(&in, bytes, &words))
 			return false;
-		if (i < out->width) {
-			if (!form_is_valid(f, (unsigned int)i, out->width))
-				return false;
-			out->forms[i] = f;
-			out->words[i] = in.at;
-			out->bytes[i] = bytes;
-		}
-		in.at += bytes;
+		if (i >= out->width)
+			continue;
+		if (!form_is_valid(f, (unsigned int)i, out->width))
+			return false;
+		out->forms[i] = f;
+		out->words[i] = words;
 	}
 	return in.at == in.end && forms_are_valid(out->forms, out->width);
 }
@@ -289,13 +250,13 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
 
 	if (reserve_codec_buffer(&c->rest, sizeof(uint32_t) * records) < 0)
 		return -ENOMEM;
-	if (!read_layout((struct codec_input){c->raw.at, (uint8_t *)c->raw.at + raw}, records,
+	if (!read_layout((struct blob_reader){c->raw.at, (uint8_t *)c->raw.at + raw}, records,
 			 out->width, &l))
 		return -EBADMSG;
 	mask = needed_columns(&l, mask);
 	for (unsigned int i = 0; i < l.width; i++)
-		if (mask & 1ULL << i && !form_get(l.forms[i], l.words[i], l.bytes[i],
-						  columns_at(out, i), records, c->rest.at))
+		if (mask & 1ULL << i &&
+		    !form_get(l.forms[i], l.words[i], columns_at(out, i), records, c->rest.at))
 			return -EBADMSG;
 	for (unsigned int i = 0; i < l.width; i++)
 		if (mask & 1ULL << i && l.forms[i].bits & FORM_AS_LAST)
@@ -311,42 +272,43 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
  * size that any writer could make of that many records; the limit leaves room for the columns of
  * newer writers.
  */
-static int decompress_raw(struct codec *c, const void *data, size_t size, uint64_t records,
-			  size_t *out)
+static int decompress_raw(struct codec *c, const struct codec_blob *in, size_t *out)
 {
-	unsigned long long declared = ZSTD_getFrameContentSize(data, size);
+	unsigned long long declared = ZSTD_getFrameContentSize(in->data, in->size);
 	size_t raw;
 
 	if (!declared || declared == ZSTD_CONTENTSIZE_UNKNOWN ||
 	    declared == ZSTD_CONTENTSIZE_ERROR ||
-	    declared > (records + 16) * VARINT_MAX * 2 * CODEC_COLUMNS_MAX)
+	    declared > (in->records + 16) * VARINT_MAX * 2 * CODEC_COLUMNS_MAX)
 		return -EBADMSG;
 	if (!c->unpack)
 		c->unpack = ZSTD_createDCtx();
 	if (!c->unpack || reserve_codec_buffer(&c->raw, declared) < 0)
 		return -ENOMEM;
-	raw = ZSTD_decompressDCtx(c->unpack, c->raw.at, declared, data, size);
+	raw = ZSTD_decompressDCtx(c->unpack, c->raw.at, declared, in->data, in->size);
 	if (ZSTD_isError(raw) || raw != declared)
 		return -EBADMSG;
 	*out = raw;
 	return 0;
 }
 
-int codec_decode(struct codec *c, const void *data, size_t size, uint64_t records,
-		 unsigned int width, uint64_t mask, struct columns *out, struct error *err)
+int codec_decode(struct codec *c, const struct codec_blob *in, struct codec_choice choice,
+		 struct columns *out, struct error *err)
 {
+	uint32_t records = (uint32_t)in->records;
 	size_t raw;
 	int ret;
 
-	if (!data || !records || records > CODEC_RECORDS_MAX || width > CODEC_COLUMNS_MAX)
+	if (!in->data || !in->records || in->records > CODEC_RECORDS_MAX ||
+	    choice.width > CODEC_COLUMNS_MAX)
 		return error_set(err, -EBADMSG, "an impossible count of records");
-	ret = decompress_raw(c, data, size, records, &raw);
-	if (ret == 0 && columns_reserve(out, width, (uint32_t)records) < 0)
+	ret = decompress_raw(c, in, &raw);
+	if (ret == 0 && columns_reserve(out, choice.width, records) < 0)
 		ret = -ENOMEM;
 	if (ret == 0)
-		ret = decode_raw(c, raw, (uint32_t)records, mask, out);
+		ret = decode_raw(c, raw, records, choice.mask, out);
 	if (ret < 0)
 		return error_set(err, ret, ret == -ENOMEM ? "out of memory" : "a damaged chunk");
-	out->count = (uint32_t)records;
+	out->count = records;
 	return 0;
 }

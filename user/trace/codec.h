@@ -30,13 +30,26 @@ struct codec {
 
 void codec_free(struct codec *c);
 
+/* The blob of a chunk. */
+struct codec_blob {
+	const void *data;
+	size_t size; /* bytes */
+	uint64_t records;
+	size_t raw_size; /* bytes before zstd; not needed for decoding */
+};
+
 /*
- * Encode the records of in. kind determines which columns follow which others; KIND_COUNT: none
- * does. *data belongs to the codec and is valid until its next use. *raw_size is the size before
- * compression by zstd, bytes.
+ * Encode the records of in. kind determines which columns follow which; KIND_COUNT: none does.
+ * out->data belongs to the codec and is valid until its next use.
  */
 int codec_encode(struct codec *c, enum record_kind kind, const struct columns *in,
-		 const void **data, size_t *size, size_t *raw_size, struct error *err);
+		 struct codec_blob *out, struct error *err);
+
+/* How many columns the caller knows, and a mask of those that it wants. */
+struct codec_choice {
+	unsigned int width;
+	uint64_t mask;
+};
 
 /*
  * Decode a blob that may be hostile. Return 0; -EBADMSG if it is not a valid chunk of exactly that
@@ -44,7 +57,7 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
  * have undefined contents); a column that the blob lacks is filled with 0, and columns of the blob
  * beyond width are ignored.
  */
-int codec_decode(struct codec *c, const void *data, size_t size, uint64_t records,
-		 unsigned int width, uint64_t mask, struct columns *out, struct error *err);
+int codec_decode(struct codec *c, const struct codec_blob *in, struct codec_choice choice,
+		 struct columns *out, struct error *err);
 
 #endif

@@ -141,17 +141,20 @@ static int report_chunk_damage(struct finder *f, struct finder_chunk *p)
 
 static int decode_finder_chunk(struct finder *f, struct finder_chunk *p)
 {
-	sqlite3_int64 records = 0;
+	const struct codec_choice choice = {f->kind->field_count, UINT64_MAX};
+	struct codec_blob blob = {0};
 	int rc, result = -EBADMSG;
 
 	evict_finder_chunks(f);
 	sqlite3_bind_int64(f->data, 1, p->chunk);
 	rc = sqlite3_step(f->data);
 	if (rc == SQLITE_ROW) {
-		records = sqlite3_column_int64(f->data, 0);
-		result = codec_decode(&f->codec, sqlite3_column_blob(f->data, 1),
-				      (size_t)sqlite3_column_bytes(f->data, 1), (uint64_t)records,
-				      f->kind->field_count, UINT64_MAX, &p->columns, NULL);
+		blob = (struct codec_blob){
+			.data = sqlite3_column_blob(f->data, 1),
+			.size = (size_t)sqlite3_column_bytes(f->data, 1),
+			.records = (uint64_t)sqlite3_column_int64(f->data, 0),
+		};
+		result = codec_decode(&f->codec, &blob, choice, &p->columns, NULL);
 		rc = SQLITE_DONE;
 	}
 	sqlite3_reset(f->data);
@@ -162,7 +165,7 @@ static int decode_finder_chunk(struct finder *f, struct finder_chunk *p)
 	if (result < 0) {
 		columns_free(&p->columns);
 		p->bad = true;
-		p->records = records;
+		p->records = (sqlite3_int64)blob.records;
 	}
 	f->bytes += decoded_bytes(p);
 	return SQLITE_OK;

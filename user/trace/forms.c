@@ -14,10 +14,7 @@
 
 #include <string.h>
 
-#include "trace/blob_reader.h"
-
-/* Number of words of a column that are examined closely: SAMPLE_RUNS runs of SAMPLE_RUN_WORDS
- * words. */
+/* Words examined closely: SAMPLE_RUNS runs of SAMPLE_RUN_WORDS words. */
 #define SAMPLE_RUNS 8u
 #define SAMPLE_RUN_WORDS 128u
 #define SAMPLED_WORDS (SAMPLE_RUNS * SAMPLE_RUN_WORDS)
@@ -79,26 +76,13 @@ static inline uint64_t *last_rest_slot(struct last_rests *r, uint64_t word)
 	return &r->last[word * 0x9e3779b97f4a7c15ULL >> (64 - RECALL_BITS)];
 }
 
-/* Map small differences of either sign to small numbers. */
-static inline uint64_t zigzag(uint64_t v)
+/* Subtract from count words, beginning at first, the words that the form compares them with. */
+static void subtract_predicted(const struct form_column *of, struct form f, uint32_t first,
+			       uint32_t count, uint64_t *rest)
 {
-	return (v << 1) ^ (0 - (v >> 63));
-}
-
-static inline uint64_t unzigzag(uint64_t v)
-{
-	return (v >> 1) ^ (0 - (v & 1));
-}
-
-/*
- * Store in rest the differences between count words, beginning at first, and the words from which
- * the form predicts them.
- */
-static void subtract_predicted(const struct columns *c, unsigned int column, struct form f,
-			       uint32_t first, uint32_t count, uint64_t *rest)
-{
-	const uint64_t *words = columns_at(c, column) + first;
-	const uint64_t *other = columns_at(c, f.bits & FORM_DELTA ? column : f.reference) + first;
+	const uint64_t *words = columns_at(of->columns, of->column) + first;
+	const uint64_t *other =
+		columns_at(of->columns, f.bits & FORM_DELTA ? of->column : f.reference) + first;
 
 	if (!(f.bits & FORM_DIFFERENCES)) {
 		memcpy(rest, words, count * sizeof(*rest));
@@ -221,59 +205,63 @@ static uint64_t estimate_bytes(const uint64_t *rest, uint32_t sampled, uint32_t 
 	return bits / (8 << 8) * count / sampled + tables;
 }
 
-/* Take runs of the column, spread evenly over all of it. Return the number of words. */
-static uint32_t sample_column_words(const struct columns *c, unsigned int column, struct form f,
-				    uint64_t *rest)
+/* Take parts of the column, spread evenly over all of it. Return the number of words. */
+static uint32_t sample_column_words(const struct form_column *of, struct form f, uint64_t *rest)
 {
-	if (c->count <= SAMPLED_WORDS) {
-		subtract_predicted(c, column, f, 0, c->count, rest);
-		return c->count;
+	uint64_t count = of->columns->count;
+
+	if (count <= SAMPLED_WORDS) {
+		subtract_predicted(of, f, 0, (uint32_t)count, rest);
+		return (uint32_t)count;
 	}
 	for (uint32_t i = 0; i < SAMPLE_RUNS; i++)
-		subtract_predicted(
-			c, column, f,
-			(uint32_t)((uint64_t)(c->count - SAMPLE_RUN_WORDS) * i / (SAMPLE_RUNS - 1)),
-			SAMPLE_RUN_WORDS, rest + i * SAMPLE_RUN_WORDS);
+		subtract_predicted(of, f,
+				   (uint32_t)((count - SAMPLE_RUN_WORDS) * i / (SAMPLE_RUNS - 1)),
+				   SAMPLE_RUN_WORDS, rest + i * SAMPLE_RUN_WORDS);
 	return SAMPLED_WORDS;
 }
 
-static uint64_t estimate_form_bytes(const struct columns *c, unsigned int column, struct form f)
+static uint64_t estimate_form_bytes(const struct form_column *of, struct form f)
 {
+	const struct form_column context_column = {of->columns, f.context, of->kind};
 	uint64_t rest[SAMPLED_WORDS], context[SAMPLED_WORDS];
-	uint32_t sampled = sample_column_words(c, column, f, rest);
+	uint32_t sampled = sample_column_words(of, f, rest);
 
 	fit_form(&f, rest, sampled);
 	if (f.bits & FORM_AS_LAST) {
-		sample_column_words(c, f.context, (struct form){0}, context);
+		sample_column_words(&context_column, (struct form){0}, context);
 		subtract_last_rest(rest, context, sampled);
 	}
 	encode_rest(f, rest, sampled);
-	return estimate_bytes(rest, sampled, c->count);
+	return estimate_bytes(rest, sampled, of->columns->count);
 }
 
-static bool is_constant_column(const struct columns *c, unsigned int column)
+static bool is_constant_column(const struct form_column *of)
 {
-	const uint64_t *words = columns_at(c, column);
+	const uint64_t *words = columns_at(of->columns, of->column);
 
-	return !memcmp(words, words + 1, (c->count - 1) * sizeof(*words));
+	return !memcmp(words, words + 1, (of->columns->count - 1) * sizeof(*words));
 }
 
-/* Choose from which words differences are taken, if from any; *bytes is their estimated size. */
-static struct form choose_differences(const struct columns *c, unsigned int column,
-				      enum record_kind kind, uint64_t *bytes)
+static bool is_hint_for(const struct hint *h, const struct form_column *of)
+{
+	return h->kind == of->kind && h->column == of->column && h->reference < of->columns->width;
+}
+
+/* Choose the differences to take, if any; *bytes is their estimated size. */
+static struct form choose_differences(const struct form_column *of, uint64_t *bytes)
 {
 	struct form candidates[2 + sizeof(hints) / sizeof(hints[0])] = {{0}, {.bits = FORM_DELTA}};
 	unsigned int count = 2, best = 0;
 	uint64_t guess;
 
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
-		if (hints[i].kind == kind && hints[i].column == column &&
-		    hints[i].reference < c->width)
+		if (is_hint_for(&hints[i], of))
 			candidates[count++] = (struct form){.bits = hints[i].bits,
 							    .reference = hints[i].reference};
 	*bytes = UINT64_MAX;
 	for (unsigned int i = 0; i < count; i++) {
-		guess = estimate_form_bytes(c, column, candidates[i]);
+		guess = estimate_form_bytes(of, candidates[i]);
 		if (guess < *bytes) {
 			*bytes = guess;
 			best = i;
@@ -283,8 +271,7 @@ static struct form choose_differences(const struct columns *c, unsigned int colu
 }
 
 /* Add a context column to the form if the words take fewer bytes with it. */
-static struct form choose_context(const struct columns *c, unsigned int column,
-				  enum record_kind kind, struct form f, uint64_t *bytes)
+static struct form choose_context(const struct form_column *of, struct form f, uint64_t *bytes)
 {
 	struct form best = f;
 
@@ -292,12 +279,11 @@ static struct form choose_context(const struct columns *c, unsigned int column,
 		struct form with = f;
 		uint64_t guess;
 
-		if (contexts[i].kind != kind || contexts[i].column != column ||
-		    contexts[i].reference >= c->width)
+		if (!is_hint_for(&contexts[i], of))
 			continue;
 		with.bits |= FORM_AS_LAST;
 		with.context = contexts[i].reference;
-		guess = estimate_form_bytes(c, column, with);
+		guess = estimate_form_bytes(of, with);
 		if (guess < *bytes) {
 			*bytes = guess;
 			best = with;
@@ -306,35 +292,27 @@ static struct form choose_context(const struct columns *c, unsigned int column,
 	return best;
 }
 
-struct form form_choose(const struct columns *c, unsigned int column, enum record_kind kind,
-			uint64_t *rest)
+struct form form_choose(const struct form_column *of, uint64_t *rest)
 {
+	uint32_t count = of->columns->count;
 	struct form f = {0};
 	uint64_t bytes = UINT64_MAX;
 	uint32_t runs;
 
-	if (!is_constant_column(c, column)) {
-		f = choose_differences(c, column, kind, &bytes);
-		f = choose_context(c, column, kind, f, &bytes);
+	if (!is_constant_column(of)) {
+		f = choose_differences(of, &bytes);
+		f = choose_context(of, f, &bytes);
 	}
-	subtract_predicted(c, column, f, 0, c->count, rest);
-	fit_form(&f, rest, c->count);
+	subtract_predicted(of, f, 0, count, rest);
+	fit_form(&f, rest, count);
 	if (f.bits & FORM_AS_LAST)
-		subtract_last_rest(rest, columns_at(c, f.context), c->count);
-	runs = encode_rest(f, rest, c->count);
-	if (runs <= c->count / RUN_LEAST && (uint64_t)runs * RUN_BYTES < bytes)
+		subtract_last_rest(rest, columns_at(of->columns, f.context), count);
+	runs = encode_rest(f, rest, count);
+	if (runs <= count / RUN_LEAST && (uint64_t)runs * RUN_BYTES < bytes)
 		f.bits |= FORM_RUNS;
 	else
 		f.bits |= FORM_SPLIT;
 	return f;
-}
-
-static inline uint8_t *put_form_varint(uint8_t *p, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		*p++ = (uint8_t)(v | 0x80);
-	*p++ = (uint8_t)v;
-	return p;
 }
 
 static uint8_t *put_word_runs(uint8_t *p, const uint64_t *rest, uint32_t count)
@@ -344,8 +322,8 @@ static uint8_t *put_word_runs(uint8_t *p, const uint64_t *rest, uint32_t count)
 	for (uint32_t i = 1; i <= count; i++) {
 		if (i < count && rest[i] == rest[start])
 			continue;
-		p = put_form_varint(p, rest[start]);
-		p = put_form_varint(p, i - start);
+		p = varint_put(p, rest[start]);
+		p = varint_put(p, i - start);
 		start = i;
 	}
 	return p;
@@ -503,10 +481,9 @@ void form_recall(struct columns *c, unsigned int column, struct form f, uint32_t
 			words[i] += words[i - 1];
 }
 
-bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, uint32_t count,
+bool form_get(struct form f, struct blob_reader in, uint64_t *words, uint32_t count,
 	      uint32_t *later)
 {
-	struct blob_reader in = {data, data + size};
 	bool good = f.bits & FORM_RUNS	  ? get_word_runs(&in, words, count)
 		    : f.bits & FORM_SPLIT ? get_split_words(&in, words, count, later)
 					  : get_single_words(&in, words, count);

@@ -13,8 +13,7 @@
 
 #include "base/record.h"
 #include "trace/columns.h"
-
-#define VARINT_MAX 10 /* bytes of a 64-bit value in groups of 7 bits */
+#include "trace/varint.h"
 
 /*
  * Bits of a column's form. At most one of DELTA, SAME_ROW and ROW_BEFORE is set, and at most one of
@@ -46,12 +45,18 @@ struct form {
 	uint8_t context; /* with AS_LAST, the column that must have the same word */
 };
 
+/* A column of records of one kind; KIND_COUNT: of no stream kind. */
+struct form_column {
+	const struct columns *columns;
+	unsigned int column;
+	enum record_kind kind;
+};
+
 /*
- * Choose the form for a column of records of that kind (KIND_COUNT: no stream kind), and write the
- * count encoded words to rest. Examines some of the words closely, and all of them once.
+ * Choose the form for a column, and write its encoded words to rest. Examines some of the words
+ * closely, and all of them once.
  */
-struct form form_choose(const struct columns *c, unsigned int column, enum record_kind kind,
-			uint64_t *rest);
+struct form form_choose(const struct form_column *of, uint64_t *rest);
 
 /* The ends of the groups of similar bytes: the first bytes of all varints, the second bytes, ... */
 struct form_groups {
@@ -74,11 +79,10 @@ bool form_is_valid(struct form f, unsigned int column, unsigned int width);
 bool forms_are_valid(const struct form *forms, unsigned int width);
 
 /*
- * Read count words, which must take exactly size bytes; false if they do not. To words of a linked
- * or AS_LAST form, form_link() or form_recall() must still add the prediction. later: memory for
- * count numbers.
+ * Read count words, which must take all of in; false if they do not. Words of a linked or
+ * AS_LAST form still lack what form_link() or form_recall() adds. later: memory for count numbers.
  */
-bool form_get(struct form f, const uint8_t *data, size_t size, uint64_t *words, uint32_t count,
+bool form_get(struct form f, struct blob_reader in, uint64_t *words, uint32_t count,
 	      uint32_t *later);
 
 /* Complete a column with AS_LAST, except for its links. Its context column must have been read. */

@@ -57,12 +57,13 @@ int merge_stream_open(struct merge_stream *l, struct trace *t, uint64_t mask,
 		      const struct chunk_losses *losses, struct error *err)
 {
 	const struct trace_timeline_query q = {.to = UINT64_MAX, .kinds = mask, .losses = *losses};
-	const struct chunk_range range = CHUNKS_ALL;
+	const struct chunk_query one = {
+		.kind = only_kind(mask), .to = UINT64_MAX, .losses = *losses};
 	int ret;
 
-	*l = (struct merge_stream){.is_timeline = mask & TIMELINE, .kind = only_kind(mask)};
+	*l = (struct merge_stream){.is_timeline = mask & TIMELINE, .kind = one.kind};
 	ret = l->is_timeline ? trace_timeline_open(&l->timeline, t, &q, err)
-			     : chunks_open(&l->chunks, t, l->kind, &range, losses, err);
+			     : chunks_open(&l->chunks, t, &one, err);
 	return ret < 0 ? ret : merge_stream_next(l, err);
 }
 

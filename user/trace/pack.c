@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VARINT_MAX 10 /* bytes of a 64-bit value in groups of 7 bits */
 #define ZSTD_LEVEL 3
 #define BYTES_MIN 256
 
@@ -31,17 +30,13 @@ static bool reserve_bytes(struct bytes *b, size_t extra)
 
 void bytes_varint(struct bytes *b, uint64_t v)
 {
-	if (!reserve_bytes(b, VARINT_MAX))
-		return;
-	for (; v >= 0x80; v >>= 7)
-		b->data[b->size++] = (uint8_t)(v | 0x80);
-	b->data[b->size++] = (uint8_t)v;
+	if (reserve_bytes(b, VARINT_MAX))
+		b->size = (size_t)(varint_put(b->data + b->size, v) - b->data);
 }
 
-/* Map small differences of either sign to small numbers. */
 void bytes_zigzag(struct bytes *b, uint64_t difference)
 {
-	bytes_varint(b, (difference << 1) ^ (0 - (difference >> 63)));
+	bytes_varint(b, zigzag(difference));
 }
 
 void bytes_add(struct bytes *b, const void *data, size_t size)
@@ -56,25 +51,6 @@ void bytes_free(struct bytes *b)
 {
 	free(b->data);
 	*b = (struct bytes){0};
-}
-
-bool blob_reader_zigzag(struct blob_reader *in, uint64_t *out)
-{
-	uint64_t v;
-
-	if (!blob_reader_varint(in, &v))
-		return false;
-	*out = (v >> 1) ^ (0 - (v & 1));
-	return true;
-}
-
-bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *out)
-{
-	if (size > (uint64_t)(in->end - in->at))
-		return false;
-	*out = (struct blob_reader){in->at, in->at + size};
-	in->at += size;
-	return true;
 }
 
 void packer_free(struct packer *p)

@@ -12,7 +12,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "trace/blob_reader.h"
+#include "trace/varint.h"
 
 /* A buffer to write to. Zeroed memory is a valid empty buffer; after a failure it stays failed. */
 struct bytes {
@@ -26,11 +26,6 @@ void bytes_varint(struct bytes *b, uint64_t v);
 void bytes_zigzag(struct bytes *b, uint64_t difference);
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_free(struct bytes *b);
-
-/* Read a signed difference in zigzag; see also blob_reader_varint(). */
-bool blob_reader_zigzag(struct blob_reader *in, uint64_t *out);
-/* Set *out to the next size bytes and skip them. */
-bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *out);
 
 /* Working memory for packing and unpacking. Zeroed memory is ready for use. */
 struct packer {

@@ -227,13 +227,13 @@ static int read_file_table(struct file_source *f, enum record_kind k, struct err
 
 static int read_file_stream(struct file_source *f, enum record_kind k, struct error *err)
 {
-	const struct chunk_range range = CHUNKS_ALL;
-	const struct chunk_losses losses = file_chunk_losses(f);
+	const struct chunk_query q = {.kind = stored_as(k),
+				      .to = UINT64_MAX,
+				      .columns = k == KIND_SUM ? COLUMNS_OF_SUMS : 0,
+				      .losses = file_chunk_losses(f)};
 	struct chunks c;
-	int ret = chunks_open(&c, f->trace, stored_as(k), &range, &losses, err);
+	int ret = chunks_open(&c, f->trace, &q, err);
 
-	if (k == KIND_SUM)
-		c.wanted = COLUMNS_OF_SUMS;
 	while (ret == 0 && (ret = chunks_next(&c, err)) > 0)
 		ret = k == KIND_SUM ? add_samples_of_chunk(f, &c.columns, err)
 				    : put_chunk_records(f, k, &c.columns, err);

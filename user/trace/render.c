@@ -661,8 +661,9 @@ static int read_late_lists(struct rendering *p, struct error *err)
  */
 static int read_late_rest(struct rendering *p, struct error *err)
 {
-	const struct chunk_losses losses = {.lost = count_left_out, .context = p->trace};
-	struct chunk_range range = {.to = p->query->end - 1};
+	struct chunk_query q = {.kind = KIND_SLICE,
+				.to = p->query->end - 1,
+				.losses = {.lost = count_left_out, .context = p->trace}};
 	struct chunks c = {0};
 	struct slice s;
 	sqlite3_int64 chunk = 0;
@@ -670,9 +671,9 @@ static int read_late_rest(struct rendering *p, struct error *err)
 		sql_int(p->trace->db, "SELECT chunk FROM main.checkpoint ORDER BY id DESC LIMIT 1",
 			&chunk, err);
 
-	range.after = (uint64_t)chunk;
+	q.after = (uint64_t)chunk;
 	if (ret == 0)
-		ret = chunks_open(&c, p->trace, KIND_SLICE, &range, &losses, err);
+		ret = chunks_open(&c, p->trace, &q, err);
 	while (ret == 0 && !is_range_covered(p) && (ret = chunks_next(&c, err)) > 0) {
 		ret = 0;
 		for (uint32_t i = 0; ret == 0 && i < c.columns.count; i++) {

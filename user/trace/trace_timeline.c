@@ -68,7 +68,7 @@ static int sort_stream_chunk(struct trace_timeline *l, struct timeline_stream *s
 	stream->next = 0;
 	if (sorter_reserve(&stream->sorter, c->count) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	ret = l->query.choose(l->query.context, stream->chunks.kind, c, &stream->sorter, err);
+	ret = l->query.choose(l->query.context, stream->chunks.query.kind, c, &stream->sorter, err);
 	if (ret == 0)
 		sorter_sort(&stream->sorter);
 	return ret;
@@ -115,7 +115,7 @@ int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const 
 		return 0;
 	l->row = first->sorter.rows[first->next++];
 	columns_record(&first->chunks.columns, l->row, l->record.words);
-	*kind = first->chunks.kind;
+	*kind = first->chunks.query.kind;
 	*record = &l->record;
 	return 1;
 }
@@ -125,25 +125,15 @@ uint32_t trace_timeline_row(const struct trace_timeline *l)
 	return l->row;
 }
 
-static int open_timeline_stream(struct trace_timeline *l, size_t index, struct trace *t,
-				const struct chunk_losses *losses, struct error *err)
-{
-	const struct trace_timeline_query *q = &l->query;
-	const struct chunk_range range = {q->from, q->to, q->after, q->until};
-	struct chunks *c = &l->streams[index].chunks;
-	int ret = chunks_open(c, t, stream_kinds[index], &range, losses, err);
-	uint64_t wanted = c->kind == KIND_SLICE ? q->slice_columns : q->edge_columns;
-
-	if (wanted)
-		c->wanted = wanted;
-	return ret;
-}
-
 int trace_timeline_open(struct trace_timeline **out, struct trace *t,
 			const struct trace_timeline_query *q, struct error *err)
 {
 	struct trace_timeline *l = calloc(1, sizeof(*l));
-	struct chunk_losses losses = q->losses;
+	struct chunk_query chunks = {.from = q->from,
+				     .to = q->to,
+				     .after = q->after,
+				     .until = q->until,
+				     .losses = q->losses};
 	int ret = 0;
 
 	if (!l)
@@ -154,11 +144,13 @@ int trace_timeline_open(struct trace_timeline **out, struct trace *t,
 		l->query.context = &l->query;
 	}
 	for (size_t i = 0; ret == 0 && i < STREAMS; i++) {
-		l->streams[i].end = !(q->kinds & 1ULL << stream_kinds[i]);
+		chunks.kind = stream_kinds[i];
+		chunks.columns = i ? q->edge_columns : q->slice_columns;
+		l->streams[i].end = !(q->kinds & 1ULL << chunks.kind);
 		if (l->streams[i].end)
 			continue;
-		ret = open_timeline_stream(l, i, t, &losses, err);
-		losses.reported_elsewhere = true;
+		ret = chunks_open(&l->streams[i].chunks, t, &chunks, err);
+		chunks.losses.reported_elsewhere = true;
 	}
 	if (ret < 0)
 		trace_timeline_close(l);

@@ -1,20 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions that read from a hostile buffer: every call checks the bounds; after a failure the
- * caller must stop.
+ * Varints: numbers in groups of 7 bits, the lowest first, each in a byte whose highest bit is set
+ * if more follow. Reading is from a hostile buffer: every call checks the bounds; after a failure
+ * the caller must stop. The functions are inline, because columns are read word by word.
  */
-#ifndef SKEIN_TRACE_BLOB_READER_H
-#define SKEIN_TRACE_BLOB_READER_H
+#ifndef SKEIN_TRACE_VARINT_H
+#define SKEIN_TRACE_VARINT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The part of the buffer that is not read yet. */
+#define VARINT_MAX 10 /* bytes of a 64-bit value */
+
+/* Write v at p, where VARINT_MAX bytes must be free, and return the end. */
+static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+/* Map small differences of either sign to small numbers. */
+static inline uint64_t zigzag(uint64_t v)
+{
+	return (v << 1) ^ (0 - (v >> 63));
+}
+
+static inline uint64_t unzigzag(uint64_t v)
+{
+	return (v >> 1) ^ (0 - (v & 1));
+}
+
+/* The unread part of a buffer. */
 struct blob_reader {
 	const uint8_t *at, *end;
 };
 
-/* Read a varint; false at the end of the buffer. Inline, because columns are read word by word. */
+static inline bool blob_reader_byte(struct blob_reader *in, uint8_t *out)
+{
+	if (in->at == in->end)
+		return false;
+	*out = *in->at++;
+	return true;
+}
+
 static inline bool blob_reader_varint(struct blob_reader *in, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -22,15 +52,30 @@ static inline bool blob_reader_varint(struct blob_reader *in, uint64_t *out)
 	uint8_t byte;
 
 	do {
-		if (in->at == in->end || shift > 63)
-			return false;
-		byte = *in->at++;
-		if (shift == 63 && byte > 1)
+		if (shift > 63 || !blob_reader_byte(in, &byte) || (shift == 63 && byte > 1))
 			return false;
 		v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
 	*out = v;
+	return true;
+}
+
+static inline bool blob_reader_zigzag(struct blob_reader *in, uint64_t *out)
+{
+	if (!blob_reader_varint(in, out))
+		return false;
+	*out = unzigzag(*out);
+	return true;
+}
+
+/* Set *out to the next size bytes and skip them. */
+static inline bool blob_reader_part(struct blob_reader *in, uint64_t size, struct blob_reader *out)
+{
+	if (size > (uint64_t)(in->end - in->at))
+		return false;
+	*out = (struct blob_reader){in->at, in->at + size};
+	in->at += size;
 	return true;
 }
 

@@ -302,13 +302,15 @@ static int decode_cursor_chunk(struct stream_cursor *c)
 {
 	const struct stream_module *m = cursor_table(c)->module;
 	sqlite3_int64 records = sqlite3_column_int64(c->chunks, 1);
-	const void *data = sqlite3_column_blob(c->chunks, 2);
-	int size = sqlite3_column_bytes(c->chunks, 2), ret;
+	const struct codec_blob blob = {.data = sqlite3_column_blob(c->chunks, 2),
+					.size = (size_t)sqlite3_column_bytes(c->chunks, 2),
+					.records = (uint64_t)records};
+	int ret;
 
 	c->chunk = sqlite3_column_int64(c->chunks, 0);
 	c->row = 0;
-	ret = codec_decode(&c->codec, data, (size_t)size, (uint64_t)records, m->kind->field_count,
-			   c->mask, &c->columns, NULL);
+	ret = codec_decode(&c->codec, &blob, (struct codec_choice){m->kind->field_count, c->mask},
+			   &c->columns, NULL);
 	if (ret == -EBADMSG && !m->damage->refuse)
 		stream_damage_add(m->damage, records);
 	return ret;

@@ -58,16 +58,26 @@ struct writer_stream {
 	uint64_t first, last; /* smallest time or id of the records; largest time, end or id */
 };
 
-struct file_writer {
-	struct sink sink;
-	struct new_file file;
-	sqlite3 *db;
+struct writer_database {
+	sqlite3 *handle;
 	sqlite3_stmt *put[KIND_COUNT]; /* NULL unless the table exists */
 	sqlite3_stmt *put_chunk, *begin, *commit;
-	struct writer_stream streams[KIND_COUNT];
+	bool in_transaction;
+};
+
+/* Working memory for encoding a chunk. */
+struct chunk_encoder {
 	struct codec codec;
 	struct sorter sorter;
 	struct columns sorted; /* a chunk sorted by lane */
+};
+
+struct file_writer {
+	struct sink sink;
+	struct new_file file;
+	struct writer_database db;
+	struct writer_stream streams[KIND_COUNT];
+	struct chunk_encoder encoder;
 	struct pending_rows pending;
 	struct zoom *zoom;
 	struct trace_stats stats;
@@ -79,10 +89,8 @@ struct file_writer {
 	uint64_t last_stack; /* largest stack.id so far */
 	uint64_t last_chunk; /* largest chunk.id so far */
 	uint64_t committed; /* bytes of the file at the last commit */
-	bool in_transaction;
-	bool used; /* something other than the empty schema was committed */
-	bool finished;
-	int failed; /* errno after which nothing is written any more; it is never reset */
+	bool used; /* something besides the empty schema was committed */
+	int failed; /* sticky: errno after which nothing is written any more */
 	struct error failure;
 };
 
@@ -91,7 +99,7 @@ static int run_statement_once(struct file_writer *w, sqlite3_stmt *stmt, struct 
 	int rc = sqlite3_step(stmt), ret = 0;
 
 	if (rc != SQLITE_DONE)
-		ret = sql_fail(w->db, rc, err, "cannot write the trace");
+		ret = sql_fail(w->db.handle, rc, err, "cannot write the trace");
 	sqlite3_reset(stmt);
 	return ret;
 }
@@ -100,10 +108,10 @@ static int begin_transaction(struct file_writer *w, struct error *err)
 {
 	int ret;
 
-	if (w->in_transaction)
+	if (w->db.in_transaction)
 		return 0;
-	ret = run_statement_once(w, w->begin, err);
-	w->in_transaction = ret == 0;
+	ret = run_statement_once(w, w->db.begin, err);
+	w->db.in_transaction = ret == 0;
 	return ret;
 }
 
@@ -112,8 +120,8 @@ static int begin_transaction(struct file_writer *w, struct error *err)
  */
 static void abandon_transaction(struct file_writer *w)
 {
-	sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
-	w->in_transaction = false;
+	sqlite3_exec(w->db.handle, "ROLLBACK", NULL, NULL, NULL);
+	w->db.in_transaction = false;
 	pending_rows_free(&w->pending);
 	for (int k = 0; k < KIND_COUNT; k++)
 		w->streams[k].columns.count = 0;
@@ -172,28 +180,26 @@ static int lane_column(enum record_kind kind)
 	}
 }
 
-static int encode_stream(struct file_writer *w, enum record_kind kind,
-			 const struct columns *columns, const void **data, size_t *size,
-			 size_t *raw_size, struct error *err)
+static int encode_stream(struct chunk_encoder *e, enum record_kind kind,
+			 const struct columns *columns, struct codec_blob *out, struct error *err)
 {
 	int lane = lane_column(kind);
 
 	if (lane >= 0) {
-		if (sort_columns(&w->sorter, columns, (unsigned int)lane, &w->sorted) < 0)
+		if (sort_columns(&e->sorter, columns, (unsigned int)lane, &e->sorted) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
-		columns = &w->sorted;
+		columns = &e->sorted;
 	}
-	return codec_encode(&w->codec, kind, columns, data, size, raw_size, err);
+	return codec_encode(&e->codec, kind, columns, out, err);
 }
 
 /* Insert the records of s as a chunk. id 0 means the next free id. */
 static int insert_chunk(struct file_writer *w, enum record_kind kind, uint64_t id,
 			const struct writer_stream *s, struct error *err)
 {
-	sqlite3_stmt *stmt = w->put_chunk;
-	size_t size, raw_size;
-	const void *data;
-	int ret = encode_stream(w, kind, &s->columns, &data, &size, &raw_size, err);
+	sqlite3_stmt *stmt = w->db.put_chunk;
+	struct codec_blob blob;
+	int ret = encode_stream(&w->encoder, kind, &s->columns, &blob, err);
 
 	if (ret == 0)
 		ret = begin_transaction(w, err);
@@ -203,13 +209,13 @@ static int insert_chunk(struct file_writer *w, enum record_kind kind, uint64_t i
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)s->first);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)s->last);
 	sqlite3_bind_int64(stmt, 4, s->columns.count);
-	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)raw_size);
-	sqlite3_bind_blob64(stmt, 6, data, size, SQLITE_STATIC);
+	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)blob.raw_size);
+	sqlite3_bind_blob64(stmt, 6, blob.data, blob.size, SQLITE_STATIC);
 	if (id)
 		sqlite3_bind_int64(stmt, 7, (sqlite3_int64)id);
 	else
 		sqlite3_bind_null(stmt, 7);
-	w->stats.chunk_bytes += size;
+	w->stats.chunk_bytes += blob.size;
 	return run_statement_once(w, stmt, err);
 }
 
@@ -223,9 +229,10 @@ static int write_chunk(struct file_writer *w, enum record_kind kind, struct erro
 	ret = insert_chunk(w, kind, 0, s, err);
 	if (ret < 0)
 		return ret;
-	w->last_chunk = (uint64_t)sqlite3_last_insert_rowid(w->db);
+	w->last_chunk = (uint64_t)sqlite3_last_insert_rowid(w->db.handle);
 	if (w->retention)
-		retention_add_chunk(w->retention, (uint64_t)sqlite3_last_insert_rowid(w->db));
+		retention_add_chunk(w->retention,
+				    (uint64_t)sqlite3_last_insert_rowid(w->db.handle));
 	w->stats.records += s->columns.count;
 	s->columns.count = 0;
 	return 0;
@@ -234,7 +241,7 @@ static int write_chunk(struct file_writer *w, enum record_kind kind, struct erro
 static int prepare_put(struct file_writer *w, enum record_kind k, struct error *err)
 {
 	char *sql = schema_put_sql(k);
-	int ret = sql_prepare(w->db, &w->put[k], sql, err);
+	int ret = sql_prepare(w->db.handle, &w->db.put[k], sql, err);
 
 	sqlite3_free(sql);
 	return ret;
@@ -243,7 +250,7 @@ static int prepare_put(struct file_writer *w, enum record_kind k, struct error *
 /* Make an optional table when its first row is put. */
 static int add_optional_table(struct file_writer *w, enum record_kind k, struct error *err)
 {
-	int ret = schema_add(w->db, k, err);
+	int ret = schema_add(w->db.handle, k, err);
 
 	return ret < 0 ? ret : prepare_put(w, k, err);
 }
@@ -255,11 +262,11 @@ static int insert_row(struct file_writer *w, enum record_kind k, const void *rec
 	sqlite3_stmt *stmt;
 	int ret = begin_transaction(w, err);
 
-	if (ret == 0 && !w->put[k])
+	if (ret == 0 && !w->db.put[k])
 		ret = add_optional_table(w, k, err);
 	if (ret < 0)
 		return ret;
-	stmt = w->put[k];
+	stmt = w->db.put[k];
 	for (unsigned int i = 0; i < kind->field_count; i++) {
 		const struct field *f = &kind->fields[i];
 
@@ -299,7 +306,7 @@ static void check_size_limit(struct file_writer *w)
 	sqlite3_int64 pages = 0;
 	uint64_t bytes;
 
-	if (!w->limit || sql_int(w->db, "PRAGMA page_count", &pages, NULL) < 0)
+	if (!w->limit || sql_int(w->db.handle, "PRAGMA page_count", &pages, NULL) < 0)
 		return;
 	bytes = (uint64_t)pages * PAGE_BYTES;
 	w->stats.full = w->stats.full || 2 * bytes > w->limit + w->committed;
@@ -327,7 +334,7 @@ static int check_room(struct file_writer *w, struct error *err)
 
 	if (!w->shortage.file_limit)
 		return 0;
-	ret = sql_int(w->db, "PRAGMA page_count", &pages, err);
+	ret = sql_int(w->db.handle, "PRAGMA page_count", &pages, err);
 	if (ret == 0 && !shortage_fits(&w->shortage, (uint64_t)pages * PAGE_BYTES))
 		ret = error_errno(err, -EFBIG, "cannot write the trace");
 	return ret;
@@ -348,13 +355,13 @@ static int commit(struct file_writer *w, uint64_t now, struct error *err)
 		ret = write_checkpoint(w, err);
 	if (ret == 0 && w->retention)
 		ret = retention_end_batch(w->retention, err);
-	if (ret == 0 && w->retention && now && w->in_transaction)
+	if (ret == 0 && w->retention && now && w->db.in_transaction)
 		ret = delete_old_records(w, now, err);
-	if (ret == 0 && w->in_transaction)
+	if (ret == 0 && w->db.in_transaction)
 		ret = check_room(w, err);
-	if (ret == 0 && w->in_transaction) {
-		ret = run_statement_once(w, w->commit, err);
-		w->in_transaction = false;
+	if (ret == 0 && w->db.in_transaction) {
+		ret = run_statement_once(w, w->db.commit, err);
+		w->db.in_transaction = false;
 		w->used = w->used || ret == 0;
 		check_size_limit(w);
 	}
@@ -369,7 +376,7 @@ static int limit_dirty(struct file_writer *w, struct error *err)
 {
 	int bytes = 0, highest;
 
-	sqlite3_db_status(w->db, SQLITE_DBSTATUS_CACHE_USED, &bytes, &highest, 0);
+	sqlite3_db_status(w->db.handle, SQLITE_DBSTATUS_CACHE_USED, &bytes, &highest, 0);
 	return bytes > DIRTY_BYTES_MAX ? commit(w, 0, err) : 0;
 }
 
@@ -545,27 +552,24 @@ static void measure_file(struct file_writer *w)
 
 static void close_database(struct file_writer *w)
 {
+	struct writer_database *db = &w->db;
+
 	for (int k = 0; k < KIND_COUNT; k++)
-		sqlite3_finalize(w->put[k]);
-	memset(w->put, 0, sizeof(w->put));
+		sqlite3_finalize(db->put[k]);
 	zoom_free(w->zoom);
 	w->zoom = NULL;
 	retention_free(w->retention);
 	w->retention = NULL;
-	sqlite3_finalize(w->put_chunk);
-	sqlite3_finalize(w->begin);
-	sqlite3_finalize(w->commit);
-	w->put_chunk = w->begin = w->commit = NULL;
-	/*
-	 * Leave the exclusive mode, in which the journal stays (empty) between commits; this
-	 * removes the journal.
-	 */
-	if (w->db) {
-		sqlite3_exec(w->db, "PRAGMA locking_mode=NORMAL", NULL, NULL, NULL);
-		sqlite3_exec(w->db, "SELECT 1 FROM chunk", NULL, NULL, NULL);
+	sqlite3_finalize(db->put_chunk);
+	sqlite3_finalize(db->begin);
+	sqlite3_finalize(db->commit);
+	/* Leave the exclusive mode, which removes the journal: it stays (empty) between commits. */
+	if (db->handle) {
+		sqlite3_exec(db->handle, "PRAGMA locking_mode=NORMAL", NULL, NULL, NULL);
+		sqlite3_exec(db->handle, "SELECT 1 FROM chunk", NULL, NULL, NULL);
 	}
-	sqlite3_close(w->db);
-	w->db = NULL;
+	sqlite3_close(db->handle);
+	*db = (struct writer_database){0};
 }
 
 static int end_zoom(struct file_writer *w, struct error *err)
@@ -581,10 +585,10 @@ static int end_short(struct file_writer *w, struct error *err)
 	int result = shortage_rows(&w->shortage, w->kept_start, insert_any_row, w, err);
 
 	if (result == 0)
-		result = run_statement_once(w, w->commit, err);
+		result = run_statement_once(w, w->db.commit, err);
 	if (result < 0)
 		abandon_transaction(w);
-	w->in_transaction = false;
+	w->db.in_transaction = false;
 	w->used = w->used || result == 0;
 	shortage_report(&w->shortage, w->file.path, err);
 	if (result < 0)
@@ -603,8 +607,7 @@ static int writer_finish(struct sink *sink, struct error *err)
 		ret = commit(w, 0, err);
 	if (ret == 0 && w->shortage.code)
 		ret = end_short(w, err);
-	w->finished = ret == 0;
-	w->used = w->used || w->finished;
+	w->used = w->used || ret == 0;
 	close_database(w);
 	measure_file(w);
 	return ret;
@@ -625,9 +628,9 @@ static void writer_free(struct sink *sink)
 		undo_trace_file(&w->file);
 	for (int k = 0; k < KIND_COUNT; k++)
 		columns_free(&w->streams[k].columns);
-	codec_free(&w->codec);
-	sorter_free(&w->sorter);
-	columns_free(&w->sorted);
+	codec_free(&w->encoder.codec);
+	sorter_free(&w->encoder.sorter);
+	columns_free(&w->encoder.sorted);
 	pending_rows_free(&w->pending);
 	free_trace_file(&w->file);
 	free(w);
@@ -656,31 +659,31 @@ static int prepare_all(struct file_writer *w, struct error *err)
 		if (kinds[k].storage == STORAGE_TABLE && !schema_is_optional((enum record_kind)k))
 			ret = prepare_put(w, (enum record_kind)k, err);
 	if (ret == 0)
-		ret = sql_prepare(w->db, &w->put_chunk, CHUNK_SQL, err);
+		ret = sql_prepare(w->db.handle, &w->db.put_chunk, CHUNK_SQL, err);
 	if (ret == 0)
-		ret = sql_prepare(w->db, &w->begin, "BEGIN IMMEDIATE", err);
+		ret = sql_prepare(w->db.handle, &w->db.begin, "BEGIN IMMEDIATE", err);
 	if (ret == 0)
-		ret = sql_prepare(w->db, &w->commit, "COMMIT", err);
-	return ret < 0 ? ret : zoom_new(&w->zoom, w->db, &zoom, err);
+		ret = sql_prepare(w->db.handle, &w->db.commit, "COMMIT", err);
+	return ret < 0 ? ret : zoom_new(&w->zoom, w->db.handle, &zoom, err);
 }
 
 static int create_database(struct file_writer *w, struct error *err)
 {
-	int rc = sqlite3_open_v2(w->file.path, &w->db,
+	int rc = sqlite3_open_v2(w->file.path, &w->db.handle,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
 				 NULL);
 	int ret;
 
 	if (rc != SQLITE_OK)
-		return sql_fail(w->db, rc, err, "SQLite");
-	sqlite3_extended_result_codes(w->db, 1);
-	ret = sql_exec(w->db, pragmas, err);
+		return sql_fail(w->db.handle, rc, err, "SQLite");
+	sqlite3_extended_result_codes(w->db.handle, 1);
+	ret = sql_exec(w->db.handle, pragmas, err);
 	if (ret == 0)
-		ret = sql_exec(w->db, "BEGIN IMMEDIATE", err);
+		ret = sql_exec(w->db.handle, "BEGIN IMMEDIATE", err);
 	if (ret == 0)
-		ret = schema_create(w->db, err);
+		ret = schema_create(w->db.handle, err);
 	if (ret == 0)
-		ret = sql_exec(w->db, "COMMIT", err);
+		ret = sql_exec(w->db.handle, "COMMIT", err);
 	return ret < 0 ? ret : prepare_all(w, err);
 }
 
@@ -739,7 +742,7 @@ int trace_writer_retain(struct sink *s, uint64_t time, struct error *err)
 	struct file_writer *w = (struct file_writer *)s;
 	const struct retention_events events = {write_open_slices_chunk, w};
 
-	return retention_new(&w->retention, w->db, time, &events, err);
+	return retention_new(&w->retention, w->db.handle, time, &events, err);
 }
 
 void trace_writer_limit(struct sink *s, uint64_t bytes)
@@ -783,7 +786,7 @@ int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out
 	if (ret == 0)
 		ret = w->failed ? still_failed(w, err) : commit(w, 0, err);
 	if (ret == 0)
-		ret = copy_trace(w->db, path, now, err);
+		ret = copy_trace(w->db.handle, path, now, err);
 	if (ret < 0)
 		free(path);
 	else
