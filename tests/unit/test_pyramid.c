@@ -617,7 +617,9 @@ static int keep_cell(struct lane_levels *t, unsigned int level, uint64_t first, 
 
 static void add_state(struct kept_cells *k, uint64_t time, uint64_t end, unsigned int state)
 {
-	ck_assert_int_eq(lane_levels_add(&k->levels, 0, time, end, cell_state_key(state, 0), 0), 0);
+	const struct level_stretch s = {.time = time, .end = end, .key = cell_state_key(state, 0)};
+
+	ck_assert_int_eq(lane_levels_add(&k->levels, 0, &s), 0);
 }
 
 /*

@@ -33,38 +33,38 @@ static uint64_t open_word(const struct stretch *s, unsigned int column)
 	return words[column];
 }
 
-int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct open_list *list,
-			 struct bytes *out, struct error *err)
+int checkpoint_pack_open(struct packer *p, const struct open_list *list, struct bytes *out,
+			 struct error *err)
 {
-	put_checkpoint_head(scratch, list->count, OPEN_COLUMNS);
+	put_checkpoint_head(&p->raw, list->count, OPEN_COLUMNS);
 	for (unsigned int c = 0; c < OPEN_COLUMNS; c++) {
 		uint64_t last = 0;
 
 		for (size_t i = 0; i < list->count; i++) {
 			uint64_t word = open_word(&list->items[i], c);
 
-			bytes_zigzag(scratch, word - last);
+			bytes_zigzag(&p->raw, word - last);
 			last = word;
 		}
 	}
-	return pack_bytes(p, scratch, out, err);
+	return pack_bytes(p, &p->raw, out, err);
 }
 
-int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct slice_list *list,
-			   struct bytes *out, struct error *err)
+int checkpoint_pack_slices(struct packer *p, const struct slice_list *list, struct bytes *out,
+			   struct error *err)
 {
-	put_checkpoint_head(scratch, list->count, SLICE_COLUMNS);
+	put_checkpoint_head(&p->raw, list->count, SLICE_COLUMNS);
 	for (unsigned int c = 0; c < SLICE_COLUMNS; c++) {
 		uint64_t last = 0;
 
 		for (size_t i = 0; i < list->count; i++) {
 			uint64_t word = ((const uint64_t *)&list->items[i])[c];
 
-			bytes_zigzag(scratch, word - last);
+			bytes_zigzag(&p->raw, word - last);
 			last = word;
 		}
 	}
-	return pack_bytes(p, scratch, out, err);
+	return pack_bytes(p, &p->raw, out, err);
 }
 
 /*
@@ -214,8 +214,7 @@ int open_list_sort(struct open_list *list)
 	return 0;
 }
 
-/* Return how many consecutive stretches from index at on belong to the same lane. */
-static size_t lane_stretch_count(const struct open_list *list, size_t at)
+size_t lane_stretch_count(const struct open_list *list, size_t at)
 {
 	size_t count = 0;
 

@@ -16,6 +16,9 @@ struct open_list {
 	size_t count, capacity;
 };
 
+/* Return how many consecutive stretches belong to the lane at that place. */
+size_t lane_stretch_count(const struct open_list *list, size_t at);
+
 /* The slices that cross a checkpoint. */
 struct slice_list {
 	struct slice *items;
@@ -37,11 +40,11 @@ int open_list_difference(const struct open_list *base, const struct open_list *n
  */
 int open_list_apply(struct open_list *base, const struct open_list *difference);
 
-/* Encode open stretches or slices: append a blob to out. scratch is working memory. */
-int checkpoint_pack_open(struct packer *p, struct bytes *scratch, const struct open_list *list,
-			 struct bytes *out, struct error *err);
-int checkpoint_pack_slices(struct packer *p, struct bytes *scratch, const struct slice_list *list,
-			   struct bytes *out, struct error *err);
+/* Both functions append a blob to out. */
+int checkpoint_pack_open(struct packer *p, const struct open_list *list, struct bytes *out,
+			 struct error *err);
+int checkpoint_pack_slices(struct packer *p, const struct slice_list *list, struct bytes *out,
+			   struct error *err);
 
 /* Decode a blob that may be hostile, and append its items to out. Return 0, -EBADMSG or -ENOMEM. */
 int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *out);

@@ -57,20 +57,20 @@ static int close_cell(struct lane_levels *t, unsigned int level)
 }
 
 static int add_part_of_cell(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end,
-			    uint16_t key, uint64_t thread)
+			    const struct level_stretch *s)
 {
 	struct level *l;
 	int ret = open_cell(t, level, time >> lane_level_shift(t, level), &l);
 
-	return ret < 0 ? ret : cell_sums_add(&l->sums, key, thread, end - time);
+	return ret < 0 ? ret : cell_sums_add(&l->sums, s->key, s->thread, end - time);
 }
 
 /*
- * Add a stretch. The parts of a cell at both ends of the stretch are added to this level's open
- * cell; the whole cells in between are passed to cells(), and to the level above, as one stretch.
+ * Add a stretch from time to end: the part of a cell at each end is added to this level's open
+ * cell, and the whole cells between are passed on and up as they are.
  */
 static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end,
-			  uint16_t key, uint64_t thread)
+			  const struct level_stretch *s)
 {
 	unsigned int shift = lane_level_shift(t, level);
 	uint64_t first = time >> shift, last = end >> shift, middle;
@@ -78,37 +78,34 @@ static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t ti
 	int ret = 0;
 
 	if (first == last)
-		return add_part_of_cell(t, level, time, end, key, thread);
+		return add_part_of_cell(t, level, time, end, s);
 	if (time & ((1ULL << shift) - 1)) {
 		middle = ++first << shift;
-		ret = add_part_of_cell(t, level, time, middle, key, thread);
+		ret = add_part_of_cell(t, level, time, middle, s);
 	}
 	if (ret == 0 && level < t->count)
 		ret = close_cell(t, level);
 	if (ret == 0 && first < last) {
-		whole = cell_of_state(key, thread);
+		whole = cell_of_state(s->key, s->thread);
 		ret = t->events->cells(t, level, first, last - first, &whole);
 		if (ret == 0 && level < t->top)
-			ret = add_from_level(t, level + 1, first << shift, last << shift, key,
-					     thread);
+			ret = add_from_level(t, level + 1, first << shift, last << shift, s);
 	}
 	if (ret == 0 && last << shift < end)
-		ret = add_part_of_cell(t, level, last << shift, end, key, thread);
+		ret = add_part_of_cell(t, level, last << shift, end, s);
 	return ret;
 }
 
-int lane_levels_add(struct lane_levels *t, unsigned int base, uint64_t time, uint64_t end,
-		    uint16_t key, uint64_t thread)
+int lane_levels_add(struct lane_levels *t, unsigned int base, const struct level_stretch *s)
 {
+	uint64_t time = s->time < t->at ? t->at : s->time;
 	int ret;
 
-	if (time < t->at)
-		time = t->at;
-	if (time >= end)
+	if (time >= s->end)
 		return 0;
-	t->at = end;
+	t->at = s->end;
 	ret = base ? lane_levels_close(t, base - 1) : 0;
-	return ret < 0 ? ret : add_from_level(t, base, time, end, key, thread);
+	return ret < 0 ? ret : add_from_level(t, base, time, s->end, s);
 }
 
 int lane_levels_close(struct lane_levels *t, unsigned int level)

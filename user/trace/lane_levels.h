@@ -47,13 +47,18 @@ static inline unsigned int lane_level_shift(const struct lane_levels *t, unsigne
 	return t->shift + LEVEL_STEP * level;
 }
 
+/* A stretch of time in one state; key and thread as in cell_sums_add(). */
+struct level_stretch {
+	uint64_t time, end; /* ns */
+	uint64_t thread;
+	uint16_t key;
+};
+
 /*
- * Add a stretch to the cells of level base and the levels above. Stretches must come in order;
- * thread is that of cell_sums_add(). Open cells of levels below base are closed first. Return 0 or
- * -ENOMEM.
+ * Add a stretch to the cells of level base and above. Stretches come in order. Open cells below
+ * base are closed first. 0 or -ENOMEM.
  */
-int lane_levels_add(struct lane_levels *t, unsigned int base, uint64_t time, uint64_t end,
-		    uint16_t key, uint64_t thread);
+int lane_levels_add(struct lane_levels *t, unsigned int base, const struct level_stretch *s);
 
 /* Close the open cells of all levels from the finest one up to level. Return 0 or -ENOMEM. */
 int lane_levels_close(struct lane_levels *t, unsigned int level);

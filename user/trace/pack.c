@@ -57,6 +57,7 @@ void packer_free(struct packer *p)
 {
 	ZSTD_freeCCtx(p->pack);
 	ZSTD_freeDCtx(p->unpack);
+	bytes_free(&p->raw);
 	bytes_free(&p->buffer);
 	*p = (struct packer){0};
 }

@@ -31,6 +31,7 @@ void bytes_free(struct bytes *b);
 struct packer {
 	ZSTD_CCtx *pack;
 	ZSTD_DCtx *unpack;
+	struct bytes raw; /* for the caller: bytes to be packed */
 	struct bytes buffer;
 };
 

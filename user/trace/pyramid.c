@@ -183,6 +183,8 @@ static unsigned int finest_kept_level(const struct kept_blocks *kept, uint64_t t
 
 int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *err)
 {
+	struct level_stretch part = {
+		.time = s->time, .end = s->end, .key = cell_state_key(s->state, s->wait)};
 	struct pyramid_lane *l = need_pyramid_lane(p, s->lane);
 
 	if (!l)
@@ -190,8 +192,8 @@ int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *er
 	if (s->end > p->last_end)
 		p->last_end = s->end;
 	l->dead = false;
-	if (lane_levels_add(&l->levels, finest_kept_level(l->kept, s->time, s->end), s->time,
-			    s->end, cell_state_key(s->state, s->wait), l->cpu ? s->thread : 0) < 0)
+	part.thread = l->cpu ? s->thread : 0;
+	if (lane_levels_add(&l->levels, finest_kept_level(l->kept, s->time, s->end), &part) < 0)
 		return pyramid_no_memory(err);
 	return 0;
 }
@@ -311,14 +313,14 @@ static int store_dead_lanes(struct pyramid *p, struct error *err)
 }
 
 /* Update p->open, once for all blocks that have become complete. */
-static int update_open(struct pyramid *p, const struct states *s, struct error *err)
+static int update_open(struct pyramid *p, struct error *err)
 {
 	int ret;
 
 	if (p->open_is_current)
 		return 0;
 	p->open.count = 0;
-	if (s && states_each(s, open_list_add, &p->open) < 0)
+	if (p->states && states_each(p->states, open_list_add, &p->open) < 0)
 		return pyramid_no_memory(err);
 	ret = sort_pyramid_lanes(p, err);
 	if (ret == 0 && open_list_sort(&p->open) < 0)
@@ -409,8 +411,8 @@ static uint64_t min_block_records(const struct pyramid *p, const struct block *b
 	return p->options.records * (narrow ? NARROW_TIMES : 1);
 }
 
-static int store_rows_of_kind(struct pyramid *p, const struct states *s, const struct block *b,
-			      bool cpu, bool *stored, struct error *err)
+static int store_rows_of_kind(struct pyramid *p, const struct block *b, bool cpu, bool *stored,
+			      struct error *err)
 {
 	struct kept_blocks *k = &p->kept[cpu][b->level];
 	int ret;
@@ -418,7 +420,7 @@ static int store_rows_of_kind(struct pyramid *p, const struct states *s, const s
 	*stored = false;
 	if (b->records < min_block_records(p, b) || b->time < k->first || b->end > k->end)
 		return 0;
-	ret = update_open(p, s, err);
+	ret = update_open(p, err);
 	if (ret == 0)
 		ret = block_store_rows(p, b, cpu ? LANE_CPU : LANE_THREAD, stored, err);
 	if (ret == 0)
@@ -426,14 +428,13 @@ static int store_rows_of_kind(struct pyramid *p, const struct states *s, const s
 	return ret;
 }
 
-static int store_block(struct pyramid *p, const struct states *s, const struct block *b, bool dead,
-		       struct error *err)
+static int store_block(struct pyramid *p, const struct block *b, bool dead, struct error *err)
 {
 	bool stored;
-	int ret = store_rows_of_kind(p, s, b, true, &stored, err);
+	int ret = store_rows_of_kind(p, b, true, &stored, err);
 
 	if (ret == 0)
-		ret = store_rows_of_kind(p, s, b, false, &stored, err);
+		ret = store_rows_of_kind(p, b, false, &stored, err);
 	if (ret == 0 && dead && !stored)
 		ret = p->events.drop(p->events.context, b->level, b->time, err);
 	return ret;
@@ -454,16 +455,18 @@ static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
 	return left;
 }
 
-/* Store the first block of a level if it is complete, set *ready, and remove the block. */
-static int store_next_block(struct pyramid *p, const struct states *s, unsigned int level,
-			    uint64_t settled, bool *ready, struct error *err)
+/*
+ * Store the first block of a level if it is complete, and remove it. Return 1, 0 if there is no
+ * complete block, or a negative errno.
+ */
+static int store_next_block(struct pyramid *p, unsigned int level, uint64_t settled,
+			    struct error *err)
 {
 	struct block_count *first = p->counts[level].items;
 	struct block b = {.level = level};
 	uint64_t timeout = p->order > CPU_TIMEOUT_NS ? p->order - CPU_TIMEOUT_NS : 0;
 	int ret;
 
-	*ready = false;
 	if (!p->counts[level].count)
 		return 0;
 	b.number = first->block;
@@ -473,24 +476,22 @@ static int store_next_block(struct pyramid *p, const struct states *s, unsigned 
 	b.settled = settled;
 	if (!p->finished && b.end > settled && b.end > timeout)
 		return 0;
-	*ready = true;
-	ret = store_block(p, s, &b, first->dead, err);
+	ret = store_block(p, &b, first->dead, err);
 	drop_cells(p, level, (b.number + 1) << BLOCK_SHIFT);
 	memmove(first, first + 1, sizeof(*first) * --p->counts[level].count);
-	return ret;
+	return ret < 0 ? ret : 1;
 }
 
 static int store_complete_blocks(struct pyramid *p, const struct states *s, uint64_t settled,
 				 struct error *err)
 {
 	int ret = 0;
-	bool ready;
 
+	p->states = s;
 	p->open_is_current = false;
 	for (unsigned int level = 0; ret == 0 && level < PYRAMID_LEVELS; level++)
-		do
-			ret = store_next_block(p, s, level, settled, &ready, err);
-		while (ret == 0 && ready);
+		while ((ret = store_next_block(p, level, settled, err)) > 0)
+			;
 	if (ret == 0 && p->open_is_current && !p->finished)
 		ret = store_dead_lanes(p, err);
 	return ret;

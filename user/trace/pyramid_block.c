@@ -12,7 +12,6 @@
 void block_maker_free(struct block_maker *m)
 {
 	packer_free(&m->packer);
-	bytes_free(&m->scratch);
 	bytes_free(&m->blob);
 	vector_free(&m->runs);
 	vector_free(&m->rows);
@@ -53,30 +52,30 @@ static int copy_open_cell(struct lane_levels *tail, const struct lane_levels *t,
 }
 
 static int add_open_stretches(struct lane_levels *t, const struct block *b,
-			      const struct stretch *open, size_t count)
+			      const struct open_list *open)
 {
-	uint64_t end, from;
 	int ret = 0;
 
 	if (t->at < b->time)
 		t->at = b->time;
-	for (size_t i = 0; ret == 0 && i < count; i++) {
-		if (open[i].state == STATE_NONE)
+	for (const struct stretch *s = open->items, *end = s + open->count; ret == 0 && s < end;
+	     s++) {
+		struct level_stretch part = {
+			.time = s->time, .end = b->end, .key = cell_state_key(s->state, s->wait)};
+
+		if (s->state == STATE_NONE)
 			continue;
-		end = i + 1 < count && open[i + 1].state != STATE_NONE ? open[i + 1].time : b->end;
-		from = open[i].time;
-		if (end > b->end)
-			end = b->end;
-		if (from < end)
-			ret = lane_levels_add(t, 0, from, end,
-					      cell_state_key(open[i].state, open[i].wait), 0);
+		if (s + 1 < end && s[1].state != STATE_NONE && s[1].time < b->end)
+			part.end = s[1].time;
+		if (part.time < part.end)
+			ret = lane_levels_add(t, 0, &part);
 	}
 	return ret;
 }
 
 /* The cells of a block after the last complete cell of a lane. */
 struct tail {
-	struct lane_levels levels; /* must be first: callbacks cast the tower to the tail */
+	struct lane_levels levels; /* must be first: callbacks cast it to the tail */
 	struct cell_runs runs;
 };
 
@@ -88,7 +87,7 @@ static int add_tail_cells(struct lane_levels *t, unsigned int level, uint64_t fi
 }
 
 static int add_lane_tail(struct block_maker *m, const struct block *b, const struct lane_levels *t,
-			 const struct stretch *open, size_t count)
+			 const struct open_list *open)
 {
 	static const struct lane_levels_events events = {add_tail_cells};
 	struct tail tail = {
@@ -97,7 +96,7 @@ static int add_lane_tail(struct block_maker *m, const struct block *b, const str
 	int ret = copy_open_cell(&tail.levels, t, b);
 
 	if (ret == 0)
-		ret = add_open_stretches(&tail.levels, b, open, count);
+		ret = add_open_stretches(&tail.levels, b, open);
 	if (ret == 0)
 		ret = lane_levels_close(&tail.levels, 0);
 	if (ret == 0)
@@ -118,14 +117,15 @@ static bool may_have_run(uint64_t state)
  * not waited for.
  */
 static bool is_uncertain(const struct block *b, const struct pyramid_lane *l,
-			 const struct stretch *open, size_t count)
+			 const struct open_list *open)
 {
 	bool uncertain = false;
 
 	if (b->settled >= b->end || (l && l->levels.at >= b->end))
 		return false;
-	for (size_t i = 0; i < count; i++)
-		uncertain = uncertain || (may_have_run(open[i].state) && open[i].time < b->end);
+	for (size_t i = 0; i < open->count; i++)
+		uncertain = uncertain ||
+			    (may_have_run(open->items[i].state) && open->items[i].time < b->end);
 	return uncertain || (l && l->cpu);
 }
 
@@ -136,7 +136,7 @@ static int encode_lanes(struct block_maker *m, struct error *err)
 
 	for (unsigned int i = 0; i < m->count; i++)
 		m->lanes[i].runs = m->runs.items + m->first_run[i];
-	ret = pyramid_row_encode(&m->packer, &m->scratch, m->lanes, m->count, &m->blob, err);
+	ret = pyramid_row_encode(&m->packer, m->lanes, m->count, &m->blob, err);
 	if (ret < 0)
 		return ret;
 	done.size = m->blob.size - done.at;
@@ -147,13 +147,14 @@ static int encode_lanes(struct block_maker *m, struct error *err)
 	return vector_push(&m->rows, done) < 0 ? block_no_memory(err) : 0;
 }
 
+/* Add a lane; l is NULL if it has only open stretches, which are all of one lane. */
 static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyramid_lane *l,
-			  const struct stretch *open, size_t count, struct error *err)
+			  const struct open_list *open, struct error *err)
 {
 	struct block_maker *m = &p->maker;
 	struct lane_levels *t = l ? &l->levels : NULL;
 	size_t first = m->runs.count;
-	bool lane_uncertain = is_uncertain(b, l, open, count);
+	bool lane_uncertain = is_uncertain(b, l, open);
 	int result = 0;
 
 	if (!lane_uncertain && t)
@@ -162,12 +163,12 @@ static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyram
 		result = cell_runs_copy(&l->level_runs[b->level], b->number << BLOCK_SHIFT,
 					(b->number + 1) << BLOCK_SHIFT, &m->runs);
 	if (result == 0 && !lane_uncertain)
-		result = add_lane_tail(m, b, t, open, count);
+		result = add_lane_tail(m, b, t, open);
 	if (result < 0)
 		return block_no_memory(err);
 	if (first == m->runs.count && !lane_uncertain)
 		return 0;
-	m->lanes[m->count] = (struct pyramid_row_lane){.id = l ? l->id : open->lane,
+	m->lanes[m->count] = (struct pyramid_row_lane){.id = l ? l->id : open->items->lane,
 						       .uncertain = lane_uncertain,
 						       .count = m->runs.count - first};
 	m->first_run[m->count++] = first;
@@ -185,18 +186,17 @@ static int add_lanes_of_kind(struct pyramid *p, const struct block *b, bool cpus
 
 	while (ret == 0 && (i < p->lanes.count || at < p->open.count)) {
 		struct pyramid_lane *l = i < p->lanes.count ? p->lanes.items[i] : NULL;
-		const struct stretch *open = p->open.items + at;
-		size_t count = 0;
+		struct open_list open = {.items = p->open.items + at};
 
-		if (at < p->open.count && (!l || open->lane <= l->id))
-			while (at + count < p->open.count && open[count].lane == open->lane)
-				count++;
-		if (count && (!l || open->lane < l->id))
+		if (at < p->open.count && (!l || open.items->lane <= l->id))
+			open.count = lane_stretch_count(&p->open, at);
+		if (open.count && (!l || open.items->lane < l->id))
 			l = NULL;
-		at += count;
+		at += open.count;
 		i += l != NULL;
+		open.count = cpus ? 0 : open.count;
 		if ((l && l->cpu) == cpus)
-			ret = add_lane_cells(p, b, l, open, cpus ? 0 : count, err);
+			ret = add_lane_cells(p, b, l, &open, err);
 	}
 	return ret;
 }
@@ -236,13 +236,14 @@ static void begin_rows(struct block_maker *m, unsigned int limit)
 int block_store_dead_rows(struct pyramid *p, const struct block *b, bool *any_stored,
 			  struct error *err)
 {
+	const struct open_list none = {0};
 	struct block_maker *m = &p->maker;
 	int ret = 0;
 
 	begin_rows(m, PYRAMID_ROW_LANES_MAX);
 	for (size_t i = 0; ret == 0 && i < p->lanes.count; i++)
 		if (p->lanes.items[i]->stored_early)
-			ret = add_lane_cells(p, b, p->lanes.items[i], NULL, 0, err);
+			ret = add_lane_cells(p, b, p->lanes.items[i], &none, err);
 	if (ret == 0 && m->count)
 		ret = encode_lanes(m, err);
 	*any_stored = ret == 0 && m->rows.count;

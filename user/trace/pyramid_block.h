@@ -20,7 +20,7 @@ struct kept_blocks {
 };
 
 struct pyramid_lane {
-	struct lane_levels levels; /* must be first: callbacks cast the tower to the lane */
+	struct lane_levels levels; /* must be first: callbacks cast it to the lane */
 	uint64_t id;
 	const struct kept_blocks *kept;
 	struct cell_runs
@@ -47,12 +47,9 @@ struct encoded_row {
 /* Working memory of block_store_rows(). Zeroed memory is ready for use. */
 struct block_maker {
 	struct packer packer;
-	struct bytes scratch, blob;
+	struct bytes blob;
 	struct cell_run_list runs;
-	struct {
-		struct encoded_row *items;
-		size_t count, capacity;
-	} rows;
+	VECTOR(struct encoded_row) rows;
 	/* The lanes of the current row; their runs are set last. */
 	struct pyramid_row_lane lanes[PYRAMID_ROW_LANES_MAX];
 	size_t first_run[PYRAMID_ROW_LANES_MAX];
@@ -62,27 +59,17 @@ struct block_maker {
 struct pyramid {
 	struct pyramid_events events;
 	struct pyramid_options options;
-	struct {
-		struct pyramid_lane **items;
-		size_t count, capacity;
-	} lanes; /* in order of ids if sorted is set */
+	VECTOR(struct pyramid_lane *) lanes; /* in order of ids if sorted is set */
 	struct index index; /* lane.id -> lanes */
 	bool sorted;
+	const struct states *states; /* whose open stretches go into blocks; NULL at the end */
 	struct open_list open; /* open stretches by lane; those of CPU lanes are not used */
 	bool open_is_current; /* open has the states at the present time */
 	bool finished; /* no stretch is open, and blocks end with the recording */
 	struct kept_blocks kept[2][PYRAMID_LEVELS]; /* [0] for threads, [1] for CPUs */
-	struct {
-		struct block_count *items;
-		size_t count, capacity;
-	} counts[PYRAMID_LEVELS];
-	/*
-	 * block of level 0 of the last record, and of the first: number + 1, 0: none yet; records
-	 * in the last
-	 */
-	uint64_t slot, first_slot, slot_records;
-	/* numbers of records in the last blocks of level 0 */
-	uint64_t recent[1 << LEVEL_STEP];
+	VECTOR(struct block_count) counts[PYRAMID_LEVELS];
+	uint64_t slot, first_slot, slot_records; /* blocks of level 0, number + 1; 0: none yet */
+	uint64_t recent[1 << LEVEL_STEP]; /* records of the last blocks of level 0 */
 	uint64_t order; /* time of the last record, ns */
 	uint64_t last_end; /* largest end of a stretch, ns */
 	struct block_maker maker;

@@ -130,10 +130,10 @@ static void put_lane_column(struct bytes *b, const struct column_runs *c)
 		bytes_varint(b, c->items[i].cells);
 }
 
-static void put_lane_columns(struct bytes *b, struct bytes *part,
-			     const struct pyramid_row_lane *lanes, unsigned int count,
-			     const struct column_values *v, unsigned int column)
+static void put_lane_columns(struct packer *p, const struct pyramid_row_lane *lanes,
+			     unsigned int count, const struct column_values *v, unsigned int column)
 {
+	struct bytes *b = &p->raw, *part = &p->buffer;
 	struct column_runs runs;
 
 	part->size = 0;
@@ -170,27 +170,26 @@ static void put_row_lanes(struct bytes *b, const struct pyramid_row_lane *lanes,
 	}
 }
 
-int pyramid_row_encode(struct packer *p, struct bytes *scratch,
-		       const struct pyramid_row_lane *lanes, unsigned int count, struct bytes *out,
-		       struct error *err)
+int pyramid_row_encode(struct packer *p, const struct pyramid_row_lane *lanes, unsigned int count,
+		       struct bytes *out, struct error *err)
 {
 	struct column_values values[COLUMN_COUNT] = {0};
 	int ret = 0;
 
-	scratch->size = p->buffer.size = 0;
-	put_row_lanes(scratch, lanes, count);
+	p->raw.size = 0;
+	put_row_lanes(&p->raw, lanes, count);
 	for (unsigned int c = COLUMN_STATE; ret == 0 && c < COLUMN_COUNT; c++) {
 		ret = collect_values(&values[c], lanes, count, c);
 		if (ret == 0)
-			put_column_values(scratch, &values[c]);
+			put_column_values(&p->raw, &values[c]);
 	}
 	for (unsigned int c = 0; ret == 0 && c < COLUMN_COUNT; c++)
-		put_lane_columns(scratch, &p->buffer, lanes, count, &values[c], c);
+		put_lane_columns(p, lanes, count, &values[c], c);
 	for (unsigned int c = 0; c < COLUMN_COUNT; c++)
 		vector_free(&values[c]);
 	if (ret < 0)
 		return error_set(err, ret, "out of memory");
-	return pack_bytes(p, scratch, out, err);
+	return pack_bytes(p, &p->raw, out, err);
 }
 
 /* The state of decoding a row: the lanes that have columns, and where their cells are stored. */
@@ -240,10 +239,19 @@ static int get_column_values(struct column_values *v, struct blob_reader *in)
 	return 0;
 }
 
-/* Set those of the cells [from, to) of the block that are wanted. */
-static void set_column_cells(const struct row_decoding *r, struct cell *cells, unsigned int from,
-			     unsigned int to, unsigned int column, uint64_t value)
+/* A column of one lane that is being decoded. */
+struct lane_column {
+	const struct row_decoding *row;
+	struct blob_reader in;
+	unsigned int column;
+	struct cell *cells; /* of the lane */
+};
+
+/* Set cells [from, to) of the block, as far as they are wanted. */
+static void set_column_cells(const struct lane_column *l, unsigned int from, unsigned int to,
+			     uint64_t value)
 {
+	const struct row_decoding *r = l->row;
 	struct cell *c, *end;
 
 	if (from < r->first)
@@ -252,9 +260,9 @@ static void set_column_cells(const struct row_decoding *r, struct cell *cells, u
 		to = r->end;
 	if (from >= to)
 		return;
-	end = cells + (to - r->first);
-	for (c = cells + (from - r->first); c < end; c++)
-		switch (column) {
+	end = l->cells + (to - r->first);
+	for (c = l->cells + (from - r->first); c < end; c++)
+		switch (l->column) {
 		case COLUMN_ACTIVITY:
 			c->activity = (uint8_t)value;
 			break;
@@ -267,37 +275,36 @@ static void set_column_cells(const struct row_decoding *r, struct cell *cells, u
 		}
 }
 
-/* Read the next number, and get the value for which it stands. */
-static bool get_cell_value(const struct row_decoding *r, struct blob_reader *in,
-			   unsigned int column, uint64_t *out)
+/* Read the next number, and look up the value that it stands for. */
+static bool get_cell_value(struct lane_column *l, uint64_t *out)
 {
-	if (!blob_reader_varint(in, out))
+	const struct column_values *v = &l->row->values[l->column];
+
+	if (!blob_reader_varint(&l->in, out))
 		return false;
-	if (column == COLUMN_ACTIVITY)
+	if (l->column == COLUMN_ACTIVITY)
 		return *out <= CELL_FULL;
-	if (*out >= r->values[column].count)
+	if (*out >= v->count)
 		return false;
-	*out = r->values[column].items[*out];
-	return column != COLUMN_STATE || *out <= UINT16_MAX;
+	*out = v->items[*out];
+	return l->column != COLUMN_STATE || *out <= UINT16_MAX;
 }
 
-static bool get_single_cells(const struct row_decoding *r, struct blob_reader *in,
-			     unsigned int column, struct cell *cells)
+static bool get_single_cells(struct lane_column *l)
 {
 	uint64_t value;
 
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++) {
-		if (!get_cell_value(r, in, column, &value))
+		if (!get_cell_value(l, &value))
 			return false;
-		set_column_cells(r, cells, i, i + 1, column, value);
+		set_column_cells(l, i, i + 1, value);
 	}
 	return true;
 }
 
-static bool get_cell_runs(const struct row_decoding *r, struct blob_reader *in, unsigned int column,
-			  uint64_t count, struct cell *cells)
+static bool get_cell_runs(struct lane_column *l, uint64_t count)
 {
-	struct blob_reader lengths = *in;
+	struct blob_reader lengths = l->in;
 	uint64_t value, length, left = BLOCK_CELLS;
 
 	if (!count || count > BLOCK_CELLS)
@@ -307,46 +314,44 @@ static bool get_cell_runs(const struct row_decoding *r, struct blob_reader *in, 
 			return false;
 	for (uint64_t i = 0; i < count; i++) {
 		length = left;
-		if (!get_cell_value(r, in, column, &value) ||
+		if (!get_cell_value(l, &value) ||
 		    (i + 1 < count && !blob_reader_varint(&lengths, &length)) || !length ||
 		    length > left)
 			return false;
 		if (value)
-			set_column_cells(r, cells, (unsigned int)(BLOCK_CELLS - left),
-					 (unsigned int)(BLOCK_CELLS - left + length), column,
-					 value);
+			set_column_cells(l, (unsigned int)(BLOCK_CELLS - left),
+					 (unsigned int)(BLOCK_CELLS - left + length), value);
 		left -= length;
 	}
-	*in = lengths;
+	l->in = lengths;
 	return !left;
 }
 
-static bool get_lane_column(const struct row_decoding *r, struct blob_reader in,
-			    unsigned int column, struct cell *cells)
+static bool get_lane_column(struct lane_column *l)
 {
 	uint64_t form;
 
-	if (!blob_reader_varint(&in, &form))
+	if (!blob_reader_varint(&l->in, &form))
 		return false;
-	if (form & CELLS_RUNS ? !get_cell_runs(r, &in, column, form >> 1, cells)
-			      : form || !get_single_cells(r, &in, column, cells))
+	if (form & CELLS_RUNS ? !get_cell_runs(l, form >> 1) : form || !get_single_cells(l))
 		return false;
-	return in.at == in.end;
+	return l->in.at == l->in.end;
 }
 
 static bool get_lane_columns(const struct row_decoding *r, struct blob_reader *in,
 			     unsigned int column)
 {
 	uint64_t sizes[PYRAMID_ROW_LANES_MAX];
-	struct blob_reader part;
+	struct lane_column l = {.row = r, .column = column};
 
 	for (unsigned int i = 0; i < r->count; i++)
 		if (!blob_reader_varint(in, &sizes[i]))
 			return false;
-	for (unsigned int i = 0; i < r->count; i++)
-		if (!blob_reader_part(in, sizes[i], &part) ||
-		    (r->cells[i] && !get_lane_column(r, part, column, r->cells[i])))
+	for (unsigned int i = 0; i < r->count; i++) {
+		l.cells = r->cells[i];
+		if (!blob_reader_part(in, sizes[i], &l.in) || (l.cells && !get_lane_column(&l)))
 			return false;
+	}
 	return true;
 }
 

@@ -25,9 +25,8 @@ struct pyramid_row_lane {
 };
 
 /* Append the blob of these lanes, which are in order of their ids, to out. */
-int pyramid_row_encode(struct packer *p, struct bytes *scratch,
-		       const struct pyramid_row_lane *lanes, unsigned int count, struct bytes *out,
-		       struct error *err);
+int pyramid_row_encode(struct packer *p, const struct pyramid_row_lane *lanes, unsigned int count,
+		       struct bytes *out, struct error *err);
 
 struct pyramid_row_reader {
 	/*

@@ -102,28 +102,35 @@ static int render_no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Render the part of a stretch that lies in the range into the lane's cells. */
-static inline int render_part(struct rendering *p, struct rendered_lane *c, uint64_t time,
-			      uint64_t end, uint16_t key, uint64_t thread, struct error *err)
+/* Add the part of a stretch that lies in the range. */
+static inline int render_part(struct rendering *p, struct rendered_lane *c, struct level_stretch s,
+			      struct error *err)
 {
-	if (time < p->query->time)
-		time = p->query->time;
-	if (end > p->query->end)
-		end = p->query->end;
-	if (time < end && lane_levels_add(&c->levels, 0, time, end, key, thread) < 0)
+	if (s.time < p->query->time)
+		s.time = p->query->time;
+	if (s.end > p->query->end)
+		s.end = p->query->end;
+	if (s.time < s.end && lane_levels_add(&c->levels, 0, &s) < 0)
 		return render_no_memory(err);
 	return 0;
+}
+
+static inline int render_unknown(struct rendering *p, struct rendered_lane *c, uint64_t time,
+				 uint64_t end, struct error *err)
+{
+	return render_part(p, c, (struct level_stretch){time, end, 0, STATE_UNKNOWN << 8}, err);
 }
 
 static int render_thread_stretch(void *context, const struct stretch *s, struct error *err)
 {
 	struct rendering *p = context;
+	const struct level_stretch part = {
+		.time = s->time, .end = s->end, .key = cell_state_key(s->state, s->wait)};
 	uint32_t at = index_get(&p->lanes, s->lane);
 
 	if (at == INDEX_NONE || p->rendered[at].cpu)
 		return 0;
-	return render_part(p, &p->rendered[at], s->time, s->end, cell_state_key(s->state, s->wait),
-			   0, err);
+	return render_part(p, &p->rendered[at], part, err);
 }
 
 static struct rendered_cpu *find_rendered_cpu(struct rendering *p, uint64_t lane)
@@ -269,8 +276,8 @@ static int resume_lane(struct rendering *p, const struct stretch *open, struct e
 		c->at = c->put_until = open->time;
 		if (open->state == STATE_UNKNOWN && open->time > p->start.time) {
 			p->gaps = true;
-			if (c->wanted && render_part(p, c->wanted, p->start.time, open->time,
-						     STATE_UNKNOWN << 8, 0, err) < 0)
+			if (c->wanted &&
+			    render_unknown(p, c->wanted, p->start.time, open->time, err) < 0)
 				return -ENOMEM;
 		}
 	} else if (index_get(&p->lanes, open->lane) == INDEX_NONE) {
@@ -381,23 +388,27 @@ static inline bool is_cpu_state(uint64_t state)
 }
 
 /*
- * Add a slice of a CPU lane. *before: the end of the lane's previous slice, 0 if there is none.
- * *gap: records are missing before or in the slice.
+ * Add a slice of a CPU lane, and set p->gaps if records are missing before or in the slice.
+ * *before: the end of the lane's previous slice, 0 if there is none.
  */
 static inline int read_cpu_slice(struct rendering *p, struct rendered_cpu *c, const struct slice *s,
-				 uint64_t *before, bool *gap, struct error *err)
+				 uint64_t *before, struct error *err)
 {
+	const struct level_stretch part = {
+		.time = s->time < c->at ? c->at : s->time,
+		.end = s->end,
+		.thread = s->state == STATE_RUNNING ? s->value : 0,
+		.key = cell_state_key(s->state, 0),
+	};
 	bool hole = c->alive && s->time > c->at;
-	uint64_t from = s->time < c->at ? c->at : s->time;
 	int ret = 0;
 
 	*before = c->alive ? c->at : 0;
-	*gap = hole || s->state == STATE_UNKNOWN;
+	p->gaps = p->gaps || hole || s->state == STATE_UNKNOWN;
 	if (c->wanted && hole)
-		ret = render_part(p, c->wanted, c->at, s->time, STATE_UNKNOWN << 8, 0, err);
-	if (ret == 0 && c->wanted && from < s->end)
-		ret = render_part(p, c->wanted, from, s->end, cell_state_key(s->state, 0),
-				  s->state == STATE_RUNNING ? s->value : 0, err);
+		ret = render_unknown(p, c->wanted, c->at, s->time, err);
+	if (ret == 0 && c->wanted && part.time < part.end)
+		ret = render_part(p, c->wanted, part, err);
 	c->alive = true;
 	if (s->end > c->at)
 		c->at = s->end;
@@ -422,7 +433,6 @@ enum { ROW_SKIP, ROW_IF_GAPS, ROW_TAKE };
 static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, const struct slice *s,
 				uint32_t row, struct error *err)
 {
-	bool gap;
 	int ret;
 
 	p->rows[row] = ROW_SKIP;
@@ -434,8 +444,7 @@ static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, con
 	}
 	if (!is_cpu_state(s->state) || s->end < s->time)
 		return 0;
-	ret = read_cpu_slice(p, c, s, &p->before[row], &gap, err);
-	p->gaps = p->gaps || gap;
+	ret = read_cpu_slice(p, c, s, &p->before[row], err);
 	p->rows[row] = p->states && concerns_thread(p, s->value) ? ROW_TAKE : ROW_IF_GAPS;
 	return ret;
 }
@@ -602,13 +611,11 @@ static int read_late_slice(struct rendering *p, const struct slice *s, struct er
 	struct rendered_cpu *c = find_rendered_cpu(p, s->lane);
 	struct late_slice late = {.slice = *s};
 	int ret;
-	bool gap;
 
 	if (!c || !is_cpu_state(s->state) || s->end < s->time || is_beyond(p, c, s->time) ||
 	    (c->alive && s->end <= c->at))
 		return 0;
-	ret = read_cpu_slice(p, c, s, &late.before, &gap, err);
-	p->gaps = p->gaps || gap;
+	ret = read_cpu_slice(p, c, s, &late.before, err);
 	return ret < 0 || vector_push(&p->late, late) == 0 ? ret : render_no_memory(err);
 }
 

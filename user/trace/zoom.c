@@ -51,7 +51,7 @@ struct zoom {
 	struct open_list open, changed;
 	struct base_checkpoint base;
 	struct packer packer;
-	struct bytes scratch, blobs;
+	struct bytes blobs;
 };
 
 static int run_zoom_statement(struct zoom *z, sqlite3_stmt *stmt, struct error *err)
@@ -154,7 +154,6 @@ void zoom_free(struct zoom *z)
 	vector_free(&z->changed);
 	vector_free(&z->base.lanes);
 	packer_free(&z->packer);
-	bytes_free(&z->scratch);
 	bytes_free(&z->blobs);
 	free(z);
 }
@@ -251,12 +250,12 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	*base = z->base.id;
 	if (z->base.id)
-		ret = checkpoint_pack_open(&z->packer, &z->scratch, &z->changed, &z->blobs, err);
+		ret = checkpoint_pack_open(&z->packer, &z->changed, &z->blobs, err);
 	if (ret < 0 || (z->base.id && z->blobs.size <= z->base.bytes / FULL_SHARE &&
 			++z->base.followers < FOLLOWERS_MAX))
 		return ret;
 	*base = z->blobs.size = 0;
-	return checkpoint_pack_open(&z->packer, &z->scratch, &z->open, &z->blobs, err);
+	return checkpoint_pack_open(&z->packer, &z->open, &z->blobs, err);
 }
 
 /* Make this checkpoint the base of the next ones. */
@@ -277,7 +276,7 @@ int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err)
 
 	lanes = z->blobs.size;
 	if (ret == 0)
-		ret = checkpoint_pack_slices(&z->packer, &z->scratch, &z->crossing, &z->blobs, err);
+		ret = checkpoint_pack_slices(&z->packer, &z->crossing, &z->blobs, err);
 	if (ret == 0)
 		ret = put_checkpoint(z, chunk, base, lanes, err);
 	if (ret < 0)
