@@ -4,7 +4,6 @@
  * every process, thread and event that it needs to decide about a sample, and passes on the records
  * that are selected.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "analyze/filter_lanes.h"
 #include "analyze/index.h"
 #include "analyze/names.h"
-#include "base/vector.h"
+#include "base/number_list.h"
 
 #define LANE_RECORDS (WANT(SLICE) | WANT(EDGE))
 #define NEEDED (WANT(HOST) | WANT(EVENT) | WANT(PROCESS) | WANT(THREAD))
@@ -57,8 +56,6 @@ const char *filter_python_word(unsigned int index)
 enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
 #define BIT(NAME) (1u << CONDITION_##NAME)
 
-typedef VECTOR(uint64_t) numbers_t; /* sorted */
-
 struct seen_process {
 	unsigned int matches; /* bits of the enum condition values that hold for the process */
 	bool idle;
@@ -78,7 +75,7 @@ struct filter_source {
 	struct source source;
 	struct source *inner;
 	struct filter f; /* the caller owns the texts */
-	numbers_t pids, tids;
+	number_list pids, tids;
 	const struct python_word *python; /* NULL without --python */
 	unsigned int not_given; /* conditions that were not given, and so hold for everything */
 };
@@ -100,42 +97,6 @@ struct filter_run {
 	VECTOR(struct sum) sums;
 	struct filter_lanes *lanes; /* NULL if the sink wants neither slices nor edges */
 };
-
-static int compare_numbers(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static bool numbers_contain(const numbers_t *n, uint64_t number)
-{
-	return n->count && bsearch(&number, n->items, n->count, sizeof(number), compare_numbers);
-}
-
-/* Parse a list such as "12,13" into sorted numbers. */
-static int parse_numbers(const char *text, const char *option, numbers_t *out, struct error *err)
-{
-	const char *hint = isalpha((unsigned char)*text) ? "; --comm takes names" : "";
-
-	for (const char *at = text;; at++) {
-		char *end;
-		uint64_t number;
-
-		errno = 0;
-		number = strtoull(at, &end, 10);
-		if (*at < '0' || *at > '9' || errno || (*end && *end != ','))
-			return error_set(err, -EINVAL, "%s: '%s' is no list of numbers%s", option,
-					 text, hint);
-		if (vector_push(out, number) < 0)
-			return error_errno(err, -ENOMEM, "%s", option);
-		at = end;
-		if (!*at)
-			break;
-	}
-	qsort(out->items, out->count, sizeof(*out->items), compare_numbers);
-	return 0;
-}
 
 /*
  * Match a path of a control group. A pattern is a path, which may begin with the mount point of the
@@ -169,7 +130,7 @@ static unsigned int match_process(const struct filter_source *s, const struct pr
 	const char *container = text_or_empty(p->container);
 	unsigned int matches = 0;
 
-	if (f->pids && numbers_contain(&s->pids, p->pid))
+	if (f->pids && number_list_has(&s->pids, p->pid))
 		matches |= BIT(PID);
 	if (f->comm && !fnmatch(f->comm, text_or_empty(p->comm), 0))
 		matches |= BIT(COMM);
@@ -184,7 +145,7 @@ static unsigned int match_thread(const struct filter_source *s, const struct thr
 {
 	unsigned int matches = 0;
 
-	if (s->f.tids && numbers_contain(&s->tids, t->tid))
+	if (s->f.tids && number_list_has(&s->tids, t->tid))
 		matches |= BIT(TID);
 	if (s->f.comm && !fnmatch(s->f.comm, text_or_empty(t->comm), 0))
 		matches |= BIT(COMM);
@@ -531,9 +492,9 @@ static int filter_prepare(struct filter_source *s, struct error *err)
 	if (f->to && f->to < f->from)
 		ret = error_set(err, -EINVAL, "--to lies before --from");
 	if (!ret && f->pids)
-		ret = parse_numbers(f->pids, "--pid", &s->pids, err);
+		ret = number_list_parse(&s->pids, f->pids, "processes", HINT_COMM, err);
 	if (!ret && f->tids)
-		ret = parse_numbers(f->tids, "--tid", &s->tids, err);
+		ret = number_list_parse(&s->tids, f->tids, "threads", HINT_COMM, err);
 	if (!ret && f->python)
 		ret = find_python_word(s, err);
 	return ret;

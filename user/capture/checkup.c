@@ -233,28 +233,23 @@ static void check_sideband(struct finding *f)
 {
 	struct order *order = order_new();
 	struct sideband *s = NULL;
-	struct cpu_set online = {0};
+	number_list online = {0};
 	struct error err = {""};
-	unsigned int opened = 0;
 	int ret = order ? sideband_new(&s, order, RING_BYTES, &err) : -ENOMEM;
 
 	if (!ret)
-		ret = cpu_set_online(&online, &err);
-	for (unsigned int cpu = 0; !ret && cpu < online.count; cpu++) {
-		if (!cpu_set_has(&online, cpu))
-			continue;
-		ret = sideband_open_cpu(s, cpu, &err);
-		opened++;
-	}
+		ret = cpus_online(&online, &err);
+	for (size_t i = 0; !ret && i < online.count; i++)
+		ret = sideband_open_cpu(s, online.items[i], &err);
 	if (ret)
 		finding_set_failed(f, ret, &err);
 	/* A cpu-clock event can be opened, so the kernel refused the memory of the ring. */
 	if (ret == -EPERM && !try_event("cpu-clock", &err))
 		f->needs = NEED_BIT(NEED_RING_MEMORY);
 	if (!ret)
-		finding_set_ok(f, "on %u CPUs, with a ring of %lu KiB each", opened,
+		finding_set_ok(f, "on %zu CPUs, with a ring of %lu KiB each", online.count,
 			       RING_BYTES >> 10);
-	cpu_set_free(&online);
+	vector_free(&online);
 	sideband_free(s);
 	order_free(order);
 }

@@ -46,7 +46,7 @@ struct live {
 	struct source source;
 	struct capture_options options;
 	struct sampled_event event;
-	struct cpu_set wanted; /* CPUs to record; empty means all */
+	number_list wanted; /* CPUs to record; empty means all */
 	struct cgroups *cgroups;
 	struct order *order;
 	struct program *program;

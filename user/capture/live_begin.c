@@ -57,22 +57,22 @@ static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error 
 
 int live_follow_cpus(struct live *l, struct error *err)
 {
-	struct cpu_set online = {0};
-	int ret = cpu_set_online(&online, err);
+	number_list online = {0};
+	int ret = cpus_online(&online, err);
 
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
-		bool wanted = !l->wanted.count || cpu_set_has(&l->wanted, cpu);
+		bool wanted = !l->wanted.count || number_list_has(&l->wanted, cpu);
+		bool is_online = number_list_has(&online, cpu);
 
-		if (!cpu_set_has(&online, cpu) ||
-		    sideband_stopped(l->sideband, cpu, clock_boot_ns()))
+		if (!is_online || sideband_stopped(l->sideband, cpu, clock_boot_ns()))
 			close_cpu(l, cpu);
 		if (wanted)
-			ret = follow_schedule(l, cpu, cpu_set_has(&online, cpu), err);
-		if (!ret && cpu_set_has(&online, cpu))
+			ret = follow_schedule(l, cpu, is_online, err);
+		if (!ret && is_online)
 			ret = open_cpu(l, cpu, wanted, err);
 	}
 	l->scheduled = l->started > 0;
-	cpu_set_free(&online);
+	vector_free(&online);
 	return ret;
 }
 
@@ -80,21 +80,23 @@ int live_follow_cpus(struct live *l, struct error *err)
 static int check_cpus(struct live *l, struct error *err)
 {
 	const char *list = l->options.cpus;
-	struct cpu_set online = {0};
+	number_list online = {0};
 	bool any = false;
-	int ret = cpu_set_parse(&l->wanted, list, err);
+	uint32_t last;
+	int ret = cpus_parse(&l->wanted, list, err);
 
 	if (!ret)
-		ret = cpu_set_online(&online, err);
+		ret = cpus_online(&online, err);
 	if (ret)
 		return ret;
-	if (l->wanted.count > (unsigned int)libbpf_num_possible_cpus())
-		ret = error_set(err, -EINVAL, "there is no CPU %u here", l->wanted.count - 1);
-	for (unsigned int cpu = 0; cpu < l->wanted.count; cpu++)
-		any |= cpu_set_has(&l->wanted, cpu) && cpu_set_has(&online, cpu);
+	last = l->wanted.items[l->wanted.count - 1];
+	if (last >= (uint32_t)libbpf_num_possible_cpus())
+		ret = error_set(err, -EINVAL, "there is no CPU %u here", last);
+	for (size_t i = 0; i < l->wanted.count; i++)
+		any |= number_list_has(&online, l->wanted.items[i]);
 	if (!ret && !any)
 		ret = error_set(err, -ENODEV, "none of the CPUs %s is online", list);
-	cpu_set_free(&online);
+	vector_free(&online);
 	return ret;
 }
 
@@ -121,7 +123,7 @@ static void live_free(struct source *source)
 	sideband_free(l->sideband);
 	order_free(l->order);
 	cgroups_free(l->cgroups);
-	cpu_set_free(&l->wanted);
+	vector_free(&l->wanted);
 	if (l->epoll >= 0)
 		close(l->epoll);
 	free(l);

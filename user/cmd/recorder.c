@@ -2,7 +2,6 @@
 /* Options and process settings that the capturing commands share. */
 #include "cmd/recorder.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -15,37 +14,16 @@
 #include "base/log.h"
 #include "capture/needs.h"
 
-/* Append the numbers of text, such as "12,13", to the list. */
-static int parse_id_list(number_list *list, const char *text, const char *what, struct error *err)
-{
-	const char *hint = isalpha((unsigned char)*text) ? "; --comm takes names" : "";
-	const char *at = text;
-
-	do {
-		char *end;
-		unsigned long number;
-
-		errno = 0;
-		number = strtoul(at, &end, 10);
-		if (end == at || *at == '-' || errno || !number || number > UINT32_MAX ||
-		    (*end && *end != ','))
-			return error_set(err, -EINVAL, "'%s' is no list of %s such as 12,13%s",
-					 text, what, hint);
-		if (vector_push(list, (uint32_t)number) < 0)
-			return error_errno(err, -ENOMEM, "list of %s", what);
-		at = *end ? end + 1 : end;
-	} while (*at);
-	return 0;
-}
-
 int targets_set_pids(void *options, const char *value, struct error *err)
 {
-	return parse_id_list(&((struct targets *)options)->pids, value, "processes", err);
+	return number_list_parse(&((struct targets *)options)->pids, value, "processes", HINT_COMM,
+				 err);
 }
 
 int targets_set_tids(void *options, const char *value, struct error *err)
 {
-	return parse_id_list(&((struct targets *)options)->tids, value, "threads", err);
+	return number_list_parse(&((struct targets *)options)->tids, value, "threads", HINT_COMM,
+				 err);
 }
 
 int recorder_parse_rate(uint64_t *out, const char *value, struct error *err)

@@ -8,11 +8,9 @@
 
 #include <stddef.h>
 
+#include "base/number_list.h"
 #include "base/options.h"
-#include "base/vector.h"
 #include "capture/capture.h"
-
-typedef VECTOR(uint32_t) number_list;
 
 /*
  * The targets to sample, from the command line. Must be the first member of the command's

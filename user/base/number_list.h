@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of whole numbers that people type and the kernel prints, such as "0,2-3". */
+#ifndef SKEIN_BASE_NUMBER_LIST_H
+#define SKEIN_BASE_NUMBER_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/vector.h"
+
+typedef VECTOR(uint32_t) number_list; /* ascending */
+
+/*
+ * Add the numbers of a text to a list. what is their plural for messages, such as "CPUs"; hint is
+ * appended to the message about a text that begins with a letter. Return 0, -EINVAL for other text,
+ * also for a range of more than 65536 numbers, or -ENOMEM.
+ */
+int number_list_parse(number_list *list, const char *text, const char *what, const char *hint,
+		      struct error *err);
+#define HINT_COMM "; --comm takes names"
+
+bool number_list_has(const number_list *list, uint32_t number);
+
+#endif
