@@ -50,18 +50,12 @@ SCHED_CASES = {
 }
 
 
-def make_sched_scene(path):
-    """Write the scene of tests/unit/sched_scene.h as a trace."""
-    subprocess.run([BUILD / "tests/readers/make_sched", path], check=True, timeout=LIMIT)
-    return path
-
-
 class Golden(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.trace = make_scene(pathlib.Path(cls.folder.name) / "scene.skein")
-        cls.sched = make_sched_scene(pathlib.Path(cls.folder.name) / "sched.skein")
+        cls.sched = make_scene(pathlib.Path(cls.folder.name) / "sched.skein", "sched")
         cls.python = make_scene(pathlib.Path(cls.folder.name) / "python.skein", "python")
         cls.cases = [(name, cls.trace, args) for name, args in CASES.items()]
         cls.cases += [(name, cls.sched, args) for name, args in SCHED_CASES.items()]

@@ -13,9 +13,7 @@ LIMIT = 120 # s, for one command
 
 
 def make_scene(path, name="scene"):
-    """
-    Write the scene of tests/unit/scene.h (or another one: python, timeline, whole) as a trace.
-    """
+    """Write a scene as a trace; tests/readers/make_trace.c lists their names."""
     subprocess.run([BUILD / "tests/readers/make_trace", path, name], check=True, timeout=LIMIT)
     return path
 

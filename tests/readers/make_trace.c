@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * make_trace FILE [SCENE]: write a scene as a .skein file, so that readers and golden tests have
- * the same trace everywhere. SCENE is one of: scene (tests/unit/scene.h), python (python_scene.h),
- * timeline or whole (timeline_scene.h, with or without losses), mixed or empty (mixed_scene.h, with
- * or without samples), flames or hostile (flame_scene.h), before or after (diff_scene.h).
+ * the same trace everywhere. SCENE is one of: scene (tests/unit/sample_scene.h), python
+ * (python_scene.h), sched (sched_scene.h), timeline or whole (timeline_scene.h, with or without
+ * losses), mixed or empty (mixed_scene.h, with or without samples), flames or hostile
+ * (flame_scene.h), before or after (diff_scene.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,22 +14,33 @@
 #include "flame_scene.h"
 #include "mixed_scene.h"
 #include "python_scene.h"
+#include "sched_scene.h"
 #include "timeline_scene.h"
 #include "trace/trace.h"
 
 static struct source *scene_named(const char *name)
 {
-	if (!strcmp(name, "scene"))
-		return scene_source();
-	if (!strcmp(name, "python"))
-		return python_scene_source();
-	if (!strcmp(name, "timeline") || !strcmp(name, "whole"))
-		return timeline_scene_source(!strcmp(name, "whole"));
-	if (!strcmp(name, "mixed") || !strcmp(name, "empty"))
-		return mixed_scene_source(!strcmp(name, "mixed"));
-	if (!strcmp(name, "before") || !strcmp(name, "after"))
-		return diff_source(!strcmp(name, "after"));
-	return flame_source(name);
+	const struct {
+		const char *name;
+		struct source *source;
+	} all[] = {
+		{"scene", scene_source()},
+		{"python", python_scene_source()},
+		{"sched", sched_scene_source()},
+		{"timeline", timeline_scene_source(false)},
+		{"whole", timeline_scene_source(true)},
+		{"mixed", mixed_scene_source(true)},
+		{"empty", mixed_scene_source(false)},
+		{"flames", flames_source()},
+		{"hostile", hostile_source()},
+		{"before", diff_source(false)},
+		{"after", diff_source(true)},
+	};
+
+	for (size_t i = 0; i < SCENE_COUNT(all); i++)
+		if (!strcmp(name, all[i].name))
+			return all[i].source;
+	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -40,9 +52,8 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (!source)
-		return log_error(2,
-				 "usage: make_trace FILE [scene|python|timeline|whole|mixed|empty|"
-				 "flames|hostile|before|after]");
+		return log_error(2, "usage: make_trace FILE [scene|python|sched|timeline|whole|"
+				    "mixed|empty|flames|hostile|before|after]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -47,10 +47,7 @@ class Merge(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.home = pathlib.Path(cls.folder.name)
         cls.traces = {name: make_scene(cls.home / f"{name}.skein", name)
-                      for name in ("scene", "python", "mixed", "empty", "timeline", "whole")}
-        cls.traces["sched"] = cls.home / "sched.skein"
-        subprocess.run([BUILD / "tests/readers/make_sched", cls.traces["sched"]], check=True,
-                       timeout=LIMIT)
+                      for name in ("scene", "python", "mixed", "empty", "timeline", "whole", "sched")}
         for name in list(cls.traces):
             cls.traces[f"{name}-2"] = cls.on_another_host(name)
 

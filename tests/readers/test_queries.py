@@ -21,10 +21,7 @@ class QueriesTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.folder.name)
         cls.traces = [make_scene(folder / f"{name}.skein", name)
-                      for name in ("scene", "python", "timeline", "whole")]
-        cls.traces.append(folder / "sched.skein")
-        subprocess.run([BUILD / "tests/readers/make_sched", cls.traces[-1]], check=True,
-                       timeout=LIMIT)
+                      for name in ("scene", "python", "timeline", "whole", "sched")]
 
     @classmethod
     def tearDownClass(cls):
@@ -75,7 +72,7 @@ class QueriesTest(unittest.TestCase):
 
 
 class AnswersTest(unittest.TestCase):
-    """A few known answers for the scene of tests/unit/scene.h."""
+    """A few known answers for the scene of tests/unit/sample_scene.h."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -7,10 +7,7 @@
 #ifndef SKEIN_TESTS_DIFF_SCENE_H
 #define SKEIN_TESTS_DIFF_SCENE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/pipe.h"
+#include "scene.h"
 
 #define DIFF_PERIOD 10000000ULL /* ns: 100 Hz */
 #define DIFF_SECONDS 20 /* length of the first recording */
@@ -32,75 +29,36 @@ static const struct diff_line {
 	{2, {"", ""}, FRAME_NATIVE, {100, 200}},
 };
 
-#define DIFF_LINES (sizeof(diff_lines) / sizeof(diff_lines[0]))
+#define DIFF_LINES SCENE_COUNT(diff_lines)
 #define DIFF_SAMPLES(after) ((after) ? 2000 : 1000)
 
-struct diff_scene_source {
-	struct source source;
-	bool after;
-};
-
-static inline int diff_put_entities(struct sink *to, bool after, struct error *err)
+static inline void diff_put_entities(struct scene *s, bool after)
 {
 	uint64_t length = (after ? 2 : 1) * DIFF_SECONDS * 1000000000ULL;
-	struct host host = {1,
-			    "web-1",
-			    "m",
-			    "b",
-			    after ? "6.12.0" : "6.1.0",
-			    "x86_64",
-			    4,
-			    8ULL << 30,
-			    1700000000000000000LL,
-			    0,
-			    1000000000ULL,
-			    1000000000ULL + length};
-	struct event event = {1, 1, "cpu-clock", "ns", DIFF_PERIOD, 100};
-	struct process process = {1, 1,	       after ? 777 : 100, 0,   1, 5, 5,
-				  0, "server", "/srv/server",	  "/", ""};
-	struct thread thread = {1, 1, after ? 777 : 100, 5, 0, "server", 0};
-	struct mapping mappings[] = {
-		{1, 1, MAPPING_FILE, 0, 100000, after ? "/srv/v2/server" : "/srv/v1/server", ""},
-		{2, 1, MAPPING_PYTHON, 1, 0, "[python3.11:1]", ""},
-	};
-	int rc = put_host(to, &host, err);
+	uint64_t pid = after ? 777 : 100;
 
-	if (!rc)
-		rc = put_event(to, &event, err);
-	if (!rc)
-		rc = put_process(to, &process, err);
-	if (!rc)
-		rc = put_thread(to, &thread, err);
-	for (int i = 0; i < 2 && !rc; i++)
-		rc = put_mapping(to, &mappings[i], err);
-	return rc;
+	scene_host(s, 1, "web-1", "m", "b", after ? "6.12.0" : "6.1.0", "x86_64", 4, 8ULL << 30,
+		   1700000000000000000LL, 0, 1000000000ULL, 1000000000ULL + length);
+	scene_event(s, 1, 1, "cpu-clock", "ns", DIFF_PERIOD, 100);
+	scene_process(s, 1, 1, pid, 0, 1, 5, 5, 0, "server", "/srv/server", "/", "");
+	scene_thread(s, 1, 1, pid, 5, 0, "server", 0);
+	scene_mapping(s, 1, 1, MAPPING_FILE, 0, 100000, after ? "/srv/v2/server" : "/srv/v1/server",
+		      "");
+	scene_mapping(s, 2, 1, MAPPING_PYTHON, 1, 0, "[python3.11:1]", "");
 }
 
-static inline int diff_put_line(struct sink *to, bool after, uint64_t id, struct error *err)
+static inline void diff_put_line(struct scene *s, bool after, uint64_t id)
 {
 	const struct diff_line *l = &diff_lines[id - 1];
 	bool python = l->kind == FRAME_PYTHON, named = *l->names[after];
-	uint64_t mapping = python ? 2 : 1;
-	struct function function = {id,
-				    mapping,
-				    l->names[after],
-				    "",
-				    python ? "/src/a.py" : "",
-				    python ? after ? 90 : 20 : 0,
-				    0};
-	struct frame frame = {id,
-			      l->kind,
-			      mapping,
-			      0x1000 * id + (after ? 0x70 : 0),
-			      named ? id : 0,
-			      0,
-			      FRAME_FLAG_LOOKED_UP | (id == 1 ? FRAME_FLAG_START : 0)};
-	struct stack stack = {id, l->parent, id};
-	int rc = named ? put_function(to, &function, err) : 0;
+	uint64_t mapping = python ? 2 : 1, line = after ? 90 : 20;
 
-	if (!rc)
-		rc = put_frame(to, &frame, err);
-	return rc ? rc : put_stack(to, &stack, err);
+	if (named)
+		scene_function(s, id, mapping, l->names[after], "", python ? "/src/a.py" : "",
+			       python ? line : 0, 0);
+	scene_frame(s, id, l->kind, mapping, 0x1000 * id + (after ? 0x70 : 0), named ? id : 0, 0,
+		    FRAME_FLAG_LOOKED_UP | (id == 1 ? FRAME_FLAG_START : 0));
+	scene_stack(s, id, l->parent, id);
 }
 
 /*
@@ -124,56 +82,39 @@ static inline uint64_t diff_next_line(bool after, const uint64_t *put, uint64_t 
 	return next;
 }
 
-/* Put the samples, half of a CPU's time throughout, or their sums. */
-static inline int diff_put_samples(struct sink *to, bool after, bool as_sums, struct error *err)
+/* Put the samples, half of a CPU's time throughout, and their sums. */
+static inline void diff_put_samples(struct scene *s, bool after)
 {
 	uint64_t time = 1000000000ULL, put[DIFF_LINES] = {0};
-	int rc = 0;
 
-	for (uint64_t id = 1; id <= DIFF_LINES && as_sums && !rc; id++) {
-		uint64_t count = diff_lines[id - 1].samples[after];
-		struct sum sum = {1, 1, id, count, count * DIFF_PERIOD, 0};
-
-		if (count)
-			rc = put_sum(to, &sum, err);
-	}
-	for (uint64_t i = 0; i < DIFF_SAMPLES(after) && !as_sums && !rc; i++) {
+	for (uint64_t i = 0; i < DIFF_SAMPLES(after); i++) {
 		uint64_t line = diff_next_line(after, put, i);
-		struct sample s = {time += 2 * DIFF_PERIOD, 1, 1, 0, line + 1, DIFF_PERIOD, 0};
 
 		put[line]++;
-		rc = put_sample(to, &s, err);
+		scene_sample(s, time += 2 * DIFF_PERIOD, 1, 1, 0, line + 1, DIFF_PERIOD, 0);
 	}
-	return rc;
+	for (uint64_t i = 0; i < DIFF_LINES; i++)
+		if (put[i])
+			scene_sum(s, 1, 1, i + 1, put[i], put[i] * DIFF_PERIOD, 0);
 }
 
-static inline int diff_scene_run(struct source *s, struct sink *to, struct error *err)
+/* after: NULL to build the first recording. */
+static inline void diff_build(struct scene *s, const void *after)
 {
-	bool after = ((struct diff_scene_source *)s)->after;
-	struct account account = {1, 0, DIFF_SAMPLES(after), DIFF_SAMPLES(after), 0, 0, 0, 0};
-	int rc = diff_put_entities(to, after, err);
-
-	for (uint64_t id = 1; id <= DIFF_LINES && !rc; id++)
-		rc = diff_put_line(to, after, id, err);
-	if (!rc)
-		rc = diff_put_samples(to, after, false, err);
-	if (!rc)
-		rc = diff_put_samples(to, after, true, err);
-	return rc ? rc : put_account(to, &account, err);
-}
-
-static inline void diff_source_free(struct source *s)
-{
-	(void)s;
+	diff_put_entities(s, after);
+	for (uint64_t id = 1; id <= DIFF_LINES; id++)
+		diff_put_line(s, after, id);
+	diff_put_samples(s, after);
+	scene_account(s, 1, 0, DIFF_SAMPLES(after), DIFF_SAMPLES(after), 0, 0, 0, 0);
 }
 
 /* Return the scene as a source, which need not be freed. */
 static inline struct source *diff_source(bool after)
 {
-	static const struct source_ops ops = {.run = diff_scene_run, .free = diff_source_free};
-	static struct diff_scene_source scenes[2] = {{{&ops}, false}, {{&ops}, true}};
+	static struct scene_source first = SCENE_OF(diff_build, NULL),
+				   second = SCENE_OF(diff_build, "after");
 
-	return &scenes[after].source;
+	return after ? &second.source : &first.source;
 }
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scene of scene.h with more cases that are hard for formats that list single samples: several
- * events, one with a hostile name, different weights, names that look like the rest of a line, and
- * frames of every kind in one stack. Optionally without any samples.
+ * The scene of sample_scene.h with more cases that are hard for formats that list single samples:
+ * several events, one with a hostile name, different weights, names that look like the rest of a
+ * line, and frames of every kind in one stack. Optionally without any samples.
  */
 #ifndef SKEIN_TESTS_MIXED_SCENE_H
 #define SKEIN_TESTS_MIXED_SCENE_H
 
-#include "scene.h"
+#include "sample_scene.h"
 
 static const struct event mixed_events[] = {
 	{2, 1, "cycles:u", "count", 1000000, 0},
@@ -66,74 +66,51 @@ static const uint64_t mixed_samples[][4] = {
 	{1, 77, 48, 10},      {9, 11, 41, 100},	     {1, 11, 12, 10}, {2, 0, 17, 10},
 };
 
-static inline int mixed_put_samples(struct sink *to, struct error *err)
+static inline void mixed_put_samples(struct scene *s)
 {
-	size_t count = sizeof(mixed_samples) / sizeof(mixed_samples[0]);
-	struct sample s = {.time = SCENE_START + 123456789, .cpu = 200};
-	int rc = 0;
+	uint64_t time = SCENE_START + 123456789;
 
-	for (size_t i = 0; i < count && !rc; i++) {
+	for (size_t i = 0; i < SCENE_COUNT(mixed_samples); i++) {
 		const uint64_t *m = mixed_samples[i];
 
-		s.time += i % 4 == 3 ? (uint64_t)-5000000 : 3000001; /* some are late */
-		s.event = m[0];
-		s.thread = m[1];
-		s.stack = m[2];
-		s.weight = m[3];
-		rc = put_sample(to, &s, err);
+		time += i % 4 == 3 ? (uint64_t)-5000000 : 3000001; /* some are late */
+		scene_sample(s, time, m[0], m[1], 200, m[2], m[3], 0);
 	}
-	return rc;
 }
 
-static inline int mixed_put(struct sink *to, bool samples, struct error *err)
+/* samples: NULL to build the scene without any. */
+static inline void mixed_build(struct scene *s, const void *samples)
 {
-	int rc = 0;
-
-	SCENE_PUT_ALL(host, scene_hosts)
-	SCENE_PUT_ALL(info, scene_infos)
-	SCENE_PUT_ALL(event, scene_events)
-	SCENE_PUT_ALL(event, mixed_events)
-	SCENE_PUT_ALL(process, scene_processes)
-	SCENE_PUT_ALL(process, mixed_processes)
-	SCENE_PUT_ALL(thread, scene_threads)
-	SCENE_PUT_ALL(thread, mixed_threads)
-	SCENE_PUT_ALL(mapping, scene_mappings)
-	SCENE_PUT_ALL(mapping, mixed_mappings)
-	SCENE_PUT_ALL(function, scene_functions)
-	SCENE_PUT_ALL(function, mixed_functions)
-	SCENE_PUT_ALL(frame, scene_frames)
-	SCENE_PUT_ALL(frame, mixed_frames)
-	SCENE_PUT_ALL(stack, scene_stacks)
-	SCENE_PUT_ALL(stack, mixed_stacks)
-	if (!rc && samples)
-		rc = scene_put_runs(to, scene_runs, sizeof(scene_runs) / sizeof(scene_runs[0]),
-				    false, err);
-	if (!rc && samples)
-		rc = mixed_put_samples(to, err);
-	SCENE_PUT_ALL(loss, scene_losses)
-	return rc;
-}
-
-static inline int mixed_run(struct source *s, struct sink *to, struct error *err)
-{
-	(void)s;
-	return mixed_put(to, true, err);
-}
-
-static inline int empty_run(struct source *s, struct sink *to, struct error *err)
-{
-	(void)s;
-	return mixed_put(to, false, err);
+	SCENE_PUT_ALL(s, HOST, scene_hosts);
+	SCENE_PUT_ALL(s, INFO, scene_infos);
+	SCENE_PUT_ALL(s, EVENT, scene_events);
+	SCENE_PUT_ALL(s, EVENT, mixed_events);
+	SCENE_PUT_ALL(s, PROCESS, scene_processes);
+	SCENE_PUT_ALL(s, PROCESS, mixed_processes);
+	SCENE_PUT_ALL(s, THREAD, scene_threads);
+	SCENE_PUT_ALL(s, THREAD, mixed_threads);
+	SCENE_PUT_ALL(s, MAPPING, scene_mappings);
+	SCENE_PUT_ALL(s, MAPPING, mixed_mappings);
+	SCENE_PUT_ALL(s, FUNCTION, scene_functions);
+	SCENE_PUT_ALL(s, FUNCTION, mixed_functions);
+	SCENE_PUT_ALL(s, FRAME, scene_frames);
+	SCENE_PUT_ALL(s, FRAME, mixed_frames);
+	SCENE_PUT_ALL(s, STACK, scene_stacks);
+	SCENE_PUT_ALL(s, STACK, mixed_stacks);
+	if (samples) {
+		scene_samples(s, scene_runs, SCENE_COUNT(scene_runs));
+		mixed_put_samples(s);
+	}
+	SCENE_PUT_ALL(s, LOSS, scene_losses);
 }
 
 /* Return the scene as a source, which need not be freed. It puts no sums: they come from a file. */
 static inline struct source *mixed_scene_source(bool samples)
 {
-	static const struct source_ops mixed_ops = {.run = mixed_run, .free = scene_free};
-	static const struct source_ops empty_ops = {.run = empty_run, .free = scene_free};
-	static struct source mixed = {.ops = &mixed_ops}, empty = {.ops = &empty_ops};
+	static struct scene_source mixed = SCENE_OF(mixed_build, mixed_samples),
+				   empty = SCENE_OF(mixed_build, NULL);
 
-	return samples ? &mixed : &empty;
+	return samples ? &mixed.source : &empty.source;
 }
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * A small recording of Python programs, as a source: evaluation loops that run one frame, several,
  * or no known frame, native frames between them, C extensions, functions of equal names, and
- * hostile names. It has the machine and clock of scene.h.
+ * hostile names. It has the machine and clock of sample_scene.h.
  */
 #ifndef SKEIN_TESTS_PYTHON_SCENE_H
 #define SKEIN_TESTS_PYTHON_SCENE_H
 
-#include "scene.h"
+#include "sample_scene.h"
 
 #define X8 "xxxxxxxx"
 #define X64 X8 X8 X8 X8 X8 X8 X8 X8
@@ -153,33 +153,21 @@ static const struct scene_run python_runs[] = {
 	{4, 4, 2, 3, 0},
 };
 
-static inline int python_scene_run(struct source *s, struct sink *to, struct error *err)
+static inline void python_build(struct scene *s, const void *unused)
 {
-	size_t count = sizeof(python_runs) / sizeof(python_runs[0]);
-	int rc = 0;
-
-	(void)s;
-	SCENE_PUT_ALL(host, scene_hosts)
-	SCENE_PUT_ALL(info, python_infos)
-	SCENE_PUT_ALL(event, scene_events)
-	SCENE_PUT_ALL(process, python_processes)
-	SCENE_PUT_ALL(thread, python_threads)
-	SCENE_PUT_ALL(mapping, python_mappings)
-	SCENE_PUT_ALL(function, python_functions)
-	SCENE_PUT_ALL(frame, python_frames)
-	SCENE_PUT_ALL(stack, python_stacks)
-	if (!rc)
-		rc = scene_put_runs(to, python_runs, count, false, err);
-	return rc ? rc : scene_put_runs(to, python_runs, count, true, err);
+	(void)unused;
+	SCENE_PUT_ALL(s, HOST, scene_hosts);
+	SCENE_PUT_ALL(s, INFO, python_infos);
+	SCENE_PUT_ALL(s, EVENT, scene_events);
+	SCENE_PUT_ALL(s, PROCESS, python_processes);
+	SCENE_PUT_ALL(s, THREAD, python_threads);
+	SCENE_PUT_ALL(s, MAPPING, python_mappings);
+	SCENE_PUT_ALL(s, FUNCTION, python_functions);
+	SCENE_PUT_ALL(s, FRAME, python_frames);
+	SCENE_PUT_ALL(s, STACK, python_stacks);
+	scene_runs_and_sums(s, python_runs, SCENE_COUNT(python_runs));
 }
 
-/* Return the scene as a source, which need not be freed. */
-static inline struct source *python_scene_source(void)
-{
-	static const struct source_ops ops = {.run = python_scene_run, .free = scene_free};
-	static struct source s = {.ops = &ops};
-
-	return &s;
-}
+DEFINE_SCENE(python_scene_source, python_build)
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small recording of the scheduler, as a source: 100 ms of two CPUs, with sums that can be
- * checked by hand. tests/readers/make_sched.c writes it to a file. Times in ms, and the thread that
+ * checked by hand. tests/readers/make_trace.c writes it to a file. Times in ms, and the thread that
  * ran between them:
  *
  *	CPU 0	0 load 10 db 30 load 40 idle 60 load 70 idle 80 load 100
@@ -11,10 +11,11 @@
 #ifndef SKEIN_TESTS_SCHED_SCENE_H
 #define SKEIN_TESTS_SCHED_SCENE_H
 
-#include "base/pipe.h"
+#include "scene.h"
 
 #define SCHED_START 1000000000ULL
 #define MS 1000000ULL
+#undef AT
 #define AT(ms) (SCHED_START + (ms)*MS)
 
 /* Ids of threads; the id of a thread's lane is LANE_OF(id). */
@@ -52,96 +53,55 @@ static const struct lane sched_scene_lanes[] = {
 	{SCENE_BLOCK, 1, SCENE_CPU_1, LANE_INTERRUPT, INTERRUPT_BLOCK, ""},
 };
 
-/* A slice or an edge (of kind WAKEUP), in the order in which they are put. */
-static const struct sched_scene_record {
-	struct slice slice;
-	struct edge edge; /* kind 0: the record is a slice */
-} sched_scene_records[] = {
-#define SEEN(thread, state, wait) \
-	{{SCHED_START, 0, LANE_OF(thread), state, 0, 0, wait}, {0}}
-#define RAN(cpu, from, to, thread, left, wait) \
-	{{AT(from), AT(to), cpu, STATE_RUNNING, thread, left, wait}, {0}}
-#define IDLE(cpu, from, to) \
-	{{AT(from), AT(to), cpu, STATE_IDLE, 0, 0, 0}, {0}}
-#define LOST(cpu, from, to) \
-	{{AT(from), AT(to), cpu, STATE_UNKNOWN, 0, 0, 0}, {0}}
-#define WOKE(at, from, to, cpu) \
-	{{0}, {AT(at), AT(at), from, to, EDGE_WAKEUP, cpu, 0}}
-	SEEN(SCENE_DB, STATE_SLEEPING, WAIT_POLL),
-	SEEN(SCENE_DB_IO, STATE_SLEEPING, WAIT_LOCK),
-	SEEN(SCENE_EVIL, STATE_STOPPED, 0),
-	SEEN(SCENE_KWORKER, STATE_UNUSED, 0),
-	WOKE(8, SCENE_TIMER, LANE_OF(SCENE_DB), 1),
+/* In the order in which they are put. */
+static const struct scene_step sched_scene_records[] = {
+	SEEN(0, LANE_OF(SCENE_DB), STATE_SLEEPING, WAIT_POLL),
+	SEEN(0, LANE_OF(SCENE_DB_IO), STATE_SLEEPING, WAIT_LOCK),
+	SEEN(0, LANE_OF(SCENE_EVIL), STATE_STOPPED, 0),
+	SEEN(0, LANE_OF(SCENE_KWORKER), STATE_UNUSED, 0),
+	LINKED(8, SCENE_TIMER, LANE_OF(SCENE_DB), EDGE_WAKEUP, 1),
 	RAN(SCENE_CPU_0, 0, 10, SCENE_LOAD, STATE_PREEMPTED, 0),
-	WOKE(19, LANE_OF(SCENE_DB), LANE_OF(SCENE_DB_IO), 2),
-	IDLE(SCENE_CPU_1, 0, 20),
+	LINKED(19, LANE_OF(SCENE_DB), LANE_OF(SCENE_DB_IO), EDGE_WAKEUP, 2),
+	CPU_WAS(SCENE_CPU_1, 0, 20, STATE_IDLE),
 	RAN(SCENE_CPU_1, 20, 25, SCENE_DB_IO, STATE_DISK, WAIT_IO),
 	RAN(SCENE_CPU_0, 10, 30, SCENE_DB, STATE_SLEEPING, WAIT_LOCK),
 	RAN(SCENE_CPU_0, 30, 40, SCENE_LOAD, STATE_SLEEPING, WAIT_SLEEP),
-	WOKE(46, SCENE_BLOCK, LANE_OF(SCENE_DB_IO), 2),
-	IDLE(SCENE_CPU_1, 25, 50),
-	WOKE(55, LANE_OF(SCENE_DB_IO), LANE_OF(SCENE_EVIL), 2),
-	WOKE(57, SCENE_TIMER, LANE_OF(SCENE_LOAD), 1),
-	IDLE(SCENE_CPU_0, 40, 60),
+	LINKED(46, SCENE_BLOCK, LANE_OF(SCENE_DB_IO), EDGE_WAKEUP, 2),
+	CPU_WAS(SCENE_CPU_1, 25, 50, STATE_IDLE),
+	LINKED(55, LANE_OF(SCENE_DB_IO), LANE_OF(SCENE_EVIL), EDGE_WAKEUP, 2),
+	LINKED(57, SCENE_TIMER, LANE_OF(SCENE_LOAD), EDGE_WAKEUP, 1),
+	CPU_WAS(SCENE_CPU_0, 40, 60, STATE_IDLE),
 	RAN(SCENE_CPU_1, 50, 60, SCENE_DB_IO, STATE_SLEEPING, WAIT_LOCK),
 	RAN(SCENE_CPU_1, 60, 65, SCENE_EVIL, STATE_RUNNABLE, 0),
 	RAN(SCENE_CPU_0, 60, 70, SCENE_LOAD, STATE_SLEEPING, WAIT_POLL),
-	IDLE(SCENE_CPU_1, 65, 70),
+	CPU_WAS(SCENE_CPU_1, 65, 70, STATE_IDLE),
 	RAN(SCENE_CPU_1, 70, 72, SCENE_EVIL, STATE_SLEEPING, WAIT_CHILD),
-	WOKE(78, SCENE_TIMER, LANE_OF(SCENE_LOAD), 1),
-	WOKE(79, SCENE_BLOCK, LANE_OF(SCENE_DB), 2),
-	IDLE(SCENE_CPU_0, 70, 80),
-	IDLE(SCENE_CPU_1, 72, 80),
+	LINKED(78, SCENE_TIMER, LANE_OF(SCENE_LOAD), EDGE_WAKEUP, 1),
+	LINKED(79, SCENE_BLOCK, LANE_OF(SCENE_DB), EDGE_WAKEUP, 2),
+	CPU_WAS(SCENE_CPU_0, 70, 80, STATE_IDLE),
+	CPU_WAS(SCENE_CPU_1, 72, 80, STATE_IDLE),
 	RAN(SCENE_CPU_1, 80, 90, SCENE_DB, STATE_SLEEPING, WAIT_PIPE),
-	IDLE(SCENE_CPU_1, 90, 92),
-	LOST(SCENE_CPU_1, 92, 100),
+	CPU_WAS(SCENE_CPU_1, 90, 92, STATE_IDLE),
+	CPU_WAS(SCENE_CPU_1, 92, 100, STATE_UNKNOWN),
 	RAN(SCENE_CPU_0, 80, 100, SCENE_LOAD, 0, 0),
-#undef SEEN
-#undef RAN
-#undef IDLE
-#undef LOST
-#undef WOKE
 };
 
 static const struct loss sched_scene_losses[] = {
 	{1, 1, 0, 2, LOSS_SWITCHES_LOST, AT(92), AT(100), 1234, 0},
 };
 
-#define SCHED_SCENE_PUT(kind, list) \
-	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
-		rc = put_##kind(to, &(list)[i], err);
-
-static inline int sched_scene_run(struct source *s, struct sink *to, struct error *err)
+static inline void sched_scene_build(struct scene *s, const void *unused)
 {
-	size_t count = sizeof(sched_scene_records) / sizeof(sched_scene_records[0]);
-	int rc = 0;
-
-	(void)s;
-	SCHED_SCENE_PUT(host, sched_scene_hosts)
-	SCHED_SCENE_PUT(process, sched_scene_processes)
-	SCHED_SCENE_PUT(thread, sched_scene_threads)
-	SCHED_SCENE_PUT(lane, sched_scene_lanes)
-	for (size_t i = 0; i < count && !rc; i++) {
-		const struct sched_scene_record *r = &sched_scene_records[i];
-
-		rc = r->edge.kind ? put_edge(to, &r->edge, err) : put_slice(to, &r->slice, err);
-	}
-	SCHED_SCENE_PUT(loss, sched_scene_losses)
-	return rc;
+	(void)unused;
+	SCENE_PUT_ALL(s, HOST, sched_scene_hosts);
+	SCENE_PUT_ALL(s, PROCESS, sched_scene_processes);
+	SCENE_PUT_ALL(s, THREAD, sched_scene_threads);
+	SCENE_PUT_ALL(s, LANE, sched_scene_lanes);
+	for (size_t i = 0; i < SCENE_COUNT(sched_scene_records); i++)
+		scene_step(s, &sched_scene_records[i]);
+	SCENE_PUT_ALL(s, LOSS, sched_scene_losses);
 }
 
-static inline void sched_scene_free(struct source *s)
-{
-	(void)s;
-}
-
-/* Return the scene as a source, which need not be freed. */
-static inline struct source *sched_scene_source(void)
-{
-	static const struct source_ops ops = {.run = sched_scene_run, .free = sched_scene_free};
-	static struct source s = {.ops = &ops};
-
-	return &s;
-}
+DEFINE_SCENE(sched_scene_source, sched_scene_build)
 
 #endif

@@ -11,21 +11,33 @@
 /* Time limit of one test in seconds, generous for sanitizers on a busy machine. */
 #define SUITE_TIMEOUT 120
 
-static inline int suite_run(const char *name, const TTest *const *tests, size_t count)
+/* Run the tests of a case, which is freed. Return the exit status of the program. */
+static inline int suite_run_case(const char *name, TCase *tcase)
 {
 	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
-	tcase_set_timeout(tcase, SUITE_TIMEOUT);
-	for (size_t i = 0; i < count; i++)
-		tcase_add_test(tcase, tests[i]);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return failed != 0;
+}
+
+static inline TCase *suite_case(const char *name, const TTest *const *tests, size_t count)
+{
+	TCase *tcase = tcase_create(name);
+
+	tcase_set_timeout(tcase, SUITE_TIMEOUT);
+	for (size_t i = 0; i < count; i++)
+		tcase_add_test(tcase, tests[i]);
+	return tcase;
+}
+
+static inline int suite_run(const char *name, const TTest *const *tests, size_t count)
+{
+	return suite_run_case(name, suite_case(name, tests, count));
 }
 
 #define SUITE(name, ...) \

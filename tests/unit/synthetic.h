@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pipe.h"
+#include "scene.h"
 
 #define SYNTHETIC_START 1000000000000ULL /* ns */
 
@@ -22,7 +22,7 @@ static inline uint64_t synthetic_random(uint64_t *state)
 }
 
 struct synthetic {
-	struct sink *sink;
+	struct scene scene;
 	uint64_t random, time;
 	uint64_t stacks; /* stacks put so far, with ids from 1 on */
 	uint64_t samples;
@@ -47,75 +47,43 @@ static inline void synthetic_record(enum record_kind k, uint64_t seed, void *rec
 
 static inline int synthetic_begin(struct synthetic *s, struct sink *sink)
 {
-	struct host host = {.id = 1, .hostname = "machine", .cpus = 4, .start = SYNTHETIC_START};
-	struct event event = {.id = 1,
-			      .host = 1,
-			      .name = "cpu-clock",
-			      .unit = "ns",
-			      .period = 50000,
-			      .frequency = 20000};
-	struct process process = {.id = 1, .host = 1, .pid = 100, .comm = "worker"};
-	struct mapping mapping = {.id = 1, .host = 1, .kind = MAPPING_FILE, .path = "/bin/worker"};
-	int result;
+	struct scene *to = &s->scene;
 
-	*s = (struct synthetic){
-		.sink = sink, .random = 88172645463325252ULL, .time = SYNTHETIC_START};
-	result = put_host(sink, &host, &s->err);
-	if (!result)
-		result = put_event(sink, &event, &s->err);
-	if (!result)
-		result = put_process(sink, &process, &s->err);
-	if (!result)
-		result = put_mapping(sink, &mapping, &s->err);
-	for (uint64_t id = 1; !result && id <= 40; id++)
-		result = put_thread(
-			sink,
-			&(struct thread){.id = id, .process = 1, .tid = 99 + id, .comm = "thread"},
-			&s->err);
-	for (uint64_t id = 1; !result && id <= 100; id++) {
+	*s = (struct synthetic){.scene = {sink, &s->err, 0},
+				.random = 88172645463325252ULL,
+				.time = SYNTHETIC_START};
+	scene_host(to, .id = 1, .hostname = "machine", .cpus = 4, .start = SYNTHETIC_START);
+	scene_event(to, 1, 1, "cpu-clock", "ns", 50000, 20000);
+	scene_process(to, .id = 1, .host = 1, .pid = 100, .comm = "worker");
+	scene_mapping(to, .id = 1, .host = 1, .kind = MAPPING_FILE, .path = "/bin/worker");
+	for (uint64_t id = 1; id <= 40; id++)
+		scene_thread(to, .id = id, .process = 1, .tid = 99 + id, .comm = "thread");
+	for (uint64_t id = 1; id <= 100; id++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "function_%" PRIu64, id);
-		result = put_function(
-			sink, &(struct function){.id = id, .mapping = 1, .name = name}, &s->err);
-		if (!result)
-			result = put_frame(sink,
-					   &(struct frame){.id = id,
-							   .kind = FRAME_NATIVE,
-							   .mapping = 1,
-							   .function = id,
-							   .address = id * 64},
-					   &s->err);
+		scene_function(to, .id = id, .mapping = 1, .name = name);
+		scene_frame(to, id, FRAME_NATIVE, 1, id * 64, id, 0, 0);
 	}
-	return result;
+	return to->ret;
 }
 
 /* Put samples at stacks 1 to distinct, each after its stack if that is new. */
 static inline int synthetic_samples(struct synthetic *s, uint64_t count, uint64_t distinct)
 {
-	int result = 0;
+	struct scene *to = &s->scene;
 
-	for (uint64_t i = 0; !result && i < count; i++) {
+	for (uint64_t i = 0; !to->ret && i < count; i++) {
 		uint64_t r = synthetic_random(&s->random), want = r % distinct + 1;
-		struct sample sample = {.time = s->time += 45000 + (r >> 40) % 10000,
-					.event = 1,
-					.thread = want % 40 + 1,
-					.cpu = (r >> 32) % 4,
-					.stack = want,
-					.weight = 50000,
-					.flags = (r >> 20) % 8 == 0 ? SAMPLE_FLAG_KERNEL : 0};
 
-		for (; !result && s->stacks < want; s->stacks++)
-			result = put_stack(s->sink,
-					   &(struct stack){.id = s->stacks + 1,
-							   .parent = s->stacks / 2,
-							   .frame = s->stacks % 100 + 1},
-					   &s->err);
-		if (!result)
-			result = put_sample(s->sink, &sample, &s->err);
-		s->samples += !result;
+		s->time += 45000 + (r >> 40) % 10000;
+		for (; !to->ret && s->stacks < want; s->stacks++)
+			scene_stack(to, s->stacks + 1, s->stacks / 2, s->stacks % 100 + 1);
+		scene_sample(to, s->time, 1, want % 40 + 1, (r >> 32) % 4, want, 50000,
+			     (r >> 20) % 8 == 0 ? SAMPLE_FLAG_KERNEL : 0);
+		s->samples += !to->ret;
 	}
-	return result;
+	return to->ret;
 }
 
 /* A sink that counts records, and adds up samples and sums. */
@@ -153,15 +121,9 @@ static inline int tally_finish(struct sink *sink, struct error *err)
 	return 0;
 }
 
-static inline void tally_free(struct sink *sink)
-{
-	(void)sink;
-}
-
 static inline void tally_init(struct tally *t)
 {
-	static const struct sink_ops ops = {
-		.put = tally_put, .finish = tally_finish, .free = tally_free};
+	static const struct sink_ops ops = {.put = tally_put, .finish = tally_finish};
 
 	*t = (struct tally){.sink = {&ops, WANTS(WANT_ALL)}};
 }

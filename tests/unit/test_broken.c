@@ -14,8 +14,9 @@
 #include "cmd/report.h"
 #include "export/export.h"
 #include "files.h"
+#include "scene.h"
 #include "suite.h"
-#include "trace/trace.h"
+#include "trace_file.h"
 
 /* The number of samples of each kind of stack. */
 #define ENDS_OF(end) (100 + (uint64_t)(end))
@@ -24,18 +25,10 @@
 #define ENDS_ONLY_KERNEL 5
 #define ENDS_NO_STACK 4
 
-struct ends_source {
-	struct source source;
-	const char *recorded; /* "user" or "kernel": only that part; NULL: both */
-};
-
 enum { ENDS_START = 1, ENDS_WORK, ENDS_LEAF, ENDS_KERNEL, ENDS_GENERATED, ENDS_AGAIN, ENDS_MARK };
 
-static int ends_entities(struct sink *to, const char *recorded, struct error *err)
+static void ends_entities(struct scene *s)
 {
-	static const struct event event = {1, 1, "cpu-clock", "ns", 1, 100};
-	static const struct process process = {.id = 1, .host = 1, .pid = 9, .comm = "ends"};
-	static const struct thread thread = {1, 1, 9, 0, 0, "ends", 0};
 	static const struct mapping mappings[] = {{1, 1, MAPPING_FILE, 0, 9, "/bin/ends", ""},
 						  {2, 1, MAPPING_FILE, 0, 9, "/lib/libwork.so", ""},
 						  {3, 1, MAPPING_JIT, 1, 9, "", ""},
@@ -52,44 +45,30 @@ static int ends_entities(struct sink *to, const char *recorded, struct error *er
 		 * first.
 		 */
 		{ENDS_AGAIN, FRAME_NATIVE, 4, 2, 0, 0, 0}};
-	struct info info = {1, 1, "option.stacks", recorded};
-	int rc = recorded ? put_info(to, &info, err) : 0;
 
-	if (!rc)
-		rc = put_event(to, &event, err);
-	if (!rc)
-		rc = put_process(to, &process, err);
-	if (!rc)
-		rc = put_thread(to, &thread, err);
-	for (size_t i = 0; i < sizeof(mappings) / sizeof(mappings[0]) && !rc; i++)
-		rc = put_mapping(to, &mappings[i], err);
-	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]) && !rc; i++)
-		rc = put_frame(to, &frames[i], err);
-	for (uint64_t end = 0; end < END_COUNT && !rc; end++) {
-		struct frame mark = {ENDS_MARK + end, FRAME_END, 0, end, 0, 0, 0};
-
-		rc = put_frame(to, &mark, err);
-	}
-	return rc;
+	scene_event(s, 1, 1, "cpu-clock", "ns", 1, 100);
+	scene_process(s, .id = 1, .host = 1, .pid = 9, .comm = "ends");
+	scene_thread(s, 1, 1, 9, 0, 0, "ends", 0);
+	SCENE_PUT_ALL(s, MAPPING, mappings);
+	SCENE_PUT_ALL(s, FRAME, frames);
+	for (uint64_t end = 0; end < END_COUNT; end++)
+		scene_frame(s, ENDS_MARK + end, FRAME_END, 0, end, 0, 0, 0);
 }
 
 /* Put a path of frames, root first, which 0 ends, and its samples. */
-static int ends_path(struct sink *to, uint64_t *last, const uint64_t *frames, uint64_t samples,
-		     struct error *err)
+static void ends_path(struct scene *s, uint64_t *last, const uint64_t *frames, uint64_t samples)
 {
-	struct sum sum = {1, 1, 0, samples, samples, 0};
-	int rc = 0;
+	uint64_t stack = 0;
 
-	for (; *frames && !rc; frames++) {
-		struct stack s = {++*last, sum.stack, *frames};
-
-		sum.stack = s.id;
-		rc = put_stack(to, &s, err);
+	for (; *frames; frames++) {
+		scene_stack(s, ++*last, stack, *frames);
+		stack = *last;
 	}
-	return rc ? rc : put_sum(to, &sum, err);
+	scene_sum(s, 1, 1, stack, samples, samples, 0);
 }
 
-static int ends_run(struct source *source, struct sink *to, struct error *err)
+/* recorded: "user" or "kernel" for only that part of the stacks; NULL for both. */
+static void ends_build(struct scene *s, const void *recorded)
 {
 	static const struct {
 		uint64_t frames[4], samples;
@@ -99,38 +78,31 @@ static int ends_run(struct source *source, struct sink *to, struct error *err)
 		{{ENDS_MARK + END_UNREADABLE, ENDS_KERNEL}, ENDS_ONLY_KERNEL},
 		{{0}, ENDS_NO_STACK},
 	};
-	int rc = ends_entities(to, ((struct ends_source *)source)->recorded, err);
 	uint64_t last = 0;
 
-	for (uint64_t end = 0; end < END_COUNT && !rc; end++) {
+	if (recorded)
+		scene_info(s, 1, 1, "option.stacks", recorded);
+	ends_entities(s);
+	for (uint64_t end = 0; end < END_COUNT; end++) {
 		uint64_t root = end == END_WALKED ? ENDS_START : ENDS_MARK + end;
 		uint64_t next = end == END_GENERATED ? ENDS_GENERATED : ENDS_WORK;
 		uint64_t whole[] = {root, next, ENDS_LEAF, 0}, bare[] = {root, 0};
 
-		rc = ends_path(to, &last, end == END_NO_MEMORY_MAP ? bare : whole, ENDS_OF(end),
-			       err);
+		ends_path(s, &last, end == END_NO_MEMORY_MAP ? bare : whole, ENDS_OF(end));
 	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !rc; i++)
-		rc = ends_path(to, &last, others[i].frames, others[i].samples, err);
-	return rc;
+	for (size_t i = 0; i < SCENE_COUNT(others); i++)
+		ends_path(s, &last, others[i].frames, others[i].samples);
 }
 
-static struct source *ends_source(struct ends_source *s, const char *recorded)
-{
-	static const struct source_ops ops = {.run = ends_run};
-
-	*s = (struct ends_source){.source = {.ops = &ops}, .recorded = recorded};
-	return &s->source;
-}
+DEFINE_SCENE(ends_source, ends_build)
 
 static struct profile *ends_profile(const char *recorded)
 {
-	struct ends_source source;
+	struct scene_source ends = SCENE_OF(ends_build, recorded);
 	struct profile *p = NULL;
 	struct error err = {""};
 
-	ck_assert_msg(!profile_read(&p, ends_source(&source, recorded), NULL, &err), "%s",
-		      err.text);
+	ck_assert_msg(!profile_read(&p, &ends.source, NULL, &err), "%s", err.text);
 	return p;
 }
 
@@ -236,14 +208,13 @@ END_TEST
 static char *exported(const char *format, size_t *size)
 {
 	struct export_options o = {0};
-	struct ends_source source;
 	struct sink *sink = NULL;
 	struct error err = {""};
 	char *data = NULL;
 	FILE *out = open_memstream(&data, size);
 
 	ck_assert_int_eq(export_format_named(format)->sink(&sink, out, &o, &err), 0);
-	ck_assert_msg(!pipe_join(ends_source(&source, NULL), sink, &err), "%s", err.text);
+	ck_assert_msg(!pipe_join(ends_source(), sink, &err), "%s", err.text);
 	sink_free(sink);
 	fclose(out);
 	return data;
@@ -348,19 +319,15 @@ END_TEST
 /* skein query names every end like the profile does. */
 START_TEST(sql_names_every_end)
 {
-	struct ends_source source;
-	struct sink *w = NULL;
-	struct trace *t = NULL;
+	struct trace *t;
 	struct error err = {""};
 	char *text = NULL, mark[64], line[128];
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
 	files_begin();
-	ck_assert_msg(!trace_writer(&w, "ends.skein", &err), "%s", err.text);
-	ck_assert_msg(!pipe_join(ends_source(&source, NULL), w, &err), "%s", err.text);
-	sink_free(w);
-	ck_assert_msg(!trace_open(&t, "ends.skein", &err), "%s", err.text);
+	trace_file_write("ends.skein", ends_source());
+	t = trace_file_open("ends.skein");
 	ck_assert_msg(!trace_query(t,
 				   "SELECT frame_name.id, name FROM frame_name"
 				   " JOIN frame USING (id) JOIN frame_kind ON kind = frame_kind.id"

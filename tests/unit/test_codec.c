@@ -3,10 +3,10 @@
  * Test the column codec: decoding returns the encoded values, and damaged data are never decoded as
  * if they were whole.
  */
-#include <check.h>
 #include <errno.h>
 #include <time.h>
 
+#include "suite.h"
 #include "synthetic.h"
 #include "trace/codec.h"
 
@@ -384,24 +384,16 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("codec");
-	TCase *t = tcase_create("codec");
-	SRunner *runner = srunner_create(s);
-	int failed;
+	const TTest *const tests[] = {flipped,
+				      lies_inside,
+				      old_blobs,
+				      turns_are_small,
+				      noise_takes_its_bits,
+				      columns_may_come_and_go,
+				      bomb};
+	TCase *t = suite_case("codec", tests, sizeof(tests) / sizeof(tests[0]));
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, round_trip, 0, 20);
-	tcase_add_test(t, flipped);
-	tcase_add_test(t, lies_inside);
-	tcase_add_test(t, old_blobs);
 	tcase_add_loop_test(t, columns_follow_each_other, 0, 8);
-	tcase_add_test(t, turns_are_small);
-	tcase_add_test(t, noise_takes_its_bits);
-	tcase_add_test(t, columns_may_come_and_go);
-	tcase_add_test(t, bomb);
-	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run_case("codec", t);
 }

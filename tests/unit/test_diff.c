@@ -8,7 +8,7 @@
 #include "analyze/diff.h"
 #include "analyze/diff_names.h"
 #include "diff_scene.h"
-#include "scene.h"
+#include "sample_scene.h"
 #include "suite.h"
 
 static struct profile *profile_of(struct source *source)

@@ -7,6 +7,7 @@
 
 #include "analyze/filter.h"
 #include "base/vector.h"
+#include "scene.h"
 #include "suite.h"
 
 #define START 1000000ULL
@@ -35,53 +36,25 @@ static const struct edge edges[] = {
 	{START + 360, START + 360, CPU_LANE, CPU_LANE, EDGE_MIGRATION, 3, 0},
 };
 
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
-
-static int put_entities(struct sink *s, struct error *err)
-{
-	const struct host host = {.id = 1, .start = START, .end = START + 500};
-	const struct lane cpu = {.id = CPU_LANE, .host = 1, .kind = LANE_CPU};
-	int rc = put_host(s, &host, err);
-
-	for (uint64_t pid = 100; pid <= 200 && !rc; pid += 100)
-		rc = put_process(s, &(struct process){.id = pid, .host = 1, .pid = pid}, err);
-	for (uint64_t i = 1; i <= 3 && !rc; i++)
-		rc = put_thread(s,
-				&(struct thread){.id = i,
-						 .process = i < 3 ? 100 : 200,
-						 .tid = 100 + i,
-						 .comm = "thread",
-						 .lane = LANE(i)},
-				err);
-	if (!rc)
-		rc = put_lane(s, &cpu, err);
-	for (uint64_t i = 1; i <= 3 && !rc; i++)
-		rc = put_lane(
-			s,
-			&(struct lane){.id = LANE(i), .host = 1, .kind = LANE_THREAD, .number = i},
-			err);
-	return rc;
-}
-
-static int run(struct source *source, struct sink *s, struct error *err)
+static void build(struct scene *s, const void *unused)
 {
 	size_t slice = 0, edge = 0;
-	int rc = put_entities(s, err);
 
-	(void)source;
-	while (!rc && (slice < COUNT(slices) || edge < COUNT(edges))) {
-		if (edge == COUNT(edges) ||
-		    (slice < COUNT(slices) && slice_order(&slices[slice]) <= edges[edge].time))
-			rc = put_slice(s, &slices[slice++], err);
+	(void)unused;
+	scene_host(s, .id = 1, .start = START, .end = START + 500);
+	for (uint64_t pid = 100; pid <= 200; pid += 100)
+		scene_process(s, .id = pid, .host = 1, .pid = pid);
+	for (uint64_t i = 1; i <= 3; i++)
+		scene_thread(s, i, i < 3 ? 100 : 200, 100 + i, 0, 0, "thread", LANE(i));
+	scene_lane(s, .id = CPU_LANE, .host = 1, .kind = LANE_CPU);
+	for (uint64_t i = 1; i <= 3; i++)
+		scene_lane(s, .id = LANE(i), .host = 1, .kind = LANE_THREAD, .number = i);
+	while (slice < SCENE_COUNT(slices) || edge < SCENE_COUNT(edges))
+		if (edge == SCENE_COUNT(edges) || (slice < SCENE_COUNT(slices) &&
+						   slice_order(&slices[slice]) <= edges[edge].time))
+			scene_put(s, KIND_SLICE, &slices[slice++]);
 		else
-			rc = put_edge(s, &edges[edge++], err);
-	}
-	return rc;
-}
-
-static void free_nothing(struct source *source)
-{
-	(void)source;
+			scene_put(s, KIND_EDGE, &edges[edge++]);
 }
 
 struct got {
@@ -102,13 +75,13 @@ static int take(struct sink *sink, enum record_kind kind, const void *record, st
 
 static struct got filtered(struct filter f, uint64_t wants)
 {
-	static const struct source_ops source_ops = {.run = run, .free = free_nothing};
 	static const struct sink_ops sink_ops = {.put = take};
-	struct source inner = {&source_ops}, *source = NULL;
+	struct scene_source inner = SCENE_OF(build, NULL);
+	struct source *source = NULL;
 	struct got g = {.sink = {&sink_ops, wants}};
 	struct error err = {""};
 
-	ck_assert_msg(!filter_source(&source, &inner, &f, &err), "%s", err.text);
+	ck_assert_msg(!filter_source(&source, &inner.source, &f, &err), "%s", err.text);
 	ck_assert_msg(!source->ops->run(source, &g.sink, &err), "%s", err.text);
 	source_free(source);
 	return g;
@@ -130,15 +103,15 @@ START_TEST(everything)
 {
 	struct got g = filtered((struct filter){0}, WANT_ALL);
 
-	ck_assert_uint_eq(g.slices.count, COUNT(slices));
-	for (size_t i = 0; i < COUNT(slices); i++)
+	ck_assert_uint_eq(g.slices.count, SCENE_COUNT(slices));
+	for (size_t i = 0; i < SCENE_COUNT(slices); i++)
 		is_slice(&g, i, slices[i]);
-	ck_assert_uint_eq(g.edges.count, COUNT(edges));
+	ck_assert_uint_eq(g.edges.count, SCENE_COUNT(edges));
 	ck_assert_mem_eq(g.edges.items, edges, sizeof(edges));
 	done(&g);
 	g = filtered((struct filter){0}, WANT_ALL & ~WANT(SLICE));
 	ck_assert_uint_eq(g.slices.count, 0);
-	ck_assert_uint_eq(g.edges.count, COUNT(edges));
+	ck_assert_uint_eq(g.edges.count, SCENE_COUNT(edges));
 	done(&g);
 }
 END_TEST
@@ -147,7 +120,7 @@ START_TEST(one_process)
 {
 	struct got g = filtered((struct filter){.pids = "100"}, WANT_ALL);
 
-	ck_assert_uint_eq(g.slices.count, COUNT(slices) - 1);
+	ck_assert_uint_eq(g.slices.count, SCENE_COUNT(slices) - 1);
 	is_slice(&g, 0, slices[0]);
 	is_slice(&g, 1, slices[1]);
 	is_slice(&g, 2, slices[3]);
@@ -165,7 +138,7 @@ START_TEST(one_thread_of_another)
 {
 	struct got g = filtered((struct filter){.tids = "103"}, WANT_ALL);
 
-	ck_assert_uint_eq(g.slices.count, COUNT(slices) - 2);
+	ck_assert_uint_eq(g.slices.count, SCENE_COUNT(slices) - 2);
 	is_slice(&g, 0, slices[2]);
 	is_slice(&g, 1, (struct slice){START, START + 100, CPU_LANE, STATE_RUNNING, 0, 0, 0});
 	ck_assert_uint_eq(g.edges.count, 2); /* the thread's wake-up and migration */
@@ -178,7 +151,7 @@ START_TEST(time_range)
 {
 	static const uint64_t wants[] = {WANT_ALL, WANT_ALL & ~WANT(EDGE)};
 
-	for (size_t i = 0; i < COUNT(wants); i++) {
+	for (size_t i = 0; i < SCENE_COUNT(wants); i++) {
 		struct got g = filtered((struct filter){.from = 250, .to = 380}, wants[i]);
 
 		is_slice(&g, 0,

@@ -8,7 +8,7 @@
 
 #include "analyze/filter.h"
 #include "export/export.h"
-#include "scene.h"
+#include "sample_scene.h"
 #include "suite.h"
 
 /* Export the scene in a format; the caller frees the text. */

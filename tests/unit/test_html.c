@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "export/html_columns.h"
 #include "flame_scene.h"
-#include "scene.h"
+#include "sample_scene.h"
 #include "suite.h"
 
 static char *column_text(struct html_column *c)
@@ -108,7 +108,7 @@ static char *data_of(const struct profile *p, const struct profile *before)
 
 START_TEST(data_has_no_markup)
 {
-	struct profile *p = read_profile(flame_source("hostile"));
+	struct profile *p = read_profile(hostile_source());
 	struct profile *q = read_profile(scene_source());
 	char *one = data_of(p, NULL), *two = data_of(q, p);
 

@@ -5,12 +5,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze/profile.h"
 #include "export/export.h"
+#include "files.h"
+#include "scene.h"
 #include "suite.h"
-#include "trace/trace.h"
+#include "trace_file.h"
 
 static const struct event events[] = {{1, 1, "cpu-clock", "ns", 10, 100}};
 static const struct process processes[] = {
@@ -59,39 +60,26 @@ static const struct sum sums[] = {
 	{1, 1, 4, 3, 30, 0}, {1, 1, 5, 2, 20, 0},   {1, 1, 6, 4, 40, 0},
 };
 
-static int run(struct source *s, struct sink *to, struct error *err)
+static void put_entities(struct scene *s)
 {
-	int rc = 0;
-
-	(void)s;
-#define PUT_ALL(kind, list) \
-	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
-		rc = put_##kind(to, &(list)[i], err)
-	PUT_ALL(event, events);
-	PUT_ALL(process, processes);
-	PUT_ALL(thread, threads);
-	PUT_ALL(mapping, mappings);
-	PUT_ALL(function, functions);
-	PUT_ALL(frame, frames);
-	PUT_ALL(inlined, inlined);
-	PUT_ALL(stack, stacks);
-	PUT_ALL(sum, sums);
-#undef PUT_ALL
-	return rc;
+	SCENE_PUT_ALL(s, EVENT, events);
+	SCENE_PUT_ALL(s, PROCESS, processes);
+	SCENE_PUT_ALL(s, THREAD, threads);
+	SCENE_PUT_ALL(s, MAPPING, mappings);
+	SCENE_PUT_ALL(s, FUNCTION, functions);
+	SCENE_PUT_ALL(s, FRAME, frames);
+	SCENE_PUT_ALL(s, INLINED, inlined);
+	SCENE_PUT_ALL(s, STACK, stacks);
 }
 
-static void release(struct source *s)
+static void build(struct scene *s, const void *unused)
 {
-	(void)s;
+	(void)unused;
+	put_entities(s);
+	SCENE_PUT_ALL(s, SUM, sums);
 }
 
-static struct source *scene(void)
-{
-	static const struct source_ops ops = {.run = run, .free = release};
-	static struct source s = {.ops = &ops};
-
-	return &s;
-}
+DEFINE_SCENE(scene, build)
 
 static char *folded(struct export_options o)
 {
@@ -203,85 +191,61 @@ START_TEST(joined_for_those_who_show_several_in_one)
 }
 END_TEST
 
+static void build_inlined(struct scene *s, const void *unused)
+{
+	(void)unused;
+	SCENE_PUT_ALL(s, INLINED, inlined);
+}
+
 /* A trace returns what was written, and only has the table if the table has rows. */
 START_TEST(through_a_trace)
 {
-	char path[] = "/tmp/test-inlined-XXXXXX";
+	struct scene_source from = SCENE_OF(build_inlined, NULL);
 	struct source *source = NULL;
 	struct profile *p = NULL;
-	struct trace *t = NULL;
-	struct sink *sink = NULL;
+	struct trace *t;
 	struct error err = {""};
 	uint64_t count;
 
-	close(mkstemp(path));
-	unlink(path);
-	ck_assert_msg(!trace_writer(&sink, path, &err), "%s", err.text);
-	for (size_t i = 0; i < sizeof(inlined) / sizeof(inlined[0]); i++)
-		ck_assert_msg(!put_inlined(sink, &inlined[i], &err), "%s", err.text);
-	ck_assert_int_eq(sink->ops->finish(sink, &err), 0);
-	sink_free(sink);
-	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
+	files_begin();
+	trace_file_write("inlined.skein", &from.source);
+	t = trace_file_open("inlined.skein");
 	ck_assert_int_eq(trace_count(t, KIND_INLINED, &count, &err), 0);
-	ck_assert_uint_eq(count, sizeof(inlined) / sizeof(inlined[0]));
+	ck_assert_uint_eq(count, SCENE_COUNT(inlined));
 	ck_assert_int_eq(trace_source(&source, t, &err), 0);
 	ck_assert_int_eq(profile_read(&p, source, NULL, &err), 0);
-	ck_assert_uint_eq(p->inlined_count, sizeof(inlined) / sizeof(inlined[0]));
+	ck_assert_uint_eq(p->inlined_count, SCENE_COUNT(inlined));
 	profile_free(p);
 	source_free(source);
 	trace_close(t);
-	unlink(path);
 }
 END_TEST
 
 /*
- * Write all but sums, which a trace makes from samples: one sample of each stack, with the weight
+ * Put all but sums, which a trace makes from samples: one sample of each stack, with the weight
  * of its sum.
  */
-static void write_trace(const char *path)
+static void build_samples(struct scene *s, const void *unused)
 {
-	struct sink *sink = NULL;
-	struct error err = {""};
-	int rc = trace_writer(&sink, path, &err);
-
-#define PUT_ALL(kind, list) \
-	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
-		rc = put_##kind(sink, &(list)[i], &err)
-	PUT_ALL(event, events);
-	PUT_ALL(process, processes);
-	PUT_ALL(thread, threads);
-	PUT_ALL(mapping, mappings);
-	PUT_ALL(function, functions);
-	PUT_ALL(frame, frames);
-	PUT_ALL(inlined, inlined);
-	PUT_ALL(stack, stacks);
-#undef PUT_ALL
-	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]) && !rc; i++) {
-		const struct sample s = {.time = i + 1,
-					 .event = 1,
-					 .thread = 1,
-					 .stack = sums[i].stack,
-					 .weight = sums[i].weight};
-
-		rc = put_sample(sink, &s, &err);
-	}
-	ck_assert_msg(!rc && !sink->ops->finish(sink, &err), "%s", err.text);
-	sink_free(sink);
+	(void)unused;
+	put_entities(s);
+	for (size_t i = 0; i < SCENE_COUNT(sums); i++)
+		scene_sample(s, i + 1, 1, 1, 0, sums[i].stack, sums[i].weight, 0);
 }
 
 /* The view names the innermost function, like a report: incomplete rows do not count. */
 START_TEST(hottest_is_the_innermost)
 {
-	char path[] = "/tmp/test-inlined-XXXXXX", *text = NULL;
-	struct trace *t = NULL;
+	struct scene_source from = SCENE_OF(build_samples, NULL);
+	char *text = NULL;
+	struct trace *t;
 	struct error err = {""};
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	close(mkstemp(path));
-	unlink(path);
-	write_trace(path);
-	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
+	files_begin();
+	trace_file_write("inlined.skein", &from.source);
+	t = trace_file_open("inlined.skein");
 	ck_assert_int_eq(
 		trace_query(t, "SELECT function, weight FROM hottest", QUERY_CSV, out, &err), 0);
 	fclose(out);
@@ -289,7 +253,6 @@ START_TEST(hottest_is_the_innermost)
 			       "leaf,30\r\nentry,20\r\nmain,10\r\n");
 	free(text);
 	trace_close(t);
-	unlink(path);
 }
 END_TEST
 

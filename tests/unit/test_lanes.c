@@ -11,6 +11,7 @@
 #include "cmd/lanes_axis.h"
 #include "lanes_golden.h"
 #include "reference.h"
+#include "scene.h"
 #include "suite.h"
 #include "synthetic.h"
 
@@ -80,28 +81,18 @@ static const struct loss losses[] = {
 	{2, 1, 1, 2, LOSS_RING_FULL, START + 50 * MS, START + 60 * MS, 99, 0}, /* of samples */
 };
 
-#define PUT_ALL(kind, list) \
-	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]) && !rc; i++) \
-		rc = put_##kind(to, &(list)[i], err);
-
-static int acts_run(struct source *s, struct sink *to, struct error *err)
+static void acts_build(struct scene *s, const void *unused)
 {
-	int rc = put_host(to, &host, err);
-
-	(void)s;
-	PUT_ALL(process, processes)
-	PUT_ALL(thread, threads)
-	PUT_ALL(lane, lanes_list)
-	PUT_ALL(loss, losses)
-	return rc;
+	(void)unused;
+	scene_put(s, KIND_HOST, &host);
+	SCENE_PUT_ALL(s, PROCESS, processes);
+	SCENE_PUT_ALL(s, THREAD, threads);
+	SCENE_PUT_ALL(s, LANE, lanes_list);
+	SCENE_PUT_ALL(s, LOSS, losses);
 }
 
-static void nothing_to_free(struct source *s)
-{
-	(void)s;
-}
+DEFINE_SCENE(acts_source, acts_build)
 
-static const struct source_ops acts_ops = {.run = acts_run, .free = nothing_to_free};
 static const struct lanes_windows acts_windows = {reference_window, reference_free,
 						  (void *)&acts_reference};
 
@@ -120,11 +111,11 @@ static char *shown(const struct view *v)
 	size_t size = 0;
 	struct screen s = {open_memstream(&text, &size), v->width, v->colors != COLORS_NONE};
 	struct canvas c = {s.out, v->colors, v->utf8};
-	struct source acts_source = {.ops = &acts_ops}, *source = NULL;
+	struct source *source = NULL;
 	struct lanes l = {.windows = &acts_windows, .time = START + v->from, .end = START + v->to};
 	struct error err = {""};
 
-	ck_assert_int_eq(filter_source(&source, &acts_source, &v->filter, &err), 0);
+	ck_assert_int_eq(filter_source(&source, acts_source(), &v->filter, &err), 0);
 	ck_assert_int_eq(lanes_read(&l, source, &err), 0);
 	ck_assert_int_eq(lanes_choose(&l, &v->limits, &err), 0);
 	ck_assert_int_eq(lanes_text(&l, &s, &c, &err), 0);

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "cmd/filters.h"
-#include "scene.h"
+#include "sample_scene.h"
 #include "suite.h"
+#include "trace_file.h"
 
 #define ROUNDS 300
 
@@ -43,15 +44,10 @@ static void read_outcome(struct outcome *ret, bool by_two)
 
 static void write_trace(void)
 {
-	struct sink *sink = NULL;
-	struct error err = {""};
-
 	*strrchr(path, '/') = '\0';
 	ck_assert_ptr_nonnull(mkdtemp(path));
 	path[strlen(path)] = '/';
-	ck_assert_msg(!trace_writer(&sink, path, &err), "%s", err.text);
-	ck_assert_msg(!pipe_join(scene_source(), sink, &err), "%s", err.text);
-	sink_free(sink);
+	trace_file_write(path, scene_source());
 }
 
 START_TEST(damage_is_counted_alike)

@@ -11,7 +11,7 @@
 
 #include "export/export.h"
 #include "export/gzip.h"
-#include "scene.h"
+#include "sample_scene.h"
 #include "suite.h"
 
 static int export_scene(FILE *out)

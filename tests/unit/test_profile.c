@@ -7,7 +7,7 @@
 #include "analyze/functions.h"
 #include "analyze/groups.h"
 #include "analyze/profile.h"
-#include "scene.h"
+#include "sample_scene.h"
 #include "suite.h"
 
 static struct profile *scene_profile(void)
@@ -83,40 +83,31 @@ START_TEST(names_of_frames)
 END_TEST
 
 /* A live source: names come late, entities come again. A cycle of stacks needs a crafted trace. */
-static int late_run(struct source *s, struct sink *to, struct error *err)
+static void late_build(struct scene *s, const void *unused)
 {
-	struct sum sum = {1, 1, 2, 3, 30, 0};
-	struct stack leaf = {2, 1, 2}, root = {1, 0, 1}, circle = {3, 3, 1};
-	struct frame frames[] = {{1, FRAME_NATIVE, 1, 1, 1, 0, FRAME_FLAG_START},
-				 {2, FRAME_NATIVE, 1, 2, 0, 0, 0}};
-	struct function function = {1, 1, "late", NULL, NULL, 0, 0};
-	struct thread thread = {1, 1, 7, 0, 0, "old", 0}, renamed = {1, 1, 7, 0, 0, "new", 0};
-	struct account early = {.event = 1, .due = 1}, final = {.event = 1, .due = 9};
-
-	(void)s;
-	put_stack(to, &root, err);
-	put_stack(to, &leaf, err);
-	put_sum(to, &sum, err);
-	put_stack(to, &circle, err);
-	put_frame(to, &frames[1], err);
-	put_thread(to, &thread, err);
-	put_account(to, &early, err);
-	put_frame(to, &frames[0], err);
-	put_function(to, &function, err);
-	put_thread(to, &renamed, err);
-	return put_account(to, &final, err);
+	(void)unused;
+	scene_stack(s, 1, 0, 1);
+	scene_stack(s, 2, 1, 2);
+	scene_sum(s, 1, 1, 2, 3, 30, 0);
+	scene_stack(s, 3, 3, 1);
+	scene_frame(s, 2, FRAME_NATIVE, 1, 2, 0, 0, 0);
+	scene_thread(s, 1, 1, 7, 0, 0, "old", 0);
+	scene_account(s, .event = 1, .due = 1);
+	scene_frame(s, 1, FRAME_NATIVE, 1, 1, 1, 0, FRAME_FLAG_START);
+	scene_function(s, 1, 1, "late", NULL, NULL, 0, 0);
+	scene_thread(s, 1, 1, 7, 0, 0, "new", 0);
+	scene_account(s, .event = 1, .due = 9);
 }
 
 START_TEST(any_order)
 {
-	static const struct source_ops ops = {.run = late_run};
-	struct source source = {.ops = &ops};
+	struct scene_source late = SCENE_OF(late_build, NULL);
 	struct profile *p = NULL;
 	struct error err = {""};
 	char buf[64];
 	const struct profile_stack *leaf;
 
-	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &late.source, NULL, &err), 0);
 	leaf = &p->stacks[p->sums[0].stack];
 	ck_assert_int_eq(profile_stack_end(p, p->sums[0].stack), END_WALKED);
 	ck_assert_str_eq(profile_frame_name(p, p->stacks[leaf->parent].frame, buf, sizeof(buf)),
@@ -132,24 +123,21 @@ START_TEST(any_order)
 }
 END_TEST
 
-static int of_no_event_run(struct source *s, struct sink *to, struct error *err)
+static void of_no_event_build(struct scene *s, const void *unused)
 {
-	static const struct sum sum = {.count = 3, .weight = 30};
-
-	(void)s;
-	return put_sum(to, &sum, err);
+	(void)unused;
+	scene_sum(s, .count = 3, .weight = 30);
 }
 
 /* A trace may lack the event of a sum; the sum gets one all the same. */
 START_TEST(sums_have_an_event)
 {
-	static const struct source_ops ops = {.run = of_no_event_run};
-	struct source source = {.ops = &ops};
+	struct scene_source of_no_event = SCENE_OF(of_no_event_build, NULL);
 	struct profile *p = NULL;
 	struct error err = {""};
 	uint64_t count, weight;
 
-	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &of_no_event.source, NULL, &err), 0);
 	ck_assert_uint_eq(p->sum_count, 1);
 	ck_assert_uint_lt(p->sums[0].event, p->event_count);
 	ck_assert_uint_eq(p->missing, 1);
@@ -247,41 +235,34 @@ END_TEST
  * A source with marks and missing frames at random places, indirect recursion, and samples in all
  * stacks.
  */
-static int random_run(struct source *source, struct sink *to, struct error *err)
+static void random_build(struct scene *s, const void *unused)
 {
 	static const char *const names[FUNCTIONS] = {"a", "b", "c", "d", "e", "f"};
 
-	(void)source;
+	(void)unused;
 	srand(1);
-	put_event(to, &(struct event){.id = 1, .name = "cpu-clock", .unit = "ns"}, err);
+	scene_event(s, .id = 1, .name = "cpu-clock", .unit = "ns");
 	for (uint64_t i = 1; i <= FUNCTIONS; i++) {
-		put_function(to, &(struct function){.id = i, .name = names[i - 1]}, err);
-		put_frame(to, &(struct frame){.id = i, .function = i, .kind = FRAME_NATIVE}, err);
+		scene_function(s, .id = i, .name = names[i - 1]);
+		scene_frame(s, .id = i, .function = i, .kind = FRAME_NATIVE);
 	}
-	put_frame(to, &(struct frame){.id = FUNCTIONS + 1, .kind = FRAME_END, .address = END_DEPTH},
-		  err);
+	scene_frame(s, .id = FUNCTIONS + 1, .kind = FRAME_END, .address = END_DEPTH);
 	for (uint64_t i = 1; i <= STACKS; i++) {
 		uint64_t parent = rand() % 8 ? i - 1 : (uint64_t)rand() % i;
 
-		put_stack(to, &(struct stack){i, parent, (uint64_t)rand() % (FUNCTIONS + 3)}, err);
-		put_sum(to,
-			&(struct sum){.event = 1 + !(rand() % 5),
-				      .stack = (uint64_t)rand() % (i + 1),
-				      .count = 1 + (uint64_t)rand() % 3,
-				      .weight = (uint64_t)rand()},
-			err);
+		scene_stack(s, i, parent, (uint64_t)rand() % (FUNCTIONS + 3));
+		scene_sum(s, .event = 1 + !(rand() % 5), .stack = (uint64_t)rand() % (i + 1),
+			  .count = 1 + (uint64_t)rand() % 3, .weight = (uint64_t)rand());
 	}
-	return 0;
 }
 
 START_TEST(functions_need_no_tree_of_anything)
 {
-	static const struct source_ops ops = {.run = random_run};
-	struct source source = {.ops = &ops};
+	struct scene_source random = SCENE_OF(random_build, NULL);
 	struct profile *p = NULL;
 	struct error err = {""};
 
-	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &random.source, NULL, &err), 0);
 	ck_assert_uint_eq(p->sum_count, STACKS);
 	functions_are_as_in_a_tree(p);
 	profile_free(p);
@@ -344,8 +325,8 @@ static void same_profile(const struct profile *a, const struct profile *b)
 /* Parts may refer to entities of other parts, or to missing ones. */
 START_TEST(parts_make_the_same)
 {
-	struct source first = *scene_source(), second = first, third = first;
-	const struct profile_sources from = {&first, &second, &third};
+	struct scene_source first = SCENE_OF(scene_build, NULL), second = first, third = first;
+	const struct profile_sources from = {&first.source, &second.source, &third.source};
 	struct profile *whole = scene_profile(), *p = NULL;
 	struct error err = {""};
 
@@ -356,18 +337,19 @@ START_TEST(parts_make_the_same)
 }
 END_TEST
 
-static int failing_run(struct source *s, struct sink *to, struct error *err)
+static void failing_build(struct scene *s, const void *unused)
 {
-	(void)s;
-	return to->wants & (WANT(SUM) | WANT(STACK)) ? error_set(err, -EIO, "no stacks here") : 0;
+	(void)unused;
+	if (s->to->wants & (WANT(SUM) | WANT(STACK)))
+		s->ret = error_set(s->err, -EIO, "no stacks here");
 }
 
 START_TEST(any_part_may_fail)
 {
-	static const struct source_ops failing = {.run = failing_run};
-	struct source good = *scene_source(), bad = {.ops = &failing};
-	const struct profile_sources no_stacks = {&good, &bad, &good};
-	const struct profile_sources no_sums = {&good, &good, &bad};
+	struct source *good = scene_source();
+	struct scene_source bad = SCENE_OF(failing_build, NULL);
+	const struct profile_sources no_stacks = {good, &bad.source, good};
+	const struct profile_sources no_sums = {good, good, &bad.source};
 	struct profile *p = NULL;
 	struct error err = {""};
 

@@ -9,17 +9,18 @@
 #include <unistd.h>
 
 #include "analyze/states.h"
+#include "files.h"
 #include "machine.h"
 #include "suite.h"
 #include "trace/lane_levels.h"
 #include "trace/window.h"
 #include "trace/zoom.h"
+#include "trace_file.h"
 
 #define LANES_MAX 8192
 #define THREADS_MAX 8192
 
-static char directory[] = "/tmp/skein-pyramid-test-XXXXXX";
-static char path[64];
+#define FILE_NAME "a.skein"
 
 /* Everything in a trace, as stretches by lane. */
 struct truth {
@@ -63,15 +64,6 @@ static int collect(struct sink *sink, enum record_kind kind, const void *record,
 	return states_put(t->states, kind, record, err);
 }
 
-static struct trace *open_trace(void)
-{
-	struct error err = {0};
-	struct trace *t;
-
-	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
-	return t;
-}
-
 static void read_truth(struct trace *trace, struct truth *t)
 {
 	static const struct sink_ops ops = {.put = collect};
@@ -79,13 +71,10 @@ static void read_truth(struct trace *trace, struct truth *t)
 			       .truth = t};
 	const struct states_events events = {collect_stretch, t};
 	struct error err = {0};
-	struct source *source;
 
 	*t = (struct truth){.time = UINT64_MAX};
 	ck_assert_int_eq(states_new(&t->states, &events, &err), 0);
-	ck_assert_int_eq(trace_source(&source, trace, &err), 0);
-	ck_assert_msg(!source->ops->run(source, &to.sink, &err), "%s", err.text);
-	source_free(source);
+	trace_file_put(trace, &to.sink);
 	ck_assert_int_eq(states_end(t->states, t->end, &err), 0);
 	states_free(t->states);
 }
@@ -252,7 +241,7 @@ static void check_window(struct trace *trace, const struct truth *t, const struc
 static void check_windows(const struct truth *t, unsigned int count, uint64_t seed)
 {
 	struct machine random = {.random = seed * 2 + 1};
-	struct trace *trace = open_trace();
+	struct trace *trace = trace_file_open(FILE_NAME);
 	uint64_t lanes[8];
 
 	for (unsigned int i = 0; i < count; i++) {
@@ -278,7 +267,7 @@ static void check_windows(const struct truth *t, unsigned int count, uint64_t se
 static void check_near(const struct truth *t, unsigned int count)
 {
 	struct machine random = {.random = 99};
-	struct trace *trace = open_trace();
+	struct trace *trace = trace_file_open(FILE_NAME);
 	uint64_t lanes[8];
 
 	for (unsigned int i = 0; i < count; i++) {
@@ -324,7 +313,7 @@ static int write_trace(const struct recording *r)
 {
 	struct error err = {0};
 	struct sink *w;
-	int result = trace_writer(&w, path, &err);
+	int result = trace_writer(&w, FILE_NAME, &err);
 
 	if (!result && r->pyramid.records)
 		zoom_set(trace_writer_zoom(w), &r->pyramid);
@@ -361,7 +350,7 @@ static int64_t ask(const char *sql)
 	sqlite3_stmt *stmt;
 	int64_t result;
 
-	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_open(FILE_NAME, &db), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
 	result = sqlite3_column_int64(stmt, 0);
@@ -374,14 +363,14 @@ static void change(const char *sql)
 {
 	sqlite3 *db;
 
-	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_open(FILE_NAME, &db), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 }
 
 static void check_file(unsigned int windows, uint64_t seed)
 {
-	struct trace *trace = open_trace();
+	struct trace *trace = trace_file_open(FILE_NAME);
 	static struct truth t; /* too large for the stack */
 
 	read_truth(trace, &t);
@@ -551,7 +540,7 @@ START_TEST(older_rows_deleted)
 	struct error err;
 
 	record(&r);
-	trace = open_trace();
+	trace = trace_file_open(FILE_NAME);
 	read_truth(trace, &t);
 	trace_close(trace);
 	change("DELETE FROM chunk WHERE id <= (SELECT chunk FROM checkpoint WHERE base = 0"
@@ -559,7 +548,7 @@ START_TEST(older_rows_deleted)
 	       "DELETE FROM checkpoint WHERE chunk < (SELECT min(id) - 1 FROM chunk);"
 	       "DELETE FROM pyramid WHERE \"end\" <= (SELECT min(time) FROM checkpoint)");
 	cut = (uint64_t)ask("SELECT time FROM checkpoint WHERE base = 0 ORDER BY time LIMIT 1");
-	trace = open_trace();
+	trace = trace_file_open(FILE_NAME);
 	ck_assert_int_eq(trace_span(trace, &first, &end, &err), 0);
 	ck_assert_uint_eq(end, t.end);
 	ck_assert_int_eq(read_any(trace, t.time, t.end, &w), 0);
@@ -582,7 +571,7 @@ START_TEST(refused)
 	struct trace *trace;
 
 	record(&r);
-	trace = open_trace();
+	trace = trace_file_open(FILE_NAME);
 	ck_assert_int_lt(trace_window(trace, &q, &w, &err), 0);
 	q.end = UINT64_MAX;
 	q.width = 0;
@@ -689,29 +678,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("pyramid");
-	TCase *t = tcase_create("pyramid");
-	SRunner *runner = srunner_create(s);
-	int failed;
+	const TTest *const tests[] = {
+		not_from_afar, from_records_alone,     damaged,	    older_rows_deleted,
+		refused,       never_full_never_empty, many_threads};
+	TCase *t = suite_case("pyramid", tests, sizeof(tests) / sizeof(tests[0]));
 
-	if (!mkdtemp(directory))
-		return 1;
-	snprintf(path, sizeof(path), "%s/a.skein", directory);
-	tcase_set_timeout(t, SUITE_TIMEOUT);
+	tcase_add_unchecked_fixture(t, files_begin, NULL);
 	tcase_add_loop_test(t, as_the_reference_renders, 0, 8);
-	tcase_add_test(t, not_from_afar);
-	tcase_add_test(t, from_records_alone);
 	tcase_add_loop_test(t, killed, 0, 4);
 	tcase_add_loop_test(t, messy, 0, 4);
 	tcase_add_loop_test(t, brief_threads, 0, 2);
-	tcase_add_test(t, damaged);
-	tcase_add_test(t, older_rows_deleted);
-	tcase_add_test(t, refused);
-	tcase_add_test(t, never_full_never_empty);
-	tcase_add_test(t, many_threads);
-	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run_case("pyramid", t);
 }

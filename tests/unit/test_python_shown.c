@@ -228,7 +228,7 @@ START_TEST(sums_are_told_apart_by_what_the_interpreter_did)
 	ck_assert_uint_eq(added.gil, whole.gil - 1);
 	ck_assert_uint_eq(added.collecting, whole.collecting);
 	ck_assert_uint_eq(added.unread, whole.unread);
-	ck_assert_uint_eq(p->sum_count, sizeof(python_runs) / sizeof(python_runs[0]));
+	ck_assert_uint_eq(p->sum_count, SCENE_COUNT(python_runs));
 	for (uint32_t i = 0; i < p->sum_count; i++)
 		ck_assert_uint_eq(p->sums[i].flags & ~(uint64_t)SAMPLE_FLAGS_OF_RUNTIME, 0);
 	profile_free(p);
@@ -290,19 +290,15 @@ struct random_path {
 
 static struct random_path random_paths[PATHS];
 
-static int random_run(struct source *s, struct sink *to, struct error *err)
+static void random_build(struct scene *s, const void *unused)
 {
 	uint64_t state = 4711, stack = 0;
-	int rc = 0;
 
-	(void)s;
-	for (size_t i = 0; i < 2; i++)
-		put_mapping(to, &python_mappings[i], err);
-	put_mapping(to, &(struct mapping){.id = 3, .kind = MAPPING_FILE, .path = "/other"}, err);
-	for (size_t i = 0; i < sizeof(random_functions) / sizeof(random_functions[0]); i++)
-		put_function(to, &random_functions[i], err);
-	for (size_t i = 0; i < KINDS; i++)
-		put_frame(to, &random_frames[i], err);
+	(void)unused;
+	scene_put_all(s, KIND_MAPPING, python_mappings, 2);
+	scene_mapping(s, .id = 3, .kind = MAPPING_FILE, .path = "/other");
+	SCENE_PUT_ALL(s, FUNCTION, random_functions);
+	SCENE_PUT_ALL(s, FRAME, random_frames);
 	for (size_t i = 0; i < PATHS; i++) {
 		struct random_path *r = &random_paths[i];
 		uint64_t parent = 0;
@@ -310,14 +306,15 @@ static int random_run(struct source *s, struct sink *to, struct error *err)
 		r->length = 1 + synthetic_random(&state) % LONGEST;
 		for (unsigned int k = 0; k < r->length; k++) {
 			r->kinds[k] = synthetic_random(&state) % KINDS;
-			put_stack(to, &(struct stack){++stack, parent, r->kinds[k] + 1}, err);
+			scene_stack(s, ++stack, parent, r->kinds[k] + 1);
 			parent = stack;
 		}
 		r->leaf = stack;
-		rc = put_sum(to, &(struct sum){.event = 1, .stack = stack, .count = 1}, err);
+		scene_sum(s, .event = 1, .stack = stack, .count = 1);
 	}
-	return rc;
 }
+
+DEFINE_SCENE(random_source, random_build)
 
 static bool is_loop(unsigned int kind)
 {
@@ -344,9 +341,7 @@ static void leave_out(const struct random_path *r, bool *out)
 
 START_TEST(random_paths_are_as_the_rules_say)
 {
-	static const struct source_ops ops = {.run = random_run};
-	struct source source = {.ops = &ops};
-	struct profile *p = read_profile(&source, (struct profile_view){0});
+	struct profile *p = read_profile(random_source(), (struct profile_view){0});
 
 	ck_assert_uint_eq(p->sum_count, PATHS);
 	for (size_t i = 0; i < PATHS; i++) {
@@ -415,13 +410,10 @@ static void counts_as_if_alone(struct source *source, bool native)
 
 START_TEST(python_functions_count_what_they_call)
 {
-	static const struct source_ops ops = {.run = random_run, .free = scene_free};
-	struct source random = {.ops = &ops};
-
 	counts_as_if_alone(python_scene_source(), false);
 	counts_as_if_alone(python_scene_source(), true);
-	counts_as_if_alone(&random, false);
-	counts_as_if_alone(&random, true);
+	counts_as_if_alone(random_source(), false);
+	counts_as_if_alone(random_source(), true);
 }
 END_TEST
 

@@ -99,22 +99,19 @@ START_TEST(colour_only_when_asked_for)
 }
 END_TEST
 
-/* The account of a trace without samples, which explains why it has none. */
-static struct account empty_account;
-
-static int empty_run(struct source *s, struct sink *to, struct error *err)
+/* Build a trace without samples; its account explains why it has none. */
+static void empty_build(struct scene *s, const void *account)
 {
-	(void)s;
-	put_host(to, &scene_hosts[0], err);
-	put_event(to, &scene_events[0], err);
-	return empty_account.due ? put_account(to, &empty_account, err) : 0;
+	SCENE_PUT_ALL(s, HOST, scene_hosts);
+	SCENE_PUT_ALL(s, EVENT, scene_events);
+	if (((const struct account *)account)->due)
+		scene_put(s, KIND_ACCOUNT, account);
 }
 
 static void check_empty(struct account a, const char *words)
 {
-	static const struct source_ops ops = {.run = empty_run};
 	struct report_options o = {.by = BY_NOTHING, .limit = LIMIT_UNSET};
-	struct source source = {.ops = &ops};
+	struct scene_source empty = SCENE_OF(empty_build, &a);
 	char *text = NULL;
 	size_t size = 0;
 	struct screen s = {open_memstream(&text, &size), 80, false};
@@ -122,8 +119,7 @@ static void check_empty(struct account a, const char *words)
 	struct report r;
 	struct error err = {""};
 
-	empty_account = a;
-	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &empty.source, NULL, &err), 0);
 	ck_assert_int_eq(report_make(&r, "x", p, &o, &err), 0);
 	ck_assert_int_eq(report_text(&r, &s, &err), 0);
 	fclose(s.out);

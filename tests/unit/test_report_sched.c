@@ -16,8 +16,14 @@ static uint64_t later(uint64_t time)
 	return time ? SCHED_START + (time - SCHED_START) * slower : 0;
 }
 
-static int slow_put(struct sink *to, enum record_kind kind, const void *record, struct error *err)
+struct slow_sink {
+	struct sink sink;
+	struct sink *to;
+};
+
+static int slow_put(struct sink *sink, enum record_kind kind, const void *record, struct error *err)
 {
+	struct sink *to = ((struct slow_sink *)sink)->to;
 	struct host h = kind == KIND_HOST ? *(const struct host *)record : (struct host){0};
 	struct slice s = kind == KIND_SLICE ? *(const struct slice *)record : (struct slice){0};
 	struct edge e = kind == KIND_EDGE ? *(const struct edge *)record : (struct edge){0};
@@ -34,23 +40,13 @@ static int slow_put(struct sink *to, enum record_kind kind, const void *record, 
 			err);
 }
 
-struct slow_sink {
-	struct sink sink;
-	struct sink *to;
-};
-
-static int relay(struct sink *s, enum record_kind kind, const void *record, struct error *err)
-{
-	return slow_put(((struct slow_sink *)s)->to, kind, record, err);
-}
-
 static int slow_run(struct source *s, struct sink *to, struct error *err)
 {
-	static const struct sink_ops ops = {.put = relay};
+	static const struct sink_ops ops = {.put = slow_put};
 	struct slow_sink between = {.sink = {.ops = &ops, .wants = WANT_ALL}, .to = to};
 
 	(void)s;
-	return sched_scene_source()->ops->run(NULL, &between.sink, err);
+	return sched_scene_source()->ops->run(sched_scene_source(), &between.sink, err);
 }
 
 static struct source *slow_source(void)
@@ -216,24 +212,23 @@ START_TEST(a_range_without_anything)
 END_TEST
 
 /* A trace without slices: the report has no scheduler part. */
-static int nothing_run(struct source *s, struct sink *to, struct error *err)
+static void nothing_build(struct scene *s, const void *unused)
 {
-	(void)s;
-	return put_host(to, &sched_scene_hosts[0], err);
+	(void)unused;
+	SCENE_PUT_ALL(s, HOST, sched_scene_hosts);
 }
 
 START_TEST(nothing_recorded)
 {
-	static const struct source_ops ops = {.run = nothing_run};
 	struct report_options o = {.by = BY_NOTHING};
-	struct source source = {.ops = &ops};
+	struct scene_source nothing = SCENE_OF(nothing_build, NULL);
 	struct profile *p = NULL;
 	struct report r;
 	struct error err;
 
-	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &nothing.source, NULL, &err), 0);
 	ck_assert_int_eq(report_make(&r, "x.skein", p, &o, &err), 0);
-	ck_assert_int_eq(report_sched_make(&r, &source, NULL, &err), 0);
+	ck_assert_int_eq(report_sched_make(&r, &nothing.source, NULL, &err), 0);
 	ck_assert_ptr_null(r.sched);
 	report_free(&r);
 	profile_free(p);

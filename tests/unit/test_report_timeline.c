@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cmd/commands.h"
 #include "files.h"
+#include "scene.h"
 #include "suite.h"
 #include "trace/trace.h"
 
@@ -44,27 +45,23 @@ static const struct edge edges[] = {
 	{AT(30), AT(30), 12, 13, EDGE_FORK, 1, 0},
 };
 
-#define PUT_ALL(kind, list) \
-	for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]); i++) \
-		ck_assert_int_eq(put_##kind(w, &(list)[i], &err), 0);
-
 /* Write a trace of the above, with or without the scheduler's records. */
 static void write_trace(const char *path, const struct host *host, bool scheduled)
 {
 	struct error err = {""};
-	struct sink *w = NULL;
+	struct scene s = {NULL, &err, 0};
 
-	ck_assert_msg(!trace_writer(&w, path, &err), "%s", err.text);
-	ck_assert_int_eq(put_host(w, host, &err), 0);
-	PUT_ALL(process, processes)
-	PUT_ALL(thread, threads)
+	ck_assert_msg(!trace_writer(&s.to, path, &err), "%s", err.text);
+	scene_put(&s, KIND_HOST, host);
+	SCENE_PUT_ALL(&s, PROCESS, processes);
+	SCENE_PUT_ALL(&s, THREAD, threads);
 	if (scheduled) {
-		PUT_ALL(lane, lanes)
-		PUT_ALL(slice, slices)
-		PUT_ALL(edge, edges)
+		SCENE_PUT_ALL(&s, LANE, lanes);
+		SCENE_PUT_ALL(&s, SLICE, slices);
+		SCENE_PUT_ALL(&s, EDGE, edges);
 	}
-	ck_assert_msg(!w->ops->finish(w, &err), "%s", err.text);
-	sink_free(w);
+	ck_assert_msg(!s.ret && !s.to->ops->finish(s.to, &err), "%s", err.text);
+	sink_free(s.to);
 }
 
 #define ARGUMENTS 8

@@ -11,8 +11,8 @@
 #include "files.h"
 #include "suite.h"
 #include "synthetic.h"
-#include "trace/trace.h"
 #include "trace/zoom.h"
+#include "trace_file.h"
 
 #define KEPT "kept.skein"
 #define ALL "all.skein"
@@ -299,21 +299,14 @@ static int readback_put(struct sink *sink, enum record_kind kind, const void *re
 
 static void read_back(struct readback *t, const char *path)
 {
-	static const struct sink_ops ops = {
-		.put = readback_put, .finish = tally_finish, .free = tally_free};
+	static const struct sink_ops ops = {.put = readback_put};
 	const struct states_events events = {add_stretch, t};
 	struct error err = {0};
-	struct source *source;
-	struct trace *trace;
 
 	*t = (struct readback){.sink = {&ops, WANT_ALL & ~WANT(SUM)}};
 	ck_assert_int_eq(states_new(&t->states, &events, &err), 0);
-	ck_assert_msg(!trace_open(&trace, path, &err), "%s", err.text);
-	ck_assert_int_eq(trace_source(&source, trace, &err), 0);
-	ck_assert_msg(!pipe_join(source, &t->sink, &err), "%s", err.text);
+	trace_file_read(path, &t->sink);
 	ck_assert_int_eq(states_end(t->states, t->end, &err), 0);
-	source_free(source);
-	trace_close(trace);
 }
 
 static void free_readback(struct readback *t)

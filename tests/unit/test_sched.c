@@ -193,31 +193,25 @@ START_TEST(a_range_beyond_the_end)
 END_TEST
 
 /* CPU 1 has records only after 5 ms, and the recording has no end time. */
-static int late_run(struct source *s, struct sink *to, struct error *err)
+static void late_build(struct scene *s, const void *unused)
 {
-	const struct host h = {.id = 1, .start = AT(0)};
-	const struct slice slices[] = {
-		{AT(5), AT(10), SCENE_CPU_1, STATE_RUNNING, SCENE_DB, STATE_SLEEPING, WAIT_IO},
-		{AT(0), AT(12), SCENE_CPU_0, STATE_RUNNING, SCENE_LOAD, 0, 0},
-	};
-	int rc = put_host(to, &h, err);
-
-	(void)s;
-	SCHED_SCENE_PUT(thread, sched_scene_threads)
-	SCHED_SCENE_PUT(lane, sched_scene_lanes)
-	SCHED_SCENE_PUT(slice, slices)
-	return rc;
+	(void)unused;
+	scene_host(s, .id = 1, .start = AT(0));
+	SCENE_PUT_ALL(s, THREAD, sched_scene_threads);
+	SCENE_PUT_ALL(s, LANE, sched_scene_lanes);
+	scene_slice(s, AT(5), AT(10), SCENE_CPU_1, STATE_RUNNING, SCENE_DB, STATE_SLEEPING,
+		    WAIT_IO);
+	scene_slice(s, AT(0), AT(12), SCENE_CPU_0, STATE_RUNNING, SCENE_LOAD, 0, 0);
 }
 
 START_TEST(a_killed_recording)
 {
-	static const struct source_ops ops = {.run = late_run};
-	struct source source = {.ops = &ops};
+	struct scene_source late = SCENE_OF(late_build, NULL);
 	struct sched_query q = {0};
 	struct sched *s = NULL;
 	struct error err;
 
-	ck_assert_int_eq(sched_read(&s, &source, &q, &err), 0);
+	ck_assert_int_eq(sched_read(&s, &late.source, &q, &err), 0);
 	ck_assert_uint_eq(s->to - s->from, 12 * MS);
 	check_cpu(s->cpus.items[0], 12, 0, 0, 0, 0, 0, 0);
 	check_cpu(s->cpus.items[1], 5, 0, 0, 1, 0, 0, 0);
@@ -229,46 +223,33 @@ START_TEST(a_killed_recording)
 END_TEST
 
 /* A program executes another: the slice ends, but the thread stays on the CPU. */
-static int renamed_run(struct source *s, struct sink *to, struct error *err)
+static void renamed_build(struct scene *s, const void *unused)
 {
-	const struct host h = {.id = 1, .start = AT(0), .end = AT(20)};
-	const struct thread after = {.id = 9,
-				     .process = 9,
-				     .tid = 200,
-				     .start = AT(5),
-				     .comm = "gcc",
-				     .lane = LANE_OF(SCENE_LOAD)};
-	const struct slice slices[] = {
-		{AT(0), AT(5), SCENE_CPU_0, STATE_RUNNING, SCENE_LOAD, STATE_RUNNING, 0},
-		{AT(5), AT(8), SCENE_CPU_0, STATE_RUNNING, 9, STATE_SLEEPING, WAIT_PIPE},
-		{AT(8), AT(20), SCENE_CPU_0, STATE_IDLE, 0, 0, 0},
+	static const struct scene_step steps[] = {
+		LINKED(2, LANE_OF(SCENE_LOAD), LANE_OF(SCENE_DB), EDGE_WAKEUP, 1),
+		RAN(SCENE_CPU_0, 0, 5, SCENE_LOAD, STATE_RUNNING, 0),
+		LINKED(6, LANE_OF(SCENE_LOAD), LANE_OF(SCENE_DB), EDGE_WAKEUP, 1),
+		RAN(SCENE_CPU_0, 5, 8, 9, STATE_SLEEPING, WAIT_PIPE),
+		CPU_WAS(SCENE_CPU_0, 8, 20, STATE_IDLE),
 	};
-	const struct edge wakeups[] = {
-		{AT(2), AT(2), LANE_OF(SCENE_LOAD), LANE_OF(SCENE_DB), EDGE_WAKEUP, 1, 0},
-		{AT(6), AT(6), LANE_OF(SCENE_LOAD), LANE_OF(SCENE_DB), EDGE_WAKEUP, 1, 0},
-	};
-	int rc = put_host(to, &h, err);
 
-	(void)s;
-	SCHED_SCENE_PUT(thread, sched_scene_threads)
-	rc = rc ? rc : put_thread(to, &after, err);
-	SCHED_SCENE_PUT(lane, sched_scene_lanes)
-	rc = rc ? rc : put_edge(to, &wakeups[0], err);
-	rc = rc ? rc : put_slice(to, &slices[0], err);
-	rc = rc ? rc : put_edge(to, &wakeups[1], err);
-	rc = rc ? rc : put_slice(to, &slices[1], err);
-	return rc ? rc : put_slice(to, &slices[2], err);
+	(void)unused;
+	scene_host(s, .id = 1, .start = AT(0), .end = AT(20));
+	SCENE_PUT_ALL(s, THREAD, sched_scene_threads);
+	scene_thread(s, 9, 9, 200, AT(5), 0, "gcc", LANE_OF(SCENE_LOAD));
+	SCENE_PUT_ALL(s, LANE, sched_scene_lanes);
+	for (size_t i = 0; i < SCENE_COUNT(steps); i++)
+		scene_step(s, &steps[i]);
 }
 
 START_TEST(a_new_name)
 {
-	static const struct source_ops ops = {.run = renamed_run};
-	struct source source = {.ops = &ops};
+	struct scene_source renamed = SCENE_OF(renamed_build, NULL);
 	struct sched_query q = {0};
 	struct sched *s = NULL;
 	struct error err;
 
-	ck_assert_int_eq(sched_read(&s, &source, &q, &err), 0);
+	ck_assert_int_eq(sched_read(&s, &renamed.source, &q, &err), 0);
 	ck_assert_uint_eq(s->disorder, 0);
 	check_times(s, SCENE_LOAD, 5, 0, 0, 0, 0, 0, CLASSES());
 	check_times(s, 9, 3, 0, 0, 0, 0, 0, CLASSES(WAIT_PIPE, 12, ));

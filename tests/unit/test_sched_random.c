@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/sched.h"
+#include "scene.h"
 #include "suite.h"
 
 #define CPUS 3
@@ -17,12 +18,6 @@
 #define CPU_LANE(cpu) (1 + (cpu))
 #define THREAD_LANE(t) (100 + (t))
 #define TIMER_LANE 50
-
-/* One record. */
-struct told {
-	struct slice slice;
-	struct edge edge; /* kind 0: this record is a slice */
-};
 
 struct simulated {
 	enum slice_state state;
@@ -38,7 +33,7 @@ static struct {
 	struct simulated threads[THREADS];
 	int running[CPUS]; /* -1: idle */
 	uint64_t since[CPUS], busy[CPUS], idle[CPUS], switches[CPUS];
-	struct told told[EVENTS * 4];
+	struct scene_step told[EVENTS * 4];
 	size_t count;
 	uint64_t now, end, from, to; /* stamps */
 	uint64_t wakeups;
@@ -227,46 +222,22 @@ static void simulate(uint64_t from, uint64_t to)
 	}
 }
 
-static int sim_run(struct source *s, struct sink *to, struct error *err)
+static void sim_build(struct scene *s, const void *unused)
 {
-	struct host h = {.id = 1, .start = START, .end = sim.end};
-	struct lane timer = {TIMER_LANE, 1, CPU_LANE(0), LANE_INTERRUPT, INTERRUPT_TIMER, ""};
-	int rc = put_host(to, &h, err);
-
-	(void)s;
-	for (uint64_t t = 0; t < THREADS && !rc; t++) {
-		struct thread thread = {.id = t + 1,
-					.process = 1 + t % PROCESSES,
-					.tid = 70 + t,
-					.start = START,
-					.comm = "t",
-					.lane = THREAD_LANE(t)};
-
-		rc = put_thread(to, &thread, err);
-	}
-	for (uint64_t i = 0; i < CPUS + THREADS && !rc; i++) {
-		struct lane l = {CPU_LANE(i), 1, 0, LANE_CPU, i, ""};
-
-		if (i >= CPUS)
-			l = (struct lane){THREAD_LANE(i - CPUS), 1, 0, LANE_THREAD,
-					  i - CPUS + 1,		 ""};
-		rc = put_lane(to, &l, err);
-	}
-	if (!rc)
-		rc = put_lane(to, &timer, err);
-	for (size_t i = 0; i < sim.count && !rc; i++)
-		rc = sim.told[i].edge.kind ? put_edge(to, &sim.told[i].edge, err)
-					   : put_slice(to, &sim.told[i].slice, err);
-	return rc;
+	(void)unused;
+	scene_host(s, .id = 1, .start = START, .end = sim.end);
+	for (uint64_t t = 0; t < THREADS; t++)
+		scene_thread(s, t + 1, 1 + t % PROCESSES, 70 + t, START, 0, "t", THREAD_LANE(t));
+	for (uint64_t i = 0; i < CPUS; i++)
+		scene_lane(s, CPU_LANE(i), 1, 0, LANE_CPU, i, "");
+	for (uint64_t t = 0; t < THREADS; t++)
+		scene_lane(s, THREAD_LANE(t), 1, 0, LANE_THREAD, t + 1, "");
+	scene_lane(s, TIMER_LANE, 1, CPU_LANE(0), LANE_INTERRUPT, INTERRUPT_TIMER, "");
+	for (size_t i = 0; i < sim.count; i++)
+		scene_step(s, &sim.told[i]);
 }
 
-static struct source *sim_source(void)
-{
-	static const struct source_ops ops = {.run = sim_run};
-	static struct source s = {.ops = &ops};
-
-	return &s;
-}
+DEFINE_SCENE(sim_source, sim_build)
 
 static void check_threads(const struct sched *s)
 {
@@ -405,20 +376,13 @@ static uint64_t any(uint64_t usual)
 	return random() % 8 ? (uint64_t)random() % usual : odd[random() % 9];
 }
 
-static int hostile_run(struct source *s, struct sink *to, struct error *err)
+static void hostile_build(struct scene *s, const void *unused)
 {
-	struct host h = {.id = 1, .start = START, .end = START + 3000};
-	int rc = put_host(to, &h, err);
-
-	(void)s;
-	for (int i = 0; i < 400 && !rc; i++) {
+	(void)unused;
+	scene_host(s, .id = 1, .start = START, .end = START + 3000);
+	for (int i = 0; i < 400; i++) {
 		struct lane l = {any(12), 1, any(12), any(8), any(6), ""};
-		struct thread t = {.id = any(9),
-				   .process = any(4),
-				   .tid = any(9),
-				   .start = START + any(3000),
-				   .comm = "",
-				   .lane = any(12)};
+		struct thread t = {any(9), any(4), any(9), START + any(3000), 0, "", any(12)};
 		struct slice slice = {
 			START + any(3000), START + any(3000), any(12), any(STATE_COUNT), any(9),
 			any(STATE_COUNT),  any(WAIT_COUNT)};
@@ -426,23 +390,21 @@ static int hostile_run(struct source *s, struct sink *to, struct error *err)
 				    any(EDGE_KIND_COUNT), any(4), 0};
 
 		if (i < 40 || random() % 50 == 0) {
-			rc = put_thread(to, &t, err);
-			rc = rc ? rc : put_lane(to, &l, err);
+			scene_put(s, KIND_THREAD, &t);
+			scene_put(s, KIND_LANE, &l);
 		}
 		if (random() % 3)
 			slice.end = slice.time + any(300);
-		rc = rc ? rc : put_slice(to, &slice, err);
-		rc = rc ? rc : put_edge(to, &edge, err);
+		scene_put(s, KIND_SLICE, &slice);
+		scene_put(s, KIND_EDGE, &edge);
 	}
-	return rc;
 }
+
+DEFINE_SCENE(hostile_source, hostile_build)
 
 /* For any trace, no thread or CPU does more than the elapsed time allows. */
 START_TEST(hostile_records)
 {
-	static const struct source_ops ops = {.run = hostile_run};
-	struct source source = {.ops = &ops};
-
 	for (unsigned int seed = 0; seed < 500; seed++) {
 		struct sched_query q = {.from = seed % 3 * 500, .to = seed % 5 * 600};
 		struct sched *s = NULL;
@@ -452,7 +414,7 @@ START_TEST(hostile_records)
 		srandom(seed);
 		if (q.to && q.to < q.from)
 			continue;
-		ck_assert_int_eq(sched_read(&s, &source, &q, &err), 0);
+		ck_assert_int_eq(sched_read(&s, hostile_source(), &q, &err), 0);
 		elapsed = s->to - s->from;
 		ck_assert_uint_le(elapsed, 3000);
 		for (size_t i = 0; i < s->cpus.count; i++) {

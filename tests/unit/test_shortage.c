@@ -4,7 +4,6 @@
  * the stored records and those counted as not stored add up to the records put, and the trace has
  * the reason of its end.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,16 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
+#include "suite.h"
 #include "synthetic.h"
-#include "trace/trace.h"
 #include "trace/unstored.h"
+#include "trace_file.h"
 
 #define CPUS 4
 #define PER_TICK 700
 #define TICKS_MAX 2000
 
-static char directory[] = "/tmp/skein-shortage-XXXXXX";
-static char disk[64], path[300];
+static const char disk[] = "disk";
+static char path[64];
 
 /* A recording, and the counts of the records put. */
 struct recorder {
@@ -80,17 +81,10 @@ static int find(struct sink *sink, enum record_kind kind, const void *record, st
 static void read_trace(struct found *f)
 {
 	static const struct sink_ops ops = {.put = find};
-	struct error err = {""};
-	struct source *source;
-	struct trace *t;
 
 	*f = (struct found){
 		.sink = {&ops, WANTS(WANT(HOST) | WANT(INFO) | WANT(EVENT) | WANT(SAMPLE))}};
-	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
-	ck_assert_msg(!trace_source(&source, t, &err), "%s", err.text);
-	ck_assert_msg(!source->ops->run(source, &f->sink, &err), "%s", err.text);
-	source_free(source);
-	trace_close(t);
+	trace_file_read(path, &f->sink);
 }
 
 static void begin(struct recorder *r)
@@ -203,7 +197,7 @@ static bool mount_disk(const char *size)
 		fprintf(stderr, "no right to mount a tmpfs: a full disk is not tested\n");
 		return false;
 	}
-	snprintf(path, sizeof(path), "%s/x.skein", disk);
+	strcpy(path, "disk/x.skein");
 	return true;
 }
 
@@ -373,21 +367,11 @@ START_TEST(high_cpus)
 }
 END_TEST
 
-static void set_paths(void)
-{
-	snprintf(disk, sizeof(disk), "%s/disk", directory);
-	snprintf(path, sizeof(path), "%s/x.skein", directory);
-}
-
 static void clean_up(void)
 {
-	char command[64];
-
-	set_paths();
 	umount2(disk, MNT_DETACH); /* fails if the test did not mount it */
-	snprintf(command, sizeof(command), "rm -rf %s/*", directory);
-	if (system(command) != 0)
-		fprintf(stderr, "cannot empty %s\n", directory);
+	shell("rm -rf *");
+	strcpy(path, "x.skein");
 }
 
 int main(void)
@@ -396,22 +380,12 @@ int main(void)
 		full_disk,     full_at_the_first_commit, filled_by_another,	  limit_on_files,
 		quota_used_up, of_the_last_while,	 no_room_for_the_reserve, high_cpus,
 	};
-	Suite *s = suite_create("shortage");
-	TCase *t = tcase_create("shortage");
-	SRunner *runner = srunner_create(s);
-	int failed;
+	TCase *t = suite_case("shortage", tests, sizeof(tests) / sizeof(tests[0]));
+	int status;
 
-	if (!mkdtemp(directory))
-		return 1;
-	tcase_set_timeout(t, 120);
+	tcase_add_unchecked_fixture(t, files_begin, NULL);
 	tcase_add_checked_fixture(t, clean_up, clean_up);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(t, tests[i]);
-	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_NORMAL);
-	clean_up();
-	rmdir(directory);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	status = suite_run_case("shortage", t);
+	umount2(disk, MNT_DETACH); /* fails if no test has left it mounted */
+	return status;
 }

@@ -48,7 +48,7 @@ static uint64_t forged(uint64_t *random)
 		return synthetic_random(random);
 	case 2:
 	case 3:
-		return TL_TIME(r % 100);
+		return AT(r % 100);
 	default:
 		return r % 20;
 	}
@@ -122,29 +122,24 @@ END_TEST
 /* The scene with its records in a wrong order, or some of them missing. */
 START_TEST(shuffled_records)
 {
-	const size_t count = sizeof(tl_records) / sizeof(tl_records[0]);
+	const size_t count = SCENE_COUNT(tl_records);
 	uint64_t random = 88172645463325252ULL;
 
 	for (int round = 0; round < 600; round++) {
 		struct export_options how = {.from = 0};
 		struct error err = {""};
 		struct output o;
-		int rc = 0;
+		struct scene s = {NULL, &err, 0};
 
 		begin(&o, formats[(size_t)round % FORMATS], &how);
-		for (size_t i = 0; i < sizeof(tl_threads) / sizeof(tl_threads[0]); i++)
-			rc = rc ? rc : put_thread(o.sink, &tl_threads[i], &err);
-		for (size_t i = 0; i < sizeof(tl_lanes) / sizeof(tl_lanes[0]); i++)
-			rc = rc ? rc : put_lane(o.sink, &tl_lanes[i], &err);
-		for (size_t i = 0; i < count && !rc; i++) {
-			const struct tl_record *r = &tl_records[synthetic_random(&random) % count];
-
-			rc = r->is_edge ? put_edge(o.sink, &r->edge, &err)
-					: put_slice(o.sink, &r->slice, &err);
-		}
-		if (!rc)
-			rc = o.sink->ops->finish(o.sink, &err);
-		ck_assert_msg(!rc || rc == -ENODATA, "round %d: %s", round, err.text);
+		s.to = o.sink;
+		SCENE_PUT_ALL(&s, THREAD, tl_threads);
+		SCENE_PUT_ALL(&s, LANE, tl_lanes);
+		for (size_t i = 0; i < count; i++)
+			scene_step(&s, &tl_records[synthetic_random(&random) % count]);
+		if (!s.ret)
+			s.ret = o.sink->ops->finish(o.sink, &err);
+		ck_assert_msg(!s.ret || s.ret == -ENODATA, "round %d: %s", round, err.text);
 		end(&o);
 	}
 }

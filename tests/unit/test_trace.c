@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The trace file: what is put comes back, under which names, and what SQL says of it. */
-#include <check.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
+#include "suite.h"
 #include "synthetic.h"
-#include "trace/trace.h"
+#include "trace_file.h"
 
 #define EACH 5 /* records of every kind in the round trip */
-
-static char directory[] = "/tmp/skein-trace-test-XXXXXX";
-
-static char *path_of(const char *name)
-{
-	static char path[4][256];
-	static unsigned int next;
-	char *p = path[next++ % 4];
-
-	snprintf(p, 256, "%s/%s", directory, name);
-	return p;
-}
 
 static void write_all_kinds(const char *path)
 {
@@ -83,24 +72,20 @@ static int compare_put(struct sink *sink, enum record_kind k, const void *record
 
 START_TEST(every_kind_comes_back)
 {
-	static const struct sink_ops ops = {
-		.put = compare_put, .finish = tally_finish, .free = tally_free};
+	static const struct sink_ops ops = {.put = compare_put};
 	struct comparer c = {.sink = {&ops, WANT_ALL}};
 	struct error err = {0};
-	struct source *source;
 	struct trace *t;
 	uint64_t count;
 
-	write_all_kinds(path_of("all.skein"));
-	ck_assert_msg(!trace_open(&t, path_of("all.skein"), &err), "%s", err.text);
-	ck_assert_msg(!trace_source(&source, t, &err), "%s", err.text);
-	ck_assert_msg(!pipe_join(source, &c.sink, &err), "%s", err.text);
+	write_all_kinds("all.skein");
+	t = trace_file_open("all.skein");
+	trace_file_put(t, &c.sink);
 	for (int k = 0; k < KIND_COUNT; k++) {
 		ck_assert_msg(c.seen[k] == EACH, "%s: %lu", kinds[k].name, c.seen[k]);
 		ck_assert_int_eq(trace_count(t, (enum record_kind)k, &count, &err), 0);
 		ck_assert_uint_eq(count, EACH);
 	}
-	source_free(source);
 	trace_close(t);
 }
 END_TEST
@@ -108,22 +93,25 @@ END_TEST
 START_TEST(later_replaces_earlier)
 {
 	struct error err = {0};
+	struct scene s = {NULL, &err, 0};
 	struct sink *w;
 	struct trace *t;
 	uint64_t count;
 
-	ck_assert_msg(!trace_writer(&w, path_of("later.skein"), &err), "%s", err.text);
-	ck_assert_int_eq(put_frame(w, &(struct frame){.id = 1, .address = 1}, &err), 0);
-	ck_assert_int_eq(put_frame(w, &(struct frame){.id = 1, .address = 2}, &err), 0);
-	ck_assert_int_eq(put_info(w, &(struct info){.host = 1, .key = "a", .value = "1"}, &err), 0);
+	ck_assert_msg(!trace_writer(&w, "later.skein", &err), "%s", err.text);
+	s.to = w;
+	scene_frame(&s, .id = 1, .address = 1);
+	scene_frame(&s, .id = 1, .address = 2);
+	scene_info(&s, .host = 1, .key = "a", .value = "1");
 	ck_assert_int_eq(sink_tick(w, 0, &err), 0);
-	ck_assert_int_eq(put_info(w, &(struct info){.host = 1, .key = "a", .value = "2"}, &err), 0);
-	ck_assert_int_eq(put_info(w, &(struct info){.host = 1, .key = "b", .value = "3"}, &err), 0);
-	ck_assert_int_eq(put_loss(w, &(struct loss){.host = 1, .count = 2}, &err), 0);
-	ck_assert_int_eq(put_loss(w, &(struct loss){.host = 1, .count = 3}, &err), 0);
+	scene_info(&s, .host = 1, .key = "a", .value = "2");
+	scene_info(&s, .host = 1, .key = "b", .value = "3");
+	scene_loss(&s, .host = 1, .count = 2);
+	scene_loss(&s, .host = 1, .count = 3);
+	ck_assert_int_eq(s.ret, 0);
 	ck_assert_int_eq(w->ops->finish(w, &err), 0);
 	sink_free(w);
-	ck_assert_int_eq(trace_open(&t, path_of("later.skein"), &err), 0);
+	t = trace_file_open("later.skein");
 	ck_assert_int_eq(trace_count(t, KIND_FRAME, &count, &err), 0);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_int_eq(trace_count(t, KIND_INFO, &count, &err), 0);
@@ -152,24 +140,17 @@ static void write_samples(const char *path, uint64_t seconds, uint64_t rate, uin
 
 START_TEST(sums_are_those_of_the_samples)
 {
-	struct error err = {0};
-	struct source *source;
 	struct tally tally;
-	struct trace *t;
 
 	/* more stacks than the table of sums holds, and more samples than a chunk */
-	write_samples(path_of("sums.skein"), 2, 100000, 60000);
-	ck_assert_int_eq(trace_open(&t, path_of("sums.skein"), &err), 0);
-	ck_assert_int_eq(trace_source(&source, t, &err), 0);
+	write_samples("sums.skein", 2, 100000, 60000);
 	tally_init(&tally);
-	ck_assert_msg(!pipe_join(source, &tally.sink, &err), "%s", err.text);
+	trace_file_read("sums.skein", &tally.sink);
 	ck_assert_uint_eq(tally.disorder, 0);
 	ck_assert_uint_eq(tally.counts[KIND_SAMPLE], 200000);
 	ck_assert_uint_eq(tally.sum_count, 200000);
 	ck_assert_uint_eq(tally.sum_weight, tally.weight);
 	ck_assert_uint_eq(tally.counts[KIND_LOSS], 0);
-	source_free(source);
-	trace_close(t);
 }
 END_TEST
 
@@ -181,22 +162,22 @@ START_TEST(old_trace_is_kept)
 	struct trace *t;
 	uint64_t count;
 
-	write_samples(path_of("a.skein"), 1, 10, 5);
-	write_samples(path_of("a.skein"), 1, 20, 5);
-	ck_assert_int_eq(stat(path_of("a.skein"), &st), 0);
+	write_samples("a.skein", 1, 10, 5);
+	write_samples("a.skein", 1, 20, 5);
+	ck_assert_int_eq(stat("a.skein", &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
-	ck_assert_int_eq(access(path_of("a.skein-journal"), F_OK), -1);
-	ck_assert_int_eq(trace_open(&t, path_of("a.skein.old"), &err), 0);
+	ck_assert_int_eq(access("a.skein-journal", F_OK), -1);
+	t = trace_file_open("a.skein.old");
 	ck_assert_int_eq(trace_count(t, KIND_SAMPLE, &count, &err), 0);
 	ck_assert_uint_eq(count, 10);
 	trace_close(t);
 	/* a recording that never began leaves everything as it was */
-	ck_assert_int_eq(trace_writer(&w, path_of("a.skein"), &err), 0);
-	ck_assert_int_eq(trace_writer(&second, path_of("new.skein"), &err), 0);
+	ck_assert_int_eq(trace_writer(&w, "a.skein", &err), 0);
+	ck_assert_int_eq(trace_writer(&second, "new.skein", &err), 0);
 	sink_free(w);
 	sink_free(second);
-	ck_assert_int_eq(access(path_of("new.skein"), F_OK), -1);
-	ck_assert_int_eq(trace_open(&t, path_of("a.skein"), &err), 0);
+	ck_assert_int_eq(access("new.skein", F_OK), -1);
+	t = trace_file_open("a.skein");
 	ck_assert_int_eq(trace_count(t, KIND_SAMPLE, &count, &err), 0);
 	ck_assert_uint_eq(count, 20);
 	trace_close(t);
@@ -214,20 +195,20 @@ static void refuses(const char *path, int code, const char *says)
 
 START_TEST(bad_targets)
 {
-	ck_assert_int_eq(symlink("target", path_of("link.skein")), 0);
-	refuses(path_of("link.skein"), -ELOOP, "symbolic link");
-	ck_assert_int_eq(access(path_of("target"), F_OK), -1);
-	ck_assert_int_eq(mkdir(path_of("dir.skein"), 0700), 0);
-	refuses(path_of("dir.skein"), -EISDIR, "dir.skein");
-	refuses(path_of("dir.skein/"), -EISDIR, "dir.skein");
-	refuses(path_of("none/x.skein"), -ENOENT, "none/x.skein");
+	ck_assert_int_eq(symlink("target", "link.skein"), 0);
+	refuses("link.skein", -ELOOP, "symbolic link");
+	ck_assert_int_eq(access("target", F_OK), -1);
+	ck_assert_int_eq(mkdir("dir.skein", 0700), 0);
+	refuses("dir.skein", -EISDIR, "dir.skein");
+	refuses("dir.skein/", -EISDIR, "dir.skein");
+	refuses("none/x.skein", -ENOENT, "none/x.skein");
 	refuses("", -EISDIR, "cannot write");
-	ck_assert_int_eq(mkfifo(path_of("fifo.skein"), 0600), 0);
-	refuses(path_of("fifo.skein"), -EINVAL, "not a regular file");
+	ck_assert_int_eq(mkfifo("fifo.skein", 0600), 0);
+	refuses("fifo.skein", -EINVAL, "not a regular file");
 	/* a directory that is reached through a symlink is fine */
-	ck_assert_int_eq(symlink("dir.skein", path_of("linked")), 0);
-	write_samples(path_of("linked/x.skein"), 1, 1, 1);
-	ck_assert_int_eq(access(path_of("dir.skein/x.skein"), R_OK), 0);
+	ck_assert_int_eq(symlink("dir.skein", "linked"), 0);
+	write_samples("linked/x.skein", 1, 1, 1);
+	ck_assert_int_eq(access("dir.skein/x.skein", R_OK), 0);
 }
 END_TEST
 
@@ -258,11 +239,10 @@ static void ask(struct trace *t, const char *sql, enum query_format format, cons
 
 START_TEST(queries)
 {
-	struct error err = {0};
 	struct trace *t;
 
-	write_samples(path_of("q.skein"), 10, 1000, 50);
-	ck_assert_int_eq(trace_open(&t, path_of("q.skein"), &err), 0);
+	write_samples("q.skein", 10, 1000, 50);
+	t = trace_file_open("q.skein");
 	ask(t, "SELECT count(*) AS n, sum(weight) AS w FROM sample", QUERY_TABLE,
 	    "    n          w\n-----  ---------\n10000  500000000\n");
 	ask(t, "SELECT 1 AS a, 'x,\"y' AS b; SELECT NULL AS c", QUERY_CSV,
@@ -297,11 +277,10 @@ START_TEST(time_bounds)
 	};
 	static const char *const stamps[] = {
 		"0", "1000000000000", "1000250000000", "1000499990000", "-5", "9999999999999"};
-	struct error err = {0};
 	struct trace *t;
 
-	write_samples(path_of("t.skein"), 10, 1000, 50);
-	ck_assert_int_eq(trace_open(&t, path_of("t.skein"), &err), 0);
+	write_samples("t.skein", 10, 1000, 50);
+	t = trace_file_open("t.skein");
 	for (size_t b = 0; b < sizeof(bounds) / sizeof(bounds[0]); b++)
 		for (size_t s = 0; s < sizeof(stamps) / sizeof(stamps[0]); s++) {
 			char where[128], sql[512], *answer;
@@ -336,12 +315,11 @@ START_TEST(only_reading)
 		"VACUUM INTO '/tmp/skein-vacuum'",
 		"SELECT 1; DROP TABLE frame",
 	};
-	struct error err = {0};
 	struct trace *t;
 	char *text;
 
-	write_samples(path_of("r.skein"), 1, 10, 5);
-	ck_assert_int_eq(trace_open(&t, path_of("r.skein"), &err), 0);
+	write_samples("r.skein", 1, 10, 5);
+	t = trace_file_open("r.skein");
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
 		free(query(t, forbidden[i], QUERY_CSV, -EPERM));
 	text = query(t, "SELECT * FORM sum", QUERY_CSV, -EINVAL);
@@ -367,8 +345,8 @@ START_TEST(long_tables)
 	size_t lines = 0;
 	char *text;
 
-	write_samples(path_of("l.skein"), 3, 1000, 5);
-	ck_assert_int_eq(trace_open(&t, path_of("l.skein"), &err), 0);
+	write_samples("l.skein", 3, 1000, 5);
+	t = trace_file_open("l.skein");
 	text = query(t, sql, QUERY_TABLE, 0);
 	for (const char *p = text; *p; p++)
 		lines += *p == '\n';
@@ -382,38 +360,19 @@ START_TEST(long_tables)
 }
 END_TEST
 
-static void clean_up(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	if (system(command) != 0)
-		fprintf(stderr, "cannot remove %s\n", directory);
-}
-
 int main(void)
 {
-	Suite *s = suite_create("trace");
-	TCase *t = tcase_create("trace");
-	SRunner *runner = srunner_create(s);
-	int failed;
+	const TTest *const tests[] = {every_kind_comes_back,
+				      later_replaces_earlier,
+				      sums_are_those_of_the_samples,
+				      old_trace_is_kept,
+				      bad_targets,
+				      queries,
+				      time_bounds,
+				      only_reading,
+				      long_tables};
+	TCase *t = suite_case("trace", tests, sizeof(tests) / sizeof(tests[0]));
 
-	if (!mkdtemp(directory))
-		return 1;
-	tcase_set_timeout(t, 120);
-	tcase_add_test(t, every_kind_comes_back);
-	tcase_add_test(t, later_replaces_earlier);
-	tcase_add_test(t, sums_are_those_of_the_samples);
-	tcase_add_test(t, old_trace_is_kept);
-	tcase_add_test(t, bad_targets);
-	tcase_add_test(t, queries);
-	tcase_add_test(t, time_bounds);
-	tcase_add_test(t, only_reading);
-	tcase_add_test(t, long_tables);
-	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	clean_up();
-	return failed != 0;
+	tcase_add_unchecked_fixture(t, files_begin, NULL);
+	return suite_run_case("trace", t);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Test that a recorder leaves all committed records when it is killed or its disk is full. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,11 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "files.h"
+#include "suite.h"
 #include "synthetic.h"
-#include "trace/trace.h"
+#include "trace_file.h"
 
-static char directory[] = "/tmp/skein-trace-test-XXXXXX";
-static char path[300], small[64], tiny[64];
+static const char small[] = "small", tiny[] = "tiny";
+static char path[64];
 
 #define PER_TICK 700
 
@@ -49,16 +50,8 @@ static void record_forever(struct progress *p)
 
 static void read_tally(struct tally *tally)
 {
-	struct error err = {0};
-	struct source *source;
-	struct trace *t;
-
-	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
-	ck_assert_msg(!trace_source(&source, t, &err), "%s", err.text);
 	tally_init(tally);
-	ck_assert_msg(!pipe_join(source, &tally->sink, &err), "%s", err.text);
-	source_free(source);
-	trace_close(t);
+	trace_file_read(path, &tally->sink);
 }
 
 static void check_left(const struct progress *p)
@@ -154,7 +147,7 @@ START_TEST(old_one_with_its_journal)
 	ck_assert_int_eq(put_host(w, &(struct host){.id = 1}, &err), 0);
 	ck_assert_int_eq(w->ops->finish(w, &err), 0);
 	sink_free(w);
-	snprintf(path, sizeof(path), "%s/trace.skein.old", directory);
+	strcpy(path, "trace.skein.old");
 	check_left(p);
 	munmap(p, sizeof(*p));
 }
@@ -174,7 +167,7 @@ START_TEST(full_disk)
 		fprintf(stderr, "no right to mount a tmpfs: full disk not tested\n");
 		return;
 	}
-	snprintf(path, sizeof(path), "%s/x.skein", small);
+	strcpy(path, "small/x.skein");
 	ck_assert_msg(!trace_writer(&w, path, &err), "%s", err.text);
 	ck_assert_int_eq(synthetic_begin(&s, w), 0);
 	do {
@@ -208,7 +201,7 @@ START_TEST(no_room_at_all)
 	mkdir(tiny, 0700);
 	if (mount("none", tiny, "tmpfs", 0, "size=16k") < 0)
 		return;
-	snprintf(path, sizeof(path), "%s/x.skein", tiny);
+	strcpy(path, "tiny/x.skein");
 	ck_assert_int_eq(trace_writer(&w, path, &err), -ENOSPC);
 	ck_assert_msg(strstr(err.text, path) != NULL, "%s", err.text);
 	ck_assert_int_eq(access(path, F_OK), -1);
@@ -252,44 +245,22 @@ END_TEST
 
 static void set_path(void)
 {
-	snprintf(path, sizeof(path), "%s/trace.skein", directory);
-	snprintf(small, sizeof(small), "%s/small", directory);
-	snprintf(tiny, sizeof(tiny), "%s/tiny", directory);
-}
-
-static void clean_up(void)
-{
-	char command[64];
-
-	set_path();
-	umount2(small, MNT_DETACH); /* fails if that test did not mount it */
-	umount2(tiny, MNT_DETACH);
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	if (system(command) != 0)
-		fprintf(stderr, "cannot remove %s\n", directory);
+	strcpy(path, "trace.skein");
 }
 
 int main(void)
 {
-	Suite *s = suite_create("trace-crash");
-	TCase *t = tcase_create("trace-crash");
-	SRunner *runner = srunner_create(s);
-	int failed;
+	const TTest *const tests[] = {killed, two_recorders_and_a_reader, old_one_with_its_journal,
+				      full_disk, no_room_at_all};
+	TCase *t = suite_case("trace-crash", tests, sizeof(tests) / sizeof(tests[0]));
+	int status;
 
-	if (!mkdtemp(directory))
-		return 1;
+	tcase_add_unchecked_fixture(t, files_begin, NULL);
 	tcase_set_timeout(t, getenv("SKEIN_LONG") ? 3600 : 300);
 	tcase_add_checked_fixture(t, set_path, NULL);
-	tcase_add_test(t, killed);
-	tcase_add_test(t, two_recorders_and_a_reader);
-	tcase_add_test(t, old_one_with_its_journal);
-	tcase_add_test(t, full_disk);
-	tcase_add_test(t, no_room_at_all);
 	tcase_add_loop_test(t, memory_is_bounded, 0, MEMORY_RUNS);
-	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	clean_up();
-	return failed != 0;
+	status = suite_run_case("trace-crash", t);
+	umount2(small, MNT_DETACH); /* fails if that test did not mount it */
+	umount2(tiny, MNT_DETACH);
+	return status;
 }

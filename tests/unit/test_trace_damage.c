@@ -3,7 +3,6 @@
  * Read traces that are damaged, foreign, newer or hostile: the reader must report so, and read as
  * much as possible.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -11,11 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
+#include "suite.h"
 #include "synthetic.h"
 #include "trace/trace.h"
 
-static char directory[] = "/tmp/skein-trace-test-XXXXXX";
-static char path[256], good[256];
+static const char path[] = "bad.skein", good[] = "good.skein";
 
 #define SCHEMA_PAGES 8 /* most pages that the list of tables takes */
 #define FIRST_DATA (64 * 4096) /* after the list of tables and the empty tables */
@@ -395,7 +395,7 @@ START_TEST(hostile_journal)
 	struct trace *t;
 
 	snprintf(journal, sizeof(journal), "%s-journal", path);
-	snprintf(victim, sizeof(victim), "%s/victim", directory);
+	snprintf(victim, sizeof(victim), "%s/victim", files_dir);
 	store(victim, "x", 1);
 	fresh();
 	memcpy(bytes, magic, 8);
@@ -409,44 +409,16 @@ START_TEST(hostile_journal)
 }
 END_TEST
 
-static void clean_up(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	if (system(command) != 0)
-		fprintf(stderr, "cannot remove %s\n", directory);
-}
-
 int main(void)
 {
-	Suite *s = suite_create("trace-damage");
-	TCase *t = tcase_create("trace-damage");
-	SRunner *runner = srunner_create(s);
-	int failed;
+	const TTest *const tests[] = {flipped_bytes,	 flipped_type_of_id, garbage_pages,
+				      truncated,	 not_a_trace,	     hostile_schema,
+				      hostile_functions, older_schema,	     missing_parts,
+				      lying_times,	 lying_chunks,	     hostile_journal};
+	TCase *t = suite_case("trace-damage", tests, sizeof(tests) / sizeof(tests[0]));
 
-	if (!mkdtemp(directory))
-		return 1;
-	snprintf(good, sizeof(good), "%s/good.skein", directory);
-	snprintf(path, sizeof(path), "%s/bad.skein", directory);
+	tcase_add_unchecked_fixture(t, files_begin, NULL);
 	tcase_set_timeout(t, getenv("SKEIN_LONG") ? 3600 : 300);
 	tcase_add_unchecked_fixture(t, write_trace, NULL);
-	tcase_add_test(t, flipped_bytes);
-	tcase_add_test(t, flipped_type_of_id);
-	tcase_add_test(t, garbage_pages);
-	tcase_add_test(t, truncated);
-	tcase_add_test(t, not_a_trace);
-	tcase_add_test(t, hostile_schema);
-	tcase_add_test(t, hostile_functions);
-	tcase_add_test(t, older_schema);
-	tcase_add_test(t, missing_parts);
-	tcase_add_test(t, lying_times);
-	tcase_add_test(t, lying_chunks);
-	tcase_add_test(t, hostile_journal);
-	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	clean_up();
-	return failed != 0;
+	return suite_run_case("trace-damage", t);
 }

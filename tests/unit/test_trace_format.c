@@ -3,13 +3,13 @@
  * Check that docs/trace-format.md describes the current schema: its chapters on tables must equal
  * the output of "test_trace_format --print".
  */
-#include <check.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "suite.h"
 #include "trace/schema.h"
 
 #define MARK "<!-- generated: build/tests/unit/test_trace_format --print -->\n"
@@ -86,21 +86,10 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-	Suite *s = suite_create("trace-format");
-	TCase *t = tcase_create("trace-format");
-	SRunner *runner;
-	int failed;
+	const TTest *const tests[] = {tables_are_the_schema, everything_occurs};
 
-	if (argc > 1 && !strcmp(argv[1], "--print")) {
-		schema_document(stdout);
-		return 0;
-	}
-	tcase_add_test(t, tables_are_the_schema);
-	tcase_add_test(t, everything_occurs);
-	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	if (argc <= 1 || strcmp(argv[1], "--print"))
+		return suite_run("trace-format", tests, sizeof(tests) / sizeof(tests[0]));
+	schema_document(stdout);
+	return 0;
 }

@@ -15,6 +15,7 @@
 #include "mutate.h"
 #include "suite.h"
 #include "synthetic.h"
+#include "trace_file.h"
 
 #define ROUNDS (getenv("SKEIN_LONG") ? 3000 : 60)
 #define MUTATIONS_MAX 4
@@ -256,18 +257,13 @@ END_TEST
 /* Read the trace by a source; return how many records were left out. */
 static uint64_t left_out(void)
 {
-	struct error err = {""};
-	struct source *source;
+	struct trace *t = trace_file_open(path);
 	struct tally tally;
-	struct trace *t;
 	uint64_t ret;
 
-	ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
-	ck_assert_int_eq(trace_source(&source, t, &err), 0);
 	tally_init(&tally);
-	ck_assert_msg(!pipe_join(source, &tally.sink, &err), "%s", err.text);
+	trace_file_put(t, &tally.sink);
 	ret = trace_left_out(t);
-	source_free(source);
 	trace_close(t);
 	return ret;
 }
@@ -363,9 +359,7 @@ int main(void)
 		computed_columns,  a_text_for_every_row, pages_that_stand_in_a_table_many_times,
 		changed_at_random,
 	};
-	Suite *s = suite_create("trace-mutated");
-	TCase *t = tcase_create("trace-mutated");
-	SRunner *runner = srunner_create(s);
+	TCase *t = suite_case("trace-mutated", tests, sizeof(tests) / sizeof(tests[0]));
 	int failed;
 
 	if (!mkdtemp(directory))
@@ -375,17 +369,12 @@ int main(void)
 	snprintf(out, sizeof(out), "%s/out", directory);
 	tcase_set_timeout(t, getenv("SKEIN_LONG") ? 7200 : 600);
 	tcase_add_unchecked_fixture(t, write_bases, NULL);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(t, tests[i]);
-	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	failed = suite_run_case("trace-mutated", t);
 	unlink(good);
 	unlink(out);
 	if (!failed) { /* a trace that failed is kept */
 		unlink(path);
 		rmdir(directory);
 	}
-	return failed != 0;
+	return failed;
 }

@@ -8,7 +8,7 @@
 #include "files.h"
 #include "suite.h"
 #include "synthetic.h"
-#include "trace/trace.h"
+#include "trace_file.h"
 
 #define FILE_NAME "stacks.skein"
 #define STACKS 150000 /* more than two chunks */
@@ -57,15 +57,6 @@ static void run_sql(const char *sql)
 	sqlite3_close(db);
 }
 
-static struct trace *open_trace(void)
-{
-	struct error err = {0};
-	struct trace *t;
-
-	ck_assert_msg(!trace_open(&t, FILE_NAME, &err), "%s", err.text);
-	return t;
-}
-
 /* Return the rows as CSV. says: part of the expected error, or NULL if none is expected. */
 static char *answer(struct trace *t, const char *sql, const char *says)
 {
@@ -107,7 +98,7 @@ START_TEST(ids_must_grow)
 			      err.text);
 		ck_assert_int_eq(w->ops->finish(w, &err), -EINVAL);
 		sink_free(w);
-		t = open_trace();
+		t = trace_file_open(FILE_NAME);
 		ck_assert_int_eq(trace_count(t, KIND_STACK, &count, &err), 0);
 		ck_assert_uint_eq(count, 1);
 		trace_close(t);
@@ -150,7 +141,7 @@ START_TEST(found_as_scanned)
 	char sql[512];
 
 	write_stacks();
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
 		snprintf(sql, sizeof(sql),
 			 "WITH every AS MATERIALIZED (SELECT rowid AS row, * FROM stack)"
@@ -176,7 +167,7 @@ START_TEST(joined_and_walked)
 		for (uint64_t at = i; at; at /= 2)
 			steps++;
 	write_stacks();
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	ask(t, "SELECT count(*) FROM sample JOIN stack ON stack.id = sample.stack", "150000\r\n");
 	ask(t, "SELECT sum(count), count(stack.frame) FROM sum JOIN stack ON stack.id = sum.stack",
 	    "150000,150000\r\n");
@@ -203,7 +194,7 @@ START_TEST(looked_up_by_plan)
 	char sql[512], *text;
 
 	write_stacks();
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
 		snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", queries[i]);
 		text = answer(t, sql, NULL);
@@ -219,14 +210,12 @@ START_TEST(damaged_chunk)
 {
 	static const char walk[] =
 		"SELECT count(stack.id) FROM sample LEFT JOIN stack ON stack.id = sample.stack";
-	struct error err = {0};
-	struct source *source;
 	struct tally tally;
 	struct trace *t;
 
 	write_stacks();
 	run_sql("UPDATE chunk SET data = zeroblob(100) WHERE kind = 'stack' AND time = 3");
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	for (int i = 0; i < 2; i++) {
 		char *text = answer(t, walk, "65536 records in 1 chunks");
 
@@ -235,14 +224,12 @@ START_TEST(damaged_chunk)
 	}
 	ask(t, "SELECT frame FROM stack WHERE id = 300000", "1\r\n");
 	tally_init(&tally);
-	ck_assert_int_eq(trace_source(&source, t, &err), 0);
-	ck_assert_int_eq(pipe_join(source, &tally.sink, &err), 0);
+	trace_file_put(t, &tally.sink);
 	ck_assert_uint_eq(tally.counts[KIND_STACK], STACKS - 65536);
 	ck_assert_uint_eq(tally.counts[KIND_SAMPLE], STACKS);
 	ck_assert_uint_eq(tally.sum_count, STACKS);
 	ck_assert_uint_eq(tally.counts[KIND_LOSS], 1);
 	ck_assert_uint_eq(tally.lost, 65536);
-	source_free(source);
 	trace_close(t);
 }
 END_TEST
@@ -250,25 +237,21 @@ END_TEST
 /* Unreadable samples are reported once, although the sums need them, too. */
 START_TEST(damaged_samples)
 {
-	struct error err = {0};
-	struct source *source;
 	struct tally tally;
 	struct trace *t;
 
 	write_stacks();
 	run_sql("UPDATE chunk SET data = zeroblob(100) WHERE kind = 'sample' AND time = 1");
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	for (int i = 0; i < 2; i++) {
 		tally_init(&tally);
 		if (i)
 			tally.sink.wants &= ~WANT(SAMPLE);
-		ck_assert_int_eq(trace_source(&source, t, &err), 0);
-		ck_assert_int_eq(pipe_join(source, &tally.sink, &err), 0);
+		trace_file_put(t, &tally.sink);
 		ck_assert_uint_eq(tally.counts[KIND_SAMPLE], i ? 0 : STACKS - 65536);
 		ck_assert_uint_eq(tally.sum_count, STACKS - 65536);
 		ck_assert_uint_eq(tally.counts[KIND_LOSS], 1);
 		ck_assert_uint_eq(tally.lost, 65536);
-		source_free(source);
 	}
 	trace_close(t);
 }
@@ -285,7 +268,7 @@ START_TEST(memory_is_bounded)
 		" INSERT INTO chunk(kind, lane_group, time, \"end\", records, bytes_raw, data)"
 		" SELECT kind, 0, time + i * 1000000, \"end\" + i * 1000000, records, bytes_raw,"
 		" data FROM chunk, n WHERE kind = 'stack' AND time = 3");
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	for (int i = 0; i < 2; i++)
 		ask(t,
 		    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"

@@ -9,8 +9,8 @@
 #include "files.h"
 #include "suite.h"
 #include "synthetic.h"
-#include "trace/trace.h"
 #include "trace/trace_timeline.h"
+#include "trace_file.h"
 
 #define FILE_NAME "timeline.skein"
 #define LANES 7
@@ -172,15 +172,6 @@ static void check_same(struct item *wanted, size_t count, struct item *got, size
 	}
 }
 
-static struct trace *open_trace(void)
-{
-	struct error err = {0};
-	struct trace *t;
-
-	ck_assert_msg(!trace_open(&t, FILE_NAME, &err), "%s", err.text);
-	return t;
-}
-
 typedef VECTOR(struct item) items_t;
 
 static items_t read_range(struct trace *t, const struct trace_timeline_query *q)
@@ -244,7 +235,7 @@ START_TEST(any_range_as_brute_force)
 	begin_world(&w, 17);
 	put_world(&w, 20000, 1500);
 	end_world(&w);
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	check_range(&w, t, 0, UINT64_MAX);
 	check_range(&w, t, 0, 0);
 	check_range(&w, t, w.time + 10000, UINT64_MAX);
@@ -266,7 +257,7 @@ START_TEST(chunks_cut_by_their_size)
 	begin_world(&w, 5);
 	put_world(&w, 300000, 1000000);
 	end_world(&w);
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	check_range(&w, t, 0, UINT64_MAX);
 	check_range(&w, t, w.time / 2, w.time / 2 + 100);
 	trace_close(t);
@@ -282,24 +273,23 @@ START_TEST(late_records_come_in_one_order)
 	struct trace_timeline_query q = query_of(0, UINT64_MAX, &losses);
 	static const uint64_t times[] = {50, 30, 40, 0, 45, 60};
 	static const uint64_t wanted[] = {30, 40, 50, 45, 60};
+	struct scene s = {NULL, &err, 0};
 	struct sink *sink;
 	struct trace *t;
 	items_t got;
 
 	files_begin();
 	ck_assert_int_eq(trace_writer(&sink, FILE_NAME, &err), 0);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		ck_assert_int_eq(times[i] ? put_slice(sink,
-						      &(struct slice){.time = 10,
-								      .end = times[i],
-								      .lane = 1,
-								      .state = STATE_RUNNING},
-						      &err)
-					  : sink_tick(sink, 1, &err),
-				 0);
+	s.to = sink;
+	for (size_t i = 0; i < SCENE_COUNT(times); i++)
+		if (times[i])
+			scene_slice(&s, 10, times[i], 1, STATE_RUNNING, 0, 0, 0);
+		else
+			ck_assert_int_eq(sink_tick(sink, 1, &err), 0);
+	ck_assert_int_eq(s.ret, 0);
 	ck_assert_int_eq(sink->ops->finish(sink, &err), 0);
 	sink_free(sink);
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	for (int again = 0; again < 2; again++) {
 		got = read_range(t, &q);
 		ck_assert_uint_eq(got.count, 5);
@@ -333,7 +323,7 @@ START_TEST(begins_behind_a_chunk)
 	begin_world(&w, 3);
 	put_world(&w, 5000, 500);
 	end_world(&w);
-	t = open_trace();
+	t = trace_file_open(FILE_NAME);
 	all = read_range(t, &q);
 	for (q.after = 3; q.after <= 19; q.after += 8) {
 		got = read_range(t, &q);
@@ -374,7 +364,7 @@ START_TEST(damage_is_told_and_passed)
 		put_world(&w, 5000, 500);
 		end_world(&w);
 		run_sql(damages[i].sql);
-		t = open_trace();
+		t = trace_file_open(FILE_NAME);
 		got = read_range(t, &q);
 		ck_assert_uint_lt(got.count, w.items.count);
 		ck_assert_uint_ge(got.count, w.items.count - 500 * damages[i].chunks);
@@ -414,27 +404,22 @@ static int check_put(struct sink *s, enum record_kind kind, const void *record, 
 
 START_TEST(file_source_merges)
 {
-	static const struct sink_ops ops = {
-		.put = check_put, .finish = tally_finish, .free = tally_free};
+	static const struct sink_ops ops = {.put = check_put};
 	static const uint64_t wants[] = {WANT_ALL, WANT(SLICE), WANT(EDGE), WANT(SAMPLE)};
-	struct error err = {0};
-	struct source *source;
 	struct world w;
 	struct trace *t;
 
 	begin_world(&w, 23);
 	put_world(&w, 5000, 500);
 	end_world(&w);
-	t = open_trace();
-	ck_assert_int_eq(trace_source(&source, t, &err), 0);
+	t = trace_file_open(FILE_NAME);
 	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
 		struct order_check c = {.sink = {&ops, wants[i]}};
 
-		ck_assert_msg(!pipe_join(source, &c.sink, &err), "%s", err.text);
+		trace_file_put(t, &c.sink);
 		ck_assert_int_eq(c.records[KIND_SLICE] > 0, (wants[i] & WANT(SLICE)) > 0);
 		ck_assert_int_eq(c.records[KIND_EDGE] > 0, (wants[i] & WANT(EDGE)) > 0);
 	}
-	source_free(source);
 	trace_close(t);
 	vector_free(&w.items);
 }

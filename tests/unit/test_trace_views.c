@@ -2,50 +2,58 @@
 /* Query the views over the scheduler's records and over Python frames. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "files.h"
 #include "python_scene.h"
 #include "suite.h"
-#include "trace/trace.h"
+#include "trace_file.h"
 
-static char path[] = "/tmp/skein-views-test-XXXXXX";
-
-#define PUT(kind, ...) ck_assert_int_eq(put_##kind(w, &(struct kind){__VA_ARGS__}, &err), 0)
-
-static void put_names(struct sink *w)
+static void put_names(struct scene *s)
 {
-	struct error err = {0};
-
-	PUT(host, .id = 1, .cpus = 2, .start = 100);
-	PUT(process, .id = 1, .host = 1, .pid = 50, .comm = "shell");
-	PUT(process, .id = 2, .host = 1, .pid = 60, .comm = "ls");
-	PUT(lane, .id = 1, .host = 1, .kind = LANE_CPU, .number = 7, .name = "CPU 7");
-	PUT(lane, .id = 2, .host = 1, .parent = 1, .kind = LANE_INTERRUPT,
-	    .number = INTERRUPT_TIMER);
-	PUT(lane, .id = 3, .host = 1, .kind = LANE_THREAD, .number = 1);
-	PUT(thread, .id = 1, .process = 1, .tid = 50, .start = 100, .comm = "shell", .lane = 3);
+	scene_host(s, .id = 1, .cpus = 2, .start = 100);
+	scene_process(s, .id = 1, .host = 1, .pid = 50, .comm = "shell");
+	scene_process(s, .id = 2, .host = 1, .pid = 60, .comm = "ls");
+	scene_lane(s, .id = 1, .host = 1, .kind = LANE_CPU, .number = 7, .name = "CPU 7");
+	scene_lane(s, .id = 2, .host = 1, .parent = 1, .kind = LANE_INTERRUPT,
+		   .number = INTERRUPT_TIMER);
+	scene_lane(s, .id = 3, .host = 1, .kind = LANE_THREAD, .number = 1);
+	scene_thread(s, .id = 1, .process = 1, .tid = 50, .start = 100, .comm = "shell", .lane = 3);
 	/* A thread forked under its parent's name, which then executes another program. */
-	PUT(lane, .id = 4, .host = 1, .kind = LANE_THREAD, .number = 2);
-	PUT(thread, .id = 2, .process = 1, .tid = 60, .start = 201, .end = 300, .comm = "shell",
-	    .lane = 4);
-	PUT(thread, .id = 3, .process = 2, .tid = 60, .start = 300, .comm = "ls", .lane = 4);
+	scene_lane(s, .id = 4, .host = 1, .kind = LANE_THREAD, .number = 2);
+	scene_thread(s, .id = 2, .process = 1, .tid = 60, .start = 201, .end = 300, .comm = "shell",
+		     .lane = 4);
+	scene_thread(s, .id = 3, .process = 2, .tid = 60, .start = 300, .comm = "ls", .lane = 4);
 }
 
-static void put_records(struct sink *w)
+static void put_records(struct scene *s)
 {
-	struct error err = {0};
+	scene_slice(s, .time = 110, .lane = 4, .state = STATE_SLEEPING); /* not a CPU's */
+	scene_edge(s, .time = 200, .end = 200, .from = 3, .to = 4, .kind = EDGE_FORK, .value = 8);
+	scene_slice(s, .time = 100, .end = 250, .lane = 1, .state = STATE_RUNNING, .value = 1,
+		    .left = STATE_SLEEPING, .wait = WAIT_CHILD);
+	scene_slice(s, .time = 250, .end = 400, .lane = 1, .state = STATE_RUNNING, .value = 3,
+		    .left = STATE_PREEMPTED);
+	scene_edge(s, .time = 410, .end = 410, .from = 2, .to = 3, .kind = EDGE_WAKEUP);
+	scene_edge(s, .time = 420, .end = 420, .from = 4, .to = 3, .kind = EDGE_WAKEUP, .value = 1);
+	scene_edge(s, .time = 430, .end = 430, .from = 1, .to = 1, .kind = EDGE_MIGRATION,
+		   .value = 3);
+	scene_edge(s, .time = 440, .end = 440, .from = 99, .to = 98, .kind = EDGE_WAKEUP);
+	scene_slice(s, .time = 400, .end = 500, .lane = 1, .state = STATE_IDLE);
+}
 
-	PUT(slice, .time = 110, .lane = 4, .state = STATE_SLEEPING); /* not a CPU's */
-	PUT(edge, .time = 200, .end = 200, .from = 3, .to = 4, .kind = EDGE_FORK, .value = 8);
-	PUT(slice, .time = 100, .end = 250, .lane = 1, .state = STATE_RUNNING, .value = 1,
-	    .left = STATE_SLEEPING, .wait = WAIT_CHILD);
-	PUT(slice, .time = 250, .end = 400, .lane = 1, .state = STATE_RUNNING, .value = 3,
-	    .left = STATE_PREEMPTED);
-	PUT(edge, .time = 410, .end = 410, .from = 2, .to = 3, .kind = EDGE_WAKEUP);
-	PUT(edge, .time = 420, .end = 420, .from = 4, .to = 3, .kind = EDGE_WAKEUP, .value = 1);
-	PUT(edge, .time = 430, .end = 430, .from = 1, .to = 1, .kind = EDGE_MIGRATION, .value = 3);
-	PUT(edge, .time = 440, .end = 440, .from = 99, .to = 98, .kind = EDGE_WAKEUP);
-	PUT(slice, .time = 400, .end = 500, .lane = 1, .state = STATE_IDLE);
+static void build(struct scene *s, const void *unused)
+{
+	(void)unused;
+	put_names(s);
+	put_records(s);
+}
+
+/* Write the scene as a trace, and open it. */
+static struct trace *trace_of(struct source *scene)
+{
+	files_begin();
+	trace_file_write("views.skein", scene);
+	return trace_file_open("views.skein");
 }
 
 static void ask(struct trace *t, const char *sql, const char *answer)
@@ -64,18 +72,9 @@ static void ask(struct trace *t, const char *sql, const char *answer)
 
 START_TEST(who_ran_and_who_woke_whom)
 {
-	struct error err = {0};
-	struct sink *w;
-	struct trace *t;
+	struct scene_source whole = SCENE_OF(build, NULL);
+	struct trace *t = trace_of(&whole.source);
 
-	ck_assert_int_eq(close(mkstemp(path)), 0);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(trace_writer(&w, path, &err), 0);
-	put_names(w);
-	put_records(w);
-	ck_assert_int_eq(w->ops->finish(w, &err), 0);
-	sink_free(w);
-	ck_assert_int_eq(trace_open(&t, path, &err), 0);
 	ask(t, "SELECT * FROM running ORDER BY time",
 	    "time,end,cpu,pid,tid,process,comm,state,left,wait\r\n"
 	    "100,250,7,50,50,shell,shell,running,sleeping,child\r\n"
@@ -92,24 +91,13 @@ START_TEST(who_ran_and_who_woke_whom)
 	    " AND state = 'running' GROUP BY tid",
 	    "tid,ns\r\n50,150\r\n60,150\r\n");
 	trace_close(t);
-	unlink(path);
 }
 END_TEST
 
-static char python_path[] = "/tmp/skein-views-test-XXXXXX";
-
 START_TEST(python_and_sums)
 {
-	struct error err = {0};
-	struct sink *w;
-	struct trace *t;
+	struct trace *t = trace_of(python_scene_source());
 
-	ck_assert_int_eq(close(mkstemp(python_path)), 0);
-	ck_assert_int_eq(unlink(python_path), 0);
-	ck_assert_int_eq(trace_writer(&w, python_path, &err), 0);
-	ck_assert_int_eq(pipe_join(python_scene_source(), w, &err), 0);
-	sink_free(w);
-	ck_assert_int_eq(trace_open(&t, python_path, &err), 0);
 	ask(t, "SELECT id, name FROM frame_name WHERE id IN (3, 10, 22, 23, 28, 29, 30, 32, 33)",
 	    "id,name\r\n3,_PyEval_EvalFrameDefault\r\n10,[libpython3.11.so.1.0]\r\n"
 	    "22,Handler.get (main.py:10)\r\n23,Handler.get (main.py:10)\r\n"
@@ -122,7 +110,6 @@ START_TEST(python_and_sums)
 	ask(t, "SELECT sum(count), sum(weight), max(flags) FROM sum",
 	    "sum(count),sum(weight),max(flags)\r\n100,1000000000,64\r\n");
 	trace_close(t);
-	unlink(python_path);
 }
 END_TEST
 
