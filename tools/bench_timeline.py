@@ -75,8 +75,9 @@ def reader_rows(r):
     cpu = [row["cpu_ms"] for row in r["windows"]]
     what = f"{LANES} {r['kind']} lanes × {WIDTH}, {'cold' if r['cold'] else 'warm'}"
     yield f"{what}: open", f"{r['open_ms']:.1f} ms"
-    yield f"{what}: window", (f"median {percentile(times, 0.5):.1f} ms, p99 {percentile(times, 0.99):.1f},"
-                              f" worst {max(times):.1f}; CPU {percentile(cpu, 0.5):.1f},"
+    yield f"{what}: window", (f"median {percentile(times, 0.5):.1f} ms,"
+                              f" p99 {percentile(times, 0.99):.1f}, worst {max(times):.1f};"
+                              f" CPU {percentile(cpu, 0.5):.1f},"
                               f" {percentile(cpu, 0.99):.1f}, {max(cpu):.1f}")
     yield f"{what}: resident at most", f"{r['peak_kib'] / 1024:.0f} MiB"
 

@@ -11,7 +11,8 @@ const PATIENCE = 60000; // ms
 const [folder, program] = process.argv.slice(2);
 const { chromium } = createRequire(import.meta.url)(folder);
 const browser = await chromium.launch({ executablePath: program,
-	args: ["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--hide-scrollbars"] });
+	args: ["--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb",
+		"--hide-scrollbars"] });
 let context, chosen, page, noted; // chosen: the context's options
 
 function watch() {
@@ -24,8 +25,11 @@ function watch() {
 	});
 	return page.addInitScript(() => {
 		window.violations = [];
-		document.addEventListener("securitypolicyviolation", (event) =>
-			window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+		document.addEventListener("securitypolicyviolation", (event) => {
+			const { violatedDirective, blockedURI, sample } = event;
+
+			window.violations.push(`${violatedDirective} ${blockedURI} ${sample}`);
+		});
 	});
 }
 
@@ -36,7 +40,8 @@ const commands = {
 		await page?.close();
 		if (wanted !== chosen) {
 			await context?.close();
-			context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+			context = await browser.newContext({ viewport: { width: 1400, height: 900 },
+				...options });
 			context.setDefaultTimeout(PATIENCE);
 			chosen = wanted;
 		}

@@ -43,8 +43,8 @@ class Adversaries(live.LiveTest):
         """Run programs from a file system that no longer answers."""
         mount = self.tmp / "hung"
         mount.mkdir()
-        attack = self.start("nice", "-n", 19, workload("hang"), mount, workload("sleeper"), ATTACKER,
-                            HUNG, 300)
+        attack = self.start("nice", "-n", 19, workload("hang"), mount, workload("sleeper"),
+                            ATTACKER, HUNG, 300)
         self.addCleanup(subprocess.run, ["umount", "-l", mount], stderr=subprocess.DEVNULL)
         if not attack.stdout.readline():
             self.skipTest("no FUSE file system can be mounted here")

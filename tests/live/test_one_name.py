@@ -68,7 +68,7 @@ class OneName(live.LiveTest):
             self.assertEqual({name.replace("bare_0x", "bare+0x") for name in found}, every, form)
             self.assertTrue(all(re.fullmatch(rf"\[bare{sign}0x\w+\]", name) for name in found))
 
-    @unittest.skipUnless(shutil.which("node"), "node is not installed: its JIT is what this records")
+    @unittest.skipUnless(shutil.which("node"), "node, whose JIT this records, is not installed")
     def test_generated_code_of_two_runs(self):
         """A second of CPU is about 500 samples, nearly all in one module without a file."""
         script = self.tmp / "fib.js"
@@ -81,7 +81,8 @@ class OneName(live.LiveTest):
             self.assertTrue(jits[0]["process"]) # its pid is an attribute
         done = subprocess.run([SKEIN, "diff", "--json", "--all", *(t.path for t in traces)],
                               timeout=60, capture_output=True, check=True)
-        rows = {(row["name"], row["more"]): row["self"] for row in json.loads(done.stdout)["changes"]}
+        rows = {(row["name"], row["more"]): row["self"]
+                for row in json.loads(done.stdout)["changes"]}
         self.assertGreater(rows["[jit]", "[jit]"]["before"], 50)
         self.assertGreater(rows["[jit]", "[jit]"]["after"], 50)
         for name, row in rows.items():

@@ -42,7 +42,8 @@ def table():
     """Return {capability: what is lost without it}, as doctor prints it."""
     text = subprocess.run([SKEIN, "doctor", "--table"], capture_output=True, check=True,
                           text=True).stdout
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| CAP_")]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines()
+            if line.startswith("| CAP_")]
     return {row[0]: row[2] for row in rows}
 
 

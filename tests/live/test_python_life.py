@@ -191,7 +191,7 @@ class Life(live.LiveTest):
         """
         one = next((p for p in python_found.supported() if p.debian), None)
         if not one:
-            raise unittest.SkipTest("no Python of Debian, which is one file and runs wherever it is")
+            raise unittest.SkipTest("no Python of Debian, which is one file and runs anywhere")
         script = ('mount -t tmpfs none /mnt && cp "$1" /mnt/contained && '
                   'exec unshare -p --fork /mnt/contained "$2" "$3"')
         self.watch()

@@ -44,7 +44,8 @@ function turn(seed) {
 	const back = JSON.parse(text.replace(/word-(\d+)/g, (all, n) => `name ${n * 2}`));
 	const hash = crypto.createHash("sha256").update(text).digest("hex");
 	// a function that is new each time: parsed, interpreted, never compiled
-	const fresh = new Function("a", `let s = ${seed}; for (const [k, v] of a) s += v; return s;`);
+	const fresh = new Function("a",
+		`let s = ${seed}; for (const [k, v] of a) s += v; return s;`);
 	fs.statSync("/");
 	return zlib.gzipSync(text).length + root.depth() + hash.length + fresh(back);
 }

@@ -79,7 +79,8 @@ class TablesTest(Cases):
     def test_a_new_file_under_an_old_name(self):
         """Data cached for an attached trace are dropped when the trace may be another one."""
         scene, python = self.scene(), self.scene("python")
-        sql = "SELECT count(*) AS n FROM sample('{0}') AS s JOIN stack('{0}') AS k ON k.id = s.stack"
+        sql = ("SELECT count(*) AS n FROM sample('{0}') AS s JOIN stack('{0}') AS k"
+               " ON k.id = s.stack")
         both = [by_skein(sql.format("main"), trace) for trace in (scene, python)]
         self.assertNotEqual(*both)
         asked = sql.format("before")

@@ -25,7 +25,8 @@ function replace(text, from, to) {
 function bridge() {
   let glue = fs.readFileSync(path.join(assets, "engine_bundle.node.js"), "utf8");
   glue = replace(glue, "this.useMemory64 = hasMemory64Support();", "this.useMemory64 = false;");
-  glue = replace(glue, "locateFile: (s) => s,", "locateFile: (s) => s, wasmBinary: globalThis.wasmBytes,");
+  glue = replace(glue, "locateFile: (s) => s,",
+                 "locateFile: (s) => s, wasmBinary: globalThis.wasmBytes,");
   glue = replace(glue, "const wasmBridge = new wasm_bridge_1.WasmBridge();",
                  "const wasmBridge = globalThis.wasmBridge = new wasm_bridge_1.WasmBridge();");
   globalThis.self = globalThis;

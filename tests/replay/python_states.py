@@ -347,7 +347,8 @@ def early_generator(s):
 
 def early_entry(s):
     s.words[begin_call(s) + 64] &= ~(0xff << 32)
-    return "a call of the loop: its cframe has the last call's frame, used again, but not yet marked"
+    return ("a call of the loop: its cframe has the last call's frame, used again, "
+            "but not yet marked")
 
 
 def early_yield(s):

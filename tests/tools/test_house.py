@@ -58,7 +58,8 @@ def without_comments(text):
                   lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.S)
 
 
-FUNCTION = re.compile(r"^(?![#}\s]|typedef|enum|union|struct \w+ \{)([^;{}=]*?)\b([a-z_]\w*)"
+FUNCTION = re.compile(r"^(?![#}\s]|typedef|enum|union|__attribute__|struct \w+ \{)"
+                      r"([^;{}=]*?)\b([a-z_]\w*)"
                       r"\(([^;{}]*)\)\n\{\n(.*?)^\}", re.M | re.S)
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\}", re.M | re.S)
 

@@ -154,7 +154,8 @@ static struct subject copy_of_libc(Elf64_Phdr *ret)
 	struct subject s;
 
 	files_begin();
-	shell("cp \"$(ldconfig -p | sed -n 's/.*libc\\.so\\.6 (libc6,x86-64.*=> //p' | head -1)\" lib");
+	shell("cp \"$(ldconfig -p | sed -n 's/.*libc\\.so\\.6 (libc6,x86-64.*=> //p' | head -1)\""
+	      " lib");
 	s = subject_of(open("lib", O_RDWR | O_CLOEXEC));
 	ck_assert_int_eq(pread(s.fd, &header, sizeof(header), 0), sizeof(header));
 	for (int i = 0; i < header.e_phnum; i++) {

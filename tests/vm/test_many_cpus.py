@@ -76,7 +76,8 @@ status=0
 	sleep {PATIENCE}
 	echo 'job: no end after {PATIENCE} s'
 	for task in /proc/[0-9]*/task/*; do
-		echo "$task $(cat $task/comm) $(cut -d ' ' -f 3,14,15,39 $task/stat) $(cat $task/wchan)"
+		echo "$task $(cat $task/comm) $(cut -d ' ' -f 3,14,15,39 $task/stat)" \\
+			"$(cat $task/wchan)"
 	done >/out/tasks
 	killall -9 skein relay
 ) &
