@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../unit/scene.h"
+#include "../unit/sample_scene.h"
 #include "../unit/sched_scene.h"
 #include "analyze/profile.h"
 #include "fuzz.h"

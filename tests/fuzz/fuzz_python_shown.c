@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/scene.h"
 #include "analyze/functions.h"
 #include "analyze/python.h"
 #include "fuzz.h"
@@ -19,62 +20,42 @@ static const char *text(uint8_t number)
 	return texts[number % (sizeof(texts) / sizeof(texts[0]))];
 }
 
-struct fuzz_source {
-	struct source source;
+struct input {
 	const uint8_t *data;
 	size_t size;
 };
 
-static int put(struct sink *to, const uint8_t *d, struct error *err)
+static void put(struct scene *s, const uint8_t *d)
 {
 	switch (d[0] % 5) {
 	case 0:
-		return put_mapping(to,
-				   &(struct mapping){.id = d[1] % 8,
-						     .kind = d[2] % 8,
-						     .process = d[3] % 4,
-						     .path = text(d[4])},
-				   err);
+		scene_mapping(s, .id = d[1] % 8, .kind = d[2] % 8, .process = d[3] % 4,
+			      .path = text(d[4]));
+		break;
 	case 1:
-		return put_function(to,
-				    &(struct function){.id = d[1] % 16,
-						       .mapping = d[2] % 8,
-						       .name = text(d[3]),
-						       .file = text(d[4]),
-						       .line = d[5] % 3},
-				    err);
+		scene_function(s, .id = d[1] % 16, .mapping = d[2] % 8, .name = text(d[3]),
+			       .file = text(d[4]), .line = d[5] % 3);
+		break;
 	case 2:
-		return put_frame(to,
-				 &(struct frame){.id = d[1] % 16,
-						 .kind = d[2] % 8,
-						 .mapping = d[3] % 8,
-						 .function = d[4] % 16,
-						 .line = d[5] % 3,
-						 .address = d[5],
-						 .flags = d[5] >> 4},
-				 err);
+		scene_frame(s, .id = d[1] % 16, .kind = d[2] % 8, .mapping = d[3] % 8,
+			    .function = d[4] % 16, .line = d[5] % 3, .address = d[5],
+			    .flags = d[5] >> 4);
+		break;
 	case 3:
-		return put_stack(
-			to, &(struct stack){.id = d[1], .parent = d[2], .frame = d[3] % 16}, err);
+		scene_stack(s, d[1], d[2], d[3] % 16);
+		break;
 	default:
-		return put_sum(to,
-			       &(struct sum){.event = 1,
-					     .stack = d[1],
-					     .count = d[2],
-					     .weight = d[3],
-					     .flags = d[4]},
-			       err);
+		scene_sum(s, .event = 1, .stack = d[1], .count = d[2], .weight = d[3],
+			  .flags = d[4]);
 	}
 }
 
-static int run(struct source *s, struct sink *to, struct error *err)
+static void build(struct scene *s, const void *input)
 {
-	struct fuzz_source *f = (struct fuzz_source *)s;
-	int rc = 0;
+	const struct input *in = input;
 
-	for (size_t at = 0; at + 6 <= f->size && !rc; at += 6)
-		rc = put(to, f->data + at, err);
-	return rc;
+	for (size_t at = 0; at + 6 <= in->size && !s->ret; at += 6)
+		put(s, in->data + at);
 }
 
 static void check(bool ok)
@@ -106,15 +87,15 @@ static void check_profile(const struct profile *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct source_ops ops = {.run = run};
+	const struct input input = {data, size};
+	struct scene_source source = SCENE_OF(build, &input);
 	struct error err = {""};
 
 	for (int view = 0; view < 4; view++) {
-		struct fuzz_source f = {{&ops}, data, size};
 		struct profile_view how = {.native = view & 1, .lines = view & 2};
 		struct profile *p = NULL;
 
-		if (profile_read(&p, &f.source, &how, &err) == 0)
+		if (profile_read(&p, &source.source, &how, &err) == 0)
 			check_profile(p);
 		profile_free(p);
 	}

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../unit/scene.h"
+#include "../unit/sample_scene.h"
 #include "fuzz.h"
 #include "trace/trace.h"
 

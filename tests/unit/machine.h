@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pipe.h"
 #include "base/vector.h"
+#include "scene.h"
 
 #define MACHINE_START 5000000000000ULL /* ns */
 #define MACHINE_QUANTUM 4000000ULL /* ns that a thread may run while others wait */
@@ -52,15 +52,13 @@ struct machine_event {
 
 struct machine {
 	struct machine_options options;
-	struct sink *sink;
-	struct error *err;
+	struct scene scene;
 	uint64_t random, now, phase_end, last_id;
 	unsigned int pace; /* current factor of all sleeps, in eighths */
 	uint64_t slices, edges;
 	struct machine_thread *threads;
 	struct machine_cpu *cpus;
 	VECTOR(struct machine_event) heap;
-	int failed;
 };
 
 static inline uint64_t machine_random(struct machine *m)
@@ -128,14 +126,6 @@ static inline struct machine_event machine_next(struct machine *m)
 	return first;
 }
 
-static inline void machine_put(struct machine *m, enum record_kind kind, const void *record)
-{
-	if (!m->failed)
-		m->failed = sink_put(m->sink, kind, record, m->err);
-	m->slices += kind == KIND_SLICE;
-	m->edges += kind == KIND_EDGE;
-}
-
 /* Order of the lanes: the CPUs, a timer interrupt for each, then the threads. */
 static inline uint64_t machine_cpu_lane(unsigned int cpu)
 {
@@ -150,14 +140,14 @@ static inline uint64_t machine_timer_lane(const struct machine *m, unsigned int 
 static inline void machine_edge(struct machine *m, enum edge_kind kind, uint64_t time,
 				uint64_t from, const struct machine_thread *t)
 {
-	const struct edge e = {.time = time,
-			       .end = time,
-			       .from = from,
-			       .to = t->lane,
-			       .kind = kind,
-			       .value = t->cpu + 1};
+	scene_edge(&m->scene, time, time, from, t->lane, kind, t->cpu + 1, 0);
+	m->edges++;
+}
 
-	machine_put(m, KIND_EDGE, &e);
+static inline void machine_put_slice(struct machine *m, const struct slice *s)
+{
+	scene_put(&m->scene, KIND_SLICE, s);
+	m->slices++;
 }
 
 /* End the CPU's slice now; left and wait apply if a thread ran. */
@@ -179,29 +169,20 @@ static inline void machine_slice(struct machine *m, unsigned int cpu, unsigned i
 	if (s.time < c->lost)
 		s.time = c->lost;
 	if (s.time < s.end)
-		machine_put(m, KIND_SLICE, &s);
+		machine_put_slice(m, &s);
 	c->since = m->now;
 }
 
 static inline void machine_put_thread(struct machine *m, const struct machine_thread *t,
 				      uint64_t end)
 {
-	const struct thread thread = {.id = t->id,
-				      .lane = t->lane,
-				      .process = 1,
-				      .tid = t->id,
-				      .comm = "worker",
-				      .start = t->born,
-				      .end = end};
-
-	machine_put(m, KIND_THREAD, &thread);
+	scene_thread(&m->scene, t->id, 1, t->id, t->born, end, "worker", t->lane);
 }
 
 static inline void machine_new_thread(struct machine *m, unsigned int at)
 {
 	static const unsigned int waits[] = {WAIT_LOCK, WAIT_IO, WAIT_SLEEP, WAIT_POLL, WAIT_PIPE};
 	struct machine_thread *t = &m->threads[at];
-	struct lane lane = {.host = 1, .kind = LANE_THREAD};
 
 	*t = (struct machine_thread){
 		.run = machine_spread(m, 12, 20),
@@ -214,35 +195,28 @@ static inline void machine_new_thread(struct machine *m, unsigned int at)
 		.born = m->now,
 	};
 	t->state = t->wait == WAIT_IO ? STATE_DISK : STATE_SLEEPING;
-	lane.id = t->lane;
-	lane.number = t->id;
 	machine_put_thread(m, t, 0);
-	machine_put(m, KIND_LANE, &lane);
+	scene_lane(&m->scene, .id = t->lane, .host = 1, .kind = LANE_THREAD, .number = t->id);
+}
+
+/* end: ns; 0 while the machine runs. */
+static inline void machine_put_host(struct machine *m, uint64_t end)
+{
+	scene_host(&m->scene, .id = 1, .hostname = "made up", .cpus = m->options.cpus,
+		   .start = MACHINE_START, .end = end);
 }
 
 static inline void machine_entities(struct machine *m)
 {
-	const struct host host = {
-		.id = 1, .hostname = "made up", .cpus = m->options.cpus, .start = MACHINE_START};
-	const struct process process = {.id = 1, .host = 1, .pid = 1, .comm = "worker"};
-
-	machine_put(m, KIND_HOST, &host);
-	machine_put(m, KIND_PROCESS, &process);
-	for (unsigned int i = 0; i < m->options.cpus; i++) {
-		const struct lane cpu = {
-			.id = machine_cpu_lane(i), .host = 1, .kind = LANE_CPU, .number = i};
-
-		machine_put(m, KIND_LANE, &cpu);
-	}
-	for (unsigned int i = 0; i < m->options.cpus; i++) {
-		const struct lane timer = {.id = machine_timer_lane(m, i),
-					   .host = 1,
-					   .kind = LANE_INTERRUPT,
-					   .number = INTERRUPT_TIMER,
-					   .parent = machine_cpu_lane(i)};
-
-		machine_put(m, KIND_LANE, &timer);
-	}
+	machine_put_host(m, 0);
+	scene_process(&m->scene, .id = 1, .host = 1, .pid = 1, .comm = "worker");
+	for (unsigned int i = 0; i < m->options.cpus; i++)
+		scene_lane(&m->scene, .id = machine_cpu_lane(i), .host = 1, .kind = LANE_CPU,
+			   .number = i);
+	for (unsigned int i = 0; i < m->options.cpus; i++)
+		scene_lane(&m->scene, .id = machine_timer_lane(m, i), .host = 1,
+			   .kind = LANE_INTERRUPT, .number = INTERRUPT_TIMER,
+			   .parent = machine_cpu_lane(i));
 	for (unsigned int i = 0; i < m->options.threads; i++)
 		machine_new_thread(m, i);
 }
@@ -252,8 +226,7 @@ static inline int machine_begin(struct machine *m, const struct machine_options 
 				struct sink *sink, struct error *err)
 {
 	*m = (struct machine){.options = *options,
-			      .sink = sink,
-			      .err = err,
+			      .scene = {sink, err, 0},
 			      .pace = 8,
 			      .random = options->seed * 2 + 88172645463325253ULL,
 			      .now = MACHINE_START};
@@ -267,12 +240,12 @@ static inline int machine_begin(struct machine *m, const struct machine_options 
 		const struct slice seen = {
 			.time = m->now, .lane = t->lane, .state = t->state, .wait = t->wait};
 
-		machine_put(m, KIND_SLICE, &seen);
+		machine_put_slice(m, &seen);
 		machine_plan(m, m->now + machine_about(m, t->rest / 2), options->cpus + i);
 	}
 	for (unsigned int i = 0; i < options->cpus; i++)
 		m->cpus[i] = (struct machine_cpu){.since = m->now, .until = UINT64_MAX};
-	return m->failed;
+	return m->scene.ret;
 }
 
 /* Let the CPU run the first thread of its run queue, or idle. */
@@ -338,7 +311,7 @@ static inline void machine_lose(struct machine *m, unsigned int cpu)
 
 	s.end = m->now + machine_spread(m, 12, 24) / 16 * 16;
 	m->cpus[cpu].lost = s.end;
-	machine_put(m, KIND_SLICE, &s);
+	machine_put_slice(m, &s);
 }
 
 /* Wake a thread that is about to sleep: it runs again at once, or the wake-up has no effect. */
@@ -432,25 +405,21 @@ static inline int machine_step(struct machine *m)
 		machine_switch(m, e.what);
 	else
 		machine_wake(m, e.what - m->options.cpus);
-	return m->failed;
+	return m->scene.ret;
 }
 
 /* End the recording, and the current slices with it, as a recorder does. */
 static inline int machine_end(struct machine *m)
 {
-	struct host host = {
-		.id = 1, .hostname = "made up", .cpus = m->options.cpus, .start = MACHINE_START};
-
 	for (unsigned int i = 0; i < m->options.cpus; i++)
 		if (m->now < m->cpus[i].lost)
 			m->now = m->cpus[i].lost;
 	m->now += 16;
-	host.end = m->now;
 	for (unsigned int i = 0; i < m->options.cpus; i++)
 		if (m->cpus[i].since < m->now)
 			machine_slice(m, i, 0, 0);
-	machine_put(m, KIND_HOST, &host);
-	return m->failed;
+	machine_put_host(m, m->now);
+	return m->scene.ret;
 }
 
 static inline void machine_free(struct machine *m)

@@ -11,10 +11,9 @@
 #include <string.h>
 
 #include "analyze/broken.h"
-#include "cmd/report.h"
-#include "export/export.h"
 #include "files.h"
 #include "scene.h"
+#include "shown.h"
 #include "suite.h"
 #include "trace_file.h"
 
@@ -205,19 +204,9 @@ START_TEST(reasons_stand_with_the_module_at_fault)
 END_TEST
 
 /* Export the recording in a format; the caller frees the text. */
-static char *exported(const char *format, size_t *size)
+static char *ends_exported(const char *format, size_t *size)
 {
-	struct export_options o = {0};
-	struct sink *sink = NULL;
-	struct error err = {""};
-	char *data = NULL;
-	FILE *out = open_memstream(&data, size);
-
-	ck_assert_int_eq(export_format_named(format)->sink(&sink, out, &o, &err), 0);
-	ck_assert_msg(!pipe_join(ends_source(), sink, &err), "%s", err.text);
-	sink_free(sink);
-	fclose(out);
-	return data;
+	return exported(format, &(struct export_options){0}, ends_source(), size);
 }
 
 /* Write the mark of an end at the root as the formats show it. */
@@ -230,7 +219,7 @@ static const char *mark_of(int end, char *buf)
 START_TEST(folded_marks_every_end)
 {
 	size_t size = 0;
-	char *text = exported("folded", &size), mark[64], line[256];
+	char *text = ends_exported("folded", &size), mark[64], line[256];
 
 	for (int end = END_WALKED + 1; end < END_COUNT; end++) {
 		uint64_t more = end == END_UNKNOWN_ROOT ? ENDS_NO_START : 0;
@@ -257,7 +246,12 @@ static bool holds(const char *data, size_t size, const char *text)
 START_TEST(pprof_marks_every_end)
 {
 	size_t size = 0;
-	char *data = exported("pprof", &size), mark[64];
+	char *packed = ends_exported("pprof", &size), mark[64];
+	unsigned char data[1 << 16];
+	z_stream z = {.next_in = (unsigned char *)packed,
+		      .avail_in = size,
+		      .next_out = data,
+		      .avail_out = sizeof(data)};
 
 	for (int end = END_WALKED + 1; end < END_COUNT; end++)
 		ck_assert_msg(holds(data, size, mark_of(end, mark)), "%s", mark);
@@ -272,19 +266,9 @@ END_TEST
 static char *reported(const char *recorded, bool json)
 {
 	struct report_options o = {.json = json, .by = BY_FUNCTION, .limit = LIMIT_UNSET};
-	struct profile *p = ends_profile(recorded);
-	struct error err = {""};
-	struct report r;
-	char *text = NULL;
-	size_t size = 0;
-	struct screen s = {open_memstream(&text, &size), 1000, false};
+	struct scene_source ends = SCENE_OF(ends_build, recorded);
 
-	ck_assert_int_eq(report_make(&r, "x", p, &o, &err), 0);
-	ck_assert_int_eq(json ? report_json(&r, s.out, &err) : report_text(&r, &s, &err), 0);
-	fclose(s.out);
-	report_free(&r);
-	profile_free(p);
-	return text;
+	return report_shown(&ends.source, &o, 1000, false);
 }
 
 static void check_report(const char *recorded, bool json, const char *wanted)
@@ -320,22 +304,15 @@ END_TEST
 START_TEST(sql_names_every_end)
 {
 	struct trace *t;
-	struct error err = {""};
-	char *text = NULL, mark[64], line[128];
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	char *text, mark[64], line[128];
 
 	files_begin();
 	trace_file_write("ends.skein", ends_source());
 	t = trace_file_open("ends.skein");
-	ck_assert_msg(!trace_query(t,
-				   "SELECT frame_name.id, name FROM frame_name"
+	text = trace_file_query(t, "SELECT frame_name.id, name FROM frame_name"
 				   " JOIN frame USING (id) JOIN frame_kind ON kind = frame_kind.id"
-				   " WHERE word = 'end'",
-				   QUERY_CSV, out, &err),
-		      "%s", err.text);
+				   " WHERE word = 'end'");
 	trace_close(t);
-	fclose(out);
 	for (int end = END_WALKED + 1; end < END_COUNT; end++) {
 		snprintf(line, sizeof(line), "%d,%s", ENDS_MARK + end, mark_of(end, mark));
 		ck_assert_msg(strstr(text, line) != NULL, "%s in\n%s", line, text);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "analyze/profile.h"
-#include "export/export.h"
 #include "files.h"
 #include "scene.h"
+#include "shown.h"
 #include "suite.h"
 #include "trace_file.h"
 
@@ -81,24 +81,9 @@ static void build(struct scene *s, const void *unused)
 
 DEFINE_SCENE(scene, build)
 
-static char *folded(struct export_options o)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	struct sink *sink = NULL;
-	struct error err = {""};
-
-	ck_assert_int_eq(folded_sink(&sink, out, &o, &err), 0);
-	ck_assert_msg(!pipe_join(scene(), sink, &err), "%s", err.text);
-	sink_free(sink);
-	fclose(out);
-	return text;
-}
-
 static void check(struct export_options o, const char *expected)
 {
-	char *text = folded(o);
+	char *text = exported("folded", &o, scene(), &(size_t){0});
 
 	ck_assert_str_eq(text, expected);
 	free(text);
@@ -237,18 +222,13 @@ static void build_samples(struct scene *s, const void *unused)
 START_TEST(hottest_is_the_innermost)
 {
 	struct scene_source from = SCENE_OF(build_samples, NULL);
-	char *text = NULL;
 	struct trace *t;
-	struct error err = {""};
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text;
 
 	files_begin();
 	trace_file_write("inlined.skein", &from.source);
 	t = trace_file_open("inlined.skein");
-	ck_assert_int_eq(
-		trace_query(t, "SELECT function, weight FROM hottest", QUERY_CSV, out, &err), 0);
-	fclose(out);
+	text = trace_file_query(t, "SELECT function, weight FROM hottest");
 	ck_assert_str_eq(text, "function,weight\r\ninner,100\r\nmiddle,50\r\nouter,40\r\n"
 			       "leaf,30\r\nentry,20\r\nmain,10\r\n");
 	free(text);

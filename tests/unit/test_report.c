@@ -6,41 +6,12 @@
 #include "base/text.h"
 #include "cmd/report.h"
 #include "python_scene.h"
+#include "shown.h"
 #include "suite.h"
-
-static char *shown_of(struct source *source, const struct report_options *o, unsigned int width,
-		      bool color)
-{
-	char *text = NULL;
-	size_t size = 0;
-	struct screen s = {open_memstream(&text, &size), width, color};
-	struct profile *p = NULL;
-	struct report r;
-	struct error err = {""};
-
-	ck_assert_int_eq(profile_read(&p, source, &o->view, &err), 0);
-	ck_assert_int_eq(report_make(&r, "x.skein", p, o, &err), 0);
-	ck_assert_int_eq(o->json ? report_json(&r, s.out, &err) : report_text(&r, &s, &err), 0);
-	fclose(s.out);
-	report_free(&r);
-	profile_free(p);
-	return text;
-}
 
 static char *shown(const struct report_options *o, unsigned int width, bool color)
 {
-	return shown_of(scene_source(), o, width, color);
-}
-
-static void check_lines(char *text, unsigned int width)
-{
-	char *rest;
-
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		ck_assert_msg(text_width(line) <= width, "%u columns: %s", width, line);
-		for (const char *c = line; *c; c++)
-			ck_assert_int_ge((unsigned char)*c, ' ');
-	}
+	return report_shown(scene_source(), o, width, color);
 }
 
 START_TEST(fits_the_screen)
@@ -50,7 +21,7 @@ START_TEST(fits_the_screen)
 			struct report_options o = {.by = by, .limit = 0, .least = 0};
 			char *text = shown(&o, width, false);
 
-			check_lines(text, width);
+			check_report_lines(text, width);
 			free(text);
 		}
 	}
@@ -63,7 +34,7 @@ START_TEST(trees_fit_the_screen)
 		struct report_options o = {.tree = true, .by = BY_NOTHING, .limit = 0};
 		char *text = shown(&o, width, false);
 
-		check_lines(text, width);
+		check_report_lines(text, width);
 		free(text);
 	}
 }
@@ -73,15 +44,15 @@ START_TEST(python_fits_the_screen)
 {
 	for (unsigned int width = 80; width <= 200; width += 10) {
 		struct report_options o = {.by = BY_NOTHING, .limit = 0};
-		char *text = shown_of(python_scene_source(), &o, width, false);
+		char *text = report_shown(python_scene_source(), &o, width, false);
 
 		ck_assert_ptr_nonnull(strstr(text, "\nPython  "));
 		ck_assert_ptr_nonnull(strstr(text, "Python 3.15.0,"));
-		check_lines(text, width);
+		check_report_lines(text, width);
 		free(text);
 		o.tree = o.view.native = o.view.lines = true;
-		text = shown_of(python_scene_source(), &o, width, false);
-		check_lines(text, width);
+		text = report_shown(python_scene_source(), &o, width, false);
+		check_report_lines(text, width);
 		free(text);
 	}
 }
@@ -112,20 +83,9 @@ static void check_empty(struct account a, const char *words)
 {
 	struct report_options o = {.by = BY_NOTHING, .limit = LIMIT_UNSET};
 	struct scene_source empty = SCENE_OF(empty_build, &a);
-	char *text = NULL;
-	size_t size = 0;
-	struct screen s = {open_memstream(&text, &size), 80, false};
-	struct profile *p = NULL;
-	struct report r;
-	struct error err = {""};
+	char *text = report_shown(&empty.source, &o, 80, false);
 
-	ck_assert_int_eq(profile_read(&p, &empty.source, NULL, &err), 0);
-	ck_assert_int_eq(report_make(&r, "x", p, &o, &err), 0);
-	ck_assert_int_eq(report_text(&r, &s, &err), 0);
-	fclose(s.out);
 	ck_assert_msg(strstr(text, words) != NULL, "%s", text);
-	report_free(&r);
-	profile_free(p);
 	free(text);
 }
 

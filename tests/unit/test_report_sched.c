@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cmd/report_sched.h"
 #include "sched_scene.h"
+#include "shown.h"
 #include "suite.h"
 
 /* Factor by which the scene's times are longer. */
@@ -107,17 +108,6 @@ static char *shown(const struct report_options *o, unsigned int width, bool colo
 	return text;
 }
 
-static void check_lines(char *text, unsigned int width)
-{
-	char *rest;
-
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		ck_assert_msg(text_width(line) <= width, "%u columns: %s", width, line);
-		for (const char *c = line; *c; c++)
-			ck_assert_int_ge((unsigned char)*c, ' ');
-	}
-}
-
 START_TEST(fits_the_screen)
 {
 	const int bys[] = {GROUP_PROGRAM,   GROUP_PROCESS, GROUP_THREAD,
@@ -130,7 +120,7 @@ START_TEST(fits_the_screen)
 			for (slower = 1; slower < 100000000000; slower *= 77) {
 				char *text = shown(&o, width, false, slower);
 
-				check_lines(text, width);
+				check_report_lines(text, width);
 				free(text);
 			}
 		}

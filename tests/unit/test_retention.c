@@ -428,12 +428,9 @@ END_TEST
 /* Blocks and checkpoints from before the kept part are deleted. */
 START_TEST(pyramid_and_checkpoints_go)
 {
-	struct error err = {0};
 	struct machine m;
 	struct trace *t;
-	char *text = NULL;
-	size_t size;
-	FILE *out;
+	char *text;
 
 	begin_machine(&m, 2 * SECOND);
 	zoom_set(trace_writer_zoom(m.sinks[0]), &(struct pyramid_options){.records = 1000});
@@ -442,19 +439,14 @@ START_TEST(pyramid_and_checkpoints_go)
 		tick(&m);
 	}
 	end_machine(&m);
-	ck_assert_int_eq(trace_open(&t, KEPT, &err), 0);
-	out = open_memstream(&text, &size);
-	ck_assert_msg(
-		!trace_query(t,
-			     "SELECT (SELECT count(*) > 0 FROM pyramid),"
-			     " (SELECT count(*) FROM pyramid, host WHERE pyramid.end <= start),"
-			     " (SELECT count(*) > 1 FROM checkpoint), (SELECT count(*) FROM"
-			     " checkpoint, info WHERE key = 'trace.dropped' AND chunk < value + 0),"
-			     " (SELECT count(*) FROM checkpoint WHERE base > 0 AND base NOT IN"
-			     " (SELECT id FROM checkpoint))",
-			     QUERY_CSV, out, &err),
-		"%s", err.text);
-	fclose(out);
+	t = trace_file_open(KEPT);
+	text = trace_file_query(
+		t, "SELECT (SELECT count(*) > 0 FROM pyramid),"
+		   " (SELECT count(*) FROM pyramid, host WHERE pyramid.end <= start),"
+		   " (SELECT count(*) > 1 FROM checkpoint), (SELECT count(*) FROM"
+		   " checkpoint, info WHERE key = 'trace.dropped' AND chunk < value + 0),"
+		   " (SELECT count(*) FROM checkpoint WHERE base > 0 AND base NOT IN"
+		   " (SELECT id FROM checkpoint))");
 	ck_assert_msg(strstr(text, "\n1,0,1,0,0") != NULL, "%s", text);
 	free(text);
 	trace_close(t);
@@ -485,12 +477,9 @@ END_TEST
 START_TEST(losses_add_up)
 {
 	struct loss loss = {.host = 1, .cpu = 2, .reason = LOSS_SWITCHES_LOST, .count = 3};
-	struct error err = {0};
 	struct machine m;
 	struct trace *t;
-	char *text = NULL;
-	size_t size;
-	FILE *out;
+	char *text;
 
 	begin_machine(&m, 2 * SECOND);
 	for (int i = 0; i < 3000; i++) {
@@ -501,12 +490,8 @@ START_TEST(losses_add_up)
 			tick(&m);
 	}
 	end_machine(&m);
-	ck_assert_int_eq(trace_open(&t, KEPT, &err), 0);
-	out = open_memstream(&text, &size);
-	ck_assert_int_eq(trace_query(t, "SELECT sum(count), count(*) < 2000 FROM loss", QUERY_CSV,
-				     out, &err),
-			 0);
-	fclose(out);
+	t = trace_file_open(KEPT);
+	text = trace_file_query(t, "SELECT sum(count), count(*) < 2000 FROM loss");
 	ck_assert_msg(strstr(text, "9000,1") != NULL, "%s", text);
 	free(text);
 	trace_close(t);

@@ -58,14 +58,8 @@ static struct trace *trace_of(struct source *scene)
 
 static void ask(struct trace *t, const char *sql, const char *answer)
 {
-	struct error err = {0};
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	int result = trace_query(t, sql, QUERY_CSV, out, &err);
+	char *text = trace_file_query(t, sql);
 
-	fclose(out);
-	ck_assert_msg(!result, "%s: %s", sql, err.text);
 	ck_assert_str_eq(text, answer);
 	free(text);
 }

@@ -27,6 +27,20 @@ static inline void trace_file_put(struct trace *t, struct sink *to)
 	source_free(source);
 }
 
+/* Return the rows of a query as CSV; the caller frees them. */
+static inline char *trace_file_query(struct trace *t, const char *sql)
+{
+	struct error err = {""};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int ret = trace_query(t, sql, QUERY_CSV, out, &err);
+
+	fclose(out);
+	ck_assert_msg(!ret, "%s: %s", sql, err.text);
+	return text;
+}
+
 /* Open a trace, put all that the sink wants, and close the trace. */
 static inline void trace_file_read(const char *path, struct sink *to)
 {
