@@ -112,8 +112,8 @@ static void begin(void)
 	};
 	file = known(FILE_ID, MAPPING_FILE);
 	file.path = "/usr/lib/libpython.so";
-	file.python = &interpreter;
-	file.python_layout = 1;
+	file.python.file = &interpreter;
+	file.python.layout = 1;
 	memory = known(MEMORY_ID, MAPPING_PYTHON);
 	process = (struct process_entry){.pid = (uint32_t)getpid(), .id = 5, .python = &memory};
 	ck_assert_int_eq(symbolizer_add(symbolizer, FILE_ID, OBJECT_ELF,
@@ -324,11 +324,11 @@ START_TEST(an_interpreter_that_becomes_known)
 	uint64_t before, after;
 
 	begin();
-	file.python = NULL;
+	file.python.file = NULL;
 	raw = one_frame(0x7f0000, 77, 3);
 	raw.python = 0;
 	before = leaf(stack_of(&raw, false));
-	file.python = &interpreter;
+	file.python.file = &interpreter;
 	intern_object_updated(interning, &file, true);
 	after = leaf(stack_of(&raw, true));
 	ck_assert_uint_ne(before, after);
@@ -515,16 +515,16 @@ START_TEST(the_memory_is_made_when_it_is_first_met)
 	ck_assert_int_eq(process.python->state, OBJECT_OPENING);
 	ck_assert_uint_eq(process.python->users, 1);
 	/* The address of its symbol is converted from the file to the process. */
-	ck_assert_uint_eq(process.python->code_type, 0x90000 + MAPPED - 0x1000 - 0x70000);
+	ck_assert_uint_eq(process.python->python.code_type, 0x90000 + MAPPED - 0x1000 - 0x70000);
 	process.id = 5;
 	frame = leaf(stack_of(&raw, true));
 	put_what_waits(true);
-	ck_assert_uint_eq(process.python->process, 5);
+	ck_assert_uint_eq(process.python->mapped.process, 5);
 	ck_assert_uint_eq(kept.frames[frame].mapping, process.python->id);
 	/*
 	 * A process without an interpreter has no such object, and its frames are kept without it.
 	 */
-	file.python_layout = 0;
+	file.python.layout = 0;
 	process.python = NULL;
 	process.id = 7;
 	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, raw.words + 2, 2), 0);

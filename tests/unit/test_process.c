@@ -657,12 +657,12 @@ static unsigned int run_once(struct object *program, struct object *library, con
 /* The next start of a calm program does not wake the consumer, so nothing of it may be urgent. */
 START_TEST(programs_that_lacked_nothing_are_calm)
 {
-	struct object gzip = {.kind = MAPPING_FILE, .settled = LONG_AGO};
-	struct object libc = {.kind = MAPPING_FILE, .settled = LONG_AGO};
+	struct object gzip = {.kind = MAPPING_FILE, .file.settled = LONG_AGO};
+	struct object libc = {.kind = MAPPING_FILE, .file.settled = LONG_AGO};
 	struct object vdso = {.kind = MAPPING_VDSO};
 	struct object unread = {.kind = MAPPING_FILE};
-	struct object fresh = {.kind = MAPPING_FILE, .settled = NOW};
-	struct object python = {.kind = MAPPING_FILE, .settled = LONG_AGO, .python_layout = 1};
+	struct object fresh = {.kind = MAPPING_FILE, .file.settled = NOW};
+	struct object python = {.kind = MAPPING_FILE, .file.settled = LONG_AGO, .python.layout = 1};
 
 	ck_assert_uint_eq(run_once(&gzip, &unread, "gzip"), 0);
 	ck_assert_uint_eq(run_once(&gzip, &fresh, "gzip"), 0);
@@ -671,7 +671,7 @@ START_TEST(programs_that_lacked_nothing_are_calm)
 	ck_assert_uint_eq(run_once(&gzip, &libc, "gzip"), 1);
 	ck_assert_ptr_eq(calm[0], &gzip);
 	ck_assert_uint_eq(run_once(&gzip, &libc, "gzip"), 0); /* gzip is already calm */
-	gzip.calm = false;
+	gzip.file.calm = false;
 	ck_assert_uint_eq(run_once(&gzip, &vdso, "gzip"), 1);
 }
 END_TEST

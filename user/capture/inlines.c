@@ -126,10 +126,10 @@ static void request_debug_file(struct inlines *in, struct inlined_file *f, enum 
 	(common ? &f->common : &f->debug)->begun = true;
 	f->stage = STAGE_OPENING;
 	if (o) {
-		r.pid = o->pid;
-		r.born = o->born;
+		r.pid = o->mapped.pid;
+		r.born = o->mapped.born;
 		r.path = o->path;
-		r.id = (struct file_id){o->key.major, o->key.minor, o->key.inode, o->generation};
+		r.id = o->file.id;
 	}
 	if (!o || opener_open(in->context.opener, &r) < 0)
 		f->stage = STAGE_LOOKING;

@@ -122,16 +122,12 @@ static int push_frame(struct intern *n, const struct new_frame *f, struct cache_
 static struct object *intern_jit_object(struct intern *n, struct process_entry *p,
 					const struct space_mapping *m)
 {
-	struct mapped_region where = {
-		.pid = p->pid,
-		.parent = p->parent,
-		.born = p->birth >= BIRTH_SCANNED ? p->born : 0,
-		.start = m->start,
-		.end = m->end,
-	};
+	struct mapped_place at = process_entry_place(p);
 
+	at.start = m->start;
+	at.end = m->end;
 	if (!p->jit) {
-		p->jit = objects_new_jit(n->objects, &where, p->id);
+		p->jit = objects_new_jit(n->objects, &at);
 		if (p->jit)
 			objects_use(p->jit);
 	}
@@ -145,7 +141,7 @@ static struct frame_key user_frame_key(struct intern *n, const struct raw_stack 
 	const struct space_mapping *m = space_find(raw->space, f->address);
 	struct frame_key key = {.address = f->address, .kind = FRAME_NATIVE, .loop = f->loop};
 
-	if (m && m->object && !m->object->generated) {
+	if (m && m->object && !m->object->file.generated) {
 		key.object = m->object;
 		key.address = f->address - m->start + m->offset;
 	} else if (m && raw->process) {

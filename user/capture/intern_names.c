@@ -70,7 +70,7 @@ static int request_name(struct intern *n, struct pending_name *w)
 static void note_missing(struct intern *n, struct pending_name *w)
 {
 	if (!w->missing && w->kind == FRAME_KERNEL)
-		objects_kernel(n->objects)->missed = true;
+		objects_miss_kernel_name(n->objects);
 	n->missing += !w->missing;
 	w->missing = w->emitted = true;
 	w->requested = false;
@@ -191,7 +191,7 @@ static bool may_get_name(const struct intern *n, const struct pending_name *w)
 	if (w->kind != FRAME_NATIVE)
 		return w->kind != FRAME_PYTHON;
 	o = objects_by_id(n->objects, w->key.object);
-	return o && o->debug.awaited;
+	return o && o->file.debug.awaited;
 }
 
 bool intern_take_urgent(struct intern *n)

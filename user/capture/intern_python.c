@@ -12,7 +12,7 @@ static enum path_code path_code_at(const void *context, uint64_t address)
 {
 	const struct space *space = context;
 	const struct space_mapping *m = space_find(space, address);
-	const struct python_file *f = m && m->object ? m->object->python : NULL;
+	const struct python_file *f = m && m->object ? m->object->python.file : NULL;
 	uint64_t offset;
 
 	/* If no mapping of the process is known, trust the walk. */
@@ -47,17 +47,13 @@ struct path_space intern_path_space(const struct space *space)
 static struct object *new_python_memory(struct intern *n, const struct process_entry *p,
 					const struct space *space, const struct python_file *f)
 {
-	const struct mapped_region where = {
-		.pid = p->pid,
-		.parent = p->parent,
-		.born = p->birth >= BIRTH_SCANNED ? p->born : 0,
-	};
+	const struct mapped_place at = process_entry_place(p);
 	uint64_t code_type = pythons_of(space).code_type;
 	struct object *o = memories_take(&n->memories, p->pid, code_type);
 
 	if (o)
 		return o;
-	o = objects_new_python(n->objects, &where, p->id, f, code_type);
+	o = objects_new_python(n->objects, &at, f, code_type);
 	if (o)
 		objects_use(o);
 	return o;
@@ -72,7 +68,7 @@ struct object *intern_python_of(struct intern *n, struct process_entry *p,
 		p->python = new_python_memory(n, p, space, f);
 	/* The memory may have been opened before the process got its id. */
 	if (p->python && p->id)
-		p->python->process = p->id;
+		p->python->mapped.process = p->id;
 	return p->python;
 }
 
@@ -138,7 +134,9 @@ static bool is_python_frame(uint64_t word)
 int intern_prefetch_memory(struct intern *n, uint32_t pid, const struct python_file *f,
 			   uint64_t code_type, uint64_t time)
 {
-	return memories_prefetch(&n->memories, n->objects, pid, f, code_type, time);
+	const struct mapped_place at = {.pid = pid, .seen = time};
+
+	return memories_prefetch(&n->memories, n->objects, &at, f, code_type);
 }
 
 int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p, const uint64_t *python,

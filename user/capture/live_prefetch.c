@@ -50,7 +50,7 @@ static void send_interpreter(struct live *l, const struct object *o,
 	 * mappings.
 	 */
 	if (!program_set_python(l->program, f->pid, &python, f->time))
-		live_keep_error(l, intern_prefetch_memory(l->intern, f->pid, o->python,
+		live_keep_error(l, intern_prefetch_memory(l->intern, f->pid, o->python.file,
 							  python.code_type, f->time));
 }
 
@@ -62,32 +62,32 @@ static bool needs_attention(const struct object *o, const struct mapped_region *
 {
 	if (!o)
 		return strcmp(m->path, "[vdso]") != 0;
-	return !o->settled || o->python_layout;
+	return !o->file.settled || o->python.layout;
 }
 
 void live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time)
 {
 	struct live *l = context;
 	const struct mapped_region m = {
-		.seen = time,
-		.pid = mapping->pid,
-		.start = mapping->start,
-		.end = mapping->end,
+		.at = {.seen = time,
+		       .pid = mapping->pid,
+		       .start = mapping->start,
+		       .end = mapping->end},
 		.file = mapping->file,
 		.path = mapping->text,
 	};
 	struct prefetched_mapping f = {
-		.pid = m.pid, .start = m.start, .offset = mapping->offset, .time = time};
+		.pid = m.at.pid, .start = m.at.start, .offset = mapping->offset, .time = time};
 	const struct object *o;
 
-	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))
+	if (m.at.pid == UINT32_MAX || !live_selects(l, m.at.pid))
 		return;
 	o = objects_prefetch(l->objects, &m);
 	l->unknown |= needs_attention(o, &m);
 	if (!o)
 		return;
 	f.object = o->id;
-	if (o->python_layout)
+	if (o->python.layout)
 		send_interpreter(l, o, &f);
 	else
 		l->prefetched[l->prefetched_count++ % LIVE_PREFETCHED_MAX] = f;
@@ -112,7 +112,7 @@ void live_send_prefetched(struct live *l, const struct object *o)
 
 		if (f->object != o->id)
 			continue;
-		if (o->python_layout && !is_in_order(l, f))
+		if (o->python.layout && !is_in_order(l, f))
 			send_interpreter(l, o, f);
 		f->object = 0;
 	}

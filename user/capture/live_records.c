@@ -415,7 +415,7 @@ static void begin_inlines(struct live *l)
 static void on_calm(void *context, const struct object *program)
 {
 	const struct live *l = context;
-	const struct file_key *k = &program->key;
+	const struct file_id *k = &program->file.id;
 	const struct wire_file file = {.inode = k->inode, .device = k->major << 20 | k->minor};
 
 	program_set_calm(l->program, &file);

@@ -36,27 +36,26 @@ static void forget_early_memory(struct memories *m, struct early_memory *e)
 	free(e);
 }
 
-int memories_prefetch(struct memories *m, struct objects *o, uint32_t pid,
-		      const struct python_file *f, uint64_t code_type, uint64_t time)
+int memories_prefetch(struct memories *m, struct objects *o, const struct mapped_place *at,
+		      const struct python_file *f, uint64_t code_type)
 {
-	const struct mapped_region where = {.pid = pid, .seen = time};
-	struct early_memory *e = find_early_memory(m, pid);
+	struct early_memory *e = find_early_memory(m, at->pid);
 	struct object *memory;
 
-	if (e && e->memory->code_type == code_type)
+	if (e && e->memory->python.code_type == code_type)
 		return 0;
 	if (e)
 		forget_early_memory(m, e);
 	if (HASH_COUNT(m->early) >= EARLY_MAX)
 		forget_early_memory(m, m->early);
-	memory = objects_new_python(o, &where, 0, f, code_type);
+	memory = objects_new_python(o, at, f, code_type);
 	e = memory ? calloc(1, sizeof(*e)) : NULL;
 	/* The object is forgotten once there are too many unused ones. */
 	if (!e)
 		return -ENOMEM;
-	e->pid = pid;
+	e->pid = at->pid;
 	e->memory = memory;
-	e->since = time;
+	e->since = at->seen;
 	HASH_ADD(hh, m->early, pid, sizeof(e->pid), e);
 	if (!HASH_HAS(hh, e)) {
 		free(e);
@@ -79,7 +78,7 @@ struct object *memories_take(struct memories *m, uint32_t pid, uint64_t code_typ
 	struct early_memory *e = find_early_memory(m, pid);
 	struct object *memory;
 
-	if (!e || e->memory->code_type != code_type)
+	if (!e || e->memory->python.code_type != code_type)
 		return NULL;
 	memory = e->memory;
 	objects_use(memory);

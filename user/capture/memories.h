@@ -25,12 +25,12 @@ struct memories {
 };
 
 /*
- * Have the memory of a process opened that mapped an interpreter at time (ns). Replaces an earlier
+ * Have the memory of a process opened that mapped an interpreter (at->seen). Replaces an earlier
  * memory of the pid, unless its code_type is the same. Returns 0 or -ENOMEM.
  */
-int memories_prefetch(struct memories *m, struct objects *o, uint32_t pid,
-		      const struct python_file *f, uint64_t code_type, uint64_t time);
-/* Return the memory that was opened early for a pid; NULL if there is none. */
+int memories_prefetch(struct memories *m, struct objects *o, const struct mapped_place *at,
+		      const struct python_file *f, uint64_t code_type);
+/* The memory opened early for a pid; NULL: none. */
 struct object *memories_find(const struct memories *m, uint32_t pid);
 /*
  * Remove the memory of a process whose PyCode_Type is at code_type, and return it; the caller then

@@ -9,6 +9,7 @@
 #define SKEIN_CAPTURE_OBJECTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/hash.h"
@@ -25,9 +26,20 @@ enum object_state {
 	OBJECT_UNREADABLE, /* could not be opened, or is unusable */
 };
 
-struct file_key {
-	uint64_t inode;
-	uint32_t major, minor;
+/* Where, when and by which process something is mapped. */
+struct mapped_place {
+	uint64_t seen; /* when the process mapped it, ns */
+	uint64_t process; /* process.id, if the code belongs to this process alone; else 0 */
+	uint32_t pid, parent; /* the parent usually has the same root */
+	uint64_t born; /* start time of pid, ns; 0: not known precisely */
+	uint64_t start, end; /* address range in pid */
+};
+
+/* A mapping as a side-band record or a scan of /proc reports it. */
+struct mapped_region {
+	struct mapped_place at;
+	struct file_id file;
+	const char *path;
 };
 
 /*
@@ -44,67 +56,64 @@ struct debug_search {
 	int files[OPENER_DEBUG_MAX];
 };
 
+/* Bytes of a struct file_id that identify a file as long as its inode number is not reused. */
+#define FILE_KEY_SIZE offsetof(struct file_id, generation)
+
+/* What only files have (MAPPING_FILE), except for the build-id and settled: the vDSO has them. */
+struct object_file {
+	struct file_id id; /* generation 0 until a side-band record reports one */
+	char build_id[2 * 64 + 1];
+	char debuglink[256];
+	bool failed; /* an earlier attempt to open the file failed */
+	bool generated; /* a file in memory that is not ELF: code of a JIT, named by its perf map */
+	/* programs from this file lacked nothing: their start no longer wakes the consumer */
+	bool calm;
+	bool refused; /* stands for all files of its owner beyond the owner's share */
+	struct object *next_refused; /* the next such object, of another user */
+	uint64_t settled; /* when the table arrived or turned out not to exist, ns; 0: not yet */
+	struct debug_search debug;
+	UT_hash_handle by_file;
+};
+
+/* The interpreter in a file (MAPPING_FILE), or that of a process with this memory (_PYTHON). */
+struct object_python {
+	struct python_file *file; /* NULL: none, or not known yet */
+	/* of a file: number of the interpreter's layout, plus 1; 0: frames cannot be read */
+	uint32_t layout;
+	uint64_t code_type; /* of a memory: address of PyCode_Type in the process */
+};
+
+/* A file as it was when it was opened; used to detect a change. */
+struct file_version {
+	uint64_t size; /* bytes */
+	int64_t mtime_ns;
+};
+
 struct object {
 	uint64_t id; /* mapping.id and the symbolizer's object; a changed file gets a new one */
 	enum mapping_kind kind;
 	enum object_state state;
-	struct file_key key; /* MAPPING_FILE */
-	uint64_t generation; /* generation of the inode; 0 until a side-band record reports one */
 	char *path;
-	char build_id[2 * 64 + 1];
-	char debuglink[256];
-	uint64_t size;
-	uint64_t process; /* MAPPING_JIT, MAPPING_PYTHON: process.id */
-	uint32_t pid; /* a process that maps or has mapped the object */
-	uint32_t parent; /* parent of pid; usually has the same root */
-	uint64_t born; /* start time of pid, ns */
-	uint64_t start, end; /* address range in pid */
-	uint64_t seen; /* time at which pid mapped the object, ns */
-	/*
-	 * st_size when the file was opened; a different size later shows that the file has changed
-	 */
-	uint64_t size_then;
-	int64_t mtime_then;
-	uint64_t checked; /* time at which opening the file was last tried, ns */
-	bool failed; /* an earlier attempt to open the file failed */
+	struct mapped_place mapped; /* by a process that maps or has mapped the object */
+	struct file_version opened; /* of a file or a perf map */
+	uint64_t checked; /* when the file was last opened or tried, ns */
 	bool suspicious; /* read by the second worker: the file system may not respond */
 	/*
 	 * uid of the process that mapped the object first; OWNER_SHARED once another user waits for
 	 * it too
 	 */
 	uint32_t owner;
-	/* time at which the table arrived or turned out not to exist, ns; 0: not yet */
-	uint64_t settled;
-	/*
-	 * program_set_calm() was called for this file: starts of programs from it no longer wake
-	 * the consumer
-	 */
-	bool calm;
-	bool refused; /* the object stands for all files of its owner beyond the owner's share */
-	struct object *next_refused; /* the next such object, of another user */
-	struct debug_search debug;
-	/*
-	 * an unlinked file in memory that is not ELF: generated code of a JIT, named by its perf
-	 * map
-	 */
-	bool generated;
 	uint32_t table; /* slot among the unwind tables */
+	uint32_t users; /* address spaces that map the object */
+	uint32_t pass; /* counts changes: frames of different passes are different frames */
+	bool wanted; /* a sample needs the object; JIT: since its perf map was last read */
 	bool read; /* the symbols have been requested */
 	bool sampled; /* a sample has a frame in this object */
-	bool emitted; /* the trace has a mapping entity with the current state of the object */
-	uint32_t users; /* address spaces that map the object */
-	struct python_file *python; /* the interpreter in this file; NULL: none, or not known yet */
-	/* number of the interpreter's layout, plus 1; 0: frames cannot be read */
-	uint32_t python_layout;
-	uint64_t code_type; /* MAPPING_PYTHON: address of PyCode_Type in the process */
-	/*
-	 * a sample needs the object; for MAPPING_JIT: a new frame was seen since the perf map was
-	 * last read
-	 */
-	bool wanted;
-	bool missed; /* kernel: a frame without a name was seen since kallsyms was last read */
-	uint32_t pass; /* counts changes: frames of different passes are different frames */
-	UT_hash_handle by_file, by_id;
+	bool emitted; /* the trace has a mapping entity of the current state */
+	/* parts of some kinds, else zeroed */
+	struct object_file file;
+	struct object_python python;
+	UT_hash_handle by_id;
 };
 
 struct objects;
@@ -130,16 +139,6 @@ struct object *objects_kernel(struct objects *o);
 /* Return the vDSO object of a mapping, or NULL if none is known. */
 struct object *objects_vdso(struct objects *o, uint64_t start, uint64_t end);
 
-/* The place and time of a mapping, and the process that mapped it. */
-struct mapped_region {
-	uint64_t seen; /* ns */
-	uint32_t pid, parent;
-	uint64_t born;
-	uint64_t start, end;
-	struct file_id file;
-	const char *path;
-};
-
 /*
  * Return whether the mapping is that of a file. All other mappings are memory whose code only the
  * process knows.
@@ -150,15 +149,14 @@ bool mapped_is_file(const struct mapped_region *m);
  * open_now: open the file now, since it may be gone when the first sample comes.
  */
 struct object *objects_get_file(struct objects *o, const struct mapped_region *m, bool open_now);
-/* Return a new object for the generated code of a process; process is a process.id. */
-struct object *objects_new_jit(struct objects *o, const struct mapped_region *m, uint64_t process);
+/* Return a new object for the generated code of a process. */
+struct object *objects_new_jit(struct objects *o, const struct mapped_place *at);
 /*
  * Return a new object for the memory of a process that runs interpreter f; code_type: address of
  * PyCode_Type.
  */
-struct object *objects_new_python(struct objects *o, const struct mapped_region *m,
-				  uint64_t process, const struct python_file *f,
-				  uint64_t code_type);
+struct object *objects_new_python(struct objects *o, const struct mapped_place *at,
+				  const struct python_file *f, uint64_t code_type);
 /*
  * Return the object of a file whose mapping was reported but is not in order yet. A new object is
  * opened at once, since its process may be gone later. NULL: not a file, or no memory.
@@ -196,6 +194,8 @@ struct object *objects_handle_inspected(struct objects *o, uint64_t id, const st
  * kallsyms every 10 s at most. now: ns.
  */
 void objects_refresh(struct objects *o, uint64_t now);
+/* A kernel frame has no name: kallsyms may have it when it is read again. */
+void objects_miss_kernel_name(struct objects *o);
 /* Read kallsyms again if a name was missing in it; return whether the read was started. */
 bool objects_reread_kernel(struct objects *o, uint64_t now);
 /* Request the table of a slot again. */

@@ -147,7 +147,7 @@ static struct paged_file *get_paged_file(struct pager *g, const struct object *o
 	if (!f)
 		return NULL;
 	f->id = o->id;
-	f->words = (o->size >> UNWIND_PAGE_SHIFT) / 64 + 1;
+	f->words = (o->opened.size >> UNWIND_PAGE_SHIFT) / 64 + 1;
 	if (f->words > FILE_PAGES_MAX / 64)
 		f->words = FILE_PAGES_MAX / 64;
 	f->requested = calloc(f->words, sizeof(*f->requested));

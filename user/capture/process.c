@@ -473,8 +473,9 @@ static int on_fork(struct process_table *t, const struct life_record *l, uint64_
 
 static bool is_calm_mapping(const struct object *o, uint64_t now)
 {
-	return o && (o->kind == MAPPING_VDSO || (o->settled && o->settled + CALM_AGE < now &&
-						 !o->python_layout && !o->python));
+	return o &&
+	       (o->kind == MAPPING_VDSO || (o->file.settled && o->file.settled + CALM_AGE < now &&
+					    !o->python.layout && !o->python.file));
 }
 
 /*
@@ -493,9 +494,9 @@ static void note_calm(const struct process_table *t, const struct process_entry 
 			return;
 		mapped |= s->mappings.items[i].object == p->program;
 	}
-	if (!mapped || p->program->calm)
+	if (!mapped || p->program->file.calm)
 		return;
-	p->program->calm = true;
+	p->program->file.calm = true;
 	t->context.calm(t->context.context, p->program);
 }
 
@@ -594,12 +595,31 @@ static int on_comm(struct process_table *t, const struct life_record *l, uint64_
 	return ret;
 }
 
-static int add_mapping(struct process_table *t, struct process_entry *p,
-		       const struct mapped_region *m, uint64_t offset, bool open_now)
+/* Return the birth if it is precise enough to be compared with that in /proc, else 0. */
+static uint64_t known_birth(const struct process_entry *p)
 {
-	struct space_mapping s = {.start = m->start, .end = m->end, .offset = offset};
+	return p->birth >= BIRTH_SCANNED ? p->born : 0;
+}
+
+struct mapped_place process_entry_place(const struct process_entry *p)
+{
+	return (struct mapped_place){
+		.process = p->id,
+		.pid = p->pid,
+		.parent = p->parent,
+		.born = known_birth(p),
+	};
+}
+
+/* Add a mapping to the process; fills in what m->at has of the process. */
+static int add_mapping(struct process_table *t, struct process_entry *p, struct mapped_region *m,
+		       uint64_t offset, bool open_now)
+{
+	struct space_mapping s = {.start = m->at.start, .end = m->at.end, .offset = offset};
 	bool is_file = mapped_is_file(m), is_program = is_file && !p->exe;
 
+	m->at.parent = p->parent;
+	m->at.born = known_birth(p);
 	if (is_program) {
 		p->exe = strdup(m->path);
 		p->changed = true;
@@ -607,7 +627,7 @@ static int add_mapping(struct process_table *t, struct process_entry *p,
 	if (p->outside)
 		return 0;
 	if (!strcmp(m->path, "[vdso]")) {
-		s.object = objects_vdso(t->context.objects, m->start, m->end);
+		s.object = objects_vdso(t->context.objects, m->at.start, m->at.end);
 		s.offset = 0;
 	} else if (is_file) {
 		s.object = objects_get_file(t->context.objects, m, open_now);
@@ -620,23 +640,12 @@ static int add_mapping(struct process_table *t, struct process_entry *p,
 	return space_map(&p->space, &s);
 }
 
-/*
- * Return the birth of a process if it is precise enough to be compared with that in /proc, else 0.
- */
-static uint64_t known_birth(const struct process_entry *p)
-{
-	return p->birth >= BIRTH_SCANNED ? p->born : 0;
-}
-
 static int on_mmap(struct process_table *t, const struct life_record *l, uint64_t time,
 		   struct error *err)
 {
 	struct process_entry *p = process_find(t, l->pid);
 	struct mapped_region m = {
-		.seen = time,
-		.pid = l->pid,
-		.start = l->start,
-		.end = l->end,
+		.at = {.seen = time, .pid = l->pid, .start = l->start, .end = l->end},
 		.file = l->file,
 		.path = l->text,
 	};
@@ -648,8 +657,6 @@ static int on_mmap(struct process_table *t, const struct life_record *l, uint64_
 		p = process_add(t, l->pid, time);
 	if (!p)
 		return error_errno(err, -ENOMEM, "process table");
-	m.parent = p->parent;
-	m.born = known_birth(p);
 	ret = add_mapping(t, p, &m, l->offset, true);
 	if (ret > 0)
 		p->scanned = p->scanning = true;
@@ -728,19 +735,12 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 {
 	struct process_entry *p = process_find(t, s->pid);
 	struct mapped_region m = {
-		.seen = now,
-		.pid = s->pid,
-		.start = s->start,
-		.end = s->end,
+		.at = {.seen = now, .pid = s->pid, .start = s->start, .end = s->end},
 		.file = s->id,
 		.path = s->path,
 	};
 
-	if (!p)
-		return 0;
-	m.parent = p->parent;
-	m.born = known_birth(p);
-	return add_mapping(t, p, &m, s->offset, t->spaces.arena != NULL);
+	return p ? add_mapping(t, p, &m, s->offset, t->spaces.arena != NULL) : 0;
 }
 
 void process_table_scan_over(struct process_table *t, uint32_t pid)

@@ -182,6 +182,9 @@ struct process_entry *process_table_find(const struct process_table *t, uint32_t
 /* Return the process that has the pid now, or had it last; NULL: none is known. */
 struct process_entry *process_table_of_pid(const struct process_table *t, uint32_t pid);
 
+/* Return the place of code that belongs to the process alone; its addresses are 0. */
+struct mapped_place process_entry_place(const struct process_entry *p);
+
 /* Return how many processes and threads are held. */
 size_t process_table_size(const struct process_table *t);
 

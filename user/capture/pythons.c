@@ -20,7 +20,7 @@ static const struct space_mapping *interpreter_mapping(const struct space *s)
 	for (size_t i = 0; i < s->mappings.count; i++) {
 		const struct space_mapping *m = &s->mappings.items[i];
 
-		if (m->object && m->object->python_layout)
+		if (m->object && m->object->python.layout)
 			return m;
 	}
 	return NULL;
@@ -28,13 +28,13 @@ static const struct space_mapping *interpreter_mapping(const struct space *s)
 
 struct python_process pythons_at(const struct object *o, uint64_t start, uint64_t offset)
 {
-	const struct python_file *f = o->python;
+	const struct python_file *f = o->python.file;
 	uint64_t bias = start - offset - f->code_delta;
 
 	return (struct python_process){
 		.runtime = f->runtime + bias,
 		.code_type = f->code_type + bias,
-		.layout = o->python_layout,
+		.layout = o->python.layout,
 	};
 }
 
@@ -49,5 +49,5 @@ const struct python_file *pythons_file_of(const struct space *s)
 {
 	const struct space_mapping *m = interpreter_mapping(s);
 
-	return m ? m->object->python : NULL;
+	return m ? m->object->python.file : NULL;
 }
