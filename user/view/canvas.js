@@ -49,10 +49,12 @@ class Graph {
 
 		this.zoomed = node;
 		cancelAnimationFrame(this.moving);
-		const still = this.printing || matchMedia("(prefers-reduced-motion: reduce)").matches;
+		const still = this.printing ||
+			matchMedia("(prefers-reduced-motion: reduce)").matches;
 		const began = performance.now();
 		const step = (now) => {
-			const t = still ? 1 : Math.min(1, (now - began) / ZOOM_TIME), eased = 1 - (1 - t) ** 3;
+			const t = still ? 1 : Math.min(1, (now - began) / ZOOM_TIME);
+			const eased = 1 - (1 - t) ** 3;
 
 			this.from = from + (to - from) * eased;
 			this.span = span + (toSpan - span) * eased;
@@ -202,7 +204,8 @@ class Graph {
 		if (y > this.high || y + ROW < 0)
 			return;
 		const x = Math.max(0, (begin - this.from) * pixels);
-		const right = Math.min(this.wide, (begin - this.from + this.view.width[node]) * pixels);
+		const right = Math.min(this.wide,
+			(begin - this.from + this.view.width[node]) * pixels);
 		const gap = right - x > 3 ? 0.8 : 0;
 		const above = this.view.depth[node] < this.view.depth[this.zoomed];
 		const dim = above || this.matches && !this.matches[this.view.label[node]];
@@ -212,7 +215,8 @@ class Graph {
 		pen.fillRect(x, y, right - x - gap, ROW - 1);
 		pen.globalAlpha = 1;
 		if (right - x >= TEXT_FROM)
-			this.write(this.nameOf(node), this.view.label[node], x + 4, y + ROW / 2, right - x - 8);
+			this.write(this.nameOf(node), this.view.label[node], x + 4, y + ROW / 2,
+				right - x - 8);
 		this.drawn++;
 	}
 
@@ -289,7 +293,8 @@ class Graph {
 
 	/* Scroll so that a node's row is visible. */
 	reveal(node) {
-		const row = this.upward ? this.rows - 1 - this.view.depth[node] : this.view.depth[node];
+		const depth = this.view.depth[node];
+		const row = this.upward ? this.rows - 1 - depth : depth;
 		const top = row * ROW, high = this.scroller.clientHeight;
 
 		if (top < this.scroller.scrollTop + ROW)

@@ -47,7 +47,8 @@ class Palette {
 		const module = parseInt(shortHash(this.labels.module[label]), 36);
 		const off = ((module % 64) / 32 - 1) * 0.7 + ((seed % 32) / 16 - 1) * 0.3;
 		const lightness = kind === KIND.group ? this.theme.group
-			: this.theme.lightness + ((seed >>> 8) % 9 - 4) * (this.name === "light" ? 1.1 : 0.7);
+			: this.theme.lightness +
+				((seed >>> 8) % 9 - 4) * (this.name === "light" ? 1.1 : 0.7);
 
 		return hsl(of.hue + of.spread * off, of.saturation * this.theme.factor, lightness);
 	}
@@ -60,7 +61,8 @@ class Palette {
 	kind(kind) {
 		const { hue, saturation } = KINDS[kind], { theme } = this;
 
-		return hsl(hue, saturation * theme.factor, kind === KIND.group ? theme.group : theme.lightness);
+		return hsl(hue, saturation * theme.factor,
+			kind === KIND.group ? theme.group : theme.lightness);
 	}
 
 	/* Return the colour of a change: red for growth, blue for shrinking; strength is 0 to 1. */
@@ -70,7 +72,8 @@ class Palette {
 
 		if (strength < 0.02)
 			return hsl(40, 6, pale);
-		return hsl(hue, (40 + 45 * strength) * this.theme.factor, pale + (strong - pale) * strength);
+		return hsl(hue, (40 + 45 * strength) * this.theme.factor,
+			pale + (strong - pale) * strength);
 	}
 }
 

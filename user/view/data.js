@@ -87,7 +87,8 @@ class Labels {
 
 	hash(label) {
 		this.hashes ??= [];
-		return this.hashes[label] ??= shortHash(`${this.name[label]}\0${this.shortModule(label)}`);
+		return this.hashes[label] ??=
+			shortHash(`${this.name[label]}\0${this.shortModule(label)}`);
 	}
 }
 
@@ -97,8 +98,8 @@ function readLabels(raw, strings, labels) {
 	for (let i = 0; i < numbers.length; i++) {
 		const [name, module, kind, file, line] = raw.slice(5 * i, 5 * i + 5);
 
-		numbers[i] = labels.number(strings[name], strings[module], kind > KIND.mark ? 0 : kind,
-			strings[file], line);
+		numbers[i] = labels.number(strings[name], strings[module],
+			kind > KIND.mark ? 0 : kind, strings[file], line);
 	}
 	return numbers;
 }
@@ -156,7 +157,8 @@ function readThreads(raw, strings) {
 /* Add counts with two texts, such as reasons of breakage or loss, to a list. */
 function addTold(told, list, strings) {
 	for (let i = 0; i < list.length; i += 3) {
-		const [word, text] = [strings[list[i]], strings[list[i + 1]] && visible(strings[list[i + 1]])];
+		const [word, text] = [strings[list[i]],
+			strings[list[i + 1]] && visible(strings[list[i + 1]])];
 		const known = told.find((one) => one.word === word && one.text === text);
 
 		if (known)
@@ -175,8 +177,9 @@ function readEvents(raw, strings) {
 
 	for (const event of raw.events) {
 		const name = visible(strings[event.name]);
-		const known = byName.get(name) ?? { ...event, name, unit: strings[event.unit], due: 0,
-			complete: 0, broken: [], losses: [], others: [], account: { sampled: 0, lost: 0 } };
+		const known = byName.get(name) ?? { ...event, name, unit: strings[event.unit],
+			due: 0, complete: 0, broken: [], losses: [], others: [],
+			account: { sampled: 0, lost: 0 } };
 
 		byName.set(name, known);
 		known.due += event.due;

@@ -14,8 +14,8 @@ function completeText(event) {
 		`${percent(n, event.due)} ${word}${text && ` in ${text}`}`);
 
 	return [percent(event.complete, event.due),
-		[`${count(event.complete)} of ${count(event.due)} user stacks are complete`, ...broken]
-			.join("\n")];
+		[`${count(event.complete)} of ${count(event.due)} user stacks are complete`,
+			...broken].join("\n")];
 }
 
 const lossText = (loss) => `${count(loss.count)} ${loss.word} (${loss.text})`;
@@ -30,13 +30,15 @@ function lostShare({ account: { sampled, lost } }) {
 	const all = sampled + lost;
 
 	return { share: all ? lost / all : 0,
-		text: `${percent(lost, all)} of the machine's samples are lost (${count(lost)} of ${count(all)})` };
+		text: `${percent(lost, all)} of the machine's samples are lost ` +
+			`(${count(lost)} of ${count(all)})` };
 }
 
 /* Describe the losses. Records without stacks, such as switches, do not matter in a flame graph. */
 function lostText(event) {
 	const { account: { sampled, lost } } = event, all = [...event.losses, ...event.others];
-	const value = lost ? `${percent(lost, sampled + lost)} of samples` : plural(recordsIn(all), "record");
+	const value = lost ? `${percent(lost, sampled + lost)} of samples`
+		: plural(recordsIn(all), "record");
 	const first = lost ? [`${lostShare(event).text}: no share is off by more`] : [];
 
 	return all.length ? [value, [...first, ...all.map(lossText)].join("\n")] : ["nothing"];
@@ -69,7 +71,8 @@ function factsOf(side, event, samples, data) {
 		const [complete, broken] = completeText(event), [lost, reasons] = lostText(event);
 		const often = event.frequency ? `, ${event.frequency} Hz` : "";
 		const busy = event.unit === "ns" && host.duration && !part && host.hosts < 2
-			? `${(samples.weight / host.duration).toFixed(2)} of ${host.cpus} CPUs` : undefined;
+			? `${(samples.weight / host.duration).toFixed(2)} of ${host.cpus} CPUs`
+			: undefined;
 
 		facts.push(fact("Event", event.name + often));
 		facts.push(fact("Samples", count(samples.count)));
@@ -94,7 +97,8 @@ function showHead(data, view) {
 		const of = (column) => view.whole[2 * which + column] ?? 0;
 		const samples = { weight: of(WEIGHT), count: of(COUNT) };
 		const facts = factsOf(side, ownEvent(side, view.event), samples, data);
-		const name = element("div", { class: "side" }, element("dt", { text: SIDES[which] }));
+		const name = element("div", { class: "side" },
+			element("dt", { text: SIDES[which] }));
 
 		return element("div", { class: "facts" }, ...(data.before ? [name] : []), ...facts);
 	});
@@ -113,7 +117,8 @@ function showWarning(data, view) {
 		const when = data.before ? `${SIDES[which]}: ` : "";
 
 		if (!side.host.duration)
-			texts.push(`${when}the recording has no end: it still ran, or its recorder was killed.`);
+			texts.push(`${when}the recording has no end: it still ran, ` +
+				"or its recorder was killed.");
 		if (lost?.share > 0.01)
 			texts.push(`${when}${lost.text}: ${own.losses.map(lossText).join("; ")}.`);
 	});
@@ -155,7 +160,8 @@ class Legend {
 	show(state) {
 		const shares = this.shares(), whole = shares.reduce((a, b) => a + b, 0);
 		const { data: { labels }, views } = this.page;
-		const there = new Set(labels.kind.filter((_, label) => label !== views.hiddenLabel));
+		const there = new Set(
+			labels.kind.filter((_, label) => label !== views.hiddenLabel));
 		const shown = Object.keys(KINDS).map(Number)
 			.filter((kind) => there.has(kind) && kind !== KIND.group);
 		const chips = shown.map((kind) => kind === KIND.mark ? this.markChip(state.hidden)
@@ -167,8 +173,9 @@ class Legend {
 	}
 
 	timeChip(kind, share, hidden) {
-		return this.chip(kind, hidden, share, `${share} is time of ${KINDS[kind].name} frames ` +
-			"themselves, without what they call.");
+		return this.chip(kind, hidden, share,
+			`${share} is time of ${KINDS[kind].name} frames ` +
+				"themselves, without what they call.");
 	}
 
 	/*
@@ -182,8 +189,9 @@ class Legend {
 		const share = percent(broken, due);
 
 		return this.chip(KIND.mark, hidden, due ? `${share} of stacks` : "", due
-			? `${share} of the user stacks (${count(broken)} of ${count(due)}) are not complete: ` +
-				"a mark stands where their callers are missing." : "A mark stands where callers are missing.");
+			? `${share} of the user stacks (${count(broken)} of ${count(due)}) ` +
+				"are not complete: a mark stands where their callers are missing."
+			: "A mark stands where callers are missing.");
 	}
 
 	chip(kind, hidden, share, meaning) {
@@ -191,15 +199,18 @@ class Legend {
 		const title = `${meaning} ${shown ? "Hide" : "Show"} them; ` +
 			"their time stays with what called them. Ctrl+click: only these";
 		const click = (event) => {
-			const others = ((1 << KIND.group) - 1) & ~bit, only = hidden === others ? 0 : others;
+			const others = ((1 << KIND.group) - 1) & ~bit;
+			const only = hidden === others ? 0 : others;
 
-			this.page.change({ hidden: event.ctrlKey || event.metaKey ? only : hidden ^ bit });
+			this.page.change(
+				{ hidden: event.ctrlKey || event.metaKey ? only : hidden ^ bit });
 			this.host.querySelector(`[data-kind="${kind}"]`)?.focus();
 		};
 		const swatch = this.page.view.before ? [] : [this.swatch(kind)];
 
 		return element("button", { type: "button", "data-kind": kind, title, onclick: click,
-			"aria-pressed": String(shown) }, ...swatch, span("", name), span("faint", share));
+			"aria-pressed": String(shown) },
+		...swatch, span("", name), span("faint", share));
 	}
 
 	/*
@@ -232,7 +243,9 @@ class Legend {
 			box.style.background = palette.change(step, strength(step, 1));
 			parts.push(box);
 		}
-		return element("span", { class: "scale", role: "img", "aria-label": "Blue shrank, red grew" },
-			span("", `shrank ${points(-most)}`), ...parts, span("", `grew ${points(most)}`));
+		return element("span",
+			{ class: "scale", role: "img", "aria-label": "Blue shrank, red grew" },
+			span("", `shrank ${points(-most)}`), ...parts,
+			span("", `grew ${points(most)}`));
 	}
 }

@@ -6,11 +6,13 @@
  * works only on the graph.
  */
 const KEYS = [
-	{ keys: ["ArrowLeft", "ArrowRight"], shown: "← →", what: "to the neighbours in the same row",
-		graph: true, run: (page, key) => page.move(key === "ArrowLeft" ? "left" : "right") },
+	{ keys: ["ArrowLeft", "ArrowRight"], shown: "← →",
+		what: "to the neighbours in the same row", graph: true,
+		run: (page, key) => page.move(key === "ArrowLeft" ? "left" : "right") },
 	{ keys: ["ArrowUp", "ArrowDown"], shown: "↑ ↓",
 		what: "one row up or down: to the caller, or to the widest callee", graph: true,
-		run: (page, key) => page.move(key === "ArrowUp" === page.graph.upward ? "deeper" : "back") },
+		run: (page, key) =>
+			page.move(key === "ArrowUp" === page.graph.upward ? "deeper" : "back") },
 	{ keys: ["Enter", " "], shown: "Enter", what: "zoom into the selected frame",
 		graph: true, run: (page) => page.zoomTo(page.graph.selected) },
 	{ keys: ["Escape", "Backspace"], shown: "Esc, Backspace", what: "back to the view before",
@@ -20,12 +22,14 @@ const KEYS = [
 		run: () => byId("search").select() },
 	{ keys: ["n"], shown: "n", what: "next match", run: (page) => page.goMatch(1) },
 	{ keys: ["N"], shown: "N", what: "previous match", run: (page) => page.goMatch(-1) },
-	{ keys: ["i"], shown: "i", what: "inverted: from the functions that took the time to their callers",
+	{ keys: ["i"], shown: "i",
+		what: "inverted: from the functions that took the time to their callers",
 		run: (page) => byId("inverted").click() },
 	{ keys: ["u"], shown: "u", what: "flames up or down", run: () => byId("upward").click() },
 	{ keys: ["t"], shown: "t", what: "graph or table",
 		run: (page) => page.change({ table: !page.state.table }) },
-	{ keys: ["c"], shown: "c", what: "copy a link to this view", run: () => byId("link").click() },
+	{ keys: ["c"], shown: "c", what: "copy a link to this view",
+		run: () => byId("link").click() },
 	{ keys: ["d"], shown: "d", what: "light or dark", run: () => byId("theme").click() },
 	{ keys: ["?"], shown: "?", what: "this help", run: (page) => page.showHelp() },
 ];
@@ -35,7 +39,8 @@ function runKey(page, event) {
 	if (event.ctrlKey || event.metaKey || event.altKey || byId("manual").open)
 		return false;
 	const typing = event.target.closest?.("input, select, textarea");
-	const pressing = event.target.closest?.("button, summary, a") && ["Enter", " "].includes(event.key);
+	const pressing = event.target.closest?.("button, summary, a") &&
+		["Enter", " "].includes(event.key);
 
 	if (typing && event.key === "Escape") {
 		event.target.blur();
@@ -51,16 +56,16 @@ function runKey(page, event) {
 }
 
 const HINTS = [
-	"Every box is a function; its width is the time that passed in it and in all that it called. " +
-		"Below (or above, with “Flames up”) stands what it called. From left to right there is no " +
-		"time: boxes stand in the order of their names.",
+	"Every box is a function; its width is the time that passed in it and in all that it " +
+		"called. Below (or above, with “Flames up”) stands what it called. From left to " +
+		"right there is no time: boxes stand in the order of their names.",
 	"What a box does not pass on to boxes below it is its self time.",
-	"Click a box to zoom into it; the browser's back goes back. The address holds the whole view, " +
-		"so it can be kept or sent to somebody who has this file.",
-	"Click a kind in the legend to hide it; the time of hidden frames stays with what called them. " +
-		"With Ctrl only that kind is shown.",
-	"A search looks at names of functions and modules. Its share counts time once, however often a " +
-		"function stands in one stack.",
+	"Click a box to zoom into it; the browser's back goes back. The address holds the whole " +
+		"view, so it can be kept or sent to somebody who has this file.",
+	"Click a kind in the legend to hide it; the time of hidden frames stays with what called " +
+		"them. With Ctrl only that kind is shown.",
+	"A search looks at names of functions and modules. Its share counts time once, however " +
+		"often a function stands in one stack.",
 	"Functions too narrow to be drawn stand as one grey strip: nothing is left out of any sum.",
 ];
 
@@ -69,14 +74,16 @@ const HINT_OF_CHANGE = "Both recordings are shown as shares of their own totals.
 
 function helpParts(page) {
 	const rows = KEYS.map(({ shown, what }) => element("tr", {},
-		element("th", { scope: "row" }, element("kbd", { text: shown })), element("td", { text: what })));
+		element("th", { scope: "row" }, element("kbd", { text: shown })),
+		element("td", { text: what })));
 	const hints = page.data.before ? [...HINTS, HINT_OF_CHANGE] : HINTS;
 
 	return [element("h2", { id: "manual-title", text: "How to read and use this page" }),
 		element("ul", {}, ...hints.map((text) => element("li", { text }))),
 		element("table", {}, element("tbody", {}, ...rows)),
 		element("p", { class: "faint",
-			text: `Made by skein ${page.data.skein}. The page is one file and fetches nothing.` }),
+			text: `Made by skein ${page.data.skein}. ` +
+				"The page is one file and fetches nothing." }),
 		element("button", { type: "button", text: "Close", autofocus: true,
 			onclick: () => byId("manual").close() })];
 }

@@ -25,9 +25,11 @@ class Page {
 		this.table = new Table(this);
 		this.widths = this.data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
-		const possible = { events: this.views.events.length, widths: this.widths.map(([key]) => key) };
+		const possible = { events: this.views.events.length,
+			widths: this.widths.map(([key]) => key) };
 
-		this.history = new History((text) => parseState(text, possible), (state) => this.show(state));
+		this.history = new History((text) => parseState(text, possible),
+			(state) => this.show(state));
 		this.listen();
 		this.chooseTheme(this.storedTheme());
 		this.show(this.history.state);
@@ -86,8 +88,8 @@ class Page {
 		const empty = this.view.count < 2;
 
 		byId("empty").hidden = !empty;
-		byId("empty").textContent = "There are no samples in this profile: nothing that was asked for " +
-			"ran while it was recorded.";
+		byId("empty").textContent = "There are no samples in this profile: " +
+			"nothing that was asked for ran while it was recorded.";
 		byId("graph").hidden = state.table || empty;
 		byId("table").hidden = !state.table || empty;
 		byId("details").hidden = byId("legend").hidden = byId("tools").hidden = empty;
@@ -106,8 +108,9 @@ class Page {
 		set("as-table", state.table);
 		if (document.activeElement !== byId("search"))
 			byId("search").value = state.search;
-		byId("canvas").setAttribute("aria-label", `Flame graph of ${plural(this.view.whole[COUNT],
-			"sample")}; arrow keys move, Enter zooms. The same as a table: t`);
+		byId("canvas").setAttribute("aria-label",
+			`Flame graph of ${plural(this.view.whole[COUNT], "sample")}; ` +
+				"arrow keys move, Enter zooms. The same as a table: t");
 	}
 
 	showTrail() {
@@ -117,7 +120,8 @@ class Page {
 			path.unshift(node);
 		byId("trail").hidden = !path.length;
 		byId("path").replaceChildren(...(path.length ? [0, ...path] : []).map((node) =>
-			element("button", { type: "button", class: "name", onclick: () => this.zoomTo(node),
+			element("button", { type: "button", class: "name",
+				onclick: () => this.zoomTo(node),
 				"aria-current": node === graph.zoomed && "true",
 				text: this.panes.name(view.label[node]) })));
 		byId("path").scrollLeft = byId("path").scrollWidth;
@@ -141,7 +145,8 @@ class Page {
 			percent(matchedShare(view, this.matched, zoomed, column + view.unit), 1);
 		const inside = zoomed ? " of the zoomed" : "";
 
-		return view.before ? `${share(0)}${inside}, before ${share(BEFORE)}` : `${share(0)}${inside} matched`;
+		return view.before ? `${share(0)}${inside}, before ${share(BEFORE)}`
+			: `${share(0)}${inside} matched`;
 	}
 
 	/*
@@ -155,7 +160,8 @@ class Page {
 
 		this.history.change({ ...changes, zoom: "", select: "" }, detail);
 		const { width } = this.view, nodes = label >= 0 ? outermost(this.view, label) : [];
-		const widest = nodes.reduce((best, node) => width[node] > width[best] ? node : best, nodes[0]);
+		const widest = nodes.reduce((best, node) => width[node] > width[best] ? node : best,
+			nodes[0]);
 
 		return widest && this.select(widest);
 	}
@@ -176,7 +182,8 @@ class Page {
 
 		while (zoomed > 0 && !(node >= zoomed && node < view.end[zoomed]))
 			zoomed = view.parent[zoomed];
-		while (zoomed !== node && view.width[node] * graph.wide < LEAST * view.width[zoomed]) {
+		while (zoomed !== node &&
+			view.width[node] * graph.wide < LEAST * view.width[zoomed]) {
 			let below = node;
 
 			while (view.parent[below] !== zoomed)
@@ -235,7 +242,8 @@ class Page {
 
 		if (!graph.matches)
 			return byId("search").select();
-		const node = matchAfter(view, graph.matches, graph.selected || graph.zoomed, step, graph.zoomed);
+		const node = matchAfter(view, graph.matches, graph.selected || graph.zoomed, step,
+			graph.zoomed);
 
 		return node > 0 ? this.select(node) : undefined;
 	}
@@ -250,7 +258,8 @@ class Page {
 
 		for (const id of ["split", "width", "order"])
 			on(id, "change", (event) => this.change({ [id]: event.target.value }));
-		on("event", "change", (event) => this.change({ event: Number(event.target.value) }));
+		on("event", "change",
+			(event) => this.change({ event: Number(event.target.value) }));
 		on("inverted", "click", () => this.change({ inverted: !this.state.inverted }));
 		on("upward", "click", () => this.change({ upward: !this.state.upward }));
 		on("as-graph", "click", () => this.change({ table: false }));

@@ -53,7 +53,8 @@ class Tally {
 	}
 
 	list() {
-		return [...this.byLabel.values()].sort((a, b) => b.share - a.share || a.label - b.label);
+		return [...this.byLabel.values()]
+			.sort((a, b) => b.share - a.share || a.label - b.label);
 	}
 }
 
@@ -73,7 +74,8 @@ function neighbours(view, label) {
 		for (let inner = node; inner < view.end[node]; inner++) {
 			if (view.label[inner] !== label)
 				continue;
-			for (let child = inner + 1; child < view.end[inner]; child = view.end[child])
+			for (let child = inner + 1; child < view.end[inner];
+				child = view.end[child])
 				if (view.label[child] !== label)
 					below.add(view.label[child], child, weightIn(view, child));
 		}
@@ -116,7 +118,8 @@ class Panes {
 	}
 
 	tipLines(node) {
-		const { view, graph } = this.page, { labels } = this, label = view.label[node], lines = [];
+		const { view, graph } = this.page, { labels } = this;
+		const label = view.label[node], lines = [];
 		const total = view.total[view.unit];
 
 		lines.push(element("strong", { class: "name", text: this.name(label) }));
@@ -125,10 +128,11 @@ class Panes {
 		lines.push(span("", this.amount(this.valuesOf(node))));
 		if (view.before) {
 			lines.push(span("", `before: ${this.amount(this.valuesOf(node), BEFORE)}`));
-			lines.push(span("strong", this.changed(shareOf(view, node), shareOf(view, node, BEFORE))));
+			lines.push(span("strong",
+				this.changed(shareOf(view, node), shareOf(view, node, BEFORE))));
 		} else if (graph.zoomed && view.depth[node] >= view.depth[graph.zoomed]) {
-			lines.push(span("faint",
-				`${percent(total[node], total[graph.zoomed])} of what is zoomed into`));
+			lines.push(span("faint", percent(total[node], total[graph.zoomed]) +
+				" of what is zoomed into"));
 		}
 		return lines;
 	}
@@ -142,7 +146,8 @@ class Panes {
 		const box = this.tip.getBoundingClientRect();
 
 		const left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 6));
-		const top = y + 18 + box.height > innerHeight ? Math.max(4, y - box.height - 10) : y + 18;
+		const top = y + 18 + box.height > innerHeight ? Math.max(4, y - box.height - 10)
+			: y + 18;
 
 		Object.assign(this.tip.style, { left: `${left}px`, top: `${top}px` });
 	}
@@ -156,7 +161,8 @@ class Panes {
 		const { view } = this.page;
 
 		byId("spoken").textContent =
-			`${this.name(view.label[node])}, ${this.amount(this.valuesOf(node))}, depth ${view.depth[node]}`;
+			`${this.name(view.label[node])}, ${this.amount(this.valuesOf(node))}, ` +
+			`depth ${view.depth[node]}`;
 	}
 
 	row(key, text) {
@@ -191,13 +197,14 @@ class Panes {
 			bar.style.setProperty("--share", whole ? entry.share / whole : 0);
 			return element("li", {}, element("button", { type: "button", class: "go",
 				onclick: () => this.page.select(entry.node) }, bar,
-			span("share", percent(entry.share, 1)), span("name", this.name(entry.label))));
+			span("share", percent(entry.share, 1)),
+			span("name", this.name(entry.label))));
 		});
 		const rest = entries.slice(LISTED).reduce((sum, entry) => sum + entry.share, 0);
 
 		if (entries.length > LISTED)
-			items.push(element("li", { class: "faint",
-				text: `${count(entries.length - LISTED)} more: ${percent(rest, 1)}` }));
+			items.push(element("li", { class: "faint", text:
+				`${count(entries.length - LISTED)} more: ${percent(rest, 1)}` }));
 		if (!entries.length)
 			items.push(element("li", { class: "faint", text: none }));
 		return element("div", { class: "list" }, element("h3", { text: title }),
@@ -209,11 +216,13 @@ class Panes {
 		const { kind, module, file, line } = this.labels, parts = [];
 		const of = KINDS[kind[label]] ?? KINDS[KIND.none];
 
-		parts.push(element("span", { class: "kind" }, this.page.legend.swatch(kind[label]), of.name));
+		parts.push(element("span", { class: "kind" },
+			this.page.legend.swatch(kind[label]), of.name));
 		if (module[label])
 			parts.push(span("name", module[label]));
 		if (file[label])
-			parts.push(span("name", file[label] + (line[label] ? `:${line[label]}` : "")));
+			parts.push(span("name",
+				file[label] + (line[label] ? `:${line[label]}` : "")));
 		return element("p", { class: "origin" }, ...parts);
 	}
 
@@ -222,10 +231,11 @@ class Panes {
 
 		this.details.replaceChildren(
 			element("h2", {}, span("name", "all")),
-			element("p", { class: "faint", text: "Click a frame to zoom into it, or move with the " +
-				"arrow keys. ? shows all keys." }),
+			element("p", { class: "faint", text: "Click a frame to zoom into it, " +
+				"or move with the arrow keys. ? shows all keys." }),
 			element("div", { class: "columns" },
-				this.numbers(this.valuesOf(0, "self"), this.valuesOf(0), "The whole view"),
+				this.numbers(this.valuesOf(0, "self"), this.valuesOf(0),
+					"The whole view"),
 				this.list(this.parts(), this.childrenOf(0), "nothing")));
 	}
 
@@ -233,7 +243,8 @@ class Panes {
 	parts() {
 		const { split, inverted } = this.page.state;
 
-		return split !== "none" ? `By ${SPLITS[split]}` : inverted ? "Ends in" : "Begins with";
+		return split !== "none" ? `By ${SPLITS[split]}`
+			: inverted ? "Ends in" : "Begins with";
 	}
 
 	childrenOf(node) {
@@ -249,20 +260,26 @@ class Panes {
 
 		if (node <= 0)
 			return this.showRoot();
-		const cost = functionCost(view, label), { callers, callees } = neighbours(view, label);
+		const cost = functionCost(view, label);
+		const { callers, callees } = neighbours(view, label);
 		const group = this.labels.kind[label] === KIND.group;
-		const columns = [this.numbers(this.valuesOf(node, "self"), this.valuesOf(node), "This frame")];
+		const columns = [this.numbers(this.valuesOf(node, "self"), this.valuesOf(node),
+			"This frame")];
 
 		if (cost.nodes.length > 1)
-			columns.push(this.numbers(cost.self, cost.total, "The function, everywhere"));
+			columns.push(this.numbers(cost.self, cost.total,
+				"The function, everywhere"));
 		if (!group)
 			columns.push(this.list("Called by", callers, "nobody"));
-		columns.push(this.list(group ? "Begins with" : "Calls", callees, "nothing that was seen"));
+		columns.push(this.list(group ? "Begins with" : "Calls", callees,
+			"nothing that was seen"));
 		this.details.replaceChildren(
 			element("h2", {}, span("name", this.name(label)),
-				element("button", { type: "button", text: "Zoom", title: "Show it in full width (Enter)",
+				element("button", { type: "button", text: "Zoom",
+					title: "Show it in full width (Enter)",
 					onclick: () => this.page.zoomTo(node) }),
-				element("button", { type: "button", text: "Find all", title: "Search for it",
+				element("button", { type: "button", text: "Find all",
+					title: "Search for it",
 					onclick: () => this.page.searchFor(this.name(label)) })),
 			this.origin(label), element("div", { class: "columns" }, ...columns));
 		return undefined;

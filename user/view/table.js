@@ -7,7 +7,8 @@ const ROWS = 200; // most rows shown at once
 function functionCosts(view, labels, within) {
 	const size = labels.name.length, columns = view.self.length;
 	const table = () => Array.from({ length: columns }, () => new Float64Array(size));
-	const self = table(), total = table(), until = new Int32Array(size), node = new Int32Array(size);
+	const self = table(), total = table();
+	const until = new Int32Array(size), node = new Int32Array(size);
 
 	for (let at = within || 1; at < view.end[within]; at++) {
 		const label = view.label[at], inner = at < until[label];
@@ -38,17 +39,23 @@ class Table {
 	/* Return the columns of this view: [key, title, text of a row, number]. */
 	columns() {
 		const { view } = this.page, what = view.unit === COUNT ? "samples" : "time";
-		const amount = (values) => view.unit === COUNT ? count(values) : weight(values, view.event);
+		const amount = (values) =>
+			view.unit === COUNT ? count(values) : weight(values, view.event);
 
 		if (view.before)
 			return [
-				["self", "Self", (r) => percent(r.selfShare, 1), (r) => r.selfShare],
-				["selfOld", "Self before", (r) => percent(r.selfOld, 1), (r) => r.selfOld],
-				["selfChange", "Self change", (r) => points(r.selfShare - r.selfOld),
+				["self", "Self", (r) => percent(r.selfShare, 1),
+					(r) => r.selfShare],
+				["selfOld", "Self before", (r) => percent(r.selfOld, 1),
+					(r) => r.selfOld],
+				["selfChange", "Self change",
+					(r) => points(r.selfShare - r.selfOld),
 					(r) => r.selfShare - r.selfOld],
 				["total", "Total", (r) => percent(r.share, 1), (r) => r.share],
-				["totalOld", "Total before", (r) => percent(r.old, 1), (r) => r.old],
-				["change", "Total change", (r) => this.page.panes.changed(r.share, r.old),
+				["totalOld", "Total before", (r) => percent(r.old, 1),
+					(r) => r.old],
+				["change", "Total change",
+					(r) => this.page.panes.changed(r.share, r.old),
 					(r) => r.share - r.old],
 			];
 		return [
@@ -70,9 +77,11 @@ class Table {
 		for (let label = 0; label < node.length; label++) {
 			if (!wanted(label))
 				continue;
-			found.push({ label, node: node[label], self: self[unit][label], total: total[unit][label],
+			found.push({ label, node: node[label],
+				self: self[unit][label], total: total[unit][label],
 				selfShare: part(self, unit, label), share: part(total, unit, label),
-				selfOld: part(self, BEFORE + unit, label), old: part(total, BEFORE + unit, label) });
+				selfOld: part(self, BEFORE + unit, label),
+				old: part(total, BEFORE + unit, label) });
 		}
 		return found;
 	}
@@ -80,7 +89,8 @@ class Table {
 	order(rows, columns) {
 		const { name } = this.labels;
 		const number = columns.find(([key]) => key === this.sort)?.[3];
-		const text = this.sort === "module" ? (r) => this.labels.shortModule(r.label) : (r) => name[r.label];
+		const text = this.sort === "module" ? (r) => this.labels.shortModule(r.label)
+			: (r) => name[r.label];
 		const direction = this.descending ? -1 : 1;
 
 		return rows.sort((a, b) => {
@@ -101,7 +111,8 @@ class Table {
 		};
 
 		return element("th", { scope: "col", class: numeric ? "number" : "",
-			"aria-sort": sorted ? this.descending ? "descending" : "ascending" : "none" },
+			"aria-sort": sorted ? this.descending ? "descending" : "ascending"
+				: "none" },
 		element("button", { type: "button", "data-key": key, onclick: click,
 			text: sorted ? `${title} ${this.descending ? "▼" : "▲"}` : title }));
 	}
@@ -120,22 +131,29 @@ class Table {
 		const name = element("button", { type: "button", class: "go name",
 			text: labels.name[row.label], onclick: () => page.select(row.node) });
 
-		return element("tr", { "aria-selected": page.graph.selected === row.node && "true" }, ...cells,
-			element("td", { class: "function" }, page.legend.swatch(labels.kind[row.label]), name),
-			element("td", { class: "name faint", text: labels.shortModule(row.label) }));
+		return element("tr",
+			{ "aria-selected": page.graph.selected === row.node && "true" },
+			...cells,
+			element("td", { class: "function" },
+				page.legend.swatch(labels.kind[row.label]), name),
+			element("td", { class: "name faint",
+				text: labels.shortModule(row.label) }));
 	}
 
 	show() {
 		const columns = this.columns(), rows = this.order(this.collect(), columns);
 		const most = rows.reduce((largest, row) => Math.max(largest, row.selfShare), 0);
-		const head = element("tr", {}, ...columns.map(([key, title]) => this.heading(key, title, true)),
-			this.heading("function", "Function", false), this.heading("module", "Module", false));
+		const head = element("tr", {},
+			...columns.map(([key, title]) => this.heading(key, title, true)),
+			this.heading("function", "Function", false),
+			this.heading("module", "Module", false));
 		const body = rows.slice(0, this.rows).map((row) => this.row(row, columns, most));
 		const { view, graph, panes } = this.page;
 		const where = graph.zoomed ? ` in ${panes.name(view.label[graph.zoomed])}` : "";
 		const fit = graph.matches ? " that fit the search" : "";
 		const caption = `${plural(rows.length, "function")}${where}${fit}`;
-		const parts = [element("table", {}, element("caption", { class: "name", text: caption }),
+		const parts = [element("table", {},
+			element("caption", { class: "name", text: caption }),
 			element("thead", {}, head), element("tbody", {}, ...body))];
 
 		if (rows.length > this.rows)

@@ -26,8 +26,9 @@ const span = (style, text) => element("span", { class: style, text });
  * Invisible characters and characters that change the direction of text, which could disguise a
  * name.
  */
-const UNSEEN = new RegExp("[\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f" +
-	"\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]", "g");
+const UNSEEN = new RegExp("[\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f" +
+	"\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff" +
+	"\\uffa0\\ufff0-\\ufffb]", "g");
 
 const LONGEST = 2000; // most characters of a name that are shown
 
@@ -69,7 +70,8 @@ const UNITS = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs
 function duration(ns) {
 	for (const [size, unit] of UNITS)
 		if (ns >= size)
-			return `${ns >= 100 * size ? count(ns / size) : (ns / size).toPrecision(3)} ${unit}`;
+			return `${ns >= 100 * size ? count(ns / size)
+				: (ns / size).toPrecision(3)} ${unit}`;
 	return `${count(ns)} ns`;
 }
 

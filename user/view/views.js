@@ -24,7 +24,8 @@ function groupName(thread, split, numbered) {
 	if (split === "container")
 		return process?.container || process?.cgroup || "[no container]";
 	if (split === "thread")
-		return of(thread.name === program ? program : `${program} / ${thread.name}`, thread.tid);
+		return of(thread.name === program ? program : `${program} / ${thread.name}`,
+			thread.tid);
 	return split === "process" ? of(program, process?.pid) : program;
 }
 
@@ -60,7 +61,8 @@ class Views {
 		const { now, before } = this.data;
 
 		if (!before)
-			return { parent: now.parent, label: now.label, count: now.parent.length, place: [null] };
+			return { parent: now.parent, label: now.label, count: now.parent.length,
+				place: [null] };
 		const tree = new Builder(now.parent.length + 1024, 0);
 		const place = this.data.sides.map((side) => {
 			const nodes = new Int32Array(side.parent.length);
@@ -78,11 +80,13 @@ class Views {
 		const key = `${which} ${split}`;
 
 		if (!this.groups.has(key))
-			this.groups.set(key, Int32Array.from(this.data.sides[which].threads, (thread) => {
-				const name = groupName(thread, split, !this.data.before);
+			this.groups.set(key, Int32Array.from(this.data.sides[which].threads,
+				(thread) => {
+					const name = groupName(thread, split, !this.data.before);
 
-				return split === "none" ? -1 : this.labels.number(name, "", KIND.group);
-			}));
+					return split === "none" ? -1
+						: this.labels.number(name, "", KIND.group);
+				}));
 		return this.groups.get(key);
 	}
 
@@ -116,7 +120,8 @@ class Views {
 	 */
 	plain(tree, byGroup, hidden) {
 		const { parent, label } = this.base, kinds = this.labels.kind;
-		const stamp = new Int32Array(this.base.count), place = new Int32Array(this.base.count);
+		const stamp = new Int32Array(this.base.count);
+		const place = new Int32Array(this.base.count);
 		const path = [];
 		let turn = 0, top = 0;
 
@@ -130,7 +135,8 @@ class Views {
 				const next = path.pop();
 
 				if (!(hidden >> kinds[label[next]] & 1))
-					at = hidden ? tree.child(at, label[next]) : tree.add(at, label[next]);
+					at = hidden ? tree.child(at, label[next])
+						: tree.add(at, label[next]);
 				stamp[next] = turn;
 				place[next] = at;
 			}
@@ -143,7 +149,8 @@ class Views {
 			for (const which of list) {
 				const node = placed(this.nodeOf(which));
 
-				this.put(tree, node === top && hidden ? tree.child(top, this.hiddenLabel) : node, which);
+				this.put(tree, node === top && hidden
+					? tree.child(top, this.hiddenLabel) : node, which);
 			}
 		}
 	}
@@ -161,7 +168,8 @@ class Views {
 				for (let node = this.nodeOf(which); node > 0; node = parent[node])
 					if (!(hidden >> kinds[label[node]] & 1))
 						at = tree.child(at, label[node]);
-				this.put(tree, at === top ? tree.child(top, this.hiddenLabel) : at, which);
+				this.put(tree, at === top ? tree.child(top, this.hiddenLabel) : at,
+					which);
 			}
 		}
 	}
@@ -196,7 +204,8 @@ class Views {
 
 		this[state.inverted ? "inverted" : "plain"](tree, byGroup, state.hidden);
 		const whole = tree.self.map((self) => self.reduce((sum, value) => sum + value, 0));
-		const unit = state.width === "samples" || !whole[WEIGHT] && !whole[BEFORE] ? COUNT : WEIGHT;
+		const unit = state.width === "samples" || !whole[WEIGHT] && !whole[BEFORE] ? COUNT
+			: WEIGHT;
 		const arranged = arrange(tree, { widthOf: widths(state.width, unit, whole),
 			ranks: this.labels.ranks(), heaviest: state.order === "weight" });
 
