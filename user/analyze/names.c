@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "analyze/names.h"
+#include "base/text.h"
 
 #define BLOCK_BYTES (64 * 1024)
 
@@ -76,6 +77,20 @@ int names_intern(struct names *n, const void *data, size_t size, uint32_t *out)
 int names_intern_text(struct names *n, const char *text, uint32_t *out)
 {
 	return names_intern(n, text, strlen(text), out);
+}
+
+int names_intern_clean(struct names *n, const char *text, uint32_t *out)
+{
+	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
+	char small[256];
+	char *clean = size <= sizeof(small) ? small : malloc(size);
+	int ret = -ENOMEM;
+
+	if (clean)
+		ret = names_intern_text(n, text_clean(text, clean, size), out);
+	if (clean != small)
+		free(clean);
+	return ret;
 }
 
 const char *names_text(const struct names *n, uint32_t number)

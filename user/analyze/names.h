@@ -21,6 +21,8 @@ struct names {
 /* Set *out to the number of these bytes, which may contain NULs. Return 0 or -ENOMEM. */
 int names_intern(struct names *n, const void *data, size_t size, uint32_t *out);
 int names_intern_text(struct names *n, const char *text, uint32_t *out);
+/* Intern a text as text_clean() shows it. */
+int names_intern_clean(struct names *n, const char *text, uint32_t *out);
 /* Return the bytes of a number, followed by a NUL; valid until names_free(). */
 const char *names_text(const struct names *n, uint32_t number);
 /* Store a copy without looking for an equal one. Return NULL without memory. */

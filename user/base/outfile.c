@@ -150,6 +150,11 @@ int outfile_flush(FILE *stream, const char *what, struct error *err)
 	return error_errno(err, errno ? -errno : -EIO, "cannot write %s", what);
 }
 
+int outfile_close_memory(FILE *stream, char *const *text)
+{
+	return fclose(stream) || !*text ? -ENOMEM : 0;
+}
+
 int outfile_commit(struct outfile *f, struct error *err)
 {
 	const char *what = f->path ? f->path : "to stdout";

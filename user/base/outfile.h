@@ -36,6 +36,12 @@ void outfile_abort(struct outfile *f);
 int outfile_flush(FILE *stream, const char *what, struct error *err);
 
 /*
+ * Close a stream of open_memstream(), whose fclose() reports no error when it finds no memory for
+ * the text, which is NULL then. Return 0 or -ENOMEM.
+ */
+int outfile_close_memory(FILE *stream, char *const *text);
+
+/*
  * Give an open file to SUDO_UID and SUDO_GID if sudo runs this process as root; failure is ignored.
  */
 void outfile_give_to_invoker(int fd);

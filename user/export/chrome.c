@@ -8,9 +8,7 @@
  * ns, and start shortly before the first record. The format has no place for samples, and its
  * slices do not distinguish states.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "analyze/groups.h"
 #include "base/json.h"
@@ -314,15 +312,14 @@ static const struct timeline_ops chrome_ops = {
 
 int chrome_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	struct chrome *c = calloc(1, sizeof(*c));
-	int ret = c ? timeline_init(&c->timeline, &chrome_ops, o, err)
-		    : error_errno(err, -ENOMEM, "cannot write %s", chrome_ops.what);
+	struct timeline *t;
+	int ret = timeline_new(&t, sizeof(struct chrome), &chrome_ops, o, err);
+	struct chrome *c;
 
-	if (ret < 0) {
-		free(c);
+	if (ret < 0)
 		return ret;
-	}
+	c = (struct chrome *)t;
 	json_begin(&c->json, file, false);
-	*out = &c->timeline.sink;
+	*out = &t->sink;
 	return 0;
 }

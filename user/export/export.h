@@ -28,10 +28,12 @@ struct export_options {
  * the sink. Two formats may share a sink.
  */
 #define EXPORT_FORMATS(X) \
-	X(folded, "folded", ".folded", 0, "stacks as lines, with numbers of samples, for flame graphs") \
+	X(folded, "folded", ".folded", 0, \
+	  "stacks as lines, with numbers of samples, for flame graphs") \
 	X(html, "html", ".html", 0, "a flame graph page that needs nothing but a browser") \
 	X(svg, "svg", ".svg", 0, "a flame graph as one static picture, for a page or a mail") \
-	X(pprof, "pprof", ".pb.gz", EXPORT_GZIP, "for pprof and everything that reads profile.proto") \
+	X(pprof, "pprof", ".pb.gz", EXPORT_GZIP, \
+	  "for pprof and everything that reads profile.proto") \
 	X(perfetto, "perfetto", ".pftrace", EXPORT_BINARY, \
 	  "CPUs, states of threads, who woke whom, and samples, for ui.perfetto.dev") \
 	X(speedscope, "speedscope", ".speedscope.json", 0, \

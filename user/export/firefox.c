@@ -289,19 +289,6 @@ static void firefox_write_samples(struct firefox *f, size_t from, size_t to)
 	json_object_end(j);
 }
 
-static void firefox_write_no_markers(struct firefox *f)
-{
-	static const char *const columns[] = {"data",	 "name",  "startTime",
-					      "endTime", "phase", "category"};
-
-	firefox_table(f, "markers", 0);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		firefox_column(f, columns[i]);
-		json_array_end(&f->json);
-	}
-	json_object_end(&f->json);
-}
-
 static void firefox_write_loss_data(struct firefox *f, const struct loss *l)
 {
 	struct json *j = &f->json;
@@ -377,6 +364,8 @@ static int firefox_write_losses(struct firefox *f)
 
 static int firefox_write_threads(struct firefox *f)
 {
+	static const char *const markers[] = {"data",  "name",	   "startTime", "endTime",
+					      "phase", "category", NULL};
 	const struct gathered *samples;
 	size_t count = f->gather.samples.count;
 	int ret = 0;
@@ -390,7 +379,7 @@ static int firefox_write_threads(struct firefox *f)
 		ret = firefox_write_owner(f, &samples[from],
 					  samples[0].event != samples[count - 1].event);
 		firefox_write_samples(f, from, to);
-		firefox_write_no_markers(f);
+		firefox_write_empty(f, "markers", markers);
 		json_object_end(&f->json);
 	}
 	if (!ret && (f->timeline.losses.count || !count))
@@ -436,16 +425,15 @@ static const struct timeline_ops firefox_ops = {
 
 int firefox_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	struct firefox *f = calloc(1, sizeof(*f));
-	int ret = f ? timeline_init(&f->timeline, &firefox_ops, o, err)
-		    : error_errno(err, -ENOMEM, "cannot write %s", firefox_ops.what);
+	struct timeline *t;
+	int ret = timeline_new(&t, sizeof(struct firefox), &firefox_ops, o, err);
+	struct firefox *f;
 
-	if (ret < 0) {
-		free(f);
+	if (ret < 0)
 		return ret;
-	}
+	f = (struct firefox *)t;
 	f->lines = o->view.lines;
 	json_begin(&f->json, file, false);
-	*out = &f->timeline.sink;
+	*out = &t->sink;
 	return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Write the tables that all threads of a Firefox profile share. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "export/firefox.h"
@@ -239,8 +238,7 @@ static void firefox_write_objects(struct firefox *f)
 	json_object_end(&f->json);
 }
 
-/* Write empty tables for features that skein does not use. */
-static void firefox_write_empty(struct firefox *f, const char *table, const char *const *columns)
+void firefox_write_empty(struct firefox *f, const char *table, const char *const *columns)
 {
 	firefox_table(f, table, 0);
 	for (; *columns; columns++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/outfile.h"
 #include "export/folded.h"
 
 /* The lines of one profile. */
@@ -47,13 +48,9 @@ static int make_folded_lines(struct folded_lines *c, const struct profile *p,
 			     const struct export_options *o, struct error *err)
 {
 	FILE *out = open_memstream(&c->text, &c->size);
-	int ret;
+	int ret = out ? folded_write_one(out, p, true, o, err) : 0;
 
-	if (!out)
-		return error_errno(err, -ENOMEM, "cannot write folded stacks");
-	ret = folded_write_one(out, p, true, o, err);
-	/* fclose() reports no error when it finds no memory for the text, which is NULL then. */
-	if ((fclose(out) || !c->text) && !ret)
+	if ((!out || outfile_close_memory(out, &c->text) < 0) && !ret)
 		ret = error_errno(err, -ENOMEM, "cannot write folded stacks");
 	if (ret < 0)
 		return ret;

@@ -275,15 +275,14 @@ static const struct timeline_ops perf_script_ops = {
 int perf_script_sink(struct sink **out, FILE *file, const struct export_options *o,
 		     struct error *err)
 {
-	struct perf_script *s = calloc(1, sizeof(*s));
-	int ret = s ? timeline_init(&s->timeline, &perf_script_ops, o, err)
-		    : error_errno(err, -ENOMEM, "cannot write %s", perf_script_ops.what);
+	struct timeline *t;
+	int ret = timeline_new(&t, sizeof(struct perf_script), &perf_script_ops, o, err);
+	struct perf_script *s;
 
-	if (ret < 0) {
-		free(s);
+	if (ret < 0)
 		return ret;
-	}
+	s = (struct perf_script *)t;
 	s->out = file;
-	*out = &s->timeline.sink;
+	*out = &t->sink;
 	return 0;
 }

@@ -294,15 +294,14 @@ static const struct timeline_ops perfetto_ops = {
 
 int perfetto_sink(struct sink **out, FILE *file, const struct export_options *o, struct error *err)
 {
-	struct perfetto *p = calloc(1, sizeof(*p));
-	int ret = p ? timeline_init(&p->timeline, &perfetto_ops, o, err)
-		    : error_errno(err, -ENOMEM, "cannot write a Perfetto trace");
+	struct timeline *t;
+	int ret = timeline_new(&t, sizeof(struct perfetto), &perfetto_ops, o, err);
+	struct perfetto *p;
 
-	if (ret < 0) {
-		free(p);
+	if (ret < 0)
 		return ret;
-	}
+	p = (struct perfetto *)t;
 	p->out = file;
-	*out = &p->timeline.sink;
+	*out = &t->sink;
 	return 0;
 }

@@ -11,9 +11,7 @@
  * get the state that the reader shows as unknown. The format has no other way to express unknown
  * states.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "export/perfetto.h"
 

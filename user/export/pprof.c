@@ -18,7 +18,6 @@
 #include "analyze/tree.h"
 #include "base/outfile.h"
 #include "base/protobuf.h"
-#include "base/text.h"
 #include "export/export.h"
 #include "export/main_program.h"
 
@@ -130,18 +129,10 @@ static uint32_t pprof_number(struct pprof *p, struct names *n, const void *data,
  */
 static uint32_t pprof_string(struct pprof *p, const char *text)
 {
-	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
-	char small[256];
-	char *clean = size <= sizeof(small) ? small : malloc(size);
-	uint32_t ret;
+	uint32_t ret = 0;
+	int rc = names_intern_clean(&p->strings, text, &ret);
 
-	if (!clean)
-		return pprof_fail(p, -ENOMEM);
-	text_clean(text, clean, size);
-	ret = pprof_number(p, &p->strings, clean, strlen(clean));
-	if (clean != small)
-		free(clean);
-	return ret;
+	return rc < 0 ? pprof_fail(p, rc) : ret;
 }
 
 static uint32_t pprof_decimal(struct pprof *p, uint64_t value)

@@ -247,16 +247,15 @@ static const struct timeline_ops speedscope_ops = {
 int speedscope_sink(struct sink **out, FILE *file, const struct export_options *o,
 		    struct error *err)
 {
-	struct speedscope *s = calloc(1, sizeof(*s));
-	int ret = s ? timeline_init(&s->timeline, &speedscope_ops, o, err)
-		    : error_errno(err, -ENOMEM, "cannot write %s", speedscope_ops.what);
+	struct timeline *t;
+	int ret = timeline_new(&t, sizeof(struct speedscope), &speedscope_ops, o, err);
+	struct speedscope *s;
 
-	if (ret < 0) {
-		free(s);
+	if (ret < 0)
 		return ret;
-	}
+	s = (struct speedscope *)t;
 	s->lines = o->view.lines;
 	json_begin(&s->json, file, false);
-	*out = &s->timeline.sink;
+	*out = &t->sink;
 	return 0;
 }

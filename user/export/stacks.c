@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "export/stacks.h"
 
 int stacks_begin(struct stacks *s, const struct profile *p, bool lines)
@@ -34,17 +33,7 @@ void stacks_free(struct stacks *s)
 
 int stacks_string(struct stacks *s, const char *text, uint32_t *out)
 {
-	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
-	char small[256];
-	char *clean = size <= sizeof(small) ? small : malloc(size);
-	int ret;
-
-	if (!clean)
-		return -ENOMEM;
-	ret = names_intern_text(&s->strings, text_clean(text, clean, size), out);
-	if (clean != small)
-		free(clean);
-	return ret;
+	return names_intern_clean(&s->strings, text, out);
 }
 
 const char *stacks_text(const struct stacks *s, uint32_t string)

@@ -4,10 +4,9 @@
  * names as tooltips. The widths of frames are the sample counts of the format folded.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/outfile.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xml.h"
@@ -249,8 +248,8 @@ static void svg_put_head(FILE *out, unsigned int width, double height)
 	      ".f text{pointer-events:none}\n",
 	      out);
 	svg_put_style(out);
-	fputs("@media (prefers-color-scheme:dark){.c{fill:#1c2128;stroke:#444c56}.f rect{stroke:#1c2128}"
-	      ".t,.s{fill:#dde3ea}}\n"
+	fputs("@media (prefers-color-scheme:dark){.c{fill:#1c2128;stroke:#444c56}"
+	      ".f rect{stroke:#1c2128}.t,.s{fill:#dde3ea}}\n"
 	      "</style>\n",
 	      out);
 	fprintf(out,
@@ -278,15 +277,13 @@ static int svg_put_picture(struct picture *p)
 	FILE *out = p->out;
 	char *body = NULL;
 	size_t size = 0;
-	int ret = 0;
+	int ret;
 
 	p->out = open_memstream(&body, &size);
 	if (!p->out)
 		return -ENOMEM;
 	svg_put_body(p);
-	/* fclose() reports no error when it finds no memory for the text, which is NULL then. */
-	if (fclose(p->out) || !body)
-		ret = -ENOMEM;
+	ret = outfile_close_memory(p->out, &body);
 	p->out = out;
 	if (!ret) {
 		svg_put_head(out, p->width, p->y);

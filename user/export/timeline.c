@@ -338,18 +338,20 @@ static const struct sink_ops timeline_sink_ops = {
 	.free = timeline_free,
 };
 
-int timeline_init(struct timeline *t, const struct timeline_ops *ops,
-		  const struct export_options *o, struct error *err)
+int timeline_new(struct timeline **out, size_t size, const struct timeline_ops *ops,
+		 const struct export_options *o, struct error *err)
 {
+	struct timeline *t = calloc(1, size);
 	const struct states_events events = {.stretch = on_stretch, .context = t};
-	int ret = states_new(&t->states, &events, err);
+	int ret = t ? states_new(&t->states, &events, err)
+		    : error_errno(err, -ENOMEM, "cannot write %s", ops->what);
 
 	if (ret < 0)
-		return ret;
+		goto out;
 	ret = profile_sink(&t->entities, &o->view, keep_profile, t, err);
 	if (ret < 0) {
 		states_free(t->states);
-		return ret;
+		goto out;
 	}
 	t->ops = ops;
 	t->from = o->from;
@@ -361,5 +363,9 @@ int timeline_init(struct timeline *t, const struct timeline_ops *ops,
 		t->sink.wants |= WANT(SLICE) | WANT(EDGE);
 	if (!ops->no_samples)
 		t->sink.wants |= WANT(SAMPLE);
+	*out = t;
 	return 0;
+out:
+	free(t);
+	return ret;
 }

@@ -97,11 +97,11 @@ struct timeline {
 };
 
 /*
- * Set up a zeroed timeline. Return 0, or a negative errno with the cause in *err; after an error
- * it must not be freed.
+ * Make an exporter, of size bytes, whose first member is a timeline; the rest is zero. Return 0, or
+ * a negative errno with the cause in *err.
  */
-int timeline_init(struct timeline *t, const struct timeline_ops *ops,
-		  const struct export_options *o, struct error *err);
+int timeline_new(struct timeline **out, size_t size, const struct timeline_ops *ops,
+		 const struct export_options *o, struct error *err);
 
 /* Return the lane with an id, or of a CPU; NULL if there is none. */
 struct timeline_lane *timeline_lane(const struct timeline *t, uint64_t id);
