@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* This file holds the table of commands, in the order in which the help lists them. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -11,6 +12,14 @@ const struct command *const commands[] = {
 	&export_command,      &query_command, &merge_command,	&doctor_command,
 	&completions_command, &help_command,  &version_command, NULL,
 };
+
+int command_parse(const struct command *c, int argc, char **argv, void *options)
+{
+	struct error err = {""};
+	int ret = options_parse(c, argc, argv, options, false, &err);
+
+	return ret == -ECANCELED ? ~0 : ret < 0 ? ~log_failure(2, &err) : ret;
+}
 
 const struct command *commands_find(const char *name)
 {

@@ -20,6 +20,13 @@ extern const struct command completions_command;
 extern const struct command help_command;
 extern const struct command version_command;
 
+/*
+ * Parse the options of a command. Return the index of the first operand in argv; if the command
+ * ends at once, because its help was shown or an option is wrong, the complement (~) of its exit
+ * status.
+ */
+int command_parse(const struct command *c, int argc, char **argv, void *options);
+
 /* Return the command of that name; NULL if there is none. */
 const struct command *commands_find(const char *name);
 

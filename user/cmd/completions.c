@@ -117,13 +117,10 @@ static int write_shell_script(const char *name)
 
 static int completions_main(int argc, char **argv)
 {
-	struct error err = {""};
-	int first = options_parse(&completions_command, argc, argv, NULL, false, &err);
+	int first = command_parse(&completions_command, argc, argv, NULL);
 
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
-		return log_failure(2, &err);
+		return ~first;
 	if (argc - first != 1)
 		return log_error(2, "completions: for which shell? bash, zsh or fish");
 	return write_shell_script(argv[first]);

@@ -114,8 +114,8 @@ static const struct option_spec diff_specs[] = {
 	 .arg = "HOW",
 	 .set = diff_set_measure,
 	 .values = diff_measure_word,
-	 .help = "share (default): percent of all samples of a trace, for programs that do the same "
-		 "for however long. time: percent of one CPU, for a service under the same load. "
+	 .help = "share (default): percent of all samples of a trace, for programs that do the "
+		 "same for however long. time: percent of one CPU, for a service under the same load. "
 		 "none: CPU time, for one and the same piece of work."},
 	{.name = "before",
 	 .type = OPTION_CALL,
@@ -171,8 +171,8 @@ static const struct option_spec diff_specs[] = {
 	{.name = "exit-code",
 	 .type = OPTION_FLAG,
 	 .help = "Exit with 3 if a change is shown that is significant, for scripts. Not if it is "
-		 "one of a kernel function, a kernel thread or [unknown], which depend on what else "
-		 "runs on the machine.",
+		 "one of a kernel function, a kernel thread or [unknown], which depend on what "
+		 "else runs on the machine.",
 	 .offset = offsetof(struct diff_options, exit_code)},
 	{.name = "Pictures", .type = OPTION_HEADING},
 	{.name = "format",

@@ -137,13 +137,10 @@ static int doctor_main(int argc, char **argv)
 {
 	struct doctor_options o = {0};
 	struct screen screen;
-	struct error err = {""};
-	int first = options_parse(&doctor_command, argc, argv, &o, false, &err);
+	int first = command_parse(&doctor_command, argc, argv, &o);
 
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
-		return log_failure(2, &err);
+		return ~first;
 	if (argv[first])
 		return log_error(2, "doctor: '%s' is too much: it takes options only", argv[first]);
 	if (screen_open(&screen, stdout, o.color) < 0)

@@ -58,14 +58,15 @@ static const struct option_spec export_specs[] = {
 	 .offset = offsetof(struct export_arguments, how.containers)},
 	{.name = "annotate",
 	 .type = OPTION_FLAG,
-	 .help = "Mark kernel frames with _[k], inlined functions with _[i] and generated code with "
-		 "_[j], for palettes.",
+	 .help = "Mark kernel frames with _[k], inlined functions with _[i] and generated code "
+		 "with _[j], for palettes.",
 	 .offset = offsetof(struct export_arguments, how.annotate)},
 	{.name = "Pictures (svg)", .type = OPTION_HEADING},
 	{.name = "width",
 	 .type = OPTION_COUNT,
 	 .arg = "PIXELS",
-	 .help = "How wide the picture is (default 1200). Frames too small to be seen are left out.",
+	 .help = "How wide the picture is (default 1200). Frames too small to be seen are left "
+		 "out.",
 	 .offset = offsetof(struct export_arguments, how.width)},
 	{.name = "icicle",
 	 .type = OPTION_FLAG,
@@ -138,12 +139,10 @@ static int export_main(int argc, char **argv)
 	struct export_arguments o = {0};
 	struct error err = {""};
 	const struct export_format *format;
-	int first = options_parse(&export_command, argc, argv, &o, false, &err);
+	int first = command_parse(&export_command, argc, argv, &o);
 
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
-		return log_failure(2, &err);
+		return ~first;
 	if (argc - first > 1)
 		return log_error(2, "export: one trace at a time; '%s' is too many",
 				 argv[first + 1]);

@@ -107,13 +107,10 @@ static int show_help(const char *name, bool man)
 static int help_main(int argc, char **argv)
 {
 	struct help_options o = {0};
-	struct error err = {""};
-	int first = options_parse(&help_command, argc, argv, &o, false, &err);
+	int first = command_parse(&help_command, argc, argv, &o);
 
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
-		return log_failure(2, &err);
+		return ~first;
 	if (argc - first > 1)
 		return log_error(2, "help: about one command at a time; '%s' is too many",
 				 argv[first + 1]);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lay out a timeline: the axis, titles beside their lanes, the legend, and losses. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/groups.h"

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -202,13 +201,10 @@ static int run_merge(char *const *paths, size_t count, const char *out)
 static int merge_main(int argc, char **argv)
 {
 	struct merge_options o = {.out = DEFAULT_OUTPUT};
-	struct error err = {""};
-	int first = options_parse(&merge_command, argc, argv, &o, false, &err);
+	int first = command_parse(&merge_command, argc, argv, &o);
 
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
-		return log_failure(2, &err);
+		return ~first;
 	if (first == argc)
 		return log_error(2, "merge: which traces?");
 	return run_merge(argv + first, (size_t)(argc - first), o.out);
@@ -221,13 +217,13 @@ const struct command merge_command = {
 	.description =
 		"Write several traces, of one machine or of many, as one that everything reads: "
 		"samples, the scheduler's records, accounts and losses.\n\n"
-		"Times of different machines are laid onto each other by their clocks, so they are as "
-		"exact as those agree. --from and --to of other commands count from the beginning of the "
-		"earliest recording. CPUs and threads keep a timeline for each recording, so that "
-		"nothing is told of the time between two.",
-	.examples =
-		"skein merge web-*.skein -o web.skein\ta whole service\n"
-		"skein merge monday.skein tuesday.skein -o both.skein\ttwo recordings of a machine\n",
+		"Times of different machines are laid onto each other by their clocks, so they are "
+		"as exact as those agree. --from and --to of other commands count from the "
+		"beginning of the earliest recording. CPUs and threads keep a timeline for each "
+		"recording, so that nothing is told of the time between two.",
+	.examples = "skein merge web-*.skein -o web.skein\ta whole service\n"
+		    "skein merge monday.skein tuesday.skein -o both.skein\t"
+		    "two recordings of a machine\n",
 	.options = merge_specs,
 	.options_size = sizeof(struct merge_options),
 	.files = DEFAULT_OUTPUT "\tThe merged trace when -o is not given.",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* skein query: run SQL over a trace. */
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -49,14 +48,10 @@ static int run_query(const char *path, const char *sql, enum query_format format
 static int query_main(int argc, char **argv)
 {
 	struct query_options o = {0};
-	struct error err = {0};
-	int first;
+	int first = command_parse(&query_command, argc, argv, &o);
 
-	first = options_parse(&query_command, argc, argv, &o, false, &err);
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
-		return log_failure(2, &err);
+		return ~first;
 	if (o.csv && o.json)
 		return log_error(2, "--csv and --json exclude each other");
 	if (argc - first < 1)
@@ -85,8 +80,7 @@ const struct command query_command = {
 		"every sample, for a spreadsheet\n",
 	.options = query_specs,
 	.options_size = sizeof(struct query_options),
-	.files =
-		"skein.so\tThe same tables for SQLite's own shell (.load) and for Python's sqlite3, "
-		"in skein's folder of libraries.",
+	.files = "skein.so\tThe same tables for SQLite's own shell (.load) and for Python's "
+		 "sqlite3, in skein's folder of libraries.",
 	.run = query_main,
 };

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -484,13 +483,10 @@ static int top_main(int argc, char **argv)
 		.signals = -1,
 		.events = -1,
 	};
-	struct error err = {""};
-	int first = options_parse(&top_command, argc, argv, &t.options, false, &err), status;
+	int first = command_parse(&top_command, argc, argv, &t.options), status;
 
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
-		return log_failure(2, &err);
+		return ~first;
 	if (first < argc)
 		return log_error(2, "top: what is '%s'? See 'skein top --help'", argv[first]);
 	status = prepare_top(&t);

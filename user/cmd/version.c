@@ -2,7 +2,6 @@
 /* skein version: show the version of skein and of its libraries. */
 #include <bpf/libbpf.h>
 #include <elfutils/version.h>
-#include <errno.h>
 #include <sqlite3.h>
 #include <stddef.h>
 #include <zstd.h>
@@ -45,13 +44,10 @@ static void show_features(FILE *out)
 static int version_main(int argc, char **argv)
 {
 	struct version_options o = {0};
-	struct error err = {""};
-	int first = options_parse(&version_command, argc, argv, &o, false, &err);
+	int first = command_parse(&version_command, argc, argv, &o);
 
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
-		return log_failure(2, &err);
+		return ~first;
 	if (first < argc)
 		return log_error(2, "version: '%s' is too many", argv[first]);
 	printf("skein %s\n", SKEIN_VERSION);
