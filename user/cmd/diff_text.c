@@ -107,8 +107,8 @@ static void diff_put_runs(const struct comparison *c, const struct screen *s)
 		snprintf(
 			text, sizeof(text),
 			"One trace a side, the weaker statement: how runs differ by themselves is "
-			"not measured%s; %.0f %% of a program's time and %.0f %% of the kernel's are "
-			"assumed, as standard deviations. Several traces of each side measure it: "
+			"not measured%s; %.0f %% of a program's time and %.0f %% of the kernel's "
+			"are assumed, as standard deviations. Several traces of each side measure it: "
 			"skein diff BEFORE... -- AFTER...",
 			c->traces[0].stretch_count && c->traces[1].stretch_count
 				? ", only how these vary within"
@@ -248,20 +248,10 @@ static int diff_put_rows(const struct comparison *c, const struct screen *s, enu
 		 STYLE_DIM, false, true, 12},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
-	int ret;
 
 	for (size_t i = 0; i < rows; i++)
 		diff_put_row(&t, list[i].row, cost, decimal_places(c));
-	ret = table_print(&t, s);
-	table_free(&t);
-	if (rows < count) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "... and %zu more (--limit 0 shows all)\n",
-			 count - rows);
-		screen_put(s, STYLE_DIM, text);
-	}
-	return ret;
+	return table_finish(&t, s, rows, count);
 }
 
 static int diff_put_table(const struct comparison *c, const struct screen *s, enum diff_cost cost,

@@ -72,6 +72,9 @@ int report_tree_text(const struct report *r, const struct screen *s);
 typedef VECTOR(uint32_t) nodes_t;
 int report_children(const struct report *r, uint32_t node, nodes_t *list);
 
+/* Return the number of rows to show of count rows; usual is the limit without --limit. */
+size_t report_row_limit(const struct report *r, size_t count, size_t usual);
+
 const char *report_group_word(unsigned int by);
 
 #endif

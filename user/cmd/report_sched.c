@@ -115,24 +115,6 @@ const struct sched_row *report_sched_row(const struct sched_rows *rows, size_t i
 	return &rows->list.items[rows->order.items[i]];
 }
 
-size_t report_sched_limit(const struct report_sched *s, size_t count, size_t usual)
-{
-	uint64_t limit = s->report->options->limit;
-
-	limit = limit == LIMIT_UNSET ? usual : limit;
-	return limit && limit < count ? limit : count;
-}
-
-void report_sched_put_more(const struct screen *to, size_t shown, size_t all)
-{
-	char text[128];
-
-	if (shown >= all)
-		return;
-	snprintf(text, sizeof(text), "... and %zu more (--limit 0 shows all)\n", all - shown);
-	screen_put(to, STYLE_DIM, text);
-}
-
 const char *report_sched_waker_name(const struct sched_rows *rows, uint32_t waker)
 {
 	return waker < rows->list.count ? rows->list.items[waker].name
@@ -374,9 +356,8 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 		{"woken by", STYLE_PLAIN, false, false, 10},
 	};
 	const struct sched_rows *rows = &s->rows[GROUP_PROGRAM];
-	size_t count = report_sched_limit(s, rows->order.count, PROGRAM_ROWS);
+	size_t count = report_row_limit(s->report, rows->order.count, PROGRAM_ROWS);
 	struct table t = {.columns = columns};
-	int ret;
 
 	if (!rows->order.count) {
 		report_sched_put_none(s, to);
@@ -395,8 +376,5 @@ int report_sched_programs(const struct report_sched *s, const struct screen *to)
 		main_waker_cell(&t, rows, r);
 		report_sched_id_cells(&t, r, GROUP_PROGRAM, to);
 	}
-	ret = table_print(&t, to);
-	table_free(&t);
-	report_sched_put_more(to, count, rows->order.count);
-	return ret;
+	return table_finish(&t, to, count, rows->order.count);
 }

@@ -45,12 +45,8 @@ void report_sched_json(struct json *j, const struct report_sched *s);
 
 /* Helpers shared by the tables. Return row i in the order of the report. */
 const struct sched_row *report_sched_row(const struct sched_rows *rows, size_t i);
-/* Return the number of rows to show of count rows. */
-size_t report_sched_limit(const struct report_sched *s, size_t count, size_t usual);
 /* Print a notice instead of tables without rows. */
 void report_sched_put_none(const struct report_sched *s, const struct screen *to);
-/* Print "... and 3 more". */
-void report_sched_put_more(const struct screen *to, size_t shown, size_t all);
 /* Return the name of a waker. */
 const char *report_sched_waker_name(const struct sched_rows *rows, uint32_t waker);
 /* From this number of columns on there is room for everything. */

@@ -120,10 +120,9 @@ static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 	};
 	struct table t = {.columns = columns, .column_count = 5};
 	unsigned int blocks = count_blocks(to);
-	size_t cpus = s->all->cpus.count, count = report_sched_limit(s, cpus, CPU_ROWS);
+	size_t cpus = s->all->cpus.count, count = report_row_limit(s->report, cpus, CPU_ROWS);
 	double threads[BLOCKS_MAX], most = compute_waiting(s, threads, blocks);
 	char text[160], length[64];
-	int ret;
 
 	show_duration(s->elapsed / blocks, length, sizeof(length));
 	snprintf(text, sizeof(text),
@@ -140,10 +139,7 @@ static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 		cpu_cells(&t, s, 0, cpus, blocks);
 	}
 	waiting_cells(&t, s, threads, most, blocks);
-	ret = table_print(&t, to);
-	table_free(&t);
-	report_sched_put_more(to, count, cpus);
-	return ret;
+	return table_finish(&t, to, count, cpus);
 }
 
 static void put_cpu_wait_rows(struct table *t, const struct report_sched *s,
@@ -183,8 +179,7 @@ static int put_cpu_waits(const struct report_sched *s, const struct screen *to)
 		{"max", STYLE_WARM, true, false, 0},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
-	size_t cpus = s->all->cpus.count, count = report_sched_limit(s, cpus, CPU_ROWS);
-	int ret;
+	size_t cpus = s->all->cpus.count, count = report_row_limit(s->report, cpus, CPU_ROWS);
 
 	fputc('\n', to->out);
 	screen_put(to, STYLE_BOLD, "How long threads waited for a CPU\n");
@@ -196,10 +191,7 @@ static int put_cpu_waits(const struct report_sched *s, const struct screen *to)
 		snprintf(cpu, sizeof(cpu), "%" PRIu64, c->number);
 		put_cpu_wait_rows(&t, s, c->waits, cpu, c->switches);
 	}
-	ret = table_print(&t, to);
-	table_free(&t);
-	report_sched_put_more(to, count, cpus);
-	return ret;
+	return table_finish(&t, to, count, cpus);
 }
 
 int report_sched_cpus(const struct report_sched *s, const struct screen *to)
@@ -274,11 +266,11 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 {
 	struct column columns[TABLE_MAX_COLUMNS];
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = report_sched_limit(s, rows->order.count, PROCESS_ROWS), shown = 0, most;
+	size_t count = report_row_limit(s->report, rows->order.count, PROCESS_ROWS), shown = 0,
+	       most;
 	struct table t = {.columns = columns};
 	char titles[AT_ONCE_BINS][32];
 	struct thread_bins bins;
-	int ret;
 
 	if (!s->elapsed)
 		return 0;
@@ -300,8 +292,5 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 		at_once_cells(&t, s, r->at_once.items, r->at_once.count, &bins);
 		report_sched_id_cells(&t, r, by, to);
 	}
-	ret = table_print(&t, to);
-	table_free(&t);
-	report_sched_put_more(to, count < shown ? count : shown, shown);
-	return ret;
+	return table_finish(&t, to, count < shown ? count : shown, shown);
 }

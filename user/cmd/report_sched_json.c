@@ -3,7 +3,6 @@
  * Write the scheduler's part of a report as JSON. Times are in ns; quantiles are up to 3.1 % off
  * (see analyze/histogram.h); sums, counts and maxima are exact.
  */
-#include <string.h>
 
 #include "cmd/report_sched.h"
 
@@ -11,7 +10,7 @@
 
 static size_t sched_json_row_limit(const struct report_sched *s, size_t count)
 {
-	return report_sched_limit(s, count, 0);
+	return report_row_limit(s->report, count, 0);
 }
 
 static void sched_json_put_waits(struct json *j, const char *key, const struct histogram *h)

@@ -18,15 +18,6 @@ static void put_sched_title(const struct screen *to, const char *text)
 	screen_put(to, STYLE_BOLD, text);
 }
 
-static int finish_sched_table(struct table *t, const struct screen *to, size_t shown, size_t all)
-{
-	int ret = table_print(t, to);
-
-	table_free(t);
-	report_sched_put_more(to, shown, all);
-	return ret;
-}
-
 /* Hide unknown times up to ROUNDED_TIME: time stamps round the start and end of a recording. */
 static void unknown_cell(struct table *t, const struct sched_row *r)
 {
@@ -49,13 +40,12 @@ static int put_sched_times(const struct report_sched *s, const struct screen *to
 		{"unknown", STYLE_HOT, true, false, 0},
 	};
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = report_sched_limit(s, rows->order.count, ROWS);
+	size_t count = report_row_limit(s->report, rows->order.count, ROWS);
 	struct table t = {.columns = columns};
 
 	t.column_count = 7 + report_sched_id_columns(columns + 7, by, to);
-	put_sched_title(
-		to,
-		"Time on a CPU; waiting for one, after being woken or preempted; not wanting one\n");
+	put_sched_title(to, "Time on a CPU; waiting for one, after being woken or preempted; "
+			    "not wanting one\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct sched_row *r = report_sched_row(rows, i);
 
@@ -68,7 +58,7 @@ static int put_sched_times(const struct report_sched *s, const struct screen *to
 		unknown_cell(&t, r);
 		report_sched_id_cells(&t, r, by, to);
 	}
-	return finish_sched_table(&t, to, count, rows->order.count);
+	return table_finish(&t, to, count, rows->order.count);
 }
 
 /* The wait classes with the most time, as many as fit; the others are summed in the last column. */
@@ -135,7 +125,7 @@ static int put_sched_blocked(const struct report_sched *s, const struct screen *
 {
 	struct column columns[TABLE_MAX_COLUMNS];
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = report_sched_limit(s, rows->order.count, ROWS);
+	size_t count = report_row_limit(s->report, rows->order.count, ROWS);
 	struct table t = {.columns = columns};
 	struct sched_times all = {0};
 	struct wait_classes c;
@@ -157,7 +147,7 @@ static int put_sched_blocked(const struct report_sched *s, const struct screen *
 		blocked_cells(&t, &report_sched_row(rows, i)->times, &c);
 		report_sched_id_cells(&t, report_sched_row(rows, i), by, to);
 	}
-	return finish_sched_table(&t, to, count, rows->order.count);
+	return table_finish(&t, to, count, rows->order.count);
 }
 
 /*
@@ -212,7 +202,7 @@ static int put_sched_waits(const struct report_sched *s, const struct screen *to
 		{"wake-ups", STYLE_PLAIN, true, false, 0},
 	};
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = report_sched_limit(s, rows->order.count, ROWS);
+	size_t count = report_row_limit(s->report, rows->order.count, ROWS);
 	struct table t = {.columns = columns, .column_count = 3};
 	bool wide = to->width >= SCHED_WIDE;
 
@@ -230,7 +220,7 @@ static int put_sched_waits(const struct report_sched *s, const struct screen *to
 		wait_cells(&t, r, by, QUEUED_WOKEN, wide);
 		report_sched_id_cells(&t, r, by, to);
 	}
-	return finish_sched_table(&t, to, count, rows->order.count);
+	return table_finish(&t, to, count, rows->order.count);
 }
 
 /*
@@ -257,7 +247,7 @@ static int put_sched_wakers(const struct report_sched *s, const struct screen *t
 		{"of", STYLE_PLAIN, false, false, 16},
 	};
 	const struct sched_rows *rows = &s->rows[by];
-	size_t count = report_sched_limit(s, rows->wakes.count, SECTION_ROWS);
+	size_t count = report_row_limit(s->report, rows->wakes.count, SECTION_ROWS);
 	struct table t = {.columns = columns, .column_count = 5};
 	double seconds = (double)s->elapsed / 1e9;
 
@@ -280,7 +270,7 @@ static int put_sched_wakers(const struct report_sched *s, const struct screen *t
 		table_cell(&t, "[not told apart]");
 		table_cell(&t, "");
 	}
-	return finish_sched_table(&t, to, count, rows->wakes.count);
+	return table_finish(&t, to, count, rows->wakes.count);
 }
 
 int report_sched_tables(const struct report_sched *s, const struct screen *to)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Show a report as text: the recording, where its time went, and what is missing. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,13 +26,6 @@
 #define HOT_PERCENT 10
 
 /* Return the number of rows to show of a table with count rows. */
-static size_t report_row_limit(const struct report *r, size_t count, size_t usual)
-{
-	uint64_t limit = r->options->limit == LIMIT_UNSET ? usual : r->options->limit;
-
-	return limit && limit < count ? limit : count;
-}
-
 static const char *weight_percent(const struct report *r, uint64_t weight)
 {
 	static char text[16];
@@ -66,18 +57,6 @@ static const char *weight_bar(uint64_t weight, uint64_t most)
 	return strcat(text, eighths[steps % 8]);
 }
 
-static void report_put_more(const struct report *r, const struct screen *s, size_t shown,
-			    size_t all)
-{
-	char text[128];
-
-	(void)r;
-	if (shown >= all)
-		return;
-	snprintf(text, sizeof(text), "... and %zu more (--limit 0 shows all)\n", all - shown);
-	screen_put(s, STYLE_DIM, text);
-}
-
 static int put_costs(const struct report *r, const struct screen *s, const struct functions *all,
 		     const struct column *columns, bool modules)
 {
@@ -85,7 +64,6 @@ static int put_costs(const struct report *r, const struct screen *s, const struc
 	struct table t = {.columns = columns, .column_count = 3 + modules + bars};
 	size_t count = report_row_limit(r, all->list.count, modules ? FUNCTION_ROWS : PYTHON_ROWS);
 	const struct function_cost *f = all->list.items;
-	int ret;
 
 	for (size_t i = 0; i < count; i++) {
 		table_cell(&t, weight_percent(r, f[i].self_weight));
@@ -96,10 +74,7 @@ static int put_costs(const struct report *r, const struct screen *s, const struc
 		if (bars)
 			table_cell(&t, weight_bar(f[i].self_weight, f[0].self_weight));
 	}
-	ret = table_print(&t, s);
-	table_free(&t);
-	report_put_more(r, s, count, all->list.count);
-	return ret;
+	return table_finish(&t, s, count, all->list.count);
 }
 
 static int put_function_table(const struct report *r, const struct screen *s)
@@ -179,7 +154,6 @@ static int put_process_groups(const struct report *r, const struct screen *s, en
 	struct table t = {.columns = columns, .column_count = thread ? 7 : 6};
 	const struct groups *g = &r->groups[by];
 	size_t count = report_row_limit(r, g->list.count, usual);
-	int ret;
 
 	if (!thread)
 		columns[5] = columns[6];
@@ -197,10 +171,7 @@ static int put_process_groups(const struct report *r, const struct screen *s, en
 			table_cell(&t, process_name(one->process));
 		table_cell(&t, group_place(r, by, one->process, place, sizeof(place)));
 	}
-	ret = table_print(&t, s);
-	table_free(&t);
-	report_put_more(r, s, count, g->list.count);
-	return ret;
+	return table_finish(&t, s, count, g->list.count);
 }
 
 /* Show containers, control groups or modules. */
@@ -217,17 +188,13 @@ static int put_place_groups(const struct report *r, const struct screen *s, enum
 	struct table t = {.columns = columns, .column_count = 5};
 	const struct groups *g = &r->groups[by];
 	size_t count = report_row_limit(r, g->list.count, usual);
-	int ret;
 
 	for (size_t i = 0; i < count; i++) {
 		group_number_cells(r, &t, &g->list.items[i]);
 		table_cellf(&t, "%" PRIu32, g->list.items[i].processes);
 		table_cell(&t, g->list.items[i].name);
 	}
-	ret = table_print(&t, s);
-	table_free(&t);
-	report_put_more(r, s, count, g->list.count);
-	return ret;
+	return table_finish(&t, s, count, g->list.count);
 }
 
 static int put_group_table(const struct report *r, const struct screen *s, enum group_by by,

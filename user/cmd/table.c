@@ -159,7 +159,7 @@ static void table_put_cell(const struct column *column, const struct screen *s, 
 		fprintf(s->out, "%*s", GAP + (column->right ? 0 : (int)(width - taken)), "");
 }
 
-int table_print(const struct table *t, const struct screen *s)
+static int table_print(const struct table *t, const struct screen *s)
 {
 	unsigned int widths[TABLE_MAX_COLUMNS];
 	unsigned int last;
@@ -176,11 +176,23 @@ int table_print(const struct table *t, const struct screen *s)
 	return 0;
 }
 
-void table_free(struct table *t)
+static void table_free(struct table *t)
 {
 	for (size_t i = 0; i < t->cells.count; i++)
 		free(t->cells.items[i]);
 	vector_free(&t->cells);
+}
+
+int table_finish(struct table *t, const struct screen *s, size_t shown, size_t all)
+{
+	char text[128];
+	int ret = table_print(t, s);
+
+	table_free(t);
+	snprintf(text, sizeof(text), "... and %zu more (--limit 0 shows all)\n", all - shown);
+	if (shown < all)
+		screen_put(s, STYLE_DIM, text);
+	return ret;
 }
 
 /* Cut a word that is wider than a line at its front, because such a word is usually a path. */

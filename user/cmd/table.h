@@ -58,9 +58,11 @@ struct table {
  */
 void table_cell(struct table *t, const char *text);
 __attribute__((format(printf, 2, 3))) void table_cellf(struct table *t, const char *format, ...);
-/* Print the table. Return 0, or -ENOMEM if a cell was lost. */
-int table_print(const struct table *t, const struct screen *s);
-void table_free(struct table *t);
+/*
+ * Print the table, and "... and 3 more" if it shows fewer rows than there are, and free it. Return
+ * 0, or -ENOMEM if a cell was lost.
+ */
+int table_finish(struct table *t, const struct screen *s, size_t shown, size_t all);
 
 /*
  * Print clean text filled into lines. The first line starts at column indent, where the cursor

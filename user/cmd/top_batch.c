@@ -3,7 +3,6 @@
 #include "cmd/top_batch.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/text.h"
 
@@ -62,8 +61,7 @@ int top_batch(const struct screen *s, const struct top_ui *ui, const struct top_
 
 	top_batch_put_head(s, head);
 	top_batch_put_rows(&t, ui, rows);
-	ret = table_print(&t, s);
-	table_free(&t);
+	ret = table_finish(&t, s, 0, 0);
 	fputc('\n', s->out);
 	if (fflush(s->out) == EOF || ferror(s->out))
 		return -EPIPE;
