@@ -7,29 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/diff_names.h"
 #include "analyze/index.h"
 #include "analyze/tree.h"
 #include "export/flame.h"
 #include "export/roots.h"
 
 #define ALL "all"
-
-/* The labels of one profile. */
-struct flame_labels {
-	struct names *labels;
-	const struct profile *profile;
-	const struct export_options *options;
-	bool common; /* use names that two profiles have in common */
-	bool several_events;
-	uint32_t *of_frame;
-	/* by thread index; the last entry is for samples without a thread */
-	uint32_t (*of_thread)[ROOTS_MAX];
-	uint32_t *of_event;
-	uint32_t ends[END_COUNT], no_stack, unknown;
-	unsigned int thread_depth;
-	int error; /* sticky */
-};
 
 const char *flame_kind_word(enum flame_kind kind)
 {
@@ -40,27 +23,6 @@ const char *flame_kind_word(enum flame_kind kind)
 	};
 
 	return words[kind];
-}
-
-/* Return the number of a label; 0 after an error, which is kept in l->error. */
-static uint32_t flame_label(struct flame_labels *l, enum flame_kind kind, const char *name,
-			    const char *suffix, const char *module)
-{
-	size_t size = 1 + strlen(name) + strlen(suffix) + 1 + strlen(module);
-	char *bytes = malloc(size + 1), *to;
-	uint32_t ret = 0;
-	int rc = -ENOMEM;
-
-	if (bytes) {
-		*bytes = (char)kind;
-		to = stpcpy(stpcpy(bytes + 1, name), suffix);
-		strcpy(to + 1, module);
-		rc = names_intern(l->labels, bytes, size, &ret);
-	}
-	free(bytes);
-	if (rc < 0)
-		l->error = rc;
-	return ret;
 }
 
 static enum flame_kind flame_frame_kind(const struct profile_frame *f)
@@ -83,99 +45,24 @@ static enum flame_kind flame_frame_kind(const struct profile_frame *f)
 	}
 }
 
-static void flame_label_frame(struct flame_labels *l, uint32_t frame)
+static uint32_t flame_intern(struct stack_labels *l, const struct profile_frame *f,
+			     const char *name, const char *suffix)
 {
-	const struct profile_frame *f = &l->profile->frames[frame];
-	const char *module = profile_module_name(l->profile, f->mapping), *name;
-	char buf[512], *common = l->common ? diff_frame_name(l->profile, frame) : NULL;
+	const char *module = f ? profile_module_name(l->profile, f->mapping) : "";
+	const char *rest = suffix ? suffix : "";
+	size_t size = 1 + strlen(name) + strlen(rest) + 1 + strlen(module);
+	char *bytes = malloc(size + 1);
+	uint32_t ret = 0;
+	int rc = -ENOMEM;
 
-	if (l->common && !common) {
-		l->error = -ENOMEM;
-		return;
+	if (bytes) {
+		*bytes = (char)(f ? flame_frame_kind(f) : suffix ? FLAME_ROOT : FLAME_BROKEN);
+		strcpy(stpcpy(stpcpy(bytes + 1, name), rest) + 1, module);
+		rc = names_intern(l->names, bytes, size, &ret);
 	}
-	name = common ? common : profile_frame_name(l->profile, frame, buf, sizeof(buf));
-	l->of_frame[frame] = flame_label(l, flame_frame_kind(f), name, "", module);
-	free(common);
-}
-
-static void flame_label_thread(struct flame_labels *l, uint32_t thread, uint32_t *labels)
-{
-	struct root roots[ROOTS_MAX];
-
-	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
-	for (unsigned int i = 0; i < l->thread_depth; i++)
-		labels[i] = flame_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "");
-}
-
-static void flame_label_rest(struct flame_labels *l)
-{
-	const struct profile *p = l->profile;
-
-	l->no_stack = flame_label(l, FLAME_BROKEN, "[no stack]", "", "");
-	l->unknown = flame_label(l, FLAME_BROKEN, "[unknown]", "", "");
-	for (int end = 0; end < END_COUNT; end++) {
-		char text[PROFILE_END_SIZE];
-
-		l->ends[end] = flame_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "");
-	}
-	for (uint32_t i = 0; i < p->event_count; i++)
-		l->of_event[i] = flame_label(l, FLAME_ROOT, p->events[i].name, "", "");
-}
-
-static int flame_label_all(struct flame_labels *l)
-{
-	const struct profile *p = l->profile;
-
-	l->of_frame = calloc(p->frame_count + 1, sizeof(*l->of_frame));
-	l->of_thread = calloc(p->thread_count + 1, sizeof(*l->of_thread));
-	l->of_event = calloc(p->event_count + 1, sizeof(*l->of_event));
-	if (!l->of_frame || !l->of_thread || !l->of_event)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !l->error; i++)
-		flame_label_frame(l, i);
-	for (uint32_t i = 0; i < p->thread_count && !l->error; i++)
-		flame_label_thread(l, i, l->of_thread[i]);
-	flame_label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
-	flame_label_rest(l);
-	return l->error;
-}
-
-static void free_flame_labels(struct flame_labels *l)
-{
-	free(l->of_frame);
-	free(l->of_thread);
-	free(l->of_event);
-}
-
-static unsigned int flame_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
-{
-	const struct flame_labels *l = context;
-	const struct profile *p = l->profile;
-	uint32_t thread = s->thread == PROFILE_NONE ? p->thread_count : s->thread;
-	enum stack_end end = profile_stack_end(p, s->stack);
-	unsigned int depth = 0;
-
-	if (l->several_events)
-		labels[depth++] = l->of_event[s->event];
-	for (unsigned int i = 0; i < l->thread_depth; i++)
-		labels[depth++] = l->of_thread[thread][i];
-	if (s->stack == PROFILE_NONE)
-		labels[depth++] = l->no_stack;
-	else if (end != END_WALKED)
-		labels[depth++] = l->ends[end];
-	return depth;
-}
-
-static int flame_build_tree(struct tree *out, struct flame_labels *l)
-{
-	struct tree_view view = {.prefix = flame_prefix, .context = l};
-	int ret = flame_label_all(l);
-
-	view.frame_labels = l->of_frame;
-	view.unknown_label = l->unknown;
-	if (!ret)
-		ret = tree_build(out, l->profile, TREE_ALL_EVENTS, &view);
-	free_flame_labels(l);
+	free(bytes);
+	if (rc < 0)
+		l->error = rc;
 	return ret;
 }
 
@@ -218,11 +105,11 @@ static int flame_add_tree(struct flame *f, struct index *children, const struct 
 	return ret;
 }
 
-static int flame_add_profile(struct flame *f, struct index *children, struct flame_labels *l,
+static int flame_add_profile(struct flame *f, struct index *children, struct stack_labels *l,
 			     enum flame_side side)
 {
 	struct tree tree = {0};
-	int ret = flame_build_tree(&tree, l);
+	int ret = stack_labels_tree(&tree, l);
 
 	if (!ret)
 		ret = flame_add_tree(f, children, &tree, side);
@@ -272,12 +159,12 @@ static int flame_sort_all(struct flame *f)
 	return ret;
 }
 
-static int flame_add_root(struct flame *f, struct flame_labels *l)
+static int flame_add_root(struct flame *f, struct stack_labels *l)
 {
 	struct flame_node root = {
 		.parent = FLAME_NONE, .first_child = FLAME_NONE, .next_sibling = FLAME_NONE};
 
-	root.label = flame_label(l, FLAME_ROOT, ALL, "", "");
+	root.label = flame_intern(l, NULL, ALL, "");
 	return l->error ? l->error : vector_push(&f->nodes, root);
 }
 
@@ -287,12 +174,13 @@ int flame_build(struct flame *out, const struct profile *p, const struct profile
 	struct flame f = {0};
 	struct index children = {0};
 	bool several = roots_need_events(p) || (before && roots_need_events(before));
-	struct flame_labels now = {.labels = &f.labels,
+	struct stack_labels now = {.names = &f.labels,
+				   .intern = flame_intern,
 				   .profile = p,
 				   .options = o,
 				   .common = before != NULL,
 				   .several_events = several};
-	struct flame_labels then = now;
+	struct stack_labels then = now;
 	int ret = flame_add_root(&f, &now);
 
 	then.profile = before;

@@ -14,26 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/diff_names.h"
-#include "analyze/names.h"
-#include "analyze/tree.h"
 #include "base/text.h"
 #include "export/folded.h"
 #include "export/roots.h"
-
-struct folded_names {
-	const struct profile *profile;
-	const struct export_options *options;
-	struct names names; /* of frames, as written */
-	uint32_t *frame_names; /* by frame index */
-	/* by thread index; the last entry is for samples without a thread */
-	uint32_t (*thread_names)[TREE_MAX_PREFIX];
-	unsigned int thread_depth; /* number of names per thread */
-	uint32_t ends[END_COUNT], no_stack, unknown;
-	uint32_t *events; /* root frames if there are several events */
-	bool several_events;
-	bool common; /* use names that two recordings have in common */
-};
 
 /*
  * Return the length of the non-ASCII white space at s, 0 if there is none; \s of flamegraph.pl
@@ -72,30 +55,10 @@ static void make_folded_frame(char *text, bool no_spaces)
 		digits[-1] = '_';
 }
 
-/* Get the number of a frame's text in its written form. */
-static int folded_number_name(struct folded_names *f, const char *text, bool no_spaces,
-			      const char *suffix, uint32_t *out)
-{
-	/* cleaning may turn one byte into three */
-	size_t size = 3 * strlen(text) + strlen(suffix) + 2;
-	char *clean = malloc(size);
-	int ret;
-
-	if (!clean)
-		return -ENOMEM;
-	text_clean_but(text, ";", ':', clean, size - strlen(suffix));
-	make_folded_frame(clean, no_spaces);
-	strcat(*clean ? clean : strcpy(clean, "?"), suffix);
-	ret = names_intern_text(&f->names, clean, out);
-	free(clean);
-	return ret;
-}
-
 /* Return the suffix by which palettes of flame graphs recognize the kind of a frame. */
-static const char *frame_annotation(const struct folded_names *folding,
-				    const struct profile_frame *f)
+static const char *frame_annotation(const struct export_options *o, const struct profile_frame *f)
 {
-	if (!folding->options->annotate)
+	if (!o->annotate)
 		return "";
 	return f->inlined					   ? "_[i]"
 	       : f->f.kind == FRAME_KERNEL			   ? "_[k]"
@@ -103,97 +66,27 @@ static const char *frame_annotation(const struct folded_names *folding,
 								   : "";
 }
 
-static int folded_name_frame(struct folded_names *f, uint32_t frame)
+/* Intern a name in its written form. */
+static uint32_t folded_intern(struct stack_labels *l, const struct profile_frame *f,
+			      const char *name, const char *suffix)
 {
-	const struct profile *p = f->profile;
-	const char *suffix = frame_annotation(f, &p->frames[frame]);
-	char buf[512], *common;
-	int ret;
+	const char *rest = f ? frame_annotation(l->options, f) : suffix ? suffix : "";
+	/* cleaning may turn one byte into three */
+	size_t size = 3 * strlen(name) + strlen(rest) + 2;
+	char *clean = malloc(size);
+	uint32_t ret = 0;
+	int rc = -ENOMEM;
 
-	if (!f->common)
-		return folded_number_name(f, profile_frame_name(p, frame, buf, sizeof(buf)), false,
-					  suffix, &f->frame_names[frame]);
-	common = diff_frame_name(p, frame);
-	ret = common ? folded_number_name(f, common, false, suffix, &f->frame_names[frame])
-		     : -ENOMEM;
-	free(common);
-	return ret;
-}
-
-static int folded_name_frames(struct folded_names *f)
-{
-	const struct profile *p = f->profile;
-	int ret = 0;
-
-	f->frame_names = calloc(p->frame_count + 1, sizeof(*f->frame_names));
-	if (!f->frame_names)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !ret; i++)
-		ret = folded_name_frame(f, i);
-	return ret;
-}
-
-/* Get the root frames of a thread by its index, PROFILE_NONE for samples without a thread. */
-static int folded_name_thread(struct folded_names *f, uint32_t thread, uint32_t *names)
-{
-	struct root roots[ROOTS_MAX];
-	int ret = 0;
-
-	f->thread_depth = roots_of(roots, f->profile, thread, f->options);
-	for (unsigned int i = 0; i < f->thread_depth && !ret; i++)
-		ret = folded_number_name(f, roots[i].name, true, roots[i].suffix, &names[i]);
-	return ret;
-}
-
-static int folded_name_threads(struct folded_names *f)
-{
-	const struct profile *p = f->profile;
-	int ret = 0;
-
-	f->thread_names = calloc(p->thread_count + 1, sizeof(*f->thread_names));
-	if (!f->thread_names)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->thread_count && !ret; i++)
-		ret = folded_name_thread(f, i, f->thread_names[i]);
-	return ret ? ret : folded_name_thread(f, PROFILE_NONE, f->thread_names[p->thread_count]);
-}
-
-static int folded_name_rest(struct folded_names *f)
-{
-	int ret = folded_number_name(f, "[no stack]", false, "", &f->no_stack);
-
-	if (!ret)
-		ret = folded_number_name(f, "[unknown]", false, "", &f->unknown);
-	for (int end = 0; end < END_COUNT && !ret; end++) {
-		char text[PROFILE_END_SIZE];
-
-		ret = folded_number_name(f, profile_end_name(end, text), false, "", &f->ends[end]);
+	if (clean) {
+		text_clean_but(name, ";", ':', clean, size - strlen(rest));
+		make_folded_frame(clean, suffix != NULL);
+		strcat(*clean ? clean : strcpy(clean, "?"), rest);
+		rc = names_intern_text(l->names, clean, &ret);
 	}
-	f->events = calloc(f->profile->event_count + 1, sizeof(*f->events));
-	if (!f->events)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < f->profile->event_count && !ret; i++)
-		ret = folded_number_name(f, f->profile->events[i].name, true, "", &f->events[i]);
+	free(clean);
+	if (rc < 0)
+		l->error = rc;
 	return ret;
-}
-
-static unsigned int folded_prefix(const void *context, const struct profile_sum *s,
-				  uint32_t *labels)
-{
-	const struct folded_names *f = context;
-	uint32_t thread = s->thread == PROFILE_NONE ? f->profile->thread_count : s->thread;
-	enum stack_end end = profile_stack_end(f->profile, s->stack);
-	unsigned int depth = 0;
-
-	if (f->several_events)
-		labels[depth++] = f->events[s->event];
-	for (unsigned int i = 0; i < f->thread_depth; i++)
-		labels[depth++] = f->thread_names[thread][i];
-	if (s->stack == PROFILE_NONE)
-		labels[depth++] = f->no_stack;
-	else if (end != END_WALKED)
-		labels[depth++] = f->ends[end];
-	return depth;
 }
 
 /* A part of the file: the line of a node itself, or all lines below the node. */
@@ -210,7 +103,7 @@ struct folded_items {
 
 struct folded_writer {
 	FILE *out;
-	const struct folded_names *folding;
+	const struct names *names;
 	const struct tree *tree;
 	struct folded_items
 		items; /* a stack of the items still to be written; the last one is next */
@@ -240,7 +133,7 @@ static int by_line_descending(const void *a, const void *b)
 static int folded_push_item(struct folded_writer *w, uint32_t node, bool below)
 {
 	const struct tree_node *n = &w->tree->nodes.items[node];
-	struct folded_item item = {.name = names_text(&w->folding->names, n->label), .node = node};
+	struct folded_item item = {.name = names_text(w->names, n->label), .node = node};
 
 	item.name_size = strlen(item.name);
 	if (below)
@@ -307,38 +200,24 @@ static int folded_write_lines(struct folded_writer *w)
 	return ret;
 }
 
-static int folded_write_tree(struct folded_names *f, FILE *out)
+int folded_write_one(FILE *out, const struct profile *p, bool common,
+		     const struct export_options *o, struct error *err)
 {
-	struct tree_view view = {f->frame_names, f->unknown, folded_prefix, f};
+	struct names names = {0};
+	struct stack_labels labels = {.profile = p,
+				      .options = o,
+				      .several_events = roots_need_events(p),
+				      .common = common,
+				      .intern = folded_intern,
+				      .names = &names};
 	struct tree whole = {0};
-	struct folded_writer w = {.out = out, .folding = f, .tree = &whole};
-	int ret = tree_build(&whole, f->profile, TREE_ALL_EVENTS, &view);
+	struct folded_writer w = {.out = out, .names = &names, .tree = &whole};
+	int ret = stack_labels_tree(&whole, &labels);
 
 	if (!ret)
 		ret = folded_write_lines(&w);
 	tree_free(&whole);
-	return ret;
-}
-
-int folded_write_one(FILE *out, const struct profile *p, bool common,
-		     const struct export_options *o, struct error *err)
-{
-	struct folded_names f = {.profile = p,
-				 .options = o,
-				 .several_events = roots_need_events(p),
-				 .common = common};
-	int ret = folded_name_frames(&f);
-
-	if (!ret)
-		ret = folded_name_threads(&f);
-	if (!ret)
-		ret = folded_name_rest(&f);
-	if (!ret)
-		ret = folded_write_tree(&f, out);
-	names_free(&f.names);
-	free(f.frame_names);
-	free(f.thread_names);
-	free(f.events);
+	names_free(&names);
 	return ret < 0 ? error_errno(err, ret, "cannot write folded stacks") : 0;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compute the root frames: the container, process and thread of a stack. */
+/* Label the roots and frames of stacks, and merge the stacks to a tree of labels. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "analyze/diff_names.h"
 #include "analyze/groups.h"
 #include "export/roots.h"
 
@@ -46,4 +49,94 @@ bool roots_need_events(const struct profile *p)
 		if (p->sums[i].event != p->sums[0].event)
 			return true;
 	return false;
+}
+
+static void stack_label_frame(struct stack_labels *l, uint32_t frame)
+{
+	const struct profile *p = l->profile;
+	char buf[512], *common = l->common ? diff_frame_name(p, frame) : NULL;
+	const char *name = l->common ? common : profile_frame_name(p, frame, buf, sizeof(buf));
+
+	if (name)
+		l->of_frame[frame] = l->intern(l, &p->frames[frame], name, NULL);
+	else
+		l->error = -ENOMEM;
+	free(common);
+}
+
+static void stack_label_thread(struct stack_labels *l, uint32_t thread, uint32_t *labels)
+{
+	struct root roots[ROOTS_MAX];
+
+	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
+	for (unsigned int i = 0; i < l->thread_depth; i++)
+		labels[i] = l->intern(l, NULL, roots[i].name, roots[i].suffix);
+}
+
+static void stack_label_rest(struct stack_labels *l)
+{
+	const struct profile *p = l->profile;
+
+	l->no_stack = l->intern(l, NULL, "[no stack]", NULL);
+	l->unknown = l->intern(l, NULL, "[unknown]", NULL);
+	for (int end = 0; end < END_COUNT; end++) {
+		char text[PROFILE_END_SIZE];
+
+		l->ends[end] = l->intern(l, NULL, profile_end_name(end, text), NULL);
+	}
+	for (uint32_t i = 0; i < p->event_count; i++)
+		l->of_event[i] = l->intern(l, NULL, p->events[i].name, "");
+}
+
+static int stack_label_all(struct stack_labels *l)
+{
+	const struct profile *p = l->profile;
+
+	l->of_frame = calloc(p->frame_count + 1, sizeof(*l->of_frame));
+	l->of_thread = calloc(p->thread_count + 1, sizeof(*l->of_thread));
+	l->of_event = calloc(p->event_count + 1, sizeof(*l->of_event));
+	if (!l->of_frame || !l->of_thread || !l->of_event)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->frame_count && !l->error; i++)
+		stack_label_frame(l, i);
+	for (uint32_t i = 0; i < p->thread_count && !l->error; i++)
+		stack_label_thread(l, i, l->of_thread[i]);
+	stack_label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
+	stack_label_rest(l);
+	return l->error;
+}
+
+/* Return the labels above the frames of a stack. */
+static unsigned int stack_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+{
+	const struct stack_labels *l = context;
+	const struct profile *p = l->profile;
+	uint32_t thread = s->thread == PROFILE_NONE ? p->thread_count : s->thread;
+	enum stack_end end = profile_stack_end(p, s->stack);
+	unsigned int depth = 0;
+
+	if (l->several_events)
+		labels[depth++] = l->of_event[s->event];
+	for (unsigned int i = 0; i < l->thread_depth; i++)
+		labels[depth++] = l->of_thread[thread][i];
+	if (s->stack == PROFILE_NONE)
+		labels[depth++] = l->no_stack;
+	else if (end != END_WALKED)
+		labels[depth++] = l->ends[end];
+	return depth;
+}
+
+int stack_labels_tree(struct tree *out, struct stack_labels *l)
+{
+	struct tree_view view = {.prefix = stack_prefix, .context = l};
+	int ret = stack_label_all(l);
+
+	view.frame_labels = l->of_frame;
+	view.unknown_label = l->unknown;
+	if (!ret)
+		ret = tree_build(out, l->profile, TREE_ALL_EVENTS, &view);
+	free(l->of_frame);
+	free(l->of_thread);
+	free(l->of_event);
+	return ret;
 }
