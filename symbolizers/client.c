@@ -89,6 +89,14 @@ static void close_fd(struct symbolizer *s, int *fd)
 	s->files--;
 }
 
+/* Close a descriptor that was to be owned, and return the reason why it is not. */
+static int refuse_fd(int fd, int reason)
+{
+	if (fd >= 0)
+		close(fd);
+	return reason;
+}
+
 static bool may_close_object(const struct client_object *o, bool read)
 {
 	if (o->file.fd < 0)
@@ -267,10 +275,8 @@ static int add_object(struct symbolizer *s, uint64_t id, enum object_kind kind, 
 	limit_open_files(s, o);
 	return 0;
 out:
-	if (fd >= 0)
-		close(fd);
 	free(python);
-	return ret;
+	return refuse_fd(fd, ret);
 }
 
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
@@ -278,9 +284,7 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 	if (kind != OBJECT_PYTHON)
 		return add_object(s, object, kind, fd, NULL);
 	/* OBJECT_PYTHON needs a layout: symbolizer_add_python() */
-	if (fd >= 0)
-		close(fd);
-	return -EINVAL;
+	return refuse_fd(fd, -EINVAL);
 }
 
 int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
@@ -288,11 +292,8 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 {
 	struct python_interpreter *python = calloc(1, sizeof(*python));
 
-	if (!python) {
-		if (fd >= 0)
-			close(fd);
-		return -ENOMEM;
-	}
+	if (!python)
+		return refuse_fd(fd, -ENOMEM);
 	python->layout = *layout;
 	python->code_type = code_type;
 	return add_object(s, object, OBJECT_PYTHON, fd, python);
@@ -330,11 +331,7 @@ int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object
 {
 	int ret = start_second_symbolizer(s);
 
-	if (ret == 0)
-		return symbolizer_add(s->second, object, kind, fd);
-	if (fd >= 0)
-		close(fd);
-	return ret;
+	return ret < 0 ? refuse_fd(fd, ret) : symbolizer_add(s->second, object, kind, fd);
 }
 
 void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid)
@@ -396,11 +393,8 @@ static int add_object_file(struct symbolizer *s, struct client_object *o, int fd
 	if (o && o->kind == OBJECT_ELF && fd >= 0 && o->file.fd >= 0)
 		ret = request_submit(
 			s, o, s->options.kind == WORKER_SOURCES ? MESSAGE_SOURCES : MESSAGE_READ);
-	if (ret < 0) {
-		if (fd >= 0)
-			close(fd);
-		return ret;
-	}
+	if (ret < 0)
+		return refuse_fd(fd, ret);
 	close_fd(s, &to->fd);
 	*to = (struct client_file){.fd = fd};
 	s->files++;
@@ -454,11 +448,8 @@ int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 
 	if (o && o->kind != OBJECT_ELF && (fd >= 0 || o->file.fd >= 0))
 		ret = request_submit(s, o, MESSAGE_REFRESH);
-	if (ret < 0) {
-		if (fd >= 0)
-			close(fd);
-		return ret;
-	}
+	if (ret < 0)
+		return refuse_fd(fd, ret);
 	if (fd >= 0) {
 		close_fd(s, &o->file.fd);
 		o->file.fd = fd;

@@ -88,19 +88,9 @@ static int add_elf_symbol(struct symbol_reader *r, const GElf_Sym *s)
 /* Return one entry of a symbol table, in this machine's byte order, for either ELF class. */
 static GElf_Sym symbol_entry(const struct elf_image *image, const Elf_Data *data, size_t i)
 {
-	const Elf32_Sym *s;
-
 	if (image->header.e_ident[EI_CLASS] == ELFCLASS64)
 		return ((const GElf_Sym *)data->d_buf)[i];
-	s = &((const Elf32_Sym *)data->d_buf)[i];
-	return (GElf_Sym){
-		.st_name = s->st_name,
-		.st_info = s->st_info,
-		.st_other = s->st_other,
-		.st_shndx = s->st_shndx,
-		.st_value = s->st_value,
-		.st_size = s->st_size,
-	};
+	return elf_widen_symbol(&((const Elf32_Sym *)data->d_buf)[i]);
 }
 
 static int add_symbol_entries(struct symbol_reader *r, const GElf_Shdr *table)

@@ -90,6 +90,25 @@ int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, si
 	return elf_snapshot_read_fd(image->fd, offset, buf, size, image->heartbeat);
 }
 
+bool elf_image_offset(const struct elf_image *image, uint64_t address, uint64_t size, uint64_t *out)
+{
+	size_t count;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(image->elf, &count) < 0)
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
+		uint64_t in = address - p.p_vaddr;
+
+		if (p.p_type != PT_LOAD || address < p.p_vaddr || in >= p.p_filesz ||
+		    size > p.p_filesz - in || p.p_offset > image->size)
+			continue;
+		*out = p.p_offset + in;
+		return true;
+	}
+	return false;
+}
+
 bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *out)
 {
 	Elf_Scn *scn = elf_getscn(image->elf, number);

@@ -51,13 +51,32 @@ bool elf_image_is_whole(const struct elf_image *image);
 int elf_image_read(const struct elf_image *image, uint64_t offset, void *buf, size_t size);
 
 /*
- * Get a section's header by number or by name; false if there is no such section or it lies outside
- * of the file.
+ * Find the file offset of size bytes at an address; false if no segment has all of them in the
+ * file.
+ */
+bool elf_image_offset(const struct elf_image *image, uint64_t address, uint64_t size,
+		      uint64_t *out);
+
+/*
+ * A section's header by number or by name; false if there is none or it lies outside of the file.
  */
 bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *out);
 bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *out);
 
-/* Get the value of the first entry with this tag in the dynamic segment; false if there is none. */
+/* Convert an entry of a 32-bit symbol table. */
+static inline GElf_Sym elf_widen_symbol(const Elf32_Sym *s)
+{
+	return (GElf_Sym){
+		.st_name = s->st_name,
+		.st_info = s->st_info,
+		.st_other = s->st_other,
+		.st_shndx = s->st_shndx,
+		.st_value = s->st_value,
+		.st_size = s->st_size,
+	};
+}
+
+/* The value of the dynamic segment's first entry with this tag; false if there is none. */
 bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *out);
 /* Get the header of the first section of this type, such as SHT_SYMTAB. */
 bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *out);

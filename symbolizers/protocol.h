@@ -131,7 +131,16 @@ _Static_assert(sizeof(struct message_place) + 4 * (REPLY_NAME_MAX + 1) <= PAYLOA
 
 /* Send one message, and wait for room in the socket. Return 0 or a negative errno. */
 int message_send(int socket, const struct message *m, const void *payload, size_t size);
-/* The same without waiting: -EAGAIN. fd (or -1) is passed as a copy. */
+/* Send a message of a reply to a request, with the numbers of the request. */
+static inline int message_reply(int socket, const struct message *request, enum message_type type,
+				const void *payload, size_t size)
+{
+	struct message m = *request;
+
+	m.type = type;
+	return message_send(socket, &m, payload, size);
+}
+/* As message_send(), without waiting: -EAGAIN. fd (or -1) is passed as a copy. */
 int message_send_now(int socket, const struct message *m, const void *payload, size_t size, int fd);
 
 /*

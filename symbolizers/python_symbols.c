@@ -62,13 +62,7 @@ static bool read_symbol_entries(const struct elf_symbol_table *t, uint64_t first
 		return false;
 	for (size_t i = n; !is_64(t->image) && i-- > 0;) {
 		memcpy(&s, (const char *)to + i * sizeof(s), sizeof(s));
-		to[i] = (Elf64_Sym){
-			.st_name = s.st_name,
-			.st_info = s.st_info,
-			.st_shndx = s.st_shndx,
-			.st_value = s.st_value,
-			.st_size = s.st_size,
-		};
+		to[i] = elf_widen_symbol(&s);
 	}
 	return true;
 }
@@ -340,18 +334,8 @@ int python_symbols_read(struct python_symbols *out, const struct elf_image *imag
 
 bool python_bytes_at(const struct elf_image *image, uint64_t address, void *buf, size_t size)
 {
-	size_t count;
-	GElf_Phdr p;
+	uint64_t at;
 
-	if (elf_getphdrnum(image->elf, &count) < 0)
-		return false;
-	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
-		uint64_t in = address - p.p_vaddr;
-
-		if (p.p_type != PT_LOAD || address < p.p_vaddr || in >= p.p_filesz ||
-		    size > p.p_filesz - in || p.p_offset > image->size)
-			continue;
-		return elf_image_read(image, p.p_offset + in, buf, size) == 0;
-	}
-	return false;
+	return elf_image_offset(image, address, size, &at) &&
+	       elf_image_read(image, at, buf, size) == 0;
 }

@@ -290,11 +290,7 @@ static void reply_with_functions(struct worker *w, const struct message *m, stru
 static void send_source_facts(struct worker *w, const struct message *request,
 			      const struct source_facts *f)
 {
-	struct message m = *request;
-
-	m.type = MESSAGE_SOURCE_FACTS;
-	m.count = 1;
-	if (message_send(w->socket, &m, f, sizeof(*f)) < 0)
+	if (message_reply(w->socket, request, MESSAGE_SOURCE_FACTS, f, sizeof(*f)) < 0)
 		_exit(1);
 }
 
@@ -378,11 +374,9 @@ static void send_object_facts(struct worker *w, const struct message *request,
 			      const struct worker_object *o)
 {
 	struct object_facts unknown = {.bad = true};
-	struct message m = *request;
 
-	m.type = MESSAGE_FACTS;
-	m.count = 1;
-	if (message_send(w->socket, &m, o ? &o->facts : &unknown, sizeof(unknown)) < 0)
+	if (message_reply(w->socket, request, MESSAGE_FACTS, o ? &o->facts : &unknown,
+			  sizeof(unknown)) < 0)
 		_exit(1);
 }
 
@@ -548,11 +542,9 @@ static void reset_signals(void)
 
 static int confine_worker(int socket, int parent, const struct worker_options *o)
 {
-	static const char *const names[] = {
-		[WORKER_NAMES] = "skein-names",
-		[WORKER_PAGES] = "skein-pages",
-		[WORKER_SOURCES] = "skein-lines",
-	};
+	static const char *const names[] = {[WORKER_NAMES] = "skein-names",
+					    [WORKER_PAGES] = "skein-pages",
+					    [WORKER_SOURCES] = "skein-lines"};
 	const bool sources = o->kind == WORKER_SOURCES;
 	const struct confine_limits c = {
 		.name = names[o->kind],

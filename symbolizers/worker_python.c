@@ -202,7 +202,6 @@ size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, stru
 
 int worker_reply_inspect(int socket, const struct message *request, const struct stamped_file *file)
 {
-	struct message m = *request;
 	struct python_file f;
 	int rc = -EBADF;
 
@@ -214,7 +213,5 @@ int worker_reply_inspect(int socket, const struct message *request, const struct
 		rc = stamp_check(file->fd, &file->stamp);
 	if (rc < 0)
 		memset(&f, 0, sizeof(f));
-	m.type = MESSAGE_PYTHON;
-	m.count = 1;
-	return message_send(socket, &m, &f, sizeof(f));
+	return message_reply(socket, request, MESSAGE_PYTHON, &f, sizeof(f));
 }

@@ -16,14 +16,6 @@ static int send_no_table(int socket, const struct message *request, int status)
 	return message_send(socket, &m, NULL, 0);
 }
 
-static int send_table_key(int socket, const struct message *request, const struct unwind_key *key)
-{
-	struct message m = *request;
-
-	m.type = MESSAGE_KEY_REPLY;
-	return message_send(socket, &m, key, sizeof(*key));
-}
-
 static int send_table_parts(int socket, const struct message *request, const char *bytes,
 			    size_t size)
 {
@@ -48,7 +40,7 @@ static int reply_with_key(int socket, const struct message *request,
 	int ret = unwind_key_read(&key, file);
 
 	return ret < 0 ? send_no_table(socket, request, ret)
-		       : send_table_key(socket, request, &key);
+		       : message_reply(socket, request, MESSAGE_KEY_REPLY, &key, sizeof(key));
 }
 
 static int make_bounded_table(void **out, size_t *out_size, struct unwind_key *out_key,
@@ -73,7 +65,7 @@ static int reply_with_table(int socket, const struct message *request,
 	if (ret < 0)
 		return send_no_table(socket, request, ret);
 	if (key.size)
-		ret = send_table_key(socket, request, &key);
+		ret = message_reply(socket, request, MESSAGE_KEY_REPLY, &key, sizeof(key));
 	if (!ret)
 		ret = send_table_parts(socket, request, bytes, size);
 	free(bytes);

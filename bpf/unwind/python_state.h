@@ -47,8 +47,10 @@ struct python_thread {
 	__u64 states[PYTHON_NESTED_MAX];
 };
 
-/* The search of the thread's states in the lists of all interpreters. */
+/* The thread's states, and the search for them in the lists of all interpreters. */
 struct python_search {
+	__u32 count, next; /* number of states found, and index of the next */
+	__u64 found[PYTHON_NESTED_MAX]; /* innermost interpreter first */
 	__u64 first_interpreter;
 	__u64 first_thread; /* the first thread of first_interpreter */
 	__u64 interpreter, thread; /* position */
@@ -56,11 +58,6 @@ struct python_search {
 	__u32 steps;
 	__u32 one_interpreter; /* there is one interpreter only */
 	__u8 missed; /* the search has found no state with frames */
-};
-
-struct python_states {
-	__u32 count, next; /* number of states found, and index of the next */
-	__u64 found[PYTHON_NESTED_MAX]; /* innermost interpreter first */
 	__u8 from_cache; /* the states come from the cache */
 };
 
@@ -91,7 +88,6 @@ struct python_walk {
 	__u32 tid;
 	__u32 from, at; /* index of the first word, and of the next */
 	struct python_search search;
-	struct python_states states;
 	__u64 cframe; /* 3.11 and 3.12: until its frame is known to be right; else 0 */
 	__u64 frame;
 	__u32 state_from; /* index of this state's first word */

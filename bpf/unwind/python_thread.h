@@ -46,11 +46,11 @@ static __always_inline int python_take_cached(struct python_walk *w, const struc
 	for (__u32 i = 0; i < PYTHON_NESTED_MAX && i < t->count; i++) {
 		__u64 ident = 0;
 
-		w->states.found[i] = t->states[i];
-		if (python_read_word(w, &ident, w->states.found[i], w->layout.thread_ident) ||
+		w->search.found[i] = t->states[i];
+		if (python_read_word(w, &ident, w->search.found[i], w->layout.thread_ident) ||
 		    !python_is_self(ident, w->self))
 			return -1;
-		w->states.count = i + 1;
+		w->search.count = i + 1;
 	}
 	return 0;
 }
@@ -64,13 +64,13 @@ static __always_inline void python_use_cache(struct python_walk *w)
 	    t->first_interpreter != w->search.first_interpreter || !t->one_interpreter)
 		return;
 	if (python_take_cached(w, t)) {
-		w->states.count = 0;
+		w->search.count = 0;
 		return;
 	}
-	if (!w->states.count &&
+	if (!w->search.count &&
 	    (t->first_thread != w->search.first_thread || w->now - t->searched_at > t->pause))
 		return;
-	w->states.from_cache = 1; /* also if the cache says that there are none */
+	w->search.from_cache = 1; /* also if the cache says that there are none */
 	w->phase = PYTHON_PHASE_STATE;
 }
 
@@ -103,8 +103,8 @@ static __always_inline void python_update_cache(const struct python_walk *w)
 	t->first_thread = w->search.first_thread;
 	t->one_interpreter = w->search.one_interpreter;
 	for (int i = 0; i < PYTHON_NESTED_MAX; i++)
-		t->states[i] = w->states.found[i];
-	t->count = w->states.count;
+		t->states[i] = w->search.found[i];
+	t->count = w->search.count;
 }
 
 /*
@@ -115,11 +115,11 @@ static __always_inline int python_walk_begin(struct python_walk *w, __u32 at)
 {
 	w->from = at;
 	w->at = at;
-	w->states.count = w->states.next = w->search.steps = 0;
+	w->search.count = w->search.next = w->search.steps = 0;
 	w->search.thread = w->frame = w->cframe = 0;
 	w->memory.file = w->memory.file_id = 0;
 	w->phase = PYTHON_PHASE_SEARCH;
-	w->states.from_cache = 0;
+	w->search.from_cache = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
 	w->end = WALK_END_PYTHON; /* the result if the steps are used up */
 	if (python_read_word(w, &w->search.first_interpreter, w->process.runtime,
@@ -138,14 +138,14 @@ static __always_inline int python_walk_begin(struct python_walk *w, __u32 at)
 /* End the search, after all lists have been searched or at its limit of steps. */
 static __always_inline int python_end_search(struct python_walk *w)
 {
-	w->search.missed = !w->states.count;
-	if (!w->states.count && w->search.idle_state) {
-		w->states.found[0] = w->search.idle_state;
-		w->states.count = 1;
+	w->search.missed = !w->search.count;
+	if (!w->search.count && w->search.idle_state) {
+		w->search.found[0] = w->search.idle_state;
+		w->search.count = 1;
 	}
 	python_update_cache(w);
 	w->phase = PYTHON_PHASE_STATE;
-	w->states.next = 0;
+	w->search.next = 0;
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static __always_inline int python_search_interpreter(struct python_walk *w)
 static __always_inline int python_search_step(struct python_walk *w)
 {
 	__u64 thread = w->search.thread, ident = 0;
-	__u32 count = w->states.count;
+	__u32 count = w->search.count;
 
 	keep_in_register(count);
 	if (++w->search.steps > PYTHON_SEARCH_MAX || count >= PYTHON_NESTED_MAX)
@@ -203,8 +203,8 @@ static __always_inline int python_search_step(struct python_walk *w)
 	if (!python_is_self(ident, w->self))
 		return 0;
 	if (python_has_frames(w, thread)) {
-		w->states.found[count] = thread;
-		w->states.count = count + 1;
+		w->search.found[count] = thread;
+		w->search.count = count + 1;
 	} else {
 		w->search.idle_state = thread;
 	}
@@ -249,8 +249,8 @@ static __always_inline void python_set_gil_flags(struct python_walk *w, __u64 th
 /* Discard the cached states and search again. */
 static __always_inline int python_search_again(struct python_walk *w)
 {
-	w->states.from_cache = 0;
-	w->states.count = w->states.next = 0;
+	w->search.from_cache = 0;
+	w->search.count = w->search.next = 0;
 	w->flags = WIRE_PYTHON_PROCESS;
 	w->search.interpreter = w->search.first_interpreter;
 	w->search.thread = 0;
@@ -267,7 +267,7 @@ static __always_inline int python_end_states(struct python_walk *w)
 {
 	const struct python_thread *t = python_cache_entry(w);
 
-	if (!w->states.from_cache || !w->states.count || w->at != w->from || !t ||
+	if (!w->search.from_cache || !w->search.count || w->at != w->from || !t ||
 	    (t->first_thread == w->search.first_thread && w->now - t->searched_at <= t->pause))
 		return python_walk_end(w, WALK_END_WALKED);
 	return python_search_again(w);
@@ -279,7 +279,7 @@ static __always_inline int python_end_states(struct python_walk *w)
  */
 static __always_inline int python_end_unreadable(struct python_walk *w)
 {
-	if (w->states.from_cache && w->at == w->from)
+	if (w->search.from_cache && w->at == w->from)
 		return python_search_again(w);
 	return python_walk_end(w, WALK_END_PYTHON);
 }
@@ -288,14 +288,14 @@ static __always_inline int python_end_unreadable(struct python_walk *w)
 static __always_inline int python_state_step(struct python_walk *w)
 {
 	const struct python_layout *l = &w->layout;
-	__u32 next = w->states.next;
+	__u32 next = w->search.next;
 	__u64 thread, interpreter = 0;
 
 	keep_in_register(next);
-	if (next >= w->states.count || next >= PYTHON_NESTED_MAX)
+	if (next >= w->search.count || next >= PYTHON_NESTED_MAX)
 		return python_end_states(w);
-	thread = w->states.found[next];
-	w->states.next = next + 1;
+	thread = w->search.found[next];
+	w->search.next = next + 1;
 	if (python_read_word(w, &interpreter, thread, l->thread_interpreter) ||
 	    python_read_word(w, &w->frame, thread, l->thread_frame))
 		return python_end_unreadable(w);

@@ -227,6 +227,20 @@ static __always_inline enum walk_end end_without_rule(__u32 rule)
 	return rule == UNWIND_RULE_EVICTED ? WALK_END_EVICTED : WALK_END_NO_TABLE;
 }
 
+/* Leave a frame by its frame pointer, which may lead to another stack. Return 0 on success. */
+static __always_inline int follow_frame_pointer(struct native_walk *w)
+{
+	__u64 fp = w->fp, next, pc;
+
+	if ((fp & 7) || walk_read_word(w, fp, &next) || walk_read_word(w, fp + 8, &pc))
+		return -1;
+	w->sp = fp + 16;
+	w->fp = next;
+	w->pc = pc & WALK_PC_MASK;
+	w->known = 0;
+	return 0;
+}
+
 /*
  * Leave code without a rule by its frame pointer, if its value can be a frame pointer. By the ABI
  * it is 0 in the outermost frame; whether a thread really begins there is decided later by the
@@ -234,31 +248,10 @@ static __always_inline enum walk_end end_without_rule(__u32 rule)
  */
 static __always_inline int leave_by_frame_pointer(struct native_walk *w, __u32 rule)
 {
-	__u64 fp = w->fp, next, pc;
-
-	if (!fp)
+	if (!w->fp)
 		return native_walk_end(w, WALK_END_WALKED);
-	if (fp < w->sp || fp - w->sp > WALK_FRAME_MAX || (fp & 7) || walk_read_word(w, fp, &next) ||
-	    walk_read_word(w, fp + 8, &pc))
+	if (w->fp < w->sp || w->fp - w->sp > WALK_FRAME_MAX || follow_frame_pointer(w))
 		return native_walk_end(w, end_without_rule(rule));
-	w->sp = fp + 16;
-	w->fp = next;
-	w->pc = pc & WALK_PC_MASK;
-	w->known = 0;
-	return WALK_CALLER;
-}
-
-/* Leave a frame whose frame pointer may lead to another stack, as in Go's runtime. */
-static __always_inline int leave_to_other_stack(struct native_walk *w)
-{
-	__u64 fp = w->fp, next, pc;
-
-	if ((fp & 7) || walk_read_word(w, fp, &next) || walk_read_word(w, fp + 8, &pc))
-		return native_walk_end(w, WALK_END_UNREADABLE);
-	w->sp = fp + 16;
-	w->fp = next;
-	w->pc = pc & WALK_PC_MASK;
-	w->known = 0;
 	return WALK_CALLER;
 }
 
@@ -406,7 +399,9 @@ static __always_inline int leave_by_rule(struct native_walk *w, __u32 number, in
 	case UNWIND_GAP:
 		return leave_by_frame_pointer(w, number);
 	case UNWIND_FRAME:
-		return leave_to_other_stack(w);
+		/* Go's runtime switches stacks */
+		return follow_frame_pointer(w) ? native_walk_end(w, WALK_END_UNREADABLE)
+					       : WALK_CALLER;
 	case UNWIND_SIGNAL:
 		return leave_signal_frame(w, w->sp + (__s64)r->cfa_offset);
 	case UNWIND_CLONE:

@@ -140,28 +140,13 @@ static bool find_init_function(const struct unwind_source *s, int64_t tag, const
 	       unwind_source_offset(s, section.sh_addr, out, out_room);
 }
 
-static bool file_offset_of_data(const struct elf_image *image, uint64_t address, uint64_t *out)
-{
-	size_t count = 0;
-	GElf_Phdr p;
-
-	if (elf_getphdrnum(image->elf, &count) < 0)
-		return false;
-	for (size_t i = 0; i < count && gelf_getphdr(image->elf, (int)i, &p); i++) {
-		if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
-			continue;
-		*out = p.p_offset + (address - p.p_vaddr);
-		return true;
-	}
-	return false;
-}
-
-/* Find the file offset of the first function in an array that the dynamic segment refers to. */
+/* The file offset of the first function in an array that the dynamic segment refers to. */
 static bool find_first_of_array(const struct unwind_source *s, int64_t tag, uint64_t *out)
 {
 	uint64_t array, at, function;
 
-	return elf_dynamic(s->image, tag, &array) && file_offset_of_data(s->image, array, &at) &&
+	return elf_dynamic(s->image, tag, &array) &&
+	       elf_image_offset(s->image, array, sizeof(function), &at) &&
 	       !unwind_source_read(s, at, &function, sizeof(function)) &&
 	       unwind_source_offset(s, function, out, NULL);
 }
