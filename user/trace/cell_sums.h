@@ -69,10 +69,4 @@ struct cell cell_sums_round(const struct cell_sums *m, unsigned int shift);
 /* Return a cell whose lane is in one state throughout. */
 struct cell cell_of_state(uint16_t key, uint64_t thread);
 
-static inline bool cell_equal(const struct cell *a, const struct cell *b)
-{
-	return a->activity == b->activity && a->state == b->state && a->wait == b->wait &&
-	       a->thread == b->thread;
-}
-
 #endif

@@ -8,7 +8,6 @@
 #define SKEIN_TRACE_SCHEMA_H
 
 #include <sqlite3.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "base/record.h"
@@ -83,8 +82,5 @@ char *schema_put_sql(enum record_kind kind);
 
 /* Return the SELECT that computes the rows of a derived kind. */
 const char *schema_derived_sql(enum record_kind kind);
-
-/* Print the chapters on tables of docs/trace-format.md, in Markdown. */
-void schema_document(FILE *out);
 
 #endif
