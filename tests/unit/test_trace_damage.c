@@ -13,6 +13,7 @@
 #include "files.h"
 #include "suite.h"
 #include "synthetic.h"
+#include "trace/merge.h"
 #include "trace/trace.h"
 
 static const char path[] = "bad.skein", good[] = "good.skein";
@@ -332,6 +333,32 @@ START_TEST(missing_parts)
 }
 END_TEST
 
+/* A merge reads a trace kind by kind; a damaged table is one loss all the same. */
+START_TEST(merged_parts)
+{
+	static const char *const gaps[] = {"DROP TABLE loss", "DROP TABLE lane",
+					   "DELETE FROM chunk WHERE id = 2"};
+	struct error err = {0};
+	struct source *source;
+	struct tally tally;
+	struct trace *t;
+
+	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
+		fresh();
+		run_sql(gaps[i]);
+		ck_assert_msg(!trace_open(&t, path, &err), "%s", err.text);
+		ck_assert_int_eq(
+			merge_source(&source, &(struct merge_part){t, path}, 1, NULL, &err), 0);
+		tally_init(&tally);
+		ck_assert_msg(!pipe_join(source, &tally.sink, &err), "%s", err.text);
+		ck_assert_uint_eq(merge_unreadable(source, 0), 1);
+		ck_assert_uint_eq(tally.lost, 1);
+		source_free(source);
+		trace_close(t);
+	}
+}
+END_TEST
+
 /* The times of a chunk's row say where to look for it; whoever reads all finds it without them. */
 START_TEST(lying_times)
 {
@@ -420,5 +447,23 @@ int main(void)
 	tcase_add_unchecked_fixture(t, files_begin, NULL);
 	tcase_set_timeout(t, getenv("SKEIN_LONG") ? 3600 : 300);
 	tcase_add_unchecked_fixture(t, write_trace, NULL);
-	return suite_run_case("trace-damage", t);
+	tcase_add_test(t, flipped_bytes);
+	tcase_add_test(t, flipped_type_of_id);
+	tcase_add_test(t, garbage_pages);
+	tcase_add_test(t, truncated);
+	tcase_add_test(t, not_a_trace);
+	tcase_add_test(t, hostile_schema);
+	tcase_add_test(t, hostile_functions);
+	tcase_add_test(t, older_schema);
+	tcase_add_test(t, missing_parts);
+	tcase_add_test(t, merged_parts);
+	tcase_add_test(t, lying_times);
+	tcase_add_test(t, lying_chunks);
+	tcase_add_test(t, hostile_journal);
+	suite_add_tcase(s, t);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	clean_up();
+	return failed != 0;
 }

@@ -218,7 +218,7 @@ static int read_kind_of_parts(struct merge_source *m, enum record_kind kind, str
 
 	for (struct merged_part *p = m->parts; p < m->parts + m->count && !ret; p++) {
 		struct part_sink in = {
-			.sink = {.ops = &part_sink_ops, .wants = 1ULL << kind | WANT(LOSS)},
+			.sink = {.ops = &part_sink_ops, .wants = 1ULL << kind},
 			.merge = m,
 			.part = p,
 			.kind = kind,

@@ -273,13 +273,14 @@ static int read_file_kind(struct file_source *f, enum record_kind k, struct erro
 	return f->reported & TIMELINE ? 0 : read_file_timeline(f, err);
 }
 
+/* Put what could not be read, also to a sink that does not want the losses of the file. */
 static int put_file_losses(struct file_source *f, struct error *err)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; ret == 0 && i < f->loss_count; i++) {
 		f->losses[i].id = ++f->last_loss_id;
-		ret = put_loss(f->sink, &f->losses[i], err);
+		ret = f->sink->ops->put(f->sink, KIND_LOSS, &f->losses[i], err);
 	}
 	return ret;
 }

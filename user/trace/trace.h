@@ -76,7 +76,8 @@ void trace_close(struct trace *t);
 /*
  * Make a source that reads the trace. It delivers the kinds in the order of RECORD_KINDS, but
  * slices and edges together, in the order of their times (see trace_timeline.h). Damaged chunks are
- * left out and put as losses (UNREADABLE_CHUNK). Sums are computed from the samples; with many
+ * left out and put as losses (UNREADABLE_CHUNK), also to a sink that does not want losses: that one
+ * gets no others. Sums are computed from the samples; with many
  * keys, one key may come several times, and the sink must add its parts up. The trace must outlive
  * the source.
  */
