@@ -229,7 +229,8 @@ const struct schema_view schema_views[] = {
 		 "thread",
 		 "sample " NOT_IDLE_SQL) " LEFT JOIN thread ON thread.id = part.id"
 					 " LEFT JOIN process ON process.id = thread.process"
-					 " GROUP BY event.name, thread.process ORDER BY weight DESC"},
+					 " GROUP BY event.name, thread.process"
+					 " ORDER BY weight DESC"},
 	{"running",
 	 "what every CPU did: time, end, cpu, pid, tid, process, comm, state; of a thread left (the"
 	 " state that it took on then) and wait (for what)",
