@@ -59,26 +59,11 @@ struct scene_step {
 #define RAN(cpu, from, to, thread, left, wait) \
 	{{AT(from), AT(to), cpu, STATE_RUNNING, thread, left, wait}, {0}}
 #define CPU_WAS(cpu, from, to, state) \
-	{ \
-		{AT(from), AT(to), cpu, state, 0, 0, 0}, \
-		{ \
-			0 \
-		} \
-	}
+	{{AT(from), AT(to), cpu, state, 0, 0, 0}, {0}}
 #define SEEN(at, lane, state, wait) \
-	{ \
-		{AT(at), 0, lane, state, 0, 0, wait}, \
-		{ \
-			0 \
-		} \
-	}
+	{{AT(at), 0, lane, state, 0, 0, wait}, {0}}
 #define LINKED(at, from, to, kind, cpu) \
-	{ \
-		{0}, \
-		{ \
-			AT(at), AT(at), from, to, kind, cpu, 0 \
-		} \
-	}
+	{{0}, {AT(at), AT(at), from, to, kind, cpu, 0}}
 
 static inline void scene_step(struct scene *s, const struct scene_step *step)
 {
@@ -113,9 +98,7 @@ static const struct source_ops scene_source_ops = {.run = scene_source_run,
 						   .free = scene_source_free};
 
 #define SCENE_OF(build, context) \
-	{ \
-		{&scene_source_ops}, build, context \
-	}
+	{{&scene_source_ops}, build, context}
 
 /* Define name(), which returns the source of what build() puts and need not be freed. */
 #define DEFINE_SCENE(name, build) \
