@@ -8,12 +8,11 @@ import json
 import os
 import pathlib
 import sys
-import tempfile
 import unittest
 
 GOLDEN = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(GOLDEN.parent / "lib"))
-from traces import make_scene, output, skein
+from traces import Home, make_scene, output, skein
 
 PAIR = ["before.skein", "after.skein"]
 CASES = {
@@ -28,19 +27,14 @@ CASES = {
 }
 
 
-class Diff(unittest.TestCase):
+class Diff(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = os.getcwd()
-        os.chdir(cls.folder.name)
+        super().setUpClass()
+        cls.addClassCleanup(os.chdir, os.getcwd())
+        os.chdir(cls.home)
         for name in ("before", "after", "scene", "mixed", "empty"):
             make_scene(pathlib.Path(f"{name}.skein"), name)
-
-    @classmethod
-    def tearDownClass(cls):
-        os.chdir(cls.home)
-        cls.folder.cleanup()
 
     def test_outputs(self):
         for name, args in CASES.items():

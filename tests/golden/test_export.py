@@ -7,14 +7,12 @@ A change that is meant: SKEIN_GOLDEN=update tests/golden/test_export.py, and rea
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
 
 GOLDEN = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(GOLDEN.parent / "lib"))
-from traces import BUILD, LIMIT, make_scene, output, skein
+from traces import Home, make_scene, output, skein
 
 CASES = {
     "scene.folded": ["export", "-f", "folded"],
@@ -50,20 +48,16 @@ SCHED_CASES = {
 }
 
 
-class Golden(unittest.TestCase):
+class Golden(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.trace = make_scene(pathlib.Path(cls.folder.name) / "scene.skein")
-        cls.sched = make_scene(pathlib.Path(cls.folder.name) / "sched.skein", "sched")
-        cls.python = make_scene(pathlib.Path(cls.folder.name) / "python.skein", "python")
+        super().setUpClass()
+        cls.trace = make_scene(cls.home / "scene.skein")
+        cls.sched = make_scene(cls.home / "sched.skein", "sched")
+        cls.python = make_scene(cls.home / "python.skein", "python")
         cls.cases = [(name, cls.trace, args) for name, args in CASES.items()]
         cls.cases += [(name, cls.sched, args) for name, args in SCHED_CASES.items()]
         cls.cases += [(name, cls.python, args) for name, args in PYTHON_CASES.items()]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def same(self, name, made):
         if os.environ.get("SKEIN_GOLDEN") == "update":
@@ -95,7 +89,7 @@ class Golden(unittest.TestCase):
 
     def test_file_and_stdout_are_the_same(self):
         for ending in ("folded", "pb.gz"):
-            out = pathlib.Path(self.folder.name) / f"out.{ending}"
+            out = self.home / f"out.{ending}"
             skein("export", self.trace, "-o", out)
             form = {"folded": "folded", "pb.gz": "pprof"}[ending]
             self.assertEqual(out.read_bytes(), output("export", self.trace, "-f", form))

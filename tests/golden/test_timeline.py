@@ -10,13 +10,12 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 GOLDEN = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(GOLDEN.parent / "lib"))
 from protobuf_text import as_text
-from traces import LIMIT, SKEIN, make_scene, output, skein
+from traces import Home, LIMIT, SKEIN, make_scene, output, skein
 
 
 def chrome_text(data):
@@ -25,16 +24,11 @@ def chrome_text(data):
     return head + '"traceEvents":[\n' + events.replace("},{\"ph\"", "},\n{\"ph\"")
 
 
-class Timeline(unittest.TestCase):
+class Timeline(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.trace = make_scene(cls.home / "timeline.skein", "timeline")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def compare(self, name, text):
         if os.environ.get("SKEIN_GOLDEN") == "update":

@@ -2,12 +2,9 @@
 """
 Shared base of the tests of the flame graph page: pages of generated traces, open in a browser.
 """
-import pathlib
-import tempfile
-import unittest
 
 from browser import Browser
-from traces import BUILD, make_scene, skein
+from traces import BUILD, Home, make_scene, skein
 
 PICTURES = BUILD / "tests/pages" # pictures for a person to look at
 STILL = {"reducedMotion": "reduce", "colorScheme": "light"}
@@ -43,19 +40,14 @@ undefined
 """
 
 
-class Pages(unittest.TestCase):
+class Pages(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.traces = {}
         PICTURES.mkdir(parents=True, exist_ok=True)
         cls.browser = Browser()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.end()
-        cls.folder.cleanup()
+        cls.addClassCleanup(cls.browser.end)
 
     def trace(self, name):
         if name not in self.traces:

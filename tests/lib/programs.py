@@ -18,7 +18,8 @@ import subprocess
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from built import ROOT
+
 SOURCES = ROOT / "tests" / "programs"
 PREPARE_LIMIT = 180  # s
 READY_LIMIT = 60  # s, from the start of a load until it works

@@ -12,7 +12,8 @@ import os
 import pathlib
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from built import ROOT
+
 PACKAGES = ROOT / "tests" / "programs" / "python-packages.txt"
 SUPPORTED = tuple((3, minor) for minor in range(8, 15))
 OLD = ((3, 6), (3, 7))

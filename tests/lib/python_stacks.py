@@ -8,6 +8,7 @@ import math
 import re
 
 import live
+from built import numbers
 
 Frame = collections.namedtuple("Frame", "kind name file line first_line path flags")
 Sample = collections.namedtuple("Sample", "time pid tid comm frames end flags weight")
@@ -27,7 +28,7 @@ FRAME_FLAG = flags_of("FRAME_FLAGS")
 INTERPRETER = FRAME_FLAG["INTERPRETER"]
 UNREAD, GIL, COLLECTING, OF_PYTHON = (SAMPLE_FLAG[name] for name in
                                       ("UNREAD", "GIL", "COLLECTING", "PYTHON"))
-ENDS = live.words("STACK_ENDS")
+ENDS = list(numbers("STACK_ENDS"))
 
 
 class Stacks:

@@ -6,30 +6,20 @@ Contradictions are kept as text in `contradictions` and not repaired.
 """
 import bisect
 import collections
-import pathlib
-import re
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from built import numbers
 
 Stretch = collections.namedtuple("Stretch", "time end state wait cpu waker target")
 # A period of a thread and the state it left in. state is RUNNING, or UNKNOWN until the thread was
 # seen in the state `left`.
 Run = collections.namedtuple("Run", "time end cpu state left wait")
 
-
-def _numbers(macro):
-    text = (ROOT / "user" / "base" / "record.h").read_text()
-    body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*\n)", text).group(1)
-    body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
-    return {name: i + 1 for i, name in enumerate(re.findall(r"X\((\w+),", body))}
-
-
-STATE = _numbers("SLICE_STATES")
-WAIT = _numbers("WAIT_CLASSES")
-LANE = _numbers("LANE_KINDS")
-EDGE = _numbers("EDGE_KINDS")
-INTERRUPT = _numbers("INTERRUPTS")
-LOSS = _numbers("LOSS_REASONS")
+STATE = numbers("SLICE_STATES")
+WAIT = numbers("WAIT_CLASSES")
+LANE = numbers("LANE_KINDS")
+EDGE = numbers("EDGE_KINDS")
+INTERRUPT = numbers("INTERRUPTS")
+LOSS = numbers("LOSS_REASONS")
 STATE_NAME = {number: name for name, number in STATE.items()}
 WAIT_NAME = {number: name for name, number in WAIT.items()} | {0: None}
 

@@ -6,9 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
-SKEIN = os.environ.get("SKEIN", str(BUILD / "skein"))
+from built import BUILD, ROOT, SKEIN # noqa: F401: tests take them from here
+
 LIMIT = 120 # s, for one command
 
 
@@ -48,9 +47,6 @@ class Home(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.home = pathlib.Path(folder.name)

@@ -15,11 +15,11 @@ import tempfile
 import time
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
-SKEIN = os.path.abspath(os.environ.get("SKEIN", BUILD / "skein"))
+from built import BUILD, ROOT, SKEIN, numbers # noqa: F401: tests take ROOT from here
+
 LONG = os.environ.get("SKEIN_LONG") == "1"
 CPUS = sorted(os.sched_getaffinity(0))
+ONLINE = pathlib.Path(f"/sys/devices/system/cpu/cpu{CPUS[-1]}/online")
 
 # A shell starts background programs with SIGINT ignored, and their children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,15 +32,20 @@ def workload(name):
     return str(BUILD / "tests" / "workloads" / name)
 
 
-def read_terminal(master):
-    """Read the output on a terminal until no process has the terminal open."""
+def on_terminal(*args, stderr=None, **env):
+    """Run skein on a terminal to its end; return its status and what the terminal received."""
+    master, slave = os.openpty()
+    process = subprocess.Popen([SKEIN, *map(str, args)], stdin=slave, stdout=slave,
+                               stderr=stderr or slave, env=clean_environment(TERM="xterm", **env))
+    os.close(slave)
     shown = b""
     try:
         while chunk := os.read(master, 4096):
             shown += chunk
     except OSError:
-        pass  # the other side is closed
-    return shown
+        pass  # no process has the terminal open
+    os.close(master)
+    return process.wait(), shown
 
 
 def clean_environment(**more):
@@ -150,16 +155,9 @@ class Trace:
                    and (cpu is None or r["cpu"] == cpu + 1))
 
 
-def words(macro):
-    """Return the words of an enumeration in base/record.h, which is append-only, in order."""
-    text = (ROOT / "user" / "base" / "record.h").read_text()
-    body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*\n)", text).group(1)
-    return re.findall(r"X\((\w+),", body)
-
-
-LOSS = {name: i + 1 for i, name in enumerate(words("LOSS_REASONS"))}
-FRAME = {name: i + 1 for i, name in enumerate(words("FRAME_KINDS"))}
-MAPPING = {name: i + 1 for i, name in enumerate(words("MAPPING_KINDS"))}
+LOSS = numbers("LOSS_REASONS")
+FRAME = numbers("FRAME_KINDS")
+MAPPING = numbers("MAPPING_KINDS")
 FRAME_END = FRAME["END"]
 UNSAMPLED = ("NOT_DELIVERED", "LATE_TICK", "SKIPPED")  # reasons of losses in the kernel
 
@@ -202,6 +200,14 @@ def waited_for_cpu(pid):
     return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
 
 
+def can_go_offline():
+    """Return whether the last CPU can be taken offline; it is online afterwards."""
+    try:
+        return len(CPUS) > 1 and ONLINE.write_text("1") > 0
+    except OSError:
+        return False
+
+
 def child_named(pid, comm):
     """Return the pid of a child with a name, or None."""
     children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -237,12 +243,13 @@ def threads():
     return found
 
 
-def perf_descriptors(pid):
+def descriptors(pid, word):
+    """Return how many open files of a process have a word in their names."""
     found = 0
     try:
         for fd in os.listdir(f"/proc/{pid}/fd"):
             try:
-                found += "perf_event" in os.readlink(f"/proc/{pid}/fd/{fd}")
+                found += word in os.readlink(f"/proc/{pid}/fd/{fd}")
             except OSError:
                 pass
     except OSError:
@@ -274,7 +281,7 @@ class Recording:
 
     def has_begun(self):
         # the side-band events come first, one per online CPU
-        return perf_descriptors(self.pid) > os.cpu_count()
+        return descriptors(self.pid, "perf_event") > os.cpu_count()
 
     def stop(self, how=signal.SIGINT):
         if self.process.poll() is None and how:
@@ -406,6 +413,18 @@ class LiveTest(unittest.TestCase):
         out = process.communicate(timeout=90)[0]
         self.assertEqual(process.returncode, 0)
         return json.loads(out)
+
+    def build_wide(self, libraries, *flags):
+        """Build a program of many files that skein has not seen before; return its words."""
+        library, program = self.tmp / "lib.so", self.tmp / "wide"
+        shapes = ROOT / "tests" / "workloads" / "shapes"
+        gcc = ["gcc", "-O2", "-fno-optimize-sibling-calls", *flags]
+        subprocess.run([*gcc, "-shared", "-fPIC", "-o", library, shapes / "wide_library.c"],
+                       check=True)
+        subprocess.run([*gcc, "-D_GNU_SOURCE", "-o", program, shapes / "wide.c"], check=True)
+        for i in range(libraries):
+            shutil.copy2(library, self.tmp / f"lib-{i}.so")
+        return [program, self.tmp, libraries]
 
     def copy(self, name, to=None):
         """Return a copy of a workload that the test may damage."""

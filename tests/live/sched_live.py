@@ -1,32 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared base of the live tests of scheduler records."""
 
-import os
 import time
 
 import live
 import scheduler
 
 
-def descriptors(pid, word):
-    """Return how many open files of a process have a word in their names."""
-    found = 0
-    try:
-        for fd in os.listdir(f"/proc/{pid}/fd"):
-            try:
-                found += word in os.readlink(f"/proc/{pid}/fd/{fd}")
-            except OSError:
-                pass
-    except OSError:
-        pass
-    return found
-
-
 class SchedRecording(live.Recording):
     """`skein record -e sched`; the constructor returns when its programs are attached."""
 
     def has_begun(self):
-        return descriptors(self.pid, "bpf_link") + descriptors(self.pid, "bpf-link") >= 2
+        return sum(live.descriptors(self.pid, word) for word in ("bpf_link", "bpf-link")) >= 2
 
 
 def boot_ns():

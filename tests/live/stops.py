@@ -21,12 +21,13 @@ import tempfile
 import time
 
 import live
+from built import numbers
 
 SCRIPT = live.ROOT / "tests" / "live" / "walk_with_gdb.py"
 ATTACH_LIMIT = 60  # s: gdb reads the symbols of all libraries
 WARM = 1  # s for skein to make its tables before the first stop
 IN_KERNEL = 1  # enum sample_flag
-UNMAPPED, NO_TABLE = map(live.words("STACK_ENDS").index, ("UNMAPPED", "NO_TABLE"))
+UNMAPPED, NO_TABLE = (numbers("STACK_ENDS")[word] - 1 for word in ("UNMAPPED", "NO_TABLE"))
 SYSCALL = 2  # bytes of the instruction
 SWITCHES_STACKS = ("runtime.systemstack", "runtime.nanotime1", "runtime.walltime", "time.now",
                    "runtime.asmcgocall")

@@ -16,30 +16,16 @@ import subprocess
 import time
 
 import live
-from live import workload
 
 LIBRARIES = 300
 FREQUENCY = 999
 ROUNDS = 20 if live.LONG else 2
-SHAPES = live.ROOT / "tests" / "workloads" / "shapes"
 UNREADY = 16  # of frame.flags
 CLANG = next((path for path in map(shutil.which, ("clang++-16", "clang++", "clang++-14")) if path),
              None)
 
 
 class Ending(live.LiveTest):
-    def build_wide(self):
-        """Build a program of 300 files that skein has not seen before; return its command."""
-        library, program = self.tmp / "lib.so", self.tmp / "wide"
-        flags = ["-O2", "-fno-optimize-sibling-calls"]
-        subprocess.run(["gcc", *flags, "-shared", "-fPIC", "-o", library,
-                        SHAPES / "wide_library.c"], check=True)
-        subprocess.run(["gcc", "-D_GNU_SOURCE", *flags, "-o", program, SHAPES / "wide.c"],
-                       check=True)
-        for i in range(LIBRARIES):
-            shutil.copy2(library, self.tmp / f"lib-{i}.so")
-        return [program, self.tmp, LIBRARIES, 30]
-
     def record_new(self, command, seconds, *more, limit=2):
         """Record a command for a time without any cache, and end the recording."""
         recording = self.begin("-a", "-F", FREQUENCY, "--unwind-cache", "", *more)
@@ -68,7 +54,7 @@ class Ending(live.LiveTest):
         return frames
 
     def test_many_unknown_files(self):
-        command = self.build_wide()
+        command = [*self.build_wide(LIBRARIES), 30]
         for _ in range(ROUNDS):
             trace = self.record_new(command, 1)
             print(f"300 libraries: the end took {trace.ending:.2f} s, {self.unready(trace)} "
@@ -90,11 +76,13 @@ class Ending(live.LiveTest):
         Frames without a name are marked. Nothing waits, so the limit is the time for the work at
         the end.
         """
-        trace = self.record_new(self.build_wide(), 0.3, "--wait-names", "0", limit=1)
+        trace = self.record_new([*self.build_wide(LIBRARIES), 30], 0.3, "--wait-names", "0",
+                                limit=1)
         self.assertGreater(self.unready(trace), 0)
 
     def test_with_a_long_wait(self):
-        trace = self.record_new(self.build_wide(), 0.3, "--wait-names", "60s", limit=60)
+        trace = self.record_new([*self.build_wide(LIBRARIES), 30], 0.3, "--wait-names", "60s",
+                                limit=60)
         self.assertEqual(self.unready(trace), 0)
 
     def stop_worker(self, recording):

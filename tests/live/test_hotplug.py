@@ -1,24 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test that a CPU may go offline and online during a recording."""
 
-import pathlib
 import time
 
 import live
-from live import workload
+from live import ONLINE, workload
 
 CPU = live.CPUS[-1]
-ONLINE = pathlib.Path(f"/sys/devices/system/cpu/cpu{CPU}/online")
 
 
-def can_go():
-    try:
-        return len(live.CPUS) > 1 and ONLINE.write_text("1") > 0
-    except OSError:
-        return False
-
-
-@live.unittest.skipUnless(can_go(), "no CPU of this machine can be taken offline")
+@live.unittest.skipUnless(live.can_go_offline(), "no CPU of this machine can be taken offline")
 class Hotplug(live.LiveTest):
     def offline(self):
         self.addCleanup(ONLINE.write_text, "1")

@@ -15,19 +15,11 @@ import time
 import live
 import sched_live
 import scheduler
-from live import SKEIN, workload
+from live import ONLINE, SKEIN, workload
 from scheduler import STATE, WAIT
 
 CPU = live.CPUS[-1]
-ONLINE = pathlib.Path(f"/sys/devices/system/cpu/cpu{CPU}/online")
 HOSTILE = "e;v\"<\n\033[1m\udcff"  # the last name that workloads/renamer.c gives itself
-
-
-def can_go():
-    try:
-        return len(live.CPUS) > 1 and ONLINE.write_text("1") > 0
-    except OSError:
-        return False
 
 
 def threads_now():
@@ -238,7 +230,7 @@ class Life(sched_live.SchedTest):
                 if "--json" in args or "chrome" in args:
                     json.loads(done.stdout)
 
-    @live.unittest.skipUnless(can_go(), "no CPU of this machine can be taken offline")
+    @live.unittest.skipUnless(live.can_go_offline(), "no CPU of this machine can be taken offline")
     def test_cpu_goes_and_comes(self):
         recording = self.watch("-a")
         self.start(workload("loop"), 100)

@@ -19,7 +19,6 @@ TARGET = 0.99
 LIBRARIES = 300
 ROUNDS = 5 if live.LONG else 1
 FREQUENCY = 999
-SHAPES = live.ROOT / "tests/workloads/shapes"
 
 CLANG = next((path for path in map(shutil.which, ("clang++-16", "clang++", "clang++-14")) if path),
              None)
@@ -100,15 +99,8 @@ class FirstSight(live.LiveTest):
 
     def test_many_libraries(self):
         """A program's first second: 300 files, and a frame larger than the copy."""
-        library, program = self.tmp / "lib.so", self.tmp / "wide"
-        flags = ["-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls"]
-        subprocess.run(["gcc", *flags, "-shared", "-fPIC", "-o", library,
-                        SHAPES / "wide_library.c"], check=True)
-        subprocess.run(["gcc", "-D_GNU_SOURCE", *flags, "-o", program, SHAPES / "wide.c"],
-                       check=True)
-        for i in range(LIBRARIES):
-            shutil.copy2(library, self.tmp / f"lib-{i}.so")
-        self.check_new("wide", 100, [program, self.tmp, LIBRARIES, 1], "--to", "1s")
+        command = self.build_wide(LIBRARIES, "-fomit-frame-pointer")
+        self.check_new("wide", 100, [*command, 1], "--to", "1s")
 
     @live.unittest.skipUnless(CLANG, "clang++ is not installed")
     def test_clang(self):

@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import formats
 import trace_processor
 from test_pprof import GOS, pprof
-from traces import LIMIT, ROOT, make_scene, output, skein
+from traces import Home, LIMIT, ROOT, make_scene, output, skein
 
 READERS = trace_processor.CACHE / "skein/readers"
 PROFILER = READERS / "profiler-cli-0.10.0/profiler-cli.js"
@@ -61,11 +61,10 @@ def merged(found, change):
     return changed
 
 
-class Formats(unittest.TestCase):
+class Formats(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.traces = {name: make_scene(cls.home / f"{name}.skein", name) for name in SCENES}
         live = cls.home / "live.skein"
         if os.geteuid() == 0 and skein("record", "-F", "499", "-o", live, "--", "sh", "-c",
@@ -75,10 +74,6 @@ class Formats(unittest.TestCase):
         for name, trace in cls.traces.items():
             for form, ending in FORMATS.items():
                 skein("export", trace, "-o", cls.home / f"{name}{ending}")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def each(self):
         """Yield the name of each trace, which failures then show."""

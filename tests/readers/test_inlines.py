@@ -11,10 +11,8 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from traces import Home
+from traces import BUILD, Home
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
 READER = BUILD / "tests/readers/source_places"
 LONG = os.environ.get("SKEIN_LONG") == "1"
 ADDRESSES = 200000 if LONG else 1500

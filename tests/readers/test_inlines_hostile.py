@@ -4,7 +4,6 @@
 Test malicious debugging information: its reader stays within time and memory limits, and
 continues.
 """
-import os
 import pathlib
 import re
 import struct
@@ -15,9 +14,8 @@ import unittest
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from traces import Home
+from traces import BUILD, Home
 
-BUILD = pathlib.Path(os.environ.get("BUILD", pathlib.Path(__file__).resolve().parents[2] / "build"))
 WORKER = BUILD / "tests/readers/ask_sources"
 MEMORY = 256 << 20
 CODE = 0x1000

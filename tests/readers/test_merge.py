@@ -6,15 +6,13 @@ import json
 import pathlib
 import shutil
 import sqlite3
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import formats
 import trace_processor
-from traces import BUILD, LIMIT, make_scene, output, skein
+from traces import Home, make_scene, output, skein
 
 LATER = 500_000_000 # ns by which the second host's clock is ahead in UTC
 PLAIN_FORMATS = ("folded", "pprof", "json", "speedscope", "firefox", "perf-script")
@@ -41,19 +39,15 @@ def add(*profiles):
     return total
 
 
-class Merge(unittest.TestCase):
+class Merge(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.traces = {name: make_scene(cls.home / f"{name}.skein", name)
-                      for name in ("scene", "python", "mixed", "empty", "timeline", "whole", "sched")}
+                      for name in ("scene", "python", "mixed", "empty", "timeline", "whole",
+                                   "sched")}
         for name in list(cls.traces):
             cls.traces[f"{name}-2"] = cls.on_another_host(name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     @classmethod
     def on_another_host(cls, name):

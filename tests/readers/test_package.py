@@ -10,10 +10,9 @@ import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
-from traces import BUILD, LIMIT, ROOT, make_scene, output
+from traces import BUILD, Home, LIMIT, ROOT, make_scene, output
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "skein"
 LONG = "SKEIN_LONG" in os.environ
@@ -32,21 +31,16 @@ def run(*command, **options):
     return done.stdout.decode()
 
 
-class PackageTest(unittest.TestCase):
+class PackageTest(Home):
     @classmethod
     def setUpClass(cls):
         for program in ("dpkg-buildpackage", "dh"):
             if not shutil.which(program):
                 raise unittest.SkipTest(f"{program} is not installed")
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.folder.name)
-        subprocess.run([ROOT / "packaging/deb", "--from-scratch" if LONG else BUILD, cls.path],
+        super().setUpClass()
+        subprocess.run([ROOT / "packaging/deb", "--from-scratch" if LONG else BUILD, cls.home],
                        check=True, timeout=BUILD_LIMIT)
-        cls.deb = next(cls.path.glob("skein_*.deb"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
+        cls.deb = next(cls.home.glob("skein_*.deb"))
 
     def field(self, name):
         return run("dpkg-deb", "-f", self.deb, name).strip()
@@ -59,12 +53,12 @@ class PackageTest(unittest.TestCase):
     def test_lintian_finds_no_error(self):
         if not shutil.which("lintian"):
             self.skipTest("lintian is not installed")
-        changes = next(self.path.glob("*.changes"))
+        changes = next(self.home.glob("*.changes"))
         said = run("lintian", "--allow-root", "--fail-on", "error", changes)
         self.assertNotRegex(said, r"(?m)^[EW]: ")
 
     def test_depends_on_what_it_needs(self):
-        unpacked = self.path / "unpacked"
+        unpacked = self.home / "unpacked"
         run("dpkg-deb", "-x", self.deb, unpacked)
         depends = {word.split()[0] for word in self.field("Depends").split(",")}
         needed = set()
@@ -91,7 +85,7 @@ class PackageTest(unittest.TestCase):
         archives = list((CACHE / "roots").glob("bookworm-*.tar"))
         if not archives:
             self.skipTest("there is no small Debian: tools/deps packaging makes one from a mirror")
-        root = self.path / "root"
+        root = self.home / "root"
         root.mkdir()
         run("tar", "-x", "-f", archives[0], "-C", root, "--numeric-owner", "--exclude=./dev/*")
         return root

@@ -8,11 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from traces import make_scene, skein
+from traces import Home, make_scene, skein
 
 # Debian's Go contains a built pprof; a newer Go builds it first, which takes a minute.
 GOS = sorted(pathlib.Path("/usr/lib").glob("go-*/bin/go"))
@@ -28,21 +27,16 @@ def pprof(go, home, *args):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-class Read(unittest.TestCase):
+class Read(Home):
     """A scene as a profile."""
     SCENE = "scene"
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.trace = make_scene(cls.home / "scene.skein", cls.SCENE)
         cls.profile = cls.home / "scene.pb.gz"
         skein("export", cls.trace, "-o", cls.profile)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def each(self, *args):
         """Return the output of every available pprof."""

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test every query of docs/queries.md: it has an answer, the same by all three tools."""
-import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 
 from sqlite_ways import EXTENSION, by_python, by_shell, by_skein, loading_python, rounded
-from traces import BUILD, LIMIT, ROOT, make_scene
+from traces import Home, LIMIT, ROOT, make_scene
 
 TEXT = (ROOT / "docs/queries.md").read_text()
 QUERIES = dict(re.findall(r"^### ([^\n]+)\n(?:(?!^### ).)*?^```sql\n(.*?);\n```$", TEXT,
@@ -15,17 +13,12 @@ QUERIES = dict(re.findall(r"^### ([^\n]+)\n(?:(?!^### ).)*?^```sql\n(.*?);\n```$
 WAYS = {"sqlite3": by_shell, "Python": by_python}
 
 
-class QueriesTest(unittest.TestCase):
+class QueriesTest(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        folder = pathlib.Path(cls.folder.name)
-        cls.traces = [make_scene(folder / f"{name}.skein", name)
+        super().setUpClass()
+        cls.traces = [make_scene(cls.home / f"{name}.skein", name)
                       for name in ("scene", "python", "timeline", "whole", "sched")]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def answers(self, sql):
         """Return skein's answers by trace, each compared with those of the other tools."""
@@ -71,13 +64,11 @@ class QueriesTest(unittest.TestCase):
                         self.assertEqual(row["before"], row["now"], row)
 
 
-class AnswersTest(unittest.TestCase):
+class AnswersTest(Home):
     """A few known answers for the scene of tests/unit/sample_scene.h."""
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.trace = make_scene(pathlib.Path(self.folder.name) / "scene.skein")
+        self.trace = make_scene(self.home / "scene.skein")
 
     def ask(self, title):
         return by_skein(QUERIES[title], self.trace)

@@ -14,7 +14,7 @@ import unittest
 import xml.etree.ElementTree as ET
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from traces import LIMIT, make_scene, output, skein
+from traces import Home, LIMIT, make_scene, output
 
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {"svg", "style", "rect", "text", "title", "g"}
@@ -59,11 +59,10 @@ def prefixes(folded):
     return collections.Counter((len(path), count) for path, count in tree.items())
 
 
-class Svg(unittest.TestCase):
+class Svg(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.traces = {name: make_scene(cls.home / f"{name}.skein", name)
                       for name in SCENES + ("after",)}
         cls.pictures = {name: output("export", "-f", "svg", cls.traces[name]) for name in SCENES}
@@ -71,10 +70,6 @@ class Svg(unittest.TestCase):
                                       "-f", "svg")
         cls.pictures["hostile diff"] = output("diff", cls.traces["mixed"], cls.traces["hostile"],
                                               "-f", "svg")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def test_well_formed_and_harmless(self):
         for name, data in self.pictures.items():

@@ -7,12 +7,11 @@ import os
 import pathlib
 import re
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from completeness import completeness
-from traces import SKEIN, make_scene, output, skein
+from traces import Home, SKEIN, make_scene, output, skein
 from test_pprof import GOS, pprof
 
 NOT_IDLE = ("from {table} x left join thread t on x.thread = t.id "
@@ -41,19 +40,14 @@ class Views:
                 for count, ns in re.findall(r"^ +(\d+) +(\d+): [\d ]+$", text, re.M)]
 
 
-class Totals(unittest.TestCase):
+class Totals(Home):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.traces = [make_scene(cls.home / "scene.skein")]
         live = cls.record()
         if live:
             cls.traces.append(live)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     @classmethod
     def record(cls):
