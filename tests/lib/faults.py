@@ -11,15 +11,13 @@ import os
 import pathlib
 import platform
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
-SKEIN = os.path.abspath(os.environ.get("SKEIN", BUILD / "skein"))
+from built import BUILD, SKEIN
+
 SHIM = BUILD / "tests/faults/shim.so"
 LIMIT = 60 # s, for one run
 
@@ -48,8 +46,9 @@ LIBC = ctypes.CDLL(None)
 
 def keep_addresses():
     """
-    Disable the randomization of addresses for this process: the shim's filter compares the lower
-    halves of the C library's addresses, so the library must not cross a 4 GiB border.
+    Disable the randomization of addresses for the processes that this thread starts: the shim's
+    filter compares the lower halves of the C library's addresses, so the library must not cross a
+    4 GiB border.
     """
     LIBC.personality(ADDR_NO_RANDOMIZE)
 
@@ -91,6 +90,10 @@ class Done:
 
 
 def processes_of(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError: # as after nearly every run: there is no need to search /proc
+        return []
     found = []
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -133,10 +136,10 @@ def run(args, kind, site=0, nth=0, helpers=False, folder=None):
             env |= {"LD_PRELOAD": str(SHIM), "FAULT_PLAN": file.name,
                     "TMPDIR": str(folder or "/tmp"),
                     "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0:exitcode=99"}
+            keep_addresses()
             with subprocess.Popen([SKEIN, *map(str, args)], env=env, cwd=folder,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, start_new_session=True,
-                                  preexec_fn=keep_addresses) as process:
+                                  stderr=subprocess.PIPE, start_new_session=True) as process:
                 try:
                     out, err = process.communicate(timeout=LIMIT)
                 except subprocess.TimeoutExpired:

@@ -5,6 +5,7 @@ Test that single calls may fail (out of memory, read error, disk full) while a t
 and exported: exit status 1, a message with the reason, no partial file, nothing left behind; or
 the failure does no harm, and the output is the usual one.
 """
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -21,6 +22,7 @@ LONG = os.environ.get("SKEIN_LONG") == "1"
 KINDS = ("memory", "mmap", "open", "read", "write", "file", "name", "descriptor")
 MOST = 15 # sites of a kind in the short form
 FEW = 80 # calls of a kind that the short form tries one by one, too
+WORKERS = len(os.sched_getaffinity(0)) # runs of skein beside each other
 OLD = b"what was there before"
 
 
@@ -33,17 +35,22 @@ def formats():
 class Case:
     """One command, and those of its runs that went wrong."""
 
-    def __init__(self, trace, args):
-        self.trace, self.args, self.to_file = trace, args, "OUT" in args
+    def __init__(self, home, trace, args):
+        self.home, self.trace, self.args, self.to_file = home, trace, args, "OUT" in args
         self.complaints, self.runs = [], 0
 
-    def once(self, folder, kind, **failure):
-        out = folder / "out"
-        out.write_bytes(OLD)
-        words = {"TRACE": self.trace, "OUT": out}
-        done = faults.run([words.get(a, a) for a in self.args], kind, folder=folder, **failure)
-        done.written = out.read_bytes() if self.to_file else done.out
-        done.files = sorted(path.name for path in folder.iterdir())
+    def once(self, kind, **failure):
+        """Run the command in a folder of its own, which its messages call FOLDER."""
+        with tempfile.TemporaryDirectory(dir=self.home) as name:
+            folder = pathlib.Path(name)
+            out = folder / "out"
+            out.write_bytes(OLD)
+            words = {"TRACE": self.trace, "OUT": out}
+            done = faults.run([words.get(a, a) for a in self.args], kind, folder=folder,
+                              **failure)
+            done.err = done.err.replace(name, "FOLDER")
+            done.written = out.read_bytes() if self.to_file else done.out
+            done.files = sorted(path.name for path in folder.iterdir())
         return done
 
     def judge(self, done, base):
@@ -60,38 +67,48 @@ class Case:
             wrong.append(f"files: {done.files}")
         return wrong
 
-    def try_kind(self, folder, kind):
-        base = self.once(folder, kind)
+    def try_site(self, kind, base, key):
+        """Let the first call of a site fail. Return what went wrong, or None."""
+        site = base.sites[key]
+        done = self.once(kind, site=key)
+        wrong = self.judge(done, base) + faults.left_behind(done, base, site)
+        return wrong and self.complaint(wrong, done, f"{kind} at {faults.callers(site)}")
+
+    def try_call(self, kind, base, nth):
+        """Let the nth call of all fail. Return what went wrong, or None."""
+        done = self.once(kind, nth=nth)
+        wrong = self.judge(done, base)
+        return wrong and self.complaint(wrong, done, f"{kind}, call {nth}")
+
+    @staticmethod
+    def complaint(wrong, done, where):
+        return f"{'; '.join(wrong)}\n    {where}\n    {done.err[-1500:]}"
+
+    def try_kind(self, pool, kind):
+        base = self.once(kind)
         assert base.status == 0, base.err
-        for key, site in faults.sites_of(base, MOST):
-            done = self.once(folder, kind, site=key)
-            wrong = self.judge(done, base) + faults.left_behind(done, base, site)
-            self.complain(wrong, done, f"{kind} at {faults.callers(site) if wrong else ''}")
-        for nth in range(1, base.counted + 1 if LONG or base.counted <= FEW else 1):
-            done = self.once(folder, kind, nth=nth)
-            self.complain(self.judge(done, base), done, f"{kind}, call {nth}")
-
-    def complain(self, wrong, done, where):
-        self.runs += 1
-        if wrong:
-            self.complaints.append(f"{'; '.join(wrong)}\n    {where}\n    {done.err[-1500:]}")
+        sites = [key for key, _ in faults.sites_of(base, MOST)]
+        calls = range(1, base.counted + 1 if LONG or base.counted <= FEW else 1)
+        found = [*pool.map(lambda key: self.try_site(kind, base, key), sites),
+                 *pool.map(lambda nth: self.try_call(kind, base, nth), calls)]
+        self.runs += len(found)
+        self.complaints += filter(None, found)
 
 
-class Faults(unittest.TestCase):
+class Faults(traces.Home):
     @classmethod
     def setUpClass(cls):
         if why := faults.missing():
             raise unittest.SkipTest(why)
-        cls.folder = tempfile.TemporaryDirectory(prefix="faults-")
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.home = pathlib.Path(cls.folder.name)
+        super().setUpClass()
         cls.trace = traces.make_scene(cls.home / "timeline.skein", "timeline")
+        cls.pool = concurrent.futures.ThreadPoolExecutor(WORKERS)
+        cls.addClassCleanup(cls.pool.shutdown)
 
     def check(self, *args):
-        case = Case(self.trace, args)
-        with tempfile.TemporaryDirectory(dir=self.home) as folder:
-            for kind in KINDS:
-                case.try_kind(pathlib.Path(folder), kind)
+        case = Case(self.home, self.trace, args)
+        for kind in KINDS:
+            case.try_kind(self.pool, kind)
         self.assertFalse(case.complaints, "\n" + "\n".join(case.complaints[:20]))
         self.assertGreater(case.runs, 30)
 
