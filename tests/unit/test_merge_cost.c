@@ -79,22 +79,13 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static int count_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
-			bool late)
-{
-	uint64_t *sum = context;
-
-	(void)ring, (void)late;
-	*sum += time + *(const uint8_t *)data + size;
-	return 0;
-}
-
 /* Return the ns per record of samples in rings. */
 static double cost_of_samples(unsigned int count)
 {
 	struct order *o = order_new();
 	static char sample[SAMPLE];
-	uint64_t sum = 0;
+	struct ordered_record r;
+	volatile uint64_t sum = 0;
 	double begin = 0;
 	int failed = 0;
 
@@ -106,9 +97,12 @@ static double cost_of_samples(unsigned int count)
 		failed |= order_push(o, (int)(cpus[i] % count), 1000 + i, sample, sizeof(sample));
 		if (i % (SAMPLES_A_LOOK * count))
 			continue;
-		for (unsigned int r = 0; r < count; r++)
-			order_set_passed(o, (int)r, 1000 + i);
-		failed |= order_release(o, UINT64_MAX, count_record, &sum);
+		for (unsigned int ring = 0; ring < count; ring++)
+			order_set_passed(o, (int)ring, 1000 + i);
+		while (order_next_time(o) != UINT64_MAX) {
+			order_release(o, &r);
+			sum += r.time + *(const uint8_t *)r.data + r.size;
+		}
 	}
 	begin = now() - begin;
 	ck_assert_int_eq(failed, 0);
@@ -154,8 +148,9 @@ static double cost_of_switches(unsigned int count)
 			found = 0;
 		}
 		taken_until += SWITCHES_A_LOOK * count;
-		failed |= switch_order_take(o);
-		while (switch_order_next(o, UINT64_MAX, &r)) {
+		failed |= switch_order_copy(o);
+		while (switch_order_next_time(o) != UINT64_MAX) {
+			switch_order_release(o, &r);
 			disorder += r.time < last;
 			last = r.time;
 			found++;

@@ -18,7 +18,6 @@ struct switches {
 	size_t count[CPUS], taken[CPUS];
 	uint64_t lost[CPUS]; /* reported at the next copying */
 	size_t most; /* most records copied at once */
-	bool wanted[CPUS];
 };
 
 static struct switches array;
@@ -32,11 +31,6 @@ unsigned int switches_cpus(const struct switches *s)
 {
 	(void)s;
 	return CPUS;
-}
-
-void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted)
-{
-	s->wanted[cpu] = wanted;
 }
 
 size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
@@ -109,6 +103,7 @@ static const char *no_container(void *context, const char *path)
 /* The recording under test; stamps count from its beginning, which is now. */
 static struct {
 	struct process_table *table;
+	struct switch_order *order;
 	struct schedule *schedule;
 	uint64_t begin, last_lane, last_loss;
 	uint32_t unwanted; /* a thread that is not selected */
@@ -119,25 +114,31 @@ static struct {
 	size_t life_count, life_done;
 } run;
 
-static int before(void *context, uint64_t time, struct error *err)
+/* Handle the records of other rings up to a time, ns. */
+static void live_until(uint64_t time)
 {
-	(void)context;
 	for (; run.life_done < run.life_count && run.lives[run.life_done].time <= time;
 	     run.life_done++) {
 		const struct life_record *l = &run.lives[run.life_done].life;
 		uint64_t at = run.lives[run.life_done].time;
 
-		ck_assert_int_eq(process_table_life(run.table, l, at, err), 0);
+		ck_assert_int_eq(process_table_life(run.table, l, at, NULL), 0);
 		if (l->kind == LIFE_COMM)
-			ck_assert_int_eq(schedule_renamed(run.schedule, l->tid, at, err), 0);
+			ck_assert_int_eq(schedule_renamed(run.schedule, l->tid, at, NULL), 0);
 	}
-	return 0;
 }
 
-static uint64_t next(void *context)
+/* Handle the switches up to mark, ns, and before each the records of other rings. */
+static void release(uint64_t mark)
 {
-	(void)context;
-	return run.life_done < run.life_count ? run.lives[run.life_done].time : UINT64_MAX;
+	struct switch_record r;
+	uint64_t time;
+
+	while ((time = switch_order_next_time(run.order)) != UINT64_MAX && time <= mark) {
+		live_until(time);
+		switch_order_release(run.order, &r);
+		ck_assert_int_eq(schedule_record(run.schedule, &r, NULL), 0);
+	}
 }
 
 static bool wanted(void *context, const struct process_entry *p, const struct thread_entry *t)
@@ -163,13 +164,11 @@ static void begin(void)
 		.container = no_container,
 	};
 	struct schedule_context schedule = {
-		.switches = &array,
+		.cpus = CPUS,
 		.sink = &kept.sink,
 		.host = 1,
 		.last_lane = &run.last_lane,
 		.last_loss = &run.last_loss,
-		.before = before,
-		.next = next,
 		.wanted = wanted,
 		.unknown = unknown,
 	};
@@ -183,6 +182,8 @@ static void begin(void)
 	run.begin = rounded(clock_boot_ns() - NSEC_PER_SEC);
 	ck_assert_int_eq(process_table_new(&run.table, &table, NULL), 0);
 	schedule.table = run.table;
+	run.order = switch_order_new(&array);
+	ck_assert_ptr_nonnull(run.order);
 	ck_assert_int_eq(schedule_new(&run.schedule, &schedule, NULL), 0);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
 		ck_assert_int_eq(schedule_cpu_begins(run.schedule, cpu, run.begin, true, NULL), 0);
@@ -191,6 +192,7 @@ static void begin(void)
 static void over(void)
 {
 	schedule_free(run.schedule);
+	switch_order_free(run.order);
 	process_table_free(run.table);
 }
 
@@ -198,9 +200,9 @@ static void over(void)
 static void end(uint64_t us)
 {
 	do {
-		ck_assert_int_eq(schedule_take(run.schedule), 0);
-		ck_assert_int_eq(schedule_release(run.schedule, UINT64_MAX, NULL), 0);
-	} while (schedule_has_more(run.schedule));
+		ck_assert_int_eq(switch_order_copy(run.order), 0);
+		release(UINT64_MAX);
+	} while (switch_order_has_more(run.order));
 	ck_assert_int_eq(schedule_end(run.schedule, run.begin + us * 1000, NULL), 0);
 }
 
@@ -300,9 +302,9 @@ START_TEST(cpus_are_merged)
 		leave(1, 10 + 5 * i, i % 2 ? 21 : 22, WIRE_SLEEPING, i % 2 ? 22 : 21);
 	}
 	/* one round of a recorder: up to the mark */
-	ck_assert_int_eq(schedule_take(run.schedule), 0);
-	ck_assert_int_eq(schedule_release(run.schedule, schedule_mark(run.schedule), NULL), 0);
-	ck_assert(schedule_has_more(run.schedule));
+	ck_assert_int_eq(switch_order_copy(run.order), 0);
+	release(switch_order_mark(run.order));
+	ck_assert(switch_order_has_more(run.order));
 	array.most = MOST;
 	end(1000); /* keep() has checked the order */
 	ck_assert_uint_eq(kept.slice_count, 202);
@@ -314,7 +316,7 @@ START_TEST(a_loss_is_a_hole)
 {
 	begin();
 	leave(0, 100, 11, WIRE_SLEEPING, 12);
-	ck_assert_int_eq(schedule_take(run.schedule), 0);
+	ck_assert_int_eq(switch_order_copy(run.order), 0);
 	array.lost[0] = 1234;
 	record(0, 500, WIRE_WAKING, WIRE_BY_TASK, 0, 12, 11, 0);
 	leave(0, 600, 13, WIRE_SLEEPING, 14);
@@ -412,8 +414,8 @@ START_TEST(a_snapshot_tells_what_no_record_has)
 
 	begin();
 	leave(0, 1, 11, WIRE_SLEEPING, 0);
-	ck_assert_int_eq(schedule_take(run.schedule), 0);
-	ck_assert_int_eq(schedule_release(run.schedule, run.begin + 2000, NULL), 0);
+	ck_assert_int_eq(switch_order_copy(run.order), 0);
+	release(run.begin + 2000);
 	asleep.time = running.time = seen.time = run.begin + 3000;
 	ck_assert_int_eq(schedule_task_found(run.schedule, &asleep, NULL), 0);
 	ck_assert_int_eq(schedule_task_found(run.schedule, &running, NULL), 0);

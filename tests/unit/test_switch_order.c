@@ -167,13 +167,15 @@ static unsigned int check(unsigned int pieces)
 		until = until < RECORDS ? until : RECORDS;
 		if (until < RECORDS && until && is_moved(until - 1))
 			until++;
-		mark = until < RECORDS ? made[until].time - 1 : UINT64_MAX;
+		mark = until < RECORDS ? made[until].time - 1 : UINT64_MAX - 1;
 		taken_until = until;
 		do {
-			s.wrong += switch_order_take(o) != 0;
+			s.wrong += switch_order_copy(o) != 0;
 			/* while a gap holds records back, no order is certain */
-			while (!switch_order_has_more(o) && switch_order_next(o, mark, &r))
+			while (!switch_order_has_more(o) && switch_order_next_time(o) <= mark) {
+				switch_order_release(o, &r);
 				check_record(&s, &r, mark);
+			}
 		} while (switch_order_has_more(o));
 		check_all_came(&s, mark);
 	}

@@ -19,6 +19,8 @@
 #include "capture/select.h"
 
 #define TICK (NSEC_PER_SEC)
+/* The mark that releases all records; UINT64_MAX is the time of no record. */
+#define ALL_RECORDS (UINT64_MAX - 1)
 /*
  * Names of files are requested when this many are waiting, or after this many ns: waking the worker
  * costs more than a name, and the worker may have to read a large file again each time. The
@@ -88,7 +90,7 @@ static int poll_helpers(struct live *l, bool all, struct error *err)
 	if (!ret && l->inlines)
 		ret = inlines_poll(l->inlines, now, err);
 	if (!ret && l->error)
-		ret = error_set(err, l->error, "%s", l->why.text);
+		ret = error_errno(err, l->error, "process table");
 	return ret;
 }
 
@@ -113,7 +115,7 @@ static int update_walkers(struct live *l, uint64_t now, struct error *err)
 	if (!l->retry)
 		return 0;
 	l->retry = false;
-	return live_retry_stacks(l, false) ? error_set(err, -EIO, "%s", l->why.text) : 0;
+	return live_retry_stacks(l, false, err);
 }
 
 static int push_found_task(void *context, const struct wire_task *t)
@@ -131,30 +133,47 @@ static int snapshot_threads(struct live *l, struct error *err)
 	return ret ? error_errno(err, ret, "the threads of this machine") : 0;
 }
 
-/*
- * Release the records that are in order: switches, and between them the records of the other rings.
- */
-static int release_records(struct live *l, struct error *err)
+/* Return the time, ns, up to which no older records are expected, of rings or of switches. */
+static uint64_t release_mark(struct live *l)
 {
-	uint64_t mark = UINT64_MAX;
+	uint64_t rings = order_mark(l->order);
+	uint64_t switches = l->schedule ? switch_order_mark(l->switch_order) : ALL_RECORDS;
+
+	return rings < switches ? rings : switches;
+}
+
+/*
+ * Handle all records up to mark, ns, in the order of their times: those of the rings and the
+ * switches. The life of a process comes before a switch of the same time.
+ */
+static int release_records(struct live *l, uint64_t mark, struct error *err)
+{
+	uint64_t ring = order_next_time(l->order), switched = UINT64_MAX;
+	struct ordered_record record;
+	struct switch_record s;
 	int ret = 0;
 
-	if (l->schedule) {
-		mark = schedule_mark(l->schedule);
-		if (order_mark(l->order) < mark)
-			mark = order_mark(l->order);
-		ret = schedule_release(l->schedule, mark, err);
+	if (l->schedule)
+		switched = switch_order_next_time(l->switch_order);
+	while (!ret && (ring <= mark || switched <= mark)) {
+		if (ring <= switched) {
+			order_release(l->order, &record);
+			ret = live_handle_record(l, &record, err);
+			ring = order_next_time(l->order);
+		} else {
+			switch_order_release(l->switch_order, &s);
+			ret = schedule_record(l->schedule, &s, err);
+			switched = switch_order_next_time(l->switch_order);
+		}
 	}
-	if (!ret && order_release(l->order, mark, live_handle_record, l))
-		ret = error_set(err, -EIO, "%s", l->why.text);
-	if (!ret && l->schedule && schedule_take_snapshot_due(l->schedule))
-		ret = snapshot_threads(l, err);
+	l->mark = mark;
 	return ret;
 }
 
 static bool has_more(const struct live *l)
 {
-	return program_has_more(l->program) || (l->schedule && schedule_has_more(l->schedule));
+	return program_has_more(l->program) ||
+	       (l->schedule && switch_order_has_more(l->switch_order));
 }
 
 static enum pace_finding drain_finding(const struct live *l)
@@ -175,11 +194,13 @@ static int drain_rings(struct live *l, struct error *err)
 	if (!ret)
 		ret = program_drain(l->program, now);
 	if (!ret && l->schedule)
-		ret = schedule_take(l->schedule);
+		ret = switch_order_copy(l->switch_order);
 	if (ret)
 		return error_errno(err, ret, "draining the rings");
 	pace_rings_read(&l->pace, now, drain_finding(l));
-	ret = release_records(l, err);
+	ret = release_records(l, release_mark(l), err);
+	if (!ret && l->schedule && schedule_take_snapshot_due(l->schedule))
+		ret = snapshot_threads(l, err);
 	return ret ? ret : update_walkers(l, now, err);
 }
 
@@ -252,7 +273,7 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	if (!ret)
 		ret = ledger_report(l->ledger, l->sink, now, last, err);
 	if (!ret && l->schedule)
-		ret = schedule_tick(l->schedule, err);
+		ret = schedule_tick(l->schedule, l->mark, err);
 	if (!ret)
 		ret = sink_tick(l->sink, now, err);
 	if (!ret)
@@ -586,9 +607,7 @@ static int finish_tables(struct live *l, struct error *err)
 		if (!ret)
 			ret = update_walkers(l, clock_boot_ns(), err);
 	}
-	if (!ret && live_retry_stacks(l, true))
-		ret = error_set(err, -EIO, "%s", l->why.text);
-	return ret;
+	return ret ? ret : live_retry_stacks(l, true, err);
 }
 
 static int end_recording(struct live *l, struct error *err)
@@ -596,20 +615,16 @@ static int end_recording(struct live *l, struct error *err)
 	int ret;
 
 	sampler_stop(l->sampler);
-	if (l->schedule)
-		schedule_stop(l->schedule);
+	for (unsigned int cpu = 0; l->schedule && cpu < switches_cpus(l->switches); cpu++)
+		switches_set_wanted(l->switches, cpu, false);
 	l->ended = clock_boot_ns();
 	l->summary.elapsed = l->ended - l->started;
 	do {
 		ret = drain_rings(l, err);
 	} while (!ret && has_more(l));
 	order_close(l->order);
-	if (!ret && l->schedule)
-		ret = schedule_release(l->schedule, UINT64_MAX, err);
 	if (!ret)
-		ret = order_release(l->order, UINT64_MAX, live_handle_record, l)
-			      ? error_set(err, -EIO, "%s", l->why.text)
-			      : 0;
+		ret = release_records(l, ALL_RECORDS, err);
 	if (!ret && l->schedule)
 		ret = schedule_end(l->schedule, l->ended, err);
 	if (!ret)

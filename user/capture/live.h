@@ -51,8 +51,10 @@ struct live {
 	struct order *order;
 	struct program *program;
 	struct sampler *sampler;
-	struct switches *switches; /* NULL: switches are not recorded */
-	struct schedule *schedule; /* NULL: switches are not recorded */
+	struct switches *switches; /* NULL: switches are not recorded, like the next two */
+	struct switch_order *switch_order;
+	struct schedule *schedule;
+	uint64_t mark; /* all records up to this time, ns, have been handled */
 	int task_ring; /* ring of the order for tasks found by snapshots */
 	uint64_t last_lane; /* last lane.id in use */
 	struct sideband *sideband;
@@ -90,11 +92,9 @@ struct live {
 	bool unknown; /* the last drain saw mappings of unknown files or of Python */
 	VECTOR(struct parked *) parked; /* parked samples, oldest first */
 	size_t parked_bytes;
-	/* limit of parked_bytes, above which the oldest samples are put with incomplete stacks */
-	size_t parked_max;
-	struct finished_stack finished; /* result of finishing a stack; too large for the C stack */
-	int error; /* first error of a callback that cannot return it */
-	struct error why;
+	size_t parked_max; /* bytes; above this the oldest are put as they are */
+	struct finished_stack finished; /* too large for the C stack */
+	int error; /* first error of a callback of the helpers, which cannot return it */
 	struct capture_progress progress;
 	struct capture_summary summary;
 	char container[CGROUP_CONTAINER_MAX];
@@ -106,28 +106,24 @@ struct live {
 int live_start_helpers(struct live *l, struct error *err);
 
 /* live_prefetch.c: callbacks of program_set_prefetcher() and sideband_set_prefetcher(). */
-void live_prefetch(void *context, const struct wire_sample *s, uint32_t size);
-void live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time);
+int live_prefetch(void *context, const struct wire_sample *s, uint32_t size);
+int live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time);
 /*
  * Called when an object's kind becomes known; passes the prefetched mappings of interpreters to the
- * BPF walkers.
+ * BPF walkers. Return 0 or -ENOMEM.
  */
-void live_send_prefetched(struct live *l, const struct object *o);
+int live_send_prefetched(struct live *l, const struct object *o);
 
 /* Return whether a record of a sample ring is a complete sample. */
 bool live_is_sample(const struct wire_sample *s, uint32_t size);
-/* Keep the first error of a callback that cannot return it, for a caller that can. */
-void live_keep_error(struct live *l, int ret);
+/* Return the interrupted walk of a sample with WIRE_SAVED; its pointers lead into the sample. */
+struct unfinished_stack live_unfinished_stack(const struct wire_sample *s);
 
 /* Implements object_updated() of struct objects_context. */
 void live_object_updated(void *context, struct object *o, bool changed);
 
-/*
- * Handle one record that is in order, as the callback of order_release(). The error's text is in
- * l->why.
- */
-int live_handle_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
-		       bool late);
+/* Handle a record of a ring at its place in the order. Return 0 or a negative errno. */
+int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err);
 
 /* Return whether user stacks are walked. */
 static inline bool live_walks_stacks(const struct live *l)
@@ -153,24 +149,22 @@ int live_run(struct source *source, struct sink *sink, struct error *err);
 int live_follow_cpus(struct live *l, struct error *err);
 
 /*
- * live_stacks.c: handle a sample whose stack the BPF programs could not finish: finish and put it,
- * or park it until its stack can be finished. The error's text is in l->why.
+ * live_stacks.c: handle a sample whose stack the BPF programs could not finish: put it, or park it
+ * until its stack can be finished.
  */
 int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
-			const struct wire_unfinished *at, struct sample *r);
-/* Retry the parked stacks. last: put all of them, incomplete if they cannot be finished. */
-int live_retry_stacks(struct live *l, bool last);
+			const struct sample *r, struct error *err);
+/* Retry the parked stacks. last: put all of them, as they are if they cannot be finished. */
+int live_retry_stacks(struct live *l, bool last, struct error *err);
 void live_free_stacks(struct live *l);
 /* Request the pages of tables that a walk may need, which waits at pc for a table. */
 void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
-			const struct wire_unfinished *at, const void *stack);
-/*
- * Save a stack that ended badly, if such stacks are kept. begin: the state in which the walk began;
- * stack: the copied part of the stack.
- */
+			const struct unfinished_stack *u);
+/* Save a stack that ended badly, if such stacks are kept. begin: where its walk began. */
 int live_save_bad_stack(struct live *l, struct space *space, const struct raw_stack *raw,
-			const struct wire_unfinished *begin, const void *stack);
+			const struct unfinished_stack *begin, struct error *err);
 /* Put a sample whose stack is complete, or cannot become more complete. */
-int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r);
+int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r,
+		    struct error *err);
 
 #endif

@@ -34,6 +34,8 @@ static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct
 	if (!l->schedule || !l->started)
 		return 0;
 	if (!l->scheduled)
+		switches_set_wanted(l->switches, cpu, true);
+	if (!l->scheduled)
 		return schedule_cpu_begins(l->schedule, cpu, l->started, online, err);
 	if (!online)
 		schedule_cpu_gone(l->schedule, cpu, clock_boot_ns());
@@ -118,6 +120,7 @@ static void live_free(struct source *source)
 	symbolizer_free(l->symbolizer);
 	opener_free(l->opener);
 	schedule_free(l->schedule);
+	switch_order_free(l->switch_order);
 	switches_free(l->switches);
 	program_free(l->program);
 	sideband_free(l->sideband);

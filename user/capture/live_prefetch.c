@@ -13,45 +13,42 @@
  * used, although records from before the sample may still be pending.
  */
 static void prefetch_pages(struct live *l, const struct process_entry *p,
-			   const struct wire_sample *s, const uint64_t *words)
+			   const struct wire_sample *s)
 {
-	const struct wire_unfinished *at = (const void *)(words + s->python_words);
+	const struct unfinished_stack u = live_unfinished_stack(s);
 
-	live_request_pages(l, p->space, at->pc - !at->exact, at, at + 1);
+	live_request_pages(l, p->space, u.at.pc - !u.at.exact, &u);
 }
 
 /*
  * Prefetch the names of Python code and the pages of unwind tables that a sample needs. Everything
  * that is not known now is requested when the sample is in order.
  */
-void live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
+int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 {
 	struct live *l = context;
 	const uint64_t *words = (const uint64_t *)(s + 1) + s->kernel_frames + s->user_frames;
 	struct process_entry *p;
 
 	if (!live_is_sample(s, size))
-		return;
+		return 0;
 	p = process_table_of_pid(l->table, s->pid);
 	if (p && !p->ended && p->space && s->flags & WIRE_UNFINISHED)
-		prefetch_pages(l, p, s, words);
-	live_keep_error(l, intern_prefetch(l->intern, s->pid, p && !p->ended ? p : NULL, words,
-					   s->python_words));
+		prefetch_pages(l, p, s);
+	return intern_prefetch(l->intern, s->pid, p && !p->ended ? p : NULL, words,
+			       s->python_words);
 }
 
 /* Pass an interpreter to the BPF walkers, so that frames are walked from the next sample on. */
-static void send_interpreter(struct live *l, const struct object *o,
-			     const struct prefetched_mapping *f)
+static int send_interpreter(struct live *l, const struct object *o,
+			    const struct prefetched_mapping *f)
 {
 	struct python_process python = pythons_at(o, f->start, f->offset);
 
-	/*
-	 * If this fails, the walkers get the interpreter together with the process's other
-	 * mappings.
-	 */
-	if (!program_set_python(l->program, f->pid, &python, f->time))
-		live_keep_error(l, intern_prefetch_memory(l->intern, f->pid, o->python.file,
-							  python.code_type, f->time));
+	/* If the walkers cannot be updated now, they are with the process's other mappings. */
+	if (program_set_python(l->program, f->pid, &python, f->time))
+		return 0;
+	return intern_prefetch_memory(l->intern, f->pid, o->python, python.code_type, f->time);
 }
 
 /*
@@ -65,7 +62,7 @@ static bool needs_attention(const struct object *o, const struct mapped_region *
 	return !o->file.settled || o->python.layout;
 }
 
-void live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time)
+int live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time)
 {
 	struct live *l = context;
 	const struct mapped_region m = {
@@ -80,17 +77,17 @@ void live_prefetch_mapping(void *context, const struct life_record *mapping, uin
 		.pid = m.at.pid, .start = m.at.start, .offset = mapping->offset, .time = time};
 	const struct object *o;
 
-	if (m.at.pid == UINT32_MAX || !live_selects(l, m.at.pid))
-		return;
+	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))
+		return 0;
 	o = objects_prefetch(l->objects, &m);
 	l->unknown |= needs_attention(o, &m);
 	if (!o)
-		return;
+		return 0;
 	f.object = o->id;
-	if (o->python.layout)
-		send_interpreter(l, o, &f);
-	else
-		l->prefetched[l->prefetched_count++ % LIVE_PREFETCHED_MAX] = f;
+	if (o->python_layout)
+		return send_interpreter(l, o, &f);
+	l->prefetched[l->prefetched_count++ % LIVE_PREFETCHED_MAX] = f;
+	return 0;
 }
 
 /*
@@ -105,15 +102,18 @@ static bool is_in_order(const struct live *l, const struct prefetched_mapping *f
 	return m && m->object && m->object->id == f->object;
 }
 
-void live_send_prefetched(struct live *l, const struct object *o)
+int live_send_prefetched(struct live *l, const struct object *o)
 {
-	for (unsigned int i = 0; i < LIVE_PREFETCHED_MAX; i++) {
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < LIVE_PREFETCHED_MAX; i++) {
 		struct prefetched_mapping *f = &l->prefetched[i];
 
 		if (f->object != o->id)
 			continue;
-		if (o->python.layout && !is_in_order(l, f))
-			send_interpreter(l, o, f);
+		if (o->python_layout && !is_in_order(l, f))
+			ret = send_interpreter(l, o, f);
 		f->object = 0;
 	}
+	return ret;
 }

@@ -6,10 +6,11 @@
 #include "capture/clock.h"
 #include "capture/live.h"
 
-void live_keep_error(struct live *l, int ret)
+/* Keep the first error, since the helpers' callbacks cannot return it. */
+static void keep_error(struct live *l, int ret)
 {
 	if (ret < 0 && !l->error)
-		l->error = error_errno(&l->why, ret, "process table");
+		l->error = ret;
 }
 
 static void on_opened(void *context, const struct open_reply *a)
@@ -26,21 +27,21 @@ static void on_scanned_process(void *context, const struct scanned_process *p)
 {
 	struct live *l = context;
 
-	live_keep_error(l, process_table_scanned(l->table, p));
+	keep_error(l, process_table_scanned(l->table, p));
 }
 
 static void on_scanned_thread(void *context, const struct scanned_thread *t)
 {
 	struct live *l = context;
 
-	live_keep_error(l, process_table_scanned_thread(l->table, t, clock_boot_ns()));
+	keep_error(l, process_table_scanned_thread(l->table, t, clock_boot_ns()));
 }
 
 static void on_scanned_mapping(void *context, const struct scanned_mapping *m)
 {
 	struct live *l = context;
 
-	live_keep_error(l, process_table_scanned_mapping(l->table, m, clock_boot_ns()));
+	keep_error(l, process_table_scanned_mapping(l->table, m, clock_boot_ns()));
 }
 
 static void on_scan_done(void *context, uint32_t pid)
@@ -115,7 +116,7 @@ static void on_python(void *context, uint64_t object, const struct python_file *
 	if (o && l->table)
 		process_table_remapped(l->table, o);
 	if (o)
-		live_send_prefetched(l, o);
+		keep_error(l, live_send_prefetched(l, o));
 	l->remapped = true;
 	if (o && l->intern)
 		intern_object_updated(l->intern, o, true);
@@ -210,10 +211,20 @@ static uint64_t sample_flags_of(const struct wire_sample *s, bool late)
 	       (s->pid ? 0 : SAMPLE_FLAG_IDLE) | (late ? SAMPLE_FLAG_LATE : 0) | python_flags_of(s);
 }
 
-/*
- * Return whether a sample passes the selection by name, which the BPF programs do not make. The
- * command of `skein record` is skein itself until its exec, and is not selected before that.
- */
+struct unfinished_stack live_unfinished_stack(const struct wire_sample *s)
+{
+	const uint64_t *words = (const uint64_t *)(s + 1);
+	const struct wire_unfinished *at = (const void *)(words + sample_words(s));
+
+	return (struct unfinished_stack){
+		.at = *at,
+		.stack = at + 1,
+		.frames = words + s->kernel_frames,
+		.count = s->flags & WIRE_INITIAL_STATE ? 0 : s->user_frames,
+	};
+}
+
+/* Select by name here, not in the kernel. Until it executes, the command is still skein. */
 static bool is_thread_selected(const struct live *l, const struct process_entry *p,
 			       const struct thread_entry *t)
 {
@@ -222,7 +233,8 @@ static bool is_thread_selected(const struct live *l, const struct process_entry 
 	return p->comm_selected || t->comm_selected;
 }
 
-static int put_wire_sample(struct live *l, const struct wire_sample *s, bool late)
+static int put_wire_sample(struct live *l, const struct wire_sample *s, bool late,
+			   struct error *err)
 {
 	const struct sampled_task task = {
 		.pid = s->pid,
@@ -248,14 +260,12 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.weight = l->event.period,
 		.flags = sample_flags_of(s, late),
 	};
-	const struct wire_unfinished *at =
-		(const void *)(raw.words + raw.kernel + raw.user + raw.python);
 	struct process_entry *p;
 	struct thread_entry *t;
 	bool unknown;
 	int ret;
 
-	ret = process_table_resolve(l->table, &task, &p, &t, &unknown, &l->why);
+	ret = process_table_resolve(l->table, &task, &p, &t, &unknown, err);
 	if (ret)
 		return ret;
 	/* The requested scan also gives the name by which the process may be selected. */
@@ -267,41 +277,44 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	}
 	r.thread = t->id;
 	if (s->flags & WIRE_UNFINISHED)
-		return live_put_unfinished(l, p, s, at, &r);
+		return live_put_unfinished(l, p, s, &r, err);
 	raw.space = p->space;
 	raw.process = p;
-	if (l->saver && s->flags & WIRE_INITIAL_STATE)
-		ret = live_save_bad_stack(l, p->space, &raw, at, at + 1);
-	return ret ? ret : live_put_sample(l, &raw, &r);
+	if (l->saver && s->flags & WIRE_INITIAL_STATE) {
+		const struct unfinished_stack begin = live_unfinished_stack(s);
+
+		ret = live_save_bad_stack(l, p->space, &raw, &begin, err);
+	}
+	return ret ? ret : live_put_sample(l, &raw, &r, err);
 }
 
-static int on_sample(struct live *l, const void *data, uint32_t size, bool late)
+static int on_sample(struct live *l, const struct ordered_record *r, struct error *err)
 {
-	const struct wire_sample *s = data;
+	const struct wire_sample *s = r->data;
 
-	if (!live_is_sample(s, size)) {
+	if (!live_is_sample(s, r->size)) {
 		ledger_count_lost(l->ledger, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
-	return put_wire_sample(l, s, late);
+	return put_wire_sample(l, s, r->late, err);
 }
 
-static int on_life(struct live *l, uint64_t time, const void *data, uint32_t size)
+static int on_life(struct live *l, const struct ordered_record *r, struct error *err)
 {
 	struct object *kernel = objects_kernel(l->objects);
 	struct life_record life;
 	int ret;
 
-	if (life_decode(&life, data, size) < 0) {
+	if (life_decode(&life, r->data, r->size) < 0) {
 		ledger_count_lost(l->ledger, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
 	if (life.kind != LIFE_KSYMBOL) {
-		ret = process_table_life(l->table, &life, time, &l->why);
+		ret = process_table_life(l->table, &life, r->time, err);
 		if (ret > 0)
 			opener_scan(l->opener, life.pid);
 		if (ret >= 0 && l->schedule && life.kind == LIFE_COMM)
-			ret = schedule_renamed(l->schedule, life.tid, time, &l->why);
+			ret = schedule_renamed(l->schedule, life.tid, r->time, err);
 		return ret < 0 ? ret : 0;
 	}
 	if (!life.unregistered)
@@ -310,16 +323,13 @@ static int on_life(struct live *l, uint64_t time, const void *data, uint32_t siz
 	return 0;
 }
 
-int live_handle_record(void *context, int ring, uint64_t time, const void *data, uint32_t size,
-		       bool late)
+int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err)
 {
-	struct live *l = context;
-
-	if (program_owns_ring(l->program, ring))
-		return on_sample(l, data, size, late);
-	if (ring == l->task_ring)
-		return schedule_task_found(l->schedule, data, &l->why);
-	return on_life(l, time, data, size);
+	if (program_owns_ring(l->program, r->ring))
+		return on_sample(l, r, err);
+	if (r->ring == l->task_ring)
+		return schedule_task_found(l->schedule, r->data, err);
+	return on_life(l, r, err);
 }
 
 /* Helper processes are forked first, while they inherit little. */
@@ -352,20 +362,6 @@ int live_start_helpers(struct live *l, struct error *err)
 	return ret ? ret : opener_new(&l->opener, &files, err);
 }
 
-static int before_switch(void *context, uint64_t time, struct error *err)
-{
-	struct live *l = context;
-
-	return order_release(l->order, time, live_handle_record, l)
-		       ? error_set(err, -EIO, "%s", l->why.text)
-		       : 0;
-}
-
-static uint64_t next_ordered_time(void *context)
-{
-	return order_next_time(((struct live *)context)->order);
-}
-
 static bool selects_thread(void *context, const struct process_entry *p,
 			   const struct thread_entry *t)
 {
@@ -383,20 +379,20 @@ static void scan_unknown(void *context, uint32_t tid)
 static int begin_schedule(struct live *l, struct error *err)
 {
 	const struct schedule_context c = {
-		.switches = l->switches,
+		.cpus = switches_cpus(l->switches),
 		.table = l->table,
 		.sink = l->sink,
 		.host = HOST_ID,
 		.last_lane = &l->last_lane,
 		.last_loss = ledger_last_loss(l->ledger),
-		.before = before_switch,
-		.next = next_ordered_time,
 		.wanted = selects_thread,
 		.unknown = scan_unknown,
 		.context = l,
 	};
 
-	return schedule_new(&l->schedule, &c, err);
+	l->switch_order = switch_order_new(l->switches);
+	return l->switch_order ? schedule_new(&l->schedule, &c, err)
+			       : error_errno(err, -ENOMEM, "switches");
 }
 
 static void begin_inlines(struct live *l)

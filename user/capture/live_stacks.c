@@ -17,10 +17,14 @@
  */
 #define SLOT_SCAN UINT32_MAX
 
-/* A parked sample, followed by the words of its frames and the copied part of its stack. */
+/*
+ * A sample with an unfinished stack. Its pointers lead to the record; when it is parked, to copies
+ * in data.
+ */
 struct parked {
 	struct sample sample;
-	struct wire_unfinished at;
+	struct unfinished_stack walk;
+	const uint64_t *words; /* frames of all parts */
 	struct space *space; /* a reference, see space_share() */
 	size_t bytes; /* bytes of memory that the sample takes, including its space */
 	uint64_t process; /* process.id */
@@ -33,8 +37,8 @@ struct parked {
 	uint64_t waits_at;
 	uint32_t kernel, user, python; /* words of frames of each part */
 	uint8_t python_end; /* enum stack_end */
-	bool begun; /* at is the state in which the walk began: walk all frames again */
-	uint64_t words[];
+	bool begun; /* walk.at is where the walk began: walk all frames again */
+	uint64_t data[];
 };
 
 static size_t parked_words(const struct parked *p)
@@ -44,7 +48,8 @@ static size_t parked_words(const struct parked *p)
 
 static size_t parked_size(const struct parked *p)
 {
-	return sizeof(*p) + parked_words(p) * sizeof(uint64_t) + p->at.bytes + p->at.outer_bytes;
+	return sizeof(*p) + parked_words(p) * sizeof(uint64_t) + p->walk.at.bytes +
+	       p->walk.at.outer_bytes;
 }
 
 /*
@@ -67,10 +72,11 @@ static const struct arena_chunk *arena_chunk_at(const void *context, uint32_t nu
 		       : NULL;
 }
 
-int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r)
+int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r,
+		    struct error *err)
 {
 	bool loops;
-	int ret = intern_stack(l->intern, raw, &r->stack, &loops, &l->why);
+	int ret = intern_stack(l->intern, raw, &r->stack, &loops, err);
 
 	if (ret)
 		return ret;
@@ -78,7 +84,7 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 		r->flags |= SAMPLE_FLAG_UNREAD;
 	ledger_count_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
 	l->progress.samples++;
-	return put_sample(l->sink, r, &l->why);
+	return put_sample(l->sink, r, err);
 }
 
 static struct finish_world make_finish_world(const struct live *l, struct space *space)
@@ -111,27 +117,24 @@ static int try_to_finish_stack(struct live *l, const struct unfinished_stack *u,
 }
 
 int live_save_bad_stack(struct live *l, struct space *space, const struct raw_stack *raw,
-			const struct wire_unfinished *begin, const void *stack)
+			const struct unfinished_stack *begin, struct error *err)
 {
 	const struct finish_world world = make_finish_world(l, space);
 	const struct ended_stack e = {
 		.program = raw->process ? raw->process->comm : "unknown",
 		.space = space,
-		.begin = {.at = *begin, .stack = stack},
+		.begin = {.at = begin->at, .stack = begin->stack},
 		.frames = raw->words + raw->kernel,
 		.count = raw->user,
 		.end = raw->end,
 	};
 
-	return saver_offer(l->saver, &world, &e, &l->why);
+	return saver_offer(l->saver, &world, &e, err);
 }
 
-/*
- * Put a parked sample with a finished user part. words: frames of all parts, of which the user part
- * is replaced. stack: the copied part of the stack.
- */
-static int put_finished(struct live *l, struct parked *p, const uint64_t *words, const void *stack,
-			const struct finished_stack *f)
+/* Put a sample with the user part of its frames replaced by those of f. */
+static int put_finished(struct live *l, struct parked *p, const struct finished_stack *f,
+			struct error *err)
 {
 	uint64_t all[WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON];
 	const struct raw_stack raw = {
@@ -146,21 +149,23 @@ static int put_finished(struct live *l, struct parked *p, const uint64_t *words,
 	};
 	int ret = 0;
 
-	memcpy(all, words, p->kernel * sizeof(*all));
+	memcpy(all, p->words, p->kernel * sizeof(*all));
 	memcpy(all + p->kernel, f->frames, f->count * sizeof(*all));
-	memcpy(all + p->kernel + f->count, words + p->kernel + p->user, p->python * sizeof(*all));
+	memcpy(all + p->kernel + f->count, p->words + p->kernel + p->user,
+	       p->python * sizeof(*all));
 	if (l->saver && p->begun)
-		ret = live_save_bad_stack(l, p->space, &raw, &p->at, stack);
-	return ret ? ret : live_put_sample(l, &raw, &p->sample);
+		ret = live_save_bad_stack(l, p->space, &raw, &p->walk, err);
+	return ret ? ret : live_put_sample(l, &raw, &p->sample, err);
 }
 
 static uint64_t parked_pc_tag(const struct parked *p)
 {
-	return p->at.exact && p->user ? (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
+	return p->walk.at.exact && p->user ? (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
 }
 
-/* Put a parked sample with the frames found so far, and with the reason why there are no more. */
-static int put_incomplete(struct live *l, struct parked *p, struct finished_stack *f)
+/* Put the frames found so far, with the reason why there are no more. */
+static int put_incomplete(struct live *l, struct parked *p, struct finished_stack *f,
+			  struct error *err)
 {
 	f->count = p->user;
 	f->end = END_NOT_READY;
@@ -169,9 +174,9 @@ static int put_incomplete(struct live *l, struct parked *p, struct finished_stac
 	 * The walk's pc is a frame too: the point where the thread was interrupted, or a caller
 	 * whose table is not ready.
 	 */
-	if (!f->count || (!p->begun && !p->at.unmapped))
-		f->frames[f->count++] = p->at.pc | parked_pc_tag(p);
-	return put_finished(l, p, p->words, p->words + parked_words(p), f);
+	if (!f->count || (!p->begun && !p->walk.at.unmapped))
+		f->frames[f->count++] = p->walk.at.pc | parked_pc_tag(p);
+	return put_finished(l, p, f, err);
 }
 
 static void free_parked(struct live *l, struct parked *p)
@@ -211,37 +216,29 @@ static bool is_still_waiting(const struct live *l, const struct parked *p)
 }
 
 void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
-			const struct wire_unfinished *at, const void *stack)
+			const struct unfinished_stack *u)
 {
 	const struct pager_walk walk = {
 		.space = space,
 		.pc = pc,
-		.stack = stack,
-		.words = (at->bytes + at->outer_bytes) / sizeof(uint64_t),
+		.stack = u->stack,
+		.words = (u->at.bytes + u->at.outer_bytes) / sizeof(uint64_t),
 	};
 
 	if (l->pager && space->mappings.count)
 		pager_request(l->pager, &walk);
 }
 
-/*
- * Retry a parked sample. Returns 0 if it was put, 1 if it still has to wait, or a negative errno.
- */
-static int retry_parked(struct live *l, struct parked *p, bool last)
+/* Retry a parked sample. Returns 0 if it was put, 1 if it must wait on, or a negative errno. */
+static int retry_parked(struct live *l, struct parked *p, bool last, struct error *err)
 {
-	const struct unfinished_stack u = {
-		.at = p->at,
-		.stack = p->words + parked_words(p),
-		.frames = p->words + p->kernel,
-		.count = p->begun ? 0 : p->user,
-	};
 	struct finished_stack *f = &l->finished;
 	int ret = -EAGAIN;
 
 	if (!is_still_waiting(l, p)) {
 		if (p->slot == SLOT_SCAN)
 			take_new_space(l, p);
-		ret = try_to_finish_stack(l, &u, p->space, f);
+		ret = try_to_finish_stack(l, &p->walk, p->space, f);
 		if (ret == -EAGAIN) {
 			p->slot = f->slot;
 			p->waits_at = f->waits_at;
@@ -249,13 +246,13 @@ static int retry_parked(struct live *l, struct parked *p, bool last)
 	}
 	if (ret == -EAGAIN && !last) {
 		if (p->slot != SLOT_SCAN)
-			live_request_pages(l, p->space, p->waits_at, &p->at, u.stack);
+			live_request_pages(l, p->space, p->waits_at, &p->walk);
 		return 1;
 	}
-	return ret ? put_incomplete(l, p, f) : put_finished(l, p, p->words, u.stack, f);
+	return ret ? put_incomplete(l, p, f, err) : put_finished(l, p, f, err);
 }
 
-int live_retry_stacks(struct live *l, bool last)
+int live_retry_stacks(struct live *l, bool last, struct error *err)
 {
 	/*
 	 * Free an eighth of the room at once, so that not every new stack causes a retry of all
@@ -268,7 +265,7 @@ int live_retry_stacks(struct live *l, bool last)
 	for (; i < l->parked.count; i++) {
 		struct parked *p = l->parked.items[i];
 
-		ret = retry_parked(l, p, last || l->parked_bytes > most);
+		ret = retry_parked(l, p, last || l->parked_bytes > most, err);
 		if (ret > 0) {
 			l->parked.items[left++] = p;
 			ret = 0;
@@ -284,24 +281,25 @@ int live_retry_stacks(struct live *l, bool last)
 	return ret;
 }
 
-/* Park a sample. frames and stack: the data that follow *head in the copy. */
-static int park_sample(struct live *l, const struct parked *head, const uint64_t *frames,
-		       const void *stack)
+static int park_sample(struct live *l, const struct parked *head, struct error *err)
 {
 	size_t bytes = parked_size(head), words = parked_words(head);
 	struct parked *p = malloc(bytes);
 
 	if (!p || vector_reserve(&l->parked, 1) < 0) {
 		free(p);
-		return error_errno(&l->why, -ENOMEM, "stacks that wait");
+		return error_errno(err, -ENOMEM, "stacks that wait");
 	}
 	*p = *head;
-	memcpy(p->words, frames, words * sizeof(*frames));
-	memcpy(p->words + words, stack, p->at.bytes + p->at.outer_bytes);
+	p->words = p->data;
+	p->walk.frames = p->data + p->kernel;
+	p->walk.stack = p->data + words;
+	memcpy(p->data, head->words, words * sizeof(*p->data));
+	memcpy(p->data + words, head->walk.stack, p->walk.at.bytes + p->walk.at.outer_bytes);
 	space_share(p->space);
 	update_parked_bytes(l, p);
 	l->parked.items[l->parked.count++] = p;
-	return l->parked_bytes > l->parked_max ? live_retry_stacks(l, false) : 0;
+	return l->parked_bytes > l->parked_max ? live_retry_stacks(l, false, err) : 0;
 }
 
 /*
@@ -318,19 +316,12 @@ static void note_missing_mappings(struct live *l, struct process_entry *p,
 }
 
 int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
-			const struct wire_unfinished *at, struct sample *r)
+			const struct sample *r, struct error *err)
 {
-	const uint64_t *words = (const uint64_t *)(s + 1);
-	const void *stack = at + 1;
-	const struct unfinished_stack u = {
-		.at = *at,
-		.stack = stack,
-		.frames = words + s->kernel_frames,
-		.count = s->flags & WIRE_INITIAL_STATE ? 0 : s->user_frames,
-	};
 	struct parked head = {
 		.sample = *r,
-		.at = *at,
+		.walk = live_unfinished_stack(s),
+		.words = (const uint64_t *)(s + 1),
 		.space = p->space,
 		.process = p->id,
 		.pid = p->pid,
@@ -341,18 +332,18 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.begun = s->flags & WIRE_INITIAL_STATE,
 	};
 	struct finished_stack *f = &l->finished;
-	int ret = p->scanning ? -EAGAIN : try_to_finish_stack(l, &u, p->space, f);
+	int ret = p->scanning ? -EAGAIN : try_to_finish_stack(l, &head.walk, p->space, f);
 
-	note_missing_mappings(l, p, at, ret ? NULL : f);
+	note_missing_mappings(l, p, &head.walk.at, ret ? NULL : f);
 	if (!ret)
-		return put_finished(l, &head, words, stack, f);
+		return put_finished(l, &head, f, err);
 	if (ret != -EAGAIN)
-		return error_errno(&l->why, ret, "unfinished stack");
+		return error_errno(err, ret, "unfinished stack");
 	head.slot = p->scanning ? SLOT_SCAN : f->slot;
 	head.waits_at = f->waits_at;
 	if (!p->scanning)
-		live_request_pages(l, p->space, f->waits_at, at, stack);
-	return park_sample(l, &head, words, stack);
+		live_request_pages(l, p->space, f->waits_at, &head.walk);
+	return park_sample(l, &head, err);
 }
 
 void live_free_stacks(struct live *l)

@@ -39,9 +39,8 @@ struct order {
 	 * ring
 	 */
 	struct time_sorter due;
-	size_t next; /* index into due; records before it have been released */
-	uint64_t rest; /* time of the oldest record held that is not in due, ns; UINT64_MAX: none */
-	bool gathered; /* true if no record was pushed and no ring passed a time since gather() */
+	size_t next; /* index into due: records before it are released */
+	bool gathered; /* since gather() no record was pushed and no ring passed a time */
 	uint64_t released; /* time of the youngest record released */
 	uint64_t mark; /* time that every ring has passed, valid if mark_known */
 	bool mark_known;
@@ -102,64 +101,9 @@ static void sort_last(struct ring_queue *q)
 	e[i] = last;
 }
 
-int order_push(struct order *o, int ring, uint64_t time, const void *data, uint32_t size)
-{
-	struct ring_queue *q = &o->queues.items[ring];
-	struct ring_record e = {
-		.time = time,
-		.offset = q->bytes.count,
-		.size = size,
-		.late = time < o->released,
-	};
-	size_t padded = (size + 7UL) & ~7UL;
-
-	if (time_sorter_reserve(&o->due, o->held + 1) < 0 ||
-	    vector_reserve(&q->bytes, padded) < 0 || vector_push(&q->entries, e) < 0)
-		return -ENOMEM;
-	memcpy(q->bytes.items + q->bytes.count, data, size);
-	q->bytes.count += padded;
-	sort_last(q);
-	o->held++;
-	o->gathered = false;
-	return 0;
-}
-
-void order_set_passed(struct order *o, int ring, uint64_t time)
-{
-	o->queues.items[ring].passed = time;
-	o->mark_known = o->gathered = false;
-}
-
-void order_close(struct order *o)
-{
-	for (size_t i = 0; i < o->queues.count; i++)
-		o->queues.items[i].passed = UINT64_MAX;
-	o->mark_known = o->gathered = false;
-}
-
 /*
- * The mark is cached until a ring passes a time, since order_release() is called for single
- * records.
- */
-uint64_t order_mark(struct order *o)
-{
-	if (o->mark_known)
-		return o->mark;
-	o->mark = UINT64_MAX;
-	for (size_t i = 0; i < o->queues.count; i++) {
-		const struct ring_queue *q = &o->queues.items[i];
-
-		if (!q->dropped && q->passed < o->mark)
-			o->mark = q->passed;
-	}
-	o->mark_known = true;
-	return o->mark;
-}
-
-/*
- * Reuse the memory of released records. The records that are still held are moved to the start only
- * when they take less memory than the released ones, since order_release() may be called for every
- * record.
+ * Reuse the memory of released records. The rest is moved to the start only when it is smaller than
+ * the released part, so that the cost of a record does not depend on how many are held.
  */
 static void compact(struct ring_queue *q)
 {
@@ -187,13 +131,66 @@ static void compact(struct ring_queue *q)
 		q->entries.items[i].offset -= used;
 }
 
+int order_push(struct order *o, int ring, uint64_t time, const void *data, uint32_t size)
+{
+	struct ring_queue *q = &o->queues.items[ring];
+	struct ring_record e = {
+		.time = time,
+		.size = size,
+		.late = time < o->released,
+	};
+	size_t padded = (size + 7UL) & ~7UL;
+
+	if (q->head == q->entries.count)
+		compact(q);
+	if (time_sorter_reserve(&o->due, o->held + 1) < 0 || vector_reserve(&q->bytes, padded) < 0)
+		return -ENOMEM;
+	e.offset = q->bytes.count;
+	if (vector_push(&q->entries, e) < 0)
+		return -ENOMEM;
+	memcpy(q->bytes.items + q->bytes.count, data, size);
+	q->bytes.count += padded;
+	sort_last(q);
+	o->held++;
+	o->gathered = false;
+	return 0;
+}
+
+void order_set_passed(struct order *o, int ring, uint64_t time)
+{
+	o->queues.items[ring].passed = time;
+	o->mark_known = o->gathered = false;
+}
+
+void order_close(struct order *o)
+{
+	for (size_t i = 0; i < o->queues.count; i++)
+		o->queues.items[i].passed = UINT64_MAX;
+	o->mark_known = o->gathered = false;
+}
+
+/* The mark is cached until a ring passes a time. */
+uint64_t order_mark(struct order *o)
+{
+	if (o->mark_known)
+		return o->mark;
+	o->mark = UINT64_MAX;
+	for (size_t i = 0; i < o->queues.count; i++) {
+		const struct ring_queue *q = &o->queues.items[i];
+
+		if (!q->dropped && q->passed < o->mark)
+			o->mark = q->passed;
+	}
+	o->mark_known = true;
+	return o->mark;
+}
+
 /* Sort by time all records that every ring has passed. order_push() has reserved the memory. */
 static void gather(struct order *o)
 {
 	uint64_t mark = order_mark(o);
 
 	o->due.list.count = o->next = 0;
-	o->rest = UINT64_MAX;
 	for (uint32_t i = 0; i < o->queues.count; i++) {
 		struct ring_queue *q = &o->queues.items[i];
 		size_t at;
@@ -202,8 +199,6 @@ static void gather(struct order *o)
 		for (at = q->head; at < q->entries.count && q->entries.items[at].time <= mark; at++)
 			o->due.list.items[o->due.list.count++] =
 				(struct timed_item){.time = q->entries.items[at].time, .source = i};
-		if (at < q->entries.count && q->entries.items[at].time < o->rest)
-			o->rest = q->entries.items[at].time;
 	}
 	(void)time_sorter_sort(&o->due);
 	o->gathered = true;
@@ -213,30 +208,25 @@ uint64_t order_next_time(struct order *o)
 {
 	if (!o->gathered)
 		gather(o);
-	return o->next < o->due.list.count ? o->due.list.items[o->next].time : o->rest;
+	return o->next < o->due.list.count ? o->due.list.items[o->next].time : UINT64_MAX;
 }
 
-int order_release(struct order *o, uint64_t limit, order_handler handle, void *context)
+void order_release(struct order *o, struct ordered_record *out)
 {
-	uint64_t mark = order_mark(o);
-	int ret = 0;
+	uint32_t ring = o->due.list.items[o->next++].source;
+	struct ring_queue *q = &o->queues.items[ring];
+	const struct ring_record *e = &q->entries.items[q->head++];
 
-	if (limit < mark)
-		mark = limit;
-	while (!ret && order_next_time(o) <= mark && o->next < o->due.list.count) {
-		uint32_t ring = o->due.list.items[o->next++].source;
-		struct ring_queue *q = &o->queues.items[ring];
-		struct ring_record *e = &q->entries.items[q->head++];
-
-		o->held--;
-		if (e->time > o->released)
-			o->released = e->time;
-		ret = handle(context, (int)ring, e->time, q->bytes.items + e->offset, e->size,
-			     e->late);
-		if (q->head == q->entries.count)
-			compact(q);
-	}
-	return ret;
+	o->held--;
+	if (e->time > o->released)
+		o->released = e->time;
+	*out = (struct ordered_record){
+		.time = e->time,
+		.data = q->bytes.items + e->offset,
+		.size = e->size,
+		.ring = (int)ring,
+		.late = e->late,
+	};
 }
 
 void order_tidy(struct order *o)

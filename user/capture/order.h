@@ -41,20 +41,24 @@ int order_push(struct order *o, int ring, uint64_t time, const void *data, uint3
  */
 void order_set_passed(struct order *o, int ring, uint64_t time);
 
+struct ordered_record {
+	uint64_t time; /* ns */
+	const void *data; /* valid until the next call of a function of the order */
+	uint32_t size; /* bytes */
+	int ring;
+	bool late; /* the record was pushed after younger ones had been released */
+};
+
 /*
- * Call handle for every record that may be released, in order of time, until one call returns
- * non-zero, and return that value. late: the record was pushed after younger ones had been
- * released. limit: records younger than this time, ns, are not released (UINT64_MAX: no limit).
+ * Return the time, ns, of the oldest record that every ring has passed; UINT64_MAX: none. Cheap
+ * enough for every record.
  */
-typedef int (*order_handler)(void *context, int ring, uint64_t time, const void *data,
-			     uint32_t size, bool late);
-int order_release(struct order *o, uint64_t limit, order_handler handle, void *context);
+uint64_t order_next_time(struct order *o);
+/* Release that record, after order_next_time() has returned its time. */
+void order_release(struct order *o, struct ordered_record *out);
 
 /* Free the memory that has not been needed since the last call. */
 void order_tidy(struct order *o);
-
-/* Return the time of the oldest record that is held, ns; UINT64_MAX if there is none. */
-uint64_t order_next_time(struct order *o);
 
 /* Return the time, ns, that every ring has passed: no older records are expected from any ring. */
 uint64_t order_mark(struct order *o);

@@ -242,8 +242,8 @@ static int on_ring_record(void *context, void *data, size_t size)
 	r->error = order_push(r->program->order, r->number, s->time, data, (uint32_t)size);
 	r->last = s->time;
 	r->program->urgent |= s->flags & WIRE_PENDING || s->python & WIRE_PYTHON_NEW;
-	if (s->python & WIRE_PYTHON_NEW && r->program->prefetch)
-		r->program->prefetch(r->program->prefetch_context, s, (uint32_t)size);
+	if (!r->error && s->python & WIRE_PYTHON_NEW && r->program->prefetch)
+		r->error = r->program->prefetch(r->program->prefetch_context, s, (uint32_t)size);
 	r->taken++;
 	r->bytes += size;
 	return r->error || is_batch_full(r) ? -ECANCELED : 0;

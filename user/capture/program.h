@@ -116,10 +116,10 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
 /*
  * Set a callback for samples with Python code that the BPF programs had not seen before. It is
- * called when such a sample is drained, before the sample is in order, since the names of the code
- * may soon be gone.
+ * called when such a sample is drained, before it is in order, since the names of the code may soon
+ * be gone. Returns 0 or -ENOMEM.
  */
-typedef void (*program_prefetcher)(void *context, const struct wire_sample *s, uint32_t size);
+typedef int (*program_prefetcher)(void *context, const struct wire_sample *s, uint32_t size);
 void program_set_prefetcher(struct program *p, program_prefetcher prefetch, void *context);
 void program_forget_process(struct program *p, uint32_t pid);
 /*

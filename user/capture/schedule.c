@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "capture/clock.h"
-#include "capture/switch_order.h"
 #include "capture/waits.h"
 
 /* Duration (ns) after which a slice is emitted in parts. */
@@ -45,13 +44,8 @@ struct scheduled_cpu {
 
 struct schedule {
 	struct schedule_context c;
-	struct switch_order *order;
-	unsigned int cpu_count;
 	struct scheduled_cpu *cpus;
-	uint64_t mark; /* time up to which records were released last, ns */
-	uint64_t other; /* time of the oldest record of other rings that is pending, ns */
-	/* number that grows with every loss, which makes the known states of threads invalid */
-	uint64_t epoch;
+	uint64_t epoch; /* grows with every loss, which makes the known states of threads invalid */
 	bool snapshot_due;
 	struct schedule_counts counts;
 	struct cached_thread known[CACHED_THREADS];
@@ -64,11 +58,9 @@ int schedule_new(struct schedule **out, const struct schedule_context *c, struct
 	if (!s)
 		return error_errno(err, -ENOMEM, "switches");
 	s->c = *c;
-	s->cpu_count = switches_cpus(c->switches);
 	s->epoch = 1;
-	s->cpus = calloc(s->cpu_count, sizeof(*s->cpus));
-	s->order = switch_order_new(c->switches);
-	if (!s->cpus || !s->order) {
+	s->cpus = calloc(c->cpus, sizeof(*s->cpus));
+	if (!s->cpus) {
 		schedule_free(s);
 		return error_errno(err, -ENOMEM, "switches");
 	}
@@ -80,7 +72,6 @@ void schedule_free(struct schedule *s)
 {
 	if (!s)
 		return;
-	switch_order_free(s->order);
 	free(s->cpus);
 	free(s);
 }
@@ -371,7 +362,7 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 	const struct cached_thread *k;
 	int ret;
 
-	if (from >= s->cpu_count || to >= s->cpu_count || !switch_first(r))
+	if (from >= s->c.cpus || to >= s->c.cpus || !switch_first(r))
 		return 0;
 	ret = find_cached_thread(s, switch_first(r), time, &k, err);
 	if (ret || !k->wanted)
@@ -386,30 +377,29 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
 
-static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct error *err)
+/* Records were overwritten; the next switch determines again which thread has the CPU. */
+static int on_gap(struct schedule *s, const struct switch_record *gap, struct error *err)
 {
-	struct scheduled_cpu *c = &s->cpus[cpu];
+	struct scheduled_cpu *c = &s->cpus[gap->cpu];
 	uint64_t begin = c->last > c->since ? c->last : c->since;
-	/* The next switch record shows again which thread has the CPU. */
-	uint64_t end = switch_order_next_switch(s->order, cpu);
 	struct slice hole = {
 		.time = round_to_resolution(begin),
-		.end = round_to_resolution(end),
+		.end = round_to_resolution(gap->end),
 		.lane = c->lane,
 		.state = STATE_UNKNOWN,
 	};
 	struct loss loss = {
 		.id = ++*s->c.last_loss,
 		.host = s->c.host,
-		.cpu = cpu + 1,
+		.cpu = gap->cpu + 1,
 		.reason = LOSS_SWITCHES_LOST,
 		.time = begin,
-		.end = end,
-		.count = lost,
+		.end = gap->end,
+		.count = gap->wire.body,
 	};
 	int ret;
 
-	s->counts.lost += lost;
+	s->counts.lost += loss.count;
 	s->epoch++;
 	s->snapshot_due = true;
 	ret = put_loss(s->c.sink, &loss, err);
@@ -421,7 +411,7 @@ static int on_gap(struct schedule *s, unsigned int cpu, uint64_t lost, struct er
 		hole.time = round_to_resolution(c->since);
 	if (!ret && hole.time < hole.end)
 		ret = put_slice(s->c.sink, &hole, err);
-	c->since = end;
+	c->since = gap->end;
 	c->certain = false;
 	c->thread = c->tid = 0;
 	return ret;
@@ -441,13 +431,13 @@ static uint64_t not_before_last(struct schedule *s, struct scheduled_cpu *c, uin
 	return c->last;
 }
 
-static int release_one(struct schedule *s, const struct switch_record *r, struct error *err)
+int schedule_record(struct schedule *s, const struct switch_record *r, struct error *err)
 {
 	struct scheduled_cpu *c = &s->cpus[r->cpu];
 	uint64_t time;
 
 	if (switch_kind(&r->wire) == SWITCH_GAP)
-		return on_gap(s, r->cpu, r->wire.body, err);
+		return on_gap(s, r, err);
 	time = not_before_last(s, c, r->time);
 	switch (switch_kind(&r->wire)) {
 	case WIRE_SWITCH:
@@ -463,39 +453,6 @@ static int release_one(struct schedule *s, const struct switch_record *r, struct
 	}
 }
 
-int schedule_release(struct schedule *s, uint64_t mark, struct error *err)
-{
-	struct switch_record r;
-	int ret = 0;
-
-	s->other = s->c.next(s->c.context);
-	while (!ret && switch_order_next(s->order, mark, &r)) {
-		if (s->other <= r.time) {
-			ret = s->c.before(s->c.context, r.time, err);
-			s->other = s->c.next(s->c.context);
-		}
-		if (!ret)
-			ret = release_one(s, &r, err);
-	}
-	s->mark = mark;
-	return ret;
-}
-
-int schedule_take(struct schedule *s)
-{
-	return switch_order_take(s->order);
-}
-
-uint64_t schedule_mark(const struct schedule *s)
-{
-	return switch_order_mark(s->order);
-}
-
-bool schedule_has_more(const struct schedule *s)
-{
-	return switch_order_has_more(s->order);
-}
-
 bool schedule_take_snapshot_due(struct schedule *s)
 {
 	bool snapshot_due = s->snapshot_due;
@@ -507,7 +464,7 @@ bool schedule_take_snapshot_due(struct schedule *s)
 /* Set the running thread of a CPU if it is not known. thread: its id; 0: it is not selected. */
 static int set_found_running(struct schedule *s, const struct wire_task *t, uint64_t thread)
 {
-	struct scheduled_cpu *c = t->cpu < s->cpu_count ? &s->cpus[t->cpu] : NULL;
+	struct scheduled_cpu *c = t->cpu < s->c.cpus ? &s->cpus[t->cpu] : NULL;
 
 	if (c && c->runs && !c->certain && c->since <= t->time) {
 		c->tid = t->tid;
@@ -555,7 +512,7 @@ int schedule_task_found(struct schedule *s, const struct wire_task *t, struct er
 
 int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct error *err)
 {
-	for (unsigned int i = 0; i < s->cpu_count; i++) {
+	for (unsigned int i = 0; i < s->c.cpus; i++) {
 		struct scheduled_cpu *c = &s->cpus[i];
 		int ret;
 
@@ -577,7 +534,6 @@ int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, boo
 	c->certain = !online;
 	c->since = time;
 	c->offline = online ? 0 : time;
-	switches_set_wanted(s->c.switches, cpu, true);
 	return online ? cpu_lane(s, c, err) : 0;
 }
 
@@ -589,36 +545,29 @@ void schedule_cpu_gone(struct schedule *s, unsigned int cpu, uint64_t time)
 		c->offline = time;
 }
 
-int schedule_tick(struct schedule *s, struct error *err)
+int schedule_tick(struct schedule *s, uint64_t mark, struct error *err)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < s->cpu_count; i++) {
+	for (unsigned int i = 0; !ret && i < s->c.cpus; i++) {
 		struct scheduled_cpu *c = &s->cpus[i];
 		bool was_offline;
 
-		if (!c->runs || !c->certain || s->mark <= c->since + LONG_SLICE ||
+		if (!c->runs || !c->certain || mark <= c->since + LONG_SLICE ||
 		    (c->offline && !c->lane))
 			continue;
-		was_offline = c->offline && c->offline < s->mark;
-		ret = close_slice(s, c, s->mark, c->tid ? STATE_RUNNING : STATE_IDLE, WAIT_NONE,
-				  err);
-		c->offline = was_offline ? s->mark : c->offline;
+		was_offline = c->offline && c->offline < mark;
+		ret = close_slice(s, c, mark, c->tid ? STATE_RUNNING : STATE_IDLE, WAIT_NONE, err);
+		c->offline = was_offline ? mark : c->offline;
 	}
 	return ret;
-}
-
-void schedule_stop(struct schedule *s)
-{
-	for (unsigned int i = 0; i < s->cpu_count; i++)
-		switches_set_wanted(s->c.switches, i, false);
 }
 
 int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < s->cpu_count; i++) {
+	for (unsigned int i = 0; !ret && i < s->c.cpus; i++) {
 		struct scheduled_cpu *c = &s->cpus[i];
 
 		/* A CPU that never existed has no slices. */

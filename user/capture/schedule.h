@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns the BPF programs' records of switches and wake-ups into slices and edges: the records of
- * all CPUs are processed in one order, together with the records of the life of processes.
+ * Turns the BPF programs' records of switches and wake-ups into slices and edges. The caller passes
+ * the records of all CPUs in one order with those of the life of processes.
  */
 #ifndef SKEIN_CAPTURE_SCHEDULE_H
 #define SKEIN_CAPTURE_SCHEDULE_H
@@ -11,7 +11,7 @@
 
 #include "base/pipe.h"
 #include "capture/process.h"
-#include "capture/switches.h"
+#include "capture/switch_order.h"
 
 /*
  * Stamps of slices and edges are rounded down to multiples of this many ns, which is less than the
@@ -23,16 +23,12 @@
 struct schedule;
 
 struct schedule_context {
-	struct switches *switches;
+	unsigned int cpus; /* possible CPUs */
 	struct process_table *table;
 	struct sink *sink;
 	uint64_t host; /* host.id */
 	/* lane.id and loss.id last given, shared with other sources */
 	uint64_t *last_lane, *last_loss;
-	/* handle all records of other rings that are older than time (ns) */
-	int (*before)(void *context, uint64_t time, struct error *err);
-	/* time of the oldest record that before() would handle, ns; UINT64_MAX: none */
-	uint64_t (*next)(void *context);
 	/* returns whether the thread is selected; NULL: all are */
 	bool (*wanted)(void *context, const struct process_entry *p, const struct thread_entry *t);
 	/* called if the process table does not know a tid: the thread must be scanned */
@@ -52,18 +48,8 @@ int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, boo
  */
 void schedule_cpu_gone(struct schedule *s, unsigned int cpu, uint64_t time);
 
-/* Copy the records that have arrived, a bounded batch of each CPU. Return 0 or -ENOMEM. */
-int schedule_take(struct schedule *s);
-/* Return the time, ns, up to which all records have been copied; older ones are not expected. */
-uint64_t schedule_mark(const struct schedule *s);
-/* Return whether any CPU had more records than one batch. */
-bool schedule_has_more(const struct schedule *s);
-/*
- * Emit the records up to mark (ns), in order, calling before() for the records of other rings in
- * between.
- */
-int schedule_release(struct schedule *s, uint64_t mark, struct error *err);
-
+/* Handle a record at its place in the order. Return 0 or a negative errno. */
+int schedule_record(struct schedule *s, const struct switch_record *r, struct error *err);
 /*
  * Process a thread that a snapshot has found, when its record is in order: emit its state unless a
  * record has given the state since the last loss.
@@ -75,10 +61,11 @@ bool schedule_take_snapshot_due(struct schedule *s);
 /* Divide the slice of a thread that has a new name from time on (ns). */
 int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct error *err);
 
-/* Emit the finished part of long slices, so that a killed recording has it. */
-int schedule_tick(struct schedule *s, struct error *err);
-/* Stop recording all CPUs: no further records are written. */
-void schedule_stop(struct schedule *s);
+/*
+ * Emit the finished part of long slices, so that a killed recording has it. mark: all records up to
+ * this time, ns, have been handled.
+ */
+int schedule_tick(struct schedule *s, uint64_t mark, struct error *err);
 /* Emit all open slices up to time, ns, at the end of the recording. */
 int schedule_end(struct schedule *s, uint64_t time, struct error *err);
 

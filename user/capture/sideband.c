@@ -200,13 +200,14 @@ void sideband_set_prefetcher(struct sideband *s, sideband_prefetcher f, void *co
 	s->prefetch_context = context;
 }
 
-static void prefetch_mapping(const struct sideband *s, const struct perf_event_header *h,
-			     uint64_t time)
+static int prefetch_mapping(const struct sideband *s, const struct perf_event_header *h,
+			    uint64_t time)
 {
 	struct life_record life;
 
-	if (!life_decode(&life, h, h->size) && life.kind == LIFE_MMAP)
-		s->prefetch(s->prefetch_context, &life, time);
+	if (life_decode(&life, h, h->size) < 0 || life.kind != LIFE_MMAP)
+		return 0;
+	return s->prefetch(s->prefetch_context, &life, time);
 }
 
 int life_time(uint64_t *out, const struct perf_event_header *h)
@@ -231,6 +232,7 @@ static int push_life_record(struct sideband *s, struct channel *c,
 			    const struct perf_event_header *h, uint64_t now)
 {
 	uint64_t time;
+	int ret = 0;
 
 	/*
 	 * A record with a time in the future would stay pending for ever, and keep its ring's
@@ -248,8 +250,8 @@ static int push_life_record(struct sideband *s, struct channel *c,
 		return 0;
 	}
 	if (h->type == PERF_RECORD_MMAP2 && s->prefetch)
-		prefetch_mapping(s, h, time);
-	return order_push(s->order, c->ring, time, h, h->size);
+		ret = prefetch_mapping(s, h, time);
+	return ret ? ret : order_push(s->order, c->ring, time, h, h->size);
 }
 
 static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)

@@ -42,12 +42,12 @@ int sideband_drain(struct sideband *s, uint64_t now);
 bool sideband_is_quiet(const struct sideband *s);
 
 /*
- * Set a callback for mapping records. It is called when they are drained, before they are in order.
- * It gets the decoded record, whose text is only valid during the call, and its time in ns.
+ * Set a callback for mappings, called when they are drained, before they are in order. It gets the
+ * decoded record, whose text is only valid during the call, and its time in ns. Returns 0 or
+ * -ENOMEM.
  */
 struct life_record;
-typedef void (*sideband_prefetcher)(void *context, const struct life_record *mapping,
-				    uint64_t time);
+typedef int (*sideband_prefetcher)(void *context, const struct life_record *mapping, uint64_t time);
 void sideband_set_prefetcher(struct sideband *s, sideband_prefetcher prefetch, void *context);
 
 /*

@@ -209,7 +209,7 @@ static int begin_windows(struct switch_order *o)
 	return time_sorter_reserve(&o->window, all);
 }
 
-int switch_order_take(struct switch_order *o)
+int switch_order_copy(struct switch_order *o)
 {
 	uint64_t now = clock_boot_ns();
 	int ret = 0;
@@ -257,43 +257,38 @@ static bool take_migration(struct cpu_queue *q, const struct wire_switch *woken,
 	return true;
 }
 
-static const struct timed_item *oldest_in_window(struct switch_order *o)
+uint64_t switch_order_next_time(struct switch_order *o)
 {
-	for (; o->next < o->window.list.count; o->next++) {
-		const struct timed_item *t = &o->window.list.items[o->next];
+	do {
+		for (; o->next < o->window.list.count; o->next++) {
+			const struct timed_item *t = &o->window.list.items[o->next];
 
-		if (t->index >= o->queues[t->source].head)
-			return t;
-		/* This migration was taken together with its wake-up. */
-	}
-	return NULL;
+			if (t->index >= o->queues[t->source].head)
+				return t->time;
+			/* This migration was released together with its wake-up. */
+		}
+	} while (next_window(o));
+	return UINT64_MAX;
 }
 
-bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *out)
+static uint64_t following_switch_time(const struct switch_order *o, const struct cpu_queue *q)
 {
-	const struct timed_item *t = oldest_in_window(o);
-	struct cpu_queue *q;
-
-	while (!t && next_window(o))
-		t = oldest_in_window(o);
-	if (!t || t->time > mark)
-		return false;
-	q = &o->queues[t->source];
-	o->next++;
-	out->cpu = t->source;
-	out->wire = q->records.items[q->head++];
-	out->time = switch_record_time(o, out->wire.head);
-	if (!take_migration(q, &out->wire, &out->target))
-		out->target = switch_number(&out->wire);
-	return true;
-}
-
-uint64_t switch_order_next_switch(const struct switch_order *o, unsigned int cpu)
-{
-	const struct cpu_queue *q = &o->queues[cpu];
-
 	for (size_t i = q->head; i < q->records.count; i++)
 		if (switch_kind(&q->records.items[i]) == WIRE_SWITCH)
 			return switch_record_time(o, q->records.items[i].head);
 	return o->now;
+}
+
+void switch_order_release(struct switch_order *o, struct switch_record *out)
+{
+	unsigned int cpu = o->window.list.items[o->next++].source;
+	struct cpu_queue *q = &o->queues[cpu];
+
+	out->cpu = cpu;
+	out->wire = q->records.items[q->head++];
+	out->time = switch_record_time(o, out->wire.head);
+	if (!take_migration(q, &out->wire, &out->target))
+		out->target = switch_number(&out->wire);
+	if (switch_kind(&out->wire) == SWITCH_GAP)
+		out->end = following_switch_time(o, q);
 }

@@ -18,7 +18,10 @@ struct switch_record {
 	struct wire_switch wire;
 	uint64_t time; /* ns; of a gap: time of the record before it */
 	unsigned int cpu;
-	unsigned int target; /* for a wake-up: the CPU on which the thread will run */
+	unsigned int target; /* of a wake-up: the CPU on which the thread will run */
+	/* of a gap: time of the CPU's next copied switch, ns; of the last copying if there is none
+	 */
+	uint64_t end;
 };
 
 struct switch_order;
@@ -28,20 +31,18 @@ struct switch_order *switch_order_new(struct switches *switches);
 void switch_order_free(struct switch_order *o);
 
 /* Copy the records that have arrived, a bounded batch of each CPU. Return 0 or -ENOMEM. */
-int switch_order_take(struct switch_order *o);
+int switch_order_copy(struct switch_order *o);
 /* Return whether any CPU had more records than one batch. */
 bool switch_order_has_more(const struct switch_order *o);
 /* Return the time, ns, up to which all records have been copied; older ones are not expected. */
 uint64_t switch_order_mark(const struct switch_order *o);
 
-/* Take the oldest record into *out if it is not younger than mark (ns); return false otherwise. */
-bool switch_order_next(struct switch_order *o, uint64_t mark, struct switch_record *out);
-
 /*
- * Return the time of a CPU's next copied switch, ns; if there is none, the time when records were
- * last copied.
+ * Return the time of the oldest copied record, ns; UINT64_MAX: none. Cheap enough for every record.
  */
-uint64_t switch_order_next_switch(const struct switch_order *o, unsigned int cpu);
+uint64_t switch_order_next_time(struct switch_order *o);
+/* Release that record, after switch_order_next_time() has returned its time. */
+void switch_order_release(struct switch_order *o, struct switch_record *out);
 
 /* The functions below return fields of a record; see bpf/event.h. */
 static inline unsigned int switch_kind(const struct wire_switch *r)
