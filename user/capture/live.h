@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Declares data and functions shared by the files of live capture: live.c, live_begin.c,
- * live_prefetch.c, live_records.c and live_stacks.c.
+ * Declares data and functions shared by the files of live capture, live*.c. No other file includes
+ * this header; capture.h is for the users of live capture.
  */
 #ifndef SKEIN_CAPTURE_LIVE_H
 #define SKEIN_CAPTURE_LIVE_H
@@ -31,7 +31,45 @@
 
 enum { HOST_ID = 1, EVENT_ID = 1 };
 
-struct parked;
+#define LIVE_TICK (NSEC_PER_SEC)
+
+/* The CPUs and processes to record. */
+struct live_selection {
+	struct cpu_set cpus; /* empty means all */
+	struct cgroups *cgroups;
+	char container[CGROUP_CONTAINER_MAX];
+	uint64_t unselected; /* children that BPF programs could not select, as reported */
+	bool over; /* every selected process has exited */
+};
+
+/* Rings of records, and their order. */
+struct live_rings {
+	struct order *order;
+	struct sideband *sideband;
+	int tasks; /* ring of the order for tasks found by snapshots */
+	uint64_t mark; /* all records up to this time, ns, have been handled */
+	bool unknown; /* the last drain saw mappings of unknown files or of Python */
+};
+
+/* All pointers are NULL if switches are not recorded. */
+struct live_switches {
+	struct switches *array;
+	struct switch_order *order;
+	struct schedule *schedule;
+	uint64_t last_lane; /* last lane.id in use */
+	struct schedule_counts reported; /* as reported as losses */
+	bool begun; /* the schedule knows the CPUs */
+};
+
+struct live_helpers {
+	struct opener *opener;
+	struct symbolizer *symbolizer;
+	struct pager *pager; /* NULL: no stacks are walked */
+	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
+	uint64_t last_request; /* ns, when names of files were last requested */
+	bool scanned; /* the first scan of /proc is over */
+	int failed; /* first error of a callback, which cannot return it; negative errno */
+};
 
 /* A mapping of a file that may turn out to be an interpreter; its record is not in order yet. */
 struct prefetched_mapping {
@@ -42,88 +80,57 @@ struct prefetched_mapping {
 
 #define LIVE_PREFETCHED_MAX 64
 
+/* Data for the BPF walkers. */
+struct live_walkers {
+	struct arena *arena;
+	struct tables *tables;
+	struct pythons pythons;
+	struct prefetched_mapping
+		prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
+	unsigned int prefetched_count; /* total so far */
+	bool remapped; /* the BPF walkers need new mappings before the next drain */
+};
+
+struct parked;
+
+/* Stacks that the BPF walkers did not finish. */
+struct live_stacks {
+	VECTOR(struct parked *) parked; /* waiting samples, oldest first */
+	size_t bytes;
+	size_t most; /* bytes; above this the oldest are put as they are */
+	bool retry; /* retry the parked stacks: something they may wait for has come */
+	struct finished_stack finished; /* too large for the C stack */
+	struct saver *saver; /* NULL: no stacks are kept */
+};
+
+struct live_times {
+	uint64_t started, ended; /* sampling, ns */
+	uint64_t last_tick, last_forget, last_tidy; /* ns */
+	struct pace pace;
+};
+
 struct live {
 	struct source source;
 	struct capture_options options;
 	struct sampled_event event;
-	number_list wanted; /* CPUs to record; empty means all */
-	struct cgroups *cgroups;
-	struct order *order;
+	struct live_selection selection;
 	struct program *program;
 	struct sampler *sampler;
-	struct switches *switches; /* NULL: switches are not recorded, like the next two */
-	struct switch_order *switch_order;
-	struct schedule *schedule;
-	uint64_t mark; /* all records up to this time, ns, have been handled */
-	int task_ring; /* ring of the order for tasks found by snapshots */
-	uint64_t last_lane; /* last lane.id in use */
-	struct sideband *sideband;
-	struct opener *opener;
-	struct symbolizer *symbolizer;
-	struct pager *pager; /* NULL: no stacks are walked */
-	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
-	struct arena *arena;
-	struct tables *tables;
+	struct live_rings rings;
+	struct live_switches switches;
+	struct live_helpers helpers;
+	struct live_walkers walkers;
 	struct objects *objects;
-	struct process_table *table;
+	struct process_table *processes;
 	struct intern *intern;
-	struct pythons pythons;
-	struct prefetched_mapping
-		prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
-	unsigned int prefetched_count; /* total number of prefetched mappings so far */
+	struct live_stacks stacks;
 	struct ledger *ledger;
-	struct saver *saver; /* NULL: no stacks are kept */
 	struct sink *sink;
 	int epoll;
-	uint64_t started, ended; /* time at which sampling started and ended, ns */
-	struct pace pace;
-	uint64_t last_tick, last_forget, last_tidy;
-	uint64_t last_request; /* time at which names of files were last requested, ns */
-	/* the part of the schedule's counts that has been reported as losses */
-	struct schedule_counts counted;
-	/* children that the BPF programs could not select, as far as reported as losses */
-	uint64_t unselected;
-	bool over; /* every selected process has exited */
-	bool scheduled; /* the schedule knows the CPUs */
-	bool scanned; /* the first scan of /proc is over */
-	bool remapped; /* the BPF walkers need new mappings before the next drain */
-	/* retry the parked stacks, because a table, page or scan that they may wait for has come */
-	bool retry;
-	bool unknown; /* the last drain saw mappings of unknown files or of Python */
-	VECTOR(struct parked *) parked; /* parked samples, oldest first */
-	size_t parked_bytes;
-	size_t parked_max; /* bytes; above this the oldest are put as they are */
-	struct finished_stack finished; /* too large for the C stack */
-	int error; /* first error of a callback of the helpers, which cannot return it */
+	struct live_times times;
 	struct capture_progress progress;
 	struct capture_summary summary;
-	char container[CGROUP_CONTAINER_MAX];
 };
-
-/*
- * Fork the helper processes, with the callbacks of live_records.c. Returns 0 or a negative errno.
- */
-int live_start_helpers(struct live *l, struct error *err);
-
-/* live_prefetch.c: callbacks of program_set_prefetcher() and sideband_set_prefetcher(). */
-int live_prefetch(void *context, const struct wire_sample *s, uint32_t size);
-int live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time);
-/*
- * Called when an object's kind becomes known; passes the prefetched mappings of interpreters to the
- * BPF walkers. Return 0 or -ENOMEM.
- */
-int live_send_prefetched(struct live *l, const struct object *o);
-
-/* Return whether a record of a sample ring is a complete sample. */
-bool live_is_sample(const struct wire_sample *s, uint32_t size);
-/* Return the interrupted walk of a sample with WIRE_SAVED; its pointers lead into the sample. */
-struct unfinished_stack live_unfinished_stack(const struct wire_sample *s);
-
-/* Implements object_updated() of struct objects_context. */
-void live_object_updated(void *context, struct object *o, bool changed);
-
-/* Handle a record of a ring at its place in the order. Return 0 or a negative errno. */
-int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err);
 
 /* Return whether user stacks are walked. */
 static inline bool live_walks_stacks(const struct live *l)
@@ -138,15 +145,52 @@ static inline bool live_selects(const struct live *l, uint32_t pid)
 }
 
 /*
- * Create the tables that need a sink: processes, stacks, accounts. Returns 0 or a negative errno.
+ * Functions return 0 or a negative errno, unless a comment says otherwise.
+ *
+ * live.c: implements source_ops.run.
  */
-int live_begin_tables(struct live *l, struct error *err);
-
-/* Implements source_ops.run. */
 int live_run(struct source *source, struct sink *sink, struct error *err);
 
+/* live_begin.c: create the tables that need a sink: processes, stacks, accounts. */
+int live_begin_tables(struct live *l, struct error *err);
+
+/* live_cpus.c: check that every CPU of the options exists, and that at least one is online. */
+int live_check_cpus(struct live *l, struct error *err);
 /* Open the events of CPUs that came online, and close those of CPUs that went offline. */
 int live_follow_cpus(struct live *l, struct error *err);
+/* Stop sampling and the recording of switches. */
+void live_stop_cpus(struct live *l);
+
+/* live_helpers.c: fork the helper processes. */
+int live_start_helpers(struct live *l, struct error *err);
+/* Pass the tables, which need a sink, to the helpers. */
+void live_connect_helpers(struct live *l);
+/* Return whether enough names of files are wanted, or for long enough, to request them. */
+bool live_may_request_names(const struct live *l, uint64_t now);
+/*
+ * Send requests, and handle replies. all: request names of files, too, which otherwise wait until
+ * they are many, or for half a tick.
+ */
+int live_poll_helpers(struct live *l, bool all, struct error *err);
+
+/* live_prefetch.c: callbacks of program_set_prefetcher() and sideband_set_prefetcher(). */
+int live_prefetch(void *context, const struct wire_sample *s, uint32_t size);
+int live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time);
+/*
+ * Called when an object's kind becomes known; passes the prefetched mappings of interpreters to the
+ * BPF walkers.
+ */
+int live_send_prefetched(struct live *l, const struct object *o);
+
+/* live_records.c: handle a record of a ring at its place in the order. */
+int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err);
+/* Return whether a record of a sample ring is a complete sample. */
+bool live_is_sample(const struct wire_sample *s, uint32_t size);
+/* Return the interrupted walk of a sample with WIRE_SAVED; its pointers lead into the sample. */
+struct unfinished_stack live_unfinished_stack(const struct wire_sample *s);
+/* Return whether a thread is selected by name; implements schedule_context.wanted. */
+bool live_selects_thread(void *context, const struct process_entry *p,
+			 const struct thread_entry *t);
 
 /*
  * live_stacks.c: handle a sample whose stack the BPF programs could not finish: put it, or park it
@@ -166,5 +210,8 @@ int live_save_bad_stack(struct live *l, struct space *space, const struct raw_st
 /* Put a sample whose stack is complete, or cannot become more complete. */
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r,
 		    struct error *err);
+
+/* live_summary.c: fill the summary at the end of the recording. */
+void live_fill_summary(struct live *l);
 
 #endif

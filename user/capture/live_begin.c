@@ -19,86 +19,91 @@
  */
 #define PARKED_SHARE 8
 
-/* Close the events of a CPU that is or was offline: they deliver nothing any more. */
-static void close_cpu(struct live *l, unsigned int cpu)
+static bool selects_process(void *context, uint32_t pid)
 {
-	if (sampler_runs_on(l->sampler, cpu))
-		ledger_cpu_gone(l->ledger, cpu, l->last_tick);
-	sampler_close_cpu(l->sampler, cpu);
-	sideband_close_cpu(l->sideband, cpu);
+	return live_selects(context, pid);
 }
 
-/* Notify the schedule of every CPU when it starts, and later of CPUs that go offline. */
-static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct error *err)
+static const char *cgroup_path_of(void *context, uint64_t id)
 {
-	if (!l->schedule || !l->started)
-		return 0;
-	if (!l->scheduled)
-		switches_set_wanted(l->switches, cpu, true);
-	if (!l->scheduled)
-		return schedule_cpu_begins(l->schedule, cpu, l->started, online, err);
-	if (!online)
-		schedule_cpu_gone(l->schedule, cpu, clock_boot_ns());
-	return 0;
+	struct live *l = context;
+
+	return cgroups_path(l->selection.cgroups, id);
 }
 
-static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error *err)
+static const char *container_of_cgroup(void *context, const char *path)
 {
-	bool back = l->started && sideband_fd(l->sideband, cpu) < 0;
-	int ret = sideband_open_cpu(l->sideband, cpu, err);
+	struct live *l = context;
 
-	if (!ret && wanted && l->started && l->options.sample)
-		ret = sampler_open_cpu(l->sampler, cpu, err);
-	if (!ret && back) {
-		ledger_cpu_back(l->ledger, cpu, clock_boot_ns());
-		/* Processes may have run on this CPU before its side-band was open. */
-		opener_scan(l->opener, 0);
-	}
-	return ret == -ENODEV ? 0 : ret; /* the CPU went offline meanwhile */
+	return cgroup_container(path, l->selection.container, sizeof(l->selection.container));
 }
 
-int live_follow_cpus(struct live *l, struct error *err)
+static void scan_unknown(void *context, uint32_t tid)
 {
-	number_list online = {0};
-	int ret = cpus_online(&online, err);
+	struct live *l = context;
 
-	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
-		bool wanted = !l->wanted.count || number_list_has(&l->wanted, cpu);
-		bool is_online = number_list_has(&online, cpu);
-
-		if (!is_online || sideband_stopped(l->sideband, cpu, clock_boot_ns()))
-			close_cpu(l, cpu);
-		if (wanted)
-			ret = follow_schedule(l, cpu, is_online, err);
-		if (!ret && is_online)
-			ret = open_cpu(l, cpu, wanted, err);
-	}
-	l->scheduled = l->started > 0;
-	vector_free(&online);
-	return ret;
+	if (opener_scan(l->helpers.opener, tid) < 0)
+		process_table_scan_over(l->processes, tid);
 }
 
-/* Check that every CPU of the list exists, and that at least one is online. */
-static int check_cpus(struct live *l, struct error *err)
+static int begin_schedule(struct live *l, struct error *err)
 {
-	const char *list = l->options.cpus;
-	number_list online = {0};
-	bool any = false;
-	uint32_t last;
-	int ret = cpus_parse(&l->wanted, list, err);
+	const struct schedule_context c = {
+		.cpus = switches_cpus(l->switches.array),
+		.table = l->processes,
+		.sink = l->sink,
+		.host = HOST_ID,
+		.last_lane = &l->switches.last_lane,
+		.last_loss = ledger_last_loss(l->ledger),
+		.wanted = live_selects_thread,
+		.unknown = scan_unknown,
+		.context = l,
+	};
+
+	l->switches.order = switch_order_new(l->switches.array);
+	return l->switches.order ? schedule_new(&l->switches.schedule, &c, err)
+				 : error_errno(err, -ENOMEM, "switches");
+}
+
+static void on_calm(void *context, const struct object *program)
+{
+	const struct live *l = context;
+	const struct file_key *k = &program->key;
+	const struct wire_file file = {.inode = k->inode, .device = k->major << 20 | k->minor};
+
+	program_set_calm(l->program, &file);
+}
+
+int live_begin_tables(struct live *l, struct error *err)
+{
+	const struct process_context c = {
+		.objects = l->objects,
+		.sink = l->sink,
+		.host = HOST_ID,
+		.arena = live_walks_stacks(l) ? l->walkers.arena : NULL,
+		.last_lane = l->switches.array ? &l->switches.last_lane : NULL,
+		.comm_glob = l->options.comm,
+		.selected = selects_process,
+		.calm = live_walks_stacks(l) ? on_calm : NULL,
+		.cgroup_path = cgroup_path_of,
+		.container = container_of_cgroup,
+		.context = l,
+	};
+	int ret = process_table_new(&l->processes, &c, err);
 
 	if (!ret)
-		ret = cpus_online(&online, err);
-	if (ret)
-		return ret;
-	last = l->wanted.items[l->wanted.count - 1];
-	if (last >= (uint32_t)libbpf_num_possible_cpus())
-		ret = error_set(err, -EINVAL, "there is no CPU %u here", last);
-	for (size_t i = 0; i < l->wanted.count; i++)
-		any |= number_list_has(&online, l->wanted.items[i]);
-	if (!ret && !any)
-		ret = error_set(err, -ENODEV, "none of the CPUs %s is online", list);
-	vector_free(&online);
+		ret = ledger_new(&l->ledger, l->sampler, program_cpus(l->program), HOST_ID,
+				 EVENT_ID, l->event.period, err);
+	if (!ret && l->switches.array)
+		ret = begin_schedule(l, err);
+	if (!ret)
+		ret = intern_new(&l->intern, l->objects, l->helpers.symbolizer, l->sink, err);
+	if (!ret)
+		live_connect_helpers(l);
+	if (!ret && live_walks_stacks(l)) {
+		program_set_prefetcher(l->program, live_prefetch, l);
+		sideband_set_prefetcher(l->rings.sideband, live_prefetch_mapping, l);
+	}
 	return ret;
 }
 
@@ -108,25 +113,25 @@ static void live_free(struct source *source)
 
 	sampler_free(l->sampler);
 	ledger_free(l->ledger);
-	saver_free(l->saver);
+	saver_free(l->stacks.saver);
 	live_free_stacks(l);
 	intern_free(l->intern);
-	process_table_free(l->table);
+	process_table_free(l->processes);
 	objects_free(l->objects);
-	tables_free(l->tables);
-	arena_free(l->arena);
-	inlines_free(l->inlines);
-	pager_free(l->pager);
-	symbolizer_free(l->symbolizer);
-	opener_free(l->opener);
-	schedule_free(l->schedule);
-	switch_order_free(l->switch_order);
-	switches_free(l->switches);
+	tables_free(l->walkers.tables);
+	arena_free(l->walkers.arena);
+	inlines_free(l->helpers.inlines);
+	pager_free(l->helpers.pager);
+	symbolizer_free(l->helpers.symbolizer);
+	opener_free(l->helpers.opener);
+	schedule_free(l->switches.schedule);
+	switch_order_free(l->switches.order);
+	switches_free(l->switches.array);
 	program_free(l->program);
-	sideband_free(l->sideband);
-	order_free(l->order);
-	cgroups_free(l->cgroups);
-	vector_free(&l->wanted);
+	sideband_free(l->rings.sideband);
+	order_free(l->rings.order);
+	cgroups_free(l->selection.cgroups);
+	cpu_set_free(&l->selection.cpus);
 	if (l->epoll >= 0)
 		close(l->epoll);
 	free(l);
@@ -172,7 +177,7 @@ static int load_program(struct live *l, struct error *err)
 		.clocked = l->event.clocked,
 		.select_pids = o->pid_count > 0,
 		.select_tids = o->tid_count > 0,
-		.cgroup_subsys = cgroups_subsystem(l->cgroups),
+		.cgroup_subsys = cgroups_subsystem(l->selection.cgroups),
 		.ring_bytes = o->buffer ? o->buffer : default_buffer(&l->event, save_all),
 		.tail_calls = debug_word("tail-calls"),
 		.no_python = debug_word("no-python"),
@@ -183,7 +188,7 @@ static int load_program(struct live *l, struct error *err)
 	int ret = 0;
 
 	if (o->cgroup) {
-		ret = cgroups_find(l->cgroups, o->cgroup, &place, err);
+		ret = cgroups_find(l->selection.cgroups, o->cgroup, &place, err);
 		if (ret)
 			return ret;
 		p.select_cgroup = true;
@@ -192,10 +197,19 @@ static int load_program(struct live *l, struct error *err)
 		p.selected_level = place.level;
 	}
 	l->options.buffer = p.ring_bytes;
-	ret = program_load(&l->program, &p, l->order, err);
+	ret = program_load(&l->program, &p, l->rings.order, err);
 	if (!ret && o->sched)
-		ret = switches_load(&l->switches, l->program, o->switch_buffer, err);
+		ret = switches_load(&l->switches.array, l->program, o->switch_buffer, err);
 	return ret;
+}
+
+static void on_object_updated(void *context, struct object *o, bool changed)
+{
+	struct live *l = context;
+
+	l->stacks.retry = true;
+	if (l->intern)
+		intern_object_updated(l->intern, o, changed);
 }
 
 /* Create the tables that the walkers look up, and the objects whose unwind tables they hold. */
@@ -207,25 +221,25 @@ static int begin_unwinding(struct live *l, struct error *err)
 		.rules = program_rules(l->program),
 	};
 	struct objects_context objects = {
-		.object_updated = live_object_updated,
+		.object_updated = on_object_updated,
 		.context = l,
-		.opener = l->opener,
-		.symbolizer = l->symbolizer,
+		.opener = l->helpers.opener,
+		.symbolizer = l->helpers.symbolizer,
 		.unwind = live_walks_stacks(l),
 	};
 	int ret;
 
-	l->parked_max = most / PARKED_SHARE;
-	l->arena = memory.arena = arena_new(most, program_add_chunk, l->program);
-	if (!l->arena)
+	l->stacks.most = most / PARKED_SHARE;
+	l->walkers.arena = memory.arena = arena_new(most, program_add_chunk, l->program);
+	if (!l->walkers.arena)
 		return error_errno(err, -ENOMEM, "unwind tables");
-	ret = tables_new(&l->tables, &memory, err);
+	ret = tables_new(&l->walkers.tables, &memory, err);
 	if (ret)
 		return ret;
 	/* Ignore errors: without the cache, tables are only slower to get. */
 	if (l->options.unwind_cache)
-		(void)symbolizer_use_cache(l->symbolizer, l->options.unwind_cache);
-	objects.tables = l->tables;
+		(void)symbolizer_use_cache(l->helpers.symbolizer, l->options.unwind_cache);
+	objects.tables = l->walkers.tables;
 	return objects_new(&l->objects, &objects, err);
 }
 
@@ -237,19 +251,19 @@ static int prepare_recording(struct live *l, struct error *err)
 				     o->period, err);
 
 	if (!ret && o->cpus)
-		ret = check_cpus(l, err);
+		ret = live_check_cpus(l, err);
 	if (!ret)
 		ret = select_check(o, err);
 	if (!ret && o->save_stacks)
-		ret = saver_new(&l->saver, o->save_stacks, debug_word("save-good"), err);
+		ret = saver_new(&l->stacks.saver, o->save_stacks, debug_word("save-good"), err);
 	if (!ret)
-		ret = cgroups_new(&l->cgroups, "/proc/self/mountinfo", err);
+		ret = cgroups_new(&l->selection.cgroups, "/proc/self/mountinfo", err);
 	if (!ret)
 		ret = live_start_helpers(l, err);
-	l->order = order_new();
-	l->task_ring = l->order ? order_add_ring(l->order) : -1;
+	l->rings.order = order_new();
+	l->rings.tasks = l->rings.order ? order_add_ring(l->rings.order) : -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!ret && (!l->order || l->task_ring < 0 || l->epoll < 0))
+	if (!ret && (!l->rings.order || l->rings.tasks < 0 || l->epoll < 0))
 		ret = error_errno(err, -ENOMEM, "capture");
 	if (!ret)
 		ret = load_program(l, err);
@@ -260,7 +274,7 @@ static int prepare_recording(struct live *l, struct error *err)
 	if (!ret && o->sample)
 		ret = sampled_event_try(&l->event, program_cpus(l->program), err);
 	if (!ret)
-		ret = sideband_new(&l->sideband, l->order,
+		ret = sideband_new(&l->rings.sideband, l->rings.order,
 				   buffers_sideband_bytes(program_cpus(l->program)), err);
 	return ret ? ret : live_follow_cpus(l, err);
 }

@@ -32,7 +32,7 @@ int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 
 	if (!live_is_sample(s, size))
 		return 0;
-	p = process_table_of_pid(l->table, s->pid);
+	p = process_table_of_pid(l->processes, s->pid);
 	if (p && !p->ended && p->space && s->flags & WIRE_UNFINISHED)
 		prefetch_pages(l, p, s);
 	return intern_prefetch(l->intern, s->pid, p && !p->ended ? p : NULL, words,
@@ -80,13 +80,13 @@ int live_prefetch_mapping(void *context, const struct life_record *mapping, uint
 	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))
 		return 0;
 	o = objects_prefetch(l->objects, &m);
-	l->unknown |= needs_attention(o, &m);
+	l->rings.unknown |= needs_attention(o, &m);
 	if (!o)
 		return 0;
 	f.object = o->id;
 	if (o->python_layout)
 		return send_interpreter(l, o, &f);
-	l->prefetched[l->prefetched_count++ % LIVE_PREFETCHED_MAX] = f;
+	l->walkers.prefetched[l->walkers.prefetched_count++ % LIVE_PREFETCHED_MAX] = f;
 	return 0;
 }
 
@@ -96,7 +96,7 @@ int live_prefetch_mapping(void *context, const struct life_record *mapping, uint
  */
 static bool is_in_order(const struct live *l, const struct prefetched_mapping *f)
 {
-	const struct process_entry *p = process_table_of_pid(l->table, f->pid);
+	const struct process_entry *p = process_table_of_pid(l->processes, f->pid);
 	const struct space_mapping *m = p && p->space ? space_find(p->space, f->start) : NULL;
 
 	return m && m->object && m->object->id == f->object;
@@ -107,7 +107,7 @@ int live_send_prefetched(struct live *l, const struct object *o)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < LIVE_PREFETCHED_MAX; i++) {
-		struct prefetched_mapping *f = &l->prefetched[i];
+		struct prefetched_mapping *f = &l->walkers.prefetched[i];
 
 		if (f->object != o->id)
 			continue;

@@ -58,9 +58,9 @@ static size_t parked_size(const struct parked *p)
  */
 static void update_parked_bytes(struct live *l, struct parked *p)
 {
-	l->parked_bytes -= p->bytes;
+	l->stacks.bytes -= p->bytes;
 	p->bytes = parked_size(p) + p->space->mappings.count * sizeof(struct space_mapping);
-	l->parked_bytes += p->bytes;
+	l->stacks.bytes += p->bytes;
 }
 
 static const struct arena_chunk *arena_chunk_at(const void *context, uint32_t number)
@@ -89,7 +89,7 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 
 static struct finish_world make_finish_world(const struct live *l, struct space *space)
 {
-	const struct tables_memory *m = tables_get_memory(l->tables);
+	const struct tables_memory *m = tables_get_memory(l->walkers.tables);
 	struct finish_world world = {
 		.slots = m->slots,
 		.rules = m->rules,
@@ -129,7 +129,7 @@ int live_save_bad_stack(struct live *l, struct space *space, const struct raw_st
 		.end = raw->end,
 	};
 
-	return saver_offer(l->saver, &world, &e, err);
+	return saver_offer(l->stacks.saver, &world, &e, err);
 }
 
 /* Put a sample with the user part of its frames replaced by those of f. */
@@ -139,7 +139,7 @@ static int put_finished(struct live *l, struct parked *p, const struct finished_
 	uint64_t all[WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON];
 	const struct raw_stack raw = {
 		.space = p->space,
-		.process = process_table_find(l->table, p->pid, p->process),
+		.process = process_table_find(l->processes, p->pid, p->process),
 		.words = all,
 		.kernel = p->kernel,
 		.user = f->count,
@@ -153,7 +153,7 @@ static int put_finished(struct live *l, struct parked *p, const struct finished_
 	memcpy(all + p->kernel, f->frames, f->count * sizeof(*all));
 	memcpy(all + p->kernel + f->count, p->words + p->kernel + p->user,
 	       p->python * sizeof(*all));
-	if (l->saver && p->begun)
+	if (l->stacks.saver && p->begun)
 		ret = live_save_bad_stack(l, p->space, &raw, &p->walk, err);
 	return ret ? ret : live_put_sample(l, &raw, &p->sample, err);
 }
@@ -181,7 +181,7 @@ static int put_incomplete(struct live *l, struct parked *p, struct finished_stac
 
 static void free_parked(struct live *l, struct parked *p)
 {
-	l->parked_bytes -= p->bytes;
+	l->stacks.bytes -= p->bytes;
 	space_drop(p->space);
 	free(p);
 }
@@ -192,7 +192,7 @@ static void free_parked(struct live *l, struct parked *p)
  */
 static void take_new_space(struct live *l, struct parked *p)
 {
-	const struct process_entry *now = process_table_find(l->table, p->pid, p->process);
+	const struct process_entry *now = process_table_find(l->processes, p->pid, p->process);
 
 	if (!now || p->space == now->space)
 		return;
@@ -208,10 +208,10 @@ static bool is_still_waiting(const struct live *l, const struct parked *p)
 	const struct process_entry *now;
 
 	if (p->slot != SLOT_SCAN)
-		return m && tables_page_is_pending(l->tables, p->slot,
+		return m && tables_page_is_pending(l->walkers.tables, p->slot,
 						   (p->waits_at - m->start + m->offset) >>
 							   UNWIND_PAGE_SHIFT);
-	now = process_table_find(l->table, p->pid, p->process);
+	now = process_table_find(l->processes, p->pid, p->process);
 	return now && now->scanning;
 }
 
@@ -225,14 +225,14 @@ void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
 		.words = (u->at.bytes + u->at.outer_bytes) / sizeof(uint64_t),
 	};
 
-	if (l->pager && space->mappings.count)
-		pager_request(l->pager, &walk);
+	if (l->helpers.pager && space->mappings.count)
+		pager_request(l->helpers.pager, &walk);
 }
 
 /* Retry a parked sample. Returns 0 if it was put, 1 if it must wait on, or a negative errno. */
 static int retry_parked(struct live *l, struct parked *p, bool last, struct error *err)
 {
-	struct finished_stack *f = &l->finished;
+	struct finished_stack *f = &l->stacks.finished;
 	int ret = -EAGAIN;
 
 	if (!is_still_waiting(l, p)) {
@@ -254,20 +254,17 @@ static int retry_parked(struct live *l, struct parked *p, bool last, struct erro
 
 int live_retry_stacks(struct live *l, bool last, struct error *err)
 {
-	/*
-	 * Free an eighth of the room at once, so that not every new stack causes a retry of all
-	 * others.
-	 */
-	size_t most = l->parked_bytes > l->parked_max ? l->parked_max / 8 * 7 : SIZE_MAX;
+	/* Make some room at once, so that not every new stack causes a retry of all others. */
+	size_t most = l->stacks.bytes > l->stacks.most ? l->stacks.most / 8 * 7 : SIZE_MAX;
 	size_t left = 0, i = 0;
 	int ret = 0;
 
-	for (; i < l->parked.count; i++) {
-		struct parked *p = l->parked.items[i];
+	for (; i < l->stacks.parked.count; i++) {
+		struct parked *p = l->stacks.parked.items[i];
 
-		ret = retry_parked(l, p, last || l->parked_bytes > most, err);
+		ret = retry_parked(l, p, last || l->stacks.bytes > most, err);
 		if (ret > 0) {
-			l->parked.items[left++] = p;
+			l->stacks.parked.items[left++] = p;
 			ret = 0;
 		} else {
 			free_parked(l, p);
@@ -275,9 +272,9 @@ int live_retry_stacks(struct live *l, bool last, struct error *err)
 		if (ret)
 			break;
 	}
-	for (i++; i < l->parked.count; i++)
-		l->parked.items[left++] = l->parked.items[i];
-	l->parked.count = left;
+	for (i++; i < l->stacks.parked.count; i++)
+		l->stacks.parked.items[left++] = l->stacks.parked.items[i];
+	l->stacks.parked.count = left;
 	return ret;
 }
 
@@ -286,7 +283,7 @@ static int park_sample(struct live *l, const struct parked *head, struct error *
 	size_t bytes = parked_size(head), words = parked_words(head);
 	struct parked *p = malloc(bytes);
 
-	if (!p || vector_reserve(&l->parked, 1) < 0) {
+	if (!p || vector_reserve(&l->stacks.parked, 1) < 0) {
 		free(p);
 		return error_errno(err, -ENOMEM, "stacks that wait");
 	}
@@ -298,8 +295,8 @@ static int park_sample(struct live *l, const struct parked *head, struct error *
 	memcpy(p->data + words, head->walk.stack, p->walk.at.bytes + p->walk.at.outer_bytes);
 	space_share(p->space);
 	update_parked_bytes(l, p);
-	l->parked.items[l->parked.count++] = p;
-	return l->parked_bytes > l->parked_max ? live_retry_stacks(l, false, err) : 0;
+	l->stacks.parked.items[l->stacks.parked.count++] = p;
+	return l->stacks.bytes > l->stacks.most ? live_retry_stacks(l, false, err) : 0;
 }
 
 /*
@@ -310,9 +307,9 @@ static void note_missing_mappings(struct live *l, struct process_entry *p,
 				  const struct wire_unfinished *at, const struct finished_stack *f)
 {
 	if (at->version != p->space->version)
-		process_table_mark_unsent(l->table, p);
+		process_table_mark_unsent(l->processes, p);
 	else if (at->unmapped && f && f->end == END_UNMAPPED)
-		process_table_mark_settled(l->table, p);
+		process_table_mark_settled(l->processes, p);
 }
 
 int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
@@ -331,7 +328,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.python_end = s->python_end,
 		.begun = s->flags & WIRE_INITIAL_STATE,
 	};
-	struct finished_stack *f = &l->finished;
+	struct finished_stack *f = &l->stacks.finished;
 	int ret = p->scanning ? -EAGAIN : try_to_finish_stack(l, &head.walk, p->space, f);
 
 	note_missing_mappings(l, p, &head.walk.at, ret ? NULL : f);
@@ -348,7 +345,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 
 void live_free_stacks(struct live *l)
 {
-	for (size_t i = 0; i < l->parked.count; i++)
-		free_parked(l, l->parked.items[i]);
-	vector_free(&l->parked);
+	for (size_t i = 0; i < l->stacks.parked.count; i++)
+		free_parked(l, l->stacks.parked.items[i]);
+	vector_free(&l->stacks.parked);
 }

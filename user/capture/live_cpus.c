@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Follows the CPUs of a live capture, which may go offline and come back. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "capture/clock.h"
+#include "capture/live.h"
+
+/* The CPU is offline, or was offline since the last look: its events deliver nothing any more. */
+static void close_cpu(struct live *l, unsigned int cpu)
+{
+	if (sampler_runs_on(l->sampler, cpu))
+		ledger_cpu_gone(l->ledger, cpu, l->times.last_tick);
+	sampler_close_cpu(l->sampler, cpu);
+	sideband_close_cpu(l->rings.sideband, cpu);
+}
+
+/* Notify the schedule of every CPU when it starts, and later of CPUs that go offline. */
+static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct error *err)
+{
+	if (!l->switches.schedule || !l->times.started)
+		return 0;
+	if (!l->switches.begun)
+		switches_set_wanted(l->switches.array, cpu, true);
+	if (!l->switches.begun)
+		return schedule_cpu_begins(l->switches.schedule, cpu, l->times.started, online, err);
+	if (!online)
+		schedule_cpu_gone(l->switches.schedule, cpu, clock_boot_ns());
+	return 0;
+}
+
+static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error *err)
+{
+	bool back = l->times.started && sideband_fd(l->rings.sideband, cpu) < 0;
+	int ret = sideband_open_cpu(l->rings.sideband, cpu, err);
+
+	if (!ret && wanted && l->times.started && l->options.sample)
+		ret = sampler_open_cpu(l->sampler, cpu, err);
+	if (!ret && back) {
+		ledger_cpu_back(l->ledger, cpu, clock_boot_ns());
+		/* Processes may have run on this CPU before its side-band was open. */
+		opener_scan(l->helpers.opener, 0);
+	}
+	return ret == -ENODEV ? 0 : ret; /* the CPU went offline meanwhile */
+}
+
+int live_follow_cpus(struct live *l, struct error *err)
+{
+	struct cpu_set online = {0};
+	int ret = cpu_set_online(&online, err);
+
+	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
+		bool wanted = !l->selection.cpus.count || cpu_set_has(&l->selection.cpus, cpu);
+
+		if (!cpu_set_has(&online, cpu) ||
+		    sideband_stopped(l->rings.sideband, cpu, clock_boot_ns()))
+			close_cpu(l, cpu);
+		if (wanted)
+			ret = follow_schedule(l, cpu, cpu_set_has(&online, cpu), err);
+		if (!ret && cpu_set_has(&online, cpu))
+			ret = open_cpu(l, cpu, wanted, err);
+	}
+	l->switches.begun = l->times.started > 0;
+	cpu_set_free(&online);
+	return ret;
+}
+
+int live_check_cpus(struct live *l, struct error *err)
+{
+	const char *list = l->options.cpus;
+	struct cpu_set online = {0};
+	bool any = false;
+	int ret = cpu_set_parse(&l->selection.cpus, list, err);
+
+	if (!ret)
+		ret = cpu_set_online(&online, err);
+	if (ret)
+		return ret;
+	if (l->selection.cpus.count > (unsigned int)libbpf_num_possible_cpus())
+		ret = error_set(err, -EINVAL, "there is no CPU %u here", l->selection.cpus.count - 1);
+	for (unsigned int cpu = 0; cpu < l->selection.cpus.count; cpu++)
+		any |= cpu_set_has(&l->selection.cpus, cpu) && cpu_set_has(&online, cpu);
+	if (!ret && !any)
+		ret = error_set(err, -ENODEV, "none of the CPUs %s is online", list);
+	cpu_set_free(&online);
+	return ret;
+}
+
+void live_stop_cpus(struct live *l)
+{
+	sampler_stop(l->sampler);
+	for (unsigned int cpu = 0; l->switches.array && cpu < program_cpus(l->program); cpu++)
+		switches_set_wanted(l->switches.array, cpu, false);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sums up a live capture when it has ended. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/helper.h"
+#include "capture/describe.h"
+#include "capture/live.h"
+
+/* Count the cost of the helper processes, killed ones included, as the recorder's own. */
+static void add_helper_cost(struct live *l, struct capture_summary *s)
+{
+	struct helper_cost cost = {0};
+
+	symbolizer_add_cost(l->helpers.symbolizer, &cost);
+	opener_add_cost(l->helpers.opener, &cost);
+	if (l->helpers.pager)
+		pager_add_cost(l->helpers.pager, &cost);
+	if (l->helpers.inlines)
+		inlines_add_cost(l->helpers.inlines, &cost);
+	s->helper_cpu = cost.cpu;
+	s->helper_memory = cost.memory;
+}
+
+static void add_switch_counts(const struct live *l, struct capture_summary *s)
+{
+	struct schedule_counts counts;
+
+	schedule_get_counts(l->switches.schedule, &counts);
+	s->switches = counts.switches;
+	s->wakeups = counts.wakeups;
+	s->migrations = counts.migrations;
+	s->lost[LOSS_SWITCHES_LOST] += counts.lost;
+	s->scheduled = true;
+	s->buffer_memory += switches_bytes(l->switches.array);
+}
+
+static void add_name_counts(const struct live *l, struct capture_summary *s)
+{
+	const struct symbolizer_stats *stats = symbolizer_stats(l->helpers.symbolizer);
+	const char *path = l->intern ? intern_mangled(l->intern) : NULL;
+	size_t length = path ? strlen(path) : 0, most = sizeof(s->names_mangled_in) - 1;
+
+	s->names_requested = stats->requested;
+	s->names_unready = l->intern ? intern_unready(l->intern) : 0;
+	s->worker_restarts = stats->restarts;
+	s->names_mangled = stats->mangled;
+	if (path)
+		strcpy(s->names_mangled_in, length > most ? path + length - most : path);
+	s->tables_made = stats->tables_made;
+	s->tables_cached = stats->tables_cached;
+}
+
+static void add_refusals(const struct live *l, struct capture_summary *s)
+{
+	const struct file_quota *worst[CAPTURE_REFUSALS_MAX];
+	unsigned int count =
+		file_quotas_worst(objects_quotas(l->objects), worst, CAPTURE_REFUSALS_MAX);
+
+	for (unsigned int i = 0; i < count; i++)
+		file_quota_format(worst[i], s->refusals[i].what, sizeof(s->refusals[i].what));
+	s->refused = file_quotas_refused(objects_quotas(l->objects));
+}
+
+void live_fill_summary(struct live *l)
+{
+	struct capture_summary *s = &l->summary;
+
+	ledger_get_summary(l->ledger, s);
+	s->sampled = l->options.sample;
+	s->buffer_memory = program_ring_bytes(l->program);
+	if (l->switches.schedule)
+		add_switch_counts(l, s);
+	add_name_counts(l, s);
+	s->opener_restarts = opener_restarts(l->helpers.opener);
+	s->files_refused = opener_refused(l->helpers.opener);
+	s->memory = process_peak_memory(getpid());
+	add_helper_cost(l, s);
+	s->inlined = l->helpers.inlines != NULL;
+	if (l->helpers.inlines) {
+		inlines_get_summary(l->helpers.inlines, &s->inlines);
+		s->names_mangled += s->inlines.mangled;
+	}
+	tables_get_summary(l->walkers.tables, &s->unwind);
+	if (l->stacks.saver)
+		saver_get_counts(l->stacks.saver, &s->bad_stacks, &s->saved_stacks);
+	s->comm_matched = process_table_comm_matched(l->processes);
+	add_refusals(l, s);
+}
+
+void capture_get_summary(const struct source *s, struct capture_summary *out)
+{
+	*out = ((const struct live *)s)->summary;
+}
