@@ -18,32 +18,25 @@ struct cpu_ledger { /* the account of one CPU */
 };
 
 struct ledger {
-	const struct sampler *sampler;
-	unsigned int cpus;
+	struct ledger_context c;
 	struct cpu_ledger *pages; /* indexed by CPU */
 	uint64_t lost[LOSS_COUNT]; /* lost records that belong to no particular CPU */
 	uint64_t lost_reported[LOSS_COUNT];
-	uint64_t host, event, period;
 	uint64_t last_loss; /* id */
-	uint64_t reported; /* ns, time of the last report */
+	uint64_t since, now; /* ns, times of the report before the last one, and of the last one */
 };
 
-int ledger_new(struct ledger **out, const struct sampler *sampler, unsigned int cpus, uint64_t host,
-	       uint64_t event, uint64_t period, struct error *err)
+int ledger_new(struct ledger **out, const struct ledger_context *c, struct error *err)
 {
 	struct ledger *l = calloc(1, sizeof(*l));
 
 	if (l)
-		l->pages = calloc(cpus, sizeof(*l->pages));
+		l->pages = calloc(c->cpus, sizeof(*l->pages));
 	if (!l || !l->pages) {
 		free(l);
 		return error_errno(err, -ENOMEM, "accounts");
 	}
-	l->sampler = sampler;
-	l->cpus = cpus;
-	l->host = host;
-	l->event = event;
-	l->period = period;
+	l->c = *c;
 	*out = l;
 	return 0;
 }
@@ -58,7 +51,7 @@ void ledger_free(struct ledger *l)
 
 void ledger_count_written(struct ledger *l, unsigned int cpu, bool late)
 {
-	if (cpu >= l->cpus)
+	if (cpu >= l->c.cpus)
 		return;
 	l->pages[cpu].written++;
 	l->pages[cpu].late += late;
@@ -66,7 +59,7 @@ void ledger_count_written(struct ledger *l, unsigned int cpu, bool late)
 
 void ledger_count_filtered(struct ledger *l, unsigned int cpu)
 {
-	if (cpu < l->cpus)
+	if (cpu < l->c.cpus)
 		l->pages[cpu].filtered++;
 }
 
@@ -74,7 +67,7 @@ void ledger_cpu_gone(struct ledger *l, unsigned int cpu, uint64_t since)
 {
 	struct cpu_ledger *p;
 
-	if (cpu >= l->cpus)
+	if (cpu >= l->c.cpus)
 		return;
 	p = &l->pages[cpu];
 	if (!p->gone)
@@ -84,7 +77,7 @@ void ledger_cpu_gone(struct ledger *l, unsigned int cpu, uint64_t since)
 
 void ledger_cpu_back(struct ledger *l, unsigned int cpu, uint64_t now)
 {
-	if (cpu < l->cpus && l->pages[cpu].gone)
+	if (cpu < l->c.cpus && l->pages[cpu].gone)
 		l->pages[cpu].back = now;
 }
 
@@ -98,42 +91,41 @@ void ledger_count_lost(struct ledger *l, enum loss_reason reason, uint64_t count
 	l->lost[reason] += count;
 }
 
-/* Put a loss. cpu -1: the records belong to no CPU and were not samples. */
-static int put_lost(struct ledger *l, struct sink *sink, int cpu, enum loss_reason reason,
-		    uint64_t count, uint64_t now, struct error *err)
+/* cpu -1: the records belong to no CPU and were not samples. */
+static int put_lost(struct ledger *l, int cpu, enum loss_reason reason, uint64_t count,
+		    struct error *err)
 {
 	struct loss r = {
 		.id = l->last_loss + 1,
-		.host = l->host,
-		.event = cpu < 0 ? 0 : l->event,
+		.host = l->c.host,
+		.event = cpu < 0 ? 0 : l->c.event,
 		.cpu = (uint64_t)(cpu + 1),
 		.reason = reason,
-		.time = l->reported ? l->reported : now,
-		.end = now,
+		.time = l->since,
+		.end = l->now,
 		.count = count,
-		.weight = cpu < 0 ? 0 : count * l->period,
+		.weight = cpu < 0 ? 0 : count * l->c.period,
 	};
 
 	if (!count)
 		return 0;
 	l->last_loss++;
-	return put_loss(sink, &r, err);
+	return put_loss(l->c.sink, &r, err);
 }
 
 /*
  * Put the loss that reports the absence of an offline CPU. No sample is due during the absence: the
  * loss counts absences, and its end grows as long as the CPU is offline.
  */
-static int report_cpu_gone(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
-			   struct error *err)
+static int report_cpu_gone(struct ledger *l, unsigned int cpu, struct error *err)
 {
 	struct cpu_ledger *p = &l->pages[cpu];
 	struct loss r = {
-		.host = l->host,
+		.host = l->c.host,
 		.cpu = cpu + 1,
 		.reason = LOSS_CPU_GONE,
 		.time = p->gone,
-		.end = p->back ? p->back : now,
+		.end = p->back ? p->back : l->now,
 		.count = 1,
 	};
 
@@ -147,7 +139,7 @@ static int report_cpu_gone(struct ledger *l, struct sink *sink, unsigned int cpu
 	r.id = p->gone_loss;
 	if (p->back)
 		p->gone = p->back = p->gone_loss = 0;
-	return put_loss(sink, &r, err);
+	return put_loss(l->c.sink, &r, err);
 }
 
 /* Collect the losses of a CPU counted by the BPF programs, the sampler and the sink so far. */
@@ -169,15 +161,15 @@ static uint64_t accounted_samples(const struct account *a, const uint64_t lost[L
 	return known;
 }
 
-static int put_cpu_losses(struct ledger *l, struct sink *sink, unsigned int cpu,
-			  const uint64_t lost[LOSS_COUNT], uint64_t now, struct error *err)
+static int put_cpu_losses(struct ledger *l, unsigned int cpu, const uint64_t lost[LOSS_COUNT],
+			  struct error *err)
 {
 	struct cpu_ledger *p = &l->pages[cpu];
 	int ret = 0;
 
 	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
-		ret = put_lost(l, sink, (int)cpu, (enum loss_reason)reason,
-			       lost[reason] - p->lost[reason], now, err);
+		ret = put_lost(l, (int)cpu, (enum loss_reason)reason,
+			       lost[reason] - p->lost[reason], err);
 		p->lost[reason] = lost[reason];
 	}
 	return ret;
@@ -194,21 +186,20 @@ static uint64_t late_of(const struct cpu_ledger *p, uint64_t not_stored)
 	return p->late < written ? p->late : written;
 }
 
-static int report_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uint64_t now,
-		      bool final, struct error *err)
+static int report_cpu(struct ledger *l, unsigned int cpu, bool final, struct error *err)
 {
 	struct cpu_ledger *p = &l->pages[cpu];
 	uint64_t lost[LOSS_COUNT] = {0};
-	uint64_t not_stored = sink_unstored(sink, KIND_SAMPLE, cpu);
+	uint64_t not_stored = sink_unstored(l->c.sink, KIND_SAMPLE, cpu);
 	struct cpu_account c;
 	struct account r;
 	int ret;
 
-	sampler_account(l->sampler, cpu, &c);
+	sampler_account(l->c.sampler, cpu, &c);
 	if (!c.used)
 		return 0;
 	r = (struct account){
-		.event = l->event,
+		.event = l->c.event,
 		.cpu = cpu,
 		.due = c.due,
 		.written = p->written - not_stored,
@@ -227,26 +218,27 @@ static int report_cpu(struct ledger *l, struct sink *sink, unsigned int cpu, uin
 			r.cut_off = r.due > known ? r.due - known : 0;
 	}
 	p->cut_off = r.cut_off;
-	ret = put_cpu_losses(l, sink, cpu, lost, now, err);
-	return ret ? ret : put_account(sink, &r, err);
+	ret = put_cpu_losses(l, cpu, lost, err);
+	return ret ? ret : put_account(l->c.sink, &r, err);
 }
 
-int ledger_report(struct ledger *l, struct sink *sink, uint64_t now, bool final, struct error *err)
+int ledger_report(struct ledger *l, uint64_t now, bool final, struct error *err)
 {
 	int ret = 0;
 
-	for (unsigned int cpu = 0; !ret && cpu < l->cpus; cpu++)
-		ret = report_cpu(l, sink, cpu, now, final, err);
-	for (unsigned int cpu = 0; !ret && cpu < l->cpus; cpu++)
-		ret = report_cpu_gone(l, sink, cpu, now, err);
+	l->since = l->now ? l->now : now;
+	l->now = now;
+	for (unsigned int cpu = 0; !ret && cpu < l->c.cpus; cpu++)
+		ret = report_cpu(l, cpu, final, err);
+	for (unsigned int cpu = 0; !ret && cpu < l->c.cpus; cpu++)
+		ret = report_cpu_gone(l, cpu, err);
 	l->lost[LOSS_SWITCHES_NOT_STORED] =
-		sink_unstored(sink, KIND_SLICE, 0) + sink_unstored(sink, KIND_EDGE, 0);
+		sink_unstored(l->c.sink, KIND_SLICE, 0) + sink_unstored(l->c.sink, KIND_EDGE, 0);
 	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
-		ret = put_lost(l, sink, -1, (enum loss_reason)reason,
-			       l->lost[reason] - l->lost_reported[reason], now, err);
+		ret = put_lost(l, -1, (enum loss_reason)reason,
+			       l->lost[reason] - l->lost_reported[reason], err);
 		l->lost_reported[reason] = l->lost[reason];
 	}
-	l->reported = now;
 	return ret;
 }
 
@@ -254,10 +246,10 @@ void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost)
 {
 	*filtered = 0;
 	*lost = l->lost[LOSS_LIFE_LOST];
-	for (unsigned int cpu = 0; cpu < l->cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < l->c.cpus; cpu++) {
 		struct cpu_account c;
 
-		sampler_get_counts(l->sampler, cpu, &c);
+		sampler_get_counts(l->c.sampler, cpu, &c);
 		*filtered += l->pages[cpu].filtered + c.filtered;
 		*lost += c.ring_full + c.stolen + c.delayed + c.skipped;
 	}
@@ -267,11 +259,11 @@ void ledger_get_summary(const struct ledger *l, struct capture_summary *out)
 {
 	for (int reason = 1; reason < LOSS_COUNT; reason++)
 		out->lost[reason] = l->lost[reason];
-	for (unsigned int cpu = 0; cpu < l->cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < l->c.cpus; cpu++) {
 		const struct cpu_ledger *p = &l->pages[cpu];
 		struct cpu_account c;
 
-		sampler_account(l->sampler, cpu, &c);
+		sampler_account(l->c.sampler, cpu, &c);
 		out->due += c.due;
 		out->written += p->written - p->lost[LOSS_NOT_STORED];
 		out->filtered += p->filtered + c.filtered;

@@ -14,12 +14,16 @@
 
 struct ledger;
 
-/*
- * Make a ledger. host and event: ids of their entities. period: weight of a sample, in the event's
- * unit. Returns 0 or -ENOMEM.
- */
-int ledger_new(struct ledger **out, const struct sampler *sampler, unsigned int cpus, uint64_t host,
-	       uint64_t event, uint64_t period, struct error *err);
+struct ledger_context {
+	const struct sampler *sampler;
+	struct sink *sink;
+	unsigned int cpus; /* possible CPUs */
+	uint64_t host, event; /* ids of their entities */
+	uint64_t period; /* weight of a sample, in the event's unit */
+};
+
+/* Return 0 or -ENOMEM. */
+int ledger_new(struct ledger **out, const struct ledger_context *c, struct error *err);
 void ledger_free(struct ledger *l);
 
 /* Count a sample that was put into the sink, or was left out because of its name. */
@@ -44,7 +48,7 @@ void ledger_cpu_back(struct ledger *l, unsigned int cpu, uint64_t now);
  * Put the accounts, and the losses since the last call. final: the events are stopped, so samples
  * that were due and are unaccounted for count as not delivered. Returns 0 or a negative errno.
  */
-int ledger_report(struct ledger *l, struct sink *sink, uint64_t now, bool final, struct error *err);
+int ledger_report(struct ledger *l, uint64_t now, bool final, struct error *err);
 
 /* Get the numbers for the line of progress; cheap enough for every round of the capture loop. */
 void ledger_progress(const struct ledger *l, uint64_t *filtered, uint64_t *lost);

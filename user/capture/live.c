@@ -5,9 +5,6 @@
  */
 #include <errno.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -229,7 +226,7 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	if (!ret)
 		ret = objects_emit(l->objects, HOST_ID, l->sink, err);
 	if (!ret)
-		ret = ledger_report(l->ledger, l->sink, now, last, err);
+		ret = ledger_report(l->ledger, now, last, err);
 	if (!ret && l->switches.schedule)
 		ret = schedule_tick(l->switches.schedule, l->rings.mark, err);
 	if (!ret)
@@ -597,7 +594,7 @@ static int end_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_tick(l, true, err);
 	/* Report again, since the sink may have run out of room in this tick. */
-	return ret ? ret : ledger_report(l->ledger, l->sink, clock_boot_ns(), true, err);
+	return ret ? ret : ledger_report(l->ledger, clock_boot_ns(), true, err);
 }
 
 int live_run(struct source *source, struct sink *sink, struct error *err)

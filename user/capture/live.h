@@ -10,6 +10,7 @@
 #include "capture/arena.h"
 #include "capture/capture.h"
 #include "capture/cgroup.h"
+#include "capture/clock.h"
 #include "capture/cpus.h"
 #include "capture/finish.h"
 #include "capture/inlines.h"

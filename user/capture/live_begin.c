@@ -89,11 +89,18 @@ int live_begin_tables(struct live *l, struct error *err)
 		.container = container_of_cgroup,
 		.context = l,
 	};
+	const struct ledger_context account = {
+		.sampler = l->sampler,
+		.sink = l->sink,
+		.cpus = program_cpus(l->program),
+		.host = HOST_ID,
+		.event = EVENT_ID,
+		.period = l->event.period,
+	};
 	int ret = process_table_new(&l->processes, &c, err);
 
 	if (!ret)
-		ret = ledger_new(&l->ledger, l->sampler, program_cpus(l->program), HOST_ID,
-				 EVENT_ID, l->event.period, err);
+		ret = ledger_new(&l->ledger, &account, err);
 	if (!ret && l->switches.array)
 		ret = begin_schedule(l, err);
 	if (!ret)

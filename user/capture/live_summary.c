@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "base/helper.h"
-#include "capture/describe.h"
 #include "capture/live.h"
 
 /* Count the cost of the helper processes, killed ones included, as the recorder's own. */
