@@ -55,8 +55,7 @@ unsigned int switches_cpus(const struct switches *s)
 	return cpu_count;
 }
 
-size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
-		     uint64_t *lost, bool *more)
+void switches_take(struct switches *s, unsigned int cpu, size_t most, struct switch_batch *out)
 {
 	struct switches *a = &s[cpu];
 	size_t count = 0;
@@ -64,11 +63,11 @@ size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *r
 	while (count < most && a->taken + count < a->count &&
 	       a->numbers[a->taken + count] < taken_until)
 		count++;
-	memcpy(ret, a->records + a->taken, count * sizeof(*ret));
+	memcpy(out->records, a->records + a->taken, count * sizeof(*a->records));
 	a->taken += count;
-	*lost = 0;
-	*more = false;
-	return count;
+	out->count = count;
+	out->lost = 0;
+	out->more = false;
 }
 
 static double now(void)

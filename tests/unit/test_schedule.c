@@ -33,20 +33,19 @@ unsigned int switches_cpus(const struct switches *s)
 	return CPUS;
 }
 
-size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
-		     uint64_t *lost, bool *more)
+void switches_take(struct switches *s, unsigned int cpu, size_t most, struct switch_batch *out)
 {
 	size_t left = s->count[cpu] - s->taken[cpu];
 	size_t count = left < most ? left : most;
 
 	if (count > s->most)
 		count = s->most;
-	memcpy(ret, s->records[cpu] + s->taken[cpu], count * sizeof(*ret));
+	memcpy(out->records, s->records[cpu] + s->taken[cpu], count * sizeof(*out->records));
 	s->taken[cpu] += count;
-	*lost = s->lost[cpu];
+	out->count = count;
+	out->lost = s->lost[cpu];
 	s->lost[cpu] = 0;
-	*more = s->taken[cpu] < s->count[cpu];
-	return count;
+	out->more = s->taken[cpu] < s->count[cpu];
 }
 
 /* Records that the schedule has written. */

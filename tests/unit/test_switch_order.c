@@ -39,28 +39,27 @@ unsigned int switches_cpus(const struct switches *s)
 	return cpu_count;
 }
 
-size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *ret, size_t most,
-		     uint64_t *lost, bool *more)
+void switches_take(struct switches *s, unsigned int cpu, size_t most, struct switch_batch *out)
 {
 	struct switches *a = &s[cpu];
 	size_t count = 0;
 
-	*lost = 0;
-	*more = false;
+	out->lost = 0;
+	out->more = false;
 	while (count < most && a->taken < a->count && a->numbers[a->taken] < taken_until) {
 		const struct made *m = &made[a->numbers[a->taken]];
 
 		if (m->gap && count) { /* a gap comes before the first copied record */
-			*more = true;
+			out->more = true;
 			break;
 		}
 		if (m->gap)
-			*lost = GAP_OF;
-		ret[count++] = m->wire;
+			out->lost = GAP_OF;
+		out->records[count++] = m->wire;
 		a->taken++;
 	}
-	*more |= count == most;
-	return count;
+	out->more |= count == most;
+	out->count = count;
 }
 
 static struct wire_switch wire(uint64_t time, unsigned int kind, uint32_t number)

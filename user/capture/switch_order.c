@@ -111,26 +111,26 @@ static uint64_t youngest_head(const struct cpu_queue *q)
 static int copy_cpu_records(struct switch_order *o, unsigned int cpu, uint64_t now)
 {
 	struct cpu_queue *q = &o->queues[cpu];
-	struct wire_switch *end;
-	uint64_t lost;
-	size_t count;
-	bool more;
+	struct switch_batch batch;
 
 	drop_done_records(q);
 	if (vector_reserve(&q->records, o->batch + 1) < 0)
 		return -ENOMEM;
-	/* Keep one free item for a gap record. */
-	end = q->records.items + q->records.count;
-	count = switches_take(o->switches, cpu, end, o->batch, &lost, &more);
-	if (lost) {
-		memmove(end + 1, end, count * sizeof(*end));
-		end->head = (youngest_head(q) & TIME_MASK) | (uint64_t)SWITCH_GAP << WIRE_TIME_BITS;
-		end->body = lost;
-		count++;
+	/* Keep one place for a gap record. */
+	batch.records = q->records.items + q->records.count;
+	switches_take(o->switches, cpu, o->batch, &batch);
+	if (batch.lost) {
+		memmove(batch.records + 1, batch.records, batch.count * sizeof(*batch.records));
+		*batch.records = (struct wire_switch){
+			.head = (youngest_head(q) & TIME_MASK) | (uint64_t)SWITCH_GAP
+									 << WIRE_TIME_BITS,
+			.body = batch.lost,
+		};
+		batch.count++;
 	}
-	q->records.count += count;
-	q->passed = more ? 0 : now;
-	o->more |= more;
+	q->records.count += batch.count;
+	q->passed = batch.more ? 0 : now;
+	o->more |= batch.more;
 	return 0;
 }
 

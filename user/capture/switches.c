@@ -208,34 +208,33 @@ static uint64_t oldest_complete(const struct switches *s, uint64_t head)
 	return head < s->slots ? 0 : head - s->slots + 1;
 }
 
-size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *out, size_t most,
-		     uint64_t *lost, bool *more)
+void switches_take(struct switches *s, unsigned int cpu, size_t most, struct switch_batch *out)
 {
 	const struct wire_switch *array = s->records + cpu * s->slots;
 	uint64_t head = records_written(s, cpu), from = s->taken[cpu], count, whole;
 
-	*lost = 0;
+	out->lost = 0;
 	if (from < oldest_complete(s, head)) {
-		*lost = oldest_complete(s, head) - from;
-		from += *lost;
+		out->lost = oldest_complete(s, head) - from;
+		from += out->lost;
 	}
 	count = head - from < most ? head - from : most;
 	for (uint64_t i = 0; i < count; i++)
-		out[i] = array[(from + i) & (s->slots - 1)];
+		out->records[i] = array[(from + i) & (s->slots - 1)];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/* Drop the records that the BPF programs may have overwritten during the copy. */
 	whole = oldest_complete(s, records_written(s, cpu));
 	if (whole > from) {
 		uint64_t gone = whole - from < count ? whole - from : count;
 
-		memmove(out, out + gone, (count - gone) * sizeof(*out));
-		*lost += gone;
+		memmove(out->records, out->records + gone, (count - gone) * sizeof(*array));
+		out->lost += gone;
 		from += gone;
 		count -= gone;
 	}
 	s->taken[cpu] = from + count;
-	*more = head > from + count;
-	return count;
+	out->more = head > from + count;
+	out->count = count;
 }
 
 static int read_tasks(int fd, int (*each)(void *context, const struct wire_task *t), void *context)

@@ -33,13 +33,15 @@ uint64_t switches_bytes(const struct switches *s);
 /* Start or stop recording a CPU. */
 void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted);
 
-/*
- * Copy the records of a CPU that follow those copied last, oldest first, no more than `most` of
- * them. Return how many; *lost: how many before them were overwritten; *more: whether there are
- * further records.
- */
-size_t switches_take(struct switches *s, unsigned int cpu, struct wire_switch *out, size_t most,
-		     uint64_t *lost, bool *more);
+struct switch_batch {
+	struct wire_switch *records; /* oldest first */
+	size_t count;
+	uint64_t lost; /* how many records before them were overwritten */
+	bool more; /* further records are there */
+};
+
+/* Copy up to most records of a CPU that follow those copied last, to out->records. */
+void switches_take(struct switches *s, unsigned int cpu, size_t most, struct switch_batch *out);
 
 /*
  * Call each for every thread of the system. Return 0, the first non-zero result of each, or a
