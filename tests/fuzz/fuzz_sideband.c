@@ -2,7 +2,7 @@
 /* Decode the kernel's records about processes: the processes choose the names in them. */
 #include <string.h>
 
-#include "capture/sideband.h"
+#include "capture/life.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

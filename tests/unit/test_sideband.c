@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sideband.c: decoding of complete side-band records, and of ones truncated at every place. */
+/* life.c: decoding of complete side-band records, and of ones truncated at every place. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/sideband.h"
+#include "capture/life.h"
 #include "suite.h"
 
 #define TRAILER 24 /* pid, tid, time, cpu */

@@ -12,9 +12,9 @@
 
 #include "base/hash.h"
 #include "base/pipe.h"
+#include "capture/life.h"
 #include "capture/objects.h"
 #include "capture/opener.h"
-#include "capture/sideband.h"
 #include "capture/space.h"
 
 #define COMM_SIZE 16 /* TASK_COMM_LEN */

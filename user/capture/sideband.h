@@ -6,12 +6,10 @@
 #ifndef SKEIN_CAPTURE_SIDEBAND_H
 #define SKEIN_CAPTURE_SIDEBAND_H
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "capture/opener.h"
 #include "capture/order.h"
 
 struct sideband;
@@ -56,29 +54,5 @@ void sideband_set_prefetcher(struct sideband *s, sideband_prefetcher prefetch, v
  */
 uint64_t sideband_take_lost(struct sideband *s);
 uint64_t sideband_take_malformed(struct sideband *s);
-
-/* A decoded record. Texts point into the record. */
-enum life_kind { LIFE_MMAP, LIFE_COMM, LIFE_FORK, LIFE_EXIT, LIFE_KSYMBOL, LIFE_OTHER };
-
-struct life_record {
-	enum life_kind kind;
-	uint32_t pid, tid;
-	uint32_t parent_pid, parent_tid; /* fork, exit */
-	uint64_t start, end, offset; /* mmap; ksymbol: start and end */
-	struct file_id file;
-	int exec; /* comm: the name belongs to a new program */
-	int unregistered; /* ksymbol: the symbol was removed */
-	const char *text; /* path, name or symbol */
-};
-
-/*
- * Get the time when a record was written, in ns of the event's clock. Return 0 or -EBADMSG. The
- * time is at the record's end, except in records of kernel symbols: for these, Linux adds the size
- * of the trailer again for each event that gets the record, and old ring contents follow the time.
- */
-int life_time(uint64_t *out, const struct perf_event_header *h);
-
-/* Decode a record. Return 0, or -EBADMSG if it is malformed. */
-int life_decode(struct life_record *out, const void *data, uint32_t size);
 
 #endif

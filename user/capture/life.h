@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decodes side-band records about the life of processes: mappings, names, forks, exits, and kernel
+ * symbols.
+ */
+#ifndef SKEIN_CAPTURE_LIFE_H
+#define SKEIN_CAPTURE_LIFE_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+#include "capture/opener.h"
+
+/* The end of every record, because of sample_id_all. */
+struct life_trailer {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+};
+
+/* A decoded record. Texts point into the record. */
+enum life_kind { LIFE_MMAP, LIFE_COMM, LIFE_FORK, LIFE_EXIT, LIFE_KSYMBOL, LIFE_OTHER };
+
+struct life_record {
+	enum life_kind kind;
+	uint32_t pid, tid;
+	uint32_t parent_pid, parent_tid; /* fork, exit */
+	uint64_t start, end, offset; /* mmap; ksymbol: start and end */
+	struct file_id file;
+	int exec; /* comm: the name belongs to a new program */
+	int unregistered; /* ksymbol: the symbol was removed */
+	const char *text; /* path, name or symbol */
+};
+
+/*
+ * Return when a record was written, in ns of the event's clock. 0 or -EBADMSG. The time is at the
+ * record's end, except in records of kernel symbols: for these, Linux adds the size of the trailer
+ * again for each event that gets the record, and old ring contents follow it.
+ */
+int life_time(uint64_t *out, const struct perf_event_header *h);
+
+/* Decode a record. Return 0, or -EBADMSG if it is malformed. */
+int life_decode(struct life_record *out, const void *data, uint32_t size);
+
+#endif
