@@ -433,16 +433,13 @@ END_TEST
 
 START_TEST(a_clock_that_jumps_is_counted)
 {
-	struct schedule_counts counts;
-
 	begin();
 	leave(0, 100, 11, WIRE_SLEEPING, 12);
 	leave(0, 50, 12, WIRE_SLEEPING, 11);
 	leave(0, 200, 11, WIRE_SLEEPING, 12);
 	record(0, 250, 9, 0, 0, 11, 12, 0); /* an unknown kind of record */
 	end(300);
-	schedule_get_counts(run.schedule, &counts);
-	ck_assert_uint_eq(counts.disorder, 2);
+	ck_assert_uint_eq(schedule_counts(run.schedule)->disorder, 2);
 	for (size_t i = 0; i < kept.slice_count; i++)
 		ck_assert_uint_lt(kept.slices[i].time, kept.slices[i].end);
 	over();
@@ -516,15 +513,12 @@ END_TEST
 /* Some kernels report that a thread begins to run, but not that it leaves. */
 START_TEST(a_switch_may_not_be_told)
 {
-	struct schedule_counts counts;
-
 	begin();
 	leave(0, 100, 11, WIRE_SLEEPING, 12);
 	leave(0, 200, 13, WIRE_SLEEPING, 0);
 	leave(0, 300, 14, WIRE_DISK, 11);
 	end(400);
-	schedule_get_counts(run.schedule, &counts);
-	ck_assert_uint_eq(counts.unreported, 2);
+	ck_assert_uint_eq(schedule_counts(run.schedule)->unreported, 2);
 	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
 	is_slice(1, 100, 200, 1, STATE_UNKNOWN, 2, STATE_NONE);
 	is_seen(2, 200, 4, STATE_UNKNOWN, 100);

@@ -160,10 +160,10 @@ static int drain_rings(struct live *l, struct error *err)
 /* Report lost side-band records. After a loss, scan /proc, which alone gives the present state. */
 static void note_side_band_losses(struct live *l)
 {
-	uint64_t lost = sideband_take_lost(l->rings.sideband);
-	uint64_t unselected = program_unselected(l->program);
+	uint64_t lost, malformed, unselected = program_unselected(l->program);
 
-	ledger_count_lost(l->ledger, LOSS_BAD_RECORD, sideband_take_malformed(l->rings.sideband));
+	sideband_take_losses(l->rings.sideband, &lost, &malformed);
+	ledger_count_lost(l->ledger, LOSS_BAD_RECORD, malformed);
 	ledger_count_lost(l->ledger, LOSS_LIFE_LOST, lost + unselected - l->selection.unselected);
 	l->selection.unselected = unselected;
 	if (lost)
@@ -176,7 +176,7 @@ static void note_switch_losses(struct live *l)
 
 	if (!l->switches.schedule)
 		return;
-	schedule_get_counts(l->switches.schedule, &now);
+	now = *schedule_counts(l->switches.schedule);
 	ledger_count_lost(l->ledger, LOSS_OUT_OF_ORDER,
 			  now.disorder - l->switches.reported.disorder);
 	ledger_count_lost(l->ledger, LOSS_UNREPORTED,
@@ -253,11 +253,8 @@ static bool live_keep_going(struct live *l)
 	ledger_progress(l->ledger, &p->filtered, &p->lost);
 	p->elapsed = clock_boot_ns() - l->times.started;
 	if (l->switches.schedule) {
-		struct schedule_counts counts;
-
-		schedule_get_counts(l->switches.schedule, &counts);
-		p->switches = counts.switches;
-		p->lost += counts.lost;
+		p->switches = schedule_counts(l->switches.schedule)->switches;
+		p->lost += schedule_counts(l->switches.schedule)->lost;
 	}
 	p->pending_names = symbolizer_pending(l->helpers.symbolizer);
 	if (l->helpers.inlines)
@@ -279,12 +276,14 @@ static uint64_t sleep_time(const struct live *l, uint64_t now)
 	return until > now ? until - now : 0;
 }
 
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
+}
+
 static void sleep_for(uint64_t ns)
 {
-	const struct timespec t = {
-		.tv_sec = (time_t)(ns / NSEC_PER_SEC),
-		.tv_nsec = (long)(ns % NSEC_PER_SEC),
-	};
+	const struct timespec t = timespec_of(ns);
 
 	(void)nanosleep(&t, NULL);
 }
@@ -293,11 +292,8 @@ static void sleep_for(uint64_t ns)
 static unsigned int wait_for_work(struct live *l)
 {
 	struct epoll_event events[64];
-	uint64_t now = clock_boot_ns(), pause = sleep_time(l, now);
-	const struct timespec limit = {
-		.tv_sec = (time_t)(pause / NSEC_PER_SEC),
-		.tv_nsec = (long)(pause % NSEC_PER_SEC),
-	};
+	uint64_t now = clock_boot_ns();
+	const struct timespec limit = timespec_of(sleep_time(l, now));
 	unsigned int woken = 0;
 	int n;
 

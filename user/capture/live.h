@@ -139,12 +139,6 @@ static inline bool live_walks_stacks(const struct live *l)
 	return l->options.sample && !l->options.kernel_only;
 }
 
-/* Return whether a process may be sampled, judging by its pid and those of its ancestors. */
-static inline bool live_selects(const struct live *l, uint32_t pid)
-{
-	return !l->options.pid_count || program_selects_pid(l->program, pid);
-}
-
 /*
  * Functions return 0 or a negative errno, unless a comment says otherwise.
  *
@@ -189,6 +183,11 @@ int live_handle_record(struct live *l, const struct ordered_record *r, struct er
 bool live_is_sample(const struct wire_sample *s, uint32_t size);
 /* Return the interrupted walk of a sample with WIRE_SAVED; its pointers lead into the sample. */
 struct unfinished_stack live_unfinished_stack(const struct wire_sample *s);
+/*
+ * Return whether a process may be sampled, judging by its pid and those of its ancestors;
+ * implements process_context.selected.
+ */
+bool live_selects_process(void *context, uint32_t pid);
 /* Return whether a thread is selected by name; implements schedule_context.wanted. */
 bool live_selects_thread(void *context, const struct process_entry *p,
 			 const struct thread_entry *t);

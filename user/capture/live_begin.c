@@ -19,11 +19,6 @@
  */
 #define PARKED_SHARE 8
 
-static bool selects_process(void *context, uint32_t pid)
-{
-	return live_selects(context, pid);
-}
-
 static const char *cgroup_path_of(void *context, uint64_t id)
 {
 	struct live *l = context;
@@ -83,7 +78,7 @@ int live_begin_tables(struct live *l, struct error *err)
 		.arena = live_walks_stacks(l) ? l->walkers.arena : NULL,
 		.last_lane = l->switches.array ? &l->switches.last_lane : NULL,
 		.comm_glob = l->options.comm,
-		.selected = selects_process,
+		.selected = live_selects_process,
 		.calm = live_walks_stacks(l) ? on_calm : NULL,
 		.cgroup_path = cgroup_path_of,
 		.container = container_of_cgroup,

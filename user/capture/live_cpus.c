@@ -20,10 +20,10 @@ static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct
 {
 	if (!l->switches.schedule || !l->times.started)
 		return 0;
+	switches_set_wanted(l->switches.array, cpu, true);
 	if (!l->switches.begun)
-		switches_set_wanted(l->switches.array, cpu, true);
-	if (!l->switches.begun)
-		return schedule_cpu_begins(l->switches.schedule, cpu, l->times.started, online, err);
+		return schedule_cpu_begins(l->switches.schedule, cpu, l->times.started, online,
+					   err);
 	if (!online)
 		schedule_cpu_gone(l->switches.schedule, cpu, clock_boot_ns());
 	return 0;
@@ -77,7 +77,8 @@ int live_check_cpus(struct live *l, struct error *err)
 	if (ret)
 		return ret;
 	if (l->selection.cpus.count > (unsigned int)libbpf_num_possible_cpus())
-		ret = error_set(err, -EINVAL, "there is no CPU %u here", l->selection.cpus.count - 1);
+		ret = error_set(err, -EINVAL, "there is no CPU %u here",
+				l->selection.cpus.count - 1);
 	for (unsigned int cpu = 0; cpu < l->selection.cpus.count; cpu++)
 		any |= cpu_set_has(&l->selection.cpus, cpu) && cpu_set_has(&online, cpu);
 	if (!ret && !any)

@@ -182,7 +182,8 @@ bool live_may_request_names(const struct live *l, uint64_t now)
 {
 	uint64_t gathered = symbolizer_gathered(l->helpers.symbolizer);
 
-	return gathered >= REQUEST_BATCH || (gathered && now >= l->helpers.last_request + REQUEST_INTERVAL);
+	return gathered >= REQUEST_BATCH ||
+	       (gathered && now >= l->helpers.last_request + REQUEST_INTERVAL);
 }
 
 int live_poll_helpers(struct live *l, bool all, struct error *err)

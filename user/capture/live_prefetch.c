@@ -77,7 +77,7 @@ int live_prefetch_mapping(void *context, const struct life_record *mapping, uint
 		.pid = m.at.pid, .start = m.at.start, .offset = mapping->offset, .time = time};
 	const struct object *o;
 
-	if (m.pid == UINT32_MAX || !live_selects(l, m.pid))
+	if (m.pid == UINT32_MAX || !live_selects_process(l, m.pid))
 		return 0;
 	o = objects_prefetch(l->objects, &m);
 	l->rings.unknown |= needs_attention(o, &m);

@@ -70,6 +70,13 @@ struct unfinished_stack live_unfinished_stack(const struct wire_sample *s)
 	};
 }
 
+bool live_selects_process(void *context, uint32_t pid)
+{
+	const struct live *l = context;
+
+	return !l->options.pid_count || program_selects_pid(l->program, pid);
+}
+
 /* Select by name here, not in the kernel. Until it executes, the command is still skein. */
 bool live_selects_thread(void *context, const struct process_entry *p, const struct thread_entry *t)
 {

@@ -23,13 +23,12 @@ static void add_helper_cost(struct live *l, struct capture_summary *s)
 
 static void add_switch_counts(const struct live *l, struct capture_summary *s)
 {
-	struct schedule_counts counts;
+	const struct schedule_counts *counts = schedule_counts(l->switches.schedule);
 
-	schedule_get_counts(l->switches.schedule, &counts);
-	s->switches = counts.switches;
-	s->wakeups = counts.wakeups;
-	s->migrations = counts.migrations;
-	s->lost[LOSS_SWITCHES_LOST] += counts.lost;
+	s->switches = counts->switches;
+	s->wakeups = counts->wakeups;
+	s->migrations = counts->migrations;
+	s->lost[LOSS_SWITCHES_LOST] += counts->lost;
 	s->scheduled = true;
 	s->buffer_memory += switches_bytes(l->switches.array);
 }

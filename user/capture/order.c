@@ -143,10 +143,9 @@ int order_push(struct order *o, int ring, uint64_t time, const void *data, uint3
 
 	if (q->head == q->entries.count)
 		compact(q);
-	if (time_sorter_reserve(&o->due, o->held + 1) < 0 || vector_reserve(&q->bytes, padded) < 0)
-		return -ENOMEM;
 	e.offset = q->bytes.count;
-	if (vector_push(&q->entries, e) < 0)
+	if (time_sorter_reserve(&o->due, o->held + 1) < 0 ||
+	    vector_reserve(&q->bytes, padded) < 0 || vector_push(&q->entries, e) < 0)
 		return -ENOMEM;
 	memcpy(q->bytes.items + q->bytes.count, data, size);
 	q->bytes.count += padded;

@@ -99,8 +99,7 @@ static size_t round_up_to_pages(size_t bytes)
 	return (bytes + page_size() - 1) / page_size() * page_size();
 }
 
-/* Map the memory of an array map. Return 0 or a negative errno. */
-static int map_array(int fd, size_t bytes, void *out)
+int program_map_array(int fd, size_t bytes, void *out)
 {
 	void *memory =
 		mmap(NULL, round_up_to_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -111,7 +110,7 @@ static int map_array(int fd, size_t bytes, void *out)
 	return 0;
 }
 
-static void unmap_array(void *memory, size_t bytes)
+void program_unmap_array(void *memory, size_t bytes)
 {
 	if (memory)
 		munmap(memory, round_up_to_pages(bytes));
@@ -289,13 +288,13 @@ static int add_rings(struct program *p, uint64_t bytes, struct error *err)
 static int map_arrays(struct program *p, struct error *err)
 {
 	struct sample_bpf *s = p->skeleton;
-	int ret = map_array(bpf_map__fd(s->maps.accounts), p->cpus * sizeof(*p->accounts),
-			    &p->accounts);
+	int ret = program_map_array(bpf_map__fd(s->maps.accounts), p->cpus * sizeof(*p->accounts),
+				    &p->accounts);
 
 	if (!ret)
-		ret = map_array(bpf_map__fd(s->maps.unwind_slots), SLOTS_BYTES, &p->slots);
+		ret = program_map_array(bpf_map__fd(s->maps.unwind_slots), SLOTS_BYTES, &p->slots);
 	if (!ret)
-		ret = map_array(bpf_map__fd(s->maps.unwind_rules), RULES_BYTES, &p->rules);
+		ret = program_map_array(bpf_map__fd(s->maps.unwind_rules), RULES_BYTES, &p->rules);
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
@@ -397,11 +396,11 @@ void program_free(struct program *p)
 	}
 	vector_free(&p->rings);
 	for (size_t i = 0; i < p->chunks.count; i++)
-		unmap_array(p->chunks.items[i], sizeof(struct arena_chunk));
+		program_unmap_array(p->chunks.items[i], sizeof(struct arena_chunk));
 	vector_free(&p->chunks);
-	unmap_array(p->accounts, p->cpus * sizeof(*p->accounts));
-	unmap_array(p->slots, SLOTS_BYTES);
-	unmap_array(p->rules, RULES_BYTES);
+	program_unmap_array(p->accounts, p->cpus * sizeof(*p->accounts));
+	program_unmap_array(p->slots, SLOTS_BYTES);
+	program_unmap_array(p->rules, RULES_BYTES);
 	sample_bpf__destroy(p->skeleton);
 	free(p);
 }
@@ -448,12 +447,12 @@ int program_add_chunk(void *program, uint32_t number, uint32_t **out)
 			    &opts);
 	if (fd < 0)
 		return -errno;
-	ret = map_array(fd, sizeof(*chunk), &chunk);
+	ret = program_map_array(fd, sizeof(*chunk), &chunk);
 	if (!ret && bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.arena), &number, &fd, 0))
 		ret = -errno;
 	close(fd); /* the outer map and the mapping keep the chunk */
 	if (ret) {
-		unmap_array(chunk, sizeof(*chunk));
+		program_unmap_array(chunk, sizeof(*chunk));
 		return ret;
 	}
 	p->chunks.items[p->chunks.count++] = chunk;

@@ -95,6 +95,10 @@ bool program_has_more(const struct program *p);
  */
 struct unwind_slot *program_slots(const struct program *p);
 struct unwind_rule *program_rules(const struct program *p);
+/* Map the memory of an array map, bytes rounded up to pages. Return 0 or a negative errno. */
+int program_map_array(int fd, size_t bytes, void *out);
+/* Unmap it; memory may be NULL. */
+void program_unmap_array(void *memory, size_t bytes);
 /* Make a chunk of the arena: an arena_chunk_maker (arena.h) with the program as its context. */
 int program_add_chunk(void *program, uint32_t number, uint32_t **out);
 /*

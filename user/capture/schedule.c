@@ -29,6 +29,18 @@ struct cached_thread {
 	bool wanted;
 };
 
+/* A thread as the record of a switch names it. */
+struct switched_thread {
+	uint32_t tid;
+	bool other; /* not selected: its switches may not be recorded */
+};
+
+/* How a thread leaves a CPU. */
+struct leaving {
+	enum slice_state state;
+	enum wait_class wait;
+};
+
 struct scheduled_cpu {
 	uint64_t lane; /* lane.id; 0: none yet */
 	uint64_t interrupts[INTERRUPT_COUNT]; /* lane.id of each kind; 0: none yet */
@@ -36,9 +48,8 @@ struct scheduled_cpu {
 	uint64_t last; /* time of the last record, ns */
 	uint64_t offline; /* time at which the CPU was found offline, ns; 0: online */
 	uint64_t thread; /* thread.id of the running thread; 0: none, or it is not selected */
-	uint32_t tid; /* the running thread */
+	struct switched_thread running;
 	bool runs; /* the CPU is recorded */
-	bool other; /* the running thread is not selected: its switches may not be recorded */
 	bool certain; /* the running thread is known from a record */
 };
 
@@ -176,16 +187,16 @@ static enum slice_state empty_state(struct scheduled_cpu *c, uint64_t time)
 
 /* Emit the open slice up to time, and start the next one there. */
 static int close_slice(struct schedule *s, struct scheduled_cpu *c, uint64_t time,
-		       enum slice_state left, enum wait_class wait, struct error *err)
+		       struct leaving left, struct error *err)
 {
 	enum slice_state empty = empty_state(c, time);
 	struct slice r = {
 		.time = round_to_resolution(c->since),
 		.end = round_to_resolution(time),
-		.state = c->tid ? STATE_RUNNING : empty,
+		.state = c->running.tid ? STATE_RUNNING : empty,
 		.value = c->thread,
-		.left = c->thread || left == STATE_IDLE ? left : STATE_NONE,
-		.wait = c->thread ? wait : WAIT_NONE,
+		.left = c->thread || left.state == STATE_IDLE ? left.state : STATE_NONE,
+		.wait = c->thread ? left.wait : WAIT_NONE,
 	};
 	int ret = cpu_lane(s, c, err);
 
@@ -194,38 +205,28 @@ static int close_slice(struct schedule *s, struct scheduled_cpu *c, uint64_t tim
 	return ret || r.time == r.end ? ret : put_slice(s->c.sink, &r, err);
 }
 
-/* Set the thread that has the CPU from now on. other: it is not selected. */
-static int set_running_thread(struct schedule *s, struct scheduled_cpu *c, uint32_t tid, bool other,
-			      uint64_t time, struct error *err)
+/* Set the thread that has the CPU from now on. */
+static int set_running_thread(struct schedule *s, struct scheduled_cpu *c,
+			      struct switched_thread running, uint64_t time, struct error *err)
 {
 	const struct cached_thread *k;
 	int ret;
 
-	c->tid = tid;
+	c->running = running;
 	c->thread = 0;
 	c->certain = true;
-	c->other = other;
-	if (!tid || other)
+	if (!running.tid || running.other)
 		return 0;
-	ret = find_cached_thread(s, tid, time, &k, err);
+	ret = find_cached_thread(s, running.tid, time, &k, err);
 	if (!ret && k->wanted)
 		c->thread = k->thread->id;
 	return ret;
 }
 
-/*
- * Emit the state of a thread from time on. since: start of the time before, in which the thread's
- * state is not certain, ns; 0: there is none.
- */
-static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, enum slice_state state,
-			    enum wait_class wait, uint64_t since, struct error *err)
+/* Emit the state of a thread from a time on; its lane is added. */
+static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, struct slice r,
+			    struct error *err)
 {
-	struct slice r = {
-		.time = round_to_resolution(time),
-		.state = state,
-		.wait = wait,
-		.value = since < time ? round_to_resolution(since) : 0,
-	};
 	const struct cached_thread *k;
 	int ret = tid ? find_cached_thread(s, tid, time, &k, err) : 0;
 
@@ -233,6 +234,16 @@ static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, enu
 		return ret;
 	r.lane = k->thread->lane;
 	return put_slice(s->c.sink, &r, err);
+}
+
+static struct leaving leaving_of(const struct wire_switch *r)
+{
+	unsigned int how = switch_how(r), detail = switch_detail(r);
+
+	return (struct leaving){
+		.state = waits_state(how, detail),
+		.wait = waits_class(how, detail, switch_number(r)),
+	};
 }
 
 /*
@@ -244,7 +255,13 @@ static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, enu
 static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 				const struct wire_switch *r, uint64_t time, struct error *err)
 {
-	unsigned int how = switch_how(r), detail = switch_detail(r);
+	const struct leaving left = leaving_of(r);
+	struct slice state = {
+		.time = round_to_resolution(time),
+		.state = STATE_UNKNOWN,
+		/* start of the time in which the state is not certain */
+		.value = c->since < time ? round_to_resolution(c->since) : 0,
+	};
 	struct slice hole = {
 		.time = round_to_resolution(c->since),
 		.end = round_to_resolution(time),
@@ -263,10 +280,11 @@ static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 	if (!ret && hole.value && hole.time < hole.end)
 		ret = put_slice(s->c.sink, &hole, err);
 	if (!ret)
-		ret = put_thread_state(s, c->tid, time, STATE_UNKNOWN, WAIT_NONE, c->since, err);
+		ret = put_thread_state(s, c->running.tid, time, state, err);
+	state.state = left.state;
+	state.wait = left.wait;
 	if (!ret)
-		ret = put_thread_state(s, switch_second(r), time, waits_state(how, detail),
-				       waits_class(how, detail, switch_number(r)), c->since, err);
+		ret = put_thread_state(s, switch_second(r), time, state, err);
 	c->since = time;
 	return ret;
 }
@@ -274,32 +292,27 @@ static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r,
 		     uint64_t time, struct error *err)
 {
-	unsigned int how = switch_how(r), detail = switch_detail(r);
-	uint32_t next = switch_first(r), previous = switch_second(r);
-	enum slice_state left = waits_state(how, detail);
+	unsigned int detail = switch_detail(r);
+	const struct switched_thread next = {switch_first(r), detail & WIRE_NEXT_UNSELECTED};
+	const struct switched_thread previous = {switch_second(r), detail & WIRE_PREV_UNSELECTED};
 	int ret = 0;
 
 	if (!c->runs)
 		return 0;
 	s->counts.switches++;
-	if (c->certain && c->tid != previous && !c->other && !(detail & WIRE_PREV_UNSELECTED)) {
+	if (c->certain && c->running.tid != previous.tid && !c->running.other && !previous.other) {
 		ret = on_unreported_switch(s, c, r, time, err);
-		return ret ? ret
-			   : set_running_thread(s, c, next, detail & WIRE_NEXT_UNSELECTED, time,
-						err);
+		return ret ? ret : set_running_thread(s, c, next, time, err);
 	}
 	/*
 	 * Use the leaving thread of the record if the running one is not known: at the start of the
 	 * recording, and where switches of unselected threads are not recorded.
 	 */
-	if (!c->certain || c->other || c->tid != previous)
-		ret = set_running_thread(s, c, previous, detail & WIRE_PREV_UNSELECTED, time, err);
+	if (!c->certain || c->running.other || c->running.tid != previous.tid)
+		ret = set_running_thread(s, c, previous, time, err);
 	if (!ret)
-		ret = close_slice(s, c, time, left, waits_class(how, detail, switch_number(r)),
-				  err);
-	if (!ret)
-		ret = set_running_thread(s, c, next, detail & WIRE_NEXT_UNSELECTED, time, err);
-	return ret;
+		ret = close_slice(s, c, time, leaving_of(r), err);
+	return ret ? ret : set_running_thread(s, c, next, time, err);
 }
 
 static enum interrupt interrupt_of(unsigned int context)
@@ -314,14 +327,15 @@ static enum interrupt interrupt_of(unsigned int context)
 }
 
 /* Return the lane of the source of a wake-up: a thread, or an interrupt. */
-static int waker_lane(struct schedule *s, unsigned int cpu, const struct wire_switch *r,
-		      uint64_t time, uint64_t *out, struct error *err)
+static int waker_lane(struct schedule *s, const struct switch_record *woken, uint64_t time,
+		      uint64_t *out, struct error *err)
 {
+	const struct wire_switch *r = &woken->wire;
 	const struct cached_thread *k;
 	int ret;
 
 	if (switch_how(r) != WIRE_BY_TASK || !switch_second(r))
-		return interrupt_lane(s, cpu, interrupt_of(switch_how(r)), out, err);
+		return interrupt_lane(s, woken->cpu, interrupt_of(switch_how(r)), out, err);
 	ret = find_cached_thread(s, switch_second(r), time, &k, err);
 	if (!ret)
 		*out = k->thread->lane;
@@ -344,7 +358,7 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 	if (ret || !k->wanted)
 		return ret;
 	e.to = k->thread->lane;
-	ret = waker_lane(s, woken->cpu, r, time, &e.from, err);
+	ret = waker_lane(s, woken, time, &e.from, err);
 	s->counts.wakeups++;
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
@@ -406,14 +420,14 @@ static int on_gap(struct schedule *s, const struct switch_record *gap, struct er
 	if (ret || !c->runs)
 		return ret;
 	if (c->certain)
-		ret = close_slice(s, c, begin, STATE_NONE, WAIT_NONE, err);
+		ret = close_slice(s, c, begin, (struct leaving){STATE_NONE, WAIT_NONE}, err);
 	else
 		hole.time = round_to_resolution(c->since);
 	if (!ret && hole.time < hole.end)
 		ret = put_slice(s->c.sink, &hole, err);
 	c->since = gap->end;
 	c->certain = false;
-	c->thread = c->tid = 0;
+	c->thread = c->running.tid = 0;
 	return ret;
 }
 
@@ -467,9 +481,8 @@ static int set_found_running(struct schedule *s, const struct wire_task *t, uint
 	struct scheduled_cpu *c = t->cpu < s->c.cpus ? &s->cpus[t->cpu] : NULL;
 
 	if (c && c->runs && !c->certain && c->since <= t->time) {
-		c->tid = t->tid;
+		c->running = (struct switched_thread){t->tid, !thread};
 		c->thread = thread;
-		c->other = !thread;
 		c->certain = true;
 	}
 	return 0;
@@ -517,10 +530,11 @@ int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct err
 		int ret;
 
 		/* Unselected threads stay unselected after a rename. */
-		if (!c->runs || !c->certain || c->other || c->tid != tid || time < c->since)
+		if (!c->runs || !c->certain || c->running.other || c->running.tid != tid ||
+		    time < c->since)
 			continue;
-		ret = close_slice(s, c, time, STATE_RUNNING, WAIT_NONE, err);
-		return ret ? ret : set_running_thread(s, c, tid, false, time, err);
+		ret = close_slice(s, c, time, (struct leaving){STATE_RUNNING, WAIT_NONE}, err);
+		return ret ? ret : set_running_thread(s, c, c->running, time, err);
 	}
 	return 0;
 }
@@ -551,13 +565,15 @@ int schedule_tick(struct schedule *s, uint64_t mark, struct error *err)
 
 	for (unsigned int i = 0; !ret && i < s->c.cpus; i++) {
 		struct scheduled_cpu *c = &s->cpus[i];
+		struct leaving left = {.wait = WAIT_NONE};
 		bool was_offline;
 
 		if (!c->runs || !c->certain || mark <= c->since + LONG_SLICE ||
 		    (c->offline && !c->lane))
 			continue;
 		was_offline = c->offline && c->offline < mark;
-		ret = close_slice(s, c, mark, c->tid ? STATE_RUNNING : STATE_IDLE, WAIT_NONE, err);
+		left.state = c->running.tid ? STATE_RUNNING : STATE_IDLE;
+		ret = close_slice(s, c, mark, left, err);
 		c->offline = was_offline ? mark : c->offline;
 	}
 	return ret;
@@ -572,13 +588,13 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 
 		/* A CPU that never existed has no slices. */
 		if (c->runs && time > c->since && (c->lane || !c->offline))
-			ret = close_slice(s, c, time, STATE_NONE, WAIT_NONE, err);
+			ret = close_slice(s, c, time, (struct leaving){STATE_NONE, WAIT_NONE}, err);
 		c->runs = false;
 	}
 	return ret;
 }
 
-void schedule_get_counts(const struct schedule *s, struct schedule_counts *out)
+const struct schedule_counts *schedule_counts(const struct schedule *s)
 {
-	*out = s->counts;
+	return &s->counts;
 }

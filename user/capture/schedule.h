@@ -78,6 +78,6 @@ struct schedule_counts {
 	uint64_t unreported;
 };
 
-void schedule_get_counts(const struct schedule *s, struct schedule_counts *out);
+const struct schedule_counts *schedule_counts(const struct schedule *s);
 
 #endif

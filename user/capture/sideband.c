@@ -287,18 +287,9 @@ void sideband_close_cpu(struct sideband *s, unsigned int cpu)
 	close_channel(s, c);
 }
 
-uint64_t sideband_take_lost(struct sideband *s)
+void sideband_take_losses(struct sideband *s, uint64_t *out_lost, uint64_t *out_malformed)
 {
-	uint64_t lost = s->lost;
-
-	s->lost = 0;
-	return lost;
-}
-
-uint64_t sideband_take_malformed(struct sideband *s)
-{
-	uint64_t malformed = s->malformed;
-
-	s->malformed = 0;
-	return malformed;
+	*out_lost = s->lost;
+	*out_malformed = s->malformed;
+	s->lost = s->malformed = 0;
 }

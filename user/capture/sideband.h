@@ -49,10 +49,9 @@ typedef int (*sideband_prefetcher)(void *context, const struct life_record *mapp
 void sideband_set_prefetcher(struct sideband *s, sideband_prefetcher prefetch, void *context);
 
 /*
- * Return the number of records since the last call that the kernel could not deliver;
- * sideband_take_malformed() returns the number of malformed ones.
+ * Return the number of records since the last call that the kernel could not deliver; those that
+ * were malformed.
  */
-uint64_t sideband_take_lost(struct sideband *s);
-uint64_t sideband_take_malformed(struct sideband *s);
+void sideband_take_losses(struct sideband *s, uint64_t *out_lost, uint64_t *out_malformed);
 
 #endif

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf/sched.skel.h"
@@ -95,23 +94,6 @@ static int configure_switches(struct switches *s, const struct program *program,
 	return ret ? error_errno(err, ret, "the scheduler's programs") : 0;
 }
 
-static size_t mapped_bytes(uint64_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (bytes + page - 1) / page * page;
-}
-
-static int map_switch_array(int fd, uint64_t bytes, void *out)
-{
-	void *memory = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	memcpy(out, &memory, sizeof(memory));
-	return 0;
-}
-
 uint64_t switches_bytes(const struct switches *s)
 {
 	return s->cpus * s->slots * sizeof(struct wire_switch);
@@ -132,11 +114,11 @@ static int load_switches(struct switches *s, const struct program *program, stru
 	if (ret)
 		return need_failed(err, ret, NEED_COUNT,
 				   "the kernel refused the scheduler's programs");
-	ret = map_switch_array(bpf_map__fd(s->skeleton->maps.switches), switches_bytes(s),
-			       &s->records);
+	ret = program_map_array(bpf_map__fd(s->skeleton->maps.switches), switches_bytes(s),
+				&s->records);
 	if (!ret)
-		ret = map_switch_array(bpf_map__fd(s->skeleton->maps.switch_cpus),
-				       s->cpus * sizeof(*s->states), &s->states);
+		ret = program_map_array(bpf_map__fd(s->skeleton->maps.switch_cpus),
+					s->cpus * sizeof(*s->states), &s->states);
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
@@ -162,10 +144,8 @@ void switches_free(struct switches *s)
 {
 	if (!s)
 		return;
-	if (s->records)
-		munmap(s->records, mapped_bytes(switches_bytes(s)));
-	if (s->states)
-		munmap(s->states, mapped_bytes(s->cpus * sizeof(*s->states)));
+	program_unmap_array(s->records, switches_bytes(s));
+	program_unmap_array(s->states, s->cpus * sizeof(*s->states));
 	sched_bpf__destroy(s->skeleton);
 	free(s->taken);
 	free(s);
