@@ -438,32 +438,14 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {flipped_bytes,	 flipped_type_of_id, garbage_pages,
-				      truncated,	 not_a_trace,	     hostile_schema,
-				      hostile_functions, older_schema,	     missing_parts,
-				      lying_times,	 lying_chunks,	     hostile_journal};
+	const TTest *const tests[] = {
+		flipped_bytes,	flipped_type_of_id, garbage_pages,  truncated,	   not_a_trace,
+		hostile_schema, hostile_functions,  older_schema,   missing_parts, merged_parts,
+		lying_times,	lying_chunks,	    hostile_journal};
 	TCase *t = suite_case("trace-damage", tests, sizeof(tests) / sizeof(tests[0]));
 
 	tcase_add_unchecked_fixture(t, files_begin, NULL);
 	tcase_set_timeout(t, getenv("SKEIN_LONG") ? 3600 : 300);
 	tcase_add_unchecked_fixture(t, write_trace, NULL);
-	tcase_add_test(t, flipped_bytes);
-	tcase_add_test(t, flipped_type_of_id);
-	tcase_add_test(t, garbage_pages);
-	tcase_add_test(t, truncated);
-	tcase_add_test(t, not_a_trace);
-	tcase_add_test(t, hostile_schema);
-	tcase_add_test(t, hostile_functions);
-	tcase_add_test(t, older_schema);
-	tcase_add_test(t, missing_parts);
-	tcase_add_test(t, merged_parts);
-	tcase_add_test(t, lying_times);
-	tcase_add_test(t, lying_chunks);
-	tcase_add_test(t, hostile_journal);
-	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	clean_up();
-	return failed != 0;
+	return suite_run_case("trace-damage", t);
 }

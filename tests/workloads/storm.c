@@ -72,7 +72,8 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "child"))
 		return storm_child(strtoul(argv[2], NULL, 10) * 1000), 0;
 	count = storm((uint64_t)(atof(argv[1]) * 1e9), (uint64_t)(1e9 / atof(argv[2])),
-		      argc > 3 ? argv[3] : "300", argc > 4 ? strtoul(argv[4], NULL, 10) : ULONG_MAX);
+		      argc > 3 ? argv[3] : "300",
+		      argc > 4 ? strtoul(argv[4], NULL, 10) : ULONG_MAX);
 	getrusage(RUSAGE_CHILDREN, &used);
 	printf("{\"count\": %lu, \"cpu\": %.6f}\n", count,
 	       used.ru_utime.tv_sec + used.ru_stime.tv_sec +

@@ -36,7 +36,7 @@ enum { HOST_ID = 1, EVENT_ID = 1 };
 
 /* The CPUs and processes to record. */
 struct live_selection {
-	struct cpu_set cpus; /* empty means all */
+	number_list cpus; /* empty means all */
 	struct cgroups *cgroups;
 	char container[CGROUP_CONTAINER_MAX];
 	uint64_t unselected; /* children that BPF programs could not select, as reported */

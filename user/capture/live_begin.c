@@ -63,7 +63,7 @@ static int begin_schedule(struct live *l, struct error *err)
 static void on_calm(void *context, const struct object *program)
 {
 	const struct live *l = context;
-	const struct file_key *k = &program->key;
+	const struct file_id *k = &program->file.id;
 	const struct wire_file file = {.inode = k->inode, .device = k->major << 20 | k->minor};
 
 	program_set_calm(l->program, &file);
@@ -133,7 +133,7 @@ static void live_free(struct source *source)
 	sideband_free(l->rings.sideband);
 	order_free(l->rings.order);
 	cgroups_free(l->selection.cgroups);
-	cpu_set_free(&l->selection.cpus);
+	vector_free(&l->selection.cpus);
 	if (l->epoll >= 0)
 		close(l->epoll);
 	free(l);

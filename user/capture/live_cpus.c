@@ -46,44 +46,46 @@ static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error 
 
 int live_follow_cpus(struct live *l, struct error *err)
 {
-	struct cpu_set online = {0};
-	int ret = cpu_set_online(&online, err);
+	number_list online = {0};
+	int ret = cpus_online(&online, err);
 
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
-		bool wanted = !l->selection.cpus.count || cpu_set_has(&l->selection.cpus, cpu);
+		bool wanted = !l->selection.cpus.count || number_list_has(&l->selection.cpus, cpu);
+		bool is_online = number_list_has(&online, cpu);
 
-		if (!cpu_set_has(&online, cpu) ||
-		    sideband_stopped(l->rings.sideband, cpu, clock_boot_ns()))
+		if (!is_online || sideband_stopped(l->rings.sideband, cpu, clock_boot_ns()))
 			close_cpu(l, cpu);
 		if (wanted)
-			ret = follow_schedule(l, cpu, cpu_set_has(&online, cpu), err);
-		if (!ret && cpu_set_has(&online, cpu))
+			ret = follow_schedule(l, cpu, is_online, err);
+		if (!ret && is_online)
 			ret = open_cpu(l, cpu, wanted, err);
 	}
 	l->switches.begun = l->times.started > 0;
-	cpu_set_free(&online);
+	vector_free(&online);
 	return ret;
 }
 
 int live_check_cpus(struct live *l, struct error *err)
 {
-	const char *list = l->options.cpus;
-	struct cpu_set online = {0};
+	const char *text = l->options.cpus;
+	const number_list *list = &l->selection.cpus;
+	number_list online = {0};
 	bool any = false;
-	int ret = cpu_set_parse(&l->selection.cpus, list, err);
+	uint32_t last;
+	int ret = cpus_parse(&l->selection.cpus, text, err);
 
 	if (!ret)
-		ret = cpu_set_online(&online, err);
+		ret = cpus_online(&online, err);
 	if (ret)
 		return ret;
-	if (l->selection.cpus.count > (unsigned int)libbpf_num_possible_cpus())
-		ret = error_set(err, -EINVAL, "there is no CPU %u here",
-				l->selection.cpus.count - 1);
-	for (unsigned int cpu = 0; cpu < l->selection.cpus.count; cpu++)
-		any |= cpu_set_has(&l->selection.cpus, cpu) && cpu_set_has(&online, cpu);
+	last = list->items[list->count - 1];
+	if (last >= (uint32_t)libbpf_num_possible_cpus())
+		ret = error_set(err, -EINVAL, "there is no CPU %u here", last);
+	for (size_t i = 0; i < list->count; i++)
+		any |= number_list_has(&online, list->items[i]);
 	if (!ret && !any)
-		ret = error_set(err, -ENODEV, "none of the CPUs %s is online", list);
-	cpu_set_free(&online);
+		ret = error_set(err, -ENODEV, "none of the CPUs %s is online", text);
+	vector_free(&online);
 	return ret;
 }
 

@@ -48,7 +48,7 @@ static int send_interpreter(struct live *l, const struct object *o,
 	/* If the walkers cannot be updated now, they are with the process's other mappings. */
 	if (program_set_python(l->program, f->pid, &python, f->time))
 		return 0;
-	return intern_prefetch_memory(l->intern, f->pid, o->python, python.code_type, f->time);
+	return intern_prefetch_memory(l->intern, f->pid, o->python.file, python.code_type, f->time);
 }
 
 /*
@@ -77,14 +77,14 @@ int live_prefetch_mapping(void *context, const struct life_record *mapping, uint
 		.pid = m.at.pid, .start = m.at.start, .offset = mapping->offset, .time = time};
 	const struct object *o;
 
-	if (m.pid == UINT32_MAX || !live_selects_process(l, m.pid))
+	if (m.at.pid == UINT32_MAX || !live_selects_process(l, m.at.pid))
 		return 0;
 	o = objects_prefetch(l->objects, &m);
 	l->rings.unknown |= needs_attention(o, &m);
 	if (!o)
 		return 0;
 	f.object = o->id;
-	if (o->python_layout)
+	if (o->python.layout)
 		return send_interpreter(l, o, &f);
 	l->walkers.prefetched[l->walkers.prefetched_count++ % LIVE_PREFETCHED_MAX] = f;
 	return 0;
@@ -111,7 +111,7 @@ int live_send_prefetched(struct live *l, const struct object *o)
 
 		if (f->object != o->id)
 			continue;
-		if (o->python_layout && !is_in_order(l, f))
+		if (o->python.layout && !is_in_order(l, f))
 			ret = send_interpreter(l, o, f);
 		f->object = 0;
 	}
