@@ -62,18 +62,30 @@ START_TEST(known_intervals)
 }
 END_TEST
 
-/* From any table of Student's t. */
+/*
+ * From any table of Student's t: the spread within the runs is such that a change of 20 standard
+ * deviations is one of t. The interval at 95 % then ends at 0.
+ */
 START_TEST(known_bounds_of_t)
 {
 	static const struct {
 		unsigned int freedom;
 		double chance, t;
-	} known[] = {{1, 0.05, 12.706}, {2, 0.05, 4.303},  {3, 0.05, 3.182}, {4, 0.05, 2.776},
-		     {5, 0.01, 4.032},	{10, 0.05, 2.228}, {30, 0.01, 2.750}};
+	} known[] = {{1, 0.05, 12.706}, {2, 0.05, 4.303},  {3, 0.05, 3.182},
+		     {4, 0.05, 2.776},	{5, 0.05, 2.571},  {5, 0.01, 4.032},
+		     {10, 0.05, 2.228}, {30, 0.05, 2.042}, {30, 0.01, 2.750}};
+	const uint64_t before = 4000000000000, more = 20 * sqrt(2 * before);
+	const struct diff_count counts[] = {{before, 1, false, 0, 0},
+					    {before + more, 1, true, 0, 0}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		check_near(diff_student_bound(known[i].chance, known[i].freedom), known[i].t, 6e-4);
-		check_near(diff_student(known[i].t, known[i].freedom), known[i].chance, 5e-5);
+		double t = known[i].t;
+		struct diff_noise noise = {1, 0, 0, 20 * 20 / t / t, known[i].freedom};
+		struct diff_change c = diff_change_of(counts, 2, false, &noise);
+
+		check_near(c.p, known[i].chance, 5e-5);
+		if (known[i].chance == 0.05)
+			check_near(c.low / c.change * t, 0, 6e-4);
 	}
 }
 END_TEST
@@ -366,8 +378,10 @@ START_TEST(stretches_of_one_run)
 	ck_assert_uint_eq(noise.freedom, 3);
 	alone = diff_change_of(whole, 2, true, &only_sampling).p;
 	ck_assert(alone < 1e-20);
-	/* 0.1 of 4,000 on a side, of which 0.4 in a quarter: the standard deviation is 0.1, too. */
-	check_near(diff_change_of(whole, 2, true, &noise).p, diff_student(1, 3), 1e-9);
+	/* 0.1 of 4,000 on a side, of which 0.4 in a quarter: the standard deviation is 0.1, too: t
+	 * = 1. */
+	check_near(diff_change_of(whole, 2, true, &noise).p, 1 - M_2_PI * (M_PI / 6 + sqrt(3) / 4),
+		   1e-9);
 	pairs[5].count = 0;
 	check_near(diff_spread_within(pairs, 8, true, &noise.freedom), 0, 1e-12);
 	pairs[0].whole = pairs[3].whole = pairs[5].whole = 0;

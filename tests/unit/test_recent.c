@@ -180,6 +180,16 @@ START_TEST(names_come_late)
 }
 END_TEST
 
+/* Return how many entities have been dropped to which samples of the window refer. */
+static uint64_t missing_at(uint64_t now)
+{
+	struct recent_window w = window_at(now);
+	uint64_t missing = w.profile->missing;
+
+	profile_free(w.profile);
+	return missing;
+}
+
 START_TEST(ended_processes_are_dropped)
 {
 	begin();
@@ -188,15 +198,22 @@ START_TEST(ended_processes_are_dropped)
 		put_samples(START + SECOND, id, 3, 1);
 	}
 	tick(START + 2 * SECOND);
-	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 500);
-	tick(START + 11 * SECOND);
-	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 500);
+	ck_assert_uint_eq(samples_at(START + 2 * SECOND), 499);
+	tick(START + 10 * SECOND); /* late samples may follow */
+	put_samples(START + SECOND * 3 / 2, 2, 3, 1);
+	ck_assert_uint_eq(samples_at(START + 10 * SECOND), 500);
 	tick(START + 30 * SECOND);
 	/* the process lives, and may be sampled again */
-	ck_assert_uint_eq(recent_count(s, KIND_PROCESS), 1);
-	ck_assert_uint_eq(recent_count(s, KIND_THREAD), 1);
 	put_samples(START + 30 * SECOND, 1, 3, 1);
 	ck_assert_uint_eq(samples_at(START + 30 * SECOND), 1);
+	for (uint64_t id = 2; id <= 500; id++)
+		put_samples(START + 30 * SECOND, id, 3, 1);
+	ck_assert_uint_eq(missing_at(START + 30 * SECOND), 499); /* threads */
+	for (uint64_t id = 2; id <= 500; id++) {
+		PUT(thread, .id = id, .process = id);
+		put_samples(START + 30 * SECOND, id, 3, 1);
+	}
+	ck_assert_uint_eq(missing_at(START + 30 * SECOND), 499); /* processes */
 	sink_free(s);
 }
 END_TEST
@@ -206,19 +223,28 @@ START_TEST(forgotten_stacks_are_dropped)
 	begin();
 	put_samples(START + SECOND, 1, 2, 1);
 	tick(START + 100 * SECOND); /* the source may still refer to the stacks */
-	ck_assert_uint_eq(recent_count(s, KIND_STACK), 3);
-	put_samples(START + 100 * SECOND, 1, 2, 1);
-	ck_assert_int_eq(sink_forget(s, &err), 0);
-	tick(START + 101 * SECOND); /* stacks that the window needs are kept */
-	ck_assert_uint_eq(recent_count(s, KIND_STACK), 2);
-	ck_assert_uint_eq(recent_count(s, KIND_FRAME), 2);
-	ck_assert_uint_eq(recent_count(s, KIND_MAPPING), 1);
-	ck_assert_uint_eq(samples_at(START + 101 * SECOND), 1);
+	put_samples(START + 100 * SECOND, 1, 3, 1);
+	ck_assert_uint_eq(samples_at(START + 100 * SECOND), 1);
 	tick(START + 200 * SECOND);
-	ck_assert_uint_eq(recent_count(s, KIND_STACK), 0);
-	ck_assert_uint_eq(recent_count(s, KIND_FRAME), 0);
-	ck_assert_uint_eq(recent_count(s, KIND_FUNCTION), 0);
-	ck_assert_uint_eq(recent_count(s, KIND_MAPPING), 0);
+	put_samples(START + 200 * SECOND, 1, 2, 1);
+	ck_assert_int_eq(sink_forget(s, &err), 0);
+	tick(START + 201 * SECOND); /* stacks that the window needs are kept */
+	ck_assert_uint_eq(samples_at(START + 201 * SECOND), 1);
+	put_samples(START + 201 * SECOND, 1, 3, 1);
+	ck_assert_uint_eq(missing_at(START + 201 * SECOND), 1);
+	PUT(stack, .id = 3, .parent = 2, .frame = 3);
+	ck_assert_uint_eq(missing_at(START + 201 * SECOND), 1); /* the frame */
+	PUT(frame, .id = 3, .kind = FRAME_NATIVE, .mapping = 1, .function = 3);
+	ck_assert_uint_eq(missing_at(START + 201 * SECOND), 1); /* the function */
+	ck_assert_int_eq(sink_forget(s, &err), 0);
+	tick(START + 300 * SECOND);
+	put_samples(START + 300 * SECOND, 1, 3, 1);
+	ck_assert_uint_eq(missing_at(START + 300 * SECOND), 1);
+	PUT(stack, .id = 3, .parent = 2, .frame = 2);
+	ck_assert_uint_eq(missing_at(START + 300 * SECOND), 2); /* the parent and the frame */
+	PUT(stack, .id = 3, .frame = 2);
+	PUT(frame, .id = 2, .kind = FRAME_NATIVE, .mapping = 1, .function = 2);
+	ck_assert_uint_eq(missing_at(START + 300 * SECOND), 2); /* the mapping and the function */
 	sink_free(s);
 }
 END_TEST

@@ -52,8 +52,8 @@ END_TEST
 
 START_TEST(words_for_all_values_and_no_others)
 {
-	ck_assert_str_eq(mapping_kind_word(MAPPING_NONE), "?");
-	ck_assert_str_eq(mapping_kind_word(MAPPING_JIT), "jit");
+	ck_assert_str_eq(frame_kind_word(FRAME_NONE), "?");
+	ck_assert_str_eq(frame_kind_word(FRAME_PYTHON), "python");
 	ck_assert_str_eq(frame_kind_word(FRAME_END), "end");
 	ck_assert_str_eq(stack_end_word(END_WALKED), "walked");
 	ck_assert_str_eq(stack_end_word(END_COUNT), "?");

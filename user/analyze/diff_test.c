@@ -93,8 +93,11 @@ static bool can_be_significant(const struct side_sums *s)
 	return false;
 }
 
-/* Formulas: Abramowitz and Stegun, 26.7.3 and 26.7.4. */
-double diff_student(double t, unsigned int freedom)
+/*
+ * Return the probability that |T| with that many degrees of freedom is t or more (Abramowitz and
+ * Stegun, 26.7.3 and 26.7.4).
+ */
+static double student_chance(double t, unsigned int freedom)
 {
 	double angle = atan2(fabs(t), sqrt(freedom)), c = cos(angle), term, sum;
 
@@ -107,16 +110,17 @@ double diff_student(double t, unsigned int freedom)
 	return 1 - (freedom % 2 ? M_2_PI * (angle + sum) : sum);
 }
 
-double diff_student_bound(double chance, unsigned int freedom)
+/* Return the t that |T| exceeds with that probability. */
+static double student_bound(double chance, unsigned int freedom)
 {
 	double low = 0, high = 1;
 
-	while (diff_student(high, freedom) > chance)
+	while (student_chance(high, freedom) > chance)
 		high *= 2;
 	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 
-		*(diff_student(middle, freedom) > chance ? &low : &high) = middle;
+		*(student_chance(middle, freedom) > chance ? &low : &high) = middle;
 	}
 	return low;
 }
@@ -205,8 +209,8 @@ static double account_for_runs(struct diff_change *c, const struct side_sums *s,
 	double moderated = (c->spread * freedom + usual * USUAL_FREEDOM) / all;
 	double spread = fmax(1, moderated);
 
-	c->p = fmax(c->p, diff_student(deviations(s, spread), all));
-	return diff_student_bound(1 - COVERED, all) * sqrt(spread);
+	c->p = fmax(c->p, student_chance(deviations(s, spread), all));
+	return student_bound(1 - COVERED, all) * sqrt(spread);
 }
 
 static double square(double x)
@@ -234,7 +238,7 @@ static double assumed_variance(const struct side_sums *s, const struct diff_nois
  */
 static double probability_beyond(double deviations, unsigned int freedom)
 {
-	return freedom ? diff_student(deviations, freedom) : erfc(deviations / M_SQRT2);
+	return freedom ? student_chance(deviations, freedom) : erfc(deviations / M_SQRT2);
 }
 
 /*
@@ -264,7 +268,7 @@ static double account_for_assumed(struct diff_change *c, const struct side_sums 
 	if (noise->within > 1)
 		freedom = freedom_of(noise->within, spread, noise->freedom);
 	c->p = fmax(c->p, probability_beyond(deviations(s, spread), freedom));
-	return (freedom ? diff_student_bound(1 - COVERED, freedom) : NORMAL_95) * sqrt(spread);
+	return (freedom ? student_bound(1 - COVERED, freedom) : NORMAL_95) * sqrt(spread);
 }
 
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,

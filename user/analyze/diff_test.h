@@ -97,11 +97,4 @@ double diff_spread_within(const struct diff_count *pairs, size_t count, bool sha
  */
 int diff_correct(struct diff_change **changes, size_t count);
 
-/*
- * diff_student() returns the probability that |T| with that many degrees of freedom is t or more;
- * diff_student_bound() returns the t of such a probability.
- */
-double diff_student(double t, unsigned int freedom);
-double diff_student_bound(double chance, unsigned int freedom);
-
 #endif

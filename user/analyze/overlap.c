@@ -18,13 +18,6 @@ static size_t find_border(const struct borders *b, uint32_t cpu)
 	return b->list.count;
 }
 
-uint64_t borders_get(const struct borders *b, uint32_t cpu)
-{
-	size_t at = find_border(b, cpu);
-
-	return at < b->list.count ? b->list.items[at].time : 0;
-}
-
 int borders_move(struct borders *b, uint32_t cpu, uint64_t time)
 {
 	struct border moved = {time, cpu}, *items;

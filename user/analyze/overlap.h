@@ -33,7 +33,6 @@ struct borders {
  * identifies the CPU. Return 0 or -ENOMEM.
  */
 int borders_move(struct borders *b, uint32_t cpu, uint64_t time);
-uint64_t borders_get(const struct borders *b, uint32_t cpu); /* 0 if the CPU is not known */
 void borders_free(struct borders *b);
 
 /*

@@ -413,8 +413,3 @@ int recent_window(struct sink *s, uint64_t now, struct recent_window *out, struc
 	*out = w;
 	return 0;
 }
-
-size_t recent_count(const struct sink *s, enum record_kind kind)
-{
-	return ((const struct recent *)s)->stores[kind].count;
-}

@@ -42,7 +42,4 @@ struct recent_window {
  */
 int recent_window(struct sink *s, uint64_t now, struct recent_window *out, struct error *err);
 
-/* Return how many entities of a kind are kept; for tests and debugging. */
-size_t recent_count(const struct sink *s, enum record_kind kind);
-
 #endif

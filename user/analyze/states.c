@@ -633,13 +633,3 @@ uint64_t states_disorder(const struct states *s)
 {
 	return s->tracks.disorder;
 }
-
-size_t states_bytes(const struct states *s)
-{
-	return sizeof(*s) + s->tracks.list.capacity * sizeof(*s->tracks.list.items) +
-	       s->tracks.cpus.capacity * sizeof(*s->tracks.cpus.items) +
-	       s->tracks.known.capacity * sizeof(*s->tracks.known.items) +
-	       s->free.capacity * sizeof(*s->free.items) +
-	       s->names.capacity * sizeof(*s->names.items) +
-	       (s->lanes.capacity + s->threads.capacity) * sizeof(struct index_slot);
-}

@@ -125,7 +125,5 @@ int states_resume(struct states *s, const struct stretch *open, struct error *er
 
 /* Return the number of records so far that contradicted earlier ones. */
 uint64_t states_disorder(const struct states *s);
-/* Return the memory in use, in bytes. It grows with the number of live threads, not with time. */
-size_t states_bytes(const struct states *s);
 
 #endif

@@ -11,11 +11,11 @@
 #include "base/text.h"
 
 /* The only process-wide setting; main() sets it from the command line before anything else runs. */
-static enum log_level log_level = LOG_NORMAL;
+static bool log_quiet;
 
-void log_set_level(enum log_level level)
+void log_set_quiet(bool quiet)
 {
-	log_level = level;
+	log_quiet = quiet;
 }
 
 __attribute__((format(printf, 2, 0))) static void log_line(const char *prefix, const char *format,
@@ -58,7 +58,7 @@ void log_warn(const char *format, ...)
 {
 	va_list args;
 
-	if (log_level < LOG_NORMAL)
+	if (log_quiet)
 		return;
 	va_start(args, format);
 	log_line("warning: ", format, args);
@@ -69,20 +69,9 @@ void log_info(const char *format, ...)
 {
 	va_list args;
 
-	if (log_level < LOG_NORMAL)
+	if (log_quiet)
 		return;
 	va_start(args, format);
 	log_line("", format, args);
-	va_end(args);
-}
-
-void log_debug(const char *format, ...)
-{
-	va_list args;
-
-	if (log_level < LOG_VERBOSE)
-		return;
-	va_start(args, format);
-	log_line("debug: ", format, args);
 	va_end(args);
 }

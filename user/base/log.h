@@ -6,12 +6,12 @@
 #ifndef SKEIN_BASE_LOG_H
 #define SKEIN_BASE_LOG_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
-enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
-
-/* Set the process-wide level, once, from main(). Errors are shown at every level. */
-void log_set_level(enum log_level level);
+/* Choose once, for the whole process, whether only errors are printed. */
+void log_set_quiet(bool quiet);
 
 /*
  * Print "skein: TEXT\n" with control characters in the text escaped. Return code, a negative errno
@@ -25,6 +25,5 @@ int log_error(int code, const char *format, ...) __attribute__((format(printf, 2
 int log_failure(int code, const struct error *err);
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -46,14 +46,6 @@ static const char *word(const char *const *words, size_t count, uint64_t value)
 
 #define WORD(list, value) word(list, sizeof(list) / sizeof((list)[0]), value)
 
-#define MAPPING_WORD(N, text) [MAPPING_##N] = text,
-const char *mapping_kind_word(uint64_t kind)
-{
-	static const char *const words[] = {MAPPING_KINDS(MAPPING_WORD)};
-
-	return WORD(words, kind);
-}
-
 #define FRAME_WORD(N, text) [FRAME_##N] = text,
 const char *frame_kind_word(uint64_t kind)
 {
@@ -97,14 +89,6 @@ const char *interrupt_word(uint64_t interrupt)
 	static const char *const words[] = {INTERRUPTS(INTERRUPT_WORD)};
 
 	return WORD(words, interrupt);
-}
-
-#define EDGE_WORD(N, text) [EDGE_##N] = text,
-const char *edge_kind_word(uint64_t kind)
-{
-	static const char *const words[] = {EDGE_KINDS(EDGE_WORD)};
-
-	return WORD(words, kind);
 }
 
 #define LOSS_WORD(N, word, due, text) [LOSS_##N] = word,

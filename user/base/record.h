@@ -406,7 +406,6 @@ enum edge_kind { EDGE_NONE, EDGE_KINDS(ENUM_EDGE) EDGE_KIND_COUNT };
 enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 
 /* Return the static word for a value of the enumerations above; "?" for an invalid value. */
-const char *mapping_kind_word(uint64_t kind);
 const char *frame_kind_word(uint64_t kind);
 const char *stack_end_word(uint64_t end);
 /* Return whether a stack with that end is whole, even without a START root (see STACK_ENDS). */
@@ -414,7 +413,6 @@ bool stack_end_is_whole(uint64_t end);
 const char *slice_state_word(uint64_t state);
 const char *wait_class_word(uint64_t wait);
 const char *interrupt_word(uint64_t interrupt);
-const char *edge_kind_word(uint64_t kind);
 const char *loss_reason_word(uint64_t reason);
 const char *loss_reason_text(uint64_t reason);
 /*

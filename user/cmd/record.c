@@ -739,7 +739,7 @@ static int record_parse_options(struct recording *r, int argc, char **argv)
 		return -1;
 	if (first < 0)
 		return log_failure(2, &err);
-	log_set_level(r->options.quiet ? LOG_QUIET : r->options.verbose ? LOG_VERBOSE : LOG_NORMAL);
+	log_set_quiet(r->options.quiet);
 	if (record_check_options(&r->options) || choose_record_format(r))
 		return 2;
 	if (record_catch_signals(r) < 0)
