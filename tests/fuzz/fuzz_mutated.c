@@ -10,6 +10,7 @@
 #include "analyze/profile.h"
 #include "analyze/sched.h"
 #include "fuzz.h"
+#include "totals.h"
 #include "trace/merge.h"
 #include "trace/window.h"
 
@@ -45,7 +46,7 @@ static void read_profile(struct trace *t, bool whole)
 
 	if (trace_source(&source, t, &err) == 0)
 		(void)profile_read(&p, source, NULL, &err);
-	mutate_check(!whole || (p && p->total_count), "a whole trace has samples");
+	mutate_check(!whole || (p && totals_of(p).count), "a whole trace has samples");
 	profile_free(p);
 	source_free(source);
 }

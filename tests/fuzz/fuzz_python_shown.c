@@ -72,7 +72,7 @@ static void check_profile(const struct profile *p)
 	struct tree_view view = {0};
 	uint64_t count, weight;
 
-	for (uint32_t i = 0; i < p->stack_count; i++)
+	for (uint32_t i = 0; i < p->count.stacks; i++)
 		check(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
 	check(!python_share_of(&share, p, 0) && share.named <= share.frames);
 	check(!symbols_of(&symbols, p));

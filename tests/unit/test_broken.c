@@ -15,7 +15,8 @@
 #include "scene.h"
 #include "shown.h"
 #include "suite.h"
-#include "trace_file.h"
+#include "totals.h"
+#include "trace/trace.h"
 
 /* The number of samples of each kind of stack. */
 #define ENDS_OF(end) (100 + (uint64_t)(end))
@@ -127,7 +128,7 @@ START_TEST(every_sample_is_counted_once)
 	}
 	ck_assert_uint_eq(c.due, c.complete + broken + c.no_stack);
 	ck_assert_uint_eq(c.samples, c.due + ENDS_KERNEL_THREAD + ENDS_OF(END_NO_MEMORY_MAP));
-	ck_assert_uint_eq(c.samples, p->total_count);
+	ck_assert_uint_eq(c.samples, totals_of(p).count);
 	profile_free(p);
 }
 END_TEST
@@ -141,7 +142,7 @@ START_TEST(what_was_not_asked_for_is_not_missing)
 
 	completeness_of(&c, p, 0);
 	ck_assert_uint_eq(c.due, 0);
-	ck_assert_uint_eq(c.no_user[NO_USER_NOT_RECORDED], p->total_count);
+	ck_assert_uint_eq(c.no_user[NO_USER_NOT_RECORDED], totals_of(p).count);
 	ck_assert_int_eq(breakages_of(&broken, p, 0), 0);
 	ck_assert_uint_eq(broken.list.count, 0);
 	breakages_free(&broken);

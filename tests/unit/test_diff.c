@@ -238,7 +238,7 @@ static void check_name(const char *raw, const char *should)
 	struct profile_function function = {.f = {.name = raw, .file = ""}};
 	struct profile_frame frame = {.f = {.kind = FRAME_NATIVE}, .mapping = PROFILE_NONE};
 	struct profile p = {
-		.frames = &frame, .frame_count = 1, .functions = &function, .function_count = 1};
+		.frames = &frame, .count.frames = 1, .functions = &function, .count.functions = 1};
 	char *name = diff_frame_name(&p, 0);
 
 	ck_assert_str_eq(name, should);

@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "sample_scene.h"
 #include "suite.h"
+#include "totals.h"
 
 /* A sink that puts the sums of the scene as one array, like a trace does. */
 struct in_a_row {
@@ -53,9 +54,9 @@ static int count(struct filter f, bool in_a_row, uint64_t *ret, struct error *er
 	if (!rc)
 		rc = profile_read(&p, s, NULL, err);
 	if (!rc) {
-		*ret = p->total_count;
-		ck_assert_uint_eq(p->total_weight, p->total_count * SCENE_PERIOD);
-		ck_assert_uint_eq(p->loss_count, 3);
+		*ret = totals_of(p).count;
+		ck_assert_uint_eq(totals_of(p).weight, totals_of(p).count * SCENE_PERIOD);
+		ck_assert_uint_eq(p->count.losses, 3);
 	}
 	profile_free(p);
 	source_free(s);

@@ -224,7 +224,7 @@ START_TEST(killed_ones_count)
 	}
 	ck_assert_uint_ge(alive.memory, BALLAST);
 	helper_kill(&h);
-	while (h.lingering) { /* its cost is the same before and after it is waited for */
+	while (h.killed.count) { /* its cost is the same before and after it is waited for */
 		dead = (struct helper_cost){0};
 		helper_add_cost(&h, &dead);
 		ck_assert_uint_ge(dead.cpu, SECOND / 5);

@@ -11,7 +11,8 @@
 #include "scene.h"
 #include "shown.h"
 #include "suite.h"
-#include "trace_file.h"
+#include "totals.h"
+#include "trace/trace.h"
 
 static const struct event events[] = {{1, 1, "cpu-clock", "ns", 10, 100}};
 static const struct process processes[] = {
@@ -146,15 +147,15 @@ START_TEST(a_profile_holds_together)
 	struct error err = {""};
 
 	ck_assert_int_eq(profile_read(&p, scene(), NULL, &err), 0);
-	ck_assert_uint_eq(p->total_count, 25);
+	ck_assert_uint_eq(totals_of(p).count, 25);
 	/* frame 77 */
 	ck_assert_uint_eq(p->missing, 1);
-	for (uint32_t i = 0; i < p->stack_count; i++) {
+	for (uint32_t i = 0; i < p->count.stacks; i++) {
 		ck_assert(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
 		ck_assert_int_eq(p->ends[i], END_WALKED);
 	}
 	/* The stacks of samples are in the trace. */
-	for (uint32_t i = 0; i < p->sum_count; i++)
+	for (uint32_t i = 0; i < p->count.sums; i++)
 		ck_assert_uint_eq(p->sums[i].stack, profile_stack_by_id(p, i + 1));
 	profile_free(p);
 }
@@ -167,7 +168,7 @@ START_TEST(joined_for_those_who_show_several_in_one)
 	struct error err = {""};
 
 	ck_assert_int_eq(profile_read(&p, scene(), &view, &err), 0);
-	ck_assert_uint_eq(p->stack_count, 6);
+	ck_assert_uint_eq(p->count.stacks, 6);
 	ck_assert_uint_eq(p->frames[1].place_count, 3);
 	ck_assert_uint_eq(p->inlined[p->frames[1].first_place].i.line, 11);
 	ck_assert_uint_eq(p->frames[4].place_count, 0);
@@ -199,7 +200,7 @@ START_TEST(through_a_trace)
 	ck_assert_uint_eq(count, SCENE_COUNT(inlined));
 	ck_assert_int_eq(trace_source(&source, t, &err), 0);
 	ck_assert_int_eq(profile_read(&p, source, NULL, &err), 0);
-	ck_assert_uint_eq(p->inlined_count, SCENE_COUNT(inlined));
+	ck_assert_uint_eq(p->count.inlined, sizeof(inlined) / sizeof(inlined[0]));
 	profile_free(p);
 	source_free(source);
 	trace_close(t);

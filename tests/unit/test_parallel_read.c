@@ -8,7 +8,7 @@
 #include "cmd/filters.h"
 #include "sample_scene.h"
 #include "suite.h"
-#include "trace_file.h"
+#include "totals.h"
 
 #define ROUNDS 300
 
@@ -33,9 +33,9 @@ static void read_outcome(struct outcome *ret, bool by_two)
 		rc = by_two ? filtered_input_read_profile(&p, &in, &view, &err)
 			    : profile_read(&p, in.source, &view, &err);
 	if (!rc) {
-		*ret = (struct outcome){p->missing,	p->stack_count, p->sum_count,
-					p->total_count, p->loss_count,	0};
-		for (uint32_t i = 0; i < p->loss_count; i++)
+		*ret = (struct outcome){p->missing,	    p->count.stacks, p->count.sums,
+					totals_of(p).count, p->count.losses, 0};
+		for (uint32_t i = 0; i < p->count.losses; i++)
 			ret->lost += p->losses[i].count;
 	}
 	profile_free(p);

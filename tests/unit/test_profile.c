@@ -9,6 +9,7 @@
 #include "analyze/profile.h"
 #include "sample_scene.h"
 #include "suite.h"
+#include "totals.h"
 
 static struct profile *scene_profile(void)
 {
@@ -23,7 +24,7 @@ static uint32_t stack_of(const struct profile *p, uint64_t id)
 {
 	uint32_t stack = profile_stack_by_id(p, id);
 
-	ck_assert_msg(stack < p->stack_count, "no stack %llu", (unsigned long long)id);
+	ck_assert_msg(stack < p->count.stacks, "no stack %llu", (unsigned long long)id);
 	return stack;
 }
 
@@ -31,14 +32,14 @@ START_TEST(everything_is_taken)
 {
 	struct profile *p = scene_profile();
 
-	ck_assert_uint_eq(p->total_count, SCENE_SAMPLES);
-	ck_assert_uint_eq(p->total_weight, SCENE_SAMPLES * SCENE_PERIOD);
+	ck_assert_uint_eq(totals_of(p).count, SCENE_SAMPLES);
+	ck_assert_uint_eq(totals_of(p).weight, SCENE_SAMPLES * SCENE_PERIOD);
 	ck_assert_str_eq(p->host.hostname, "web-1");
-	ck_assert_uint_eq(p->loss_count, 3);
-	ck_assert_uint_eq(p->account_count, 4);
+	ck_assert_uint_eq(p->count.losses, 3);
+	ck_assert_uint_eq(p->count.accounts, 4);
 	/* thread 77 and stack 99 are missing */
 	ck_assert_uint_eq(p->missing, 2);
-	for (uint32_t i = 0; i < p->stack_count; i++)
+	for (uint32_t i = 0; i < p->count.stacks; i++)
 		ck_assert(p->stacks[i].parent == PROFILE_NONE || p->stacks[i].parent < i);
 	profile_free(p);
 	profile_free(NULL);
@@ -113,8 +114,8 @@ START_TEST(any_order)
 	ck_assert_str_eq(profile_frame_name(p, p->stacks[leaf->parent].frame, buf, sizeof(buf)),
 			 "late");
 	ck_assert_str_eq(p->threads[p->sums[0].thread].t.comm, "new");
-	ck_assert_uint_eq(p->thread_count, 1);
-	ck_assert_uint_eq(p->account_count, 1);
+	ck_assert_uint_eq(p->count.threads, 1);
+	ck_assert_uint_eq(p->count.accounts, 1);
 	ck_assert_uint_eq(p->accounts[0].due, 9);
 	ck_assert_uint_eq(p->stacks[stack_of(p, 3)].parent, PROFILE_NONE);
 	/* the event, the process and the mapping are missing */
@@ -137,9 +138,9 @@ START_TEST(sums_have_an_event)
 	struct error err = {""};
 	uint64_t count, weight;
 
-	ck_assert_int_eq(profile_read(&p, &of_no_event.source, NULL, &err), 0);
-	ck_assert_uint_eq(p->sum_count, 1);
-	ck_assert_uint_lt(p->sums[0].event, p->event_count);
+	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_uint_eq(p->count.sums, 1);
+	ck_assert_uint_lt(p->sums[0].event, p->count.events);
 	ck_assert_uint_eq(p->missing, 1);
 	profile_event_total(p, p->sums[0].event, &count, &weight);
 	ck_assert_uint_eq(count, 3);
@@ -262,8 +263,8 @@ START_TEST(functions_need_no_tree_of_anything)
 	struct profile *p = NULL;
 	struct error err = {""};
 
-	ck_assert_int_eq(profile_read(&p, &random.source, NULL, &err), 0);
-	ck_assert_uint_eq(p->sum_count, STACKS);
+	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_uint_eq(p->count.sums, STACKS);
 	functions_are_as_in_a_tree(p);
 	profile_free(p);
 }
@@ -298,26 +299,26 @@ END_TEST
 static void same_profile(const struct profile *a, const struct profile *b)
 {
 	ck_assert_uint_eq(a->missing, b->missing);
-	ck_assert_uint_eq(a->event_count, b->event_count);
-	ck_assert_uint_eq(a->thread_count, b->thread_count);
-	ck_assert_uint_eq(a->frame_count, b->frame_count);
-	ck_assert_uint_eq(a->stack_count, b->stack_count);
-	ck_assert_uint_eq(a->sum_count, b->sum_count);
-	ck_assert_uint_eq(a->loss_count, b->loss_count);
-	ck_assert_uint_eq(a->total_weight, b->total_weight);
-	for (uint32_t i = 0; i < a->event_count; i++)
+	ck_assert_uint_eq(a->count.events, b->count.events);
+	ck_assert_uint_eq(a->count.threads, b->count.threads);
+	ck_assert_uint_eq(a->count.frames, b->count.frames);
+	ck_assert_uint_eq(a->count.stacks, b->count.stacks);
+	ck_assert_uint_eq(a->count.sums, b->count.sums);
+	ck_assert_uint_eq(a->count.losses, b->count.losses);
+	ck_assert_uint_eq(totals_of(a).weight, totals_of(b).weight);
+	for (uint32_t i = 0; i < a->count.events; i++)
 		ck_assert_uint_eq(a->events[i].id, b->events[i].id);
-	for (uint32_t i = 0; i < a->thread_count; i++)
+	for (uint32_t i = 0; i < a->count.threads; i++)
 		ck_assert_uint_eq(a->threads[i].t.id, b->threads[i].t.id);
-	for (uint32_t i = 0; i < a->frame_count; i++) {
+	for (uint32_t i = 0; i < a->count.frames; i++) {
 		ck_assert_mem_eq(&a->frames[i].f, &b->frames[i].f, sizeof(a->frames[i].f));
 		ck_assert_uint_eq(a->frames[i].mapping, b->frames[i].mapping);
 		ck_assert_uint_eq(a->frames[i].function, b->frames[i].function);
 	}
-	ck_assert_mem_eq(a->stacks, b->stacks, a->stack_count * sizeof(*a->stacks));
-	ck_assert_mem_eq(a->ends, b->ends, a->stack_count * sizeof(*a->ends));
-	ck_assert_mem_eq(a->roots, b->roots, a->stack_count * sizeof(*a->roots));
-	ck_assert_mem_eq(a->sums, b->sums, a->sum_count * sizeof(*a->sums));
+	ck_assert_mem_eq(a->stacks, b->stacks, a->count.stacks * sizeof(*a->stacks));
+	ck_assert_mem_eq(a->ends, b->ends, a->count.stacks * sizeof(*a->ends));
+	ck_assert_mem_eq(a->roots, b->roots, a->count.stacks * sizeof(*a->roots));
+	ck_assert_mem_eq(a->sums, b->sums, a->count.sums * sizeof(*a->sums));
 	for (uint64_t id = 0; id < 200; id++)
 		ck_assert_uint_eq(profile_stack_by_id(a, id), profile_stack_by_id(b, id));
 }

@@ -13,6 +13,7 @@
 #include "python_scene.h"
 #include "suite.h"
 #include "synthetic.h"
+#include "totals.h"
 
 static struct profile *read_profile(struct source *s, struct profile_view view)
 {
@@ -36,7 +37,7 @@ static const char *path_of(const struct profile *p, uint64_t id)
 	uint32_t at = profile_stack_by_id(p, id);
 
 	*path = '\0';
-	ck_assert_uint_lt(at, p->stack_count);
+	ck_assert_uint_lt(at, p->count.stacks);
 	for (; at != PROFILE_NONE; at = p->stacks[at].parent) {
 		char buf[256], rest[8192];
 		const char *name = profile_frame_name(p, p->stacks[at].frame, buf, sizeof(buf));
@@ -125,7 +126,7 @@ START_TEST(how_stacks_ended_goes_by_all_frames)
 {
 	struct profile *folded = scene(false, false), *native = scene(true, false);
 
-	for (uint32_t i = 0; i < folded->stack_count; i++) {
+	for (uint32_t i = 0; i < folded->count.stacks; i++) {
 		ck_assert_int_eq(folded->ends[i], native->ends[i]);
 		ck_assert_uint_eq(folded->roots[i], native->roots[i]);
 	}
@@ -143,7 +144,7 @@ START_TEST(lines_are_those_of_frames)
 	ck_assert_str_eq(path_of(p, 22),
 			 MAIN "<module> (main.py:40);Handler.get (main.py:14);scanner_call;"
 			      "_PyFunction_Vectorcall;helper (/srv/app/b/util.py:6)");
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		if (p->frames[i].f.address == python_frames[15].address &&
 		    p->frames[i].f.line == python_frames[15].line)
 			ck_assert_str_eq(profile_function_name(p, i), "Handler.get (main.py:10)");
@@ -228,8 +229,8 @@ START_TEST(sums_are_told_apart_by_what_the_interpreter_did)
 	ck_assert_uint_eq(added.gil, whole.gil - 1);
 	ck_assert_uint_eq(added.collecting, whole.collecting);
 	ck_assert_uint_eq(added.unread, whole.unread);
-	ck_assert_uint_eq(p->sum_count, SCENE_COUNT(python_runs));
-	for (uint32_t i = 0; i < p->sum_count; i++)
+	ck_assert_uint_eq(p->count.sums, sizeof(python_runs) / sizeof(python_runs[0]));
+	for (uint32_t i = 0; i < p->count.sums; i++)
 		ck_assert_uint_eq(p->sums[i].flags & ~(uint64_t)SAMPLE_FLAGS_OF_RUNTIME, 0);
 	profile_free(p);
 	source_free(ranged);
@@ -252,7 +253,7 @@ START_TEST(filters_by_what_the_interpreter_did)
 
 		ck_assert_int_eq(filter_source(&filtered, python_scene_source(), &f, &err), 0);
 		p = read_profile(filtered, (struct profile_view){0});
-		ck_assert_uint_eq(p->total_count, expected[i / 2].samples);
+		ck_assert_uint_eq(totals_of(p).count, expected[i / 2].samples);
 		profile_free(p);
 		source_free(filtered);
 	}
@@ -343,7 +344,7 @@ START_TEST(random_paths_are_as_the_rules_say)
 {
 	struct profile *p = read_profile(random_source(), (struct profile_view){0});
 
-	ck_assert_uint_eq(p->sum_count, PATHS);
+	ck_assert_uint_eq(p->count.sums, PATHS);
 	for (size_t i = 0; i < PATHS; i++) {
 		const struct random_path *r = &random_paths[i];
 		uint32_t at = p->sums[i].stack;

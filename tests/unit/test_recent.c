@@ -4,6 +4,7 @@
 
 #include "analyze/recent.h"
 #include "suite.h"
+#include "totals.h"
 
 #define SECOND 1000000000ULL
 #define START (1000 * SECOND)
@@ -68,9 +69,9 @@ static struct recent_window window_at(uint64_t now)
 static uint64_t samples_at(uint64_t now)
 {
 	struct recent_window w = window_at(now);
-	uint64_t count = w.profile->total_count;
+	uint64_t count = totals_of(w.profile).count;
 
-	ck_assert_uint_eq(w.profile->total_weight, count * PERIOD);
+	ck_assert_uint_eq(totals_of(w.profile).weight, count * PERIOD);
 	ck_assert_uint_eq(w.profile->missing, 0);
 	profile_free(w.profile);
 	return count;
@@ -129,8 +130,8 @@ START_TEST(equal_samples_are_one_sum)
 	for (unsigned int i = 0; i < 30; i++)
 		put_samples(START + SECOND, 1, 1 + i % 3, 1000);
 	w = window_at(START + SECOND);
-	ck_assert_uint_eq(w.profile->total_count, 30000);
-	ck_assert_uint_eq(w.profile->sum_count, 3);
+	ck_assert_uint_eq(totals_of(w.profile).count, 30000);
+	ck_assert_uint_eq(w.profile->count.sums, 3);
 	profile_free(w.profile);
 	sink_free(s);
 }
@@ -146,7 +147,7 @@ START_TEST(runtime_flags_stay_apart)
 	PUT(sample, .time = START + SECOND, .event = 1, .thread = 1, .stack = 3, .weight = PERIOD,
 	    .flags = SAMPLE_FLAG_PYTHON);
 	w = window_at(START + SECOND);
-	ck_assert_uint_eq(w.profile->sum_count, 2);
+	ck_assert_uint_eq(w.profile->count.sums, 2);
 	profile_free(w.profile);
 	sink_free(s);
 }
@@ -154,7 +155,7 @@ END_TEST
 
 static bool has_function(const struct profile *p, const char *name)
 {
-	for (uint32_t i = 0; i < p->function_count; i++)
+	for (uint32_t i = 0; i < p->count.functions; i++)
 		if (!strcmp(p->functions[i].f.name, name))
 			return true;
 	return false;

@@ -94,7 +94,7 @@ static char *shown(const struct report_options *o, unsigned int width, bool colo
 	infos = p->infos;
 	if (chosen) {
 		p->infos = &choice;
-		p->info_count = 1;
+		p->count.infos = 1;
 	}
 	ck_assert_int_eq(report_make(&r, "x.skein", p, o, &err), 0);
 	ck_assert_int_eq(report_sched_make(&r, slow_source(), NULL, &err), 0);

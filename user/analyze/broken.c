@@ -38,7 +38,7 @@ static struct recorded_parts find_recorded_parts(const struct profile *p)
 {
 	struct recorded_parts r = {false, false};
 
-	for (uint32_t i = 0; i < p->info_count; i++) {
+	for (uint32_t i = 0; i < p->count.infos; i++) {
 		if (strcmp(p->infos[i].key, "option.stacks"))
 			continue;
 		r.user_only = !strcmp(p->infos[i].value, "user");
@@ -102,7 +102,7 @@ void completeness_of(struct completeness *out, const struct profile *p, uint32_t
 	struct recorded_parts recorded = find_recorded_parts(p);
 
 	*out = (struct completeness){0};
-	for (uint32_t i = 0; i < p->sum_count; i++)
+	for (uint32_t i = 0; i < p->count.sums; i++)
 		if (p->sums[i].event == event)
 			count_stack_verdict(out, judge_stack_end(p, recorded, p->sums[i].stack),
 					    p->sums[i].count);
@@ -166,7 +166,7 @@ int breakages_of(struct breakages *out, const struct profile *p, uint32_t event)
 	struct breakage_builder b = {0};
 	int ret = 0;
 
-	for (uint32_t i = 0; i < p->sum_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.sums && !ret; i++) {
 		const struct profile_sum *s = &p->sums[i];
 		struct stack_verdict v = judge_stack_end(p, recorded, s->stack);
 

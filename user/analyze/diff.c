@@ -66,10 +66,10 @@ static int diff_label_frames(struct diff_builder *c, struct compared_run *r)
 	const struct profile *p = r->given.profile;
 	int ret = intern_diff_label(c, "[unknown]", "", &c->unknown);
 
-	r->labels = calloc(p->frame_count + 1, sizeof(*r->labels));
+	r->labels = calloc(p->count.frames + 1, sizeof(*r->labels));
 	if (!r->labels)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.frames && !ret; i++) {
 		char *name = diff_frame_name(p, i);
 
 		ret = name ? intern_diff_label(c, name,
@@ -115,7 +115,7 @@ static int mark_kernel_modules(struct diff_builder *c, const struct compared_run
 
 	if (!ret && c->kernel)
 		c->kernel[number] = true;
-	for (uint32_t i = 0; i < p->mapping_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.mappings && !ret; i++) {
 		if (p->mappings[i].m.kind != MAPPING_KERNEL)
 			continue;
 		ret = intern_diff_label(c, profile_module_name(p, i), "", &number);
@@ -129,7 +129,7 @@ static void mark_kernel_frames(struct diff_builder *c, const struct compared_run
 {
 	const struct profile *p = r->given.profile;
 
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		if (p->frames[i].f.kind == FRAME_KERNEL)
 			c->kernel[r->labels[i]] = true;
 	c->kernel[c->unknown] = true;
@@ -227,13 +227,13 @@ static int diff_count_kernel(struct diff_builder *c, struct compared_run *r)
 	uint64_t count, weight;
 	int ret;
 
-	only.sums = calloc(only.sum_count + 1, sizeof(*only.sums));
+	only.sums = calloc(only.count.sums + 1, sizeof(*only.sums));
 	if (!only.sums)
 		return -ENOMEM;
-	only.sum_count = 0;
-	for (uint32_t i = 0; i < r->given.profile->sum_count; i++)
+	only.count.sums = 0;
+	for (uint32_t i = 0; i < r->given.profile->count.sums; i++)
 		if (is_in_kernel(&only, &r->given.profile->sums[i]))
-			only.sums[only.sum_count++] = r->given.profile->sums[i];
+			only.sums[only.count.sums++] = r->given.profile->sums[i];
 	ret = diff_count_part(c, r, &only, DIFF_PART_KERNEL);
 	profile_event_total(&only, r->given.event, &count, &weight);
 	r->kernel = (double)count;
@@ -279,7 +279,8 @@ static int diff_measure_run(struct diff_builder *c, struct compared_run *r)
 {
 	enum diff_measure measure = c->criteria->measure;
 	const struct profile *p = r->given.profile;
-	const struct event *e = r->given.event < p->event_count ? &p->events[r->given.event] : NULL;
+	const struct event *e =
+		r->given.event < p->count.events ? &p->events[r->given.event] : NULL;
 	bool is_time = e && !strcmp(e->unit, "ns");
 	double each = e && e->period ? (double)e->period : 1; /* weight of a sample */
 	uint64_t count, weight;

@@ -145,10 +145,10 @@ int diff_mark_builds(struct profile *const *profiles, size_t count)
 	int ret = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < profiles[i]->mapping_count && !ret; k++)
+		for (uint32_t k = 0; k < profiles[i]->count.mappings && !ret; k++)
 			ret = note_build(&b, profiles[i], k);
 	for (size_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < profiles[i]->mapping_count && !ret; k++)
+		for (uint32_t k = 0; k < profiles[i]->count.mappings && !ret; k++)
 			ret = mark_build(&b, profiles[i], k);
 	names_free(&b.names);
 	vector_free(&b.first);

@@ -62,8 +62,8 @@ static size_t last_symbol_index(const struct profile *p, const struct profile_fr
 {
 	if (f->function != PROFILE_NONE)
 		return f->function;
-	return (size_t)p->function_count +
-	       (f->mapping == PROFILE_NONE ? p->mapping_count : f->mapping);
+	return (size_t)p->count.functions +
+	       (f->mapping == PROFILE_NONE ? p->count.mappings : f->mapping);
 }
 
 /* Return whether the name of a frame depends on more than kind, mapping and function. */
@@ -78,7 +78,7 @@ static int number_frames(struct symbols *s, const struct profile *p, struct last
 {
 	int ret = 0;
 
-	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.frames && !ret; i++) {
 		const struct profile_frame *f = &p->frames[i];
 		struct last_symbol *same = has_own_name(f) ? NULL : &last[last_symbol_index(p, f)];
 
@@ -98,9 +98,10 @@ static int make_symbols(struct symbols *out, const struct profile *p,
 			int (*number)(struct symbols *s, const struct profile *p, uint32_t frame,
 				      uint32_t *out))
 {
-	struct symbols s = {.of_frame = large_zeroed((size_t)p->frame_count + 1, sizeof(uint32_t))};
+	struct symbols s = {.of_frame =
+				    large_zeroed((size_t)p->count.frames + 1, sizeof(uint32_t))};
 	size_t size =
-		((size_t)p->function_count + p->mapping_count + 1) * sizeof(struct last_symbol);
+		((size_t)p->count.functions + p->count.mappings + 1) * sizeof(struct last_symbol);
 	struct last_symbol *last = malloc(size);
 	int ret = s.of_frame && last ? intern_symbol(&s, "[unknown]", "", &s.unknown) : -ENOMEM;
 
@@ -142,10 +143,10 @@ static int intern_inlined_symbol(struct symbols *s, uint32_t symbol, uint32_t *o
 
 uint32_t *symbols_with_inlined(struct symbols *s, const struct profile *p)
 {
-	uint32_t *labels = malloc((p->frame_count + 1) * sizeof(*labels));
+	uint32_t *labels = malloc((p->count.frames + 1) * sizeof(*labels));
 	int rc = labels ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->frame_count && !rc; i++) {
+	for (uint32_t i = 0; i < p->count.frames && !rc; i++) {
 		labels[i] = s->of_frame[i];
 		if (p->frames[i].inlined)
 			rc = intern_inlined_symbol(s, s->of_frame[i], &labels[i]);

@@ -19,18 +19,18 @@
  */
 static uint32_t *python_symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
-	uint32_t *symbols = malloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
+	uint32_t *symbols = malloc(((size_t)p->count.frames + 1) * sizeof(*symbols));
 
 	if (!symbols)
 		return NULL;
-	for (uint32_t i = 0; i < p->frame_count; i++) {
+	for (uint32_t i = 0; i < p->count.frames; i++) {
 		uint64_t kind = p->frames[i].f.kind;
 
 		symbols[i] = kind == FRAME_PYTHON ? s->of_frame[i]
 			     : kind == FRAME_END  ? NONE
 						  : INHERITED;
 	}
-	symbols[p->frame_count] = INHERITED;
+	symbols[p->count.frames] = INHERITED;
 	return symbols;
 }
 
@@ -40,9 +40,9 @@ static uint32_t *python_symbols_of_frames(const struct profile *p, const struct 
 static void find_python_functions(uint32_t *of_stack, const struct profile *p,
 				  const uint32_t *symbols)
 {
-	for (uint32_t i = 0; i < p->stack_count; i++) { /* callers precede their callees */
+	for (uint32_t i = 0; i < p->count.stacks; i++) { /* callers precede their callees */
 		uint32_t frame = p->stacks[i].frame, parent = p->stacks[i].parent;
-		uint32_t symbol = symbols[frame == PROFILE_NONE ? p->frame_count : frame];
+		uint32_t symbol = symbols[frame == PROFILE_NONE ? p->count.frames : frame];
 
 		if (symbol == INHERITED)
 			symbol = parent == PROFILE_NONE ? NONE : of_stack[parent];
@@ -53,7 +53,7 @@ static void find_python_functions(uint32_t *of_stack, const struct profile *p,
 static void add_python_self(struct function_cost *costs, const struct profile *p, uint32_t event,
 			    const uint32_t *of_stack)
 {
-	for (uint32_t i = 0; i < p->sum_count; i++) {
+	for (uint32_t i = 0; i < p->count.sums; i++) {
 		const struct profile_sum *s = &p->sums[i];
 		uint32_t symbol = s->stack == PROFILE_NONE ? NONE : of_stack[s->stack];
 
@@ -72,7 +72,7 @@ static int copy_python_totals(struct function_cost *costs, const struct function
 
 	if (!python)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		if (p->frames[i].f.kind == FRAME_PYTHON)
 			python[s->of_frame[i]] = true;
 	for (size_t i = 0; i < all->list.count; i++) {
@@ -91,7 +91,7 @@ int functions_of_python(struct functions *out, const struct functions *all, cons
 			uint32_t event, const struct symbols *s)
 {
 	struct function_cost *costs = calloc(s->names.texts.count, sizeof(*costs));
-	uint32_t *of_stack = malloc(((size_t)p->stack_count + 1) * sizeof(*of_stack));
+	uint32_t *of_stack = malloc(((size_t)p->count.stacks + 1) * sizeof(*of_stack));
 	uint32_t *symbols = python_symbols_of_frames(p, s);
 	int ret = costs && of_stack && symbols ? copy_python_totals(costs, all, p, s) : -ENOMEM;
 

@@ -56,7 +56,7 @@ static uint32_t caller_or_root(const struct profile *p, uint32_t stack)
 {
 	uint32_t parent = p->stacks[stack].parent;
 
-	return parent == PROFILE_NONE ? p->stack_count : parent;
+	return parent == PROFILE_NONE ? p->count.stacks : parent;
 }
 
 /* Compute how many nodes each stack has, including all its callees. */
@@ -64,9 +64,9 @@ static void measure_stacks(struct stack_walk *w)
 {
 	const struct profile *p = w->profile;
 
-	for (uint32_t i = 0; i <= p->stack_count; i++)
+	for (uint32_t i = 0; i <= p->count.stacks; i++)
 		w->places[i] = 1;
-	for (uint32_t i = p->stack_count; i-- > 0;)
+	for (uint32_t i = p->count.stacks; i-- > 0;)
 		w->places[caller_or_root(p, i)] += w->places[i];
 }
 
@@ -88,16 +88,17 @@ static void place_stacks(struct stack_walk *w, const uint32_t *symbols, uint32_t
 {
 	const struct profile *p = w->profile;
 
-	w->nodes[0] = (struct walk_node){NONE, w->places[p->stack_count], NONE};
-	w->places[p->stack_count] = 0;
-	next[p->stack_count] = 1;
-	for (uint32_t i = 0; i < p->stack_count; i++) {
+	w->nodes[0] = (struct walk_node){NONE, w->places[p->count.stacks], NONE};
+	w->places[p->count.stacks] = 0;
+	next[p->count.stacks] = 1;
+	for (uint32_t i = 0; i < p->count.stacks; i++) {
 		uint32_t caller = caller_or_root(p, i), place = next[caller],
 			 frame = p->stacks[i].frame;
 
 		w->nodes[place] = (struct walk_node){
-			.symbol = walk_symbol_at(
-				w, symbols, frame == PROFILE_NONE ? p->frame_count : frame, caller),
+			.symbol = walk_symbol_at(w, symbols,
+						 frame == PROFILE_NONE ? p->count.frames : frame,
+						 caller),
 			.size = w->places[i],
 			.sum = NONE,
 		};
@@ -115,7 +116,7 @@ static void place_sums(struct stack_walk *w, uint32_t event)
 {
 	const struct profile *p = w->profile;
 
-	for (uint32_t i = 0; i < p->sum_count; i++) {
+	for (uint32_t i = 0; i < p->count.sums; i++) {
 		const struct profile_sum *s = &p->sums[i];
 		struct walk_node *n;
 
@@ -196,13 +197,13 @@ static int walk_stacks(struct stack_walk *w)
  */
 static uint32_t *stack_symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
-	uint32_t *symbols = large_alloc(((size_t)p->frame_count + 1) * sizeof(*symbols));
+	uint32_t *symbols = large_alloc(((size_t)p->count.frames + 1) * sizeof(*symbols));
 
 	if (!symbols)
 		return NULL;
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		symbols[i] = p->frames[i].f.kind == FRAME_END ? MARK : s->of_frame[i];
-	symbols[p->frame_count] = s->unknown;
+	symbols[p->count.frames] = s->unknown;
 	return symbols;
 }
 
@@ -210,7 +211,7 @@ static uint32_t *stack_symbols_of_frames(const struct profile *p, const struct s
 static int lay_out_stacks(struct stack_walk *w, const struct symbols *s)
 {
 	uint32_t *symbols = stack_symbols_of_frames(w->profile, s);
-	uint32_t *next = large_alloc(((size_t)w->profile->stack_count + 1) * sizeof(*next));
+	uint32_t *next = large_alloc(((size_t)w->profile->count.stacks + 1) * sizeof(*next));
 	int ret = symbols && next ? 0 : -ENOMEM;
 
 	if (!ret) {
@@ -224,13 +225,13 @@ static int lay_out_stacks(struct stack_walk *w, const struct symbols *s)
 
 static int stack_walk_begin(struct stack_walk *w, const struct profile *p, const struct symbols *s)
 {
-	size_t nodes = (size_t)p->stack_count + 1, symbols = s->names.texts.count;
+	size_t nodes = (size_t)p->count.stacks + 1, symbols = s->names.texts.count;
 
 	*w = (struct stack_walk){
 		.profile = p,
 		.places = large_alloc(nodes * sizeof(*w->places)),
 		.nodes = large_alloc(nodes * sizeof(*w->nodes)),
-		.sums = large_alloc(((size_t)p->sum_count + 1) * sizeof(*w->sums)),
+		.sums = large_alloc(((size_t)p->count.sums + 1) * sizeof(*w->sums)),
 		.costs = calloc(symbols, sizeof(*w->costs)),
 		.on_path = calloc(symbols, sizeof(*w->on_path)),
 	};

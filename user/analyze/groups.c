@@ -151,7 +151,7 @@ static int find_or_add_group(struct group_builder *g, const struct profile_sum *
 
 static int add_sum_to_group(struct group_builder *g, const struct profile_sum *s)
 {
-	uint32_t thread = s->thread == PROFILE_NONE ? g->profile->thread_count : s->thread;
+	uint32_t thread = s->thread == PROFILE_NONE ? g->profile->count.threads : s->thread;
 	uint32_t number = g->of_thread[thread];
 	int ret = number == INDEX_NONE ? find_or_add_group(g, s, &number) : 0;
 
@@ -182,14 +182,14 @@ static int compare_groups(const void *a, const void *b)
 int groups_of(struct groups *out, const struct profile *p, uint32_t event, enum group_by by)
 {
 	struct group_builder g = {.profile = p, .by = by};
-	size_t threads = (size_t)p->thread_count + 1;
+	size_t threads = (size_t)p->count.threads + 1;
 	int ret = 0;
 
 	g.of_thread = malloc(threads * sizeof(*g.of_thread));
 	if (!g.of_thread)
 		return -ENOMEM;
 	memset(g.of_thread, 0xff, threads * sizeof(*g.of_thread));
-	for (uint32_t i = 0; i < p->sum_count && !ret; i++)
+	for (uint32_t i = 0; i < p->count.sums && !ret; i++)
 		if (p->sums[i].event == event)
 			ret = add_sum_to_group(&g, &p->sums[i]);
 	free(g.of_thread);
@@ -214,7 +214,7 @@ void groups_free(struct groups *g)
 static void add_event_accounts(struct account *total, const struct profile *p, uint64_t event,
 			       int64_t *tolerance)
 {
-	for (uint32_t i = 0; i < p->account_count; i++) {
+	for (uint32_t i = 0; i < p->count.accounts; i++) {
 		const struct account *a = &p->accounts[i];
 
 		if (a->event != event)
@@ -231,13 +231,13 @@ static void add_event_accounts(struct account *total, const struct profile *p, u
 
 void losses_of_event(struct losses *out, const struct profile *p, uint32_t event)
 {
-	uint64_t id = event < p->event_count ? p->events[event].id : 0;
+	uint64_t id = event < p->count.events ? p->events[event].id : 0;
 	const struct account *total = &out->total;
 	int64_t rest, tolerance = 0;
 
 	*out = (struct losses){0};
 	add_event_accounts(&out->total, p, id, &tolerance);
-	for (uint32_t i = 0; i < p->loss_count; i++) {
+	for (uint32_t i = 0; i < p->count.losses; i++) {
 		const struct loss *l = &p->losses[i];
 
 		if (l->event && l->event != id)

@@ -32,7 +32,7 @@ static uint32_t count_inlined_rows(const struct profile *p, uint32_t first, bool
 	uint32_t n = 0;
 
 	*whole = true;
-	for (; first + n < p->inlined_count; n++) {
+	for (; first + n < p->count.inlined; n++) {
 		const struct profile_inlined *i = &p->inlined[first + n];
 
 		if (i->frame != p->inlined[first].frame)
@@ -47,9 +47,9 @@ void inlined_attach(struct profile *p, bool functions)
 	uint32_t count;
 	bool whole;
 
-	if (p->inlined_count)
-		qsort(p->inlined, p->inlined_count, sizeof(*p->inlined), compare_inlined);
-	for (uint32_t first = 0; first < p->inlined_count; first += count) {
+	if (p->count.inlined)
+		qsort(p->inlined, p->count.inlined, sizeof(*p->inlined), compare_inlined);
+	for (uint32_t first = 0; first < p->count.inlined; first += count) {
 		uint32_t frame = p->inlined[first].frame;
 
 		count = count_inlined_rows(p, first, &whole);
@@ -81,18 +81,18 @@ struct expansion {
 
 static uint64_t count_expanded_frames(const struct profile *p)
 {
-	uint64_t count = p->frame_count;
+	uint64_t count = p->count.frames;
 
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		count += inlined_in(&p->frames[i]);
 	return count;
 }
 
 static uint64_t count_expanded_stacks(const struct profile *p)
 {
-	uint64_t count = p->stack_count;
+	uint64_t count = p->count.stacks;
 
-	for (uint32_t i = 0; i < p->stack_count; i++)
+	for (uint32_t i = 0; i < p->count.stacks; i++)
 		if (p->stacks[i].frame != PROFILE_NONE)
 			count += inlined_in(&p->frames[p->stacks[i].frame]);
 	return count;
@@ -118,9 +118,9 @@ static void expand_frames(struct expansion *e)
 {
 	const struct profile *p = e->profile;
 
-	memcpy(e->frames, p->frames, p->frame_count * sizeof(*e->frames));
-	e->frame_count = p->frame_count;
-	for (uint32_t i = 0; i < p->frame_count; i++) {
+	memcpy(e->frames, p->frames, p->count.frames * sizeof(*e->frames));
+	e->frame_count = p->count.frames;
+	for (uint32_t i = 0; i < p->count.frames; i++) {
 		const struct profile_frame *f = &p->frames[i];
 
 		e->first[i] = e->frame_count;
@@ -134,7 +134,7 @@ static void expand_stacks(struct expansion *e)
 {
 	const struct profile *p = e->profile;
 
-	for (uint32_t i = 0; i < p->stack_count; i++) {
+	for (uint32_t i = 0; i < p->count.stacks; i++) {
 		struct profile_stack s = p->stacks[i];
 		uint32_t frame = s.frame;
 		uint32_t more = frame == PROFILE_NONE ? 0 : inlined_in(&p->frames[frame]);
@@ -156,7 +156,7 @@ static void replace_by_expansion(struct expansion *e)
 {
 	struct profile *p = e->profile;
 
-	for (uint32_t i = 0; i < p->sum_count; i++)
+	for (uint32_t i = 0; i < p->count.sums; i++)
 		if (p->sums[i].stack != PROFILE_NONE)
 			p->sums[i].stack = e->place[p->sums[i].stack];
 	free(p->frames);
@@ -164,11 +164,11 @@ static void replace_by_expansion(struct expansion *e)
 	free(p->ends);
 	free(p->roots);
 	p->frames = e->frames;
-	p->frame_count = e->frame_count;
+	p->count.frames = e->frame_count;
 	p->stacks = e->stacks;
 	p->ends = e->ends;
 	p->roots = e->roots;
-	p->stack_count = e->stack_count;
+	p->count.stacks = e->stack_count;
 	p->moved_stacks = e->place;
 	*e = (struct expansion){.first = e->first};
 }
@@ -176,10 +176,10 @@ static void replace_by_expansion(struct expansion *e)
 int inlined_expand(struct profile *p)
 {
 	struct expansion e = {.profile = p};
-	uint64_t frames = p->inlined_count ? count_expanded_frames(p) : p->frame_count, stacks;
+	uint64_t frames = p->count.inlined ? count_expanded_frames(p) : p->count.frames, stacks;
 	int ret = -ENOMEM;
 
-	if (frames == p->frame_count)
+	if (frames == p->count.frames)
 		return 0;
 	stacks = count_expanded_stacks(p);
 	if (frames >= PROFILE_NONE || stacks >= PROFILE_NONE)
@@ -234,7 +234,7 @@ int inlined_name_lines(struct profile *p, struct names *texts)
 {
 	int ret = 0;
 
-	for (uint32_t i = 0; i < p->frame_count && !ret; i++)
+	for (uint32_t i = 0; i < p->count.frames && !ret; i++)
 		if (p->frames[i].f.kind == FRAME_NATIVE && p->frames[i].f.line &&
 		    profile_function_name(p, i))
 			ret = name_frame_by_line(p, texts, i);

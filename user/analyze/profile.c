@@ -25,24 +25,18 @@ static const struct profile_array {
 	size_t items, count; /* offsets of these members in struct profile */
 	size_t size; /* size of an item, which begins with its record or a part of it */
 } arrays[KIND_COUNT] = {
-#define ARRAY(member, number) \
+#define ARRAY(member) \
 	{ \
-		offsetof(struct profile, member), offsetof(struct profile, number), \
+		offsetof(struct profile, member), offsetof(struct profile, count.member), \
 			sizeof(*((struct profile *)0)->member) \
 	}
-	[KIND_HOST] = ARRAY(hosts, host_count),
-	[KIND_EVENT] = ARRAY(events, event_count),
-	[KIND_INFO] = ARRAY(infos, info_count),
-	[KIND_PROCESS] = ARRAY(processes, process_count),
-	[KIND_THREAD] = ARRAY(threads, thread_count),
-	[KIND_MAPPING] = ARRAY(mappings, mapping_count),
-	[KIND_FUNCTION] = ARRAY(functions, function_count),
-	[KIND_FRAME] = ARRAY(frames, frame_count),
-	[KIND_INLINED] = ARRAY(inlined, inlined_count),
-	[KIND_STACK] = ARRAY(stacks, stack_count),
-	[KIND_SUM] = ARRAY(sums, sum_count),
-	[KIND_ACCOUNT] = ARRAY(accounts, account_count),
-	[KIND_LOSS] = ARRAY(losses, loss_count),
+	[KIND_HOST] = ARRAY(hosts),	    [KIND_EVENT] = ARRAY(events),
+	[KIND_INFO] = ARRAY(infos),	    [KIND_PROCESS] = ARRAY(processes),
+	[KIND_THREAD] = ARRAY(threads),	    [KIND_MAPPING] = ARRAY(mappings),
+	[KIND_FUNCTION] = ARRAY(functions), [KIND_FRAME] = ARRAY(frames),
+	[KIND_INLINED] = ARRAY(inlined),    [KIND_STACK] = ARRAY(stacks),
+	[KIND_SUM] = ARRAY(sums),	    [KIND_ACCOUNT] = ARRAY(accounts),
+	[KIND_LOSS] = ARRAY(losses),
 #undef ARRAY
 };
 
@@ -462,11 +456,11 @@ static uint32_t stack_path_root(const struct profile *p, const struct profile_st
 
 static int find_ends_and_roots(struct profile *p)
 {
-	p->ends = large_alloc((size_t)p->stack_count + 1);
-	p->roots = large_alloc(((size_t)p->stack_count + 1) * sizeof(*p->roots));
+	p->ends = large_alloc((size_t)p->count.stacks + 1);
+	p->roots = large_alloc(((size_t)p->count.stacks + 1) * sizeof(*p->roots));
 	if (!p->ends || !p->roots)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->stack_count; i++) {
+	for (uint32_t i = 0; i < p->count.stacks; i++) {
 		p->ends[i] = stack_path_end(p, &p->stacks[i]);
 		p->roots[i] = stack_path_root(p, &p->stacks[i]);
 	}
@@ -487,7 +481,6 @@ static int builder_complete(struct profile_builder *b)
 	p->stacks_by_id = b->by_id[KIND_STACK];
 	b->by_id[KIND_STACK] = (struct index){0};
 	profile_join_events(p);
-	profile_event_total(p, 0, &p->total_count, &p->total_weight);
 	ret = profile_join_hosts(p, &b->made->texts);
 	if (ret < 0)
 		return ret;
@@ -651,14 +644,14 @@ static int join_stacks(struct profile_builder *b, struct profile_builder *part)
 	if (!frames)
 		return -ENOMEM;
 	to->stacks = from->stacks;
-	to->stack_count = from->stack_count;
+	to->count.stacks = from->count.stacks;
 	to->missing += from->missing;
 	b->capacity[KIND_STACK] = part->capacity[KIND_STACK];
 	b->by_id[KIND_STACK] = part->by_id[KIND_STACK];
 	b->absent[KIND_STACK] = part->absent[KIND_STACK];
 	from->stacks = NULL;
 	part->by_id[KIND_STACK] = part->absent[KIND_STACK] = (struct index){0};
-	for (uint32_t i = 0; i < to->stack_count; i++)
+	for (uint32_t i = 0; i < to->count.stacks; i++)
 		to->stacks[i].frame = resolved_index(frames, to->stacks[i].frame);
 	free(frames);
 	return 0;
@@ -675,10 +668,10 @@ static int join_sums(struct profile_builder *b, struct profile_builder *part)
 
 	if (!ret) {
 		p->sums = from->sums;
-		p->sum_count = from->sum_count;
+		p->count.sums = from->count.sums;
 		from->sums = NULL;
 	}
-	for (uint32_t i = 0; i < p->sum_count; i++) {
+	for (uint32_t i = 0; i < p->count.sums; i++) {
 		p->sums[i].event = resolved_index(events, p->sums[i].event);
 		p->sums[i].thread = resolved_index(threads, p->sums[i].thread);
 		p->sums[i].stack = resolved_index(stacks, p->sums[i].stack);

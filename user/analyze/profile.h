@@ -72,6 +72,12 @@ struct profile_sum {
 	uint64_t count, weight;
 };
 
+/* The number of items in each array of a profile, by the name of the array. */
+struct profile_counts {
+	uint32_t hosts, events, infos, processes, threads, mappings, functions, frames, inlined,
+		stacks, sums, accounts, losses;
+};
+
 struct profile {
 	/*
 	 * All hosts as one: the first one, with the names, CPUs and memory of all, until the end of
@@ -99,10 +105,7 @@ struct profile {
 	struct profile_sum *sums;
 	struct account *accounts;
 	struct loss *losses;
-	uint32_t host_count, event_count, info_count, process_count, thread_count, mapping_count,
-		function_count, frame_count, inlined_count, stack_count, sum_count, account_count,
-		loss_count;
-	uint64_t total_count, total_weight; /* sums over event 0 (the first event) */
+	struct profile_counts count;
 	uint64_t missing; /* number of entities that were referred to and never came */
 };
 

@@ -16,7 +16,7 @@ static int join_host_texts(const struct profile *p, struct names *texts, const s
 	char text[256];
 	size_t used = 0;
 
-	for (uint32_t i = 0; i < p->host_count && used < sizeof(text); i++) {
+	for (uint32_t i = 0; i < p->count.hosts && used < sizeof(text); i++) {
 		const char *one = field_text(f, &p->hosts[i]);
 		bool seen = false;
 
@@ -35,10 +35,10 @@ int profile_join_hosts(struct profile *p, struct names *texts)
 	struct host all;
 	int ret = 0;
 
-	if (!p->host_count)
+	if (!p->count.hosts)
 		return 0;
 	all = p->hosts[0];
-	for (uint32_t i = 1; i < p->host_count; i++) {
+	for (uint32_t i = 1; i < p->count.hosts; i++) {
 		const struct host *h = &p->hosts[i];
 
 		all.end = !all.end || !h->end ? 0 : h->end > all.end ? h->end : all.end;
@@ -46,7 +46,7 @@ int profile_join_hosts(struct profile *p, struct names *texts)
 		all.memory += h->memory;
 	}
 	for (unsigned int i = 0; i < kinds[KIND_HOST].field_count && !ret; i++)
-		if (kinds[KIND_HOST].fields[i].type == FIELD_TEXT && p->host_count > 1)
+		if (kinds[KIND_HOST].fields[i].type == FIELD_TEXT && p->count.hosts > 1)
 			ret = join_host_texts(p, texts, &kinds[KIND_HOST].fields[i], &all);
 	p->host = all;
 	return ret;
@@ -67,18 +67,18 @@ uint32_t profile_event_like(const struct profile *p, uint32_t event)
  */
 void profile_join_events(struct profile *p)
 {
-	for (uint32_t i = 1; i < p->event_count; i++) {
+	for (uint32_t i = 1; i < p->count.events; i++) {
 		uint32_t like = profile_event_like(p, i);
 
 		if (like == i)
 			continue;
-		for (uint32_t k = 0; k < p->sum_count; k++)
+		for (uint32_t k = 0; k < p->count.sums; k++)
 			if (p->sums[k].event == i)
 				p->sums[k].event = like;
-		for (uint32_t k = 0; k < p->account_count; k++)
+		for (uint32_t k = 0; k < p->count.accounts; k++)
 			if (p->accounts[k].event == p->events[i].id)
 				p->accounts[k].event = p->events[like].id;
-		for (uint32_t k = 0; k < p->loss_count; k++)
+		for (uint32_t k = 0; k < p->count.losses; k++)
 			if (p->losses[k].event == p->events[i].id)
 				p->losses[k].event = p->events[like].id;
 	}
@@ -86,7 +86,7 @@ void profile_join_events(struct profile *p)
 
 const struct host *profile_host_of(const struct profile *p, const struct process *process)
 {
-	for (uint32_t i = 0; i < p->host_count && p->host_count > 1; i++)
+	for (uint32_t i = 0; i < p->count.hosts && p->count.hosts > 1; i++)
 		if (p->hosts[i].id == process->host)
 			return &p->hosts[i];
 	return NULL;

@@ -123,7 +123,7 @@ const char *profile_frame_name(const struct profile *p, uint32_t frame, char *bu
 void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count, uint64_t *weight)
 {
 	*count = *weight = 0;
-	for (uint32_t i = 0; i < p->sum_count; i++) {
+	for (uint32_t i = 0; i < p->count.sums; i++) {
 		if (p->sums[i].event != event)
 			continue;
 		*count += p->sums[i].count;
@@ -133,8 +133,8 @@ void profile_event_total(const struct profile *p, uint32_t event, uint64_t *coun
 
 uint32_t profile_main_event(const struct profile *p)
 {
-	for (uint32_t event = 0; event < p->event_count; event++)
-		for (uint32_t i = 0; i < p->sum_count; i++)
+	for (uint32_t event = 0; event < p->count.events; event++)
+		for (uint32_t i = 0; i < p->count.sums; i++)
 			if (p->sums[i].event == event)
 				return event;
 	return 0;
@@ -142,7 +142,7 @@ uint32_t profile_main_event(const struct profile *p)
 
 uint32_t profile_event_named(const struct profile *p, const char *name)
 {
-	for (uint32_t i = 0; name && i < p->event_count; i++)
+	for (uint32_t i = 0; name && i < p->count.events; i++)
 		if (!strcmp(p->events[i].name, name))
 			return i;
 	return profile_main_event(p);

@@ -21,11 +21,11 @@ int python_alone(struct profile *p)
 	 * by index of stack: the nearest Python frame, on the node itself or a node above; without
 	 * one, the mark of the stack's end
 	 */
-	uint32_t *nearest = malloc(((size_t)p->stack_count + 1) * sizeof(*nearest));
+	uint32_t *nearest = malloc(((size_t)p->count.stacks + 1) * sizeof(*nearest));
 
 	if (!nearest)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->stack_count; i++) { /* parents precede their children */
+	for (uint32_t i = 0; i < p->count.stacks; i++) { /* parents precede their children */
 		struct profile_stack *s = &p->stacks[i];
 		uint32_t above = s->parent == PROFILE_NONE ? PROFILE_NONE : nearest[s->parent];
 

@@ -74,9 +74,9 @@ struct python_folding {
 /* Compare the name of each function once, because there are many more frames than functions. */
 static uint8_t *find_trampolines(const struct profile *p)
 {
-	uint8_t *found = calloc((size_t)p->function_count + 1, sizeof(*found));
+	uint8_t *found = calloc((size_t)p->count.functions + 1, sizeof(*found));
 
-	for (uint32_t i = 0; i < p->function_count && found; i++)
+	for (uint32_t i = 0; i < p->count.functions && found; i++)
 		found[i] = is_trampoline_name(p->functions[i].f.name);
 	return found;
 }
@@ -149,7 +149,7 @@ static void join_python_frames(struct python_folding *f)
 {
 	struct profile_stack *stacks = f->profile->stacks;
 
-	for (uint32_t i = 0; i < f->profile->stack_count; i++) {
+	for (uint32_t i = 0; i < f->profile->count.stacks; i++) {
 		enum python_role role = python_role_at(f, i);
 
 		if (role == ROLE_TRAMPOLINE)
@@ -161,7 +161,7 @@ static void join_python_frames(struct python_folding *f)
 
 static bool has_interpreter_loops(const struct profile *p)
 {
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		if (p->frames[i].f.flags & FRAME_FLAG_INTERPRETER)
 			return true;
 	return false;
@@ -176,13 +176,13 @@ int python_fold(struct profile *p)
 	if (!has_interpreter_loops(p))
 		return 0;
 	trampolines = find_trampolines(p);
-	f.roles = calloc(p->frame_count + 1, sizeof(*f.roles));
-	f.callers = large_alloc(((size_t)p->stack_count + 1) * sizeof(*f.callers));
+	f.roles = calloc(p->count.frames + 1, sizeof(*f.roles));
+	f.callers = large_alloc(((size_t)p->count.stacks + 1) * sizeof(*f.callers));
 	if (!trampolines || !f.roles || !f.callers) {
 		ret = -ENOMEM;
 		goto out;
 	}
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		f.roles[i] = python_role_of(p, trampolines, &p->frames[i]);
 	join_python_frames(&f);
 out:

@@ -101,15 +101,15 @@ static bool is_named_python_function(const struct profile *p, const struct profi
 
 static int name_python_functions(struct profile *p, struct names *texts)
 {
-	uint32_t *numbers = calloc(p->function_count + 1, sizeof(*numbers));
+	uint32_t *numbers = calloc(p->count.functions + 1, sizeof(*numbers));
 	struct python_naming n = {.texts = texts};
 	int ret = numbers ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->function_count && !ret; i++)
+	for (uint32_t i = 0; i < p->count.functions && !ret; i++)
 		if (is_named_python_function(p, &p->functions[i]))
 			ret = intern_short_name(&n, &p->functions[i].f, p->functions[i].f.line,
 						&numbers[i]);
-	for (uint32_t i = 0; i < p->function_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.functions && !ret; i++) {
 		struct profile_function *f = &p->functions[i];
 
 		if (is_named_python_function(p, f))
@@ -132,17 +132,17 @@ static const struct profile_function *python_function_of(const struct profile *p
 
 static int name_python_lines(struct profile *p, struct names *texts)
 {
-	uint32_t *numbers = calloc(p->frame_count + 1, sizeof(*numbers));
+	uint32_t *numbers = calloc(p->count.frames + 1, sizeof(*numbers));
 	struct python_naming n = {.texts = texts};
 	int ret = numbers ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.frames && !ret; i++) {
 		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 
 		if (f)
 			ret = intern_short_name(&n, &f->f, p->frames[i].f.line, &numbers[i]);
 	}
-	for (uint32_t i = 0; i < p->frame_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.frames && !ret; i++) {
 		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 
 		if (f)
@@ -160,7 +160,7 @@ int python_name_frames(struct profile *p, struct names *texts, bool by_line)
 
 	if (ret < 0 || by_line)
 		return ret < 0 ? ret : name_python_lines(p, texts);
-	for (uint32_t i = 0; i < p->frame_count; i++) {
+	for (uint32_t i = 0; i < p->count.frames; i++) {
 		const struct profile_function *f = python_function_of(p, &p->frames[i]);
 
 		p->frames[i].shown = f ? f->shown : NULL;

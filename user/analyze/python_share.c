@@ -24,7 +24,7 @@ static bool mark_python_frames(uint8_t *of_frame, const struct profile *p)
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < p->frame_count; i++) {
+	for (uint32_t i = 0; i < p->count.frames; i++) {
 		const struct profile_frame *f = &p->frames[i];
 
 		if (f->f.kind != FRAME_PYTHON)
@@ -67,10 +67,10 @@ static int count_python_frames(struct python_paths *paths, const struct profile 
 	struct python_path none = {0};
 	int ret = vector_push(&paths->list, none);
 
-	paths->of_stack = large_alloc(((size_t)p->stack_count + 1) * sizeof(*paths->of_stack));
+	paths->of_stack = large_alloc(((size_t)p->count.stacks + 1) * sizeof(*paths->of_stack));
 	if (!paths->of_stack)
 		ret = -ENOMEM;
-	for (uint32_t i = 0; i < p->stack_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.stacks && !ret; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 		uint8_t marks = s->frame == PROFILE_NONE ? 0 : of_frame[s->frame];
 		uint32_t above = s->parent == PROFILE_NONE ? 0 : paths->of_stack[s->parent];
@@ -109,7 +109,7 @@ static void add_python_sum(struct python_share *share, const struct profile_sum 
 
 int python_share_of(struct python_share *out, const struct profile *p, uint32_t event)
 {
-	uint8_t *of_frame = calloc((size_t)p->frame_count + 1, sizeof(*of_frame));
+	uint8_t *of_frame = calloc((size_t)p->count.frames + 1, sizeof(*of_frame));
 	struct python_paths paths = {.of_stack = NULL};
 	int ret = of_frame ? 0 : -ENOMEM;
 
@@ -117,7 +117,7 @@ int python_share_of(struct python_share *out, const struct profile *p, uint32_t 
 		ret = count_python_frames(&paths, p, of_frame);
 	if (!ret)
 		*out = (struct python_share){0};
-	for (uint32_t i = 0; i < p->sum_count && !ret; i++)
+	for (uint32_t i = 0; i < p->count.sums && !ret; i++)
 		if (p->sums[i].event == event)
 			add_python_sum(out, &p->sums[i], &paths);
 	free(of_frame);

@@ -18,9 +18,9 @@ int sched_names_of(struct sched_names *out, const struct profile *p)
 	struct sched_names n = {.profile = p};
 	int ret = 0;
 
-	for (uint32_t i = 0; i < p->process_count && !ret; i++)
+	for (uint32_t i = 0; i < p->count.processes && !ret; i++)
 		ret = index_put(&n.processes, p->processes[i].p.id, i);
-	for (uint32_t i = 0; i < p->thread_count && !ret; i++)
+	for (uint32_t i = 0; i < p->count.threads && !ret; i++)
 		ret = index_put(&n.threads, p->threads[i].t.id, i);
 	if (ret < 0)
 		sched_names_free(&n);

@@ -162,7 +162,7 @@ int tree_build_placing(struct tree *out, const struct profile *p, uint32_t event
 {
 	struct tree_builder b = {
 		.profile = p, .view = view, .placed = placed, .receiver = receiver};
-	size_t stacks = (size_t)p->stack_count + 1;
+	size_t stacks = (size_t)p->count.stacks + 1;
 	int ret = tree_begin(&b.made);
 
 	b.last = malloc(stacks * sizeof(*b.last));
@@ -170,7 +170,7 @@ int tree_build_placing(struct tree *out, const struct profile *p, uint32_t event
 		memset(b.last, 0xff, stacks * sizeof(*b.last));
 	else if (!ret)
 		ret = -ENOMEM;
-	for (uint32_t i = 0; i < p->sum_count && !ret; i++)
+	for (uint32_t i = 0; i < p->count.sums && !ret; i++)
 		if (event == TREE_ALL_EVENTS || p->sums[i].event == event)
 			ret = tree_add_sum(&b, &p->sums[i]);
 	free(b.last);

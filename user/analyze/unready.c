@@ -8,7 +8,7 @@
 
 static bool has_unready(const struct profile *p)
 {
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		if (p->frames[i].f.flags & FRAME_FLAG_UNREADY)
 			return true;
 	return false;
@@ -20,7 +20,7 @@ static bool has_unready(const struct profile *p)
  */
 static void mark_unready_stacks(bool *stacks, const struct profile *p)
 {
-	for (uint32_t i = 0; i < p->stack_count; i++) {
+	for (uint32_t i = 0; i < p->count.stacks; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 
 		stacks[i] = (s->parent != PROFILE_NONE && stacks[s->parent]) ||
@@ -37,11 +37,11 @@ int unready_of(uint64_t *out, const struct profile *p, uint32_t event)
 	*out = 0;
 	if (!has_unready(p))
 		return 0;
-	stacks = calloc((size_t)p->stack_count + 1, sizeof(*stacks));
+	stacks = calloc((size_t)p->count.stacks + 1, sizeof(*stacks));
 	if (!stacks)
 		return -ENOMEM;
 	mark_unready_stacks(stacks, p);
-	for (uint32_t i = 0; i < p->sum_count; i++) {
+	for (uint32_t i = 0; i < p->count.sums; i++) {
 		const struct profile_sum *s = &p->sums[i];
 
 		if (s->event == event && s->stack != PROFILE_NONE && stacks[s->stack])

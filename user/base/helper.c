@@ -80,9 +80,9 @@ static uint64_t larger_of(uint64_t a, uint64_t b)
 
 static void add_dead_cost(struct helper *h, const struct rusage *u)
 {
-	h->dead.cpu += (uint64_t)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * SECOND +
-		       (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000;
-	h->dead.memory = larger_of(h->dead.memory, (uint64_t)u->ru_maxrss * 1024);
+	h->killed.cost.cpu += (uint64_t)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * SECOND +
+			      (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000;
+	h->killed.cost.memory = larger_of(h->killed.cost.memory, (uint64_t)u->ru_maxrss * 1024);
 }
 
 /* Wait for the killed children that have ended, without blocking. */
@@ -90,9 +90,9 @@ static void reap_children(struct helper *h)
 {
 	unsigned int i = 0;
 
-	while (i < h->lingering) {
+	while (i < h->killed.count) {
 		struct rusage usage;
-		pid_t pid = wait4(h->linger[i], NULL, WNOHANG, &usage);
+		pid_t pid = wait4(h->killed.pids[i], NULL, WNOHANG, &usage);
 
 		if (!pid) {
 			i++;
@@ -100,7 +100,7 @@ static void reap_children(struct helper *h)
 		}
 		if (pid > 0)
 			add_dead_cost(h, &usage);
-		h->linger[i] = h->linger[--h->lingering];
+		h->killed.pids[i] = h->killed.pids[--h->killed.count];
 	}
 }
 
@@ -109,10 +109,10 @@ void helper_add_cost(struct helper *h, struct helper_cost *out)
 	uint64_t memory;
 
 	reap_children(h);
-	memory = h->dead.memory;
-	out->cpu += h->dead.cpu;
-	for (unsigned int i = 0; i < h->lingering; i++)
-		out->cpu += process_cpu_time(h->linger[i]);
+	memory = h->killed.cost.memory;
+	out->cpu += h->killed.cost.cpu;
+	for (unsigned int i = 0; i < h->killed.count; i++)
+		out->cpu += process_cpu_time(h->killed.pids[i]);
 	if (h->pid) {
 		out->cpu += process_cpu_time(h->pid);
 		memory = larger_of(memory, process_peak_memory(h->pid));
@@ -132,7 +132,7 @@ static void kill_child(struct helper *h)
 	close(h->socket);
 	h->socket = -1;
 	kill(h->pid, SIGKILL);
-	h->linger[h->lingering++] = h->pid;
+	h->killed.pids[h->killed.count++] = h->pid;
 	h->pid = 0;
 	reap_children(h);
 }
@@ -202,7 +202,7 @@ void helper_close(struct helper *h)
 	 * As a rule the killed children end at once; a child that the kernel cannot end is left to
 	 * init.
 	 */
-	for (int i = 0; reap_children(h), h->lingering && i < CLOSE_TRIES; i++)
+	for (int i = 0; reap_children(h), h->killed.count && i < CLOSE_TRIES; i++)
 		nanosleep(&moment, NULL);
 	close_if_open(h->poll);
 	close_if_open(h->wake);

@@ -29,11 +29,17 @@ struct helper_kind {
 	unsigned int attempts; /* useless children in a row before giving up; 0: no limit */
 };
 
-#define HELPER_LINGER_MAX 64 /* killed children that have not ended yet */
-
 struct helper_cost {
 	uint64_t cpu; /* ns, of all children so far */
 	uint64_t memory; /* bytes; the largest resident size of any one child */
+};
+
+#define HELPER_LINGER_MAX 64
+
+struct helper_killed {
+	pid_t pids[HELPER_LINGER_MAX]; /* of the children that have not ended yet */
+	unsigned int count; /* of pids */
+	struct helper_cost cost; /* of the children that have ended */
 };
 
 /* The members are for helper.c, and for tests that play the child. */
@@ -57,9 +63,7 @@ struct helper {
 	uint64_t restarts; /* number of children lost */
 	uint64_t restart_at;
 	unsigned int deaths; /* in a row, without a useful message in between */
-	unsigned int lingering;
-	pid_t linger[HELPER_LINGER_MAX];
-	struct helper_cost dead; /* cost of the children that were waited for */
+	struct helper_killed killed;
 };
 
 /*
@@ -117,7 +121,7 @@ static inline bool helper_is_running(const struct helper *h)
  */
 static inline bool helper_is_exhausted(const struct helper *h)
 {
-	return h->socket < 0 && h->lingering == HELPER_LINGER_MAX;
+	return h->socket < 0 && h->killed.count == HELPER_LINGER_MAX;
 }
 
 /* Add the cost of all children so far, the killed ones included, to *out. */

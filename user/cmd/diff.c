@@ -225,7 +225,7 @@ static int diff_read_trace(struct diff_trace *t, const char *path, const struct 
 		return error_wrap(err, ret, "%s", path);
 	p = t->profile;
 	t->event_index = profile_event_named(p, o->filter.event ? o->filter.event : event);
-	t->event = t->event_index < p->event_count ? &p->events[t->event_index] : NULL;
+	t->event = t->event_index < p->count.events ? &p->events[t->event_index] : NULL;
 	t->time = filter_time(&o->filter, &p->host);
 	profile_event_total(p, t->event_index, &t->count, &t->weight);
 	completeness_of(&t->completeness, p, t->event_index);

@@ -57,7 +57,7 @@ static char *show_selection(const struct diff_trace *t, char *buf)
 	int used = 0;
 
 	*buf = '\0';
-	for (uint32_t i = 0; i < t->profile->info_count && used < FACT_BYTES; i++) {
+	for (uint32_t i = 0; i < t->profile->count.infos && used < FACT_BYTES; i++) {
 		const struct info *info = &t->profile->infos[i];
 		const char *name = info->key + strlen(OPTION_INFO);
 		bool numbers;

@@ -18,7 +18,7 @@ struct ended_recording {
 
 static const struct host *find_recorded_host(const struct profile *p, uint64_t id)
 {
-	for (uint32_t i = 0; i < p->host_count; i++)
+	for (uint32_t i = 0; i < p->count.hosts; i++)
 		if (p->hosts[i].id == id)
 			return &p->hosts[i];
 	return &p->host;
@@ -26,7 +26,7 @@ static const struct host *find_recorded_host(const struct profile *p, uint64_t i
 
 static uint64_t recording_end(const struct profile *p, uint64_t host)
 {
-	for (uint32_t i = 0; i < p->info_count; i++)
+	for (uint32_t i = 0; i < p->count.infos; i++)
 		if (p->infos[i].host == host && !strcmp(p->infos[i].key, TRACE_ENDED_AT))
 			return strtoull(p->infos[i].value, NULL, 10);
 	return 0;
@@ -35,7 +35,7 @@ static uint64_t recording_end(const struct profile *p, uint64_t host)
 /* Get the next ended recording from *at on; false if there is no more. */
 static bool next_ended_recording(const struct profile *p, uint32_t *at, struct ended_recording *out)
 {
-	for (; *at < p->info_count; ++*at) {
+	for (; *at < p->count.infos; ++*at) {
 		const struct info *info = &p->infos[*at];
 		const struct host *h;
 		uint64_t end;
@@ -60,7 +60,7 @@ void report_put_ended(const struct report *r, const struct screen *s)
 
 	for (int shown = 0; shown < ENDED_MAX && next_ended_recording(r->profile, &at, &e);
 	     shown++) {
-		bool many = r->profile->host_count > 1;
+		bool many = r->profile->count.hosts > 1;
 		char text[512], recorded[32], stored[32];
 
 		snprintf(text, sizeof(text),

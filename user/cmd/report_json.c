@@ -171,7 +171,7 @@ static void report_json_put_accounts(struct json *j, const struct report *r)
 	json_key_int(j, "unexplained", r->losses.unexplained);
 	json_key(j, "cpus");
 	json_array(j);
-	for (uint32_t i = 0; i < r->profile->account_count; i++)
+	for (uint32_t i = 0; i < r->profile->count.accounts; i++)
 		report_json_put_record(j, KIND_ACCOUNT, &r->profile->accounts[i]);
 	json_array_end(j);
 	json_object_end(j);
@@ -261,12 +261,12 @@ static void report_json_put_recording(struct json *j, const struct report *r)
 	report_json_ended(j, r);
 	json_key(j, "info");
 	json_object(j);
-	for (uint32_t i = 0; i < p->info_count; i++)
+	for (uint32_t i = 0; i < p->count.infos; i++)
 		json_key_text(j, p->infos[i].key, p->infos[i].value);
 	json_object_end(j);
 	json_key(j, "events");
 	json_array(j);
-	for (uint32_t i = 0; i < p->event_count; i++)
+	for (uint32_t i = 0; i < p->count.events; i++)
 		report_json_put_record(j, KIND_EVENT, &p->events[i]);
 	json_array_end(j);
 }

@@ -245,7 +245,7 @@ static bool is_partial_recording(const struct report_sched *s)
 					      "option.cgroup"};
 	const struct profile *p = s->report->profile;
 
-	for (uint32_t i = 0; i < p->info_count; i++)
+	for (uint32_t i = 0; i < p->count.infos; i++)
 		for (size_t c = 0; c < sizeof(choices) / sizeof(choices[0]); c++)
 			if (!strcmp(p->infos[i].key, choices[c]))
 				return true;

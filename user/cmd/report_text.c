@@ -234,7 +234,7 @@ static bool report_put_merged(const struct report *r, const struct screen *s)
 {
 	bool merged = false;
 
-	for (uint32_t i = 0; i < r->profile->info_count; i++) {
+	for (uint32_t i = 0; i < r->profile->count.infos; i++) {
 		const struct info *info = &r->profile->infos[i];
 
 		if (strncmp(info->key, MERGED_INFO, strlen(MERGED_INFO)))
@@ -289,7 +289,7 @@ static void report_put_samples(const struct report *r, const struct screen *s, b
 	if (r->filtered)
 		snprintf(text + used, sizeof(text) - used, " (of those that pass the filters)");
 	screen_put_paragraph(s, "Samples", STYLE_PLAIN, text);
-	for (uint32_t i = 0; i < r->profile->event_count; i++) {
+	for (uint32_t i = 0; i < r->profile->count.events; i++) {
 		uint64_t samples, all;
 
 		profile_event_total(r->profile, i, &samples, &all);
@@ -456,7 +456,7 @@ static void report_put_interpreters(const struct report *r, const struct screen 
 	const char *title = r->python.samples || r->python.frames ? "" : "Python";
 	uint32_t rows = 0;
 
-	for (uint32_t i = 0; i < r->profile->info_count && !r->filtered; i++) {
+	for (uint32_t i = 0; i < r->profile->count.infos && !r->filtered; i++) {
 		const struct info *info = &r->profile->infos[i];
 
 		if (strncmp(info->key, PYTHON_INFO, strlen(PYTHON_INFO)) ||
@@ -481,7 +481,7 @@ static void report_put_refusals(const struct report *r, const struct screen *s)
 {
 	const char *title = "Refused";
 
-	for (uint32_t i = 0; i < r->profile->info_count; i++) {
+	for (uint32_t i = 0; i < r->profile->count.infos; i++) {
 		const struct info *info = &r->profile->infos[i];
 
 		if (strncmp(info->key, REFUSED_INFO, strlen(REFUSED_INFO)))
@@ -542,7 +542,7 @@ static void report_show_account(const struct report *r, const struct screen *s)
 	};
 	char sum[256], text[320];
 
-	if (!r->profile->account_count)
+	if (!r->profile->count.accounts)
 		return;
 	snprintf(text, sizeof(text), "%s%s", account_show(&terms, sum, sizeof(sum)),
 		 r->filtered ? " (of the whole recording)" : "");
@@ -561,17 +561,17 @@ static const char *report_why_empty(const struct report *r)
 		       "began";
 	if (r->filtered)
 		return "no samples: none passes the filters";
-	if (!r->profile->account_count)
+	if (!r->profile->count.accounts)
 		return "no samples: the recorder was killed before it wrote any";
 	if (!a->due)
 		return "no samples: none was due, the event did not happen";
 	if (a->written)
 		return "no samples of programs: only idle CPUs were sampled (--idle shows them)";
-	if (a->filtered && a->filtered + a->idle + r->profile->account_count >= a->due)
+	if (a->filtered && a->filtered + a->idle + r->profile->count.accounts >= a->due)
 		return r->sched ? "no samples: what was asked for did not run"
 				: "no samples: what was asked for did not run; 'skein record -e "
 				  "sched' tells what it waited for";
-	if (a->idle + r->profile->account_count >= a->due)
+	if (a->idle + r->profile->count.accounts >= a->due)
 		return "no samples: every CPU was idle";
 	return "no samples: all that were due are lost, see below";
 }

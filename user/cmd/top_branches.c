@@ -195,7 +195,7 @@ static int add_branch_programs(struct top_model *m, struct branch_programs *out)
 {
 	const struct profile *p = &m->part;
 
-	for (uint32_t i = 0; i < p->thread_count; i++) {
+	for (uint32_t i = 0; i < p->count.threads; i++) {
 		uint32_t process = p->threads[i].process, label;
 		char name[80];
 

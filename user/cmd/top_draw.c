@@ -136,7 +136,6 @@ static void draw_filter(const struct top_ui *ui, struct top_pen *p)
 /* Show the filter and the foci that restrict the rows. */
 static void draw_chosen(const struct top_ui *ui, struct top_pen p)
 {
-	const struct profile *whole = ui->model.window.profile;
 	char text[1024];
 
 	draw_filter(ui, &p);
@@ -144,9 +143,9 @@ static void draw_chosen(const struct top_ui *ui, struct top_pen p)
 		return;
 	if (p.column)
 		write_text(&p, TOP_STYLE_PLAIN, "  ");
-	top_focus_text(ui->foci.items, ui->foci.count, whole ? whole->total_weight : 0, text,
-		       sizeof(text));
-	top_screen_put(&p, TOP_STYLE_BOLD, text, UINT16_MAX, TOP_CUT_MIDDLE);
+	top_focus_text(ui->foci.items, ui->foci.count, ui->foci.items[0].of, text, sizeof(text));
+	top_screen_put(p.row, p.column, TOP_STYLE_BOLD, false, text, UINT16_MAX, TOP_CUT_MIDDLE,
+		       NULL);
 }
 
 static enum top_style row_style(const struct top_row *row)

@@ -84,7 +84,7 @@ static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t ev
 	uint64_t count = 0, whole = 0;
 	char part[32];
 
-	for (uint32_t i = 0; i < p->sum_count; i++) {
+	for (uint32_t i = 0; i < p->count.sums; i++) {
 		if (p->sums[i].event != event)
 			continue;
 		count += p->sums[i].count;
@@ -149,7 +149,7 @@ char *top_facts_title(const struct recent_window *w, uint32_t event, char *buf, 
 	char span[32];
 
 	snprintf(buf, size, "%s, %" PRIu64 " Hz, last %s", p->host.hostname,
-		 event < p->event_count ? p->events[event].frequency : 0,
+		 event < p->count.events ? p->events[event].frequency : 0,
 		 show_duration(w->span / NSEC_PER_SEC * NSEC_PER_SEC, span, sizeof(span)));
 	return buf;
 }

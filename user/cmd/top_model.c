@@ -129,7 +129,7 @@ static void find_focus_stacks(const struct top_model *m, const struct top_focus 
 	const struct profile *p = &m->part;
 	uint32_t symbol = top_model_find_symbol(m, f);
 
-	for (uint32_t i = 0; i < p->stack_count; i++) {
+	for (uint32_t i = 0; i < p->count.stacks; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 
 		holds[i] = (s->parent != PROFILE_NONE && holds[s->parent]) ||
@@ -141,7 +141,7 @@ static void find_focus_stacks(const struct top_model *m, const struct top_focus 
 /* Keep only the sums in the part that are in focus. */
 static int apply_focus(struct top_model *m, struct top_focus *f)
 {
-	bool *holds = f->function ? calloc(m->part.stack_count + 1, sizeof(*holds)) : NULL;
+	bool *holds = f->function ? calloc(m->part.count.stacks + 1, sizeof(*holds)) : NULL;
 	size_t kept = 0;
 
 	if (f->function && !holds)
@@ -173,13 +173,13 @@ static int apply_foci(struct top_model *m, const struct top_request *request)
 
 	m->sums.count = 0;
 	m->part = *p;
-	for (uint32_t i = 0; i < p->sum_count && !ret; i++)
+	for (uint32_t i = 0; i < p->count.sums && !ret; i++)
 		if (p->sums[i].event == m->event)
 			ret = vector_push(&m->sums, p->sums[i]);
 	for (size_t i = 0; i < request->focus_count && !ret; i++)
 		ret = apply_focus(m, &request->foci[i]);
 	m->part.sums = m->sums.items;
-	m->part.sum_count = (uint32_t)m->sums.count;
+	m->part.count.sums = (uint32_t)m->sums.count;
 	m->weight = 0;
 	for (size_t i = 0; i < m->sums.count; i++)
 		m->weight += m->sums.items[i].weight;
@@ -221,7 +221,7 @@ static int collect_top_kinds(struct top_model *m)
 	for (size_t i = 0; i < m->symbols.names.texts.count; i++)
 		if (vector_push(&m->kinds, TOP_NATIVE) < 0)
 			return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count; i++)
+	for (uint32_t i = 0; i < p->count.frames; i++)
 		m->kinds.items[m->symbols.of_frame[i]] = top_kind_of_frame(p->frames[i].f.kind);
 	return 0;
 }

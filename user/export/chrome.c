@@ -109,13 +109,13 @@ static void chrome_write_names(struct chrome *c)
 {
 	const struct profile *p = c->timeline.profile;
 
-	for (uint32_t i = 0; i < p->process_count; i++)
+	for (uint32_t i = 0; i < p->count.processes; i++)
 		if (p->processes[i].p.pid)
 			chrome_write_name(c, "process_name",
 					  (struct chrome_track){timeline_pid(&c->timeline, i),
 								timeline_pid(&c->timeline, i)},
 					  process_name(&p->processes[i].p));
-	for (uint32_t i = 0; i < p->thread_count; i++)
+	for (uint32_t i = 0; i < p->count.threads; i++)
 		if (p->threads[i].t.tid)
 			chrome_write_name(c, "thread_name", chrome_thread_track(c, i),
 					  p->threads[i].t.comm);

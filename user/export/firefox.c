@@ -132,7 +132,7 @@ static void firefox_write_units(struct json *j)
 static void firefox_write_interval(struct firefox *f)
 {
 	const struct profile *p = f->timeline.profile;
-	const struct event *e = p->event_count ? &p->events[0] : NULL;
+	const struct event *e = p->count.events ? &p->events[0] : NULL;
 
 	json_key(&f->json, "interval");
 	if (e && !strcmp(e->unit, "ns") && e->period)

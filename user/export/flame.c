@@ -60,9 +60,99 @@ static uint32_t flame_intern(struct stack_labels *l, const struct profile_frame 
 		strcpy(stpcpy(stpcpy(bytes + 1, name), rest) + 1, module);
 		rc = names_intern(l->names, bytes, size, &ret);
 	}
-	free(bytes);
-	if (rc < 0)
-		l->error = rc;
+	ret = flame_intern_label(l, flame_frame_kind(f),
+				 common ? common
+					: profile_frame_name(l->profile, frame, buf, sizeof(buf)),
+				 "", module, &l->of_frame[frame]);
+	free(common);
+	return ret;
+}
+
+static int flame_label_thread(struct flame_labels *l, uint32_t thread, uint32_t *labels)
+{
+	struct root roots[ROOTS_MAX];
+	int ret = 0;
+
+	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
+	for (unsigned int i = 0; i < l->thread_depth && !ret; i++)
+		ret = flame_intern_label(l, FLAME_ROOT, roots[i].name, roots[i].suffix, "",
+					 &labels[i]);
+	return ret;
+}
+
+static int flame_label_rest(struct flame_labels *l)
+{
+	const struct profile *p = l->profile;
+	int ret = flame_intern_label(l, FLAME_BROKEN, "[no stack]", "", "", &l->no_stack);
+
+	if (!ret)
+		ret = flame_intern_label(l, FLAME_BROKEN, "[unknown]", "", "", &l->unknown);
+	for (int end = 0; end < END_COUNT && !ret; end++) {
+		char text[PROFILE_END_SIZE];
+
+		ret = flame_intern_label(l, FLAME_BROKEN, profile_end_name(end, text), "", "",
+					 &l->ends[end]);
+	}
+	for (uint32_t i = 0; i < p->count.events && !ret; i++)
+		ret = flame_intern_label(l, FLAME_ROOT, p->events[i].name, "", "", &l->of_event[i]);
+	return ret;
+}
+
+static int flame_label_all(struct flame_labels *l)
+{
+	const struct profile *p = l->profile;
+	int ret = 0;
+
+	l->of_frame = calloc(p->count.frames + 1, sizeof(*l->of_frame));
+	l->of_thread = calloc(p->count.threads + 1, sizeof(*l->of_thread));
+	l->of_event = calloc(p->count.events + 1, sizeof(*l->of_event));
+	if (!l->of_frame || !l->of_thread || !l->of_event)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->count.frames && !ret; i++)
+		ret = flame_label_frame(l, i);
+	for (uint32_t i = 0; i < p->count.threads && !ret; i++)
+		ret = flame_label_thread(l, i, l->of_thread[i]);
+	if (!ret)
+		ret = flame_label_thread(l, PROFILE_NONE, l->of_thread[p->count.threads]);
+	return ret ? ret : flame_label_rest(l);
+}
+
+static void free_flame_labels(struct flame_labels *l)
+{
+	free(l->of_frame);
+	free(l->of_thread);
+	free(l->of_event);
+}
+
+static unsigned int flame_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
+{
+	const struct flame_labels *l = context;
+	const struct profile *p = l->profile;
+	uint32_t thread = s->thread == PROFILE_NONE ? p->count.threads : s->thread;
+	enum stack_end end = profile_stack_end(p, s->stack);
+	unsigned int depth = 0;
+
+	if (l->several_events)
+		labels[depth++] = l->of_event[s->event];
+	for (unsigned int i = 0; i < l->thread_depth; i++)
+		labels[depth++] = l->of_thread[thread][i];
+	if (s->stack == PROFILE_NONE)
+		labels[depth++] = l->no_stack;
+	else if (end != END_WALKED)
+		labels[depth++] = l->ends[end];
+	return depth;
+}
+
+static int flame_build_tree(struct tree *out, struct flame_labels *l)
+{
+	struct tree_view view = {.prefix = flame_prefix, .context = l};
+	int ret = flame_label_all(l);
+
+	view.frame_labels = l->of_frame;
+	view.unknown_label = l->unknown;
+	if (!ret)
+		ret = tree_build(out, l->profile, TREE_ALL_EVENTS, &view);
+	free_flame_labels(l);
 	return ret;
 }
 

@@ -101,7 +101,7 @@ static unsigned int html_prefix(const void *context, const struct profile_sum *s
 static int on_html_sum(void *receiver, const struct profile_sum *s, uint32_t node)
 {
 	struct html_side *side = receiver;
-	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->thread_count : s->thread;
+	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->count.threads : s->thread;
 	struct html_sum place = {node, thread, s->event, s->count, s->weight};
 
 	return vector_push(&side->sums, place);
@@ -200,7 +200,7 @@ static uint64_t html_count_hosts(const struct profile *profile)
 	struct index seen = {0};
 	uint64_t count = 0;
 
-	for (uint32_t i = 0; i < profile->process_count; i++) {
+	for (uint32_t i = 0; i < profile->count.processes; i++) {
 		uint64_t host = profile->processes[i].p.host;
 
 		if (!host || index_get(&seen, host) != INDEX_NONE)
@@ -234,7 +234,7 @@ static void html_write_infos(struct html_page *p, const struct profile *profile)
 {
 	json_key(&p->json, "infos");
 	json_array(&p->json);
-	for (uint32_t i = 0; i < profile->info_count; i++) {
+	for (uint32_t i = 0; i < profile->count.infos; i++) {
 		html_put_string(p, profile->infos[i].key);
 		html_put_string(p, profile->infos[i].value);
 	}
@@ -321,7 +321,7 @@ static void html_write_losses(struct html_page *p, const struct profile *profile
 	/* LOSS_NONE stands for reasons unknown to this version */
 	uint64_t by_reason[LOSS_COUNT] = {0};
 
-	for (uint32_t i = 0; i < profile->loss_count; i++) {
+	for (uint32_t i = 0; i < profile->count.losses; i++) {
 		const struct loss *l = &profile->losses[i];
 
 		if (l->event == event)
@@ -337,7 +337,7 @@ static void html_write_events(struct html_page *p, const struct profile *profile
 
 	json_key(j, "events");
 	json_array(j);
-	for (uint32_t i = 0; i < profile->event_count; i++) {
+	for (uint32_t i = 0; i < profile->count.events; i++) {
 		const struct event *e = &profile->events[i];
 
 		json_object(j);
@@ -358,7 +358,7 @@ static void html_write_processes(struct html_page *p, const struct profile *prof
 {
 	json_key(&p->json, "processes");
 	json_array(&p->json);
-	for (uint32_t i = 0; i < profile->process_count; i++) {
+	for (uint32_t i = 0; i < profile->count.processes; i++) {
 		const struct process *of = &profile->processes[i].p;
 
 		html_put_string(p, process_name(of));
@@ -378,7 +378,7 @@ static void html_write_threads(struct html_page *p, const struct profile *profil
 {
 	json_key(&p->json, "threads");
 	json_array(&p->json);
-	for (uint32_t i = 0; i < profile->thread_count; i++) {
+	for (uint32_t i = 0; i < profile->count.threads; i++) {
 		const struct profile_thread *t = &profile->threads[i];
 
 		html_put_string(p, t->t.comm);
@@ -400,7 +400,7 @@ static uint32_t *html_frames_of_symbols(const struct html_side *side)
 	if (!frames)
 		return NULL;
 	memset(frames, 0xff, symbols * sizeof(uint32_t));
-	for (uint32_t i = side->profile->frame_count; i-- > 0;)
+	for (uint32_t i = side->profile->count.frames; i-- > 0;)
 		if (side->profile->frames[i].f.kind != FRAME_END)
 			frames[side->symbols.of_frame[i]] = i;
 	return frames;

@@ -44,7 +44,7 @@ static void json_export_position(struct json *j, const char *key, uint32_t index
 
 static uint32_t host_index(const struct profile *p, uint64_t id)
 {
-	for (uint32_t i = 0; i < p->host_count; i++)
+	for (uint32_t i = 0; i < p->count.hosts; i++)
 		if (p->hosts[i].id == id)
 			return i;
 	return PROFILE_NONE;
@@ -52,7 +52,7 @@ static uint32_t host_index(const struct profile *p, uint64_t id)
 
 static uint32_t event_index(const struct profile *p, uint64_t id)
 {
-	for (uint32_t i = 0; i < p->event_count; i++)
+	for (uint32_t i = 0; i < p->count.events; i++)
 		if (p->events[i].id == id)
 			return i;
 	return PROFILE_NONE;
@@ -95,14 +95,14 @@ static void json_export_hosts(struct json_export *w)
 	struct json *j = &w->json;
 
 	json_export_begin_list(w, "hosts");
-	for (uint32_t i = 0; i < p->host_count; i++) {
+	for (uint32_t i = 0; i < p->count.hosts; i++) {
 		json_object(j);
 		json_export_fields(j, KIND_HOST, &p->hosts[i]);
 		json_object_end(j);
 	}
 	json_array_end(j);
 	json_export_begin_list(w, "infos");
-	for (uint32_t i = 0; i < p->info_count; i++) {
+	for (uint32_t i = 0; i < p->count.infos; i++) {
 		json_object(j);
 		json_export_position(j, "host", host_index(p, p->infos[i].host));
 		json_export_fields(j, KIND_INFO, &p->infos[i]);
@@ -118,7 +118,7 @@ static void json_export_events(struct json_export *w)
 	uint64_t count, weight;
 
 	json_export_begin_list(w, "events");
-	for (uint32_t i = 0; i < p->event_count; i++) {
+	for (uint32_t i = 0; i < p->count.events; i++) {
 		profile_event_total(p, i, &count, &weight);
 		json_object(j);
 		json_export_position(j, "host", host_index(p, p->events[i].host));
@@ -136,7 +136,7 @@ static void json_export_processes(struct json_export *w)
 	struct json *j = &w->json;
 
 	json_export_begin_list(w, "processes");
-	for (uint32_t i = 0; i < p->process_count; i++) {
+	for (uint32_t i = 0; i < p->count.processes; i++) {
 		json_object(j);
 		json_export_position(j, "host", host_index(p, p->processes[i].p.host));
 		json_export_fields(j, KIND_PROCESS, &p->processes[i].p);
@@ -144,7 +144,7 @@ static void json_export_processes(struct json_export *w)
 	}
 	json_array_end(j);
 	json_export_begin_list(w, "threads");
-	for (uint32_t i = 0; i < p->thread_count; i++) {
+	for (uint32_t i = 0; i < p->count.threads; i++) {
 		json_object(j);
 		json_export_position(j, "process", p->threads[i].process);
 		json_export_fields(j, KIND_THREAD, &p->threads[i].t);
@@ -223,7 +223,7 @@ static int json_export_sums(struct json_export *w)
 	struct json *j = &w->json;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < w->profile->sum_count && !ret; i++)
+	for (uint32_t i = 0; i < w->profile->count.sums && !ret; i++)
 		ret = json_export_add_sum(w, &w->profile->sums[i]);
 	if (ret < 0)
 		return ret;
@@ -252,7 +252,7 @@ static void json_export_losses(struct json_export *w)
 	struct json *j = &w->json;
 
 	json_export_begin_list(w, "accounts");
-	for (uint32_t i = 0; i < p->account_count; i++) {
+	for (uint32_t i = 0; i < p->count.accounts; i++) {
 		json_object(j);
 		json_export_position(j, "event", event_index(p, p->accounts[i].event));
 		json_export_fields(j, KIND_ACCOUNT, &p->accounts[i]);
@@ -260,7 +260,7 @@ static void json_export_losses(struct json_export *w)
 	}
 	json_array_end(j);
 	json_export_begin_list(w, "losses");
-	for (uint32_t i = 0; i < p->loss_count; i++) {
+	for (uint32_t i = 0; i < p->count.losses; i++) {
 		const struct loss *l = &p->losses[i];
 
 		json_object(j);

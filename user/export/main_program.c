@@ -29,10 +29,10 @@ static int number_programs(struct weighed_programs *s)
 	const struct profile *p = s->profile;
 	int ret = 0;
 
-	s->of_process = malloc((p->process_count + 1) * sizeof(*s->of_process));
+	s->of_process = malloc((p->count.processes + 1) * sizeof(*s->of_process));
 	if (!s->of_process)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->process_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.processes && !ret; i++) {
 		const char *exe = p->processes[i].p.exe;
 
 		s->of_process[i] = PROFILE_NONE;
@@ -48,7 +48,7 @@ static void weigh_programs(struct weighed_programs *s, uint32_t event)
 {
 	const struct profile *p = s->profile;
 
-	for (uint32_t i = 0; i < p->sum_count; i++) {
+	for (uint32_t i = 0; i < p->count.sums; i++) {
 		uint32_t thread = p->sums[i].thread, process;
 
 		if (p->sums[i].event != event || thread == PROFILE_NONE)
@@ -63,7 +63,7 @@ static int find_program_mappings(struct weighed_programs *s, const uint32_t *pre
 {
 	const struct profile *p = s->profile;
 
-	for (uint32_t i = 0; i < p->mapping_count; i++) {
+	for (uint32_t i = 0; i < p->count.mappings; i++) {
 		uint32_t known = s->paths.texts.count, number;
 		struct weighed_program *of;
 

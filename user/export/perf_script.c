@@ -238,9 +238,9 @@ static int perf_script_begin(struct timeline *t)
 {
 	struct perf_script *s = (struct perf_script *)t;
 
-	s->comms = calloc(t->profile->thread_count + 1, sizeof(uint32_t));
-	s->symbols = calloc(t->profile->frame_count + 1, sizeof(uint32_t));
-	s->objects = calloc(t->profile->frame_count + 1, sizeof(uint32_t));
+	s->comms = calloc(t->profile->count.threads + 1, sizeof(uint32_t));
+	s->symbols = calloc(t->profile->count.frames + 1, sizeof(uint32_t));
+	s->objects = calloc(t->profile->count.frames + 1, sizeof(uint32_t));
 	if (!s->comms || !s->symbols || !s->objects)
 		return -ENOMEM;
 	return 0;

@@ -158,7 +158,7 @@ static void join_programs(struct perfetto *p)
 	const struct profile *profile = p->timeline.profile;
 	struct index latest = {0}; /* pid -> index in the profile */
 
-	for (uint32_t i = 0; i < profile->process_count; i++) {
+	for (uint32_t i = 0; i < profile->count.processes; i++) {
 		uint64_t pid = timeline_pid(&p->timeline, i);
 		uint32_t before = index_get(&latest, pid);
 
@@ -216,10 +216,10 @@ static void perfetto_write_tree(struct perfetto *p)
 	const struct profile *profile = p->timeline.profile;
 
 	join_programs(p);
-	for (uint32_t i = 0; i < profile->process_count; i++)
+	for (uint32_t i = 0; i < profile->count.processes; i++)
 		if (profile->processes[i].p.pid && !p->processes[i].goes_on)
 			perfetto_write_process(p, i);
-	for (uint32_t i = 0; i < profile->thread_count; i++) {
+	for (uint32_t i = 0; i < profile->count.threads; i++) {
 		struct timeline_identity identity = timeline_identity(&p->timeline, i);
 
 		if (identity.tid)
@@ -242,8 +242,8 @@ static int perfetto_begin(struct timeline *t)
 
 	p->lanes = calloc(t->lanes.count + 1, sizeof(*p->lanes));
 	p->lane_count = p->lanes ? t->lanes.count : 0;
-	p->events = calloc(t->profile->event_count + 1, sizeof(*p->events));
-	p->processes = calloc(t->profile->process_count + 1, sizeof(*p->processes));
+	p->events = calloc(t->profile->count.events + 1, sizeof(*p->events));
+	p->processes = calloc(t->profile->count.processes + 1, sizeof(*p->processes));
 	if (!p->lanes || !p->events || !p->processes)
 		return -ENOMEM;
 	mark = perfetto_begin_packet(p, 0, SEQUENCE_TRACKS);

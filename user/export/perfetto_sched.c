@@ -257,7 +257,7 @@ static void free_leaders(struct perfetto *p, struct perfetto_stream *s, uint64_t
 {
 	const struct profile *profile = p->timeline.profile;
 
-	for (uint32_t i = 0; i < profile->process_count; i++) {
+	for (uint32_t i = 0; i < profile->count.processes; i++) {
 		struct perfetto_task leader = {timeline_pid(&p->timeline, i) & INT32_MAX,
 					       profile->processes[i].p.comm};
 

@@ -35,21 +35,21 @@ enum { CALLSTACK_IID = 1, CALLSTACK_FRAME };
 /* Interned ids are indexes in the profile + 1; the ids of stand-ins for missing parts follow. */
 static uint64_t end_frame(const struct profile *profile, unsigned int end)
 {
-	return (uint64_t)profile->frame_count + 1 + end;
+	return (uint64_t)profile->count.frames + 1 + end;
 }
 
 static uint64_t no_mapping(const struct profile *profile)
 {
-	return (uint64_t)profile->mapping_count + 1;
+	return (uint64_t)profile->count.mappings + 1;
 }
 
 static int allocate_event_flags(struct perfetto_event *e, const struct profile *profile)
 {
-	e->stacks = calloc(profile->stack_count + 1, 1);
-	e->frames = calloc(profile->frame_count + 1, 1);
-	e->mappings = calloc(profile->mapping_count + 1, 1);
-	e->functions = calloc(profile->function_count + 1, 1);
-	e->sources = calloc(profile->function_count + 1, 1);
+	e->stacks = calloc(profile->count.stacks + 1, 1);
+	e->frames = calloc(profile->count.frames + 1, 1);
+	e->mappings = calloc(profile->count.mappings + 1, 1);
+	e->functions = calloc(profile->count.functions + 1, 1);
+	e->sources = calloc(profile->count.functions + 1, 1);
 	return e->stacks && e->frames && e->mappings && e->functions && e->sources ? 0 : -ENOMEM;
 }
 
@@ -63,7 +63,7 @@ static void begin_event_sequence(struct perfetto *p, struct perfetto_event *e)
 {
 	static const struct event unknown = {.name = "[unknown]"};
 	size_t index = (size_t)(e - p->events);
-	const struct event *r = index < p->timeline.profile->event_count
+	const struct event *r = index < p->timeline.profile->count.events
 					? &p->timeline.profile->events[index]
 					: &unknown;
 	struct protobuf *buf = &p->packets.buf;
@@ -217,7 +217,7 @@ static uint64_t perfetto_intern_function(struct perfetto *p, struct perfetto_eve
 	uint32_t function = profile->frames[frame].function;
 	char text[512];
 	const char *name = profile_frame_name(profile, frame, text, sizeof(text));
-	uint64_t iid = (uint64_t)profile->function_count + 1 + frame;
+	uint64_t iid = (uint64_t)profile->count.functions + 1 + frame;
 
 	if (profile_function_name(profile, frame) == name) {
 		iid = (uint64_t)function + 1;
@@ -270,9 +270,9 @@ enum { NO_STACK = END_COUNT, NO_FRAME };
 static uint64_t perfetto_intern_end(struct perfetto *p, struct perfetto_event *e, unsigned int end)
 {
 	const struct profile *profile = p->timeline.profile;
-	struct perfetto_frame out = {.iid = end_frame(profile, end),
-				     .function = (uint64_t)profile->function_count + 1 +
-						 profile->frame_count + end};
+	uint64_t iid = end_frame(profile, end);
+	uint64_t function = (uint64_t)profile->count.functions + 1 + profile->count.frames + end;
+	const struct profile_code none = {.line = 0};
 	char text[PROFILE_END_SIZE];
 
 	if (e->ends[end])
@@ -318,7 +318,7 @@ static void collect_stack_frames(struct perfetto *p, struct perfetto_event *e, u
 /* Return the id of a stack in the sequence of its event; the first call interns the stack. */
 static uint64_t perfetto_intern_stack(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
 {
-	uint32_t at = stack == PROFILE_NONE ? p->timeline.profile->stack_count : stack;
+	uint32_t at = stack == PROFILE_NONE ? p->timeline.profile->count.stacks : stack;
 	size_t marks[2], mark;
 
 	if (!e->stacks[at]) {
@@ -378,7 +378,7 @@ int perfetto_sample(struct timeline *t, const struct sample *s)
 	struct perfetto *p = (struct perfetto *)t;
 	uint32_t event = index_get(&t->event_of, s->event);
 	struct perfetto_event *e =
-		&p->events[event == INDEX_NONE ? t->profile->event_count : event];
+		&p->events[event == INDEX_NONE ? t->profile->count.events : event];
 
 	if (!e->begun)
 		begin_event_sequence(p, e);
@@ -391,7 +391,7 @@ void perfetto_stacks_free(struct perfetto *p)
 {
 	if (!p->events)
 		return;
-	for (uint32_t i = 0; i <= p->timeline.profile->event_count; i++) {
+	for (uint32_t i = 0; i <= p->timeline.profile->count.events; i++) {
 		free(p->events[i].stacks);
 		free(p->events[i].frames);
 		free(p->events[i].mappings);

@@ -281,7 +281,7 @@ static void pprof_put_main_first(struct pprof *p)
 	moved = p->object_list.items[0];
 	p->object_list.items[0] = p->object_list.items[number];
 	p->object_list.items[number] = moved;
-	for (uint32_t i = 0; i < profile->mapping_count; i++)
+	for (uint32_t i = 0; i < profile->count.mappings; i++)
 		if (!p->object_of[i])
 			p->object_of[i] = number;
 		else if (p->object_of[i] == number)
@@ -386,25 +386,25 @@ static void pprof_use_frame(struct pprof *p, uint32_t index)
 static int pprof_use_frames(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
-	bool *stacks = calloc(profile->stack_count + 1, 1);
-	bool *frames = calloc(profile->frame_count + 1, 1);
+	bool *stacks = calloc(profile->count.stacks + 1, 1);
+	bool *frames = calloc(profile->count.frames + 1, 1);
 	int ret = stacks && frames ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < profile->sum_count && !ret; i++)
+	for (uint32_t i = 0; i < profile->count.sums && !ret; i++)
 		for (uint32_t s = profile->sums[i].stack; s != PROFILE_NONE && !stacks[s];
 		     s = profile->stacks[s].parent) {
 			stacks[s] = true;
 			if (profile->stacks[s].frame != PROFILE_NONE)
 				frames[profile->stacks[s].frame] = true;
 		}
-	for (uint32_t i = 0; i < profile->frame_count && !ret; i++)
+	for (uint32_t i = 0; i < profile->count.frames && !ret; i++)
 		if (frames[i] && profile->frames[i].mapping != PROFILE_NONE)
 			pprof_use_mapping(p, profile->frames[i].mapping, &profile->frames[i]);
 	if (!ret && p->events.count)
 		pprof_put_main_first(p);
 	if (!ret)
 		pprof_write_objects(p);
-	for (uint32_t i = 0; i < profile->frame_count && !ret; i++)
+	for (uint32_t i = 0; i < profile->count.frames && !ret; i++)
 		if (frames[i] && profile->frames[i].f.kind != FRAME_END)
 			pprof_use_frame(p, i);
 	free(stacks);
@@ -424,7 +424,7 @@ static enum python_state sample_python_state(uint64_t flags)
 /* Return the index of a label set: one per thread and interpreter state. */
 static size_t pprof_label_index(const struct profile *profile, const struct profile_sum *s)
 {
-	size_t thread = s->thread == PROFILE_NONE ? profile->thread_count : s->thread;
+	size_t thread = s->thread == PROFILE_NONE ? profile->count.threads : s->thread;
 
 	return thread * PYTHON_STATE_COUNT + sample_python_state(s->flags);
 }
@@ -454,7 +454,7 @@ static void pprof_label_sums(struct pprof *p)
 #undef PYTHON_TEXT
 	};
 
-	for (uint32_t i = 0; i < p->profile->sum_count; i++) {
+	for (uint32_t i = 0; i < p->profile->count.sums; i++) {
 		const struct profile_sum *s = &p->profile->sums[i];
 		uint32_t *labels = &p->labels_of[pprof_label_index(p->profile, s)];
 		struct label_set set = {0};
@@ -636,11 +636,11 @@ static int pprof_find_events(struct pprof *p)
 	const struct profile *profile = p->profile;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < profile->event_count && !ret; i++) {
+	for (uint32_t i = 0; i < profile->count.events && !ret; i++) {
 		uint64_t count, weight;
 
 		profile_event_total(profile, i, &count, &weight);
-		if (count || (i + 1 == profile->event_count && !p->events.count))
+		if (count || (i + 1 == profile->count.events && !p->events.count))
 			ret = vector_push(&p->events, i);
 	}
 	return ret;
@@ -651,7 +651,7 @@ static void pprof_remark_ends(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
 
-	for (uint32_t i = 0; i < profile->sum_count; i++) {
+	for (uint32_t i = 0; i < profile->count.sums; i++) {
 		uint32_t stack = profile->sums[i].stack;
 		enum stack_end end = profile_stack_end(profile, stack);
 		char text[PROFILE_END_SIZE];
@@ -666,15 +666,15 @@ static void pprof_remark_ends(struct pprof *p)
 static int pprof_begin(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
-	size_t labels = ((size_t)profile->thread_count + 1) * PYTHON_STATE_COUNT;
+	size_t labels = ((size_t)profile->count.threads + 1) * PYTHON_STATE_COUNT;
 	int rc = pprof_find_events(p);
 
-	p->object_of = malloc((profile->mapping_count + 1) * sizeof(uint32_t));
-	p->location_of = calloc(profile->frame_count + 1, sizeof(uint32_t));
+	p->object_of = malloc((profile->count.mappings + 1) * sizeof(uint32_t));
+	p->location_of = calloc(profile->count.frames + 1, sizeof(uint32_t));
 	p->labels_of = malloc(labels * sizeof(uint32_t));
 	if (rc < 0 || !p->object_of || !p->location_of || !p->labels_of)
 		return -ENOMEM;
-	memset(p->object_of, 0xff, (profile->mapping_count + 1) * sizeof(uint32_t));
+	memset(p->object_of, 0xff, (profile->count.mappings + 1) * sizeof(uint32_t));
 	memset(p->labels_of, 0xff, labels * sizeof(uint32_t));
 	/* the format requires string 0 to be "" */
 	pprof_string(p, "");

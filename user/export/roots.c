@@ -45,7 +45,7 @@ unsigned int roots_of(struct root *out, const struct profile *p, uint32_t thread
 
 bool roots_need_events(const struct profile *p)
 {
-	for (uint32_t i = 1; i < p->sum_count; i++)
+	for (uint32_t i = 1; i < p->count.sums; i++)
 		if (p->sums[i].event != p->sums[0].event)
 			return true;
 	return false;

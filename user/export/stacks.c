@@ -11,12 +11,12 @@ int stacks_begin(struct stacks *s, const struct profile *p, bool lines)
 	uint32_t nothing;
 
 	*s = (struct stacks){.profile = p, .lines = lines};
-	s->frame_of = malloc((p->frame_count + 1) * sizeof(uint32_t));
-	s->node_of = malloc((p->stack_count + 1) * sizeof(uint32_t));
+	s->frame_of = malloc((p->count.frames + 1) * sizeof(uint32_t));
+	s->node_of = malloc((p->count.stacks + 1) * sizeof(uint32_t));
 	if (!s->frame_of || !s->node_of)
 		return -ENOMEM;
-	memset(s->frame_of, 0xff, (p->frame_count + 1) * sizeof(uint32_t));
-	memset(s->node_of, 0xff, (p->stack_count + 1) * sizeof(uint32_t));
+	memset(s->frame_of, 0xff, (p->count.frames + 1) * sizeof(uint32_t));
+	memset(s->node_of, 0xff, (p->count.stacks + 1) * sizeof(uint32_t));
 	return stacks_string(s, "", &nothing); /* number 0 */
 }
 

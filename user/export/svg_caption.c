@@ -33,7 +33,7 @@ static int svg_show_events(const struct profile *p, char *buf, size_t size)
 
 	if (roots_need_events(p))
 		return snprintf(buf, size, " of several events");
-	if (main_event >= p->event_count)
+	if (main_event >= p->count.events)
 		return 0;
 	e = &p->events[main_event];
 	if (!e->frequency)
@@ -49,7 +49,7 @@ void svg_show_samples(const struct profile *p, const struct export_options *o,
 	char text[32], from[32];
 	int used;
 
-	for (uint32_t i = 0; i < p->sum_count; i++)
+	for (uint32_t i = 0; i < p->count.sums; i++)
 		count += p->sums[i].count;
 	used = snprintf(buf, SVG_LINE, "%s samples", show_count(count, text, sizeof(text)));
 	used += svg_show_events(p, buf + used, SVG_LINE - used);

@@ -90,7 +90,7 @@ static int timeline_put_lane(struct timeline *t, const struct lane *r)
 
 static int timeline_index_threads(struct timeline *t)
 {
-	for (uint32_t i = 0; i < t->profile->thread_count; i++) {
+	for (uint32_t i = 0; i < t->profile->count.threads; i++) {
 		const struct thread *r = &t->profile->threads[i].t;
 		struct timeline_lane *l = timeline_lane(t, r->lane);
 
@@ -112,7 +112,7 @@ static int timeline_begin(struct timeline *t, struct error *err)
 		return ret;
 	t->begun = true;
 	ret = timeline_index_threads(t);
-	for (uint32_t i = 0; i < t->profile->event_count && !ret; i++)
+	for (uint32_t i = 0; i < t->profile->count.events && !ret; i++)
 		ret = index_put(&t->event_of, t->profile->events[i].id,
 				profile_event_like(t->profile, i));
 	t->from += t->profile->host.start;
