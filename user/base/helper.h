@@ -34,7 +34,7 @@ struct helper_cost {
 	uint64_t memory; /* bytes; the largest resident size of any one child */
 };
 
-#define HELPER_LINGER_MAX 64
+#define HELPER_LINGER_MAX 64 /* no child is started while so many killed ones have not ended */
 
 struct helper_killed {
 	pid_t pids[HELPER_LINGER_MAX]; /* of the children that have not ended yet */

@@ -34,15 +34,18 @@
 	X(host, HOST, TABLE, "a machine: the owner of every lane and process") \
 	X(info, INFO, TABLE, "what else is told of the recording itself: options, environment") \
 	X(event, EVENT, TABLE, "what was sampled, in which unit and how often") \
-	X(process, PROCESS, TABLE, "one program run by a pid; an exec ends it and begins the next") \
+	X(process, PROCESS, TABLE, "one program run by a pid; an exec ends it and begins " \
+				   "the next") \
 	X(thread, THREAD, TABLE, "a thread under one name; renaming itself begins the next") \
 	X(lane, LANE, TABLE, "a row of a timeline: a CPU, process, thread or actor") \
 	X(name, NAME, TABLE, "a text that spans and counters point to") \
-	X(mapping, MAPPING, TABLE, "an object whose code was seen running: file, kernel, JIT region") \
+	X(mapping, MAPPING, TABLE, "an object whose code was seen running: file, kernel, JIT " \
+				   "region") \
 	X(function, FUNCTION, TABLE, "a function: what a frame is named after") \
 	X(frame, FRAME, TABLE, "one address in one mapping") \
-	X(inlined, INLINED, TABLE, "functions that the compiler put into that of a native frame, and " \
-				   "that one itself, at the frame's address; only with --inlines") \
+	X(inlined, INLINED, TABLE, "functions that the compiler put into that of a native " \
+				   "frame, and that one itself, at the frame's address; only " \
+				   "with --inlines") \
 	X(stack, STACK, STREAM, "a path in the calling-context tree, as parent and frame") \
 	X(sample, SAMPLE, STREAM, "at a time, a thread stood at a stack, for a weight") \
 	X(slice, SLICE, STREAM, "from a time to another, a lane was in a state") \
@@ -123,7 +126,8 @@
 	I(kind, "enum mapping_kind") \
 	I(process, "process.id for a region of one process (JIT, anonymous), else 0") \
 	I(size, "bytes of the file or the region; 0 unknown") \
-	T(path, "as the process that mapped it first sees it, or [kernel], [vdso], [jit], [python]") \
+	T(path, "as the process that mapped it first sees it, or [kernel], [vdso], [jit], " \
+		"[python]") \
 	T(build_id, "lowercase hex; chosen by whoever linked the file, so no identity")
 
 #define FUNCTION_FIELDS(I, S, T) \
@@ -276,7 +280,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 
 #define FRAME_FLAGS(X) \
 	X(START, "start", 1) /* a thread begins here: a stack with this root is complete */ \
-	X(LOOKED_UP, "asked", 2) /* the symbolizer has looked; without a function, it found none */ \
+	X(LOOKED_UP, "asked", 2) /* the symbolizer has looked; without a function, it \
+				    found none */ \
 	X(INTERPRETER, "interpreter", 4) /* native frame of an evaluation loop; the frames that it \
 					    runs, if any, follow towards the leaf */ \
 	X(FREED, "freed", 8) /* Python frame without a function: the code object was freed, or \
