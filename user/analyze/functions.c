@@ -144,14 +144,14 @@ static int intern_inlined_symbol(struct symbols *s, uint32_t symbol, uint32_t *o
 uint32_t *symbols_with_inlined(struct symbols *s, const struct profile *p)
 {
 	uint32_t *labels = malloc((p->count.frames + 1) * sizeof(*labels));
-	int rc = labels ? 0 : -ENOMEM;
+	int ret = labels ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < p->count.frames && !rc; i++) {
+	for (uint32_t i = 0; i < p->count.frames && !ret; i++) {
 		labels[i] = s->of_frame[i];
 		if (p->frames[i].inlined)
-			rc = intern_inlined_symbol(s, s->of_frame[i], &labels[i]);
+			ret = intern_inlined_symbol(s, s->of_frame[i], &labels[i]);
 	}
-	if (rc < 0) {
+	if (ret < 0) {
 		free(labels);
 		return NULL;
 	}

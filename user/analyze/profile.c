@@ -620,11 +620,11 @@ static uint32_t *resolve_part_indexes(struct profile_builder *b, const struct pr
 {
 	size_t count = part->elsewhere[kind].count;
 	uint32_t *indexes = large_alloc((count + 1) * sizeof(*indexes));
-	int rc = indexes ? 0 : -ENOMEM;
+	int ret = indexes ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = builder_refer(b, kind, part->elsewhere[kind].items[i], &indexes[i]);
-	if (!rc)
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = builder_refer(b, kind, part->elsewhere[kind].items[i], &indexes[i]);
+	if (!ret)
 		return indexes;
 	free(indexes);
 	return NULL;

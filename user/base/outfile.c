@@ -158,9 +158,9 @@ int outfile_close_memory(FILE *stream, char *const *text)
 int outfile_commit(struct outfile *f, struct error *err)
 {
 	const char *what = f->path ? f->path : "to stdout";
-	int r = outfile_flush(f->stream, what, err);
+	int ret = outfile_flush(f->stream, what, err);
 
-	if (r < 0)
+	if (ret < 0)
 		goto out;
 	if (f->stream != stdout) {
 		FILE *stream = f->stream;
@@ -169,15 +169,15 @@ int outfile_commit(struct outfile *f, struct error *err)
 			outfile_give_to_invoker(fileno(stream));
 		f->stream = NULL;
 		if (fclose(stream) || (f->temporary && rename(f->temporary, f->path) < 0))
-			r = error_errno(err, -errno, "cannot write %s", what);
+			ret = error_errno(err, -errno, "cannot write %s", what);
 	}
-	if (!r) {
+	if (!ret) {
 		free(f->temporary);
 		f->temporary = NULL;
 	}
 out:
 	outfile_abort(f);
-	return r;
+	return ret;
 }
 
 void outfile_abort(struct outfile *f)

@@ -6,26 +6,26 @@
 
 int pipe_join(struct source *source, struct sink *sink, struct error *err)
 {
-	int r = source->ops->run(source, sink, err);
+	int ret = source->ops->run(source, sink, err);
 
-	if (r >= 0)
-		r = sink->ops->finish(sink, err);
-	if (r < 0 && err && !err->text[0]) /* out of memory, often without a message */
-		error_set(err, r, "%s", strerror(-r));
-	return r;
+	if (ret >= 0)
+		ret = sink->ops->finish(sink, err);
+	if (ret < 0 && err && !err->text[0]) /* out of memory, often without a message */
+		error_set(err, ret, "%s", strerror(-ret));
+	return ret;
 }
 
 int sink_put_many(struct sink *s, enum record_kind kind, const void *records, size_t count,
 		  struct error *err)
 {
 	const char *at = records;
-	int r = 0;
+	int ret = 0;
 
 	if (s->ops->put_many && s->wants & 1ULL << kind)
 		return s->ops->put_many(s, kind, records, count, err);
-	for (size_t i = 0; i < count && !r; i++)
-		r = sink_put(s, kind, at + i * kinds[kind].size, err);
-	return r;
+	for (size_t i = 0; i < count && !ret; i++)
+		ret = sink_put(s, kind, at + i * kinds[kind].size, err);
+	return ret;
 }
 
 void sink_free(struct sink *s)
