@@ -110,6 +110,7 @@ static char *argv[16];
 static int parse(const char *words, bool stop_at_operand)
 {
 	static char line[256];
+	struct command c = command;
 
 	snprintf(line, sizeof(line), "record %s", words);
 	settings = (struct settings){.frequency = 99};
@@ -118,7 +119,8 @@ static int parse(const char *words, bool stop_at_operand)
 	for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	return options_parse(&command, argc, argv, &settings, stop_at_operand, &err);
+	c.stop_at_operand = stop_at_operand;
+	return options_parse(&c, argc, argv, &settings, &err);
 }
 
 START_TEST(every_type)
@@ -192,9 +194,9 @@ START_TEST(errors_name_the_option)
 	expect_error("-e bad", "record: option '--event': there is no event 'bad'");
 	expect_error("-F -5", "record: option '--frequency': '-5' is not a whole number, with k, M "
 			      "or G for more");
-	ck_assert_int_eq(options_parse(&command, 2, (char *[]){"record", "--x", NULL}, &settings,
-				       false, NULL),
-			 -EINVAL);
+	ck_assert_int_eq(
+		options_parse(&command, 2, (char *[]){"record", "--x", NULL}, &settings, NULL),
+		-EINVAL);
 }
 END_TEST
 
@@ -360,7 +362,7 @@ START_TEST(a_letter_of_the_command_goes_before_help)
 	ck_assert_str_eq(text, "usage: skein plain FILE\n\nDo it.\n\nOptions:\n"
 			       "  -h, --height N  How high.\n      --help      Show this help.\n");
 	free(text);
-	ck_assert_int_eq(options_parse(&plain, 3, words, &settings, false, &err), 3);
+	ck_assert_int_eq(options_parse(&plain, 3, words, &settings, &err), 3);
 	ck_assert_str_eq(settings.output, "3");
 }
 END_TEST

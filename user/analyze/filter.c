@@ -156,15 +156,15 @@ static unsigned int match_thread(const struct filter_source *s, const struct thr
 #define STORE_SEEN(index, list, id, item) \
 	({ \
 		uint32_t at_ = index_get(index, id); \
-		int rc_ = 0; \
+		int ret_ = 0; \
 		if (at_ != INDEX_NONE) { \
 			(list)->items[at_] = (item); \
 		} else { \
-			rc_ = vector_push(list, item); \
-			if (!rc_) \
-				rc_ = index_put(index, id, (list)->count - 1); \
+			ret_ = vector_push(list, item); \
+			if (!ret_) \
+				ret_ = index_put(index, id, (list)->count - 1); \
 		} \
-		rc_; \
+		ret_; \
 	})
 
 static int store_seen_event(struct filter_run *r, const struct event *e)
@@ -273,29 +273,29 @@ static bool filter_selects_thread(const struct filter_run *r, uint64_t thread)
 
 /*
  * Process a record for the filter of lanes, which needs threads, lanes, slices and edges. Return
- * true if the record needs no further processing; *rc is the result then.
+ * true if the record needs no further processing; *out is the result then.
  */
 static bool filter_put_lanes(struct filter_run *r, enum record_kind kind, const void *record,
-			     int *rc, struct error *err)
+			     int *out, struct error *err)
 {
 	const struct slice *slice = record;
 	const struct edge *edge = record;
 	bool line = kind == KIND_SLICE || kind == KIND_EDGE;
 
 	if (line)
-		*rc = filter_lanes_put(
+		*out = filter_lanes_put(
 			r->lanes, kind, record,
 			filter_selects_thread(r, kind == KIND_SLICE ? slice->value : edge->value),
-			r->to, err);
+			err);
 	else if (kind > KIND_EDGE)
-		*rc = filter_lanes_end(r->lanes, r->to, err);
+		*out = filter_lanes_end(r->lanes, err);
 	else
-		*rc = filter_lanes_entity(
+		*out = filter_lanes_entity(
 			r->lanes, kind, record,
 			kind == KIND_THREAD &&
 				filter_selects_thread(r, ((const struct thread *)record)->id),
 			err);
-	return line || *rc < 0;
+	return line || *out < 0;
 }
 
 static int filter_add_sample(struct filter_run *r, const struct sample *s)
@@ -421,7 +421,7 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 	int ret;
 
 	if (to->wants & LANE_RECORDS) {
-		ret = filter_lanes_new(&r.lanes, filter->f.from,
+		ret = filter_lanes_new(&r.lanes, to, filter->f.from,
 				       filter->f.to ? filter->f.to : UINT64_MAX, err);
 		if (ret < 0)
 			return ret;
@@ -435,7 +435,7 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 		r.sink.wants = (r.sink.wants & ~WANT(SUM)) | WANT(SAMPLE);
 	ret = filter->inner->ops->run(filter->inner, &r.sink, err);
 	if (!ret && r.lanes)
-		ret = filter_lanes_end(r.lanes, to, err);
+		ret = filter_lanes_end(r.lanes, err);
 	if (!ret)
 		ret = filter_put_sums(&r, err);
 	if (!ret)

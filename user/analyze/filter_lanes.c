@@ -9,8 +9,8 @@
 #include "analyze/open_slices.h"
 
 struct filter_lanes {
-	/* ns since the start of the recording until a host's record has come, then stamps */
-	uint64_t from, to;
+	struct sink *sink;
+	uint64_t from, to; /* ns since the start until a host has come, then stamps */
 	struct index selected; /* lane.id of selected threads */
 	/* records before the range; NULL: the range begins at the start of the trace */
 	struct open_slices *opens;
@@ -18,7 +18,8 @@ struct filter_lanes {
 	bool started; /* the record of a host with a start time has come */
 };
 
-int filter_lanes_new(struct filter_lanes **out, uint64_t from, uint64_t to, struct error *err)
+int filter_lanes_new(struct filter_lanes **out, struct sink *sink, uint64_t from, uint64_t to,
+		     struct error *err)
 {
 	struct filter_lanes *l = calloc(1, sizeof(*l));
 
@@ -26,6 +27,7 @@ int filter_lanes_new(struct filter_lanes **out, uint64_t from, uint64_t to, stru
 		free(l);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
+	l->sink = sink;
 	l->from = from;
 	l->to = to;
 	l->begun = !from;
@@ -71,8 +73,7 @@ static bool is_selected_lane(const struct filter_lanes *l, uint64_t lane)
 }
 
 /* Pass a slice. Only CPU lanes have slices with an end. */
-static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds, struct sink *to,
-		      struct error *err)
+static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds, struct error *err)
 {
 	struct slice shown = *s;
 
@@ -82,19 +83,18 @@ static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds,
 		return 0;
 	if (s->end && s->state == STATE_RUNNING && !holds)
 		shown.value = shown.left = shown.wait = 0;
-	return sink_put(to, KIND_SLICE, &shown, err);
+	return sink_put(l->sink, KIND_SLICE, &shown, err);
 }
 
-static int pass_edge(struct filter_lanes *l, const struct edge *e, bool holds, struct sink *to,
-		     struct error *err)
+static int pass_edge(struct filter_lanes *l, const struct edge *e, bool holds, struct error *err)
 {
 	bool wanted = e->kind == EDGE_MIGRATION ? holds : is_selected_lane(l, e->to);
 	uint64_t end = e->end > e->time ? e->end : e->time;
 
-	return wanted && e->time <= l->to && end >= l->from ? put_edge(to, e, err) : 0;
+	return wanted && e->time <= l->to && end >= l->from ? put_edge(l->sink, e, err) : 0;
 }
 
-int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err)
+int filter_lanes_end(struct filter_lanes *l, struct error *err)
 {
 	const struct slice *opens;
 	size_t count = 0;
@@ -107,12 +107,12 @@ int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err)
 	if (!opens)
 		return error_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < count && !ret; i++)
-		ret = pass_slice(l, &opens[i], true, to, err);
+		ret = pass_slice(l, &opens[i], true, err);
 	return ret;
 }
 
 int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
-		     struct sink *to, struct error *err)
+		     struct error *err)
 {
 	const struct edge *e = record;
 	uint64_t order = kind == KIND_SLICE ? slice_order(record) : e->time;
@@ -123,11 +123,11 @@ int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *
 		/* A gap that begins before the range may reach into the range. */
 		return ret < 0 || kind == KIND_EDGE || !((const struct slice *)record)->end
 			       ? ret
-			       : pass_slice(l, record, holds, to, err);
+			       : pass_slice(l, record, holds, err);
 	}
-	ret = filter_lanes_end(l, to, err);
+	ret = filter_lanes_end(l, err);
 	if (ret < 0)
 		return ret;
-	return kind == KIND_SLICE ? pass_slice(l, record, holds, to, err)
-				  : pass_edge(l, record, holds, to, err);
+	return kind == KIND_SLICE ? pass_slice(l, record, holds, err)
+				  : pass_edge(l, record, holds, err);
 }

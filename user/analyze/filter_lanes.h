@@ -13,10 +13,11 @@
 struct filter_lanes;
 
 /*
- * Make a filter; from and to are ns since the start of the recording, both inclusive. Return 0 or
- * -ENOMEM.
+ * Make a filter that puts into the sink; from and to are ns since the start of the recording, both
+ * inclusive. Return 0 or -ENOMEM.
  */
-int filter_lanes_new(struct filter_lanes **out, uint64_t from, uint64_t to, struct error *err);
+int filter_lanes_new(struct filter_lanes **out, struct sink *sink, uint64_t from, uint64_t to,
+		     struct error *err);
 /* Free the filter, which may be NULL. */
 void filter_lanes_free(struct filter_lanes *l);
 
@@ -28,8 +29,8 @@ int filter_lanes_entity(struct filter_lanes *l, enum record_kind kind, const voi
  * the error of the sink.
  */
 int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *record, bool holds,
-		     struct sink *to, struct error *err);
-/* Call this when there are no more slices and edges. Return 0, -ENOMEM or the error of the sink. */
-int filter_lanes_end(struct filter_lanes *l, struct sink *to, struct error *err);
+		     struct error *err);
+/* There are no more slices and edges. Return 0, -ENOMEM or the error of the sink. */
+int filter_lanes_end(struct filter_lanes *l, struct error *err);
 
 #endif

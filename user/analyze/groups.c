@@ -112,14 +112,13 @@ static int intern_group_key(struct names *names, const struct group_key *key, ui
 	return ret;
 }
 
-int group_number(struct names *keys, enum group_by by, const struct process *p,
-		 const struct thread *t, const char **name, uint32_t *out)
+const char *group_number(struct names *keys, enum group_by by, const struct process *p,
+			 const struct thread *t, uint32_t *out)
 {
 	struct group_key key;
 
 	group_key_of(by, "", p, t, &key);
-	*name = key.name;
-	return intern_group_key(keys, &key, out);
+	return intern_group_key(keys, &key, out) < 0 ? NULL : key.name;
 }
 
 /* Find or create the group of a sum, and add the process to its members. */

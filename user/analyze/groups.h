@@ -41,12 +41,12 @@ int groups_of(struct groups *out, const struct profile *p, uint32_t event, enum 
 void groups_free(struct groups *g);
 
 /*
- * Set *out to the number of the group to which a thread (NULL: not known) of a process belongs, and
- * *name to the name of the group. This is for callers that add up other things than samples; not
- * for GROUP_MODULE. The name belongs to the process or thread. Return 0 or -ENOMEM.
+ * Set *out to the number of the group of a thread (NULL: not known) of a process. This is for
+ * callers that add up other things than samples; not for GROUP_MODULE. Return the name of the
+ * group, which belongs to the process or thread; NULL without memory.
  */
-int group_number(struct names *keys, enum group_by by, const struct process *p,
-		 const struct thread *t, const char **name, uint32_t *out);
+const char *group_number(struct names *keys, enum group_by by, const struct process *p,
+			 const struct thread *t, uint32_t *out);
 
 /*
  * Return the name of a stack's group for GROUP_MODULE, which is the module of its innermost frame.

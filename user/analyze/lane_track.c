@@ -79,25 +79,23 @@ uint64_t lane_tracks_settled(const struct lane_tracks *s)
 	return least;
 }
 
-/*
- * Report the stretch from a mark until end. ended: a record says that the state ended at that time.
- */
+/* Report the stretch of a mark until the next one. */
 static int report_lane_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m,
-			    uint64_t end, bool ended, struct error *err)
+			    const struct lane_mark *next, struct error *err)
 {
 	struct stretch x = {
 		.time = m->time,
-		.end = end,
+		.end = next->time,
 		.lane = t->lane,
 		.thread = t->thread,
 		.state = m->state,
 		.wait = m->wait,
-		.whole = m->exact && ended,
+		.whole = m->exact && next->exact,
 	};
 
 	if (m->state == STATE_UNKNOWN) /* After a gap, the CPU of the thread is not known either. */
 		t->cpu = 0;
-	if (m->state == STATE_NONE || m->time >= end)
+	if (m->state == STATE_NONE || m->time >= next->time)
 		return 0;
 	x.cpu = m->state == STATE_RUNNING ? 0 : t->cpu;
 	if (m->state == STATE_RUNNABLE) {
@@ -143,20 +141,16 @@ static void settle_base(struct lane_track *t, uint64_t time)
 	}
 }
 
-/*
- * Report the marks until time, when another state began. exact: a record says that it began at that
- * time.
- */
-static int report_lane_marks_until(struct lane_tracks *s, struct lane_track *t, uint64_t time,
-				   bool exact, struct error *err)
+/* Report the marks until next, where another state begins. */
+static int report_lane_marks_until(struct lane_tracks *s, struct lane_track *t,
+				   const struct lane_mark *next, struct error *err)
 {
-	unsigned int held = lane_mark_at(t, time);
+	unsigned int held = lane_mark_at(t, next->time);
 	int ret = 0;
 
 	for (unsigned int i = 0; i < held && !ret; i++)
-		ret = report_lane_mark(s, t, &t->marks[i], t->marks[i + 1].time,
-				       t->marks[i + 1].exact, err);
-	return ret < 0 ? ret : report_lane_mark(s, t, &t->marks[held], time, exact, err);
+		ret = report_lane_mark(s, t, &t->marks[i], &t->marks[i + 1], err);
+	return ret < 0 ? ret : report_lane_mark(s, t, &t->marks[held], next, err);
 }
 
 /*
@@ -204,31 +198,32 @@ static void lane_track_leave_cpu(struct lane_tracks *s, struct lane_track *t,
 	t->woken = 0;
 }
 
-int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct slice *slice,
-		   uint64_t from, uint64_t cpu, bool begun, struct error *err)
+int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct lane_run *run,
+		   struct error *err)
 {
+	const struct slice *slice = &run->slice;
 	uint64_t reported = t->marks[0].time;
+	struct lane_mark begin = {.time = run->from, .exact = run->begun};
 	struct stretch x = {.end = slice->end, .lane = t->lane, .state = STATE_RUNNING};
 	int ret;
 
-	if (from < reported) {
+	if (begin.time < reported) {
 		s->disorder += reported != s->cut;
-		from = reported;
-		begun = false;
+		begin = (struct lane_mark){.time = reported};
 	}
-	if (from > slice->end)
+	if (begin.time > slice->end)
 		return 0;
-	apply_early_wakeup(t, from);
-	ret = report_lane_marks_until(s, t, from, begun, err);
+	apply_early_wakeup(t, begin.time);
+	ret = report_lane_marks_until(s, t, &begin, err);
 	if (ret < 0)
 		return ret;
-	t->cpu = cpu;
+	t->cpu = run->cpu;
 	t->thread = slice->value;
-	x.time = from;
+	x.time = begin.time;
 	x.thread = t->thread;
-	x.cpu = cpu;
-	x.whole = begun && slice->left && slice->left != STATE_UNKNOWN;
-	if (from < slice->end)
+	x.cpu = t->cpu;
+	x.whole = begin.exact && slice->left && slice->left != STATE_UNKNOWN;
+	if (x.time < x.end)
 		ret = s->events.stretch(s->events.context, &x, err);
 	lane_track_leave_cpu(s, t, slice);
 	return ret < 0 ? ret : lane_track_update_known(s, t, err);
@@ -262,7 +257,7 @@ static int make_room_for_mark(struct lane_tracks *s, struct lane_track *t, struc
 		return 0;
 	settled = lane_tracks_settled(s);
 	if (settled >= first) {
-		ret = report_lane_marks_until(s, t, first, t->marks[1].exact, err);
+		ret = report_lane_marks_until(s, t, &t->marks[1], err);
 		settle_base(t, first);
 		return ret;
 	}
@@ -374,11 +369,11 @@ int lane_track_cut(struct lane_tracks *s, struct lane_track *t, uint64_t time, u
 	if (t->marks[0].time >= time)
 		return 0;
 	unknown.time = uncertain_since(t, time, settled);
-	ret = report_lane_marks_until(s, t, unknown.time, false, err);
+	ret = report_lane_marks_until(s, t, &unknown, err);
 	settle_base(t, unknown.time);
 	if (ret < 0 || unknown.time >= time)
 		return ret;
-	ret = report_lane_mark(s, t, &unknown, time, false, err);
+	ret = report_lane_mark(s, t, &unknown, &(struct lane_mark){.time = time}, err);
 	settle_base(t, time);
 	return ret;
 }

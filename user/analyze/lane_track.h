@@ -81,13 +81,16 @@ void lane_track_init(struct lane_track *t, uint64_t lane);
 int lane_track_update_known(struct lane_tracks *s, struct lane_track *t, struct error *err);
 void lane_track_remove_known(struct lane_tracks *s, struct lane_track *t);
 
-/*
- * Process a slice: the thread ran on a CPU (cpu: number + 1), but not before the time from. begun:
- * the thread really got the CPU at that time.
- */
-int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct slice *slice,
-		   uint64_t from, uint64_t cpu, bool begun, struct error *err);
-/* Set another state from m->time on. A state equal to the last one is ignored. */
+/* A thread ran as the slice of a CPU says, but not before from. */
+struct lane_run {
+	struct slice slice;
+	uint64_t from;
+	uint64_t cpu; /* number + 1 */
+	bool begun; /* the slice really begins at from */
+};
+int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct lane_run *run,
+		   struct error *err);
+/* Another state began at m->time. A state equal to the last one is ignored. */
 int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m,
 		    struct error *err);
 /* Process a wake-up of the thread at edge->time. */

@@ -102,15 +102,14 @@ static int join_thread(struct sched_rows_builder *m, uint32_t index)
 	const struct thread *thread = sched_names_thread(m->names, t->id);
 	struct sched_row fresh = {.waker = SCHED_INTERRUPT}, *row;
 	uint32_t number;
-	int ret;
 
 	fresh.process = sched_names_process(m->names, m->sched->processes.items[t->process].id);
 	fresh.thread = m->rows.by == GROUP_THREAD ? thread : NULL;
-	ret = group_number(&m->keys, m->rows.by, fresh.process, thread, &fresh.name, &number);
-	if (!ret && number == m->rows.list.count)
-		ret = vector_push(&m->rows.list, fresh);
-	if (ret < 0)
-		return ret;
+	fresh.name = group_number(&m->keys, m->rows.by, fresh.process, thread, &number);
+	if (!fresh.name)
+		return -ENOMEM;
+	if (number == m->rows.list.count && vector_push(&m->rows.list, fresh) < 0)
+		return -ENOMEM;
 	m->of_thread[index] = number;
 	if (!t->selected)
 		return 0;

@@ -193,7 +193,7 @@ static int states_put_lane(struct states *s, const struct lane *r, struct error 
 {
 	struct lane_track *t = find_lane_track(s, &s->lanes, r->id);
 	bool again = r->id <= s->last_lane;
-	int rc = 0;
+	int ret = 0;
 
 	if (!again)
 		s->last_lane = r->id;
@@ -207,18 +207,15 @@ static int states_put_lane(struct states *s, const struct lane *r, struct error 
 		return 0;
 	}
 	if (!t)
-		rc = add_lane_track(s, r->id, &t, err);
-	/*
-	 * A thread that was forgotten has come again. Its states until forgotten_until have been
-	 * reported.
-	 */
-	if (!rc && again)
+		ret = add_lane_track(s, r->id, &t, err);
+	if (!ret &&
+	    again) /* A forgotten thread; its states until forgotten_until have been reported. */
 		t->marks[0].time = s->forgotten_until;
-	if (!rc && r->kind == LANE_CPU)
-		rc = vector_push(&s->tracks.cpus, (uint32_t)(t - s->tracks.list.items));
-	else if (!rc && r->number && !find_lane_track(s, &s->threads, r->number))
-		rc = add_lane_name(s, t, r->number, err);
-	if (rc < 0)
+	if (!ret && r->kind == LANE_CPU)
+		ret = vector_push(&s->tracks.cpus, (uint32_t)(t - s->tracks.list.items));
+	else if (!ret && r->number && !find_lane_track(s, &s->threads, r->number))
+		ret = add_lane_name(s, t, r->number, err);
+	if (ret < 0)
 		return states_no_memory(err);
 	t->kind = (uint8_t)r->kind;
 	if (r->kind == LANE_CPU)
@@ -266,11 +263,10 @@ static int fill_cpu_hole(struct states *s, struct lane_track *t, uint64_t time, 
 	return ret < 0 ? ret : gap_known_tracks(s, x.time, time, err);
 }
 
-static int states_run_thread(struct states *s, const struct slice *r, uint64_t from, uint64_t cpu,
-			     bool begun, struct error *err)
+static int states_run_thread(struct states *s, struct lane_run *run, struct error *err)
 {
+	struct slice *r = &run->slice;
 	struct lane_track *t = r->value ? find_lane_track(s, &s->threads, r->value) : NULL;
-	struct slice checked = *r;
 	int ret;
 
 	if (!t || t->kind != LANE_THREAD)
@@ -281,13 +277,13 @@ static int states_run_thread(struct states *s, const struct slice *r, uint64_t f
 		 * slice follows at once.
 		 */
 		s->tracks.disorder += r->left != STATE_RUNNING;
-		checked.left = 0;
+		r->left = 0;
 	}
 	if (r->wait >= WAIT_COUNT) {
 		s->tracks.disorder++;
-		checked.wait = WAIT_OTHER;
+		r->wait = WAIT_OTHER;
 	}
-	ret = lane_track_run(&s->tracks, t, &checked, from, cpu, begun, err);
+	ret = lane_track_run(&s->tracks, t, run, err);
 	return ret < 0 || r->left != STATE_DEAD ? ret : forget_thread(s, t, err);
 }
 
@@ -320,7 +316,7 @@ static int states_put_cpu_slice(struct states *s, struct lane_track *t, const st
 	t->alive = true;
 	t->marks[0] = (struct lane_mark){.time = x.end, .state = (uint8_t)r->state};
 	if (runs)
-		ret = states_run_thread(s, r, x.time, t->cpu, x.whole, err);
+		ret = states_run_thread(s, &(struct lane_run){*r, x.time, t->cpu, x.whole}, err);
 	x.whole = x.whole && (!runs || r->left || !r->value);
 	if (!ret && x.time < x.end)
 		ret = s->tracks.events.stretch(s->tracks.events.context, &x, err);
@@ -494,21 +490,6 @@ int states_end(struct states *s, uint64_t time, struct error *err)
 	return 0;
 }
 
-/* Report a wake-up whose effect is not certain yet, as a stretch without a state. */
-static int each_open_wake(const struct lane_track *t, uint64_t time, uint64_t waker,
-			  uint32_t target, int (*each)(void *context, const struct stretch *s),
-			  void *context)
-{
-	const struct stretch x = {
-		.time = time,
-		.lane = t->lane,
-		.waker = waker,
-		.target = target,
-	};
-
-	return each(context, &x);
-}
-
 static int each_open_mark(const struct lane_track *t,
 			  int (*each)(void *context, const struct stretch *s), void *context)
 {
@@ -545,18 +526,24 @@ int states_each(const struct states *s, int (*each)(void *context, const struct 
 		if (!t->alive)
 			continue;
 		ret = each_open_mark(t, each, context);
+		/* A wake-up whose effect is not certain yet is a stretch without a state. */
 		if (!ret && t->early)
-			ret = each_open_wake(t, base->time, base->waker, base->target, each,
-					     context);
+			ret = each(context, &(struct stretch){.time = base->time,
+							      .lane = t->lane,
+							      .waker = base->waker,
+							      .target = base->target});
 		if (!ret && t->woken > base->time)
-			ret = each_open_wake(t, t->woken, t->waker, t->target, each, context);
+			ret = each(context, &(struct stretch){.time = t->woken,
+							      .lane = t->lane,
+							      .waker = t->waker,
+							      .target = t->target});
 	}
 	return ret;
 }
 
 /*
- * Restore a wake-up that each_open_wake() reported. If it has the time of the base, it is the early
- * wake-up of the base, else the last wake-up of a thread that may be running.
+ * Restore a wake-up that states_each() reported: the early wake-up of the base if it has the
+ * time of the base, else the last wake-up of a thread that may be running.
  */
 static void resume_wake(struct states *s, struct lane_track *t, const struct stretch *open)
 {

@@ -19,8 +19,6 @@ struct tree_builder {
 	struct tree_maker made;
 	const struct profile *profile;
 	const struct tree_view *view;
-	tree_placed *placed;
-	void *receiver;
 	struct index ends; /* (prefix node, stack) -> node, for landmarks */
 	struct last_node *last; /* by stack: its node under the last prefix it had */
 	VECTOR(uint32_t) path; /* stacks on the way to a known node, leaf first */
@@ -120,7 +118,7 @@ static int tree_add_sum(struct tree_builder *b, const struct profile_sum *s)
 		return ret;
 	b->made.tree.nodes.items[node].self_count += s->count;
 	b->made.tree.nodes.items[node].self_weight += s->weight;
-	return b->placed ? b->placed(b->receiver, s, node) : 0;
+	return b->view->placed ? b->view->placed(b->view->receiver, s, node) : 0;
 }
 
 static void tree_add_up(struct tree *t)
@@ -157,11 +155,10 @@ int tree_end(struct tree_maker *m, int ret, struct tree *out)
 	return 0;
 }
 
-int tree_build_placing(struct tree *out, const struct profile *p, uint32_t event,
-		       const struct tree_view *view, tree_placed *placed, void *receiver)
+int tree_build(struct tree *out, const struct profile *p, uint32_t event,
+	       const struct tree_view *view)
 {
-	struct tree_builder b = {
-		.profile = p, .view = view, .placed = placed, .receiver = receiver};
+	struct tree_builder b = {.profile = p, .view = view};
 	size_t stacks = (size_t)p->count.stacks + 1;
 	int ret = tree_begin(&b.made);
 
@@ -177,12 +174,6 @@ int tree_build_placing(struct tree *out, const struct profile *p, uint32_t event
 	index_free(&b.ends);
 	vector_free(&b.path);
 	return tree_end(&b.made, ret, out);
-}
-
-int tree_build(struct tree *out, const struct profile *p, uint32_t event,
-	       const struct tree_view *view)
-{
-	return tree_build_placing(out, p, event, view, NULL, NULL);
 }
 
 void tree_free(struct tree *t)

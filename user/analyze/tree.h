@@ -35,23 +35,22 @@ struct tree_view {
 	 */
 	unsigned int (*prefix)(const void *context, const struct profile_sum *s, uint32_t *labels);
 	const void *context;
+	/*
+	 * Called with the node of each sum in turn; returns 0, or a negative errno that ends the
+	 * building. May be NULL.
+	 */
+	int (*placed)(void *receiver, const struct profile_sum *s, uint32_t node);
+	void *receiver;
 };
 
 #define TREE_ALL_EVENTS PROFILE_NONE
 
 /*
- * Make the tree of the sums of one event, or of all events. Return 0 or -ENOMEM. Free the tree with
- * tree_free().
+ * Make the tree of the sums of one event, or of all. Return 0, -ENOMEM or the error of placed().
+ * Free the tree with tree_free().
  */
 int tree_build(struct tree *out, const struct profile *p, uint32_t event,
 	       const struct tree_view *view);
-/*
- * Like tree_build(), and call placed() with the node of each sum in turn. placed() returns 0, or a
- * negative errno that ends the building and is returned.
- */
-typedef int tree_placed(void *receiver, const struct profile_sum *s, uint32_t node);
-int tree_build_placing(struct tree *out, const struct profile *p, uint32_t event,
-		       const struct tree_view *view, tree_placed *placed, void *receiver);
 void tree_free(struct tree *t);
 
 /* A tree under construction, for paths that are not stacks. Pass zeroed memory to tree_begin(). */
@@ -68,9 +67,9 @@ int tree_begin(struct tree_maker *m);
  */
 int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label);
 /*
- * Add the weights up and store the tree in *out. rc is the result of the construction, which is
+ * Add the weights up and store the tree in *out. ret is the result of the construction, which is
  * returned; if it is negative, the tree is freed and *out is unchanged.
  */
-int tree_end(struct tree_maker *m, int rc, struct tree *out);
+int tree_end(struct tree_maker *m, int ret, struct tree *out);
 
 #endif

@@ -14,31 +14,24 @@ static size_t smaller_of(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/*
- * Fill one row, which compares letter i of a with all of b; before and earlier are the one and two
- * rows above.
- */
-static void fill_distance_row(const char *a, size_t i, const char *b, size_t b_length, size_t *row,
-			      const size_t *before, const size_t *earlier)
-{
-	row[0] = i + 1;
-	for (size_t j = 0; j < b_length; j++) {
-		row[j + 1] = smaller_of(smaller_of(before[j + 1], row[j]) + 1,
-					before[j] + (a[i] != b[j]));
-		if (i && j && a[i] == b[j - 1] && a[i - 1] == b[j])
-			row[j + 1] = smaller_of(row[j + 1], earlier[j - 1] + 1);
-	}
-}
-
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	size_t rows[3][LONGEST + 1];
 
 	for (size_t j = 0; j <= b_length; j++)
 		rows[0][j] = j;
-	for (size_t i = 0; i < a_length; i++)
-		fill_distance_row(a, i, b, b_length, rows[(i + 1) % 3], rows[i % 3],
-				  rows[(i + 2) % 3]);
+	for (size_t i = 0; i < a_length; i++) {
+		size_t *row = rows[(i + 1) % 3];
+		const size_t *before = rows[i % 3], *earlier = rows[(i + 2) % 3];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < b_length; j++) {
+			row[j + 1] = smaller_of(smaller_of(before[j + 1], row[j]) + 1,
+						before[j] + (a[i] != b[j]));
+			if (i && j && a[i] == b[j - 1] && a[i - 1] == b[j])
+				row[j + 1] = smaller_of(row[j + 1], earlier[j - 1] + 1);
+		}
+	}
 	return rows[a_length % 3][b_length];
 }
 

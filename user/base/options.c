@@ -16,6 +16,7 @@
 
 /* The tables that getopt_long() needs, made from an array of struct option_spec. */
 struct getopt_tables {
+	const struct command *command;
 	char *letters;
 	struct option *names;
 	size_t count; /* number of specs; names has two more entries: --help and the end */
@@ -35,9 +36,9 @@ bool option_takes_argument(const struct option_spec *o)
 	return o->type == OPTION_CALL ? o->arg != NULL : o->type != OPTION_FLAG;
 }
 
-static int getopt_tables_make(struct getopt_tables *t, const struct option_spec *specs,
-			      bool stop_at_operand)
+static int getopt_tables_make(struct getopt_tables *t)
 {
+	const struct option_spec *specs = t->command->options;
 	size_t count = count_option_specs(specs), names = 0;
 	char *letter;
 
@@ -47,7 +48,7 @@ static int getopt_tables_make(struct getopt_tables *t, const struct option_spec 
 	if (!t->letters || !t->names)
 		return -ENOMEM;
 	/* '+': the first operand ends the options; ':': return ':' for a missing argument */
-	letter = stpcpy(t->letters, stop_at_operand ? "+:" : ":");
+	letter = stpcpy(t->letters, t->command->stop_at_operand ? "+:" : ":");
 	for (size_t i = 0; i < count; i++) {
 		const struct option_spec *o = &specs[i];
 
@@ -80,22 +81,22 @@ static void getopt_tables_free(struct getopt_tables *t)
 }
 
 /* Return the option that getopt_long() found; NULL for --help. */
-static const struct option_spec *option_spec_of(const struct command *c,
-						const struct getopt_tables *t, int found)
+static const struct option_spec *option_spec_of(const struct getopt_tables *t, int found)
 {
+	const struct option_spec *specs = t->command->options;
+
 	if (found >= LONG_BASE)
-		return (size_t)(found - LONG_BASE) < t->count ? &c->options[found - LONG_BASE]
-							      : NULL;
+		return (size_t)(found - LONG_BASE) < t->count ? &specs[found - LONG_BASE] : NULL;
 	for (size_t i = 0; i < t->count; i++)
-		if (c->options[i].type != OPTION_HEADING && c->options[i].letter == found)
-			return &c->options[i];
+		if (specs[i].type != OPTION_HEADING && specs[i].letter == found)
+			return &specs[i];
 	return NULL;
 }
 
 /* Set the error for a long option that getopt_long() did not accept. */
-static int bad_long_option(const struct command *c, const struct getopt_tables *t, const char *word,
-			   struct error *err)
+static int bad_long_option(const struct getopt_tables *t, const char *word, struct error *err)
 {
+	const struct command *c = t->command;
 	int length = (int)strcspn(word, "=");
 	struct nearest near = {.word = word + 2, .length = (size_t)length - 2};
 	size_t matches = 0;
@@ -121,10 +122,10 @@ static int bad_long_option(const struct command *c, const struct getopt_tables *
 			 length, word, c->name);
 }
 
-static int bad_option(const struct command *c, const struct getopt_tables *t, int found,
-		      const char *word, struct error *err)
+static int bad_option(const struct getopt_tables *t, int found, const char *word, struct error *err)
 {
-	const struct option_spec *o = optopt ? option_spec_of(c, t, optopt) : NULL;
+	const struct command *c = t->command;
+	const struct option_spec *o = optopt ? option_spec_of(t, optopt) : NULL;
 
 	if (found == ':' && o)
 		return error_set(err, -EINVAL, "%s: option '%s%s' needs an argument: %s", c->name,
@@ -137,7 +138,7 @@ static int bad_option(const struct command *c, const struct getopt_tables *t, in
 		return error_set(err, -EINVAL,
 				 "%s: there is no option '-%c'; 'skein %s --help' lists them",
 				 c->name, optopt, c->name);
-	return bad_long_option(c, t, word, err);
+	return bad_long_option(t, word, err);
 }
 
 static int option_set(const struct option_spec *o, void *options, const char *value,
@@ -166,10 +167,11 @@ static int option_set(const struct option_spec *o, void *options, const char *va
 	return -EINVAL;
 }
 
-static int parse_arguments(const struct command *c, const struct getopt_tables *t, int argc,
-			   char **argv, void *options, struct error *err)
+static int parse_arguments(const struct getopt_tables *t, int argc, char **argv, void *options,
+			   struct error *err)
 {
-	int found, r;
+	const struct command *c = t->command;
+	int found, ret;
 
 	optind = 0; /* Restart getopt_long(), even inside a cluster of letters (a GNU extension). */
 	opterr = 0;
@@ -181,28 +183,27 @@ static int parse_arguments(const struct command *c, const struct getopt_tables *
 		if (found == -1)
 			return optind;
 		if (found == '?' || found == ':')
-			return bad_option(c, t, found, argv[optind - 1], err);
-		o = option_spec_of(c, t, found);
+			return bad_option(t, found, argv[optind - 1], err);
+		o = option_spec_of(t, found);
 		if (!o) {
 			options_help(c, stdout, 0);
 			return fflush(stdout) ? -errno : -ECANCELED;
 		}
-		r = option_set(o, options, optarg, err);
-		if (r < 0)
+		ret = option_set(o, options, optarg, err);
+		if (ret < 0)
 			return error_wrap(err, -EINVAL, "%s: option '--%s'", c->name, o->name);
 	}
 }
 
-int options_parse(const struct command *c, int argc, char **argv, void *options,
-		  bool stop_at_operand, struct error *err)
+int options_parse(const struct command *c, int argc, char **argv, void *options, struct error *err)
 {
-	struct getopt_tables t = {0};
-	int r = getopt_tables_make(&t, c->options, stop_at_operand);
+	struct getopt_tables t = {.command = c};
+	int ret = getopt_tables_make(&t);
 
-	if (!r)
-		r = parse_arguments(c, &t, argc, argv, options, err);
+	if (!ret)
+		ret = parse_arguments(&t, argc, argv, options, err);
 	else
-		error_errno(err, r, "%s", c->name);
+		error_errno(err, ret, "%s", c->name);
 	getopt_tables_free(&t);
-	return r;
+	return ret;
 }

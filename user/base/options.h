@@ -56,6 +56,7 @@ struct command {
 	const char *examples; /* lines "command\tpurpose", or NULL */
 	const struct option_spec *options; /* ends with a NULL name */
 	size_t options_size; /* of the struct that the options are parsed into */
+	bool stop_at_operand; /* the first operand ends the options (record -- CMD) */
 	enum command_group group;
 	/* Return the valid words of the first operand, as in option_spec. NULL: see usage. */
 	const char *(*values)(unsigned int index);
@@ -73,10 +74,9 @@ struct command {
  * operands; "--" ends them. Return the index of the first operand in argv (permuted as
  * getopt_long() does); -ECANCELED when help was requested (--help or -h, which every command has)
  * and has been printed to stdout; -EINVAL with one line in *err that names the option at fault; or
- * -ENOMEM. stop_at_operand: the first operand ends the options (record -- CMD).
+ * -ENOMEM.
  */
-int options_parse(const struct command *c, int argc, char **argv, void *options,
-		  bool stop_at_operand, struct error *err);
+int options_parse(const struct command *c, int argc, char **argv, void *options, struct error *err);
 
 /* Print the help text, wrapped at width columns; 0 means the width of the terminal. */
 void options_help(const struct command *c, FILE *out, unsigned int width);

@@ -11,7 +11,6 @@ struct quantity_suffix {
 };
 
 #define DIGITS "0123456789"
-#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
  * Multiply the number text[0..length) by factor. The fraction may be finer than 1 (0.3333K), but a
@@ -51,20 +50,20 @@ static int scale_decimal(const char *text, size_t length, uint64_t factor, uint6
 	return 0;
 }
 
-static int parse_quantity(const char *text, const struct quantity_suffix *suffixes, size_t count,
+static int parse_quantity(const char *text, const struct quantity_suffix *suffixes,
 			  const char *expected, uint64_t *out, struct error *err)
 {
 	size_t length = strspn(text, DIGITS);
-	int r = -EINVAL;
+	int ret = -EINVAL;
 
 	if (length && text[length] == '.' && strspn(text + length + 1, DIGITS))
 		length += 1 + strspn(text + length + 1, DIGITS);
-	for (size_t i = 0; length && i < count; i++)
-		if (!strcmp(text + length, suffixes[i].text))
-			r = scale_decimal(text, length, suffixes[i].factor, out);
-	if (r == -ERANGE)
+	for (const struct quantity_suffix *s = suffixes; length && s->text; s++)
+		if (!strcmp(text + length, s->text))
+			ret = scale_decimal(text, length, s->factor, out);
+	if (ret == -ERANGE)
 		return error_set(err, -EINVAL, "'%s' is too large", text);
-	if (r < 0)
+	if (ret < 0)
 		return error_set(err, -EINVAL, "'%s' is not %s", text, expected);
 	return 0;
 }
@@ -72,32 +71,35 @@ static int parse_quantity(const char *text, const struct quantity_suffix *suffix
 int parse_count(const char *text, uint64_t *out, struct error *err)
 {
 	static const struct quantity_suffix suffixes[] = {
-		{"", 1}, {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000},
-	};
+		{"", 1}, {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
 
-	return parse_quantity(text, suffixes, LENGTH(suffixes),
-			      "a whole number, with k, M or G for more", out, err);
+	return parse_quantity(text, suffixes, "a whole number, with k, M or G for more", out, err);
 }
 
 int parse_bytes(const char *text, uint64_t *out, struct error *err)
 {
 	static const struct quantity_suffix suffixes[] = {
-		{"", 1},	{"K", 1 << 10},	  {"k", 1 << 10}, {"KiB", 1 << 10},
-		{"M", 1 << 20}, {"MiB", 1 << 20}, {"G", 1 << 30}, {"GiB", 1 << 30},
-	};
+		{"", 1},	  {"K", 1 << 10},   {"k", 1 << 10},
+		{"KiB", 1 << 10}, {"M", 1 << 20},   {"MiB", 1 << 20},
+		{"G", 1 << 30},	  {"GiB", 1 << 30}, {NULL, 0}};
 
-	return parse_quantity(text, suffixes, LENGTH(suffixes),
-			      "a number of bytes, with K, M or G for more", out, err);
+	return parse_quantity(text, suffixes, "a number of bytes, with K, M or G for more", out,
+			      err);
 }
 
 int parse_duration(const char *text, uint64_t *out, struct error *err)
 {
-	static const struct quantity_suffix suffixes[] = {
-		{"", 1000000000},     {"s", 1000000000},    {"ns", 1},
-		{"us", 1000},	      {"ms", 1000000},	    {"m", 60000000000},
-		{"min", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000},
-	};
+	static const struct quantity_suffix suffixes[] = {{"", 1000000000},
+							  {"s", 1000000000},
+							  {"ns", 1},
+							  {"us", 1000},
+							  {"ms", 1000000},
+							  {"m", 60000000000},
+							  {"min", 60000000000},
+							  {"h", 3600000000000},
+							  {"d", 86400000000000},
+							  {NULL, 0}};
 
-	return parse_quantity(text, suffixes, LENGTH(suffixes),
-			      "a duration such as 10, 1.5s, 200ms, 5m or 1h", out, err);
+	return parse_quantity(text, suffixes, "a duration such as 10, 1.5s, 200ms, 5m or 1h", out,
+			      err);
 }

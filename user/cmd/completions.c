@@ -117,7 +117,8 @@ static int write_shell_script(const char *name)
 
 static int completions_main(int argc, char **argv)
 {
-	int first = command_parse(&completions_command, argc, argv, NULL);
+	struct error err = {""};
+	int first = options_parse(&completions_command, argc, argv, NULL, &err);
 
 	if (first < 0)
 		return ~first;

@@ -480,7 +480,7 @@ static int diff_main(int argc, char **argv)
 	struct error err = {""};
 	/* count first, because parsing moves "--" before the operands */
 	int after = count_after_dashes(argc, argv);
-	int status, first = options_parse(&diff_command, argc, argv, &o, false, &err);
+	int status, first = options_parse(&diff_command, argc, argv, &o, &err);
 
 	if (first == -ECANCELED)
 		return 0;

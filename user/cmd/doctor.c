@@ -137,7 +137,8 @@ static int doctor_main(int argc, char **argv)
 {
 	struct doctor_options o = {0};
 	struct screen screen;
-	int first = command_parse(&doctor_command, argc, argv, &o);
+	struct error err = {""};
+	int first = options_parse(&doctor_command, argc, argv, &o, &err);
 
 	if (first < 0)
 		return ~first;

@@ -107,7 +107,8 @@ static int show_help(const char *name, bool man)
 static int help_main(int argc, char **argv)
 {
 	struct help_options o = {0};
-	int first = command_parse(&help_command, argc, argv, &o);
+	struct error err = {""};
+	int first = options_parse(&help_command, argc, argv, &o, &err);
 
 	if (first < 0)
 		return ~first;

@@ -264,6 +264,7 @@ const struct command record_command = {
 	.name = "record",
 	.summary = "sample where the time goes, into a trace",
 	.usage = "[OPTIONS] [-- COMMAND ARGS]",
+	.stop_at_operand = true,
 	.description =
 		"Samples the stacks of the whole machine, or of a part of it, records its context "
 		"switches if -e asks for them, and writes a trace that 'skein report' reads. Needs "
@@ -733,7 +734,7 @@ static int prepare_command(struct recording *r, char **argv)
 static int record_parse_options(struct recording *r, int argc, char **argv)
 {
 	struct error err = {""};
-	int first = options_parse(&record_command, argc, argv, &r->options, true, &err);
+	int first = options_parse(&record_command, argc, argv, &r->options, &err);
 
 	if (first == -ECANCELED)
 		return -1;

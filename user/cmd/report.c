@@ -378,7 +378,7 @@ static int report_main(int argc, char **argv)
 {
 	struct report_options o = {.by = BY_NOTHING, .limit = LIMIT_UNSET, .least = DEFAULT_LEAST};
 	struct error err = {""};
-	int first = command_parse(&report_command, argc, argv, &o);
+	int first = options_parse(&report_command, argc, argv, &o, &err);
 
 	if (first < 0)
 		return ~first;

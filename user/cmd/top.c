@@ -483,7 +483,8 @@ static int top_main(int argc, char **argv)
 		.signals = -1,
 		.events = -1,
 	};
-	int first = command_parse(&top_command, argc, argv, &t.options), status;
+	struct error err = {""};
+	int first = options_parse(&top_command, argc, argv, &t.options, &err), status;
 
 	if (first < 0)
 		return ~first;

@@ -44,7 +44,8 @@ static void show_features(FILE *out)
 static int version_main(int argc, char **argv)
 {
 	struct version_options o = {0};
-	int first = command_parse(&version_command, argc, argv, &o);
+	struct error err = {""};
+	int first = options_parse(&version_command, argc, argv, &o, &err);
 
 	if (first < 0)
 		return ~first;

@@ -277,13 +277,10 @@ static int folded_write_lines(struct folded_writer *w)
 int folded_write_one(FILE *out, const struct profile *p, bool common,
 		     const struct export_options *o, struct error *err)
 {
-	struct names names = {0};
-	struct stack_labels labels = {.profile = p,
-				      .options = o,
-				      .several_events = roots_need_events(p),
-				      .common = common,
-				      .intern = folded_intern,
-				      .names = &names};
+	struct tree_view view = {.frame_labels = f->frame_names,
+				 .unknown_label = f->unknown,
+				 .prefix = folded_prefix,
+				 .context = f};
 	struct tree whole = {0};
 	struct folded_writer w = {.out = out, .names = &names, .tree = &whole};
 	int ret = stack_labels_tree(&whole, &labels);

@@ -164,7 +164,8 @@ static int html_number_labels(struct html_side *side)
  */
 static int html_make_side(struct html_side *side, const struct profile *p, bool common)
 {
-	struct tree_view view = {.prefix = html_prefix, .context = side};
+	struct tree_view view = {
+		.prefix = html_prefix, .context = side, .placed = on_html_sum, .receiver = side};
 	int ret = common ? symbols_in_common(&side->symbols, p) : symbols_of(&side->symbols, p);
 
 	side->profile = p;
@@ -178,7 +179,7 @@ static int html_make_side(struct html_side *side, const struct profile *p, bool 
 	view.frame_labels = side->symbols.of_frame;
 	view.unknown_label = side->symbols.unknown;
 	if (!ret)
-		ret = tree_build_placing(&side->tree, p, TREE_ALL_EVENTS, &view, on_html_sum, side);
+		ret = tree_build(&side->tree, p, TREE_ALL_EVENTS, &view);
 	if (!ret)
 		ret = html_number_labels(side);
 	merge_html_sums(side);

@@ -522,7 +522,10 @@ static void pprof_write_sample(struct pprof *p, const struct tree *t, uint32_t n
 
 static int pprof_write_samples(struct pprof *p, size_t column)
 {
-	struct tree_view view = {p->location_of, p->unknown, pprof_prefix, p};
+	struct tree_view view = {.frame_labels = p->location_of,
+				 .unknown_label = p->unknown,
+				 .prefix = pprof_prefix,
+				 .context = p};
 	struct tree t = {0};
 	int ret = tree_build(&t, p->profile, p->events.items[column], &view);
 
