@@ -10,7 +10,7 @@
 #include "analyze/profile.h"
 #include "analyze/sched.h"
 #include "fuzz.h"
-#include "totals.h"
+#include "tests/unit/totals.h"
 #include "trace/merge.h"
 #include "trace/window.h"
 

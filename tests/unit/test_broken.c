@@ -16,7 +16,7 @@
 #include "shown.h"
 #include "suite.h"
 #include "totals.h"
-#include "trace/trace.h"
+#include "trace_file.h"
 
 /* The number of samples of each kind of stack. */
 #define ENDS_OF(end) (100 + (uint64_t)(end))

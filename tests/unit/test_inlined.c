@@ -12,7 +12,7 @@
 #include "shown.h"
 #include "suite.h"
 #include "totals.h"
-#include "trace/trace.h"
+#include "trace_file.h"
 
 static const struct event events[] = {{1, 1, "cpu-clock", "ns", 10, 100}};
 static const struct process processes[] = {
@@ -200,7 +200,7 @@ START_TEST(through_a_trace)
 	ck_assert_uint_eq(count, SCENE_COUNT(inlined));
 	ck_assert_int_eq(trace_source(&source, t, &err), 0);
 	ck_assert_int_eq(profile_read(&p, source, NULL, &err), 0);
-	ck_assert_uint_eq(p->count.inlined, sizeof(inlined) / sizeof(inlined[0]));
+	ck_assert_uint_eq(p->count.inlined, SCENE_COUNT(inlined));
 	profile_free(p);
 	source_free(source);
 	trace_close(t);

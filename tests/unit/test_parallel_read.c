@@ -9,6 +9,7 @@
 #include "sample_scene.h"
 #include "suite.h"
 #include "totals.h"
+#include "trace_file.h"
 
 #define ROUNDS 300
 

@@ -138,7 +138,7 @@ START_TEST(sums_have_an_event)
 	struct error err = {""};
 	uint64_t count, weight;
 
-	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &of_no_event.source, NULL, &err), 0);
 	ck_assert_uint_eq(p->count.sums, 1);
 	ck_assert_uint_lt(p->sums[0].event, p->count.events);
 	ck_assert_uint_eq(p->missing, 1);
@@ -263,7 +263,7 @@ START_TEST(functions_need_no_tree_of_anything)
 	struct profile *p = NULL;
 	struct error err = {""};
 
-	ck_assert_int_eq(profile_read(&p, &source, NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&p, &random.source, NULL, &err), 0);
 	ck_assert_uint_eq(p->count.sums, STACKS);
 	functions_are_as_in_a_tree(p);
 	profile_free(p);

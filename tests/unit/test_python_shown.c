@@ -229,7 +229,7 @@ START_TEST(sums_are_told_apart_by_what_the_interpreter_did)
 	ck_assert_uint_eq(added.gil, whole.gil - 1);
 	ck_assert_uint_eq(added.collecting, whole.collecting);
 	ck_assert_uint_eq(added.unread, whole.unread);
-	ck_assert_uint_eq(p->count.sums, sizeof(python_runs) / sizeof(python_runs[0]));
+	ck_assert_uint_eq(p->count.sums, SCENE_COUNT(python_runs));
 	for (uint32_t i = 0; i < p->count.sums; i++)
 		ck_assert_uint_eq(p->sums[i].flags & ~(uint64_t)SAMPLE_FLAGS_OF_RUNTIME, 0);
 	profile_free(p);

@@ -16,7 +16,7 @@ const struct command *const commands[] = {
 int command_parse(const struct command *c, int argc, char **argv, void *options)
 {
 	struct error err = {""};
-	int ret = options_parse(c, argc, argv, options, false, &err);
+	int ret = options_parse(c, argc, argv, options, &err);
 
 	return ret == -ECANCELED ? ~0 : ret < 0 ? ~log_failure(2, &err) : ret;
 }

@@ -117,8 +117,7 @@ static int write_shell_script(const char *name)
 
 static int completions_main(int argc, char **argv)
 {
-	struct error err = {""};
-	int first = options_parse(&completions_command, argc, argv, NULL, &err);
+	int first = command_parse(&completions_command, argc, argv, NULL);
 
 	if (first < 0)
 		return ~first;

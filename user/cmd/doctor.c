@@ -137,8 +137,7 @@ static int doctor_main(int argc, char **argv)
 {
 	struct doctor_options o = {0};
 	struct screen screen;
-	struct error err = {""};
-	int first = options_parse(&doctor_command, argc, argv, &o, &err);
+	int first = command_parse(&doctor_command, argc, argv, &o);
 
 	if (first < 0)
 		return ~first;

@@ -139,7 +139,7 @@ static int export_main(int argc, char **argv)
 	struct export_arguments o = {0};
 	struct error err = {""};
 	const struct export_format *format;
-	int first = options_parse(&export_command, argc, argv, &o, &err);
+	int first = command_parse(&export_command, argc, argv, &o);
 
 	if (first < 0)
 		return ~first;

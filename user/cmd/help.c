@@ -107,8 +107,7 @@ static int show_help(const char *name, bool man)
 static int help_main(int argc, char **argv)
 {
 	struct help_options o = {0};
-	struct error err = {""};
-	int first = options_parse(&help_command, argc, argv, &o, &err);
+	int first = command_parse(&help_command, argc, argv, &o);
 
 	if (first < 0)
 		return ~first;

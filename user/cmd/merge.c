@@ -201,8 +201,7 @@ static int run_merge(char *const *paths, size_t count, const char *out)
 static int merge_main(int argc, char **argv)
 {
 	struct merge_options o = {.out = DEFAULT_OUTPUT};
-	struct error err = {""};
-	int first = options_parse(&merge_command, argc, argv, &o, &err);
+	int first = command_parse(&merge_command, argc, argv, &o);
 
 	if (first < 0)
 		return ~first;

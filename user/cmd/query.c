@@ -50,9 +50,6 @@ static int query_main(int argc, char **argv)
 	struct query_options o = {0};
 	int first = command_parse(&query_command, argc, argv, &o);
 
-	first = options_parse(&query_command, argc, argv, &o, &err);
-	if (first == -ECANCELED)
-		return 0;
 	if (first < 0)
 		return ~first;
 	if (o.csv && o.json)

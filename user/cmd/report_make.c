@@ -36,11 +36,11 @@ static int add_program_roots(struct program_roots *names, struct symbols *s,
 	int ret = symbols_add(s, "[no stack]", &names->no_stack);
 
 	names->profile = p;
-	names->thread_count = p->thread_count;
-	names->of_thread = calloc(p->thread_count + 1, sizeof(uint32_t));
+	names->thread_count = p->count.threads;
+	names->of_thread = calloc(p->count.threads + 1, sizeof(uint32_t));
 	if (!names->of_thread)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->thread_count && !ret; i++) {
+	for (uint32_t i = 0; i < p->count.threads && !ret; i++) {
 		uint32_t process = p->threads[i].process;
 
 		ret = symbols_add(s,
@@ -53,7 +53,7 @@ static int add_program_roots(struct program_roots *names, struct symbols *s,
 
 		ret = symbols_add(s, profile_end_name(end, text), &names->ends[end]);
 	}
-	return ret ? ret : symbols_add(s, "[unknown]", &names->of_thread[p->thread_count]);
+	return ret ? ret : symbols_add(s, "[unknown]", &names->of_thread[p->count.threads]);
 }
 
 static int make_report_tree(struct report *r)
@@ -137,7 +137,7 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 
 	*r = (struct report){.path = path, .options = o, .profile = p};
 	r->event_index = profile_event_named(p, o->filter.event);
-	r->event = r->event_index < p->event_count ? &p->events[r->event_index] : NULL;
+	r->event = r->event_index < p->count.events ? &p->events[r->event_index] : NULL;
 	r->filtered = has_filter(&o->filter);
 	profile_event_total(p, r->event_index, &r->count, &r->weight);
 	ret = symbols_of(&r->symbols, p);

@@ -483,8 +483,7 @@ static int top_main(int argc, char **argv)
 		.signals = -1,
 		.events = -1,
 	};
-	struct error err = {""};
-	int first = options_parse(&top_command, argc, argv, &t.options, &err), status;
+	int first = command_parse(&top_command, argc, argv, &t.options), status;
 
 	if (first < 0)
 		return ~first;

@@ -144,8 +144,7 @@ static void draw_chosen(const struct top_ui *ui, struct top_pen p)
 	if (p.column)
 		write_text(&p, TOP_STYLE_PLAIN, "  ");
 	top_focus_text(ui->foci.items, ui->foci.count, ui->foci.items[0].of, text, sizeof(text));
-	top_screen_put(p.row, p.column, TOP_STYLE_BOLD, false, text, UINT16_MAX, TOP_CUT_MIDDLE,
-		       NULL);
+	top_screen_put(&p, TOP_STYLE_BOLD, text, UINT16_MAX, TOP_CUT_MIDDLE);
 }
 
 static enum top_style row_style(const struct top_row *row)

@@ -44,8 +44,7 @@ static void show_features(FILE *out)
 static int version_main(int argc, char **argv)
 {
 	struct version_options o = {0};
-	struct error err = {""};
-	int first = options_parse(&version_command, argc, argv, &o, &err);
+	int first = command_parse(&version_command, argc, argv, &o);
 
 	if (first < 0)
 		return ~first;

@@ -77,90 +77,16 @@ static uint32_t folded_intern(struct stack_labels *l, const struct profile_frame
 	uint32_t ret = 0;
 	int rc = -ENOMEM;
 
-	if (!f->common)
-		return folded_number_name(f, profile_frame_name(p, frame, buf, sizeof(buf)), false,
-					  suffix, &f->frame_names[frame]);
-	common = diff_frame_name(p, frame);
-	ret = common ? folded_number_name(f, common, false, suffix, &f->frame_names[frame])
-		     : -ENOMEM;
-	free(common);
-	return ret;
-}
-
-static int folded_name_frames(struct folded_names *f)
-{
-	const struct profile *p = f->profile;
-	int ret = 0;
-
-	f->frame_names = calloc(p->count.frames + 1, sizeof(*f->frame_names));
-	if (!f->frame_names)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->count.frames && !ret; i++)
-		ret = folded_name_frame(f, i);
-	return ret;
-}
-
-/* Get the root frames of a thread by its index, PROFILE_NONE for samples without a thread. */
-static int folded_name_thread(struct folded_names *f, uint32_t thread, uint32_t *names)
-{
-	struct root roots[ROOTS_MAX];
-	int ret = 0;
-
-	f->thread_depth = roots_of(roots, f->profile, thread, f->options);
-	for (unsigned int i = 0; i < f->thread_depth && !ret; i++)
-		ret = folded_number_name(f, roots[i].name, true, roots[i].suffix, &names[i]);
-	return ret;
-}
-
-static int folded_name_threads(struct folded_names *f)
-{
-	const struct profile *p = f->profile;
-	int ret = 0;
-
-	f->thread_names = calloc(p->count.threads + 1, sizeof(*f->thread_names));
-	if (!f->thread_names)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->count.threads && !ret; i++)
-		ret = folded_name_thread(f, i, f->thread_names[i]);
-	return ret ? ret : folded_name_thread(f, PROFILE_NONE, f->thread_names[p->count.threads]);
-}
-
-static int folded_name_rest(struct folded_names *f)
-{
-	int ret = folded_number_name(f, "[no stack]", false, "", &f->no_stack);
-
-	if (!ret)
-		ret = folded_number_name(f, "[unknown]", false, "", &f->unknown);
-	for (int end = 0; end < END_COUNT && !ret; end++) {
-		char text[PROFILE_END_SIZE];
-
-		ret = folded_number_name(f, profile_end_name(end, text), false, "", &f->ends[end]);
+	if (clean) {
+		text_clean_but(name, ";", ':', clean, size - strlen(rest));
+		make_folded_frame(clean, suffix != NULL);
+		strcat(*clean ? clean : strcpy(clean, "?"), rest);
+		rc = names_intern_text(l->names, clean, &ret);
 	}
-	f->events = calloc(f->profile->count.events + 1, sizeof(*f->events));
-	if (!f->events)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < f->profile->count.events && !ret; i++)
-		ret = folded_number_name(f, f->profile->events[i].name, true, "", &f->events[i]);
+	free(clean);
+	if (rc < 0)
+		l->error = rc;
 	return ret;
-}
-
-static unsigned int folded_prefix(const void *context, const struct profile_sum *s,
-				  uint32_t *labels)
-{
-	const struct folded_names *f = context;
-	uint32_t thread = s->thread == PROFILE_NONE ? f->profile->count.threads : s->thread;
-	enum stack_end end = profile_stack_end(f->profile, s->stack);
-	unsigned int depth = 0;
-
-	if (f->several_events)
-		labels[depth++] = f->events[s->event];
-	for (unsigned int i = 0; i < f->thread_depth; i++)
-		labels[depth++] = f->thread_names[thread][i];
-	if (s->stack == PROFILE_NONE)
-		labels[depth++] = f->no_stack;
-	else if (end != END_WALKED)
-		labels[depth++] = f->ends[end];
-	return depth;
 }
 
 /* A part of the file: the line of a node itself, or all lines below the node. */
@@ -277,10 +203,13 @@ static int folded_write_lines(struct folded_writer *w)
 int folded_write_one(FILE *out, const struct profile *p, bool common,
 		     const struct export_options *o, struct error *err)
 {
-	struct tree_view view = {.frame_labels = f->frame_names,
-				 .unknown_label = f->unknown,
-				 .prefix = folded_prefix,
-				 .context = f};
+	struct names names = {0};
+	struct stack_labels labels = {.profile = p,
+				      .options = o,
+				      .several_events = roots_need_events(p),
+				      .common = common,
+				      .intern = folded_intern,
+				      .names = &names};
 	struct tree whole = {0};
 	struct folded_writer w = {.out = out, .names = &names, .tree = &whole};
 	int ret = stack_labels_tree(&whole, &labels);

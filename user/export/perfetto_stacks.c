@@ -270,9 +270,9 @@ enum { NO_STACK = END_COUNT, NO_FRAME };
 static uint64_t perfetto_intern_end(struct perfetto *p, struct perfetto_event *e, unsigned int end)
 {
 	const struct profile *profile = p->timeline.profile;
-	uint64_t iid = end_frame(profile, end);
-	uint64_t function = (uint64_t)profile->count.functions + 1 + profile->count.frames + end;
-	const struct profile_code none = {.line = 0};
+	struct perfetto_frame out = {.iid = end_frame(profile, end),
+				     .function = (uint64_t)profile->count.functions + 1 +
+						 profile->count.frames + end};
 	char text[PROFILE_END_SIZE];
 
 	if (e->ends[end])

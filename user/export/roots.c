@@ -84,7 +84,7 @@ static void stack_label_rest(struct stack_labels *l)
 
 		l->ends[end] = l->intern(l, NULL, profile_end_name(end, text), NULL);
 	}
-	for (uint32_t i = 0; i < p->event_count; i++)
+	for (uint32_t i = 0; i < p->count.events; i++)
 		l->of_event[i] = l->intern(l, NULL, p->events[i].name, "");
 }
 
@@ -92,16 +92,16 @@ static int stack_label_all(struct stack_labels *l)
 {
 	const struct profile *p = l->profile;
 
-	l->of_frame = calloc(p->frame_count + 1, sizeof(*l->of_frame));
-	l->of_thread = calloc(p->thread_count + 1, sizeof(*l->of_thread));
-	l->of_event = calloc(p->event_count + 1, sizeof(*l->of_event));
+	l->of_frame = calloc(p->count.frames + 1, sizeof(*l->of_frame));
+	l->of_thread = calloc(p->count.threads + 1, sizeof(*l->of_thread));
+	l->of_event = calloc(p->count.events + 1, sizeof(*l->of_event));
 	if (!l->of_frame || !l->of_thread || !l->of_event)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->frame_count && !l->error; i++)
+	for (uint32_t i = 0; i < p->count.frames && !l->error; i++)
 		stack_label_frame(l, i);
-	for (uint32_t i = 0; i < p->thread_count && !l->error; i++)
+	for (uint32_t i = 0; i < p->count.threads && !l->error; i++)
 		stack_label_thread(l, i, l->of_thread[i]);
-	stack_label_thread(l, PROFILE_NONE, l->of_thread[p->thread_count]);
+	stack_label_thread(l, PROFILE_NONE, l->of_thread[p->count.threads]);
 	stack_label_rest(l);
 	return l->error;
 }
@@ -111,7 +111,7 @@ static unsigned int stack_prefix(const void *context, const struct profile_sum *
 {
 	const struct stack_labels *l = context;
 	const struct profile *p = l->profile;
-	uint32_t thread = s->thread == PROFILE_NONE ? p->thread_count : s->thread;
+	uint32_t thread = s->thread == PROFILE_NONE ? p->count.threads : s->thread;
 	enum stack_end end = profile_stack_end(p, s->stack);
 	unsigned int depth = 0;
 
