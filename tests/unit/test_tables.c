@@ -165,14 +165,19 @@ static void drop(struct unwind_table *t)
 	free((void *)t->header);
 }
 
+static enum unwind_table_state slot_state(const struct tables *t, uint32_t slot)
+{
+	return (enum unwind_table_state)tables_get_memory(t)->slots[slot].state;
+}
+
 static uint32_t put(const struct unwind_table *t)
 {
 	uint32_t slot = tables_add(world->tables);
 
 	ck_assert_uint_ge(slot, UNWIND_SLOTS_FIXED);
-	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_PENDING);
+	ck_assert_int_eq(slot_state(world->tables, slot), UNWIND_TABLE_PENDING);
 	ck_assert_int_eq(tables_put(world->tables, slot, t, now_ns), 0);
-	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_READY);
+	ck_assert_int_eq(slot_state(world->tables, slot), UNWIND_TABLE_READY);
 	return slot;
 }
 
@@ -335,15 +340,14 @@ START_TEST(slots_run_out_and_come_back)
 	tables_set_state(world->tables, UNWIND_SLOT_NONE, UNWIND_TABLE_PENDING, now_ns);
 	tables_remove(world->tables, UNWIND_SLOT_NONE, now_ns);
 	tables_remove(world->tables, UNWIND_SLOT_GENERATED, now_ns);
-	ck_assert_int_eq(tables_state(world->tables, UNWIND_SLOT_NONE), UNWIND_TABLE_NONE);
-	ck_assert_int_eq(tables_state(world->tables, UNWIND_SLOT_GENERATED),
-			 UNWIND_TABLE_GENERATED);
+	ck_assert_int_eq(slot_state(world->tables, UNWIND_SLOT_NONE), UNWIND_TABLE_NONE);
+	ck_assert_int_eq(slot_state(world->tables, UNWIND_SLOT_GENERATED), UNWIND_TABLE_GENERATED);
 	ck_assert_uint_eq(tables_add(world->tables), UNWIND_SLOT_NONE);
 	ck_assert_int_eq(tables_put(world->tables, 99, &t, now_ns), 0);
 	tables_remove(world->tables, 99, now_ns);
-	ck_assert_int_eq(tables_state(world->tables, 99), UNWIND_TABLE_NONE);
+	ck_assert_int_eq(slot_state(world->tables, 99), UNWIND_TABLE_NONE);
 	ck_assert_uint_eq(tables_add(world->tables), 99);
-	ck_assert_int_eq(tables_state(world->tables, 99), UNWIND_TABLE_PENDING);
+	ck_assert_int_eq(slot_state(world->tables, 99), UNWIND_TABLE_PENDING);
 	ck_assert_uint_eq(summary().files, 0);
 	ck_assert_uint_eq(summary().bytes, 0);
 	drop(&t);
@@ -375,10 +379,10 @@ START_TEST(numbers_of_the_summary_add_up)
 	empty.pages = empty.rows = 0;
 	none.header = &empty;
 	ck_assert_int_eq(tables_put(world->tables, slots[0], &none, now_ns), 0);
-	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_NONE);
+	ck_assert_int_eq(slot_state(world->tables, slots[0]), UNWIND_TABLE_NONE);
 	ck_assert_uint_eq(summary().files, 1);
 	tables_set_state(world->tables, slots[1], UNWIND_TABLE_GENERATED, now_ns);
-	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_GENERATED);
+	ck_assert_int_eq(slot_state(world->tables, slots[1]), UNWIND_TABLE_GENERATED);
 	tables_set_state(world->tables, slots[1], UNWIND_TABLE_NONE, now_ns);
 	third = put(&a);
 	tables_remove(world->tables, third, now_ns);
@@ -415,8 +419,8 @@ START_TEST(the_least_recently_used_goes_first)
 	ck_assert_int_eq(walk_find_rule(&w, LOAD + UNWIND_PAGE_SIZE, &number), 0);
 	unlook();
 	more = put(&t);
-	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_READY);
-	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_EVICTED);
+	ck_assert_int_eq(slot_state(world->tables, slots[0]), UNWIND_TABLE_READY);
+	ck_assert_int_eq(slot_state(world->tables, slots[1]), UNWIND_TABLE_EVICTED);
 	ck_assert_uint_eq(summary().evicted, 1);
 	ck_assert_uint_eq(summary().files, 10);
 	compare(more, &t);
@@ -440,14 +444,14 @@ START_TEST(what_nobody_looks_into_goes_first_and_at_once)
 		slots[i] = put(&t);
 	world->slots[slots[0]].used = now_ns;
 	put(&t);
-	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_READY);
-	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_EVICTED);
+	ck_assert_int_eq(slot_state(world->tables, slots[0]), UNWIND_TABLE_READY);
+	ck_assert_int_eq(slot_state(world->tables, slots[1]), UNWIND_TABLE_EVICTED);
 	world->slots[slots[1]].used = now_ns + 1; /* a walk has wanted it */
 	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns + 2), slots[1]);
 	ck_assert_int_eq(tables_put(world->tables, slots[1], &t, now_ns + 2), 0);
-	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_READY);
-	ck_assert_int_eq(tables_state(world->tables, slots[1]), UNWIND_TABLE_READY);
-	ck_assert_int_eq(tables_state(world->tables, slots[2]), UNWIND_TABLE_EVICTED);
+	ck_assert_int_eq(slot_state(world->tables, slots[0]), UNWIND_TABLE_READY);
+	ck_assert_int_eq(slot_state(world->tables, slots[1]), UNWIND_TABLE_READY);
+	ck_assert_int_eq(slot_state(world->tables, slots[2]), UNWIND_TABLE_EVICTED);
 	drop(&t);
 	end();
 }
@@ -467,9 +471,9 @@ START_TEST(what_fits_nowhere_pushes_nobody_out)
 	slot = tables_add(world->tables);
 	ck_assert_int_eq(tables_put(world->tables, slot, &large, now_ns), -ENOSPC);
 	ck_assert_int_eq(tables_put(world->tables, slot, &wide, now_ns), -ENOSPC);
-	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_EVICTED);
+	ck_assert_int_eq(slot_state(world->tables, slot), UNWIND_TABLE_EVICTED);
 	for (int i = 0; i < 9; i++)
-		ck_assert_int_eq(tables_state(world->tables, slots[i]), UNWIND_TABLE_READY);
+		ck_assert_int_eq(slot_state(world->tables, slots[i]), UNWIND_TABLE_READY);
 	ck_assert_uint_eq(summary().files, 9);
 	ck_assert_uint_eq(summary().rows, 9ULL * t.header->rows);
 	/* nor is it made again and again because somebody wants it */
@@ -511,7 +515,7 @@ START_TEST(who_is_wanted_comes_back_in_place_of_the_cold)
 	begin(TEN);
 	for (int i = 0; i < 11; i++, now_ns += SECOND)
 		slots[i] = put(&t);
-	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_EVICTED);
+	ck_assert_int_eq(slot_state(world->tables, slots[0]), UNWIND_TABLE_EVICTED);
 	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns + 60 * SECOND),
 			  0); /* by nobody */
 	world->slots[slots[0]].used = now_ns;
@@ -520,7 +524,7 @@ START_TEST(who_is_wanted_comes_back_in_place_of_the_cold)
 	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns + 10 * SECOND - 1), 0);
 	now_ns += 10 * SECOND;
 	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns), slots[0]);
-	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_PENDING);
+	ck_assert_int_eq(slot_state(world->tables, slots[0]), UNWIND_TABLE_PENDING);
 	ck_assert_uint_eq(tables_take_wanted(world->tables, now_ns), 0); /* it is being made */
 	ck_assert_int_eq(tables_put(world->tables, slots[0], &t, now_ns), 0);
 	ck_assert_uint_eq(summary().files, 10);
@@ -583,8 +587,8 @@ START_TEST(tables_make_room_for_other_things)
 	for (int i = 0; i < 10; i++, now_ns += SECOND)
 		slots[i] = put(&t);
 	ck_assert_uint_ne(arena_allocate(world->arena, 30000, now_ns), 0);
-	ck_assert_int_eq(tables_state(world->tables, slots[0]), UNWIND_TABLE_EVICTED);
-	ck_assert_int_eq(tables_state(world->tables, slots[2]), UNWIND_TABLE_READY);
+	ck_assert_int_eq(slot_state(world->tables, slots[0]), UNWIND_TABLE_EVICTED);
+	ck_assert_int_eq(slot_state(world->tables, slots[2]), UNWIND_TABLE_READY);
 	drop(&t);
 	end();
 }
@@ -682,7 +686,7 @@ START_TEST(pages_of_another_table_are_not_mixed_in)
 	compare(slot, &other);
 	tables_set_state(world->tables, slot, UNWIND_TABLE_NONE, now_ns);
 	ck_assert_int_eq(tables_put_pages(world->tables, slot, &some, now_ns), 0);
-	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_NONE);
+	ck_assert_int_eq(slot_state(world->tables, slot), UNWIND_TABLE_NONE);
 	drop(&t);
 	drop(&other);
 	drop(&some);
@@ -702,12 +706,12 @@ START_TEST(pages_for_which_there_is_no_room_stay_unmade)
 	some = some_of(&t, 2);
 	slot = tables_add(world->tables);
 	ck_assert_int_eq(tables_put_pages(world->tables, slot, &some, now_ns), -ENOSPC);
-	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_READY);
+	ck_assert_int_eq(slot_state(world->tables, slot), UNWIND_TABLE_READY);
 	ck_assert(!tables_page_is_pending(world->tables, slot, t.header->first_page));
 	ck_assert(tables_page_is_pending(world->tables, slot,
 					 t.header->first_page + t.header->pages - 2));
 	ck_assert_int_eq(tables_put(world->tables, slot, &t, now_ns), -ENOSPC);
-	ck_assert_int_eq(tables_state(world->tables, slot), UNWIND_TABLE_EVICTED);
+	ck_assert_int_eq(slot_state(world->tables, slot), UNWIND_TABLE_EVICTED);
 	drop(&t);
 	drop(&some);
 	end();

@@ -143,11 +143,6 @@ void tables_remove(struct tables *t, uint32_t slot, uint64_t now)
 	(void)vector_push(&t->free_slots, slot);
 }
 
-enum unwind_table_state tables_state(const struct tables *t, uint32_t slot)
-{
-	return (enum unwind_table_state)t->memory.slots[slot].state;
-}
-
 static bool is_table_ready(const struct tables *t, uint32_t slot)
 {
 	return t->memory.slots[slot].state == UNWIND_TABLE_READY;
@@ -289,10 +284,19 @@ static void copy_rows(uint32_t *to, const uint32_t *from, uint32_t count, const 
 		to[i] = UNWIND_ROW(UNWIND_ROW_LOW(from[i]), numbers[UNWIND_ROW_RULE(from[i])]);
 }
 
+/* A table, or some pages of one, that is being put. */
+struct incoming_table {
+	const struct unwind_table *table;
+	uint16_t *numbers; /* of its rules, here */
+	uint32_t slot;
+	uint64_t now; /* ns */
+};
+
 /* Put the rows of all pages, and fill pages, which point to them. */
-static int put_table_rows(struct tables *t, uint32_t slot, const struct unwind_table *table,
-			  const uint16_t *numbers, struct unwind_page *pages, uint64_t now)
+static int put_table_rows(struct tables *t, const struct incoming_table *in,
+			  struct unwind_page *pages)
 {
+	const struct unwind_table *table = in->table;
 	uint32_t rows, count;
 
 	for (uint32_t page = 0; page < table->header->pages; page += count) {
@@ -300,7 +304,7 @@ static int put_table_rows(struct tables *t, uint32_t slot, const struct unwind_t
 
 		count = pages_of_piece(table, page, &rows);
 		if (rows) {
-			place = take_piece(t, slot, rows, now);
+			place = take_piece(t, in->slot, rows, in->now);
 			if (!place)
 				return -ENOSPC;
 		}
@@ -311,17 +315,17 @@ static int put_table_rows(struct tables *t, uint32_t slot, const struct unwind_t
 			if (!from->count)
 				continue;
 			copy_rows(arena_at(t->memory.arena, place), table->rows + from->first,
-				  from->count, numbers);
+				  from->count, in->numbers);
 			place += from->count;
 		}
 	}
 	return 0;
 }
 
-static void number_rules(struct tables *t, const struct unwind_table *table, uint16_t *numbers)
+static void number_rules(struct tables *t, const struct incoming_table *in)
 {
-	for (uint32_t i = 0; i < table->header->rules; i++)
-		numbers[i] = rule_number(t, &table->rules[i]);
+	for (uint32_t i = 0; i < in->table->header->rules; i++)
+		in->numbers[i] = rule_number(t, &in->table->rules[i]);
 }
 
 static uint64_t table_bytes(const struct tables *t, uint32_t slot)
@@ -423,10 +427,11 @@ static void free_old_rows(struct tables *t, uint32_t slot, size_t count, uint64_
 		(info->pieces.count - 1) * sizeof(info->pieces.items[0]));
 }
 
-static int put_whole_table(struct tables *t, uint32_t slot, const struct unwind_table *table,
-			   uint16_t *numbers, uint64_t now)
+static int put_whole_table(struct tables *t, const struct incoming_table *in)
 {
-	struct unwind_page *pages = calloc(table->header->pages, sizeof(*pages));
+	const struct unwind_header *h = in->table->header;
+	struct unwind_page *pages = calloc(h->pages, sizeof(*pages));
+	uint32_t slot = in->slot;
 	size_t old;
 	int ret = -ENOMEM;
 
@@ -435,19 +440,34 @@ static int put_whole_table(struct tables *t, uint32_t slot, const struct unwind_
 	ret = -ENOSPC;
 	if (!table_may_fit(t, slot)) /* eviction of all other tables would not make enough room */
 		goto out;
-	number_rules(t, table, numbers);
-	ret = t->infos[slot].partial ? 0 : allocate_pages(t, slot, table->header, now);
+	number_rules(t, in);
+	ret = t->infos[slot].partial ? 0 : allocate_pages(t, slot, h, in->now);
 	old = t->infos[slot].pieces.count;
 	if (!ret)
-		ret = put_table_rows(t, slot, table, numbers, pages, now);
+		ret = put_table_rows(t, in, pages);
 	if (ret)
 		goto out;
-	publish_table(t, slot, table->header, pages);
-	free_old_rows(t, slot, old, now);
-	count_rows(t, slot, table->header->rows);
+	publish_table(t, slot, h, pages);
+	free_old_rows(t, slot, old, in->now);
+	count_rows(t, slot, h->rows);
 	t->infos[slot].partial = false;
 out:
 	free(pages);
+	return ret;
+}
+
+/* Put a table in one of two ways. The slot is not evicted meanwhile. */
+static int put_incoming(struct tables *t, struct incoming_table *in,
+			int (*put)(struct tables *t, const struct incoming_table *in))
+{
+	int ret = -ENOMEM;
+
+	in->numbers = calloc(in->table->header->rules, sizeof(*in->numbers));
+	t->filling = in->slot;
+	if (in->numbers)
+		ret = put(t, in);
+	t->filling = 0;
+	free(in->numbers);
 	return ret;
 }
 
@@ -466,8 +486,8 @@ static bool continues_pages(const struct tables *t, uint32_t slot, const struct 
 
 int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table, uint64_t now)
 {
-	uint16_t *numbers;
-	int ret = -ENOMEM;
+	struct incoming_table in = {.table = table, .slot = slot, .now = now};
+	int ret;
 
 	if (slot < UNWIND_SLOTS_FIXED)
 		return 0;
@@ -480,12 +500,7 @@ int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table
 	t->infos[slot].words = table_words_max(table);
 	t->summary.refused -= t->infos[slot].refused;
 	t->summary.refused += t->infos[slot].refused = table->header->refused;
-	numbers = calloc(table->header->rules, sizeof(*numbers));
-	t->filling = slot;
-	if (numbers)
-		ret = put_whole_table(t, slot, table, numbers, now);
-	t->filling = 0;
-	free(numbers);
+	ret = put_incoming(t, &in, put_whole_table);
 	if (ret) {
 		evict(t, slot, now);
 		t->memory.slots[slot].used = 0;
@@ -499,41 +514,41 @@ static bool is_unmade(const struct tables *t, uint32_t slot, uint32_t index)
 	return slot_pages(t, slot)[index].count == UNWIND_PAGE_UNMADE;
 }
 
-static int put_page(struct tables *t, uint32_t slot, const struct unwind_table *some,
-		    uint32_t index, const uint16_t *numbers, uint64_t now)
+static int put_page(struct tables *t, const struct incoming_table *in, uint32_t index)
 {
-	const struct unwind_page *from = &some->pages[index];
+	const struct unwind_page *from = &in->table->pages[index];
 	uint32_t place = 0;
 
 	if (from->count) {
-		place = take_piece(t, slot, from->count, now);
+		place = take_piece(t, in->slot, from->count, in->now);
 		if (!place)
 			return -ENOSPC;
-		copy_rows(arena_at(t->memory.arena, place), some->rows + from->first, from->count,
-			  numbers);
+		copy_rows(arena_at(t->memory.arena, place), in->table->rows + from->first,
+			  from->count, in->numbers);
 	}
-	publish_page(&slot_pages(t, slot)[index], place, from->count);
-	t->infos[slot].words += from->count + ARENA_UNIT;
-	count_rows(t, slot, t->infos[slot].rows + from->count);
+	publish_page(&slot_pages(t, in->slot)[index], place, from->count);
+	t->infos[in->slot].words += from->count + ARENA_UNIT;
+	count_rows(t, in->slot, t->infos[in->slot].rows + from->count);
 	return 0;
 }
 
-static int put_some_pages(struct tables *t, uint32_t slot, const struct unwind_table *some,
-			  const uint16_t *numbers, uint64_t now)
+static int put_some_pages(struct tables *t, const struct incoming_table *in)
 {
-	const struct unwind_header *h = some->header;
+	const struct unwind_header *h = in->table->header;
+	uint32_t slot = in->slot;
 	int ret = 0;
 
+	number_rules(t, in);
 	if (!t->infos[slot].partial) {
-		ret = allocate_pages(t, slot, h, now);
+		ret = allocate_pages(t, slot, h, in->now);
 		if (ret)
 			return ret;
 		t->infos[slot].partial = true;
 		t->infos[slot].words = 2ULL * h->pages + ARENA_UNIT;
 	}
 	for (uint32_t i = 0; !ret && i < h->pages; i++)
-		if (some->pages[i].count != UNWIND_PAGE_UNMADE && is_unmade(t, slot, i))
-			ret = put_page(t, slot, some, i, numbers, now);
+		if (in->table->pages[i].count != UNWIND_PAGE_UNMADE && is_unmade(t, slot, i))
+			ret = put_page(t, in, i);
 	set_slot_state(t, slot, UNWIND_TABLE_READY);
 	return ret;
 }
@@ -551,20 +566,9 @@ static bool may_put_pages(const struct tables *t, uint32_t slot, const struct un
 
 int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table *some, uint64_t now)
 {
-	uint16_t *numbers;
-	int ret = -ENOMEM;
+	struct incoming_table in = {.table = some, .slot = slot, .now = now};
 
-	if (!may_put_pages(t, slot, some->header))
-		return 0;
-	numbers = calloc(some->header->rules, sizeof(*numbers));
-	if (!numbers)
-		return ret;
-	number_rules(t, some, numbers);
-	t->filling = slot;
-	ret = put_some_pages(t, slot, some, numbers, now);
-	t->filling = 0;
-	free(numbers);
-	return ret;
+	return may_put_pages(t, slot, some->header) ? put_incoming(t, &in, put_some_pages) : 0;
 }
 
 bool tables_page_is_pending(const struct tables *t, uint32_t slot, uint64_t page)

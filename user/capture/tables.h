@@ -61,7 +61,6 @@ bool tables_page_is_pending(const struct tables *t, uint32_t slot, uint64_t page
  * table is pending.
  */
 void tables_set_state(struct tables *t, uint32_t slot, enum unwind_table_state state, uint64_t now);
-enum unwind_table_state tables_state(const struct tables *t, uint32_t slot);
 
 /*
  * Return a slot whose evicted table a walk needed, if the table may be put again, that is, if there
