@@ -115,7 +115,8 @@ static void begin(void)
 	file.python.file = &interpreter;
 	file.python.layout = 1;
 	memory = known(MEMORY_ID, MAPPING_PYTHON);
-	process = (struct process_entry){.pid = (uint32_t)getpid(), .id = 5, .python = &memory};
+	process =
+		(struct process_entry){.pid = (uint32_t)getpid(), .id = 5, .code.python = &memory};
 	ck_assert_int_eq(symbolizer_add(symbolizer, FILE_ID, OBJECT_ELF,
 					open("/proc/self/exe", O_RDONLY | O_CLOEXEC)),
 			 0);
@@ -354,7 +355,7 @@ START_TEST(code_of_another_process_is_other_code)
 	other_memory.state = OBJECT_OPENING;
 	other = process;
 	other.id = 6;
-	other.python = &other_memory;
+	other.code.python = &other_memory;
 	raw = one_frame(0x7f0000, 77, 3);
 	mine = stack_of(&raw, true);
 	raw.process = &other;
@@ -506,29 +507,30 @@ START_TEST(the_memory_is_made_when_it_is_first_met)
 	uint64_t frame;
 
 	begin();
-	process.python = NULL;
+	process.code.python = NULL;
 	process.id = 0; /* no sample has had the process yet */
 	raw = one_frame(0x7f0000, 77, 3);
 	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, raw.words + 2, 2), 0);
-	ck_assert_ptr_nonnull(process.python);
-	ck_assert_int_eq(process.python->kind, MAPPING_PYTHON);
-	ck_assert_int_eq(process.python->state, OBJECT_OPENING);
-	ck_assert_uint_eq(process.python->users, 1);
+	ck_assert_ptr_nonnull(process.code.python);
+	ck_assert_int_eq(process.code.python->kind, MAPPING_PYTHON);
+	ck_assert_int_eq(process.code.python->state, OBJECT_OPENING);
+	ck_assert_uint_eq(process.code.python->users, 1);
 	/* The address of its symbol is converted from the file to the process. */
-	ck_assert_uint_eq(process.python->python.code_type, 0x90000 + MAPPED - 0x1000 - 0x70000);
+	ck_assert_uint_eq(process.code.python->python.code_type,
+			  0x90000 + MAPPED - 0x1000 - 0x70000);
 	process.id = 5;
 	frame = leaf(stack_of(&raw, true));
 	put_what_waits(true);
-	ck_assert_uint_eq(process.python->mapped.process, 5);
-	ck_assert_uint_eq(kept.frames[frame].mapping, process.python->id);
+	ck_assert_uint_eq(process.code.python->mapped.process, 5);
+	ck_assert_uint_eq(kept.frames[frame].mapping, process.code.python->id);
 	/*
 	 * A process without an interpreter has no such object, and its frames are kept without it.
 	 */
 	file.python.layout = 0;
-	process.python = NULL;
+	process.code.python = NULL;
 	process.id = 7;
 	ck_assert_int_eq(intern_prefetch(interning, process.pid, &process, raw.words + 2, 2), 0);
-	ck_assert_ptr_null(process.python);
+	ck_assert_ptr_null(process.code.python);
 	ck_assert_uint_eq(kept.frames[leaf(stack_of(&raw, true))].mapping, 0);
 	end();
 }

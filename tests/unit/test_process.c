@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "capture/clock.h"
-#include "capture/process.h"
+#include "capture/process_private.h"
 #include "world.h"
 
 #define MOST 64
@@ -104,16 +104,20 @@ static void life(struct process_table *t, enum life_kind kind, uint32_t pid, uin
 	ck_assert_int_eq(process_table_life(t, &l, time, NULL), 0);
 }
 
+/* How many processes and threads the table has. */
+static unsigned int held(const struct process_table *t)
+{
+	return HASH_COUNT(t->processes) + HASH_COUNT(t->threads);
+}
+
 static struct thread_entry *meet(struct process_table *t, uint32_t pid, uint64_t time,
 				 uint64_t born)
 {
 	const struct sampled_task s = {.pid = pid, .tid = pid, .time = time, .born = born};
-	struct process_entry *p;
-	struct thread_entry *th;
-	bool unknown;
+	struct resolved_task r;
 
-	ck_assert_int_eq(process_table_resolve(t, &s, &p, &th, &unknown, NULL), 0);
-	return th;
+	ck_assert_int_eq(process_table_resolve(t, &s, &r, NULL), 0);
+	return r.thread;
 }
 
 START_TEST(an_exec_begins_another_program)
@@ -243,7 +247,7 @@ START_TEST(a_thread_that_execs_leaves_nothing_behind)
 		life(t, LIFE_EXIT, 1000 + 2 * i, 1, now + 4, NULL, 0);
 	}
 	ck_assert_int_eq(process_table_tick(t, now + 10 * NSEC_PER_SEC, NULL), 0);
-	ck_assert_uint_eq(process_table_size(t), 0);
+	ck_assert_uint_eq(held(t), 0);
 	process_table_free(t);
 }
 END_TEST
@@ -251,8 +255,7 @@ END_TEST
 START_TEST(a_scan_names_who_was_sampled_unknown)
 {
 	struct process_table *t = table(NULL);
-	const struct scanned_process p = {
-		.pid = 9, .born = 10, .comm = "late", .exe = "", .cgroup = ""};
+	const struct scanned_process p = {.pid = 9, .born = 10, .comm = "late", .exe = ""};
 	const struct scanned_thread th = {.pid = 9, .tid = 9, .comm = "late"};
 	uint64_t id = meet(t, 9, 20, 10)->id;
 
@@ -270,10 +273,10 @@ START_TEST(names_are_matched_at_their_moment)
 	struct process_table *t = table("ma*");
 
 	life(t, LIFE_COMM, 5, 0, 10, "other", 0);
-	ck_assert(!meet(t, 5, 11, 0)->comm_selected);
+	ck_assert(!meet(t, 5, 11, 0)->name.selected);
 	ck_assert(!process_table_comm_matched(t));
 	life(t, LIFE_COMM, 5, 0, 20, "main", 0);
-	ck_assert(meet(t, 5, 21, 0)->comm_selected);
+	ck_assert(meet(t, 5, 21, 0)->name.selected);
 	ck_assert(process_table_comm_matched(t));
 	process_table_free(t);
 }
@@ -291,7 +294,7 @@ START_TEST(the_table_does_not_grow_with_the_recording)
 			ck_assert_int_eq(process_table_tick(t, now, NULL), 0);
 	}
 	process_table_tick(t, now + 10 * NSEC_PER_SEC, NULL);
-	ck_assert_uint_eq(process_table_size(t), 0);
+	ck_assert_uint_eq(held(t), 0);
 	process_table_free(t);
 }
 END_TEST
@@ -334,12 +337,10 @@ static void maps(struct process_table *t, uint32_t pid, uint64_t start)
 static struct process_entry *entry(struct process_table *t, uint32_t pid)
 {
 	const struct sampled_task s = {.pid = pid, .tid = pid, .time = clock_boot_ns()};
-	struct process_entry *p;
-	struct thread_entry *th;
-	bool unknown;
+	struct resolved_task r;
 
-	ck_assert_int_eq(process_table_resolve(t, &s, &p, &th, &unknown, NULL), 0);
-	return p;
+	ck_assert_int_eq(process_table_resolve(t, &s, &r, NULL), 0);
+	return r.process;
 }
 
 static struct world *begin_telling(struct process_table **t)
@@ -385,13 +386,11 @@ START_TEST(births_are_told_if_they_are_exact)
 	const struct sampled_task s = {.pid = 5, .tid = 5, .born = 4711, .time = 5000};
 	struct process_table *t;
 	struct world *world = begin_telling(&t);
-	struct process_entry *p;
-	struct thread_entry *th;
-	bool unknown;
+	struct resolved_task r;
 
 	tell(t, 0);
 	ck_assert_uint_eq(told[5].born, 0);
-	ck_assert_int_eq(process_table_resolve(t, &s, &p, &th, &unknown, NULL), 0);
+	ck_assert_int_eq(process_table_resolve(t, &s, &r, NULL), 0);
 	maps(t, 5, 0x5000);
 	tell(t, 0);
 	ck_assert_uint_eq(told[5].born, 4711);
@@ -546,13 +545,11 @@ END_TEST
 static bool is_unknown(struct process_table *t, uint32_t pid, bool kernel)
 {
 	const struct sampled_task s = {.pid = pid, .tid = pid, .time = 99, .kernel = kernel};
-	struct process_entry *p;
-	struct thread_entry *th;
-	bool unknown;
+	struct resolved_task r;
 
-	ck_assert_int_eq(process_table_resolve(t, &s, &p, &th, &unknown, NULL), 0);
-	ck_assert(!unknown || p->scanning);
-	return unknown;
+	ck_assert_int_eq(process_table_resolve(t, &s, &r, NULL), 0);
+	ck_assert(!r.unknown || r.process->scan == SCAN_RUNNING);
+	return r.unknown;
 }
 
 START_TEST(who_has_nothing_mapped_is_scanned_once)
@@ -561,12 +558,12 @@ START_TEST(who_has_nothing_mapped_is_scanned_once)
 
 	ck_assert(is_unknown(t, 7, false));
 	ck_assert(!is_unknown(t, 7, false));
-	ck_assert(entry(t, 7)->scanning);
+	ck_assert(entry(t, 7)->scan == SCAN_RUNNING);
 	process_table_scan_over(t, 7);
 	process_table_scan_over(t, 4711);
 	/* the scan found no mappings, so no other scan is needed */
 	ck_assert(!is_unknown(t, 7, false));
-	ck_assert(!entry(t, 7)->scanning);
+	ck_assert_int_eq(entry(t, 7)->scan, SCAN_OVER);
 	/* the table knows of the fork, but not the parent */
 	life(t, LIFE_FORK, 8, 4711, 10, NULL, 0);
 	ck_assert(is_unknown(t, 8, false));
@@ -645,7 +642,7 @@ static unsigned int run_once(struct object *program, struct object *library, con
 	calm_count = 0;
 	life(t, LIFE_COMM, 5, 0, NOW, comm, 0);
 	p = process_table_of_pid(t, 5);
-	p->program = program;
+	p->code.program = program;
 	ck_assert_int_eq(space_map(&p->space, &m), 0);
 	if (library)
 		ck_assert_int_eq(space_map(&p->space, &l), 0);

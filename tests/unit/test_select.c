@@ -26,7 +26,7 @@ static void *wait_for_end(void *context)
 
 static int check(const uint32_t *pid, const uint32_t *tid, struct error *err)
 {
-	const struct capture_options o = {
+	const struct capture_targets o = {
 		.pids = pid, .pid_count = pid ? 1 : 0, .tids = tid, .tid_count = tid ? 1 : 0};
 
 	*err = (struct error){""};

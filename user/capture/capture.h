@@ -7,9 +7,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/helper.h"
 #include "base/pipe.h"
 #include "capture/inlines.h"
+#include "capture/schedule.h"
 #include "capture/tables.h"
+#include "symbolizers/client.h"
 
 struct capture_progress {
 	uint64_t elapsed; /* ns since sampling began */
@@ -26,15 +29,8 @@ struct capture_progress {
 	bool finishing; /* sampling has stopped, names are still being looked up */
 };
 
-/* ns for which a recording waits for names after its end, unless something else is asked for */
-#define CAPTURE_WAIT_NAMES 1500000000ULL
-
-struct capture_options {
-	bool sample; /* take samples: which thread is on the CPU, with which stack */
-	bool sched; /* record every switch and wake-up */
-	const char *event; /* "cpu-clock" or "cycles"; NULL means cpu-clock */
-	uint64_t frequency; /* Hz; 0 means that period is given */
-	uint64_t period; /* sampling period, in the event's unit; 0 means that frequency is given */
+/* Which threads are recorded. */
+struct capture_targets {
 	const char *cpus; /* list such as 0,2-3; NULL means all */
 	/* processes to record, with their threads and children; NULL means every process */
 	const uint32_t *pids;
@@ -44,12 +40,26 @@ struct capture_options {
 	size_t tid_count;
 	const char *comm; /* glob; NULL means every name */
 	const char *cgroup; /* path; NULL means every cgroup */
+};
+
+/* Bytes of memory. */
+struct capture_memory {
+	uint64_t buffer; /* per sample ring; 0 means by the frequency */
+	uint64_t switch_buffer; /* of each CPU's array; 0 means by the number of CPUs */
+	uint64_t unwind; /* for unwind tables; 0 means 128 MiB */
+	uint64_t inlines; /* for reading lines and inlined functions; 0: not read */
+};
+
+struct capture_options {
+	bool sample; /* which thread is on the CPU, with which stack */
+	bool sched; /* record every switch and wake-up */
+	const char *event; /* "cpu-clock" or "cycles"; NULL means cpu-clock */
+	uint64_t frequency; /* Hz; 0 means that period is given */
+	uint64_t period; /* in the event's unit */
+	struct capture_targets targets;
 	bool user_only, kernel_only; /* record only this part of the stacks */
 	bool idle; /* record the idle threads, too */
-	uint64_t buffer; /* bytes per sample ring; 0 means by the frequency */
-	uint64_t switch_buffer; /* bytes of each CPU's array; 0 means by the number of CPUs */
-	uint64_t unwind_memory; /* bytes for unwind tables; 0 means 128 MiB */
-	uint64_t inline_memory; /* bytes for reading lines and inlined functions; 0: not read */
+	struct capture_memory memory;
 	const char *save_stacks; /* directory for stacks that ended badly; NULL: not kept */
 	const char *unwind_cache; /* directory that keeps unwind tables; NULL means nowhere */
 	uint64_t duration; /* ns; 0 means until keep_going returns false */
@@ -71,33 +81,40 @@ struct capture_refusal {
 	char what[192]; /* text such as "to uid 1001: 14,210 files (more than its share)" */
 };
 
+/* Samples of a capture. */
+struct capture_samples {
+	uint64_t due, written, filtered, idle, late, cut_off;
+};
+
+/* Frames without the names that they should have. */
+struct capture_unnamed {
+	uint64_t unready; /* their names were still being read at the end */
+	uint64_t mangled; /* names left mangled: demangling would take too much */
+	/* path of the first file with a name that was left mangled, or the end of a longer path */
+	char mangled_in[256];
+};
+
 /* Summary of a capture, in addition to the contents of its records. */
 struct capture_summary {
 	bool sampled, scheduled; /* whether samples, and switches, were recorded */
-	uint64_t due, written, filtered, idle, late, cut_off;
-	uint64_t lost[LOSS_COUNT]; /* number of lost records, by reason */
+	struct capture_samples samples;
+	struct schedule_counts switches; /* records passed to the sink */
+	uint64_t lost[LOSS_COUNT]; /* records, by reason */
 	uint64_t elapsed; /* ns of sampling */
-	uint64_t switches, wakeups, migrations; /* number of records passed to the sink */
+	uint64_t memory; /* bytes, the recorder's peak resident size */
 	/* bytes of the BPF maps' buffers as mapped; part of the resident memory */
 	uint64_t buffer_memory;
-	uint64_t names_requested, worker_restarts, opener_restarts;
-	uint64_t names_unready; /* frames whose names were still being read at the end */
-	uint64_t files_refused; /* not opened for lack of descriptors: RLIMIT_NOFILE */
-	uint64_t names_mangled; /* names left mangled: demangling would take too much */
-	/* path of the first file with a name that was left mangled, or the end of a longer path */
-	char names_mangled_in[256];
-	uint64_t memory; /* bytes, the recorder's peak resident size */
-	uint64_t helper_cpu; /* ns that the helper processes used */
-	uint64_t helper_memory; /* bytes, the sum of the helpers' peak resident sizes */
+	struct helper_cost helpers; /* the helper processes, killed ones included */
+	struct symbolizer_stats symbolizer;
+	struct capture_unnamed unnamed;
 	struct tables_summary unwind; /* the tables when the recording ended */
-	uint64_t tables_made, tables_cached; /* made by the worker; taken from the cache */
-	/* number of stacks that ended badly, and of those that were saved */
-	uint64_t bad_stacks, saved_stacks;
+	uint64_t bad_stacks, saved_stacks; /* that ended badly; of these, how many were kept */
 	bool inlined; /* inlined functions were requested */
 	struct inlines_summary inlines;
-	bool comm_matched; /* the glob of capture_options.comm matched at least one name */
-	uint64_t refused; /* files left out because of a user's limits */
-	/* refusals, the user with the most files first; an item with an empty what ends the list */
+	uint64_t opener_restarts;
+	uint64_t files_refused; /* not opened for lack of descriptors: RLIMIT_NOFILE */
+	bool comm_matched; /* the glob matched at least one name */
+	/* files left out because of a user's limits, worst first; an empty what ends it */
 	struct capture_refusal refusals[CAPTURE_REFUSALS_MAX];
 };
 

@@ -15,7 +15,7 @@
 
 #include "base/text.h"
 #include "capture/cgroup.h"
-#include "capture/checkup_private.h"
+#include "capture/checks.h"
 #include "capture/cpus.h"
 #include "capture/order.h"
 #include "capture/program.h"

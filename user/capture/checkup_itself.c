@@ -11,7 +11,7 @@
 
 #include "base/vector.h"
 #include "capture/capture.h"
-#include "capture/checkup_private.h"
+#include "capture/checks.h"
 #include "capture/clock.h"
 
 #define ENOUGH 20 /* number of samples after which the recording ends */
@@ -120,8 +120,7 @@ static int record_child(uint32_t pid, const char *cache, struct kept_records *k,
 	const struct capture_options o = {
 		.sample = true,
 		.frequency = 199,
-		.pids = &pid,
-		.pid_count = 1,
+		.targets = {.pids = &pid, .pid_count = 1},
 		.duration = MOST,
 		.wait_names = CAPTURE_WAIT_NAMES,
 		.unwind_cache = cache[0] ? cache : NULL,

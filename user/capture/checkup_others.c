@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/checkup_private.h"
+#include "capture/checks.h"
 #include "capture/opener_wire.h"
 #include "capture/procfs.h"
 

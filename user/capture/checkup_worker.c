@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/own_user.h"
-#include "capture/checkup_private.h"
+#include "capture/checks.h"
 #include "capture/clock.h"
 #include "capture/opener.h"
 #include "capture/procfs.h"

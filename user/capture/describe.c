@@ -99,18 +99,20 @@ int describe_options(struct sink *sink, uint64_t host, const struct capture_opti
 	char buffer[32];
 	int ret;
 
-	snprintf(buffer, sizeof(buffer), "%llu", (unsigned long long)o->buffer);
+	snprintf(buffer, sizeof(buffer), "%llu", (unsigned long long)o->memory.buffer);
 	ret = describe_value(&d, "skein.version", SKEIN_VERSION, err);
 	if (!ret)
-		ret = describe_value(&d, "option.cpus", o->cpus, err);
+		ret = describe_value(&d, "option.cpus", o->targets.cpus, err);
 	if (!ret)
-		ret = describe_value(&d, "option.comm", o->comm, err);
+		ret = describe_value(&d, "option.comm", o->targets.comm, err);
 	if (!ret)
-		ret = describe_value(&d, "option.cgroup", o->cgroup, err);
+		ret = describe_value(&d, "option.cgroup", o->targets.cgroup, err);
 	if (!ret)
-		ret = describe_numbers(&d, "option.pids", o->pids, o->pid_count, err);
+		ret = describe_numbers(&d, "option.pids", o->targets.pids, o->targets.pid_count,
+				       err);
 	if (!ret)
-		ret = describe_numbers(&d, "option.tids", o->tids, o->tid_count, err);
+		ret = describe_numbers(&d, "option.tids", o->targets.tids, o->targets.tid_count,
+				       err);
 	if (!ret && (o->user_only || o->kernel_only))
 		ret = describe_value(&d, "option.stacks", o->user_only ? "user" : "kernel", err);
 	if (!ret && o->sample)

@@ -128,15 +128,6 @@ const struct file_quota *file_quotas_largest(const struct file_quotas *s)
 	return found;
 }
 
-uint64_t file_quotas_refused(const struct file_quotas *s)
-{
-	uint64_t sum = refused_files_of(&s->others);
-
-	for (const struct file_quota *one = s->all; one; one = one->hh.next)
-		sum += refused_files_of(one);
-	return sum;
-}
-
 unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out,
 			       unsigned int most)
 {

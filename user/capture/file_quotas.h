@@ -52,12 +52,7 @@ void file_quota_refuse(struct file_quota *quota, enum refusal why);
 void file_quotas_refuse_file(struct file_quotas *s, uint32_t uid, const void *key, size_t size);
 /* Return the quota with the most files, or NULL if there are no quotas. */
 const struct file_quota *file_quotas_largest(const struct file_quotas *s);
-/* Return how many files were refused to all users. */
-uint64_t file_quotas_refused(const struct file_quotas *s);
-/*
- * Store the quotas with the most refused files in out, no more than `most` of them; return how
- * many.
- */
+/* Store the quotas with the most refused files, up to most of them, in out; return how many. */
 unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out,
 			       unsigned int most);
 /* Format "to uid 1001: 14,210 files (more than its share)" for a user with refused files. */

@@ -2,8 +2,10 @@
 /* Interns stacks and frames, each under an id of its own. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/intern_private.h"
+#include "symbolizers/python_file.h"
 
 /*
  * Number of entries per generation; each cache has two generations. All caches take 14 MiB when
@@ -27,16 +29,16 @@ int intern_new(struct intern **out, struct objects *objects, struct symbolizer *
 	struct intern *n = calloc(1, sizeof(*n));
 
 	if (n) {
-		n->objects = objects;
-		n->symbolizer = symbolizer;
+		n->objects = n->python.objects = objects;
+		n->symbolizer = n->python.symbolizer = symbolizer;
 		n->sink = sink;
 		n->words = cache_new(WORDS_ENTRIES);
 		n->stacks = cache_new(STACK_ENTRIES);
 		n->frames = cache_new(FRAME_ENTRIES);
 		n->functions = cache_new(FUNCTION_ENTRIES);
-		n->prefetched = cache_new(PREFETCHED_ENTRIES);
+		n->python.prefetched = cache_new(PREFETCHED_ENTRIES);
 	}
-	if (!n || !n->words || !n->stacks || !n->frames || !n->functions || !n->prefetched) {
+	if (!n || !n->words || !n->stacks || !n->frames || !n->functions || !n->python.prefetched) {
 		intern_free(n);
 		return error_errno(err, -ENOMEM, "stack caches");
 	}
@@ -50,13 +52,12 @@ void intern_free(struct intern *n)
 		return;
 	intern_free_names(n);
 	intern_free_places(n);
-	memories_free(&n->memories);
-	free(n->mangled);
+	memories_free(&n->python.memories);
 	cache_free(n->words);
 	cache_free(n->stacks);
 	cache_free(n->frames);
 	cache_free(n->functions);
-	cache_free(n->prefetched);
+	cache_free(n->python.prefetched);
 	free(n);
 }
 
@@ -126,12 +127,12 @@ static struct object *intern_jit_object(struct intern *n, struct process_entry *
 
 	at.start = m->start;
 	at.end = m->end;
-	if (!p->jit) {
-		p->jit = objects_new_jit(n->objects, &at);
-		if (p->jit)
-			objects_use(p->jit);
+	if (!p->code.jit) {
+		p->code.jit = objects_new_jit(n->objects, &at);
+		if (p->code.jit)
+			objects_use(p->code.jit);
 	}
-	return p->jit;
+	return p->code.jit;
 }
 
 /* Return the key of one native frame of user space. */
@@ -163,7 +164,8 @@ static struct frame_key path_frame_key(struct intern *n, const struct raw_stack 
 			.kind = FRAME_KERNEL,
 		};
 	return (struct frame_key){
-		.object = raw->process ? intern_python_of(n, raw->process, raw->space) : NULL,
+		.object = raw->process ? intern_python_of(&n->python, raw->process, raw->space)
+				       : NULL,
 		.address = f->address,
 		.place = f->place,
 		.kind = FRAME_PYTHON,
@@ -303,7 +305,34 @@ static int push_path(struct intern *n, const struct raw_stack *raw, uint64_t *st
 	return ret;
 }
 
-/* Return the key of all words of a stack and the way it ended. */
+static enum path_code path_code_at(const void *context, uint64_t address)
+{
+	const struct space *space = context;
+	const struct space_mapping *m = space_find(space, address);
+	const struct python_file *f = m && m->object ? m->object->python.file : NULL;
+	uint64_t offset;
+
+	/* If nothing is known of the process, trust the walk. */
+	if (!m)
+		return space->mappings.count ? PATH_UNMAPPED : PATH_CODE;
+	offset = address - m->start + m->offset;
+	for (unsigned int i = 0; f && i < f->loops && i < PYTHON_LOOPS_MAX; i++)
+		if (offset >= f->loop[i].start && offset < f->loop[i].end)
+			return PATH_LOOP;
+	return PATH_CODE;
+}
+
+/* Return whether code belongs to greenlet's single extension module; gevent and eventlet use it. */
+static bool switches_stack(const void *context, uint64_t address)
+{
+	const struct space_mapping *m = space_find(context, address);
+	const char *path = m && m->object ? m->object->path : NULL;
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	return name && (!strncmp(name, "/_greenlet.", 11) || !strncmp(name, "/greenlet.", 10));
+}
+
+/* Key of all words of a stack and the way it ended. */
 static struct cache_key words_key(const struct intern *n, const struct raw_stack *raw)
 {
 	uint64_t counts = (uint64_t)raw->kernel << 48 | (uint64_t)raw->user << 32 |
@@ -317,16 +346,17 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *out, b
 		 struct error *err)
 {
 	struct cache_key key = words_key(n, raw);
-	const struct path_space space = intern_path_space(raw->space);
+	const struct path_space space = {
+		.code = path_code_at, .switches = switches_stack, .context = raw->space};
 	uint64_t stack = 0, known;
 	int ret;
 
-	if (raw->process && raw->process->jit)
+	if (raw->process && raw->process->code.jit)
 		/*
 		 * The same addresses may hold other generated code by now, so have the perf map
 		 * read again.
 		 */
-		raw->process->jit->wanted = true;
+		raw->process->code.jit->wanted = true;
 	/*
 	 * The prefetch takes as long as path_make(); most stacks are new and need their path
 	 * anyway.
@@ -345,14 +375,26 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *out, b
 	return 0;
 }
 
+int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p, const uint64_t *python,
+		    unsigned int words)
+{
+	return intern_python_prefetch(&n->python, pid, p, python, words);
+}
+
+int intern_prefetch_memory(struct intern *n, const struct mapped_place *at,
+			   const struct python_file *f, uint64_t code_type)
+{
+	return intern_python_prefetch_memory(&n->python, at, f, code_type);
+}
+
 void intern_forget(struct intern *n)
 {
 	cache_clear(n->words);
 	cache_clear(n->stacks);
 	cache_clear(n->frames);
 	cache_clear(n->functions);
-	if (n->placed)
-		cache_clear(n->placed);
+	if (n->places.placed)
+		cache_clear(n->places.placed);
 	for (unsigned int i = 0; i < TRAILS; i++)
 		n->trails[i].context = 0;
 }

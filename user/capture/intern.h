@@ -53,12 +53,13 @@ int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p, con
 		    unsigned int words);
 
 /*
- * Prepare the prefetch of names for a mapping with an interpreter: have the memory of its process
- * opened. f: facts of the interpreter's file; code_type: address of PyCode_Type in the process;
- * time: ns. Returns 0 or -ENOMEM.
+ * Prefetch the same for a mapping with an interpreter: have its process's memory opened. at: the
+ * process and when it mapped the interpreter. f: facts
+ * of the interpreter's file; code_type: address of PyCode_Type in the process. Returns 0 or
+ * -ENOMEM.
  */
-int intern_prefetch_memory(struct intern *n, uint32_t pid, const struct python_file *f,
-			   uint64_t code_type, uint64_t time);
+int intern_prefetch_memory(struct intern *n, const struct mapped_place *at,
+			   const struct python_file *f, uint64_t code_type);
 
 /*
  * Return whether a name that cannot wait was requested since the last call: of generated code,

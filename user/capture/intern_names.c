@@ -12,8 +12,8 @@
 
 static void forget_pending_name(struct intern *n, struct pending_name *w)
 {
-	n->missing -= w->missing;
-	HASH_DEL(n->waiting, w);
+	n->names.missing -= w->missing;
+	HASH_DEL(n->names.waiting, w);
 	free(w);
 }
 
@@ -21,8 +21,9 @@ void intern_free_names(struct intern *n)
 {
 	struct pending_name *w, *next;
 
-	HASH_ITER (hh, n->waiting, w, next)
+	HASH_ITER (hh, n->names.waiting, w, next)
 		forget_pending_name(n, w);
+	free(n->names.mangled);
 }
 
 static struct frame named_frame(const struct pending_name *w, const struct frame *name)
@@ -53,17 +54,12 @@ static int put_unnamed_frame(struct intern *n, const struct pending_name *w, str
 	return put_named_frame(n, w, &none, err);
 }
 
-/*
- * Request a name. Names of generated and Python code are urgent, because their addresses are soon
- * reused, or their process may exit.
- */
 static int request_name(struct intern *n, struct pending_name *w)
 {
 	w->requested = true;
-	n->urgent |= w->kind == FRAME_JIT || w->kind == FRAME_PYTHON;
+	n->names.urgent |= w->kind == FRAME_JIT;
 	if (w->kind == FRAME_PYTHON)
-		return symbolizer_lookup_python(n->symbolizer, w->key.object, w->key.address,
-						w->key.place);
+		return intern_python_request(&n->python, &w->key);
 	return symbolizer_lookup(n->symbolizer, w->key.object, w->key.address);
 }
 
@@ -71,7 +67,7 @@ static void note_missing(struct intern *n, struct pending_name *w)
 {
 	if (!w->missing && w->kind == FRAME_KERNEL)
 		objects_miss_kernel_name(n->objects);
-	n->missing += !w->missing;
+	n->names.missing += !w->missing;
 	w->missing = w->emitted = true;
 	w->requested = false;
 }
@@ -84,7 +80,7 @@ static int keep_for_later(struct intern *n, struct pending_name *w, struct error
 {
 	int ret = w->emitted ? 0 : put_unnamed_frame(n, w, err);
 
-	if (w->missing || n->missing < MISSING_MAX)
+	if (w->missing || n->names.missing < MISSING_MAX)
 		note_missing(n, w);
 	else
 		forget_pending_name(n, w);
@@ -105,11 +101,13 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 		return -ENOMEM;
 	w->key.object = o->id;
 	w->key.address = key->address;
-	w->key.place = key->kind == FRAME_PYTHON ? key->place : key->loop;
+	w->key.place = key->kind == FRAME_PYTHON ? key->place
+		       : key->loop		 ? PLACE_LOOP
+						 : PLACE_PLAIN;
 	w->frame = frame;
 	w->kind = key->kind;
 	w->loop = key->loop;
-	HASH_FIND(hh, n->waiting, &w->key, sizeof(w->key), known);
+	HASH_FIND(hh, n->names.waiting, &w->key, sizeof(w->key), known);
 	/*
 	 * The frame's id was evicted while its name was pending: the new frame replaces the old
 	 * one.
@@ -118,7 +116,7 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 		ret = known->emitted ? 0 : put_unnamed_frame(n, known, err);
 		forget_pending_name(n, known);
 	}
-	HASH_ADD(hh, n->waiting, key, sizeof(w->key), w);
+	HASH_ADD(hh, n->names.waiting, key, sizeof(w->key), w);
 	if (!HASH_HAS(hh, w)) {
 		free(w);
 		return -ENOMEM;
@@ -196,23 +194,23 @@ static bool may_get_name(const struct intern *n, const struct pending_name *w)
 
 bool intern_take_urgent(struct intern *n)
 {
-	bool urgent = n->urgent;
+	bool urgent = n->names.urgent || n->python.urgent;
 
-	n->urgent = false;
+	n->names.urgent = n->python.urgent = false;
 	return urgent;
 }
 
 const char *intern_mangled(const struct intern *n)
 {
-	return n->mangled;
+	return n->names.mangled;
 }
 
 static void note_mangled(struct intern *n, const struct pending_name *w)
 {
 	const struct object *o = objects_by_id(n->objects, w->key.object);
 
-	if (!n->mangled && o && o->path)
-		n->mangled = strdup(o->path);
+	if (!n->names.mangled && o && o->path)
+		n->names.mangled = strdup(o->path);
 }
 
 static void resolve_name(struct intern *n, struct pending_name *w, const struct symbol *s)
@@ -232,12 +230,12 @@ static void resolve_name(struct intern *n, struct pending_name *w, const struct 
 		ret = put_named_frame(n, w, &f, &n->why);
 	if (ret && !n->error)
 		n->error = ret;
-	if (!*s->name && may_get_name(n, w) && (w->missing || n->missing < MISSING_MAX)) {
+	if (!*s->name && may_get_name(n, w) && (w->missing || n->names.missing < MISSING_MAX)) {
 		note_missing(n, w);
 		return;
 	}
 	f = named_frame(w, &f);
-	if (n->inlines && !ret)
+	if (n->places.inlines && !ret)
 		intern_request_places(n, &f, s);
 	forget_pending_name(n, w);
 }
@@ -245,12 +243,10 @@ static void resolve_name(struct intern *n, struct pending_name *w, const struct 
 static struct pending_name *find_pending_name(const struct intern *n, uint64_t object,
 					      uint64_t address, uint64_t place)
 {
-	struct {
-		uint64_t object, address, place;
-	} key = {object, address, place};
+	const struct python_name key = {object, address, place};
 	struct pending_name *w = NULL;
 
-	HASH_FIND(hh, n->waiting, &key, sizeof(key), w);
+	HASH_FIND(hh, n->names.waiting, &key, sizeof(key), w);
 	return w;
 }
 
@@ -261,7 +257,7 @@ void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address,
 
 	if (w)
 		resolve_name(n, w, s);
-	w = s->place ? NULL : find_pending_name(n, object, address, true);
+	w = s->place ? NULL : find_pending_name(n, object, address, PLACE_LOOP);
 	if (w && w->loop)
 		resolve_name(n, w, s);
 }
@@ -292,8 +288,8 @@ void intern_object_updated(struct intern *n, struct object *o, bool changed)
 
 	if (changed)
 		n->epoch++;
-	intern_send_prefetches(n, o);
-	HASH_ITER (hh, n->waiting, w, next) {
+	intern_python_updated(&n->python, o);
+	HASH_ITER (hh, n->names.waiting, w, next) {
 		if (w->key.object != o->id)
 			continue;
 		ret = request_or_give_up(n, o, w);
@@ -323,13 +319,13 @@ static int put_last(struct intern *n, const struct pending_name *w, struct error
 
 	if (w->missing && !w->requested)
 		return 0;
-	n->unready++;
+	n->names.unready++;
 	return put_named_frame(n, w, &unready, err);
 }
 
 uint64_t intern_unready(const struct intern *n)
 {
-	return n->unready;
+	return n->names.unready;
 }
 
 int intern_tick(struct intern *n, bool last, struct error *err)
@@ -339,8 +335,8 @@ int intern_tick(struct intern *n, bool last, struct error *err)
 
 	if (ret)
 		return error_set(err, ret, "%s", n->why.text);
-	memories_tick(&n->memories, clock_boot_ns());
-	HASH_ITER (hh, n->waiting, w, next) {
+	memories_tick(&n->python.memories, clock_boot_ns());
+	HASH_ITER (hh, n->names.waiting, w, next) {
 		if (last)
 			ret = put_last(n, w, err);
 		else if (!w->emitted)

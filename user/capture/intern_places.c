@@ -31,9 +31,9 @@ struct pending_places {
 
 void intern_use_inlines(struct intern *n, struct inlines *inlines)
 {
-	n->placed = cache_new(PLACED_ENTRIES);
-	if (n->placed)
-		n->inlines = inlines;
+	n->places.placed = cache_new(PLACED_ENTRIES);
+	if (n->places.placed)
+		n->places.inlines = inlines;
 }
 
 static void forget_pending_places(struct intern *n, struct pending_places *p)
@@ -41,7 +41,7 @@ static void forget_pending_places(struct intern *n, struct pending_places *p)
 	while (p) {
 		struct pending_places *same = p->same;
 
-		n->pending_places_bytes -= p->bytes;
+		n->places.pending_bytes -= p->bytes;
 		free(p);
 		p = same;
 	}
@@ -51,11 +51,11 @@ void intern_free_places(struct intern *n)
 {
 	struct pending_places *p, *next;
 
-	HASH_ITER (hh, n->pending_places, p, next) {
-		HASH_DEL(n->pending_places, p);
+	HASH_ITER (hh, n->places.pending, p, next) {
+		HASH_DEL(n->places.pending, p);
 		forget_pending_places(n, p);
 	}
-	cache_free(n->placed);
+	cache_free(n->places.placed);
 }
 
 static struct pending_places *new_pending_places(struct intern *n, const struct frame *f,
@@ -65,7 +65,7 @@ static struct pending_places *new_pending_places(struct intern *n, const struct 
 	size_t bytes = sizeof(struct pending_places) + name + system_name;
 	struct pending_places *p;
 
-	if (n->pending_places_bytes + bytes > PENDING_PLACES_BYTES_MAX)
+	if (n->places.pending_bytes + bytes > PENDING_PLACES_BYTES_MAX)
 		return NULL;
 	p = calloc(1, bytes);
 	if (!p)
@@ -77,7 +77,7 @@ static struct pending_places *new_pending_places(struct intern *n, const struct 
 	p->bytes = bytes;
 	p->name = memcpy(p->texts, s->name, name);
 	p->system_name = memcpy(p->texts + name, s->system_name, system_name);
-	n->pending_places_bytes += bytes;
+	n->places.pending_bytes += bytes;
 	return p;
 }
 
@@ -94,21 +94,21 @@ void intern_request_places(struct intern *n, const struct frame *f, const struct
 		return;
 	p = new_pending_places(n, f, s);
 	if (!p) {
-		inlines_count_unrequested(n->inlines);
+		inlines_count_unrequested(n->places.inlines);
 		return;
 	}
-	HASH_FIND(hh, n->pending_places, &p->key, sizeof(p->key), known);
+	HASH_FIND(hh, n->places.pending, &p->key, sizeof(p->key), known);
 	if (known) { /* the address has been requested already */
 		p->same = known->same;
 		known->same = p;
 		return;
 	}
-	HASH_ADD(hh, n->pending_places, key, sizeof(p->key), p);
+	HASH_ADD(hh, n->places.pending, key, sizeof(p->key), p);
 	if (!HASH_HAS(hh, p)) {
-		inlines_count_unrequested(n->inlines);
+		inlines_count_unrequested(n->places.inlines);
 		forget_pending_places(n, p);
-	} else if (inlines_request(n->inlines, f->mapping, f->address) < 0) {
-		HASH_DEL(n->pending_places, p);
+	} else if (inlines_request(n->places.inlines, f->mapping, f->address) < 0) {
+		HASH_DEL(n->places.pending, p);
 		forget_pending_places(n, p);
 	}
 }
@@ -145,9 +145,9 @@ static int place_function(struct intern *n, struct pending_places *p,
 						    &n->why)
 				  : 0;
 	key = cache_hash(identity, sizeof(identity));
-	if (!*own->declared || cache_get(n->placed, key, &none))
+	if (!*own->declared || cache_get(n->places.placed, key, &none))
 		return 0;
-	cache_put(n->placed, key, 0);
+	cache_put(n->places.placed, key, 0);
 	return put_function(n->sink, &f, &n->why);
 }
 
@@ -203,10 +203,10 @@ void intern_handle_places(struct intern *n, uint64_t object, uint64_t address,
 	struct pending_places *p = NULL;
 	int ret = 0;
 
-	HASH_FIND(hh, n->pending_places, &key, sizeof(key), p);
+	HASH_FIND(hh, n->places.pending, &key, sizeof(key), p);
 	if (!p)
 		return;
-	HASH_DEL(n->pending_places, p);
+	HASH_DEL(n->places.pending, p);
 	for (struct pending_places *at = p; count && at && !ret; at = at->same)
 		ret = put_frame_places(n, at, places, count);
 	if (ret && !n->error)

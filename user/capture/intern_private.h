@@ -8,11 +8,8 @@
 #include "base/cache.h"
 #include "base/hash.h"
 #include "capture/intern.h"
-#include "capture/memories.h"
+#include "capture/intern_python.h"
 #include "capture/path.h"
-
-/* Prefetched Python frames that may wait until the memory of their process is open. */
-#define PREFETCHED_MAX 4096
 
 /* One frame without its id. */
 struct frame_key {
@@ -23,16 +20,12 @@ struct frame_key {
 	bool loop;
 };
 
+/* A native frame that is known to be a loop has a name apart from other frames at its address. */
+enum name_place { PLACE_PLAIN, PLACE_LOOP };
+
 /* A frame whose name has been requested. */
 struct pending_name {
-	struct {
-		uint64_t object, address;
-		/*
-		 * PYTHON_PLACE() of a Python frame; of another frame, whether it is known to be a
-		 * loop
-		 */
-		uint64_t place;
-	} key;
+	struct python_name key; /* place: an enum name_place unless it is a Python frame */
 	uint64_t frame; /* frame.id */
 	enum frame_kind kind;
 	bool loop;
@@ -41,10 +34,6 @@ struct pending_name {
 	/* There is no name yet, but a later perf map, kallsyms or debug file may have one. */
 	bool missing;
 	UT_hash_handle hh;
-};
-
-struct prefetched_name {
-	uint64_t object, address, place;
 };
 
 /*
@@ -73,7 +62,22 @@ struct trail {
 /* Number of contexts whose trails are kept, since samples of several CPUs alternate. */
 #define TRAILS 16
 
-struct pending_places;
+/* Frames whose names have been requested. */
+struct pending_names {
+	struct pending_name *waiting;
+	unsigned int missing; /* of waiting, how many have missing set */
+	uint64_t unready; /* frames whose names were pending when the recording ended */
+	char *mangled; /* path of the first file with a name that takes too much to demangle */
+	bool urgent; /* a name of generated code was requested, whose addresses are soon reused */
+};
+
+/* Lines and inlined functions. */
+struct frame_places {
+	struct inlines *inlines; /* NULL: they are not requested */
+	struct cache *placed; /* function.id -> nothing: functions put with file and line */
+	struct pending_places *pending; /* frames whose inlined functions have been requested */
+	size_t pending_bytes;
+};
 
 struct intern {
 	struct objects *objects;
@@ -84,25 +88,12 @@ struct intern {
 	struct cache *stacks; /* path of frames from the outermost one on -> stack.id */
 	struct cache *frames; /* object, address, pass -> frame.id */
 	struct cache *functions; /* object, start, name -> function.id */
-	struct cache *prefetched; /* object, code object -> nothing: names already prefetched */
-	/* process memories that were opened before their processes' records are in order */
-	struct memories memories;
-	/* prefetches that wait until the memory of their process is open */
-	struct prefetched_name early[PREFETCHED_MAX];
-	unsigned int early_count;
-	struct pending_name *waiting;
-	unsigned int missing; /* number of waiting frames that have missing set */
-	uint64_t unready; /* frames whose names were pending when the recording ended */
-	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
-	struct cache *placed; /* function.id -> nothing: functions put with file and line */
-	struct pending_places
-		*pending_places; /* frames whose inlined functions have been requested */
-	size_t pending_places_bytes;
 	uint64_t last_stack, last_frame, last_function;
-	char *mangled; /* path of the first file with a name that takes too much to demangle */
-	bool urgent; /* a name that cannot wait was requested */
-	uint64_t epoch; /* number of times that objects were renewed (intern_object_updated()) */
-	int error; /* first error of the sink while names were resolved */
+	struct intern_python python;
+	struct pending_names names;
+	struct frame_places places;
+	uint64_t epoch; /* counts renewed objects */
+	int error; /* of the sink, while names are resolved */
 	struct error why;
 	/* path of the current stack */
 	struct path path;
@@ -128,18 +119,5 @@ int intern_function(struct intern *n, uint64_t object, const struct symbol *s, u
  */
 void intern_request_places(struct intern *n, const struct frame *f, const struct symbol *name);
 void intern_free_places(struct intern *n);
-
-/*
- * intern_python.c: return the memory of a process that runs Python in a space; NULL: there is none.
- */
-struct object *intern_python_of(struct intern *n, struct process_entry *p,
-				const struct space *space);
-/*
- * Send the prefetches that wait for a process memory, if it is open; drop them if it cannot be
- * opened.
- */
-void intern_send_prefetches(struct intern *n, const struct object *o);
-/* Return the properties of a space that path_make() needs. */
-struct path_space intern_path_space(const struct space *space);
 
 #endif

@@ -263,13 +263,13 @@ void ledger_get_summary(const struct ledger *l, struct capture_summary *out)
 		const struct cpu_ledger *p = &l->pages[cpu];
 		struct cpu_account c;
 
-		sampler_account(l->c.sampler, cpu, &c);
-		out->due += c.due;
-		out->written += p->written - p->lost[LOSS_NOT_STORED];
-		out->filtered += p->filtered + c.filtered;
-		out->idle += c.idle;
-		out->late += late_of(p, p->lost[LOSS_NOT_STORED]);
-		out->cut_off += p->cut_off;
+		sampler_account(l->sampler, cpu, &c);
+		out->samples.due += c.due;
+		out->samples.written += p->written - p->lost[LOSS_NOT_STORED];
+		out->samples.filtered += p->filtered + c.filtered;
+		out->samples.idle += c.idle;
+		out->samples.late += late_of(p, p->lost[LOSS_NOT_STORED]);
+		out->samples.cut_off += p->cut_off;
 		for (int reason = 1; reason < LOSS_COUNT; reason++)
 			out->lost[reason] += p->lost[reason];
 	}

@@ -62,37 +62,10 @@ static int begin_schedule(struct live *l, struct error *err)
 
 static void on_calm(void *context, const struct object *program)
 {
-	const struct live *l = context;
-	const struct file_id *k = &program->file.id;
-	const struct wire_file file = {.inode = k->inode, .device = k->major << 20 | k->minor};
-
-	program_set_calm(l->program, &file);
-}
-
-int live_begin_tables(struct live *l, struct error *err)
-{
-	const struct process_context c = {
-		.objects = l->objects,
-		.sink = l->sink,
-		.host = HOST_ID,
-		.arena = live_walks_stacks(l) ? l->walkers.arena : NULL,
-		.last_lane = l->switches.array ? &l->switches.last_lane : NULL,
-		.comm_glob = l->options.comm,
-		.selected = live_selects_process,
-		.calm = live_walks_stacks(l) ? on_calm : NULL,
-		.cgroup_path = cgroup_path_of,
-		.container = container_of_cgroup,
-		.context = l,
-	};
-	const struct ledger_context account = {
-		.sampler = l->sampler,
-		.sink = l->sink,
-		.cpus = program_cpus(l->program),
-		.host = HOST_ID,
-		.event = EVENT_ID,
-		.period = l->event.period,
-	};
-	int ret = process_table_new(&l->processes, &c, err);
+	const char *list = l->options.targets.cpus;
+	struct cpu_set online = {0};
+	bool any = false;
+	int ret = cpu_set_parse(&l->wanted, list, err);
 
 	if (!ret)
 		ret = ledger_new(&l->ledger, &account, err);
@@ -177,10 +150,11 @@ static int load_program(struct live *l, struct error *err)
 		.user_stack = !o->kernel_only,
 		.idle = o->idle,
 		.clocked = l->event.clocked,
-		.select_pids = o->pid_count > 0,
-		.select_tids = o->tid_count > 0,
-		.cgroup_subsys = cgroups_subsystem(l->selection.cgroups),
-		.ring_bytes = o->buffer ? o->buffer : default_buffer(&l->event, save_all),
+		.select_pids = o->targets.pid_count > 0,
+		.select_tids = o->targets.tid_count > 0,
+		.cgroup_subsys = cgroups_subsystem(l->cgroups),
+		.ring_bytes =
+			o->memory.buffer ? o->memory.buffer : default_buffer(&l->event, save_all),
 		.tail_calls = debug_word("tail-calls"),
 		.no_python = debug_word("no-python"),
 		.save_all = save_all,
@@ -189,8 +163,8 @@ static int load_program(struct live *l, struct error *err)
 	struct cgroup_place place;
 	int ret = 0;
 
-	if (o->cgroup) {
-		ret = cgroups_find(l->selection.cgroups, o->cgroup, &place, err);
+	if (o->targets.cgroup) {
+		ret = cgroups_find(l->cgroups, o->targets.cgroup, &place, err);
 		if (ret)
 			return ret;
 		p.select_cgroup = true;
@@ -198,10 +172,10 @@ static int load_program(struct live *l, struct error *err)
 		p.selected_cgroup = place.id;
 		p.selected_level = place.level;
 	}
-	l->options.buffer = p.ring_bytes;
-	ret = program_load(&l->program, &p, l->rings.order, err);
+	l->options.memory.buffer = p.ring_bytes;
+	ret = program_load(&l->program, &p, l->order, err);
 	if (!ret && o->sched)
-		ret = switches_load(&l->switches.array, l->program, o->switch_buffer, err);
+		ret = switches_load(&l->switches, l->program, o->memory.switch_buffer, err);
 	return ret;
 }
 
@@ -217,7 +191,7 @@ static void on_object_updated(void *context, struct object *o, bool changed)
 /* Create the tables that the walkers look up, and the objects whose unwind tables they hold. */
 static int begin_unwinding(struct live *l, struct error *err)
 {
-	uint64_t most = l->options.unwind_memory ? l->options.unwind_memory : UNWIND_MEMORY;
+	uint64_t most = l->options.memory.unwind ? l->options.memory.unwind : UNWIND_MEMORY;
 	struct tables_memory memory = {
 		.slots = program_slots(l->program),
 		.rules = program_rules(l->program),
@@ -252,10 +226,10 @@ static int prepare_recording(struct live *l, struct error *err)
 	int ret = sampled_event_find(&l->event, o->event ? o->event : "cpu-clock", o->frequency,
 				     o->period, err);
 
-	if (!ret && o->cpus)
-		ret = live_check_cpus(l, err);
+	if (!ret && o->targets.cpus)
+		ret = check_cpus(l, err);
 	if (!ret)
-		ret = select_check(o, err);
+		ret = select_check(&o->targets, err);
 	if (!ret && o->save_stacks)
 		ret = saver_new(&l->stacks.saver, o->save_stacks, debug_word("save-good"), err);
 	if (!ret)

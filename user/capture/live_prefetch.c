@@ -44,11 +44,12 @@ static int send_interpreter(struct live *l, const struct object *o,
 			    const struct prefetched_mapping *f)
 {
 	struct python_process python = pythons_at(o, f->start, f->offset);
+	const struct mapped_place at = {.pid = f->pid, .seen = f->time};
 
 	/* If the walkers cannot be updated now, they are with the process's other mappings. */
-	if (program_set_python(l->program, f->pid, &python, f->time))
-		return 0;
-	return intern_prefetch_memory(l->intern, f->pid, o->python.file, python.code_type, f->time);
+	if (!program_set_python(l->program, f->pid, &python, f->time))
+		live_keep_error(l, intern_prefetch_memory(l->intern, &at, o->python.file,
+							  python.code_type));
 }
 
 /*

@@ -33,7 +33,7 @@ int process_table_new(struct process_table **out, const struct process_context *
 	return 0;
 }
 
-struct process_entry *process_find(const struct process_table *t, uint32_t pid)
+struct process_entry *process_table_of_pid(const struct process_table *t, uint32_t pid)
 {
 	struct process_entry *p = NULL;
 
@@ -52,7 +52,7 @@ struct thread_entry *process_find_thread(const struct process_table *t, uint32_t
 /* Count one thread less in the thread's process. */
 static void leave_process(const struct process_table *t, const struct thread_entry *thread)
 {
-	struct process_entry *p = thread->ended ? NULL : process_find(t, thread->pid);
+	struct process_entry *p = thread->ended ? NULL : process_table_of_pid(t, thread->pid);
 
 	if (p && p->threads)
 		p->threads--;
@@ -84,11 +84,11 @@ static void disown_threads(struct process_table *t, const struct process_entry *
 /* Drop the process's private objects: its generated code and its memory. */
 static void forget_generated(struct process_entry *p)
 {
-	if (p->jit)
-		objects_unuse(p->jit);
-	if (p->python)
-		objects_unuse(p->python);
-	p->jit = p->python = NULL;
+	if (p->code.jit)
+		objects_unuse(p->code.jit);
+	if (p->code.python)
+		objects_unuse(p->code.python);
+	p->code = (struct process_code){0};
 }
 
 static void free_process(struct process_table *t, struct process_entry *p)
@@ -119,13 +119,10 @@ void process_table_free(struct process_table *t)
 
 void process_table_mark_unsent(struct process_table *t, struct process_entry *p)
 {
-	if (p->unsent || p->outside || !t->spaces.arena)
+	if (p->walkers.unsent || p->outside || !t->spaces.arena)
 		return;
-	/*
-	 * If memory runs out, stacks are finished in user space, and the next change tries this
-	 * again.
-	 */
-	p->unsent = vector_push(&t->unsent, p->pid) == 0;
+	/* Without memory, stacks are finished in user space, and this is tried again. */
+	p->walkers.unsent = vector_push(&t->unsent, p->pid) == 0;
 }
 
 void process_table_remapped(struct process_table *t, const struct object *o)
@@ -144,9 +141,9 @@ void process_table_remapped(struct process_table *t, const struct object *o)
 
 void process_table_mark_settled(struct process_table *t, struct process_entry *p)
 {
-	if (p->settled == p->space->version)
+	if (p->walkers.settled == p->space->version)
 		return;
-	p->settled = p->space->version;
+	p->walkers.settled = p->space->version;
 	process_table_mark_unsent(t, p);
 }
 
@@ -157,15 +154,15 @@ void process_table_mark_settled(struct process_table *t, struct process_entry *p
  */
 static int send_end(struct process_entry *p, process_sender send, void *context)
 {
-	if (!p->sent || p->sent_at < p->ended)
+	if (!p->walkers.sent || p->walkers.sent_at < p->ended)
 		return 0;
-	p->sent = 0;
+	p->walkers.sent = 0;
 	return send(context, p->pid, NULL);
 }
 
 static int send_mappings(struct process_entry *p, process_sender send, void *context, uint64_t now)
 {
-	struct unwind_process r = {.born = p->birth == BIRTH_EXACT ? p->born : 0};
+	struct unwind_process r = {.born = p->born.precision == BIRTH_EXACT ? p->born.ns : 0};
 	int ret;
 
 	if (p->ended)
@@ -176,12 +173,12 @@ static int send_mappings(struct process_entry *p, process_sender send, void *con
 	r.version = p->space->version;
 	r.mappings = p->space->view;
 	r.count = p->space->view_count;
-	r.settled = p->settled == p->space->version;
+	r.settled = p->walkers.settled == p->space->version;
 	r.python = pythons_of(p->space);
 	ret = send(context, p->pid, &r);
 	if (!ret) {
-		p->sent = r.version;
-		p->sent_at = clock_boot_ns();
+		p->walkers.sent = r.version;
+		p->walkers.sent_at = clock_boot_ns();
 	}
 	return ret;
 }
@@ -192,25 +189,20 @@ int process_table_send(struct process_table *t, process_sender send, void *conte
 	int ret = 0;
 
 	for (size_t i = 0; i < t->unsent.count; i++) {
-		struct process_entry *p = process_find(t, t->unsent.items[i]);
+		struct process_entry *p = process_table_of_pid(t, t->unsent.items[i]);
 		int one;
 
-		if (!p || !p->unsent)
+		if (!p || !p->walkers.unsent)
 			continue;
 		one = send_mappings(p, send, context, now);
-		p->unsent = one == -EAGAIN;
-		if (p->unsent)
+		p->walkers.unsent = one == -EAGAIN;
+		if (p->walkers.unsent)
 			t->unsent.items[left++] = p->pid;
 		else
 			ret = ret ? ret : one;
 	}
 	t->unsent.count = left;
 	return ret;
-}
-
-static bool comm_selected(const struct process_table *t, const char *comm)
-{
-	return !t->context.comm_glob || fnmatch(t->context.comm_glob, comm, 0) == 0;
 }
 
 static bool is_outside(const struct process_table *t, uint32_t pid)
@@ -230,17 +222,18 @@ static void copy_comm(char to[COMM_SIZE], const char *comm)
 	to[length] = '\0';
 }
 
-static void set_process_name(struct process_table *t, struct process_entry *p, const char *comm)
+static void set_task_name(const struct process_table *t, struct task_name *name, const char *comm)
 {
-	copy_comm(p->comm, comm);
-	p->comm_selected = comm_selected(t, p->comm);
-	p->changed = true;
+	const char *glob = t->context.comm_glob;
+
+	copy_comm(name->comm, comm);
+	name->selected = !glob || fnmatch(glob, name->comm, 0) == 0;
 }
 
-static void set_thread_name(struct process_table *t, struct thread_entry *thread, const char *comm)
+static void set_process_name(struct process_table *t, struct process_entry *p, const char *comm)
 {
-	copy_comm(thread->comm, comm);
-	thread->comm_selected = comm_selected(t, thread->comm);
+	set_task_name(t, &p->name, comm);
+	p->changed = true;
 }
 
 struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_t born)
@@ -250,7 +243,7 @@ struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_
 	if (!p)
 		return NULL;
 	p->pid = pid;
-	p->born = born;
+	p->born.ns = born;
 	p->start = born;
 	p->outside = is_outside(t, pid);
 	p->space = space_new(&t->spaces);
@@ -283,10 +276,10 @@ struct thread_entry *process_add_thread(struct process_table *t, uint32_t pid, u
 		free(thread);
 		return NULL;
 	}
-	p = process_find(t, pid);
+	p = process_table_of_pid(t, pid);
 	if (p)
 		p->threads++;
-	set_thread_name(t, thread, comm);
+	set_task_name(t, &thread->name, comm);
 	return thread;
 }
 
@@ -312,10 +305,10 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 		.pid = p->pid,
 		.ns_pid = p->ns_pid,
 		.parent = p->parent,
-		.born = p->born,
+		.born = p->born.ns,
 		.start = p->start,
 		.end = p->ended,
-		.comm = p->comm,
+		.comm = p->name.comm,
 		.exe = p->exe,
 		.cgroup = cgroup,
 		.container = c->container(c->context, cgroup),
@@ -334,7 +327,7 @@ int process_put_thread(struct process_table *t, const struct thread_entry *threa
 		.tid = thread->tid,
 		.start = thread->start,
 		.end = thread->ended,
-		.comm = thread->comm,
+		.comm = thread->name.comm,
 		.lane = thread->lane,
 	};
 
@@ -347,7 +340,7 @@ int process_put_thread(struct process_table *t, const struct thread_entry *threa
 static int end_thread_name(struct process_table *t, struct thread_entry *thread, uint64_t time,
 			   struct error *err)
 {
-	struct process_entry *p = process_find(t, thread->pid);
+	struct process_entry *p = process_table_of_pid(t, thread->pid);
 	int ret = 0;
 
 	if (thread->id && p && p->id) {
@@ -381,7 +374,7 @@ static int end_program(struct process_table *t, struct process_entry *p, uint64_
 
 int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct error *err)
 {
-	struct process_entry *old = process_find(t, pid);
+	struct process_entry *old = process_table_of_pid(t, pid);
 	int ret = 0;
 
 	if (!old)
@@ -413,8 +406,8 @@ static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, 
  */
 static bool has_sent_mappings(const struct process_entry *parent, uint64_t forked)
 {
-	return !parent->unsent && parent->sent == parent->space->version &&
-	       parent->sent_at < forked;
+	return !parent->walkers.unsent && parent->walkers.sent == parent->space->version &&
+	       parent->walkers.sent_at < forked;
 }
 
 static int inherit_process(struct process_table *t, struct process_entry *child,
@@ -424,7 +417,7 @@ static int inherit_process(struct process_table *t, struct process_entry *child,
 	child->kernel = parent->kernel;
 	child->outside = parent->outside;
 	child->cgroup = parent->cgroup;
-	set_process_name(t, child, parent->comm);
+	set_process_name(t, child, parent->name.comm);
 	if (parent->exe) {
 		child->exe = strdup(parent->exe);
 		if (!child->exe)
@@ -432,10 +425,9 @@ static int inherit_process(struct process_table *t, struct process_entry *child,
 	}
 	space_drop(child->space);
 	child->space = space_share(parent->space);
-	child->settled = parent->settled;
-	child->sent = parent->sent;
-	child->sent_at = parent->sent_at;
-	if (!has_sent_mappings(parent, child->born))
+	child->walkers = parent->walkers;
+	child->walkers.unsent = false;
+	if (!has_sent_mappings(parent, child->born.ns))
 		process_table_mark_unsent(t, child);
 	return 0;
 }
@@ -448,14 +440,14 @@ static int on_fork(struct process_table *t, const struct life_record *l, uint64_
 	char comm[COMM_SIZE];
 	int ret;
 
-	copy_comm(comm, by ? by->comm : "");
+	copy_comm(comm, by ? by->name.comm : "");
 	ret = replace_thread(t, l->tid, time, err);
 	if (!ret && l->pid != l->parent_pid)
 		ret = process_replace(t, l->pid, time, err);
 	if (ret)
 		return ret;
 	if (l->pid != l->parent_pid) {
-		parent = process_find(t, l->parent_pid);
+		parent = process_table_of_pid(t, l->parent_pid);
 		child = process_add(t, l->pid, time);
 		if (!child || (parent && inherit_process(t, child, parent) < 0))
 			return error_errno(err, -ENOMEM, "process table");
@@ -487,24 +479,24 @@ static void note_calm(const struct process_table *t, const struct process_entry 
 	const struct space *s = p->space;
 	bool mapped = false;
 
-	if (!t->context.calm || !p->program || p->jit || p->python)
+	if (!t->context.calm || !p->code.program || p->code.jit || p->code.python)
 		return;
 	for (size_t i = 0; i < s->mappings.count; i++) {
 		if (!is_calm_mapping(s->mappings.items[i].object, now))
 			return;
-		mapped |= s->mappings.items[i].object == p->program;
+		mapped |= s->mappings.items[i].object == p->code.program;
 	}
-	if (!mapped || p->program->file.calm)
+	if (!mapped || p->code.program->file.calm)
 		return;
-	p->program->file.calm = true;
-	t->context.calm(t->context.context, p->program);
+	p->code.program->file.calm = true;
+	t->context.calm(t->context.context, p->code.program);
 }
 
 static int on_exit_record(struct process_table *t, const struct life_record *l, uint64_t time,
 			  struct error *err)
 {
 	struct thread_entry *thread = process_find_thread(t, l->tid);
-	struct process_entry *p = process_find(t, l->pid);
+	struct process_entry *p = process_table_of_pid(t, l->pid);
 	int ret = 0;
 
 	if (thread && !thread->ended) {
@@ -557,12 +549,11 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 		return error_errno(err, -ENOMEM, "process table");
 	ret = end_program(t, p, time, err);
 	p->executed = true;
-	p->scanned = p->scanning = false;
+	p->scan = SCAN_NONE;
 	space_drop(p->space);
 	p->space = empty;
 	free(p->exe);
 	p->exe = NULL;
-	p->program = NULL;
 	forget_generated(p);
 	return ret;
 }
@@ -571,7 +562,7 @@ static int on_comm(struct process_table *t, const struct life_record *l, uint64_
 		   struct error *err)
 {
 	struct thread_entry *thread = process_find_thread(t, l->tid);
-	struct process_entry *p = process_find(t, l->pid);
+	struct process_entry *p = process_table_of_pid(t, l->pid);
 	int ret = 0;
 
 	t->generation++;
@@ -582,23 +573,17 @@ static int on_comm(struct process_table *t, const struct life_record *l, uint64_
 	if (!p || !thread)
 		return error_errno(err, -ENOMEM, "process table");
 	process_join(t, thread, p);
-	/* The thread's old name belongs to the old program: end that name first. */
-	if (l->exec || strncmp(thread->comm, l->text, COMM_SIZE))
+	/* The thread's old name belongs to the old program: end the name first. */
+	if (l->exec || strncmp(thread->name.comm, l->text, COMM_SIZE))
 		ret = end_thread_name(t, thread, time, err);
 	if (!ret && l->exec)
 		ret = end_other_threads(t, p, l->tid, time, err);
 	if (!ret && l->exec)
 		ret = new_program(t, p, time, err);
-	set_thread_name(t, thread, l->text);
+	set_task_name(t, &thread->name, l->text);
 	if (l->pid == l->tid)
 		set_process_name(t, p, l->text);
 	return ret;
-}
-
-/* Return the birth if it is precise enough to be compared with that in /proc, else 0. */
-static uint64_t known_birth(const struct process_entry *p)
-{
-	return p->birth >= BIRTH_SCANNED ? p->born : 0;
 }
 
 struct mapped_place process_entry_place(const struct process_entry *p)
@@ -607,7 +592,8 @@ struct mapped_place process_entry_place(const struct process_entry *p)
 		.process = p->id,
 		.pid = p->pid,
 		.parent = p->parent,
-		.born = known_birth(p),
+		/* only if it is precise enough to be compared with that in /proc */
+		.born = p->born.precision >= BIRTH_SCANNED ? p->born.ns : 0,
 	};
 }
 
@@ -619,7 +605,7 @@ static int add_mapping(struct process_table *t, struct process_entry *p, struct 
 	bool is_file = mapped_is_file(m), is_program = is_file && !p->exe;
 
 	m->at.parent = p->parent;
-	m->at.born = known_birth(p);
+	m->at.born = process_entry_place(p).born;
 	if (is_program) {
 		p->exe = strdup(m->path);
 		p->changed = true;
@@ -634,7 +620,7 @@ static int add_mapping(struct process_table *t, struct process_entry *p, struct 
 		if (!s.object)
 			return -ENOMEM;
 		if (is_program)
-			p->program = s.object;
+			p->code.program = s.object;
 	}
 	process_table_mark_unsent(t, p);
 	return space_map(&p->space, &s);
@@ -643,7 +629,7 @@ static int add_mapping(struct process_table *t, struct process_entry *p, struct 
 static int on_mmap(struct process_table *t, const struct life_record *l, uint64_t time,
 		   struct error *err)
 {
-	struct process_entry *p = process_find(t, l->pid);
+	struct process_entry *p = process_table_of_pid(t, l->pid);
 	struct mapped_region m = {
 		.at = {.seen = time, .pid = l->pid, .start = l->start, .end = l->end},
 		.file = l->file,
@@ -659,7 +645,7 @@ static int on_mmap(struct process_table *t, const struct life_record *l, uint64_
 		return error_errno(err, -ENOMEM, "process table");
 	ret = add_mapping(t, p, &m, l->offset, true);
 	if (ret > 0)
-		p->scanned = p->scanning = true;
+		p->scan = SCAN_RUNNING;
 	return ret < 0 ? error_errno(err, ret, "process table") : ret;
 }
 
@@ -687,9 +673,9 @@ bool process_same_birth(uint64_t a, uint64_t b)
 
 int process_table_scanned(struct process_table *t, const struct scanned_process *s)
 {
-	struct process_entry *p = process_find(t, s->pid);
+	struct process_entry *p = process_table_of_pid(t, s->pid);
 
-	if (p && p->born && !p->ended && !process_same_birth(p->born, s->born)) {
+	if (p && p->born.ns && !p->ended && !process_same_birth(p->born.ns, s->born)) {
 		/*
 		 * The exit of the old process and the fork of this one were lost. Ignore errors: a
 		 * sink that fails will fail again.
@@ -701,14 +687,12 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 		p = process_add(t, s->pid, s->born);
 	if (!p)
 		return -ENOMEM;
-	if (p->birth < BIRTH_SCANNED) {
-		p->born = s->born;
-		p->birth = BIRTH_SCANNED;
-	}
+	if (p->born.precision < BIRTH_SCANNED)
+		p->born = (struct process_birth){s->born, BIRTH_SCANNED};
 	p->parent = s->parent;
 	p->ns_pid = s->ns_pid;
 	p->kernel = s->kernel_thread;
-	if (strncmp(p->comm, s->comm, COMM_SIZE - 1))
+	if (strncmp(p->name.comm, s->comm, COMM_SIZE - 1))
 		set_process_name(t, p, s->comm);
 	if (!p->exe && s->exe[0])
 		p->exe = strdup(s->exe);
@@ -723,17 +707,17 @@ int process_table_scanned_thread(struct process_table *t, const struct scanned_t
 
 	if (!thread)
 		return process_add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;
-	if (thread->comm[0] || !s->comm[0])
+	if (thread->name.comm[0] || !s->comm[0])
 		return 0;
-	/* the thread was seen in a sample before its name was known */
-	set_thread_name(t, thread, s->comm);
+	set_task_name(t, &thread->name,
+		      s->comm); /* it was seen in a sample before its name was known */
 	return thread->id ? process_put_thread(t, thread, thread->process, NULL) : 0;
 }
 
 int process_table_scanned_mapping(struct process_table *t, const struct scanned_mapping *s,
 				  uint64_t now)
 {
-	struct process_entry *p = process_find(t, s->pid);
+	struct process_entry *p = process_table_of_pid(t, s->pid);
 	struct mapped_region m = {
 		.at = {.seen = now, .pid = s->pid, .start = s->start, .end = s->end},
 		.file = s->id,
@@ -745,10 +729,10 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 
 void process_table_scan_over(struct process_table *t, uint32_t pid)
 {
-	struct process_entry *p = process_find(t, pid);
+	struct process_entry *p = process_table_of_pid(t, pid);
 
-	if (p)
-		p->scanning = false;
+	if (p && p->scan == SCAN_RUNNING)
+		p->scan = SCAN_OVER;
 }
 
 int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
@@ -773,19 +757,9 @@ int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
 
 struct process_entry *process_table_find(const struct process_table *t, uint32_t pid, uint64_t id)
 {
-	struct process_entry *p = process_find(t, pid);
+	struct process_entry *p = process_table_of_pid(t, pid);
 
 	return p && p->id == id ? p : NULL;
-}
-
-struct process_entry *process_table_of_pid(const struct process_table *t, uint32_t pid)
-{
-	return process_find(t, pid);
-}
-
-size_t process_table_size(const struct process_table *t)
-{
-	return HASH_COUNT(t->processes) + HASH_COUNT(t->threads);
 }
 
 bool process_table_comm_matched(const struct process_table *t)

@@ -26,38 +26,59 @@ enum birth {
 	BIRTH_EXACT, /* start_boottime, from a sample */
 };
 
+struct process_birth {
+	uint64_t ns;
+	enum birth precision;
+};
+
+/* The name of a process or thread. */
+struct task_name {
+	char comm[COMM_SIZE];
+	bool selected; /* by the comm glob */
+};
+
+/* Scans of a process for its mappings, each after the one before. */
+enum scan {
+	SCAN_NONE,
+	SCAN_RUNNING, /* requested: mappings may be missing */
+	SCAN_OVER,
+};
+
+/* What the BPF walkers have of an address space. */
+struct walker_state {
+	bool unsent; /* the mappings or the end of the process must still be sent */
+	uint64_t sent, sent_at; /* version that they have; when they got it, ns; 0: none */
+	/* version of the space for which unmapped addresses are known not to be code */
+	uint64_t settled;
+};
+
+/* Objects with code of a process. */
+struct process_code {
+	struct object *program; /* the file of exe while it is mapped; NULL: not known */
+	struct object *jit; /* its generated code; NULL until a frame is in it */
+	/* its memory, with the names of Python code; NULL until a Python frame is seen */
+	struct object *python;
+};
+
 struct process_entry {
 	uint32_t pid;
 	uint32_t ns_pid, parent;
-	uint64_t born; /* ns; birth is its precision */
-	enum birth birth;
+	struct process_birth born;
 	uint64_t id; /* process.id of the current program; 0 until first seen in a sample */
 	uint64_t start; /* time at which that program began, ns */
 	uint64_t ended; /* exit time, ns; the entry is kept for a while for late samples */
-	char comm[COMM_SIZE];
+	struct task_name name;
 	char *exe; /* NULL until known */
 	uint64_t cgroup; /* id; 0 until a sample reports it */
 	uint32_t threads; /* number of threads that are known to be alive */
 	bool executed; /* an exec was recorded */
 	bool kernel; /* kernel thread */
-	bool changed; /* the entity has changed and must be emitted again */
-	bool comm_selected;
+	bool changed; /* the entity must be emitted again */
 	bool outside; /* not selected: its mappings are not followed */
-	bool scanned; /* a scan of its mappings was requested */
-	bool scanning; /* that scan is still running: mappings may be missing */
-	bool unsent; /* its mappings or its end must still be sent to the walkers */
-	/* version of the space that the walkers have; time (ns) at which they got it; 0: none */
-	uint64_t sent, sent_at;
-	/* version of the space that is known to be complete: unmapped addresses are not code */
-	uint64_t settled;
+	enum scan scan;
 	struct space *space;
-	struct object *program; /* the object of exe while exe is mapped; NULL: not known */
-	struct object *jit; /* the generated code of the process; NULL until a frame is in it */
-	/*
-	 * the memory of the process, with the names of Python code; NULL until a Python frame is
-	 * seen
-	 */
-	struct object *python;
+	struct walker_state walkers;
+	struct process_code code;
 	UT_hash_handle hh;
 };
 
@@ -71,8 +92,7 @@ struct thread_entry {
 	uint64_t seen; /* epoch of the schedule in which a record last gave the thread's state */
 	uint64_t start; /* time at which the thread got its current name, ns */
 	uint64_t ended;
-	char comm[COMM_SIZE];
-	bool comm_selected;
+	struct task_name name;
 	UT_hash_handle hh;
 };
 
@@ -126,25 +146,27 @@ struct sampled_task {
 	bool kernel;
 };
 
-/*
- * Find or add the process and thread of a sample, and emit them if they are new. *unknown: a scan
- * of the process is needed, because the table did not know the process or its mappings; mappings
- * may be missing until process_table_scan_over().
- */
-int process_table_resolve(struct process_table *t, const struct sampled_task *task,
-			  struct process_entry **process, struct thread_entry **thread,
-			  bool *unknown, struct error *err);
+struct resolved_task {
+	struct process_entry *process;
+	struct thread_entry *thread;
+	bool unknown; /* a scan is needed, because the table did not know the task */
+};
 
 /*
- * Like process_table_resolve(), for a thread of which only the tid is known; time: ns. *unknown: a
- * scan of the tid is needed, because the table did not know it.
+ * Find or add the process and thread of a sample, and emit them if they are new. out->unknown: the
+ * table did not know the process or its mappings; mappings may be missing until
+ * process_table_scan_over().
+ */
+int process_table_resolve(struct process_table *t, const struct sampled_task *task,
+			  struct resolved_task *out, struct error *err);
+
+/*
+ * The same for a thread of which only the tid is known; time: ns. out->unknown: the table did not
+ * know the tid, which must be scanned.
  */
 int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
-				 struct process_entry **process, struct thread_entry **thread,
-				 bool *unknown, struct error *err);
-/*
- * Return a number that changes whenever the thread entity or process of some tid may have changed.
- */
+				 struct resolved_task *out, struct error *err);
+/* Return a number that changes whenever a thread may have got another id. */
 uint64_t process_table_generation(const struct process_table *t);
 
 /*
@@ -184,9 +206,6 @@ struct process_entry *process_table_of_pid(const struct process_table *t, uint32
 
 /* Return the place of code that belongs to the process alone; its addresses are 0. */
 struct mapped_place process_entry_place(const struct process_entry *p);
-
-/* Return how many processes and threads are held. */
-size_t process_table_size(const struct process_table *t);
 
 /* Return whether the comm glob ever matched a sampled name. */
 bool process_table_comm_matched(const struct process_table *t);

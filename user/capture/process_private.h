@@ -17,8 +17,7 @@ struct process_table {
 	bool comm_matched;
 };
 
-/* Return the entry of a pid or tid, or NULL if there is none. */
-struct process_entry *process_find(const struct process_table *t, uint32_t pid);
+/* Return the entry of a tid, or NULL if there is none. */
 struct thread_entry *process_find_thread(const struct process_table *t, uint32_t tid);
 
 /* Add an entry; the pid or tid must not have one. times: ns. Return NULL without memory. */

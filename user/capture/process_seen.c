@@ -10,7 +10,7 @@
  */
 static bool needs_scan(const struct process_entry *p)
 {
-	return p->pid && !p->kernel && !p->scanned && !p->space->mappings.count;
+	return p->pid && !p->kernel && !p->scan && !p->space->mappings.count;
 }
 
 /*
@@ -20,11 +20,11 @@ static bool needs_scan(const struct process_entry *p)
 static struct process_entry *find_sampled_process(struct process_table *t,
 						  const struct sampled_task *s, bool *unknown)
 {
-	struct process_entry *p = process_find(t, s->pid);
+	struct process_entry *p = process_table_of_pid(t, s->pid);
 
 	if (p && s->pid && s->born &&
-	    (p->birth == BIRTH_EXACT ? p->born != s->born
-				     : !process_same_birth(p->born, s->born))) {
+	    (p->born.precision == BIRTH_EXACT ? p->born.ns != s->born
+					      : !process_same_birth(p->born.ns, s->born))) {
 		(void)process_replace(t, s->pid, s->born, NULL);
 		p = NULL;
 	}
@@ -33,8 +33,7 @@ static struct process_entry *find_sampled_process(struct process_table *t,
 		p = process_add(t, s->pid, s->born);
 	if (!p)
 		return NULL;
-	p->born = s->born;
-	p->birth = BIRTH_EXACT;
+	p->born = (struct process_birth){s->born, BIRTH_EXACT};
 	p->kernel = s->kernel;
 	return p;
 }
@@ -48,8 +47,7 @@ static int put_seen_process(struct process_table *t, struct process_entry *p, st
 	return process_put(t, p, err);
 }
 
-static int update_sampled_process(struct process_table *t, struct process_entry *p,
-				  const struct sampled_task *s, struct error *err)
+static void update_sampled_process(struct process_entry *p, const struct sampled_task *s)
 {
 	/*
 	 * Use the cgroup of the main thread, since other threads may be in other cgroups than their
@@ -63,7 +61,6 @@ static int update_sampled_process(struct process_table *t, struct process_entry 
 		p->ns_pid = s->ns_pid;
 		p->changed = true;
 	}
-	return put_seen_process(t, p, err);
 }
 
 /*
@@ -89,7 +86,7 @@ static int put_seen_thread(struct process_table *t, struct process_entry *p,
 {
 	int ret;
 
-	if (p->comm_selected || th->comm_selected)
+	if (p->name.selected || th->name.selected)
 		t->comm_matched = true;
 	if (th->id && th->process != p->id) /* the tid was reused, and the fork record was lost */
 		th->id = th->lane = th->seen = 0;
@@ -102,57 +99,58 @@ static int put_seen_thread(struct process_table *t, struct process_entry *p,
 	return ret ? ret : process_put_thread(t, th, p->id, err);
 }
 
-int process_table_resolve(struct process_table *t, const struct sampled_task *s,
-			  struct process_entry **process, struct thread_entry **thread,
-			  bool *unknown, struct error *err)
+/* Emit what a task was resolved to, if it is new, and return that in *out. */
+static int put_resolved_task(struct process_table *t, const struct resolved_task *r,
+			     struct resolved_task *out, struct error *err)
 {
-	struct process_entry *p = find_sampled_process(t, s, unknown);
-	struct thread_entry *th = process_find_thread(t, s->tid);
 	int ret;
 
-	if (p && !th)
-		th = process_add_thread(t, s->pid, s->tid, s->time, p->comm);
-	if (!p || !th)
-		return error_errno(err, -ENOMEM, "process table");
-	p->outside = false;
-	*unknown |= needs_scan(p);
-	if (*unknown)
-		p->scanned = p->scanning = true;
-	if (th->pid != s->pid)
-		process_join(t, th, p);
-	ret = update_sampled_process(t, p, s, err);
+	if (r->thread->pid != r->process->pid)
+		process_join(t, r->thread, r->process);
+	ret = put_seen_process(t, r->process, err);
 	if (!ret)
-		ret = put_seen_thread(t, p, th, err);
-	*process = p;
-	*thread = th;
+		ret = put_seen_thread(t, r->process, r->thread, err);
+	if (!ret)
+		*out = *r;
 	return ret;
 }
 
-int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
-				 struct process_entry **process, struct thread_entry **thread,
-				 bool *unknown, struct error *err)
+int process_table_resolve(struct process_table *t, const struct sampled_task *s,
+			  struct resolved_task *out, struct error *err)
 {
-	struct thread_entry *th = process_find_thread(t, tid);
-	struct process_entry *p = th ? process_find(t, th->pid) : NULL;
-	int ret;
+	struct resolved_task r;
+	struct process_entry *p = r.process = find_sampled_process(t, s, &r.unknown);
 
-	*unknown = !p;
-	if (!p) /* treat the tid as the main thread of a process, until a scan corrects that */
-		p = process_find(t, tid);
+	r.thread = process_find_thread(t, s->tid);
+	if (p && !r.thread)
+		r.thread = process_add_thread(t, s->pid, s->tid, s->time, p->name.comm);
+	if (!p || !r.thread)
+		return error_errno(err, -ENOMEM, "process table");
+	p->outside = false;
+	r.unknown |= needs_scan(p);
+	if (r.unknown)
+		p->scan = SCAN_RUNNING;
+	update_sampled_process(p, s);
+	return put_resolved_task(t, &r, out, err);
+}
+
+int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
+				 struct resolved_task *out, struct error *err)
+{
+	struct resolved_task r = {.thread = process_find_thread(t, tid)};
+	struct process_entry *p = r.thread ? process_table_of_pid(t, r.thread->pid) : NULL;
+
+	r.unknown = !p;
+	if (!p) /* take it for the main thread of a process, until a scan corrects that */
+		p = process_table_of_pid(t, tid);
 	if (!p)
 		p = process_add(t, tid, time);
-	if (p && !th)
-		th = process_add_thread(t, p->pid, tid, time, p->comm);
-	if (!p || !th)
+	if (p && !r.thread)
+		r.thread = process_add_thread(t, p->pid, tid, time, p->name.comm);
+	if (!p || !r.thread)
 		return error_errno(err, -ENOMEM, "process table");
-	if (th->pid != p->pid)
-		process_join(t, th, p);
-	ret = put_seen_process(t, p, err);
-	if (!ret)
-		ret = put_seen_thread(t, p, th, err);
-	*process = p;
-	*thread = th;
-	return ret;
+	r.process = p;
+	return put_resolved_task(t, &r, out, err);
 }
 
 uint64_t process_table_generation(const struct process_table *t)

@@ -95,17 +95,16 @@ static uint64_t round_to_resolution(uint64_t time)
 static int resolve_cached_thread(struct schedule *s, struct cached_thread *k, uint32_t tid,
 				 uint64_t time, struct error *err)
 {
-	struct process_entry *p;
-	bool unknown;
-	int ret =
-		process_table_resolve_thread(s->c.table, tid, time, &p, &k->thread, &unknown, err);
+	struct resolved_task of;
+	int ret = process_table_resolve_thread(s->c.table, tid, time, &of, err);
 
 	if (ret)
 		return ret;
-	if (unknown)
+	if (of.unknown)
 		s->c.unknown(s->c.context, tid);
 	k->tid = tid;
-	k->wanted = !s->c.wanted || s->c.wanted(s->c.context, p, k->thread);
+	k->thread = of.thread;
+	k->wanted = !s->c.wanted || s->c.wanted(s->c.context, of.process, k->thread);
 	k->generation = process_table_generation(s->c.table) + 1;
 	return 0;
 }
@@ -504,16 +503,16 @@ int schedule_task_found(struct schedule *s, const struct wire_task *t, struct er
 		.state = waits_state(t->state, t->flags),
 		.wait = waits_class(t->state, t->flags, t->call),
 	};
-	struct process_entry *p;
+	struct resolved_task of;
 	struct thread_entry *th;
-	bool unknown;
 	int ret;
 
 	if (t->flags & WIRE_PREV_UNSELECTED)
 		return set_found_running(s, t, 0);
-	ret = process_table_resolve(s->c.table, &task, &p, &th, &unknown, err);
-	if (ret || (s->c.wanted && !s->c.wanted(s->c.context, p, th)))
+	ret = process_table_resolve(s->c.table, &task, &of, err);
+	if (ret || (s->c.wanted && !s->c.wanted(s->c.context, of.process, of.thread)))
 		return ret;
+	th = of.thread;
 	if (r.state == STATE_RUNNING)
 		return set_found_running(s, t, th->id);
 	if (th->seen == s->epoch || r.state == STATE_DEAD)

@@ -51,7 +51,7 @@ static int check_pid(uint32_t pid, struct error *err)
 	return 0;
 }
 
-int select_check(const struct capture_options *o, struct error *err)
+int select_check(const struct capture_targets *o, struct error *err)
 {
 	int ret = 0;
 
@@ -136,7 +136,7 @@ static size_t select_children(kin_list *list)
 	return found;
 }
 
-static bool is_requested_pid(const struct capture_options *o, uint32_t pid)
+static bool is_requested_pid(const struct capture_targets *o, uint32_t pid)
 {
 	for (size_t i = 0; i < o->pid_count; i++)
 		if (o->pids[i] == pid)
@@ -148,7 +148,7 @@ static bool is_requested_pid(const struct capture_options *o, uint32_t pid)
  * Select the processes that are in /proc now; return how many were not selected before, or a
  * negative errno.
  */
-static int select_living(struct program *p, const struct capture_options *o)
+static int select_living(struct program *p, const struct capture_targets *o)
 {
 	kin_list list = {0};
 	int ret = list_processes(&list), found = 0;
@@ -174,7 +174,7 @@ out:
  * Select the requested processes and their children. Children that were born after /proc was read,
  * of parents that were not selected yet, are found by reading /proc again until no process is new.
  */
-static int select_pids(struct program *p, const struct capture_options *o, struct error *err)
+static int select_pids(struct program *p, const struct capture_targets *o, struct error *err)
 {
 	int ret;
 
@@ -184,7 +184,7 @@ static int select_pids(struct program *p, const struct capture_options *o, struc
 	return ret ? error_errno(err, ret, "selecting processes") : 0;
 }
 
-int select_targets(struct program *p, const struct capture_options *o, struct error *err)
+int select_targets(struct program *p, const struct capture_targets *o, struct error *err)
 {
 	int ret = o->pid_count ? select_pids(p, o, err) : 0;
 

@@ -10,12 +10,12 @@
  * Check the requested ids. -ESRCH: err names the first pid that is no process, or tid that is no
  * thread.
  */
-int select_check(const struct capture_options *o, struct error *err);
+int select_check(const struct capture_targets *o, struct error *err);
 
 /*
  * Select the requested processes and threads, and the children that selected processes already
  * have. Call this after the fork hook is attached, which selects children born meanwhile.
  */
-int select_targets(struct program *p, const struct capture_options *o, struct error *err);
+int select_targets(struct program *p, const struct capture_targets *o, struct error *err);
 
 #endif

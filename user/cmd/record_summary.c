@@ -95,7 +95,7 @@ static uint64_t recorder_cpu_time(void)
 
 static void summary_show_cost(const struct capture_summary *s)
 {
-	uint64_t cpu = recorder_cpu_time() + s->helper_cpu;
+	uint64_t cpu = recorder_cpu_time() + s->helpers.cpu;
 	uint64_t shared = s->buffer_memory + s->unwind.memory;
 	char spent[32], share[32], of[64] = "", memory[32], with[32], helpers[32];
 
@@ -107,7 +107,7 @@ static void summary_show_cost(const struct capture_summary *s)
 		 show_duration(cpu, spent, sizeof(spent)), of,
 		 show_bytes(s->memory, memory, sizeof(memory)),
 		 show_bytes(shared < s->memory ? shared : s->memory, with, sizeof(with)),
-		 show_bytes(s->helper_memory, helpers, sizeof(helpers)));
+		 show_bytes(s->helpers.memory, helpers, sizeof(helpers)));
 }
 
 /*
@@ -125,7 +125,8 @@ static void summary_show_unwinding(const struct capture_summary *s)
 			 show_count(t->files, files, sizeof(files)),
 			 show_bytes(t->bytes, bytes, sizeof(bytes)),
 			 show_bytes(t->memory, memory, sizeof(memory)),
-			 (unsigned long long)s->tables_made, (unsigned long long)s->tables_cached);
+			 (unsigned long long)s->symbolizer.tables_made,
+			 (unsigned long long)s->symbolizer.tables_cached);
 	if (t->evicted)
 		log_warn("%s unwind tables were given up: raise --unwind-memory for whole stacks",
 			 show_count(t->evicted, evicted, sizeof(evicted)));
@@ -194,12 +195,12 @@ static void summary_show_mangled(const struct capture_summary *s)
 {
 	char count[32], path[256];
 
-	if (!s->names_mangled)
+	if (!s->unnamed.mangled)
 		return;
-	text_clean(s->names_mangled_in, path, sizeof(path));
+	text_clean(s->unnamed.mangled_in, path, sizeof(path));
 	log_warn("%s names stay as the linker knows them (_Z..., _R...): they, or others of their "
 		 "file, take more than some ms of CPU time to demangle%s%s",
-		 show_count(s->names_mangled, count, sizeof(count)),
+		 show_count(s->unnamed.mangled, count, sizeof(count)),
 		 path[0] ? "; the first is of " : "", path);
 }
 
@@ -231,32 +232,32 @@ static void summary_show_losses(const struct capture_summary *s)
 				 show_count(s->lost[reason], count, sizeof(count)),
 				 loss_reason_text((uint64_t)reason));
 	}
-	if (s->names_unready) {
+	if (s->unnamed.unready) {
 		char count[32];
 
 		log_warn("%s functions have no name: it was still being read at the end; "
 			 "--wait-names 20s waits longer, Ctrl-C ends the wait",
-			 show_count(s->names_unready, count, sizeof(count)));
+			 show_count(s->unnamed.unready, count, sizeof(count)));
 	}
 	summary_show_mangled(s);
 	summary_show_refused(s);
 	for (size_t i = 0; i < CAPTURE_REFUSALS_MAX && s->refusals[i].what[0]; i++)
 		log_warn("refused %s", s->refusals[i].what);
-	if (s->worker_restarts || s->opener_restarts)
+	if (s->symbolizer.restarts || s->opener_restarts)
 		log_warn("helper processes were started again: names %llu times, files %llu times",
-			 (unsigned long long)s->worker_restarts,
+			 (unsigned long long)s->symbolizer.restarts,
 			 (unsigned long long)s->opener_restarts);
 }
 
 static struct account_terms summary_account_terms(const struct capture_summary *s)
 {
 	struct account_terms t = {
-		.due = s->due,
-		.written = s->written,
-		.idle = s->idle,
-		.filtered = s->filtered,
+		.due = s->samples.due,
+		.written = s->samples.written,
+		.idle = s->samples.idle,
+		.filtered = s->samples.filtered,
 		.stolen = s->lost[LOSS_STOLEN],
-		.cut_off = s->cut_off,
+		.cut_off = s->samples.cut_off,
 	};
 
 	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
@@ -274,11 +275,11 @@ static void summary_show_samples(const struct capture_summary *s)
 		 account_show(&terms, sum, sizeof(sum)));
 	if (*account_show_error(&terms, error, sizeof(error)))
 		log_info("%s", error);
-	if (s->late) {
+	if (s->samples.late) {
 		char late[32];
 
 		log_info("late: %s (counted, may miss their process's latest mappings)",
-			 show_count(s->late, late, sizeof(late)));
+			 show_count(s->samples.late, late, sizeof(late)));
 	}
 }
 
@@ -288,9 +289,9 @@ static void summary_show_switches(const struct capture_summary *s)
 
 	log_info("recorded %s: %s context switches, %s wake-ups, %s migrations",
 		 show_duration(s->elapsed, elapsed, sizeof(elapsed)),
-		 show_count(s->switches, switches, sizeof(switches)),
-		 show_count(s->wakeups, wakeups, sizeof(wakeups)),
-		 show_count(s->migrations, migrations, sizeof(migrations)));
+		 show_count(s->switches.switches, switches, sizeof(switches)),
+		 show_count(s->switches.wakeups, wakeups, sizeof(wakeups)),
+		 show_count(s->switches.migrations, migrations, sizeof(migrations)));
 }
 
 void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,

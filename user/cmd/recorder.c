@@ -52,13 +52,13 @@ int targets_check(const struct targets *t, const char *command)
 void targets_apply(const struct targets *t, struct capture_options *o)
 {
 	o->frequency = t->frequency ? t->frequency : 99;
-	o->cpus = t->cpus;
-	o->pids = t->pids.items;
-	o->pid_count = t->pids.count;
-	o->tids = t->tids.items;
-	o->tid_count = t->tids.count;
-	o->comm = t->comm;
-	o->cgroup = t->cgroup;
+	o->targets.cpus = t->cpus;
+	o->targets.pids = t->pids.items;
+	o->targets.pid_count = t->pids.count;
+	o->targets.tids = t->tids.items;
+	o->targets.tid_count = t->tids.count;
+	o->targets.comm = t->comm;
+	o->targets.cgroup = t->cgroup;
 	o->user_only = t->user_only;
 	o->kernel_only = t->kernel_only;
 }

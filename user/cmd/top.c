@@ -371,7 +371,7 @@ static struct capture_options top_capture_options(struct top *t)
 	uint64_t window = t->options.window;
 	struct capture_options o = {
 		.sample = true,
-		.buffer = t->options.buffer,
+		.memory.buffer = t->options.buffer,
 		.keep = window > KEEP_MIN ? window : KEEP_MIN,
 		.release_fd = -1,
 		.wake_fd = t->events,
@@ -427,7 +427,7 @@ static int run_top_capture(struct top *t)
 	top_screen_close();
 	if (!rc)
 		capture_get_summary(source, &summary);
-	t->status = top_report_end(t, rc, &err, o.comm && !summary.comm_matched);
+	t->status = top_report_end(t, rc, &err, o.targets.comm && !summary.comm_matched);
 out:
 	source_free(source);
 	sink_free(t->recent);

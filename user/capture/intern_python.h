@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the memories with the names of Python frames, and prefetches these names. */
+#ifndef SKEIN_CAPTURE_INTERN_PYTHON_H
+#define SKEIN_CAPTURE_INTERN_PYTHON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cache.h"
+#include "capture/memories.h"
+#include "capture/process.h"
+
+/* Prefetched Python frames that may wait until the memory of their process is open. */
+#define PREFETCHED_MAX 4096
+
+struct python_name {
+	uint64_t object, address, place;
+};
+
+struct intern_python {
+	struct objects *objects;
+	struct symbolizer *symbolizer;
+	struct cache *prefetched; /* object, code object -> nothing: names already prefetched */
+	struct memories memories; /* memories of processes whose records are not in order yet */
+	struct python_name early[PREFETCHED_MAX]; /* wait for a memory to be opened */
+	unsigned int early_count;
+	bool urgent; /* a name was requested: its process may exit */
+};
+
+/* Return the memory of a process that runs Python in that space; NULL: there is none. */
+struct object *intern_python_of(struct intern_python *n, struct process_entry *p,
+				const struct space *space);
+/* Request the name of a frame. Returns 0 or a negative errno. */
+int intern_python_request(struct intern_python *n, const struct python_name *name);
+/* See intern_prefetch() and intern_prefetch_memory(). */
+int intern_python_prefetch(struct intern_python *n, uint32_t pid, struct process_entry *p,
+			   const uint64_t *python, unsigned int words);
+int intern_python_prefetch_memory(struct intern_python *n, const struct mapped_place *at,
+				  const struct python_file *f, uint64_t code_type);
+/* The memory is open, or cannot be opened: send or drop the prefetches that wait for it. */
+void intern_python_updated(struct intern_python *n, const struct object *o);
+
+#endif
