@@ -44,7 +44,7 @@ static void read_lines(int fd, int status)
 
 static void read_cgroups(int fd, const char *text)
 {
-	char path[64], found[300], container[CGROUP_CONTAINER_MAX];
+	char path[64], container[CGROUP_CONTAINER_MAX];
 	struct cgroups *c = NULL;
 	struct error err;
 
@@ -53,8 +53,6 @@ static void read_cgroups(int fd, const char *text)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (cgroups_new(&c, path, &err) < 0)
 		return;
-	check(strlen(cgroups_path_from_text(c, text, found, sizeof(found))) < sizeof(found));
-	cgroup_container(found, container, sizeof(container));
 	cgroups_free(c);
 }
 

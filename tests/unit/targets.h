@@ -34,7 +34,7 @@ struct seen {
 	unsigned int processes, threads, mappings, ends, done, named;
 	uint32_t watched; /* pid whose records are counted; 0: all */
 	struct scanned_process process; /* last process */
-	char comm[PROCFS_COMM_MAX], exe[OPENER_PATH_MAX], cgroup[OPENER_PATH_MAX];
+	char comm[PROCFS_COMM_MAX], exe[OPENER_PATH_MAX];
 	char wanted[512]; /* path of a mapping to look for */
 	struct scanned_mapping found;
 };
@@ -63,7 +63,6 @@ static inline void on_process(void *context, const struct scanned_process *p)
 	s->process = *p;
 	snprintf(s->comm, sizeof(s->comm), "%s", p->comm);
 	snprintf(s->exe, sizeof(s->exe), "%s", p->exe);
-	snprintf(s->cgroup, sizeof(s->cgroup), "%s", p->cgroup);
 }
 
 static inline void on_thread(void *context, const struct scanned_thread *t)

@@ -486,28 +486,3 @@ const char *cgroups_path(struct cgroups *c, uint64_t id)
 	cache_cgroup_path(c, id, result < 0 ? NULL : strdup(path[0] ? path : "/"));
 	return k->path ? k->path : "";
 }
-
-char *cgroups_path_from_text(const struct cgroups *c, const char *text, char *buf, size_t size)
-{
-	const char *names, *path, *end;
-
-	buf[0] = '\0';
-	for (; c->chosen && *text; text = *end ? end + 1 : end) {
-		/* /proc/PID/cgroup: NUMBER:CONTROLLERS:PATH; v2 has no controllers */
-		end = text + strcspn(text, "\n");
-		names = memchr(text, ':', (size_t)(end - text));
-		path = names ? memchr(names + 1, ':', (size_t)(end - names - 1)) : NULL;
-		if (!path)
-			continue;
-		path++;
-		names++;
-		if (c->chosen->unified ? names + 1 != path
-				       : !is_listed(names, (size_t)(path - 1 - names),
-						    controllers[c->chosen->controller].name))
-			continue;
-		snprintf(buf, size, "%.*s", (int)(end - path), path);
-		buf[procfs_without_deleted(buf)] = '\0';
-		break;
-	}
-	return buf;
-}

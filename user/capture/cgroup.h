@@ -61,12 +61,6 @@ int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *out, 
 const char *cgroups_path(struct cgroups *c, uint64_t id);
 
 /*
- * Copy the path in the chosen hierarchy from text, the contents of /proc/PID/cgroup; "" if there is
- * none. Returns buf.
- */
-char *cgroups_path_from_text(const struct cgroups *c, const char *text, char *buf, size_t size);
-
-/*
  * Copy the container id found in a cgroup path, "" if there is none: the 64 hex digits of Docker,
  * containerd, CRI-O and Podman, or the name of LXC. If containers are nested, this is the id of the
  * innermost one. buf should hold CGROUP_CONTAINER_MAX bytes. Returns buf.

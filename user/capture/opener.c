@@ -436,10 +436,10 @@ static void handle_scan_done(struct opener *o)
 static void handle_reply(struct opener *o, struct opener_helper *c, struct opener_reply *t,
 			 const char *end, int fd)
 {
-	const char *at = t->texts, *texts[3];
+	const char *at = t->texts, *texts[2];
 	size_t i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 2; i++)
 		texts[i] = at < end ? opener_text(&at, end) : "";
 	switch (t->kind) {
 	case OPENER_REPLY_OPENED:
@@ -454,7 +454,6 @@ static void handle_reply(struct opener *o, struct opener_helper *c, struct opene
 		o->scan.reported |= t->all;
 		t->process.comm = texts[0];
 		t->process.exe = texts[1];
-		t->process.cgroup = texts[2];
 		o->events.process(o->events.context, &t->process);
 		break;
 	case OPENER_REPLY_THREAD:

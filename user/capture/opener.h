@@ -79,7 +79,6 @@ struct scanned_process {
 	bool kernel_thread;
 	const char *comm;
 	const char *exe; /* text of readlink(); "" if unreadable */
-	const char *cgroup; /* whole text of /proc/PID/cgroup */
 };
 
 struct scanned_thread {

@@ -34,7 +34,6 @@ struct child {
 	size_t used; /* bytes of packet in use */
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
 	_Alignas(8) char request[OPENER_MESSAGE_MAX];
-	char cgroup[OPENER_CGROUP_MAX];
 	uint32_t avoided[OPENER_AVOIDED_MAX]; /* users whose mappings the scan of all leaves out */
 	struct opener_mounts mounts;
 };
@@ -249,20 +248,6 @@ static bool scan_mappings(struct child *c, int process, uint32_t pid)
 	return !lines.error || is_gone(-lines.error);
 }
 
-/* Read the cgroup text. If it is too long, whole lines are cut off. */
-static const char *read_cgroup(struct child *c, int process)
-{
-	int n = procfs_read(process, "cgroup", c->cgroup, sizeof(c->cgroup));
-	char *end;
-
-	if (n < 0)
-		return "";
-	end = strrchr(c->cgroup, '\n');
-	if (end)
-		end[1] = '\0';
-	return c->cgroup;
-}
-
 static void reply_process(struct child *c, int process, const struct procfs_stat *stat,
 			  uint32_t ns_pid, bool all)
 {
@@ -276,7 +261,7 @@ static void reply_process(struct child *c, int process, const struct procfs_stat
 	t.process.ns_pid = ns_pid;
 	t.process.born = stat->born;
 	t.process.kernel_thread = stat->kernel_thread;
-	append_reply(c, t, (const char *const[]){stat->comm, exe, read_cgroup(c, process), NULL});
+	append_reply(c, t, (const char *const[]){stat->comm, exe, NULL});
 }
 
 static bool is_user_avoided(const struct child *c, uint32_t uid)

@@ -17,7 +17,6 @@
 #define OPENER_MESSAGE_MAX 32768
 #define OPENER_BUILD_ID_MAX 128
 #define OPENER_NAME_MAX 255
-#define OPENER_CGROUP_MAX 16384
 #define OPENER_AVOIDED_MAX 16
 
 enum opener_request_kind { OPENER_REQUEST_OPEN = 1, OPENER_REQUEST_SCAN, OPENER_REQUEST_SCAN_ALL };
@@ -37,10 +36,9 @@ struct opener_request {
 };
 
 enum opener_reply_kind {
-	/* the only record in its packet, which also carries the descriptor if there is one */
-	OPENER_REPLY_OPENED = 1,
-	OPENER_REPLY_BEGIN, /* the scan of all processes begins with process pid */
-	OPENER_REPLY_PROCESS, /* texts: comm, exe, cgroup */
+	OPENER_REPLY_OPENED = 1, /* alone in its packet, with the descriptor if there is one */
+	OPENER_REPLY_BEGIN, /* the scan of all begins with this process */
+	OPENER_REPLY_PROCESS, /* texts: comm, exe */
 	OPENER_REPLY_THREAD, /* text: comm */
 	OPENER_REPLY_MAPPING, /* text: path */
 	OPENER_REPLY_END, /* the scan of a process has ended */

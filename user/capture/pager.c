@@ -45,7 +45,6 @@ struct pager {
 	struct symbolizer *maker;
 	struct paged_file *files;
 	uint64_t pending; /* requests of all files without a reply */
-	uint64_t made;
 };
 
 static struct paged_file *find_paged_file(const struct pager *g, uint64_t id)
@@ -66,15 +65,6 @@ static void forget_paged_file(struct pager *g, struct paged_file *f)
 	free(f);
 }
 
-static uint64_t count_made(const struct unwind_table *t)
-{
-	uint64_t made = 0;
-
-	for (uint32_t i = 0; i < t->header->pages; i++)
-		made += t->pages[i].count != UNWIND_PAGE_UNMADE;
-	return made;
-}
-
 static void on_pages(void *context, uint64_t id, int status, const struct unwind_table *t)
 {
 	struct pager *g = context;
@@ -88,8 +78,7 @@ static void on_pages(void *context, uint64_t id, int status, const struct unwind
 	f->refused |= status != 0;
 	if (!o || status)
 		return;
-	g->made += count_made(t);
-	/* If there is no room for the pages, they come with the whole table, or never. */
+	/* Pages without room come with the whole table, or never. */
 	(void)tables_put_pages(g->context.tables, o->table, t, clock_boot_ns());
 	g->context.made(g->context.context);
 }
@@ -271,9 +260,4 @@ int pager_poll(struct pager *g, uint64_t now, struct error *err)
 void pager_add_cost(struct pager *g, struct helper_cost *out)
 {
 	symbolizer_add_cost(g->maker, out);
-}
-
-uint64_t pager_pages_made(const struct pager *g)
-{
-	return g->made;
 }

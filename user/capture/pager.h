@@ -54,7 +54,5 @@ void pager_tidy(struct pager *g);
 int pager_fd(const struct pager *g);
 int pager_poll(struct pager *g, uint64_t now, struct error *err);
 void pager_add_cost(struct pager *g, struct helper_cost *out);
-/* Return how many pages were ever made. */
-uint64_t pager_pages_made(const struct pager *g);
 
 #endif
