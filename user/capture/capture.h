@@ -50,6 +50,9 @@ struct capture_memory {
 	uint64_t inlines; /* for reading lines and inlined functions; 0: not read */
 };
 
+/* ns for which a recording waits for names after its end, unless something else is asked for */
+#define CAPTURE_WAIT_NAMES 1500000000ULL
+
 struct capture_options {
 	bool sample; /* which thread is on the CPU, with which stack */
 	bool sched; /* record every switch and wake-up */

@@ -263,7 +263,7 @@ void ledger_get_summary(const struct ledger *l, struct capture_summary *out)
 		const struct cpu_ledger *p = &l->pages[cpu];
 		struct cpu_account c;
 
-		sampler_account(l->sampler, cpu, &c);
+		sampler_account(l->c.sampler, cpu, &c);
 		out->samples.due += c.due;
 		out->samples.written += p->written - p->lost[LOSS_NOT_STORED];
 		out->samples.filtered += p->filtered + c.filtered;

@@ -234,7 +234,7 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	if (!ret)
 		ret = forget_old_records(l, now, err);
 	l->progress.ticks++;
-	l->over = l->options.targets.pid_count && program_selection_over(l->program);
+	l->selection.over = l->options.targets.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	objects_trim(l->objects);
 	if (l->helpers.pager)
@@ -590,73 +590,7 @@ static int end_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_tick(l, true, err);
 	/* Report again, since the sink may have run out of room in this tick. */
-	return ret ? ret : ledger_report(l->ledger, l->sink, clock_boot_ns(), true, err);
-}
-
-static void add_helper_cost(struct live *l, struct helper_cost *cost)
-{
-	symbolizer_add_cost(l->symbolizer, cost);
-	opener_add_cost(l->opener, cost);
-	if (l->pager)
-		pager_add_cost(l->pager, cost);
-	if (l->inlines)
-		inlines_add_cost(l->inlines, cost);
-}
-
-static void add_switch_counts(const struct live *l, struct capture_summary *s)
-{
-	schedule_get_counts(l->schedule, &s->switches);
-	s->lost[LOSS_SWITCHES_LOST] += s->switches.lost;
-	s->scheduled = true;
-	s->buffer_memory += switches_bytes(l->switches);
-}
-
-static void add_name_counts(const struct live *l, struct capture_summary *s)
-{
-	const char *path = l->intern ? intern_mangled(l->intern) : NULL;
-	size_t length = path ? strlen(path) : 0, most = sizeof(s->unnamed.mangled_in) - 1;
-
-	s->symbolizer = *symbolizer_stats(l->symbolizer);
-	s->unnamed.unready = l->intern ? intern_unready(l->intern) : 0;
-	s->unnamed.mangled = s->symbolizer.mangled;
-	if (path)
-		strcpy(s->unnamed.mangled_in, length > most ? path + length - most : path);
-}
-
-static void add_refusals(const struct live *l, struct capture_summary *s)
-{
-	const struct file_quota *worst[CAPTURE_REFUSALS_MAX];
-	unsigned int count =
-		file_quotas_worst(objects_quotas(l->objects), worst, CAPTURE_REFUSALS_MAX);
-
-	for (unsigned int i = 0; i < count; i++)
-		file_quota_format(worst[i], s->refusals[i].what, sizeof(s->refusals[i].what));
-}
-
-static void fill_summary(struct live *l)
-{
-	struct capture_summary *s = &l->summary;
-
-	ledger_get_summary(l->ledger, s);
-	s->sampled = l->options.sample;
-	s->buffer_memory = program_ring_bytes(l->program);
-	if (l->schedule)
-		add_switch_counts(l, s);
-	add_name_counts(l, s);
-	s->opener_restarts = opener_restarts(l->opener);
-	s->files_refused = opener_refused(l->opener);
-	s->memory = process_peak_memory(getpid());
-	add_helper_cost(l, &s->helpers);
-	s->inlined = l->inlines != NULL;
-	if (l->inlines) {
-		inlines_get_summary(l->inlines, &s->inlines);
-		s->unnamed.mangled += s->inlines.mangled;
-	}
-	tables_get_summary(l->tables, &s->unwind);
-	if (l->saver)
-		saver_get_counts(l->saver, &s->bad_stacks, &s->saved_stacks);
-	s->comm_matched = process_table_comm_matched(l->table);
-	add_refusals(l, s);
+	return ret ? ret : ledger_report(l->ledger, clock_boot_ns(), true, err);
 }
 
 int live_run(struct source *source, struct sink *sink, struct error *err)

@@ -139,12 +139,6 @@ static inline bool live_walks_stacks(const struct live *l)
 	return l->options.sample && !l->options.kernel_only;
 }
 
-/* Return whether a process may be sampled, judging by its pid and those of its ancestors. */
-static inline bool live_selects(const struct live *l, uint32_t pid)
-{
-	return !l->options.targets.pid_count || program_selects_pid(l->program, pid);
-}
-
 /*
  * Functions return 0 or a negative errno, unless a comment says otherwise.
  *

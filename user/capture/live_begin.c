@@ -62,10 +62,37 @@ static int begin_schedule(struct live *l, struct error *err)
 
 static void on_calm(void *context, const struct object *program)
 {
-	const char *list = l->options.targets.cpus;
-	struct cpu_set online = {0};
-	bool any = false;
-	int ret = cpu_set_parse(&l->wanted, list, err);
+	const struct live *l = context;
+	const struct file_id *k = &program->file.id;
+	const struct wire_file file = {.inode = k->inode, .device = k->major << 20 | k->minor};
+
+	program_set_calm(l->program, &file);
+}
+
+int live_begin_tables(struct live *l, struct error *err)
+{
+	const struct process_context c = {
+		.objects = l->objects,
+		.sink = l->sink,
+		.host = HOST_ID,
+		.arena = live_walks_stacks(l) ? l->walkers.arena : NULL,
+		.last_lane = l->switches.array ? &l->switches.last_lane : NULL,
+		.comm_glob = l->options.targets.comm,
+		.selected = live_selects_process,
+		.calm = live_walks_stacks(l) ? on_calm : NULL,
+		.cgroup_path = cgroup_path_of,
+		.container = container_of_cgroup,
+		.context = l,
+	};
+	const struct ledger_context account = {
+		.sampler = l->sampler,
+		.sink = l->sink,
+		.cpus = program_cpus(l->program),
+		.host = HOST_ID,
+		.event = EVENT_ID,
+		.period = l->event.period,
+	};
+	int ret = process_table_new(&l->processes, &c, err);
 
 	if (!ret)
 		ret = ledger_new(&l->ledger, &account, err);
@@ -152,7 +179,7 @@ static int load_program(struct live *l, struct error *err)
 		.clocked = l->event.clocked,
 		.select_pids = o->targets.pid_count > 0,
 		.select_tids = o->targets.tid_count > 0,
-		.cgroup_subsys = cgroups_subsystem(l->cgroups),
+		.cgroup_subsys = cgroups_subsystem(l->selection.cgroups),
 		.ring_bytes =
 			o->memory.buffer ? o->memory.buffer : default_buffer(&l->event, save_all),
 		.tail_calls = debug_word("tail-calls"),
@@ -164,7 +191,7 @@ static int load_program(struct live *l, struct error *err)
 	int ret = 0;
 
 	if (o->targets.cgroup) {
-		ret = cgroups_find(l->cgroups, o->targets.cgroup, &place, err);
+		ret = cgroups_find(l->selection.cgroups, o->targets.cgroup, &place, err);
 		if (ret)
 			return ret;
 		p.select_cgroup = true;
@@ -173,9 +200,9 @@ static int load_program(struct live *l, struct error *err)
 		p.selected_level = place.level;
 	}
 	l->options.memory.buffer = p.ring_bytes;
-	ret = program_load(&l->program, &p, l->order, err);
+	ret = program_load(&l->program, &p, l->rings.order, err);
 	if (!ret && o->sched)
-		ret = switches_load(&l->switches, l->program, o->memory.switch_buffer, err);
+		ret = switches_load(&l->switches.array, l->program, o->memory.switch_buffer, err);
 	return ret;
 }
 
@@ -227,7 +254,7 @@ static int prepare_recording(struct live *l, struct error *err)
 				     o->period, err);
 
 	if (!ret && o->targets.cpus)
-		ret = check_cpus(l, err);
+		ret = live_check_cpus(l, err);
 	if (!ret)
 		ret = select_check(&o->targets, err);
 	if (!ret && o->save_stacks)

@@ -67,7 +67,7 @@ int live_follow_cpus(struct live *l, struct error *err)
 
 int live_check_cpus(struct live *l, struct error *err)
 {
-	const char *text = l->options.cpus;
+	const char *text = l->options.targets.cpus;
 	const number_list *list = &l->selection.cpus;
 	number_list online = {0};
 	bool any = false;

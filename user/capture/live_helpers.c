@@ -149,8 +149,8 @@ int live_start_helpers(struct live *l, struct error *err)
 	ret = symbolizer_new(&l->helpers.symbolizer, &symbols, err);
 	if (!ret && live_walks_stacks(l))
 		ret = pager_new(&l->helpers.pager, err);
-	if (!ret && l->options.inline_memory)
-		ret = inlines_new(&l->helpers.inlines, l->options.inline_memory, err);
+	if (!ret && l->options.memory.inlines)
+		ret = inlines_new(&l->helpers.inlines, l->options.memory.inlines, err);
 	return ret ? ret : opener_new(&l->helpers.opener, &files, err);
 }
 

@@ -47,9 +47,9 @@ static int send_interpreter(struct live *l, const struct object *o,
 	const struct mapped_place at = {.pid = f->pid, .seen = f->time};
 
 	/* If the walkers cannot be updated now, they are with the process's other mappings. */
-	if (!program_set_python(l->program, f->pid, &python, f->time))
-		live_keep_error(l, intern_prefetch_memory(l->intern, &at, o->python.file,
-							  python.code_type));
+	if (program_set_python(l->program, f->pid, &python, f->time))
+		return 0;
+	return intern_prefetch_memory(l->intern, &at, o->python.file, python.code_type);
 }
 
 /*

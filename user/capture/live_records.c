@@ -59,6 +59,29 @@ static uint64_t sample_flags_of(const struct wire_sample *s, bool late)
 
 struct unfinished_stack live_unfinished_stack(const struct wire_sample *s)
 {
+	const uint64_t *words = (const uint64_t *)(s + 1);
+	const struct wire_unfinished *at = (const void *)(words + sample_words(s));
+
+	return (struct unfinished_stack){
+		.at = *at,
+		.stack = at + 1,
+		.frames = words + s->kernel_frames,
+		.count = s->flags & WIRE_INITIAL_STATE ? 0 : s->user_frames,
+	};
+}
+
+bool live_selects_process(void *context, uint32_t pid)
+{
+	const struct live *l = context;
+
+	return !l->options.targets.pid_count || program_selects_pid(l->program, pid);
+}
+
+/* Select by name here, not in the kernel. Until it executes, the command is still skein. */
+bool live_selects_thread(void *context, const struct process_entry *p, const struct thread_entry *t)
+{
+	const struct live *l = context;
+
 	if (p->pid && p->pid == l->options.targets.command && !p->executed)
 		return false;
 	return p->name.selected || t->name.selected;
@@ -91,19 +114,17 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.weight = l->event.period,
 		.flags = sample_flags_of(s, late),
 	};
-	const struct wire_unfinished *at =
-		(const void *)(raw.words + raw.kernel + raw.user + raw.python);
 	struct resolved_task of;
 	struct process_entry *p;
-	int ret = process_table_resolve(l->table, &task, &of, &l->why);
+	int ret = process_table_resolve(l->processes, &task, &of, err);
 
 	if (ret)
 		return ret;
 	p = of.process;
 	/* The scan also gives the name by which the process may be selected. */
-	if (of.unknown && opener_scan(l->opener, s->pid) < 0)
-		process_table_scan_over(l->table, s->pid);
-	if (!is_thread_selected(l, p, of.thread)) {
+	if (of.unknown && opener_scan(l->helpers.opener, s->pid) < 0)
+		process_table_scan_over(l->processes, s->pid);
+	if (!live_selects_thread(l, p, of.thread)) {
 		ledger_count_filtered(l->ledger, s->cpu);
 		return 0;
 	}
@@ -157,145 +178,9 @@ static int on_life(struct live *l, const struct ordered_record *r, struct error 
 
 int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err)
 {
-	struct live *l = context;
-
-	if (program_owns_ring(l->program, ring))
-		return on_sample(l, data, size, late);
-	if (ring == l->task_ring)
-		return schedule_task_found(l->schedule, data, &l->why);
-	return on_life(l, time, data, size);
-}
-
-/* Helper processes are forked first, while they inherit little. */
-int live_start_helpers(struct live *l, struct error *err)
-{
-	const struct symbolizer_events symbols = {
-		.symbol = on_symbol,
-		.facts = on_facts,
-		.table = on_table,
-		.python = on_python,
-		.context = l,
-	};
-	const struct opener_events files = {
-		.opened = on_opened,
-		.process = on_scanned_process,
-		.thread = on_scanned_thread,
-		.mapping = on_scanned_mapping,
-		.scanned = on_scan_done,
-		.context = l,
-	};
-	int ret;
-
-	l->pythons.send = send_layout;
-	l->pythons.context = l;
-	ret = symbolizer_new(&l->symbolizer, &symbols, err);
-	if (!ret && live_walks_stacks(l))
-		ret = pager_new(&l->pager, err);
-	if (!ret && l->options.memory.inlines)
-		ret = inlines_new(&l->inlines, l->options.memory.inlines, err);
-	return ret ? ret : opener_new(&l->opener, &files, err);
-}
-
-static int before_switch(void *context, uint64_t time, struct error *err)
-{
-	struct live *l = context;
-
-	return order_release(l->order, time, live_handle_record, l)
-		       ? error_set(err, -EIO, "%s", l->why.text)
-		       : 0;
-}
-
-static uint64_t next_ordered_time(void *context)
-{
-	return order_next_time(((struct live *)context)->order);
-}
-
-static bool selects_thread(void *context, const struct process_entry *p,
-			   const struct thread_entry *t)
-{
-	return is_thread_selected(context, p, t);
-}
-
-static void scan_unknown(void *context, uint32_t tid)
-{
-	struct live *l = context;
-
-	if (opener_scan(l->opener, tid) < 0)
-		process_table_scan_over(l->table, tid);
-}
-
-static int begin_schedule(struct live *l, struct error *err)
-{
-	const struct schedule_context c = {
-		.switches = l->switches,
-		.table = l->table,
-		.sink = l->sink,
-		.host = HOST_ID,
-		.last_lane = &l->last_lane,
-		.last_loss = ledger_last_loss(l->ledger),
-		.before = before_switch,
-		.next = next_ordered_time,
-		.wanted = selects_thread,
-		.unknown = scan_unknown,
-		.context = l,
-	};
-
-	return schedule_new(&l->schedule, &c, err);
-}
-
-static void begin_inlines(struct live *l)
-{
-	const struct inlines_context c = {
-		.opener = l->opener,
-		.names = l->symbolizer,
-		.placed = on_inlined_places,
-		.context = l,
-	};
-
-	inlines_set_context(l->inlines, &c, l->objects);
-	intern_use_inlines(l->intern, l->inlines);
-}
-
-static void on_calm(void *context, const struct object *program)
-{
-	const struct live *l = context;
-	const struct file_id *k = &program->file.id;
-	const struct wire_file file = {.inode = k->inode, .device = k->major << 20 | k->minor};
-
-	program_set_calm(l->program, &file);
-}
-
-int live_begin_tables(struct live *l, struct error *err)
-{
-	const struct process_context c = {
-		.objects = l->objects,
-		.sink = l->sink,
-		.host = HOST_ID,
-		.arena = live_walks_stacks(l) ? l->arena : NULL,
-		.last_lane = l->switches ? &l->last_lane : NULL,
-		.comm_glob = l->options.targets.comm,
-		.selected = selects_process,
-		.calm = live_walks_stacks(l) ? on_calm : NULL,
-		.cgroup_path = cgroup_path_of,
-		.container = container_of_cgroup,
-		.context = l,
-	};
-	int ret = process_table_new(&l->table, &c, err);
-
-	if (!ret)
-		ret = ledger_new(&l->ledger, l->sampler, program_cpus(l->program), HOST_ID,
-				 EVENT_ID, l->event.period, err);
-	if (!ret && l->switches)
-		ret = begin_schedule(l, err);
-	if (!ret)
-		ret = intern_new(&l->intern, l->objects, l->symbolizer, l->sink, err);
-	if (!ret && l->inlines)
-		begin_inlines(l);
-	if (!ret && l->pager)
-		begin_pager(l);
-	if (!ret && live_walks_stacks(l)) {
-		program_set_prefetcher(l->program, live_prefetch, l);
-		sideband_set_prefetcher(l->sideband, live_prefetch_mapping, l);
-	}
-	return ret;
+	if (program_owns_ring(l->program, r->ring))
+		return on_sample(l, r, err);
+	if (r->ring == l->rings.tasks)
+		return schedule_task_found(l->switches.schedule, r->data, err);
+	return on_life(l, r, err);
 }

@@ -211,7 +211,7 @@ static bool is_still_waiting(const struct live *l, const struct parked *p)
 		return m && tables_page_is_pending(l->walkers.tables, p->slot,
 						   (p->waits_at - m->start + m->offset) >>
 							   UNWIND_PAGE_SHIFT);
-	now = process_table_find(l->table, p->pid, p->process);
+	now = process_table_find(l->processes, p->pid, p->process);
 	return now && now->scan == SCAN_RUNNING;
 }
 
@@ -328,19 +328,20 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.python_end = s->python_end,
 		.begun = s->flags & WIRE_INITIAL_STATE,
 	};
-	struct finished_stack *f = &l->finished;
-	int ret = p->scan == SCAN_RUNNING ? -EAGAIN : try_to_finish_stack(l, &u, p->space, f);
+	struct finished_stack *f = &l->stacks.finished;
+	int ret =
+		p->scan == SCAN_RUNNING ? -EAGAIN : try_to_finish_stack(l, &head.walk, p->space, f);
 
 	note_missing_mappings(l, p, &head.walk.at, ret ? NULL : f);
 	if (!ret)
 		return put_finished(l, &head, f, err);
 	if (ret != -EAGAIN)
-		return error_errno(&l->why, ret, "unfinished stack");
+		return error_errno(err, ret, "unfinished stack");
 	head.slot = p->scan == SCAN_RUNNING ? SLOT_SCAN : f->slot;
 	head.waits_at = f->waits_at;
 	if (p->scan != SCAN_RUNNING)
-		live_request_pages(l, p->space, f->waits_at, at, stack);
-	return park_sample(l, &head, words, stack);
+		live_request_pages(l, p->space, f->waits_at, &head.walk);
+	return park_sample(l, &head, err);
 }
 
 void live_free_stacks(struct live *l)

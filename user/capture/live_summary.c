@@ -7,46 +7,34 @@
 #include "capture/live.h"
 
 /* Count the cost of the helper processes, killed ones included, as the recorder's own. */
-static void add_helper_cost(struct live *l, struct capture_summary *s)
+static void add_helper_cost(struct live *l, struct helper_cost *cost)
 {
-	struct helper_cost cost = {0};
-
-	symbolizer_add_cost(l->helpers.symbolizer, &cost);
-	opener_add_cost(l->helpers.opener, &cost);
+	symbolizer_add_cost(l->helpers.symbolizer, cost);
+	opener_add_cost(l->helpers.opener, cost);
 	if (l->helpers.pager)
-		pager_add_cost(l->helpers.pager, &cost);
+		pager_add_cost(l->helpers.pager, cost);
 	if (l->helpers.inlines)
-		inlines_add_cost(l->helpers.inlines, &cost);
-	s->helper_cpu = cost.cpu;
-	s->helper_memory = cost.memory;
+		inlines_add_cost(l->helpers.inlines, cost);
 }
 
 static void add_switch_counts(const struct live *l, struct capture_summary *s)
 {
-	const struct schedule_counts *counts = schedule_counts(l->switches.schedule);
-
-	s->switches = counts->switches;
-	s->wakeups = counts->wakeups;
-	s->migrations = counts->migrations;
-	s->lost[LOSS_SWITCHES_LOST] += counts->lost;
+	s->switches = *schedule_counts(l->switches.schedule);
+	s->lost[LOSS_SWITCHES_LOST] += s->switches.lost;
 	s->scheduled = true;
 	s->buffer_memory += switches_bytes(l->switches.array);
 }
 
 static void add_name_counts(const struct live *l, struct capture_summary *s)
 {
-	const struct symbolizer_stats *stats = symbolizer_stats(l->helpers.symbolizer);
 	const char *path = l->intern ? intern_mangled(l->intern) : NULL;
-	size_t length = path ? strlen(path) : 0, most = sizeof(s->names_mangled_in) - 1;
+	size_t length = path ? strlen(path) : 0, most = sizeof(s->unnamed.mangled_in) - 1;
 
-	s->names_requested = stats->requested;
-	s->names_unready = l->intern ? intern_unready(l->intern) : 0;
-	s->worker_restarts = stats->restarts;
-	s->names_mangled = stats->mangled;
+	s->symbolizer = *symbolizer_stats(l->helpers.symbolizer);
+	s->unnamed.unready = l->intern ? intern_unready(l->intern) : 0;
+	s->unnamed.mangled = s->symbolizer.mangled;
 	if (path)
-		strcpy(s->names_mangled_in, length > most ? path + length - most : path);
-	s->tables_made = stats->tables_made;
-	s->tables_cached = stats->tables_cached;
+		strcpy(s->unnamed.mangled_in, length > most ? path + length - most : path);
 }
 
 static void add_refusals(const struct live *l, struct capture_summary *s)
@@ -57,7 +45,6 @@ static void add_refusals(const struct live *l, struct capture_summary *s)
 
 	for (unsigned int i = 0; i < count; i++)
 		file_quota_format(worst[i], s->refusals[i].what, sizeof(s->refusals[i].what));
-	s->refused = file_quotas_refused(objects_quotas(l->objects));
 }
 
 void live_fill_summary(struct live *l)
@@ -73,11 +60,11 @@ void live_fill_summary(struct live *l)
 	s->opener_restarts = opener_restarts(l->helpers.opener);
 	s->files_refused = opener_refused(l->helpers.opener);
 	s->memory = process_peak_memory(getpid());
-	add_helper_cost(l, s);
+	add_helper_cost(l, &s->helpers);
 	s->inlined = l->helpers.inlines != NULL;
 	if (l->helpers.inlines) {
 		inlines_get_summary(l->helpers.inlines, &s->inlines);
-		s->names_mangled += s->inlines.mangled;
+		s->unnamed.mangled += s->inlines.mangled;
 	}
 	tables_get_summary(l->walkers.tables, &s->unwind);
 	if (l->stacks.saver)
