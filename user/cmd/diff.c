@@ -115,8 +115,8 @@ static const struct option_spec diff_specs[] = {
 	 .set = diff_set_measure,
 	 .values = diff_measure_word,
 	 .help = "share (default): percent of all samples of a trace, for programs that do the "
-		 "same for however long. time: percent of one CPU, for a service under the same load. "
-		 "none: CPU time, for one and the same piece of work."},
+		 "same for however long. time: percent of one CPU, for a service under the same "
+		 "load. none: CPU time, for one and the same piece of work."},
 	{.name = "before",
 	 .type = OPTION_CALL,
 	 .arg = "FILE",

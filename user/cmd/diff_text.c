@@ -104,16 +104,15 @@ static void diff_put_runs(const struct comparison *c, const struct screen *s)
 	char text[LINE];
 
 	if (diff_is_weak(c))
-		snprintf(
-			text, sizeof(text),
-			"One trace a side, the weaker statement: how runs differ by themselves is "
-			"not measured%s; %.0f %% of a program's time and %.0f %% of the kernel's "
-			"are assumed, as standard deviations. Several traces of each side measure it: "
-			"skein diff BEFORE... -- AFTER...",
-			c->traces[0].stretch_count && c->traces[1].stretch_count
-				? ", only how these vary within"
-				: "",
-			100 * DIFF_ASSUMED_PROGRAM, 100 * DIFF_ASSUMED_KERNEL);
+		snprintf(text, sizeof(text),
+			 "One trace a side, the weaker statement: how runs differ by themselves is "
+			 "not measured%s; %.0f %% of a program's time and %.0f %% of the kernel's "
+			 "are assumed, as standard deviations. Several traces of each side measure "
+			 "it: skein diff BEFORE... -- AFTER...",
+			 c->traces[0].stretch_count && c->traces[1].stretch_count
+				 ? ", only how these vary within"
+				 : "",
+			 100 * DIFF_ASSUMED_PROGRAM, 100 * DIFF_ASSUMED_KERNEL);
 	else
 		snprintf(text, sizeof(text),
 			 "%zu and %zu: how runs differ by themselves is measured and counted in.",

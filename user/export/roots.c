@@ -9,6 +9,11 @@
 #include "analyze/groups.h"
 #include "export/roots.h"
 
+struct root {
+	const char *name; /* belongs to the profile; uncleaned */
+	char suffix[32]; /* "-PID" or "" */
+};
+
 static const struct process no_process = {.comm = "", .exe = "", .cgroup = "", .container = ""};
 static const struct thread no_thread = {.comm = ""};
 
@@ -26,8 +31,12 @@ static const char *root_of_place(const struct process *p)
 	return *p->container ? p->container : *p->cgroup ? p->cgroup : "[no_cgroup]";
 }
 
-unsigned int roots_of(struct root *out, const struct profile *p, uint32_t thread,
-		      const struct export_options *o)
+/*
+ * Get the root frames of a thread by its index, PROFILE_NONE for no thread. Return their number,
+ * which is the same for every thread.
+ */
+static unsigned int roots_of(struct root *out, const struct profile *p, uint32_t thread,
+			     const struct export_options *o)
 {
 	bool known = thread != PROFILE_NONE;
 	uint32_t process = known ? p->threads[thread].process : PROFILE_NONE;
