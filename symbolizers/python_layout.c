@@ -18,14 +18,15 @@
 
 /* The members that are the same in 3.8 to 3.10. */
 #define LAYOUT_OF_OBJECTS \
-	.frames = PYTHON_FRAME_EACH, .id_by_text = 1, .runtime_interpreters = 32, .interpreter_next = 0, \
-	.interpreter_threads = 8, .interpreter_gil = PYTHON_ABSENT, .gil_holder = 8, \
-	.gil_locked = 16, .thread_next = 8, .thread_interpreter = 16, .thread_ident = 176, \
-	.thread_frame = 24, .cframe_frame = PYTHON_ABSENT, .cframe_previous = PYTHON_ABSENT, \
-	.frame_previous = 24, .frame_code = 32, .frame_owner = PYTHON_ABSENT, .code_bytes = 128, \
-	.code_units = PYTHON_ABSENT, .code_id = {16, 32, 40, 48, 56, 104, 112, 120}, \
-	.code_first_line = 40, .code_name = 112, .code_file = 104, \
-	.code_qualified_name = PYTHON_ABSENT, .code_lines = 120, LAYOUT_OF_TEXT(48, 72)
+	.frames = PYTHON_FRAME_EACH, .id_by_text = 1, .runtime_interpreters = 32, \
+	.interpreter_next = 0, .interpreter_threads = 8, .interpreter_gil = PYTHON_ABSENT, \
+	.gil_holder = 8, .gil_locked = 16, .thread_next = 8, .thread_interpreter = 16, \
+	.thread_ident = 176, .thread_frame = 24, .cframe_frame = PYTHON_ABSENT, \
+	.cframe_previous = PYTHON_ABSENT, .frame_previous = 24, .frame_code = 32, \
+	.frame_owner = PYTHON_ABSENT, .code_bytes = 128, .code_units = PYTHON_ABSENT, \
+	.code_id = {16, 32, 40, 48, 56, 104, 112, 120}, .code_first_line = 40, \
+	.code_name = 112, .code_file = 104, .code_qualified_name = PYTHON_ABSENT, \
+	.code_lines = 120, LAYOUT_OF_TEXT(48, 72)
 
 #define LAYOUT_OF_TEXT(ascii, compact) \
 	.text_length = 16, .text_state = 32, .text_ascii = (ascii), .text_compact = (compact), \
