@@ -17,9 +17,17 @@ FUNCTION_LINES, FILE_LINES = 80, 800
 MEMBERS, PARAMETERS, PRIVATE_READERS = 20, 5, 3
 
 # What a struct of more than MEMBERS members is excused by.
-LARGE_STRUCTS = {}
+LARGE_STRUCTS = {"python_layout": "one offset of CPython's memory per member"}
 # What a function of more than PARAMETERS parameters is excused by.
-WIDE_FUNCTIONS = {}
+WIDE_FUNCTIONS = {"authorize": "a callback of SQLite", "stream_connect": "a callback of SQLite"}
+# Functions that no other file of the product calls, and why they are public.
+ONLY_TESTS = {
+    "saved_read": "tests replay what --save-bad-stacks keeps", "saved_agrees": "the same",
+    "procfs_parse_stat": "fuzzed", "procfs_parse_status": "fuzzed", "procfs_tick": "fuzzed",
+    "opener_pid": "tests kill the opener", "opener_cut_short": "tests see bounds reached",
+    "trace_writer_zoom": "tests make small blocks", "zoom_set": "the same",
+    "demangler_free": "tests check for leaks",
+}
 # Functions that have one definition per build.
 PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", "walk_read",
              "walk_rule", "walk_slot", # of the walker: bpf/unwind/kernel.h, capture/finish.c
@@ -28,14 +36,7 @@ PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", 
 EXCEPTIONS = 10 # of LARGE_STRUCTS and WIDE_FUNCTIONS together
 
 # Violations that are still there: test -> number. They only become fewer.
-LEFT = {
-    "test_functions_and_files_are_short": 1,
-    "test_functions_have_few_parameters": 74,
-    "test_lines_are_within_100_columns": 180,
-    "test_no_function_is_dead": 34,
-    "test_private_headers_have_few_readers": 4,
-    "test_structs_have_few_members": 15,
-}
+LEFT = {}
 
 
 def tracked(*patterns):
@@ -181,7 +182,11 @@ class House(unittest.TestCase):
         build = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
         if not (build / "libskein.a").is_file():
             self.skipTest(f"there is no {build}/libskein.a")
-        self.assert_none(dead_functions(build), "functions that no other file of the product uses")
+        dead = dead_functions(build)
+        self.assert_none([f"{path}: {name}()" for name, path in dead.items()
+                          if name not in ONLY_TESTS],
+                         "functions that no other file of the product uses")
+        self.assertFalse(set(ONLY_TESTS) - set(dead), "exceptions without need")
 
     def test_clang_format_has_nothing_to_change(self):
         if not shutil.which("clang-format-16"):
@@ -214,7 +219,7 @@ def may_include(allowed, name, header):
 
 def dead_functions(build):
     """Global functions of one object that no other object of the product refers to."""
-    objects = [build / "main.o", *sorted(build.glob("user/**/*.o")),
+    objects = [build / "main.o", build / "libiberty.o", *sorted(build.glob("user/**/*.o")),
                *sorted(build.glob("symbolizers/**/*.o"))]
     out = subprocess.run(["nm", "-A", *map(str, objects)], check=True, capture_output=True,
                          text=True).stdout
@@ -222,12 +227,12 @@ def dead_functions(build):
     for line in out.splitlines():
         path, rest = line.split(":", 1)
         fields = rest.split()
-        if fields[-2] == "T" and not path.endswith(".so.o"):
+        if fields[-2] == "T" and not path.endswith((".so.o", "libiberty.o")):
             defined[fields[-1]] = path
         elif fields[-2] == "U":
             used.add(fields[-1])
-    return [f"{pathlib.Path(path).relative_to(build)}: {name}()"
-            for name, path in sorted(defined.items()) if name not in used | {"main"}]
+    return {name: pathlib.Path(path).relative_to(build)
+            for name, path in sorted(defined.items()) if name not in used | {"main"}}
 
 
 if __name__ == "__main__":

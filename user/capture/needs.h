@@ -21,12 +21,12 @@
 	X(PERFMON, "events on all CPUs, and programs that read the kernel's memory", \
 	  "no recording") \
 	X(SYS_PTRACE, "mappings, memory and files of other users' processes", \
-	  "no Python names in other users' processes, no names of deleted binaries and of programs " \
-	  "that only their own root directory holds; on older kernels, which do not take CAP_PERFMON " \
-	  "for it, no whole stacks of those that ran before the recording") \
+	  "no Python names in other users' processes, no names of deleted binaries and of " \
+	  "programs that only their own root directory holds; on older kernels, which do not " \
+	  "take CAP_PERFMON for it, no whole stacks of those that ran before the recording") \
 	X(DAC_READ_SEARCH, "files and memory that only their owners may read", \
-	  "no Python names in other users' processes, no names of deleted binaries and of programs " \
-	  "that not everybody may read, and no whole stacks through these") \
+	  "no Python names in other users' processes, no names of deleted binaries and of " \
+	  "programs that not everybody may read, and no whole stacks through these") \
 	X(SYSLOG, "addresses of kernel symbols", "kernel functions without names") \
 	X(CHECKPOINT_RESTORE, "/proc/PID/map_files: binaries that were deleted or replaced", \
 	  "no names of deleted and replaced binaries, and no whole stacks through these") \
@@ -106,13 +106,14 @@
 	  "leave -e cycles out, or give the virtual machine a PMU") \
 	X(CACHE, "a folder for unwind tables", "tables that are made once", \
 	  "unwind tables are made anew for every recording", "the cache cannot be used", \
-	  "install -d -m 700 /var/cache/skein", "mkdir -p -m 700 ~/.cache", "CacheDirectory=skein", \
+	  "install -d -m 700 /var/cache/skein", "mkdir -p -m 700 ~/.cache", \
+	  "CacheDirectory=skein", \
 	  "--volume skein-cache:/var/cache/skein", \
 	  "emptyDir: {}, mounted at /var/cache/skein") \
 	X(OWN_USER, "changing users (CAP_SETUID, CAP_SETGID, CAP_KILL)", \
 	  "helper processes with a user of their own", \
-	  "other programs of the recorder's user can stop and kill the helpers, which costs names " \
-	  "until these are started again", "the helpers have the recorder's user", \
+	  "other programs of the recorder's user can stop and kill the helpers, which costs " \
+	  "names until these are started again", "the helpers have the recorder's user", \
 	  "start it from a root shell that has CAP_SETUID, CAP_SETGID and CAP_KILL", \
 	  "run it with sudo", "AmbientCapabilities=CAP_SETUID CAP_SETGID CAP_KILL", \
 	  "--cap-add SETUID --cap-add SETGID --cap-add KILL", \
