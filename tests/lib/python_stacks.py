@@ -133,9 +133,9 @@ def misplaced(sample, inlines):
 
 
 def allowed(samples, share=1 - WHOLE):
-    """Return how many of the samples may deviate: their share, plus 3 sigma for chance."""
+    """Return how many of the samples may deviate: their share, plus 6 sigma for chance."""
     mean = samples * share
-    return mean if live.LONG else mean + 3 * math.sqrt(mean)
+    return mean if live.LONG else mean + 6 * math.sqrt(mean)
 
 
 def incomplete(samples):

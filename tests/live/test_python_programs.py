@@ -28,14 +28,17 @@ TRIES = 3
 FROM = 0 if live.LONG else 300  # ms
 FREQUENCY = 999
 TARGET = 0.995
-# Roots of the stacks of main threads, other threads, and code before and after them.
+# Roots of the stacks of main threads, other threads, and code before and after them: the start of
+# importlib, and what is registered with atexit (the last is pytest's). A root without a name is
+# counted among the frames without one.
 ROOTS = {"<module>", "_run_module_as_main", "_bootstrap", "Thread._bootstrap", "_find_and_load",
-         "_shutdown", "_python_exit"}
+         "_install", "_install_external_importers", "_shutdown", "_python_exit",
+         "cleanup_numbered_dir", None}
 
 
 def allowed(samples):
     mean = samples * (1 - TARGET)
-    return mean if live.LONG else mean + 3 * math.sqrt(mean)
+    return mean if live.LONG else mean + 6 * math.sqrt(mean)
 
 
 class Programs(live.LiveTest):
