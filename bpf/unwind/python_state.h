@@ -85,6 +85,7 @@ struct python_walk {
 	__u64 born; /* start time of the process, ns */
 	__u64 now; /* ns */
 	__u64 self; /* the thread pointer */
+	__u64 stack_end; /* the thread's stack is below this address; ~0: the main thread's */
 	__u32 tid;
 	__u32 from, at; /* index of the first word, and of the next */
 	struct python_search search;

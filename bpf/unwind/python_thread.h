@@ -40,6 +40,26 @@ static __always_inline int python_walk_end(struct python_walk *w, enum walk_end 
 	return 1;
 }
 
+/* Size in which a thread state's own struct _PyCFrame lies, the root that has no frames; bytes. */
+#define PYTHON_STATE_BYTES 4096
+
+/*
+ * Return whether the sampled thread runs this thread state, which has that ident. ident names the
+ * thread that the state was made for, but 3.12's module for interpreters lets any thread run the
+ * state that another one has made. In 3.11 and 3.12 the innermost struct _PyCFrame shows who runs
+ * the state: it is on that thread's stack.
+ */
+static __always_inline int python_is_own_state(struct python_walk *w, __u64 thread, __u64 ident)
+{
+	__u64 sp = w->registers.values[UNWIND_REG_SP], cframe = 0;
+
+	if (w->layout.cframe_frame == PYTHON_ABSENT || !sp || sp >= w->stack_end ||
+	    python_read_word(w, &cframe, thread, w->layout.thread_frame) || !cframe ||
+	    cframe - thread < PYTHON_STATE_BYTES)
+		return python_is_self(ident, w->self);
+	return cframe >= sp && cframe < w->stack_end;
+}
+
 /* Copy the cached states to w. Return 0 if all of them still belong to this thread. */
 static __always_inline int python_take_cached(struct python_walk *w, const struct python_thread *t)
 {
@@ -48,7 +68,7 @@ static __always_inline int python_take_cached(struct python_walk *w, const struc
 
 		w->search.found[i] = t->states[i];
 		if (python_read_word(w, &ident, w->search.found[i], w->layout.thread_ident) ||
-		    !python_is_self(ident, w->self))
+		    !python_is_own_state(w, w->search.found[i], ident))
 			return -1;
 		w->search.count = i + 1;
 	}
@@ -200,7 +220,7 @@ static __always_inline int python_search_step(struct python_walk *w)
 	if (python_read_word(w, &ident, thread, w->layout.thread_ident) ||
 	    python_read_word(w, &w->search.thread, thread, w->layout.thread_next))
 		return python_end_search(w);
-	if (!python_is_self(ident, w->self))
+	if (!python_is_own_state(w, thread, ident))
 		return 0;
 	if (python_has_frames(w, thread)) {
 		w->search.found[count] = thread;

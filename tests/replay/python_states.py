@@ -235,6 +235,26 @@ def stranger(s):
     return "a thread that is none of the interpreter's"
 
 
+SP = 7 # DWARF number of the stack pointer on x86-64
+
+
+def below_the_stack(s, distance):
+    """The registers of a thread whose stack pointer is that far below the state's cframe."""
+    return [0] * SP + [s.get(s.thread(), "thread_frame") - distance]
+
+
+def lent_state(s):
+    s.registers = below_the_stack(s, 0x100)
+    s.threads[0][0] += 0x1000
+    return "3.12's module for interpreters: the thread runs a state that another one has made"
+
+
+def lent_to_another(s):
+    s.registers = below_the_stack(s, -0x1000)
+    s.expect(0, WALKED, "process")
+    return "3.12's module for interpreters: another thread runs a state that this one has made"
+
+
 def freed_thread(s):
     thread = s.thread()
     for address in list(s.words):
@@ -386,7 +406,7 @@ CHANGES = {
     "3.12-callbacks": (early_yield,),
     "3.12-recursion": (endless_shims, exchanged_offsets, no_interpreter, no_runtime, freed_thread,
                        endless_interpreters, many_interpreters, no_name, endless_name,
-                       no_lines, early_frame, *RECURSION),
+                       no_lines, early_frame, lent_state, lent_to_another, *RECURSION),
     "3.13-recursion": (*RECURSION, endless_interpreters),
 }
 

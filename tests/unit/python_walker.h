@@ -64,6 +64,7 @@ static inline void walker_walk(struct python_walker *w, const struct python_layo
 	w->walk.layout = *layout;
 	w->walk.process = *process;
 	w->walk.self = self;
+	w->walk.stack_end = registers && registers[UNWIND_REG_SP] < self ? self : ~0ULL;
 	for (int i = 0; i < UNWIND_REGISTERS; i++)
 		w->walk.registers.values[i] = registers ? registers[i] : 0;
 	w->walk.born = w->walk.tid = 1;
