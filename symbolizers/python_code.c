@@ -67,8 +67,8 @@ static bool is_code_alive(const struct code_head *h, const struct python_layout 
 {
 	uint64_t references = head_word(h, OBJECT_REFERENCES);
 
-	if (l->version >= PYTHON_VERSION(3, 14)) /* the upper half holds flags */
-		return (uint32_t)references;
+	if (l->version >= PYTHON_VERSION(3, 14)) /* the upper 16 bits hold flags */
+		references &= UINT64_MAX >> 16;
 	return references && references <= UINT32_MAX;
 }
 

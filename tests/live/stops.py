@@ -199,7 +199,8 @@ class Gdb:
 
 def parts(trace, ident):
     """
-    Return (the kernel's names, [(path, offset)], their names, how the stack ended), leaf first.
+    Return (the kernel's names, [(path, offset)], their names, how the stack ended), leaf first;
+    without Python's frames, which gdb does not show.
     """
     kernel, user, names, end = [], [], [], -1
     while ident:
@@ -210,7 +211,7 @@ def parts(trace, ident):
             end = frame["address"]
         elif frame["kind"] == live.FRAME["KERNEL"]:
             kernel.append(trace.frame_name(frame["id"]))
-        else:
+        elif frame["kind"] != live.FRAME["PYTHON"]:
             of_file = mapping["kind"] != live.MAPPING["JIT"]
             user.append((mapping["path"] if of_file else "", frame["address"]))
             names.append(trace.frame_name(frame["id"]))

@@ -136,7 +136,7 @@ def case(program):
 
 
 for each in LOADS:
-    if live.LONG or each.name in ("xz", "sqlite3"):
+    if live.LONG or each.name in ("xz", "sqlite3", "python3 (native frames)"):
         setattr(BesideGdb, "test_load_" + re.sub(r"\W+", "_", each.name).strip("_"), case(each))
 
 
