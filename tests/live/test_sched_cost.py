@@ -114,7 +114,7 @@ class SchedCost(live.LiveTest):
         self.running(trace, operations * len(live.CPUS))
 
     def test_messaging(self):
-        loops = 11000 if live.LONG else 300  # of 110 to 140 switches
+        loops = 13000 if live.LONG else 300  # of 90 to 140 switches
         trace, counted = self.storm(f"perf bench sched messaging -g 10 -l {loops}")
         size = pathlib.Path(trace.path).stat().st_size
         print(f"{counted:,} switches, bytes of each: {self.stored(trace) / counted:.2f} of slices "
