@@ -15,9 +15,10 @@
 /* Default size of unwind tables in bytes (--unwind-memory). */
 #define UNWIND_MEMORY (128UL << 20)
 /*
- * Parked samples may take one eighth as many bytes as unwind tables, in the recorder's own memory.
+ * Parked samples may take one quarter as many bytes as unwind tables, in the recorder's own memory:
+ * by default those of a quarter of a second at 999 Hz, whose copies of the stack have 128 KiB each.
  */
-#define PARKED_SHARE 8
+#define PARKED_SHARE 4
 
 static const char *cgroup_path_of(void *context, uint64_t id)
 {
