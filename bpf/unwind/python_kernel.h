@@ -97,7 +97,8 @@ static __always_inline struct python_walk *user_walk_begin_python(struct user_wa
 	w->now = s->time;
 	w->tid = s->tid;
 	w->self = thread_pointer(task);
-	/* the C library puts the thread's data at the end of its stack, except for the main thread */
+	/* the C library puts the thread's data at the end of its stack, except for the main thread
+	 */
 	w->stack_end = s->tid == s->pid ? ~0ULL : w->self;
 	/*
 	 * After a signal frame, these are not the registers of the sample; the checks of

@@ -130,10 +130,10 @@ class Doctor(live.LiveTest):
     def test_setting_decides_what_mends(self):
         """The remedy for the same lack depends on the environment."""
         wanted = {
-            "to mend it: run it with sudo, or once: sudo setcap cap_bpf,": {},
-            "to mend it, in the manifest: securityContext: {runAsUser: 0, capabilities: "
+            "to fix it: run it with sudo, or once: sudo setcap cap_bpf,": {},
+            "to fix it, in the manifest: securityContext: {runAsUser: 0, capabilities: "
             "{add: [BPF, PERFMON]}}": {"KUBERNETES_SERVICE_HOST": "10.0.0.1"},
-            "to mend it, as options of docker run or podman run: --user 0 --cap-add BPF "
+            "to fix it, as options of docker run or podman run: --user 0 --cap-add BPF "
             "--cap-add PERFMON": {"container": "podman"},
         }
         for line, env in wanted.items():
@@ -148,7 +148,7 @@ class Doctor(live.LiveTest):
         done = self.run_skein("doctor", "-v", prefix=as_user("bpf", "perfmon"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Recording works, without what is missing above.", done.stdout)
-        self.assertIn("To mend it:\n", done.stdout)
+        self.assertIn("To fix it:\n", done.stdout)
         self.assertIn("(tried: ", done.stdout)
         self.assertNotIn("\033", done.stdout)
         for env, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
@@ -177,9 +177,9 @@ class Doctor(live.LiveTest):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertEqual(len(lines), 3)
             self.assertEqual(lines[0], f"skein: {checks['sampling program']['found']}")
-            self.assertTrue(lines[1].startswith("skein: to mend it"), lines)
+            self.assertTrue(lines[1].startswith("skein: to fix it"), lines)
             self.assertTrue(lines[1].endswith(f": {checks['sampling program']['mend']}"), lines)
-            self.assertEqual(lines[2], "skein: 'skein doctor' tells more")
+            self.assertEqual(lines[2], "skein: 'skein doctor' shows more")
             self.assertEqual(checks["sampling program"]["needs"], f"CAP_{taken.upper()}")
 
     def test_verifier_is_asked_for(self):

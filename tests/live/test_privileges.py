@@ -179,7 +179,7 @@ class Privileges(live.LiveTest):
         if not promised:
             self.assertEqual(done.returncode, 1, said)
             self.assertIn(f"{taken} is missing", said)
-            self.assertIn("'skein doctor' tells more", said)
+            self.assertIn("'skein doctor' shows more", said)
             self.assertFalse(path.exists())
             return
         self.assertEqual(done.returncode, 0, said)

@@ -173,7 +173,7 @@ class Merge(Home):
         copy = self.home / "copy.skein"
         shutil.copy(self.traces["scene"], copy)
         self.merge("scene", copy)
-        self.assertIn("tell of the same machine at the same time", self.said)
+        self.assertIn("recorded the same machine at the same time", self.said)
         self.merge("scene", "scene-2")
         self.assertNotIn("warning", self.said)
 

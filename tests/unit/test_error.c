@@ -90,14 +90,14 @@ START_TEST(hints_are_lines_behind_what_was_said)
 	struct error err = {""};
 
 	error_set(&err, -EIO, "it broke");
-	error_hint(&err, "mend %s", "this\nnow");
+	error_hint(&err, "fix %s", "this\nnow");
 	error_hint(&err, "or ask");
-	ck_assert_str_eq(err.text, "it broke\nmend this?now\nor ask");
+	ck_assert_str_eq(err.text, "it broke\nfix this?now\nor ask");
 	error_wrap(&err, -EIO, "record");
-	ck_assert_str_eq(err.text, "record: it broke\nmend this?now\nor ask");
+	ck_assert_str_eq(err.text, "record: it broke\nfix this?now\nor ask");
 	capture();
 	ck_assert_int_eq(log_failure(1, &err), 1);
-	expect("skein: record: it broke\nskein: mend this?now\nskein: or ask\n");
+	expect("skein: record: it broke\nskein: fix this?now\nskein: or ask\n");
 	error_set(&err, -EIO, "again");
 	ck_assert_str_eq(err.text, "again");
 	error_hint(NULL, "nobody hears");

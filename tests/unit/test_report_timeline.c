@@ -217,7 +217,7 @@ START_TEST(mistakes_are_named)
 	FAILS(1, "are the same", "--from", "2ms", "--to", "2ms");
 	FAILS(1, "4711", "--pid", "4711");
 	write_trace("t.skein", &whole_host, false);
-	FAILS(1, "nothing of the scheduler was recorded", "--color", "never");
+	FAILS(1, "the trace has no scheduler records", "--color", "never");
 }
 END_TEST
 

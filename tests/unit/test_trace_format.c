@@ -119,8 +119,8 @@ START_TEST(tables_are_the_schema)
 	fclose(out);
 	ck_assert_msg(mark != NULL, "the mark is missing");
 	ck_assert_msg(!strcmp(mark + strlen(MARK), wanted),
-		      "docs/trace-format.md is behind the schema: replace what follows its mark "
-		      "by the output of test_trace_format --print");
+		      "docs/trace-format.md is not the schema of today: replace what follows "
+		      "its mark by the output of test_trace_format --print");
 	free(wanted);
 	free(text);
 }

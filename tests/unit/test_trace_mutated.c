@@ -228,7 +228,7 @@ START_TEST(damage_is_told)
 	change("DELETE FROM host");
 	ck_assert_int_eq(
 		said(&report_command, (char *[]){"report", path, NULL}, text, sizeof(text)), 0);
-	ck_assert_msg(strstr(text, "does not tell of which machine") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "does not say which machine") != NULL, "%s", text);
 	mutate(path, &bases[0], NULL, 0);
 	ck_assert_int_eq(
 		said(&report_command, (char *[]){"report", path, NULL}, text, sizeof(text)), 0);

@@ -32,7 +32,7 @@
  */
 #define RECORD_KINDS(X) \
 	X(host, HOST, TABLE, "a machine: the owner of every lane and process") \
-	X(info, INFO, TABLE, "what else is told of the recording itself: options, environment") \
+	X(info, INFO, TABLE, "other facts about the recording itself: options, environment") \
 	X(event, EVENT, TABLE, "what was sampled, in which unit and how often") \
 	X(process, PROCESS, TABLE, "one program run by a pid; an exec ends it and begins " \
 				   "the next") \
@@ -41,16 +41,16 @@
 	X(name, NAME, TABLE, "a text that spans and counters point to") \
 	X(mapping, MAPPING, TABLE, "an object whose code was seen running: file, kernel, JIT " \
 				   "region") \
-	X(function, FUNCTION, TABLE, "a function: what a frame is named after") \
+	X(function, FUNCTION, TABLE, "a function, from which frames have their names") \
 	X(frame, FRAME, TABLE, "one address in one mapping") \
-	X(inlined, INLINED, TABLE, "functions that the compiler put into that of a native " \
-				   "frame, and that one itself, at the frame's address; only " \
-				   "with --inlines") \
+	X(inlined, INLINED, TABLE, "functions that the compiler inlined into that of a " \
+				   "native frame, and that one itself, at the frame's " \
+				   "address; only with --inlines") \
 	X(stack, STACK, STREAM, "a path in the calling-context tree, as parent and frame") \
-	X(sample, SAMPLE, STREAM, "at a time, a thread stood at a stack, for a weight") \
-	X(slice, SLICE, STREAM, "from a time to another, a lane was in a state") \
-	X(edge, EDGE, STREAM, "from one lane to another: who woke whom, who sent to whom") \
-	X(span, SPAN, STREAM, "from a time to another, something named went on in a lane") \
+	X(sample, SAMPLE, STREAM, "at a time, a thread was at a stack, with a weight") \
+	X(slice, SLICE, STREAM, "from one time to another, a lane was in a state") \
+	X(edge, EDGE, STREAM, "from one lane to another: a wake-up, a message") \
+	X(span, SPAN, STREAM, "from one time to another, something with a name went on in a lane") \
 	X(counter, COUNTER, STREAM, "at a time, a quantity of a lane had a value") \
 	X(sum, SUM, DERIVED, "samples of one thread at one stack, added up") \
 	X(account, ACCOUNT, TABLE, "what became of the samples that were due on one CPU") \
@@ -74,8 +74,8 @@
 #define INFO_FIELDS(I, S, T) \
 	I(id, "") \
 	I(host, "host.id") \
-	T(key, "what is told, such as options or skein.version") \
-	T(value, "the text told")
+	T(key, "the name of the fact, such as options or skein.version") \
+	T(value, "its value as text")
 
 #define EVENT_FIELDS(I, S, T) \
 	I(id, "") \
@@ -208,7 +208,7 @@
 	I(stack, "stack.id; 0 if there was no stack") \
 	I(count, "samples") \
 	I(weight, "their weights added up, in the unit of the event") \
-	I(flags, "those of their enum sample_flag that tell of a runtime")
+	I(flags, "those of their enum sample_flag that concern a runtime")
 
 #define ACCOUNT_FIELDS(I, S, T) \
 	I(event, "event.id") \
@@ -217,7 +217,7 @@
 	I(written, "samples in this trace") \
 	I(filtered, "samples of threads that were not asked for") \
 	I(idle, "due while the CPU had nothing to run") \
-	I(late, "of those written: came behind the watermark") \
+	I(late, "of those written: processed after the watermark had passed their time") \
 	I(cut_off, "parts of a period where the clock started and stopped: each due, none sampled")
 
 #define LOSS_FIELDS(I, S, T) \
@@ -363,7 +363,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
  */
 #define LOSS_REASONS(X) \
 	X(RING_FULL, "ring full", true, "the sample ring was full: raise --buffer or lower -F") \
-	X(NOT_DELIVERED, "not delivered", true, "no tick came; what kept it was not measured") \
+	X(NOT_DELIVERED, "not delivered", true, "no tick came; the cause was not measured") \
 	X(LIFE_LOST, "side-band full", false, \
 	  "records of process life were lost; /proc was read again") \
 	X(BAD_RECORD, "bad record", false, "a record of the kernel could not be understood") \
@@ -374,9 +374,9 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(SWITCHES_LOST, "switches lost", false, \
 	  "the buffer of switches and wake-ups was full: raise --switch-buffer") \
 	X(OUT_OF_ORDER, "out of order", false, \
-	  "a stamp lay before its predecessor's: the clock jumped") \
-	X(UNREPORTED, "switches not told", false, \
-	  "the kernel did not tell of a switch: who ran until the next is not known") \
+	  "a time stamp is earlier than the one before: the clock jumped") \
+	X(UNREPORTED, "switches not reported", false, \
+	  "the kernel did not report a switch: which thread ran until the next is not known") \
 	X(STOLEN, "stolen", true, "the host ran something else on this CPU") \
 	X(LATE_TICK, "late tick", true, \
 	  "interrupts were off, or the host delivered the timer's interrupt late") \

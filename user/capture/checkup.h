@@ -22,7 +22,7 @@
 	  "the programs that sample, walk stacks and follow processes are loaded", "no recording") \
 	X(EVENT, true, "sampling event", "a cpu-clock event is opened on a CPU", "no recording") \
 	X(SIDEBAND, true, "process life", \
-	  "the event that tells of processes is opened on every CPU, with its ring", \
+	  "the event that reports processes and mappings is opened on every CPU, with its ring", \
 	  "no recording") \
 	X(WORKER, true, "names and tables", \
 	  "the worker is started, confines itself, makes libc's unwind table and names a " \

@@ -149,5 +149,5 @@ void check_helpers(struct finding *f)
 			"the process that opens files keeps %u, without which it would see less",
 			geteuid());
 	else
-		finding_set_ok(f, "each is a user of its own, of whom there is no other process");
+		finding_set_ok(f, "each runs as a user of its own that has no other process");
 }

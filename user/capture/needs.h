@@ -82,7 +82,7 @@
 	  "aa-exec -p unconfined skein record", "aa-exec -p unconfined skein record", \
 	  "AppArmorProfile=unconfined", "--security-opt apparmor=unconfined", \
 	  "appArmorProfile: {type: Unconfined}") \
-	X(RING_MEMORY, "memory for rings", "what the kernel tells of processes", "no recording", \
+	X(RING_MEMORY, "memory for rings", "records of processes and mappings", "no recording", \
 	  "the memory that events may lock is used up", "sysctl kernel.perf_event_mlock_kb=4096", \
 	  "sudo sysctl kernel.perf_event_mlock_kb=4096", "LimitMEMLOCK=infinity", \
 	  "--ulimit memlock=-1", "capabilities: {add: [IPC_LOCK]}") \

@@ -224,18 +224,18 @@ static const char *lacking_text(uint64_t needs, char *buf, size_t size)
 int need_failed(struct error *err, int code, enum need need, const char *act)
 {
 	uint64_t needs = need < NEED_COUNT ? NEED_BIT(need) : needs_refused(code);
-	char why[192], mend[512];
+	char why[192], fix[512];
 
 	/* The commands treat -EINVAL as a usage error, which a refusal by the kernel is not. */
 	if (code == -EINVAL)
 		code = -EOPNOTSUPP;
 	if (needs) {
 		error_set(err, code, "%s: %s", act, lacking_text(needs, why, sizeof(why)));
-		error_hint(err, "to mend it%s: %s", setting_place(setting_here()),
-			   need_fix(needs, setting_here(), mend, sizeof(mend)));
+		error_hint(err, "to fix it%s: %s", setting_place(setting_here()),
+			   need_fix(needs, setting_here(), fix, sizeof(fix)));
 	} else {
 		error_errno(err, code, "%s", act);
 	}
-	error_hint(err, "'skein doctor' tells more");
+	error_hint(err, "'skein doctor' shows more");
 	return code;
 }

@@ -112,7 +112,7 @@ static int write_shell_script(const char *name)
 		shells[i].write(stdout);
 		return fflush(stdout) ? log_error(1, "cannot write: %s", strerror(errno)) : 0;
 	}
-	return log_error(2, "completions: '%s' is none of bash, zsh, fish", name);
+	return log_error(2, "completions: '%s' is not one of bash, zsh, fish", name);
 }
 
 static int completions_main(int argc, char **argv)

@@ -43,7 +43,7 @@ static int find_word_index(const char *word, const char *(*words)(unsigned int),
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, words(i), sizeof(list) - strlen(list) - 1);
 	}
-	return error_set(err, -EINVAL, "'%s' is none of %s", word, list);
+	return error_set(err, -EINVAL, "'%s' is not one of %s", word, list);
 }
 
 static int diff_set_by(void *options, const char *value, struct error *err)
@@ -79,7 +79,7 @@ static int diff_set_least(void *options, const char *value, struct error *err)
 	double least = strtod(value, &end);
 
 	if (end == value || *end || !(least >= 0) || isinf(least))
-		return error_set(err, -EINVAL, "'%s' is no change", value);
+		return error_set(err, -EINVAL, "'%s' is not a size of a change", value);
 	((struct diff_options *)options)->compare.least = least;
 	return 0;
 }
@@ -129,7 +129,7 @@ static const struct option_spec diff_specs[] = {
 	 .help = "One more trace of after."},
 	{.name = "no-inlines",
 	 .type = OPTION_FLAG,
-	 .help = "Functions that the compiler put into others count as those.",
+	 .help = "Inlined functions count as the function that contains them.",
 	 .offset = offsetof(struct diff_options, how.view.no_inlines)},
 	{.name = "native",
 	 .type = OPTION_FLAG,
@@ -187,7 +187,8 @@ static const struct option_spec diff_specs[] = {
 	 .letter = 'o',
 	 .type = OPTION_TEXT,
 	 .arg = "FILE",
-	 .help = "Where the picture goes; its ending decides if there is no --format. - is stdout.",
+	 .help = "The file for the picture; its ending decides if there is no --format. - is "
+		 "stdout.",
 	 .offset = offsetof(struct diff_options, out)},
 	{.name = "width",
 	 .type = OPTION_COUNT,
@@ -470,7 +471,8 @@ static int diff_check_options(struct diff_options *o, struct error *err)
 		return error_set(err, -EINVAL, "which format? -f FORMAT, html, svg or folded");
 	if (o->format && (o->json || o->exit_code || o->all))
 		return error_set(err, -EINVAL,
-				 "--format goes without --json, --all and --exit-code");
+				 "--format cannot be combined with --json, --all or "
+				 "--exit-code");
 	return filter_check(&o->filter, err);
 }
 

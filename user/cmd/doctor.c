@@ -142,7 +142,8 @@ static int doctor_main(int argc, char **argv)
 	if (first < 0)
 		return ~first;
 	if (argv[first])
-		return log_error(2, "doctor: '%s' is too much: it takes options only", argv[first]);
+		return log_error(2, "doctor: '%s' is not expected: it takes options only",
+				 argv[first]);
 	if (screen_open(&screen, stdout, o.color) < 0)
 		return log_error(2, "doctor: --color is auto, always or never");
 	if (!o.table)
@@ -154,7 +155,7 @@ static int doctor_main(int argc, char **argv)
 
 const struct command doctor_command = {
 	.name = "doctor",
-	.summary = "what works on this machine, and what would mend the rest",
+	.summary = "show what works on this machine, and how to fix the rest",
 	.usage = "[OPTIONS]",
 	.group = COMMANDS_RECORDING,
 	.description = "Tries everything that a recording needs by doing it: loads the programs, "
@@ -163,12 +164,12 @@ const struct command doctor_command = {
 		       "processes, lists the "
 		       "interpreters that run. For what is missing it says what is lost, and the "
 		       "line that "
-		       "mends it where skein runs: a command, or a line of a unit or manifest.\n"
+		       "fixes it where skein runs: a command, or a line of a unit or manifest.\n"
 		       "\n"
-		       "Ends with 0 if everything works that a recording needs, else with 1. What "
-		       "is missing "
-		       "beside that makes a recording poorer, and it says in what.",
-	.examples = "sudo skein doctor\tas whom you would record\n"
+		       "The exit status is 0 if everything works that a recording needs, else 1. "
+		       "Anything else that is missing makes a recording less complete, and the "
+		       "output says how.",
+	.examples = "sudo skein doctor\tas the user that will record\n"
 		    "skein doctor -v\thow each thing was tried\n"
 		    "skein doctor --table\twhich privileges are for what",
 	.options = doctor_specs,

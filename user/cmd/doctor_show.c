@@ -14,7 +14,7 @@
 #define WORD_COLUMNS 11
 #define NAME_COLUMNS 17
 #define STYLE_GOOD "32"
-#define MEND_MAX 1024
+#define FIX_MAX 1024
 
 static const struct {
 	const char *word, *style;
@@ -80,19 +80,19 @@ static void doctor_put_head(const struct diagnosis *d, const struct screen *s)
  */
 static void doctor_put_mends(const struct diagnosis *d, const struct screen *s, uint64_t needs)
 {
-	char mend[MEND_MAX], names[512];
+	char fix[FIX_MAX], names[512];
 	uint64_t capabilities = needs & NEEDS_CAPABILITIES;
 
 	if (!needs)
 		return;
-	fprintf(s->out, "\nTo mend it%s:\n", setting_place(d->setting));
+	fprintf(s->out, "\nTo fix it%s:\n", setting_place(d->setting));
 	if (capabilities)
 		fprintf(s->out, "  %s:\n    %s\n", need_names(capabilities, names, sizeof(names)),
-			need_fix(capabilities, d->setting, mend, sizeof(mend)));
+			need_fix(capabilities, d->setting, fix, sizeof(fix)));
 	for (unsigned int i = 0; i < NEED_COUNT; i++)
 		if (needs & ~NEEDS_CAPABILITIES & NEED_BIT(i))
 			fprintf(s->out, "  %s:\n    %s\n", need_table[i].name,
-				need_fix(NEED_BIT(i), d->setting, mend, sizeof(mend)));
+				need_fix(NEED_BIT(i), d->setting, fix, sizeof(fix)));
 }
 
 static void doctor_put_verdict(const struct diagnosis *d, const struct screen *s)
@@ -127,7 +127,7 @@ int doctor_text(const struct diagnosis *d, const struct screen *s, bool verbose)
 
 static void doctor_json_finding(const struct diagnosis *d, struct json *j, const struct finding *f)
 {
-	char text[MEND_MAX];
+	char text[FIX_MAX];
 
 	json_object(j);
 	json_key_text(j, "check", checkup_name(f->check));

@@ -24,9 +24,9 @@ static void doctor_table_features(FILE *out)
 
 static void doctor_table_mends(FILE *out)
 {
-	char mend[1024];
+	char fix[1024];
 
-	fputs("\n| what is lacking |", out);
+	fputs("\n| what is missing |", out);
 	for (int s = 0; s < SETTING_COUNT; s++)
 		fprintf(out, " in %s |", setting_text((enum setting)s));
 	fputs("\n|---|", out);
@@ -38,7 +38,7 @@ static void doctor_table_mends(FILE *out)
 		fprintf(out, "\n| %s |", need_table[i].name);
 		for (int s = 0; s < SETTING_COUNT; s++)
 			fprintf(out, " `%s` |",
-				need_fix(NEED_BIT(i), (enum setting)s, mend, sizeof(mend)));
+				need_fix(NEED_BIT(i), (enum setting)s, fix, sizeof(fix)));
 	}
 	fputc('\n', out);
 }
@@ -46,16 +46,16 @@ static void doctor_table_mends(FILE *out)
 /* Write the commands that give every capability at once. */
 static void doctor_table_sets(FILE *out)
 {
-	char mend[1024], *path;
+	char fix[1024], *path;
 
 	fputs("\n| all capabilities, in | line |\n|---|---|\n", out);
 	for (int s = SETTING_USER; s < SETTING_COUNT; s++) {
-		need_fix(NEEDS_CAPABILITIES, (enum setting)s, mend, sizeof(mend));
+		need_fix(NEEDS_CAPABILITIES, (enum setting)s, fix, sizeof(fix));
 		/* make the text independent of the path where skein is installed */
-		path = strstr(mend, "=ep ");
+		path = strstr(fix, "=ep ");
 		if (path)
-			snprintf(path, mend + sizeof(mend) - path, "=ep $(command -v skein)");
-		fprintf(out, "| %s | `%s` |\n", setting_text((enum setting)s), mend);
+			snprintf(path, fix + sizeof(fix) - path, "=ep $(command -v skein)");
+		fprintf(out, "| %s | `%s` |\n", setting_text((enum setting)s), fix);
 	}
 }
 

@@ -38,7 +38,7 @@ static const struct option_spec export_specs[] = {
 	 .letter = 'o',
 	 .type = OPTION_TEXT,
 	 .arg = "FILE",
-	 .help = "Where to; - is stdout, which is the default for text. If FILE ends in .gz, it is "
+	 .help = "The file to write; - is stdout, the default for text. If FILE ends in .gz, it is "
 		 "compressed.",
 	 .offset = offsetof(struct export_arguments, out)},
 	{.name = "How stacks are shown", .type = OPTION_HEADING},
@@ -50,7 +50,7 @@ static const struct option_spec export_specs[] = {
 	 .offset = offsetof(struct export_arguments, how.threads)},
 	{.name = "pids",
 	 .type = OPTION_FLAG,
-	 .help = "Tell processes of one name apart by their numbers.",
+	 .help = "Separate processes of one name by their pids.",
 	 .offset = offsetof(struct export_arguments, how.pids)},
 	{.name = "containers",
 	 .type = OPTION_FLAG,
@@ -65,7 +65,7 @@ static const struct option_spec export_specs[] = {
 	{.name = "width",
 	 .type = OPTION_COUNT,
 	 .arg = "PIXELS",
-	 .help = "How wide the picture is (default 1200). Frames too small to be seen are left "
+	 .help = "How wide the picture is (default 1200). Frames too small to see are left "
 		 "out.",
 	 .offset = offsetof(struct export_arguments, how.width)},
 	{.name = "icicle",

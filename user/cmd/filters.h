@@ -23,12 +23,12 @@
 	 .offset = offsetof(in, member.no_inlines)}, \
 	{.name = "native", .type = OPTION_FLAG, \
 	 .help = "Also the frames of Python's interpreter itself. Usually a Python function " \
-		 "stands for the C functions that do nothing but run it; built-in functions and " \
+		 "replaces the C functions that only run it; built-in functions and " \
 		 "extensions in C are always shown.", \
 	 .offset = offsetof(in, member.native)}, \
 	{.name = "no-native", .type = OPTION_FLAG, \
-	 .help = "Nothing but Python's frames in stacks that have some: what C and the kernel do " \
-		 "counts as the Python function's that called them.", \
+	 .help = "Only Python's frames in stacks that have some: time in C and in the kernel " \
+		 "counts as that of the Python function that called them.", \
 	 .offset = offsetof(in, member.python)}
 
 /* Rows of a table of options; member is a struct filter in the command's struct. */

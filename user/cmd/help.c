@@ -47,7 +47,7 @@ const struct task tasks[] = {
 	{"See it elsewhere", "skein export -o out.html\ta flame graph page, for any browser\n"
 			     "skein export -o out.pftrace\ta timeline, for ui.perfetto.dev\n"
 			     "skein query skein.skein\ta database: what can be asked in SQL\n"},
-	{"Will it work here?", "sudo skein doctor\tand if not, what mends it\n"},
+	{"Will it work here?", "sudo skein doctor\tand if not, how to fix it\n"},
 	{NULL, NULL},
 };
 
@@ -78,7 +78,7 @@ void help_overview(FILE *out)
 		fprintf(out, "\n%s\n", t->title);
 		help_put_lines(out, t->lines);
 	}
-	fprintf(out, "\n'skein COMMAND --help' tells all about a command; 'skein --version' which "
+	fprintf(out, "\n'skein COMMAND --help' explains a command; 'skein --version' shows which "
 		     "skein this is.\n");
 }
 

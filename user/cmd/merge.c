@@ -112,10 +112,9 @@ static void warn_of_overlapping_parts(const struct merge_run *m)
 			if (is_same_path(m->parts[i].name, m->parts[j].name))
 				log_warn("%s is there twice, and counts twice", m->parts[i].name);
 			else if (merge_overlaps(m->source, i, j))
-				log_warn(
-					"%s and %s tell of the same machine at the same time: what "
-					"is in both counts twice",
-					m->parts[i].name, m->parts[j].name);
+				log_warn("%s and %s recorded the same machine at the same time: "
+					 "what is in both counts twice",
+					 m->parts[i].name, m->parts[j].name);
 		}
 }
 
@@ -124,7 +123,7 @@ static void warn_of_damaged_parts(const struct merge_run *m)
 	for (size_t i = 0; i < m->count; i++)
 		if (merge_unreadable(m->source, i))
 			log_warn("%s is damaged: what could not be read is missing in the merged "
-				 "trace, which tells so",
+				 "trace, which says so",
 				 m->parts[i].name);
 }
 
@@ -212,15 +211,15 @@ static int merge_main(int argc, char **argv)
 
 const struct command merge_command = {
 	.name = "merge",
-	.summary = "make one trace of many",
+	.summary = "merge several traces into one",
 	.usage = "[OPTIONS] FILE...",
 	.description =
 		"Write several traces, of one machine or of many, as one that everything reads: "
 		"samples, the scheduler's records, accounts and losses.\n\n"
-		"Times of different machines are laid onto each other by their clocks, so they are "
-		"as exact as those agree. --from and --to of other commands count from the "
+		"Times of different machines are aligned by their clocks, so they are as exact as "
+		"these clocks agree. --from and --to of other commands count from the "
 		"beginning of the earliest recording. CPUs and threads keep a timeline for each "
-		"recording, so that nothing is told of the time between two.",
+		"recording, so that the time between two recordings stays unknown.",
 	.examples = "skein merge web-*.skein -o web.skein\ta whole service\n"
 		    "skein merge monday.skein tuesday.skein -o both.skein\t"
 		    "two recordings of a machine\n",

@@ -57,7 +57,7 @@ static int query_main(int argc, char **argv)
 	if (argc - first < 1)
 		return log_error(2, "query: which trace? usage: skein query [OPTIONS] FILE [SQL]");
 	if (argc - first > 2)
-		return log_error(2, "query: one SQL argument, please: put it in quotes");
+		return log_error(2, "query: SQL must be one argument: put it in quotes");
 	return run_query(argv[first], argc - first == 2 ? argv[first + 1] : NULL,
 			 o.json	 ? QUERY_JSON
 			 : o.csv ? QUERY_CSV
@@ -66,15 +66,15 @@ static int query_main(int argc, char **argv)
 
 const struct command query_command = {
 	.name = "query",
-	.summary = "ask a trace in SQL",
+	.summary = "query a trace in SQL",
 	.usage = "[OPTIONS] FILE [SQL]",
 	.description =
 		"Run read-only SQL on a trace and print the rows. A trace is an SQLite database: "
 		"its "
 		"tables are the things that were seen, and its streams (sample, slice, edge, span, "
-		"counter) can be asked as tables too. Without SQL, the tables are listed.",
+		"counter) can be queried as tables too. Without SQL, the tables are listed.",
 	.examples =
-		"skein query skein.skein\twhich tables are there?\n"
+		"skein query skein.skein\tlists the tables\n"
 		"skein query skein.skein 'SELECT * FROM hottest LIMIT 10'\tthe hottest functions\n"
 		"skein query --csv skein.skein 'SELECT time, cpu, thread FROM sample'\t"
 		"every sample, for a spreadsheet\n",

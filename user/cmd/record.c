@@ -55,7 +55,8 @@ static int set_duration(void *options, const char *value, struct error *err)
 	struct record_options *o = options;
 	int ret = parse_duration(value, &o->duration, err);
 
-	return ret || o->duration ? ret : error_set(err, -EINVAL, "0 is no duration to record");
+	return ret || o->duration ? ret
+				  : error_set(err, -EINVAL, "the duration must be more than 0");
 }
 
 static const struct event_word {
@@ -84,7 +85,8 @@ static int parse_event_word(struct record_options *o, const char *word, size_t s
 		o->sched |= w->sched;
 		return 0;
 	}
-	return error_set(err, -EINVAL, "there is no event '%.*s': cpu, cycles, sched or all",
+	return error_set(err, -EINVAL,
+			 "there is no event '%.*s'; there are cpu, cycles, sched and all",
 			 (int)size, word);
 }
 
@@ -107,7 +109,8 @@ static int set_keep(void *options, const char *value, struct error *err)
 	struct record_options *o = options;
 	int ret = parse_duration(value, &o->keep, err);
 
-	return ret || o->keep ? ret : error_set(err, -EINVAL, "0 is nothing to keep");
+	return ret || o->keep ? ret
+			      : error_set(err, -EINVAL, "the time to keep must be more than 0");
 }
 
 static int set_max_size(void *options, const char *value, struct error *err)
@@ -115,7 +118,9 @@ static int set_max_size(void *options, const char *value, struct error *err)
 	struct record_options *o = options;
 	int ret = parse_bytes(value, &o->max_size, err);
 
-	return ret || o->max_size ? ret : error_set(err, -EINVAL, "0 is no size for a trace");
+	return ret || o->max_size
+		       ? ret
+		       : error_set(err, -EINVAL, "the size of a trace must be more than 0");
 }
 
 static int set_period(void *options, const char *value, struct error *err)
@@ -149,8 +154,8 @@ static const struct option_spec record_options[] = {
 	 .list = true,
 	 .help = "What to record, such as cpu,sched. cpu, or cpu-clock: stacks, by time on the "
 		 "CPU; works everywhere. cycles: stacks, by a hardware counter. sched: every "
-		 "context switch and wake-up, so that it is known who waited, how long and for "
-		 "whom. all: cpu and sched. Default: cpu."},
+		 "context switch and wake-up, which show who waited, how long and for which "
+		 "thread. all: cpu and sched. Default: cpu."},
 	{.name = "duration",
 	 .letter = 'd',
 	 .type = OPTION_CALL,
@@ -162,7 +167,7 @@ static const struct option_spec record_options[] = {
 	{.name = "call-graph",
 	 .letter = 'g',
 	 .type = OPTION_FLAG,
-	 .help = "Accepted for perf's sake: stacks are always taken.",
+	 .help = "Accepted for compatibility with perf: stacks are always taken.",
 	 .offset = MEMBER(stacks)},
 	{.name = "buffer",
 	 .type = OPTION_BYTES,
@@ -184,8 +189,8 @@ static const struct option_spec record_options[] = {
 	{.name = "unwind-cache",
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
-	 .help = "Where unwind tables are kept between recordings; '' is nowhere. Default: "
-		 "/var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
+	 .help = "The folder in which unwind tables are kept between recordings; '' for none. "
+		 "Default: /var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
 	 .offset = MEMBER(unwind_cache)},
 	{.name = "inlines",
 	 .type = OPTION_FLAG,
@@ -196,8 +201,8 @@ static const struct option_spec record_options[] = {
 	{.name = "inline-memory",
 	 .type = OPTION_BYTES,
 	 .arg = "SIZE",
-	 .help = "What that process may take; files whose debugging information is larger than "
-		 "half of it are told, and go without. Default: 256M.",
+	 .help = "Memory that this process may take; files whose debugging information is larger "
+		 "than half of it are reported, and have no inlined functions. Default: 256M.",
 	 .offset = MEMBER(memory.inlines)},
 
 	{.name = "wait-names",
@@ -231,7 +236,7 @@ static const struct option_spec record_options[] = {
 	 .set = set_keep,
 	 .help = "Record endlessly, and keep only the last TIME: what is older is deleted, and "
 		 "the trace does not grow. Ctrl-C ends it, and SIGUSR2 writes what is kept to "
-		 "NAME-<UTC>.skein beside the trace, while the recording goes on."},
+		 "NAME-<UTC>.skein in the same folder, while the recording goes on."},
 	{.name = "max-size",
 	 .type = OPTION_CALL,
 	 .arg = "SIZE",
@@ -240,8 +245,8 @@ static const struct option_spec record_options[] = {
 	{.name = "save-bad-stacks",
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
-	 .help = "Keep stacks that ended badly, a file each, for whoever is to find out why: 20 "
-		 "at most of one kind in one module, 1000 in all. They contain pieces of the "
+	 .help = "Save stacks that are incomplete, a file each, to find out why: at most 20 of "
+		 "one kind in one module, 1000 in all. They contain pieces of the "
 		 "programs' memory, those words that walking their stacks has read, so DIR is "
 		 "made for your eyes only. Sampling costs more meanwhile.",
 	 .offset = MEMBER(save_stacks)},
@@ -253,7 +258,7 @@ static const struct option_spec record_options[] = {
 	{.name = "verbose",
 	 .letter = 'v',
 	 .type = OPTION_FLAG,
-	 .help = "Tell more.",
+	 .help = "Show more details.",
 	 .offset = MEMBER(verbose)},
 	{.name = NULL},
 };
@@ -268,7 +273,7 @@ const struct command record_command = {
 	.description =
 		"Samples the stacks of the whole machine, or of a part of it, records its context "
 		"switches if -e asks for them, and writes a trace that 'skein report' reads. Needs "
-		"root, or CAP_BPF and CAP_PERFMON; 'skein doctor' tells what works, and what mends "
+		"root, or CAP_BPF and CAP_PERFMON; 'skein doctor' shows what works, and how to fix "
 		"the rest.\n"
 		"\n"
 		"With a COMMAND, only that command and its children are sampled (unless -a is "
@@ -285,13 +290,12 @@ const struct command record_command = {
 	.group = COMMANDS_RECORDING,
 	.exits = "other\tThe exit status of COMMAND, or 128 and the number of the signal that "
 		 "ended it.",
-	.environment = "SUDO_UID, SUDO_GID\tTo whom files are given that root writes.\n"
-		       "XDG_CACHE_HOME, HOME\tWhere --unwind-cache is, unless for root.",
-	.files =
-		"skein.skein\tThe trace, when -o names no other.\n"
-		"/var/cache/skein\tUnwind tables, kept between recordings; of users without rights "
-		"in their own cache.\n"
-		"/sys/kernel/btf/vmlinux\tTypes of the running kernel, which skein needs.",
+	.environment = "SUDO_UID, SUDO_GID\tThe owner of the files that root writes.\n"
+		       "XDG_CACHE_HOME, HOME\tWhere --unwind-cache is, except for root.",
+	.files = "skein.skein\tThe trace, unless -o names another.\n"
+		 "/var/cache/skein\tUnwind tables, kept between recordings; other users than root "
+		 "have them in their own cache.\n"
+		 "/sys/kernel/btf/vmlinux\tTypes of the running kernel, which skein needs.",
 	.run = record_main,
 };
 
@@ -460,7 +464,7 @@ static void copy_trace_now(struct recording *r)
 	strftime(mark, sizeof(mark), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
 	progress_line_end(&r->progress);
 	if (r->spool)
-		log_warn("SIGUSR2: there is no trace to copy, it is exported in the end");
+		log_warn("SIGUSR2: there is no trace to copy, it is exported at the end");
 	else if (trace_writer_copy(r->sink, mark, clock_boot_ns(), &path, &err) < 0)
 		log_failure(0, &err);
 	else

@@ -142,5 +142,5 @@ void recorder_warn_of_needs(void)
 		if (lacking & NEED_BIT(i))
 			log_warn("%s is missing: %s", need_table[i].name, need_table[i].lost);
 	if (lacking)
-		log_warn("'skein doctor' tells what mends it");
+		log_warn("'skein doctor' shows how to fix it");
 }

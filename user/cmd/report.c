@@ -33,7 +33,7 @@ static int report_set_by(void *options, const char *value, struct error *err)
 		return 0;
 	}
 	return error_set(err, -EINVAL,
-			 "'%s' is none of function, program, process, thread, container, "
+			 "'%s' is not one of function, program, process, thread, container, "
 			 "cgroup, module",
 			 value);
 }
@@ -49,7 +49,7 @@ static int report_set_least(void *options, const char *value, struct error *err)
 	double percent = strtod(value, &end);
 
 	if (end == value || (strcmp(end, "%") && *end) || !(percent >= 0 && percent <= 100))
-		return error_set(err, -EINVAL, "'%s' is no percentage", value);
+		return error_set(err, -EINVAL, "'%s' is not a percentage", value);
 	((struct report_options *)options)->least = percent;
 	return 0;
 }
@@ -64,7 +64,7 @@ static int report_set_color(void *options, const char *value, struct error *err)
 		((struct report_options *)options)->color = word;
 		return 0;
 	}
-	return error_set(err, -EINVAL, "'%s' is none of auto, always, never", value);
+	return error_set(err, -EINVAL, "'%s' is not one of auto, always, never", value);
 }
 
 static const struct option_spec report_specs[] = {
@@ -76,26 +76,27 @@ static const struct option_spec report_specs[] = {
 	 .offset = offsetof(struct report_options, tree)},
 	{.name = "sched",
 	 .type = OPTION_FLAG,
-	 .help = "The scheduler's tables in detail: CPUs over time, who ran, who waited for a CPU "
-		 "or something else and for how long, who woke whom, how many ran at once. With "
-		 "--by, by that.",
+	 .help = "The scheduler's tables in detail: CPUs over time, which threads ran, "
+		 "waited for a CPU or for something else and how long, which woke which, how many "
+		 "ran at once. With --by: grouped by that.",
 	 .offset = offsetof(struct report_options, sched)},
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .help = "CPUs and the busiest threads over time, drawn as wide as the terminal: who ran, "
-		 "who waited for what. --from and --to look closer, --limit takes more threads.",
+		 "and who waited for what. --from and --to look closer, --limit takes more "
+		 "threads.",
 	 .offset = offsetof(struct report_options, timeline)},
 	{.name = "min",
 	 .type = OPTION_CALL,
 	 .arg = "PERCENT",
 	 .set = report_set_least,
-	 .help = "Leave out what is less of the whole in the tree (default 1%)."},
+	 .help = "In the tree, leave out what is less than this share of the whole (default 1%)."},
 	{.name = "by",
 	 .type = OPTION_CALL,
 	 .arg = "WHAT",
 	 .set = report_set_by,
 	 .values = report_by_word,
-	 .help = "One table only: by function (of programs in Python with the one of Python's "
+	 .help = "One table only: by function (for programs in Python, also that of Python's "
 		 "functions), program, process, thread, container, cgroup or module."},
 	{.name = "limit",
 	 .letter = 'n',
@@ -136,7 +137,8 @@ static int add_sched_report(struct report *r, const struct filtered_input *in, s
 	source_free(slices);
 	if (!ret && o->sched && !r->sched)
 		ret = error_set(err, -ENODATA,
-				"%s: nothing of the scheduler was recorded: skein record -e sched",
+				"%s: the trace has no scheduler records: record with 'skein record "
+				"-e sched'",
 				r->path);
 	return ret;
 }
@@ -164,7 +166,7 @@ static void warn_of_damaged_trace(const char *path, const struct filtered_input 
 	if (trace_left_out(in->trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing here", path);
 	else if (!p->count.hosts && p->count.stacks)
-		log_warn("%s is damaged: it does not tell of which machine it is, nor when the "
+		log_warn("%s is damaged: it does not say which machine was recorded, nor when the "
 			 "recording began and ended, so shares of time are wrong",
 			 path);
 }
@@ -204,11 +206,11 @@ static int report_main(int argc, char **argv)
 	if (o.tree && o.by != BY_NOTHING)
 		return log_error(2, "report: --tree and --by exclude each other");
 	if (o.sched && (o.tree || o.by == BY_FUNCTION || o.by == GROUP_MODULE))
-		return log_error(2, "report: --sched goes without --tree, and not by %s",
+		return log_error(2, "report: --sched cannot be combined with --tree or --by %s",
 				 o.tree ? "function" : report_group_word(o.by));
 	if (o.timeline && (o.tree || o.sched || o.json || o.by != BY_NOTHING))
-		return log_error(2, "report: --timeline goes without --tree, --sched, --by and "
-				    "--json");
+		return log_error(2, "report: --timeline cannot be combined with --tree, --sched, "
+				    "--by or --json");
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
 	return run_report(first < argc ? argv[first] : DEFAULT_TRACE, &o);
@@ -223,7 +225,7 @@ const struct command report_command = {
 		       "else, and what could not be recorded. Python's functions have their file "
 		       "and line, and a table in which they count with the C that they call; how "
 		       "much of their time they held the interpreter's lock (GIL) and collected "
-		       "garbage stands at the head.",
+		       "garbage is shown at the top.",
 	.examples = "skein report\tthe trace in this folder\n"
 		    "skein report --tree --comm java\twho calls what in Java\n"
 		    "skein report --by function --lines --comm python3\tPython, line by line\n"

@@ -267,7 +267,7 @@ static int put_sched_wakers(const struct report_sched *s, const struct screen *t
 		report_sched_count_cell(&t, s->all->other_wakes);
 		table_cell(&t, "");
 		report_sched_share_cell(&t, s->all->other_wakes, s->all->counts.wakeups);
-		table_cell(&t, "[not told apart]");
+		table_cell(&t, "[others, together]");
 		table_cell(&t, "");
 	}
 	return table_finish(&t, to, count, rows->wakes.count);

@@ -557,7 +557,7 @@ static const char *report_why_empty(const struct report *r)
 	const struct account *a = &r->losses.total;
 
 	if (!r->event)
-		return "no samples: the trace tells of no event; its recorder ended before it "
+		return "no samples: the trace has no event; its recorder ended before it "
 		       "began";
 	if (r->filtered)
 		return "no samples: none passes the filters";
@@ -570,7 +570,7 @@ static const char *report_why_empty(const struct report *r)
 	if (a->filtered && a->filtered + a->idle + r->profile->count.accounts >= a->due)
 		return r->sched ? "no samples: what was asked for did not run"
 				: "no samples: what was asked for did not run; 'skein record -e "
-				  "sched' tells what it waited for";
+				  "sched' shows what it waited for";
 	if (a->idle + r->profile->count.accounts >= a->due)
 		return "no samples: every CPU was idle";
 	return "no samples: all that were due are lost, see below";

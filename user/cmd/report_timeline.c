@@ -33,7 +33,8 @@ static int choose_timeline_range(struct lanes *l, struct trace *t, const char *p
 		return ret;
 	if (first >= last)
 		return error_set(err, -ENODATA,
-				 "%s: nothing of the scheduler was recorded: skein record -e sched",
+				 "%s: the trace has no scheduler records: record with "
+				 "'skein record -e sched'",
 				 path);
 	/* the host record is lost, or is from another clock */
 	if (!h->start || h->start >= last)

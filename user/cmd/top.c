@@ -67,7 +67,7 @@ static const struct option_spec top_options[] = {
 	{.name = "unwind-cache",
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
-	 .help = "Where unwind tables are kept: as 'skein record' has it.",
+	 .help = "The folder of unwind tables, as for 'skein record'.",
 	 .offset = MEMBER(unwind_cache)},
 
 	{.name = "What to show", .type = OPTION_HEADING},
@@ -88,7 +88,7 @@ static const struct option_spec top_options[] = {
 	 .type = OPTION_TEXT,
 	 .arg = "VIEW",
 	 .values = view_word,
-	 .help = "What to begin with: functions, 'call tree', programs, processes, threads, "
+	 .help = "The view to begin with: functions, 'call tree', programs, processes, threads, "
 		 "containers or modules.",
 	 .offset = MEMBER(view)},
 	{.name = "sort",
@@ -101,7 +101,7 @@ static const struct option_spec top_options[] = {
 	{.name = "batch",
 	 .letter = 'b',
 	 .type = OPTION_FLAG,
-	 .help = "Write plain tables to stdout instead of taking the terminal over.",
+	 .help = "Write plain tables to stdout instead of using the whole terminal.",
 	 .offset = MEMBER(batch)},
 	{.name = "iterations",
 	 .letter = 'n',
@@ -128,7 +128,7 @@ const struct command top_command = {
 	.description =
 		"Samples the machine, or a part of it, and shows what the samples of the last "
 		"seconds hit: functions, call tree, programs, processes, threads, containers and "
-		"modules. Enter leads from a process to its functions and from a function to its "
+		"modules. Enter goes from a process to its functions and from a function to its "
 		"callers and callees, Esc back; '/' filters by a regular expression; Space pauses; "
 		"'?' lists all keys. Nothing is written to disk. Needs root, or CAP_BPF and "
 		"CAP_PERFMON.",
@@ -488,7 +488,8 @@ static int top_main(int argc, char **argv)
 	if (first < 0)
 		return ~first;
 	if (first < argc)
-		return log_error(2, "top: what is '%s'? See 'skein top --help'", argv[first]);
+		return log_error(2, "top: '%s' is not expected: see 'skein top --help'",
+				 argv[first]);
 	status = prepare_top(&t);
 	if (!status)
 		status = run_top_capture(&t);

@@ -58,7 +58,7 @@ static int version_main(int argc, char **argv)
 
 const struct command version_command = {
 	.name = "version",
-	.summary = "tell which skein this is",
+	.summary = "print the version and what this skein can do",
 	.usage = "[OPTIONS]",
 	.description = "Print the version of skein, and what it was built with.",
 	.examples = "skein version -v\twhat this skein can do, for a report of a fault\n",

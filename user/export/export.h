@@ -43,7 +43,7 @@ struct export_options {
 	X(firefox, "firefox.gz", ".firefox.json.gz", EXPORT_GZIP, \
 	  "the same as firefox, compressed") \
 	X(perf_script, "perf-script", ".perf.txt", 0, \
-	  "each sample as text, for what reads the output of perf script") \
+	  "each sample as text, for tools that read the output of perf script") \
 	X(json, "json", ".skein.json", 0, \
 	  "the profile for scripts: stacks, sums, accounts, losses") \
 	X(chrome, "chrome", ".json", EXPORT_ONLY_SCHED, \

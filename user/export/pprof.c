@@ -733,7 +733,7 @@ static int pprof_write(FILE *out, const struct profile *profile, const struct ex
 	(void)o;
 	pprof_release(&p);
 	if (ret == -ENODATA)
-		return error_set(err, ret, "the trace tells of no event, so there is no profile");
+		return error_set(err, ret, "the trace has no event, so there is no profile");
 	return ret < 0 ? error_errno(err, ret, "cannot write a pprof profile") : 0;
 }
 

@@ -54,7 +54,7 @@ int reserve_take(struct reserve *r, const char *path, struct error *err)
 	int fd = open_nameless(path), ret;
 
 	if (fd < 0)
-		return error_errno(err, fd, "cannot write beside %s", path);
+		return error_errno(err, fd, "cannot write in the folder of %s", path);
 	ret = -posix_fallocate(fd, 0, (off_t)bytes);
 	if (ret < 0) {
 		close(fd);

@@ -67,7 +67,7 @@ static const struct chunk_column pyramid_columns[] = {
 	{"time", "INTEGER NOT NULL", "when the block begins, ns: a multiple of 1,024 cells"},
 	{"end", "INTEGER NOT NULL", "when it ends, ns: 1,024 cells later"},
 	{"dead", "INTEGER NOT NULL",
-	 "1: of lanes that died early; only what a block's other rows lack"},
+	 "1: of lanes that ended early, which the block's other rows do not have"},
 	{"lane", "INTEGER NOT NULL", "first of a range of lane.id"},
 	{"last", "INTEGER NOT NULL", "last of that range"},
 	{"records", "INTEGER NOT NULL", "slices and edges of all lanes in the block"},
@@ -82,8 +82,8 @@ static const struct chunk_column checkpoint_columns[] = {
 	{"chunk", "INTEGER NOT NULL",
 	 "chunk.id: slices and edges before it are in chunks up to here"},
 	{"base", "INTEGER NOT NULL",
-	 "checkpoint.id of an earlier one, whose lanes hold but for those here; 0: none"},
-	{"lanes", "BLOB NOT NULL", "what lanes were in; see \"Checkpoints\""},
+	 "checkpoint.id of an earlier one that has all lanes missing here; 0: none"},
+	{"lanes", "BLOB NOT NULL", "the states of lanes; see \"Checkpoints\""},
 	{"slices", "BLOB NOT NULL", "slices that had begun before the checkpoint before this one"},
 	{NULL, NULL, NULL},
 };
@@ -232,11 +232,11 @@ const struct schema_view schema_views[] = {
 					 " GROUP BY event.name, thread.process"
 					 " ORDER BY weight DESC"},
 	{"running",
-	 "what every CPU did: time, end, cpu, pid, tid, process, comm, state; of a thread left (the"
-	 " state that it took on then) and wait (for what)",
+	 "what every CPU did: time, end, cpu, pid, tid, process, comm, state; for a thread, left"
+	 " (its state from then on) and wait (for what)",
 	 RUNNING_SQL},
 	{"wakeup",
-	 "who was woken or forked by whom: time, kind, waker_pid, waker_tid, waker (thread or"
+	 "wake-ups and forks: time, kind, waker_pid, waker_tid, waker (thread or"
 	 " interrupt), pid, tid, process, comm, cpu (where it is to run)",
 	 WAKEUP_SQL},
 	{"lost", "what could not be recorded, in words",

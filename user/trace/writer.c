@@ -592,7 +592,7 @@ static int end_short(struct file_writer *w, struct error *err)
 	w->used = w->used || result == 0;
 	shortage_report(&w->shortage, w->file.path, err);
 	if (result < 0)
-		error_hint(err, "the trace does not tell so: there was no room even for that");
+		error_hint(err, "the trace does not say so: there was no room for the mark");
 	return w->shortage.code;
 }
 
