@@ -80,10 +80,10 @@ test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitize
 	$(Q)tests/run --build build/san --only unit/test_
 
 # What was measured is written also when a test failed.
-evidence: ## the long forms of the tests; what they measured goes to docs/
+evidence: ## the long forms of the tests (again: those that have not passed yet); writes docs/
 	$(Q)tools/deps build test programs packaging readers
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
-	$(Q)tests/run --build $(O) --long; status=$$?; tools/evidence --build $(O) --write && \
+	$(Q)tests/run --build $(O) --long --resume; status=$$?; tools/evidence --build $(O) --write && \
 		exit $$status
 
 bench: ## measure against perf in one run; writes docs/performance.md

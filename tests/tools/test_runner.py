@@ -128,6 +128,28 @@ class Runner(unittest.TestCase):
         (self.root / "tests/golden").rename(self.root / "tests/live")
         self.assertEqual(self.last_line("--long"), (1, "0 passed, 1 failed, 0 skipped"))
 
+    def commit(self):
+        for words in (["init", "-q"], ["add", "tests"],
+                      ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "a state"]):
+            subprocess.run(["git", *words], cwd=self.root, check=True)
+
+    def test_long_forms_are_continued_at_the_same_commit(self):
+        self.add("live/test_once.py", ONCE)
+        self.add("live/test_ok.py", "open('runs', 'a').write('x')")
+        self.commit()
+        self.assertEqual(self.last_line("--long", "--resume"), (1, "1 passed, 1 failed, 0 skipped"))
+        status, text = self.run_tests("--long", "--resume")
+        self.assertEqual((status, text.splitlines()[-1]),
+                         (0, "1 passed, 0 failed, 0 skipped, 1 of the files passed before"))
+        self.assertIn("PASSED BEFORE, at this commit: live/test_ok", text)
+        self.assertEqual((self.root / "runs").read_text(), "x")
+        self.assertEqual(self.last_line("--long"), (0, "2 passed, 0 failed, 0 skipped"))
+        self.add("live/test_ok.py", "open('runs', 'a').write('y')")
+        self.commit()
+        self.assertEqual(self.last_line("--long", "--resume"), (0, "2 passed, 0 failed, 0 skipped"))
+        self.assertEqual((self.root / "runs").read_text(), "xxy")
+        self.assertEqual(self.last_line(), (0, "2 passed, 0 failed, 0 skipped"))
+
     def test_nothing_is_no_success(self):
         self.assertEqual(self.last_line(), (1, "0 passed, 0 failed, 0 skipped"))
         self.add("golden/test_empty.py", "import unittest\nclass A(unittest.TestCase): pass\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 1800
 """
-Test on 32 CPUs in a virtual machine (the long form: also on 2, 8 and 64): `-e all` records a
+Test on 32 CPUs in a virtual machine (the long form: also on 2 and 8): `-e all` records a
 workload whose use of CPUs is known. The account of every CPU adds up, the order across rings
 holds, nothing is lost for lack of space, and shares are right. The memory and descriptors of a
 recording are counted by CPU.
@@ -380,12 +380,6 @@ class On2Cpus(On32Cpus):
 @unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
 class On8Cpus(On32Cpus):
     cpus = 8
-
-
-@unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
-class On64Cpus(On32Cpus):
-    cpus = 64
-    limit = 3 * LIMIT
 
 
 @unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
