@@ -20,8 +20,9 @@ The long form also runs machines of 8 and 32 CPUs whose clocks count their instr
 busy host prevents no tick: only LATE_SHARE of the due samples may be lost there. A CPU gets its
 turn, and its tick, up to 0.3 ms late, and a thread that goes to sleep before that loses the
 sample: 0, 0, 1, 2 and 2 of 9,600 in five runs of 32 CPUs. With 8 CPUs none was lost in two runs,
-and 2 in a third, without a tick, for an unknown reason. With 2 expected for 32 CPUs and 0.7 for 8,
-Poisson's law gives fewer than one failure in 500,000 runs.
+and 2 in a third, without a tick, for an unknown reason. The kernel skips a tick inside a bpf() call
+of the recorder on that CPU (docs/account.md): one in six runs of 32 CPUs. With 2 expected for 32
+CPUs and 0.7 for 8, Poisson's law gives fewer than one failure in 500,000 runs.
 """
 import bisect
 import collections
@@ -396,11 +397,11 @@ class With32CountedCpus(On32Cpus):
     counted = True
 
     def test_nothing_else_is_lost(self):
-        """Nothing is lost except ticks that arrive when their thread has gone to sleep."""
+        """Nothing is lost except ticks whose thread sleeps by then, or that meet a bpf() call."""
         lost = sum(self.losses.values(), collections.Counter())
         due = self.trace.one("SELECT sum(due) FROM account")
         print(f"{self.cpus} CPUs: {dict(lost)} lost of {due} due")
-        self.assertLessEqual(set(lost), {"LATE_TICK", "NOT_DELIVERED"})
+        self.assertLessEqual(set(lost), BY_THE_CLOCK)
         self.assertLessEqual(lost.total(), due * LATE_SHARE + LATE_MORE)
         self.assertEqual(self.trace.one(
             "SELECT sum(due - written - filtered - idle - cut_off) FROM account"), lost.total())

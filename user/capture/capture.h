@@ -107,7 +107,7 @@ struct capture_summary {
 	uint64_t memory; /* bytes, the recorder's peak resident size */
 	/* bytes of the BPF maps' buffers as mapped; part of the resident memory */
 	uint64_t buffer_memory;
-	struct helper_cost helpers; /* the helper processes, killed ones included */
+	struct helper_cost helpers; /* killed ones included; memory: the sum of their peaks */
 	struct symbolizer_stats symbolizer;
 	struct capture_unnamed unnamed;
 	struct tables_summary unwind; /* the tables when the recording ended */

@@ -77,7 +77,7 @@ int live_check_cpus(struct live *l, struct error *err)
 	if (!ret)
 		ret = cpus_online(&online, err);
 	if (ret)
-		return ret;
+		goto out;
 	last = list->items[list->count - 1];
 	if (last >= (uint32_t)libbpf_num_possible_cpus())
 		ret = error_set(err, -EINVAL, "there is no CPU %u here", last);
@@ -85,6 +85,7 @@ int live_check_cpus(struct live *l, struct error *err)
 		any |= number_list_has(&online, list->items[i]);
 	if (!ret && !any)
 		ret = error_set(err, -ENODEV, "none of the CPUs %s is online", text);
+out:
 	vector_free(&online);
 	return ret;
 }
