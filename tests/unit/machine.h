@@ -24,6 +24,7 @@ struct machine_options {
 	/* Per million switches: */
 	unsigned int losses, early, deaths;
 	bool ends; /* put the end of a thread when it dies */
+	unsigned int actors; /* lanes whose states are their own slices */
 };
 
 struct machine_thread {
@@ -44,6 +45,10 @@ struct machine_cpu {
 	uint64_t lost; /* ns: end of the time whose records are lost */
 };
 
+struct machine_actor {
+	uint64_t lane, end; /* end of the last slice, ns */
+};
+
 /* A scheduled event: a CPU's slice ends, or a thread wakes. */
 struct machine_event {
 	uint64_t time;
@@ -58,6 +63,7 @@ struct machine {
 	uint64_t slices, edges;
 	struct machine_thread *threads;
 	struct machine_cpu *cpus;
+	struct machine_actor *actors;
 	VECTOR(struct machine_event) heap;
 };
 
@@ -217,6 +223,11 @@ static inline void machine_entities(struct machine *m)
 		scene_lane(&m->scene, .id = machine_timer_lane(m, i), .host = 1,
 			   .kind = LANE_INTERRUPT, .number = INTERRUPT_TIMER,
 			   .parent = machine_cpu_lane(i));
+	for (unsigned int i = 0; i < m->options.actors; i++) {
+		m->actors[i] = (struct machine_actor){2 * m->options.cpus + ++m->last_id, m->now};
+		scene_lane(&m->scene, .id = m->actors[i].lane, .host = 1, .kind = LANE_ACTOR,
+			   .number = i);
+	}
 	for (unsigned int i = 0; i < m->options.threads; i++)
 		machine_new_thread(m, i);
 }
@@ -232,7 +243,8 @@ static inline int machine_begin(struct machine *m, const struct machine_options 
 			      .now = MACHINE_START};
 	m->threads = calloc(options->threads, sizeof(*m->threads));
 	m->cpus = calloc(options->cpus, sizeof(*m->cpus));
-	if (!m->threads || !m->cpus)
+	m->actors = calloc(options->actors + 1, sizeof(*m->actors));
+	if (!m->threads || !m->cpus || !m->actors)
 		abort();
 	machine_entities(m);
 	for (unsigned int i = 0; i < options->threads; i++) {
@@ -393,6 +405,31 @@ static inline void machine_change_pace(struct machine *m)
 	m->phase_end = m->now + machine_spread(m, 27, 32);
 }
 
+/* End the slice of a random actor: it ran on a thread, waited, or nothing is known of the time. */
+static inline void machine_act(struct machine *m)
+{
+	struct machine_actor *a = &m->actors[(machine_random(m) >> 16) % m->options.actors];
+	const struct machine_thread *t =
+		&m->threads[(machine_random(m) >> 16) % m->options.threads];
+	struct slice s = {.time = a->end, .end = m->now, .lane = a->lane, .state = STATE_SLEEPING};
+	unsigned int what = machine_random(m) >> 62;
+
+	if (m->now == a->end)
+		return;
+	a->end = m->now;
+	if (what == 0)
+		return;
+	if (what == 1) {
+		s.wait = WAIT_POLL;
+	} else {
+		s.state = STATE_RUNNING;
+		s.value = t->id;
+		if (s.time + t->run < s.end)
+			s.time = s.end - t->run;
+	}
+	machine_put_slice(m, &s);
+}
+
 /* Run one more event: a switch or a wake-up. 0, or a negative errno of the sink. */
 static inline int machine_step(struct machine *m)
 {
@@ -405,6 +442,8 @@ static inline int machine_step(struct machine *m)
 		machine_switch(m, e.what);
 	else
 		machine_wake(m, e.what - m->options.cpus);
+	if (m->options.actors)
+		machine_act(m);
 	return m->scene.ret;
 }
 
@@ -426,6 +465,7 @@ static inline void machine_free(struct machine *m)
 {
 	free(m->threads);
 	free(m->cpus);
+	free(m->actors);
 	vector_free(&m->heap);
 }
 

@@ -44,6 +44,9 @@ static const struct reference_stretch acts[] = {
 	{14, START, START + 80 * MS, STATE_SLEEPING, WAIT_PIPE, 0},
 	{15, START + 60 * MS, START + 61 * MS, STATE_RUNNING, 0, 0},
 	{15, START + 61 * MS, START + 80 * MS, STATE_SLEEPING, WAIT_OTHER, 0},
+	{20, START, START + 10 * MS, STATE_RUNNING, 0, 1},
+	{21, START + 20 * MS, START + 60 * MS, STATE_RUNNING, 0, 1},
+	{21, START + 60 * MS, START + 80 * MS, STATE_RUNNABLE, 0, 0},
 };
 static const struct reference acts_reference = {acts, sizeof(acts) / sizeof(acts[0])};
 
@@ -93,6 +96,20 @@ static void acts_build(struct scene *s, const void *unused)
 
 DEFINE_SCENE(acts_source, acts_build)
 
+static const struct lane actors[] = {
+	{20, 1, 0, LANE_ACTOR, 7, ""},
+	{21, 1, 0, LANE_ACTOR, 8, "room_\033[2J"},
+	{22, 1, 0, LANE_ACTOR, 9, "idle"},
+};
+
+static void actors_build(struct scene *s, const void *unused)
+{
+	acts_build(s, unused);
+	SCENE_PUT_ALL(s, LANE, actors);
+}
+
+DEFINE_SCENE(actors_source, actors_build)
+
 static const struct lanes_windows acts_windows = {reference_window, reference_free,
 						  (void *)&acts_reference};
 
@@ -102,7 +119,7 @@ struct view {
 	struct lanes_limits limits;
 	unsigned int width;
 	enum canvas_colors colors;
-	bool utf8;
+	bool utf8, actors;
 };
 
 static char *shown(const struct view *v)
@@ -115,7 +132,9 @@ static char *shown(const struct view *v)
 	struct lanes l = {.windows = &acts_windows, .time = START + v->from, .end = START + v->to};
 	struct error err = {""};
 
-	ck_assert_int_eq(filter_source(&source, acts_source(), &v->filter, &err), 0);
+	ck_assert_int_eq(filter_source(&source, v->actors ? actors_source() : acts_source(),
+				       &v->filter, &err),
+			 0);
 	ck_assert_int_eq(lanes_read(&l, source, &err), 0);
 	ck_assert_int_eq(lanes_choose(&l, &v->limits, &err), 0);
 	ck_assert_int_eq(lanes_text(&l, &s, &c, &err), 0);
@@ -177,6 +196,26 @@ START_TEST(nobody_ran)
 		(struct view){
 			.from = 62 * MS, .to = 63 * MS, .width = 70, .filter = {.pids = "300"}},
 		golden_nobody);
+}
+END_TEST
+
+/* Lanes whose states are their own slices have rows after those of the threads. */
+START_TEST(lanes_of_slices)
+{
+	struct view v = {.to = 80 * MS, .width = 70, .actors = true};
+	char *text = shown(&v);
+
+	ck_assert_ptr_nonnull(strstr(text, "\nroom_?[2J 8       50%  "));
+	ck_assert_ptr_nonnull(strstr(text, "\nactor 7           12% *####*:"));
+	ck_assert(strstr(text, "\nactor 7") > strstr(text, "\nroom_"));
+	ck_assert(strstr(text, "\nroom_") > strstr(text, "cat 200"));
+	ck_assert_ptr_null(strstr(text, "idle 9"));
+	free(text);
+	v.limits.threads = 1;
+	text = shown(&v);
+	ck_assert_ptr_null(strstr(text, "actor 7"));
+	ck_assert_ptr_nonnull(strstr(text, "... and 1 more lane (-n 0 shows all)"));
+	free(text);
 }
 END_TEST
 
@@ -417,6 +456,6 @@ START_TEST(times)
 }
 END_TEST
 
-SUITE("lanes", ascii, letters, colours, closer, what_is_asked_for, nobody_ran, names_of_their_time,
-      who_starves_is_seen, only_of_the_range, fits_the_screen, strokes_keep_the_promise,
-      every_state_has_its_paint, a_broken_file_says_anything, axes, times)
+SUITE("lanes", ascii, letters, colours, closer, what_is_asked_for, lanes_of_slices, nobody_ran,
+      names_of_their_time, who_starves_is_seen, only_of_the_range, fits_the_screen,
+      strokes_keep_the_promise, every_state_has_its_paint, a_broken_file_says_anything, axes, times)

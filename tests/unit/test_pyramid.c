@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -492,6 +493,106 @@ START_TEST(brief_threads)
 }
 END_TEST
 
+static size_t stretches_of_kind(enum lane_kind kind)
+{
+	struct trace *trace = trace_file_open(FILE_NAME);
+	static struct truth t;
+	size_t count = 0;
+
+	read_truth(trace, &t);
+	trace_close(trace);
+	for (uint64_t lane = 0; lane < t.lane_end; lane++)
+		count += t.kinds[lane] == kind ? t.lanes[lane].count : 0;
+	free_truth(&t);
+	return count;
+}
+
+/* Lanes whose states are their own slices have no stored cells. */
+START_TEST(lanes_of_slices)
+{
+	const struct recording r = {
+		.machine = {.cpus = 2,
+			    .threads = 8,
+			    .actors = _i % 2 ? 3 : 30,
+			    .seed = (uint64_t)_i + 600,
+			    .losses = 1000,
+			    .deaths = 3000},
+		.pyramid = {.records = _i < 2 ? 100 : 1000},
+		.slices = 30000,
+		.tick = 400,
+		.killed = _i == 3,
+	};
+
+	check_recording(&r, WINDOWS);
+	ck_assert_uint_gt(stretches_of_kind(LANE_ACTOR), 5000);
+	ck_assert_int_eq(ask("SELECT count(*) FROM pyramid WHERE kind NOT IN (1, 3)"), 0);
+}
+END_TEST
+
+#define MANY_LANES 200000u
+
+/* Render a window that shows every 2,000th of many lanes, and all time. */
+static void show_some_of_many(void)
+{
+	struct trace *trace = trace_file_open(FILE_NAME);
+	uint64_t lanes[100];
+	struct window_query q = {.lanes = lanes, .lane_count = 100, .width = 1920};
+	struct error err = {0};
+	struct window *w = NULL;
+	size_t active = 0;
+
+	for (unsigned int i = 0; i < q.lane_count; i++)
+		lanes[i] = 5 + i * (MANY_LANES / q.lane_count);
+	ck_assert_int_eq(trace_span(trace, &q.time, &q.end, &err), 0);
+	ck_assert_int_eq(trace_window(trace, &q, &w, &err), 0);
+	for (size_t i = 0; i < w->lanes * w->width; i++)
+		active += w->cells[i].activity > 0;
+	ck_assert_uint_gt(active, q.lane_count);
+	window_free(w);
+	trace_close(trace);
+}
+
+/* Return the peak resident size, in KiB, of a process that writes and shows a recording. */
+static long peak_of(const struct recording *r, bool show)
+{
+	struct rusage used;
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		write_trace(r);
+		if (show)
+			show_some_of_many();
+		_exit(0);
+	}
+	ck_assert_int_eq(wait4(child, &status, 0, &used), child);
+	ck_assert(WIFEXITED(status) && !WEXITSTATUS(status));
+	return used.ru_maxrss;
+}
+
+/*
+ * Lanes whose states are their own slices cost a writer and a reader few bytes each. The machine
+ * itself has 16 bytes for each, the writer and the reader each have an index and 24 bytes.
+ */
+START_TEST(memory_of_many_lanes)
+{
+	struct recording r = {
+		.machine = {.cpus = 2, .threads = 8, .seed = 700},
+		.slices = 1000000,
+		.tick = 20000,
+	};
+	long few = peak_of(&r, false), many;
+
+	r.machine.actors = MANY_LANES;
+	many = peak_of(&r, true);
+	printf("1,000,000 slices: %ld KiB; with %u lanes of slices: %ld KiB\n", few, MANY_LANES,
+	       many);
+#ifndef __SANITIZE_ADDRESS__
+	ck_assert_int_lt(many - few, (long)(MANY_LANES * 160u >> 10));
+#endif
+}
+END_TEST
+
 /* Damaged blobs: the parts that they held are rendered from the records. */
 START_TEST(damaged)
 {
@@ -679,8 +780,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		not_from_afar, from_records_alone,     damaged,	    older_rows_deleted,
-		refused,       never_full_never_empty, many_threads};
+		not_from_afar, from_records_alone,     damaged,	     older_rows_deleted,
+		refused,       never_full_never_empty, many_threads, memory_of_many_lanes};
 	TCase *t = suite_case("pyramid", tests, sizeof(tests) / sizeof(tests[0]));
 
 	tcase_add_unchecked_fixture(t, files_begin, NULL);
@@ -688,5 +789,6 @@ int main(void)
 	tcase_add_loop_test(t, killed, 0, 4);
 	tcase_add_loop_test(t, messy, 0, 4);
 	tcase_add_loop_test(t, brief_threads, 0, 2);
+	tcase_add_loop_test(t, lanes_of_slices, 0, 4);
 	return suite_run_case("pyramid", t);
 }

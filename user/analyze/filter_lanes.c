@@ -72,7 +72,7 @@ static bool is_selected_lane(const struct filter_lanes *l, uint64_t lane)
 	return index_get(&l->selected, lane) != INDEX_NONE;
 }
 
-/* Pass a slice. Only CPU lanes have slices with an end. */
+/* Pass a slice. A slice with an end is not of a thread lane; all of those are kept. */
 static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds, struct error *err)
 {
 	struct slice shown = *s;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Select slices and edges of some of the threads, or of a time range. CPU lanes keep all their
- * slices: slices of other threads stay as RUNNING with value 0. Slices are not cut; those wholly
- * outside the range are dropped, and the states of threads at the start of the range are put in
- * their place.
+ * Select slices and edges of some of the threads, or of a time range. Lanes of CPUs and actors keep
+ * all their slices: slices of other threads stay as RUNNING with value 0. Slices are not cut; those
+ * wholly outside the range are dropped, and the states of threads at the start of the range are put
+ * in their place.
  */
 #ifndef SKEIN_ANALYZE_FILTER_LANES_H
 #define SKEIN_ANALYZE_FILTER_LANES_H

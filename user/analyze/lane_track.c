@@ -87,6 +87,7 @@ static int report_lane_mark(struct lane_tracks *s, struct lane_track *t, const s
 		.time = m->time,
 		.end = next->time,
 		.lane = t->lane,
+		.kind = t->kind,
 		.thread = t->thread,
 		.state = m->state,
 		.wait = m->wait,
@@ -204,7 +205,8 @@ int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct lan
 	const struct slice *slice = &run->slice;
 	uint64_t reported = t->marks[0].time;
 	struct lane_mark begin = {.time = run->from, .exact = run->begun};
-	struct stretch x = {.end = slice->end, .lane = t->lane, .state = STATE_RUNNING};
+	struct stretch x = {
+		.end = slice->end, .lane = t->lane, .kind = t->kind, .state = STATE_RUNNING};
 	int ret;
 
 	if (begin.time < reported) {

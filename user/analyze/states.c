@@ -21,9 +21,17 @@ struct lane_name {
 	uint32_t next; /* index in states.names of an older thread.id of the lane, or NO_NAME */
 };
 
+/* A lane of LANE_STATES_SLICES: there may be many, so they have no tracks. */
+struct sliced_lane {
+	uint64_t end; /* of its last slice, ns */
+	enum lane_kind kind;
+};
+
 struct states {
 	struct lane_tracks tracks;
 	struct index lanes, threads; /* id -> index in tracks.list */
+	VECTOR(struct sliced_lane) sliced;
+	struct index sliced_by_id; /* lane.id -> index in sliced */
 	VECTOR(uint32_t) free; /* indexes of unused items of tracks.list */
 	VECTOR(struct lane_name) names;
 	uint32_t free_names;
@@ -58,6 +66,8 @@ void states_free(struct states *s)
 	vector_free(&s->tracks.known);
 	vector_free(&s->free);
 	vector_free(&s->names);
+	vector_free(&s->sliced);
+	index_free(&s->sliced_by_id);
 	index_free(&s->lanes);
 	index_free(&s->threads);
 	free(s);
@@ -163,6 +173,11 @@ static int add_lane_name(struct states *s, struct lane_track *t, uint64_t thread
 	return 0;
 }
 
+static bool is_sliced_lane(const struct states *s, uint64_t lane)
+{
+	return index_get(&s->sliced_by_id, lane) != INDEX_NONE;
+}
+
 static int states_put_thread(struct states *s, const struct thread *r, struct error *err)
 {
 	struct lane_track *t, *named;
@@ -171,8 +186,10 @@ static int states_put_thread(struct states *s, const struct thread *r, struct er
 	if (!r->lane || !r->id)
 		return 0;
 	t = find_lane_track(s, &s->lanes, r->lane);
-	if (!t && r->lane <= s->last_lane) /* the thread is dead and forgotten */
+	if (!t && r->lane <= s->last_lane) { /* the thread is dead and forgotten */
+		s->tracks.disorder += is_sliced_lane(s, r->lane);
 		return 0;
+	}
 	if (!t)
 		ret = add_lane_track(s, r->lane, &t, err);
 	if (ret < 0)
@@ -189,6 +206,23 @@ static int states_put_thread(struct states *s, const struct thread *r, struct er
 	return named ? 0 : add_lane_name(s, t, r->id, err);
 }
 
+static int add_sliced_lane(struct states *s, const struct lane *r, bool again, struct error *err)
+{
+	/* a lane that is put again may have been a thread's, whose states were reported */
+	const struct sliced_lane l = {.kind = (enum lane_kind)r->kind,
+				      .end = again ? s->forgotten_until : 0};
+	uint32_t at = index_get(&s->sliced_by_id, r->id);
+
+	if (at != INDEX_NONE) {
+		s->tracks.disorder += s->sliced.items[at].kind != r->kind;
+		return 0;
+	}
+	if (s->sliced.count >= UINT32_MAX - 1 || vector_push(&s->sliced, l) < 0 ||
+	    index_put(&s->sliced_by_id, r->id, (uint32_t)s->sliced.count - 1) < 0)
+		return states_no_memory(err);
+	return 0;
+}
+
 static int states_put_lane(struct states *s, const struct lane *r, struct error *err)
 {
 	struct lane_track *t = find_lane_track(s, &s->lanes, r->id);
@@ -201,8 +235,10 @@ static int states_put_lane(struct states *s, const struct lane *r, struct error 
 		s->tracks.disorder += t->kind != r->kind;
 		return 0;
 	}
-	if (!r->id || (r->kind != LANE_CPU && r->kind != LANE_THREAD) ||
-	    (t && r->kind == LANE_CPU)) {
+	if (r->id && !t &&
+	    (lane_traits(r->kind)->states == LANE_STATES_SLICES || is_sliced_lane(s, r->id)))
+		return add_sliced_lane(s, r, again, err);
+	if (!r->id || !lane_kind_has_cells(r->kind) || (t && r->kind == LANE_CPU)) {
 		s->tracks.disorder += !r->id || t;
 		return 0;
 	}
@@ -252,6 +288,7 @@ static int fill_cpu_hole(struct states *s, struct lane_track *t, uint64_t time, 
 		.time = t->marks[0].time,
 		.end = time,
 		.lane = t->lane,
+		.kind = LANE_CPU,
 		.state = STATE_UNKNOWN,
 	};
 	int ret;
@@ -290,7 +327,7 @@ static int states_run_thread(struct states *s, struct lane_run *run, struct erro
 static int states_put_cpu_slice(struct states *s, struct lane_track *t, const struct slice *r,
 				struct error *err)
 {
-	struct stretch x = {.time = r->time, .end = r->end, .lane = t->lane};
+	struct stretch x = {.time = r->time, .end = r->end, .lane = t->lane, .kind = LANE_CPU};
 	bool runs = r->state == STATE_RUNNING;
 	int ret;
 
@@ -376,14 +413,47 @@ static int states_put_observed(struct states *s, struct lane_track *t, const str
 	return lane_track_mark(&s->tracks, t, &m, err);
 }
 
+bool state_of_sliced_lane(uint64_t state)
+{
+	return state != STATE_NONE && state < STATE_COUNT && state != STATE_DEAD &&
+	       state != STATE_UNKNOWN;
+}
+
+static int states_put_sliced(struct states *s, struct sliced_lane *l, const struct slice *r,
+			     struct error *err)
+{
+	struct stretch x = {
+		.time = r->time < l->end ? l->end : r->time,
+		.end = r->end,
+		.lane = r->lane,
+		.thread = r->state == STATE_RUNNING ? r->value : 0,
+		.state = (enum slice_state)r->state,
+		.wait = r->wait < WAIT_COUNT ? (enum wait_class)r->wait : WAIT_OTHER,
+		.kind = l->kind,
+		.whole = r->time >= l->end,
+	};
+
+	s->tracks.disorder += r->time < l->end || r->wait >= WAIT_COUNT;
+	if (x.time >= x.end || !state_of_sliced_lane(r->state)) {
+		s->tracks.disorder += r->time >= l->end && r->state != STATE_UNKNOWN;
+		return 0;
+	}
+	l->end = x.end;
+	return s->tracks.events.stretch(s->tracks.events.context, &x, err);
+}
+
 static int states_put_slice(struct states *s, const struct slice *r, struct error *err)
 {
 	struct lane_track *t = find_lane_track(s, &s->lanes, r->lane);
+	uint32_t sliced;
 
 	if (t && t->kind == LANE_CPU)
 		return states_put_cpu_slice(s, t, r, err);
 	if (t && t->kind == LANE_THREAD)
 		return states_put_observed(s, t, r, err);
+	sliced = index_get(&s->sliced_by_id, r->lane);
+	if (!t && sliced != INDEX_NONE)
+		return states_put_sliced(s, &s->sliced.items[sliced], r, err);
 	s->tracks.disorder += t || r->lane > s->last_lane;
 	return 0;
 }
@@ -485,7 +555,8 @@ int states_end(struct states *s, uint64_t time, struct error *err)
 	index_free(&s->lanes);
 	index_free(&s->threads);
 	s->tracks.list.count = s->tracks.cpus.count = s->tracks.known.count = 0;
-	s->free.count = s->names.count = 0;
+	s->free.count = s->names.count = s->sliced.count = 0;
+	index_free(&s->sliced_by_id);
 	s->free_names = NO_NAME;
 	return 0;
 }

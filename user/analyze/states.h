@@ -5,6 +5,8 @@
  * depends on the source of the records.
  *
  * The stretches of a CPU lane are its slices, and UNKNOWN between two slices that are not adjacent.
+ * The stretches of a lane of LANE_STATES_SLICES are its slices, with nothing between them; such
+ * lanes have no open stretches. UNKNOWN slices of such lanes are ignored.
  * The life of a thread is divided into stretches where the thread gets a CPU, leaves it or is
  * woken. While it is on a CPU, it is RUNNING; after that, it is in the state that it took on when
  * it left (RUNNABLE, PREEMPTED, SLEEPING with a wait class, ...); from a wake-up on, it is
@@ -32,11 +34,10 @@
  */
 struct stretch {
 	uint64_t time, end; /* ns; time < end */
-	/* lane.id of a CPU or thread */
-	uint64_t lane;
+	uint64_t lane; /* lane.id */
 	/*
-	 * thread.id: on a CPU lane of the thread that ran (0: see slice.value), on a thread lane of
-	 * the thread that has the lane
+	 * thread.id: on a thread lane of the thread that has the lane, on other lanes of the thread
+	 * that ran (0: see slice.value)
 	 */
 	uint64_t thread;
 	enum slice_state state;
@@ -48,6 +49,7 @@ struct stretch {
 	 * if unknown.
 	 */
 	uint64_t cpu, waker, target;
+	enum lane_kind kind; /* not set by states_each() */
 	/*
 	 * Records mark the start and the end of the stretch: neither was set by the start or end of
 	 * the recording, a loss or states_cut().
@@ -80,6 +82,9 @@ void states_free(struct states *s);
  * the thread is dead.
  */
 int states_put(struct states *s, enum record_kind kind, const void *record, struct error *err);
+
+/* Return whether a slice of a lane of LANE_STATES_SLICES with that state is a stretch. */
+bool state_of_sliced_lane(uint64_t state);
 
 /*
  * Return the time (ns) before which no later slice can begin: every CPU lane has slices until then.

@@ -39,12 +39,33 @@ RECORD_KINDS(NO_PADDING)
 	},
 const struct kind kinds[KIND_COUNT] = {RECORD_KINDS(KIND_ENTRY)};
 
+#define LANE_TRAITS(N, text, from, of_lane, of_slice) \
+	[LANE_##N] = { \
+		.states = LANE_STATES_##from, \
+		.number = LANE_REFERENCE_##of_lane, \
+		.value = LANE_REFERENCE_##of_slice, \
+	},
+const struct lane_traits *lane_traits(uint64_t kind)
+{
+	static const struct lane_traits traits[LANE_KIND_COUNT] = {LANE_KINDS(LANE_TRAITS)};
+
+	return &traits[kind < LANE_KIND_COUNT ? kind : LANE_NONE];
+}
+
 static const char *word(const char *const *words, size_t count, uint64_t value)
 {
 	return value < count && words[value] ? words[value] : "?";
 }
 
 #define WORD(list, value) word(list, sizeof(list) / sizeof((list)[0]), value)
+
+#define LANE_WORD(N, text, ...) [LANE_##N] = text,
+const char *lane_kind_word(uint64_t kind)
+{
+	static const char *const words[] = {LANE_KINDS(LANE_WORD)};
+
+	return WORD(words, kind);
+}
 
 #define FRAME_WORD(N, text) [FRAME_##N] = text,
 const char *frame_kind_word(uint64_t kind)

@@ -113,7 +113,8 @@
 	I(host, "host.id") \
 	I(parent, "lane.id of the lane it belongs to; 0 at the top") \
 	I(kind, "enum lane_kind") \
-	I(number, "CPU number, process.id, thread.id (of its first name) or enum interrupt") \
+	I(number, "CPU number, process.id, thread.id (of its first name), enum interrupt, or for " \
+		  "an actor its number in the runtime") \
 	T(name, "as shown")
 
 #define NAME_FIELDS(I, S, T) \
@@ -175,8 +176,8 @@
 	I(end, "ns, last; 0 open") \
 	I(lane, "lane.id") \
 	I(state, "enum slice_state") \
-	I(value, "on a CPU lane thread.id of who ran; 0 who was not asked for, and idle. On a " \
-		 "thread lane the time (ns) since when its state is not known; 0: it is") \
+	I(value, "on a CPU or actor lane thread.id of who ran; 0 who was not asked for, and " \
+		 "idle. On a thread lane the time (ns) since when its state is not known; 0: it is") \
 	I(left, "on a CPU lane enum slice_state that the thread took on then; 0 unknown") \
 	I(wait, "enum wait_class: what it waits for, then or in this state; 0 for nothing")
 
@@ -251,7 +252,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
  * (UNKNOWN). A slice on a thread lane is open: the thread was seen in that state at that time, when
  * the recording began or after a loss, and stays in that state until another record changes it.
  * Edges say which thread woke which. All other states of threads are derived from these two
- * (analyze/states.h).
+ * (analyze/states.h). Slices on actor lanes have ends and do not overlap; between them nothing is
+ * known.
  *
  * UNKNOWN on a CPU lane has one of two meanings. With value 0, records are lost, and the state of
  * every thread that does not run on another CPU in that time is unknown. With a value (a
@@ -263,9 +265,18 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
  */
 
 /* Enumerations are append-only because their values are stored in files. X(NAME, "text"). */
+
+/*
+ * X(NAME, "word", where the lane's states come from (enum lane_states), what lane.number refers to,
+ * what slice.value refers to (both enum lane_reference))
+ */
 #define LANE_KINDS(X) \
-	X(CPU, "cpu") X(PROCESS, "process") X(THREAD, "thread") X(ACTOR, "actor") \
-	X(INTERRUPT, "interrupt") /* wakes threads on a CPU but is no thread; below the CPU */
+	X(CPU, "cpu", TILES, CPU, THREAD) \
+	X(PROCESS, "process", NONE, PROCESS, NOTHING) \
+	X(THREAD, "thread", DERIVED, THREAD, TIME) \
+	X(ACTOR, "actor", SLICES, NOTHING, THREAD) \
+	/* wakes threads on a CPU but is no thread; below the CPU */ \
+	X(INTERRUPT, "interrupt", NONE, NOTHING, NOTHING)
 
 #define MAPPING_KINDS(X) \
 	X(FILE, "file") /* an ELF file; frame addresses are file offsets */ \
@@ -387,7 +398,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(SWITCHES_NOT_STORED, "switches not stored", false, \
 	  "slices and edges for which the trace had no room left")
 
-#define ENUM_LANE(N, text) LANE_##N,
+#define ENUM_LANE(N, text, states, number, value) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };
 #define ENUM_MAPPING(N, text) MAPPING_##N,
 enum mapping_kind { MAPPING_NONE, MAPPING_KINDS(ENUM_MAPPING) MAPPING_KIND_COUNT };
@@ -411,6 +422,7 @@ enum edge_kind { EDGE_NONE, EDGE_KINDS(ENUM_EDGE) EDGE_KIND_COUNT };
 enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 
 /* Return the static word for a value of the enumerations above; "?" for an invalid value. */
+const char *lane_kind_word(uint64_t kind);
 const char *frame_kind_word(uint64_t kind);
 const char *stack_end_word(uint64_t end);
 /* Return whether a stack with that end is whole, even without a START root (see STACK_ENDS). */
@@ -456,6 +468,45 @@ struct kind {
 };
 
 extern const struct kind kinds[KIND_COUNT];
+
+/* Where the states of a lane come from. */
+enum lane_states {
+	LANE_STATES_NONE, /* the lane has no states */
+	LANE_STATES_TILES, /* from its slices, which have no gaps between them */
+	LANE_STATES_DERIVED, /* from the slices of CPU lanes and from wake-ups; see states.h */
+	/*
+	 * from its slices, which have ends and do not overlap; between them nothing is known. There
+	 * may be hundreds of thousands of such lanes, and a slice comes only when it ends, so their
+	 * cells are not stored but rendered from the slices.
+	 */
+	LANE_STATES_SLICES,
+};
+
+/* What a number in a lane or in its slices refers to. */
+enum lane_reference {
+	LANE_REFERENCE_NOTHING,
+	LANE_REFERENCE_CPU, /* number of a CPU */
+	LANE_REFERENCE_PROCESS, /* process.id */
+	LANE_REFERENCE_THREAD, /* thread.id */
+	LANE_REFERENCE_TIME, /* ns */
+};
+
+/* A line of LANE_KINDS. */
+struct lane_traits {
+	enum lane_states states;
+	enum lane_reference number, value;
+};
+
+/* Return the traits of an enum lane_kind; those of an invalid kind are all 0. */
+const struct lane_traits *lane_traits(uint64_t kind);
+
+/* Return whether the pyramid has cells of lanes of that enum lane_kind. */
+static inline bool lane_kind_has_cells(uint64_t kind)
+{
+	enum lane_states states = lane_traits(kind)->states;
+
+	return states == LANE_STATES_TILES || states == LANE_STATES_DERIVED;
+}
 
 static inline uint64_t field_int(const struct field *f, const void *record)
 {

@@ -8,6 +8,11 @@
 
 #define BATCH_CELLS (1u << 18) /* cells of one query; bounds the memory for any number of lanes */
 #define RANK_CELLS 64 /* enough to distinguish a busy lane from one that is not */
+/*
+ * The cells of sliced lanes are rendered from all their slices for each query, so few cells are
+ * better than many queries.
+ */
+#define RANK_CELLS_SLICED 1
 /* cells of a window per stroke; a cell at the edge of a stroke counts for both neighbours */
 #define CELLS_PER_STROKE 8
 
@@ -243,6 +248,26 @@ static int group_thread_rows(struct lanes *l)
 	return wanted && list ? 0 : -ENOMEM;
 }
 
+static int choose_sliced_rows(struct lanes *l, const struct lanes_limits *limits, struct error *err)
+{
+	struct row_visit v = {l, &l->sliced, RANK_CELLS_SLICED, measure_row, NULL};
+	int ret = 0;
+
+	for (size_t i = 0; i < l->entities.sliced.count && !ret; i++) {
+		const struct lane *lane = &l->entities.sliced.items[i];
+		struct lane_row row = {.lane = lane->id, .sliced = lane, .thread = LANES_NONE};
+
+		ret = vector_push(&l->sliced, row);
+	}
+	if (ret < 0)
+		return error_errno(err, ret, "cannot draw the timeline");
+	ret = visit_rows(&v, err);
+	drop_idle_rows(&l->sliced, limits->everything);
+	l->sliced_total = l->sliced.count;
+	keep_top_rows(&l->sliced, limits->threads);
+	return ret;
+}
+
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err)
 {
 	int ret = choose_cpu_rows(l, limits, err);
@@ -259,7 +284,9 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 	count_thread_rows(l);
 	keep_top_rows(&l->threads, limits->threads);
 	ret = group_thread_rows(l);
-	return ret < 0 ? error_errno(err, ret, "cannot draw the timeline") : 0;
+	if (ret < 0)
+		return error_errno(err, ret, "cannot draw the timeline");
+	return choose_sliced_rows(l, limits, err);
 }
 
 /* Return the process of a selected thread; LANES_NONE for all other threads. */
@@ -348,8 +375,8 @@ static int render_row(const struct row_visit *v, struct lane_row *row, const str
 	if (!row->strokes)
 		return -ENOMEM;
 	measure_row(v, row, c);
-	lanes_make_strokes(c, row->thread == LANES_NONE ? program_fill : NULL, l, row->strokes,
-			   count);
+	lanes_make_strokes(c, row->thread == LANES_NONE && !row->sliced ? program_fill : NULL, l,
+			   row->strokes, count);
 	for (unsigned int i = 0; i < count; i++) {
 		if (row->strokes[i].level)
 			l->used |= 1ULL << row->strokes[i].bar;
@@ -369,5 +396,8 @@ int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
 	if (!ret)
 		ret = visit_rows(&v, err);
 	v.rows = &l->threads;
+	if (!ret)
+		ret = visit_rows(&v, err);
+	v.rows = &l->sliced;
 	return ret ? ret : visit_rows(&v, err);
 }

@@ -37,6 +37,7 @@ struct lanes_entities {
 	VECTOR(struct lane_process) processes;
 	VECTOR(struct lane_thread) threads; /* includes the idle thread */
 	VECTOR(struct lane) cpus; /* without texts */
+	VECTOR(struct lane) sliced; /* lanes of LANE_STATES_SLICES, with their names */
 	/* losses that belong to no event, which lanes may lack */
 	VECTOR(struct loss) losses;
 	struct index process_by_id, thread_by_id;
@@ -46,7 +47,8 @@ struct lanes_entities {
 struct lane_row {
 	uint64_t lane; /* lane.id */
 	uint64_t cpu; /* number of the CPU, if the row is a CPU */
-	uint32_t thread; /* index; LANES_NONE if the row is a CPU */
+	uint32_t thread; /* index; LANES_NONE if the row is no thread */
+	const struct lane *sliced; /* NULL if the row is a CPU or a thread */
 	double busy; /* busy share of the range; from cells, so within 1/127 */
 	double wanted; /* busy plus half the share in which the thread was runnable */
 	bool full; /* busy throughout the range */
@@ -76,7 +78,8 @@ struct lanes {
 	 * same way.
 	 */
 	lane_rows_t threads;
-	size_t cpu_total, thread_total; /* rows there could be */
+	lane_rows_t sliced; /* the one that wanted most time first */
+	size_t cpu_total, thread_total, sliced_total; /* rows there could be */
 	uint64_t used; /* a bit for each enum fill in use */
 	/* enum fill by program number; FILL_OTHERS for programs without an own one */
 	uint8_t *program_fills;
@@ -85,8 +88,8 @@ struct lanes {
 };
 
 /*
- * Most rows of each kind, 0 for all. everything also includes threads that wanted no CPU time in
- * the range.
+ * Most rows of each kind, 0 for all. threads is also the limit of sliced rows. everything also
+ * includes threads that wanted no CPU time in the range.
  */
 struct lanes_limits {
 	size_t cpus, threads;

@@ -67,12 +67,19 @@ static int lanes_add_thread(const struct entities_sink *s, const struct thread *
 	return index_put(&c->thread_by_id, t->id, c->threads.count - 1);
 }
 
-static int lanes_add_cpu(struct lanes_entities *c, const struct lane *l)
+/* Add a lane that has slices of its own. Threads are added by lanes_add_thread(). */
+static int lanes_add_lane(struct lanes_entities *c, const struct lane *l)
 {
+	enum lane_states states = lane_traits(l->kind)->states;
 	struct lane one = *l;
 
 	one.name = NULL;
-	return l->kind == LANE_CPU ? vector_push(&c->cpus, one) : 0;
+	if (states == LANE_STATES_TILES)
+		return vector_push(&c->cpus, one);
+	if (states != LANE_STATES_SLICES)
+		return 0;
+	one.name = intern_entity_text(c, l->name);
+	return one.name ? vector_push(&c->sliced, one) : -ENOMEM;
 }
 
 static int lanes_add_host(struct lanes_entities *c, const struct host *h)
@@ -105,7 +112,7 @@ static int entities_put(struct sink *sink, enum record_kind kind, const void *re
 	else if (kind == KIND_THREAD)
 		ret = lanes_add_thread(s, record);
 	else if (kind == KIND_LANE)
-		ret = lanes_add_cpu(s->entities, record);
+		ret = lanes_add_lane(s->entities, record);
 	else if (kind == KIND_LOSS && !loss->event)
 		ret = vector_push(&s->entities->losses, *loss);
 	return ret < 0 ? error_errno(err, ret, "cannot read who has lanes") : 0;
@@ -133,6 +140,7 @@ void lanes_free(struct lanes *l)
 	vector_free(&c->processes);
 	vector_free(&c->threads);
 	vector_free(&c->cpus);
+	vector_free(&c->sliced);
 	vector_free(&c->losses);
 	index_free(&c->process_by_id);
 	index_free(&c->thread_by_id);
@@ -140,7 +148,10 @@ void lanes_free(struct lanes *l)
 		free(l->cpus.items[i].strokes);
 	for (size_t i = 0; i < l->threads.count; i++)
 		free(l->threads.items[i].strokes);
+	for (size_t i = 0; i < l->sliced.count; i++)
+		free(l->sliced.items[i].strokes);
 	vector_free(&l->cpus);
 	vector_free(&l->threads);
+	vector_free(&l->sliced);
 	free(l->program_fills);
 }

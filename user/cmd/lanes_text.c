@@ -80,6 +80,11 @@ static size_t count_process_rows(const struct lanes_layout *y, size_t first)
 	return i - first;
 }
 
+static const char *sliced_name(const struct lane_row *row)
+{
+	return *row->sliced->name ? row->sliced->name : lane_kind_word(row->sliced->kind);
+}
+
 static const char *lane_thread_name(const struct lane_thread *t)
 {
 	return *t->comm ? t->comm : "[unknown]";
@@ -100,6 +105,13 @@ static void choose_lane_widths(struct lanes_layout *y)
 			text_width(name_and_number(y, lane_thread_name(t), t->tid, most, text));
 
 		width += canvas_swatch_width(y->canvas) + 1;
+		widest = width > widest ? width : widest;
+	}
+	for (size_t i = 0; i < l->sliced.count; i++) {
+		const struct lane_row *row = &l->sliced.items[i];
+		unsigned int width = text_width(
+			name_and_number(y, sliced_name(row), row->sliced->number, most, text));
+
 		widest = width > widest ? width : widest;
 	}
 	y->title = widest < most ? widest : most;
@@ -231,6 +243,21 @@ static void draw_threads(const struct lanes_layout *y)
 	put_more_lanes(y, l->threads.count, l->thread_total, "thread");
 }
 
+static void draw_sliced(const struct lanes_layout *y)
+{
+	const struct lanes *l = y->lanes;
+
+	for (size_t i = 0; i < l->sliced.count; i++) {
+		const struct lane_row *row = &l->sliced.items[i];
+		char text[NUMBERED_BYTES];
+
+		name_and_number(y, sliced_name(row), row->sliced->number, y->title, text);
+		screen_put(y->screen, STYLE_PLAIN, text);
+		draw_lane(y, row, text_width(text));
+	}
+	put_more_lanes(y, l->sliced.count, l->sliced_total, "lane");
+}
+
 /* State of a legend whose entries are filled into lines. */
 struct legend {
 	const struct lanes_layout *layout;
@@ -359,8 +386,9 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 	axis_print(&axis, s);
 	draw_cpus(&y);
 	draw_program_legend(&y);
-	if (l->threads.count) {
+	if (l->threads.count || l->sliced.count) {
 		draw_threads(&y);
+		draw_sliced(&y);
 		draw_state_legend(&y);
 	} else {
 		screen_put(s, STYLE_DIM, "no thread wanted a CPU\n");

@@ -451,7 +451,7 @@ static int plan_put(struct sink *s, enum record_kind kind, const void *record, s
 		cpu = ((const struct host *)record)->cpus;
 	else if (kind == KIND_ACCOUNT)
 		cpu = ((const struct account *)record)->cpu + 1;
-	else if (kind == KIND_LANE && lane->kind == LANE_CPU)
+	else if (kind == KIND_LANE && lane_traits(lane->kind)->number == LANE_REFERENCE_CPU)
 		cpu = lane->number + 1;
 	if (cpu > *cpus && cpu <= CPUS_MAX)
 		*cpus = cpu;

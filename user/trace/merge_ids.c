@@ -117,16 +117,32 @@ static void shift_stamp(const struct merge_map *m, uint64_t *stamp)
 		*stamp += m->shift;
 }
 
-/* Convert slice.value: on a CPU lane a thread.id, on a thread lane a time. */
+/* Convert a number of a lane or of its slices. */
+static int convert_reference(struct merge_ids *ids, struct merge_map *m, enum lane_reference to,
+			     uint64_t *number)
+{
+	switch (to) {
+	case LANE_REFERENCE_NOTHING:
+		return 0;
+	case LANE_REFERENCE_CPU:
+		*number += m->cpus;
+		return 0;
+	case LANE_REFERENCE_PROCESS:
+		return convert_id(ids, m, KIND_PROCESS, number);
+	case LANE_REFERENCE_THREAD:
+		return convert_id(ids, m, KIND_THREAD, number);
+	case LANE_REFERENCE_TIME:
+		shift_stamp(m, number);
+		return 0;
+	}
+	return 0;
+}
+
 static int convert_slice(struct merge_ids *ids, struct merge_map *m, struct slice *s)
 {
 	uint32_t kind = index_get(&m->lane_kinds, s->lane);
 
-	if (kind == LANE_CPU)
-		return convert_id(ids, m, KIND_THREAD, &s->value);
-	if (kind == LANE_THREAD)
-		shift_stamp(m, &s->value);
-	return 0;
+	return convert_reference(ids, m, lane_traits(kind)->value, &s->value);
 }
 
 static int convert_lane(struct merge_ids *ids, struct merge_map *m, struct lane *l)
@@ -134,13 +150,7 @@ static int convert_lane(struct merge_ids *ids, struct merge_map *m, struct lane 
 	int ret = index_put(&m->lane_kinds, l->id,
 			    l->kind < LANE_KIND_COUNT ? (uint32_t)l->kind : LANE_NONE);
 
-	if (l->kind == LANE_CPU)
-		l->number += m->cpus;
-	if (!ret && l->kind == LANE_PROCESS)
-		ret = convert_id(ids, m, KIND_PROCESS, &l->number);
-	if (!ret && l->kind == LANE_THREAD)
-		ret = convert_id(ids, m, KIND_THREAD, &l->number);
-	return ret;
+	return ret ? ret : convert_reference(ids, m, lane_traits(l->kind)->number, &l->number);
 }
 
 /* Convert edge.value: the thread.id of a migration, or the target CPU + 1 of a wake-up or fork. */

@@ -46,11 +46,9 @@ int pyramid_new(struct pyramid **out, const struct pyramid_events *events,
 	p->events = *events;
 	p->options = *options;
 	p->sorted = true;
-	for (unsigned int i = 0; i < PYRAMID_LEVELS; i++)
-		for (unsigned int cpu = 0; cpu < 2; cpu++)
-			if (i >= SWITCHED_LEVELS)
-				p->kept[cpu][i] =
-					(struct kept_blocks){.end = UINT64_MAX, .on = true};
+	for (unsigned int kind = 0; kind < LANE_KIND_COUNT; kind++)
+		for (unsigned int i = SWITCHED_LEVELS; i < PYRAMID_LEVELS; i++)
+			p->kept[kind][i] = (struct kept_blocks){.end = UINT64_MAX, .on = true};
 	*out = p;
 	return 0;
 }
@@ -127,7 +125,7 @@ static int keep_level_cells(struct lane_levels *t, unsigned int level, uint64_t 
 	return cell_runs_add(&l->level_runs[level], first, count, cell);
 }
 
-static struct pyramid_lane *add_pyramid_lane(struct pyramid *p, uint64_t id)
+static struct pyramid_lane *add_pyramid_lane(struct pyramid *p, uint64_t id, enum lane_kind kind)
 {
 	static const struct lane_levels_events events = {keep_level_cells};
 	struct pyramid_lane *l = calloc(1, sizeof(*l));
@@ -143,7 +141,8 @@ static struct pyramid_lane *add_pyramid_lane(struct pyramid *p, uint64_t id)
 	l->levels.shift = PYRAMID_SHIFT;
 	l->levels.top = PYRAMID_LEVELS - 1;
 	l->levels.events = &events;
-	l->kept = p->kept[0];
+	l->kind = kind;
+	l->kept = p->kept[kind];
 	p->sorted = p->sorted && (!at || p->lanes.items[at - 1]->id < id);
 	return l;
 fail:
@@ -151,22 +150,19 @@ fail:
 	return NULL;
 }
 
-static struct pyramid_lane *need_pyramid_lane(struct pyramid *p, uint64_t id)
+static struct pyramid_lane *need_pyramid_lane(struct pyramid *p, uint64_t id, enum lane_kind kind)
 {
 	uint32_t at = index_get(&p->index, id);
 
-	return at == INDEX_NONE ? add_pyramid_lane(p, id) : p->lanes.items[at];
+	return at == INDEX_NONE ? add_pyramid_lane(p, id, kind) : p->lanes.items[at];
 }
 
-int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err)
+int pyramid_lane(struct pyramid *p, const struct lane *lane, struct error *err)
 {
-	struct pyramid_lane *l = need_pyramid_lane(p, lane);
-
-	if (!l)
-		return pyramid_no_memory(err);
-	l->cpu = true;
-	l->kept = p->kept[1];
-	return 0;
+	if (lane_traits(lane->kind)->states != LANE_STATES_TILES)
+		return 0;
+	return need_pyramid_lane(p, lane->id, (enum lane_kind)lane->kind) ? 0
+									  : pyramid_no_memory(err);
 }
 
 /*
@@ -185,14 +181,17 @@ int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *er
 {
 	struct level_stretch part = {
 		.time = s->time, .end = s->end, .key = cell_state_key(s->state, s->wait)};
-	struct pyramid_lane *l = need_pyramid_lane(p, s->lane);
+	struct pyramid_lane *l;
 
+	if (!lane_kind_has_cells(s->kind))
+		return 0;
+	l = need_pyramid_lane(p, s->lane, s->kind);
 	if (!l)
 		return pyramid_no_memory(err);
 	if (s->end > p->last_end)
 		p->last_end = s->end;
 	l->dead = false;
-	part.thread = l->cpu ? s->thread : 0;
+	part.thread = is_tiled(l->kind) ? s->thread : 0;
 	if (lane_levels_add(&l->levels, finest_kept_level(l->kept, s->time, s->end), &part) < 0)
 		return pyramid_no_memory(err);
 	return 0;
@@ -234,7 +233,8 @@ static int mark_dead(struct pyramid *p, struct error *err)
 
 		while (at < p->open.count && p->open.items[at].lane < l->id)
 			at++;
-		if (l->cpu || l->dead || (at < p->open.count && p->open.items[at].lane == l->id))
+		if (is_tiled(l->kind) || l->dead ||
+		    (at < p->open.count && p->open.items[at].lane == l->id))
 			continue;
 		l->dead = true;
 		if (lane_levels_close(&l->levels, PYRAMID_LEVELS - 1) < 0)
@@ -375,11 +375,11 @@ static void choose_levels(struct pyramid *p)
 		bool enough = expected >= p->options.records / 2 || level >= SWITCHED_LEVELS;
 		bool few = expected < p->options.records / 4 && level < SWITCHED_LEVELS;
 
-		for (unsigned int cpu = 0; cpu < 2; cpu++)
+		for (unsigned int kind = 0; kind < LANE_KIND_COUNT; kind++)
 			if (enough)
-				switch_level_on(p, &p->kept[cpu][level], level);
+				switch_level_on(p, &p->kept[kind][level], level);
 			else if (few)
-				switch_level_off(p, &p->kept[cpu][level], level);
+				switch_level_off(p, &p->kept[kind][level], level);
 		expected <<= LEVEL_STEP;
 	}
 }
@@ -411,10 +411,10 @@ static uint64_t min_block_records(const struct pyramid *p, const struct block *b
 	return p->options.records * (narrow ? NARROW_TIMES : 1);
 }
 
-static int store_rows_of_kind(struct pyramid *p, const struct block *b, bool cpu, bool *stored,
-			      struct error *err)
+static int store_rows_of_kind(struct pyramid *p, const struct block *b, enum lane_kind kind,
+			      bool *stored, struct error *err)
 {
-	struct kept_blocks *k = &p->kept[cpu][b->level];
+	struct kept_blocks *k = &p->kept[kind][b->level];
 	int ret;
 
 	*stored = false;
@@ -422,7 +422,7 @@ static int store_rows_of_kind(struct pyramid *p, const struct block *b, bool cpu
 		return 0;
 	ret = update_open(p, err);
 	if (ret == 0)
-		ret = block_store_rows(p, b, cpu ? LANE_CPU : LANE_THREAD, stored, err);
+		ret = block_store_rows(p, b, kind, stored, err);
 	if (ret == 0)
 		pause_refused_level(p, b, k, *stored);
 	return ret;
@@ -431,12 +431,15 @@ static int store_rows_of_kind(struct pyramid *p, const struct block *b, bool cpu
 static int store_block(struct pyramid *p, const struct block *b, bool dead, struct error *err)
 {
 	bool stored;
-	int ret = store_rows_of_kind(p, b, true, &stored, err);
+	int ret = 0;
 
-	if (ret == 0)
-		ret = store_rows_of_kind(p, b, false, &stored, err);
-	if (ret == 0 && dead && !stored)
-		ret = p->events.drop(p->events.context, b->level, b->time, err);
+	for (enum lane_kind kind = 0; ret == 0 && kind < LANE_KIND_COUNT; kind++) {
+		if (!lane_kind_has_cells(kind))
+			continue;
+		ret = store_rows_of_kind(p, b, kind, &stored, err);
+		if (ret == 0 && dead && !stored && !is_tiled(kind))
+			ret = p->events.drop(p->events.context, b->level, kind, b->time, err);
+	}
 	return ret;
 }
 
@@ -513,9 +516,9 @@ static void limit_runs(struct pyramid *p)
 		runs -= drop_cells(p, level, 0);
 		drop_cells(p, level, UINT64_MAX);
 		p->counts[level].count = 0;
-		for (unsigned int cpu = 0; cpu < 2; cpu++) {
-			p->kept[cpu][level].on = false;
-			p->kept[cpu][level].end = 0;
+		for (unsigned int kind = 0; kind < LANE_KIND_COUNT; kind++) {
+			p->kept[kind][level].on = false;
+			p->kept[kind][level].end = 0;
 		}
 	}
 }

@@ -59,10 +59,11 @@ struct pyramid_events {
 	/* Store a row; row->data is valid during the call only. Return 0 or a negative errno. */
 	int (*row)(void *context, const struct pyramid_row *row, struct error *err);
 	/*
-	 * Called when the block at a time is not stored: delete its rows of dead lanes that were
-	 * stored before.
+	 * Called when the rows of a kind of lanes in the block at a time are not stored: delete the
+	 * rows of dead lanes that were stored before.
 	 */
-	int (*drop)(void *context, unsigned int level, uint64_t time, struct error *err);
+	int (*drop)(void *context, unsigned int level, enum lane_kind kind, uint64_t time,
+		    struct error *err);
 	void *context;
 };
 
@@ -78,9 +79,12 @@ void pyramid_free(struct pyramid *p);
 /* Change the options. Call this before the first record. */
 void pyramid_set(struct pyramid *p, const struct pyramid_options *options);
 
-/* Add a CPU lane: a block is incomplete until all CPU lanes have slices up to its end. */
-int pyramid_cpu(struct pyramid *p, uint64_t lane, struct error *err);
-/* Add a stretch from states.h. */
+/*
+ * Add a lane. A block is incomplete until all lanes whose slices are tiles have slices up to its
+ * end.
+ */
+int pyramid_lane(struct pyramid *p, const struct lane *lane, struct error *err);
+/* Add a stretch from states.h. Stretches of lanes whose kind has no stored cells are ignored. */
 int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *err);
 
 /*

@@ -126,7 +126,7 @@ static bool is_uncertain(const struct block *b, const struct pyramid_lane *l,
 	for (size_t i = 0; i < open->count; i++)
 		uncertain = uncertain ||
 			    (may_have_run(open->items[i].state) && open->items[i].time < b->end);
-	return uncertain || (l && l->cpu);
+	return uncertain || (l && is_tiled(l->kind));
 }
 
 static int encode_lanes(struct block_maker *m, struct error *err)
@@ -176,10 +176,11 @@ static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyram
 }
 
 /*
- * Make the cells of all lanes in order of their ids: of lanes with cells, with open stretches, or
- * with both.
+ * Make the cells of all lanes of a kind in order of their ids: of lanes with cells, with open
+ * stretches, or with both. Lanes that have only open stretches are threads.
  */
-static int add_lanes_of_kind(struct pyramid *p, const struct block *b, bool cpus, struct error *err)
+static int add_lanes_of_kind(struct pyramid *p, const struct block *b, enum lane_kind kind,
+			     struct error *err)
 {
 	size_t at = 0, i = 0;
 	int ret = 0;
@@ -194,8 +195,8 @@ static int add_lanes_of_kind(struct pyramid *p, const struct block *b, bool cpus
 			l = NULL;
 		at += open.count;
 		i += l != NULL;
-		open.count = cpus ? 0 : open.count;
-		if ((l && l->cpu) == cpus)
+		open.count = is_tiled(kind) ? 0 : open.count;
+		if ((l ? l->kind : LANE_THREAD) == kind)
 			ret = add_lane_cells(p, b, l, &open, err);
 	}
 	return ret;
@@ -254,12 +255,12 @@ int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind ki
 		     struct error *err)
 {
 	struct block_maker *m = &p->maker;
-	bool worthy = kind == LANE_CPU || b->level >= PYRAMID_COARSE;
+	bool worthy = is_tiled(kind) || b->level >= PYRAMID_COARSE;
 	int ret;
 
 	*stored = false;
 	begin_rows(m, PYRAMID_ROW_LANES);
-	ret = add_lanes_of_kind(p, b, kind == LANE_CPU, err);
+	ret = add_lanes_of_kind(p, b, kind, err);
 	if (ret == 0 && (m->count || !m->rows.count))
 		ret = encode_lanes(m, err);
 	if (ret < 0)

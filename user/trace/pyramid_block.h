@@ -26,7 +26,7 @@ struct pyramid_lane {
 	struct cell_runs
 		*level_runs; /* runs of cells, one strip per level, up to the highest with cells */
 	uint8_t level_runs_count;
-	bool cpu;
+	enum lane_kind kind;
 	bool dead; /* the thread is dead: no more stretches follow */
 	/* the lane's cells are stored before their blocks are complete; then the lane is freed */
 	bool stored_early;
@@ -66,7 +66,7 @@ struct pyramid {
 	struct open_list open; /* open stretches by lane; those of CPU lanes are not used */
 	bool open_is_current; /* open has the states at the present time */
 	bool finished; /* no stretch is open, and blocks end with the recording */
-	struct kept_blocks kept[2][PYRAMID_LEVELS]; /* [0] for threads, [1] for CPUs */
+	struct kept_blocks kept[LANE_KIND_COUNT][PYRAMID_LEVELS];
 	VECTOR(struct block_count) counts[PYRAMID_LEVELS];
 	uint64_t slot, first_slot, slot_records; /* blocks of level 0, number + 1; 0: none yet */
 	uint64_t recent[1 << LEVEL_STEP]; /* records of the last blocks of level 0 */
@@ -74,6 +74,15 @@ struct pyramid {
 	uint64_t last_end; /* largest end of a stretch, ns */
 	struct block_maker maker;
 };
+
+/*
+ * Return whether slices tile the lanes of that kind. Such lanes never end; the cells of other lanes
+ * are complete only with the open stretches of states_each().
+ */
+static inline bool is_tiled(enum lane_kind kind)
+{
+	return lane_traits(kind)->states == LANE_STATES_TILES;
+}
 
 struct block {
 	unsigned int level;

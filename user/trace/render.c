@@ -3,7 +3,7 @@
  * Render cells from records. A CPU lane's cells follow from its slices. For threads, the records
  * that concern them are put into states.h, in order. Of other threads, states.h only needs to know
  * until when each CPU has records, so a CPU's time between the wanted threads is put as one slice
- * without a thread.
+ * without a thread. The cells of lanes of LANE_STATES_SLICES follow from their slices alone.
  */
 #include "trace/render.h"
 
@@ -13,6 +13,7 @@
 
 #include "analyze/states.h"
 #include "trace/checkpoint.h"
+#include "trace/id_filter.h"
 #include "trace/lane_levels.h"
 #include "trace/trace_timeline.h"
 
@@ -24,6 +25,8 @@
 #define CPU_MASK \
 	(BIT(SLICE_COLUMN(time)) | BIT(SLICE_COLUMN(end)) | BIT(SLICE_COLUMN(lane)) | \
 	 BIT(SLICE_COLUMN(state)) | BIT(SLICE_COLUMN(value)))
+/* Lanes of LANE_STATES_SLICES also need the waits. */
+#define SLICED_MASK (CPU_MASK | BIT(SLICE_COLUMN(wait)))
 /* Columns of edges that cells need. The waker and the CPU do not appear in cells. */
 #define EDGE_MASK (BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(to)) | BIT(EDGE_COLUMN(kind)))
 
@@ -32,7 +35,7 @@ struct rendered_lane {
 	struct lane_levels levels; /* must be first: callbacks cast it to the rendered_lane */
 	struct cell *cells;
 	uint64_t first, end; /* cell numbers of the range */
-	bool cpu;
+	enum lane_kind kind;
 };
 
 struct rendered_cpu {
@@ -46,11 +49,6 @@ struct rendered_cpu {
 struct late_slice {
 	struct slice slice;
 	uint64_t before;
-};
-
-/* A Bloom filter with one hash: rules out most ids that are not in an index. */
-struct id_filter {
-	uint64_t words[1024];
 };
 
 struct checkpoint_place {
@@ -68,6 +66,7 @@ struct rendering {
 	struct rendered_cpu *cpus;
 	size_t cpu_count;
 	struct states *states; /* NULL: no thread is wanted */
+	bool sliced; /* a lane of LANE_STATES_SLICES is wanted */
 	/* records are missing somewhere; then the records of all threads matter to every thread */
 	bool gaps;
 	struct checkpoint_place start, stop;
@@ -81,21 +80,6 @@ struct rendering {
 	late; /* slices that were put after the stop and began before it */
 	struct packer packer;
 };
-
-static uint64_t id_filter_hash(uint64_t id)
-{
-	return id * 0x9e3779b97f4a7c15ULL >> 48;
-}
-
-static void id_filter_add(struct id_filter *s, uint64_t id)
-{
-	s->words[id_filter_hash(id) >> 6] |= 1ULL << (id_filter_hash(id) & 63);
-}
-
-static inline bool id_filter_has(const struct id_filter *s, uint64_t id)
-{
-	return s->words[id_filter_hash(id) >> 6] >> (id_filter_hash(id) & 63) & 1;
-}
 
 static int render_no_memory(struct error *err)
 {
@@ -128,7 +112,7 @@ static int render_thread_stretch(void *context, const struct stretch *s, struct 
 		.time = s->time, .end = s->end, .key = cell_state_key(s->state, s->wait)};
 	uint32_t at = index_get(&p->lanes, s->lane);
 
-	if (at == INDEX_NONE || p->rendered[at].cpu)
+	if (at == INDEX_NONE || p->rendered[at].kind != LANE_THREAD)
 		return 0;
 	return render_part(p, &p->rendered[at], part, err);
 }
@@ -207,7 +191,7 @@ static int begin_states(struct rendering *p, struct error *err)
 	for (size_t i = 0; ids && i < p->cpu_count; i++)
 		ids[count++] = p->cpus[i].lane;
 	for (size_t i = 0; ids && i < p->query->count; i++)
-		if (!p->query->lanes[i].cpu)
+		if (p->query->lanes[i].kind == LANE_THREAD)
 			ids[count++] = p->query->lanes[i].id;
 	if (ret == 0)
 		qsort(ids, count, sizeof(*ids), compare_ids);
@@ -229,6 +213,11 @@ static int set_rendered_cells(struct lane_levels *t, unsigned int level, uint64_
 	return 0;
 }
 
+static bool is_sliced_kind(enum lane_kind kind)
+{
+	return lane_traits(kind)->states == LANE_STATES_SLICES;
+}
+
 static int add_rendered_lanes(struct rendering *p, bool *threads, struct error *err)
 {
 	static const struct lane_levels_events events = {set_rendered_cells};
@@ -243,9 +232,10 @@ static int add_rendered_lanes(struct rendering *p, bool *threads, struct error *
 			.cells = q->lanes[i].cells,
 			.first = q->time >> q->shift,
 			.end = q->end >> q->shift,
-			.cpu = q->lanes[i].cpu,
+			.kind = q->lanes[i].kind,
 		};
-		*threads = *threads || !q->lanes[i].cpu;
+		*threads = *threads || q->lanes[i].kind == LANE_THREAD;
+		p->sliced = p->sliced || is_sliced_kind(q->lanes[i].kind);
 		id_filter_add(&p->of_lanes, q->lanes[i].id);
 		if (index_put(&p->lanes, q->lanes[i].id, (uint32_t)i) < 0)
 			return render_no_memory(err);
@@ -430,14 +420,36 @@ static inline bool concerns_thread(const struct rendering *p, uint64_t thread)
 /* Whether to put a row into states: never, only when records are missing, or always. */
 enum { ROW_SKIP, ROW_IF_GAPS, ROW_TAKE };
 
+/* Return the lane if it is of LANE_STATES_SLICES and wanted, else NULL. */
+static struct rendered_lane *find_sliced_lane(struct rendering *p, uint64_t lane)
+{
+	uint32_t at = p->sliced ? index_get(&p->lanes, lane) : INDEX_NONE;
+
+	return at != INDEX_NONE && is_sliced_kind(p->rendered[at].kind) ? &p->rendered[at] : NULL;
+}
+
+/* Render a slice of a lane of LANE_STATES_SLICES. */
+static int render_sliced(struct rendering *p, struct rendered_lane *l, const struct slice *s,
+			 struct error *err)
+{
+	const struct level_stretch part = {
+		.time = s->time, .end = s->end, .key = cell_state_key(s->state, s->wait)};
+
+	return state_of_sliced_lane(s->state) && s->time < s->end ? render_part(p, l, part, err)
+								  : 0;
+}
+
 static inline int examine_slice(struct rendering *p, struct rendered_cpu *c, const struct slice *s,
 				uint32_t row, struct error *err)
 {
+	struct rendered_lane *sliced;
 	int ret;
 
 	p->rows[row] = ROW_SKIP;
 	if (is_beyond(p, c, s->time))
 		return 0;
+	if (!c && (sliced = find_sliced_lane(p, s->lane)))
+		return render_sliced(p, sliced, s, err);
 	if (!c) {
 		p->rows[row] = index_get(&p->lanes, s->lane) == INDEX_NONE ? ROW_SKIP : ROW_TAKE;
 		return 0;
@@ -456,6 +468,7 @@ static int examine_slices(struct rendering *p, const struct columns *slices, str
 	const uint64_t *lane = columns_at(slices, SLICE_COLUMN(lane));
 	const uint64_t *state = columns_at(slices, SLICE_COLUMN(state));
 	const uint64_t *value = columns_at(slices, SLICE_COLUMN(value));
+	const uint64_t *wait = p->sliced ? columns_at(slices, SLICE_COLUMN(wait)) : NULL;
 	struct rendered_cpu *c = NULL;
 	int ret = 0;
 
@@ -464,7 +477,8 @@ static int examine_slices(struct rendering *p, const struct columns *slices, str
 					.end = end[i],
 					.lane = lane[i],
 					.state = state[i],
-					.value = value[i]};
+					.value = value[i],
+					.wait = wait ? wait[i] : 0};
 
 		if (!i || lane[i] != lane[i - 1])
 			c = find_rendered_cpu(p, s.lane);
@@ -575,7 +589,9 @@ static int put_all_records(struct rendering *p, struct error *err)
 		.until = p->stop.chunk,
 		.kinds = WANT(SLICE) | (p->states ? WANT(EDGE) : 0),
 		.losses = {.lost = count_left_out, .context = p->trace},
-		.slice_columns = p->states ? 0 : CPU_MASK,
+		.slice_columns = p->states   ? 0
+				 : p->sliced ? SLICED_MASK
+					     : CPU_MASK,
 		.edge_columns = EDGE_MASK,
 		.choose = choose_rendered_rows,
 		.context = p,
@@ -593,7 +609,10 @@ static int put_all_records(struct rendering *p, struct error *err)
 	return ret;
 }
 
-/* Return whether every CPU that is needed has slices up to the end of the range. */
+/*
+ * Return whether every CPU that is needed, and every lane of LANE_STATES_SLICES, has slices up to
+ * the end of the range.
+ */
 static bool is_range_covered(const struct rendering *p)
 {
 	for (size_t i = 0; i < p->cpu_count; i++) {
@@ -602,6 +621,9 @@ static bool is_range_covered(const struct rendering *p)
 		if ((c->wanted || p->states) && c->alive && c->at < p->query->end)
 			return false;
 	}
+	for (size_t i = 0; p->sliced && i < p->query->count; i++)
+		if (is_sliced_kind(p->rendered[i].kind) && p->rendered[i].levels.at < p->query->end)
+			return false;
 	return true;
 }
 
@@ -610,8 +632,11 @@ static int read_late_slice(struct rendering *p, const struct slice *s, struct er
 {
 	struct rendered_cpu *c = find_rendered_cpu(p, s->lane);
 	struct late_slice late = {.slice = *s};
+	struct rendered_lane *sliced;
 	int ret;
 
+	if (!c && s->time < p->query->end && (sliced = find_sliced_lane(p, s->lane)))
+		return render_sliced(p, sliced, s, err);
 	if (!c || !is_cpu_state(s->state) || s->end < s->time || is_beyond(p, c, s->time) ||
 	    (c->alive && s->end <= c->at))
 		return 0;

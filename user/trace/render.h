@@ -13,7 +13,7 @@ struct render_lane {
 	uint64_t id;
 	/* cells of the query's range, to be filled; cells whose time is unknown stay unchanged */
 	struct cell *cells;
-	bool cpu; /* true for a CPU lane, false for a thread lane */
+	enum lane_kind kind;
 };
 
 struct render_query {

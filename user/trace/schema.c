@@ -7,7 +7,7 @@
 
 #include "trace/sql.h"
 
-#define WORD_LANE(N, word) {LANE_##N, word, NULL},
+#define WORD_LANE(N, word, ...) {LANE_##N, word, NULL},
 #define WORD_MAPPING(N, word) {MAPPING_##N, word, NULL},
 #define WORD_FRAME(N, word) {FRAME_##N, word, NULL},
 #define WORD_FRAME_FLAG(N, word, bit) {bit, word, NULL},
@@ -63,7 +63,7 @@ const struct chunk_column chunk_columns[] = {
 static const struct chunk_column pyramid_columns[] = {
 	{"id", "INTEGER PRIMARY KEY", "in the order of writing"},
 	{"level", "INTEGER NOT NULL", "0 to 18: cells of 2^(16 + 2 level) ns"},
-	{"kind", "INTEGER NOT NULL", "of its lanes, enum lane_kind: 1 or 3"},
+	{"kind", "INTEGER NOT NULL", "of its lanes, enum lane_kind"},
 	{"time", "INTEGER NOT NULL", "when the block begins, ns: a multiple of 1,024 cells"},
 	{"end", "INTEGER NOT NULL", "when it ends, ns: 1,024 cells later"},
 	{"dead", "INTEGER NOT NULL",

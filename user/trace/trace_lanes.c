@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Read the CPUs and threads of a trace, by lane. */
+/* Read the lanes of a trace, and the threads of each lane. */
 #include "trace/trace_lanes.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int add_lane_row(struct trace_lanes *c, sqlite3_stmt *row)
 	uint64_t kind = (uint64_t)sqlite3_column_int64(row, 1);
 	const struct cpu_of_lane cpu = {id, (uint64_t)sqlite3_column_int64(row, 2)};
 
-	if (kind != LANE_CPU && kind != LANE_THREAD)
+	if (lane_traits(kind)->states == LANE_STATES_NONE)
 		return 0;
 	if (kind == LANE_CPU && vector_push(&c->cpus, cpu) < 0)
 		return -ENOMEM;

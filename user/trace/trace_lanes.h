@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPUs and threads of a trace, by lane. They are read once and used for all windows. */
+/* The lanes of a trace that have states. They are read once and used for all windows. */
 #ifndef SKEIN_TRACE_TRACE_LANES_H
 #define SKEIN_TRACE_TRACE_LANES_H
 
@@ -28,11 +28,11 @@ struct trace_lanes {
 };
 
 /*
- * Return the CPUs and threads of the trace, without those that damage makes unreadable. *out
- * belongs to the trace.
+ * Return the lanes of the trace, without those that damage makes unreadable. *out belongs to the
+ * trace.
  */
 int trace_lanes_of(struct trace *t, const struct trace_lanes **out, struct error *err);
-/* Free the CPUs and threads; c may be NULL. */
+/* Free the lanes; c may be NULL. */
 void trace_lanes_free(struct trace_lanes *c);
 
 /* Return the *count threads of a lane, one per name; NULL and 0 if it has none. */

@@ -20,7 +20,7 @@
 struct window_lane {
 	uint64_t id;
 	struct cell *cells; /* the lane's cells in the window */
-	bool cpu;
+	enum lane_kind kind;
 };
 
 struct window_rendering {
@@ -123,7 +123,7 @@ static int add_window_lanes(struct window_rendering *v, const struct window_quer
 			v->lanes[v->count++] = (struct window_lane){
 				.id = q->lanes[i],
 				.cells = v->window->cells + i * v->window->width,
-				.cpu = kind == LANE_CPU,
+				.kind = (enum lane_kind)kind,
 			};
 	}
 	qsort(v->lanes, v->count, sizeof(*v->lanes), compare_window_lanes);
@@ -197,25 +197,25 @@ static struct cell *row_lane_cells(void *context, uint64_t id, bool uncertain)
 	return v->lanes[at].cells + ((v->block << BLOCK_SHIFT) + first - v->first);
 }
 
-static void set_missing(struct window_rendering *v, bool cpu, uint64_t lane, uint64_t last,
-			uint8_t missing)
+static void set_missing(struct window_rendering *v, enum lane_kind kind, uint64_t lane,
+			uint64_t last, uint8_t missing)
 {
 	for (size_t i = find_window_lane(v, lane); i < v->count && v->lanes[i].id <= last; i++)
-		if (v->lanes[i].cpu == cpu)
+		if (v->lanes[i].kind == kind)
 			*missing_of(v, i, v->block) = missing;
 }
 
-static bool has_window_lane(const struct window_rendering *v, bool cpu, uint64_t lane,
+static bool has_window_lane(const struct window_rendering *v, enum lane_kind kind, uint64_t lane,
 			    uint64_t last)
 {
 	for (size_t i = find_window_lane(v, lane); i < v->count && v->lanes[i].id <= last; i++)
-		if (v->lanes[i].cpu == cpu)
+		if (v->lanes[i].kind == kind)
 			return true;
 	return false;
 }
 
 static int read_pyramid_row(struct window_rendering *v, sqlite3_stmt *row, sqlite3_stmt *data,
-			    bool cpu, struct error *err)
+			    enum lane_kind kind, struct error *err)
 {
 	uint64_t lane = (uint64_t)sqlite3_column_int64(row, 1);
 	uint64_t last = (uint64_t)sqlite3_column_int64(row, 2);
@@ -225,28 +225,28 @@ static int read_pyramid_row(struct window_rendering *v, sqlite3_stmt *row, sqlit
 
 	v->block = (uint64_t)sqlite3_column_int64(row, 0) >> (v->shift + BLOCK_SHIFT);
 	if (v->block < v->first_block || v->block - v->first_block >= v->blocks ||
-	    !has_window_lane(v, cpu, lane, last))
+	    !has_window_lane(v, kind, lane, last))
 		return 0;
 	block_cells(v, v->block, &to.first, &to.end);
 	if (!dead)
-		set_missing(v, cpu, lane, last, 0);
+		set_missing(v, kind, lane, last, 0);
 	sqlite3_bind_int64(data, 1, sqlite3_column_int64(row, 3));
 	if (sqlite3_step(data) == SQLITE_ROW)
 		ret = pyramid_row_decode(&v->packer, sqlite3_column_blob(data, 0),
 					 (size_t)sqlite3_column_bytes(data, 0), &to);
 	sqlite3_reset(data);
 	if (ret == -EBADMSG)
-		set_missing(v, cpu, lane, last, 1);
+		set_missing(v, kind, lane, last, 1);
 	return ret == -ENOMEM ? window_no_memory(err) : 0;
 }
 
-static int read_pyramid_rows(struct window_rendering *v, bool cpu, struct error *err)
+static int read_rows_of_kind(struct window_rendering *v, enum lane_kind kind, struct error *err)
 {
 	sqlite3_stmt *rows = NULL, *data = NULL;
 	uint64_t start = v->first_block << (v->shift + BLOCK_SHIFT);
 	int ret = 0;
 
-	if (!has_window_lane(v, cpu, 0, UINT64_MAX))
+	if (!lane_kind_has_cells(kind) || !has_window_lane(v, kind, 0, UINT64_MAX))
 		return 0;
 	if (sql_prepare(v->trace->db, &rows,
 			"SELECT time, lane, last, id, dead FROM main.pyramid"
@@ -258,16 +258,25 @@ static int read_pyramid_rows(struct window_rendering *v, bool cpu, struct error 
 		/* a file that was not made by skein may have another table of that name */
 		goto out;
 	sqlite3_bind_int64(rows, 1, v->level);
-	sqlite3_bind_int64(rows, 2, cpu ? LANE_CPU : LANE_THREAD);
+	sqlite3_bind_int64(rows, 2, kind);
 	sqlite3_bind_int64(rows, 3, (sqlite3_int64)start);
 	sqlite3_bind_int64(rows, 4,
 			   (sqlite3_int64)(v->window->time +
 					   (uint64_t)v->window->width * v->window->cell - 1));
 	while (ret == 0 && sqlite3_step(rows) == SQLITE_ROW)
-		ret = read_pyramid_row(v, rows, data, cpu, err);
+		ret = read_pyramid_row(v, rows, data, kind, err);
 out:
 	sqlite3_finalize(rows);
 	sqlite3_finalize(data);
+	return ret;
+}
+
+static int read_pyramid_rows(struct window_rendering *v, struct error *err)
+{
+	int ret = 0;
+
+	for (enum lane_kind kind = 0; ret == 0 && kind < LANE_KIND_COUNT; kind++)
+		ret = read_rows_of_kind(v, kind, err);
 	return ret;
 }
 
@@ -321,7 +330,7 @@ static int render_blocks(struct window_rendering *v, size_t block, size_t blocks
 			continue;
 		clear_missing(v, i, block, blocks);
 		lanes[q.count++] = (struct render_lane){
-			v->lanes[i].id, v->lanes[i].cells + (first - v->first), v->lanes[i].cpu};
+			v->lanes[i].id, v->lanes[i].cells + (first - v->first), v->lanes[i].kind};
 	}
 	q.time = first << v->shift;
 	q.end = end << v->shift;
@@ -369,9 +378,7 @@ int trace_window(struct trace *t, const struct window_query *q, struct window **
 	if (ret == 0)
 		ret = add_window_lanes(&v, q, err);
 	if (ret == 0 && v.stored && trace_has(t, "pyramid", "data"))
-		ret = read_pyramid_rows(&v, true, err);
-	if (ret == 0 && v.stored && trace_has(t, "pyramid", "data"))
-		ret = read_pyramid_rows(&v, false, err);
+		ret = read_pyramid_rows(&v, err);
 	if (ret == 0)
 		ret = render_missing_blocks(&v, err);
 	if (ret == 0)

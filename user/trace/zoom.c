@@ -84,7 +84,8 @@ static int put_pyramid_row(void *context, const struct pyramid_row *p, struct er
 	return run_zoom_statement(z, stmt, err);
 }
 
-static int drop_dead(void *context, unsigned int level, uint64_t time, struct error *err)
+static int drop_dead(void *context, unsigned int level, enum lane_kind kind, uint64_t time,
+		     struct error *err)
 {
 	struct zoom *z = context;
 	sqlite3_stmt *stmt = z->drop_dead;
@@ -93,7 +94,7 @@ static int drop_dead(void *context, unsigned int level, uint64_t time, struct er
 	if (ret < 0)
 		return ret;
 	sqlite3_bind_int64(stmt, 1, level);
-	sqlite3_bind_int64(stmt, 2, LANE_THREAD);
+	sqlite3_bind_int64(stmt, 2, kind);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)time);
 	return run_zoom_statement(z, stmt, err);
 }
@@ -188,13 +189,12 @@ static int count_slice(struct zoom *z, const struct slice *s, struct error *err)
 
 int zoom_put(struct zoom *z, enum record_kind kind, const void *record, struct error *err)
 {
-	const struct lane *lane = record;
 	const struct edge *edge = record;
 	int ret = 0;
 
 	switch (kind) {
 	case KIND_LANE:
-		ret = lane->kind == LANE_CPU ? pyramid_cpu(z->pyramid, lane->id, err) : 0;
+		ret = pyramid_lane(z->pyramid, record, err);
 		break;
 	case KIND_SLICE:
 		ret = count_slice(z, record, err);
