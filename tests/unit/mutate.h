@@ -97,7 +97,7 @@ static inline void mutate_bases(const char *path, struct mutate_base ret[2])
 	mutate_check(asprintf(&other, "%s.zoomed", path) > 0 && !trace_open(&t, path, &err) &&
 			     !trace_source(&source, t, &err) && !trace_writer(&sink, other, &err),
 		     err.text);
-	zoom_set(trace_writer_zoom(sink), &(struct pyramid_options){50, 0});
+	zoom_set(trace_writer_zoom(sink), &(struct pyramid_options){.records = 50});
 	mutate_check(!pipe_join(source, sink, &err), err.text);
 	source_free(source);
 	sink_free(sink);

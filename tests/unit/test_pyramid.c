@@ -407,6 +407,30 @@ START_TEST(as_the_reference_renders)
 END_TEST
 
 /*
+ * When there are too many cells in memory, fine levels are given up, and windows are rendered from
+ * the records.
+ */
+START_TEST(fine_levels_given_up)
+{
+	struct recording r = {
+		.machine = {.cpus = 4, .threads = 20, .seed = 6},
+		.pyramid = {.records = 100},
+		.slices = 20000,
+		.tick = 500,
+	};
+	int64_t finest;
+
+	record(&r);
+	finest = ask("SELECT count(*) FROM pyramid WHERE level = 3");
+	ck_assert_int_gt(finest, 10);
+	r.pyramid.runs = 300;
+	check_recording(&r, WINDOWS / 2);
+	ck_assert_int_lt(ask("SELECT count(*) FROM pyramid WHERE level = 3"), finest / 2);
+	ck_assert_int_gt(ask("SELECT count(*) FROM pyramid"), 0);
+}
+END_TEST
+
+/*
  * Coarse levels, at which the whole recording is a few cells, are not stored: rendering them from
  * other data is cheap.
  */
@@ -780,8 +804,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		not_from_afar, from_records_alone,     damaged,	     older_rows_deleted,
-		refused,       never_full_never_empty, many_threads, memory_of_many_lanes};
+		fine_levels_given_up, not_from_afar, from_records_alone,     damaged,
+		older_rows_deleted,   refused,	     never_full_never_empty, many_threads,
+		memory_of_many_lanes};
 	TCase *t = suite_case("pyramid", tests, sizeof(tests) / sizeof(tests[0]));
 
 	tcase_add_unchecked_fixture(t, files_begin, NULL);

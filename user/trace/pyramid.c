@@ -14,20 +14,8 @@
  * runs on it, or it is gone. With the softlockup detector, every CPU switches every 4 s.
  */
 #define CPU_TIMEOUT_NS 10000000000ULL
-/*
- * Maximum number of runs kept in memory while waiting for CPUs; with more, the finest levels are
- * not rendered any longer.
- */
-#define RUNS_MAX (2u << 20)
-
-/* Number of finest levels that are rendered only while there are enough records to store them. */
-#define SWITCHED_LEVELS 3u
-/* Highest level that pauses after blocks that took too many bytes; the pause has a maximum. */
-#define SUSPENDED_LEVELS 5u
-#define REFUSED_MAX 10u /* the longest pause is 1 << REFUSED_MAX = 1,024 blocks */
-#define FIRST_SLOTS 4u /* blocks of level 0 before the rate of records is known */
+#define RUNS_SLOTS 16u /* runs in memory are counted every so many blocks of level 0, about 1 s */
 #define DEAD_MAX 512u /* maximum number of lanes of dead threads in memory */
-#define RECENT (1u << LEVEL_STEP)
 /*
  * A level in which the whole recording has fewer than NARROW_CELLS cells is rarely viewed. It is
  * stored only if rendering would take long: if the block has NARROW_TIMES as many records as other
@@ -46,9 +34,7 @@ int pyramid_new(struct pyramid **out, const struct pyramid_events *events,
 	p->events = *events;
 	p->options = *options;
 	p->sorted = true;
-	for (unsigned int kind = 0; kind < LANE_KIND_COUNT; kind++)
-		for (unsigned int i = SWITCHED_LEVELS; i < PYRAMID_LEVELS; i++)
-			p->kept[kind][i] = (struct kept_blocks){.end = UINT64_MAX, .on = true};
+	p->finest = PYRAMID_FINEST;
 	*out = p;
 	return 0;
 }
@@ -101,25 +87,16 @@ static int need_level_runs(struct pyramid_lane *l, unsigned int level)
 }
 
 /*
- * Keep the complete cells of a level in the blocks that are kept; other cells serve only to compute
- * those of the level above.
+ * Keep the complete cells of a level. Cells of a level that is not rendered any longer serve only
+ * to compute those of the level above.
  */
 static int keep_level_cells(struct lane_levels *t, unsigned int level, uint64_t first,
 			    uint64_t count, const struct cell *cell)
 {
 	struct pyramid_lane *l = (struct pyramid_lane *)t;
-	const struct kept_blocks *k = &l->kept[level];
-	unsigned int shift = pyramid_shift(level);
-	uint64_t from = k->first >> shift, to = k->end >> shift;
 
-	if (first < from) {
-		count -= count < from - first ? count : from - first;
-		first = from;
-	}
-	if (first >= to || !count)
+	if (level < *l->finest)
 		return 0;
-	if (count > to - first)
-		count = to - first;
 	if (level >= l->level_runs_count && need_level_runs(l, level) < 0)
 		return -ENOMEM;
 	return cell_runs_add(&l->level_runs[level], first, count, cell);
@@ -142,7 +119,7 @@ static struct pyramid_lane *add_pyramid_lane(struct pyramid *p, uint64_t id, enu
 	l->levels.top = PYRAMID_LEVELS - 1;
 	l->levels.events = &events;
 	l->kind = kind;
-	l->kept = p->kept[kind];
+	l->finest = &p->finest;
 	p->sorted = p->sorted && (!at || p->lanes.items[at - 1]->id < id);
 	return l;
 fail:
@@ -165,18 +142,6 @@ int pyramid_lane(struct pyramid *p, const struct lane *lane, struct error *err)
 									  : pyramid_no_memory(err);
 }
 
-/*
- * Return the finest level that is kept at some time of the range. The highest level is always kept.
- */
-static unsigned int finest_kept_level(const struct kept_blocks *kept, uint64_t time, uint64_t end)
-{
-	unsigned int level = 0;
-
-	while (level + 1 < PYRAMID_LEVELS && (end <= kept[level].first || time >= kept[level].end))
-		level++;
-	return level;
-}
-
 int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *err)
 {
 	struct level_stretch part = {
@@ -192,7 +157,7 @@ int pyramid_stretch(struct pyramid *p, const struct stretch *s, struct error *er
 		p->last_end = s->end;
 	l->dead = false;
 	part.thread = is_tiled(l->kind) ? s->thread : 0;
-	if (lane_levels_add(&l->levels, finest_kept_level(l->kept, s->time, s->end), &part) < 0)
+	if (lane_levels_add(&l->levels, p->finest, &part) < 0)
 		return pyramid_no_memory(err);
 	return 0;
 }
@@ -246,11 +211,6 @@ static int mark_dead(struct pyramid *p, struct error *err)
 static uint64_t block_start(unsigned int level, uint64_t number)
 {
 	return number << (pyramid_shift(level) + BLOCK_SHIFT);
-}
-
-static uint64_t block_at(unsigned int level, uint64_t time)
-{
-	return time >> (pyramid_shift(level) + BLOCK_SHIFT);
 }
 
 static bool is_lane_empty(const struct pyramid_lane *l)
@@ -331,76 +291,6 @@ static int update_open(struct pyramid *p, struct error *err)
 	return ret;
 }
 
-/* Return the start (ns) of the first block of a level in which nothing was rendered yet. */
-static uint64_t next_start(const struct pyramid *p, unsigned int level)
-{
-	uint64_t time = p->order > p->last_end ? p->order : p->last_end;
-
-	return block_start(level, block_at(level, time) + 1);
-}
-
-static void switch_level_off(struct pyramid *p, struct kept_blocks *k, unsigned int level)
-{
-	if (!k->on)
-		return;
-	k->on = false;
-	k->end = next_start(p, level);
-}
-
-/* Keep the cells of a level again, but not before all blocks kept earlier are done. */
-static void switch_level_on(struct pyramid *p, struct kept_blocks *k, unsigned int level)
-{
-	if (k->on || block_at(level, p->order) < k->resume ||
-	    (p->counts[level].count &&
-	     block_start(level, p->counts[level].items[0].block) < k->end))
-		return;
-	k->on = true;
-	k->first = next_start(p, level);
-	k->end = UINT64_MAX;
-}
-
-/*
- * Switch levels on or off: cells of a level whose blocks will not be stored need not be rendered.
- */
-static void choose_levels(struct pyramid *p)
-{
-	uint64_t expected = 0;
-
-	if (p->slot - p->first_slot < FIRST_SLOTS)
-		return;
-	for (unsigned int i = 0; i < RECENT; i++)
-		expected += p->recent[i];
-	expected /= RECENT; /* records per block of level 0 */
-	for (unsigned int level = 0; level < PYRAMID_LEVELS; level++) {
-		bool enough = expected >= p->options.records / 2 || level >= SWITCHED_LEVELS;
-		bool few = expected < p->options.records / 4 && level < SWITCHED_LEVELS;
-
-		for (unsigned int kind = 0; kind < LANE_KIND_COUNT; kind++)
-			if (enough)
-				switch_level_on(p, &p->kept[kind][level], level);
-			else if (few)
-				switch_level_off(p, &p->kept[kind][level], level);
-		expected <<= LEVEL_STEP;
-	}
-}
-
-/*
- * Pause a level whose block took too many bytes, each time for twice as many blocks. Coarse levels
- * never pause, because their blocks save a reader the most records.
- */
-static void pause_refused_level(struct pyramid *p, const struct block *b, struct kept_blocks *k,
-				bool stored)
-{
-	if (stored || b->level > SUSPENDED_LEVELS) {
-		k->refused = 0;
-		return;
-	}
-	if (k->refused < REFUSED_MAX)
-		k->refused++;
-	switch_level_off(p, k, b->level);
-	k->resume = block_at(b->level, p->order) + (1ULL << k->refused);
-}
-
 /* Return the minimum number of records for which a block is stored. */
 static uint64_t min_block_records(const struct pyramid *p, const struct block *b)
 {
@@ -414,18 +304,13 @@ static uint64_t min_block_records(const struct pyramid *p, const struct block *b
 static int store_rows_of_kind(struct pyramid *p, const struct block *b, enum lane_kind kind,
 			      bool *stored, struct error *err)
 {
-	struct kept_blocks *k = &p->kept[kind][b->level];
 	int ret;
 
 	*stored = false;
-	if (b->records < min_block_records(p, b) || b->time < k->first || b->end > k->end)
+	if (b->records < min_block_records(p, b))
 		return 0;
 	ret = update_open(p, err);
-	if (ret == 0)
-		ret = block_store_rows(p, b, kind, stored, err);
-	if (ret == 0)
-		pause_refused_level(p, b, k, *stored);
-	return ret;
+	return ret < 0 ? ret : block_store_rows(p, b, kind, stored, err);
 }
 
 static int store_block(struct pyramid *p, const struct block *b, bool dead, struct error *err)
@@ -492,7 +377,7 @@ static int store_complete_blocks(struct pyramid *p, const struct states *s, uint
 
 	p->states = s;
 	p->open_is_current = false;
-	for (unsigned int level = 0; ret == 0 && level < PYRAMID_LEVELS; level++)
+	for (unsigned int level = p->finest; ret == 0 && level < PYRAMID_LEVELS; level++)
 		while ((ret = store_next_block(p, level, settled, err)) > 0)
 			;
 	if (ret == 0 && p->open_is_current && !p->finished)
@@ -502,30 +387,27 @@ static int store_complete_blocks(struct pyramid *p, const struct states *s, uint
 
 /*
  * Stop rendering the finest levels, which readers can render from the records, when too many cells
- * wait for a CPU without slices.
+ * are in memory: there are very many busy lanes, or a CPU without slices is waited for.
  */
 static void limit_runs(struct pyramid *p)
 {
 	size_t runs = 0;
 
-	for (unsigned int level = 0; level < PYRAMID_LEVELS; level++)
-		runs += p->counts[level].count > 2 ? drop_cells(p, level, 0) : 0;
-	for (unsigned int level = 0; level + 1 < PYRAMID_LEVELS && runs > RUNS_MAX; level++) {
-		if (p->counts[level].count <= 2)
-			continue;
-		runs -= drop_cells(p, level, 0);
-		drop_cells(p, level, UINT64_MAX);
-		p->counts[level].count = 0;
-		for (unsigned int kind = 0; kind < LANE_KIND_COUNT; kind++) {
-			p->kept[kind][level].on = false;
-			p->kept[kind][level].end = 0;
-		}
+	if (!p->options.runs || p->slot < p->runs_slot)
+		return;
+	p->runs_slot = p->slot + RUNS_SLOTS;
+	for (unsigned int level = p->finest; level < PYRAMID_LEVELS; level++)
+		runs += drop_cells(p, level, 0);
+	for (; runs > p->options.runs && p->finest + 1 < PYRAMID_LEVELS; p->finest++) {
+		runs -= drop_cells(p, p->finest, 0);
+		drop_cells(p, p->finest, UINT64_MAX);
+		p->counts[p->finest].count = 0;
 	}
 }
 
 static int count_slot(struct pyramid *p, struct error *err)
 {
-	for (unsigned int level = 0; level < PYRAMID_LEVELS; level++) {
+	for (unsigned int level = p->finest; level < PYRAMID_LEVELS; level++) {
 		uint64_t block = (p->slot - 1) >> (LEVEL_STEP * level);
 		size_t count = p->counts[level].count;
 
@@ -538,14 +420,6 @@ static int count_slot(struct pyramid *p, struct error *err)
 	return 0;
 }
 
-static void set_slot(struct pyramid *p, uint64_t slot)
-{
-	for (uint64_t i = p->slot; i < slot && i < p->slot + RECENT; i++)
-		p->recent[i % RECENT] = i == p->slot ? p->slot_records : 0;
-	p->slot = slot;
-	p->slot_records = 0;
-}
-
 static int begin_slot(struct pyramid *p, const struct states *s, uint64_t time, uint64_t slot,
 		      struct error *err)
 {
@@ -554,9 +428,9 @@ static int begin_slot(struct pyramid *p, const struct states *s, uint64_t time, 
 
 	if (ret < 0)
 		return ret;
-	set_slot(p, slot);
+	p->slot = slot;
+	p->slot_records = 0;
 	p->order = time;
-	choose_levels(p);
 	ret = store_complete_blocks(p, s, settled < time ? settled : time, err);
 	if (ret == 0)
 		limit_runs(p);

@@ -13,21 +13,28 @@
 
 #define PYRAMID_SHIFT 16 /* cells of level 0 are 65.536 us */
 #define PYRAMID_LEVELS 19u /* a block of the highest level is 146 years long */
+/*
+ * The finest level that is stored, with cells of 4.2 ms and blocks of 4.3 s. Finer cells are
+ * rendered from records: windows are that short, or records that many, hardly ever (docs/cost.md).
+ * Older traces have finer levels.
+ */
+#define PYRAMID_FINEST 3u
 
 struct pyramid_options {
 	uint64_t records; /* blocks with fewer records are not stored but rendered on request */
 	/*
 	 * The rows of a block are stored if they take no more than one byte per this many records.
-	 * Rows of CPU lanes, which are few and always shown, and rows of coarse levels, which save
-	 * a reader many records, may take PYRAMID_WORTHY_FACTOR times as much. 0: rows are always
-	 * stored.
+	 * 0: rows are always stored.
 	 */
 	uint64_t records_per_byte;
+	/*
+	 * Maximum number of runs of cells in memory, of 4 or 12 bytes each; with more, the finest
+	 * level is not rendered any longer. 0: any number.
+	 */
+	size_t runs;
 };
 
-#define PYRAMID_DEFAULTS ((struct pyramid_options){65536, 8})
-#define PYRAMID_WORTHY_FACTOR 4u
-#define PYRAMID_COARSE 3u /* coarse levels start here */
+#define PYRAMID_DEFAULTS ((struct pyramid_options){65536, 2, 4u << 20})
 
 static inline unsigned int pyramid_shift(unsigned int level)
 {

@@ -255,7 +255,6 @@ int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind ki
 		     struct error *err)
 {
 	struct block_maker *m = &p->maker;
-	bool worthy = is_tiled(kind) || b->level >= PYRAMID_COARSE;
 	int ret;
 
 	*stored = false;
@@ -266,7 +265,6 @@ int block_store_rows(struct pyramid *p, const struct block *b, enum lane_kind ki
 	if (ret < 0)
 		return ret;
 	*stored = !p->options.records_per_byte ||
-		  m->blob.size <= b->records * (worthy ? PYRAMID_WORTHY_FACTOR : 1) /
-					  p->options.records_per_byte;
+		  m->blob.size <= b->records / p->options.records_per_byte;
 	return *stored ? store_encoded_rows(p, b, kind, false, err) : 0;
 }

@@ -8,21 +8,10 @@
 #include "trace/lane_levels.h"
 #include "trace/pyramid.h"
 
-/*
- * The time for which cells of a level are kept for the lanes of one kind: from one time to another,
- * or without an end so far.
- */
-struct kept_blocks {
-	uint64_t first, end; /* ns: range of the blocks that are kept */
-	uint64_t resume; /* block number before which the level stays off */
-	unsigned int refused; /* consecutive blocks that took too many bytes */
-	bool on; /* kept without an end so far */
-};
-
 struct pyramid_lane {
 	struct lane_levels levels; /* must be first: callbacks cast it to the lane */
 	uint64_t id;
-	const struct kept_blocks *kept;
+	const unsigned int *finest; /* of the pyramid */
 	struct cell_runs
 		*level_runs; /* runs of cells, one strip per level, up to the highest with cells */
 	uint8_t level_runs_count;
@@ -66,10 +55,10 @@ struct pyramid {
 	struct open_list open; /* open stretches by lane; those of CPU lanes are not used */
 	bool open_is_current; /* open has the states at the present time */
 	bool finished; /* no stretch is open, and blocks end with the recording */
-	struct kept_blocks kept[LANE_KIND_COUNT][PYRAMID_LEVELS];
+	unsigned int finest; /* finest level that is rendered */
 	VECTOR(struct block_count) counts[PYRAMID_LEVELS];
 	uint64_t slot, first_slot, slot_records; /* blocks of level 0, number + 1; 0: none yet */
-	uint64_t recent[1 << LEVEL_STEP]; /* records of the last blocks of level 0 */
+	uint64_t runs_slot; /* slot in which runs are counted next */
 	uint64_t order; /* time of the last record, ns */
 	uint64_t last_end; /* largest end of a stretch, ns */
 	struct block_maker maker;
