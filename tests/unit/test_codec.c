@@ -204,13 +204,10 @@ START_TEST(lies_inside)
 }
 END_TEST
 
-/* Blobs of version 1: differences one by one, and as runs. */
-START_TEST(old_blobs)
+static void check_raw(const uint8_t *raw, size_t raw_size, const uint64_t wanted[2][3])
 {
-	static const uint8_t raw[] = {1, 3, 2, 1, 3, 2, 2, 1, 3, 4, 10, 1, 0, 2};
-	static const uint64_t wanted[2][3] = {{1, 2, 1}, {5, 5, 5}};
 	uint8_t packed[4096];
-	size_t size = ZSTD_compress(packed, sizeof(packed), raw, sizeof(raw), 3);
+	size_t size = ZSTD_compress(packed, sizeof(packed), raw, raw_size, 3);
 	struct columns out = {0};
 	struct codec codec = {0};
 
@@ -219,6 +216,28 @@ START_TEST(old_blobs)
 		ck_assert_mem_eq(columns_at(&out, i), wanted[i], sizeof(wanted[i]));
 	columns_free(&out);
 	codec_free(&codec);
+}
+
+/* Blobs of version 1: differences one by one, and as runs. */
+START_TEST(old_blobs)
+{
+	static const uint8_t raw[] = {1, 3, 2, 1, 3, 2, 2, 1, 3, 4, 10, 1, 0, 2};
+	static const uint64_t wanted[2][3] = {{1, 2, 1}, {5, 5, 5}};
+
+	check_raw(raw, sizeof(raw), wanted);
+}
+END_TEST
+
+/*
+ * Forms that only older writers made: positive differences to the previous word, scaled and split
+ * (77), and to another column (80).
+ */
+START_TEST(positive_differences)
+{
+	static const uint8_t raw[] = {2, 3, 2, 77, 4, 4, 1, 0xac, 1, 2, 80, 0, 3, 2, 0, 5};
+	static const uint64_t wanted[2][3] = {{16, 4816, 4832}, {18, 4816, 4837}};
+
+	check_raw(raw, sizeof(raw), wanted);
 }
 END_TEST
 
@@ -387,6 +406,7 @@ int main(void)
 	const TTest *const tests[] = {flipped,
 				      lies_inside,
 				      old_blobs,
+				      positive_differences,
 				      turns_are_small,
 				      noise_takes_its_bits,
 				      columns_may_come_and_go,

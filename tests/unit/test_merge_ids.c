@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Merging gives the numbers in lanes and slices those of the merged trace, for each kind of lane. */
+/* Merging gives the numbers in lanes and slices those of the merged trace, for each kind of lane.
+ */
 #include "suite.h"
 #include "trace/merge_ids.h"
 

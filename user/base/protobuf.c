@@ -7,12 +7,12 @@
 
 #include "base/protobuf.h"
 #include "base/text.h"
+#include "base/varint.h"
 
 #define WIRE_VARINT 0
 #define WIRE_FIXED64 1
 #define WIRE_LENGTH 2
 #define LENGTH_BYTES 4 /* length of a nested message: 4 * 7 bits */
-#define VARINT_MAX 10 /* bytes */
 
 void protobuf_free(struct protobuf *p)
 {
@@ -52,18 +52,7 @@ static void protobuf_put_varint(struct protobuf *p, uint64_t value)
 {
 	if (!protobuf_reserve(p, VARINT_MAX))
 		return;
-	for (; value >= 0x80; value >>= 7)
-		p->data[p->size++] = (uint8_t)(value | 0x80);
-	p->data[p->size++] = (uint8_t)value;
-}
-
-static size_t varint_size(uint64_t value)
-{
-	size_t size = 1;
-
-	while (value >>= 7)
-		size++;
-	return size;
+	p->size = (size_t)(varint_put(p->data + p->size, value) - p->data);
 }
 
 static void protobuf_put_tag(struct protobuf *p, unsigned int field, unsigned int wire_type)

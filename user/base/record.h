@@ -177,7 +177,8 @@
 	I(lane, "lane.id") \
 	I(state, "enum slice_state") \
 	I(value, "on a CPU or actor lane thread.id of who ran; 0 who was not asked for, and " \
-		 "idle. On a thread lane the time (ns) since when its state is not known; 0: it is") \
+		 "idle. On a thread lane the time (ns) since when its state is not known; 0: it " \
+		 "is") \
 	I(left, "on a CPU lane enum slice_state that the thread took on then; 0 unknown") \
 	I(wait, "enum wait_class: what it waits for, then or in this state; 0 for nothing")
 

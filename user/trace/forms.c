@@ -7,58 +7,38 @@
  * written in runs, or as a varint; the bytes of varints are grouped by their position: the first
  * bytes of all varints are alike, and unlike the second bytes.
  *
- * The best form is found by estimating the entropy of the bytes of some of the words, because the
- * output of zstd comes close to the entropy.
+ * docs/cost.md has what each of these saves. FORM_POSITIVE saved nothing and is only read.
  */
 #include "trace/forms.h"
 
 #include <string.h>
 
-/* Words examined closely: SAMPLE_RUNS runs of SAMPLE_RUN_WORDS words. */
-#define SAMPLE_RUNS 8u
-#define SAMPLE_RUN_WORDS 128u
-#define SAMPLED_WORDS (SAMPLE_RUNS * SAMPLE_RUN_WORDS)
+#define RUN_LEAST 8u /* minimum average of words per run for which runs are chosen */
 
-/* bytes of a varint whose entropy is estimated; later bytes count as incompressible */
-#define GROUPS_COUNTED 3u
-#define TABLE_BYTES 64u /* overhead of zstd for a group of its own */
-#define RUN_BYTES 2u /* about the size of an encoded run with a small value */
-#define RUN_LEAST 2u /* minimum average of words per run for which runs are chosen */
+/* How the words of some columns are predicted. Other columns: see shorter_form(). */
+#define COLUMN(kind, column) (offsetof(struct kind, column) / sizeof(uint64_t))
+#define PREDICTED(KIND, kind, column, ...) \
+	{KIND_##KIND, COLUMN(kind, column), {.scale = 0, __VA_ARGS__}}
+#define FROM(how, kind, column) .bits = FORM_##how, .reference = COLUMN(kind, column)
+#define AS_LAST_WITH(kind, column) .bits = FORM_AS_LAST, .context = COLUMN(kind, column)
 
-/* Columns that are predicted from another column. */
-#define FOLLOWS(KIND, kind, column, how, other) \
-	{ \
-		KIND_##KIND, offsetof(struct kind, column) / sizeof(uint64_t), FORM_##how, \
-			offsetof(struct kind, other) / sizeof(uint64_t) \
-	}
-
-static const struct hint {
+static const struct {
 	enum record_kind kind;
 	unsigned int column;
-	uint8_t bits, reference;
-} hints[] = {
+	struct form form;
+} predictions[] = {
+	/* jump among few values, which are more alike than their differences */
+	PREDICTED(SAMPLE, sample, thread, .bits = 0),
+	PREDICTED(SAMPLE, sample, cpu, .bits = 0),
+	PREDICTED(SAMPLE, sample, stack, .bits = FORM_DELTA),
 	/* a slice of a CPU begins where its previous slice ends */
-	FOLLOWS(SLICE, slice, time, ROW_BEFORE, end),
-	FOLLOWS(SLICE, slice, end, SAME_ROW, time),
-	FOLLOWS(EDGE, edge, end, SAME_ROW, time),
-	FOLLOWS(SPAN, span, end, SAME_ROW, time),
+	PREDICTED(SLICE, slice, time, FROM(ROW_BEFORE, slice, end)),
+	/* a thread mostly leaves the CPU as it did last time, and waits for the same */
+	PREDICTED(SLICE, slice, left, AS_LAST_WITH(slice, value)),
+	PREDICTED(SLICE, slice, wait, AS_LAST_WITH(slice, left)),
+	PREDICTED(EDGE, edge, end, FROM(SAME_ROW, edge, time)),
+	PREDICTED(SPAN, span, end, FROM(SAME_ROW, span, time)),
 };
-
-/* Columns whose rest mostly repeats when the context column has the same word as before. */
-#define DEPENDS(KIND, kind, column, other) \
-	{ \
-		KIND_##KIND, offsetof(struct kind, column) / sizeof(uint64_t), FORM_AS_LAST, \
-			offsetof(struct kind, other) / sizeof(uint64_t) \
-	}
-
-static const struct hint contexts[] = {
-	DEPENDS(SLICE, slice, end, value), /* a thread mostly runs as long as it did last time */
-	DEPENDS(SLICE, slice, left, value),
-	DEPENDS(SLICE, slice, wait, left),
-	DEPENDS(EDGE, edge, value, to),
-};
-
-#define CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
 
 /*
  * Hash table from a word of the context column to the last rest (see subtract_predicted()) with
@@ -76,13 +56,13 @@ static inline uint64_t *last_rest_slot(struct last_rests *r, uint64_t word)
 	return &r->last[word * 0x9e3779b97f4a7c15ULL >> (64 - RECALL_BITS)];
 }
 
-/* Subtract from count words, beginning at first, the words that the form compares them with. */
-static void subtract_predicted(const struct form_column *of, struct form f, uint32_t first,
-			       uint32_t count, uint64_t *rest)
+/* Subtract from all words those that the form compares them with. */
+static void subtract_predicted(const struct form_column *of, struct form f, uint64_t *rest)
 {
-	const uint64_t *words = columns_at(of->columns, of->column) + first;
+	const uint64_t *words = columns_at(of->columns, of->column);
 	const uint64_t *other =
-		columns_at(of->columns, f.bits & FORM_DELTA ? of->column : f.reference) + first;
+		columns_at(of->columns, f.bits & FORM_DELTA ? of->column : f.reference);
+	uint32_t count = of->columns->count;
 
 	if (!(f.bits & FORM_DIFFERENCES)) {
 		memcpy(rest, words, count * sizeof(*rest));
@@ -90,31 +70,22 @@ static void subtract_predicted(const struct form_column *of, struct form f, uint
 		for (uint32_t i = 0; i < count; i++)
 			rest[i] = words[i] - other[i];
 	} else {
-		rest[0] = words[0] - (first ? other[-1] : 0);
+		rest[0] = words[0];
 		for (uint32_t i = 1; i < count; i++)
 			rest[i] = words[i] - other[i - 1];
 	}
 }
 
-/*
- * Set scale to the number of lowest bits that are never set, and FORM_POSITIVE if negative
- * differences are rare.
- */
-static void fit_form(struct form *f, const uint64_t *rest, uint32_t count)
+/* Set scale to the number of lowest bits that are never set. */
+static void set_scale(struct form *f, const uint64_t *rest, uint32_t count)
 {
 	uint64_t any = 0;
-	uint32_t negative = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++)
 		any |= rest[i];
-		negative += rest[i] >> 63;
-	}
 	f->scale = any ? (uint8_t)__builtin_ctzll(any) : 0;
-	f->bits &= (uint8_t) ~(FORM_SCALED | FORM_POSITIVE);
 	if (f->scale)
 		f->bits |= FORM_SCALED;
-	if (f->bits & FORM_DIFFERENCES && !(f->bits & FORM_AS_LAST) && negative <= count / 64)
-		f->bits |= FORM_POSITIVE;
 }
 
 static bool is_signed(struct form f)
@@ -154,88 +125,6 @@ static uint32_t encode_rest(struct form f, uint64_t *rest, uint32_t count)
 	return runs;
 }
 
-/* Return log2(n) in 256ths, linear between powers of two. */
-static uint32_t log2_of(uint32_t n)
-{
-	uint32_t whole = 31u - (uint32_t)__builtin_clz(n | 1);
-
-	return whole << 8 | (uint32_t)(((uint64_t)n << 8 >> whole) & 255);
-}
-
-/*
- * Return the entropy of a group of total bytes, in 256ths of a bit; counts holds how often each
- * byte value occurs.
- */
-static uint64_t entropy(const uint16_t *counts, uint32_t total)
-{
-	uint64_t bits = (uint64_t)total * log2_of(total);
-
-	for (unsigned int i = 0; i < 256; i++)
-		if (counts[i])
-			bits -= (uint64_t)counts[i] * log2_of(counts[i]);
-	return bits;
-}
-
-_Static_assert(SAMPLED_WORDS <= UINT16_MAX, "counts");
-
-/*
- * Estimate how many bytes count words take when split into groups, from sampled of them (rest).
- */
-static uint64_t estimate_bytes(const uint64_t *rest, uint32_t sampled, uint32_t count)
-{
-	uint16_t counts[GROUPS_COUNTED][256];
-	uint32_t totals[GROUPS_COUNTED] = {0};
-	uint64_t bits = 0, tables = 0, v;
-	unsigned int group;
-
-	memset(counts, 0, sizeof(counts));
-	for (uint32_t i = 0; i < sampled; i++) {
-		v = rest[i];
-		for (group = 0; group < GROUPS_COUNTED && (v || !group); group++, v >>= 7) {
-			counts[group][(v & 0x7f) | (v > 0x7f) << 7]++;
-			totals[group]++;
-		}
-		for (; v; v >>= 7)
-			bits += 7 << 8;
-	}
-	for (group = 0; group < GROUPS_COUNTED && totals[group]; group++) {
-		bits += entropy(counts[group], totals[group]);
-		tables += TABLE_BYTES;
-	}
-	return bits / (8 << 8) * count / sampled + tables;
-}
-
-/* Take parts of the column, spread evenly over all of it. Return the number of words. */
-static uint32_t sample_column_words(const struct form_column *of, struct form f, uint64_t *rest)
-{
-	uint64_t count = of->columns->count;
-
-	if (count <= SAMPLED_WORDS) {
-		subtract_predicted(of, f, 0, (uint32_t)count, rest);
-		return (uint32_t)count;
-	}
-	for (uint32_t i = 0; i < SAMPLE_RUNS; i++)
-		subtract_predicted(of, f,
-				   (uint32_t)((count - SAMPLE_RUN_WORDS) * i / (SAMPLE_RUNS - 1)),
-				   SAMPLE_RUN_WORDS, rest + i * SAMPLE_RUN_WORDS);
-	return SAMPLED_WORDS;
-}
-
-static uint64_t estimate_form_bytes(const struct form_column *of, struct form f)
-{
-	const struct form_column context_column = {of->columns, f.context, of->kind};
-	uint64_t rest[SAMPLED_WORDS], context[SAMPLED_WORDS];
-	uint32_t sampled = sample_column_words(of, f, rest);
-
-	fit_form(&f, rest, sampled);
-	if (f.bits & FORM_AS_LAST) {
-		sample_column_words(&context_column, (struct form){0}, context);
-		subtract_last_rest(rest, context, sampled);
-	}
-	encode_rest(f, rest, sampled);
-	return estimate_bytes(rest, sampled, of->columns->count);
-}
-
 static bool is_constant_column(const struct form_column *of)
 {
 	const uint64_t *words = columns_at(of->columns, of->column);
@@ -243,75 +132,45 @@ static bool is_constant_column(const struct form_column *of)
 	return !memcmp(words, words + 1, (of->columns->count - 1) * sizeof(*words));
 }
 
-static bool is_hint_for(const struct hint *h, const struct form_column *of)
+/* Return the form of the fewer varint bytes: the words, or their differences. */
+static struct form shorter_form(const struct form_column *of)
 {
-	return h->kind == of->kind && h->column == of->column && h->reference < of->columns->width;
+	const uint64_t *words = columns_at(of->columns, of->column);
+	uint64_t plain = 0, delta = 0;
+
+	for (uint32_t i = 1; i < of->columns->count; i++) {
+		plain += varint_size(words[i]);
+		delta += varint_size(zigzag(words[i] - words[i - 1]));
+	}
+	return (struct form){.bits = delta < plain ? FORM_DELTA : 0};
 }
 
-/* Choose the differences to take, if any; *bytes is their estimated size. */
-static struct form choose_differences(const struct form_column *of, uint64_t *bytes)
+static struct form predict_column(const struct form_column *of)
 {
-	struct form candidates[2 + sizeof(hints) / sizeof(hints[0])] = {{0}, {.bits = FORM_DELTA}};
-	unsigned int count = 2, best = 0;
-	uint64_t guess;
+	if (is_constant_column(of))
+		return (struct form){0};
+	for (size_t i = 0; i < sizeof(predictions) / sizeof(predictions[0]); i++) {
+		const struct form *f = &predictions[i].form;
 
-	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
-		if (is_hint_for(&hints[i], of))
-			candidates[count++] = (struct form){.bits = hints[i].bits,
-							    .reference = hints[i].reference};
-	*bytes = UINT64_MAX;
-	for (unsigned int i = 0; i < count; i++) {
-		guess = estimate_form_bytes(of, candidates[i]);
-		if (guess < *bytes) {
-			*bytes = guess;
-			best = i;
-		}
+		if (predictions[i].kind == of->kind && predictions[i].column == of->column &&
+		    f->reference < of->columns->width && f->context < of->columns->width)
+			return *f;
 	}
-	return candidates[best];
-}
-
-/* Add a context column to the form if the words take fewer bytes with it. */
-static struct form choose_context(const struct form_column *of, struct form f, uint64_t *bytes)
-{
-	struct form best = f;
-
-	for (size_t i = 0; i < CONTEXTS; i++) {
-		struct form with = f;
-		uint64_t guess;
-
-		if (!is_hint_for(&contexts[i], of))
-			continue;
-		with.bits |= FORM_AS_LAST;
-		with.context = contexts[i].reference;
-		guess = estimate_form_bytes(of, with);
-		if (guess < *bytes) {
-			*bytes = guess;
-			best = with;
-		}
-	}
-	return best;
+	return shorter_form(of);
 }
 
 struct form form_choose(const struct form_column *of, uint64_t *rest)
 {
 	uint32_t count = of->columns->count;
-	struct form f = {0};
-	uint64_t bytes = UINT64_MAX;
+	struct form f = predict_column(of);
 	uint32_t runs;
 
-	if (!is_constant_column(of)) {
-		f = choose_differences(of, &bytes);
-		f = choose_context(of, f, &bytes);
-	}
-	subtract_predicted(of, f, 0, count, rest);
-	fit_form(&f, rest, count);
+	subtract_predicted(of, f, rest);
+	set_scale(&f, rest, count);
 	if (f.bits & FORM_AS_LAST)
 		subtract_last_rest(rest, columns_at(of->columns, f.context), count);
 	runs = encode_rest(f, rest, count);
-	if (runs <= count / RUN_LEAST && (uint64_t)runs * RUN_BYTES < bytes)
-		f.bits |= FORM_RUNS;
-	else
-		f.bits |= FORM_SPLIT;
+	f.bits |= runs <= count / RUN_LEAST ? FORM_RUNS : FORM_SPLIT;
 	return f;
 }
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/record.h"
+#include "base/varint.h"
 #include "trace/columns.h"
-#include "trace/varint.h"
 
 /*
  * Bits of a column's form. At most one of DELTA, SAME_ROW and ROW_BEFORE is set, and at most one of
@@ -29,7 +29,7 @@ enum {
 	FORM_SCALED = 8, /* without the lowest bits, which are 0 in all words */
 	FORM_SAME_ROW = 16, /* differences to another column's word of the same record */
 	FORM_ROW_BEFORE = 32, /* differences to another column's word of the previous record */
-	FORM_POSITIVE = 64, /* differences without zigzag: hardly any is negative */
+	FORM_POSITIVE = 64, /* differences without zigzag; older writers made it */
 	/* less the last rest for which the context column had the same word */
 	FORM_AS_LAST = 128,
 	FORM_OLD = FORM_DELTA | FORM_RUNS, /* the forms of version 1 */
@@ -52,10 +52,7 @@ struct form_column {
 	enum record_kind kind;
 };
 
-/*
- * Choose the form for a column, and write its encoded words to rest. Examines some of the words
- * closely, and all of them once.
- */
+/* Choose the form for a column, and write its encoded words to rest. */
 struct form form_choose(const struct form_column *of, uint64_t *rest);
 
 /* The ends of the groups of similar bytes: the first bytes of all varints, the second bytes, ... */

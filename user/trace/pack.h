@@ -12,7 +12,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "trace/varint.h"
+#include "base/varint.h"
 
 /* A buffer to write to. Zeroed memory is a valid empty buffer; after a failure it stays failed. */
 struct bytes {

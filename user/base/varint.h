@@ -4,8 +4,8 @@
  * if more follow. Reading is from a hostile buffer: every call checks the bounds; after a failure
  * the caller must stop. The functions are inline, because columns are read word by word.
  */
-#ifndef SKEIN_TRACE_VARINT_H
-#define SKEIN_TRACE_VARINT_H
+#ifndef SKEIN_BASE_VARINT_H
+#define SKEIN_BASE_VARINT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +19,12 @@ static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 		*p++ = (uint8_t)(v | 0x80);
 	*p++ = (uint8_t)v;
 	return p;
+}
+
+/* Return the number of bytes that varint_put() writes. */
+static inline unsigned int varint_size(uint64_t v)
+{
+	return (63 - (unsigned int)__builtin_clzll(v | 1)) / 7 + 1;
 }
 
 /* Map small differences of either sign to small numbers. */
