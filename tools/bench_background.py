@@ -95,7 +95,7 @@ class Metered:
             if self.insist and time.monotonic() > asked + 1:
                 asked = time.monotonic()
                 self._interrupt()
-        raise BenchError(f"it did not end when it was told to: {' '.join(self.command)}")
+        raise BenchError(f"no end after a signal: {' '.join(self.command)}")
 
     def __enter__(self):
         return self

@@ -96,7 +96,7 @@ class Bench:
         answer = output_of(["perf", "report", "--stats", "-i", path])
         found = re.search(r"SAMPLE events: *(\d+)", answer)
         if not found:
-            raise BenchError(f"perf tells nothing of its samples in {path}")
+            raise BenchError(f"perf shows nothing about its samples in {path}")
         return int(found.group(1))
 
     def turns(self, tools):

@@ -99,7 +99,7 @@ class Watch:
         """Return the CPUs used between two times, in seconds of the monotonic clock."""
         inside = [p for p in self.points if since <= p[0] <= until]
         if len(inside) < 2:
-            raise BenchError("the recording was too short to tell its steady cost")
+            raise BenchError("the recording was too short to measure its steady cost")
         return (inside[-1][1] - inside[0][1]) / 1e9 / (inside[-1][0] - inside[0][0])
 
 
@@ -282,4 +282,4 @@ class Recorder:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise BenchError("a recorder did not end when it was told to") from None
+            raise BenchError("a recorder did not end after a signal") from None

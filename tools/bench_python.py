@@ -29,9 +29,9 @@ class Done:
     of all rounds.
     """
 
-    def __init__(self, told, rounds):
-        self.truth, self.seconds, self.spent = told, told["wall"], told["total"] / 1e9
-        self.wall, self.cpu = told["wall"] / rounds, self.spent / rounds
+    def __init__(self, result, rounds):
+        self.truth, self.seconds, self.spent = result, result["wall"], result["total"] / 1e9
+        self.wall, self.cpu = result["wall"] / rounds, self.spent / rounds
 
 
 class Target:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Python program that knows where its time goes: what profilers of Python are compared on.
 
-    bench_python_load.py single|threads    for each line N of stdin: N rounds of work, told as JSON
+    bench_python_load.py single|threads    for each line N of stdin: N rounds of work, printed as JSON
     bench_python_load.py stacks KIND       the same, briefly, and at last the stacks that can occur
     bench_python_load.py deep N            N functions deep, for ever
 
@@ -240,7 +240,7 @@ def run_threads(rounds, short):
 RUNS = {"single": run_single, "threads": run_threads}
 
 
-def told(run, rounds, short):
+def work_result(run, rounds, short):
     """
     Return {wall, cpu in s; own: {function: ns}, total: ns, of CPU time of the working threads}.
     """
@@ -259,7 +259,7 @@ def serve(kind, short=False):
     run(1, short)  # warm up work that is done only once
     print(os.getpid(), flush=True)
     for line in sys.stdin:
-        print(json.dumps(told(run, int(line), short)), flush=True)
+        print(json.dumps(work_result(run, int(line), short)), flush=True)
 
 
 # Functions that create a coroutine or generator run by another function. Their frames are on the
@@ -275,7 +275,7 @@ class Stacks:
         threading.setprofile(self.note)
         sys.setprofile(self.note)
 
-    def tell(self):
+    def print_result(self):
         sys.setprofile(None)
         threading.setprofile(None)
         made = {(*stack, (stack[-1][0], MAKERS[stack[-1][1]])) for stack in self.seen
@@ -312,7 +312,7 @@ def main():
     elif len(sys.argv) == 3 and sys.argv[1] == "stacks" and sys.argv[2] in RUNS:
         noted = Stacks()
         serve(sys.argv[2], True)
-        noted.tell()
+        noted.print_result()
     elif len(sys.argv) == 3 and sys.argv[1] == "deep":
         deep(int(sys.argv[2]))
     else:

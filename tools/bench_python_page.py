@@ -112,7 +112,7 @@ def start_of(m, key):
 
 def pays_off(matrices):
     """Return the times after which skein has used less CPU than py-spy."""
-    told = []
+    notes = []
     for m in matrices:
         for rate in RATES:
             ours, theirs = (SKEIN, rate), (PYSPY, rate)
@@ -121,8 +121,8 @@ def pays_off(matrices):
                 gain = (m.of(theirs, lambda run: run.share).median
                         - m.of(ours, lambda run: run.share).median)
                 after = f"{max(start, 0) / gain:.0f} s" if gain > 0 else "never"
-                told.append(f"{after} ({m.kind}, {rate} Hz)")
-    return ", ".join(told)
+                notes.append(f"{after} ({m.kind}, {rate} Hz)")
+    return ", ".join(notes)
 
 
 def in_kernel(found, rate):
@@ -212,11 +212,11 @@ def section(results):
 
 
 def missing_text(missing, matrices):
-    told = [f"{', '.join(missing)} could not be had here and not be compared."] if missing else []
+    notes = [f"{', '.join(missing)} could not be had here and not be compared."] if missing else []
     for m in matrices:
-        told += [f"{name} failed on {m.kind} at {rate} Hz, at least once."
+        notes += [f"{name} failed on {m.kind} at {rate} Hz, at least once."
                  for name, rate in m.failed]
-    return "".join(f"{line}\n" for line in told)
+    return "".join(f"{line}\n" for line in notes)
 
 
 def promises(results):

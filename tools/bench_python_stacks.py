@@ -126,8 +126,8 @@ class Accuracy:
         self.errors = {}
         for name in truths[0]["own"]:
             true = sum(t["own"][name] for t in truths) / took
-            told = sum(p.weights[name] for p in profiles) / total if total else 0.0
-            self.errors[name] = 100 * (told - true)
+            measured = sum(p.weights[name] for p in profiles) / total if total else 0.0
+            self.errors[name] = 100 * (measured - true)
 
     @staticmethod
     def by_chance(profiles, truths):

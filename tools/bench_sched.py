@@ -258,8 +258,8 @@ class AtLength:
 
 
 def program_name(ident):
-    told = json.loads(output_of(["bpftool", "-j", "prog", "show", "id", ident]))
-    return told.get("name", str(ident))
+    program = json.loads(output_of(["bpftool", "-j", "prog", "show", "id", ident]))
+    return program.get("name", str(ident))
 
 
 class Costs:

@@ -83,7 +83,7 @@ class Storm:
 def said_by(pattern, text):
     match = re.search(pattern, text)
     if not match:
-        raise BenchError(f"a load did not tell what it took: {text}")
+        raise BenchError(f"a load did not print what it took: {text}")
     return float(match.group(1))
 
 

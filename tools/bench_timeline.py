@@ -45,10 +45,10 @@ def windows_of(build, path, kind, count, cold):
     """Return the reader's output as a dict, times in ms."""
     if cold:
         forget_pages(path)
-    told = run(build / "tests/readers/time_windows", path, count, LANES, WIDTH, kind)
-    windows = [row for row in told if "ms" in row]
+    rows = run(build / "tests/readers/time_windows", path, count, LANES, WIDTH, kind)
+    windows = [row for row in rows if "ms" in row]
     result = {"kind": kind, "cold": cold, "windows": windows}
-    for row in told:
+    for row in rows:
         if "ms" not in row:
             result.update(row)
     return result

@@ -164,7 +164,7 @@ class Start:
         match = re.search(r"unwind tables of (\S+) files: (.*) in (.*) of kernel memory; "
                           r"(\d+) made, (\d+) from the cache", cost.said)
         if not match:
-            raise BenchError("skein's summary does not tell of unwind tables")
+            raise BenchError("skein's summary does not mention unwind tables")
         self.files, self.bytes, self.memory = match.group(1, 2, 3)
         self.made, self.cached = (int(n) for n in match.group(4, 5))
 
