@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Python program that knows where its time goes: what profilers of Python are compared on.
 
-    bench_python_load.py single|threads    for each line N of stdin: N rounds of work, printed as JSON
+    bench_python_load.py single|threads    for each line N of stdin: N rounds of work, as JSON
     bench_python_load.py stacks KIND       the same, briefly, and at last the stacks that can occur
     bench_python_load.py deep N            N functions deep, for ever
 

@@ -41,6 +41,9 @@ SCENES = ("scene", "python", "mixed", "empty")
 FORMATS = {"json": ".skein.json", "speedscope": ".speedscope.json", "firefox": ".firefox.json",
            "firefox.gz": ".firefox.json.gz", "perf-script": ".perf.txt", "folded": ".folded",
            "pprof": ".pb.gz", "perfetto": ".pftrace"}
+# formats that tests of their own read, and these tests
+ELSEWHERE = {"html": "test_page_data.py", "svg": "test_svg.py", "chrome": "test_timeline.py",
+             "chrome.gz": "test_timeline.py"}
 NOT_IDLE = ("from sample x left join event e on x.event = e.id "
             "left join thread t on x.thread = t.id "
             "left join process p on t.process = p.id where coalesce(p.pid, 1) != 0")
@@ -97,6 +100,13 @@ class Formats(Home):
                                  "select e.name event, count(*) n, sum(x.weight) w " + NOT_IDLE +
                                  " group by 1"))
         return {row["event"]: (row["n"], row["w"]) for row in rows}
+
+    def test_every_format_is_read(self):
+        """A new format needs an entry here and a reader, or a test of its own."""
+        named = re.findall(rb"^ +(\S+) \(\.[\w.]+\): ", output("export", "--help"), re.M)
+        self.assertEqual({name.decode() for name in named}, FORMATS.keys() | ELSEWHERE.keys())
+        for test in ELSEWHERE.values():
+            self.assertTrue((ROOT / "tests" / "readers" / test).exists(), test)
 
     def test_totals(self):
         for name in self.each():
