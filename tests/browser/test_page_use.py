@@ -105,12 +105,12 @@ class Use(Pages):
         self.browser.press("i")
         self.browser.fill("#search", "main")
         self.click("write")
-        told = self.ask("[location.hash, skeinPage.graph.zoomed, skeinPage.graph.selected, "
-                        "skeinPage.view.inverted, document.getElementById('matched').innerText]")
-        self.show(self.home / "scene.html", told[0])
+        shown = self.ask("[location.hash, skeinPage.graph.zoomed, skeinPage.graph.selected, "
+                         "skeinPage.view.inverted, document.getElementById('matched').innerText]")
+        self.show(self.home / "scene.html", shown[0])
         again = self.ask("[location.hash, skeinPage.graph.zoomed, skeinPage.graph.selected, "
                          "skeinPage.view.inverted, document.getElementById('matched').innerText]")
-        self.assertEqual(again, told)
+        self.assertEqual(again, shown)
         self.assertEqual(self.zoomed(), "write")
         self.assertEqual(self.ask("document.getElementById('search').value"), "main")
 

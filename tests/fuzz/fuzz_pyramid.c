@@ -17,10 +17,10 @@ enum { PIECE, LANES, SLICES, DIFFERENCE, TARGETS };
 /* Writes outside these cells are found by the sanitizer. */
 static struct cell cells[BLOCK_CELLS];
 
-static struct cell *take_lane(void *context, uint64_t id, bool untold)
+static struct cell *take_lane(void *context, uint64_t id, bool uncertain)
 {
 	(void)context;
-	return untold || id % 3 == 0 ? NULL : cells;
+	return uncertain || id % 3 == 0 ? NULL : cells;
 }
 
 static void read_difference(struct open_list *list)

@@ -16,7 +16,7 @@ struct input {
 };
 
 /* The end of the last stretch of each lane with an id below 256; others are not checked. */
-struct told {
+struct reported {
 	uint64_t until[256];
 	struct states *copy;
 };
@@ -34,24 +34,24 @@ static uint64_t number(struct input *in)
 
 static int check(void *context, const struct stretch *s, struct error *err)
 {
-	struct told *told = context;
+	struct reported *reported = context;
 
 	(void)err;
 	if (s->time >= s->end || !s->state || s->state >= STATE_COUNT || s->wait >= WAIT_COUNT)
 		abort();
 	if (s->lane >= 256)
 		return 0;
-	if (s->time < told->until[s->lane])
+	if (s->time < reported->until[s->lane])
 		abort();
-	told->until[s->lane] = s->end;
+	reported->until[s->lane] = s->end;
 	return 0;
 }
 
 static int resume(void *context, const struct stretch *s)
 {
-	struct told *told = context;
+	struct reported *reported = context;
 
-	return states_resume(told->copy, s, NULL);
+	return states_resume(reported->copy, s, NULL);
 }
 
 static void put(struct states *s, struct input *in, uint64_t kind)
@@ -82,12 +82,12 @@ static void put_thread(struct states *s, struct input *in)
 		abort();
 }
 
-static void act(struct states *s, struct told *told, struct input *in)
+static void act(struct states *s, struct reported *reported, struct input *in)
 {
 	switch (number(in) % 8) {
 	case 0:
 		put_lane(s, in);
-		put_lane(told->copy, in);
+		put_lane(reported->copy, in);
 		break;
 	case 1:
 		put_thread(s, in);
@@ -97,11 +97,11 @@ static void act(struct states *s, struct told *told, struct input *in)
 			abort();
 		break;
 	case 3:
-		if (states_each(s, resume, told) < 0)
+		if (states_each(s, resume, reported) < 0)
 			abort();
 		break;
 	case 4:
-		put(told->copy, in, KIND_SLICE);
+		put(reported->copy, in, KIND_SLICE);
 		break;
 	case 5:
 		put(s, in, KIND_EDGE);
@@ -121,19 +121,19 @@ static int ignore(void *context, const struct stretch *s, struct error *err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct told told = {{0}};
-	const struct states_events checked = {.stretch = check, .context = &told};
+	struct reported reported = {{0}};
+	const struct states_events checked = {.stretch = check, .context = &reported};
 	const struct states_events ignored = {.stretch = ignore};
 	struct input in = {data, size};
 	struct states *s;
 
-	if (states_new(&s, &checked, NULL) < 0 || states_new(&told.copy, &ignored, NULL) < 0)
+	if (states_new(&s, &checked, NULL) < 0 || states_new(&reported.copy, &ignored, NULL) < 0)
 		abort();
 	while (in.size)
-		act(s, &told, &in);
-	if (states_end(s, UINT64_MAX, NULL) < 0 || states_end(told.copy, 300, NULL) < 0)
+		act(s, &reported, &in);
+	if (states_end(s, UINT64_MAX, NULL) < 0 || states_end(reported.copy, 300, NULL) < 0)
 		abort();
 	states_free(s);
-	states_free(told.copy);
+	states_free(reported.copy);
 	return 0;
 }

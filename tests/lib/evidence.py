@@ -44,13 +44,13 @@ def leave(build, section, row):
     """
     path = path_of(build, section)
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = circumstances()
+    measured_on = circumstances()
     rows = []
     if path.exists():
         older = json.loads(path.read_text())
-        if older["commit"] == told["commit"]:
+        if older["commit"] == measured_on["commit"]:
             rows = [r for r in older["rows"] if next(iter(r.values())) != next(iter(row.values()))]
-    path.write_text(json.dumps({**told, "rows": [*rows, row]}, indent=1))
+    path.write_text(json.dumps({**measured_on, "rows": [*rows, row]}, indent=1))
 
 
 class Shares:

@@ -50,7 +50,7 @@ class SchedTest(live.LiveTest):
         return scheduler.Timeline(trace)
 
     @staticmethod
-    def untold(timeline, begin, end):
+    def unknown_time(timeline, begin, end):
         """Return how many switches may be missing: two around each unknown time."""
         return 2 * sum(time < end and begin < until for time, until in timeline.unknown)
 

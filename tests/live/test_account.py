@@ -179,22 +179,22 @@ class Account(live.LiveTest):
         trace = self.record("-a", "-F", 999, "--", "taskset", "-c", cpu, workload("bpfmaps"), 3)
         rows = self.check(trace)
         self.check_due(trace, rows)
-        told = live.json.loads(trace.done.out)
+        given = live.json.loads(trace.done.out)
         # samples fall into stolen time, CPU clocks exclude it; other threads lose samples, too
-        error = live.chance(told["turns"], 999) + trace.stolen
+        error = live.chance(given["turns"], 999) + trace.stolen
         lost = trace.unsampled(cpu) / 999
         stacks = trace.stacks(comm="bpfmaps")
         mine = live.weight(stacks)
         plain = live.weight([s for s in stacks if "plain_half" in s.names])
-        with self.subTest(told=told, lost=lost, mine=mine, plain=plain, error=error):
-            self.assertLess(mine, told["cpu"] + error)
-            self.assertGreater(mine + lost, told["cpu"] - error)
-            self.assertLess(mine + lost, told["cpu"] + error + 0.05 * rows[cpu]["due"] / 999)
-            self.assertLess(plain, told["cpu"] - told["maps"] + error)
-            self.assertGreater(plain, told["cpu"] - told["maps"] - error - 0.05 * told["cpu"])
-        if lost < 0.05 * told["maps"]:
+        with self.subTest(given=given, lost=lost, mine=mine, plain=plain, error=error):
+            self.assertLess(mine, given["cpu"] + error)
+            self.assertGreater(mine + lost, given["cpu"] - error)
+            self.assertLess(mine + lost, given["cpu"] + error + 0.05 * rows[cpu]["due"] / 999)
+            self.assertLess(plain, given["cpu"] - given["maps"] + error)
+            self.assertGreater(plain, given["cpu"] - given["maps"] - error - 0.05 * given["cpu"])
+        if lost < 0.05 * given["maps"]:
             self.skipTest(f"this kernel skipped hardly any sample in map calls: {lost:.3f} s "
-                          f"were lost in {told['maps']:.3f} s of them")
+                          f"were lost in {given['maps']:.3f} s of them")
 
     def terms(self, text):
         """Return the terms of an account's line, after checking their sum."""

@@ -117,13 +117,13 @@ class Children(live.LiveTest):
         with self.truth(found, frequency):
             trace = self.record("-a", "-F", frequency, "--",
                                 *self.command(length, samples, frequency, cpus), timeout=3600)
-        told = self.outputs(trace.done.out)
-        parents = ",".join(str(t["pid"]) for t in told)
+        reported = self.outputs(trace.done.out)
+        parents = ",".join(str(t["pid"]) for t in reported)
         found.samples = trace.one(
             "SELECT coalesce(sum(sum.count), 0) FROM sum "
             "JOIN thread ON thread.id = sum.thread JOIN process ON process.id = thread.process "
             f"WHERE process.parent IN ({parents})")
-        found.charged = sum(t["cpu"] for t in told) * frequency
+        found.charged = sum(t["cpu"] for t in reported) * frequency
         found.stolen = sum(trace.losses("STOLEN", cpu) for cpu in cpus)
         found.all = trace.one("SELECT sum(due - idle) FROM account "
                               f"WHERE cpu IN ({','.join(map(str, cpus))})")
@@ -139,14 +139,14 @@ class Children(live.LiveTest):
                 ["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(frequency), "-o", data,
                  "--", *self.command(length, samples, frequency, cpus)],
                 capture_output=True, text=True, check=True)
-        told = self.outputs(run.stdout)
-        parents = {str(t["pid"]) for t in told}
+        reported = self.outputs(run.stdout)
+        parents = {str(t["pid"]) for t in reported}
         text = subprocess.run(["perf", "script", "-i", data, "-F", "comm,pid"],
                               capture_output=True, text=True, check=True).stdout
         for line in text.splitlines():
             words = line.split()
             found.samples += words[0] in ("brief", "exe") and words[1] not in parents
-        found.charged = sum(t["cpu"] for t in told) * frequency
+        found.charged = sum(t["cpu"] for t in reported) * frequency
         found.all = 1
         return found
 

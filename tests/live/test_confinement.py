@@ -229,8 +229,8 @@ class Confinement(live.LiveTest):
         # three workers in a row may have died over the target's requests
         self.assertGreater(live.share(trace.stacks(pid=late.pid), "loop_inner"), 0.9)
         self.assertIn("helper processes were started again: names", trace.done.err)
-        told = int(re.search(r"names (\d+) times", trace.done.err)[1])
-        self.assertGreaterEqual(told, KILLS)
+        reported = int(re.search(r"names (\d+) times", trace.done.err)[1])
+        self.assertGreaterEqual(reported, KILLS)
         times = [row["time"] for row in trace.query(
             "SELECT time FROM sample JOIN thread ON thread.id = sample.thread "
             f"JOIN process ON process.id = thread.process WHERE pid = {target.pid}")]

@@ -45,11 +45,11 @@ class Doctor(live.LiveTest):
         done = self.run_skein("doctor", "--json", prefix=prefix, **env)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assertEqual(done.stderr, "")
-        told = json.loads(done.stdout)
-        self.assertEqual(told["works"], status == 0)
-        checks = {check["check"]: check for check in told["checks"]}
+        reported = json.loads(done.stdout)
+        self.assertEqual(reported["works"], status == 0)
+        checks = {check["check"]: check for check in reported["checks"]}
         self.assertEqual({n for n, c in checks.items() if c["required"]}, REQUIRED)
-        return checks, told
+        return checks, reported
 
     def missing(self, checks):
         return {name for name, check in checks.items() if check["verdict"] == "missing"}
@@ -83,26 +83,26 @@ class Doctor(live.LiveTest):
         checks, _ = self.findings()
         self.assertEqual(checks["helpers' user"]["verdict"], "ok")
         for taken in ("setuid", "setgid", "kill"):
-            checks, told = self.findings(["setpriv", f"--inh-caps=-{taken}",
-                                          f"--bounding-set=-{taken}"])
+            checks, reported = self.findings(["setpriv", f"--inh-caps=-{taken}",
+                                              f"--bounding-set=-{taken}"])
             check = checks["helpers' user"]
             self.assertEqual((check["verdict"], check["needs"]),
                              ("missing", "changing users (CAP_SETUID, CAP_SETGID, CAP_KILL)"))
             self.assertIn("can stop and kill the helpers", check["lost"])
-            if told["setting"] == "a root shell":
+            if reported["setting"] == "a root shell":
                 self.assertIn("CAP_SETUID", check["mend"])
         checks, _ = self.findings(["setpriv", "--inh-caps=-sys_ptrace",
                                    "--bounding-set=-sys_ptrace"])
         self.assertIn("keeps 0", checks["helpers' user"]["found"])
 
     def test_user_without_rights(self):
-        checks, told = self.findings(as_user(), 1)
+        checks, reported = self.findings(as_user(), 1)
         self.assertLessEqual({"sampling program", "sampling event", "process life",
                               "its own samples", "context switches", "kernel names",
                               "others' memory", "others' files"}, self.missing(checks))
         self.assertEqual(checks["sampling program"]["needs"], "CAP_BPF and CAP_PERFMON")
         if IN_SHELL:
-            self.assertEqual(told["setting"], "a user's shell")
+            self.assertEqual(reported["setting"], "a user's shell")
             self.assertIn("sudo setcap cap_bpf,cap_perfmon,", checks["sampling program"]["mend"])
         self.assertEqual(checks["names and tables"]["verdict"], "ok") # needs no privileges
 
@@ -162,9 +162,9 @@ class Doctor(live.LiveTest):
                                  text=True, check=True).stdout.strip()
         self.start("/usr/bin/python3", "-c", "print(1, flush=True); import time; time.sleep(60)"
                    ).stdout.readline()
-        _, told = self.findings()
-        found = [r for r in told["runtimes"] if r["name"] == f"Python {version}"]
-        self.assertTrue(found, told["runtimes"])
+        _, reported = self.findings()
+        found = [r for r in reported["runtimes"] if r["name"] == f"Python {version}"]
+        self.assertTrue(found, reported["runtimes"])
         self.assertTrue(all(r["readable"] and r["processes"] > 0 for r in found))
 
     def test_same_words(self):
@@ -186,10 +186,10 @@ class Doctor(live.LiveTest):
         """The kernel's message about a rejected program is shown only on request."""
         caps = as_user("bpf")
         silent = self.run_skein("record", "-d", 1, prefix=caps)
-        told = self.run_skein("record", "-v", "-d", 1, prefix=caps)
+        reported = self.run_skein("record", "-v", "-d", 1, prefix=caps)
         self.assertNotIn("libbpf", silent.stderr)
-        self.assertIn("libbpf", told.stderr)
-        self.assertEqual(told.returncode, 1)
+        self.assertIn("libbpf", reported.stderr)
+        self.assertEqual(reported.returncode, 1)
 
     def test_no_types(self):
         """A kernel without BTF (type information)."""

@@ -46,7 +46,7 @@ class Hotplug(live.LiveTest):
         self.assertGreater(live.share(trace.stacks(pid=target.pid), "loop_inner"), 0.9)
         rows = [r for r in trace.query("SELECT * FROM loss") if r["cpu"] == CPU + 1
                 and r["reason"] == live.LOSS["CPU_GONE"]]
-        self.assertTrue(rows, "the loss of the CPU is not told")
+        self.assertTrue(rows, "the loss of the CPU is not reported")
         self.assertTrue(any(abs(r["time"] - gone) < 3e9 for r in rows), rows)
 
     def test_goes_and_stays_away(self):

@@ -237,17 +237,17 @@ class Life(live.LiveTest):
             trace = self.record("-a", "-F", 999, "--", program, seconds, rate, timeout=300)
             if not trace.losses("LIFE_LOST"):
                 break
-        told = live.json.loads(trace.done.out)
+        given = live.json.loads(trace.done.out)
         stacks = trace.stacks()
         nameless = [s for s in stacks if s.process is None or not s.process["comm"]]
         self.assertEqual(live.count(nameless), 0)
         mine = [s for s in stacks if s.process["exe"] == str(program)]
         child = [s for s in mine if "storm_child" in s.names]
         # 0.3 ms and one look at the clock (5000 turns); sigma of n samples < sqrt(n)
-        expected = told["count"] * 0.0003
+        expected = given["count"] * 0.0003
         self.assertGreater(live.weight(child), 0.9 * expected - 6 * (expected / 999) ** 0.5
                            - trace.excuse())
-        self.assertLess(live.weight(child), told["cpu"] * 1.1 + 0.1 + trace.excuse())
+        self.assertLess(live.weight(child), given["cpu"] * 1.1 + 0.1 + trace.excuse())
         missing = [s for s in mine if any(n.startswith("[") and "squall" in n for n in s.names)]
         self.assertLess(live.count(missing), 0.01 * live.count(mine) + 3,
                         missing[:3])

@@ -105,11 +105,11 @@ class Memory(live.LiveTest):
 
     def check(self, seen):
         half = seen[len(seen) // 2:]
-        told = f"peak {max(seen) / MIB:.1f} MiB, second half {min(half) / MIB:.1f} to " \
+        reported = f"peak {max(seen) / MIB:.1f} MiB, second half {min(half) / MIB:.1f} to " \
                f"{max(half) / MIB:.1f} MiB"
-        self.assertLess(max(seen), LIMIT, told)
+        self.assertLess(max(seen), LIMIT, reported)
         # growth with length is steady: compare the second half's growth with the total
-        self.assertLess(half[-1] - half[0], max(8 * MIB, max(seen) // 5), told)
+        self.assertLess(half[-1] - half[0], max(8 * MIB, max(seen) // 5), reported)
 
     def test_distinct_stacks(self):
         """In the long form a million stacks, most of which occur once."""
@@ -213,10 +213,10 @@ class Memory(live.LiveTest):
     def check_for_long(self, kind, seen):
         for number, one in enumerate(zip(*seen)):
             half = one[len(one) // 2:]
-            told = f"{kind}, {number}: peak {max(one) / MIB:.1f} MiB, second half " \
+            reported = f"{kind}, {number}: peak {max(one) / MIB:.1f} MiB, second half " \
                    f"{half[0] / MIB:.1f} to {half[-1] / MIB:.1f} MiB"
-            print(told)
-            self.assertLess(half[-1] - half[0], max(8 * MIB, max(one) // 5), told)
+            print(reported)
+            self.assertLess(half[-1] - half[0], max(8 * MIB, max(one) // 5), reported)
         self.assertLess(max(one[0] for one in seen), LIMIT)
 
 

@@ -73,26 +73,26 @@ class Names(live.LiveTest):
         self.addCleanup(path.unlink, missing_ok=True)
         return path
 
-    def check_jit(self, stacks, told, prefix, samples=()):
+    def check_jit(self, stacks, reported, prefix, samples=()):
         functions = live.functions(stacks)
         self.assertLessEqual({f"{prefix} first (a b)", f"{prefix} second", f"{prefix} third"},
                              functions)
         self.assertNotIn(f"{prefix} never shown", functions)
         self.assertGreater(live.share(stacks, "run_phase"), 0.9)
         second = [t for t, _, s in samples if f"{prefix} second" in s.names]
-        self.assertTrue(all(told["first"] <= t <= told["second"] for t in second))
+        self.assertTrue(all(reported["first"] <= t <= reported["second"] for t in second))
         self.assertGreater(len(second), 100)
         # skein reads the map about once a second; afterwards the later line counts
-        late = [s for t, _, s in samples if told["third"] - 1e9 < t < told["third"]]
+        late = [s for t, _, s in samples if reported["third"] - 1e9 < t < reported["third"]]
         self.assertGreater(live.share(late, f"{prefix} third"), 0.9)
         self.assertNotIn(f"{prefix} first (a b)", live.functions(late))
 
     def test_perf_map(self):
         trace = self.profile(workload("jit"), 0.5, "jitted")
-        told = live.json.loads(trace.done.out)
+        reported = live.json.loads(trace.done.out)
         stacks = trace.stacks(comm="jit")
         self.forget_map(stacks[0].process["pid"])
-        self.check_jit(stacks, told, "jitted", trace.samples())
+        self.check_jit(stacks, reported, "jitted", trace.samples())
         kinds = {k for s in stacks for n, k in zip(s.names, s.kinds) if n.startswith("jitted")}
         self.assertEqual(kinds, {FRAME["JIT"]})
 
@@ -118,7 +118,7 @@ class Names(live.LiveTest):
         recording = self.begin("-a", "-F", 499)
         running = [self.start("unshare", "-m", "sh", "-c", script, "sh", self.tmp / name,
                               workload("jit"), name) for name in ("inner-one", "inner-two")]
-        told = [self.output(p) for p in running]
+        reported = [self.output(p) for p in running]
         trace = self.finish(recording)
         self.assertFalse(os.path.exists("/tmp/perf-1.map"))
         stacks = [s for s in trace.stacks(comm="jit") if s.process["exe"] == "/tmp/jit"]
@@ -134,7 +134,7 @@ class Names(live.LiveTest):
             self.assertEqual({s.process["ns_pid"] for s in mine}, {1})
             self.assertIn(f"{min(names)} second", live.functions(mine))
         self.assertEqual(seen, {"inner-one", "inner-two"})
-        self.assertEqual(len(told), 2)
+        self.assertEqual(len(reported), 2)
 
     def perf_map_of_another(self, harm):
         """Start a loop of anonymous code whose perf map is damaged before skein reads the map."""

@@ -131,10 +131,10 @@ class Life(sched_live.SchedTest):
             return max(0, min(row["end"], end) - max(row["time"], begin))
         for cpu, rows in whole.cpu_slices.items():
             for state in "RUNNING", "IDLE":
-                told = [sum(during(row) for row in of if row["state"] == STATE[state])
-                        for of in (rows, part.cpu_slices[cpu])]
+                given = [sum(during(row) for row in of if row["state"] == STATE[state])
+                         for of in (rows, part.cpu_slices[cpu])]
                 unknown = sum(during({"time": a, "end": b}) for a, b in whole.unknown)
-                self.assertAlmostEqual(*told, delta=0.02 * (end - begin) + unknown,
+                self.assertAlmostEqual(*given, delta=0.02 * (end - begin) + unknown,
                                        msg=(cpu, state))
         named = {t["comm"] for t in part.threads.values() if t["id"] in
                  {row["value"] for rows in part.cpu_slices.values() for row in rows}}

@@ -188,11 +188,11 @@ class Loss(sched_live.SchedTest):
             recording.stop(signal.SIGKILL)
             self.end(storm)
             trace = live.Trace(recording.path)
-            told = trace.query("SELECT min(time) AS first, max(end) AS last, count(*) AS n "
-                               "FROM slice WHERE state <> %d" % STATE["UNKNOWN"])[0]
-            self.assertGreater(told["n"], 5000)
-            self.assertLess(told["first"], begin)
-            self.assertGreater(told["last"], killed - 2.5e9)
+            facts = trace.query("SELECT min(time) AS first, max(end) AS last, count(*) AS n "
+                                "FROM slice WHERE state <> %d" % STATE["UNKNOWN"])[0]
+            self.assertGreater(facts["n"], 5000)
+            self.assertLess(facts["first"], begin)
+            self.assertGreater(facts["last"], killed - 2.5e9)
             rows = sqlite3.connect(f"file:{recording.path}?mode=ro", uri=True).execute(
                 "PRAGMA integrity_check").fetchall()
             self.assertEqual(rows, [("ok",)])
@@ -205,10 +205,10 @@ class Loss(sched_live.SchedTest):
         for storm in storms:
             storm.communicate(timeout=120)
         trace = self.finish(recording)
-        told = trace.query("SELECT count(*) AS n, (max(end) - min(time)) / 1e9 AS s FROM slice")[0]
-        print(f"{told['n']} slices in {told['s']:.1f} s")
+        facts = trace.query("SELECT count(*) AS n, (max(end) - min(time)) / 1e9 AS s FROM slice")[0]
+        print(f"{facts['n']} slices in {facts['s']:.1f} s")
         self.assertEqual(trace.losses("SWITCHES_LOST"), 0)
-        self.assertGreater(told["n"], 5000000)
+        self.assertGreater(facts["n"], 5000000)
 
 
 if __name__ == "__main__":

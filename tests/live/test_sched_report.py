@@ -21,8 +21,8 @@ class Report(sched_live.SchedTest):
 
     def record(self, mode, cpu=None):
         recording = self.watch("-a")
-        told = self.output(self.start(workload("wakers"), mode, SECONDS, cpu=cpu))
-        return told, self.timeline(recording)
+        facts = self.output(self.start(workload("wakers"), mode, SECONDS, cpu=cpu))
+        return facts, self.timeline(recording)
 
     def check_whole(self, report):
         for cpu in report["cpus"]:
@@ -57,23 +57,23 @@ class Report(sched_live.SchedTest):
         return row
 
     def test_sleeper_beside_spinner(self):
-        told, timeline = self.record("spin", live.CPUS[-1])
+        facts, timeline = self.record("spin", live.CPUS[-1])
         report = self.report(timeline)
         self.check_whole(report)
         sleeper, spinner = (self.check_thread(timeline, report, t["tid"])
-                            for t in told["threads"])
+                            for t in facts["threads"])
         # its exit is one, and its start may be another
-        self.assertAlmostEqual(spinner["voluntary"], told["threads"][1]["switches"] + 1, delta=2)
+        self.assertAlmostEqual(spinner["voluntary"], facts["threads"][1]["switches"] + 1, delta=2)
         woken = sum(w["count"] for w in report["wakes"]
                     if w["of"].get("tid") == sleeper["tid"] and w["by"]["name"] == "[timer]")
-        self.assertGreater(woken, 0.95 * told["threads"][0]["rounds"] - 50)
+        self.assertGreater(woken, 0.95 * facts["threads"][0]["rounds"] - 50)
         self.assertGreater(sleeper["blocked"]["sleep"], 0)
 
     def test_ping_and_pong(self):
-        told, timeline = self.record("pipe")
+        facts, timeline = self.record("pipe")
         report = self.report(timeline)
         self.check_whole(report)
-        for thread in told["threads"]:
+        for thread in facts["threads"]:
             row = self.check_thread(timeline, report, thread["tid"])
             self.assertAlmostEqual(row["voluntary"], thread["switches"],
                                    delta=0.01 * thread["switches"] + 20)

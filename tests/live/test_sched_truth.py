@@ -59,9 +59,9 @@ class Truth(sched_live.SchedTest):
     def record_truth(self):
         recording = self.watch("-a")
         before = sched_live.steal()
-        told = self.output(self.start(workload("truth"), SECONDS, self.tmp / "disk"))
+        facts = self.output(self.start(workload("truth"), SECONDS, self.tmp / "disk"))
         stolen = sched_live.steal() - before
-        return told["threads"], stolen, self.timeline(recording)
+        return facts["threads"], stolen, self.timeline(recording)
 
     def test_log_and_accounting(self):
         """Check one recording in several ways, because recording takes most of the time."""
@@ -178,7 +178,7 @@ class Truth(sched_live.SchedTest):
         Check the kernel's accounting. The kernel's CPU time excludes stolen time, a slice includes
         it. Switches that the kernel does not report are missing in the slices: UNKNOWN.
         """
-        untold = sum(end - time for time, end in timeline.unknown)
+        uncertain = sum(end - time for time, end in timeline.unknown)
         for thread in threads:
             with self.subTest(tid=thread["tid"]):
                 mine = scheduler.total(
@@ -186,7 +186,7 @@ class Truth(sched_live.SchedTest):
                 kernel = thread["schedstat"][1] - thread["schedstat"][0]
                 print(f"tid {thread['tid']}: ran {milliseconds(mine)}, by schedstat "
                       f"{milliseconds(kernel)}; {milliseconds(stolen)} of the machine stolen, "
-                      f"{milliseconds(untold)} not told")
+                      f"{milliseconds(uncertain)} not known")
                 ran, used = self.certain_time(lanes[thread["tid"]], thread["phases"], timeline)
                 if live.LONG:
                     evidence.leave(live.BUILD, "sched-accounting", {
@@ -194,7 +194,7 @@ class Truth(sched_live.SchedTest):
                         "by the kernel": milliseconds(kernel),
                         "in phases where all is known": milliseconds(ran),
                         "its CPU clock there": milliseconds(used),
-                        "not known, of all CPUs": milliseconds(untold),
+                        "not known, of all CPUs": milliseconds(uncertain),
                         "stolen of all CPUs": milliseconds(stolen)})
                 # the kernel starts to count some microseconds before sched_switch
                 switching = SWITCHING * len(lanes[thread["tid"]].stretches)
@@ -202,7 +202,7 @@ class Truth(sched_live.SchedTest):
                 self.assertLess(ran, used + used / 1000 + 1e6 + switching + stolen
                                 + sched_live.STEAL_STEP)
                 allowed = kernel / 1000 + 1e6
-                self.assertGreater(mine, kernel - allowed - untold - switching)
+                self.assertGreater(mine, kernel - allowed - uncertain - switching)
                 self.assertLess(mine, kernel + allowed + switching + stolen + sched_live.STEAL_STEP)
 
     def test_accounting(self):
@@ -215,18 +215,18 @@ class Truth(sched_live.SchedTest):
             stolen = sched_live.steal() - before
             timeline = self.timeline(recording)
             mine = scheduler.total(timeline.stretches(timeline.lane(process.pid)), "RUNNING")
-            untold = sum(end - time for time, end in timeline.unknown)
-            with self.subTest(name=name, mine=mine, used=used, stolen=stolen, untold=untold):
+            uncertain = sum(end - time for time, end in timeline.unknown)
+            with self.subTest(name=name, mine=mine, used=used, stolen=stolen, uncertain=uncertain):
                 print(f"{name}: ran {milliseconds(mine)}, by its CPU clock {milliseconds(used)}; "
-                      f"{milliseconds(stolen)} stolen, {milliseconds(untold)} not told")
+                      f"{milliseconds(stolen)} stolen, {milliseconds(uncertain)} not known")
                 if live.LONG:
                     evidence.leave(live.BUILD, "sched-accounting", {
                         "thread": name, "on a CPU": milliseconds(mine),
                         "by the kernel": milliseconds(used),
                         "in phases where all is known": "", "its CPU clock there": "",
-                        "not known, of all CPUs": milliseconds(untold),
+                        "not known, of all CPUs": milliseconds(uncertain),
                         "stolen of all CPUs": milliseconds(stolen)})
-                self.assertGreater(mine, used - used / 1000 - 1e6 - untold)
+                self.assertGreater(mine, used - used / 1000 - 1e6 - uncertain)
                 self.assertLess(mine, used + used / 1000 + 1e6 + stolen + sched_live.STEAL_STEP)
 
 
@@ -239,10 +239,10 @@ class Report(sched_live.SchedTest):
         timeline = self.timeline(recording)
         done = subprocess.run([live.SKEIN, "report", "--json", "-n", "0", timeline.trace.path],
                               capture_output=True, check=True, timeout=60)
-        told = live.json.loads(done.stdout)["sched"]
-        self.assertEqual(told["disorder"], 0)
-        number = collections.Counter(t["tid"] for t in told["threads"])
-        threads = [t for t in told["threads"] if number[t["tid"]] == 1]
+        facts = live.json.loads(done.stdout)["sched"]
+        self.assertEqual(facts["disorder"], 0)
+        number = collections.Counter(t["tid"] for t in facts["threads"])
+        threads = [t for t in facts["threads"] if number[t["tid"]] == 1]
         self.assertGreater(len(threads), 30)
         for thread in threads:
             with self.subTest(thread=thread["name"], tid=thread["tid"]):
@@ -259,7 +259,7 @@ class Report(sched_live.SchedTest):
         return sum(s.end - s.time for before, s, after in around
                    if s.state != STATE["RUNNING"] and timeline.uncertain(before.time, after.end))
 
-    def check_sums(self, timeline, lane, told):
+    def check_sums(self, timeline, lane, facts):
         stretches = timeline.stretches(lane)
         unsure = self.unsure(timeline, stretches)
         waits = scheduler.waits(stretches)
@@ -272,12 +272,12 @@ class Report(sched_live.SchedTest):
             "unknown": scheduler.total(stretches, "UNKNOWN"),
             "not ready": sum(waits.values()),
         }
-        told["not ready"] = sum(told["blocked"].values()) + told["stopped"] + told["unused"]
+        facts["not ready"] = sum(facts["blocked"].values()) + facts["stopped"] + facts["unused"]
         for key, ns in sums.items():
             # the end of the recording is not rounded
             allowed = 0 if key in ("life", "running") else unsure
-            self.assertLess(abs(ns - told[key]), 2 * sched_live.RESOLUTION + allowed, key)
-        for word, ns in told["blocked"].items():
+            self.assertLess(abs(ns - facts[key]), 2 * sched_live.RESOLUTION + allowed, key)
+        for word, ns in facts["blocked"].items():
             if word != "other":  # stopped and unused have this class here
                 mine = waits[sched_live.CLASS[word]]
                 self.assertLess(abs(ns - mine), 2 * sched_live.RESOLUTION + unsure, word)
@@ -322,13 +322,13 @@ class Perf(sched_live.SchedTest):
         self.start("chrt", "-i", "0", workload("loop"), 100, cpu=CPU)
         recording = self.watch("-a")
         perf = self.begin_perf(data)
-        told = self.output(self.start(workload("truth"), SECONDS, self.tmp / "disk", 2, cpu=CPU))
+        facts = self.output(self.start(workload("truth"), SECONDS, self.tmp / "disk", 2, cpu=CPU))
         live.time.sleep(0.2)
         perf.send_signal(live.signal.SIGINT)
         perf.wait()
         timeline = self.timeline(recording)
         runs = self.perf_says(data, -timeline.host["monotonic_offset"])
-        for number, thread in enumerate(told["threads"]):
+        for number, thread in enumerate(facts["threads"]):
             with self.subTest(tid=thread["tid"]):
                 self.check_thread(timeline, number, thread, runs[thread["tid"]])
 

@@ -55,10 +55,10 @@ class Quota:
 
     def throttled(self):
         """Return the throttled time in ns."""
-        told = dict(line.split() for line in (self.folder / "cpu.stat").read_text().splitlines())
-        if "throttled_time" in told:
-            return int(told["throttled_time"])
-        return int(told["throttled_usec"]) * 1000
+        facts = dict(line.split() for line in (self.folder / "cpu.stat").read_text().splitlines())
+        if "throttled_time" in facts:
+            return int(facts["throttled_time"])
+        return int(facts["throttled_usec"]) * 1000
 
     def remove(self):
         if self.folder:
@@ -86,7 +86,7 @@ class Waits(sched_live.SchedTest):
 
     def run_modes(self):
         """Run all modes; return the output of those that really waited."""
-        told = []
+        facts = []
         disk = self.tmp / "disk"
         for mode, _ in modes():
             if mode == "quota":
@@ -97,46 +97,46 @@ class Waits(sched_live.SchedTest):
             elif said["switches"] < ENOUGH:
                 self.skip_part(mode, f"does not wait on this machine ({said['waits']} times)")
             else:
-                told.append(said)
-        return told
+                facts.append(said)
+        return facts
 
-    def check_mode(self, timeline, told):
-        lane = timeline.lane(told["tid"])
-        stretches = timeline.within(lane, told["begin"], told["end"])
+    def check_mode(self, timeline, facts):
+        lane = timeline.lane(facts["tid"])
+        stretches = timeline.within(lane, facts["begin"], facts["end"])
         found = scheduler.waits(stretches)
         blocked = sum(found.values())
-        share = found[sched_live.CLASS[told["class"]]] / blocked
-        wrong = {n: ns for n, ns in found.items() if n != sched_live.CLASS[told["class"]]}
+        in_class = found[sched_live.CLASS[facts["class"]]]
+        wrong = {n: ns for n, ns in found.items() if n != sched_live.CLASS[facts["class"]]}
         if live.LONG:
             evidence.leave(live.BUILD, "sched-waits", {
-                "workload": told["mode"], "waits": f"{told['switches']:,}",
+                "workload": facts["mode"], "waits": f"{facts['switches']:,}",
                 "blocked": f"{blocked / 1e9:.3f} s",
-                "share": f"{10000 * found[sched_live.CLASS[told['class']]] // blocked / 100:.2f} %",
-                "class": told["class"]})
-        self.assertGreaterEqual(share, LEAST, wrong)
+                "share": f"{10000 * in_class // blocked / 100:.2f} %",
+                "class": facts["class"]})
+        self.assertGreaterEqual(in_class / blocked, LEAST, wrong)
         # the time is complete, and was not spent otherwise
-        length = told["end"] - told["begin"]
+        length = facts["end"] - facts["begin"]
         self.assertEqual(sum(s.end - s.time for s in stretches), length)
         running = scheduler.total(stretches, "RUNNING")
         # the kernel's account of a thread ends a little before its switch, and excludes stolen
         # time, unlike a slice
-        allowed = 0.02 * length + 10000 * told["switches"] + 3e6
-        self.assertGreater(running - told["cpu"], -allowed)
-        self.assertLess(running - told["cpu"], allowed + told["stolen"] + sched_live.STEAL_STEP)
+        allowed = 0.02 * length + 10000 * facts["switches"] + 3e6
+        self.assertGreater(running - facts["cpu"], -allowed)
+        self.assertLess(running - facts["cpu"], allowed + facts["stolen"] + sched_live.STEAL_STEP)
         # the kernel counted as many voluntary switches
         left = [s for s in stretches if s.state not in scheduler.NOT_WAITING]
-        self.assertLess(abs(len(left) - told["switches"]),
-                        0.01 * told["switches"] + 3
-                        + self.untold(timeline, told["begin"], told["end"]))
+        self.assertLess(abs(len(left) - facts["switches"]),
+                        0.01 * facts["switches"] + 3
+                        + self.unknown_time(timeline, facts["begin"], facts["end"]))
 
     def test_classes(self):
         recording = self.watch("-a")
-        told = self.run_modes()
+        facts = self.run_modes()
         timeline = self.timeline(recording)
-        for said in told:
+        for said in facts:
             with self.subTest(mode=said["mode"]):
                 self.check_mode(timeline, said)
-        self.check_tiles(timeline, [timeline.lane(said["tid"]) for said in told])
+        self.check_tiles(timeline, [timeline.lane(said["tid"]) for said in facts])
 
     def test_throttled(self):
         """
@@ -148,15 +148,15 @@ class Waits(sched_live.SchedTest):
         recording = self.watch("-a")
         process = self.start("sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec taskset -c "$@"',
                              quota.folder, CPU, workload("waits"), "quota", 4 * SECONDS + 1.5)
-        told = self.output(process)
+        facts = self.output(process)
         truth = quota.throttled()
         timeline = self.timeline(recording)
-        stretches = timeline.stretches(timeline.lane(told["tid"]))
+        stretches = timeline.stretches(timeline.lane(facts["tid"]))
         mine = scheduler.total(stretches, "THROTTLED")
         found = scheduler.waits(stretches)
         if live.LONG:
             evidence.leave(live.BUILD, "sched-waits", {
-                "workload": "quota", "waits": f"{told['waits']:,}",
+                "workload": "quota", "waits": f"{facts['waits']:,}",
                 "blocked": f"{sum(found.values()) / 1e9:.3f} s",
                 "share": f"{10000 * found['THROTTLED'] // sum(found.values()) / 100:.2f} %",
                 "class": f"throttled; cpu.stat says {truth / 1e9:.3f} s"})

@@ -20,24 +20,24 @@ LEAST = 0.99
 class Wakers(sched_live.SchedTest):
     def run_mode(self, mode, cpu=None):
         recording = self.watch("-a")
-        told = self.output(self.start(workload("wakers"), mode, SECONDS, cpu=cpu))
+        reported = self.output(self.start(workload("wakers"), mode, SECONDS, cpu=cpu))
         timeline = self.timeline(recording)
-        return told, timeline, [timeline.lane(t["tid"]) for t in told["threads"]]
+        return reported, timeline, [timeline.lane(t["tid"]) for t in reported["threads"]]
 
-    def wakings(self, timeline, told, to=None, source=None):
+    def wakings(self, timeline, reported, to=None, source=None):
         """
         Return the wakings between the ends of the workload, when threads are created and awaited.
         """
-        begin, end = told["begin"] + 20000000, told["end"] - 20000000
+        begin, end = reported["begin"] + 20000000, reported["end"] - 20000000
         return [e for e in timeline.edges if e["kind"] == scheduler.EDGE["WAKEUP"]
                 and begin < e["time"] < end and (to is None or e["to"] == to)
                 and (source is None or e["from"] == source)]
 
     def test_spinner_wakes_nobody(self):
-        told, timeline, (sleeper, spinner) = self.run_mode("spin", CPU)
-        self.assertEqual(self.wakings(timeline, told, source=spinner), [])
-        woken = self.wakings(timeline, told, to=sleeper)
-        self.assertGreater(len(woken), 0.9 * told["threads"][0]["rounds"] - 50)
+        reported, timeline, (sleeper, spinner) = self.run_mode("spin", CPU)
+        self.assertEqual(self.wakings(timeline, reported, source=spinner), [])
+        woken = self.wakings(timeline, reported, to=sleeper)
+        self.assertGreater(len(woken), 0.9 * reported["threads"][0]["rounds"] - 50)
         sources = collections.Counter(timeline.lanes[e["from"]]["kind"] for e in woken)
         self.assertEqual(set(sources), {scheduler.LANE["INTERRUPT"]})
         for edge in woken:
@@ -48,26 +48,26 @@ class Wakers(sched_live.SchedTest):
         self.check_tiles(timeline, (sleeper, spinner))
 
     def check_pair(self, mode, cpu):
-        told, timeline, (ping, pong) = self.run_mode(mode, cpu)
-        for to, peer, thread in ((ping, pong, told["threads"][0]),
-                                 (pong, ping, told["threads"][1])):
+        reported, timeline, (ping, pong) = self.run_mode(mode, cpu)
+        for to, peer, thread in ((ping, pong, reported["threads"][0]),
+                                 (pong, ping, reported["threads"][1])):
             with self.subTest(mode=mode, cpu=cpu, to=timeline.name(to)):
-                woken = self.wakings(timeline, told, to=to)
+                woken = self.wakings(timeline, reported, to=to)
                 sources = collections.Counter(timeline.name(e["from"]) for e in woken)
                 self.assertGreater(len(woken), 100)
                 self.assertGreaterEqual(sources[timeline.name(peer)], LEAST * len(woken), sources)
                 self.check_number(timeline, to, thread["switches"],
-                                  self.untold(timeline, told["begin"], told["end"]))
+                                  self.unknown_time(timeline, reported["begin"], reported["end"]))
         self.check_tiles(timeline, (ping, pong))
 
-    def check_number(self, timeline, lane, switches, untold):
+    def check_number(self, timeline, lane, switches, unknown_time):
         """
         Check that a thread was woken as often as it went to sleep, except for unreported switches.
         """
         left = [r for r in timeline.runs[lane] if r.left not in scheduler.UNWOKEN]
-        self.assertLess(abs(len(left) - switches), 3 + 0.01 * switches + untold)
+        self.assertLess(abs(len(left) - switches), 3 + 0.01 * switches + unknown_time)
         edges = len(timeline.wakings[lane])
-        self.assertGreater(edges, 0.99 * switches - 3 - untold)
+        self.assertGreater(edges, 0.99 * switches - 3 - unknown_time)
         # and while it was going to sleep, which it then did not do
         self.assertLess(edges, 1.1 * switches + 20)
 

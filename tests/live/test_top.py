@@ -272,12 +272,12 @@ class Plain(live.LiveTest):
         top.send_signal(signal.SIGINT)
         self.assertEqual(top.wait(timeout=60), 0)
         half = seen[len(seen) // 2:]
-        told = f"peak {max(seen) / MIB:.1f} MiB, second half {min(half) / MIB:.1f} to " \
+        reported = f"peak {max(seen) / MIB:.1f} MiB, second half {min(half) / MIB:.1f} to " \
                f"{max(half) / MIB:.1f} MiB"
-        print(told)
-        self.assertLess(max(seen), 64 * MIB, told)
+        print(reported)
+        self.assertLess(max(seen), 64 * MIB, reported)
         if live.LONG:
-            self.assertLess(half[-1] - half[0], max(8 * MIB, max(seen) // 5), told)
+            self.assertLess(half[-1] - half[0], max(8 * MIB, max(seen) // 5), reported)
 
 
 if __name__ == "__main__":

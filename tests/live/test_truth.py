@@ -68,17 +68,17 @@ class Truth(live.LiveTest):
         sigma. Other threads interrupt the workload more often.
         """
         trace = self.record("-a", "-F", 999, "--", workload("sleeper"), 8)
-        told = live.json.loads(trace.done.out)
+        reported = live.json.loads(trace.done.out)
         mine = live.weight(trace.stacks(comm="sleeper"))
-        self.assertAlmostEqual(mine, told["cpu"],
-                               delta=live.chance(told["turns"], 999) + trace.excuse())
+        self.assertAlmostEqual(mine, reported["cpu"],
+                               delta=live.chance(reported["turns"], 999) + trace.excuse())
 
     def test_weight_is_one_period(self):
         for option, period in ((["-F", 999], 1e9 / 999), (["-c", "2012345"], 2012345),
                                (["-F", 4999], 1e9 / 4999)):
             with self.subTest(option=option):
                 trace = self.record(*option, "--", workload("loop"), 1)
-                told = live.json.loads(trace.done.out)
+                reported = live.json.loads(trace.done.out)
                 event = next(iter(trace.table("event").values()))
                 self.assertEqual(event["unit"], "ns")
                 self.assertAlmostEqual(event["period"], period, delta=1)
@@ -87,8 +87,8 @@ class Truth(live.LiveTest):
                 # borders only where other threads ran (except for round periods, which run in step
                 # with the scheduler's tick); 20 ms for the time before main()
                 self.assertAlmostEqual(
-                    live.weight(trace.stacks(comm="loop")), told["cpu"],
-                    delta=live.chance(told["turns"], 1e9 / period) + 0.02 + trace.excuse())
+                    live.weight(trace.stacks(comm="loop")), reported["cpu"],
+                    delta=live.chance(reported["turns"], 1e9 / period) + 0.02 + trace.excuse())
 
     def test_sums_are_the_samples(self):
         trace = self.record("-a", "-F", 999, "--", workload("storm"), 1, 200)

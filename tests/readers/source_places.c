@@ -18,7 +18,7 @@ static int open_file(int argc, char **argv, int at)
 	return at < argc && strcmp(argv[at], "-") ? open(argv[at], O_RDONLY | O_CLOEXEC) : -1;
 }
 
-static void tell(const struct dwarf_place *p)
+static void print_place(const struct dwarf_place *p)
 {
 	printf("%s\n", *p->name ? p->name : "??");
 	if (*p->file && *p->file != '/' && *p->folder == '/')
@@ -36,7 +36,7 @@ static void answer(struct dwarf_places *places)
 
 		printf("0x%" PRIx64 "\n", offset);
 		for (unsigned int i = 0; i < count; i++)
-			tell(&found[i]);
+			print_place(&found[i]);
 	}
 }
 

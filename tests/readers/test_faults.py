@@ -56,8 +56,8 @@ class Case:
     def judge(self, done, base):
         wrong = faults.wrong_exit(done)
         if done.status == 0:
-            told = faults.DAMAGE.search(done.err + done.out.decode(errors="replace"))
-            if (done.written, done.err) != (base.written, base.err) and not told:
+            reported = faults.DAMAGE.search(done.err + done.out.decode(errors="replace"))
+            if (done.written, done.err) != (base.written, base.err) and not reported:
                 wrong.append("another output, not a word")
         else:
             wrong += faults.words_of(done)

@@ -182,7 +182,7 @@ class Program:
                               capture_output=True, check=False, timeout=120)
         if done.returncode:
             raise AssertionError(f"{self.path}: {done.stderr.decode()}")
-        self.told = done.stderr.decode()
+        self.given = done.stderr.decode()
         return chains(done.stdout.decode(errors="replace"))
 
     def theirs(self, tool, addresses):
@@ -314,11 +314,11 @@ class Against(Home):
         self.assertEqual(program.ours(program.addresses(), "-", common), expected)
         # without it lines are still found, and the missing file is reported
         found = program.ours(program.addresses())
-        self.assertIn("wants common 1", program.told)
+        self.assertIn("wants common 1", program.given)
         self.assertEqual([[l for _, l in c] for c in found], [[l for _, l in c] for c in expected])
         # another file is rejected
         program.ours(program.addresses(), "-", programs[1])
-        self.assertIn("wants common 1", program.told)
+        self.assertIn("wants common 1", program.given)
 
     def test_split(self):
         made = self.build("gcc", "work.c", C, "-O2", "-g", "-gsplit-dwarf")

@@ -299,14 +299,14 @@ class Chrome(Traces):
 
 def states_told(report):
     """Return for each tid its times in each state, by the report."""
-    told = collections.defaultdict(collections.Counter)
+    reported = collections.defaultdict(collections.Counter)
     for row in report["sched"]["threads"]:
-        states = told[row["tid"]]
+        states = reported[row["tid"]]
         states["running"] += row["running"]
         # a thread whose slice has expired is R or R+, depending on how it left
         states["queued"] += row["runnable_woken"] + row["runnable_preempted"]
         states["blocked"] += sum(row["blocked"].values()) + row["stopped"] + row["unused"]
-    return told
+    return reported
 
 
 RESOLUTION = 64  # ns of time stamps: SCHEDULE_RESOLUTION in user/capture/schedule.h
@@ -458,8 +458,8 @@ class Lossy(Live):
     def test_something_is_lost(self):
         lost = self.sql("select count(*) n from slice where state = 9 and value = 0")[0]["n"]
         self.assertGreater(lost, 0)
-        told = complaints(self.complaints)
-        self.assertGreater(told["ftrace_cpu_has_data_loss"], 0)
+        reported = complaints(self.complaints)
+        self.assertGreater(reported["ftrace_cpu_has_data_loss"], 0)
         self.assertGreater(sum(row["dur"] for row in self.slices if row["tid"] >= MADE_UP), 0)
 
 

@@ -124,9 +124,9 @@ class Svg(Home):
     def test_what_is_left_out_is_told(self):
         """Of 100,000 stacks, the drawn and the omitted samples add up to all."""
         picture = Picture(self.pictures["flames"])
-        told = next(re.match(r"([\d,]+) small frames are not drawn: there the stacks of ([\d,]+) ",
-                             t) for t in picture.text() if t and "not drawn" in t)
-        cut = int(told[2].replace(",", ""))
+        facts = next(re.match(r"([\d,]+) small frames are not drawn: there the stacks of ([\d,]+) ",
+                              t) for t in picture.text() if t and "not drawn" in t)
+        cut = int(facts[2].replace(",", ""))
         rows = collections.defaultdict(list)
         for f in picture.frames:
             rows[f.y].append(f)

@@ -295,19 +295,19 @@ def name_of(s):
     return s.get(s.code(0), "code_qualified_name" if qualified else "code_name")
 
 
-def told(s, error):
+def reported(s, error):
     s.threads[0][3][0][4:] = ["0", f"[-{error}]", NOWHERE]
 
 
 def no_name(s):
     del s.words[name_of(s) + s.layout["text_length"]]
-    told(s, errno.EFAULT)
+    reported(s, errno.EFAULT)
     return "the innermost function's name cannot be read"
 
 
 def endless_name(s):
     s.put(name_of(s), "text_length", 1 << 62)
-    told(s, errno.EFAULT)
+    reported(s, errno.EFAULT)
     return "the innermost function's name is longer than memory"
 
 

@@ -105,15 +105,16 @@ class Work(unittest.TestCase):
         for kind, threads in (("single", 1), ("threads", len(CREW))):
             lines = self.said("stacks", kind)
             self.assertEqual(len(lines), 4)
-            told = json.loads(lines[2])
-            self.assertEqual(set(told["own"]), {work.__name__ for work, _ in MIX})
-            self.assertGreater(min(told["own"].values()), 0)
-            self.assertLessEqual(sum(told["own"].values()), told["total"])
-            self.assertLessEqual(told["total"] / 1e9, told["wall"] * threads + 0.1)
+            reported = json.loads(lines[2])
+            self.assertEqual(set(reported["own"]), {work.__name__ for work, _ in MIX})
+            self.assertGreater(min(reported["own"].values()), 0)
+            self.assertLessEqual(sum(reported["own"].values()), reported["total"])
+            self.assertLessEqual(reported["total"] / 1e9, reported["wall"] * threads + 0.1)
             self.stacks(kind, Possible(lines[-1]))
 
     def stacks(self, kind, possible):
-        begin = tuple((FILE, n) for n in ("<module>", "main", "serve", "told", f"run_{kind}"))
+        outer = ("<module>", "main", "serve", "work_result", f"run_{kind}")
+        begin = tuple((FILE, name) for name in outer)
         self.assertIn(begin, possible)
         if kind == "threads":
             begin = (*(("threading.py", n) for n in ("_bootstrap", "_bootstrap_inner", "run")),)

@@ -134,29 +134,29 @@ class Made(unittest.TestCase):
             subprocess.run(["strip", str(made)], check=True, timeout=60)
         return made
 
-    def told(self, *flags, **defines):
+    def facts(self, *flags, **defines):
         made = self.make(*flags, **defines)
         run = subprocess.run([str(READER), str(made)], capture_output=True, text=True, check=True,
                              timeout=60)
-        told = {}
+        facts = {}
         for line in run.stdout.splitlines():
             name, _, value = line.partition(" ")
-            told.setdefault(name, []).append(value)
-        return told
+            facts.setdefault(name, []).append(value)
+        return facts
 
     def assertSupport(self, expected, version, *flags, **defines):
-        told = self.told(*flags, **defines)
-        self.assertEqual((told["support"], told["version"]), ([expected], [version]))
+        facts = self.facts(*flags, **defines)
+        self.assertEqual((facts["support"], facts["version"]), ([expected], [version]))
         if expected != READ:
-            self.assertEqual((told["runtime"], "layout" in told, "loop" in told),
+            self.assertEqual((facts["runtime"], "layout" in facts, "loop" in facts),
                              (["0"], False, False))
-        return told
+        return facts
 
     def test_parts(self):
         """The split-off part is found by its name, and without the name by jumps."""
         named = self.assertSupport(READ, "3.12.1", strip=False)
         self.assertEqual(len(named["loop"]), 2, named["loop"])
-        bare = self.told()
+        bare = self.facts()
         self.assertEqual(bare, named)
         listing = subprocess.run(["nm", "-S", str(self.make(strip=False))], capture_output=True,
                                  text=True, check=True).stdout
@@ -171,32 +171,32 @@ class Made(unittest.TestCase):
                 self.assertSupport(READ, "3.12.1", f"-Wl,--hash-style={style}")
 
     def test_two_sources(self):
-        for told in (dict(HEX=0x030C01F0, places=""),
-                     dict(HEX=0x030C01F0, places='"/usr/lib/python3.11","x"'),
-                     dict(soname="libpython3.12.so.1.0", places=""),
-                     dict(HEX=0x030C01F0, soname="libpython3.12.so.1.0", text='"now"')):
-            with self.subTest(**told):
-                self.assertSupport(READ, "3.12.1", **told)
+        for facts in (dict(HEX=0x030C01F0, places=""),
+                      dict(HEX=0x030C01F0, places='"/usr/lib/python3.11","x"'),
+                      dict(soname="libpython3.12.so.1.0", places=""),
+                      dict(HEX=0x030C01F0, soname="libpython3.12.so.1.0", text='"now"')):
+            with self.subTest(**facts):
+                self.assertSupport(READ, "3.12.1", **facts)
         self.assertSupport(READ, "3.12.4", text='"3.12.4 | packaged by somebody |"')
         self.assertSupport(READ, "3.12.0", text='"no"', soname="libpython3.12.so.1.0")
 
     def test_one_source(self):
-        for told in (dict(places=""), dict(text='"now"'), dict(text='"now"', places=""),
-                     dict(HEX=0x030C01F0, text='"now"', places=""),
-                     dict(places='"lib/python3.12","lib/python3.11"'),
-                     dict(places='"lib/python3.12x"'), dict(places='"ipython3.12"'),
-                     dict(text='"3.12"'), dict(text='"3.12.1x"'), dict(text='"13.12.1"')):
-            with self.subTest(**told):
-                self.assertSupport(UNKNOWN, "0.0.0", **told)
+        for facts in (dict(places=""), dict(text='"now"'), dict(text='"now"', places=""),
+                      dict(HEX=0x030C01F0, text='"now"', places=""),
+                      dict(places='"lib/python3.12","lib/python3.11"'),
+                      dict(places='"lib/python3.12x"'), dict(places='"ipython3.12"'),
+                      dict(text='"3.12"'), dict(text='"3.12.1x"'), dict(text='"13.12.1"')):
+            with self.subTest(**facts):
+                self.assertSupport(UNKNOWN, "0.0.0", **facts)
 
     def test_disagreement(self):
-        for told in (dict(places='"lib/python3.11"'), dict(text='"3.11.1"'),
-                     dict(HEX=0x030C01F0, text='"3.12.2"'), dict(HEX=0x030B01F0),
-                     dict(soname="libpython3.8.so.1.0"),
-                     dict(HEX=0x030C01F0, soname="libpython3.11.so.1.0"),
-                     dict(HEX=0x030C01F0, text='"now"', OFFSETS=offsets(0x030D00F0))):
-            with self.subTest(**told):
-                self.assertSupport(UNKNOWN, "0.0.0", **told)
+        for facts in (dict(places='"lib/python3.11"'), dict(text='"3.11.1"'),
+                      dict(HEX=0x030C01F0, text='"3.12.2"'), dict(HEX=0x030B01F0),
+                      dict(soname="libpython3.8.so.1.0"),
+                      dict(HEX=0x030C01F0, soname="libpython3.11.so.1.0"),
+                      dict(HEX=0x030C01F0, text='"now"', OFFSETS=offsets(0x030D00F0))):
+            with self.subTest(**facts):
+                self.assertSupport(UNKNOWN, "0.0.0", **facts)
 
     def test_old(self):
         for minor, name in ((7, "libpython3.7m.so.1.0"), (6, "libpython3.6m.so.1.0")):
@@ -212,7 +212,7 @@ class Made(unittest.TestCase):
         # nothing is hidden as long as there is .symtab
         self.assertSupport(READ, "3.12.1", HIDE=hide, strip=False)
         # without the section nothing indicates a Python
-        self.assertEqual(self.told(HIDE=hide)["support"], ["no Python"])
+        self.assertEqual(self.facts(HIDE=hide)["support"], ["no Python"])
         self.assertSupport(HIDDEN, "3.12.1", "-DNO_RUNTIME")
 
     def test_debug_builds(self):
@@ -235,20 +235,20 @@ class Made(unittest.TestCase):
                                   OFFSETS=offsets(hexadecimal, **changes), TEXTS=texts(*states))
 
     def test_own_offsets(self):
-        told = self.new(READ, 0x030D00F0)
-        self.assertEqual(told["thread_frame"] + told["shim_owner"] + told["code_id"],
+        facts = self.new(READ, 0x030D00F0)
+        self.assertEqual(facts["thread_frame"] + facts["shim_owner"] + facts["code_id"],
                          ["72", "3", "48 64 96 88 112 120 128 136"])
-        told = self.new(READ, 0x030E02F0)
-        self.assertEqual(told["executable_tag"] + told["frame_owner"] + told["frame_bytes"],
+        facts = self.new(READ, 0x030E02F0)
+        self.assertEqual(facts["executable_tag"] + facts["frame_owner"] + facts["frame_bytes"],
                          ["3", "74", "80"])
-        self.assertEqual(told["interpreter_collecting"] + told["gil_holder"], ["7600", "8"])
+        self.assertEqual(facts["interpreter_collecting"] + facts["gil_holder"], ["7600", "8"])
 
     def test_state_of_texts(self):
         """The state is found in the file for any version: 3.14 has had two."""
         for version in (0x030D00F0, 0x030E00F0, 0x030E0AF0):
             for shift in (2, 8, 16):
-                told = self.new(READ, version, states=(0x39 << shift, 0x39 << shift))
-                self.assertEqual(told["text_shift"], [str(shift)])
+                facts = self.new(READ, version, states=(0x39 << shift, 0x39 << shift))
+                self.assertEqual(facts["text_shift"], [str(shift)])
             for states in ((), (0,), (0x39 << 2, 0x39 << 16), (0x3a << 2,)):
                 with self.subTest(version=hex(version), states=states):
                     self.new(UNKNOWN, version, states=states)
@@ -266,10 +266,10 @@ class Made(unittest.TestCase):
 
     def test_searched_runtime(self):
         """Without a symbol and a section, the cookie shows where the state is."""
-        told = self.told(OFFSETS=offsets(0x030D00F0), TEXTS=texts(0x39 << 2), text='"3.13.0"',
-                         SECTION='__attribute__((visibility("hidden")))')
-        self.assertEqual(told["support"], [READ])
-        self.assertGreater(int(told["runtime"][0]), 0)
+        facts = self.facts(OFFSETS=offsets(0x030D00F0), TEXTS=texts(0x39 << 2), text='"3.13.0"',
+                           SECTION='__attribute__((visibility("hidden")))')
+        self.assertEqual(facts["support"], [READ])
+        self.assertGreater(int(facts["runtime"][0]), 0)
 
     def test_others(self):
         """A file that links to Python, or holds copies of its variables, contains no Python."""
@@ -281,9 +281,9 @@ class Made(unittest.TestCase):
         library, program = self.make(soname="libpython3.12.so.1.0"), self.folder / "user"
         subprocess.run(["gcc", "-w", "-no-pie", "-o", str(program), str(source), str(library),
                         "-Wl,--unresolved-symbols=ignore-all"], check=True, timeout=60)
-        told = subprocess.run([str(READER), str(program)], capture_output=True, text=True,
-                              check=True).stdout
-        self.assertIn("support no Python\n", told)
+        facts = subprocess.run([str(READER), str(program)], capture_output=True, text=True,
+                               check=True).stdout
+        self.assertIn("support no Python\n", facts)
 
 
 if __name__ == "__main__":

@@ -37,8 +37,8 @@ def output(*words):
                           timeout=120).stdout
 
 
-def loops_of(told):
-    return [tuple(map(int, line.split())) for line in told["loop"]]
+def loops_of(facts):
+    return [tuple(map(int, line.split())) for line in facts["loop"]]
 
 
 def jumps_out(path, start, end):
@@ -74,10 +74,10 @@ class Layouts(unittest.TestCase):
     def test_from_inside(self):
         """Each Python reads its own memory, also without debug information."""
         for one in python_found.supported() + python_found.fetched():
-            told = TOOL.told_by(READER, TOOL.interpreter_file(one))
-            layout = {name: int(values[0]) for name, values in told.items()
+            facts = TOOL.told_by(READER, TOOL.interpreter_file(one))
+            layout = {name: int(values[0]) for name, values in facts.items()
                       if re.fullmatch(r"-?\d+", values[0])}
-            layout["code_id"] = [int(word) for word in told["code_id"][0].split()]
+            layout["code_id"] = [int(word) for word in facts["code_id"][0].split()]
             run = subprocess.run([one.path, "-I", str(INSIDE)], input=json.dumps(layout),
                                  capture_output=True, text=True, timeout=60, check=False)
             with self.subTest(python=str(one)):
@@ -98,11 +98,11 @@ class Layouts(unittest.TestCase):
     def test_versions(self):
         for one in python_found.interpreters() + python_found.fetched():
             with self.subTest(python=str(one)):
-                told = TOOL.told_by(READER, TOOL.interpreter_file(one))
-                self.assertEqual(told["version"], [".".join(map(str, one.full))])
+                facts = TOOL.told_by(READER, TOOL.interpreter_file(one))
+                self.assertEqual(facts["version"], [".".join(map(str, one.full))])
                 old = one.version < (3, 8)
-                self.assertEqual(told["support"], ["Python before 3.8: native frames only" if old
-                                                   else "Python frames are read"])
+                self.assertEqual(facts["support"], ["Python before 3.8: native frames only" if old
+                                                    else "Python frames are read"])
 
 
 @unittest.skipUnless(READER.exists(), f"{READER} is not built")
@@ -146,16 +146,16 @@ class Loops(unittest.TestCase):
         """Without symbols the result is the same, except for parts that are no jump target."""
         for one in python_found.supported() + python_found.fetched():
             file = TOOL.interpreter_file(one)
-            told = TOOL.told_by(READER, file)
+            facts = TOOL.told_by(READER, file)
             with tempfile.TemporaryDirectory(prefix="skein-python-") as folder:
                 stripped = pathlib.Path(folder) / "stripped"
                 output("strip", "-o", str(stripped), str(file))
                 bare = TOOL.told_by(READER, stripped)
-            unused = [line for line, (start, end) in zip(told["loop"], loops_of(told))
+            unused = [line for line, (start, end) in zip(facts["loop"], loops_of(facts))
                       if end - start <= UNREACHABLE]
-            told["loop"] = [line for line in told["loop"] if line not in unused]
+            facts["loop"] = [line for line in facts["loop"] if line not in unused]
             with self.subTest(file=str(file)):
-                self.assertEqual(bare, told)
+                self.assertEqual(bare, facts)
 
 
 if __name__ == "__main__":

@@ -300,7 +300,7 @@ START_TEST(the_table_does_not_grow_with_the_recording)
 END_TEST
 
 /* Mappings passed to the walkers, by pid; the version is 0 after the end. */
-static struct unwind_process told[MOST];
+static struct unwind_process given[MOST];
 static unsigned int tellings;
 
 static int teller(void *context, uint32_t pid, const struct unwind_process *p)
@@ -310,11 +310,11 @@ static int teller(void *context, uint32_t pid, const struct unwind_process *p)
 	tellings++;
 	if (*refuse)
 		return *refuse;
-	told[pid] = p ? *p : (struct unwind_process){0};
+	given[pid] = p ? *p : (struct unwind_process){0};
 	return 0;
 }
 
-static int tell(struct process_table *t, int refuse)
+static int report_processes(struct process_table *t, int refuse)
 {
 	tellings = 0;
 	return process_table_send(t, teller, &refuse, clock_boot_ns());
@@ -347,7 +347,7 @@ static struct world *begin_telling(struct process_table **t)
 {
 	struct world *world = world_new(1 << 20);
 
-	memset(told, 0, sizeof(told));
+	memset(given, 0, sizeof(given));
 	shown = world->arena;
 	*t = table(NULL);
 	shown = NULL;
@@ -362,20 +362,20 @@ START_TEST(walkers_are_told_of_what_changes)
 	struct world *world = begin_telling(&t);
 	uint64_t first;
 
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
-	first = told[5].version;
+	first = given[5].version;
 	ck_assert_uint_ne(first, 0);
-	ck_assert_uint_eq(told[5].count, 1);
-	ck_assert_uint_eq(told[5].settled, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(given[5].count, 1);
+	ck_assert_uint_eq(given[5].settled, 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	maps(t, 5, 0x5000);
 	maps(t, 5, 0x7000);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
-	ck_assert_uint_gt(told[5].version, first);
-	ck_assert_uint_eq(told[5].count, 3);
+	ck_assert_uint_gt(given[5].version, first);
+	ck_assert_uint_eq(given[5].count, 3);
 	process_table_free(t);
 	world_free(world);
 }
@@ -388,12 +388,12 @@ START_TEST(births_are_told_if_they_are_exact)
 	struct world *world = begin_telling(&t);
 	struct resolved_task r;
 
-	tell(t, 0);
-	ck_assert_uint_eq(told[5].born, 0);
+	report_processes(t, 0);
+	ck_assert_uint_eq(given[5].born, 0);
 	ck_assert_int_eq(process_table_resolve(t, &s, &r, NULL), 0);
 	maps(t, 5, 0x5000);
-	tell(t, 0);
-	ck_assert_uint_eq(told[5].born, 4711);
+	report_processes(t, 0);
+	ck_assert_uint_eq(given[5].born, 4711);
 	process_table_free(t);
 	world_free(world);
 }
@@ -406,26 +406,26 @@ START_TEST(children_are_told_what_their_parent_was_not)
 
 	/* the fork came before the parent's mappings were passed: both are passed */
 	life(t, LIFE_FORK, 6, 5, clock_boot_ns(), NULL, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 2);
-	ck_assert_uint_eq(told[6].version, told[5].version);
-	ck_assert_uint_eq(told[6].mappings, told[5].mappings);
+	ck_assert_uint_eq(given[6].version, given[5].version);
+	ck_assert_uint_eq(given[6].mappings, given[5].mappings);
 	/* the fork came while they were passed; its record is read later */
 	life(t, LIFE_FORK, 7, 5, 20, NULL, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
 	/* the fork came after: the BPF programs have copied the entry, also for a grandchild */
 	life(t, LIFE_FORK, 8, 5, clock_boot_ns(), NULL, 0);
 	life(t, LIFE_FORK, 9, 8, clock_boot_ns(), NULL, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	/* a change of mappings is passed, also to a later child */
 	maps(t, 9, 0x5000);
 	life(t, LIFE_FORK, 10, 9, clock_boot_ns(), NULL, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 2);
-	ck_assert_uint_ne(told[9].version, told[5].version);
-	ck_assert_uint_eq(told[10].version, told[9].version);
+	ck_assert_uint_ne(given[9].version, given[5].version);
+	ck_assert_uint_eq(given[10].version, given[9].version);
 	process_table_free(t);
 	world_free(world);
 }
@@ -437,18 +437,18 @@ START_TEST(a_new_program_has_mappings_of_its_own)
 	struct world *world = begin_telling(&t);
 	uint64_t first;
 
-	tell(t, 0);
-	first = told[5].version;
+	report_processes(t, 0);
+	first = given[5].version;
 	life(t, LIFE_COMM, 5, 0, clock_boot_ns(), "two", 1);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0); /* no mappings are known yet */
 	life(t, LIFE_FORK, 6, 5, clock_boot_ns(), NULL, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
-	ck_assert_uint_eq(told[6].count, 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
+	ck_assert_uint_eq(given[6].count, 0);
 	maps(t, 5, 0x9000);
-	ck_assert_int_eq(tell(t, 0), 0);
-	ck_assert_uint_gt(told[5].version, first);
-	ck_assert_uint_eq(told[5].count, 1);
+	ck_assert_int_eq(report_processes(t, 0), 0);
+	ck_assert_uint_gt(given[5].version, first);
+	ck_assert_uint_eq(given[5].count, 1);
 	process_table_free(t);
 	world_free(world);
 }
@@ -460,19 +460,19 @@ START_TEST(the_end_of_who_was_told_is_told)
 	struct world *world = begin_telling(&t);
 	uint64_t before = clock_boot_ns();
 
-	tell(t, 0);
+	report_processes(t, 0);
 	/* processes that the walkers do not know are not removed */
 	life(t, LIFE_FORK, 6, 1, clock_boot_ns(), NULL, 0);
 	maps(t, 6, 0x1000);
 	life(t, LIFE_EXIT, 6, 1, clock_boot_ns(), NULL, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	/* the process ended while it was passed, so the BPF programs may have removed it before */
 	life(t, LIFE_EXIT, 5, 0, before, NULL, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
-	ck_assert_uint_eq(told[5].version, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_uint_eq(given[5].version, 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	process_table_free(t);
 	world_free(world);
@@ -485,11 +485,11 @@ START_TEST(the_end_of_who_was_told_before_is_not_told)
 	struct process_table *t;
 	struct world *world = begin_telling(&t);
 
-	tell(t, 0);
+	report_processes(t, 0);
 	life(t, LIFE_FORK, 6, 5, clock_boot_ns(), NULL, 0);
 	life(t, LIFE_EXIT, 6, 5, clock_boot_ns(), NULL, 0);
 	life(t, LIFE_EXIT, 5, 0, clock_boot_ns(), NULL, 0);
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	process_table_free(t);
 	world_free(world);
@@ -501,16 +501,16 @@ START_TEST(what_nobody_knows_is_settled)
 	struct process_table *t;
 	struct world *world = begin_telling(&t);
 
-	tell(t, 0);
+	report_processes(t, 0);
 	process_table_mark_settled(t, entry(t, 5));
-	ck_assert_int_eq(tell(t, 0), 0);
-	ck_assert_uint_eq(told[5].settled, 1);
+	ck_assert_int_eq(report_processes(t, 0), 0);
+	ck_assert_uint_eq(given[5].settled, 1);
 	process_table_mark_settled(t, entry(t, 5)); /* already settled: nothing is passed */
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 0);
 	maps(t, 5, 0x5000); /* a new mapping ends the settled state */
-	ck_assert_int_eq(tell(t, 0), 0);
-	ck_assert_uint_eq(told[5].settled, 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
+	ck_assert_uint_eq(given[5].settled, 0);
 	process_table_free(t);
 	world_free(world);
 }
@@ -523,19 +523,19 @@ START_TEST(what_could_not_be_told_is_told_when_it_is_missed)
 
 	life(t, LIFE_COMM, 6, 0, clock_boot_ns(), "two", 0);
 	maps(t, 6, 0x1000);
-	ck_assert_int_eq(tell(t, -E2BIG), -E2BIG);
+	ck_assert_int_eq(report_processes(t, -E2BIG), -E2BIG);
 	ck_assert_uint_eq(tellings, 2); /* an error for one process does not hold back the others */
 	process_table_mark_unsent(t, entry(t, 5));
 	process_table_mark_unsent(t, entry(t, 5));
-	ck_assert_int_eq(tell(t, 0), 0);
+	ck_assert_int_eq(report_processes(t, 0), 0);
 	ck_assert_uint_eq(tellings, 1);
-	ck_assert_uint_ne(told[5].version, 0);
+	ck_assert_uint_ne(given[5].version, 0);
 	/* the arena has no room for the mappings of both */
 	for (uint64_t i = 0; i < 10000; i++) {
 		maps(t, 5, 0x10000 + i * 8192);
 		maps(t, 6, 0x10000 + i * 8192);
 	}
-	ck_assert_int_eq(tell(t, 0), -ENOSPC);
+	ck_assert_int_eq(report_processes(t, 0), -ENOSPC);
 	ck_assert_uint_eq(tellings, 1);
 	process_table_free(t);
 	world_free(world);

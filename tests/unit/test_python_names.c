@@ -17,7 +17,7 @@
 #define FILES 100 /* first number of the files */
 
 /* A place in a code object, as printed by the script. */
-struct told {
+struct reported {
 	uint64_t address, place;
 	uint32_t first_line, line;
 	char name[PYTHON_NAME_MAX], file[PYTHON_FILE_MAX];
@@ -41,7 +41,7 @@ struct scene {
 	struct python p;
 	struct symbolizer *s;
 	struct seen seen;
-	VECTOR(struct told) told;
+	VECTOR(struct reported) reported;
 	int memory;
 	uint64_t code_type;
 	/* of the files' code mappings */
@@ -93,9 +93,9 @@ static void hear(struct scene *c, const char *kind)
 	char *line = NULL, word[16], name[2 * PYTHON_NAME_MAX], file[2 * PYTHON_FILE_MAX];
 	size_t room = 0;
 
-	c->told.count = 0;
+	c->reported.count = 0;
 	while (getline(&line, &room, c->p.out) > 0 && strcmp(line, "end\n") != 0) {
-		struct told t = {0};
+		struct reported t = {0};
 		int unit;
 
 		if (sscanf(line, "type %lx", &c->code_type) == 1)
@@ -109,7 +109,7 @@ static void hear(struct scene *c, const char *kind)
 		unhex(name, t.name);
 		unhex(file, t.file);
 		t.place = (uint32_t)unit;
-		ck_assert_int_eq(vector_push(&c->told, t), 0);
+		ck_assert_int_eq(vector_push(&c->reported, t), 0);
 	}
 	free(line);
 }
@@ -127,8 +127,8 @@ static void set_ids(struct scene *c)
 	const struct python_memory memory = {.read = read_process, .context = c};
 	static struct python_walker w;
 
-	for (size_t i = 0; i < c->told.count; i++) {
-		struct told *t = &c->told.items[i];
+	for (size_t i = 0; i < c->reported.count; i++) {
+		struct reported *t = &c->reported.items[i];
 
 		t->place = PYTHON_PLACE(walker_code_id(&w, &memory, &c->seen.python.layout,
 						       c->code_type, t->address),
@@ -204,11 +204,11 @@ static void end(struct scene *c)
 	symbolizer_free(c->s);
 	ck_assert_int_eq(python_end(&c->p), 0);
 	close(c->memory);
-	vector_free(&c->told);
+	vector_free(&c->reported);
 	vector_free(&c->seen.answers);
 }
 
-static void ask(struct scene *c, const struct told *t, uint64_t place)
+static void ask(struct scene *c, const struct reported *t, uint64_t place)
 {
 	ck_assert_int_eq(symbolizer_lookup_python(c->s, MEMORY, t->address, place), 0);
 }
@@ -218,7 +218,7 @@ static void wait_for(struct scene *c)
 	finish(c->s);
 }
 
-static void check_found(const struct answer *a, const struct told *t)
+static void check_found(const struct answer *a, const struct reported *t)
 {
 	ck_assert_uint_eq(a->object, MEMORY);
 	ck_assert_uint_eq(a->address, t->address);
@@ -243,16 +243,16 @@ static void check_not_found(const struct answer *a)
 /* Request places from, from + step, ...; check whether they are found. */
 static void check_all(struct scene *c, size_t from, size_t step, bool found)
 {
-	struct told *told = c->told.items;
+	struct reported *reported = c->reported.items;
 
 	c->seen.answers.count = 0;
-	for (size_t i = from; i < c->told.count; i += step)
-		ask(c, &told[i], told[i].place);
+	for (size_t i = from; i < c->reported.count; i += step)
+		ask(c, &reported[i], reported[i].place);
 	wait_for(c);
-	for (size_t i = from, at = 0; i < c->told.count; i += step, at++) {
+	for (size_t i = from, at = 0; i < c->reported.count; i += step, at++) {
 		ck_assert_uint_lt(at, c->seen.answers.count);
 		if (found)
-			check_found(&c->seen.answers.items[at], &told[i]);
+			check_found(&c->seen.answers.items[at], &reported[i]);
 		else
 			check_not_found(&c->seen.answers.items[at]);
 	}
@@ -279,9 +279,9 @@ static void in_every_version(void (*check)(struct scene *c))
 
 static void check_named(struct scene *c)
 {
-	const struct told *twins = &c->told.items[c->told.count - 2];
+	const struct reported *twins = &c->reported.items[c->reported.count - 2];
 
-	ck_assert_uint_gt(c->told.count, 500);
+	ck_assert_uint_gt(c->reported.count, 500);
 	/* two code objects that used the same memory; only ids from 3.12 on always differ */
 	if (c->p.minor >= 12)
 		ck_assert_uint_ne(PYTHON_PLACE_ID(twins[0].place), PYTHON_PLACE_ID(twins[1].place));
@@ -301,19 +301,19 @@ END_TEST
 /* Check other ids, other addresses, and objects that are not code objects. */
 static void check_wrong(struct scene *c)
 {
-	struct told type = {.address = c->code_type};
+	struct reported type = {.address = c->code_type};
 
-	for (size_t i = 0; i < c->told.count; i++) {
-		ask(c, &c->told.items[i], c->told.items[i].place ^ 1ull << 40);
-		ask(c, &c->told.items[i], PYTHON_PLACE_UNIT(c->told.items[i].place));
-		c->told.items[i].address += 16;
-		ask(c, &c->told.items[i], c->told.items[i].place);
+	for (size_t i = 0; i < c->reported.count; i++) {
+		ask(c, &c->reported.items[i], c->reported.items[i].place ^ 1ull << 40);
+		ask(c, &c->reported.items[i], PYTHON_PLACE_UNIT(c->reported.items[i].place));
+		c->reported.items[i].address += 16;
+		ask(c, &c->reported.items[i], c->reported.items[i].place);
 	}
 	ask(c, &type, 0);
-	ck_assert_int_eq(symbolizer_lookup(c->s, MEMORY, c->told.items[0].address), 0);
+	ck_assert_int_eq(symbolizer_lookup(c->s, MEMORY, c->reported.items[0].address), 0);
 	ck_assert_int_eq(symbolizer_lookup_python(c->s, FILES, 0, 0), -ENOENT);
 	wait_for(c);
-	ck_assert_uint_eq(c->seen.answers.count, 3 * c->told.count + 2);
+	ck_assert_uint_eq(c->seen.answers.count, 3 * c->reported.count + 2);
 	for (size_t i = 0; i < c->seen.answers.count; i++)
 		check_not_found(&c->seen.answers.items[i]);
 }
@@ -330,17 +330,17 @@ END_TEST
  */
 static void check_taken(struct scene *c)
 {
-	VECTOR(struct told) before;
-	size_t count = c->told.count;
+	VECTOR(struct reported) before;
+	size_t count = c->reported.count;
 
 	check_all(c, 0, 2, true);
 	ck_assert_int_eq(write(c->p.in, "\n", 1), 1);
-	before.items = c->told.items;
-	c->told.items = NULL;
-	c->told.capacity = 0;
+	before.items = c->reported.items;
+	c->reported.items = NULL;
+	c->reported.capacity = 0;
 	hear(c, "taken");
 	set_ids(c);
-	ck_assert_uint_gt(c->told.count, 0);
+	ck_assert_uint_gt(c->reported.count, 0);
 	check_all(c, 0, 1, true);
 	c->seen.answers.count = 0;
 	for (size_t i = 0; i < count; i++)
@@ -369,10 +369,11 @@ static void check_ended(struct scene *c)
 	ck_assert_int_eq(waitid(P_PID, (id_t)c->p.pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
 	check_all(c, 0, 2, true);
 	/* many places are in one code object; reading one of them is enough for all */
-	c->told.items[0].address = c->code_type;
+	c->reported.items[0].address = c->code_type;
 	c->seen.answers.count = 0;
-	ask(c, &c->told.items[0], c->told.items[0].place);
-	ask(c, &c->told.items[c->told.count - 1], c->told.items[c->told.count - 1].place);
+	ask(c, &c->reported.items[0], c->reported.items[0].place);
+	ask(c, &c->reported.items[c->reported.count - 1],
+	    c->reported.items[c->reported.count - 1].place);
 	wait_for(c);
 	check_not_found(&c->seen.answers.items[0]);
 	/* a new worker has no names */
@@ -393,7 +394,7 @@ START_TEST(processes_end_and_names_stay)
 		symbolizer_free(c.s);
 		ck_assert_int_eq(WTERMSIG(python_end(&c.p)), SIGKILL);
 		close(c.memory);
-		vector_free(&c.told);
+		vector_free(&c.reported);
 		vector_free(&c.seen.answers);
 	}
 	globfree(&all);

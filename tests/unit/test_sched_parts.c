@@ -132,7 +132,7 @@ END_TEST
 #define LENGTH 4000
 
 /* Random slices of CPUs in the order of their ends; some of them belong to one process ("mine"). */
-struct told {
+struct reported {
 	uint64_t time, end;
 	uint32_t cpu;
 	bool runs, mine;
@@ -140,12 +140,12 @@ struct told {
 
 static int by_end(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct reported *x = a, *y = b;
 
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-static size_t make_slices(struct told *list)
+static size_t make_slices(struct reported *list)
 {
 	size_t count = 0;
 
@@ -156,14 +156,15 @@ static size_t make_slices(struct told *list)
 			bool runs = random() % 3;
 
 			end = end < LENGTH ? end : LENGTH;
-			list[count++] = (struct told){at, end, cpu, runs, runs && random() % 2};
+			list[count++] = (struct reported){at, end, cpu, runs, runs && random() % 2};
 			at = end;
 		}
 	qsort(list, count, sizeof(*list), by_end);
 	return count;
 }
 
-static void check_overlap(const struct overlap *o, const struct told *list, size_t count, bool mine)
+static void check_overlap(const struct overlap *o, const struct reported *list, size_t count,
+			  bool mine)
 {
 	uint64_t want[CPUS + 1] = {0};
 
@@ -189,7 +190,7 @@ static uint64_t border_of(const struct borders *b, uint32_t cpu)
 
 START_TEST(overlaps_are_exact)
 {
-	static struct told list[CPUS * LENGTH];
+	static struct reported list[CPUS * LENGTH];
 
 	for (unsigned int seed = 0; seed < 20; seed++) {
 		struct overlap all = {0}, mine = {0};
@@ -201,7 +202,7 @@ START_TEST(overlaps_are_exact)
 		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 			ck_assert_int_eq(borders_move(&borders, cpu, 0), 0);
 		for (size_t i = 0; i < count; i++) {
-			const struct told *t = &list[i];
+			const struct reported *t = &list[i];
 
 			ck_assert_uint_eq(border_of(&borders, t->cpu), t->time);
 			if (t->runs)

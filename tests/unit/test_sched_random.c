@@ -33,7 +33,7 @@ static struct {
 	struct simulated threads[THREADS];
 	int running[CPUS]; /* -1: idle */
 	uint64_t since[CPUS], busy[CPUS], idle[CPUS], switches[CPUS];
-	struct scene_step told[EVENTS * 4];
+	struct scene_step reported[EVENTS * 4];
 	size_t count;
 	uint64_t now, end, from, to; /* stamps */
 	uint64_t wakeups;
@@ -55,12 +55,12 @@ static bool within(uint64_t time)
 static void tell_slice(uint64_t time, uint64_t end, uint64_t lane, enum slice_state state,
 		       uint64_t value, uint64_t left, uint64_t wait)
 {
-	sim.told[sim.count++].slice = (struct slice){time, end, lane, state, value, left, wait};
+	sim.reported[sim.count++].slice = (struct slice){time, end, lane, state, value, left, wait};
 }
 
 static void tell_edge(enum edge_kind kind, uint64_t from, uint64_t to, uint64_t cpu)
 {
-	sim.told[sim.count++].edge = (struct edge){sim.now, sim.now, from, to, kind, cpu, 0};
+	sim.reported[sim.count++].edge = (struct edge){sim.now, sim.now, from, to, kind, cpu, 0};
 }
 
 /* Add up the thread's state, which ends now. */
@@ -234,7 +234,7 @@ static void sim_build(struct scene *s, const void *unused)
 		scene_lane(s, THREAD_LANE(t), 1, 0, LANE_THREAD, t + 1, "");
 	scene_lane(s, TIMER_LANE, 1, CPU_LANE(0), LANE_INTERRUPT, INTERRUPT_TIMER, "");
 	for (size_t i = 0; i < sim.count; i++)
-		scene_step(s, &sim.told[i]);
+		scene_step(s, &sim.reported[i]);
 }
 
 DEFINE_SCENE(sim_source, sim_build)
@@ -264,10 +264,10 @@ static void check_at_once(const struct overlap *o, uint64_t process)
 		unsigned int running = 0;
 
 		for (size_t i = 0; i < sim.count; i++) {
-			const struct slice *r = &sim.told[i].slice;
+			const struct slice *r = &sim.reported[i].slice;
 
-			running += !sim.told[i].edge.kind && r->state == STATE_RUNNING && r->end &&
-				   r->time <= at && at < r->end &&
+			running += !sim.reported[i].edge.kind && r->state == STATE_RUNNING &&
+				   r->end && r->time <= at && at < r->end &&
 				   (!process || 1 + (r->value - 1) % PROCESSES == process);
 		}
 		want[running]++;

@@ -128,17 +128,17 @@ END_TEST
 START_TEST(times_are_where_the_kernel_puts_them)
 {
 	static const char fixed[16];
-	const uint64_t told = 77;
+	const uint64_t reported = 77;
 	uint64_t time = 0;
 
 	for (size_t length = 1; length < 24; length++) {
 		struct record r = record_of(PERF_RECORD_KSYMBOL, 0, fixed, sizeof(fixed),
 					    &"bpf_prog_0123456789abcde"[24 - length]);
 
-		memcpy((char *)&r + r.header.size - TRAILER + 8, &told, sizeof(told));
+		memcpy((char *)&r + r.header.size - TRAILER + 8, &reported, sizeof(reported));
 		for (int events = 1; events < 4; events++) {
 			ck_assert_int_eq(life_time(&time, &r.header), 0);
-			ck_assert_uint_eq(time, told);
+			ck_assert_uint_eq(time, reported);
 			memset((char *)&r + r.header.size, 'x', TRAILER);
 			r.header.size += TRAILER;
 			time = 0;

@@ -11,17 +11,17 @@
 #include "small_machine.h"
 #include "suite.h"
 
-struct told {
+struct given {
 	VECTOR(struct stretch) list;
 };
 
 static int note(void *context, const struct stretch *s, struct error *err)
 {
-	struct told *told = context;
+	struct given *given = context;
 
 	(void)err;
 	HOLDS(s->time < s->end);
-	return vector_push(&told->list, *s);
+	return vector_push(&given->list, *s);
 }
 
 static void put(struct states *s, enum record_kind kind, const void *record)
@@ -29,9 +29,9 @@ static void put(struct states *s, enum record_kind kind, const void *record)
 	HOLDS(states_put(s, kind, record, NULL) == 0);
 }
 
-static struct states *new_states(const struct machine *m, struct told *told)
+static struct states *new_states(const struct machine *m, struct given *given)
 {
-	const struct states_events events = {.stretch = note, .context = told};
+	const struct states_events events = {.stretch = note, .context = given};
 	struct states *s;
 
 	ck_assert_int_eq(states_new(&s, &events, NULL), 0);
@@ -82,13 +82,13 @@ static bool fits(const struct machine *m, const struct cell *c, const struct cel
 }
 
 /* Draw the stretches of one lane as cells; the stretches must not overlap or leave holes. */
-static void draw(const struct told *told, uint64_t lane, struct cell *cells)
+static void draw(const struct given *given, uint64_t lane, struct cell *cells)
 {
 	uint64_t at = 0;
 
 	memset(cells, 0, TICKS * sizeof(*cells));
-	for (size_t i = 0; i < told->list.count; i++) {
-		const struct stretch *s = &told->list.items[i];
+	for (size_t i = 0; i < given->list.count; i++) {
+		const struct stretch *s = &given->list.items[i];
 
 		if (s->lane != lane)
 			continue;
@@ -101,27 +101,27 @@ static void draw(const struct told *told, uint64_t lane, struct cell *cells)
 	}
 }
 
-static void check_lane(const struct machine *m, const struct told *told, uint64_t lane,
+static void check_lane(const struct machine *m, const struct given *given, uint64_t lane,
 		       const struct cell *painted, bool cut)
 {
 	struct cell cells[TICKS];
 
-	draw(told, lane, cells);
+	draw(given, lane, cells);
 	for (int at = 0; at < TICKS; at++)
 		if (!fits(m, &cells[at], &painted[at], cut))
-			ck_abort_msg("seed %u, lane %d at %d: told %s/%d/%d, was %s/%d/%d", m->seed,
-				     (int)lane, at, slice_state_word(cells[at].state),
+			ck_abort_msg("seed %u, lane %d at %d: given %s/%d/%d, was %s/%d/%d",
+				     m->seed, (int)lane, at, slice_state_word(cells[at].state),
 				     cells[at].wait, (int)cells[at].who,
 				     slice_state_word(painted[at].state), painted[at].wait,
 				     (int)painted[at].who);
 }
 
-static void check(const struct machine *m, const struct told *told, bool cut)
+static void check(const struct machine *m, const struct given *given, bool cut)
 {
 	for (int i = 0; i < CPUS; i++)
-		check_lane(m, told, CPU(i), m->cpus[i], cut);
+		check_lane(m, given, CPU(i), m->cpus[i], cut);
 	for (int i = 0; i < THREADS; i++)
-		check_lane(m, told, LANE(i), m->painted[i], cut);
+		check_lane(m, given, LANE(i), m->painted[i], cut);
 }
 
 static void end_all(struct states *s)
@@ -136,30 +136,30 @@ START_TEST(what_is_told_is_the_truth)
 	static struct machine m;
 
 	for (unsigned int seed = 1; seed <= 3000; seed++) {
-		struct told told = {0};
+		struct given given = {0};
 		struct states *s;
 
 		simulate(&m, seed);
-		s = new_states(&m, &told);
+		s = new_states(&m, &given);
 		put_records(s, &m, 0, m.records.count);
 		end_all(s);
-		check(&m, &told, false);
-		vector_free(&told.list);
+		check(&m, &given, false);
+		vector_free(&given.list);
 		vector_free(&m.records);
 	}
 }
 END_TEST
 
 /* Check that all lanes that existed before time have stretches up to it. */
-static void check_told_until(const struct machine *m, const struct told *told, uint64_t time)
+static void check_told_until(const struct machine *m, const struct given *given, uint64_t time)
 {
 	struct cell cells[TICKS];
 
 	for (int i = 0; time && i < THREADS; i++) {
-		draw(told, LANE(i), cells);
+		draw(given, LANE(i), cells);
 		if (m->painted[i][time - 1].state && !cells[time - 1].state)
-			ck_abort_msg("seed %u, lane %d is not told at %d", m->seed, (int)LANE(i),
-				     (int)time - 1);
+			ck_abort_msg("seed %u, lane %d is not reported at %d", m->seed,
+				     (int)LANE(i), (int)time - 1);
 	}
 }
 
@@ -168,11 +168,11 @@ START_TEST(cuts_change_nothing)
 	static struct machine m;
 
 	for (unsigned int seed = 1; seed <= 1000; seed++) {
-		struct told told = {0};
+		struct given given = {0};
 		struct states *s;
 
 		simulate(&m, seed);
-		s = new_states(&m, &told);
+		s = new_states(&m, &given);
 		for (size_t i = 0; i < m.records.count; i++) {
 			uint64_t settled = states_settled(s);
 
@@ -181,11 +181,11 @@ START_TEST(cuts_change_nothing)
 				continue;
 			settled -= chance(3);
 			HOLDS(states_cut(s, settled, NULL) == 0);
-			check_told_until(&m, &told, settled);
+			check_told_until(&m, &given, settled);
 		}
 		end_all(s);
-		check(&m, &told, true);
-		vector_free(&told.list);
+		check(&m, &given, true);
+		vector_free(&given.list);
 		vector_free(&m.records);
 	}
 }
@@ -197,20 +197,20 @@ START_TEST(hasty_cuts_tell_nothing_wrong)
 	static struct machine m;
 
 	for (unsigned int seed = 1; seed <= 1000; seed++) {
-		struct told told = {0};
+		struct given given = {0};
 		struct states *s;
 
 		simulate(&m, seed);
 		m.hasty = true;
-		s = new_states(&m, &told);
+		s = new_states(&m, &given);
 		for (size_t i = 0; i < m.records.count; i++) {
 			put_records(s, &m, i, i + 1);
 			if (!chance(20))
 				HOLDS(states_cut(s, m.records.items[i].order, NULL) == 0);
 		}
 		end_all(s);
-		check(&m, &told, true);
-		vector_free(&told.list);
+		check(&m, &given, true);
+		vector_free(&given.list);
 		vector_free(&m.records);
 	}
 }
@@ -222,20 +222,20 @@ START_TEST(holes_are_as_gaps)
 	static struct machine m;
 
 	for (unsigned int seed = 1; seed <= 2000; seed++) {
-		struct told told = {0};
+		struct given given = {0};
 		struct states *s;
 
 		simulate(&m, seed);
 		m.silent = true;
-		s = new_states(&m, &told);
+		s = new_states(&m, &given);
 		for (size_t i = 0; i < m.records.count; i++)
 			if (m.records.items[i].kind != KIND_SLICE ||
 			    m.records.items[i].slice.lane > CPUS ||
 			    m.records.items[i].slice.state != STATE_UNKNOWN)
 				put_records(s, &m, i, i + 1);
 		end_all(s);
-		check(&m, &told, false);
-		vector_free(&told.list);
+		check(&m, &given, false);
+		vector_free(&given.list);
 		vector_free(&m.records);
 	}
 }
@@ -243,7 +243,7 @@ END_TEST
 
 static int keep(void *context, const struct stretch *s)
 {
-	struct told *snapshot = context;
+	struct given *snapshot = context;
 
 	return vector_push(&snapshot->list, *s);
 }
@@ -257,7 +257,7 @@ static int by_lane(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-static void check_same(struct told *all, size_t from, struct told *rest)
+static void check_same(struct given *all, size_t from, struct given *rest)
 {
 	ck_assert_uint_eq(all->list.count - from, rest->list.count);
 	if (!rest->list.count)
@@ -283,14 +283,14 @@ static void check_same(struct told *all, size_t from, struct told *rest)
 /* Stop after some records, output all lanes, and continue in another object. */
 static void check_resumed(const struct machine *m, size_t stop)
 {
-	struct told all = {0}, snapshot = {0}, rest = {0};
+	struct given all = {0}, snapshot = {0}, rest = {0};
 	struct states *s = new_states(m, &all), *other = new_states(m, &rest);
-	size_t told;
+	size_t given;
 
 	put_records(s, m, 0, stop);
 	if (stop % 3 == 0 && states_settled(s))
 		ck_assert_int_eq(states_cut(s, states_settled(s), NULL), 0);
-	told = all.list.count;
+	given = all.list.count;
 	ck_assert_int_eq(states_each(s, keep, &snapshot), 0);
 	for (size_t i = 0; i < snapshot.list.count; i++) {
 		HOLDS(!snapshot.list.items[i].end);
@@ -301,7 +301,7 @@ static void check_resumed(const struct machine *m, size_t stop)
 	put_records(other, m, stop, m->records.count);
 	end_all(s);
 	end_all(other);
-	check_same(&all, told, &rest);
+	check_same(&all, given, &rest);
 	vector_free(&all.list);
 	vector_free(&rest.list);
 	vector_free(&snapshot.list);
@@ -360,40 +360,40 @@ static void put_garbage(struct states *s)
 		HOLDS(states_cut(s, any(500), NULL) == 0);
 }
 
-static void check_tiles(struct told *told)
+static void check_tiles(struct given *given)
 {
-	if (told->list.count)
-		qsort(told->list.items, told->list.count, sizeof(struct stretch), by_lane);
-	for (size_t i = 1; i < told->list.count; i++) {
-		const struct stretch *x = &told->list.items[i - 1], *y = &told->list.items[i];
+	if (given->list.count)
+		qsort(given->list.items, given->list.count, sizeof(struct stretch), by_lane);
+	for (size_t i = 1; i < given->list.count; i++) {
+		const struct stretch *x = &given->list.items[i - 1], *y = &given->list.items[i];
 
 		HOLDS(x->lane != y->lane || x->end <= y->time);
 	}
 }
 
 /* Lanes with records of two threads are output one after the other. */
-static void check_garbage(struct states *s, struct told *told)
+static void check_garbage(struct states *s, struct given *given)
 {
 	for (int i = 0; i < 100; i++)
 		put_garbage(s);
 	ck_assert_int_eq(states_end(s, UINT64_MAX, NULL), 0);
 	states_free(s);
-	check_tiles(told);
-	vector_free(&told->list);
+	check_tiles(given);
+	vector_free(&given->list);
 }
 
 START_TEST(garbage_is_cut_to_what_fits)
 {
 	for (unsigned int seed = 1; seed <= 3000; seed++) {
-		struct told told = {0}, snapshot = {0};
-		struct states *s = new_states(NULL, &told);
+		struct given given = {0}, snapshot = {0};
+		struct states *s = new_states(NULL, &given);
 
 		srand(seed);
 		for (int i = 0; i < 100; i++)
 			put_garbage(s);
 		ck_assert_int_eq(states_each(s, keep, &snapshot), 0);
-		check_garbage(s, &told);
-		s = new_states(NULL, &told);
+		check_garbage(s, &given);
+		s = new_states(NULL, &given);
 		for (size_t i = 0; i < snapshot.list.count; i++) {
 			struct stretch x = snapshot.list.items[i];
 
@@ -401,7 +401,7 @@ START_TEST(garbage_is_cut_to_what_fits)
 			x.state = (enum slice_state)any(STATE_COUNT + 1);
 			HOLDS(states_resume(s, &x, NULL) == 0);
 		}
-		check_garbage(s, &told);
+		check_garbage(s, &given);
 		vector_free(&snapshot.list);
 	}
 }

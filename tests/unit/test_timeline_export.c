@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Formats that show time take whatever a damaged or forged trace may tell. */
+/* Formats that show time take whatever a damaged or forged trace may hold. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

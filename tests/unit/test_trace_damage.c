@@ -150,7 +150,7 @@ START_TEST(garbage_pages)
 	size_t size, page = 4096;
 	struct tally tally;
 	char *data = load(good, &size), *copy = malloc(size);
-	unsigned int told = 0, pages = 0, unopened = 0;
+	unsigned int given = 0, pages = 0, unopened = 0;
 
 	for (size_t at = page; at + page <= size; at += page) {
 		memcpy(copy, data, size);
@@ -163,10 +163,10 @@ START_TEST(garbage_pages)
 		}
 		ck_assert_msg(tally.counts[KIND_SAMPLE] == seconds * rate || tally.lost,
 			      "page %zu: silent", at / page);
-		told += tally.lost > 0;
+		given += tally.lost > 0;
 	}
 	ck_assert_uint_le(unopened, SCHEMA_PAGES);
-	ck_assert_uint_gt(told, pages / 3); /* tables of words have pages of their own */
+	ck_assert_uint_gt(given, pages / 3); /* tables of words have pages of their own */
 	free(copy);
 	free(data);
 }

@@ -141,7 +141,7 @@ static struct trace_timeline_query query_of(uint64_t from, uint64_t to, struct l
 					     .losses = {.lost = count_lost, .context = losses}};
 }
 
-/* Records at one time and of one kind may change places: they are told apart by lane. */
+/* Records at one time and of one kind may change places: their lanes distinguish them. */
 static void check_group(struct item *wanted, struct item *got, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

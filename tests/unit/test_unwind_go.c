@@ -497,7 +497,7 @@ struct lie {
 	uint32_t refused;
 };
 
-static void tell(const struct gotable *good, const struct lie *lie)
+static void check_lie(const struct gotable *good, const struct lie *lie)
 {
 	struct gotable g = *good;
 	struct made m;
@@ -541,7 +541,7 @@ START_TEST(lies)
 		};
 
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-			tell(&g, &all[i]);
+			check_lie(&g, &all[i]);
 	}
 }
 END_TEST

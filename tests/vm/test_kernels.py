@@ -145,10 +145,10 @@ class OnDebian12(unittest.TestCase):
         for row in self.trace.query("SELECT * FROM account"):
             lost = sum(r["count"] for r in self.trace.query("SELECT * FROM loss")
                        if r["cpu"] == row["cpu"] + 1 and r["event"] == row["event"])
-            told = row["written"] + row["filtered"] + row["idle"] + lost
+            given = row["written"] + row["filtered"] + row["idle"] + lost
             with self.subTest(row=row, lost=lost):
                 self.assertGreater(row["written"], 0)
-                self.assertLessEqual(abs(row["due"] - told), 1)
+                self.assertLessEqual(abs(row["due"] - given), 1)
 
     def case(self, name):
         """Return (exit status, messages, path of the trace) of a case of restricted.sh."""

@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = fall_silent};
 	const struct fuse_in_header *in = (const void *)request;
-	bool told = false;
+	bool reported = false;
 	char options[128];
 	int fd;
 
@@ -208,10 +208,10 @@ int main(int argc, char **argv)
 	for (;;) {
 		ssize_t n = read(fd, request, sizeof(request));
 
-		if (silent && !told) {
+		if (silent && !reported) {
 			printf("%s\n", argv[4]);
 			fflush(stdout);
-			told = true;
+			reported = true;
 		}
 		if (n > 0 && !silent)
 			serve(fd, in);

@@ -43,7 +43,7 @@ struct phase {
 	long switches;
 };
 
-struct told {
+struct reported {
 	pid_t tid;
 	uint64_t begin, end; /* boot_ns() when schedstat was read */
 	unsigned long long first, last; /* ns of CPU time by schedstat */
@@ -55,7 +55,7 @@ struct told {
 	struct phase *now; /* the current phase, or NULL */
 };
 
-static struct told threads[THREADS];
+static struct reported threads[THREADS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t finish; /* boot_ns() */
 static int disk;
@@ -72,7 +72,7 @@ static long voluntary(void)
  * Begin a phase. The time stamps are read last at its begin and first at its end: other readings
  * for the log lie outside of them.
  */
-static void begin(struct told *t, enum kind kind)
+static void begin(struct reported *t, enum kind kind)
 {
 	struct phase *p = &t->phases[t->count++];
 
@@ -83,7 +83,7 @@ static void begin(struct told *t, enum kind kind)
 	t->now = p;
 }
 
-static void end(struct told *t)
+static void end(struct reported *t)
 {
 	struct phase *p = t->now;
 
@@ -93,7 +93,7 @@ static void end(struct told *t)
 }
 
 /* Return a random time between a tenth of ns and ns. */
-static uint64_t about(struct told *t, uint64_t ns)
+static uint64_t about(struct reported *t, uint64_t ns)
 {
 	return ns / 10 + ns * (rand_r(&t->seed) % 900) / 1000;
 }
@@ -114,14 +114,14 @@ static void burn(uint64_t ns)
 		;
 }
 
-static void burst(struct told *t)
+static void burst(struct reported *t)
 {
 	begin(t, BURST);
 	burn(about(t, 3 * MS));
 	end(t);
 }
 
-static void sleep_some(struct told *t)
+static void sleep_some(struct reported *t)
 {
 	uint64_t ns = about(t, 5 * MS);
 
@@ -130,7 +130,7 @@ static void sleep_some(struct told *t)
 	end(t);
 }
 
-static void hold(struct told *t)
+static void hold(struct reported *t)
 {
 	begin(t, LOCK);
 	pthread_mutex_lock(&mutex);
@@ -141,7 +141,7 @@ static void hold(struct told *t)
 	pthread_mutex_unlock(&mutex);
 }
 
-static void read_disk(struct told *t)
+static void read_disk(struct reported *t)
 {
 	off_t at = (off_t)(rand_r(&t->seed) % FILE_PAGES * PAGE);
 
@@ -171,8 +171,8 @@ static unsigned long long schedstat(int fd, uint64_t *time, uint64_t *clock)
 
 static void *run(void *argument)
 {
-	static void (*const todo[])(struct told *) = {burst, sleep_some, hold, read_disk};
-	struct told *t = argument;
+	static void (*const todo[])(struct reported *) = {burst, sleep_some, hold, read_disk};
+	struct reported *t = argument;
 	char path[64];
 	int fd;
 
@@ -191,7 +191,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-static void prepare(struct told *t, unsigned int number)
+static void prepare(struct reported *t, unsigned int number)
 {
 	t->seed = number + 1;
 	t->phases = calloc(PHASES, sizeof(*t->phases));
@@ -213,7 +213,7 @@ static void open_disk(const char *path)
 	disk = open(path, O_RDONLY | O_DIRECT);
 }
 
-static void print_thread(const struct told *t)
+static void print_thread(const struct reported *t)
 {
 	printf("{\"tid\": %d, \"begin\": %lu, \"end\": %lu, \"schedstat\": [%llu, %llu], "
 	       "\"clock\": [%lu, %lu], \"phases\": [",

@@ -545,7 +545,7 @@ struct log {
 };
 
 static const struct mode *mode;
-static struct log told;
+static struct log reported;
 
 static long voluntary(void)
 {
@@ -561,22 +561,22 @@ static void *wait_often(void *unused)
 
 	(void)unused;
 	prctl(PR_SET_NAME, "waiter");
-	told.tid = (pid_t)syscall(SYS_gettid);
+	reported.tid = (pid_t)syscall(SYS_gettid);
 	mode->wait(); /* the first wait may include one-time work */
-	told.switches = -voluntary();
-	told.cpu = -thread_ns();
-	told.begin = boot_ns();
+	reported.switches = -voluntary();
+	reported.cpu = -thread_ns();
+	reported.begin = boot_ns();
 	do {
 		uint64_t before = boot_ns();
 
 		mode->wait();
 		now = boot_ns();
-		told.waits++;
-		told.waited += now - before;
+		reported.waits++;
+		reported.waited += now - before;
 	} while (now < finish);
-	told.end = now;
-	told.cpu += thread_ns();
-	told.switches += voluntary();
+	reported.end = now;
+	reported.cpu += thread_ns();
+	reported.switches += voluntary();
 	finished = true;
 	return NULL;
 }
@@ -585,8 +585,8 @@ static void print(void)
 {
 	printf("{\"mode\": \"%s\", \"class\": \"%s\", \"tid\": %d, \"begin\": %lu, \"end\": %lu, "
 	       "\"waits\": %lu, \"waited\": %lu, \"cpu\": %lu, \"switches\": %ld}\n",
-	       mode->name, mode->class, told.tid, told.begin, told.end, told.waits, told.waited,
-	       told.cpu, told.switches);
+	       mode->name, mode->class, reported.tid, reported.begin, reported.end, reported.waits,
+	       reported.waited, reported.cpu, reported.switches);
 }
 
 static int list(void)

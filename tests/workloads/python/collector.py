@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Garbage in cycles, collected when it is told to be, and how long that took by its own clock.
+Garbage in cycles, collected on request, and how long that took by its own clock.
 
   collector.py SECONDS TRUTH
 """
