@@ -31,7 +31,11 @@ struct client_object {
 	uint64_t id;
 	enum object_kind kind;
 	uint32_t owner; /* uid of the user on whose behalf it is read */
-	struct client_file file, debug, common; /* file itself is sent with the object */
+	/*
+	 * The file; its debugging information in another file; and what that shares with other
+	 * files (dwz). The first is sent with the object, the others when they are found.
+	 */
+	struct client_file file, debug, common;
 	struct stamp stamp; /* of file, when the object was added */
 	struct python_interpreter *python; /* of OBJECT_PYTHON; else NULL */
 	uint64_t generation; /* of the worker that has the object; 0: none */
@@ -59,15 +63,14 @@ struct request {
 				 * FORGET */
 	uint64_t sequence; /* sequence number with which it was sent */
 	VECTOR(struct message_lookup) lookups; /* for LOOKUP: addresses; for PAGES: page numbers */
-	/* number of questions that have replies; replies come in order */
-	size_t replied;
+	size_t replied; /* how many of lookups have replies, which come in order */
 	/* of TABLE: the key is requested; the key has arrived */
 	bool wants_key, keyed;
 	bool urgent; /* for PAGES: see symbolizer_request_pages() */
 	struct unwind_key key; /* key for the cache, if keyed */
 	char *table; /* bytes of the table received so far; NULL with a size: memory ran out */
 	size_t table_size, received;
-	struct place_records places; /* received so far for the next question */
+	struct place_records places; /* received so far for the next of lookups */
 };
 
 struct symbolizer {

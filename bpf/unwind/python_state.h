@@ -39,7 +39,10 @@ struct python_thread {
 	__u32 count; /* number of states */
 	__u64 searched_at; /* time of the last search, ns */
 	__u64 pause; /* until the next search, ns */
-	/* the first interpreter, and its first thread, at that search: new ones come first */
+	/*
+	 * The heads of the lists of interpreters, and of threads of the first one, at that search.
+	 * CPython puts new ones at the head, so other heads mean that there is something new.
+	 */
 	__u64 first_interpreter, first_thread;
 	/* there was one interpreter only; otherwise the states are searched every time */
 	__u32 one_interpreter;
@@ -65,8 +68,8 @@ struct python_search {
 struct python_registers {
 	__u64 fallback_frame; /* frame to continue with if no register holds one; 0: none */
 	__u32 tried; /* registers checked */
-	__u8 fallback_complete; /* if no register holds a frame, no shim is missing before
-				   fallback_frame */
+	/* no frame that CPython adds at a call from C is missing before fallback_frame */
+	__u8 fallback_complete;
 	__u64 values[UNWIND_REGISTERS];
 };
 
@@ -76,7 +79,8 @@ struct python_buffers {
 	__u64 code[PYTHON_CODE_BYTES / sizeof(__u64)]; /* of a code object */
 	__u64 text_head[PYTHON_TEXT_HEAD_WORDS]; /* of a str shown for a code object */
 	__u64 characters[PYTHON_CHARACTERS_WORDS];
-	__u64 file, file_id; /* of the frame before: address, python_text_id(); 0: none */
+	/* the file of the frame before: address of its str, and python_text_id(); 0: none */
+	__u64 file, file_id;
 };
 
 struct python_walk {
@@ -87,9 +91,10 @@ struct python_walk {
 	__u64 self; /* the thread pointer */
 	__u64 stack_end; /* the thread's stack is below this address; ~0: the main thread's */
 	__u32 tid;
-	__u32 from, at; /* index of the first word, and of the next */
+	__u32 from, at; /* indexes of the walk's first word in the sample, and of the next */
 	struct python_search search;
-	__u64 cframe; /* 3.11 and 3.12: until its frame is known to be right; else 0 */
+	/* 3.11 and 3.12: struct _PyCFrame whose frame has not been checked yet; else 0 */
+	__u64 cframe;
 	__u64 frame;
 	__u32 state_from; /* index of this state's first word */
 	__u8 phase; /* enum python_phase */

@@ -14,7 +14,7 @@
 #include "capture/clock.h"
 #include "symbolizers/python_file.h"
 
-/* Reading kallsyms takes tens of milliseconds. */
+/* Least time between two readings of kallsyms, which take tens of milliseconds each; ns. */
 #define KERNEL_INTERVAL (10 * NSEC_PER_SEC)
 
 void object_set_no_table(struct objects *o, const struct object *object)
