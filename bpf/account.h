@@ -18,7 +18,7 @@
 
 #include "bpf/event.h"
 
-/* Largest delay of a tick, ns, on a machine without disturbances: measured in virtual machines. */
+/* A tick more than this after its grid point, ns, counts as late; measured in virtual machines. */
 #define TICK_LATENCY 50000
 /* Number of samples after which the origin of the grid is checked against their delays. */
 #define GRID_WINDOW 64
@@ -80,7 +80,7 @@ static __always_inline __u64 count_stolen_points(struct wire_account *a, __u64 p
  */
 static __always_inline int account_points(struct wire_account *a, __u64 point, __u64 now)
 {
-	/* time of the first of these points, ns */
+	/* time of the first grid point that is not accounted for yet, ns */
 	__u64 due = a->origin + (a->last + 1) * a->period;
 	__u64 points = point - a->last;
 

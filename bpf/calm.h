@@ -33,7 +33,10 @@ struct {
 	__type(value, __u8);
 } calm_programs SEC(".maps");
 
-/* Return whether the program that task has just begun to execute is in calm_programs. */
+/*
+ * Return whether the consumer need not be woken for the program that task has just begun to
+ * execute.
+ */
 static __always_inline bool is_calm_program(struct task_struct *task)
 {
 	struct file___calm *file = (void *)BPF_CORE_READ(task, mm, exe_file);

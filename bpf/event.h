@@ -124,9 +124,9 @@ struct wire_unfinished {
 	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS];
 	__u32 bytes; /* bytes of stack that follow, a multiple of 8 */
-	__u32 outer_bytes; /* bytes of the outer end, which follow those; 0: none */
-	__u8 exact; /* pc was interrupted; otherwise it is a return address */
-	__u8 known; /* registers belong to the frame of pc */
+	__u32 outer_bytes; /* bytes of the copied outer end, after those of stack; 0: none */
+	__u8 exact; /* the thread was interrupted at pc; otherwise pc is a return address */
+	__u8 known; /* registers[] belong to the frame of pc; otherwise only sp, fp and base do */
 	__u8 unmapped; /* no mapping contains pc; otherwise the table of pc was not ready */
 	__u8 unused[5];
 };
@@ -136,7 +136,7 @@ struct wire_selection {
 	__u64 cgroup; /* id */
 	__u32 level; /* depth of the cgroup below the root; UINT32_MAX: unknown */
 	int cgroup_subsys; /* -1: the unified hierarchy, else a v1 controller's id */
-	int shown_subsys; /* the same, for the cgroups shown in records */
+	int shown_subsys; /* hierarchy of the cgroups shown in records; values as above */
 	__u8 by_pid, by_tid, by_cgroup;
 	__u8 unused;
 };
@@ -189,7 +189,7 @@ enum wire_prev_flag {
 	WIRE_PREV_THROTTLED = 2,
 	WIRE_PREV_COMPAT = 4, /* the system call is a number of the 32-bit table */
 	WIRE_PREV_KTHREAD = 8,
-	/* the previous, or in snapshots the running thread is not selected: only that it runs */
+	/* the previous thread is not selected; in a snapshot: the thread, which runs, is not */
 	WIRE_PREV_UNSELECTED = 16,
 	/* the next thread is not selected; with both flags, one of the two is the idle thread */
 	WIRE_NEXT_UNSELECTED = 32,

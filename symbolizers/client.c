@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The client: objects, and requests in two queues. Requests wait, are sent (a few at a time) and
- * are complete when their reply has arrived. The worker replies in order, so the first sent request
- * is the one that it is working on. If the worker dies, sent requests wait again. An object is sent
- * to a worker before the first request about it, so a restart need not send all objects again.
+ * The client: objects and requests. Lookups are gathered until symbolizer_flush(). Requests wait in
+ * a queue per user (struct fair), are sent a few at a time, and are complete when their reply has
+ * arrived. The worker replies in order, so the first sent request is the one that it is working on.
+ * If the worker dies, its sent requests return to the queues of their users. An object is sent to a
+ * worker before the first request about it, so a restart need not send all objects again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +21,7 @@
 /* Maximum number of pending addresses; each takes 16 bytes. */
 #define PENDING_MAX (4u << 20)
 #define FILES_MAX 4096
-/*
- * A worker of sources gets a quarter of the files (FILES_MAX divided by this), and this nice value.
- */
+/* For a symbolizer of sources: divisor of files_limit(), and increase of the nice value. */
 #define SOURCES_FILES 4
 #define SOURCES_NICE 5
 #define KERNEL_SYMBOLS_MAX (1u << 16)
@@ -304,7 +303,7 @@ static bool is_request_about(const struct queue_item *item, const void *object)
 	return ((const struct request *)item)->object == object;
 }
 
-/* Start the symbolizer for suspicious files when the first one is added. */
+/* Start the second symbolizer, for files whose reader may hang, unless it exists already. */
 static int start_second_symbolizer(struct symbolizer *s)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -490,7 +489,7 @@ void symbolizer_forget(struct symbolizer *s, uint64_t object)
 		return;
 	(void)symbolizer_flush(s);
 	o->forgotten = true;
-	/* If memory runs out for the request, the object is kept until the end. */
+	/* If there is no memory for the request, the object is kept until symbolizer_free(). */
 	(void)request_submit(s, o, MESSAGE_FORGET);
 }
 

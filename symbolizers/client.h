@@ -4,7 +4,7 @@
  * which has no privileges, passes open files to it, requests names and unwind tables from it in
  * batches, and reads the replies without ever blocking. A worker that dies or hangs is killed and
  * replaced; the object that it was working on is marked bad (at once if the worker hung, after a
- * few deaths otherwise). All other objects are sent again, and all pending requests are repeated.
+ * few deaths otherwise). All pending requests are repeated, and their objects are sent again.
  *
  * An object is something that has symbols: an ELF file, the kernel, a JIT's perf map, a Python
  * process. Its number is chosen by the caller and never used twice.
@@ -151,8 +151,8 @@ void symbolizer_free(struct symbolizer *s);
 /*
  * Like symbolizer_new(), for a symbolizer that only finds lines and inlined functions of ELF files
  * ("a symbolizer of sources"). It has a worker of its own, since debugging information is the
- * largest thing that is read, and the most likely to kill its reader. memory: bytes that the worker
- * may use. The worker runs at a lower CPU priority than all others.
+ * largest data that workers read, and the most likely to make a worker crash. memory: bytes that
+ * the worker may use. The worker runs at a lower CPU priority than the other workers.
  */
 int symbolizer_new_sources(struct symbolizer **out, const struct symbolizer_events *events,
 			   uint64_t memory, struct error *err);
@@ -285,14 +285,14 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory);
 /*
  * Request the unwind table of an ELF object, without reading its symbols. Takes precedence over
  * pending names. One reply by the event table follows, unless the object is forgotten before;
- * further requests while one is pending have no effect. The status is 0, and t is valid during the
- * callback, or
+ * further requests while one is pending have no effect. If its status is 0, t is valid during the
+ * callback. Other values of the status:
  *
- *   -ENOENT   there is nothing to make a table of
- *   -EBADMSG  no ELF file, or a hostile one
+ *   -ENOENT   the object has no data from which a table can be made
+ *   -EBADMSG  the file is not an ELF file, or is invalid
  *   -E2BIG    the table would be larger than UNWIND_TABLE_MAX
  *   -ESTALE   the file was changed after it had been added
- *   -EIO      workers died over the object, or its file is not open any more
+ *   -EIO      a worker hung or several died over the object, or its file is not open any more
  *   -ENOMEM
  *
  * Return 0; -ENOENT: no such ELF object; -ENOMEM.

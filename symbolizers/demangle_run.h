@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call of libiberty's demanglers, which is left when it takes too long or writes too much: a
+ * One call of libiberty's demanglers, which is aborted when it takes too long or writes too much: a
  * name of 100 bytes can expand to gigabytes, or take days of work without any output.
  *
- * libiberty has no way to stop a call, so the call is left by siglongjmp(): from its callback when
+ * libiberty has no way to stop a call, so siglongjmp() aborts it: from its callback when
  * the buffer is full, from a signal handler when the time is up. This is safe because a call holds
  * nothing that outlives it: the demangler of C++ allocates on its stack, and malloc() in
  * libiberty's objects is bound to an arena here (Makefile), which is emptied as a whole.
@@ -16,7 +16,7 @@
 
 /*
  * CPU time of the calling thread is counted in ticks of this many ns (or of the kernel's clock, if
- * that is coarser). A call is left at its second tick, that is, after 4 to 8 ms.
+ * that is coarser). A call is aborted at its second tick, that is, after 4 to 8 ms.
  */
 #define DEMANGLE_TICK_NS 4000000
 #define DEMANGLE_TICKS 2

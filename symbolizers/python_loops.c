@@ -29,7 +29,10 @@ static int add_loop(struct python_file *f, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Add code as file offsets; all of the code must be in one segment. */
+/*
+ * Add the file offsets of a range of code addresses to f->loop. The range must be in one segment
+ * and have at most LOOP_MAX bytes.
+ */
 static int add_loop_code(struct python_file *f, const struct unwind_source *s,
 			 const struct python_extent *code)
 {
@@ -92,8 +95,8 @@ static bool jump_target(const struct jump_search *s, uint64_t at, uint64_t *out)
 }
 
 /*
- * Add the code at the target of a jump to the loop if it has the same frame. Bytes that only look
- * like a jump have a target with another frame, or with none.
+ * Add the code at the target of a jump to the loop if the target has the same unwind rule as the
+ * jump. Bytes that only look like a jump have a target with another rule, or with none.
  */
 static int follow_jump(struct jump_search *s, uint64_t from, uint64_t target)
 {

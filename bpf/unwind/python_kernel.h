@@ -25,8 +25,9 @@ struct {
 } python_scratch SEC(".maps");
 
 /*
- * Number of entries in the cache of threads, which is indexed by the low bits of the thread id; two
- * threads that share an entry are searched every time.
+ * Number of entries in the cache of threads' states, which is indexed by the low bits of the thread
+ * id. Of two threads that share an entry, each replaces the states of the other, which are then
+ * searched again.
  */
 #define PYTHON_THREADS 4096
 
@@ -38,8 +39,8 @@ struct {
 } python_threads SEC(".maps");
 
 /*
- * The cache of code objects that were seen: their hashes, one word per entry, written without locks
- * like rule_cache.
+ * The cache of code objects that were seen: one hash per entry, written without locks. A lost entry
+ * only makes its code object count as new again.
  */
 #define PYTHON_SEEN_BITS 15
 
@@ -97,7 +98,9 @@ static __always_inline struct python_walk *user_walk_begin_python(struct user_wa
 	w->now = s->time;
 	w->tid = s->tid;
 	w->self = thread_pointer(task);
-	/* the C library puts the thread's data at the end of its stack, except for the main thread
+	/*
+	 * The C library puts the thread control block at the end of the thread's stack, except in
+	 * the main thread.
 	 */
 	w->stack_end = s->tid == s->pid ? ~0ULL : w->self;
 	/*

@@ -97,11 +97,11 @@ struct python_layout {
 	 * on, one of these words is a number that no other code object of the interpreter has.
 	 */
 	__u32 code_id[PYTHON_ID_WORDS];
-	/* offsets in PyCodeObject for the reader of names */
+	/* offsets in PyCodeObject; the BPF walker uses all of them but code_lines */
 	__u32 code_first_line; /* int co_firstlineno */
-	__u32 code_name, code_file; /* str */
-	__u32 code_qualified_name; /* str, from 3.11; else PYTHON_ABSENT */
-	__u32 code_lines; /* bytes: co_lnotab or co_linetable */
+	__u32 code_name, code_file; /* pointers to str objects */
+	__u32 code_qualified_name; /* pointer to a str, from 3.11; else PYTHON_ABSENT */
+	__u32 code_lines; /* pointer to a bytes object: co_lnotab or co_linetable */
 	/* offsets in str (PyASCIIObject, PyCompactUnicodeObject) and bytes */
 	__u32 text_length, text_state; /* Py_ssize_t; the bit field */
 	__u32 text_ascii, text_compact; /* offset of the characters in ASCII and in other strings */

@@ -68,7 +68,7 @@ struct python_search {
 struct python_registers {
 	__u64 fallback_frame; /* frame to continue with if no register holds one; 0: none */
 	__u32 tried; /* registers checked */
-	/* no frame that CPython adds at a call from C is missing before fallback_frame */
+	/* no shim, the frame that CPython adds at a call from C, is missing before it */
 	__u8 fallback_complete;
 	__u64 values[UNWIND_REGISTERS];
 };

@@ -90,6 +90,10 @@ static __always_inline void python_use_cache(struct python_walk *w)
 	if (!w->search.count &&
 	    (t->first_thread != w->search.first_thread || w->now - t->searched_at > t->pause))
 		return;
+	if (*(const volatile __u32 *)&t->tid != w->tid) { /* another CPU has written it meanwhile */
+		w->search.count = 0;
+		return;
+	}
 	w->search.from_cache = 1; /* also if the cache says that there are none */
 	w->phase = PYTHON_PHASE_STATE;
 }
@@ -114,10 +118,13 @@ static __always_inline void python_update_cache(const struct python_walk *w)
 	if (!t)
 		return;
 	t->pause = python_search_pause(w, t);
-	t->count = 0; /* readers on other CPUs must not use a half-written entry */
+	/*
+	 * A program on another CPU may read the entry meanwhile: without a thread id it belongs to
+	 * no thread.
+	 */
+	*(volatile __u32 *)&t->tid = 0;
 	t->runtime = w->process.runtime;
 	t->born = w->born;
-	t->tid = w->tid;
 	t->searched_at = w->now;
 	t->first_interpreter = w->search.first_interpreter;
 	t->first_thread = w->search.first_thread;
@@ -125,6 +132,7 @@ static __always_inline void python_update_cache(const struct python_walk *w)
 	for (int i = 0; i < PYTHON_NESTED_MAX; i++)
 		t->states[i] = w->search.found[i];
 	t->count = w->search.count;
+	*(volatile __u32 *)&t->tid = w->tid;
 }
 
 /*

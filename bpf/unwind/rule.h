@@ -147,9 +147,7 @@ struct unwind_page {
 	__u32 count; /* number of rows */
 };
 
-/*
- * This word has the layout of struct unwind_page: both supported architectures are little-endian.
- */
+/* A struct unwind_page as one word; both supported architectures are little-endian. */
 #define UNWIND_PAGE_WORD(first, count) ((__u64)(count) << 32 | (first))
 
 #endif

@@ -19,9 +19,9 @@ struct unwind_cfi_section {
 int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *out);
 
 /*
- * Add every function that the file describes to rows: from .eh_frame, or from .debug_frame if
- * .eh_frame describes next to nothing and rows have no functions of Go. Invalid descriptions count
- * as refused. Return 0, also if the file has neither section; -ENOMEM, -E2BIG, or an error of
+ * Add the functions of .eh_frame to rows. If there are fewer than 8 then (start-up code and the
+ * PLT), and none of Go, also add those of .debug_frame. Invalid descriptions are counted in
+ * rows->refused. Return 0, also if the file has neither section; -ENOMEM, -E2BIG, or an error of
  * unwind_source_read().
  */
 int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s);

@@ -77,7 +77,7 @@ struct go_rows_function {
 	uint64_t saved; /* from this offset on, the caller's frame pointer is in memory; or NEVER */
 	/* from this offset on, the frame pointer finds a frame (delta not 0); or NEVER */
 	uint64_t set;
-	/* from this offset on, the rule last applies, whatever the table has; or NEVER */
+	/* from this offset on, the rule in last replaces those of Go's table; or NEVER */
 	uint64_t stop;
 	struct unwind_rule last;
 	enum go_role role;

@@ -44,12 +44,12 @@ const struct unwind_machine *unwind_source_machine(const struct unwind_source *s
 }
 
 /*
- * Add the part of a segment that is in the file. -EBADMSG: the segment is invalid, so that no
- * kernel would load it.
+ * Add the part of an executable segment that is in the file; ignore other segments. -EBADMSG: the
+ * part is not within the file, or its addresses are not above those of the last segment.
  */
 static int add_code_segment(struct unwind_source *s, const GElf_Phdr *p)
 {
-	uint64_t behind = 0, end;
+	uint64_t least = 0, end;
 
 	if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || !p->p_filesz)
 		return 0;
@@ -59,9 +59,9 @@ static int add_code_segment(struct unwind_source *s, const GElf_Phdr *p)
 	if (s->segments.count) {
 		const struct unwind_segment *last = &s->segments.items[s->segments.count - 1];
 
-		behind = last->address + last->size;
+		least = last->address + last->size;
 	}
-	if (p->p_vaddr < behind)
+	if (p->p_vaddr < least)
 		return -EBADMSG;
 	return vector_push(&s->segments, ((struct unwind_segment){
 						 .address = p->p_vaddr,

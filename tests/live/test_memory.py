@@ -21,6 +21,7 @@ from sched_live import SchedRecording
 
 MIB = 1 << 20
 LIMIT = 64 * MIB
+PARKED = 32 * MIB # samples that wait for unwind tables: a quarter of --unwind-memory
 HELPERS = 128 * MIB  # the worker's budget for tables is 64 MiB
 KINDS = ((), ("--keep", "30s"), ("-e", "sched"), ("-e", "cpu,sched", "--keep", "30s"))
 FILES = 1500  # more than skein keeps of files that are no longer mapped
@@ -103,11 +104,11 @@ class Memory(live.LiveTest):
         self.assertLess(helpers, HELPERS)
         return seen
 
-    def check(self, seen):
+    def check(self, seen, more=0):
         half = seen[len(seen) // 2:]
-        reported = f"peak {max(seen) / MIB:.1f} MiB, second half {min(half) / MIB:.1f} to " \
-               f"{max(half) / MIB:.1f} MiB"
-        self.assertLess(max(seen), LIMIT, reported)
+        reported = (f"peak {max(seen) / MIB:.1f} MiB, second half {min(half) / MIB:.1f} to "
+                    f"{max(half) / MIB:.1f} MiB")
+        self.assertLess(max(seen), LIMIT + more, reported)
         # growth with length is steady: compare the second half's growth with the total
         self.assertLess(half[-1] - half[0], max(8 * MIB, max(seen) // 5), reported)
 
@@ -118,7 +119,8 @@ class Memory(live.LiveTest):
         workers = [self.start(workload("distinct"), seconds, cpu=cpu) for cpu in live.CPUS]
         seen = self.watch(recording, workers)
         trace = self.finish(recording)
-        self.check(seen)
+        # 10 kHz of all processes: beside a build, whose programs are new, stacks wait for tables
+        self.check(seen, PARKED)
         mine = "FROM sample WHERE thread IN (SELECT id FROM thread WHERE comm = 'distinct')"
         distinct = trace.one(f"SELECT count(DISTINCT stack) {mine}")
         samples = trace.one(f"SELECT count(*) {mine}")

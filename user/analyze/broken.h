@@ -29,7 +29,7 @@ struct completeness {
 	uint64_t due; /* samples that have a user stack or should have one */
 	uint64_t complete; /* stack complete from the start of the thread to the innermost frame */
 	uint64_t broken[END_COUNT]; /* by enum stack_end */
-	uint64_t no_stack; /* no frame, not even one with a reason */
+	uint64_t no_stack; /* samples without any frame, not even an END frame with the reason */
 };
 
 void completeness_of(struct completeness *out, const struct profile *p, uint32_t event);

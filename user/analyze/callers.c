@@ -66,7 +66,7 @@ static int add_callers_above(struct tree_maker *m, const struct tree *t, uint32_
 
 int callers_of(struct tree *out, const struct tree *t, uint32_t label)
 {
-	/* by node: whether the node or one above it is the function */
+	/* by node: whether the node or one of its ancestors has the label */
 	bool *within = calloc(t->nodes.count + 1, sizeof(*within));
 	struct tree_maker m = {0};
 	int ret = within ? tree_begin(&m) : -ENOMEM;

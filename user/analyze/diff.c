@@ -220,7 +220,7 @@ static int diff_count_part(struct diff_builder *c, struct compared_run *r, const
 						   : diff_count_groups(c, r, p, diff_part);
 }
 
-/* Count the samples in the kernel, using a copy of the profile that only has their sums. */
+/* Count the samples in the kernel, in a copy of the profile that has only these samples. */
 static int diff_count_kernel(struct diff_builder *c, struct compared_run *r)
 {
 	struct profile only = *r->given.profile;

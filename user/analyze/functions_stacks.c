@@ -140,7 +140,10 @@ static struct walk_cost walk_cost_of(const struct stack_walk *w, const struct wa
 	return cost;
 }
 
-/* Leave the innermost stack and add its cost to its caller. */
+/*
+ * Remove the innermost stack from the path. Add its cost to its caller, and to the total of its
+ * function unless the function was on the path before.
+ */
 static void leave_stack(struct stack_walk *w)
 {
 	const struct walk_entry *left = &w->path.items[--w->path.count];

@@ -16,7 +16,7 @@
  */
 #define UNDER_WAY (300 * NSEC_PER_SEC / 1000)
 
-/* The kinds of entity that are kept, parents before children, in the order of a source. X(KIND) */
+/* Kinds of entity that are kept; each comes after the kinds that it refers to. X(KIND) */
 #define ENTITY_KINDS(X) \
 	X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
 

@@ -29,7 +29,7 @@ static uint64_t to_ns(const struct timespec *t)
 	return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
 }
 
-/* Return the CPU time (ns) that a process has used, zombies included; 0 if the process is gone. */
+/* Return the CPU time (ns) that a process, also a zombie, has used; 0 if the process is gone. */
 static uint64_t process_cpu_time(pid_t pid)
 {
 	struct timespec t;

@@ -149,8 +149,8 @@ int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
 }
 
 /*
- * Return the key of a function. Name, start, first line and file identify it, since several Python
- * functions may be at one address in turn.
+ * Return the key of a function: a hash of its object, start, first line, file and name. Object and
+ * start are not enough, since several Python functions may be at one address in turn.
  */
 static struct cache_key function_key(uint64_t object, const struct symbol *s)
 {

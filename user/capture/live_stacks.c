@@ -37,7 +37,7 @@ struct parked {
 	uint64_t waits_at;
 	uint32_t kernel, user, python; /* words of frames of each part */
 	uint8_t python_end; /* enum stack_end */
-	bool begun; /* walk.at is where the walk began: walk all frames again */
+	bool begun; /* walk.at is the initial state of the walk: walk all frames again */
 	uint64_t data[];
 };
 

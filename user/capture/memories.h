@@ -38,7 +38,7 @@ struct object *memories_find(const struct memories *m, uint32_t pid);
  * pid.
  */
 struct object *memories_take(struct memories *m, uint32_t pid, uint64_t code_type);
-/* Forget process memories that were not taken for some seconds. now: ns. */
+/* Drop the memories that memories_take() has not taken within 3 s. now: ns. */
 void memories_tick(struct memories *m, uint64_t now);
 void memories_free(struct memories *m);
 

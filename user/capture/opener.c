@@ -323,8 +323,8 @@ static bool send_request(struct opener_helper *c, const struct opener_request *r
 }
 
 /*
- * Send the request for the scan of all processes. The scan leaves out the mappings of users who
- * have made a child hang.
+ * Send the request for the scan of all processes. The scan leaves out the mappings of users whose
+ * requests have hung (suspects.h), except root.
  */
 static void send_scan(struct opener *o, struct opener_helper *c)
 {

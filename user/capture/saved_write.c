@@ -35,7 +35,7 @@ struct saved_writing {
 	const struct finish_world *world;
 	const struct ended_stack *stack;
 	const struct finished_stack *again;
-	const struct unwind_mapping *mappings; /* view of the space; NULL if there is none */
+	const struct unwind_mapping *mappings; /* mappings of world, sorted; NULL: there are none */
 	bool *used; /* for each mapping, whether it is written */
 	VECTOR(struct used_row) rows;
 	struct unfinished_stack begin; /* refers to words[]; unneeded values are removed */

@@ -304,8 +304,9 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 		return ret ? ret : set_running_thread(s, c, next, time, err);
 	}
 	/*
-	 * Use the leaving thread of the record if the running one is not known: at the start of the
-	 * recording, and where switches of unselected threads are not recorded.
+	 * Take the previous thread of the record as the running one if the running thread is not
+	 * certain: at the start of the recording, after lost records, and where switches of
+	 * unselected threads are not recorded.
 	 */
 	if (!c->certain || c->running.other || c->running.tid != previous.tid)
 		ret = set_running_thread(s, c, previous, time, err);

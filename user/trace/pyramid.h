@@ -34,7 +34,7 @@ struct pyramid_options {
 	size_t runs;
 };
 
-#define PYRAMID_DEFAULTS ((struct pyramid_options){65536, 2, 4u << 20})
+#define PYRAMID_DEFAULTS ((struct pyramid_options){65536, 2, 2u << 20})
 
 static inline unsigned int pyramid_shift(unsigned int level)
 {

@@ -19,7 +19,7 @@
  */
 #define SCHEMA_VERSION 2
 
-/* The words of one enumeration, stored as a table. */
+/* One value of an enumeration: a row of the enumeration's table. */
 struct word {
 	uint64_t id;
 	const char *word;
