@@ -254,13 +254,18 @@ def descriptors(pid, kind):
     return found
 
 
+def heed_interrupts():
+    """Undo what a shell does to SIGINT for a command that it starts with `&`: it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Recorder:
     """A recorder in the background; the constructor returns when it samples."""
 
     def __init__(self, command, cpus):
         self.process = subprocess.Popen([str(word) for word in command],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
+                                        stderr=subprocess.DEVNULL, preexec_fn=heed_interrupts)
         self.pid = self.process.pid
         end = time.monotonic() + 20
         while descriptors(self.pid, "perf_event") < cpus:
