@@ -8,8 +8,9 @@
 #include "analyze/names.h"
 
 /*
- * The verdict on one sample. BROKEN has an enum stack_end and NO_USER an enum no_user as the
- * reason.
+ * The completeness of a sample's stack. BROKEN: the user part was not walked to its root. NO_STACK:
+ * the stack has no frame, although a user part was due. NO_USER: the sample cannot have a user
+ * part.
  */
 enum stack_verdict_kind { COMPLETE, BROKEN, NO_STACK, NO_USER };
 
@@ -60,9 +61,9 @@ static bool is_kernel_thread_stack(const struct profile *p, uint32_t stack)
 }
 
 /*
- * Return the verdict on a stack. A user thread's stack is never empty: if it could not be walked,
- * it contains a frame with the reason. So without kernel stacks in the recording, an empty stack is
- * that of a kernel thread.
+ * Return the verdict on a stack. The stack of a user thread is never empty: if the walk failed, the
+ * stack contains a frame with the reason. So without kernel stacks in the recording, an empty stack
+ * is that of a kernel thread.
  */
 static struct stack_verdict judge_stack_end(const struct profile *p, struct recorded_parts recorded,
 					    uint32_t stack)
@@ -115,8 +116,9 @@ struct breakage_builder {
 };
 
 /*
- * Return the module of the root, or "" for the kernel: the user part of the stack then has no
- * frame, and the kernel did not break it.
+ * Return the path of the module of a stack's root frame. Return "" if no root frame is known, or if
+ * the root is in the kernel: then no frame of the user part is known, and the kernel is not at
+ * fault.
  */
 static const char *module_at_fault(const struct profile *p, uint32_t stack)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Count how many user stacks of one event are complete, and for what reason and in which module the
- * other stacks broke. Samples that cannot have a user stack are counted separately, so that many of
- * them do not make the share of complete stacks look better than it is.
+ * other stacks broke. Samples that cannot have a user stack are counted separately: otherwise, many
+ * such samples would make the share of complete stacks look better than it is.
  */
 #ifndef SKEIN_ANALYZE_BROKEN_H
 #define SKEIN_ANALYZE_BROKEN_H
@@ -13,7 +13,7 @@
 /* Reasons for which a sample cannot have a user stack. X(NAME, "which samples") */
 #define NO_USER_STACKS(X) \
 	X(KERNEL_THREAD, "kernel threads") \
-	X(NO_MEMORY_MAP, "threads starting or ending") /* END_NO_MEMORY_MAP */ \
+	X(NO_MEMORY_MAP, "threads starting or ending") /* the stack ends as END_NO_MEMORY_MAP */ \
 	X(NOT_RECORDED, "not asked for") /* recorded with kernel stacks only */
 
 #define NO_USER_ENUM(NAME, word) NO_USER_##NAME,
@@ -37,8 +37,8 @@ void completeness_of(struct completeness *out, const struct profile *p, uint32_t
 struct breakage {
 	const char *reason; /* stack_end_word(), or "no stack"; static */
 	/*
-	 * The module of the outermost known frame, where the walk ended, as profile_module_path()
-	 * names it; "" if that frame is not in the user part.
+	 * The module of the outermost known frame, Python frames excepted, where the walk ended, as
+	 * profile_module_path() names it; "" if that frame is in the kernel or in no known module.
 	 */
 	const char *module;
 	uint64_t count; /* samples */
@@ -49,8 +49,8 @@ struct breakages {
 };
 
 /*
- * Group the due samples that are not complete. Return 0 or -ENOMEM. The profile must outlive the
- * result.
+ * Group the due samples whose stack is not complete. Return 0 or -ENOMEM. The profile must outlive
+ * the result, which the caller frees with breakages_free().
  */
 int breakages_of(struct breakages *out, const struct profile *p, uint32_t event);
 void breakages_free(struct breakages *b);

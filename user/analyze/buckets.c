@@ -5,8 +5,8 @@
 #include "analyze/buckets.h"
 
 /*
- * Equal sums are merged when a bucket has twice as many sums as after its last merge, plus this
- * many.
+ * buckets_add() merges the equal sums of a bucket when the bucket has twice as many sums as after
+ * its last merge, plus this many.
  */
 #define SPARE 4096
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Add up samples in a moving window of time. The window consists of buckets, and buckets older than
- * the window are dropped one by one. So the sums are exactly those of the samples in the window,
- * and earlier samples have no influence, as they would in sums that decay.
+ * Add up samples in a moving window of time. The window consists of buckets of equal length, and
+ * the oldest bucket is dropped as a whole. So a sample counts fully or not at all, unlike in sums
+ * that decay. The window is at least as long as requested and at most one bucket longer.
  */
 #ifndef SKEIN_ANALYZE_BUCKETS_H
 #define SKEIN_ANALYZE_BUCKETS_H
@@ -10,7 +10,7 @@
 #include "base/record.h"
 #include "base/vector.h"
 
-/* one bucket is being filled and one is being dropped; the other buckets are the window */
+/* The newest bucket is being filled; the other 20 together have the requested length. */
 #define BUCKETS 21
 
 struct bucket {
@@ -29,9 +29,12 @@ struct buckets {
 void buckets_init(struct buckets *b, uint64_t window);
 void buckets_free(struct buckets *b);
 
-/* Add a sample; a sample from before the window is ignored. Return 0 or -ENOMEM. */
+/*
+ * Add a sample. A sample later than the window moves the window; a sample from before the window is
+ * ignored. Return 0 or -ENOMEM.
+ */
 int buckets_add(struct buckets *b, const struct sample *s);
-/* Move the window to now (ns) and drop the buckets that are too old. */
+/* Move the end of the window forward to now (ns), and drop the buckets that are too old. */
 void buckets_advance(struct buckets *b, uint64_t now);
 /* Return the start of the window, in ns. */
 uint64_t buckets_begin(const struct buckets *b);

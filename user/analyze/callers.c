@@ -17,8 +17,9 @@ static void add_caller_self(struct tree_maker *m, uint32_t node, uint64_t count,
 }
 
 /*
- * For every node of t, set to[node] to its node in the tree of callees, or TREE_NONE if the node is
- * not below the function.
+ * Add the nodes of t that have the label, and all nodes below them, to the tree of callees. For
+ * every node of t, to[node] is set to its node in the tree of callees, or to TREE_NONE if neither
+ * the node nor an ancestor has the label.
  */
 static int add_callees(struct tree_maker *m, const struct tree *t, uint32_t label, uint32_t *to)
 {
@@ -49,8 +50,9 @@ int callees_of(struct tree *out, const struct tree *t, uint32_t label)
 }
 
 /*
- * Add the path from the parent of a node of the function up to the root of t (excluded), as the
- * path from the root of m down.
+ * Add the callers of a node of the function: the path from the parent of the node up to the root of
+ * t (excluded) becomes a path from the root of m down. The end of the new path gets the total of
+ * the node.
  */
 static int add_callers_above(struct tree_maker *m, const struct tree *t, uint32_t from)
 {

@@ -10,15 +10,15 @@
 #include "analyze/tree.h"
 
 /*
- * Make the tree of callers: the children of the root are the callers of the function, their
- * children the callers' callers, and so on. A path ends (self) at the outermost caller, where the
- * stack begins. Return 0 or -ENOMEM; free the tree with tree_free().
+ * Make the tree of callers of the function with this label in t: the children of the root are the
+ * callers of the function, their children the callers' callers, and so on. The self cost of a path
+ * is at its end, the outermost caller. Return 0 or -ENOMEM; free the tree with tree_free().
  */
 int callers_of(struct tree *out, const struct tree *t, uint32_t label);
 
 /*
- * Make the tree of callees: the root is the function, its children are the functions it calls.
- * Return 0 or -ENOMEM; free the tree with tree_free().
+ * Make the tree of callees of the function with this label in t: the root is the function, its
+ * children are the functions it calls. Return 0 or -ENOMEM; free the tree with tree_free().
  */
 int callees_of(struct tree *out, const struct tree *t, uint32_t label);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Compare recordings. All runs intern their names in one table, so that the same thing has the same
- * label in all runs; every number is then a list of counts, one per run.
+ * Compare recordings. The names of all runs are interned in one table, so that a function or group
+ * has the same label in all runs, and each label has one count per run.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,10 +39,10 @@ struct diff_builder {
 	 * alternating
 	 */
 	struct compared_run *runs;
-	size_t run_count, stretch_count; /* stretch_count: of both sides */
+	size_t run_count, stretch_count; /* stretch_count: of both runs together */
 	double scale; /* factor from a value to the unit that is shown */
 	struct diff_noise noise[2]; /* variation among runs: [0] of programs, [1] of the kernel */
-	struct diff_count *list; /* scratch with room for one count of each run */
+	struct diff_count *list; /* scratch with room for one count of each run and stretch */
 };
 
 static int intern_diff_label(struct diff_builder *c, const char *name, const char *more,
@@ -94,7 +94,7 @@ static int diff_label_group(struct diff_builder *c, const struct group *g, uint3
 	return intern_diff_label(c, g->name, c->criteria->by == GROUP_PROCESS ? pid : "", out);
 }
 
-/* Return whether the group of a process is a kernel thread, or a program of kernel threads only. */
+/* Return whether a process, the first one of its group, is a kernel thread or the idle thread. */
 static bool is_kernel_thread_group(const struct diff_builder *c, const struct process *p)
 {
 	if (c->criteria->by == GROUP_CONTAINER || c->criteria->by == GROUP_CGROUP ||
@@ -274,7 +274,10 @@ static int diff_count_all(struct diff_builder *c)
 	return ret;
 }
 
-/* Set the divisor of a run's counts, and the scale with which a quotient is shown. */
+/*
+ * Set the divisor of a run's counts, and the scale with which a quotient is shown. Return 0, or
+ * -EINVAL if the measure needs the duration of the run and the duration is not known.
+ */
 static int diff_measure_run(struct diff_builder *c, struct compared_run *r)
 {
 	enum diff_measure measure = c->criteria->measure;
@@ -301,8 +304,8 @@ static int diff_measure_run(struct diff_builder *c, struct compared_run *r)
 }
 
 /*
- * Return whether all counts of both sides, if they were on one side alone, would amount to a change
- * of at least how->least.
+ * Return whether the counts of both sides, if they were all on the side with the smaller divisor,
+ * would amount to a change of at least criteria->least.
  */
 static bool is_large_enough(const struct diff_builder *c, const struct diff_count *list,
 			    size_t count)
@@ -324,8 +327,8 @@ static struct diff_count diff_count_in_run(const struct compared_run *r, uint32_
 }
 
 /*
- * Return how values vary from run to run: the variation found in all labels, and the variation
- * within the two runs for this label.
+ * Return the variation between runs for a label: the usual and assumed variation of programs or of
+ * the kernel, and the variation of this label within the two runs, from their stretches.
  */
 static struct diff_noise diff_noise_of(const struct diff_builder *c, uint32_t number,
 				       enum diff_cost cost)
@@ -364,8 +367,9 @@ static struct diff_change diff_change_of_label(const struct diff_builder *c, uin
 }
 
 /*
- * Return the mean spread of all labels with enough samples; the spread of a single label is
- * moderated with this mean.
+ * Return the mean spread of the labels of programs, or of the kernel, that have enough samples, but
+ * at least 1; the spread of a single label is moderated with this mean. Two runs show no spread:
+ * the result is 1 then.
  */
 static double diff_usual_spread(const struct diff_builder *c, bool kernel)
 {
@@ -411,8 +415,8 @@ static int add_diff_rows(struct diff *d, struct diff_builder *c)
 }
 
 /*
- * Correct for multiple tests (diff_correct()). All changes of programs, self and total of all rows,
- * are one family of tests; all changes of the kernel are another.
+ * Correct one family of tests for their number (diff_correct()). All changes of programs, self and
+ * total of all rows, are one family; all changes of the kernel are another.
  */
 static int correct_diff_family(struct diff *d, bool kernel)
 {
@@ -450,8 +454,8 @@ static int compare_larger_first(double x, double y)
 }
 
 /*
- * Order of rows: first rows whose self changed, by amount; then rows whose total changed, by
- * amount; then all other rows. Equal rows are ordered by name, so that the order does not depend on
+ * Order of rows: first rows whose self changed significantly; then rows whose total did; then all
+ * other rows; each by amount. Equal rows are ordered by name, so that the order does not depend on
  * which side is before.
  */
 static int compare_diff_rows(const void *a, const void *b)
@@ -482,7 +486,7 @@ static int add_compared_run(struct diff_builder *c, struct compared_run *r,
 	return diff_measure_run(c, r);
 }
 
-/* Return how many stretches of each side can be compared in pairs. */
+/* Return how many pairs of stretches can be compared; 0 unless each side has exactly one run. */
 static size_t count_stretches(const struct diff_side sides[2])
 {
 	const struct diff_run *before = sides[0].runs, *after = sides[1].runs;

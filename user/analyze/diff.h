@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Find the changes between two recordings, or between several on each side: function by function,
- * self and total, or by program, thread and so on. Things are the same if their names are the same:
- * name and module of a function, name of a program, name and pid of a process, name and process
- * name of a thread. Pure functions.
+ * self and total, or by program, thread and so on. Functions, programs and so on are the same in
+ * two recordings if their names are: name and module of a function, name of a program, name and pid
+ * of a process, name and process name of a thread. Pure functions.
  */
 #ifndef SKEIN_ANALYZE_DIFF_H
 #define SKEIN_ANALYZE_DIFF_H
@@ -40,9 +40,13 @@ struct diff_run {
 	size_t stretch_count;
 };
 
-#define DIFF_STRETCHES 8 /* per run; enough degrees of freedom, and longer than most phases */
+/*
+ * Number of stretches of a run: enough for a test (7 degrees of freedom), and few enough that a
+ * stretch is longer than most phases of a program.
+ */
+#define DIFF_STRETCHES 8
 
-/* The choice of the things to compare, the unit, and the smallest change. */
+/* How to compare: by functions or by a kind of group, the unit, and the smallest change. */
 struct diff_criteria {
 	unsigned int by; /* enum group_by or DIFF_BY_FUNCTION */
 	enum diff_measure measure;
@@ -73,15 +77,16 @@ struct diff_row {
 };
 
 /*
- * Standard deviations among runs of one program (struct diff_noise) that are assumed when one run
- * on each side cannot show them. docs/diff.md has the measurements on which the values are based.
+ * Relative standard deviations among runs of one program (struct diff_noise). These are assumed
+ * with one run on each side, which cannot show them. docs/diff.md has the measurements on which the
+ * values are based.
  */
 #define DIFF_ASSUMED_PROGRAM 0.10
 #define DIFF_ASSUMED_KERNEL 0.30
 
 struct diff {
 	struct names names;
-	/* first rows whose self changed, then rows whose callees changed, then all other rows */
+	/* first rows whose self changed significantly, then rows whose total did, then the rest */
 	VECTOR(struct diff_row) rows;
 	size_t tested[2]; /* rows with enough samples to be tested: of programs, of the kernel */
 	/* the costs that exist: rows of functions have both, other rows only DIFF_TOTAL */
@@ -101,7 +106,7 @@ int diff_make(struct diff *out, const struct diff_side sides[2], const struct di
 void diff_free(struct diff *d);
 
 bool diff_is_significant(const struct diff_change *c);
-/* Return "***", "**", "*" or "" for q of at most 0.001, 0.01, 0.05, or more. */
+/* Return "***", "**" or "*" for a tested change with q of at most 0.001, 0.01 or 0.05; else "". */
 const char *diff_stars(const struct diff_change *c);
 
 #endif

@@ -11,12 +11,12 @@
 #include "analyze/names.h"
 #include "base/vector.h"
 
-/* Suffixes that compilers append to the names of functions that they made from others. */
+/* Suffixes of the names of functions that a compiler made from parts or copies of others. */
 static const char *const suffixes[] = {
 	".isra.", ".constprop.", ".part.", ".cold", ".lto_priv.", ".llvm.", ".clone.",
 };
 
-/* Return whether all of text is one of the suffixes, including its number if it has one. */
+/* Return whether text is one of the suffixes, with nothing after it but a number or dots. */
 static bool is_compiler_suffix(const char *text)
 {
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
@@ -52,7 +52,10 @@ static void strip_symbol_suffixes(char *name)
 	}
 }
 
-/* Return "function (file.py)"; NULL without memory. */
+/*
+ * Return "function (file.py)", without the folders of the file, or "function" if the file is not
+ * known. The caller frees the text; NULL without memory.
+ */
 static char *name_python_for_diff(const struct function *f)
 {
 	const char *slash = *f->file == '<' ? NULL : strrchr(f->file, '/');
@@ -66,8 +69,9 @@ static char *name_python_for_diff(const struct function *f)
 }
 
 /*
- * Name a frame whose function has no name. If the file was rebuilt, only its module is used,
- * because the start address of a function differs from build to build. NULL without memory.
+ * Return a name, which the caller frees, for a frame whose function has no name. If the file was
+ * rebuilt, this is only its module, because the start address of a function differs from build to
+ * build. NULL without memory.
  */
 static char *name_nameless_for_diff(const struct profile *p, uint32_t frame)
 {

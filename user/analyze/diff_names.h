@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Give frames names that are the same in two recordings, whatever was rebuilt or edited between
- * them.
+ * Name frames so that a function has the same name in two recordings, even if files were rebuilt or
+ * edited between the recordings.
  */
 #ifndef SKEIN_ANALYZE_DIFF_NAMES_H
 #define SKEIN_ANALYZE_DIFF_NAMES_H
@@ -18,8 +18,8 @@ char *diff_frame_name(const struct profile *p, uint32_t frame);
 
 /*
  * Mark the mappings of files of which the profiles have different builds; call this before profiles
- * are compared. Builds are compared by build-id, or by size if there is none. Files are the same if
- * their names without folders are the same. Return 0 or -ENOMEM.
+ * are compared. Builds are compared by build-id, or by size if neither has a build-id. Files are
+ * the same if their names without folders are the same. Return 0 or -ENOMEM.
  */
 int diff_mark_builds(struct profile *const *profiles, size_t count);
 

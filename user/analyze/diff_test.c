@@ -14,14 +14,14 @@
  * long.
  */
 #define MANY 1e8
-/* With more degrees of freedom, Student's t is treated as normally distributed. */
+/* With this many degrees of freedom, freedom_of() treats Student's t as normally distributed. */
 #define MANY_FREEDOM 1000
 #define USUAL_FREEDOM 4 /* weight of the usual spread, in degrees of freedom */
 
 /* The sums of all runs of both sides. */
 struct side_sums {
 	double count[2], whole[2];
-	double kernel, whole_kernel; /* kernel counts of both sides */
+	double kernel, whole_kernel; /* sums of these members of struct diff_count, of both sides */
 	bool shares;
 };
 
@@ -166,7 +166,10 @@ static double sampling_variance(const struct side_sums *s)
 	return variance_of(s, pooled) * (1 / s->whole[0] + 1 / s->whole[1]);
 }
 
-/* Return |change| in standard deviations; 0 if the variance is 0. */
+/*
+ * Return |change| in standard deviations; 0 if the variance is 0. spread is the variance relative
+ * to that of sampling.
+ */
 static double deviations(const struct side_sums *s, double spread)
 {
 	double variance = spread * sampling_variance(s);
@@ -219,9 +222,10 @@ static double square(double x)
 }
 
 /*
- * Return the assumed variance of a value among runs. With U and K the shares of program and kernel
- * time in a value p, the share p changes by (1 - p) dU and (1 - p) dK with the value's own time and
- * by -p dK with other kernel time; variation among other programs is included in the first.
+ * Return the assumed variance of a value among runs. If the own program time of a value changes by
+ * dU and its own kernel time by dK, a rate changes by dU + dK, and a share p by (1 - p)(dU + dK). A
+ * share also changes by -p dK' with the other kernel time. Variation of other programs is taken to
+ * be included in dU.
  */
 static double assumed_variance(const struct side_sums *s, const struct diff_noise *noise)
 {
@@ -242,8 +246,8 @@ static double probability_beyond(double deviations, unsigned int freedom)
 }
 
 /*
- * Return the degrees of freedom of a sum of variances (all) of which only the measured part has
- * been estimated, with freedom degrees; 0 if there are so many that the normal distribution can be
+ * Return the degrees of freedom of a sum of variances (all) of which only one term (measured) is an
+ * estimate, which has freedom degrees; 0 if there are so many that the normal distribution can be
  * used.
  */
 static unsigned int freedom_of(double measured, double all, unsigned int freedom)
@@ -254,8 +258,8 @@ static unsigned int freedom_of(double measured, double all, unsigned int freedom
 }
 
 /*
- * Like account_for_runs() with one run on each side: the variance is assumed, plus the variance
- * within the runs.
+ * Like account_for_runs() with one run on each side. The variance is the sum of the assumed
+ * variance among runs and the larger of the variances of sampling and within the runs.
  */
 static double account_for_assumed(struct diff_change *c, const struct side_sums *s,
 				  const struct diff_noise *noise)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compute what counts of samples show about a change: its size, its confidence interval, and the
+ * Compute a change between counts of samples: its size, its confidence interval, and the
  * probability that chance alone makes a change as large. Pure functions.
  *
  * Samples are taken at times that do not depend on the program, so as far as sampling goes, a count
@@ -38,18 +38,18 @@ struct diff_change {
 #define DIFF_SIGNIFICANCE 0.05
 
 /*
- * Variation between runs beyond that of sampling. It is assumed as far as the runs of a value are
- * too few to show it.
+ * Variation between runs beyond that of sampling, for values of which there are too few runs to
+ * measure that variation.
  */
 struct diff_noise {
 	/*
-	 * The mean spread of all things compared; 1 if not known. The spread of a single value is
-	 * moderated with the mean, because a few runs estimate the spread badly.
+	 * The mean spread of all compared values; 1 if not known. The spread of a single value is
+	 * moderated with this mean, because a few runs estimate the spread badly.
 	 */
 	double usual;
 	/*
-	 * The standard deviations that are assumed among runs if there is one run on each side, so
-	 * that nothing measures them: relative to the time in programs, and in the kernel.
+	 * The standard deviations that are assumed among runs if there is one run on each side,
+	 * which cannot show them: relative to the time in programs, and to that in the kernel.
 	 */
 	double program, kernel;
 	/*
@@ -61,9 +61,9 @@ struct diff_noise {
 };
 
 /*
- * Compute the change between counts of two sides, each of several runs, in any order. q is p until
- * diff_correct() is called. spread is the variance among the runs of a side relative to that of
- * sampling.
+ * Compute the change between counts of two sides, each of one or more runs, in any order. q is p
+ * until diff_correct() is called. spread is the variance among the runs of a side relative to that
+ * of sampling; 0 with two runs or fewer.
  *
  * p: Fisher's exact test for shares, the conditional binomial test for rates, two-sided as twice
  * the smaller tail (Przyborowski and Wilenski 1940; Agresti, Categorical Data Analysis, 3.5). With
@@ -81,10 +81,10 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 /*
  * Compare the same stretches of time of two runs. pairs holds their counts, before and after in
  * turn. Return the variance of the differences relative to that of sampling, and its degrees of
- * freedom in *freedom; both are 0 with fewer than two pairs. Samples are not independent (a
- * program's start is one event, however many samples it has; phases are slow), so a difference in
- * one stretch alone is no change of the whole. Stretches are compared in pairs, so that phases that
- * both runs have make no difference.
+ * freedom in *freedom; both are 0 with fewer than two pairs, or if the samples have no variance.
+ * Samples are not independent (a program's start is one event, however many samples it has; phases
+ * are slow), so a difference in one stretch alone is no change of the whole. Stretches are compared
+ * in pairs, so that phases that both runs have make no difference.
  */
 double diff_spread_within(const struct diff_count *pairs, size_t count, bool shares,
 			  unsigned int *freedom);

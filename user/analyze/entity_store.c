@@ -44,8 +44,8 @@ struct entity_store_item *entity_store_find(const struct entity_store *s, uint64
 }
 
 /*
- * Copy the texts of a record into one block, one after the other; *out is NULL if the record has
- * none.
+ * Copy the texts of a record into one block, one after the other; *out is NULL if the kind has no
+ * text fields.
  */
 static int copy_record_texts(const struct kind *k, const void *record, char **out)
 {

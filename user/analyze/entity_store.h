@@ -13,8 +13,8 @@
 
 /* The header of an item; the record follows. */
 struct entity_store_item {
-	char *texts; /* all texts of the record in one block; NULL: none */
-	uint32_t epoch; /* epoch of the last entity_store_put() */
+	char *texts; /* all texts of the record in one block; NULL: the kind has no text fields */
+	uint32_t epoch; /* number that the caller passed to the last entity_store_put() */
 	bool used; /* for the owner's use, such as a mark-and-sweep */
 };
 
@@ -45,8 +45,8 @@ static inline void *entity_store_record(struct entity_store_item *i)
 }
 
 /*
- * Drop every item for which keep() returns false. Return 0, or -ENOMEM: some ids cannot be found
- * then.
+ * Drop every item for which keep() returns false. Return 0, or -ENOMEM: for some ids,
+ * entity_store_find() may return a wrong item then, so the store can only be freed.
  */
 int entity_store_sweep(struct entity_store *s,
 		       bool (*keep)(void *context, struct entity_store_item *i), void *context);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A filter is implemented as a sink between a source and the receiving sink. It keeps the data of
- * every process, thread and event that it needs to decide about a sample, and passes on the records
- * that are selected.
+ * A filter is implemented as a sink between a source and the receiving sink. The filter's sink
+ * keeps the data of hosts, events, processes and threads that are needed to decide about a sample,
+ * and passes on the records that are selected.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -31,8 +31,8 @@
 	X(EVENT, event, "event named", "--event")
 
 /*
- * The words of --python. A sample matches a word if it has at least one flag of any (if any is not
- * 0) and no flag of none.
+ * The words of --python. A sample matches a word if it has at least one flag of any and no flag of
+ * none.
  */
 #define ANY_PYTHON (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD)
 static const struct python_word {
@@ -88,7 +88,7 @@ struct filter_run {
 	unsigned int matched; /* conditions that held for something in the trace */
 	bool add_up; /* make sums from samples */
 	struct index hosts, events, processes, threads; /* by id */
-	/* the hosts seen; their texts are not kept */
+	/* the hosts put so far; their texts are not kept, so these pointers are invalid */
 	VECTOR(struct host) host_list;
 	VECTOR(struct seen_event) event_list;
 	VECTOR(struct seen_process) process_list;
@@ -100,8 +100,8 @@ struct filter_run {
 
 /*
  * Match a path of a control group. A pattern is a path, which may begin with the mount point of the
- * file system, and selects that group and all below; a pattern with a wildcard is a glob for the
- * whole path.
+ * file system, and selects that group and all groups below; a pattern with a wildcard is a glob for
+ * the whole path, without the mount point.
  */
 static bool cgroup_matches(const char *pattern, const char *cgroup)
 {
@@ -123,7 +123,7 @@ static const char *text_or_empty(const char *text)
 	return text ? text : "";
 }
 
-/* Return the given conditions that hold for a process. */
+/* Return a mask (BIT()) of the given conditions that hold for a process. */
 static unsigned int match_process(const struct filter_source *s, const struct process *p)
 {
 	const struct filter *f = &s->f;
@@ -171,8 +171,8 @@ static int store_seen_event(struct filter_run *r, const struct event *e)
 {
 	const struct filter *f = &r->filter->f;
 	/*
-	 * Use the start of the first of several hosts: it started first, and all hosts are on one
-	 * time axis.
+	 * Use the start of the first host. Of several hosts, the first one has the earliest start,
+	 * and all are on one time axis.
 	 */
 	uint64_t start = r->host_list.count ? r->host_list.items[0].start : 0;
 	struct seen_event seen = {.from = start + f->from, .to = UINT64_MAX};
@@ -212,8 +212,8 @@ static int store_seen(struct filter_run *r, enum record_kind kind, const void *r
 }
 
 /*
- * Return whether a sample or sum of a thread passes. For a thread or process that is missing in the
- * trace, none of the given conditions hold, and it is not idle. time 0 matches every time range.
+ * Return whether a sample or sum of a thread passes. A thread or process that is missing in the
+ * trace fulfils no given condition, and is not the idle thread. time 0 lies in every time range.
  */
 static bool filter_passes(const struct filter_run *r, uint64_t event, uint64_t thread,
 			  uint64_t flags, uint64_t time)
@@ -254,7 +254,7 @@ bool filter_selects(const struct source *s, const struct process *p, const struc
 	return (filter->not_given | matches) == (1u << CONDITION_COUNT) - 1;
 }
 
-/* Return whether a thread is selected, whatever the event. */
+/* Return whether the conditions hold for a thread. Event, time and idleness are ignored. */
 static bool filter_selects_thread(const struct filter_run *r, uint64_t thread)
 {
 	uint32_t at = index_get(&r->threads, thread);
@@ -272,8 +272,9 @@ static bool filter_selects_thread(const struct filter_run *r, uint64_t thread)
 }
 
 /*
- * Process a record for the filter of lanes, which needs threads, lanes, slices and edges. Return
- * true if the record needs no further processing; *out is the result then.
+ * Process a record for the filter of lanes, which needs hosts, threads, lanes, slices and edges,
+ * and the first record of a later kind as their end. Return true if the record is a slice or edge,
+ * which needs no further processing, or after an error. *out is 0 or a negative errno.
  */
 static bool filter_put_lanes(struct filter_run *r, enum record_kind kind, const void *record,
 			     int *out, struct error *err)
@@ -313,7 +314,7 @@ static int filter_add_sample(struct filter_run *r, const struct sample *s)
 	return 0;
 }
 
-/* Sums are put after the samples and before accounts and losses. */
+/* Put the sums made from samples: after all samples and before accounts and losses. */
 static int filter_put_sums(struct filter_run *r, struct error *err)
 {
 	int ret = 0;
@@ -388,7 +389,10 @@ static int filter_run_tick(struct sink *s, uint64_t time, struct error *err)
 	return sink_tick(((struct filter_run *)s)->to, time, err);
 }
 
-/* Report a condition that holds for nothing in the whole trace, which is a mistake. */
+/*
+ * Return -ENOENT if a given condition holds for nothing in the whole trace, since its option is
+ * probably mistyped. --python is not checked.
+ */
 static int check_matched(const struct filter_run *r, struct error *err)
 {
 	const struct filter *f = &r->filter->f;
@@ -426,8 +430,8 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 		if (ret < 0)
 			return ret;
 		/*
-		 * Read earlier slices and edges too: the states of threads at the start of the
-		 * range follow from them.
+		 * Read both slices and edges, even if the sink wants only one kind: the states of
+		 * threads at the start of the range follow from all earlier slices and edges.
 		 */
 		r.sink.wants |= WANT(LANE) | (filter->f.from ? LANE_RECORDS : 0);
 	}

@@ -11,7 +11,8 @@
 #include "base/pipe.h"
 
 /*
- * All given conditions must hold. With a zeroed struct, everything passes except the idle thread.
+ * All given conditions must hold. With a zeroed struct, everything passes except samples of the
+ * idle thread.
  */
 struct filter {
 	uint64_t from, to; /* ns since the start of the recording; to 0: until the end */
@@ -30,29 +31,31 @@ int filter_check(const struct filter *f, struct error *err);
 
 /*
  * Return the length (ns) of the part of a host's recording that lies in the time range of the
- * filter; 0 if not known.
+ * filter. If the end of the recording is not known, this is the length of the range, or 0 if the
+ * range has no end.
  */
 uint64_t filter_time(const struct filter *f, const struct host *h);
 
 /*
- * Make a filtering source. On success it owns inner; the texts in *f stay the caller's and must
- * outlive the source. Entities pass unchanged; samples and sums are filtered. With a time range,
- * sums are made from samples, because the sums of a trace cover all of it. Slices and edges pass if
- * their thread is selected; they are not cut. Slices of other threads stay as RUNNING with value 0,
- * so that CPU lanes have no holes (filter_lanes.h). A condition that holds for nothing in the whole
- * trace ends the run with -ENOENT. Return 0 or a negative errno.
+ * Make a filtering source. On success the source owns inner; the texts in *f stay the caller's and
+ * must outlive the source. Samples and sums are filtered; with a time range, sums are made from
+ * samples, because the sums of a trace cover all of the recording. Slices and edges of selected
+ * threads pass if they touch the time range; they are not cut. Slices of other threads on lanes of
+ * CPUs and actors pass as RUNNING with value 0, so that these lanes have no holes (filter_lanes.h).
+ * All other kinds pass unchanged. If a condition other than python holds for nothing in the whole
+ * trace, the run ends with -ENOENT. Return 0 or a negative errno.
  */
 int filter_source(struct source **out, struct source *inner, const struct filter *f,
 		  struct error *err);
 
 /*
- * Return whether a thread of a process is selected, ignoring time and event. This is for readers of
- * other records than samples. s is a source of filter_source(), whose inner source may be NULL if s
- * is only used here.
+ * Return whether a thread of a process is selected, ignoring time, event and python. This is for
+ * readers of other records than samples. s is a source of filter_source(), whose inner source may
+ * be NULL if s is only used here.
  */
 bool filter_selects(const struct source *s, const struct process *p, const struct thread *t);
 
-/* Return the valid words of filter.python one by one, then NULL. */
+/* Return a valid word of filter.python by index from 0; NULL after the last one. */
 const char *filter_python_word(unsigned int index);
 
 #endif

@@ -12,7 +12,7 @@ struct filter_lanes {
 	struct sink *sink;
 	uint64_t from, to; /* ns since the start until a host has come, then stamps */
 	struct index selected; /* lane.id of selected threads */
-	/* records before the range; NULL: the range begins at the start of the trace */
+	/* states of threads before the range; NULL: the range begins at the start of the trace */
 	struct open_slices *opens;
 	bool begun; /* the range has begun */
 	bool started; /* the record of a host with a start time has come */
@@ -72,7 +72,11 @@ static bool is_selected_lane(const struct filter_lanes *l, uint64_t lane)
 	return index_get(&l->selected, lane) != INDEX_NONE;
 }
 
-/* Pass a slice. A slice with an end is not of a thread lane; all of those are kept. */
+/*
+ * Pass a slice that touches the range. A slice without an end is on a thread lane and passes only
+ * if the thread is selected. A slice with an end is on a lane of a CPU or actor and always passes,
+ * without its values if another thread ran.
+ */
 static int pass_slice(struct filter_lanes *l, const struct slice *s, bool holds, struct error *err)
 {
 	struct slice shown = *s;
@@ -120,7 +124,10 @@ int filter_lanes_put(struct filter_lanes *l, enum record_kind kind, const void *
 
 	if (!l->begun && order < l->from) {
 		ret = open_slices_put(l->opens, kind, record, err);
-		/* A gap that begins before the range may reach into the range. */
+		/*
+		 * An UNKNOWN slice for lost records comes in the order of its start, so it may
+		 * reach into the range.
+		 */
 		return ret < 0 || kind == KIND_EDGE || !((const struct slice *)record)->end
 			       ? ret
 			       : pass_slice(l, record, holds, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compute self and total cost of every function from a tree of functions. */
+/* Number the functions of a profile, and compute their self and total cost from a tree. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,8 +190,8 @@ const char *symbol_module(const struct symbols *s, uint32_t symbol)
 }
 
 /*
- * Walk the tree depth first. above[] counts how often each function is on the path to the current
- * node.
+ * Add the costs of all nodes to their functions, in a depth-first walk of the tree. above[] counts
+ * how often each function is on the path from the root to the current node.
  */
 static void add_tree_totals(struct function_cost *costs, const struct tree *t, uint32_t *above)
 {

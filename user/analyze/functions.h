@@ -31,12 +31,14 @@ int symbols_add(struct symbols *s, const char *name, uint32_t *out);
 void symbols_free(struct symbols *s);
 const char *symbol_name(const struct symbols *s, uint32_t symbol);
 /*
- * Return labels by index of frame like of_frame, with separate numbers for inlined functions. The
- * caller frees the array; NULL without memory.
+ * Return labels by index of frame like of_frame, but with separate numbers, which are added to s,
+ * for inlined functions. The caller frees the array; NULL without memory.
  */
 uint32_t *symbols_with_inlined(struct symbols *s, const struct profile *p);
 bool symbol_is_inlined(const struct symbols *s, uint32_t symbol);
-/* Return the full path of the module; "" if it is not known. */
+/*
+ * Return the path of the module; for symbols_in_common() without folders; "" if it is not known.
+ */
 const char *symbol_module(const struct symbols *s, uint32_t symbol);
 
 struct function_cost {
@@ -45,7 +47,8 @@ struct function_cost {
 };
 
 struct functions {
-	VECTOR(struct function_cost) list; /* most expensive first: self, then total, then name */
+	/* in decreasing order of self weight, then of total weight; then by name and module */
+	VECTOR(struct function_cost) list;
 };
 
 /*
@@ -66,8 +69,8 @@ int functions_of_stacks(struct functions *out, const struct profile *p, uint32_t
 int functions_of_python(struct functions *out, const struct functions *all, const struct profile *p,
 			uint32_t event, const struct symbols *s);
 /*
- * Make the sorted list of functions from costs by number of symbol, without those that cost
- * nothing. Return 0 or -ENOMEM.
+ * Make the sorted list of functions from costs by number of symbol, without functions whose
+ * total_count is 0. Return 0 or -ENOMEM.
  */
 int functions_sort(struct functions *out, const struct function_cost *costs,
 		   const struct symbols *s);

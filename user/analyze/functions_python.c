@@ -10,12 +10,13 @@
 #include "analyze/functions.h"
 
 #define NONE PROFILE_NONE
-/* symbol of native frames, whose samples count for their caller */
+/* Symbol of frames that are not Python's, and whose samples count for their caller. */
 #define INHERITED (PROFILE_NONE - 1)
 
 /*
- * Return symbols by index of frame. The last item is for frames missing in the trace; their samples
- * count for the caller.
+ * Return symbols by index of frame: INHERITED for native and kernel frames, NONE for the mark of a
+ * stack's end. The last item is for frames missing in the trace, whose samples also count for the
+ * caller. NULL without memory.
  */
 static uint32_t *python_symbols_of_frames(const struct profile *p, const struct symbols *s)
 {
@@ -35,7 +36,8 @@ static uint32_t *python_symbols_of_frames(const struct profile *p, const struct 
 }
 
 /*
- * Set of_stack, by index of stack, to the Python function for which its samples count, or to NONE.
+ * Set of_stack[stack] to the symbol of the Python function for which the samples of each stack
+ * count; NONE: no Python function.
  */
 static void find_python_functions(uint32_t *of_stack, const struct profile *p,
 				  const uint32_t *symbols)

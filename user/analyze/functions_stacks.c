@@ -4,8 +4,8 @@
  * tree merged by function. A function counts once on a path, and finding recursion takes a walk
  * from caller to callee. A trace may have millions of stacks, far more than a CPU's cache holds,
  * and such a walk would wait for memory at every step. So stacks are first put in the order of the
- * walk, by passes whose steps do not wait for each other. The walk then reads memory sequentially,
- * and adds the cost of a stack's callees to the stack as it leaves them.
+ * walk, by passes in which a CPU can work on many steps at once. The walk then reads memory
+ * sequentially, and adds the cost of each callee that it leaves to the callee's caller.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -16,13 +16,13 @@
 
 #define NONE PROFILE_NONE
 #define AHEAD 16 /* places by which the walk prefetches memory */
-#define MARK (PROFILE_NONE - 1) /* symbol of frames that are no function */
+#define MARK (PROFILE_NONE - 1) /* symbol of frames that mark a stack's end (FRAME_END) */
 
 /* A stack at its place in the walk: callees follow their caller and precede its next sibling. */
 struct walk_node {
 	uint32_t symbol; /* NONE: no function */
 	uint32_t size; /* number of nodes, including all callees */
-	uint32_t sum; /* last sum of samples that ended at this stack; NONE: no sum */
+	uint32_t sum; /* head of the list (stack_walk.sums) of this stack's sums; NONE: no sum */
 };
 
 struct walk_cost {

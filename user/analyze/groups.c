@@ -61,7 +61,7 @@ const char *group_module(const struct profile *p, uint32_t stack)
 	return *path ? path : "[unknown]";
 }
 
-/* The data that distinguish groups of one kind; they are converted to bytes, which are interned. */
+/* The data that distinguish groups of one kind; their bytes are interned. */
 struct group_key {
 	const char *name, *more;
 	uint64_t numbers[3];
@@ -253,7 +253,10 @@ void losses_of_event(struct losses *out, const struct profile *p, uint32_t event
 			 out->by_reason[LOSS_STOLEN]);
 	out->cut_off = total->cut_off;
 	rest -= (int64_t)total->cut_off;
-	/* older traces lack cut_off; a small rest stands for it */
+	/*
+	 * Accounts of older traces lack cut_off. A rest of at most one sample per account is taken
+	 * for it.
+	 */
 	if (!out->cut_off && rest >= 0 && rest <= tolerance)
 		out->cut_off = (uint64_t)rest;
 	else if (rest > tolerance || rest < -tolerance)

@@ -10,7 +10,7 @@
 /* X(NAME, "word of the command line") */
 #define GROUP_KINDS(X) \
 	X(PROGRAM, "program") /* processes with the same name in the same container */ \
-	X(PROCESS, "process") /* one program run by one pid */ \
+	X(PROCESS, "process") /* by host, pid, time of birth and name */ \
 	X(THREAD, "thread") \
 	X(CONTAINER, "container") \
 	X(CGROUP, "cgroup") \
@@ -21,19 +21,17 @@ enum group_by { GROUP_KINDS(GROUP_ENUM) GROUP_KIND_COUNT };
 #undef GROUP_ENUM
 
 struct group {
-	/*
-	 * The common properties of the group's processes or threads. Texts and pointers belong to
-	 * the profile, and are NULL where they do not apply.
-	 */
-	const char *name; /* name of the program, thread, container, control group or module */
-	const struct process *process; /* the first process of the group, which may have more */
-	const struct thread *thread; /* for GROUP_THREAD */
+	/* Name of the program, process, ... or module. It belongs to the profile, or is static. */
+	const char *name;
+	/* The first process of the group; one with empty texts if the process is not known. */
+	const struct process *process;
+	const struct thread *thread; /* for GROUP_THREAD, else NULL; NULL also if not known */
 	uint32_t processes; /* number of different processes */
 	uint64_t count, weight;
 };
 
 struct groups {
-	VECTOR(struct group) list; /* most weight first, then by name and pid */
+	VECTOR(struct group) list; /* most weight first, then by name, pid and process.id */
 };
 
 /* Group all sums of an event. Return 0 or -ENOMEM. The profile must outlive the groups. */
@@ -41,15 +39,17 @@ int groups_of(struct groups *out, const struct profile *p, uint32_t event, enum 
 void groups_free(struct groups *g);
 
 /*
- * Set *out to the number of the group of a thread (NULL: not known) of a process. This is for
- * callers that add up other things than samples; not for GROUP_MODULE. Return the name of the
- * group, which belongs to the process or thread; NULL without memory.
+ * Set *out to the number of the group of a thread (NULL: not known) of a process; a new group gets
+ * the next number in keys. This is for callers that add up other records than samples; not for
+ * GROUP_MODULE. Return the name of the group, which belongs to the process or thread or is static;
+ * NULL without memory.
  */
 const char *group_number(struct names *keys, enum group_by by, const struct process *p,
 			 const struct thread *t, uint32_t *out);
 
 /*
- * Return the name of a stack's group for GROUP_MODULE, which is the module of its innermost frame.
+ * Return the name of a stack's group for GROUP_MODULE: the path of the module of the innermost
+ * frame, "[unknown]", or "[no stack]" for PROFILE_NONE.
  */
 const char *group_module(const struct profile *p, uint32_t stack);
 
@@ -68,13 +68,13 @@ struct losses {
 	uint64_t unknown_reason;
 	uint64_t due; /* lost samples that were due, without the stolen ones */
 	/*
-	 * due samples of the parts of periods at which a recording or a CPU starts or ends: at most
-	 * one sample per CPU and part
+	 * due samples of the incomplete periods with which a recording or a CPU starts or ends: at
+	 * most one sample per incomplete period and CPU
 	 */
 	uint64_t cut_off;
 	/*
-	 * Due samples that none of the above explains. Negative: more samples were recorded than
-	 * were due.
+	 * Due samples that none of the above explains; 0 if there is at most one per account.
+	 * Negative: more samples were recorded than were due.
 	 */
 	int64_t unexplained;
 };

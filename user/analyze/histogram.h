@@ -21,7 +21,7 @@ struct octave {
 };
 
 struct histogram {
-	uint64_t count, sum, max; /* sums over the exact values; sum saturates at UINT64_MAX */
+	uint64_t count, sum, max; /* of the exact values; sum saturates at UINT64_MAX */
 	VECTOR(struct octave) octaves;
 	/* position + 1 of each octave in octaves; 0: no value of the octave was counted */
 	uint8_t at[HISTOGRAM_OCTAVES];
@@ -31,8 +31,8 @@ int histogram_add(struct histogram *h, uint64_t value); /* returns 0 or -ENOMEM 
 /* Add the counts of from. Return 0, or -ENOMEM with part of the counts added. */
 int histogram_merge(struct histogram *h, const struct histogram *from);
 /*
- * Return the value that percent of all values do not exceed (nearest rank); 0 for an empty
- * histogram.
+ * Return the smallest value that at least percent % of all values do not exceed (nearest rank),
+ * rounded to the middle of its bucket; 0 for an empty histogram.
  */
 uint64_t histogram_quantile(const struct histogram *h, double percent);
 void histogram_free(struct histogram *h);

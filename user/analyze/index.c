@@ -11,7 +11,7 @@
 
 #define INDEX_FIRST_CAPACITY 64
 
-/* Return the first slot of the probe for a key. */
+/* Return the number of the slot at which the search for a key begins. */
 static size_t index_home_slot(const struct index *x, uint64_t key)
 {
 	return XXH3_64bits_withSeed(&key, sizeof(key), x->seed) & (x->capacity - 1);
@@ -35,7 +35,7 @@ static int index_rehash(struct index *x, size_t capacity)
 {
 	struct index fresh = *x;
 
-	/* Without random bytes, the index works as well, but is predictable. */
+	/* Without random bytes, the index works, but a forged file could make it slow. */
 	if (!x->capacity && getrandom(&fresh.seed, sizeof(fresh.seed), GRND_NONBLOCK) < 0)
 		fresh.seed = 0;
 	fresh.capacity = capacity;
@@ -68,8 +68,9 @@ uint32_t index_get_hashed(const struct index *x, uint64_t key)
 }
 
 /*
- * Return whether a key may be a position in dense, so that at least a quarter of the positions is
- * used.
+ * Return whether a new key may become a position in dense: a key below INDEX_SMALL always; a larger
+ * key if the values in dense are more than a quarter of the key. As the length of dense is a power
+ * of two, at least an eighth of a larger dense is used when it grows.
  */
 static bool index_is_dense(const struct index *x, uint64_t key)
 {
@@ -149,8 +150,8 @@ int index_append(struct index *x, uint64_t key, uint32_t value)
 }
 
 /*
- * Fill the slot of the removed key with a following slot whose probe would otherwise end there,
- * then fill that slot, and so on.
+ * A search ends at a free slot. So the slot of the removed key is filled from a following slot
+ * whose key is searched across it; then that slot is filled in the same way, and so on.
  */
 void index_remove(struct index *x, uint64_t key)
 {

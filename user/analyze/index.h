@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A map from 64-bit keys to 32-bit values, mostly from ids of a trace to dense indexes. Ids begin
- * at 1 and grow, so most keys are positions in an array, as long as a quarter of it is used. The
- * other keys are hashed, with open addressing and linear probing.
+ * at 1 and grow, so most keys are positions in an array, unless that would leave most of the array
+ * unused. The other keys are hashed, with open addressing and linear probing.
  *
  * Keys may come from hostile files, so they are hashed with a random seed. Zeroed memory is an
  * empty index.
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define INDEX_NONE UINT32_MAX
-#define INDEX_SMALL 65536 /* keys below this are always positions */
+#define INDEX_SMALL 65536 /* keys below this are never hashed */
 
 struct index_slot {
 	uint64_t key;
@@ -37,7 +37,7 @@ struct index {
 	uint64_t seed;
 };
 
-/* Like index_get(), for a key that is not a position in dense. */
+/* Like index_get(), for a key that is neither in the row nor a position in dense. */
 uint32_t index_get_hashed(const struct index *x, uint64_t key);
 
 /* Return the value of a key, or INDEX_NONE. */
@@ -51,13 +51,13 @@ static inline uint32_t index_get(const struct index *x, uint64_t key)
 /* Set or replace the value of a key (not by INDEX_NONE). Return 0 or -ENOMEM. */
 int index_put(struct index *x, uint64_t key, uint32_t value);
 /*
- * Like index_put() for a new key, in an index from which no key is removed. Consecutive keys with
- * consecutive values take no memory.
+ * Like index_put() for a new key, in an index from which no key is removed. As long as the keys and
+ * their values are both consecutive, they are one row, which takes no memory.
  */
 int index_append(struct index *x, uint64_t key, uint32_t value);
 /*
- * Return whether key follows all appended keys, which are one row. The key is new then, and
- * index_extend() appends it with the next value.
+ * Return whether all keys of the index are one row, and key follows the last of them. The key is
+ * new then, and index_extend() appends it with the next value, which it returns.
  */
 static inline bool index_is_next(const struct index *x, uint64_t key)
 {
@@ -69,7 +69,7 @@ static inline uint32_t index_extend(struct index *x)
 	return x->row_value + x->row_count++;
 }
 
-/* Remove a key, if it is present. No key may have been appended. */
+/* Remove a key, if it is present. Not for an index with which index_append() was used. */
 void index_remove(struct index *x, uint64_t key);
 void index_free(struct index *x);
 

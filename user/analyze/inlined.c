@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Turn inlined functions into frames. The stack node of a frame keeps its number in the trace for
- * the innermost function at the address, because samples and callees refer to that node; the
- * functions around it get new nodes.
+ * Turn inlined functions into frames. A stack node becomes one node per function at its address.
+ * The innermost of these replaces the original node, because samples and callees refer to the
+ * original; the nodes of the functions around the innermost one are its callers.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "analyze/inlined.h"
 
-/* maximum number of functions at one address; a recorder puts fewer */
+/* Maximum number of functions at one address; the rows of a frame with more are ignored. */
 #define INLINED_MAX 64
 
 static int compare_inlined(const void *a, const void *b)
@@ -25,7 +25,8 @@ static int compare_inlined(const void *a, const void *b)
 }
 
 /*
- * Return the number of rows of the frame that begins at row first. *whole: all depths are present.
+ * Return the number of rows of the frame whose first row is first. Set *whole to whether each depth
+ * from 0 on is present once, and there are at most INLINED_MAX.
  */
 static uint32_t count_inlined_rows(const struct profile *p, uint32_t first, bool *whole)
 {

@@ -10,21 +10,22 @@
 #include "analyze/profile.h"
 
 /*
- * Sort the inlined functions by frame and depth, and set each frame's source file and, if functions
- * is set, the position of its inlined functions. Incomplete rows of a frame are ignored.
+ * Sort the inlined functions by frame and depth. For each native frame with rows, set its source
+ * file, the position of its rows and, if functions is set, their number. If a depth is missing, all
+ * rows of the frame are ignored.
  */
 void inlined_attach(struct profile *p, bool functions);
 
 /*
- * Give each inlined function a frame of its own, within the frame of the function around it, and
- * stacks a node for each of them. Numbers of nodes change. Return 0, -ENOMEM or -EOVERFLOW; after
- * an error nothing is changed.
+ * Give each inlined function a frame of its own, and each stack a node for each of these frames.
+ * Indexes of stacks change; moved_stacks maps the old indexes to the new ones. Return 0, -ENOMEM or
+ * -EOVERFLOW; after an error nothing is changed.
  */
 int inlined_expand(struct profile *p);
 
 /*
- * Name native frames by line: "function (file.c:line)". The names are stored in *texts. Return 0 or
- * -ENOMEM.
+ * Name native frames whose function, file and line are known by line: "function (file.c:line)". The
+ * names are stored in *texts. Return 0 or -ENOMEM.
  */
 int inlined_name_lines(struct profile *p, struct names *texts);
 

@@ -106,14 +106,17 @@ static int report_lane_mark(struct lane_tracks *s, struct lane_track *t, const s
 	return s->events.stretch(s->events.context, &x, err);
 }
 
-/* Remove marks [from, to), which do not include the base. */
+/* Remove marks [from, to). If the base is among them, the caller must insert a new one. */
 static void remove_lane_marks(struct lane_track *t, unsigned int from, unsigned int to)
 {
 	memmove(&t->marks[from], &t->marks[to], (t->count - to) * sizeof(t->marks[0]));
 	t->count -= to - from;
 }
 
-/* Return the index of the mark whose state holds at a time: the last mark that is not later. */
+/*
+ * Return the index of the mark whose state holds at a time: the last mark that is not later, or the
+ * base if all are later.
+ */
 static unsigned int lane_mark_at(const struct lane_track *t, uint64_t time)
 {
 	unsigned int i = 0;
@@ -155,8 +158,8 @@ static int report_lane_marks_until(struct lane_tracks *s, struct lane_track *t,
 }
 
 /*
- * If the thread got a CPU at the time ran, and no other wake-up came since the base, the early
- * wake-up has made the thread runnable.
+ * If the base has an early wake-up, and no other mark (wake-up or gap) came before the thread got a
+ * CPU at the time ran, the early wake-up has made the thread runnable.
  */
 static void apply_early_wakeup(struct lane_track *t, uint64_t ran)
 {
@@ -167,8 +170,8 @@ static void apply_early_wakeup(struct lane_track *t, uint64_t ran)
 }
 
 /*
- * Set the base after a slice: the state that the thread took on when it left the CPU. Marks after
- * the slice stay.
+ * Set the base after a slice: the state that the thread took on when it left the CPU, or UNKNOWN.
+ * Marks after the slice stay.
  */
 static void lane_track_leave_cpu(struct lane_tracks *s, struct lane_track *t,
 				 const struct slice *slice)
@@ -188,8 +191,8 @@ static void lane_track_leave_cpu(struct lane_tracks *s, struct lane_track *t,
 		base.target = t->target;
 	}
 	/*
-	 * Remove marks up to the end of the slice, and at its end if the new state is known: a
-	 * state observed when the thread left is less reliable than the state in which it left.
+	 * Remove marks before the end of the slice, and also at its end if the slice gives the new
+	 * state, which is more reliable than a state observed at that time.
 	 */
 	while (later < t->count &&
 	       (t->marks[later].time < slice->end || (known && t->marks[later].time == slice->end)))
@@ -231,7 +234,10 @@ int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct lan
 	return ret < 0 ? ret : lane_track_update_known(s, t, err);
 }
 
-/* Extend the first gap after the base over the mark that follows, which makes room for one mark. */
+/*
+ * Extend the first gap after the base over the mark that follows, or, if there is no gap, turn the
+ * last two marks into one. This makes room for at least one mark.
+ */
 static void widen_first_gap(struct lane_track *t)
 {
 	unsigned int gap = 1;
@@ -246,9 +252,10 @@ static void widen_first_gap(struct lane_track *t)
 }
 
 /*
- * Make room for one more mark. If the first mark lies before every slice that is still to come, it
- * is certain and is reported. Otherwise a mark is dropped and its time becomes UNKNOWN, which loses
- * nothing if a slice turns out to cover that time.
+ * Make room for one more mark. If the first mark after the base lies before every slice that is
+ * still to come, that mark is certain: the state until then is reported, and the mark becomes the
+ * base. Otherwise a mark is dropped and its time becomes UNKNOWN, which loses nothing if a slice
+ * turns out to cover that time.
  */
 static int make_room_for_mark(struct lane_tracks *s, struct lane_track *t, struct error *err)
 {
@@ -346,8 +353,8 @@ int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, u
 }
 
 /*
- * Return the time before time from which the thread may have been running without a slice having
- * come so far; time if there is no such time.
+ * Return since when the thread may have been running, before the given time, in a slice that has
+ * not come yet; the given time if it cannot have been.
  */
 static uint64_t uncertain_since(const struct lane_track *t, uint64_t time, uint64_t settled)
 {

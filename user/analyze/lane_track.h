@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The data that states.c keeps for one lane: the base, which is the state up to which everything
- * has been reported, and after it the marks, which are later changes that are not certain yet. A
- * slice comes when it ends: a thread that was woken, fell into a gap or was observed may turn out
- * to have been running all the time, and then its marks are void.
+ * The data that states.c keeps for one lane: the base, which is the state at the time up to which
+ * everything has been reported, and the marks after the base, which are later changes that are not
+ * certain yet. A slice comes when it ends: a thread that was woken, whose records were lost (a gap)
+ * or that was observed may turn out to have been running all the time, and then its marks are void.
  */
 #ifndef SKEIN_ANALYZE_LANE_TRACK_H
 #define SKEIN_ANALYZE_LANE_TRACK_H
@@ -13,8 +13,8 @@
 
 /*
  * Maximum number of marks of one thread, including the base, between two of its slices. Only
- * several gaps make more than five marks; when there are too many, the oldest are reported or
- * become UNKNOWN.
+ * several gaps make more than five marks; when there are too many, the first ones are reported, or
+ * two of them become one UNKNOWN mark.
  */
 #define LANE_TRACK_MARKS 6
 
@@ -29,16 +29,20 @@ struct lane_mark {
 };
 
 /*
- * On a thread lane, marks[0] is the base: everything before its time has been reported. The base
- * has state NONE and time 0 until a record gives a certain state. A CPU lane only has the base: the
- * end and the state of the last slice.
+ * On a thread lane, marks[0] is the base: everything before the base's time has been reported. The
+ * base has state NONE until a state of the thread has been reported or a slice has ended. A CPU
+ * lane only has the base: the end and the state of the last slice.
  */
 struct lane_track {
 	struct lane_mark marks[LANE_TRACK_MARKS];
 	uint64_t lane;
-	uint64_t thread; /* thread.id of the thread's name at that time */
-	uint64_t cpu; /* number + 1 of the CPU, or of the CPU on which the thread ran last */
-	/* The last wake-up. If the thread was running then, it may have been about to sleep. */
+	uint64_t thread; /* thread.id of the thread under its current name */
+	/* number + 1 of the CPU, or of the CPU on which the thread ran last; 0: not known */
+	uint64_t cpu;
+	/*
+	 * The last wake-up: its time, lane.id of the waker, and number + 1 of the CPU (target). If
+	 * the thread was running then, it may have been about to sleep.
+	 */
 	uint64_t woken, waker;
 	uint32_t target;
 	uint8_t kind; /* enum lane_kind; 0: no lane has been put, or the track is unused */
@@ -71,12 +75,13 @@ struct lane_tracks {
 
 /* Return whether a thread can be in that state without running. */
 bool state_is_off_cpu(uint64_t state);
-/* Return whether a thread in that state needs a wake-up to leave it. */
+/* Return whether a thread in that state is off the CPU and not in the run queue. */
 bool state_is_asleep(uint64_t state);
 
 void lane_track_init(struct lane_track *t, uint64_t lane);
 /*
- * Update tracks.known for a thread; call this after every change of its marks. Return 0 or -ENOMEM.
+ * Update tracks.known for a thread, and set alive; call this after every change of the thread's
+ * marks. Return 0 or -ENOMEM.
  */
 int lane_track_update_known(struct lane_tracks *s, struct lane_track *t, struct error *err);
 void lane_track_remove_known(struct lane_tracks *s, struct lane_track *t);
@@ -86,20 +91,26 @@ struct lane_run {
 	struct slice slice;
 	uint64_t from;
 	uint64_t cpu; /* number + 1 */
-	bool begun; /* the slice really begins at from */
+	bool begun; /* a record says that the slice begins at from */
 };
 int lane_track_run(struct lane_tracks *s, struct lane_track *t, const struct lane_run *run,
 		   struct error *err);
-/* Another state began at m->time. A state equal to the last one is ignored. */
+/*
+ * Add a mark: another state began at m->time, or at the time of the last mark if that is later. A
+ * state equal to the last one is ignored. Before the end of a gap, the state becomes UNKNOWN.
+ */
 int lane_track_mark(struct lane_tracks *s, struct lane_track *t, const struct lane_mark *m,
 		    struct error *err);
 /* Process a wake-up of the thread at edge->time. */
 int lane_track_wake(struct lane_tracks *s, struct lane_track *t, const struct edge *edge,
 		    struct error *err);
-/* Process a gap: records of some CPU are missing in [time, end). */
+/* Process a gap of the thread: records that could concern it are missing in [time, end). */
 int lane_track_gap(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t end,
 		   struct error *err);
-/* Report the open states until time. settled is states_settled(). */
+/*
+ * Report the open states until time. settled is states_settled(), or UINT64_MAX if no later slice
+ * of the thread can come.
+ */
 int lane_track_cut(struct lane_tracks *s, struct lane_track *t, uint64_t time, uint64_t settled,
 		   struct error *err);
 

@@ -23,9 +23,15 @@ int names_intern(struct names *n, const void *data, size_t size, uint32_t *out);
 int names_intern_text(struct names *n, const char *text, uint32_t *out);
 /* Intern a text as text_clean() shows it. */
 int names_intern_clean(struct names *n, const char *text, uint32_t *out);
-/* Return the bytes of a number, followed by a NUL; valid until names_free(). */
+/*
+ * Return the interned bytes by their number, followed by a NUL; "" for a number that is not in use.
+ * Valid until names_free().
+ */
 const char *names_text(const struct names *n, uint32_t number);
-/* Store a copy without looking for an equal one. Return NULL without memory. */
+/*
+ * Store a copy, followed by a NUL and without a number, until names_free(), and return it. No equal
+ * copy is looked for. NULL without memory.
+ */
 const char *names_keep(struct names *n, const void *data, size_t size);
 void names_free(struct names *n);
 

@@ -65,9 +65,9 @@ static bool is_cpu_lane(const struct open_slices *o, uint64_t lane)
 }
 
 /*
- * Add an open slice for a lane. states_each() reports the stretches of a lane one after the other,
- * and the last one replaces the earlier ones: it has the last known state, unless the thread is
- * running at that time, which only the end of its slice will show.
+ * Add an open slice for the lane of a thread. states_each() reports the stretches of a lane one
+ * after the other. The last stretch with a state has the thread's last known state, so its slice
+ * replaces the earlier ones. (If the thread is running, only a later slice will show this.)
  */
 static int add_open_slice(void *context, const struct stretch *s)
 {

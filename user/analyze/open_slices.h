@@ -25,9 +25,10 @@ int open_slices_put(struct open_slices *o, enum record_kind kind, const void *re
 		    struct error *err);
 
 /*
- * Return an array of *count slices: for every thread with a record, a slice on its lane that is
- * open from time (ns) on, with the thread's state at that time, which may be UNKNOWN. The array is
- * valid until the next call of any of these functions; NULL without memory.
+ * Return an array of *count slices: for every live thread with a known lane and a state, a slice on
+ * its lane that is open from time (ns) on, with the thread's state after all records put so far.
+ * The state may be UNKNOWN. The array is valid until the next open_slices_at() or
+ * open_slices_free(); NULL without memory.
  */
 const struct slice *open_slices_at(struct open_slices *o, uint64_t time, size_t *count);
 

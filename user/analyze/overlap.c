@@ -48,7 +48,10 @@ static int overlap_add_done(struct overlap *o, uint32_t running, uint64_t ns)
 	return 0;
 }
 
-/* Add time to the cells of the last border in the list, which stay sorted by the number running. */
+/*
+ * Add ns to the cell of a border and a number of running threads. The border must not be before the
+ * last one in the list, whose cells stay sorted by number.
+ */
 static int overlap_add_cell(overlap_cells_t *cells, uint64_t from, uint32_t running, uint64_t ns)
 {
 	struct overlap_cell cell = {from, ns, running};
@@ -72,8 +75,8 @@ static int overlap_add_cell(overlap_cells_t *cells, uint64_t from, uint32_t runn
 }
 
 /*
- * Move the cells between *at and the time next to spare, as cells of border; cells with the same
- * number running are added up.
+ * Move the cells from index *at on that lie before the time next to spare, as cells of border.
+ * Cells with the same number of running threads become one.
  */
 static int overlap_join_cells(struct overlap *o, size_t *at, uint64_t border, uint64_t next)
 {
@@ -86,7 +89,7 @@ static int overlap_join_cells(struct overlap *o, size_t *at, uint64_t border, ui
 	return 0;
 }
 
-/* Add the cells before the first border to done: they can no longer change. */
+/* Add the cells before the first border to done, because later slices no longer change them. */
 static int overlap_finish_cells(struct overlap *o, uint64_t first, size_t *at)
 {
 	for (; *at < o->cells.count && o->cells.items[*at].from < first; ++*at)
@@ -119,9 +122,10 @@ static int overlap_fold(struct overlap *o, const struct borders *b)
 }
 
 /*
- * Count one more running thread from the border at from until stop: copy the cells in spare from
- * *at on that lie before next to o->cells, each with one more. The part of that time that has no
- * cell, since nothing ran so far, becomes a cell with one running.
+ * Count one more running thread from the border at from until stop, which is not later than the
+ * next border: copy the cells in spare from *at on that lie before next to o->cells, each with one
+ * more thread. The part of that time that has no cell, because no other thread ran, becomes a cell
+ * with one thread.
  */
 static int overlap_raise(struct overlap *o, size_t *at, uint64_t from, uint64_t next, uint64_t stop)
 {
@@ -175,7 +179,7 @@ int overlap_add(struct overlap *o, const struct borders *b, uint64_t time, uint6
 		    overlap_raise(o, &at, list[i].time, next, next < end ? next : end) < 0)
 			return -ENOMEM;
 	}
-	/* Put back cells that are left in spare; there are only some if there are no borders. */
+	/* Put back cells left in spare; there are only some if no border lies in [time, end). */
 	for (; at < o->spare.count; at++)
 		if (vector_push(&o->cells, o->spare.items[at]) < 0)
 			return -ENOMEM;

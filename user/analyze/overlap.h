@@ -3,12 +3,12 @@
  * Compute how many threads ran at once, and for how long: exactly, in one pass over slices that
  * come in the order of their ends, without keeping the slices.
  *
- * A slice comes when it ends, so a count is only final where no CPU has an open slice. But every
- * slice that comes reaches up to the present, so it adds one to all counts after its start, and
- * later slices begin where the last slice of their CPU ended. These ends are the borders, one per
- * CPU. So it is sufficient to know, between each two borders, for how long how many threads ran;
- * where borders move away, the times between the remaining ones are added up. The time in which no
- * thread ran is not counted.
+ * A slice comes when it ends, so the number of threads that ran at a time is only final when every
+ * CPU has a slice up to that time. But every slice that comes reaches up to the present, so it adds
+ * one to all numbers after its start, and later slices begin where the last slice of their CPU
+ * ended. These ends are the borders, one per CPU. So it is sufficient to store, for the time
+ * between each two adjacent borders, how long each number of threads ran; when a border moves away,
+ * the times on both sides of it are added up. The time in which no thread ran is not counted.
  */
 #ifndef SKEIN_ANALYZE_OVERLAP_H
 #define SKEIN_ANALYZE_OVERLAP_H

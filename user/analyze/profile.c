@@ -23,7 +23,7 @@
  */
 static const struct profile_array {
 	size_t items, count; /* offsets of these members in struct profile */
-	size_t size; /* size of an item, which begins with its record or a part of it */
+	size_t size; /* size of an item, which for most kinds begins with its record */
 } arrays[KIND_COUNT] = {
 #define ARRAY(member) \
 	{ \
@@ -40,7 +40,7 @@ static const struct profile_array {
 #undef ARRAY
 };
 
-/* A profile and the texts that it owns. */
+/* A profile and the texts that it owns. The profile comes first: profile_free() casts to this. */
 struct owned_profile {
 	struct profile profile;
 	struct names texts;
@@ -51,8 +51,8 @@ struct profile_builder {
 	struct owned_profile *made;
 	struct index by_id[KIND_COUNT]; /* id -> index of the item */
 	/*
-	 * 1: a record referred to the entity, but its own record has not come; 0: the record has
-	 * come
+	 * By id, for entities to which a record referred before their own record came: 1: their own
+	 * record has not come; 0: it has come.
 	 */
 	struct index absent[KIND_COUNT];
 	size_t capacity[KIND_COUNT];
@@ -83,9 +83,9 @@ static void *builder_item(struct profile_builder *b, enum record_kind kind, uint
 }
 
 /*
- * Reserve room for items. Stacks, which are read in random order, use large pages. The other arrays
- * are as fast in small pages. A virtual machine that gives free memory back to its host has small
- * pages at hand, while large ones must be fetched from the host first.
+ * Make room for at least one more item. Stacks, which are read in random order, use large pages.
+ * The other arrays are as fast in small pages, of which a virtual machine that gives free memory
+ * back to its host has some left, while it must fetch large ones from the host.
  */
 static int builder_make_room(struct profile_builder *b, enum record_kind kind, uint32_t count)
 {
@@ -214,9 +214,9 @@ static int builder_add_missing(struct profile_builder *b, enum record_kind kind,
 }
 
 /*
- * Store the id of an entity that another part reads, and set *out to the position of the id. Most
- * sums have a stack of their own, so looking for an earlier position of the same stack would take
- * longer than storing all of them.
+ * Store the id of an entity that another part reads, and set *out to the position of the id in
+ * elsewhere[kind]. Most sums have a stack of their own, so looking for an earlier position of the
+ * same stack would take longer than storing the id of a stack several times.
  */
 static int builder_postpone(struct profile_builder *b, enum record_kind kind, uint64_t id,
 			    uint32_t *out)
@@ -231,7 +231,10 @@ static int builder_postpone(struct profile_builder *b, enum record_kind kind, ui
 	return kind == KIND_STACK ? 0 : index_append(&b->by_id[kind], id, position);
 }
 
-/* Set *out to the index of the entity with an id; PROFILE_NONE for id 0. */
+/*
+ * Set *out to the index of the entity with an id; PROFILE_NONE for id 0. An entity whose record has
+ * not come is created, or postponed if another part reads its kind.
+ */
 static inline int builder_refer(struct profile_builder *b, enum record_kind kind, uint64_t id,
 				uint32_t *out)
 {
@@ -281,14 +284,14 @@ static int builder_take_entity(struct profile_builder *b, enum record_kind kind,
 }
 
 /*
- * Store a stack. A parent always has a lower index than its children, so even a damaged trace
- * contains no cycles.
+ * Store a stack. A parent always has a lower index than its children, so there are no cycles. If a
+ * damaged trace says otherwise, the stack gets no parent.
  */
 static inline int builder_take_stack(struct profile_builder *b, const struct stack *s)
 {
 	struct profile_stack to;
 	uint32_t index;
-	/* Look up the parent first, so that it has the lower index if it must be created. */
+	/* Look up the parent first, so that the parent gets the lower index if both are new. */
 	int ret = builder_refer(b, KIND_STACK, s->parent, &to.parent);
 
 	if (!ret)
@@ -414,8 +417,8 @@ static int builder_put_many(struct sink *s, enum record_kind kind, const void *r
 }
 
 /*
- * Return how the user part of the path from the root to s ended. If s is the mark of a walk that
- * ended regularly, this depends on the first frame below the mark.
+ * Return how the user part of the path from the root to s ended: as the root says, or, if the root
+ * is the mark (FRAME_END) of a walk that ended regularly, as the node below the mark says.
  */
 static uint8_t stack_path_end(const struct profile *p, const struct profile_stack *s)
 {
@@ -440,8 +443,8 @@ static uint8_t stack_path_end(const struct profile *p, const struct profile_stac
 }
 
 /*
- * Return the outermost frame of the path to s that is no Python frame. Python frames may be known
- * beyond the end of the native walk.
+ * Return the outermost frame of the path to s that is neither a mark (FRAME_END) nor a Python
+ * frame, or PROFILE_NONE. Python frames may be known beyond the end of the native walk.
  */
 static uint32_t stack_path_root(const struct profile *p, const struct profile_stack *s)
 {
@@ -561,8 +564,10 @@ static int hold_finished_profile(void *context, const struct profile *p, struct 
 	return 0;
 }
 
-/* Return the finished profile of a sink that calls hold_finished_profile(), and take it from the
- * sink. */
+/*
+ * Return the finished profile of a sink that calls hold_finished_profile(), and take the profile
+ * from the sink.
+ */
 static struct profile *take_profile_out(struct sink *sink)
 {
 	struct profile_builder *b = (struct profile_builder *)sink;
@@ -588,8 +593,8 @@ int profile_read(struct profile **out, struct source *source, const struct profi
 }
 
 /*
- * Put a record, but ignore records of kinds that this part does not read: a source also puts
- * records that it needs itself.
+ * Put a record, but ignore losses and accounts, which every sink receives: the part for entities
+ * keeps those.
  */
 static int part_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
@@ -612,8 +617,8 @@ static const struct sink_ops part_ops = {
 };
 
 /*
- * Return the indexes of the entities of another part, by position in elsewhere[kind]; NULL without
- * memory.
+ * Return the indexes in b of the entities to which part refers, by position in part's
+ * elsewhere[kind]. An entity whose record has not come is created. NULL after an error.
  */
 static uint32_t *resolve_part_indexes(struct profile_builder *b, const struct profile_builder *part,
 				      enum record_kind kind)

@@ -81,7 +81,7 @@ struct profile_counts {
 struct profile {
 	/*
 	 * All hosts as one: the first one, with the names, CPUs and memory of all, until the end of
-	 * the last. Empty if there are no hosts.
+	 * the last (0 if the end of any is not known). Empty if there are no hosts.
 	 */
 	struct host host;
 	struct host *hosts; /* process.host is the id of a process's host */
@@ -129,9 +129,10 @@ struct profile_view {
 int profile_read(struct profile **out, struct source *source, const struct profile_view *view,
 		 struct error *err);
 /*
- * Like profile_read(), from several sources of the same records that are read at the same time: one
- * for entities, one for stacks, one for sums. All sources must report equal losses; if something
- * could not be read, read everything from one source instead.
+ * Like profile_read(), from three sources of the same records that are read at the same time: one
+ * for stacks, one for sums, and one for everything else, including losses and accounts. The losses
+ * of the first two sources are ignored, so if a source could not read a part of the trace, discard
+ * the profile and read everything from one source.
  */
 struct profile_sources {
 	struct source *entities, *stacks, *sums;
@@ -153,7 +154,7 @@ uint32_t profile_stack_by_id(const struct profile *p, uint64_t id);
 
 /*
  * Return how the user part of a stack ended: END_WALKED if it is whole, or if there is none (kernel
- * threads), else the reason why it is not whole. For PROFILE_NONE (no stack), return
+ * threads), else the reason why it is not whole or missing. For PROFILE_NONE (no stack), return
  * END_UNKNOWN_ROOT.
  */
 enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
@@ -167,24 +168,25 @@ enum stack_end profile_stack_end(const struct profile *p, uint32_t stack);
 char *profile_end_name(uint64_t end, char *buf);
 
 /*
- * Return the name of a frame as every output shows it: the function (for Python with its file and
- * line); "[module+0x1234]" with the start address of a function without a name; "[module]" if that
- * address is not known; "[unknown]"; or profile_end_name() for FRAME_END. The name is raw bytes,
- * which must be escaped. buf is used when the name must be composed; size is at least
- * PROFILE_END_SIZE.
+ * Return the name of a frame as every output shows it: the function (for Python, and in a view by
+ * lines, with file and line); "[module+0x1234]" with the start address of a function without a
+ * name; "[module]" if that address is not known; "[python: code freed]"; "[unknown]"; or
+ * profile_end_name() for FRAME_END. The name is raw bytes, which must be escaped. buf is used when
+ * the name must be composed; size is at least PROFILE_END_SIZE.
  */
 const char *profile_frame_name(const struct profile *p, uint32_t frame, char *buf, size_t size);
 
 /*
- * Return the name of a frame's function, as profile_frame_name() shows it; NULL if it has no name.
+ * Return the name of a frame's function: for Python with its file and first line, otherwise without
+ * file and line, even in a view by lines. NULL if the function has no name.
  */
 const char *profile_function_name(const struct profile *p, uint32_t frame);
 
-/* Return the part of a path after the last slash. */
+/* Return the part of a path after the last slash, or the whole path if that part is empty. */
 const char *module_short_name(const char *path);
 /*
- * Return the path of a mapping; for a mapping that is no file "[kernel]", "[vdso]", "[jit]" or
- * "[python]", the same for all processes. "" for PROFILE_NONE.
+ * Return the path of a mapping; for a mapping that is no file, usually "[kernel]", "[vdso]",
+ * "[jit]" or "[python]", the same for all processes. "" for PROFILE_NONE.
  */
 const char *profile_module_path(const struct profile *p, uint32_t mapping);
 /* Like profile_module_path() without the folders. */
@@ -203,9 +205,9 @@ uint32_t profile_event_like(const struct profile *p, uint32_t event);
 void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count,
 			 uint64_t *weight);
 
-/* Return the first event that has samples; 0 if none has. */
+/* Return the index of the first event that has samples; 0 if none has. */
 uint32_t profile_main_event(const struct profile *p);
-/* Return the event of that name, or the main event if name is NULL or does not exist. */
+/* Return the first event of that name; the main event if there is none, or if name is NULL. */
 uint32_t profile_event_named(const struct profile *p, const char *name);
 
 #endif

@@ -28,9 +28,10 @@ const char *module_short_name(const char *path)
 }
 
 /*
- * Return the name of a mapping without a file (kernel, vDSO, generated code), or NULL for a file.
- * The name is the same in every recording, so that recordings can be compared. Older traces have a
- * pid in the paths of generated code, and perf's name for the kernel.
+ * Return a name for a mapping that is the same in every recording, so that recordings can be
+ * compared, or NULL if the mapping's path is such a name. Names are needed for Python, for mappings
+ * without a path, and for older traces, which have a pid in the paths of generated code and perf's
+ * name for the kernel.
  */
 static const char *special_mapping_name(const struct mapping *m)
 {
@@ -82,7 +83,8 @@ const char *profile_function_name(const struct profile *p, uint32_t frame)
 
 /*
  * Name a frame without a name by its module and the start address of its function, or only by the
- * module if that address is not known.
+ * module if that address is not known. Freed Python code and frames without a module have fixed
+ * names.
  */
 static const char *nameless_frame_name(const struct profile *p, const struct profile_frame *f,
 				       char *buf, size_t size)

@@ -19,14 +19,14 @@ int python_name_frames(struct profile *p, struct names *texts, bool by_line);
 /*
  * Join Python frames to each other where only frames of the interpreter are between them:
  * evaluation loops that run these frames, and functions that do nothing but call such a loop.
- * Return 0 or -ENOMEM, after which nothing is changed.
+ * Return 0, or -ENOMEM with nothing changed.
  */
 int python_fold(struct profile *p);
 
 /*
- * Leave only the Python frames in stacks that have some: samples of native and kernel functions
- * count for the Python function that called them. Return 0 or -ENOMEM, after which nothing is
- * changed.
+ * Leave only the Python frames, and the mark of the stack's end, in stacks that have Python frames:
+ * samples of native and kernel functions count for the Python function that called them. Return 0,
+ * or -ENOMEM with nothing changed.
  */
 int python_alone(struct profile *p);
 
@@ -37,7 +37,7 @@ struct python_share {
 	uint64_t collecting; /* samples of threads that collected garbage */
 	uint64_t unread; /* samples whose frames and state could not be read yet */
 	uint64_t frames, named; /* Python frames, counted once for every sample */
-	uint64_t freed; /* nameless frames whose code was freed before its name was read */
+	uint64_t freed; /* frames whose code or process was gone before the name was read */
 };
 
 /* Compute the share of an event. Return 0 or -ENOMEM. */

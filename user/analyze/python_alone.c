@@ -18,8 +18,8 @@ static bool stack_is_of_kind(const struct profile *p, uint32_t stack, enum frame
 int python_alone(struct profile *p)
 {
 	/*
-	 * by index of stack: the nearest Python frame, on the node itself or a node above; without
-	 * one, the mark of the stack's end
+	 * by index of stack: the nearest node with a Python frame, which is the node itself or an
+	 * ancestor; if there is none, the node with the mark of the stack's end, or PROFILE_NONE
 	 */
 	uint32_t *nearest = malloc(((size_t)p->count.stacks + 1) * sizeof(*nearest));
 

@@ -6,7 +6,8 @@
  * and so do samples in a loop without known Python frames: no frame is hidden that no other frame
  * replaces.
  *
- * The self time of a loop is that of the frame which it runs, because that frame is the leaf.
+ * A sample in the loop itself is self time of the Python frame that the loop runs, because that
+ * frame comes after the loop's in the stack and so is the innermost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -127,9 +128,9 @@ static void find_trampoline_caller(struct python_folding *f, uint32_t trampoline
 }
 
 /*
- * Return the caller of a loop, skipping trampolines between them. In a stripped interpreter,
- * trampolines have no names; but a function in the same file that calls a loop cannot be anything
- * else.
+ * Return the caller of a loop, skipping trampolines between the caller and the loop. In a stripped
+ * interpreter, trampolines have no names; but the direct caller of a loop, if it is in the same
+ * file, can only be a trampoline.
  */
 static uint32_t caller_of_loop(const struct python_folding *f, uint32_t loop)
 {
@@ -143,7 +144,7 @@ static uint32_t caller_of_loop(const struct python_folding *f, uint32_t loop)
 
 /*
  * Join each Python frame to the caller of its loop. Only Python frames get new parents, and no
- * Python frame lies between adjacent trampolines, so the callers found before stay right.
+ * Python frame lies between adjacent trampolines, so callers found earlier stay right.
  */
 static void join_python_frames(struct python_folding *f)
 {

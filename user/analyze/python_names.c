@@ -9,10 +9,10 @@
 #include "analyze/python.h"
 #include "base/vector.h"
 
-/* A short name, and whether several functions have it. */
+/* A name with the file's name but not its folders. */
 struct short_name {
-	const char *file; /* whole path of the first function */
-	bool ambiguous;
+	const char *file; /* whole path of the file of the first function with this name */
+	bool ambiguous; /* functions of several files have this name */
 };
 
 struct python_naming {
@@ -23,8 +23,8 @@ struct python_naming {
 };
 
 /*
- * Return a file's name without folders. A module that comes from no file, such as <string> or
- * <frozen os>, has none.
+ * Return a file's name without folders. The name of a module that comes from no file, such as
+ * <string> or <frozen os>, is returned whole.
  */
 static const char *python_base_name(const char *file)
 {
@@ -120,7 +120,7 @@ static int name_python_functions(struct profile *p, struct names *texts)
 	return ret;
 }
 
-/* Return the function that names a Python frame; NULL for all other frames. */
+/* Return the function that names a Python frame; NULL for other frames, and without a name. */
 static const struct profile_function *python_function_of(const struct profile *p,
 							 const struct profile_frame *f)
 {

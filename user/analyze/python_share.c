@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Count how many samples of an event are Python's, and how many of their frames could be read and
- * named.
+ * Count how many samples of an event are of threads that run Python, and how many of the Python
+ * frames on their stacks have names.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -39,13 +39,14 @@ static bool mark_python_frames(uint8_t *of_frame, const struct profile *p)
 	return found;
 }
 
-/*
- * The different counts of Python frames on a path, the first for paths without Python, and which of
- * them each stack has.
- */
 struct python_paths {
+	/* Item 0 is for paths without Python frames; each stack with a Python frame has an item. */
 	VECTOR(struct python_path) list;
-	uint32_t *of_stack; /* by index of stack; NULL: there are no Python frames */
+	/*
+	 * Index in list, by index of stack; other stacks have the item of their parent. NULL: there
+	 * are no Python frames.
+	 */
+	uint32_t *of_stack;
 };
 
 static int add_python_path(struct python_paths *paths, uint32_t stack,

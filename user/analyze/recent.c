@@ -34,7 +34,7 @@ struct recent {
 	uint32_t epoch; /* number of times the source has forgotten its entities */
 	uint64_t started, ticked; /* ns; 0: not yet */
 	VECTOR(struct account) accounts; /* the last one of each CPU */
-	VECTOR(struct snapshot) snapshots; /* oldest first; the first is from before the window */
+	VECTOR(struct snapshot) snapshots; /* oldest first; only the first may precede the window */
 	VECTOR(struct loss) losses; /* losses whose time reaches into the window */
 };
 
@@ -98,7 +98,7 @@ static void clear_recent_marks(struct recent *r)
 				kind == KIND_HOST || kind == KIND_EVENT;
 }
 
-/* Mark everything to which samples of the window refer. */
+/* Mark all hosts and events, and everything to which samples of the window refer. */
 static void mark_window(struct recent *r)
 {
 	clear_recent_marks(r);
@@ -135,8 +135,8 @@ static bool keep_process(void *context, struct entity_store_item *i)
 }
 
 /*
- * Return whether to keep a thread. A thread whose exit was lost has no end, but its process has
- * one.
+ * Return whether to keep a thread. A thread whose exit was lost has no end, so it is dropped when
+ * its process has been.
  */
 static bool keep_thread(void *context, struct entity_store_item *i)
 {
@@ -216,7 +216,10 @@ static void recent_drop_old(struct recent *r)
 	r->losses.count = kept;
 }
 
-/* Return the due samples that have neither been delivered or explained, nor are under way. */
+/*
+ * Return the number of due samples that are neither in the account nor in a loss; 0 if so few are
+ * missing that all may be under way.
+ */
 static uint64_t count_not_delivered(const struct recent_account *a)
 {
 	uint64_t known = a->total.written + a->total.filtered + a->total.idle, rest;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sink that keeps the samples of a moving window and the entities to which they refer, and makes
- * profiles of them. It may run for days: an entity that no sample of the window refers to is
- * dropped as soon as no later sample can refer to it. For processes and threads, that is some time
- * after their end; for other entities, when the source has forgotten them (sink_ops.forget), which
- * the source must do now and then.
+ * profiles of these. It may run for days: an entity to which no sample of the window refers is
+ * dropped as soon as no later sample can refer to it. A process or thread is dropped some time
+ * after its end; a stack, frame, function or mapping after the source has forgotten it
+ * (sink_ops.forget), which the source must do now and then. Hosts and events are kept.
  *
  * A sample from the future (after a jump of the clock) moves the window, whose earlier part is then
  * empty.
@@ -23,8 +23,11 @@ int recent_sink(struct sink **out, uint64_t window, struct error *err);
 struct recent_account {
 	uint64_t span; /* ns that the accounts cover: up to the last tick */
 	struct account total; /* sum over all CPUs; cpu has no meaning */
-	unsigned int cpus;
-	/* number of records by reason; of undelivered ones, as many as are known */
+	unsigned int cpus; /* number of accounts, one per CPU and event */
+	/*
+	 * Number of lost records by reason. A loss that began before the window counts fully.
+	 * LOSS_NOT_DELIVERED includes due samples that no account or loss explains.
+	 */
 	uint64_t lost[LOSS_COUNT];
 };
 
@@ -37,8 +40,8 @@ struct recent_window {
 };
 
 /*
- * Get the window of s, a sink of recent_sink(), at the time now (ns). Return 0, or -ENOMEM with
- * *out unchanged.
+ * Get the window of s, a sink of recent_sink(), at the time now (ns). Return 0, or a negative errno
+ * with *out unchanged.
  */
 int recent_window(struct sink *s, uint64_t now, struct recent_window *out, struct error *err);
 

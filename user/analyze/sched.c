@@ -11,7 +11,7 @@
 
 #define NEEDED (WANT(HOST) | WANT(THREAD) | WANT(LANE) | WANT(SLICE) | WANT(EDGE))
 
-/* More than any Linux has: a trace with more CPUs is damaged. */
+/* The most CPUs that Linux supports. Lanes of further CPUs are ignored and count as disorder. */
 #define SCHED_CPUS_MAX 8192
 
 /*
@@ -177,7 +177,7 @@ static bool is_involuntary(uint64_t left)
 	return left == STATE_RUNNABLE || left == STATE_PREEMPTED || left == STATE_THROTTLED;
 }
 
-/* Count the switch at the end of a slice for the thread that left the CPU, and how it left. */
+/* Count the switch at the end of a slice for the CPU, and for the thread that left the CPU. */
 static int count_switch(struct sched_run *r, const struct slice *slice)
 {
 	struct sched *s = r->made;
@@ -288,8 +288,8 @@ static int sched_run_put(struct sink *sink, enum record_kind kind, const void *r
 }
 
 /*
- * Finish after all records have come: end the states, and complete what was waiting for more
- * records.
+ * Finish after all records have come: end the states, which reports their last stretches, and then
+ * complete the counts of threads that ran at once.
  */
 static int sched_end(struct sched_run *r, struct error *err)
 {

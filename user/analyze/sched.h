@@ -46,7 +46,7 @@ struct sched_counts {
 	uint64_t switches[SWITCH_COUNT];
 	uint64_t wakeups; /* number of times the thread was woken */
 	uint64_t wakes; /* number of times the thread woke another one */
-	/* number of waits in the run queue that ended because the thread ran */
+	/* number of waits in the run queue with a known start that ended because the thread ran */
 	uint64_t waits[QUEUED_COUNT];
 	uint64_t waited[QUEUED_COUNT]; /* ns in these waits */
 	uint64_t longest[QUEUED_COUNT]; /* longest of these waits, ns */
@@ -57,21 +57,22 @@ struct sched_thread {
 	uint64_t id; /* thread.id */
 	uint64_t start; /* ns; since when the thread has this name */
 	uint32_t process; /* index of the process */
-	bool selected; /* the thread is selected, and counts for its process and in totals */
+	bool selected; /* the thread is selected, and counts for its process */
 	struct sched_times times;
 	struct sched_counts counts;
 };
 
 struct sched_process {
 	uint64_t id; /* process.id; 0 for threads that are missing in the trace */
-	struct histogram waits[QUEUED_COUNT]; /* ns until a thread of the process ran */
-	struct overlap at_once; /* how many threads of the process ran at once */
+	struct histogram waits[QUEUED_COUNT]; /* ns until a selected thread of the process ran */
+	struct overlap at_once; /* how many selected threads of the process ran at once */
 };
 
 struct sched_cpu {
 	uint64_t number;
-	uint64_t busy, idle, unknown; /* ns; the remaining part of the range was not recorded */
-	uint64_t switches; /* number of switches from or to a thread */
+	/* ns; unknown includes time offline. The remaining part of the range was not recorded. */
+	uint64_t busy, idle, unknown;
+	uint64_t switches; /* number of switches between threads, or a thread and idleness */
 	struct histogram waits[QUEUED_COUNT]; /* waits of threads that then ran on this CPU */
 	struct series busy_when, unknown_when;
 };
@@ -95,11 +96,11 @@ struct sched {
 	uint64_t other_wakes; /* wake-ups of pairs that are not counted separately */
 	struct overlap at_once; /* how many threads ran at once on all CPUs */
 	/*
-	 * time that threads waited in run queues; divided by the length of a bucket: number of
-	 * threads
+	 * Time that threads waited in run queues. Divided by the length of a bucket, this is the
+	 * mean number of waiting threads.
 	 */
 	struct series waiting_when;
-	struct sched_times times; /* sums over all threads, selected or not */
+	struct sched_times times; /* sums over all threads, selected or not; counts likewise */
 	struct sched_counts counts;
 	/* number of slices in the whole trace; 0: the scheduler was not recorded */
 	uint64_t slices;
@@ -109,8 +110,8 @@ struct sched {
 struct sched_query {
 	uint64_t from, to; /* ns since the recording began; to 0: until its end */
 	/*
-	 * Return whether a thread is selected (by process and thread.id); NULL: all threads are.
-	 * CPUs count all threads.
+	 * Return whether a thread is selected (by process and thread.id); NULL: all threads are. Of
+	 * a thread that is missing in the trace, t has only the id. CPUs count all threads.
 	 */
 	bool (*selected)(const void *context, const struct thread *t);
 	const void *context;

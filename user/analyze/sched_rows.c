@@ -72,8 +72,8 @@ struct sched_rows_builder {
 };
 
 /*
- * Add the data that are kept by process to a row; called when the first thread of the process joins
- * the row.
+ * Add the data that are kept by process to a row, once for each process; called for every selected
+ * thread of the row.
  */
 static int join_process(struct sched_rows_builder *m, struct sched_row *row, uint32_t number,
 			uint32_t process)
@@ -143,7 +143,7 @@ static int compare_sched_rows(const void *a, const void *b, void *context)
 	return by ? by : compare_numbers_down(*(const uint32_t *)b, *(const uint32_t *)a);
 }
 
-/* Make the list of rows with selected threads that lived in the range, and sort it. */
+/* Make the list of rows with selected threads that lived or were woken in the range; sort it. */
 static int order_sched_rows(struct sched_rows *rows)
 {
 	for (uint32_t i = 0; i < rows->list.count; i++) {

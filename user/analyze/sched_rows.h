@@ -49,7 +49,7 @@ int sched_rows_of(struct sched_rows *out, const struct sched *s, const struct sc
 		  enum group_by by);
 void sched_rows_free(struct sched_rows *r);
 
-/* Return "[timer]" and so on for a waker that is no thread; static. */
+/* Return the static text "[timer]" and so on for a waker that is no thread, else "[unknown]". */
 const char *sched_interrupt_name(uint32_t waker);
 
 #endif

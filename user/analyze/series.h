@@ -16,7 +16,7 @@ struct series {
 	uint64_t sums[SERIES_BUCKETS];
 };
 
-/* Cover [from, to), in ns; to 0: the range grows as needed. */
+/* Begin with the range [from, to), in ns; to 0: not known. The range grows with later times. */
 void series_init(struct series *s, uint64_t from, uint64_t to);
 /* Add [time, end); the part before from is ignored. */
 void series_add(struct series *s, uint64_t time, uint64_t end);

@@ -13,7 +13,7 @@
 
 #define NO_NAME UINT32_MAX
 #define NAMES_BEFORE_PRUNING 8
-#define RESOLUTION_MAX 64 /* ns by which the stamps of slices are rounded down, at most */
+#define RESOLUTION_MAX 64 /* stamps of slices are rounded down by less than this many ns */
 
 /* One thread.id of a lane. */
 struct lane_name {
@@ -36,7 +36,7 @@ struct states {
 	VECTOR(struct lane_name) names;
 	uint32_t free_names;
 	uint64_t last_lane; /* highest lane id put; unknown lanes below have been forgotten */
-	/* the time (ns) up to which the states of any forgotten thread were reported */
+	/* the latest time (ns) up to which the states of a forgotten thread were reported */
 	uint64_t forgotten_until;
 };
 
@@ -359,7 +359,8 @@ static int states_put_cpu_slice(struct states *s, struct lane_track *t, const st
 		ret = s->tracks.events.stretch(s->tracks.events.context, &x, err);
 	if (ret < 0 || r->state != STATE_UNKNOWN || r->value)
 		/*
-		 * Thread lanes have slices for switches that were not reported on the CPU's lane.
+		 * UNKNOWN with a value is a switch that the kernel did not report. This is no gap
+		 * for all threads: the threads concerned have slices on their own lanes.
 		 */
 		return ret;
 	if (s->tracks.gap < x.end)
@@ -469,7 +470,7 @@ static int states_put_edge(struct states *s, const struct edge *r, struct error 
 		s->tracks.disorder += t || r->to > s->last_lane;
 		return 0;
 	}
-	/* When a file is read, the end of a thread may be known before its first record. */
+	/* In a file, threads come with their ends: ignore a wake-up after the end of a thread. */
 	if (!t->alive && t->dies && r->time > t->dies)
 		return 0;
 	return lane_track_wake(&s->tracks, t, r, err);

@@ -29,15 +29,15 @@
 #include "base/record.h"
 
 /*
- * A time in which one lane was in one state. The stretches of a lane tile its life, in order;
- * stretches of different lanes are interleaved.
+ * A time in which one lane was in one state. The stretches of a lane come in order, and, except on
+ * lanes of LANE_STATES_SLICES, without gaps; stretches of different lanes are interleaved.
  */
 struct stretch {
 	uint64_t time, end; /* ns; time < end */
 	uint64_t lane; /* lane.id */
 	/*
-	 * thread.id: on a thread lane of the thread that has the lane, on other lanes of the thread
-	 * that ran (0: see slice.value)
+	 * thread.id of the thread that has a thread lane, or that ran on another lane; 0 if no
+	 * thread ran, or one that a filter does not select
 	 */
 	uint64_t thread;
 	enum slice_state state;
@@ -103,19 +103,20 @@ uint64_t states_settled(const struct states *s);
  */
 int states_cut(struct states *s, uint64_t time, struct error *err);
 /*
- * End the recording at time (ns): report the open stretches and forget all lanes. If the last
- * slices of CPUs end less than 64 ns before time, the stretches end there, too, because stamps of
- * slices are rounded down.
+ * End the recording at time (ns): report the open stretches of threads and forget all lanes. If the
+ * latest slice of a CPU ends less than 64 ns before time, the stretches end there, too, because
+ * stamps of slices are rounded down. Return 0, -ENOMEM or the callback's error.
  */
 int states_end(struct states *s, uint64_t time, struct error *err);
 
 /*
- * Call each() for every live lane with its open stretch, whose end is 0. This is for snapshots,
- * from which states_resume() continues as if all earlier records had been put. The open stretch of
- * a CPU lane begins at the end of its last slice.
+ * Call each() for every live lane of a CPU or thread with its open stretch, whose end is 0, until
+ * each() returns a value other than 0; return that value, or 0. This is for snapshots, from which
+ * states_resume() continues as if all earlier records had been put. The open stretch of a CPU lane
+ * begins at the end of its last slice.
  *
- * A thread's lane may be reported several times: first the state that has been reported, which is
- * open from the end of the reported time (STATE_NONE if no state was reported), then later changes,
+ * A thread's lane may be passed several times: first the state at the end of the time that has been
+ * reported as stretches (STATE_NONE if there is none), open from there on, then later changes,
  * which may turn out to be void. The last stretch with a state is the state in which the thread is
  * believed to be; stretches in STATE_NONE after the first one are wake-ups. A snapshot must keep
  * all of them, in order, with every field except end.
@@ -123,8 +124,8 @@ int states_end(struct states *s, uint64_t time, struct error *err);
 int states_each(const struct states *s, int (*each)(void *context, const struct stretch *s),
 		void *context);
 /*
- * Restore one stretch of states_each(). Lanes and threads must have been put before. Stretches that
- * contradict them are ignored and counted by states_disorder(). Return 0 or -ENOMEM.
+ * Restore one stretch of states_each(). Lanes and threads must have been put before. A stretch that
+ * contradicts these or is invalid is ignored and counted by states_disorder(). Return 0 or -ENOMEM.
  */
 int states_resume(struct states *s, const struct stretch *open, struct error *err);
 

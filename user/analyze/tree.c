@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Merge stacks into a tree by label. The node where the path of a stack ends is remembered, for all
- * stacks under the last prefix and for some under every prefix, so that a path is not walked from
- * its root again and again, even if a forged trace makes it very deep.
+ * Merge stacks into a tree by label. The tree node where the path of a stack ends is stored: for
+ * every stack under the last prefix of labels (struct tree_view) with which the stack came, and for
+ * some stacks under every prefix. So a path, however deep, is usually not walked from its root
+ * again.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -52,7 +53,7 @@ int tree_descend(struct tree_maker *m, uint32_t *node, uint32_t label)
 	return 0;
 }
 
-/* Move *node to its child for the frame of a stack node. */
+/* Move *node to its child for the frame of a stack; a mark of a stack's end moves nothing. */
 static int tree_descend_stack(struct tree_builder *b, uint32_t *node, uint32_t stack)
 {
 	uint32_t frame = b->profile->stacks[stack].frame;
@@ -66,7 +67,7 @@ static int tree_descend_stack(struct tree_builder *b, uint32_t *node, uint32_t s
 
 /*
  * Return whether the node of a stack is stored under every prefix: every 16th stack, which takes
- * little memory and leaves short paths between such landmarks.
+ * little memory and usually leaves short paths between such landmarks.
  */
 static bool is_landmark(uint32_t stack)
 {

@@ -46,8 +46,8 @@ struct tree_view {
 #define TREE_ALL_EVENTS PROFILE_NONE
 
 /*
- * Make the tree of the sums of one event, or of all. Return 0, -ENOMEM or the error of placed().
- * Free the tree with tree_free().
+ * Make the tree of the sums of one event, or of all. Return 0, -ENOMEM, -EOVERFLOW or the error of
+ * placed(). Free the tree with tree_free().
  */
 int tree_build(struct tree *out, const struct profile *p, uint32_t event,
 	       const struct tree_view *view);

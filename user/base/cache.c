@@ -22,7 +22,7 @@ struct cache_slot {
 
 /* A generation begins with this many slots, because most caches are never filled. */
 #define FIRST_SLOTS ((size_t)1 << 9)
-/* Slots are accessed at random, so that with small pages every access would also miss the TLB. */
+/* Slots are accessed at random, so with small pages almost every access would also miss the TLB. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /*
@@ -207,9 +207,9 @@ void cache_clear(struct cache *c)
 
 /*
  * Return the seed of all hashes: a whole XXH3 secret, which no profiled process can guess and which
- * need not be derived from a number for every hash. The seed is the only state outside user/cmd
- * that is not passed around: it is drawn once and never changes, and the keys of all caches must
- * agree. The first hash is computed before threads are started.
+ * need not be derived from a number for every hash. The seed is a static variable, because it never
+ * changes after it was drawn, and the keys of all caches must agree. No lock is needed, because
+ * only one thread of a process computes hashes.
  */
 static const uint8_t *cache_secret(void)
 {

@@ -27,8 +27,8 @@ struct cache_key {
 struct cache;
 
 /*
- * Create a cache. A generation holds at most entries entries, rounded up to a power of two, of 32
- * bytes each. Return NULL without memory.
+ * Create a cache. Each of the two generations holds at most this number of entries, rounded up to a
+ * power of two, and takes up to 32 bytes per entry. Return NULL without memory.
  */
 struct cache *cache_new(size_t entries);
 void cache_free(struct cache *c);
@@ -37,7 +37,7 @@ void cache_free(struct cache *c);
 bool cache_get(struct cache *c, struct cache_key key, uint64_t *out);
 /* Prefetch the memory that a lookup of key will read, because memory is slow. */
 void cache_prefetch(const struct cache *c, struct cache_key key);
-/* Store value under key, replacing an older value. */
+/* Store value under key, replacing an older value. This may drop the old generation. */
 void cache_put(struct cache *c, struct cache_key key, uint64_t value);
 void cache_clear(struct cache *c);
 

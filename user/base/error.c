@@ -72,7 +72,7 @@ int error_errno(struct error *err, int code, const char *format, ...)
 	return code;
 }
 
-/* Append a line, which is already clean, to the text. */
+/* Append one or more lines, which are already clean, to the text; cut what does not fit. */
 static void error_append(struct error *err, const char *line)
 {
 	size_t used = strlen(err->text);

@@ -12,8 +12,8 @@ struct error {
 
 /*
  * Set the message and return code, so that a function can do both in one expression: return
- * error_set(err, -errno, "cannot open %s", path). The caller adds detail such as that of "%m". err
- * may be NULL. code must be negative.
+ * error_set(err, -errno, "cannot open %s", path). The message contains no text for code. err may be
+ * NULL. code must be negative.
  */
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -23,8 +23,8 @@ int error_errno(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Put "context: " in front of the message that is already set (or of strerror(-code) if there is
- * none), and return code.
+ * Put the formatted text and ": " in front of the message that is already set (or of
+ * strerror(-code) if there is none), and return code.
  */
 int error_wrap(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

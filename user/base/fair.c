@@ -15,7 +15,8 @@
 #define HOLD_FIRST (2 * SECOND)
 #define HOLD_DOUBLINGS 8 /* the longest hold is 8.5 minutes */
 /*
- * Above this number of owners, forget those without requests and with them the time they have used.
+ * With this number of owners, forget those without requests that are not held, and their used time,
+ * before another owner is added.
  */
 #define OWNERS_MAX 256
 

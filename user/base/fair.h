@@ -21,10 +21,11 @@
 
 struct fair_owner {
 	uint32_t uid;
-	uint64_t used; /* ns of the server's time; time without requests counts as used */
-	uint64_t usual; /* ns that one of the owner's requests takes on average */
+	/* ns of the server's time; raised to floor when requests come after a time without any */
+	uint64_t used;
+	uint64_t usual; /* ns that a request of the owner takes: a moving average */
 	uint64_t held; /* time (ns) until which the owner has no turn */
-	unsigned int strikes; /* number of times the owner was held */
+	unsigned int strikes; /* number of times the owner was held; at most 8 are counted */
 	struct queue ranks[FAIR_RANKS];
 	size_t bytes;
 	UT_hash_handle hh;
@@ -35,7 +36,7 @@ struct fair {
 	uint64_t count;
 	size_t bytes;
 	uint64_t now; /* ns of a steady clock; set by the user of the queue */
-	uint64_t floor; /* value of used of the owner that had the last turn */
+	uint64_t floor; /* largest value of used with which an owner has had a turn */
 	uint64_t served; /* ns of CLOCK_MONOTONIC from which the server's time is charged */
 };
 
@@ -43,8 +44,8 @@ struct fair {
 int fair_put(struct fair *f, uint32_t uid, unsigned int rank, struct queue_item *item,
 	     size_t bytes);
 /*
- * Like fair_put(), but puts the request before all others of that owner and rank: its turn was not
- * used.
+ * Put back a request that was taken but not served, before all others of that owner and rank.
+ * Return 0 or -ENOMEM.
  */
 int fair_return(struct fair *f, uint32_t uid, unsigned int rank, struct queue_item *item);
 
@@ -53,12 +54,12 @@ int fair_return(struct fair *f, uint32_t uid, unsigned int rank, struct queue_it
  */
 struct fair_owner *fair_next_owner(const struct fair *f);
 /*
- * Return the first request of an owner that has requests. fair_take() also removes the request and
- * charges a small cost at once; it returns NULL if there is none.
+ * Return the first request of an owner; NULL if there is none. fair_take() also removes the
+ * request, and charges a small cost to the owner at once.
  */
 struct queue_item *fair_first(const struct fair_owner *w);
 struct queue_item *fair_take(struct fair *f, struct fair_owner *w);
-/* Return the owner of that uid, or NULL if the uid is not known. */
+/* Return the owner of that uid; NULL if the uid has had no requests, or was forgotten. */
 struct fair_owner *fair_owner_of(const struct fair *f, uint32_t uid);
 /*
  * Remove and return the requests of an owner for which pick() returns true, in their order, rank by
@@ -71,20 +72,21 @@ struct queue fair_pick(struct fair *f, struct fair_owner *w,
 struct fair_owner *fair_largest_owner(const struct fair *f);
 
 /*
- * fair_begin() is called when the idle server starts; fair_served() when the server has served a
- * request of that owner, or has died from it. The time in between is charged to the owner.
+ * Call fair_begin() when a request is sent to an idle server, and fair_served() when the server has
+ * served a request of that owner, or has failed at it. The time since the last of these calls is
+ * charged to the owner.
  */
 void fair_begin(struct fair *f);
 void fair_served(struct fair *f, uint32_t uid);
 /*
  * Give the owner, which has made the server hang, no turn for two seconds, and for twice as long
- * each further time.
+ * each further time, up to 8.5 minutes. Nothing happens without memory for a new owner.
  */
 void fair_hold(struct fair *f, uint32_t uid);
 
 /*
- * Remove one request after the other and return it. Return NULL when no requests are left; no
- * owners are left then, either.
+ * Remove a request of any owner and return it. Return NULL when no requests are left; no owners are
+ * left then, either.
  */
 struct queue_item *fair_drain(struct fair *f);
 

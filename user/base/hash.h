@@ -9,10 +9,13 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-/* Return whether the element, which was zeroed before it was added, is in a table. */
+/*
+ * Return whether an element, which was zeroed before, could be added to a table: without memory, it
+ * is not added. Removing the element does not change the result.
+ */
 #define HASH_HAS(hh, element) ((element)->hh.tbl != NULL)
 
-/* Move an element of the table to the end of its order. This needs no memory. */
+/* Move an element of a table to the end of the table's order. This needs no memory. */
 #define HASH_TO_END(hh, head, element) \
 	do { \
 		UT_hash_table *table_ = (element)->hh.tbl; \

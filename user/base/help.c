@@ -20,7 +20,7 @@ static unsigned int terminal_width(FILE *out)
 	return w.ws_col < 100 ? w.ws_col : 100;
 }
 
-/* The place where the next word of a text that is filled into lines goes. */
+/* The output, and the position in the current line at which the next word is written. */
 struct help_page {
 	FILE *out;
 	unsigned int width;
@@ -48,7 +48,7 @@ static void help_go_to_column(struct help_page *p, unsigned int column)
 }
 
 /*
- * Return the number of columns of part of a text. Help texts are our own and have no wide
+ * Return the number of columns of part of a text. Help texts are constants of skein without wide
  * characters.
  */
 static unsigned int help_text_width(const char *text, size_t length)

@@ -19,7 +19,7 @@
 #define SILENCE_TIMEOUT (2 * SECOND) /* ns of silence allowed for a child that does not run */
 #define SILENCE_TIMEOUT_CPU (4 * SECOND) /* ns of CPU time in a silence, for a child that runs */
 #define SILENCE_TIMEOUT_MAX (30 * SECOND) /* ns of silence allowed, whatever the child does */
-#define STEP_MAX SECOND /* ns of silence between two polls; more was our own pause */
+#define STEP_MAX SECOND /* ns between two polls that count as silence; more is the owner's pause */
 #define RESTART_DELAY_LEAST (SECOND >> 11)
 #define RESTART_DELAY_MOST SECOND
 #define CLOSE_TRIES 100 /* a millisecond each */
@@ -85,7 +85,7 @@ static void add_dead_cost(struct helper *h, const struct rusage *u)
 	h->killed.cost.memory = larger_of(h->killed.cost.memory, (uint64_t)u->ru_maxrss * 1024);
 }
 
-/* Wait for the killed children that have ended, without blocking. */
+/* Reap the killed children that have ended, without blocking, and add up their cost. */
 static void reap_children(struct helper *h)
 {
 	unsigned int i = 0;
@@ -121,8 +121,8 @@ void helper_add_cost(struct helper *h, struct helper_cost *out)
 }
 
 /*
- * Kill the child without waiting for its end: a child whose request a FUSE server has taken and
- * does not answer cannot die until that server ends.
+ * Kill the child without waiting for its end: a child that waits for the reply of a FUSE server
+ * cannot die before the server replies or ends.
  */
 static void kill_child(struct helper *h)
 {

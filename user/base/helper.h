@@ -3,9 +3,8 @@
  * A helper process is a forked child at the other end of a socket pair. It does work that may hang
  * or die or that may be attacked, and it can be killed and restarted at any time. This file
  * provides the parts that all helpers need: the socket pair, the epoll set on which the owner
- * waits, the deadline, the kill that does not wait, the back-off before the next start, and the
- * cost of the helper. The protocol on the socket, and finding the request at fault, are the owner's
- * business.
+ * waits, the timeout, the kill that does not wait, the back-off before the next start, and the cost
+ * of the helper. The owner implements the protocol on the socket, and finds the request at fault.
  *
  * The owner's poll function calls helper_begin_poll(); receives, with helper_received() for every
  * message; calls helper_kill() if the child is dead or helper_is_stuck(); calls helper_restart();
@@ -26,7 +25,8 @@ struct helper_kind {
 	void (*run)(void *context, int socket, pid_t parent) __attribute__((noreturn));
 	void *context;
 	int niceness; /* added to the nice value that the owner has in helper_open() */
-	unsigned int attempts; /* useless children in a row before giving up; 0: no limit */
+	/* how many useless children in a row are replaced before giving up; 0: no limit */
+	unsigned int attempts;
 };
 
 struct helper_cost {
@@ -58,9 +58,9 @@ struct helper {
 	bool timed; /* timer has been set and not been read since */
 	uint64_t now; /* ns of the owner's clock at the last poll */
 	uint64_t silence; /* ns without a message while a reply was pending */
-	uint64_t silent_cpu; /* ns of CPU time used when half of the allowed silence is over */
+	uint64_t silent_cpu; /* CPU time (ns) of the child after a second of the present silence */
 	uint64_t generation; /* number of children started */
-	uint64_t restarts; /* number of children lost */
+	uint64_t restarts; /* number of calls of helper_kill() */
 	uint64_t restart_at;
 	unsigned int deaths; /* in a row, without a useful message in between */
 	struct helper_killed killed;
@@ -81,8 +81,9 @@ void helper_close(struct helper *h);
 void helper_wake(struct helper *h);
 
 /*
- * Begin a poll at the time now (ns of a steady clock). A pause of the owner does not count as
- * silence of the child.
+ * Begin a poll at the time now (ns of a steady clock). If a reply is pending, the time since the
+ * last poll counts as silence of the child, but at most a second of it, because a longer time is a
+ * pause of the owner.
  */
 void helper_begin_poll(struct helper *h, uint64_t now);
 /*
@@ -91,23 +92,27 @@ void helper_begin_poll(struct helper *h, uint64_t now);
  */
 void helper_received(struct helper *h, bool useful);
 /*
- * Return whether the child has been silent for too long. A child that sleeps (on a file that does
- * not answer) or was stopped has two seconds. A child that wants to run on a busy machine has until
- * it has had enough CPU time.
+ * Return whether the child has been silent for too long. A child that sleeps (for a file system
+ * that does not reply) or was stopped has 2 s. A child that runs or waits for a CPU has until it
+ * has used 4 s of CPU time in the silence, but at most 30 s.
  */
 bool helper_is_stuck(struct helper *h);
 /*
- * Kill the child without waiting for its end. The back-off before the next child is short at first
- * and doubles with each useless child.
+ * Kill the child without waiting for its end. The back-off before the next child is 0.5 ms at first
+ * and doubles with each useless child, up to 1 s.
  */
 void helper_kill(struct helper *h);
 /*
- * Start a child if there is none and the back-off is over. A negative errno means that no child can
- * be started now. A return of 0 without a child means that one will be started later, or when one
- * of the killed children has ended.
+ * Start a child if there is none and the back-off is over. Return 0 or a negative errno: -EIO after
+ * too many useless children in a row, otherwise the error of starting one. After a return of 0
+ * without a child, a later call starts one: when the back-off is over, and enough of the killed
+ * children have ended.
  */
 int helper_restart(struct helper *h, struct error *err);
-/* Set the events for which the owner waits until the next poll: a reply, room to send. */
+/*
+ * Set what the owner waits for until the next poll: a pending reply, so that silence counts, and
+ * room to send, which epoll then reports.
+ */
 void helper_expect(struct helper *h, bool reply, bool room);
 
 static inline bool helper_is_running(const struct helper *h)

@@ -10,22 +10,22 @@
 #define JOBS_MAX 4
 
 /*
- * Until jobs_run() returns, no other job may access the data that run() writes; data that run()
- * only reads may be shared.
+ * One of several jobs of jobs_run(). Until jobs_run() returns, no other job may access the data
+ * that run() writes; data that run() only reads may be shared.
  */
 struct job {
 	int (*run)(void *context, struct error *err); /* 0 or a negative errno */
 	void *context;
 };
 
-/* Return whether jobs run at the same time on this machine. */
+/* Return whether jobs run at the same time: whether this process may use several CPUs. */
 bool jobs_are_parallel(void);
 
 /*
- * Run up to JOBS_MAX jobs: the caller runs the first, and a thread each of the others. Run them one
- * after the other if there is only one CPU or no thread can be created. All jobs have ended when
- * jobs_run() returns. The result and *err are those of the first failed job in the order of the
- * array; 0 if none failed.
+ * Run up to JOBS_MAX jobs: the caller runs the first, and each other job runs on a thread of its
+ * own. With only one CPU, or without a thread, the caller runs the others too. All jobs have ended
+ * when jobs_run() returns. The result and *err are those of the first failed job in the order of
+ * the array; 0 if none failed.
  */
 int jobs_run(const struct job *jobs, unsigned int count, struct error *err);
 

@@ -16,8 +16,9 @@ void *large_alloc(size_t bytes);
 void *large_zeroed(size_t count, size_t size);
 
 /*
- * Like vector_grow() by one item, for arrays that may become large. These grow fourfold, because
- * unused room takes no memory, but moving the items does.
+ * Like vector_grow() by one item, for arrays that may become large. An array of LARGE_LEAST bytes
+ * or more grows fourfold: unused room takes no memory, but moving the items takes time, and memory
+ * for two copies.
  */
 int large_grow(void *items, size_t *capacity, size_t count, size_t item_size);
 

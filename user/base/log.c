@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 
-/* The only process-wide setting; main() sets it from the command line before anything else runs. */
+/* A setting of the whole process; a command sets it right after it has parsed its options. */
 static bool log_quiet;
 
 void log_set_quiet(bool quiet)

@@ -14,13 +14,13 @@
 void log_set_quiet(bool quiet);
 
 /*
- * Print "skein: TEXT\n" with control characters in the text escaped. Return code, a negative errno
- * or an exit status, so that a failure is printed and returned in one expression.
+ * Print "skein: TEXT\n" with control characters in the text replaced (text_clean()). Return code, a
+ * negative errno or an exit status, so that a failure is printed and returned in one expression.
  */
 int log_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Print err->text (strerror(-code) if the text is empty) as an error and its hints as lines of
- * their own. Return code.
+ * Print err->text as an error and its hints as lines of their own. If the text is empty, print
+ * strerror(-code), or "failed" if code is not negative. Return code.
  */
 int log_failure(int code, const struct error *err);
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

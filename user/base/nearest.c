@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define LONGEST 48 /* letters; nothing is suggested for longer words */
+#define LONGEST 48 /* bytes; longer words and candidates are ignored */
 
 static size_t smaller_of(size_t a, size_t b)
 {

@@ -14,9 +14,10 @@ struct nearest {
 };
 
 /*
- * Compare candidate with the best one so far. The distance is the number of letters that are added,
- * left out, replaced or swapped with their neighbour. Up to one letter in three may be wrong, or
- * one in a word of two letters.
+ * Make candidate the best one if it is nearer to the word than the best one so far. The distance is
+ * the number of letters that are added, left out, replaced or swapped with their neighbour. Up to
+ * one letter in three may be wrong, or one in a word of two letters; a word of one letter has no
+ * candidates.
  */
 void nearest_try(struct nearest *n, const char *candidate);
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RANGE_MAX 65536 /* numbers; more than any kernel has CPUs */
+#define RANGE_MAX 65536 /* most numbers in one range; more than any kernel supports CPUs */
 
 /* Parse the number at *at, and advance *at past it. */
 static int take_list_number(const char **at, uint32_t least, uint32_t *out)

@@ -12,9 +12,10 @@
 typedef VECTOR(uint32_t) number_list; /* ascending */
 
 /*
- * Add the numbers of a text to a list. what is their plural for messages, such as "CPUs"; hint is
- * appended to the message about a text that begins with a letter. Return 0, -EINVAL for other text,
- * also for a range of more than 65536 numbers, or -ENOMEM.
+ * Add the numbers of a text to a list. For messages, what is the plural of the things that the
+ * numbers stand for, such as "CPUs", and hint is appended if the text begins with a letter. Return
+ * 0, or with the list unchanged -ENOMEM, or -EINVAL for a text that is no such list or has a range
+ * of more than 65536 numbers.
  */
 int number_list_parse(number_list *list, const char *text, const char *what, const char *hint,
 		      struct error *err);

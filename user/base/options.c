@@ -67,8 +67,8 @@ static int getopt_tables_make(struct getopt_tables *t)
 	}
 	t->names[names] = (struct option){.name = "help", .val = LONG_BASE + (int)count};
 	/*
-	 * If the command has another option with the letter 'h', that one comes first and this one
-	 * has no effect.
+	 * If the command has another option with the letter 'h', getopt_long() finds that option
+	 * first, and this letter has no effect.
 	 */
 	*letter = 'h';
 	return 0;
@@ -80,7 +80,7 @@ static void getopt_tables_free(struct getopt_tables *t)
 	free(t->names);
 }
 
-/* Return the option that getopt_long() found; NULL for --help. */
+/* Return the option that getopt_long() found; NULL for --help, -h and unknown letters. */
 static const struct option_spec *option_spec_of(const struct getopt_tables *t, int found)
 {
 	const struct option_spec *specs = t->command->options;

@@ -18,7 +18,7 @@ enum option_type {
 	OPTION_TEXT, /* const char *, points into argv */
 	OPTION_COUNT, /* uint64_t: decimal, with k, M or G (powers of 1000) */
 	OPTION_BYTES, /* uint64_t: decimal, with K, M or G (powers of 1024) */
-	OPTION_DURATION, /* uint64_t ns: 10, 1.5s, 200ms, 5m, 1h; seconds without a unit */
+	OPTION_DURATION, /* uint64_t ns: such as 10, 1.5s, 200ms, 5m, 1h; seconds without a unit */
 	OPTION_CALL, /* handled by the option's set() */
 	OPTION_HEADING, /* not an option: name is a heading in the help */
 };
@@ -70,15 +70,18 @@ struct command {
 };
 
 /*
- * Parse argv[1..] into *options (which the caller has filled with defaults). Options may follow
- * operands; "--" ends them. Return the index of the first operand in argv (permuted as
- * getopt_long() does); -ECANCELED when help was requested (--help or -h, which every command has)
- * and has been printed to stdout; -EINVAL with one line in *err that names the option at fault; or
- * -ENOMEM.
+ * Parse argv[1..] into *options (which the caller has filled with defaults). "--" ends the options,
+ * which may follow operands unless stop_at_operand is set. Return the index of the first operand in
+ * argv (permuted as getopt_long() does); -ECANCELED when help was requested (--help or -h, which
+ * every command has) and has been printed to stdout; the negative errno of stdout if that failed;
+ * -EINVAL with one line in *err that names the option at fault; or -ENOMEM.
  */
 int options_parse(const struct command *c, int argc, char **argv, void *options, struct error *err);
 
-/* Print the help text, wrapped at width columns; 0 means the width of the terminal. */
+/*
+ * Print the help text, wrapped at width columns; 0 means the width of the terminal, but at most
+ * 100, or 80 if there is no terminal.
+ */
 void options_help(const struct command *c, FILE *out, unsigned int width);
 
 bool option_takes_argument(const struct option_spec *o);
@@ -91,7 +94,7 @@ const struct option_spec *option_of_help(const struct option_spec *options);
 
 /*
  * Write the valid words of the argument to buf: "One of a, b, c.", cut if buf is too small; "" if
- * the help lists them all. Return buf.
+ * there are none or the help mentions them all. Return buf.
  */
 char *option_words(const struct option_spec *o, char *buf, size_t size);
 

@@ -15,8 +15,8 @@
 #include "base/outfile.h"
 
 /*
- * Return an id from the environment that sudo sets, or (uid_t)-1, which means "unchanged" to
- * fchown(), if there is none.
+ * Return an id from the environment that sudo sets. Return (uid_t)-1, which means "unchanged" to
+ * fchown(), if there is none or if this process does not run as root.
  */
 static uid_t sudo_id(const char *variable)
 {
@@ -143,7 +143,7 @@ int outfile_flush(FILE *stream, const char *what, struct error *err)
 	bool failed = ferror(stream);
 
 	errno = 0;
-	if (failed) /* stdio has lost the errno: another write fails with it again */
+	if (failed) /* stdio has lost the errno; another write should fail with the same errno */
 		putc('\n', stream);
 	if (!fflush(stream) && !failed)
 		return 0;

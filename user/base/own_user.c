@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Draw a random uid from a high range: two helpers on one machine get the same uid once in 2^28. */
+/*
+ * Draw a random uid from a high range. Two helpers that draw at the same time get the same uid once
+ * in 2^28.
+ */
 #include "base/own_user.h"
 
 #include <errno.h>
@@ -14,7 +17,7 @@
 #include <unistd.h>
 
 #define DRAWS_MAX 64
-#define NOBODY 65534 /* used if every uid drawn is in use */
+#define NOBODY 65534 /* used if every uid drawn is taken, or there are no random bytes */
 
 bool own_user_has(int capability)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A uid of its own for a helper process, which no other process has: then only root can signal or
- * trace the helper, and no file belongs to it. With the uid of nobody (65534), the helper would
- * share its uid with every program that gave up its rights in that way.
+ * Give a helper process a uid that no other process has: then only root can signal or trace the
+ * helper, and no file belongs to that uid. With the uid of the user "nobody" (65534), the helper
+ * would share its uid with every program that gave up its rights in that way.
  */
 #ifndef SKEIN_BASE_OWN_USER_H
 #define SKEIN_BASE_OWN_USER_H
@@ -28,16 +28,17 @@ bool own_user_possible(void);
 bool own_user_has(int capability);
 
 /*
- * Take a uid and gid that no process has and that /etc/subuid and /etc/subgid assign to nobody,
- * drop supplementary groups, and empty the bounding set of capabilities. The capabilities of this
- * process stay permitted; own_user_keep() puts some of them into effect again. Where changing the
- * uid is not possible, it stays. Return 0 or a negative errno.
+ * Take a uid that no process has and that neither /etc/subuid nor /etc/subgid assigns to a user's
+ * containers, and the same number as gid; drop supplementary groups, and empty the bounding set of
+ * capabilities as far as possible. The capabilities of this process stay permitted; own_user_keep()
+ * puts some of them into effect again. Where changing the uid is not possible, it stays. Return 0
+ * or a negative errno.
  */
 int own_user_become(void);
 
 /*
- * Drop all capabilities except those of the list that this process has. Return 0 or a negative
- * errno.
+ * Drop all capabilities except those of the list that this process is permitted, and put these into
+ * effect. Return 0 or a negative errno.
  */
 int own_user_keep(const int *capabilities, size_t count);
 

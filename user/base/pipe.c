@@ -10,7 +10,7 @@ int pipe_join(struct source *source, struct sink *sink, struct error *err)
 
 	if (ret >= 0)
 		ret = sink->ops->finish(sink, err);
-	if (ret < 0 && err && !err->text[0]) /* out of memory, often without a message */
+	if (ret < 0 && err && !err->text[0]) /* -ENOMEM often comes without a message */
 		error_set(err, ret, "%s", strerror(-ret));
 	return ret;
 }

@@ -29,8 +29,8 @@ void protobuf_text(struct protobuf *p, unsigned int field, const char *text);
 void protobuf_packed(struct protobuf *p, unsigned int field, const uint64_t *values, size_t count);
 
 /*
- * Begin a nested message; pass the returned mark to protobuf_end(). A message has at most 256 MiB;
- * its length takes 4 bytes.
+ * Begin a nested message; pass the returned mark to protobuf_end(). The length of a message takes 4
+ * bytes; a message of 256 MiB or more sets error to -EMSGSIZE.
  */
 size_t protobuf_begin(struct protobuf *p, unsigned int field);
 void protobuf_end(struct protobuf *p, size_t mark);

@@ -13,8 +13,8 @@ struct quantity_suffix {
 #define DIGITS "0123456789"
 
 /*
- * Multiply the number text[0..length) by factor. The fraction may be finer than 1 (0.3333K), but a
- * fraction of an indivisible unit is an error (0.5 ns).
+ * Multiply the number text[0..length) by factor. The product is rounded down to a whole number
+ * (0.3333K), but a fraction of a unit with factor 1 is an error (0.5 ns).
  */
 static int scale_decimal(const char *text, size_t length, uint64_t factor, uint64_t *out)
 {

@@ -14,7 +14,7 @@
 
 struct queue_item {
 	struct queue_item *next;
-	size_t bytes; /* bytes that the item counts for */
+	size_t bytes; /* memory that the item counts for, as passed to queue_put() */
 };
 
 struct queue {

@@ -18,15 +18,15 @@
 
 /*
  * Entities come first, then records: a source that reads a file delivers the kinds in this order
- * (slices and edges together), so that every item comes after the items to which it refers. A live
- * source may deliver an entity again when it learns more about the entity (the later one replaces
- * the earlier), and may deliver the name of a frame after the first sample that refers to the
- * frame.
+ * (slices and edges together), so that every item comes after the items to which it refers, except
+ * that threads come before their lanes. A live source may deliver an entity again when more is
+ * known about it (the later one replaces the earlier), and may deliver the name of a frame after
+ * the first sample that refers to the frame.
  *
  * X(kind, KIND, storage, summary), where storage is how a trace stores the kind:
  *   TABLE   One row each; of several with the same key the last one stays.
- *   STREAM  Columns in chunks, without texts. The first field orders the records: the time,
- *           or for stacks the id, which must grow.
+ *   STREAM  Columns in chunks, without texts. The records are ordered by the first field: the
+ *           time (slices by slice_order()), or for stacks the id, which must grow.
  *   DERIVED Not stored: the reader makes the records from other kinds. Sums are made from
  *           samples; one key may come several times, and the reader's sink adds them up.
  */
@@ -252,7 +252,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
  * ran (RUNNING), no thread ran (IDLE), the CPU did not exist (OFFLINE), or this is not known
  * (UNKNOWN). A slice on a thread lane is open: the thread was seen in that state at that time, when
  * the recording began or after a loss, and stays in that state until another record changes it.
- * Edges say which thread woke which. All other states of threads are derived from these two
+ * Edges say which thread woke which. All other states of threads are derived from slices and edges
  * (analyze/states.h). Slices on actor lanes have ends and do not overlap; between them nothing is
  * known.
  *
@@ -422,7 +422,7 @@ enum edge_kind { EDGE_NONE, EDGE_KINDS(ENUM_EDGE) EDGE_KIND_COUNT };
 #define ENUM_LOSS(N, word, due, text) LOSS_##N,
 enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 
-/* Return the static word for a value of the enumerations above; "?" for an invalid value. */
+/* Return the static word or text for a value of the enumerations above; "?" if it is invalid. */
 const char *lane_kind_word(uint64_t kind);
 const char *frame_kind_word(uint64_t kind);
 const char *stack_end_word(uint64_t end);
@@ -501,7 +501,7 @@ struct lane_traits {
 /* Return the traits of an enum lane_kind; those of an invalid kind are all 0. */
 const struct lane_traits *lane_traits(uint64_t kind);
 
-/* Return whether the pyramid has cells of lanes of that enum lane_kind. */
+/* Return whether a trace stores cells (trace/pyramid.h) of lanes of that enum lane_kind. */
 static inline bool lane_kind_has_cells(uint64_t kind)
 {
 	enum lane_states states = lane_traits(kind)->states;

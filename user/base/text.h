@@ -32,8 +32,8 @@ uint32_t text_next(const char **text);
 
 /*
  * Make text valid UTF-8 and change nothing else, for writers that do their own escaping. Return the
- * number of bytes that the result takes; buf is only complete (without a NUL) if that number is at
- * most size.
+ * number of bytes of the result, which has no NUL at its end; buf only holds the whole result if
+ * that number is at most size.
  */
 size_t text_utf8(const char *text, char *buf, size_t size);
 
@@ -41,8 +41,8 @@ size_t text_utf8(const char *text, char *buf, size_t size);
 unsigned int text_width(const char *text);
 
 /*
- * Copy clean text, cut to columns (with U+2026 in place of the part cut off); keep_tail keeps the
- * end instead of the beginning. Return buf.
+ * Copy clean text, cut to columns and to size bytes (with U+2026 in place of the part cut off);
+ * keep_tail keeps the end instead of the beginning. Return buf.
  */
 char *text_fit(const char *text, unsigned int columns, bool keep_tail, char *buf, size_t size);
 

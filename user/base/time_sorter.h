@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sort records of many sources by time. The records are distributed over as many intervals of time
- * as there are records instead of being compared with each other, so the cost per record does not
- * grow with the number of sources: 256 sources cost as much per record as 2
+ * Sort records of many sources by time. The records are distributed over intervals of time, at most
+ * twice as many as records, instead of being compared with each other, so the cost per record does
+ * not grow with the number of sources: 256 sources cost as much per record as 2
  * (tests/unit/test_merge_cost.c).
  */
 #ifndef SKEIN_BASE_TIME_SORTER_H

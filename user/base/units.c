@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Format numbers with units: three significant digits where there is a choice, without suggesting
- * more than is true.
+ * Format numbers with units. Sizes and durations below a minute are rounded to three significant
+ * digits, or to whole units from 1000 on.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,10 @@ static char *show_in_unit(uint64_t value, const struct unit *unit, char *buf, si
 	return buf;
 }
 
-/* Return the largest unit in which value does not round to 0.99 or less, or the smallest unit. */
+/*
+ * Return the largest unit of which value is at least 1, after rounding to the next smaller unit; if
+ * there is none, the smallest unit.
+ */
 static const struct unit *choose_unit(uint64_t value, const struct unit *units, size_t count)
 {
 	const struct unit *u = &units[count - 1];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Varints: numbers in groups of 7 bits, the lowest first, each in a byte whose highest bit is set
- * if more follow. Reading is from a hostile buffer: every call checks the bounds; after a failure
- * the caller must stop. The functions are inline, because columns are read word by word.
+ * if more follow. Reading is from a hostile buffer: every call checks the bounds and returns false
+ * on failure, after which the caller must stop. The functions are inline, because columns of a
+ * trace are read number by number.
  */
 #ifndef SKEIN_BASE_VARINT_H
 #define SKEIN_BASE_VARINT_H

@@ -17,13 +17,19 @@
 		size_t count, capacity; \
 	}
 
-/* Make room for extra more items. Return 0 or -ENOMEM. Not for direct use. */
+/*
+ * Make room for extra items more. Return 0 or -ENOMEM. Use vector_reserve(), except for arrays that
+ * are no VECTOR().
+ */
 int vector_grow(void *items, size_t *capacity, size_t count, size_t extra, size_t item_size);
 
-/* Free the unused room. Not for direct use. */
+/* Free the unused room, unless there is no memory for the move. Use vector_fit(). */
 void vector_shrink(void *items, size_t *capacity, size_t count, size_t item_size);
 
-/* The check is inline because there usually is room. */
+/*
+ * Make room for extra items more; evaluates to 0 or -ENOMEM. The check is inline because there
+ * usually is room.
+ */
 #define vector_reserve(v, extra) \
 	((size_t)(extra) <= (v)->capacity - (v)->count \
 		 ? 0 \

@@ -8,8 +8,8 @@
 
 /*
  * Write text as content of an element or of a quoted attribute. Markup is escaped. Bytes that are
- * not UTF-8, and characters that XML 1.0 does not allow (its production 2: most control characters,
- * U+FFFE, U+FFFF), become U+FFFD.
+ * not UTF-8, characters that XML 1.0 does not allow (its production 2: most control characters,
+ * U+FFFE, U+FFFF), and carriage returns, which readers would change, become U+FFFD.
  */
 void xml_put(FILE *out, const char *text);
 

@@ -28,17 +28,18 @@
 
 struct child {
 	int socket;
-	/* the open /proc of the current scan of all processes; NULL: there is none */
+	/* the open /proc of the current scan of all processes; NULL without such a scan */
 	DIR *all;
 	uint32_t after; /* the scan leaves out pids up to this one */
 	size_t used; /* bytes of packet in use */
 	_Alignas(8) char packet[OPENER_MESSAGE_MAX];
 	_Alignas(8) char request[OPENER_MESSAGE_MAX];
-	uint32_t avoided[OPENER_AVOIDED_MAX]; /* users whose mappings the scan of all leaves out */
+	/* Uids whose mappings the scan of all processes leaves out; 0 ends the list. */
+	uint32_t avoided[OPENER_AVOIDED_MAX];
 	struct opener_mounts mounts;
 };
 
-/* Send the packet, with a descriptor if fd is one. Exit if the recorder is gone. */
+/* Send the packet, with the descriptor fd unless fd is negative. Exit if the recorder is gone. */
 static void send_packet(struct child *c, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {0};
@@ -70,7 +71,10 @@ static void send_packet(struct child *c, int fd)
 	c->used = 0;
 }
 
-/* Append one record with its texts (an array ended by NULL) to the packet. */
+/*
+ * Append one record with its texts (an array ended by NULL, or NULL) to the packet; if the packet
+ * has no room for the record, send the packet first.
+ */
 static void append_reply(struct child *c, struct opener_reply t, const char *const *texts)
 {
 	size_t size = offsetof(struct opener_reply, texts), i;
@@ -93,7 +97,10 @@ static void append_reply(struct child *c, struct opener_reply t, const char *con
 	c->used += size;
 }
 
-/* Send the reply to an open request. local: the file system is known to respond by itself. */
+/*
+ * Send the reply to an open request, and close fd, which may be a negative errno. local: the file
+ * system is known to be local (opener_mounts.c).
+ */
 static void reply_opened(struct child *c, const struct open_request *r, int fd, bool more,
 			 bool local)
 {
@@ -201,8 +208,8 @@ static void scan_threads(struct child *c, int process, uint32_t pid)
 }
 
 /*
- * Return the path as the process sees it. In a chroot, maps shows the path from the opener's root,
- * which begins with the process's root.
+ * Return the path as the process sees it. For a process in a chroot, maps shows the path from the
+ * opener's root, which begins with the path of the process's root.
  */
 static const char *below_root(const char *path, const char *root)
 {
@@ -272,7 +279,7 @@ static bool is_user_avoided(const struct child *c, uint32_t uid)
 	return false;
 }
 
-/* Report a process if it exists. Return false if the report is incomplete. */
+/* Report a process if it exists. Return false if mappings are missing from the report. */
 static bool scan_process(struct child *c, uint32_t pid, bool all)
 {
 	struct procfs_status status;
@@ -281,8 +288,8 @@ static bool scan_process(struct child *c, uint32_t pid, bool all)
 	int process;
 
 	/*
-	 * The ids are those of the main thread; files and mappings are read through a living
-	 * thread.
+	 * The pids, comm and uid are those of the main thread; files and mappings are read through
+	 * a thread that is alive.
 	 */
 	process = procfs_open_main(pid, 0);
 	if (process < 0)
@@ -314,8 +321,8 @@ static void reply_scan(struct child *c, uint32_t pid, bool all)
 
 	if (all) {
 		/*
-		 * Send this record at once, so that the recorder knows which process hung the
-		 * child.
+		 * Send this record at once: if the process hangs the child, the recorder then knows
+		 * its pid.
 		 */
 		append_reply(c, t, NULL);
 		send_packet(c, -1);
@@ -326,7 +333,10 @@ static void reply_scan(struct child *c, uint32_t pid, bool all)
 	send_packet(c, -1);
 }
 
-/* Scan one more process of the scan of all processes. /proc lists processes by rising pid. */
+/*
+ * Report the next process of the scan of all processes, or the end of the scan. /proc lists
+ * processes by rising pid.
+ */
 static void scan_next_process(struct child *c)
 {
 	struct dirent *entry;
@@ -352,7 +362,9 @@ static void start_scan(struct child *c, uint32_t after)
 	c->all = opendir("/proc");
 	c->after = after;
 	if (!c->all)
-		/* Without /proc the opener has no purpose; the recorder reports the error. */
+		/*
+		 * The opener cannot work without /proc. The recorder notices the end of the child.
+		 */
 		_exit(1);
 }
 
@@ -380,7 +392,8 @@ static void handle_request(struct child *c, size_t size)
 
 /*
  * Close inherited descriptors, since they must not stay open in a child that hangs. Ignore the
- * signals of the terminal: the recorder handles them, and needs the opener to the end.
+ * signals of the terminal: the recorder handles them, and needs the opener to the end. Give up
+ * privileges. Return the socket's new descriptor; exit on failure.
  */
 static int prepare_child(int socket, pid_t parent)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Makes the opener give up privileges. The opener needs some of the recorder's capabilities to look
- * at files that hostile processes may have prepared, but it only ever reads: its system call filter
- * lists the calls that it makes, with those of their arguments that a filter can check.
+ * at files that hostile processes may have prepared, but it only reads them. Its system call filter
+ * lists the calls that the opener makes, with limits on those arguments that a filter can check.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,9 @@
 #include "symbolizers/confine.h"
 
 /*
- * The capabilities that the opener needs. If the wanted one is missing, the greater one, which
- * includes it, is kept instead. CAP_PERFMON: newer kernels show mappings to its holder.
+ * The capabilities that the opener needs. If the recorder lacks the wanted capability, the opener
+ * keeps the greater one, which includes it. CAP_PERFMON: newer kernels show a process's mappings to
+ * a holder of it.
  */
 static const struct {
 	int wanted, greater;
@@ -65,7 +66,10 @@ static int allow_files(scmp_filter_ctx filter)
 		filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
 		SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffu & ~ALLOWED_OPEN_FLAGS, O_RDONLY));
 
-	/* needed by fstat() of some versions of glibc, and by fdopendir() */
+	/*
+	 * Some versions of glibc implement fstat() by newfstatat(); fdopendir() calls fstat() and
+	 * F_GETFL.
+	 */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				       SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
@@ -82,8 +86,8 @@ static int allow_files(scmp_filter_ctx filter)
 }
 
 /*
- * Allow anonymous memory without code, and a private PROT_NONE mapping of a file (to get its
- * identity).
+ * Allow anonymous memory that is not executable, and a private PROT_NONE mapping of a file, which
+ * kernel_identity() of opener_files.c makes.
  */
 static int allow_memory(scmp_filter_ctx filter)
 {
@@ -159,7 +163,7 @@ int opener_confine(int socket, pid_t parent)
 
 	if (!ret)
 		ret = change_user();
-	/* Do this after the change of user, which resets the first two settings. */
+	/* These calls come after the change of user, which resets the first two settings. */
 	if (!ret && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 		     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0))
 		ret = -errno;

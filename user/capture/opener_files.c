@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Opens files of profiled processes, which choose every name on the path. Paths are resolved inside
- * the process's own root. The target is checked through O_PATH, which has no effect on a device or
- * FIFO, before it is opened. A file found by name is only used if it is the mapped file itself.
+ * the root of a process. The target is checked through O_PATH, which has no effect on a device or
+ * FIFO, before it is opened. For a mapping, a file found by name is only used if it is the mapped
+ * file itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,10 @@
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define PERF_MAP_MAX (256 << 20) /* bytes */
 
-/* Open the file of an O_PATH descriptor for reading. Closes path. */
+/*
+ * Open the regular file of an O_PATH descriptor for reading. Closes path. Return a descriptor or a
+ * negative errno: -EINVAL if the file is not a regular one, path itself if path is negative.
+ */
 static int reopen_regular_file(int path)
 {
 	char self[32];
@@ -45,7 +49,7 @@ static int reopen_regular_file(int path)
 	return ret;
 }
 
-/* Open a regular file by its path below root. */
+/* Open a regular file by its path below root. links: follow symbolic links. */
 static int open_below(int root, const char *path, bool links)
 {
 	return reopen_regular_file(opener_walk(root, path, links));
@@ -64,8 +68,9 @@ static int open_process_root(int process)
 }
 
 /*
- * Find the mapping that holds address in a maps file. Store the identity of its file in *out, and
- * its path in buf if buf is not NULL.
+ * Find the mapping that holds address in the maps of an open /proc/PID (process < 0: of the
+ * opener). Store the identity of its file in *out, and its path in buf if buf is not NULL. Return 0
+ * or a negative errno.
  */
 static int find_mapped_file(int process, uint64_t address, struct file_id *out, char *buf,
 			    size_t size)
@@ -124,8 +129,10 @@ static int64_t signed_clock_ns(clockid_t id)
 }
 
 /*
- * Return whether the file was made after the mapping was seen. The file system's clock is the wall
- * clock; where it does not keep a file's birth time, the time of the last change is used.
+ * Return whether the file was made after the time seen (ns of CLOCK_BOOTTIME), when the mapping
+ * existed; true if the times of the file cannot be read. A file's times are those of the wall
+ * clock. Where the file system does not keep the time of birth, the time of the last change is
+ * used.
  */
 static bool is_younger(int fd, uint64_t seen)
 {
@@ -143,8 +150,8 @@ static bool is_younger(int fd, uint64_t seen)
 /*
  * Return whether the file is not the requested one but another one with a reused inode number. An
  * inode number is free for another file once its file is unlinked and no longer mapped. The
- * generation distinguishes the two files; if it is not known or the file system does not report
- * one, the time of the file's birth is used.
+ * generation distinguishes the two files. If the generation is not known or the file system does
+ * not report it, the birth time of a file found by name is checked; map_files needs no such check.
  */
 static bool is_successor(int fd, const struct open_request *r, bool by_name)
 {
@@ -156,7 +163,10 @@ static bool is_successor(int fd, const struct open_request *r, bool by_name)
 	return by_name && is_younger(fd, r->seen);
 }
 
-/* Return fd if it is the mapped file; else close it and return -ESTALE. */
+/*
+ * Return fd if it is the mapped file or a negative errno; else close it and return -ESTALE.
+ * by_name: the file was found by its path, not through map_files.
+ */
 static int check_identity(int fd, const struct open_request *r, bool by_name)
 {
 	struct file_id found;
@@ -203,7 +213,8 @@ static int open_by_path(int process, const struct open_request *r)
 	fd = check_identity(open_below(root, r->path, true), r, true);
 	if (fd < 0 && r->path[length]) {
 		/*
-		 * The file is unlinked under this name, but may exist under another mount or link.
+		 * The kernel appended " (deleted)" because this name was unlinked. In this root,
+		 * the same path may still lead to the file, through another mount or a new link.
 		 */
 		snprintf(path, sizeof(path), "%.*s", (int)length, r->path);
 		fd = check_identity(open_below(root, path, true), r, true);
@@ -213,8 +224,8 @@ static int open_by_path(int process, const struct open_request *r)
 }
 
 /*
- * Return the result of two attempts to open a file: a descriptor, else the more informative one of
- * two errors.
+ * Return the better result of two attempts to open a file: a descriptor, else the more informative
+ * of two errors.
  */
 static int better_outcome(int before, int now)
 {
@@ -234,7 +245,10 @@ static bool same_path(const char *ours, const char *theirs)
 	return a >= b && !memcmp(ours + a - b, theirs, b);
 }
 
-/* If the mapping's file is not known, take it from the process's own maps. */
+/*
+ * If the identity of the mapped file is not known, take it from the process's own maps. Return 0,
+ * or -ESTALE if the maps no longer have the file at this address, or the error that process is.
+ */
 static int resolve_identity(int process, struct open_request *r)
 {
 	char path[OPENER_PATH_MAX];
@@ -288,8 +302,9 @@ out:
 }
 
 /*
- * Return whether a user could read a file. In a mount namespace of its own, any user can put any
- * file at any path; so a file that the process could not read itself is not read for it.
+ * Return whether a user could read a file, without regard to its group. In a mount namespace of its
+ * own, any user can put any file at any path; so a file that the process could not read itself is
+ * not read for it.
  */
 static bool may_read(const struct stat *st, uint32_t uid)
 {
@@ -357,7 +372,11 @@ int opener_open_memory(const struct open_request *r)
 /* The candidates for a debug file found so far, each a different file. */
 struct candidates {
 	const struct open_request *request;
-	uint32_t uid; /* fsuid of the process: only files that this user may read are taken */
+	/*
+	 * fsuid of the process: only files that this user may read are taken; UINT32_MAX: not
+	 * known, so only files that all users may read
+	 */
+	uint32_t uid;
 	int roots[2]; /* root of the process, root of the opener */
 	int *fds;
 	unsigned int count;
@@ -401,7 +420,10 @@ static void try_build_id(struct candidates *c)
 	const char *id = c->request->build_id;
 	char path[OPENER_BUILD_ID_MAX + 64];
 
-	/* Two digits name the directory; characters that are not hex could lead elsewhere. */
+	/*
+	 * The first two digits name the directory. Characters that are not hex could lead
+	 * elsewhere.
+	 */
 	if (strlen(id) < 3 || id[strspn(id, "0123456789abcdef")])
 		return;
 	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Determines which file systems respond by themselves. On all others stat() and open() wait for a
- * program (FUSE) or another machine (NFS, CIFS, 9p), so neither call can be used to find out. The
- * table of mounts has the answer; the kernel writes it without a request to a file system.
+ * Determines which file systems are local: this kernel serves them from its own devices or memory.
+ * On all others stat() and open() wait for a program (FUSE) or another machine (NFS, CIFS, 9p), so
+ * neither call can be used to find out. The table of mounts is used instead; the kernel writes it
+ * without a request to a file system.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,11 +19,11 @@
 #include "capture/procfs.h"
 
 /*
- * maximum number of lines read of a table of mounts; a device that is only in later lines counts as
- * not local
+ * Maximum number of lines read of a table of mounts; a device that is only in later lines counts as
+ * not in the table.
  */
 #define LINES_MAX 4096
-/* time (s) for which the result for a device is cached; device numbers are reused */
+/* time (s) for which the result for a device is cached, since device numbers are reused */
 #define MOUNT_CACHE_TIME 10
 
 /* Types of file systems that this kernel keeps on its own devices or in memory. */
@@ -53,7 +54,7 @@ static bool parse_mount(const char *line, uint32_t *major, uint32_t *minor, char
 
 /*
  * Look up a device in a table of mounts. Return 1 if its file system is local, 0 if it is not
- * local, -1 if the device is not in the table.
+ * local, -1 if the table cannot be opened or does not have the device.
  */
 static int look_up_device(const char *path, uint32_t major, uint32_t minor)
 {
@@ -85,9 +86,9 @@ void opener_mounts_init(struct opener_mounts *m)
 }
 
 /*
- * Return whether the file system of a device is local. A disk that is neither in the process's
- * table of mounts nor in the opener's is mounted elsewhere, and counts as local; a device without a
- * disk (major 0) may be anything, and does not.
+ * Return whether the file system of a device is local. If neither the process's table of mounts nor
+ * the opener's has the device, then a disk (major not 0) counts as local and as mounted elsewhere;
+ * a device without a disk (major 0) may be anything, and does not count as local.
  */
 static bool is_device_local(uint32_t pid, uint32_t major, uint32_t minor)
 {

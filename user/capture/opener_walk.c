@@ -21,8 +21,8 @@
 #include "capture/opener_wire.h"
 
 /*
- * Limits: as many links as the kernel follows, and more directories and steps than any path of a
- * program has.
+ * Limits: as many links as the kernel follows (40), and more directories and steps than any path of
+ * a program has.
  */
 #define LINKS_MAX 40
 #define FOLDERS_MAX 256
@@ -57,7 +57,10 @@ static int follow_link(struct path_walk *w, int link)
 	ssize_t n = -1;
 	int ret = 0;
 
-	/* Links in /proc/PID lead out of every root; their texts are not paths. */
+	/*
+	 * Links of procfs, such as /proc/PID/root, lead out of every root; their texts are not
+	 * paths.
+	 */
 	if (++w->links > LINKS_MAX || fstatfs(link, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
 		ret = -ELOOP;
 	else

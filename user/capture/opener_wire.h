@@ -26,10 +26,10 @@ struct opener_request {
 	uint32_t pid; /* OPENER_REQUEST_SCAN: the process; OPENER_REQUEST_SCAN_ALL: only pids above
 			 this one */
 	struct open_request open; /* texts: path, build_id, debuglink */
-	bool anywhere; /* also open files of file systems that may not respond; else -EREMOTE */
+	bool anywhere; /* also open files of file systems that are not local; else reply -EREMOTE */
 	/*
-	 * OPENER_REQUEST_SCAN_ALL: users whose mappings are left out, ended by a 0; root's are
-	 * never left out
+	 * OPENER_REQUEST_SCAN_ALL: uids whose mappings are left out, ended by a 0; root's mappings
+	 * are never left out
 	 */
 	uint32_t avoided[OPENER_AVOIDED_MAX];
 	char texts[];
@@ -37,11 +37,11 @@ struct opener_request {
 
 enum opener_reply_kind {
 	OPENER_REPLY_OPENED = 1, /* alone in its packet, with the descriptor if there is one */
-	OPENER_REPLY_BEGIN, /* the scan of all begins with this process */
+	OPENER_REPLY_BEGIN, /* the scan of all processes starts on the process pid */
 	OPENER_REPLY_PROCESS, /* texts: comm, exe */
 	OPENER_REPLY_THREAD, /* text: comm */
 	OPENER_REPLY_MAPPING, /* text: path */
-	OPENER_REPLY_END, /* the scan of a process has ended */
+	OPENER_REPLY_END, /* the scan of the process pid has ended */
 	OPENER_REPLY_DONE, /* the scan of all processes has ended */
 };
 
@@ -62,7 +62,9 @@ struct opener_reply {
 	char texts[];
 };
 
-/* Return the next of the texts in [*at, end), or NULL if there is none. */
+/*
+ * Return the next text in [*at, end) and move *at past its NUL; NULL if no text with a NUL is left.
+ */
 static inline const char *opener_text(const char **at, const char *end)
 {
 	const char *text = *at;
@@ -87,14 +89,15 @@ int opener_confine(int socket, pid_t parent);
 
 /*
  * opener_walk.c: open (O_PATH) the target of a path with root as "/". links: follow symbolic links,
- * but none of /proc; without it links are -ELOOP, as are too many links. Return a descriptor or a
- * negative errno.
+ * except those of /proc. A link that is not followed is -ELOOP, as are too many links. Return a
+ * descriptor or a negative errno.
  */
 int opener_walk(int root, const char *path, bool links);
 
 /*
- * opener_mounts.c: return whether the file system of a device responds by itself. The device is
- * looked up in the mounts of process pid (0: the opener's own).
+ * opener_mounts.c: return whether the file system of a device is local, so that the kernel itself
+ * serves it and no request to it hangs. The device is looked up in the mounts of process pid, then
+ * in the opener's own. Results are cached in m for 10 s.
  */
 #define OPENER_MOUNTS_KNOWN 64
 

@@ -12,7 +12,7 @@
 #include "base/time_sorter.h"
 #include "base/vector.h"
 
-/* Bytes of memory that a queue may keep at any time (order_tidy()). */
+/* order_tidy() frees memory only of arrays larger than this, in bytes. */
 #define LARGE (256U << 10)
 
 struct ring_record {
@@ -26,7 +26,7 @@ struct ring_queue {
 	VECTOR(struct ring_record) entries; /* sorted by time; those before head are released */
 	VECTOR(char) bytes;
 	size_t head;
-	size_t most; /* most bytes held at one time since order_tidy() */
+	size_t most; /* largest bytes.count since order_tidy(), as far as compact() saw it */
 	uint64_t passed;
 	bool dropped;
 };
@@ -35,14 +35,15 @@ struct order {
 	VECTOR(struct ring_queue) queues;
 	size_t held; /* number of records in all queues */
 	/*
-	 * records that every ring had passed when gather() ran, by time; the source of each is its
-	 * ring
+	 * Records whose time every ring had passed when gather() ran, by time; the source of each
+	 * is the number of its ring.
 	 */
 	struct time_sorter due;
 	size_t next; /* index into due: records before it are released */
-	bool gathered; /* since gather() no record was pushed and no ring passed a time */
-	uint64_t released; /* time of the youngest record released */
-	uint64_t mark; /* time that every ring has passed, valid if mark_known */
+	/* due is up to date: since gather() no record was pushed, and no ring changed */
+	bool gathered;
+	uint64_t released; /* time of the youngest record released, ns */
+	uint64_t mark; /* time (ns) that every ring has passed, valid if mark_known */
 	bool mark_known;
 };
 
@@ -102,8 +103,9 @@ static void sort_last(struct ring_queue *q)
 }
 
 /*
- * Reuse the memory of released records. The rest is moved to the start only when it is smaller than
- * the released part, so that the cost of a record does not depend on how many are held.
+ * Reuse the memory of released records. The other records are moved to the start only when they are
+ * not more than the released ones, so that the cost of a record does not depend on how many are
+ * held.
  */
 static void compact(struct ring_queue *q)
 {
@@ -168,7 +170,7 @@ void order_close(struct order *o)
 	o->mark_known = o->gathered = false;
 }
 
-/* The mark is cached until a ring passes a time. */
+/* The mark is cached until order_set_passed() or another call changes a ring. */
 uint64_t order_mark(struct order *o)
 {
 	if (o->mark_known)

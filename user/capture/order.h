@@ -3,7 +3,8 @@
  * Brings the records of many rings into one order by time. A record is released when every ring has
  * passed its time. A ring passes the time of each record read from it; when a ring is found empty,
  * it passes the present time less a margin for records that are stamped but not yet visible. So a
- * sample is always processed with the processes and mappings that existed at its time.
+ * sample is processed with the processes and mappings that existed at its time, unless a record
+ * comes even later than the margin (ordered_record.late).
  */
 #ifndef SKEIN_CAPTURE_ORDER_H
 #define SKEIN_CAPTURE_ORDER_H
@@ -19,8 +20,8 @@ struct order *order_new(void);
 void order_free(struct order *o);
 
 /*
- * Add a ring. Until it has been read once, it does not hold back records of other rings. Return its
- * number, or -ENOMEM.
+ * Add a ring. Until the first order_set_passed() for the ring, it does not hold back records of
+ * other rings. Return its number, or -ENOMEM.
  */
 int order_add_ring(struct order *o);
 /*
@@ -28,7 +29,7 @@ int order_add_ring(struct order *o);
  * still released.
  */
 void order_drop_ring(struct order *o, int ring);
-/* Use a dropped ring again, under its old number. */
+/* Use a dropped ring again, under its old number and as after order_add_ring(). */
 void order_reopen_ring(struct order *o, int ring);
 
 /*
@@ -50,17 +51,20 @@ struct ordered_record {
 };
 
 /*
- * Return the time, ns, of the oldest record that every ring has passed; UINT64_MAX: none. Cheap
- * enough for every record.
+ * Return the time, ns, of the oldest record whose time every ring has passed; UINT64_MAX if there
+ * is none. Cheap enough to be called for every record.
  */
 uint64_t order_next_time(struct order *o);
-/* Release that record, after order_next_time() has returned its time. */
+/* Release the record whose time order_next_time() has just returned. */
 void order_release(struct order *o, struct ordered_record *out);
 
-/* Free the memory that has not been needed since the last call. */
+/* Free large memory of which less than a quarter was needed since the last call. */
 void order_tidy(struct order *o);
 
-/* Return the time, ns, that every ring has passed: no older records are expected from any ring. */
+/*
+ * Return the time, ns, that every ring has passed: no older records are expected from any ring.
+ * UINT64_MAX if no ring holds back records.
+ */
 uint64_t order_mark(struct order *o);
 
 /* Mark all rings as having passed everything, to release all records at the end. */

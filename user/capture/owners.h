@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The owner of a process is the user on whose behalf the process is looked at: its real uid, which
- * a setuid program does not change, and which a process cannot choose.
+ * The owner of a process is the user on whose behalf the process is looked at: its real uid.
+ * Running a setuid program does not change the real uid, and a process without privileges cannot
+ * choose it freely.
  */
 #ifndef SKEIN_CAPTURE_OWNERS_H
 #define SKEIN_CAPTURE_OWNERS_H
 
 #include <stdint.h>
 
-/* owner of processes that are gone, which all take turns as one user */
+/* owner of all processes that are gone; their requests take turns as those of one user */
 #define OWNER_UNKNOWN UINT32_MAX
-/* owner of objects of several users, which take turns as one further user */
+/*
+ * owner of objects that several users share; their requests take turns as those of one further user
+ */
 #define OWNER_SHARED (UINT32_MAX - 1)
 #define OWNERS_KNOWN 256
 
@@ -25,8 +28,8 @@ struct owners {
 };
 
 /*
- * Return the real uid of a process, else that of its parent; OWNER_UNKNOWN if both are gone. now:
- * ns of a steady clock.
+ * Return the real uid of a process, or that of its parent if the process is gone; OWNER_UNKNOWN if
+ * both are gone. The result may be a second old. now: ns of a steady clock.
  */
 uint32_t owners_of(struct owners *o, uint32_t pid, uint32_t parent, uint64_t now);
 

@@ -7,21 +7,21 @@
 /*
  * Bounds (ns) of the mean interval while data are missing that may soon be gone: tables of a
  * program that has just begun, or names of Python code, whose memory may be reused before the next
- * sample. Within these bounds, the interval is two periods of the sampling clock.
+ * sample. Within these bounds, the mean interval is two periods of the sampling clock.
  */
 #define ATTENTIVE_MIN (2 * NSEC_PER_MSEC)
 #define ATTENTIVE_MAX (10 * NSEC_PER_MSEC)
 /*
- * Mean interval while processes begin: ten periods of the sampling clock, up to LIFE_INTERVAL (ns).
- * Samples of a process that the walkers do not know yet carry a copy of the stack, so they must not
- * accumulate.
+ * Mean interval while processes begin, map files or end: ten periods of the sampling clock, from
+ * ATTENTIVE_MIN to LIFE_INTERVAL (ns). Samples of a process that the walkers do not know yet carry
+ * a copy of the stack, so they must not accumulate.
  */
 #define LIFE_PERIODS 10
 #define LIFE_INTERVAL (100 * NSEC_PER_MSEC)
 #define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
 /*
- * Longest pause (ns) after a wake-up by a sample: if the period of the sampling clock is longer, a
- * random part of this is sufficient.
+ * Upper bound (ns) of the pause after a wake-up by a sample. If the period of the sampling clock is
+ * longer, a random part of this bound is sufficient.
  */
 #define PAUSE_MAX (100 * NSEC_PER_MSEC)
 
@@ -43,7 +43,7 @@ static uint64_t attentive_interval(const struct pace *p)
 {
 	uint64_t mean = 2 * p->period;
 
-	/* there are no samples whose names could be missing, or only few */
+	/* No samples, or only few, can lack names. */
 	if (!mean || mean > ATTENTIVE_MAX)
 		return ATTENTIVE_MAX;
 	return mean > ATTENTIVE_MIN ? mean : ATTENTIVE_MIN;
@@ -71,7 +71,10 @@ void pace_rings_read(struct pace *p, uint64_t now, enum pace_finding found)
 {
 	uint64_t mean;
 
-	/* Records help only once they are in order, so at least two reads must follow a finding. */
+	/*
+	 * A record takes effect only once it is in order, ORDER_MARGIN later, so the short
+	 * intervals last until a read after that. An interval has at most 3/2 of its mean.
+	 */
 	if (found == PACE_LACKING)
 		p->attentive = now + ORDER_MARGIN + 3 * attentive_interval(p) / 2;
 	if (found != PACE_QUIET)

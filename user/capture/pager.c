@@ -13,8 +13,8 @@
 #define FILE_PAGES_MAX 65536
 /*
  * Maximum number of pages of a file in one request. A small number makes the first pages of a stack
- * arrive before the last are made. A page at which a walk stands is made before the next request,
- * which may take some milliseconds.
+ * arrive before the last ones are made. An urgent request also waits for the request in work, so
+ * that one must be short; a request may take some milliseconds.
  */
 #define PAGE_BATCH 4
 /*
@@ -22,7 +22,10 @@
  * addresses of code.
  */
 #define STACK_PAGES_MAX 64
-/* Maximum number of pending requests of all files. */
+/*
+ * While so many requests of all files are pending, no page that a walk may need later is requested,
+ * and at twice this number no page at all.
+ */
 #define PENDING_REQUESTS_MAX 64
 
 struct paged_file {
@@ -33,8 +36,8 @@ struct paged_file {
 	uint64_t pending; /* requests without a reply */
 	size_t words; /* number of words of each bitmap */
 	/*
-	 * one bit for each page: it was requested; a walk stood there, and it was requested with
-	 * urgency
+	 * One bit for each page: requested: the page was requested; urged: it was requested with
+	 * urgency, because a walk stopped there.
 	 */
 	uint64_t *requested, *urged;
 	UT_hash_handle hh;
@@ -78,7 +81,7 @@ static void on_pages(void *context, uint64_t id, int status, const struct unwind
 	f->refused |= status != 0;
 	if (!o || status)
 		return;
-	/* Pages without room come with the whole table, or never. */
+	/* If there is no room for a page, walks wait for the whole table. */
 	(void)tables_put_pages(g->context.tables, o->table, t, clock_boot_ns());
 	g->context.made(g->context.context);
 }
@@ -117,7 +120,7 @@ void pager_set_context(struct pager *g, const struct pager_context *c)
 	g->context = *c;
 }
 
-/* Give the worker that makes pages a descriptor of the file. */
+/* Give the worker that makes pages a descriptor of the file. Return 0 or a negative errno. */
 static int give_file_to_maker(struct pager *g, uint64_t id)
 {
 	int fd = symbolizer_dup(g->context.names, id);
@@ -125,7 +128,10 @@ static int give_file_to_maker(struct pager *g, uint64_t id)
 	return fd < 0 ? fd : symbolizer_add(g->maker, id, OBJECT_ELF, fd);
 }
 
-/* Return the entry of a file; NULL: its pages cannot be made, or there is no memory. */
+/*
+ * Return the entry of a file, which is added if necessary; NULL: the pages of the file cannot be
+ * made, or there is no memory.
+ */
 static struct paged_file *get_paged_file(struct pager *g, const struct object *o)
 {
 	struct paged_file *f = find_paged_file(g, o->id);
@@ -169,9 +175,10 @@ static void request_batch(struct pager *g, struct paged_file *f, bool urgent)
 }
 
 /*
- * Request the page of an address if a walk would wait for it and it was not requested before;
- * return whether a request was made. A page that was requested only because it may be needed is
- * requested again with urgency when a walk stands there, since its turn may be far off.
+ * Request the page of an address if a walk would wait for this page and it was not requested
+ * before. A page that was requested only because it may be needed is requested again with urgency
+ * when a walk waits for it, since its turn may be far off. Pages that are not urgent are gathered
+ * in batch[] for request_batch(). Return whether the page is newly requested.
  */
 static bool request_page(struct pager *g, const struct space_mapping *m, uint64_t pc, bool urgent)
 {
@@ -198,8 +205,9 @@ static bool request_page(struct pager *g, const struct space_mapping *m, uint64_
 }
 
 /*
- * Request the pages of all return addresses on the stack. Words below or above all mappings are
- * skipped without a search among the mappings, since most words are not addresses of code.
+ * Request the pages of the words of the stack that may be return addresses. Words below or above
+ * all mappings are skipped without a search among the mappings, since most words are not addresses
+ * of code. The space has at least one mapping.
  */
 static void request_stack_pages(struct pager *g, const struct pager_walk *w)
 {

@@ -3,7 +3,8 @@
  * The pager requests pages of unwind tables before the whole table exists, because the table of a
  * large file takes seconds to make when the CPUs are busy, and walks wait for it. A second
  * symbolizer with a worker of its own makes the pages, so that they never wait for whole tables.
- * Every page is requested once. The whole table replaces its pages when it arrives.
+ * Every page is requested at most twice: when a walk may need it, and when a walk waits for it. The
+ * whole table replaces its pages when it arrives.
  */
 #ifndef SKEIN_CAPTURE_PAGER_H
 #define SKEIN_CAPTURE_PAGER_H
@@ -17,7 +18,7 @@ struct pager_context {
 	struct symbolizer *names; /* the symbolizer that has the files open */
 	struct tables *tables;
 	struct objects *objects;
-	/* called when pages were put into the tables: walks that wait for them may continue */
+	/* called when pages have arrived: walks that wait for them may continue */
 	void (*made)(void *context);
 	void *context;
 };
@@ -28,7 +29,9 @@ void pager_free(struct pager *g);
 /* Set the context; call this before all other functions. */
 void pager_set_context(struct pager *g, const struct pager_context *c);
 
-/* A walk that waits for a table: its pc, and the copied stack from there on. */
+/*
+ * A walk that waits for a table: its pc, and words of the copied stack from its stack pointer on.
+ */
 struct pager_walk {
 	const struct space *space;
 	uint64_t pc;
@@ -37,14 +40,15 @@ struct pager_walk {
 };
 
 /*
- * Request the page that a walk waits for, unless it was requested before, and the pages that the
- * walk may need next: every word of the stack that lies in code may be a return address.
+ * Request the page that a walk waits for, unless it was requested for a walk before. With a newly
+ * requested page, also request the pages that the walk may need next: every word of the stack that
+ * lies in code may be a return address.
  */
 void pager_request(struct pager *g, const struct pager_walk *w);
 
 /* Forget the file of an object whose table has arrived or will never arrive. */
 void pager_done(struct pager *g, uint64_t object);
-/* Forget files that are no longer objects. */
+/* Forget files whose objects no longer exist. */
 void pager_tidy(struct pager *g);
 
 /*

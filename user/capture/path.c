@@ -79,14 +79,15 @@ static void take_python_frames(struct path *p, const struct raw_stack *raw)
 	for (unsigned int i = 0; i < pairs; i++)
 		take_python_pair(p, words[2 * i], words[2 * i + 1]);
 	if (p->python_count > p->segments[p->segment_count])
-		/* the last segment ends where the walk stopped, before its outer end */
+		/* The walk stopped within the last segment, which then lacks its outer end. */
 		end_segment(p);
 }
 
 /*
- * If greenlet switches stacks, return how many loops belong to the running greenlet, else 0. A walk
- * continues from the first frame of a greenlet into the stack on which the greenlet was started,
- * whose frames may no longer exist. The Python frames are those of the greenlet only.
+ * If the walk passed through greenlet's switch of stacks, return how many loops belong to the
+ * running greenlet, else 0. A walk continues from the first frame of a greenlet into the stack on
+ * which the greenlet was started, whose frames may no longer exist. The Python frames are those of
+ * the greenlet only.
  */
 static unsigned int own_loops(const struct path *p, const struct path_space *space)
 {
@@ -101,8 +102,9 @@ static unsigned int own_loops(const struct path *p, const struct path_space *spa
 }
 
 /*
- * Return the number of loops to match with the segments. If either list lacks its outer end, this
- * is the number of segments.
+ * Return the number of loops to match with the segments: all loops, or only those of the running
+ * greenlet if these are enough for the segments. If either list lacks its outer end, this is the
+ * number of segments.
  */
 static unsigned int loops_to_match(const struct path *p, const struct path_space *space)
 {
@@ -135,8 +137,8 @@ static bool may_be_idle(const struct path *p)
 
 /*
  * Return how many of the innermost loops run no segment, 0 or 1. With any other difference between
- * loops and segments, the Python frames are incomplete or not those of this thread, and are
- * removed.
+ * loops and segments, except in a greenlet, the Python frames are incomplete or not those of this
+ * thread, and are removed.
  */
 static int idle_loops(struct path *p, const struct path_space *space)
 {
@@ -145,7 +147,10 @@ static int idle_loops(struct path *p, const struct path_space *space)
 
 	if (loops == segments)
 		return 0;
-	/* A child made by posix_spawn() has the memory of its parent and a stack of its own. */
+	/*
+	 * A child made by posix_spawn() has the memory of its parent and a stack of its own: the
+	 * Python frames are those of the parent.
+	 */
 	if (!p->loop_count && p->native_whole) {
 		p->python_count = p->segment_count = 0;
 		return 0;
@@ -165,8 +170,8 @@ static void put_path_frame(struct path *p, const struct path_frame *f)
 }
 
 /*
- * Put the Python frames of segments [from, to), the outermost first; numbers out of range are
- * ignored.
+ * Put the Python frames of segments [from, to) into the path, the outermost first; segment 0 is the
+ * innermost. Numbers out of range are ignored.
  */
 static void put_segments(struct path *p, int from, int to)
 {
@@ -209,7 +214,7 @@ void path_make(struct path *out, const struct raw_stack *raw, const struct path_
 	out->loops = out->loop_count;
 	put_user_frames(out, space);
 	put_kernel_frames(out, raw);
-	/* Nothing is missing where there are neither loops nor Python frames. */
+	/* Python frames are missing only if there are loops or words of Python frames. */
 	if (!out->python_whole && out->end == END_WALKED && (out->loops || raw->python))
 		out->end = END_PYTHON;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Turns the words of a sample into one path of frames. Native frames and Python frames arrive
- * separately (bpf/event.h), and are put into the order in which they called each other. Pure: the
- * caller passes the functions that look up an address.
+ * separately (bpf/event.h), and are put into the order in which they called each other. Pure
+ * functions: the caller passes those that look up an address.
  *
  * A native call of Python's evaluation loop ("loop" below) runs one segment of Python frames, which
  * follow it towards the leaf. The sample does not contain which loop runs which segment; this is
@@ -13,12 +13,15 @@
  *                     this is so for a few instructions at the start and end of every call, in
  *                     which it calls hardly anything
  *   several more      the outer loops belong to a greenlet that does not run
+ *   no loops          in a complete stack: the Python frames are those of the parent of a process
+ *                     that posix_spawn() is making. No Python frame is put
  *   otherwise         frames are missing (of a second interpreter that is mapped), or belong to
  *                     another thread: up to 3.11, if one thread has made an interpreter and another
  *                     thread runs it, the interpreter has the number of the former. No Python frame
  *                     is put, and the stack ends in END_PYTHON
  *
- * If either list lacks its outer end, they are matched from the innermost outwards.
+ * If the list of loops or that of segments lacks its outer end, loops and segments are matched from
+ * the innermost outwards.
  */
 #ifndef SKEIN_CAPTURE_PATH_H
 #define SKEIN_CAPTURE_PATH_H
@@ -30,7 +33,8 @@ enum path_kind { PATH_KERNEL, PATH_USER, PATH_PYTHON };
 
 struct path_frame {
 	/*
-	 * native frame: an address within the call that left the frame; PATH_PYTHON: address of the
+	 * native frame: an address within the call instruction of a caller, or the pc of the
+	 * innermost frame and of a frame that a signal interrupted; PATH_PYTHON: address of the
 	 * code object
 	 */
 	uint64_t address;
@@ -42,7 +46,7 @@ struct path_frame {
 #define PATH_FRAMES (WIRE_MAX_KERNEL + WIRE_MAX_USER + WIRE_MAX_PYTHON)
 
 enum path_code {
-	PATH_UNMAPPED, /* not code: a stack walk that yields such an address is wrong */
+	PATH_UNMAPPED, /* not code: a stack walk that yields such an address has gone wrong */
 	PATH_CODE,
 	PATH_LOOP,
 };
@@ -58,7 +62,8 @@ struct path_space {
 /* A path, and the work area of path_make(). Too large for a thread's stack. */
 struct path {
 	enum stack_end end;
-	bool loops; /* the user part has evaluation loops, with Python frames or not */
+	/* the user part has evaluation loops, whether Python frames belong to them or not */
+	bool loops;
 	unsigned int count;
 	struct path_frame frames[PATH_FRAMES]; /* outermost first */
 	/* work area of path_make(); each array innermost first */

@@ -67,7 +67,7 @@ static void free_thread(struct process_table *t, struct thread_entry *thread)
 }
 
 /*
- * Detach the threads of a freed process of which no exit was recorded: they may belong to another
+ * Detach those threads of a freed process that have no exit record: they may belong to another
  * process by now.
  */
 static void disown_threads(struct process_table *t, const struct process_entry *p)
@@ -81,7 +81,7 @@ static void disown_threads(struct process_table *t, const struct process_entry *
 		}
 }
 
-/* Drop the process's private objects: its generated code and its memory. */
+/* Drop the objects that belong to the process alone: its generated code and its memory. */
 static void forget_generated(struct process_entry *p)
 {
 	if (p->code.jit)
@@ -121,7 +121,10 @@ void process_table_mark_unsent(struct process_table *t, struct process_entry *p)
 {
 	if (p->walkers.unsent || p->outside || !t->spaces.arena)
 		return;
-	/* Without memory, stacks are finished in user space, and this is tried again. */
+	/*
+	 * If memory runs out, the process's stacks are finished in user space until its next
+	 * change.
+	 */
 	p->walkers.unsent = vector_push(&t->unsent, p->pid) == 0;
 }
 
@@ -149,7 +152,7 @@ void process_table_mark_settled(struct process_table *t, struct process_entry *p
 
 /*
  * Remove an ended process from the BPF programs, if necessary. The BPF programs forget a process by
- * themselves when the kernel frees it, which happens after its end. A process that was sent to them
+ * themselves when the kernel frees it, which happens after its end. A process that was last sent
  * only after its end may have been freed before, and so must be removed here.
  */
 static int send_end(struct process_entry *p, process_sender send, void *context)
@@ -592,12 +595,16 @@ struct mapped_place process_entry_place(const struct process_entry *p)
 		.process = p->id,
 		.pid = p->pid,
 		.parent = p->parent,
-		/* only if it is precise enough to be compared with that in /proc */
+		/* 0 if the birth is too imprecise to be compared with that in /proc */
 		.born = p->born.precision >= BIRTH_SCANNED ? p->born.ns : 0,
 	};
 }
 
-/* Add a mapping to the process; fills in what m->at has of the process. */
+/*
+ * Add a mapping to the process; fills in the facts of the process in m->at. The first file of a
+ * process without a known exe is taken as its program. Return 0, 1 if there were too many mappings
+ * (space_map()), or a negative errno.
+ */
 static int add_mapping(struct process_table *t, struct process_entry *p, struct mapped_region *m,
 		       uint64_t offset, bool open_now)
 {
@@ -710,7 +717,7 @@ int process_table_scanned_thread(struct process_table *t, const struct scanned_t
 	if (thread->name.comm[0] || !s->comm[0])
 		return 0;
 	set_task_name(t, &thread->name,
-		      s->comm); /* it was seen in a sample before its name was known */
+		      s->comm); /* The thread was seen in a sample before its name was known. */
 	return thread->id ? process_put_thread(t, thread, thread->process, NULL) : 0;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process table holds the processes and threads that are alive, their names and their address
- * spaces. It is fed by side-band records and by scans of /proc, and produces the process and thread
- * entities, each when it is first seen in a sample.
+ * The process table holds the processes and threads that are alive or have just ended, with their
+ * names and address spaces. It is fed by side-band records and by scans of /proc. It emits a
+ * process or thread entity (base/record.h) when the process or thread is first seen in a sample or
+ * switch.
  */
 #ifndef SKEIN_CAPTURE_PROCESS_H
 #define SKEIN_CAPTURE_PROCESS_H
@@ -21,7 +22,8 @@
 
 /* Source and precision of a process's birth. */
 enum birth {
-	BIRTH_GUESSED, /* the time of its fork record, slightly later than the birth */
+	/* the time of its first record, mostly its fork record, slightly later than the birth */
+	BIRTH_GUESSED,
 	BIRTH_SCANNED, /* from /proc, in ticks of 10 ms */
 	BIRTH_EXACT, /* start_boottime, from a sample */
 };
@@ -37,26 +39,34 @@ struct task_name {
 	bool selected; /* by the comm glob */
 };
 
-/* Scans of a process for its mappings, each after the one before. */
+/* State of the scan of a process for its mappings; an exec sets it back to SCAN_NONE. */
 enum scan {
 	SCAN_NONE,
 	SCAN_RUNNING, /* requested: mappings may be missing */
 	SCAN_OVER,
 };
 
-/* What the BPF walkers have of an address space. */
+/* State of the copy of a process's address space that the BPF walkers have. */
 struct walker_state {
 	bool unsent; /* the mappings or the end of the process must still be sent */
-	uint64_t sent, sent_at; /* version that they have; when they got it, ns; 0: none */
-	/* version of the space for which unmapped addresses are known not to be code */
+	/* version of the space that the walkers have, 0: none; time at which it was sent, ns */
+	uint64_t sent, sent_at;
+	/* version of the space for which unmapped addresses are known not to be code; 0: none */
 	uint64_t settled;
 };
 
 /* Objects with code of a process. */
 struct process_code {
-	struct object *program; /* the file of exe while it is mapped; NULL: not known */
-	struct object *jit; /* its generated code; NULL until a frame is in it */
-	/* its memory, with the names of Python code; NULL until a Python frame is seen */
+	/*
+	 * The file of exe, without a reference: valid only while it is in the mappings. NULL: not
+	 * known.
+	 */
+	struct object *program;
+	/* code that the process generated; NULL until a frame is in such code */
+	struct object *jit;
+	/*
+	 * memory of the process, with the names of Python code; NULL until a Python frame is seen
+	 */
 	struct object *python;
 };
 
@@ -65,8 +75,8 @@ struct process_entry {
 	uint32_t ns_pid, parent;
 	struct process_birth born;
 	uint64_t id; /* process.id of the current program; 0 until first seen in a sample */
-	uint64_t start; /* time at which that program began, ns */
-	uint64_t ended; /* exit time, ns; the entry is kept for a while for late samples */
+	uint64_t start; /* time at which the current program began, ns */
+	uint64_t ended; /* exit time, ns, 0: alive; the entry is kept for 2 s, for late samples */
 	struct task_name name;
 	char *exe; /* NULL until known */
 	uint64_t cgroup; /* id; 0 until a sample reports it */
@@ -74,7 +84,7 @@ struct process_entry {
 	bool executed; /* an exec was recorded */
 	bool kernel; /* kernel thread */
 	bool changed; /* the entity must be emitted again */
-	bool outside; /* not selected: its mappings are not followed */
+	bool outside; /* the process is not selected, so its mappings are not recorded */
 	enum scan scan;
 	struct space *space;
 	struct walker_state walkers;
@@ -104,7 +114,7 @@ struct process_context {
 	uint64_t host; /* host.id */
 	struct arena *arena; /* for the walkers' views of address spaces; NULL: no views */
 	uint64_t *last_lane; /* last lane.id given; NULL if threads have no lanes */
-	const char *comm_glob; /* selects names; NULL: all */
+	const char *comm_glob; /* pattern of the names that are selected; NULL: all */
 	/* returns whether a process with an unknown parent may be sampled; NULL: all may */
 	bool (*selected)(void *context, uint32_t pid);
 	/* called once for each program file, when a process ends whose files were all known */
@@ -128,8 +138,9 @@ int process_table_life(struct process_table *t, const struct life_record *l, uin
 		       struct error *err);
 
 /*
- * Add facts from a scan of /proc that the table does not have yet. now: ns. Return 0 or a negative
- * errno.
+ * Add the facts of a scan of /proc to the table: a process, a thread that the table does not have
+ * or has without a name, or a mapping. now: ns. Return 0 or a negative errno;
+ * process_table_scanned_mapping() returns 1 if the process has too many mappings (space_map()).
  */
 int process_table_scanned(struct process_table *t, const struct scanned_process *s);
 int process_table_scanned_thread(struct process_table *t, const struct scanned_thread *s,
@@ -153,16 +164,16 @@ struct resolved_task {
 };
 
 /*
- * Find or add the process and thread of a sample, and emit them if they are new. out->unknown: the
+ * Find or add the process and thread of a sample, and emit those that are new. out->unknown: the
  * table did not know the process or its mappings; mappings may be missing until
- * process_table_scan_over().
+ * process_table_scan_over(). Return 0 or a negative errno.
  */
 int process_table_resolve(struct process_table *t, const struct sampled_task *task,
 			  struct resolved_task *out, struct error *err);
 
 /*
  * The same for a thread of which only the tid is known; time: ns. out->unknown: the table did not
- * know the tid, which must be scanned.
+ * know the thread or its process, so the tid must be scanned.
  */
 int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
 				 struct resolved_task *out, struct error *err);
@@ -170,18 +181,19 @@ int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t
 uint64_t process_table_generation(const struct process_table *t);
 
 /*
- * Call send for every process whose address space is new or has changed since the last call; p is
- * NULL for a process that has ended. A process for which send returns -EAGAIN comes again in the
- * next call. now: ns. Return 0, -ENOSPC if the arena has no room for all, or the first error of
- * send.
+ * Call send for every process whose address space is new or has changed since the last call. For a
+ * process that has ended, p is NULL; the call is left out if the BPF programs forget the process by
+ * themselves. A process for which send returns -EAGAIN comes again in the next call. now: ns.
+ * Return 0, or the first error: -ENOSPC if the arena has no room for an address space, or an error
+ * of send.
  */
 typedef int (*process_sender)(void *context, uint32_t pid, const struct unwind_process *p);
 int process_table_send(struct process_table *t, process_sender send, void *context, uint64_t now);
 
 /*
  * process_table_mark_unsent(): have the mappings of a process sent to the walkers again, because
- * they did not have the current ones. process_table_mark_settled(): record that the walkers have
- * all mappings that user space knows, so that an unmapped address is not code.
+ * the walkers did not have the current mappings. process_table_mark_settled(): record that the
+ * walkers have all mappings that user space knows, so that an unmapped address is not code.
  */
 void process_table_mark_unsent(struct process_table *t, struct process_entry *p);
 void process_table_mark_settled(struct process_table *t, struct process_entry *p);
@@ -193,8 +205,8 @@ void process_table_mark_settled(struct process_table *t, struct process_entry *p
 void process_table_remapped(struct process_table *t, const struct object *o);
 
 /*
- * Emit entities that have changed; forget processes and threads that ended 2 s ago or earlier. now:
- * ns.
+ * Emit process entities that have changed; forget processes and threads that ended more than 2 s
+ * ago. now: ns. Return 0 or a negative errno.
  */
 int process_table_tick(struct process_table *t, uint64_t now, struct error *err);
 
@@ -204,10 +216,13 @@ struct process_entry *process_table_find(const struct process_table *t, uint32_t
 /* Return the process that has the pid now, or had it last; NULL: none is known. */
 struct process_entry *process_table_of_pid(const struct process_table *t, uint32_t pid);
 
-/* Return the place of code that belongs to the process alone; its addresses are 0. */
+/*
+ * Return the place of an object that belongs to the process alone, such as its generated code; the
+ * place has no addresses (0).
+ */
 struct mapped_place process_entry_place(const struct process_entry *p);
 
-/* Return whether the comm glob ever matched a sampled name. */
+/* Return whether the comm glob ever matched the name of a sampled process or thread. */
 bool process_table_comm_matched(const struct process_table *t);
 
 #endif

@@ -20,28 +20,34 @@ struct process_table {
 /* Return the entry of a tid, or NULL if there is none. */
 struct thread_entry *process_find_thread(const struct process_table *t, uint32_t tid);
 
-/* Add an entry; the pid or tid must not have one. times: ns. Return NULL without memory. */
+/*
+ * Add an entry; the pid or tid must not have an entry yet. born, start: ns. Return NULL without
+ * memory.
+ */
 struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_t born);
 struct thread_entry *process_add_thread(struct process_table *t, uint32_t pid, uint32_t tid,
 					uint64_t start, const char *comm);
 
 /*
- * Move a thread to a process, whatever the table knew of the thread: a record of its exit or start
- * was lost.
+ * Move a thread to a process, and mark both as alive, whatever the table knew of the thread: a
+ * record of its exit or start was lost.
  */
 void process_join(const struct process_table *t, struct thread_entry *thread,
 		  struct process_entry *p);
-/* End and free the old process of a pid that is used again, if there is one. time: ns. */
+/*
+ * End and free the old process of a pid that is used again, if there is an old process. time: ns.
+ * Return 0 or the error of the sink; the process is freed in any case.
+ */
 int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct error *err);
 
-/* Emit an entity, which must have an id. */
+/* Emit the entity of a process or thread, which must have an id. */
 int process_put(struct process_table *t, struct process_entry *p, struct error *err);
 int process_put_thread(struct process_table *t, const struct thread_entry *thread, uint64_t process,
 		       struct error *err);
 
 /*
- * Return whether two births, ns, may be the same: /proc counts them in ticks of 10 ms, and fork
- * records come slightly later.
+ * Return whether two births, ns, may be the same (less than 100 ms apart): /proc counts births in
+ * ticks of 10 ms, and a fork record comes slightly later.
  */
 bool process_same_birth(uint64_t a, uint64_t b);
 

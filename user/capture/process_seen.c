@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes processes and threads entities when they are first seen in a sample or switch. */
+/* Emits the entities of processes and threads when they are first seen in a sample or switch. */
 #include "capture/process_private.h"
 
 #include <errno.h>
 
 /*
- * Return whether a process must be scanned once to find its mappings, because the record of its
- * fork, or of its parent's, was lost.
+ * Return whether a process must be scanned once to find its mappings: it has none, because the
+ * record of its fork, or of its parent's, was lost.
  */
 static bool needs_scan(const struct process_entry *p)
 {
@@ -14,8 +14,8 @@ static bool needs_scan(const struct process_entry *p)
 }
 
 /*
- * Return the entry of a sample's process. If the birth does not match that of the entry, a fork
- * record was lost, and the pid belongs to a new process.
+ * Return the entry of a sample's process; NULL without memory. If the birth does not match that of
+ * the entry, a fork record was lost, and the pid belongs to a new process.
  */
 static struct process_entry *find_sampled_process(struct process_table *t,
 						  const struct sampled_task *s, bool *unknown)
@@ -64,8 +64,8 @@ static void update_sampled_process(struct process_entry *p, const struct sampled
 }
 
 /*
- * Emit the lane of a thread. A thread keeps its lane under all its names, which are separate
- * entities.
+ * Emit the lane of a thread, unless it has a lane or no lanes are wanted. A thread keeps its lane
+ * under all its names, which are separate entities.
  */
 static int put_lane_of(struct process_table *t, struct thread_entry *th, struct error *err)
 {
@@ -99,7 +99,7 @@ static int put_seen_thread(struct process_table *t, struct process_entry *p,
 	return ret ? ret : process_put_thread(t, th, p->id, err);
 }
 
-/* Emit what a task was resolved to, if it is new, and return that in *out. */
+/* Emit the process and the thread of *r if they are new or changed, and copy *r to *out. */
 static int put_resolved_task(struct process_table *t, const struct resolved_task *r,
 			     struct resolved_task *out, struct error *err)
 {
@@ -141,7 +141,7 @@ int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t
 	struct process_entry *p = r.thread ? process_table_of_pid(t, r.thread->pid) : NULL;
 
 	r.unknown = !p;
-	if (!p) /* take it for the main thread of a process, until a scan corrects that */
+	if (!p) /* Until a scan corrects this, the thread counts as the main thread of a process. */
 		p = process_table_of_pid(t, tid);
 	if (!p)
 		p = process_add(t, tid, time);

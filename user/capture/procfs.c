@@ -50,7 +50,7 @@ static void take_stat_field(struct procfs_stat *s, unsigned int field, uint64_t 
 int procfs_parse_stat(const char *text, struct procfs_stat *out)
 {
 	struct procfs_stat s = {0};
-	/* comm is not escaped; after it there are only numbers. */
+	/* comm is not escaped, and may have ')'; the fields after it have none. */
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	char *at, *next;
 	unsigned int field;
@@ -106,7 +106,10 @@ void procfs_unescape(char *text)
 	*to = '\0';
 }
 
-/* Undo only \012: maps escapes newlines and nothing else, so \040 is part of a name. */
+/*
+ * Undo only \012: in a maps file the kernel escapes newlines and nothing else, so \040 is part of a
+ * name.
+ */
 static void unescape_newlines(char *text)
 {
 	char *to = text;
@@ -122,7 +125,10 @@ static void unescape_newlines(char *text)
 	*to = '\0';
 }
 
-/* Read a number and the byte after it, which must be behind. */
+/*
+ * Read a number, and the byte after it, which must equal behind. Return false if there is no such
+ * number.
+ */
 static bool parse_maps_number(char **at, int base, char behind, uint64_t *out)
 {
 	char *end;
@@ -310,7 +316,7 @@ void procfs_lines_init(struct procfs_lines *l, int fd)
 	l->start = l->end = 0;
 }
 
-/* Move the unread part to the front and read more. */
+/* Move the unread bytes to the front of the buffer, and read more. */
 static void fill_line_buffer(struct procfs_lines *l)
 {
 	ssize_t n;
@@ -330,8 +336,8 @@ static void fill_line_buffer(struct procfs_lines *l)
 }
 
 /*
- * Take the bytes of the buffer up to newline (NULL: all of them), and return them: a line, the
- * beginning of a line that is cut, or NULL if they only belong to a line that was cut before.
+ * Take the bytes of the buffer up to newline (NULL: all of them). Return them as a line, or as the
+ * beginning of a line that is cut; NULL if they are the rest of a line that was cut before.
  */
 static char *take_line(struct procfs_lines *l, char *newline)
 {

@@ -49,7 +49,10 @@ int procfs_parse_stat(const char *text, struct procfs_stat *out);
 void procfs_parse_status(const char *line, struct procfs_status *out);
 /* Parse a line of a maps file in place. Return false if it is malformed. */
 bool procfs_parse_mapping(char *line, struct procfs_mapping *out);
-/* Undo escapes such as \012, which the kernel writes for newlines in paths. In place. */
+/*
+ * Undo octal escapes such as \012 and \040, which the kernel writes for newlines and blanks in
+ * /proc/PID/mountinfo. In place.
+ */
 void procfs_unescape(char *text);
 /*
  * Return the length of a path without the " (deleted)" that the kernel appends for unlinked files.
@@ -57,11 +60,14 @@ void procfs_unescape(char *text);
 size_t procfs_without_deleted(const char *path);
 
 /*
- * Read up to size - 1 bytes of a file and end them with NUL. Return their number or a negative
- * errno.
+ * Read up to size - 1 bytes of a file below the directory dir, and end them with NUL. Return their
+ * number or a negative errno.
  */
 int procfs_read(int dir, const char *name, char *buf, size_t size);
-/* Read and parse stat or status below an open /proc/PID. -ESRCH if the process is gone. */
+/*
+ * Read and parse stat or status below an open /proc/PID. Return 0; -ESRCH if the file cannot be
+ * read, as when the process is gone; -EINVAL if the text of stat is malformed.
+ */
 int procfs_read_stat(int dir, struct procfs_stat *out);
 int procfs_read_status(int dir, struct procfs_status *out);
 
@@ -77,10 +83,13 @@ int procfs_open_main(uint32_t pid, uint64_t born);
  * unless it is the result; -ESRCH on failure.
  */
 int procfs_open_living(int process, const struct procfs_stat *stat);
-/* Call procfs_open_main() and procfs_open_living(). */
+/* Call procfs_open_main() and procfs_open_living(). Return a descriptor or -ESRCH. */
 int procfs_open(uint32_t pid, uint64_t born);
 
-/* Reads a file line by line; lines may have any length, those beyond PROCFS_LINE_MAX are cut. */
+/*
+ * Reads a file line by line. A line may have any length; the part beyond PROCFS_LINE_MAX is left
+ * out. The caller closes fd.
+ */
 struct procfs_lines {
 	int fd;
 	bool ended, cut; /* cut: the rest of a cut line must be skipped */

@@ -23,7 +23,10 @@
 
 #define SLOTS_BYTES (UNWIND_SLOTS_MAX * sizeof(struct unwind_slot))
 #define RULES_BYTES (UNWIND_RULES_MAX * sizeof(struct unwind_rule))
-/* Maximum records and bytes taken from one ring before the other rings have their turn. */
+/*
+ * Number of records and of bytes after which the batch of one ring ends and the next ring has its
+ * turn.
+ */
 #define RING_BATCH 8192
 #define RING_BATCH_BYTES (4U << 20)
 
@@ -75,8 +78,8 @@ struct program {
 };
 
 /*
- * Print callback of libbpf, which prints to stderr by default. Its messages about a failure are
- * those of the verifier.
+ * Print callback of libbpf, which prints to stderr by default: print warnings, and only if
+ * requested. Among them are the verifier's messages about a failure.
  */
 static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -117,8 +120,8 @@ void program_unmap_array(void *memory, size_t bytes)
 }
 
 /*
- * Return the kernel's number of a v1 controller, -1 for the unified hierarchy, less than -1 for an
- * error.
+ * Return the kernel's number of a v1 controller; -1 if controller is NULL, for the unified
+ * hierarchy; less than -1 for an error.
  */
 static int subsys_number(const struct btf *btf, const char *controller, struct error *err)
 {
@@ -315,8 +318,8 @@ static int fill_tail_calls(struct program *p, struct error *err)
 }
 
 /*
- * Set an error for a load that the kernel refused; if no missing need explains it, the error has
- * the kernel's message.
+ * Set an error for a load that the kernel refused: the missing need (needs.h), or, if no need
+ * explains the refusal, the text of the errno.
  */
 static int explain_load(int ret, struct error *err)
 {
@@ -469,7 +472,10 @@ int program_set_process(struct program *p, uint32_t pid, const struct unwind_pro
 	if (!bpf_map_lookup_elem(fd, &pid, &known)) {
 		if (known.executed > time)
 			return -EAGAIN;
-		/* Only an exec removes an interpreter, and the BPF programs handle that. */
+		/*
+		 * Keep a known interpreter: only an exec removes it, and the BPF programs handle
+		 * the exec.
+		 */
 		if (!new.python.layout)
 			new.python = known.python;
 	}
@@ -487,7 +493,9 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
 	if (p->no_python)
 		return 0;
 	if (bpf_map_lookup_elem(fd, &pid, &known))
-		/* do not add an entry for a process that is gone: nothing would remove it */
+		/*
+		 * Do not add an entry: the process may be gone, and nothing would remove the entry.
+		 */
 		return -errno;
 	if (known.executed > time + EXEC_TAKES)
 		return -EAGAIN;

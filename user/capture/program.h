@@ -16,14 +16,17 @@ struct program_options {
 	/* also load the sampling program; false: only the hooks that follow a selection */
 	bool sample;
 	bool kernel_stack, user_stack, idle;
-	bool clocked; /* the event is a clock: count the samples due while idle */
+	bool clocked; /* the event is a clock: also count idle and stolen periods */
 	bool select_pids, select_tids;
 	bool select_cgroup;
-	const char *selected_subsys; /* v1 controller of the selected cgroup; NULL: unified */
+	/* name of the v1 controller of the selected cgroup; NULL: unified hierarchy */
+	const char *selected_subsys;
 	uint64_t selected_cgroup; /* id */
 	uint32_t selected_level;
-	const char *cgroup_subsys; /* v1 controller of the cgroup in samples; NULL: unified */
-	uint64_t ring_bytes; /* bytes of each sample ring; rounded up to a power of two of pages */
+	/* name of the v1 controller of the cgroup in samples; NULL: unified hierarchy */
+	const char *cgroup_subsys;
+	/* bytes of each sample ring; rounded up to a power of two of pages, at most 1 GiB */
+	uint64_t ring_bytes;
 	bool save_all; /* send registers and stack with every sample that has a user stack */
 	/* send SIGSTOP to every thread whose walk is finished by the BPF programs */
 	bool stop_sampled;
@@ -33,21 +36,27 @@ struct program_options {
 
 struct program;
 
-/* Load and verify the programs. Errors such as -EPERM name the missing capability. */
+/*
+ * Load and verify the programs; order, which gets the samples, must outlive them. Return 0 or a
+ * negative errno. Errors such as -EPERM name the missing capability.
+ */
 int program_load(struct program **out, const struct program_options *o, struct order *order,
 		 struct error *err);
 void program_free(struct program *p);
 
 /*
- * Attach the hooks (idle, fork, exec, exit). The sampling program is attached to events by
- * program_fd().
+ * Attach the hooks (idle, fork, exec, exit). The sampling program is not among them: it is attached
+ * to perf events by its descriptor, program_fd().
  */
 int program_attach(struct program *p, struct error *err);
 int program_fd(const struct program *p);
 /* Return whether stacks are walked with bpf_loop(); otherwise with tail calls. */
 bool program_walks_by_loops(const struct program *p);
 
-/* Select a process or thread. Return 1, 0 if it was already selected, or a negative errno. */
+/*
+ * Select a process (program_select_pid()) or a thread (program_select_tid()). Return 1, 0 if it was
+ * already selected, or a negative errno.
+ */
 int program_select_pid(struct program *p, uint32_t pid);
 /* Return whether a process is selected now, by itself or as a child. */
 bool program_selects_pid(const struct program *p, uint32_t pid);
@@ -58,35 +67,42 @@ int program_select_tid(struct program *p, uint32_t tid);
  */
 const struct wire_selection *program_selection(const struct program *p);
 int program_selected_fd(const struct program *p, bool threads);
-/* Return whether every selected process, and every child selected with it, has ended. */
+/*
+ * Return whether every selected process, and every child selected with it, has ended; also true if
+ * no process was selected.
+ */
 bool program_selection_over(const struct program *p);
 
 /*
- * Make libbpf print to stderr only if SKEIN_DEBUG_BPF is set. Call this before any other function
- * of libbpf.
+ * Make libbpf silent, or, if SKEIN_DEBUG_BPF is set, have it print only warnings, to stderr. Call
+ * this before any other function of libbpf.
  */
 void program_quiet_library(void);
 
-/* Return the account of a CPU, shared with the kernel; NULL beyond the possible CPUs. */
+/*
+ * Return the account of a CPU, in memory shared with the kernel; NULL for a number beyond the
+ * possible CPUs, whose number program_cpus() returns.
+ */
 struct wire_account *program_account(const struct program *p, unsigned int cpu);
 unsigned int program_cpus(const struct program *p);
 
 /*
  * Move records of the sample rings into the order, a bounded batch per ring. now: ns. Return 0 or
- * -ENOMEM.
+ * -ENOMEM (also from the callback of program_set_prefetcher()).
  */
 int program_drain(struct program *p, uint64_t now);
 /* Return whether a ring of the order belongs to this program. */
 bool program_owns_ring(const struct program *p, int ring);
 /*
  * Return the number of sample rings; program_ring_fd() returns the descriptor of one, which polls
- * readable when the ring fills up.
+ * readable when a quarter of the ring is full or the BPF programs wake the caller
+ * (program_set_sleep()).
  */
 size_t program_ring_count(const struct program *p);
 /* Return the bytes of all rings as mapped: each ring twice in a row, so that no record is split. */
 uint64_t program_ring_bytes(const struct program *p);
 int program_ring_fd(const struct program *p, size_t ring);
-/* Return whether a ring had more records than one batch. */
+/* Return whether the last program_drain() left records because it took a full batch from a ring. */
 bool program_has_more(const struct program *p);
 
 /*
@@ -95,21 +111,25 @@ bool program_has_more(const struct program *p);
  */
 struct unwind_slot *program_slots(const struct program *p);
 struct unwind_rule *program_rules(const struct program *p);
-/* Map the memory of an array map, bytes rounded up to pages. Return 0 or a negative errno. */
+/*
+ * Map the memory of an array map, bytes rounded up to pages, and store its address in the pointer
+ * at out. Return 0 or a negative errno.
+ */
 int program_map_array(int fd, size_t bytes, void *out);
-/* Unmap it; memory may be NULL. */
+/* Unmap memory that program_map_array() mapped; memory may be NULL. */
 void program_unmap_array(void *memory, size_t bytes);
 /* Make a chunk of the arena: an arena_chunk_maker (arena.h) with the program as its context. */
 int program_add_chunk(void *program, uint32_t number, uint32_t **out);
 /*
- * Set the mappings of a process, as of time (ns). Return 0; -EAGAIN: it has executed another
- * program since then; or another negative errno.
+ * Set the mappings of a process for the walkers, as of time (ns). Return 0; -EAGAIN: the process
+ * has executed another program since then; or another negative errno.
  */
 int program_set_process(struct program *p, uint32_t pid, const struct unwind_process *process,
 			uint64_t time);
 /*
- * Set the interpreter that a process mapped at time (ns), before its mappings are set. Return 0;
- * -ENOENT: the walkers do not know the process; -EAGAIN as for program_set_process().
+ * Set the Python interpreter that a process mapped at time (ns), before its mappings are set.
+ * Return 0; -ENOENT: the walkers do not know the process; -EAGAIN as for program_set_process(); or
+ * another negative errno.
  */
 int program_set_python(struct program *p, uint32_t pid, const struct python_process *python,
 		       uint64_t time);
@@ -119,29 +139,34 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
  */
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
 /*
- * Set a callback for samples with Python code that the BPF programs had not seen before. It is
- * called when such a sample is drained, before it is in order, since the names of the code may soon
- * be gone. Returns 0 or -ENOMEM.
+ * Set a callback for samples with Python code that the BPF programs had not seen before. The
+ * callback is called when such a sample is drained, before the sample is in order, since the names
+ * of the code may soon be gone. The callback returns 0 or -ENOMEM.
  */
 typedef int (*program_prefetcher)(void *context, const struct wire_sample *s, uint32_t size);
 void program_set_prefetcher(struct program *p, program_prefetcher prefetch, void *context);
 void program_forget_process(struct program *p, uint32_t pid);
 /*
- * Return whether the last drain took stacks that the walkers could not finish, or new Python code.
- * The data that such samples need may exist for a short time only.
+ * Return whether the last drain took stacks whose walks wait for a table, or new Python code. The
+ * data that such samples need may exist for a short time only.
  */
 bool program_saw_urgent(const struct program *p);
 /*
- * Announce how long the caller is going to sleep. A sample that lacks data, or a program that
- * starts, wakes the caller once, through the first sample ring; after that, the BPF programs assume
- * that the caller is awake. In a brief sleep, samples that lack only their process's mappings do
- * not wake it.
+ * Announce how long the caller is going to sleep. The first sample that lacks data, or start of a
+ * selected program, wakes the caller: a sample through its ring, a program through the first ring.
+ * After that, the BPF programs assume that the caller is awake. In a brief sleep, samples that lack
+ * only their process's mappings do not wake the caller.
  */
 void program_set_sleep(struct program *p, enum wire_sleep sleep);
-/* Have starts of programs from a file no longer wake the caller, as far as the map has room. */
+/*
+ * Have starts of programs from a file no longer wake the caller. Does nothing if the map is full.
+ */
 void program_set_calm(struct program *p, const struct wire_file *file);
 
-/* Return how many children could not be selected so far. */
+/*
+ * Return how many children could not be selected so far because the map of selected processes was
+ * full.
+ */
 uint64_t program_unselected(const struct program *p);
 
 #endif

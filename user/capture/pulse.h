@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Detects whether a perf event of a CPU still runs. When its CPU goes offline, the kernel stops the
- * event for good without any notification, even if the CPU comes back before the recorder looks;
- * but the event's enabled time then stands still.
+ * event for good without any notification, even if the CPU comes back before the recorder looks.
+ * The enabled time of a stopped event stands still.
  */
 #ifndef SKEIN_CAPTURE_PULSE_H
 #define SKEIN_CAPTURE_PULSE_H
@@ -22,7 +22,10 @@ struct pulse_reading {
 	uint64_t enabled; /* ns */
 };
 
-/* Enabled time and time of day of the last check, ns; zeroed when the event is opened. */
+/*
+ * Enabled time of the event, and CLOCK_BOOTTIME, at the last check, ns; zeroed when the event is
+ * opened.
+ */
 struct pulse {
 	uint64_t enabled, time;
 };
@@ -38,8 +41,10 @@ static inline struct pulse_reading pulse_read_event(int fd)
 }
 
 /*
- * Return whether the event has stopped. now: ns of CLOCK_BOOTTIME. An event counts as running if it
- * was enabled for half the time since the last check, since the clocks differ a little.
+ * Return whether the event has stopped since the last check. now: ns of CLOCK_BOOTTIME. The first
+ * call returns false, as does a call within 100 ms of the last check, which checks nothing. An
+ * event counts as running if it was enabled for half the time since the last check, since the
+ * clocks differ a little.
  */
 static inline bool pulse_stopped(struct pulse *p, int fd, uint64_t now)
 {

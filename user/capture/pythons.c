@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds interpreters in address spaces. */
+/* Finds Python interpreters in address spaces. */
 #include "capture/pythons.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Determines which address spaces have a Python interpreter, and describes it for the walkers. */
+/*
+ * Determines which address spaces have a Python interpreter, and describes the interpreter for the
+ * BPF walkers.
+ */
 #ifndef SKEIN_CAPTURE_PYTHONS_H
 #define SKEIN_CAPTURE_PYTHONS_H
 
@@ -16,12 +19,15 @@
 struct pythons {
 	struct python_layout layouts[PYTHON_LAYOUTS_MAX];
 	uint32_t count;
-	/* sends a new layout to the walkers; 0 or a negative errno */
+	/* sends a new layout to the walkers under a number; returns 0 or a negative errno */
 	int (*send)(void *context, uint32_t number, const struct python_layout *l);
 	void *context;
 };
 
-/* Return the number of a layout, plus 1; 0 if there are too many, or the walkers cannot get it. */
+/*
+ * Return the number of a layout, plus 1. A new layout is sent to the walkers first; 0 if there are
+ * too many layouts, or sending failed.
+ */
 uint32_t pythons_layout(struct pythons *p, const struct python_layout *l);
 
 /*
@@ -32,7 +38,7 @@ struct python_process pythons_at(const struct object *o, uint64_t start, uint64_
 
 /*
  * Describe the interpreter of a space for the walkers; zeroed if there is none with readable
- * frames. Of several interpreters, the first mapped one is used.
+ * frames. Of several interpreters, that at the lowest address is used.
  */
 struct python_process pythons_of(const struct space *s);
 /*

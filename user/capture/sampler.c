@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opens, accounts and closes the perf events that sample, one per CPU. */
+/* Opens, accounts and closes the perf events that run the sampling program, one per CPU. */
 #include "capture/sampler.h"
 
 #include <errno.h>
@@ -50,14 +50,16 @@ static const struct sampled_event known_events[] = {
 
 #define EVENT_COUNT (sizeof(known_events) / sizeof(known_events[0]))
 
-/* Return the kernel's own limit for the rate of any event, Hz. */
+/*
+ * Return the kernel's own limit for the rate of any event, Hz; if it cannot be read, its default.
+ */
 static uint64_t highest_rate(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
 	unsigned long rate = 0;
 	char text[32] = "";
 
-	/* Without memory for its buffer, fgets() may return the beginning of the line. */
+	/* Without memory for a buffer, fgets() may return only the beginning of the line. */
 	if (f && fgets(text, sizeof(text), f) && strchr(text, '\n'))
 		rate = strtoul(text, NULL, 10);
 	if (f)
@@ -189,7 +191,7 @@ static uint64_t busy_periods(const struct wire_account *a)
 
 /*
  * Prepare the account of an interval in which the event runs. The periods of the clock are counted
- * from the time when the event is enabled; the first sample corrects this (bpf/account.h).
+ * from the time when the event is enabled; the first samples correct this origin (bpf/account.h).
  */
 static void begin_account(const struct sampler *s, struct clock_event *e, unsigned int cpu)
 {
@@ -231,10 +233,10 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 }
 
 /*
- * Return how many samples were due, from the enabled time for clocks and from the count for
- * counters. The kernel stops a clock that fired for long without a scheduler tick, as on an idle
- * CPU, until the next tick, since it takes the clock for one that fires too often. The clock's
- * count stands still meanwhile, but its enabled time does not.
+ * Return how many samples were due since the event was opened: for a clock from its enabled time,
+ * for a counter from its count. The kernel stops a clock that fired for long without a scheduler
+ * tick, as on an idle CPU, until the next tick, since it takes the clock for one that fires too
+ * often. The clock's count stands still meanwhile, but its enabled time does not.
  */
 static uint64_t due_samples(const struct sampler *s, int fd)
 {
@@ -263,8 +265,9 @@ static void end_idle(struct wire_account *a)
 
 /*
  * Close the account of an interval. The idle hooks cannot see that the clock of an offline CPU
- * stood still, so idle is limited to what was due. Return how many samples were due: at least as
- * many as came, since the time is read slightly later than the clock has stopped.
+ * stood still, so the idle periods are limited to the due samples. Return how many samples were
+ * due: at least as many as came, since the kernel measures the enabled time by a slightly different
+ * clock.
  */
 static uint64_t end_account(const struct sampler *s, const struct clock_event *e, unsigned int cpu,
 			    uint64_t due)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampling events ("clocks"): one perf event per CPU that runs the sampling program. Also
- * computes how many samples were due: for a clock its enabled time divided by its period, for a
- * counter its count divided by its period.
+ * The sampling events, clocks or counters: one perf event per CPU, which runs the sampling program.
+ * Also computes how many samples were due: for a clock its enabled time divided by its period, for
+ * a counter its count divided by its period.
  */
 #ifndef SKEIN_CAPTURE_SAMPLER_H
 #define SKEIN_CAPTURE_SAMPLER_H
@@ -23,8 +23,8 @@ struct sampled_event {
 };
 
 /*
- * Fill *out for an event by name, at frequency (Hz) or period (one of them 0).
- * -EINVAL with a line in *err if there is no such event or the rate is impossible.
+ * Fill *out for an event by name, at frequency (Hz) or period (in the event's unit), one of them 0.
+ * Return 0, or -EINVAL with a line in *err if there is no such event or the rate is impossible.
  */
 int sampled_event_find(struct sampled_event *out, const char *name, uint64_t frequency,
 		       uint64_t period, struct error *err);
@@ -32,8 +32,8 @@ int sampled_event_find(struct sampled_event *out, const char *name, uint64_t fre
 struct sampler;
 
 /*
- * Check whether an event can be opened on any of the CPUs. Return 0 or the negative errno of the
- * failure.
+ * Check whether an event can be opened, on the first CPU below cpus that is online. Return 0 or the
+ * negative errno of the failure.
  */
 int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct error *err);
 
@@ -41,7 +41,10 @@ int sampler_new(struct sampler **out, const struct sampled_event *event, struct 
 		struct error *err);
 void sampler_free(struct sampler *s);
 
-/* Open and start the event of a CPU; does nothing if it runs. -ENODEV: the CPU is offline. */
+/*
+ * Open and start the event of a CPU; does nothing if the event runs. Return 0; -ENODEV: the CPU is
+ * offline or does not exist; or another negative errno.
+ */
 int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err);
 /* Stop a CPU's event, and keep its count of due samples. */
 void sampler_close_cpu(struct sampler *s, unsigned int cpu);
@@ -61,8 +64,8 @@ struct cpu_account {
 
 /*
  * Fill *out with the account of a CPU, which is exact after sampler_stop() and slightly out of date
- * before. This interrupts the CPU of a running event to read its time, so do not call it in every
- * round of the loop.
+ * before. This interrupts the CPU of a running event to read its enabled time or count, so do not
+ * call it in every round of the recorder's loop.
  */
 void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *out);
 

@@ -22,8 +22,9 @@
  *
  * Memory may hold secrets: the file has only the words that the walk reads; the others count as 0.
  * Values in those words and in the registers that are neither 0 nor an address of code or of the
- * copied stack are replaced by 1, unless that would change the walk. Of the mappings and rows, the
- * file has those that the walk used and their neighbours.
+ * copied stack are replaced by 1, unless that would change the walk. Of the rows, the file has
+ * those that the walk used and their neighbours. Of the mappings, the file has those that the walk
+ * used; if the walk ended outside of all mappings, also those next to its end.
  */
 #ifndef SKEIN_CAPTURE_SAVED_H
 #define SKEIN_CAPTURE_SAVED_H
@@ -60,14 +61,15 @@ struct ended_stack {
 	const char *program;
 	const struct space *space; /* world->mappings is the view of this space */
 	struct unfinished_stack begin; /* the state in which the walk began, without frames */
-	const uint64_t *frames; /* the frames found by the walk, in the kernel or in user space */
+	/* frames that the walk found, whether the BPF programs or user space made it */
+	const uint64_t *frames;
 	uint32_t count;
 	enum stack_end end;
 };
 
 /*
  * Write a stack. again: the result of finish_stack() for this stack; world->read: a bit for each
- * word that finish_stack() read. Return 0 or -ENOMEM.
+ * word that finish_stack() read. Return 0 or -ENOMEM; the caller checks out for write errors.
  */
 int saved_write(FILE *out, const struct finish_world *world, const struct ended_stack *e,
 		const struct finished_stack *again);
@@ -87,12 +89,12 @@ struct saved_stack {
 };
 
 /*
- * Parse a file; its text may be hostile. Return 0; -EBADMSG (err has the line); -ENOEXEC: another
- * architecture; or -ENOMEM. The caller releases the stack with free().
+ * Parse a file; its text may be hostile. Return 0; -EBADMSG (err names the line, if one is at
+ * fault); -ENOEXEC: another architecture; or -ENOMEM. The caller releases the stack with free().
  */
 int saved_read(struct saved_stack **out, const char *text, size_t size, struct error *err);
 
-/* Return whether a walk has the result that the file records. */
+/* Return whether a walk has the frames and the end that the file records. */
 bool saved_agrees(const struct saved_stack *s, const struct finished_stack *f);
 
 #endif

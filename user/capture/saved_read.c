@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads a saved stack into a finish_world of its own. Rows and rules are not validated, since tests
- * look for walkers that fail on bad rows.
+ * Reads a saved stack into a finish_world of its own. Only the form of rows and rules is checked,
+ * not their sense, since tests look for walkers that fail on bad rows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 #include "capture/saved.h"
 
 /*
- * Place of the first allocation. Place 0 means "none", and mappings must be aligned to this number
- * of words.
+ * Index in the chunk of the first allocation, a multiple of the alignment of mappings. Index 0
+ * means "none".
  */
 #define FIRST_PLACE UNWIND_MAPPING_WORDS
 
@@ -191,7 +191,10 @@ static int parse_mapping_line(struct saved_reading *r)
 	return vector_push(&r->mappings, m);
 }
 
-/* Lay out the rows of the last table by page, and its pages. */
+/*
+ * Write the pages and rows of the table of the last "table" line into the chunk, as walkers read
+ * them. Return 0, or -EBADMSG if the chunk has no room.
+ */
 static int put_saved_table(struct saved_reading *r)
 {
 	struct unwind_slot *slot = &r->to->slots[r->table == UINT32_MAX ? 0 : r->table];
@@ -326,7 +329,7 @@ static int parse_saved_line(struct saved_reading *r, char *line)
 	return -EBADMSG;
 }
 
-/* Lay out the last table and the mappings after all lines were read. */
+/* Write the last table and the mappings into the chunk, after all lines were read. */
 static int put_world(struct saved_reading *r)
 {
 	struct finish_world *world = &r->to->world;

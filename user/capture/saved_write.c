@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a walk to a file, with only the memory, mappings and rows that it used. */
+/*
+ * Writes a walk to a file, with only the words of memory that it read, and the mappings and rows
+ * that it used with their neighbours (saved.h).
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,7 +41,8 @@ struct saved_writing {
 	const struct unwind_mapping *mappings; /* mappings of world, sorted; NULL: there are none */
 	bool *used; /* for each mapping, whether it is written */
 	VECTOR(struct used_row) rows;
-	struct unfinished_stack begin; /* refers to words[]; unneeded values are removed */
+	/* copy of stack->begin that refers to words[]; possible secrets are replaced */
+	struct unfinished_stack begin;
 	uint64_t words[STACK_WORDS];
 };
 
@@ -126,7 +130,10 @@ static uint64_t unchanged_value(const struct saved_writing *w, uint64_t value)
 	return value;
 }
 
-/* Remove possible secrets from the words and registers, unless the walk then has another result. */
+/*
+ * Replace possible secrets in the words and registers, unless the walk then has another result.
+ * Return 0 or -ENOMEM.
+ */
 static int leave_out_secrets(struct saved_writing *w)
 {
 	struct finish_world world = *w->world;
@@ -145,7 +152,10 @@ static int leave_out_secrets(struct saved_writing *w)
 	return 0;
 }
 
-/* Find the page of a ready table that holds an offset, and the index of the row in it; -1: none. */
+/*
+ * Find the row of a table that applies at a file offset. Return its index in *rows, the rows of
+ * *page; -1 if the table is not ready or has no such row.
+ */
 static int64_t find_saved_row(const struct saved_writing *w, uint32_t table, uint64_t offset,
 			      const struct unwind_page **page, const uint32_t **rows)
 {
@@ -165,7 +175,10 @@ static int64_t find_saved_row(const struct saved_writing *w, uint32_t table, uin
 	return (int64_t)before - 1;
 }
 
-/* Add the row of a table that applies at an address, the row before it and the row after it. */
+/*
+ * Add the row of a mapping's table that applies at an address, and the rows before and after it on
+ * the same page.
+ */
 static int collect_used_rows(struct saved_writing *w, const struct unwind_mapping *m, uint64_t pc)
 {
 	uint64_t offset = pc - m->start + m->offset;
@@ -200,7 +213,7 @@ static int compare_used_rows(const void *a, const void *b)
 
 /*
  * Collect the mappings and rows that the walk used. If the walk ended at an address without a
- * mapping, add the mappings on both sides of that address.
+ * mapping, add the mappings on both sides of that address, provided that there is one below it.
  */
 static int collect_used(struct saved_writing *w)
 {
@@ -231,7 +244,7 @@ static int collect_used(struct saved_writing *w)
 	return 0;
 }
 
-/* Return the base name of a mapping's file, without blanks. */
+/* Return the base name of a mapping's file, with _ for blanks; "-" if the mapping has no file. */
 static const char *mapping_file_name(const struct saved_writing *w, size_t mapping, char *buf,
 				     size_t size)
 {
@@ -301,7 +314,7 @@ static void write_table_lines(const struct saved_writing *w, uint32_t table)
 	}
 }
 
-/* Write the mappings, and the table of each mapping's file once. */
+/* Write the used mappings, and then each of their tables once. */
 static void write_mapping_lines(const struct saved_writing *w)
 {
 	uint32_t count = w->used ? w->world->mapping_count : 0;

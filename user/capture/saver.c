@@ -38,7 +38,7 @@ struct saver {
 	uint32_t number; /* number of the next file */
 	VECTOR(struct alike_stacks) groups;
 	struct finished_stack
-		again; /* result of walking a stack again; too large for a thread's stack */
+		again; /* Result of walking a stack again; too large for a thread's stack. */
 	uint64_t read[FINISH_READ_WORDS];
 };
 
@@ -81,8 +81,8 @@ void saver_get_counts(const struct saver *s, uint64_t *out_seen, uint64_t *out_k
 }
 
 /*
- * Return the module by which a stack is grouped: that of the outermost frame, which is at fault if
- * the stack is broken; for a complete stack, that of the innermost frame.
+ * Return the module (object.id) by which a stack is grouped: that of the outermost frame, which is
+ * at fault if the stack is broken; for a complete stack, that of the innermost frame. 0: not known.
  */
 static uint64_t group_object(const struct ended_stack *e, bool whole)
 {
@@ -113,7 +113,8 @@ static struct alike_stacks *find_group(struct saver *s, const struct ended_stack
 
 /*
  * Return whether a stack is complete: its walk ended where a thread begins. A walk by the BPF
- * programs may go beyond the copied stack: its root is then unknown here, and counts as complete.
+ * programs may have gone beyond the copied stack. Whether that walk reached the root is then not
+ * known here, and the stack counts as complete.
  */
 static bool is_whole(const struct saver *s, const struct ended_stack *e)
 {
@@ -185,7 +186,9 @@ int saver_offer(struct saver *s, const struct finish_world *world, const struct 
 
 	memset(s->read, 0, sizeof(s->read));
 	watched.read = s->read;
-	/* If a table is missing, the stack cannot be walked again, and is not kept. */
+	/*
+	 * If a table is missing, the stack cannot be walked again, and is neither kept nor counted.
+	 */
 	if (!e->count || finish_stack(&s->again, &watched, &e->begin))
 		return 0;
 	whole = is_whole(s, e);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Turns records of switches and wake-ups into slices and edges. A CPU's slice is emitted when it
- * ends, a wake-up when it happens. The record of a switch determines the slice that ends, since it
- * has both the thread that leaves the CPU and the one that gets it.
+ * ends, a wake-up when it happens. The record of a switch determines the slice that ends, since the
+ * record names both the thread that leaves the CPU and the one that gets it.
  */
 #include "capture/schedule.h"
 
@@ -29,7 +29,7 @@ struct cached_thread {
 	bool wanted;
 };
 
-/* A thread as the record of a switch names it. */
+/* A thread as the record of a switch names it; tid 0: the CPU is idle. */
 struct switched_thread {
 	uint32_t tid;
 	bool other; /* not selected: its switches may not be recorded */
@@ -129,7 +129,7 @@ static int find_cached_thread(struct schedule *s, uint32_t tid, uint64_t time,
 	return ret;
 }
 
-/* Make sure that the CPU has a lane. */
+/* Emit the lane of a CPU that has none yet. Return 0 or a negative errno. */
 static int cpu_lane(struct schedule *s, struct scheduled_cpu *c, struct error *err)
 {
 	unsigned int cpu = (unsigned int)(c - s->cpus);
@@ -172,8 +172,8 @@ static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt k
 }
 
 /*
- * Return the state of a CPU without a thread: OFFLINE after its last record if the CPU was found
- * offline, else IDLE.
+ * Return the state of a CPU without a thread from c->since to time: OFFLINE if the CPU was found
+ * offline in this time, else IDLE. A finding before time is then used up.
  */
 static enum slice_state empty_state(struct scheduled_cpu *c, uint64_t time)
 {
@@ -184,7 +184,10 @@ static enum slice_state empty_state(struct scheduled_cpu *c, uint64_t time)
 	return offline ? STATE_OFFLINE : STATE_IDLE;
 }
 
-/* Emit the open slice up to time, and start the next one there. */
+/*
+ * Emit the CPU's open slice up to time, and start the next one there. left: how the running thread
+ * left the CPU.
+ */
 static int close_slice(struct schedule *s, struct scheduled_cpu *c, uint64_t time,
 		       struct leaving left, struct error *err)
 {
@@ -222,7 +225,10 @@ static int set_running_thread(struct schedule *s, struct scheduled_cpu *c,
 	return ret;
 }
 
-/* Emit the state of a thread from a time on; its lane is added. */
+/*
+ * Emit a slice with the state of a thread on the thread's lane, which is set in r. time: ns. Does
+ * nothing for tid 0 or a thread that is not selected.
+ */
 static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, struct slice r,
 			    struct error *err)
 {
@@ -247,9 +253,9 @@ static struct leaving leaving_of(const struct wire_switch *r)
 
 /*
  * Process a switch in which another thread leaves the CPU than the one that got it last: the kernel
- * did not report a switch in between. The CPU and both threads were in an unknown state since the
- * last record: the earlier thread left at some time, and the other thread got the CPU at some time,
- * after it had slept or waited.
+ * did not report a switch in between. The states of the CPU and of both threads are unknown since
+ * the last record: the earlier thread left at some time, and the other thread got the CPU at some
+ * time, after it had slept or waited.
  */
 static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 				const struct wire_switch *r, uint64_t time, struct error *err)
@@ -363,7 +369,7 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
 
-/* Process a migration without a wake-up, which is load balancing between CPUs. */
+/* Process a migration without a wake-up, such as load balancing between CPUs. */
 static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_t time,
 			struct error *err)
 {
@@ -391,7 +397,10 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
 
-/* Records were overwritten; the next switch determines again which thread has the CPU. */
+/*
+ * Process the loss of records that were overwritten: the state of the CPU is unknown until
+ * gap->end. The next switch determines again which thread has the CPU.
+ */
 static int on_gap(struct schedule *s, const struct switch_record *gap, struct error *err)
 {
 	struct scheduled_cpu *c = &s->cpus[gap->cpu];
@@ -475,7 +484,10 @@ bool schedule_take_snapshot_due(struct schedule *s)
 	return snapshot_due;
 }
 
-/* Set the running thread of a CPU if it is not known. thread: its id; 0: it is not selected. */
+/*
+ * Set the running thread of a CPU whose running thread is not known. thread: its thread.id; 0: the
+ * thread is not selected.
+ */
 static int set_found_running(struct schedule *s, const struct wire_task *t, uint64_t thread)
 {
 	struct scheduled_cpu *c = t->cpu < s->c.cpus ? &s->cpus[t->cpu] : NULL;
@@ -586,7 +598,7 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 	for (unsigned int i = 0; !ret && i < s->c.cpus; i++) {
 		struct scheduled_cpu *c = &s->cpus[i];
 
-		/* A CPU that never existed has no slices. */
+		/* A CPU that was never online has no slices. */
 		if (c->runs && time > c->since && (c->lane || !c->offline))
 			ret = close_slice(s, c, time, (struct leaving){STATE_NONE, WAIT_NONE}, err);
 		c->runs = false;

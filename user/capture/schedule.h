@@ -29,9 +29,11 @@ struct schedule_context {
 	uint64_t host; /* host.id */
 	/* lane.id and loss.id last given, shared with other sources */
 	uint64_t *last_lane, *last_loss;
-	/* returns whether the thread is selected; NULL: all are */
+	/* returns whether the thread is selected; NULL: all threads are */
 	bool (*wanted)(void *context, const struct process_entry *p, const struct thread_entry *t);
-	/* called if the process table does not know a tid: the thread must be scanned */
+	/*
+	 * called if the process table does not know a tid: the caller must have the thread scanned
+	 */
 	void (*unknown)(void *context, uint32_t tid);
 	void *context;
 };
@@ -39,38 +41,48 @@ struct schedule_context {
 int schedule_new(struct schedule **out, const struct schedule_context *c, struct error *err);
 void schedule_free(struct schedule *s);
 
-/* Record a CPU from time on (ns); if the CPU is not online, as soon as it is. */
+/*
+ * Record a CPU from time on (ns). An offline CPU (online is false) gets a lane only with its first
+ * record.
+ */
 int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, bool online,
 			struct error *err);
 /*
- * Report that a CPU was found offline at time, ns. It counts as offline from the last record before
- * that time to its next record.
+ * Report that a CPU was found offline at time, ns. If it has no thread, it counts as offline from
+ * its last switch before that time to its next switch.
  */
 void schedule_cpu_gone(struct schedule *s, unsigned int cpu, uint64_t time);
 
 /* Handle a record at its place in the order. Return 0 or a negative errno. */
 int schedule_record(struct schedule *s, const struct switch_record *r, struct error *err);
 /*
- * Process a thread that a snapshot has found, when its record is in order: emit its state unless a
- * record has given the state since the last loss.
+ * Process a thread that a snapshot has found, when its record is in order. If the thread runs, it
+ * becomes the running thread of its CPU, unless that is known. Otherwise emit its state, unless a
+ * record has given the state since the last loss. Return 0 or a negative errno.
  */
 int schedule_task_found(struct schedule *s, const struct wire_task *task, struct error *err);
-/* Return whether records were lost since the last call, so that a snapshot is due. */
+/* Return whether switch records were lost since the last call, so that a snapshot is due. */
 bool schedule_take_snapshot_due(struct schedule *s);
 
-/* Divide the slice of a thread that has a new name from time on (ns). */
+/*
+ * If a thread that has a new name from time on (ns) runs on a CPU, end the CPU's slice there and
+ * begin another one. Return 0 or a negative errno.
+ */
 int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct error *err);
 
 /*
- * Emit the finished part of long slices, so that a killed recording has it. mark: all records up to
- * this time, ns, have been handled.
+ * Emit the part up to mark of slices longer than 1 s, so that a killed recording has it. mark: all
+ * records up to this time, ns, have been handled. Return 0 or a negative errno.
  */
 int schedule_tick(struct schedule *s, uint64_t mark, struct error *err);
-/* Emit all open slices up to time, ns, at the end of the recording. */
+/*
+ * Emit all open slices up to time, ns, at the end of the recording. Return 0 or a negative errno.
+ */
 int schedule_end(struct schedule *s, uint64_t time, struct error *err);
 
 struct schedule_counts {
-	uint64_t switches, wakeups, migrations; /* emitted */
+	/* switches of recorded CPUs; emitted wake-ups, with first ones; emitted migrations */
+	uint64_t switches, wakeups, migrations;
 	uint64_t lost; /* number of records that were overwritten */
 	/* number of records with an earlier stamp than their predecessor, or of an unknown kind */
 	uint64_t disorder;

@@ -22,8 +22,8 @@ struct kin {
 typedef VECTOR(struct kin) kin_list;
 
 /*
- * Return the process of a thread, 0 if there is none. /proc/TID exists, although /proc does not
- * list it.
+ * Return the process of a thread, 0 if there is no such thread. /proc/TID exists, although /proc
+ * does not list it.
  */
 static uint32_t process_of_tid(uint32_t tid)
 {
@@ -64,8 +64,8 @@ int select_check(const struct capture_targets *o, struct error *err)
 }
 
 /*
- * Return the parent of a process, which is field 4 of /proc/PID/stat. The name, which is field 2,
- * may have any character, so search from its end.
+ * Return the parent of a process, which is field 4 of /proc/PID/stat; 0 if the process is gone. The
+ * name, which is field 2, may have any character, so search from its end.
  */
 static uint32_t parent_of_pid(uint32_t pid)
 {
@@ -145,8 +145,8 @@ static bool is_requested_pid(const struct capture_targets *o, uint32_t pid)
 }
 
 /*
- * Select the processes that are in /proc now; return how many were not selected before, or a
- * negative errno.
+ * Select those of the requested processes that are in /proc now, and their descendants; return how
+ * many were not selected before, or a negative errno.
  */
 static int select_living(struct program *p, const struct capture_targets *o)
 {
@@ -171,8 +171,8 @@ out:
 }
 
 /*
- * Select the requested processes and their children. Children that were born after /proc was read,
- * of parents that were not selected yet, are found by reading /proc again until no process is new.
+ * Select the requested processes and their descendants. /proc is read again until no process is
+ * new: while it was read, a parent that was not selected yet may have had a child.
  */
 static int select_pids(struct program *p, const struct capture_targets *o, struct error *err)
 {

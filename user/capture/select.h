@@ -7,14 +7,15 @@
 #include "capture/program.h"
 
 /*
- * Check the requested ids. -ESRCH: err names the first pid that is no process, or tid that is no
- * thread.
+ * Check the requested ids. Return 0, or -ESRCH: err names the first pid that is no process, or tid
+ * that is no thread.
  */
 int select_check(const struct capture_targets *o, struct error *err);
 
 /*
- * Select the requested processes and threads, and the children that selected processes already
- * have. Call this after the fork hook is attached, which selects children born meanwhile.
+ * Select the requested processes and threads, and the descendants that the processes already have.
+ * Call this after the fork hook is attached, which selects children that are born meanwhile. Return
+ * 0 or a negative errno.
  */
 int select_targets(struct program *p, const struct capture_targets *o, struct error *err);
 

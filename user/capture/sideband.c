@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Side-band events: opens and drains them. */
+/* Opens the side-band events, one per CPU, and drains their rings. */
 #include "capture/sideband.h"
 
 #include <errno.h>
@@ -73,8 +73,8 @@ void sideband_free(struct sideband *s)
 }
 
 /*
- * Open the event of a CPU. Mapping records identify files by device and inode instead of build-id,
- * since anybody who links a file chooses its build-id.
+ * Open the event of a CPU; return its descriptor, or -1 with errno. Mapping records identify files
+ * by device and inode instead of build-id, since anybody who links a file chooses its build-id.
  */
 static int open_sideband_event(const struct sideband *s, unsigned int cpu)
 {
@@ -147,7 +147,7 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err)
 	}
 	c->page = page;
 	c->pulse = (struct pulse){0};
-	/* earlier records of the channel may still be pending under this number */
+	/* Earlier records of this CPU may still be in the order, under the same ring number. */
 	if (c->ring >= 0) {
 		order_reopen_ring(s->order, c->ring);
 		return 0;
@@ -204,8 +204,8 @@ static int push_life_record(struct sideband *s, struct channel *c,
 	int ret = 0;
 
 	/*
-	 * A record with a time in the future would stay pending for ever, and keep its ring's
-	 * memory in use.
+	 * A record with a time in the future would stay in the order until that time, and keep its
+	 * ring's memory in use.
 	 */
 	if (life_time(&time, h) < 0 || (time > now && time > clock_boot_ns())) {
 		s->malformed++;
@@ -235,7 +235,8 @@ static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 	while (!ret && tail < head) {
 		const struct perf_event_header *h = record_at(s, ring, tail);
 
-		if (h->size < sizeof(*h)) { /* malformed: do not loop on it */
+		/* Malformed: a size of 0 would make this loop endless. */
+		if (h->size < sizeof(*h)) {
 			s->malformed++;
 			tail = head;
 			break;
@@ -244,7 +245,7 @@ static int drain_channel(struct sideband *s, struct channel *c, uint64_t now)
 		tail += h->size;
 	}
 	__atomic_store_n(&c->page->data_tail, tail, __ATOMIC_RELEASE);
-	/* All records that became visible before now have been read. */
+	/* All records stamped before that time were visible when data_head was read. */
 	order_set_passed(s->order, c->ring, now - ORDER_MARGIN);
 	return ret;
 }

@@ -47,8 +47,8 @@ static void forget_mappings(struct space *s)
 }
 
 /*
- * Free the walkers' view of a space; the arena delays the reuse of its memory until walks in it
- * have ended.
+ * Free the walkers' view of a space; the arena reuses the memory only after the walks that may read
+ * it have ended.
  */
 static void free_view(struct space *s, uint64_t now)
 {
@@ -154,8 +154,8 @@ static void clear_range(struct space *s, uint64_t start, uint64_t end)
 }
 
 /*
- * Return whether a mapping is a repeated one, which is ignored: JITs often make the same pages
- * writable and executable again.
+ * Return whether the space has exactly this mapping. Such a mapping is ignored: JITs often make the
+ * same pages writable and executable again.
  */
 static bool is_mapped(const struct space *s, const struct space_mapping *m)
 {
@@ -233,8 +233,8 @@ static void write_view(const struct space *s, uint32_t place, uint32_t count)
 }
 
 /*
- * Allocate room for a view, for which the arena may evict tables. Views take at most half of the
- * arena, since processes can make any number of mappings.
+ * Allocate room for a view, for which the arena may evict tables. Return its place, 0 if there is
+ * no room. Views take at most half of the arena, since processes can make any number of mappings.
  */
 static uint32_t allocate_view(struct spaces *all, uint32_t count, uint64_t now)
 {

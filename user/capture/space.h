@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Address spaces hold the executable mappings of a process. A process and the children it forks
+ * Address spaces hold the executable mappings of processes. A process and the children it forks
  * share a space until one of them changes it. A version is never used for two different states of
  * spaces, so that results found for a stack stay valid wherever the version is the same.
  */
@@ -15,11 +15,11 @@
 
 struct space_mapping {
 	uint64_t start, end;
-	uint64_t offset; /* file offset of start */
+	uint64_t offset; /* file offset of start, bytes */
 	struct object *object; /* NULL: generated code, or unknown */
 };
 
-/* Data shared by all spaces. */
+/* Data shared by all spaces of a process table. */
 struct spaces {
 	uint64_t versions; /* last version given */
 	struct arena *arena; /* for the walkers' views; NULL: no views */
@@ -35,29 +35,33 @@ struct space {
 		size_t count, capacity;
 	} mappings; /* sorted by start, without overlaps */
 	/*
-	 * place and number of the struct unwind_mapping in the arena that are the walkers' view of
-	 * the space
+	 * The walkers' view of the space: place in the arena and number of its struct
+	 * unwind_mapping.
 	 */
 	uint32_t view, view_count;
 	uint64_t view_version; /* version of the space that the view shows; 0: there is no view */
 };
 
-/* Return an empty space with one user, or NULL without memory. */
+/*
+ * Return an empty space with one user, or NULL without memory. space_share() adds a user, and
+ * returns s.
+ */
 struct space *space_new(struct spaces *all);
 struct space *space_share(struct space *s);
 /* Remove one user; s may be NULL. */
 void space_drop(struct space *s);
 
 /*
- * Map [start, end), replacing earlier mappings there. *s is replaced by a copy first if it has
- * other users. Return 0, 1 if there were too many mappings and all earlier ones have been
- * forgotten, or -ENOMEM.
+ * Map [m->start, m->end), replacing earlier mappings there. *s is replaced by a copy first if it
+ * has other users. Return 0; 1 if there were too many mappings, so that all earlier ones have been
+ * forgotten; or -ENOMEM.
  */
 int space_map(struct space **s, const struct space_mapping *m);
 
 /*
- * Write the walkers' view of the current version, and set view and view_count. Return 0, or -ENOSPC
- * if the arena is full, or half of it is views. now: ns.
+ * Write the walkers' view of the current version into the arena, unless it is there, and set view
+ * and view_count. Return 0, or -ENOSPC if the arena has no room, or views would take more than half
+ * of it. now: ns.
  */
 int space_publish(struct space *s, uint64_t now);
 

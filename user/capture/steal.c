@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Locates the record of stolen time with the kernel's type information about its per-CPU variables.
+ * Locates the record of stolen time with the kernel's type information (BTF) about its per-CPU
+ * variables. Only KVM on x86-64 is supported.
  */
 #include "capture/steal.h"
 
@@ -17,8 +18,8 @@
 #define HYPERVISOR (1U << 31) /* ecx of leaf 1 */
 
 /*
- * Return whether the host reports stolen time. This is checked before the kernel's types are read,
- * which takes 10 ms.
+ * Return nonzero if the host reports stolen time. This is checked before the kernel's types are
+ * read, which takes 10 ms.
  */
 static int host_reports_steal(void)
 {
@@ -53,8 +54,8 @@ static const struct btf_type *percpu_section(const struct btf *btf)
 }
 
 /*
- * Return a variable's offset in the section; 0 if it is not there (neither variable is the kernel's
- * first).
+ * Return a variable's offset in the section; 0 if the variable is not there. Neither variable that
+ * is looked up has offset 0.
  */
 static int64_t variable_offset(const struct btf *btf, const struct btf_type *section,
 			       const char *name)

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Return the offset in bytes from a CPU's run queue to the host's record for that CPU; 0 if the
- * host writes none, as on real hardware, or the kernel's types do not locate it.
+ * Return the offset in bytes from a CPU's run queue to the host's record for that CPU; 0 if there
+ * is no such record, as on real hardware, or the kernel's types do not locate it.
  */
 int64_t steal_find(void);
 

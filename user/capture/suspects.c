@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A table of suspects by device or user, sorted from the oldest to the newest. */
+/* A table of suspects by device or user, in the order in which they were added. */
 #include "capture/suspects.h"
 
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #define SECOND 1000000000ULL
 #define SUSPECTED_FOR (600 * SECOND)
 #define AVOIDED_FIRST (4 * SECOND)
-/* The first time without requests doubles at most this often, to 17 minutes. */
+/* The time without requests, AVOIDED_FIRST, doubles at most this often, to 17 minutes. */
 #define DOUBLINGS 8
-/* Maximum number of suspects; when there are more, the oldest is forgotten. */
+/* Maximum number of suspects; a further one replaces the one that was added first. */
 #define SUSPECTS_MAX 1024
 
 static struct suspect *find_suspect(const struct suspects *s, uint64_t key)

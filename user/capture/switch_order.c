@@ -27,10 +27,10 @@
 
 struct cpu_queue {
 	VECTOR(struct wire_switch) records;
-	size_t head; /* number of records that are done */
-	size_t added; /* number of records that are done or in the window */
+	size_t head; /* number of records that are released */
+	size_t added; /* number of records that are released or in the window */
 	uint64_t latest; /* time of the last record added to the window, ns */
-	uint64_t last; /* wire_switch.head of the last record that was done */
+	uint64_t last; /* wire_switch.head of the last record that was removed */
 	/*
 	 * all records older than this time (ns) have been copied; 0: only those before the last
 	 * record copied
@@ -49,8 +49,8 @@ struct switch_order {
 	uint64_t begin;
 	uint64_t width; /* length of a window, ns */
 	/*
-	 * time after the records were last copied, ns; the 48-bit stamps of records are relative to
-	 * it
+	 * Time after the records were last copied, ns. The 48-bit stamps of records are taken as
+	 * times up to 78 hours before it.
 	 */
 	uint64_t now;
 	bool more;
@@ -151,7 +151,7 @@ static uint64_t next_time(const struct switch_order *o, const struct cpu_queue *
 
 /*
  * Add the records of a CPU that are older than the window's end. Return the time of the CPU's next
- * record.
+ * record, UINT64_MAX if none is left.
  */
 static uint64_t add_to_window(struct switch_order *o, unsigned int cpu, uint64_t end)
 {
@@ -187,8 +187,8 @@ static bool next_window(struct switch_order *o)
 }
 
 /*
- * Reserve memory for a window with all records, since all may have the same time, and compute the
- * windows' width.
+ * Reserve memory for a window with all records, since all may have the same time. Compute the begin
+ * of the first window and the width of all windows.
  */
 static int begin_windows(struct switch_order *o)
 {
@@ -265,7 +265,9 @@ uint64_t switch_order_next_time(struct switch_order *o)
 
 			if (t->index >= o->queues[t->source].head)
 				return t->time;
-			/* This migration was released together with its wake-up. */
+			/*
+			 * This record is a migration that was released together with its wake-up.
+			 */
 		}
 	} while (next_window(o));
 	return UINT64_MAX;

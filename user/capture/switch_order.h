@@ -11,15 +11,18 @@
 
 #include "capture/switches.h"
 
-/* Kind of the gap record in the place of overwritten records; its body is their number. */
+/* Kind of the gap record that replaces overwritten records; its body is their number. */
 #define SWITCH_GAP 15
 
 struct switch_record {
 	struct wire_switch wire;
-	uint64_t time; /* ns; of a gap: time of the record before it */
+	uint64_t time; /* ns; of a gap: time of the record before it, if there is one */
 	unsigned int cpu;
-	unsigned int target; /* of a wake-up: the CPU on which the thread will run */
-	/* of a gap: time of the CPU's next copied switch, ns; of the last copying if there is none
+	/* of a wake-up: the CPU on which the thread will run; of other records undefined */
+	unsigned int target;
+	/*
+	 * of a gap: time of the CPU's next copied switch, ns; if there is none, time of the last
+	 * copy
 	 */
 	uint64_t end;
 };
@@ -30,18 +33,25 @@ struct switch_order;
 struct switch_order *switch_order_new(struct switches *switches);
 void switch_order_free(struct switch_order *o);
 
-/* Copy the records that have arrived, a bounded batch of each CPU. Return 0 or -ENOMEM. */
+/*
+ * Copy the records that have arrived, a bounded batch of each CPU; earlier records that are not
+ * released are kept. Return 0 or -ENOMEM.
+ */
 int switch_order_copy(struct switch_order *o);
-/* Return whether any CPU had more records than one batch. */
+/* Return whether the last copy left records in the array of any CPU. */
 bool switch_order_has_more(const struct switch_order *o);
 /* Return the time, ns, up to which all records have been copied; older ones are not expected. */
 uint64_t switch_order_mark(const struct switch_order *o);
 
 /*
- * Return the time of the oldest copied record, ns; UINT64_MAX: none. Cheap enough for every record.
+ * Return the time, ns, of the oldest copied record that is not released; UINT64_MAX if there is
+ * none. Cheap enough to be called for every record.
  */
 uint64_t switch_order_next_time(struct switch_order *o);
-/* Release that record, after switch_order_next_time() has returned its time. */
+/*
+ * Release the record whose time switch_order_next_time() has just returned. A migration that
+ * directly follows the wake-up of its thread is released with the wake-up, as its target.
+ */
 void switch_order_release(struct switch_order *o, struct switch_record *out);
 
 /* The functions below return fields of a record; see bpf/event.h. */

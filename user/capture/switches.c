@@ -15,7 +15,8 @@
 #include "capture/needs.h"
 
 #define SLOTS_MIN 64
-#define SLOTS_MAX (1UL << 26) /* maximum number of records of all CPUs, whose index has 32 bits */
+/* maximum number of records of one CPU; those of all CPUs have indices of 32 bits */
+#define SLOTS_MAX (1UL << 26)
 
 struct switches {
 	struct sched_bpf *skeleton;
@@ -37,8 +38,8 @@ static uint64_t slots_per_cpu(uint64_t bytes, unsigned int cpus)
 }
 
 /*
- * Return how many parameters a tracepoint has, without the context that all tracepoints get; -1 if
- * the kernel does not have the tracepoint.
+ * Return how many parameters a tracepoint has, without the first (context), which all tracepoints
+ * have; -1 if the kernel does not have the tracepoint.
  */
 static int tracepoint_parameters(const struct btf *btf, const char *name)
 {
@@ -55,7 +56,9 @@ static int tracepoint_parameters(const struct btf *btf, const char *name)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
-/* Disable the hooks that this kernel does not have; without them less is known of the threads. */
+/*
+ * Disable the hooks whose tracepoints this kernel does not have; less is then known of the threads.
+ */
 static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 {
 	struct bpf_program *p;
@@ -180,8 +183,8 @@ static uint64_t records_written(const struct switches *s, unsigned int cpu)
 }
 
 /*
- * Return the index of the oldest complete record: the record that is being written overwrites the
- * one before it.
+ * Return the number of the oldest complete record in an array with head records written: the record
+ * that is being written may already overwrite the record that is s->slots before it.
  */
 static uint64_t oldest_complete(const struct switches *s, uint64_t head)
 {

@@ -19,7 +19,8 @@ struct switches;
 
 /*
  * Load and verify the hooks; they share the selection of program. bytes: size of each CPU's array,
- * rounded up to a power of two of records; 0: depends on the number of CPUs.
+ * rounded up to a power of two of records (64 to 64 Mi; less if there are many CPUs); 0: depends on
+ * the number of CPUs. Return 0 or a negative errno.
  */
 int switches_load(struct switches **out, const struct program *program, uint64_t bytes,
 		  struct error *err);
@@ -27,7 +28,7 @@ void switches_free(struct switches *s);
 int switches_attach(struct switches *s, struct error *err);
 
 unsigned int switches_cpus(const struct switches *s);
-/* Return the bytes shared with the kernel, for all CPUs. */
+/* Return the bytes of the arrays of all CPUs. */
 uint64_t switches_bytes(const struct switches *s);
 
 /* Start or stop recording a CPU. */
@@ -36,16 +37,19 @@ void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted);
 struct switch_batch {
 	struct wire_switch *records; /* oldest first */
 	size_t count;
-	uint64_t lost; /* how many records before them were overwritten */
-	bool more; /* further records are there */
+	uint64_t lost; /* how many records before these were overwritten since the last call */
+	bool more; /* further records are in the array */
 };
 
-/* Copy up to most records of a CPU that follow those copied last, to out->records. */
+/*
+ * Copy the next records of a CPU, at most `most`, to out->records, which the caller provides, and
+ * fill the other members of *out.
+ */
 void switches_take(struct switches *s, unsigned int cpu, size_t most, struct switch_batch *out);
 
 /*
- * Call each for every thread of the system. Return 0, the first non-zero result of each, or a
- * negative errno.
+ * Call each for every thread of the system, with its present state. Return 0, the first non-zero
+ * result of each, or a negative errno.
  */
 int switches_snapshot(struct switches *s, int (*each)(void *context, const struct wire_task *t),
 		      void *context);

@@ -26,7 +26,7 @@ struct table_info {
 	uint32_t rows, refused;
 	uint64_t words; /* number of words that the table takes, or would take */
 	uint64_t evicted; /* time at which the table was evicted, ns; 0: the table is not evicted */
-	uint32_t owner; /* uid of the user on whose behalf the table is there */
+	uint32_t owner; /* uid of the user whose processes map the file, or OWNER_SHARED */
 	bool partial; /* some pages may be unmade; the first piece holds the pages */
 	VECTOR(struct table_piece) pieces;
 };
@@ -53,8 +53,8 @@ static const struct unwind_rule fixed_rules[UNWIND_RULES_FIXED]; /* all UNWIND_G
 static const struct unwind_rule bad_rule = {.kind = UNWIND_BAD};
 
 /*
- * Return the place of a rule in the hash table, filled or empty. Rules come from files, so the hash
- * has a seed.
+ * Return the place of a rule in the hash table, filled or empty. Rules come from files, which may
+ * be made for collisions, so the hash has a seed.
  */
 static uint16_t *rule_number_at(const struct tables *t, const struct unwind_rule *rule)
 {
@@ -104,7 +104,7 @@ uint32_t tables_add(struct tables *t)
 		slot = t->slots++;
 	else
 		return UNWIND_SLOT_NONE;
-	t->infos[slot].refused = 0; /* may be the count of an earlier file */
+	t->infos[slot].refused = 0; /* the slot may have the count of an earlier file */
 	t->infos[slot].owner = 0;
 	t->memory.slots[slot].used = 0; /* no walk has used the table: it is evicted first */
 	set_slot_state(t, slot, UNWIND_TABLE_PENDING);
@@ -173,8 +173,8 @@ static uint32_t largest_group(const struct tables *t)
 }
 
 /*
- * Return the slot of the least recently used table in the largest group of users; 0 if there is
- * none. Large files of one user thus do not evict the tables of another.
+ * Return the slot of the least recently used table in the group of users whose tables take the most
+ * words; 0 if there is none. Large files of one user thus do not evict the tables of other groups.
  */
 static uint32_t coldest_slot(const struct tables *t)
 {
@@ -194,7 +194,7 @@ static void evict(struct tables *t, uint32_t slot, uint64_t now)
 	t->summary.evicted++;
 }
 
-/* arena_reclaimer: evict one table. */
+/* An arena_reclaimer: evict one table. Return whether there was one. */
 static bool evict_coldest(void *context, uint64_t now)
 {
 	struct tables *t = context;
@@ -249,8 +249,8 @@ const struct tables_memory *tables_get_memory(const struct tables *t)
 }
 
 /*
- * Allocate room in the arena for a slot; other tables are evicted if the budget is used up. Return
- * its place, 0 if there is no room.
+ * Allocate room in the arena for the table of a slot; other tables are evicted if the budget is
+ * used up. Return its place, 0 if there is no room or no memory for the list of pieces.
  */
 static uint32_t take_piece(struct tables *t, uint32_t slot, uint32_t words, uint64_t now)
 {
@@ -287,12 +287,16 @@ static void copy_rows(uint32_t *to, const uint32_t *from, uint32_t count, const 
 /* A table, or some pages of one, that is being put. */
 struct incoming_table {
 	const struct unwind_table *table;
-	uint16_t *numbers; /* of its rules, here */
+	/* for each rule of the table, its number among the rules shared by all files */
+	uint16_t *numbers;
 	uint32_t slot;
 	uint64_t now; /* ns */
 };
 
-/* Put the rows of all pages, and fill pages, which point to them. */
+/*
+ * Put the rows of all pages into the arena, and fill pages[], which refer to the rows. Return 0 or
+ * -ENOSPC.
+ */
 static int put_table_rows(struct tables *t, const struct incoming_table *in,
 			  struct unwind_page *pages)
 {
@@ -333,7 +337,7 @@ static uint64_t table_bytes(const struct tables *t, uint32_t slot)
 	return t->infos[slot].words * sizeof(uint32_t);
 }
 
-/* Return whether the table could fit into an empty arena. */
+/* Return whether the table could fit into an empty arena; false if it has too many pages. */
 static bool table_may_fit(const struct tables *t, uint32_t slot)
 {
 	return t->infos[slot].words && table_bytes(t, slot) <= arena_limit(t->memory.arena);
@@ -368,8 +372,8 @@ static struct unwind_page *slot_pages(const struct tables *t, uint32_t slot)
 }
 
 /*
- * Allocate room for the pages of a table, which walkers cannot see yet. The pages are the first
- * piece of the table.
+ * Allocate room for the pages of a table that walkers cannot see yet, and mark the pages as unmade.
+ * This is the first piece of the table. Return 0 or -ENOSPC.
  */
 static int allocate_pages(struct tables *t, uint32_t slot, const struct unwind_header *h,
 			  uint64_t now)
@@ -389,8 +393,8 @@ static int allocate_pages(struct tables *t, uint32_t slot, const struct unwind_h
 }
 
 /*
- * Publish a whole table. Walkers may be reading earlier pages of it, so each page is replaced in
- * place; the caller frees the old rows afterwards.
+ * Publish a whole table. Walkers may be reading pages that were put before it, so each page is
+ * replaced in place; the caller frees the old rows afterwards.
  */
 static void publish_table(struct tables *t, uint32_t slot, const struct unwind_header *h,
 			  const struct unwind_page *pages)
@@ -414,7 +418,10 @@ static void count_rows(struct tables *t, uint32_t slot, uint32_t rows)
 	t->infos[slot].rows = rows;
 }
 
-/* Free the rows of the pages that were put before the whole table. */
+/*
+ * Free the rows of the pages that were put before the whole table: all pieces below count but the
+ * first, which holds the pages.
+ */
 static void free_old_rows(struct tables *t, uint32_t slot, size_t count, uint64_t now)
 {
 	struct table_info *info = &t->infos[slot];
@@ -438,7 +445,8 @@ static int put_whole_table(struct tables *t, const struct incoming_table *in)
 	if (!pages)
 		return ret;
 	ret = -ENOSPC;
-	if (!table_may_fit(t, slot)) /* eviction of all other tables would not make enough room */
+	/* The eviction of all other tables would not make enough room. */
+	if (!table_may_fit(t, slot))
 		goto out;
 	number_rules(t, in);
 	ret = t->infos[slot].partial ? 0 : allocate_pages(t, slot, h, in->now);
@@ -456,7 +464,10 @@ out:
 	return ret;
 }
 
-/* Put a table in one of two ways. The slot is not evicted meanwhile. */
+/*
+ * Put a table or some pages of one with put_whole_table() or put_some_pages(). The table of this
+ * slot is not evicted meanwhile. Return the result of put, or -ENOMEM.
+ */
 static int put_incoming(struct tables *t, struct incoming_table *in,
 			int (*put)(struct tables *t, const struct incoming_table *in))
 {
@@ -473,7 +484,7 @@ static int put_incoming(struct tables *t, struct incoming_table *in,
 
 /*
  * Return whether the whole table can replace the pages that were put before: its range of pages
- * must lie within theirs.
+ * must lie within the range of those pages.
  */
 static bool continues_pages(const struct tables *t, uint32_t slot, const struct unwind_header *h)
 {
@@ -584,8 +595,9 @@ bool tables_page_is_pending(const struct tables *t, uint32_t slot, uint64_t page
 }
 
 /*
- * Return the slot of the needed table that was evicted longest ago; 0 if there is none. A table
- * that did not fit counts as evicted again, so other tables have their turn before it.
+ * Return the slot of the table that was evicted longest ago, of those that a walk has needed since
+ * their eviction; 0 if there is none. A table that did not fit counts as evicted again, so other
+ * tables have their turn before it.
  */
 static uint32_t most_wanted(const struct tables *t)
 {

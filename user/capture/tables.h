@@ -22,8 +22,8 @@ struct tables_memory {
 	struct unwind_slot *slots;
 	struct unwind_rule *rules;
 	/*
-	 * the arena; until tables_free(), tables are evicted for any allocation that needs room in
-	 * it
+	 * The arena. Until tables_free(), any allocation in the arena that needs room evicts
+	 * tables.
 	 */
 	struct arena *arena;
 };
@@ -36,21 +36,21 @@ const struct tables_memory *tables_get_memory(const struct tables *t);
 /* Return a slot for a file whose table is pending; UNWIND_SLOT_NONE if all are in use. */
 uint32_t tables_add(struct tables *t);
 /*
- * Set the owner of a table; until then root owns it. Tables of the user whose tables take the most
- * memory are evicted first.
+ * Set the owner of a table; before that, root is the owner. Tables of the user whose tables take
+ * the most memory are evicted first.
  */
 void tables_set_owner(struct tables *t, uint32_t slot, uint32_t uid);
 void tables_remove(struct tables *t, uint32_t slot, uint64_t now);
 
 /*
- * Put a table that has arrived; now: ns. Return 0; after -ENOSPC (it does not fit into the budget)
- * or -ENOMEM the table counts as evicted.
+ * Put a table that has arrived; a table without rows sets the slot to "no table". now: ns. Return
+ * 0; after -ENOSPC (the arena has no room for the table) or -ENOMEM the table counts as evicted.
  */
 int tables_put(struct tables *t, uint32_t slot, const struct unwind_table *table, uint64_t now);
 /*
- * Put some pages of a table that is still pending (unwind_pages_check()). Until it arrives, walks
- * wait for its unmade pages. Return 0, also if no walk waits for them; -ENOSPC, -ENOMEM: not all
- * pages were put.
+ * Put some pages of a table that is still pending (unwind_pages_check()). Until the whole table
+ * arrives, walks wait for the pages that are unmade. Return 0, also if the slot takes no pages,
+ * such as after the whole table; -ENOSPC, -ENOMEM: not all pages were put.
  */
 int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table *some,
 		     uint64_t now);
@@ -58,25 +58,25 @@ int tables_put_pages(struct tables *t, uint32_t slot, const struct unwind_table 
 bool tables_page_is_pending(const struct tables *t, uint32_t slot, uint64_t page);
 /*
  * Set the state of a slot without a table: the file has no table, its code is generated, or its
- * table is pending.
+ * table is pending or evicted. Frees the table that the slot has. now: ns.
  */
 void tables_set_state(struct tables *t, uint32_t slot, enum unwind_table_state state, uint64_t now);
 
 /*
- * Return a slot whose evicted table a walk needed, if the table may be put again, that is, if there
- * is room for it or another table has not been used for long; 0 if there is none. Sets the slot to
- * pending.
+ * Return a slot whose evicted table a walk has needed since, if the table may be put again: there
+ * is room for it, or another table has not been used for 10 s. Return 0 if there is none. Sets the
+ * slot to pending. now: ns.
  */
 uint32_t tables_take_wanted(struct tables *t, uint64_t now);
 
 struct tables_summary {
 	uint64_t files; /* files with a table */
 	uint64_t rows, rules;
-	uint64_t bytes; /* bytes in use, including the mappings of processes */
+	uint64_t bytes; /* bytes of the arena in use, including the mappings of processes */
 	uint64_t memory; /* bytes of the arena */
 	/*
-	 * number of evictions; number of function descriptions that are invalid, counted once per
-	 * file
+	 * evicted: number of evictions; refused: number of invalid function descriptions, counted
+	 * once per file
 	 */
 	uint64_t evicted, refused;
 };

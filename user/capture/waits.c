@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Determines what a thread waits for, by the system call in which it sleeps. A sleep that no signal
- * can end is a wait for a disk, in all calls except those that wait for a child; such a sleep
+ * Determines what a thread waits for, by the system call in which it sleeps. A sleep that signals
+ * cannot interrupt is a wait for a disk, in all calls except those that wait for a child. A sleep
  * outside a system call is a wait for a page.
  */
 #include "capture/waits.h"
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-/* System calls that wait, by what they wait for: those that every architecture has. */
+/* System calls that wait and that every architecture has, by what they wait for. */
 #define LOCK_CALLS(X) X(futex) X(semop) X(semtimedop) X(flock)
 #define SLEEP_CALLS(X) X(nanosleep) X(clock_nanosleep)
 #define POLL_CALLS(X) X(ppoll) X(pselect6) X(epoll_pwait)
@@ -70,7 +70,7 @@ enum slice_state waits_state(unsigned int state, unsigned int flags)
 	return state < sizeof(states) ? (enum slice_state)states[state] : STATE_UNKNOWN;
 }
 
-/* Return the class of a wait that no signal can end. */
+/* Return the class of a wait that signals cannot interrupt. */
 static enum wait_class disk_class(unsigned int call)
 {
 	if (!call)

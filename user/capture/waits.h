@@ -15,8 +15,8 @@
 enum slice_state waits_state(unsigned int state, unsigned int flags);
 
 /*
- * Return what the thread waits for. call: number + 1 of its system call on this machine, 0 if the
- * thread is in none.
+ * Return what the thread waits for; WAIT_NONE if it was runnable or ended. state and flags as for
+ * waits_state(). call: number + 1 of its system call on this machine, 0 if the thread is in none.
  */
 enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int call);
 
