@@ -121,6 +121,8 @@ START_TEST(mistakes_are_named)
 	refuse(-ENOENT, "'4711'", (struct filter){.pids = "4711"});
 	refuse(-ENOENT, "'nobody*'", (struct filter){.comm = "nobody*"});
 	refuse(-ENOENT, "'/system.slic'", (struct filter){.cgroup = "/system.slic"});
+	/* a name that only begins like the mount point */
+	refuse(-ENOENT, "'/sys/fs/cgroups", (struct filter){.cgroup = "/sys/fs/cgroups"});
 	refuse(-ENOENT, "'ff'", (struct filter){.container = "ff"});
 	refuse(-ENOENT, "'cycles'", (struct filter){.event = "cycles"});
 	refuse(-EINVAL, "'12x'", (struct filter){.pids = "12x"});

@@ -516,6 +516,70 @@ START_TEST(fuse_that_takes_and_does_not_answer)
 }
 END_TEST
 
+/* Reply to each request with -EREMOTE, an error by which openers mean something. */
+static void serve_remote(int fd)
+{
+	static char buf[1 << 17];
+	struct fuse_in_header *in = (struct fuse_in_header *)buf;
+	struct {
+		struct fuse_out_header header;
+		struct fuse_init_out init;
+	} out = {.init = {.major = FUSE_KERNEL_VERSION, .minor = FUSE_KERNEL_MINOR_VERSION}};
+
+	while (read(fd, buf, sizeof(buf)) > 0) {
+		bool init = in->opcode == FUSE_INIT;
+
+		out.header = (struct fuse_out_header){
+			.len = init ? sizeof(out) : sizeof(out.header),
+			.error = init ? 0 : -EREMOTE,
+			.unique = in->unique,
+		};
+		if (in->opcode != FUSE_FORGET && write(fd, &out, out.header.len) < 0 && init)
+			break;
+	}
+	_exit(0);
+}
+
+static void play_remote_root(void)
+{
+	char path[256];
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(inside(path, "/fuse"), "/tmp", NULL, MS_BIND, NULL))
+		_exit(1);
+}
+
+/*
+ * The file system under a process's /tmp chooses the error of open(2). It must not look like the
+ * opener's own -EREMOTE, which would move the perf maps of all users to the second opener.
+ */
+START_TEST(fuse_that_chooses_the_error)
+{
+	pid_t pid, server;
+	char path[256];
+	int fd;
+
+	begin();
+	mkdir(inside(path, "/fuse"), 0755);
+	fd = mount_fuse(path);
+	if (fd < 0) {
+		end();
+		return; /* skip: this machine has no FUSE */
+	}
+	server = fork();
+	if (server == 0)
+		serve_remote(fd);
+	close(fd);
+	pid = spawn(play_remote_root);
+	ck_assert_int_eq(ask_perf_map(pid), -EIO);
+	ck_assert_int_eq(opener_restarts(opener), 0);
+	finish(pid);
+	ck_assert_int_eq(umount2(inside(path, "/fuse"), MNT_DETACH), 0);
+	finish(server);
+	end();
+}
+END_TEST
+
 /* Tests with other users' processes, other roots and namespaces: skipped without root. */
 int main(void)
 {
@@ -534,7 +598,8 @@ int main(void)
 				      out_of_descriptors,
 				      the_child,
 				      fuse_without_server,
-				      fuse_that_takes_and_does_not_answer};
+				      fuse_that_takes_and_does_not_answer,
+				      fuse_that_chooses_the_error};
 
 	if (geteuid()) {
 		puts("skipped: needs root");

@@ -153,7 +153,7 @@ static void unknown(void *context, uint32_t tid)
 	(void)tid;
 }
 
-static void begin(void)
+static void begin_with_cpus(bool online)
 {
 	struct process_context table = {
 		.sink = &kept.sink,
@@ -185,7 +185,13 @@ static void begin(void)
 	ck_assert_ptr_nonnull(run.order);
 	ck_assert_int_eq(schedule_new(&run.schedule, &schedule, NULL), 0);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
-		ck_assert_int_eq(schedule_cpu_begins(run.schedule, cpu, run.begin, true, NULL), 0);
+		ck_assert_int_eq(schedule_cpu_begins(run.schedule, cpu, run.begin, online, NULL),
+				 0);
+}
+
+static void begin(void)
+{
+	begin_with_cpus(true);
 }
 
 static void over(void)
@@ -480,6 +486,27 @@ START_TEST(a_cpu_may_come_late_or_never)
 }
 END_TEST
 
+/* All slices have a lane, also if the first record of a CPU comes after lost ones. */
+START_TEST(a_cpu_may_come_with_a_loss)
+{
+	begin_with_cpus(false);
+	array.lost[1] = 5;
+	leave(1, 300, 0, WIRE_RUNNABLE, 11);
+	end(400);
+	ck_assert_uint_ge(kept.slice_count, 2);
+	for (size_t i = 0; i < kept.slice_count; i++)
+		ck_assert_uint_ne(kept.slices[i].lane, 0);
+	over();
+	begin_with_cpus(false);
+	leave(1, 300, 12, WIRE_RUNNABLE, 11); /* the switch to thread 12 is missing */
+	end(400);
+	ck_assert_uint_eq(schedule_counts(run.schedule)->unreported, 1);
+	for (size_t i = 0; i < kept.slice_count; i++)
+		ck_assert_uint_ne(kept.slices[i].lane, 0);
+	over();
+}
+END_TEST
+
 static void is_seen(size_t i, uint64_t us, uint64_t lane, enum slice_state state, uint64_t since)
 {
 	const struct slice *s = &kept.slices[i];
@@ -533,4 +560,5 @@ END_TEST
 SUITE("schedule", a_number_used_again_has_another_lane, a_switch_may_not_be_told, slices_tile,
       wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole, a_new_name_divides_a_slice,
       others_have_no_names, others_and_idle_are_told_apart, a_snapshot_tells_what_no_record_has,
-      a_clock_that_jumps_is_counted, a_cpu_may_go_and_come, a_cpu_may_come_late_or_never)
+      a_clock_that_jumps_is_counted, a_cpu_may_go_and_come, a_cpu_may_come_late_or_never,
+      a_cpu_may_come_with_a_loss)

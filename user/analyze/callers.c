@@ -25,10 +25,12 @@ static int add_callees(struct tree_maker *m, const struct tree *t, uint32_t labe
 {
 	for (uint32_t i = 0; i < t->nodes.count; i++) {
 		const struct tree_node *n = caller_tree_node(t, i);
+		int ret;
 
 		to[i] = i ? to[n->parent] : TREE_NONE; /* Parents precede their children. */
-		if (to[i] != TREE_NONE && tree_descend(m, &to[i], n->label) < 0)
-			return -ENOMEM;
+		ret = to[i] == TREE_NONE ? 0 : tree_descend(m, &to[i], n->label);
+		if (ret < 0)
+			return ret;
 		if (to[i] == TREE_NONE && n->label == label)
 			to[i] = 0;
 		if (to[i] != TREE_NONE)
@@ -58,10 +60,12 @@ static int add_callers_above(struct tree_maker *m, const struct tree *t, uint32_
 {
 	const struct tree_node *n = caller_tree_node(t, from);
 	uint32_t to = 0;
+	int ret = 0;
 
-	for (uint32_t at = n->parent; at; at = caller_tree_node(t, at)->parent)
-		if (tree_descend(m, &to, caller_tree_node(t, at)->label) < 0)
-			return -ENOMEM;
+	for (uint32_t at = n->parent; at && ret >= 0; at = caller_tree_node(t, at)->parent)
+		ret = tree_descend(m, &to, caller_tree_node(t, at)->label);
+	if (ret < 0)
+		return ret;
 	add_caller_self(m, to, n->count, n->weight);
 	return 0;
 }

@@ -106,12 +106,12 @@ struct filter_run {
 static bool cgroup_matches(const char *pattern, const char *cgroup)
 {
 	static const char mount[] = "/sys/fs/cgroup";
-	size_t length;
+	size_t length = strlen(mount);
 
 	if (strpbrk(pattern, "*?["))
 		return !fnmatch(pattern, cgroup, 0);
-	if (!strncmp(pattern, mount, strlen(mount)))
-		pattern += strlen(mount);
+	if (!strncmp(pattern, mount, length) && (!pattern[length] || pattern[length] == '/'))
+		pattern += length;
 	length = strlen(pattern);
 	while (length && pattern[length - 1] == '/')
 		length--;

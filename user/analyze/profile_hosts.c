@@ -18,13 +18,13 @@ static int join_host_texts(const struct profile *p, struct names *texts, const s
 
 	for (uint32_t i = 0; i < p->count.hosts && used < sizeof(text); i++) {
 		const char *one = field_text(f, &p->hosts[i]);
-		bool seen = false;
+		bool seen = !one[0];
 
 		for (uint32_t k = 0; k < i && !seen; k++)
 			seen = !strcmp(one, field_text(f, &p->hosts[k]));
 		if (!seen)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-						 i ? ", " : "", one);
+						 used ? ", " : "", one);
 	}
 	*(const char **)((char *)all + f->offset) = names_keep(texts, text, strlen(text));
 	return field_text(f, all) ? 0 : -ENOMEM;

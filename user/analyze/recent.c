@@ -195,6 +195,7 @@ static int recent_take_snapshot(struct recent *r, uint64_t time)
 		s.total.filtered += a->filtered;
 		s.total.idle += a->idle;
 		s.total.late += a->late;
+		s.total.cut_off += a->cut_off;
 	}
 	return vector_push(&r->snapshots, s);
 }
@@ -222,7 +223,8 @@ static void recent_drop_old(struct recent *r)
  */
 static uint64_t count_not_delivered(const struct recent_account *a)
 {
-	uint64_t known = a->total.written + a->total.filtered + a->total.idle, rest;
+	uint64_t known = a->total.written + a->total.filtered + a->total.idle + a->total.cut_off,
+		 rest;
 	uint64_t tolerated = a->span ? (uint64_t)((double)a->total.due * UNDER_WAY / a->span) : 0;
 
 	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
@@ -259,6 +261,7 @@ static void recent_fill_account(const struct recent *r, struct recent_account *o
 		.filtered = counter_growth(first->total.filtered, last->total.filtered),
 		.idle = counter_growth(first->total.idle, last->total.idle),
 		.late = counter_growth(first->total.late, last->total.late),
+		.cut_off = counter_growth(first->total.cut_off, last->total.cut_off),
 	};
 	out->lost[LOSS_NOT_DELIVERED] += count_not_delivered(out);
 }

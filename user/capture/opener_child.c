@@ -108,6 +108,9 @@ static void reply_opened(struct child *c, const struct open_request *r, int fd, 
 				 .opened = {.token = r->token, .more = more}};
 	struct stat st;
 
+	/* Only reply_not_local() may send -EREMOTE, and a file system may choose any error. */
+	if (fd == -EREMOTE)
+		fd = -EIO;
 	if (fd >= 0 && fstat(fd, &st) < 0) {
 		int error = -errno;
 
@@ -131,6 +134,16 @@ static void reply_opened(struct child *c, const struct open_request *r, int fd, 
 		close(fd);
 }
 
+/* Refuse a request whose file is not on a local file system: it is for the second opener. */
+static void reply_not_local(struct child *c, const struct open_request *r)
+{
+	const struct opener_reply t = {.kind = OPENER_REPLY_OPENED,
+				       .opened = {.token = r->token, .fd = -EREMOTE}};
+
+	append_reply(c, t, NULL);
+	send_packet(c, -1);
+}
+
 static void reply_debug_files(struct child *c, const struct open_request *r)
 {
 	int fds[OPENER_DEBUG_MAX];
@@ -149,7 +162,7 @@ static void reply_mapped_file(struct child *c, const struct open_request *r, boo
 	if (anywhere || local || !r->id.inode)
 		reply_opened(c, r, opener_open_mapped(r), false, local);
 	else
-		reply_opened(c, r, -EREMOTE, false, false);
+		reply_not_local(c, r);
 }
 
 static void reply_open(struct child *c, const struct open_request *r, bool anywhere)

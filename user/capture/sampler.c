@@ -172,15 +172,16 @@ static int explain_sampling_event(const struct sampled_event *e, unsigned int cp
 
 int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct error *err)
 {
-	int fd, ret = -ENODEV;
+	unsigned int cpu = 0;
+	int fd, ret;
 
-	for (unsigned int cpu = 0; ret == -ENODEV && cpu < cpus; cpu++) {
+	do {
 		fd = open_sampling_event(e, cpu);
 		ret = fd < 0 ? -errno : 0;
 		if (fd >= 0)
 			close(fd);
-	}
-	return ret ? explain_sampling_event(e, 0, ret, err) : 0;
+	} while (ret == -ENODEV && ++cpu < cpus);
+	return ret ? explain_sampling_event(e, cpu, ret, err) : 0;
 }
 
 /* Return how many periods ended while the CPU was not idle, whatever became of their samples. */

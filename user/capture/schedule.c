@@ -270,13 +270,15 @@ static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 	struct slice hole = {
 		.time = round_to_resolution(c->since),
 		.end = round_to_resolution(time),
-		.lane = c->lane,
 		.state = STATE_UNKNOWN,
 		.value = c->thread,
 	};
 	const struct cached_thread *k;
-	int ret = 0;
+	int ret = cpu_lane(s, c, err);
 
+	if (ret)
+		return ret;
+	hole.lane = c->lane;
 	s->counts.unreported++;
 	if (!hole.value && switch_second(r)) {
 		ret = find_cached_thread(s, switch_second(r), time, &k, err);
@@ -408,7 +410,6 @@ static int on_gap(struct schedule *s, const struct switch_record *gap, struct er
 	struct slice hole = {
 		.time = round_to_resolution(begin),
 		.end = round_to_resolution(gap->end),
-		.lane = c->lane,
 		.state = STATE_UNKNOWN,
 	};
 	struct loss loss = {
@@ -428,6 +429,10 @@ static int on_gap(struct schedule *s, const struct switch_record *gap, struct er
 	ret = put_loss(s->c.sink, &loss, err);
 	if (ret || !c->runs)
 		return ret;
+	ret = cpu_lane(s, c, err);
+	if (ret)
+		return ret;
+	hole.lane = c->lane;
 	if (c->certain)
 		ret = close_slice(s, c, begin, (struct leaving){STATE_NONE, WAIT_NONE}, err);
 	else

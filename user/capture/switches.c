@@ -133,7 +133,7 @@ int switches_load(struct switches **out, const struct program *program, uint64_t
 
 	if (!s)
 		return error_errno(err, -ENOMEM, "the scheduler's programs");
-	s->cpus = (unsigned int)libbpf_num_possible_cpus();
+	s->cpus = program_cpus(program);
 	s->slots = slots_per_cpu(bytes, s->cpus);
 	ret = load_switches(s, program, err);
 	if (ret)
