@@ -120,9 +120,14 @@ class Timeline:
         return [(begin, end, state, wait, 0, 0)]
 
     def _check_gap(self, lane, run, following, pieces, wakings):
-        """A sleeper that runs again without a waking was woken while it was leaving the CPU."""
+        """
+        A sleeper that runs again without a waking was woken while it was leaving the CPU. If
+        neither side of the gap is a run, the thread need not have run: a waking in the unknown
+        time before the gap belongs to that time.
+        """
         begin, end, state, _, _, _ = pieces[-1]
-        if state in UNWOKEN or begin != run.end:
+        known = STATE["RUNNING"] in (run.state, following.state)
+        if state in UNWOKEN or begin != run.end or not known:
             return pieces
         last = bisect.bisect_left(wakings, (run.end,)) - 1
         if last >= 0 and wakings[last][0] >= run.time:

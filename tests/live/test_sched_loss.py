@@ -116,10 +116,12 @@ class Loss(sched_live.SchedTest):
     def kept(timeline, begin, end):
         """
         Count the records in the file of a time range. A switch ends a slice, also one without a
-        known thread; a loss lasts until a switch, too. A thread's new name is no switch.
+        known thread; a loss lasts until a switch, too. A thread's new name is no switch, and the
+        slice that the beginning of a loss cuts off has no state in which its thread left.
         """
         slices = sum(begin < r["end"] <= end for rows in timeline.cpu_slices.values()
-                     for r in rows if r["left"] != STATE["RUNNING"])
+                     for r in rows if r["left"] != STATE["RUNNING"]
+                     and (r["left"] or r["state"] != STATE["RUNNING"] or not r["value"]))
         edges = sum(begin < e["time"] <= end for e in timeline.edges
                     if e["kind"] in (scheduler.EDGE["WAKEUP"], scheduler.EDGE["FORK"]))
         return slices + edges

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test that the report's scheduler sums equal sums computed from the records by another method."""
 
+import collections
 import json
 import subprocess
 
@@ -56,6 +57,30 @@ class Report(sched_live.SchedTest):
                                    msg=(tid, word))
         return row
 
+    @staticmethod
+    def cut_waits(timeline, tid):
+        """Return the ns of waits for a CPU that no run ended: a switch was not reported."""
+        found = timeline.stretches(timeline.lane(tid))
+        return sum(a.end - a.time for a, b in zip(found, found[1:])
+                   if a.waker and a.state == scheduler.STATE["RUNNABLE"]
+                   and b.state == scheduler.STATE["UNKNOWN"])
+
+    def check_all(self, timeline, report):
+        """Compare every thread of the machine that had one name and one tid of its own."""
+        named = collections.Counter(t["tid"] for t in timeline.threads.values())
+        checked = 0
+        for row in report["threads"]:
+            if named[row["tid"]] != 1 or not row["tid"]:
+                continue
+            checked += 1
+            row["runnable"] = row["runnable_woken"] + row["runnable_preempted"]
+            found = timeline.stretches(timeline.lane(row["tid"]))
+            for state, names in (("running", ["RUNNING"]), ("unknown", ["UNKNOWN"]),
+                                 ("runnable", ["RUNNABLE", "PREEMPTED"])):
+                self.assertAlmostEqual(row[state], scheduler.total(found, *names), delta=CLOSE,
+                                       msg=(row["tid"], row["name"], state))
+        self.assertGreater(checked, 3)
+
     def test_sleeper_beside_spinner(self):
         facts, timeline = self.record("spin", live.CPUS[-1])
         report = self.report(timeline)
@@ -79,7 +104,9 @@ class Report(sched_live.SchedTest):
                                    delta=0.01 * thread["switches"] + 20)
             waits = row["waits_woken"]
             self.assertAlmostEqual(waits["sum"], row["runnable_woken"],
-                                   delta=0.01 * waits["sum"] + waits["max"])
+                                   delta=0.01 * waits["sum"] + waits["max"]
+                                   + self.cut_waits(timeline, thread["tid"]))
+        self.check_all(timeline, report)
 
     def test_parts_add_up_to_the_whole(self):
         _, timeline = self.record("pipe")
