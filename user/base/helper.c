@@ -19,7 +19,8 @@
 #define SILENCE_TIMEOUT (2 * SECOND) /* ns of silence allowed for a child that does not run */
 #define SILENCE_TIMEOUT_CPU (4 * SECOND) /* ns of CPU time in a silence, for a child that runs */
 #define SILENCE_TIMEOUT_MAX (30 * SECOND) /* ns of silence allowed, whatever the child does */
-#define STEP_MAX SECOND /* ns between two polls that count as silence; more is the owner's pause */
+/* Time (ns) between two polls that counts as silence; more is the owner's pause. */
+#define STEP_MAX SECOND
 #define RESTART_DELAY_LEAST (SECOND >> 11)
 #define RESTART_DELAY_MOST SECOND
 #define CLOSE_TRIES 100 /* a millisecond each */
