@@ -92,6 +92,18 @@ class Life(sched_live.SchedTest):
                                 500e6 + recording.took * 1e9)
                 self.assertEqual(stretches[0].end, timeline.host["end"])
 
+    def test_selected_threads(self):
+        """-p: a switch that the kernel does not report is unknown time, as without a selection."""
+        for mode in ("tcp", "pipe"):
+            pair = self.start(workload("wakers"), mode, 100)
+            recording = self.watch("-p", pair.pid)
+            time.sleep(3 if live.LONG else 1)
+            timeline = self.timeline(recording)
+            self.end(pair)
+            lanes = [lane for lane in timeline.runs if lane]
+            self.assertGreaterEqual(len(lanes), 2)
+            self.check_tiles(timeline, lanes)
+
     def test_every_thread_has_its_state(self):
         before = threads_now()
         recording = self.watch("-a")

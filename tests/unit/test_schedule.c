@@ -557,7 +557,32 @@ START_TEST(a_switch_may_not_be_told)
 }
 END_TEST
 
-SUITE("schedule", a_number_used_again_has_another_lane, a_switch_may_not_be_told, slices_tile,
+/* The same where only thread 11 is selected: every switch from or to it should be there. */
+START_TEST(a_switch_of_a_selected_thread_may_be_missing)
+{
+	begin();
+	record(0, 100, WIRE_SWITCH, WIRE_SLEEPING, WIRE_NEXT_UNSELECTED, 20, 11, 0);
+	record(0, 250, WIRE_WAKING, WIRE_BY_TASK, 0, 11, 20, 0);
+	/* the switch from thread 20 or a later one to thread 11 is missing */
+	record(0, 300, WIRE_SWITCH, WIRE_DISK, WIRE_NEXT_UNSELECTED, 21, 11, 0);
+	record(0, 400, WIRE_SWITCH, WIRE_SLEEPING, WIRE_PREV_UNSELECTED, 11, 22, 0);
+	/* the switch from thread 11 to thread 23 is missing */
+	record(0, 500, WIRE_SWITCH, WIRE_SLEEPING, WIRE_PREV_UNSELECTED, 11, 23, 0);
+	end(600);
+	ck_assert_uint_eq(schedule_counts(run.schedule)->unreported, 2);
+	is_slice(0, 0, 100, 1, STATE_RUNNING, 1, STATE_SLEEPING);
+	is_slice(1, 100, 300, 1, STATE_UNKNOWN, 1, STATE_NONE);
+	is_seen(2, 300, 3, STATE_DISK, 100);
+	is_slice(3, 300, 400, 1, STATE_RUNNING, 0, STATE_NONE);
+	is_slice(4, 400, 500, 1, STATE_UNKNOWN, 1, STATE_NONE);
+	is_seen(5, 500, 3, STATE_UNKNOWN, 400);
+	is_slice(6, 500, 600, 1, STATE_RUNNING, 1, STATE_NONE);
+	over();
+}
+END_TEST
+
+SUITE("schedule", a_switch_of_a_selected_thread_may_be_missing,
+      a_number_used_again_has_another_lane, a_switch_may_not_be_told, slices_tile,
       wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole, a_new_name_divides_a_slice,
       others_have_no_names, others_and_idle_are_told_apart, a_snapshot_tells_what_no_record_has,
       a_clock_that_jumps_is_counted, a_cpu_may_go_and_come, a_cpu_may_come_late_or_never,

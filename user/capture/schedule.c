@@ -251,6 +251,11 @@ static struct leaving leaving_of(const struct wire_switch *r)
 	};
 }
 
+static struct switched_thread previous_thread(const struct wire_switch *r)
+{
+	return (struct switched_thread){switch_second(r), switch_detail(r) & WIRE_PREV_UNSELECTED};
+}
+
 /*
  * Process a switch in which another thread leaves the CPU than the one that got it last: the kernel
  * did not report a switch in between. The states of the CPU and of both threads are unknown since
@@ -260,6 +265,7 @@ static struct leaving leaving_of(const struct wire_switch *r)
 static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 				const struct wire_switch *r, uint64_t time, struct error *err)
 {
+	const struct switched_thread previous = previous_thread(r);
 	const struct leaving left = leaving_of(r);
 	struct slice state = {
 		.time = round_to_resolution(time),
@@ -280,34 +286,44 @@ static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 		return ret;
 	hole.lane = c->lane;
 	s->counts.unreported++;
-	if (!hole.value && switch_second(r)) {
-		ret = find_cached_thread(s, switch_second(r), time, &k, err);
+	if (!hole.value && previous.tid && !previous.other) {
+		ret = find_cached_thread(s, previous.tid, time, &k, err);
 		hole.value = ret ? 0 : k->thread->id;
 	}
 	if (!ret && hole.value && hole.time < hole.end)
 		ret = put_slice(s->c.sink, &hole, err);
-	if (!ret)
+	if (!ret && !c->running.other)
 		ret = put_thread_state(s, c->running.tid, time, state, err);
 	state.state = left.state;
 	state.wait = left.wait;
-	if (!ret)
-		ret = put_thread_state(s, switch_second(r), time, state, err);
+	if (!ret && !previous.other)
+		ret = put_thread_state(s, previous.tid, time, state, err);
 	c->since = time;
 	return ret;
+}
+
+/*
+ * Return whether a switch was not reported: another thread leaves the CPU than the one that got it
+ * last. Between two unselected threads switches are not recorded.
+ */
+static bool is_switch_missing(const struct scheduled_cpu *c, struct switched_thread previous)
+{
+	return c->certain && c->running.tid != previous.tid &&
+	       !(c->running.other && previous.other);
 }
 
 static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r,
 		     uint64_t time, struct error *err)
 {
-	unsigned int detail = switch_detail(r);
-	const struct switched_thread next = {switch_first(r), detail & WIRE_NEXT_UNSELECTED};
-	const struct switched_thread previous = {switch_second(r), detail & WIRE_PREV_UNSELECTED};
+	const struct switched_thread previous = previous_thread(r);
+	const struct switched_thread next = {switch_first(r),
+					     switch_detail(r) & WIRE_NEXT_UNSELECTED};
 	int ret = 0;
 
 	if (!c->runs)
 		return 0;
 	s->counts.switches++;
-	if (c->certain && c->running.tid != previous.tid && !c->running.other && !previous.other) {
+	if (is_switch_missing(c, previous)) {
 		ret = on_unreported_switch(s, c, r, time, err);
 		return ret ? ret : set_running_thread(s, c, next, time, err);
 	}
