@@ -10,7 +10,7 @@
 #include "capture/clock.h"
 
 /*
- * Time (ns) after which freed memory is reused: a walk takes microseconds, but the host of a
+ * Time (ns) after which freed memory may be reused: a walk takes microseconds, but the host of a
  * virtual machine may take the CPU away during a walk.
  */
 #define REST_TIME (2 * NSEC_PER_SEC)
@@ -21,7 +21,7 @@ struct extent {
 
 struct resting {
 	struct extent extent;
-	uint64_t time; /* time at which the extent was given back, ns */
+	uint64_t time; /* time at which the extent was released, ns */
 };
 
 struct arena {
@@ -32,8 +32,8 @@ struct arena {
 	uint64_t most, used; /* words */
 	VECTOR(uint32_t *) chunks;
 	VECTOR(struct extent) extents; /* free extents, sorted by place */
-	VECTOR(struct resting) resting; /* extents given back but not free yet, sorted by time */
-	/* number of items of resting that have been moved to extents */
+	VECTOR(struct resting) resting; /* extents released but not free yet, sorted by time */
+	/* the first so many items of resting have been moved to extents */
 	size_t rested;
 };
 
@@ -111,7 +111,7 @@ static void insert_extent(struct arena *a, struct extent e)
 	a->extents.items[low] = e;
 }
 
-/* Move the extents that were given back more than REST_TIME ago to the free ones. */
+/* Move the extents that were released more than REST_TIME ago to the free ones. */
 static void reuse_rested_extents(struct arena *a, uint64_t now)
 {
 	while (a->rested < a->resting.count && a->resting.items[a->rested].time + REST_TIME < now)
@@ -128,7 +128,7 @@ static int arena_add_chunk(struct arena *a)
 {
 	uint32_t number = (uint32_t)a->chunks.count, *chunk = NULL;
 	/*
-	 * Extents that were given back but are not free yet need room beside the used ones, and so
+	 * Extents that were released but are not free yet need room beside the used ones, and so
 	 * does fragmentation.
 	 */
 	uint64_t limit = a->most + a->most / 4 + 2 * ARENA_CHUNK_WORDS;
@@ -168,8 +168,8 @@ static uint32_t take_first_fit(struct arena *a, uint32_t words)
 }
 
 /*
- * Return whether that many more words may be used, after the reclaimer has given others back if
- * necessary.
+ * Return whether that many more words may be used. If necessary, the reclaimer releases others
+ * first.
  */
 static bool may_use(struct arena *a, uint32_t words, uint64_t now)
 {

@@ -2,17 +2,23 @@
 /* Computes the sizes of buffers from the number of CPUs. */
 #include "capture/buffers.h"
 
-/* Bytes of a side-band ring that need no CAP_IPC_LOCK (kernel.perf_event_mlock_kb). */
+/*
+ * Bytes of a side-band ring: the most that the default of kernel.perf_event_mlock_kb allows without
+ * CAP_IPC_LOCK.
+ */
 #define SIDEBAND (512UL << 10)
 /*
  * Bytes of the smallest side-band ring: room for 500 mappings, as many as two starting programs
  * make.
  */
 #define SIDEBAND_MIN (64UL << 10)
-/* Bytes of a CPU's array of switches: room for half a second of the fastest switching. */
+/*
+ * Bytes of a CPU's array of switches: room for half a second at a million records (16 bytes each)
+ * per second.
+ */
 #define SWITCHES (8UL << 20)
 #define SWITCHES_MIN (64UL << 10)
-/* Bytes of the smallest sample ring: room for 64 unfinished stacks. */
+/* Bytes of the smallest sample ring: room for four of the largest samples, of about 220 KiB. */
 #define SAMPLES_MIN (1UL << 20)
 /* Bytes of the largest sample ring that several CPUs share; the ring of one CPU may be larger. */
 #define SHARED_RING_MAX (BUFFERS_SAMPLES_MAX / BUFFERS_RINGS_MAX)

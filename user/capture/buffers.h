@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Computes the sizes of the buffers into which the BPF programs write, from the number of CPUs: as
- * large as one CPU may need, and within a bound for all CPUs together. Sizes are powers of two.
+ * Computes the sizes of the buffers into which the BPF programs and the kernel write, from the
+ * number of CPUs: as large as one CPU may need, or smaller to keep a bound for all CPUs together.
+ * Sizes are powers of two.
  */
 #ifndef SKEIN_CAPTURE_BUFFERS_H
 #define SKEIN_CAPTURE_BUFFERS_H
@@ -9,8 +10,10 @@
 #include <stdint.h>
 
 /*
- * Bounds in bytes for the buffers of all CPUs together; the one for sample rings holds at rates up
- * to 1 kHz.
+ * Bounds in bytes for the buffers of all CPUs together. Each buffer has a minimum size, so more
+ * than 1024 CPUs exceed the bound of the side-band, and more than 4096 CPUs that of switches. The
+ * sample rings exceed their bound if half a second of one CPU's samples takes more than a 16th of
+ * the bound.
  */
 #define BUFFERS_SIDEBAND_MAX (64UL << 20)
 #define BUFFERS_SWITCHES_MAX (256UL << 20)
@@ -19,7 +22,7 @@
 /* Maximum number of sample rings; more rings would cost memory and would not be faster. */
 #define BUFFERS_RINGS_MAX 16
 
-/* Return the bytes of each CPU's ring of process and mapping records. */
+/* Return the bytes of each CPU's side-band ring: records of processes and mappings. */
 uint64_t buffers_sideband_bytes(unsigned int cpus);
 
 /* Return the bytes of each CPU's array of switches and wake-ups. */

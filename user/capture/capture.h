@@ -19,14 +19,16 @@ struct capture_progress {
 	uint64_t samples; /* number of samples passed to the sink */
 	uint64_t switches; /* number of switches passed to the sink */
 	uint64_t filtered; /* number of samples left out by the BPF programs and by name */
-	uint64_t lost; /* number of records known to be lost so far */
-	uint64_t pending_names;
+	/* number of samples and records counted as lost so far; some losses are found at the end */
+	uint64_t lost;
+	uint64_t pending_names; /* addresses whose names are being looked up */
 	uint64_t pending_inlines; /* addresses whose inlined functions are being looked up */
-	uint64_t pending_tables; /* unwind tables that are being made */
-	/* how often all data so far have been passed to the sink in a consistent state (ticks) */
+	/* unwind tables that are being made; kept up to date only while preparing is set */
+	uint64_t pending_tables;
+	/* number of ticks, about one a second: each leaves the sink's data in a consistent state */
 	uint64_t ticks;
-	bool preparing; /* sampling has not started */
-	bool finishing; /* sampling has stopped, names are still being looked up */
+	bool preparing; /* unwind tables are being made before sampling starts */
+	bool finishing; /* sampling has stopped; tables and names are still awaited */
 };
 
 /* Which threads are recorded. */
@@ -35,22 +37,23 @@ struct capture_targets {
 	/* processes to record, with their threads and children; NULL means every process */
 	const uint32_t *pids;
 	size_t pid_count;
-	uint32_t command; /* one of pids: a child of the recorder, recorded from its exec on */
+	/* one of pids: a child of the recorder, recorded from its exec on; 0: none */
+	uint32_t command;
 	const uint32_t *tids;
 	size_t tid_count;
 	const char *comm; /* glob; NULL means every name */
-	const char *cgroup; /* path; NULL means every cgroup */
+	const char *cgroup; /* name for cgroups_find(); NULL means every cgroup */
 };
 
-/* Bytes of memory. */
+/* Sizes of buffers and tables, in bytes. */
 struct capture_memory {
 	uint64_t buffer; /* per sample ring; 0 means by the frequency */
 	uint64_t switch_buffer; /* of each CPU's array; 0 means by the number of CPUs */
 	uint64_t unwind; /* for unwind tables; 0 means 128 MiB */
-	uint64_t inlines; /* for reading lines and inlined functions; 0: not read */
+	uint64_t inlines; /* for reading lines and inlined functions; 0: these are not read */
 };
 
-/* ns for which a recording waits for names after its end, unless something else is asked for */
+/* default of wait_names, ns */
 #define CAPTURE_WAIT_NAMES 1500000000ULL
 
 struct capture_options {
@@ -58,22 +61,25 @@ struct capture_options {
 	bool sched; /* record every switch and wake-up */
 	const char *event; /* "cpu-clock" or "cycles"; NULL means cpu-clock */
 	uint64_t frequency; /* Hz; 0 means that period is given */
-	uint64_t period; /* in the event's unit */
+	uint64_t period; /* in the event's unit; 0 means that frequency is given */
 	struct capture_targets targets;
 	bool user_only, kernel_only; /* record only this part of the stacks */
 	bool idle; /* record the idle threads, too */
 	struct capture_memory memory;
 	const char *save_stacks; /* directory for stacks that ended badly; NULL: not kept */
 	const char *unwind_cache; /* directory that keeps unwind tables; NULL means nowhere */
-	uint64_t duration; /* ns; 0 means until keep_going returns false */
-	/* ns after sampling for which the recording waits for names, and for inlined functions */
+	uint64_t duration; /* ns of sampling at most; 0 means without limit */
+	/*
+	 * ns after sampling for which the recording waits for pending tables and names, and for
+	 * inlined functions
+	 */
 	uint64_t wait_names, wait_inlines;
 	uint64_t keep; /* ns of records that the sink keeps (sink_ops.forget); 0: all */
 	/* gets one byte, to release a waiting process, once sampling runs; -1: no descriptor */
 	int release_fd;
 	/* descriptor polled beside the rings, to notice signals at once; -1: none */
 	int wake_fd;
-	/* called several times a second; false ends the recording */
+	/* called several times a second; false ends sampling, or the wait before or after it */
 	bool (*keep_going)(void *context, const struct capture_progress *p);
 	void *context;
 };
@@ -84,15 +90,18 @@ struct capture_refusal {
 	char what[192]; /* text such as "to uid 1001: 14,210 files (more than its share)" */
 };
 
-/* Samples of a capture. */
+/*
+ * Numbers of samples: due = written + filtered + idle + cut_off + losses. late: of those written.
+ * See the record account (base/record.h).
+ */
 struct capture_samples {
 	uint64_t due, written, filtered, idle, late, cut_off;
 };
 
 /* Frames without the names that they should have. */
 struct capture_unnamed {
-	uint64_t unready; /* their names were still being read at the end */
-	uint64_t mangled; /* names left mangled: demangling would take too much */
+	uint64_t unready; /* number of frames whose names were still being read at the end */
+	uint64_t mangled; /* number of names left mangled, since demangling would take too much */
 	/* path of the first file with a name that was left mangled, or the end of a longer path */
 	char mangled_in[256];
 };
@@ -101,30 +110,36 @@ struct capture_unnamed {
 struct capture_summary {
 	bool sampled, scheduled; /* whether samples, and switches, were recorded */
 	struct capture_samples samples;
-	struct schedule_counts switches; /* records passed to the sink */
-	uint64_t lost[LOSS_COUNT]; /* records, by reason */
+	struct schedule_counts switches; /* zeroed if switches were not recorded */
+	uint64_t lost[LOSS_COUNT]; /* number of lost samples and records, by reason */
 	uint64_t elapsed; /* ns of sampling */
 	uint64_t memory; /* bytes, the recorder's peak resident size */
-	/* bytes of the BPF maps' buffers as mapped; part of the resident memory */
+	/* bytes of the sample rings and arrays of switches, as mapped into the recorder */
 	uint64_t buffer_memory;
-	struct helper_cost helpers; /* killed ones included; memory: the sum of their peaks */
+	/* killed helpers included; memory: sum over the helpers of each one's largest process */
+	struct helper_cost helpers;
 	struct symbolizer_stats symbolizer;
 	struct capture_unnamed unnamed;
 	struct tables_summary unwind; /* the tables when the recording ended */
-	uint64_t bad_stacks, saved_stacks; /* that ended badly; of these, how many were kept */
+	/* with save_stacks: number of stacks that ended badly; of these, how many were kept */
+	uint64_t bad_stacks, saved_stacks;
 	bool inlined; /* inlined functions were requested */
 	struct inlines_summary inlines;
 	uint64_t opener_restarts;
 	uint64_t files_refused; /* not opened for lack of descriptors: RLIMIT_NOFILE */
 	bool comm_matched; /* the glob matched at least one name */
-	/* files left out because of a user's limits, worst first; an empty what ends it */
+	/*
+	 * files that were not looked at, by user, most files first; an empty what ends the list if
+	 * it is not full
+	 */
 	struct capture_refusal refusals[CAPTURE_REFUSALS_MAX];
 };
 
 /*
- * Load the BPF programs, open the events and read /proc. Sampling starts in source_ops.run, and
- * stops when the duration is over or keep_going returns false. The options are copied, but not the
- * objects they point to. Returns 0 or a negative errno.
+ * Make the source: start the helper processes, load the BPF programs and open the side-band events,
+ * so that a missing privilege is reported here. source_ops.run scans /proc and then samples until
+ * the duration is over, keep_going returns false, or every selected process has exited. The options
+ * are copied, but not the objects they point to. Returns 0 or a negative errno.
  */
 int capture_source(struct source **out, const struct capture_options *o, struct error *err);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads control groups from mountinfo, /proc/PID/cgroup and the cgroup directories. Layouts:
- * proc(5), cgroups(7).
+ * Finds control groups by mountinfo, the cgroup directories and the kernel's file handles. Formats:
+ * proc(5), cgroups(7), open_by_handle_at(2).
  */
 #include "capture/cgroup.h"
 
@@ -23,7 +23,7 @@
 #define INITIAL_NAMESPACE 0xEFFFFFFBU /* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h */
 #define FILEID_KERNFS 0xfe /* source: include/linux/exportfs.h */
 #define KNOWN_PATHS 1024 /* a power of two */
-#define CGROUP_SEARCH_MAX 100000 /* directories */
+#define CGROUP_SEARCH_MAX 100000 /* maximum number of directories that a search looks at */
 #define CGROUP_SEARCH_DEPTH 64
 
 /* The v1 controllers: their names in mountinfo and /proc/PID/cgroup, and the kernel's names. */
@@ -31,8 +31,8 @@ static const struct {
 	const char *name, *subsystem;
 } controllers[] = {
 	/*
-	 * One of the first CHOOSABLE controllers is chosen, the first that is mounted: container
-	 * managers put every process into all of these.
+	 * Of the first CHOOSABLE controllers, the one that mountinfo lists first is chosen:
+	 * container managers put every process into all of these.
 	 */
 	{"memory", "memory"},
 	{"cpu", "cpu"},
@@ -54,7 +54,8 @@ static const struct {
 #define CONTROLLERS (int)(sizeof(controllers) / sizeof(controllers[0]))
 
 struct hierarchy {
-	int controller; /* v1: index of the first known controller, -1: none; v2: -1 */
+	/* v1: index of the first of controllers that the hierarchy has, -1: none; v2: -1 */
+	int controller;
 	bool unified;
 	char *mount; /* path of the mount point */
 	/* path, in the hierarchy, of the cgroup that is mounted there; "" for the root */
@@ -74,7 +75,7 @@ struct cgroups {
 	struct cached_path known[KNOWN_PATHS]; /* indexed by the low bits of the id */
 };
 
-/* Return whether name is in the comma-separated list of that size. */
+/* Return whether name is in a comma-separated list of size bytes. */
 static bool is_listed(const char *list, size_t size, const char *name)
 {
 	const char *end = list + size;
@@ -115,7 +116,10 @@ static bool has_hierarchy(const struct cgroups *c, bool unified, int controller)
 	return false;
 }
 
-/* Parse a line of mountinfo. Keep the hierarchy mounted there if no earlier line has it. */
+/*
+ * Parse a line of mountinfo. If the line is the mount of a cgroup hierarchy that no earlier line
+ * has, add the hierarchy. Return 0, also for other lines, or -ENOMEM.
+ */
 static int take_mount(struct cgroups *c, char *line)
 {
 	char *field[5], *at = line, *type, *options;
@@ -270,8 +274,8 @@ static uint32_t cgroup_level(const struct cgroups *c, const struct hierarchy *h,
 	if (!c->namespaced)
 		return path_depth(h->root) + path_depth(relative);
 	/*
-	 * The root of every hierarchy has inode number 1; a process that can see the root sees all
-	 * levels.
+	 * The root directory of every hierarchy has inode number 1. If the root is mounted, all
+	 * levels can be seen.
 	 */
 	if (stat(h->mount, &top) < 0 || top.st_ino != 1)
 		return CGROUP_LEVEL_UNKNOWN;
@@ -288,8 +292,8 @@ static bool is_cgroup(const struct hierarchy *h, const char *path, struct stat *
 }
 
 /*
- * Find path below the mount point of h. Return 0, -ENOENT if it is not a cgroup of h, or
- * -EOPNOTSUPP.
+ * Find the directory path below the mount point of h. Return 0, -ENOENT if path is not a cgroup of
+ * h, or -EOPNOTSUPP if BPF programs cannot see h.
  */
 static int find_cgroup_at(const struct cgroups *c, const struct hierarchy *h, const char *path,
 			  struct cgroup_place *out)
@@ -309,7 +313,10 @@ static int find_cgroup_at(const struct cgroups *c, const struct hierarchy *h, co
 	return ret;
 }
 
-/* Find name as a path in h, in the form that /proc/PID/cgroup shows. */
+/*
+ * Find the cgroup whose path in h, as /proc/PID/cgroup shows it, is name. Return 0 or the errors of
+ * cgroups_find().
+ */
 static int find_cgroup_in(const struct cgroups *c, const struct hierarchy *h, const char *name,
 			  struct cgroup_place *out)
 {
@@ -326,8 +333,9 @@ static int find_cgroup_in(const struct cgroups *c, const struct hierarchy *h, co
 }
 
 /*
- * Search all hierarchies. An absolute path may be a cgroup of another hierarchy, so its search
- * continues after -EOPNOTSUPP (a hierarchy that BPF programs cannot see).
+ * Search all hierarchies. For an absolute path, the search of mount points continues after
+ * -EOPNOTSUPP (a hierarchy that BPF programs cannot see), since the path may also be a cgroup of
+ * another hierarchy.
  */
 static int find_in_hierarchies(const struct cgroups *c, const char *name, struct cgroup_place *out)
 {
@@ -375,8 +383,8 @@ static void cache_cgroup_path(struct cgroups *c, uint64_t id, char *path)
 }
 
 /*
- * Get the path of a cgroup id in its hierarchy from the kernel (open_by_handle_at(2)). Return 0 or
- * a negative errno.
+ * Get the path of a cgroup id in the chosen hierarchy from the kernel (open_by_handle_at(2), which
+ * needs CAP_DAC_READ_SEARCH). Return 0 or a negative errno.
  */
 static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_t size)
 {
@@ -402,8 +410,8 @@ static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_
 	path[procfs_without_deleted(path)] = '\0';
 	relative = path_below(path, c->chosen->mount);
 	/*
-	 * The kernel shows the path of a cgroup outside the mounted subtree from the hierarchy's
-	 * root.
+	 * For a cgroup outside the mounted subtree, the kernel shows the path from the hierarchy's
+	 * root, without the mount point.
 	 */
 	if (relative)
 		snprintf(buf, size, "%s%s", c->chosen->root, relative);
@@ -412,10 +420,10 @@ static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_
 	return 0;
 }
 
-/* State of the search for an id through all directories, which needs no privilege. */
+/* State of the search for a cgroup id in all directories, which needs no privilege. */
 struct cgroup_search {
 	uint64_t id;
-	unsigned int left, levels;
+	unsigned int left, levels; /* directories that may still be looked at; current depth */
 	char path[PATH_MAX];
 	size_t length;
 };
@@ -480,7 +488,7 @@ const char *cgroups_path(struct cgroups *c, uint64_t id)
 	if (c->mount < 0)
 		return "";
 	result = path_by_handle(c, id, path, sizeof(path));
-	/* ESTALE: the kernel knows that no such cgroup exists; other errors leave that open. */
+	/* -ESTALE: no such cgroup exists. After other errors it may exist, so search for it. */
 	if (result < 0 && result != -ESTALE)
 		result = path_by_search(c, id, path, sizeof(path));
 	cache_cgroup_path(c, id, result < 0 ? NULL : strdup(path[0] ? path : "/"));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads which control group hierarchies are mounted, chooses the one that covers most processes
- * here, and translates between a cgroup's id (st_ino of its directory, which BPF programs see) and
- * its path (as /proc/PID/cgroup shows it).
+ * Reads which control group hierarchies are mounted, chooses the one whose cgroups are recorded,
+ * and translates between a cgroup's id (st_ino of its directory, which BPF programs see) and its
+ * path (as /proc/PID/cgroup shows it).
  */
 #ifndef SKEIN_CAPTURE_CGROUP_H
 #define SKEIN_CAPTURE_CGROUP_H
@@ -23,8 +23,9 @@ struct cgroup_place {
 	const char *subsystem; /* the kernel's name of a v1 controller ("memory", "io"); NULL: v2 */
 	uint64_t id;
 	/*
-	 * Depth below the root of the hierarchy; CGROUP_LEVEL_UNKNOWN inside a cgroup namespace,
-	 * which hides the levels above it.
+	 * Depth below the root of the hierarchy; CGROUP_LEVEL_UNKNOWN if this process is in a
+	 * cgroup namespace of its own and the hierarchy's root is not mounted, so that the upper
+	 * levels cannot be seen.
 	 */
 	uint32_t level;
 };
@@ -39,8 +40,8 @@ int cgroups_new(struct cgroups **out, const char *mountinfo, struct error *err);
 void cgroups_free(struct cgroups *c);
 
 /*
- * Return the kernel's name of a v1 controller of the chosen hierarchy; NULL for v2 or without a
- * hierarchy.
+ * Return the kernel's name of a v1 controller of the chosen hierarchy; NULL for v2, or if no
+ * hierarchy is mounted.
  */
 const char *cgroups_subsystem(const struct cgroups *c);
 
@@ -50,20 +51,21 @@ const char *cgroups_mount(const struct cgroups *c);
 /*
  * Find a cgroup by the name a user gives: a directory below any hierarchy's mount point, or a path
  * in the chosen hierarchy (else in another one), as /proc/PID/cgroup shows it. Returns 0, -ENOENT
- * if there is no such cgroup, -ENAMETOOLONG, or -EOPNOTSUPP if it is in a hierarchy without a
- * controller, which BPF programs cannot see.
+ * if there is no such cgroup, -ENAMETOOLONG, or -EOPNOTSUPP if the cgroup is in a v1 hierarchy
+ * without a known controller, which BPF programs cannot see.
  */
 int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *out, struct error *err);
 
 /*
- * Return the path of a cgroup id in the chosen hierarchy, "" if unknown; valid until the next call.
+ * Return the path of a cgroup id in the chosen hierarchy, "" if unknown. The text is valid until
+ * the next call.
  */
 const char *cgroups_path(struct cgroups *c, uint64_t id);
 
 /*
- * Copy the container id found in a cgroup path, "" if there is none: the 64 hex digits of Docker,
- * containerd, CRI-O and Podman, or the name of LXC. If containers are nested, this is the id of the
- * innermost one. buf should hold CGROUP_CONTAINER_MAX bytes. Returns buf.
+ * Copy the container id found in a cgroup path to buf, "" if there is none: the 64 hex digits of
+ * Docker, containerd, CRI-O and Podman, or the name of an LXC container. If containers are nested,
+ * this is the id of the innermost one. buf should hold CGROUP_CONTAINER_MAX bytes. Returns buf.
  */
 char *cgroup_container(const char *path, char *buf, size_t size);
 

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that the checks share. */
+/* Declares the functions that the files of checks, checkup*.c, share. */
 #ifndef SKEIN_CAPTURE_CHECKS_H
 #define SKEIN_CAPTURE_CHECKS_H
 
 #include "capture/checkup.h"
 
-/* Record success, with a text of what was found. */
+/* Set the verdict to VERDICT_OK, with a text that says what was found. */
 void finding_set_ok(struct finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Record a failure; needs: NEED_BIT()s that would fix it, 0 unknown. */
+/*
+ * Set the verdict to VERDICT_MISSING, with a text that says what failed. needs: NEED_BIT()s of the
+ * needs that would fix the failure; 0: unknown.
+ */
 void finding_set_missing(struct finding *f, uint64_t needs, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Record a failed load or open with the error's text; needs_refused() gives the needs. */
+/*
+ * Like finding_set_missing(), for programs that could not be loaded or events that could not be
+ * opened: the text is the first line of err, the needs are needs_refused(code). code: a negative
+ * errno.
+ */
 void finding_set_failed(struct finding *f, int code, const struct error *err);
 
 /* checkup_others.c */

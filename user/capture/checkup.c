@@ -24,7 +24,7 @@
 #include "capture/switches.h"
 #include "symbolizers/unwind/table_cache.h"
 
-/* The oldest Linux that was tested; an older one may lack helpers that the BPF programs call. */
+/* The oldest tested Linux; an older one may lack kernel functions that the BPF programs call. */
 #define TESTED_MAJOR 6
 #define TESTED_MINOR 1
 #define RING_BYTES (512UL << 10)
@@ -137,8 +137,9 @@ static int count_task(void *context, const struct wire_task *t)
 }
 
 /*
- * Load and attach the programs of the simplest recording, and the scheduler's programs if sched is
- * set.
+ * Load and attach the programs of the simplest recording. *by_loops: whether they walk stacks with
+ * bpf_loop(). If sched is set, also load and attach the scheduler's programs, and add the number of
+ * threads that a snapshot lists to *threads. Return 0 or a negative errno.
  */
 static int load_programs(bool sched, struct error *err, bool *by_loops, size_t *threads)
 {
@@ -243,7 +244,7 @@ static void check_sideband(struct finding *f)
 		ret = sideband_open_cpu(s, online.items[i], &err);
 	if (ret)
 		finding_set_failed(f, ret, &err);
-	/* A cpu-clock event can be opened, so the kernel refused the memory of the ring. */
+	/* If a cpu-clock event can be opened, the kernel refused the memory of the ring. */
 	if (ret == -EPERM && !try_event("cpu-clock", &err))
 		f->needs = NEED_BIT(NEED_RING_MEMORY);
 	if (!ret)
@@ -303,7 +304,10 @@ static void check_pids(struct finding *f)
 		finding_set_ok(f, "the machine's");
 }
 
-/* Create a file without a name, where the file system supports that; 0 or a negative errno. */
+/*
+ * Try to create a file in folder, without a name so that nothing remains. If the file system does
+ * not support that, check the permission to write. Return 0 or a negative errno.
+ */
 static int try_writing(const char *folder)
 {
 	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks for `skein doctor` which parts of skein work on this machine, by trying them: programs are
- * loaded, events opened, a child is sampled, files of other users' processes are opened. The checks
- * of recording do not rely on sysctls or capabilities.
+ * Checks for `skein doctor` which parts of skein work on this machine, mostly by trying them:
+ * programs are loaded, events opened, a child is sampled, files of other users' processes are
+ * opened. Capabilities and sysctls are read only where nothing can be tried, and to explain a
+ * failure.
  */
 #ifndef SKEIN_CAPTURE_CHECKUP_H
 #define SKEIN_CAPTURE_CHECKUP_H
@@ -71,12 +72,14 @@ enum check_verdict { VERDICT_OK, VERDICT_MISSING, VERDICT_NOT_NEEDED };
 struct finding {
 	enum check check;
 	enum check_verdict verdict;
-	uint64_t needs; /* NEED_BIT()s of the needs that would fix it; 0: unknown */
-	char found[384]; /* what was found or what failed, as cleaned text */
+	uint64_t needs; /* NEED_BIT()s of the needs that would fix the failure; 0: unknown */
+	/* text that says what was found or what failed, without control characters */
+	char found[384];
 };
 
 /*
- * Return a text of a check: its name, how it is checked, what is lost without it. All are static.
+ * Return a static text of CHECKS: the name of a check, how it is done, and what is lost if the
+ * checked part does not work. checkup_required() returns whether recording needs that part.
  */
 const char *checkup_name(enum check c);
 const char *checkup_method(enum check c);
@@ -84,33 +87,33 @@ const char *checkup_consequence(enum check c);
 bool checkup_required(enum check c);
 
 struct checkup_options {
-	const char *unwind_cache; /* directory that record would use; "" none */
+	/* directory for unwind tables that `skein record` would use; "": none */
+	const char *unwind_cache;
 };
 
 /*
- * Run the checks in their order and pass each finding to each() when it is known. Takes a second or
- * two.
+ * Run the checks in the order of CHECKS and pass each finding to each() when it is known. Usually
+ * takes a second or two; the timeouts of single checks are up to 10 s.
  */
 void checkup_run(const struct checkup_options *o,
 		 void (*each)(void *context, const struct finding *f), void *context);
 
 /*
- * A file of an interpreter or JVM that runs; each file is reported once. Texts are valid during the
- * callback.
+ * A file of an interpreter or JVM that some process has mapped; each file is reported once. Texts
+ * are valid during the callback.
  */
 struct runtime_found {
 	const char *name; /* such as "Python 3.11.2" */
 	const char *path;
-	uint64_t processes; /* processes that have it mapped */
+	uint64_t processes; /* number of processes that have the file mapped */
 	const char *support; /* static text: how far skein supports it */
-	bool readable; /* its frames get names */
-	/* its frames get names, which are known to be right for this version */
-	bool tested;
+	bool readable; /* frames of its code get names */
+	bool tested; /* as readable, and the names are known to be right for this version */
 };
 
 /*
- * Report the Pythons and JVMs that run and that this process may look at. Returns 0 or a negative
- * errno.
+ * Report the Python interpreters and JVMs that run and that this process may look at: at most 64
+ * files, found within 5 s. Returns 0 or a negative errno.
  */
 int checkup_runtimes(void (*each)(void *context, const struct runtime_found *r), void *context,
 		     struct error *err);

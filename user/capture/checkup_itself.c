@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records a child of this process with everything that a recording consists of. */
+/* Checks a whole recording: records a child of this process, and counts its useful stacks. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,11 +14,12 @@
 #include "capture/checks.h"
 #include "capture/clock.h"
 
-#define ENOUGH 20 /* number of samples after which the recording ends */
+/* The recording ends after ENOUGH samples, but lasts from LEAST to MOST ns. */
+#define ENOUGH 20
 #define LEAST (300 * NSEC_PER_MSEC)
 #define MOST (5 * NSEC_PER_SEC)
 
-/* Entities and samples of the recording; a linear search by id suffices for so few. */
+/* A sink that keeps frames, stacks and samples: so few that a linear search by id suffices. */
 struct kept_records {
 	struct sink sink;
 	VECTOR(struct frame) frames;
@@ -61,6 +62,10 @@ static const struct stack *find_kept_stack(const struct kept_records *k, uint64_
 	return NULL;
 }
 
+/*
+ * Number of samples whose frames are all known; of these, how many stacks end where threads begin,
+ * and how many have a native frame with a name.
+ */
 struct judgement {
 	size_t samples, complete, named;
 };
@@ -91,8 +96,8 @@ static int compare_child_numbers(const void *a, const void *b)
 }
 
 /*
- * Use CPU time in the child until its parent ends it. The child works in libc, which has symbols
- * even if skein itself is stripped.
+ * Use CPU time in the child until its parent kills it or exits. The child works in libc, which has
+ * symbols even if skein itself is stripped.
  */
 static _Noreturn void spin(pid_t parent)
 {

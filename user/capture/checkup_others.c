@@ -16,7 +16,7 @@
 
 #define NEEDS_OF_OTHERS (NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH))
 
-/* Return whether a process belongs to another user and has user memory. */
+/* Return whether the process (its open /proc/PID) belongs to another user and has user memory. */
 static bool is_other(int process)
 {
 	struct procfs_status status = {0};
@@ -26,7 +26,10 @@ static bool is_other(int process)
 	       procfs_read_status(process, &status) == 0 && status.fsuid != geteuid();
 }
 
-/* Open /proc/PID if the process belongs to another user; -1: it does not, or has exited. */
+/*
+ * Open /proc/PID if is_other() is true for the process. Return a descriptor; -1: is_other() is
+ * false, or the process has exited.
+ */
 static int open_if_other(uint32_t pid)
 {
 	int process = procfs_open_main(pid, 0);
@@ -39,8 +42,8 @@ static int open_if_other(uint32_t pid)
 }
 
 /*
- * Find a process of another user: open its /proc/PID, pid in *pid; -1: there is none. Use pid 1
- * only if there is no other, since pid 1 is often better protected.
+ * Find a process of another user. Return a descriptor of its /proc/PID and store its pid in *pid;
+ * -1: there is none. Use pid 1 only if there is no other, since pid 1 is often better protected.
  */
 static int open_other(uint32_t *pid)
 {
@@ -62,8 +65,8 @@ static int open_other(uint32_t *pid)
 }
 
 /*
- * Report the capabilities instead, when no other user has a process: only they show whether access
- * is allowed.
+ * Report whether this process has the needed capabilities, because no other user has a process on
+ * which the access could be tried.
  */
 static void report_untried(struct finding *f, uint64_t needs)
 {
@@ -85,8 +88,8 @@ static void report_refused(struct finding *f, uint64_t needs, uint32_t pid, int 
 }
 
 /*
- * Check access to another user's process. at() is called with the process's open /proc/PID, and
- * returns 0 or a positive errno.
+ * Check access to another user's process. at() tries the access; it gets the open /proc/PID and the
+ * pid of that process, and returns 0 or a positive errno.
  */
 static void check_access(struct finding *f, uint64_t needs, int (*at)(int process, uint32_t pid))
 {
@@ -141,8 +144,8 @@ void check_root(struct finding *f)
 }
 
 /*
- * Open the file of the first file mapping through map_files. Returns 0 or an errno, also if maps
- * cannot be read.
+ * Open the first mapped file of a process through map_files. Returns 0 or a positive errno, also if
+ * maps cannot be read; ENOENT if no file is mapped.
  */
 static int try_map_file(int process, uint32_t pid)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the interpreters that run, with the recorder's own helpers: the opener lists mappings and
- * opens files, and the worker inspects the files.
+ * Finds the interpreters that run, with the helper processes of a recording: the opener lists
+ * mappings and opens files, and the worker inspects the files.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "symbolizers/python_file.h"
 
 #define RUNTIMES_TIMEOUT (5 * NSEC_PER_SEC)
-#define RUNTIME_FILES_MAX 64 /* distinct files that are inspected */
+#define RUNTIME_FILES_MAX 64 /* maximum number of distinct files that are inspected */
 
 /* Beginnings of the file names of interpreters. */
 static const struct runtime {
@@ -40,7 +40,8 @@ struct runtime_search {
 	struct symbolizer *symbolizer;
 	VECTOR(struct runtime_file) files;
 	bool scanned;
-	size_t requested, replied; /* files requested; files inspected, or failed */
+	/* number of files requested from the opener; of these, inspected or failed ones */
+	size_t requested, replied;
 	int error;
 };
 
@@ -149,7 +150,7 @@ static int search_runtimes(struct runtime_search *s, struct error *err)
 	return ret ? ret : s->error;
 }
 
-/* Report a file, unless the worker found that it is no interpreter. */
+/* Report a file, unless the worker found that it contains no Python interpreter. */
 static void report_runtime(const struct runtime_file *f,
 			   void (*each)(void *context, const struct runtime_found *r),
 			   void *context)

@@ -22,7 +22,7 @@
 
 struct trial {
 	bool tabled, named;
-	int status; /* result of the request for a table: 0 or a negative errno */
+	int status; /* status of the reply with the unwind table: 0 or a negative errno */
 	char name[128];
 };
 
@@ -46,8 +46,8 @@ static void on_trial_table(void *context, uint64_t object, int status, const str
 }
 
 /*
- * Open the file that contains libc's qsort(), with its offset there; returns the descriptor or a
- * negative errno.
+ * Open the file that contains libc's qsort(), and store the file offset of qsort() in *offset.
+ * Returns the descriptor or a negative errno.
  */
 static int open_libc(uint64_t *offset)
 {
@@ -71,7 +71,7 @@ static int open_libc(uint64_t *offset)
 	return ret;
 }
 
-/* Return whether the worker has dropped its privileges; user: its real uid as text. */
+/* Return whether the worker has dropped its privileges. user gets the worker's real uid as text. */
 static bool is_confined(int pid, char *user, size_t size)
 {
 	char path[64], text[4096], uid[32] = "?";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the clock of every timestamp, and defines time constants of the capture loop. */
+/* Reads clocks in ns. All timestamps of a recording are of CLOCK_BOOTTIME. */
 #ifndef SKEIN_CAPTURE_CLOCK_H
 #define SKEIN_CAPTURE_CLOCK_H
 
@@ -10,8 +10,8 @@
 #define NSEC_PER_MSEC 1000000ULL
 
 /*
- * Time (ns) that may pass between a record's timestamp and the moment when it can be read from its
- * ring.
+ * Time (ns) that may pass between a record's timestamp and the moment when the record can be read
+ * from its ring. A record that takes longer may be processed out of order.
  */
 #define ORDER_MARGIN (10 * NSEC_PER_MSEC)
 static inline uint64_t clock_ns(clockid_t clock)

@@ -36,7 +36,9 @@ static bool cut_prefix(struct path_component *p, const char *text)
 }
 
 /*
- * Return the id in a component that also names its manager: NAME-ID.scope, NAME-ID, SLICE:NAME:ID.
+ * Return the part of a component where the id is if the component names the container's manager:
+ * NAME-ID.scope, NAME-ID, SLICE:NAME:ID. Its length is 0 if the component has none of these forms.
+ * The caller checks whether the part is an id.
  */
 static struct path_component container_id_in(struct path_component p)
 {
@@ -59,7 +61,7 @@ static struct path_component container_id_in(struct path_component p)
 char *cgroup_container(const char *path, char *buf, size_t size)
 {
 	struct path_component found = {path, 0}, part, id, last = {path, 0};
-	/* true below the cgroup of a manager that names its containers' cgroups by the id alone */
+	/* a cgroup above is of a manager that names its containers' cgroups by the id alone */
 	bool managed = false;
 
 	for (; *path; path += part.length, last = part) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parse lists of CPUs, from the user and from the kernel. */
+/* Parses lists of CPUs, from the user and from the kernel. */
 #include "capture/cpus.h"
 
 #include <errno.h>

@@ -5,9 +5,12 @@
 
 #include "base/number_list.h"
 
-/* Add the CPUs of a list. Return 0, -EINVAL or -ENOMEM. Free the list with vector_free(). */
+/*
+ * Add the CPUs of a text such as "0,2-3" to *out. Return 0, -EINVAL or -ENOMEM. The caller frees
+ * *out with vector_free().
+ */
 int cpus_parse(number_list *out, const char *text, struct error *err);
-/* Add the CPUs that are online now. Return 0 or a negative errno. */
+/* Add the CPUs that are online now to *out. Return 0 or a negative errno. */
 int cpus_online(number_list *out, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Describes the machine and the recording. */
+/* Describes the machine and the options of the recording in records of the trace. */
 #include "capture/describe.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "capture/clock.h"
 #include "capture/schedule.h"
 
-/* Read the first line of a small system file; "" if it cannot be read. */
+/* Read the first line of a small system file into buf, without the newline; "" on failure. */
 static void read_first_line(const char *path, char *buf, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -25,9 +25,8 @@ static void read_first_line(const char *path, char *buf, size_t size)
 }
 
 /*
- * Return the ns to add to CLOCK_BOOTTIME to get the other clock. To measure this, read the other
- * clock between two reads of CLOCK_BOOTTIME several times, and use the reading with the shortest
- * interval.
+ * Return the ns to add to CLOCK_BOOTTIME to get the other clock. The other clock is read several
+ * times between two reads of CLOCK_BOOTTIME; the reading with the shortest interval is used.
  */
 static int64_t clock_offset(clockid_t clock)
 {

@@ -8,10 +8,14 @@
 #include "capture/sampler.h"
 
 /*
- * Put the host entity with this id, for a recording from start to end (ns; end 0: not ended yet).
+ * Put the host entity with this id, for a recording from start to end (ns of CLOCK_BOOTTIME; end 0:
+ * not ended yet). Return 0 or a negative errno.
  */
 int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end, struct error *err);
-/* Put the options of the recording as info records. */
+/*
+ * Put skein's version and the options of the recording as info records, with ids from 1 on. host:
+ * host.id. Return 0 or a negative errno.
+ */
 int describe_options(struct sink *sink, uint64_t host, const struct capture_options *o,
 		     struct error *err);
 

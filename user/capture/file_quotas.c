@@ -17,12 +17,15 @@
  * files when the recording begins; most of their tables come from the cache.
  */
 #define AT_ONCE 1024
+/* Number of files of a user that may be opened each second after these. */
 #define PER_SECOND 32
 /* Maximum number of files of a user that are remembered at a time, in use or not. */
 #define FILES_MOST 4096
+/* Maximum number of users that have a quota of their own. */
 #define USERS_MOST 400
+/* Bits of file_quotas.counted: 1 MiB. */
 #define COUNTED_BITS (8u << 20)
-/* First id of info rows about quotas; above the ids of describe.c, below those of interpreters. */
+/* First id of info rows about quotas: above the ids of describe.c, below those of objects.c. */
 #define FIRST_INFO 500
 
 static const char *const reasons[REFUSAL_COUNT] = {
@@ -70,7 +73,7 @@ static void refill_quota(struct file_quota *quota, uint64_t now)
 		quota->since = now;
 	} else if (earned) {
 		/*
-		 * advance only by the time of whole files, so that the remaining time counts later
+		 * Advance since only by the time of whole files, so that the rest counts later.
 		 */
 		quota->since += earned * (NSEC_PER_SEC / PER_SECOND);
 		quota->left = quota->left + earned < AT_ONCE ? quota->left + earned : AT_ONCE;

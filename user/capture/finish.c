@@ -12,18 +12,20 @@
 #include "bpf/unwind/state.h"
 #include "capture/clock.h"
 
-/* A copy that is shorter than this (bytes) is not cut off: the stack ends there. */
+/* A copy of at most this many bytes is not cut off: the thread's stack ends there. */
 #define FULL_COPY (WIRE_STACK_BYTES - 4096)
 
 /*
- * State that walk_read() and the other functions called by the walker need. The walk follows it in
- * memory, so replay_of() finds it from the walk.
+ * State for walk_read() and the other functions that the walker calls. In memory, the walker's
+ * struct native_walk directly follows this struct (struct replayed), so replay_of() finds the state
+ * from the walk.
  */
 struct replay {
 	const struct finish_world *world;
 	const struct unfinished_stack *from;
 	uint32_t slot; /* last slot looked up */
-	bool past_copy; /* the walk tried to read memory beyond the copied part */
+	/* the walk tried to read a word of the stack beyond a copy that was cut off */
+	bool past_copy;
 	uint8_t kind; /* kind of the last rule looked up */
 };
 
@@ -32,6 +34,7 @@ static inline struct replay *replay_of(const struct native_walk *w)
 	return (struct replay *)((char *)w - sizeof(struct replay));
 }
 
+/* Set the bits of the words that a read of so many bytes touches. behind: offset in the copy. */
 static void mark_read(uint64_t *read, uint64_t behind, uint32_t bytes)
 {
 	for (uint64_t word = behind / 8; word <= (behind + bytes - 1) / 8; word++)
@@ -46,8 +49,8 @@ static __always_inline int walk_read(struct native_walk *w, void *to, __u32 byte
 
 	if (r->world->read && bytes == WALK_WINDOW_BYTES)
 		/*
-		 * reads are being recorded, but a window also holds words that the walk does not
-		 * need
+		 * Reads are being recorded, and a window also holds words that the walk does not
+		 * need. Without a window, the walker reads single words.
 		 */
 		return -1;
 	if (outer < at->outer_bytes && bytes <= at->outer_bytes - outer) {

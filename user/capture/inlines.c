@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Get lines and inlined functions from debugging information. The file of an object goes through
- * stages: the worker inspects the file itself; if the file has no debugging information, the debug
- * files that the opener finds, one by one; then the common part that dwz moved out of the file or
- * its debug file. Requested addresses wait until the last stage.
+ * Gets lines and inlined functions from debugging information. The worker first inspects the file
+ * of an object itself. If that has no debugging information, the worker inspects the debug files
+ * that the opener finds, one by one. Last comes the common part that dwz moved out of the file or
+ * its debug file. Requested addresses wait until then.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +23,11 @@
 /* The directory of dwz's files, within the path given by the debugging information. */
 #define COMMON_FOLDER "/.dwz/"
 
+/*
+ * Stages of a file. LOOKING: the worker inspects the file or another one. OPENING: the opener
+ * searches for debug files or the common part. READY: places can be requested. NONE: no places can
+ * be found.
+ */
 enum stage { STAGE_LOOKING, STAGE_OPENING, STAGE_READY, STAGE_NONE };
 
 /* The search for another file than the object itself: a debug file, or dwz's common file. */
@@ -34,11 +39,11 @@ struct debug_file_search {
 };
 
 struct inlined_file {
-	uint64_t id; /* object number */
+	uint64_t id; /* id of the object */
 	enum stage stage;
 	struct source_facts facts;
 	struct debug_file_search debug, common;
-	VECTOR(uint64_t) waiting; /* addresses to be requested */
+	VECTOR(uint64_t) waiting; /* addresses to be requested once the stage is STAGE_READY */
 	UT_hash_handle hh;
 };
 
@@ -76,7 +81,7 @@ static void note_inlines_refusal(struct inlines *in, const struct inlined_file *
 	r->needed = f->facts.needed;
 }
 
-/* Reply to all waiting addresses of a file that nothing is known, because no reply is possible. */
+/* Set the stage of a file to STAGE_NONE, and reply to its waiting addresses with no places. */
 static void give_up_inlined_file(struct inlines *in, struct inlined_file *f)
 {
 	f->stage = STAGE_NONE;
@@ -135,7 +140,7 @@ static void request_debug_file(struct inlines *in, struct inlined_file *f, enum 
 		f->stage = STAGE_LOOKING;
 }
 
-/* Pass the next candidate of a search to the worker. Returns false if there is none. */
+/* Pass the next candidate of a search to the worker. Returns false if no candidate is left. */
 static bool try_next_debug_file(struct inlines *in, struct inlined_file *f,
 				struct debug_file_search *s)
 {
@@ -160,7 +165,7 @@ static void close_debug_files(struct debug_file_search *s)
 		close(s->fds[s->next++]);
 }
 
-/* Choose the next step after the worker has inspected a file, or the opener has found files. */
+/* Choose the next step after the worker has inspected a file, or the opener's search has ended. */
 static void advance_inlined_file(struct inlines *in, struct inlined_file *f)
 {
 	if (f->facts.wants_debug) {
@@ -289,7 +294,10 @@ static void trim_inlined_files(struct inlines *in)
 	}
 }
 
-/* Add a file. The first request for it makes the worker inspect the file. */
+/*
+ * Add a file, and have the worker inspect it. If the file cannot be passed to the worker, its stage
+ * is STAGE_NONE at once. Returns 0 or -ENOMEM.
+ */
 static int inlined_file_new(struct inlines *in, uint64_t id, struct inlined_file **out)
 {
 	struct inlined_file *f = calloc(1, sizeof(*f));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gets lines and inlined functions while recording (--inlines): finds the debugging information of
- * files, in themselves or elsewhere, and queries the symbolizer that reads it. That symbolizer has
- * a worker of its own, so debugging information neither kills nor delays the worker that resolves
- * names.
+ * files, in themselves or in separate files, and queries a symbolizer of sources, which reads that
+ * information. This symbolizer has a worker of its own, so that reading debugging information
+ * neither kills nor delays the worker that resolves names.
  */
 #ifndef SKEIN_CAPTURE_INLINES_H
 #define SKEIN_CAPTURE_INLINES_H
@@ -33,7 +33,7 @@ struct inlines_context {
 /* A file whose debugging information could not be read, and the reason. */
 struct inlines_refusal {
 	char path[256]; /* the end of a longer path */
-	int status; /* negative errno, see source_facts */
+	int status; /* negative errno, see struct source_facts */
 	uint64_t needed; /* bytes of debugging information; 0: unknown */
 };
 
@@ -41,7 +41,8 @@ struct inlines_refusal {
 
 struct inlines_summary {
 	uint64_t requested, found; /* addresses requested, and those with a non-empty reply */
-	uint64_t unrequested; /* addresses not requested, for lack of room or of time at the end */
+	/* addresses not requested, for lack of room, or without a reply at the end */
+	uint64_t unrequested;
 	uint64_t files, bare; /* files with debugging information, and without any */
 	uint64_t split; /* units whose information is in .dwo files */
 	uint64_t restarts; /* restarts of the worker */
@@ -58,12 +59,13 @@ void inlines_set_context(struct inlines *in, const struct inlines_context *c,
 			 struct objects *objects);
 
 /*
- * Request the functions and lines ("places") at an address of a file (offset);
- * inlines_context.placed() gets the reply. Returns 0, -ENOBUFS if too many requests are pending, or
- * -ENOMEM.
+ * Request the functions and lines ("places") at an address of an object, a file offset;
+ * inlines_context.placed() gets the reply, during this call if the file is known to have no
+ * debugging information. Returns 0, -ENOBUFS if too many requests are pending, or another negative
+ * errno, mostly -ENOMEM; after an error there is no reply.
  */
 int inlines_request(struct inlines *in, uint64_t object, uint64_t address);
-/* Count an address that the caller should have requested, but did not. */
+/* Count an address that the caller could not request for lack of memory. */
 void inlines_count_unrequested(struct inlines *in);
 /* Handle a reply of the opener whose token has INLINES_TOKEN. Takes ownership of a->fd. */
 void inlines_handle_opened(struct inlines *in, const struct open_reply *a);
@@ -78,7 +80,7 @@ uint64_t inlines_pending(const struct inlines *in);
 /* Add the resources that the worker has used so far to *out. */
 void inlines_add_cost(struct inlines *in, struct helper_cost *out);
 
-/* Fill *out; pending requests count as unrequested. */
+/* Fill *out with the counts so far; pending requests count as unrequested. */
 void inlines_get_summary(const struct inlines *in, struct inlines_summary *out);
 
 #endif

@@ -8,8 +8,8 @@
 #include "symbolizers/python_file.h"
 
 /*
- * Number of entries per generation; each cache has two generations. All caches take 14 MiB when
- * full.
+ * Number of entries per generation; each cache has two generations. All these caches together take
+ * 14 MiB when full.
  */
 #define WORDS_ENTRIES (1 << 15)
 #define STACK_ENTRIES (1 << 16)
@@ -119,7 +119,10 @@ static int push_frame(struct intern *n, const struct new_frame *f, struct cache_
 	return put_stack(n->sink, &s, err);
 }
 
-/* Get the object of a process's generated code, making it when a sample first sees such code. */
+/*
+ * Return the object of a process's generated code, made when a sample first has a frame in such
+ * code. m: the mapping with that frame. NULL without memory.
+ */
 static struct object *intern_jit_object(struct intern *n, struct process_entry *p,
 					const struct space_mapping *m)
 {
@@ -183,7 +186,8 @@ static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struc
 
 /*
  * Return the hash of the context that gives words their meaning. Native words mean the same in all
- * processes whose space has the same version, Python words only in one process.
+ * processes whose space has the same version, Python words only in one process. more: a further
+ * number on which the context depends.
  */
 static uint64_t stack_context(const struct intern *n, const struct raw_stack *raw, uint64_t more)
 {
@@ -217,8 +221,8 @@ static unsigned int shared_frames(const struct trail *t, const struct path *p, u
 }
 
 /*
- * Compute the path keys of the frames from index shared on, each from the key of the frame before.
- * This needs no lookup, so all cache entries can be prefetched at once.
+ * Compute the path keys of the frames from index shared on, each from the key of the path before.
+ * This needs no lookup in a cache, so all cache entries can be prefetched at once.
  */
 static void compute_path_keys(struct intern *n, const struct raw_stack *raw, struct trail *t,
 			      unsigned int shared)
@@ -332,7 +336,7 @@ static bool switches_stack(const void *context, uint64_t address)
 	return name && (!strncmp(name, "/_greenlet.", 11) || !strncmp(name, "/greenlet.", 10));
 }
 
-/* Key of all words of a stack and the way it ended. */
+/* Return the key of a stack's words and ends in the cache of words. */
 static struct cache_key words_key(const struct intern *n, const struct raw_stack *raw)
 {
 	uint64_t counts = (uint64_t)raw->kernel << 48 | (uint64_t)raw->user << 32 |
@@ -358,8 +362,8 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *out, b
 		 */
 		raw->process->code.jit->wanted = true;
 	/*
-	 * The prefetch takes as long as path_make(); most stacks are new and need their path
-	 * anyway.
+	 * The memory access takes as long as path_make(), which runs meanwhile: most stacks are new
+	 * and need their path anyway.
 	 */
 	cache_prefetch(n->words, key);
 	path_make(&n->path, raw, &space);

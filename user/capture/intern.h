@@ -2,7 +2,7 @@
 /*
  * Interning maps the words of a stack to a node of the calling-context tree, and addresses to
  * names. Bounded caches remember recent stacks, frames and functions; an item that is evicted and
- * seen again gets a new id, and readers join equal paths.
+ * seen again gets a new id, and readers of the trace join equal paths.
  */
 #ifndef SKEIN_CAPTURE_INTERN_H
 #define SKEIN_CAPTURE_INTERN_H
@@ -38,25 +38,26 @@ struct raw_stack {
 };
 
 /*
- * Intern a stack: its stack.id in *out, 0 if it has no frame. New entities are put into the sink.
- * *loops: whether the user part has evaluation loops of Python. Returns 0 or a negative errno.
+ * Intern a stack: store its stack.id in *out, 0 if the stack has no frame. New entities are put
+ * into the sink. *loops: whether the user part has evaluation loops of Python. Returns 0 or a
+ * negative errno.
  */
 int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *out, bool *loops,
 		 struct error *err);
 
 /*
- * Prefetch the names of the Python frames of a sample that is not in order yet, since its process
- * may have exited when it is; intern_stack() then finds the names known. p: the last known process
- * of the pid, may be NULL. python, words: as in struct raw_stack. Returns 0 or -ENOMEM.
+ * Prefetch the names of the Python frames of a sample that is not in order yet, because the process
+ * may exit before the sample is in order. The worker remembers the names for intern_stack(). p: the
+ * known process of the pid, or NULL. python: the words of the Python part; words: their number.
+ * Returns 0 or -ENOMEM.
  */
 int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p, const uint64_t *python,
 		    unsigned int words);
 
 /*
- * Prefetch the same for a mapping with an interpreter: have its process's memory opened. at: the
- * process and when it mapped the interpreter. f: facts
- * of the interpreter's file; code_type: address of PyCode_Type in the process. Returns 0 or
- * -ENOMEM.
+ * Have the memory of a process opened that has mapped an interpreter, before the record of that
+ * mapping is in order. at: the process, and the time of the mapping. f: facts of the interpreter's
+ * file; code_type: address of PyCode_Type in the process. Returns 0 or -ENOMEM.
  */
 int intern_prefetch_memory(struct intern *n, const struct mapped_place *at,
 			   const struct python_file *f, uint64_t code_type);
@@ -73,17 +74,18 @@ bool intern_take_urgent(struct intern *n);
  */
 const char *intern_mangled(const struct intern *n);
 
-/* Return how many frames still had pending names at the final tick. */
+/* Return how many frames had names that were still pending at the last tick (intern_tick()). */
 uint64_t intern_unready(const struct intern *n);
 
-/* Handle a reply of the symbolizer. Errors of the sink are kept for intern_tick(). */
+/* Handle a reply of the symbolizer. Errors of the sink are kept, and returned by intern_tick(). */
 void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address,
 			  const struct symbol *s);
 
 /*
- * Request the names of the frames that waited for an object, which was opened or could not be
- * opened. changed: frames seen before are not valid for later stacks, because the interpreter in
- * the object has become known.
+ * Request the names of the frames that wait for an object that was opened, or give these names up
+ * if the object could not be opened. changed: the frames known so far are not valid for later
+ * stacks, because the object has changed (objects_context.object_updated) or an interpreter was
+ * found in it.
  */
 void intern_object_updated(struct intern *n, struct object *o, bool changed);
 
@@ -93,7 +95,7 @@ void intern_forget(struct intern *n);
 /*
  * intern_use_inlines() makes the interner request lines and inlined functions as well; call
  * inlines_set_context() first. intern_handle_places() handles a reply, innermost function first;
- * count 0: nothing is known. Errors of the sink are kept for intern_tick().
+ * count 0: nothing is known. Errors of the sink are kept, and returned by intern_tick().
  */
 struct inlines;
 void intern_use_inlines(struct intern *n, struct inlines *inlines);
@@ -102,7 +104,8 @@ void intern_handle_places(struct intern *n, uint64_t object, uint64_t address,
 
 /*
  * Put the frames that still wait for their names without names, so that a killed recording has
- * them. last: they will not get names any more. Returns 0 or a negative errno.
+ * these frames. last: the frames will not get names any more. Returns 0 or a negative errno, which
+ * may be that of a put since the last call.
  */
 int intern_tick(struct intern *n, bool last, struct error *err);
 

@@ -7,7 +7,10 @@
 #include "capture/clock.h"
 #include "capture/intern_private.h"
 
-/* Maximum number of frames that wait for a later perf map, or for kallsyms to be read again. */
+/*
+ * Maximum number of frames that wait for a later perf map or debug file, or for kallsyms to be read
+ * again.
+ */
 #define MISSING_MAX (1 << 16)
 
 static void forget_pending_name(struct intern *n, struct pending_name *w)
@@ -73,8 +76,8 @@ static void note_missing(struct intern *n, struct pending_name *w)
 }
 
 /*
- * Put a frame without its name, and keep it waiting (within a bound), because a perf map may be
- * written later.
+ * Put a frame without its name, and keep the frame waiting (within MISSING_MAX), because a perf map
+ * may be written later.
  */
 static int keep_for_later(struct intern *n, struct pending_name *w, struct error *err)
 {
@@ -88,7 +91,9 @@ static int keep_for_later(struct intern *n, struct pending_name *w, struct error
 }
 
 /*
- * Record that a new frame waits for its name, and request the name once the frame's object is open.
+ * Record that a new frame waits for its name. Request the name now if the frame's object is open;
+ * intern_object_updated() requests it when the object is opened later. Return 0 or a negative
+ * errno.
  */
 static int await_name(struct intern *n, const struct frame_key *key, uint64_t frame,
 		      struct error *err)
@@ -109,8 +114,8 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 	w->loop = key->loop;
 	HASH_FIND(hh, n->names.waiting, &w->key, sizeof(w->key), known);
 	/*
-	 * The frame's id was evicted while its name was pending: the new frame replaces the old
-	 * one.
+	 * The frame's id was evicted while its name was pending: the new frame takes the place of
+	 * the old one, which is put without a name.
 	 */
 	if (known) {
 		ret = known->emitted ? 0 : put_unnamed_frame(n, known, err);
@@ -263,8 +268,9 @@ void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address,
 }
 
 /*
- * Request the name of a frame whose object is open, or give the name up if the object cannot be
- * opened.
+ * Request the name of a frame whose object is open. If the object cannot be opened, put the frame
+ * without a name; a frame of generated code waits for a later perf map. Return 0 or a negative
+ * errno.
  */
 static int request_or_give_up(struct intern *n, struct object *o, struct pending_name *w)
 {
@@ -310,8 +316,8 @@ static bool is_hopeless(const struct intern *n, const struct pending_name *w)
 }
 
 /*
- * Put a frame that will not get a name any more as unready. A frame without a name in the last
- * reply is not unready: more time would not have helped.
+ * Put a frame that will not get a name any more as unready. If the last reply had no name for the
+ * frame, the frame is not unready, since more time would not have helped.
  */
 static int put_last(struct intern *n, const struct pending_name *w, struct error *err)
 {

@@ -12,7 +12,7 @@
 #include "capture/intern_private.h"
 
 #define PLACED_ENTRIES (1 << 15)
-/* Bytes that frames waiting for a reply of inlines.c may take, most of them for names. */
+/* Maximum number of bytes of the frames that wait for inlines.c; most of the bytes are names. */
 #define PENDING_PLACES_BYTES_MAX (16u << 20)
 
 /* A frame as it was put, with its names after the struct. */
@@ -20,7 +20,7 @@ struct pending_places {
 	struct {
 		uint64_t object, address;
 	} key;
-	struct pending_places *same; /* next frame of the same address */
+	struct pending_places *same; /* next frame at the same address of the object */
 	struct frame frame;
 	const char *name, *system_name; /* names of the frame's function */
 	uint64_t start; /* start of the frame's function */
@@ -82,8 +82,8 @@ static struct pending_places *new_pending_places(struct intern *n, const struct 
 }
 
 /*
- * Request the places of a frame. Without room here or in inlines.c, count the frame as unrequested
- * and leave it as it was put.
+ * Request the places of a frame of a file. Without room here or in inlines.c, the frame counts as
+ * unrequested, and stays as it was put.
  */
 void intern_request_places(struct intern *n, const struct frame *f, const struct symbol *s)
 {
@@ -114,8 +114,9 @@ void intern_request_places(struct intern *n, const struct frame *f, const struct
 }
 
 /*
- * Put the file and line in which a frame's function is defined. If only debugging information names
- * the function, intern it.
+ * Put the frame's function again, with the file and line of its definition, unless that was done
+ * before. If only debugging information has a name for the function, intern the function. own: the
+ * outermost place, which is that of the function itself.
  */
 static int place_function(struct intern *n, struct pending_places *p,
 			  const struct source_place *own)
@@ -175,8 +176,8 @@ static int put_inlined_at(struct intern *n, const struct pending_places *p,
 }
 
 /*
- * Put the frame's line, and its inlined functions unless there are none and the line is in the
- * function's own file.
+ * Put the frame again with its line, and its places, unless no function is inlined and the line is
+ * in the file of the function's definition.
  */
 static int put_frame_places(struct intern *n, struct pending_places *p,
 			    const struct source_place *places, unsigned int count)

@@ -38,8 +38,8 @@ struct object *intern_python_of(struct intern_python *n, struct process_entry *p
 }
 
 /*
- * Keep a prefetch until the process memory is open. If there is no room, the name is requested
- * later, with the frame itself.
+ * Keep a prefetch until the process memory is open. If there is no room, the name is requested when
+ * the sample is in order and its frame is interned.
  */
 static void defer_prefetch(struct intern_python *n, const struct python_name *f)
 {
@@ -66,7 +66,7 @@ void intern_python_updated(struct intern_python *n, const struct object *o)
 			n->early[left++] = *f;
 		else if (o->state == OBJECT_KNOWN)
 			intern_python_request(
-				n, f); /* if this fails, the frame itself requests it again */
+				n, f); /* after an error, the frame requests the name again */
 	}
 	n->early_count = left;
 }
@@ -124,6 +124,6 @@ int intern_python_prefetch(struct intern_python *n, uint32_t pid, struct process
 		if (is_python_frame(python[i]))
 			ret = prefetch_name(n, o, &f);
 	}
-	/* after other errors, the name is requested again with the frame */
+	/* After other errors, the name is requested again when the frame is interned. */
 	return ret == -ENOMEM ? ret : 0;
 }

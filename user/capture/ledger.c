@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Keeps the account of samples, due = written + filtered + idle + cut off + losses by reason, for
- * every CPU.
+ * Keeps the account of samples for every CPU: due = written + filtered + idle + cut off + losses of
+ * samples by reason.
  */
 #include "capture/ledger.h"
 
@@ -9,9 +9,13 @@
 #include <stdlib.h>
 
 struct cpu_ledger { /* the account of one CPU */
-	/* samples passed to the sink or filtered; the sink may not have stored all written ones */
+	/*
+	 * written: samples passed to the sink, which may not have stored all of them. filtered:
+	 * samples left out because of the names of their threads. late: written samples that were
+	 * processed out of order.
+	 */
 	uint64_t written, filtered, late;
-	uint64_t lost[LOSS_COUNT]; /* number of lost samples, as reported to the sink */
+	uint64_t lost[LOSS_COUNT]; /* number of lost samples reported to the sink, by reason */
 	uint64_t cut_off;
 	uint64_t gone, back; /* ns when the CPU went offline and came back; 0: it did not */
 	uint64_t gone_loss; /* id of the loss that reports the absence */
@@ -20,10 +24,11 @@ struct cpu_ledger { /* the account of one CPU */
 struct ledger {
 	struct ledger_context c;
 	struct cpu_ledger *pages; /* indexed by CPU */
-	uint64_t lost[LOSS_COUNT]; /* lost records that belong to no particular CPU */
+	/* lost records that are not samples of a CPU, and the part of them reported to the sink */
+	uint64_t lost[LOSS_COUNT];
 	uint64_t lost_reported[LOSS_COUNT];
-	uint64_t last_loss; /* id */
-	uint64_t since, now; /* ns, times of the report before the last one, and of the last one */
+	uint64_t last_loss; /* last loss.id given */
+	uint64_t since, now; /* times of the report before the last one, and of the last one, ns */
 };
 
 int ledger_new(struct ledger **out, const struct ledger_context *c, struct error *err)
@@ -91,7 +96,7 @@ void ledger_count_lost(struct ledger *l, enum loss_reason reason, uint64_t count
 	l->lost[reason] += count;
 }
 
-/* cpu -1: the records belong to no CPU and were not samples. */
+/* Put a loss of count records since the last report. cpu -1: the records were not samples. */
 static int put_lost(struct ledger *l, int cpu, enum loss_reason reason, uint64_t count,
 		    struct error *err)
 {
@@ -114,8 +119,9 @@ static int put_lost(struct ledger *l, int cpu, enum loss_reason reason, uint64_t
 }
 
 /*
- * Put the loss that reports the absence of an offline CPU. No sample is due during the absence: the
- * loss counts absences, and its end grows as long as the CPU is offline.
+ * Put the loss that reports the absence of a CPU that is or was offline. No sample is due during
+ * the absence: the loss has the count 1, and is put again with a later end as long as the CPU is
+ * offline.
  */
 static int report_cpu_gone(struct ledger *l, unsigned int cpu, struct error *err)
 {
@@ -142,7 +148,7 @@ static int report_cpu_gone(struct ledger *l, unsigned int cpu, struct error *err
 	return put_loss(l->c.sink, &r, err);
 }
 
-/* Collect the losses of a CPU counted by the BPF programs, the sampler and the sink so far. */
+/* Store the losses of a CPU so far, counted by BPF programs, sampler and sink, by reason. */
 static void count_lost(const struct cpu_account *c, uint64_t not_stored, uint64_t lost[LOSS_COUNT])
 {
 	lost[LOSS_NOT_STORED] = not_stored;
@@ -176,8 +182,8 @@ static int put_cpu_losses(struct ledger *l, unsigned int cpu, const uint64_t los
 }
 
 /*
- * Return how many late samples to report: at most as many as were written and stored, since it is
- * not known which of the late samples were not stored.
+ * Return how many late samples to report: not more than were stored by the sink, since it is not
+ * known which of the late samples the sink did not store.
  */
 static uint64_t late_of(const struct cpu_ledger *p, uint64_t not_stored)
 {

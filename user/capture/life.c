@@ -21,7 +21,7 @@ int life_time(uint64_t *out, const struct perf_event_header *h)
 	if (h->size < sizeof(*h) + sizeof(t))
 		return -EBADMSG;
 	if (h->type == PERF_RECORD_KSYMBOL && name < at) {
-		/* The name is padded with NULs, at least one, to a multiple of 8 bytes. */
+		/* The name ends with a NUL, and is padded to a multiple of 8 bytes with NULs. */
 		size_t end = name + (strnlen((const char *)h + name, at - name) / 8 + 1) * 8;
 
 		at = end < at ? end : at;
@@ -31,7 +31,7 @@ int life_time(uint64_t *out, const struct perf_event_header *h)
 	return 0;
 }
 
-/* Get the text at offset of the record, if it ends within the record. */
+/* Get the text at offset of the record. Return 0, or -EBADMSG if no NUL ends it in the record. */
 static int record_text(const struct perf_event_header *h, size_t offset, const char **out)
 {
 	size_t end = h->size - sizeof(struct life_trailer);

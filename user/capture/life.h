@@ -11,7 +11,7 @@
 
 #include "capture/opener.h"
 
-/* The end of every record, because of sample_id_all. */
+/* The end of every record, because perf_event_attr.sample_id_all is set. */
 struct life_trailer {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -33,9 +33,10 @@ struct life_record {
 };
 
 /*
- * Return when a record was written, in ns of the event's clock. 0 or -EBADMSG. The time is at the
- * record's end, except in records of kernel symbols: for these, Linux adds the size of the trailer
- * again for each event that gets the record, and old ring contents follow it.
+ * Get the time at which a record was written, in ns of the event's clock. Return 0, or -EBADMSG if
+ * the record is too short. The time is in the trailer at the record's end, except in records of
+ * kernel symbols: for each further event that gets the same record, Linux adds the size of the
+ * trailer to the record's size again, so old contents of the ring follow the trailer.
  */
 int life_time(uint64_t *out, const struct perf_event_header *h);
 

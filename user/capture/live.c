@@ -16,13 +16,13 @@
 
 /* The mark that releases all records; UINT64_MAX is the time of no record. */
 #define ALL_RECORDS (UINT64_MAX - 1)
-/* ns that the recorder lets replies gather, since each reply would wake it. */
+/* Time (ns) for which the recorder lets replies gather, since each reply would wake it. */
 #define GATHER_NAMES (2 * NSEC_PER_MSEC)
 /* Limit (ns) for looking up the tables of running programs in the cache before sampling starts. */
 #define TABLES_LIMIT (3 * NSEC_PER_SEC)
 /*
- * Limit (ns), after that lookup, for making tables; of tables that are not made by then, pages are
- * made on request.
+ * Limit (ns), after that lookup, for making tables that the cache lacks. The remaining tables are
+ * made during sampling; until then, another worker makes the pages that walks need (pager.h).
  */
 #define MAKING_LIMIT (50 * NSEC_PER_MSEC)
 /*
@@ -34,9 +34,10 @@
 #define SCAN_LIMIT (30 * NSEC_PER_SEC)
 
 /*
- * Events that end a wait: a ring fills up, names arrive, another helper process replies, or a
- * signal arrives, which keep_going looks at. Sample rings are separate because they are written at
- * ticks of the sampling clock.
+ * Events that end a wait: a ring fills up or the BPF programs wake the recorder, the symbolizer of
+ * names has replies, another helper process has replies, or wake_fd is readable (a signal, which
+ * keep_going looks at). Sample rings are separate because they are written at ticks of the sampling
+ * clock.
  */
 enum wake {
 	WAKE_RING = 1,
@@ -57,8 +58,8 @@ static int update_walkers_process(void *context, uint32_t pid, const struct unwi
 }
 
 /*
- * Pass changed mappings to the BPF walkers, and retry parked stacks if l->retry is set. If mappings
- * cannot be passed, stacks are finished in user space, at a higher cost.
+ * Pass changed mappings to the BPF walkers, and retry parked stacks if l->stacks.retry is set.
+ * Errors of passing mappings are ignored: stacks are then finished in user space, at a higher cost.
  */
 static int update_walkers(struct live *l, uint64_t now, struct error *err)
 {
@@ -85,7 +86,7 @@ static int snapshot_threads(struct live *l, struct error *err)
 	return ret ? error_errno(err, ret, "the threads of this machine") : 0;
 }
 
-/* Return the time, ns, up to which no older records are expected, of rings or of switches. */
+/* Return the time, ns, up to which all records of the rings and all switches have arrived. */
 static uint64_t release_mark(struct live *l)
 {
 	uint64_t rings = order_mark(l->rings.order);
@@ -96,8 +97,8 @@ static uint64_t release_mark(struct live *l)
 }
 
 /*
- * Handle all records up to mark, ns, in the order of their times: those of the rings and the
- * switches. The life of a process comes before a switch of the same time.
+ * Handle all records of the rings and all switches up to mark, ns, in the order of their times. Of
+ * equal times, records of the rings come before switches.
  */
 static int release_records(struct live *l, uint64_t mark, struct error *err)
 {
@@ -157,7 +158,10 @@ static int drain_rings(struct live *l, struct error *err)
 	return ret ? ret : update_walkers(l, now, err);
 }
 
-/* Report lost side-band records. After a loss, scan /proc, which alone gives the present state. */
+/*
+ * Count lost side-band records. After a loss, scan /proc, which is the only other source for the
+ * present processes and mappings.
+ */
 static void note_side_band_losses(struct live *l)
 {
 	uint64_t lost, malformed, unselected = program_unselected(l->program);
@@ -185,8 +189,8 @@ static void note_switch_losses(struct live *l)
 }
 
 /*
- * Forget twice in the time options.keep, so that stacks are kept for at most one and a half times
- * that time.
+ * Forget stacks and frames, and have the sink forget old records, twice in the time options.keep:
+ * stacks are then kept for at most one and a half times that time.
  */
 static int forget_old_records(struct live *l, uint64_t now, struct error *err)
 {
@@ -199,8 +203,8 @@ static int forget_old_records(struct live *l, uint64_t now, struct error *err)
 }
 
 /*
- * Return free memory to the system: freed stacks and cells of the pyramid leave holes between
- * blocks that stay in use.
+ * Return free memory to the system: the freed memory of stacks, and of the cells that the sink
+ * writes, leaves holes between blocks that stay in use.
  */
 static void free_unused_memory(struct live *l, uint64_t now)
 {
@@ -288,7 +292,10 @@ static void sleep_for(uint64_t ns)
 	(void)nanosleep(&t, NULL);
 }
 
-/* Wait until there is something to do. Returns a mask of enum wake. */
+/*
+ * Wait until there is something to do. Returns a mask of enum wake: WAKE_RING if the rings are to
+ * be drained, never WAKE_SAMPLE_RING.
+ */
 static unsigned int wait_for_work(struct live *l)
 {
 	struct epoll_event events[64];
@@ -310,9 +317,9 @@ static unsigned int wait_for_work(struct live *l)
 }
 
 /*
- * Wait until more replies with names have gathered. Do not wait if tables are pending, which stacks
- * and walkers wait for, or if the last drain was urgent, so that the next reply may be one that
- * cannot wait.
+ * Wait until more replies with names have gathered. Do not wait if tables are pending, since stacks
+ * and walkers wait for these, or if the last drain was urgent, since the next reply may be needed
+ * at once.
  */
 static void gather_names(struct live *l)
 {
@@ -358,8 +365,8 @@ static int watch_fd(struct live *l, int fd, uint32_t events, enum wake what)
 }
 
 /*
- * Add all descriptors to epoll. Rings are watched edge-triggered, because they are hardly ever
- * empty.
+ * Add the descriptors of the helpers, of all rings and of wake_fd to epoll. Rings are watched
+ * edge-triggered, because they are hardly ever empty.
  */
 static int watch_all_fds(struct live *l, struct error *err)
 {
@@ -382,7 +389,7 @@ static int watch_all_fds(struct live *l, struct error *err)
 	return ret ? error_errno(err, ret, "epoll") : 0;
 }
 
-/* Find all processes and their mappings before the first sample. */
+/* Find all processes and their mappings before the first sample, for at most SCAN_LIMIT. */
 static int scan_machine(struct live *l, struct error *err)
 {
 	uint64_t until = clock_boot_ns() + SCAN_LIMIT;
@@ -402,8 +409,9 @@ static int scan_machine(struct live *l, struct error *err)
 }
 
 /*
- * Get the tables of running programs, most of them from the cache: without its table, a stack would
- * come with 64 KiB and more of memory, and may be longer than the copied part.
+ * Get the tables of running programs, most of them from the cache, for at most TABLES_LIMIT. A
+ * sample that lacks a table comes with a copy of up to 192 KiB of its stack, and a stack may be
+ * longer than that.
  */
 static int prepare_tables(struct live *l, struct error *err)
 {
@@ -476,12 +484,12 @@ static int begin_recording(struct live *l, struct error *err)
 	wake_in_time();
 	if (!ret)
 		ret = watch_all_fds(l, err);
-	/* Attach the hooks first: processes that fork from here on are followed. */
+	/* Attach the hooks first: children of selected processes are selected from here on. */
 	if (!ret)
 		ret = program_attach(l->program, err);
 	if (!ret && l->switches.array)
 		ret = switches_attach(l->switches.array, err);
-	/* Selected processes are followed from the first record on. */
+	/* Select before the scan: mappings of processes that are not selected are not kept. */
 	if (!ret)
 		ret = select_targets(l->program, &l->options.targets, err);
 	if (!ret)
@@ -527,7 +535,10 @@ static bool wants_inlines(const struct live *l)
 	       clock_boot_ns() < l->times.ended + l->options.wait_inlines;
 }
 
-/* Request and await the names that are still missing, as long as replies may come. */
+/*
+ * Request the names and places that are still missing, and wait for the replies within the limits
+ * wait_names and wait_inlines. Pending tables are dropped, since they are no longer needed.
+ */
 static int finish_names(struct live *l, struct error *err)
 {
 	int ret = 0;
@@ -546,7 +557,7 @@ static int finish_names(struct live *l, struct error *err)
 	return ret;
 }
 
-/* Finish the parked stacks as far as tables arrive in time. */
+/* Finish the parked stacks whose tables arrive in time, and put all others as they are. */
 static int finish_tables(struct live *l, struct error *err)
 {
 	int ret = 0;
@@ -589,7 +600,7 @@ static int end_recording(struct live *l, struct error *err)
 		ret = describe_recording(l, l->times.ended, err);
 	if (!ret)
 		ret = live_tick(l, true, err);
-	/* Report again, since the sink may have run out of room in this tick. */
+	/* Report again, since the sink may have run out of room in live_tick(). */
 	return ret ? ret : ledger_report(l->ledger, clock_boot_ns(), true, err);
 }
 

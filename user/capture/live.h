@@ -38,8 +38,9 @@ enum { HOST_ID = 1, EVENT_ID = 1 };
 struct live_selection {
 	number_list cpus; /* empty means all */
 	struct cgroups *cgroups;
-	char container[CGROUP_CONTAINER_MAX];
-	uint64_t unselected; /* children that BPF programs could not select, as reported */
+	char container[CGROUP_CONTAINER_MAX]; /* result of container_of_cgroup() */
+	/* number of children that BPF programs could not select, as far as reported as losses */
+	uint64_t unselected;
 	bool over; /* every selected process has exited */
 };
 
@@ -47,9 +48,9 @@ struct live_selection {
 struct live_rings {
 	struct order *order;
 	struct sideband *sideband;
-	int tasks; /* ring of the order for tasks found by snapshots */
+	int tasks; /* ring of the order for threads found by snapshots */
 	uint64_t mark; /* all records up to this time, ns, have been handled */
-	bool unknown; /* the last drain saw mappings of unknown files or of Python */
+	bool unknown; /* the last drain had an urgent mapping (live_prefetch_mapping()) */
 };
 
 /* All pointers are NULL if switches are not recorded. */
@@ -58,8 +59,8 @@ struct live_switches {
 	struct switch_order *order;
 	struct schedule *schedule;
 	uint64_t last_lane; /* last lane.id in use */
-	struct schedule_counts reported; /* as reported as losses */
-	bool begun; /* the schedule knows the CPUs */
+	struct schedule_counts reported; /* counts of the schedule as far as reported as losses */
+	bool begun; /* sampling has begun, and the schedule has got its CPUs */
 };
 
 struct live_helpers {
@@ -67,16 +68,16 @@ struct live_helpers {
 	struct symbolizer *symbolizer;
 	struct pager *pager; /* NULL: no stacks are walked */
 	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
-	uint64_t last_request; /* ns, when names of files were last requested */
+	uint64_t last_request; /* time at which names of code in files were last requested, ns */
 	bool scanned; /* the first scan of /proc is over */
 	int failed; /* first error of a callback, which cannot return it; negative errno */
 };
 
-/* A mapping of a file that may turn out to be an interpreter; its record is not in order yet. */
+/* A mapping that may turn out to be of an interpreter's file; its record is not in order yet. */
 struct prefetched_mapping {
 	uint64_t object; /* object.id */
 	uint32_t pid;
-	uint64_t start, offset, time;
+	uint64_t start, offset, time; /* address; file offset; ns */
 };
 
 #define LIVE_PREFETCHED_MAX 64
@@ -88,7 +89,7 @@ struct live_walkers {
 	struct pythons pythons;
 	struct prefetched_mapping
 		prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
-	unsigned int prefetched_count; /* total so far */
+	unsigned int prefetched_count; /* number of entries made so far; wraps around */
 	bool remapped; /* the BPF walkers need new mappings before the next drain */
 };
 
@@ -97,15 +98,16 @@ struct parked;
 /* Stacks that the BPF walkers did not finish. */
 struct live_stacks {
 	VECTOR(struct parked *) parked; /* waiting samples, oldest first */
-	size_t bytes;
-	size_t most; /* bytes; above this the oldest are put as they are */
-	bool retry; /* retry the parked stacks: something they may wait for has come */
-	struct finished_stack finished; /* too large for the C stack */
-	struct saver *saver; /* NULL: no stacks are kept */
+	size_t bytes; /* memory of the parked samples */
+	size_t most; /* maximum of bytes; above this the oldest samples are put as they are */
+	/* retry the parked stacks: a table, page or scan that they may wait for has arrived */
+	bool retry;
+	struct finished_stack finished; /* result of the last walk in user space (8 KiB) */
+	struct saver *saver; /* NULL: no stacks are saved */
 };
 
 struct live_times {
-	uint64_t started, ended; /* sampling, ns */
+	uint64_t started, ended; /* times at which sampling began and ended, ns; 0: not yet */
 	uint64_t last_tick, last_forget, last_tidy; /* ns */
 	struct pace pace;
 };
@@ -146,25 +148,34 @@ static inline bool live_walks_stacks(const struct live *l)
  */
 int live_run(struct source *source, struct sink *sink, struct error *err);
 
-/* live_begin.c: create the tables that need a sink: processes, stacks, accounts. */
+/* live_begin.c: create the parts that need a sink: processes, stacks, accounts, switches. */
 int live_begin_tables(struct live *l, struct error *err);
 
-/* live_cpus.c: check that every CPU of the options exists, and that at least one is online. */
+/*
+ * live_cpus.c: parse the list of CPUs in the options, and check that every CPU of the list exists
+ * and that at least one is online.
+ */
 int live_check_cpus(struct live *l, struct error *err);
-/* Open the events of CPUs that came online, and close those of CPUs that went offline. */
+/*
+ * Open the events of CPUs that came online, and close those of CPUs that went offline. Until
+ * sampling begins, only the side-band events are opened.
+ */
 int live_follow_cpus(struct live *l, struct error *err);
 /* Stop sampling and the recording of switches. */
 void live_stop_cpus(struct live *l);
 
 /* live_helpers.c: fork the helper processes. */
 int live_start_helpers(struct live *l, struct error *err);
-/* Pass the tables, which need a sink, to the helpers. */
+/* Connect the helpers with the tables, objects and stacks, which are made after the helpers. */
 void live_connect_helpers(struct live *l);
-/* Return whether enough names of files are wanted, or for long enough, to request them. */
+/*
+ * Return whether to send requests for names of code in files now: many are gathered, or some, and
+ * the last ones were sent half a tick ago.
+ */
 bool live_may_request_names(const struct live *l, uint64_t now);
 /*
- * Send requests, and handle replies. all: request names of files, too, which otherwise wait until
- * they are many, or for half a tick.
+ * Send requests to the helpers, and handle their replies. all: also send the requests for names of
+ * code in files, which otherwise wait until live_may_request_names() is true.
  */
 int live_poll_helpers(struct live *l, bool all, struct error *err);
 
@@ -172,20 +183,23 @@ int live_poll_helpers(struct live *l, bool all, struct error *err);
 int live_prefetch(void *context, const struct wire_sample *s, uint32_t size);
 int live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time);
 /*
- * Called when an object's kind becomes known; passes the prefetched mappings of interpreters to the
- * BPF walkers.
+ * Called when the worker has inspected an object; passes the prefetched mappings of the object to
+ * the BPF walkers if the object has an interpreter.
  */
 int live_send_prefetched(struct live *l, const struct object *o);
 
 /* live_records.c: handle a record of a ring at its place in the order. */
 int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err);
-/* Return whether a record of a sample ring is a complete sample. */
+/* Return whether a record of a sample ring is a well-formed sample: all parts lie within size. */
 bool live_is_sample(const struct wire_sample *s, uint32_t size);
-/* Return the interrupted walk of a sample with WIRE_SAVED; its pointers lead into the sample. */
+/*
+ * Return the state of the walk that a sample with WIRE_SAVED has: the interrupted walk, or with
+ * WIRE_INITIAL_STATE the initial state. Its pointers point into the sample.
+ */
 struct unfinished_stack live_unfinished_stack(const struct wire_sample *s);
 /*
- * Return whether a process may be sampled, judging by its pid and those of its ancestors;
- * implements process_context.selected.
+ * Return whether a process is selected now, by its pid or as a child of a selected process; always
+ * true if no pids were given. Implements process_context.selected.
  */
 bool live_selects_process(void *context, uint32_t pid);
 /* Return whether a thread is selected by name; implements schedule_context.wanted. */
@@ -198,16 +212,25 @@ bool live_selects_thread(void *context, const struct process_entry *p,
  */
 int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
 			const struct sample *r, struct error *err);
-/* Retry the parked stacks. last: put all of them, as they are if they cannot be finished. */
+/*
+ * Retry the parked stacks, and put those that can be finished. last: put all stacks, as they are if
+ * they cannot be finished.
+ */
 int live_retry_stacks(struct live *l, bool last, struct error *err);
 void live_free_stacks(struct live *l);
-/* Request the pages of tables that a walk may need, which waits at pc for a table. */
+/* Request the pages of tables that a walk may need; at pc, the walk waits for a table. */
 void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
 			const struct unfinished_stack *u);
-/* Save a stack that ended badly, if such stacks are kept. begin: where its walk began. */
+/*
+ * Save a stack if it ended badly (saver_offer()). Call this only if there is a saver. begin: the
+ * initial state of its walk.
+ */
 int live_save_bad_stack(struct live *l, struct space *space, const struct raw_stack *raw,
 			const struct unfinished_stack *begin, struct error *err);
-/* Put a sample whose stack is complete, or cannot become more complete. */
+/*
+ * Put a sample whose stack is complete, or cannot become more complete. Sets r->stack, and
+ * SAMPLE_FLAG_UNREAD if the native frames run Python, but its frames were not read.
+ */
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r,
 		    struct error *err);
 

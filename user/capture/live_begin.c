@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constructs a live capture. Everything that can fail for lack of a privilege fails here. */
+/*
+ * Constructs a live capture. Whatever needs a privilege is loaded or tried in capture_source(), so
+ * that a missing privilege is reported before the trace is begun.
+ */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +18,9 @@
 /* Default size of unwind tables in bytes (--unwind-memory). */
 #define UNWIND_MEMORY (128UL << 20)
 /*
- * Parked samples may take one quarter as many bytes as unwind tables, in the recorder's own memory:
- * by default those of a quarter of a second at 999 Hz, whose copies of the stack have 128 KiB each.
+ * Parked samples may take a quarter of the bytes that unwind tables may take, in the recorder's own
+ * memory: by default 32 MiB, as many as one CPU's samples of a quarter of a second at 999 Hz, with
+ * a copy of 128 KiB of the stack each.
  */
 #define PARKED_SHARE 4
 
@@ -148,7 +152,10 @@ static const struct source_ops live_ops = {.run = live_run, .free = live_free};
  */
 #define DEEP_STACK 65536
 
-/* Return the bytes of a sample ring, unless --buffer is given. */
+/*
+ * Return the bytes of a sample ring if --buffer is not given. An event that is not a clock counts
+ * as 1000 samples a second if it has a period. with_memory: every sample has a copy of its stack.
+ */
 static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
@@ -216,7 +223,7 @@ static void on_object_updated(void *context, struct object *o, bool changed)
 		intern_object_updated(l->intern, o, changed);
 }
 
-/* Create the tables that the walkers look up, and the objects whose unwind tables they hold. */
+/* Create the tables that the walkers look up, and the objects to which unwind tables belong. */
 static int begin_unwinding(struct live *l, struct error *err)
 {
 	uint64_t most = l->options.memory.unwind ? l->options.memory.unwind : UNWIND_MEMORY;
@@ -247,7 +254,7 @@ static int begin_unwinding(struct live *l, struct error *err)
 	return objects_new(&l->objects, &objects, err);
 }
 
-/* Make everything that can fail for lack of a privilege, before any file is written. */
+/* Make the parts of the capture that need no sink, among them all that may lack a privilege. */
 static int prepare_recording(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;

@@ -6,7 +6,10 @@
 #include "capture/clock.h"
 #include "capture/live.h"
 
-/* The CPU is offline, or was offline since the last look: its events deliver nothing any more. */
+/*
+ * Close the events of a CPU that is offline, or was offline since the last check: they deliver
+ * nothing any more. Does nothing if they are closed.
+ */
 static void close_cpu(struct live *l, unsigned int cpu)
 {
 	if (sampler_runs_on(l->sampler, cpu))
@@ -15,7 +18,7 @@ static void close_cpu(struct live *l, unsigned int cpu)
 	sideband_close_cpu(l->rings.sideband, cpu);
 }
 
-/* Notify the schedule of every CPU when it starts, and later of CPUs that go offline. */
+/* Pass every CPU to the schedule when sampling begins, and later every CPU that is offline. */
 static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct error *err)
 {
 	if (!l->switches.schedule || !l->times.started)

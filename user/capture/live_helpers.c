@@ -6,10 +6,10 @@
 #include "capture/live.h"
 
 /*
- * Names of files are requested when this many are wanted, or after this many ns: waking the worker
- * costs more than a name, and the worker may have to read a large file again each time. The
- * interval is half a tick because names requested at a tick come too late for that tick's commit,
- * and a killed recorder should leave names with its samples.
+ * Requests for names of code in files are sent when REQUEST_BATCH of them are gathered, or after
+ * REQUEST_INTERVAL (ns): waking the worker costs more than a name, and the worker may have to read
+ * a large file again each time. The interval is half a tick because names requested at a tick come
+ * too late for that tick's commit, and a killed recorder should leave names with its samples.
  */
 #define REQUEST_BATCH 256
 #define REQUEST_INTERVAL (LIVE_TICK / 2)

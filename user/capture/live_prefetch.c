@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Prefetches: begins work as soon as a record is drained, before it is in order. When it is in
- * order, its process may have exited, and its Python frames would be missing until then.
+ * Begins some work as soon as a record is drained, before the record is in order ("prefetch"). By
+ * the time when the record is in order, its process may have exited, and names in the memory of the
+ * process would be lost; also, samples until then would lack their Python frames.
  */
 #include <string.h>
 
@@ -21,8 +22,8 @@ static void prefetch_pages(struct live *l, const struct process_entry *p,
 }
 
 /*
- * Prefetch the names of Python code and the pages of unwind tables that a sample needs. Everything
- * that is not known now is requested when the sample is in order.
+ * Prefetch the names of Python code and the pages of unwind tables that a sample needs. If the
+ * process is not known yet, they are requested when the sample is in order.
  */
 int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 {
@@ -39,22 +40,26 @@ int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 			       s->python_words);
 }
 
-/* Pass an interpreter to the BPF walkers, so that frames are walked from the next sample on. */
+/*
+ * Pass an interpreter to the BPF walkers, so that Python frames are walked from the next sample on,
+ * and have the memory of its process opened. Return 0 or -ENOMEM.
+ */
 static int send_interpreter(struct live *l, const struct object *o,
 			    const struct prefetched_mapping *f)
 {
 	struct python_process python = pythons_at(o, f->start, f->offset);
 	const struct mapped_place at = {.pid = f->pid, .seen = f->time};
 
-	/* If the walkers cannot be updated now, they are with the process's other mappings. */
+	/* After an error, the walkers get the interpreter with the process's other mappings. */
 	if (program_set_python(l->program, f->pid, &python, f->time))
 		return 0;
 	return intern_prefetch_memory(l->intern, &at, o->python.file, python.code_type);
 }
 
 /*
- * Return whether a mapping makes a drain urgent: if its file is not known yet, the file may soon be
- * gone; if it has an interpreter, the names of Python code may soon be gone.
+ * Return whether a mapping makes a drain urgent, because data may soon be gone: the file, if its
+ * unwind table has not arrived yet; the names of Python code, if the file has an interpreter; the
+ * code, if it is generated (o is NULL; the vDSO's mapping is not urgent).
  */
 static bool needs_attention(const struct object *o, const struct mapped_region *m)
 {

@@ -77,7 +77,10 @@ bool live_selects_process(void *context, uint32_t pid)
 	return !l->options.targets.pid_count || program_selects_pid(l->program, pid);
 }
 
-/* Select by name here, not in the kernel. Until it executes, the command is still skein. */
+/*
+ * Names are selected here, not by the BPF programs. The command to record is left out until its
+ * exec, because until then it is a copy of skein.
+ */
 bool live_selects_thread(void *context, const struct process_entry *p, const struct thread_entry *t)
 {
 	const struct live *l = context;
@@ -121,7 +124,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	if (ret)
 		return ret;
 	p = of.process;
-	/* The scan also gives the name by which the process may be selected. */
+	/* Scan before selecting: the scan gives the name by which later samples are selected. */
 	if (of.unknown && opener_scan(l->helpers.opener, s->pid) < 0)
 		process_table_scan_over(l->processes, s->pid);
 	if (!live_selects_thread(l, p, of.thread)) {

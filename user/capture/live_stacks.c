@@ -18,8 +18,8 @@
 #define SLOT_SCAN UINT32_MAX
 
 /*
- * A sample with an unfinished stack. Its pointers lead to the record; when it is parked, to copies
- * in data.
+ * A sample with an unfinished stack. The pointers in words and walk point into the record, or to
+ * copies in data once the sample is parked.
  */
 struct parked {
 	struct sample sample;
@@ -30,14 +30,14 @@ struct parked {
 	uint64_t process; /* process.id */
 	uint32_t pid;
 	/*
-	 * slot of the table or page that the walk waits for at address waits_at; SLOT_SCAN: it
-	 * waits for a scan
+	 * slot of the table, or of its page for address waits_at, that the walk waits for;
+	 * SLOT_SCAN: the walk waits for a scan
 	 */
 	uint32_t slot;
 	uint64_t waits_at;
 	uint32_t kernel, user, python; /* words of frames of each part */
 	uint8_t python_end; /* enum stack_end */
-	bool begun; /* walk.at is the initial state of the walk: walk all frames again */
+	bool begun; /* walk.at is the initial state, so the walk begins again without frames */
 	uint64_t data[];
 };
 
@@ -53,8 +53,8 @@ static size_t parked_size(const struct parked *p)
 }
 
 /*
- * Update the bytes of a parked sample. They include its space, since a process that maps all the
- * time may leave each of its stacks with a space of its own.
+ * Update the bytes of a parked sample. They include the mappings of its space, since each stack of
+ * a process that maps all the time may have a space of its own.
  */
 static void update_parked_bytes(struct live *l, struct parked *p)
 {
@@ -104,7 +104,10 @@ static struct finish_world make_finish_world(const struct live *l, struct space 
 	return world;
 }
 
-/* Continue the walk. Returns 0, -EAGAIN with out->slot and out->waits_at, or another error. */
+/*
+ * Continue a walk in user space. Returns 0, -EAGAIN with out->slot and out->waits_at, or another
+ * negative errno.
+ */
 static int try_to_finish_stack(struct live *l, const struct unfinished_stack *u,
 			       struct space *space, struct finished_stack *out)
 {
@@ -132,7 +135,10 @@ int live_save_bad_stack(struct live *l, struct space *space, const struct raw_st
 	return saver_offer(l->stacks.saver, &world, &e, err);
 }
 
-/* Put a sample with the user part of its frames replaced by those of f. */
+/*
+ * Put a sample with the user part of its frames replaced by the frames of f. If bad stacks are
+ * saved, save the stack first if it ended badly.
+ */
 static int put_finished(struct live *l, struct parked *p, const struct finished_stack *f,
 			struct error *err)
 {
@@ -163,7 +169,7 @@ static uint64_t parked_pc_tag(const struct parked *p)
 	return p->walk.at.exact && p->user ? (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
 }
 
-/* Put the frames found so far, with the reason why there are no more. */
+/* Put a sample with the frames found so far; the stack ends in END_NOT_READY. f: work area. */
 static int put_incomplete(struct live *l, struct parked *p, struct finished_stack *f,
 			  struct error *err)
 {
@@ -187,8 +193,8 @@ static void free_parked(struct live *l, struct parked *p)
 }
 
 /*
- * Use the space that a scan has made instead of the parked sample's earlier space, of which nothing
- * was known.
+ * Use the space that the process has after a scan instead of the parked sample's earlier space, in
+ * which mappings were missing.
  */
 static void take_new_space(struct live *l, struct parked *p)
 {
@@ -229,7 +235,10 @@ void live_request_pages(struct live *l, const struct space *space, uint64_t pc,
 		pager_request(l->helpers.pager, &walk);
 }
 
-/* Retry a parked sample. Returns 0 if it was put, 1 if it must wait on, or a negative errno. */
+/*
+ * Retry a parked sample. last: put the sample in any case. Returns 0 if the sample was put, 1 if it
+ * still has to wait, or a negative errno.
+ */
 static int retry_parked(struct live *l, struct parked *p, bool last, struct error *err)
 {
 	struct finished_stack *f = &l->stacks.finished;
@@ -254,7 +263,7 @@ static int retry_parked(struct live *l, struct parked *p, bool last, struct erro
 
 int live_retry_stacks(struct live *l, bool last, struct error *err)
 {
-	/* Make some room at once, so that not every new stack causes a retry of all others. */
+	/* Free an eighth at once, so that not every new stack causes a retry of all others. */
 	size_t most = l->stacks.bytes > l->stacks.most ? l->stacks.most / 8 * 7 : SIZE_MAX;
 	size_t left = 0, i = 0;
 	int ret = 0;
@@ -300,8 +309,9 @@ static int park_sample(struct live *l, const struct parked *head, struct error *
 }
 
 /*
- * Use the result of a walk: record that the BPF walkers lack the present mappings of a process, or
- * that the pc lies in no mapping although all mappings are known.
+ * Record that the BPF walkers have an old version of the process's mappings, so that the present
+ * ones are sent again; or, if the walk ended at a pc outside of all mappings, that the walkers have
+ * all mappings. f: result of the walk in user space, NULL if it could not be finished.
  */
 static void note_missing_mappings(struct live *l, struct process_entry *p,
 				  const struct wire_unfinished *at, const struct finished_stack *f)

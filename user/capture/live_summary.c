@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sums up a live capture when it has ended. */
+/* Fills the summary of a live capture (struct capture_summary) when it has ended. */
 #include <string.h>
 #include <unistd.h>
 
 #include "base/helper.h"
 #include "capture/live.h"
 
-/* Count the cost of the helper processes, killed ones included, as the recorder's own. */
+/* Add the cost of all helper processes, killed ones included, to *cost. */
 static void add_helper_cost(struct live *l, struct helper_cost *cost)
 {
 	symbolizer_add_cost(l->helpers.symbolizer, cost);

@@ -11,13 +11,13 @@
 #include "capture/clock.h"
 
 /*
- * How long (ns) the memory of a process is kept open for records that are not in order yet. If the
+ * Time (ns) for which the memory of a process is kept for records that are not in order yet. If the
  * process is sampled at all, its records are in order long before.
  */
 #define KEEP_TIME (3 * NSEC_PER_SEC)
 /*
- * Maximum number of process memories; the oldest is forgotten when there are more, as when many
- * interpreters start at once.
+ * Maximum number of process memories that are kept here. The oldest is dropped when there would be
+ * more, as when many interpreters start at once.
  */
 #define EARLY_MAX 1024
 
@@ -50,7 +50,7 @@ int memories_prefetch(struct memories *m, struct objects *o, const struct mapped
 		forget_early_memory(m, m->early);
 	memory = objects_new_python(o, at, f, code_type);
 	e = memory ? calloc(1, sizeof(*e)) : NULL;
-	/* The object is forgotten once there are too many unused ones. */
+	/* The object, which is in use nowhere, is freed by objects_trim() later. */
 	if (!e)
 		return -ENOMEM;
 	e->pid = at->pid;

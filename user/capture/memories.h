@@ -16,7 +16,7 @@ struct early_memory {
 	uint32_t pid;
 	struct object *memory; /* holds a reference (objects_use()) */
 	uint64_t since; /* time at which the interpreter was mapped, ns */
-	UT_hash_handle hh; /* entries are in the order of their time */
+	UT_hash_handle hh; /* in the order in which the entries were made */
 };
 
 /* The open process memories. A zeroed struct is empty. */
@@ -25,12 +25,13 @@ struct memories {
 };
 
 /*
- * Have the memory of a process opened that mapped an interpreter (at->seen). Replaces an earlier
- * memory of the pid, unless its code_type is the same. Returns 0 or -ENOMEM.
+ * Have the memory of a process opened that mapped an interpreter at the time at->seen. Replaces an
+ * earlier memory of the pid, unless its code_type is the same. f: facts of the interpreter's file;
+ * code_type: address of PyCode_Type in the process. Returns 0 or -ENOMEM.
  */
 int memories_prefetch(struct memories *m, struct objects *o, const struct mapped_place *at,
 		      const struct python_file *f, uint64_t code_type);
-/* The memory opened early for a pid; NULL: none. */
+/* Return the memory of a pid that memories_prefetch() has made; NULL: there is none. */
 struct object *memories_find(const struct memories *m, uint32_t pid);
 /*
  * Remove the memory of a process whose PyCode_Type is at code_type, and return it; the caller then
@@ -38,7 +39,7 @@ struct object *memories_find(const struct memories *m, uint32_t pid);
  * pid.
  */
 struct object *memories_take(struct memories *m, uint32_t pid, uint64_t code_type);
-/* Drop the memories that memories_take() has not taken within 3 s. now: ns. */
+/* Drop the memories that memories_take() has not taken within 3 s of their mapping. now: ns. */
 void memories_tick(struct memories *m, uint64_t now);
 void memories_free(struct memories *m);
 

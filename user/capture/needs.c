@@ -51,8 +51,8 @@ __attribute__((format(printf, 2, 3))) static void need_text_add(struct need_text
 }
 
 /*
- * Add the names of needs without their first skip characters; between separates two names, last the
- * last two.
+ * Add the names of needs, each without its first skip characters. last separates the last two
+ * names, between all others.
  */
 static void need_text_add_names(struct need_text *t, uint64_t needs, size_t skip,
 				const char *between, const char *last)
@@ -79,9 +79,9 @@ const char *need_names(uint64_t needs, char *buf, size_t size)
 }
 
 /*
- * Add a setcap command with the whole set of capabilities, since setcap(8) replaces the
- * capabilities of a file. Without the inheritable set, commands that skein starts would get none of
- * them.
+ * Add a setcap command with all capabilities of the table, since setcap(8) replaces the
+ * capabilities of a file. The command leaves out the inheritable set, so that commands that skein
+ * starts get none of these capabilities.
  */
 static void need_text_add_setcap(struct need_text *t)
 {

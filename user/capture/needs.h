@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists recording's requirements on the machine, in one table from which `skein doctor`, error
- * messages and docs/privileges.md are made.
+ * Lists the requirements ("needs") of a recording on the machine, in one table from which
+ * `skein doctor`, error messages and docs/privileges.md are made.
  */
 #ifndef SKEIN_CAPTURE_NEEDS_H
 #define SKEIN_CAPTURE_NEEDS_H
@@ -13,8 +13,8 @@
 #include "base/error.h"
 
 /*
- * X(NAME, "for what", "what is lost without it"): capabilities in the order of the documents.
- * NEEDS_REQUIRED has those without which nothing is recorded.
+ * X(NAME, "for what", "what is lost without it"): capabilities, in the order in which documents and
+ * messages list them. NEEDS_REQUIRED has those without which nothing is recorded.
  */
 #define NEED_CAPABILITIES(X) \
 	X(BPF, "loading the programs that take samples and switches", "no recording") \
@@ -136,8 +136,8 @@ enum setting { NEED_SETTINGS(NEED_SETTING_ENUM) SETTING_COUNT };
 struct need_entry {
 	const char *name; /* CAP_BPF, or the feature's name */
 	int capability; /* number of the capability; -1: not a capability */
-	const char *what, *lost;
-	const char *lacking; /* text of an error; NULL for a capability */
+	const char *what, *lost; /* what the need is for; what is lost without it */
+	const char *lacking; /* error text if the need is missing; NULL for a capability */
 	/* the line that fixes the need, by setting; NULL: made from the capability */
 	const char *fixes[SETTING_COUNT];
 };
@@ -156,15 +156,16 @@ const char *setting_text(enum setting s);
 const char *setting_place(enum setting s);
 
 /*
- * Write the line that fixes the lack of some capabilities, or of one other need: a command, or a
- * line of a unit or manifest. Returns buf.
+ * Write the line that fixes the lack of some capabilities, or of another need: a command, or a line
+ * of a unit or manifest. If needs has needs that are not capabilities, the line is for the first of
+ * these only. "" if needs is 0. Returns buf.
  */
 const char *need_fix(uint64_t needs, enum setting s, char *buf, size_t size);
 
 /* Write the names of needs, such as "CAP_BPF and CAP_PERFMON". Returns buf. */
 const char *need_names(uint64_t needs, char *buf, size_t size);
 
-/* needs_here.c: return the setting in which this process runs. */
+/* needs_here.c: return the setting in which this process seems to run. */
 enum setting setting_here(void);
 /*
  * Return the capabilities of the table that are not effective in this process, as NEED_BIT()s. A
@@ -173,12 +174,15 @@ enum setting setting_here(void);
 uint64_t needs_missing(void);
 
 /*
- * Return the needs that explain why the kernel refused to load programs or open events with that
- * error code (negative errno), as NEED_BIT()s; 0: no known reason.
+ * Return the missing needs that are the likeliest reason why the kernel refused to load programs or
+ * open events with that error code (negative errno), as NEED_BIT()s; 0: no known reason.
  */
 uint64_t needs_refused(int code);
 
-/* Return whether a restriction applies to this process; true only if that is certain. */
+/*
+ * Return whether a restriction applies to this process. If that cannot be determined, return false,
+ * but here_kernel_hidden() returns true.
+ */
 bool here_in_user_namespace(void);
 bool here_in_pid_namespace(void);
 bool here_locked_down(void); /* lockdown=confidentiality */
@@ -193,9 +197,8 @@ long here_sysctl(const char *name);
 /*
  * Set *err after an operation (act) that failed with code (negative errno). The first line names
  * the missing need, the second has the line that fixes it, the third refers to `skein doctor`.
- * need: the need; or NEED_COUNT to choose the likeliest need that is missing here if the kernel
- * refused the operation. Without a known need the first line is "ACT: strerror". Returns code, or
- * -EOPNOTSUPP for -EINVAL.
+ * need: the need; or NEED_COUNT for those of needs_refused(). Without a known need, the first line
+ * is "ACT: strerror", and there is no line that fixes it. Returns code, or -EOPNOTSUPP for -EINVAL.
  */
 int need_failed(struct error *err, int code, enum need need, const char *act);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Determines which capabilities this process has, in which setting it runs, and why the kernel
- * refused an operation.
+ * Determines which capabilities this process has, in which setting it runs, which restrictions
+ * apply to it, and why the kernel refused an operation.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,9 +22,9 @@
 #define FIRST_USER_NAMESPACE 0xEFFFFFFDU
 #define FIRST_PID_NAMESPACE 0xEFFFFFFCU
 
-#define SYMBOLS_TRIED 1000
+#define SYMBOLS_TRIED 1000 /* lines of /proc/kallsyms that here_kernel_hidden() reads at most */
 
-/* Read a small file as text; "" if it cannot be read. */
+/* Read at most size - 1 bytes of a file as text; "" if it cannot be read. Returns buf. */
 static const char *read_small_file(const char *path, char *buf, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -116,8 +116,8 @@ bool here_kernel_hidden(void)
 	char line[1024];
 
 	/*
-	 * Look at several symbols: per-CPU symbols, whose addresses count from 0 on each CPU, have
-	 * the address 0 for everybody.
+	 * Look at several symbols, since the first ones may have the address 0 for everybody:
+	 * addresses of per-CPU symbols are offsets that begin at 0.
 	 */
 	for (int i = 0; i < SYMBOLS_TRIED && f && !address && fgets(line, sizeof(line), f); i++)
 		(void)sscanf(line, "%llx", &address);
@@ -146,8 +146,8 @@ static bool in_kubernetes(void)
 }
 
 /*
- * Return whether this process runs in a container. Marks of container images alone do not count,
- * since virtual machines are made of such images, too.
+ * Return whether this process runs in a container, which has a namespace of its own. Marks of
+ * container images alone do not count, since virtual machines are made of such images, too.
  */
 static bool in_container(void)
 {
@@ -164,7 +164,7 @@ static bool in_container(void)
 	return strstr(text, "/docker") || strstr(text, "libpod-") || strstr(text, "cri-containerd");
 }
 
-/* Return whether this is a unit of the system's manager, not of a user's. */
+/* Return whether this process belongs to a service of the system's systemd, not of a user's. */
 static bool in_unit(void)
 {
 	char text[4096];

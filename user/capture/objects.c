@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Objects: their identity, who maps them, and their entities in the trace. */
+/* Implements the identity of objects, their references, and their entities in the trace. */
 #include "capture/objects_private.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 #include "symbolizers/python_file.h"
 
 /*
- * Interval (ns) after which the size and times of a file are compared again, because a file may be
- * overwritten in place.
+ * When a file is mapped that was not checked for this time (ns), its size and times are compared
+ * again, because a file may be overwritten in place.
  */
 #define CHECK_INTERVAL NSEC_PER_SEC
 /*
- * Maximum number of unmapped files and process memories that are remembered. Each of them holds a
- * file open that may have been deleted.
+ * Maximum number of unused objects that are remembered: files, process memories, generated code.
+ * The descriptors of their files stay open, even if the files were deleted.
  */
 #define UNUSED_MAX 1024
 /* Ids of info rows about interpreters; they follow the ids of describe.c and file_quotas.c. */
@@ -52,7 +52,7 @@ void object_notify(const struct objects *o, struct object *object, bool changed)
 	o->context.object_updated(o->context.context, object, changed);
 }
 
-/* The user on whose behalf the file or memory is looked at. */
+/* Return the user on whose behalf the file or memory is looked at; 0 (root) without an opener. */
 static uint32_t mapped_owner(struct objects *o, const struct mapped_place *at)
 {
 	return o->context.opener ? opener_owner(o->context.opener, at->pid, at->parent) : 0;
@@ -80,7 +80,7 @@ static void free_object(struct objects *o, struct object *object)
 	HASH_FIND(file.by_file, o->by_file, &object->file.id, FILE_KEY_SIZE, newest);
 	if (newest == object)
 		HASH_DELETE(file.by_file, o->by_file, object);
-	if (HASH_HAS(by_id, object)) /* false if there was no memory when its id changed */
+	if (HASH_HAS(by_id, object)) /* false if object_renumber() had no memory */
 		HASH_DELETE(by_id, o->by_id, object);
 	if (object->kind == MAPPING_FILE && !object->file.refused)
 		object_quota(o, object)->files--;
@@ -111,7 +111,11 @@ struct object *objects_by_id(struct objects *o, uint64_t id)
 	return object;
 }
 
-/* Side-band records have the generation, /proc does not: 0 matches every generation. */
+/*
+ * Return whether two files with the same device and inode number have the same generation. Only
+ * side-band records have the generation, /proc does not: 0 matches every generation. If known has
+ * no generation, set it to that of id.
+ */
 static bool same_generation(struct file_id *known, const struct file_id *id)
 {
 	if (!known->generation)
@@ -132,7 +136,7 @@ static struct object *find_file_object(struct objects *o, const struct file_id *
 	return object;
 }
 
-/* Return the object that stands for all files of a user beyond its share of remembered files. */
+/* Return the object that stands for all files of a user beyond the quota; NULL: no memory. */
 static struct object *refused_files(struct objects *o, uint32_t owner)
 {
 	struct object *object;
@@ -207,8 +211,9 @@ const struct object *objects_prefetch(struct objects *o, const struct mapped_reg
 }
 
 /*
- * When a second user waits for an object that another user mapped first, request the object again
- * on behalf of both users: the object's turn must not depend on who mapped it first.
+ * When a second user waits for an object that another user (not root) mapped first, make
+ * OWNER_SHARED its owner, and request the object again if its opening is pending or has failed: the
+ * object's turn must not depend on the user who mapped it first.
  */
 static void note_second_owner(struct objects *o, struct object *object,
 			      const struct mapped_place *at)
@@ -232,9 +237,9 @@ static void note_second_owner(struct objects *o, struct object *object,
 }
 
 /*
- * Open the file again if it was overwritten in place. Checking the descriptor that is held open is
- * sufficient, since it refers to the inode that the process maps; this needs no request to the
- * opener.
+ * Open the file again if it was overwritten in place. To detect this, the descriptor that the
+ * symbolizer holds is sufficient, since it refers to the inode that the process maps. A suspicious
+ * file is always opened again, since only the opener may touch a file system that may hang.
  */
 static void recheck_file(struct objects *o, struct object *object)
 {
@@ -269,7 +274,7 @@ struct object *objects_get_file(struct objects *o, const struct mapped_region *m
 	return object;
 }
 
-/* Make an object of one process. */
+/* Return a new object that belongs to one process, or NULL without memory. */
 static struct object *new_private_object(struct objects *o, enum mapping_kind kind,
 					 const char *path, const struct mapped_place *at)
 {
@@ -296,7 +301,7 @@ struct object *objects_new_python(struct objects *o, const struct mapped_place *
 		return NULL;
 	object->table = UNWIND_SLOT_NONE;
 	object->python.code_type = code_type;
-	(void)object_set_python(object, f); /* without memory its names cannot be read */
+	(void)object_set_python(object, f); /* on failure, the names cannot be read */
 	return object;
 }
 
@@ -322,8 +327,8 @@ void object_renumber(struct objects *o, struct object *object)
 }
 
 /*
- * Return whether no address space maps the object, and nothing that is still needed from the object
- * is pending.
+ * Return whether the object may be forgotten: it has no references, neither its file nor a debug
+ * file is being opened, and it is neither the kernel nor a vDSO.
  */
 static bool is_unused(const struct object *object)
 {
@@ -332,8 +337,9 @@ static bool is_unused(const struct object *object)
 }
 
 /*
- * Forget unused objects while there are too many, the least recently mapped ones first (the hash
- * keeps them in that order). owner: only objects of this share; NULL: of any.
+ * Forget unused objects until only UNUSED_MAX / 2 are left (*unused: their number), the least
+ * recently mapped ones first (the hash keeps them in that order). owner: forget only objects of the
+ * user of this quota; NULL: of all users.
  */
 static void trim_unused_objects(struct objects *o, size_t *unused, const struct file_quota *owner)
 {
@@ -391,7 +397,7 @@ const struct file_quotas *objects_quotas(const struct objects *o)
 	return &o->file_quotas;
 }
 
-/* Count the files without a reply by now as refused, since they were not looked at. */
+/* Files whose opening is still pending were not looked at, so they count as refused. */
 void objects_end(struct objects *o)
 {
 	struct object *object;

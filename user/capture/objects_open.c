@@ -20,7 +20,7 @@ void object_end_debug_search(struct object *object)
 	d->awaited = d->opening = d->reading = false;
 }
 
-/* Mark the object as unreadable: frames in it have no names. */
+/* Mark the object as unreadable: frames in it have no names, and walks end in it. */
 static void mark_unreadable(struct objects *o, struct object *object)
 {
 	object->state = OBJECT_UNREADABLE;
@@ -51,7 +51,7 @@ void object_request_open(struct objects *o, struct object *object, enum open_wha
 	}
 }
 
-/* What to open for an object of a kind; for all others, the mapped file. */
+/* The file to open for objects of each kind; OPEN_MAPPED_FILE (0) for all other kinds. */
 static const enum open_what opened_for[MAPPING_KIND_COUNT] = {
 	[MAPPING_JIT] = OPEN_PERF_MAP,
 	[MAPPING_PYTHON] = OPEN_MEMORY,
@@ -72,7 +72,7 @@ void object_open(struct objects *o, struct object *object)
 	object_request_open(o, object, opened_for[object->kind]);
 }
 
-/* The file is another one than when it was last opened. */
+/* Return whether the file's size or modification time differs from when it was last opened. */
 static bool has_changed(const struct object *object, const struct open_reply *a)
 {
 	return a->size != object->opened.size || a->mtime_ns != object->opened.mtime_ns;
@@ -151,7 +151,10 @@ static void not_opened(struct objects *o, struct object *object, int cause, uint
 	object_notify(o, object, false);
 }
 
-/* Give the worker the next candidate. When the search ends, frames without a name may have one. */
+/*
+ * Pass the next candidate to the worker. If the search has ended, notify, since the debug file may
+ * have names for frames without a name.
+ */
 static void search_debug(struct objects *o, struct object *object)
 {
 	struct debug_search *d = &object->file.debug;
@@ -169,7 +172,10 @@ static void debug_opened(struct objects *o, struct object *object, const struct 
 {
 	struct debug_search *d = &object->file.debug;
 
-	/* The first worker must not hang on a debug file of a file system that may not respond. */
+	/*
+	 * Leave out debug files on a file system that may not respond if the first worker reads the
+	 * object, since that worker must not hang.
+	 */
 	if (a->fd >= 0 &&
 	    (!d->opening || d->count == OPENER_DEBUG_MAX || (a->suspicious && !object->suspicious)))
 		close(a->fd);
@@ -185,7 +191,7 @@ void object_advance_debug_search(struct objects *o, struct object *object, bool 
 {
 	struct debug_search *d = &object->file.debug;
 
-	if (d->reading) { /* the worker has read its current candidate */
+	if (d->reading) { /* the worker has read the current candidate */
 		d->reading = false;
 		if (!wants_debug)
 			object_end_debug_search(object);

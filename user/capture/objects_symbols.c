@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Gives objects to the symbolizer, and processes what it replies: facts, tables, interpreters. */
+/* Adds objects to the symbolizer, and processes its replies: facts, tables, interpreters. */
 #include "capture/objects_private.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "capture/clock.h"
 #include "symbolizers/python_file.h"
 
-/* Least time between two readings of kallsyms, which take tens of milliseconds each; ns. */
+/* Minimum time (ns) between two reads of kallsyms, which take tens of milliseconds each. */
 #define KERNEL_INTERVAL (10 * NSEC_PER_SEC)
 
 void object_set_no_table(struct objects *o, const struct object *object)
@@ -51,8 +51,8 @@ int object_set_python(struct object *object, const struct python_file *f)
 }
 
 /*
- * Check whether a file has an interpreter in it. If the request fails, only native frames are
- * shown.
+ * Have the worker check whether a file has a Python interpreter in it. If the request fails, Python
+ * frames of its processes are not shown.
  */
 static void request_inspection(struct objects *o, struct object *object)
 {
@@ -98,7 +98,10 @@ static int give_kernel_to_symbolizer(struct objects *o)
 	return object_give(o, o->kernel, OBJECT_KERNEL, fd);
 }
 
-/* Reopen the file read-only, so that the worker cannot change it. Closes fd. */
+/*
+ * Reopen the file of fd read-only, so that the worker cannot change the file. Closes fd. Returns a
+ * descriptor or a negative errno.
+ */
 static int reopen_read_only(int fd)
 {
 	char path[32];
@@ -112,7 +115,10 @@ static int reopen_read_only(int fd)
 	return again;
 }
 
-/* The image of the vDSO is the same in every 64-bit process: the recorder's own serves for all. */
+/*
+ * The image of the vDSO is the same in every 64-bit process, so add a copy of the recorder's own
+ * image. Returns 0 or a negative errno.
+ */
 static int give_vdso_to_symbolizer(struct objects *o)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -124,7 +130,7 @@ static int give_vdso_to_symbolizer(struct objects *o)
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* The first page always exists; after the last one, write() stops short. */
+	/* The image has one or two pages; write() fails at a page that is not mapped. */
 	for (size_t at = 0; at < size; at += page)
 		if (write(fd, image + at, page) != (ssize_t)page)
 			break;

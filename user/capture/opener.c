@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The recorder's side of the opener: a queue of requests that is fair among users, of which some
- * have been sent, and a child that can be replaced at any time. Every request is kept until its
- * reply arrives, so that a process that hangs or kills the child only delays other requests.
+ * The recorder's side of the opener: a queue of requests that is fair among users, requests that
+ * were sent and have no reply yet, and a child that can be replaced at any time. Every request is
+ * kept until its reply arrives, so that a process that makes the child hang or die only delays the
+ * requests of other processes.
  *
- * There are two children. A request that is likely to hang goes to the second opener
- * (second_opener), so that it does not even delay the other requests. Such requests are for files
- * of file systems that a program or another machine serves, and for all files of a user whose
- * request has made a child hang.
+ * There are two children, each with such queues. A request that is likely to hang goes to the
+ * second child (second_opener), so that it does not even delay the other requests. Such requests
+ * are for files of file systems that a program or another machine serves, and for all files of a
+ * user whose request has made a child hang.
  */
 #include "capture/opener.h"
 
@@ -26,16 +27,16 @@
 #include "capture/suspects.h"
 
 #define NS_PER_S 1000000000ULL
-/* time for which requests for a process that made the child hang are failed */
+/* time (ns) for which requests for a process that made a child hang fail without being sent */
 #define AVOID_FOR (30 * NS_PER_S)
 #define AVOID_MAX 64
 #define QUEUE_MAX (8 << 20) /* bytes of requests */
-/* maximum number of requests sent to a child; if one hangs, those sent after it wait with it */
+/* maximum number of requests at a child; when one hangs, the later ones wait until the timeout */
 #define SENT_MAX 16
 #define PACKETS_PER_POLL 64
 /* maximum number of children in a row that may die without having done anything */
 #define ATTEMPTS_MAX 8
-/* Once the second opener has been silent for this long, its requests no longer count as pending. */
+/* Once the second opener has been silent for this long (ns), opener_pending() ignores it. */
 #define EXPECT_TIMEOUT (NS_PER_S / 2)
 
 struct queued_request {
@@ -47,7 +48,7 @@ struct queued_request {
 
 struct avoided {
 	uint32_t pid;
-	uint64_t until;
+	uint64_t until; /* requests for the process fail until this time, ns */
 };
 
 /* One child, with its requests. */
@@ -56,16 +57,20 @@ struct opener_helper {
 	struct fair unsent; /* struct queued_request */
 	struct queue sent; /* struct queued_request: sent to the child, without a reply yet */
 	bool second_opener;
-	bool suspected; /* the last child died by itself, and no request was blamed for its death */
+	/*
+	 * a child died or hung and no request was blamed, and since then there was no message: the
+	 * next death is blamed on the current request
+	 */
+	bool suspected;
 };
 
 /* The scan of all processes, which the child does between requests. */
 struct opener_scan_state {
 	unsigned int wanted; /* scans requested, including the current one */
 	bool sent;
-	uint32_t at; /* pid of the process that the scan started or ended last */
-	bool inside; /* the scan has started on the process at, */
-	bool reported; /* and has reported that process */
+	uint32_t at; /* pid of the process on which the scan started last; 0: none yet */
+	bool inside; /* the scan has not ended that process */
+	bool reported; /* opener_events.process() was called for that process */
 };
 
 struct opener {
@@ -73,10 +78,10 @@ struct opener {
 	struct opener_helper first_opener, second_opener;
 	struct opener_scan_state
 		scan; /* the scan of all processes, which the child of first_opener does */
-	uint64_t cut_short;
+	uint64_t cut_short; /* see opener_cut_short() */
 	/* descriptors from this number on are reserved for the recorder itself */
 	uint64_t descriptors;
-	uint64_t refused; /* files that were closed because descriptors ran out */
+	uint64_t refused; /* number of files that were not delivered for want of descriptors */
 	struct owners owners;
 	struct suspects suspects;
 	struct avoided avoided[AVOID_MAX];
@@ -105,8 +110,8 @@ static bool has_pending_scan(const struct opener *o, const struct opener_helper 
 }
 
 /*
- * Set the events for which the child's socket is polled: a reply to read, and room to send if a
- * queued request waits for it.
+ * Set what is expected of the child's socket: a reply, if a sent request or scan has none yet, and
+ * room to send, if a queued request or a scan waits to be sent.
  */
 static void update_wake_events(struct opener *o, struct opener_helper *c)
 {
@@ -118,7 +123,10 @@ static void update_wake_events(struct opener *o, struct opener_helper *c)
 		      waits || (has_pending_scan(o, c) && !o->scan.sent));
 }
 
-/* Reply to a request with an error, without the child. */
+/*
+ * Reply to a request with an error, without the child: a scan of a process is reported as over and
+ * counts as cut short. Frees the request.
+ */
 static void fail_request(struct opener *o, struct queued_request *a, int cause)
 {
 	if (a->message.kind == OPENER_REQUEST_OPEN) {
@@ -132,7 +140,7 @@ static void fail_request(struct opener *o, struct queued_request *a, int cause)
 	free(a);
 }
 
-/* Move the sent requests back to the front of the queue. */
+/* Move the sent requests back to the front of the queue, in their order. */
 static void requeue_sent(struct opener *o, struct opener_helper *c)
 {
 	struct queue turned = {0};
@@ -153,8 +161,8 @@ static void requeue_sent(struct opener *o, struct opener_helper *c)
 }
 
 /*
- * Suspect a user because the child hung over a request of this user (a), or while it scanned a
- * process of this user (a is NULL).
+ * Make a user a suspect because the child hung over a request of this user (a), or while it scanned
+ * a process of this user (a is NULL).
  */
 static void mark_suspects(struct opener *o, struct opener_helper *c, const struct queued_request *a,
 			  uint32_t owner)
@@ -169,14 +177,14 @@ static void mark_suspects(struct opener *o, struct opener_helper *c, const struc
 		return;
 	fair_hold(&c->unsent, owner);
 	/*
-	 * The device of the file is blamed only if it is already a suspect. Otherwise it responds
-	 * by itself, and another file system on the path has made the child hang.
+	 * The device of the file is blamed only if it is already a suspect. Otherwise its file
+	 * system is local, and another file system on the path has made the child hang.
 	 */
 	if (suspects_has(&o->suspects, device, now))
 		suspects_strike(&o->suspects, device, now);
 }
 
-/* Leave out the current process from the scan of all processes. */
+/* The scan of all processes failed at the current process: leave the rest of this process out. */
 static void fail_scanned_process(struct opener *o, int cause)
 {
 	o->scan.inside = false;
@@ -188,7 +196,10 @@ static void fail_scanned_process(struct opener *o, int cause)
 		o->events.scanned(o->events.context, o->scan.at);
 }
 
-/* Fail the request that the child was working on. Return false if the child was idle. */
+/*
+ * Fail the request or the process of a scan that the child was working on. Return false if the
+ * child was idle.
+ */
 static bool fail_current_request(struct opener *o, struct opener_helper *c, int cause)
 {
 	struct queued_request *a;
@@ -220,7 +231,7 @@ static void give_up_child(struct opener *o, struct opener_helper *c, int cause)
 	requeue_sent(o, c);
 }
 
-/* Fail all requests queued so far, because no child can be started for now. */
+/* Fail all queued requests and the scan of all processes, because no child can be started now. */
 static void fail_all_requests(struct opener *o, struct opener_helper *c)
 {
 	struct fair all = c->unsent;
@@ -237,7 +248,7 @@ static void fail_all_requests(struct opener *o, struct opener_helper *c)
 	o->events.scanned(o->events.context, 0);
 }
 
-/* The functions below start the second opener. */
+/* The functions below start the openers. */
 
 static _Noreturn void run_opener_child(void *context, int socket, pid_t parent)
 {
@@ -256,7 +267,7 @@ static int start_opener_child(struct opener_helper *c, struct error *err)
 	return helper_open(&c->helper, &kind, err);
 }
 
-/* Start the second opener when the first request for it comes. */
+/* Start the second opener, unless it has been started before. Return 0 or a negative errno. */
 static int start_second_opener(struct opener *o)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -323,8 +334,10 @@ static bool send_request(struct opener_helper *c, const struct opener_request *r
 }
 
 /*
- * Send the request for the scan of all processes. The scan leaves out the mappings of users whose
- * requests have hung (suspects.h), except root.
+ * Send the request for the scan of all processes, unless it was sent. The scan leaves out the
+ * mappings of users whose requests have hung (suspects.h), except root, and at most
+ * OPENER_AVOIDED_MAX users. After a restart of the child, the scan goes on after the process on
+ * which it started last.
  */
 static void send_scan(struct opener *o, struct opener_helper *c)
 {
@@ -335,7 +348,10 @@ static void send_scan(struct opener *o, struct opener_helper *c)
 		o->scan.sent = send_request(c, &scan, sizeof(scan));
 }
 
-/* Send the next request of a user. Return false if that has to be tried again later. */
+/*
+ * Send the next request of a user, or fail it if it is avoided, or move it to the second opener if
+ * it is suspect. Return false if sending has to be tried again later.
+ */
 static bool send_queued_request(struct opener *o, struct opener_helper *c, struct fair_owner *w)
 {
 	struct queued_request *a = (struct queued_request *)fair_first(w);
@@ -370,7 +386,7 @@ static void send_queued_requests(struct opener *o, struct opener_helper *c)
 
 /* The functions below receive replies. */
 
-/* Remove the request that the child has replied to from the queue, and return it. */
+/* Remove the request that the child has replied to, the oldest sent one, and return it. */
 static struct queued_request *take_finished_request(struct opener_helper *c)
 {
 	struct queued_request *a = take_queued_request(&c->sent);
@@ -432,7 +448,10 @@ static void handle_scan_done(struct opener *o)
 	o->events.scanned(o->events.context, 0);
 }
 
-/* Process one record of a reply; its texts follow it, up to end. */
+/*
+ * Process one record of a packet; its texts follow it, up to end. fd: the descriptor that came with
+ * the packet, or -1.
+ */
 static void handle_reply(struct opener *o, struct opener_helper *c, struct opener_reply *t,
 			 const char *end, int fd)
 {
@@ -488,8 +507,8 @@ static void handle_packet(struct opener *o, struct opener_helper *c, size_t size
 }
 
 /*
- * Read a packet. Return its size, 0 if the child has closed the socket, or -EAGAIN if there is no
- * packet; *fd is -1 without a descriptor.
+ * Read a packet. Return its size, 0 if the child has closed the socket, or a negative errno,
+ * -EAGAIN if there is no packet. *fd: the descriptor in the packet, or -1.
  */
 static int receive_packet(struct opener *o, const struct opener_helper *c, int *fd)
 {
@@ -514,8 +533,8 @@ static int receive_packet(struct opener *o, const struct opener_helper *c, int *
 }
 
 /*
- * Process the replies that have arrived. Return 0, -EAGAIN if there are no more, -EIO if the child
- * is dead.
+ * Process the replies that have arrived, at most PACKETS_PER_POLL packets. Return 0 if there may be
+ * more, -EAGAIN if there are no more, -EIO if the child is dead.
  */
 static int receive_packets(struct opener *o, struct opener_helper *c)
 {
@@ -583,8 +602,8 @@ static const char *or_empty(const char *text)
 }
 
 /*
- * Make room for this many bytes by dropping requests of the user with the most bytes queued. Return
- * false if there is no room.
+ * Make room for this many bytes by dropping queued requests of the user with the most bytes. Return
+ * false if there is no room, and owner itself is that user.
  */
 static bool make_queue_room(struct opener *o, uint32_t owner, size_t bytes)
 {
@@ -657,7 +676,7 @@ int opener_scan(struct opener *o, uint32_t pid)
 	if (pid)
 		return queue_request(o, &request);
 	/*
-	 * A requested scan that has not begun yet will also see everything that a further one
+	 * A requested scan that has not begun yet will also see everything that a further scan
 	 * would.
 	 */
 	o->scan.wanted = o->scan.sent || o->scan.at ? 2 : 1;

@@ -42,7 +42,10 @@ static struct cell run_cell(uint32_t word, uint64_t thread)
 	};
 }
 
-/* Return the greatest count that one run can hold and that does not exceed count. */
+/*
+ * Return the low 17 bits of a run, with the greatest number of cells that a run can hold and that
+ * does not exceed count.
+ */
 static uint32_t pack_count(uint64_t count)
 {
 	uint32_t scale = 0;
@@ -116,7 +119,7 @@ int cell_runs_add(struct cell_runs *s, uint64_t first, uint64_t count, const str
 
 	if (!s->count)
 		s->first = s->end = first;
-	/* A cell that was added before is not added again. */
+	/* These cells, or later ones, were added before. */
 	if (first < s->end)
 		return 0;
 	if (first > s->end)

@@ -27,19 +27,22 @@ struct cell_run_list {
 struct cell_runs {
 	uint64_t first, end; /* numbers of the first cell, and of the one after the last */
 	uint32_t *runs;
-	uint64_t *threads; /* thread.id of each run; NULL while no cell has a thread */
+	uint64_t *threads; /* thread.id of each run; NULL until a cell has a thread */
 	uint32_t count, capacity;
 };
 
-/* Append cells after all others; a gap is filled with cells of zeros. Return 0 or -ENOMEM. */
+/*
+ * Append count equal cells, beginning with number first. A gap after the last cell is filled with
+ * cells of zeros. If first is below s->end, nothing is added. Return 0 or -ENOMEM.
+ */
 int cell_runs_add(struct cell_runs *s, uint64_t first, uint64_t count, const struct cell *cell);
-/* Drop the runs that lie entirely below that cell number. */
+/* Remove the runs that lie entirely below that cell number. */
 void cell_runs_drop(struct cell_runs *s, uint64_t below);
 void cell_runs_free(struct cell_runs *s);
 
 /*
- * Append the cells in [from, to) that are not zeros to out, numbered relative to from. Return 0 or
- * -ENOMEM.
+ * Append the runs of cells in [from, to) that have a state to out, numbered relative to from.
+ * Return 0 or -ENOMEM.
  */
 int cell_runs_copy(const struct cell_runs *s, uint64_t from, uint64_t to,
 		   struct cell_run_list *out);

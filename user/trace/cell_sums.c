@@ -32,7 +32,7 @@ static inline uint64_t ns_at(const struct cell_sums *m, uint32_t i)
 	return i < CELL_STATES_FIRST ? m->ns[i] : m->more->ns[i - CELL_STATES_FIRST];
 }
 
-/* Add time to a state that has no place in struct cell_sums itself. */
+/* Add time to a state for which the arrays in struct cell_sums itself have no room. */
 static int add_rare_state(struct cell_sums *m, uint16_t key, uint64_t ns)
 {
 	uint32_t i;
@@ -76,7 +76,10 @@ static uint32_t thread_slot(uint64_t thread, uint32_t capacity)
 	return (uint32_t)(thread * 0x9e3779b97f4a7c15ULL >> 32) & (capacity - 1);
 }
 
-/* Return the thread's slot, or the free slot where it belongs; NULL if a list is full. */
+/*
+ * Return the thread's slot, or the free slot where the thread belongs; NULL if the threads form a
+ * list and the list is full.
+ */
 static struct cell_thread_sum *find_thread_sum(const struct cell_sums_more *m, uint64_t thread)
 {
 	uint32_t at;
@@ -207,8 +210,8 @@ static uint64_t ns_of_state(const struct cell_sums *m, uint8_t state)
 }
 
 /*
- * Return the state that lasted longest, adding up all its wait classes; of equally long ones the
- * lower.
+ * Return the state that lasted longest, adding up all its wait classes; of equally long states the
+ * one with the lower number.
  */
 static uint8_t longest_state(const struct cell_sums *m)
 {
@@ -246,8 +249,9 @@ static uint8_t longest_wait(const struct cell_sums *m, uint8_t state)
 }
 
 /*
- * Return the thread that ran longest, or 0 if that is not certain: a thread without a sum of its
- * own, or the second longest one together with all time of such threads, may have run longer.
+ * Return the thread that ran longest, of equals the one with the lower id; 0 if no thread ran.
+ * Also 0 if the time of the threads without a sum of their own could make another thread equal to
+ * or longer than the longest one.
  */
 static uint64_t longest_thread(const struct cell_sums_more *m)
 {
@@ -276,7 +280,8 @@ static uint8_t activity_of_ns(uint64_t ran, unsigned int shift)
 
 	if (!ran || ran >= ns)
 		return ran ? CELL_FULL : 0;
-	share = (ran * CELL_FULL + ns / 2) >> shift; /* cells are at most 1 << 52 ns */
+	/* This does not overflow, because cells are at most 1 << 52 ns. */
+	share = (ran * CELL_FULL + ns / 2) >> shift;
 	return share < 1 ? 1 : share >= CELL_FULL ? CELL_FULL - 1 : (uint8_t)share;
 }
 

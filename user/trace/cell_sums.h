@@ -49,13 +49,14 @@ struct cell_sums {
 
 /*
  * Return the key of a state and wait, which may come from a hostile file: a state that is 0 or does
- * not fit in a byte becomes UNKNOWN.
+ * not fit in a byte becomes UNKNOWN without a wait, and a wait that does not fit in a byte becomes
+ * 0.
  */
 uint16_t cell_state_key(uint64_t state, uint64_t wait);
 
 /*
- * Add ns in a state. thread: thread.id of the thread that ran; 0: none, or unknown. Return 0 or
- * -ENOMEM.
+ * Add ns in a state. thread: thread.id of the thread that ran; 0: none, or unknown. It is ignored
+ * unless the state is RUNNING. Return 0 or -ENOMEM.
  */
 int cell_sums_add(struct cell_sums *m, uint16_t key, uint64_t thread, uint64_t ns);
 /* Add the sums of another cell. Return 0 or -ENOMEM. */
@@ -66,7 +67,7 @@ void cell_sums_free(struct cell_sums *m);
 
 /* Round the sums to a cell of 1 << shift ns; empty sums give a cell of zeros. */
 struct cell cell_sums_round(const struct cell_sums *m, unsigned int shift);
-/* Return a cell whose lane is in one state throughout. */
+/* Return a cell whose lane is in one state throughout; thread as in cell_sums_add(). */
 struct cell cell_of_state(uint16_t key, uint64_t thread);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Encodes the blobs of checkpoints: tables of numbers, stored column by column, each number as its
- * difference to the number above it in its column.
+ * Encode and decode the blobs of checkpoints: tables of numbers, stored column by column, each
+ * number as its difference to the number of the row before in the same column.
  */
 #include "trace/checkpoint.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define CHECKPOINT_VERSION 1
-/* Maximum bytes of a blob; skein refuses larger rows of SQLite. */
+/* Maximum bytes of a blob after decompression; a larger blob is refused. */
 #define CHECKPOINT_BYTES_MAX (64u << 20)
 
 #define OPEN_COLUMNS 9u
@@ -179,7 +179,10 @@ static bool is_open_list_sorted(const struct open_list *list)
 	return true;
 }
 
-/* Merge sorted runs of width items each, in pairs. */
+/*
+ * One pass of a merge sort: merge each pair of adjacent sorted runs of width items in from, and
+ * write the result to to. The last run may be shorter.
+ */
 static void merge_stretch_runs(const struct stretch *from, struct stretch *to, size_t count,
 			       size_t width)
 {

@@ -10,7 +10,7 @@
 #include "base/vector.h"
 #include "trace/pack.h"
 
-/* The open stretches that states_each() passes. */
+/* Open stretches, as passed by states_each(). */
 struct open_list {
 	struct stretch *items;
 	size_t count, capacity;
@@ -29,24 +29,31 @@ struct slice_list {
 int open_list_sort(struct open_list *list);
 
 /*
- * Append to out the changes from base to now, both sorted: the stretches of each lane that is new
- * or differs, and for each lane that is gone one DEAD stretch. Return 0 or -ENOMEM.
+ * Append to out the changes from base to now, both sorted by open_list_sort(): all stretches of
+ * each lane that is new or differs, and for each lane that is only in base one DEAD stretch. Return
+ * 0 or -ENOMEM.
  */
 int open_list_difference(const struct open_list *base, const struct open_list *now,
 			 struct open_list *out);
 /*
- * Apply changes made by open_list_difference() to base, which becomes equal to now. Return 0 or
- * -ENOMEM.
+ * Apply changes made by open_list_difference() to their base, which becomes equal to the list now
+ * of that call. Return 0, or -ENOMEM with an incomplete base.
  */
 int open_list_apply(struct open_list *base, const struct open_list *difference);
 
-/* Both functions append a blob to out. */
+/*
+ * Both functions append a blob to out, and overwrite the contents of p. Return 0 or a negative
+ * errno.
+ */
 int checkpoint_pack_open(struct packer *p, const struct open_list *list, struct bytes *out,
 			 struct error *err);
 int checkpoint_pack_slices(struct packer *p, const struct slice_list *list, struct bytes *out,
 			   struct error *err);
 
-/* Decode a blob that may be hostile, and append its items to out. Return 0, -EBADMSG or -ENOMEM. */
+/*
+ * Decode a blob that may be hostile, and append its items to out; stretches with an unknown state
+ * or wait are left out. Return 0, -EBADMSG or -ENOMEM.
+ */
 int checkpoint_unpack_open(struct packer *p, const void *data, size_t size, struct open_list *out);
 int checkpoint_unpack_slices(struct packer *p, const void *data, size_t size,
 			     struct slice_list *out);

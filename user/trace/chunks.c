@@ -21,8 +21,8 @@ static void report_lost_records(struct chunks *c, enum record_kind kind, uint64_
 }
 
 /*
- * Return whether the table has all columns. Every column is checked, because the column names in
- * the file may be damaged, too.
+ * Return whether the trace has the table chunk with all its columns. Every column is checked,
+ * because the column names in the file may be damaged, too.
  */
 static bool has_chunks(const struct trace *t)
 {
@@ -32,7 +32,10 @@ static bool has_chunks(const struct trace *t)
 	return true;
 }
 
-/* Return the id up to which the recorder deleted chunks on purpose, which is not damage. */
+/*
+ * Return the chunk.id up to which the recorder may have deleted chunks on purpose, so that missing
+ * chunks are no damage; 0 if it deleted none.
+ */
 static uint64_t dense_from(struct trace *t)
 {
 	sqlite3_int64 dropped = 0;
@@ -86,7 +89,8 @@ int chunks_open(struct chunks *c, struct trace *t, const struct chunk_query *q, 
 		c->query.until = INT64_MAX;
 	c->indexed = c->query.from || c->query.to < INT64_MAX;
 	if (!has_chunks(t)) {
-		report_lost_records(c, KIND_COUNT, 0, 0, 1); /* all schema versions have chunks */
+		/* Every version of the schema has this table, so the file is damaged. */
+		report_lost_records(c, KIND_COUNT, 0, 0, 1);
 		return 0;
 	}
 	ret = sql_prepare(t->db, &c->data, "SELECT data FROM main.chunk WHERE id = ?1", err);
@@ -116,8 +120,8 @@ static bool names_stream(const char *name)
 }
 
 /*
- * Return whether the row is of this stream and range. A row of an unknown stream is reported as
- * lost.
+ * Return whether the current row is of this stream and, with the index, touches the range. A row of
+ * an unknown stream is reported as lost.
  */
 static bool is_wanted_chunk(struct chunks *c)
 {
@@ -127,14 +131,14 @@ static bool is_wanted_chunk(struct chunks *c)
 		report_lost_records(c, KIND_COUNT, 0, 0, 1);
 	if (!kind || strcmp(kind, kinds[c->query.kind].name))
 		return false;
-	/* without the index all chunks are taken, also one whose times are damaged */
+	/* Without the index, take all chunks, since the times of a row may be damaged. */
 	if (!c->indexed)
 		return true;
 	return sqlite3_column_int64(c->scan.rows, 1) <= (sqlite3_int64)c->query.to &&
 	       sqlite3_column_int64(c->scan.rows, 2) >= (sqlite3_int64)c->query.from;
 }
 
-/* Decode the current chunk. Return 0, -EBADMSG if it is damaged, or another error. */
+/* Decode the current chunk. Return 0, -EBADMSG if the chunk is damaged, or another error. */
 static int load_chunk(struct chunks *c, struct error *err)
 {
 	struct codec_choice choice = {kinds[c->query.kind].field_count, c->query.columns};
@@ -154,7 +158,7 @@ static int load_chunk(struct chunks *c, struct error *err)
 	return ret;
 }
 
-/* Report the current chunk as lost. Stacks have no time. */
+/* Report the records of the current chunk as lost, without a time if they are stacks. */
 static void report_lost_chunk(struct chunks *c)
 {
 	bool timed = c->query.kind != KIND_STACK;
@@ -165,7 +169,7 @@ static void report_lost_chunk(struct chunks *c)
 			    records && records <= CODEC_RECORDS_MAX ? records : 1);
 }
 
-/* Continue in the table itself, because the index cannot be read. */
+/* Go on by reading the whole table after the current chunk, because the index is damaged. */
 static int leave_chunk_index(struct chunks *c, struct error *err)
 {
 	if (c->id > c->query.after)
@@ -176,8 +180,8 @@ static int leave_chunk_index(struct chunks *c, struct error *err)
 }
 
 /*
- * Move to the next row, like scan_next(). Rows that are missing in the index do not count as lost:
- * the table may still have them.
+ * Move to the next row. Return 1, 0 at the end, or a negative errno. Rows that are missing in the
+ * index are not reported as lost, since the table may still have them.
  */
 static int next_chunk_row(struct chunks *c, struct error *err)
 {

@@ -15,8 +15,7 @@
 
 #define CODEC_VERSION 2 /* version 1 has only FORM_OLD; readers accept it */
 #define ZSTD_LEVEL 1 /* higher levels gain little once columns are in their forms */
-#define OWN_BLOCK 1024 /* size of the smallest group that gets a zstd block of its own, in bytes \
-			*/
+#define OWN_BLOCK 1024 /* bytes of the smallest group that gets a zstd block of its own */
 
 void codec_free(struct codec *c)
 {
@@ -47,8 +46,8 @@ static int reserve_codec_buffer(struct codec_buffer *b, size_t size)
 #define COLUMN_HEADER (4 + VARINT_MAX)
 
 /*
- * Bytes of a column's length. The length stands before the words but is known only after they are
- * written, so it always takes 4 bytes.
+ * Bytes of the number that holds the length of a column's words. The number stands before the words
+ * but is known only after they are written, so it always takes 4 bytes.
  */
 #define LENGTH_BYTES 4
 
@@ -84,7 +83,7 @@ static void cut_groups(struct cuts *cuts, const uint8_t *raw, const uint8_t *fro
 	}
 }
 
-/* Write a column at p, and return the end. */
+/* Write a column at p, and add the cuts of its groups. Return the end of the column. */
 static uint8_t *encode_column(struct codec *c, uint8_t *p, const struct form_column *of,
 			      struct cuts *cuts)
 {
@@ -154,7 +153,8 @@ static size_t compress_raw(struct codec *c, const struct cuts *cuts)
 		left = ZSTD_compressStream2(c->pack, &out, &in,
 					    i + 1 < cuts->count ? ZSTD_e_flush : ZSTD_e_end);
 	}
-	if (left && !ZSTD_isError(left)) /* cannot happen: the output was too small */
+	/* Bytes are left if the output is too small, which BLOCK_OVERHEAD rules out. */
+	if (left && !ZSTD_isError(left))
 		return (size_t)-1;
 	return left ? left : out.pos;
 }
@@ -183,7 +183,7 @@ int codec_encode(struct codec *c, enum record_kind kind, const struct columns *i
 
 /* The layout of a blob, read from the headers of its columns. */
 struct blob_layout {
-	unsigned int width; /* number of columns that both the blob has and the caller wants */
+	unsigned int width; /* number of columns that both the blob has and the caller knows */
 	struct form forms[CODEC_COLUMNS_MAX];
 	struct blob_reader words[CODEC_COLUMNS_MAX];
 };
@@ -224,7 +224,7 @@ static bool read_layout(struct blob_reader in, uint32_t records, unsigned int wi
 	return in.at == in.end && forms_are_valid(out->forms, out->width);
 }
 
-/* Return mask and all columns to which its columns refer, directly or indirectly. */
+/* Return the mask extended by all columns to which its columns refer, directly or indirectly. */
 static uint64_t needed_columns(const struct blob_layout *l, uint64_t mask)
 {
 	uint64_t before;
@@ -242,7 +242,7 @@ static uint64_t needed_columns(const struct blob_layout *l, uint64_t mask)
 	return mask;
 }
 
-/* Decode the columns of c->raw. Return 0, -ENOMEM or -EBADMSG. */
+/* Decode the columns in mask from the first raw bytes of c->raw. Return 0, -ENOMEM or -EBADMSG. */
 static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t mask,
 		      struct columns *out)
 {
@@ -268,9 +268,9 @@ static int decode_raw(struct codec *c, size_t raw, uint32_t records, uint64_t ma
 }
 
 /*
- * Decompress into c->raw; *out is the size. A frame is refused if its declared size exceeds the
- * size that any writer could make of that many records; the limit leaves room for the columns of
- * newer writers.
+ * Decompress into c->raw; *out is the size in bytes. A frame is refused if its declared size
+ * exceeds the size that any writer could make of that many records; the limit leaves room for the
+ * columns of newer writers. Return 0, -EBADMSG or -ENOMEM.
  */
 static int decompress_raw(struct codec *c, const struct codec_blob *in, size_t *out)
 {

@@ -24,7 +24,10 @@ struct codec {
 	ZSTD_CCtx *pack;
 	ZSTD_DCtx *unpack;
 	struct codec_buffer raw, packed;
-	/* words of one column after the prediction was subtracted (forms.h) */
+	/*
+	 * For encoding, the words of one column after the prediction was subtracted; for decoding,
+	 * the row numbers that form_get() needs. See forms.h.
+	 */
 	struct codec_buffer rest;
 };
 
@@ -39,8 +42,9 @@ struct codec_blob {
 };
 
 /*
- * Encode the records of in. kind determines which columns follow which; KIND_COUNT: none does.
- * out->data belongs to the codec and is valid until its next use.
+ * Encode the records of in. kind determines from which other column a column is predicted; with
+ * KIND_COUNT, from none. out->data belongs to the codec and is valid until the codec is used again.
+ * Return 0 or a negative errno.
  */
 int codec_encode(struct codec *c, enum record_kind kind, const struct columns *in,
 		 struct codec_blob *out, struct error *err);
@@ -52,10 +56,10 @@ struct codec_choice {
 };
 
 /*
- * Decode a blob that may be hostile. Return 0; -EBADMSG if it is not a valid chunk of exactly that
- * many records; or another negative errno. Only the columns in mask are decoded (the other columns
- * have undefined contents); a column that the blob lacks is filled with 0, and columns of the blob
- * beyond width are ignored.
+ * Decode a blob that may be hostile. Return 0, -EBADMSG if the blob is not a valid chunk of exactly
+ * in->records records, or -ENOMEM. Only the columns in choice.mask are sure to be decoded; the
+ * other columns have undefined contents. A column that the blob lacks is filled with 0, and columns
+ * of the blob beyond choice.width are ignored.
  */
 int codec_decode(struct codec *c, const struct codec_blob *in, struct codec_choice choice,
 		 struct columns *out, struct error *err);

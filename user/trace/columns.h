@@ -9,7 +9,7 @@
 #define CODEC_RECORDS_MAX 65536u /* maximum records in a chunk; readers refuse more */
 #define CODEC_COLUMNS_MAX 16u /* maximum columns of a stream kind */
 
-/* A table of records. Zeroed memory is a valid empty one. */
+/* A table of records. Zeroed memory is a valid empty table. */
 struct columns {
 	uint64_t *words; /* column after column, each of capacity words */
 	uint32_t count; /* number of records in use */
@@ -29,8 +29,8 @@ static inline uint64_t *columns_at(const struct columns *c, unsigned int column)
 }
 
 /*
- * Append a record, whose struct consists of the fields of its kind as consecutive words (see
- * columns.c).
+ * Append a record, for which there must be room. Its struct consists of the fields of its kind as
+ * consecutive words, which columns.c checks.
  */
 static inline void columns_push(struct columns *c, const void *record)
 {
@@ -47,7 +47,7 @@ static inline void columns_record(const struct columns *c, uint32_t index, uint6
 		words[i] = columns_at(c, i)[index];
 }
 
-/* Copy count records, beginning at first, as consecutive structs. */
+/* Copy count records, beginning at record first, to words as consecutive structs. */
 static inline void columns_records(const struct columns *c, uint32_t first, uint32_t count,
 				   uint64_t *words)
 {

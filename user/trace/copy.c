@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Copy a trace page by page. This takes little longer than the disk needs, because the recorder
+ * Copy a trace page by page, because this takes little longer than the disk needs: the recorder
  * waits for the copy.
  */
 #include "trace/copy.h"

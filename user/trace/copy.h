@@ -9,8 +9,9 @@
 #include "base/error.h"
 
 /*
- * Copy everything that db has committed to a separate trace that ended at now (ns). The file must
- * not exist; it gets mode 0600 and belongs to the invoking user. On failure no file is left.
+ * Copy everything that db has committed to a new trace at path; a host without an end gets the end
+ * now (ns). The file must not exist; it gets mode 0600 and, with sudo, belongs to the user who ran
+ * sudo. Return 0 or a negative errno; on failure no new file is left.
  */
 int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err);
 

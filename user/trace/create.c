@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Make a new, empty trace file under its final name. The directory is resolved first, so that
- * SQLite can be opened with SQLITE_OPEN_NOFOLLOW; the last path component is created with O_EXCL,
- * so that no other user can choose the file.
+ * SQLite can open the file with SQLITE_OPEN_NOFOLLOW; the file is created with O_EXCL, so that no
+ * other user can put a file or link of the same name there first.
  */
 #include "trace/create.h"
 
@@ -58,7 +58,10 @@ static int unlink_with_suffix(const char *real, const char *suffix)
 	return unlink(name) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Rename a trace together with its journal, which a killed recorder may have left. */
+/*
+ * Rename a trace together with its journal, which a killed recorder may have left. from and to are
+ * suffixes of real. A journal of the new name is removed.
+ */
 static int move_trace(const char *real, const char *from, const char *to)
 {
 	char journal_from[32], journal_to[32];
@@ -75,7 +78,7 @@ static int move_trace(const char *real, const char *from, const char *to)
 	return rename_with_suffix(real, from, to);
 }
 
-/* Check whether a trace may get this name; *there: there is a file that it would replace. */
+/* Check whether a trace may get this name; *there: a file of this name exists. */
 static int check_resolved_name(const char *real, const char *path, bool *there, struct error *err)
 {
 	struct stat st;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find a record by two binary searches: of the chunk by its time and end (ids of stacks), and of
- * the row in the chunk's first column. In a file with wrong bounds or unsorted ids the search only
- * fails.
+ * Find a record by two binary searches: for the chunk by its time and end (ids of stacks), and for
+ * the row in the chunk's first column. In a file with wrong bounds or unsorted ids, the worst case
+ * is that a record is not found.
  */
 #include "trace/finder.h"
 
@@ -114,7 +114,10 @@ static size_t decoded_bytes(const struct finder_chunk *p)
 	return sizeof(*p->columns.words) * p->columns.width * p->columns.capacity;
 }
 
-/* Evict decoded chunks by the clock algorithm: chunks that were not used since its last pass. */
+/*
+ * Evict decoded chunks by the clock algorithm: chunks that were not used since the last pass over
+ * all chunks.
+ */
 static void evict_finder_chunks(struct finder *f)
 {
 	while (f->bytes > DECODED_BYTES_MAX) {
@@ -128,7 +131,7 @@ static void evict_finder_chunks(struct finder *f)
 	}
 }
 
-/* Count a damaged chunk once per query. */
+/* Count a damaged chunk once per query, or return an error if damage is refused. */
 static int report_chunk_damage(struct finder *f, struct finder_chunk *p)
 {
 	if (f->damage->refuse)
@@ -171,7 +174,7 @@ static int decode_finder_chunk(struct finder *f, struct finder_chunk *p)
 	return SQLITE_OK;
 }
 
-/* Find the chunk whose range of ids contains id, or NULL. */
+/* Return the chunk whose range of ids contains id, or NULL. */
 static struct finder_chunk *find_chunk_of_id(struct finder *f, sqlite3_int64 id)
 {
 	size_t low = 0, high = f->chunks.count, middle;

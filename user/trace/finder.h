@@ -13,8 +13,9 @@
 struct finder;
 
 /*
- * Make a finder for a database of the connection, such as "main". Reads nothing yet. The finder
- * counts the damage it finds in damage, which must outlive it. NULL without memory.
+ * Make a finder for the database of the connection with that name, such as "main". Reads nothing
+ * yet. The finder counts damaged chunks in damage, which must outlive the finder. Return NULL if
+ * there is no memory.
  */
 struct finder *finder_new(sqlite3 *db, const char *database, const struct kind *kind,
 			  struct stream_damage *damage);
@@ -28,8 +29,9 @@ struct found_row {
 };
 
 /*
- * Find the record with that id; return an SQLite result code. A chunk that cannot be decoded holds
- * no records, or yields SQLITE_CORRUPT_VTAB if damage is refused.
+ * Find the record with that id; return an SQLite result code, SQLITE_OK also if there is no such
+ * record. If the id is in a chunk that cannot be decoded, count the damage and find nothing, or
+ * return SQLITE_CORRUPT_VTAB if damage->refuse is set.
  */
 int finder_find(struct finder *f, sqlite3_int64 id, struct found_row *out);
 

@@ -7,13 +7,14 @@
  * written in runs, or as a varint; the bytes of varints are grouped by their position: the first
  * bytes of all varints are alike, and unlike the second bytes.
  *
- * docs/cost.md has what each of these saves. FORM_POSITIVE saved nothing and is only read.
+ * docs/cost.md lists how much each of these saves. FORM_POSITIVE saves too little, so it is read
+ * but not written.
  */
 #include "trace/forms.h"
 
 #include <string.h>
 
-#define RUN_LEAST 8u /* minimum average of words per run for which runs are chosen */
+#define RUN_LEAST 8u /* minimum average number of words per run for which runs are chosen */
 
 /* How the words of some columns are predicted. Other columns: see shorter_form(). */
 #define COLUMN(kind, column) (offsetof(struct kind, column) / sizeof(uint64_t))
@@ -27,13 +28,16 @@ static const struct {
 	unsigned int column;
 	struct form form;
 } predictions[] = {
-	/* jump among few values, which are more alike than their differences */
+	/* thread and cpu jump among few values, which are more alike than their differences */
 	PREDICTED(SAMPLE, sample, thread, .bits = 0),
 	PREDICTED(SAMPLE, sample, cpu, .bits = 0),
 	PREDICTED(SAMPLE, sample, stack, .bits = FORM_DELTA),
-	/* a slice of a CPU begins where its previous slice ends */
+	/* a CPU's slice begins where its previous slice ends; chunks are sorted by lane */
 	PREDICTED(SLICE, slice, time, FROM(ROW_BEFORE, slice, end)),
-	/* a thread mostly leaves the CPU as it did last time, and waits for the same */
+	/*
+	 * a thread mostly leaves the CPU in the same state as the last time, and threads that leave
+	 * in the same state mostly wait for the same
+	 */
 	PREDICTED(SLICE, slice, left, AS_LAST_WITH(slice, value)),
 	PREDICTED(SLICE, slice, wait, AS_LAST_WITH(slice, left)),
 	PREDICTED(EDGE, edge, end, FROM(SAME_ROW, edge, time)),
@@ -41,9 +45,9 @@ static const struct {
 };
 
 /*
- * Hash table from a word of the context column to the last rest (see subtract_predicted()) with
- * that word. Words with the same hash share an entry, which only makes the result longer; there are
- * few different words.
+ * Hash table from a word of the context column to the rest (see subtract_predicted()) of the last
+ * record with that word. Words with the same hash share an entry, for the writer and the reader
+ * alike, which only makes the differences larger; there are few different words.
  */
 #define RECALL_BITS 8
 
@@ -56,7 +60,7 @@ static inline uint64_t *last_rest_slot(struct last_rests *r, uint64_t word)
 	return &r->last[word * 0x9e3779b97f4a7c15ULL >> (64 - RECALL_BITS)];
 }
 
-/* Subtract from all words those that the form compares them with. */
+/* Set rest to the words less the words that the form predicts: none, previous ones, or others. */
 static void subtract_predicted(const struct form_column *of, struct form f, uint64_t *rest)
 {
 	const uint64_t *words = columns_at(of->columns, of->column);
@@ -76,7 +80,7 @@ static void subtract_predicted(const struct form_column *of, struct form f, uint
 	}
 }
 
-/* Set scale to the number of lowest bits that are never set. */
+/* Set the form's scale to the number of lowest bits that are 0 in all rests; 0 if all bits are. */
 static void set_scale(struct form *f, const uint64_t *rest, uint32_t count)
 {
 	uint64_t any = 0;
@@ -107,8 +111,8 @@ static void subtract_last_rest(uint64_t *rest, const uint64_t *context, uint32_t
 }
 
 /*
- * Convert rest to the words that are written: scaled, and in zigzag if signed. Return the number of
- * runs of equal words.
+ * Convert the rests to the words that are written: scaled, and in zigzag if signed. Return the
+ * number of runs of equal words.
  */
 static uint32_t encode_rest(struct form f, uint64_t *rest, uint32_t count)
 {
@@ -132,7 +136,7 @@ static bool is_constant_column(const struct form_column *of)
 	return !memcmp(words, words + 1, (of->columns->count - 1) * sizeof(*words));
 }
 
-/* Return the form of the fewer varint bytes: the words, or their differences. */
+/* Return the form that takes fewer bytes as varints: the words, or their differences. */
 static struct form shorter_form(const struct form_column *of)
 {
 	const uint64_t *words = columns_at(of->columns, of->column);
@@ -235,8 +239,9 @@ bool form_is_valid(struct form f, unsigned int column, unsigned int width)
 }
 
 /*
- * Return whether the forms fit together. A context must be complete before the columns that depend
- * on it, so a context is neither linked nor dependent on a later column.
+ * Return whether the forms fit together. Columns with AS_LAST are completed in their order and
+ * before linked columns, each after its context column. So a context column must not be linked, and
+ * must come before the column if it has AS_LAST itself.
  */
 bool forms_are_valid(const struct form *forms, unsigned int width)
 {
@@ -354,7 +359,7 @@ bool form_get(struct form f, struct blob_reader in, uint64_t *words, uint32_t co
 	return true;
 }
 
-/* Columns may refer to each other, so they are completed record by record. */
+/* Two columns may refer to each other, so all columns are completed record by record. */
 void form_link(struct columns *c, const struct form *forms, uint64_t mask, uint32_t count)
 {
 	struct {

@@ -22,7 +22,7 @@ static struct level *need_level(struct lane_levels *t, unsigned int level)
 
 static int close_cell(struct lane_levels *t, unsigned int level);
 
-/* Make number the open cell of a level; close another open cell first. */
+/* Make the cell with that number the open cell of a level; close another open cell first. */
 static int open_cell(struct lane_levels *t, unsigned int level, uint64_t number, struct level **out)
 {
 	struct level *l = need_level(t, level);
@@ -67,7 +67,8 @@ static int add_part_of_cell(struct lane_levels *t, unsigned int level, uint64_t 
 
 /*
  * Add a stretch from time to end: the part of a cell at each end is added to this level's open
- * cell, and the whole cells between are passed on and up as they are.
+ * cell. The whole cells between are complete at once, and are added to the level above as one
+ * stretch.
  */
 static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t time, uint64_t end,
 			  const struct level_stretch *s)

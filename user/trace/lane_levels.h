@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Downsample the stretches of one lane to cells: of one size, or at the same time of all sizes that
- * are 1, 4, 16, ... times as long. Every level has one open cell with exact sums. A cell that
- * closes is added to the cell of the level above, and a stretch that covers whole cells is passed
- * up as one stretch, so that its cost does not depend on its length.
+ * are 1, 4, 16, ... times as long. Every level has at most one open cell, with exact sums. A cell
+ * that closes is added to the cell of the level above, and the whole cells that a stretch covers
+ * are passed up as one stretch, so that its cost does not depend on its length.
  */
 #ifndef SKEIN_TRACE_LANE_LEVELS_H
 #define SKEIN_TRACE_LANE_LEVELS_H
@@ -22,8 +22,9 @@ struct level {
 
 struct lane_levels_events {
 	/*
-	 * Process count complete cells of a level, all equal, beginning with number first (time /
-	 * size). Cells come in order; gaps between them are left out. Return 0 or -ENOMEM.
+	 * Process count complete cells of a level, all equal, beginning with number first (start of
+	 * the cell / length of a cell). The cells of a level come in order; cells in which the lane
+	 * had no stretch are left out. Return 0 or -ENOMEM.
 	 */
 	int (*cells)(struct lane_levels *t, unsigned int level, uint64_t first, uint64_t count,
 		     const struct cell *cell);
@@ -39,7 +40,7 @@ struct lane_levels {
 	uint8_t top; /* number of the highest level */
 };
 
-/* A cell is 1 << LEVEL_STEP times as long as one of the level below. */
+/* A cell is 1 << LEVEL_STEP times as long as a cell of the level below. */
 #define LEVEL_STEP 2
 
 static inline unsigned int lane_level_shift(const struct lane_levels *t, unsigned int level)
@@ -55,21 +56,23 @@ struct level_stretch {
 };
 
 /*
- * Add a stretch to the cells of level base and above. Stretches come in order. Open cells below
- * base are closed first. 0 or -ENOMEM.
+ * Add a stretch to the cells of level base and above. Stretches must come in order; a part before
+ * t->at is ignored. Open cells below level base are closed first. Return 0 or -ENOMEM.
  */
 int lane_levels_add(struct lane_levels *t, unsigned int base, const struct level_stretch *s);
 
-/* Close the open cells of all levels from the finest one up to level. Return 0 or -ENOMEM. */
+/* Close the open cells of all levels from level 0 up to level. Return 0 or -ENOMEM. */
 int lane_levels_close(struct lane_levels *t, unsigned int level);
 
-/* Like lane_levels_close(), for those open cells that end before t->at, which get no more
- * stretches. */
+/*
+ * Like lane_levels_close(), but only for the open cells that end before t->at, which no later
+ * stretch can touch.
+ */
 int lane_levels_close_stale(struct lane_levels *t, unsigned int level);
 
 /*
  * Add to m the sums of all open cells, of the levels up to level, that lie in the cell number cell
- * of that level.
+ * of that level. Return 0 or -ENOMEM.
  */
 int lane_levels_open_sums(const struct lane_levels *t, unsigned int level, uint64_t cell,
 			  struct cell_sums *m);

@@ -16,8 +16,8 @@
 #include "trace/merge_stream.h"
 
 #define PROGRESS_RECORDS 65536
-#define ORIGIN_HOSTS 4 /* maximum number of hosts of one part that are named */
-#define CPUS_MAX 8192 /* more than any Linux has */
+#define ORIGIN_HOSTS 4 /* maximum number of hosts that the info row of a part names */
+#define CPUS_MAX 8192 /* maximum of Linux (NR_CPUS); files with more are damaged */
 
 struct merged_part {
 	struct trace *trace;
@@ -28,7 +28,7 @@ struct merged_part {
 	struct merge_map map;
 	struct merge_stream stream; /* the current stream of the part */
 	uint64_t cpus; /* highest CPU number + 1 */
-	uint64_t unreadable; /* number of records that cannot be read */
+	uint64_t unreadable; /* about how many records cannot be read */
 };
 
 struct merge_source {
@@ -40,7 +40,7 @@ struct merge_source {
 	struct merge_hosts hosts;
 	struct merge_ids ids;
 	struct names info_keys, info_words; /* (host, key), and (host, key, value) */
-	VECTOR(uint32_t) info_turns; /* number of different values, by number of key */
+	VECTOR(uint32_t) info_turns; /* number of different values, by number in info_keys */
 	struct names inlined_keys; /* (frame, depth) */
 	VECTOR(struct loss) losses; /* losses for the parts of the traces that could not be read */
 	struct sink *to; /* the sink of the current run */
@@ -87,7 +87,7 @@ static int add_part_loss(struct merge_source *m, struct merged_part *p, struct l
 	return vector_push(&m->losses, l);
 }
 
-/* Look up the number of a text; *first: it is new. Return 0 or -ENOMEM. */
+/* Set *number to the number of a text, and *first if the text is new. Return 0 or -ENOMEM. */
 static int is_first_text(struct names *seen, const char *text, bool *first, uint32_t *number)
 {
 	uint32_t known = (uint32_t)seen->texts.count;
@@ -98,8 +98,8 @@ static int is_first_text(struct names *seen, const char *text, bool *first, uint
 }
 
 /*
- * Set *out to how many different values the host has had under the key, with this one; 0: the value
- * is not new.
+ * Set *out to how many different values the host has had under the key, including this one, or to 0
+ * if it has had this value before. Return 0 or -ENOMEM.
  */
 static int count_info_value(struct merge_source *m, const struct info *i, uint32_t *out)
 {
@@ -178,8 +178,8 @@ static int put_merged_entity(struct part_sink *in, union merge_record *r, struct
 }
 
 /*
- * Process a record of the current kind, or a loss. A loss UNREADABLE_CHUNK without a host was made
- * by the reader of the file, not by the recorder.
+ * Process a record of the current kind, or a loss for records that the reader of the file cannot
+ * read: such a loss has the reason UNREADABLE_CHUNK and no host.
  */
 static int part_sink_put(struct sink *s, enum record_kind kind, const void *record,
 			 struct error *err)
@@ -255,7 +255,10 @@ static void lose_part_records(void *context, enum record_kind kind, uint64_t tim
 	of->rc = of->rc ? of->rc : rc;
 }
 
-/* Return the part with the earliest record; at equal times, slices come before edges. */
+/*
+ * Return the part whose current record is the earliest; at equal times, slices come before edges.
+ * NULL if all streams have ended.
+ */
 static struct merged_part *earliest_part(struct merge_source *m)
 {
 	struct merged_part *first = NULL;
@@ -286,7 +289,7 @@ static int put_part_record(struct merge_source *m, struct merged_part *p, struct
 	return name_part_in_error(m, p, merge_stream_next(&p->stream, err), err);
 }
 
-/* Merge one stream of all parts by time, or slices and edges together. */
+/* Put one stream of all parts merged by time, or slices and edges together. */
 static int merge_streams(struct merge_source *m, uint64_t mask, struct error *err)
 {
 	struct part_losses *of = calloc(m->count, sizeof(*of));
@@ -422,7 +425,7 @@ static void merge_free(struct source *s)
 
 static const struct source_ops merge_ops = {.run = merge_run, .free = merge_free};
 
-/* Add the stream records of a part to the expected total. */
+/* Add the stream records of a part, without stacks, to m->all. */
 static int count_records(struct merge_source *m, struct merged_part *p, struct error *err)
 {
 	static const enum record_kind streams[] = {KIND_SAMPLE, KIND_SLICE, KIND_EDGE, KIND_SPAN,

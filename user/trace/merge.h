@@ -7,10 +7,10 @@
  * UTC; recordings of one boot share a clock and are shifted by the same amount. Hosts come in the
  * order in which their recordings began.
  *
- * Hosts of one machine and boot become one host. Entities that are equal in every field become one
- * entity, except CPUs and lanes: each trace keeps its own, so that the merged trace claims nothing
- * about the time between two recordings, and its CPU numbers come after those of the traces before.
- * All ids are new.
+ * Hosts of one machine and boot become one host. Entities that are equal in every field except the
+ * id become one entity. CPUs and lanes stay separate: the lanes of each trace are kept, so that the
+ * merged trace claims nothing about the time between two recordings, and the CPU numbers of a trace
+ * are raised to come after those of the traces before it. All ids are new.
  */
 #ifndef SKEIN_TRACE_MERGE_H
 #define SKEIN_TRACE_MERGE_H
@@ -22,12 +22,12 @@
 
 struct merge_part {
 	struct trace *trace; /* the trace, which the caller owns; must outlive the source */
-	const char *name; /* name of the file, which the caller owns; also used in messages */
+	const char *name; /* name of the file, also used in messages; must outlive the source */
 };
 
 /*
- * tell() is called now and then with context, and with the numbers of stream records read and to
- * read.
+ * report() is called after every 65,536 stream records (without stacks) with context, and with the
+ * number of these records done so far and in all traces.
  */
 struct merge_progress {
 	void (*report)(void *context, uint64_t done, uint64_t all);
@@ -35,17 +35,18 @@ struct merge_progress {
 };
 
 /*
- * Make a source that delivers kinds in the order of RECORD_KINDS and streams in the order of time.
- * It holds in memory an entry for every entity and stack, and the current chunk of every trace.
- * progress may be NULL. Unreadable parts of a trace are put as a loss (UNREADABLE_CHUNK) of its
- * first host.
+ * Make a source that delivers kinds in the order of RECORD_KINDS, but slices and edges together,
+ * and streams in the order of time. The source holds in memory an entry for every entity and stack,
+ * and the current chunk of each stream of every trace. progress may be NULL. Unreadable parts of a
+ * trace are put as losses (UNREADABLE_CHUNK) of the trace's first host. Return 0 or a negative
+ * errno.
  */
 int merge_source(struct source **out, const struct merge_part *parts, size_t count,
 		 const struct merge_progress *progress, struct error *err);
 
-/* Return whether two of the parts cover the same boot of a machine at the same time. */
+/* Return whether parts number a and b (from 0) cover one boot of a machine at the same time. */
 bool merge_overlaps(const struct source *s, size_t a, size_t b);
-/* Return how many records of a part could not be read; valid after the source has run. */
+/* Return about how many records of a part could not be read; valid after the source has run. */
 uint64_t merge_unreadable(const struct source *s, size_t part);
 
 #endif

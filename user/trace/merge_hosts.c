@@ -26,7 +26,7 @@ int merge_hosts_add(struct merge_hosts *hosts, struct source_hosts *sources, con
 	return vector_push(&sources->list, copied);
 }
 
-/* Return whether two hosts are the same boot of a machine. An unknown boot equals no other. */
+/* Return whether two hosts are the same boot of a machine. A boot without ids equals no other. */
 static bool same_boot(const struct host *a, const struct host *b)
 {
 	return *a->machine_id && *a->boot_id && !strcmp(a->machine_id, b->machine_id) &&
@@ -34,9 +34,9 @@ static bool same_boot(const struct host *a, const struct host *b)
 }
 
 /*
- * Return the ns to add to the stamps of a trace to get UTC. Recordings of one boot share one clock,
- * so the offset of the first of them is used although each has measured it anew. The stamps of a
- * merged trace of several hosts are not those of one machine's clock.
+ * Return the ns to add to the stamps of a trace to get UTC. Traces of one boot share one clock, but
+ * each has measured the offset anew, so the offset in the first of these traces is used. This holds
+ * only for traces of one host: a merged trace of several hosts may have another machine's clock.
  */
 static int64_t utc_offset(struct source_hosts *const *sources, size_t which)
 {
@@ -51,7 +51,10 @@ static int64_t utc_offset(struct source_hosts *const *sources, size_t which)
 	return t->list.items[0].host.realtime_offset;
 }
 
-/* Convert all stamps to the clock of the machine that booted first, so that none is below 0. */
+/*
+ * Set the shift of every trace that converts its stamps to the clock of the machine that booted
+ * first. No shift is below 0, so no stamp becomes negative.
+ */
 static void find_clock_shifts(struct source_hosts *const *sources, struct merge_map *const *maps,
 			      size_t count)
 {
@@ -77,7 +80,7 @@ static struct host shifted_host(const struct host *h, uint64_t shift)
 	return fresh;
 }
 
-/* Unify two recordings of one host; the result has an end if both have one. */
+/* Extend a host by another recording of the same host; it has an end only if both have an end. */
 static void extend_host(struct host *to, const struct host *h)
 {
 	if (h->start < to->start) {
@@ -90,7 +93,10 @@ static void extend_host(struct host *to, const struct host *h)
 	to->memory = h->memory > to->memory ? h->memory : to->memory;
 }
 
-/* Add a host to the unified ones, or join it with an equal one; *out is its index. */
+/*
+ * Set *out to the index of the unified host for a host: of the same boot, whose recording is
+ * extended, or else a new one. Return 0 or -ENOMEM.
+ */
 static int unify_host(struct merge_hosts *hosts, struct host h, size_t *out)
 {
 	size_t i = 0;
@@ -160,8 +166,7 @@ int merge_hosts_unify(struct merge_hosts *hosts, struct source_hosts *const *sou
 }
 
 /*
- * Return the end of a recording; the recording of a killed recorder has none, and its start is
- * returned.
+ * Return the end of a recording, or its start if it has no end because the recorder was killed.
  */
 static uint64_t host_end(const struct host *h)
 {

@@ -7,8 +7,8 @@
 
 /* A host as it is in one trace. */
 struct source_host {
-	struct host host; /* texts belong to merge_hosts */
-	size_t unified; /* index in merge_hosts.list of the unified host */
+	struct host host; /* with the trace's own id and stamps; texts belong to merge_hosts */
+	size_t unified; /* index of the unified host in merge_hosts.list */
 };
 
 struct source_hosts {
@@ -17,16 +17,17 @@ struct source_hosts {
 
 struct merge_hosts {
 	struct names texts;
-	/* In the order in which their recordings began; id is index + 1. */
+	/* Unified hosts, in the order in which their recordings began; id is index + 1. */
 	VECTOR(struct host) list;
 };
 
-/* Add a host of a trace, and copy its texts. Return 0 or -ENOMEM. */
+/* Add a copy of a host to the hosts of its trace, with its texts. Return 0 or -ENOMEM. */
 int merge_hosts_add(struct merge_hosts *hosts, struct source_hosts *sources, const struct host *h);
 
 /*
- * Compute the shift of each trace's stamps and the new ids of hosts, and set them in maps. Call
- * this after all hosts of all traces were added. Return 0 or -ENOMEM.
+ * Set the shift of each trace's stamps and the new ids of its hosts in maps, and make hosts->list.
+ * sources and maps have an element for each of count traces. Call this after all hosts of all
+ * traces were added. Return 0 or -ENOMEM.
  */
 int merge_hosts_unify(struct merge_hosts *hosts, struct source_hosts *const *sources,
 		      struct merge_map *const *maps, size_t count);

@@ -7,7 +7,7 @@
 
 /*
  * The fields that refer to other entities: X(KIND, kind, field, KIND of its target). References
- * that depend on other fields are handled below.
+ * whose kind depends on other fields are handled by convert_by_kind().
  */
 #define REFERENCES(X) \
 	X(INFO, info, host, HOST) \
@@ -29,7 +29,7 @@
 	X(ACCOUNT, account, event, EVENT) \
 	X(LOSS, loss, host, HOST) X(LOSS, loss, event, EVENT)
 
-/* The fields with stamps; a stamp of 0 means none and is not shifted. */
+/* The fields with stamps, except those of hosts; a stamp of 0 means none and is not shifted. */
 #define STAMPS(X) \
 	X(PROCESS, process, born) X(PROCESS, process, start) X(PROCESS, process, end) \
 	X(THREAD, thread, start) X(THREAD, thread, end) \
@@ -89,7 +89,10 @@ static int next_new_id(struct merge_ids *ids, enum record_kind kind, uint32_t *o
 	return 0;
 }
 
-/* Replace an id by its new id, also for an entity whose record has not come yet. */
+/*
+ * Replace the id of an entity by its new id, which is assigned now if the entity has not come yet.
+ * 0 stays 0. Return 0, -ENOMEM or -EOVERFLOW.
+ */
 static int convert_id(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 		      uint64_t *id)
 {
@@ -117,7 +120,7 @@ static void shift_stamp(const struct merge_map *m, uint64_t *stamp)
 		*stamp += m->shift;
 }
 
-/* Convert a number of a lane or of its slices. */
+/* Convert lane.number or slice.value, which refers to something of the kind to. */
 static int convert_reference(struct merge_ids *ids, struct merge_map *m, enum lane_reference to,
 			     uint64_t *number)
 {
@@ -266,7 +269,8 @@ int merge_ids_assign(struct merge_ids *ids, struct merge_map *m, enum record_kin
 
 	*known = false;
 	/*
-	 * Ids of stacks must grow, so an id that was assigned for an earlier reference is not used.
+	 * Ids of stacks must grow from record to record, so the id that convert_id() may have
+	 * assigned for an earlier reference to this stack is not used.
 	 */
 	if (kind == KIND_STACK)
 		ret = share_stack(ids, &record->stack, &fresh, known);

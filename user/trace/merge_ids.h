@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assign new ids to the entities of several traces: equal entities get the same id. */
+/* Assign new ids to the entities of several traces: equal entities, except lanes, get one id. */
 #ifndef SKEIN_TRACE_MERGE_IDS_H
 #define SKEIN_TRACE_MERGE_IDS_H
 
@@ -15,7 +15,7 @@ union merge_record {
 
 /* The conversion of one trace's ids, stamps and CPU numbers. */
 struct merge_map {
-	struct index ids[KIND_COUNT];
+	struct index ids[KIND_COUNT]; /* the trace's id -> new id */
 	struct index lane_kinds; /* the trace's lane.id -> enum lane_kind */
 	uint64_t shift; /* ns to add to the trace's stamps */
 	/* number to add to the trace's CPU numbers, which come after those of the earlier traces */
@@ -24,8 +24,8 @@ struct merge_map {
 
 /* The new ids of all traces. */
 struct merge_ids {
-	uint32_t last[KIND_COUNT]; /* the last new id that was assigned */
-	struct names shared[KIND_COUNT]; /* entities without their ids, as bytes */
+	uint32_t last[KIND_COUNT]; /* the last new id that was assigned; 0: none */
+	struct names shared[KIND_COUNT]; /* entities so far, as the bytes of all fields but id */
 	VECTOR(uint32_t) shared_ids[KIND_COUNT]; /* new ids, by number in shared */
 	struct index stacks; /* (parent, frame) -> new id */
 	VECTOR(char) key; /* working memory */
@@ -34,18 +34,22 @@ struct merge_ids {
 void merge_map_free(struct merge_map *m);
 void merge_ids_free(struct merge_ids *ids);
 
-/* Set the new id of a host. Return 0 or -ENOMEM, like the functions below. */
+/*
+ * Set the new id of an entity of a trace; hosts need this. Return 0 or -ENOMEM, like the functions
+ * below, which also return -EOVERFLOW if there are 2^32 entities of a kind.
+ */
 int merge_ids_set(struct merge_map *m, enum record_kind kind, uint64_t id, uint32_t fresh);
 
 /*
  * Convert *record, of any kind except a host, but not its own id: shift its stamps, renumber its
- * CPU, and replace the ids that it refers to. A reference to a missing entity gets an unused id.
+ * CPU, and replace the ids that it refers to. A reference to an entity that has not come yet or is
+ * missing gets a new id.
  */
 int merge_ids_convert(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 		      union merge_record *record);
 /*
- * Convert the id of an entity after merge_ids_convert(). *known: an equal entity was put before, so
- * this entity must not be put.
+ * Replace the own id of an entity after merge_ids_convert(). *known: an equal entity was put before
+ * under the same new id, so the caller must not put this one.
  */
 int merge_ids_assign(struct merge_ids *ids, struct merge_map *m, enum record_kind kind,
 		     union merge_record *record, bool *known);

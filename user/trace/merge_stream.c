@@ -6,7 +6,7 @@
 
 #define TIMELINE (WANT(SLICE) | WANT(EDGE))
 
-/* The words of a stream's record; the union is large enough for all kinds. */
+/* The record of a stream as its words; the union has room for the columns of every kind. */
 union words {
 	union merge_record record;
 	uint64_t words[CODEC_COLUMNS_MAX];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Delete rows to which no record refers. Finding them means scanning whole tables, so a scan waits
- * until enough entities have ended: 1,024 and half the number of threads that remained after the
- * last scan.
+ * Delete rows to which no record refers. Finding such rows means scanning whole tables, so a scan
+ * waits until enough entities have ended: 1,024 plus half the number of threads that remained after
+ * the last scan.
  */
 #include "trace/old_rows.h"
 
@@ -25,9 +25,10 @@ struct old_rows {
 #define THREAD_LANES "kind = (SELECT id FROM lane_kind WHERE word = 'thread')"
 
 /*
- * Statements that delete rows; ?1 is the time. The lane of a thread is deleted with the last of the
- * thread's names; the first name stays as long as the lane, which refers to it. Losses are merged
- * into one row per host, event, CPU and reason, so that counts stay true.
+ * Statements that delete the rows of entities that ended before ?1 (ns), in this order. A thread
+ * has one row per name: its lane is deleted when all names have ended, and the row of its first
+ * name, to which the lane refers, not before the lane. Losses are merged into one row per host,
+ * event, CPU and reason, so that the sums of their counts stay the same.
  */
 static const char *const deletes[] = {
 	"DELETE FROM lane WHERE " THREAD_LANES " AND id IN"
@@ -113,7 +114,7 @@ int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_
 
 	if (ret == 0)
 		ret = run_with_number(o, "DELETE FROM pyramid WHERE \"end\" <= ?1", start, err);
-	/* Reading from a checkpoint before the deleted chunks would need deleted records. */
+	/* A reader that begins at an earlier checkpoint would need deleted records. */
 	if (ret == 0)
 		ret = run_with_number(o, "DELETE FROM checkpoint WHERE chunk < ?1", chunk, err);
 	if (ret == 0)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Open a trace that may come from anywhere. The first 100 bytes are checked before SQLite opens the
- * file; then SQLite opens it read-only, with every feature switched off that a hostile file could
- * use against its reader: https://sqlite.org/security.html
+ * Open a trace that may be hostile. If a killed recorder of the same user left a journal, SQLite
+ * first opens the file for writing and rolls it back. Then the first 100 bytes are checked, and
+ * SQLite opens the file read-only, with every feature switched off that a hostile file could use
+ * against its reader: https://sqlite.org/security.html
  */
 #include "trace/open.h"
 
@@ -82,7 +83,10 @@ static int check_trace_header(int fd, struct trace *t, const char *path, struct 
 	return 0;
 }
 
-/* Open only a regular file, so that no FIFO blocks and no device is touched. */
+/*
+ * Open a file, and close it again unless it is regular: no FIFO may block the reader, and no device
+ * is read. Return a descriptor or a negative errno.
+ */
 static int open_regular_trace(const char *path, struct error *err)
 {
 	struct stat st;
@@ -111,9 +115,9 @@ static bool owned_by_user(const struct stat *st)
 }
 
 /*
- * Check that a journal may be played back: it must be owned by the user, like the trace, and must
- * not have the name of a "super-journal" at its end, which SQLite would read and delete. skein
- * never writes a super-journal.
+ * Check that a journal may be played back: the user (with sudo, also the user who ran sudo) must
+ * own the journal and the trace, and the journal must not end with the name of a "super-journal",
+ * which SQLite would read and delete. skein never writes a super-journal.
  */
 static int check_journal(int fd, int journal, const char *path, struct error *err)
 {
@@ -159,7 +163,10 @@ static int explain_trace_open(sqlite3 *db, int rc, const char *path, struct erro
 	}
 }
 
-/* Read the schema; this takes the lock and rolls back the transaction of a killed recorder. */
+/*
+ * Read the schema. This takes SQLite's lock and, on a writable connection, rolls back the
+ * transaction of a killed recorder.
+ */
 static int read_trace_schema(sqlite3 *db, const char *path, struct error *err)
 {
 	int ret = sqlite3_exec(db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
@@ -188,8 +195,8 @@ static int roll_back_journal(const char *real, const char *path, struct error *e
 }
 
 /*
- * Roll back the last transaction if the journal is in use; a commit leaves a journal that starts
- * with a zero byte.
+ * Roll back the last transaction if there is a journal and it does not start with a zero byte: a
+ * commit zeroes the start of the journal.
  */
 static int roll_back(int fd, const char *real, const char *path, struct error *err)
 {
@@ -287,8 +294,8 @@ static bool is_skein_table(const char *name, enum storage *storage)
 }
 
 /*
- * Check the schema: the names of stored kinds must belong to plain tables and those of derived
- * kinds to views, and no table or view may have the name of a stream.
+ * Check the schema: the names of the kinds that are tables, and of the tables with BLOBs, must
+ * belong to plain tables; those of derived kinds to views; those of streams to nothing.
  */
 static int check_schema(struct trace *t, struct error *err)
 {
@@ -323,7 +330,7 @@ static int check_schema(struct trace *t, struct error *err)
 	return ret;
 }
 
-/* Refuse computed columns: they make gigabytes of a small file. */
+/* Refuse computed columns, because they can yield gigabytes from a small file. */
 static int check_columns(struct trace *t, const char *table, struct error *err)
 {
 	char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", table);
@@ -408,7 +415,7 @@ void trace_limit_steps(struct trace *t, bool bounded)
 	t->steps = bounded && t->size ? STEPS_LEAST + STEPS_PER_BYTE * t->size : 0;
 }
 
-/* Bytes of the smallest row of an SQLite table: its length, its key, and a header of one byte. */
+/* Minimum bytes of a row in a table of SQLite, which makes no cell of a page smaller. */
 #define ROW_BYTES 4
 
 uint64_t trace_rows_max(const struct trace *t)
@@ -477,8 +484,8 @@ int trace_open(struct trace **out, const char *path, struct error *err)
 	if (ret == 0)
 		ret = check_trace_header(fd, t, path, err);
 	/*
-	 * Close before SQLite opens the file: closing a descriptor drops the process's POSIX locks
-	 * on it.
+	 * Close before SQLite opens the file: closing any descriptor of a file drops the process's
+	 * POSIX locks on that file.
 	 */
 	close(fd);
 	if (ret == 0)

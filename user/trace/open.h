@@ -16,7 +16,7 @@ struct trace {
 	bool truncated; /* the file is shorter than its header says */
 	uint64_t dense; /* chunk.id above which every missing chunk is a loss */
 	struct trace_lanes *trace_lanes; /* cache of trace_lanes_of(); NULL until first used */
-	/* number of records that sources of this trace could not read */
+	/* about how many records sources and windows of this trace could not read */
 	uint64_t left_out;
 	/* Bytes of the file, which limit how much is read; 0: no limit (the writer's own trace). */
 	uint64_t size;
@@ -35,13 +35,13 @@ uint64_t trace_text_max(const struct trace *t);
 uint64_t trace_stacks_max(const struct trace *t);
 
 /*
- * Limit the steps of the statements run from now on to the number that reading the whole trace
- * several times takes; above the limit, they fail like statements that find damage. false: no
- * limit.
+ * If bounded, limit the steps that all statements run from now on may take together, to as many as
+ * reading the whole trace several times takes; above the limit, statements fail as if the file were
+ * damaged. Otherwise, remove the limit.
  */
 void trace_limit_steps(struct trace *t, bool bounded);
 
-/* Return whether the file has that table, or that column of the table. */
+/* Return whether the file has that table and, unless column is NULL, that column in it. */
 bool trace_has(const struct trace *t, const char *table, const char *column);
 
 #endif

@@ -32,15 +32,15 @@ void pending_rows_free(struct pending_rows *w);
 bool pending_rows_can_hold(enum record_kind kind);
 
 /*
- * Hold a copy of the record. Return 1 if no more may be held (call pending_rows_write()), else 0 or
- * a negative errno.
+ * Hold a copy of the record, in place of an earlier record with its id. Return 0; 1 if the maximum
+ * is reached, so that pending_rows_write() must be called now; or a negative errno.
  */
 int pending_rows_put(struct pending_rows *w, enum record_kind kind, const void *record,
 		     struct error *err);
 
 /*
- * Pass every record to row(), kind by kind in the order in which their ids were first put. No
- * record is held after that, even if row() fails; its error is returned.
+ * Pass every record to row(), kind by kind in the order in which their ids were first put, until
+ * row() fails, and return 0 or its error. No record is held after that, even if row() failed.
  */
 int pending_rows_write(struct pending_rows *w, pending_row_writer row, void *context,
 		       struct error *err);

@@ -10,16 +10,18 @@
 #include "trace/pyramid_block.h"
 
 /*
- * Time (ns) without a slice after which a CPU is not waited for any longer: it idles, one thread
- * runs on it, or it is gone. With the softlockup detector, every CPU switches every 4 s.
+ * Maximum time (ns) after the end of a block for which the block waits for slices of all CPUs. A
+ * CPU that has no slice for so long idles, runs one thread, or is gone. With the kernel's
+ * softlockup detector, every CPU switches every 4 s.
  */
 #define CPU_TIMEOUT_NS 10000000000ULL
 #define RUNS_SLOTS 16u /* runs in memory are counted every so many blocks of level 0, about 1 s */
-#define DEAD_MAX 512u /* maximum number of lanes of dead threads in memory */
+/* Maximum number of lanes of dead threads in memory; more are stored early. */
+#define DEAD_MAX 512u
 /*
- * A level in which the whole recording has fewer than NARROW_CELLS cells is rarely viewed. It is
- * stored only if rendering would take long: if the block has NARROW_TIMES as many records as other
- * blocks need.
+ * A level in which the whole recording has fewer than NARROW_CELLS cells is rarely viewed. A block
+ * of such a level is stored only if rendering would take long: if it has NARROW_TIMES times as many
+ * records as other blocks need.
  */
 #define NARROW_CELLS 64u
 #define NARROW_TIMES 16u
@@ -87,8 +89,8 @@ static int need_level_runs(struct pyramid_lane *l, unsigned int level)
 }
 
 /*
- * Keep the complete cells of a level. Cells of a level that is not rendered any longer serve only
- * to compute those of the level above.
+ * Keep the complete cells of a level. Cells below the finest level that is rendered are not kept:
+ * they serve only to compute the cells of the level above.
  */
 static int keep_level_cells(struct lane_levels *t, unsigned int level, uint64_t first,
 			    uint64_t count, const struct cell *cell)
@@ -188,7 +190,10 @@ static int sort_pyramid_lanes(struct pyramid *p, struct error *err)
 	return index_lanes(p, err);
 }
 
-/* Mark threads without an open stretch as dead; only their cells are left to store. */
+/*
+ * Mark the lanes of threads without an open stretch as dead, and close their cells: nothing is left
+ * to do but to store these. p->lanes and p->open must be sorted by lane.id.
+ */
 static int mark_dead(struct pyramid *p, struct error *err)
 {
 	size_t at = 0;
@@ -238,8 +243,9 @@ static int free_dead_lanes(struct pyramid *p, struct error *err)
 }
 
 /*
- * Store the cells of lanes of dead threads before their blocks are complete, so that short-lived
- * threads do not accumulate in memory.
+ * If there are more than DEAD_MAX lanes of dead threads, store their cells before the blocks are
+ * complete, so that short-lived threads do not accumulate in memory. Free these lanes, and dead
+ * lanes without cells.
  */
 static int store_dead_lanes(struct pyramid *p, struct error *err)
 {
@@ -272,7 +278,7 @@ static int store_dead_lanes(struct pyramid *p, struct error *err)
 	return ret < 0 ? ret : free_dead_lanes(p, err);
 }
 
-/* Update p->open, once for all blocks that have become complete. */
+/* Update p->open and find dead lanes, once for all blocks that have become complete together. */
 static int update_open(struct pyramid *p, struct error *err)
 {
 	int ret;
@@ -344,8 +350,8 @@ static size_t drop_cells(struct pyramid *p, unsigned int level, uint64_t below)
 }
 
 /*
- * Store the first block of a level if it is complete, and remove it. Return 1, 0 if there is no
- * complete block, or a negative errno.
+ * If the first block of a level is complete, store its rows if they are worth it, and free its
+ * cells. Return 1 for a complete block, 0 if there is none, or a negative errno.
  */
 static int store_next_block(struct pyramid *p, unsigned int level, uint64_t settled,
 			    struct error *err)
@@ -386,8 +392,9 @@ static int store_complete_blocks(struct pyramid *p, const struct states *s, uint
 }
 
 /*
- * Stop rendering the finest levels, which readers can render from the records, when too many cells
- * are in memory: there are very many busy lanes, or a CPU without slices is waited for.
+ * If too many cells are in memory, stop rendering the finest levels, which readers can render from
+ * the records. This happens with very many busy lanes, or while blocks wait for a CPU that has no
+ * slices.
  */
 static void limit_runs(struct pyramid *p)
 {

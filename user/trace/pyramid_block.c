@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Make the rows of a block: the cells of all lanes of one kind. Open stretches are rendered into
- * the cells of this block only, not into the lane's own levels, because the complete stretch comes
- * later.
+ * the cells of this block only, not into the lane's own levels, to which the complete stretch will
+ * be added later.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,10 @@ static int block_no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Copy the sums so far of the cell that is still open at this level. */
+/*
+ * Copy to tail the sums so far of the lane's open cell at the block's level, if that cell lies in
+ * the block. Return 0 or -ENOMEM.
+ */
 static int copy_open_cell(struct lane_levels *tail, const struct lane_levels *t,
 			  const struct block *b)
 {
@@ -73,7 +76,7 @@ static int add_open_stretches(struct lane_levels *t, const struct block *b,
 	return ret;
 }
 
-/* The cells of a block after the last complete cell of a lane. */
+/* The cells of one lane in a block that come after the lane's last complete cell. */
 struct tail {
 	struct lane_levels levels; /* must be first: callbacks cast it to the tail */
 	struct cell_runs runs;
@@ -113,8 +116,8 @@ static bool may_have_run(uint64_t state)
 }
 
 /*
- * Return whether the lane's state is uncertain, because the thread may have run on a CPU that was
- * not waited for.
+ * Return whether the lane's state in the block is uncertain, because a CPU has no slices up to the
+ * end of the block: it is the lane's own CPU, or the lane's thread may have run on it.
  */
 static bool is_uncertain(const struct block *b, const struct pyramid_lane *l,
 			 const struct open_list *open)
@@ -147,7 +150,10 @@ static int encode_lanes(struct block_maker *m, struct error *err)
 	return vector_push(&m->rows, done) < 0 ? block_no_memory(err) : 0;
 }
 
-/* Add a lane; l is NULL if it has only open stretches, which are all of one lane. */
+/*
+ * Add a lane's cells in the block to the current row. open has the open stretches of this lane
+ * only; l is NULL if the lane has nothing else.
+ */
 static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyramid_lane *l,
 			  const struct open_list *open, struct error *err)
 {
@@ -176,8 +182,8 @@ static int add_lane_cells(struct pyramid *p, const struct block *b, struct pyram
 }
 
 /*
- * Make the cells of all lanes of a kind in order of their ids: of lanes with cells, with open
- * stretches, or with both. Lanes that have only open stretches are threads.
+ * Add the cells of all lanes of a kind to rows, in order of lane.id. p->lanes has the lanes with
+ * cells, p->open those with open stretches; lanes that are only in p->open are threads.
  */
 static int add_lanes_of_kind(struct pyramid *p, const struct block *b, enum lane_kind kind,
 			     struct error *err)

@@ -17,7 +17,7 @@
 enum { COLUMN_ACTIVITY, COLUMN_STATE, COLUMN_THREAD, COLUMN_COUNT };
 enum { CELLS_EACH, CELLS_RUNS };
 
-/* Bytes of an unpacked row: more than any writer could make of its lanes. */
+/* Maximum bytes of a row after decompression: more than any writer could make of its lanes. */
 #define ROW_BYTES_MAX ((size_t)PYRAMID_ROW_LANES_MAX * (BLOCK_CELLS * COLUMN_COUNT * 12 + 64))
 
 /* The distinct values of one column of a row, sorted. */
@@ -116,7 +116,7 @@ static void make_column_runs(struct column_runs *c, const struct pyramid_row_lan
 
 /*
  * Write a column as runs (about two bytes each) or as single cells (about one byte each), whichever
- * is smaller.
+ * takes fewer bytes by this estimate.
  */
 static void put_lane_column(struct bytes *b, const struct column_runs *c)
 {
@@ -192,9 +192,10 @@ int pyramid_row_encode(struct packer *p, const struct pyramid_row_lane *lanes, u
 	return pack_bytes(p, &p->raw, out, err);
 }
 
-/* The state of decoding a row: the lanes that have columns, and where their cells are stored. */
+/* The state of decoding a row. */
 struct row_decoding {
-	struct cell *cells[PYRAMID_ROW_LANES_MAX]; /* NULL: not wanted */
+	/* one per lane that is not uncertain, since only these have columns; NULL: not wanted */
+	struct cell *cells[PYRAMID_ROW_LANES_MAX];
 	unsigned int count;
 	unsigned int first, end; /* range of the wanted cells in the block */
 	struct column_values values[COLUMN_COUNT];
@@ -247,7 +248,7 @@ struct lane_column {
 	struct cell *cells; /* of the lane */
 };
 
-/* Set cells [from, to) of the block, as far as they are wanted. */
+/* Set the value of one column in the cells [from, to) of the block, as far as they are wanted. */
 static void set_column_cells(const struct lane_column *l, unsigned int from, unsigned int to,
 			     uint64_t value)
 {
@@ -275,7 +276,7 @@ static void set_column_cells(const struct lane_column *l, unsigned int from, uns
 		}
 }
 
-/* Read the next number, and look up the value that it stands for. */
+/* Read the next value of a column: an activity, or the index of a state or thread in its list. */
 static bool get_cell_value(struct lane_column *l, uint64_t *out)
 {
 	const struct column_values *v = &l->row->values[l->column];

@@ -17,29 +17,32 @@
 /* A lane of a row to be written. */
 struct pyramid_row_lane {
 	uint64_t id;
-	/* The lane existed, but its cells are uncertain and must be rendered from the records. */
+	/* The lane existed, but its cells are uncertain: readers render them from the records. */
 	bool uncertain;
-	/* Runs of cells, numbered from the start of the block. */
+	/* Runs of cells in order, without overlaps, numbered from the start of the block. */
 	const struct cell_run *runs;
 	size_t count;
 };
 
-/* Append the blob of these lanes, which are in order of their ids, to out. */
+/*
+ * Append the blob of these lanes, which must be in order of their ids, to out. Return 0 or a
+ * negative errno.
+ */
 int pyramid_row_encode(struct packer *p, const struct pyramid_row_lane *lanes, unsigned int count,
 		       struct bytes *out, struct error *err);
 
 struct pyramid_row_reader {
 	/*
-	 * Return the memory for the cells of a lane, from cell number first of the block on, which
-	 * must contain zeros; NULL if the lane is not wanted. uncertain: the row has no cells for
-	 * the lane. The cells may be partly filled when the row turns out to be damaged.
+	 * Return the memory for the cells [first, end) of a lane, which must contain zeros; NULL if
+	 * the lane is not wanted. uncertain: the row has no cells for the lane, and the return
+	 * value is ignored. If the row turns out to be damaged, some of the cells may be set.
 	 */
 	struct cell *(*lane)(void *context, uint64_t id, bool uncertain);
 	void *context;
-	unsigned int first, end; /* numbers of the wanted cells */
+	unsigned int first, end; /* the wanted cells, numbered from the start of the block */
 };
 
-/* Decode a blob that may be hostile. Return 0, -EBADMSG if it is damaged, or -ENOMEM. */
+/* Decode a blob that may be hostile. Return 0, -EBADMSG if the blob is damaged, or -ENOMEM. */
 int pyramid_row_decode(struct packer *p, const void *data, size_t size,
 		       const struct pyramid_row_reader *to);
 

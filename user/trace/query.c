@@ -6,7 +6,7 @@
 #include "trace/open.h"
 #include "trace/rows.h"
 
-/* Report the place of a mistake in the statement, if SQLite knows it. */
+/* Set err to the cause why sql was refused, with the place of the mistake if SQLite knows it. */
 static int explain_sql(struct trace *t, int rc, const char *sql, struct error *err)
 {
 	int offset = sqlite3_error_offset(t->db), ret = sql_errno(t->db, rc);
@@ -30,7 +30,7 @@ static int run_statement(sqlite3_stmt *stmt, enum query_format format, FILE *out
 	return rows_print(stmt, format, out, err);
 }
 
-/* Report missing rows as an error, because the printed rows are incomplete. */
+/* Return an error if damaged chunks were left out, because the printed rows are incomplete then. */
 static int check_damage(const struct trace *t, struct error *err)
 {
 	if (!t->damage.chunks)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Read a trace as a source: every table and stream in order, row by row. Where the file is damaged,
- * the reader searches the next readable id and continues there; the ids in between are put as a
- * loss.
+ * the reader searches the next readable id and continues there; the rows in between are put as a
+ * loss at the end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define ROWS 256 /* number of records put at once, which fit the CPU's first-level cache */
 #define AHEAD 8 /* number of samples prefetched: about as many loads as a CPU has in flight */
-#define LOSSES_MAX 64 /* maximum number of separate losses; further ones are added to the last */
+#define LOSSES_MAX 64 /* maximum number of losses; further ones are added to the last one */
 
 #define FILE_RECORD_MEMBER(kind, KIND, storage, summary) struct kind kind;
 union file_record {
@@ -31,8 +31,8 @@ struct file_source {
 	struct sums sums;
 	struct loss losses[LOSSES_MAX];
 	unsigned int loss_count;
-	uint64_t last_loss_id; /* largest loss.id of the file */
-	uint64_t reported; /* streams whose losses have been put: mask of WANT() */
+	uint64_t last_loss_id; /* largest loss.id put so far */
+	uint64_t reported; /* streams that were read, whose losses have been noted: WANT() mask */
 	uint64_t text; /* bytes of text in all rows so far */
 	uint64_t stacks; /* number of stacks read so far */
 };
@@ -65,8 +65,8 @@ static bool is_stream(enum record_kind kind)
 }
 
 /*
- * Report a damaged chunk of samples once, although samples are read twice (also for the sums); and
- * report a chunk of no known kind, which concerns all streams, only for the first stream.
+ * Note a loss, but each only once: samples are read a second time for the sums, and a chunk of an
+ * unknown kind is reported by the reader of every stream.
  */
 static void lose_file_chunk(void *context, enum record_kind kind, uint64_t time, uint64_t end,
 			    uint64_t records)
@@ -98,7 +98,7 @@ static int put_table_row(struct file_source *f, enum record_kind k, sqlite3_stmt
 			*(uint64_t *)member = (uint64_t)sqlite3_column_int64(row, (int)i);
 		}
 	}
-	if (f->text > trace_text_max(f->trace)) { /* hostile: many rows share one stored text */
+	if (f->text > trace_text_max(f->trace)) { /* hostile file: many rows share one text */
 		add_file_loss(f, 0, 0, 1);
 		return 0;
 	}
@@ -162,7 +162,10 @@ static int add_samples_of_chunk(struct file_source *f, const struct columns *c, 
 	return ret;
 }
 
-/* Make the SELECT of a table. A column that an older skein did not write yet is 0 or ''. */
+/*
+ * Return the SELECT of a table, to be freed by sqlite3_free(). A column that an older skein did not
+ * write yet is 0 or ''.
+ */
 static char *select_sql(const struct trace *t, enum record_kind k)
 {
 	const struct kind *kind = &kinds[k];
@@ -203,7 +206,7 @@ static int read_file_table(struct file_source *f, enum record_kind k, struct err
 	if (!trace_has(f->trace, kinds[k].name, kinds[k].fields[0].name)) {
 		if (schema_is_optional(k))
 			return 0;
-		/* all schema versions have this table, so the file is damaged */
+		/* Every version of the schema has this table, so the file is damaged. */
 		add_file_loss(f, 0, 0, 1);
 		return 0;
 	}
@@ -273,7 +276,7 @@ static int read_file_kind(struct file_source *f, enum record_kind k, struct erro
 	return f->reported & TIMELINE ? 0 : read_file_timeline(f, err);
 }
 
-/* Put what could not be read, also to a sink that does not want the losses of the file. */
+/* Put the losses for unreadable parts, also to a sink that does not want losses. */
 static int put_file_losses(struct file_source *f, struct error *err)
 {
 	int ret = 0;

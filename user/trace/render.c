@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Render cells from records. A CPU lane's cells follow from its slices. For threads, the records
- * that concern them are put into states.h, in order. Of other threads, states.h only needs to know
- * until when each CPU has records, so a CPU's time between the wanted threads is put as one slice
- * without a thread. The cells of lanes of LANE_STATES_SLICES follow from their slices alone.
+ * Render cells from records. A CPU lane's cells follow from its slices, and so do those of lanes of
+ * LANE_STATES_SLICES. For threads, the records that concern the wanted threads are put into
+ * states.h, in order. states.h also needs to know until when each CPU has records, so the time in
+ * which a CPU ran none of these threads is put as one idle slice.
  */
 #include "trace/render.h"
 
@@ -27,7 +27,7 @@
 	 BIT(SLICE_COLUMN(state)) | BIT(SLICE_COLUMN(value)))
 /* Lanes of LANE_STATES_SLICES also need the waits. */
 #define SLICED_MASK (CPU_MASK | BIT(SLICE_COLUMN(wait)))
-/* Columns of edges that cells need. The waker and the CPU do not appear in cells. */
+/* Columns of edges that cells need: a cell does not show the waker and the chosen CPU. */
 #define EDGE_MASK (BIT(EDGE_COLUMN(time)) | BIT(EDGE_COLUMN(to)) | BIT(EDGE_COLUMN(kind)))
 
 /* A lane that is being rendered. */
@@ -41,18 +41,18 @@ struct rendered_lane {
 struct rendered_cpu {
 	uint64_t lane;
 	struct rendered_lane *wanted; /* NULL: not a lane of the query */
-	uint64_t at; /* end of the last slice read, ns, if alive */
+	uint64_t at; /* largest end of the slices read, ns, if alive */
 	uint64_t put_until; /* end of the last slice put into states, ns, if begun */
-	bool alive, begun;
+	bool alive, begun; /* at is set; put_until is set */
 };
 
 struct late_slice {
 	struct slice slice;
-	uint64_t before;
+	uint64_t before; /* end of the CPU's previous slice, ns; 0: none */
 };
 
 struct checkpoint_place {
-	uint64_t id, time, chunk; /* members of a checkpoint; id 0: there is none */
+	uint64_t id, time, chunk; /* columns of a checkpoint's row; id 0: no checkpoint */
 };
 
 struct rendering {
@@ -60,9 +60,9 @@ struct rendering {
 	const struct render_query *query;
 	const struct trace_lanes *trace_lanes;
 	struct rendered_lane *rendered; /* one per query->lanes */
-	struct index lanes, cpu_lanes; /* lane.id -> rendered, cpus */
+	struct index lanes, cpu_lanes; /* lane.id -> index in rendered, in cpus */
 	struct index threads; /* thread.id of the wanted threads */
-	struct id_filter of_lanes, of_threads;
+	struct id_filter of_lanes, of_threads; /* ids in lanes, in threads */
 	struct rendered_cpu *cpus;
 	size_t cpu_count;
 	struct states *states; /* NULL: no thread is wanted */
@@ -70,14 +70,11 @@ struct rendering {
 	/* records are missing somewhere; then the records of all threads matter to every thread */
 	bool gaps;
 	struct checkpoint_place start, stop;
-	/*
-	 * For each row of the chunk of slices: the end of its CPU's previous slice, and whether to
-	 * take the row.
-	 */
+	/* by row of the current chunk of slices: end of the CPU's previous slice, ns; 0: none */
 	uint64_t before[CODEC_RECORDS_MAX];
-	uint8_t rows[CODEC_RECORDS_MAX];
+	uint8_t rows[CODEC_RECORDS_MAX]; /* whether the row is put into states: ROW_SKIP, ... */
 	VECTOR(struct late_slice)
-	late; /* slices that were put after the stop and began before it */
+	late; /* slices of CPUs that were put after stop and concern the range */
 	struct packer packer;
 };
 
@@ -86,7 +83,7 @@ static int render_no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Add the part of a stretch that lies in the range. */
+/* Add the part of a stretch that lies in the query's range to the cells of a lane. */
 static inline int render_part(struct rendering *p, struct rendered_lane *c, struct level_stretch s,
 			      struct error *err)
 {
@@ -162,7 +159,7 @@ static int put_thread_lane(struct rendering *p, uint64_t lane, struct error *err
 	return ret;
 }
 
-/* Order lanes by id, CPUs among them, as a recorder puts them. */
+/* For qsort(): order ids, because states_put() requires that lane ids grow. */
 static int compare_ids(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -254,8 +251,8 @@ static int prepare_rendering(struct rendering *p, struct error *err)
 }
 
 /*
- * Resume a lane from a checkpoint. A gap is put when it begins, so it may extend past the
- * checkpoint.
+ * Resume a lane from a checkpoint. The slice of a gap is put when the gap begins, so it may end
+ * after the checkpoint.
  */
 static int resume_lane(struct rendering *p, const struct stretch *open, struct error *err)
 {
@@ -276,7 +273,7 @@ static int resume_lane(struct rendering *p, const struct stretch *open, struct e
 	return p->states ? states_resume(p->states, open, err) : 0;
 }
 
-/* Read the lanes of a checkpoint. Return 0, -EBADMSG if they cannot be read, or another error. */
+/* Append the lanes of a checkpoint to out. Return 0, -EBADMSG if it is unreadable, or -ENOMEM. */
 static int read_checkpoint_lanes(struct rendering *p, sqlite3_int64 id, struct open_list *out)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -308,7 +305,10 @@ static int read_checkpoint(struct rendering *p, sqlite3_int64 base, struct open_
 	return ret;
 }
 
-/* Begin at the last readable checkpoint before the range, or at the start of the trace. */
+/*
+ * Set p->start to the last readable checkpoint at or before the start of the range and resume its
+ * lanes; without one, reading begins at the start of the trace.
+ */
 static int begin_at_checkpoint(struct rendering *p, struct error *err)
 {
 	struct open_list open = {0};
@@ -320,7 +320,7 @@ static int begin_at_checkpoint(struct rendering *p, struct error *err)
 			"SELECT id, time, chunk, base FROM main.checkpoint WHERE time <= ?1"
 			" ORDER BY time DESC, id DESC",
 			err) < 0)
-		/* there are no checkpoints, or a table of that name was not made by skein */
+		/* There are no checkpoints, or a table of that name was not made by skein. */
 		return 0;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->time);
 	while (ret == -EBADMSG && sqlite3_step(stmt) == SQLITE_ROW) {
@@ -346,8 +346,8 @@ static int begin_at_checkpoint(struct rendering *p, struct error *err)
 }
 
 /*
- * Find the first checkpoint after the range: records after it need not be read, apart from the late
- * ones.
+ * Set p->stop to the first checkpoint at or after the end of the range, if there is one: of the
+ * records after it, only late slices concern the range (see put_late_slices()).
  */
 static int find_stop_checkpoint(struct rendering *p, struct error *err)
 {
@@ -378,8 +378,8 @@ static inline bool is_cpu_state(uint64_t state)
 }
 
 /*
- * Add a slice of a CPU lane, and set p->gaps if records are missing before or in the slice.
- * *before: the end of the lane's previous slice, 0 if there is none.
+ * Render a slice of a CPU lane if the lane is wanted, and set p->gaps if records are missing before
+ * or in the slice. *before becomes the end of the CPU's previous slice, 0 if there is none.
  */
 static inline int read_cpu_slice(struct rendering *p, struct rendered_cpu *c, const struct slice *s,
 				 uint64_t *before, struct error *err)
@@ -405,7 +405,7 @@ static inline int read_cpu_slice(struct rendering *p, struct rendered_cpu *c, co
 	return ret;
 }
 
-/* Return whether nothing in the range depends on a slice of the CPU that begins at time. */
+/* Return whether a slice begins after the range and its CPU (or NULL) has no gap in the range. */
 static inline bool is_beyond(const struct rendering *p, const struct rendered_cpu *c, uint64_t time)
 {
 	return time >= p->query->end && (!c || !c->alive || c->at >= p->query->end);
@@ -417,7 +417,7 @@ static inline bool concerns_thread(const struct rendering *p, uint64_t thread)
 	       index_get(&p->threads, thread) != INDEX_NONE;
 }
 
-/* Whether to put a row into states: never, only when records are missing, or always. */
+/* Whether to put a row into states: no, only if p->gaps is set, or yes. */
 enum { ROW_SKIP, ROW_IF_GAPS, ROW_TAKE };
 
 /* Return the lane if it is of LANE_STATES_SLICES and wanted, else NULL. */
@@ -514,7 +514,7 @@ static void choose_edges(struct rendering *p, const struct columns *edges, struc
 			sorter_add(out, i, time[i]);
 }
 
-/* Render the CPU lanes of a chunk, and choose the rows to put into states. */
+/* Render the CPU lanes and sliced lanes of a chunk, and choose the rows to put into states. */
 static int choose_rendered_rows(void *context, enum record_kind kind, const struct columns *c,
 				struct sorter *out, struct error *err)
 {
@@ -528,7 +528,7 @@ static int choose_rendered_rows(void *context, enum record_kind kind, const stru
 	return ret;
 }
 
-/* Put the CPU's time up to until as one idle slice, because in this time no wanted thread ran. */
+/* Put the CPU's time after put_until up to until as one idle slice: no wanted thread ran in it. */
 static int put_idle_time(struct rendering *p, struct rendered_cpu *c, uint64_t until,
 			 struct error *err)
 {
@@ -559,7 +559,7 @@ static int put_rendered_slice(struct rendering *p, const struct slice *s, uint64
 	return ret < 0 ? ret : states_put(p->states, KIND_SLICE, s, err);
 }
 
-/* Put an edge with the columns of EDGE_MASK only: the others were not decoded. */
+/* Put a copy of an edge with the columns of EDGE_MASK only: the others were not decoded. */
 static int put_rendered_edge(struct rendering *p, const struct edge *e, struct error *err)
 {
 	const struct edge seen = {.time = e->time, .to = e->to, .kind = e->kind};
@@ -567,7 +567,7 @@ static int put_rendered_edge(struct rendering *p, const struct edge *e, struct e
 	return states_put(p->states, KIND_EDGE, &seen, err);
 }
 
-/* Count damaged chunks as left out, whatever the number of their records. */
+/* Count each loss as one record left out, whatever its number of records. */
 static void count_left_out(void *context, enum record_kind kind, uint64_t time, uint64_t end,
 			   uint64_t records)
 {
@@ -578,8 +578,8 @@ static void count_left_out(void *context, enum record_kind kind, uint64_t time, 
 }
 
 /*
- * Put all records from the checkpoint start to the checkpoint stop, or up to the last record that
- * can matter.
+ * Read all chunks from p->start to p->stop, or to the last chunk that touches the range. Render CPU
+ * lanes and sliced lanes, and put the chosen records into states.
  */
 static int put_all_records(struct rendering *p, struct error *err)
 {
@@ -610,8 +610,8 @@ static int put_all_records(struct rendering *p, struct error *err)
 }
 
 /*
- * Return whether every CPU that is needed, and every lane of LANE_STATES_SLICES, has slices up to
- * the end of the range.
+ * Return whether every needed CPU that has slices at all, and every wanted lane of
+ * LANE_STATES_SLICES, has slices up to the end of the range. With threads, all CPUs are needed.
  */
 static bool is_range_covered(const struct rendering *p)
 {
@@ -627,7 +627,7 @@ static bool is_range_covered(const struct rendering *p)
 	return true;
 }
 
-/* Process a slice that was put after the checkpoint stop, if it began before that. */
+/* Render a slice that was put after p->stop if it concerns the range; keep a CPU's in p->late. */
 static int read_late_slice(struct rendering *p, const struct slice *s, struct error *err)
 {
 	struct rendered_cpu *c = find_rendered_cpu(p, s->lane);
@@ -661,8 +661,8 @@ static int read_late_list(struct rendering *p, sqlite3_stmt *row, struct error *
 }
 
 /*
- * Read the slices that cross later checkpoints: each checkpoint holds those that began before the
- * previous one.
+ * Read the slices that began before p->stop from the checkpoints after it: each checkpoint lists
+ * the slices that were put since the previous checkpoint and began before it.
  */
 static int read_late_lists(struct rendering *p, struct error *err)
 {
@@ -688,8 +688,8 @@ static int read_late_lists(struct rendering *p, struct error *err)
 }
 
 /*
- * Read the records after the last checkpoint of the trace, because no checkpoint lists the slices
- * there that cross.
+ * Read all slices after the last checkpoint of the trace, because no later checkpoint lists those
+ * among them that began before p->stop.
  */
 static int read_late_rest(struct rendering *p, struct error *err)
 {
@@ -739,7 +739,7 @@ static int put_late_slices(struct rendering *p, struct error *err)
 	return ret;
 }
 
-/* Render the stretches that are still open, up to the end of the range or of the known records. */
+/* Render open stretches of threads up to the end of the range or records; close the last cells. */
 static int finish_rendering(struct rendering *p, struct error *err)
 {
 	uint64_t end = p->query->end < p->query->known ? p->query->end : p->query->known;

@@ -11,7 +11,7 @@
 
 struct render_lane {
 	uint64_t id;
-	/* cells of the query's range, to be filled; cells whose time is unknown stay unchanged */
+	/* the cells of the query's range; a cell in which the lane had no stretch is not written */
 	struct cell *cells;
 	enum lane_kind kind;
 };
@@ -25,8 +25,8 @@ struct render_query {
 };
 
 /*
- * Read the records of the range and of the time before it, back to a checkpoint, and fill the
- * cells. Damaged chunks are left out.
+ * Read the records of the range and of the time before it, back to a checkpoint, and set the cells
+ * of all lanes. Damaged chunks are left out. Return 0 or a negative errno.
  */
 int render_records(struct trace *t, const struct render_query *q, struct error *err);
 

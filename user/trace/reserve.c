@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Keep the reserve as an unnamed file: the file system frees its blocks when the file is closed,
- * also when the recorder is killed, and the trace itself never contains them.
+ * even if the recorder is killed, and the blocks never become part of the trace.
  */
 #include "trace/reserve.h"
 
@@ -19,7 +19,10 @@
 #define RESERVE_BYTES (32 << 10)
 #define RESERVE_CPU_BYTES 512
 
-/* On a file system without O_TMPFILE, make a named file and unlink it at once. */
+/*
+ * For file systems without O_TMPFILE: make a named file beside the trace and unlink it at once.
+ * Return a descriptor or a negative errno.
+ */
 static int open_named(const char *path)
 {
 	char name[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reserve disk space at the start of a recording and release it at its end, so that even a disk
- * that is full by then can take the rows that report so.
+ * Reserve disk space at the start of a recording and release it at the end. So even a disk that has
+ * become full has room for the rows which say that the recording ran out of space.
  */
 #ifndef SKEIN_TRACE_RESERVE_H
 #define SKEIN_TRACE_RESERVE_H
@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 struct reserve {
-	int fd; /* an unnamed file with allocated blocks */
+	int fd; /* an unnamed file with allocated blocks, if bytes is not 0 */
 	uint64_t bytes; /* 0: no reserve */
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Delete records that are older than the time to keep. Stacks, frames and functions are referred to
- * again and again, so they are deleted by epochs: when the source has announced (sink_forget())
- * that later records do not refer to earlier ones, those of the finished epoch are deleted with the
- * last sample that refers to them.
+ * Delete records that are older than the time to keep. Records refer to the same stacks, frames and
+ * functions again and again, so these are deleted by epochs: sink_forget() ends an epoch, after
+ * which no record refers to the stacks put before. The stacks, frames and functions of the epoch
+ * are deleted when the last batch that refers to them has been deleted.
  */
 #include "trace/retention.h"
 
@@ -20,9 +20,9 @@
 /* All records put between two commits. */
 struct retention_batch {
 	uint64_t chunk; /* chunk.id of the last chunk */
-	uint64_t until; /* largest time so far, by slice_order() or time, ns */
-	uint64_t end; /* largest time or end of its records, ns */
-	uint64_t stack; /* smallest stack.id in its records; UINT64_MAX: none */
+	uint64_t until; /* largest time of all records so far (slice_order() for slices), ns */
+	uint64_t end; /* largest time or end of the batch's records, ns */
+	uint64_t stack; /* smallest stack.id to which its records refer; UINT64_MAX: none */
 };
 
 /* The largest ids put before the source began a new epoch. */
@@ -35,11 +35,11 @@ struct retention {
 	struct retention_events events;
 	uint64_t time; /* time to keep, ns */
 	uint64_t start; /* start of the kept part, ns; 0: nothing was deleted */
-	uint64_t dropped; /* chunks up to this id were deleted, except stacks */
+	uint64_t dropped; /* chunks up to this chunk.id were deleted, except those of stacks */
 	struct retention_batch batch; /* the current batch */
 	struct retention_epoch last; /* largest ids put so far */
-	VECTOR(struct retention_batch) batches;
-	VECTOR(struct retention_epoch) epochs;
+	VECTOR(struct retention_batch) batches; /* ended batches that are not deleted, in order */
+	VECTOR(struct retention_epoch) epochs; /* ended epochs that are not deleted, in order */
 	struct open_slices *opens; /* open states of threads at the end of the deleted part */
 	struct old_rows *rows;
 	struct columns slices;
@@ -189,9 +189,9 @@ int retention_end_batch(struct retention *k, struct error *err)
 }
 
 /*
- * Return how many batches are too old to be kept. A batch with a record that reaches far into the
- * future, such as a gap, is kept longer, but at most for twice the time, because a wrong clock may
- * set any end.
+ * Return how many of the first batches are too old to be kept. A batch with a record that ends long
+ * after the others, such as a gap, is kept longer, but at most for twice the time to keep, because
+ * a wrong clock may set any end. The last batch is always kept.
  */
 static size_t count_old_batches(const struct retention *k, uint64_t now)
 {
@@ -216,8 +216,8 @@ static int delete_chunks(struct retention *k, uint64_t until, struct error *err)
 }
 
 /*
- * Set *id to the greatest unused chunk.id below *id, since chunks of stacks keep their ids. Return
- * 0 or a negative errno.
+ * Set *id to the greatest unused chunk.id below *id; the remaining chunks of stacks still use some.
+ * Return 0 or a negative errno.
  */
 static int find_free_chunk_id(struct retention *k, uint64_t *id, struct error *err)
 {
@@ -239,7 +239,10 @@ static int find_free_chunk_id(struct retention *k, uint64_t *id, struct error *e
 	return ret;
 }
 
-/* Write the open states of threads in place of the deleted slices. */
+/*
+ * Write the open slices of threads in place of the deleted slices, in chunks with ids up to last,
+ * so that they come before the slices that are kept.
+ */
 static int write_open_slices(struct retention *k, const struct slice *opens, size_t count,
 			     uint64_t last, struct error *err)
 {
@@ -261,7 +264,8 @@ static int write_open_slices(struct retention *k, const struct slice *opens, siz
 }
 
 /*
- * Read the slices and edges that will be deleted, to determine the states of threads at their end.
+ * Read the slices and edges of the chunks up to chunk.id until, which will be deleted, into
+ * k->opens: the states of threads after them.
  */
 static int replay_old_slices(struct retention *k, uint64_t until, struct error *err)
 {
@@ -299,7 +303,7 @@ static int replace_slices(struct retention *k, const struct retention_batch *las
 	return ret < 0 ? ret : write_open_slices(k, opens, count, last->chunk, err);
 }
 
-/* Count the epochs to which no kept record refers. */
+/* Return how many of the first epochs have no stack to which a kept record refers. */
 static size_t count_unused_epochs(const struct retention *k)
 {
 	uint64_t least = k->batch.stack;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Print the rows of an SQL statement as a table, as CSV or as JSON. The column widths of a table
- * depend on its first rows, which are held back; later rows are printed as they come, so memory
- * does not grow with the result.
+ * depend on its first rows, which are held in memory until they are measured; later rows are
+ * printed as they come, so memory does not grow with the result.
  */
 #include "trace/rows.h"
 
@@ -24,7 +24,7 @@
 struct printed_table {
 	unsigned int columns;
 	unsigned int *widths;
-	bool *numeric; /* the column has only numbers so far */
+	bool *numeric; /* by column: the first rows have only numbers and NULLs */
 	VECTOR(char *) cells; /* cells of the first rows, until they are printed */
 	size_t bytes;
 };
@@ -70,7 +70,7 @@ static void print_rule(FILE *out, const struct printed_table *t)
 	}
 }
 
-/* Print the heading, then the first rows. */
+/* Print the column names and a rule, then the first rows; free these rows. */
 static void print_held_rows(struct printed_table *t, sqlite3_stmt *stmt, FILE *out)
 {
 	char buf[CELL_BYTES];

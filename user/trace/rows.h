@@ -9,8 +9,8 @@
 #include "trace/trace.h"
 
 /*
- * Step through stmt and print its rows. Return 0, or a negative errno of out, or -EBADMSG or
- * another errno of SQLite, with the cause in *err.
+ * Run stmt and print its rows. Return 0 or a negative errno with the cause in *err: of writing to
+ * out, or of SQLite (-EBADMSG if the trace is damaged).
  */
 int rows_print(sqlite3_stmt *stmt, enum query_format format, FILE *out, struct error *err);
 

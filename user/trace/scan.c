@@ -29,7 +29,7 @@ int scan_probe(sqlite3 *db, sqlite3_stmt **out, const char *table, struct error 
 	return ret;
 }
 
-/* Find the first id >= from. Return SQLITE_ROW with *out set, SQLITE_DONE, or a code for damage. */
+/* Find the first id >= from. Return SQLITE_ROW with *out set, SQLITE_DONE, or an error code. */
 static int probe(struct scan *s, uint64_t from, uint64_t *out)
 {
 	int ret;
@@ -43,8 +43,8 @@ static int probe(struct scan *s, uint64_t from, uint64_t *out)
 }
 
 /*
- * Find the end of the damage at an unreadable id: take doubling steps until an id can be read, then
- * bisect the last step. Return true and the first readable id in *out, or false.
+ * Find the end of the damage that begins after s->after: take doubling steps until an id can be
+ * read, then bisect the last step. Return true and the first readable id in *out, or false.
  */
 static bool find_readable_row(struct scan *s, uint64_t *out)
 {
@@ -84,7 +84,10 @@ static int step_scan_rows(struct scan *s)
 	return sqlite3_step(s->rows);
 }
 
-/* Continue after the damage. Return false if nothing can be read after it. */
+/*
+ * Prepare to continue with the first readable row after the damage. Return false if there is none,
+ * if the table has no ids, or after SKIPS_MAX damaged places.
+ */
 static bool scan_past_damage(struct scan *s, uint64_t *lost)
 {
 	uint64_t next;
@@ -121,7 +124,7 @@ int scan_next(struct scan *s, uint64_t *lost, struct error *err)
 	while (s->rows && !s->done) {
 		ret = step_scan_rows(s);
 		if (ret == SQLITE_ROW && s->rows_read++ >= trace_rows_max(s->trace)) {
-			++*lost; /* the table uses some pages more than once */
+			++*lost; /* more rows than fit the file: a hostile table repeats pages */
 			s->done = true;
 			return 0;
 		}

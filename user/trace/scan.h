@@ -17,7 +17,8 @@ struct scan {
 	sqlite3_stmt *rows;
 	sqlite3_stmt *probe; /* statement for the first id >= ?1; NULL: this table has no ids */
 	uint64_t after; /* the last id delivered or skipped */
-	uint64_t dense; /* id above which the writer leaves no gaps; UINT64_MAX: gaps are normal */
+	/* id above which every missing id is a lost row; UINT64_MAX: missing ids are normal */
+	uint64_t dense;
 	unsigned int skips;
 	uint64_t rows_read; /* rows read so far */
 	bool stepping;
@@ -33,8 +34,8 @@ void scan_open(struct scan *s, struct trace *t, sqlite3_stmt *rows, sqlite3_stmt
 void scan_close(struct scan *s);
 
 /*
- * Return 1 with rows at a row, 0 at the end, or a negative errno. *lost is the number of rows that
- * were found missing on the way.
+ * Return 1 with s->rows at the next row, 0 at the end, or a negative errno. *lost is about the
+ * number of rows that were found missing before this row or the end.
  */
 int scan_next(struct scan *s, uint64_t *lost, struct error *err);
 

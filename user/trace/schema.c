@@ -106,7 +106,7 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 /* SQL for a path without its folders. */
 #define BASE_SQL(path) "replace(" path ", rtrim(" path ", replace(" path ", '/', '')), '')"
 
-/* SQL for the file of a Python function and the line where the function begins. */
+/* SQL for " (FILE:LINE)": the file of a Python function, and the line where the function begins. */
 #define PLACE_SQL \
 	"' (' || CASE WHEN file LIKE '<%' THEN file ELSE " BASE_SQL("file") " END ||" \
 	" CASE WHEN function.line THEN ':' || function.line ELSE '' END || ')'"
@@ -135,8 +135,8 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" LEFT JOIN mapping ON mapping.id = frame.mapping"
 
 /*
- * SQL that first adds the samples up by an id, so that each name is looked up and compared only
- * once.
+ * SQL that first adds the samples up by event and an id, so that each name is looked up and
+ * compared only once.
  */
 #define PART_SQL(id, from) \
 	"(SELECT event, " id " AS id, count(*) AS count, sum(weight) AS weight FROM " from \
@@ -147,14 +147,15 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" round(100.0 * sum(part.weight) /" \
 	" sum(sum(part.weight)) OVER (PARTITION BY event.name), 2) AS percent"
 
-/* SQL that leaves out the samples of idle CPUs, which have pid 0, as reports do. */
+/* SQL that leaves out the samples of the idle threads, whose process has pid 0, as reports do. */
 #define NOT_IDLE_SQL \
 	"WHERE thread NOT IN (SELECT thread.id FROM thread JOIN process" \
 	" ON process.id = thread.process WHERE process.pid = 0)"
 
 /*
  * SQL for the innermost function at a frame's address, by the rules of inlined_attach(): NULL where
- * nothing is inlined, where rows are missing, and for frames that are not native.
+ * nothing is inlined, where rows are missing, where that function has no name, and for frames that
+ * are not native.
  */
 #define INNERMOST_SQL \
 	"(SELECT function.name FROM inlined JOIN function ON function.id = inlined.function" \
@@ -164,8 +165,8 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" (SELECT id FROM frame_kind WHERE word = 'native')), "
 
 /*
- * SQL for the samples by function of the innermost frame. innermost is empty, or INNERMOST_SQL in
- * traces that have the table of inlined functions.
+ * SQL for the samples by function of the innermost frame. The argument is empty, or INNERMOST_SQL
+ * in traces that have the table of inlined functions.
  */
 #define HOTTEST_SQL(innermost) \
 	"SELECT event.name AS event, coalesce(" innermost "frame_name.name, '[no stack]')" \
@@ -178,8 +179,8 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 #define LANE_KIND_SQL(word) "(SELECT id FROM lane_kind WHERE word = '" word "')"
 
 /*
- * SQL for the thread.id under which a lane's thread ran at edge.time; the thread's first name if
- * none is that old. NULL if the lane is not a thread's.
+ * SQL for the thread.id of a lane's thread at edge.time. A thread has one thread.id per name; if
+ * none had begun at that time, the first is taken. NULL if the lane is not a thread's.
  */
 #define THREAD_SQL(lane) \
 	"coalesce((SELECT id FROM thread WHERE thread.lane = " lane " AND " lane " <> 0" \
@@ -188,8 +189,8 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" AND kind = " LANE_KIND_SQL("thread") "))"
 
 /*
- * SQL for the threads running at each time. The stream is the outer table of the join: as an inner
- * table it would be scanned once for each row of the outer table.
+ * SQL for the slices of all CPUs, with the thread of each. CROSS JOIN makes slice the outer table
+ * of the join: as an inner table, the stream would be scanned once for each row of the outer table.
  */
 #define RUNNING_SQL \
 	"SELECT slice.time AS time, slice.\"end\" AS \"end\", lane.number AS cpu," \

@@ -61,26 +61,33 @@ struct blob_table {
 extern const struct blob_table blob_tables[];
 
 /*
- * Return how many leading fields form the primary key of a table: 1 (the id), or 2 for two of the
- * kinds.
+ * Return how many leading fields form the primary key of a table: 2 for accounts and inlined
+ * functions, else 1 (the id).
  */
 unsigned int schema_key_fields(enum record_kind kind);
 
-/* Return whether only traces that have rows of this kind have its table. */
+/* Return whether only traces that have rows of this kind have the kind's table. */
 bool schema_is_optional(enum record_kind kind);
-/* Make the table of an optional kind. */
+/*
+ * Make the table of an optional kind, and make the views anew that show its rows. Return 0 or a
+ * negative errno.
+ */
 int schema_add(sqlite3 *db, enum record_kind kind, struct error *err);
 
-/* Make all tables in an empty database, and set application_id and user_version. */
+/*
+ * Make all views and all tables that are not optional in an empty database, and set application_id
+ * and user_version. Return 0 or a negative errno.
+ */
 int schema_create(sqlite3 *db, struct error *err);
 
 /*
- * Return the statement that puts one row, with its parameters in the order of the fields; a later
- * row replaces an earlier one of the same key. Free it by sqlite3_free(). NULL without memory.
+ * Return the SQL that puts one row, with its parameters in the order of the fields; a later row
+ * replaces an earlier one of the same key. The caller frees the text with sqlite3_free(). NULL if
+ * there is no memory.
  */
 char *schema_put_sql(enum record_kind kind);
 
-/* Return the SELECT that computes the rows of a derived kind. */
+/* Return the SELECT that computes the rows of a derived kind; NULL for other kinds. */
 const char *schema_derived_sql(enum record_kind kind);
 
 #endif

@@ -59,7 +59,7 @@ int shortage_put(struct shortage *s, enum record_kind kind, const void *record)
 	if (kind == KIND_HOST)
 		note_host_times(s, record);
 	shortage_tick(s, stream_record_time(kind, record));
-	/* After a shortage nothing is committed any more, so the record is lost at once. */
+	/* In a shortage nothing is committed any more, so the record is lost at once. */
 	if (unstored_put(&s->unstored, kind, record) < 0)
 		return -ENOMEM;
 	if (s->code)
@@ -94,7 +94,7 @@ bool shortage_begin(struct shortage *s, int code)
 	return true;
 }
 
-/* Return the time until which the recording is stored, ns. */
+/* Return the time until which the recording is stored, ns; not before start. */
 static uint64_t stored_until(const struct shortage *s, uint64_t start)
 {
 	return s->stored > start ? s->stored : start;
@@ -113,8 +113,8 @@ static const char *shortage_cause(int code)
 }
 
 /*
- * Correct the times of a row that could not be written when it was put: only the writer knows where
- * the stored part begins and ends.
+ * Correct the times of a row that could not be written when it was put: its source did not know
+ * where the stored part begins and ends. start: see shortage_rows().
  */
 static void correct_row(const struct shortage *s, uint64_t start, const struct unstored_row *row)
 {

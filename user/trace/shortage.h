@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * End a recording that runs out of room (a full disk, a quota, RLIMIT_FSIZE), with a trace that
- * reports so: the room for the last rows is reserved at the start, and the records lost with a
- * failed transaction are counted. The writer itself writes the rows.
+ * says so: room for the last rows is reserved at the start, and the records lost with a failed
+ * transaction and later are counted. The caller writes the rows.
  */
 #ifndef SKEIN_TRACE_SHORTAGE_H
 #define SKEIN_TRACE_SHORTAGE_H
@@ -14,13 +14,13 @@
 #include "trace/unstored.h"
 
 struct shortage {
-	bool armed; /* the reserve was taken; otherwise all functions here do nothing */
+	bool armed; /* the reserve was taken; else nothing is counted and no shortage begins */
 	/* negative errno of the shortage, such as -ENOSPC; 0: there is none */
 	int code;
 	struct reserve reserve;
 	uint64_t file_limit; /* RLIMIT_FSIZE, bytes of a file; 0: no limit */
 	struct unstored unstored;
-	/* time of the last record put, and of the last record committed, ns */
+	/* largest time of a record or tick so far, and its value at the last commit, ns */
 	uint64_t time, stored;
 	struct host host; /* the host's times and id; its texts are not kept */
 };
@@ -29,9 +29,9 @@ struct shortage {
 int shortage_arm(struct shortage *s, const char *path, struct error *err);
 void shortage_free(struct shortage *s);
 
-/* Note every record that the writer gets. Return 0 or -ENOMEM. */
+/* Call this for every record that the writer gets. Return 0 or -ENOMEM. */
 int shortage_put(struct shortage *s, enum record_kind kind, const void *record);
-/* Note that all records up to that time (ns) have been put. */
+/* Call this at a tick: all records up to that time (ns) have been put. */
 void shortage_tick(struct shortage *s, uint64_t time);
 /* Call this after a commit: all records put so far are stored. */
 void shortage_committed(struct shortage *s);
@@ -39,15 +39,16 @@ void shortage_committed(struct shortage *s);
 /* Return whether a trace of that many bytes leaves room for its last rows below RLIMIT_FSIZE. */
 bool shortage_fits(const struct shortage *s, uint64_t bytes);
 /*
- * Call this when a write failed. Return true if there was no room; from then on only the rows that
- * describe the end are stored.
+ * Call this when a write failed with the negative errno code. If there was no room, begin the
+ * shortage and return true: from then on, only the rows of shortage_rows() may be stored. Return
+ * false for other errors, in a shortage, and if the reserve was not taken.
  */
 bool shortage_begin(struct shortage *s, int code);
 
 /*
- * Release the reserve, and put the rows that describe how the recording ended: those lost with the
- * failed transaction, and those put later. start: start of the kept part, ns; 0: nothing was
- * deleted.
+ * Release the reserve, and put the rows that describe how the recording ended: the rows for the
+ * recording and its losses that were put since the last commit, and TRACE_ENDED. start: start of
+ * the kept part, ns; 0: nothing was deleted. Return 0 or the error of put().
  */
 int shortage_rows(struct shortage *s, uint64_t start,
 		  int (*put)(void *context, enum record_kind kind, const void *record,

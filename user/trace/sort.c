@@ -39,8 +39,8 @@ void sorter_free(struct sorter *s)
 }
 
 /*
- * Find the least key, and the span from it to the greatest key. Return true if the rows are already
- * sorted.
+ * Set *least to the least key, and *span to the difference between the greatest and the least key.
+ * Return true if the rows are already sorted.
  */
 static bool find_key_span(const struct sorter *s, uint64_t *least, uint64_t *span)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sort the rows of a chunk by a key: stable, in time proportional to the number of rows. */
+/* Sort the rows of a chunk by a key, stably and in time proportional to the number of rows. */
 #ifndef SKEIN_TRACE_SORT_H
 #define SKEIN_TRACE_SORT_H
 
@@ -11,14 +11,14 @@
 struct sorter {
 	uint64_t *keys; /* by row number */
 	uint32_t *rows; /* row numbers, sorted by sorter_sort() */
-	uint32_t *spare;
-	uint32_t capacity;
-	uint32_t count; /* rows in use */
+	uint32_t *spare; /* second buffer of row numbers, for sorter_sort() */
+	uint32_t capacity; /* maximum number of rows */
+	uint32_t count; /* number of rows added */
 };
 
 /*
- * Remove all rows and make room for so many, whose numbers must be below that count. Return 0 or
- * -ENOMEM.
+ * Remove all rows and make room for that many. The numbers of the rows to be added must be below
+ * rows. Return 0 or -ENOMEM.
  */
 int sorter_reserve(struct sorter *s, uint32_t rows);
 void sorter_free(struct sorter *s);
@@ -32,7 +32,7 @@ static inline void sorter_add(struct sorter *s, uint32_t row, uint64_t key)
 /* Sort the added rows by their keys; rows with equal keys keep their order. */
 void sorter_sort(struct sorter *s);
 
-/* Copy records to out, sorted by one of their columns. Return 0 or -ENOMEM. */
+/* Set out to a copy of the records, stably sorted by one of their columns. Return 0 or -ENOMEM. */
 int sort_columns(struct sorter *s, const struct columns *from, unsigned int column,
 		 struct columns *out);
 

@@ -25,7 +25,7 @@ int sql_is_damage(int ret)
 	}
 }
 
-/* Return the errno of the last failed call on the database file, or else on its journal. */
+/* Return the errno of the last failed call on the database file, else on its journal; 0: none. */
 static int file_errno(sqlite3 *db)
 {
 	sqlite3_file *journal = NULL;
@@ -40,8 +40,9 @@ static int file_errno(sqlite3 *db)
 }
 
 /*
- * Return the errno of an I/O error. The errno of the file is preferred: the connection's errno is
- * that of its very last call, and a rollback has made further calls since the failure.
+ * Return the negative errno of an I/O error, -EIO if the errno is not known. The errno of the file
+ * is preferred: the connection's errno is that of its very last call, and a rollback has made
+ * further calls since the failure.
  */
 static int io_errno(sqlite3 *db, int rc)
 {

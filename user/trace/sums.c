@@ -11,8 +11,8 @@
 
 /*
  * Size of the hash table, which is large enough that the keys of a recording rarely fill it. The
- * slots that are searched take 1 MiB and stay in the CPU's cache; the sums, 4.5 MiB, are written
- * sequentially.
+ * slots, which are searched, take 1 MiB, so they stay in the CPU's cache; new sums, 4.5 MiB in all,
+ * are appended.
  */
 #define SLOT_BITS 17
 #define SLOTS (1u << SLOT_BITS)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Add samples up per (event, thread, stack, SAMPLE_FLAGS_OF_RUNTIME) in a table of fixed size: when
- * the table is full, its owner passes its contents on as one part of the sums and clears it.
+ * Add samples up per (event, thread, stack, flags of SAMPLE_FLAGS_OF_RUNTIME) in a table of fixed
+ * size: when the table is full, its owner passes the contents on as one part of the sums and clears
+ * the table.
  */
 #ifndef SKEIN_TRACE_SUMS_H
 #define SKEIN_TRACE_SUMS_H
@@ -15,11 +16,11 @@ struct sums_slot;
 
 struct sums {
 	struct sums_slot *slots;
-	struct sum *items; /* in order of first occurrence */
+	struct sum *items; /* the sums, in the order in which their keys first came */
 	uint32_t count;
 };
 
-int sums_init(struct sums *s); /* returns 0 or -ENOMEM */
+int sums_init(struct sums *s); /* returns 0 or -ENOMEM; call sums_free() in both cases */
 void sums_free(struct sums *s);
 void sums_clear(struct sums *s);
 

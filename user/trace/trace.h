@@ -10,10 +10,11 @@
 
 /*
  * Make a sink that writes a trace under its final name; an existing file of that name becomes
- * NAME.old. Each tick commits one transaction. When the disk is full, the committed part stays
- * readable and the error reports the cause. Ids of stacks must grow from record to record. The sink
- * does not want sums: readers compute them from the samples. Freeing a writer before its first
- * commit leaves no new file, and gives NAME.old its name back.
+ * NAME.old. Each tick commits a transaction; many records between two ticks are committed earlier.
+ * When the disk is full, the committed part stays readable and the error reports the cause. Ids of
+ * stacks must grow from record to record. The sink does not want sums: readers compute them from
+ * the samples. Freeing a writer that has committed nothing and was not finished removes the new
+ * file, and renames NAME.old back to NAME.
  */
 int trace_writer(struct sink **out, const char *path, struct error *err);
 
@@ -21,14 +22,14 @@ struct trace_stats {
 	uint64_t file_bytes;
 	uint64_t chunk_bytes; /* bytes of the chunks of all streams, compressed */
 	uint64_t records; /* number of records of all streams */
-	/* one more transaction may exceed the limit of trace_writer_limit() */
+	/* one more transaction as large as the last may exceed trace_writer_limit(); stays set */
 	bool full;
 };
 
 /*
- * For a sink of trace_writer() only, before any record is put. trace_writer_retain(): at each tick,
- * delete records older than time ns. trace_writer_limit(): set trace_stats.full when the size of
- * the file comes close to that many bytes.
+ * For a sink of trace_writer() only, before any record is put. trace_writer_retain(): keep about
+ * the last time ns of the recording, by deleting older records at each tick. trace_writer_limit():
+ * set trace_stats.full when the size of the file comes close to that many bytes.
  */
 int trace_writer_retain(struct sink *s, uint64_t time, struct error *err);
 void trace_writer_limit(struct sink *s, uint64_t bytes);
@@ -37,9 +38,9 @@ void trace_writer_limit(struct sink *s, uint64_t bytes);
  * For a recorder, before any record is put: reserve disk space (also within RLIMIT_FSIZE) for the
  * end of the trace, so that a trace that runs out of space still records that it did. When the
  * space has run out, put() and tick() succeed and store nothing, the records are counted
- * (sink_ops.unstored), and finish() writes how the recording ended (host, accounts, losses,
- * TRACE_ENDED) and fails with the cause: -ENOSPC, -EDQUOT or -EFBIG. host.end is then the end of
- * the stored part.
+ * (sink_ops.unstored), and finish() writes how the recording ended (host, infos, events, accounts,
+ * losses, TRACE_ENDED) and fails with the cause: -ENOSPC, -EDQUOT or -EFBIG. host.end is then the
+ * end of the stored part.
  */
 int trace_writer_reserve(struct sink *s, struct error *err);
 /* Return whether the writer has run out of space: no record put from now on is stored. */
@@ -53,44 +54,46 @@ bool trace_writer_is_short(const struct sink *s);
 #define TRACE_ENDED_AT "trace.ended_at"
 
 /*
- * Copy all records put so far to another trace beside this one, ended at now (ns): NAME.skein is
- * copied to NAME-MARK.skein, which must not exist. *out becomes its path, which the caller frees.
+ * Commit all records put so far, and copy the file NAME.skein to NAME-MARK.skein in the same
+ * folder, which must not exist. The copy is a trace that ended at now (ns). *out becomes the path
+ * of the copy, which the caller frees.
  */
 int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out,
 		      struct error *err);
 
-/* Return the sizes and counts written so far. */
+/* Set *out to the sizes written so far, and the number of records put so far. */
 void trace_writer_stats(const struct sink *s, struct trace_stats *out);
 
 /* A trace opened for reading. */
 struct trace;
 
 /*
- * Open a trace defensively: a trace of an older skein is read, a newer or foreign file is refused
- * by name, a damaged file is opened as far as possible. A trace whose recorder was killed during a
- * commit is first rolled back to its last transaction.
+ * Open a trace that may be hostile. A trace of an older skein is accepted; a trace of a newer skein
+ * and a file of another program are refused, with an error that says which; a damaged trace is
+ * accepted if its list of tables can be read. A trace whose recorder was killed during a commit is
+ * first rolled back to the commit before.
  */
 int trace_open(struct trace **out, const char *path, struct error *err);
 void trace_close(struct trace *t);
 
 /*
  * Make a source that reads the trace. It delivers the kinds in the order of RECORD_KINDS, but
- * slices and edges together, in the order of their times (see trace_timeline.h). Damaged chunks are
- * left out and put as losses (UNREADABLE_CHUNK), also to a sink that does not want losses: that one
- * gets no others. Sums are computed from the samples; with many
- * keys, one key may come several times, and the sink must add its parts up. The trace must outlive
- * the source.
+ * slices and edges together, in the order of their times (see trace_timeline.h). Rows and chunks
+ * that damage makes unreadable are left out and put as losses (UNREADABLE_CHUNK), even to a sink
+ * that does not want losses. Sums are computed from the samples; with many keys, one key may come
+ * several times, and the sink must add its parts up. The trace must outlive the source.
  */
 int trace_source(struct source **out, struct trace *t, struct error *err);
 
 /*
- * Return about how many records the sources of this trace have left out so far because of damage.
+ * Return about how many records the sources and windows of this trace have left out so far because
+ * of damage; 0 only if none.
  */
 uint64_t trace_left_out(const struct trace *t);
 
 /*
- * Count the records of a kind; for sums, the distinct keys. *out is 0 when the trace lacks the
- * table.
+ * Count the records of a kind; for sums, the distinct keys. *out is 0 if the trace lacks the table.
+ * Return 0 or a negative errno.
  */
 int trace_count(struct trace *t, enum record_kind kind, uint64_t *out, struct error *err);
 
@@ -98,7 +101,8 @@ enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
 
 /*
  * Run one or more read-only SQL statements and print their rows; streams appear as tables. Text is
- * cleaned for terminals unless the format is JSON or CSV.
+ * cleaned for terminals unless the format is JSON or CSV. Return 0 or a negative errno: -EPERM if a
+ * statement would write, -EBADMSG if rows are missing because of damage.
  */
 int trace_query(struct trace *t, const char *sql, enum query_format format, FILE *out,
 		struct error *err);

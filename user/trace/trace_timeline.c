@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Merge the two streams. Of each stream, the current chunk is decoded, and its chosen rows are
- * sorted by time.
+ * Merge slices and edges by time. Of each stream, the current chunk is decoded, and its chosen rows
+ * are sorted by time.
  */
 #include "trace/trace_timeline.h"
 
@@ -29,7 +29,7 @@ struct trace_timeline {
 	struct trace_timeline_query query;
 	struct timeline_stream streams[STREAMS];
 	union timeline_record record;
-	uint32_t row; /* of record */
+	uint32_t row; /* row number of record in its chunk */
 };
 
 static uint64_t record_order(enum record_kind kind, const union timeline_record *r)

@@ -2,8 +2,8 @@
 /*
  * Read slices and edges of a trace as one sequence: in the order of slice_order() and edge.time,
  * slices before edges at equal times, whatever the order within the chunks. A record that was put
- * so late that it is in a later chunk than its neighbours is returned where its chunk begins; the
- * order is the same on every reading.
+ * so late that it is in a later chunk than its neighbours in time is returned among the first of
+ * that chunk. The order is the same on every reading.
  */
 #ifndef SKEIN_TRACE_TRACE_TIMELINE_H
 #define SKEIN_TRACE_TRACE_TIMELINE_H
@@ -24,28 +24,32 @@ struct trace_timeline_query {
 	uint64_t after; /* skip chunks with ids up to this one; 0: none */
 	uint64_t until; /* skip chunks with ids above this one; 0: none */
 	uint64_t kinds; /* WANT(SLICE), WANT(EDGE) or both */
-	struct chunk_losses losses; /* called for unreadable records; lost may be NULL */
+	struct chunk_losses losses; /* losses.lost may be NULL: losses are not reported */
 	/*
-	 * Masks of the columns to decode, 0: all. The other members of a record are undefined.
+	 * Masks of the columns to decode, 0: all. Members of a record for other columns are
+	 * undefined.
 	 */
 	uint64_t slice_columns, edge_columns;
 	/*
-	 * NULL, or a function that is called with each decoded chunk and adds the rows to deliver,
-	 * by their order; it then decides alone whether a row touches the range. 0 or a negative
-	 * errno.
+	 * NULL, or a function that is called with each decoded chunk and adds the rows to return
+	 * to out, with slice_order() or edge.time as keys. Then from and to only select chunks, and
+	 * the function chooses among their rows. It returns 0 or a negative errno.
 	 */
 	int (*choose)(void *context, enum record_kind kind, const struct columns *c,
 		      struct sorter *out, struct error *err);
 	void *context;
 };
 
-/* Open a timeline. t must outlive it. Its memory is bounded by one chunk of each kind. */
+/*
+ * Open a timeline, which takes the memory of one decoded chunk of each kind. t must outlive the
+ * timeline. Return 0 or a negative errno.
+ */
 int trace_timeline_open(struct trace_timeline **out, struct trace *t,
 			const struct trace_timeline_query *q, struct error *err);
 /* Return 1 with *record of *kind, valid until the next call; 0 at the end; or a negative errno. */
 int trace_timeline_next(struct trace_timeline *l, enum record_kind *kind, const void **record,
 			struct error *err);
-/* Return the row of the last record in the columns of its chunk. */
+/* Return the row number in its chunk of the record that trace_timeline_next() returned last. */
 uint32_t trace_timeline_row(const struct trace_timeline *l);
 /* Accepts NULL. */
 void trace_timeline_close(struct trace_timeline *l);

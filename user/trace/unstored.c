@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* maximum number of rows per transaction; a machine of 4,096 CPUs has fewer per second */
+/* maximum number of rows kept per transaction; a machine of 4,096 CPUs has fewer per second */
 #define ROWS_MAX 65536
 
 /*

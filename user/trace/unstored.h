@@ -13,7 +13,7 @@
 #include "base/record.h"
 #include "base/vector.h"
 
-#define UNSTORED_CPUS 4096 /* CPUs with higher numbers are counted as one */
+#define UNSTORED_CPUS 4096 /* CPUs with this number or a higher one are counted as one */
 
 /* A copy of a record and its texts, in one allocation. */
 struct unstored_row {
@@ -21,7 +21,7 @@ struct unstored_row {
 	void *record;
 };
 
-/* Records put since the last commit, and records of transactions that were given up. */
+/* Numbers of records: put since the last commit, and lost in transactions that were given up. */
 struct unstored_count {
 	uint64_t put, lost;
 };
@@ -32,7 +32,7 @@ struct unstored {
 	VECTOR(struct unstored_row) rows; /* rows put since the last commit */
 };
 
-/* Count any record that is put. Return 0 or -ENOMEM. */
+/* Count a record that is put, and copy a row that is to be kept. Return 0 or -ENOMEM. */
 int unstored_put(struct unstored *u, enum record_kind kind, const void *record);
 /* Call this after a commit: the records put so far are stored. */
 void unstored_committed(struct unstored *u);

@@ -17,8 +17,8 @@
 #include "trace/finder.h"
 
 /*
- * Bits of idxNum: which constraints are in argv, in this order: the trace, then bounds on the first
- * column. FIND_ROW: the only bound is an id.
+ * Bits of idxNum: which constraints are in argv, in this order: the name of the trace, then bounds
+ * on the first column. FIND_ROW: the id of a stack comes instead of bounds.
  */
 enum { NAMED_TRACE = 1, BOUND_EQUAL = 2, BOUND_LOW = 4, BOUND_HIGH = 8, FIND_ROW = 16 };
 
@@ -32,7 +32,7 @@ struct stream_module {
 	struct stream_damage *damage;
 };
 
-/* A trace of the connection that this table has used. */
+/* A trace of the connection that queries of this table have read. */
 struct used_trace {
 	struct used_trace *next;
 	struct finder *finder; /* finder of the trace's stacks; NULL until needed */
@@ -49,13 +49,13 @@ struct stream_table {
 struct stream_cursor {
 	sqlite3_vtab_cursor base;
 	const struct used_trace *of; /* the trace that is read */
-	sqlite3_stmt *chunks;
+	sqlite3_stmt *chunks; /* reads the chunks within the bounds */
 	struct codec codec;
 	struct columns columns;
 	uint64_t mask; /* mask of the columns in use */
-	sqlite3_int64 chunk;
-	uint32_t row;
-	uint32_t row_base; /* row of columns' first record within the chunk */
+	sqlite3_int64 chunk; /* chunk.id of the current chunk */
+	uint32_t row; /* row number of the current record in columns */
+	uint32_t row_base; /* row number in the chunk of the first record in columns */
 	bool single; /* the cursor returns only one row (look-up by id) */
 	bool end;
 };
@@ -137,8 +137,9 @@ static int bound_bit(unsigned char op)
 }
 
 /*
- * Pass the constraint for a bound to the query, if there is one. argv must be in the order of the
- * bits, so constraints are searched bit by bit.
+ * If the query has a constraint for this bound, let SQLite pass its value to stream_filter() as the
+ * next argument. The caller passes the bounds one by one in the order of their bits, in which
+ * stream_filter() expects the arguments.
  */
 static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 {
@@ -156,8 +157,8 @@ static void take_bound(sqlite3_index_info *info, int bound, int *argv)
 }
 
 /*
- * Pass the constraint for the trace's name to the query. Return false if the name is not known yet
- * in this plan, which rules the plan out.
+ * If the query names a trace, let SQLite pass the name to stream_filter() as the next argument.
+ * Return false if the name would not be known yet in this query plan, which rules the plan out.
  */
 static bool take_trace(sqlite3_index_info *info, int column, int *argv)
 {
@@ -216,7 +217,10 @@ static int stream_cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 	return SQLITE_OK;
 }
 
-/* Return whether a known database may be detached, and another attached under the same name. */
+/*
+ * Return whether queries have read a database other than "main": it may be detached, and another
+ * one attached under the same name.
+ */
 static bool may_change(const struct stream_table *t)
 {
 	return t->used && (t->used->next || sqlite3_stricmp(t->used->name, "main"));
@@ -242,8 +246,8 @@ static struct stream_table *cursor_table(const struct stream_cursor *c)
 }
 
 /*
- * Set the error message, which the user sees; takes ownership of message, made by
- * sqlite3_mprintf().
+ * Set the error message, which the user sees, and return ret. The table owns message, which
+ * sqlite3_mprintf() made.
  */
 static int fail_table(struct stream_table *t, int ret, char *message)
 {
@@ -335,8 +339,8 @@ static int next_cursor_chunk(struct stream_cursor *c)
 }
 
 /*
- * Bind a value to a bound. A value that is not an integer is rounded so that the bound selects more
- * rows, or left out: SQLite checks the rows again.
+ * Bind a value to a bound. A real number is rounded, by adding round, so that the bound selects
+ * rather more rows; another value leaves the bound as it is. SQLite checks the rows again.
  */
 static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int round)
 {
@@ -356,7 +360,7 @@ static void bind_bound(sqlite3_stmt *stmt, int index, sqlite3_value *value, int 
 	}
 }
 
-/* Convert a value to an id. Return false if no record can have that id. */
+/* Convert a value to an id, which may be rounded. Return false if the value is no number. */
 static bool integer_of(sqlite3_value *value, sqlite3_int64 *out)
 {
 	double real;
@@ -493,7 +497,8 @@ static int stream_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 }
 
 /*
- * A module without xCreate is eponymous only: its table exists under its name in every connection.
+ * A module without xCreate is eponymous only: in every connection with the module, there is a table
+ * of the module's name, without CREATE VIRTUAL TABLE.
  */
 static const sqlite3_module stream_functions = {
 	.iVersion = 1,

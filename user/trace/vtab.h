@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Show the streams as SQL tables, decoded from the chunks of a trace as they are read. This file
- * depends on nothing but the codec, so it also serves as a loadable extension (user/extension.c).
- * Where several traces are attached, the table is a table-valued function of their names:
- * sample('main').
+ * Show the streams as SQL tables, decoded from the chunks of a trace as they are read. Of this
+ * folder, vtab.c needs only the codec and finder.c and attached.c, so it also serves as a loadable
+ * extension of SQLite (user/extension.c). On a connection with several traces, a table is a
+ * function of the name under which a trace is attached: sample('main').
  */
 #ifndef SKEIN_TRACE_VTAB_H
 #define SKEIN_TRACE_VTAB_H
@@ -22,7 +22,10 @@ struct stream_damage {
 	uint64_t chunks, records;
 };
 
-/* Count one more damaged chunk, and the number of records that it claims to have. */
+/*
+ * Count one more damaged chunk, and the number of records that the chunk claims to have; an
+ * impossible number counts as 1.
+ */
 void stream_damage_add(struct stream_damage *d, sqlite3_int64 records);
 
 /*

@@ -31,11 +31,11 @@ struct window_rendering {
 	size_t count;
 	unsigned int shift; /* a cell is 1 << shift ns */
 	uint64_t first; /* number of the first cell */
-	bool stored; /* the pyramid has a level with such cells */
+	bool stored; /* cells of this length belong to a level of the pyramid */
 	unsigned int level;
 	/*
-	 * The blocks that overlap the window; one block for the whole window if the pyramid has no
-	 * such level.
+	 * The blocks that overlap the window; one block for the whole window if the cells belong to
+	 * no level.
 	 */
 	uint64_t first_block;
 	size_t blocks;
@@ -58,8 +58,8 @@ void window_free(struct window *w)
 }
 
 /*
- * Return the shift of the largest cell of at most ns: the cell of a level of the pyramid, unless
- * all levels are coarser.
+ * Return the shift of the longest cell of at most ns, but not below FINEST_SHIFT. It is the shift
+ * of a level of the pyramid, unless all levels have longer cells.
  */
 static unsigned int choose_shift(uint64_t ns)
 {
@@ -152,7 +152,7 @@ static void copy_repeated_lanes(struct window_rendering *v, const struct window_
 	}
 }
 
-/* Return which cells of a block lie in the window, counted from the block's first cell. */
+/* Set *first and *end to the cells of a block in the window, counted from the block's first. */
 static void block_cells(const struct window_rendering *v, uint64_t block, unsigned int *first,
 			unsigned int *end)
 {
@@ -255,7 +255,7 @@ static int read_rows_of_kind(struct window_rendering *v, enum lane_kind kind, st
 			err) < 0 ||
 	    sql_prepare(v->trace->db, &data, "SELECT data FROM main.pyramid WHERE id = ?1", err) <
 		    0)
-		/* a file that was not made by skein may have another table of that name */
+		/* A file that was not made by skein may have another table of that name. */
 		goto out;
 	sqlite3_bind_int64(rows, 1, v->level);
 	sqlite3_bind_int64(rows, 2, kind);
@@ -280,7 +280,7 @@ static int read_pyramid_rows(struct window_rendering *v, struct error *err)
 	return ret;
 }
 
-/* Return the range of the window's cells in consecutive blocks. */
+/* Set *first and *end to the cells of consecutive blocks that lie in the window. */
 static void blocks_cells(const struct window_rendering *v, size_t block, size_t blocks,
 			 uint64_t *first, uint64_t *end)
 {
@@ -294,7 +294,7 @@ static void blocks_cells(const struct window_rendering *v, size_t block, size_t 
 		*end = last;
 }
 
-/* Clear cells that a damaged row of the pyramid has partly filled. */
+/* Clear the cells of a lane's missing blocks, some of which a damaged row may have set. */
 static void clear_missing(struct window_rendering *v, size_t lane, size_t block, size_t blocks)
 {
 	uint64_t first, end;
@@ -313,7 +313,10 @@ static bool lane_misses_cells(struct window_rendering *v, size_t lane, size_t bl
 	return memchr(&v->missing[lane * v->blocks + block], 1, blocks) != NULL;
 }
 
-/* Render all lanes that lack cells in consecutive blocks; their other cells stay the same. */
+/*
+ * Render the cells of consecutive blocks of all lanes that lack cells in one of them; cells read
+ * from the pyramid are rendered again.
+ */
 static int render_blocks(struct window_rendering *v, size_t block, size_t blocks, uint64_t known,
 			 struct error *err)
 {

@@ -15,19 +15,19 @@
 #define CELL_FULL 127
 
 /*
- * One cell of a lane. activity: 0 only if the lane did not run at all in the cell, CELL_FULL only
- * if it ran all the time, else the share in 127ths, rounded, but at least 1 and at most 126. A CPU
- * lane runs when it is not idle. Time before or after the life of a lane, and time in an unknown
- * state, is not run time.
+ * One cell of a lane. activity: 0 only if the lane was not RUNNING at all in the cell, CELL_FULL
+ * only if it was RUNNING all the time, else the share of that time in 127ths, rounded, but at least
+ * 1 and at most 126. A CPU lane is RUNNING while a thread runs on the CPU. Time before or after the
+ * life of a lane, and time in an unknown state, is not run time.
  */
 struct cell {
 	uint8_t activity;
 	/*
-	 * The enum slice_state that lasted longest (of equally long ones the lower); 0: the lane
-	 * did not exist.
+	 * The enum slice_state that lasted longest (of equally long states the lower number); 0:
+	 * the lane did not exist, or nothing is known of it in the cell.
 	 */
 	uint8_t state;
-	uint8_t wait; /* enum wait_class of that state */
+	uint8_t wait; /* enum wait_class that lasted longest in that state */
 	/* On a CPU lane, thread.id of the thread that ran longest; 0: none, or not certain. */
 	uint64_t thread;
 };
@@ -37,28 +37,33 @@ struct window {
 	uint64_t cell; /* length of a cell, ns: a power of two */
 	unsigned int width; /* cells per lane */
 	size_t lanes;
-	struct cell *cells; /* lane after lane, in the order of the query; owned */
+	struct cell *cells; /* lane after lane, in the order of the query; freed by window_free() */
 };
 
 struct window_query {
 	uint64_t time, end; /* ns */
-	unsigned int width; /* minimum number of cells, if the finest cell (1 us) allows it */
+	unsigned int width; /* minimum number of cells, unless cells of 1.024 us are too long */
 	const uint64_t *lanes; /* lane.id */
 	size_t lane_count;
 };
 
 /*
- * Render the window. Cells are at most (end - time) / width long, and at most four times shorter
- * than that, so up to 4 * width + 2 cells are returned per lane, and the first and last may extend
- * beyond the range. Lanes that are not in the trace have cells of zeros. A trace of a killed
- * recorder, without a pyramid or with damaged parts is rendered from its slices and edges as far as
- * they can be read. The caller frees *out with window_free().
+ * Render the window. Cells are 2^10 to 2^52 ns long; within these limits, they are at most
+ * (end - time) / width long and less than four times shorter than that, so up to 4 * width + 2
+ * cells are returned per lane. The first and last cell may extend beyond the range. Lanes that are
+ * not in the trace have cells of zeros. A trace of a killed recorder, without a pyramid or with
+ * damaged parts is rendered from its slices and edges as far as they can be read. The caller frees
+ * *out with window_free(). Return 0 or a negative errno; -EINVAL for an empty range or width, or a
+ * window of over 64 Mi cells.
  */
 int trace_window(struct trace *t, const struct window_query *q, struct window **out,
 		 struct error *err);
 void window_free(struct window *w);
 
-/* Return the first and last time that the trace's lanes cover, ns; both 0 if there are none. */
+/*
+ * Set *time and *end to the first and last time of the trace's slices and edges, ns; both are 0 if
+ * there are none, or if damage makes them unreadable. Return 0 or a negative errno.
+ */
 int trace_span(struct trace *t, uint64_t *time, uint64_t *end, struct error *err);
 
 #endif

@@ -23,14 +23,14 @@
 #include "trace/zoom.h"
 
 /*
- * Maximum bytes of uncommitted pages. These stay in memory (cache_spill is off), so a transaction
- * ends early when they take more. Checked after rows are written.
+ * Maximum bytes of SQLite's cache. Uncommitted pages stay there (cache_spill is off), so a
+ * transaction ends early when the cache is larger. Checked after rows are written.
  */
 #define DIRTY_BYTES_MAX (8 << 20)
 
 /*
  * locking_mode=EXCLUSIVE: no process can read an unfinished recording, and no reader's lock can
- * block the recorder. synchronous=OFF: the death of the process loses nothing, and a profile need
+ * block the recorder. synchronous=OFF: the death of the process loses no commit, and a profile need
  * not survive a crash of the machine. page_size: each table and index takes at least one page, and
  * most have few rows; a commit writes every page that it changes twice, once into the journal.
  * Writing and reading take no longer than with pages of 4 KiB.
@@ -88,9 +88,9 @@ struct file_writer {
 	uint64_t limit; /* bytes of the file; 0: no limit */
 	uint64_t last_stack; /* largest stack.id so far */
 	uint64_t last_chunk; /* largest chunk.id so far */
-	uint64_t committed; /* bytes of the file at the last commit */
-	bool used; /* something besides the empty schema was committed */
-	int failed; /* sticky: errno after which nothing is written any more */
+	uint64_t committed; /* bytes of the file at the last commit, if there is a limit */
+	bool used; /* something besides the empty schema was committed, or the trace finished */
+	int failed; /* sticky: negative errno after which nothing is written any more */
 	struct error failure;
 };
 
@@ -116,7 +116,7 @@ static int begin_transaction(struct file_writer *w, struct error *err)
 }
 
 /*
- * Roll back and drop all pending records. The rollback also undoes a commit that stopped halfway.
+ * Roll back, and discard pending records. The rollback also undoes a commit that stopped halfway.
  */
 static void abandon_transaction(struct file_writer *w)
 {
@@ -128,8 +128,9 @@ static void abandon_transaction(struct file_writer *w)
 }
 
 /*
- * Keep the committed part and refuse further records. If the recorder has reserved room for the end
- * of the trace, count further records as not stored instead and return 0.
+ * Keep the committed part and refuse further records; return code. If there is no room on the disk
+ * and the recorder has reserved some for the end of the trace, count further records as not stored
+ * instead and return 0.
  */
 static int fail_writer(struct file_writer *w, int code, struct error *err)
 {
@@ -193,7 +194,7 @@ static int encode_stream(struct chunk_encoder *e, enum record_kind kind,
 	return codec_encode(&e->codec, kind, columns, out, err);
 }
 
-/* Insert the records of s as a chunk. id 0 means the next free id. */
+/* Insert the records of s as a chunk with that chunk.id, or with the next free one if id is 0. */
 static int insert_chunk(struct file_writer *w, enum record_kind kind, uint64_t id,
 			const struct writer_stream *s, struct error *err)
 {
@@ -342,8 +343,8 @@ static int check_room(struct file_writer *w, struct error *err)
 
 /*
  * Write everything put so far, so that samples are committed together with the entities that they
- * refer to. now: time, ns, for which records older than the time to keep are also deleted; 0:
- * delete nothing.
+ * refer to. now: the current time, ns, to delete the records that are older than the time to keep;
+ * 0: delete nothing. Return 0, also if a shortage begins, or a negative errno.
  */
 static int commit(struct file_writer *w, uint64_t now, struct error *err)
 {
@@ -390,7 +391,7 @@ static int check_id(enum record_kind k, const void *record, struct error *err)
 }
 
 /*
- * Write the waiting rows, and commit if too many pages are dirty. This bounds the memory between
+ * Write the pending rows, and commit if SQLite's cache is too large. This bounds the memory between
  * ticks.
  */
 static int flush_pending_rows(struct file_writer *w, struct error *err)
@@ -563,7 +564,7 @@ static void close_database(struct file_writer *w)
 	sqlite3_finalize(db->put_chunk);
 	sqlite3_finalize(db->begin);
 	sqlite3_finalize(db->commit);
-	/* Leave the exclusive mode, which removes the journal: it stays (empty) between commits. */
+	/* Leave the exclusive mode, in which a commit keeps the journal: now it is removed. */
 	if (db->handle) {
 		sqlite3_exec(db->handle, "PRAGMA locking_mode=NORMAL", NULL, NULL, NULL);
 		sqlite3_exec(db->handle, "SELECT 1 FROM chunk", NULL, NULL, NULL);
@@ -579,7 +580,7 @@ static int end_zoom(struct file_writer *w, struct error *err)
 	return ret < 0 ? fail_writer(w, ret, err) : 0;
 }
 
-/* Write to the trace that the recording ran out of room, and set err to report this. */
+/* Write to the trace that the recording ran out of room. Return the cause, reported in err. */
 static int end_short(struct file_writer *w, struct error *err)
 {
 	int result = shortage_rows(&w->shortage, w->kept_start, insert_any_row, w, err);

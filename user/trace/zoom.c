@@ -8,13 +8,13 @@
 #include "trace/checkpoint.h"
 
 /*
- * Minimum number of records per byte of checkpoints: a checkpoint holds every lane, so with many
- * lanes checkpoints are further apart.
+ * Minimum number of records between two checkpoints per byte of the first one's lanes: a checkpoint
+ * holds every lane, so with many lanes checkpoints are further apart.
  */
 #define RECORDS_PER_BYTE 16u
-/* A checkpoint holds only changes as long as they take at most a third of a full checkpoint. */
+/* Changes are stored, not all lanes, if they take at most a third of the last full checkpoint. */
 #define FULL_SHARE 3u
-/* maximum number of checkpoints that refer to one, which --keep may delete */
+/* fewer than this many checkpoints refer to a full one, since --keep deletes them with it */
 #define FOLLOWERS_MAX 16u
 
 #define PYRAMID_ROW_SQL \
@@ -28,8 +28,8 @@
 struct base_checkpoint {
 	sqlite3_int64 id; /* checkpoint.id; 0: none */
 	struct open_list lanes;
-	size_t bytes;
-	unsigned int followers; /* checkpoints that refer to this one */
+	size_t bytes; /* size of its blob of lanes */
+	unsigned int followers; /* number of checkpoints that refer to this one */
 };
 
 struct zoom {
@@ -51,7 +51,7 @@ struct zoom {
 	struct open_list open, changed;
 	struct base_checkpoint base;
 	struct packer packer;
-	struct bytes blobs;
+	struct bytes blobs; /* the two blobs of a checkpoint: its lanes, then its slices */
 };
 
 static int run_zoom_statement(struct zoom *z, sqlite3_stmt *stmt, struct error *err)
@@ -237,8 +237,8 @@ static int put_checkpoint(struct zoom *z, uint64_t chunk, sqlite3_int64 base, si
 }
 
 /*
- * Pack the open stretches of all lanes: as changes to the last full checkpoint if there are only
- * few, else completely.
+ * Pack the open stretches of all lanes into z->blobs: as changes to the last full checkpoint, whose
+ * id *base becomes, if there are few changes; else completely, with *base 0.
  */
 static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 {
@@ -258,7 +258,7 @@ static int pack_lanes(struct zoom *z, sqlite3_int64 *base, struct error *err)
 	return checkpoint_pack_open(&z->packer, &z->open, &z->blobs, err);
 }
 
-/* Make this checkpoint the base of the next ones. */
+/* Make the checkpoint that was just written the base of the next checkpoints. */
 static void set_base_checkpoint(struct zoom *z, size_t bytes)
 {
 	struct open_list old = z->base.lanes;

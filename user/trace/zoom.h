@@ -14,7 +14,10 @@
 
 struct zoom;
 
-/* begin() is called before each row is put into db, to open the transaction. */
+/*
+ * begin() is called before each change of db, to open the transaction if it is not open. It returns
+ * 0 or a negative errno.
+ */
 struct zoom_events {
 	int (*begin)(void *context, struct error *err);
 	void *context;
@@ -34,24 +37,24 @@ struct zoom *trace_writer_zoom(struct sink *s);
 /* For tests, before the first record is put: make blocks smaller and checkpoints more frequent. */
 void zoom_set(struct zoom *z, const struct pyramid_options *options);
 
-/* Process any record that the writer gets. */
+/* Process any record that the writer gets; kinds that do not matter are ignored. */
 int zoom_put(struct zoom *z, enum record_kind kind, const void *record, struct error *err);
 
 /*
- * Return whether a checkpoint is due; zoom_checkpoint() requires all slices and edges to be in
- * chunks.
+ * Return whether a checkpoint is due. The caller then writes all slices and edges put so far into
+ * chunks, and calls zoom_checkpoint().
  */
 bool zoom_is_due(const struct zoom *z);
-/* Write a checkpoint. All slices and edges so far are in chunks with ids up to chunk. */
+/* Write a checkpoint. All slices and edges put so far must be in chunks with ids up to chunk. */
 int zoom_checkpoint(struct zoom *z, uint64_t chunk, struct error *err);
 
 /*
- * Call this when checkpoints may have been deleted: the next one holds every lane and refers to no
- * earlier one.
+ * Call this when checkpoints may have been deleted: the next checkpoint holds every lane and refers
+ * to no earlier checkpoint.
  */
 void zoom_forget_base(struct zoom *z);
 
-/* End the recording: no more records follow. */
+/* Write the remaining blocks of the pyramid, after the last record. */
 int zoom_finish(struct zoom *z, struct error *err);
 
 #endif
