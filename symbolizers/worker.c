@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/helper.h"
 #include "symbolizers/client.h"
 #include "symbolizers/confine.h"
 #include "symbolizers/demangle.h"
@@ -567,8 +568,10 @@ void worker_main(int socket, int parent, const struct worker_options *options)
 		_exit(1);
 	/* The demangler's timer can only be made before the process is confined. */
 	w->demangler = demangler_new();
-	if (!w->demangler || confine_worker(socket, parent, options) < 0)
+	if (!w->demangler)
 		_exit(1);
+	if (confine_worker(socket, parent, options) < 0)
+		_exit(HELPER_EXIT_UNCONFINED);
 	w->options = *options;
 	w->socket = 0;
 	w->heartbeat.socket = 0;

@@ -12,6 +12,7 @@ import live
 from live import SKEIN
 
 USER = 1234
+REFUSE, KILL = 0x50001, 0x80000000  # actions of libseccomp: EPERM, end the process
 REQUIRED = {"kernel", "user namespace", "kernel types", "sampling program", "sampling event",
             "process life", "names and tables", "its own samples"}
 SYSCTL = pathlib.Path("/proc/sys/kernel")
@@ -204,18 +205,23 @@ class Doctor(live.LiveTest):
             for word in ("/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF", "skein doctor"):
                 self.assertIn(word, done.stderr)
 
-    def test_filtered(self):
-        """A container engine's seccomp filter that forbids the calls."""
+    @staticmethod
+    def under_filter(action, *calls):
+        """Return the words before a command that runs it under a seccomp filter for some calls."""
         script = ("import ctypes, os, sys\n"
                   "s = ctypes.CDLL('libseccomp.so.2')\n"
                   "s.seccomp_init.restype = ctypes.c_void_p\n"
                   "f = ctypes.c_void_p(s.seccomp_init(0x7fff0000))\n"
-                  "for name in (b'bpf', b'perf_event_open'):\n"
-                  "    assert s.seccomp_rule_add(f, 0x50001, s.seccomp_syscall_resolve_name(name), "
-                  "0) == 0\n"
+                  f"for name in {[call.encode() for call in calls]}:\n"
+                  f"    assert s.seccomp_rule_add(f, ctypes.c_uint({action}), "
+                  "s.seccomp_syscall_resolve_name(name), 0) == 0\n"
                   "assert s.seccomp_load(f) == 0\n"
                   "os.execv(sys.argv[1], sys.argv[1:])\n")
-        prefix = [sys.executable, "-c", script]
+        return [sys.executable, "-c", script]
+
+    def test_filtered(self):
+        """A container engine's seccomp filter that forbids the calls."""
+        prefix = self.under_filter(REFUSE, "bpf", "perf_event_open")
         checks, _ = self.findings(prefix, 1)
         self.assertEqual(checks["sampling event"]["verdict"], "missing")
         self.assertIn("seccomp", checks["sampling event"]["found"])
@@ -224,6 +230,35 @@ class Doctor(live.LiveTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("a system call filter (seccomp) forbids it", done.stderr)
         self.assertIn("skein doctor", done.stderr)
+
+    def test_filter_forbids_filters(self):
+        """A unit's filter without seccomp(2): helpers cannot confine themselves."""
+        for action in (REFUSE, KILL):
+            prefix = self.under_filter(action, "seccomp")
+            checks, _ = self.findings(prefix, 1)
+            for check in ("names and tables", "its own samples"):
+                self.assertEqual(checks[check]["verdict"], "missing")
+                self.assertIn("open_by_handle_at", checks[check]["mend"] + checks[check]["needs"])
+            done = self.run_skein("record", "-d", 1, prefix=prefix)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("could not give up its privileges: a system call filter (seccomp)",
+                          done.stderr)
+        done = self.run_skein("record", "-d", 0.3, "-o", self.file(),
+                              prefix=self.under_filter(REFUSE, "open_by_handle_at"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_hidden_kallsyms(self):
+        """As by a unit's ProtectKernelTunables=: no capability is blamed."""
+        empty = self.tmp / "empty"
+        empty.touch(0)
+        hidden = ["unshare", "--mount", "--propagation=private", "sh", "-c",
+                  f'mount --bind {empty} /proc/kallsyms && exec "$@"', "sh"]
+        checks, _ = self.findings(hidden)
+        self.assertEqual(checks["kernel names"]["verdict"], "missing")
+        self.assertIn("/proc/kallsyms is hidden", checks["kernel names"]["found"])
+        done = self.run_skein("record", "-d", 0.3, "-o", self.file(), prefix=hidden)
+        self.assertIn("/proc/kallsyms is missing: kernel functions without names", done.stderr)
+        self.assertNotIn("CAP_SYSLOG", done.stderr)
 
     def test_ring_memory(self):
         """Other rings of this user use up the memory that may be locked without CAP_IPC_LOCK."""

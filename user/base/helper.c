@@ -24,6 +24,8 @@
 #define RESTART_DELAY_LEAST (SECOND >> 11)
 #define RESTART_DELAY_MOST SECOND
 #define CLOSE_TRIES 100 /* a millisecond each */
+/* Number of children that are tried although one was refused what it needs. */
+#define REFUSED_DEATHS 3
 
 static uint64_t to_ns(const struct timespec *t)
 {
@@ -86,6 +88,13 @@ static void add_dead_cost(struct helper *h, const struct rusage *u)
 	h->killed.cost.memory = larger_of(h->killed.cost.memory, (uint64_t)u->ru_maxrss * 1024);
 }
 
+/* Return whether a child ended because it was not allowed what it needs to confine itself. */
+static bool was_refused(int status)
+{
+	return (WIFEXITED(status) && WEXITSTATUS(status) == HELPER_EXIT_UNCONFINED) ||
+	       (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
 /* Reap the killed children that have ended, without blocking, and add up their cost. */
 static void reap_children(struct helper *h)
 {
@@ -93,7 +102,8 @@ static void reap_children(struct helper *h)
 
 	while (i < h->killed.count) {
 		struct rusage usage;
-		pid_t pid = wait4(h->killed.pids[i], NULL, WNOHANG, &usage);
+		int status = 0;
+		pid_t pid = wait4(h->killed.pids[i], &status, WNOHANG, &usage);
 
 		if (!pid) {
 			i++;
@@ -101,6 +111,7 @@ static void reap_children(struct helper *h)
 		}
 		if (pid > 0)
 			add_dead_cost(h, &usage);
+		h->killed.refused |= pid > 0 && was_refused(status);
 		h->killed.pids[i] = h->killed.pids[--h->killed.count];
 	}
 }
@@ -253,6 +264,7 @@ void helper_received(struct helper *h, bool useful)
 {
 	h->silence = 0;
 	h->cpu_known = false;
+	h->killed.served |= useful;
 	if (useful)
 		h->deaths = 0;
 }
@@ -298,6 +310,8 @@ int helper_restart(struct helper *h, struct error *err)
 {
 	int ret;
 
+	if (h->killed.refused && !h->killed.served && h->deaths >= REFUSED_DEATHS)
+		return error_set(err, -EPERM, "%s could not give up its privileges", h->kind.name);
 	if (h->kind.attempts && h->deaths > h->kind.attempts)
 		return error_set(err, -EIO, "%s died %u times in a row", h->kind.name, h->deaths);
 	if (h->socket >= 0 || h->now < h->restart_at || helper_is_exhausted(h))

@@ -29,6 +29,13 @@ struct helper_kind {
 	unsigned int attempts;
 };
 
+/*
+ * Exit status of a child that could not give up its privileges, for example because a system call
+ * filter forbids it to install one of its own. If no child was ever useful, helper_restart() gives
+ * up after some such children.
+ */
+#define HELPER_EXIT_UNCONFINED 3
+
 struct helper_cost {
 	uint64_t cpu; /* ns, of all children so far */
 	uint64_t memory; /* bytes; the largest resident size of any one child */
@@ -40,6 +47,8 @@ struct helper_killed {
 	pid_t pids[HELPER_LINGER_MAX]; /* of the children that have not ended yet */
 	unsigned int count; /* of pids */
 	struct helper_cost cost; /* of the children that have ended */
+	bool refused; /* one ended with HELPER_EXIT_UNCONFINED, or was killed by SIGSYS */
+	bool served; /* one of them, or the present child, has sent a useful message */
 };
 
 /* The members are for helper.c, and for tests that play the child. */
@@ -104,9 +113,9 @@ bool helper_is_stuck(struct helper *h);
 void helper_kill(struct helper *h);
 /*
  * Start a child if there is none and the back-off is over. Return 0 or a negative errno: -EIO after
- * too many useless children in a row, otherwise the error of starting one. After a return of 0
- * without a child, a later call starts one: when the back-off is over, and enough of the killed
- * children have ended.
+ * too many useless children in a row, -EPERM if the first children could not give up their
+ * privileges, otherwise the error of starting one. After a return of 0 without a child, a later
+ * call starts one: when the back-off is over, and enough of the killed children have ended.
  */
 int helper_restart(struct helper *h, struct error *err);
 /*

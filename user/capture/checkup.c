@@ -257,14 +257,15 @@ static void check_sideband(struct finding *f)
 
 static void check_kernel_names(struct finding *f)
 {
-	if (!here_kernel_hidden())
+	enum need lacking = here_kernel_names();
+
+	if (lacking == NEED_COUNT)
 		finding_set_ok(f, "addresses can be read");
-	else if (here_sysctl("kernel/kptr_restrict") > 1)
-		finding_set_missing(f, NEED_BIT(NEED_KPTR),
-				    "kernel.kptr_restrict hides the addresses");
-	else
+	else if (lacking == NEED_CAP_SYSLOG)
 		finding_set_missing(f, needs_missing() & NEED_BIT(NEED_CAP_SYSLOG),
 				    "the kernel hides its addresses");
+	else
+		finding_set_missing(f, NEED_BIT(lacking), "%s", need_table[lacking].lacking);
 }
 
 static void check_priority(struct finding *f)

@@ -54,7 +54,7 @@
 	X(CGROUPS, false, "control groups", "their hierarchies are looked for", \
 	  "no --cgroup, no containers in reports") \
 	X(PIDS, false, "pid namespace", "the number of /proc/self/ns/pid", \
-	  "only processes of the own container have names") \
+	  "only processes of the own pid namespace are recorded") \
 	X(CACHE, false, "cache folder", "the folder for unwind tables is opened for writing", \
 	  "unwind tables are made anew for every recording") \
 	X(HELPERS, false, "helpers' user", \

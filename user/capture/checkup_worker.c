@@ -14,6 +14,7 @@
 #include "base/own_user.h"
 #include "capture/checks.h"
 #include "capture/clock.h"
+#include "capture/needs.h"
 #include "capture/opener.h"
 #include "capture/procfs.h"
 #include "symbolizers/client.h"
@@ -126,7 +127,9 @@ void check_worker(struct finding *f)
 	if (!ret)
 		ret = run_trial(s, &t, &err);
 	if (ret)
-		finding_set_missing(f, 0, "%s", err.text);
+		finding_set_missing(f,
+				    ret == -EPERM && here_filtered() ? NEED_BIT(NEED_SECCOMP) : 0,
+				    "%s", err.text);
 	else if (t.status || !t.name[0])
 		finding_set_missing(f, 0, "libc has no %s", t.status ? "unwind table" : "names");
 	else if (!is_confined(symbolizer_worker_pid(s), user, sizeof(user)))

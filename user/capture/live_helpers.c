@@ -4,6 +4,7 @@
  */
 #include "capture/clock.h"
 #include "capture/live.h"
+#include "capture/needs.h"
 
 /*
  * Requests for names of code in files are sent when REQUEST_BATCH of them are gathered, or after
@@ -203,6 +204,10 @@ int live_poll_helpers(struct live *l, bool all, struct error *err)
 		ret = pager_poll(l->helpers.pager, now, err);
 	if (!ret && l->helpers.inlines)
 		ret = inlines_poll(l->helpers.inlines, now, err);
+	/* -EPERM: a helper could not confine itself; see helper_restart(). */
+	if (ret == -EPERM && here_filtered())
+		ret = need_failed(err, ret, NEED_SECCOMP,
+				  "a helper process could not give up its privileges");
 	if (!ret && l->helpers.failed)
 		ret = error_errno(err, l->helpers.failed, "process table");
 	return ret;

@@ -71,10 +71,12 @@
 	  "sudo skein record, outside of this namespace", \
 	  "sudo skein record, outside of this namespace", "PrivateUsers=no", \
 	  "--userns=host, with a container engine that runs as root", "hostUsers: true") \
-	X(SECCOMP, "the system calls bpf and perf_event_open", "loading programs, opening events", \
+	X(SECCOMP, "the system calls bpf, perf_event_open, seccomp and open_by_handle_at", \
+	  "loading programs, opening events, confining helper processes, names of control " \
+	  "groups", \
 	  "no recording", "a system call filter (seccomp) forbids it", \
 	  "start skein outside of that filter", "start skein outside of that filter", \
-	  "SystemCallFilter=@system-service bpf perf_event_open", \
+	  "SystemCallFilter=@system-service bpf perf_event_open seccomp open_by_handle_at", \
 	  "--security-opt seccomp=unconfined", "seccompProfile: {type: Unconfined}") \
 	X(APPARMOR, "no AppArmor profile that forbids it", \
 	  "files and memory of processes under other profiles", \
@@ -92,8 +94,15 @@
 	  "ExecStartPre=+sysctl kernel.kptr_restrict=1", \
 	  "on the host: sysctl kernel.kptr_restrict=1", \
 	  "on the node: sysctl kernel.kptr_restrict=1") \
+	X(KALLSYMS, "/proc/kallsyms", "names of kernel functions", \
+	  "kernel functions without names", "/proc/kallsyms is hidden from this process", \
+	  "start skein where /proc/kallsyms is not covered by a mount", \
+	  "start skein where /proc/kallsyms is not covered by a mount", \
+	  "ProtectKernelTunables=no, and ReadOnlyPaths=/proc/sys in its stead", \
+	  "--security-opt unmask=/proc/kallsyms", "procMount: Unmasked") \
 	X(PID_NAMESPACE, "the machine's pid namespace", "processes outside of the own container", \
-	  "only processes of the own pid namespace have names", \
+	  "only processes of the own pid namespace; with --host others, too, by name and with " \
+	  "their kernel frames", \
 	  "this is a pid namespace of its own", "run skein outside of it", \
 	  "run skein outside of it", "PrivatePIDs=no", "--pid=host", "hostPID: true") \
 	X(COUNTER, "a hardware counter", "-e cycles", \
@@ -188,11 +197,11 @@ bool here_in_pid_namespace(void);
 bool here_locked_down(void); /* lockdown=confidentiality */
 bool here_filtered(void); /* by seccomp */
 bool here_apparmor(char *profile, size_t size); /* by an AppArmor profile, named in profile */
-bool here_kernel_hidden(void); /* kallsyms has no addresses for this process */
 /*
- * Return the value of a numeric setting below /proc/sys, such as kernel/kptr_restrict; -1: unknown.
+ * Return the need for the lack of which this process sees no addresses of kernel symbols:
+ * NEED_KALLSYMS, NEED_KPTR or NEED_CAP_SYSLOG; NEED_COUNT: it sees them.
  */
-long here_sysctl(const char *name);
+enum need here_kernel_names(void);
 
 /*
  * Set *err after an operation (act) that failed with code (negative errno). The first line names

@@ -109,24 +109,29 @@ static bool has_btf(void)
 	return access("/sys/kernel/btf/vmlinux", R_OK) == 0;
 }
 
-bool here_kernel_hidden(void)
+/* Return whether /proc/kallsyms shows an address, and in *read whether it has any symbol. */
+static bool shows_kernel_addresses(bool *read)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	unsigned long long address = 0;
 	char line[1024];
 
+	*read = false;
 	/*
 	 * Look at several symbols, since the first ones may have the address 0 for everybody:
 	 * addresses of per-CPU symbols are offsets that begin at 0.
 	 */
 	for (int i = 0; i < SYMBOLS_TRIED && f && !address && fgets(line, sizeof(line), f); i++)
-		(void)sscanf(line, "%llx", &address);
+		*read |= sscanf(line, "%llx", &address) == 1;
 	if (f)
 		fclose(f);
-	return !address;
+	return address;
 }
 
-long here_sysctl(const char *name)
+/*
+ * Return the value of a numeric setting below /proc/sys, such as kernel/kptr_restrict; -1: unknown.
+ */
+static long here_sysctl(const char *name)
 {
 	char path[128], text[32], *end;
 	long value;
@@ -135,6 +140,18 @@ long here_sysctl(const char *name)
 	read_small_file(path, text, sizeof(text));
 	value = strtol(text, &end, 10);
 	return end == text ? -1 : value;
+}
+
+enum need here_kernel_names(void)
+{
+	bool read;
+
+	if (shows_kernel_addresses(&read))
+		return NEED_COUNT;
+	/* a unit's ProtectKernelTunables= covers the file with one that is empty or closed */
+	if (!read)
+		return NEED_KALLSYMS;
+	return here_sysctl("kernel/kptr_restrict") > 1 ? NEED_KPTR : NEED_CAP_SYSLOG;
 }
 
 static bool in_kubernetes(void)

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/helper.h"
 #include "capture/opener_wire.h"
 #include "capture/procfs.h"
 
@@ -428,7 +429,7 @@ static int prepare_child(int socket, pid_t parent)
 		syscall(SYS_close_range, 0, fd - 1, 0);
 	syscall(SYS_close_range, fd + 1, ~0U, 0);
 	if (chdir("/") < 0 || opener_confine(fd, parent) < 0)
-		_exit(1);
+		_exit(HELPER_EXIT_UNCONFINED);
 	return fd;
 }
 

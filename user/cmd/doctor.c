@@ -102,11 +102,14 @@ static void run_checks(struct diagnosis *d, const struct doctor_options *o)
 		.unwind_cache = recorder_choose_cache(o->cache, cache, sizeof(cache))};
 	struct doctor_progress p = {.diagnosis = d, .shown = isatty(STDERR_FILENO)};
 	struct error err = {""};
+	int ret;
 
 	d->setting = setting_here();
 	show_next_check(&p, 0);
 	checkup_run(&options, on_finding, &p);
-	if (checkup_runtimes(on_runtime, &p, &err) < 0)
+	ret = checkup_runtimes(on_runtime, &p, &err);
+	/* -EPERM: helper processes cannot confine themselves, which a check has reported. */
+	if (ret < 0 && ret != -EPERM)
 		log_failure(0, &err);
 }
 

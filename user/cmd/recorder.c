@@ -127,10 +127,11 @@ void recorder_raise_file_limit(void)
 static uint64_t find_missing_needs(void)
 {
 	const uint64_t kernel = NEED_BIT(NEED_CAP_SYSLOG), comfort = NEED_BIT(NEED_CAP_SYS_NICE);
+	const enum need names = here_kernel_names();
 	uint64_t lacking = needs_missing() & ~(NEEDS_REQUIRED | kernel | comfort);
 
-	if (here_kernel_hidden())
-		lacking |= here_sysctl("kernel/kptr_restrict") > 1 ? NEED_BIT(NEED_KPTR) : kernel;
+	if (names != NEED_COUNT)
+		lacking |= NEED_BIT(names);
 	return lacking;
 }
 
