@@ -53,6 +53,8 @@ enum wire_flag {
 		32, /* struct wire_unfinished has the walk's initial state, finished or not */
 	/* unfinished because a table is not ready; otherwise a mapping is not known yet */
 	WIRE_PENDING = 64,
+	/* a thread outside of the recorder's pid namespace, whose user frames cannot be resolved */
+	WIRE_OUTSIDE = 128,
 };
 
 /* A file by the kernel's numbers; device is major << 20 | minor. */
@@ -131,14 +133,54 @@ struct wire_unfinished {
 	__u8 unused[5];
 };
 
+/* A pid namespace below the initial one. Set before loading. */
+struct wire_namespace {
+	__u32 level; /* depth below the initial namespace; 0: the initial one, without numbers */
+	__u32 inode; /* of /proc/PID/ns/pid */
+};
+
+#define WIRE_CGROUP_LEVELS 32
+
+/* A control group; level 0 is the root of the hierarchy. */
+struct wire_cgroup {
+	__u64 id;
+	char name[128]; /* of its directory; cut */
+};
+
+/* Conditions for a thread to be recorded (flags). */
+enum wire_condition {
+	WIRE_IF_PID = 1, /* its process is among selected_pids */
+	WIRE_IF_TID = 2, /* it is among selected_tids */
+	WIRE_IF_CGROUP = 4, /* it is in wire_selection.cgroup, or in one below that */
+	WIRE_IF_NAMESPACE = 8, /* it has a number in wire_selection.namespace */
+};
+
 /* Selection of the recorded threads: all given conditions must hold. Set before loading. */
 struct wire_selection {
 	__u64 cgroup; /* id */
 	__u32 level; /* depth of the cgroup below the root; UINT32_MAX: unknown */
 	int cgroup_subsys; /* -1: the unified hierarchy, else a v1 controller's id */
 	int shown_subsys; /* hierarchy of the cgroups shown in records; values as above */
-	__u8 by_pid, by_tid, by_cgroup;
-	__u8 unused;
+	__u32 conditions; /* enum wire_condition; 0: every thread is recorded */
+	struct wire_namespace namespace; /* the recorder's own */
+};
+
+/*
+ * The life of a thread whose number in the recorder's pid namespace is not its number in the
+ * initial one. Sent by bpf/namespace.bpf.c.
+ */
+enum wire_number_kind {
+	WIRE_NUMBER_ALIVE = 1, /* it was born, or was alive when all threads were listed */
+	WIRE_NUMBER_FREED, /* its number may be given to another thread */
+};
+
+struct wire_number {
+	__u64 time; /* CLOCK_BOOTTIME, ns */
+	__u32 kind; /* enum wire_number_kind */
+	__u32 pid, tid; /* in the initial pid namespace */
+	__u32 own_pid, own_tid; /* in the recorder's; 0: the thread is outside of it */
+	char comm[16], process_comm[16]; /* names of the thread and of its main thread */
+	__u32 unused;
 };
 
 /*

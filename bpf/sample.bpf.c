@@ -95,6 +95,9 @@ static __always_inline __u8 no_user_stack_flag(struct task_struct *task)
 	/* exec sets end_code last, when the stack of the new program is made */
 	if (!task->mm || !task->mm->end_code)
 		return WIRE_NO_MM;
+	if (wanted.namespace.level && !(wanted.conditions & WIRE_IF_NAMESPACE) &&
+	    !is_in_own_namespace(task))
+		return WIRE_OUTSIDE;
 	return with_user_stack ? 0 : WIRE_NO_USER;
 }
 
@@ -124,7 +127,7 @@ static __always_inline int begin_sample_stack(struct bpf_perf_event_data *ctx, s
 	u->at = u->first = kernel;
 	u->most = WIRE_MAX_USER;
 	u->status = WALK_FINISHED;
-	if (s->flags & (WIRE_KTHREAD | WIRE_NO_MM | WIRE_NO_USER))
+	if (s->flags & (WIRE_KTHREAD | WIRE_NO_MM | WIRE_NO_USER | WIRE_OUTSIDE))
 		return 1;
 	return user_walk_begin_native(u, ctx, task, in_kernel, s->time);
 }
@@ -411,7 +414,7 @@ int BPF_PROG(idle, unsigned int state, unsigned int cpu_id)
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 {
-	if (wanted.by_pid)
+	if (wanted.conditions & WIRE_IF_PID)
 		select_child_process(parent, child);
 	process_forked(parent, child);
 	return 0;
@@ -421,8 +424,9 @@ SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(follow_exec, struct task_struct *task)
 {
 	process_executed(task->tgid);
-	if (consumer_sleeps != WIRE_AWAKE && (!wanted.by_pid || is_selected_process(task)) &&
-	    !is_calm_program(task))
+	if (consumer_sleeps != WIRE_AWAKE &&
+	    (!(wanted.conditions & WIRE_IF_PID) || is_selected_process(task)) &&
+	    (!wanted.namespace.level || is_in_own_namespace(task)) && !is_calm_program(task))
 		wake_consumer();
 	return 0;
 }
@@ -433,7 +437,7 @@ int BPF_PROG(forget_process, struct task_struct *task)
 {
 	if (task->pid != task->tgid)
 		return 0;
-	if (wanted.by_pid)
+	if (wanted.conditions & WIRE_IF_PID)
 		unselect_process(task);
 	process_ended(task->tgid);
 	return 0;

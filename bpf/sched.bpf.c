@@ -173,7 +173,7 @@ static __always_inline struct wire_cpu *current_wire_cpu(__u32 *cpu)
 
 static __always_inline bool all_selected(void)
 {
-	return !wanted.by_pid && !wanted.by_tid && !wanted.by_cgroup;
+	return !wanted.conditions;
 }
 
 SEC("?tp_btf/sched_switch")

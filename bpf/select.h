@@ -3,6 +3,8 @@
 #ifndef SKEIN_BPF_SELECT_H
 #define SKEIN_BPF_SELECT_H
 
+#include "bpf/namespace.h"
+
 /* Number of levels searched for the cgroup when its level is not known. */
 #define MAX_LEVELS 32
 
@@ -108,14 +110,30 @@ static __always_inline bool is_selected_process(struct task_struct *task)
 	return selection_contains(&selected_pids, task->tgid, task->group_leader->start_boottime);
 }
 
+/*
+ * Return whether a thread belongs to the recorder's pid namespace, or may belong to it: a process
+ * that is being reaped has lost its numbers, and user space, which remembers them, decides.
+ */
+static __always_inline bool is_in_own_namespace(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+
+	return !pid || pid_number_in(pid, &wanted.namespace);
+}
+
 /* Return whether all conditions of the selection hold for a thread. */
 static __always_inline bool is_selected_thread(struct task_struct *task)
 {
-	if (wanted.by_pid && !is_selected_process(task))
+	__u32 conditions = wanted.conditions;
+
+	if (conditions & WIRE_IF_PID && !is_selected_process(task))
 		return false;
-	if (wanted.by_tid && !selection_contains(&selected_tids, task->pid, task->start_boottime))
+	if (conditions & WIRE_IF_TID &&
+	    !selection_contains(&selected_tids, task->pid, task->start_boottime))
 		return false;
-	return !wanted.by_cgroup || is_in_selected_cgroup(task);
+	if (conditions & WIRE_IF_NAMESPACE && !is_in_own_namespace(task))
+		return false;
+	return !(conditions & WIRE_IF_CGROUP) || is_in_selected_cgroup(task);
 }
 
 /* Select the child process of a selected process; counts failures in unselected_children. */

@@ -106,8 +106,8 @@ class Commands(live.LiveTest):
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             self.assertLessEqual(max(map(len, done.stdout.decode().splitlines())), 100)
         help_text = self.skein("record", "--help").stdout.decode()
-        for word in ("-a", "-p", "-t", "--comm", "--cgroup", "-C", "-F", "-c", "-d", "-e", "-U",
-                     "-K", "-o", "-f", "--buffer"):
+        for word in ("-a", "-p", "-t", "--comm", "--cgroup", "--pod", "--host", "-C", "-F", "-c",
+                     "-d", "-e", "-U", "-K", "-o", "-f", "--buffer"):
             self.assertIn(word, help_text)
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Build a recording for a test, as a source: scene_host(), scene_thread() and so on put one record
- * each, SCENE_PUT_ALL() puts a list. DEFINE_SCENE() makes a source of a function that calls them.
+ * Build a recording for a test, as a source: scene_host(), scene_thread(, 0) and so on put one
+ * record each, SCENE_PUT_ALL() puts a list. DEFINE_SCENE() makes a source of a function that calls
+ * them.
  */
 #ifndef SKEIN_TESTS_SCENE_H
 #define SKEIN_TESTS_SCENE_H

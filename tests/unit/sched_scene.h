@@ -28,18 +28,19 @@ static const struct host sched_scene_hosts[] = {
 	 SCHED_START, AT(100)},
 };
 static const struct process sched_scene_processes[] = {
-	{1, 1, 100, 100, 1, 5, SCHED_START, 0, "db", "/usr/bin/db", "/system.slice/db.service", ""},
-	{2, 1, 200, 200, 1, 6, SCHED_START, 0, "load", "/usr/bin/load", "/user.slice", ""},
+	{1, 1, 100, 100, 1, 5, SCHED_START, 0, "db", "/usr/bin/db", "/system.slice/db.service", "",
+	 0},
+	{2, 1, 200, 200, 1, 6, SCHED_START, 0, "load", "/usr/bin/load", "/user.slice", "", 0},
 	{3, 1, 300, 7, 1, 7, SCHED_START, 0, "e\x1b[2Jvil;\n\xff", "/x",
-	 "/docker/0123456789abcdef0123", "0123456789abcdef0123"},
-	{4, 1, 2, 2, 0, 1, SCHED_START, 0, "kworker/0:1", "", "/", ""},
+	 "/docker/0123456789abcdef0123", "0123456789abcdef0123", 0},
+	{4, 1, 2, 2, 0, 1, SCHED_START, 0, "kworker/0:1", "", "/", "", 0},
 };
 static const struct thread sched_scene_threads[] = {
-	{SCENE_DB, 1, 100, SCHED_START, 0, "db", LANE_OF(SCENE_DB)},
-	{SCENE_DB_IO, 1, 101, SCHED_START, 0, "db-io", LANE_OF(SCENE_DB_IO)},
-	{SCENE_LOAD, 2, 200, SCHED_START, 0, "load", LANE_OF(SCENE_LOAD)},
-	{SCENE_EVIL, 3, 300, SCHED_START, 0, "e\x1b[2Jvil;\n\xff", LANE_OF(SCENE_EVIL)},
-	{SCENE_KWORKER, 4, 2, SCHED_START, 0, "kworker/0:1", LANE_OF(SCENE_KWORKER)},
+	{SCENE_DB, 1, 100, SCHED_START, 0, "db", LANE_OF(SCENE_DB), 0},
+	{SCENE_DB_IO, 1, 101, SCHED_START, 0, "db-io", LANE_OF(SCENE_DB_IO), 0},
+	{SCENE_LOAD, 2, 200, SCHED_START, 0, "load", LANE_OF(SCENE_LOAD), 0},
+	{SCENE_EVIL, 3, 300, SCHED_START, 0, "e\x1b[2Jvil;\n\xff", LANE_OF(SCENE_EVIL), 0},
+	{SCENE_KWORKER, 4, 2, SCHED_START, 0, "kworker/0:1", LANE_OF(SCENE_KWORKER), 0},
 };
 static const struct lane sched_scene_lanes[] = {
 	{SCENE_CPU_0, 1, 0, LANE_CPU, 0, "CPU 0"},

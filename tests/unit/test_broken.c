@@ -48,7 +48,7 @@ static void ends_entities(struct scene *s)
 
 	scene_event(s, 1, 1, "cpu-clock", "ns", 1, 100);
 	scene_process(s, .id = 1, .host = 1, .pid = 9, .comm = "ends");
-	scene_thread(s, 1, 1, 9, 0, 0, "ends", 0);
+	scene_thread(s, 1, 1, 9, 0, 0, "ends", 0, 0);
 	SCENE_PUT_ALL(s, MAPPING, mappings);
 	SCENE_PUT_ALL(s, FRAME, frames);
 	for (uint64_t end = 0; end < END_COUNT; end++)
@@ -65,6 +65,12 @@ static void ends_path(struct scene *s, uint64_t *last, const uint64_t *frames, u
 		stack = *last;
 	}
 	scene_sum(s, 1, 1, stack, samples, samples, 0);
+}
+
+/* Return whether the user part of a stack with this end has no frames by nature. */
+static bool has_no_user_part(uint64_t end)
+{
+	return end == END_NO_MEMORY_MAP || end == END_OUTSIDE;
 }
 
 /* recorded: "user" or "kernel" for only that part of the stacks; NULL for both. */
@@ -88,7 +94,7 @@ static void ends_build(struct scene *s, const void *recorded)
 		uint64_t next = end == END_GENERATED ? ENDS_GENERATED : ENDS_WORK;
 		uint64_t whole[] = {root, next, ENDS_LEAF, 0}, bare[] = {root, 0};
 
-		ends_path(s, &last, end == END_NO_MEMORY_MAP ? bare : whole, ENDS_OF(end));
+		ends_path(s, &last, has_no_user_part(end) ? bare : whole, ENDS_OF(end));
 	}
 	for (size_t i = 0; i < SCENE_COUNT(others); i++)
 		ends_path(s, &last, others[i].frames, others[i].samples);
@@ -117,6 +123,7 @@ START_TEST(every_sample_is_counted_once)
 	ck_assert_uint_eq(c.no_stack, ENDS_NO_STACK);
 	ck_assert_uint_eq(c.no_user[NO_USER_KERNEL_THREAD], ENDS_KERNEL_THREAD);
 	ck_assert_uint_eq(c.no_user[NO_USER_NO_MEMORY_MAP], ENDS_OF(END_NO_MEMORY_MAP));
+	ck_assert_uint_eq(c.no_user[NO_USER_OUTSIDE], ENDS_OF(END_OUTSIDE));
 	ck_assert_uint_eq(c.no_user[NO_USER_NOT_RECORDED], 0);
 	for (int end = 0; end < END_COUNT; end++) {
 		uint64_t more = end == END_UNKNOWN_ROOT ? ENDS_NO_START
@@ -127,7 +134,8 @@ START_TEST(every_sample_is_counted_once)
 		broken += c.broken[end];
 	}
 	ck_assert_uint_eq(c.due, c.complete + broken + c.no_stack);
-	ck_assert_uint_eq(c.samples, c.due + ENDS_KERNEL_THREAD + ENDS_OF(END_NO_MEMORY_MAP));
+	ck_assert_uint_eq(c.samples, c.due + ENDS_KERNEL_THREAD + ENDS_OF(END_NO_MEMORY_MAP) +
+					     ENDS_OF(END_OUTSIDE));
 	ck_assert_uint_eq(c.samples, totals_of(p).count);
 	profile_free(p);
 }
@@ -181,7 +189,7 @@ START_TEST(reasons_stand_with_the_module_at_fault)
 
 	ck_assert_int_eq(breakages_of(&b, p, 0), 0);
 	/* All broken ends, some of the unreadable ones in no module, and no stack. */
-	ck_assert_uint_eq(b.list.count, END_COUNT - 2 + 2);
+	ck_assert_uint_eq(b.list.count, END_COUNT - 3 + 2);
 	for (int end = 0; end < END_COUNT; end++)
 		if (!stack_end_is_whole(end))
 			check_breakage(&b, stack_end_word(end),
@@ -211,9 +219,9 @@ static char *ends_exported(const char *format, size_t *size)
 }
 
 /* Write the mark of an end at the root as the formats show it. */
-static const char *mark_of(int end, char *buf)
+static const char *mark_of(uint64_t end, char *buf)
 {
-	sprintf(buf, end == END_NO_MEMORY_MAP ? "[%s]" : "[truncated: %s]", stack_end_word(end));
+	sprintf(buf, has_no_user_part(end) ? "[%s]" : "[truncated: %s]", stack_end_word(end));
 	return buf;
 }
 
@@ -226,9 +234,9 @@ START_TEST(folded_marks_every_end)
 		uint64_t more = end == END_UNKNOWN_ROOT ? ENDS_NO_START : 0;
 
 		snprintf(line, sizeof(line), "ends;%s%s %llu\n", mark_of(end, mark),
-			 end == END_NO_MEMORY_MAP ? ""
-			 : end == END_GENERATED	  ? ";[jit];[ends]"
-						  : ";[libwork.so];[ends]",
+			 has_no_user_part(end)	? ""
+			 : end == END_GENERATED ? ";[jit];[ends]"
+						: ";[libwork.so];[ends]",
 			 (unsigned long long)(ENDS_OF(end) + more));
 		ck_assert_msg(strstr(text, line) != NULL, "%s in\n%s", line, text);
 	}
@@ -287,7 +295,8 @@ START_TEST(reports_tell_the_top_reasons)
 	check_report(NULL, false, line);
 	check_report(NULL, false, "otherwise (--json lists all); no user stack: ");
 	check_report(NULL, false, "% kernel threads, ");
-	check_report(NULL, false, "% threads starting or ending\n");
+	check_report(NULL, false, "% outside of this pid namespace\n");
+	check_report(NULL, false, "% threads starting or ending, ");
 	check_report("kernel", false, "Stacks     no user stack: 100.0 % not asked for\n");
 	check_report("kernel", true, "\"share\": null");
 	check_report(NULL, true, "\"unreadable stack\": 108");

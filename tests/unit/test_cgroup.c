@@ -81,6 +81,43 @@ START_TEST(containers)
 }
 END_TEST
 
+#define UID "6f1e2a10-1111-2222-3333-0123456789ab"
+#define UNDERSCORES "6f1e2a10_1111_2222_3333_0123456789ab"
+#define STATIC "0123456789abcdef0123456789abcdef"
+
+START_TEST(pods)
+{
+	static const struct {
+		const char *name;
+		bool pod;
+	} cases[] = {
+		{"pod" UID, true},
+		{"pod" STATIC, true},
+		{"kubepods-burstable-pod" UNDERSCORES ".slice", true},
+		{"kubepods-besteffort-pod" STATIC ".slice", true},
+		{"kubepods-pod" UNDERSCORES ".slice", true},
+		{"kubelet-kubepods-burstable-pod" UNDERSCORES ".slice", true},
+		{"libpod_pod_" ID, true},
+		{"machine-libpod_pod_" ID ".slice", true},
+		{"", false},
+		{"pod", false},
+		{"pod" UID "x", false},
+		{"podman-123.scope", false},
+		{"pod1", false},
+		{"kubepods.slice", false},
+		{"kubepods-burstable.slice", false},
+		{"libpod-" ID ".scope", false},
+		{"libpod_pod_" STATIC, false},
+		{"cri-containerd-" ID ".scope", false},
+		{"my-podcast-" STATIC ".slice", false},
+		{ID, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		ck_assert_msg(cgroup_is_pod(cases[i].name) == cases[i].pod, "%s", cases[i].name);
+}
+END_TEST
+
 START_TEST(choice)
 {
 	static const struct {
@@ -221,5 +258,5 @@ START_TEST(what_is_no_cgroup)
 }
 END_TEST
 
-SUITE("cgroup", containers, choice, no_cgroups, find_and_back, path_without_privilege,
+SUITE("cgroup", containers, pods, choice, no_cgroups, find_and_back, path_without_privilege,
       what_is_no_cgroup)

@@ -21,9 +21,9 @@ static const struct process processes[] = {
 	{.id = 2, .host = 1, .pid = 200, .comm = "cat"},
 };
 static const struct thread threads[] = {
-	{1, 1, 100, START, 0, "web", 11},
-	{2, 1, 101, START, 0, "helper", 12},
-	{3, 2, 200, AT(30), 0, "cat", 13},
+	{1, 1, 100, START, 0, "web", 11, 0},
+	{2, 1, 101, START, 0, "helper", 12, 0},
+	{3, 2, 200, AT(30), 0, "cat", 13, 0},
 };
 static const struct lane lanes[] = {
 	{1, 1, 0, LANE_CPU, 0, "CPU 0"},   {2, 1, 0, LANE_CPU, 1, "CPU 1"},

@@ -35,6 +35,10 @@ status=$?
 cat /out/said
 SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?
 skein record -a -e sched -o /out/sched.skein -- sh -c 'shares 1; sleep 1' || status=$?
+shares 60 >/dev/null &
+unshare -m -p -f sh -c 'mount -t proc proc /proc && exec skein record -e all -F {HZ} \
+    --wait-names 60s -o /out/inside.skein -- shares 1' || status=$?
+kill $!
 . /restricted.sh
 exit $status
 """
@@ -114,6 +118,27 @@ class OnDebian12(unittest.TestCase):
         module = [n for n in loading if n.startswith("raid6_") and n.endswith(" [raid6_pq]")]
         self.assertTrue(module, loading)
         self.assertIn("do_init_module", loading)
+
+    def test_namespace(self):
+        """
+        In a pid namespace of its own, skein records what runs there, by the numbers there, and
+        nothing of the same program outside.
+        """
+        path = self.recording.run.out / "inside.skein"
+        trace = live.Trace(path)
+        found = completeness(SKEIN, path, comm="shares")
+        mean = 0.005 * found.samples
+        self.assertLessEqual(found.samples - found.complete, mean + 6 * math.sqrt(mean), found)
+        stacks = trace.stacks(comm="shares")
+        self.assertGreater(live.count(stacks), 0)
+        self.assertGreaterEqual(live.share(stacks, "main"), 0.9)
+        process, = {s.process["id"]: s.process for s in stacks}.values()
+        self.assertLess(process["pid"], 10)
+        self.assertGreater(process["global_pid"], process["pid"])
+        ran = trace.one("SELECT sum(s.end - s.time) / 1e9 FROM slice s JOIN lane l "
+                        "ON l.id = s.lane AND l.kind = 1 JOIN thread t ON t.id = s.value "
+                        "WHERE t.comm = 'shares'")
+        self.assertGreater(ran, 0.5)
 
     def test_switches(self):
         """CPU slices tile the time, and a sleeper is shown as sleeping, woken by a timer."""

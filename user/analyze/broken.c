@@ -77,6 +77,8 @@ static struct stack_verdict judge_stack_end(const struct profile *p, struct reco
 					  : (struct stack_verdict){NO_STACK, 0};
 	if (end == END_NO_MEMORY_MAP)
 		return (struct stack_verdict){NO_USER, NO_USER_NO_MEMORY_MAP};
+	if (end == END_OUTSIDE)
+		return (struct stack_verdict){NO_USER, NO_USER_OUTSIDE};
 	if (is_kernel_thread_stack(p, stack))
 		return (struct stack_verdict){NO_USER, NO_USER_KERNEL_THREAD};
 	return (struct stack_verdict){end == END_WALKED ? COMPLETE : BROKEN, end};

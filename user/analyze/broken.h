@@ -14,6 +14,7 @@
 #define NO_USER_STACKS(X) \
 	X(KERNEL_THREAD, "kernel threads") \
 	X(NO_MEMORY_MAP, "threads starting or ending") /* the stack ends as END_NO_MEMORY_MAP */ \
+	X(OUTSIDE, "outside of this pid namespace") /* the stack ends as END_OUTSIDE */ \
 	X(NOT_RECORDED, "not asked for") /* recorded with kernel stacks only */
 
 #define NO_USER_ENUM(NAME, word) NO_USER_##NAME,

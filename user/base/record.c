@@ -85,7 +85,7 @@ const char *stack_end_word(uint64_t end)
 
 bool stack_end_is_whole(uint64_t end)
 {
-	return end == END_WALKED || end == END_NO_MEMORY_MAP;
+	return end == END_WALKED || end == END_NO_MEMORY_MAP || end == END_OUTSIDE;
 }
 
 #define STATE_WORD(N, text) [STATE_##N] = text,

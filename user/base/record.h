@@ -88,7 +88,8 @@
 #define PROCESS_FIELDS(I, S, T) \
 	I(id, "") \
 	I(host, "host.id") \
-	I(pid, "in the pid namespace of the recorder") \
+	I(pid, "in the pid namespace of the recorder; of a process outside of it, 2^30 more " \
+	       "than its global pid") \
 	I(ns_pid, "in the innermost pid namespace of the process; 0 unknown") \
 	I(parent, "pid of the parent when last seen; 0 unknown") \
 	I(born, "when the pid was forked, ns: with pid, the identity of the process") \
@@ -97,16 +98,18 @@
 	T(comm, "name of the main thread") \
 	T(exe, "path of the program as the process sees it; empty if unknown") \
 	T(cgroup, "path of the control group") \
-	T(container, "id of the container, from the cgroup path; empty if none")
+	T(container, "id of the container, from the cgroup path; empty if none") \
+	I(global_pid, "in the initial pid namespace; 0 unknown")
 
 #define THREAD_FIELDS(I, S, T) \
 	I(id, "") \
 	I(process, "process.id") \
-	I(tid, "in the pid namespace of the recorder") \
+	I(tid, "in the pid namespace of the recorder, as process.pid") \
 	I(start, "when it began under this name, or the recording, ns") \
 	I(end, "when it ended or took another name, ns; 0 if it outlived the recording") \
 	T(comm, "its name") \
-	I(lane, "lane.id of its timeline, the same under all its names; 0 if it has none")
+	I(lane, "lane.id of its timeline, the same under all its names; 0 if it has none") \
+	I(global_tid, "in the initial pid namespace; 0 unknown")
 
 #define LANE_FIELDS(I, S, T) \
 	I(id, "") \
@@ -315,7 +318,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 
 /*
  * How the walk of the user part of a stack ended, if that is known. A thread without an address
- * space has no user part: its stack is whole.
+ * space, or outside of the recorder's pid namespace, has no user part: its stack is whole.
  */
 #define STACK_ENDS(X) \
 	X(WALKED, "walked") /* to a thread's begin; complete if the root frame is a START */ \
@@ -331,7 +334,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(COPY_END, "longer than the copied stack") /* in a stack finished in user space */ \
 	X(NOT_READY, "unwind table not ready") /* before the recording ended */ \
 	X(PYTHON, "Python frames unreadable") /* some of them, independent of the native frames */ \
-	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */
+	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */ \
+	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \

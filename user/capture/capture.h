@@ -43,6 +43,9 @@ struct capture_targets {
 	size_t tid_count;
 	const char *comm; /* glob; NULL means every name */
 	const char *cgroup; /* name for cgroups_find(); NULL means every cgroup */
+	/* in a pid namespace of its own, also processes outside of it; no effect elsewhere */
+	bool whole_host;
+	bool pod; /* only the recorder's own pod; excludes cgroup */
 };
 
 /* Sizes of buffers and tables, in bytes. */

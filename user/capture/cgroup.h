@@ -69,4 +69,10 @@ const char *cgroups_path(struct cgroups *c, uint64_t id);
  */
 char *cgroup_container(const char *path, char *buf, size_t size);
 
+/*
+ * Return whether the name of a control group's directory is that of a pod: with Kubernetes' pod
+ * UID, by either of its cgroup drivers, or podman's libpod_pod_ID.
+ */
+bool cgroup_is_pod(const char *name);
+
 #endif

@@ -105,7 +105,10 @@ int describe_options(struct sink *sink, uint64_t host, const struct capture_opti
 	if (!ret)
 		ret = describe_value(&d, "option.comm", o->targets.comm, err);
 	if (!ret)
-		ret = describe_value(&d, "option.cgroup", o->targets.cgroup, err);
+		ret = describe_value(&d, "option.cgroup",
+				     o->targets.pod ? "(own pod)" : o->targets.cgroup, err);
+	if (!ret && o->targets.whole_host)
+		ret = describe_value(&d, "option.host", "yes", err);
 	if (!ret)
 		ret = describe_numbers(&d, "option.pids", o->targets.pids, o->targets.pid_count,
 				       err);

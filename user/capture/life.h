@@ -7,6 +7,7 @@
 #define SKEIN_CAPTURE_LIFE_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "capture/opener.h"
@@ -31,6 +32,15 @@ struct life_record {
 	int unregistered; /* ksymbol: the symbol was removed */
 	const char *text; /* path, name or symbol */
 };
+
+/*
+ * Return whether the record is about a process of the recorder's pid namespace: the pid is 0 for
+ * processes outside of it, UINT32_MAX for those that are ending, and for mappings of the kernel.
+ */
+static inline bool life_has_process(const struct life_record *l)
+{
+	return l->pid && l->pid != UINT32_MAX;
+}
 
 /*
  * Get the time at which a record was written, in ns of the event's clock. Return 0, or -EBADMSG if

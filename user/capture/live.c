@@ -50,10 +50,14 @@ enum wake {
 static int update_walkers_process(void *context, uint32_t pid, const struct unwind_process *p)
 {
 	struct live *l = context;
+	uint32_t global = namespace_global(l->selection.namespace, pid);
 
 	if (p)
-		return program_set_process(l->program, pid, p, order_mark(l->rings.order));
-	program_forget_process(l->program, pid);
+		return global ? program_set_process(l->program, global, p,
+						    order_mark(l->rings.order))
+			      : -EAGAIN; /* the record of its birth is still to come */
+	if (global)
+		program_forget_process(l->program, global);
 	return 0;
 }
 
@@ -143,12 +147,16 @@ static int drain_rings(struct live *l, struct error *err)
 	int ret;
 
 	l->rings.unknown = false;
-	ret = sideband_drain(l->rings.sideband, now);
-
+	/* Records are translated when they are prefetched, which is soon, and in their order. */
+	ret = namespace_drain(l->selection.namespace, now);
+	if (!ret)
+		ret = sideband_drain(l->rings.sideband, now);
 	if (!ret)
 		ret = program_drain(l->program, now);
 	if (!ret && l->switches.schedule)
 		ret = switch_order_copy(l->switches.order);
+	if (!ret)
+		ret = namespace_drain(l->selection.namespace, now);
 	if (ret)
 		return error_errno(err, ret, "draining the rings");
 	pace_rings_read(&l->times.pace, now, drain_finding(l));
@@ -489,9 +497,11 @@ static int begin_recording(struct live *l, struct error *err)
 		ret = program_attach(l->program, err);
 	if (!ret && l->switches.array)
 		ret = switches_attach(l->switches.array, err);
+	if (!ret)
+		ret = namespace_attach(l->selection.namespace, err);
 	/* Select before the scan: mappings of processes that are not selected are not kept. */
 	if (!ret)
-		ret = select_targets(l->program, &l->options.targets, err);
+		ret = select_targets(l->program, l->selection.namespace, &l->options.targets, err);
 	if (!ret)
 		ret = scan_machine(l, err);
 	if (!ret)

@@ -16,6 +16,7 @@
 #include "capture/inlines.h"
 #include "capture/intern.h"
 #include "capture/ledger.h"
+#include "capture/namespace.h"
 #include "capture/opener.h"
 #include "capture/order.h"
 #include "capture/pace.h"
@@ -38,6 +39,7 @@ enum { HOST_ID = 1, EVENT_ID = 1 };
 struct live_selection {
 	number_list cpus; /* empty means all */
 	struct cgroups *cgroups;
+	struct namespace *namespace; /* translates numbers of processes and threads */
 	char container[CGROUP_CONTAINER_MAX]; /* result of container_of_cgroup() */
 	/* number of children that BPF programs could not select, as far as reported as losses */
 	uint64_t unselected;

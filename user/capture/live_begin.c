@@ -13,6 +13,7 @@
 #include "capture/buffers.h"
 #include "capture/clock.h"
 #include "capture/live.h"
+#include "capture/pod.h"
 #include "capture/select.h"
 
 /* Default size of unwind tables in bytes (--unwind-memory). */
@@ -38,6 +39,32 @@ static const char *container_of_cgroup(void *context, const char *path)
 	return cgroup_container(path, l->selection.container, sizeof(l->selection.container));
 }
 
+static uint32_t global_number_of(void *context, uint32_t own)
+{
+	const struct live *l = context;
+
+	return namespace_global(l->selection.namespace, own);
+}
+
+static const char *outside_comm_of(void *context, uint32_t number)
+{
+	const struct live *l = context;
+
+	return namespace_outside_comm(l->selection.namespace, number);
+}
+
+/* Rename a thread outside of the recorder's pid namespace, as a side-band record would. */
+static int on_outside_renamed(void *context, struct own_numbers of, uint64_t time, const char *comm)
+{
+	const struct life_record life = {
+		.kind = LIFE_COMM, .pid = of.pid, .tid = of.tid, .text = comm};
+	struct live *l = context;
+
+	if (!l->processes || !process_table_of_pid(l->processes, of.pid))
+		return 0;
+	return process_table_life(l->processes, &life, time, NULL);
+}
+
 static void scan_unknown(void *context, uint32_t tid)
 {
 	struct live *l = context;
@@ -55,6 +82,7 @@ static int begin_schedule(struct live *l, struct error *err)
 		.host = HOST_ID,
 		.last_lane = &l->switches.last_lane,
 		.last_loss = ledger_last_loss(l->ledger),
+		.namespace = l->selection.namespace,
 		.wanted = live_selects_thread,
 		.unknown = scan_unknown,
 		.context = l,
@@ -87,6 +115,8 @@ int live_begin_tables(struct live *l, struct error *err)
 		.calm = live_walks_stacks(l) ? on_calm : NULL,
 		.cgroup_path = cgroup_path_of,
 		.container = container_of_cgroup,
+		.global_number = global_number_of,
+		.outside_comm = outside_comm_of,
 		.context = l,
 	};
 	const struct ledger_context account = {
@@ -138,6 +168,7 @@ static void live_free(struct source *source)
 	sideband_free(l->rings.sideband);
 	order_free(l->rings.order);
 	cgroups_free(l->selection.cgroups);
+	namespace_free(l->selection.namespace);
 	vector_free(&l->selection.cpus);
 	if (l->epoll >= 0)
 		close(l->epoll);
@@ -187,6 +218,7 @@ static int load_program(struct live *l, struct error *err)
 		.clocked = l->event.clocked,
 		.select_pids = o->targets.pid_count > 0,
 		.select_tids = o->targets.tid_count > 0,
+		.namespace = namespace_wire(l->selection.namespace),
 		.cgroup_subsys = cgroups_subsystem(l->selection.cgroups),
 		.ring_bytes =
 			o->memory.buffer ? o->memory.buffer : default_buffer(&l->event, save_all),
@@ -198,8 +230,11 @@ static int load_program(struct live *l, struct error *err)
 	struct cgroup_place place;
 	int ret = 0;
 
-	if (o->targets.cgroup) {
-		ret = cgroups_find(l->selection.cgroups, o->targets.cgroup, &place, err);
+	p.select_namespace = p.namespace.level && !o->targets.whole_host;
+	if (o->targets.cgroup || o->targets.pod) {
+		ret = o->targets.pod
+			      ? pod_find(l->selection.cgroups, &place, err)
+			      : cgroups_find(l->selection.cgroups, o->targets.cgroup, &place, err);
 		if (ret)
 			return ret;
 		p.select_cgroup = true;
@@ -263,6 +298,12 @@ static int prepare_recording(struct live *l, struct error *err)
 
 	if (!ret && o->targets.cpus)
 		ret = live_check_cpus(l, err);
+	if (!ret)
+		ret = namespace_new(&l->selection.namespace, err);
+	if (!ret && o->targets.whole_host)
+		namespace_include_outside(l->selection.namespace, on_outside_renamed, l);
+	if (!ret)
+		ret = namespace_load(l->selection.namespace, err);
 	if (!ret)
 		ret = select_check(&o->targets, err);
 	if (!ret && o->save_stacks)

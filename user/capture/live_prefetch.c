@@ -29,14 +29,18 @@ int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 {
 	struct live *l = context;
 	const uint64_t *words = (const uint64_t *)(s + 1) + s->kernel_frames + s->user_frames;
+	struct own_numbers own;
 	struct process_entry *p;
 
 	if (!live_is_sample(s, size))
 		return 0;
-	p = process_table_of_pid(l->processes, s->pid);
+	own = namespace_own(l->selection.namespace, s->pid, s->tid);
+	if (number_is_outside(own.pid))
+		return 0;
+	p = process_table_of_pid(l->processes, own.pid);
 	if (p && !p->ended && p->space && s->flags & WIRE_UNFINISHED)
 		prefetch_pages(l, p, s);
-	return intern_prefetch(l->intern, s->pid, p && !p->ended ? p : NULL, words,
+	return intern_prefetch(l->intern, own.pid, p && !p->ended ? p : NULL, words,
 			       s->python_words);
 }
 
@@ -51,7 +55,8 @@ static int send_interpreter(struct live *l, const struct object *o,
 	const struct mapped_place at = {.pid = f->pid, .seen = f->time};
 
 	/* After an error, the walkers get the interpreter with the process's other mappings. */
-	if (program_set_python(l->program, f->pid, &python, f->time))
+	if (program_set_python(l->program, namespace_global(l->selection.namespace, f->pid),
+			       &python, f->time))
 		return 0;
 	return intern_prefetch_memory(l->intern, &at, o->python.file, python.code_type);
 }
@@ -83,7 +88,7 @@ int live_prefetch_mapping(void *context, const struct life_record *mapping, uint
 		.pid = m.at.pid, .start = m.at.start, .offset = mapping->offset, .time = time};
 	const struct object *o;
 
-	if (m.at.pid == UINT32_MAX || !live_selects_process(l, m.at.pid))
+	if (!life_has_process(mapping) || !live_selects_process(l, m.at.pid))
 		return 0;
 	o = objects_prefetch(l->objects, &m);
 	l->rings.unknown |= needs_attention(o, &m);

@@ -34,6 +34,8 @@ static enum stack_end stack_end_of(const struct wire_sample *s)
 {
 	if (s->flags & (WIRE_KTHREAD | WIRE_NO_USER))
 		return END_WALKED;
+	if (s->flags & WIRE_OUTSIDE)
+		return END_OUTSIDE;
 	if (s->flags & WIRE_NO_MM)
 		return END_NO_MEMORY_MAP;
 	return s->user_frames ? (enum stack_end)s->user_end : END_UNREADABLE;
@@ -74,7 +76,8 @@ bool live_selects_process(void *context, uint32_t pid)
 {
 	const struct live *l = context;
 
-	return !l->options.targets.pid_count || program_selects_pid(l->program, pid);
+	return !l->options.targets.pid_count ||
+	       program_selects_pid(l->program, namespace_global(l->selection.namespace, pid));
 }
 
 /*
@@ -93,9 +96,10 @@ bool live_selects_thread(void *context, const struct process_entry *p, const str
 static int put_wire_sample(struct live *l, const struct wire_sample *s, bool late,
 			   struct error *err)
 {
+	const struct own_numbers own = namespace_own(l->selection.namespace, s->pid, s->tid);
 	const struct sampled_task task = {
-		.pid = s->pid,
-		.tid = s->tid,
+		.pid = own.pid,
+		.tid = own.tid,
 		.ns_pid = s->ns_pid,
 		.born = s->born,
 		.cgroup = s->cgroup,
@@ -119,14 +123,20 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	};
 	struct resolved_task of;
 	struct process_entry *p;
-	int ret = process_table_resolve(l->processes, &task, &of, err);
+	int ret;
 
+	/* the BPF programs could not see any more that the thread is outside */
+	if (own.tid == NUMBER_OUTSIDE) {
+		ledger_count_filtered(l->ledger, s->cpu);
+		return 0;
+	}
+	ret = process_table_resolve(l->processes, &task, &of, err);
 	if (ret)
 		return ret;
 	p = of.process;
 	/* Scan before selecting: the scan gives the name by which later samples are selected. */
-	if (of.unknown && opener_scan(l->helpers.opener, s->pid) < 0)
-		process_table_scan_over(l->processes, s->pid);
+	if (of.unknown && opener_scan(l->helpers.opener, own.pid) < 0)
+		process_table_scan_over(l->processes, own.pid);
 	if (!live_selects_thread(l, p, of.thread)) {
 		ledger_count_filtered(l->ledger, s->cpu);
 		return 0;
@@ -166,6 +176,8 @@ static int on_life(struct live *l, const struct ordered_record *r, struct error 
 		return 0;
 	}
 	if (life.kind != LIFE_KSYMBOL) {
+		if (!life_has_process(&life))
+			return 0;
 		ret = process_table_life(l->processes, &life, r->time, err);
 		if (ret > 0)
 			opener_scan(l->helpers.opener, life.pid);

@@ -239,6 +239,13 @@ static void set_process_name(struct process_table *t, struct process_entry *p, c
 	p->changed = true;
 }
 
+static const char *first_name(const struct process_table *t, uint32_t pid)
+{
+	if (number_is_outside(pid))
+		return t->context.outside_comm(t->context.context, pid);
+	return pid ? "" : "swapper";
+}
+
 struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_t born)
 {
 	struct process_entry *p = calloc(1, sizeof(*p));
@@ -254,7 +261,7 @@ struct process_entry *process_add(struct process_table *t, uint32_t pid, uint64_
 		free(p);
 		return NULL;
 	}
-	set_process_name(t, p, pid ? "" : "swapper");
+	set_process_name(t, p, first_name(t, pid));
 	HASH_ADD(hh, t->processes, pid, sizeof(p->pid), p);
 	if (HASH_HAS(hh, p))
 		return p;
@@ -298,6 +305,13 @@ void process_join(const struct process_table *t, struct thread_entry *thread,
 	p->ended = 0;
 }
 
+static uint32_t global_number(const struct process_context *c, uint32_t number)
+{
+	if (number_is_outside(number))
+		return number & ~NUMBER_OUTSIDE;
+	return c->global_number ? c->global_number(c->context, number) : number;
+}
+
 int process_put(struct process_table *t, struct process_entry *p, struct error *err)
 {
 	const struct process_context *c = &t->context;
@@ -315,6 +329,7 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 		.exe = p->exe,
 		.cgroup = cgroup,
 		.container = c->container(c->context, cgroup),
+		.global_pid = global_number(c, p->pid),
 	};
 
 	p->changed = false;
@@ -332,6 +347,7 @@ int process_put_thread(struct process_table *t, const struct thread_entry *threa
 		.end = thread->ended,
 		.comm = thread->name.comm,
 		.lane = thread->lane,
+		.global_tid = global_number(&t->context, thread->tid),
 	};
 
 	return put_thread(t->context.sink, &r, err);
@@ -438,7 +454,9 @@ static int inherit_process(struct process_table *t, struct process_entry *child,
 static int on_fork(struct process_table *t, const struct life_record *l, uint64_t time,
 		   struct error *err)
 {
-	const struct thread_entry *by = process_find_thread(t, l->parent_tid);
+	/* a parent outside of the recorder's pid namespace has the number 0 */
+	const struct thread_entry *by =
+		l->parent_tid ? process_find_thread(t, l->parent_tid) : NULL;
 	struct process_entry *parent, *child;
 	char comm[COMM_SIZE];
 	int ret;
@@ -450,7 +468,7 @@ static int on_fork(struct process_table *t, const struct life_record *l, uint64_
 	if (ret)
 		return ret;
 	if (l->pid != l->parent_pid) {
-		parent = process_table_of_pid(t, l->parent_pid);
+		parent = l->parent_pid ? process_table_of_pid(t, l->parent_pid) : NULL;
 		child = process_add(t, l->pid, time);
 		if (!child || (parent && inherit_process(t, child, parent) < 0))
 			return error_errno(err, -ENOMEM, "process table");

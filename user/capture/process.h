@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/pipe.h"
 #include "capture/life.h"
+#include "capture/numbers.h"
 #include "capture/objects.h"
 #include "capture/opener.h"
 #include "capture/space.h"
@@ -123,6 +124,10 @@ struct process_context {
 	const char *(*cgroup_path)(void *context, uint64_t id);
 	/* returns the container of a cgroup path; "" if none */
 	const char *(*container)(void *context, const char *path);
+	/* returns the number of a pid or tid in the initial pid namespace; 0 if unknown */
+	uint32_t (*global_number)(void *context, uint32_t own);
+	/* returns the name of a number with NUMBER_OUTSIDE; "" if unknown */
+	const char *(*outside_comm)(void *context, uint32_t number);
 	void *context;
 };
 
@@ -172,10 +177,11 @@ int process_table_resolve(struct process_table *t, const struct sampled_task *ta
 			  struct resolved_task *out, struct error *err);
 
 /*
- * The same for a thread of which only the tid is known; time: ns. out->unknown: the table did not
- * know the thread or its process, so the tid must be scanned.
+ * The same for a thread of which only the numbers are known; of.pid may be 0, if it is not known.
+ * time: ns. out->unknown: the table did not know the thread or its process, so the tid must be
+ * scanned.
  */
-int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
+int process_table_resolve_thread(struct process_table *t, struct own_numbers of, uint64_t time,
 				 struct resolved_task *out, struct error *err);
 /* Return a number that changes whenever a thread may have got another id. */
 uint64_t process_table_generation(const struct process_table *t);

@@ -10,7 +10,8 @@
  */
 static bool needs_scan(const struct process_entry *p)
 {
-	return p->pid && !p->kernel && !p->scan && !p->space->mappings.count;
+	return p->pid && !number_is_outside(p->pid) && !p->kernel && !p->scan &&
+	       !p->space->mappings.count;
 }
 
 /*
@@ -28,7 +29,7 @@ static struct process_entry *find_sampled_process(struct process_table *t,
 		(void)process_replace(t, s->pid, s->born, NULL);
 		p = NULL;
 	}
-	*unknown = !p && s->pid;
+	*unknown = !p && s->pid && !number_is_outside(s->pid);
 	if (!p)
 		p = process_add(t, s->pid, s->born);
 	if (!p)
@@ -134,19 +135,21 @@ int process_table_resolve(struct process_table *t, const struct sampled_task *s,
 	return put_resolved_task(t, &r, out, err);
 }
 
-int process_table_resolve_thread(struct process_table *t, uint32_t tid, uint64_t time,
+int process_table_resolve_thread(struct process_table *t, struct own_numbers of, uint64_t time,
 				 struct resolved_task *out, struct error *err)
 {
-	struct resolved_task r = {.thread = process_find_thread(t, tid)};
+	struct resolved_task r = {.thread = process_find_thread(t, of.tid)};
 	struct process_entry *p = r.thread ? process_table_of_pid(t, r.thread->pid) : NULL;
 
-	r.unknown = !p;
-	if (!p) /* Until a scan corrects this, the thread counts as the main thread of a process. */
-		p = process_table_of_pid(t, tid);
+	r.unknown = !p && !number_is_outside(of.tid);
+	if (!of.pid) /* Until a scan corrects this, the thread counts as a main thread. */
+		of.pid = of.tid;
 	if (!p)
-		p = process_add(t, tid, time);
+		p = process_table_of_pid(t, of.pid);
+	if (!p)
+		p = process_add(t, of.pid, time);
 	if (p && !r.thread)
-		r.thread = process_add_thread(t, p->pid, tid, time, p->name.comm);
+		r.thread = process_add_thread(t, p->pid, of.tid, time, p->name.comm);
 	if (!p || !r.thread)
 		return error_errno(err, -ENOMEM, "process table");
 	r.process = p;

@@ -143,6 +143,21 @@ static int subsys_number(const struct btf *btf, const char *controller, struct e
 	return error_set(err, -ENOENT, "this kernel has no cgroup controller '%s'", controller);
 }
 
+int program_cgroup_subsystem(int *out, const char *controller, struct error *err)
+{
+	struct btf *btf = controller ? btf__load_vmlinux_btf() : NULL;
+	int number;
+
+	if (controller && !btf)
+		return need_failed(err, -errno, NEED_BTF, "reading the kernel's types");
+	number = subsys_number(btf, controller, err);
+	btf__free(btf);
+	if (number < -1)
+		return number;
+	*out = number;
+	return 0;
+}
+
 /*
  * Translate the options of the selection; names of cgroup controllers become the kernel's numbers.
  */
@@ -157,9 +172,11 @@ static int choose_selection(struct wire_selection *out, const struct program_opt
 		.level = o->selected_level,
 		.cgroup_subsys = -1,
 		.shown_subsys = -1,
-		.by_pid = o->select_pids,
-		.by_tid = o->select_tids,
-		.by_cgroup = o->select_cgroup,
+		.conditions = (o->select_pids ? WIRE_IF_PID : 0U) |
+			      (o->select_tids ? WIRE_IF_TID : 0U) |
+			      (o->select_cgroup ? WIRE_IF_CGROUP : 0U) |
+			      (o->select_namespace ? WIRE_IF_NAMESPACE : 0U),
+		.namespace = o->namespace,
 	};
 	if (!o->cgroup_subsys && !o->selected_subsys)
 		return 0;

@@ -23,6 +23,8 @@ struct program_options {
 	const char *selected_subsys;
 	uint64_t selected_cgroup; /* id */
 	uint32_t selected_level;
+	struct wire_namespace namespace; /* the recorder's own; level 0: the initial one */
+	bool select_namespace; /* only threads of that namespace */
 	/* name of the v1 controller of the cgroup in samples; NULL: unified hierarchy */
 	const char *cgroup_subsys;
 	/* bytes of each sample ring; rounded up to a power of two of pages, at most 1 GiB */
@@ -72,6 +74,12 @@ int program_selected_fd(const struct program *p, bool threads);
  * no process was selected.
  */
 bool program_selection_over(const struct program *p);
+
+/*
+ * Get the kernel's number of a v1 controller, -1 for NULL, the unified hierarchy. Return 0 or a
+ * negative errno.
+ */
+int program_cgroup_subsystem(int *out, const char *controller, struct error *err);
 
 /*
  * Make libbpf silent, or, if SKEIN_DEBUG_BPF is set, have it print only warnings, to stderr. Call

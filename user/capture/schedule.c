@@ -20,7 +20,7 @@
 #define CACHED_THREADS (1U << 12)
 
 /*
- * An entry of the cache of threads by tid, valid while the process table's generation is the same.
+ * An entry of the cache of threads by global tid, valid while threads_generation() is the same.
  */
 struct cached_thread {
 	uint64_t generation; /* generation + 1; 0: free */
@@ -92,20 +92,28 @@ static uint64_t round_to_resolution(uint64_t time)
 	return time & ~(uint64_t)(SCHEDULE_RESOLUTION - 1);
 }
 
+/* Return a number that changes whenever a tid of a record may belong to another thread entry. */
+static uint64_t threads_generation(const struct schedule *s)
+{
+	return process_table_generation(s->c.table) + namespace_generation(s->c.namespace);
+}
+
 static int resolve_cached_thread(struct schedule *s, struct cached_thread *k, uint32_t tid,
 				 uint64_t time, struct error *err)
 {
+	const struct own_numbers own = namespace_own(s->c.namespace, 0, tid);
 	struct resolved_task of;
-	int ret = process_table_resolve_thread(s->c.table, tid, time, &of, err);
+	int ret = process_table_resolve_thread(s->c.table, own, time, &of, err);
 
 	if (ret)
 		return ret;
 	if (of.unknown)
-		s->c.unknown(s->c.context, tid);
+		s->c.unknown(s->c.context, own.tid);
 	k->tid = tid;
 	k->thread = of.thread;
-	k->wanted = !s->c.wanted || s->c.wanted(s->c.context, of.process, k->thread);
-	k->generation = process_table_generation(s->c.table) + 1;
+	k->wanted = own.tid != NUMBER_OUTSIDE &&
+		    (!s->c.wanted || s->c.wanted(s->c.context, of.process, k->thread));
+	k->generation = threads_generation(s) + 1;
 	return 0;
 }
 
@@ -119,7 +127,7 @@ static int find_cached_thread(struct schedule *s, uint32_t tid, uint64_t time,
 	struct cached_thread *k = &s->known[tid % CACHED_THREADS];
 	int ret = 0;
 
-	if (k->tid != tid || k->generation != process_table_generation(s->c.table) + 1)
+	if (k->tid != tid || k->generation != threads_generation(s) + 1)
 		ret = resolve_cached_thread(s, k, tid, time, err);
 	if (ret)
 		k->generation = 0;
@@ -251,9 +259,16 @@ static struct leaving leaving_of(const struct wire_switch *r)
 	};
 }
 
-static struct switched_thread previous_thread(const struct wire_switch *r)
+/*
+ * A thread outside of the recorder's pid namespace may come as selected if it was being reaped; see
+ * is_in_own_namespace() of bpf/select.h.
+ */
+static struct switched_thread previous_thread(const struct schedule *s, const struct wire_switch *r)
 {
-	return (struct switched_thread){switch_second(r), switch_detail(r) & WIRE_PREV_UNSELECTED};
+	const struct own_numbers own = namespace_own(s->c.namespace, 0, switch_second(r));
+
+	return (struct switched_thread){switch_second(r), switch_detail(r) & WIRE_PREV_UNSELECTED ||
+								  own.tid == NUMBER_OUTSIDE};
 }
 
 /*
@@ -265,7 +280,7 @@ static struct switched_thread previous_thread(const struct wire_switch *r)
 static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 				const struct wire_switch *r, uint64_t time, struct error *err)
 {
-	const struct switched_thread previous = previous_thread(r);
+	const struct switched_thread previous = previous_thread(s, r);
 	const struct leaving left = leaving_of(r);
 	struct slice state = {
 		.time = round_to_resolution(time),
@@ -315,7 +330,7 @@ static bool is_switch_missing(const struct scheduled_cpu *c, struct switched_thr
 static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r,
 		     uint64_t time, struct error *err)
 {
-	const struct switched_thread previous = previous_thread(r);
+	const struct switched_thread previous = previous_thread(s, r);
 	const struct switched_thread next = {switch_first(r),
 					     switch_detail(r) & WIRE_NEXT_UNSELECTED};
 	int ret = 0;
@@ -523,9 +538,10 @@ static int set_found_running(struct schedule *s, const struct wire_task *t, uint
 
 int schedule_task_found(struct schedule *s, const struct wire_task *t, struct error *err)
 {
+	const struct own_numbers own = namespace_own(s->c.namespace, t->pid, t->tid);
 	const struct sampled_task task = {
-		.pid = t->pid,
-		.tid = t->tid,
+		.pid = own.pid,
+		.tid = own.tid,
 		.ns_pid = t->ns_pid,
 		.born = t->born,
 		.cgroup = t->cgroup,
@@ -541,7 +557,7 @@ int schedule_task_found(struct schedule *s, const struct wire_task *t, struct er
 	struct thread_entry *th;
 	int ret;
 
-	if (t->flags & WIRE_PREV_UNSELECTED)
+	if (t->flags & WIRE_PREV_UNSELECTED || own.tid == NUMBER_OUTSIDE)
 		return set_found_running(s, t, 0);
 	ret = process_table_resolve(s->c.table, &task, &of, err);
 	if (ret || (s->c.wanted && !s->c.wanted(s->c.context, of.process, of.thread)))
@@ -556,8 +572,10 @@ int schedule_task_found(struct schedule *s, const struct wire_task *t, struct er
 	return put_slice(s->c.sink, &r, err);
 }
 
-int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct error *err)
+int schedule_renamed(struct schedule *s, uint32_t own_tid, uint64_t time, struct error *err)
 {
+	uint32_t tid = namespace_global(s->c.namespace, own_tid);
+
 	for (unsigned int i = 0; i < s->c.cpus; i++) {
 		struct scheduled_cpu *c = &s->cpus[i];
 		int ret;

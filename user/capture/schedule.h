@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/pipe.h"
+#include "capture/namespace.h"
 #include "capture/process.h"
 #include "capture/switch_order.h"
 
@@ -27,6 +28,7 @@ struct schedule_context {
 	struct process_table *table;
 	struct sink *sink;
 	uint64_t host; /* host.id */
+	const struct namespace *namespace; /* translates the records' numbers of threads */
 	/* lane.id and loss.id last given, shared with other sources */
 	uint64_t *last_lane, *last_loss;
 	/* returns whether the thread is selected; NULL: all threads are */
@@ -66,7 +68,7 @@ bool schedule_take_snapshot_due(struct schedule *s);
 
 /*
  * If a thread that has a new name from time on (ns) runs on a CPU, end the CPU's slice there and
- * begin another one. Return 0 or a negative errno.
+ * begin another one. tid: its own number. Return 0 or a negative errno.
  */
 int schedule_renamed(struct schedule *s, uint32_t tid, uint64_t time, struct error *err);
 

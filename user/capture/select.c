@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "capture/clock.h"
 #include "capture/procfs.h"
 
 struct kin {
@@ -144,11 +145,19 @@ static bool is_requested_pid(const struct capture_targets *o, uint32_t pid)
 	return false;
 }
 
+/* A process without a global number has just ended. */
+static int select_pid(struct program *p, const struct namespace *n, uint32_t pid)
+{
+	uint32_t global = namespace_global(n, pid);
+
+	return global ? program_select_pid(p, global) : 0;
+}
+
 /*
  * Select those of the requested processes that are in /proc now, and their descendants; return how
  * many were not selected before, or a negative errno.
  */
-static int select_living(struct program *p, const struct capture_targets *o)
+static int select_living(struct program *p, struct namespace *n, const struct capture_targets *o)
 {
 	kin_list list = {0};
 	int ret = list_processes(&list), found = 0;
@@ -162,7 +171,7 @@ static int select_living(struct program *p, const struct capture_targets *o)
 		;
 	for (size_t i = 0; ret >= 0 && i < list.count; i++)
 		if (list.items[i].selected) {
-			ret = program_select_pid(p, list.items[i].pid);
+			ret = select_pid(p, n, list.items[i].pid);
 			found += ret > 0;
 		}
 out:
@@ -174,22 +183,26 @@ out:
  * Select the requested processes and their descendants. /proc is read again until no process is
  * new: while it was read, a parent that was not selected yet may have had a child.
  */
-static int select_pids(struct program *p, const struct capture_targets *o, struct error *err)
+static int select_pids(struct program *p, struct namespace *n, const struct capture_targets *o,
+		       struct error *err)
 {
 	int ret;
 
 	do {
-		ret = select_living(p, o);
+		ret = namespace_drain(n, clock_boot_ns());
+		if (!ret)
+			ret = select_living(p, n, o);
 	} while (ret > 0);
 	return ret ? error_errno(err, ret, "selecting processes") : 0;
 }
 
-int select_targets(struct program *p, const struct capture_targets *o, struct error *err)
+int select_targets(struct program *p, struct namespace *n, const struct capture_targets *o,
+		   struct error *err)
 {
-	int ret = o->pid_count ? select_pids(p, o, err) : 0;
+	int ret = o->pid_count ? select_pids(p, n, o, err) : 0;
 
 	for (size_t i = 0; ret >= 0 && i < o->tid_count; i++) {
-		ret = program_select_tid(p, o->tids[i]);
+		ret = program_select_tid(p, namespace_global(n, o->tids[i]));
 		if (ret < 0)
 			error_errno(err, ret, "selecting thread %u", o->tids[i]);
 	}

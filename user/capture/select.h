@@ -4,6 +4,7 @@
 #define SKEIN_CAPTURE_SELECT_H
 
 #include "capture/capture.h"
+#include "capture/namespace.h"
 #include "capture/program.h"
 
 /*
@@ -17,6 +18,7 @@ int select_check(const struct capture_targets *o, struct error *err);
  * Call this after the fork hook is attached, which selects children that are born meanwhile. Return
  * 0 or a negative errno.
  */
-int select_targets(struct program *p, const struct capture_targets *o, struct error *err);
+int select_targets(struct program *p, struct namespace *n, const struct capture_targets *o,
+		   struct error *err);
 
 #endif

@@ -46,6 +46,8 @@ int targets_check(const struct targets *t, const char *command)
 		return log_error(2, "%s: -U and -K exclude each other", command);
 	if (t->all && (t->pids.count || t->tids.count))
 		return log_error(2, "%s: -a excludes -p and -t", command);
+	if (t->pod && (t->cgroup || t->whole_host))
+		return log_error(2, "%s: --pod excludes --cgroup and --host", command);
 	return 0;
 }
 
@@ -59,6 +61,8 @@ void targets_apply(const struct targets *t, struct capture_options *o)
 	o->targets.tid_count = t->tids.count;
 	o->targets.comm = t->comm;
 	o->targets.cgroup = t->cgroup;
+	o->targets.whole_host = t->whole_host;
+	o->targets.pod = t->pod;
 	o->user_only = t->user_only;
 	o->kernel_only = t->kernel_only;
 }

@@ -22,6 +22,7 @@ struct targets {
 	const char *comm, *cgroup, *cpus;
 	uint64_t frequency; /* Hz; 0 if not given */
 	bool user_only, kernel_only;
+	bool whole_host, pod;
 };
 
 /* Values of option_spec.set; the options must begin with a struct targets. */
@@ -46,6 +47,14 @@ int targets_set_frequency(void *options, const char *value, struct error *err);
 	 .help = "A control group and all below it: its directory under /sys/fs/cgroup, or its " \
 		 "path as /proc/PID/cgroup shows it.", \
 	 .offset = offsetof(struct targets, cgroup)}, \
+	{.name = "pod", .type = OPTION_FLAG, \
+	 .help = "The pod in which skein itself runs, by its control group. For a sidecar that " \
+		 "shares the host's pid namespace.", \
+	 .offset = offsetof(struct targets, pod)}, \
+	{.name = "host", .type = OPTION_FLAG, \
+	 .help = "In a pid namespace of its own, such as a container's: also the processes " \
+		 "outside of it, by name and with their kernel frames.", \
+	 .offset = offsetof(struct targets, whole_host)}, \
 	{.name = "cpu", .letter = 'C', .type = OPTION_TEXT, .arg = "CPUS", \
 	 .help = "These CPUs only, such as 0,2-3.", .offset = offsetof(struct targets, cpus)}
 

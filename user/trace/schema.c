@@ -120,7 +120,8 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	"SELECT frame.id AS id, CASE" \
 	" WHEN frame.kind = (SELECT id FROM frame_kind WHERE word = 'end')" \
 	" THEN coalesce((SELECT" \
-	" CASE WHEN word IN ('walked', 'no address space') THEN '[' ELSE '[truncated: ' END ||" \
+	" CASE WHEN word IN ('walked', 'no address space', 'outside of this namespace')" \
+	" THEN '[' ELSE '[truncated: ' END ||" \
 	" word || ']' FROM stack_end WHERE id = frame.address), '[truncated: ?]')" \
 	" WHEN function.name <> '' THEN function.name || CASE WHEN file <> '' AND frame.kind =" \
 	" (SELECT id FROM frame_kind WHERE word = 'python') THEN " PLACE_SQL " ELSE '' END" \

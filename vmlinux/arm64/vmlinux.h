@@ -214,11 +214,20 @@ struct nsproxy {
 
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 };
 
 struct pid {
 	unsigned int level;
 	struct upid numbers[];
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
 };
 
 struct css_set {
@@ -229,9 +238,11 @@ struct css_set {
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 	int id;
+	struct cgroup_subsys_state *parent;
 };
 
 struct cgroup {
+	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
 	int level;
 	struct cgroup *ancestors[];
