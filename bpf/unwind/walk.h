@@ -179,20 +179,20 @@ static __always_inline int walk_find_rule(const struct native_walk *w, __u64 pc,
  */
 static __always_inline int walk_read_word(struct native_walk *w, __u64 address, __u64 *out)
 {
-	__u64 behind = address - w->window_at, index;
+	__u64 offset = address - w->window_at, index;
 
 	/* a misaligned address is forged, or not on a stack; windows hold aligned words only */
 	if (address & 7)
 		return walk_read(w, out, sizeof(*out), address);
-	if (behind >= WALK_WINDOW_BYTES || (behind & 7)) {
+	if (offset >= WALK_WINDOW_BYTES || (offset & 7)) {
 		if (walk_read(w, w->window, WALK_WINDOW_BYTES, address)) {
 			w->window_at = WALK_NO_WINDOW;
 			return walk_read(w, out, sizeof(*out), address);
 		}
 		w->window_at = address;
-		behind = 0;
+		offset = 0;
 	}
-	index = behind >> 3;
+	index = offset >> 3;
 	keep_in_register(index);
 	*out = w->window[index & (WALK_WINDOW_WORDS - 1)];
 	return 0;

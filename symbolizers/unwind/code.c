@@ -47,7 +47,7 @@ static bool x86_restorer(const struct code_bytes *c, const uint8_t *call, struct
  */
 static bool x86_clone(const struct code_bytes *c, const uint8_t *call, struct unwind_found *out)
 {
-	const uint8_t *behind = call + sizeof(x86_syscall), *p = behind, *start, *child, *parent;
+	const uint8_t *after = call + sizeof(x86_syscall), *p = after, *start, *child, *parent;
 
 	p += IS_AT(c, p, 0x48);
 	if (!IS_AT(c, p, 0x85, 0xc0, 0x75) || c->end - p < 4)
@@ -67,7 +67,7 @@ static bool x86_clone(const struct code_bytes *c, const uint8_t *call, struct un
 	*out = (struct unwind_found){
 		.at = (uint64_t)(start - c->begin),
 		.kind = UNWIND_FOUND_CLONE,
-		.call_end = (uint32_t)(behind - start),
+		.call_end = (uint32_t)(after - start),
 		.child = (uint32_t)(child - start),
 		.end = (uint32_t)(parent - start),
 		.tail = 1,

@@ -276,6 +276,11 @@ START_TEST(shares_end_and_grow_again)
 		file_quota_refuse(file_quotas_get(&s, uid), REFUSED_QUOTA);
 	ck_assert_uint_le(HASH_COUNT(s.all), 400);
 	ck_assert_uint_eq(refused_to_all(&s), refused + 2 + 2000);
+	/* the users above the bound share a quota, which is like any other */
+	ck_assert_uint_eq(file_quotas_worst(&s, worst, 2), 2);
+	ck_assert_ptr_eq(worst[1], &s.others);
+	for (int i = 0; i < 1000; i++)
+		ck_assert(file_quota_take_open(file_quotas_get(&s, 4000), now));
 	file_quotas_free(&s);
 }
 END_TEST

@@ -425,12 +425,12 @@ static uint8_t stack_path_end(const struct profile *p, const struct profile_stac
 	const struct profile_code *f = s->frame == PROFILE_NONE ? NULL : &p->frames[s->frame].f;
 	const struct profile_stack *parent =
 		s->parent == PROFILE_NONE ? NULL : &p->stacks[s->parent];
-	bool behind_mark = parent && parent->parent == PROFILE_NONE &&
-			   parent->frame != PROFILE_NONE &&
-			   p->frames[parent->frame].f.kind == FRAME_END &&
-			   p->frames[parent->frame].f.address == END_WALKED;
+	bool after_mark = parent && parent->parent == PROFILE_NONE &&
+			  parent->frame != PROFILE_NONE &&
+			  p->frames[parent->frame].f.kind == FRAME_END &&
+			  p->frames[parent->frame].f.address == END_WALKED;
 
-	if (parent && !behind_mark)
+	if (parent && !after_mark)
 		return p->ends[s->parent];
 	if (!f)
 		return END_UNKNOWN_ROOT;

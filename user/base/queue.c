@@ -29,16 +29,16 @@ struct queue_item *queue_take(struct queue *q)
 	return item;
 }
 
-void queue_append(struct queue *q, struct queue *behind)
+void queue_append(struct queue *q, struct queue *tail)
 {
-	if (!behind->first)
+	if (!tail->first)
 		return;
 	if (q->last)
-		q->last->next = behind->first;
+		q->last->next = tail->first;
 	else
-		q->first = behind->first;
-	q->last = behind->last;
-	q->count += behind->count;
-	q->bytes += behind->bytes;
-	*behind = (struct queue){0};
+		q->first = tail->first;
+	q->last = tail->last;
+	q->count += tail->count;
+	q->bytes += tail->bytes;
+	*tail = (struct queue){0};
 }

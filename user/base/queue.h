@@ -26,7 +26,7 @@ struct queue {
 void queue_put(struct queue *q, struct queue_item *item, size_t bytes);
 /* Remove and return the first item; NULL if there is none. */
 struct queue_item *queue_take(struct queue *q);
-/* Append all items of behind to q, in order; behind is empty afterwards. */
-void queue_append(struct queue *q, struct queue *behind);
+/* Append all items of tail to q, in order; tail is empty afterwards. */
+void queue_append(struct queue *q, struct queue *tail);
 
 #endif

@@ -124,17 +124,17 @@ static int take_mount(struct cgroups *c, char *line)
 {
 	char *field[5], *at = line, *type, *options;
 	struct hierarchy h = {.controller = -1};
-	char *behind = strstr(line, " - ");
+	char *separator = strstr(line, " - ");
 	size_t i;
 
 	/*
 	 * mountinfo: NUMBER PARENT DEVICE ROOT MOUNT OPTIONS [OPTIONAL ...] - TYPE SOURCE OPTIONS
 	 */
-	for (i = 0; behind && i < 5; i++)
+	for (i = 0; separator && i < 5; i++)
 		field[i] = strsep(&at, " ");
-	if (!behind || !at || at > behind + 1)
+	if (!separator || !at || at > separator + 1)
 		return 0;
-	at = behind + 3;
+	at = separator + 3;
 	type = strsep(&at, " ");
 	(void)strsep(&at, " ");
 	options = at;

@@ -35,7 +35,8 @@ static const char *const reasons[REFUSAL_COUNT] = {
 
 static struct file_quota *quota_of_others(struct file_quotas *s)
 {
-	s->others.uid = OWNER_SHARED;
+	if (s->others.uid != OWNER_SHARED)
+		s->others = (struct file_quota){.uid = OWNER_SHARED, .left = AT_ONCE};
 	return &s->others;
 }
 
@@ -131,20 +132,29 @@ const struct file_quota *file_quotas_largest(const struct file_quotas *s)
 	return found;
 }
 
+/* Insert one into out, which has count quotas, worst first; return the new count. */
+static unsigned int insert_worst(const struct file_quota **out, unsigned int count,
+				 unsigned int most, const struct file_quota *one)
+{
+	unsigned int at;
+
+	if (!refused_files_of(one) ||
+	    (count == most && refused_files_of(out[most - 1]) >= refused_files_of(one)))
+		return count;
+	at = count < most ? count++ : most - 1;
+	for (; at && refused_files_of(out[at - 1]) < refused_files_of(one); at--)
+		out[at] = out[at - 1];
+	out[at] = one;
+	return count;
+}
+
 unsigned int file_quotas_worst(const struct file_quotas *s, const struct file_quota **out,
 			       unsigned int most)
 {
-	unsigned int count = 0, at;
+	unsigned int count = insert_worst(out, 0, most, &s->others);
 
-	for (const struct file_quota *one = s->all; one; one = one->hh.next) {
-		if (!refused_files_of(one) ||
-		    (count == most && refused_files_of(out[most - 1]) >= refused_files_of(one)))
-			continue;
-		at = count < most ? count++ : most - 1;
-		for (; at && refused_files_of(out[at - 1]) < refused_files_of(one); at--)
-			out[at] = out[at - 1];
-		out[at] = one;
-	}
+	for (const struct file_quota *one = s->all; one; one = one->hh.next)
+		count = insert_worst(out, count, most, one);
 	return count;
 }
 

@@ -34,10 +34,10 @@ static inline struct replay *replay_of(const struct native_walk *w)
 	return (struct replay *)((char *)w - sizeof(struct replay));
 }
 
-/* Set the bits of the words that a read of so many bytes touches. behind: offset in the copy. */
-static void mark_read(uint64_t *read, uint64_t behind, uint32_t bytes)
+/* Set the bits of the words that a read of so many bytes touches. offset: offset in the copy. */
+static void mark_read(uint64_t *read, uint64_t offset, uint32_t bytes)
 {
-	for (uint64_t word = behind / 8; word <= (behind + bytes - 1) / 8; word++)
+	for (uint64_t word = offset / 8; word <= (offset + bytes - 1) / 8; word++)
 		read[word / 64] |= 1ULL << word % 64;
 }
 
@@ -45,7 +45,7 @@ static __always_inline int walk_read(struct native_walk *w, void *to, __u32 byte
 {
 	struct replay *r = replay_of(w);
 	const struct wire_unfinished *at = &r->from->at;
-	uint64_t behind = address - at->stack, size = at->bytes, outer = address - at->outer;
+	uint64_t offset = address - at->stack, size = at->bytes, outer = address - at->outer;
 
 	if (r->world->read && bytes == WALK_WINDOW_BYTES)
 		/*
@@ -57,18 +57,18 @@ static __always_inline int walk_read(struct native_walk *w, void *to, __u32 byte
 		memcpy(to, (const char *)r->from->stack + at->bytes + outer, bytes);
 		return 0;
 	}
-	if (behind > size || bytes > size - behind) {
+	if (offset > size || bytes > size - offset) {
 		/*
 		 * The walker tries to read a whole window first, then the word alone: only the
 		 * attempt to read the word shows that the walk needs it.
 		 */
 		r->past_copy |= bytes == sizeof(uint64_t) && size > FULL_COPY &&
-				behind < size + WALK_FRAME_MAX;
+				offset < size + WALK_FRAME_MAX;
 		return -1;
 	}
 	if (r->world->read)
-		mark_read(r->world->read, behind, bytes);
-	memcpy(to, (const char *)r->from->stack + behind, bytes);
+		mark_read(r->world->read, offset, bytes);
+	memcpy(to, (const char *)r->from->stack + offset, bytes);
 	return 0;
 }
 

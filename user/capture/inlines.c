@@ -68,12 +68,14 @@ static void reply_with_nothing(struct inlines *in, struct inlined_file *f)
 static void note_inlines_refusal(struct inlines *in, const struct inlined_file *f)
 {
 	const struct object *o = objects_by_id(in->objects, f->id);
-	struct inlines_refusal *r = &in->summary.refusals[in->summary.refused];
+	uint64_t number = in->summary.refused++;
+	struct inlines_refusal *r;
 	const char *path = o ? o->path : "";
 	size_t size = strlen(path);
 
-	if (in->summary.refused++ >= INLINES_REFUSALS_MAX)
+	if (number >= INLINES_REFUSALS_MAX)
 		return;
+	r = &in->summary.refusals[number];
 	if (size >= sizeof(r->path))
 		path += size - sizeof(r->path) + 1;
 	snprintf(r->path, sizeof(r->path), "%s", path);

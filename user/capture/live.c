@@ -372,6 +372,11 @@ static int watch_fd(struct live *l, int fd, uint32_t events, enum wake what)
 	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
+int live_watch_sideband(struct live *l, unsigned int cpu)
+{
+	return watch_fd(l, sideband_fd(l->rings.sideband, cpu), EPOLLET, WAKE_RING);
+}
+
 /*
  * Add the descriptors of the helpers, of all rings and of wake_fd to epoll. Rings are watched
  * edge-triggered, because they are hardly ever empty.
@@ -393,7 +398,7 @@ static int watch_all_fds(struct live *l, struct error *err)
 	for (size_t i = 0; !ret && i < program_ring_count(l->program); i++)
 		ret = watch_fd(l, program_ring_fd(l->program, i), EPOLLET, WAKE_SAMPLE_RING);
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++)
-		ret = watch_fd(l, sideband_fd(l->rings.sideband, cpu), EPOLLET, WAKE_RING);
+		ret = live_watch_sideband(l, cpu);
 	return ret ? error_errno(err, ret, "epoll") : 0;
 }
 

@@ -149,6 +149,8 @@ static inline bool live_walks_stacks(const struct live *l)
  * live.c: implements source_ops.run.
  */
 int live_run(struct source *source, struct sink *sink, struct error *err);
+/* Wake the recorder when the side-band ring of a CPU fills up. Return 0 or a negative errno. */
+int live_watch_sideband(struct live *l, unsigned int cpu);
 
 /* live_begin.c: create the parts that need a sink: processes, stacks, accounts, switches. */
 int live_begin_tables(struct live *l, struct error *err);

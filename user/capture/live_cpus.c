@@ -40,6 +40,8 @@ static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error 
 	if (!ret && wanted && l->times.started && l->options.sample)
 		ret = sampler_open_cpu(l->sampler, cpu, err);
 	if (!ret && back) {
+		/* Without this, the ring is read in time as long as it does not fill up. */
+		(void)live_watch_sideband(l, cpu);
 		ledger_cpu_back(l->ledger, cpu, clock_boot_ns());
 		/* Processes may have run on this CPU before its side-band was open. */
 		opener_scan(l->helpers.opener, 0);

@@ -143,14 +143,14 @@ static int open_last_name(struct path_walk *w, const char *name, bool links)
 static bool next_name(struct path_walk *w, char name[OPENER_NAME_MAX + 1], bool *last)
 {
 	size_t skip = strspn(w->rest, "/"), length = strcspn(w->rest + skip, "/");
-	size_t behind = skip + length + strspn(w->rest + skip + length, "/");
+	size_t end = skip + length + strspn(w->rest + skip + length, "/");
 
 	if (!length || length > OPENER_NAME_MAX)
 		return false;
 	memcpy(name, w->rest + skip, length);
 	name[length] = '\0';
-	*last = !w->rest[behind];
-	memmove(w->rest, w->rest + behind, strlen(w->rest + behind) + 1);
+	*last = !w->rest[end];
+	memmove(w->rest, w->rest + end, strlen(w->rest + end) + 1);
 	return true;
 }
 

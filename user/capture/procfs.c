@@ -126,15 +126,15 @@ static void unescape_newlines(char *text)
 }
 
 /*
- * Read a number, and the byte after it, which must equal behind. Return false if there is no such
- * number.
+ * Read a number, and the byte after it, which must equal terminator. Return false if there is no
+ * such number.
  */
-static bool parse_maps_number(char **at, int base, char behind, uint64_t *out)
+static bool parse_maps_number(char **at, int base, char terminator, uint64_t *out)
 {
 	char *end;
 
 	*out = strtoull(*at, &end, base);
-	if (end == *at || *end != behind)
+	if (end == *at || *end != terminator)
 		return false;
 	*at = end + 1;
 	return true;

@@ -164,13 +164,13 @@ static int parse_stack_line(struct saved_reading *r)
 static int parse_words_line(struct saved_reading *r)
 {
 	const struct wire_unfinished *at = &r->to->begin.at;
-	uint64_t behind;
+	uint64_t offset;
 
-	if (take_hex(r, &behind))
+	if (take_hex(r, &offset))
 		return -EBADMSG;
-	for (behind -= at->stack; *r->at; behind += sizeof(uint64_t))
-		if (behind >= at->bytes || behind % sizeof(uint64_t) ||
-		    take_hex(r, &r->to->stack[behind / sizeof(uint64_t)]))
+	for (offset -= at->stack; *r->at; offset += sizeof(uint64_t))
+		if (offset >= at->bytes || offset % sizeof(uint64_t) ||
+		    take_hex(r, &r->to->stack[offset / sizeof(uint64_t)]))
 			return -EBADMSG;
 	return 0;
 }

@@ -131,15 +131,15 @@ static void clear_range(struct space *s, uint64_t start, uint64_t end)
 
 	while (i < s->mappings.count && s->mappings.items[i].start < end) {
 		struct space_mapping *m = &s->mappings.items[i];
-		struct space_mapping behind = *m;
+		struct space_mapping rest = *m;
 
 		if (m->end > end) { /* keep the part after end */
-			behind.offset += end - m->start;
-			behind.start = end;
+			rest.offset += end - m->start;
+			rest.start = end;
 			if (m->start < start)
-				insert_mapping(s, i + 1, &behind);
+				insert_mapping(s, i + 1, &rest);
 			else
-				*m = behind;
+				*m = rest;
 			m = &s->mappings.items[i];
 		}
 		if (m->start < start) {

@@ -93,7 +93,7 @@ static uint32_t folded_intern(struct stack_labels *l, const struct profile_frame
 struct folded_item {
 	const char *name;
 	size_t name_size;
-	char behind[24]; /* follows the name: " COUNT" or ";" */
+	char suffix[24]; /* follows the name: " COUNT" or ";" */
 	uint32_t node;
 };
 
@@ -113,7 +113,7 @@ struct folded_writer {
 
 static unsigned char folded_byte_at(const struct folded_item *i, size_t at)
 {
-	return at < i->name_size ? i->name[at] : i->behind[at - i->name_size];
+	return at < i->name_size ? i->name[at] : i->suffix[at - i->name_size];
 }
 
 /*
@@ -137,9 +137,9 @@ static int folded_push_item(struct folded_writer *w, uint32_t node, bool below)
 
 	item.name_size = strlen(item.name);
 	if (below)
-		strcpy(item.behind, ";");
+		strcpy(item.suffix, ";");
 	else
-		snprintf(item.behind, sizeof(item.behind), " %" PRIu64, n->self_count);
+		snprintf(item.suffix, sizeof(item.suffix), " %" PRIu64, n->self_count);
 	return vector_push(&w->items.list, item);
 }
 
@@ -187,11 +187,11 @@ static int folded_write_lines(struct folded_writer *w)
 
 		if (!item.name) {
 			w->path.count = w->sizes.items[--w->sizes.count];
-		} else if (*item.behind == ';') {
+		} else if (*item.suffix == ';') {
 			ret = folded_enter_node(w, &item);
 		} else {
 			fwrite(w->path.items, 1, w->path.count, w->out);
-			fprintf(w->out, "%s%s\n", item.name, item.behind);
+			fprintf(w->out, "%s%s\n", item.name, item.suffix);
 		}
 	}
 	vector_free(&w->items.list);
