@@ -427,7 +427,7 @@ int symbolizer_request_sources(struct symbolizer *s, uint64_t object)
 
 int symbolizer_inspect(struct symbolizer *s, uint64_t object)
 {
-	struct client_object *o = client_object_lookup(s, object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 	int ret;
 
 	if (!o || o->kind != OBJECT_ELF)

@@ -326,6 +326,36 @@ START_TEST(sql_names_every_end)
 }
 END_TEST
 
-SUITE("broken", every_sample_is_counted_once, what_was_not_asked_for_is_not_missing,
-      reasons_stand_with_the_module_at_fault, folded_marks_every_end, pprof_marks_every_end,
-      reports_tell_the_top_reasons, sql_names_every_end)
+/* A forged trace with losses for every reason, in numbers that no line has room for. */
+static void losses_build(struct scene *s, const void *unused)
+{
+	(void)unused;
+	ends_build(s, NULL);
+	for (uint64_t reason = 0; reason < LOSS_COUNT + 3; reason++)
+		scene_loss(s, .id = reason + 1, .host = 1, .event = 1, .reason = reason, .time = 1,
+			   .end = 2, .count = UINT64_MAX / 32);
+}
+
+DEFINE_SCENE(losses_source, losses_build)
+
+START_TEST(many_losses_fit_into_every_text)
+{
+	static const char *const formats[] = {"svg", "html", "folded", "pprof", "speedscope"};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		size_t size = 0;
+
+		char *text =
+			exported(formats[i], &(struct export_options){0}, losses_source(), &size);
+
+		ck_assert_uint_gt(size, 0);
+		ck_assert(strcmp(formats[i], "svg") || strstr(text, "; lost: 576,460,752,303,"));
+		free(text);
+	}
+}
+END_TEST
+
+SUITE("broken", many_losses_fit_into_every_text, every_sample_is_counted_once,
+      what_was_not_asked_for_is_not_missing, reasons_stand_with_the_module_at_fault,
+      folded_marks_every_end, pprof_marks_every_end, reports_tell_the_top_reasons,
+      sql_names_every_end)

@@ -327,7 +327,28 @@ START_TEST(fit_cuts_where_it_is_told)
 }
 END_TEST
 
-SUITE("text", decodes_every_pair_of_bytes, decodes_four_bytes_at_the_edges,
+START_TEST(appends_up_to_the_end)
+{
+	char buf[12];
+	size_t used;
+
+	memset(buf, 'x', sizeof(buf));
+	used = text_append(buf, 10, 0, "%d", 123);
+	ck_assert_uint_eq(used, 3);
+	used = text_append(buf, 10, used, "%s", "456");
+	ck_assert_str_eq(buf, "123456");
+	used = text_append(buf, 10, used, "%s", "789012");
+	ck_assert_uint_eq(used, 9);
+	ck_assert_str_eq(buf, "123456789");
+	for (int i = 0; i < 3; i++)
+		used = text_append(buf, 10, used, "%s", "more");
+	ck_assert_uint_eq(used, 9);
+	ck_assert_str_eq(buf, "123456789");
+	ck_assert_int_eq(buf[10], 'x');
+}
+END_TEST
+
+SUITE("text", appends_up_to_the_end, decodes_every_pair_of_bytes, decodes_four_bytes_at_the_edges,
       every_character_passes_or_is_replaced_as_promised, a_bad_byte_is_found_wherever_it_stands,
       cutting_never_breaks_a_character, random_bytes_come_out_valid, rejected_bytes_are_replaced,
       utf8_tells_its_size_and_keeps_to_it, width_counts_columns, fit_keeps_to_columns_and_bytes,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Join traces of several machines or recordings, so that views show them as one. */
 #include "analyze/profile_hosts.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +24,7 @@ static int join_host_texts(const struct profile *p, struct names *texts, const s
 		for (uint32_t k = 0; k < i && !seen; k++)
 			seen = !strcmp(one, field_text(f, &p->hosts[k]));
 		if (!seen)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-						 used ? ", " : "", one);
+			used = text_append(text, sizeof(text), used, "%s%s", used ? ", " : "", one);
 	}
 	*(const char **)((char *)all + f->offset) = names_keep(texts, text, strlen(text));
 	return field_text(f, all) ? 0 : -ENOMEM;

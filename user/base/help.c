@@ -156,8 +156,7 @@ char *option_words(const struct option_spec *o, char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (unsigned int i = 0; o->values && (word = o->values(i)) && used < size; i++) {
-		used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "One of ",
-					 word);
+		used = text_append(buf, size, used, "%s%s", i ? ", " : "One of ", word);
 		listed &= strstr(o->help, word) != NULL;
 	}
 	if (listed)

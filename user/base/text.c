@@ -3,6 +3,7 @@
  * Make text fit to be shown. Nearly all names are plain ASCII, so every function first handles the
  * longest plain prefix, eight bytes at a time.
  */
+#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -267,4 +268,19 @@ char *text_fit(const char *text, unsigned int columns, bool keep_tail, char *buf
 		snprintf(buf, size, "%.*s" ELLIPSIS,
 			 (int)(text_fit_front(text, columns - 1, room) - text), text);
 	return buf;
+}
+
+size_t text_append(char *buf, size_t size, size_t used, const char *format, ...)
+{
+	va_list args;
+	int added;
+
+	if (used + 1 >= size)
+		return used;
+	va_start(args, format);
+	added = vsnprintf(buf + used, size - used, format, args);
+	va_end(args);
+	if (added < 0)
+		return used;
+	return (size_t)added < size - used ? used + (size_t)added : size - 1;
 }

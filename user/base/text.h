@@ -37,6 +37,13 @@ uint32_t text_next(const char **text);
  */
 size_t text_utf8(const char *text, char *buf, size_t size);
 
+/*
+ * Append to the text in buf, whose length is used, as snprintf() does. Return the new length, which
+ * is less than size also if the text was cut, so that the result can be used for the next call.
+ */
+size_t text_append(char *buf, size_t size, size_t used, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* Return the columns that clean text takes on a terminal. */
 unsigned int text_width(const char *text);
 

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "capture/clock.h"
 #include "capture/schedule.h"
 
@@ -86,8 +87,7 @@ static int describe_numbers(struct described *d, const char *key, const uint32_t
 	size_t used = 0;
 
 	for (size_t i = 0; i < count && used < sizeof(text) - 12; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", i ? "," : "",
-					 numbers[i]);
+		used = text_append(text, sizeof(text), used, "%s%u", i ? "," : "", numbers[i]);
 	return describe_value(d, key, text, err);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cache.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "capture/clock.h"
 #include "capture/owners.h"
@@ -183,10 +184,9 @@ char *file_quota_format(const struct file_quota *quota, char *buf, size_t size)
 		uint64_t files = quota->refused[why];
 
 		if (files)
-			at += (size_t)snprintf(buf + at, size - at, "%s%s file%s (%s)",
-					       terms++ ? ", " : ": ",
-					       show_count(files, count, sizeof(count)),
-					       files == 1 ? "" : "s", reasons[why]);
+			at = text_append(buf, size, at, "%s%s file%s (%s)", terms++ ? ", " : ": ",
+					 show_count(files, count, sizeof(count)),
+					 files == 1 ? "" : "s", reasons[why]);
 	}
 	return buf;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "base/units.h"
 
 char *account_show(const struct account_terms *t, char *buf, size_t size)
@@ -25,9 +26,8 @@ char *account_show(const struct account_terms *t, char *buf, size_t size)
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms) && used < size; i++) {
 		if (!terms[i].count && !terms[i].always)
 			continue;
-		used += (size_t)snprintf(buf + used, size - used, " %s %s %s", sign,
-					 show_count(terms[i].count, count, sizeof(count)),
-					 terms[i].word);
+		used = text_append(buf, size, used, " %s %s %s", sign,
+				   show_count(terms[i].count, count, sizeof(count)), terms[i].word);
 		sign = "+";
 	}
 	if (t->unexplained && used < size)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "cmd/diff.h"
 
@@ -65,8 +66,8 @@ static char *show_selection(const struct diff_trace *t, char *buf)
 		if (strncmp(info->key, OPTION_INFO, strlen(OPTION_INFO)) || !strcmp(name, "buffer"))
 			continue;
 		numbers = !strcmp(name, "pids") || !strcmp(name, "tids");
-		used += snprintf(buf + used, FACT_BYTES - used, "%s--%.32s%s%.64s", used ? " " : "",
-				 name, numbers ? "" : " ", numbers ? "" : info->value);
+		used = text_append(buf, FACT_BYTES, used, "%s--%.32s%s%.64s", used ? " " : "", name,
+				   numbers ? "" : " ", numbers ? "" : info->value);
 	}
 	if (!used)
 		strcpy(buf, "everything");

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/outfile.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cmd/diff.h"
 #include "cmd/report.h"
@@ -47,13 +48,12 @@ static void diff_show_samples(const struct diff_trace *t, char *buf, size_t size
 	int used = snprintf(buf, size, "%s samples", show_count(t->count, text, sizeof(text)));
 
 	if (t->event)
-		used += snprintf(buf + used, size - used, " of %.64s", t->event->name);
+		used = text_append(buf, size, used, " of %.64s", t->event->name);
 	if (t->event && t->event->frequency)
-		used += snprintf(buf + used, size - used, " at %" PRIu64 " Hz",
-				 t->event->frequency);
+		used = text_append(buf, size, used, " at %" PRIu64 " Hz", t->event->frequency);
 	if (c->due)
-		used += snprintf(buf + used, size - used, ", %s of stacks complete",
-				 show_percent(c->complete, c->due, text, sizeof(text)));
+		used = text_append(buf, size, used, ", %s of stacks complete",
+				   show_percent(c->complete, c->due, text, sizeof(text)));
 	if (t->losses.due)
 		snprintf(buf + used, size - used, ", %s lost",
 			 show_count(t->losses.due, text, sizeof(text)));
@@ -134,10 +134,10 @@ static void diff_put_method(const struct comparison *c, const struct screen *s)
 			c->diff.rows.count, plurals[c->options->compare.by], diff_unit_name(c),
 			changed[0], c->diff.tested[0]);
 	if (c->diff.tested[1])
-		used += snprintf(text + used, sizeof(text) - used,
-				 "; %zu of %zu of the kernel, which depend on what else runs%s",
-				 changed[1], c->diff.tested[1],
-				 c->options->exit_code ? " and do not decide the exit code" : "");
+		used = text_append(text, sizeof(text), used,
+				   "; %zu of %zu of the kernel, which depend on what else runs%s",
+				   changed[1], c->diff.tested[1],
+				   c->options->exit_code ? " and do not decide the exit code" : "");
 	snprintf(text + used, sizeof(text) - used,
 		 ". Stars: * q <= 0.05, ** 0.01, *** 0.001 (false discovery rate).");
 	screen_put_paragraph(s, "Compared", STYLE_PLAIN, text);

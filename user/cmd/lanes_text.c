@@ -323,11 +323,11 @@ static void draw_time_range(const struct lanes_layout *y)
 			    h->hostname && *h->hostname ? h->hostname : "unknown host");
 
 	if (range < whole)
-		used += snprintf(text + used, sizeof(text) - used, "%s to %s of ",
-				 axis_format_time(from, to, range, first, sizeof(first)),
-				 axis_format_time(to, to, range, last, sizeof(last)));
-	used += snprintf(text + used, sizeof(text) - used, "%s",
-			 show_duration(whole, last, sizeof(last)));
+		used = text_append(text, sizeof(text), used, "%s to %s of ",
+				   axis_format_time(from, to, range, first, sizeof(first)),
+				   axis_format_time(to, to, range, last, sizeof(last)));
+	used = text_append(text, sizeof(text), used, "%s",
+			   show_duration(whole, last, sizeof(last)));
 	snprintf(text + used, sizeof(text) - used, "; a character is %s",
 		 show_duration(range / y->columns, last, sizeof(last)));
 	screen_put_paragraph(y->screen, "Timeline", STYLE_PLAIN, text);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "cmd/report_sched.h"
 
@@ -214,8 +215,9 @@ static void put_unknown_time(const struct report_sched *s, const struct screen *
 		const struct sched_cpu *c = s->all->cpus.items[i];
 
 		if (c->unknown)
-			used += snprintf(text + used, sizeof(text) - used, " CPU %" PRIu64 " %s,",
-					 c->number, show_duration(c->unknown, time, sizeof(time)));
+			used = text_append(text, sizeof(text), used, " CPU %" PRIu64 " %s,",
+					   c->number,
+					   show_duration(c->unknown, time, sizeof(time)));
 	}
 	text[used - 1] = '\0';
 	screen_put_paragraph(to, "Unknown", STYLE_WARM, text);
@@ -278,8 +280,8 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 		return;
 	}
 	used = show_busy(s, text, sizeof(text));
-	used += snprintf(
-		text + used, sizeof(text) - (size_t)used,
+	used = text_append(
+		text, sizeof(text), used,
 		", %s switches/s, %s wake-ups/s; on average %.2f threads waited for a CPU",
 		show_count((uint64_t)((double)s->switches / seconds), switches, sizeof(switches)),
 		show_count((uint64_t)((double)s->all->counts.wakeups / seconds), wakeups,
@@ -323,9 +325,8 @@ static void main_waits_cell(struct table *t, const struct sched_times *times)
 			most = left[wait] > left[most] ? wait : most;
 		if (left[most] <= life / LEAST_SHARE)
 			break;
-		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%u %% %s",
-				 n ? ", " : "", whole_percent(left[most], life),
-				 wait_class_word(most));
+		used = text_append(text, sizeof(text), used, "%s%u %% %s", n ? ", " : "",
+				   whole_percent(left[most], life), wait_class_word(most));
 		left[most] = 0;
 	}
 	table_cell(t, text);

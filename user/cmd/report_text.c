@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/outfile.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cmd/account_text.h"
 #include "cmd/report_ended.h"
@@ -276,16 +277,15 @@ static void report_put_samples(const struct report *r, const struct screen *s, b
 	used = snprintf(text, sizeof(text), "%s of %.64s",
 			show_count(r->count, count, sizeof(count)), e->name);
 	if (e->frequency)
-		used += snprintf(text + used, sizeof(text) - used, " at %" PRIu64 " Hz",
-				 e->frequency);
-	used += snprintf(text + used, sizeof(text) - used, ", %s",
-			 show_weight(r, r->weight, weight, sizeof(weight)));
+		used = text_append(text, sizeof(text), used, " at %" PRIu64 " Hz", e->frequency);
+	used = text_append(text, sizeof(text), used, ", %s",
+			   show_weight(r, r->weight, weight, sizeof(weight)));
 	if (busy > 0)
-		used += snprintf(text + used, sizeof(text) - used,
-				 " of CPU: %.2f of %" PRIu64 " CPUs", busy, r->profile->host.cpus);
-	used += snprintf(text + used, sizeof(text) - used, ", %zu process%s",
-			 r->groups[GROUP_PROCESS].list.count,
-			 r->groups[GROUP_PROCESS].list.count == 1 ? "" : "es");
+		used = text_append(text, sizeof(text), used, " of CPU: %.2f of %" PRIu64 " CPUs",
+				   busy, r->profile->host.cpus);
+	used = text_append(text, sizeof(text), used, ", %zu process%s",
+			   r->groups[GROUP_PROCESS].list.count,
+			   r->groups[GROUP_PROCESS].list.count == 1 ? "" : "es");
 	if (r->filtered)
 		snprintf(text + used, sizeof(text) - used, " (of those that pass the filters)");
 	screen_put_paragraph(s, "Samples", STYLE_PLAIN, text);
@@ -323,11 +323,11 @@ static int show_breakages(const struct report *r, char *buf, size_t size)
 			rest.count += b[i].count;
 			continue;
 		}
-		used += snprintf(buf + used, size - used, "%s", i ? ", " : "; ");
+		used = text_append(buf, size, used, "%s", i ? ", " : "; ");
 		used += show_breakage(r, &b[i], buf + used, size - used);
 	}
 	if (rest.count) {
-		used += snprintf(buf + used, size - used, ", ");
+		used = text_append(buf, size, used, ", ");
 		used += show_breakage(r, &rest, buf + used, size - used);
 	}
 	return used;
@@ -345,9 +345,9 @@ static void show_no_user(const struct report *r, char *buf, size_t size)
 
 		if (!count)
 			continue;
-		used += snprintf(buf + used, size - used, "%s%s %s", before,
-				 show_percent(count, r->count, share, sizeof(share)),
-				 no_user_word(why));
+		used = text_append(buf, size, used, "%s%s %s", before,
+				   show_percent(count, r->count, share, sizeof(share)),
+				   no_user_word(why));
 		before = ", ";
 	}
 }
@@ -369,7 +369,7 @@ static void report_put_stacks(const struct report *r, const struct screen *s)
 				show_count(c->due, due, sizeof(due)));
 	used += show_breakages(r, text + used, sizeof(text) - used);
 	if (c->due && c->due < c->samples)
-		used += snprintf(text + used, sizeof(text) - used, "; ");
+		used = text_append(text, sizeof(text), used, "; ");
 	show_no_user(r, text + used, sizeof(text) - used);
 	screen_put_paragraph(s, "Stacks", STYLE_PLAIN, text);
 }
@@ -398,8 +398,8 @@ static int show_python_threads(const struct report *r, char *buf, size_t size)
 			 show_count(r->count, all, sizeof(all)));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].count)
-			used += snprintf(
-				buf + used, size - used, "%s%s %s", parts[i].before,
+			used = text_append(
+				buf, size, used, "%s%s %s", parts[i].before,
 				show_percent(parts[i].count, p->samples, share, sizeof(share)),
 				parts[i].what);
 	return used;
@@ -413,11 +413,11 @@ static void report_put_python(const struct report *r, const struct screen *s)
 	int used = show_python_threads(r, text, sizeof(text));
 
 	if (p->frames)
-		used += snprintf(text + used, sizeof(text) - used,
-				 "%s%s of frames named (%s of %s)", used ? "; " : "",
-				 show_percent(p->named, p->frames, share, sizeof(share)),
-				 show_count(p->named, named, sizeof(named)),
-				 show_count(p->frames, frames, sizeof(frames)));
+		used = text_append(text, sizeof(text), used, "%s%s of frames named (%s of %s)",
+				   used ? "; " : "",
+				   show_percent(p->named, p->frames, share, sizeof(share)),
+				   show_count(p->named, named, sizeof(named)),
+				   show_count(p->frames, frames, sizeof(frames)));
 	if (p->freed)
 		snprintf(text + used, sizeof(text) - used,
 			 ", %s of code that was freed, or gone with its process, before its name "

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "analyze/python.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "capture/clock.h"
 
@@ -178,8 +179,8 @@ char *top_focus_text(const struct top_focus *foci, size_t count, uint64_t all, c
 
 		if (f->tid || f->pid)
 			snprintf(id, sizeof(id), " %" PRIu64, f->tid ? f->tid : f->pid);
-		used += (size_t)snprintf(buf + used, size - used, "%s%s %s%s", i ? " > " : "",
-					 focus_word(f), f->name, id);
+		used = text_append(buf, size, used, "%s%s %s%s", i ? " > " : "", focus_word(f),
+				   f->name, id);
 	}
 	if (count && used < size)
 		snprintf(buf + used, size - used, ": %s of all",

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "export/facts.h"
 
 char *facts_origin(const struct timeline *t, char *buf)
@@ -34,9 +35,8 @@ char *facts_losses(const struct timeline *t, char *buf)
 	*buf = '\0';
 	for (int reason = 0; reason < LOSS_COUNT && used < FACTS_SIZE; reason++)
 		if (by_reason[reason])
-			used += (size_t)snprintf(buf + used, FACTS_SIZE - used, "%s%" PRIu64 " %s",
-						 used ? ", " : "lost: ", by_reason[reason],
-						 reason ? loss_reason_word((uint64_t)reason)
-							: "unknown");
+			used = text_append(buf, FACTS_SIZE, used, "%s%" PRIu64 " %s",
+					   used ? ", " : "lost: ", by_reason[reason],
+					   reason ? loss_reason_word((uint64_t)reason) : "unknown");
 	return buf;
 }

@@ -6,6 +6,7 @@
 
 #include "analyze/broken.h"
 #include "analyze/groups.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "export/roots.h"
 #include "export/svg.h"
@@ -74,16 +75,16 @@ static int svg_show_losses(const struct losses *l, char *buf, size_t size)
 
 		if (!l->by_reason[reason])
 			continue;
-		used += snprintf(buf + used, size - used, "%s%s %s", before,
-				 show_count(l->by_reason[reason], count, sizeof(count)),
-				 loss_reason_word(reason));
+		used = text_append(buf, size, used, "%s%s %s", before,
+				   show_count(l->by_reason[reason], count, sizeof(count)),
+				   loss_reason_word(reason));
 		before = ", ";
 	}
 	if (!used && !l->unknown_reason)
-		return snprintf(buf, size, "; nothing lost");
+		return (int)text_append(buf, size, 0, "; nothing lost");
 	if (l->unknown_reason)
-		used += snprintf(buf + used, size - used, "%s%" PRIu64 " for unknown reasons",
-				 before, l->unknown_reason);
+		used = text_append(buf, size, used, "%s%" PRIu64 " for unknown reasons", before,
+				   l->unknown_reason);
 	return used;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "trace/chunks.h"
 #include "trace/merge_hosts.h"
 #include "trace/merge_stream.h"
@@ -344,8 +345,8 @@ static int put_origin(struct merge_source *m, size_t index, struct error *err)
 	struct info i = {.host = 1, .key = key, .value = value};
 
 	for (size_t h = 0; h < p->hosts.list.count && h < ORIGIN_HOSTS; h++)
-		used += (size_t)snprintf(value + used, sizeof(value) - used, "%.40s, ",
-					 p->hosts.list.items[h].host.hostname);
+		used = text_append(value, sizeof(value), used, "%.40s, ",
+				   p->hosts.list.items[h].host.hostname);
 	snprintf(value + used, sizeof(value) - used, "CPUs %llu to %llu",
 		 (unsigned long long)p->map.cpus,
 		 (unsigned long long)(p->map.cpus + p->cpus - (p->cpus > 0)));
