@@ -2,9 +2,9 @@
 /*
  * The client: objects and requests. Lookups are gathered until symbolizer_flush(). Requests wait in
  * a queue per user (struct fair), are sent a few at a time, and are complete when their reply has
- * arrived. The worker replies in order, so the first sent request is the one that it is working on.
- * If the worker dies, its sent requests return to the queues of their users. An object is sent to a
- * worker before the first request about it, so a restart need not send all objects again.
+ * arrived. The worker replies in order, so it is working on the first sent request. If the worker
+ * dies, its sent requests return to the queues of their users. An object is sent to a worker before
+ * the first request about the object, so a restart need not send all objects again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,13 +65,16 @@ int request_submit(struct symbolizer *s, struct client_object *o, enum message_t
 
 	if (!r)
 		return -ENOMEM;
-	o->lookups.queued = NULL; /* lookups from now on come after this request */
+	o->lookups.queued = NULL; /* later lookups must not overtake this request */
 	request_schedule(s, r);
 	helper_wake(&s->worker);
 	return 0;
 }
 
-/* A delayed request stays before all later ones: a FORGET must be the last about its object. */
+/*
+ * While requests are delayed, later ones are delayed as well, so that the order stays: a FORGET
+ * must be the last request about its object.
+ */
 void request_schedule(struct symbolizer *s, struct request *r)
 {
 	if (s->delayed.first ||
@@ -88,7 +91,7 @@ static void close_fd(struct symbolizer *s, int *fd)
 	s->files--;
 }
 
-/* Close a descriptor that was to be owned, and return the reason why it is not. */
+/* Close a descriptor that the symbolizer owns also on failure. Return reason, an errno. */
 static int refuse_fd(int fd, int reason)
 {
 	if (fd >= 0)
@@ -100,7 +103,7 @@ static bool may_close_object(const struct client_object *o, bool read)
 {
 	if (o->file.fd < 0)
 		return false;
-	/* the memory of a process is read for every request */
+	/* a worker needs the file of OBJECT_PYTHON, /proc/PID/mem, for every request */
 	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests.count;
 }
 
@@ -112,8 +115,9 @@ static void close_object_files(struct symbolizer *s, struct client_object *o)
 }
 
 /*
- * Close the files of the least recently used objects while there are too many: first those of
- * objects whose symbols were read, then those of idle objects.
+ * Close the files of the least recently used objects while too many files are open: first those of
+ * objects whose symbols were read, then those of objects without pending requests. The files of
+ * current stay open.
  */
 static void limit_open_files(struct symbolizer *s, const struct client_object *current)
 {
@@ -188,7 +192,7 @@ static int new_symbolizer(struct symbolizer **out, const struct symbolizer_event
 int symbolizer_new(struct symbolizer **out, const struct symbolizer_events *events,
 		   struct error *err)
 {
-	/* pages have a worker of their own, without other requests */
+	/* a caller that requests pages has a symbolizer for them alone */
 	const struct worker_options options = {.kind = events->pages ? WORKER_PAGES : WORKER_NAMES};
 
 	return new_symbolizer(out, events, &options, err);
@@ -237,8 +241,8 @@ int symbolizer_fd(const struct symbolizer *s)
 }
 
 /*
- * Add an object, as symbolizer_add(). python, only for OBJECT_PYTHON, is owned by the object from
- * now on, also on failure.
+ * Add an object, as symbolizer_add(). python is NULL except for OBJECT_PYTHON; the object owns it
+ * from now on, and it is freed on failure.
  */
 static int add_object(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 		      struct python_interpreter *python)
@@ -383,7 +387,10 @@ int symbolizer_read(struct symbolizer *s, uint64_t object)
 	return request_submit(s, o, MESSAGE_READ);
 }
 
-/* Add one more file to an object and have the object read again. to: the member for that file. */
+/*
+ * Add a debug or common file to an object, and request that the object is read again. o may be
+ * NULL: -ENOENT. to: the member of o for that file.
+ */
 static int add_object_file(struct symbolizer *s, struct client_object *o, int fd,
 			   struct client_file *to)
 {
@@ -541,9 +548,11 @@ int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t add
 }
 
 /*
- * Merge lookups into a request for the same object that still waits for its turn. A worker whose
- * memory does not hold the symbols of two large files may have to read a file again for each
- * request. A request without lookups, for which there was no memory, is dropped.
+ * Move the lookups of r into a request for the same object that still waits for its turn, and free
+ * r. This saves work: a worker whose memory does not hold the symbols of two large files may have
+ * to read a file again for each request. Without lookups, r is only freed: there was no memory for
+ * its first lookup. Return false, with both requests unchanged, if there is no such request (to is
+ * NULL), no room in it or no memory.
  */
 static bool merge_lookups(struct request *to, struct request *r)
 {

@@ -3,11 +3,12 @@
  * The client of the symbolizer's worker, in the privileged process. It starts the worker process,
  * which has no privileges, passes open files to it, requests names and unwind tables from it in
  * batches, and reads the replies without ever blocking. A worker that dies or hangs is killed and
- * replaced; the object that it was working on is marked bad (at once if the worker hung, after a
- * few deaths otherwise). All pending requests are repeated, and their objects are sent again.
+ * replaced. The object of the request that the worker was processing is marked bad: at once if the
+ * worker hung, else when three workers have died without a reply about the object in between.
+ * Requests without a complete reply are sent to the next worker, and their objects before them.
  *
  * An object is something that has symbols: an ELF file, the kernel, a JIT's perf map, a Python
- * process. Its number is chosen by the caller and never used twice.
+ * process. The caller chooses the object's number, and never uses a number twice.
  */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_H
 #define SKEIN_SYMBOLIZERS_CLIENT_H
@@ -31,8 +32,8 @@ enum object_kind {
 };
 
 enum symbol_flag {
-	SYMBOL_FOUND = 1, /* start is set, and name if the file has a name for the function */
-	/* threads begin in the function at start (see elf.h); may be set without FOUND */
+	SYMBOL_FOUND = 1, /* start is set, and name if the object has a name for the function */
+	/* threads begin in the function at the address (elf_find()); may be set without FOUND */
 	SYMBOL_START = 2,
 	SYMBOL_BAD_OBJECT = 4, /* the object is marked bad or could not be read */
 	SYMBOL_FREED = 16, /* Python: the address now holds another code object, or none */
@@ -60,7 +61,7 @@ struct object_facts {
 	uint32_t debuglink_crc;
 	bool wants_debug; /* there is no .symtab: a separate debug file would help */
 	bool bad; /* unreadable, hostile, too large, or killed the worker */
-	bool hidden; /* the kernel hides its addresses from the opener; also bad */
+	bool hidden; /* kallsyms shows all addresses as 0 to whoever opened it; bad is also set */
 	uint64_t symbols; /* number of symbols */
 	uint64_t bad_lines; /* perf map lines that could not be parsed */
 };
@@ -88,23 +89,30 @@ struct source_facts {
 	char common[512]; /* path of the file of dwz's common information; "" none */
 	char common_id[2 * 64 + 1]; /* build-id of that file */
 	int32_t status; /* 0, or a negative errno: why places cannot be found */
-	uint32_t split; /* units whose information is in .dwo files */
-	uint64_t needed; /* memory for the debugging information, bytes */
+	uint32_t split; /* number of units whose information is in .dwo files */
+	uint64_t needed; /* bytes of the debugging information when unpacked */
 	bool wants_debug; /* a separate debug file would help */
 	bool wants_common; /* the file of common would help */
 };
 
 struct symbolizer_events {
-	/* The reply for one address of symbolizer_lookup(). */
+	/*
+	 * The reply for one address of symbolizer_lookup() or symbolizer_lookup_python(). May be
+	 * NULL.
+	 */
 	void (*symbol)(void *context, uint64_t object, uint64_t address, const struct symbol *s);
 	/*
-	 * Called when an object was read, with its facts. May be called more than once for one
-	 * object.
+	 * Called when an object was read or was marked bad, with its facts. May be called more than
+	 * once for one object. May be NULL.
 	 */
 	void (*facts)(void *context, uint64_t object, const struct object_facts *facts);
 	/* The reply to symbolizer_request_table(), with its status. May be NULL. */
 	void (*table)(void *context, uint64_t object, int status, const struct unwind_table *t);
-	/* The reply to symbolizer_request_pages(), with its status. May be NULL. */
+	/*
+	 * The reply to symbolizer_request_pages(), with its status. Leave this NULL in a symbolizer
+	 * that is also used for other requests: the worker process is named skein-pages if it is
+	 * set, and skein-names otherwise.
+	 */
 	void (*pages)(void *context, uint64_t object, int status, const struct unwind_table *t);
 	/*
 	 * The reply to symbolizer_inspect(). f is never NULL; its support is NONE after a failure.
@@ -113,13 +121,13 @@ struct symbolizer_events {
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
 	/*
 	 * The reply to symbolizer_request_sources(). Also called, with a status other than 0, when
-	 * places can no longer be found because a file takes too much memory or has killed workers.
-	 * May be NULL.
+	 * places can no longer be found because a file takes too much memory, is not open any more,
+	 * or made workers die or hang. May be NULL.
 	 */
 	void (*sources)(void *context, uint64_t object, const struct source_facts *f);
 	/*
 	 * The reply for one address of symbolizer_lookup() from a symbolizer of sources, innermost
-	 * place first. May be NULL.
+	 * place first; count is 0 if none are known. May be NULL.
 	 */
 	void (*places)(void *context, uint64_t object, uint64_t address,
 		       const struct source_place *p, unsigned int count);
@@ -142,7 +150,7 @@ struct symbolizer;
 /*
  * Fork the worker, which runs under a user of its own if the caller may change users. A lost worker
  * is replaced by another fork, so the caller must stay single-threaded, and wait for its own
- * children by pid only. Return 0 or a negative errno.
+ * children by pid only. *events is copied. Return 0 or a negative errno.
  */
 int symbolizer_new(struct symbolizer **out, const struct symbolizer_events *events,
 		   struct error *err);
@@ -164,23 +172,24 @@ int symbolizer_fd(const struct symbolizer *s);
  * Add an object. The symbolizer owns fd from now on, also on failure. It keeps fd to pass it to
  * later workers, but it limits the number of open descriptors: above the limit, those of the least
  * recently used objects are closed, first those of objects whose symbols were read. After a
- * restart, objects without an open descriptor are bad; an object whose symbols were not read may
- * become bad earlier. Return 0, -EBADF, -EEXIST, -EINVAL (OBJECT_PYTHON), -ENOMEM or another
- * negative errno.
+ * restart, objects without an open descriptor become bad; an object that was not sent to a worker
+ * before its descriptor was closed is bad at the next request. Return 0; -EBADF: fd is negative;
+ * -EEXIST; -EINVAL: use symbolizer_add_python() for OBJECT_PYTHON; -ENOMEM; an error of fstat(2).
  */
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
 
 /*
  * Like symbolizer_add(), for a file whose reader may hang, since its file system depends on a
  * program or another machine. Such files are read by a second worker, which is started for the
- * first of them.
+ * first of them. Functions that do not support these files return as if there were no such object.
  */
 int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd);
 
 /*
  * Set the user on whose behalf an object is read; until this is called, root. Users take turns: the
  * user whose requests have taken the least of the worker's time is served next. A user whose object
- * made a worker hang is not served for two seconds, and twice as long each further time.
+ * made a worker hang is not served for two seconds, and twice as long each further time, up to 8.5
+ * minutes.
  */
 void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid);
 
@@ -193,9 +202,10 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 			  const struct python_layout *layout, uint64_t code_type);
 
 /*
- * Search an ELF object for an interpreter. Takes precedence over pending names, as
- * symbolizer_request_table() does. One reply by the event python follows, unless the object is
- * forgotten before. Return 0; -ENOENT: no such ELF object; -ENOMEM.
+ * Search an ELF object for a Python interpreter. The request takes precedence over pending names
+ * and tables. One reply by the event python follows, unless the object is forgotten before; further
+ * requests while one is pending have no effect. Return 0; -ENOENT: no such ELF object, or it is a
+ * suspicious file; -ENOMEM.
  */
 int symbolizer_inspect(struct symbolizer *s, uint64_t object);
 
@@ -206,15 +216,16 @@ int symbolizer_inspect(struct symbolizer *s, uint64_t object);
 int symbolizer_read(struct symbolizer *s, uint64_t object);
 
 /*
- * Add a separate debug file for an ELF object. The worker checks by build-id or CRC that the debug
- * file belongs to the object and ignores it otherwise. The symbolizer owns fd from now on, also on
- * failure.
+ * Add a separate debug file for an ELF object, whose symbols are then read again: the event facts
+ * or sources follows. The worker checks by build-id or CRC that the debug file belongs to the
+ * object and ignores it otherwise. The symbolizer owns fd from now on, also on failure. Return 0;
+ * -ENOENT: no such ELF object, its file is not open any more, or fd is negative; -ENOMEM.
  */
 int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd);
 
 /*
  * For a symbolizer of sources: add the file into which dwz moved common debugging information of
- * the object or of its debug file.
+ * the object or of its debug file. Ownership of fd, event and errors: symbolizer_add_debug().
  */
 int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd);
 
@@ -226,50 +237,59 @@ int symbolizer_add_common(struct symbolizer *s, uint64_t object, int fd);
 int symbolizer_request_sources(struct symbolizer *s, uint64_t object);
 
 /*
- * Duplicate the descriptor of an object's file, for the caller to own. Return a descriptor or a
- * negative errno, -EBADF if the file is not open.
+ * Duplicate the descriptor of an object's file, for the caller to own. Return a descriptor;
+ * -ENOENT: no such object, or it is a suspicious file; -EBADF: the file is not open any more;
+ * -EMFILE: all descriptors that are left are reserved (limits_first_spare()); or another negative
+ * errno.
  */
 int symbolizer_dup(const struct symbolizer *s, uint64_t object);
 
 /*
- * Return whether an object's file is open and still has the size and the time of change that it had
- * when it was added. Do not call this for suspicious files, whose file system may block.
+ * Return whether an object's file is open and still has the size and the modification time that it
+ * had when it was added. The result is false for suspicious files, which are not checked, since
+ * their file system may block.
  */
 bool symbolizer_is_unchanged(const struct symbolizer *s, uint64_t object);
 
 /*
- * Read a perf map or the kernel's symbols again after they have grown. fd: a descriptor, which the
- * symbolizer owns from now on, or -1 to reuse the old one.
+ * Read a perf map or the kernel's symbols again after they have grown; the event facts follows. fd:
+ * a descriptor, which the symbolizer owns from now on, also on failure, or -1 to reuse the old one.
+ * Return 0; -ENOENT: no such object, an ELF object, or no descriptor; -ENOMEM.
  */
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd);
 
 /*
- * Add a kernel symbol that appeared after kallsyms was read (PERF_RECORD_KSYMBOL). It hides older
- * symbols at the same addresses.
+ * Add a kernel symbol that appeared after kallsyms was read (PERF_RECORD_KSYMBOL). The symbol hides
+ * older ones at the same addresses. Return 0; -ENOENT: the object is not the kernel; -E2BIG: 64 Ki
+ * symbols were added; -ENOMEM.
  */
 int symbolizer_add_kernel_symbol(struct symbolizer *s, uint64_t object, uint64_t address,
 				 uint64_t size, const char *name);
 
-/* Free an object, which is not used any more, after its pending requests. */
+/*
+ * Free an object when its pending requests are complete. From now on the object does not exist for
+ * any other function.
+ */
 void symbolizer_forget(struct symbolizer *s, uint64_t object);
 
 /*
  * Request the name of one address. Requests are gathered until symbolizer_flush() or until there
- * are many, and sent by symbolizer_poll(), for which symbolizer_fd() then becomes readable. Return
- * 0; -ENOENT: no such object; -ENOBUFS: 4 Mi addresses are pending; -ENOMEM.
+ * are 512 of one object, and sent by symbolizer_poll(), for which symbolizer_fd() then becomes
+ * readable. Return 0; -ENOENT: no such object; -ENOBUFS: 4 Mi addresses are pending; -ENOMEM.
  */
 int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address);
 /*
  * Like symbolizer_lookup(), for a code object: place is PYTHON_PLACE() of python_layout.h, repeated
- * in the reply. The request takes precedence over all other requests, since the process may end.
+ * in the reply. Once flushed, the request takes precedence over other requests of its user except
+ * urgent pages, since the process may end.
  */
 int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address,
 			     uint64_t place);
 /* Queue all gathered requests for sending. Return 0. */
 int symbolizer_flush(struct symbolizer *s);
 /*
- * Like symbolizer_flush(), only for names that may vanish with their process: those of Python's and
- * a JIT's code.
+ * Like symbolizer_flush(), but only for names that may vanish with their process: those of Python's
+ * and a JIT's code.
  */
 int symbolizer_flush_transient(struct symbolizer *s);
 /* Return the number of addresses that wait for symbolizer_flush(). */
@@ -277,19 +297,20 @@ uint64_t symbolizer_gathered(const struct symbolizer *s);
 
 /*
  * Keep unwind tables in this directory (unwind/table_cache.h), which must be on a local disk, since
- * symbolizer_poll() reads and writes it. A negative errno is the reason why there is no cache;
- * everything works without one.
+ * symbolizer_poll() reads and writes it. Call this once, and before symbolizer_add_suspicious().
+ * Return 0, or a negative errno, after which tables are not cached.
  */
 int symbolizer_use_cache(struct symbolizer *s, const char *directory);
 
 /*
- * Request the unwind table of an ELF object, without reading its symbols. Takes precedence over
- * pending names. One reply by the event table follows, unless the object is forgotten before;
- * further requests while one is pending have no effect. If its status is 0, t is valid during the
- * callback. Other values of the status:
+ * Request the unwind table of an ELF object, without reading its symbols. With a cache, the table's
+ * key is requested first, which takes precedence over pending names; a table that the worker has to
+ * make comes after names that were requested before it. One reply by the event table follows,
+ * unless the object is forgotten before; further requests while one is pending have no effect. If
+ * the reply's status is 0, t is valid during the callback. Other values of the status:
  *
  *   -ENOENT   the object has no data from which a table can be made
- *   -EBADMSG  the file is not an ELF file, or is invalid
+ *   -EBADMSG  the file is not an ELF file, or is invalid; or the table is, when checked
  *   -E2BIG    the table would be larger than UNWIND_TABLE_MAX
  *   -ESTALE   the file was changed after it had been added
  *   -EIO      a worker hung or several died over the object, or its file is not open any more
@@ -300,43 +321,50 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory);
 int symbolizer_request_table(struct symbolizer *s, uint64_t object);
 
 /*
- * Request some pages of the unwind table of an ELF object, at most 512. One reply by the event
- * pages follows, unless the object is forgotten before; the pages are not cached on disk. The
- * status is that of symbolizer_request_table(), with -ENOENT or -EBADMSG also if only the whole
- * table can be made (unwind_pages_make()). urgent: takes precedence over all requests that are not
- * urgent. Return 0; -ENOENT: no such ELF object; -EINVAL; -ENOMEM.
+ * Request some pages of the unwind table of an ELF object. One reply by the event pages follows,
+ * unless the object is forgotten before; the pages are not cached on disk. The status is that of
+ * symbolizer_request_table(), with -ENOENT or -EBADMSG also if only the whole table can be made
+ * (unwind_pages_make()). urgent: the request takes precedence over those of its user that are not
+ * urgent. Return 0; -ENOENT: no such ELF object, or it is a suspicious file; -EINVAL: no pages, or
+ * more than 512; -ENOMEM.
  */
 int symbolizer_request_pages(struct symbolizer *s, uint64_t object,
 			     const struct unwind_page_list *q, bool urgent);
 
 /*
  * Send waiting requests, read the replies that have arrived and call the events (which may call
- * every function here but this one and symbolizer_free()); restart a dead or stuck worker. Never
- * blocks. Call it when symbolizer_fd() is readable, and once a second while requests are pending,
- * since it checks the time limit of a stuck worker. now: ns of any steady clock. An error means
- * that no worker could be started; the next calls try again.
+ * every function here but this one and symbolizer_free()); replace a dead or stuck worker. Never
+ * blocks on the worker. Call this when symbolizer_fd() is readable, and once a second while
+ * requests are pending, since this checks the time limit of a stuck worker. now: ns of any steady
+ * clock. Return 0, or a negative errno if no worker could be started; the next calls try again.
  */
 int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err);
 
 /* Return the number of addresses whose replies are pending. */
 uint64_t symbolizer_pending(const struct symbolizer *s);
 /*
- * Drop the pending unwind tables that were not sent to the worker yet, without a reply. This is for
- * the end of a recording, when nothing will be unwound any more, since names wait until after the
- * tables.
+ * Drop the requests for unwind tables that were not sent to the worker yet, without a reply. This
+ * is for the end of a recording, when nothing will be unwound any more: otherwise names would wait
+ * for tables that were requested before them.
  */
 void symbolizer_drop_tables(struct symbolizer *s);
-/* Return the number of unwind tables whose replies are pending. */
+/* Return the number of pending unwind tables, those of suspicious files not counted. */
 uint64_t symbolizer_tables_pending(const struct symbolizer *s);
-/* Return the number of pending unwind tables for which the cache has not been searched yet. */
+/*
+ * Return the number of pending unwind tables for which the cache has not been searched yet, those
+ * of suspicious files not counted.
+ */
 uint64_t symbolizer_keys_pending(const struct symbolizer *s);
 
-/* Return the totals so far, which belong to the symbolizer. */
+/*
+ * Return the totals so far, which belong to the symbolizer. Those of suspicious files are included
+ * as of the last symbolizer_poll().
+ */
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 
 /* Add the cost of the workers so far to *out, including workers that were killed. */
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out);
-/* Return the pid of the worker, for tests; 0 while there is none. */
+/* Return the pid of the worker (not of the second), for tests; 0 while there is none. */
 int symbolizer_worker_pid(const struct symbolizer *s);
 
 #endif

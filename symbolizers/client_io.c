@@ -12,12 +12,15 @@
 #include "symbolizers/client_private.h"
 
 /*
- * Number of workers that may die over an object before it is marked bad: something else may have
- * killed them.
+ * An object is marked bad when this many workers have died over it. One death is not enough, since
+ * something else may have killed the worker.
  */
 #define STRIKES_MAX 3
 #define SENT_MAX 16 /* maximum number of requests sent at a time */
-/* ns of expected work sent at a time, since a new request of another owner waits this long */
+/*
+ * Send no more while the sent requests are expected to take this many ns: a new request of another
+ * owner has to wait for them.
+ */
 #define BUSY_MAX 20000000
 #define RECEIVE_MAX 256 /* maximum number of messages received in one call of symbolizer_poll() */
 
@@ -65,7 +68,10 @@ static int handle_object_facts(struct symbolizer *s, const struct reply_reader *
 	return 0;
 }
 
-/* Pass the reply to the next question to the event. NULL texts in *reply become "". */
+/*
+ * Pass the reply to the next lookup of r to its event: as a symbol, in which NULL texts become "",
+ * or in a symbolizer of sources as no places.
+ */
 static void request_pass_reply(struct symbolizer *s, struct request *r, const struct symbol *reply)
 {
 	const struct message_lookup *q = &r->lookups.items[r->replied++];
@@ -84,7 +90,10 @@ static void request_pass_reply(struct symbolizer *s, struct request *r, const st
 	s->events.symbol(s->events.context, r->object->id, q->address, &symbol);
 }
 
-/* Pass the places of the next question to the event, now that all have arrived. */
+/*
+ * Pass the places of the next lookup of r, which have all arrived, to the event places. known:
+ * there are any. Return 0 or -ENOMEM.
+ */
 static int pass_places(struct symbolizer *s, struct request *r, bool known)
 {
 	struct source_place places[SOURCE_PLACES_MAX];
@@ -218,7 +227,10 @@ static int client_handle_message(struct symbolizer *s, const struct message *m, 
 	return client_handle_table(s, m, &from);
 }
 
-/* Receive a message and process it. Return 0, or a negative errno when the worker is lost. */
+/*
+ * Receive and process the messages that have arrived, at most RECEIVE_MAX. Return 0, or a negative
+ * errno after which the worker must be killed.
+ */
 static int client_receive_replies(struct symbolizer *s)
 {
 	struct message m;
@@ -281,7 +293,10 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 	return ret;
 }
 
-/* Report the failure of a request without a worker, and free the request. */
+/*
+ * Complete a request that is not sent to a worker: report its failure, and free it. If it is about
+ * symbols, the object is marked bad.
+ */
 static void request_fail(struct symbolizer *s, struct request *r)
 {
 	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
@@ -324,7 +339,10 @@ static int send_forget(struct symbolizer *s, struct fair_owner *w, struct reques
 	return 0;
 }
 
-/* Return whether no worker can reply to the request, or no caller needs the reply. */
+/*
+ * Return whether a request must not be sent: the worker does not have the object and its file is
+ * closed; the object is bad; or nobody needs the reply.
+ */
 static bool is_request_useless(const struct symbolizer *s, const struct request *r)
 {
 	const struct client_object *o = r->object;
@@ -336,7 +354,9 @@ static bool is_request_useless(const struct symbolizer *s, const struct request 
 }
 
 /*
- * Send the first request of an owner. Earlier requests about the same object may still be pending.
+ * Send the first request of an owner, after its object if the worker does not have that yet. A
+ * request that is useless completes at once. Return 0, or a negative errno of sending; the request
+ * then stays in the queue of its owner.
  */
 static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct request *r)
 {
@@ -374,8 +394,8 @@ static int send_first_request(struct symbolizer *s, struct fair_owner *w, struct
 }
 
 /*
- * Return whether a request has to wait: a FORGET waits for all other requests of its object, all
- * other types wait for room in the queue of sent requests.
+ * Return whether a request has to wait: a FORGET waits until all other requests about its object
+ * are complete, all other types wait until fewer than SENT_MAX requests are sent.
  */
 static bool must_request_wait(const struct symbolizer *s, const struct request *r)
 {
@@ -397,7 +417,10 @@ static bool is_worker_busy(const struct symbolizer *s)
 	return ns >= BUSY_MAX;
 }
 
-/* Send requests as far as possible. Return 0, or a negative errno when the worker is lost. */
+/*
+ * Send requests as far as possible. Return 0, or a negative errno after which the worker must be
+ * killed.
+ */
 static int send_waiting(struct symbolizer *s)
 {
 	struct fair_owner *w;
@@ -412,11 +435,11 @@ static int send_waiting(struct symbolizer *s)
 						: send_first_request(s, w, r);
 	}
 	helper_expect(&s->worker, s->sent.first, ret == -EAGAIN);
-	/* If too many descriptors are in flight, send again later. */
+	/* -ETOOMANYREFS: too many descriptors are in flight; the next poll tries again. */
 	return ret == -EAGAIN || ret == -ETOOMANYREFS ? 0 : ret;
 }
 
-/* Put sent requests back into the queue, before those that already wait. */
+/* Return sent requests to the queues of their owners, before those that already wait. */
 static void client_requeue_sent(struct symbolizer *s)
 {
 	struct queue turned = {0};
@@ -463,7 +486,7 @@ static void lose_worker(struct symbolizer *s, bool stuck)
 	}
 }
 
-/* Receive replies and send requests. Return 0, or a negative errno when the worker is lost. */
+/* Receive replies and send requests. After a negative errno the worker must be killed. */
 static int client_exchange_messages(struct symbolizer *s)
 {
 	int ret = client_receive_replies(s);
@@ -471,7 +494,7 @@ static int client_exchange_messages(struct symbolizer *s)
 	return ret ? ret : send_waiting(s);
 }
 
-/* Add the statistics of the symbolizer for suspicious files to those of s, and clear them there. */
+/* Add the statistics of s->second, which reads suspicious files, to those of s, and clear them. */
 static void move_stats(struct symbolizer *s)
 {
 	struct symbolizer_stats *to = &s->stats, *from = &s->second->stats;

@@ -24,36 +24,37 @@ struct kernel_symbol {
 
 struct client_file {
 	int fd; /* -1: none, or closed because there were too many */
-	bool sent; /* to the worker that has the object */
+	bool sent; /* to the worker that has the object; unused for client_object.file */
 };
 
 struct client_object {
 	uint64_t id;
 	enum object_kind kind;
-	uint32_t owner; /* uid of the user on whose behalf it is read */
+	uint32_t owner; /* uid of the user on whose behalf the object is read */
 	/*
-	 * The file; its debugging information in another file; and what that shares with other
-	 * files (dwz). The first is sent with the object, the others when they are found.
+	 * The object's file, its separate debug file, and the file of debugging information that
+	 * dwz made common to several files. file is sent with the object, the other two later, once
+	 * the caller has added them.
 	 */
 	struct client_file file, debug, common;
 	struct stamp stamp; /* of file, when the object was added */
 	struct python_interpreter *python; /* of OBJECT_PYTHON; else NULL */
 	uint64_t generation; /* of the worker that has the object; 0: none */
-	size_t symbols_sent; /* how many of symbols were sent to that worker */
+	size_t symbols_sent; /* how many of symbols were sent to the worker of generation */
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
 	struct {
 		struct request *gathering; /* until symbolizer_flush(); NULL: none */
 		struct request *queued; /* waits for its turn; NULL: none */
 	} lookups;
-	unsigned int strikes; /* workers that died over it since its last reply */
+	unsigned int strikes; /* workers that died over the object since a reply about it */
 	struct {
 		size_t count;
-		bool table, inspection; /* whether one of this type is pending */
-	} requests; /* pending ones */
+		bool table, inspection; /* whether a request of this type is pending */
+	} requests; /* pending requests about the object */
 	bool read, bad, forgotten;
-	bool struck; /* bad because workers died over it */
+	bool struck; /* bad because a worker hung or several workers died over the object */
 	struct object_facts facts;
-	UT_hash_handle hh; /* the list is in order of use, least recent first */
+	UT_hash_handle hh; /* in the order of use, least recent first */
 };
 
 struct request {
@@ -61,16 +62,16 @@ struct request {
 	struct client_object *object;
 	enum message_type type; /* READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, SOURCES or
 				 * FORGET */
-	uint64_t sequence; /* sequence number with which it was sent */
+	uint64_t sequence; /* sequence number with which the request was sent last */
 	VECTOR(struct message_lookup) lookups; /* for LOOKUP: addresses; for PAGES: page numbers */
 	size_t replied; /* how many of lookups have replies, which come in order */
-	/* of TABLE: the key is requested; the key has arrived */
+	/* for TABLE: the reply begins with the key, if the worker has one; the key has arrived */
 	bool wants_key, keyed;
 	bool urgent; /* for PAGES: see symbolizer_request_pages() */
 	struct unwind_key key; /* key for the cache, if keyed */
-	char *table; /* bytes of the table received so far; NULL with a size: memory ran out */
+	char *table; /* bytes received so far; NULL although table_size is set: no memory */
 	size_t table_size, received;
-	struct place_records places; /* received so far for the next of lookups */
+	struct place_records places; /* received so far for lookups.items[replied] */
 };
 
 struct symbolizer {
@@ -78,7 +79,7 @@ struct symbolizer {
 	struct symbolizer_stats stats;
 	struct client_object *objects;
 	struct queue gathering, sent;
-	struct queue delayed; /* requests for which waiting had no memory */
+	struct queue delayed; /* requests that could not be added to waiting for lack of memory */
 	struct fair waiting;
 	struct symbolizer *second; /* second symbolizer, for suspicious files; or NULL */
 	bool is_second;
@@ -107,46 +108,49 @@ static inline struct request *request_dequeue(struct queue *q)
 	return (struct request *)queue_take(q);
 }
 
-/* client.c: make a request about an object, for request_schedule(). NULL without memory. */
+/* client.c: make a request about an object, for request_schedule(). Return NULL without memory. */
 struct request *request_new(struct client_object *o, enum message_type type);
 /* Make a request and queue it. Return 0 or -ENOMEM. */
 int request_submit(struct symbolizer *s, struct client_object *o, enum message_type type);
 /*
- * Queue a request until the turn of its owner. Without memory for that, symbolizer_poll() tries
- * again.
+ * Queue a request until the turn of its owner. If there is no memory for that, symbolizer_poll()
+ * queues the request later.
  */
 void request_schedule(struct symbolizer *s, struct request *r);
 void request_free(struct request *r);
-/* Find an object that is not forgotten, or NULL. */
+/* Return the object of that number; NULL if there is none or it was forgotten. */
 struct client_object *client_object_lookup(const struct symbolizer *s, uint64_t id);
-/* Move an object to the end of the list, as the one most recently used. */
+/* Move an object to the end of s->objects, as the most recently used. */
 void client_object_touch(struct symbolizer *s, struct client_object *o);
 void client_object_free(struct symbolizer *s, struct client_object *o);
 
 /*
- * client_io.c: remove the first sent request, whose reply is complete, from the queue, and return
- * it. The caller then owns the request.
+ * client_io.c: remove the first sent request, whose reply is complete, from the queue, and charge
+ * the worker's time for the request to its user. Return the request, which the caller then owns.
  */
 struct request *request_complete_first(struct symbolizer *s);
 
-/* client_tables.c: return whether the request is about an unwind table. */
+/* Return whether the request is about an unwind table. */
 static inline bool request_is_table(const struct request *r)
 {
 	return r->type == MESSAGE_KEY || r->type == MESSAGE_TABLE || r->type == MESSAGE_PAGES;
 }
 /*
- * Process a message of the worker about the first sent request. Return 0, or -EBADMSG if the
- * message is invalid.
+ * client_tables.c: process a message of the worker about the first sent request, which should be a
+ * request about an unwind table. Return 0, or -EBADMSG if the message is invalid.
  */
 int client_handle_table(struct symbolizer *s, const struct message *m,
 			const struct reply_reader *from);
-/* Report the end of a request, which is in no queue any more, and free it. */
+/*
+ * Pass the result of a request about an unwind table to its event, and free the request, which is
+ * in no queue any more.
+ */
 void request_end_table(struct symbolizer *s, struct request *r, int status,
 		       const struct unwind_table *t);
-/* Reset a request after its worker was lost: the next worker sends the table from its start. */
+/* Reset a request whose worker was lost: the next worker sends the table from its start. */
 void request_restart_table(struct request *r);
 
-/* Whether the request is about a file, and not about its symbols. */
+/* Return whether the request needs only the bytes of a file, and not its symbols. */
 static inline bool request_is_of_file(const struct request *r)
 {
 	return request_is_table(r) || r->type == MESSAGE_INSPECT;
@@ -155,8 +159,8 @@ static inline bool request_is_of_file(const struct request *r)
 /*
  * Return the rank of a request among those of its owner; lower ranks are sent first. Rank 0: code
  * objects, which vanish with their processes while files stay, and urgent pages, for which walks
- * wait. Rank 1: a key, which takes little time and may make a table unnecessary. Tables and names
- * take equally long, and take turns.
+ * wait. Rank 1: other pages, inspections and keys, which take little time; a key may make a request
+ * for a table unnecessary. Rank 2: all others, in the order of the requests.
  */
 static inline unsigned int request_rank(const struct request *r)
 {
@@ -165,7 +169,7 @@ static inline unsigned int request_rank(const struct request *r)
 	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }
 
-/* Return the symbolizer that reads an object: s itself, or s->second. */
+/* Return the symbolizer that reads an object: s->second if only that has the object, else s. */
 static inline struct symbolizer *symbolizer_of_object(struct symbolizer *s, uint64_t id)
 {
 	return s->second && !client_object_lookup(s, id) && client_object_lookup(s->second, id)

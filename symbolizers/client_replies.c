@@ -10,7 +10,7 @@
 /* Largest errno. */
 #define ERRNO_MAX 4095
 
-/* Take the next bytes; NULL if there are not as many. */
+/* Return the next size bytes and advance past them; NULL if fewer are left. */
 static const char *take_bytes(struct reply_reader *from, size_t size)
 {
 	const char *bytes = from->at;
@@ -29,7 +29,9 @@ static bool take_struct(void *out, size_t size, struct reply_reader *from)
 	return bytes && memcpy(out, bytes, size);
 }
 
-/* Take a text of at most REPLY_NAME_MAX bytes, and append a NUL. */
+/*
+ * Copy the next size bytes, at most REPLY_NAME_MAX, as a text with a NUL; return false on failure.
+ */
 static bool take_text(char *out, size_t size, struct reply_reader *from)
 {
 	if (size > REPLY_NAME_MAX || !take_struct(out, size, from))
@@ -101,7 +103,7 @@ int reply_read_place(struct place_records *to, struct reply_reader *from, uint64
 	return 0;
 }
 
-/* Copy a text of a record to *to, append a NUL, and advance both pointers. */
+/* Copy a text of size bytes to *to, append a NUL, advance both pointers, and return the copy. */
 static const char *copy_place_text(char **to, const char **from, uint16_t size)
 {
 	char *text = *to;
@@ -113,7 +115,10 @@ static const char *copy_place_text(char **to, const char **from, uint16_t size)
 	return text;
 }
 
-/* Decode one record. Texts go to *room, which has one extra byte for each. */
+/*
+ * Decode the record that at points to. Its texts are copied to *room, which has space for a NUL
+ * after each of them. Return the end of the record.
+ */
 static const char *decode_place_record(struct source_place *out, const char *at, char **room)
 {
 	struct message_place m;
@@ -152,7 +157,10 @@ static bool is_hex_text(const char *text, size_t size)
 	return is_text_terminated(text, size) && text[strspn(text, "0123456789abcdef")] == '\0';
 }
 
-/* Texts become parts of paths that a privileged process opens. */
+/*
+ * Clear a build-id or debug link that is invalid, since both become parts of paths that a
+ * privileged process opens.
+ */
 static void check_object_facts(struct object_facts *f)
 {
 	if (!is_hex_text(f->build_id, sizeof(f->build_id)))
@@ -162,7 +170,7 @@ static void check_object_facts(struct object_facts *f)
 		f->debuglink[0] = '\0';
 }
 
-/* Check bools as bytes: any value but 0 and 1 in a bool would be undefined. */
+/* Check bools as bytes: to read a bool with a value other than 0 and 1 is undefined behaviour. */
 int reply_read_facts(struct object_facts *out, const struct reply_reader *from)
 {
 	if (from->left != sizeof(*out) ||
@@ -175,7 +183,10 @@ int reply_read_facts(struct object_facts *out, const struct reply_reader *from)
 	return 0;
 }
 
-/* Texts become parts of paths that a privileged process opens; that process checks them again. */
+/*
+ * Check the texts, since they become parts of paths that a privileged process opens; that process
+ * checks the paths again.
+ */
 static bool are_source_facts_valid(const struct source_facts *f)
 {
 	return f->status <= 0 && f->status >= -ERRNO_MAX &&
@@ -195,7 +206,7 @@ int reply_read_source_facts(struct source_facts *out, const struct reply_reader 
 	return are_source_facts_valid(out) ? 0 : -EBADMSG;
 }
 
-/* Check the facts about a readable interpreter, since the BPF programs rely on them. */
+/* Check the facts about an interpreter that can be read, since the BPF programs rely on them. */
 static bool is_interpreter_valid(const struct python_file *f)
 {
 	if (f->loops > PYTHON_LOOPS_MAX || !python_layout_check(&f->layout))
@@ -224,7 +235,7 @@ int reply_read_python(struct python_file *out, const struct reply_reader *from)
 	return 0;
 }
 
-/* The build-id becomes part of a file name. */
+/* Check the build-id, since it becomes a part of the name of a file in the cache. */
 int reply_read_key(struct unwind_key *out, const struct reply_reader *from)
 {
 	if (from->left != sizeof(*out))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decode the worker's replies. The worker reads hostile files, so every field is checked here, and
- * only checked values leave these functions. All return 0, or -EBADMSG with *out unspecified.
+ * Decode the worker's replies. The worker reads hostile files, so these functions check everything
+ * that could do harm: sizes, counts, flags, layouts, and texts that become parts of paths.
+ * Addresses and line numbers may still be wrong. Unless stated otherwise, these functions return 0,
+ * or -EBADMSG with *out unspecified.
  */
 #ifndef SKEIN_SYMBOLIZERS_CLIENT_REPLIES_H
 #define SKEIN_SYMBOLIZERS_CLIENT_REPLIES_H
@@ -25,7 +27,10 @@ struct symbol_reply {
 	char other[REPLY_NAME_MAX + 1]; /* the system name, or Python's source file */
 };
 
-/* Decode the next record of MESSAGE_REPLIES or MESSAGE_CODE_REPLIES, which replies to q. */
+/*
+ * Decode the next record of MESSAGE_REPLIES (reply_read_symbol()) or MESSAGE_CODE_REPLIES
+ * (reply_read_code()), which must reply to q.
+ */
 int reply_read_symbol(struct symbol_reply *out, struct reply_reader *from,
 		      const struct message_lookup *q);
 int reply_read_code(struct symbol_reply *out, struct reply_reader *from,
@@ -38,16 +43,19 @@ struct place_records {
 };
 
 /*
- * Add the next record of MESSAGE_PLACES, which replies to a lookup of address; *flags: enum
- * place_flag. Also returns -ENOMEM.
+ * Add the next record of MESSAGE_PLACES, which must reply to a lookup of address. *flags becomes
+ * the record's enum place_flag. Return 0, -EBADMSG or -ENOMEM.
  */
 int reply_read_place(struct place_records *to, struct reply_reader *from, uint64_t address,
 		     uint32_t *flags);
-/* Decode the records. The texts are in *texts, which the caller frees. Return 0 or -ENOMEM. */
+/*
+ * Decode the records into the first records->count elements of out. Their texts are in *texts,
+ * which the caller frees. Return 0 or -ENOMEM.
+ */
 int place_records_decode(const struct place_records *records,
 			 struct source_place out[SOURCE_PLACES_MAX], char **texts);
 
-/* Decode a payload that is one struct. */
+/* Decode a payload that is exactly one struct. */
 int reply_read_facts(struct object_facts *out, const struct reply_reader *from);
 int reply_read_source_facts(struct source_facts *out, const struct reply_reader *from);
 int reply_read_python(struct python_file *out, const struct reply_reader *from);

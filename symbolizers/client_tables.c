@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Request unwind tables. With a cache, the worker first sends the key, and the table only if the
- * cache has none for that key. Tables from the worker and from the cache are checked in the
- * client's own memory before they are passed on.
+ * Request unwind tables. With a cache, the client first requests the key of a table, and the table
+ * only if the cache has none for that key. Tables from the worker and from the cache are checked in
+ * the client's own memory before they are passed to the event.
  */
 #include <errno.h>
 #include <limits.h>
@@ -61,7 +61,8 @@ int symbolizer_request_pages(struct symbolizer *s, uint64_t object,
 		return -ENOMEM;
 	r->urgent = urgent;
 	/*
-	 * a page whose number cannot be stored for lack of memory is not requested, and so not made
+	 * A page whose number cannot be stored for lack of memory is not requested, and the reply
+	 * does not have it.
 	 */
 	for (size_t i = 0; rc >= 0 && i < q->count; i++)
 		rc = vector_push(&r->lookups, ((struct message_lookup){.address = q->pages[i]}));
@@ -140,7 +141,7 @@ void request_restart_table(struct request *r)
 	r->keyed = false;
 }
 
-/* Pass on the table that the cache has for the key, else request the table. */
+/* Complete r with the table that the cache has for its key; without one, request the table. */
 static void lookup_cached_table(struct symbolizer *s, struct request *r)
 {
 	struct unwind_table t;
@@ -152,7 +153,7 @@ static void lookup_cached_table(struct symbolizer *s, struct request *r)
 		free(bytes);
 		return;
 	}
-	if (r->object->forgotten) { /* its FORGET is already queued and would be sent first */
+	if (r->object->forgotten) { /* queued after the FORGET, r would wait for it forever */
 		request_end_table(s, r, -ECANCELED, NULL);
 		return;
 	}
@@ -192,7 +193,10 @@ static void finish_received_pages(struct symbolizer *s, struct request *r)
 	free(bytes);
 }
 
-/* Check a table of which all bytes have arrived, pass it to the event table, and cache it. */
+/*
+ * Check a table of which all bytes have arrived, pass it to the event table, and put it into the
+ * cache if it is valid and its key has arrived.
+ */
 static void finish_received_table(struct symbolizer *s, struct request *r)
 {
 	struct unwind_key key = r->key;

@@ -26,7 +26,9 @@
 #define SANITIZED 0
 #endif
 
-/* Close all descriptors but socket; AddressSanitizer keeps stderr for its report. */
+/*
+ * Move socket to descriptor 0 and close all others, but keep stderr for AddressSanitizer's report.
+ */
 static int close_all_but(int socket)
 {
 	if (socket != 0 && dup2(socket, 0) < 0)
@@ -113,7 +115,7 @@ static int set_limits(uint64_t memory, unsigned int files)
 
 static int set_attributes(int parent, const char *name)
 {
-	/* Set these after the change of user, which resets the first two. */
+	/* This comes after the change of user, which resets the death signal and dumpability. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_NAME, name) < 0)
 		return -errno;
@@ -170,7 +172,8 @@ static int allow_checked_calls(scmp_filter_ctx filter)
 				   SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
 
 	/*
-	 * fstat() in glibc uses newfstatat(); libelf checks by fcntl() whether a descriptor is open
+	 * glibc implements fstat() by newfstatat(); libelf checks by fcntl() whether a descriptor
+	 * is open.
 	 */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,

@@ -12,7 +12,9 @@
 #include "symbolizers/protocol.h"
 
 #define SLOTS 4096 /* a power of two */
-/* bytes of a name and its result; longer ones are not cached, which bounds the memory */
+/*
+ * Bytes of a name and its result with their NULs. Longer ones are not cached, to bound the memory.
+ */
 #define CACHED_MAX 512
 #define RUST_HASH_BYTES 19
 
@@ -30,14 +32,14 @@ struct demangler_slot {
 
 struct demangler {
 	struct demangle_run *run; /* NULL: there is no timer */
-	struct demangle_cost *cost; /* sum to which the cost is added: that of a file, or own */
+	struct demangle_cost *cost; /* the cost of demangling is added here; initially &own */
 	struct demangle_cost own;
 	bool refused; /* whether the last name was refused */
 	struct demangler_slot slots[SLOTS];
 	char mangled[MANGLED_MAX];
 	/*
-	 * The result, with room for the hash that may be removed; a longer result exceeds every
-	 * reply.
+	 * The result, with room for the hash that may be removed. A longer result is cut in the
+	 * reply anyway.
 	 */
 	char text[REPLY_NAME_MAX + 1 + RUST_HASH_BYTES];
 	char buffer[REPLY_NAME_MAX + 1];
@@ -70,7 +72,7 @@ size_t demangle_copy_cut(const char *text, char *buf, size_t size)
 		memcpy(buf, text, length + 1);
 		return length;
 	}
-	if (size < sizeof(ellipsis)) { /* the text before has used up the room */
+	if (size < sizeof(ellipsis)) { /* another text has already filled the buffer */
 		if (size)
 			*buf = '\0';
 		return 0;
@@ -88,7 +90,7 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* Return whether the file has used up its time; checked before a name is demangled. */
+/* Return whether the file has used up the time for its names, so that no more are demangled. */
 static bool is_cost_spent(const struct demangle_cost *cost)
 {
 	return cost->ticks > DEMANGLE_TICKS_FREE + cost->names / DEMANGLE_NAMES_PER_TICK;
@@ -113,8 +115,9 @@ static enum demangle_end demangle_mangled(struct demangler *d, const char *name)
 }
 
 /*
- * Write the demangled name into d->buffer and return 1; return 0 if name is not mangled; -ETIME if
- * the name takes too much time or memory, or its file has taken too much before.
+ * Write the demangled name into d->buffer and return 1. Return 0 if libiberty does not demangle the
+ * name, or the name is too long; -ETIME if the name takes too much time or memory, its file has
+ * taken too much time before, or there is no timer.
  */
 static int demangle_to_buffer(struct demangler *d, const char *name)
 {
@@ -140,8 +143,8 @@ struct demangler *demangler_new(void)
 	struct demangler *d = calloc(1, sizeof(struct demangler));
 
 	/*
-	 * Without a timer, a call could not be interrupted: every name then stays unchanged, and is
-	 * counted.
+	 * Without a timer, a call could not be interrupted: every mangled name is then refused, and
+	 * the client counts it.
 	 */
 	if (d && demangle_run_new(&d->run) < 0)
 		d->run = NULL;

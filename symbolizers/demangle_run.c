@@ -23,7 +23,7 @@ struct demangle_run {
 	char *buf;
 	size_t size, used;
 	bool exhausted; /* whether the arena is exhausted */
-	size_t taken; /* number of bytes of the arena in use */
+	size_t taken; /* bytes of the arena in use */
 	_Alignas(ALIGNMENT) char arena[DEMANGLE_ARENA_BYTES];
 };
 
@@ -74,8 +74,8 @@ void *demangle_realloc(void *old, size_t size)
 }
 
 /*
- * Free the last block; other blocks stay until the end of the call. Identifiers are decoded one
- * after the other, so most freed blocks are the last one.
+ * Free a block if it is the last one of the arena; any other block stays until the end of the call.
+ * Identifiers are decoded one after the other, so most freed blocks are the last one.
  */
 void demangle_free(void *block)
 {
@@ -91,8 +91,8 @@ void demangle_free(void *block)
 }
 
 /*
- * Signal handler: count a tick, and leave the call at its time limit. SIGVTALRM stays unblocked in
- * the handler (SA_NODEFER), so leaving need not restore a mask.
+ * Signal handler: count a tick, and abort the call of libiberty at its time limit. SIGVTALRM stays
+ * unblocked in the handler (SA_NODEFER), so siglongjmp() need not restore a signal mask.
  */
 static void handle_demangle_tick(int signal)
 {
@@ -114,7 +114,7 @@ static void append_demangled(const char *text, size_t length, void *context)
 		siglongjmp(r->leave, DEMANGLE_CUT);
 }
 
-/* Try the demanglers in the order of cplus_demangle(): Rust's older names look like C++ names. */
+/* Try Rust first, as cplus_demangle() does, since Rust's older names look like C++ names. */
 static bool call_demanglers(struct demangle_run *r, const char *name)
 {
 	if (rust_demangle_callback(name, OPTIONS, append_demangled, r))

@@ -42,7 +42,7 @@ struct dwarf_sections {
 	uint64_t size;
 };
 
-/* Read the header of a compressed section. */
+/* Set the size of a section when unpacked, and its kind of compression if it is compressed. */
 static int read_packed_header(const struct elf_image *image, struct dwarf_section *p)
 {
 	Elf64_Chdr head;
@@ -65,8 +65,8 @@ static int read_packed_header(const struct elf_image *image, struct dwarf_sectio
 }
 
 /*
- * Find the sections in an image and add up their sizes. If several sections have the same name, the
- * first is used.
+ * Find the sections in an image and add up their sizes when unpacked. If several sections have the
+ * same name, the first is used. Return -ENOENT without .debug_info.
  */
 static int find_dwarf_sections(struct dwarf_sections *sections, const struct elf_image *image,
 			       uint64_t *needed)
@@ -148,7 +148,7 @@ static void write_headers(char *to, const struct dwarf_sections *sections,
 	memcpy(to + sections->header, s, sizeof(s));
 }
 
-/* The bytes of a compressed section, read in blocks. */
+/* The bytes of a compressed section, read in blocks; at and end are file offsets. */
 struct packed_section {
 	const struct elf_image *image;
 	uint64_t at, end;
@@ -167,7 +167,7 @@ static int next_packed_block(struct packed_section *in, size_t *out)
 	return ret;
 }
 
-/* Return the room left for output, as zlib counts it: in 32 bits. */
+/* Return how much of the size bytes of output is left, cut to the 32 bits that zlib counts. */
 static unsigned int output_room(const z_stream *z, char *to, uint64_t size)
 {
 	uint64_t left = size - (uint64_t)((char *)z->next_out - to);
@@ -245,8 +245,8 @@ static int read_dwarf_section(char *to, const struct dwarf_section *p,
 }
 
 /*
- * Return whether the file has 64 bits and this machine's byte order: other code hardly ever runs
- * here.
+ * Return whether the file has 64 bits and this machine's byte order. Other files are refused, since
+ * their code hardly ever runs here.
  */
 static bool is_native_image(const struct elf_image *image)
 {
@@ -257,8 +257,8 @@ static bool is_native_image(const struct elf_image *image)
 }
 
 /*
- * Handler for libdw when memory runs out: exit. Without this handler, libdw prints a message and
- * exits.
+ * Exit when libdw runs out of memory, so that the client starts another worker. Without this
+ * handler, libdw would print a message first.
  */
 static void __attribute__((noreturn)) exit_without_memory(void)
 {

@@ -20,19 +20,19 @@ struct dwarf_image {
 };
 
 /*
- * Read the sections of image if they have at most budget bytes when unpacked; sets *needed to their
- * size, also if they are too large. Return 0; -ENOENT: there are none; -E2BIG: too large;
- * -EBADMSG: no debugging information, or of another kind of machine; -ENOMEM. Call
- * dwarf_image_close() also after failure.
+ * Read the sections of image if they have at most budget bytes when unpacked; set *needed to their
+ * size, also if they are too large. Return 0; -ENOENT: there is no .debug_info; -E2BIG: too large;
+ * -EBADMSG: the sections are invalid, or the file has 32 bits or another byte order; -ENOMEM; or an
+ * error of reading the file. Call dwarf_image_close() also after failure.
  */
 int dwarf_image_open(struct dwarf_image *out, const struct elf_image *image, uint64_t budget,
 		     uint64_t *needed);
 void dwarf_image_close(struct dwarf_image *d);
 
 /*
- * Find the file with the image's common information (.gnu_debugaltlink, made by dwz): its path,
+ * Read which file has the image's common information (.gnu_debugaltlink, made by dwz): its path,
  * with a NUL, and its build-id as lowercase hex. Return false if there is none, or if the section
- * is invalid.
+ * is invalid or does not fit.
  */
 bool dwarf_image_alternate(const struct elf_image *image, char *path, size_t path_size, char *id,
 			   size_t id_size);

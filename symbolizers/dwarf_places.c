@@ -14,8 +14,9 @@
 #define NO_FILE "???"
 
 /*
- * If dwz has moved common information of an image (of) to another file, open that file if fd is it;
- * otherwise set facts->wants_common.
+ * If dwz has moved common information of an image (of) to another file, open that file if it is fd,
+ * otherwise set facts->wants_common. Return 0 in both cases, or a negative errno if fd is invalid
+ * or exceeds the budget.
  */
 static int open_common(struct dwarf_places *p, const struct elf_image *of, int fd, uint64_t budget,
 		       struct source_facts *facts)
@@ -59,7 +60,7 @@ static int open_dwarf_places(struct dwarf_places *p, const struct elf_image *ima
 	if (!ret)
 		ret = dwarf_units_read(&p->units, p->image.dwarf, image->heartbeat);
 	facts->split = p->units.split;
-	/* if all units are in other files, this file has no information */
+	/* A file all of whose units are in other files has no information itself. */
 	return !ret && !p->units.ranges.count ? -ENOENT : ret;
 }
 
@@ -137,8 +138,8 @@ static bool is_scope(Dwarf_Die *die)
 }
 
 /*
- * Find the scope that covers the address among the children of *die, and set *die to it. Return
- * false if there is none.
+ * Find the scope that covers the address among the children of *die, and set *die to the scope.
+ * Return false if there is none, or if more than STEPS_MAX entries were examined.
  */
 static bool enter_scope(Dwarf_Die *die, uint64_t address, unsigned int *steps)
 {
@@ -161,8 +162,8 @@ static bool enter_scope(Dwarf_Die *die, uint64_t address, unsigned int *steps)
 }
 
 /*
- * List a function and the functions inlined into it at the address, outermost first. Return how
- * many.
+ * List a function and the functions inlined into it at the address, outermost first. Return the
+ * number of functions.
  */
 static unsigned int list_inlined(Dwarf_Die *function, uint64_t address,
 				 Dwarf_Die chain[SOURCE_PLACES_MAX])
@@ -187,8 +188,8 @@ static const char *dwarf_text(const char *s)
 }
 
 /*
- * Get the number in an attribute. Return false if there is no such attribute, or if its number is
- * invalid.
+ * Get the attribute and its number. Return false if there is no such attribute, or if its number is
+ * larger than INT32_MAX.
  */
 static bool attribute_number(Dwarf_Die *die, unsigned int attribute, Dwarf_Attribute *a,
 			     uint32_t *out)
@@ -210,7 +211,7 @@ static uint32_t attribute_line(Dwarf_Die *die, unsigned int attribute)
 	return attribute_number(die, attribute, &a, &number) ? number : 0;
 }
 
-/* Look up a file by its number in the unit of the attribute. Number 0 is valid (since DWARF 5). */
+/* Return the file that the attribute refers to by number, or "". 0 is valid since DWARF 5. */
 static const char *attribute_file(Dwarf_Die *die, unsigned int attribute)
 {
 	Dwarf_Attribute a;
@@ -245,7 +246,7 @@ static const char *function_linkage_name(Dwarf_Die *die)
 	return dwarf_text(name ? name : dwarf_diename(die));
 }
 
-/* Set the file and line of the call to an inlined function, which are in the function around it. */
+/* Set the file and line of the caller from which the function inlined was called. */
 static void set_call_place(Dwarf_Die *inlined, struct dwarf_place *to)
 {
 	to->line = attribute_line(inlined, DW_AT_call_line);

@@ -13,14 +13,15 @@
 /* Maximum number of ranges of units, or of functions of a unit; a file with more is bad. */
 #define RANGES_MAX (4u << 20)
 /*
- * Maximum number of ranges of functions that are kept; above this, those of all units are dropped.
+ * Number of ranges of functions above which those of all units are dropped before another unit is
+ * read.
  */
 #define FUNCTIONS_MAX (1u << 20)
 /* Maximum nesting of scopes in which functions are searched for. */
 #define DEPTH_MAX 64
 /*
- * Maximum number of ranges that are examined before an address; ranges of valid files do not
- * overlap.
+ * Maximum number of ranges that are examined for an address. The nearest one would be enough for
+ * valid files, whose ranges do not overlap.
  */
 #define OVERLAP_MAX 32
 
@@ -47,8 +48,8 @@ static void sort_dwarf_ranges(dwarf_ranges_t *ranges)
 }
 
 /*
- * Return the last range that begins at or before the address and contains it; NULL if there is
- * none.
+ * Return the last range that contains the address; NULL if none of the last OVERLAP_MAX ranges that
+ * begin at or before the address does.
  */
 static const struct dwarf_range *find_dwarf_range(const dwarf_ranges_t *ranges, uint64_t address)
 {
@@ -70,8 +71,8 @@ static const struct dwarf_range *find_dwarf_range(const dwarf_ranges_t *ranges, 
 }
 
 /*
- * Add all ranges of an entry, except those that begin at 0: these are of code that the linker has
- * dropped.
+ * Add all ranges of an entry, except empty ones and those that begin at 0, whose code the linker
+ * has dropped.
  */
 static int add_dwarf_ranges(dwarf_ranges_t *to, Dwarf_Die *die)
 {
@@ -106,7 +107,7 @@ int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct heartbeat *b)
 		heartbeat_send(b);
 	}
 	sort_dwarf_ranges(&u->ranges);
-	/* keep the units before an invalid one */
+	/* After an invalid unit, the units before it are still used. */
 	return ret ? ret : more < 0 && !u->ranges.count ? -EBADMSG : 0;
 }
 
@@ -130,7 +131,7 @@ void dwarf_units_free(struct dwarf_units *u)
 
 /*
  * Return whether functions may be children of an entry: of a namespace, a type or, in some
- * languages, another function.
+ * languages, another function or a block in it.
  */
 static bool may_hold_functions(Dwarf_Die *die)
 {
@@ -149,7 +150,7 @@ static bool may_hold_functions(Dwarf_Die *die)
 	}
 }
 
-/* Move to the next entry on this level. Return 1 if there is none or its offset is smaller. */
+/* Move to the next entry on this level. Return 0; 1: there is none, or its offset is not larger. */
 static int next_sibling(Dwarf_Die *die)
 {
 	Dwarf_Off before = dwarf_dieoffset(die);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Find the unit of a file's debugging information that covers an address, and the function in it.
- * Ranges of units are read once, functions of a unit when the first address in the unit is looked
- * up.
+ * Find the unit of a file's debugging information that covers an address, and the function in the
+ * unit. Ranges of units are read once, functions of a unit when the first address in the unit is
+ * looked up.
  */
 #ifndef SKEIN_SYMBOLIZERS_DWARF_UNITS_H
 #define SKEIN_SYMBOLIZERS_DWARF_UNITS_H
@@ -28,21 +28,22 @@ struct dwarf_units {
 	Dwarf *dwarf; /* not owned */
 	dwarf_ranges_t ranges;
 	struct dwarf_unit *read; /* units whose functions were read */
-	size_t functions; /* ranges of functions in these units */
-	unsigned int split; /* units with information in .dwo files, which are not read */
+	size_t functions; /* number of ranges of functions in the units of read */
+	unsigned int split; /* number of units with information in .dwo files, which are not read */
 	struct heartbeat *heartbeat;
 };
 
 /*
- * Read the ranges of all units. Return 0, -EBADMSG, -E2BIG or -ENOMEM. Call dwarf_units_free()
- * also after failure.
+ * Read the ranges of all units except split ones. If a unit is invalid, those before it are kept.
+ * Return 0; -EBADMSG: there is none before it; -E2BIG: too many ranges; -ENOMEM. Call
+ * dwarf_units_free() also after failure.
  */
 int dwarf_units_read(struct dwarf_units *u, Dwarf *dwarf, struct heartbeat *b);
 void dwarf_units_free(struct dwarf_units *u);
 
 /*
  * Find the unit and the function at an address. Return 1: there is a unit, and a function if
- * *in_function is set; 0: no unit covers the address; or an error of dwarf_units_read().
+ * *in_function is set; 0: no unit covers the address; -EBADMSG, -E2BIG or -ENOMEM.
  */
 int dwarf_units_find(struct dwarf_units *u, uint64_t address, Dwarf_Die *unit, Dwarf_Die *function,
 		     bool *in_function);

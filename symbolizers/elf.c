@@ -6,7 +6,7 @@
 
 #include "symbolizers/elf.h"
 
-/* Maximum number of entries of a symbol table, functions or not; a file with more is bad. */
+/* Maximum number of entries of a symbol table, functions or not; a table with more is not used. */
 #define ENTRIES_MAX (16u << 20)
 #define CHUNK 2048 /* entries read at a time */
 #define SEGMENTS_MAX 4096
@@ -120,7 +120,10 @@ static int add_symbol_entries(struct symbol_reader *r, const GElf_Shdr *table)
 	return ret;
 }
 
-/* Add the whole string table unchanged, so that overlapping names are not multiplied. */
+/*
+ * Add the whole string table unchanged: names may share bytes in it, and a hostile file could make
+ * copies of single names take far more memory than the table.
+ */
 static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
 {
 	struct symtab *t = r->symbols;
@@ -145,7 +148,10 @@ static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
 	return 0;
 }
 
-/* Add the symbols of a table by its type. Return -ENOENT if the image has no such table. */
+/*
+ * Add the symbols of the first table of this type. Return 0; -ENOENT: the image has no such table;
+ * or another negative errno.
+ */
 static int add_symbol_table(struct symtab *symbols, const struct elf_image *image, uint32_t type)
 {
 	struct symbol_reader r = {.symbols = symbols, .image = image};
@@ -181,8 +187,9 @@ static size_t count_underscores(const char *name)
 }
 
 /*
- * Sort by address, and worse symbols before better ones: by size, type, binding, underscores,
- * length, text.
+ * Sort by address, and worse symbols before better ones. The better of two symbols is, in this
+ * order: the one with a size, with a type, with the stronger binding, with fewer leading
+ * underscores, with the shorter name, or with the name that is first in byte order.
  */
 static int by_preference(const void *a, const void *b, void *context)
 {
@@ -207,8 +214,7 @@ static int by_preference(const void *a, const void *b, void *context)
 
 /*
  * Set the ranks so that the innermost symbol wins: ranks grow with the address, and all symbols
- * with a size rank above all symbols without one. Symbols without a size end where the next one
- * begins.
+ * with a size rank above all symbols without a size, which end where the next symbol begins.
  */
 static void rank_symbols(struct symtab *t)
 {
@@ -268,8 +274,9 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
 }
 
 /*
- * Add the symbols of the best source that can be read. Return an error only if no source can be
- * read.
+ * Add the symbols of the best source that can be read. Return 0, also if the file has no symbols at
+ * all. Return an error if .dynsym is needed and invalid, or if .symtab is invalid and there is no
+ * other source.
  */
 static int add_best_symbols(struct symtab *symbols, const struct elf_image *image, int debug_fd,
 			    struct object_facts *facts)
@@ -366,7 +373,9 @@ void elf_free(struct elf *e)
 	vector_free(&e->starts);
 }
 
-/* Two segments may map the same page of the file: use the executable one, since it has the code. */
+/*
+ * Two segments may contain the same file offset: prefer an executable one, since it has the code.
+ */
 bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *out)
 {
 	bool found = false;

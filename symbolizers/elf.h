@@ -4,10 +4,10 @@
  * maps the file; program headers translate them to the addresses of symbols.
  *
  * Symbols come from .symtab, else from the separate debug file, else from .gnu_debugdata and
- * .dynsym together (.gnu_debugdata leaves out the symbols of .dynsym), else from .dynsym; Go
- * programs without .symtab have a table of their own. Stubs of the PLT are named "function@plt".
- * Where there is no symbol, call frame information still gives the bounds of functions; these are
- * found without a name.
+ * .dynsym together (.gnu_debugdata leaves out the symbols of .dynsym), else from .dynsym and, in Go
+ * programs, Go's own table of functions. Stubs of the PLT are named "function@plt". Where there is
+ * no symbol, call frame information still gives the bounds of functions, which are found without a
+ * name.
  */
 #ifndef SKEIN_SYMBOLIZERS_ELF_H
 #define SKEIN_SYMBOLIZERS_ELF_H
@@ -36,25 +36,27 @@ struct elf {
 struct elf_files {
 	struct stamped_file file; /* the ELF file itself */
 	int debug; /* fd of its separate debug file; -1: none */
-	int common; /* fd of dwz's file of common information, for either of them; -1: none */
+	int common; /* fd of dwz's file of information common to file or debug; -1: none */
 };
 
 /*
- * Read the file, and its debug file if it belongs to the file. The caller keeps the descriptors.
- * *facts is filled as far as the file could be read, also on failure. Return 0; -EBADMSG: not an
- * ELF file, hostile or too large; -ESTALE: it changed since; or another negative errno. Call
- * elf_free() also after failure.
+ * Read the symbols of the file, or of its debug file if that is needed and belongs to the file. The
+ * caller keeps the descriptors. *facts, which the caller has zeroed, is filled as far as the file
+ * could be read, also on failure. Return 0; -EBADMSG: not an ELF file, or an invalid one; -E2BIG:
+ * too many symbols or names; -ESTALE: the file changed since its stamp was taken; or another
+ * negative errno. Call elf_free() also after failure.
  */
 int elf_read(struct elf *out, const struct elf_files *files, struct object_facts *facts);
 void elf_free(struct elf *e);
 
 /*
- * Find the function at a file offset; its name may be "". If there is none, return false;
- * out->flags still shows by SYMBOL_START whether threads begin there. SYMBOL_START is set if
+ * Find the function at a file offset; its name may be "", and out->start is a file offset too. If
+ * there is none, return false; out->flags still shows by SYMBOL_START whether threads begin there.
+ * SYMBOL_START is set if
  *
  *  - the function holds the entry point of a program or of the dynamic linker,
- *  - the function has a name of those in which threads begin (clone, Go's mstart ...), or, in Go,
- *    of those that leave one stack for good for the beginning of another (mcall ...), or
+ *  - the name of the function is one of those in which threads begin (clone, Go's mstart ...), or
+ *    of those in Go that leave one stack for good for the beginning of another (mcall ...), or
  *  - call frame information has no return address at the function's first instruction, as for
  *    glibc's _start, clone and clone3, named or not.
  */
@@ -70,7 +72,10 @@ bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *out);
 /* Return whether debug is the debug file of the file with these facts, by build-id, else by CRC. */
 bool elf_is_debug_file_of(const struct elf_image *debug, const struct object_facts *facts);
 
-/* elf_start.c: add the function at the entry point to e->starts, by a lookup in e. */
+/*
+ * elf_start.c: add the function at the entry point, if elf_has_entry(), to e->starts. The bounds of
+ * the function come from e->symbols, whose table for lookups must be built. Return 0 or -ENOMEM.
+ */
 int elf_add_entry(struct elf *e, const struct elf_image *image);
 /*
  * Add a function to e->starts, which has at most 64; further and empty ones are ignored. Return 0
@@ -78,8 +83,8 @@ int elf_add_entry(struct elf *e, const struct elf_image *image);
  */
 int elf_add_start(struct elf *e, uint64_t start, uint64_t end);
 /*
- * Return whether the name is that of a function in which threads begin, or which ends a stack for
- * good.
+ * Return whether the name is that of a function in which threads begin, or which in Go leaves one
+ * stack for good for the beginning of another.
  */
 bool elf_name_is_start(const char *name);
 /*
@@ -95,10 +100,16 @@ bool elf_has_entry(const struct elf_image *image);
  */
 int elf_add_frames(struct elf *e, const struct elf_image *image);
 
-/* elf_go.c: add the functions of a Go program to e->symbols, from Go's own table. */
+/*
+ * elf_go.c: add the functions of a Go program to e->symbols, from Go's own table. Return 0, also
+ * without a valid table, or a negative errno.
+ */
 int elf_add_go(struct elf *e, const struct elf_image *image);
 
-/* elf_plt.c: add the stubs of the procedure linkage table to e->symbols. */
+/*
+ * elf_plt.c: add the stubs of the procedure linkage table to e->symbols, for 64-bit x86 and arm64.
+ * Return 0, also without stubs, or a negative errno.
+ */
 int elf_add_plt(struct elf *e, const struct elf_image *image);
 
 #endif

@@ -59,8 +59,8 @@ static bool read_frame_cie(struct frame_functions *f, struct frame_cie *out)
 }
 
 /*
- * Find or read a CIE; NULL if it is invalid. CIEs are kept since several FDEs in a row refer to the
- * same one.
+ * Return the CIE at an offset of the section, kept from before or read now; NULL if it is invalid.
+ * CIEs are kept since several FDEs in a row refer to the same one.
  */
 static const struct frame_cie *find_frame_cie(struct frame_functions *f, uint64_t offset)
 {
@@ -75,8 +75,8 @@ static const struct frame_cie *find_frame_cie(struct frame_functions *f, uint64_
 }
 
 /*
- * Return whether the function has no caller: its first instruction makes the return address
- * undefined.
+ * Return whether the function has no caller: the first call frame instruction of its FDE makes the
+ * return address undefined.
  */
 static bool frame_begins_thread(const struct frame_cie *k, struct cfi_reader instructions)
 {

@@ -8,10 +8,16 @@
 #include "symbolizers/elf.h"
 #include "symbolizers/go_table.h"
 
-/* Rank above all symbol tables: Go's table describes the same functions, with their exact ends. */
+/*
+ * The rank is above those of all symbol tables: Go's table has the same functions, with their exact
+ * ends.
+ */
 #define RANK (UINT32_MAX - 1)
 
-/* Add all names at once, unchanged, so that functions which share a name do not copy it. */
+/*
+ * Add all names at once, unchanged, so that a name which several functions share is stored once.
+ * Set *out to the offset of the first name in t->names.
+ */
 static int add_go_names(struct symtab *t, const struct go_table *table, uint32_t *out)
 {
 	size_t first = t->names.count ? t->names.count : 1;

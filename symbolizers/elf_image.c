@@ -15,7 +15,7 @@
 #define NOTES_MAX (64u << 10)
 #define DYNAMIC_MAX (64u << 10)
 
-/* Read the section names once, since every search for a section compares them. */
+/* Read the first section names once, since every search for a section compares them. */
 static void keep_section_names(struct elf_image *image)
 {
 	size_t strings, size;
@@ -295,8 +295,8 @@ static void find_build_id(const struct elf_image *image, const GElf_Shdr *sectio
 }
 
 /*
- * Read .gnu_debuglink: a file name, padded with NULs to four bytes, and the CRC in the file's byte
- * order.
+ * Read .gnu_debuglink: a file name, padded with NULs to a multiple of four bytes, and the CRC of
+ * that file in the byte order of this one.
  */
 static void find_debuglink(const struct elf_image *image, struct object_facts *facts)
 {

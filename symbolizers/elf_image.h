@@ -28,23 +28,25 @@ struct elf_image {
 	size_t sections;
 	GElf_Shdr names; /* the section that holds the section names; sh_size 0: there is none */
 	char kept_names[SECTION_NAMES_KEPT]; /* the first bytes of that section */
-	size_t kept;
+	size_t kept; /* number of bytes in kept_names */
 	struct heartbeat *heartbeat;
 };
 
 /*
- * Open the file open as fd; the caller keeps fd. Return 0; -EBADMSG: no regular ELF file, or its
- * headers are wrong; or a negative errno. Call elf_image_close() also after failure.
+ * Open the ELF file whose descriptor is fd; the caller keeps fd. Return 0; -EBADMSG: not a regular
+ * file, not an ELF file, or its headers are wrong; or another negative errno. Call
+ * elf_image_close() also after failure.
  */
 int elf_image_open(struct elf_image *out, int fd, struct heartbeat *heartbeat);
 void elf_image_close(struct elf_image *image);
 
 /*
  * Keep all bytes read from now on, so that all results from this image are made from the same bytes
- * even if the file changes meanwhile. libelf also keeps the bytes that it has read.
+ * even if the file changes meanwhile; elf_image_is_whole() shows later whether that was possible.
+ * libelf also keeps the bytes that it has read.
  */
 void elf_image_begin_snapshot(struct elf_image *image);
-/* Return whether all bytes read have been kept. */
+/* Return whether the image is in memory, or has a snapshot that has kept all bytes read. */
 bool elf_image_is_whole(const struct elf_image *image);
 
 /* Read exactly size bytes. Return 0, -EBADMSG beyond the end, or a negative errno. */
@@ -58,7 +60,8 @@ bool elf_image_offset(const struct elf_image *image, uint64_t address, uint64_t 
 		      uint64_t *out);
 
 /*
- * A section's header by number or by name; false if there is none or it lies outside of the file.
+ * Get a section's header by number, or the first of that name, which has at most 31 bytes. Return
+ * false if there is no such section inside of the file.
  */
 bool elf_section(const struct elf_image *image, size_t number, GElf_Shdr *out);
 bool elf_section_named(const struct elf_image *image, const char *name, GElf_Shdr *out);
@@ -76,20 +79,20 @@ static inline GElf_Sym elf_widen_symbol(const Elf32_Sym *s)
 	};
 }
 
-/* The value of the dynamic segment's first entry with this tag; false if there is none. */
+/* Get the value of the dynamic segment's first entry with this tag; false if there is none. */
 bool elf_dynamic(const struct elf_image *image, int64_t tag, uint64_t *out);
-/* Get the header of the first section of this type, such as SHT_SYMTAB. */
+/* Get the header of the first section of this type, such as SHT_SYMTAB; false if there is none. */
 bool elf_section_typed(const struct elf_image *image, uint32_t type, GElf_Shdr *out);
 
 /*
- * Return the bytes of a section in malloc()ed memory; NULL if the section is empty, larger than
- * limit, compressed or unreadable.
+ * Return the bytes of a section in malloc()ed memory; NULL if the section has no bytes in the file,
+ * is larger than limit, compressed or unreadable, or there is no memory.
  */
 char *elf_section_bytes(const struct elf_image *image, const GElf_Shdr *section, size_t limit);
 
 /*
- * Open the ELF file inside .gnu_debugdata (LZMA, at most 64 MiB unpacked). Return 0, -ENOENT if
- * there is no such section, or an error of elf_image_open(). Source:
+ * Open the ELF file inside .gnu_debugdata (LZMA, at most 64 MiB unpacked). Return 0; -ENOENT: there
+ * is no such section; -EBADMSG; -ENOMEM. Call elf_image_close() also after failure. Source:
  * https://sourceware.org/gdb/current/onlinedocs/gdb.html/MiniDebugInfo.html
  */
 int elf_image_open_debugdata(struct elf_image *out, const struct elf_image *from);

@@ -38,8 +38,8 @@ static int by_slot_address(const void *a, const void *b)
 }
 
 /*
- * Add the slots of all relocations. Only 64-bit files in this machine's byte order get here, see
- * elf_add_plt().
+ * List the slots of all relocations that have a symbol, sorted by address. Relocations are read as
+ * they are, since elf_add_plt() passes only 64-bit files in this machine's byte order.
  */
 static int add_got_slots(struct plt *plt, const struct elf_image *image)
 {
@@ -119,7 +119,7 @@ static int add_plt_stub(struct elf *e, struct plt *plt, uint64_t start, size_t s
 	return symtab_add(&e->symbols, &r);
 }
 
-/* x86-64: return the slot of "jmp *disp32(%rip)" (ff 25) in a stub; 0 if there is none. */
+/* Return the address of the slot of "jmp *disp32(%rip)" (ff 25) in a stub; 0 if there is none. */
 static uint64_t slot_x86(const uint8_t *stub, size_t size, uint64_t address)
 {
 	int32_t displacement;
@@ -134,8 +134,8 @@ static uint64_t slot_x86(const uint8_t *stub, size_t size, uint64_t address)
 }
 
 /*
- * arm64: return the slot of "adrp x16, page; ldr x17, [x16, #offset]" in a stub; 0 if there is
- * none.
+ * Return the address of the slot of "adrp x16, page; ldr x17, [x16, #offset]" in a stub; 0 if there
+ * is none.
  */
 static uint64_t slot_arm64(const uint8_t *stub, size_t size, uint64_t address)
 {
@@ -175,8 +175,8 @@ static int add_plt_section(struct elf *e, struct plt *plt, const struct elf_imag
 }
 
 /*
- * Add the stubs of all PLT sections. .plt.got has stubs of 8 bytes, or of 16 with IBT, as
- * sh_entsize shows.
+ * Add the stubs of all PLT sections. Stubs have 16 bytes, except those of .plt.got without IBT,
+ * which have 8, as sh_entsize shows.
  */
 static int add_plt_sections(struct elf *e, struct plt *plt, const struct elf_image *image)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Read a file in blocks, each when its first byte is requested, and keep the blocks. */
+/* Read a file in blocks, each when bytes of it are first requested, and keep the blocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +65,8 @@ void elf_snapshot_free(struct elf_snapshot *s)
 }
 
 /*
- * Read and keep a block. If there is no room for it, set lost instead. Return 0 or a negative
- * errno.
+ * Read and keep a block. If that would exceed KEPT_MAX or there is no memory, only set lost. Return
+ * 0 or a negative errno.
  */
 static int keep_snapshot_block(struct elf_snapshot *s, size_t number)
 {

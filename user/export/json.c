@@ -29,7 +29,7 @@ struct json_export {
 	const struct profile *profile;
 	struct json json;
 	struct stacks stacks;
-	struct names keys; /* the first four words of sums */
+	struct names keys; /* event, thread, node and flags; number = index in sums */
 	VECTOR(struct shown_sum) sums;
 };
 
@@ -70,8 +70,8 @@ static bool is_plain_field(const char *name)
 }
 
 /*
- * Write the plain fields of a record. The CPU of a loss is written separately, because a loss may
- * have none.
+ * Write the plain fields of a record. The CPU of a loss is not one of them: it is stored as its
+ * number + 1, since a loss may have no CPU.
  */
 static void json_export_fields(struct json *j, enum record_kind kind, const void *record)
 {
@@ -153,7 +153,7 @@ static void json_export_processes(struct json_export *w)
 	json_array_end(j);
 }
 
-/* Write the names of the flags that are set. */
+/* Write "flags": an array with the names of the flags of samples that are set. */
 static void json_export_flags(struct json *j, uint64_t flags)
 {
 	json_key(j, "flags");

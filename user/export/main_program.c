@@ -17,12 +17,12 @@ struct weighed_program {
 
 struct weighed_programs {
 	const struct profile *profile;
-	struct names paths; /* number = index in list */
+	struct names paths; /* of programs: number = index in list; then of other files */
 	VECTOR(struct weighed_program) list;
 	uint32_t *of_process; /* program number by process index */
 };
 
-/* Set the program of each process; PROFILE_NONE if its file is unknown. */
+/* List all programs, and set of_process for each process; PROFILE_NONE if its file is unknown. */
 static int number_programs(struct weighed_programs *s)
 {
 	const struct weighed_program none = {0, PROFILE_NONE};

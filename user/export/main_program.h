@@ -6,9 +6,9 @@
 #include "analyze/profile.h"
 
 /*
- * Find the mapping of the program file whose processes have the most weight of an event, among
- * programs that have a mapping. *out is the index, PROFILE_NONE if there is none. If a path has
- * several mappings, prefer the first whose entry in preferred (by mapping index) is not
+ * Find the program file whose processes have the most weight of an event, among the files that have
+ * a mapping, and set *out to the index of that mapping; PROFILE_NONE if no such file has weight. If
+ * a file has several mappings, prefer the first whose entry in preferred (by mapping index) is not
  * PROFILE_NONE. Return 0 or -ENOMEM.
  */
 int main_program_find(uint32_t *out, const struct profile *p, uint32_t event,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Export the text format of perf script, which many tools read: for each sample a line with its
- * thread, one line for each frame, innermost first, and an empty line. PERIOD is the weight of
- * each sample.
+ * thread, one line for each frame, innermost first, and an empty line. The number before the event
+ * (perf calls it the period) is the weight of the sample.
  *
  *	worker  100/110 [000]     1.020000:   10000000 cpu-clock:
  *	                1200 fib (/usr/bin/worker)
  *
  * Readers split lines by regular expressions, so the parts of a line contain no separators: names
- * of threads, events and objects have no white space and no brackets, and none begins like a
- * comment. The output has no comments, because Perfetto refuses them, and so has no place for
- * losses.
+ * of threads, events and objects have no white space and no parentheses, and do not begin with '#',
+ * which begins a comment. The output has no comments, because Perfetto refuses them, and so has no
+ * place for losses.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,8 +26,8 @@ struct perf_script {
 	struct timeline timeline;
 	FILE *out;
 	struct names texts;
-	uint32_t *comms; /* text + 1 by thread index; 0 until made */
-	uint32_t *symbols, *objects; /* text + 1 by frame index; 0 until made */
+	uint32_t *comms; /* number in texts + 1, by thread index; 0 until made */
+	uint32_t *symbols, *objects; /* number in texts + 1, by frame index; 0 until made */
 };
 
 static int perf_script_check(const struct perf_script *s)
@@ -36,8 +36,7 @@ static int perf_script_check(const struct perf_script *s)
 }
 
 /*
- * Return the length of the white space character at s, 0 if there is none; includes non-ASCII
- * ones.
+ * Return the bytes of the white space character at s, which may be non-ASCII; 0 if there is none.
  */
 static size_t white_space_size(const char *s)
 {
@@ -52,8 +51,8 @@ static size_t white_space_size(const char *s)
 }
 
 /*
- * Turn clean text into one word, in place, without the brackets that separate an object from its
- * symbol.
+ * Turn clean text into one word, in place: white space and parentheses, which separate the parts of
+ * a line, and a leading '#' become '_'.
  */
 static void make_word(char *text)
 {
@@ -78,14 +77,19 @@ static char *skip_space(char *text)
 	return text;
 }
 
-/* Replace "+0x" in a name, because readers would take it for an offset and cut it off. */
+/*
+ * Replace the '+' of "+0x" in a name, because readers would cut the name off there as at an offset.
+ */
 static void keep_offset(char *text)
 {
 	for (char *at = text; (at = strstr(at, "+0x"));)
 		*at = '_';
 }
 
-/* Clean a text, as one word if word is set, and store its number + 1 in *known. */
+/*
+ * Return a text, cleaned and, if word is set, as one word; "[unknown]" for an empty text; NULL
+ * without memory. Store its number + 1 in *known.
+ */
 static const char *perf_script_text(struct perf_script *s, const char *text, bool word,
 				    uint32_t *known)
 {
@@ -126,7 +130,7 @@ static const char *perf_script_comm(struct perf_script *s, uint32_t thread)
 				true, &s->comms[thread]);
 }
 
-/* Return the object of a frame by the names that readers know. */
+/* Return the name of a frame's object in the form that readers know, in buf if it is composed. */
 static const char *perf_script_object_name(const struct profile *p, const struct profile_frame *f,
 					   char *buf, size_t size)
 {
@@ -182,8 +186,8 @@ static void perf_script_write_mark(struct perf_script *s, const char *mark)
 }
 
 /*
- * Write the frames from the innermost to the root; a mark stands at the root of an incomplete
- * stack.
+ * Write the frames of a stack, innermost first. An incomplete stack has its mark (such as
+ * "[truncated: reason]") as the outermost frame.
  */
 static int perf_script_write_stack(struct perf_script *s, uint32_t stack)
 {

@@ -10,7 +10,7 @@
 #include "export/export.h"
 #include "export/perfetto.h"
 
-#define FLUSH_BYTES (128 << 10) /* of a stream; there is one stream per CPU */
+#define FLUSH_BYTES (128 << 10) /* of the stream of general packets; a larger one is written */
 #define DEFLATE_LEVEL 4
 
 enum { TREE_PROCESS = 1, TREE_THREAD };
@@ -140,7 +140,7 @@ static void perfetto_write_clocks(struct perfetto *p, const struct host *h)
 	perfetto_end_packet(p, packet);
 }
 
-/* Limit a time to the start of the recording, before which nothing may begin. */
+/* Return time, or the start of the recording if that is later: nothing may begin before it. */
 static uint64_t perfetto_clamp_to_start(const struct perfetto *p, uint64_t time)
 {
 	uint64_t start = p->timeline.profile->host.start;
@@ -149,9 +149,9 @@ static uint64_t perfetto_clamp_to_start(const struct perfetto *p, uint64_t time)
 }
 
 /*
- * Write each process once, under the name of its last program. The reader would take a second
- * description for a new process if the parent had died in between, and the first one would never
- * end.
+ * Find the programs that one process has run one after the other (exec), so that the process is
+ * written once, under the name of the last program. The reader would take a second description for
+ * a new process if the parent had died in between, and the first process would never end.
  */
 static void join_programs(struct perfetto *p)
 {

@@ -38,11 +38,14 @@ enum {
 enum { SEQUENCE_TRACKS = 1, SEQUENCE_STATES, SEQUENCE_FIRST_EVENT };
 enum { FLAG_SEQUENCE_BEGINS = 1, FLAG_SEQUENCE_GOES_ON };
 
-/* Track numbers: the kind of the track, and the id of its subject below. */
+/* A track number has the kind of the track in 8 bits and the id of its subject in the 56 below. */
 #define TRACK(kind, id) ((uint64_t)TRACK_##kind << 56 | ((id) & ((1ULL << 56) - 1)))
 enum { TRACK_THREAD = 1, TRACK_WAITS, TRACK_LOSSES, TRACK_CONCURRENCY, TRACK_LOST };
 
-/* Tids of pseudo threads; the kernel never assigns these numbers. */
+/*
+ * First tids of pseudo threads, one for each CPU (TID_INTERRUPT: for each kind of interrupt). The
+ * kernel never assigns such large numbers.
+ */
 enum {
 	TID_LOST = 0x7ff00000,
 	TID_OTHER = 0x7ff10000,
@@ -58,13 +61,13 @@ struct perfetto_stream {
 	bool lossy; /* of the open bundle */
 };
 
-/* State of a lane, a CPU or a thread, as written so far. One for each lane. */
+/* The state of a lane, which is that of a CPU or a thread, as written so far. */
 struct perfetto_lane {
 	struct perfetto_stream events; /* of a CPU */
-	uint32_t running; /* tid on a CPU */
+	uint32_t running; /* tid of the thread on a CPU */
 	const char *comm; /* NULL until anything is written of the CPU */
-	int64_t prev_state; /* prev_state with which the thread leaves the CPU */
-	bool goes_on; /* the thread does not leave */
+	int64_t prev_state; /* state in which the thread leaves the CPU, as in sched_switch */
+	bool goes_on; /* the thread keeps the CPU after the CPU's last tile */
 	uint64_t last_end; /* end of a CPU's last tile or a thread's last stretch */
 	int64_t shown; /* prev_state of the last stretch, or one of enum shown */
 	bool ran; /* the last stretch is RUNNING */
@@ -74,29 +77,32 @@ struct perfetto_lane {
 struct perfetto_process {
 	uint32_t first; /* index of its first program */
 	bool goes_on; /* another program follows in this process */
-	uint64_t ended; /* ns: after the last event of its threads; known at the end */
-	bool leader_died;
+	uint64_t ended; /* ns: end of the last stretch of any of its threads; set at the end */
+	bool leader_died; /* the thread whose tid is the pid has ended */
 };
 
 /* A time in which records of a CPU are lost. */
 struct perfetto_gap {
 	uint64_t time, end;
-	uint64_t newest; /* latest start of any gap so far, the key of the search */
+	uint64_t newest; /* latest start of this gap and all before it: key of a binary search */
 	uint32_t lane; /* index of the CPU's lane */
 };
 
-/* A pseudo thread got a CPU and keeps the CPU to the end, or until it gets the CPU again. */
+/* A pseudo thread has a CPU from time to end, or until the next placeholder of that CPU. */
 struct perfetto_placeholder {
 	uint64_t time, end, cpu, tid;
 	const char *comm;
 };
 
-/* Items that an event's sequence has interned so far, by profile index. */
+/*
+ * The sequence of packets of an event's samples. The arrays of bool show by profile index which
+ * items have been interned in it so far.
+ */
 struct perfetto_event {
 	bool begun;
 	bool *stacks, *frames, *mappings, *functions, *sources;
 	bool ends[END_COUNT + 2], no_mapping;
-	struct index totals; /* CPU -> index in weights */
+	struct index totals; /* CPU -> index in weights, which are sums per CPU */
 	VECTOR(uint64_t) weights;
 };
 
@@ -109,22 +115,24 @@ struct perfetto {
 	size_t lane_count;
 	struct perfetto_process *processes; /* by profile index */
 	bool leaders_freed;
-	VECTOR(struct perfetto_gap) gaps; /* in the order of arrival, nearly the order of time */
+	VECTOR(struct perfetto_gap) gaps; /* as their tiles came: nearly in the order of time */
 	VECTOR(struct perfetto_placeholder) placeholders;
 	/* by profile index; the last one is for samples of no known event */
 	struct perfetto_event *events;
 	VECTOR(uint64_t) path;
-	uint64_t names_interned; /* mask of interned wait classes */
+	uint64_t names_interned; /* bit per enum wait_class: its name is interned */
 	int error; /* the first error; sticky */
 };
 
 /* perfetto.c: buffers. Errors are kept in p->error. */
 void perfetto_fail(struct perfetto *p, int rc);
-/* Begin a packet of a sequence, with a time stamp (0 for none); end it with perfetto_end_packet().
+/*
+ * Begin a packet of a sequence, with a time stamp (ns; 0: none). Pass the result to
+ * perfetto_end_packet().
  */
 size_t perfetto_begin_packet(struct perfetto *p, uint64_t time, unsigned int sequence);
 void perfetto_end_packet(struct perfetto *p, size_t mark);
-/* Write a text of the trace, cleaned, as a field. */
+/* Write a text, cleaned by text_clean(), as a field. */
 void perfetto_text(struct perfetto *p, struct protobuf *buf, unsigned int field, const char *text);
 void perfetto_flush(struct perfetto *p, struct perfetto_stream *s);
 

@@ -41,7 +41,7 @@ enum { TASK_STATE_CPU = 1, TASK_STATE_COMM, TASK_STATE_TID, TASK_STATE_STATE, TA
 
 #define NORMAL_PRIORITY 120 /* priorities are not recorded */
 #define FLAG_HARD_INTERRUPT 0x08
-/* gaps examined on both sides of the time at which a thread becomes unknown */
+/* Gaps examined on both sides of the time at which the state of a thread becomes unknown. */
 #define GAPS_NEAR 256
 
 /* Values of prev_state in sched_switch, since Linux 4.14. */
@@ -73,7 +73,7 @@ struct perfetto_task {
 	const char *comm;
 };
 
-/* A CPU passes from one thread, which is then in a state, to the next. */
+/* A CPU switches from the thread prev, which is in prev_state afterwards, to the thread next. */
 struct perfetto_switch {
 	uint64_t cpu, time;
 	struct perfetto_task prev;
@@ -192,7 +192,7 @@ static struct perfetto_task task_of_tile(const struct perfetto *p, const struct 
 	return task_of_thread(p, tile->thread);
 }
 
-/* Return the state in which the thread of a tile leaves the CPU. */
+/* Return the prev_state with which the thread of a tile leaves the CPU. */
 static int64_t prev_state_of_tile(const struct tile *tile)
 {
 	if (tile->state == STATE_IDLE)
@@ -239,8 +239,9 @@ static bool is_leader(const struct perfetto *p, uint32_t thread)
 }
 
 /*
- * Free the tid of a dead thread. For the reader, all threads of a process end with the first one,
- * the leader, although the leader often dies first; so free its tid when all threads have ended.
+ * Write that a dead thread was freed. The reader ends all threads of a process when the leader (the
+ * thread whose tid is the pid) is freed, but the leader often dies before the others. So a leader
+ * is freed only after all threads of its process have ended, by free_leaders().
  */
 static void note_death(struct perfetto *p, struct perfetto_stream *s, const struct tile *tile,
 		       struct perfetto_task task)
@@ -267,11 +268,11 @@ static void free_leaders(struct perfetto *p, struct perfetto_stream *s, uint64_t
 }
 
 /*
- * Note that a placeholder has a CPU because nothing is known of the CPU, or because it is
- * offline. A placeholder is no thread and must not add to the running time of threads. Its slice
- * stays, but its state changes from Running 1 ns after it got the CPU, because events with equal
- * time stamps have no order among streams. Placeholders are written at the end, because threads
- * that become unknown return the CPU to them in no order of time.
+ * Note that a placeholder (a pseudo thread) has a CPU because nothing is known of the CPU, or
+ * because the CPU is offline. A placeholder must not add to the running time of threads: its slice
+ * on the CPU stays, but its state is set to sleeping 1 ns after it got the CPU (not at the same
+ * time, because events with equal time stamps have no order among streams). These states are
+ * written at the end, since write_unknown() adds placeholders in no order of time.
  */
 static void note_placeholder(struct perfetto *p, uint64_t time, uint64_t end, uint64_t cpu,
 			     struct perfetto_task task)
@@ -289,7 +290,7 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 
 	if (!own->comm)
 		prev = (struct perfetto_task){0, "swapper"};
-	/* a thread that is renamed while it runs is no switch */
+	/* Write no switch if a thread was only renamed while it ran. */
 	if (!own->goes_on || prev.tid != next.tid)
 		write_sched_switch(p, &own->events,
 				   &(struct perfetto_switch){tile->cpu, tile->time, prev,
@@ -309,8 +310,9 @@ int perfetto_tile(struct timeline *t, struct timeline_lane *lane, const struct t
 }
 
 /*
- * Return the stream of the waker's CPU, and the waker in *task. The reader does not use the CPU of
- * a waking.
+ * Return the stream for a waking, its CPU in *cpu and the waker in *task. The CPU is that of the
+ * waker, or if that is not known, the CPU chosen for the woken thread or CPU 0, since the reader
+ * does not use the CPU of a waking. Return NULL if there is no such CPU.
  */
 static struct perfetto_stream *waker_stream(struct perfetto *p, const struct stretch *s,
 					    uint64_t *cpu, struct perfetto_task *task)
@@ -376,8 +378,8 @@ static void write_task_state(struct perfetto *p, uint64_t time, unsigned int sta
 }
 
 /*
- * Return a gap that contains a time and the ns after it; NULL if there is none among the nearest
- * gaps.
+ * Return a gap that contains a time and the ns after that time; NULL if there is none among the
+ * nearest gaps.
  */
 static const struct perfetto_gap *gap_at(const struct perfetto *p, uint64_t time)
 {
@@ -403,9 +405,9 @@ static const struct perfetto_gap *gap_at(const struct perfetto *p, uint64_t time
 }
 
 /*
- * Write that a thread's state is unknown from the start of a gap. The only way to express an
- * unknown state is a switch: within the gap the thread gets the CPU for zero time and leaves it
- * in an unknown state.
+ * Write that a thread's state is unknown from a time on; write nothing if that time is in no gap.
+ * The only way to express an unknown state is a switch: within the gap the thread gets the gap's
+ * CPU for zero time and leaves it in an unknown state.
  */
 static void write_unknown(struct perfetto *p, uint64_t time, struct perfetto_task task)
 {
@@ -447,7 +449,7 @@ static void write_corrected_state(struct perfetto *p, uint64_t time, int64_t sta
 	}
 }
 
-/* Return the state that the reader shows at the start of a stretch. */
+/* Return the state that the reader shows for a thread before a stretch, see perfetto_lane.shown. */
 static int64_t state_shown_at(const struct perfetto_lane *own, const struct timeline_lane *lane)
 {
 	if (own->ran)
@@ -461,7 +463,10 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 	struct perfetto_lane *own = own_lane(p, lane);
 	int64_t state = perfetto_prev_state(s->state), shown = state_shown_at(own, lane);
 	struct perfetto_task task = task_of_thread(p, lane->thread);
-	/* the thread left the CPU at s->time, and that event must come first */
+	/*
+	 * If the thread ran until s->time, the switch by which it left the CPU has that time stamp
+	 * and must come first.
+	 */
 	uint64_t time = s->time + own->ran;
 
 	if (s->state == STATE_RUNNING)
@@ -480,7 +485,7 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 	return p->error;
 }
 
-/* End the last slices of a CPU at the end of the recording. */
+/* End the last slice of a CPU at the end of its last tile, and write the rest of its stream. */
 static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 {
 	struct perfetto_lane *own = own_lane(p, lane);
@@ -500,7 +505,10 @@ static void end_cpu(struct perfetto *p, const struct timeline_lane *lane)
 	close_bundle(p, &own->events);
 }
 
-/* End a thread whose end no record shows; otherwise the reader would extend its last state. */
+/*
+ * End a thread whose last stretch ends before the recording, unless a switch has already shown that
+ * the thread died; otherwise the reader would extend its last state.
+ */
 static void end_thread(struct perfetto *p, const struct timeline_lane *lane)
 {
 	const struct perfetto_lane *own = own_lane(p, lane);
@@ -529,7 +537,7 @@ static int by_cpu_and_time(const void *a, const void *b)
 }
 
 /*
- * Write one change of state for each period in which a placeholder keeps the CPU for more than 1
+ * Write that a placeholder sleeps, once for each period in which it keeps the CPU for more than 1
  * ns.
  */
 static void write_placeholders(struct perfetto *p)

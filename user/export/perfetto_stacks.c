@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Export samples and their stacks to Perfetto. A stack is described once, before the first sample
- * that uses it. Each event has its own sequence of packets, because the reader takes the event's
- * name from the sequence.
+ * Export samples and their stacks to Perfetto. Each event has its own sequence of packets, because
+ * the reader takes the event's name from the sequence. A stack is described once in a sequence,
+ * before the first sample that uses it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "export/perfetto.h"
 
-#define FRAMES_MAX 2048 /* frames shown of a stack */
+#define FRAMES_MAX 2048 /* frames of a stack that are shown, from the innermost on */
 
 enum { DEFAULTS_PERF_SAMPLE = 12 };
 enum { SAMPLE_DEFAULTS_TIMEBASE = 1 };
@@ -89,7 +89,7 @@ static void begin_event_sequence(struct perfetto *p, struct perfetto_event *e)
 	perfetto_end_packet(p, packet);
 }
 
-/* Begin a packet that interns one item. */
+/* Begin a packet that interns one item; end it by end_interned() with the result and marks. */
 static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e, unsigned int field,
 			     uint64_t iid, size_t marks[2])
 {
@@ -100,7 +100,7 @@ static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e,
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
 	marks[1] = protobuf_begin(buf, PACKET_INTERNED_DATA);
 	mark = protobuf_begin(buf, field);
-	/* the id has the same field number in all messages */
+	/* The id has the same field number in the messages of all kinds of items. */
 	protobuf_varint(buf, STRING_IID, iid);
 	return mark;
 }
@@ -126,7 +126,7 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Intern a build-id as bytes; return false if the text is no build-id. */
+/* Intern a build-id as bytes; return false if hex is not one to 64 bytes in lowercase hex. */
 static bool perfetto_intern_build_id(struct perfetto *p, const struct perfetto_event *e,
 				     uint64_t iid, const char *hex)
 {
@@ -163,7 +163,10 @@ static void perfetto_intern_object(struct perfetto *p, const struct perfetto_eve
 	end_interned(p, mark, marks);
 }
 
-/* Return the id of a mapping, which every frame must have. */
+/*
+ * Return the id of a mapping, which is interned at its first use. PROFILE_NONE: a stand-in, since
+ * every frame must have a mapping.
+ */
 static uint64_t perfetto_intern_mapping(struct perfetto *p, struct perfetto_event *e,
 					uint32_t index)
 {
@@ -254,7 +257,10 @@ static uint64_t perfetto_intern_frame(struct perfetto *p, struct perfetto_event 
 	if (e->frames[index])
 		return out.iid;
 	e->frames[index] = true;
-	/* the reader merges frames of equal name and address, so their lines must be equal */
+	/*
+	 * The reader merges frames of equal name and address, and keeps one line. So frames whose
+	 * name includes the first line of the function (Python) have that line.
+	 */
 	if (f->shown && f->shown == profile_function_name(profile, index))
 		out.line = profile->functions[f->function].f.line;
 	out.source = perfetto_intern_source(p, e, index);
@@ -287,7 +293,7 @@ static uint64_t perfetto_intern_end(struct perfetto *p, struct perfetto_event *e
 	return out.iid;
 }
 
-/* Collect the frames of a stack, innermost first, in p->path. */
+/* Intern the frames of a stack, and list their ids, innermost first, in p->path. */
 static void collect_stack_frames(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
 {
 	const struct profile *profile = p->timeline.profile;
@@ -332,7 +338,10 @@ static uint64_t perfetto_intern_stack(struct perfetto *p, struct perfetto_event 
 	return (uint64_t)at + 1;
 }
 
-/* Return the event's counter on a CPU: the weight of all its samples on the CPU so far. */
+/*
+ * Add a sample to the event's counter on the sample's CPU, and return the counter: the weight of
+ * all samples of the event on that CPU so far.
+ */
 static uint64_t add_to_counter(struct perfetto *p, struct perfetto_event *e, const struct sample *s)
 {
 	uint32_t at = index_get(&e->totals, s->cpu);

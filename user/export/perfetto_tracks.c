@@ -25,7 +25,7 @@ enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 enum { INTERNED_EVENT_NAMES = 2 };
 enum { NAME_IID = 1, NAME_NAME };
 
-/* Declare a track; name may be NULL. */
+/* Begin to declare a track, to be ended by end_track(). name may be NULL. */
 static size_t begin_track(struct perfetto *p, uint64_t track, const char *name, size_t *packet)
 {
 	size_t mark;
@@ -63,7 +63,7 @@ static void end_track_event(struct perfetto *p, size_t mark, size_t packet)
 	perfetto_end_packet(p, packet);
 }
 
-/* Declare two tracks: the thread's own, which is the parent of others, and the one of its waits. */
+/* Declare two tracks: the thread's own, and below it the track of the thread's waits. */
 static void begin_waits(struct perfetto *p, const struct timeline_lane *lane)
 {
 	struct timeline_identity identity = timeline_identity(&p->timeline, lane->thread);
@@ -161,7 +161,8 @@ static void perfetto_write_count(struct perfetto *p, uint64_t time, uint64_t los
 }
 
 /*
- * Write each loss as an instant with its kind and reason, and the sum of all losses as a counter.
+ * Write each loss as an instant with its reason, count and CPU, and the number of records lost so
+ * far as a counter.
  */
 void perfetto_write_losses(struct perfetto *p)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Export to pprof: https://github.com/google/pprof/blob/main/proto/profile.proto, before gzip.
+ * Export to pprof: https://github.com/google/pprof/blob/main/proto/profile.proto. The output is
+ * compressed outside of this file (EXPORT_GZIP).
  *
  * The fields of a message may have any order, so each entry is written when it first occurs, and
  * the string table, which grows until the end, is written last. Labels hold the process and
@@ -71,7 +72,7 @@ enum {
 #define LABELS(X) X(pid) X(tid) X(comm) X(thread) X(container_id) X(cgroup) X(python)
 #define LABEL_MEMBER(name) uint32_t name;
 struct label_set {
-	LABELS(LABEL_MEMBER) /* strings */
+	LABELS(LABEL_MEMBER) /* numbers of strings; 0: the set has no such label */
 };
 #undef LABEL_MEMBER
 
@@ -84,7 +85,7 @@ enum python_state { PYTHON_STATES(PYTHON_ENUM) PYTHON_STATE_COUNT };
 
 /* One mapping of the output, which stands for all mappings of the same object in the trace. */
 struct pprof_object {
-	uint32_t name, build_id; /* strings */
+	uint32_t name, build_id; /* numbers of strings */
 	uint64_t start, limit; /* addresses; limit is the first address after the object */
 	bool looked_up; /* the symbolizer has looked up every frame in the object */
 	bool filed, lined, inlined; /* some frames have files, lines, inlined functions */
@@ -97,11 +98,11 @@ struct pprof {
 	struct names strings; /* number = index in the string table */
 	struct names objects, functions, locations, label_sets; /* number + 1 = id */
 	VECTOR(struct pprof_object) object_list;
-	uint32_t *object_of; /* by mapping index; INDEX_NONE if not used */
+	uint32_t *object_of; /* index in object_list by mapping index; INDEX_NONE if not used */
 	uint32_t *location_of; /* id by frame index; 0 if not used */
-	uint32_t *labels_of; /* label set by pprof_label_index() */
-	uint32_t ends[END_COUNT], no_stack, unknown; /* ids of locations */
-	VECTOR(uint32_t) events; /* indexes of the events that have samples */
+	uint32_t *labels_of; /* number of a label set by pprof_label_index(); INDEX_NONE: none */
+	uint32_t ends[END_COUNT], no_stack, unknown; /* ids of locations; 0 if not used */
+	VECTOR(uint32_t) events; /* indexes of events with samples; if none, of the last event */
 	VECTOR(uint64_t) path;
 	VECTOR(uint64_t) place; /* key of the location under construction */
 	int error; /* the first error; sticky */
@@ -124,8 +125,8 @@ static uint32_t pprof_number(struct pprof *p, struct names *n, const void *data,
 }
 
 /*
- * Return the number of a string. Clean it, because pprof and similar tools print strings as they
- * are.
+ * Return the number of a string, which is cleaned, because pprof and similar tools print strings as
+ * they are. Return 0 after an error.
  */
 static uint32_t pprof_string(struct pprof *p, const char *text)
 {
@@ -233,7 +234,7 @@ static uint32_t pprof_end_location(struct pprof *p)
 	return id;
 }
 
-/* Return the id of a location that stands for something without an address. */
+/* Return the id of a location without an address, such as "[no stack]". */
 static uint32_t pprof_remark(struct pprof *p, const char *text)
 {
 	pprof_begin_location(p, 0, 0);
@@ -337,8 +338,8 @@ static void pprof_write_objects(struct pprof *p)
 }
 
 /*
- * Add the line of an inlined function. The line's file is that of its function, so a line in
- * another file needs a function of its own.
+ * Add the line of an inlined function. In the format a line has no file but that of its function,
+ * so a line in another file gets a function of its own.
  */
 static void pprof_add_inlined(struct pprof *p, const struct profile_inlined *place)
 {
@@ -367,8 +368,8 @@ static void pprof_use_frame(struct pprof *p, uint32_t index)
 	for (uint32_t i = 0; i + 1 < f->place_count; i++)
 		pprof_add_inlined(p, &profile->inlined[f->first_place + i]);
 	/*
-	 * readers merge functions by name, and many Python functions share a name, so the key
-	 * includes the file
+	 * Readers merge functions by name, and many Python functions share a name. So the name of a
+	 * Python function includes its file and first line; its plain name is the system name.
 	 */
 	if (named && *named->name)
 		function_id =
@@ -382,7 +383,9 @@ static void pprof_use_frame(struct pprof *p, uint32_t index)
 	p->location_of[index] = pprof_end_location(p);
 }
 
-/* Write the mappings and locations of the frames that samples use, and no others. */
+/*
+ * Write the mappings and locations of the frames that samples use, and the main program's mapping.
+ */
 static int pprof_use_frames(struct pprof *p)
 {
 	const struct profile *profile = p->profile;
@@ -421,7 +424,7 @@ static enum python_state sample_python_state(uint64_t flags)
 					      : PYTHON_NONE;
 }
 
-/* Return the index of a label set: one per thread and interpreter state. */
+/* Return the index in labels_of for the labels of a sum: one per thread and interpreter state. */
 static size_t pprof_label_index(const struct profile *profile, const struct profile_sum *s)
 {
 	size_t thread = s->thread == PROFILE_NONE ? profile->count.threads : s->thread;
@@ -497,7 +500,9 @@ static void pprof_write_labels(struct pprof *p, uint32_t label_set)
 #undef WRITE_LABEL
 }
 
-/* Write one sample: everything that ends at a node of the tree of the column-th event. */
+/*
+ * Write one sample: the sum of all samples that end at a node of the tree of the column-th event.
+ */
 static void pprof_write_sample(struct pprof *p, const struct tree *t, uint32_t node, size_t column)
 {
 	const struct tree_node *nodes = t->nodes.items;
@@ -597,7 +602,10 @@ static void pprof_write_completeness(struct pprof *p, uint32_t event)
 	breakages_free(&broken);
 }
 
-/* Write the time, the host and the recorder of the recording, and what is missing. */
+/*
+ * Write the time, the host and the recorder of the recording, and how many stacks of the first
+ * event are incomplete and how many of its samples were lost.
+ */
 static void pprof_write_facts(struct pprof *p)
 {
 	const struct host *h = &p->profile->host;
@@ -679,7 +687,7 @@ static int pprof_begin(struct pprof *p)
 		return -ENOMEM;
 	memset(p->object_of, 0xff, (profile->count.mappings + 1) * sizeof(uint32_t));
 	memset(p->labels_of, 0xff, labels * sizeof(uint32_t));
-	/* the format requires string 0 to be "" */
+	/* The format requires string 0 to be "". */
 	pprof_string(p, "");
 	p->unknown = pprof_remark(p, "[unknown]");
 	pprof_remark_ends(p);

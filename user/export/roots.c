@@ -11,7 +11,7 @@
 
 struct root {
 	const char *name; /* belongs to the profile; uncleaned */
-	char suffix[32]; /* "-PID" or "" */
+	char suffix[32]; /* "-PID", "-TID" or "" */
 };
 
 static const struct process no_process = {.comm = "", .exe = "", .cgroup = "", .container = ""};
@@ -32,8 +32,8 @@ static const char *root_of_place(const struct process *p)
 }
 
 /*
- * Get the root frames of a thread by its index, PROFILE_NONE for no thread. Return their number,
- * which is the same for every thread.
+ * Get the root frames of a thread by its index, PROFILE_NONE for no thread. Return the number of
+ * root frames, which is the same for every thread.
  */
 static unsigned int roots_of(struct root *out, const struct profile *p, uint32_t thread,
 			     const struct export_options *o)
@@ -115,7 +115,7 @@ static int stack_label_all(struct stack_labels *l)
 	return l->error;
 }
 
-/* Return the labels above the frames of a stack. */
+/* Store the labels above the frames of a stack, outermost first, and return their number. */
 static unsigned int stack_prefix(const void *context, const struct profile_sum *s, uint32_t *labels)
 {
 	const struct stack_labels *l = context;

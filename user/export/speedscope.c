@@ -5,7 +5,7 @@
  * sample occurs once. The stacks of a thread are in the order of time; equal consecutive stacks
  * are merged and their weights added.
  *
- * The format has no place for losses, so they are written in the name of the file.
+ * The format has no place for losses, so they are a part of the name of the whole file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct speedscope {
 	struct gather gather;
 	struct json json;
 	bool lines;
-	uint32_t track_frames; /* frame number of the first track; the other tracks follow */
+	uint32_t track_frames; /* number of the frame that names the first track; others follow */
 	VECTOR(uint32_t) path;
 };
 
@@ -58,7 +58,7 @@ static void speedscope_write_frame(struct speedscope *s, const struct shown_fram
 	json_object_end(&s->json);
 }
 
-/* Get the cleaned name of a track. */
+/* Get the cleaned name of a track (a thread under all its names) by its index. */
 static int speedscope_track_string(struct speedscope *s, size_t track, const char **out)
 {
 	char name[TRACK_NAME_SIZE];
@@ -125,8 +125,8 @@ static bool is_same(const struct gathered *a, const struct gathered *b)
 }
 
 /*
- * Write one profile of the samples in [from, to), with equal neighbours merged; an empty profile
- * if there are none.
+ * Write one profile of the samples with indexes in [from, to), with equal neighbours merged; an
+ * empty profile if there are none.
  */
 static int speedscope_write_profile(struct speedscope *s, const char *name, size_t from, size_t to)
 {
@@ -165,7 +165,7 @@ static int speedscope_write_profile(struct speedscope *s, const char *name, size
 	return ret;
 }
 
-/* Write the profile of an event; its name includes the event if there are several. */
+/* Write the profile of an event; the profile's name includes the event's if there are several. */
 static int speedscope_write_event(struct speedscope *s, bool several, size_t from, size_t to)
 {
 	const struct event *e = gather_event(&s->timeline, &s->gather.samples.items[from]);

@@ -67,7 +67,7 @@ static int stacks_descend(struct stacks *s, uint32_t *node, uint32_t frame)
 	return 0;
 }
 
-/* Get the node of a mark, a frame that is no function, below parent. */
+/* Get the node of a mark such as "[no stack]", which is not a function, below parent. */
 static int stacks_mark(struct stacks *s, uint32_t parent, const char *name, uint32_t *out)
 {
 	struct shown_frame f = {.kind = FRAME_END};
@@ -108,8 +108,8 @@ static int stacks_intern_frame(struct stacks *s, uint32_t index, uint32_t *out)
 }
 
 /*
- * Get the number of a frame of the profile; PROFILE_NONE stands for a frame that the trace has
- * lost.
+ * Get the number of a shown frame by its index in the profile; PROFILE_NONE stands for a frame that
+ * the trace has lost.
  */
 static int stacks_frame_number(struct stacks *s, uint32_t index, uint32_t *out)
 {
@@ -146,7 +146,9 @@ static int stacks_begin_path(struct stacks *s, uint32_t stack, uint32_t *node)
 	return end == END_WALKED ? 0 : stacks_mark(s, *node, profile_end_name(end, text), node);
 }
 
-/* Make nodes for all stacks in path below the nearest known node. */
+/*
+ * Make nodes for all stacks in path, outermost first, below *node, and set *node to the last one.
+ */
 static int stacks_descend_path(struct stacks *s, uint32_t *node)
 {
 	const struct profile *p = s->profile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks as nodes, for formats that keep a table of them: equal paths share a node, and only the
- * requested stacks have nodes. An incomplete stack has its mark at the root.
+ * requested stacks and their callers have nodes. An incomplete stack has its mark at the root.
  */
 #ifndef SKEIN_EXPORT_STACKS_H
 #define SKEIN_EXPORT_STACKS_H
@@ -21,7 +21,7 @@ struct shown_frame {
 	uint32_t at; /* the line that ran, if lines are requested; 0 if unknown */
 };
 
-/* A node; parents come before their children. */
+/* A node: a frame below its callers. Parents come before their children. */
 struct stack_node {
 	uint32_t parent; /* STACKS_NONE for a root */
 	uint32_t frame; /* number for stacks_frame() */
@@ -34,20 +34,20 @@ struct stacks {
 	struct names frames; /* struct shown_frame, as bytes */
 	VECTOR(struct stack_node) nodes;
 	struct index children; /* (parent, frame) -> node */
-	uint32_t *frame_of, *node_of; /* by frame and stack index; STACKS_NONE until made */
+	uint32_t *frame_of, *node_of; /* by profile's frame, stack index; STACKS_NONE until made */
 	VECTOR(uint32_t) path; /* working memory */
 };
 
 /*
- * Begin with a profile, which must outlive s. Return 0 or -ENOMEM; call stacks_free() in both
- * cases.
+ * Begin with a profile, which must outlive s. lines: frames that differ only in the line that ran
+ * are distinct. Return 0 or -ENOMEM; call stacks_free() in both cases.
  */
 int stacks_begin(struct stacks *s, const struct profile *p, bool lines);
 void stacks_free(struct stacks *s);
 
 /*
- * Get the node of a stack by its index; PROFILE_NONE gives the node of "[no stack]". This
- * function and stacks_string() return 0, -ENOMEM or -EOVERFLOW.
+ * Get the node of a stack by the stack's index; PROFILE_NONE gives the node of "[no stack]". This
+ * function and stacks_string() return 0 or a negative errno.
  */
 int stacks_node(struct stacks *s, uint32_t stack, uint32_t *out);
 /* Get the number of a text, which is cleaned. */

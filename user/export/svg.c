@@ -18,9 +18,9 @@
 #define TITLE_SIZE 14 /* px of letters */
 #define TEXT_SIZE 11
 #define NAME_BYTES 400 /* of a name in a tooltip, cleaned */
-#define NAME_COLUMNS_MIN 3 /* of a name on a frame */
-#define GONE_ROWS 8
-#define GONE_MIN 0.1 /* percent; smaller ones are summed */
+#define NAME_COLUMNS_MIN 3 /* letters; a frame with room for fewer shows no name */
+#define GONE_ROWS 8 /* lines for frames that are gone; the rest is summed */
+#define GONE_MIN 0.1 /* percent of the old samples; smaller frames are summed */
 
 struct picture {
 	FILE *out;
@@ -31,7 +31,7 @@ struct picture {
 	struct svg_scale scale;
 	unsigned int width; /* px of the whole picture */
 	double y; /* baseline of the next text line, or top of the next part */
-	uint32_t *gone; /* nodes that have no samples left, largest first */
+	uint32_t *gone; /* nodes with samples only in before, largest first; see svg_find_gone() */
 	size_t gone_count;
 };
 
@@ -88,7 +88,7 @@ static void svg_put_caption(struct picture *p)
 		"smaller one.");
 }
 
-/* Write what is left out of the picture, if anything. */
+/* Write that there are no samples, or how many frames are not drawn, if that is so. */
 static void svg_put_omitted(struct picture *p)
 {
 	uint64_t all = p->flame->nodes.items[0].count[FLAME_NOW];
@@ -106,7 +106,7 @@ static void svg_put_omitted(struct picture *p)
 	svg_put_line(p, "s", TEXT_SIZE, text);
 }
 
-/* Format "name (module)", cleaned. */
+/* Format "name (module)", cleaned; only the name if the module is no file. */
 static char *svg_show_name(const struct flame *f, uint32_t node, char buf[static NAME_BYTES])
 {
 	const char *module = flame_module(f, node);
@@ -231,7 +231,7 @@ static void svg_put_gone(struct picture *p)
 	}
 }
 
-/* Write the head. The picture has a background of its own, so that it is readable on any page. */
+/* Write the head. The picture has a background, so that it is readable on a page of any colour. */
 static void svg_put_head(FILE *out, unsigned int width, double height)
 {
 	fprintf(out,

@@ -26,7 +26,10 @@ void svg_show_host(const struct profile *p, char buf[static SVG_LINE])
 		 h->cpus == 1 ? "" : "s");
 }
 
-/* Show " of cpu-clock at 99 Hz", or that there are several events. */
+/*
+ * Write " of cpu-clock at 99 Hz", or " of several events", or nothing without an event. Return the
+ * length.
+ */
 static int svg_show_events(const struct profile *p, char *buf, size_t size)
 {
 	uint32_t main_event = profile_main_event(p);

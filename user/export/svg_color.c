@@ -11,8 +11,8 @@
 #include "export/svg.h"
 
 #define SHADES 3
-#define STEPS 4 /* of growth, and of shrinking */
-#define STILL 0.0625 /* smaller parts of the largest change count as no change */
+#define STEPS 4 /* colours for growth, and as many for shrinking */
+#define STILL 0.0625 /* changes of less than this part of the largest one count as none */
 #define LEGEND_BOX 12 /* px */
 
 static const char *const fills[FLAME_KIND_COUNT][SHADES] = {
@@ -65,7 +65,7 @@ struct svg_scale svg_scale_of(const struct svg_layout *l)
 	return scale;
 }
 
-/* Return the lower bound of a step as a part of the largest change: 1/16, 1/8, 1/4, 1/2. */
+/* Return the lower bound of step 1 to 4 as a part of the largest change: 1/16, 1/8, 1/4, 1/2. */
 static double svg_step_bound(int step)
 {
 	return STILL * (double)(1 << (step - 1));
@@ -89,7 +89,7 @@ const char *svg_class(const struct flame *f, uint32_t node, const struct svg_sca
 	return buf;
 }
 
-/* Write a box with a text; return the width of both. */
+/* Write a box with a text; return the px to the start of the next box. */
 static double svg_put_box(FILE *out, const char *class, const char *words, double x, double y)
 {
 	fprintf(out, "<rect class=\"%s\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>", class,
@@ -122,7 +122,7 @@ static void svg_put_change_legend(FILE *out, const struct svg_scale *scale, doub
 	}
 }
 
-/* Write the legend of the kinds that occur. */
+/* Write the legend of the steps of change, or without a scale of the kinds that are drawn. */
 void svg_put_legend(FILE *out, const struct svg_layout *l, const struct svg_scale *scale, double y)
 {
 	bool drawn[FLAME_KIND_COUNT] = {false};

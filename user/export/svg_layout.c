@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Choose the frames of a flame graph that are drawn. Viewers and mail servers limit the size of a
- * picture, so frames too small to see are left out, as are the tops of thin columns of frames; of
- * the others, the largest are drawn until the limit is reached.
+ * picture, so frames too small to see are left out, as are the ends of deep stacks with few
+ * samples; of the others, the largest are drawn until the limit is reached.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "export/svg.h"
 
 #define FRAME_WIDTH_MIN 0.5 /* px of a frame */
-#define BYTES_MAX 900000 /* approximate size of all frames */
+#define BYTES_MAX 900000 /* approximate size of all frames in the file */
 #define FRAME_BYTES 150 /* of a frame without its name */
 #define LOW_ROWS 30 /* rows drawn even if they are nearly empty */
 /*
- * least part of all samples in a row above LOW_ROWS; emptier rows would leave most of the picture
- * blank
+ * Least share of all samples in a row at a depth of more than LOW_ROWS. Rows with less would leave
+ * most of the picture blank.
  */
 #define ROW_SHARE_MIN 0.02
 #define DEPTH_MAX 2000 /* rows that browsers still draw */
@@ -34,7 +34,7 @@ double svg_width(const struct svg_layout *l, uint32_t node)
 	return (double)l->flame->nodes.items[node].count[FLAME_NOW] * l->scale;
 }
 
-/* Place all frames; parents come before their children. */
+/* Set begins of all frames; parents come before their children in nodes. */
 static void place_frames(struct svg_layout *l)
 {
 	const struct flame_node *nodes = l->flame->nodes.items;
@@ -90,8 +90,8 @@ static void draw_largest(struct svg_layout *l, const uint32_t *order, size_t cou
 }
 
 /*
- * Return the depth of the last row that holds enough samples. A row never holds more than the row
- * below it.
+ * Return the depth of the deepest row to draw. Deeper rows have too few samples: a row never has
+ * more samples than the row of the callers.
  */
 static uint32_t deepest_row(const struct svg_layout *l, const uint32_t *order, size_t count)
 {

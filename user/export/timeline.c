@@ -8,7 +8,10 @@
 
 #include "export/timeline.h"
 
-/* Time stamps of slices are rounded down to this; the end of the recording is not. */
+/*
+ * A CPU whose last tile ends at most this many ns before the recording has no hole at the end: time
+ * stamps of slices are rounded down (to 64 ns), the end of the recording is not.
+ */
 #define ROUNDING_NS 1000
 
 #define CONCURRENCY_NAME(NAME, text) text,
@@ -44,8 +47,8 @@ struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number)
 }
 
 /*
- * Return the first process number of a host. Readers identify processes by number only, and each
- * host has numbers of its own.
+ * Return the number that is added to the pids of the host of a process. Readers identify processes
+ * by pid only, but processes of two hosts may have the same pid.
  */
 static uint64_t host_first_number(const struct timeline *t, uint32_t process)
 {
@@ -103,7 +106,7 @@ static int timeline_index_threads(struct timeline *t)
 	return 0;
 }
 
-/* Called at the first record or the end, when all entities are known. */
+/* Called at the first sample, slice or edge, or at the end, when all entities are known. */
 static int timeline_begin(struct timeline *t, struct error *err)
 {
 	int ret = t->entities->ops->finish(t->entities, err);
@@ -193,7 +196,7 @@ static int timeline_put_cpu_slice(struct timeline *t, struct timeline_lane *cpu,
 
 static int timeline_put_slice(struct timeline *t, const struct slice *s, struct error *err)
 {
-	/* first report the thread's earlier states */
+	/* Report earlier states of the thread before lane->last becomes this slice. */
 	int ret = states_put(t->states, KIND_SLICE, s, err);
 	struct timeline_lane *lane = timeline_lane(t, s->lane);
 
@@ -225,7 +228,7 @@ static int on_stretch(void *context, const struct stretch *s, struct error *err)
 	return timeline_error(t, ret, err);
 }
 
-/* Handle a record that refers to entities. */
+/* Handle a sample, slice or edge; all entities come before the first of these. */
 static int timeline_put_record(struct timeline *t, enum record_kind kind, const void *record,
 			       struct error *err)
 {

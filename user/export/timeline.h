@@ -20,10 +20,10 @@
 
 /*
  * A period in which a CPU did one thing. The tiles of a CPU leave no gap between the first and
- * the last.
+ * the last. A period may be empty (a slice of no length, or one cut at the requested range).
  */
 struct tile {
-	uint64_t time, end; /* ns; time < end */
+	uint64_t time, end; /* ns; time <= end */
 	uint64_t cpu;
 	enum slice_state state; /* RUNNING, IDLE, UNKNOWN or OFFLINE */
 	uint32_t thread; /* index of the thread that ran; PROFILE_NONE if not recorded */
@@ -33,8 +33,8 @@ struct tile {
 
 struct timeline_lane {
 	struct lane lane; /* without its name */
-	uint32_t thread; /* index of its newest name; PROFILE_NONE if none */
-	/* the last tile of a CPU, if its end is not 0; the last one that a thread ran in */
+	uint32_t thread; /* index of the thread's newest name; PROFILE_NONE if there is no thread */
+	/* the last tile of a CPU, or the last tile in which a thread ran; end is 0 if none */
 	struct tile last;
 };
 
@@ -45,7 +45,7 @@ struct timeline_ops {
 	const char *what; /* what is written, for messages: "a Perfetto trace" */
 	bool no_samples; /* the format has no samples, and needs the scheduler's records */
 	bool no_lanes; /* the format has only samples; tile and stretch are NULL */
-	int (*begin)(struct timeline *t); /* the entities are known */
+	int (*begin)(struct timeline *t); /* called once, when all entities are known */
 	int (*sample)(struct timeline *t, const struct sample *s);
 	/*
 	 * Called in order for one CPU; calls for different CPUs are interleaved. The same holds for
@@ -81,17 +81,20 @@ struct timeline {
 	struct index lane_of, cpu_of; /* lane id, CPU number -> index in lanes */
 	struct index thread_of, event_of; /* id -> index in the profile */
 	struct concurrency concurrencies[CONCURRENCY_COUNT];
-	uint64_t from, to; /* requested range, ns; records are cut to it */
-	/* end of the recording, or its last time stamp if it was killed; set at the end */
+	uint64_t from, to; /* requested range, ns, to which tiles, stretches and losses are cut */
+	/*
+	 * ns: the end of the last tile so far. In end(): the end of the recording (if the recorder
+	 * was killed, that of the last tile), but at most to.
+	 */
 	uint64_t end;
-	uint64_t slices; /* number of slices */
+	uint64_t slices; /* number of slices of CPUs so far */
 	/* private */
 	struct sink *entities;
 	struct states *states;
 	bool begun;
 	/*
-	 * from is not the start of the recording, which may be later than rounded stamps by some
-	 * ns
+	 * from was requested. If not, from is the start of the recording, where nothing is cut,
+	 * since rounded stamps may be some ns before it.
 	 */
 	bool cut;
 };
@@ -103,13 +106,13 @@ struct timeline {
 int timeline_new(struct timeline **out, size_t size, const struct timeline_ops *ops,
 		 const struct export_options *o, struct error *err);
 
-/* Return the lane with an id, or of a CPU; NULL if there is none. */
+/* Return the lane with an id, or the lane of the CPU with a number; NULL if there is none. */
 struct timeline_lane *timeline_lane(const struct timeline *t, uint64_t id);
 struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number);
 
 /*
- * Identify a thread by its index. The numbers of the n-th host after the first are increased by n
- * * TIMELINE_HOST_NUMBERS, which is more than any pid.
+ * Return pid, tid and name of a thread by its index. The pids and tids of the n-th host after the
+ * first are increased by n * TIMELINE_HOST_NUMBERS, which is more than any pid.
  */
 #define TIMELINE_HOST_NUMBERS 10000000
 struct timeline_identity {
@@ -118,7 +121,7 @@ struct timeline_identity {
 };
 struct timeline_identity timeline_identity(const struct timeline *t, uint32_t thread);
 
-/* Return the number of a process in the same way; 0 for PROFILE_NONE. */
+/* Return the pid of a process by its index, increased as above; 0 for PROFILE_NONE. */
 uint64_t timeline_pid(const struct timeline *t, uint32_t process);
 
 #endif
