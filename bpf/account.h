@@ -2,16 +2,19 @@
 /*
  * Accounting of the samples due on a CPU. cpu-clock is driven by a timer on a fixed grid (origin +
  * n * period) that also ticks in idle time, but whether an idle tick reaches the BPF program
- * depends on the idle state. Idle periods are therefore counted as the grid points between the idle
- * hooks, each point once: last is the number of the last point accounted for.
+ * depends on the idle state. Idle periods are therefore counted as the grid points between the
+ * hooks at the beginning and the end of idle time, each point once: wire_account.last is the number
+ * of the last point accounted for.
  *
- * A late tick covers all points since the last one, because the kernel moves its timer on to the
- * next point in the future. The time that the host has taken (steal time) gives the number of these
- * points that were stolen. Points that passed before a tick that came in time had ticks of their
- * own, for which the kernel did not run the program (during bpf() calls, or because of throttling).
+ * A late tick covers all points since the previous tick, because the kernel moves its timer on to
+ * the next point in the future. The time that the host has taken (steal time) gives the number of
+ * these points that were stolen. Points that passed before a tick that came in time had ticks of
+ * their own, for which the kernel did not run the program (during bpf() calls, or because of
+ * throttling).
  *
- * A CPU's entry is only accessed on that CPU. A sample can interrupt the idle hooks only where
- * interrupts are on; this miscounts one point at most and does not add up.
+ * The BPF programs access a CPU's entry only on that CPU. A sample can interrupt the idle hooks
+ * only where interrupts are on; each such case miscounts one point at most, and the errors do not
+ * accumulate.
  */
 #ifndef SKEIN_BPF_ACCOUNT_H
 #define SKEIN_BPF_ACCOUNT_H
@@ -25,7 +28,7 @@
 /* Largest time, ns, by which a sample may seem to come before its grid point. */
 #define GRID_EARLY 50000
 
-/* Return the number of the last grid point at or before t (ns); points count from 1. */
+/* Return the number of the last grid point at or before t (ns); point 0 is the origin. */
 static __always_inline __u64 grid_point(const struct wire_account *a, __u64 t)
 {
 	return t > a->origin ? (t - a->origin) / a->period : 0;
@@ -55,10 +58,10 @@ static __always_inline void refine_grid_origin(struct wire_account *a, __u64 now
 }
 
 /*
- * Count how many of the last points were stolen, for a tick that is late by that many ns. The
- * measure is the stolen time, not the delay: a remainder of less than a period is carried over to
- * the next late tick, or to any tick once the remainder has reached two periods. The stolen periods
- * thus add up to the stolen time.
+ * Return how many of the points since the previous tick were stolen, and count them. late: ns from
+ * the first of these points to the tick. The measure is the stolen time (debt, rounded to whole
+ * periods), not the delay. The remainder is carried over to the next late tick, or to any tick once
+ * it has reached two periods, so that the stolen periods add up to the stolen time.
  */
 static __always_inline __u64 count_stolen_points(struct wire_account *a, __u64 points, __u64 late)
 {
@@ -98,8 +101,8 @@ static __always_inline int account_points(struct wire_account *a, __u64 point, _
 }
 
 /*
- * Add up stolen time. Time that the host takes from an idle CPU is not counted. steal: total ns
- * since boot.
+ * Add the time stolen since the last reading to the debt, unless the CPU was idle since (idle).
+ * steal: total ns since boot; 0: not known.
  */
 static __always_inline void account_steal(struct wire_account *a, __u64 steal, int idle)
 {
@@ -110,8 +113,9 @@ static __always_inline void account_steal(struct wire_account *a, __u64 steal, i
 
 /*
  * Handle a tick whose point is already accounted for: the point was counted as idle while its tick
- * was still pending, or the tick before came so late that it was taken for this one. Every tick has
- * a point of its own, so the count made in its place is taken back: each point stays counted once.
+ * was still pending, or the tick before was so late that it was taken for the tick of this point.
+ * This tick becomes a sample, so one count is taken back, and each point stays counted once. Under
+ * which count the point is included is not recorded; idle is tried first.
  */
 static __always_inline void uncount_point(struct wire_account *a)
 {
@@ -123,7 +127,10 @@ static __always_inline void uncount_point(struct wire_account *a)
 		a->skipped--;
 }
 
-/* Account for a tick that hit a thread at now (ns). Return 1 if the tick is a sample. */
+/*
+ * Account for a tick that hit a thread at now (ns). Return 1 if the tick is a sample, 0 if all its
+ * points were stolen. steal: total ns since boot; 0: not known.
+ */
 static __always_inline int account_sample(struct wire_account *a, __u64 now, __u64 steal)
 {
 	__u64 point;
@@ -142,7 +149,7 @@ static __always_inline int account_sample(struct wire_account *a, __u64 now, __u
 	return 1;
 }
 
-/* Account for a tick that hit the idle thread at now (ns). */
+/* Account for a tick at now (ns) that hit the idle thread and is not sampled. */
 static __always_inline void account_idle_sample(struct wire_account *a, __u64 now)
 {
 	__u64 point;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Programs at whose exec the consumer need not be woken. User space knows every file of most
- * programs that a busy machine starts, and finishes samples that came before it read the process's
- * mappings. Only processes with unknown files may end before user space can read them, and the
- * Python frames of a process are not walked until user space has found its interpreter. User space
- * therefore enters a program's executable in calm_programs once a process of that program has ended
- * whose files were all known, and which had neither Python nor generated code.
+ * Programs at whose exec the consumer of the ring buffers need not be woken. An exec wakes the
+ * consumer for two reasons: a file that user space does not know must be read before the process
+ * ends, and the Python frames of a process are walked only after user space has found its
+ * interpreter. Most programs that a busy machine starts have only known files and no interpreter;
+ * samples that precede their mappings are finished later in user space. User space therefore enters
+ * a program's executable in calm_programs once a process of that program has ended whose files were
+ * all known, and which had neither Python nor generated code.
  */
 #ifndef SKEIN_BPF_CALM_H
 #define SKEIN_BPF_CALM_H

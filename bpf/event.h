@@ -14,9 +14,9 @@
 #include "bpf/unwind/rule.h"
 
 /*
- * Frames are 64-bit words whose top byte is a tag. Addresses carry their tag by nature: user
- * addresses have a zero top byte, kernel addresses 0xff. The walkers of language runtimes use tags
- * in between, and may use more than one word per frame.
+ * Frames are 64-bit words whose top byte is a tag. The top byte of an address is already its tag:
+ * 0 in user addresses, 0xff in kernel addresses. The walkers of language runtimes use tags in
+ * between, and may use more than one word per frame.
  */
 #define WIRE_TAG_SHIFT 56
 #define WIRE_TAG_USER 0x00 /* native pc; a return address unless it is the first */
@@ -28,16 +28,17 @@
  * call of the evaluation loop runs the frames up to and including the next _ENTRY, or up to the
  * next _SHIM.
  */
-#define WIRE_TAG_PYTHON 0x02 /* a frame; the same native call also runs the next frame */
+/* a frame; the same native call also runs the next frame, unless a _SHIM follows */
+#define WIRE_TAG_PYTHON 0x02
 #define WIRE_TAG_PYTHON_ENTRY 0x03 /* a frame; a native call began with this frame */
 #define WIRE_TAG_PYTHON_SHIM 0x04 /* no frame: a native call began here; the second word is 0 */
 
 #define WIRE_MAX_KERNEL 127 /* the default of perf_event_max_stack */
 #define WIRE_MAX_USER 1024
 #define WIRE_MAX_PYTHON 1024 /* pairs of words */
-/* bytes copied at the inner end of a stack; enough for compilers and interpreters */
+/* most bytes copied at the inner end of a stack; enough for compilers and interpreters */
 #define WIRE_STACK_BYTES 131072
-/* bytes copied at the outer end of longer stacks: rustc has one frame of 528 KiB */
+/* most bytes copied at the outer end of longer stacks: rustc has one frame of 528 KiB */
 #define WIRE_OUTER_BYTES 65536
 
 enum wire_kind { WIRE_SAMPLE = 1 };
@@ -46,12 +47,12 @@ enum wire_kind { WIRE_SAMPLE = 1 };
 enum wire_flag {
 	WIRE_KERNEL_MODE = 1, /* the sample hit the kernel */
 	WIRE_KTHREAD = 2, /* a kernel thread, which has no user stack */
-	WIRE_NO_MM = 4, /* a user thread without address space, because it is exiting */
+	WIRE_NO_MM = 4, /* a user thread that has no user stack, because it is exiting or in exec */
 	WIRE_NO_USER = 8, /* user frames were not requested */
 	WIRE_UNFINISHED = 16, /* the walk is unfinished; struct wire_unfinished has its state */
 	WIRE_INITIAL_STATE =
 		32, /* struct wire_unfinished has the walk's initial state, finished or not */
-	/* unfinished because a table is not ready; otherwise a mapping is not known yet */
+	/* with WIRE_UNFINISHED: a table is not ready; without this flag, a mapping is not known */
 	WIRE_PENDING = 64,
 	/* a thread outside of the recorder's pid namespace, whose user frames cannot be resolved */
 	WIRE_OUTSIDE = 128,
@@ -66,21 +67,22 @@ struct wire_file {
 
 #define WIRE_CALM_MAX 1024 /* programs whose exec does not wake the consumer */
 
-/* How long the consumer sleeps unless it is woken. */
+/* How long the consumer of the ring buffers sleeps unless it is woken. */
 enum wire_sleep {
-	WIRE_AWAKE,
+	WIRE_AWAKE, /* not at all, or so briefly that nothing needs to wake the consumer */
 	/* for some periods of the sampling clock: samples that only lack mappings can wait */
 	WIRE_SLEEPS_BRIEFLY,
-	WIRE_SLEEPS_LONG,
+	WIRE_SLEEPS_LONG, /* up to some 100 ms */
 };
 
 /* State of the sampled thread's Python interpreter (flags). */
 enum wire_python {
 	WIRE_PYTHON_PROCESS = 1, /* the walker knew that the process has an interpreter */
-	WIRE_PYTHON_THREAD = 2, /* the thread belongs to an interpreter */
+	WIRE_PYTHON_THREAD = 2, /* the thread has a state in an interpreter */
 	WIRE_PYTHON_GIL = 4, /* the thread holds the interpreter's lock */
-	WIRE_PYTHON_COLLECTING = 8, /* the thread holds the lock and collects garbage */
-	/* a code object is new, as far as the walker remembers those it has read */
+	/* the thread holds the lock while the interpreter collects garbage */
+	WIRE_PYTHON_COLLECTING = 8,
+	/* a code object of the stack is not in the walker's cache of code objects */
 	WIRE_PYTHON_NEW = 16,
 };
 
@@ -104,7 +106,7 @@ struct wire_sample {
 	__u32 ns_pid; /* pid in the innermost pid namespace of the process; 0: unknown */
 	__u16 python_words;
 	__u8 python; /* enum wire_python */
-	__u8 python_end; /* end of the walk of Python frames, as user_end */
+	__u8 python_end; /* how the walk of Python frames ended: enum stack_end */
 	__u32 unused;
 	/* __u64 frames[kernel_frames + user_frames + python_words] follow */
 };
@@ -114,22 +116,23 @@ struct wire_sample {
 
 /*
  * The state of a walk that could not be finished in the kernel, because a mapping or a table was
- * missing: user space continues from here. With WIRE_INITIAL_STATE, the initial state, so that the
- * stack can be walked again. The thread's stack follows, from address stack on, then, if the stack
- * is longer than that copy, its outer end.
+ * missing: user space continues the walk from this state. With WIRE_INITIAL_STATE, this is the
+ * state at the beginning of the walk, so that the whole stack can be walked again. A copy of the
+ * thread's stack follows, from address stack on; then, without WIRE_INITIAL_STATE and if the stack
+ * is longer than this copy, a copy of its outer end.
  */
 struct wire_unfinished {
 	__u64 version; /* of the mappings that the walk used; 0: none */
 	__u64 stack;
-	/* address of the copied outer end, if the stack is longer than the first copy */
-	__u64 outer;
+	__u64 outer; /* address of the copied outer end; valid if outer_bytes is not 0 */
 	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS];
 	__u32 bytes; /* bytes of stack that follow, a multiple of 8 */
 	__u32 outer_bytes; /* bytes of the copied outer end, after those of stack; 0: none */
 	__u8 exact; /* the thread was interrupted at pc; otherwise pc is a return address */
 	__u8 known; /* registers[] belong to the frame of pc; otherwise only sp, fp and base do */
-	__u8 unmapped; /* no mapping contains pc; otherwise the table of pc was not ready */
+	/* in an unfinished walk: no known mapping contains pc; otherwise its table is not ready */
+	__u8 unmapped;
 	__u8 unused[5];
 };
 
@@ -188,8 +191,9 @@ struct wire_number {
  * beginning when it is full. All hooks run with interrupts off, so each array has one writer and
  * needs no lock.
  *
- * head: time (WIRE_TIME_BITS, ns), kind, how, detail; body: two thread ids and a number, by kind.
- * Thread ids have 22 bits (PID_MAX_LIMIT).
+ * From its lowest bit on, head has the time (CLOCK_BOOTTIME in ns, modulo 2^48), kind (4 bits), how
+ * (4 bits) and detail (8 bits); body has three numbers of 22, 22 and 20 bits. 22 bits suffice for a
+ * thread id (PID_MAX_LIMIT).
  *
  *   kind     how                    detail                    body
  *   SWITCH   state of previous      WIRE_PREV_*               next, previous, syscall + 1
@@ -216,7 +220,7 @@ enum wire_switch_kind {
 /* The state in which a thread left the CPU, the same for all kernel versions. */
 enum wire_state {
 	WIRE_RUNNABLE,
-	WIRE_PREEMPTED, /* inside the kernel */
+	WIRE_PREEMPTED, /* inside the kernel; on the way back to user mode it is WIRE_RUNNABLE */
 	WIRE_SLEEPING,
 	WIRE_DISK,
 	WIRE_STOPPED,
@@ -252,7 +256,7 @@ enum wire_context {
 struct wire_cpu {
 	__u64 written; /* total records; a record is visible once it is counted here */
 	__u8 wanted; /* set by user space: this CPU is recorded */
-	/* interrupts that this CPU is in; only the BPF programs use these members */
+	/* interrupts in which this CPU is; only the BPF programs use the members from here on */
 	__u32 raiser; /* thread that raised the softirqs in raised */
 	__u16 raised; /* mask of softirqs */
 	/* set inside a high-resolution timer, a device's handler, an inter-processor interrupt */
@@ -284,23 +288,23 @@ struct wire_account {
 	__u64 runs; /* runs of the program, except those counted as stolen */
 	__u64 written;
 	__u64 filtered;
-	__u64 idle; /* periods that ended in idle time, sampled or not */
+	__u64 idle; /* periods that ended in idle time, whether the program ran for them or not */
 	__u64 ring_full;
 	__u64 stolen; /* periods that ended while the host had taken the CPU away */
-	__u64 delayed; /* periods that ended before a late tick, which covers several periods */
+	__u64 delayed; /* periods that a late tick covers besides the last one, unless stolen */
 	__u64 skipped; /* periods whose tick came in time, but the kernel did not run the program */
 	/*
 	 * The sampling clock ticks on a fixed grid: origin + n * period. Idle CPUs are not sampled
 	 * reliably, so the idle hooks count the grid points in idle time.
 	 */
 	__u64 origin; /* ns; first set by user space, then refined with every sample */
-	__u64 period; /* ns; 0: the event is not a clock and does not tick when idle */
+	__u64 period; /* ns; 0: the event is not a clock, or sampling has ended */
 	__u64 last; /* number of the last grid point accounted for */
 	__u64 idle_since; /* ns; 0: the CPU is not idle */
 	__u64 steal; /* total ns that the host had taken from this CPU at the last reading */
 	__s64 debt; /* ns of steal that are not yet counted as stolen periods */
-	__u64 lag; /* ns from the grid point to the sample, the least of the last samples */
-	__u64 lag_samples; /* number of samples in lag */
+	__u64 lag; /* least ns from the grid point to the sample in the last lag_samples samples */
+	__u64 lag_samples;
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
 #endif

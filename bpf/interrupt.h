@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The context of a wake-up: the current thread, or an interrupt that is unrelated to the thread it
- * hit. Small hooks at the beginning and end of interrupts keep this state; reading the preemption
- * count at every wake-up would cost as much as the rest of the wake-up hook.
+ * The context of a wake-up: the current thread wakes another one, or an interrupt does that is
+ * unrelated to the current thread. Small hooks at the beginning and end of interrupts keep the
+ * state of the CPU in struct wire_cpu; reading the kernel's preemption count at every wake-up would
+ * cost as much as the rest of the wake-up hook.
  */
 #ifndef SKEIN_BPF_INTERRUPT_H
 #define SKEIN_BPF_INTERRUPT_H
 
 #include "bpf/task.h"
 
-/* include/linux/interrupt.h; user space relies on the same list */
+/* include/linux/interrupt.h; the kernel keeps these numbers, since tools rely on them */
 enum softirq {
 	SOFTIRQ_HI,
 	SOFTIRQ_TIMER,
@@ -40,7 +41,7 @@ static __always_inline enum wire_context softirq_context(const struct wire_cpu *
 {
 	enum softirq number = (enum softirq)(c->softirq - 1);
 
-	/* for example the sender's own packet on its way through the loopback device */
+	/* The thread raised the softirq, for example by sending a packet to the loopback device. */
 	if (c->by_task)
 		return WIRE_BY_TASK;
 	if (number == SOFTIRQ_NET_RX || number == SOFTIRQ_NET_TX)
@@ -52,7 +53,10 @@ static __always_inline enum wire_context softirq_context(const struct wire_cpu *
 	return WIRE_BY_INTERRUPT;
 }
 
-/* Return the system call in which a thread is, plus 1; 0: none, for example after a page fault. */
+/*
+ * Return the number of the system call in which a thread is, plus 1; 0: none, for example in a page
+ * fault, or a number that does not fit into a record.
+ */
 static __always_inline __u64 task_syscall(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -66,9 +70,9 @@ static __always_inline __u64 task_syscall(struct task_struct *task)
 }
 
 /*
- * Return whether woken is a kernel thread that an interrupt wakes as its last act, when the
- * interrupt flags are already cleared: a user thread outside of a system call wakes no kernel
- * thread itself.
+ * Guess whether an interrupt wakes the kernel thread woken as its last act, when in_timer,
+ * in_device and in_ipi are already cleared: a user thread outside of a system call rarely wakes a
+ * kernel thread itself (in a page fault).
  */
 static __always_inline bool is_woken_by_interrupt(struct task_struct *task,
 						  struct task_struct *woken)
@@ -92,8 +96,8 @@ waking_context(struct wire_cpu *c, struct task_struct *task, struct task_struct 
 }
 
 /*
- * Record the current thread as the raiser of a softirq, if the thread raises it itself or while a
- * softirq that it raised is being served.
+ * Record whether the current thread is the raiser of a softirq: the thread raises the softirq
+ * outside of interrupts, or in a softirq that the thread itself raised.
  */
 static __always_inline void softirq_raised(struct wire_cpu *c, unsigned int number)
 {

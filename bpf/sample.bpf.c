@@ -87,12 +87,12 @@ static __always_inline void describe_sample(struct wire_sample *s, struct task_s
 	s->event = 0;
 }
 
-/* Return why a thread has no user stack, as a flag of the sample; 0 if it has one. */
+/* Return the sample's flag for the reason why no user stack is walked; 0 if one is walked. */
 static __always_inline __u8 no_user_stack_flag(struct task_struct *task)
 {
 	if (task_is_kernel_thread(task))
 		return WIRE_KTHREAD;
-	/* exec sets end_code last, when the stack of the new program is made */
+	/* During exec, end_code of the new address space is 0 until its stack is complete. */
 	if (!task->mm || !task->mm->end_code)
 		return WIRE_NO_MM;
 	if (wanted.namespace.level && !(wanted.conditions & WIRE_IF_NAMESPACE) &&
@@ -133,11 +133,13 @@ static __always_inline int begin_sample_stack(struct bpf_perf_event_data *ctx, s
 }
 
 /*
- * Missing parts of a stack or of Python names may vanish with their process, so the consumer looks
- * more often for a while after it is woken. The consumer requests to be woken only once before each
- * such while, by the first event that needs it, mostly an exec. A sample wakes the consumer at a
- * tick of the sampling clock, so that its next work would never be sampled; the consumer therefore
- * first waits for a random part of a period.
+ * How long the consumer of the rings sleeps (enum wire_sleep): user space sets this before and
+ * after it sleeps, and the program that wakes the consumer resets it to WIRE_AWAKE. Memory that the
+ * consumer must read, for a stack or for Python names, may vanish with its process. So the first
+ * event that needs the consumer, mostly an exec, wakes it, and the consumer then reads the rings
+ * more often for a while. A sample wakes the consumer at a tick of the sampling clock, so that the
+ * consumer's own work would never be sampled; the consumer therefore first waits for a random part
+ * of a period.
  */
 __u32 consumer_sleeps = WIRE_AWAKE;
 
@@ -147,7 +149,10 @@ static __always_inline bool sample_needs_consumer(const struct wire_sample *s)
 	       (s->flags & WIRE_UNFINISHED && consumer_sleeps == WIRE_SLEEPS_LONG);
 }
 
-/* Return whether to wake the consumer; only the first caller that finds it asleep does. */
+/*
+ * Return true to the first caller after the consumer has gone to sleep, which then wakes the
+ * consumer. There is no lock: callers on two CPUs may both get true, which is harmless.
+ */
 static __always_inline bool claim_consumer_wakeup(void)
 {
 	if (consumer_sleeps == WIRE_AWAKE)
@@ -157,8 +162,9 @@ static __always_inline bool claim_consumer_wakeup(void)
 }
 
 /*
- * Waking the consumer for every sample would cost more than the sample. The consumer is woken when
- * a ring fills up, and otherwise looks several times a second.
+ * Return the flag for the ring buffer. Waking the consumer for every sample would cost more than
+ * the sample. The consumer is woken by a sample that needs it and when wake_bytes are in a ring;
+ * otherwise it reads the rings several times a second.
  */
 static __always_inline __u64 sample_wake_flag(void *ring, const struct wire_sample *s)
 {
@@ -240,7 +246,7 @@ static __always_inline int end_sample(struct bpf_perf_event_data *ctx, struct us
 	if (a)
 		send_sample(u, words, a);
 	if (stop_sampled && u->status == WALK_FINISHED && s->user_frames)
-		bpf_send_signal_thread(SIGSTOP); /* no other thread must take it */
+		bpf_send_signal_thread(SIGSTOP); /* to this thread, not to any of the process */
 	return 0;
 }
 

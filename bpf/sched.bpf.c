@@ -14,7 +14,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set by user space before loading. */
-const volatile __u32 slots = 1; /* of each CPU's array; a power of two */
+const volatile __u32 slots = 1; /* number of records in each CPU's array; a power of two */
 const volatile bool switch_passes_state =
 	true; /* sched_switch passes the state: since Linux 5.18 */
 
@@ -79,7 +79,7 @@ static __always_inline __u32 task_cpu_of(struct task_struct *task)
 	return bpf_core_field_exists(t->cpu) ? t->cpu : 0;
 }
 
-/* Write a record. It becomes visible to user space when it is counted. */
+/* Write a record. The record becomes visible to user space when c->written counts it. */
 static __always_inline void write_switch_record(struct wire_cpu *c, __u32 cpu, __u64 head,
 						__u64 body)
 {
@@ -144,7 +144,7 @@ static __always_inline bool task_is_throttled(struct task_struct *task)
 	return false;
 }
 
-/* Return what is known of a wait besides its state, as enum wire_prev_flag. */
+/* Return the flags (enum wire_prev_flag) of a thread that waits. */
 static __always_inline __u64 task_wait_flags(struct task_struct *task)
 {
 	__u64 flags = task_waits_for_io(task) ? WIRE_PREV_IOWAIT : 0;
@@ -157,8 +157,8 @@ static __always_inline __u64 task_wait_flags(struct task_struct *task)
 }
 
 /*
- * Return whether state means ready to run. A throttled thread also leaves in one of these states:
- * since Linux 6.18 it is preempted.
+ * Return whether a thread in this state is ready to run. A throttled thread also leaves the CPU in
+ * one of these states; since Linux 6.18 it is preempted.
  */
 static __always_inline bool is_ready_to_run(enum wire_state state)
 {
@@ -179,7 +179,7 @@ static __always_inline bool all_selected(void)
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	/* Use the state that the tracepoint passed; prev->__state may have changed since. */
+	/* Prefer the state that the tracepoint passes; prev->__state may have changed since. */
 	unsigned int prev_state = switch_passes_state ? (unsigned int)ctx[3] : prev->__state;
 	enum wire_state state = preempt ? WIRE_PREEMPTED : decode_task_state(prev_state);
 	__u64 call = 0, flags = 0;
@@ -192,7 +192,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!all_selected()) {
 		flags |= is_selected_thread(prev) ? 0 : WIRE_PREV_UNSELECTED;
 		flags |= is_selected_thread(next) ? 0 : WIRE_NEXT_UNSELECTED;
-		/* of unselected threads, record only switches from and to the idle thread */
+		/* between unselected threads, record only switches from and to the idle thread */
 		if (flags == (WIRE_PREV_UNSELECTED | WIRE_NEXT_UNSELECTED) && prev->pid &&
 		    next->pid)
 			return 0;
@@ -311,7 +311,7 @@ INTERRUPT_HOOK(ipi_entry, in_ipi, 1)
 INTERRUPT_HOOK(ipi_exit, in_ipi, 0)
 #endif
 
-/* Fill in the state of a thread, and the reason for which it waits if it does not run. */
+/* Set the state of a thread; if the thread waits, also its flags and its system call. */
 static __always_inline void describe_task_wait(struct wire_task *t, struct task_struct *task)
 {
 	struct task_struct___wait *w = (void *)task;
@@ -331,8 +331,8 @@ static __always_inline void describe_task_wait(struct wire_task *t, struct task_
 }
 
 /*
- * Write the state of every selected thread, and of unselected ones that run: the state before the
- * first record, or after a loss.
+ * Write the state of every selected thread, and of the unselected threads that run. User space
+ * needs these states at the beginning of a recording and after a loss of records.
  */
 SEC("?iter/task")
 int snapshot(struct bpf_iter__task *ctx)

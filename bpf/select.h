@@ -10,7 +10,10 @@
 
 const volatile struct wire_selection wanted = {.cgroup_subsys = -1, .shown_subsys = -1};
 
-/* tgid -> start_boottime of the process, tid -> that of the thread; 0: not known yet. */
+/*
+ * Type of selected_pids (tgid -> start_boottime of the process) and selected_tids (tid ->
+ * start_boottime of the thread); a start time of 0 is not known yet.
+ */
 struct selection {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -22,7 +25,7 @@ struct selection {
 struct selection selected_pids SEC(".maps");
 struct selection selected_tids SEC(".maps");
 
-/* Children that could not be selected because the map was full. */
+/* Number of child processes that could not be selected because the map was full. */
 __u64 unselected_children = 0;
 
 /* Linux before 6.1 keeps the ids of a cgroup's ancestors, not pointers to them. */
@@ -30,7 +33,10 @@ struct cgroup___ids {
 	__u64 ancestor_ids[0];
 } __attribute__((preserve_access_index));
 
-/* Return a thread's cgroup. subsys: -1: the unified hierarchy, else a v1 controller's id. */
+/*
+ * Return a thread's cgroup, NULL if there is none. subsys: -1: the unified hierarchy, else a v1
+ * controller's id.
+ */
 static __always_inline struct cgroup *task_cgroup_in_hierarchy(struct task_struct *task, int subsys)
 {
 	struct css_set *set = task->cgroups;
@@ -44,7 +50,7 @@ static __always_inline struct cgroup *task_cgroup_in_hierarchy(struct task_struc
 	return css ? BPF_CORE_READ(css, cgroup) : NULL;
 }
 
-/* Return the cgroup of a thread that records show. */
+/* Return the cgroup that the records of a thread show; NULL if there is none. */
 static __always_inline struct cgroup *task_shown_cgroup(struct task_struct *task)
 {
 	return task_cgroup_in_hierarchy(task, wanted.shown_subsys);
@@ -83,7 +89,10 @@ static __always_inline bool is_in_selected_cgroup(struct task_struct *task)
 	if (wanted.level != (__u32)-1)
 		return level >= (int)wanted.level &&
 		       cgroup_ancestor_id(cgroup, wanted.level) == wanted.cgroup;
-	/* skein runs in a cgroup namespace, which hides the upper levels: try every level */
+	/*
+	 * The level is unknown if skein runs in a cgroup namespace, which hides the upper levels:
+	 * try every level.
+	 */
 	for (int i = 0; i < MAX_LEVELS; i++)
 		if (i <= level && cgroup_ancestor_id(cgroup, i) == wanted.cgroup)
 			return true;
@@ -91,8 +100,9 @@ static __always_inline bool is_in_selected_cgroup(struct task_struct *task)
 }
 
 /*
- * Look up a pid or tid. A reused number belongs to another process or thread, which is not
- * selected.
+ * Return whether a selection contains the pid or tid number of a process or thread that started at
+ * actual (start_boottime, ns). A start time that the selection does not know yet becomes actual.
+ * A reused number has another start time and is not selected.
  */
 static __always_inline bool selection_contains(void *selection, __u32 number, __u64 actual)
 {
@@ -136,7 +146,10 @@ static __always_inline bool is_selected_thread(struct task_struct *task)
 	return !(conditions & WIRE_IF_CGROUP) || is_in_selected_cgroup(task);
 }
 
-/* Select the child process of a selected process; counts failures in unselected_children. */
+/*
+ * Select child if it is a new process (not a thread) of a selected process. A failure is counted in
+ * unselected_children.
+ */
 static __always_inline void select_child_process(struct task_struct *parent,
 						 struct task_struct *child)
 {

@@ -11,7 +11,10 @@
 #ifndef SKEIN_BPF_STEAL_H
 #define SKEIN_BPF_STEAL_H
 
-/* Bytes from a CPU's run queue to its struct kvm_steal_time; 0: none. Set by user space. */
+/*
+ * Bytes from a CPU's run queue to its struct kvm_steal_time, the same on every CPU; 0: there is no
+ * such memory. Set by user space.
+ */
 const volatile __s64 steal_offset = 0;
 
 struct rq___steal;

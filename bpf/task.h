@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Properties of a thread that all BPF programs record: whether it is a kernel thread, and its
- * process's innermost pid.
+ * Properties of a thread that all BPF programs record: whether it is a kernel thread, and the
+ * innermost pid of its process. Workers of io_uring and vhost count as kernel threads, since they
+ * never run in user mode.
  */
 #ifndef SKEIN_BPF_TASK_H
 #define SKEIN_BPF_TASK_H
 
 #define PF_IO_WORKER 0x10
-#define PF_USER_WORKER 0x4000 /* since Linux 6.4; unused before */
+#define PF_USER_WORKER 0x4000 /* since Linux 6.4; PF_USED_ASYNC before 5.17 */
 #define PF_KTHREAD 0x00200000
 
 static __always_inline bool task_is_kernel_thread(struct task_struct *task)
@@ -16,8 +17,8 @@ static __always_inline bool task_is_kernel_thread(struct task_struct *task)
 }
 
 /*
- * Return the pid in the innermost pid namespace of the process; 0 if it is being reaped. leader:
- * its main thread.
+ * Return a process's pid in its innermost pid namespace; 0 if the process is being reaped. leader:
+ * the process's main thread.
  */
 static __always_inline __u32 task_inner_pid(struct task_struct *leader)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The frame loop of a walk, which stores a stack as words (event.h). The caller provides the memory
- * for the walk (struct user_walk).
+ * One step of the loop over a stack's frames, which stores the stack as words (event.h). The caller
+ * provides the memory for the walk (struct user_walk).
  */
 #ifndef SKEIN_BPF_UNWIND_FRAMES_H
 #define SKEIN_BPF_UNWIND_FRAMES_H
@@ -47,7 +47,7 @@ static __always_inline int user_walk_step(struct user_walk *u)
 	u->at = at + 1;
 	u->status = native_walk_step(w);
 	if (u->status == WALK_UNMAPPED && w->settled) {
-		/* the first frame is always recorded, mapped or not */
+		/* outside of code, only the first frame is kept: the thread was sampled there */
 		if (at != u->first)
 			u->at = at;
 		w->end = WALK_END_UNMAPPED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Data of the walkers in the BPF programs: maps that user space fills through shared memory
- * (world.h), and the primitives of walk.h that read them.
+ * Data of the walkers in the BPF programs: the maps whose layouts are in world.h, which user space
+ * fills, the cache of rules, and the primitives of walk.h that read these maps.
  */
 #ifndef SKEIN_BPF_UNWIND_KERNEL_H
 #define SKEIN_BPF_UNWIND_KERNEL_H
@@ -18,8 +18,8 @@ struct arena_map {
 };
 
 /*
- * The chunks of the arena. A chunk is one large value: it takes one lookup, and the searches in it
- * are plain memory accesses.
+ * The chunks of the arena. A chunk is one large value of a map, so that a search takes one lookup
+ * of the chunk and is otherwise plain memory accesses.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -53,9 +53,10 @@ struct {
 } unwind_processes SEC(".maps");
 
 /*
- * The pc -> rule cache: one word per entry, which CPUs read and write without locks. Multiplication
- * by an odd number loses nothing: 16 bits of the product choose the entry, and the entry keeps the
- * other 48 bits for comparison, followed by the rule's number.
+ * The pc -> rule cache: one word per entry, which CPUs read and write without locks. The key is pc
+ * mixed with the version of the address space and multiplied by an odd number, which loses no bits:
+ * the upper 16 bits of the product choose the entry, and the entry keeps the other 48 bits for
+ * comparison, followed by the rule's number.
  */
 #define RULE_CACHE_BITS 16
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * Walks the user stack of a sampled thread: sets the initial state of the walk, and copies the
- * memory that is sent with a sample when the BPF programs cannot finish the walk.
+ * The beginning and the end of the walk of a sampled thread's user stack: sets the initial state of
+ * the walk, and copies the stack memory that is sent with a sample when the BPF programs cannot
+ * finish the walk, or when stacks are saved on request.
  */
 #ifndef SKEIN_BPF_UNWIND_NATIVE_H
 #define SKEIN_BPF_UNWIND_NATIVE_H
@@ -16,7 +17,7 @@
 #define COPY_STEP 1024 /* bytes of the last page that are copied at a time */
 #define UNTOUCHED_PAGES 16
 #define WALKS_PER_CACHE_SKIP 64
-/* The length of the longest stack; an address at a larger distance belongs to another stack. */
+/* Assumed length of the longest stack, bytes; an address farther away is on another stack. */
 #define STACK_MAX (1UL << 30)
 
 static long user_walk_loop_step(__u32 i, void *context)
@@ -25,9 +26,9 @@ static long user_walk_loop_step(__u32 i, void *context)
 }
 
 /*
- * Return bytes after writing it to the memory of a map and reading it back: the verifier does not
- * track values there. Otherwise it would check the program to its end for every value that a loop
- * can leave.
+ * Return bytes after writing the value to the memory of a map and reading it back: the verifier
+ * does not track values there. Otherwise the verifier would check the program to its end for every
+ * value that a loop can leave.
  */
 static __always_inline __u32 hide_from_verifier(__u32 *memory, __u32 bytes)
 {
@@ -36,10 +37,10 @@ static __always_inline __u32 hide_from_verifier(__u32 *memory, __u32 bytes)
 }
 
 /*
- * Copy the stack page by page: a read that crosses the end of the stack fails as a whole. The first
- * pages may not be present yet, because a function reserves its frame before it touches it; *from
- * is moved past such pages. copied: scratch word in the memory of a map. Return the number of bytes
- * copied.
+ * Copy the stack from *from on, page by page: a read that crosses the end of the stack fails as a
+ * whole. The first pages may not be present yet, because a function reserves its frame before the
+ * function writes to it; *from is moved past up to UNTOUCHED_PAGES such pages. copied: scratch word
+ * in the memory of a map. Return the number of bytes copied, at most WIRE_STACK_BYTES; 0 on error.
  */
 static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
 {
@@ -70,9 +71,9 @@ static __always_inline __u32 copy_stack(__u64 *to, __u64 *from, __u32 *copied)
 }
 
 /*
- * Return an upper bound of the end of the thread's stack. The C libraries keep the data that the
- * thread pointer refers to above the stack, and the kernel knows where the first thread's stack
- * begins. 0: neither of these addresses is near sp.
+ * Return an address at or above the outermost frame of the thread's stack: the nearer one of the
+ * thread pointer, whose data the C libraries keep above the stack, and of the address at which the
+ * kernel put the first thread's stack. 0: neither is less than STACK_MAX above sp.
  */
 static __always_inline __u64 find_stack_end(__u64 sp, struct task_struct *task)
 {
@@ -84,8 +85,9 @@ static __always_inline __u64 find_stack_end(__u64 sp, struct task_struct *task)
 }
 
 /*
- * Return how many bytes below the stack's end are present, at most WIRE_OUTER_BYTES, and only down
- * to the address least. A page that was never touched holds no frame and ends the search.
+ * Return how many bytes directly below end can be read, in whole pages: at most WIRE_OUTER_BYTES,
+ * and none below the address least. A page that was never touched holds no frame and ends the
+ * search.
  */
 static __always_inline __u32 count_outer_bytes(__u64 end, __u64 least)
 {
@@ -103,8 +105,9 @@ static __always_inline __u32 count_outer_bytes(__u64 end, __u64 least)
 }
 
 /*
- * Copy the outer end of a stack that is longer than the first copy: a walk reaches it across large
- * frames, of which it needs only the outer ends. Return the number of words copied.
+ * Copy the outer end of a stack that is longer than the first copy. A walk can reach the outer end
+ * across a large frame in between, since the walker reads only the outer end of each frame. at:
+ * index of the copy in u->words. Return the number of words copied.
  */
 static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wire_unfinished *to,
 						  __u64 at, struct task_struct *task)
@@ -129,8 +132,8 @@ static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wi
 }
 
 /*
- * Store the state from which user space continues the walk; outer: also copy the outer end of the
- * stack. Return the number of words stored.
+ * Store the walk's state, from which user space continues, and a copy of the stack; outer: also a
+ * copy of the stack's outer end. Return the number of words stored; 0: there is no room.
  */
 static __always_inline __u32 user_walk_save(struct user_walk *u, struct task_struct *task,
 					    bool outer)
@@ -208,8 +211,8 @@ static __always_inline void user_walk_end_at_32_bit(struct user_walk *u)
 }
 
 /*
- * Begin the walk at the time now (ns). Return 0 if the thread has a user stack to walk; otherwise
- * u->walk.end is the reason why it has none, if there is a reason.
+ * Begin the walk at the time now (ns). Return 0 if there is a user stack to walk. Return 1 if there
+ * is none: the thread has no user-mode pc (w->end is WALK_END_WALKED), or runs 32-bit code.
  */
 static __always_inline int user_walk_begin_native(struct user_walk *u,
 						  struct bpf_perf_event_data *ctx,
@@ -219,7 +222,8 @@ static __always_inline int user_walk_begin_native(struct user_walk *u,
 	struct native_walk *w = &u->walk;
 	struct unwind_process *p;
 
-	w->skip_cache = (now >> 7) % WALKS_PER_CACHE_SKIP == 0; /* the low bits are random */
+	/* the low bits of a time in ns are random */
+	w->skip_cache = (now >> 7) % WALKS_PER_CACHE_SKIP == 0;
 	take_user_registers(w, ctx, task, in_kernel);
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;

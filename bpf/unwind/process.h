@@ -43,7 +43,7 @@ static __always_inline void process_ended(__u32 pid)
 
 /*
  * Set the mappings of the thread's process in *w; without mappings, the walk cannot leave its first
- * frame. Return the process, NULL if the process is not known.
+ * frame. Return the process's entry; NULL if there is none, or only one of an earlier process.
  */
 static __always_inline struct unwind_process *walk_set_mappings(struct native_walk *w,
 								struct task_struct *task)

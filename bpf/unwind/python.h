@@ -4,8 +4,9 @@
  * finds the thread's frames, innermost first, and writes each as a pair of words (event.h). It
  * reads the interpreter's own structures and needs neither the interpreter's lock nor a
  * thread-local variable: the thread is the entry of the interpreter's list whose ident is the
- * thread's pthread_self(). One step reads one interpreter, thread or frame, so that every build can
- * bound the number of steps in its own way.
+ * thread's pthread_self(), or in 3.11 and 3.12 the entry that runs on the thread's stack. One step
+ * reads one interpreter, thread or frame, so that every build can bound the number of steps in its
+ * own way.
  *
  * The memory of the process is not trusted: an object whose type is not PyCode_Type is not a code
  * object, and ends the walk with a reason.
@@ -26,7 +27,7 @@
 
 /*
  * Read those characters of a str that are part of an id into w->memory.characters. Return the size
- * of all characters in bytes; 0 on error.
+ * of all characters in bytes; 0 on error, or if the str has none directly after its head.
  */
 static __always_inline __u64 python_read_characters(struct python_walk *w, __u64 address)
 {
@@ -59,8 +60,8 @@ static __always_inline __u64 python_read_text_id(struct python_walk *w, __u64 ad
 }
 
 /*
- * Return the id of the file name of the code in w. Most frames have the same file as the frame
- * before, whose id is kept.
+ * Return the id of the file name of the code object that w has read. Most frames have the same file
+ * as the frame before, so the last file name's id is kept.
  */
 static __always_inline __u64 python_read_file_id(struct python_walk *w)
 {
@@ -194,8 +195,8 @@ static __always_inline int python_end_frames(struct python_walk *w)
 	    (python_read_word(w, &previous, w->cframe, w->layout.cframe_previous) || previous))
 		return python_try_registers(w);
 	/*
-	 * the innermost frames found are those of a generator that is not linked to its caller's
-	 * frame
+	 * the chain ends inside of a native call: its frames are those of a generator that is not
+	 * linked to its caller's frame
 	 */
 	if (w->at != w->state_from && !w->bounded)
 		return python_walk_end(w, WALK_END_PYTHON);
@@ -204,9 +205,9 @@ static __always_inline int python_end_frames(struct python_walk *w)
 }
 
 /*
- * Leave a shim. A shim that is the innermost frame belongs to a call that is over, or to an earlier
- * call in the same place of the stack, in which the new frame is not linked yet; so search the
- * registers for the new frame.
+ * Leave a shim. In 3.12, a shim that is the innermost frame is left over from a call that has
+ * ended. The next call may use the same place of the C stack and not have linked its frame yet; so
+ * search the registers for a new frame.
  */
 static __always_inline int python_leave_shim(struct python_walk *w, __u64 *words)
 {
@@ -217,7 +218,7 @@ static __always_inline int python_leave_shim(struct python_walk *w, __u64 *words
 	if (in_doubt) {
 		python_try_registers(w);
 		w->registers.fallback_frame = previous;
-		w->registers.fallback_complete = !previous; /* the thread is at its end */
+		w->registers.fallback_complete = !previous; /* no frames: the thread is ending */
 		return 0;
 	}
 	w->cframe = 0;

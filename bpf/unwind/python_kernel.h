@@ -78,8 +78,8 @@ static __always_inline struct python_thread *python_cache_entry(const struct pyt
 #include "bpf/unwind/python.h"
 
 /*
- * Begin to walk the Python frames of a thread, after the words of its native frames. Return NULL if
- * its process has no known interpreter, or if there are no steps to make.
+ * Begin to walk the Python frames of a thread; their words follow those of the native frames.
+ * Return NULL if the thread's process has no known interpreter, or if there are no steps to make.
  */
 static __always_inline struct python_walk *user_walk_begin_python(struct user_walk *u,
 								  struct task_struct *task)
@@ -104,8 +104,8 @@ static __always_inline struct python_walk *user_walk_begin_python(struct user_wa
 	 */
 	w->stack_end = s->tid == s->pid ? ~0ULL : w->self;
 	/*
-	 * After a signal frame, these are not the registers of the sample; the checks of
-	 * python_register.h then reject them.
+	 * If the native walk has left a signal frame, these are not the registers of the sample;
+	 * the checks of python_register.h then reject them.
 	 */
 	__builtin_memcpy(w->registers.values, u->walk.registers, sizeof(w->registers.values));
 	return python_walk_begin(w, u->at) ? NULL : w;

@@ -23,7 +23,7 @@
 enum python_frames {
 	PYTHON_FRAME_EACH = 1, /* 3.8 to 3.10: every frame has a native call of its own */
 	PYTHON_FRAME_ENTRY, /* 3.11: the frame with which a native call began is marked */
-	/* from 3.12: a frame owned by the C stack follows the first frame of a native call */
+	/* from 3.12: a shim, owned by the C stack, follows the first frame of a native call */
 	PYTHON_FRAME_SHIM,
 	PYTHON_FRAMES_COUNT
 };
@@ -47,7 +47,7 @@ enum python_lines {
 #define PYTHON_CODE_BYTES 256 /* a code object's relevant members end below this */
 #define PYTHON_ID_WORDS 8
 
-#define PYTHON_OWNED_BY_C_STACK 3 /* frame_owner of PYTHON_FRAME_SHIM; 3.12 and 3.13 */
+#define PYTHON_OWNED_BY_C_STACK 3 /* owner of a shim in 3.12 and 3.13: FRAME_OWNED_BY_CSTACK */
 
 struct python_layout {
 	__u16 version; /* PYTHON_VERSION() */
@@ -56,7 +56,7 @@ struct python_layout {
 	__u8 lines; /* enum python_lines */
 	/* bits of a frame's code pointer that are not part of the address; 0 before 3.14 */
 	__u8 executable_tag;
-	__u8 shim_owner; /* value of frame_owner that marks a shim; from 3.12 */
+	__u8 shim_owner; /* a frame with this value of frame_owner or more is a shim; from 3.12 */
 	/*
 	 * the id also depends on co_name, co_qualname and co_filename, since the other words of two
 	 * code objects may be equal; up to 3.11
@@ -64,14 +64,15 @@ struct python_layout {
 	__u8 id_by_text;
 	/* offsets in _PyRuntimeState */
 	__u32 runtime_interpreters; /* first interpreter */
-	__u32 runtime_holder; /* thread that holds the GIL, gilstate.tstate_current; up to 3.11 */
+	/* thread state that holds the GIL, gilstate.tstate_current; up to 3.11; else ABSENT */
+	__u32 runtime_holder;
 	__u32 runtime_collecting; /* int gc.collecting; 3.8; else PYTHON_ABSENT */
 	/* offsets in PyInterpreterState */
 	__u32 interpreter_next;
 	__u32 interpreter_threads; /* first thread */
 	__u32 interpreter_gil; /* pointer to struct _gil_runtime_state, from 3.12; else ABSENT */
 	__u32 interpreter_collecting; /* int gc.collecting, from 3.9; else ABSENT */
-	/* offsets in struct _gil_runtime_state; used without a runtime_holder */
+	/* offsets in struct _gil_runtime_state; used if runtime_holder is ABSENT */
 	__u32 gil_holder; /* the last thread state that held the lock */
 	__u32 gil_locked; /* int */
 	/* offsets in PyThreadState */
@@ -125,9 +126,9 @@ struct python_layout {
 #define PYTHON_OBJECT_TYPE 8 /* ob_type */
 
 /*
- * Hash words into a number that distinguishes a code object from another that takes its address
- * later. The words are those at layout->code_id in the code object. The walker and the reader of
- * names compute the same number.
+ * Return the hash id extended by a word. Ids of code objects and of texts are such hashes; an id
+ * distinguishes a code object from another one that takes its address later. The walker and the
+ * reader of names must compute the same ids.
  */
 static inline __u64 python_hash_word(__u64 id, __u64 word)
 {
@@ -148,14 +149,14 @@ static inline __u32 python_code_id(const __u64 words[PYTHON_ID_WORDS])
 }
 
 /*
- * Up to 3.11, a code object that takes another's place may have the same words. In these versions,
- * the names that are shown for a code object (co_name, co_qualname, co_filename) are part of its
- * id: all characters of a name, or, of a longer name, its size and half of this many bytes from
- * either end.
+ * Up to 3.11, a code object that takes another's address may have the same words. In these
+ * versions, the names that are shown for a code object (co_name, co_qualname, co_filename) are part
+ * of its id: the size of each name and its characters, or, if they have more than this many bytes,
+ * half of this many bytes from either end.
  */
 #define PYTHON_CHARACTERS_MAX 128 /* bytes */
 #define PYTHON_CHARACTERS_WORDS (PYTHON_CHARACTERS_MAX / 8)
-#define PYTHON_TEXT_HEAD_WORDS 8 /* no str is shorter than this in memory */
+#define PYTHON_TEXT_HEAD_WORDS 8 /* up to 3.11, the shortest str takes 64 bytes of memory */
 
 /* The place of a str's characters. */
 struct python_characters {

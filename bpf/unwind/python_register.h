@@ -51,7 +51,8 @@ static __always_inline int python_read_code(struct python_walk *w, __u64 code)
 /*
  * Begin to search the registers. In 3.11 and 3.12, when the evaluation loop has just been called,
  * its struct _PyCFrame is linked, but the addresses of the new frame and of the previous struct
- * _PyCFrame are not stored in it yet. They are about to be stored, so registers hold them.
+ * _PyCFrame are not stored there yet. Both addresses are about to be stored, so registers hold
+ * them.
  */
 static __always_inline int python_try_registers(struct python_walk *w)
 {
@@ -79,7 +80,7 @@ static __always_inline int python_is_frame(struct python_walk *w, __u64 frame)
 
 /*
  * Return whether address is a struct _PyCFrame farther up the C stack that has a valid frame, which
- * is the caller's. If so, w->frame becomes that frame.
+ * is the caller's. If so, w->frame is that frame; if not, w->frame has no meaning.
  */
 static __always_inline int python_is_cframe(struct python_walk *w, __u64 address)
 {
@@ -92,8 +93,9 @@ static __always_inline int python_is_cframe(struct python_walk *w, __u64 address
 }
 
 /*
- * Return whether address is the new frame: its shim is on the C stack, and the shim is linked to
- * the caller's frame, if there is one (3.12). If so, w->frame becomes the new frame.
+ * Return whether address is the new frame: its shim is on the C stack, at most 4096 bytes above
+ * w->cframe, and the shim is linked to the caller's frame, if there is one (3.12). If so, w->frame
+ * becomes the new frame.
  */
 static __always_inline int python_is_new_frame(struct python_walk *w, __u64 address)
 {

@@ -9,15 +9,15 @@
 
 /* Number of words of a sample's frames; the bound for every index of a word. */
 #define PYTHON_WORDS (WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON)
-/* Maximum number of steps of a search, for any list of threads, and of a walk as a whole. */
+/* Maximum number of steps of the searches in one walk, and of a whole walk (by bpf_loop()). */
 #define PYTHON_SEARCH_MAX 4096
 #define PYTHON_STEPS_MAX 8192
 /* Maximum number of thread states of nested interpreters that one native thread may run. */
 #define PYTHON_NESTED_MAX 4
 /*
- * Bounds of the back-off, ns: after a search without result, a thread is not searched again for
- * this time, unless there is a new thread. The pause doubles each time, since most such threads are
- * native threads of a library, but some have just begun.
+ * Bounds of the back-off, ns: if a search has found no state of a thread, the thread is not
+ * searched again for this time, unless the interpreter has a new thread. The pause doubles each
+ * time, since most such threads are native threads of a library, but some have just begun.
  */
 #define PYTHON_PAUSE_LEAST 1000000
 #define PYTHON_PAUSE_MOST 100000000
@@ -56,7 +56,7 @@ struct python_search {
 	__u64 found[PYTHON_NESTED_MAX]; /* innermost interpreter first */
 	__u64 first_interpreter;
 	__u64 first_thread; /* the first thread of first_interpreter */
-	__u64 interpreter, thread; /* position */
+	__u64 interpreter, thread; /* position in the lists: the next to read; 0: end of the list */
 	__u64 idle_state; /* a state without frames; 0: none */
 	__u32 steps;
 	__u32 one_interpreter; /* there is one interpreter only */
@@ -68,12 +68,12 @@ struct python_search {
 struct python_registers {
 	__u64 fallback_frame; /* frame to continue with if no register holds one; 0: none */
 	__u32 tried; /* registers checked */
-	/* no shim, the frame that CPython adds at a call from C, is missing before it */
+	/* fallback_frame continues the chain of frames; otherwise a shim is written before it */
 	__u8 fallback_complete;
 	__u64 values[UNWIND_REGISTERS];
 };
 
-/* What was read of the process's memory last. */
+/* The parts of the process's memory that the walker has read last. */
 struct python_buffers {
 	__u64 frame[PYTHON_FRAME_BYTES / sizeof(__u64)];
 	__u64 code[PYTHON_CODE_BYTES / sizeof(__u64)]; /* of a code object */
@@ -89,19 +89,19 @@ struct python_walk {
 	__u64 born; /* start time of the process, ns */
 	__u64 now; /* ns */
 	__u64 self; /* the thread pointer */
-	__u64 stack_end; /* the thread's stack is below this address; ~0: the main thread's */
+	__u64 stack_end; /* the thread's stack is below this address; ~0: not known (main thread) */
 	__u32 tid;
 	__u32 from, at; /* indexes of the walk's first word in the sample, and of the next */
 	struct python_search search;
 	/* 3.11 and 3.12: struct _PyCFrame whose frame has not been checked yet; else 0 */
 	__u64 cframe;
-	__u64 frame;
+	__u64 frame; /* address of the next frame; 0: the chain of frames has ended */
 	__u32 state_from; /* index of this state's first word */
 	__u8 phase; /* enum python_phase */
 	__u8 first_frame; /* no frame of this state has been read yet */
 	__u8 flags; /* enum wire_python */
 	__u8 end; /* enum walk_end */
-	__u8 bounded; /* the last word marks the beginning of a native call */
+	__u8 bounded; /* the last pair written has the tag _ENTRY or _SHIM: a native call began */
 	struct python_registers registers;
 	struct python_buffers memory;
 };

@@ -40,14 +40,18 @@ static __always_inline int python_walk_end(struct python_walk *w, enum walk_end 
 	return 1;
 }
 
-/* Size in which a thread state's own struct _PyCFrame lies, the root that has no frames; bytes. */
+/*
+ * Upper bound, bytes, of the size of a PyThreadState, which contains its root struct _PyCFrame, the
+ * only one without frames.
+ */
 #define PYTHON_STATE_BYTES 4096
 
 /*
  * Return whether the sampled thread runs this thread state, which has that ident. ident names the
  * thread that the state was made for, but 3.12's module for interpreters lets any thread run the
- * state that another one has made. In 3.11 and 3.12 the innermost struct _PyCFrame shows who runs
- * the state: it is on that thread's stack.
+ * state that another one has made. In 3.11 and 3.12 the innermost struct _PyCFrame is on the stack
+ * of the thread that runs the state. ident decides where there is no such struct _PyCFrame, or the
+ * stack pointer is not known.
  */
 static __always_inline int python_is_own_state(struct python_walk *w, __u64 thread, __u64 ident)
 {
@@ -90,7 +94,8 @@ static __always_inline void python_use_cache(struct python_walk *w)
 	if (!w->search.count &&
 	    (t->first_thread != w->search.first_thread || w->now - t->searched_at > t->pause))
 		return;
-	if (*(const volatile __u32 *)&t->tid != w->tid) { /* another CPU has written it meanwhile */
+	/* another CPU may have written the entry meanwhile */
+	if (*(const volatile __u32 *)&t->tid != w->tid) {
 		w->search.count = 0;
 		return;
 	}
@@ -99,8 +104,8 @@ static __always_inline void python_use_cache(struct python_walk *w)
 }
 
 /*
- * Return the back-off (ns) after a search; it grows if this search, like the one before, has found
- * no state with frames.
+ * Return the back-off (ns) after a search. The back-off doubles if this search has found no state
+ * with frames and t has the result of an earlier search for the same thread.
  */
 static __always_inline __u64 python_search_pause(const struct python_walk *w,
 						 const struct python_thread *t)
@@ -210,10 +215,10 @@ static __always_inline int python_search_interpreter(struct python_walk *w)
 }
 
 /*
- * Check the first thread of one interpreter, or one more thread, for the sampled thread. A thread
- * has one state in each interpreter that it uses; but up to 3.11, a thread that is about to begin
- * also has its parent's ident. Only the state that the thread runs has frames. Other threads change
- * the lists at the same time.
+ * Check one thread state for the sampled thread, or go on to the next interpreter's list. A thread
+ * has one state in each interpreter that it uses; but up to 3.11, the state of a thread that is
+ * about to begin has the ident of the parent thread. Only the state that the thread runs has
+ * frames. The list may change meanwhile: an unreadable state ends the search.
  */
 static __always_inline int python_search_step(struct python_walk *w)
 {
@@ -302,8 +307,8 @@ static __always_inline int python_end_states(struct python_walk *w)
 }
 
 /*
- * Handle unreadable memory: search again if the state came from the cache, since a cached state may
- * have been freed and its memory reused.
+ * Handle unreadable memory: search again if the state came from the cache and no frame has been
+ * written, since a cached state may have been freed and its memory reused. Otherwise end the walk.
  */
 static __always_inline int python_end_unreadable(struct python_walk *w)
 {

@@ -7,8 +7,8 @@
  * A table maps file offsets to rules. The code is divided into pages of 64 KiB, each with sorted
  * rows of 4 bytes: the upper half is the low 16 bits of the offset at which the row begins, the
  * lower half is the number of its rule, so that rows compare as numbers. A row is valid up to the
- * next one. A page with rows begins with one at its first byte, so no lookup leaves its page; a
- * page without rows has no code, unless it is not made yet (UNWIND_PAGE_UNMADE).
+ * next row. The first row of a page begins at the page's first byte, so no lookup leaves its page.
+ * A page without rows has no code, unless it is not made yet (UNWIND_PAGE_UNMADE).
  */
 #ifndef SKEIN_BPF_UNWIND_RULE_H
 #define SKEIN_BPF_UNWIND_RULE_H
@@ -25,10 +25,10 @@
 #define UNWIND_ROW_RULE(row) ((row)&0xffff)
 
 /*
- * How to compute the canonical frame address (CFA). Registers have their DWARF numbers. The stack,
- * frame and base pointer are known in all frames. Other registers are known in the frame in which
- * the thread was sampled or interrupted by a signal, and in its callers as long as all frames in
- * between hold only their return address.
+ * How to compute the canonical frame address (CFA). Registers have their DWARF numbers. The walker
+ * follows the stack, frame and base pointer through all frames. Other registers are known in the
+ * frame in which the thread was sampled or interrupted by a signal, and in its callers as long as
+ * all frames in between hold only their return address.
  */
 enum unwind_kind {
 	UNWIND_GAP, /* no description of this code: the walker tries the frame pointer */
@@ -42,7 +42,7 @@ enum unwind_kind {
 	UNWIND_FRAME, /* the code keeps a frame pointer, even if its description says otherwise */
 	/*
 	 * In clone(), after the system call: the parent returns here (its CFA is sp + cfa_offset),
-	 * the child (whose result is 0) begins here.
+	 * the child (whose result is 0) begins here. As a caller's frame, it is always the child's.
 	 */
 	UNWIND_CLONE,
 	UNWIND_KIND_COUNT
@@ -65,9 +65,9 @@ enum unwind_ra {
 };
 
 /*
- * How to find the caller's base register. This is one more register that the walker follows, rbx,
- * from which _dl_runtime_resolve() and other code that aligns its stack computes its CFA. It is
- * saved at CFA + base_offset.
+ * How to find the caller's base register. The base register is one more register that the walker
+ * follows: rbx, from which _dl_runtime_resolve() and other code that aligns its stack computes its
+ * CFA. It is saved at CFA + base_offset, unless base_offset is one of these values.
  */
 enum unwind_base {
 	/* the base register is still in its register; stands in place of an offset */
@@ -95,7 +95,7 @@ struct unwind_rule {
 #define UNWIND_SAVED_FP(saved) ((saved)&15)
 #define UNWIND_SAVED_RA(saved) ((saved) >> 4)
 
-/* DWARF numbers of the registers that skein uses, and how many a rule may name. */
+/* DWARF numbers of the registers that skein uses, and the number of registers in its arrays. */
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 #define UNWIND_REG_FP 29
 #define UNWIND_REG_LR 30
@@ -139,8 +139,8 @@ struct unwind_header {
 #define UNWIND_PAGE_UNMADE 0xffffffff
 
 /*
- * A page. Walkers read it as one word (UNWIND_PAGE_WORD), and its maker writes it as one word,
- * after the rows, so that a walker never takes an unmade page for a page without code.
+ * A page. User space writes this struct as one word (UNWIND_PAGE_WORD) after the page's rows, and
+ * walkers read it as one word, so that a walker never takes an unmade page for a page without code.
  */
 struct unwind_page {
 	__u32 first; /* index of the first row */

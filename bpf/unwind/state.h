@@ -39,18 +39,21 @@ enum walk_status {
 
 #define WALK_WINDOW_WORDS 32
 #define WALK_WINDOW_BYTES (WALK_WINDOW_WORDS * 8)
-#define WALK_NO_WINDOW 1 /* misaligned: no valid address lies in this window */
-/* Largest frame without a description, in bytes; a larger distance is not taken for a frame. */
+#define WALK_NO_WINDOW 1 /* misaligned, so that no aligned word lies in this window */
+/*
+ * In code without a rule, largest distance from sp to fp, in bytes: if the distance is larger, fp
+ * is not taken for a frame pointer.
+ */
 #define WALK_FRAME_MAX (1 << 20)
 
 struct native_walk {
 	__u64 pc, sp, fp, base;
-	__u64 registers[UNWIND_REGISTERS]; /* by DWARF number; see known */
+	__u64 registers[UNWIND_REGISTERS]; /* by DWARF number; see known; on arm64, 31 is not set */
 	__u64 version; /* version of the address space */
 	__u32 mappings; /* place of the sorted mappings in the arena */
 	__u32 mapping_count;
 	__u8 exact; /* pc is where the thread was interrupted; otherwise it is a return address */
-	__u8 known; /* all registers are known; otherwise only pc, sp, fp and base */
+	__u8 known; /* registers[] are valid; otherwise only pc, sp, fp and base are */
 	__u8 settled; /* addresses outside of the mappings are not code */
 	__u8 end; /* enum walk_end */
 	/*

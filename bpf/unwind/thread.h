@@ -25,7 +25,10 @@ struct mm_struct___stack {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
 
-/* Return where the stack of the process's first thread begins; 0: there is none. */
+/*
+ * Return the address from which the stack of the process's first thread grows down; 0: there is no
+ * address space.
+ */
 static __always_inline __u64 main_stack_start(struct task_struct *task)
 {
 	struct mm_struct___stack *mm = (struct mm_struct___stack *)task->mm;

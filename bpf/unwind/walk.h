@@ -13,8 +13,9 @@
  *   __u64 walk_now(void)
  *                                   return CLOCK_BOOTTIME, ns
  *   int walk_cache_lookup(const struct native_walk *w, __u64 pc, __u32 *rule)
+ *                                   find pc in the pc -> rule cache; 0 if *rule is set
  *   void walk_cache_store(const struct native_walk *w, __u64 pc, __u32 rule)
- *                                   the pc -> rule cache, if there is one
+ *                                   put a rule into the cache, if there is one
  */
 #ifndef SKEIN_BPF_UNWIND_WALK_H
 #define SKEIN_BPF_UNWIND_WALK_H
@@ -82,7 +83,7 @@ static __always_inline __u32 row_at(const struct arena_chunk *chunk, __u32 place
 
 /*
  * Return the number of the rule at an offset in a page: that of the last row that begins at or
- * before the offset.
+ * before the offset; UNWIND_RULE_GAP if there is none.
  */
 static __always_inline __u32 walk_find_in_page(const struct native_walk *w, __u32 first,
 					       __u32 count, __u32 offset)
@@ -121,8 +122,8 @@ static __always_inline __u64 walk_find_page(const struct native_walk *w,
 }
 
 /*
- * Find the rule at an offset in the file. A page that is not made yet does not count as a gap:
- * return WALK_PENDING, so that the walk waits for the page as for the table.
+ * Find the rule at an offset in the file. Return 0, or WALK_PENDING if the page is not made yet:
+ * user space then continues the walk once the page is made.
  */
 static __always_inline int walk_find_in_table(const struct native_walk *w,
 					      const struct unwind_slot *slot, __u64 offset,
@@ -138,7 +139,7 @@ static __always_inline int walk_find_in_table(const struct native_walk *w,
 }
 
 /*
- * Find the rule of the code at pc. Return 0, or one of enum walk_status. Results that may change
+ * Find the rule of the code at pc. Return 0, WALK_UNMAPPED or WALK_PENDING. Rules that may change
  * without a new version of the address space are not put into the cache.
  */
 static __always_inline int walk_find_rule(const struct native_walk *w, __u64 pc, __u32 *rule)
@@ -242,9 +243,9 @@ static __always_inline int follow_frame_pointer(struct native_walk *w)
 }
 
 /*
- * Leave code without a rule by its frame pointer, if its value can be a frame pointer. By the ABI
- * it is 0 in the outermost frame; whether a thread really begins there is decided later by the
- * address.
+ * Leave a frame of code without a rule by the frame pointer, if the register's value can be one. By
+ * the ABI, the frame pointer is 0 in the outermost frame; user space decides later, by the address,
+ * whether a thread really begins there.
  */
 static __always_inline int leave_by_frame_pointer(struct native_walk *w, __u32 rule)
 {
@@ -330,8 +331,8 @@ static __always_inline int restore_frame_pointer(struct native_walk *w, const st
 }
 
 /*
- * Find the caller's base register. If it is lost, it becomes 0: a CFA computed from 0 lies below
- * the stack pointer and ends the walk.
+ * Find the caller's base register. If the register is lost, w->base becomes 0: a CFA computed from
+ * 0 lies below the stack pointer and ends the walk.
  */
 static __always_inline int restore_base_register(struct native_walk *w, const struct unwind_rule *r,
 						 __u64 cfa)
@@ -362,8 +363,8 @@ static __always_inline int leave_by_cfa(struct native_walk *w, const struct unwi
 	int ret = compute_cfa(w, r, &cfa);
 
 	/*
-	 * Stacks grow down: a caller's frame lies above. A walk that does not move up would never
-	 * end.
+	 * Stacks grow down: a caller's frame lies above, and a walk that does not move up might
+	 * never end. Only a frame whose registers are all known may be empty (arm64).
 	 */
 	if (ret == WALK_CALLER && (cfa < w->sp || (cfa == w->sp && !w->known)))
 		return native_walk_end(w, WALK_END_BAD_ROW);
@@ -399,7 +400,7 @@ static __always_inline int leave_by_rule(struct native_walk *w, __u32 number, in
 	case UNWIND_GAP:
 		return leave_by_frame_pointer(w, number);
 	case UNWIND_FRAME:
-		/* Go's runtime switches stacks */
+		/* the frame pointer may point down, since Go's runtime switches stacks */
 		return follow_frame_pointer(w) ? native_walk_end(w, WALK_END_UNREADABLE)
 					       : WALK_CALLER;
 	case UNWIND_SIGNAL:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The memory in which walkers look up mappings and unwind tables (rule.h); user space writes it,
- * the BPF programs read it. BPF programs include vmlinux.h before it.
+ * The memory in which walkers look up mappings and unwind tables (rule.h). User space writes it.
+ * The BPF programs read it; they write only times of use (struct unwind_slot) and, at forks, execs
+ * and exits, entries of processes. BPF programs include vmlinux.h before this header.
  *
  * Everything of variable size lies in an arena of chunks of 1 MiB. A place in the arena is a number
  * of 32-bit words; one allocation does not cross the end of its chunk.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read the entries of .eh_frame and .debug_frame. libdw finds entries and checks their bounds;
- * their addresses and instructions are decoded here.
+ * Read the entries of .eh_frame and .debug_frame. libdw finds entries and checks their bounds; this
+ * file decodes their addresses, and frame.c their instructions.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -18,8 +18,8 @@
 #define CIE_MAX 1024
 #define CIES_KEPT 64 /* number of CIEs that are kept; programs have only a few */
 /*
- * Minimum number of functions; .eh_frame with fewer counts as empty: start-up code and the PLT are
- * described even if no other function is.
+ * If .eh_frame has fewer functions than this, .debug_frame is read, too: start-up code and the PLT
+ * are described in .eh_frame even if no other function is.
  */
 #define FUNCTIONS_FEW 8
 #define HEARTBEAT_ENTRIES 1024
@@ -156,7 +156,10 @@ static const struct unwind_cie *find_cie(struct unwind_cfi *c, uint64_t offset)
 	return k->good ? &k->cie : NULL;
 }
 
-/* Add the rows of one function. -EBADMSG: the description is invalid. */
+/*
+ * Add the rows of one function. If only its instructions are invalid, mark the function as bad.
+ * Return 0; -EBADMSG: the rest of the description is invalid; -ENOMEM or -E2BIG.
+ */
 static int add_fde_rows(struct unwind_cfi *c, const Dwarf_FDE *fde)
 {
 	const struct unwind_cie *cie = find_cie(c, fde->CIE_pointer);
@@ -188,9 +191,9 @@ static int add_fde_rows(struct unwind_cfi *c, const Dwarf_FDE *fde)
 }
 
 /*
- * Return whether an entry at at is a terminator before the end of the section, and set *next to the
- * entry after it: the dynamic linker finds functions by .eh_frame_hdr and does not see the
- * terminator.
+ * Return whether entries may follow the terminator at offset at, and set *next to the offset after
+ * it. An .eh_frame section may have a terminator before its end: programs find functions by
+ * .eh_frame_hdr and do not see the terminator.
  */
 static bool skip_cfi_terminator(const struct unwind_cfi *c, uint64_t at, uint64_t *next)
 {
@@ -218,7 +221,7 @@ static int read_cfi_entries(struct unwind_cfi *c)
 			ret = 0;
 		}
 		/*
-		 * The start of the next entry is unknown, so the following part of the section is
+		 * If libdw cannot find the start of the next entry, the rest of the section is
 		 * lost.
 		 */
 		if (next <= at)
@@ -341,7 +344,7 @@ int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_addres
 	return 0;
 }
 
-/* Find the file offset of the byte at address, and how many bytes follow it in its segment. */
+/* Set *out to the .eh_frame at address, whose size is at most the rest of the segment. */
 static bool find_loaded(const struct elf_image *image, uint64_t address,
 			struct unwind_cfi_section *out)
 {

@@ -13,16 +13,17 @@ struct unwind_cfi_section {
 };
 
 /*
- * Find .eh_frame by its section header, else by PT_GNU_EH_FRAME, the header that the dynamic linker
- * uses; or find .debug_frame. Return 0, -ENOENT, or -E2BIG.
+ * Find .eh_frame (eh) by its section header, else by the program header PT_GNU_EH_FRAME; or find
+ * .debug_frame (not eh) by its section header. Return 0; -ENOENT: there is none, or its section is
+ * empty or compressed; -E2BIG: it is too large.
  */
 int unwind_cfi_find(const struct unwind_source *s, bool eh, struct unwind_cfi_section *out);
 
 /*
- * Add the functions of .eh_frame to rows. If there are fewer than 8 then (start-up code and the
- * PLT), and none of Go, also add those of .debug_frame. Invalid descriptions are counted in
- * rows->refused. Return 0, also if the file has neither section; -ENOMEM, -E2BIG, or an error of
- * unwind_source_read().
+ * Add the functions of .eh_frame to rows. If these are fewer than 8 (start-up code and the PLT),
+ * and rows has no functions of Go, also add the functions of .debug_frame. Invalid descriptions are
+ * counted in rows->refused. Return 0, also if the file has neither section; -ENOMEM, -E2BIG, or an
+ * error of unwind_source_read().
  */
 int unwind_cfi_read(struct unwind_rows *rows, const struct unwind_source *s);
 
@@ -40,7 +41,7 @@ const struct unwind_cfi_section *unwind_cfi_section(const struct unwind_cfi *c);
 /*
  * Add the function at address, whose entry lies at address entry_address. An invalid description
  * counts as refused. Return 0; -EBADMSG: there is no entry, or one that describes another function;
- * or an error of unwind_source_read().
+ * -ENOMEM, -E2BIG, or an error of unwind_source_read().
  */
 int unwind_cfi_add(struct unwind_cfi *c, uint64_t address, uint64_t entry_address);
 

@@ -5,7 +5,7 @@
 #include "symbolizers/unwind/code.h"
 
 #define BEFORE_MAX 40 /* bytes; musl's __clone has 35 from its start to its system call */
-#define CHILD_MAX 20 /* bytes of musl's __clone that only the child runs: 15 */
+#define CHILD_MAX 20 /* bytes of a clone() that only the child runs; musl's __clone has 15 */
 
 static const uint8_t x86_syscall[] = {0x0f, 0x05};
 
@@ -43,7 +43,8 @@ static bool x86_restorer(const struct code_bytes *c, const uint8_t *call, struct
 
 /*
  * Find musl's __clone by the pattern xor %eax,%eax; mov $56,%al ... syscall; test; jnz 1f; xor
- * %ebp,%ebp ... 1: out.
+ * %ebp,%ebp ... 1: ret. If the first two instructions are not found, the function is taken to start
+ * at the system call.
  */
 static bool x86_clone(const struct code_bytes *c, const uint8_t *call, struct unwind_found *out)
 {
@@ -106,7 +107,7 @@ static uint32_t arm64_instruction(const uint8_t *p)
 
 /*
  * Search for both patterns on arm64: mov x8, #139; svc #0, or, in musl's __clone, svc #0; cbz x0,
- * 1f; out; 1:.
+ * 1f; ret; 1:.
  */
 static size_t arm64_search(const struct code_bytes *c, struct unwind_found *out, size_t max)
 {

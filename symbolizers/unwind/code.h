@@ -12,13 +12,13 @@
 #define UNWIND_CODE_PATTERN_MAX 64
 
 enum unwind_found_kind {
-	UNWIND_FOUND_RESTORER, /* code to which signal handlers return; child: its size */
-	UNWIND_FOUND_CLONE,
+	UNWIND_FOUND_RESTORER, /* code to which signal handlers return; child is its size */
+	UNWIND_FOUND_CLONE, /* clone(), in which a thread begins */
 };
 
-/* A special function that was found. All members except at are byte offsets from at, or sizes. */
+/* A special function that was found. Numbers are byte offsets from at, unless stated otherwise. */
 struct unwind_found {
-	uint64_t at; /* offset in the code that was searched */
+	uint64_t at; /* start of the function: offset in the code that was searched */
 	enum unwind_found_kind kind;
 	uint32_t call_end; /* the end of the system call instruction */
 	uint32_t child, end; /* start and end of the code that only the child runs */

@@ -24,8 +24,8 @@
  */
 #define FUNCTION_MAX 256
 /*
- * Sizes in crtbegin.o, in bytes: of the first two functions together, an upper bound of the third,
- * and of the fourth.
+ * Sizes of the functions in crtbegin.o, in bytes: the first two together (exact), the third (upper
+ * bound), and the fourth (exact).
  */
 #define CLONES_SIZE 0x70
 #define DTORS_MAX 128
@@ -61,10 +61,10 @@ static struct unwind_rule crt_rule(const struct unwind_machine *m, int32_t cfa_o
 	};
 }
 
-/* Code that moves the stack pointer by 8 bytes, by file offsets. */
+/* Code that lowers the stack pointer by 8 bytes for a while. Positions are file offsets. */
 struct crt_code {
 	uint64_t begin, end;
-	uint64_t moved, restored; /* the stack pointer is moved from here to there */
+	uint64_t moved, restored; /* the stack pointer is lowered from moved up to restored */
 	bool saves_fp; /* the 8 bytes hold the frame pointer */
 };
 
@@ -140,7 +140,7 @@ static bool find_init_function(const struct unwind_source *s, int64_t tag, const
 	       unwind_source_offset(s, section.sh_addr, out, out_room);
 }
 
-/* The file offset of the first function in an array that the dynamic segment refers to. */
+/* Find the file offset of the first function in an array that the dynamic segment refers to. */
 static bool find_first_of_array(const struct unwind_source *s, int64_t tag, uint64_t *out)
 {
 	uint64_t array, at, function;

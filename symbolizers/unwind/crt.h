@@ -7,8 +7,8 @@
 #include "symbolizers/unwind/source.h"
 
 /*
- * Add the rules. Return 0, also if there is no such code or it has an unknown form; -ENOMEM or
- * -E2BIG.
+ * Add the rules. Return 0, also if there is no such code or the code has an unknown form; -ENOMEM
+ * or -E2BIG.
  */
 int unwind_crt_add(struct unwind_rows *rows, const struct unwind_source *s);
 

@@ -79,7 +79,10 @@ static void add_terms(struct evaluation *e)
 	push_term(e, a);
 }
 
-/* Multiply by a constant. Only eight is supported, for an index into an array of pointers. */
+/*
+ * Multiply a register by 8, for an index into an array of pointers; other factors are not
+ * supported. by: the operand that stands for 8, which for a shift is 3.
+ */
 static void multiply_term(struct evaluation *e, int64_t by)
 {
 	struct term b = pop_term(e), a = pop_term(e);
@@ -150,8 +153,8 @@ static bool evaluate_expression(struct cfi_reader r, struct term *out)
 }
 
 /*
- * Return whether the expression is the one that linkers write for the PLT: sp + 8, and 8 more from
- * the byte of the 16-byte stub (in lit) on at which the stub has pushed its number.
+ * Return whether the expression is the one that linkers write for the PLT: sp + 8, and 8 more once
+ * the stub of 16 bytes has pushed its number. lit is the offset in the stub after that push.
  */
 static bool is_plt_expression(const struct cfi_reader *r, struct unwind_cfa *out)
 {

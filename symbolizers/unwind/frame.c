@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Run the instructions of call frame information (DWARF 5, section 6.4.2) once over each function.
- * Only the registers that rules can name are tracked.
+ * Only the CFA, the frame pointer, the base register and the return address are tracked: rules
+ * restore no other register.
  */
 #include <dwarf.h>
 #include <errno.h>

@@ -48,7 +48,7 @@ struct unwind_cie {
 	const struct unwind_machine *machine;
 	uint64_t code_align;
 	int64_t data_align;
-	uint64_t bias; /* address of a byte of the section, less its address in memory */
+	uint64_t bias; /* virtual address of a byte of the section, less its address in memory */
 	uint8_t encoding; /* encoding of addresses: DW_EH_PE_... */
 	bool sized; /* augmentation data begins with its size */
 	bool signal; /* the frames are those that the kernel makes for signal handlers */
@@ -74,14 +74,17 @@ int unwind_frame_run(const struct unwind_cie *c, struct cfi_reader instructions,
 uint64_t cfi_read_pointer(struct cfi_reader *r, uint8_t encoding, uint64_t bias);
 
 /*
- * cfi.c: decode the augmentation of a CIE into c->sized, encoding and signal. Return false
- * if it is invalid.
+ * cfi.c: decode the augmentation of a CIE into the members sized, encoding and signal of c. Return
+ * false if the augmentation is invalid or has an unknown letter.
  */
 bool cfi_read_augmentation(struct unwind_cie *c, const Dwarf_CIE *cie);
 
 /* expression.c: decode an expression for the CFA; kind is UNWIND_BAD if not understood. */
 struct unwind_cfa unwind_expression_cfa(struct cfi_reader expression);
-/* expression.c: decode an expression for the address at which a register is saved. */
+/*
+ * expression.c: decode an expression for the address at which a register is saved; WHERE_UNKNOWN if
+ * not understood.
+ */
 struct unwind_place unwind_expression_place(struct cfi_reader expression);
 
 #endif

@@ -3,9 +3,9 @@
  * Make rows from Go's stack pointer deltas. In compiled functions, the delta gives the size of the
  * stack frame. A few assembler functions switch stacks and need special rules:
  *
- *  - Where a frame pointer was set up before the switch, it finds the frame: it is kept across
- *    the switch, and leads back to the goroutine (systemstack, asmcgocall), to the C code that
- *    called (cgocallback), and out of the vDSO (nanotime1).
+ *  - Where a frame pointer was set up before the switch, the frame is found by the frame pointer,
+ *    which is kept across the switch and leads back to the goroutine (systemstack, asmcgocall),
+ *    to the C code that called (cgocallback), and out of the vDSO (nanotime1).
  *  - Go before 1.21 gave systemstack and asmcgocall no frame, and the frame pointer leads to the
  *    caller's caller: one frame is lost.
  *  - On arm64, asmcgocall (and systemstack before 1.21) changes the frame pointer along with the
@@ -25,14 +25,14 @@
 
 #define CODE_MAX 4096 /* bytes of a function that are searched for a stack switch */
 #define DELTA_MAX ((1 << 30) + 4096) /* bytes; reflect's frames reach just over 1 GiB */
-#define ROLE_NAME_MAX 64 /* bytes of a name that are compared */
+#define ROLE_NAME_MAX 64 /* bytes of a name in which _lib is searched */
 #define NEVER UINT64_MAX
 
 enum go_role {
 	GO_PLAIN,
 	GO_ROOT, /* there is no caller */
 	GO_LEAVE, /* after the switch there is no caller */
-	GO_SWITCH, /* after the switch, the frame pointer is still the caller's */
+	GO_SWITCH, /* switches to another stack and back */
 	GO_CLONE,
 	GO_SIGNAL, /* signal handlers return to this function */
 };
@@ -55,7 +55,7 @@ static const struct {
 	{"runtime.sigreturn__sigaction", GO_SIGNAL},
 };
 
-/* A window of code; functions are read in ascending order. */
+/* The part of the code that was read last; functions are read in ascending order. */
 struct code_window {
 	uint64_t offset;
 	size_t size;
@@ -198,7 +198,8 @@ static struct unwind_rule go_step_rule(struct go_rows_maker *m, uint64_t at, int
 }
 
 /*
- * Put the rows of one step of the table: up to three, as the frame pointer is saved and then set.
+ * Put the rows of one step of the table: up to four, as the frame pointer is saved, set, and
+ * restored before the stack frame is released.
  */
 static int put_go_step(struct go_rows_maker *m, const struct go_rows_function *f, uint64_t at,
 		       uint64_t end, int32_t delta)
@@ -247,8 +248,8 @@ static int put_go_steps(struct go_rows_maker *m, const struct go_rows_function *
 }
 
 /*
- * Examine the code after the first stack frame of the function was made, to determine whether it
- * keeps a frame pointer.
+ * Determine from the code after the instruction that makes the function's first stack frame where
+ * the function saves and sets the frame pointer, if it keeps one.
  */
 static void find_go_frame(struct go_rows_maker *m, struct go_rows_function *f)
 {
@@ -273,7 +274,11 @@ static void find_go_frame(struct go_rows_maker *m, struct go_rows_function *f)
 		f->set = address + frame.set;
 }
 
-/* Find the stack switch of the function, if it has one, and the rule after it. */
+/*
+ * Find the first stack switch of the function, and the rule after the switch. If the frame pointer
+ * is valid across the switch, the rules of Go's table continue; a function without a switch does
+ * not use the frame pointer.
+ */
 static void find_go_switch(struct go_rows_maker *m, struct go_rows_function *f)
 {
 	size_t size = f->end - f->start < CODE_MAX ? f->end - f->start : CODE_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows for Go programs, which have no call frame information. The source is the stack pointer
- * deltas in Go's own table of functions, which survives stripping.
+ * Rows for Go programs, which have no .eh_frame. The source is the stack pointer deltas in Go's own
+ * table of functions, which survives stripping.
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_GO_H
 #define SKEIN_SYMBOLIZERS_UNWIND_GO_H
@@ -10,8 +10,9 @@
 #include "symbolizers/unwind/source.h"
 
 /*
- * Add the functions of a file if it is a Go program. Return 0, also if it is none or if its table
- * is invalid, which is counted in b->refused; -ENOMEM, -E2BIG or a negative errno of reading.
+ * Add the functions of a file if the file is a Go program. Invalid functions, and an invalid table,
+ * are counted in b->refused. Return 0, also if the file is no Go program or its table is invalid;
+ * -ENOMEM, -E2BIG or a negative errno of reading.
  */
 int unwind_go_add(struct unwind_rows *b, const struct unwind_source *s);
 

@@ -177,8 +177,8 @@ struct go_switch go_code_switch(uint16_t machine, const uint8_t *code, size_t si
 }
 
 /*
- * On x86-64, the code of the child starts with setting the stack pointer; on arm64, it follows the
- * return of the parent.
+ * On x86-64, the code of the child starts with the instruction that sets the stack pointer; *child
+ * is the offset after this instruction. On arm64, the code of the child follows the parent's ret.
  */
 bool go_code_clone(uint16_t machine, const uint8_t *code, size_t size, size_t *both, size_t *child)
 {

@@ -30,14 +30,14 @@ struct go_frame {
 bool go_code_frame(uint16_t machine, const uint8_t *code, int32_t delta, struct go_frame *out);
 
 /*
- * Return the size of the instruction right before end if it releases a stack frame, else 0. size:
- * number of bytes before end that may be read.
+ * Return the size of the instruction right before end if it releases a stack frame, else 0; on
+ * arm64 always 0. size: number of bytes before end that may be read.
  */
 size_t go_code_close(uint16_t machine, const uint8_t *end, size_t size);
 
 /*
- * Return the DWARF number of the register into which the instruction before code popped the return
- * address; or -1.
+ * Return the DWARF number of the register (r8 to r15 on x86-64) into which the instruction before
+ * code popped the return address; or -1.
  */
 int go_code_popped(uint16_t machine, const uint8_t *code);
 
@@ -54,8 +54,8 @@ struct go_switch {
 struct go_switch go_code_switch(uint16_t machine, const uint8_t *code, size_t size);
 
 /*
- * Find two offsets in the code of clone(): *both is the end of the system call, *child the start of
- * the code after it that only the child runs. Return false if the code has another form.
+ * Find two offsets in the code of clone(): *both is the end of the system call, from which both
+ * threads run; from *child on, only the child runs. Return false if the code has another form.
  */
 bool go_code_clone(uint16_t machine, const uint8_t *code, size_t size, size_t *both, size_t *child);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .eh_frame_hdr is the linker's table of all functions that .eh_frame describes, in order of
- * address. A program uses it to find the description of a function when it throws an exception.
+ * address. A program that throws an exception finds the descriptions of functions by this table.
  * Source: LSB core specification, section 10.6.2.
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_INDEX_H

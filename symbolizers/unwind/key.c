@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Compute the key of a file's unwind table. A table is made by reading parts of the file; the key
- * is made by reading the same parts, through the same functions, without decoding the instructions
- * inside of functions.
+ * is made by reading the same parts, through the same functions, which then decode the call frame
+ * instructions of a function only up to its first row.
  */
 #include <errno.h>
 #include <string.h>
@@ -65,8 +65,8 @@ static int hash_code(const struct unwind_source *s)
 }
 
 /*
- * Hash a Go program: its table depends on the code of every function. Return 0 if the file is no
- * Go program, 1 if the file was hashed, or a negative errno.
+ * Hash a Go program: its table depends on the code of every function. Return 1 if the file was
+ * hashed; 0 if the file is no Go program or Go's table is invalid; or a negative errno.
  */
 static int hash_go(const struct unwind_source *s)
 {

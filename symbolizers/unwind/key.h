@@ -6,7 +6,7 @@
 #include "symbolizers/elf_image.h"
 #include "symbolizers/unwind/table.h"
 
-/* Like unwind_key_read(), without the check of the stamp. */
+/* Like unwind_key_read(), for an open image, and without the check of the stamp. */
 int unwind_key_of(struct unwind_key *out, struct elf_image *image);
 
 #endif

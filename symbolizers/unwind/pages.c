@@ -17,7 +17,7 @@ struct page_builder {
 	struct unwind_rows *from;
 	const uint64_t *wanted; /* page numbers in order; NULL: all pages */
 	size_t wanted_count;
-	size_t reached; /* index in wanted of the first page that is not before page at */
+	size_t reached; /* index of the first item of wanted that is at or after page at */
 	VECTOR(uint32_t) out; /* the table */
 	uint64_t first; /* page number */
 	uint64_t at; /* number of the page being built */
@@ -33,7 +33,7 @@ static struct unwind_page *current_table_page(struct page_builder *p)
 	return &all[p->at - p->first];
 }
 
-/* Return whether page at is wanted; at never decreases. */
+/* Return whether page p->at is wanted. p->at never decreases between calls. */
 static bool is_page_wanted(struct page_builder *p)
 {
 	if (!p->wanted)
@@ -56,8 +56,8 @@ static int push_page_row(struct page_builder *p, uint32_t low, uint32_t rule)
 }
 
 /*
- * Move p->at forward to the page of offset at, and begin every page in between with the rule that
- * applies there.
+ * Move p->at forward to the last page that begins before offset at, and begin every page on the way
+ * with the rule that applies there.
  */
 static int fill_pages_before(struct page_builder *p, uint64_t at)
 {
@@ -132,7 +132,7 @@ static int put_visited(void *context, uint64_t start, uint64_t end, enum unwind_
 	return end - start > PADDING_MAX ? put_page_rule(p, start, UNWIND_RULE_GAP) : 0;
 }
 
-/* Set the range of pages, from that of the first function to that of the end of the last. */
+/* Set the range of pages, from the start of the first function to the end of the last function. */
 static int find_row_pages(struct page_builder *p)
 {
 	uint64_t start = UINT64_MAX, end = 0;

@@ -77,7 +77,7 @@ static inline int64_t cfi_read_sleb(struct cfi_reader *r)
 	return (int64_t)cfi_read_leb(r, true);
 }
 
-/* Return a reader of the next size bytes, and skip them. */
+/* Return a reader of the next size bytes, and skip them. If there are fewer, both become bad. */
 static inline struct cfi_reader cfi_read_block(struct cfi_reader *r, uint64_t size)
 {
 	struct cfi_reader block = {r->at, r->at, false};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Make some pages of a table before the whole table exists; .eh_frame_hdr shows which functions are
- * in them. For each page the function before it and the one after it are added, too, since the code
- * between functions depends on both neighbors. So a page equals that of the whole table, unless
- * .eh_frame_hdr leaves functions out; the whole table corrects this when it arrives.
+ * in these pages. For each page, the function before the page and the function after the page are
+ * added, too, since the rules between functions depend on both neighbors. So a page equals that of
+ * the whole table, unless .eh_frame_hdr leaves functions out; the whole table later replaces the
+ * pages.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,11 +17,14 @@
 #include "symbolizers/unwind/table.h"
 
 /*
- * Minimum number of functions: with fewer, the table may come from .debug_frame, see
- * unwind_cfi_read().
+ * Minimum number of functions in a file with .debug_frame: with fewer, the table may come from
+ * .debug_frame, see unwind_cfi_read().
  */
 #define FUNCTIONS_FEW 64
-/* Code is searched at most this far before and after a page, in bytes; a clone() has 64 bytes. */
+/*
+ * Undescribed code is searched at most this far before and after a page, in bytes. No pattern has
+ * more than UNWIND_CODE_PATTERN_MAX (64).
+ */
 #define MARGIN UNWIND_PAGE_SIZE
 
 struct requested_pages {
@@ -79,8 +83,8 @@ static int sort_requested_pages(struct requested_pages *a, const uint64_t *pages
 }
 
 /*
- * Refuse Go programs: their functions are in Go's line table, not in .eh_frame, and only the whole
- * table has them.
+ * Return -ENOENT for Go programs: their functions are in Go's table of functions, not in .eh_frame,
+ * and only the whole table has them. Return 0 for other files.
  */
 static int refuse_go(const struct requested_pages *a)
 {
@@ -105,7 +109,8 @@ static int open_function_index(struct requested_pages *a)
 }
 
 /*
- * Add the functions that begin between address and end, the one before them and the one after them.
+ * Add the functions that begin between address and end, the function before these and the function
+ * after these. Return 0; -EBADMSG: .eh_frame_hdr is wrong; or another negative errno.
  */
 static int add_page_functions(struct requested_pages *a, uint64_t address, uint64_t end)
 {

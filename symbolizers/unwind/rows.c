@@ -39,7 +39,7 @@ static int grow_rule_slots(struct unwind_rows *b, uint32_t count)
 	return 0;
 }
 
-/* Return the number of a rule. When the numbers (16 bits) run out, return UNWIND_RULE_BAD. */
+/* Return the number of a rule; UNWIND_RULE_BAD when the numbers (16 bits) or the memory run out. */
 static uint32_t number_of_rule(struct unwind_rows *b, const struct unwind_rule *rule)
 {
 	uint32_t *slot = rule_slot(b, rule);

@@ -51,15 +51,15 @@ void unwind_rows_free(struct unwind_rows *b);
 
 /*
  * Begin a function at file offsets start to end (excluded). Until the first unwind_rows_put() the
- * function is a gap. Return 0; -EINVAL: the function is empty or impossibly large, which the caller
- * counts as refused; -ENOMEM; -E2BIG: the file has too many functions or rows.
+ * function is a gap. Return 0; -EINVAL: the range is empty or ends above INT64_MAX, and nothing was
+ * added; -ENOMEM; -E2BIG: the file has too many functions or rows.
  */
 int unwind_rows_begin(struct unwind_rows *b, enum unwind_layer layer, uint64_t start, uint64_t end);
 
 /*
- * Apply rule from file offset at up to the next put or the end of the function. at must not
- * decrease; offsets outside of the function are cut off. Return 0, -EINVAL if at decreases,
- * -ENOMEM or -E2BIG.
+ * Apply rule from file offset at up to the next put or the end of the function. A rule at or after
+ * the end is ignored. Return 0; -EINVAL: at is before the start of the function or before the
+ * offset of an earlier put; -ENOMEM or -E2BIG.
  */
 int unwind_rows_put(struct unwind_rows *b, uint64_t at, const struct unwind_rule *rule);
 
@@ -77,7 +77,7 @@ int unwind_rows_add(struct unwind_rows *b, enum unwind_layer layer, uint64_t sta
  */
 void unwind_rows_sort(struct unwind_rows *b);
 
-/* Return the function of one layer that holds a file offset, or NULL. The rows must be settled. */
+/* Return the function of one layer that holds a file offset, or NULL. The rows must be sorted. */
 const struct unwind_extent *unwind_rows_find(const struct unwind_rows *b, enum unwind_layer layer,
 					     uint64_t offset);
 
@@ -92,8 +92,8 @@ int unwind_rows_walk(struct unwind_rows *b, uint64_t start, uint64_t end, unwind
 
 /*
  * Build the table (table.h) in one malloc()ed block that the caller frees. Padding of up to
- * 15 bytes between functions continues the row before it. Consumes the rows of b. Return 0;
- * -ENOENT: no rows; -ENOMEM; -E2BIG.
+ * 15 bytes between functions belongs to the row before the padding. The functions of b are
+ * consumed. Return 0; -ENOENT: no rows; -ENOMEM; -E2BIG: too many pages (over 4 GiB of code).
  */
 int unwind_rows_finish(struct unwind_rows *b, void **out, size_t *out_size);
 
@@ -105,8 +105,9 @@ struct unwind_wanted_pages {
 };
 
 /*
- * Like unwind_rows_finish(), for some pages: all other pages are marked unmade. The caller must
- * have put rows only into the wanted pages.
+ * Like unwind_rows_finish(), for some pages: all other pages are marked unmade, and rows in them
+ * are ignored. The caller must have added all functions in the wanted pages, and their neighbors.
+ * Wanted pages without rows are not an error. -E2BIG: the range of pages is empty or too large.
  */
 int unwind_rows_finish_pages(struct unwind_rows *b, const struct unwind_wanted_pages *w, void **out,
 			     size_t *out_size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Map the virtual addresses in an ELF file to file offsets. */
+/* Find the code of an ELF file, map virtual addresses to file offsets, and hash the bytes read. */
 #include <errno.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ const struct unwind_machine *unwind_source_machine(const struct unwind_source *s
 
 /*
  * Add the part of an executable segment that is in the file; ignore other segments. -EBADMSG: the
- * part is not within the file, or its addresses are not above those of the last segment.
+ * part is not within the file, or begins below the end of the segment before.
  */
 static int add_code_segment(struct unwind_source *s, const GElf_Phdr *p)
 {

@@ -45,15 +45,19 @@ struct unwind_machine {
 
 /*
  * Read the program headers of image, which must outlive s. Return 0; -ENOENT: a file of another
- * machine or class, or without code; -EBADMSG. Call unwind_source_free() also after failure.
+ * machine or class, or without code; -EBADMSG: the program headers are invalid; -ENOMEM. Call
+ * unwind_source_free() also after failure.
  */
 int unwind_source_open(struct unwind_source *s, struct elf_image *image);
 void unwind_source_free(struct unwind_source *s);
 
-/* Add further facts on which the table depends to the hash of a key. */
+/* Add facts on which the table depends to the hash, if s has one. */
 void unwind_source_hash(const struct unwind_source *s, const uint64_t *facts, size_t count);
 
-/* Read exactly size bytes that the table depends on. Errors as for elf_image_read(). */
+/*
+ * Read exactly size bytes on which the table depends, and add them to the hash, if s has one.
+ * Return values as of elf_image_read().
+ */
 int unwind_source_read(const struct unwind_source *s, uint64_t offset, void *buf, size_t size);
 
 /* Return the machine of the file; NULL if it is not supported. */

@@ -28,13 +28,13 @@
  */
 #define ENTRY_MAX 64
 #define CLONE_GAP_MAX 64
-/* maximum number of clone functions in one file; the same limit applies to signal frames */
+/* Maximum number of functions in one file that are treated as a clone() or a signal frame. */
 #define CLONES_MAX 64
 /* Minimum size of undescribed code in bytes; shorter code is padding. */
 #define HOLE_MIN 16
 /*
  * Maximum bytes of undescribed code that are searched in one file: musl has 0.4 MiB, programs
- * linked with it some more.
+ * linked with musl some more.
  */
 #define HOLES_SIZE_MAX (64u << 20)
 
@@ -73,7 +73,7 @@ static int add_start_rule(struct unwind_rows *rows, uint64_t start, uint64_t end
 	return ret == -EINVAL ? 0 : ret;
 }
 
-/* Find the start of the first function of any layer. */
+/* A visitor of unwind_rows_walk(): set *context to the start of the first function, then stop. */
 static int find_first_function(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
 			       struct unwind_extent *function)
 {
@@ -102,8 +102,8 @@ static bool find_entry_point(const struct unwind_source *s, uint64_t *out, uint6
 }
 
 /*
- * Return whether the descriptions at offset are known: outside of s->parts, they have not been
- * read.
+ * Return whether the descriptions at offset have been read: if s->parts is not empty, only those
+ * in s->parts have been.
  */
 static bool is_in_parts(const struct unwind_source *s, uint64_t offset)
 {
@@ -141,7 +141,10 @@ static const struct unwind_rule *first_rule_of_extent(const struct unwind_rows *
 	return &rows->rules.items[UNWIND_ROW_RULE(rows->rows.items[e->first])];
 }
 
-/* Add the code between the descriptions of the parent and of the child. */
+/*
+ * Add a rule for the code from start to end, between the descriptions of the parent and of the
+ * child, if it follows or contains a system call.
+ */
 static int add_clone_gap(struct unwind_rows *rows, const struct unwind_source *s, uint64_t start,
 			 uint64_t end)
 {
@@ -157,10 +160,10 @@ static int add_clone_gap(struct unwind_rows *rows, const struct unwind_source *s
 }
 
 /*
- * Extend the function to which a signal handler returns by the byte before it, since return
- * addresses are looked up one byte earlier. This code was not called, so that the byte before it
- * belongs to another function, unless the description begins one byte before the code, as glibc's
- * does.
+ * Extend the function to which a signal handler returns by one byte before its start, since return
+ * addresses are looked up one byte earlier. No call precedes this code, so that the byte before it
+ * belongs to another function. Nothing is added if the description already begins one byte before
+ * the code, as glibc's does.
  */
 static int add_early_byte(struct unwind_rows *rows, const struct unwind_source *s,
 			  const struct unwind_extent *e)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Add rules for functions whose frames cannot be expressed by call frame information. */
+/*
+ * Add rules for functions in which threads begin, and for the code to which signal handlers return,
+ * where call frame information is missing or incomplete.
+ */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_STARTS_H
 #define SKEIN_SYMBOLIZERS_UNWIND_STARTS_H
 

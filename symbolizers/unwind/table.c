@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Make, check and search unwind tables. */
+/* Make and check unwind tables. */
 #include <errno.h>
 
 #include "symbolizers/unwind/cfi.h"
@@ -70,7 +70,10 @@ int unwind_table_make(void **out, size_t *out_size, struct unwind_key *out_key,
 	return 0;
 }
 
-/* The parts follow one another without a gap; none of these products overflows 64 bits. */
+/*
+ * Find the parts of a table, which follow one another without a gap. None of these products
+ * overflows 64 bits.
+ */
 static int lay_out_table(struct unwind_table *t, const uint8_t *bytes, size_t size, uint32_t magic)
 {
 	const struct unwind_header *h = (const struct unwind_header *)bytes;
@@ -103,8 +106,8 @@ static bool rule_is_good(const struct unwind_rule *r)
 }
 
 /*
- * Return whether the rows of a page are valid: they must be in order, with at most one row for each
- * offset. Rows compare as numbers.
+ * Return whether the rows of a page are valid: the first row is at the page's first byte, offsets
+ * increase from row to row, and every row has the number of an existing rule.
  */
 static bool page_is_good(const struct unwind_table *t, const struct unwind_page *page)
 {
@@ -126,8 +129,8 @@ static bool page_is_good(const struct unwind_table *t, const struct unwind_page 
 }
 
 /*
- * Check a table. Pages must not share rows, so that the time to check is bounded by the size of the
- * table.
+ * Check a table. All pages together must not have more rows than the table, so that the time to
+ * check is bounded by the size of the table.
  */
 static int check_table(struct unwind_table *out, const void *bytes, size_t size, uint32_t magic)
 {

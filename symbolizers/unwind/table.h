@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unwind table of one ELF file (layout: bpf/unwind/rule.h). It is made from .eh_frame, else
- * from .debug_frame, or from Go's line table; functions in which threads begin get rules of their
- * own.
+ * The unwind table of one ELF file (layout: bpf/unwind/rule.h). The table is made from .eh_frame,
+ * from .debug_frame if .eh_frame has only a few functions, and from Go's table of functions. The
+ * PLT, start-up code, functions in which threads begin and signal frames get rules of their own.
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_TABLE_H
 #define SKEIN_SYMBOLIZERS_UNWIND_TABLE_H
@@ -13,7 +13,7 @@
 #include "bpf/unwind/rule.h"
 #include "symbolizers/stamp.h"
 
-/* Largest table in bytes; the table of 500 MB of code takes about half of it. */
+/* Largest table in bytes; the table of 500 MB of code takes about half of this. */
 #define UNWIND_TABLE_MAX (256u << 20)
 
 /* The parts of a table, all in one block of memory. */
@@ -37,18 +37,20 @@ struct unwind_key {
 
 /*
  * Compute the key of a file. Return 0; -ENOENT: the file has nothing to make a table from;
- * -EBADMSG: no ELF file, a hostile one, or too large; -ESTALE: the file changed.
+ * -EBADMSG: no ELF file, or an invalid one; -E2BIG: the file is too large; -ESTALE: the file
+ * changed; -ENOMEM or another negative errno.
  */
 int unwind_key_read(struct unwind_key *out, const struct stamped_file *file);
 
 /*
- * Make the table of a file. *out is malloc()ed memory of *out_size bytes that the caller frees; it
- * satisfies unwind_table_check(). Errors as above, and -ENOMEM, -E2BIG. Descriptions that make no
- * sense are left out and counted (header.refused).
+ * Make the table of a file. *out is malloc()ed memory of *out_size bytes that the caller frees; the
+ * table satisfies unwind_table_check(). Errors as for unwind_key_read(). Descriptions that make no
+ * sense are left out or become UNWIND_BAD, and are counted (header.refused).
  *
  * *out_key (out_key may be NULL) is the key computed from the very bytes that the table was made
  * from, under which the table may be cached. (The owner of the file could change it between two
- * readings.) A key of size 0 means that the file has too many bytes to keep for that.
+ * readings.) If the bytes that were read were too many to keep, the key has size 0 and the table
+ * must not be cached.
  */
 int unwind_table_make(void **out, size_t *out_size, struct unwind_key *out_key,
 		      const struct stamped_file *file);
@@ -61,9 +63,9 @@ struct unwind_page_list {
 
 /*
  * Make only the requested pages, in a hundredth of the time of a whole table; the result satisfies
- * unwind_pages_check(). Errors as for unwind_table_make(); -ENOENT also if the file has no
- * .eh_frame_hdr, -EBADMSG also if .eh_frame_hdr is wrong or unsorted. After either of these the
- * caller has to wait for the whole table.
+ * unwind_pages_check(). Errors as for unwind_table_make(); -ENOENT also if the file has no usual
+ * .eh_frame_hdr, is a Go program, or has no code in these pages; -EBADMSG also if .eh_frame_hdr is
+ * wrong or unsorted. After either of these the caller has to wait for the whole table.
  */
 int unwind_pages_make(void **out, size_t *out_size, const struct stamped_file *file,
 		      const struct unwind_page_list *q);
@@ -74,8 +76,8 @@ int unwind_pages_make(void **out, size_t *out_size, const struct stamped_file *f
  */
 int unwind_table_check(struct unwind_table *out, const void *bytes, size_t size);
 /*
- * Like unwind_table_check(), for a table with some pages; pages whose count is UNWIND_PAGE_UNMADE
- * are not used.
+ * Like unwind_table_check(), for the result of unwind_pages_make(): pages whose count is
+ * UNWIND_PAGE_UNMADE have no rows to check.
  */
 int unwind_pages_check(struct unwind_table *out, const void *bytes, size_t size);
 

@@ -41,14 +41,14 @@ struct cache_file_header {
 struct table_cache {
 	int directory;
 	uint64_t budget;
-	uint64_t written; /* bytes since files were last removed */
+	uint64_t written; /* bytes written since the cache was last trimmed */
 };
 
 /* A file that may be removed. */
 struct cached_file {
 	char name[NAME_SIZE];
-	int64_t used; /* ns, CLOCK_REALTIME */
-	uint64_t cost;
+	int64_t used; /* ns, CLOCK_REALTIME: the file's mtime */
+	uint64_t cost; /* bytes on disk */
 };
 
 typedef VECTOR(struct cached_file) cached_files_t;
@@ -149,8 +149,8 @@ static int write_cache_bytes(int fd, const void *buffer, size_t size)
 }
 
 /*
- * Check that the file has the size, owner and mode of a file of this cache, and get its size in
- * bytes.
+ * Check that a file is a regular file with the owner and the mode of a file of this cache, and get
+ * its size in bytes.
  */
 static int check_cache_file(int fd, uint64_t *out_size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cache of unwind tables on disk, so that a file is read only when it is new. Each table is one
- * file, in a directory that no other user can write to, with a name made from struct unwind_key and
- * a checksum over the whole file. Damaged files are removed and count as absent. Several recorders
+ * A cache of unwind tables on disk, so that a table is made only for a file that is new. Each table
+ * is one file, in a directory that no other user can write to, with a name made from struct
+ * unwind_key and a checksum over name and contents. Damaged files are removed. Several recorders
  * may use one directory at the same time.
  *
  * Keys and tables both come from the worker. A worker that a hostile file has taken over could put
@@ -32,14 +32,16 @@ void table_cache_close(struct table_cache *c);
 
 /*
  * Get the table under a key. Return 0, with *out_bytes the memory of *out, which the caller frees;
- * -ENOENT; or a negative errno of reading.
+ * -ENOENT: there is none; -EBADMSG: its file was damaged and has been removed; or another negative
+ * errno.
  */
 int table_cache_get(struct table_cache *c, const struct unwind_key *key, void **out_bytes,
 		    struct unwind_table *out);
 
 /*
- * Keep a table; a table that cannot be written is not kept. Removes the least recently used tables
- * the first time, and whenever an eighth of the budget has been written.
+ * Keep a table, unless the table takes more than half of the budget or its file cannot be written.
+ * After the first table, and whenever more than an eighth of the budget has been written, the least
+ * recently used tables are removed, down to seven eighths of the budget.
  */
 void table_cache_put(struct table_cache *c, const struct unwind_key *key,
 		     const struct unwind_table *t);
