@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Show the account of all due samples as a sum (account_text.h). */
+/* Format the account of all due samples as a sum (account_text.h). */
 #include "cmd/account_text.h"
 
 #include <inttypes.h>

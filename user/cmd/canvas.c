@@ -57,7 +57,10 @@ static bool locale_is_utf8(void)
 	return false;
 }
 
-/* Terminals with only 16 colours are rare and old; recognize them by their names. */
+/*
+ * Return whether the terminal has 256 colours: all have, except a few old ones, known by the name
+ * in $TERM. $COLORTERM overrides that name.
+ */
 static bool has_256_colors(void)
 {
 	static const char *const old[] = {"ansi",  "linux",  "vt100",
@@ -88,8 +91,8 @@ static bool is_uniform_stroke(const struct stroke *s)
 }
 
 /*
- * Merge two strokes into one: its level is the mean of both, but it is neither quite idle nor
- * quite busy unless both strokes are.
+ * Merge two strokes into one. Its level is the mean of both levels, but 0 or STROKE_FULL only if
+ * both levels are. The bar is that of the busier stroke, the ground that of the other.
  */
 static struct stroke merge_strokes(const struct stroke *a, const struct stroke *b)
 {
@@ -107,7 +110,7 @@ static uint8_t solid_fill_or_none(enum fill p)
 	return fill_looks[p].shape == SHAPE_SOLID ? p : FILL_NONE;
 }
 
-/* Draw a bar whose height is the level in eighths, over the ground. */
+/* Return a bar whose height is the level in eighths (1 to 7), before the colour of the ground. */
 static struct glyph bar_glyph(const struct stroke *s)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇"};
@@ -146,7 +149,7 @@ static struct glyph block_glyph(const struct stroke *s)
 	return bar_glyph(&both);
 }
 
-/* Show running without colours, by shades; the full block means running throughout. */
+/* Return the shade of a running thread, by level; the densest shade means running throughout. */
 static struct glyph shade_glyph(const struct canvas *c, const struct stroke *s)
 {
 	static const char *const shades[][2] = {{":", "░"}, {"+", "▒"}, {"*", "▓"}, {"#", "█"}};
@@ -156,8 +159,11 @@ static struct glyph shade_glyph(const struct canvas *c, const struct stroke *s)
 }
 
 /*
- * Return a letter for the state; a capital means busy: more than half of the time for a program
- * on a CPU lane, at any time for a waiting thread.
+ * Return the character for two strokes where colours or UTF-8 are missing. A program on a CPU is
+ * its letter, a capital if the CPU was busy for more than half of the time. A thread that ran for
+ * more than half of the time is a shade. Other threads are the letter of their state, a capital if
+ * they ran, too; states without a solid shape are a shade if the thread ran, else a line or dots
+ * where the terminal has UTF-8.
  */
 static struct glyph letter_glyph(const struct canvas *c, const struct stroke *s)
 {
@@ -188,7 +194,7 @@ static struct glyph stroke_glyph(const struct canvas *c, const struct stroke *s)
 {
 	bool blocks = c->utf8 && c->colors != COLORS_NONE;
 
-	/* Draw a cell with any lost time as lost, so that losses are never understated. */
+	/* One unknown stroke makes the character unknown, so that short losses stay visible. */
 	if (is_hatched_stroke(&s[0]) || is_hatched_stroke(&s[1]))
 		return blocks ? fill_glyph(FILL_UNKNOWN)
 			      : make_letter_glyph(fill_looks[FILL_UNKNOWN].letter, FILL_UNKNOWN);
@@ -234,7 +240,7 @@ void canvas_draw_lane(const struct canvas *c, const struct stroke *strokes, unsi
 	for (unsigned int i = 0; i < columns; i++) {
 		struct glyph g = stroke_glyph(c, &strokes[2 * i]);
 
-		/* A blank has no visible foreground, so keep the last one. */
+		/* A blank shows no foreground colour, so do not change that colour for it. */
 		if (!strcmp(g.text, " "))
 			g.front = last.front;
 		canvas_change_colors(c, &last, &g);
@@ -244,7 +250,7 @@ void canvas_draw_lane(const struct canvas *c, const struct stroke *strokes, unsi
 	canvas_change_colors(c, &last, &none);
 }
 
-/* The sample is less high than a lane, so that a legend does not merge visually with a lane. */
+/* A swatch of two blocks is less high than a lane, so that it does not look like part of one. */
 void canvas_draw_swatch(const struct canvas *c, enum fill fill)
 {
 	bool busy = fill == FILL_RUNNING;

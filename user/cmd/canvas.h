@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draw the lanes of a timeline as text. A character holds two cells side by side. If each cell is
- * in one state throughout, the cells are drawn as the halves of the character. Otherwise the
- * character is a bar whose height is the busy share, before the colour of the lane's other state.
+ * Draw the lanes of a timeline as text. A lane is a row of strokes, two of them in each character.
+ * On a terminal with colours and UTF-8, two strokes that are each in one state throughout are drawn
+ * as the halves of the character; otherwise the character is a bar whose height is the busy share
+ * of both, before the colour of their other state. On other terminals the character is a letter or
+ * a shade. A character is the sign for unknown if either of its strokes is unknown.
  */
 #ifndef SKEIN_CMD_CANVAS_H
 #define SKEIN_CMD_CANVAS_H
@@ -14,9 +16,10 @@
 #include "cmd/table.h"
 
 /*
- * All states that a lane is drawn in: X(NAME, shape, letter without colours, colour of 256,
- * colour of 16, "word"). The colours have middle lightness, so that they are visible on black and
- * on white; running and runnable threads are brighter than waiting ones.
+ * All states and programs that a stroke can show: X(NAME, shape, letter on terminals without
+ * colours or UTF-8, colour of 256, colour of 16, "word in the legend"). The colours have middle
+ * lightness, so that they are visible on black and on white; running and runnable threads are
+ * brighter than waiting ones.
  */
 #define FILLS(X) \
 	X(NONE, EMPTY, ' ', 0, 0, "") \
@@ -52,7 +55,7 @@ enum fill { FILLS(FILL_ENUM) FILL_COUNT };
 
 #define STROKE_FULL 127
 
-/* One cell of a lane, half a character wide. */
+/* A short part of a lane, half a character wide. */
 struct stroke {
 	uint8_t level; /* 0: not busy at all; STROKE_FULL: busy throughout */
 	uint8_t bar; /* enum fill of the busy part */
@@ -64,7 +67,7 @@ enum canvas_colors { COLORS_NONE, COLORS_16, COLORS_256 };
 struct canvas {
 	FILE *out;
 	enum canvas_colors colors;
-	bool utf8; /* the terminal shows more than ASCII */
+	bool utf8; /* the locale in the environment is a UTF-8 one */
 };
 
 /* Set up the canvas of a screen, from the terminal and the locale in the environment. */
@@ -74,13 +77,13 @@ void canvas_open(struct canvas *c, const struct screen *s);
 void canvas_draw_lane(const struct canvas *c, const struct stroke *strokes, unsigned int columns);
 
 /*
- * Draw a sample of an enum fill for titles and legends, canvas_swatch_width() columns wide: 2, or 1
- * where the sample is a letter.
+ * Draw a swatch of the colour or letter of a fill, for titles and legends. A swatch is
+ * canvas_swatch_width() columns wide: 2, or 1 without colours or without UTF-8.
  */
 void canvas_draw_swatch(const struct canvas *c, enum fill fill);
 unsigned int canvas_swatch_width(const struct canvas *c);
 
-/* Return the word of a fill in FILLS; static. */
+/* Return the word of a fill in FILLS, static; "" if the fill has none. */
 const char *canvas_fill_word(enum fill fill);
 
 #endif

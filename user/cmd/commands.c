@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* This file holds the table of commands, in the order in which the help lists them. */
+/* The table of commands, in the order in which the help lists them within each group. */
 #include <errno.h>
 #include <string.h>
 

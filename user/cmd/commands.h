@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of skein: one file each in this folder, one line each in commands.c. */
+/* The commands of skein: each has a file of its name in this folder and an entry in commands.c. */
 #ifndef SKEIN_CMD_COMMANDS_H
 #define SKEIN_CMD_COMMANDS_H
 
@@ -21,9 +21,9 @@ extern const struct command help_command;
 extern const struct command version_command;
 
 /*
- * Parse the options of a command. Return the index of the first operand in argv; if the command
- * ends at once, because its help was shown or an option is wrong, the complement (~) of its exit
- * status.
+ * Parse the options of a command with options_parse(). Return the index of the first operand in
+ * argv. If the command ends here, return the complement (~) of its exit status, a negative number:
+ * ~0 if its help was printed, ~2 if parsing failed and the error was printed.
  */
 int command_parse(const struct command *c, int argc, char **argv, void *options);
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cmd/commands.h"
 
-/* Completion kinds of the argument names in the help; all other names mean text. */
+/* Completion kinds by the name of an option's argument in the help; other names mean text. */
 static const struct {
 	const char *arg;
 	enum completion_kind kind;
@@ -41,7 +41,7 @@ enum completion_kind completions_operand_kind(const struct command *c)
 	return strcmp(c->usage, "[OPTIONS]") ? COMPLETE_TRACES : COMPLETE_NOTHING;
 }
 
-/* Return the size of the text up to mark or the end of the line, without a final full stop. */
+/* Return the bytes of the text up to mark or the end of the line, without a final full stop. */
 static size_t phrase_size(const char *text, const char *mark)
 {
 	const char *end = strstr(text, mark);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Write the completion script for bash, which uses only bash builtins. The option tables become
- * shell functions that print words, or a kind in angle brackets; the rest of the script is
- * constant.
+ * Write the completion script for bash. The script needs only bash builtins; for the arguments of a
+ * profiled command it calls _command_offset() of bash-completion if that function is defined. The
+ * tables of commands and options become shell functions that print words, or a kind in angle
+ * brackets; the rest of the script is constant.
  */
 #include "cmd/commands.h"
 #include "cmd/completions.h"
@@ -10,7 +11,7 @@
 static const char head[] = "# bash completion for skein, made by 'skein completions bash'\n"
 			   "# shellcheck shell=bash\n\n";
 
-/* Names of the kinds whose words are not in the tables. */
+/* Names in the script of the kinds whose words do not come from the tables. */
 static const char *const kind_names[] = {
 	[COMPLETE_TEXT] = "<text>",	  [COMPLETE_FILES] = "<files>",
 	[COMPLETE_FOLDERS] = "<folders>", [COMPLETE_TRACES] = "<traces>",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Write the completion script for fish: one line for each option. */
+/* Write the completion script for fish: one line for each command, option and kind of operand. */
 #include "cmd/commands.h"
 #include "cmd/completions.h"
 
@@ -25,7 +25,7 @@ static const char head[] =
 	"complete -c skein -n '__skein_using' -s h -l help -d 'List the commands'\n"
 	"complete -c skein -n '__skein_using' -l version -d 'Tell which skein this is'\n";
 
-/* Write text in single quotes of fish. */
+/* Write text in single quotes, escaped for fish. */
 static void fish_put_quoted(FILE *out, const char *text)
 {
 	fputc('\'', out);

@@ -63,7 +63,7 @@ static void zsh_put_commands(FILE *out)
 	fputs("\t)\n\t_describe -t commands command list\n}\n\n", out);
 }
 
-/* Write the action of a spec. */
+/* Write the action of a spec, its last part: how zsh completes the argument. */
 static void zsh_put_action(FILE *out, enum completion_kind kind,
 			   const char *(*values)(unsigned int index), bool list)
 {

@@ -12,7 +12,7 @@
 #include "cmd/diff.h"
 #include "cmd/report.h"
 
-/* samples of a trace; larger traces are not read again by stretches of time */
+/* Traces with more samples than this are not read a second time in stretches. */
 #define STRETCHED_SAMPLES 200000
 #define EXIT_CHANGED 3 /* exit status for --exit-code; neither a failure nor a usage error */
 
@@ -32,7 +32,7 @@ static const char *diff_by_word(unsigned int index)
 	return index <= BY_FUNCTION ? report_group_word(index) : NULL;
 }
 
-/* Return the number of a word in a list; -EINVAL with the valid words in *err. */
+/* Return the index of a word in a list; -EINVAL with the valid words in *err. */
 static int find_word_index(const char *word, const char *(*words)(unsigned int), struct error *err)
 {
 	char list[256] = "";
@@ -209,8 +209,8 @@ bool diff_is_weak(const struct comparison *c)
 }
 
 /*
- * Read one trace. event is the name of the event to compare; NULL selects the one that has
- * samples.
+ * Read one trace. event is the name of the event to compare, unless --event names another one. If
+ * event is NULL or the trace does not have it, the first event with samples is compared.
  */
 static int diff_read_trace(struct diff_trace *t, const char *path, const struct diff_options *o,
 			   const char *event, struct error *err)
@@ -236,7 +236,7 @@ static int diff_read_trace(struct diff_trace *t, const char *path, const struct 
 	return 0;
 }
 
-/* Read the profile of the part of a trace that passes the filter. */
+/* Read the profile of the part of a trace that passes the filter, and append it to t->stretches. */
 static int diff_read_stretch(struct diff_trace *t, const struct filter *f,
 			     const struct diff_options *o, struct error *err)
 {
@@ -254,8 +254,8 @@ static int diff_read_stretch(struct diff_trace *t, const struct filter *f,
 }
 
 /*
- * Read a trace in DIFF_STRETCHES stretches of time, unless it has so many samples that reading it
- * again would take too much time and memory.
+ * Read a trace in DIFF_STRETCHES stretches of equal time. Do nothing if its duration is not known,
+ * or if it has so many samples that reading it again would take too much time and memory.
  */
 static int diff_read_stretches(struct diff_trace *t, const struct diff_options *o,
 			       struct error *err)
@@ -285,7 +285,7 @@ static int diff_match_builds(const struct comparison *c, struct error *err)
 		struct diff_trace *t = &c->traces[i];
 
 		profiles[count++] = t->profile;
-		for (size_t k = 0; k < t->stretch_count; k++) /* the comparison owns these, too */
+		for (size_t k = 0; k < t->stretch_count; k++) /* owned by *t, too */
 			profiles[count++] = (struct profile *)t->stretches[k].profile;
 	}
 	if (!ret)
@@ -356,7 +356,10 @@ bool diff_row_changed(const struct comparison *c, const struct diff_row *row)
 	return false;
 }
 
-/* Return whether any shown change counts for --exit-code; changes in the kernel do not. */
+/*
+ * Return whether any change is significant and at least --min, whether --limit shows it or not.
+ * Changes of the kernel's rows (diff_row.kernel) do not count.
+ */
 static bool diff_has_changed(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->diff.rows.count; i++)
@@ -425,7 +428,9 @@ static int insert_operands(struct diff_options *o, int side, char **operands, in
 	return 0;
 }
 
-/* Assign operands to sides. after is the number of operands after "--". */
+/*
+ * Assign operands to sides. after is the number of words after the first "--", 0 if there is none.
+ */
 static int assign_operands(struct diff_options *o, char **operands, int count, int after,
 			   struct error *err)
 {
@@ -434,7 +439,7 @@ static int assign_operands(struct diff_options *o, char **operands, int count, i
 
 	if (count == SIDES)
 		after = 1;
-	else if (after == count) /* the "--" ended the options and divides nothing */
+	else if (after == count) /* all follow the "--", so it only ended the options */
 		after = 0;
 	if (count > SIDES && !after)
 		return error_set(err, -EINVAL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The comparison of skein diff, computed once and shown as text or as JSON. */
+/* The comparison of two sides by skein diff, computed once and shown as text, JSON or picture. */
 #ifndef SKEIN_CMD_DIFF_H
 #define SKEIN_CMD_DIFF_H
 
@@ -17,7 +17,7 @@ struct diff_options {
 	paths_t paths[SIDES];
 	struct diff_criteria compare;
 	bool all, json, exit_code;
-	uint64_t limit; /* rows; 0 means all */
+	uint64_t limit; /* rows; 0 means all, LIMIT_UNSET the default of the output */
 	const char *color, *format, *out;
 	struct export_options how;
 	struct filter filter;
@@ -29,12 +29,12 @@ struct diff_trace {
 	struct filtered_input input;
 	struct profile *profile;
 	uint32_t event_index;
-	const struct event *event; /* NULL if there is none */
-	uint64_t count, weight; /* of the samples that pass the filter */
-	uint64_t time; /* duration of the shown part, ns */
+	const struct event *event; /* NULL if the trace has no events */
+	uint64_t count, weight; /* of the samples of the event that pass the filter */
+	uint64_t time; /* duration of the compared part, ns; 0 if it is not known */
 	struct completeness completeness;
 	struct losses losses;
-	struct diff_run stretches[DIFF_STRETCHES]; /* each with a profile of its own */
+	struct diff_run stretches[DIFF_STRETCHES]; /* the comparison owns their profiles */
 	size_t stretch_count; /* 0 if the trace was not read in stretches */
 };
 
@@ -42,14 +42,17 @@ struct comparison {
 	const struct diff_options *options;
 	struct diff_trace *traces; /* the traces of BEFORE first */
 	size_t count[SIDES];
-	VECTOR(char *) differences; /* in how the traces were recorded, one line each */
+	VECTOR(char *) differences; /* lines from diff_find_differences() */
 	struct diff diff;
 };
 
-/* Fill c->differences with what makes the traces hard to compare. Return 0 or -ENOMEM. */
+/*
+ * Add lines to c->differences for the facts that make the traces hard to compare, such as other
+ * kernels, frequencies or losses. Return 0 or -ENOMEM.
+ */
 int diff_find_differences(struct comparison *c);
 
-/* Return whether a row has a change that is marked with a star. */
+/* Return whether the self or total of a row changed significantly and by at least --min. */
 bool diff_row_changed(const struct comparison *c, const struct diff_row *row);
 /*
  * Return whether there is only one run per side, so that the variation between runs is not
@@ -61,11 +64,11 @@ int diff_text(const struct comparison *c, const struct screen *s, struct error *
 int diff_json(const struct comparison *c, FILE *out, struct error *err);
 
 /*
- * Write a differential flame graph of the first trace of each side in the requested format.
- * Return 0 or a negative errno with the cause in *err.
+ * Write a differential flame graph of the two traces in the requested format. Return 0, or a
+ * negative errno with the cause in *err; -EINVAL if a side has several traces.
  */
 int diff_picture(const struct comparison *c, struct error *err);
-/* Return the name of a format that shows two traces; NULL after the last. */
+/* Return the name of a picture format for two traces by index; NULL after the last. */
 const char *diff_format_word(unsigned int index);
 
 const char *diff_measure_word(unsigned int measure);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Find what makes traces hard to compare: how they were recorded, and what they lack. */
+/*
+ * Find the facts that make traces hard to compare: differences in how they were recorded and in how
+ * complete they are.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,9 +14,9 @@
 #include "cmd/diff.h"
 
 #define FACT_BYTES 256 /* bytes of one fact about one trace */
-#define GAP_MIN 0.01 /* report shares that differ by more than this */
-#define OPTION_INFO "option." /* prefix of the info keys that record the options of the recording \
-			       */
+#define GAP_MIN 0.01 /* report shares (0 to 1) that differ by more than this */
+/* prefix of the info keys that hold the options of the recording */
+#define OPTION_INFO "option."
 
 static char *show_event(const struct diff_trace *t, char *buf)
 {
@@ -50,8 +53,8 @@ static char *show_cpus(const struct diff_trace *t, char *buf)
 }
 
 /*
- * Show which threads and stacks were selected. Leave process numbers out, since they differ
- * anyway.
+ * Show the options that selected CPUs, threads and stacks. Leave out the ids of processes and
+ * threads, because these differ between recordings anyway.
  */
 static char *show_selection(const struct diff_trace *t, char *buf)
 {
@@ -91,8 +94,8 @@ static double complete_share(const struct diff_trace *t)
 }
 
 /*
- * Return the share of lost samples among those due while any thread ran; the threads that lost
- * samples belong to are unknown.
+ * Return the share of lost samples among the samples due while any thread ran. The filter does not
+ * restrict this share, because the threads of lost samples are not known.
  */
 static double lost_share(const struct diff_trace *t)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Write the differences as JSON: every row, significant or not, with the values that the text
- * shows.
+ * Write the comparison as JSON: every row, significant or not, unless --limit is given, with the
+ * values that the text shows.
  */
 #include <errno.h>
 
@@ -52,7 +52,7 @@ static void diff_json_put_change(struct json *j, const char *key, const struct d
 	json_key_real(j, "low", c->low);
 	json_key_real(j, "high", c->high);
 	json_key_real(j, "p", c->p);
-	json_key(j, "q"); /* null if there are too few samples for a test */
+	json_key(j, "q"); /* null if the change was not tested */
 	if (c->tested)
 		json_real(j, c->q);
 	else
@@ -90,7 +90,7 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 	json_key_text(&j, "normalize", diff_measure_word(c->options->compare.measure));
 	json_key_real(&j, "level", DIFF_SIGNIFICANCE);
 	json_key_real(&j, "least", c->options->compare.least);
-	/* null with several runs a side, because the variation is then measured */
+	/* null if a side has several runs, because the variation is then measured */
 	json_key(&j, "runs_differ_by");
 	if (diff_is_weak(c))
 		json_real(&j, DIFF_ASSUMED_PROGRAM);

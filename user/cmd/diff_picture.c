@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Write differential flame graphs: formats that show two traces in one. */
+/* Write differential flame graphs: pictures of two traces in one. */
 #include <errno.h>
 #include <string.h>
 

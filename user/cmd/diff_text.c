@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Show the differences as text: first what is compared, then the changes, largest first. */
+/* Show the comparison as text: first the traces and the method, then the changes, largest first. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -40,7 +40,10 @@ static void diff_show_origin(const struct diff_trace *t, char *buf, size_t size)
 		 h->cpus == 1 ? "" : "s", when, length);
 }
 
-/* Show its samples: "9,900 samples of cpu-clock at 999 Hz, 99.9 % of stacks complete, 3 lost". */
+/*
+ * Show the samples of a trace: "9,900 samples of cpu-clock at 999 Hz, 99.9 % of stacks complete, 3
+ * lost".
+ */
 static void diff_show_samples(const struct diff_trace *t, char *buf, size_t size)
 {
 	const struct completeness *c = &t->completeness;
@@ -85,7 +88,7 @@ static bool diff_weighs_time(const struct comparison *c)
 	return e && !strcmp(e->unit, "ns");
 }
 
-/* Return the unit of the numbers. */
+/* Return the unit of the numbers in the tables. */
 static const char *diff_unit_name(const struct comparison *c)
 {
 	switch (c->options->compare.measure) {
@@ -98,7 +101,10 @@ static const char *diff_unit_name(const struct comparison *c)
 	}
 }
 
-/* Explain how significant a star is; that depends on how many runs were recorded. */
+/*
+ * Show whether the variation between runs is measured or assumed, because the meaning of the stars
+ * depends on it.
+ */
 static void diff_put_runs(const struct comparison *c, const struct screen *s)
 {
 	char text[LINE];
@@ -179,7 +185,10 @@ static void diff_put_row(struct table *t, const struct diff_row *row, enum diff_
 	table_cell(t, row->more);
 }
 
-/* Return whether a row belongs in the table of a cost; a change is shown in one table only. */
+/*
+ * Return whether a row belongs in the table of a cost. A function whose total equals its self on
+ * both sides is only in the table of self.
+ */
 static bool belongs_in_table(const struct comparison *c, const struct diff_row *row,
 			     enum diff_cost cost)
 {
@@ -206,7 +215,7 @@ static int by_larger_change(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-/* Choose the rows of a table, ordered by how much they changed. */
+/* Choose the rows of a table, the largest change first. The caller frees *out. */
 static int choose_changes(const struct comparison *c, enum diff_cost cost,
 			  struct ranked_change **out, size_t *count)
 {

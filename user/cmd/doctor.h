@@ -10,7 +10,7 @@
 #include "capture/checkup.h"
 #include "cmd/table.h"
 
-/* A copy of struct runtime_found that owns its texts. */
+/* A copy of a struct runtime_found. name and path are allocated; support is static. */
 struct doctor_runtime {
 	char *name, *path;
 	uint64_t processes;
@@ -24,13 +24,13 @@ struct diagnosis {
 	VECTOR(struct doctor_runtime) runtimes;
 };
 
-/* Return whether everything that a recording needs works. */
+/* Return whether no check that a recording requires has failed. */
 bool doctor_is_healthy(const struct diagnosis *d);
 
 /* Write all findings; verbose adds how each was tested. Return 0 or a negative errno. */
 int doctor_text(const struct diagnosis *d, const struct screen *s, bool verbose);
 int doctor_json(const struct diagnosis *d, FILE *out);
-/* Write the table of needs that docs/privileges.md contains. */
+/* Write the tables of needs that docs/privileges.md contains, as Markdown. */
 void doctor_table(FILE *out);
 
 #endif

@@ -75,8 +75,8 @@ static void doctor_put_head(const struct diagnosis *d, const struct screen *s)
 }
 
 /*
- * Print the commands that fix the problems, unwrapped so that they can be copied; one command
- * adds all missing capabilities.
+ * Print the lines that fix the missing needs (a mask of NEED_BIT()), unwrapped so that they can be
+ * copied. One line adds all missing capabilities.
  */
 static void doctor_put_mends(const struct diagnosis *d, const struct screen *s, uint64_t needs)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Write the table of needs as Markdown, for docs/privileges.md. */
+/* Write the tables of needs as Markdown, for docs/privileges.md. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void doctor_table_mends(FILE *out)
 	fputc('\n', out);
 }
 
-/* Write the commands that give every capability at once. */
+/* Write, for each setting, the line that gives all capabilities at once. */
 static void doctor_table_sets(FILE *out)
 {
 	char fix[1024], *path;

@@ -94,7 +94,7 @@ int export_to_file(struct source *source, const struct export_format *format, co
 		ret = pipe_join(source, sink, err);
 	sink_free(sink);
 	if (gzip && stream)
-		fclose(stream); /* an error stays in file.stream, for outfile_commit() */
+		fclose(stream); /* an error also stays in file.stream, for outfile_commit() */
 	if (!ret)
 		ret = outfile_commit(&file, err);
 	outfile_abort(&file);

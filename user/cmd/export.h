@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Export a source to a file, for the commands export and record. */
+/* Write the records of a source to an export file, for the commands export and record. */
 #ifndef SKEIN_CMD_EXPORT_H
 #define SKEIN_CMD_EXPORT_H
 
@@ -7,9 +7,10 @@
 #include "export/export.h"
 
 /*
- * Run a source into a file of the format. The file appears under its name only when it is
- * complete. The path "-" means stdout; a binary format refuses stdout if it is a terminal. Return
- * 0, or a negative errno with the cause in *err.
+ * Run the source and write its records to a file in the format, compressed by gzip if the format
+ * requires it or path ends in .gz. The file appears under its name when it is complete; devices and
+ * pipes are written directly. The path "-" means stdout; a binary format refuses stdout if it is a
+ * terminal. Return 0, or a negative errno with the cause in *err.
  */
 int export_to_file(struct source *source, const struct export_format *format, const char *path,
 		   const struct export_options *options, struct error *err);

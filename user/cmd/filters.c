@@ -63,8 +63,8 @@ int filtered_input_read_profile(struct profile **out, struct filtered_input *in,
 		return ret;
 	}
 	/*
-	 * A damaged trace must be read by one reader, which counts and numbers the losses; SQLite
-	 * has not seen any damage at this point.
+	 * A damaged trace must be read by one reader, so that each loss is counted and numbered
+	 * once. The trace can be opened again: its damage has not made the database unreadable.
 	 */
 	profile_free(p);
 	filtered_input_close(in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options that choose samples, shared by report and export, and opening a trace with them. */
+/* Options that choose samples, shared by report, export and diff, and opening a trace with them. */
 #ifndef SKEIN_CMD_FILTERS_H
 #define SKEIN_CMD_FILTERS_H
 
@@ -10,7 +10,7 @@
 
 #define DEFAULT_TRACE "skein.skein"
 
-/* Rows of a table of options; member is a struct profile_view in the command's struct. */
+/* Rows of a table of options. in is the type of the options, member its struct profile_view. */
 #define VIEW_OPTIONS(in, member) \
 	{.name = "lines", .type = OPTION_FLAG, \
 	 .help = "By the line that ran, not by function: function (file.py:line) is then where " \
@@ -31,7 +31,7 @@
 		 "counts as that of the Python function that called them.", \
 	 .offset = offsetof(in, member.python)}
 
-/* Rows of a table of options; member is a struct filter in the command's struct. */
+/* Rows of a table of options. in is the type of the options, member its struct filter. */
 #define FILTER_OPTIONS(in, member) \
 	{.name = "Which samples", .type = OPTION_HEADING}, \
 	{.name = "from", .type = OPTION_DURATION, .arg = "TIME", \
@@ -77,14 +77,15 @@ struct filtered_input {
 };
 
 /*
- * Open a trace with a filter; path and filter must outlive the input. Return 0, or a negative errno
- * with the cause in *err.
+ * Open a trace with a filter. The input must be zeroed; path and filter must outlive it. Return 0,
+ * or a negative errno with the cause in *err and the input zeroed again.
  */
 int filtered_input_open(struct filtered_input *in, const char *path, const struct filter *f,
 			struct error *err);
 /*
  * Read the profile of an input from which nothing was read yet. Several readers work in parallel
- * where possible; a damaged trace is opened again for a single reader.
+ * where possible; a damaged trace is opened again for a single reader. Return 0, or a negative
+ * errno with the cause in *err. The caller closes the input and frees *out.
  */
 int filtered_input_read_profile(struct profile **out, struct filtered_input *in,
 				const struct profile_view *view, struct error *err);

@@ -7,16 +7,16 @@
 #include "cmd/lanes.h"
 
 #define BATCH_CELLS (1u << 18) /* cells of one query; bounds the memory for any number of lanes */
-#define RANK_CELLS 64 /* enough to distinguish a busy lane from one that is not */
+#define RANK_CELLS 64 /* cells per lane, enough to order the lanes by their busy time */
 /*
- * The cells of sliced lanes are rendered from all their slices for each query, so few cells are
- * better than many queries.
+ * Cells per lane of LANE_STATES_SLICES. To render such lanes, each query reads the slices of the
+ * range again; with few cells per lane, one query has room for many lanes.
  */
 #define RANK_CELLS_SLICED 1
-/* cells of a window per stroke; a cell at the edge of a stroke counts for both neighbours */
+/* cells of a window per stroke, so that a cell at the edge of two strokes matters little */
 #define CELLS_PER_STROKE 8
 
-/* What to do with each of some rows. */
+/* A function to call for each row of a list, with the cells of its lane. */
 struct row_visit {
 	struct lanes *lanes;
 	lane_rows_t *rows;
@@ -53,7 +53,7 @@ static int visit_row_batch(const struct row_visit *v, size_t first, size_t count
 
 static int visit_rows(const struct row_visit *v, struct error *err)
 {
-	/* most cells per lane, see trace_window() */
+	/* rows of one query: a lane has up to 4 * width + 2 cells, see trace_window() */
 	size_t most = BATCH_CELLS / (4 * (size_t)v->width + 2) + 1, count = v->rows->count;
 	int ret = 0;
 
@@ -132,8 +132,8 @@ static int choose_cpu_rows(struct lanes *l, const struct lanes_limits *limits, s
 }
 
 /*
- * Return whether one name of a lane suits the range better than another: the last name that
- * starts before the end of the range is best.
+ * Return whether one name of a lane's thread suits the range better than another. The last name
+ * that starts before the end of the range is best; if all start later, the first is.
  */
 static bool is_better_name(const struct lanes *l, uint32_t thread, uint32_t than)
 {
@@ -143,7 +143,7 @@ static bool is_better_name(const struct lanes *l, uint32_t thread, uint32_t than
 	return other >= l->end ? start <= other : start >= other && start < l->end;
 }
 
-/* List one row for each lane whose thread was selected under any of its names. */
+/* List one row for each lane whose thread the filter selects under any of its names. */
 static int list_thread_rows(struct lanes *l)
 {
 	struct index row_by_lane = {0};
@@ -169,8 +169,8 @@ static int list_thread_rows(struct lanes *l)
 }
 
 /*
- * Drop the rows of threads that did not exist in the range or (unless everything is set) wanted
- * no CPU time.
+ * Drop the rows of lanes that wanted no CPU time in the range; if everything is set, only those of
+ * which nothing is known in the range.
  */
 static void drop_idle_rows(lane_rows_t *rows, bool everything)
 {
@@ -187,7 +187,7 @@ static uint32_t process_of_thread(const struct lanes *l, uint32_t thread)
 	return l->entities.threads.items[thread].process;
 }
 
-/* Count the rows there could be for each process, and in all. */
+/* Count the rows of each process, and of all, before a limit drops some. */
 static void count_thread_rows(struct lanes *l)
 {
 	for (size_t i = 0; i < l->entities.processes.count; i++)
@@ -299,7 +299,7 @@ static uint32_t selected_process(const struct lanes *l, uint64_t thread)
 	return l->entities.threads.items[at].process;
 }
 
-/* Add the CPU time of each program to context, an array indexed by program number. */
+/* Add the CPU time of each program's selected threads to context, an array by program number. */
 static int add_program_weights(const struct row_visit *v, struct lane_row *row,
 			       const struct lane_cells *c)
 {

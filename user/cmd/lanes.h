@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A timeline for a terminal: choose which lanes of a trace get a row, and what is drawn in each
- * row.
+ * A timeline for a terminal: choose which lanes of a trace get a row, compute the strokes of each
+ * row, and print the rows.
  */
 #ifndef SKEIN_CMD_LANES_H
 #define SKEIN_CMD_LANES_H
@@ -19,14 +19,14 @@
 struct lane_process {
 	struct process p; /* only id, pid and texts */
 	uint32_t program; /* number of its name in programs */
-	uint32_t rows; /* threads of the process that could have a row, drawn or not */
+	uint32_t rows; /* threads of the process that would have a row without a limit of rows */
 };
 
 /* A thread under one name. */
 struct lane_thread {
 	uint64_t lane, tid, start; /* lane is lane.id; start is in ns */
 	const char *comm;
-	uint32_t process; /* index; LANES_NONE if the trace does not have it */
+	uint32_t process; /* index; LANES_NONE if the trace lacks the process */
 	bool selected; /* selected by the filter */
 };
 
@@ -38,7 +38,7 @@ struct lanes_entities {
 	VECTOR(struct lane_thread) threads; /* includes the idle thread */
 	VECTOR(struct lane) cpus; /* without texts */
 	VECTOR(struct lane) sliced; /* lanes of LANE_STATES_SLICES, with their names */
-	/* losses that belong to no event, which lanes may lack */
+	/* losses that belong to no event: records may be missing on the lanes */
 	VECTOR(struct loss) losses;
 	struct index process_by_id, thread_by_id;
 };
@@ -52,7 +52,7 @@ struct lane_row {
 	double busy; /* busy share of the range; from cells, so within 1/127 */
 	double wanted; /* busy plus half the share in which the thread was runnable */
 	bool full; /* busy throughout the range */
-	bool exists; /* anything is known of the lane in the range */
+	bool exists; /* a state of the lane is known at some time in the range */
 	struct stroke *strokes; /* 2 for each column */
 };
 
@@ -70,26 +70,26 @@ struct lanes {
 	struct lanes_entities entities;
 	const struct lanes_windows *windows;
 	uint64_t time, end; /* the shown range, ns */
-	/* the recording has no end; entities.host.end is the time of its last record */
+	/* the recording has no known end; entities.host.end is the time of its last record */
 	bool unfinished;
 	lane_rows_t cpus; /* by number */
 	/*
-	 * By process, the one that wanted most CPU time first; within a process, by thread in the
-	 * same way.
+	 * Grouped by process, the process that wanted most CPU time first; within a process, the
+	 * thread that wanted most first.
 	 */
 	lane_rows_t threads;
-	lane_rows_t sliced; /* the one that wanted most time first */
-	size_t cpu_total, thread_total, sliced_total; /* rows there could be */
+	lane_rows_t sliced; /* the lane that was busy longest first */
+	size_t cpu_total, thread_total, sliced_total; /* rows without a limit */
 	uint64_t used; /* a bit for each enum fill in use */
-	/* enum fill by program number; FILL_OTHERS for programs without an own one */
+	/* enum fill by program number; FILL_OTHERS for programs without a fill of their own */
 	uint8_t *program_fills;
 	unsigned int program_count; /* programs with a fill of their own */
 	uint32_t top_programs[PROGRAM_FILLS]; /* program numbers, in the order of their fills */
 };
 
 /*
- * Most rows of each kind, 0 for all. threads is also the limit of sliced rows. everything also
- * includes threads that wanted no CPU time in the range.
+ * Largest number of rows of each kind, 0 for all. threads is also the limit of sliced rows.
+ * everything includes threads and sliced lanes that wanted no CPU time in the range, too.
  */
 struct lanes_limits {
 	size_t cpus, threads;
@@ -103,7 +103,10 @@ struct lanes_limits {
  */
 int lanes_read(struct lanes *l, struct source *filtered, struct error *err);
 
-/* Choose the rows for the range from l->time to l->end, by the CPU time used and wanted in it. */
+/*
+ * Choose the rows for the range from l->time to l->end, by the CPU time used and wanted in this
+ * range. Return 0, or a negative errno with the cause in *err; so do the next two functions.
+ */
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err);
 
 /* Compute the strokes of every row for the given number of columns. */
@@ -114,7 +117,7 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 
 void lanes_free(struct lanes *l);
 
-/* The cells of one lane of a window, and the range that is shown of them, ns. */
+/* The cells of one lane of a window, and the part of the time in ns that is shown. */
 struct lane_cells {
 	const struct window *window;
 	const struct cell *cells;
@@ -134,8 +137,9 @@ struct lane_load {
 uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end);
 struct lane_load lanes_measure_load(const struct lane_cells *c);
 /*
- * Compute count strokes of equal length for the range. program(context, thread.id) returns the
- * fill of a thread on a CPU lane; NULL for a thread lane.
+ * Compute count strokes of equal length for the range. On the lane of a CPU,
+ * program(context, thread.id) returns the fill for the time in which that thread ran; on other
+ * lanes program is NULL, and the fill is FILL_RUNNING.
  */
 void lanes_make_strokes(const struct lane_cells *c,
 			enum fill (*program)(const void *context, uint64_t thread),

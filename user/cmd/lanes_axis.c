@@ -32,7 +32,7 @@ static const struct axis_unit *choose_axis_unit(uint64_t time, uint64_t step)
 	return best;
 }
 
-/* Write a multiple of step in a unit, with no more digits than step has. */
+/* Write a multiple of step in a unit, with as many decimal places as multiples of step need. */
 static void format_label(uint64_t time, uint64_t step, const struct axis_unit *u, char *buf,
 			 size_t size)
 {
@@ -50,7 +50,10 @@ static void format_label(uint64_t time, uint64_t step, const struct axis_unit *u
 		snprintf(buf, size, "%" PRIu64 " %s", time / u->size, u->name);
 }
 
-/* Return the next step of the series 1, 2, 5, 10 ... ns, or of clock time from a minute on. */
+/*
+ * Return the step after the given one, ns: 1, 2, 5, 10 and so on up to 20 s, then round times of
+ * the clock from a minute to a day, then twice as much each time.
+ */
 static uint64_t next_axis_step(uint64_t step)
 {
 	static const uint64_t clock[] = {60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400};

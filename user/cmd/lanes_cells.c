@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Convert the cells of a window, whose length is a power of two, to strokes that divide any range
- * evenly. Strokes keep the guarantee of the cells: a stroke is empty only if the lane was idle
- * throughout, and full only if the lane was busy throughout.
+ * Convert the cells of a window, whose length in ns is a power of two, to strokes that divide any
+ * range evenly. The level of a stroke is STROKE_FULL only if the lane was busy throughout, and 0
+ * only if the lane was never busy or its state is unknown for more than half of the stroke.
  */
 #include "cmd/lanes.h"
 
@@ -35,7 +35,7 @@ static enum fill ground_fill(const struct cell *c)
 	case STATE_PARKED:
 	case STATE_UNUSED:
 		return FILL_SLEEP;
-	default: /* a dead thread or an offline CPU does not exist */
+	default: /* a dead thread, an offline CPU, or no other state than running */
 		return FILL_NONE;
 	}
 }
@@ -65,7 +65,7 @@ struct lane_load lanes_measure_load(const struct lane_cells *c)
 	return load;
 }
 
-/* Time in ns per fill, and the time covered by cells. */
+/* Time in ns by fill, busy, and covered by cells. full: all these cells are busy throughout. */
 struct fill_votes {
 	double bar[FILL_COUNT], ground[FILL_COUNT];
 	double busy;
@@ -83,7 +83,7 @@ static void add_cell_votes(struct fill_votes *v, const struct cell *c, uint64_t 
 	v->busy += busy;
 	v->full = v->full && c->activity == CELL_FULL;
 	v->bar[bar] += busy;
-	/* a cell that was mostly running does not hold its other states */
+	/* a cell holds only its longest state, so other states of a running lane are not known */
 	if (c->state != STATE_RUNNING)
 		v->ground[ground] += (double)overlap - busy;
 }
@@ -132,7 +132,7 @@ void lanes_make_strokes(const struct lane_cells *c,
 		struct fill_votes v = {.full = true};
 		uint64_t first = from > w->time ? (from - w->time) / w->cell : 0;
 
-		/* if the range is shorter than its strokes, several strokes show the same time */
+		/* if there are more strokes than ns, several strokes show the same time */
 		to = to > from ? to : from + 1;
 		for (uint64_t at = first; at < w->width; at++) {
 			const struct cell *cell = &c->cells[at];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Read the entities that have lanes from a trace and keep them while a timeline is drawn. */
+/* Read the processes, threads and lanes of a trace, and keep them while a timeline is drawn. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct entities_sink {
 	const struct source *filter;
 };
 
-/* Return a copy of a text that belongs to *c and is stored once; NULL if memory ran out. */
+/* Return a copy of a text, owned by *c, the same copy for equal texts; NULL if memory ran out. */
 static const char *intern_entity_text(struct lanes_entities *c, const char *text)
 {
 	uint32_t number;
@@ -67,7 +67,7 @@ static int lanes_add_thread(const struct entities_sink *s, const struct thread *
 	return index_put(&c->thread_by_id, t->id, c->threads.count - 1);
 }
 
-/* Add a lane that has slices of its own. Threads are added by lanes_add_thread(). */
+/* Add the lane of a CPU or of LANE_STATES_SLICES; lanes of threads come with their threads. */
 static int lanes_add_lane(struct lanes_entities *c, const struct lane *l)
 {
 	enum lane_states states = lane_traits(l->kind)->states;
@@ -85,7 +85,7 @@ static int lanes_add_lane(struct lanes_entities *c, const struct lane *l)
 static int lanes_add_host(struct lanes_entities *c, const struct host *h)
 {
 	if (c->host.id) {
-		/* another host, which started later */
+		/* another host of a merged trace, whose hosts come in the order of their starts */
 		c->host.end = !c->host.end || !h->end ? 0
 			      : h->end > c->host.end  ? h->end
 						      : c->host.end;

@@ -12,7 +12,7 @@
 
 #define TITLE_BYTES 256
 #define NUMBERED_BYTES (TITLE_BYTES + 24) /* of a title with a number */
-#define TITLE_COLUMNS_MIN 8 /* columns */
+#define TITLE_COLUMNS_MIN 8
 #define SHARE_COLUMNS 6 /* columns of " 100% " */
 #define LANE_COLUMNS_MIN 10
 
@@ -21,7 +21,7 @@ struct lanes_layout {
 	struct lanes *lanes;
 	const struct screen *screen;
 	const struct canvas *canvas;
-	unsigned int title; /* columns of a title with its colour sample */
+	unsigned int title; /* columns of a title with its swatch of colour */
 	unsigned int columns; /* columns of a lane */
 };
 
@@ -41,7 +41,10 @@ static char *fit_lane_name(const struct lanes_layout *y, const char *name, unsig
 	return buf;
 }
 
-/* Fit "name 123" into the given number of columns: shorten the name, never the number. */
+/*
+ * Fit "name 123" into the given number of columns: shorten the name, but not to less than 3
+ * columns, and never the number.
+ */
 static char *name_and_number(const struct lanes_layout *y, const char *name, uint64_t number,
 			     unsigned int columns, char buf[static NUMBERED_BYTES])
 {
@@ -90,7 +93,7 @@ static const char *lane_thread_name(const struct lane_thread *t)
 	return *t->comm ? t->comm : "[unknown]";
 }
 
-/* Choose the title width that fits all titles, up to a third of the screen. */
+/* Choose the width of titles, enough for all but at most a third of the screen; then of lanes. */
 static void choose_lane_widths(struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
@@ -126,7 +129,8 @@ static void put_spaces(const struct lanes_layout *y, unsigned int count)
 }
 
 /*
- * Show a share in whole percents, as fine as cells are; <1 means little, >99 means not quite all.
+ * Show the busy share of a row in whole percent, because cells have 1/127 as their precision. <1%
+ * means that the lane was busy at times, >99% that it was not busy throughout.
  */
 static const char *show_busy_share(const struct lane_row *row, char *buf, size_t size)
 {
@@ -180,8 +184,8 @@ static void draw_cpus(const struct lanes_layout *y)
 }
 
 /*
- * Draw the colour sample of a process in front of its title; blank if its program has no colour
- * of its own.
+ * Draw a swatch in the colour of a process's program, in front of a title; blank if the program has
+ * no colour of its own.
  */
 static void draw_program_swatch(const struct lanes_layout *y, const struct lane_process *p)
 {
@@ -281,7 +285,7 @@ static void draw_legend_entry(struct legend *g, enum fill fill, const char *word
 	fputs(word, y->canvas->out);
 }
 
-/* Draw the legend of the programs that had the CPUs. */
+/* Draw the legend of the programs on the lanes of CPUs. */
 static void draw_program_legend(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Start the command to be profiled. */
+/* Start and end the command to be profiled. */
 #include "cmd/launch.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 struct launch {
 	pid_t pid; /* 0 if there is no command */
-	int release_fd; /* writing a byte here starts the command */
+	int release_fd; /* write a byte to start the command; -1 after launch_finish() */
 	bool ended;
 	/* exit status as in a shell: 128 + signal number if killed; valid once ended is set */
 	int status;
@@ -22,20 +22,25 @@ struct launch {
  */
 int launch_find(const char *program);
 
-/* Return a shell's exit status for a program that cannot be run: 127 (-ENOENT) or 126. */
+/*
+ * Return the exit status of a shell for a program that cannot be run: 127 for -ENOENT, 126 for any
+ * other code.
+ */
 int launch_failure_status(int code);
 
 /*
- * Fork a child that waits for its release and then executes argv with the recorder's privileges,
- * environment and limits, but the default signal actions.
+ * Fork a child that waits for a byte in release_fd and then executes argv, with the privileges,
+ * environment and limits that this process has at the fork, no blocked signals, and the default
+ * action of SIGPIPE and SIGXFSZ. Return 0, or a negative errno with the cause in *err.
  */
 int launch_command(struct launch *out, char **argv, struct error *err);
-/* Check whether the command has ended. */
+/* Set ended and status if the command has ended. Does not wait. */
 void launch_poll(struct launch *l);
 /*
- * End the command if it still runs (or was never released), and wait for it. signaled: the command
- * has already received the signal to end (Ctrl-C reaches the terminal's whole foreground process
- * group), so give it a moment to end. Return whether the command ended by itself.
+ * End the command with SIGTERM if it still runs (or was never released), and wait for it, however
+ * long that takes. signaled: the command has already received the signal to end (Ctrl-C reaches the
+ * terminal's whole foreground process group), so give it 2 s before the SIGTERM. Return whether the
+ * command ended without the SIGTERM; false if there is no command.
  */
 bool launch_finish(struct launch *l, bool signaled);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Write manual pages in roff, with the macros of man(7). All text goes through man_put_text(),
- * because roff interprets dots, quotes, backslashes and dashes.
+ * Write manual pages in roff, with the macros of man(7). Texts of the tables go through
+ * man_put_text(), because roff interprets dots, quotes, backslashes and dashes.
  */
 #include "cmd/man.h"
 
@@ -93,7 +93,7 @@ static const char *man_put_space(struct man_position *p, const char *at, const c
 
 /*
  * Write text of a given size, at the beginning of a line or continuing one. A newline in the text
- * ends the line, an empty line ends the paragraph, and no line begins or ends with blanks.
+ * ends the line, an empty line ends the paragraph, and blanks before a newline are dropped.
  */
 static void man_put_text(struct man_position *p, const char *text, size_t size)
 {
@@ -109,7 +109,7 @@ static void man_put_text(struct man_position *p, const char *text, size_t size)
 	}
 }
 
-/* Write text inside a line, which is not broken. */
+/* Write text inside a line, without breaking the line at blanks. */
 static void man_put_inline(FILE *out, const char *text, size_t size)
 {
 	struct man_position p = {.out = out, .column = 1};
@@ -269,8 +269,8 @@ static void man_put_reference(FILE *out, const char *name, bool last)
 }
 
 /*
- * Refer to skein(1) and the other commands of the group; skein(1) itself (c is NULL) refers to
- * other programs.
+ * Write the references of a page: for a command, the other commands that record or read traces, and
+ * skein(1); for skein(1) itself (c is NULL), other programs.
  */
 static void man_put_see_also(FILE *out, const struct command *c)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Manual pages made from the tables of commands, and the texts that only the help has. */
+/*
+ * Manual pages made from the tables of commands, and the texts that help.c adds to these tables:
+ * titles of groups, and typical tasks.
+ */
 #ifndef SKEIN_CMD_MAN_H
 #define SKEIN_CMD_MAN_H
 
@@ -10,7 +13,7 @@ struct group_title {
 	const char *title;
 };
 
-/* Titles in the order of the help; the last one is NULL. */
+/* The titles of groups in the order of the help; title is NULL after the last. */
 extern const struct group_title group_titles[];
 
 /* A task and the commands that serve it. */

@@ -104,7 +104,7 @@ static int open_merge_parts(struct merge_run *m, char *const *paths, const char 
 	return ret;
 }
 
-/* Warn of traces that overlap, whose records count twice. */
+/* Warn of parts that recorded the same machine at the same time, so that records count twice. */
 static void warn_of_overlapping_parts(const struct merge_run *m)
 {
 	for (size_t i = 0; i < m->count; i++)
@@ -139,7 +139,10 @@ static int write_merged_trace(struct merge_run *m, struct error *err)
 	return ret;
 }
 
-/* Name the unfinished file, in the folder of the output file. */
+/*
+ * Name the unfinished file, in the folder of the output file, and catch the signals that would
+ * leave it there.
+ */
 static int name_unfinished(const char *out, struct error *err)
 {
 	size_t size = sizeof(unfinished);

@@ -46,7 +46,7 @@ struct record_options {
 	uint64_t period, duration, keep, max_size;
 	uint64_t wait_names; /* ns, or WAIT_DEFAULT */
 	bool inlines;
-	bool sample, sched; /* record samples, record the scheduler; neither means the default */
+	bool sample, sched; /* record samples, record the scheduler; neither means samples */
 	bool idle, quiet, verbose, stacks;
 };
 
@@ -72,7 +72,7 @@ static const char *event_word(unsigned int index)
 	return event_words[index].word;
 }
 
-/* Parse one word of -e. */
+/* Parse one word of -e, of the given size in bytes. */
 static int parse_event_word(struct record_options *o, const char *word, size_t size,
 			    struct error *err)
 {
@@ -304,7 +304,7 @@ struct recording {
 	struct record_options options;
 	struct launch launch;
 	const struct export_format *format; /* NULL to keep the trace */
-	char *spool; /* private directory of a trace to be exported; NULL if there is none */
+	char *spool; /* private directory of a trace for an export or stdout; else NULL */
 	char *trace; /* path */
 	int signals; /* signalfd */
 	int stopped_by; /* signal number, 0 if none */
@@ -312,13 +312,16 @@ struct recording {
 	struct sink *sink; /* NULL before the trace is created and after it is closed */
 	bool full; /* --max-size ends the recording */
 	bool is_short; /* the trace has no room left, which ends the recording */
-	bool copy; /* SIGUSR2 has requested a copy ... */
-	uint64_t copy_after; /* ... to be made once more than this number of ticks are over */
+	bool copy; /* SIGUSR2 has requested a copy of the trace */
+	uint64_t copy_after; /* the copy is made when the capture has had more ticks than this */
 	struct progress_line progress;
 	char unwind_cache[PATH_MAX];
 };
 
-/* Choose the export format from -f or the name of the output file; none for a trace. */
+/*
+ * Choose the export format from -f or the name of the output file; none for a trace. Return 0 or an
+ * exit status.
+ */
 static int choose_record_format(struct recording *r)
 {
 	const char *name = r->options.format, *path = r->options.output;
@@ -346,8 +349,8 @@ static int choose_record_format(struct recording *r)
 }
 
 /*
- * Choose the path of the trace: its final name, or a private directory until the trace is
- * exported.
+ * Choose the path of the trace: its final name, or a file in a private directory if the trace is to
+ * be exported or written to stdout. Return 0 or an exit status.
  */
 static int choose_trace_path(struct recording *r)
 {
@@ -381,7 +384,10 @@ static void remove_spool(struct recording *r)
 	rmdir(r->spool);
 }
 
-/* Block signals and read them between the rounds, so that they interrupt no operation. */
+/*
+ * Block signals and make the signalfd from which they are read between the rounds of the capture,
+ * so that they interrupt no operation.
+ */
 static int record_catch_signals(struct recording *r)
 {
 	struct sigaction hangup;
@@ -405,11 +411,11 @@ static int record_catch_signals(struct recording *r)
 	return r->signals < 0 ? -errno : 0;
 }
 
-static uint64_t stopped_at; /* ns: when the first signal was taken */
+static uint64_t stopped_at; /* when the first signal was read, ns; 0: none was read */
 
 /*
  * Ignore a second signal shortly after the first, because timeout(1) and sudo(8) may send the
- * same signal twice.
+ * same signal twice. Later, do what the signal does by default: end the process.
  */
 static void on_second_signal(int signo)
 {
@@ -451,8 +457,8 @@ static void record_read_signals(struct recording *r)
 }
 
 /*
- * Copy what the trace holds so far to another file beside the trace. Report a failure and go on
- * recording.
+ * Copy the records of the trace so far to another file in its folder, except for a trace that is
+ * to be exported. The recording goes on; failures are only reported.
  */
 static void copy_trace_now(struct recording *r)
 {
@@ -472,7 +478,7 @@ static void copy_trace_now(struct recording *r)
 	free(path);
 }
 
-/* Copy after a tick, when the trace holds everything that its records refer to. */
+/* Copy after the next tick, when the trace holds all entities to which its records refer. */
 static void copy_trace_if_requested(struct recording *r, const struct capture_progress *p)
 {
 	if (r->copy && r->sink && p->ticks > r->copy_after) {
@@ -505,8 +511,8 @@ static bool record_continues(void *context, const struct capture_progress *p)
 	r->full = r->full || is_trace_full(r);
 	r->is_short = r->is_short || (r->sink && trace_writer_is_short(r->sink));
 	/*
-	 * names are looked up now; stop only if they cannot be stored or the user has waited
-	 * enough
+	 * While finishing, the capture only waits for names and unwind tables. End that wait if the
+	 * names cannot be stored, or if the first signal came during the wait.
 	 */
 	if (p->finishing)
 		return !r->is_short && !r->waited;
@@ -573,7 +579,7 @@ static int open_trace(struct recording *r, struct sink **out, struct error *err)
 	return ret;
 }
 
-/* Capture into the trace. Return 0 or an exit status. */
+/* Capture into the trace, with raised priority. Return 0 or an exit status. */
 static int capture_to_trace(struct recording *r, struct capture_summary *summary,
 			    struct trace_stats *stats)
 {
@@ -676,7 +682,7 @@ static int export_spooled(const struct recording *r, struct error *err)
 	return ret;
 }
 
-/* Export the trace. Return 0 or an exit status. */
+/* Export the trace, or copy it to stdout. Return 0 or an exit status. */
 static int export_trace(const struct recording *r)
 {
 	struct error err = {""};
@@ -718,7 +724,7 @@ static int record_trace(struct recording *r)
 	return status;
 }
 
-/* Find and fork the command, which is selected by its pid, as with -p. */
+/* Find and fork the command; unless -a is given, select its pid, as with -p. */
 static int prepare_command(struct recording *r, char **argv)
 {
 	struct error err = {""};

@@ -15,7 +15,7 @@
 #include "cmd/account_text.h"
 
 #define REDRAW_INTERVAL (250 * NSEC_PER_MSEC)
-/* long enough for the time of starting and ending to be small */
+/* Summaries of shorter recordings show no CPU share: most of it would be the start and the end. */
 #define LONG_ENOUGH (10 * NSEC_PER_SEC)
 
 void progress_line_begin(struct progress_line *l, bool quiet)
@@ -111,8 +111,8 @@ static void summary_show_cost(const struct capture_summary *s)
 }
 
 /*
- * Show the kernel memory of unwind tables, which is bounded by --unwind-memory and not part of
- * the recorder's own memory.
+ * Show the number and size of unwind tables. Their memory belongs to the kernel, is mapped into the
+ * recorder, and is bounded by --unwind-memory.
  */
 static void summary_show_unwinding(const struct capture_summary *s)
 {
@@ -205,8 +205,8 @@ static void summary_show_mangled(const struct capture_summary *s)
 }
 
 /*
- * Report files that could not be opened for want of descriptors, so that their names and tables
- * are missing.
+ * Report how often a file could not be opened because the limit of open files was reached. Names
+ * and unwind tables from such a file are missing.
  */
 static void summary_show_refused(const struct capture_summary *s)
 {

@@ -20,7 +20,10 @@ void progress_line_print(struct progress_line *l, const struct capture_progress 
 			 uint64_t duration);
 void progress_line_end(struct progress_line *l);
 
-/* Show the summary. path is the path of the trace, NULL if the trace is not kept. */
+/*
+ * Show the summary. path is the path of the trace; NULL if the trace is not kept, and t is not read
+ * then.
+ */
 void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
 			  const char *path);
 

@@ -93,7 +93,7 @@ char *recorder_choose_cache(const char *given, char *buf, size_t size)
 
 	if (given)
 		snprintf(buf, size, "%s", given);
-	else if (geteuid() == 0) /* never use a home directory left by sudo */
+	else if (geteuid() == 0) /* not $HOME, which may be that of the user who called sudo */
 		snprintf(buf, size, "/var/cache/skein");
 	else if (cache && cache[0] == '/')
 		snprintf(buf, size, "%s/skein", cache);
@@ -127,7 +127,11 @@ void recorder_raise_file_limit(void)
 	}
 }
 
-/* Return the needs whose lack is certain to make the recording incomplete. */
+/*
+ * Return the missing needs of which a recording warns. Without a required one the recording has
+ * failed already; CAP_SYS_NICE matters only on an overloaded machine; CAP_SYSLOG is missing only if
+ * the kernel hides its addresses.
+ */
 static uint64_t find_missing_needs(void)
 {
 	const uint64_t kernel = NEED_BIT(NEED_CAP_SYSLOG), comfort = NEED_BIT(NEED_CAP_SYS_NICE);

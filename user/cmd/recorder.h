@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options and process settings shared by the commands that capture: target selection, priority,
- * limits.
+ * Options and process settings shared by the commands that capture: the processes and threads to
+ * sample, priority, limits.
  */
 #ifndef SKEIN_CMD_RECORDER_H
 #define SKEIN_CMD_RECORDER_H
@@ -13,8 +13,8 @@
 #include "capture/capture.h"
 
 /*
- * The targets to sample, from the command line. Must be the first member of the command's
- * options.
+ * The targets to sample, from the command line. The struct must be the first member of the
+ * command's options.
  */
 struct targets {
 	bool all;
@@ -72,17 +72,23 @@ int targets_set_frequency(void *options, const char *value, struct error *err);
 
 /* Report options that exclude each other. Return 0, or the exit status 2. */
 int targets_check(const struct targets *t, const char *command);
-/* Set the capture options that the targets stand for; the targets must outlive o. */
+/*
+ * Set the capture options that follow from the targets, except targets.command; without a given
+ * frequency, 99 Hz. The targets must outlive o.
+ */
 void targets_apply(const struct targets *t, struct capture_options *o);
 void targets_free(struct targets *t);
 
-/* Parse a count of at least 1; 0 stands for "not given", so it is refused. */
+/*
+ * Parse a frequency or period of at least 1. Return 0, or -EINVAL with the cause in *err. 0 is
+ * refused, because in *out it means that the option is not given.
+ */
 int recorder_parse_rate(uint64_t *out, const char *value, struct error *err);
 
 /*
- * Choose the directory of cached unwind tables: the given one, or one that depends on the user
- * and the environment; "" for none. Create the user's cache directory if there is none. Return
- * buf.
+ * Choose the directory of cached unwind tables and write its path to buf: the given one; else
+ * /var/cache/skein for root, or skein in $XDG_CACHE_HOME or ~/.cache, which is created if it does
+ * not exist. "" means no cache: it was given, or the environment names no directory. Return buf.
  */
 char *recorder_choose_cache(const char *given, char *buf, size_t size);
 
@@ -90,8 +96,8 @@ char *recorder_choose_cache(const char *given, char *buf, size_t size);
  * Raise the priority of the process (setpriority(2) with a negative nice value). On a machine
  * with more runnable threads than CPUs, a recorder that waits for its turn reads neither the
  * mappings of new processes nor the samples in time, and loses both. The recorder needs little
- * CPU time. Its helpers get less priority, because their input can be made to take long. Without
- * CAP_SYS_NICE the priority stays as it is.
+ * CPU time. Its helpers get less priority, because a hostile file can keep them busy for long.
+ * Without CAP_SYS_NICE the priority stays as it is.
  */
 #define RECORDER_NICE (-10)
 #define HELPERS_NICE (-5) /* set while the helpers are forked in capture_source() */
@@ -105,12 +111,12 @@ void recorder_raise_priority(int nice);
  */
 void recorder_return_memory(void);
 
-/* Warn of what a recording will lack because capabilities are missing. */
+/* Print a warning for each missing capability or setting that makes a recording incomplete. */
 void recorder_warn_of_needs(void);
 
 /*
- * Raise the limit of open files as far as the system allows, because symbols are read from open
- * files. A command that was forked before keeps its limit.
+ * Raise the soft limit of open files to the hard limit, because symbols are read from open files.
+ * A command that was forked before keeps its limit.
  */
 void recorder_raise_file_limit(void);
 

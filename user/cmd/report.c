@@ -120,8 +120,8 @@ static const struct option_spec report_specs[] = {
 };
 
 /*
- * Add the scheduler's part where it is shown; r->sched stays NULL if the trace has no scheduler
- * records.
+ * Make the scheduler's part of the report if it is shown. If the trace has no scheduler records,
+ * r->sched stays NULL; with --sched, that is the error -ENODATA.
  */
 static int add_sched_report(struct report *r, const struct filtered_input *in, struct error *err)
 {

@@ -21,8 +21,8 @@
 
 struct report_options {
 	bool tree, sched, timeline, json;
-	int by; /* enum group_by or one of the above */
-	uint64_t limit; /* rows; 0 means all */
+	int by; /* enum group_by, BY_FUNCTION or BY_NOTHING */
+	uint64_t limit; /* rows of each table; 0 means all, LIMIT_UNSET the default of the table */
 	double least; /* least share of a line of the tree, in percent of the whole */
 	const char *color;
 	struct profile_view view;
@@ -35,16 +35,16 @@ struct report {
 	const char *path;
 	const struct report_options *options;
 	const struct profile *profile;
-	const struct event *event; /* the shown event; NULL if there is none */
+	const struct event *event; /* the shown event; NULL if the trace has no events */
 	uint32_t event_index;
-	uint64_t count, weight; /* of the samples that pass the filter */
+	uint64_t count, weight; /* of the samples of the event that pass the filter */
 	bool filtered; /* only a part of the recording is shown */
 	struct symbols symbols;
 	struct functions functions;
-	/* with the C functions that they call; empty if not shown */
+	/* Python functions, including the C functions that they call; empty if not shown */
 	struct functions python_functions;
 	struct groups groups[GROUP_KIND_COUNT]; /* only those that are shown */
-	struct tree tree; /* labels are symbols; the children of the root are programs */
+	struct tree tree; /* with --tree; labels are symbols; children of the root are programs */
 	struct completeness completeness;
 	struct breakages breakages;
 	struct python_share python;
@@ -60,19 +60,25 @@ void report_free(struct report *r);
 int report_text(const struct report *r, const struct screen *s, struct error *err);
 int report_json(const struct report *r, FILE *out, struct error *err);
 
-/* Draw the lanes of the trace at path to stdout, as wide as the terminal. */
+/*
+ * Draw the timeline of the trace at path to stdout, as wide as the terminal. Return 0, or a
+ * negative errno with the cause in *err.
+ */
 int report_timeline(const char *path, const struct report_options *o, struct error *err);
 
 int report_tree_text(const struct report *r, const struct screen *s);
 
 /*
- * Append the indexes of a node's children that are worth showing to list, heaviest first. Return
- * 0 or -ENOMEM.
+ * Append to list the indexes of those children of a tree node that have at least the share of
+ * --min, heaviest first. Return 0 or -ENOMEM.
  */
 typedef VECTOR(uint32_t) nodes_t;
 int report_children(const struct report *r, uint32_t node, nodes_t *list);
 
-/* Return the number of rows to show of count rows; usual is the limit without --limit. */
+/*
+ * Return the number of rows to show of count rows. usual is the limit without --limit, 0 for no
+ * limit.
+ */
 size_t report_row_limit(const struct report *r, size_t count, size_t usual);
 
 const char *report_group_word(unsigned int by);

@@ -8,12 +8,12 @@
 #include "base/units.h"
 #include "trace/trace.h"
 
-#define ENDED_MAX 256 /* recordings shown at most; a malicious trace may hold any number */
+#define ENDED_MAX 256 /* most recordings that are shown; a malicious trace may hold any number */
 
 struct ended_recording {
 	const struct host *host;
 	const char *why;
-	uint64_t recorded, stored; /* ns */
+	uint64_t recorded, stored; /* duration of sampling, and of the part in the trace, ns */
 };
 
 static const struct host *find_recorded_host(const struct profile *p, uint64_t id)
@@ -32,7 +32,7 @@ static uint64_t recording_end(const struct profile *p, uint64_t host)
 	return 0;
 }
 
-/* Get the next ended recording from *at on; false if there is no more. */
+/* Get the next ended recording from info *at on, and move *at after it; false if there is none. */
 static bool next_ended_recording(const struct profile *p, uint32_t *at, struct ended_recording *out)
 {
 	for (; *at < p->count.infos; ++*at) {

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cmd/report.h"
 
-/* Print a line for each of these recordings; nothing if there are none. */
+/* Print a paragraph for each of these recordings; nothing if there are none. */
 void report_put_ended(const struct report *r, const struct screen *s);
 /* Write the member "ended", a list of these recordings. */
 void report_json_ended(struct json *j, const struct report *r);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Write a report as JSON. Records have the fields that base/record.h lists; weights are in the
- * unit of the event. Nothing is cut unless --limit is given.
+ * unit of the event. All rows are written unless --limit is given; the tree has only the nodes with
+ * at least the share of --min (1 % by default).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static void report_json_put_breakages(struct json *j, const struct report *r)
 	json_array_end(j);
 }
 
-/* The share is null where no sample should have a user stack. */
+/* Without samples that should have a user stack, the share is 0 / 0, which is written as null. */
 static void report_json_put_stacks(struct json *j, const struct report *r)
 {
 	const struct completeness *c = &r->completeness;

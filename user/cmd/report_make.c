@@ -8,10 +8,13 @@
 #include "base/jobs.h"
 #include "cmd/report_sched.h"
 
-/* Python gets a table of its own if at least one in this number of samples is of Python */
+/* Python can have a table of its own if at least one in this number of samples is of Python. */
 #define PYTHON_LEAST 50
 
-/* The program of each thread as a symbol number, for the roots of the tree. */
+/*
+ * Symbols for the nodes above the stacks in the tree: the program of each thread and, for stacks
+ * that are not whole, how the stack ended.
+ */
 struct program_roots {
 	uint32_t *of_thread; /* indexed by thread; the last entry is for samples without a thread */
 	uint32_t thread_count;
@@ -72,7 +75,10 @@ static int make_report_tree(struct report *r)
 	return ret;
 }
 
-/* Make the table of Python functions, including the C functions that they call. */
+/*
+ * Make the table of Python functions, in which the C functions that they call count as part of
+ * them. The table stays empty if it is not shown, or if too few samples are of Python.
+ */
 static int make_python_functions(struct report *r)
 {
 	const struct report_options *o = r->options;
@@ -90,7 +96,7 @@ static bool has_filter(const struct filter *f)
 	       f->python;
 }
 
-/* Return whether the report shows groups of a kind. The number of processes is always shown. */
+/* Return whether the report needs groups of a kind. The number of processes is always shown. */
 static bool is_group_shown(const struct report_options *o, enum group_by by)
 {
 	if (o->json || by == GROUP_PROCESS || (int)by == o->by)
@@ -99,8 +105,8 @@ static bool is_group_shown(const struct report_options *o, enum group_by by)
 }
 
 /*
- * Compute what depends on single stacks; with millions of stacks this takes as long as all other
- * parts together.
+ * Compute the costs of functions, for which all stacks are walked. With millions of stacks this
+ * takes as long as make_report_rest(), which can run at the same time.
  */
 static int make_report_functions(void *context, struct error *err)
 {

@@ -10,10 +10,10 @@
 #include "cmd/report_sched.h"
 
 #define PROGRAM_ROWS 10
-#define BLOCKED_SHOWN 2 /* classes of waits in one cell */
-#define LEAST_SHARE 100 /* omit parts of a life that are at most 1 / LEAST_SHARE of it */
+#define BLOCKED_SHOWN 2 /* largest number of wait classes in one cell */
+#define LEAST_SHARE 100 /* omit wait classes of at most 1 / LEAST_SHARE of a lifetime */
 #define SECOND 1000000000ULL
-#define MINUTE 59950000000ULL /* ns; show_duration() shows shorter times in seconds */
+#define MINUTE 59950000000ULL /* ns; show_duration() shows shorter times without minutes */
 #define MANY_SECONDS (9999 * SECOND)
 
 struct thread_selection {
@@ -49,7 +49,10 @@ static int add_cpu_sums(struct report_sched *s)
 	return ret;
 }
 
-/* Return whether there is a table of these groups; rows of many threads take time and memory. */
+/*
+ * Return whether the report needs rows of these groups; other rows are not made, because rows of
+ * many threads take time and memory.
+ */
 static bool is_sched_group_shown(const struct report_options *o, enum group_by by)
 {
 	int most = o->by < SCHED_GROUPS ? o->by : GROUP_PROGRAM;
@@ -199,7 +202,7 @@ void report_sched_id_cells(struct table *t, const struct sched_row *row, enum gr
 		table_cell(t, process_name(row->process));
 }
 
-/* Show the time of each CPU that is unknown because scheduler records are missing. */
+/* Show the time in which the state of CPUs is unknown, as scheduler records are missing. */
 static void put_unknown_time(const struct report_sched *s, const struct screen *to)
 {
 	uint64_t all = s->elapsed * s->all->cpus.count;
@@ -301,7 +304,7 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 	}
 }
 
-/* Return whole percents; nothing is rounded to 0 or 100 that is not exactly that. */
+/* Return the percentage, rounded, but 0 only if part is 0 and 100 only if part is the whole. */
 static unsigned int whole_percent(uint64_t part, uint64_t whole)
 {
 	unsigned int rounded = (unsigned int)((double)part / (double)whole * 100 + 0.5);
@@ -309,7 +312,7 @@ static unsigned int whole_percent(uint64_t part, uint64_t whole)
 	return rounded == 100 && part < whole ? 99 : rounded ? rounded : part > 0;
 }
 
-/* Show the waits that took most of a life: "61 % poll, 30 % lock". */
+/* Show the wait classes that took most of the lifetime of threads: "61 % poll, 30 % lock". */
 static void main_waits_cell(struct table *t, const struct sched_times *times)
 {
 	uint64_t life = sched_life(times), left[WAIT_COUNT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of a report about the scheduler: which threads ran, what threads waited for, and which
- * thread woke which.
+ * The part of a report about the scheduler: which threads ran, for what other threads waited, and
+ * which thread woke which.
  */
 #ifndef SKEIN_CMD_REPORT_SCHED_H
 #define SKEIN_CMD_REPORT_SCHED_H
@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "cmd/report.h"
 
-/* Groups from this kind on have no tables in --sched. */
+/* Number of kinds of groups with tables in --sched: those before GROUP_MODULE. */
 #define SCHED_GROUPS GROUP_MODULE
 
 struct report_sched {
@@ -18,15 +18,16 @@ struct report_sched {
 	struct sched *all;
 	struct sched_names names;
 	struct sched_rows rows[SCHED_GROUPS]; /* by enum group_by; only those that are shown */
-	struct histogram waits[QUEUED_COUNT]; /* of all CPUs */
-	uint64_t busy, idle, unknown, switches; /* of all CPUs; times in ns */
+	struct histogram waits[QUEUED_COUNT]; /* waits in the run queues of all CPUs, ns */
+	uint64_t busy, idle, unknown, switches; /* sums over all CPUs; times in ns */
 	uint64_t elapsed; /* length of the range, ns */
 };
 
 /*
- * Read the slices and edges of a trace and set r->sched if there are any. slices is the source of
- * all records. filter, made by filter_source(), says which threads are selected; NULL selects
- * all. Both are only used during the call. Return 0, or a negative errno with the cause in *err.
+ * Read the slices and edges of a trace, and set r->sched if the trace has slices. slices is the
+ * source of all records. filter, made by filter_source(), determines which threads are selected;
+ * NULL selects all. Both sources are only used during the call. Return 0, or a negative errno with
+ * the cause in *err.
  */
 int report_sched_make(struct report *r, struct source *slices, const struct source *filter,
 		      struct error *err);
@@ -34,8 +35,8 @@ int report_sched_make(struct report *r, struct source *slices, const struct sour
 void report_sched_free(struct report_sched *s);
 
 /*
- * Print the scheduler's summary of the machine, then one table, or all tables. Return 0 or a
- * negative errno.
+ * Print the summary of the machine; the table of programs that every report has; all tables of
+ * --sched or --by. The functions with a result return 0 or -ENOMEM.
  */
 void report_sched_machine(const struct report_sched *s, const struct screen *to);
 int report_sched_programs(const struct report_sched *s, const struct screen *to);
@@ -45,27 +46,35 @@ void report_sched_json(struct json *j, const struct report_sched *s);
 
 /* Helpers shared by the tables. Return row i in the order of the report. */
 const struct sched_row *report_sched_row(const struct sched_rows *rows, size_t i);
-/* Print a notice instead of tables without rows. */
+/* Print that no thread passes the filters, instead of tables; nothing if the range is empty. */
 void report_sched_put_none(const struct report_sched *s, const struct screen *to);
-/* Return the name of a waker. */
+/* Return the name of a waker: the index of a row in rows->list, or an interrupt. */
 const char *report_sched_waker_name(const struct sched_rows *rows, uint32_t waker);
-/* From this number of columns on there is room for everything. */
+/* With at least this number of columns, a screen has room for all columns of the tables. */
 #define SCHED_WIDE 100
 #define SCHED_NUMBER_COLUMNS 7 /* columns of a duration or a count in a cell, at most */
-/* Add a cell of at most SCHED_NUMBER_COLUMNS columns with a duration, a count or a share; empty for
- * 0. */
+/*
+ * Add a cell of at most SCHED_NUMBER_COLUMNS columns with a duration, a count or a share; empty for
+ * 0.
+ */
 void report_sched_duration_cell(struct table *t, uint64_t ns);
 void report_sched_count_cell(struct table *t, uint64_t count);
 void report_sched_share_cell(struct table *t, uint64_t part, uint64_t whole);
-/* Add a cell with a quantile of waits; empty if there were none. */
+/* Add a cell with a quantile of waits, in percent; empty if there were no waits. */
 void report_sched_quantile_cell(struct table *t, const struct histogram *h, double percent);
-/* Add the columns or cells that identify a row: pid or tid, and name. */
+/*
+ * Add the columns (return their number) or the cells that identify a row: a tid, a pid or the
+ * number of processes; the name; for threads on a wide screen, the process.
+ */
 unsigned int report_sched_id_columns(struct column *columns, enum group_by by,
 				     const struct screen *to);
 void report_sched_id_cells(struct table *t, const struct sched_row *row, enum group_by by,
 			   const struct screen *to);
 
-/* Print the use of CPUs over time, and how many threads ran at once. */
+/*
+ * Print the use of CPUs over time and the waits for them; print how many threads ran at once on the
+ * machine and in each group. Return 0 or -ENOMEM.
+ */
 int report_sched_cpus(const struct report_sched *s, const struct screen *to);
 int report_sched_at_once(const struct report_sched *s, const struct screen *to, enum group_by by);
 

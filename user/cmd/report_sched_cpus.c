@@ -17,7 +17,7 @@
 #define AT_ONCE_BINS 7
 #define AT_ONCE_TITLE \
 	"How many threads ran at once, as shares of the time; processes of more than one\n"
-/* Ignore shares up to 1 / ROUNDED_SHARE: time stamps round the start and end of a recording. */
+/* Do not show absent time up to 1 / ROUNDED_SHARE: time stamps of slices are rounded down. */
 #define ROUNDED_SHARE 10000
 
 static unsigned int count_blocks(const struct screen *to)
@@ -28,7 +28,7 @@ static unsigned int count_blocks(const struct screen *to)
 	return room > BLOCKS_MAX ? BLOCKS_MAX : room;
 }
 
-/* Return a block whose height is the share; a dot, and only then, if the share is 0. */
+/* Return a block whose height is the share; a dot only if the share is 0. */
 static const char *share_block(double share)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -39,7 +39,10 @@ static const char *share_block(double share)
 	return eighths[step < 0 ? 0 : step > 7 ? 7 : step];
 }
 
-/* Write a row of blocks: the busy time of some CPUs over time, as a share of their capacity. */
+/*
+ * Write a row of blocks: the busy time of some CPUs over time, as a share of all their time; "?"
+ * where their state is unknown for more than half of the time.
+ */
 static void blocks_cell(struct table *t, const struct report_sched *s, size_t first, size_t cpus,
 			unsigned int count)
 {
@@ -110,7 +113,10 @@ static void waiting_cells(struct table *t, const struct report_sched *s, const d
 	table_cell(t, text);
 }
 
-/* Show the use of each CPU over time; the rest of its time the CPU was idle. */
+/*
+ * Show the use of each CPU over time. Besides the shares that are shown (busy, unknown, and absent:
+ * without any record), the CPU was idle.
+ */
 static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
@@ -202,8 +208,8 @@ int report_sched_cpus(const struct report_sched *s, const struct screen *to)
 }
 
 /*
- * Columns by number of simultaneous threads: each number has its own, or, with many CPUs, 3-4, 5-8
- * and so on share one.
+ * Columns by number of simultaneous threads. Each number has a column of its own; if there are more
+ * numbers than columns, 3-4, 5-8 and so on share a column.
  */
 #define AT_ONCE_NARROW 5 /* columns on a narrow screen */
 
@@ -286,7 +292,7 @@ int report_sched_at_once(const struct report_sched *s, const struct screen *to, 
 	for (size_t i = 0; i < rows->order.count; i++) {
 		const struct sched_row *r = report_sched_row(rows, i);
 
-		/* two threads of the group never ran at once */
+		/* leave out groups of which two threads never ran at once */
 		if (r->at_once.count < 3 || shown++ >= count)
 			continue;
 		at_once_cells(&t, s, r->at_once.items, r->at_once.count, &bins);

@@ -8,9 +8,9 @@
 
 #define ROWS 20
 #define SECTION_ROWS 10
-#define NAME_COLUMNS 21 /* minimum width of a pid and a name, in columns */
-#define ROUNDED_TIME 1000 /* ns */
-#define REST_COLUMNS 10 /* columns of a duration and the gap after it */
+#define NAME_COLUMNS 21 /* least width of a pid and a name, in columns */
+#define ROUNDED_TIME 1000 /* ns for each thread */
+#define REST_COLUMNS 10 /* columns of "the rest" and the gap after it */
 
 static void put_sched_title(const struct screen *to, const char *text)
 {
@@ -18,7 +18,7 @@ static void put_sched_title(const struct screen *to, const char *text)
 	screen_put(to, STYLE_BOLD, text);
 }
 
-/* Hide unknown times up to ROUNDED_TIME: time stamps round the start and end of a recording. */
+/* Hide unknown times up to ROUNDED_TIME, because time stamps of slices are rounded down. */
 static void unknown_cell(struct table *t, const struct sched_row *r)
 {
 	report_sched_duration_cell(
@@ -28,7 +28,7 @@ static void unknown_cell(struct table *t, const struct sched_row *r)
 /* Show how the lifetime of each group was spent. The columns of a row add up to its lifetime. */
 static int put_sched_times(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
-	/* a narrow table adds the unused threads to the stopped ones */
+	/* a narrow table adds unused time to stopped time */
 	bool wide = to->width >= SCHED_WIDE;
 	struct column columns[TABLE_MAX_COLUMNS] = {
 		{"on CPU", STYLE_BOLD, true, false, 0},
@@ -61,7 +61,10 @@ static int put_sched_times(const struct report_sched *s, const struct screen *to
 	return table_finish(&t, to, count, rows->order.count);
 }
 
-/* The wait classes with the most time, as many as fit; the others are summed in the last column. */
+/*
+ * The wait classes with the most time, as many as fit on the screen. rest: other classes have time,
+ * too, which the last column sums.
+ */
 struct wait_classes {
 	int wait[WAIT_COUNT];
 	unsigned int count;
@@ -151,8 +154,8 @@ static int put_sched_blocked(const struct report_sched *s, const struct screen *
 }
 
 /*
- * Write the waits in the run queue: quantiles, or the mean for single threads, which have no
- * quantiles.
+ * Write the waits in the run queue: quantiles and the longest wait. Single threads have no
+ * quantiles, but the mean.
  */
 static void wait_cells(struct table *t, const struct sched_row *r, enum group_by by,
 		       enum queued how, bool wide)

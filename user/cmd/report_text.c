@@ -26,7 +26,7 @@
 #define BAR_COLUMNS 12
 #define HOT_PERCENT 10
 
-/* Return the number of rows to show of a table with count rows. */
+/* Return the share of a weight in the report, in a static buffer that the next call overwrites. */
 static const char *weight_percent(const struct report *r, uint64_t weight)
 {
 	static char text[16];
@@ -45,7 +45,10 @@ static const char *weight_title(const struct report *r)
 	return !strcmp(r->event->unit, "ns") ? "CPU time" : r->event->name;
 }
 
-/* Draw a share of the largest weight with eighths of a block. */
+/*
+ * Return a bar of up to BAR_COLUMNS columns, in eighths of a column, for a weight in relation to
+ * the largest weight. The bar is in a static buffer, which the next call overwrites.
+ */
 static const char *weight_bar(uint64_t weight, uint64_t most)
 {
 	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -125,8 +128,8 @@ static void group_number_cells(const struct report *r, struct table *t, const st
 }
 
 /*
- * Return the container of a process, and its host, which does not apply to a program that ran on
- * several hosts.
+ * Write the place of a process to buf and return buf: the host, if the trace has several, and the
+ * container or control group. A program has no host here, since it may run on several.
  */
 static const char *group_place(const struct report *r, enum group_by by, const struct process *p,
 			       char *buf, size_t size)
@@ -230,7 +233,7 @@ static void report_put_machine(const struct report *r, const struct screen *s)
 	report_put_ended(r, s);
 }
 
-/* Show the traces that were merged into this one; return whether there are any. */
+/* Show the traces of which this trace was merged; return whether this is a merged trace. */
 static bool report_put_merged(const struct report *r, const struct screen *s)
 {
 	bool merged = false;
@@ -247,8 +250,8 @@ static bool report_put_merged(const struct report *r, const struct screen *s)
 }
 
 /*
- * Return how many CPUs were busy on average; 0 if that is unknown. A merged trace may have gaps
- * between its recordings, so only the recorded time counts.
+ * Return the number of CPUs that the samples of the report kept busy on average; 0 if that is not
+ * known. A merged trace may have gaps between its recordings, so only the recorded time counts.
  */
 static double cpus_busy(const struct report *r, bool merged)
 {
@@ -311,7 +314,7 @@ static int show_breakage(const struct report *r, const struct breakage *b, char 
 			b->reason, *b->module ? " in " : "", module_short_name(b->module));
 }
 
-/* Show the most frequent reasons for incomplete stacks, and the rest as one. */
+/* Show the most frequent reasons for incomplete stacks, and the sum of the others. */
 static int show_breakages(const struct report *r, char *buf, size_t size)
 {
 	const struct breakage *b = r->breakages.list.items;
@@ -333,7 +336,7 @@ static int show_breakages(const struct report *r, char *buf, size_t size)
 	return used;
 }
 
-/* Show the samples that have no user stack by nature. */
+/* Show the numbers of samples that cannot have a user stack, by reason. */
 static void show_no_user(const struct report *r, char *buf, size_t size)
 {
 	const char *before = "no user stack: ";
@@ -441,7 +444,7 @@ static void report_put_unready(const struct report *r, const struct screen *s)
 	screen_put_paragraph(s, "Names", STYLE_WARM, text);
 }
 
-/* Return whether the info of an interpreter reports only success. */
+/* Return whether the info about an interpreter ends with the text that its frames are readable. */
 static bool reports_python_readable(const char *value)
 {
 	const char *well = python_support_text(PYTHON_READABLE);
@@ -476,7 +479,7 @@ static void report_put_interpreters(const struct report *r, const struct screen 
 	}
 }
 
-/* Show whose files were refused, and why; their frames have no names. */
+/* Show the users whose files were not opened, and why: frames in such files lack names. */
 static void report_put_refusals(const struct report *r, const struct screen *s)
 {
 	const char *title = "Refused";
@@ -502,7 +505,7 @@ static void report_put_losses(const struct report *r, const struct screen *s)
 		snprintf(text, sizeof(text), "%s %s: %s",
 			 show_count(r->losses.by_reason[reason], count, sizeof(count)),
 			 loss_reason_word(reason), loss_reason_text(reason));
-		if (reason == LOSS_STOLEN) /* stolen time is no lost sample of a recorded thread */
+		if (reason == LOSS_STOLEN) /* no thread ran, so no sample is lost */
 			screen_put_paragraph(s, "Stolen", STYLE_PLAIN, text);
 		else
 			screen_put_paragraph(s, "Lost", STYLE_WARM, text);
@@ -551,7 +554,7 @@ static void report_show_account(const struct report *r, const struct screen *s)
 		screen_put_paragraph(s, "Lost", STYLE_PLAIN, text);
 }
 
-/* Return why there is nothing to show. */
+/* Return the text that explains why the report has no samples. */
 static const char *report_why_empty(const struct report *r)
 {
 	const struct account *a = &r->losses.total;
@@ -576,7 +579,7 @@ static const char *report_why_empty(const struct report *r)
 	return "no samples: all that were due are lost, see below";
 }
 
-/* Show the functions of Python first if most samples are of Python. */
+/* Show the tables of functions, that of Python first if most samples are of Python. */
 static int put_function_tables(const struct report *r, const struct screen *s)
 {
 	bool python_first = r->python.samples > r->count / 2;
@@ -639,8 +642,8 @@ static int report_put_sampled(const struct report *r, const struct screen *s)
 }
 
 /*
- * Show the scheduler's tables. Without samples, --by can only refer to these tables, which are
- * then shown in detail.
+ * Show the scheduler's tables. Without samples, --by can only refer to these tables and shows them
+ * in detail, as --sched does.
  */
 static int report_put_sched(const struct report *r, const struct screen *s)
 {

@@ -12,7 +12,7 @@
 
 #define CPU_ROWS 32
 #define THREAD_ROWS 20
-#define FILE_WIDTH 100 /* columns if stdout is no terminal */
+#define FILE_WIDTH 100 /* columns if stdout is no terminal and $COLUMNS is not set */
 
 static int window_of_trace(void *trace, const struct window_query *q, struct window **out,
 			   struct error *err)
@@ -20,7 +20,10 @@ static int window_of_trace(void *trace, const struct window_query *q, struct win
 	return trace_window(trace, q, out, err);
 }
 
-/* Choose the requested range within the time span of the trace, in time stamps. */
+/*
+ * Set l->time and l->end to the range of --from and --to, as time stamps (ns), or to the whole
+ * recording. Before that, correct a missing start or end of the host record.
+ */
 static int choose_timeline_range(struct lanes *l, struct trace *t, const char *path,
 				 const struct filter *f, struct error *err)
 {
@@ -36,7 +39,7 @@ static int choose_timeline_range(struct lanes *l, struct trace *t, const char *p
 				 "%s: the trace has no scheduler records: record with "
 				 "'skein record -e sched'",
 				 path);
-	/* the host record is lost, or is from another clock */
+	/* the host record is lost, or its times are of another clock than the records */
 	if (!h->start || h->start >= last)
 		h->start = first;
 	l->unfinished = h->end <= h->start;
@@ -69,7 +72,7 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 	struct lanes_limits limits = {
 		.cpus = o->limit == LIMIT_UNSET ? CPU_ROWS : o->limit,
 		.threads = o->limit == LIMIT_UNSET ? THREAD_ROWS : o->limit,
-		/* a thread that was selected by name gets a row even if it only waited */
+		/* a thread that an option selects gets a row even if it only waited */
 		.everything = f->pids || f->tids || f->comm || f->cgroup || f->container,
 	};
 	struct lanes_windows windows = {.window = window_of_trace, .free = window_free};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Show the call tree on a terminal. Only lines at which paths part are indented: a function with
- * a single callee worth showing has the callee directly below itself, so that deep stacks fit in
+ * Show the call tree on a terminal. Only lines at which paths part are indented: the callee of a
+ * function with a single shown callee is directly below that function, so that deep stacks fit in
  * 80 columns.
  */
 #include <errno.h>
@@ -20,13 +20,13 @@ struct tree_line {
 	uint32_t node;
 	size_t before; /* bytes of the prefix in front of the node */
 	bool last; /* last of its siblings */
-	bool alone; /* has no sibling worth showing */
+	bool alone; /* no sibling is shown, and the node is not a program */
 };
 
 struct tree_printer {
 	const struct report *report;
 	const struct screen *screen;
-	VECTOR(struct tree_line) lines; /* the last one is printed next */
+	VECTOR(struct tree_line) lines; /* lines to print; the last element is printed next */
 	VECTOR(char) prefix; /* the vertical lines that pass the current line */
 	nodes_t children;
 };

@@ -106,8 +106,9 @@ static unsigned int natural_width(const struct table *t, unsigned int column)
 }
 
 /*
- * Give each column its natural width, reduced where the screen is too narrow. Columns of width 0
- * are not shown. Return the last column that is shown.
+ * Give each column the width of its widest cell or title. If the screen is too narrow, make the
+ * widest columns narrower, as far as column.least allows. Columns with only empty cells get the
+ * width 0 and are not shown. Return the last column that is shown.
  */
 static unsigned int choose_column_widths(const struct table *t, const struct screen *s,
 					 unsigned int *widths)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables for a terminal; columns get the width that they need, as far as the terminal is wide
- * enough.
+ * Tables and paragraphs for a terminal. A column is as wide as its widest cell, or narrower where
+ * the terminal is too narrow.
  */
 #ifndef SKEIN_CMD_TABLE_H
 #define SKEIN_CMD_TABLE_H
@@ -40,7 +40,7 @@ struct column {
 	const char *style;
 	bool right; /* align right, for numbers */
 	bool keep_tail; /* cut at the front, for paths */
-	unsigned int least; /* columns to which it may shrink; 0 if it is never cut */
+	unsigned int least; /* least width if the screen is too narrow; 0: cells are never cut */
 };
 
 #define TABLE_MAX_COLUMNS 12
@@ -49,7 +49,7 @@ struct table {
 	const struct column *columns;
 	unsigned int column_count; /* <= TABLE_MAX_COLUMNS */
 	VECTOR(char *) cells; /* cleaned texts, row by row */
-	int error;
+	int error; /* 0, or -ENOMEM if a cell was lost */
 };
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* skein top: join live capture to a moving window of it, and show the window repeatedly. */
+/* skein top: keep a moving window of the samples of a live capture, and show it repeatedly. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -24,13 +24,13 @@
 #define DEFAULT_WINDOW (10 * NSEC_PER_SEC)
 #define DEFAULT_ROWS 20
 #define DELAY_MIN (100 * NSEC_PER_MSEC)
-/* Show the first picture early, ns. */
+/* Longest time (ns) until the first picture with numbers, except with -b. */
 #define FIRST_DELAY (500 * NSEC_PER_MSEC)
 /* A picture waits at most this long (ns) for pending names. */
 #define NAMES_TIMEOUT (300 * NSEC_PER_MSEC)
 /*
- * Symbols are looked up again after half of this time (ns); a shorter time costs more lookups, a
- * longer time more memory.
+ * Least value of capture_options.keep (ns). After half of that time stacks and frames are forgotten
+ * and looked up again; a shorter time costs more lookups, a longer time more memory.
  */
 #define KEEP_MIN (30 * NSEC_PER_SEC)
 
@@ -149,12 +149,12 @@ struct top {
 	struct screen plain; /* output of -b */
 	struct sink *recent;
 	struct progress_line progress;
-	int signals, events; /* signalfd; epoll of all user input */
+	int signals, events; /* signalfd; epoll of the signalfd and of stdin */
 	bool open; /* the terminal is taken over */
 	bool ended; /* by the user or because of an error */
 	int status;
 	struct error err; /* the error, if status is not 0 */
-	uint64_t next; /* when the next picture is due, ns */
+	uint64_t next; /* when the next picture is due, ns; 0: now */
 	uint64_t shown; /* number of pictures */
 	uint64_t cost, cost_at; /* own CPU time and when it was read, ns */
 	char unwind_cache[PATH_MAX];
@@ -266,7 +266,7 @@ static int open_screen(struct top *t)
 	return ret;
 }
 
-/* Return the share of one CPU that skein has used since the last picture. */
+/* Return the share of one CPU that skein and its helpers have used since the last call. */
 static double cpu_share_since(struct top *t, uint64_t now)
 {
 	uint64_t cost = top_facts_own_cpu(), before = t->cost, at = t->cost_at;
@@ -276,7 +276,7 @@ static double cpu_share_since(struct top *t, uint64_t now)
 	return at && now > at && cost > before ? (double)(cost - before) / (double)(now - at) : 0;
 }
 
-/* Take the window as of now. */
+/* Take the window that ends now into the model, and collect its facts. */
 static int update_window(struct top *t, uint64_t now)
 {
 	struct recent_window w;
@@ -325,7 +325,7 @@ static int next_picture(struct top *t, uint64_t now)
 	return ret;
 }
 
-/* Called when sampling has just begun. */
+/* Open the screen, and draw it without samples. Called when sampling has just begun. */
 static int first_picture(struct top *t, uint64_t now)
 {
 	uint64_t delay = t->options.delay;
@@ -385,7 +385,7 @@ static struct capture_options top_capture_options(struct top *t)
 	return o;
 }
 
-/* Report errors after the screen is closed. */
+/* Report errors, after the screen is closed. Return the exit status. */
 static int top_report_end(struct top *t, int rc, const struct error *err, bool by_comm)
 {
 	if (t->status)
@@ -435,7 +435,7 @@ out:
 	return t->status;
 }
 
-/* Look up the number of an option's word in its list of words. */
+/* Set *out to the index of an option's word in the list of words. Return 0 or the exit status 2. */
 static int find_option_word(const char *word, const char *(*words)(unsigned int),
 			    const char *option, unsigned int *out)
 {

@@ -22,7 +22,7 @@ static void top_batch_put_head(const struct screen *s, const struct top_head *he
 	fputs("\n\n", s->out);
 }
 
-/* Indent the rows of trees as on a screen. */
+/* Add the name, indented in the views of trees. */
 static void top_batch_put_row_name(struct table *t, const struct top_row *row)
 {
 	char name[4096];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Make rows from trees: the call tree below each program, or the callers and callees of one
- * function. The children of a row are shown if the user has opened the row, if the filter matches
- * below the row, or if the row has a large share. Rows are indented only where a path branches, so
- * that deep stacks stay on screen.
+ * function. The children of a row are shown if the user has opened the row. As long as the user has
+ * neither opened nor closed the row, they are shown if the filter matches below the row, or if the
+ * row has a large share. Rows are indented only where a path branches, so that deep stacks stay on
+ * screen.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #include "cmd/top_model.h"
 
-/* A node to become a row. */
+/* A node that is to become a row. */
 struct pending_row {
 	uint32_t node;
 	unsigned int depth;
@@ -26,8 +27,8 @@ struct branch_builder {
 	const struct tree *tree;
 	bool callers; /* this is the callers tree, in which a row's self weight is meaningless */
 	bool *found; /* by node: the filter matches the node or something below it */
-	bool *found_below;
-	VECTOR(struct pending_row) pending; /* the last one becomes a row next */
+	bool *found_below; /* by node: the filter matches something below the node */
+	VECTOR(struct pending_row) pending; /* the last element becomes a row next */
 	VECTOR(uint32_t) children; /* children of one node */
 };
 
@@ -63,7 +64,7 @@ static int filter_branches(struct branch_builder *g)
 	return 0;
 }
 
-/* Order by total unless by name, because a branch consists mostly of what is below it. */
+/* Order by total also if sorted by self, because the weight of a branch is mostly below it. */
 static int compare_branches(const void *a, const void *b, void *context)
 {
 	const struct branch_builder *g = context;
@@ -127,7 +128,10 @@ static int push_branch_row(struct branch_builder *g, const struct pending_row *w
 	return vector_push(&g->model->rows, row);
 }
 
-/* Rows directly below the root are not indented, nor is an only child. */
+/*
+ * Push the shown children of a node, to become rows. They are indented more than the node, except
+ * an only child and the children of the root.
+ */
 static int push_pending_rows(struct branch_builder *g, const struct pending_row *w)
 {
 	int ret = list_branches(g, w->node);
@@ -190,7 +194,10 @@ static unsigned int branch_program_label(const void *context, const struct profi
 	return 1;
 }
 
-/* Add the programs as symbols after the functions; a symbol without a kind is a program. */
+/*
+ * Add the programs as symbols after those of the functions. Programs have no entry in
+ * top_model.kinds, which distinguishes them from functions.
+ */
 static int add_branch_programs(struct top_model *m, struct branch_programs *out)
 {
 	const struct profile *p = &m->part;

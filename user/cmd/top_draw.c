@@ -11,9 +11,9 @@
 
 #include "cmd/top_screen.h"
 
-#define NAME_LINES 4 /* most lines for the full name of the row under the cursor */
+#define NAME_LINES 4 /* largest number of lines for the full name of the row under the cursor */
 #define MODULE_COLUMNS 24
-#define NAME_COLUMNS_MIN 30 /* columns needed for a name to show modules, too */
+#define NAME_COLUMNS_MIN 30 /* least columns of names beside a column of modules */
 
 /* The parts of the screen that are shown, and where. */
 struct top_layout {
@@ -83,7 +83,7 @@ static void draw_facts(const struct top_facts *f, struct top_pen p)
 	}
 }
 
-/* The tab of callers exists only when a function was chosen. */
+/* The tab of callers is shown only if the last focus is a function, or in that view. */
 static bool has_tab(const struct top_ui *ui, enum top_view view)
 {
 	const struct top_level *l = top_ui_level(ui);
@@ -102,7 +102,7 @@ static void draw_tabs(const struct top_ui *ui, struct top_pen p)
 
 		if (!has_tab(ui, view))
 			continue;
-		/* a narrow screen shows at least the name of the current tab */
+		/* a narrow screen shows the whole name of the current tab only */
 		snprintf(text, sizeof(text), "%d %s", view + 1,
 			 here || top_screen_columns() >= 90 ? top_view_word(view) : "");
 		if (top_screen_columns() < 90 && !here)
@@ -202,7 +202,7 @@ static void draw_branch(struct top_pen *p, const struct top_row *row)
 	write_text(p, TOP_STYLE_PLAIN, text);
 }
 
-/* Show the cursor's row in reverse as a whole. */
+/* Fill a line with blanks, so that the cursor's row is reversed over its whole width. */
 static void fill_line(struct top_pen p)
 {
 	char blank[512];
@@ -275,7 +275,10 @@ static void scroll_to_cursor(struct top_level *l, unsigned int rows, size_t coun
 		l->first = count > rows ? count - rows : 0;
 }
 
-/* Get the full name and module of the row under the cursor; return the lines needed. */
+/*
+ * Get the full name and module of the row under the cursor. Return the number of lines for them, 1
+ * to NAME_LINES.
+ */
 static unsigned int full_name_text(const struct top_ui *ui, char *buf, size_t size)
 {
 	const struct top_row *row = top_ui_row(ui);
@@ -291,7 +294,7 @@ static unsigned int full_name_text(const struct top_ui *ui, char *buf, size_t si
 	return lines < 1 ? 1 : lines > NAME_LINES ? NAME_LINES : lines;
 }
 
-/* Draw the name line by line, cut at the end of the last line. */
+/* Draw the name in some lines; a name that is too long is cut in its middle. */
 static void draw_name(const char *text, unsigned int line, unsigned int lines)
 {
 	unsigned int width = top_screen_columns();
@@ -339,7 +342,7 @@ static void draw_rows(struct top_ui *ui, const struct top_head *head, const stru
 	size_t count = ui->model.rows.count;
 	char name[4096];
 	unsigned int lines = full_name_text(ui, name, sizeof(name));
-	/* the lines over the last rows must not cover the row that they describe */
+	/* further lines of the name cover the last rows, but must not cover the cursor's row */
 	unsigned int free_rows = l->name && l->rows > lines ? l->rows - lines + 1 : l->rows;
 	struct top_pen p = {l->first + 2, 2, false};
 

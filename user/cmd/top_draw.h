@@ -12,15 +12,18 @@
 struct top_head {
 	char title[TOP_TITLE_MAX];
 	struct top_facts facts;
-	const char *waiting; /* why there is nothing to show yet; NULL if there is */
+	const char *waiting; /* text that is shown before the first window is there; else NULL */
 };
 
-/* Draw everything; the rows must be up to date. Sets ui->page to the number of rows that fit. */
+/*
+ * Draw the help if it is requested, else everything else; the rows must be up to date. With rows,
+ * set ui->page, and scroll to the cursor.
+ */
 void top_draw(struct top_ui *ui, const struct top_head *head);
 
 /*
- * Format the numbers in front of a row, or their titles if row is NULL; plain lists use them,
- * too.
+ * Format the numbers in front of a row into buf, or their titles if row is NULL, for the screen and
+ * for -b. Return buf.
  */
 char *top_numbers(const struct top_ui *ui, const struct top_row *row, bool utf8, char *buf,
 		  size_t size);

@@ -46,7 +46,7 @@ static void add_load(struct top_facts *f, const struct recent_window *w)
 			 (double)written * NSEC_PER_SEC / (double)a->span);
 }
 
-/* Add the lost samples of running threads, with the most frequent reason. */
+/* Add the lost samples of running threads, with the most frequent reason; then the stolen ones. */
 static void add_lost_samples(struct top_facts *f, const struct recent_account *a)
 {
 	uint64_t lost = 0, most = 0, stolen = a->lost[LOSS_STOLEN];

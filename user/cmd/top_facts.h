@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts about the whole window, shown above its rows: load, losses, and use of Python's GIL. */
+/* Facts about the whole window, shown above its rows, such as load, losses and whole stacks. */
 #ifndef SKEIN_CMD_TOP_FACTS_H
 #define SKEIN_CMD_TOP_FACTS_H
 
@@ -24,15 +24,15 @@ struct top_facts {
 int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event,
 		      double cost);
 
-/* Return the CPU time of this process and its children so far, ns. */
+/* Return the CPU time (ns) of this process and of its living children, the helper processes. */
 uint64_t top_facts_own_cpu(void);
 
 /* Write a title such as "host, 99 Hz, last 10 s" into buf and return buf. */
 char *top_facts_title(const struct recent_window *w, uint32_t event, char *buf, size_t size);
 
 /*
- * Describe the foci that restrict the rows, such as "process python3 4711, 12 % of all"; "" for
- * none.
+ * Describe the foci that restrict the rows, such as "process python3 4711 > function main: 12.0 %
+ * of all"; "" for none. all is the weight without any focus. Return buf.
  */
 char *top_focus_text(const struct top_focus *foci, size_t count, uint64_t all, char *buf,
 		     size_t size);

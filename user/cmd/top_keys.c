@@ -44,7 +44,7 @@ static void move_cursor_to(struct top_ui *ui, size_t row)
 	l->moved = l->cursor != 0;
 }
 
-/* Return whether a row is a heading, which the cursor skips. */
+/* Return whether a row is a heading, which the cursor skips when it moves by some rows. */
 static bool is_heading_row(const struct top_row *row)
 {
 	return row->kind == TOP_HEADING && !row->depth && !row->group;
@@ -69,7 +69,7 @@ static bool is_tree_view(const struct top_ui *ui)
 	return view == TOP_TREE || view == TOP_CALLERS;
 }
 
-/* The callers view exists only when a function was chosen. */
+/* The callers view is available only if one of the foci is a function. */
 static bool is_view_available(const struct top_ui *ui, enum top_view view)
 {
 	if (view != TOP_CALLERS)
@@ -208,7 +208,7 @@ static void typing_key(struct top_ui *ui, unsigned int key, bool code)
 	top_ui_filter(ui, ui->typed);
 }
 
-/* Handle keys without a character. */
+/* Handle keys with an ncurses code (KEY_*) instead of a character. */
 static int special_key(struct top_ui *ui, unsigned int key)
 {
 	switch (key) {

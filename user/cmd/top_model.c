@@ -138,7 +138,7 @@ static void find_focus_stacks(const struct top_model *m, const struct top_focus 
 	}
 }
 
-/* Keep only the sums in the part that are in focus. */
+/* Keep only the sums that satisfy a focus, and set the weights of the focus. */
 static int apply_focus(struct top_model *m, struct top_focus *f)
 {
 	bool *holds = f->function ? calloc(m->part.count.stacks + 1, sizeof(*holds)) : NULL;

@@ -14,8 +14,8 @@
 #include "analyze/recent.h"
 
 /*
- * X(NAME, "word", group of its rows, or GROUP_KIND_COUNT for functions), in the order of the
- * tabs.
+ * The views, in the order of the tabs: X(NAME, "word", kind of groups in the rows, or
+ * GROUP_KIND_COUNT for functions).
  */
 #define TOP_VIEWS(X) \
 	X(FUNCTIONS, "functions", GROUP_KIND_COUNT) \
@@ -50,25 +50,27 @@ struct top_focus {
 	bool function; /* false means a group */
 	enum group_by by;
 	char *name;
-	char *more; /* module of a function, container of a program */
+	char *more; /* module of a function; container of a group's first process */
 	uint64_t host, pid, born, tid;
-	uint64_t weight, of; /* ns: of the samples in focus, and of the samples before this focus */
+	/* ns of the samples that satisfy the earlier foci (of), and also this focus (weight) */
+	uint64_t weight, of;
 };
 
 void top_focus_free(struct top_focus *f);
 
-/* Kinds of functions, which have different colours. */
+/* Kinds of functions, which have different colours. Headings and programs are TOP_HEADING. */
 enum top_kind { TOP_NATIVE, TOP_KERNEL, TOP_JIT, TOP_PYTHON, TOP_HEADING };
 
 struct top_row {
-	uint64_t key; /* identifies the same thing in the next window */
-	const char *name, *module; /* module: path of a function's module, or place of a group */
+	uint64_t key; /* the same for the same function or group in the next window */
+	/* module of a function, program file of a process, or name of a thread's process; or "" */
+	const char *name, *module;
 	uint64_t self, total; /* ns; equal for groups */
 	enum top_kind kind;
-	uint32_t symbol; /* for functions */
+	uint32_t symbol; /* for functions and programs in trees; TREE_NONE for headings */
 	const struct group *group; /* NULL for functions */
 	unsigned int depth; /* in a tree */
-	bool branch, open; /* it has rows below; they are shown */
+	bool branch, open; /* the node has children; they are shown */
 };
 
 /* The requested view. */
@@ -76,11 +78,11 @@ struct top_request {
 	enum top_view view;
 	enum top_sort sort;
 	bool reverse;
-	struct top_focus *foci; /* outermost first; their weights are filled in */
+	struct top_focus *foci; /* first chosen first; top_model_show() sets their weights */
 	size_t focus_count;
 	const regex_t *filter; /* applies to names and modules; NULL matches everything */
 	const struct index *toggled; /* keys of tree rows; 1 means open, 0 closed */
-	/* other tree rows are open if they have 1 / open_part of the whole; 0 means none */
+	/* other tree rows are open if they have at least 1 / open_part of the whole; 0: none is */
 	unsigned int open_part;
 };
 
@@ -92,12 +94,12 @@ struct top_model {
 	VECTOR(uint8_t) kinds; /* enum top_kind, by symbol */
 	struct profile part; /* the window's profile with only the sums in focus */
 	VECTOR(struct profile_sum) sums; /* storage of part's sums */
-	struct tree tree; /* call tree of part */
+	struct tree tree; /* call tree of part; not in views of groups */
 	struct functions functions;
 	struct groups groups;
 	VECTOR(struct top_row) rows;
 	uint64_t weight; /* of part, ns */
-	uint64_t matched; /* self weight of the rows that match the filter */
+	uint64_t matched; /* self weight of the rows that match the filter; 0 in views of trees */
 };
 
 /*
@@ -106,8 +108,8 @@ struct top_model {
  */
 int top_model_take(struct top_model *m, const struct recent_window *w);
 /*
- * Make the rows. Return 0 or -ENOMEM. Rows and foci are valid until the next call of either
- * function.
+ * Make the rows. Return 0 or -ENOMEM. The rows are valid until the next call of top_model_take() or
+ * top_model_show().
  */
 int top_model_show(struct top_model *m, const struct top_request *request);
 void top_model_free(struct top_model *m);
@@ -117,14 +119,15 @@ int top_focus_make(struct top_focus *out, enum top_view view, const struct top_r
 
 /* The following functions are for top_rows.c and top_branches.c. */
 /*
- * Return the symbol of the function in focus in this window; TREE_NONE if it does not occur. The
- * function's module may have been unknown when the function was chosen.
+ * Return the symbol of the function in focus in this window; TREE_NONE if it does not occur. If the
+ * focus has another module, a function of the same name is returned: its module may have been
+ * unknown when the function was chosen.
  */
 uint32_t top_model_find_symbol(const struct top_model *m, const struct top_focus *f);
 uint64_t top_model_symbol_key(const struct symbols *s, uint32_t symbol);
 int top_rows_flat(struct top_model *m, const struct top_request *request);
 int top_rows_branches(struct top_model *m, const struct top_request *request);
-/* Return whether a function matches the filter. */
+/* Return whether the name or the module matches the filter, or there is no filter. */
 bool top_model_matches(const struct top_request *request, const char *name, const char *module);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "cmd/top_draw.h"
 
-/* Format a percentage as "12.3%" in six columns; "" if the part is 0. */
+/* Format a percentage as "12.3%", at most six columns; "" if the part is 0. */
 static char *row_percent(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	if (part && whole)
@@ -60,8 +60,8 @@ static void format_number_titles(const struct top_ui *ui, enum top_view view, bo
 }
 
 /*
- * Format the numbers of a group: its share of everything shown, and its CPU use, where 100 is one
- * CPU.
+ * Format the numbers of a group: its share of the samples in focus, its CPU use, where 100 is one
+ * CPU, and the pid or tid.
  */
 static void format_group_numbers(const struct top_ui *ui, const struct top_row *row,
 				 enum top_view view, char *buf, size_t size)

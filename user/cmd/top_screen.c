@@ -32,7 +32,7 @@ static struct {
 	char restore[RESTORE_MAX]; /* escape sequences that restore the terminal */
 	size_t restore_size;
 	int errors; /* memfd that collects stderr while the screen is open; -1 if there is none */
-	int stderr_before;
+	int stderr_before; /* duplicate of the original stderr; -1 if there is none */
 } top = {.errors = -1, .stderr_before = -1};
 
 static const struct style_look {
@@ -80,7 +80,7 @@ static void collect_errors(void)
 		dup2(top.errors, STDERR_FILENO);
 }
 
-/* Print the collected errors. Safe in a signal handler. */
+/* Restore stderr and print the collected errors. Safe in a signal handler. */
 static void print_collected_errors(void)
 {
 	char buffer[1024];
@@ -124,7 +124,7 @@ int top_screen_open(struct error *err)
 
 	choose_locale();
 	tcgetattr(STDIN_FILENO, &top.before);
-	/* ncurses must handle no signals, because they are read between the rounds */
+	/* ncurses must not handle signals, because top reads them from a signalfd */
 	sigaction(SIGTSTP, NULL, &stop);
 	sigaction(SIGWINCH, NULL, &window);
 	top.screen = newterm(NULL, stdout, stdin);

@@ -30,7 +30,10 @@
 enum top_style { TOP_STYLES(TOP_STYLE_ENUM) TOP_STYLE_COUNT };
 #undef TOP_STYLE_ENUM
 
-/* Take over the terminal. Output to stderr is collected until the terminal is restored. */
+/*
+ * Take over the terminal. Output to stderr is collected until the terminal is restored. Return 0,
+ * or -ENOTTY with the cause in *err.
+ */
 int top_screen_open(struct error *err);
 /* Restore the terminal, then print the collected stderr. Allowed also if the screen is not open. */
 void top_screen_close(void);
@@ -55,7 +58,8 @@ struct top_pen {
 
 /*
  * Put text at the pen, in at most the given number of columns and never over the edge, and move
- * the pen after it. Return whether the text was cut.
+ * the pen after the text. Return whether the text was cut; false if the pen is outside of the
+ * screen, where nothing is put.
  */
 bool top_screen_put(struct top_pen *p, enum top_style style, const char *text, unsigned int columns,
 		    enum top_cut where);

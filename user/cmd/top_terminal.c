@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Query terminfo. This is a file of its own because <term.h> defines many common words. */
+/* Query terminfo, in a file of its own, because <term.h> defines many common words as macros. */
 #include <errno.h>
 #include <ncurses.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ int top_terminal_check(struct error *err)
 				 "is, such as xterm, or use -b for plain tables",
 				 name ? name : "");
 	able = cursor_address && clear_screen;
-	del_curterm(cur_term); /* newterm() makes its own */
+	del_curterm(cur_term); /* newterm() makes another one */
 	if (!able)
 		return error_set(err, -ENOTTY,
 				 "top: the terminal '%s' cannot place text: set TERM to what it "

@@ -13,7 +13,10 @@
  */
 int top_terminal_check(struct error *err);
 
-/* Get the sequences that restore the terminal without ncurses; return their size in bytes. */
+/*
+ * Write the escape sequences that restore the terminal without ncurses to buf, as far as they fit;
+ * return their size in bytes. Call this after newterm(), which loads the terminfo entry.
+ */
 size_t top_terminal_restore(char *buf, size_t size);
 
 #endif

@@ -37,7 +37,7 @@ static unsigned int cell_columns(wchar_t c)
 	return width == 2 ? 2 : 1;
 }
 
-/* Read the whole text, in order to know whether it must be cut. */
+/* Convert the text, up to TOP_TEXT_CELLS characters; return the number of characters. */
 static size_t read_cells(struct top_text *t, const char *text, bool utf8)
 {
 	char clean[4 * TOP_TEXT_CELLS];
@@ -64,6 +64,7 @@ static size_t fitting_front(const wchar_t *cells, size_t count, unsigned int col
 	return fit;
 }
 
+/* Return how many characters at the back fit into columns. */
 static size_t fitting_back(const wchar_t *cells, size_t count, unsigned int columns)
 {
 	size_t fit = 0;

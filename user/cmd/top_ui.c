@@ -70,7 +70,7 @@ int top_ui_enter(struct top_ui *ui, const struct top_row *row)
 		top_focus_free(&f);
 		return ret;
 	}
-	/* among its callers and callees, the function keeps its key */
+	/* in the view of callers, the row of the function has the same key */
 	top_ui_level(ui)->key = key;
 	top_ui_level(ui)->moved = top_ui_level(ui)->centre = f.function;
 	return 0;
@@ -128,7 +128,10 @@ int top_ui_toggle(struct top_ui *ui, const struct top_row *row, bool open)
 	return index_put(&top_ui_level(ui)->toggled, row->key, open);
 }
 
-/* Put the cursor on the row that it was on; if the row is gone, keep the position. */
+/*
+ * If the user has moved the cursor, put the cursor on the same row as before, or, if that row is
+ * gone, leave the cursor at its position. Otherwise put the cursor on the first row.
+ */
 static void place_cursor(struct top_ui *ui)
 {
 	struct top_level *l = top_ui_level(ui);

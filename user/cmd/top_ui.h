@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * State of the user interface of `skein top`: the cursor, foci, filters, open rows, and whether
- * it is paused.
+ * the display is paused.
  */
 #ifndef SKEIN_CMD_TOP_UI_H
 #define SKEIN_CMD_TOP_UI_H
@@ -38,7 +38,7 @@ struct top_ui {
 	char typed[TOP_TYPED_MAX];
 	bool quit;
 	bool stale; /* the rows must be made again */
-	size_t page; /* rows on screen when last drawn */
+	size_t page; /* rows by which PgUp and PgDn move; set by top_draw() */
 };
 
 int top_ui_begin(struct top_ui *ui, enum top_view view, enum top_sort sort);
@@ -48,7 +48,7 @@ struct top_level *top_ui_level(const struct top_ui *ui);
 /* Return the row under the cursor; NULL if there are no rows. */
 const struct top_row *top_ui_row(const struct top_ui *ui);
 
-/* Make the rows again if anything has changed. Return 0 or -ENOMEM. */
+/* Make the rows again if they are stale. Return 0 or -ENOMEM. */
 int top_ui_update(struct top_ui *ui);
 
 /*
