@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find the functions in which threads begin. A stack is complete if its outermost frame is in such
- * a function.
+ * Find the functions in which threads begin, by their names or by the file's entry point. A stack
+ * is complete if its outermost frame is in such a function.
  */
 #include <string.h>
 
@@ -19,7 +19,10 @@ static const char *const start_names[] = {
 	"__clone3", "__clone_internal", "thread_start",
 };
 
-/* Functions of Go's runtime, see unwind/go.c. All of these names are shorter than GO_NAME_MAX. */
+/*
+ * Functions of Go's runtime that have no caller: threads begin in them, or they leave one stack for
+ * good (symbolizers/unwind/go.c). All of these names are shorter than GO_NAME_MAX.
+ */
 #define GO_NAME_MAX 64
 static const char *const go_start_names[] = {
 	"runtime.rt0_go",    "runtime.goexit", "runtime.mstart", "runtime.mcall",
@@ -30,7 +33,7 @@ static bool is_go_start(const char *name)
 {
 	size_t length = strnlen(name, GO_NAME_MAX);
 
-	/* The linker appends the calling convention to the name. */
+	/* Go's linker appends ".abi0", a calling convention, to the names of assembly functions. */
 	if (length > 5 && strcmp(name + length - 5, ".abi0") == 0)
 		length -= 5;
 	for (size_t i = 0; i < sizeof(go_start_names) / sizeof(*go_start_names); i++) {
@@ -39,8 +42,8 @@ static bool is_go_start(const char *name)
 			return true;
 	}
 	/*
-	 * Entry points have a name for each system; the entry points of libraries have callers in
-	 * C.
+	 * Each operating system has its own entry point, such as _rt0_amd64_linux. The entry points
+	 * of Go libraries (_rt0_amd64_linux_lib) do not count, since C code calls them.
 	 */
 	return strncmp(name, "_rt0_", 5) == 0 && !memmem(name, length, "_lib", 4);
 }
@@ -76,9 +79,10 @@ static bool is_linker_name(const struct elf_image *image, uint64_t strings, uint
 }
 
 /*
- * Return whether the entry point of a shared object is one at which execution begins. Older linkers
- * gave shared libraries an entry point too, at the start of .text. The entry point is real only in
- * a static position-independent program and in the dynamic linker.
+ * Return whether execution begins at the entry point of a file that is not ET_EXEC and has no
+ * PT_INTERP: yes for a static position-independent program, which has the flag DF_1_PIE, and for
+ * glibc's dynamic linker, whose DT_SONAME begins with "ld-" or "ld.". Older linkers gave every
+ * shared library an entry point, the start of .text, at which nothing begins.
  */
 static bool library_runs(const struct elf_image *image)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Find a Go program's table of functions, and the address to which its addresses are relative. */
+/* Find a Go program's table of functions, and the base of the addresses in that table. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,20 +9,21 @@
 
 #define TABLE_MAX (128u << 20)
 #define HEADER_SIZE 72
-#define SCAN_MAX (256u << 20) /* bytes searched in one file */
+#define SCAN_MAX (256u << 20) /* bytes searched in one section or segment */
 #define CANDIDATES_MAX 16
-#define CHUNK_WORDS (3 * 2048) /* a multiple of 3: whole relocations */
+#define CHUNK_WORDS (3 * 2048) /* 8 bytes each; a multiple of 3: whole Elf64_Rela */
 
 /*
- * Word offsets in moduledata, the description of a program's only module. Source:
- * src/runtime/symtab.go.
+ * Offsets, in words of 8 bytes, in moduledata, by which Go's runtime describes the program: the
+ * addresses of the table and of its names, of the first function, and of the start of the text.
+ * Source: src/runtime/symtab.go of Go.
  */
 enum { MODULE_TABLE = 0, MODULE_NAMES = 1, MODULE_FIRST_PC = 20, MODULE_TEXT = 22, MODULE_WORDS };
 
-/* A range of the file, read in chunks of words. */
+/* A range of the file, read in chunks of 8-byte words. */
 struct word_chunks {
 	const struct elf_image *image;
-	uint64_t at, end;
+	uint64_t at, end; /* file offsets: of the next chunk, of the end of the range */
 	uint64_t words[CHUNK_WORDS];
 	size_t count; /* words in the current chunk, which begins at file offset at - 8 * count */
 };
@@ -51,8 +52,8 @@ static bool begin_word_chunks(struct word_chunks *c, const struct elf_image *ima
 }
 
 /*
- * Return whether the table begins here: magic number, two zeros, quantum of code, size of a
- * pointer.
+ * Return whether word can be the first 8 bytes of a table of functions: the magic number of Go
+ * 1.16, 1.18 or 1.20, two zeros, the quantum of code addresses, and 8, the size of a pointer.
  */
 static bool is_go_magic(uint64_t word)
 {
@@ -98,8 +99,9 @@ static int load_go_table(struct go_table *t, uint64_t address, uint64_t offset, 
 }
 
 /*
- * Find the table by its section. GNU ld, which Go before 1.26 calls, puts the table among other
- * data in position-independent programs.
+ * Find the table by its section. In position-independent programs, GNU ld, which Go before 1.26
+ * calls, puts the table among other data in .data.rel.ro, where the table's magic number is
+ * searched. Return 0; -ENOENT: no table found; or another negative errno.
  */
 static int find_in_section(struct go_table *t)
 {
@@ -142,7 +144,9 @@ int go_table_find(struct go_table *t)
 	return t->image->sections > 1 ? find_in_section(t) : find_in_segments(t);
 }
 
-/* Return whether words are the moduledata of t; if so, set t->text from them. */
+/*
+ * Return whether words are the moduledata that describes the table t; if so, set t->text from them.
+ */
 static bool set_text_from_moduledata(struct go_table *t, const uint64_t *words)
 {
 	uint32_t first;
@@ -156,8 +160,8 @@ static bool set_text_from_moduledata(struct go_table *t, const uint64_t *words)
 }
 
 /*
- * Search the data for moduledata, in programs that are not relocated, or whose relocations leave
- * the values in place.
+ * Search the bytes of the segment p for moduledata. Its pointers are in the file if the program is
+ * not relocated, or if the linker also wrote the values of relocations in place.
  */
 static int find_in_place(struct go_table *t, const GElf_Phdr *p)
 {
@@ -182,8 +186,8 @@ static int find_in_place(struct go_table *t, const GElf_Phdr *p)
 }
 
 /*
- * Return whether a relocation adds the program's load address; the other two words of the
- * relocation are its place and value.
+ * Return whether a relocation with this r_info adds the load address of the program to r_addend and
+ * stores the sum at r_offset.
  */
 static bool is_relative(const struct elf_image *image, uint64_t info)
 {
@@ -192,8 +196,9 @@ static bool is_relative(const struct elf_image *image, uint64_t info)
 }
 
 /*
- * If words is NULL, set *place to the place of the first relocation that has the table's address as
- * value; else collect the values of the relocations from *place on in words.
+ * If words is NULL, set *place to the address that is relocated to the table's address by the first
+ * such relocation. Otherwise collect in words the values of the relocations of the MODULE_WORDS
+ * words from *place on. Return whether there was at least one such relocation.
  */
 static bool search_relocations(const struct go_table *t, const GElf_Shdr *section, uint64_t *place,
 			       uint64_t *words)

@@ -28,9 +28,9 @@ static uint64_t u64_at(const struct go_table *t, uint64_t at)
 }
 
 /*
- * Read the header: magic, two zeros, quantum and size of a pointer (one byte each), then words:
- * number of functions, of files, address of the text (not in 1.16, and 0 since 1.26), and offsets
- * of names, units, files, values by pc, functions.
+ * Read the header: magic, two zeros, quantum and size of a pointer (one byte each), then words of 8
+ * bytes: number of functions, of files, address of the text (not in Go 1.16, and 0 since 1.26), and
+ * offsets of names, compilation units, files, values by code address, functions.
  */
 static int read_go_header(struct go_table *t)
 {
@@ -50,7 +50,7 @@ static int read_go_header(struct go_table *t)
 	if (t->names_end > t->size || t->names >= t->names_end || t->deltas >= t->size ||
 	    t->index >= t->size || t->bytes[t->names_end - 1] != '\0')
 		return -EBADMSG;
-	/* The list has one more address than functions: the end of the last one. */
+	/* After the last function, the list has one more address: the end of that function. */
 	if (!t->functions || t->functions >= (t->size - t->index) / (2 * t->address_size))
 		return -EBADMSG;
 	return 0;
@@ -95,7 +95,8 @@ static uint64_t entry_description(const struct go_table *t, uint64_t i)
 
 /*
  * Read a description: the address again, then words of four bytes: name, arguments, deferreturn,
- * stack pointer deltas, files, lines, number of values, unit, (1.20) line; then bytes: kind, flags.
+ * stack pointer deltas, files, lines, number of values, compilation unit, line (since Go 1.20);
+ * then bytes: kind, flags.
  */
 int go_table_function(struct go_table *t, uint64_t i, struct go_function *out)
 {
@@ -141,7 +142,7 @@ struct go_steps go_steps_begin(const struct go_table *t, const struct go_functio
 	};
 }
 
-/* Decode a LEB128 number of at most five bytes. */
+/* Decode an unsigned LEB128 number; false if it exceeds five bytes or the table. */
 static bool read_varint(struct go_steps *s, uint32_t *out)
 {
 	uint32_t value = 0;
@@ -162,8 +163,9 @@ static bool read_varint(struct go_steps *s, uint32_t *out)
 }
 
 /*
- * Read the next pair of a table of values by pc: change of the value (zigzag; 0 ends the table
- * unless it is the first), and bytes of code divided by the quantum.
+ * Read the next pair of a table that maps code addresses to values: change of the value (zigzag; a
+ * change of 0 ends the table unless the pair is the first), and bytes of code divided by the
+ * quantum.
  */
 int go_steps_next(struct go_steps *s, uint64_t *start, int32_t *value)
 {

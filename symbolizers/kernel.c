@@ -9,19 +9,19 @@
 #include "symbolizers/lines.h"
 
 /*
- * Largest size of a function, in bytes; it ends the last function of a module, which no other
- * symbol follows.
+ * Largest size of a function, in bytes. It limits a function that no other symbol follows closely,
+ * such as the last one of a module.
  */
 #define FUNCTION_MAX (1u << 20)
-#define KALLSYMS_MAX (256u << 20)
-#define ADDED_MAX (1u << 16)
+#define KALLSYMS_MAX (256u << 20) /* bytes that are read */
+#define ADDED_MAX (1u << 16) /* symbols */
 
 struct kallsyms_entry {
 	uint64_t address;
-	char type;
+	char type; /* as in nm(1) */
 	const char *name;
 	size_t name_size;
-	const char *module; /* NULL: the kernel itself */
+	const char *module; /* "[MODULE]"; NULL: the kernel itself */
 	size_t module_size;
 };
 
@@ -53,7 +53,7 @@ static int add_kallsyms_entry(struct symtab *t, const struct kallsyms_entry *e)
 
 	if (r.end < r.start)
 		r.end = UINT64_MAX;
-	/* Data, absolute and per-CPU symbols only mark the end of a function. */
+	/* Symbols of other types, such as data, only mark the end of the function before them. */
 	if (!strchr("tTwW", e->type))
 		return symtab_add(t, &r);
 	if (!e->module) {
@@ -115,8 +115,8 @@ static int read_kallsyms_lines(struct symtab *t, struct lines *lines, struct obj
 			continue;
 		}
 		/*
-		 * Per-CPU symbols are small numbers: only large addresses prove that the kernel
-		 * does not hide them.
+		 * Per-CPU symbols have small values, so only an address above 4 GiB proves that the
+		 * kernel does not hide addresses.
 		 */
 		shown |= e.address > UINT32_MAX;
 		facts->symbols++;

@@ -6,7 +6,10 @@
 
 #include "symbolizers/lines.h"
 
-/* Read more bytes into the buffer. Return 1, 0 at the end of the file, or a negative errno. */
+/*
+ * Read more bytes into the buffer. Return 1, 0 at the end of the file or at the limit, or a
+ * negative errno.
+ */
 static int lines_fill_buffer(struct lines *l)
 {
 	size_t held = l->end - l->first, room = sizeof(l->buffer) - held;

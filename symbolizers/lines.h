@@ -9,14 +9,14 @@
 
 #include "symbolizers/heartbeat.h"
 
-#define LINE_BYTES_MAX (64 * 1024)
+#define LINE_BYTES_MAX (64 * 1024) /* without the newline */
 
 struct lines {
 	int fd;
-	uint64_t offset; /* offset in the file, after the lines taken */
-	uint64_t limit; /* file offset at which reading stops */
-	struct heartbeat *heartbeat;
-	size_t first, end; /* bytes in the buffer that are not taken yet */
+	uint64_t offset; /* file offset after the last line taken */
+	uint64_t limit; /* file offset at which reading stops, as at the end of the file */
+	struct heartbeat *heartbeat; /* may be NULL */
+	size_t first, end; /* range of the buffer that is not taken yet */
 	bool skipping; /* the position is inside a line that is too long */
 	char buffer[2 * LINE_BYTES_MAX];
 };
@@ -28,12 +28,17 @@ struct text_line {
 };
 
 /*
- * Take the next complete line. Return 1, 0 at the end of the file, or a negative errno. An
- * incomplete last line is not taken: offset stays before it, unless the line is too long.
+ * Take the next complete line. Return 1, 0 at the end of the file or at the limit, or a negative
+ * errno. out->text is valid until the next call. A last line without a newline is not taken: offset
+ * stays before it, unless the line is too long.
  */
 int lines_next(struct lines *l, struct text_line *out);
 
-/* Parse hexadecimal digits, with or without 0x, up to a blank; moves *p after the blanks. */
+/*
+ * Parse a number in hexadecimal digits, with or without 0x, that a space or tab ends; move *p after
+ * all spaces and tabs. Return false, with *p and *out untouched, if there is no such number or it
+ * exceeds 64 bits.
+ */
 bool lines_parse_hex(const char **p, const char *end, uint64_t *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include "symbolizers/lines.h"
 #include "symbolizers/perfmap.h"
 
-#define NAME_MAX_BYTES 4096
+#define NAME_MAX_BYTES 4096 /* the rest of a longer name is cut off */
 
 /*
  * Add the function of a line. Return 0 (also for an invalid line, which is counted) or a negative
@@ -51,8 +51,8 @@ static int read_perfmap_lines(struct perfmap *m, struct lines *lines)
 		m->offset = lines->offset;
 	}
 	/*
-	 * Bytes left in the buffer are an incomplete last line, which may have been cut at the
-	 * limit.
+	 * Bytes left in the buffer are the start of a last line without a newline. If they reach
+	 * the limit, the rest of the file is never read.
 	 */
 	if (ret != -E2BIG && lines->offset + (lines->end - lines->first) < PERFMAP_BYTES_MAX)
 		return ret;

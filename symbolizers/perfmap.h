@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The perf map of a JIT: lines "START SIZE NAME", hexadecimal with or without 0x; the name extends
- * to the end of the line. The file only grows; where ranges overlap, the later line wins.
+ * The perf map of a JIT, /tmp/perf-PID.map: lines "START SIZE NAME", with hexadecimal numbers with
+ * or without 0x; the name extends to the end of the line. The JIT appends lines to the file while
+ * it runs. Where ranges overlap, the later line wins.
  */
 #ifndef SKEIN_SYMBOLIZERS_PERFMAP_H
 #define SKEIN_SYMBOLIZERS_PERFMAP_H
@@ -12,7 +13,7 @@
 #include "symbolizers/heartbeat.h"
 #include "symbolizers/symtab.h"
 
-/* Maximum bytes of a map that are read; all bytes after them count as one bad line. */
+/* Maximum bytes of a map that are read; the rest of a larger map counts as one bad line. */
 #define PERFMAP_BYTES_MAX (256u << 20)
 
 struct perfmap {
@@ -21,18 +22,21 @@ struct perfmap {
 	ino_t inode;
 	uint64_t offset; /* end of the last complete line that was read */
 	uint64_t lines, bad_lines;
-	bool full; /* the maximum of bytes or symbols was reached */
+	bool full; /* a maximum (of bytes, symbols or bytes of names) was reached: read no more */
 	bool dirty; /* ranges were added since the table for lookups was built */
 };
 
 /*
- * Read the lines appended since the last call, or the whole file if it is another one or has
- * shrunk. Return 0; -EBADMSG: no regular file; or a negative errno, with the lines up to the error
- * kept.
+ * Read the lines appended since the last call, or the whole file if it is another file or has
+ * shrunk. Return 0; -EBADMSG: not a regular file; or another negative errno, with the lines before
+ * the error kept. b may be NULL.
  */
 int perfmap_read(struct perfmap *m, int fd, struct object_facts *facts, struct heartbeat *b);
 void perfmap_free(struct perfmap *m);
-/* Find the function at an address; false if there is none. Its name belongs to m. */
+/*
+ * Find the function at an address; false if there is none. m owns the name, which is valid until
+ * the next perfmap_read().
+ */
 bool perfmap_find(struct perfmap *m, uint64_t address, struct found_symbol *out);
 /* Return the bytes of memory in use. */
 size_t perfmap_bytes(const struct perfmap *m);

@@ -2,8 +2,8 @@
 /*
  * The protocol between the symbolizer's client and its worker. One message is one packet of a
  * SOCK_SEQPACKET pair: a header and a bounded payload, with at most one descriptor. Both ends are
- * the same program, so structs are sent as they are in memory; but the worker reads hostile files,
- * so the client checks every field that the worker sends.
+ * the same program, so structs are sent as they are in memory. But the worker reads hostile files
+ * and may be under their control, so the client trusts no field that the worker sends.
  */
 #ifndef SKEIN_SYMBOLIZERS_PROTOCOL_H
 #define SKEIN_SYMBOLIZERS_PROTOCOL_H
@@ -13,53 +13,54 @@
 
 enum message_type {
 	/*
-	 * fd, and struct stamp, or struct python_interpreter for OBJECT_PYTHON. Replaces an object
-	 * of the same number.
+	 * Add an object: its fd, and struct stamp, or struct python_interpreter for OBJECT_PYTHON.
+	 * The object replaces an object of the same number.
 	 */
 	MESSAGE_OBJECT = 1,
 	MESSAGE_DEBUG, /* fd of a separate debug file */
 	MESSAGE_SYMBOL, /* struct message_symbol and its name: an added kernel symbol */
-	MESSAGE_FORGET,
+	MESSAGE_FORGET, /* free the object */
 	MESSAGE_READ, /* reply: FACTS */
-	MESSAGE_REFRESH, /* fd; reply: FACTS */
+	MESSAGE_REFRESH, /* fd, which may be missing; reply: FACTS */
 	/*
-	 * count times struct message_lookup; reply: one or more REPLIES or CODE_REPLIES, in the
-	 * order of the questions
+	 * count times struct message_lookup. Reply: one or more REPLIES, CODE_REPLIES (for
+	 * OBJECT_PYTHON) or PLACES (from a worker of sources), in the order of the lookups.
 	 */
 	MESSAGE_LOOKUP,
 	MESSAGE_KEY, /* reply: KEY_REPLY or NO_TABLE */
 	/*
-	 * Reply: TABLE_PARTs or NO_TABLE. With wants_key, KEY_REPLY comes first if there is a key
-	 * of the very bytes from which the table is made; these may have changed since the last
-	 * KEY.
+	 * Reply: TABLE_PARTs or NO_TABLE. With wants_key, a KEY_REPLY comes before TABLE_PARTs if a
+	 * key was computed from the very bytes from which the table is made. The file may have
+	 * changed since the reply to MESSAGE_KEY.
 	 */
 	MESSAGE_TABLE,
 	MESSAGE_INSPECT, /* reply: PYTHON */
 	/*
-	 * count times struct message_lookup: address is the number of a page of the unwind table,
-	 * place is 0. Reply: TABLE_PARTs of pages that satisfy unwind_pages_check(), or NO_TABLE.
+	 * count times struct message_lookup: address is the number of a page of the unwind table
+	 * (file offset >> UNWIND_PAGE_SHIFT), place is 0. Reply: TABLE_PARTs of pages that satisfy
+	 * unwind_pages_check(), or NO_TABLE.
 	 */
 	MESSAGE_PAGES,
 	/*
-	 * A worker of sources handles LOOKUP (reply: PLACES), COMMON and SOURCES, but no other
-	 * requests.
+	 * The next two are for a worker of sources (WORKER_SOURCES), which is also sent OBJECT,
+	 * DEBUG, FORGET and LOOKUP, but no other messages.
 	 */
 	MESSAGE_COMMON, /* fd of the file into which dwz moved common debugging information */
 	MESSAGE_SOURCES, /* reply: SOURCE_FACTS */
 	/* Messages from the worker. */
-	MESSAGE_HEARTBEAT, /* the worker is still working on that request */
+	MESSAGE_HEARTBEAT, /* the worker is still processing the request with this sequence */
 	MESSAGE_FACTS, /* struct object_facts */
 	MESSAGE_REPLIES, /* count times struct message_reply and its texts */
 	MESSAGE_CODE_REPLIES, /* count times struct message_code_reply and its texts */
 	MESSAGE_KEY_REPLY, /* struct unwind_key */
 	/*
-	 * The next bytes of an unwind table. A file could carry more bytes than a message, but the
-	 * worker has no file that it may write to.
+	 * The next bytes of an unwind table. A shared file would avoid the limit on the size of a
+	 * message, but the worker has no file that it may write to.
 	 */
 	MESSAGE_TABLE_PART,
 	MESSAGE_NO_TABLE,
 	MESSAGE_PYTHON, /* struct python_file */
-	MESSAGE_SOURCE_FACTS, /* struct source_facts; also amid PLACES, if no more can be found */
+	MESSAGE_SOURCE_FACTS, /* struct source_facts; also between PLACES, to give up a file */
 	MESSAGE_PLACES, /* count times struct message_place and its texts */
 };
 
@@ -72,7 +73,7 @@ struct message {
 		uint32_t table_size; /* of TABLE_PART: bytes of the whole table */
 		uint32_t error; /* of NO_TABLE: the reason, a positive errno */
 	};
-	uint64_t object;
+	uint64_t object; /* number of the object, chosen by the owner of the client */
 	/* sequence number of the request, repeated in each message of the reply */
 	uint64_t sequence;
 };
@@ -83,7 +84,7 @@ struct message_symbol {
 
 struct message_lookup {
 	uint64_t address;
-	uint64_t place; /* PYTHON_PLACE() in a code object, else 0 */
+	uint64_t place; /* PYTHON_PLACE() for OBJECT_PYTHON, else 0 */
 };
 
 struct message_reply {
@@ -103,11 +104,11 @@ struct message_code_reply {
 
 enum place_flag {
 	PLACE_LAST = 1, /* the last place of this address */
-	PLACE_KNOWN = 2, /* if not set, this place is the only one of the address, and empty */
+	PLACE_KNOWN = 2, /* not set: nothing is known of the address, and this record is empty */
 	PLACE_MANGLED = 4, /* the name is not demangled, since demangling takes too much time */
 };
 
-/* A function at an address. An address has one or more, innermost first. */
+/* A function at an address. An address has one or more of these records, innermost first. */
 struct message_place {
 	uint64_t address;
 	uint32_t line, declared_line;
@@ -118,9 +119,9 @@ struct message_place {
 };
 
 #define PAYLOAD_MAX (64 * 1024)
-/* Longest name in a reply, in bytes; a longer name is cut and ends with U+2026. */
+/* Longest text in a reply, in bytes; a longer text is cut and ends with U+2026. */
 #define REPLY_NAME_MAX 4096
-#define LOOKUPS_MAX 512
+#define LOOKUPS_MAX 512 /* in one message */
 
 _Static_assert(LOOKUPS_MAX * sizeof(struct message_lookup) <= PAYLOAD_MAX,
 	       "a full LOOKUP must fit");
@@ -129,9 +130,9 @@ _Static_assert(sizeof(struct message_reply) + 2 * REPLY_NAME_MAX <= PAYLOAD_MAX,
 _Static_assert(sizeof(struct message_place) + 4 * (REPLY_NAME_MAX + 1) <= PAYLOAD_MAX,
 	       "the longest place must fit");
 
-/* Send one message, and wait for room in the socket. Return 0 or a negative errno. */
+/* Send one message; block until the socket has room for it. Return 0 or a negative errno. */
 int message_send(int socket, const struct message *m, const void *payload, size_t size);
-/* Send a message of a reply to a request, with the numbers of the request. */
+/* Send a message of a reply, with the object and the sequence number of the request. */
 static inline int message_reply(int socket, const struct message *request, enum message_type type,
 				const void *payload, size_t size)
 {
@@ -140,13 +141,17 @@ static inline int message_reply(int socket, const struct message *request, enum 
 	m.type = type;
 	return message_send(socket, &m, payload, size);
 }
-/* As message_send(), without waiting: -EAGAIN. fd (or -1) is passed as a copy. */
+/*
+ * Like message_send(), but return -EAGAIN if the socket has no room. Unless fd is -1, the receiver
+ * gets a duplicate of it; the caller keeps fd.
+ */
 int message_send_now(int socket, const struct message *m, const void *payload, size_t size, int fd);
 
 /*
- * Receive one message; payload has room for PAYLOAD_MAX bytes. The caller owns *out_fd; it is -1 if
- * no descriptor came. Return the payload's size, -EPIPE when the other end is closed, -EBADMSG for
- * an invalid packet, or another negative errno.
+ * Receive one message; payload has room for PAYLOAD_MAX bytes. flags: those of recvmsg(2). The
+ * caller owns *out_fd, which is -1 if no descriptor came. Return the payload's size, -EPIPE when
+ * the other end is closed, -EBADMSG for a packet that is too short or too long, or another negative
+ * errno; on failure *out_fd is untouched.
  */
 int message_receive(int socket, struct message *m, void *payload, int *out_fd, int flags);
 

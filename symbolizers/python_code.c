@@ -41,8 +41,8 @@ static bool has_qualified_name(const struct python_layout *l)
 }
 
 /*
- * Return how many bytes of a code object to read, up to the last member in use; a layout with more
- * than HEAD_BYTES is invalid.
+ * Return how many bytes of a code object to read, up to the end of the last member in use. The
+ * caller rejects a layout that needs more than HEAD_BYTES.
  */
 static size_t head_size(const struct python_layout *l)
 {
@@ -60,8 +60,9 @@ static size_t head_size(const struct python_layout *l)
 
 /*
  * Return whether the object is allocated. A freed object keeps its members until its memory is used
- * again, but the names that they point to may have been replaced already. Python's allocator puts a
- * pointer, or 0, in the place of the reference count; malloc() overwrites the type too.
+ * again, but the names that they point to may have been replaced already. When an object is freed,
+ * Python's allocator overwrites the reference count with a pointer or 0, and the C library's also
+ * overwrites the type.
  */
 static bool is_code_alive(const struct code_head *h, const struct python_layout *l)
 {
@@ -73,8 +74,8 @@ static bool is_code_alive(const struct code_head *h, const struct python_layout 
 }
 
 /*
- * Return the id of a text, as the BPF walker computes it (bpf/unwind/python.h); 0: there are no
- * characters.
+ * Return the id of the str at address, as the BPF walker computes it (bpf/unwind/python.h). Return
+ * 0 if the str has no characters directly after its head, or they cannot be read.
  */
 static uint64_t code_text_id(const struct python_memory *memory, const struct python_layout *layout,
 			     uint64_t address)
@@ -98,9 +99,9 @@ static uint64_t code_text_id(const struct python_memory *memory, const struct py
 }
 
 /*
- * Return whether the code object has this id. The walker cannot read a text in a page that the
- * process has not touched (static objects in a file), and leaves such a text out of the id; so try
- * all subsets of texts.
+ * Return whether the code object has this id. The BPF walker cannot read a name in a page that the
+ * process has not touched (static objects in a file), and leaves such a name out of the id. So try
+ * all subsets of the names.
  */
 static bool code_has_id(const struct code_head *h, const struct python_memory *memory,
 			const struct python_layout *layout, uint32_t id)
@@ -128,7 +129,10 @@ static bool code_has_id(const struct code_head *h, const struct python_memory *m
 	return false;
 }
 
-/* Read the head of a code object, and check that it belongs to the requested one. */
+/*
+ * Read the members of the code object at address, and check that it is alive and has this id.
+ * Errors as for python_code_read().
+ */
 static int read_code_head(struct code_head *out, const struct python_memory *memory,
 			  const struct python_interpreter *python, uint64_t address, uint32_t id)
 {
@@ -170,7 +174,7 @@ static bool ends_with_name(const char *qualified, const char *name)
  * Read the name to show: the qualified name, unless the program has renamed the code. A program
  * that makes many functions from one (numpy's "public_api") sets co_name alone, while co_qualname
  * still names the place where the code was written. The qualified name is also used if co_name is
- * empty or unreadable, or if the qualified name was cut.
+ * empty or unreadable, or if the qualified name was cut. Before 3.11, there is only co_name.
  */
 static int read_code_name(char **out, const struct code_head *h, const struct python_memory *memory,
 			  const struct python_layout *layout)
@@ -200,7 +204,10 @@ static int read_code_name(char **out, const struct code_head *h, const struct py
 	return 0;
 }
 
-/* Read the table of lines. Failures are ignored, since names are useful without lines. */
+/*
+ * Read the table of lines, a bytes object at address. Return 0, also if it cannot be read or is too
+ * long, since names are useful without lines; or -ENOMEM.
+ */
 static int read_code_lines(struct python_code *c, const struct python_memory *memory,
 			   const struct python_layout *layout, uint64_t address)
 {
@@ -210,7 +217,7 @@ static int read_code_lines(struct python_code *c, const struct python_memory *me
 	if (!read_code_memory(memory, &size, sizeof(size), address + layout->bytes_size) ||
 	    size < 0 || size > PYTHON_LINES_MAX)
 		return 0;
-	/* an empty table is valid: all code is on the first line */
+	/* an empty table is valid: up to 3.9, all code is then on the first line */
 	lines = malloc((size_t)size + 1);
 	if (!lines)
 		return -ENOMEM;
@@ -247,7 +254,7 @@ int python_code_read(struct python_code *out, const struct python_memory *memory
 	if (ret)
 		return ret;
 	ret = read_code_parts(&c, &before, memory, &python->layout);
-	/* names that made no sense may have belonged to another object */
+	/* its error comes first: the parts that were read may belong to another object */
 	late = read_code_head(&after, memory, python, address, id);
 	if (late)
 		ret = late;

@@ -15,12 +15,12 @@
 
 /* Maximum sizes: longer names are cut, and end with U+2026; longer tables of lines are not read. */
 #define PYTHON_NAME_MAX 512 /* bytes of UTF-8, NUL included */
-#define PYTHON_FILE_MAX 1024
-#define PYTHON_LINES_MAX (1u << 20)
+#define PYTHON_FILE_MAX 1024 /* as PYTHON_NAME_MAX, for the name of the source file */
+#define PYTHON_LINES_MAX (1u << 20) /* bytes */
 
 /*
- * The memory of a process. read returns whether all bytes could be read. It is a function, not a
- * descriptor, so that tests can replace it.
+ * The memory of a process. read returns whether all size bytes at address could be read. It is a
+ * function instead of a descriptor so that tests can replace it.
  */
 struct python_memory {
 	bool (*read)(void *context, void *to, size_t size, uint64_t address);
@@ -35,10 +35,10 @@ struct python_interpreter {
 
 /* Facts about one code object. Free with python_code_free(). */
 struct python_code {
-	uint32_t id;
-	uint32_t first_line;
-	char *name; /* UTF-8; co_qualname if there is one and it ends with co_name */
-	char *file; /* co_filename */
+	uint32_t id; /* computed from the object's members, see bpf/unwind/python_layout.h */
+	uint32_t first_line; /* co_firstlineno */
+	char *name; /* UTF-8: co_qualname if there is one, unless the program changed co_name */
+	char *file; /* UTF-8: co_filename */
 	/* table of lines, in the format that the layout names; NULL: there is none */
 	uint8_t *lines;
 	size_t lines_size;
@@ -47,35 +47,38 @@ struct python_code {
 /*
  * Read the code object at address. Return 0; -ESTALE: the object there has another id, or is no
  * code object; -EFAULT: the memory cannot be read; -EBADMSG: its contents are invalid; -ENOMEM.
- * Names that cannot be read are errors; a table of lines that cannot be read is left out.
+ * It is an error if the name to show or the file name cannot be read. A table of lines that cannot
+ * be read or has more than PYTHON_LINES_MAX bytes is left out.
  */
 int python_code_read(struct python_code *out, const struct python_memory *memory,
 		     const struct python_interpreter *python, uint64_t address, uint32_t id);
 void python_code_free(struct python_code *c);
 
 /*
- * Return the line of a place; unit: code units of 2 bytes, ~0 before the first. 0 if the place has
- * no line.
+ * Return the line of a place in the code, or 0 if it has no line. unit: index of the code unit (2
+ * bytes), or ~0 for a place before the first, which has the first line of the function.
  */
 uint32_t python_code_line(const struct python_code *c, const struct python_layout *layout,
 			  uint32_t unit);
 
 /*
- * python_lines.c: return the line of a place from a table, as Python's traceback shows it. kind:
- * enum python_lines.
+ * python_lines.c: as python_code_line(), for a table of size bytes at lines. The line is the one
+ * that Python's traceback shows. kind: enum python_lines, the format of the table.
  */
 uint32_t python_line_of(uint8_t kind, const uint8_t *lines, size_t size, uint32_t first_line,
 			uint32_t unit);
 
 /*
- * python_text.c: read a str object as UTF-8 with a NUL. Invalid characters become U+FFFD; a longer
- * text is cut to room bytes and ends with U+2026. Return 0, -EFAULT, or -EBADMSG: not a str.
+ * python_text.c: read the str object at address as UTF-8 with a NUL, room bytes at most. NUL and
+ * invalid characters become U+FFFD; a text that does not fit is cut and ends with U+2026. Return 0;
+ * -EFAULT: the memory cannot be read; -EBADMSG: not a str. On failure the bytes at to are
+ * undefined.
  */
 int python_text_read(char *to, size_t room, const struct python_memory *memory,
 		     const struct python_layout *layout, uint64_t address);
 /*
- * Return whether python_text_read() has cut a text to room bytes. Also true for a text that just
- * fits and ends with U+2026.
+ * Return whether python_text_read() with this room has cut a text. Also true for a text that only
+ * just fits and itself ends with U+2026.
  */
 bool python_text_is_cut(const char *text, size_t room);
 

@@ -12,7 +12,7 @@
 #define OFFSETS_MAX 1024 /* bytes of struct _Py_DebugOffsets: 3.14's has 760 */
 #define RUNTIME_MAX (1u << 20) /* bytes of _PyRuntime: 3.14's has 317 kB */
 #define SEARCH_WORDS 1024 /* words read at a time */
-#define SEARCH_MAX (64u << 20)
+#define SEARCH_MAX (64u << 20) /* bytes of a segment that are searched */
 
 static const char cookie[8] = "xdebugpy";
 
@@ -24,7 +24,10 @@ const char *python_support_text(uint32_t support)
 	return support < PYTHON_SUPPORT_COUNT ? texts[support] : "?";
 }
 
-/* Search the data of a segment for the cookie, at multiples of 8. Return its address, or 0. */
+/*
+ * Search the data of a segment for the cookie, with which _PyRuntime begins from 3.13 on, at
+ * multiples of 8. Return the cookie's address, or 0.
+ */
 static uint64_t search_cookie(const struct elf_image *image, const GElf_Phdr *p)
 {
 	uint64_t size = p->p_filesz < SEARCH_MAX ? p->p_filesz : SEARCH_MAX;
@@ -44,8 +47,8 @@ static uint64_t search_cookie(const struct elf_image *image, const GElf_Phdr *p)
 }
 
 /*
- * Search for _PyRuntime by its cookie (from 3.13 on); used if no symbol or section gives its
- * address.
+ * Search all writable segments for _PyRuntime by its cookie; used if no symbol or section gives the
+ * address of _PyRuntime. Return that address, or 0.
  */
 static uint64_t search_runtime(const struct elf_image *image)
 {
@@ -71,7 +74,8 @@ static uint64_t find_runtime(const struct elf_image *image, const struct python_
 }
 
 /*
- * Find text_shift, which the offsets do not give, by the str objects in the _PyRuntime of the file.
+ * Set l->text_shift, which the interpreter's own offsets do not give, by the str objects in the
+ * file's _PyRuntime of size bytes. Return whether it was found.
  */
 static bool find_text_shift(struct python_layout *l, const struct elf_image *image,
 			    uint64_t runtime, uint64_t size)
@@ -86,8 +90,8 @@ static bool find_text_shift(struct python_layout *l, const struct elf_image *ima
 }
 
 /*
- * Make the layout from the interpreter's own offsets, if it has them. The last bytes that are read
- * may belong to other data.
+ * Make the layout from the interpreter's own offsets, if _PyRuntime begins with them. OFFSETS_MAX
+ * bytes are read, more than the offsets have, so the last bytes are other data.
  */
 static enum python_support read_own_layout(struct python_file *f, const struct elf_image *image)
 {
@@ -120,7 +124,10 @@ static enum python_support choose_layout(struct python_file *f, const struct elf
 	return PYTHON_READABLE;
 }
 
-/* Return whether all members that are read lie within the size of the symbol _PyRuntime. */
+/*
+ * Return whether all members that are read lie within the size of the symbol _PyRuntime. True if
+ * the symbol is missing or has no size.
+ */
 static bool runtime_holds(const struct python_file *f, const struct python_symbols *symbols)
 {
 	const struct python_extent *at = &symbols->at[PYTHON_NAME_RUNTIME];
@@ -135,8 +142,9 @@ static bool runtime_holds(const struct python_file *f, const struct python_symbo
 }
 
 /*
- * Find the version and set f->support if the version alone rules out support. Return true if
- * nothing rules it out so far.
+ * Find the version. Return whether frames can be read as far as the version and the symbols decide
+ * that. If not, f->support is the reason: the version is unknown or before 3.8, or a needed symbol
+ * is missing.
  */
 static bool check_python_version(struct python_file *f, const struct elf_image *image,
 				 const struct python_symbols *symbols,
@@ -158,7 +166,10 @@ static bool check_python_version(struct python_file *f, const struct elf_image *
 	return false;
 }
 
-/* Determine f->support. Return 0, or an error that does not come from the file's contents. */
+/*
+ * Fill *f. What the file's contents rule out becomes f->support; other errors, such as -ENOMEM, are
+ * returned. Return 0 or a negative errno.
+ */
 static int check_python_support(struct python_file *f, struct elf_image *image,
 				const struct python_symbols *symbols)
 {

@@ -32,8 +32,8 @@ struct python_file {
 	uint8_t major, minor, micro; /* also set for unsupported versions, if known */
 	uint8_t loops; /* number of loop[] in use */
 	/*
-	 * File offsets of the code of the evaluation loop, with the parts that the compiler split
-	 * off.
+	 * File offsets of the code of the evaluation loop, which interprets bytecode, and of the
+	 * parts that the compiler split off from it; end is exclusive.
 	 */
 	struct {
 		uint64_t start, end;
@@ -49,17 +49,18 @@ struct python_file {
 };
 
 /*
- * Find the interpreter in the file open as fd. Return 0, also if there is none; -EBADMSG: no ELF
- * file, or a hostile one; or another negative errno, with *out untouched.
+ * Find the interpreter in the file open as fd. Return 0, also if there is none; -EBADMSG: not an
+ * ELF file, or an invalid one; or another negative errno. On failure *out is untouched. b may be
+ * NULL.
  */
 int python_file_read(struct python_file *out, int fd, struct heartbeat *b);
 
-/* Return the meaning of an enum python_support, static; "?" for another value. */
+/* Return the meaning of an enum python_support as static text; "?" for another value. */
 const char *python_support_text(uint32_t support);
 
 /*
- * python_layout.c: return the layout of a version with known structs, static; NULL: the version is
- * not known.
+ * python_layout.c: return the layout of a version with built-in knowledge, 3.8 to 3.12, in static
+ * memory; NULL for other versions.
  */
 const struct python_layout *python_layout_of(uint8_t major, uint8_t minor);
 
@@ -71,10 +72,10 @@ const struct python_layout *python_layout_of(uint8_t major, uint8_t minor);
 bool python_layout_check(const struct python_layout *l);
 
 /*
- * python_offsets.c: make a layout from the first bytes of _PyRuntime, where interpreters from 3.13
- * on describe themselves (struct _Py_DebugOffsets). Return 0; -EBADMSG; -ENOTSUP: free-threaded.
- * text_shift is not part of the description: it is PYTHON_TEXT_SHIFT until python_text_shift()
- * finds it.
+ * python_offsets.c: make a layout from the first size bytes of _PyRuntime, where interpreters from
+ * 3.13 on describe themselves (struct _Py_DebugOffsets). Return 0; -EBADMSG: no description, an
+ * invalid one, or one of an unknown version; -ENOTSUP: free-threaded. text_shift is not part of the
+ * description: it is set to PYTHON_TEXT_SHIFT, and the caller finds it by python_text_shift().
  */
 int python_layout_from_offsets(struct python_layout *out, const void *bytes, size_t size);
 

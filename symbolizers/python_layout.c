@@ -4,11 +4,11 @@
  * tools/python-layouts), for builds without Py_DEBUG. The layout is the same in all releases of a
  * minor version; those examined are 3.8.18, 3.9.18, 3.10.13, 3.11.7 and 3.12.1.
  *
- * The words of code_id are those that the constructor of code objects sets for good: not reference
- * counts, caches, warm-up counters or instrumentation. From 3.12 on they contain a number
- * (co_version) that no other code object of the interpreter has: pointers alone may be equal again
- * in a code object that reuses the address, also if names differ. Up to 3.11, the names that are
- * shown for a code object are part of the id.
+ * The words of code_id are members of a code object that its constructor sets and that never change
+ * later: not reference counts, caches, warm-up counters or instrumentation. From 3.12 on they
+ * contain a number (co_version) that no other code object of the interpreter has. Pointers alone do
+ * not suffice: a code object that reuses the address may have equal pointers and other names. So up
+ * to 3.11, the names that are shown for a code object are part of the id.
  */
 #include "symbolizers/python_file.h"
 
@@ -164,8 +164,8 @@ static bool is_member_valid_if(bool present, uint32_t offset, uint32_t size, uin
 }
 
 /*
- * Check the offsets for threads and interpreters. The GIL and gc.collecting are each in one of two
- * places.
+ * Check the offsets in the runtime, the interpreter and the GIL. The GIL and gc.collecting are each
+ * in one of two places, depending on the version.
  */
 static bool check_state_offsets(const struct python_layout *l)
 {

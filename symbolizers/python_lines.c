@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Find the line of a place in Python code, in the three formats that tables of lines have had.
- * Tables are read from their start, since lines are differences to the previous line; a place after
- * the end has no line.
+ * Tables are read from their start, since lines are differences to the previous line. A place after
+ * the end of the table has no line, except up to 3.9, where it has the last line.
  */
 #include <stdbool.h>
 
@@ -12,8 +12,8 @@
 #define NO_UNIT 0xffffffffu
 
 /*
- * Return a line; 0 if it is invalid. Lines are C ints in the interpreter; a table that leaves their
- * range is invalid.
+ * Return the line, or 0 if it is not a positive C int, as lines are in the interpreter: then the
+ * table is invalid.
  */
 static uint32_t line_checked(int64_t line)
 {
@@ -21,8 +21,8 @@ static uint32_t line_checked(int64_t line)
 }
 
 /*
- * Read co_lnotab: pairs of increments, of bytes of code and of lines (signed). Several pairs for
- * the same code add up.
+ * Find a line in co_lnotab (up to 3.9): pairs of increments, of bytes of code and of lines
+ * (signed). Several pairs for the same code add up.
  */
 static uint32_t line_of_lnotab(const uint8_t *p, size_t size, int64_t line, uint64_t byte)
 {
@@ -38,8 +38,8 @@ static uint32_t line_of_lnotab(const uint8_t *p, size_t size, int64_t line, uint
 }
 
 /*
- * Read co_linetable of 3.10: pairs of bytes of code and the difference of their line to the
- * previous line; -128: these bytes have no line.
+ * Find a line in co_linetable of 3.10: pairs of a number of bytes of code and the difference of
+ * their line to the previous line; -128: these bytes have no line.
  */
 static uint32_t line_of_table(const uint8_t *p, size_t size, int64_t line, uint64_t byte)
 {
@@ -58,8 +58,9 @@ static uint32_t line_of_table(const uint8_t *p, size_t size, int64_t line, uint6
 }
 
 /*
- * The first byte of a location entry has: a bit that is clear in all other bytes, the kind, and the
- * number of code units less one.
+ * An entry of co_linetable from 3.11 on, where an entry describes the location of some code units.
+ * Its first byte has a bit that is clear in all other bytes, the kind, and the number of code units
+ * less one.
  */
 #define ENTRY_BEGIN 0x80
 #define ENTRY_KIND(byte) ((byte) >> 3 & 15)
@@ -67,16 +68,16 @@ static uint32_t line_of_table(const uint8_t *p, size_t size, int64_t line, uint6
 #define VARINT_MORE 0x40
 #define VARINT_BITS 6
 
-enum entry_kind { /* smaller kinds are short forms: same line, columns in few bits */
-		  ENTRY_ONE_LINE = 10, /* 10 to 12: this many lines on, less 10 */
+enum entry_kind { /* kinds below 10: the same line as before, columns in few bits */
+		  ENTRY_ONE_LINE = 10, /* 10 to 12: the line is the kind less 10 lines further */
 		  ENTRY_NO_COLUMNS = 13,
 		  ENTRY_LONG = 14,
 		  ENTRY_NONE = 15,
 };
 
 /*
- * Decode a number with 6 bits in each byte, lowest bits first; the lowest bit of the number is its
- * sign.
+ * Decode a signed number: 6 bits in each byte, lowest bits first; VARINT_MORE: another byte
+ * follows. The lowest bit of the decoded bits is the sign. The number also ends at the next entry.
  */
 static int64_t signed_varint(const uint8_t *p, const uint8_t *end)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find the evaluation loop: _PyEval_EvalFrameDefault, and the parts that the compiler split off
- * because they seldom run. Parts without a symbol are found by the loop's jumps: such a part is
- * code that call frame information describes as a function of its own, but with the same frame as
- * the loop has at the jump.
+ * Find the evaluation loop: _PyEval_EvalFrameDefault(), and the parts that the compiler split off
+ * because they seldom run. Parts without a symbol are found by jumps from the loop: such a part is
+ * code that call frame information describes as a function of its own, but whose unwind rule at the
+ * target of the jump is the one that the loop has at the jump.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "symbolizers/python_file_private.h"
 #include "symbolizers/unwind/cfi.h"
 
-#define LOOP_MAX (4u << 20)
-#define JUMP_SIZE 6
+#define LOOP_MAX (4u << 20) /* bytes of one part of the loop */
+#define JUMP_SIZE 6 /* bytes of the longest jump that jump_target() decodes */
 
 static int add_loop(struct python_file *f, uint64_t start, uint64_t end)
 {
@@ -30,8 +30,8 @@ static int add_loop(struct python_file *f, uint64_t start, uint64_t end)
 }
 
 /*
- * Add the file offsets of a range of code addresses to f->loop. The range must be in one segment
- * and have at most LOOP_MAX bytes.
+ * Add the file offsets of a range of code addresses to f->loop. Return 0, or -ENOENT if the range
+ * is not in one segment, has more than LOOP_MAX bytes, or f->loop is full.
  */
 static int add_loop_code(struct python_file *f, const struct unwind_source *s,
 			 const struct python_extent *code)
@@ -47,17 +47,18 @@ static int add_loop_code(struct python_file *f, const struct unwind_source *s,
 }
 
 /*
- * The state of the search for split-off parts through the loop's jumps. Positions are file offsets.
+ * The state of the search for split-off parts by jumps from the main part of the loop, which is
+ * size bytes at file offset start.
  */
 struct jump_search {
 	struct python_file *file;
 	const struct unwind_source *source;
 	struct unwind_rows rows;
 	uint64_t start, size;
-	uint8_t *code;
+	uint8_t *code; /* those bytes */
 };
 
-/* Return the number of the rule at offset, which must lie within e. */
+/* Return the number of the unwind rule at a file offset, which must lie within e. */
 static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_extent *e,
 			uint64_t offset)
 {
@@ -67,7 +68,7 @@ static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_exte
 	for (uint32_t i = 0; i < e->count; i++) {
 		uint32_t row = rows->rows.items[e->first + i];
 
-		/* each page in the function has a row at its first byte */
+		/* every further page of the function has a row at the first byte of the page */
 		if (i && !UNWIND_ROW_LOW(row))
 			page += UNWIND_PAGE_SIZE;
 		if (page + UNWIND_ROW_LOW(row) > offset)
@@ -78,8 +79,8 @@ static uint32_t rule_at(const struct unwind_rows *rows, const struct unwind_exte
 }
 
 /*
- * Get the target of a jump at offset at: jcc rel32, jmp rel32. Return false if there is no jump, or
- * if it stays within the code.
+ * Get the file offset of the target of an x86-64 jump (jcc rel32 or jmp rel32) at s->code + at.
+ * Return false if there is no such jump, or its target is within s->code.
  */
 static bool jump_target(const struct jump_search *s, uint64_t at, uint64_t *out)
 {
@@ -96,7 +97,8 @@ static bool jump_target(const struct jump_search *s, uint64_t at, uint64_t *out)
 
 /*
  * Add the code at the target of a jump to the loop if the target has the same unwind rule as the
- * jump. Bytes that only look like a jump have a target with another rule, or with none.
+ * jump, and is not in a function of its own. Bytes that only look like a jump have a target with
+ * another rule, or with none. Return 0, or -ENOENT if there are too many parts.
  */
 static int follow_jump(struct jump_search *s, uint64_t from, uint64_t target)
 {
@@ -110,7 +112,7 @@ static int follow_jump(struct jump_search *s, uint64_t from, uint64_t target)
 	rule = rule_at(&s->rows, here, from);
 	if (rule == UNWIND_RULE_GAP || rule == UNWIND_RULE_BAD ||
 	    rule_at(&s->rows, there, target) != rule ||
-	    /* functions begin with their caller's frame, split-off parts do not */
+	    /* at its first byte a function has no frame yet, a split-off part has one */
 	    rule == rule_at(&s->rows, here, here->start) ||
 	    rule_at(&s->rows, there, there->start) == rule_at(&s->rows, here, here->start))
 		return 0;
@@ -135,8 +137,8 @@ static int follow_jumps(struct jump_search *s)
 }
 
 /*
- * Find parts without a symbol, and the size of a loop whose symbol has none. On arm64 unnamed parts
- * are not searched for: in stripped files only the main part of the loop is found.
+ * Find parts without a symbol, and the size of a loop whose symbol has no size. On arm64, parts
+ * without a symbol are not searched for: in stripped files only the main part of the loop is found.
  */
 static int search_frames(struct python_file *f, const struct unwind_source *source,
 			 const struct python_extent *loop)
@@ -168,8 +170,8 @@ static int search_frames(struct python_file *f, const struct unwind_source *sour
 }
 
 /*
- * Return whether the code has a jump to a computed address: jmp *%reg, also of r8 to r15, which
- * have a prefix; jmp *table(,%reg,8).
+ * Return whether the code has a jump to a computed address: jmp *%reg, or jmp *table(,%reg,8). The
+ * prefix that r8 to r15 need precedes the bytes compared here.
  */
 static bool has_jump_x86_64(const uint8_t *code, uint64_t size)
 {
@@ -195,11 +197,11 @@ static bool has_jump_arm64(const uint8_t *code, uint64_t size)
 }
 
 /*
- * Check that the loop contains a jump to a computed address, as interpreters use it to reach the
- * next instruction; without one, the code found is not the loop, or not all of it. Sizes cannot
- * decide this: in Debian's 3.14 the part with the symbol has 1,184 bytes, and the part split off
- * 84,423. Builds of many functions that end with calls of each other (--with-tail-call-interp) have
- * no such jump either.
+ * Check that the loop contains a jump to a computed address, by which interpreters reach the code
+ * of the next bytecode instruction. Return 0, or -ENOENT if there is no such jump: then the code
+ * found is not the loop, or not all of it. Sizes cannot decide this: in Debian's 3.14 the part with
+ * the symbol has 1,184 bytes, and the part split off 84,423. Builds whose loop is many functions
+ * that end with calls of each other (--with-tail-call-interp) are rejected, too.
  */
 static int find_dispatch(const struct python_file *f, const struct elf_image *image)
 {
@@ -232,7 +234,7 @@ static int find_loops(struct python_file *f, const struct unwind_source *source,
 	for (uint32_t i = 0; !ret && i < symbols->parts_count; i++)
 		ret = add_loop_code(f, source, &symbols->parts[i]);
 	/*
-	 * .symtab is complete or absent: if it has the name of one part, it has those of all parts
+	 * A file has the whole .symtab or none: if one part has a symbol, all parts have one.
 	 */
 	if (!ret && !symbols->parts_count)
 		ret = search_frames(f, source, loop);

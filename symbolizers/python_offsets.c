@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read the description of its own structs with which _PyRuntime begins from 3.13 on. It is made for
- * debuggers and profilers: words of 64 bits, a few about the interpreter, then sizes and offsets.
- * The order of words depends on the minor version. Source: CPython,
+ * Read the description of the interpreter's structs with which _PyRuntime begins from 3.13 on.
+ * CPython makes it for debuggers and profilers: words of 64 bits, a few about the interpreter, then
+ * for each struct its size and offsets. The order of words depends on the minor version. Source:
+ * CPython,
  * Include/internal/pycore_debug_offsets.h (in 3.13 pycore_runtime.h).
  */
 #include <errno.h>
@@ -15,14 +16,15 @@ static const char cookie[8] = "xdebugpy";
 enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORD_RUNTIME_SIZE };
 
 /*
- * Word numbers: for each struct that is described the first word, which is the struct's size; also
- * words whose position in a description differs between versions.
+ * The words of one version. For each struct that is described, its member here is the number of the
+ * first word of the description, which is the struct's size. interpreter_gc and interpreter_gil are
+ * the numbers of words whose position in the description differs between versions.
  */
 struct offset_words {
-	uint16_t version;
-	uint16_t count;
-	uint8_t tag, shim;
-	uint8_t interpreter, interpreter_gc, interpreter_gil; /* ceval.gil, then four more */
+	uint16_t version; /* PYTHON_VERSION() */
+	uint16_t count; /* number of words */
+	uint8_t tag, shim; /* executable_tag and shim_owner of the layout, no word numbers */
+	uint8_t interpreter, interpreter_gc, interpreter_gil; /* ceval.gil, 4 of its struct */
 	uint8_t thread, frame, code, object, bytes, text, gc;
 };
 
@@ -62,13 +64,13 @@ static const struct offset_words known[] = {
 
 struct debug_offsets {
 	uint64_t words[128];
-	const struct offset_words *of;
-	bool bad;
+	const struct offset_words *of; /* the version of words */
+	bool bad; /* a word was invalid */
 };
 
 /*
  * Return the word number index, which must be an offset less than the size in word number part;
- * else set bad.
+ * otherwise set bad and return PYTHON_ABSENT.
  */
 static uint32_t offset_member(struct debug_offsets *o, unsigned int part, unsigned int index)
 {
@@ -115,11 +117,14 @@ static void read_thread_offsets(struct debug_offsets *o, struct python_layout *l
 	l->frame_previous = offset_in_part(o, w->frame, 1);
 	l->frame_code = offset_in_part(o, w->frame, 2);
 	l->frame_instruction = offset_in_part(o, w->frame, 3);
-	l->frame_bytes = offset_in_part(o, w->frame, 4); /* localsplus is the last member */
+	l->frame_bytes = offset_in_part(o, w->frame, 4); /* up to localsplus, the last member */
 	l->frame_owner = offset_in_part(o, w->frame, 5);
 }
 
-/* Set the members for code objects. The id uses members that the constructor sets for good. */
+/*
+ * Set the members of *l for code objects. The words of the id are members that the constructor sets
+ * and that never change later.
+ */
 static void read_code_offsets(struct debug_offsets *o, struct python_layout *l)
 {
 	const unsigned int code = o->of->code;
@@ -167,8 +172,8 @@ static void read_text_offsets(struct debug_offsets *o, struct python_layout *l)
 }
 
 /*
- * Find the words of a version. Only releases and candidates are supported: earlier versions had
- * other words.
+ * Find the words of a version, given as PY_VERSION_HEX. Only releases and release candidates are
+ * supported: alpha and beta versions had other words.
  */
 static const struct offset_words *words_of_version(uint64_t version)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find the position of the width bits in the state of a str. From 3.13 on some lower bits hold the
- * kind of interning, and their number depends on the release (the first 3.14 had 16, later ones
- * have 2). The interpreter's own names are static str objects in its _PyRuntime: their characters
- * and length are known, and so is their state, except for the position of its bits.
+ * Find the position of the width bits in the state of a str. From 3.13 on, the bits below them hold
+ * the kind of interning, and their number depends on the release (the first 3.14 had 16 such bits,
+ * later ones have 2). The interpreter's own names are static str objects in its _PyRuntime: their
+ * characters and length are known, and so is their state, except for the position of its bits.
  */
 #include <string.h>
 
@@ -12,12 +12,15 @@
 /* Names that every Python has. */
 static const char *const known[] = {"__init__", "__module__", "__name__"};
 
-/* The state of a text with one byte per character, all ASCII, directly after the head. */
+/*
+ * The state of a static str with one byte per character, all ASCII, directly after the head. The
+ * bits for interning, below, are 0 in the file.
+ */
 #define STATE (1u | PYTHON_TEXT_COMPACT | PYTHON_TEXT_ASCII | PYTHON_TEXT_STATIC)
 
 /*
- * Return the number of bits below STATE in the state of a str that is not interned yet; 0 if the
- * state does not contain STATE.
+ * Return the number of bits below STATE in the state of a str that is not interned yet. Return 0 if
+ * the state is not STATE, shifted by 1 to PYTHON_TEXT_SHIFT_MAX bits.
  */
 static uint32_t shift_of_state(uint32_t state)
 {
@@ -38,8 +41,8 @@ static bool is_str_at(const struct python_layout *l, const uint8_t *bytes, const
 }
 
 /*
- * Look at bytes for a str with this name. Return false if there is one whose state contradicts
- * *shift, which is 0 until the first str is found.
+ * Return false if there is a str with this name at bytes whose state is invalid or contradicts
+ * *shift. The first str sets *shift, which is 0 before.
  */
 static bool agrees_on_shift(const struct python_layout *l, const uint8_t *bytes, const char *name,
 			    uint32_t *shift)

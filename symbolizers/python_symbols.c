@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find the few symbols that identify a Python interpreter. Every ELF file of the machine is
- * searched, so files without an interpreter, also those that link to libpython, must be recognized
- * quickly: by the hash table that the dynamic linker uses. Source:
- * https://flapenguin.me/elf-dt-gnu-hash
+ * Find the few symbols that identify a Python interpreter. Every ELF file of the profiled processes
+ * is searched, so files without an interpreter, also those that link to libpython, must be
+ * recognized quickly: in .dynsym by the hash table that the dynamic linker uses, in .symtab, where
+ * a file has it, by a search of all names at once. Source: https://flapenguin.me/elf-dt-gnu-hash
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static bool open_symbol_table(struct elf_symbol_table *t, const struct elf_image
 	       t->strings.sh_type == SHT_STRTAB && !(t->strings.sh_flags & SHF_COMPRESSED);
 }
 
-/* Read entries first to first + n, converted from the file's ELF class. */
+/* Read n entries from number first on, converted from the file's ELF class. */
 static bool read_symbol_entries(const struct elf_symbol_table *t, uint64_t first, size_t n,
 				Elf64_Sym *to)
 {
@@ -77,7 +77,10 @@ static bool entry_has_name(const struct elf_symbol_table *t, const Elf64_Sym *s,
 	       memcmp(buf, name, size) == 0;
 }
 
-/* Skip undefined and absolute symbols: they do not define a part of an interpreter. */
+/*
+ * Return whether a symbol has this type and defines a function or an object: undefined and absolute
+ * symbols do not.
+ */
 static bool is_symbol_usable(const Elf64_Sym *s, unsigned int type)
 {
 	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
@@ -101,8 +104,8 @@ static void keep_python_symbol(struct python_symbols *out, int name, const Elf64
 }
 
 /*
- * The section .gnu.hash: a header, a Bloom filter, buckets, and chains of hashes, each of which
- * ends with an odd one.
+ * The section .gnu.hash: a header, a Bloom filter, buckets, and chains of hashes. The lowest bit of
+ * a hash is set only at the end of its chain.
  */
 struct gnu_hash_table {
 	uint32_t buckets, first_symbol, filter_words, filter_shift;
@@ -173,8 +176,8 @@ static void lookup_hashed_symbol(struct python_symbols *out, int name,
 }
 
 /*
- * Return the number of a name that is searched for, or -1. *part: whether the text names a part
- * split off the loop.
+ * Return the enum python_name of text, or -1. Set *part to whether text names a part that the
+ * compiler split off from the loop.
  */
 static int python_name_of(const char *text, bool *part)
 {
@@ -231,7 +234,10 @@ static int scan_symbol_entries(struct python_symbols *out, const struct elf_symb
 	return 0;
 }
 
-/* Read all entries of a symbol table, unless its string table shows that none is of interest. */
+/*
+ * Read all entries of a symbol table, unless its string table has no name of an evaluation loop, or
+ * is larger than SYMBOL_NAMES_MAX.
+ */
 static int scan_symbol_table(struct python_symbols *out, const struct elf_symbol_table *t)
 {
 	uint64_t size = t->strings.sh_size;
@@ -251,7 +257,7 @@ static int scan_symbol_table(struct python_symbols *out, const struct elf_symbol
 	return ret;
 }
 
-/* The sections of interest, found in one pass. */
+/* The first section of each type, found in one pass. */
 struct symbol_sections {
 	GElf_Shdr dynamic, hash, symbols;
 	bool has_dynamic, has_hash, has_symbols;
@@ -293,7 +299,7 @@ static int read_dynamic_symbols(struct python_symbols *out, const struct elf_ima
 		return scan_symbol_table(out, &t);
 	for (int i = 0; i < PYTHON_NAMES; i++) {
 		lookup_hashed_symbol(out, i, &t, &hash);
-		/* without PyEval_EvalFrameEx, which all versions have, there is no interpreter */
+		/* without the name of a loop, which all versions have, there is no interpreter */
 		if (i == PYTHON_NAME_OLD_LOOP && !python_symbols_any(out))
 			break;
 	}

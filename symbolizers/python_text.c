@@ -10,10 +10,10 @@
 #include "symbolizers/python_code.h"
 
 #define PART_BYTES 1024 /* bytes of characters that are read at once */
-/* bytes from the start of the first of the members length and state to the end of the other */
+/* most bytes from the start of one of the members length and state to the end of the other */
 #define HEAD_BYTES 64
-#define REPLACEMENT 0xfffd
-#define NAME_UNITS_MAX 4
+#define REPLACEMENT 0xfffd /* U+FFFD, in place of NUL and invalid characters */
+#define NAME_UNITS_MAX 4 /* bytes of the longest character in UTF-8 */
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 #define ELLIPSIS_BYTES (sizeof(ellipsis) - 1)
@@ -21,14 +21,14 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 struct str_characters {
 	uint64_t address; /* address of the next characters */
 	uint64_t left; /* characters left */
-	unsigned int width;
+	unsigned int width; /* bytes of a character */
 };
 
 struct text_buffer {
 	char *to;
 	size_t room; /* bytes of room without the NUL */
-	size_t used;
-	size_t cut; /* number of bytes after which an ellipsis still fits */
+	size_t used; /* bytes */
+	size_t cut; /* the largest number of whole characters' bytes with room for an ellipsis */
 };
 
 static bool read_text_memory(const struct python_memory *m, void *to, size_t size, uint64_t address)
@@ -81,7 +81,7 @@ static uint32_t decode_character(const unsigned char *bytes, unsigned int width)
 	uint32_t c = 0;
 
 	memcpy(&c, bytes, width);
-	/* Replace NUL as well as invalid characters, since it would end the text. */
+	/* Replace NUL as well as invalid characters, since a NUL would end the text. */
 	return !c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? REPLACEMENT : c;
 }
 
@@ -95,7 +95,7 @@ static size_t encode_character(char to[NAME_UNITS_MAX], uint32_t c)
 	return more + 1;
 }
 
-/* Append a character. Return false if it did not fit and the text was cut. */
+/* Append a character. If it does not fit, cut the text, append an ellipsis, and return false. */
 static bool append_character(struct text_buffer *o, uint32_t c)
 {
 	char units[NAME_UNITS_MAX];

@@ -9,16 +9,16 @@
 #include "symbolizers/python_file_private.h"
 
 #define FUNCTION_MAX 256 /* maximum bytes of Py_GetVersion(), which has less than 100 */
-#define TEXT_MAX 32
-#define SEARCH_MAX (256u << 20)
-#define SEARCH_CHUNK (64u << 10)
+#define TEXT_MAX 32 /* bytes of a text with a version, NUL included */
+#define SEARCH_MAX (256u << 20) /* bytes; a larger .rodata is not searched */
+#define SEARCH_CHUNK (64u << 10) /* bytes */
 
-/* The versions found so far in places of the file. */
+/* The version according to the places in the file that were read so far. */
 struct version_votes {
 	struct python_version version;
-	unsigned int count;
+	unsigned int count; /* number of places with a version */
 	bool micro; /* whether version.micro is known */
-	bool disagree;
+	bool disagree; /* two places have different versions */
 };
 
 static void vote_version(struct version_votes *v, unsigned int major, unsigned int minor, int micro)
@@ -41,7 +41,7 @@ static void vote_version_hex(struct version_votes *v, uint64_t hex)
 	vote_version(v, hex >> 24 & 255, hex >> 16 & 255, hex >> 8 & 255);
 }
 
-/* Read the variable of 3.11 and later: const unsigned long Py_Version = PY_VERSION_HEX. */
+/* Read the variable that exists from 3.11 on: const unsigned long Py_Version = PY_VERSION_HEX. */
 static void vote_by_variable(struct version_votes *v, const struct elf_image *image,
 			     const struct python_symbols *symbols)
 {
@@ -53,7 +53,10 @@ static void vote_by_variable(struct version_votes *v, const struct elf_image *im
 		vote_version_hex(v, hex);
 }
 
-/* Read the first words of _PyRuntime, from 3.13 on; see python_offsets.c. */
+/*
+ * Read the first two words of _PyRuntime, from 3.13 on a cookie and PY_VERSION_HEX; see
+ * python_offsets.c.
+ */
 static void vote_by_runtime(struct version_votes *v, const struct elf_image *image,
 			    uint64_t runtime)
 {
@@ -65,7 +68,7 @@ static void vote_by_runtime(struct version_votes *v, const struct elf_image *ima
 }
 
 /*
- * Parse a number of at most three digits; returns the text after it, or NULL if there are no
+ * Parse a number of at most three digits. Return the text after the number, or NULL if there are no
  * digits.
  */
 static const char *parse_version_number(const char *text, unsigned int *out)
@@ -77,7 +80,7 @@ static const char *parse_version_number(const char *text, unsigned int *out)
 	return p == text ? NULL : p;
 }
 
-/* Parse "3.8"; returns the text after it, or NULL. */
+/* Parse a version like "3.8", of major 2 or 3. Return the text after the version, or NULL. */
 static const char *parse_major_minor(const char *text, unsigned int *major, unsigned int *minor)
 {
 	const char *p = parse_version_number(text, major);
@@ -87,8 +90,8 @@ static const char *parse_major_minor(const char *text, unsigned int *major, unsi
 }
 
 /*
- * Read DT_SONAME: libpython3.8.so.1.0; with m before 3.8, with d (debug) or t (free-threaded)
- * since.
+ * Read DT_SONAME, such as libpython3.8.so.1.0. Letters after the version are flags: m (up to 3.7),
+ * d (built with Py_DEBUG), t (free-threaded).
  */
 static void vote_by_soname(struct version_votes *v, const struct elf_image *image)
 {
@@ -119,8 +122,8 @@ static void vote_by_soname(struct version_votes *v, const struct elf_image *imag
 }
 
 /*
- * Parse "3.8.18", "3.9.2+" or "3.14.0rc1", to the end of the text or to a space: distributions
- * append "| packaged by ...".
+ * Parse "3.8.18", "3.9.2+" or "3.14.0rc1", up to the end of the text or a space: some distributions
+ * append " | packaged by ...".
  */
 static bool parse_python_version(const char *text, unsigned int *major, unsigned int *minor,
 				 unsigned int *micro)
@@ -134,7 +137,10 @@ static bool parse_python_version(const char *text, unsigned int *major, unsigned
 	return *p == '\0' || *p == ' ';
 }
 
-/* Read as much of a text as the file has; the result always ends with a NUL. */
+/*
+ * Read the start of a text: TEXT_MAX - 1 bytes, or a half, a quarter and so on, whatever the
+ * segment has in the file. The result always ends with a NUL.
+ */
 static void read_text_at(const struct elf_image *image, uint64_t address, char text[TEXT_MAX])
 {
 	size_t size = TEXT_MAX - 1;
@@ -145,8 +151,9 @@ static void read_text_at(const struct elf_image *image, uint64_t address, char t
 }
 
 /*
- * Return the address that an x86-64 instruction computes: lea disp(%rip),%reg, or mov $imm32,%reg
- * in code that is not position-independent. 0: the instruction is neither.
+ * Return the address that the x86-64 instruction code, which is at address at, puts into a
+ * register: lea disp(%rip),%reg, or mov $imm32,%reg in code that is not position-independent. 0:
+ * the instruction is neither.
  */
 static uint64_t address_made(const uint8_t *code, uint64_t at)
 {
@@ -164,8 +171,8 @@ static uint64_t address_made(const uint8_t *code, uint64_t at)
 }
 
 /*
- * Search the code of Py_GetVersion() for the address of its text, which it makes from PY_VERSION
- * and other texts.
+ * Search the x86-64 code of Py_GetVersion() for the address of a text with a version: the function
+ * makes its result from PY_VERSION and other texts.
  */
 static void vote_by_function(struct version_votes *v, const struct elf_image *image,
 			     const struct python_symbols *symbols)
@@ -195,8 +202,8 @@ static void vote_by_function(struct version_votes *v, const struct elf_image *im
 }
 
 /*
- * The version in "lib/python3.8" or "python3.9", texts that getpath.c contains. A file with more
- * than one version is not accepted.
+ * The version in "lib/python3.8" or "python3.9", texts that CPython's getpath.c contains. found
+ * counts versions that differ from the one before; a file with more than one has no vote.
  */
 struct version_search {
 	unsigned int major, minor, found;
@@ -222,8 +229,9 @@ static void search_version_chunk(struct version_search *s, const char *bytes, si
 }
 
 /*
- * Search the texts of the file, read in chunks that overlap, so that no text is cut. The last chunk
- * ends with a NUL; the others end with a "?", so that a cut text does not look complete.
+ * Search the texts in .rodata, read in chunks. Chunks overlap, so that each text is whole in one of
+ * them. A "?" is put after a chunk, so that a cut text does not look complete, but a NUL after the
+ * last one.
  */
 static void vote_by_texts(struct version_votes *v, const struct elf_image *image)
 {

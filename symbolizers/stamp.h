@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Detect that a file's contents were replaced since the file was first seen. */
+/*
+ * Detect by size and modification time that a file was changed after its stamp was taken.
+ */
 #ifndef SKEIN_SYMBOLIZERS_STAMP_H
 #define SKEIN_SYMBOLIZERS_STAMP_H
 
@@ -9,15 +11,15 @@
 
 struct stamp {
 	uint64_t size; /* bytes */
-	int64_t mtime; /* ns */
+	int64_t mtime; /* time of the last modification, in ns since 1970 */
 };
 
 struct heartbeat;
 
-/* An open file, read as it was when it was first seen. */
+/* An open file. Results from it are only used if stamp_check() succeeds after reading. */
 struct stamped_file {
-	int fd; /* -1: there is none (any more) */
-	struct stamp stamp; /* of fd, from when the file was first seen */
+	int fd; /* -1: the file is not open, or not any more */
+	struct stamp stamp; /* taken when the client added the file */
 	struct heartbeat *heartbeat; /* sent while the file is read; may be NULL */
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Build and search tables of symbols. To build one, ranges are visited by start while a heap
- * holds the open ranges, the highest rank on top. Between two events (a start, or the end of the
- * top range) the top range has the addresses. n ranges make at most 2n spans in O(n log n).
+ * Build and search tables of symbols. To build a table, ranges are visited in order of their starts
+ * while a heap holds the open ranges (begun but not ended), the highest rank on top. Between two
+ * events (the start of a range, or the end of the top range) the addresses belong to the top range.
+ * n ranges make at most 2n spans in O(n log n).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static void sort_ranges(struct symtab *t)
 		qsort(t->ranges.items, t->ranges.count, sizeof(*r), by_range_start);
 }
 
-/* A heap of the indices of open ranges; the parent of item i is item (i - 1) / 2. */
+/* A binary heap of the indices of open ranges; the parent of item i is item (i - 1) / 2. */
 struct range_heap {
 	const struct symbol_range *ranges;
 	uint32_t *items;
@@ -122,7 +123,7 @@ static int append_span(struct symtab *t, const struct symbol_range *r, uint64_t 
 
 	if (!r->name)
 		return 0;
-	/* Extend the last span if it is of the same range and a lower range began inside of it. */
+	/* The start of a range of lower rank splits no span: extend the last span. */
 	if (last && last->start + last->length == start && last->name == r->name &&
 	    last->start - last->back == r->start && last->size == span.size) {
 		last->length += span.length;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sorted flat table of every kind of object: address ranges that do not overlap, each with a
- * name. Ranges are gathered in any order and may overlap; each has a rank, and the highest rank
- * wins where several cover an address. So "the later line of a perf map wins" and "the innermost
- * symbol wins" are the same algorithm, and a lookup is one binary search.
+ * The symbol table of an object of any kind. Ranges of addresses are added in any order and may
+ * overlap; where several cover an address, the one with the highest rank wins. From the ranges,
+ * symtab_build() makes sorted spans that do not overlap, in which a lookup is one binary search. So
+ * "the later line of a perf map wins" and "the innermost symbol wins" are the same algorithm.
  */
 #ifndef SKEIN_SYMBOLIZERS_SYMTAB_H
 #define SKEIN_SYMBOLIZERS_SYMTAB_H
@@ -14,7 +14,10 @@
 
 #include "base/vector.h"
 
-/* Bounds against hostile files; an object beyond them is bad. */
+/*
+ * Bounds against hostile files: the most ranges and bytes of names of a table, beyond which adding
+ * fails with -E2BIG, and the most bytes of a range; longer ranges are left out.
+ */
 #define SYMBOLS_MAX (4u << 20)
 #define SYMBOL_NAMES_MAX (256u << 20)
 #define SYMBOL_SIZE_MAX UINT32_MAX
@@ -25,15 +28,16 @@ struct symbol_range {
 	uint32_t rank;
 };
 
+/* A part of a function in which no range of a higher rank begins or ends. */
 struct symbol_span {
 	uint64_t start;
-	uint32_t length;
-	uint32_t name;
+	uint32_t length; /* bytes */
+	uint32_t name; /* offset in names */
 	uint32_t back; /* bytes from the start of the function to start */
 	uint32_t size; /* bytes of the whole function */
 };
 
-/* Zeroed memory is an empty table. names begins with "" once it has names. */
+/* Zeroed memory is an empty table. Once there are names, the first of them is "". */
 struct symtab {
 	VECTOR(struct symbol_range) ranges;
 	VECTOR(char) names;
@@ -41,29 +45,38 @@ struct symtab {
 };
 
 struct found_symbol {
-	const char *name; /* name as in the file, with a NUL; belongs to the table */
+	const char *name; /* name as in the file, with a NUL; owned by the table */
 	uint64_t start, size;
 	unsigned int flags; /* enum symbol_flag */
 };
 
 void symtab_free(struct symtab *t);
 
-/* Add a name of length bytes (cut at the first NUL). Return its offset, or -ENOMEM, -E2BIG. */
+/*
+ * Add a name of length bytes, cut at the first NUL. Return its offset in names, or -ENOMEM, -E2BIG.
+ * Names in a found_symbol become invalid.
+ */
 int64_t symtab_add_name(struct symtab *t, const char *name, size_t length);
 
 /*
  * Add a range. Empty ranges and those longer than SYMBOL_SIZE_MAX are left out. Return 0, -ENOMEM,
- * -E2BIG.
+ * -E2BIG. The range can be found after the next symtab_build().
  */
 int symtab_add(struct symtab *t, const struct symbol_range *r);
 
-/* Make the table for lookups from the ranges, which are sorted by start. Return 0 or -ENOMEM. */
+/*
+ * Make the table for lookups, spans, from all ranges; this sorts the ranges by start. Return 0, or
+ * -ENOMEM, after which spans is empty.
+ */
 int symtab_build(struct symtab *t);
 
-/* Free the ranges of a table to which nothing will be added. */
+/* Free memory that only symtab_build() needs: nothing more can be added, but lookups work. */
 void symtab_seal(struct symtab *t);
 
-/* Find the function that covers address; false if none does. Sets flags to SYMBOL_FOUND. */
+/*
+ * Find the function at address and set out->flags to SYMBOL_FOUND. Return false, with *out
+ * untouched, if there is none.
+ */
 bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *out);
 
 /* Return the bytes of memory in use. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The worker: receives requests, sends replies, and keeps objects' tables within a budget. */
+/* The worker: receive requests, send replies, and limit the memory of the objects' tables. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,18 +27,19 @@
  */
 #define TABLES_MAX (64u << 20)
 /*
- * Number of times that a file alone may exceed the memory of a worker of sources; after that, it is
- * not opened again.
+ * When one file alone has exceeded the memory of a worker of sources this many times, lookups do
+ * not open the file again.
  */
 #define OVERFLOWS_MAX 4
 
 struct worker_object {
 	uint64_t id;
 	enum object_kind kind;
-	struct elf_files files; /* of another kind of object, only the file itself */
-	bool read; /* the table holds the symbols */
+	struct elf_files files; /* only files.file is used for kinds other than OBJECT_ELF */
+	/* the symbols were read into table, or that failed (bad); never set for OBJECT_PYTHON */
+	bool read;
 	bool bad;
-	struct object_facts facts; /* facts from the last time when the object was read */
+	struct object_facts facts; /* facts from the last time that the object was read */
 	union {
 		struct elf elf;
 		struct kernel kernel;
@@ -48,21 +49,21 @@ struct worker_object {
 	size_t bytes; /* bytes of the table */
 	struct demangle_cost cost; /* cost of demangling the object's names */
 	struct place_file places; /* used by a worker of sources */
-	UT_hash_handle hh; /* the list is in order of use, least recent first */
+	UT_hash_handle hh; /* worker.objects is in order of use, least recently used first */
 };
 
 struct worker {
 	int socket;
-	unsigned int files;
+	unsigned int files; /* number of open descriptors of objects and messages */
 	struct worker_options options;
-	size_t bytes;
+	size_t bytes; /* bytes of the tables of all objects */
 	struct worker_object *objects;
 	struct code_cache codes; /* code objects; their memory is not counted in bytes */
 	struct demangler *demangler;
 	struct heartbeat heartbeat;
 	struct demangle_cost unknown_cost; /* cost of demangling names without an object */
-	size_t used; /* bytes of answers that are used */
-	uint32_t count;
+	size_t used; /* bytes in use in replies */
+	uint32_t count; /* number of replies in replies */
 	char replies[PAYLOAD_MAX];
 	char payload[PAYLOAD_MAX];
 };
@@ -129,9 +130,9 @@ static void worker_object_touch(struct worker *w, struct worker_object *o)
 }
 
 /*
- * Drop the least recently used tables above the limit TABLES_MAX. The kernel's table stays, since
- * its added symbols are in no file. Code objects have a limit of their own, since they may not be
- * readable again.
+ * While all tables together exceed TABLES_MAX, drop the least recently used table. The current
+ * object's table stays, and the kernel's, since its added symbols are in no file. Code objects have
+ * a limit of their own, since they may not be readable again.
  */
 static void limit_symbol_tables(struct worker *w, const struct worker_object *current)
 {
@@ -155,7 +156,10 @@ static void account_symbol_table(struct worker *w, struct worker_object *o)
 	w->bytes += o->bytes;
 }
 
-/* Read the symbols of an object, or those that were added to its file since the last read. */
+/*
+ * Read the symbols of an object, for a perf map only those added since the last call, and set
+ * o->facts and o->bad. OBJECT_PYTHON has nothing to read before a lookup.
+ */
 static void read_object(struct worker *w, struct worker_object *o)
 {
 	struct object_facts facts = {0};
@@ -214,8 +218,8 @@ static void worker_send_replies(struct worker *w, const struct message *request,
 }
 
 /*
- * Append a reply. The system name follows the demangled name; it is left out if the name was not
- * demangled.
+ * Append a reply to w->replies, which must have room. The name is followed by the system name if
+ * the name was demangled.
  */
 static void worker_put_reply(struct worker *w, uint64_t address, const struct found_symbol *f)
 {
@@ -262,7 +266,7 @@ static void reply_with_code(struct worker *w, const struct message *m, struct wo
 
 static void reply_with_functions(struct worker *w, const struct message *m, struct worker_object *o)
 {
-	/* each text is written with a NUL, which the next one overwrites */
+	/* each text is written with a NUL, which the next text or reply overwrites */
 	const size_t room = sizeof(struct message_reply) + 2 * (REPLY_NAME_MAX + 1);
 
 	if (o)
@@ -283,7 +287,7 @@ static void reply_with_functions(struct worker *w, const struct message *m, stru
 		worker_put_reply(w, address, &f);
 		heartbeat_send(&w->heartbeat);
 	}
-	if (o) /* a lookup may have built the table for lookups */
+	if (o) /* a lookup may have taken memory: symtab_build() */
 		account_symbol_table(w, o);
 	worker_send_replies(w, m, MESSAGE_REPLIES);
 }
@@ -296,8 +300,8 @@ static void send_source_facts(struct worker *w, const struct message *request,
 }
 
 /*
- * Count a file that alone takes too much memory. When this has happened too often, report that its
- * places can no longer be found.
+ * Count that one file alone took too much memory. At the OVERFLOWS_MAX-th time, report to the
+ * client that places of the file can no longer be found.
  */
 static void count_overflow(struct worker *w, const struct message *m, struct worker_object *o)
 {
@@ -308,8 +312,8 @@ static void count_overflow(struct worker *w, const struct message *m, struct wor
 }
 
 /*
- * Close the files of the least recently used objects, and that of the current object last, while
- * too much memory is in use.
+ * While too much memory is in use, close the debugging information of the least recently used
+ * object. The current object's is closed last, and counted.
  */
 static void limit_place_memory(struct worker *w, const struct message *m,
 			       struct worker_object *current)
@@ -382,8 +386,9 @@ static void send_object_facts(struct worker *w, const struct message *request,
 }
 
 /*
- * Close descriptors while there are too many: first those of objects whose symbols were read (such
- * an object becomes bad when its table is dropped), then those of the other objects.
+ * While there are options.files_max descriptors or more, close those of the least recently used
+ * object but current: first of objects whose symbols were read (such an object becomes bad if its
+ * table is dropped and needed again), then of the other objects.
  */
 static void worker_limit_files(struct worker *w, const struct worker_object *current)
 {
@@ -516,8 +521,9 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 }
 
 /*
- * Ignore signals from a terminal or a service manager: the recorder handles them, and needs its
- * worker after that.
+ * Undo signal handlers and masks inherited from the recorder. Ignore signals that a terminal or a
+ * service manager sends to all processes: the recorder handles them, and needs its worker after
+ * that.
  */
 static void reset_signals(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker process: it reads files and memory written by profiled processes, and has no
- * privileges.
+ * The worker process, which has no privileges, since it parses hostile input: files, and the memory
+ * of profiled processes.
  */
 #ifndef SKEIN_SYMBOLIZERS_WORKER_H
 #define SKEIN_SYMBOLIZERS_WORKER_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Number of descriptors of the worker in addition to the files that it keeps open to read objects
- * again.
+ * Number of descriptors that the worker may have in addition to the files that it keeps open to
+ * read objects again.
  */
 #define WORKER_FILES_SPARE 16
 
@@ -27,8 +27,9 @@ struct worker_options {
 };
 
 /*
- * Run the worker: confine the process and reply to requests on socket until its other end is
- * closed. Call this in a fresh child of parent.
+ * Run the worker: confine the process and reply to requests on socket until the other end is
+ * closed, then exit. Call this in a freshly forked child; parent is the pid of its parent. The
+ * process exits with 1 if it cannot be confined, runs out of memory, or cannot send a reply.
  */
 void worker_main(int socket, int parent, const struct worker_options *options)
 	__attribute__((noreturn));

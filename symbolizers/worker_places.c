@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Open files for lookups of lines. Memory that libdw takes for a file is only freed when the file
- * is closed, so files are closed and opened again to save memory.
+ * Open files for lookups of lines. libdw frees the memory that it takes for a file only when the
+ * file is closed, so files are closed when memory runs short, and opened again on request.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -11,8 +11,8 @@
 #include "symbolizers/worker_places.h"
 
 /*
- * Shares of the worker's memory: for the information that is read of one file, and the level above
- * which files are closed.
+ * Shares of the worker's memory: the limit for the debugging information read from one file, and
+ * the level above which files are closed.
  */
 #define MEMORY_OF_FILE(memory) ((memory) / 2)
 #define MEMORY_FULL(memory) ((memory) / 8 * 7)
@@ -50,8 +50,8 @@ bool worker_places_full(uint64_t memory)
 	struct mallinfo2 used = {0};
 
 	/*
-	 * Do not ask the allocator with AddressSanitizer, which has its own heap: mallinfo2() would
-	 * start glibc's, by forbidden system calls.
+	 * AddressSanitizer has a heap of its own. mallinfo2() would then initialize glibc's heap by
+	 * system calls that the worker is not allowed, so builds with it never report full memory.
 	 */
 #ifndef __SANITIZE_ADDRESS__
 	used = mallinfo2();

@@ -20,7 +20,7 @@ struct code_key {
 
 /*
  * Processes that fork share code objects at the same addresses, and an interpreter at the same
- * address. No unrelated process has both in common.
+ * address. Since addresses are randomized, unrelated processes hardly ever have both in common.
  */
 struct shared_code_key {
 	uint64_t code_type, address, id;
@@ -31,7 +31,7 @@ struct cached_code {
 	struct shared_code_key shared_key;
 	struct code_process *process;
 	struct python_code code;
-	size_t bytes; /* bytes of all code objects */
+	size_t bytes; /* code_bytes_of() this object */
 	UT_hash_handle hh, shared;
 	TAILQ_ENTRY(cached_code) use;
 };
@@ -75,7 +75,7 @@ static bool read_process_memory(void *context, void *to, size_t size, uint64_t a
 	char *p = to;
 	ssize_t got;
 
-	/* If one page cannot be read, the read ends before it. */
+	/* If one page cannot be read, pread() ends before that page, and the next pread() fails. */
 	for (; size; size -= (size_t)got, p += got, address += (uint64_t)got) {
 		got = pread(*fd, p, size, (off_t)address);
 		if (got <= 0)
@@ -84,7 +84,7 @@ static bool read_process_memory(void *context, void *to, size_t size, uint64_t a
 	return true;
 }
 
-/* Return the approximate bytes on the heap. */
+/* Return the approximate bytes that a cached code object takes on the heap. */
 static size_t code_bytes_of(const struct cached_code *c)
 {
 	return sizeof(*c) + strlen(c->code.name) + strlen(c->code.file) + c->code.lines_size + 64;
@@ -108,7 +108,10 @@ static void share_code(struct code_process *p, struct code_cache *all, struct ca
 		HASH_ADD(shared, all->shared, shared_key, sizeof(c->shared_key), c);
 }
 
-/* Read a code object. NULL on failure; *freed: the code object no longer exists. */
+/*
+ * Read and keep a code object. Return NULL on failure; then *freed is whether the address no longer
+ * has this code object, or cannot be read.
+ */
 static struct cached_code *read_code_object(struct code_process *p, struct code_cache *all, int fd,
 					    const struct code_key *key, bool *freed)
 {
@@ -147,8 +150,8 @@ static struct cached_code *find_code_object(struct code_process *p, struct code_
 
 	HASH_FIND(hh, p->codes, key, sizeof(*key), c);
 	/*
-	 * a child that has executed another program no longer has the memory with the shared code
-	 * objects
+	 * Fall back to a related process's code object: a process that has executed another program
+	 * since its fork no longer has the memory with its code objects.
 	 */
 	if (!c)
 		c = find_shared_code(p, all, key);

@@ -11,12 +11,12 @@
 #include "symbolizers/worker_tables.h"
 
 /*
- * Maximum bytes of code objects kept, of all processes; the least recently used ones are dropped
- * first.
+ * Maximum bytes of the code objects of all processes that are kept; above this, the least recently
+ * used ones are dropped.
  */
 #define CODES_BYTES_MAX (32u << 20)
 
-/* The longest reply that worker_python_reply() writes. */
+/* Bytes of the longest reply that worker_python_reply() writes. */
 #define CODE_REPLY_MAX (sizeof(struct message_code_reply) + PYTHON_NAME_MAX + PYTHON_FILE_MAX)
 
 struct cached_code;
@@ -24,24 +24,28 @@ struct cached_code;
 /* The code objects of all processes. */
 struct code_cache {
 	TAILQ_HEAD(, cached_code) used; /* least recently used first */
-	struct cached_code *shared; /* found by struct shared_code_key */
-	size_t bytes;
+	struct cached_code *shared; /* hash table by struct shared_code_key */
+	size_t bytes; /* of all code objects */
 };
 
-/* One process. Zeroed memory is a process without code objects. */
+/* The code objects of one process. Zeroed memory is a process without code objects. */
 struct code_process {
 	struct python_interpreter python;
-	struct cached_code *codes;
+	struct cached_code *codes; /* hash table by struct code_key */
 };
 
-/* Read the payload of a MESSAGE_OBJECT. Return false if it is invalid. */
+/*
+ * Initialize *p with the payload of a MESSAGE_OBJECT, a struct python_interpreter. Return false if
+ * the payload is invalid; then *p is zeroed.
+ */
 bool worker_python_begin(struct code_process *p, const void *payload, size_t size);
-/* Drop the code objects of a process. */
+/* Drop the code objects of a process from *p and *all. */
 void worker_python_end(struct code_process *p, struct code_cache *all);
 
 /*
- * Write the reply to a question about a process whose memory is open as fd (-1: it is no longer
- * open). Return the size of the reply.
+ * Write the reply to the lookup q, a struct message_code_reply and its texts. fd is the process's
+ * memory, or -1 if it is no longer open: then only code objects that were kept have names. Return
+ * the size of the reply in bytes.
  */
 size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, struct code_cache *all,
 			   int fd, const struct message_lookup *q);

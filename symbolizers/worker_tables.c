@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Send unwind tables to the client in the form that they have in memory; the worker keeps none. */
+/*
+ * Send unwind tables to the client in the form that they have in memory. The worker keeps no table
+ * after the reply.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -7,15 +7,16 @@
 #include "symbolizers/stamp.h"
 
 /*
- * Reply to a MESSAGE_PAGES with these lookups. Return 0, or a negative errno when no reply can be
- * sent any more.
+ * Reply to a MESSAGE_PAGES with these lookups, request->count of them. Return 0, also after a
+ * NO_TABLE, or a negative errno when no reply can be sent any more. Blocks while the client does
+ * not read.
  */
 int worker_reply_pages(int socket, const struct message *request,
 		       const struct message_lookup *lookups, const struct stamped_file *file);
 
 /*
- * Reply to MESSAGE_KEY or MESSAGE_TABLE. Return 0, or a negative errno when no reply can be sent
- * any more. Blocks while the client does not read.
+ * Reply to MESSAGE_KEY or MESSAGE_TABLE. Return 0, also after a NO_TABLE, or a negative errno when
+ * no reply can be sent any more. Blocks while the client does not read.
  */
 int worker_reply_table(int socket, const struct message *request, const struct stamped_file *file);
 

@@ -5,8 +5,8 @@
  *
  * CPUs are the threads of a process called CPUs. A thread's track shows the thread's states as
  * slices; an arrow from the waker's track shows a wake-up. Times are in us with three digits for
- * ns, and start shortly before the first record. The format has no place for samples, and its
- * slices do not distinguish states.
+ * ns; 0 is shortly before the start of the recording or of the requested range. Samples are not
+ * exported, since the format has no place for them; only the names of slices show states.
  */
 #include <inttypes.h>
 
@@ -17,8 +17,8 @@
 #include "export/timeline.h"
 
 /*
- * Numbers that the kernel never assigns: the pid of the process called CPUs; the tids of its
- * threads follow.
+ * The pid of the process called CPUs; the tids of its threads follow. The kernel never assigns such
+ * large numbers.
  */
 #define CPUS_PID 0x7fe00000ULL
 #define CPU_TID(cpu) (CPUS_PID + 1 + ((cpu)&0xffff))
@@ -42,7 +42,7 @@ static uint64_t since_base(const struct chrome *c, uint64_t time)
 	return time > c->base ? time - c->base : 0;
 }
 
-/* Begin an event of a track at a time (ns); end it with json_object_end(). */
+/* Begin an event of a track at a time (ns); end the event with json_object_end(). */
 static struct json *chrome_begin_event(struct chrome *c, const char *phase,
 				       struct chrome_track track, uint64_t time)
 {
@@ -75,7 +75,7 @@ static void chrome_write_duration(struct chrome *c, uint64_t time, uint64_t end)
 	json_decimal(&c->json, (int64_t)(since_base(c, end) - since_base(c, time)), 3);
 }
 
-/* Write metadata that names a track or process. */
+/* Write metadata that names a track or process. what: "process_name" or "thread_name". */
 static void chrome_write_name(struct chrome *c, const char *what, struct chrome_track track,
 			      const char *name)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Count simultaneous time spans in steps. The cost of a span does not depend on its length,
- * because only its ends are stored.
+ * Count simultaneous time spans in steps. The cost of adding a span does not depend on the length
+ * of the span, because only the steps at its ends are changed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static int allocate_steps(struct concurrency *c)
 }
 
 /*
- * Merge each pair of steps into one. Spans that covered one of the two steps completely become
- * parts of the merged step.
+ * Merge each pair of steps into one. The time of spans that cover whole steps moves from rises to
+ * parts, also where such a span covers both steps of a pair.
  */
 static void double_step(struct concurrency *c)
 {

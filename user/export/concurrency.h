@@ -11,21 +11,22 @@
 
 #define CONCURRENCY_STEPS 65536
 
-/* Counts of simultaneous spans; zero everything except start to begin. */
+/* Counts of simultaneous spans. To begin, set start and zero all other members. */
 struct concurrency {
 	uint64_t start; /* ns; earlier times count as this time */
 	uint64_t step; /* ns, a power of two times 2^20 (about 1 ms) */
 	size_t used; /* steps up to the last one with a span */
-	uint64_t *parts; /* ns per step, of spans that begin or end in the step */
-	/* change, at each step, of the number of spans that cover steps completely */
+	uint64_t *parts; /* ns of spans in each step, apart from those counted in rises */
+	/* at each step, change of the number of spans that cover whole steps from here on */
 	int64_t *rises;
 };
 
 /* Add a span from time to end (ns). Return 0 or -ENOMEM. */
 int concurrency_add(struct concurrency *c, uint64_t time, uint64_t end);
 /*
- * Call each(time, mean number in the step from time on) for the steps in order up to end (ns)
- * where the number changes; the last number is 0. Stop at the first error and return it.
+ * Call each(time, mean number of spans in the step that begins at time) in the order of time, for
+ * the steps before end (ns) whose number differs from that of the previous step; a last call has
+ * the number 0. Without spans, call nothing. Stop at the first error and return it.
  */
 int concurrency_each(const struct concurrency *c, uint64_t end,
 		     int (*each)(void *context, uint64_t time, double number), void *context);

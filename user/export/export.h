@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Export formats: one file each in this folder, one line each in format.c. */
+/*
+ * Export formats. Each has one line in EXPORT_FORMATS and a sink in a file of this folder; a format
+ * and its compressed variant share the sink.
+ */
 #ifndef SKEIN_EXPORT_EXPORT_H
 #define SKEIN_EXPORT_EXPORT_H
 
@@ -9,23 +12,23 @@
 #include "analyze/profile.h"
 #include "base/pipe.h"
 
-/* Options of a format, besides the choice of samples. */
+/* Options of an export; each format uses those that apply to it. */
 struct export_options {
 	bool threads; /* a root frame per thread, not only per process */
 	bool pids; /* distinguish processes of the same name */
 	bool containers; /* a root frame per container or cgroup */
-	bool annotate; /* folded: suffixes such as _[k] and _[j] */
+	bool annotate; /* folded: suffixes of frames that show their kind, such as _[k] */
 	bool normalize; /* folded, two profiles: scale the old one to the total of the new one */
 	bool icicle; /* svg: put the root at the top */
-	uint64_t width; /* svg: px; 0 means the default */
+	uint64_t width; /* svg: width of the picture in px; 0 means the default */
 	struct profile_view view; /* for formats that show stacks */
 	/* For formats that show time: ns since the start of the recording; to 0 means the end. */
 	uint64_t from, to;
 };
 
 /*
- * X(name, "name of the format", ".suffix of its files", flags, "description"). name_sink() makes
- * the sink. Two formats may share a sink.
+ * X(name, "name of the format", ".suffix of its files", flags, "description"). The function
+ * name_sink() makes the sink. Two formats may share a sink.
  */
 #define EXPORT_FORMATS(X) \
 	X(folded, "folded", ".folded", 0, \
@@ -52,8 +55,8 @@ struct export_options {
 	  "the same as chrome, compressed")
 
 enum {
-	EXPORT_BINARY = 1,
-	EXPORT_ONLY_SCHED = 2, /* shows only the scheduler's records */
+	EXPORT_BINARY = 1, /* the sink does not write text; not for a terminal */
+	EXPORT_ONLY_SCHED = 2, /* the format shows only the scheduler's records */
 	EXPORT_GZIP = 4, /* the file is gzip (RFC 1952) of what the sink writes */
 };
 
@@ -61,20 +64,21 @@ struct export_format {
 	const char *name;
 	const char *suffix; /* file suffix that selects the format, such as ".folded" */
 	const char *summary;
-	bool binary;
+	bool binary; /* the file is not text, also if only gzip makes it so */
 	bool only_sched;
 	bool gzip;
-	/* Make a sink that writes to out by the time it is finished; the caller keeps out. */
+	/* Make a sink that has written to file when it is finished; the caller owns file. */
 	int (*sink)(struct sink **out, FILE *file, const struct export_options *o,
 		    struct error *err);
 };
 
-/* The table ends with a NULL name. */
+/* The last entry of the table has a NULL name. */
 extern const struct export_format export_formats[];
 
 /*
- * Make a sink for formats that write a whole profile: the sink builds the profile and calls
- * write() when it is finished. write() need not check out for errors.
+ * Make a sink for a format that writes a whole profile: the sink builds the profile, and calls
+ * write() when the sink is finished. write() need not check out for write errors. The caller owns
+ * file. Both return 0, or a negative errno with the cause in *err.
  */
 typedef int profile_writer(FILE *out, const struct profile *p, const struct export_options *o,
 			   struct error *err);
@@ -82,8 +86,8 @@ int profile_export(struct sink **out, profile_writer *write, FILE *file,
 		   const struct export_options *o, struct error *err);
 
 /*
- * Return the format with a name, or with the longest suffix that a path ends with, before a
- * further ".gz" if there is one; NULL if there is none.
+ * Return the format with this name, or the format with the longest suffix that the path ends with;
+ * ".gz" may follow the suffix. NULL if there is none.
  */
 const struct export_format *export_format_named(const char *name);
 const struct export_format *export_format_for_path(const char *path);
@@ -96,7 +100,8 @@ EXPORT_FORMATS(EXPORT_SINK)
 
 /*
  * Write the flame graph page. before is NULL, or the profile that p is compared with, both as
- * shares of their totals. Write errors stay in out.
+ * shares of their totals. Return 0, or a negative errno with the cause in *err; write errors are
+ * only kept in out (ferror()).
  */
 int html_write(FILE *out, const struct profile *p, const struct profile *before,
 	       const struct export_options *o, struct error *err);

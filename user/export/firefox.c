@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Export to the processed profile format of the Firefox Profiler (profiler.firefox.com), version
- * 65. All readers can upgrade this version to later ones, while not all readers know the versions
- * after it.
+ * 65. All readers can upgrade a profile of this version to later ones, while not all readers know
+ * later versions.
  *
  * Times are in ms since the start of the recording. Losses are markers of a thread called "lost
  * records".
@@ -128,7 +128,7 @@ static void firefox_write_units(struct json *j)
 	json_object_end(j);
 }
 
-/* Write the sampling interval of a CPU in ms. */
+/* Write the sampling interval of the first event in ms, or 1 if it is not known. */
 static void firefox_write_interval(struct firefox *f)
 {
 	const struct profile *p = f->timeline.profile;
@@ -178,8 +178,9 @@ static void firefox_write_meta(struct firefox *f)
 }
 
 /*
- * Write a pid that is unique, as readers require: if a pid ran several programs, or several hosts
- * used the same pid, the second and later processes are written as 100.1, 100.2, ...
+ * Write the pid of a process in a form that is unique, as readers require: if a pid ran several
+ * programs, or several hosts used the same pid, the pid of the second and later processes is
+ * written as 100.1, 100.2, ...
  */
 static int firefox_write_pid(struct firefox *f, uint32_t process)
 {
@@ -199,7 +200,7 @@ static int firefox_write_pid(struct firefox *f, uint32_t process)
 	return 0;
 }
 
-/* Write a process's text, cleaned. */
+/* Write a text from a profiled process, cleaned by text_clean() and cut to 255 bytes. */
 static void firefox_write_clean(struct firefox *f, const char *key, const char *text)
 {
 	char clean[256];
@@ -218,8 +219,8 @@ static void firefox_begin_thread(struct firefox *f)
 }
 
 /*
- * Write the thread and process that the following samples belong to, and their event if there are
- * several.
+ * Write the members of a thread that name the thread and the process of its samples, g the first of
+ * them, and the event if the profile has samples of several. Return 0 or -ENOMEM.
  */
 static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool several_events)
 {
@@ -249,8 +250,9 @@ static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool
 }
 
 /*
- * Write the weights of samples: time if the event is a clock, else counts. The weight of a clock's
- * sample is also the CPU time that the thread used, in us.
+ * Write the weights of the samples from index from up to to, which have the same event: ms if the
+ * event is a clock, else counts. The weight of a clock's sample is also written as the CPU time
+ * that the thread used, in us.
  */
 static void firefox_write_weights(struct firefox *f, size_t from, size_t to)
 {
@@ -304,7 +306,10 @@ static void firefox_write_loss_data(struct firefox *f, const struct loss *l)
 	json_object_end(j);
 }
 
-/* Write a marker for each loss at the time of the loss, named by its reason. */
+/*
+ * Write a marker for each loss at the time of the loss, named by its reason. Return 0 or a negative
+ * errno.
+ */
 static int firefox_write_loss_markers(struct firefox *f)
 {
 	const struct loss *losses = f->timeline.losses.items;
@@ -339,7 +344,7 @@ static int firefox_write_loss_markers(struct firefox *f)
 	return ret;
 }
 
-/* Write a thread that holds only the markers of losses. */
+/* Write a thread without samples that has the markers of losses. */
 static int firefox_write_losses(struct firefox *f)
 {
 	struct json *j = &f->json;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared declarations of the two files of the Firefox Profiler export. Tables are columns of
- * equal length; all threads share the tables of stacks, frames and strings.
+ * Declarations shared by the two files of the Firefox Profiler export. A table of the format is an
+ * object with one array per column, all of equal length. All threads share the tables of stacks,
+ * frames, functions and strings.
  */
 #ifndef SKEIN_EXPORT_FIREFOX_H
 #define SKEIN_EXPORT_FIREFOX_H
@@ -9,7 +10,7 @@
 #include "base/json.h"
 #include "export/gather.h"
 
-/* X(NAME, "shown name", "colour"). The format requires one category of the colour grey. */
+/* X(NAME, "shown name", "colour"). The format requires a category with the colour grey. */
 #define CATEGORIES(X) \
 	X(OTHER, "Other", "grey") \
 	X(USER, "User", "yellow") \
@@ -21,27 +22,27 @@
 enum category { CATEGORIES(CATEGORY_ENUM) CATEGORY_COUNT };
 #undef CATEGORY_ENUM
 
-/* Strings numbered in the order of first use. */
+/* Some of the strings of gather.stacks, numbered in the order of first use. */
 struct numbering {
-	struct index number_of; /* string -> number */
-	VECTOR(uint32_t) strings;
+	struct index number_of; /* number in gather.stacks.strings -> number here */
+	VECTOR(uint32_t) strings; /* numbers in gather.stacks.strings */
 };
 
 struct firefox {
 	struct timeline timeline;
 	struct gather gather;
 	struct json json;
-	bool lines;
-	struct names functions; /* struct shown_frame without the line that ran, as bytes */
-	VECTOR(uint32_t) function_of; /* by frame number */
+	bool lines; /* frames have the line that ran */
+	struct names functions; /* struct shown_frame with at 0, as bytes: one per function */
+	VECTOR(uint32_t) function_of; /* number in functions, by number of the frame */
 	struct numbering sources, resources;
-	struct index pids; /* pid -> number of its programs that have tracks so far */
-	struct index turns; /* process -> position among the programs of its pid */
+	struct index pids; /* pid -> number of processes with this pid written so far */
+	struct index turns; /* index of a process -> number of processes of its pid before */
 };
 
-/* Begin a column of a table; end it with json_array_end(). */
+/* Begin a column of a table; end the column with json_array_end(). */
 struct json *firefox_column(struct firefox *f, const char *name);
-/* Begin a table; end it with json_object_end(). */
+/* Begin a table of length rows; end the table with json_object_end(). */
 void firefox_table(struct firefox *f, const char *name, size_t length);
 /* Write a table without rows; the names of its columns end with NULL. */
 void firefox_write_empty(struct firefox *f, const char *table, const char *const *columns);
@@ -49,8 +50,8 @@ void firefox_write_empty(struct firefox *f, const char *table, const char *const
 void firefox_numbers(struct firefox *f, const char *name, int64_t number, size_t count);
 
 /*
- * Write the member "shared", once all samples and strings are known. Return 0 or a negative
- * errno.
+ * Write the member "shared", the tables that all threads share. Call this after all threads are
+ * written, since writing them adds strings. Return 0 or a negative errno.
  */
 int firefox_shared(struct firefox *f);
 void firefox_shared_free(struct firefox *f);

@@ -69,7 +69,10 @@ static int firefox_number_string(struct numbering *n, uint32_t string, uint32_t 
 	return 0;
 }
 
-/* Collect the functions, their resources and their sources from the frames in use. */
+/*
+ * Collect from all frames the functions, and the modules (resources) and source files (sources)
+ * that the functions are in.
+ */
 static int firefox_find_functions(struct firefox *f)
 {
 	const struct stacks *stacks = &f->gather.stacks;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Build the tree of a flame graph. A label is a kind, a name and a module; two profiles share
- * their labels, so that equal frames of both become one node.
+ * Build the tree of a flame graph. A label is a kind (one byte), a name, a NUL and a module.
+ * Two profiles share their labels, so that equal frames of both become one node.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static int flame_get_child(struct flame *f, struct index *children, uint32_t par
 	return index_put(children, key, *out);
 }
 
-/* Merge a tree into the nodes that exist. */
+/* Add the nodes of a tree that are not in f yet, and the counts of all, as those of side. */
 static int flame_add_tree(struct flame *f, struct index *children, const struct tree *t,
 			  enum flame_side side)
 {

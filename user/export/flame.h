@@ -25,8 +25,9 @@ enum flame_side { FLAME_NOW, FLAME_BEFORE, FLAME_SIDES };
 
 /* A node; children have higher indexes than their parents. Node 0 is the root: all samples. */
 struct flame_node {
-	uint32_t label;
-	uint32_t parent, first_child, next_sibling; /* siblings by name; FLAME_NONE if none */
+	uint32_t label; /* number in flame.labels */
+	/* FLAME_NONE if there is none; siblings are in the order of their names */
+	uint32_t parent, first_child, next_sibling;
 	uint32_t depth; /* 0 for the root */
 	uint64_t count[FLAME_SIDES]; /* samples, including everything below */
 };
@@ -46,9 +47,10 @@ int flame_build(struct flame *out, const struct profile *p, const struct profile
 		const struct export_options *o);
 void flame_free(struct flame *f);
 
-/* Return the name of a node, uncleaned. */
+/* Return the name of a node. text_clean() is not applied: it may hold control characters. */
 const char *flame_name(const struct flame *f, uint32_t node);
-const char *flame_module(const struct flame *f, uint32_t node); /* without folders; or "" */
+/* Return the file name of a node's module without folders, or "" if it has none; not cleaned. */
+const char *flame_module(const struct flame *f, uint32_t node);
 enum flame_kind flame_kind(const struct flame *f, uint32_t node);
 
 #endif

@@ -5,8 +5,8 @@
  *
  * The lines follow the rules that all readers accept: sorted, unique, UTF-8, at least two frames,
  * an integer. ';' separates frames and has no escape, so a ';' in a name becomes ':'.
- * flamegraph.pl reads a second number at the end of a line as a differential column, so no frame
- * ends with a space and digits.
+ * flamegraph.pl reads a second number at the end of a line as a differential column, so no name
+ * ends with a space and a number: the space becomes '_'.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 #include "export/roots.h"
 
 /*
- * Return the length of the non-ASCII white space at s, 0 if there is none; \s of flamegraph.pl
- * matches these characters.
+ * Return the length in bytes of the non-ASCII white space character at s, 0 if there is none. \s in
+ * the regular expressions of flamegraph.pl matches these characters.
  */
 static size_t wide_space(const char *s)
 {
@@ -37,7 +37,9 @@ static size_t wide_space(const char *s)
 	return 0;
 }
 
-/* Make clean text valid as a frame, in place. */
+/*
+ * Make a text that was cleaned valid as a frame, in place. no_spaces: replace all spaces by '_'.
+ */
 static void make_folded_frame(char *text, bool no_spaces)
 {
 	char *to = text, *digits;
@@ -55,7 +57,10 @@ static void make_folded_frame(char *text, bool no_spaces)
 		digits[-1] = '_';
 }
 
-/* Return the suffix by which palettes of flame graphs recognize the kind of a frame. */
+/*
+ * Return the suffix by which palettes of flame graphs recognize the kind of a frame; "" if the kind
+ * has none or the options do not request suffixes.
+ */
 static const char *frame_annotation(const struct export_options *o, const struct profile_frame *f)
 {
 	if (!o->annotate)
@@ -66,7 +71,7 @@ static const char *frame_annotation(const struct export_options *o, const struct
 								   : "";
 }
 
-/* Intern a name in its written form. */
+/* The function stack_labels.intern: intern a name in the form in which lines have it. */
 static uint32_t folded_intern(struct stack_labels *l, const struct profile_frame *f,
 			      const char *name, const char *suffix)
 {
@@ -89,7 +94,10 @@ static uint32_t folded_intern(struct stack_labels *l, const struct profile_frame
 	return ret;
 }
 
-/* A part of the file: the line of a node itself, or all lines below the node. */
+/*
+ * A part of the file still to be written: the line of a node itself, or all lines below the node.
+ * An item without a name marks the end of the lines below a node.
+ */
 struct folded_item {
 	const char *name;
 	size_t name_size;
@@ -106,9 +114,9 @@ struct folded_writer {
 	const struct names *names;
 	const struct tree *tree;
 	struct folded_items
-		items; /* a stack of the items still to be written; the last one is next */
-	VECTOR(char) path; /* of the node whose children are being written */
-	VECTOR(size_t) sizes; /* length of path at each depth */
+		items; /* a stack: the last item is written next */
+	VECTOR(char) path; /* names from the root to the node whose children are being written */
+	VECTOR(size_t) sizes; /* length of path before each of those names was appended */
 };
 
 static unsigned char folded_byte_at(const struct folded_item *i, size_t at)
@@ -117,8 +125,9 @@ static unsigned char folded_byte_at(const struct folded_item *i, size_t at)
 }
 
 /*
- * Compare whole lines by their bytes, in descending order because the items are pushed on a
- * stack. No name contains ';', so all lines below a node stay together.
+ * Order items by the bytes of their lines, descending because the items are pushed on a stack. No
+ * name contains ';', so all lines below a node stay together, and comparing up to the ';' is
+ * enough.
  */
 static int by_line_descending(const void *a, const void *b)
 {
@@ -143,7 +152,7 @@ static int folded_push_item(struct folded_writer *w, uint32_t node, bool below)
 	return vector_push(&w->items.list, item);
 }
 
-/* Push all items below a node on the stack. */
+/* Push the items of all children of a node on the stack. */
 static int folded_push_children(struct folded_writer *w, uint32_t parent)
 {
 	const struct tree_node *nodes = w->tree->nodes.items;

@@ -14,12 +14,12 @@ struct folded_lines {
 	char *text;
 	size_t size;
 	const char *at; /* start of the next line */
-	const char *space; /* the space after the stack in the next line */
-	uint64_t total;
-	double scale;
+	const char *space; /* the space before the number in the next line; NULL at the end */
+	uint64_t total; /* sum of all numbers */
+	double scale; /* factor for numbers of BEFORE */
 };
 
-/* Find the space before the number at the end of a line. */
+/* Set c->space for the line at c->at. */
 static void find_count_space(struct folded_lines *c)
 {
 	const char *end = strchr(c->at, '\n');
@@ -61,8 +61,8 @@ static int make_folded_lines(struct folded_lines *c, const struct profile *p,
 }
 
 /*
- * Compare the stacks of both columns in the order of the sorted lines: by bytes, including the
- * space.
+ * Compare the stacks of the next lines of both profiles in the order in which lines are sorted: by
+ * bytes, including the space. The end of a profile follows all lines.
  */
 static int compare_folded_lines(const struct folded_lines *a, const struct folded_lines *b)
 {

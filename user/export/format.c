@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Table of export formats, and the sink shared by formats that write a whole profile. */
+/* The table of export formats, and the sink of all formats that write a whole profile. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ const struct export_format *export_format_for_path(const char *path)
 	return NULL;
 }
 
-/* A sink that wraps a profile's sink and holds the output and its options. */
+/* A sink that passes records to a profile_sink() (inner) and holds the output and its options. */
 struct profile_exporter {
 	struct sink sink;
 	struct sink *inner;

@@ -21,7 +21,10 @@ void gather_free(struct gather *g)
 	index_free(&g->track_of);
 }
 
-/* The map's key has 32 bits for the tid; larger (invalid) tids are truncated. */
+/*
+ * Get the index of a thread's track, which is added if there is none. The key of the map has 32
+ * bits for the tid; larger (invalid) tids are truncated.
+ */
 static int gather_track_number(struct gather *g, const struct profile *p, uint32_t thread,
 			       uint32_t *out)
 {

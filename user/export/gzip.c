@@ -69,7 +69,7 @@ FILE *gzip_stream(FILE *out)
 	if (!g)
 		return NULL;
 	g->out = out;
-	/* 16 selects a gzip header, which zlib writes without a name and a time */
+	/* 15: largest window; 16 more: gzip header, without the name and the time of a file */
 	if (deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 			 Z_DEFAULT_STRATEGY) == Z_OK)
 		stream = fopencookie(g, "w", functions);

@@ -5,8 +5,9 @@
  * in a script element that browsers do not execute. Every text is cleaned and escaped, and the
  * page only inserts data as text.
  *
- * For each profile (the page compares two), the data are a calling-context tree as columns, and
- * the sums of every node and thread, so that the page can merge, split, hide and invert the tree.
+ * For each profile (one, or two that the page compares), the data are a calling-context tree as
+ * columns, and the sums of samples by node, thread and event, so that the page can merge, split,
+ * hide and invert the tree.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,13 +27,16 @@
 #define SKEIN_VERSION "unknown"
 #endif
 
-#define BREAKAGES_MAX 20 /* most reasons written */
+#define BREAKAGES_MAX 20 /* most reasons for incomplete stacks written, per event */
 
 _Static_assert(FRAME_NATIVE == 1 && FRAME_KERNEL == 2 && FRAME_JIT == 3 && FRAME_PYTHON == 4 &&
 		       FRAME_JAVA == 5 && FRAME_END == 6,
 	       "KIND in user/view/data.js says the same");
 
-/* The samples of one thread and event at one node. */
+/*
+ * The samples of one thread and event at one node of the tree. thread is the index in the profile,
+ * or the number of threads if the thread is unknown.
+ */
 struct html_sum {
 	uint32_t node, thread, event;
 	uint64_t count, weight;
@@ -42,7 +46,7 @@ struct html_sum {
 struct html_side {
 	const struct profile *profile;
 	struct symbols symbols;
-	uint32_t ends[END_COUNT], no_stack; /* symbols */
+	uint32_t ends[END_COUNT], no_stack; /* symbols for the ends of stacks, and for no stack */
 	struct tree tree; /* labels are symbols */
 	VECTOR(struct html_sum) sums;
 	uint32_t *label_of; /* number in the page by symbol; INDEX_NONE if not used */
@@ -52,7 +56,7 @@ struct html_side {
 struct html_page {
 	struct json json;
 	struct names strings; /* cleaned texts by number */
-	int error; /* the first error; sticky */
+	int error; /* the first error, a negative errno; 0: none */
 };
 
 static uint32_t html_fail(struct html_page *p, int rc)
@@ -62,7 +66,10 @@ static uint32_t html_fail(struct html_page *p, int rc)
 	return 0;
 }
 
-/* Return the number of a text in the page's table; 0 after an error, which is kept in p->error. */
+/*
+ * Return the number of a text in the page's table of strings, to which it is added if it is new; 0
+ * after an error, which is kept in p->error.
+ */
 static uint32_t html_string(struct html_page *p, const char *text)
 {
 	size_t size = 3 * strlen(text) + 1; /* cleaning may turn one byte into three */
@@ -77,12 +84,13 @@ static uint32_t html_string(struct html_page *p, const char *text)
 	return ret;
 }
 
+/* Write the number of a text in the table of strings. */
 static void html_put_string(struct html_page *p, const char *text)
 {
 	json_uint(&p->json, html_string(p, text));
 }
 
-/* Write a text as the value of a key, for texts used once. */
+/* Write a key with the number of a text in the table of strings as its value. */
 static void html_put_text(struct html_page *p, const char *key, const char *text)
 {
 	json_key(&p->json, key);
@@ -118,7 +126,7 @@ static int by_html_sum_key(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-/* Merge places that have equal node, thread and event. */
+/* Merge sums that have equal node, thread and event, and sort them by these. */
 static void merge_html_sums(struct html_side *side)
 {
 	struct html_sum *to = side->sums.items;
@@ -160,7 +168,8 @@ static int html_number_labels(struct html_side *side)
 }
 
 /*
- * Prepare one profile. common: use the symbol names that it has in common with the other profile.
+ * Prepare one profile. common: use symbol names that also match those of another recording
+ * (symbols_in_common()). Return 0 or a negative errno; call html_free_side() in both cases.
  */
 static int html_make_side(struct html_side *side, const struct profile *p, bool common)
 {
@@ -195,7 +204,10 @@ static void html_free_side(struct html_side *side)
 	free(side->label_of);
 }
 
-/* Return the number of machines that the processes ran on; a merged trace may have several. */
+/*
+ * Return the number of hosts that the processes ran on, of which a merged trace may have several.
+ * Processes without a host are not counted.
+ */
 static uint64_t html_count_hosts(const struct profile *profile)
 {
 	struct index seen = {0};
@@ -316,7 +328,7 @@ static void html_write_lost(struct html_page *p, const char *key, const uint64_t
 	json_array_end(&p->json);
 }
 
-/* Write the losses of one event, or (0) those of no event. */
+/* Write the losses of the event with this id, or, if it is 0, those that belong to no event. */
 static void html_write_losses(struct html_page *p, const struct profile *profile, uint64_t event)
 {
 	/* LOSS_NONE stands for reasons unknown to this version */
@@ -354,7 +366,10 @@ static void html_write_events(struct html_page *p, const struct profile *profile
 	json_array_end(j);
 }
 
-/* Write five numbers per process: name, pid, container, control group, program. */
+/*
+ * Write five numbers per process: name, pid, container, control group, program. Texts are numbers
+ * in the table of strings, here and below.
+ */
 static void html_write_processes(struct html_page *p, const struct profile *profile)
 {
 	json_key(&p->json, "processes");
@@ -372,8 +387,8 @@ static void html_write_processes(struct html_page *p, const struct profile *prof
 }
 
 /*
- * Write three numbers per thread: name, tid, number of the process (-1 if none). The last entry
- * stands for no thread.
+ * Write three numbers per thread: name, tid, index of the process (-1 if unknown). The last entry
+ * is for samples whose thread is unknown.
  */
 static void html_write_threads(struct html_page *p, const struct profile *profile)
 {
@@ -392,7 +407,10 @@ static void html_write_threads(struct html_page *p, const struct profile *profil
 	json_array_end(&p->json);
 }
 
-/* Find one frame for each symbol that has any, to get the symbol's kind and source position. */
+/*
+ * Return an array, which the caller frees, with the first frame of each symbol that has one, else
+ * INDEX_NONE, to get the symbol's kind and source position. NULL if memory ran out.
+ */
 static uint32_t *html_frames_of_symbols(const struct html_side *side)
 {
 	size_t symbols = side->symbols.names.texts.count;
@@ -407,7 +425,7 @@ static uint32_t *html_frames_of_symbols(const struct html_side *side)
 	return frames;
 }
 
-/* Write five numbers: name, module, kind, file, line. */
+/* Write five numbers of a label: name, module, enum frame_kind, source file, first line. */
 static void html_write_label(struct html_page *p, const struct html_side *side, uint32_t symbol,
 			     uint32_t frame)
 {
@@ -437,7 +455,7 @@ static void html_write_labels(struct html_page *p, const struct html_side *side)
 	free(frames);
 }
 
-/* Write the nodes except the root; a parent is written as the distance back to it. */
+/* Write the nodes except the root. The parent of a node is written as node number less parent. */
 static void html_write_nodes(struct html_page *p, const struct html_side *side)
 {
 	struct html_column parents = {0}, labels = {0};
@@ -457,8 +475,8 @@ static void html_write_nodes(struct html_page *p, const struct html_side *side)
 }
 
 /*
- * Write the sums. A weight is written as the difference from one period per sample, which is
- * usually 0.
+ * Write the sums of samples. A weight is written as its difference from one period of the event per
+ * sample, since that is usually 0.
  */
 static void html_write_sums(struct html_page *p, const struct html_side *side)
 {

@@ -25,7 +25,7 @@ void html_column_delta(struct html_column *c, uint64_t value)
 	c->last = value;
 }
 
-/* Encode up to three bytes as four characters. */
+/* Encode count bytes, 1 to 3, as four characters of base64, padded with '='. */
 static void put_base64_group(const uint8_t *bytes, size_t count, char *text)
 {
 	static const char digits[] =

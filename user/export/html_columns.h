@@ -15,13 +15,14 @@
 struct html_column {
 	VECTOR(uint8_t) bytes;
 	uint64_t last; /* previous value of html_column_delta() */
-	int error; /* sticky: -ENOMEM */
+	int error; /* 0, or -ENOMEM after the first failure, after which no value is added */
 };
 
+/* Add a value. Errors are kept in c->error. */
 void html_column_put(struct html_column *c, uint64_t value);
-/* Add a value near the previous one, as their difference in zigzag encoding. */
+/* Add a value as its difference to c->last, zigzag-encoded: few bytes for similar values. */
 void html_column_delta(struct html_column *c, uint64_t value);
-/* Write the column as a member of an object, and free it. Return 0 or the sticky error. */
+/* Write the column as a member of a JSON object, and free the column. Return 0 or -ENOMEM. */
 int html_column_end(struct html_column *c, struct json *j, const char *key);
 
 #endif
