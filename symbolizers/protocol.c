@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/helper.h"
 #include "symbolizers/protocol.h"
 
 union control {
@@ -47,18 +48,6 @@ int message_send_now(int socket, const struct message *m, const void *payload, s
 	return send_parts(socket, parts, fd >= 0 ? &control : NULL, MSG_DONTWAIT);
 }
 
-static int received_fd(struct msghdr *packet)
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(packet);
-	int fd;
-
-	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-	    c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
-}
-
 int message_receive(int socket, struct message *m, void *payload, int *out_fd, int flags)
 {
 	union control control = {0};
@@ -80,7 +69,7 @@ int message_receive(int socket, struct message *m, void *payload, int *out_fd, i
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	fd = received_fd(&packet);
+	fd = helper_received_fd(&packet);
 	if (got == 0 || (size_t)got < sizeof(*m) || (packet.msg_flags & MSG_TRUNC)) {
 		if (fd >= 0)
 			close(fd);

@@ -355,7 +355,33 @@ START_TEST(many_losses_fit_into_every_text)
 }
 END_TEST
 
-SUITE("broken", many_losses_fit_into_every_text, every_sample_is_counted_once,
-      what_was_not_asked_for_is_not_missing, reasons_stand_with_the_module_at_fault,
-      folded_marks_every_end, pprof_marks_every_end, reports_tell_the_top_reasons,
-      sql_names_every_end)
+/* A damaged trace: a sample of no thread, and one of a thread whose process is missing. */
+static void lost_build(struct scene *s, const void *unused)
+{
+	(void)unused;
+	ends_build(s, NULL);
+	scene_thread(s, .id = 7, .process = 99, .comm = "lost");
+	scene_sample(s, .time = 1, .event = 1, .weight = 1);
+	scene_sample(s, .time = 2, .event = 1, .weight = 1, .thread = 7);
+	scene_sample(s, .time = 3, .event = 1, .weight = 1, .thread = 8);
+}
+
+DEFINE_SCENE(lost_source, lost_build)
+
+START_TEST(samples_of_lost_threads_are_exported)
+{
+	static const char *const formats[] = {"speedscope", "firefox", "perf-script"};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		size_t size = 0;
+
+		free(exported(formats[i], &(struct export_options){0}, lost_source(), &size));
+		ck_assert_uint_gt(size, 0);
+	}
+}
+END_TEST
+
+SUITE("broken", samples_of_lost_threads_are_exported, many_losses_fit_into_every_text,
+      every_sample_is_counted_once, what_was_not_asked_for_is_not_missing,
+      reasons_stand_with_the_module_at_fault, folded_marks_every_end, pprof_marks_every_end,
+      reports_tell_the_top_reasons, sql_names_every_end)

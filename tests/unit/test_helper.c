@@ -237,5 +237,41 @@ START_TEST(killed_ones_count)
 }
 END_TEST
 
-SUITE("helper", one_that_does_not_run_has_two_seconds, one_that_runs_has_more,
-      restarts_come_ever_later, attempts_have_an_end, killed_ones_count)
+/* A hijacked child sends two descriptors where the owner has room for one, which is padded. */
+START_TEST(descriptors_that_are_not_expected_are_closed)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} sent = {.header = {.cmsg_len = CMSG_LEN(2 * sizeof(int)),
+			     .cmsg_level = SOL_SOCKET,
+			     .cmsg_type = SCM_RIGHTS}};
+	char got[CMSG_SPACE(sizeof(int))], byte = 'x';
+	struct iovec part = {&byte, 1};
+	struct msghdr out = {.msg_iov = &part,
+			     .msg_iovlen = 1,
+			     .msg_control = &sent,
+			     .msg_controllen = sizeof(sent)};
+	struct msghdr in = {.msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = got,
+			    .msg_controllen = sizeof(got)};
+	int pair[2], fds[2] = {0, 1}, fd, next;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	memcpy(CMSG_DATA(&sent.header), fds, sizeof(fds));
+	ck_assert_int_eq(sendmsg(pair[0], &out, 0), 1);
+	ck_assert_int_eq(recvmsg(pair[1], &in, 0), 1);
+	fd = helper_received_fd(&in);
+	ck_assert_int_gt(fd, pair[1]);
+	next = dup(0);
+	ck_assert_int_eq(next, fd + 1); /* the other one is closed */
+	close(next);
+	close(fd);
+	close(pair[0]);
+	close(pair[1]);
+}
+END_TEST
+
+SUITE("helper", descriptors_that_are_not_expected_are_closed, one_that_does_not_run_has_two_seconds,
+      one_that_runs_has_more, restarts_come_ever_later, attempts_have_an_end, killed_ones_count)

@@ -68,6 +68,12 @@ static void note_calm(void *context, const struct object *program)
 	calm[calm_count++] = program;
 }
 
+static const char *comm_of_outsiders(void *context, uint32_t tid)
+{
+	(void)context;
+	return tid == 70 ? "nsenter" : "";
+}
+
 static struct process_table *table(const char *glob)
 {
 	const struct process_context c = {
@@ -79,6 +85,7 @@ static struct process_table *table(const char *glob)
 		.calm = note_calm,
 		.cgroup_path = no_path,
 		.container = no_container,
+		.unrecorded_comm = comm_of_outsiders,
 	};
 	struct process_table *t = NULL;
 
@@ -137,6 +144,21 @@ START_TEST(an_exec_begins_another_program)
 	ck_assert_uint_ne(kept.threads[before].process, kept.threads[after].process);
 	ck_assert_uint_eq(kept.processes[kept.threads[before].process].end, 30);
 	ck_assert_uint_eq(kept.processes[kept.threads[after].process].end, 0);
+	process_table_free(t);
+}
+END_TEST
+
+/* The first process of a container is forked by one outside of the recorder's pid namespace. */
+START_TEST(a_child_of_an_unknown_parent_has_a_name)
+{
+	struct process_table *t = table(NULL);
+	const struct thread_entry *th;
+
+	(void)meet(t, 0, 5, 0); /* the idle thread is not the parent */
+	life(t, LIFE_FORK, 70, 0, 10, NULL, 0);
+	th = meet(t, 70, 11, 10);
+	ck_assert_str_eq(kept.names[1][th->id], "nsenter");
+	ck_assert_str_eq(process_table_of_pid(t, 70)->name.comm, "nsenter");
 	process_table_free(t);
 }
 END_TEST
@@ -673,14 +695,14 @@ START_TEST(programs_that_lacked_nothing_are_calm)
 }
 END_TEST
 
-SUITE("process", programs_that_lacked_nothing_are_calm, who_has_nothing_mapped_is_scanned_once,
-      who_is_known_with_mappings_is_not_scanned, walkers_are_told_of_what_changes,
-      births_are_told_if_they_are_exact, children_are_told_what_their_parent_was_not,
-      a_new_program_has_mappings_of_its_own, the_end_of_who_was_told_is_told,
-      the_end_of_who_was_told_before_is_not_told, what_nobody_knows_is_settled,
-      what_could_not_be_told_is_told_when_it_is_missed, an_exec_begins_another_program,
-      a_renamed_thread_keeps_its_process, a_pid_used_again_is_another_process,
-      the_last_thread_ends_the_process, an_exit_told_twice_ends_nobody_else,
-      a_thread_that_execs_leaves_nothing_behind, a_scan_names_who_was_sampled_unknown,
-      what_others_map_is_not_followed, names_are_matched_at_their_moment,
-      the_table_does_not_grow_with_the_recording)
+SUITE("process", a_child_of_an_unknown_parent_has_a_name, programs_that_lacked_nothing_are_calm,
+      who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
+      walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
+      children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
+      the_end_of_who_was_told_is_told, the_end_of_who_was_told_before_is_not_told,
+      what_nobody_knows_is_settled, what_could_not_be_told_is_told_when_it_is_missed,
+      an_exec_begins_another_program, a_renamed_thread_keeps_its_process,
+      a_pid_used_again_is_another_process, the_last_thread_ends_the_process,
+      an_exit_told_twice_ends_nobody_else, a_thread_that_execs_leaves_nothing_behind,
+      a_scan_names_who_was_sampled_unknown, what_others_map_is_not_followed,
+      names_are_matched_at_their_moment, the_table_does_not_grow_with_the_recording)

@@ -70,7 +70,7 @@ struct sched_process {
 
 struct sched_cpu {
 	uint64_t number;
-	/* ns; unknown includes time offline. The remaining part of the range was not recorded. */
+	/* ns. In the remaining part of the range the CPU was offline, or not recorded. */
 	uint64_t busy, idle, unknown;
 	uint64_t switches; /* number of switches between threads, or a thread and idleness */
 	struct histogram waits[QUEUED_COUNT]; /* waits of threads that then ran on this CPU */

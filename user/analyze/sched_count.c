@@ -76,7 +76,7 @@ static int count_cpu_stretch(struct sched_run *r, struct sched_lane *l, const st
 		cpu->busy += end - time;
 		series_add(&cpu->busy_when, time, end);
 		ret = count_running_at_once(r, l, s, time, end);
-	} else {
+	} else if (s->state != STATE_OFFLINE) {
 		cpu->unknown += end - time;
 		series_add(&cpu->unknown_when, time, end);
 	}

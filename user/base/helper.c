@@ -332,3 +332,21 @@ void helper_expect(struct helper *h, bool reply, bool room)
 	if (epoll_ctl(h->poll, EPOLL_CTL_MOD, h->socket, &event) == 0)
 		h->wants_room = room;
 }
+
+int helper_received_fd(struct msghdr *packet)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(packet);
+	size_t count;
+	int first, other;
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+	    c->cmsg_len < CMSG_LEN(sizeof(int)))
+		return -1;
+	count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(&first, CMSG_DATA(c), sizeof(first));
+	for (size_t i = 1; i < count; i++) {
+		memcpy(&other, CMSG_DATA(c) + i * sizeof(other), sizeof(other));
+		close(other);
+	}
+	return first;
+}

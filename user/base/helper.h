@@ -124,6 +124,13 @@ int helper_restart(struct helper *h, struct error *err);
  */
 void helper_expect(struct helper *h, bool reply, bool room);
 
+/*
+ * Return the descriptor that came with a packet of recvmsg(), -1 if none did. The room for one
+ * descriptor is padded and may hold two, and a hijacked child may send as many: others are closed.
+ */
+struct msghdr;
+int helper_received_fd(struct msghdr *packet);
+
 static inline bool helper_is_running(const struct helper *h)
 {
 	return h->socket >= 0;

@@ -46,11 +46,11 @@ static uint32_t global_number_of(void *context, uint32_t own)
 	return namespace_global(l->selection.namespace, own);
 }
 
-static const char *outside_comm_of(void *context, uint32_t number)
+static const char *unrecorded_comm_of(void *context, uint32_t number)
 {
 	const struct live *l = context;
 
-	return namespace_outside_comm(l->selection.namespace, number);
+	return namespace_comm(l->selection.namespace, number);
 }
 
 /* Rename a thread outside of the recorder's pid namespace, as a side-band record would. */
@@ -116,7 +116,7 @@ int live_begin_tables(struct live *l, struct error *err)
 		.cgroup_path = cgroup_path_of,
 		.container = container_of_cgroup,
 		.global_number = global_number_of,
-		.outside_comm = outside_comm_of,
+		.unrecorded_comm = unrecorded_comm_of,
 		.context = l,
 	};
 	const struct ledger_context account = {

@@ -245,11 +245,11 @@ struct own_numbers namespace_own(const struct namespace *n, uint32_t pid, uint32
 				    .tid = NUMBER_OUTSIDE | tid};
 }
 
-const char *namespace_outside_comm(const struct namespace *n, uint32_t own)
+const char *namespace_comm(const struct namespace *n, uint32_t own)
 {
 	if (own == NUMBER_OUTSIDE)
 		return "[outside]";
-	return translates(n) ? numbers_comm(n->numbers, own & ~NUMBER_OUTSIDE) : "";
+	return translates(n) ? numbers_comm(n->numbers, numbers_global(n->numbers, own)) : "";
 }
 
 uint32_t namespace_global(const struct namespace *n, uint32_t own)

@@ -52,8 +52,11 @@ int namespace_drain(struct namespace *n, uint64_t now);
  * namespace the pid stays 0 if it is not known.
  */
 struct own_numbers namespace_own(const struct namespace *n, uint32_t pid, uint32_t tid);
-/* Return the name of an own number with NUMBER_OUTSIDE; "" if it is unknown. */
-const char *namespace_outside_comm(const struct namespace *n, uint32_t own);
+/*
+ * Return the name of a thread by its own tid: for NUMBER_OUTSIDE, the present one; for a thread of
+ * the namespace, the one that it was born with; "" if it is unknown.
+ */
+const char *namespace_comm(const struct namespace *n, uint32_t own);
 /* Return the global number of an own pid or tid; 0 if it is unknown. */
 uint32_t namespace_global(const struct namespace *n, uint32_t own);
 /* Return a number that changes whenever a global tid may belong to another thread than before. */

@@ -16,7 +16,7 @@
 struct numbered_thread {
 	uint32_t tid; /* global */
 	struct own_numbers own;
-	char comm[16]; /* of a thread outside of the namespace; else not kept up to date */
+	char comm[16]; /* kept up to date for threads outside of the namespace only */
 	uint64_t confirmed; /* time of the last record that it is alive, ns */
 	uint64_t freed; /* ns; 0: alive */
 	bool is_owner; /* it is the thread found by own.tid */

@@ -52,7 +52,10 @@ struct own_numbers {
 struct own_numbers numbers_own(const struct numbers *n, uint32_t tid);
 /* Return the global number of an own tid (or pid: the tid of its main thread); 0: unknown. */
 uint32_t numbers_global(const struct numbers *n, uint32_t own_tid);
-/* Return the name of a thread outside of the namespace, by its global tid; "" if unknown. */
+/*
+ * Return the name of a thread by its global tid, "" if unknown. The name of a thread in the
+ * namespace is the one that it had when it was listed or born.
+ */
 const char *numbers_comm(const struct numbers *n, uint32_t tid);
 /* Return a number that changes whenever a global tid may belong to another thread than before. */
 uint64_t numbers_generation(const struct numbers *n);

@@ -521,14 +521,11 @@ static int receive_packet(struct opener *o, const struct opener_helper *c, int *
 		.msg_controllen = sizeof(control),
 	};
 	ssize_t n = recvmsg(c->helper.socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *h;
 
 	*fd = -1;
 	if (n <= 0)
 		return n < 0 ? -errno : 0;
-	h = CMSG_FIRSTHDR(&message);
-	if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(h), sizeof(*fd));
+	*fd = helper_received_fd(&message);
 	return (int)n;
 }
 

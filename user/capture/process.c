@@ -13,11 +13,6 @@
 
 /* Time (ns) for which ended processes and threads are kept, for late samples. */
 #define ENDED_KEEP_TIME (2 * NSEC_PER_SEC)
-/*
- * Difference (ns) up to which two births count as equal: /proc counts births in ticks of 10 ms, and
- * a fork record comes slightly after the birth.
- */
-#define BORN_SLACK (100 * NSEC_PER_MSEC)
 #define NOBODY UINT32_MAX /* pid of a thread whose process is not known */
 
 int process_table_new(struct process_table **out, const struct process_context *c,
@@ -239,10 +234,17 @@ static void set_process_name(struct process_table *t, struct process_entry *p, c
 	p->changed = true;
 }
 
+static const char *unrecorded_comm(const struct process_table *t, uint32_t tid)
+{
+	const struct process_context *c = &t->context;
+
+	return c->unrecorded_comm ? c->unrecorded_comm(c->context, tid) : "";
+}
+
 static const char *first_name(const struct process_table *t, uint32_t pid)
 {
 	if (number_is_outside(pid))
-		return t->context.outside_comm(t->context.context, pid);
+		return unrecorded_comm(t, pid);
 	return pid ? "" : "swapper";
 }
 
@@ -461,7 +463,7 @@ static int on_fork(struct process_table *t, const struct life_record *l, uint64_
 	char comm[COMM_SIZE];
 	int ret;
 
-	copy_comm(comm, by ? by->name.comm : "");
+	copy_comm(comm, by ? by->name.comm : unrecorded_comm(t, l->tid));
 	ret = replace_thread(t, l->tid, time, err);
 	if (!ret && l->pid != l->parent_pid)
 		ret = process_replace(t, l->pid, time, err);
@@ -472,6 +474,8 @@ static int on_fork(struct process_table *t, const struct life_record *l, uint64_
 		child = process_add(t, l->pid, time);
 		if (!child || (parent && inherit_process(t, child, parent) < 0))
 			return error_errno(err, -ENOMEM, "process table");
+		if (!parent)
+			set_process_name(t, child, comm);
 	}
 	if (!process_add_thread(t, l->pid, l->tid, time, comm))
 		return error_errno(err, -ENOMEM, "process table");
@@ -689,11 +693,6 @@ int process_table_life(struct process_table *t, const struct life_record *l, uin
 	default:
 		return 0;
 	}
-}
-
-bool process_same_birth(uint64_t a, uint64_t b)
-{
-	return (a > b ? a - b : b - a) < BORN_SLACK;
 }
 
 int process_table_scanned(struct process_table *t, const struct scanned_process *s)

@@ -126,8 +126,11 @@ struct process_context {
 	const char *(*container)(void *context, const char *path);
 	/* returns the number of a pid or tid in the initial pid namespace; 0 if unknown */
 	uint32_t (*global_number)(void *context, uint32_t own);
-	/* returns the name of a number with NUMBER_OUTSIDE; "" if unknown */
-	const char *(*outside_comm)(void *context, uint32_t number);
+	/*
+	 * returns the name of a thread that side-band records do not name: one outside of the
+	 * recorder's pid namespace, or one that was just forked from outside; "" if unknown
+	 */
+	const char *(*unrecorded_comm)(void *context, uint32_t tid);
 	void *context;
 };
 

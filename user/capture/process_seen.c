@@ -4,6 +4,19 @@
 
 #include <errno.h>
 
+#include "capture/clock.h"
+
+/*
+ * Difference (ns) up to which two births count as equal: /proc counts births in ticks of 10 ms, and
+ * a fork record comes slightly after the birth.
+ */
+#define BORN_SLACK (100 * NSEC_PER_MSEC)
+
+bool process_same_birth(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < BORN_SLACK;
+}
+
 /*
  * Return whether a process must be scanned once to find its mappings: it has none, because the
  * record of its fork, or of its parent's, was lost.

@@ -326,7 +326,8 @@ static int firefox_write_loss_markers(struct firefox *f)
 	firefox_column(f, "name");
 	for (size_t i = 0; i < count && !ret; i++) {
 		ret = stacks_string(&f->gather.stacks, loss_reason_word(losses[i].reason), &name);
-		json_uint(j, name);
+		if (!ret)
+			json_uint(j, name);
 	}
 	json_array_end(j);
 	firefox_column(f, "startTime");

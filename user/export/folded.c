@@ -113,8 +113,7 @@ struct folded_writer {
 	FILE *out;
 	const struct names *names;
 	const struct tree *tree;
-	struct folded_items
-		items; /* a stack: the last item is written next */
+	struct folded_items items; /* a stack: the last item is written next */
 	VECTOR(char) path; /* names from the root to the node whose children are being written */
 	VECTOR(size_t) sizes; /* length of path before each of those names was appended */
 };

@@ -30,7 +30,7 @@ static int gather_track_number(struct gather *g, const struct profile *p, uint32
 {
 	struct gather_track fresh = {PROFILE_NONE, thread};
 	uint64_t tid = 0;
-	uint32_t at;
+	uint32_t at, known;
 
 	if (thread != PROFILE_NONE) {
 		fresh.process = p->threads[thread].process;
@@ -43,8 +43,10 @@ static int gather_track_number(struct gather *g, const struct profile *p, uint32
 		    index_put(&g->track_of, (uint64_t)fresh.process << 32 | tid, at) < 0)
 			return -ENOMEM;
 	}
+	/* A damaged trace may give one track to an unknown thread and to one without a process. */
+	known = g->tracks.items[at].thread;
 	if (thread != PROFILE_NONE &&
-	    p->threads[thread].t.id > p->threads[g->tracks.items[at].thread].t.id)
+	    (known == PROFILE_NONE || p->threads[thread].t.id > p->threads[known].t.id))
 		g->tracks.items[at].thread = thread;
 	*out = at;
 	return 0;
