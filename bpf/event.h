@@ -150,6 +150,12 @@ struct wire_cgroup {
 	char name[128]; /* of its directory; cut */
 };
 
+/* The host name that a thread sees. */
+struct wire_host_name {
+	__u32 inode; /* of /proc/PID/ns/uts */
+	char name[68]; /* the kernel keeps at most 64 bytes and a NUL; the rest is padding */
+};
+
 /* Conditions for a thread to be recorded (flags). */
 enum wire_condition {
 	WIRE_IF_PID = 1, /* its process is among selected_pids */

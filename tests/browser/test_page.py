@@ -60,6 +60,7 @@ class Content(Pages):
         samples = self.ask("skeinPage.view.whole[1]")
         for split, options, depth in (("process", ["--pids"], 1),
                                       ("container", ["--containers"], 1),
+                                      ("service", ["--services"], 1),
                                       ("thread", ["--threads", "--pids"], 2)):
             groups = collections.Counter()
             for stack, count in folded(self.trace("scene"), *options).items():

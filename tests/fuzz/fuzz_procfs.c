@@ -8,6 +8,7 @@
 
 #include "capture/cgroup.h"
 #include "capture/procfs.h"
+#include "capture/service.h"
 #include "fuzz.h"
 
 static void check(int ok)
@@ -44,12 +45,18 @@ static void read_lines(int fd, int status)
 
 static void read_cgroups(int fd, const char *text)
 {
-	char path[64], container[CGROUP_CONTAINER_MAX];
+	static struct services *rules;
+	struct service_names names;
+	char path[64];
 	struct cgroups *c = NULL;
 	struct error err;
 
-	cgroup_container(text, container, sizeof(container));
-	check(strlen(container) < sizeof(container));
+	if (!rules)
+		check(!services_new(&rules, "/dev/null", &err));
+	services_find_container(rules, text, &names);
+	check(strlen(names.container) < sizeof(names.container));
+	services_find_name(rules, text, text, &names);
+	check(strlen(names.service) < sizeof(names.service));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (cgroups_new(&c, path, &err) < 0)
 		return;

@@ -17,7 +17,7 @@ from traces import Home, make_scene, output, skein
 CASES = {
     "scene.folded": ["export", "-f", "folded"],
     "scene-options.folded": ["export", "-f", "folded", "--idle", "--threads", "--pids",
-                             "--containers", "--annotate"],
+                             "--containers", "--services", "--annotate"],
     "scene-report.txt": ["report"],
     "scene-tree.txt": ["report", "--tree", "--min", "2%"],
     "scene-threads.txt": ["report", "--by", "thread", "--idle"],

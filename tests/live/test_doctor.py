@@ -317,6 +317,22 @@ class Doctor(live.LiveTest):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_services(self):
+        """docs/services.md holds the built-in rules, and these are a file of rules."""
+        rules = self.run_skein("doctor", "--services").stdout
+        printed = [line.split(None, 1) for line in rules.splitlines()
+                   if line and not line.startswith("#")]
+        page = (live.ROOT / "docs" / "services.md").read_text()
+        table = page.split("<!-- rules -->")[1].split("<!-- rules: end -->")[0]
+        rows = [[cell.strip().strip("`") for cell in line.split("|")[2:4]]
+                for line in table.splitlines()[3:]]
+        self.assertGreater(len(rows), 20)
+        self.assertEqual(printed, rows)
+        file = self.tmp / "rules"
+        file.write_text(rules)
+        done = self.run_skein("record", "--service-rules", file, "-o", self.file(), "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_wrong_words(self):
         for args in (["--frobnicate"], ["something"], ["--color", "pink"]):
             done = self.run_skein("doctor", *args)

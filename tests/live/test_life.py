@@ -181,6 +181,46 @@ class Life(live.LiveTest):
         self.assertNotIn("after_exec", folded)
         self.assertEqual({s.process["container"] for s in born.stacks(comm="cxxnames")}, {ident})
 
+    def skein(self, *args):
+        return subprocess.run([live.SKEIN, *map(str, args)], capture_output=True, text=True,
+                              cwd=self.tmp, timeout=60, check=False)
+
+    def test_service(self):
+        """
+        A container has the host name that its processes see, a unit its own name; rules of a file
+        come first. A program that ends soon has the name of those before it.
+        """
+        groups = {name: self.container_groups(name) for name in
+                  (f"docker-{'0123456789abcdef' * 4}.scope",
+                   f"docker-{'fedcba9876543210' * 4}.scope", "web@3.service", "batch-7")}
+        named, other, unit, batch = groups
+        join = 'for g; do echo 0 >"$g/cgroup.procs"; done; exec "$0" 100'
+        programs = {
+            named: self.start("unshare", "--uts", "sh", "-c", "hostname shop-1; " + join,
+                              workload("loop"), *groups[named]),
+            other: self.start("sh", "-c", join, workload("loop"), *groups[other]),
+            unit: self.start("sh", "-c", join, workload("loop"), *groups[unit]),
+            batch: self.start("sh", "-c", join, workload("loop"), *groups[batch]),
+        }
+        for group, program in programs.items():
+            self.wait_for(lambda pid=program.pid: live.pathlib.Path(f"/proc/{pid}/comm")
+                          .read_text() == "loop\n")
+        rules = self.tmp / "rules"
+        rules.write_text("batch-{number} builds\n")
+        trace = self.record("-a", "-F", 499, "-d", 0.7, "--service-rules", rules)
+        found = {group: {s.process["service"] for s in trace.stacks(pid=program.pid)}
+                 for group, program in programs.items()}
+        self.assertEqual(found, {named: {"shop-1"}, other: {"fedcba987654"}, unit: {"web"},
+                                 batch: {"builds"}})
+        report = live.json.loads(self.skein("report", "--json", "--service", "sh*",
+                                            trace.path).stdout)
+        self.assertEqual([g["name"] for g in report["services"]], ["shop-1"])
+        folded = self.export(trace.path, "-f", "folded", "--services", "--pids").decode()
+        self.assertIn(f"shop-1;loop-{programs[named].pid};", folded)
+        wrong = self.skein("record", "--service-rules", "/nonexistent", "-d", 1)
+        self.assertNotEqual(wrong.returncode, 0)
+        self.assertIn("/nonexistent", wrong.stderr)
+
     def test_thread_that_renames_itself(self):
         trace = self.record("-a", "-F", 999, "--", workload("renamer"), 0.3)
         for name, function in (("one", "phase_one"), ("name two", "phase_two")):

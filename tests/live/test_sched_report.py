@@ -30,7 +30,7 @@ class Report(sched_live.SchedTest):
             self.assertEqual(cpu["busy"] + cpu["idle"] + cpu["unknown"] + cpu["absent"],
                              report["elapsed"])
             self.assertLess(cpu["absent"], CLOSE)
-        for key in ("programs", "processes", "threads", "cgroups", "containers"):
+        for key in ("programs", "processes", "threads", "services", "cgroups", "containers"):
             self.assertEqual(sum(row["running"] for row in report[key]), report["busy"], key)
         self.assertEqual(sum(report["at_once"]), report["elapsed"])
         self.assertEqual(sum(k * ns for k, ns in enumerate(report["at_once"])), report["busy"])

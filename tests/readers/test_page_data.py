@@ -60,7 +60,7 @@ class Page:
 
     def program(self, thread):
         process = self.profile["threads"][3 * thread + 2]
-        return "[unknown]" if process < 0 else self.strings[self.profile["processes"][5 * process]]
+        return "[unknown]" if process < 0 else self.strings[self.profile["processes"][6 * process]]
 
     def stacks(self, event):
         found = collections.Counter()

@@ -87,7 +87,8 @@ class Totals(Home):
 
     def test_every_table_adds_up(self):
         for v in self.each():
-            for table in ("programs", "processes", "threads", "containers", "cgroups", "modules"):
+            for table in ("programs", "processes", "threads", "services", "containers", "cgroups",
+                          "modules"):
                 rows = v.report[table]
                 self.assertEqual(sum(row["samples"] for row in rows), v.report["samples"], table)
                 self.assertEqual(sum(row["weight"] for row in rows), v.report["weight"], table)

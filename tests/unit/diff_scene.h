@@ -40,7 +40,7 @@ static inline void diff_put_entities(struct scene *s, bool after)
 	scene_host(s, 1, "web-1", "m", "b", after ? "6.12.0" : "6.1.0", "x86_64", 4, 8ULL << 30,
 		   1700000000000000000LL, 0, 1000000000ULL, 1000000000ULL + length);
 	scene_event(s, 1, 1, "cpu-clock", "ns", DIFF_PERIOD, 100);
-	scene_process(s, 1, 1, pid, 0, 1, 5, 5, 0, "server", "/srv/server", "/", "", 0);
+	scene_process(s, 1, 1, pid, 0, 1, 5, 5, 0, "server", "/srv/server", "/", "", 0, "");
 	scene_thread(s, 1, 1, pid, 5, 0, "server", 0, 0);
 	scene_mapping(s, 1, 1, MAPPING_FILE, 0, 100000, after ? "/srv/v2/server" : "/srv/v1/server",
 		      "");

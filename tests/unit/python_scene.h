@@ -23,9 +23,9 @@ static const struct info python_infos[] = {
 	 "native frames only"},
 };
 static const struct process python_processes[] = {
-	{1, 1, 200, 200, 1, 5, 5, 0, "web", "/usr/bin/python3.11", "/", "", 0},
-	{2, 1, 201, 201, 200, 6, 6, 0, "web", "/usr/bin/python3.11", "/", "", 0}, /* forked */
-	{3, 1, 300, 300, 1, 7, 7, 0, "job", "/usr/bin/python3.11", "/", "", 0},
+	{1, 1, 200, 200, 1, 5, 5, 0, "web", "/usr/bin/python3.11", "/", "", 0, ""},
+	{2, 1, 201, 201, 200, 6, 6, 0, "web", "/usr/bin/python3.11", "/", "", 0, ""}, /* forked */
+	{3, 1, 300, 300, 1, 7, 7, 0, "job", "/usr/bin/python3.11", "/", "", 0, ""},
 };
 static const struct thread python_threads[] = {
 	{1, 1, 200, 5, 0, "web", 0, 0},

@@ -29,15 +29,15 @@ static const struct event scene_events[] = {
 };
 static const struct process scene_processes[] = {
 	{1, 1, 100, 100, 1, 5, 5, 0, "worker 3", "/usr/bin/worker", "/system.slice/w.service", "",
-	 0},
+	 0, "w"},
 	{2, 1, 101, 7, 1, 6, 6, 0, "a;b\nc\xff", "/x", "/docker/0123456789abcdef0123",
-	 "0123456789abcdef0123", 0},
-	{3, 1, 2, 2, 0, 1, 1, 0, "kthreadd", "", "/", "", 0},
+	 "0123456789abcdef0123", 0, "we\x1b[31mb;x\n"},
+	{3, 1, 2, 2, 0, 1, 1, 0, "kthreadd", "", "/", "", 0, ""},
 	/* Pid 100 again, with another program of the same name. */
 	{4, 1, 100, 100, 1, 9, 9, 0, "worker 3", "/usr/bin/worker", "/system.slice/w.service", "",
-	 0},
-	{5, 1, 0, 0, 0, 0, 0, 0, "swapper/1", "", "/", "", 0},
-	{6, 1, 102, 102, 1, 7, 7, 0, "</script><b>\"'&", "", "/\x1b[31mred", "", 0},
+	 0, "w"},
+	{5, 1, 0, 0, 0, 0, 0, 0, "swapper/1", "", "/", "", 0, ""},
+	{6, 1, 102, 102, 1, 7, 7, 0, "</script><b>\"'&", "", "/\x1b[31mred", "", 0, ""},
 };
 static const struct thread scene_threads[] = {
 	{1, 1, 100, 5, 0, "worker 3", 0, 0},   {2, 1, 110, 5, 0, "pool 12", 0, 0},

@@ -29,11 +29,11 @@ static const struct host sched_scene_hosts[] = {
 };
 static const struct process sched_scene_processes[] = {
 	{1, 1, 100, 100, 1, 5, SCHED_START, 0, "db", "/usr/bin/db", "/system.slice/db.service", "",
-	 0},
-	{2, 1, 200, 200, 1, 6, SCHED_START, 0, "load", "/usr/bin/load", "/user.slice", "", 0},
+	 0, "db"},
+	{2, 1, 200, 200, 1, 6, SCHED_START, 0, "load", "/usr/bin/load", "/user.slice", "", 0, ""},
 	{3, 1, 300, 7, 1, 7, SCHED_START, 0, "e\x1b[2Jvil;\n\xff", "/x",
-	 "/docker/0123456789abcdef0123", "0123456789abcdef0123", 0},
-	{4, 1, 2, 2, 0, 1, SCHED_START, 0, "kworker/0:1", "", "/", "", 0},
+	 "/docker/0123456789abcdef0123", "0123456789abcdef0123", 0, "evil"},
+	{4, 1, 2, 2, 0, 1, SCHED_START, 0, "kworker/0:1", "", "/", "", 0, ""},
 };
 static const struct thread sched_scene_threads[] = {
 	{SCENE_DB, 1, 100, SCHED_START, 0, "db", LANE_OF(SCENE_DB), 0},

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/cgroup.h"
+#include "capture/pod.h"
 #include "suite.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -32,54 +33,6 @@ static struct cgroups *with_mounts(const char *text)
 	unlink(path);
 	return c;
 }
-
-START_TEST(containers)
-{
-	static const struct {
-		const char *path, *id;
-	} cases[] = {
-		{"", ""},
-		{"/", ""},
-		{"/user.slice/user-1000.slice/session-1.scope", ""},
-		{"/system.slice/docker-" ID ".scope", ID},
-		{"/system.slice/docker-" ID ".scope/init.scope", ID},
-		{"/system.slice/docker-" ID "0.scope", ""},
-		{"/system.slice/docker.service", ""},
-		{"/docker/" ID, ID},
-		{"/docker/" ID "/", ID},
-		{"//docker//" ID "//x", ID},
-		{"/docker/0123", ""},
-		{"/docker", ""},
-		{"/" ID, ""},
-		{"/garden/" ID, ""},
-		{"/process_api/27323a0f73ea52674535b6e42c78d8dc", ""},
-		{"/kubepods/burstable/pod1-2-3/" ID, ID},
-		{"/kubepods.slice/kubepods-pod1.slice/cri-containerd-" ID ".scope", ID},
-		{"/kubepods.slice/kubepods-pod1.slice/crio-" ID ".scope", ID},
-		{"/kubepods.slice/kubepods-pod1.slice/crio-conmon-" ID ".scope", ""},
-		{"/system.slice/kubelet.slice/kubepods-pod1.slice:cri-containerd:" ID, ID},
-		{"/machine.slice/libpod-" ID ".scope/container", ID},
-		{"/machine.slice/libpod-conmon-" ID ".scope", ""},
-		{"/libpod_parent/libpod-" ID, ID},
-		{"/lxc/web", "web"},
-		{"/lxc/web/system.slice", "web"},
-		{"/lxc.payload.web/init.scope", "web"},
-		{"/lxc.monitor.web", ""},
-		{"/lxc/web/docker/" ID, ID},
-		{"/lxc", ""},
-		{"/lxc/", ""},
-		{"../../docker/" ID, ID},
-	};
-	char buf[CGROUP_CONTAINER_MAX];
-	size_t i;
-
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		ck_assert_msg(
-			!strcmp(cgroup_container(cases[i].path, buf, sizeof(buf)), cases[i].id),
-			"%s: '%s'", cases[i].path, buf);
-	ck_assert_str_eq(cgroup_container("/lxc/abcdef", buf, 4), "abc");
-}
-END_TEST
 
 #define UID "6f1e2a10-1111-2222-3333-0123456789ab"
 #define UNDERSCORES "6f1e2a10_1111_2222_3333_0123456789ab"
@@ -114,7 +67,7 @@ START_TEST(pods)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		ck_assert_msg(cgroup_is_pod(cases[i].name) == cases[i].pod, "%s", cases[i].name);
+		ck_assert_msg(pod_is_name(cases[i].name) == cases[i].pod, "%s", cases[i].name);
 }
 END_TEST
 
@@ -258,5 +211,4 @@ START_TEST(what_is_no_cgroup)
 }
 END_TEST
 
-SUITE("cgroup", containers, pods, choice, no_cgroups, find_and_back, path_without_privilege,
-      what_is_no_cgroup)
+SUITE("cgroup", pods, choice, no_cgroups, find_and_back, path_without_privilege, what_is_no_cgroup)

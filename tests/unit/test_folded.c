@@ -59,8 +59,11 @@ END_TEST
 START_TEST(every_option)
 {
 	check("scene-options.folded",
-	      (struct export_options){
-		      .threads = true, .pids = true, .containers = true, .annotate = true},
+	      (struct export_options){.threads = true,
+				      .pids = true,
+				      .containers = true,
+				      .services = true,
+				      .annotate = true},
 	      (struct filter){.idle = true});
 }
 END_TEST

@@ -15,8 +15,13 @@
 #include "trace_file.h"
 
 static const struct event events[] = {{1, 1, "cpu-clock", "ns", 10, 100}};
-static const struct process processes[] = {
-	{.id = 1, .pid = 7, .comm = "p", .exe = "/bin/p", .cgroup = "", .container = ""}};
+static const struct process processes[] = {{.id = 1,
+					    .pid = 7,
+					    .comm = "p",
+					    .exe = "/bin/p",
+					    .cgroup = "",
+					    .container = "",
+					    .service = ""}};
 static const struct thread threads[] = {{.id = 1, .process = 1, .tid = 7, .comm = "p"}};
 static const struct mapping mappings[] = {
 	{1, 1, MAPPING_FILE, 0, 100000, "/bin/p", ""},

@@ -25,7 +25,8 @@ static int take(void *context, enum record_kind kind, const void *record, struct
 
 static int put(uint64_t id, const char *name)
 {
-	struct process p = {.id = id, .comm = name, .exe = "", .cgroup = "", .container = ""};
+	struct process p = {
+		.id = id, .comm = name, .exe = "", .cgroup = "", .container = "", .service = ""};
 
 	return pending_rows_put(&pending, KIND_PROCESS, &p, NULL);
 }

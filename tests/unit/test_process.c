@@ -45,11 +45,12 @@ static const char *no_path(void *context, uint64_t id)
 	return id == 7 ? "/seven" : "";
 }
 
-static const char *no_container(void *context, const char *path)
+static struct process_place no_place(void *context, const struct process_entry *p, const char *path)
 {
 	(void)context;
+	(void)p;
 	(void)path;
-	return "";
+	return (struct process_place){.container = "", .service = ""};
 }
 
 /* The arena of tables for the walkers; NULL: none. */
@@ -84,7 +85,7 @@ static struct process_table *table(const char *glob)
 		.selected = selecting,
 		.calm = note_calm,
 		.cgroup_path = no_path,
-		.container = no_container,
+		.place = no_place,
 		.unrecorded_comm = comm_of_outsiders,
 	};
 	struct process_table *t = NULL;

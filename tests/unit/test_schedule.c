@@ -92,11 +92,12 @@ static const char *nothing(void *context, uint64_t id)
 	return "";
 }
 
-static const char *no_container(void *context, const char *path)
+static struct process_place no_place(void *context, const struct process_entry *p, const char *path)
 {
 	(void)context;
+	(void)p;
 	(void)path;
-	return "";
+	return (struct process_place){.container = "", .service = ""};
 }
 
 /* The recording under test; stamps count from its beginning, which is now. */
@@ -160,7 +161,7 @@ static void begin_with_cpus(bool online)
 		.host = 1,
 		.last_lane = &run.last_lane,
 		.cgroup_path = nothing,
-		.container = no_container,
+		.place = no_place,
 	};
 	struct schedule_context schedule = {
 		.cpus = CPUS,

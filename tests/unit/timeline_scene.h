@@ -24,12 +24,12 @@ static const struct event tl_events[] = {
 	{2, 1, "cycles", "count", 5000000, 0},
 };
 static const struct process tl_processes[] = {
-	{1, 1, 100, 100, 1, 5, 5, 0, "server", "/usr/bin/server", "/s", "", 0},
-	{2, 1, 200, 200, 1, 6, 6, 0, "evil\x1b[2J</script>\n", "", "/", "", 0},
-	{3, 1, 2, 2, 0, 1, 1, 0, "kthreadd", "", "/", "", 0},
-	{4, 1, 300, 300, 100, AT(30), AT(30), AT(49), "child", "/bin/child", "/", "", 0},
-	{5, 1, 300, 300, 100, AT(60), AT(60), 0, "again", "/bin/again", "/", "", 0},
-	{6, 1, 400, 400, 300, AT(81), AT(81), AT(88), "leader", "/bin/group", "/", "", 0},
+	{1, 1, 100, 100, 1, 5, 5, 0, "server", "/usr/bin/server", "/s", "", 0, ""},
+	{2, 1, 200, 200, 1, 6, 6, 0, "evil\x1b[2J</script>\n", "", "/", "", 0, ""},
+	{3, 1, 2, 2, 0, 1, 1, 0, "kthreadd", "", "/", "", 0, ""},
+	{4, 1, 300, 300, 100, AT(30), AT(30), AT(49), "child", "/bin/child", "/", "", 0, ""},
+	{5, 1, 300, 300, 100, AT(60), AT(60), 0, "again", "/bin/again", "/", "", 0, ""},
+	{6, 1, 400, 400, 300, AT(81), AT(81), AT(88), "leader", "/bin/group", "/", "", 0, ""},
 };
 static const struct thread tl_threads[] = {
 	{1, 1, 100, 5, AT(50), "server", 10, 0},

@@ -97,8 +97,7 @@ static int diff_label_group(struct diff_builder *c, const struct group *g, uint3
 /* Return whether a process, the first one of its group, is a kernel thread or the idle thread. */
 static bool is_kernel_thread_group(const struct diff_builder *c, const struct process *p)
 {
-	if (c->criteria->by == GROUP_CONTAINER || c->criteria->by == GROUP_CGROUP ||
-	    c->criteria->by == GROUP_MODULE)
+	if (c->criteria->by >= GROUP_SERVICE)
 		return false;
 	return !*p->exe && (p->pid == 0 || p->pid == KTHREADD || p->parent == KTHREADD);
 }

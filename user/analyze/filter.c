@@ -28,6 +28,7 @@
 	X(COMM, comm, "process or thread named", "--comm") \
 	X(CGROUP, cgroup, "process in control group", "--cgroup") \
 	X(CONTAINER, container, "process in container", "--container") \
+	X(SERVICE, service, "process of service", "--service") \
 	X(EVENT, event, "event named", "--event")
 
 /*
@@ -138,6 +139,8 @@ static unsigned int match_process(const struct filter_source *s, const struct pr
 		matches |= BIT(CGROUP);
 	if (f->container && *container && !strncmp(f->container, container, strlen(f->container)))
 		matches |= BIT(CONTAINER);
+	if (f->service && !fnmatch(f->service, text_or_empty(p->service), 0))
+		matches |= BIT(SERVICE);
 	return matches;
 }
 

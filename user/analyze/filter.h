@@ -21,6 +21,7 @@ struct filter {
 	const char *comm; /* glob for the name of the thread or its process */
 	const char *cgroup; /* path of a group, which includes the groups below; or a glob */
 	const char *container; /* prefix of the container's id */
+	const char *service; /* glob for the name of the service */
 	const char *event; /* name of an event */
 	const char *python; /* state of the interpreter: any, gil, no-gil, gc or unread */
 	bool idle; /* also pass samples of the idle thread */

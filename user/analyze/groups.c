@@ -13,6 +13,7 @@ static const struct process no_process = {
 	.exe = "",
 	.cgroup = "",
 	.container = "",
+	.service = "",
 };
 
 struct group_builder {
@@ -43,7 +44,9 @@ const char *process_place(const struct process *p, char *buf, size_t size)
 {
 	const char *slash = strrchr(p->cgroup, '/');
 
-	if (*p->container)
+	if (*p->service)
+		snprintf(buf, size, "%s", p->service);
+	else if (*p->container)
 		snprintf(buf, size, "%.12s", p->container);
 	else
 		snprintf(buf, size, "%s", slash ? slash + 1 : p->cgroup);
@@ -80,6 +83,9 @@ static void group_key_of(enum group_by by, const char *module, const struct proc
 	case GROUP_PROCESS:
 		key->numbers[0] = p->host << 32 ^ p->pid;
 		key->numbers[1] = p->born;
+		break;
+	case GROUP_SERVICE:
+		key->name = *p->service ? p->service : "(none)";
 		break;
 	case GROUP_CONTAINER:
 		key->name = *p->container ? p->container : "(none)";

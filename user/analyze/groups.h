@@ -12,6 +12,7 @@
 	X(PROGRAM, "program") /* processes with the same name in the same container */ \
 	X(PROCESS, "process") /* by host, pid, time of birth and name */ \
 	X(THREAD, "thread") \
+	X(SERVICE, "service") \
 	X(CONTAINER, "container") \
 	X(CGROUP, "cgroup") \
 	X(MODULE, "module") /* by the module of the innermost frame */
@@ -56,8 +57,8 @@ const char *group_module(const struct profile *p, uint32_t stack);
 /* Return the name of a process: its comm, else the file name of its program, else "[unknown]". */
 const char *process_name(const struct process *p);
 /*
- * Write a short text for the place of a process to buf: the container's id cut to 12 bytes, else
- * the last part of its control group, else "". Return buf.
+ * Write a short text for the place of a process to buf: the service, else the container's id cut to
+ * 12 bytes, else the last part of its control group, else "". Return buf.
  */
 const char *process_place(const struct process *p, char *buf, size_t size);
 

@@ -11,6 +11,7 @@ static const struct process no_process = {
 	.exe = "",
 	.cgroup = "",
 	.container = "",
+	.service = "",
 };
 
 int sched_names_of(struct sched_names *out, const struct profile *p)

@@ -99,7 +99,8 @@
 	T(exe, "path of the program as the process sees it; empty if unknown") \
 	T(cgroup, "path of the control group") \
 	T(container, "id of the container, from the cgroup path; empty if none") \
-	I(global_pid, "in the initial pid namespace; 0 unknown")
+	I(global_pid, "in the initial pid namespace; 0 unknown") \
+	T(service, "name of the service, by rules for its control group; empty if none")
 
 #define THREAD_FIELDS(I, S, T) \
 	I(id, "") \

@@ -56,6 +56,13 @@ struct capture_memory {
 	uint64_t inlines; /* for reading lines and inlined functions; 0: these are not read */
 };
 
+/* Files and directories beside the trace. */
+struct capture_files {
+	const char *save_stacks; /* directory for stacks that ended badly; NULL: not kept */
+	const char *unwind_cache; /* directory that keeps unwind tables; NULL means nowhere */
+	const char *service_rules; /* file with rules for services_new(); NULL: the default one */
+};
+
 /* default of wait_names, ns */
 #define CAPTURE_WAIT_NAMES 1500000000ULL
 
@@ -69,8 +76,7 @@ struct capture_options {
 	bool user_only, kernel_only; /* record only this part of the stacks */
 	bool idle; /* record the idle threads, too */
 	struct capture_memory memory;
-	const char *save_stacks; /* directory for stacks that ended badly; NULL: not kept */
-	const char *unwind_cache; /* directory that keeps unwind tables; NULL means nowhere */
+	struct capture_files files;
 	uint64_t duration; /* ns of sampling at most; 0 means without limit */
 	/*
 	 * ns after sampling for which the recording waits for pending tables and names, and for
@@ -105,6 +111,8 @@ struct capture_samples {
 struct capture_unnamed {
 	uint64_t unready; /* number of frames whose names were still being read at the end */
 	uint64_t mangled; /* number of names left mangled, since demangling would take too much */
+	/* why host names of containers could not be read, a negative errno; 0: they could */
+	int hosts;
 	/* path of the first file with a name that was left mangled, or the end of a longer path */
 	char mangled_in[256];
 };
@@ -124,7 +132,8 @@ struct capture_summary {
 	struct symbolizer_stats symbolizer;
 	struct capture_unnamed unnamed;
 	struct tables_summary unwind; /* the tables when the recording ended */
-	/* with save_stacks: number of stacks that ended badly; of these, how many were kept */
+	/* with files.save_stacks: number of stacks that ended badly; of these, how many were kept
+	 */
 	uint64_t bad_stacks, saved_stacks;
 	bool inlined; /* inlined functions were requested */
 	struct inlines_summary inlines;

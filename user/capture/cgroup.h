@@ -14,7 +14,6 @@
 #include "base/error.h"
 
 #define CGROUP_LEVEL_UNKNOWN UINT32_MAX
-#define CGROUP_CONTAINER_MAX 256 /* bytes of a container's id, NUL included */
 
 struct cgroups;
 
@@ -61,18 +60,5 @@ int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *out, 
  * the next call.
  */
 const char *cgroups_path(struct cgroups *c, uint64_t id);
-
-/*
- * Copy the container id found in a cgroup path to buf, "" if there is none: the 64 hex digits of
- * Docker, containerd, CRI-O and Podman, or the name of an LXC container. If containers are nested,
- * this is the id of the innermost one. buf should hold CGROUP_CONTAINER_MAX bytes. Returns buf.
- */
-char *cgroup_container(const char *path, char *buf, size_t size);
-
-/*
- * Return whether the name of a control group's directory is that of a pod: with Kubernetes' pod
- * UID, by either of its cgroup drivers, or podman's libpod_pod_ID.
- */
-bool cgroup_is_pod(const char *name);
 
 #endif

@@ -440,7 +440,8 @@ static int prepare_tables(struct live *l, struct error *err)
 		p->pending_tables = symbolizer_tables_pending(l->helpers.symbolizer);
 		if (!p->pending_tables && !opener_pending(l->helpers.opener))
 			break;
-		if (!looked && l->options.unwind_cache && !opener_pending(l->helpers.opener) &&
+		if (!looked && l->options.files.unwind_cache &&
+		    !opener_pending(l->helpers.opener) &&
 		    !symbolizer_keys_pending(l->helpers.symbolizer)) {
 			looked = true;
 			if (until > clock_boot_ns() + MAKING_LIMIT)

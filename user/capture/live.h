@@ -27,6 +27,7 @@
 #include "capture/sampler.h"
 #include "capture/saver.h"
 #include "capture/schedule.h"
+#include "capture/service.h"
 #include "capture/sideband.h"
 #include "capture/tables.h"
 #include "symbolizers/client.h"
@@ -40,7 +41,9 @@ struct live_selection {
 	number_list cpus; /* empty means all */
 	struct cgroups *cgroups;
 	struct namespace *namespace; /* translates numbers of processes and threads */
-	char container[CGROUP_CONTAINER_MAX]; /* result of container_of_cgroup() */
+	struct services *services;
+	struct host_names *host_names; /* of containers */
+	struct service_names names; /* what place_of_process() found last */
 	/* number of children that BPF programs could not select, as far as reported as losses */
 	uint64_t unselected;
 	bool over; /* every selected process has exited */

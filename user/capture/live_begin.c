@@ -12,6 +12,7 @@
 
 #include "capture/buffers.h"
 #include "capture/clock.h"
+#include "capture/host_name.h"
 #include "capture/live.h"
 #include "capture/pod.h"
 #include "capture/select.h"
@@ -32,11 +33,18 @@ static const char *cgroup_path_of(void *context, uint64_t id)
 	return cgroups_path(l->selection.cgroups, id);
 }
 
-static const char *container_of_cgroup(void *context, const char *path)
+/* Name the place of a process. Only the host names of containers are read. */
+static struct process_place place_of_process(void *context, const struct process_entry *p,
+					     const char *path)
 {
-	struct live *l = context;
+	struct live_selection *s = &((struct live *)context)->selection;
+	const char *host = "";
 
-	return cgroup_container(path, l->selection.container, sizeof(l->selection.container));
+	services_find_container(s->services, path, &s->names);
+	if (*s->names.container && !number_is_outside(p->pid))
+		host = host_names_find(s->host_names, p->cgroup, p->pid);
+	services_find_name(s->services, path, host, &s->names);
+	return (struct process_place){.container = s->names.container, .service = s->names.service};
 }
 
 static uint32_t global_number_of(void *context, uint32_t own)
@@ -114,7 +122,7 @@ int live_begin_tables(struct live *l, struct error *err)
 		.selected = live_selects_process,
 		.calm = live_walks_stacks(l) ? on_calm : NULL,
 		.cgroup_path = cgroup_path_of,
-		.container = container_of_cgroup,
+		.place = place_of_process,
 		.global_number = global_number_of,
 		.unrecorded_comm = unrecorded_comm_of,
 		.context = l,
@@ -168,6 +176,8 @@ static void live_free(struct source *source)
 	sideband_free(l->rings.sideband);
 	order_free(l->rings.order);
 	cgroups_free(l->selection.cgroups);
+	services_free(l->selection.services);
+	host_names_free(l->selection.host_names);
 	namespace_free(l->selection.namespace);
 	vector_free(&l->selection.cpus);
 	if (l->epoll >= 0)
@@ -209,7 +219,7 @@ static bool debug_word(const char *word)
 static int load_program(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;
-	bool save_all = o->save_stacks || debug_word("save-all");
+	bool save_all = o->files.save_stacks || debug_word("save-all");
 	struct program_options p = {
 		.sample = o->sample,
 		.kernel_stack = !o->user_only,
@@ -283,8 +293,8 @@ static int begin_unwinding(struct live *l, struct error *err)
 	if (ret)
 		return ret;
 	/* Ignore errors: without the cache, tables are only slower to get. */
-	if (l->options.unwind_cache)
-		(void)symbolizer_use_cache(l->helpers.symbolizer, l->options.unwind_cache);
+	if (l->options.files.unwind_cache)
+		(void)symbolizer_use_cache(l->helpers.symbolizer, l->options.files.unwind_cache);
 	objects.tables = l->walkers.tables;
 	return objects_new(&l->objects, &objects, err);
 }
@@ -306,10 +316,16 @@ static int prepare_recording(struct live *l, struct error *err)
 		ret = namespace_load(l->selection.namespace, err);
 	if (!ret)
 		ret = select_check(&o->targets, err);
-	if (!ret && o->save_stacks)
-		ret = saver_new(&l->stacks.saver, o->save_stacks, debug_word("save-good"), err);
+	if (!ret && o->files.save_stacks)
+		ret = saver_new(&l->stacks.saver, o->files.save_stacks, debug_word("save-good"),
+				err);
 	if (!ret)
 		ret = cgroups_new(&l->selection.cgroups, "/proc/self/mountinfo", err);
+	if (!ret)
+		ret = services_new(&l->selection.services, o->files.service_rules, err);
+	l->selection.host_names = host_names_new();
+	if (!ret && !l->selection.host_names)
+		ret = error_errno(err, -ENOMEM, "host names");
 	if (!ret)
 		ret = live_start_helpers(l, err);
 	l->rings.order = order_new();

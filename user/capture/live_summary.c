@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/helper.h"
+#include "capture/host_name.h"
 #include "capture/live.h"
 
 /* Add the cost of all helper processes, killed ones included, to *cost. */
@@ -33,6 +34,7 @@ static void add_name_counts(const struct live *l, struct capture_summary *s)
 	s->symbolizer = *symbolizer_stats(l->helpers.symbolizer);
 	s->unnamed.unready = l->intern ? intern_unready(l->intern) : 0;
 	s->unnamed.mangled = s->symbolizer.mangled;
+	s->unnamed.hosts = host_names_error(l->selection.host_names);
 	if (path)
 		strcpy(s->unnamed.mangled_in, length > most ? path + length - most : path);
 }

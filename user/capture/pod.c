@@ -14,7 +14,7 @@ int pod_find(const struct cgroups *c, struct cgroup_place *out, struct error *er
 	if (ret)
 		return ret;
 	for (uint32_t level = own.count; level-- > 0;) {
-		if (!cgroup_is_pod(own.levels[level].name))
+		if (!pod_is_name(own.levels[level].name))
 			continue;
 		*out = (struct cgroup_place){.subsystem = cgroups_subsystem(c),
 					     .id = own.levels[level].id,

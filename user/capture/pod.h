@@ -12,4 +12,10 @@
  */
 int pod_find(const struct cgroups *c, struct cgroup_place *out, struct error *err);
 
+/*
+ * Return whether the name of a control group's directory is that of a pod: with Kubernetes' pod
+ * UID, by either of its cgroup drivers, or podman's libpod_pod_ID.
+ */
+bool pod_is_name(const char *name);
+
 #endif

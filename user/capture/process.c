@@ -318,6 +318,7 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 {
 	const struct process_context *c = &t->context;
 	const char *cgroup = p->cgroup ? c->cgroup_path(c->context, p->cgroup) : "";
+	const struct process_place place = c->place(c->context, p, cgroup);
 	struct process r = {
 		.id = p->id,
 		.host = c->host,
@@ -330,8 +331,9 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 		.comm = p->name.comm,
 		.exe = p->exe,
 		.cgroup = cgroup,
-		.container = c->container(c->context, cgroup),
+		.container = place.container,
 		.global_pid = global_number(c, p->pid),
+		.service = place.service,
 	};
 
 	p->changed = false;

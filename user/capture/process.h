@@ -109,6 +109,12 @@ struct thread_entry {
 
 struct process_table;
 
+/* What a process belongs to; "" if nothing. The texts are valid until the next call. */
+struct process_place {
+	const char *container; /* id */
+	const char *service; /* name */
+};
+
 struct process_context {
 	struct objects *objects;
 	struct sink *sink;
@@ -122,8 +128,9 @@ struct process_context {
 	void (*calm)(void *context, const struct object *program);
 	/* returns the path of a cgroup id, "" if unknown; valid until the next call */
 	const char *(*cgroup_path)(void *context, uint64_t id);
-	/* returns the container of a cgroup path; "" if none */
-	const char *(*container)(void *context, const char *path);
+	/* names the place of a process with this path of its cgroup */
+	struct process_place (*place)(void *context, const struct process_entry *p,
+				      const char *path);
 	/* returns the number of a pid or tid in the initial pid namespace; 0 if unknown */
 	uint32_t (*global_number)(void *context, uint32_t own);
 	/*

@@ -108,7 +108,8 @@ static const struct option_spec diff_specs[] = {
 	 .arg = "WHAT",
 	 .set = diff_set_by,
 	 .values = diff_by_word,
-	 .help = "By function (default), program, process, thread, container, cgroup or module."},
+	 .help = "By function (default), program, process, thread, service, container, cgroup or "
+		 "module."},
 	{.name = "normalize",
 	 .type = OPTION_CALL,
 	 .arg = "HOW",

@@ -17,10 +17,10 @@
 #define LINE 512
 
 static const char *const plurals[] = {
-	[GROUP_PROGRAM] = "programs",	   [GROUP_PROCESS] = "processes",
-	[GROUP_THREAD] = "threads",	   [GROUP_CONTAINER] = "containers",
-	[GROUP_CGROUP] = "control groups", [GROUP_MODULE] = "modules",
-	[DIFF_BY_FUNCTION] = "functions",
+	[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
+	[GROUP_THREAD] = "threads",	  [GROUP_SERVICE] = "services",
+	[GROUP_CONTAINER] = "containers", [GROUP_CGROUP] = "control groups",
+	[GROUP_MODULE] = "modules",	  [DIFF_BY_FUNCTION] = "functions",
 };
 
 /* Show the origin of a trace: "a.skein: web-1, Linux 6.1, 4 CPUs, 2026-11-21 20:00:00, 10 s". */

@@ -12,7 +12,7 @@
 #include "cmd/recorder.h"
 
 struct doctor_options {
-	bool json, verbose, table;
+	bool json, verbose, table, services;
 	const char *color, *cache;
 };
 
@@ -34,6 +34,11 @@ static const struct option_spec doctor_specs[] = {
 	 .help = "Try nothing: print which privileges skein uses, for what, and where they are "
 		 "given.",
 	 .offset = MEMBER(table)},
+	{.name = "services",
+	 .type = OPTION_FLAG,
+	 .help = "Try nothing: print the built-in rules that name services, as lines for a file of "
+		 "--service-rules.",
+	 .offset = MEMBER(services)},
 	{.name = "unwind-cache",
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
@@ -149,9 +154,12 @@ static int doctor_main(int argc, char **argv)
 				 argv[first]);
 	if (screen_open(&screen, stdout, o.color) < 0)
 		return log_error(2, "doctor: --color is auto, always or never");
-	if (!o.table)
+	if (!o.table && !o.services)
 		return diagnose(&o, &screen);
-	doctor_table(stdout);
+	if (o.table)
+		doctor_table(stdout);
+	if (o.services)
+		doctor_services(stdout);
 	return fflush(stdout) == EOF ? log_error(1, "doctor: cannot write: %s", strerror(errno))
 				     : 0;
 }
@@ -174,6 +182,7 @@ const struct command doctor_command = {
 		       "output says how.",
 	.examples = "sudo skein doctor\tas the user that will record\n"
 		    "skein doctor -v\thow each thing was tried\n"
+		    "skein doctor --services\trules that name services\n"
 		    "skein doctor --table\twhich privileges are for what",
 	.options = doctor_specs,
 	.options_size = sizeof(struct doctor_options),

@@ -32,5 +32,7 @@ int doctor_text(const struct diagnosis *d, const struct screen *s, bool verbose)
 int doctor_json(const struct diagnosis *d, FILE *out);
 /* Write the tables of needs that docs/privileges.md contains, as Markdown. */
 void doctor_table(FILE *out);
+/* Write the built-in rules that name services, as a file for --service-rules. */
+void doctor_services(FILE *out);
 
 #endif

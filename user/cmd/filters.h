@@ -53,6 +53,9 @@
 	{.name = "container", .type = OPTION_TEXT, .arg = "ID", \
 	 .help = "Of this container; the first digits of its id are enough.", \
 	 .offset = offsetof(in, member.container)}, \
+	{.name = "service", .type = OPTION_TEXT, .arg = "GLOB", \
+	 .help = "Of services with such a name: 'web', 'postgres*'.", \
+	 .offset = offsetof(in, member.service)}, \
 	{.name = "event", .letter = 'e', .type = OPTION_TEXT, .arg = "NAME", \
 	 .help = "Of this event, when several were recorded.", \
 	 .offset = offsetof(in, member.event)}, \

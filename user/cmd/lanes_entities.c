@@ -33,10 +33,11 @@ static int lanes_add_process(struct lanes_entities *c, const struct process *p)
 		      .comm = intern_entity_text(c, p->comm),
 		      .exe = intern_entity_text(c, p->exe),
 		      .cgroup = intern_entity_text(c, p->cgroup),
-		      .container = intern_entity_text(c, p->container)},
+		      .container = intern_entity_text(c, p->container),
+		      .service = intern_entity_text(c, p->service)},
 	};
 
-	if (!one.p.comm || !one.p.exe || !one.p.cgroup || !one.p.container)
+	if (!one.p.comm || !one.p.exe || !one.p.cgroup || !one.p.container || !one.p.service)
 		return -ENOMEM;
 	if (names_intern_text(&c->programs, process_name(&one.p), &one.program) < 0)
 		return -ENOMEM;

@@ -192,6 +192,7 @@ static const struct option_spec record_options[] = {
 	 .help = "The folder in which unwind tables are kept between recordings; '' for none. "
 		 "Default: /var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
 	 .offset = MEMBER(unwind_cache)},
+	SERVICE_RULES_OPTION,
 	{.name = "inlines",
 	 .type = OPTION_FLAG,
 	 .help = "Source lines of native code, and the functions that the compiler put into "
@@ -293,6 +294,7 @@ const struct command record_command = {
 	.environment = "SUDO_UID, SUDO_GID\tThe owner of the files that root writes.\n"
 		       "XDG_CACHE_HOME, HOME\tWhere --unwind-cache is, except for root.",
 	.files = "skein.skein\tThe trace, unless -o names another.\n"
+		 "/etc/skein/services\tRules that name services, added to the built-in ones.\n"
 		 "/var/cache/skein\tUnwind tables, kept between recordings; other users than root "
 		 "have them in their own cache.\n"
 		 "/sys/kernel/btf/vmlinux\tTypes of the running kernel, which skein needs.",
@@ -551,7 +553,7 @@ static struct capture_options record_capture_options(struct recording *r)
 			   .inlines = record_inline_memory(o)},
 		.wait_names = given ? o->wait_names : CAPTURE_WAIT_NAMES,
 		.wait_inlines = given ? o->wait_names : WAIT_INLINES,
-		.save_stacks = o->save_stacks,
+		.files.save_stacks = o->save_stacks,
 		.duration = o->duration,
 		.keep = o->keep,
 		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
@@ -590,7 +592,7 @@ static int capture_to_trace(struct recording *r, struct capture_summary *summary
 	int ret, priority = getpriority(PRIO_PROCESS, 0);
 
 	recorder_choose_cache(r->options.unwind_cache, r->unwind_cache, sizeof(r->unwind_cache));
-	o.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
+	o.files.unwind_cache = r->unwind_cache[0] ? r->unwind_cache : NULL;
 	if (r->options.verbose) /* show the verifier's log of programs that the kernel rejects */
 		setenv("SKEIN_DEBUG_BPF", "1", true);
 	recorder_raise_priority(HELPERS_NICE); /* capture_source() forks the helpers */

@@ -241,6 +241,9 @@ static void summary_show_losses(const struct capture_summary *s)
 	}
 	summary_show_mangled(s);
 	summary_show_refused(s);
+	if (s->unnamed.hosts)
+		log_warn("containers have no host names, by which services are named: %s",
+			 strerror(-s->unnamed.hosts));
 	for (size_t i = 0; i < CAPTURE_REFUSALS_MAX && s->refusals[i].what[0]; i++)
 		log_warn("refused %s", s->refusals[i].what);
 	if (s->symbolizer.restarts || s->opener_restarts)

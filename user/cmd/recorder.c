@@ -63,6 +63,7 @@ void targets_apply(const struct targets *t, struct capture_options *o)
 	o->targets.cgroup = t->cgroup;
 	o->targets.whole_host = t->whole_host;
 	o->targets.pod = t->pod;
+	o->files.service_rules = t->service_rules;
 	o->user_only = t->user_only;
 	o->kernel_only = t->kernel_only;
 }

@@ -11,6 +11,7 @@
 #include "base/number_list.h"
 #include "base/options.h"
 #include "capture/capture.h"
+#include "capture/service.h"
 
 /*
  * The targets to sample, from the command line. The struct must be the first member of the
@@ -23,6 +24,7 @@ struct targets {
 	uint64_t frequency; /* Hz; 0 if not given */
 	bool user_only, kernel_only;
 	bool whole_host, pod;
+	const char *service_rules;
 };
 
 /* Values of option_spec.set; the options must begin with a struct targets. */
@@ -61,6 +63,13 @@ int targets_set_frequency(void *options, const char *value, struct error *err);
 #define FREQUENCY_OPTION \
 	{.name = "freq", .letter = 'F', .type = OPTION_CALL, .arg = "HZ", \
 	 .set = targets_set_frequency, .help = "Samples per second and CPU. Default: 99."}
+
+#define SERVICE_RULES_OPTION \
+	{.name = "service-rules", .type = OPTION_TEXT, .arg = "FILE", \
+	 .help = "A file with lines PATTERN NAME that name services by their control groups, " \
+		 "before the built-in rules, which 'skein doctor --services' prints. " \
+		 "Default: " SERVICE_DEFAULT_FILE ", if it exists.", \
+	 .offset = offsetof(struct targets, service_rules)}
 
 #define STACK_PART_OPTIONS \
 	{.name = "user-stacks", .letter = 'U', .type = OPTION_FLAG, \

@@ -33,8 +33,8 @@ static int report_set_by(void *options, const char *value, struct error *err)
 		return 0;
 	}
 	return error_set(err, -EINVAL,
-			 "'%s' is not one of function, program, process, thread, container, "
-			 "cgroup, module",
+			 "'%s' is not one of function, program, process, thread, service, "
+			 "container, cgroup, module",
 			 value);
 }
 
@@ -97,7 +97,7 @@ static const struct option_spec report_specs[] = {
 	 .set = report_set_by,
 	 .values = report_by_word,
 	 .help = "One table only: by function (for programs in Python, also that of Python's "
-		 "functions), program, process, thread, container, cgroup or module."},
+		 "functions), program, process, thread, service, container, cgroup or module."},
 	{.name = "limit",
 	 .letter = 'n',
 	 .type = OPTION_COUNT,
@@ -230,7 +230,7 @@ const struct command report_command = {
 		    "skein report --tree --comm java\twho calls what in Java\n"
 		    "skein report --by function --lines --comm python3\tPython, line by line\n"
 		    "skein report --tree --no-native --comm python3\twho calls what in Python\n"
-		    "skein report --by container run.skein\tone line per container\n"
+		    "skein report --by service run.skein\tone line per service\n"
 		    "skein report --sched\twho ran, who waited, who woke whom\n"
 		    "skein report --sched --by thread -n 0\tthe same of every thread\n"
 		    "skein report --timeline --from 10s --to 12s\ttwo seconds, CPU by CPU\n"

@@ -55,7 +55,7 @@ static void report_json_put_functions(struct json *j, const struct report *r, co
 
 static void report_json_put_group(struct json *j, const struct group *g, enum group_by by)
 {
-	bool place = by == GROUP_CONTAINER || by == GROUP_CGROUP || by == GROUP_MODULE;
+	bool place = by >= GROUP_SERVICE;
 
 	json_object(j);
 	json_key_text(j, "name", g->name);
@@ -71,17 +71,20 @@ static void report_json_put_group(struct json *j, const struct group *g, enum gr
 		json_key_text(j, "exe", g->process->exe);
 		json_key_text(j, "cgroup", g->process->cgroup);
 	}
-	if (!place)
+	if (!place) {
 		json_key_text(j, "container", g->process->container);
+		json_key_text(j, "service", g->process->service);
+	}
 	json_object_end(j);
 }
 
 static void report_json_put_groups(struct json *j, const struct report *r)
 {
 	static const char *const keys[] = {
-		[GROUP_PROGRAM] = "programs", [GROUP_PROCESS] = "processes",
-		[GROUP_THREAD] = "threads",   [GROUP_CONTAINER] = "containers",
-		[GROUP_CGROUP] = "cgroups",   [GROUP_MODULE] = "modules",
+		[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
+		[GROUP_THREAD] = "threads",	  [GROUP_SERVICE] = "services",
+		[GROUP_CONTAINER] = "containers", [GROUP_CGROUP] = "cgroups",
+		[GROUP_MODULE] = "modules",
 	};
 
 	for (int by = 0; by < GROUP_KIND_COUNT; by++) {

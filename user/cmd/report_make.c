@@ -93,7 +93,7 @@ static int make_python_functions(struct report *r)
 static bool has_filter(const struct filter *f)
 {
 	return f->from || f->to || f->pids || f->tids || f->comm || f->cgroup || f->container ||
-	       f->python;
+	       f->service || f->python;
 }
 
 /* Return whether the report needs groups of a kind. The number of processes is always shown. */
@@ -101,7 +101,8 @@ static bool is_group_shown(const struct report_options *o, enum group_by by)
 {
 	if (o->json || by == GROUP_PROCESS || (int)by == o->by)
 		return true;
-	return o->by == BY_NOTHING && !o->tree && (by == GROUP_PROGRAM || by == GROUP_CONTAINER);
+	return o->by == BY_NOTHING && !o->tree &&
+	       (by == GROUP_PROGRAM || by == GROUP_SERVICE || by == GROUP_CONTAINER);
 }
 
 /*

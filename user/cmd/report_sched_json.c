@@ -150,9 +150,9 @@ static void sched_json_put_row(struct json *j, const struct report_sched *s,
 static void sched_json_put_rows(struct json *j, const struct report_sched *s)
 {
 	static const char *const keys[] = {
-		[GROUP_PROGRAM] = "programs", [GROUP_PROCESS] = "processes",
-		[GROUP_THREAD] = "threads",   [GROUP_CONTAINER] = "containers",
-		[GROUP_CGROUP] = "cgroups",
+		[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
+		[GROUP_THREAD] = "threads",	  [GROUP_SERVICE] = "services",
+		[GROUP_CONTAINER] = "containers", [GROUP_CGROUP] = "cgroups",
 	};
 
 	for (int by = 0; by < SCHED_GROUPS; by++) {

@@ -16,7 +16,7 @@
 #define FUNCTION_ROWS 20
 #define PYTHON_ROWS 10
 #define PROGRAM_ROWS 10
-#define CONTAINER_ROWS 5
+#define PLACE_ROWS 5
 #define BREAKAGE_ROWS 5
 #define INTERPRETER_ROWS 5
 /* prefix of the info keys that record why a process's files were refused */
@@ -187,7 +187,8 @@ static int put_place_groups(const struct report *r, const struct screen *s, enum
 		{"samples", STYLE_PLAIN, true, false, 0},
 		{weight_title(r), STYLE_PLAIN, true, false, 0},
 		{"processes", STYLE_PLAIN, true, false, 0},
-		{report_group_word(by), STYLE_PLAIN, false, by != GROUP_CONTAINER, 20},
+		{report_group_word(by), STYLE_PLAIN, false,
+		 by != GROUP_CONTAINER && by != GROUP_SERVICE, 20},
 	};
 	struct table t = {.columns = columns, .column_count = 5};
 	const struct groups *g = &r->groups[by];
@@ -204,7 +205,7 @@ static int put_place_groups(const struct report *r, const struct screen *s, enum
 static int put_group_table(const struct report *r, const struct screen *s, enum group_by by,
 			   size_t usual)
 {
-	bool places = by == GROUP_CONTAINER || by == GROUP_CGROUP || by == GROUP_MODULE;
+	bool places = by >= GROUP_SERVICE;
 
 	return places ? put_place_groups(r, s, by, usual) : put_process_groups(r, s, by, usual);
 }
@@ -598,7 +599,8 @@ static int put_function_tables(const struct report *r, const struct screen *s)
 
 static int report_put_tables(const struct report *r, const struct screen *s)
 {
-	const struct groups *containers = &r->groups[GROUP_CONTAINER];
+	bool services = r->groups[GROUP_SERVICE].list.count > 1;
+	enum group_by place = services ? GROUP_SERVICE : GROUP_CONTAINER;
 	int ret = put_function_tables(r, s);
 
 	fputc('\n', s->out);
@@ -606,11 +608,11 @@ static int report_put_tables(const struct report *r, const struct screen *s)
 	if (!ret)
 		ret = put_group_table(r, s, GROUP_PROGRAM, PROGRAM_ROWS);
 	/* a table with the single row "(none)" is useless */
-	if (ret < 0 || containers->list.count < 2)
+	if (ret < 0 || r->groups[place].list.count < 2)
 		return ret;
 	fputc('\n', s->out);
-	screen_put(s, STYLE_BOLD, "Containers\n");
-	return put_group_table(r, s, GROUP_CONTAINER, CONTAINER_ROWS);
+	screen_put(s, STYLE_BOLD, services ? "Services\n" : "Containers\n");
+	return put_group_table(r, s, place, PLACE_ROWS);
 }
 
 static int report_put_body(const struct report *r, const struct screen *s)

@@ -73,7 +73,8 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 		.cpus = o->limit == LIMIT_UNSET ? CPU_ROWS : o->limit,
 		.threads = o->limit == LIMIT_UNSET ? THREAD_ROWS : o->limit,
 		/* a thread that an option selects gets a row even if it only waited */
-		.everything = f->pids || f->tids || f->comm || f->cgroup || f->container,
+		.everything =
+			f->pids || f->tids || f->comm || f->cgroup || f->container || f->service,
 	};
 	struct lanes_windows windows = {.window = window_of_trace, .free = window_free};
 	struct lanes l = {.windows = &windows};

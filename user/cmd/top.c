@@ -69,6 +69,7 @@ static const struct option_spec top_options[] = {
 	 .arg = "DIR",
 	 .help = "The folder of unwind tables, as for 'skein record'.",
 	 .offset = MEMBER(unwind_cache)},
+	SERVICE_RULES_OPTION,
 
 	{.name = "What to show", .type = OPTION_HEADING},
 	{.name = "window",
@@ -89,7 +90,7 @@ static const struct option_spec top_options[] = {
 	 .arg = "VIEW",
 	 .values = view_word,
 	 .help = "The view to begin with: functions, 'call tree', programs, processes, threads, "
-		 "containers or modules.",
+		 "services, containers or modules.",
 	 .offset = MEMBER(view)},
 	{.name = "sort",
 	 .letter = 's',
@@ -127,11 +128,11 @@ const struct command top_command = {
 	.usage = "[OPTIONS]",
 	.description =
 		"Samples the machine, or a part of it, and shows what the samples of the last "
-		"seconds hit: functions, call tree, programs, processes, threads, containers and "
-		"modules. Enter goes from a process to its functions and from a function to its "
-		"callers and callees, Esc back; '/' filters by a regular expression; Space pauses; "
-		"'?' lists all keys. Nothing is written to disk. Needs root, or CAP_BPF and "
-		"CAP_PERFMON.",
+		"seconds hit: functions, call tree, programs, processes, threads, services, "
+		"containers and modules. Enter goes from a process to its functions and from a "
+		"function to its callers and callees, Esc back; '/' filters by a regular "
+		"expression; Space pauses; '?' lists all keys. Nothing is written to "
+		"disk. Needs root, or CAP_BPF and CAP_PERFMON.",
 	.examples = "sudo skein top\tthe whole machine\n"
 		    "sudo skein top -p 4711 -F 999\tone process, closely\n"
 		    "sudo skein top --cgroup system.slice/nginx.service\ta service\n"
@@ -381,7 +382,7 @@ static struct capture_options top_capture_options(struct top *t)
 
 	targets_apply(&t->options.targets, &o);
 	recorder_choose_cache(t->options.unwind_cache, t->unwind_cache, sizeof(t->unwind_cache));
-	o.unwind_cache = t->unwind_cache[0] ? t->unwind_cache : NULL;
+	o.files.unwind_cache = t->unwind_cache[0] ? t->unwind_cache : NULL;
 	return o;
 }
 

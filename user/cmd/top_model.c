@@ -101,6 +101,8 @@ static bool is_in_focus_group(const struct profile *p, const struct top_focus *f
 	case GROUP_THREAD:
 		return is_focus_process(f, of) && t->t.tid == f->tid &&
 		       !strcmp(*t->t.comm ? t->t.comm : process_name(of), f->name);
+	case GROUP_SERVICE:
+		return !strcmp(*of->service ? of->service : "(none)", f->name);
 	case GROUP_CONTAINER:
 		return !strcmp(of->container, f->more);
 	default:

@@ -23,6 +23,7 @@
 	X(PROGRAMS, "programs", GROUP_PROGRAM) \
 	X(PROCESSES, "processes", GROUP_PROCESS) \
 	X(THREADS, "threads", GROUP_THREAD) \
+	X(SERVICES, "services", GROUP_SERVICE) \
 	X(CONTAINERS, "containers", GROUP_CONTAINER) \
 	X(MODULES, "modules", GROUP_MODULE) \
 	X(CALLERS, "callers", GROUP_KIND_COUNT) /* and callees of the function in focus */

@@ -17,6 +17,7 @@ struct export_options {
 	bool threads; /* a root frame per thread, not only per process */
 	bool pids; /* distinguish processes of the same name */
 	bool containers; /* a root frame per container or cgroup */
+	bool services; /* a root frame per service */
 	bool annotate; /* folded: suffixes of frames that show their kind, such as _[k] */
 	bool normalize; /* folded, two profiles: scale the old one to the total of the new one */
 	bool icicle; /* svg: put the root at the top */

@@ -367,8 +367,8 @@ static void html_write_events(struct html_page *p, const struct profile *profile
 }
 
 /*
- * Write five numbers per process: name, pid, container, control group, program. Texts are numbers
- * in the table of strings, here and below.
+ * Write six numbers per process: name, pid, container, control group, program, service. Texts are
+ * numbers in the table of strings, here and below.
  */
 static void html_write_processes(struct html_page *p, const struct profile *profile)
 {
@@ -382,6 +382,7 @@ static void html_write_processes(struct html_page *p, const struct profile *prof
 		html_put_string(p, of->container);
 		html_put_string(p, of->cgroup);
 		html_put_string(p, of->exe);
+		html_put_string(p, of->service);
 	}
 	json_array_end(&p->json);
 }

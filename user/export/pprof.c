@@ -69,7 +69,7 @@ enum {
 #define FLUSH_BYTES (1 << 20)
 #define BREAKAGE_COMMENTS 10 /* at most */
 
-#define LABELS(X) X(pid) X(tid) X(comm) X(thread) X(container_id) X(cgroup) X(python)
+#define LABELS(X) X(pid) X(tid) X(comm) X(thread) X(service) X(container_id) X(cgroup) X(python)
 #define LABEL_MEMBER(name) uint32_t name;
 struct label_set {
 	LABELS(LABEL_MEMBER) /* numbers of strings; 0: the set has no such label */
@@ -445,6 +445,7 @@ static void pprof_label_thread(struct pprof *p, uint32_t thread, struct label_se
 	set->pid = pprof_decimal(p, of->pid);
 	set->tid = pprof_decimal(p, t->tid);
 	set->comm = pprof_string(p, process_name(of));
+	set->service = pprof_string(p, of->service);
 	set->container_id = pprof_string(p, of->container);
 	set->cgroup = pprof_string(p, of->cgroup);
 }

@@ -14,7 +14,8 @@ struct root {
 	char suffix[32]; /* "-PID", "-TID" or "" */
 };
 
-static const struct process no_process = {.comm = "", .exe = "", .cgroup = "", .container = ""};
+static const struct process no_process = {
+	.comm = "", .exe = "", .cgroup = "", .container = "", .service = ""};
 static const struct thread no_thread = {.comm = ""};
 
 static struct root make_root(const char *name, bool numbered, uint64_t number)
@@ -44,6 +45,8 @@ static unsigned int roots_of(struct root *out, const struct profile *p, uint32_t
 	const struct thread *t = known ? &p->threads[thread].t : &no_thread;
 	unsigned int depth = 0;
 
+	if (o->services)
+		out[depth++] = make_root(*of->service ? of->service : "[no_service]", false, 0);
 	if (o->containers)
 		out[depth++] = make_root(root_of_place(of), false, 0);
 	out[depth++] = make_root(process_name(of), o->pids, of->pid);

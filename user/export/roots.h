@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Labels of stacks for formats that merge stacks to a tree: the root frames above a thread's
- * stacks, [event;] [container;] process [;thread], the frames, and marks of missing parts.
+ * stacks, [event;] [service;] [container;] process [;thread], the frames, and marks of missing
+ * parts.
  */
 #ifndef SKEIN_EXPORT_ROOTS_H
 #define SKEIN_EXPORT_ROOTS_H
@@ -10,7 +11,7 @@
 #include "analyze/tree.h"
 #include "export/export.h"
 
-#define ROOTS_MAX 3
+#define ROOTS_MAX 4
 
 /*
  * Return whether there are samples of more than one event, which then need a root frame per

@@ -227,7 +227,8 @@ const struct schema_view schema_views[] = {
 	 HOTTEST_SQL("")},
 	{"busiest", "processes by weight, per event; without idle",
 	 "SELECT event.name AS event, process.pid AS pid, process.comm AS comm,"
-	 " process.container AS container, process.cgroup AS cgroup, " SHARE_SQL " FROM " PART_SQL(
+	 " process.service AS service, process.container AS container,"
+	 " process.cgroup AS cgroup, " SHARE_SQL " FROM " PART_SQL(
 		 "thread",
 		 "sample " NOT_IDLE_SQL) " LEFT JOIN thread ON thread.id = part.id"
 					 " LEFT JOIN process ON process.id = thread.process"

@@ -4,7 +4,7 @@
  * common numbers.
  */
 
-/* Kinds of frames with the numbers of base/record.h; a group is a process, thread or container. */
+/* Kinds of frames with the numbers of base/record.h; a group is a process, service, ... */
 const KIND = { none: 0, native: 1, kernel: 2, jit: 3, python: 4, java: 5, mark: 6, group: 7 };
 
 /* Decode consecutive varints: 7 bits per byte, low bits first. */
@@ -140,11 +140,12 @@ function readSums(raw, events) {
 function readThreads(raw, strings) {
 	const processes = [], threads = [];
 
-	for (let i = 0; i < raw.processes.length; i += 5) {
-		const [name, pid, container, cgroup, exe] = raw.processes.slice(i, i + 5);
+	for (let i = 0; i < raw.processes.length; i += 6) {
+		const [name, pid, container, cgroup, exe, service] =
+			raw.processes.slice(i, i + 6);
 
 		processes.push({ name: strings[name], pid, container: strings[container],
-			cgroup: strings[cgroup], exe: strings[exe] });
+			cgroup: strings[cgroup], exe: strings[exe], service: strings[service] });
 	}
 	for (let i = 0; i < raw.threads.length; i += 3) {
 		const [name, tid, process] = raw.threads.slice(i, i + 3);

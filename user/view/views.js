@@ -9,6 +9,7 @@ const SPLITS = {
 	program: "program",
 	process: "process",
 	thread: "thread",
+	service: "service",
 	container: "container",
 };
 
@@ -21,6 +22,8 @@ function groupName(thread, split, numbered) {
 	const program = process?.name ?? "[unknown]";
 	const of = (name, number) => numbered && process ? `${name} (${number})` : name;
 
+	if (split === "service")
+		return process?.service || "[no service]";
 	if (split === "container")
 		return process?.container || process?.cgroup || "[no container]";
 	if (split === "thread")

@@ -24,6 +24,7 @@ struct pid_namespace;
 struct seq_file;
 struct signal_struct;
 struct task_struct;
+struct uts_namespace;
 
 typedef unsigned char __u8;
 typedef short unsigned int __u16;
@@ -208,8 +209,22 @@ struct mm_struct {
 };
 
 struct nsproxy {
+	struct uts_namespace *uts_ns;
 	struct pid_namespace *pid_ns_for_children;
 	struct mnt_namespace *mnt_ns;
+};
+
+struct new_utsname {
+	char nodename[65];
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct uts_namespace {
+	struct new_utsname name;
+	struct ns_common ns;
 };
 
 struct upid {
@@ -220,10 +235,6 @@ struct upid {
 struct pid {
 	unsigned int level;
 	struct upid numbers[];
-};
-
-struct ns_common {
-	unsigned int inum;
 };
 
 struct pid_namespace {
