@@ -221,6 +221,18 @@ class Life(live.LiveTest):
         self.assertNotEqual(wrong.returncode, 0)
         self.assertIn("/nonexistent", wrong.stderr)
 
+    def test_service_of_a_sidecar(self):
+        """Of a recorder in a container the host name is the name, where no path shows one."""
+        group, path = self.container_groups("plain")[0], self.file()
+        done = subprocess.run(
+            ["unshare", "--uts", "--cgroup", "sh", "-c",
+             'hostname api-x2x9q; echo 0 >"$0/cgroup.procs"; exec "$@"', group, live.SKEIN,
+             "record", "-F", "499", "-o", path, "--", workload("sleeper"), "0.3"],
+            capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        services = {s.process["service"] for s in live.Trace(path).stacks(comm="sleeper")}
+        self.assertEqual(services, {"api"})
+
     def test_thread_that_renames_itself(self):
         trace = self.record("-a", "-F", 999, "--", workload("renamer"), 0.3)
         for name, function in (("one", "phase_one"), ("name two", "phase_two")):

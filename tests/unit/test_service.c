@@ -169,6 +169,8 @@ START_TEST(engines)
 		{"/system.slice/slurmstepd.scope/job_17/step_0/user/task_0", "", "slurm-job-17"},
 		{"/slurm/uid_1000/job_17/step_batch/task_0", "", "slurm-job-17"},
 		{"/jobs/job_17", "", ""},
+		{"/", "api-7d4b9c6f5d-x2x9q", "api"},
+		{"", "api-0", "api"},
 	};
 	struct services *s = rules_of(NULL);
 

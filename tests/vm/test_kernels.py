@@ -22,6 +22,7 @@ SKEIN = os.environ.get("SKEIN", str(vm.BUILD / "skein"))
 HZ = 499
 SECONDS = 4
 POINT = 0.01
+GROUP = f"/sys/fs/cgroup/docker-{'ab12' * 16}.scope" # as Docker names that of a container
 ENOUGH = 100 # samples of half a second; functions with more than some percents of it must occur
 
 # raid6_pq measures its own functions when it is loaded, which shows a running module.
@@ -36,7 +37,9 @@ cat /out/said
 SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?
 skein record -a -e sched -o /out/sched.skein -- sh -c 'shares 1; sleep 1' || status=$?
 shares 60 >/dev/null &
-unshare -m -p -f sh -c 'mount -t proc proc /proc && exec skein record -e all -F {HZ} \
+mkdir {GROUP}
+unshare -m -p -u -f sh -c 'echo 0 >{GROUP}/cgroup.procs; hostname shop
+    mount -t proc proc /proc && exec skein record -e all -F {HZ} \
     --wait-names 60s -o /out/inside.skein -- shares 1' || status=$?
 kill $!
 . /restricted.sh
@@ -135,6 +138,7 @@ class OnDebian12(unittest.TestCase):
         process, = {s.process["id"]: s.process for s in stacks}.values()
         self.assertLess(process["pid"], 10)
         self.assertGreater(process["global_pid"], process["pid"])
+        self.assertEqual((process["container"], process["service"]), ("ab12" * 16, "shop"))
         ran = trace.one("SELECT sum(s.end - s.time) / 1e9 FROM slice s JOIN lane l "
                         "ON l.id = s.lane AND l.kind = 1 JOIN thread t ON t.id = s.value "
                         "WHERE t.comm = 'shares'")

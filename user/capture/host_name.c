@@ -25,6 +25,7 @@ struct known_name {
 struct host_names {
 	struct host_name_bpf *skeleton; /* NULL: not loaded yet */
 	int error; /* of loading; negative errno */
+	bool inside; /* the recorder's UTS namespace is not the initial one */
 	/*
 	 * The machine's name, "" if the recorder does not see it. A namespace begins with the name
 	 * of the one that it was made from, and containers are made from the machine's.
@@ -38,7 +39,10 @@ struct host_names *host_names_new(void)
 	struct host_names *h = calloc(1, sizeof(*h));
 	struct stat st;
 
-	if (h && !stat("/proc/self/ns/uts", &st) && st.st_ino == INITIAL_UTS_NAMESPACE)
+	if (!h)
+		return NULL;
+	h->inside = !stat("/proc/self/ns/uts", &st) && st.st_ino != INITIAL_UTS_NAMESPACE;
+	if (!h->inside)
 		(void)gethostname(h->machine, sizeof(h->machine) - 1);
 	return h;
 }
@@ -103,6 +107,11 @@ const char *host_names_find(struct host_names *h, uint64_t cgroup, uint32_t tid)
 	k->cgroup = cgroup;
 	memcpy(k->name, n.name, sizeof(k->name));
 	return k->name;
+}
+
+bool host_names_inside(const struct host_names *h)
+{
+	return h->inside;
 }
 
 int host_names_error(const struct host_names *h)

@@ -6,6 +6,7 @@
 #ifndef SKEIN_CAPTURE_HOST_NAME_H
 #define SKEIN_CAPTURE_HOST_NAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct host_names;
@@ -21,6 +22,9 @@ void host_names_free(struct host_names *h);
  * call loads the BPF program.
  */
 const char *host_names_find(struct host_names *h, uint64_t cgroup, uint32_t tid);
+
+/* Return whether the recorder itself sees another host name than the machine's own. */
+bool host_names_inside(const struct host_names *h);
 
 /* Return 0, or the negative errno with which loading the program failed. */
 int host_names_error(const struct host_names *h);

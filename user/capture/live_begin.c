@@ -33,7 +33,10 @@ static const char *cgroup_path_of(void *context, uint64_t id)
 	return cgroups_path(l->selection.cgroups, id);
 }
 
-/* Name the place of a process. Only the host names of containers are read. */
+/*
+ * Name the place of a process. Host names are read only where they may differ from the machine's:
+ * in containers, and if the recorder is in one itself, where a cgroup namespace may hide this.
+ */
 static struct process_place place_of_process(void *context, const struct process_entry *p,
 					     const char *path)
 {
@@ -41,7 +44,7 @@ static struct process_place place_of_process(void *context, const struct process
 	const char *host = "";
 
 	services_find_container(s->services, path, &s->names);
-	if (*s->names.container && !number_is_outside(p->pid))
+	if ((*s->names.container || host_names_inside(s->host_names)) && !number_is_outside(p->pid))
 		host = host_names_find(s->host_names, p->cgroup, p->pid);
 	services_find_name(s->services, path, host, &s->names);
 	return (struct process_place){.container = s->names.container, .service = s->names.service};

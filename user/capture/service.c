@@ -398,6 +398,7 @@ void services_find_name(const struct services *s, const char *path, const char *
 			struct service_names *n)
 {
 	bool id = is_container_id(n->container);
+	struct span workload;
 	struct rule_range rules[RULE_RANGES];
 	struct split_path p;
 
@@ -409,6 +410,10 @@ void services_find_name(const struct services *s, const char *path, const char *
 	for (int i = 0; i < RULE_RANGES; i++)
 		if (name_by_rules(rules[i], &p, host, n->service))
 			return;
-	snprintf(n->service, sizeof(n->service), "%.*s", id ? SHORT_ID : SERVICE_NAME_MAX,
-		 n->container);
+	workload = workload_of_pod(host);
+	if (*n->container)
+		snprintf(n->service, sizeof(n->service), "%.*s", id ? SHORT_ID : SERVICE_NAME_MAX,
+			 n->container);
+	else
+		snprintf(n->service, sizeof(n->service), "%.*s", (int)workload.length, workload.at);
 }

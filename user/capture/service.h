@@ -38,8 +38,9 @@ struct service_names {
 void services_find_container(const struct services *s, const char *path, struct service_names *n);
 
 /*
- * Find the service of a control group whose container is known. host: the host name in the
- * container, "" if unknown.
+ * Find the service of a control group whose container is known. host: the host name that its
+ * processes see, "" if it is unknown or the machine's. Where the path names nothing, as in a cgroup
+ * namespace, the host name does, as that of a pod.
  */
 void services_find_name(const struct services *s, const char *path, const char *host,
 			struct service_names *n);
