@@ -73,6 +73,18 @@ class Timeline(Home):
             self.assertEqual(done.returncode, 1, form)
             self.assertIn("No space left", done.stderr.decode())
 
+    def test_full_disk_of_other_commands(self):
+        """Whatever prints to stdout fails with a reason if it cannot."""
+        for args in (["--help"], ["help", "record"], ["record", "--help"], ["help", "--man", "top"],
+                     ["--version"], ["version", "-v"], ["completions", "bash"],
+                     ["completions", "zsh"], ["doctor", "--table"], ["doctor", "--services"],
+                     ["report", self.trace], ["query", self.trace, "SELECT 1"]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([SKEIN, *args], timeout=LIMIT, stdout=full,
+                                      stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 1, args)
+            self.assertIn("cannot write", done.stderr.decode(), args)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -187,7 +187,10 @@ static int parse_arguments(const struct getopt_tables *t, int argc, char **argv,
 		o = option_spec_of(t, found);
 		if (!o) {
 			options_help(c, stdout, 0);
-			return fflush(stdout) ? -errno : -ECANCELED;
+			if (fflush(stdout) || ferror(stdout))
+				return error_errno(err, errno ? -errno : -EIO,
+						   "cannot write the help");
+			return -ECANCELED;
 		}
 		ret = option_set(o, options, optarg, err);
 		if (ret < 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of commands, in the order in which the help lists them within each group. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -18,7 +19,9 @@ int command_parse(const struct command *c, int argc, char **argv, void *options)
 	struct error err = {""};
 	int ret = options_parse(c, argc, argv, options, &err);
 
-	return ret == -ECANCELED ? ~0 : ret < 0 ? ~log_failure(2, &err) : ret;
+	if (ret == -ECANCELED)
+		return ~0;
+	return ret < 0 ? ~log_failure(ret == -EINVAL ? 2 : 1, &err) : ret;
 }
 
 const struct command *commands_find(const char *name)
@@ -38,4 +41,14 @@ int commands_report_unknown(const char *name)
 	if (near.best)
 		return log_error(2, "there is no command '%s'; is '%s' meant?", name, near.best);
 	return log_error(2, "there is no command '%s'; 'skein --help' lists them", name);
+}
+
+int command_finish(const char *what)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	/* stdio keeps that an earlier write failed, but not why */
+	return log_error(1, "cannot write %s%s%s", what, errno ? ": " : "",
+			 errno ? strerror(errno) : "");
 }

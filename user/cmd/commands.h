@@ -33,6 +33,12 @@ const struct command *commands_find(const char *name);
 /* Report that there is no such command, and suggest the nearest name. Return the exit status. */
 int commands_report_unknown(const char *name);
 
+/*
+ * Write out what was printed to stdout. Return the exit status: 0, or 1 after an error message that
+ * names what could not be written, also if an earlier write failed.
+ */
+int command_finish(const char *what);
+
 /* Print the text of 'skein --help'. */
 void help_overview(FILE *out);
 

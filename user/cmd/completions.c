@@ -110,7 +110,7 @@ static int write_shell_script(const char *name)
 		if (strcmp(name, shells[i].name))
 			continue;
 		shells[i].write(stdout);
-		return fflush(stdout) ? log_error(1, "cannot write: %s", strerror(errno)) : 0;
+		return command_finish("the completions");
 	}
 	return log_error(2, "completions: '%s' is not one of bash, zsh, fish", name);
 }

@@ -488,12 +488,12 @@ static int diff_main(int argc, char **argv)
 	struct error err = {""};
 	/* count first, because parsing moves "--" before the operands */
 	int after = count_after_dashes(argc, argv);
-	int status, first = options_parse(&diff_command, argc, argv, &o, &err);
+	int status, first = command_parse(&diff_command, argc, argv, &o);
 
-	if (first == -ECANCELED)
-		return 0;
-	if (first < 0 || assign_operands(&o, argv + first, argc - first, after, &err) < 0 ||
-	    diff_check_options(&o, &err) < 0)
+	if (first < 0)
+		status = ~first;
+	else if (assign_operands(&o, argv + first, argc - first, after, &err) < 0 ||
+		 diff_check_options(&o, &err) < 0)
 		status = log_error(2, "diff: %s", err.text);
 	else
 		status = run_diff(&o);

@@ -160,8 +160,7 @@ static int doctor_main(int argc, char **argv)
 		doctor_table(stdout);
 	if (o.services)
 		doctor_services(stdout);
-	return fflush(stdout) == EOF ? log_error(1, "doctor: cannot write: %s", strerror(errno))
-				     : 0;
+	return command_finish("the table");
 }
 
 const struct command doctor_command = {

@@ -101,7 +101,7 @@ static int show_help(const char *name, bool man)
 		options_help(c, stdout, 0);
 	else
 		help_overview(stdout);
-	return fflush(stdout) ? log_error(1, "cannot write the help: %s", strerror(errno)) : 0;
+	return command_finish("the help");
 }
 
 static int help_main(int argc, char **argv)

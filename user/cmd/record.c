@@ -745,13 +745,10 @@ static int prepare_command(struct recording *r, char **argv)
 
 static int record_parse_options(struct recording *r, int argc, char **argv)
 {
-	struct error err = {""};
-	int first = options_parse(&record_command, argc, argv, &r->options, &err);
+	int first = command_parse(&record_command, argc, argv, &r->options);
 
-	if (first == -ECANCELED)
-		return -1;
 	if (first < 0)
-		return log_failure(2, &err);
+		return first == ~0 ? -1 : ~first;
 	log_set_quiet(r->options.quiet);
 	if (record_check_options(&r->options) || choose_record_format(r))
 		return 2;

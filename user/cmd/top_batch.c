@@ -63,7 +63,8 @@ int top_batch(const struct screen *s, const struct top_ui *ui, const struct top_
 	top_batch_put_rows(&t, ui, rows);
 	ret = table_finish(&t, s, 0, 0);
 	fputc('\n', s->out);
+	errno = 0;
 	if (fflush(s->out) == EOF || ferror(s->out))
-		return -EPIPE;
+		return errno ? -errno : -EIO;
 	return ret;
 }

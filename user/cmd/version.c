@@ -53,7 +53,7 @@ static int version_main(int argc, char **argv)
 	printf("skein %s\n", SKEIN_VERSION);
 	if (o.verbose)
 		show_features(stdout);
-	return fflush(stdout) ? log_error(1, "cannot write the version") : 0;
+	return command_finish("the version");
 }
 
 const struct command version_command = {
