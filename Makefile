@@ -31,6 +31,8 @@ SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
 CPPFLAGS += -D_GNU_SOURCE -DSKEIN_VERSION='"$(VERSION)"' -DXXH_INLINE_ALL -Iuser -I. -I$(O)
 CFLAGS += -std=gnu11 -O2 -g $(WARN) $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
+# The same source gives the same program in every folder.
+PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=.
 LDLIBS += -lbpf -ldw -lelf -llzma -lzstd -lz -lsqlite3 -lseccomp -lcap -lncursesw -ltinfo -lm
 
 # Everything but main() is a library, so that tests link the same objects.
@@ -71,7 +73,7 @@ deps: ## install the Debian packages that the build needs (asks nothing)
 
 test: ## install what the tests need, build, and run every test in its short form
 	$(Q)tools/deps build test programs packaging readers
-	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz image
 	$(Q)tests/run --build $(O)
 
 test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -82,7 +84,7 @@ test-san: ## the unit tests under AddressSanitizer and UndefinedBehaviorSanitize
 # What was measured is written also when a test failed.
 evidence: ## the long forms of the tests (again: those that have not passed yet); writes docs/
 	$(Q)tools/deps build test programs packaging readers
-	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads unit bpf-all fuzz image
 	$(Q)tests/run --build $(O) --long --resume; status=$$?; tools/evidence --build $(O) --write && \
 		exit $$status
 
@@ -126,10 +128,36 @@ $(O)/skein: $(O)/main.o $(LIBRARY)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# The same objects in one file that needs no library and no loader: any distribution runs it.
+STATIC_LDLIBS := $(LDLIBS) -lbz2 -lpthread
+
+static: $(O)/static/skein ## build build/static/skein, one file that runs on any distribution
+
+$(O)/static/skein: $(O)/main.o $(O)/user/static.o $(LIBRARY)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -static-pie $(foreach f,dlopen dlsym dlclose dlerror,-Wl,--wrap=$(f)) \
+		$(LDFLAGS) -o $@.tmp $^ $(STATIC_LDLIBS)
+	$(Q)strip --strip-debug -o $@ $@.tmp && rm $@.tmp
+
+IMAGE := $(O)/image/skein-$(VERSION).tar
+image: $(IMAGE) $(O)/image/seccomp.json ## build a container image and its seccomp profile, in build/image
+
+$(IMAGE): $(O)/static/skein tools/image
+	$(call say,IMAGE,$@)
+	$(Q)tools/image $< $(VERSION) $@
+
+# The default profile of the engine here; elsewhere: tools/seccomp-profile DEFAULT.
+$(O)/image/seccomp.json: tools/seccomp-profile
+	$(call say,PROFILE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)tools/seccomp-profile >$@.tmp && mv $@.tmp $@ || { rm -f $@.tmp; \
+		echo "no default profile here: tools/seccomp-profile DEFAULT makes one" >&2; }
+
 $(O)/main.o: user/main.c $(SKELETONS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PREFIX_MAP) -MMD -MP -c -o $@ $<
 
 # For programs that have SQLite: what reads streams, and of it only the entry point is seen.
 EXTENSION := $(O)/user/extension.so.o $(patsubst %,$(O)/user/%.so.o,base/error base/record \
@@ -174,7 +202,7 @@ $(O)/user/export/html.o: | $(O)/view/page.h
 $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(PREFIX_MAP) -MMD -MP -c -o $@ $<
 
 BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-missing-declarations \
 	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux/$(ARCH) -I.
@@ -182,7 +210,7 @@ BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -Wall -Wextra -Werror -Wno-missing-decl
 $(O)/bpf/$(ARCH)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/unwind/*.h) vmlinux/$(ARCH)/vmlinux.h
 	$(call say,BPF,$< $(ARCH))
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+	$(Q)$(CLANG) $(BPF_CFLAGS) $(PREFIX_MAP) -c -o $@ $<
 
 $(O)/bpf/%.skel.h: $(O)/bpf/$(ARCH)/%.bpf.o
 	$(call say,SKEL,$@)
@@ -223,7 +251,7 @@ $(O)/tests/workloads/%.so: tests/workloads/%.c
 $(O)/tests/meters/%.bpf.o: tests/meters/%.bpf.c tests/meters/%.h vmlinux/$(ARCH)/vmlinux.h
 	$(call say,BPF,$< $(ARCH))
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+	$(Q)$(CLANG) $(BPF_CFLAGS) $(PREFIX_MAP) -c -o $@ $<
 
 $(O)/tests/meters/%.skel.h: $(O)/tests/meters/%.bpf.o
 	$(call say,SKEL,$@)
@@ -246,5 +274,5 @@ $(O)/tests/workloads/%: tests/workloads/%.rs
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
 .PHONY: all help run deps test test-san evidence bench unit workloads bpf-all fuzz format \
-	install uninstall deb \
+	install uninstall deb static image \
 	compile_commands.json clean
