@@ -138,6 +138,8 @@ class Deps(unittest.TestCase):
             (self.state / "package" / part / "file").touch()
         self.tool("npm", "#!/bin/sh\ntar cf - -C $STATE package | gzip >x.tgz\n")
         self.tool("sha256sum", "#!/bin/sh\nexit 0\n")
+        self.tool("python3", '#!/bin/sh\nfor word; do [ "$last" != --target ] || \\\n'
+                             '{ mkdir "$word" && : >"$word/file"; }\nlast=$word\ndone\n')
         self.assertEqual(self.run_deps("readers")[0].stderr, "")
         there = list((home / "skein/readers").iterdir())
         self.assertIn("trace-processor-0.25.2", [folder.name for folder in there])
