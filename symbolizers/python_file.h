@@ -58,6 +58,9 @@ int python_file_read(struct python_file *out, int fd, struct heartbeat *b);
 /* Return the meaning of an enum python_support as static text; "?" for another value. */
 const char *python_support_text(uint32_t support);
 
+/* The versions whose frames are read: python_layout.c, and from 3.13 on python_offsets.c. */
+#define PYTHON_VERSIONS_TEXT "3.8 to 3.14"
+
 /*
  * python_layout.c: return the layout of a version with built-in knowledge, 3.8 to 3.12, in static
  * memory; NULL for other versions.

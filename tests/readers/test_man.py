@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from traces import LIMIT, output, skein
+from traces import LIMIT, ROOT, output, skein
 
 HELP = output("--help").decode()
 COMMANDS = re.findall(r"^  ([a-z]+) +\S", HELP.split("\n\nWhere", 1)[0], re.M)
@@ -77,6 +77,13 @@ class ManTest(unittest.TestCase):
 
 
 class HelpTest(unittest.TestCase):
+    def test_versions_of_python(self):
+        """What the program says that it reads is what README and docs/python.md say."""
+        said, = re.findall(r"CPython ([0-9.]+ to [0-9.]+)", output("version", "-v").decode())
+        self.assertIn(f"(CPython {said})", (ROOT / "README.md").read_text())
+        last = said.split()[-1]
+        self.assertRegex((ROOT / "docs/python.md").read_text(), rf"{re.escape(last)} \|.*\| tested")
+
     def test_help_of_a_command(self):
         for name in COMMANDS:
             self.assertEqual(output("help", name), output(name, "--help"))

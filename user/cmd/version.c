@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "export/export.h"
+#include "symbolizers/python_file.h"
 #include "trace/schema.h"
 
 struct version_options {
@@ -33,8 +34,9 @@ static void show_features(FILE *out)
 	fprintf(out, "\nformats:   ");
 	for (const struct export_format *f = export_formats; f->name; f++)
 		fprintf(out, " %s", f->name);
-	fprintf(out, "\nlanguages:  native code by its unwind tables, Go, CPython 3.8 to 3.13, "
-		     "generated code by frame pointers and perf maps\n");
+	fprintf(out,
+		"\nlanguages:  native code by its unwind tables, Go, CPython " PYTHON_VERSIONS_TEXT
+		", generated code by frame pointers and perf maps\n");
 	fprintf(out, "trace:      schema %u, reads 1 to %u\n", SCHEMA_VERSION, SCHEMA_VERSION);
 	fprintf(out, "libraries:  libbpf %s, elfutils %d.%d, SQLite %s, zstd %s\n",
 		libbpf_version_string(), _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000,
