@@ -248,8 +248,8 @@ class Merge(Home):
         self.assertIn("scene-2.skein: db-2, CPUs 4 to 7", text)
         self.assertIn("web-1, db-2, Linux", text)
         rows = output("report", merged, "--by", "process").decode()
-        self.assertRegex(rows, r"worker 3 +web-1 w\.service")
-        self.assertRegex(rows, r"worker 3 +db-2 w\.service")
+        self.assertRegex(rows, r"worker 3 +web-1 w\n")
+        self.assertRegex(rows, r"worker 3 +db-2 w\n")
         self.assertEqual([row["value"] for row in
                           self.sql(merged, "select value from info where key = 'options'")],
                          ["record -F 100"] * 2)
