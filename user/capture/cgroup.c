@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "capture/needs.h"
 #include "capture/procfs.h"
 
 #define INITIAL_NAMESPACE 0xEFFFFFFBU /* PROC_CGROUP_INIT_INO of include/linux/proc_ns.h */
@@ -72,6 +74,7 @@ struct cgroups {
 	const struct hierarchy *chosen; /* NULL: none */
 	int mount; /* descriptor of the chosen hierarchy's mount point; -1 until needed */
 	bool namespaced;
+	bool tested, no_handles; /* see may_use_handles() */
 	struct cached_path known[KNOWN_PATHS]; /* indexed by the low bits of the id */
 };
 
@@ -420,6 +423,18 @@ static int path_by_handle(const struct cgroups *c, uint64_t id, char *buf, size_
 	return 0;
 }
 
+/*
+ * Return whether open_by_handle_at(2) can be tried. A unit's filter may end its caller, which is
+ * tested once, when the first path is needed.
+ */
+static bool may_use_handles(struct cgroups *c)
+{
+	if (!c->tested)
+		c->no_handles = here_killed_by(SYS_open_by_handle_at);
+	c->tested = true;
+	return !c->no_handles;
+}
+
 /* State of the search for a cgroup id in all directories, which needs no privilege. */
 struct cgroup_search {
 	uint64_t id;
@@ -487,7 +502,7 @@ const char *cgroups_path(struct cgroups *c, uint64_t id)
 		c->mount = open(c->chosen->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->mount < 0)
 		return "";
-	result = path_by_handle(c, id, path, sizeof(path));
+	result = may_use_handles(c) ? path_by_handle(c, id, path, sizeof(path)) : -EPERM;
 	/* -ESTALE: no such cgroup exists. After other errors it may exist, so search for it. */
 	if (result < 0 && result != -ESTALE)
 		result = path_by_search(c, id, path, sizeof(path));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -328,7 +329,7 @@ static void check_cache(struct finding *f, const struct checkup_options *o)
 
 	if (!o->unwind_cache[0]) {
 		finding_set_missing(f, NEED_BIT(NEED_CACHE),
-				    "neither XDG_CACHE_HOME nor HOME is set");
+				    "none of CACHE_DIRECTORY, XDG_CACHE_HOME and HOME is set");
 		return;
 	}
 	ret = table_cache_open(&cache, o->unwind_cache, TABLE_CACHE_BUDGET);
@@ -342,14 +343,38 @@ static void check_cache(struct finding *f, const struct checkup_options *o)
 	table_cache_close(cache);
 }
 
+/* The system calls of NEED_SECCOMP. Checks that make the first two need all of these. */
+static const struct {
+	long number;
+	const char *name;
+} filtered_calls[] = {
+	{SYS_bpf, "bpf"},
+	{SYS_perf_event_open, "perf_event_open"},
+	{SYS_seccomp, "seccomp"},
+	{SYS_open_by_handle_at, "open_by_handle_at"},
+};
+
+/* Return the first of some calls for which a seccomp filter ends processes, or NULL. */
+static const char *first_deadly_call(size_t calls)
+{
+	for (size_t i = 0; i < calls; i++)
+		if (here_killed_by(filtered_calls[i].number))
+			return filtered_calls[i].name;
+	return NULL;
+}
+
 static void check_restrictions(struct finding *f)
 {
 	char profile[256];
 	bool confined = here_apparmor(profile, sizeof(profile));
+	const char *deadly = first_deadly_call(sizeof(filtered_calls) / sizeof(*filtered_calls));
 
 	if (here_locked_down())
 		finding_set_missing(f, NEED_BIT(NEED_LOCKDOWN), "%s",
 				    need_table[NEED_LOCKDOWN].lacking);
+	else if (deadly)
+		finding_set_missing(f, NEED_BIT(NEED_SECCOMP),
+				    "a seccomp filter, which ends programs that call %s()", deadly);
 	else
 		finding_set_ok(f, "%s, %s%s",
 			       here_filtered() ? "a seccomp filter" : "no seccomp filter",
@@ -389,14 +414,36 @@ static void run_check(struct finding *f, const struct checkup_options *o)
 		check_itself(f, o);
 }
 
+/* Report a check that would end this process. The worker ends by itself, which is noticed. */
+static bool report_deadly(struct finding *f, const char *call)
+{
+	switch (f->check) {
+	case CHECK_PROGRAM:
+	case CHECK_EVENT:
+	case CHECK_SIDEBAND:
+	case CHECK_ITSELF:
+	case CHECK_SCHED:
+	case CHECK_CYCLES:
+		finding_set_missing(f, NEED_BIT(NEED_SECCOMP),
+				    "a system call filter (seccomp) ends programs that call %s()",
+				    call);
+		return true;
+	default:
+		return false;
+	}
+}
+
 void checkup_run(const struct checkup_options *o,
 		 void (*each)(void *context, const struct finding *f), void *context)
 {
+	const char *deadly = first_deadly_call(2);
+
 	program_quiet_library();
 	for (int c = 0; c < CHECK_COUNT; c++) {
 		struct finding f = {.check = (enum check)c};
 
-		run_check(&f, o);
+		if (!deadly || !report_deadly(&f, deadly))
+			run_check(&f, o);
 		if (f.verdict == VERDICT_MISSING && !f.needs && here_in_user_namespace())
 			f.needs = NEED_BIT(NEED_USER_NAMESPACE);
 		each(context, &f);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define CAPABILITY_ENTRY(NAME, what, lost) {"CAP_" #NAME, CAP_##NAME, what, lost, NULL, {NULL}},
@@ -98,6 +99,24 @@ static void need_text_add_setcap(struct need_text *t)
 	need_text_add(t, "=ep %s", n > 0 ? path : "skein");
 }
 
+/*
+ * Where this process is a unit whose other settings take capabilities out of the bounding set, name
+ * these settings: AmbientCapabilities= alone would not bring the capabilities back.
+ */
+static void need_text_add_bounds(struct need_text *t, uint64_t needs)
+{
+	uint64_t out = 0;
+
+	for (unsigned int i = 0; i < NEED_KERNEL && setting_here() == SETTING_SYSTEMD; i++)
+		if (needs & NEED_BIT(i) &&
+		    prctl(PR_CAPBSET_READ, need_table[i].capability, 0, 0, 0) == 0)
+			out |= NEED_BIT(i);
+	if (out == NEED_BIT(NEED_CAP_SYSLOG))
+		need_text_add(t, ", and ProtectKernelLogs=no");
+	else if (out)
+		need_text_add(t, ", and these in CapabilityBoundingSet= as well");
+}
+
 static void need_text_add_capabilities(struct need_text *t, uint64_t needs, enum setting s)
 {
 	const size_t prefix = strlen("CAP_");
@@ -114,6 +133,7 @@ static void need_text_add_capabilities(struct need_text *t, uint64_t needs, enum
 	case SETTING_SYSTEMD:
 		need_text_add(t, "AmbientCapabilities=");
 		need_text_add_names(t, needs, 0, " ", " ");
+		need_text_add_bounds(t, needs);
 		break;
 	case SETTING_CONTAINER:
 		need_text_add(t, "--user 0 --cap-add ");

@@ -196,6 +196,11 @@ bool here_in_user_namespace(void);
 bool here_in_pid_namespace(void);
 bool here_locked_down(void); /* lockdown=confidentiality */
 bool here_filtered(void); /* by seccomp */
+/*
+ * Return whether a seccomp filter ends those that make a system call, instead of refusing it. Where
+ * there is a filter, a child process tries the call, without valid arguments.
+ */
+bool here_killed_by(long call);
 bool here_apparmor(char *profile, size_t size); /* by an AppArmor profile, named in profile */
 /*
  * Return the need for the lack of which this process sees no addresses of kernel symbols:

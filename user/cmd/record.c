@@ -190,7 +190,8 @@ static const struct option_spec record_options[] = {
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
 	 .help = "The folder in which unwind tables are kept between recordings; '' for none. "
-		 "Default: /var/cache/skein for root, else skein in $XDG_CACHE_HOME or ~/.cache.",
+		 "Default: $CACHE_DIRECTORY, which systemd sets; else /var/cache/skein for root, "
+		 "and skein in $XDG_CACHE_HOME or ~/.cache for others.",
 	 .offset = MEMBER(unwind_cache)},
 	SERVICE_RULES_OPTION,
 	{.name = "inlines",
@@ -292,7 +293,8 @@ const struct command record_command = {
 	.exits = "other\tThe exit status of COMMAND, or 128 and the number of the signal that "
 		 "ended it.",
 	.environment = "SUDO_UID, SUDO_GID\tThe owner of the files that root writes.\n"
-		       "XDG_CACHE_HOME, HOME\tWhere --unwind-cache is, except for root.",
+		       "CACHE_DIRECTORY\tWhere --unwind-cache is, in a unit with CacheDirectory=.\n"
+		       "XDG_CACHE_HOME, HOME\tElse where it is, except for root.",
 	.files = "skein.skein\tThe trace, unless -o names another.\n"
 		 "/etc/skein/services\tRules that name services, added to the built-in ones.\n"
 		 "/var/cache/skein\tUnwind tables, kept between recordings; other users than root "

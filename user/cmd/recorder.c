@@ -88,12 +88,30 @@ static void make_parent_folder(const char *path)
 	free(parent);
 }
 
+/*
+ * Write the first of a unit's cache folders, between which there are colons. With DynamicUser=yes it
+ * is a link that root made, which the cache does not follow.
+ */
+static void choose_cache_of_unit(const char *unit, char *buf, size_t size)
+{
+	char *real;
+
+	snprintf(buf, size, "%.*s", (int)strcspn(unit, ":"), unit);
+	real = realpath(buf, NULL);
+	if (real)
+		snprintf(buf, size, "%s", real);
+	free(real);
+}
+
 char *recorder_choose_cache(const char *given, char *buf, size_t size)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *unit = getenv("CACHE_DIRECTORY");
 
 	if (given)
 		snprintf(buf, size, "%s", given);
+	else if (unit && unit[0] == '/')
+		choose_cache_of_unit(unit, buf, size);
 	else if (geteuid() == 0) /* not $HOME, which may be that of the user who called sudo */
 		snprintf(buf, size, "/var/cache/skein");
 	else if (cache && cache[0] == '/')

@@ -96,8 +96,9 @@ int recorder_parse_rate(uint64_t *out, const char *value, struct error *err);
 
 /*
  * Choose the directory of cached unwind tables and write its path to buf: the given one; else
- * /var/cache/skein for root, or skein in $XDG_CACHE_HOME or ~/.cache, which is created if it does
- * not exist. "" means no cache: it was given, or the environment names no directory. Return buf.
+ * $CACHE_DIRECTORY, which systemd sets in units with CacheDirectory=; else /var/cache/skein for
+ * root, or skein in $XDG_CACHE_HOME or ~/.cache, which is created if it does not exist. "" means no
+ * cache: it was given, or the environment names no directory. Return buf.
  */
 char *recorder_choose_cache(const char *given, char *buf, size_t size);
 
