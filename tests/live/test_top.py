@@ -256,6 +256,21 @@ class Plain(live.LiveTest):
         self.assertEqual(len(last), 5)
         self.assertEqual(last[0][2], "burn_50", text)
 
+    def test_every_view(self):
+        """Each view has a title of its own; with one picture each, and a new view is noticed."""
+        shares = self.start(workload("shares"), 600)
+        titles = {"functions": "FUNCTION", "call tree": "CALL TREE", "programs": "PROGRAM",
+                  "processes": "PROCESS", "threads": "THREAD", "services": "SERVICE",
+                  "containers": "CONTAINER", "modules": "MODULE"}
+        words = subprocess.run([SKEIN, "top", "--help"], capture_output=True, text=True,
+                               check=True).stdout.split("The view to begin with:")[1]
+        words = re.split(r", | or ", " ".join(words.split(".")[0].replace("'", "").split()))
+        self.assertEqual(words, list(titles))
+        for view, title in titles.items():
+            run = self.top("-b", "-n", 1, "-d", "0.2", "-p", shares.pid, "--view", view)
+            self.assertEqual(run.returncode, 0, (view, run.stderr))
+            self.assertIn(title, run.stdout.decode())
+
     def test_memory(self):
         """Ended processes leave no memory behind, whatever their number."""
         seconds, rate = (120, 1800) if live.LONG else (8, 1000)

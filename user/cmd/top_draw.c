@@ -172,7 +172,8 @@ static unsigned int module_columns(const struct top_ui *ui, unsigned int room)
 {
 	enum top_view view = top_ui_level(ui)->view;
 
-	if (view == TOP_PROGRAMS || view == TOP_CONTAINERS || view == TOP_MODULES)
+	if (view == TOP_PROGRAMS || view == TOP_SERVICES || view == TOP_CONTAINERS ||
+	    view == TOP_MODULES)
 		return 0;
 	return room >= NAME_COLUMNS_MIN + MODULE_COLUMNS + 2 ? MODULE_COLUMNS : 0;
 }

@@ -11,7 +11,7 @@ static const struct top_view_info {
 	const char *word;
 	enum group_by group;
 } views[TOP_VIEW_COUNT] = {
-#define VIEW(NAME, word, group) [TOP_##NAME] = {word, group},
+#define VIEW(NAME, word, title, group) [TOP_##NAME] = {word, group},
 	TOP_VIEWS(VIEW)
 #undef VIEW
 };

@@ -14,21 +14,22 @@
 #include "analyze/recent.h"
 
 /*
- * The views, in the order of the tabs: X(NAME, "word", kind of groups in the rows, or
- * GROUP_KIND_COUNT for functions).
+ * The views, in the order of the tabs: X(NAME, "word", "TITLE of the column of names", kind of
+ * groups in the rows, or GROUP_KIND_COUNT for functions).
  */
 #define TOP_VIEWS(X) \
-	X(FUNCTIONS, "functions", GROUP_KIND_COUNT) \
-	X(TREE, "call tree", GROUP_KIND_COUNT) \
-	X(PROGRAMS, "programs", GROUP_PROGRAM) \
-	X(PROCESSES, "processes", GROUP_PROCESS) \
-	X(THREADS, "threads", GROUP_THREAD) \
-	X(SERVICES, "services", GROUP_SERVICE) \
-	X(CONTAINERS, "containers", GROUP_CONTAINER) \
-	X(MODULES, "modules", GROUP_MODULE) \
-	X(CALLERS, "callers", GROUP_KIND_COUNT) /* and callees of the function in focus */
+	X(FUNCTIONS, "functions", "FUNCTION", GROUP_KIND_COUNT) \
+	X(TREE, "call tree", "CALL TREE", GROUP_KIND_COUNT) \
+	X(PROGRAMS, "programs", "PROGRAM", GROUP_PROGRAM) \
+	X(PROCESSES, "processes", "PROCESS", GROUP_PROCESS) \
+	X(THREADS, "threads", "THREAD", GROUP_THREAD) \
+	X(SERVICES, "services", "SERVICE", GROUP_SERVICE) \
+	X(CONTAINERS, "containers", "CONTAINER", GROUP_CONTAINER) \
+	X(MODULES, "modules", "MODULE", GROUP_MODULE) \
+	/* and callees of the function in focus */ \
+	X(CALLERS, "callers", "CALLERS AND CALLEES", GROUP_KIND_COUNT)
 
-#define TOP_VIEW_ENUM(NAME, word, group) TOP_##NAME,
+#define TOP_VIEW_ENUM(NAME, word, title, group) TOP_##NAME,
 enum top_view { TOP_VIEWS(TOP_VIEW_ENUM) TOP_VIEW_COUNT };
 #undef TOP_VIEW_ENUM
 

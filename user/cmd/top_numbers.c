@@ -97,12 +97,9 @@ char *top_numbers(const struct top_ui *ui, const struct top_row *row, bool utf8,
 
 const char *top_name_title(enum top_view view)
 {
-	static const char *const titles[TOP_VIEW_COUNT] = {
-		[TOP_FUNCTIONS] = "FUNCTION", [TOP_TREE] = "CALL TREE",
-		[TOP_PROGRAMS] = "PROGRAM",   [TOP_PROCESSES] = "PROCESS",
-		[TOP_THREADS] = "THREAD",     [TOP_CONTAINERS] = "CONTAINER",
-		[TOP_MODULES] = "MODULE",     [TOP_CALLERS] = "CALLERS AND CALLEES",
-	};
+	static const char *const titles[] = {
+#define VIEW_TITLE(NAME, word, title, group) title,
+		TOP_VIEWS(VIEW_TITLE)};
 
 	return titles[view];
 }
