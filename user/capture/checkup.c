@@ -446,6 +446,8 @@ void checkup_run(const struct checkup_options *o,
 			run_check(&f, o);
 		if (f.verdict == VERDICT_MISSING && !f.needs && here_in_user_namespace())
 			f.needs = NEED_BIT(NEED_USER_NAMESPACE);
+		if (f.verdict == VERDICT_MISSING && !f.needs && here_hides_processes())
+			f.needs = NEED_BIT(NEED_CAP_SYS_PTRACE);
 		each(context, &f);
 	}
 }

@@ -71,8 +71,10 @@ static int open_other(uint32_t *pid)
 static void report_untried(struct finding *f, uint64_t needs)
 {
 	if (needs_missing() & needs)
-		finding_set_missing(f, needs_missing() & needs,
-				    "no other user has a process to try it on now");
+		finding_set_missing(f, needs_missing() & needs, "%s",
+				    here_hides_processes()
+					    ? "/proc hides the processes of others (hidepid=)"
+					    : "no other user has a process to try it on now");
 	else
 		finding_set_ok(f, "allowed; no other user has a process to try it on now");
 }

@@ -132,12 +132,15 @@ void check_worker(struct finding *f)
 				    "%s", err.text);
 	else if (t.status || !t.name[0])
 		finding_set_missing(f, 0, "libc has no %s", t.status ? "unwind table" : "names");
-	else if (!is_confined(symbolizer_worker_pid(s), user, sizeof(user)))
-		finding_set_missing(f, 0, "the worker could not give up its rights");
-	else
+	else if (is_confined(symbolizer_worker_pid(s), user, sizeof(user)))
 		finding_set_ok(
 			f, "libc's %s() named, its table made; worker: user %s, no capabilities",
 			t.name, user);
+	else if (here_hides_processes())
+		finding_set_missing(f, NEED_BIT(NEED_CAP_SYS_PTRACE),
+				    "/proc hides the worker, as all processes (hidepid=)");
+	else
+		finding_set_missing(f, 0, "the worker could not give up its rights");
 	symbolizer_free(s);
 }
 

@@ -194,6 +194,7 @@ uint64_t needs_refused(int code);
  */
 bool here_in_user_namespace(void);
 bool here_in_pid_namespace(void);
+bool here_hides_processes(void); /* from those without CAP_SYS_PTRACE, by hidepid= of /proc */
 bool here_locked_down(void); /* lockdown=confidentiality */
 bool here_filtered(void); /* by seccomp */
 /*

@@ -80,6 +80,22 @@ bool here_in_pid_namespace(void)
 	return in_namespace("/proc/self/ns/pid", FIRST_PID_NAMESPACE);
 }
 
+bool here_hides_processes(void)
+{
+	FILE *f = needs_missing() & NEED_BIT(NEED_CAP_SYS_PTRACE)
+			  ? fopen("/proc/self/mountinfo", "re")
+			  : NULL;
+	char line[4096];
+	bool hides = false;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, " /proc ")) /* the last one covers the others */
+			hides = strstr(line, "hidepid=");
+	if (f)
+		fclose(f);
+	return hides;
+}
+
 bool here_locked_down(void)
 {
 	char text[128];

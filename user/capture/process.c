@@ -307,11 +307,17 @@ void process_join(const struct process_table *t, struct thread_entry *thread,
 	p->ended = 0;
 }
 
-static uint32_t global_number(const struct process_context *c, uint32_t number)
+/*
+ * Return the number in the first namespace, and keep it: when a process that has ended is emitted
+ * again, its own number may already belong to another one.
+ */
+static uint32_t global_number(const struct process_context *c, uint32_t number, uint32_t *kept)
 {
 	if (number_is_outside(number))
 		return number & ~NUMBER_OUTSIDE;
-	return c->global_number ? c->global_number(c->context, number) : number;
+	if (!*kept)
+		*kept = c->global_number ? c->global_number(c->context, number) : number;
+	return *kept;
 }
 
 int process_put(struct process_table *t, struct process_entry *p, struct error *err)
@@ -332,7 +338,7 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 		.exe = p->exe,
 		.cgroup = cgroup,
 		.container = place.container,
-		.global_pid = global_number(c, p->pid),
+		.global_pid = global_number(c, p->pid, &p->global_pid),
 		.service = place.service,
 	};
 
@@ -340,7 +346,7 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 	return put_process(c->sink, &r, err);
 }
 
-int process_put_thread(struct process_table *t, const struct thread_entry *thread, uint64_t process,
+int process_put_thread(struct process_table *t, struct thread_entry *thread, uint64_t process,
 		       struct error *err)
 {
 	struct thread r = {
@@ -351,7 +357,7 @@ int process_put_thread(struct process_table *t, const struct thread_entry *threa
 		.end = thread->ended,
 		.comm = thread->name.comm,
 		.lane = thread->lane,
-		.global_tid = global_number(&t->context, thread->tid),
+		.global_tid = global_number(&t->context, thread->tid, &thread->global_tid),
 	};
 
 	return put_thread(t->context.sink, &r, err);

@@ -42,7 +42,7 @@ int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct
 
 /* Emit the entity of a process or thread, which must have an id. */
 int process_put(struct process_table *t, struct process_entry *p, struct error *err);
-int process_put_thread(struct process_table *t, const struct thread_entry *thread, uint64_t process,
+int process_put_thread(struct process_table *t, struct thread_entry *thread, uint64_t process,
 		       struct error *err);
 
 /*
