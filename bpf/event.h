@@ -152,6 +152,7 @@ struct wire_cgroup {
 
 /* The host name that a thread sees. */
 struct wire_host_name {
+	__u64 born; /* start_boottime of the thread */
 	__u32 inode; /* of /proc/PID/ns/uts */
 	char name[68]; /* the kernel keeps at most 64 bytes and a NUL; the rest is padding */
 };

@@ -26,6 +26,7 @@ int read_host_name(struct bpf_iter__task *ctx)
 	uts = BPF_CORE_READ(task, nsproxy, uts_ns); /* NULL if the thread is ending */
 	if (!uts)
 		return 0;
+	n.born = task->start_boottime;
 	n.inode = BPF_CORE_READ(uts, ns.inum);
 	BPF_CORE_READ_STR_INTO(&n.name, uts, name.nodename);
 	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));

@@ -12,6 +12,7 @@
 
 #include "bpf/event.h"
 #include "bpf/host_name.skel.h"
+#include "capture/process.h"
 #include "capture/program.h"
 
 #define INITIAL_UTS_NAMESPACE 0xEFFFFFFEU /* PROC_UTS_INIT_INO of include/linux/proc_ns.h */
@@ -90,16 +91,18 @@ static int read_name_of(struct host_names *h, uint32_t tid, struct wire_host_nam
 	return got == sizeof(*out) ? 0 : -ESRCH;
 }
 
-const char *host_names_find(struct host_names *h, uint64_t cgroup, uint32_t tid)
+const char *host_names_find(struct host_names *h, uint64_t cgroup, uint32_t pid, uint64_t born)
 {
 	struct known_name *k = &h->known[cgroup % KNOWN_NAMES];
 	struct wire_host_name n;
 
-	if (!cgroup || !tid)
+	if (!cgroup || !pid)
 		return "";
 	if (k->cgroup == cgroup)
 		return k->name;
-	if (load_reader(h) || read_name_of(h, tid, &n))
+	if (load_reader(h) || read_name_of(h, pid, &n))
+		return "";
+	if (!process_same_birth(n.born, born)) /* another process has the number by now */
 		return "";
 	n.name[sizeof(n.name) - 1] = '\0';
 	if (n.inode == INITIAL_UTS_NAMESPACE || !strcmp(n.name, h->machine))

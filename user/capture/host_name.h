@@ -16,12 +16,12 @@ struct host_names *host_names_new(void);
 void host_names_free(struct host_names *h);
 
 /*
- * Return the host name in the control group with this id, read from its thread tid (a number in the
- * pid namespace of the caller); "" if the thread is gone, or has the machine's own name. A name
- * that was found is kept for the control group. The text is valid until the next call. The first
- * call loads the BPF program.
+ * Return the host name in the control group with this id, read from its process pid (a number in
+ * the pid namespace of the caller) that was born then, ns; "" if the process is gone, or has the
+ * machine's own name. A name that was found is kept for the control group. The text is valid until
+ * the next call. The first call loads the BPF program.
  */
-const char *host_names_find(struct host_names *h, uint64_t cgroup, uint32_t tid);
+const char *host_names_find(struct host_names *h, uint64_t cgroup, uint32_t pid, uint64_t born);
 
 /* Return whether the recorder itself sees another host name than the machine's own. */
 bool host_names_inside(const struct host_names *h);

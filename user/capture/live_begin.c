@@ -45,7 +45,7 @@ static struct process_place place_of_process(void *context, const struct process
 
 	services_find_container(s->services, path, &s->names);
 	if ((*s->names.container || host_names_inside(s->host_names)) && !number_is_outside(p->pid))
-		host = host_names_find(s->host_names, p->cgroup, p->pid);
+		host = host_names_find(s->host_names, p->cgroup, p->pid, p->born.ns);
 	services_find_name(s->services, path, host, &s->names);
 	return (struct process_place){.container = s->names.container, .service = s->names.service};
 }

@@ -243,4 +243,10 @@ struct mapped_place process_entry_place(const struct process_entry *p);
 /* Return whether the comm glob ever matched the name of a sampled process or thread. */
 bool process_table_comm_matched(const struct process_table *t);
 
+/*
+ * Return whether two births, ns, may be the same (less than 100 ms apart): /proc counts births in
+ * ticks of 10 ms, and a fork record comes slightly later.
+ */
+bool process_same_birth(uint64_t a, uint64_t b);
+
 #endif

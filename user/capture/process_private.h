@@ -45,10 +45,4 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 int process_put_thread(struct process_table *t, struct thread_entry *thread, uint64_t process,
 		       struct error *err);
 
-/*
- * Return whether two births, ns, may be the same (less than 100 ms apart): /proc counts births in
- * ticks of 10 ms, and a fork record comes slightly later.
- */
-bool process_same_birth(uint64_t a, uint64_t b);
-
 #endif
