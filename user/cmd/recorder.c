@@ -89,8 +89,8 @@ static void make_parent_folder(const char *path)
 }
 
 /*
- * Write the first of a unit's cache folders, between which there are colons. With DynamicUser=yes it
- * is a link that root made, which the cache does not follow.
+ * Write the first of a unit's cache folders, between which there are colons. With DynamicUser=yes
+ * it is a link that root made, which the cache does not follow.
  */
 static void choose_cache_of_unit(const char *unit, char *buf, size_t size)
 {
