@@ -174,10 +174,7 @@ class Units(UnitTest):
                           "WHERE t.comm = 'loop'")[0]["s"]
         sampled = live.weight(trace.stacks(comm="loop"))
         self.assertAlmostEqual(ran, sampled, delta=0.1 * ran + 0.1)
-        account = trace.query("SELECT sum(due) AS due, sum(written) AS written, sum(idle) AS "
-                              "idle, sum(filtered) AS filtered FROM account")[0]
-        self.assertEqual(account["due"], account["written"] + account["idle"]
-                         + account["filtered"] + trace.unsampled(), account)
+        self.assertLessEqual(trace.losses(), 0.01 * live.count(trace.stacks()) + 5)
 
     def test_all_lines(self):
         """With every printed line doctor misses nothing, and its cache is kept."""
@@ -202,13 +199,15 @@ class Units(UnitTest):
 
 
 class Wrong(UnitTest):
-    def check_wrong(self, wrong, check, need, words):
+    def check_wrong(self, full, wrong, check, need, words):
         properties = [*self.lines, *wrong]
         found = self.doctor(properties)[check]
         self.assertEqual(found["verdict"], "missing", found)
         self.assertIn(need, found["needs"])
         if need != "CAP_SYSLOG":
             self.assertNotIn("CAP_SYSLOG", found["needs"] + found["found"])
+        if not full:
+            return
         done, said = self.record_unit(properties, "-d", 0.3)
         if words is None:
             self.assertNotEqual(done.returncode, 0)
@@ -226,7 +225,7 @@ class Wrong(UnitTest):
     def test_settings(self):
         for row in WRONG:
             with self.subTest(row[0]):
-                self.check_wrong(*row)
+                self.check_wrong(live.LONG or row in (WRONG[0], WRONG[5]), *row)
 
     def test_capabilities(self):
         """Each capability that is missing is named; with the printed line it is there."""

@@ -329,7 +329,7 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 		.id = p->id,
 		.host = c->host,
 		.pid = p->pid,
-		.ns_pid = p->ns_pid,
+		.ns_pid = p->numbers.ns,
 		.parent = p->parent,
 		.born = p->born.ns,
 		.start = p->start,
@@ -338,7 +338,7 @@ int process_put(struct process_table *t, struct process_entry *p, struct error *
 		.exe = p->exe,
 		.cgroup = cgroup,
 		.container = place.container,
-		.global_pid = global_number(c, p->pid, &p->global_pid),
+		.global_pid = global_number(c, p->pid, &p->numbers.global),
 		.service = place.service,
 	};
 
@@ -722,7 +722,7 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 	if (p->born.precision < BIRTH_SCANNED)
 		p->born = (struct process_birth){s->born, BIRTH_SCANNED};
 	p->parent = s->parent;
-	p->ns_pid = s->ns_pid;
+	p->numbers.ns = s->ns_pid;
 	p->kernel = s->kernel_thread;
 	if (strncmp(p->name.comm, s->comm, COMM_SIZE - 1))
 		set_process_name(t, p, s->comm);

@@ -71,11 +71,18 @@ struct process_code {
 	struct object *python;
 };
 
+/* Further numbers of a process; 0: unknown. */
+struct process_numbers {
+	uint32_t ns; /* in its innermost pid namespace */
+	/* in the first one, of the first entity: pid may later be another process's */
+	uint32_t global;
+};
+
 struct process_entry {
 	uint32_t pid;
-	uint32_t ns_pid, parent;
+	uint32_t parent;
+	struct process_numbers numbers;
 	struct process_birth born;
-	uint32_t global_pid; /* of its first entity: the number may later be another process's */
 	uint64_t id; /* process.id of the current program; 0 until first seen in a sample */
 	uint64_t start; /* time at which the current program began, ns */
 	uint64_t ended; /* exit time, ns, 0: alive; the entry is kept for 2 s, for late samples */
@@ -97,7 +104,7 @@ struct process_entry {
 struct thread_entry {
 	uint32_t tid;
 	uint32_t pid;
-	uint32_t global_tid; /* as global_pid of a process */
+	uint32_t global_tid; /* as process_numbers.global */
 	uint64_t id; /* thread.id under its current name; 0 until first seen in a sample */
 	uint64_t process; /* process.id of the process entity to which this thread entity belongs */
 	/* lane.id, the same under all names of the thread; 0: none yet, or no lanes are wanted */

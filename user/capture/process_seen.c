@@ -71,8 +71,8 @@ static void update_sampled_process(struct process_entry *p, const struct sampled
 		p->cgroup = s->cgroup;
 		p->changed = true;
 	}
-	if (s->ns_pid && p->ns_pid != s->ns_pid) {
-		p->ns_pid = s->ns_pid;
+	if (s->ns_pid && p->numbers.ns != s->ns_pid) {
+		p->numbers.ns = s->ns_pid;
 		p->changed = true;
 	}
 }
