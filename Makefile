@@ -143,7 +143,8 @@ $(O)/static/skein: $(O)/main.o $(O)/user/static.o $(LIBRARY)
 IMAGE := $(O)/image/skein-$(VERSION).tar
 image: $(IMAGE) $(O)/image/seccomp.json ## build a container image and its seccomp profile, in build/image
 
-$(IMAGE): $(O)/static/skein tools/image
+# Always made: it names the commit.
+$(IMAGE): $(O)/static/skein tools/image always
 	$(call say,IMAGE,$@)
 	$(Q)tools/image $< $(VERSION) $@
 
@@ -273,6 +274,6 @@ $(O)/tests/workloads/%: tests/workloads/%.rs
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all help run deps test test-san evidence bench unit workloads bpf-all fuzz format \
+.PHONY: all always help run deps test test-san evidence bench unit workloads bpf-all fuzz format \
 	install uninstall deb static image \
 	compile_commands.json clean

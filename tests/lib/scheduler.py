@@ -151,8 +151,10 @@ class Timeline:
             since = since if since < time else 0
             if not since and before >= 0:  # after a loss
                 since = max([begin for begin, _ in self.unknown if begin < time], default=time)
-            found.append(Run(max(since, last) if since else time, time, None, STATE["UNKNOWN"],
-                             state, wait))
+            begin = max(since, last) if since else time
+            while found and found[-1].end > begin:  # losses of two CPUs at one time
+                begin = min(begin, found.pop().time)
+            found.append(Run(begin, time, None, STATE["UNKNOWN"], state, wait))
         return sorted([*runs, *found], key=lambda r: (r.time, r.end))
 
     def _first(self, lane, runs, wakings):

@@ -317,6 +317,19 @@ class Doctor(live.LiveTest):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_beside_a_recording(self):
+        """
+        The files of another recorder's helpers belong to root, so what root may read there says
+        nothing of other users' programs.
+        """
+        self.begin("-a")
+        self.start("setpriv", "--reuid=4242", "--regid=4242", "--clear-groups", "sleep", "100")
+        kept = "-all,+bpf,+perfmon,+sys_ptrace,+syslog,+checkpoint_restore,+sys_nice"
+        checks, _ = self.findings(["setpriv", f"--inh-caps={kept}", f"--bounding-set={kept}"])
+        for name in ("deleted files", "others' memory"):
+            self.assertEqual(checks[name]["verdict"], "missing", checks[name])
+            self.assertIn("CAP_DAC_READ_SEARCH", checks[name]["needs"])
+
     def test_services(self):
         """docs/services.md holds the built-in rules, and these are a file of rules."""
         rules = self.run_skein("doctor", "--services").stdout

@@ -29,6 +29,7 @@ def needed():
 class Manifests(unittest.TestCase):
     def test_privileges(self):
         self.assertEqual(len(MANIFESTS), 2)
+        version, = re.findall(r"^VERSION := (.*)$", (ROOT / "Makefile").read_text(), re.M)
         for manifest in MANIFESTS:
             text = manifest.read_text()
             added, = re.findall(r"add: \[(.*)\]", text)
@@ -36,6 +37,7 @@ class Manifests(unittest.TestCase):
             self.assertIn("drop: [ALL]", text)
             self.assertIn("readOnlyRootFilesystem: true", text)
             self.assertIn("runAsUser: 0", text)
+            self.assertIn(f"image: localhost/skein:{version}", text)
 
     def test_line(self):
         page = (ROOT / "docs" / "containers.md").read_text()

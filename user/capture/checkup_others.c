@@ -16,14 +16,20 @@
 
 #define NEEDS_OF_OTHERS (NEED_BIT(NEED_CAP_SYS_PTRACE) | NEED_BIT(NEED_CAP_DAC_READ_SEARCH))
 
-/* Return whether the process (its open /proc/PID) belongs to another user and has user memory. */
+/*
+ * Return whether the process (its open /proc/PID) belongs to another user and has user memory. The
+ * files in the folder of a process that made itself undumpable, as skein's helpers do, belong to
+ * root instead: what root may read there, it may not read of others.
+ */
 static bool is_other(int process)
 {
+	struct stat files;
 	struct procfs_status status = {0};
 	struct procfs_stat stat;
 
 	return procfs_read_stat(process, &stat) == 0 && !stat.kernel_thread && stat.state != 'Z' &&
-	       procfs_read_status(process, &status) == 0 && status.fsuid != geteuid();
+	       procfs_read_status(process, &status) == 0 && status.fsuid != geteuid() &&
+	       fstatat(process, "maps", &files, 0) == 0 && files.st_uid == status.fsuid;
 }
 
 /*
