@@ -326,7 +326,7 @@ int elf_read_segments(struct elf *e, const struct elf_image *image)
 	return ret;
 }
 
-static int read_elf_image(struct elf *e, const struct elf_image *image, int debug_fd,
+static int read_elf_image(struct elf *e, struct elf_image *image, int debug_fd,
 			  struct object_facts *facts)
 {
 	int ret;
@@ -349,6 +349,8 @@ static int read_elf_image(struct elf *e, const struct elf_image *image, int debu
 		ret = symtab_build(&e->symbols);
 	if (!ret)
 		ret = elf_add_entry(e, image);
+	if (!ret)
+		ret = elf_add_code_starts(e, image);
 	symtab_seal(&e->symbols);
 	return ret;
 }

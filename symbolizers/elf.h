@@ -30,6 +30,7 @@ struct elf {
 	struct symtab symbols; /* sorted by address, not by file offset */
 	VECTOR(struct elf_segment) segments;
 	VECTOR(struct elf_extent) starts; /* functions in which threads begin, not found by name */
+	bool entry_described; /* .eh_frame describes the function at the entry point */
 };
 
 /* An ELF file and the files that belong to it. */
@@ -82,6 +83,11 @@ int elf_add_entry(struct elf *e, const struct elf_image *image);
  * or -ENOMEM.
  */
 int elf_add_start(struct elf *e, uint64_t start, uint64_t end);
+/*
+ * Add the functions in which threads begin by their code, if nothing describes the entry point, as
+ * in musl. Call elf_add_frames() first. Return 0 or -ENOMEM.
+ */
+int elf_add_code_starts(struct elf *e, struct elf_image *image);
 /*
  * Return whether the name is that of a function in which threads begin, or which in Go leaves one
  * stack for good for the beginning of another.

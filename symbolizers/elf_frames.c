@@ -114,6 +114,8 @@ static int add_frame_fde(struct frame_functions *f, const Dwarf_FDE *fde)
 	/* Functions that the linker has dropped begin at 0. */
 	if (r.bad || !start || __builtin_add_overflow(start, size, &end))
 		return 0;
+	if (start <= f->image->header.e_entry && f->image->header.e_entry < end)
+		f->elf->entry_described = true;
 	ret = add_frame_function(f, start, end);
 	return !ret && frame_begins_thread(k, r) ? elf_add_start(f->elf, start, end) : ret;
 }

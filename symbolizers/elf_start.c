@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Find the functions in which threads begin, by their names or by the file's entry point. A stack
- * is complete if its outermost frame is in such a function.
+ * Find the functions in which threads begin, by their names, by the file's entry point, or, in a C
+ * library that describes no function, by their code. A stack is complete if its outermost frame is
+ * in such a function.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "symbolizers/elf.h"
+#include "symbolizers/unwind/code.h"
 
 /*
  * Assumed size of the function at an entry point without a symbol, in bytes: crt1's _start has 34
@@ -13,6 +16,11 @@
  */
 #define ENTRY_SIZE 64
 #define STARTS_MAX 64
+/*
+ * Maximum bytes of code that are searched in each segment of a file: musl has 0.4 MiB, programs
+ * linked with musl some more.
+ */
+#define CODE_SEARCHED_MAX (64u << 20)
 
 static const char *const start_names[] = {
 	"_start",   "_dl_start_user",	"clone",	"clone3", "__clone",
@@ -118,4 +126,60 @@ int elf_add_entry(struct elf *e, const struct elf_image *image)
 		return elf_add_start(e, f.start, f.start + f.size);
 	return elf_add_start(e, entry,
 			     entry > UINT64_MAX - ENTRY_SIZE ? entry : entry + ENTRY_SIZE);
+}
+
+/* Return whether code in which a stack begins is at the entry point. */
+static bool entry_begins_stack(const struct unwind_source *s)
+{
+	uint64_t at;
+	uint8_t code[4];
+
+	return s->image->header.e_entry &&
+	       unwind_source_offset(s, s->image->header.e_entry, &at, NULL) &&
+	       !unwind_source_read(s, at, code, sizeof(code)) &&
+	       unwind_code_begins_stack(unwind_source_machine(s), code);
+}
+
+/* Add the code at an address that was found, as far as threads begin in it. */
+static int add_found_start(struct elf *e, uint64_t address, const struct unwind_found *f)
+{
+	if (f->kind == UNWIND_FOUND_RESTORER)
+		return 0;
+	return elf_add_start(e, address + f->at + f->child, address + f->at + f->end);
+}
+
+static int search_segment(struct elf *e, const struct unwind_source *s,
+			  const struct unwind_segment *in)
+{
+	uint64_t most = in->size < CODE_SEARCHED_MAX ? in->size : CODE_SEARCHED_MAX;
+	uint8_t code[1 << 16];
+	int ret = 0;
+
+	for (uint64_t at = 0; !ret && at < most;) {
+		size_t size = most - at < sizeof(code) ? most - at : sizeof(code), count;
+		struct unwind_found found[8];
+
+		if (unwind_source_read(s, in->offset + at, code, size))
+			return 0;
+		count = unwind_code_search(unwind_source_machine(s), code, size, found, 8);
+		for (size_t i = 0; !ret && i < count; i++)
+			ret = add_found_start(e, in->address + at, &found[i]);
+		heartbeat_send(s->image->heartbeat);
+		/* Blocks overlap, so that a pattern across the end of one is whole in the next. */
+		at += size < most - at ? size - UNWIND_CODE_PATTERN_MAX : size;
+	}
+	return ret;
+}
+
+int elf_add_code_starts(struct elf *e, struct elf_image *image)
+{
+	struct unwind_source s;
+	int ret = unwind_source_open(&s, image);
+
+	if (!ret && !e->entry_described && entry_begins_stack(&s)) {
+		for (size_t i = 0; !ret && i < s.segments.count; i++)
+			ret = search_segment(e, &s, &s.segments.items[i]);
+	}
+	unwind_source_free(&s);
+	return ret == -ENOMEM ? ret : 0;
 }

@@ -76,10 +76,69 @@ static bool x86_clone(const struct code_bytes *c, const uint8_t *call, struct un
 	return true;
 }
 
+/*
+ * Return the bytes of a ModRM byte at p and what belongs to it: a SIB byte and a displacement.
+ * (Intel's manual, volume 2, table 2-2)
+ */
+static size_t x86_modrm_size(const uint8_t *p)
+{
+	unsigned int mod = p[0] >> 6, rm = p[0] & 7;
+
+	if (mod == 3)
+		return 1;
+	if (mod == 0 && rm == 5)
+		return 5;
+	if (mod == 0 && rm == 4 && (p[1] & 7) == 5)
+		return 6;
+	return 1 + (rm == 4) + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+/* Return the size of the indirect call (opcode ff /2) that ends at end; 0 if there is none. */
+static size_t x86_indirect_call(const struct code_bytes *c, const uint8_t *end)
+{
+	for (size_t size = 2; size <= 7 && size <= (size_t)(end - c->begin); size++) {
+		const uint8_t *p = end - size;
+
+		if (p[0] == 0xff && (p[1] >> 3 & 7) == 2 && 1 + x86_modrm_size(p + 1) == size)
+			return size + (p > c->begin && (p[-1] & 0xf8) == 0x40); /* REX prefix */
+	}
+	return 0;
+}
+
+/*
+ * Find where musl calls a thread's function and, with its result, one that does not return: call
+ * *function; mov %eax,%edi or mov %rax,%rdi; call exit.
+ */
+static size_t x86_search_outermost(const struct code_bytes *c, struct unwind_found *out, size_t max)
+{
+	static const uint8_t mov_call[] = {0x89, 0xc7, 0xe8};
+	const uint8_t *p = c->begin;
+	size_t found = 0;
+
+	while (found < max) {
+		const uint8_t *mov;
+		size_t call;
+
+		p = memmem(p, (size_t)(c->end - p), mov_call, sizeof(mov_call));
+		if (!p || c->end - p < 7)
+			break;
+		mov = p - (p > c->begin && p[-1] == 0x48);
+		call = x86_indirect_call(c, mov);
+		p += 7; /* the mov instruction and the call of 5 bytes */
+		if (call)
+			out[found++] = (struct unwind_found){
+				.at = (uint64_t)(mov - call - c->begin),
+				.kind = UNWIND_FOUND_OUTERMOST,
+				.end = (uint32_t)(p - (mov - call)),
+			};
+	}
+	return found;
+}
+
 static size_t x86_search(const struct code_bytes *c, struct unwind_found *out, size_t max)
 {
 	const uint8_t *p = c->begin;
-	size_t found = 0;
+	size_t found = x86_search_outermost(c, out, max);
 
 	while (found < max) {
 		p = memmem(p, (size_t)(c->end - p), x86_syscall, sizeof(x86_syscall));

@@ -14,6 +14,8 @@
 enum unwind_found_kind {
 	UNWIND_FOUND_RESTORER, /* code to which signal handlers return; child is its size */
 	UNWIND_FOUND_CLONE, /* clone(), in which a thread begins */
+	/* the calls of a thread's function and of the function that ends the thread, up to end */
+	UNWIND_FOUND_OUTERMOST,
 };
 
 /* A special function that was found. Numbers are byte offsets from at, unless stated otherwise. */

@@ -12,6 +12,7 @@
 #include "symbolizers/unwind/cfi.h"
 #include "symbolizers/unwind/crt.h"
 #include "symbolizers/unwind/key.h"
+#include "symbolizers/unwind/paths.h"
 #include "symbolizers/unwind/plt.h"
 #include "symbolizers/unwind/starts.h"
 #include "symbolizers/unwind/table.h"
@@ -102,6 +103,8 @@ static int hash_parts(const struct unwind_source *s)
 		ret = unwind_crt_add(&rows, s);
 	if (!ret)
 		ret = unwind_starts_add(&rows, s);
+	if (!ret)
+		ret = unwind_paths_add(&rows, s);
 	for (int i = 0; i < UNWIND_LAYERS; i++)
 		any = any || rows.layers[i].count;
 	unwind_rows_free(&rows);

@@ -12,6 +12,7 @@
 #include "symbolizers/go_table.h"
 #include "symbolizers/unwind/crt.h"
 #include "symbolizers/unwind/index.h"
+#include "symbolizers/unwind/paths.h"
 #include "symbolizers/unwind/plt.h"
 #include "symbolizers/unwind/starts.h"
 #include "symbolizers/unwind/table.h"
@@ -105,7 +106,8 @@ static int open_function_index(struct requested_pages *a)
 	if (!ret && a->index.count < FUNCTIONS_FEW &&
 	    unwind_cfi_find(&a->source, false, &other) != -ENOENT)
 		ret = -ENOENT;
-	return ret;
+	/* most of the code is described by its paths, which are followed for the whole file */
+	return !ret && unwind_is_sparse(&a->source, a->index.count) ? -ENOENT : ret;
 }
 
 /*

@@ -13,6 +13,8 @@
  *  - musl describes no function. Its __clone continues after the system call with
  *    test %eax,%eax; jnz 1f; xor %ebp,%ebp ... 1: ret. The stack pointer is the caller's from the
  *    first instruction on.
+ *  - musl calls main() and a thread's function, and then exit() or pthread_exit() with the result,
+ *    from functions that nothing describes: the walk ends there.
  *  - Signal handlers return to mov $15,%rax; syscall. glibc describes this code, from one byte
  *    before it on; musl does not.
  */
@@ -201,6 +203,7 @@ static int add_from_described(struct unwind_rows *rows, const struct unwind_sour
 
 struct holes {
 	const struct unwind_source *source;
+	bool runs; /* the file is a program, or a C library, whose entry point nothing describes */
 	VECTOR(struct unwind_found) found;
 	uint64_t left; /* bytes that may still be read */
 };
@@ -225,7 +228,8 @@ static int search_hole(void *context, uint64_t start, uint64_t end, enum unwind_
 		count = unwind_code_search(unwind_source_machine(h->source), code, size, found, 8);
 		for (size_t i = 0; !ret && i < count && h->found.count < CLONES_MAX; i++) {
 			found[i].at += start;
-			ret = vector_push(&h->found, found[i]);
+			if (found[i].kind != UNWIND_FOUND_OUTERMOST || h->runs)
+				ret = vector_push(&h->found, found[i]);
 		}
 		h->left -= size < h->left ? size : h->left;
 		/* Blocks overlap, so that a pattern across the end of one is whole in the next. */
@@ -241,6 +245,8 @@ static int add_found_code(struct unwind_rows *rows, const struct unwind_machine 
 	struct unwind_rule restorer = signal_rule(m);
 	int ret;
 
+	if (f->kind == UNWIND_FOUND_OUTERMOST)
+		return add_start_rule(rows, f->at, f->at + f->end, &rule_end);
 	if (f->kind == UNWIND_FOUND_RESTORER)
 		return add_start_rule(rows, f->at - 1, f->at + f->child, &restorer);
 	ret = add_start_rule(rows, f->at, f->at + f->call_end, &leaf);
@@ -253,10 +259,24 @@ static int add_found_code(struct unwind_rows *rows, const struct unwind_machine 
 	return ret;
 }
 
+/* Return whether the file has an entry point that nothing describes, as files of musl have. */
+static bool has_undescribed_entry(const struct unwind_rows *rows, const struct unwind_source *s)
+{
+	uint64_t entry, room;
+
+	if (!find_entry_point(s, &entry, &room))
+		return false;
+	for (unsigned int layer = 0; layer < UNWIND_LAYERS; layer++)
+		if (unwind_rows_find(rows, (enum unwind_layer)layer, entry))
+			return false;
+	return true;
+}
+
 /* Add functions without a description, which are recognized by their code. */
 static int add_undescribed(struct unwind_rows *rows, const struct unwind_source *s)
 {
-	struct holes h = {.source = s, .left = HOLES_SIZE_MAX};
+	struct holes h = {
+		.source = s, .runs = has_undescribed_entry(rows, s), .left = HOLES_SIZE_MAX};
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < s->segments.count && !s->parts.count; i++) {

@@ -6,6 +6,7 @@
 #include "symbolizers/unwind/crt.h"
 #include "symbolizers/unwind/go.h"
 #include "symbolizers/unwind/key.h"
+#include "symbolizers/unwind/paths.h"
 #include "symbolizers/unwind/plt.h"
 #include "symbolizers/unwind/starts.h"
 #include "symbolizers/unwind/table.h"
@@ -32,6 +33,8 @@ static int make_image_table(struct elf_image *image, void **out, size_t *out_siz
 		ret = unwind_plt_add(&rows, &source);
 	if (!ret)
 		ret = unwind_starts_add(&rows, &source);
+	if (!ret)
+		ret = unwind_paths_add(&rows, &source);
 	if (!ret)
 		ret = unwind_rows_finish(&rows, out, out_size);
 	unwind_rows_free(&rows);
