@@ -11,6 +11,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -94,25 +95,25 @@ class Containers(live.LiveTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.strip()
 
-    def skein(self, *args, capabilities=CAPABILITIES, profile=PROFILE, options=()):
+    def skein(self, *args, capabilities=CAPABILITIES, profile=PROFILE, options=("--rm",)):
         """Run the image, with the line of docs/containers.md."""
         (self.tmp / "data").mkdir(exist_ok=True)
         (self.tmp / "cache").mkdir(exist_ok=True)
         added = [word for name in capabilities for word in ("--cap-add", name)]
         filtered = ["--security-opt", f"seccomp={profile}"] if profile else []
-        return self.run_in(*self.podman, "run", "--rm", "--read-only", "--pids-limit", "0",
+        return self.run_in(*self.podman, "run", "--read-only", "--pids-limit", "0",
                            "--network=none", "--cap-drop", "ALL", *added, *filtered,
                            "-v", f"{self.tmp}/data:/data", "-v",
                            f"{self.tmp}/cache:/var/cache/skein", *options, self.image, *args)
 
-    def check_complete(self, trace, comm, function):
+    def check_complete(self, trace, comm, function, least=300):
         """
         Of a program 99.5 % of the stacks are complete, and 99 % have names only; Debian's Python
         has no symbols, so functions of its own file have their addresses.
         """
         stacks = trace.stacks(comm=comm)
         samples = live.count(stacks)
-        self.assertGreater(samples, 300)
+        self.assertGreater(samples, least)
         found = completeness(SKEIN, trace.path, comm)
         self.assertLessEqual(found.samples - found.complete, 0.005 * found.samples, str(found))
         unnamed = collections.Counter()
@@ -130,7 +131,7 @@ class Containers(live.LiveTest):
         pod = self.begin_application("sh", "-c", '"$0" 100 & exec /usr/bin/python3 -c "$1"',
                                      "/build/" + os.path.relpath(workload("loop"), BUILD), PYTHON)
         # First a recording that makes the tables; nothing is expected of its names.
-        shared = ("--pid", f"container:{pod}", "--uts", f"container:{pod}")
+        shared = ("--rm", "--pid", f"container:{pod}", "--uts", f"container:{pod}")
         for name in ("warm", "measured"):
             done = self.skein("record", "-e", "all", "-F", "499", "-d", "2", "-o", f"{name}.skein",
                               options=shared)
@@ -148,6 +149,32 @@ class Containers(live.LiveTest):
         loop, = {s.process["id"]: s.process for s in live.Trace(path).stacks(comm="loop")}.values()
         self.assertEqual((loop["container"], loop["service"]), (pod, "shop-1"))
 
+    def test_manifests(self):
+        """
+        What each manifest runs, with its privileges: it records until the engine ends it, and the
+        trace is whole then.
+        """
+        pod = self.begin_application("/build/" + os.path.relpath(workload("loop"), BUILD), "100")
+        for name, shared in (("daemonset", "host"), ("sidecar", f"container:{pod}")):
+            with self.subTest(name):
+                text = (ROOT / f"packaging/kubernetes/{name}.yaml").read_text()
+                args, = re.findall(r"args: \[(.*)\]", text)
+                added, = re.findall(r"add: \[(.*)\]", text)
+                done = self.skein(*args.split(", "), capabilities=added.split(", "),
+                                  options=("-d", "--name", name, "--pid", shared))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                pid = int(self.run_in(*self.podman, "inspect", "-f", "{{.State.Pid}}",
+                                      name).stdout)
+                self.wait_for(lambda: live.descriptors(pid, "perf_event") > os.cpu_count())
+                live.time.sleep(4)  # s, of samples
+                self.run_in(*self.podman, "stop", "--time", "30", name)
+                ended = self.run_in(*self.podman, "wait", name).stdout.strip()
+                said = self.run_in(*self.podman, "logs", name).stderr
+                self.run_in(*self.podman, "rm", "--force", name)  # it depends on the other
+                self.assertEqual(ended, "0", said)
+                file = args.split("/data/")[1]
+                self.check_complete(live.Trace(self.tmp / "data" / file), "loop", "loop_inner", 99)
+
     def doctor(self, **how):
         """Return {check: finding}, and the lines that mend what is missing."""
         done = self.skein("doctor", "--json", **how)
@@ -163,7 +190,7 @@ class Containers(live.LiveTest):
         line, = {f["mend"] for f in self.doctor(profile=None).values()
                  if "seccomp" in (f.get("mend") or "")}
         self.assertEqual(line, "--security-opt seccomp=unconfined")
-        found = self.doctor(profile=None, options=line.split())["sampling program"]
+        found = self.doctor(profile=None, options=["--rm", *line.split()])["sampling program"]
         self.assertEqual(found["verdict"], "ok", found)
 
     def test_capabilities(self):

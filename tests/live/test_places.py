@@ -74,18 +74,23 @@ class Places(test_namespaces.NamespaceTest):
         self.assertGreaterEqual(live.share(trace.stacks(comm="execafter"), "after_exec"), 0.9)
 
     def test_own_namespace_ends(self):
-        """The recorder's own namespace ends, and the recorder with it: its file can be read."""
+        """
+        The recorder's own namespace ends, and the recorder with it: its file has what was recorded
+        up to the last second, and says that the recording did not end.
+        """
         holder, init = self.namespace()
         self.start_inside(init, workload("loop"), 100)
         recording = self.begin_inside(init, "-F", 499)
-        live.time.sleep(1)
+        live.time.sleep(3)
         self.end(holder)
         recording.process.wait(10)
         recording.wait()
-        if not pathlib.Path(recording.path).exists():
-            return  # it had not yet written anything
-        done = subprocess.run([SKEIN, "report", recording.path], capture_output=True, check=False)
-        self.assertIn(done.returncode, (0, 1), done.stderr)
+        done = subprocess.run([SKEIN, "report", recording.path], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Unfinished", done.stdout)
+        trace = live.Trace(recording.path)
+        self.assertGreater(live.share(trace.stacks(comm="loop"), "loop_inner"), 0.9)
 
     def test_root_is_gone(self):
         """A container's files are removed and its root is unmounted, while its process lives."""
@@ -109,7 +114,7 @@ class Places(test_namespaces.NamespaceTest):
         self.assertGreater(live.count(stacks), 60)
         self.assertGreaterEqual(live.share(stacks, "loop_inner"), 0.99)
         found = completeness(SKEIN, trace.path, "loop")
-        self.assertEqual(sum(count for reason, _, count in found.reasons if not reason), 0)
+        self.assertLessEqual(found.samples - found.complete, 0.005 * found.samples, str(found))
 
     def test_hidden_processes(self):
         """/proc with hidepid=2: nothing changes for CAP_SYS_PTRACE; else it is missing."""

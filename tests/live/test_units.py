@@ -116,8 +116,9 @@ class UnitTest(test_namespaces.NamespaceTest):
         assert calls == CALLS, calls
 
     def start_boxed(self, *command):
-        """Start a program of the host's build in the container."""
-        return self.start(*self.box.enter(*command), stderr=subprocess.DEVNULL)
+        """Start a program of the host's build in the container; it ends with the test."""
+        return self.start(*self.box.enter("setpriv", "--pdeathsig", "KILL", *command),
+                          stderr=subprocess.DEVNULL)
 
     def doctor(self, properties):
         """Return {check: finding} of doctor in a unit."""
@@ -199,7 +200,8 @@ class Units(UnitTest):
         self.addCleanup(self.box.run, "systemctl", "stop", "born")
         done, said = self.record_unit(properties, "-F", 499, "-d", 1)
         self.assertEqual(done.returncode, 0, said)
-        self.assertTrue(self.taken().stacks(comm="loop"))
+        services = {s.process["service"] for s in self.taken().stacks(comm="loop")}
+        self.assertEqual(services, {"born"})
 
 
 class Wrong(UnitTest):
