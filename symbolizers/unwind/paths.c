@@ -87,8 +87,8 @@ struct paths {
 	bool disputed; /* this pass has found a conflict that earlier passes have not found */
 };
 
-static int add_hole(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
-		    struct unwind_extent *function)
+static int add_path_hole(void *context, uint64_t start, uint64_t end, enum unwind_layer layer,
+			 struct unwind_extent *function)
 {
 	struct paths *p = context;
 	struct path_hole hole = {.start = start, .end = end, .index = p->size};
@@ -100,7 +100,7 @@ static int add_hole(void *context, uint64_t start, uint64_t end, enum unwind_lay
 	return vector_push(&p->holes, hole);
 }
 
-static int find_holes(struct paths *p, struct unwind_rows *rows)
+static int find_path_holes(struct paths *p, struct unwind_rows *rows)
 {
 	const struct unwind_source *s = p->source;
 	int ret = 0;
@@ -109,7 +109,7 @@ static int find_holes(struct paths *p, struct unwind_rows *rows)
 		const struct unwind_segment *in = &s->segments.items[i];
 		size_t first = p->holes.count;
 
-		ret = unwind_rows_walk(rows, in->offset, in->offset + in->size, add_hole, p);
+		ret = unwind_rows_walk(rows, in->offset, in->offset + in->size, add_path_hole, p);
 		for (size_t n = first; n < p->holes.count; n++)
 			p->holes.items[n].address =
 				p->holes.items[n].start - in->offset + in->address;
@@ -117,7 +117,7 @@ static int find_holes(struct paths *p, struct unwind_rows *rows)
 	return ret;
 }
 
-static int read_code(struct paths *p)
+static int read_holes(struct paths *p)
 {
 	int ret = 0;
 
@@ -175,7 +175,7 @@ static bool index_of_address(const struct paths *p, uint64_t address, size_t *ou
 	return true;
 }
 
-static void add_entry(struct paths *p, uint64_t address)
+static void add_path_entry(struct paths *p, uint64_t address)
 {
 	size_t index;
 
@@ -189,13 +189,13 @@ static void add_entry(struct paths *p, uint64_t address)
  * Add the entry point. Its own code is described as the beginning of a stack (starts.h), but it
  * calls, or takes the address of, the function that calls main(), or main() itself.
  */
-static void add_entry_point(struct paths *p)
+static void add_code_at_entry(struct paths *p)
 {
 	uint64_t address = p->source->image->header.e_entry, at, room;
 	uint8_t code[ENTRY_MAX];
 	struct x86_instruction i;
 
-	add_entry(p, address);
+	add_path_entry(p, address);
 	if (!unwind_source_offset(p->source, address, &at, &room) ||
 	    unwind_source_read(p->source, at, code, room < ENTRY_MAX ? room : ENTRY_MAX))
 		return;
@@ -204,14 +204,14 @@ static void add_entry_point(struct paths *p)
 		const uint64_t next = address + n + i.size;
 
 		if (!i.map && i.opcode == 0x8d && i.has_rip)
-			add_entry(p, next + (uint64_t)(int64_t)i.displacement);
+			add_path_entry(p, next + (uint64_t)(int64_t)i.displacement);
 		if (!i.map && i.opcode == 0xe8)
-			add_entry(p, next + (uint64_t)i.immediate);
+			add_path_entry(p, next + (uint64_t)i.immediate);
 	}
 }
 
 /* Add the functions of a symbol table of 64-bit symbols. */
-static void add_symbols(struct paths *p, uint32_t type)
+static void add_entries_of_symbols(struct paths *p, uint32_t type)
 {
 	const struct elf_image *image = p->source->image;
 	GElf_Shdr section;
@@ -231,13 +231,13 @@ static void add_symbols(struct paths *p, uint32_t type)
 		    !index_of_address(p, address, &index))
 			continue;
 		unwind_source_hash(p->source, &address, 1);
-		add_entry(p, address);
+		add_path_entry(p, address);
 	}
 	free(symbols);
 }
 
 /* Add the functions whose addresses the dynamic linker puts into data. */
-static void add_relocated(struct paths *p)
+static void add_entries_of_relocations(struct paths *p)
 {
 	const struct elf_image *image = p->source->image;
 	GElf_Shdr s;
@@ -255,7 +255,7 @@ static void add_relocated(struct paths *p)
 			    !index_of_address(p, address, &index))
 				continue;
 			unwind_source_hash(p->source, &address, 1);
-			add_entry(p, address);
+			add_path_entry(p, address);
 		}
 		free(rela);
 	}
@@ -294,8 +294,8 @@ static int function_returns(struct paths *p, uint32_t function)
 }
 
 /* Go on at a point, or if it is a tail call return, if the function at an index returns. */
-static int wait_for(struct paths *p, size_t function, const struct path_point *at,
-		    bool is_tail_call)
+static int wait_for_return(struct paths *p, size_t function, const struct path_point *at,
+			   bool is_tail_call)
 {
 	struct path_wait w = {
 		.point = *at, .is_tail_call = is_tail_call, .next = p->waiting[function]};
@@ -315,17 +315,17 @@ static int meet_path(struct paths *p, const struct path_point *at)
 {
 	uint32_t function = p->functions[at->index];
 
-	return function == at->function ? 0 : wait_for(p, function, at, true);
+	return function == at->function ? 0 : wait_for_return(p, function, at, true);
 }
 
 /* Continue a path at an index with a state. Return 0 or -ENOMEM. */
-static int go_on(struct paths *p, const struct path_point *to)
+static int continue_path(struct paths *p, const struct path_point *to)
 {
 	uint8_t *mark = &p->marks[to->index];
 
 	/* all functions are followed from their own state */
 	if (*mark & PATH_ENTRY)
-		return to->index == to->function ? 0 : wait_for(p, to->index, to, true);
+		return to->index == to->function ? 0 : wait_for_return(p, to->index, to, true);
 	if ((*mark & 3) == PATH_SEEN &&
 	    !memcmp(&p->states[to->index], &to->state, sizeof(to->state)))
 		return meet_path(p, to);
@@ -336,7 +336,7 @@ static int go_on(struct paths *p, const struct path_point *to)
  * Continue at an address. A jump to another place of the same path keeps the state; a jump whose
  * state is that of a beginning leaves the function (a tail call).
  */
-static int jump_to(struct paths *p, const struct path_point *from, uint64_t address)
+static int jump_path_to(struct paths *p, const struct path_point *from, uint64_t address)
 {
 	struct path_point to = *from;
 	size_t index;
@@ -344,7 +344,7 @@ static int jump_to(struct paths *p, const struct path_point *from, uint64_t addr
 	if (!index_of_address(p, address, &index))
 		return 0;
 	to.index = (uint32_t)index;
-	return go_on(p, &to);
+	return continue_path(p, &to);
 }
 
 /*
@@ -388,12 +388,12 @@ static int jump_by_table(struct paths *p, const struct path_point *from)
 		const uint64_t target = from->table + (uint64_t)(int64_t)table[i];
 
 		if (index_of_address(p, target, &index) && index >= first && index < end)
-			ret = jump_to(p, from, target);
+			ret = jump_path_to(p, from, target);
 	}
 	return ret;
 }
 
-static bool is_jump(const struct x86_instruction *i, bool *conditional)
+static bool is_path_jump(const struct x86_instruction *i, bool *conditional)
 {
 	*conditional = (i->map == 0 && i->opcode >= 0x70 && i->opcode < 0x80) ||
 		       (i->map == 0 && i->opcode >= 0xe0 && i->opcode < 0xe4) ||
@@ -419,8 +419,8 @@ static bool is_condition(const struct x86_instruction *i, bool larger)
 }
 
 /* Follow the jump at address, and continue after it if it is conditional. */
-static int follow_jump(struct paths *p, struct path_point *at, const struct x86_instruction *i,
-		       uint64_t address, bool conditional)
+static int follow_path_jump(struct paths *p, struct path_point *at, const struct x86_instruction *i,
+			    uint64_t address, bool conditional)
 {
 	uint64_t target = address + i->size + (uint64_t)i->immediate;
 	struct path_point taken = *at;
@@ -428,13 +428,13 @@ static int follow_jump(struct paths *p, struct path_point *at, const struct x86_
 
 	if (conditional && is_condition(i, false))
 		taken.entries = at->compared;
-	ret = jump_to(p, &taken, target);
+	ret = jump_path_to(p, &taken, target);
 	if (ret || !conditional)
 		return ret;
 	if (is_condition(i, true))
 		at->entries = at->compared;
 	at->index += i->size;
-	return go_on(p, at);
+	return continue_path(p, at);
 }
 
 /* Remember the number with which an instruction compares a register. */
@@ -452,8 +452,8 @@ static void take_compared(struct path_point *at, const struct x86_instruction *i
 }
 
 /* Remember an address that a lea instruction computes; it may be of a function or of a table. */
-static void take_address(struct paths *p, struct path_point *at, const struct x86_instruction *i,
-			 uint64_t address)
+static void take_path_address(struct paths *p, struct path_point *at,
+			      const struct x86_instruction *i, uint64_t address)
 {
 	uint64_t target = address + i->size + (uint64_t)(int64_t)i->displacement;
 
@@ -461,7 +461,7 @@ static void take_address(struct paths *p, struct path_point *at, const struct x8
 		return;
 	at->table = target;
 	if (target % 16 == 0)
-		add_entry(p, target);
+		add_path_entry(p, target);
 }
 
 /* Return whether a function only jumps to an address in memory, as a stub of a PLT does. */
@@ -482,18 +482,19 @@ static bool is_stub(const struct paths *p, size_t index)
 }
 
 /* Follow a call, after which *at is. */
-static int follow_call(struct paths *p, const struct path_point *at, uint64_t target)
+static int follow_path_call(struct paths *p, const struct path_point *at, uint64_t target)
 {
 	size_t function;
 
 	if (!index_of_address(p, target, &function) || is_stub(p, function))
 		return vector_push(&p->last, *at);
-	add_entry(p, target);
-	return wait_for(p, function, at, false);
+	add_path_entry(p, target);
+	return wait_for_return(p, function, at, false);
 }
 
 /* Follow an instruction after which none follows. */
-static int follow_end(struct paths *p, const struct path_point *at, const struct x86_instruction *i)
+static int follow_path_end(struct paths *p, const struct path_point *at,
+			   const struct x86_instruction *i)
 {
 	bool indirect = !i->map && i->opcode == 0xff;
 
@@ -505,7 +506,7 @@ static int follow_end(struct paths *p, const struct path_point *at, const struct
 }
 
 /* Follow one instruction. */
-static int follow(struct paths *p, struct path_point at)
+static int follow_instruction(struct paths *p, struct path_point at)
 {
 	const struct path_hole *h = hole_of_index(p, at.index);
 	size_t left = h->index + (h->end - h->start) - at.index;
@@ -516,25 +517,25 @@ static int follow(struct paths *p, struct path_point at)
 	if (!x86_decode(p->code + at.index, left, &i))
 		return 0;
 	p->sizes[at.index] = i.size;
-	take_address(p, &at, &i, address);
+	take_path_address(p, &at, &i, address);
 	take_compared(&at, &i);
-	if (is_jump(&i, &conditional))
-		return follow_jump(p, &at, &i, address, conditional);
+	if (is_path_jump(&i, &conditional))
+		return follow_path_jump(p, &at, &i, address, conditional);
 	if (ends_path(&i))
-		return follow_end(p, &at, &i);
+		return follow_path_end(p, &at, &i);
 	if (i.size == left)
 		return 0;
 	at.index += i.size;
 	if (!i.map && i.opcode == 0xe8)
-		return follow_call(p, &at, address + i.size + (uint64_t)i.immediate);
+		return follow_path_call(p, &at, address + i.size + (uint64_t)i.immediate);
 	path_state_run(&at.state, &i);
 	if (!at.state.depth && !at.state.frame)
 		return 0;
-	return go_on(p, &at);
+	return continue_path(p, &at);
 }
 
 /* Visit a point unless it was visited before, and follow its instruction. */
-static int visit(struct paths *p, const struct path_point *at)
+static int visit_point(struct paths *p, const struct path_point *at)
 {
 	uint8_t *mark = &p->marks[at->index];
 	struct path_point to = *at;
@@ -563,7 +564,7 @@ static int visit(struct paths *p, const struct path_point *at)
 		return 0;
 	}
 	to.state = p->states[at->index];
-	return follow(p, to);
+	return follow_instruction(p, to);
 }
 
 /* Return whether an instruction reads rax or eax, in which calls return their results. */
@@ -607,7 +608,7 @@ static bool may_begin_function(const struct paths *p, size_t index)
  * Follow all points. What comes after the call of a function that is not known to return is
  * followed last, and not at all if it may be another function.
  */
-static int follow_all(struct paths *p)
+static int follow_all_paths(struct paths *p)
 {
 	struct path_point at;
 	int ret = 0;
@@ -617,18 +618,18 @@ static int follow_all(struct paths *p)
 			return -E2BIG;
 		if (p->next.count) {
 			at = p->next.items[--p->next.count];
-			ret = visit(p, &at);
+			ret = visit_point(p, &at);
 			continue;
 		}
 		at = p->last.items[--p->last.count];
 		if ((p->marks[at.index] & 3) == PATH_UNSEEN && !may_begin_function(p, at.index))
-			ret = visit(p, &at);
+			ret = visit_point(p, &at);
 	}
 	return ret;
 }
 
 /* Follow the paths of all functions, from new. kept: flags of enum path_mark that are kept. */
-static int make_pass(struct paths *p, uint8_t kept)
+static int make_path_pass(struct paths *p, uint8_t kept)
 {
 	int ret = 0;
 
@@ -647,13 +648,13 @@ static int make_pass(struct paths *p, uint8_t kept)
 		if (!ret)
 			ret = vector_push(&p->starts, i);
 	}
-	ret = ret ? ret : follow_all(p);
+	ret = ret ? ret : follow_all_paths(p);
 	heartbeat_send(p->source->image->heartbeat);
 	return ret;
 }
 
 /* Return whether paths lead to an instruction, even if they disagree. */
-static bool is_reached(const struct paths *p, size_t index)
+static bool is_path_reached(const struct paths *p, size_t index)
 {
 	return (p->marks[index] & 3) != PATH_UNSEEN && p->sizes[index];
 }
@@ -662,8 +663,8 @@ static bool is_reached(const struct paths *p, size_t index)
  * Add the rows of a run of instructions that begins at from, which has no gap and no beginning of
  * another function. Return the number of its bytes or a negative errno.
  */
-static int64_t add_run(struct unwind_rows *rows, const struct paths *p, const struct path_hole *h,
-		       size_t from)
+static int64_t add_path_run(struct unwind_rows *rows, const struct paths *p,
+			    const struct path_hole *h, size_t from)
 {
 	size_t end = from, at = from, limit = h->index + (h->end - h->start);
 	uint64_t offset = h->start - h->index;
@@ -671,7 +672,7 @@ static int64_t add_run(struct unwind_rows *rows, const struct paths *p, const st
 
 	do {
 		end += p->sizes[end];
-	} while (end < limit && is_reached(p, end) && !(p->marks[end] & PATH_ENTRY));
+	} while (end < limit && is_path_reached(p, end) && !(p->marks[end] & PATH_ENTRY));
 	ret = unwind_rows_begin(rows, UNWIND_LAYER_LINES, offset + from, offset + end);
 	for (; !ret && at < end; at += p->sizes[at]) {
 		const struct unwind_rule rule = (p->marks[at] & 3) == PATH_SEEN
@@ -684,7 +685,7 @@ static int64_t add_run(struct unwind_rows *rows, const struct paths *p, const st
 }
 
 /* Return whether code that no path reaches is padding: nops, int3. */
-static bool is_padding(const struct paths *p, size_t from, size_t end)
+static bool is_path_padding(const struct paths *p, size_t from, size_t end)
 {
 	struct x86_instruction i;
 
@@ -702,30 +703,30 @@ static bool is_padding(const struct paths *p, size_t from, size_t end)
  * Add a row for code that no path reaches, unless it is padding: short gaps between rows count as
  * padding that belongs to the row before. Return the number of its bytes or a negative errno.
  */
-static int64_t add_gap(struct unwind_rows *rows, const struct paths *p, const struct path_hole *h,
-		       size_t from)
+static int64_t add_path_gap(struct unwind_rows *rows, const struct paths *p,
+			    const struct path_hole *h, size_t from)
 {
 	const struct unwind_rule unknown = {.kind = UNWIND_BAD};
 	size_t end = from, limit = h->index + (h->end - h->start);
 	int ret = 0;
 
-	while (end < limit && !is_reached(p, end))
+	while (end < limit && !is_path_reached(p, end))
 		end++;
-	if (end - from <= PADDING_MAX && !is_padding(p, from, end))
+	if (end - from <= PADDING_MAX && !is_path_padding(p, from, end))
 		ret = unwind_rows_add(rows, UNWIND_LAYER_LINES, h->start + (from - h->index),
 				      h->start + (end - h->index), &unknown);
 	return ret && ret != -EINVAL ? ret : (int64_t)(end - from);
 }
 
-static int add_rows(struct unwind_rows *rows, const struct paths *p)
+static int add_path_rows(struct unwind_rows *rows, const struct paths *p)
 {
 	for (size_t i = 0; i < p->holes.count; i++) {
 		const struct path_hole *h = &p->holes.items[i];
 		size_t end = h->index + (h->end - h->start);
 
 		for (size_t at = h->index; at < end;) {
-			int64_t size = is_reached(p, at) ? add_run(rows, p, h, at)
-							 : add_gap(rows, p, h, at);
+			int64_t size = is_path_reached(p, at) ? add_path_run(rows, p, h, at)
+							      : add_path_gap(rows, p, h, at);
 
 			if (size < 0)
 				return (int)size;
@@ -744,28 +745,28 @@ static uint64_t bytes_of_code(const struct unwind_source *s)
 	return code;
 }
 
-static int describe(struct unwind_rows *rows, struct paths *p)
+static int describe_code(struct unwind_rows *rows, struct paths *p)
 {
-	int ret = find_holes(p, rows);
+	int ret = find_path_holes(p, rows);
 
 	if (ret || p->size > CODE_MAX || p->size < bytes_of_code(p->source) / 2)
 		return ret;
-	ret = read_code(p);
+	ret = read_holes(p);
 	if (ret)
 		return ret == -ENOMEM ? ret : 0;
-	add_entry_point(p);
-	add_symbols(p, SHT_DYNSYM);
-	add_symbols(p, SHT_SYMTAB);
-	add_relocated(p);
+	add_code_at_entry(p);
+	add_entries_of_symbols(p, SHT_DYNSYM);
+	add_entries_of_symbols(p, SHT_SYMTAB);
+	add_entries_of_relocations(p);
 	/* Conflicts count only when all functions are known. */
 	p->found = true;
 	for (unsigned int i = 0; !ret && p->found && i < PASSES_MAX; i++)
-		ret = make_pass(p, PATH_ENTRY);
+		ret = make_path_pass(p, PATH_ENTRY);
 	for (unsigned int i = 0; !ret && p->disputed && i < PASSES_MAX; i++)
-		ret = make_pass(p, PATH_ENTRY | PATH_DISPUTED);
+		ret = make_path_pass(p, PATH_ENTRY | PATH_DISPUTED);
 	if (ret)
 		return ret == -E2BIG ? 0 : ret;
-	return add_rows(rows, p);
+	return add_path_rows(rows, p);
 }
 
 bool unwind_is_sparse(const struct unwind_source *s, uint64_t functions)
@@ -781,7 +782,7 @@ int unwind_paths_add(struct unwind_rows *rows, const struct unwind_source *s)
 	if (unwind_source_machine(s)->elf != EM_X86_64 || s->parts.count)
 		return 0;
 	unwind_rows_sort(rows);
-	ret = describe(rows, &p);
+	ret = describe_code(rows, &p);
 	vector_free(&p.holes);
 	vector_free(&p.next);
 	vector_free(&p.last);

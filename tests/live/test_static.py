@@ -48,9 +48,9 @@ class Userland(live.LiveTest):
             shutil.copy2(loader, self.root / "lib" / loader.name)
         shutil.copy2(STATIC, self.root / "bin" / "skein")
         for name in ("loop", "threads"):
-            subprocess.run(["musl-gcc", "-O1", "-fno-inline", "-g", "-I", ROOT / "tests/workloads", "-o",
-                            self.root / "bin" / name, ROOT / f"tests/workloads/{name}.c"],
-                           check=True)
+            subprocess.run(["musl-gcc", "-O1", "-fno-inline", "-g", "-I",
+                            ROOT / "tests/workloads", "-o", self.root / "bin" / name,
+                            ROOT / f"tests/workloads/{name}.c"], check=True)
 
     def inside(self, *command, status=0):
         done = subprocess.run(["unshare", "--mount", "--propagation=private", "sh", "-c", MOUNTS,
