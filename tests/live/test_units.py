@@ -8,6 +8,7 @@ and record name the cause, and the line that doctor prints then mends it.
 
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -201,7 +202,10 @@ class Units(UnitTest):
         done, said = self.record_unit(properties, "-F", 499, "-d", 1)
         self.assertEqual(done.returncode, 0, said)
         services = {s.process["service"] for s in self.taken().stacks(comm="loop")}
-        self.assertEqual(services, {"born"})
+        self.assertEqual(len(services), 1)
+        # beside hierarchies of version 1, which have no groups of units, version 2 is not read
+        if pathlib.Path("/sys/fs/cgroup/cgroup.controllers").exists():
+            self.assertEqual(services, {"born"})
 
 
 class Wrong(UnitTest):
