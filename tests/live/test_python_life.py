@@ -321,7 +321,9 @@ class Life(live.LiveTest):
             with self.subTest(python=str(one)):
                 samples = stacks.samples(pid)
                 self.whole(samples, one)
-                free = [s for s in samples if s.frames and "libz.so" in (s.frames[-1].path or "")]
+                # libz's destructors run at the program's exit, when the interpreter is gone
+                free = [s for s in samples if s.frames and "libz.so" in (s.frames[-1].path or "")
+                        and "_dl_fini" not in [f.name for f in s.frames]]
                 self.assertGreater(len(free), 0.2 * len(samples))
                 self.have(free, "without_lock", 0.97, one)  # see above: threads that start
                 held = [s for s in samples if python_stacks.names(s)[-1:] == ("with_lock",)]

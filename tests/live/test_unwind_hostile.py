@@ -299,6 +299,21 @@ class Hostile(live.LiveTest):
         found = completeness(live.SKEIN, trace.path, "plugins")
         self.assertGreater(found.samples, 200)
         self.assertLess(found.samples - found.complete, 0.005 * found.samples + 5, str(found))
+        self.check_libraries(trace)
+
+    def test_many_libraries_from_the_start(self):
+        """
+        A sample inside execve() finds no mappings, so /proc is read; a library that is mapped by
+        then must not take the place of the one before it.
+        """
+        libraries = [live.workload(f"lib/plugin_{n}.so") for n in ("first", "second")]
+        trace = self.record_during(lambda: self.assertEqual(set(self.run_all(
+            [[self.folder / "plugins", 0.06, 20, *libraries]] * 100)), {0}))
+        self.assertGreater(live.count(trace.stacks(comm="plugins")), 3000)
+        self.check_libraries(trace)
+
+    def check_libraries(self, trace):
+        """Check that no function of one library is shown where the other was open."""
         for first, other in (("first", "second"), ("second", "first")):
             wrong = [s for s in trace.stacks(comm="plugins")
                      if f"with_{first}" in s.names and f"burn_in_{other}" in s.names]

@@ -565,14 +565,19 @@ START_TEST(what_could_not_be_told_is_told_when_it_is_missed)
 }
 END_TEST
 
-static bool is_unknown(struct process_table *t, uint32_t pid, bool kernel)
+static bool is_unknown_at(struct process_table *t, uint32_t pid, bool kernel, uint64_t time)
 {
-	const struct sampled_task s = {.pid = pid, .tid = pid, .time = 99, .kernel = kernel};
+	const struct sampled_task s = {.pid = pid, .tid = pid, .time = time, .kernel = kernel};
 	struct resolved_task r;
 
 	ck_assert_int_eq(process_table_resolve(t, &s, &r, NULL), 0);
 	ck_assert(!r.unknown || r.process->scan == SCAN_RUNNING);
 	return r.unknown;
+}
+
+static bool is_unknown(struct process_table *t, uint32_t pid, bool kernel)
+{
+	return is_unknown_at(t, pid, kernel, 99);
 }
 
 START_TEST(who_has_nothing_mapped_is_scanned_once)
@@ -590,9 +595,13 @@ START_TEST(who_has_nothing_mapped_is_scanned_once)
 	/* the table knows of the fork, but not the parent */
 	life(t, LIFE_FORK, 8, 4711, 10, NULL, 0);
 	ck_assert(is_unknown(t, 8, false));
-	/* a new program may have mappings; kernel threads and the idle thread have none */
+	/*
+	 * A new program's mappings have records, which follow, unless they were lost; kernel
+	 * threads and the idle thread have none.
+	 */
 	life(t, LIFE_COMM, 7, 0, 20, "two", 1);
-	ck_assert(is_unknown(t, 7, false));
+	ck_assert(!is_unknown(t, 7, false));
+	ck_assert(is_unknown_at(t, 7, false, 2 * NSEC_PER_SEC));
 	ck_assert(is_unknown(t, 9, true)); /* a kernel thread is scanned once for its name */
 	process_table_scan_over(t, 9);
 	ck_assert(!is_unknown(t, 9, true));
@@ -610,6 +619,28 @@ START_TEST(who_is_known_with_mappings_is_not_scanned)
 	ck_assert(!is_unknown(t, 7, false));
 	life(t, LIFE_FORK, 8, 7, 20, NULL, 0);
 	ck_assert(!is_unknown(t, 8, false));
+	process_table_free(t);
+}
+END_TEST
+
+/* /proc shows the mapping that is there when it is read, which may be after the record's time. */
+START_TEST(a_scan_replaces_no_reported_mapping)
+{
+	const struct scanned_mapping later = {
+		.pid = 7, .start = 0x1000, .end = 0x9000, .offset = 0x10000, .path = ""};
+	struct process_table *t = table(NULL);
+	const struct space_mapping *m;
+
+	life(t, LIFE_COMM, 7, 0, 10, "one", 1);
+	maps(t, 7, 0x4000);
+	ck_assert_int_eq(process_table_scanned_mapping(t, &later, 20), 0);
+	m = space_find(entry(t, 7)->space, 0x4000);
+	ck_assert_uint_eq(m->start, 0x4000);
+	ck_assert_uint_eq(m->offset, 0);
+	m = space_find(entry(t, 7)->space, 0x3fff);
+	ck_assert_uint_eq(m->offset, 0x10000);
+	m = space_find(entry(t, 7)->space, 0x8fff);
+	ck_assert_uint_eq(m->start - m->offset, (uint64_t)0x1000 - 0x10000);
 	process_table_free(t);
 }
 END_TEST
@@ -698,12 +729,13 @@ END_TEST
 
 SUITE("process", a_child_of_an_unknown_parent_has_a_name, programs_that_lacked_nothing_are_calm,
       who_has_nothing_mapped_is_scanned_once, who_is_known_with_mappings_is_not_scanned,
-      walkers_are_told_of_what_changes, births_are_told_if_they_are_exact,
-      children_are_told_what_their_parent_was_not, a_new_program_has_mappings_of_its_own,
-      the_end_of_who_was_told_is_told, the_end_of_who_was_told_before_is_not_told,
-      what_nobody_knows_is_settled, what_could_not_be_told_is_told_when_it_is_missed,
-      an_exec_begins_another_program, a_renamed_thread_keeps_its_process,
-      a_pid_used_again_is_another_process, the_last_thread_ends_the_process,
-      an_exit_told_twice_ends_nobody_else, a_thread_that_execs_leaves_nothing_behind,
-      a_scan_names_who_was_sampled_unknown, what_others_map_is_not_followed,
-      names_are_matched_at_their_moment, the_table_does_not_grow_with_the_recording)
+      a_scan_replaces_no_reported_mapping, walkers_are_told_of_what_changes,
+      births_are_told_if_they_are_exact, children_are_told_what_their_parent_was_not,
+      a_new_program_has_mappings_of_its_own, the_end_of_who_was_told_is_told,
+      the_end_of_who_was_told_before_is_not_told, what_nobody_knows_is_settled,
+      what_could_not_be_told_is_told_when_it_is_missed, an_exec_begins_another_program,
+      a_renamed_thread_keeps_its_process, a_pid_used_again_is_another_process,
+      the_last_thread_ends_the_process, an_exit_told_twice_ends_nobody_else,
+      a_thread_that_execs_leaves_nothing_behind, a_scan_names_who_was_sampled_unknown,
+      what_others_map_is_not_followed, names_are_matched_at_their_moment,
+      the_table_does_not_grow_with_the_recording)

@@ -18,6 +18,13 @@ static void map(struct space **s, uint64_t start, uint64_t end, uint64_t offset,
 	ck_assert_int_eq(space_map(s, &m), 0);
 }
 
+static void fill(struct space **s, uint64_t start, uint64_t end, uint64_t offset, int object)
+{
+	const struct space_mapping m = {start, end, offset, object < 0 ? NULL : &objects[object]};
+
+	ck_assert_int_eq(space_fill(s, &m), 0);
+}
+
 START_TEST(finds_what_was_mapped_last)
 {
 	struct space *s = space_new(&all);
@@ -99,8 +106,12 @@ static void check_against_painter(unsigned int seed)
 		int object = rand() % 5 - 1;
 		uint64_t offset = (uint64_t)(rand() % 1000);
 
-		map(&s, (uint64_t)start, (uint64_t)end, offset, object);
+		bool gaps_only = rand() % 2;
+
+		(gaps_only ? fill : map)(&s, (uint64_t)start, (uint64_t)end, offset, object);
 		for (int i = start; i < end; i++) {
+			if (gaps_only && painted[i] != -2)
+				continue;
 			painted[i] = object;
 			offsets[i] = offset + (uint64_t)(i - start);
 		}

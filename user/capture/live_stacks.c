@@ -193,18 +193,22 @@ static void free_parked(struct live *l, struct parked *p)
 }
 
 /*
- * Use the space that the process has after a scan instead of the parked sample's earlier space, in
- * which mappings were missing.
+ * Continue the walk of a sample that waited for a scan. If mappings are missing in its own space,
+ * the space that the process has after the scan is used instead: only then, since that space has
+ * what was mapped after the sample, too.
  */
-static void take_new_space(struct live *l, struct parked *p)
+static int finish_scanned_stack(struct live *l, struct parked *p)
 {
 	const struct process_entry *now = process_table_find(l->processes, p->pid, p->process);
+	struct finished_stack *f = &l->stacks.finished;
+	int ret = try_to_finish_stack(l, &p->walk, p->space, f);
 
-	if (!now || p->space == now->space)
-		return;
+	if (ret || f->end != END_UNMAPPED || !now || p->space == now->space)
+		return ret;
 	space_drop(p->space);
 	p->space = space_share(now->space);
 	update_parked_bytes(l, p);
+	return try_to_finish_stack(l, &p->walk, p->space, f);
 }
 
 /* Return whether the table, page or scan that a parked sample waits for has yet to come. */
@@ -245,9 +249,8 @@ static int retry_parked(struct live *l, struct parked *p, bool last, struct erro
 	int ret = -EAGAIN;
 
 	if (!is_still_waiting(l, p)) {
-		if (p->slot == SLOT_SCAN)
-			take_new_space(l, p);
-		ret = try_to_finish_stack(l, &p->walk, p->space, f);
+		ret = p->slot == SLOT_SCAN ? finish_scanned_stack(l, p)
+					   : try_to_finish_stack(l, &p->walk, p->space, f);
 		if (ret == -EAGAIN) {
 			p->slot = f->slot;
 			p->waits_at = f->waits_at;

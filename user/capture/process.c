@@ -619,79 +619,12 @@ static int on_comm(struct process_table *t, const struct life_record *l, uint64_
 	return ret;
 }
 
-struct mapped_place process_entry_place(const struct process_entry *p)
-{
-	return (struct mapped_place){
-		.process = p->id,
-		.pid = p->pid,
-		.parent = p->parent,
-		/* 0 if the birth is too imprecise to be compared with that in /proc */
-		.born = p->born.precision >= BIRTH_SCANNED ? p->born.ns : 0,
-	};
-}
-
-/*
- * Add a mapping to the process; fills in the facts of the process in m->at. The first file of a
- * process without a known exe is taken as its program. Return 0, 1 if there were too many mappings
- * (space_map()), or a negative errno.
- */
-static int add_mapping(struct process_table *t, struct process_entry *p, struct mapped_region *m,
-		       uint64_t offset, bool open_now)
-{
-	struct space_mapping s = {.start = m->at.start, .end = m->at.end, .offset = offset};
-	bool is_file = mapped_is_file(m), is_program = is_file && !p->exe;
-
-	m->at.parent = p->parent;
-	m->at.born = process_entry_place(p).born;
-	if (is_program) {
-		p->exe = strdup(m->path);
-		p->changed = true;
-	}
-	if (p->outside)
-		return 0;
-	if (!strcmp(m->path, "[vdso]")) {
-		s.object = objects_vdso(t->context.objects, m->at.start, m->at.end);
-		s.offset = 0;
-	} else if (is_file) {
-		s.object = objects_get_file(t->context.objects, m, open_now);
-		if (!s.object)
-			return -ENOMEM;
-		if (is_program)
-			p->code.program = s.object;
-	}
-	process_table_mark_unsent(t, p);
-	return space_map(&p->space, &s);
-}
-
-static int on_mmap(struct process_table *t, const struct life_record *l, uint64_t time,
-		   struct error *err)
-{
-	struct process_entry *p = process_table_of_pid(t, l->pid);
-	struct mapped_region m = {
-		.at = {.seen = time, .pid = l->pid, .start = l->start, .end = l->end},
-		.file = l->file,
-		.path = l->text,
-	};
-	int ret;
-
-	if (l->pid == UINT32_MAX)
-		return 0; /* a mapping of the kernel */
-	if (!p)
-		p = process_add(t, l->pid, time);
-	if (!p)
-		return error_errno(err, -ENOMEM, "process table");
-	ret = add_mapping(t, p, &m, l->offset, true);
-	if (ret > 0)
-		p->scan = SCAN_RUNNING;
-	return ret < 0 ? error_errno(err, ret, "process table") : ret;
-}
-
 int process_table_life(struct process_table *t, const struct life_record *l, uint64_t time,
 		       struct error *err)
 {
 	switch (l->kind) {
 	case LIFE_MMAP:
-		return on_mmap(t, l, time, err);
+		return process_map(t, l, time, err);
 	case LIFE_COMM:
 		return on_comm(t, l, time, err);
 	case LIFE_FORK:
@@ -744,19 +677,6 @@ int process_table_scanned_thread(struct process_table *t, const struct scanned_t
 	set_task_name(t, &thread->name,
 		      s->comm); /* The thread was seen in a sample before its name was known. */
 	return thread->id ? process_put_thread(t, thread, thread->process, NULL) : 0;
-}
-
-int process_table_scanned_mapping(struct process_table *t, const struct scanned_mapping *s,
-				  uint64_t now)
-{
-	struct process_entry *p = process_table_of_pid(t, s->pid);
-	struct mapped_region m = {
-		.at = {.seen = now, .pid = s->pid, .start = s->start, .end = s->end},
-		.file = s->id,
-		.path = s->path,
-	};
-
-	return p ? add_mapping(t, p, &m, s->offset, t->spaces.arena != NULL) : 0;
 }
 
 void process_table_scan_over(struct process_table *t, uint32_t pid)

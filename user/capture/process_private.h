@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the process table that process.c and process_seen.c share. */
+/* Internals of the process table that the files process*.c share. */
 #ifndef SKEIN_CAPTURE_PROCESS_PRIVATE_H
 #define SKEIN_CAPTURE_PROCESS_PRIVATE_H
 
@@ -44,5 +44,9 @@ int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct
 int process_put(struct process_table *t, struct process_entry *p, struct error *err);
 int process_put_thread(struct process_table *t, struct thread_entry *thread, uint64_t process,
 		       struct error *err);
+
+/* Apply the record of a mapping. Return 0 or a negative errno. */
+int process_map(struct process_table *t, const struct life_record *l, uint64_t time,
+		struct error *err);
 
 #endif

@@ -18,11 +18,20 @@ bool process_same_birth(uint64_t a, uint64_t b)
 }
 
 /*
- * Return whether a process must be scanned once to find its mappings: it has none, because the
- * record of its fork, or of its parent's, was lost.
+ * Time (ns) for which a process may have no mappings after the record of its exec: their own
+ * records follow, and are awaited instead of a scan. (They were dropped if the process was not
+ * selected.)
  */
-static bool needs_scan(const struct process_entry *p)
+#define EXEC_TIME NSEC_PER_SEC
+
+/*
+ * Return whether a process must be scanned once to find its mappings: at time (ns) it has none,
+ * because the record of its fork, or of its parent's, was lost.
+ */
+static bool needs_scan(const struct process_entry *p, uint64_t time)
 {
+	if (p->executed && !p->outside && time < p->start + EXEC_TIME)
+		return false;
 	return p->pid && !number_is_outside(p->pid) && !p->kernel && !p->scan &&
 	       !p->space->mappings.count;
 }
@@ -140,8 +149,8 @@ int process_table_resolve(struct process_table *t, const struct sampled_task *s,
 		r.thread = process_add_thread(t, s->pid, s->tid, s->time, p->name.comm);
 	if (!p || !r.thread)
 		return error_errno(err, -ENOMEM, "process table");
+	r.unknown |= needs_scan(p, s->time);
 	p->outside = false;
-	r.unknown |= needs_scan(p);
 	if (r.unknown)
 		p->scan = SCAN_RUNNING;
 	update_sampled_process(p, s);

@@ -189,6 +189,38 @@ int space_map(struct space **s, const struct space_mapping *m)
 	return full;
 }
 
+/* Return the part of *m from address at on that no mapping of the space covers, empty if none. */
+static struct space_mapping next_gap(const struct space *s, const struct space_mapping *m,
+				     uint64_t at)
+{
+	struct space_mapping gap = *m;
+	size_t i = first_ending_after(s, at);
+
+	for (; i < s->mappings.count && s->mappings.items[i].start <= at; i++)
+		at = s->mappings.items[i].end;
+	if (i < s->mappings.count && s->mappings.items[i].start < gap.end)
+		gap.end = s->mappings.items[i].start;
+	gap.offset += at - gap.start;
+	gap.start = at;
+	return gap;
+}
+
+int space_fill(struct space **s, const struct space_mapping *m)
+{
+	struct space_mapping gap = next_gap(*s, m, m->start);
+	int full = 0;
+
+	while (gap.start < gap.end) {
+		int ret = space_map(s, &gap);
+
+		if (ret < 0)
+			return ret;
+		full |= ret;
+		gap = next_gap(*s, m, gap.end);
+	}
+	return full;
+}
+
 const struct space_mapping *space_find(const struct space *s, uint64_t address)
 {
 	size_t i = first_ending_after(s, address);

@@ -57,6 +57,12 @@ void space_drop(struct space *s);
  * forgotten; or -ENOMEM.
  */
 int space_map(struct space **s, const struct space_mapping *m);
+/*
+ * As space_map(), but earlier mappings stay: only the gaps between them are mapped. For what /proc
+ * shows: a mapping that a record has reported can only be replaced by one with a record of its own,
+ * whose time says from when on it was there. /proc may show that mapping before its record's turn.
+ */
+int space_fill(struct space **s, const struct space_mapping *m);
 
 /*
  * Write the walkers' view of the current version into the arena, unless it is there, and set view
