@@ -41,7 +41,12 @@
 /* most bytes copied at the outer end of longer stacks: rustc has one frame of 528 KiB */
 #define WIRE_OUTER_BYTES 65536
 
-enum wire_kind { WIRE_SAMPLE = 1 };
+enum wire_kind {
+	WIRE_SAMPLE = 1, /* of the sampling clock */
+	WIRE_WAIT, /* the stack of a thread that has waited; a struct wire_wait precedes its frames
+		    */
+	WIRE_WAKER, /* the stack of a thread that ends a wait; a struct wire_wait as well */
+};
 
 /* Flags of a sample. */
 enum wire_flag {
@@ -86,9 +91,21 @@ enum wire_python {
 	WIRE_PYTHON_NEW = 16,
 };
 
+/* The wait for which a stack was taken. */
+struct wire_wait {
+	/* ns from the switch that began the wait to the wake-up; 0: its beginning is not known */
+	__u64 length;
+	__u64 argument; /* the first argument of the system call in which the thread waits */
+	__u32 other; /* tid, initial pid namespace: in a WIRE_WAKER, the thread that is woken */
+	__u16 period; /* number of the period with which it was chosen */
+	__u16 call; /* system call + 1; 0: none */
+};
+
+#define WIRE_WAIT_WORDS (sizeof(struct wire_wait) / sizeof(__u64))
+
 /*
- * One sample in a BPF ring buffer: this header, then the kernel, user and Python frames, each part
- * leaf first.
+ * One sample in a BPF ring buffer: this header, a struct wire_wait if its kind says so, then the
+ * kernel, user and Python frames, each part leaf first.
  */
 struct wire_sample {
 	__u64 time; /* CLOCK_BOOTTIME, ns */
@@ -259,6 +276,29 @@ enum wire_context {
 	WIRE_BY_INTERRUPT, /* any other interrupt */
 };
 
+/*
+ * The period T of the choice of waits: a wait of length d is chosen with the probability d / T, at
+ * most 1. Word: T (ns, below 2^32) << WIRE_PERIOD_BITS | its number in user space's list.
+ */
+#define WIRE_PERIOD_BITS 10
+
+/* Stacks of waits on one CPU, see bpf/wait.h: asked = taken + missed + ring_full. */
+struct wire_cpu_waits {
+	__u64 request; /* slot of the thread that was switched in last, if its stack is to be taken
+			*/
+	__u64 random; /* state of the generator of random numbers; never 0 */
+	__u32 requested; /* that thread's tid */
+	__u8 walking; /* a walk uses this CPU's memory for walks */
+	__u64 chosen; /* waits that were chosen when this CPU woke the thread */
+	__u64 asked, taken; /* of waits that were chosen, when this CPU ran the thread again */
+	__u64 missed; /* the thread left the CPU again before the hook that takes its stack ran */
+	__u64 displaced; /* another thread took the slot while the thread waited for a CPU */
+	__u64 ring_full;
+	__u64 wakers_asked, wakers_taken, wakers_missed, wakers_ring_full;
+	__u64 waker_time, waker_length; /* of the waking whose waker's stack is to be taken, ns */
+	__u64 spent; /* ns in which stacks of waits and of wakers were taken */
+};
+
 /* State of one CPU; shared with user space. */
 struct wire_cpu {
 	__u64 written; /* total records; a record is visible once it is counted here */
@@ -270,6 +310,7 @@ struct wire_cpu {
 	__u8 in_timer, in_device, in_ipi;
 	__u8 softirq; /* number + 1 of the softirq being served; 0: none */
 	__u8 by_task; /* the thread on this CPU raised the softirq being served */
+	struct wire_cpu_waits waits;
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
 /* A thread in a snapshot of all threads. */

@@ -10,6 +10,7 @@
 #include "bpf/interrupt.h"
 #include "bpf/select.h"
 #include "bpf/task.h"
+#include "bpf/wait.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -17,6 +18,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile __u32 slots = 1; /* number of records in each CPU's array; a power of two */
 const volatile bool switch_passes_state =
 	true; /* sched_switch passes the state: since Linux 5.18 */
+
+/* Stacks of waits are taken (wait.h). */
+const volatile bool with_waits = false;
+/* No tracepoint at the end of a switch: interrupt the thread that has been switched in. */
+const volatile bool with_interrupts = false;
+
+/* The period with which waits are chosen, and its number (WIRE_PERIOD_BITS); set by user space. */
+__u64 wait_period = 0;
 
 /* The arrays of all CPUs, one after the other; user space reads them in place. */
 struct {
@@ -34,6 +43,35 @@ struct {
 	__type(key, __u32);
 	__type(value, struct wire_cpu);
 } switch_cpus SEC(".maps");
+
+/* By the low WAIT_SLOT_BITS of a thread's number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* the real number is set by user space */
+	__type(key, __u32);
+	__type(value, __u64);
+} wait_slots SEC(".maps");
+
+struct interrupt_ring_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* the real size is set by user space */
+};
+
+/* One ring per CPU, through which the CPU interrupts itself; its records are all discarded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct interrupt_ring_map);
+} interrupt_rings SEC(".maps");
+
+/* User space enters waker() of waits.bpf.c here. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} waker_program SEC(".maps");
 
 /* Bits of task_struct.__state and exit_state: include/linux/sched.h. */
 #define TASK_INTERRUPTIBLE 0x1
@@ -79,9 +117,12 @@ static __always_inline __u32 task_cpu_of(struct task_struct *task)
 	return bpf_core_field_exists(t->cpu) ? t->cpu : 0;
 }
 
-/* Write a record. The record becomes visible to user space when c->written counts it. */
-static __always_inline void write_switch_record(struct wire_cpu *c, __u32 cpu, __u64 head,
-						__u64 body)
+/*
+ * Write a record of the time now, ns. The record becomes visible to user space when c->written
+ * counts it.
+ */
+static __always_inline void write_switch_record(struct wire_cpu *c, __u32 cpu, __u64 now,
+						__u64 head, __u64 body)
 {
 	__u64 number = c->written;
 	__u32 at = cpu * slots + (number & (slots - 1));
@@ -89,7 +130,7 @@ static __always_inline void write_switch_record(struct wire_cpu *c, __u32 cpu, _
 
 	if (!s)
 		return;
-	s->head = head | (bpf_ktime_get_boot_ns() & ((1ULL << WIRE_TIME_BITS) - 1));
+	s->head = head | (now & ((1ULL << WIRE_TIME_BITS) - 1));
 	s->body = body;
 #if defined(__TARGET_ARCH_x86)
 	barrier(); /* keeps the order of the stores */
@@ -176,19 +217,119 @@ static __always_inline bool all_selected(void)
 	return !wanted.conditions;
 }
 
+static __always_inline __u64 *wait_slot(__u32 tid)
+{
+	__u32 at = tid & ((1U << WAIT_SLOT_BITS) - 1);
+
+	return bpf_map_lookup_elem(&wait_slots, &at);
+}
+
+/* Return a random number of 32 bits. (xorshift64*, Marsaglia 2003 and Vigna 2016) */
+static __always_inline __u32 draw_random(struct wire_cpu *c)
+{
+	__u64 x = c->waits.random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	c->waits.random = x;
+	return x * 0x2545f4914f6cdd1dULL >> 32;
+}
+
+/* Write the slot of a thread that begins to wait. */
+static __always_inline void wait_begins(struct wire_cpu *c, __u32 tid, __u64 now)
+{
+	__u64 *slot = wait_slot(tid);
+
+	if (!slot)
+		return;
+	if (wait_slot_state(*slot) == WAIT_CHOSEN && !wait_slot_is_of(*slot, tid))
+		c->waits.displaced++;
+	*slot = wait_slot_word(WAIT_LEFT, tid, now & WAIT_TIME_MASK);
+}
+
+/* Have the CPU interrupt itself as soon as interrupts are on again, which is after the switch. */
+static __always_inline void interrupt_this_cpu(__u32 cpu)
+{
+	void *ring = bpf_map_lookup_elem(&interrupt_rings, &cpu), *record;
+
+	if (!ring)
+		return;
+	record = bpf_ringbuf_reserve(ring, sizeof(__u64), 0);
+	if (record)
+		bpf_ringbuf_discard(record, BPF_RB_FORCE_WAKEUP);
+}
+
+/* If a stack is to be taken of the thread that is switched in, request it. */
+static __always_inline void request_wait_stack(struct wire_cpu *c, __u32 cpu, __u32 tid)
+{
+	__u64 *slot = wait_slot(tid), word = slot ? *slot : 0;
+
+	if (c->waits.request) /* the hook after the last switch did not run */
+		c->waits.missed++;
+	c->waits.request = 0;
+	if (!tid || !word || !wait_slot_is_of(word, tid))
+		return;
+	if (wait_slot_state(word) == WAIT_CHOSEN) {
+		c->waits.asked++;
+		c->waits.request = word;
+		c->waits.requested = tid;
+		if (with_interrupts)
+			interrupt_this_cpu(cpu);
+	}
+	if (wait_slot_state(word) != WAIT_RUNS)
+		*slot = wait_slot_word(WAIT_RUNS, tid, 0);
+}
+
+/*
+ * Choose whether a stack is taken of the wait that ends. The probability is length / T, but 1 if it
+ * is not known when the wait began. Return the length, 0 if it is not known, or -1 if no stack is
+ * taken.
+ */
+static __always_inline __s64 choose_wait(struct wire_cpu *c, struct task_struct *task, __u64 now)
+{
+	__u64 *slot = wait_slot(task->pid), period = *(volatile __u64 *)&wait_period, word;
+	__u64 length = 0, most = period >> WIRE_PERIOD_BITS;
+
+	if (!slot)
+		return -1;
+	word = *slot;
+	if (wait_slot_is_of(word, task->pid) && wait_slot_state(word) != WAIT_NEVER_SEEN) {
+		if (wait_slot_state(word) != WAIT_LEFT)
+			return -1; /* it has not left the CPU, or is woken twice */
+		length = (now - word) & WAIT_TIME_MASK;
+		if (length < most && ((draw_random(c) * most) >> 32) >= length) {
+			*slot = wait_slot_word(WAIT_RUNS, task->pid, 0);
+			return -1;
+		}
+	} else {
+		enum wire_state state = decode_task_state(task->__state);
+
+		if (state != WIRE_SLEEPING && state != WIRE_DISK)
+			return -1;
+		if (wait_slot_state(word) == WAIT_CHOSEN)
+			c->waits.displaced++;
+	}
+	c->waits.chosen++;
+	*slot = wait_slot_word(WAIT_CHOSEN, task->pid, length) |
+		(period & ((1ULL << WIRE_PERIOD_BITS) - 1)) << WAIT_PERIOD_SHIFT;
+	return length;
+}
+
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	/* Prefer the state that the tracepoint passes; prev->__state may have changed since. */
 	unsigned int prev_state = switch_passes_state ? (unsigned int)ctx[3] : prev->__state;
 	enum wire_state state = preempt ? WIRE_PREEMPTED : decode_task_state(prev_state);
-	__u64 call = 0, flags = 0;
+	__u64 call = 0, flags = 0, now;
 	struct wire_cpu *c;
 	__u32 cpu;
 
 	c = current_wire_cpu(&cpu);
 	if (!c || !c->wanted)
 		return 0;
+	now = bpf_ktime_get_boot_ns();
 	if (!all_selected()) {
 		flags |= is_selected_thread(prev) ? 0 : WIRE_PREV_UNSELECTED;
 		flags |= is_selected_thread(next) ? 0 : WIRE_NEXT_UNSELECTED;
@@ -204,12 +345,27 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	} else if (is_ready_to_run(state) && prev->pid && task_is_throttled(prev)) {
 		flags |= WIRE_PREV_THROTTLED;
 	}
-	write_switch_record(c, cpu, switch_record_head(WIRE_SWITCH, state, flags),
+	write_switch_record(c, cpu, now, switch_record_head(WIRE_SWITCH, state, flags),
 			    switch_record_body(next->pid, prev->pid, call));
+	if (!with_waits)
+		return 0;
+	if ((state == WIRE_SLEEPING || state == WIRE_DISK) && !(flags & WIRE_PREV_UNSELECTED))
+		wait_begins(c, prev->pid, now);
+	request_wait_stack(c, cpu, flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid);
 	return 0;
 }
 
-static __always_inline int record_wakeup(struct task_struct *task, enum wire_switch_kind kind)
+struct wakeup {
+	__u64 time; /* ns */
+	enum wire_context context;
+};
+
+/*
+ * Record that task is woken on this CPU, now. Return this CPU if it is recorded and the thread is
+ * selected, else NULL.
+ */
+static __always_inline struct wire_cpu *
+record_wakeup(struct task_struct *task, enum wire_switch_kind kind, struct wakeup *out)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 	struct wire_cpu *c;
@@ -217,22 +373,47 @@ static __always_inline int record_wakeup(struct task_struct *task, enum wire_swi
 
 	c = current_wire_cpu(&cpu);
 	if (!c || !c->wanted || (!all_selected() && !is_selected_thread(task)))
-		return 0;
-	write_switch_record(c, cpu, switch_record_head(kind, waking_context(c, waker, task), 0),
+		return NULL;
+	out->context = waking_context(c, waker, task);
+	out->time = bpf_ktime_get_boot_ns();
+	write_switch_record(c, cpu, out->time, switch_record_head(kind, out->context, 0),
 			    switch_record_body(task->pid, waker->pid, task_cpu_of(task)));
-	return 0;
+	return c;
 }
 
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
-	return record_wakeup(task, WIRE_WAKING);
+	struct wakeup wakeup;
+	struct wire_cpu *c = record_wakeup(task, WIRE_WAKING, &wakeup);
+	__s64 length;
+
+	if (!c || !with_waits)
+		return 0;
+	length = choose_wait(c, task, wakeup.time);
+	if (length < 0 || wakeup.context != WIRE_BY_TASK || !bpf_get_current_task_btf()->pid)
+		return 0;
+	c->waits.wakers_asked++;
+	c->waits.waker_length = length;
+	c->waits.waker_time = wakeup.time;
+	bpf_tail_call(ctx, &waker_program, 0);
+	c->waits.wakers_missed++;
+	return 0;
 }
 
 SEC("?tp_btf/sched_wakeup_new")
 int BPF_PROG(on_new, struct task_struct *task)
 {
-	return record_wakeup(task, WIRE_NEW);
+	struct wakeup wakeup;
+	__u64 *slot;
+
+	/* A thread may be woken before it leaves a CPU for the first time: it has not waited. */
+	if (record_wakeup(task, WIRE_NEW, &wakeup) && with_waits) {
+		slot = wait_slot(task->pid);
+		if (slot)
+			*slot = wait_slot_word(WAIT_RUNS, task->pid, 0);
+	}
+	return 0;
 }
 
 SEC("?tp_btf/sched_migrate_task")
@@ -244,7 +425,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int target)
 	c = current_wire_cpu(&cpu);
 	if (!c || !c->wanted || (!all_selected() && !is_selected_thread(task)))
 		return 0;
-	write_switch_record(c, cpu, switch_record_head(WIRE_MIGRATE, 0, 0),
+	write_switch_record(c, cpu, bpf_ktime_get_boot_ns(), switch_record_head(WIRE_MIGRATE, 0, 0),
 			    switch_record_body(task->pid, task_cpu_of(task), target));
 	return 0;
 }

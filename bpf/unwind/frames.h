@@ -14,12 +14,12 @@
 #define STACK_WORDS (WIRE_STACK_BYTES / sizeof(__u64))
 #define OUTER_WORDS (WIRE_OUTER_BYTES / sizeof(__u64))
 #define WALK_WORDS \
-	(WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON + UNFINISHED_WORDS + STACK_WORDS + \
-	 OUTER_WORDS + 1)
+	(WIRE_WAIT_WORDS + WIRE_MAX_KERNEL + WIRE_MAX_USER + 2 * WIRE_MAX_PYTHON + \
+	 UNFINISHED_WORDS + STACK_WORDS + OUTER_WORDS + 1)
 
 struct user_walk {
 	struct native_walk walk;
-	__u32 at; /* words written, including the kernel's frames */
+	__u32 at; /* words written, including the kernel's frames and a struct wire_wait */
 	__u32 first; /* index of the first user frame */
 	__u32 most; /* maximum number of user frames to write */
 	__u32 status; /* enum walk_status */

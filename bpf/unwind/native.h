@@ -166,6 +166,16 @@ static __always_inline __u32 user_walk_save(struct user_walk *u, struct task_str
 	return outer ? words + user_walk_save_outer(u, to, u->at + words, task) : words;
 }
 
+/* Take the user-mode registers with which a thread entered the kernel. */
+static __always_inline void take_entry_registers(struct native_walk *w, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	walk_copy_registers(w, regs);
+	w->exact = 1;
+	w->known = 1;
+}
+
 /*
  * Take the thread's user-mode registers: those that the sample interrupted, or those with which the
  * thread entered the kernel.
@@ -177,25 +187,29 @@ static __always_inline void take_user_registers(struct native_walk *w,
 	walk_copy_registers(w, &ctx->regs);
 	/* keeps the compiler from merging two pointers that the verifier must distinguish */
 	asm volatile("" ::: "memory");
-	if (in_kernel) {
-		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-
-		walk_copy_registers(w, regs);
-	}
 	w->exact = 1;
 	w->known = 1;
+	if (in_kernel)
+		take_entry_registers(w, task);
 }
 
-/* Return whether the thread was in 32-bit code, whose frames are not walked. */
-static __always_inline bool is_in_32_bit_code(struct bpf_perf_event_data *ctx,
-					      struct task_struct *task, bool in_kernel)
+/* Return the word by which walk_is_32_bit() decides, from where a thread entered the kernel. */
+static __always_inline __u64 entry_mode(struct task_struct *task)
+{
+	__u64 mode = 0;
+
+	bpf_probe_read_kernel(&mode, sizeof(mode),
+			      (const __u64 *)bpf_task_pt_regs(task) + WALK_MODE_WORD);
+	return mode;
+}
+
+/* Return the same word of the thread that a sample interrupted. */
+static __always_inline __u64 user_mode(struct bpf_perf_event_data *ctx, struct task_struct *task,
+				       bool in_kernel)
 {
 	__u64 mode = ((const __u64 *)&ctx->regs)[WALK_MODE_WORD];
 
-	if (in_kernel)
-		bpf_probe_read_kernel(&mode, sizeof(mode),
-				      (const __u64 *)bpf_task_pt_regs(task) + WALK_MODE_WORD);
-	return walk_is_32_bit(mode);
+	return in_kernel ? entry_mode(task) : mode;
 }
 
 /* Record the pc of 32-bit code as the only user frame, and the reason why the walk ends there. */
@@ -211,23 +225,21 @@ static __always_inline void user_walk_end_at_32_bit(struct user_walk *u)
 }
 
 /*
- * Begin the walk at the time now (ns). Return 0 if there is a user stack to walk. Return 1 if there
- * is none: the thread has no user-mode pc (w->end is WALK_END_WALKED), or runs 32-bit code.
+ * Begin the walk at the time now (ns), after the registers were taken. mode: see user_mode().
+ * Return 0 if there is a user stack to walk. Return 1 if there is none: the thread has no user-mode
+ * pc (w->end is WALK_END_WALKED), or runs 32-bit code.
  */
-static __always_inline int user_walk_begin_native(struct user_walk *u,
-						  struct bpf_perf_event_data *ctx,
-						  struct task_struct *task, bool in_kernel,
-						  __u64 now)
+static __always_inline int user_walk_begin_native(struct user_walk *u, struct task_struct *task,
+						  __u64 mode, __u64 now)
 {
 	struct native_walk *w = &u->walk;
 	struct unwind_process *p;
 
 	/* the low bits of a time in ns are random */
 	w->skip_cache = (now >> 7) % WALKS_PER_CACHE_SKIP == 0;
-	take_user_registers(w, ctx, task, in_kernel);
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;
-	if (w->pc && is_in_32_bit_code(ctx, task, in_kernel)) {
+	if (w->pc && walk_is_32_bit(mode)) {
 		user_walk_end_at_32_bit(u);
 		return 1;
 	}

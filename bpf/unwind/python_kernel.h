@@ -17,9 +17,10 @@ struct {
 	__type(value, struct python_layout);
 } python_layouts SEC(".maps");
 
+/* One entry for samples, and one for stacks of waits, which a sample may interrupt. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2);
 	__type(key, __u32);
 	__type(value, struct python_walk);
 } python_scratch SEC(".maps");
@@ -86,8 +87,8 @@ static __always_inline struct python_walk *user_walk_begin_python(struct user_wa
 {
 	const struct python_process *process = &u->python;
 	const struct wire_sample *s = &u->sample;
-	__u32 zero = 0, number = process->layout - 1;
-	struct python_walk *w = bpf_map_lookup_elem(&python_scratch, &zero);
+	__u32 scratch = s->kind != WIRE_SAMPLE, number = process->layout - 1;
+	struct python_walk *w = bpf_map_lookup_elem(&python_scratch, &scratch);
 	const struct python_layout *layout = bpf_map_lookup_elem(&python_layouts, &number);
 
 	if (!w || !layout || !process->layout)

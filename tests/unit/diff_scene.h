@@ -91,7 +91,8 @@ static inline void diff_put_samples(struct scene *s, bool after)
 		uint64_t line = diff_next_line(after, put, i);
 
 		put[line]++;
-		scene_sample(s, time += 2 * DIFF_PERIOD, 1, 1, 0, line + 1, DIFF_PERIOD, 0);
+		scene_sample(s, time += 2 * DIFF_PERIOD, 1, 1, 0, line + 1, DIFF_PERIOD, 0, 0, 0, 0,
+			     0);
 	}
 	for (uint64_t i = 0; i < DIFF_LINES; i++)
 		if (put[i])

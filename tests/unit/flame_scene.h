@@ -104,9 +104,10 @@ static inline void flame_put_samples(struct scene *s, const uint64_t *last)
 		uint64_t thread = 1 + flame_random(&seed) % FLAME_THREADS;
 
 		for (uint64_t n = flame_random(&seed) % 3 + 1; n; n--)
-			scene_sample(s, time += 1000, 1, thread, 0, last[i], FLAME_PERIOD, 0);
+			scene_sample(s, time += 1000, 1, thread, 0, last[i], FLAME_PERIOD, 0, 0, 0,
+				     0, 0);
 		if (i % 100 == 0)
-			scene_sample(s, time += 1000, 2, thread, 0, last[i], 1000, 0);
+			scene_sample(s, time += 1000, 2, thread, 0, last[i], 1000, 0, 0, 0, 0, 0);
 	}
 }
 
@@ -175,8 +176,9 @@ static inline void hostile_build(struct scene *s, const void *unused)
 	for (uint64_t i = 0; i <= HOSTILE_NAMES; i++)
 		scene_stack(s, i + 1, i, i + 1);
 	for (uint64_t i = 0; i <= HOSTILE_NAMES; i++)
-		scene_sample(s, 6, 1, i + 1, 0, i + 1, 1 + i % 2 * (UINT64_MAX / 64), 0);
-	scene_sample(s, 7, 0, 1, 0, 1, 1, 0); /* of no event */
+		scene_sample(s, 6, 1, i + 1, 0, i + 1, 1 + i % 2 * (UINT64_MAX / 64), 0, 0, 0, 0,
+			     0);
+	scene_sample(s, 7, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0); /* of no event */
 	scene_loss(s, 1, 1, 1, 1, 999, 5, 6, UINT64_MAX, 1);
 }
 

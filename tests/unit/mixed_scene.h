@@ -74,7 +74,7 @@ static inline void mixed_put_samples(struct scene *s)
 		const uint64_t *m = mixed_samples[i];
 
 		time += i % 4 == 3 ? (uint64_t)-5000000 : 3000001; /* some are late */
-		scene_sample(s, time, m[0], m[1], 200, m[2], m[3], 0);
+		scene_sample(s, time, m[0], m[1], 200, m[2], m[3], 0, 0, 0, 0, 0);
 	}
 }
 

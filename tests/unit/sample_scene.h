@@ -165,7 +165,7 @@ static inline void scene_samples(struct scene *s, const struct scene_run *runs, 
 	for (const struct scene_run *r = runs; r < runs + count; r++)
 		for (unsigned int n = 0; n < r->count; n++, time += SCENE_STEP)
 			scene_sample(s, time, 1, r->thread, r->cpu, r->stack, SCENE_PERIOD,
-				     r->flags);
+				     r->flags, 0, 0, 0, 0);
 }
 
 /* Put the samples, and the sums that a trace makes of them. */

@@ -80,7 +80,7 @@ static inline int synthetic_samples(struct synthetic *s, uint64_t count, uint64_
 		for (; !to->ret && s->stacks < want; s->stacks++)
 			scene_stack(to, s->stacks + 1, s->stacks / 2, s->stacks % 100 + 1);
 		scene_sample(to, s->time, 1, want % 40 + 1, (r >> 32) % 4, want, 50000,
-			     (r >> 20) % 8 == 0 ? SAMPLE_FLAG_KERNEL : 0);
+			     (r >> 20) % 8 == 0 ? SAMPLE_FLAG_KERNEL : 0, 0, 0, 0, 0);
 		s->samples += !to->ret;
 	}
 	return to->ret;

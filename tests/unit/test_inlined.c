@@ -221,7 +221,7 @@ static void build_samples(struct scene *s, const void *unused)
 	(void)unused;
 	put_entities(s);
 	for (size_t i = 0; i < SCENE_COUNT(sums); i++)
-		scene_sample(s, i + 1, 1, 1, 0, sums[i].stack, sums[i].weight, 0);
+		scene_sample(s, i + 1, 1, 1, 0, sums[i].stack, sums[i].weight, 0, 0, 0, 0, 0);
 }
 
 /* The view names the innermost function, like a report: incomplete rows do not count. */

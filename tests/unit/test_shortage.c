@@ -131,13 +131,14 @@ static void end(struct recorder *r, int code, const char *words)
 	host.end = r->s.time;
 	ck_assert_int_eq(put_host(&r->sink, &host, &err), 0);
 	for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
-		struct loss l = {.id = 1000000 + cpu,
-				 .event = 1,
-				 .cpu = cpu + 1,
-				 .reason = LOSS_NOT_STORED,
-				 .time = r->s.time,
-				 .end = r->s.time,
-				 .count = sink_unstored(r->writer, KIND_SAMPLE, cpu)};
+		struct loss l = {
+			.id = 1000000 + cpu,
+			.event = 1,
+			.cpu = cpu + 1,
+			.reason = LOSS_NOT_STORED,
+			.time = r->s.time,
+			.end = r->s.time,
+			.count = sink_unstored(r->writer, KIND_SAMPLE, sample_place(1, cpu))};
 
 		ck_assert_int_eq(put_loss(&r->sink, &l, &err), 0);
 	}
@@ -153,7 +154,7 @@ static void check(struct recorder *r, bool some)
 
 	read_trace(&f);
 	for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
-		unstored = sink_unstored(r->writer, KIND_SAMPLE, cpu);
+		unstored = sink_unstored(r->writer, KIND_SAMPLE, sample_place(1, cpu));
 		/* at least those of the last tick */
 		ck_assert_uint_gt(unstored, PER_TICK / CPUS / 2);
 		ck_assert_uint_eq(f.samples[cpu] + unstored, r->put[cpu]);
@@ -356,12 +357,12 @@ START_TEST(high_cpus)
 	struct sample s = {.cpu = UINT64_MAX};
 
 	ck_assert_int_eq(unstored_put(&u, KIND_SAMPLE, &s), 0);
-	s.cpu = UNSTORED_CPUS - 1;
+	s.cpu = SAMPLE_CPUS - 1;
 	ck_assert_int_eq(unstored_put(&u, KIND_SAMPLE, &s), 0);
-	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, UNSTORED_CPUS), 0);
+	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, SAMPLE_CPUS), 0);
 	unstored_given_up(&u);
-	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, UNSTORED_CPUS), 1);
-	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, UNSTORED_CPUS - 1), 1);
+	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, SAMPLE_CPUS), 1);
+	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, SAMPLE_CPUS - 1), 1);
 	ck_assert_uint_eq(unstored_count(&u, KIND_SAMPLE, 0), 0);
 	unstored_free(&u);
 }

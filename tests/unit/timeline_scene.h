@@ -83,9 +83,12 @@ static const struct stack tl_stacks[] = {
 	{5, 4, 4}, /* too deep, unnamed code, a frame in no mapping */
 };
 static const struct sample tl_samples[] = {
-	{AT(2), 1, 1, 0, 1, 10000000, 0},  {AT(5), 1, 1, 0, 2, 10000000, SAMPLE_FLAG_KERNEL},
-	{AT(12), 1, 3, 1, 5, 10000000, 0}, {AT(15), 1, 3, 1, 0, 10000000, 0},
-	{AT(25), 1, 2, 0, 1, 10000000, 0}, {AT(26), 2, 2, 0, 2, 5000000, SAMPLE_FLAG_KERNEL},
+	{AT(2), 1, 1, 0, 1, 10000000, 0, 0, 0, 0, 0},
+	{AT(5), 1, 1, 0, 2, 10000000, SAMPLE_FLAG_KERNEL, 0, 0, 0, 0},
+	{AT(12), 1, 3, 1, 5, 10000000, 0, 0, 0, 0, 0},
+	{AT(15), 1, 3, 1, 0, 10000000, 0, 0, 0, 0, 0},
+	{AT(25), 1, 2, 0, 1, 10000000, 0, 0, 0, 0, 0},
+	{AT(26), 2, 2, 0, 2, 5000000, SAMPLE_FLAG_KERNEL, 0, 0, 0, 0},
 };
 
 /* The records, in the order in which they are stored. */

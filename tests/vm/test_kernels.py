@@ -15,6 +15,7 @@ import unittest
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "live"), str(TESTS / "lib")]
 import live # noqa: E402
+import test_off_cpu # noqa: E402
 import vm # noqa: E402
 from completeness import completeness # noqa: E402
 
@@ -36,6 +37,7 @@ status=$?
 cat /out/said
 SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?
 skein record -a -e sched -o /out/sched.skein -- sh -c 'shares 1; sleep 1' || status=$?
+skein record -e off-cpu --wait-names 60s -o /out/waits.skein -- bimodal 3 4 || status=$?
 shares 60 >/dev/null &
 mkdir {GROUP}
 unshare -m -p -u -f sh -c 'echo 0 >{GROUP}/cgroup.procs; hostname shop
@@ -57,6 +59,7 @@ class Recording:
         files = {
             "/bin/skein": SKEIN,
             "/bin/shares": live.workload("shares"),
+            "/bin/bimodal": live.workload("bimodal"),
             "/raid6_pq.ko": kernel.module("raid6_pq"),
             "/work": file.name,
             "/restricted.sh": TESTS / "vm/restricted.sh",
@@ -112,6 +115,20 @@ class OnDebian12(unittest.TestCase):
                 self.assertGreater(found.samples, HZ / 10)
                 mean = 0.005 * found.samples
                 self.assertLessEqual(found.samples - found.complete, mean + 6 * math.sqrt(mean))
+
+    def test_waits(self):
+        """Stacks of waits belong to the wait, by the hook that this kernel has."""
+        trace = live.Trace(self.recording.run.out / "waits.skein")
+        found = test_off_cpu.Waits.waits(trace)
+        self.assertGreater(len(found), 30)
+        for row, names in found:
+            function, = set(names) & {*test_off_cpu.BOUNDS, "main"} - {"main"} or {"main"}
+            if function != "main":
+                low, high = test_off_cpu.BOUNDS[function]
+                self.assertTrue(low <= row["length"] <= high, (function, row))
+            self.assertFalse([n for n in names if "bpf" in n or "irq_work" in n], names)
+        self.assertEqual({n for _, names in found for n in names} & set(test_off_cpu.BOUNDS),
+                         set(test_off_cpu.BOUNDS))
 
     def test_names(self):
         """The program, its C library, the kernel and a module have names without their files."""

@@ -44,10 +44,10 @@ struct sink_ops {
 	int (*forget)(struct sink *s, struct error *err);
 	/*
 	 * Return how many of the records that put() accepted cannot be stored for want of room: for
-	 * samples, those of the CPU; for other kinds, all of them (cpu is ignored). The source
-	 * reports these as losses. May be NULL: everything is stored then.
+	 * samples, those of an event and CPU (sample_place()); for other kinds, all of them (place
+	 * is ignored). The source reports these as losses. May be NULL: everything is stored then.
 	 */
-	uint64_t (*unstored)(const struct sink *s, enum record_kind kind, uint64_t cpu);
+	uint64_t (*unstored)(const struct sink *s, enum record_kind kind, uint64_t place);
 	/* Complete the output after everything has been put. Called at most once. */
 	int (*finish)(struct sink *s, struct error *err);
 	/* Free everything, finished or not; unfinished output is discarded or kept as it is. */
@@ -107,9 +107,20 @@ static inline int sink_forget(struct sink *s, struct error *err)
 	return s->ops->forget ? s->ops->forget(s, err) : 0;
 }
 
-static inline uint64_t sink_unstored(const struct sink *s, enum record_kind kind, uint64_t cpu)
+#define SAMPLE_CPUS 4096 /* CPUs with this number or a higher one are counted as one */
+#define SAMPLE_EVENTS 4 /* events with this id or a higher one are counted as one */
+
+/* Return the place at which samples of an event (event.id) on a CPU are counted. */
+static inline uint64_t sample_place(uint64_t event, uint64_t cpu)
 {
-	return s->ops->unstored ? s->ops->unstored(s, kind, cpu) : 0;
+	uint64_t slot = event && event < SAMPLE_EVENTS ? event : event ? SAMPLE_EVENTS : 1;
+
+	return (slot - 1) * (SAMPLE_CPUS + 1) + (cpu < SAMPLE_CPUS ? cpu : SAMPLE_CPUS);
+}
+
+static inline uint64_t sink_unstored(const struct sink *s, enum record_kind kind, uint64_t place)
+{
+	return s->ops->unstored ? s->ops->unstored(s, kind, place) : 0;
 }
 
 /*

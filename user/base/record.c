@@ -2,6 +2,8 @@
 /* Tables of data made from the lists of record.h, and the words for enumeration values. */
 #include "base/record.h"
 
+#include <string.h>
+
 /*
  * A list contains entries I(name, doc), which do not name the struct. So each kind puts the first
  * half of an initializer, which ends inside offsetof(), in front of the macro that completes it:
@@ -81,6 +83,11 @@ const char *stack_end_word(uint64_t end)
 	static const char *const words[] = {STACK_ENDS(END_WORD)};
 
 	return WORD(words, end);
+}
+
+bool event_is_of_waits(const char *name)
+{
+	return name && (!strcmp(name, EVENT_OFF_CPU) || !strcmp(name, EVENT_OFF_CPU_WAKERS));
 }
 
 bool stack_end_is_whole(uint64_t end)

@@ -173,7 +173,11 @@
 	I(cpu, "number of the CPU") \
 	I(stack, "stack.id of the innermost frame; 0 if there was no stack") \
 	I(weight, "in the unit of the event") \
-	I(flags, "enum sample_flag")
+	I(flags, "enum sample_flag") \
+	I(length, "ns: of a wait, how long it was; of its waker, the same; else 0") \
+	I(wait, "of a wait and its waker, enum wait_class; else 0") \
+	I(address, "of a wait for a futex, its address; else 0") \
+	I(other, "thread.id: of a wait, who ended it (0: an interrupt); of a waker, who waited")
 
 #define SLICE_FIELDS(I, S, T) \
 	I(time, "ns, first") \
@@ -402,7 +406,13 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(NOT_STORED, "not stored", true, \
 	  "the trace had no room left: make some, or bound it by --max-size or --keep") \
 	X(SWITCHES_NOT_STORED, "switches not stored", false, \
-	  "slices and edges for which the trace had no room left")
+	  "slices and edges for which the trace had no room left") \
+	X(WAIT_MISSED, "wait missed", true, \
+	  "the thread had left the CPU again before its stack could be taken") \
+	X(WAIT_DISPLACED, "wait displaced", true, \
+	  "two waiting threads have numbers that share one place; one of them was noted") \
+	X(WAIT_UNKNOWN, "wait unknown", true, \
+	  "the records of switches do not say when the wait began")
 
 #define ENUM_LANE(N, text, states, number, value) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };
@@ -431,6 +441,11 @@ enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 const char *lane_kind_word(uint64_t kind);
 const char *frame_kind_word(uint64_t kind);
 const char *stack_end_word(uint64_t end);
+/* Names of the events whose samples are stacks of waits and of the threads that ended them. */
+#define EVENT_OFF_CPU "off-cpu"
+#define EVENT_OFF_CPU_WAKERS "off-cpu-wakers"
+/* Return whether the weights of an event with this name (may be NULL) are times of waiting. */
+bool event_is_of_waits(const char *name);
 /* Return whether a stack with that end is whole, even without a START root (see STACK_ENDS). */
 bool stack_end_is_whole(uint64_t end);
 const char *slice_state_word(uint64_t state);

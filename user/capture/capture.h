@@ -12,6 +12,7 @@
 #include "capture/inlines.h"
 #include "capture/schedule.h"
 #include "capture/tables.h"
+#include "capture/wait_stacks.h"
 #include "symbolizers/client.h"
 
 struct capture_progress {
@@ -66,9 +67,21 @@ struct capture_files {
 /* default of wait_names, ns */
 #define CAPTURE_WAIT_NAMES 1500000000ULL
 
+/* Stacks of waits; they need the records of switches. */
+struct capture_waits {
+	bool stacks; /* take them */
+	bool all; /* of every wait, without a budget */
+	uint64_t period; /* ns: waits of this length and longer are always taken, if the budget
+			    allows */
+};
+
+/* default of capture_waits.period, ns: 2 ms */
+#define CAPTURE_WAIT_PERIOD 2000000ULL
+
 struct capture_options {
 	bool sample; /* which thread is on the CPU, with which stack */
 	bool sched; /* record every switch and wake-up */
+	struct capture_waits waits;
 	const char *event; /* "cpu-clock" or "cycles"; NULL means cpu-clock */
 	uint64_t frequency; /* Hz; 0 means that period is given */
 	uint64_t period; /* in the event's unit; 0 means that frequency is given */
@@ -107,6 +120,11 @@ struct capture_samples {
 	uint64_t due, written, filtered, idle, late, cut_off;
 };
 
+/* Numbers of stacks that ended badly, and of those that were kept of them. */
+struct capture_saved {
+	uint64_t bad, kept;
+};
+
 /* Frames without the names that they should have. */
 struct capture_unnamed {
 	uint64_t unready; /* number of frames whose names were still being read at the end */
@@ -129,12 +147,11 @@ struct capture_summary {
 	uint64_t buffer_memory;
 	/* killed helpers included; memory: sum over the helpers of each one's largest process */
 	struct helper_cost helpers;
+	struct wait_stacks_summary waits;
 	struct symbolizer_stats symbolizer;
 	struct capture_unnamed unnamed;
 	struct tables_summary unwind; /* the tables when the recording ended */
-	/* with files.save_stacks: number of stacks that ended badly; of these, how many were kept
-	 */
-	uint64_t bad_stacks, saved_stacks;
+	struct capture_saved saved; /* with files.save_stacks */
 	bool inlined; /* inlined functions were requested */
 	struct inlines_summary inlines;
 	uint64_t opener_restarts;

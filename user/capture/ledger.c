@@ -196,7 +196,7 @@ static int report_cpu(struct ledger *l, unsigned int cpu, bool final, struct err
 {
 	struct cpu_ledger *p = &l->pages[cpu];
 	uint64_t lost[LOSS_COUNT] = {0};
-	uint64_t not_stored = sink_unstored(l->c.sink, KIND_SAMPLE, cpu);
+	uint64_t not_stored = sink_unstored(l->c.sink, KIND_SAMPLE, sample_place(l->c.event, cpu));
 	struct cpu_account c;
 	struct account r;
 	int ret;

@@ -159,6 +159,8 @@ static int drain_rings(struct live *l, struct error *err)
 		ret = namespace_drain(l->selection.namespace, now);
 	if (ret)
 		return error_errno(err, ret, "draining the rings");
+	if (l->switches.waits)
+		wait_stacks_adapt(l->switches.waits, now);
 	pace_rings_read(&l->times.pace, now, drain_finding(l));
 	ret = release_records(l, release_mark(l), err);
 	if (!ret && l->switches.schedule && schedule_take_snapshot_due(l->switches.schedule))
@@ -239,6 +241,8 @@ static int live_tick(struct live *l, bool last, struct error *err)
 		ret = objects_emit(l->objects, HOST_ID, l->sink, err);
 	if (!ret)
 		ret = ledger_report(l->ledger, now, last, err);
+	if (!ret && l->switches.waits)
+		ret = wait_stacks_report(l->switches.waits, now, last, err);
 	if (!ret && l->switches.schedule)
 		ret = schedule_tick(l->switches.schedule, l->rings.mark, err);
 	if (!ret)
@@ -456,6 +460,18 @@ static int prepare_tables(struct live *l, struct error *err)
 	return ret;
 }
 
+/* Stacks of waits have weights of their own, so these events have no period. */
+static int describe_waits(struct live *l, struct error *err)
+{
+	const struct event wait = {
+		.id = WAIT_EVENT_ID, .host = HOST_ID, .name = EVENT_OFF_CPU, .unit = "ns"};
+	const struct event waker = {
+		.id = WAKER_EVENT_ID, .host = HOST_ID, .name = EVENT_OFF_CPU_WAKERS, .unit = "ns"};
+	int ret = put_event(l->sink, &wait, err);
+
+	return ret ? ret : put_event(l->sink, &waker, err);
+}
+
 static int describe_recording(struct live *l, uint64_t end, struct error *err)
 {
 	const struct event e = {
@@ -470,6 +486,8 @@ static int describe_recording(struct live *l, uint64_t end, struct error *err)
 
 	if (!ret && l->options.sample)
 		ret = put_event(l->sink, &e, err);
+	if (!ret && l->options.waits.stacks)
+		ret = describe_waits(l, err);
 	if (!ret && !end)
 		ret = describe_options(l->sink, HOST_ID, &l->options, err);
 	return ret;

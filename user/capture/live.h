@@ -19,6 +19,7 @@
 #include "capture/namespace.h"
 #include "capture/opener.h"
 #include "capture/order.h"
+#include "capture/own_frames.h"
 #include "capture/pace.h"
 #include "capture/pager.h"
 #include "capture/process.h"
@@ -30,9 +31,10 @@
 #include "capture/service.h"
 #include "capture/sideband.h"
 #include "capture/tables.h"
+#include "capture/wait_stacks.h"
 #include "symbolizers/client.h"
 
-enum { HOST_ID = 1, EVENT_ID = 1 };
+enum { HOST_ID = 1, EVENT_ID = 1, WAIT_EVENT_ID, WAKER_EVENT_ID };
 
 #define LIVE_TICK (NSEC_PER_SEC)
 
@@ -63,6 +65,8 @@ struct live_switches {
 	struct switches *array;
 	struct switch_order *order;
 	struct schedule *schedule;
+	struct own_frames own; /* to be cut off from stacks of waits */
+	struct wait_stacks *waits; /* NULL: no stacks of waits are taken */
 	uint64_t last_lane; /* last lane.id in use */
 	struct schedule_counts reported; /* counts of the schedule as far as reported as losses */
 	bool begun; /* sampling has begun, and the schedule has got its CPUs */
@@ -143,7 +147,21 @@ struct live {
 /* Return whether user stacks are walked. */
 static inline bool live_walks_stacks(const struct live *l)
 {
-	return l->options.sample && !l->options.kernel_only;
+	return (l->options.sample || l->options.waits.stacks) && !l->options.kernel_only;
+}
+
+/* Return the words of frames of a sample: kernel, user and Python part. */
+static inline const uint64_t *live_sample_frames(const struct wire_sample *s)
+{
+	return (const uint64_t *)(s + 1) + (s->kind == WIRE_SAMPLE ? 0 : WIRE_WAIT_WORDS);
+}
+
+/* Return how many of the first words are frames of skein's own programs. */
+static inline unsigned int live_own_frames(const struct live *l, const struct wire_sample *s)
+{
+	return s->kind == WIRE_SAMPLE ? 0
+				      : own_frames_count(&l->switches.own, live_sample_frames(s),
+							 s->kernel_frames, s->kind == WIRE_WAIT);
 }
 
 /*
@@ -212,6 +230,18 @@ bool live_selects_process(void *context, uint32_t pid);
 /* Return whether a thread is selected by name; implements schedule_context.wanted. */
 bool live_selects_thread(void *context, const struct process_entry *p,
 			 const struct thread_entry *t);
+
+/*
+ * live_waits.c: set the event, weight and wait of a sample that is a stack of a wait or of a waker.
+ * known: whether the records of switches say when the wait began; else *r is not changed. Return 0
+ * or a negative errno.
+ */
+int live_describe_wait(struct live *l, const struct wire_sample *s, struct sample *r, bool *known,
+		       struct error *err);
+/* Why a sample of a ring is not put. */
+enum live_outcome { LIVE_FILTERED, LIVE_UNKNOWN_WAIT };
+/* Count such a stack of a wait or of a waker. */
+void live_count_wait(struct live *l, const struct wire_sample *s, enum live_outcome outcome);
 
 /*
  * live_stacks.c: handle a sample whose stack the BPF programs could not finish: put it, or park it

@@ -84,6 +84,20 @@ static void scan_unknown(void *context, uint32_t tid)
 		process_table_scan_over(l->processes, tid);
 }
 
+static int begin_wait_stacks(struct live *l, struct error *err)
+{
+	const struct wait_stacks_context c = {
+		.switches = l->switches.array,
+		.sink = l->sink,
+		.host = HOST_ID,
+		.events = {WAIT_EVENT_ID, WAKER_EVENT_ID},
+		.last_loss = ledger_last_loss(l->ledger),
+		.period = l->options.waits.all ? 0 : l->options.waits.period,
+	};
+
+	return wait_stacks_new(&l->switches.waits, &c, err);
+}
+
 static int begin_schedule(struct live *l, struct error *err)
 {
 	const struct schedule_context c = {
@@ -94,14 +108,18 @@ static int begin_schedule(struct live *l, struct error *err)
 		.last_lane = &l->switches.last_lane,
 		.last_loss = ledger_last_loss(l->ledger),
 		.namespace = l->selection.namespace,
+		.waits = l->options.waits.stacks,
 		.wanted = live_selects_thread,
 		.unknown = scan_unknown,
 		.context = l,
 	};
 
+	int ret;
+
 	l->switches.order = switch_order_new(l->switches.array);
-	return l->switches.order ? schedule_new(&l->switches.schedule, &c, err)
-				 : error_errno(err, -ENOMEM, "switches");
+	ret = l->switches.order ? schedule_new(&l->switches.schedule, &c, err)
+				: error_errno(err, -ENOMEM, "switches");
+	return !ret && l->options.waits.stacks ? begin_wait_stacks(l, err) : ret;
 }
 
 static void on_calm(void *context, const struct object *program)
@@ -172,6 +190,7 @@ static void live_free(struct source *source)
 	pager_free(l->helpers.pager);
 	symbolizer_free(l->helpers.symbolizer);
 	opener_free(l->helpers.opener);
+	wait_stacks_free(l->switches.waits);
 	schedule_free(l->switches.schedule);
 	switch_order_free(l->switches.order);
 	switches_free(l->switches.array);
@@ -196,17 +215,23 @@ static const struct source_ops live_ops = {.run = live_run, .free = live_free};
  */
 #define DEEP_STACK 65536
 
+/* Stacks of waits and of wakers a second and CPU for which a sample ring is sized. */
+#define WAIT_STACKS_RATE 900
+#define WAIT_STACKS_RATE_ALL 16000 /* with --all-stacks */
+
 /*
  * Return the bytes of a sample ring if --buffer is not given. An event that is not a clock counts
  * as 1000 samples a second if it has a period. with_memory: every sample has a copy of its stack.
  */
-static uint64_t default_buffer(const struct sampled_event *e, bool with_memory)
+static uint64_t default_buffer(const struct sampled_event *e, const struct capture_waits *w,
+			       bool with_memory)
 {
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
 	int cpus;
 
 	program_quiet_library();
 	cpus = libbpf_num_possible_cpus();
+	rate += w->all ? WAIT_STACKS_RATE_ALL : w->stacks ? WAIT_STACKS_RATE : 0;
 	return buffers_samples_bytes(cpus < 0 ? 1 : (unsigned int)cpus, rate,
 				     with_memory ? DEEP_STACK + 2048 : 2048);
 }
@@ -233,8 +258,8 @@ static int load_program(struct live *l, struct error *err)
 		.select_tids = o->targets.tid_count > 0,
 		.namespace = namespace_wire(l->selection.namespace),
 		.cgroup_subsys = cgroups_subsystem(l->selection.cgroups),
-		.ring_bytes =
-			o->memory.buffer ? o->memory.buffer : default_buffer(&l->event, save_all),
+		.ring_bytes = o->memory.buffer ? o->memory.buffer
+					       : default_buffer(&l->event, &o->waits, save_all),
 		.tail_calls = debug_word("tail-calls"),
 		.no_python = debug_word("no-python"),
 		.save_all = save_all,
@@ -243,6 +268,10 @@ static int load_program(struct live *l, struct error *err)
 	struct cgroup_place place;
 	int ret = 0;
 
+	if (o->waits.stacks)
+		ret = program_choose_wait_hook(&p.waits, debug_word("irq-work"), err);
+	if (ret)
+		return ret;
 	p.select_namespace = p.namespace.level && !o->targets.whole_host;
 	if (o->targets.cgroup || o->targets.pod) {
 		ret = o->targets.pod
@@ -258,7 +287,13 @@ static int load_program(struct live *l, struct error *err)
 	l->options.memory.buffer = p.ring_bytes;
 	ret = program_load(&l->program, &p, l->rings.order, err);
 	if (!ret && o->sched)
-		ret = switches_load(&l->switches.array, l->program, o->memory.switch_buffer, err);
+		ret = switches_load(&l->switches.array, l->program, o->memory.switch_buffer,
+				    p.waits, err);
+	if (!ret && p.waits) {
+		const int taking[] = {program_wait_fd(l->program), program_waker_fd(l->program)};
+
+		own_frames_find(&l->switches.own, taking, 2, p.waits == WAIT_HOOK_INTERRUPT);
+	}
 	return ret;
 }
 

@@ -28,7 +28,7 @@ static void prefetch_pages(struct live *l, const struct process_entry *p,
 int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 {
 	struct live *l = context;
-	const uint64_t *words = (const uint64_t *)(s + 1) + s->kernel_frames + s->user_frames;
+	const uint64_t *words = live_sample_frames(s) + s->kernel_frames + s->user_frames;
 	struct own_numbers own;
 	struct process_entry *p;
 

@@ -10,10 +10,10 @@ static uint32_t sample_words(const struct wire_sample *s)
 
 bool live_is_sample(const struct wire_sample *s, uint32_t size)
 {
-	const uint64_t *words = (const uint64_t *)(s + 1);
-	uint64_t need = sizeof(*s);
+	const uint64_t *words = live_sample_frames(s);
+	uint64_t need = (uint64_t)((const char *)words - (const char *)s);
 
-	if (s->kind != WIRE_SAMPLE || s->kernel_frames > WIRE_MAX_KERNEL ||
+	if (s->kind < WIRE_SAMPLE || s->kind > WIRE_WAKER || s->kernel_frames > WIRE_MAX_KERNEL ||
 	    s->user_frames > WIRE_MAX_USER || s->python_words > 2 * WIRE_MAX_PYTHON)
 		return false;
 	need += 8UL * sample_words(s);
@@ -61,7 +61,7 @@ static uint64_t sample_flags_of(const struct wire_sample *s, bool late)
 
 struct unfinished_stack live_unfinished_stack(const struct wire_sample *s)
 {
-	const uint64_t *words = (const uint64_t *)(s + 1);
+	const uint64_t *words = live_sample_frames(s);
 	const struct wire_unfinished *at = (const void *)(words + sample_words(s));
 
 	return (struct unfinished_stack){
@@ -93,13 +93,22 @@ bool live_selects_thread(void *context, const struct process_entry *p, const str
 	return p->name.selected || t->name.selected;
 }
 
+static void count_filtered(struct live *l, const struct wire_sample *s)
+{
+	if (s->kind == WIRE_SAMPLE)
+		ledger_count_filtered(l->ledger, s->cpu);
+	else
+		live_count_wait(l, s, LIVE_FILTERED);
+}
+
 static int put_wire_sample(struct live *l, const struct wire_sample *s, bool late,
 			   struct error *err)
 {
-	const struct own_numbers own = namespace_own(l->selection.namespace, s->pid, s->tid);
+	const struct own_numbers numbers = namespace_own(l->selection.namespace, s->pid, s->tid);
+	const unsigned int own = live_own_frames(l, s);
 	const struct sampled_task task = {
-		.pid = own.pid,
-		.tid = own.tid,
+		.pid = numbers.pid,
+		.tid = numbers.tid,
 		.ns_pid = s->ns_pid,
 		.born = s->born,
 		.cgroup = s->cgroup,
@@ -107,8 +116,8 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.kernel = s->flags & WIRE_KTHREAD,
 	};
 	struct raw_stack raw = {
-		.words = (const uint64_t *)(s + 1),
-		.kernel = s->kernel_frames,
+		.words = live_sample_frames(s) + own,
+		.kernel = s->kernel_frames - own,
 		.user = s->user_frames,
 		.python = s->python_words,
 		.end = stack_end_of(s),
@@ -123,11 +132,12 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	};
 	struct resolved_task of;
 	struct process_entry *p;
+	bool known = true;
 	int ret;
 
 	/* the BPF programs could not see any more that the thread is outside */
-	if (own.tid == NUMBER_OUTSIDE) {
-		ledger_count_filtered(l->ledger, s->cpu);
+	if (numbers.tid == NUMBER_OUTSIDE) {
+		count_filtered(l, s);
 		return 0;
 	}
 	ret = process_table_resolve(l->processes, &task, &of, err);
@@ -135,13 +145,19 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		return ret;
 	p = of.process;
 	/* Scan before selecting: the scan gives the name by which later samples are selected. */
-	if (of.unknown && opener_scan(l->helpers.opener, own.pid) < 0)
-		process_table_scan_over(l->processes, own.pid);
+	if (of.unknown && opener_scan(l->helpers.opener, numbers.pid) < 0)
+		process_table_scan_over(l->processes, numbers.pid);
 	if (!live_selects_thread(l, p, of.thread)) {
-		ledger_count_filtered(l->ledger, s->cpu);
+		count_filtered(l, s);
 		return 0;
 	}
 	r.thread = of.thread->id;
+	if (s->kind != WIRE_SAMPLE)
+		ret = live_describe_wait(l, s, &r, &known, err);
+	if (!known)
+		live_count_wait(l, s, LIVE_UNKNOWN_WAIT);
+	if (ret || !known)
+		return ret;
 	if (s->flags & WIRE_UNFINISHED)
 		return live_put_unfinished(l, p, s, &r, err);
 	raw.space = p->space;

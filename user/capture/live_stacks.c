@@ -82,7 +82,13 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 		return ret;
 	if (loops && !(r->flags & SAMPLE_FLAG_PYTHON))
 		r->flags |= SAMPLE_FLAG_UNREAD;
-	ledger_count_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
+	if (r->event == EVENT_ID)
+		ledger_count_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
+	else
+		wait_stacks_count_written(l->switches.waits,
+					  r->event == WAIT_EVENT_ID ? WAIT_EVENT_WAIT
+								    : WAIT_EVENT_WAKER,
+					  (unsigned int)r->cpu);
 	l->progress.samples++;
 	return put_sample(l->sink, r, err);
 }
@@ -328,14 +334,15 @@ static void note_missing_mappings(struct live *l, struct process_entry *p,
 int live_put_unfinished(struct live *l, struct process_entry *p, const struct wire_sample *s,
 			const struct sample *r, struct error *err)
 {
+	const unsigned int own = live_own_frames(l, s);
 	struct parked head = {
 		.sample = *r,
 		.walk = live_unfinished_stack(s),
-		.words = (const uint64_t *)(s + 1),
+		.words = live_sample_frames(s) + own,
 		.space = p->space,
 		.process = p->id,
 		.pid = p->pid,
-		.kernel = s->kernel_frames,
+		.kernel = s->kernel_frames - own,
 		.user = s->user_frames,
 		.python = s->python_words,
 		.python_end = s->python_end,

@@ -58,6 +58,8 @@ void live_fill_summary(struct live *l)
 	s->buffer_memory = program_ring_bytes(l->program);
 	if (l->switches.schedule)
 		add_switch_counts(l, s);
+	if (l->switches.waits)
+		wait_stacks_get_summary(l->switches.waits, &s->waits);
 	add_name_counts(l, s);
 	s->opener_restarts = opener_restarts(l->helpers.opener);
 	s->files_refused = opener_refused(l->helpers.opener);
@@ -70,7 +72,7 @@ void live_fill_summary(struct live *l)
 	}
 	tables_get_summary(l->walkers.tables, &s->unwind);
 	if (l->stacks.saver)
-		saver_get_counts(l->stacks.saver, &s->bad_stacks, &s->saved_stacks);
+		saver_get_counts(l->stacks.saver, &s->saved.bad, &s->saved.kept);
 	s->comm_matched = process_table_comm_matched(l->processes);
 	add_refusals(l, s);
 }

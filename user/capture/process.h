@@ -101,6 +101,15 @@ struct process_entry {
 	UT_hash_handle hh;
 };
 
+/* The last wait of a thread, by the records of switches; kept only for stacks of waits. */
+struct thread_wait {
+	uint64_t epoch; /* of the schedule in which left was set; another one makes it invalid */
+	uint64_t left; /* time at which it left the CPU, or was found waiting, ns; 0: not known */
+	uint64_t woken; /* time at which it was woken, ns; 0: not yet */
+	uint64_t waker; /* thread.id; 0: an interrupt */
+	uint8_t wait; /* enum wait_class */
+};
+
 struct thread_entry {
 	uint32_t tid;
 	uint32_t pid;
@@ -112,6 +121,7 @@ struct thread_entry {
 	uint64_t seen; /* epoch of the schedule in which a record last gave the thread's state */
 	uint64_t start; /* time at which the thread got its current name, ns */
 	uint64_t ended;
+	struct thread_wait wait;
 	struct task_name name;
 	UT_hash_handle hh;
 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/record.h"
@@ -210,6 +211,20 @@ static bool has_bpf_loop(void)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
 }
 
+static void configure_wait_stacks(struct program *p, const struct program_options *o)
+{
+	struct sample_bpf *s = p->skeleton;
+
+	s->rodata->first_wait_scratch = p->cpus;
+	bpf_map__set_max_entries(s->maps.switch_cpus, p->cpus);
+	bpf_map__set_autocreate(s->maps.switch_cpus, o->waits != WAIT_HOOK_NONE);
+	bpf_program__set_autoload(s->progs.wait_ended, o->waits == WAIT_HOOK_TRACEPOINT);
+	bpf_program__set_autoload(s->progs.wait_ended_interrupt, o->waits == WAIT_HOOK_INTERRUPT);
+	bpf_program__set_autoload(s->progs.waker, o->waits != WAIT_HOOK_NONE);
+	/* the scheduler's program enters it by a tail call */
+	bpf_program__set_autoattach(s->progs.waker, false);
+}
+
 static void configure_programs(struct program *p, const struct program_options *o)
 {
 	struct sample_bpf *s = p->skeleton;
@@ -228,7 +243,8 @@ static void configure_programs(struct program *p, const struct program_options *
 	if (!o->select_tids)
 		bpf_map__set_max_entries(s->maps.selected_tids, 1);
 	bpf_map__set_max_entries(s->maps.accounts, p->cpus);
-	bpf_map__set_max_entries(s->maps.sample_scratch, p->cpus);
+	bpf_map__set_max_entries(s->maps.sample_scratch, o->waits ? 2 * p->cpus : p->cpus);
+	configure_wait_stacks(p, o);
 	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
 	s->rodata->save_all = o->save_all;
 	s->rodata->stop_sampled = o->stop_sampled;
@@ -240,7 +256,7 @@ static void configure_programs(struct program *p, const struct program_options *
 	bpf_program__set_autoload(s->progs.continue_python, p->by_tail_calls);
 	bpf_map__set_autocreate(s->maps.walk_programs, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.idle, o->sample && o->clocked && !o->idle);
-	walked = o->sample && o->user_stack;
+	walked = (o->sample || o->waits) && o->user_stack;
 	bpf_program__set_autoload(s->progs.follow_fork, walked || o->select_pids);
 	bpf_program__set_autoload(s->progs.forget_process, walked || o->select_pids);
 	bpf_program__set_autoload(s->progs.follow_exec, walked);
@@ -396,7 +412,7 @@ int program_load(struct program **out, const struct program_options *o, struct o
 	ret = load_skeleton(p, err);
 	if (!ret)
 		ret = map_arrays(p, err);
-	if (!ret && o->sample)
+	if (!ret && (o->sample || o->waits))
 		ret = add_rings(p, o->ring_bytes, err);
 end:
 	if (ret)
@@ -559,6 +575,53 @@ void program_set_calm(struct program *p, const struct wire_file *file)
 const struct wire_selection *program_selection(const struct program *p)
 {
 	return &p->selection;
+}
+
+/* Return whether interrupts are threads, which an interrupt for one switch would come too late. */
+static bool is_realtime_kernel(void)
+{
+	struct utsname name;
+
+	return !uname(&name) && strstr(name.version, "PREEMPT_RT");
+}
+
+int program_choose_wait_hook(enum wait_hook *out, bool by_interrupt, struct error *err)
+{
+	program_quiet_library();
+	if (!has_bpf_loop())
+		return error_set(
+			err, -ENOTSUP,
+			"stacks of waits need bpf_loop(), which Linux 5.17 and later have");
+	if (!by_interrupt && libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0) {
+		*out = WAIT_HOOK_TRACEPOINT;
+		return 0;
+	}
+	if (is_realtime_kernel())
+		return error_set(
+			err, -ENOTSUP,
+			"stacks of waits need the tracepoint sched_exit_tp on a kernel with "
+			"PREEMPT_RT; this one has none (Linux 6.15 and later do)");
+	*out = WAIT_HOOK_INTERRUPT;
+	return 0;
+}
+
+int program_switch_cpus_fd(const struct program *p)
+{
+	return bpf_map__fd(p->skeleton->maps.switch_cpus);
+}
+
+int program_waker_fd(const struct program *p)
+{
+	return bpf_program__fd(p->skeleton->progs.waker);
+}
+
+int program_wait_fd(const struct program *p)
+{
+	const struct bpf_program *by_tracepoint = p->skeleton->progs.wait_ended;
+
+	return bpf_program__fd(bpf_program__autoload(by_tracepoint)
+				       ? by_tracepoint
+				       : p->skeleton->progs.wait_ended_interrupt);
 }
 
 int program_selected_fd(const struct program *p, bool threads)

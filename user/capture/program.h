@@ -12,6 +12,13 @@
 #include "bpf/unwind/world.h"
 #include "capture/order.h"
 
+/* Where the stacks of waits are taken. */
+enum wait_hook {
+	WAIT_HOOK_NONE, /* they are not */
+	WAIT_HOOK_TRACEPOINT, /* sched_exit_tp, in newer kernels */
+	WAIT_HOOK_INTERRUPT, /* an interrupt that the CPU sends itself after a switch */
+};
+
 struct program_options {
 	/* also load the sampling program; false: only the hooks that follow a selection */
 	bool sample;
@@ -32,6 +39,7 @@ struct program_options {
 	bool save_all; /* send registers and stack with every sample that has a user stack */
 	/* send SIGSTOP to every thread whose walk is finished by the BPF programs */
 	bool stop_sampled;
+	enum wait_hook waits;
 	bool tail_calls; /* walk by tail calls, as before Linux 5.17, even if bpf_loop() exists */
 	bool no_python; /* hide interpreters from the walkers */
 };
@@ -69,6 +77,19 @@ int program_select_tid(struct program *p, uint32_t tid);
  */
 const struct wire_selection *program_selection(const struct program *p);
 int program_selected_fd(const struct program *p, bool threads);
+/*
+ * Choose the hook for stacks of waits; by_interrupt: even if the kernel has the tracepoint. Return
+ * 0, or -ENOTSUP if the kernel can take none, with the reason in *err.
+ */
+int program_choose_wait_hook(enum wait_hook *out, bool by_interrupt, struct error *err);
+/*
+ * With stacks of waits: return the descriptor of the map of all CPUs (struct wire_cpu), which the
+ * scheduler's programs share, and of the program that takes the stack of a waker.
+ */
+int program_switch_cpus_fd(const struct program *p);
+int program_waker_fd(const struct program *p);
+/* Return the descriptor of the program that takes the stack of a thread that has waited. */
+int program_wait_fd(const struct program *p);
 /*
  * Return whether every selected process, and every child selected with it, has ended; also true if
  * no process was selected.

@@ -327,6 +327,54 @@ static bool is_switch_missing(const struct scheduled_cpu *c, struct switched_thr
 	       !(c->running.other && previous.other);
 }
 
+/* Keep when a thread begins to wait, if it does. */
+static int begin_wait(struct schedule *s, const struct switched_thread *thread, uint64_t time,
+		      struct leaving left, struct error *err)
+{
+	const struct cached_thread *k;
+	int ret;
+
+	if (!s->c.waits || !thread->tid || thread->other ||
+	    (left.state != STATE_SLEEPING && left.state != STATE_DISK))
+		return 0;
+	ret = find_cached_thread(s, thread->tid, time, &k, err);
+	if (!ret)
+		k->thread->wait = (struct thread_wait){
+			.epoch = s->epoch, .left = time, .wait = (uint8_t)left.wait};
+	return ret;
+}
+
+/* Keep when a thread's wait ends. waker: thread.id, 0: an interrupt. */
+static void end_wait(const struct schedule *s, struct thread_entry *t, uint64_t time,
+		     uint64_t waker)
+{
+	if (!s->c.waits || t->wait.epoch != s->epoch)
+		return;
+	t->wait.woken = time;
+	t->wait.waker = waker;
+}
+
+int schedule_find_wait(struct schedule *s, uint32_t tid, uint64_t time, struct found_wait *out,
+		       struct error *err)
+{
+	const struct cached_thread *k;
+	int ret = find_cached_thread(s, tid, time, &k, err);
+	const struct thread_wait *w;
+
+	*out = (struct found_wait){0};
+	if (ret)
+		return ret;
+	w = &k->thread->wait;
+	out->thread = k->thread->id;
+	if (!w->left || w->epoch != s->epoch || w->left > time || (w->woken && w->woken < w->left))
+		return 0;
+	out->left = w->left;
+	out->woken = w->woken;
+	out->waker = w->waker;
+	out->wait = (enum wait_class)w->wait;
+	return 0;
+}
+
 static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r,
 		     uint64_t time, struct error *err)
 {
@@ -340,6 +388,8 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 	s->counts.switches++;
 	if (is_switch_missing(c, previous)) {
 		ret = on_unreported_switch(s, c, r, time, err);
+		if (!ret)
+			ret = begin_wait(s, &previous, time, leaving_of(r), err);
 		return ret ? ret : set_running_thread(s, c, next, time, err);
 	}
 	/*
@@ -351,6 +401,8 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 		ret = set_running_thread(s, c, previous, time, err);
 	if (!ret)
 		ret = close_slice(s, c, time, leaving_of(r), err);
+	if (!ret)
+		ret = begin_wait(s, &previous, time, leaving_of(r), err);
 	return ret ? ret : set_running_thread(s, c, next, time, err);
 }
 
@@ -365,20 +417,27 @@ static enum interrupt interrupt_of(unsigned int context)
 	return context < sizeof(interrupts) ? (enum interrupt)interrupts[context] : INTERRUPT_OTHER;
 }
 
-/* Return the lane of the source of a wake-up: a thread, or an interrupt. */
-static int waker_lane(struct schedule *s, const struct switch_record *woken, uint64_t time,
-		      uint64_t *out, struct error *err)
+/* The source of a wake-up: a thread, or an interrupt. */
+struct found_waker {
+	uint64_t lane; /* lane.id */
+	uint64_t thread; /* thread.id; 0: an interrupt */
+};
+
+static int find_waker(struct schedule *s, const struct switch_record *woken, uint64_t time,
+		      struct found_waker *out, struct error *err)
 {
 	const struct wire_switch *r = &woken->wire;
 	const struct cached_thread *k;
 	int ret;
 
+	out->thread = 0;
 	if (switch_how(r) != WIRE_BY_TASK || !switch_second(r))
-		return interrupt_lane(s, woken->cpu, interrupt_of(switch_how(r)), out, err);
+		return interrupt_lane(s, woken->cpu, interrupt_of(switch_how(r)), &out->lane, err);
 	ret = find_cached_thread(s, switch_second(r), time, &k, err);
-	if (!ret)
-		*out = k->thread->lane;
-	return ret;
+	if (ret)
+		return ret;
+	*out = (struct found_waker){k->thread->lane, k->thread->id};
+	return 0;
 }
 
 static int on_waking(struct schedule *s, const struct switch_record *woken, uint64_t time,
@@ -392,12 +451,18 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 		.value = woken->target + 1,
 	};
 	const struct cached_thread *k;
+	struct thread_entry *thread;
+	struct found_waker waker = {0};
 	int ret = find_cached_thread(s, switch_first(r), time, &k, err);
 
 	if (ret || !k->wanted)
 		return ret;
-	e.to = k->thread->lane;
-	ret = waker_lane(s, woken, time, &e.from, err);
+	thread = k->thread;
+	e.to = thread->lane;
+	ret = find_waker(s, woken, time, &waker, err);
+	e.from = waker.lane;
+	if (!ret)
+		end_wait(s, thread, time, waker.thread);
 	s->counts.wakeups++;
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
@@ -568,6 +633,9 @@ int schedule_task_found(struct schedule *s, const struct wire_task *t, struct er
 	if (th->seen == s->epoch || r.state == STATE_DEAD)
 		return 0;
 	th->seen = s->epoch;
+	if (s->c.waits && (r.state == STATE_SLEEPING || r.state == STATE_DISK))
+		th->wait = (struct thread_wait){
+			.epoch = s->epoch, .left = t->time, .wait = (uint8_t)r.wait};
 	r.lane = th->lane;
 	return put_slice(s->c.sink, &r, err);
 }

@@ -31,6 +31,7 @@ struct schedule_context {
 	const struct namespace *namespace; /* translates the records' numbers of threads */
 	/* lane.id and loss.id last given, shared with other sources */
 	uint64_t *last_lane, *last_loss;
+	bool waits; /* keep the last wait of each thread, for schedule_find_wait() */
 	/* returns whether the thread is selected; NULL: all threads are */
 	bool (*wanted)(void *context, const struct process_entry *p, const struct thread_entry *t);
 	/*
@@ -65,6 +66,20 @@ int schedule_record(struct schedule *s, const struct switch_record *r, struct er
 int schedule_task_found(struct schedule *s, const struct wire_task *task, struct error *err);
 /* Return whether switch records were lost since the last call, so that a snapshot is due. */
 bool schedule_take_snapshot_due(struct schedule *s);
+
+/* The last wait of a thread. */
+struct found_wait {
+	uint64_t left, woken; /* ns; 0: not known, or not yet */
+	uint64_t thread, waker; /* thread.id; waker 0: an interrupt */
+	enum wait_class wait;
+};
+
+/*
+ * Find the last wait of a thread before a time (ns), by its global tid; left is 0 if records do not
+ * say when it began. Return 0 or a negative errno.
+ */
+int schedule_find_wait(struct schedule *s, uint32_t tid, uint64_t time, struct found_wait *out,
+		       struct error *err);
 
 /*
  * If a thread that has a new name from time on (ns) runs on a CPU, end the CPU's slice there and

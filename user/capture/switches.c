@@ -10,10 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "bpf/sched.skel.h"
+#include "bpf/wait.h"
 #include "capture/buffers.h"
+#include "capture/clock.h"
 #include "capture/needs.h"
 
+/*
+ * Bytes of the ring by which a CPU interrupts itself. Each request takes 16 bytes until user space
+ * has passed it, which it does at least every 100 ms: room for 40,000 requests a second.
+ */
+#define INTERRUPT_RING 65536
 #define SLOTS_MIN 64
 /* maximum number of records of one CPU; those of all CPUs have indices of 32 bits */
 #define SLOTS_MAX (1UL << 26)
@@ -25,6 +33,9 @@ struct switches {
 	struct wire_switch *records; /* mapped from the kernel */
 	struct wire_cpu *states; /* mapped from the kernel */
 	uint64_t *taken; /* by CPU: number of records copied or overwritten so far */
+	enum wait_hook waits;
+	/* with WAIT_HOOK_INTERRUPT: the rings through which CPUs interrupt themselves, by CPU */
+	VECTOR(struct ring_buffer *) interrupts;
 };
 
 static uint64_t slots_per_cpu(uint64_t bytes, unsigned int cpus)
@@ -74,6 +85,33 @@ static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 	s->rodata->switch_passes_state = tracepoint_parameters(btf, "sched_switch") >= 4;
 }
 
+static int share_maps(struct sched_bpf *k, const struct switches *s, const struct program *program)
+{
+	int ret = bpf_map__reuse_fd(k->maps.selected_pids, program_selected_fd(program, false));
+
+	if (!ret)
+		ret = bpf_map__reuse_fd(k->maps.selected_tids, program_selected_fd(program, true));
+	if (!ret && s->waits)
+		ret = bpf_map__reuse_fd(k->maps.switch_cpus, program_switch_cpus_fd(program));
+	return ret;
+}
+
+/* Size the maps for stacks of waits. */
+static int configure_waits(struct switches *s)
+{
+	struct sched_bpf *k = s->skeleton;
+	bool interrupts = s->waits == WAIT_HOOK_INTERRUPT;
+	int ret = 0;
+
+	k->rodata->with_waits = s->waits != WAIT_HOOK_NONE;
+	k->rodata->with_interrupts = interrupts;
+	if (s->waits)
+		ret = bpf_map__set_max_entries(k->maps.wait_slots, 1U << WAIT_SLOT_BITS);
+	if (!ret && interrupts)
+		ret = bpf_map__set_max_entries(k->maps.interrupt_rings, s->cpus);
+	return ret;
+}
+
 static int configure_switches(struct switches *s, const struct program *program, struct error *err)
 {
 	struct sched_bpf *k = s->skeleton;
@@ -91,10 +129,55 @@ static int configure_switches(struct switches *s, const struct program *program,
 	if (!ret)
 		ret = bpf_map__set_max_entries(k->maps.switch_cpus, s->cpus);
 	if (!ret)
-		ret = bpf_map__reuse_fd(k->maps.selected_pids, program_selected_fd(program, false));
+		ret = configure_waits(s);
 	if (!ret)
-		ret = bpf_map__reuse_fd(k->maps.selected_tids, program_selected_fd(program, true));
+		ret = share_maps(k, s, program);
 	return ret ? error_errno(err, ret, "the scheduler's programs") : 0;
+}
+
+/* The records of these rings are all discarded. */
+static int on_interrupt_record(void *context, void *data, size_t size)
+{
+	(void)context, (void)data, (void)size;
+	return 0;
+}
+
+static int add_interrupt_ring(struct switches *s, uint32_t cpu)
+{
+	int outer = bpf_map__fd(s->skeleton->maps.interrupt_rings), ret = 0;
+	int fd =
+		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "skein_interrupt", 0, 0, INTERRUPT_RING, NULL);
+	struct ring_buffer *ring = NULL;
+
+	if (fd < 0)
+		return -errno;
+	if (bpf_map_update_elem(outer, &cpu, &fd, 0))
+		ret = -errno;
+	if (!ret)
+		ring = ring_buffer__new(fd, on_interrupt_record, s, NULL);
+	if (!ret && !ring)
+		ret = -errno;
+	close(fd); /* the outer map and the mapping keep the ring */
+	if (!ret && vector_push(&s->interrupts, ring) < 0) {
+		ring_buffer__free(ring);
+		ret = -ENOMEM;
+	}
+	return ret;
+}
+
+/* Prepare what the loaded programs need to choose waits, before they are attached. */
+static int begin_choosing_waits(struct switches *s, const struct program *program)
+{
+	uint32_t zero = 0;
+	int waker = program_waker_fd(program), ret = 0;
+
+	for (unsigned int cpu = 0; cpu < s->cpus; cpu++)
+		s->states[cpu].waits.random = 0x9e3779b97f4a7c15ULL * (cpu + 1) ^ clock_boot_ns();
+	if (bpf_map_update_elem(bpf_map__fd(s->skeleton->maps.waker_program), &zero, &waker, 0))
+		return -errno;
+	for (uint32_t i = 0; !ret && s->waits == WAIT_HOOK_INTERRUPT && i < s->cpus; i++)
+		ret = add_interrupt_ring(s, i);
+	return ret;
 }
 
 uint64_t switches_bytes(const struct switches *s)
@@ -122,11 +205,13 @@ static int load_switches(struct switches *s, const struct program *program, stru
 	if (!ret)
 		ret = program_map_array(bpf_map__fd(s->skeleton->maps.switch_cpus),
 					s->cpus * sizeof(*s->states), &s->states);
+	if (!ret && s->waits)
+		ret = begin_choosing_waits(s, program);
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
 int switches_load(struct switches **out, const struct program *program, uint64_t bytes,
-		  struct error *err)
+		  enum wait_hook waits, struct error *err)
 {
 	struct switches *s = calloc(1, sizeof(*s));
 	int ret;
@@ -134,6 +219,7 @@ int switches_load(struct switches **out, const struct program *program, uint64_t
 	if (!s)
 		return error_errno(err, -ENOMEM, "the scheduler's programs");
 	s->cpus = program_cpus(program);
+	s->waits = waits;
 	s->slots = slots_per_cpu(bytes, s->cpus);
 	ret = load_switches(s, program, err);
 	if (ret)
@@ -147,6 +233,9 @@ void switches_free(struct switches *s)
 {
 	if (!s)
 		return;
+	for (size_t i = 0; i < s->interrupts.count; i++)
+		ring_buffer__free(s->interrupts.items[i]);
+	vector_free(&s->interrupts);
 	program_unmap_array(s->records, switches_bytes(s));
 	program_unmap_array(s->states, s->cpus * sizeof(*s->states));
 	sched_bpf__destroy(s->skeleton);
@@ -177,6 +266,16 @@ void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted)
 	__atomic_store_n(&s->states[cpu].wanted, wanted, __ATOMIC_RELAXED);
 }
 
+const struct wire_cpu *switches_cpu(const struct switches *s, unsigned int cpu)
+{
+	return &s->states[cpu];
+}
+
+void switches_set_wait_period(struct switches *s, uint64_t word)
+{
+	__atomic_store_n(&s->skeleton->bss->wait_period, word, __ATOMIC_RELAXED);
+}
+
 static uint64_t records_written(const struct switches *s, unsigned int cpu)
 {
 	return __atomic_load_n(&s->states[cpu].written, __ATOMIC_ACQUIRE);
@@ -196,6 +295,8 @@ void switches_take(struct switches *s, unsigned int cpu, size_t most, struct swi
 	const struct wire_switch *array = s->records + cpu * s->slots;
 	uint64_t head = records_written(s, cpu), from = s->taken[cpu], count, whole;
 
+	if (cpu < s->interrupts.count)
+		ring_buffer__consume(s->interrupts.items[cpu]);
 	out->lost = 0;
 	if (from < oldest_complete(s, head)) {
 		out->lost = oldest_complete(s, head) - from;

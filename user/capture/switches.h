@@ -20,10 +20,10 @@ struct switches;
 /*
  * Load and verify the hooks; they share the selection of program. bytes: size of each CPU's array,
  * rounded up to a power of two of records (64 to 64 Mi; less if there are many CPUs); 0: depends on
- * the number of CPUs. Return 0 or a negative errno.
+ * the number of CPUs. waits: as in program_options. Return 0 or a negative errno.
  */
 int switches_load(struct switches **out, const struct program *program, uint64_t bytes,
-		  struct error *err);
+		  enum wait_hook waits, struct error *err);
 void switches_free(struct switches *s);
 int switches_attach(struct switches *s, struct error *err);
 
@@ -33,6 +33,11 @@ uint64_t switches_bytes(const struct switches *s);
 
 /* Start or stop recording a CPU. */
 void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted);
+
+/* Return the state of a CPU, in memory shared with the kernel. */
+const struct wire_cpu *switches_cpu(const struct switches *s, unsigned int cpu);
+/* Set the period with which waits are chosen: ns << WIRE_PERIOD_BITS | its number. */
+void switches_set_wait_period(struct switches *s, uint64_t word);
 
 struct switch_batch {
 	struct wire_switch *records; /* oldest first */

@@ -22,6 +22,7 @@
 #include "cmd/commands.h"
 #include "cmd/export.h"
 #include "cmd/launch.h"
+#include "cmd/record_events.h"
 #include "cmd/record_summary.h"
 #include "cmd/recorder.h"
 #include "export/export.h"
@@ -42,11 +43,11 @@ struct record_memory {
 struct record_options {
 	struct targets targets;
 	struct record_memory memory;
-	const char *event, *output, *format, *unwind_cache, *save_stacks;
+	struct record_events events;
+	const char *output, *format, *unwind_cache, *save_stacks;
 	uint64_t period, duration, keep, max_size;
 	uint64_t wait_names; /* ns, or WAIT_DEFAULT */
 	bool inlines;
-	bool sample, sched; /* record samples, record the scheduler; neither means samples */
 	bool idle, quiet, verbose, stacks;
 };
 
@@ -59,49 +60,9 @@ static int set_duration(void *options, const char *value, struct error *err)
 				  : error_set(err, -EINVAL, "the duration must be more than 0");
 }
 
-static const struct event_word {
-	const char *word, *event; /* event is the sampled event, NULL if none */
-	bool sched;
-} event_words[] = {
-	{"cpu", "cpu-clock", false}, {"cpu-clock", "cpu-clock", false}, {"cycles", "cycles", false},
-	{"sched", NULL, true},	     {"all", "cpu-clock", true},	{NULL, NULL, false},
-};
-
-static const char *event_word(unsigned int index)
-{
-	return event_words[index].word;
-}
-
-/* Parse one word of -e, of the given size in bytes. */
-static int parse_event_word(struct record_options *o, const char *word, size_t size,
-			    struct error *err)
-{
-	for (const struct event_word *w = event_words; w->word; w++) {
-		if (strlen(w->word) != size || strncmp(w->word, word, size))
-			continue;
-		if (w->event)
-			o->event = w->event;
-		o->sample |= w->event != NULL;
-		o->sched |= w->sched;
-		return 0;
-	}
-	return error_set(err, -EINVAL,
-			 "there is no event '%.*s'; there are cpu, cycles, sched and all",
-			 (int)size, word);
-}
-
 static int set_event(void *options, const char *value, struct error *err)
 {
-	const char *at = value;
-	int ret;
-
-	do {
-		size_t size = strcspn(at, ",");
-
-		ret = parse_event_word(options, at, size, err);
-		at += size;
-	} while (!ret && *at++);
-	return ret;
+	return record_events_parse(&((struct record_options *)options)->events, value, err);
 }
 
 static int set_keep(void *options, const char *value, struct error *err)
@@ -150,12 +111,24 @@ static const struct option_spec record_options[] = {
 	 .type = OPTION_CALL,
 	 .arg = "EVENTS",
 	 .set = set_event,
-	 .values = event_word,
+	 .values = record_events_word,
 	 .list = true,
 	 .help = "What to record, such as cpu,sched. cpu, or cpu-clock: stacks, by time on the "
 		 "CPU; works everywhere. cycles: stacks, by a hardware counter. sched: every "
 		 "context switch and wake-up, which show who waited, how long and for which "
-		 "thread. all: cpu and sched. Default: cpu."},
+		 "thread. off-cpu: sched, and stacks of waits: where threads waited, and who ended "
+		 "that. all: cpu and sched. Default: cpu."},
+	{.name = "off-cpu-period",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
+	 .help = "Take the stack of every wait that is at least this long, and of shorter ones by "
+		 "chance, in proportion to their length. Grows by itself while taking stacks costs "
+		 "more than 0.5 % of a CPU. Default: 2ms.",
+	 .offset = MEMBER(events.wait_period)},
+	{.name = "all-stacks",
+	 .type = OPTION_FLAG,
+	 .help = "With off-cpu: take the stack of every wait, whatever that costs.",
+	 .offset = MEMBER(events.all_stacks)},
 	{.name = "duration",
 	 .letter = 'd',
 	 .type = OPTION_CALL,
@@ -340,11 +313,12 @@ static int choose_record_format(struct recording *r)
 	} else if (!name && path) {
 		r->format = export_format_for_path(path);
 	}
-	if (r->format && r->format->only_sched && r->options.sample && !r->options.sched)
+	if (r->format && r->format->only_sched && r->options.events.sample &&
+	    !r->options.events.sched)
 		return log_error(2, "record: %s shows nothing but what -e sched records",
 				 r->format->name);
 	if (r->format && r->format->only_sched)
-		r->options.sched = true;
+		r->options.events.sched = true;
 	if (path && !strcmp(path, "-") && isatty(STDOUT_FILENO) &&
 	    (!r->format || r->format->binary))
 		return log_error(2, "record: a trace is not for a terminal: redirect stdout, or "
@@ -529,6 +503,8 @@ static int record_check_options(const struct record_options *o)
 		return log_error(2, "record: -F and -c exclude each other");
 	if (o->memory.inlines && !o->inlines)
 		return log_error(2, "record: --inline-memory needs --inlines");
+	if (record_events_check(&o->events))
+		return 2;
 	return targets_check(&o->targets, "record");
 }
 
@@ -543,9 +519,10 @@ static struct capture_options record_capture_options(struct recording *r)
 	const struct record_options *o = &r->options;
 	bool given = o->wait_names != WAIT_DEFAULT;
 	struct capture_options ret = {
-		.sample = o->sample || !o->sched,
-		.sched = o->sched,
-		.event = o->event,
+		.sample = o->events.sample || !o->events.sched,
+		.sched = o->events.sched,
+		.waits = record_events_waits(&o->events),
+		.event = o->events.event,
 		.period = o->period,
 		.targets.command = o->targets.all ? 0 : (uint32_t)r->launch.pid,
 		.idle = o->idle,

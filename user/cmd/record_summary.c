@@ -185,10 +185,10 @@ static void summary_show_bad_stacks(const struct capture_summary *s)
 {
 	char bad[32], saved[32];
 
-	if (s->bad_stacks)
+	if (s->saved.bad)
 		log_info("%s stacks ended badly, %s of them are kept: a few of each kind",
-			 show_count(s->bad_stacks, bad, sizeof(bad)),
-			 show_count(s->saved_stacks, saved, sizeof(saved)));
+			 show_count(s->saved.bad, bad, sizeof(bad)),
+			 show_count(s->saved.kept, saved, sizeof(saved)));
 }
 
 static void summary_show_mangled(const struct capture_summary *s)
@@ -297,6 +297,22 @@ static void summary_show_switches(const struct capture_summary *s)
 		 show_count(s->switches.migrations, migrations, sizeof(migrations)));
 }
 
+/* Show how many stacks of waits were taken, and with which periods they were chosen. */
+static void summary_show_waits(const struct wait_stacks_summary *w)
+{
+	char taken[32], chosen[32], wakers[32], least[32], most[40] = "", text[32];
+	bool changed = w->period_most != w->period_least;
+
+	show_duration(w->period_least, least, sizeof(least));
+	if (changed)
+		snprintf(most, sizeof(most), " to %s",
+			 show_duration(w->period_most, text, sizeof(text)));
+	show_count(w->written, taken, sizeof(taken));
+	show_count(w->wakers, wakers, sizeof(wakers));
+	log_info("stacks of %s waits and %s wakers; %s waits chosen, always those of %s%s", taken,
+		 wakers, show_count(w->chosen, chosen, sizeof(chosen)), least, most);
+}
+
 void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
 			  const char *path)
 {
@@ -306,6 +322,8 @@ void record_summary_print(const struct capture_summary *s, const struct trace_st
 		summary_show_samples(s);
 	if (s->scheduled)
 		summary_show_switches(s);
+	if (s->waits.period_most || s->waits.chosen)
+		summary_show_waits(&s->waits);
 	summary_show_losses(s);
 	summary_show_cost(s);
 	summary_show_unwinding(s);

@@ -42,6 +42,8 @@ static char *show_weight(const struct report *r, uint64_t weight, char *buf, siz
 
 static const char *weight_title(const struct report *r)
 {
+	if (event_is_of_waits(r->event->name))
+		return "waited";
 	return !strcmp(r->event->unit, "ns") ? "CPU time" : r->event->name;
 }
 
@@ -89,7 +91,9 @@ static int put_function_table(const struct report *r, const struct screen *s)
 		{"", STYLE_WARM, false, false, 0},
 	};
 
-	screen_put(s, STYLE_BOLD, "Hottest functions\n");
+	screen_put(s, STYLE_BOLD,
+		   event_is_of_waits(r->event->name) ? "Functions in which threads waited\n"
+						     : "Hottest functions\n");
 	return put_costs(r, s, &r->functions, columns, true);
 }
 
@@ -284,7 +288,10 @@ static void report_put_samples(const struct report *r, const struct screen *s, b
 		used = text_append(text, sizeof(text), used, " at %" PRIu64 " Hz", e->frequency);
 	used = text_append(text, sizeof(text), used, ", %s",
 			   show_weight(r, r->weight, weight, sizeof(weight)));
-	if (busy > 0)
+	if (busy > 0 && event_is_of_waits(e->name))
+		used = text_append(text, sizeof(text), used, " of waiting: %.2f threads on average",
+				   busy);
+	else if (busy > 0)
 		used = text_append(text, sizeof(text), used, " of CPU: %.2f of %" PRIu64 " CPUs",
 				   busy, r->profile->host.cpus);
 	used = text_append(text, sizeof(text), used, ", %zu process%s",
@@ -551,7 +558,8 @@ static void report_show_account(const struct report *r, const struct screen *s)
 	snprintf(text, sizeof(text), "%s%s", account_show(&terms, sum, sizeof(sum)),
 		 r->filtered ? " (of the whole recording)" : "");
 	screen_put_paragraph(s, "Account", STYLE_PLAIN, text);
-	if (*account_show_error(&terms, text, sizeof(text)))
+	/* a lost stack of a wait may stand for any time */
+	if (!event_is_of_waits(r->event->name) && *account_show_error(&terms, text, sizeof(text)))
 		screen_put_paragraph(s, "Lost", STYLE_PLAIN, text);
 }
 

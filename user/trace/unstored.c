@@ -2,6 +2,8 @@
 /* Account for the records of a transaction that may fail; see unstored.h. */
 #include "trace/unstored.h"
 
+#include "base/pipe.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,13 +62,14 @@ static int copy_row(struct unstored *u, enum record_kind kind, const void *recor
 	return 0;
 }
 
-static int count_sample(struct unstored *u, uint64_t cpu)
+static int count_sample(struct unstored *u, const struct sample *s)
 {
-	cpu = cpu < UNSTORED_CPUS ? cpu : UNSTORED_CPUS;
-	while (u->samples.count <= cpu)
+	uint64_t place = sample_place(s->event, s->cpu);
+
+	while (u->samples.count <= place)
 		if (vector_push(&u->samples, (struct unstored_count){0}) < 0)
 			return -ENOMEM;
-	u->samples.items[cpu].put++;
+	u->samples.items[place].put++;
 	return 0;
 }
 
@@ -74,7 +77,7 @@ int unstored_put(struct unstored *u, enum record_kind kind, const void *record)
 {
 	u->records[kind].put++;
 	if (kind == KIND_SAMPLE)
-		return count_sample(u, ((const struct sample *)record)->cpu);
+		return count_sample(u, record);
 	return describes_recording(kind) ? copy_row(u, kind, record) : 0;
 }
 
@@ -93,8 +96,8 @@ static void settle_count(struct unstored_count *c, bool lost)
 
 static void settle_all_counts(struct unstored *u, bool lost)
 {
-	for (size_t cpu = 0; cpu < u->samples.count; cpu++)
-		settle_count(&u->samples.items[cpu], lost);
+	for (size_t place = 0; place < u->samples.count; place++)
+		settle_count(&u->samples.items[place], lost);
 	for (int k = 0; k < KIND_COUNT; k++)
 		settle_count(&u->records[k], lost);
 }
@@ -110,11 +113,11 @@ void unstored_given_up(struct unstored *u)
 	settle_all_counts(u, true);
 }
 
-uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_t cpu)
+uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_t place)
 {
 	if (kind != KIND_SAMPLE)
 		return u->records[kind].lost;
-	return cpu < u->samples.count ? u->samples.items[cpu].lost : 0;
+	return place < u->samples.count ? u->samples.items[place].lost : 0;
 }
 
 void unstored_free(struct unstored *u)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Account for the records of a transaction that may fail: the number of records put since the last
- * commit (of samples per CPU), and copies of the few rows that describe the recording and its
- * losses. When there is no room for the transaction, its records are counted as not stored, and
+ * commit (of samples per event and CPU), and copies of the few rows that describe the recording and
+ * its losses. When there is no room for the transaction, its records are counted as not stored, and
  * these rows are written on their own.
  */
 #ifndef SKEIN_TRACE_UNSTORED_H
@@ -12,8 +12,6 @@
 
 #include "base/record.h"
 #include "base/vector.h"
-
-#define UNSTORED_CPUS 4096 /* CPUs with this number or a higher one are counted as one */
 
 /* A copy of a record and its texts, in one allocation. */
 struct unstored_row {
@@ -27,7 +25,7 @@ struct unstored_count {
 };
 
 struct unstored {
-	VECTOR(struct unstored_count) samples; /* by CPU */
+	VECTOR(struct unstored_count) samples; /* by sample_place() */
 	struct unstored_count records[KIND_COUNT];
 	VECTOR(struct unstored_row) rows; /* rows put since the last commit */
 };
@@ -39,10 +37,10 @@ void unstored_committed(struct unstored *u);
 /* Call this when the transaction was given up: its records are lost, its rows are kept. */
 void unstored_given_up(struct unstored *u);
 /*
- * Return how many records are lost: for samples those of one CPU, for other streams (which ignore
- * cpu) all of them.
+ * Return how many records are lost: for samples those of one sample_place(), for other streams
+ * (which ignore place) all of them.
  */
-uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_t cpu);
+uint64_t unstored_count(const struct unstored *u, enum record_kind kind, uint64_t place);
 void unstored_free(struct unstored *u);
 
 #endif

@@ -614,9 +614,9 @@ static int writer_finish(struct sink *sink, struct error *err)
 	return ret;
 }
 
-static uint64_t writer_unstored(const struct sink *sink, enum record_kind kind, uint64_t cpu)
+static uint64_t writer_unstored(const struct sink *sink, enum record_kind kind, uint64_t place)
 {
-	return unstored_count(&((const struct file_writer *)sink)->shortage.unstored, kind, cpu);
+	return unstored_count(&((const struct file_writer *)sink)->shortage.unstored, kind, place);
 }
 
 static void writer_free(struct sink *sink)

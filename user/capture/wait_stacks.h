@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chooses the period T of stacks of waits, and keeps their account. A wait of length d is chosen
+ * with the probability d / T, at most 1. T grows while taking stacks costs more than a budget of
+ * each CPU's time, and shrinks again; it depends on the past alone, so the estimates stay unbiased.
+ */
+#ifndef SKEIN_CAPTURE_WAIT_STACKS_H
+#define SKEIN_CAPTURE_WAIT_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/pipe.h"
+#include "capture/switches.h"
+
+/* The two events: of a wait, and of the thread that ended it. */
+enum wait_event { WAIT_EVENT_WAIT, WAIT_EVENT_WAKER, WAIT_EVENTS };
+
+struct wait_stacks;
+
+struct wait_stacks_context {
+	struct switches *switches;
+	struct sink *sink;
+	uint64_t host; /* host.id */
+	uint64_t events[WAIT_EVENTS]; /* event.id */
+	uint64_t *last_loss; /* loss.id last given, shared with other sources */
+	uint64_t period; /* the smallest T, ns; 0: every wait is chosen, whatever that costs */
+};
+
+int wait_stacks_new(struct wait_stacks **out, const struct wait_stacks_context *c,
+		    struct error *err);
+void wait_stacks_free(struct wait_stacks *w);
+
+/* Choose T by the time that taking stacks took since the last call. now: ns. Call this often. */
+void wait_stacks_adapt(struct wait_stacks *w, uint64_t now);
+
+/*
+ * Return the weight, ns, of a wait of that length (ns, by the records of switches): the length over
+ * the probability with which it was chosen. wire: what the BPF programs sent.
+ */
+uint64_t wait_stacks_weight(const struct wait_stacks *w, const struct wire_wait *wire,
+			    uint64_t length);
+
+/* Count what became of a stack of a CPU that the BPF programs sent. */
+void wait_stacks_count_written(struct wait_stacks *w, enum wait_event event, unsigned int cpu);
+void wait_stacks_count_filtered(struct wait_stacks *w, enum wait_event event, unsigned int cpu);
+void wait_stacks_count_unknown(struct wait_stacks *w, enum wait_event event, unsigned int cpu);
+
+/*
+ * Put the accounts of both events, and the losses since the last call. now: ns. final: recording
+ * has ended, and what was chosen and is neither taken nor lost was still waiting for a CPU.
+ */
+int wait_stacks_report(struct wait_stacks *w, uint64_t now, bool final, struct error *err);
+
+struct wait_stacks_summary {
+	uint64_t chosen, written, lost; /* stacks of waits */
+	uint64_t wakers; /* stacks of wakers */
+	uint64_t period_least, period_most; /* of the T that were used, ns */
+	uint64_t spent; /* ns, of all CPUs, in which stacks were taken */
+};
+
+void wait_stacks_get_summary(const struct wait_stacks *w, struct wait_stacks_summary *out);
+
+#endif
