@@ -6,7 +6,9 @@ of its own, by both hooks. What was asked for is taken or counted, and the weigh
 fair draw.
 """
 
+import collections
 import math
+import subprocess
 
 import live
 from live import LONG, workload
@@ -16,6 +18,44 @@ PERIOD = 2e6  # ns, the default
 # Lengths of waits that only one of the functions can have, ns.
 BOUNDS = {"wait_short": (0, 50e6), "wait_middle": (90e6, 700e6), "wait_long": (990e6, 1e12)}
 
+WAITS = ("", "lock", "I/O", "sleep", "poll", "page fault", "pipe or socket", "child", "throttled",
+         "other")  # by enum wait_class
+# Functions of the modes of the workload `waits` that are not called as the mode.
+FUNCTIONS = {"inheriting": ("wait_mutex",), "pipe": ("take",), "socketpair": ("take",),
+             "tcp": ("take",)}
+PYTHON = """
+import queue, socket, sys, threading, time
+end = time.monotonic() + float(sys.argv[1])
+q, (here, there) = queue.Queue(), socket.socketpair()
+
+def wait_for_gil():
+    while time.monotonic() < end:
+        sum(range(20000))
+
+def wait_for_queue():
+    while q.get():
+        pass
+
+def wait_for_socket():
+    while here.recv(1) == b"x":
+        pass
+
+def feed():
+    while time.monotonic() < end:
+        q.put(1)
+        there.send(b"x")
+        time.sleep(0.004)
+    q.put(0)
+    there.send(b"y")
+
+threads = [threading.Thread(target=f) for f in
+           (wait_for_gil, wait_for_gil, wait_for_queue, wait_for_socket, feed)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+"""
+
 
 class Waits(live.LiveTest):
     def record_waits(self, seconds, *args, env=None):
@@ -23,12 +63,25 @@ class Waits(live.LiveTest):
                            env=live.clean_environment(**(env or {})))
 
     @staticmethod
-    def waits(trace, comm="bimodal", event="off-cpu"):
-        """Return (row, names) of the stacks of waits of a program."""
+    def stacks(trace, event="off-cpu"):
+        """Return (row, stack) of the stacks of waits."""
         rows = trace.query("SELECT s.* FROM sample s JOIN event e ON e.id = s.event "
                            f"WHERE e.name = '{event}'")
-        found = [(r, trace.stack(r["thread"], r["stack"], 1, r["weight"])) for r in rows]
-        return [(r, s.names) for r, s in found if s.process["comm"] == comm]
+        return [(r, trace.stack(r["thread"], r["stack"], 1, r["weight"])) for r in rows]
+
+    @classmethod
+    def waits(cls, trace, comm="bimodal"):
+        """Return (row, names) of the stacks of waits of a program."""
+        return [(r, s.names) for r, s in cls.stacks(trace) if s.process["comm"] == comm]
+
+    @staticmethod
+    def command(*args):
+        return subprocess.run([live.SKEIN, *args], capture_output=True, text=True, timeout=60)
+
+    def skein(self, *args):
+        done = self.command(*args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
     def check_account(self, trace):
         for row in trace.query("SELECT a.* FROM account a JOIN event e ON e.id = a.event "
@@ -71,6 +124,101 @@ class Waits(live.LiveTest):
             # the program's own clock counts the time in the run queue, too
             self.assertAlmostEqual(weight, log["seconds"], delta=6 * spread + 0.1 *
                                    log["seconds"] + 0.01, msg=function)
+
+    def test_classes(self):
+        """
+        A thread that waits in one way only: each stack has the class, and the function. A wait
+        between two modes is the thread's start or end.
+        """
+        listed = subprocess.run([workload("waits"), "list"], capture_output=True, check=True,
+                                text=True).stdout
+        modes = [line.split(" ", 1) for line in listed.splitlines() if "throttled" not in line]
+        disk = self.tmp / "disk"
+        script = ";".join(f"{workload('waits')} {mode} {1 if LONG else 0.4} {disk}"
+                          for mode, _ in modes)
+        trace = self.record("-e", "off-cpu", "--all-stacks", "--", "sh", "-c", script)
+        self.check_account(trace)
+        said = [live.json.loads(line) for line in trace.done.out.splitlines()]
+        by_thread = collections.defaultdict(list)
+        for row, stack in self.stacks(trace):
+            by_thread[stack.thread["tid"]].append((row, stack.names))
+        for mode in said:
+            with self.subTest(mode=mode["mode"]):
+                if "skipped" in mode:
+                    self.skipTest(f"{mode['mode']}: {mode['skipped']}")
+                self.check_class(mode, by_thread[mode["tid"]])
+
+    def check_class(self, mode, rows):
+        inside = [(r, names) for r, names in rows
+                  if mode["begin"] < r["time"] - r["length"] and r["time"] < mode["end"]]
+        functions = FUNCTIONS.get(mode["mode"], ("wait_" + mode["mode"].replace("-", "_"),))
+        # a child's parent sleeps, and what the disk caches is not waited for
+        right = [names for r, names in inside if WAITS[r["wait"]] == mode["class"]]
+        self.assertGreaterEqual(len(right), 1, mode)
+        for names in right:
+            self.assertTrue(set(functions) & set(names), (mode, names))
+        if mode["mode"] not in ("child", "childid", "read", "major", "direct", "fsync"):
+            self.assertEqual(len(right), len(inside), mode)
+
+    def test_python(self):
+        """Threads that wait for the GIL, a queue or a socket have their Python frames."""
+        program = self.tmp / "waiting.py"
+        program.write_text(PYTHON)
+        trace = self.record("-e", "off-cpu", "--all-stacks", "--", "/usr/bin/python3", program,
+                            10 if LONG else 3)
+        rows = [names for _, names in self.waits(trace, comm="python3")]
+        mine = {"wait_for_gil", "wait_for_queue", "wait_for_socket", "feed", "<module>"}
+        for function in mine - {"<module>"}:
+            self.assertGreater(sum(function in n for n in rows), 20, function)
+        # beside threads that start or end, which have no Python frames yet or any more
+        without = [n for n in rows if not mine & set(n)]
+        self.assertLessEqual(len(without), 0.01 * len(rows) + 10, without[:3])
+
+    def test_report(self):
+        """
+        Exact times by class are those of the records; each function's interval holds the time of
+        the program's own log; by stack, class, group and function, sums are the same.
+        """
+        trace = self.record_waits(5)
+        said = live.json.loads(trace.done.out)
+        report = live.json.loads(self.skein("report", "--off-cpu", "--json", trace.path))
+        waits = report["off_cpu"]
+        for table in ("sites", "classes", "groups", "wakers"):
+            self.assertEqual(sum(row["waited"] for row in waits[table]), waits["waited"], table)
+            self.assertEqual(sum(row["stacks"] for row in waits[table]), waits["stacks"], table)
+        blocked = report["sched"]["programs"][0]["blocked"]
+        for row in waits["classes"]:
+            self.assertEqual(row["exact"], blocked[row["class"]])
+        self.assertEqual(waits["exact"], sum(blocked.values()))
+        totals = {f["name"]: f["total"] for f in waits["functions"]}
+        for function, log in said.items():
+            # the program's clock counts the time in the run queue, too: 1 ms a wait, and 5 %
+            slack = log["count"] * 1e6 + 0.05 * log["seconds"] * 1e9
+            # five times as far as the ends of the 95 % interval: about 10 standard errors
+            low, high = (totals[function]["waited"] + 5 * (totals[function][end]
+                                                           - totals[function]["waited"])
+                         for end in ("low", "high"))
+            self.assertTrue(low - slack <= log["seconds"] * 1e9 <= high + slack,
+                            (function, totals[function], log))
+        own = {f["name"]: f["own"]["waited"] for f in waits["functions"]}
+        self.assertGreater(own["wait_for"], 0.99 * totals["wait_long"]["waited"])
+
+    def test_locks(self):
+        """A lock has its address, those who wait, where, and who gives it back."""
+        trace = self.record("-e", "off-cpu", "-d", 3, "--", workload("waits"), "mutex", 2)
+        report = live.json.loads(self.skein("report", "--off-cpu", "--json", trace.path))
+        lock = max(report["off_cpu"]["locks"], key=lambda row: row["waited"])
+        self.assertGreater(lock["address"], 0)
+        self.assertEqual(lock["program"], lock["main_waker"])
+        text = self.skein("report", "--off-cpu", trace.path)
+        self.assertIn(f"0x{lock['address']:x} of {lock['program']}", text)
+        self.assertIn(" ± ", text)
+
+    def test_without_stacks(self):
+        trace = self.record("-e", "sched", "--", "true")
+        done = self.command("report", "--off-cpu", trace.path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("-e off-cpu", done.stderr)
 
 
 if __name__ == "__main__":

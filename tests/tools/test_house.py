@@ -27,6 +27,7 @@ ONLY_TESTS = {
     "opener_pid": "tests kill the opener", "opener_cut_short": "tests see bounds reached",
     "trace_writer_zoom": "tests make small blocks", "zoom_set": "the same",
     "demangler_free": "tests check for leaks",
+    "chi_square_quantile": "compared with tables",
 }
 # Functions that have one definition per build.
 PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", "walk_read",

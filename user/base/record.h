@@ -82,7 +82,8 @@
 	I(host, "host.id") \
 	T(name, "such as cpu-clock or cycles") \
 	T(unit, "of every weight: ns or count") \
-	I(period, "in that unit: the weight of one sample") \
+	I(period, "in that unit: the weight of one sample; of waits the largest period T, 0: all " \
+		  "were chosen") \
 	I(frequency, "samples per second and CPU as asked for; 0 if a period was asked for")
 
 #define PROCESS_FIELDS(I, S, T) \
@@ -315,7 +316,13 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(PYTHON, "python", 8) /* thread of a Python interpreter whose state could be read */ \
 	X(GIL, "gil", 16) /* the thread held the interpreter's lock */ \
 	X(COLLECTING, "collecting", 32) /* the thread was collecting garbage */ \
-	X(UNREAD, "unread", 64) /* the thread ran Python; its frames could not be read yet */
+	X(UNREAD, "unread", 64) /* the thread ran Python; its frames could not be read yet */ \
+	/* of a wait: the interrupt that ended it, in the order of INTERRUPTS */ \
+	X(BY_TIMER, "by timer", 1 << 12) \
+	X(BY_NETWORK, "by network", 1 << 13) \
+	X(BY_BLOCK, "by block device", 1 << 14) \
+	X(BY_IPI, "by another CPU", 1 << 15) \
+	X(BY_OTHER, "by other interrupt", 1 << 16)
 
 /* Samples are added up separately for each combination of these flags. */
 #define SAMPLE_FLAGS_OF_RUNTIME \

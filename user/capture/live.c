@@ -460,15 +460,18 @@ static int prepare_tables(struct live *l, struct error *err)
 	return ret;
 }
 
-/* Stacks of waits have weights of their own, so these events have no period. */
 static int describe_waits(struct live *l, struct error *err)
 {
-	const struct event wait = {
+	struct wait_stacks_summary used;
+	struct event wait = {
 		.id = WAIT_EVENT_ID, .host = HOST_ID, .name = EVENT_OFF_CPU, .unit = "ns"};
-	const struct event waker = {
+	struct event waker = {
 		.id = WAKER_EVENT_ID, .host = HOST_ID, .name = EVENT_OFF_CPU_WAKERS, .unit = "ns"};
-	int ret = put_event(l->sink, &wait, err);
+	int ret;
 
+	wait_stacks_get_summary(l->switches.waits, &used);
+	wait.period = waker.period = used.period_most;
+	ret = put_event(l->sink, &wait, err);
 	return ret ? ret : put_event(l->sink, &waker, err);
 }
 

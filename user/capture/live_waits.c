@@ -36,6 +36,8 @@ int live_describe_wait(struct live *l, const struct wire_sample *s, struct sampl
 	r->weight = wait_stacks_weight(l->switches.waits, wire, r->length);
 	r->wait = w.wait;
 	r->other = waker ? w.thread : w.waker;
+	if (!waker && w.interrupt)
+		r->flags |= (uint64_t)SAMPLE_FLAG_BY_TIMER << (w.interrupt - INTERRUPT_TIMER);
 	r->address = waits_for_futex(wire->call) ? wire->argument : 0;
 	return 0;
 }

@@ -108,6 +108,7 @@ struct thread_wait {
 	uint64_t woken; /* time at which it was woken, ns; 0: not yet */
 	uint64_t waker; /* thread.id; 0: an interrupt */
 	uint8_t wait; /* enum wait_class */
+	uint8_t interrupt; /* enum interrupt that ended it */
 };
 
 struct thread_entry {

@@ -344,14 +344,22 @@ static int begin_wait(struct schedule *s, const struct switched_thread *thread, 
 	return ret;
 }
 
-/* Keep when a thread's wait ends. waker: thread.id, 0: an interrupt. */
+/* The source of a wake-up: a thread, or an interrupt. */
+struct found_waker {
+	uint64_t lane; /* lane.id */
+	uint64_t thread; /* thread.id; 0: an interrupt */
+	enum interrupt interrupt; /* INTERRUPT_NONE: a thread */
+};
+
+/* Keep when and by whom a thread's wait is ended. */
 static void end_wait(const struct schedule *s, struct thread_entry *t, uint64_t time,
-		     uint64_t waker)
+		     const struct found_waker *waker)
 {
 	if (!s->c.waits || t->wait.epoch != s->epoch)
 		return;
 	t->wait.woken = time;
-	t->wait.waker = waker;
+	t->wait.waker = waker->thread;
+	t->wait.interrupt = (uint8_t)waker->interrupt;
 }
 
 int schedule_find_wait(struct schedule *s, uint32_t tid, uint64_t time, struct found_wait *out,
@@ -371,6 +379,7 @@ int schedule_find_wait(struct schedule *s, uint32_t tid, uint64_t time, struct f
 	out->left = w->left;
 	out->woken = w->woken;
 	out->waker = w->waker;
+	out->interrupt = (enum interrupt)w->interrupt;
 	out->wait = (enum wait_class)w->wait;
 	return 0;
 }
@@ -417,12 +426,6 @@ static enum interrupt interrupt_of(unsigned int context)
 	return context < sizeof(interrupts) ? (enum interrupt)interrupts[context] : INTERRUPT_OTHER;
 }
 
-/* The source of a wake-up: a thread, or an interrupt. */
-struct found_waker {
-	uint64_t lane; /* lane.id */
-	uint64_t thread; /* thread.id; 0: an interrupt */
-};
-
 static int find_waker(struct schedule *s, const struct switch_record *woken, uint64_t time,
 		      struct found_waker *out, struct error *err)
 {
@@ -430,13 +433,13 @@ static int find_waker(struct schedule *s, const struct switch_record *woken, uin
 	const struct cached_thread *k;
 	int ret;
 
-	out->thread = 0;
+	*out = (struct found_waker){.interrupt = interrupt_of(switch_how(r))};
 	if (switch_how(r) != WIRE_BY_TASK || !switch_second(r))
-		return interrupt_lane(s, woken->cpu, interrupt_of(switch_how(r)), &out->lane, err);
+		return interrupt_lane(s, woken->cpu, out->interrupt, &out->lane, err);
 	ret = find_cached_thread(s, switch_second(r), time, &k, err);
 	if (ret)
 		return ret;
-	*out = (struct found_waker){k->thread->lane, k->thread->id};
+	*out = (struct found_waker){k->thread->lane, k->thread->id, INTERRUPT_NONE};
 	return 0;
 }
 
@@ -462,7 +465,7 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 	ret = find_waker(s, woken, time, &waker, err);
 	e.from = waker.lane;
 	if (!ret)
-		end_wait(s, thread, time, waker.thread);
+		end_wait(s, thread, time, &waker);
 	s->counts.wakeups++;
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }

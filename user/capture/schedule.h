@@ -71,6 +71,7 @@ bool schedule_take_snapshot_due(struct schedule *s);
 struct found_wait {
 	uint64_t left, woken; /* ns; 0: not known, or not yet */
 	uint64_t thread, waker; /* thread.id; waker 0: an interrupt */
+	enum interrupt interrupt; /* that ended the wait; INTERRUPT_NONE: a thread did */
 	enum wait_class wait;
 };
 

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Chooses the period T of stacks of waits, and keeps their account. */
+/* Keeps the account of stacks of waits, and the period with which they are chosen. */
 #include "capture/wait_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "capture/clock.h"
-
-/* Budget of taking stacks: this part of each CPU's time. */
-#define BUDGET_PART 200
-/* Interval (ns) between changes of T. */
-#define ADAPT_INTERVAL (100 * NSEC_PER_MSEC)
-/* Each T is the one before times the square root of 2; the BPF programs take T below 2^32 ns. */
-#define PERIODS_MAX 64
-#define PERIOD_MAX (4 * NSEC_PER_SEC)
+#include "capture/wait_period.h"
 
 /* The account of one event on one CPU. */
 struct wait_account {
@@ -23,40 +15,23 @@ struct wait_account {
 
 struct wait_cpu {
 	struct wait_account accounts[WAIT_EVENTS];
-	uint64_t spent; /* when T was last chosen, ns */
+	struct wait_budget budget;
 };
 
 struct wait_stacks {
 	struct wait_stacks_context c;
 	struct wait_cpu *cpus;
 	unsigned int cpu_count;
-	uint64_t periods[PERIODS_MAX]; /* ns, growing */
-	unsigned int period_count;
-	unsigned int now, most; /* numbers of T: the present one, the largest so far */
+	struct wait_period period;
 	uint64_t adapted; /* when T was last chosen, ns */
 	uint64_t reported; /* when losses were last reported, ns */
 };
 
-/* Fill the list of periods. Source of the factor: sqrt(2) = 1.41421356. */
-static void list_periods(struct wait_stacks *w)
+static void use_wait_period(struct wait_stacks *w)
 {
-	uint64_t t = w->c.period;
+	const struct wait_period *p = &w->period;
 
-	w->periods[w->period_count++] = t;
-	while (t && w->period_count < PERIODS_MAX) {
-		t = w->period_count % 2 ? w->periods[w->period_count - 1] * 141421356 / 100000000
-					: 2 * w->periods[w->period_count - 2];
-		if (t > PERIOD_MAX)
-			break;
-		w->periods[w->period_count++] = t;
-	}
-}
-
-static void use_wait_period(struct wait_stacks *w, unsigned int number)
-{
-	w->now = number;
-	w->most = number > w->most ? number : w->most;
-	switches_set_wait_period(w->c.switches, w->periods[number] << WIRE_PERIOD_BITS | number);
+	switches_set_wait_period(w->c.switches, p->list[p->now] << WIRE_PERIOD_BITS | p->now);
 }
 
 int wait_stacks_new(struct wait_stacks **out, const struct wait_stacks_context *c,
@@ -73,8 +48,10 @@ int wait_stacks_new(struct wait_stacks **out, const struct wait_stacks_context *
 		free(w);
 		return error_errno(err, -ENOMEM, "stacks of waits");
 	}
-	list_periods(w);
-	use_wait_period(w, 0);
+	for (unsigned int cpu = 0; cpu < w->cpu_count; cpu++)
+		wait_budget_init(&w->cpus[cpu].budget);
+	wait_period_init(&w->period, w->c.period);
+	use_wait_period(w);
 	*out = w;
 	return 0;
 }
@@ -92,43 +69,25 @@ static uint64_t spent_on(const struct wait_stacks *w, unsigned int cpu)
 	return __atomic_load_n(&switches_cpu(w->c.switches, cpu)->waits.spent, __ATOMIC_RELAXED);
 }
 
-/*
- * Return the number of the period after one in which the busiest CPU spent part of its time: larger
- * by as many steps as it exceeds the budget, or one smaller if it spent less than half of it.
- */
-static unsigned int next_period(const struct wait_stacks *w, uint64_t spent, uint64_t elapsed)
-{
-	uint64_t budget = elapsed / BUDGET_PART;
-	unsigned int number = w->now;
-
-	if (spent < budget / 2)
-		return number ? number - 1 : 0;
-	for (; spent > budget && number + 1 < w->period_count; number++)
-		spent = spent * 100000000 / 141421356;
-	return number;
-}
-
 void wait_stacks_adapt(struct wait_stacks *w, uint64_t now)
 {
-	uint64_t elapsed = now - w->adapted, most = 0;
+	struct wait_verdict v = {0};
+	uint64_t elapsed = now - w->adapted;
 
-	if (w->adapted && elapsed < ADAPT_INTERVAL)
+	if (w->adapted && elapsed < WAIT_ADAPT_INTERVAL)
 		return;
-	for (unsigned int cpu = 0; cpu < w->cpu_count; cpu++) {
-		uint64_t spent = spent_on(w, cpu), since = spent - w->cpus[cpu].spent;
-
-		w->cpus[cpu].spent = spent;
-		most = since > most ? since : most;
-	}
+	for (unsigned int cpu = 0; w->adapted && cpu < w->cpu_count; cpu++)
+		wait_budget_judge(&w->cpus[cpu].budget, spent_on(w, cpu), elapsed, &v);
 	if (w->adapted)
-		use_wait_period(w, next_period(w, most, elapsed));
+		wait_period_apply(&w->period, &v);
+	use_wait_period(w);
 	w->adapted = now;
 }
 
 uint64_t wait_stacks_weight(const struct wait_stacks *w, const struct wire_wait *wire,
 			    uint64_t length)
 {
-	uint64_t period = wire->period < w->period_count ? w->periods[wire->period] : 0;
+	uint64_t period = wire->period < w->period.count ? w->period.list[wire->period] : 0;
 
 	return wire->length && wire->length < period ? period : length;
 }
@@ -250,8 +209,8 @@ int wait_stacks_report(struct wait_stacks *w, uint64_t now, bool final, struct e
 void wait_stacks_get_summary(const struct wait_stacks *w, struct wait_stacks_summary *out)
 {
 	*out = (struct wait_stacks_summary){
-		.period_least = w->periods[0],
-		.period_most = w->periods[w->most],
+		.period_least = w->period.list[0],
+		.period_most = w->period.list[w->period.most],
 	};
 	for (unsigned int cpu = 0; cpu < w->cpu_count; cpu++) {
 		uint64_t lost[LOSS_COUNT] = {0};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chooses the period T of stacks of waits, and keeps their account. A wait of length d is chosen
- * with the probability d / T, at most 1. T grows while taking stacks costs more than a budget of
- * each CPU's time, and shrinks again; it depends on the past alone, so the estimates stay unbiased.
+ * Keeps the account of stacks of waits: how many were chosen, taken and lost. Adapts the period T
+ * with which they are chosen (wait_period.h).
  */
 #ifndef SKEIN_CAPTURE_WAIT_STACKS_H
 #define SKEIN_CAPTURE_WAIT_STACKS_H

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/filters.h"
+#include "cmd/report_off_cpu.h"
 #include "cmd/report_sched.h"
 
 #define DEFAULT_LEAST 1.0 /* percent */
@@ -80,6 +81,12 @@ static const struct option_spec report_specs[] = {
 		 "waited for a CPU or for something else and how long, which woke which, how many "
 		 "ran at once. With --by: grouped by that.",
 	 .offset = offsetof(struct report_options, sched)},
+	{.name = "off-cpu",
+	 .type = OPTION_FLAG,
+	 .help = "Where threads waited, for which lock, and what the threads did that ended the "
+		 "waits: each with its stack, as estimates with a 95 % interval beside the exact "
+		 "times. With --by: grouped by that. For recordings with -e off-cpu.",
+	 .offset = offsetof(struct report_options, off_cpu)},
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .help = "CPUs and the busiest threads over time, drawn as wide as the terminal: who ran, "
@@ -129,7 +136,7 @@ static int add_sched_report(struct report *r, const struct filtered_input *in, s
 	struct source *slices = NULL;
 	int ret;
 
-	if (!o->sched && !o->json && (o->tree || (o->by != BY_NOTHING && r->count)))
+	if (!o->sched && !o->off_cpu && !o->json && (o->tree || (o->by != BY_NOTHING && r->count)))
 		return 0;
 	ret = trace_source(&slices, in->trace, err);
 	if (!ret)
@@ -143,6 +150,26 @@ static int add_sched_report(struct report *r, const struct filtered_input *in, s
 	return ret;
 }
 
+/* Make the part about waits. A trace without stacks of waits is the error -ENODATA. */
+static int add_off_cpu_report(struct report *r, const struct filtered_input *in, struct error *err)
+{
+	struct source *samples = NULL;
+	int ret;
+
+	if (!r->options->off_cpu)
+		return 0;
+	if (!r->event || strcmp(r->event->name, EVENT_OFF_CPU))
+		return error_set(err, -ENODATA,
+				 "%s: the trace has no stacks of waits: record with 'skein record "
+				 "-e off-cpu'",
+				 r->path);
+	ret = trace_source(&samples, in->trace, err);
+	if (!ret)
+		ret = report_off_cpu_make(r, samples, r->filtered ? in->source : NULL, err);
+	source_free(samples);
+	return ret;
+}
+
 static int show_report(const char *path, const struct report_options *o,
 		       const struct filtered_input *in, const struct profile *p, struct error *err)
 {
@@ -153,6 +180,8 @@ static int show_report(const char *path, const struct report_options *o,
 	if (ret < 0)
 		return ret;
 	ret = add_sched_report(&r, in, err);
+	if (!ret)
+		ret = add_off_cpu_report(&r, in, err);
 	screen_open(&screen, stdout, o->color);
 	if (!ret)
 		ret = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
@@ -208,6 +237,10 @@ static int report_main(int argc, char **argv)
 	if (o.sched && (o.tree || o.by == BY_FUNCTION || o.by == GROUP_MODULE))
 		return log_error(2, "report: --sched cannot be combined with --tree or --by %s",
 				 o.tree ? "function" : report_group_word(o.by));
+	if (o.off_cpu &&
+	    (o.tree || o.sched || o.timeline || o.filter.event || o.by == GROUP_MODULE))
+		return log_error(2, "report: --off-cpu cannot be combined with --tree, --sched, "
+				    "--timeline, --event or --by module");
 	if (o.timeline && (o.tree || o.sched || o.json || o.by != BY_NOTHING))
 		return log_error(2, "report: --timeline cannot be combined with --tree, --sched, "
 				    "--by or --json");
@@ -233,6 +266,7 @@ const struct command report_command = {
 		    "skein report --by service run.skein\tone line per service\n"
 		    "skein report --sched\twho ran, who waited, who woke whom\n"
 		    "skein report --sched --by thread -n 0\tthe same of every thread\n"
+		    "skein report --off-cpu --comm redis-server\twhere redis waited, and for whom\n"
 		    "skein report --timeline --from 10s --to 12s\ttwo seconds, CPU by CPU\n"
 		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
 	.options = report_specs,

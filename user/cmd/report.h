@@ -20,7 +20,7 @@
 #define LIMIT_UNSET UINT64_MAX
 
 struct report_options {
-	bool tree, sched, timeline, json;
+	bool tree, sched, off_cpu, timeline, json;
 	int by; /* enum group_by, BY_FUNCTION or BY_NOTHING */
 	uint64_t limit; /* rows of each table; 0 means all, LIMIT_UNSET the default of the table */
 	double least; /* least share of a line of the tree, in percent of the whole */
@@ -30,6 +30,7 @@ struct report_options {
 };
 
 struct report_sched; /* see cmd/report_sched.h */
+struct report_off_cpu; /* see cmd/report_off_cpu.h */
 
 struct report {
 	const char *path;
@@ -51,6 +52,7 @@ struct report {
 	uint64_t unready; /* samples with functions whose names were not resolved by the end */
 	struct losses losses;
 	struct report_sched *sched; /* NULL if the scheduler was not recorded or is not shown */
+	struct report_off_cpu *off_cpu; /* NULL without --off-cpu */
 };
 
 int report_make(struct report *r, const char *path, const struct profile *p,

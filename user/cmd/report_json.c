@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "cmd/report_ended.h"
+#include "cmd/report_off_cpu.h"
 #include "cmd/report_sched.h"
 
 #ifndef SKEIN_VERSION
@@ -296,7 +297,9 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	report_json_put_groups(&j, r);
 	if (r->sched)
 		report_sched_json(&j, r->sched);
-	if (r->options->tree)
+	if (r->off_cpu)
+		ret = report_off_cpu_json(&j, r);
+	if (!ret && r->options->tree)
 		ret = report_json_put_tree(&j, r);
 	json_object_end(&j);
 	end = json_end(&j);

@@ -6,6 +6,7 @@
 
 #include "analyze/unready.h"
 #include "base/jobs.h"
+#include "cmd/report_off_cpu.h"
 #include "cmd/report_sched.h"
 
 /* Python can have a table of its own if at least one in this number of samples is of Python. */
@@ -143,7 +144,7 @@ int report_make(struct report *r, const char *path, const struct profile *p,
 	int ret;
 
 	*r = (struct report){.path = path, .options = o, .profile = p};
-	r->event_index = profile_event_named(p, o->filter.event);
+	r->event_index = profile_event_named(p, o->off_cpu ? EVENT_OFF_CPU : o->filter.event);
 	r->event = r->event_index < p->count.events ? &p->events[r->event_index] : NULL;
 	r->filtered = has_filter(&o->filter);
 	profile_event_total(p, r->event_index, &r->count, &r->weight);
@@ -174,6 +175,7 @@ void report_free(struct report *r)
 		groups_free(&r->groups[by]);
 	tree_free(&r->tree);
 	report_sched_free(r->sched);
+	report_off_cpu_free(r->off_cpu);
 }
 
 static int by_node_weight(const void *a, const void *b, void *context)

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cmd/account_text.h"
 #include "cmd/report_ended.h"
+#include "cmd/report_off_cpu.h"
 #include "cmd/report_sched.h"
 #include "symbolizers/python_file.h"
 #include "trace/merge.h"
@@ -306,8 +307,10 @@ static void report_put_samples(const struct report *r, const struct screen *s, b
 		profile_event_total(r->profile, i, &samples, &all);
 		if (i == r->event_index || !samples)
 			continue;
-		snprintf(text, sizeof(text), "%s of %.64s (--event shows them)",
-			 show_count(samples, count, sizeof(count)), r->profile->events[i].name);
+		snprintf(text, sizeof(text), "%s of %.64s (%s shows them)",
+			 show_count(samples, count, sizeof(count)), r->profile->events[i].name,
+			 strcmp(r->profile->events[i].name, EVENT_OFF_CPU) ? "--event"
+									   : "--off-cpu");
 		screen_put_paragraph(s, "", STYLE_PLAIN, text);
 	}
 }
@@ -625,6 +628,8 @@ static int report_put_tables(const struct report *r, const struct screen *s)
 
 static int report_put_body(const struct report *r, const struct screen *s)
 {
+	if (r->options->off_cpu)
+		return report_off_cpu_tables(r, s);
 	if (r->options->tree)
 		return report_tree_text(r, s);
 	if (r->options->by == BY_FUNCTION)
@@ -660,7 +665,7 @@ static int report_put_sched(const struct report *r, const struct screen *s)
 	bool detail = r->options->sched || r->options->by < SCHED_GROUPS;
 	int ret;
 
-	if (!r->sched)
+	if (!r->sched || r->options->off_cpu)
 		return 0;
 	if (!r->count && !detail)
 		fputc('\n', s->out);

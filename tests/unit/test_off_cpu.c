@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sums of waits by stack, lock, waker, class and function, compared with sums made by hand. */
+#include <string.h>
+
+#include "analyze/off_cpu.h"
+#include "sample_scene.h"
+#include "suite.h"
+
+#define MS 1000000ULL
+#define T (2 * MS)
+#define OFF 2
+#define WAKERS 3
+
+static const struct event wait_events[] = {
+	{OFF, 1, EVENT_OFF_CPU, "ns", T, 0},
+	{WAKERS, 1, EVENT_OFF_CPU_WAKERS, "ns", T, 0},
+};
+
+#define LOCK_A 0x7000
+#define WAIT(at, thread, stack, weight, flags, length, wait, address, other) \
+	{SCENE_START + (at) * MS, OFF,    thread, 0, stack, weight, flags, length, wait, \
+	 address, other}
+#define WOKE(at, waker, stack, length, thread) \
+	{SCENE_START + (at) * MS, WAKERS, waker, 0, stack, length, 0, length, WAIT_LOCK, LOCK_A, \
+	 thread}
+
+static const struct sample waits[] = {
+	/* thread 1 waits for a lock in fib, twice for sure and once by chance; 2 and 5 wake it */
+	WAIT(11, 1, 8, 10 * MS, 0, 10 * MS, WAIT_LOCK, LOCK_A, 2),
+	WAIT(41, 1, 8, 20 * MS, 0, 20 * MS, WAIT_LOCK, LOCK_A, 3),
+	WAIT(51, 1, 10, T, 0, MS / 2, WAIT_LOCK, LOCK_A, 3),
+	/* thread 2 waits for the same lock in a path with another id; a sleep ends by the timer */
+	WAIT(61, 2, 7, 30 * MS, 0, 30 * MS, WAIT_LOCK, LOCK_A, 1),
+	WAIT(71, 2, 6, 5 * MS, SAMPLE_FLAG_BY_TIMER, 5 * MS, WAIT_SLEEP, 0, 0),
+	/* a kernel thread */
+	WAIT(81, 4, 11, 40 * MS, SAMPLE_FLAG_BY_IPI, 40 * MS, WAIT_OTHER, 0, 0),
+	/* stacks of wakers, not in the order of the waits; the last one is of no wait here */
+	WOKE(60, 1, 2, 30 * MS, 2),
+	WOKE(10, 2, 2, 10 * MS, 1),
+	WOKE(40, 3, 14, 20 * MS, 1),
+	WOKE(90, 3, 13, 77 * MS, 1),
+};
+
+static void build(struct scene *s, const void *unused)
+{
+	scene_build(s, unused);
+	SCENE_PUT_ALL(s, EVENT, wait_events);
+	SCENE_PUT_ALL(s, SAMPLE, waits);
+}
+
+DEFINE_SCENE(waits_source, build)
+
+struct read {
+	struct profile *profile;
+	struct symbols symbols;
+	struct sched_names names;
+	struct off_cpu *all;
+};
+
+static bool is_main_thread(const void *context, const struct thread *t)
+{
+	(void)context;
+	return t->id == 1;
+}
+
+static void read_waits(struct read *r, uint64_t from, uint64_t to, bool selected)
+{
+	struct off_cpu_query q = {
+		.names = &r->names,
+		.symbols = &r->symbols,
+		.by = GROUP_PROGRAM,
+		.from = from,
+		.to = to,
+		.selected = selected ? is_main_thread : NULL,
+	};
+	struct error err = {""};
+
+	*r = (struct read){0};
+	ck_assert_int_eq(profile_read(&r->profile, scene_source(), NULL, &err), 0);
+	ck_assert_int_eq(symbols_of(&r->symbols, r->profile), 0);
+	ck_assert_int_eq(sched_names_of(&r->names, r->profile), 0);
+	q.profile = r->profile;
+	ck_assert_msg(!off_cpu_read(&r->all, waits_source(), &q, &err), "%s", err.text);
+}
+
+static void free_read(struct read *r)
+{
+	off_cpu_free(r->all);
+	sched_names_free(&r->names);
+	symbols_free(&r->symbols);
+	profile_free(r->profile);
+}
+
+static const struct off_cpu_row *row(const struct read *r, enum off_cpu_kind kind, size_t i)
+{
+	ck_assert_uint_lt(i, r->all->tables[kind].list.count);
+	return &r->all->tables[kind].list.items[i];
+}
+
+static const char *node_name(const struct read *r, uint32_t node)
+{
+	return symbol_name(&r->symbols, r->all->nodes.items[node].symbol);
+}
+
+static void check_sum(const struct wait_sum *s, uint64_t count, uint64_t ms)
+{
+	ck_assert_uint_eq(s->count, count);
+	ck_assert(wait_sum_total(s) == (double)(ms * MS));
+}
+
+START_TEST(by_stack)
+{
+	struct read r;
+
+	read_waits(&r, 0, 0, false);
+	check_sum(&r.all->sum, 6, 107);
+	ck_assert_uint_eq(r.all->largest, T);
+	ck_assert_uint_eq(r.all->tables[OFF_CPU_SITES].list.count, 5);
+	check_sum(&row(&r, OFF_CPU_SITES, 0)->sum, 1, 40);
+	ck_assert_str_eq(node_name(&r, row(&r, OFF_CPU_SITES, 0)->node), "kthread");
+	/* two of one sum: one wait in main, two in fib */
+	check_sum(&row(&r, OFF_CPU_SITES, 1)->sum, 1, 30);
+	check_sum(&row(&r, OFF_CPU_SITES, 2)->sum, 2, 30);
+	ck_assert_str_eq(r.all->wakers.items[row(&r, OFF_CPU_SITES, 0)->by.number],
+			 "[another CPU]");
+	ck_assert_uint_eq(row(&r, OFF_CPU_SITES, 1)->by.weight +
+				  row(&r, OFF_CPU_SITES, 2)->by.weight,
+			  (20 + 30) * MS);
+	ck_assert(off_cpu_half_width(r.all, &row(&r, OFF_CPU_SITES, 0)->sum) < 4 * (double)T);
+	free_read(&r);
+}
+END_TEST
+
+START_TEST(by_class_and_group)
+{
+	struct read r;
+
+	read_waits(&r, 0, 0, false);
+	check_sum(&row(&r, OFF_CPU_CLASSES, 0)->sum, 4, 62);
+	ck_assert_int_eq(row(&r, OFF_CPU_CLASSES, 0)->wait, WAIT_LOCK);
+	check_sum(&row(&r, OFF_CPU_CLASSES, 1)->sum, 1, 40);
+	check_sum(&row(&r, OFF_CPU_CLASSES, 2)->sum, 1, 5);
+	check_sum(&row(&r, OFF_CPU_GROUPS, 0)->sum, 5, 67);
+	ck_assert_str_eq(r.all->groups.items[row(&r, OFF_CPU_GROUPS, 0)->group], "worker 3");
+	free_read(&r);
+}
+END_TEST
+
+START_TEST(locks)
+{
+	struct read r;
+	const struct off_cpu_row *lock;
+
+	read_waits(&r, 0, 0, false);
+	ck_assert_uint_eq(r.all->tables[OFF_CPU_LOCKS].list.count, 1);
+	lock = row(&r, OFF_CPU_LOCKS, 0);
+	check_sum(&lock->sum, 4, 62);
+	ck_assert_uint_eq(lock->address, LOCK_A);
+	ck_assert_uint_eq(lock->threads, 2);
+	ck_assert_uint_eq(lock->process->pid, 100);
+	check_sum(&row(&r, OFF_CPU_SITES, lock->site.number)->sum,
+		  row(&r, OFF_CPU_SITES, lock->site.number)->sum.count, 30);
+	free_read(&r);
+}
+END_TEST
+
+START_TEST(wakers_with_their_stacks)
+{
+	struct read r;
+	bool evil = false;
+
+	read_waits(&r, 0, 0, false);
+	for (size_t i = 0; i < r.all->tables[OFF_CPU_WAKERS].list.count; i++) {
+		const struct off_cpu_row *w = row(&r, OFF_CPU_WAKERS, i);
+		const char *name = r.all->wakers.items[w->waker];
+
+		if (name[0] == '[') {
+			ck_assert_uint_eq(w->path.number, OFF_CPU_NONE);
+		} else if (!strncmp(name, "we\x1b", 3) || !strncmp(name, "a;b", 3)) {
+			evil = true;
+			/* the stack of the certain wait; the other stack is of another wait */
+			ck_assert_uint_eq(w->path.weight, 20 * MS);
+			ck_assert_str_eq(node_name(&r, w->path.number), "LMain;::run\t\xc3\x28 42");
+		} else {
+			ck_assert_str_eq(node_name(&r, w->path.number), "main");
+		}
+	}
+	ck_assert(evil);
+	free_read(&r);
+}
+END_TEST
+
+/* fib calls itself: its time counts once. main has it in its calls. */
+START_TEST(functions)
+{
+	struct read r;
+	unsigned int seen = 0;
+
+	read_waits(&r, 0, 0, false);
+	for (size_t i = 0; i < r.all->functions.count; i++) {
+		const struct off_cpu_function *f = &r.all->functions.items[i];
+		const char *name = symbol_name(&r.symbols, f->symbol);
+
+		if (!strcmp(name, "fib")) {
+			check_sum(&f->own, 3, 32);
+			check_sum(&f->total, 3, 32);
+			seen++;
+		} else if (!strcmp(name, "main")) {
+			check_sum(&f->own, 2, 35); /* write is of the C library */
+			check_sum(&f->total, 5, 67);
+			seen++;
+		}
+	}
+	ck_assert_uint_eq(seen, 2);
+	free_read(&r);
+}
+END_TEST
+
+START_TEST(selected_threads_and_times)
+{
+	struct read r;
+
+	read_waits(&r, 0, 0, true);
+	check_sum(&r.all->sum, 3, 32);
+	free_read(&r);
+	read_waits(&r, 41 * MS, 61 * MS, false);
+	check_sum(&r.all->sum, 3, 52);
+	free_read(&r);
+}
+END_TEST
+
+SUITE("off_cpu", by_stack, by_class_and_group, locks, wakers_with_their_stacks, functions,
+      selected_threads_and_times)

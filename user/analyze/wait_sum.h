@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The 95 % interval of a sum of waits that were chosen by chance. Waits of at least the period T
+ * are always chosen and certain; each shorter one that is chosen stands for T. The number of chosen
+ * short waits scatters less than a Poisson number, so the interval for a weighted sum of Poisson
+ * numbers never promises too much: Fay and Feuer, "Confidence intervals for directly standardized
+ * rates: a method based on the gamma distribution", Statistics in Medicine 16 (1997); for one T it
+ * is the exact interval of Garwood (1936).
+ */
+#ifndef SKEIN_ANALYZE_WAIT_SUM_H
+#define SKEIN_ANALYZE_WAIT_SUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wait_sum {
+	uint64_t count; /* chosen waits */
+	uint64_t certain; /* ns of waits that were chosen for certain */
+	double chance; /* sum of the weights of the others, ns */
+	double squares; /* sum of the squares of these weights, ns^2 */
+};
+
+/* Add a chosen wait. length, weight: ns. */
+void wait_sum_add(struct wait_sum *s, uint64_t length, uint64_t weight);
+/* Return the estimate, ns. */
+double wait_sum_total(const struct wait_sum *s);
+
+struct wait_interval {
+	double low, high; /* ns */
+};
+
+/*
+ * Return the interval. largest: the largest period with which waits were chosen, ns; 0 if all waits
+ * were chosen.
+ */
+struct wait_interval wait_sum_interval(const struct wait_sum *s, double largest);
+
+/*
+ * Return the quantile p (above 0, below 1) of the chi-square distribution with so many degrees of
+ * freedom, which need not be whole; 0 for 0 degrees.
+ */
+double chi_square_quantile(double p, double degrees);
+
+#endif
