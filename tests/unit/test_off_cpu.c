@@ -50,6 +50,41 @@ static void build(struct scene *s, const void *unused)
 
 DEFINE_SCENE(waits_source, build)
 
+/*
+ * Threads 11, 12 and 13 with lanes 101 to 103. 11 waits from 10 to 40 ms for 12, which waits from
+ * 15 to 35 ms for 13, which a timer woke at 20 ms. 12 had woken 13 at 5 ms, before that wait began.
+ */
+#define TIMER_LANE 200
+#define WOKEN(at, from, to) \
+	{SCENE_START + (at) * MS, SCENE_START + (at) * MS, from, to, EDGE_WAKEUP, 1, 0}
+
+static const struct edge wakes[] = {
+	WOKEN(35, 103, 102),
+	WOKEN(5, 102, 103),
+	WOKEN(20, TIMER_LANE, 103),
+	WOKEN(40, 102, 101),
+};
+
+static const struct sample linked_waits[] = {
+	WAIT(36, 12, 3, 20 * MS, 0, 20 * MS, WAIT_PIPE, 0, 13),
+	WAIT(40, 11, 8, 30 * MS, 0, 30 * MS, WAIT_PIPE, 0, 12),
+};
+
+static void build_chain(struct scene *s, const void *unused)
+{
+	scene_build(s, unused);
+	scene_lane(s, .id = TIMER_LANE, .host = 1, .kind = LANE_INTERRUPT,
+		   .number = INTERRUPT_TIMER);
+	for (uint64_t i = 1; i <= 3; i++)
+		scene_thread(s, .id = 10 + i, .process = 6, .tid = 300 + i, .comm = "link",
+			     .lane = 100 + i);
+	SCENE_PUT_ALL(s, EVENT, wait_events);
+	SCENE_PUT_ALL(s, SAMPLE, linked_waits);
+	SCENE_PUT_ALL(s, EDGE, wakes);
+}
+
+DEFINE_SCENE(chain_source, build_chain)
+
 struct read {
 	struct profile *profile;
 	struct symbols symbols;
@@ -63,7 +98,8 @@ static bool is_main_thread(const void *context, const struct thread *t)
 	return t->id == 1;
 }
 
-static void read_waits(struct read *r, uint64_t from, uint64_t to, bool selected)
+static void read_source(struct read *r, struct source *source, uint64_t from, uint64_t to,
+			bool selected)
 {
 	struct off_cpu_query q = {
 		.names = &r->names,
@@ -76,11 +112,16 @@ static void read_waits(struct read *r, uint64_t from, uint64_t to, bool selected
 	struct error err = {""};
 
 	*r = (struct read){0};
-	ck_assert_int_eq(profile_read(&r->profile, scene_source(), NULL, &err), 0);
+	ck_assert_int_eq(profile_read(&r->profile, source, NULL, &err), 0);
 	ck_assert_int_eq(symbols_of(&r->symbols, r->profile), 0);
 	ck_assert_int_eq(sched_names_of(&r->names, r->profile), 0);
 	q.profile = r->profile;
-	ck_assert_msg(!off_cpu_read(&r->all, waits_source(), &q, &err), "%s", err.text);
+	ck_assert_msg(!off_cpu_read(&r->all, source, &q, &err), "%s", err.text);
+}
+
+static void read_waits(struct read *r, uint64_t from, uint64_t to, bool selected)
+{
+	read_source(r, waits_source(), from, to, selected);
 }
 
 static void free_read(struct read *r)
@@ -229,5 +270,30 @@ START_TEST(selected_threads_and_times)
 }
 END_TEST
 
+START_TEST(chains_of_wakers)
+{
+	struct read r;
+	const struct off_cpu_chain *chain;
+	const struct off_cpu_row *site;
+
+	read_source(&r, chain_source(), 0, 0, false);
+	site = row(&r, OFF_CPU_SITES, 0);
+	check_sum(&site->sum, 1, 30);
+	ck_assert_uint_eq(site->chain.weight, 30 * MS);
+	chain = &r.all->chains.items[site->chain.number];
+	ck_assert_uint_eq(chain->count, 3);
+	ck_assert(chain->links[0].woken && chain->links[0].sampled);
+	ck_assert_str_eq(symbol_name(&r.symbols, chain->links[0].symbol),
+			 "std::vector<int, std::allocator<int> >::push_back(int&&)");
+	ck_assert(chain->links[1].woken && !chain->links[1].sampled);
+	ck_assert(!chain->links[2].woken);
+	ck_assert_str_eq(r.all->wakers.items[chain->links[2].waker], "[timer]");
+	/* the wait of 12 began after 13's wake-up at 5 ms, but before that by the timer */
+	site = row(&r, OFF_CPU_SITES, 1);
+	ck_assert_uint_eq(r.all->chains.items[site->chain.number].count, 2);
+	free_read(&r);
+}
+END_TEST
+
 SUITE("off_cpu", by_stack, by_class_and_group, locks, wakers_with_their_stacks, functions,
-      selected_threads_and_times)
+      selected_threads_and_times, chains_of_wakers)

@@ -13,7 +13,8 @@ struct off_cpu_run {
 	struct sink sink;
 	const struct off_cpu_query *query;
 	struct index events; /* event.id -> enum read_event */
-	VECTOR(struct read_wait) waits, wakers;
+	struct read_waits read;
+	VECTOR(struct read_wait) wakers;
 	uint64_t largest; /* as struct off_cpu */
 };
 
@@ -57,7 +58,7 @@ static int keep_wait(struct off_cpu_run *r, const struct sample *s)
 
 	if (s->weight > s->length && s->weight > r->largest)
 		r->largest = s->weight;
-	return vector_push(&r->waits, w);
+	return vector_push(&r->read.waits, w);
 }
 
 static int keep_waker(struct off_cpu_run *r, const struct sample *s)
@@ -72,6 +73,20 @@ static int keep_waker(struct off_cpu_run *r, const struct sample *s)
 	return vector_push(&r->wakers, w);
 }
 
+static int keep_interrupt(struct off_cpu_run *r, const struct lane *l)
+{
+	if (l->kind != LANE_INTERRUPT || l->number >= INTERRUPT_COUNT)
+		return 0;
+	return index_put(&r->read.interrupts, l->id, SCHED_INTERRUPT + (uint32_t)l->number);
+}
+
+static int keep_wake(struct off_cpu_run *r, const struct edge *e)
+{
+	const struct read_wake w = {.time = e->time, .from = e->from, .to = e->to};
+
+	return e->kind == EDGE_WAKEUP && e->to ? vector_push(&r->read.wakes, w) : 0;
+}
+
 static int off_cpu_put(struct sink *sink, enum record_kind kind, const void *record,
 		       struct error *err)
 {
@@ -82,6 +97,10 @@ static int off_cpu_put(struct sink *sink, enum record_kind kind, const void *rec
 
 	if (kind == KIND_EVENT)
 		ret = note_event(r, record);
+	if (kind == KIND_LANE)
+		ret = keep_interrupt(r, record);
+	if (kind == KIND_EDGE)
+		ret = keep_wake(r, record);
 	if (kind == KIND_SAMPLE) {
 		event = index_get(&r->events, s->event);
 		if (event == READ_WAIT && is_wait_selected(r, s->time, s->thread))
@@ -111,12 +130,13 @@ static void pair_wakers(struct off_cpu_run *r)
 {
 	size_t at = 0;
 
-	if (r->waits.count)
-		qsort(r->waits.items, r->waits.count, sizeof(struct read_wait), compare_waits);
+	if (r->read.waits.count)
+		qsort(r->read.waits.items, r->read.waits.count, sizeof(struct read_wait),
+		      compare_waits);
 	if (r->wakers.count)
 		qsort(r->wakers.items, r->wakers.count, sizeof(struct read_wait), compare_waits);
-	for (size_t i = 0; i < r->waits.count; i++) {
-		struct read_wait *w = &r->waits.items[i];
+	for (size_t i = 0; i < r->read.waits.count; i++) {
+		struct read_wait *w = &r->read.waits.items[i];
 
 		while (at < r->wakers.count && compare_waits(&r->wakers.items[at], w) <= 0)
 			at++;
@@ -126,13 +146,23 @@ static void pair_wakers(struct off_cpu_run *r)
 	}
 }
 
+static int compare_read_wakes(const void *a, const void *b)
+{
+	const struct read_wake *x = a, *y = b;
+
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
+}
+
 static const struct sink_ops off_cpu_run_ops = {.put = off_cpu_put};
 
 int off_cpu_read(struct off_cpu **out, struct source *source, const struct off_cpu_query *q,
 		 struct error *err)
 {
 	struct off_cpu_run r = {
-		.sink = {.ops = &off_cpu_run_ops, .wants = WANTS(WANT(EVENT) | WANT(SAMPLE))},
+		.sink = {.ops = &off_cpu_run_ops,
+			 .wants = WANTS(WANT(EVENT) | WANT(LANE) | WANT(SAMPLE) | WANT(EDGE))},
 		.query = q,
 	};
 	struct off_cpu *made = calloc(1, sizeof(*made));
@@ -142,12 +172,17 @@ int off_cpu_read(struct off_cpu **out, struct source *source, const struct off_c
 	if (!ret) {
 		made->largest = r.largest;
 		pair_wakers(&r);
-		ret = off_cpu_add_up(made, q, r.waits.items, r.waits.count);
+		if (r.read.wakes.count)
+			qsort(r.read.wakes.items, r.read.wakes.count, sizeof(struct read_wake),
+			      compare_read_wakes);
+		ret = off_cpu_add_up(made, q, &r.read);
 		if (ret < 0)
 			error_errno(err, ret, "cannot add up the waits");
 	}
 	index_free(&r.events);
-	vector_free(&r.waits);
+	index_free(&r.read.interrupts);
+	vector_free(&r.read.waits);
+	vector_free(&r.read.wakes);
 	vector_free(&r.wakers);
 	if (ret < 0)
 		off_cpu_free(made);
@@ -165,6 +200,7 @@ void off_cpu_free(struct off_cpu *o)
 	vector_free(&o->nodes);
 	vector_free(&o->groups);
 	vector_free(&o->wakers);
+	vector_free(&o->chains);
 	vector_free(&o->functions);
 	free(o);
 }

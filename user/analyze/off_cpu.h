@@ -29,6 +29,25 @@ struct off_cpu_part {
 	uint64_t weight; /* ns */
 };
 
+#define OFF_CPU_LINKS_MAX 8
+
+/*
+ * Who ended a wait, and who had woken that thread before, while the wait lasted; and so on. A wait
+ * of a link is sampled if its stack was taken, too.
+ */
+struct off_cpu_link {
+	uint32_t waker; /* number in off_cpu.wakers */
+	/* the function in which the waker waited before (off_cpu_function.own); OFF_CPU_NONE */
+	uint32_t symbol;
+	bool woken; /* the waker had waited, too: the next link ended that wait */
+	bool sampled; /* its stack was taken */
+};
+
+struct off_cpu_chain {
+	uint32_t count;
+	struct off_cpu_link links[OFF_CPU_LINKS_MAX];
+};
+
 enum off_cpu_kind {
 	OFF_CPU_SITES, /* by group, class of wait and stack */
 	OFF_CPU_GROUPS, /* by program, or what was asked for */
@@ -49,6 +68,7 @@ struct off_cpu_row {
 	const struct thread *thread; /* one of those that waited; NULL: not known */
 	uint32_t threads; /* for locks: number of threads that waited */
 	struct off_cpu_part by; /* for sites and locks: the waker that ended most of the time */
+	struct off_cpu_part chain; /* for sites: the chain of wakers with most of the time */
 	struct off_cpu_part site; /* for locks: the site with most of the time */
 	struct off_cpu_part path; /* for wakers: the waker's most frequent stack, a node */
 };
@@ -73,6 +93,7 @@ struct off_cpu {
 	struct wait_sum sum;
 	VECTOR(struct off_cpu_node) nodes;
 	VECTOR(const char *) groups, wakers; /* names, by number; they belong to the profile */
+	VECTOR(struct off_cpu_chain) chains;
 	struct off_cpu_table tables[OFF_CPU_KINDS];
 	VECTOR(struct off_cpu_function) functions; /* most time first */
 };

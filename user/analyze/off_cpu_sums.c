@@ -114,15 +114,14 @@ static uint32_t waker_interrupt(const struct read_wait *w)
 	return SCHED_INTERRUPT + INTERRUPT_NONE;
 }
 
-/* Get the number of the waker: a group of threads, or a kind of interrupt. */
-static int number_of_waker(struct off_cpu_builder *s, const struct read_wait *w, uint32_t *out)
+int off_cpu_waker_number(struct off_cpu_builder *s, uint64_t thread, uint32_t interrupt,
+			 uint32_t *out)
 {
-	uint32_t interrupt = waker_interrupt(w);
 	const char *name = sched_interrupt_name(interrupt);
 	int ret;
 
-	if (w->waker)
-		ret = group_of(s, w->waker, &s->wakers, out, &name);
+	if (thread)
+		ret = group_of(s, thread, &s->wakers, out, &name);
 	else
 		ret = names_intern(&s->wakers, &interrupt, sizeof(interrupt), out);
 	if (ret < 0)
@@ -192,19 +191,19 @@ static int add_waker(struct off_cpu_builder *s, const struct read_wait *w, uint3
 	return ret ? ret : add_share(&s->shares[WAKER_PATH], number, node, w->weight);
 }
 
-static int add_wait(struct off_cpu_builder *s, const struct read_wait *w)
+static int add_wait(struct off_cpu_builder *s, struct read_wait *w)
 {
 	struct off_cpu_row row = {
 		.process = process_of(s, w->thread),
 		.thread = sched_names_thread(s->query->names, w->thread),
 	};
 	struct off_cpu_row of_class = {.wait = (enum wait_class)w->wait};
-	uint32_t waker, site, ignored;
+	uint32_t waker, ignored;
 	int ret = number_of_group(s, w->thread, &row.group);
 
 	wait_sum_add(&s->out->sum, w->length, w->weight);
 	if (!ret)
-		ret = number_of_waker(s, w, &waker);
+		ret = off_cpu_waker_number(s, w->waker, waker_interrupt(w), &waker);
 	if (!ret)
 		ret = add_to_row(s, OFF_CPU_GROUPS, &row, w, &ignored);
 	if (!ret)
@@ -213,11 +212,11 @@ static int add_wait(struct off_cpu_builder *s, const struct read_wait *w)
 		ret = node_of_stack(s, w->stack, &row.node);
 	row.wait = of_class.wait;
 	if (!ret)
-		ret = add_to_row(s, OFF_CPU_SITES, &row, w, &site);
+		ret = add_to_row(s, OFF_CPU_SITES, &row, w, &w->site);
 	if (!ret)
-		ret = add_share(&s->shares[SITE_WAKER], site, waker, w->weight);
+		ret = add_share(&s->shares[SITE_WAKER], w->site, waker, w->weight);
 	if (!ret)
-		ret = add_lock(s, w, site, waker);
+		ret = add_lock(s, w, w->site, waker);
 	return ret ? ret : add_waker(s, w, row.group, waker);
 }
 
@@ -250,6 +249,16 @@ static bool is_of_system(const struct profile *p, uint32_t frame)
 		if (!strncmp(module, libraries[i], strlen(libraries[i])))
 			return true;
 	return !strcmp(module, "[vdso]");
+}
+
+uint32_t off_cpu_own_symbol(const struct off_cpu_builder *s, uint32_t site)
+{
+	uint32_t at = s->out->tables[OFF_CPU_SITES].list.items[site].node;
+
+	for (; at != OFF_CPU_NONE; at = s->out->nodes.items[at].caller)
+		if (!is_of_system(s->query->profile, s->out->nodes.items[at].frame))
+			return s->out->nodes.items[at].symbol;
+	return OFF_CPU_NONE;
 }
 
 static int find_waiting_function(struct off_cpu_builder *s, uint32_t symbol, uint32_t *out)
@@ -312,6 +321,7 @@ static void set_all_parts(struct off_cpu_builder *s)
 			struct off_cpu_row *row = &tables[kind].list.items[i];
 
 			row->by.number = row->site.number = row->path.number = OFF_CPU_NONE;
+			row->chain.number = OFF_CPU_NONE;
 		}
 	set_parts(&tables[OFF_CPU_SITES], &s->shares[SITE_WAKER], offsetof(struct off_cpu_row, by));
 	set_parts(&tables[OFF_CPU_LOCKS], &s->shares[LOCK_WAKER], offsetof(struct off_cpu_row, by));
@@ -418,20 +428,21 @@ static void sums_end(struct off_cpu_builder *s)
 	index_free(&s->functions);
 }
 
-int off_cpu_add_up(struct off_cpu *out, const struct off_cpu_query *q,
-		   const struct read_wait *waits, size_t count)
+int off_cpu_add_up(struct off_cpu *out, const struct off_cpu_query *q, struct read_waits *from)
 {
 	struct off_cpu_builder s = {.out = out, .query = q};
 	int ret = sums_begin(&s);
 
-	for (size_t i = 0; i < count && !ret; i++)
-		ret = add_wait(&s, &waits[i]);
+	for (size_t i = 0; i < from->waits.count && !ret; i++)
+		ret = add_wait(&s, &from->waits.items[i]);
 	for (uint32_t i = 0; i < out->tables[OFF_CPU_SITES].list.count && !ret; i++)
 		ret = add_site_to_functions(&s, i);
-	if (!ret) {
+	if (!ret)
 		set_all_parts(&s);
+	if (!ret)
+		ret = off_cpu_add_chains(&s, out, q, from);
+	if (!ret)
 		ret = sort_tables(out);
-	}
 	sums_end(&s);
 	return ret;
 }

@@ -230,6 +230,41 @@ static void put_main_waker(const struct report *r, const struct screen *to,
 			     sizeof(share)));
 }
 
+/*
+ * Print the chain of wakers of a site, if it has more than one link: "worker, which waited in get <
+ * [network]". A waker that had waited for the next one, but whose stack was not taken, has no
+ * function.
+ */
+static void put_chain(const struct report *r, const struct screen *to,
+		      const struct off_cpu_row *row)
+{
+	const struct off_cpu *o = r->off_cpu->all;
+	const struct off_cpu_chain *chain;
+	char text[STACK_BYTES], name[256], share[32];
+	size_t used;
+
+	if (row->chain.number == OFF_CPU_NONE || o->chains.items[row->chain.number].count < 2)
+		return;
+	chain = &o->chains.items[row->chain.number];
+	used = text_append(text, sizeof(text), 0, "woken through (%s):",
+			   show_percent(row->chain.weight, (uint64_t)wait_sum_total(&row->sum),
+					share, sizeof(share)));
+	for (uint32_t i = 0; i < chain->count; i++) {
+		const struct off_cpu_link *l = &chain->links[i];
+
+		text_clean(o->wakers.items[l->waker], name, sizeof(name));
+		used = text_append(text, sizeof(text), used, "%s %s", i ? " <" : "", name);
+		if (l->symbol != OFF_CPU_NONE)
+			used = text_append(text, sizeof(text), used, ", which waited in %s",
+					   text_clean(symbol_name(&r->symbols, l->symbol), name,
+						      sizeof(name)));
+		else if (l->woken)
+			used = text_append(text, sizeof(text), used, ", which waited");
+	}
+	fprintf(to->out, "%*s", STACK_INDENT, "");
+	screen_put_wrapped(to, STACK_INDENT, STYLE_PLAIN, text);
+}
+
 static void put_more(const struct screen *to, size_t shown, size_t all)
 {
 	if (shown < all)
@@ -255,6 +290,7 @@ static void put_sites(const struct report *r, const struct screen *to)
 		put_main_waker(r, to, row);
 		fputc('\n', to->out);
 		put_stack_text(r, to, row->node, false);
+		put_chain(r, to, row);
 	}
 	put_more(to, count, sites->list.count);
 }

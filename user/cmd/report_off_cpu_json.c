@@ -41,6 +41,33 @@ static void json_put_part(struct json *j, const struct off_cpu *o, const struct 
 	json_key_uint(j, "main_waker_waited", by->weight);
 }
 
+/* Write the chain of wakers; "function" is that in which the waker had waited, if it was sampled.
+ */
+static void json_put_chain(struct json *j, const struct report *r, const struct off_cpu_part *main)
+{
+	const struct off_cpu *o = r->off_cpu->all;
+
+	if (main->number == OFF_CPU_NONE)
+		return;
+	json_key_uint(j, "main_chain_waited", main->weight);
+	json_key(j, "main_chain");
+	json_array(j);
+	for (uint32_t i = 0; i < o->chains.items[main->number].count; i++) {
+		const struct off_cpu_link *l = &o->chains.items[main->number].links[i];
+
+		json_object(j);
+		json_key_text(j, "waker", o->wakers.items[l->waker]);
+		json_key(j, "waited");
+		json_bool(j, l->woken);
+		json_key(j, "sampled");
+		json_bool(j, l->sampled);
+		if (l->symbol != OFF_CPU_NONE)
+			json_key_text(j, "function", symbol_name(&r->symbols, l->symbol));
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void json_put_process(struct json *j, const struct process *p)
 {
 	json_key_text(j, "program", process_name(p));
@@ -64,8 +91,10 @@ static void json_put_row(struct json *j, const struct report *r, enum off_cpu_ki
 		json_key_uint(j, "threads", row->threads);
 	}
 	json_put_part(j, o, &row->by);
-	if (kind == OFF_CPU_SITES)
+	if (kind == OFF_CPU_SITES) {
 		json_put_stack(j, r, "stack", row->node);
+		json_put_chain(j, r, &row->chain);
+	}
 	if (kind == OFF_CPU_LOCKS)
 		json_put_stack(j, r, "main_stack",
 			       o->tables[OFF_CPU_SITES].list.items[row->site.number].node);

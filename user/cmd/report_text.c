@@ -271,7 +271,9 @@ static double cpus_busy(const struct report *r, bool merged)
 		return 0;
 	if (!merged)
 		return time ? (double)r->weight / (double)time : 0;
-	if (r->options->filter.from || r->options->filter.to || !recorded)
+	/* the accounts of waits count waits, not time */
+	if (r->options->filter.from || r->options->filter.to || !recorded ||
+	    event_is_of_waits(e->name))
 		return 0;
 	return (double)r->weight / (double)recorded * (double)r->profile->host.cpus;
 }
