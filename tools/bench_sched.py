@@ -25,6 +25,7 @@ LONG_TRIES = 3
 PLAIN = "plain"
 EMPTY, PAIR = "empty switch program", "empty switch and waking programs"
 SKEIN, SKEIN_CPU = "skein record -e sched", "skein record -e cpu,sched"
+SKEIN_OFF, SKEIN_OFF_ALL = "skein record -e off-cpu", "skein record -e off-cpu --all-stacks"
 PERF = "perf sched record"
 
 
@@ -49,8 +50,9 @@ class Arm:
                        insist=self.command[0] == "bpftrace")
 
 
-def skein_command(bench, events, path):
-    return [bench.skein, "record", "-a", "-q", "-e", events, "--unwind-cache",
+def skein_command(bench, name, path):
+    """name: that of the arm, which is the command and its options."""
+    return [bench.skein, *name.split()[1:], "-a", "-q", "--unwind-cache",
             bench.folder / "cache", "-o", path]
 
 
@@ -68,9 +70,9 @@ def arms_of(bench):
     perf = folder / "sched.perf"
     arms = [Arm(EMPTY, [*empty, "empty_switch"]),
             Arm(PAIR, [*empty, "empty_switch", "empty_waking"], hooks=2)]
-    for name, events in ((SKEIN, "sched"), (SKEIN_CPU, "cpu,sched")):
-        path = folder / f"{events}.skein"
-        arms.append(Arm(name, skein_command(bench, events, path), path))
+    for name in (SKEIN, SKEIN_CPU, SKEIN_OFF, SKEIN_OFF_ALL):
+        path = folder / f"{name.replace(' ', '-')}.skein"
+        arms.append(Arm(name, skein_command(bench, name, path), path))
     arms += [Arm("bpftrace, counting switches",
                  ["bpftrace", "-e", "tracepoint:sched:sched_switch { @ = count(); }"],
                  hook="perf_event"),
@@ -284,7 +286,7 @@ def programs(bench):
     rows, storm = [], storms_of(bench)[0]
     storm.scale(bench.seconds / 16)
     for arm in arms_of(bench):
-        if arm.name in (EMPTY, PAIR, SKEIN):
+        if arm.name in (EMPTY, PAIR, SKEIN, SKEIN_OFF):
             with arm.start(storm.recorder) as recorder:
                 rows += [(arm.name, *row) for row in Costs(recorder, storm.once).rows]
     return rows

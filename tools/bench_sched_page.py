@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the section of docs/performance.md about the scheduler's records."""
 from bench_meter import Spread
-from bench_sched import EMPTY, LONG_SWITCHES, PERF, PLAIN, SKEIN, SKEIN_CPU
+from bench_sched import (EMPTY, LONG_SWITCHES, PERF, PLAIN, SKEIN, SKEIN_CPU, SKEIN_OFF,
+                         SKEIN_OFF_ALL)
 from bench_text import table, verdict
 
 HOW = """
@@ -100,7 +101,7 @@ def loss_table(matrices):
     rows = [(f"{name}: {m.storm.name}", f"{m.switches(name):,}",
              f"{lost(m, name):,}", m.of(name, lambda run: run.resident).text("{:.1f}"),
              m.of(name, lambda run: run.rings).text("{:.1f}"))
-            for name in (SKEIN, SKEIN_CPU) for m in matrices]
+            for name in (SKEIN, SKEIN_CPU, SKEIN_OFF, SKEIN_OFF_ALL) for m in matrices]
     return ("\n**Losses and memory** of skein with default buffers: switches of the loads in all "
             "rounds, records\nlost, peak resident memory of all processes in MiB, and apart from "
             "it the buffers that the kernel\nwrites.\n\n"
@@ -154,6 +155,31 @@ def promises(results):
     most = max(run.resident for m in matrices.values() for run in m.runs[SKEIN])
     yield (f"resident, {SKEIN}, all its processes, buffers apart", "≤ 64 MiB",
            f"{most:.1f} MiB", verdict(most, 64))
+    yield from promises_of_waits(matrices, results["scheduler"]["programs"])
+
+
+def per_switch_and_waking(programs, name):
+    """Return the ns that an arm's programs take for a switch with its waking."""
+    return sum(ns for arm, program, _, ns in programs
+               if arm == name and program in ("on_switch", "on_waking", "wait_ended"))
+
+
+def promises_of_waits(matrices, programs):
+    """Yield the promises about stacks of waits: what they add to records of switches."""
+    pinned = matrices["pipe, pinned"]
+    added = per_switch_and_waking(programs, SKEIN_OFF) - per_switch_and_waking(programs, SKEIN)
+    yield ("stacks of waits, added to a switch with its waking, by the kernel's run-time "
+           "statistics", "≤ 30 ns", f"{added:.0f} ns", verdict(added, 30))
+    for name, most in ((SKEIN_OFF, 1.18), (SKEIN_OFF_ALL, 3.5)):
+        ratio = pinned.ratio(name)
+        yield (f"{name}, pinned pipe: time by plain's (offcputime "
+               f"{pinned.ratio('offcputime (libbpf-tools)').median:.2f})", f"≤ {most}",
+               ratio.text("{:.3f}"), verdict(ratio.median, most))
+    most = max(off.resident + off.rings - sched.resident - sched.rings
+               for m in matrices.values()
+               for off, sched in zip(m.runs[SKEIN_OFF], m.runs[SKEIN]))
+    yield (f"resident, {SKEIN_OFF}, all its processes, more than {SKEIN}", "≤ 16 MiB",
+           f"{most:.1f} MiB", verdict(most, 16))
 
 
 def promises_on_disk(pinned, lengths):
