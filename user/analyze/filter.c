@@ -94,6 +94,7 @@ struct filter_run {
 	VECTOR(struct seen_event) event_list;
 	VECTOR(struct seen_process) process_list;
 	VECTOR(struct seen_thread) thread_list;
+	bool wall[2]; /* for EVENT_WALL: there is an event of time on CPUs; of waiting */
 	struct names sum_keys; /* event, thread, stack and flags of sums, as bytes */
 	VECTOR(struct sum) sums;
 	struct filter_lanes *lanes; /* NULL if the sink wants neither slices nor edges */
@@ -170,6 +171,22 @@ static unsigned int match_thread(const struct filter_source *s, const struct thr
 		ret_; \
 	})
 
+/*
+ * Return whether the filter's event is this one, and keep what EVENT_WALL has found: times on CPUs,
+ * and times of waiting.
+ */
+static bool is_event_selected(struct filter_run *r, const struct event *e)
+{
+	const char *name = text_or_empty(e->name);
+
+	if (strcmp(r->filter->f.event, EVENT_WALL))
+		return !strcmp(r->filter->f.event, name);
+	if (strcmp(text_or_empty(e->unit), "ns") || !strcmp(name, EVENT_OFF_CPU_WAKERS))
+		return false;
+	r->wall[event_is_of_waits(name)] = true;
+	return true;
+}
+
 static int store_seen_event(struct filter_run *r, const struct event *e)
 {
 	const struct filter *f = &r->filter->f;
@@ -182,7 +199,7 @@ static int store_seen_event(struct filter_run *r, const struct event *e)
 
 	if (f->to && f->to < UINT64_MAX - start)
 		seen.to = start + f->to;
-	if (f->event && !strcmp(f->event, text_or_empty(e->name)))
+	if (f->event && is_event_selected(r, e))
 		seen.matches = BIT(EVENT);
 	r->matched |= seen.matches;
 	return STORE_SEEN(&r->events, &r->event_list, e->id, seen);
@@ -406,6 +423,10 @@ static int check_matched(const struct filter_run *r, struct error *err)
 				 f->member);
 	CONDITIONS(CHECK_MATCHED)
 #undef CHECK_MATCHED
+	if (f->event && !strcmp(f->event, EVENT_WALL) && !(r->wall[0] && r->wall[1]))
+		return error_set(err, -ENOENT,
+				 "--event wall: this needs samples of CPU time and stacks of "
+				 "waits: record with 'skein record -e cpu,off-cpu'");
 	return 0;
 }
 

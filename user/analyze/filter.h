@@ -22,7 +22,7 @@ struct filter {
 	const char *cgroup; /* path of a group, which includes the groups below; or a glob */
 	const char *container; /* prefix of the container's id */
 	const char *service; /* glob for the name of the service */
-	const char *event; /* name of an event */
+	const char *event; /* name of an event, or EVENT_WALL */
 	const char *python; /* state of the interpreter: any, gil, no-gil, gc or unread */
 	bool idle; /* also pass samples of the idle thread */
 };

@@ -205,7 +205,10 @@ uint32_t profile_event_like(const struct profile *p, uint32_t event);
 void profile_event_total(const struct profile *p, uint32_t event, uint64_t *count,
 			 uint64_t *weight);
 
-/* Return the index of the first event that has samples; 0 if none has. */
+/*
+ * Return the index of the first event that has samples, of one that is not of waits if there is
+ * one; 0 if none has.
+ */
 uint32_t profile_main_event(const struct profile *p);
 /* Return the first event of that name; the main event if there is none, or if name is NULL. */
 uint32_t profile_event_named(const struct profile *p, const char *name);

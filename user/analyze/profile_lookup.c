@@ -133,12 +133,21 @@ void profile_event_total(const struct profile *p, uint32_t event, uint64_t *coun
 	}
 }
 
+static bool event_has_samples(const struct profile *p, uint32_t event)
+{
+	for (uint32_t i = 0; i < p->count.sums; i++)
+		if (p->sums[i].event == event)
+			return true;
+	return false;
+}
+
 uint32_t profile_main_event(const struct profile *p)
 {
-	for (uint32_t event = 0; event < p->count.events; event++)
-		for (uint32_t i = 0; i < p->count.sums; i++)
-			if (p->sums[i].event == event)
-				return event;
+	for (int waits = 0; waits < 2; waits++)
+		for (uint32_t i = 0; i < p->count.events; i++)
+			if (event_is_of_waits(p->events[i].name) == waits &&
+			    event_has_samples(p, i))
+				return i;
 	return 0;
 }
 

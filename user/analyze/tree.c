@@ -169,7 +169,8 @@ int tree_build(struct tree *out, const struct profile *p, uint32_t event,
 	else if (!ret)
 		ret = -ENOMEM;
 	for (uint32_t i = 0; i < p->count.sums && !ret; i++)
-		if (event == TREE_ALL_EVENTS || p->sums[i].event == event)
+		if ((event == TREE_ALL_EVENTS || p->sums[i].event == event) &&
+		    (!view->counts || view->counts(view->context, &p->sums[i])))
 			ret = tree_add_sum(&b, &p->sums[i]);
 	free(b.last);
 	index_free(&b.ends);

@@ -34,6 +34,8 @@ struct tree_view {
 	 * TREE_MAX_PREFIX. Return their number. May be NULL.
 	 */
 	unsigned int (*prefix)(const void *context, const struct profile_sum *s, uint32_t *labels);
+	/* Return whether a sum belongs to the tree. NULL: all do. */
+	bool (*counts)(const void *context, const struct profile_sum *s);
 	const void *context;
 	/*
 	 * Called with the node of each sum in turn; returns 0, or a negative errno that ends the

@@ -451,6 +451,8 @@ const char *stack_end_word(uint64_t end);
 /* Names of the events whose samples are stacks of waits and of the threads that ended them. */
 #define EVENT_OFF_CPU "off-cpu"
 #define EVENT_OFF_CPU_WAKERS "off-cpu-wakers"
+/* A name for all events whose weights are times on a CPU or of waiting, without wakers. */
+#define EVENT_WALL "wall"
 /* Return whether the weights of an event with this name (may be NULL) are times of waiting. */
 bool event_is_of_waits(const char *name);
 /* Return whether a stack with that end is whole, even without a START root (see STACK_ENDS). */

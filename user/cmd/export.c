@@ -128,6 +128,7 @@ static int run_export(const char *path, const struct export_arguments *o,
 
 	how.from = o->filter.from;
 	how.to = o->filter.to;
+	how.wall = o->filter.event && !strcmp(o->filter.event, EVENT_WALL);
 	if (!ret)
 		ret = export_to_file(in.source, format, o->out ? o->out : "-", &how, &err);
 	if (!ret && trace_left_out(in.trace))

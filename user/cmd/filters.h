@@ -57,7 +57,8 @@
 	 .help = "Of services with such a name: 'web', 'postgres*'.", \
 	 .offset = offsetof(in, member.service)}, \
 	{.name = "event", .letter = 'e', .type = OPTION_TEXT, .arg = "NAME", \
-	 .help = "Of this event, when several were recorded.", \
+	 .help = "Of this event, when several were recorded: cpu-clock, off-cpu, off-cpu-wakers. " \
+		 "wall: cpu-clock and off-cpu together.", \
 	 .offset = offsetof(in, member.event)}, \
 	{.name = "python", .type = OPTION_TEXT, .arg = "WHAT", .values = filter_python_word, \
 	 .help = "Of threads of Python's interpreters: any; gil, no-gil: that held the " \

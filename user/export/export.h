@@ -21,6 +21,7 @@ struct export_options {
 	bool annotate; /* folded: suffixes of frames that show their kind, such as _[k] */
 	bool normalize; /* folded, two profiles: scale the old one to the total of the new one */
 	bool icicle; /* svg: put the root at the top */
+	bool wall; /* folded, svg: add up time on CPUs and of waiting */
 	uint64_t width; /* svg: width of the picture in px; 0 means the default */
 	struct profile_view view; /* for formats that show stacks */
 	/* For formats that show time: ns since the start of the recording; to 0 means the end. */
@@ -33,7 +34,7 @@ struct export_options {
  */
 #define EXPORT_FORMATS(X) \
 	X(folded, "folded", ".folded", 0, \
-	  "stacks as lines, with numbers of samples, for flame graphs") \
+	  "stacks as lines, with numbers of samples (of waits: us), for flame graphs") \
 	X(html, "html", ".html", 0, "a flame graph page that needs nothing but a browser") \
 	X(svg, "svg", ".svg", 0, "a flame graph as one static picture, for a page or a mail") \
 	X(pprof, "pprof", ".pb.gz", EXPORT_GZIP, \

@@ -9,6 +9,7 @@
 
 #include "analyze/index.h"
 #include "analyze/tree.h"
+#include "base/units.h"
 #include "export/flame.h"
 #include "export/roots.h"
 
@@ -171,13 +172,15 @@ static int flame_add_root(struct flame *f, struct stack_labels *l)
 int flame_build(struct flame *out, const struct profile *p, const struct profile *before,
 		const struct export_options *o)
 {
-	struct flame f = {0};
+	enum stacks_of of = roots_stacks_of(p, o);
+	struct flame f = {.microseconds = of != STACKS_OF_SAMPLES};
 	struct index children = {0};
-	bool several = roots_need_events(p) || (before && roots_need_events(before));
+	bool several = roots_need_events(p, of) || (before && roots_need_events(before, of));
 	struct stack_labels now = {.names = &f.labels,
 				   .intern = flame_intern,
 				   .profile = p,
 				   .options = o,
+				   .of = of,
 				   .common = before != NULL,
 				   .several_events = several};
 	struct stack_labels then = now;
@@ -202,6 +205,17 @@ void flame_free(struct flame *f)
 {
 	names_free(&f->labels);
 	vector_free(&f->nodes);
+}
+
+char *flame_show_count(const struct flame *f, uint64_t count, char *buf, size_t size)
+{
+	char text[64];
+
+	if (f->microseconds)
+		return show_duration(1000 * count, buf, size);
+	snprintf(buf, size, "%s sample%s", show_count(count, text, sizeof(text)),
+		 count == 1 ? "" : "s");
+	return buf;
 }
 
 static const char *flame_label_bytes(const struct flame *f, uint32_t node)

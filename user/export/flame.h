@@ -29,10 +29,11 @@ struct flame_node {
 	/* FLAME_NONE if there is none; siblings are in the order of their names */
 	uint32_t parent, first_child, next_sibling;
 	uint32_t depth; /* 0 for the root */
-	uint64_t count[FLAME_SIDES]; /* samples, including everything below */
+	uint64_t count[FLAME_SIDES]; /* samples, or us, including everything below */
 };
 
 struct flame {
+	bool microseconds; /* counts are us, not samples */
 	struct names labels;
 	VECTOR(struct flame_node) nodes;
 };
@@ -47,6 +48,8 @@ int flame_build(struct flame *out, const struct profile *p, const struct profile
 		const struct export_options *o);
 void flame_free(struct flame *f);
 
+/* Write a count with its unit to buf: "1 sample", "1.2 s". Return buf. */
+char *flame_show_count(const struct flame *f, uint64_t count, char *buf, size_t size);
 /* Return the name of a node. text_clean() is not applied: it may hold control characters. */
 const char *flame_name(const struct flame *f, uint32_t node);
 /* Return the file name of a node's module without folders, or "" if it has none; not cleaned. */

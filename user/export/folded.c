@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Export folded stacks: one line per path, "root;...;leaf COUNT", for flame graphs. COUNT is a
- * number of samples, because viewers add up and label the numbers as samples.
+ * number of samples, because viewers add up and label the numbers as samples; of stacks of waits,
+ * whose samples have weights of their own, it is us, as in the output of offcputime.
  *
  * The lines follow the rules that all readers accept: sorted, unique, UTF-8, at least two frames,
  * an integer. ';' separates frames and has no escape, so a ';' in a name becomes ':'.
@@ -212,9 +213,11 @@ int folded_write_one(FILE *out, const struct profile *p, bool common,
 		     const struct export_options *o, struct error *err)
 {
 	struct names names = {0};
+	enum stacks_of of = roots_stacks_of(p, o);
 	struct stack_labels labels = {.profile = p,
 				      .options = o,
-				      .several_events = roots_need_events(p),
+				      .of = of,
+				      .several_events = roots_need_events(p, of),
 				      .common = common,
 				      .intern = folded_intern,
 				      .names = &names};

@@ -554,6 +554,20 @@ static void pprof_write_value_type(struct pprof *p, unsigned int in, uint32_t ty
 	protobuf_end(&p->buf, mark);
 }
 
+/*
+ * Write the name of an event as that of a value type to buf: "cpu" for clocks, else with '_'
+ * instead of '-', which -sample_index would take for an option. Return buf.
+ */
+static char *pprof_type_name(const struct event *e, char *buf, size_t size)
+{
+	bool clock = !strcmp(e->unit, "ns") && strstr(e->name, "clock");
+
+	snprintf(buf, size, "%s", clock ? "cpu" : e->name);
+	for (char *at = buf; *at; at++)
+		*at = *at == '-' ? '_' : *at;
+	return buf;
+}
+
 /* Write two value types per event: its samples, and their weight in the event's unit. */
 static void pprof_write_types(struct pprof *p)
 {
@@ -561,12 +575,11 @@ static void pprof_write_types(struct pprof *p)
 		const struct event *e = &p->profile->events[p->events.items[i]];
 		bool clock = !strcmp(e->unit, "ns");
 		const char *unit = clock ? "nanoseconds" : "count";
-		uint32_t type =
-			pprof_string(p, clock && strstr(e->name, "clock") ? "cpu" : e->name);
-		char samples[128] = "samples";
+		char name[96], samples[128] = "samples";
+		uint32_t type = pprof_string(p, pprof_type_name(e, name, sizeof(name)));
 
 		if (i)
-			snprintf(samples, sizeof(samples), "%s_samples", e->name);
+			snprintf(samples, sizeof(samples), "%s_samples", name);
 		pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, pprof_string(p, samples), "count");
 		pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
 		if (i)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/diff_names.h"
 #include "analyze/groups.h"
@@ -55,11 +56,45 @@ static unsigned int roots_of(struct root *out, const struct profile *p, uint32_t
 	return depth;
 }
 
-bool roots_need_events(const struct profile *p)
+static enum stacks_of stacks_of_event(const struct event *e)
 {
-	for (uint32_t i = 1; i < p->count.sums; i++)
-		if (p->sums[i].event != p->sums[0].event)
+	if (!event_is_of_waits(e->name))
+		return STACKS_OF_SAMPLES;
+	return strcmp(e->name, EVENT_OFF_CPU) ? STACKS_OF_WAKERS : STACKS_OF_WAITS;
+}
+
+enum stacks_of roots_stacks_of(const struct profile *p, const struct export_options *o)
+{
+	enum stacks_of first = p->count.sums ? STACKS_OF_WAKERS : STACKS_OF_SAMPLES;
+
+	if (o->wall)
+		return STACKS_OF_WALL;
+	for (uint32_t i = 0; i < p->count.sums; i++) {
+		enum stacks_of one = stacks_of_event(&p->events[p->sums[i].event]);
+
+		first = one < first ? one : first;
+	}
+	return first;
+}
+
+bool roots_count(const struct profile *p, enum stacks_of of, const struct profile_sum *s)
+{
+	enum stacks_of one = stacks_of_event(&p->events[s->event]);
+
+	return of == STACKS_OF_WALL ? one != STACKS_OF_WAKERS : one == of;
+}
+
+bool roots_need_events(const struct profile *p, enum stacks_of of)
+{
+	uint32_t first = PROFILE_NONE;
+
+	for (uint32_t i = 0; i < p->count.sums && of != STACKS_OF_WALL; i++) {
+		if (!roots_count(p, of, &p->sums[i]))
+			continue;
+		if (first != PROFILE_NONE && p->sums[i].event != first)
 			return true;
+		first = p->sums[i].event;
+	}
 	return false;
 }
 
@@ -91,6 +126,7 @@ static void stack_label_rest(struct stack_labels *l)
 
 	l->no_stack = l->intern(l, NULL, "[no stack]", NULL);
 	l->unknown = l->intern(l, NULL, "[unknown]", NULL);
+	l->waiting = l->intern(l, NULL, "[waiting]", "");
 	for (int end = 0; end < END_COUNT; end++) {
 		char text[PROFILE_END_SIZE];
 
@@ -131,6 +167,8 @@ static unsigned int stack_prefix(const void *context, const struct profile_sum *
 		labels[depth++] = l->of_event[s->event];
 	for (unsigned int i = 0; i < l->thread_depth; i++)
 		labels[depth++] = l->of_thread[thread][i];
+	if (l->of == STACKS_OF_WALL && event_is_of_waits(p->events[s->event].name))
+		labels[depth++] = l->waiting;
 	if (s->stack == PROFILE_NONE)
 		labels[depth++] = l->no_stack;
 	else if (end != END_WALKED)
@@ -138,15 +176,39 @@ static unsigned int stack_prefix(const void *context, const struct profile_sum *
 	return depth;
 }
 
+static bool is_counted(const void *context, const struct profile_sum *s)
+{
+	const struct stack_labels *l = context;
+
+	return roots_count(l->profile, l->of, s);
+}
+
+/* Count us instead of samples. Of weights above 0, at least 1 us is counted. */
+static void count_microseconds(struct tree *t)
+{
+	struct tree_node *nodes = t->nodes.items;
+
+	for (size_t i = 0; i < t->nodes.count; i++) {
+		uint64_t us = (nodes[i].self_weight + 500) / 1000;
+
+		nodes[i].self_count = us ? us : nodes[i].self_weight > 0;
+		nodes[i].count = nodes[i].self_count;
+	}
+	for (size_t i = t->nodes.count; i-- > 1;)
+		nodes[nodes[i].parent].count += nodes[i].count;
+}
+
 int stack_labels_tree(struct tree *out, struct stack_labels *l)
 {
-	struct tree_view view = {.prefix = stack_prefix, .context = l};
+	struct tree_view view = {.prefix = stack_prefix, .counts = is_counted, .context = l};
 	int ret = stack_label_all(l);
 
 	view.frame_labels = l->of_frame;
 	view.unknown_label = l->unknown;
 	if (!ret)
 		ret = tree_build(out, l->profile, TREE_ALL_EVENTS, &view);
+	if (!ret && l->of != STACKS_OF_SAMPLES)
+		count_microseconds(out);
 	free(l->of_frame);
 	free(l->of_thread);
 	free(l->of_event);

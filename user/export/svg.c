@@ -92,16 +92,16 @@ static void svg_put_caption(struct picture *p)
 static void svg_put_omitted(struct picture *p)
 {
 	uint64_t all = p->flame->nodes.items[0].count[FLAME_NOW];
-	char frames[32], samples[32], share[16], text[256];
+	char frames[32], cut[64], share[16], text[256];
 
 	if (!all)
 		svg_put_line(p, "s", TEXT_SIZE, "There are no samples.");
 	if (!p->layout.omitted)
 		return;
 	snprintf(text, sizeof(text),
-		 "%s small frames are not drawn: there the stacks of %s samples (%s) go on.",
+		 "%s small frames are not drawn: there the stacks of %s (%s) go on.",
 		 show_count(p->layout.omitted, frames, sizeof(frames)),
-		 show_count(p->layout.cut, samples, sizeof(samples)),
+		 flame_show_count(p->flame, p->layout.cut, cut, sizeof(cut)),
 		 show_percent(p->layout.cut, all, share, sizeof(share)));
 	svg_put_line(p, "s", TEXT_SIZE, text);
 }
@@ -126,13 +126,12 @@ static void svg_put_tooltip(struct picture *p, uint32_t node)
 	const struct flame_node *n = &p->flame->nodes.items[node];
 	double now = 100 * svg_share(p->flame, node, FLAME_NOW);
 	double before = 100 * svg_share(p->flame, node, FLAME_BEFORE);
-	char name[NAME_BYTES], count[32];
+	char name[NAME_BYTES], count[64];
 
 	fputs("<title>", p->out);
 	xml_put(p->out, svg_show_name(p->flame, node, name));
-	fprintf(p->out, ": %s sample%s, %.2f %%",
-		show_count(n->count[FLAME_NOW], count, sizeof(count)),
-		n->count[FLAME_NOW] == 1 ? "" : "s", now);
+	fprintf(p->out, ": %s, %.2f %%",
+		flame_show_count(p->flame, n->count[FLAME_NOW], count, sizeof(count)), now);
 	if (p->before)
 		fprintf(p->out, "; before %.2f %%, change %+.2f points", before, now - before);
 	fputs("</title>", p->out);

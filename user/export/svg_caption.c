@@ -30,12 +30,14 @@ void svg_show_host(const struct profile *p, char buf[static SVG_LINE])
  * Write " of cpu-clock at 99 Hz", or " of several events", or nothing without an event. Return the
  * length.
  */
-static int svg_show_events(const struct profile *p, char *buf, size_t size)
+static int svg_show_events(const struct profile *p, enum stacks_of of, char *buf, size_t size)
 {
 	uint32_t main_event = profile_main_event(p);
 	const struct event *e;
 
-	if (roots_need_events(p))
+	if (of == STACKS_OF_WALL)
+		return snprintf(buf, size, " of time on CPUs and of waiting");
+	if (roots_need_events(p, of))
 		return snprintf(buf, size, " of several events");
 	if (main_event >= p->count.events)
 		return 0;
@@ -49,14 +51,22 @@ void svg_show_samples(const struct profile *p, const struct export_options *o,
 		      char buf[static SVG_LINE])
 {
 	uint64_t length = p->host.end > p->host.start ? p->host.end - p->host.start : 0;
-	uint64_t count = 0;
-	char text[32], from[32];
+	enum stacks_of of = roots_stacks_of(p, o);
+	uint64_t count = 0, weight = 0;
+	char text[64], from[32];
 	int used;
 
-	for (uint32_t i = 0; i < p->count.sums; i++)
+	for (uint32_t i = 0; i < p->count.sums; i++) {
+		if (!roots_count(p, of, &p->sums[i]))
+			continue;
 		count += p->sums[i].count;
+		weight += p->sums[i].weight;
+	}
 	used = snprintf(buf, SVG_LINE, "%s samples", show_count(count, text, sizeof(text)));
-	used += svg_show_events(p, buf + used, SVG_LINE - used);
+	used += svg_show_events(p, of, buf + used, SVG_LINE - used);
+	if (of != STACKS_OF_SAMPLES)
+		used = (int)text_append(buf, SVG_LINE, used, ", %s",
+					show_duration(weight, text, sizeof(text)));
 	if (o->to)
 		length = length && length < o->to ? length : o->to;
 	if (o->from || o->to)

@@ -70,16 +70,18 @@ function factsOf(side, event, samples, data) {
 	if (event) {
 		const [complete, broken] = completeText(event), [lost, reasons] = lostText(event);
 		const often = event.frequency ? `, ${event.frequency} Hz` : "";
+		const waits = event.name.startsWith("off-cpu");
 		const busy = event.unit === "ns" && host.duration && !part && host.hosts < 2
-			? `${(samples.weight / host.duration).toFixed(2)} of ${host.cpus} CPUs`
+			? `${(samples.weight / host.duration).toFixed(2)} ` +
+				(waits ? "threads on average" : `of ${host.cpus} CPUs`)
 			: undefined;
 
 		facts.push(fact("Event", event.name + often));
 		facts.push(fact("Samples", count(samples.count)));
-		facts.push(fact(event.unit === "ns" ? "CPU time" : "Weight",
+		facts.push(fact(waits ? "Waited" : event.unit === "ns" ? "CPU time" : "Weight",
 			weight(samples.weight, event), busy));
 		if (busy && !data.before)
-			facts.push(fact("Busy", busy));
+			facts.push(fact(waits ? "Waiting" : "Busy", busy));
 		facts.push(fact("Complete stacks", complete, broken));
 		facts.push(fact("Lost", lost, reasons));
 	}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Exports of a recording with samples of CPU time and stacks of waits never mix the two unless asked
+to, and show waits by their time, not by the number of their samples.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+
+import live
+from live import workload
+
+SECONDS = 4
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
+
+
+class Exports(live.LiveTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.kept = None
+
+    def trace(self):
+        """Return the trace that all tests share, and the seconds of each function by its log."""
+        if not Exports.kept:
+            trace = self.record("-e", "cpu,off-cpu", "-F", 999, "--", workload("bimodal"), SECONDS)
+            shutil.copy(trace.path, "/tmp/skein-test-exports.skein")
+            self.addClassCleanup(subprocess.run, ["rm", "-f", "/tmp/skein-test-exports.skein"],
+                                 check=False)
+            log = json.loads(trace.done.out)
+            Exports.kept = (live.Trace("/tmp/skein-test-exports.skein"),
+                            {name: one["seconds"] for name, one in log.items()})
+        return Exports.kept
+
+    def exported(self, form, *args, status=0):
+        done = subprocess.run([live.SKEIN, "export", "-f", form, *args, self.trace()[0].path],
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return (done.stderr if status else done.stdout).decode()
+
+    def weight(self, event):
+        """Return the seconds of all samples of an event."""
+        found = self.trace()[0].one("SELECT sum(s.weight) FROM sample s JOIN event e "
+                                    f"ON e.id = s.event WHERE e.name = '{event}'")
+        return (found or 0) / 1e9
+
+    def folded(self, *args):
+        lines = [line.rsplit(" ", 1) for line in self.exported("folded", *args).splitlines()]
+        return [(frames.split(";"), int(number)) for frames, number in lines]
+
+    def check_functions(self, found, what):
+        """Compare seconds by function with the program's log; short waits are a few samples."""
+        log = self.trace()[1]
+        for name in ("wait_middle", "wait_long"):
+            # the program's clock counts the time in the run queue, too
+            self.assertAlmostEqual(found[name], log[name], delta=0.05 * log[name] + 0.05,
+                                   msg=f"{what}: {name}")
+
+    def test_folded(self):
+        lines = self.folded("--event", "off-cpu")
+        found = {name: sum(n for frames, n in lines if name in frames) / 1e6
+                 for name in self.trace()[1]}
+        self.check_functions(found, "folded")
+        self.assertAlmostEqual(sum(n for _, n in lines) / 1e6, self.weight("off-cpu"), delta=0.01)
+
+    def test_folded_of_the_main_event(self):
+        lines = self.folded()
+        samples = self.trace()[0].one("SELECT count(*) FROM sample s JOIN event e ON "
+                                      "e.id = s.event WHERE e.name = 'cpu-clock'")
+        self.assertEqual(sum(n for _, n in lines), samples)
+        self.assertFalse([f for f, _ in lines if f[0].startswith("off-cpu")])
+
+    def test_wall(self):
+        lines = self.folded("--event", "wall")
+        waiting = sum(n for frames, n in lines if "[waiting]" in frames) / 1e6
+        running = sum(n for frames, n in lines if "[waiting]" not in frames) / 1e6
+        self.assertAlmostEqual(waiting, self.weight("off-cpu"), delta=0.01)
+        self.assertAlmostEqual(running, self.weight("cpu-clock"), delta=0.01)
+
+    def test_wall_needs_both(self):
+        trace = self.record("-e", "off-cpu", "--", "sleep", "0.1")
+        done = subprocess.run([live.SKEIN, "export", "--event", "wall", "-f", "folded",
+                               trace.path], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("-e cpu,off-cpu", done.stderr)
+
+    def test_svg(self):
+        text = self.exported("svg", "--event", "off-cpu")
+        found = {}
+        for name, number, unit in re.findall(r"<title>(wait_\w+)[^:<]*: ([\d.]+) (\w+),", text):
+            found[name] = found.get(name, 0) + float(number) * UNITS[unit]
+        self.check_functions(found, "svg")
+        self.assertIn("of off-cpu", text)
+
+    def test_pprof(self):
+        if not shutil.which("go"):
+            self.skipTest("there is no go")
+        path = self.tmp / "profile.pb.gz"
+        self.exported("pprof", "-o", path)
+        done = subprocess.run(["go", "tool", "pprof", "-sample_index=off_cpu", "-top", "-unit=s",
+                               path], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {name: float(seconds) for seconds, name in
+                 re.findall(r"([\d.]+)s\s+[\d.]+%\s+(wait_\w+)", done.stdout)}
+        self.check_functions(found, "pprof")
+        raw = subprocess.run(["go", "tool", "pprof", "-raw", path], capture_output=True,
+                             text=True, timeout=120).stdout
+        self.assertIn("cpu/nanoseconds[dflt]", raw)
+
+
+if __name__ == "__main__":
+    live.main()
