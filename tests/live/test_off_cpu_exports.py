@@ -94,6 +94,20 @@ class Exports(live.LiveTest):
         self.check_functions(found, "svg")
         self.assertIn("of off-cpu", text)
 
+    def test_firefox(self):
+        """Threads of each event are apart; one that waits uses no CPU."""
+        threads = json.loads(self.exported("firefox"))["threads"]
+        waiting = [t for t in threads if t["name"].endswith("[off-cpu]")]
+        self.assertAlmostEqual(sum(sum(t["samples"]["weight"]) for t in waiting) / 1000,
+                               self.weight("off-cpu"), delta=0.01)
+        self.assertFalse([t for t in waiting if "threadCPUDelta" in t["samples"]])
+
+    def test_speedscope(self):
+        profiles = json.loads(self.exported("speedscope"))["profiles"]
+        found = {p["name"].rsplit(", ", 1)[-1]: sum(p["weights"]) / 1e9 for p in profiles}
+        for event in ("cpu-clock", "off-cpu"):
+            self.assertAlmostEqual(found[event], self.weight(event), delta=0.01)
+
     def test_pprof(self):
         if not shutil.which("go"):
             self.skipTest("there is no go")

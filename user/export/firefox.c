@@ -257,7 +257,8 @@ static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool
 static void firefox_write_weights(struct firefox *f, size_t from, size_t to)
 {
 	const struct gathered *samples = f->gather.samples.items;
-	bool clock = from < to && !strcmp(gather_event(&f->timeline, &samples[from])->unit, "ns");
+	const struct event *e = from < to ? gather_event(&f->timeline, &samples[from]) : NULL;
+	bool clock = e && !strcmp(e->unit, "ns");
 	struct json *j = &f->json;
 
 	json_key_text(j, "weightType", clock ? "tracing-ms" : "samples");
@@ -265,7 +266,8 @@ static void firefox_write_weights(struct firefox *f, size_t from, size_t to)
 	for (size_t i = from; i < to; i++)
 		json_decimal(j, (int64_t)samples[i].weight, clock ? NS_DIGITS : 0);
 	json_array_end(j);
-	if (!clock)
+	/* a thread that waits uses no CPU */
+	if (!clock || event_is_of_waits(e->name))
 		return;
 	firefox_column(f, "threadCPUDelta");
 	for (size_t i = from; i < to; i++)
