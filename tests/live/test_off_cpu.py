@@ -16,6 +16,7 @@ from live import LONG, workload
 HOOKS = {"the kernel's own": {}, "an interrupt": {"SKEIN_DEBUG_WALK": "irq-work"}}
 PERIOD = 2e6  # ns, the default
 # Lengths of waits that only one of the functions can have, ns.
+LENGTHS = {"wait_short": 50e-6, "wait_middle": 0.1, "wait_long": 1}  # s
 BOUNDS = {"wait_short": (0, 50e6), "wait_middle": (90e6, 700e6), "wait_long": (990e6, 1e12)}
 
 WAITS = ("", "lock", "I/O", "sleep", "poll", "page fault", "pipe or socket", "child", "throttled",
@@ -112,6 +113,27 @@ class Waits(live.LiveTest):
                     if row["length"] >= row["weight"]:
                         self.assertEqual(row["weight"], row["length"])
 
+    @staticmethod
+    def missing(trace, function):
+        """
+        Return the seconds of waits that may be missing: on some kernels a thread leaves the CPU
+        without a switch that is reported, and its wait is unknown.
+        """
+        return LENGTHS[function] * sum(r["count"] for r in trace.query("SELECT * FROM loss"))
+
+    def test_beside_another(self):
+        """
+        Where several programs use the tracepoints, the kernel calls them from a function of its
+        own, which is in no stack.
+        """
+        other = self.begin("-a", "-e", "cpu,off-cpu", "--all-stacks")
+        trace = self.record_waits(2, "--all-stacks")
+        self.finish(other)
+        for event in ("off-cpu", "off-cpu-wakers"):
+            found = [s.names for _, s in self.stacks(trace, event)]
+            self.assertGreater(len(found), 0)
+            self.assertFalse([n for names in found for n in names if "__traceiter" in n])
+
     def test_weights(self):
         """The weights of short waits add up to their time, within six standard errors."""
         trace = self.record_waits(20 if LONG else 5)
@@ -122,8 +144,9 @@ class Waits(live.LiveTest):
             spread = math.sqrt(sum(r["weight"] ** 2 for r in rows
                                    if r["weight"] > r["length"])) / 1e9
             # the program's own clock counts the time in the run queue, too
-            self.assertAlmostEqual(weight, log["seconds"], delta=6 * spread + 0.1 *
-                                   log["seconds"] + 0.01, msg=function)
+            self.assertAlmostEqual(weight, log["seconds"], msg=function,
+                                   delta=6 * spread + 0.1 * log["seconds"] + 0.01
+                                   + self.missing(trace, function))
 
     def test_classes(self):
         """
@@ -193,7 +216,8 @@ class Waits(live.LiveTest):
         totals = {f["name"]: f["total"] for f in waits["functions"]}
         for function, log in said.items():
             # the program's clock counts the time in the run queue, too: 1 ms a wait, and 5 %
-            slack = log["count"] * 1e6 + 0.05 * log["seconds"] * 1e9
+            slack = log["count"] * 1e6 + 0.05 * log["seconds"] * 1e9 + \
+                1e9 * self.missing(trace, function)
             # five times as far as the ends of the 95 % interval: about 10 standard errors
             low, high = (totals[function]["waited"] + 5 * (totals[function][end]
                                                            - totals[function]["waited"])

@@ -12,7 +12,7 @@
 #define DEPTH_MAX 16
 /* Most functions of one program: its main function and the callbacks of its loops. */
 #define FUNCTIONS_MAX 16
-#define SWITCH_END "finish_task_switch" /* compilers append a suffix, such as .isra.0 */
+#define SWITCH_END "finish_task_switch"
 
 /* Add the code of a program, which is one block: from its first function to the end of its last. */
 static void add_program(struct own_frames *o, int fd)
@@ -34,22 +34,38 @@ static void add_program(struct own_frames *o, int fd)
 		o->programs[o->count++] = (struct code_range){starts[0], starts[0] + sizes[0]};
 }
 
-/* Find a function by the beginning of its name in /proc/kallsyms; its end is the next symbol. */
-static void find_kernel_function(struct code_range *out, const char *name)
+/* A function of the kernel that is looked for. */
+struct wanted_function {
+	const char *name; /* its beginning: compilers append a suffix, such as .isra.0 */
+	struct code_range *out;
+};
+
+/* Note one symbol of /proc/kallsyms. A function ends where the next symbol begins. */
+static void note_symbol(const struct wanted_function *wanted, unsigned int count, uint64_t address,
+			const char *name)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		struct code_range *r = wanted[i].out;
+		size_t length = strlen(wanted[i].name);
+
+		if (r->start && !r->end && address > r->start)
+			r->end = address;
+		else if (!r->start && !strncmp(name, wanted[i].name, length) &&
+			 strchr(".\n", name[length]))
+			r->start = address;
+	}
+}
+
+static void find_kernel_functions(const struct wanted_function *wanted, unsigned int count)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	char line[512];
-	size_t length = strlen(name);
 
-	while (f && !out->end && fgets(line, sizeof(line), f)) {
-		char *symbol = strchr(line, ' ');
-		uint64_t address = strtoull(line, NULL, 16);
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *symbol = strchr(line, ' ');
 
-		if (out->start && address > out->start)
-			out->end = address;
-		else if (!out->start && symbol && symbol[1] && symbol[2] == ' ' &&
-			 !strncmp(symbol + 3, name, length) && strchr(".\n", symbol[3 + length]))
-			out->start = address;
+		if (symbol && symbol[1] && symbol[2] == ' ')
+			note_symbol(wanted, count, strtoull(line, NULL, 16), symbol + 3);
 	}
 	if (f)
 		fclose(f);
@@ -57,16 +73,30 @@ static void find_kernel_function(struct code_range *out, const char *name)
 
 void own_frames_find(struct own_frames *out, const int *fds, unsigned int count, bool interrupts)
 {
+	const struct wanted_function wanted[] = {
+		{"__traceiter_sched_exit_tp", &out->callers[0]},
+		{"__traceiter_sched_waking", &out->callers[1]},
+		{SWITCH_END, &out->interrupted},
+	};
+
 	*out = (struct own_frames){0};
 	for (unsigned int i = 0; i < count; i++)
 		add_program(out, fds[i]);
-	if (interrupts && out->count)
-		find_kernel_function(&out->interrupted, SWITCH_END);
+	if (out->count)
+		find_kernel_functions(wanted, interrupts ? 3 : 2);
 }
 
 static bool is_in_code(const struct code_range *r, uint64_t address)
 {
 	return address >= r->start && address < r->end;
+}
+
+static bool is_in_callers(const struct own_frames *o, uint64_t address)
+{
+	for (unsigned int i = 0; i < OWN_CALLERS; i++)
+		if (is_in_code(&o->callers[i], address))
+			return true;
+	return false;
 }
 
 unsigned int own_frames_count(const struct own_frames *o, const uint64_t *frames,
@@ -81,5 +111,7 @@ unsigned int own_frames_count(const struct own_frames *o, const uint64_t *frames
 		if (wait && own && is_in_code(&o->interrupted, frames[i]))
 			own = i + 1;
 	}
+	while (own && own < count && is_in_callers(o, frames[own]))
+		own++;
 	return own < count ? own : count;
 }

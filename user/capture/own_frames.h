@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define OWN_PROGRAMS_MAX 4
+#define OWN_CALLERS 2
 
 struct code_range {
 	uint64_t start, end;
@@ -18,6 +19,12 @@ struct code_range {
 struct own_frames {
 	struct code_range programs[OWN_PROGRAMS_MAX]; /* code of the programs that take stacks */
 	unsigned int count;
+	/*
+	 * Functions that call the programs of a tracepoint in turn. The kernel leaves them out
+	 * where there is only one program, so frames of them depend on what else uses the
+	 * tracepoint.
+	 */
+	struct code_range callers[OWN_CALLERS];
 	struct code_range
 		interrupted; /* function that a requested interrupt interrupts; may be 0 */
 };
