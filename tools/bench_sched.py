@@ -26,7 +26,7 @@ PLAIN = "plain"
 EMPTY, PAIR = "empty switch program", "empty switch and waking programs"
 SKEIN, SKEIN_CPU = "skein record -e sched", "skein record -e cpu,sched"
 SKEIN_OFF, SKEIN_OFF_ALL = "skein record -e off-cpu", "skein record -e off-cpu --all-stacks"
-PERF = "perf sched record"
+PERF, OFFCPUTIME = "perf sched record", "offcputime (libbpf-tools)"
 
 
 class Arm:
@@ -76,7 +76,7 @@ def arms_of(bench):
     arms += [Arm("bpftrace, counting switches",
                  ["bpftrace", "-e", "tracepoint:sched:sched_switch { @ = count(); }"],
                  hook="perf_event"),
-             Arm("offcputime (libbpf-tools)", ["offcputime"]),
+             Arm(OFFCPUTIME, ["offcputime"]),
              Arm(PERF, ["perf", "sched", "record", "-q", "-o", perf], perf, "perf_event",
                  bench.cpus)]
     return arms

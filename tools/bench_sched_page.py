@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make the section of docs/performance.md about the scheduler's records."""
 from bench_meter import Spread
-from bench_sched import (EMPTY, LONG_SWITCHES, PERF, PLAIN, SKEIN, SKEIN_CPU, SKEIN_OFF,
-                         SKEIN_OFF_ALL)
+from bench_sched import (EMPTY, LONG_SWITCHES, OFFCPUTIME, PERF, PLAIN, SKEIN, SKEIN_CPU,
+                         SKEIN_OFF, SKEIN_OFF_ALL)
 from bench_text import table, verdict
 
 HOW = """
@@ -173,7 +173,7 @@ def promises_of_waits(matrices, programs):
     for name, most in ((SKEIN_OFF, 1.18), (SKEIN_OFF_ALL, 3.5)):
         ratio = pinned.ratio(name)
         yield (f"{name}, pinned pipe: time by plain's (offcputime "
-               f"{pinned.ratio('offcputime (libbpf-tools)').median:.2f})", f"≤ {most}",
+               f"{pinned.ratio(OFFCPUTIME).median:.2f})", f"≤ {most}",
                ratio.text("{:.3f}"), verdict(ratio.median, most))
     most = max(off.resident + off.rings - sched.resident - sched.rings
                for m in matrices.values()

@@ -122,8 +122,9 @@ class Exports(live.LiveTest):
             self.skipTest("there is no go")
         path = self.tmp / "profile.pb.gz"
         self.exported("pprof", "-o", path)
-        done = subprocess.run(["go", "tool", "pprof", "-sample_index=off_cpu", "-top", "-unit=ms", "-nodefraction=0",
-                               path], capture_output=True, text=True, timeout=120)
+        done = subprocess.run(["go", "tool", "pprof", "-sample_index=off_cpu", "-top", "-unit=ms",
+                               "-nodefraction=0", path],
+                              capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = {name: float(ms) / 1000 for ms, name in
                  re.findall(r"([\d.]+)ms\s+[\d.]+%\s+(wait_\w+)", done.stdout)}

@@ -13,9 +13,10 @@ from bench_meter import BenchError  # noqa: E402
 from bench_sched_load import Done, Messaging, Pipe, Redis  # noqa: E402
 
 NAMES = [bench_sched.EMPTY, bench_sched.PAIR, bench_sched.SKEIN, bench_sched.SKEIN_CPU,
+         bench_sched.SKEIN_OFF, bench_sched.SKEIN_OFF_ALL, bench_sched.OFFCPUTIME,
          bench_sched.PERF]
-TIME = dict(zip(NAMES, (1.06, 1.08, 1.09, 1.20, 1.8)))
-BYTES = dict(zip(NAMES, (0, 0, 30000, 40000, 500000)))
+TIME = dict(zip(NAMES, (1.06, 1.08, 1.09, 1.20, 1.14, 3.6, 2.3, 1.8)))
+BYTES = dict(zip(NAMES, (0, 0, 30000, 40000, 50000, 60000, 0, 500000)))
 
 
 class Twice:
@@ -72,7 +73,9 @@ class Page(unittest.TestCase):
                for load, size in (("messaging", 20000), ("compiler", 90000), ("mixed", 40000))})
         return {"scheduler": {"matrices": [self.matrix(n, **more) for n in names],
                               "lengths": lengths,
-                              "programs": [(bench_sched.SKEIN, "on_switch", 1000, 98.7)]}}
+                              "programs": [(bench_sched.SKEIN, "on_switch", 1000, 98.7),
+                                           (bench_sched.SKEIN_OFF, "on_switch", 1000, 104.7),
+                                           (bench_sched.SKEIN_OFF, "wait_ended", 1000, 20.0)]}}
 
     def promises(self, **more):
         return {row[0].split(" (")[0]: row[1:]
@@ -100,6 +103,16 @@ class Page(unittest.TestCase):
         self.assertEqual(found[what + "the machine at large"], ("≤ 5", "8.00", "**not kept**"))
         self.assertEqual(found["records lost under two pinned pipes"],
                          ("0", "0 of 20,000 switches", "kept"))
+
+    def test_promises_of_waits(self):
+        found = self.promises()
+        self.assertEqual(found["stacks of waits, added to a switch with its waking, by the "
+                               "kernel's run-time statistics"], ("≤ 30 ns", "26 ns", "kept"))
+        self.assertEqual(found[f"{bench_sched.SKEIN_OFF}, pinned pipe: time by plain's"][2], "kept")
+        self.assertEqual(found[f"{bench_sched.SKEIN_OFF_ALL}, pinned pipe: time by plain's"][2],
+                         "**not kept**")
+        self.assertEqual(found[f"resident, {bench_sched.SKEIN_OFF}, all its processes, more than "
+                               f"{bench_sched.SKEIN}"], ("≤ 16 MiB", "0.0 MiB", "kept"))
 
     def test_promises_that_are_not_kept(self):
         found = self.promises(lost=1, resident=65.0)
