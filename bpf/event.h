@@ -286,7 +286,7 @@ enum wire_context {
 struct wire_cpu_waits {
 	__u64 request; /* slot of the thread that was switched in last, if its stack is to be taken
 			*/
-	__u64 random; /* state of the generator of random numbers; never 0 */
+	__u64 random; /* state of the generator of random numbers */
 	__u32 requested; /* that thread's tid */
 	__u8 walking; /* a walk uses this CPU's memory for walks */
 	__u64 chosen; /* waits that were chosen when this CPU woke the thread */

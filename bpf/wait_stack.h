@@ -71,6 +71,9 @@ static __always_inline long take_stack(struct user_walk *u, enum wire_kind kind,
 
 	describe_sample(&u->sample, task, kind, cpu, time);
 	u->sample.flags |= WIRE_KERNEL_MODE;
+	/* a waker that is not selected is named, without what it did */
+	if (kind == WIRE_WAKER && wanted.conditions && !is_selected_thread(task))
+		u->sample.flags |= WIRE_NO_USER;
 	__builtin_memcpy(u->words, wait, sizeof(*wait));
 	if (with_kernel_stack)
 		kernel = bpf_get_task_stack(task, &u->words[WIRE_WAIT_WORDS],
@@ -92,14 +95,17 @@ static __always_inline long take_stack(struct user_walk *u, enum wire_kind kind,
 /* Take the stack of the thread that has been switched in, if its wait was chosen. */
 static __always_inline int take_wait_stack(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 begin, word;
 	__u32 cpu, at;
 	struct wire_cpu *c = wait_stack_cpu(&cpu);
 	struct wire_wait wait = {0};
+	struct task_struct *task;
 	struct user_walk *u;
 
-	if (!c || !c->waits.request || c->waits.requested != (__u32)task->pid)
+	if (!c || !c->waits.request) /* as at most switches */
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (c->waits.requested != (__u32)task->pid)
 		return 0;
 	at = first_wait_scratch + cpu;
 	u = bpf_map_lookup_elem(&sample_scratch, &at);

@@ -105,9 +105,8 @@ static int configure_waits(struct switches *s)
 
 	k->rodata->with_waits = s->waits != WAIT_HOOK_NONE;
 	k->rodata->with_interrupts = interrupts;
-	if (s->waits)
-		ret = bpf_map__set_max_entries(k->maps.wait_slots, 1U << WAIT_SLOT_BITS);
-	if (!ret && interrupts)
+	bpf_map__set_autocreate(k->maps.wait_slots, s->waits != WAIT_HOOK_NONE);
+	if (interrupts)
 		ret = bpf_map__set_max_entries(k->maps.interrupt_rings, s->cpus);
 	return ret;
 }
