@@ -349,9 +349,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			    switch_record_body(next->pid, prev->pid, call));
 	if (!with_waits)
 		return 0;
+	/* First: the thread that leaves may share the slot of the one that comes. */
+	request_wait_stack(c, cpu, flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid);
 	if ((state == WIRE_SLEEPING || state == WIRE_DISK) && !(flags & WIRE_PREV_UNSELECTED))
 		wait_begins(c, prev->pid, now);
-	request_wait_stack(c, cpu, flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid);
 	return 0;
 }
 
