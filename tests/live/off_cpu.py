@@ -6,6 +6,7 @@ import collections
 import live
 
 REASONS = {number: name.lower().replace("_", " ") for name, number in live.LOSS.items()}
+ENDS = {number - 1: name for name, number in live.numbers("STACK_ENDS").items()}
 
 
 def stacks_of_waits(trace, event="off-cpu", comm=None):
@@ -44,3 +45,19 @@ def account_of(trace, event="off-cpu"):
         for loss in _lost(trace, row):
             lost[REASONS[loss["reason"]]] += loss["count"]
     return sum(row["due"] for row in rows), dict(lost)
+
+
+def user_part(stack):
+    """Return the names of a stack's frames outside of the kernel."""
+    return [n for n, kind in zip(stack.names, stack.kinds) if kind != live.FRAME["KERNEL"]]
+
+
+def end_of(trace, ident):
+    """Return why the walk of a stack ended before its root, as a word of STACK_ENDS; or None."""
+    while ident:
+        row = trace.table("stack")[ident]
+        frame = trace.table("frame").get(row["frame"])
+        if frame and frame["kind"] == live.FRAME_END:
+            return ENDS[frame["address"]]
+        ident = row["parent"]
+    return None
