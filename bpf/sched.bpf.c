@@ -362,11 +362,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	slots = find_wait_slots();
 	if (!slots)
 		return 0;
+	/* First: the thread that leaves may share the slot of the one that comes. */
+	next_tid = flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid;
+	request_wait_stack(c, cpu, wait_slot(slots, next_tid), next_tid);
 	if ((state == WIRE_SLEEPING || state == WIRE_DISK) && !(flags & WIRE_PREV_UNSELECTED))
 		write_wait_slot(c, wait_slot(slots, prev->pid), WAIT_LEFT, prev->pid,
 				now & WAIT_TIME_MASK);
-	next_tid = flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid;
-	request_wait_stack(c, cpu, wait_slot(slots, next_tid), next_tid);
 	return 0;
 }
 

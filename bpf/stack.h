@@ -64,7 +64,7 @@ static __always_inline __u8 no_user_stack_flag(struct task_struct *task)
 	if (task_is_kernel_thread(task))
 		return WIRE_KTHREAD;
 	/* During exec, end_code of the new address space is 0 until its stack is complete. */
-	if (!task->mm || !task->mm->end_code)
+	if (!task->mm || !task->mm->end_code || task_lacks_registers(task))
 		return WIRE_NO_MM;
 	if (wanted.namespace.level && !(wanted.conditions & WIRE_IF_NAMESPACE) &&
 	    !is_in_own_namespace(task))

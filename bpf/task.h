@@ -16,6 +16,27 @@ static __always_inline bool task_is_kernel_thread(struct task_struct *task)
 	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
 }
 
+struct task_struct___exec {
+	unsigned int in_execve : 1;
+} __attribute__((preserve_access_index));
+
+/*
+ * Return whether a thread has the address space of the program that it executes, and still the
+ * registers of the old one: exec sets them last. Before, the thread has both of the old one. The new
+ * address space has nothing at the old stack pointer.
+ */
+static __always_inline bool task_lacks_registers(struct task_struct *task)
+{
+	struct task_struct___exec *t = (void *)task;
+	struct pt_regs *regs;
+	char byte;
+
+	if (!bpf_core_field_exists(t->in_execve) || !BPF_CORE_READ_BITFIELD_PROBED(t, in_execve))
+		return false;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	return bpf_probe_read_user(&byte, sizeof(byte), (void *)regs->sp);
+}
+
 /*
  * Return a process's pid in its innermost pid namespace; 0 if the process is being reaped. leader:
  * the process's main thread.
