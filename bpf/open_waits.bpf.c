@@ -164,8 +164,8 @@ static long copy_stack_block(__u32 i, void *context)
 		to->cut = 1;
 		return 1;
 	}
-	if (bpf_copy_from_user_task(&u->words[next], REMOTE_BLOCK,
-				    (void *)(to->stack + to->bytes), l->task, 0))
+	if (bpf_copy_from_user_task(&u->words[next], REMOTE_BLOCK, (void *)(to->stack + to->bytes),
+				    l->task, 0))
 		return 1;
 	to->bytes += REMOTE_BLOCK;
 	return 0;
@@ -233,8 +233,7 @@ int open_waits(struct bpf_iter__task *ctx)
 	if (!l.user || !l.memory)
 		return 0;
 	describe_sample(&l.user->sample, task, WIRE_OPEN_WAIT, task_cpu_of(task), now);
-	size = sizeof(struct wire_sample) +
-	       take_open_wait(&l, is_late(now)) * sizeof(__u64);
+	size = sizeof(struct wire_sample) + take_open_wait(&l, is_late(now)) * sizeof(__u64);
 	keep_in_register(size);
 	if (size > WIRE_OPEN_WAIT_BYTES)
 		size = WIRE_OPEN_WAIT_BYTES;

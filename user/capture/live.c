@@ -644,7 +644,7 @@ static int end_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = finish_tables(l, err);
 	if (!ret && l->open_waits.reader)
-		ret = live_put_open_waits(l, l->times.ended, err);
+		ret = live_put_open_waits(l, schedule_round_time(l->times.ended), err);
 	if (!ret)
 		ret = finish_names(l, err);
 	objects_end(l->objects);

@@ -38,9 +38,9 @@ void open_waits_free(struct open_waits *o);
 int open_waits_begin(struct open_waits *o, uint64_t now);
 /*
  * Wait for records, for at most some ms, and call each for those that have come. now: ns. Return 1
- * if there may be more, 0 at the end of all, a negative errno if some could not be read (-ETIMEDOUT:
- * in time), or the first non-zero result of each. Nothing is left to be read after any return value
- * but 1.
+ * if there may be more, 0 at the end of all, a negative errno if some could not be read
+ * (-ETIMEDOUT: in time), or the first non-zero result of each. Nothing is left to be read after any
+ * return value but 1.
  */
 typedef int (*open_waits_each)(void *context, const struct wire_sample *s, uint32_t size);
 int open_waits_read(struct open_waits *o, uint64_t now, open_waits_each each, void *context);
