@@ -77,15 +77,6 @@ struct {
 	__type(value, __u32);
 } waker_program SEC(".maps");
 
-/* Bits of task_struct.__state and exit_state: include/linux/sched.h. */
-#define TASK_INTERRUPTIBLE 0x1
-#define TASK_UNINTERRUPTIBLE 0x2
-#define TASK_STOPPED_OR_TRACED 0xc
-#define TASK_EXITING 0xb0 /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
-#define TASK_PARKED 0x40
-#define TASK_NOLOAD 0x400
-#define TASK_RTLOCK_WAIT 0x1000
-#define TASK_FROZEN 0x8000
 /* Bit of thread_info.status: arch/x86/include/asm/thread_info.h. */
 #define TS_COMPAT 0x2
 
@@ -101,25 +92,6 @@ struct task_struct___throttle {
 	bool throttled; /* since Linux 6.18, which throttles threads one by one */
 	struct sched_entity___throttle se;
 } __attribute__((preserve_access_index));
-
-struct thread_info___sched {
-	unsigned int status;
-	unsigned int cpu;
-} __attribute__((preserve_access_index));
-
-struct task_struct___sched {
-	struct thread_info___sched thread_info;
-	unsigned int cpu; /* before Linux 5.16 */
-} __attribute__((preserve_access_index));
-
-static __always_inline __u32 task_cpu_of(struct task_struct *task)
-{
-	struct task_struct___sched *t = (void *)task;
-
-	if (bpf_core_field_exists(t->thread_info.cpu))
-		return t->thread_info.cpu;
-	return bpf_core_field_exists(t->cpu) ? t->cpu : 0;
-}
 
 /*
  * Write a record of the time now, ns. The record becomes visible to user space when c->written
@@ -153,21 +125,6 @@ static __always_inline __u64 switch_record_head(enum wire_switch_kind kind, __u6
 static __always_inline __u64 switch_record_body(__u32 first, __u32 second, __u64 number)
 {
 	return first | (__u64)second << WIRE_TID_BITS | number << 2 * WIRE_TID_BITS;
-}
-
-static __always_inline enum wire_state decode_task_state(unsigned int state)
-{
-	if (state & TASK_EXITING)
-		return WIRE_DEAD;
-	if (state & TASK_INTERRUPTIBLE)
-		return WIRE_SLEEPING;
-	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT))
-		return state & TASK_NOLOAD ? WIRE_UNUSED : WIRE_DISK;
-	if (state & (TASK_STOPPED_OR_TRACED | TASK_FROZEN))
-		return WIRE_STOPPED;
-	if (state & TASK_PARKED)
-		return WIRE_PARKED;
-	return WIRE_RUNNABLE;
 }
 
 static __always_inline bool task_is_compat(struct task_struct *task)

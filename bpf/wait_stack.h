@@ -6,7 +6,7 @@
 #ifndef SKEIN_BPF_WAIT_STACK_H
 #define SKEIN_BPF_WAIT_STACK_H
 
-#include "bpf/stack.h"
+#include "bpf/ring.h"
 #include "bpf/wait.h"
 
 /* Number of CPUs: the entries of sample_scratch from here on are for stacks of waits. */
@@ -25,22 +25,6 @@ static __always_inline struct wire_cpu *wait_stack_cpu(__u32 *cpu)
 {
 	*cpu = bpf_get_smp_processor_id();
 	return bpf_map_lookup_elem(&switch_cpus, cpu);
-}
-
-/* Return the system call of a thread + 1, 0 if it is in none, and its first argument. */
-static __always_inline __u16 entry_call(struct task_struct *task, __u64 *argument)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-#if defined(__TARGET_ARCH_x86)
-	__s64 number = regs->orig_ax;
-
-	*argument = regs->di;
-#else
-	__s64 number = regs->syscallno;
-
-	*argument = regs->orig_x0;
-#endif
-	return number >= 0 && number < 0xffff ? number + 1 : 0;
 }
 
 /*

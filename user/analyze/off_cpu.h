@@ -31,6 +31,9 @@ struct off_cpu_part {
 
 #define OFF_CPU_LINKS_MAX 8
 
+/* In place of the name of the waker of waits that had not ended. */
+#define OFF_CPU_NOT_ENDED "had not ended"
+
 /*
  * Who ended a wait, and who had woken that thread before, while the wait lasted; and so on. A wait
  * of a link is sampled if its stack was taken, too.
@@ -59,6 +62,7 @@ enum off_cpu_kind {
 
 struct off_cpu_row {
 	struct wait_sum sum;
+	uint64_t not_ended; /* ns of it in waits that had not ended */
 	uint32_t group; /* number in names.groups; not for locks and classes */
 	uint32_t node; /* for sites: the innermost frame; OFF_CPU_NONE: no stack */
 	enum wait_class wait; /* for sites and classes */
@@ -93,6 +97,7 @@ struct off_cpu {
 	struct wait_sum sum;
 	VECTOR(struct off_cpu_node) nodes;
 	VECTOR(const char *) groups, wakers; /* names, by number; they belong to the profile */
+	uint32_t not_ended; /* number in wakers of waits that had not ended; OFF_CPU_NONE: none */
 	VECTOR(struct off_cpu_chain) chains;
 	struct off_cpu_table tables[OFF_CPU_KINDS];
 	VECTOR(struct off_cpu_function) functions; /* most time first */

@@ -114,6 +114,17 @@ static uint32_t waker_interrupt(const struct read_wait *w)
 	return SCHED_INTERRUPT + INTERRUPT_NONE;
 }
 
+/* Get the number that stands for the waker of waits that had not ended. */
+static int not_ended_number(struct off_cpu_builder *s, uint32_t *out)
+{
+	const uint32_t key = SCHED_INTERRUPT + INTERRUPT_COUNT; /* that of no interrupt */
+
+	if (names_intern(&s->wakers, &key, sizeof(key), out) < 0)
+		return -ENOMEM;
+	s->out->not_ended = *out;
+	return *out < s->out->wakers.count ? 0 : vector_push(&s->out->wakers, OFF_CPU_NOT_ENDED);
+}
+
 int off_cpu_waker_number(struct off_cpu_builder *s, uint64_t thread, uint32_t interrupt,
 			 uint32_t *out)
 {
@@ -154,6 +165,8 @@ static int add_to_row(struct off_cpu_builder *s, enum off_cpu_kind kind,
 	if (*out == t->list.count && vector_push(&t->list, *fresh) < 0)
 		return -ENOMEM;
 	wait_sum_add(&t->list.items[*out].sum, w->length, w->weight);
+	if (w->flags & SAMPLE_FLAG_NOT_ENDED)
+		t->list.items[*out].not_ended += w->weight;
 	return 0;
 }
 
@@ -202,7 +215,9 @@ static int add_wait(struct off_cpu_builder *s, struct read_wait *w)
 	int ret = number_of_group(s, w->thread, &row.group);
 
 	wait_sum_add(&s->out->sum, w->length, w->weight);
-	if (!ret)
+	if (!ret && w->flags & SAMPLE_FLAG_NOT_ENDED)
+		ret = not_ended_number(s, &waker);
+	else if (!ret)
 		ret = off_cpu_waker_number(s, w->waker, waker_interrupt(w), &waker);
 	if (!ret)
 		ret = add_to_row(s, OFF_CPU_GROUPS, &row, w, &ignored);
@@ -433,6 +448,7 @@ int off_cpu_add_up(struct off_cpu *out, const struct off_cpu_query *q, struct re
 	struct off_cpu_builder s = {.out = out, .query = q};
 	int ret = sums_begin(&s);
 
+	out->not_ended = OFF_CPU_NONE;
 	for (size_t i = 0; i < from->waits.count && !ret; i++)
 		ret = add_wait(&s, &from->waits.items[i]);
 	for (uint32_t i = 0; i < out->tables[OFF_CPU_SITES].list.count && !ret; i++)

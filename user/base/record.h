@@ -175,10 +175,12 @@
 	I(stack, "stack.id of the innermost frame; 0 if there was no stack") \
 	I(weight, "in the unit of the event") \
 	I(flags, "enum sample_flag") \
-	I(length, "ns: of a wait, how long it was; of its waker, the same; else 0") \
+	I(length, "ns: of a wait, how long it was (so far, if it had not ended); of its waker, the " \
+		  "same; else 0") \
 	I(wait, "of a wait and its waker, enum wait_class; else 0") \
 	I(address, "of a wait for a futex, its address; else 0") \
-	I(other, "thread.id: of a wait, who ended it (0: an interrupt); of a waker, who waited")
+	I(other, "thread.id: of a wait, who ended it (0: an interrupt, or it had not ended); of a " \
+		 "waker, who waited")
 
 #define SLICE_FIELDS(I, S, T) \
 	I(time, "ns, first") \
@@ -322,7 +324,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(BY_NETWORK, "by network", 1 << 13) \
 	X(BY_BLOCK, "by block device", 1 << 14) \
 	X(BY_IPI, "by another CPU", 1 << 15) \
-	X(BY_OTHER, "by other interrupt", 1 << 16)
+	X(BY_OTHER, "by other interrupt", 1 << 16) \
+	X(NOT_ENDED, "had not ended", 1 << 17) /* the wait had not ended at the end of the trace */
 
 /* Samples are added up separately for each combination of these flags. */
 #define SAMPLE_FLAGS_OF_RUNTIME \
@@ -347,7 +350,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(NOT_READY, "unwind table not ready") /* before the recording ended */ \
 	X(PYTHON, "Python frames unreadable") /* some of them, independent of the native frames */ \
 	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */ \
-	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */
+	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */ \
+	X(NO_TIME, "no time to read it") /* of too many threads that had not ended to wait */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
@@ -419,7 +423,9 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(WAIT_DISPLACED, "wait displaced", true, \
 	  "two waiting threads have numbers that share one place; one of them was noted") \
 	X(WAIT_UNKNOWN, "wait unknown", true, \
-	  "the records of switches do not say when the wait began")
+	  "the records of switches do not say when the wait began") \
+	X(WAIT_NOT_READ, "wait not read", true, \
+	  "the wait had not ended, and its stack could not be read in time")
 
 #define ENUM_LANE(N, text, states, number, value) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };

@@ -103,6 +103,11 @@ struct capture_options {
 	int wake_fd;
 	/* called several times a second; false ends sampling, or the wait before or after it */
 	bool (*keep_going)(void *context, const struct capture_progress *p);
+	/*
+	 * called before each tick; returns whether the sink is to have the waits that have not
+	 * ended, after this tick and until the next. They come at the end, too. May be NULL.
+	 */
+	bool (*wants_open_waits)(void *context, const struct capture_progress *p);
 	void *context;
 };
 

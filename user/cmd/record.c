@@ -290,7 +290,8 @@ struct recording {
 	bool full; /* --max-size ends the recording */
 	bool is_short; /* the trace has no room left, which ends the recording */
 	bool copy; /* SIGUSR2 has requested a copy of the trace */
-	uint64_t copy_after; /* the copy is made when the capture has had more ticks than this */
+	/* the copy is made when the capture has had more ticks than this; UINT64_MAX: not yet */
+	uint64_t copy_after;
 	struct progress_line progress;
 	char unwind_cache[PATH_MAX];
 };
@@ -459,12 +460,21 @@ static void copy_trace_now(struct recording *r)
 /* Copy after the next tick, when the trace holds all entities to which its records refer. */
 static void copy_trace_if_requested(struct recording *r, const struct capture_progress *p)
 {
-	if (r->copy && r->sink && p->ticks > r->copy_after) {
-		r->copy = false;
-		copy_trace_now(r);
-	}
-	if (!r->copy)
+	if (!r->copy || !r->sink || p->ticks <= r->copy_after)
+		return;
+	r->copy = false;
+	r->copy_after = UINT64_MAX;
+	copy_trace_now(r);
+}
+
+/* Before the tick that precedes a copy, the capture puts the waits that have not ended. */
+static bool record_wants_open_waits(void *context, const struct capture_progress *p)
+{
+	struct recording *r = context;
+
+	if (r->copy)
 		r->copy_after = p->ticks;
+	return r->copy && !r->spool;
 }
 
 static bool is_trace_full(const struct recording *r)
@@ -538,6 +548,7 @@ static struct capture_options record_capture_options(struct recording *r)
 		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
 		.wake_fd = r->signals,
 		.keep_going = record_continues,
+		.wants_open_waits = record_wants_open_waits,
 		.context = r,
 	};
 
@@ -553,6 +564,8 @@ static int open_trace(struct recording *r, struct sink **out, struct error *err)
 
 	if (!ret)
 		ret = trace_writer_reserve(*out, err);
+	if (!ret)
+		trace_writer_hold_open_waits(*out);
 	if (!ret && r->options.keep)
 		ret = trace_writer_retain(*out, r->options.keep, err);
 	if (!ret && r->options.max_size)
@@ -738,7 +751,8 @@ static int record_parse_options(struct recording *r, int argc, char **argv)
 
 static int record_main(int argc, char **argv)
 {
-	struct recording r = {.signals = -1, .options.wait_names = WAIT_DEFAULT};
+	struct recording r = {
+		.signals = -1, .options.wait_names = WAIT_DEFAULT, .copy_after = UINT64_MAX};
 	int status = record_parse_options(&r, argc, argv);
 
 	if (status < 0) { /* --help */

@@ -225,7 +225,7 @@ static void put_main_waker(const struct report *r, const struct screen *to,
 	if (row->by.number == OFF_CPU_NONE)
 		return;
 	text_clean(o->wakers.items[row->by.number], name, sizeof(name));
-	fprintf(to->out, ", ended by %s (%s)", name,
+	fprintf(to->out, ", %s%s (%s)", row->by.number == o->not_ended ? "" : "ended by ", name,
 		show_percent(row->by.weight, (uint64_t)wait_sum_total(&row->sum), share,
 			     sizeof(share)));
 }
@@ -335,7 +335,10 @@ static void put_wakers(const struct report *r, const struct screen *to)
 		put_estimate(r, to, &row->sum);
 		text_clean(o->groups.items[row->group], name, sizeof(name));
 		text_clean(o->wakers.items[row->waker], waker, sizeof(waker));
-		fprintf(to->out, "  %s ended waits of %s\n", waker, name);
+		if (row->waker == o->not_ended)
+			fprintf(to->out, "  waits of %s %s\n", name, waker);
+		else
+			fprintf(to->out, "  %s ended waits of %s\n", waker, name);
 		if (row->path.number != OFF_CPU_NONE)
 			put_stack_text(r, to, row->path.number, true);
 	}

@@ -120,6 +120,7 @@ static void json_put_table(struct json *j, const struct report *r, enum off_cpu_
 
 		json_object(j);
 		json_put_sum(j, o, &row->sum);
+		json_key_uint(j, "not_ended", row->not_ended);
 		if (kind == OFF_CPU_CLASSES)
 			json_put_exact(j, o, &row->sum, exact->of_class[row->wait]);
 		if (kind == OFF_CPU_GROUPS)
