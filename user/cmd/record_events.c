@@ -16,7 +16,7 @@ static const struct event_word {
 } event_words[] = {
 	{"cpu", "cpu-clock", false, false}, {"cpu-clock", "cpu-clock", false, false},
 	{"cycles", "cycles", false, false}, {"sched", NULL, true, false},
-	{"off-cpu", NULL, true, true},	    {"all", "cpu-clock", true, false},
+	{"off-cpu", NULL, true, true},	    {"all", "cpu-clock", true, true},
 	{NULL, NULL, false, false},
 };
 
