@@ -120,5 +120,7 @@ void off_cpu_free(struct off_cpu *o);
 
 /* Return the largest distance of the ends of the 95 % interval of a sum from the sum, ns. */
 double off_cpu_half_width(const struct off_cpu *o, const struct wait_sum *s);
+/* Return the part of the exact time of the waits of a sum that has no stack; both in ns. */
+uint64_t off_cpu_without_stack(const struct off_cpu *o, const struct wait_sum *s, uint64_t exact);
 
 #endif

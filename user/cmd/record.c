@@ -630,17 +630,18 @@ static int export_from(struct trace *trace, const struct recording *r, const cha
 		       struct error *err)
 {
 	const struct export_options o = {.pids = false};
+	struct export_input in = {.trace = trace, .divided = true};
 	const struct filter everything = {.idle = r->options.idle};
-	struct source *source = NULL, *filtered = NULL;
+	struct source *source = NULL;
 	int ret = trace_source(&source, trace, err);
 
 	if (!ret)
-		ret = filter_source(&filtered, source, &everything, err);
+		ret = filter_source(&in.source, source, &everything, err);
 	if (ret)
 		source_free(source);
 	else /* the filter owns the source now */
-		ret = export_to_file(filtered, r->format, path, &o, err);
-	source_free(filtered);
+		ret = export_to_file(&in, r->format, path, &o, err);
+	source_free(in.source);
 	return ret;
 }
 

@@ -38,8 +38,4 @@ struct exact_waits {
 
 int report_exact_waits(struct exact_waits *out, const struct report *r);
 
-/* Return the time that is missing in a sum, beyond what chance explains. exact: ns. */
-uint64_t report_time_without_stack(const struct off_cpu *o, const struct wait_sum *s,
-				   uint64_t exact);
-
 #endif

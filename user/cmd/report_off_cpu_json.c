@@ -19,7 +19,7 @@ static void json_put_exact(struct json *j, const struct off_cpu *o, const struct
 			   uint64_t exact)
 {
 	json_key_uint(j, "exact", exact);
-	json_key_uint(j, "no_stack_taken", report_time_without_stack(o, s, exact));
+	json_key_uint(j, "no_stack_taken", off_cpu_without_stack(o, s, exact));
 }
 
 static void json_put_stack(struct json *j, const struct report *r, const char *key, uint32_t node)
