@@ -34,6 +34,7 @@ int report_off_cpu_make(struct report *r, struct source *samples, const struct s
 		.by = r->options->by < SCHED_GROUPS ? (enum group_by)r->options->by : GROUP_PROGRAM,
 		.from = r->options->filter.from,
 		.to = r->options->filter.to,
+		.running = r->options->sched,
 		.selected = filter ? is_waiter_selected : NULL,
 		.context = o,
 	};

@@ -25,6 +25,8 @@ void report_off_cpu_free(struct report_off_cpu *o); /* NULL is accepted */
 int report_off_cpu_tables(const struct report *r, const struct screen *to);
 /* Write the member of the report's object about waits. */
 int report_off_cpu_json(struct json *j, const struct report *r);
+/* Write the members of an estimate: number of stacks, time, ends of its interval, in ns. */
+void report_off_cpu_json_sum(struct json *j, const struct off_cpu *o, const struct wait_sum *s);
 
 /*
  * The exact time (ns) that the threads of each group of waits were blocked, from the records of

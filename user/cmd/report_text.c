@@ -671,7 +671,11 @@ static int report_put_sched(const struct report *r, const struct screen *s)
 		return 0;
 	if (!r->count && !detail)
 		fputc('\n', s->out);
-	ret = detail ? report_sched_tables(r->sched, s) : report_sched_programs(r->sched, s);
+	if (r->options->sched && r->options->by == BY_FUNCTION)
+		ret = report_sched_functions(r, s);
+	else
+		ret = detail ? report_sched_tables(r->sched, s)
+			     : report_sched_programs(r->sched, s);
 	fputc('\n', s->out);
 	return ret;
 }
