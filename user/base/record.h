@@ -348,7 +348,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(PYTHON, "Python frames unreadable") /* some of them, independent of the native frames */ \
 	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */ \
 	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */ \
-	X(NOT_TAKEN, "no stack taken") /* of time in exports of waits, see wait_division.h */
+	X(NOT_TAKEN, "no stack taken") /* in no trace: in exports, of time of waits */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \

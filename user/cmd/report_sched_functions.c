@@ -76,8 +76,8 @@ static unsigned int function_columns(struct column *columns, const struct report
 	columns[1] = (struct column){"waited", STYLE_BOLD, true, false, 0};
 	columns[2] = (struct column){"±", STYLE_DIM, true, false, 0};
 	count += report_sched_blocked_columns(columns + count, c);
-	columns[count++] = (struct column){"function", STYLE_PLAIN, false, false,
-					   FUNCTION_NAME_COLUMNS - 2};
+	columns[count++] =
+		(struct column){"function", STYLE_PLAIN, false, false, FUNCTION_NAME_COLUMNS - 2};
 	if (modules)
 		columns[count++] = (struct column){"module", STYLE_DIM, false, true, 12};
 	return count;
