@@ -130,7 +130,8 @@ class Robust(live.LiveTest):
         held = trace.one("SELECT count(*) FROM sample")
         self.assertEqual(total["written"], held)
         lost = sum(trace.losses(reason) for reason in (
-            "RING_FULL", "NOT_DELIVERED", "STOLEN", "LATE_TICK", "SKIPPED", "NOT_STORED"))
+            "RING_FULL", "NOT_DELIVERED", "STOLEN", "LATE_TICK", "SKIPPED", "NOT_STORED",
+            "WAIT_MISSED", "WAIT_DISPLACED", "WAIT_UNKNOWN"))
         self.assertEqual(2 * total["due"], sum(total.values()) + lost, text)
         self.assertGreater(trace.losses("NOT_STORED"), 100)
         said = re.search(r"([0-9,]+) samples due = ([0-9,]+) written", text)

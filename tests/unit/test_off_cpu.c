@@ -244,6 +244,8 @@ START_TEST(functions)
 
 		if (!strcmp(name, "fib")) {
 			check_sum(&f->own, 3, 32);
+			check_sum(&f->own_by[WAIT_LOCK], 3, 32);
+			check_sum(&f->own_by[WAIT_SLEEP], 0, 0);
 			check_sum(&f->total, 3, 32);
 			seen++;
 		} else if (!strcmp(name, "main")) {
@@ -253,6 +255,10 @@ START_TEST(functions)
 		}
 	}
 	ck_assert_uint_eq(seen, 2);
+	/* the kernel thread has no other function */
+	check_sum(&r.all->system.own, 1, 40);
+	check_sum(&r.all->system.own_by[WAIT_OTHER], 1, 40);
+	ck_assert_uint_eq(r.all->system.running, 0);
 	free_read(&r);
 }
 END_TEST

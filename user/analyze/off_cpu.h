@@ -89,7 +89,8 @@ struct off_cpu_function {
 	 * where it is the innermost function outside of the kernel, the C library and Python's
 	 * interpreter
 	 */
-	struct wait_sum own;
+	struct wait_sum own, own_by[WAIT_COUNT]; /* of all classes of waits, and by class */
+	uint64_t running; /* the same of time on CPUs, ns; 0 unless off_cpu_query.running is set */
 };
 
 struct off_cpu {
@@ -100,7 +101,10 @@ struct off_cpu {
 	uint32_t not_ended; /* number in wakers of waits that had not ended; OFF_CPU_NONE: none */
 	VECTOR(struct off_cpu_chain) chains;
 	struct off_cpu_table tables[OFF_CPU_KINDS];
-	VECTOR(struct off_cpu_function) functions; /* most time first */
+	/* those with most time of their own first */
+	VECTOR(struct off_cpu_function) functions;
+	/* time of stacks without such a function: own, own_by and running */
+	struct off_cpu_function system;
 };
 
 struct off_cpu_query {
@@ -109,6 +113,7 @@ struct off_cpu_query {
 	const struct sched_names *names;
 	enum group_by by; /* what threads are grouped by; not GROUP_MODULE */
 	uint64_t from, to; /* ns since the recording began; to 0: until its end */
+	bool running; /* add the weights of the main event to the functions, if they are ns */
 	/* return whether a thread is selected, as in struct sched_query; NULL: all are */
 	bool (*selected)(const void *context, const struct thread *t);
 	const void *context;
@@ -123,7 +128,15 @@ int off_cpu_read(struct off_cpu **out, struct source *source, const struct off_c
 		 struct error *err);
 void off_cpu_free(struct off_cpu *o);
 
+/* Return whether a function has time of its own. Those that have come first. */
+static inline bool off_cpu_function_is_own(const struct off_cpu_function *f)
+{
+	return f->own.count || f->running;
+}
+
 /* Return the largest distance of the ends of the 95 % interval of a sum from the sum, ns. */
 double off_cpu_half_width(const struct off_cpu *o, const struct wait_sum *s);
+/* Return the part of the exact time of the waits of a sum that has no stack; both in ns. */
+uint64_t off_cpu_without_stack(const struct off_cpu *o, const struct wait_sum *s, uint64_t exact);
 
 #endif

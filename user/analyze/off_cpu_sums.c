@@ -289,6 +289,12 @@ static int find_waiting_function(struct off_cpu_builder *s, uint32_t symbol, uin
 	return index_put(&s->functions, symbol, *out);
 }
 
+static void add_own_wait(struct off_cpu_function *f, const struct off_cpu_row *site)
+{
+	add_wait_sum(&f->own, &site->sum);
+	add_wait_sum(&f->own_by[site->wait], &site->sum);
+}
+
 /* Add the sum of a site to all functions of its stack, once to each. */
 static int add_site_to_functions(struct off_cpu_builder *s, uint32_t site)
 {
@@ -302,7 +308,7 @@ static int add_site_to_functions(struct off_cpu_builder *s, uint32_t site)
 		if (find_waiting_function(s, node->symbol, &function) < 0)
 			return -ENOMEM;
 		if (!owned && !is_of_system(s->query->profile, node->frame)) {
-			add_wait_sum(&s->out->functions.items[function].own, &row->sum);
+			add_own_wait(&s->out->functions.items[function], row);
 			owned = true;
 		}
 		if (s->seen[node->symbol] == site + 1)
@@ -310,7 +316,61 @@ static int add_site_to_functions(struct off_cpu_builder *s, uint32_t site)
 		s->seen[node->symbol] = site + 1;
 		add_wait_sum(&s->out->functions.items[function].total, &row->sum);
 	}
+	if (!owned)
+		add_own_wait(&s->out->system, row);
 	return 0;
+}
+
+/*
+ * Set the symbol of the innermost function of each stack that is not of the system; OFF_CPU_NONE if
+ * there is none. Callers come before the functions that they call.
+ */
+static uint32_t *own_symbols_of_stacks(const struct off_cpu_builder *s)
+{
+	const struct profile *p = s->query->profile;
+	uint32_t *own = malloc(((size_t)p->count.stacks + 1) * sizeof(*own));
+
+	for (uint32_t i = 0; own && i < p->count.stacks; i++) {
+		const struct profile_stack *stack = &p->stacks[i];
+
+		if (!is_of_system(p, stack->frame))
+			own[i] = s->query->symbols->of_frame[stack->frame];
+		else
+			own[i] = stack->parent == PROFILE_NONE ? OFF_CPU_NONE : own[stack->parent];
+	}
+	return own;
+}
+
+/* Add times on CPUs to the functions that have them, or whose calls to the system have. */
+static int add_running(struct off_cpu_builder *s)
+{
+	const struct profile *p = s->query->profile;
+	uint32_t event = profile_main_event(p);
+	uint32_t *own;
+	int ret = 0;
+
+	if (event >= p->count.events || event_is_of_waits(p->events[event].name) ||
+	    strcmp(p->events[event].unit, "ns"))
+		return 0;
+	own = own_symbols_of_stacks(s);
+	if (!own)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->count.sums && !ret; i++) {
+		const struct profile_sum *sum = &p->sums[i];
+		uint32_t symbol = sum->stack == PROFILE_NONE ? OFF_CPU_NONE : own[sum->stack], at;
+
+		if (sum->event != event)
+			continue;
+		if (symbol == OFF_CPU_NONE) {
+			s->out->system.running += sum->weight;
+			continue;
+		}
+		ret = find_waiting_function(s, symbol, &at);
+		if (!ret)
+			s->out->functions.items[at].running += sum->weight;
+	}
+	free(own);
+	return ret;
 }
 
 /* Set the largest part of each row: of those with one number, or the number of parts. */
@@ -376,6 +436,8 @@ static int compare_off_cpu_functions(const void *a, const void *b)
 	const struct off_cpu_function *x = a, *y = b;
 	int by = compare_sums(&x->own, &y->own);
 
+	if (!by)
+		by = (x->running < y->running) - (x->running > y->running);
 	if (!by)
 		by = compare_sums(&x->total, &y->total);
 	return by ? by : (x->symbol > y->symbol) - (x->symbol < y->symbol);
@@ -453,6 +515,8 @@ int off_cpu_add_up(struct off_cpu *out, const struct off_cpu_query *q, struct re
 		ret = add_wait(&s, &from->waits.items[i]);
 	for (uint32_t i = 0; i < out->tables[OFF_CPU_SITES].list.count && !ret; i++)
 		ret = add_site_to_functions(&s, i);
+	if (!ret && q->running)
+		ret = add_running(&s);
 	if (!ret)
 		set_all_parts(&s);
 	if (!ret)

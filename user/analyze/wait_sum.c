@@ -84,6 +84,28 @@ double wait_sum_total(const struct wait_sum *s)
 	return (double)s->certain + s->chance;
 }
 
+double wait_sum_half_width(const struct wait_sum *s, double largest)
+{
+	struct wait_interval in = wait_sum_interval(s, largest);
+	double sum = wait_sum_total(s);
+
+	return fmax(in.high - sum, sum - in.low);
+}
+
+struct wait_shares wait_sum_divide(const struct wait_sum *s, double largest, uint64_t exact)
+{
+	double sum = wait_sum_total(s), certain = (double)s->certain, whole = (double)exact;
+	struct wait_shares all = {1, 1, 0};
+
+	if (whole > sum && (s->chance <= 0 || whole - sum > wait_sum_half_width(s, largest)))
+		all.without = exact - (uint64_t)sum;
+	else if (whole < certain)
+		all.certain = all.chance = whole / sum;
+	else if (s->chance > 0)
+		all.chance = (whole - certain) / s->chance;
+	return all;
+}
+
 struct wait_interval wait_sum_interval(const struct wait_sum *s, double largest)
 {
 	double sum = s->chance, squares = s->squares;

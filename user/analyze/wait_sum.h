@@ -35,6 +35,24 @@ struct wait_interval {
  */
 struct wait_interval wait_sum_interval(const struct wait_sum *s, double largest);
 
+/* Return the largest distance of the ends of the interval from the sum, ns. */
+double wait_sum_half_width(const struct wait_sum *s, double largest);
+
+/*
+ * How the exact time of waits (from the records of switches) divides among the stacks that were
+ * taken. What is missing in the sum counts as time without a stack if chance does not explain it;
+ * else the weights of the waits that were chosen by chance are scaled, so that the parts add up to
+ * the exact time. Certain waits keep their time, unless they alone have more than the exact time:
+ * then all are scaled.
+ */
+struct wait_shares {
+	double certain, chance; /* factors of the weights */
+	uint64_t without; /* time without a stack, ns */
+};
+
+/* Return the parts of the exact time (ns) of the waits of a sum; largest as above. */
+struct wait_shares wait_sum_divide(const struct wait_sum *s, double largest, uint64_t exact);
+
 /*
  * Return the quantile p (above 0, below 1) of the chi-square distribution with so many degrees of
  * freedom, which need not be whole; 0 for 0 degrees.

@@ -351,7 +351,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(PYTHON, "Python frames unreadable") /* some of them, independent of the native frames */ \
 	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */ \
 	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */ \
-	X(NO_TIME, "no time to read it") /* of too many threads that had not ended to wait */
+	X(NO_TIME, "no time to read it") /* of too many threads that had not ended to wait */ \
+	X(NOT_TAKEN, "no stack taken") /* in no trace: in exports, of time of waits */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \

@@ -70,6 +70,7 @@ struct capture_files {
 /* Stacks of waits; they need the records of switches. */
 struct capture_waits {
 	bool stacks; /* take them */
+	bool optional; /* record without them if the kernel cannot take them */
 	bool all; /* of every wait, without a budget */
 	uint64_t period; /* ns: waits of this length and longer are always taken, if the budget
 			    allows */
@@ -153,6 +154,7 @@ struct capture_summary {
 	/* killed helpers included; memory: sum over the helpers of each one's largest process */
 	struct helper_cost helpers;
 	struct wait_stacks_summary waits;
+	char no_waits[192]; /* why stacks of waits, which were optional, were not taken; or "" */
 	struct symbolizer_stats symbolizer;
 	struct capture_unnamed unnamed;
 	struct tables_summary unwind; /* the tables when the recording ended */

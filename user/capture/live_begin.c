@@ -245,6 +245,20 @@ static bool debug_word(const char *word)
 	return words && strstr(words, word);
 }
 
+/* Choose how stacks of waits are taken; without a way, do without them if they are optional. */
+static int choose_wait_hook(struct live *l, enum wait_hook *out, struct error *err)
+{
+	int ret = debug_word("no-waits")
+			  ? error_set(err, -ENOTSUP, "stacks of waits are switched off")
+			  : program_choose_wait_hook(out, debug_word("irq-work"), err);
+
+	if (ret != -ENOTSUP || !l->options.waits.optional)
+		return ret;
+	snprintf(l->switches.no_waits, sizeof(l->switches.no_waits), "%.191s", err->text);
+	l->options.waits.stacks = false;
+	return 0;
+}
+
 static int load_program(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;
@@ -270,7 +284,7 @@ static int load_program(struct live *l, struct error *err)
 	int ret = 0;
 
 	if (o->waits.stacks)
-		ret = program_choose_wait_hook(&p.waits, debug_word("irq-work"), err);
+		ret = choose_wait_hook(l, &p.waits, err);
 	if (ret)
 		return ret;
 	p.select_namespace = p.namespace.level && !o->targets.whole_host;

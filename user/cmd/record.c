@@ -117,7 +117,7 @@ static const struct option_spec record_options[] = {
 		 "CPU; works everywhere. cycles: stacks, by a hardware counter. sched: every "
 		 "context switch and wake-up, which show who waited, how long and for which "
 		 "thread. off-cpu: sched, and stacks of waits: where threads waited, and who ended "
-		 "that. all: cpu and sched. Default: cpu."},
+		 "that. all: cpu and off-cpu. Default: cpu."},
 	{.name = "off-cpu-period",
 	 .type = OPTION_DURATION,
 	 .arg = "TIME",
@@ -254,12 +254,13 @@ const struct command record_command = {
 		"With a COMMAND, only that command and its children are sampled (unless -a is "
 		"given), from its first instruction until it ends, and its exit status becomes "
 		"that of skein. Ctrl-C ends a recording properly; again, a second later: at once.",
-	.examples = "sudo skein record -d 10s\tthe whole machine for ten seconds\n"
-		    "sudo skein record -e all -d 10s\tand every switch: who waited, for whom\n"
-		    "sudo skein record -F 999 -- make -j4\ta build, closely\n"
-		    "sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
-		    "sudo skein record --cgroup system.slice/nginx.service\ta service\n"
-		    "sudo skein record -d 5s -o out.folded\tfolded stacks for a flame graph",
+	.examples =
+		"sudo skein record -d 10s\tthe whole machine for ten seconds\n"
+		"sudo skein record -e all -d 10s\tand every switch: who waited, where, for whom\n"
+		"sudo skein record -F 999 -- make -j4\ta build, closely\n"
+		"sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
+		"sudo skein record --cgroup system.slice/nginx.service\ta service\n"
+		"sudo skein record -d 5s -o out.folded\tfolded stacks for a flame graph",
 	.options = record_options,
 	.options_size = sizeof(struct record_options),
 	.group = COMMANDS_RECORDING,
@@ -643,17 +644,18 @@ static int export_from(struct trace *trace, const struct recording *r, const cha
 		       struct error *err)
 {
 	const struct export_options o = {.pids = false};
+	struct export_input in = {.trace = trace, .divided = true};
 	const struct filter everything = {.idle = r->options.idle};
-	struct source *source = NULL, *filtered = NULL;
+	struct source *source = NULL;
 	int ret = trace_source(&source, trace, err);
 
 	if (!ret)
-		ret = filter_source(&filtered, source, &everything, err);
+		ret = filter_source(&in.source, source, &everything, err);
 	if (ret)
 		source_free(source);
 	else /* the filter owns the source now */
-		ret = export_to_file(filtered, r->format, path, &o, err);
-	source_free(filtered);
+		ret = export_to_file(&in, r->format, path, &o, err);
+	source_free(in.source);
 	return ret;
 }
 

@@ -34,6 +34,7 @@ int report_off_cpu_make(struct report *r, struct source *samples, const struct s
 		.by = r->options->by < SCHED_GROUPS ? (enum group_by)r->options->by : GROUP_PROGRAM,
 		.from = r->options->filter.from,
 		.to = r->options->filter.to,
+		.running = r->options->sched,
 		.selected = filter ? is_waiter_selected : NULL,
 		.context = o,
 	};
@@ -104,14 +105,6 @@ int report_exact_waits(struct exact_waits *out, const struct report *r)
 	return ret;
 }
 
-uint64_t report_time_without_stack(const struct off_cpu *o, const struct wait_sum *s,
-				   uint64_t exact)
-{
-	double missing = (double)exact - wait_sum_total(s);
-
-	return missing > off_cpu_half_width(o, s) ? (uint64_t)missing : 0;
-}
-
 /* Add the cells of an estimate: the time, half of its interval, the number of stacks. */
 static void sum_cells(struct table *t, const struct off_cpu *o, const struct wait_sum *s)
 {
@@ -153,7 +146,7 @@ static int put_exact(const struct report *r, const struct screen *to, enum off_c
 
 		report_sched_duration_cell(&t, known);
 		sum_cells(&t, o, &row->sum);
-		report_sched_duration_cell(&t, report_time_without_stack(o, &row->sum, known));
+		report_sched_duration_cell(&t, off_cpu_without_stack(o, &row->sum, known));
 		table_cell(&t, classes ? wait_class_word(row->wait) : o->groups.items[row->group]);
 	}
 	return table_finish(&t, to, count, rows->list.count);

@@ -34,6 +34,15 @@ bool roots_count(const struct profile *p, enum stacks_of of, const struct profil
  */
 bool roots_need_events(const struct profile *p, enum stacks_of of);
 
+/* Threads that have the same root frames. */
+struct root_groups {
+	const struct export_options *options;
+	struct names keys; /* zeroed at first; for names_free() */
+};
+
+/* As wait_division.group; context is a struct root_groups. */
+int roots_group(void *context, const struct process *p, const struct thread *t, uint32_t *out);
+
 /* The labels of one profile, as numbers of names. */
 struct stack_labels {
 	const struct profile *profile;

@@ -148,6 +148,11 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" round(100.0 * sum(part.weight) /" \
 	" sum(sum(part.weight)) OVER (PARTITION BY event.name), 2) AS percent"
 
+/* SQL for the order of views by event: waits come last, or times of waiting hide those on CPUs. */
+#define EVENT_ORDER_SQL \
+	" ORDER BY CASE event.name WHEN '" EVENT_OFF_CPU "' THEN 1" \
+	" WHEN '" EVENT_OFF_CPU_WAKERS "' THEN 2 ELSE 0 END, weight DESC"
+
 /* SQL that leaves out the samples of the idle threads, whose process has pid 0, as reports do. */
 #define NOT_IDLE_SQL \
 	"WHERE thread NOT IN (SELECT thread.id FROM thread JOIN process" \
@@ -175,7 +180,7 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" FROM " PART_SQL("stack.frame", \
 			  "sample LEFT JOIN stack ON stack.id = sample.stack " NOT_IDLE_SQL) \
 	" LEFT JOIN frame_name ON frame_name.id = part.id" \
-	" GROUP BY event.name, 2, 3 ORDER BY weight DESC"
+	" GROUP BY event.name, 2, 3" EVENT_ORDER_SQL
 
 #define LANE_KIND_SQL(word) "(SELECT id FROM lane_kind WHERE word = '" word "')"
 
@@ -232,8 +237,8 @@ const struct schema_view schema_views[] = {
 		 "thread",
 		 "sample " NOT_IDLE_SQL) " LEFT JOIN thread ON thread.id = part.id"
 					 " LEFT JOIN process ON process.id = thread.process"
-					 " GROUP BY event.name, thread.process"
-					 " ORDER BY weight DESC"},
+					 " GROUP BY event.name, "
+					 "thread.process" EVENT_ORDER_SQL},
 	{"running",
 	 "what every CPU did: time, end, cpu, pid, tid, process, comm, state; for a thread, left"
 	 " (its state from then on) and wait (for what)",
