@@ -243,8 +243,13 @@ static __always_inline void wait_begins(struct wire_cpu *c, __u32 tid, __u64 now
 
 	if (!slot)
 		return;
-	if (wait_slot_state(*slot) == WAIT_CHOSEN && !wait_slot_is_of(*slot, tid))
+	if (wait_slot_state(*slot) == WAIT_CHOSEN && wait_slot_is_of(*slot, tid)) {
+		/* the switch by which the thread came was not reported */
+		c->waits.asked++;
+		c->waits.missed++;
+	} else if (wait_slot_state(*slot) == WAIT_CHOSEN) {
 		c->waits.displaced++;
+	}
 	*slot = wait_slot_word(WAIT_LEFT, tid, now & WAIT_TIME_MASK);
 }
 
