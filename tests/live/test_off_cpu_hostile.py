@@ -237,12 +237,12 @@ class Hostile(live.LiveTest):
         Rings that are full, also those of discarded records, by which a CPU interrupts itself:
         what they had no room for is counted, and stacks are taken again when there is room.
         """
-        waits = 150000 if LONG else 60000
+        waits = 120000 if LONG else 40000
         for name, env in HOOKS.items():
             with self.subTest(name):
                 trace, went_on = self.stop_consumer(
-                    1.5, ["sh", "-c", f"perf bench sched pipe -T -l {waits}; "
-                          f"{workload('bimodal')} 2.5"],
+                    1.5, ["sh", "-c", f"for i in 1 2 3 4; do {workload('hostile_waits')} nested "
+                          f"{waits // 4} & done; wait; {workload('bimodal')} 2.5"],
                     "--buffer", "256K", **env)
                 self.assertEqual(unaccounted(trace), [])
                 asked, lost = account_of(trace)
