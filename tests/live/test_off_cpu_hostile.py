@@ -217,16 +217,17 @@ class Hostile(live.LiveTest):
         waits = sum(log["count"] for log in said.values())
         self.assertAlmostEqual(asked, waits, delta=0.02 * waits + 20)
 
-    def stop_consumer(self, how_long, command, *options, **env):
+    def stop_consumer(self, more_time, command, *options, **env):
         """
-        Record a command while the recorder is stopped for some seconds. Return the trace, and when
-        the recorder went on (ns).
+        Record a command while the recorder is stopped for 1.5 s. more_time: s for its start. Return
+        the trace, and when the recorder went on (ns).
         """
         recording = self.begin(*WAIT_STACKS, *options, "-a", kind=sched_live.SchedRecording,
                                env=live.clean_environment(**env))
+        time.sleep(more_time)
         recording.process.send_signal(signal.SIGSTOP)
         running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(how_long)
+        time.sleep(1.5)
         went_on = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         recording.process.send_signal(signal.SIGCONT)
         running.wait(120)
@@ -238,14 +239,17 @@ class Hostile(live.LiveTest):
         what they had no room for is counted, and stacks are taken again when there is room.
         """
         waits = 120000 if LONG else 40000
+        crowd = (f"for i in 1 2 3 4; do {workload('hostile_waits')} nested {waits // 4} & done; "
+                 f"wait; {workload('bimodal')} 2.5")
         for name, env in HOOKS.items():
             with self.subTest(name):
-                trace, went_on = self.stop_consumer(
-                    1.5, ["sh", "-c", f"for i in 1 2 3 4; do {workload('hostile_waits')} nested "
-                          f"{waits // 4} & done; wait; {workload('bimodal')} 2.5"],
-                    "--buffer", "256K", **env)
-                self.assertEqual(unaccounted(trace), [])
-                asked, lost = account_of(trace)
+                for more_time in (0.5, 2, 8):  # a busy machine may begin to record late
+                    trace, went_on = self.stop_consumer(
+                        more_time, ["sh", "-c", crowd], "--buffer", "256K", **env)
+                    self.assertEqual(unaccounted(trace), [])
+                    asked, lost = account_of(trace)
+                    if asked > waits:
+                        break
                 print(name, asked, lost)
                 self.assertGreater(asked, waits)
                 self.assertGreater(lost["ring full"] if not env else sum(lost.values()), 100)
