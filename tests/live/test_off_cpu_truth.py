@@ -165,7 +165,7 @@ class Truth(live.LiveTest):
         """Stacks of waits of real programs are complete; all that were chosen are accounted for."""
         for name, command in self.programs():
             with self.subTest(name):
-                trace = self.record("-e", "off-cpu", "--all-stacks", "--", *command)
+                trace = self.record("-e", "off-cpu", "--all-stacks", "--", *command, timeout=180)
                 self.assertEqual(unaccounted(trace), [])
                 asked, lost = account_of(trace)
                 # a thread may have ended, or still wait for a CPU at the end
