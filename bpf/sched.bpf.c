@@ -206,8 +206,13 @@ static __always_inline __u32 draw_random(struct wire_cpu *c)
 static __always_inline void write_wait_slot(struct wire_cpu *c, __u64 *slot,
 					    enum wait_slot_state state, __u32 tid, __u64 number)
 {
-	if (wait_slot_state(*slot) == WAIT_CHOSEN && !wait_slot_is_of(*slot, tid))
+	if (wait_slot_state(*slot) == WAIT_CHOSEN && wait_slot_is_of(*slot, tid)) {
+		/* the switch by which the thread came was not reported */
+		c->waits.asked++;
+		c->waits.missed++;
+	} else if (wait_slot_state(*slot) == WAIT_CHOSEN) {
 		c->waits.displaced++;
+	}
 	*slot = wait_slot_word(state, tid, number);
 }
 

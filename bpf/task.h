@@ -24,8 +24,8 @@ struct task_struct___exec {
 
 /*
  * Return whether a thread has the address space of the program that it executes, and still the
- * registers of the old one: exec sets them last. Before, the thread has both of the old one. The new
- * address space has nothing at the old stack pointer.
+ * registers of the old one: exec sets them last. Before, the thread has both of the old one. The
+ * new address space has nothing at the old stack pointer.
  */
 static __always_inline bool task_lacks_registers(struct task_struct *task)
 {

@@ -2,6 +2,7 @@
 """What the tests of stacks of waits share: stacks by name, and the account of what was asked."""
 
 import collections
+import re
 
 import live
 
@@ -45,6 +46,11 @@ def account_of(trace, event="off-cpu"):
         for loss in _lost(trace, row):
             lost[REASONS[loss["reason"]]] += loss["count"]
     return sum(row["due"] for row in rows), dict(lost)
+
+
+def chosen(trace):
+    """Return how many waits were chosen when their threads were woken, by the summary."""
+    return int(re.search(r"([\d,]+) waits chosen", trace.done.err)[1].replace(",", ""))
 
 
 def user_part(stack):

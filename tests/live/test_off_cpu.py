@@ -97,7 +97,7 @@ class Waits(live.LiveTest):
     def test_right_function(self):
         for name, env in HOOKS.items():
             with self.subTest(name):
-                trace = self.record_waits(30 if LONG else 5, env=env)
+                trace = self.record_waits(45 if LONG else 5, env=env)
                 self.check_account(trace)
                 found = self.waits(trace)
                 self.assertGreater(len(found), 2000 if LONG else 300)

@@ -2,8 +2,8 @@
 /*
  * Pairs of threads: one waits in a function, in an order by chance, and the other ends the wait.
  * The first notes the clock before it waits, the other before it wakes it: so the log has the time
- * for which each function waited, without the time in which the thread then waited for a CPU. Prints
- * it for each function.
+ * for which each function waited, without the time in which the thread then waited for a CPU.
+ * Prints it for each function.
  *
  *   handover SECONDS [PAIRS]
  *
@@ -90,12 +90,9 @@ static const struct {
 	uint64_t least; /* ns */
 	unsigned int doublings; /* the longest is least * 2^doublings */
 } functions[FUNCTIONS] = {
-	{"wait_brief", wait_brief, 60, 60 * US, 1},
-	{"wait_short", wait_short, 20, 300 * US, 1},
-	{"wait_near", wait_near, 8, MS, 2},
-	{"wait_medium", wait_medium, 4, 5 * MS, 2},
-	{"wait_long", wait_long, 1, 50 * MS, 1},
-	{"wait_any", wait_any, 7, 50 * US, 10},
+	{"wait_brief", wait_brief, 60, 60 * US, 1}, {"wait_short", wait_short, 20, 300 * US, 1},
+	{"wait_near", wait_near, 8, MS, 2},	    {"wait_medium", wait_medium, 4, 5 * MS, 2},
+	{"wait_long", wait_long, 1, 50 * MS, 1},    {"wait_any", wait_any, 7, 50 * US, 10},
 };
 
 static void note(struct log *log, bool waited, uint64_t begin, uint64_t end)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Waits that are hard to take a stack of. Each kind waits in functions of its own, whose names begin
- * with wait_, and prints as JSON what happened.
+ * Waits that are hard to take a stack of. Each kind waits in functions of its own, whose names
+ * begin with wait_, and prints as JSON what happened.
  *
  *   hostile_waits MODE NUMBER [FILE]
  *
@@ -416,9 +416,9 @@ static void run_twins(void)
 	while (tries < 50 && !try_twins(400000 + 10 * tries))
 		tries++;
 	for (int i = 0; i < 2; i++)
-		printf("%s\"wait_%s\": {\"tid\": %d, \"count\": %lu, \"ns\": %lu}",
-		       i ? ", " : "{", i ? "second" : "first", twins[i].tid,
-		       (unsigned long)twins[i].count, (unsigned long)twins[i].waited);
+		printf("%s\"wait_%s\": {\"tid\": %d, \"count\": %lu, \"ns\": %lu}", i ? ", " : "{",
+		       i ? "second" : "first", twins[i].tid, (unsigned long)twins[i].count,
+		       (unsigned long)twins[i].waited);
 	printf("}\n");
 }
 

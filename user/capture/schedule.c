@@ -354,6 +354,11 @@ static void end_wait(const struct schedule *s, struct thread_entry *t, uint64_t 
 {
 	if (!s->c.waits || t->wait.epoch != s->epoch)
 		return;
+	if (t->wait.woken) {
+		/* it ran and left in between, which was not reported: this is another wait */
+		t->wait.left = 0;
+		return;
+	}
 	t->wait.woken = time;
 	t->wait.waker = waker->thread;
 	t->wait.interrupt = (uint8_t)waker->interrupt;

@@ -19,8 +19,8 @@
 
 /*
  * Bytes of the ring by which a CPU interrupts itself. Each request takes 16 bytes until user space
- * has passed it, which it does every 100 ms: room for 160,000 requests a second, more than there can
- * be, since each takes some 10 us. A quarter of that was too little for --all-stacks.
+ * has passed it, which it does every 100 ms: room for 160,000 requests a second, more than there
+ * can be, since each takes some 10 us. A quarter of that was too little for --all-stacks.
  */
 #define INTERRUPT_RING 262144
 #define SLOTS_MIN 64
