@@ -56,7 +56,7 @@ static __always_inline bool is_late(__u64 now)
 {
 	struct task_struct___runtime *reader = (void *)bpf_get_current_task_btf();
 
-	return now > open_waits_deadline || reader->se.sum_exec_runtime > open_waits_budget;
+	return now > open_waits_deadline || reader->se.sum_exec_runtime >= open_waits_budget;
 }
 
 static __always_inline bool task_waits(struct task_struct *task)

@@ -3,8 +3,11 @@
 #ifndef SKEIN_BPF_UNWIND_CURRENT_H
 #define SKEIN_BPF_UNWIND_CURRENT_H
 
-/* Read memory of the walked thread, as far as it is present. Return 0 on success. */
-static __always_inline int user_read(void *to, __u32 bytes, __u64 address)
+/*
+ * Read memory of the walked thread, as far as it is present: bytes, which are at most a constant.
+ * Return 0 on success.
+ */
+static __always_inline int user_read(void *to, __u32 bytes, __u32 most, __u64 address)
 {
 	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
 }

@@ -102,7 +102,7 @@ static __always_inline void walk_cache_store(const struct native_walk *w, __u64 
 
 static __always_inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
-	return user_read(to, bytes, address);
+	return user_read(to, bytes, bytes, address);
 }
 
 static __always_inline const struct arena_chunk *walk_chunk(const struct native_walk *w,

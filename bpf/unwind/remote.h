@@ -94,7 +94,7 @@ static __always_inline int remote_miss(struct remote_memory *m, __u64 number)
 	return -1;
 }
 
-static __always_inline int user_read(void *to, __u32 bytes, __u64 address)
+static __always_inline int user_read(void *to, __u32 bytes, __u32 most, __u64 address)
 {
 	__u32 zero = 0, offset = address & (REMOTE_BLOCK - 1), index;
 	struct remote_memory *m = bpf_map_lookup_elem(&remote_memory, &zero);
@@ -106,7 +106,9 @@ static __always_inline int user_read(void *to, __u32 bytes, __u64 address)
 	if (index >= REMOTE_BLOCKS)
 		return remote_miss(m, address / REMOTE_BLOCK);
 	b = remote_block(m, index);
-	if (offset + bytes > b->bytes)
+	/* Linux 6.1's verifier has lost what the caller has checked. */
+	keep_in_register(bytes);
+	if (bytes > most || offset + bytes > b->bytes)
 		return -1;
 	return bpf_probe_read_kernel(to, bytes, b->data + offset) != 0;
 }
