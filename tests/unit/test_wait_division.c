@@ -31,8 +31,16 @@ static const struct sample division_samples[] = {
 	WAITED(20, SCENE_DB_IO, 6, PERIOD, MS / 2, WAIT_LOCK),
 	WAITED(21, SCENE_DB_IO, 6, PERIOD, MS / 2, WAIT_LOCK),
 	/* 20 ms by chance, where 17 ms were slept; 9 ms for certain where 8 ms were waited */
-	SHORT(41), SHORT(42), SHORT(43), SHORT(44), SHORT(45),
-	SHORT(46), SHORT(47), SHORT(48), SHORT(49), SHORT(50),
+	SHORT(41),
+	SHORT(42),
+	SHORT(43),
+	SHORT(44),
+	SHORT(45),
+	SHORT(46),
+	SHORT(47),
+	SHORT(48),
+	SHORT(49),
+	SHORT(50),
 	WAITED(80, SCENE_LOAD, 5, 9 * MS, 9 * MS, WAIT_POLL),
 };
 

@@ -118,6 +118,27 @@ static void share_cell(struct table *t, const struct off_cpu *o, const struct wa
 	report_sched_share_cell(t, (uint64_t)wait_sum_total(s), (uint64_t)wait_sum_total(&o->sum));
 }
 
+/* Classes of which no stack was taken are in no row of the estimates. */
+static void put_classes_without_stacks(struct table *t, const struct off_cpu *o,
+				       const struct exact_waits *exact)
+{
+	const struct off_cpu_table *rows = &o->tables[OFF_CPU_CLASSES];
+	uint64_t left[WAIT_COUNT];
+
+	memcpy(left, exact->of_class, sizeof(left));
+	for (size_t i = 0; i < rows->list.count; i++)
+		left[rows->list.items[i].wait] = 0;
+	for (int wait = 1; wait < WAIT_COUNT; wait++) {
+		if (!left[wait])
+			continue;
+		report_sched_duration_cell(t, left[wait]);
+		for (int empty = 0; empty < 3; empty++)
+			table_cell(t, "");
+		report_sched_duration_cell(t, left[wait]);
+		table_cell(t, wait_class_word((uint64_t)wait));
+	}
+}
+
 /* Show exact times beside those of stacks, for each class of wait or each group. */
 static int put_exact(const struct report *r, const struct screen *to, enum off_cpu_kind kind,
 		     const struct exact_waits *exact)
@@ -149,6 +170,8 @@ static int put_exact(const struct report *r, const struct screen *to, enum off_c
 		report_sched_duration_cell(&t, off_cpu_without_stack(o, &row->sum, known));
 		table_cell(&t, classes ? wait_class_word(row->wait) : o->groups.items[row->group]);
 	}
+	if (classes)
+		put_classes_without_stacks(&t, o, exact);
 	return table_finish(&t, to, count, rows->list.count);
 }
 
@@ -383,7 +406,6 @@ int report_off_cpu_tables(const struct report *r, const struct screen *to)
 	ret = report_exact_waits(&exact, r);
 	if (ret)
 		return ret;
-	fputc('\n', to->out);
 	ret = put_exact(r, to, OFF_CPU_CLASSES, &exact);
 	fputc('\n', to->out);
 	if (!ret)
