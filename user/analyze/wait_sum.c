@@ -73,15 +73,30 @@ void wait_sum_add(struct wait_sum *s, uint64_t length, uint64_t weight)
 	s->count++;
 	if (weight <= length) {
 		s->certain += weight;
+		s->certain_squares += (double)weight * (double)weight;
 		return;
 	}
 	s->chance += (double)weight;
 	s->squares += (double)weight * (double)weight;
 }
 
+void wait_sum_merge(struct wait_sum *to, const struct wait_sum *s)
+{
+	to->count += s->count;
+	to->certain += s->certain;
+	to->chance += s->chance;
+	to->squares += s->squares;
+	to->certain_squares += s->certain_squares;
+}
+
 double wait_sum_total(const struct wait_sum *s)
 {
 	return (double)s->certain + s->chance;
+}
+
+double wait_sum_variance(const struct wait_sum *s)
+{
+	return s->squares + s->certain_squares;
 }
 
 struct wait_interval wait_sum_interval(const struct wait_sum *s, double largest)
