@@ -299,8 +299,8 @@ const struct schema_view schema_views[] = {
 	 WAKEUP_SQL},
 	{"waits",
 	 "waits whose stacks were taken: time (of running again), pid, tid, process, comm, class,"
-	 " length, weight, p (the chance with which it was chosen), address (of a futex), waker_tid,"
-	 " waker (program or interrupt), waker_comm, stack, thread, process_id",
+	 " length, weight, p (the chance with which it was chosen), address (of a futex),"
+	 " waker_tid, waker (program or interrupt), waker_comm, stack, thread, process_id",
 	 WAIT_SQL},
 	{"hottest_waits",
 	 "where threads waited: the innermost function outside of the kernel and the C library, by"
