@@ -15,7 +15,7 @@
 #include "synthetic.h"
 
 #define FUNCTIONS 40
-#define PAIRS 200
+#define PAIRS 100
 #define RUNS_MAX 6
 #define SECONDS 8 /* of each recording, one in each stretch */
 #define MS 1e6 /* ns */
