@@ -210,8 +210,8 @@ class Top(live.LiveTest):
         terminal.keys("8", "Enter")
         terminal.wait(lambda s: "class sleep" in s and "wait_for" in names(s))
         terminal.keys("/", "wait_for", "Enter", "Enter")
-        screen = terminal.wait("called by")
-        self.assertIn("wait_middle", names(screen))
+        screen = terminal.wait("itself, and what it calls")
+        self.assertIn("▾ sleep_often", names(screen))
         self.assertFalse([line for line in screen.splitlines() if len(line) > 80])
         terminal.keys("Escape", "Escape", "Escape", "4", "Enter")
         terminal.wait(rf"process bimodal {sleepers.pid}")
@@ -313,7 +313,7 @@ class Plain(live.LiveTest):
         words = re.split(r", | or ", " ".join(words.split(".")[0].replace("'", "").split()))
         self.assertEqual(words, list(titles))
         for view, title in titles.items():
-            run = self.top("-b", "-n", 1, "-d", "0.2", "-p", shares.pid, "--view", view)
+            run = self.top("-b", "-n", 1, "-d", "0.5", "-p", shares.pid, "--view", view)
             self.assertEqual(run.returncode, 0, (view, run.stderr))
             self.assertIn(title, run.stdout.decode())
 
