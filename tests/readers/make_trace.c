@@ -4,7 +4,7 @@
  * the same trace everywhere. SCENE is one of: scene (tests/unit/sample_scene.h), python
  * (python_scene.h), sched (sched_scene.h), timeline or whole (timeline_scene.h, with or without
  * losses), mixed or empty (mixed_scene.h, with or without samples), flames or hostile
- * (flame_scene.h), before or after (diff_scene.h).
+ * (flame_scene.h), waits (waits_scene.h), before or after (diff_scene.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "sched_scene.h"
 #include "timeline_scene.h"
 #include "trace/trace.h"
+#include "waits_scene.h"
 
 static struct source *scene_named(const char *name)
 {
@@ -33,6 +34,7 @@ static struct source *scene_named(const char *name)
 		{"empty", mixed_scene_source(false)},
 		{"flames", flames_source()},
 		{"hostile", hostile_source()},
+		{"waits", waits_source()},
 		{"before", diff_source(false)},
 		{"after", diff_source(true)},
 	};
@@ -53,7 +55,7 @@ int main(int argc, char **argv)
 
 	if (!source)
 		return log_error(2, "usage: make_trace FILE [scene|python|sched|timeline|whole|"
-				    "mixed|empty|flames|hostile|before|after]");
+				    "mixed|empty|flames|hostile|waits|before|after]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -85,8 +85,6 @@ static void merge_bucket(struct bucket *b)
 
 int buckets_add(struct buckets *b, const struct sample *s)
 {
-	uint64_t number = s->time / b->width;
-	struct bucket *to = &b->ring[number % BUCKETS];
 	const struct sum one = {
 		.event = s->event,
 		.thread = s->thread,
@@ -96,7 +94,15 @@ int buckets_add(struct buckets *b, const struct sample *s)
 		.flags = s->flags & SAMPLE_FLAGS_OF_RUNTIME,
 	};
 
-	buckets_advance(b, s->time);
+	return buckets_add_sum(b, s->time, &one);
+}
+
+int buckets_add_sum(struct buckets *b, uint64_t time, const struct sum *one)
+{
+	uint64_t number = time / b->width;
+	struct bucket *to = &b->ring[number % BUCKETS];
+
+	buckets_advance(b, time);
 	if (!buckets_in_window(b, number))
 		return 0;
 	if (to->number != number)
@@ -104,7 +110,7 @@ int buckets_add(struct buckets *b, const struct sample *s)
 	to->number = number;
 	if (to->sums.count >= 2 * to->merged + SPARE)
 		merge_bucket(to);
-	return vector_push(&to->sums, one);
+	return vector_push(&to->sums, *one);
 }
 
 const struct bucket *buckets_at(struct buckets *b, unsigned int place)

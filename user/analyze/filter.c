@@ -417,6 +417,10 @@ static int check_matched(const struct filter_run *r, struct error *err)
 {
 	const struct filter *f = &r->filter->f;
 
+	if (event_is_of_waits(f->event) && !(r->matched & BIT(EVENT)))
+		return error_set(err, -ENOENT,
+				 "the trace has no stacks of waits: record with 'skein record -e "
+				 "off-cpu'");
 #define CHECK_MATCHED(NAME, member, what, option) \
 	if (f->member && !(r->matched & BIT(NAME))) \
 		return error_set(err, -ENOENT, "%s: the trace has no %s '%s'", option, what, \

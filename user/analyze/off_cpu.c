@@ -165,8 +165,12 @@ int off_cpu_read(struct off_cpu **out, struct source *source, const struct off_c
 		.query = q,
 	};
 	struct off_cpu *made = calloc(1, sizeof(*made));
-	int ret = made ? source->ops->run(source, &r.sink, err)
-		       : error_errno(err, -ENOMEM, "cannot read the waits");
+	int ret;
+
+	if (q->no_chains)
+		r.sink.wants = WANTS(WANT(EVENT) | WANT(SAMPLE));
+	ret = made ? source->ops->run(source, &r.sink, err)
+		   : error_errno(err, -ENOMEM, "cannot read the waits");
 
 	if (!ret) {
 		made->largest = r.largest;

@@ -117,6 +117,7 @@ struct off_cpu_query {
 	/* return whether a thread is selected, as in struct sched_query; NULL: all are */
 	bool (*selected)(const void *context, const struct thread *t);
 	const void *context;
+	bool no_chains; /* do not read wake-ups; no site has a chain then */
 };
 
 /*
@@ -133,6 +134,14 @@ static inline bool off_cpu_function_is_own(const struct off_cpu_function *f)
 {
 	return f->own.count || f->running;
 }
+/* Return the interrupt that ended a wait, by the flags of its sample, for sched_interrupt_name().
+ */
+uint32_t off_cpu_interrupt(uint32_t flags);
+/*
+ * Return whether a frame is of the kernel, or of a library or interpreter through which programs
+ * wait (WAITING_LIBRARIES): nobody looks for these.
+ */
+bool off_cpu_is_of_system(const struct profile *p, uint32_t frame);
 
 /* Return the largest distance of the ends of the 95 % interval of a sum from the sum, ns. */
 double off_cpu_half_width(const struct off_cpu *o, const struct wait_sum *s);

@@ -105,11 +105,10 @@ static int number_of_group(struct off_cpu_builder *s, uint64_t thread, uint32_t 
 	return *out < s->out->groups.count ? 0 : vector_push(&s->out->groups, name);
 }
 
-/* Get the interrupt that ended a wait, as sched_interrupt_name() takes it. */
-static uint32_t waker_interrupt(const struct read_wait *w)
+uint32_t off_cpu_interrupt(uint32_t flags)
 {
 	for (uint32_t kind = INTERRUPT_TIMER; kind < INTERRUPT_COUNT; kind++)
-		if (w->flags & (uint32_t)SAMPLE_FLAG_BY_TIMER << (kind - INTERRUPT_TIMER))
+		if (flags & (uint32_t)SAMPLE_FLAG_BY_TIMER << (kind - INTERRUPT_TIMER))
 			return SCHED_INTERRUPT + kind;
 	return SCHED_INTERRUPT + INTERRUPT_NONE;
 }
@@ -218,7 +217,7 @@ static int add_wait(struct off_cpu_builder *s, struct read_wait *w)
 	if (!ret && w->flags & SAMPLE_FLAG_NOT_ENDED)
 		ret = not_ended_number(s, &waker);
 	else if (!ret)
-		ret = off_cpu_waker_number(s, w->waker, waker_interrupt(w), &waker);
+		ret = off_cpu_waker_number(s, w->waker, off_cpu_interrupt(w->flags), &waker);
 	if (!ret)
 		ret = add_to_row(s, OFF_CPU_GROUPS, &row, w, &ignored);
 	if (!ret)
@@ -235,23 +234,11 @@ static int add_wait(struct off_cpu_builder *s, struct read_wait *w)
 	return ret ? ret : add_waker(s, w, row.group, waker);
 }
 
-static void add_wait_sum(struct wait_sum *to, const struct wait_sum *s)
+bool off_cpu_is_of_system(const struct profile *p, uint32_t frame)
 {
-	to->count += s->count;
-	to->certain += s->certain;
-	to->chance += s->chance;
-	to->squares += s->squares;
-}
-
-/*
- * Return whether a frame is of the kernel, or of a library or interpreter through which programs
- * wait: nobody looks for these.
- */
-static bool is_of_system(const struct profile *p, uint32_t frame)
-{
-	static const char *const libraries[] = {"libc.so", "libc-",	"libpthread", "ld-linux",
-						"ld-musl", "libc.musl", "libpython",  "python3",
-						"_queue.", "_thread.",	"select.",    "_socket."};
+#define LIBRARY(name) name,
+	static const char *const libraries[] = {WAITING_LIBRARIES(LIBRARY)};
+#undef LIBRARY
 	const char *module;
 
 	if (frame == PROFILE_NONE || p->frames[frame].f.kind == FRAME_KERNEL ||
@@ -263,7 +250,7 @@ static bool is_of_system(const struct profile *p, uint32_t frame)
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
 		if (!strncmp(module, libraries[i], strlen(libraries[i])))
 			return true;
-	return !strcmp(module, "[vdso]");
+	return false;
 }
 
 uint32_t off_cpu_own_symbol(const struct off_cpu_builder *s, uint32_t site)
@@ -271,7 +258,7 @@ uint32_t off_cpu_own_symbol(const struct off_cpu_builder *s, uint32_t site)
 	uint32_t at = s->out->tables[OFF_CPU_SITES].list.items[site].node;
 
 	for (; at != OFF_CPU_NONE; at = s->out->nodes.items[at].caller)
-		if (!is_of_system(s->query->profile, s->out->nodes.items[at].frame))
+		if (!off_cpu_is_of_system(s->query->profile, s->out->nodes.items[at].frame))
 			return s->out->nodes.items[at].symbol;
 	return OFF_CPU_NONE;
 }
@@ -291,8 +278,8 @@ static int find_waiting_function(struct off_cpu_builder *s, uint32_t symbol, uin
 
 static void add_own_wait(struct off_cpu_function *f, const struct off_cpu_row *site)
 {
-	add_wait_sum(&f->own, &site->sum);
-	add_wait_sum(&f->own_by[site->wait], &site->sum);
+	wait_sum_merge(&f->own, &site->sum);
+	wait_sum_merge(&f->own_by[site->wait], &site->sum);
 }
 
 /* Add the sum of a site to all functions of its stack, once to each. */
@@ -307,14 +294,14 @@ static int add_site_to_functions(struct off_cpu_builder *s, uint32_t site)
 
 		if (find_waiting_function(s, node->symbol, &function) < 0)
 			return -ENOMEM;
-		if (!owned && !is_of_system(s->query->profile, node->frame)) {
+		if (!owned && !off_cpu_is_of_system(s->query->profile, node->frame)) {
 			add_own_wait(&s->out->functions.items[function], row);
 			owned = true;
 		}
 		if (s->seen[node->symbol] == site + 1)
 			continue; /* a recursion */
 		s->seen[node->symbol] = site + 1;
-		add_wait_sum(&s->out->functions.items[function].total, &row->sum);
+		wait_sum_merge(&s->out->functions.items[function].total, &row->sum);
 	}
 	if (!owned)
 		add_own_wait(&s->out->system, row);
@@ -333,7 +320,7 @@ static uint32_t *own_symbols_of_stacks(const struct off_cpu_builder *s)
 	for (uint32_t i = 0; own && i < p->count.stacks; i++) {
 		const struct profile_stack *stack = &p->stacks[i];
 
-		if (!is_of_system(p, stack->frame))
+		if (!off_cpu_is_of_system(p, stack->frame))
 			own[i] = s->query->symbols->of_frame[stack->frame];
 		else
 			own[i] = stack->parent == PROFILE_NONE ? OFF_CPU_NONE : own[stack->parent];
@@ -519,7 +506,7 @@ int off_cpu_add_up(struct off_cpu *out, const struct off_cpu_query *q, struct re
 		ret = add_running(&s);
 	if (!ret)
 		set_all_parts(&s);
-	if (!ret)
+	if (!ret && !q->no_chains)
 		ret = off_cpu_add_chains(&s, out, q, from);
 	if (!ret)
 		ret = sort_tables(out);

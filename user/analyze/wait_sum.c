@@ -73,10 +73,20 @@ void wait_sum_add(struct wait_sum *s, uint64_t length, uint64_t weight)
 	s->count++;
 	if (weight <= length) {
 		s->certain += weight;
+		s->certain_squares += (double)weight * (double)weight;
 		return;
 	}
 	s->chance += (double)weight;
 	s->squares += (double)weight * (double)weight;
+}
+
+void wait_sum_merge(struct wait_sum *to, const struct wait_sum *s)
+{
+	to->count += s->count;
+	to->certain += s->certain;
+	to->chance += s->chance;
+	to->squares += s->squares;
+	to->certain_squares += s->certain_squares;
 }
 
 double wait_sum_total(const struct wait_sum *s)
@@ -104,6 +114,11 @@ struct wait_shares wait_sum_divide(const struct wait_sum *s, double largest, uin
 	else if (s->chance > 0)
 		all.chance = (whole - certain) / s->chance;
 	return all;
+}
+
+double wait_sum_variance(const struct wait_sum *s)
+{
+	return s->squares + s->certain_squares;
 }
 
 struct wait_interval wait_sum_interval(const struct wait_sum *s, double largest)

@@ -18,12 +18,20 @@ struct wait_sum {
 	uint64_t certain; /* ns of waits that were chosen for certain */
 	double chance; /* sum of the weights of the others, ns */
 	double squares; /* sum of the squares of these weights, ns^2 */
+	double certain_squares; /* sum of the squares of the certain weights, ns^2 */
 };
 
 /* Add a chosen wait. length, weight: ns. */
 void wait_sum_add(struct wait_sum *s, uint64_t length, uint64_t weight);
+/* Add all waits of a sum to another one. */
+void wait_sum_merge(struct wait_sum *to, const struct wait_sum *s);
 /* Return the estimate, ns. */
 double wait_sum_total(const struct wait_sum *s);
+/*
+ * Return the variance of the estimate, ns^2, if not only which waits are chosen is chance, but also
+ * how many happen, which scatters like a Poisson number: the sum of the squares of all weights.
+ */
+double wait_sum_variance(const struct wait_sum *s);
 
 struct wait_interval {
 	double low, high; /* ns */

@@ -428,6 +428,16 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(WAIT_NOT_READ, "wait not read", true, \
 	  "the wait had not ended, and its stack could not be read in time")
 
+/*
+ * Libraries and interpreters through which programs wait, by the first characters of their file's
+ * name: X("first characters"). Where a program waits is its innermost function outside of these and
+ * of the kernel.
+ */
+#define WAITING_LIBRARIES(X) \
+	X("libc.so") X("libc-") X("libpthread") X("ld-linux") X("ld-musl") X("libc.musl") \
+	X("libpython") X("python3") X("_queue.") X("_thread.") X("select.") X("_socket.") \
+	X("[vdso]")
+
 #define ENUM_LANE(N, text, states, number, value) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };
 #define ENUM_MAPPING(N, text) MAPPING_##N,
