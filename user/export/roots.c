@@ -56,7 +56,7 @@ static unsigned int roots_of(struct root *out, const struct profile *p, uint32_t
 	return depth;
 }
 
-static enum stacks_of stacks_of_event(const struct event *e)
+enum stacks_of roots_stacks_of_event(const struct event *e)
 {
 	if (!event_is_of_waits(e->name))
 		return STACKS_OF_SAMPLES;
@@ -70,7 +70,7 @@ enum stacks_of roots_stacks_of(const struct profile *p, const struct export_opti
 	if (o->wall)
 		return STACKS_OF_WALL;
 	for (uint32_t i = 0; i < p->count.sums; i++) {
-		enum stacks_of one = stacks_of_event(&p->events[p->sums[i].event]);
+		enum stacks_of one = roots_stacks_of_event(&p->events[p->sums[i].event]);
 
 		first = one < first ? one : first;
 	}
@@ -79,7 +79,7 @@ enum stacks_of roots_stacks_of(const struct profile *p, const struct export_opti
 
 bool roots_count(const struct profile *p, enum stacks_of of, const struct profile_sum *s)
 {
-	enum stacks_of one = stacks_of_event(&p->events[s->event]);
+	enum stacks_of one = roots_stacks_of_event(&p->events[s->event]);
 
 	return of == STACKS_OF_WALL ? one != STACKS_OF_WAKERS : one == of;
 }
