@@ -33,11 +33,13 @@ static int firefox_begin(struct timeline *t)
 
 static int firefox_sample(struct timeline *t, const struct sample *sample)
 {
-	return gather_sample(&((struct firefox *)t)->gather, t, sample);
+	struct firefox *f = (struct firefox *)t;
+	int ret = firefox_keep_wait(f, sample);
+
+	return ret ? ret : gather_sample(&f->gather, t, sample);
 }
 
-/* Write a time as ms since the start of the recording. */
-static void firefox_write_time(struct firefox *f, uint64_t time)
+void firefox_write_time(struct firefox *f, uint64_t time)
 {
 	json_decimal(&f->json, (int64_t)(time - f->timeline.profile->host.start), NS_DIGITS);
 }
@@ -51,26 +53,40 @@ static void firefox_write_key_time(struct firefox *f, const char *key, uint64_t 
 		json_null(&f->json);
 }
 
+static void firefox_write_category(struct json *j, const char *prefix, const char *name,
+				   const char *colour)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s%s", prefix, name);
+	json_object(j);
+	json_key_text(j, "name", text);
+	json_key_text(j, "color", colour);
+	json_key(j, "subcategories");
+	json_array(j);
+	json_text(j, "Other");
+	json_array_end(j);
+	json_object_end(j);
+}
+
 static void firefox_write_categories(struct firefox *f)
 {
+	static const char *const colours[WAIT_COUNT] = {
+#define WAIT_COLOUR(NAME, hue, saturation, colour, meaning) [WAIT_##NAME] = colour,
+		WAIT_COLOURS(WAIT_COLOUR)
+#undef WAIT_COLOUR
+	};
 	struct json *j = firefox_column(f, "categories");
 
-#define WRITE_CATEGORY(NAME, text, colour) \
-	json_object(j); \
-	json_key_text(j, "name", text); \
-	json_key_text(j, "color", colour); \
-	json_key(j, "subcategories"); \
-	json_array(j); \
-	json_text(j, "Other"); \
-	json_array_end(j); \
-	json_object_end(j);
+#define WRITE_CATEGORY(NAME, text, colour) firefox_write_category(j, "", text, colour);
 	CATEGORIES(WRITE_CATEGORY)
 #undef WRITE_CATEGORY
+	for (int wait = 1; wait < WAIT_COUNT && f->waits.count; wait++)
+		firefox_write_category(j, "Wait: ", wait_class_word(wait), colours[wait]);
 	json_array_end(j);
 }
 
-static void firefox_write_field(struct json *j, const char *key, const char *label,
-				const char *format)
+void firefox_write_field(struct json *j, const char *key, const char *label, const char *format)
 {
 	json_object(j);
 	json_key_text(j, "key", key);
@@ -79,7 +95,7 @@ static void firefox_write_field(struct json *j, const char *key, const char *lab
 	json_object_end(j);
 }
 
-/* Write how the viewer shows the markers of losses. */
+/* Write how the viewer shows the markers of losses and of waits. */
 static void firefox_write_marker_schema(struct firefox *f)
 {
 	struct json *j = firefox_column(f, "markerSchema");
@@ -99,6 +115,8 @@ static void firefox_write_marker_schema(struct firefox *f)
 	firefox_write_field(j, "cpu", "CPU", "string");
 	json_array_end(j);
 	json_object_end(j);
+	if (f->waits.count)
+		firefox_wait_schema(f);
 	json_array_end(j);
 }
 
@@ -372,8 +390,6 @@ static int firefox_write_losses(struct firefox *f)
 
 static int firefox_write_threads(struct firefox *f)
 {
-	static const char *const markers[] = {"data",  "name",	   "startTime", "endTime",
-					      "phase", "category", NULL};
 	const struct gathered *samples;
 	size_t count = f->gather.samples.count;
 	int ret = 0;
@@ -387,7 +403,8 @@ static int firefox_write_threads(struct firefox *f)
 		ret = firefox_write_owner(f, &samples[from],
 					  samples[0].event != samples[count - 1].event);
 		firefox_write_samples(f, from, to);
-		firefox_write_empty(f, "markers", markers);
+		if (!ret)
+			ret = firefox_wait_markers(f, from, to);
 		json_object_end(&f->json);
 	}
 	if (!ret && (f->timeline.losses.count || !count))
@@ -420,6 +437,8 @@ static void firefox_free(struct timeline *t)
 	gather_free(&f->gather);
 	index_free(&f->pids);
 	index_free(&f->turns);
+	vector_free(&f->waits);
+	index_free(&f->wait_of);
 }
 
 static const struct timeline_ops firefox_ops = {
