@@ -250,11 +250,11 @@ static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool
 		track->process == PROFILE_NONE ? &no_process : &p->processes[track->process].p;
 	const struct thread *thread =
 		track->thread == PROFILE_NONE ? &no_thread : &p->threads[track->thread].t;
+	const char *event = f->gather.wall ? EVENT_WALL : gather_event(&f->timeline, g)->name;
 	char name[160];
 
-	snprintf(name, sizeof(name), several_events ? "%.64s [%.64s]" : "%.64s",
-		 *thread->comm ? thread->comm : process_name(process),
-		 gather_event(&f->timeline, g)->name);
+	snprintf(name, sizeof(name), several_events || f->gather.wall ? "%.64s [%.64s]" : "%.64s",
+		 *thread->comm ? thread->comm : process_name(process), event);
 	firefox_write_clean(f, "name", name);
 	firefox_write_clean(f, "processName", process_name(process));
 	json_key_uint(&f->json, "tid", thread->tid);
@@ -270,7 +270,7 @@ static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool
 /*
  * Write the weights of the samples from index from up to to, which have the same event: ms if the
  * event is a clock, else counts. The weight of a clock's sample is also written as the CPU time
- * that the thread used, in us.
+ * that the thread used, in us; a thread that waits uses none.
  */
 static void firefox_write_weights(struct firefox *f, size_t from, size_t to)
 {
@@ -284,12 +284,11 @@ static void firefox_write_weights(struct firefox *f, size_t from, size_t to)
 	for (size_t i = from; i < to; i++)
 		json_decimal(j, (int64_t)samples[i].weight, clock ? NS_DIGITS : 0);
 	json_array_end(j);
-	/* a thread that waits uses no CPU */
-	if (!clock || event_is_of_waits(e->name))
+	if (!clock || (event_is_of_waits(e->name) && !f->gather.wall))
 		return;
 	firefox_column(f, "threadCPUDelta");
 	for (size_t i = from; i < to; i++)
-		json_decimal(j, (int64_t)samples[i].weight, 3);
+		json_decimal(j, samples[i].waiting ? 0 : (int64_t)samples[i].weight, 3);
 	json_array_end(j);
 }
 
@@ -460,6 +459,7 @@ int firefox_sink(struct sink **out, FILE *file, const struct export_options *o, 
 		return ret;
 	f = (struct firefox *)t;
 	f->lines = o->view.lines;
+	f->gather.wall = o->wall;
 	json_begin(&f->json, file, false);
 	*out = &t->sink;
 	return 0;

@@ -171,7 +171,7 @@ class Modes {
 			type: "button", text: part.text, title: part.title, "data-event": part.event.name,
 			"aria-pressed": String(part.event.name === event?.name),
 			onclick: () => {
-				this.page.change({ event: part.event.name });
+				this.change(part.event);
 				this.host.querySelector("[aria-pressed=true]")?.focus();
 			} })));
 	}
@@ -180,7 +180,14 @@ class Modes {
 		const { event } = this.parts[number];
 
 		if (this.used && event)
-			this.page.change({ event: event.name });
+			this.change(event);
+	}
+
+	/* The event that is shown first has no name in the address. */
+	change(event) {
+		const first = this.page.views.eventNamed("");
+
+		this.page.change({ event: event.name === first.name ? "" : event.name });
 	}
 }
 
@@ -330,7 +337,7 @@ class Legend {
 
 		return element("button", { type: "button", "data-kind": kind, title, onclick: click,
 			"aria-pressed": String(shown) },
-		...swatch, span("", name), span("faint", share));
+		...swatch, span("", name), ...share ? [span("faint", share)] : []);
 	}
 
 	/*
