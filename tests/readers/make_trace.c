@@ -3,8 +3,8 @@
  * make_trace FILE [SCENE]: write a scene as a .skein file, so that readers and golden tests have
  * the same trace everywhere. SCENE is one of: scene (tests/unit/sample_scene.h), python
  * (python_scene.h), sched (sched_scene.h), timeline or whole (timeline_scene.h, with or without
- * losses), mixed or empty (mixed_scene.h, with or without samples), flames or hostile
- * (flame_scene.h), before or after (diff_scene.h).
+ * losses), waits (wait_scene.h), mixed or empty (mixed_scene.h, with or without samples), flames
+ * or hostile (flame_scene.h), before or after (diff_scene.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "sched_scene.h"
 #include "timeline_scene.h"
 #include "trace/trace.h"
+#include "wait_scene.h"
 
 static struct source *scene_named(const char *name)
 {
@@ -29,6 +30,7 @@ static struct source *scene_named(const char *name)
 		{"sched", sched_scene_source()},
 		{"timeline", timeline_scene_source(false)},
 		{"whole", timeline_scene_source(true)},
+		{"waits", wait_scene_source()},
 		{"mixed", mixed_scene_source(true)},
 		{"empty", mixed_scene_source(false)},
 		{"flames", flames_source()},
@@ -53,7 +55,7 @@ int main(int argc, char **argv)
 
 	if (!source)
 		return log_error(2, "usage: make_trace FILE [scene|python|sched|timeline|whole|"
-				    "mixed|empty|flames|hostile|before|after]");
+				    "waits|mixed|empty|flames|hostile|before|after]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -63,7 +63,7 @@ static const struct stack stacks[] = {
 };
 static const struct sum sums[] = {
 	{1, 1, 1, 1, 10, 0, 0}, {1, 1, 2, 10, 100, 0, 0}, {1, 1, 3, 5, 50, 0, 0},
-	{1, 1, 4, 3, 30, 0, 0}, {1, 1, 5, 2, 20, 0, 0},   {1, 1, 6, 4, 40, 0, 0},
+	{1, 1, 4, 3, 30, 0, 0}, {1, 1, 5, 2, 20, 0, 0},	  {1, 1, 6, 4, 40, 0, 0},
 };
 
 static void put_entities(struct scene *s)

@@ -54,8 +54,6 @@ struct firefox {
 struct json *firefox_column(struct firefox *f, const char *name);
 /* Begin a table of length rows; end the table with json_object_end(). */
 void firefox_table(struct firefox *f, const char *name, size_t length);
-/* Write a table without rows; the names of its columns end with NULL. */
-void firefox_write_empty(struct firefox *f, const char *table, const char *const *columns);
 /* Write a column with the same number in all rows. */
 void firefox_numbers(struct firefox *f, const char *name, int64_t number, size_t count);
 

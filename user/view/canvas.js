@@ -208,7 +208,7 @@ class Graph {
 	waitOf(node) {
 		const { view, labels } = this;
 
-		if (!view.classes.length || labels.kind[view.label[node]] === KIND.group)
+		if (!node || !view.classes.length || labels.kind[view.label[node]] === KIND.group)
 			return RUNNING;
 		return mainClass(view, node);
 	}

@@ -18,10 +18,11 @@ const KINDS = {
 
 const THEMES = {
 	light: { lightness: 74, group: 84, text: "#1c1a17", faint: "#8a8580", paper: "#ffffff",
-		match: "hsl(312 88% 72%)", edge: "#111827", cut: "hsl(30 10% 80%)", hatch: "rgb(255 255 255 / .38)",
-		factor: 1 },
+		match: "hsl(312 88% 72%)", edge: "#111827", cut: "hsl(30 10% 80%)", factor: 1,
+		hatch: "rgb(255 255 255 / .38)" },
 	dark: { lightness: 37, group: 29, text: "#ffffff", faint: "#8f8a86", paper: "#17181c",
-		match: "hsl(312 62% 46%)", edge: "#ffffff", cut: "hsl(30 4% 32%)", hatch: "rgb(0 0 0 / .2)", factor: 0.68 },
+		match: "hsl(312 62% 46%)", edge: "#ffffff", cut: "hsl(30 4% 32%)", factor: 0.68,
+		hatch: "rgb(0 0 0 / .2)" },
 };
 
 const hsl = (hue, saturation, lightness) =>

@@ -56,8 +56,8 @@ const hostsOf = ({ name, hosts }) =>
 const EVENT_MEANINGS = [undefined,
 	"Stacks of waits, by the time that they lasted: an estimate from waits chosen by chance",
 	"What the threads ran that ended the waits, by the time that these had lasted",
-	"Time on CPUs and of waiting, of the same threads; without the time in which a thread could " +
-		"run and had no CPU"];
+	"Time on CPUs and of waiting, of the same threads; without the time in which a thread " +
+		"could run and had no CPU"];
 
 const wallFacts = ({ weight: whole, waited }) => [
 	fact("On CPU", duration(whole - waited)), fact("Waited", duration(waited))];
@@ -107,8 +107,8 @@ function showHead(data, view) {
 	const where = hostsOf(data.now.host), what = data.before ? "What changed" : "Flame graph";
 	const rows = data.sides.map((side, which) => {
 		const of = (column) => view.whole[2 * which + column] ?? 0;
-		const samples = { weight: of(WEIGHT), count: of(COUNT),
-			waited: view.classes.reduce((sum, _, i) => sum + view.whole[WAITS + i], 0) };
+		const waited = view.classes.reduce((sum, _, i) => sum + view.whole[WAITS + i], 0);
+		const samples = { weight: of(WEIGHT), count: of(COUNT), waited };
 		const facts = factsOf(side, ownEvent(side, view.event), samples, data);
 		const name = element("div", { class: "side" },
 			element("dt", { text: SIDES[which] }));
@@ -168,7 +168,8 @@ class Modes {
 
 		this.host.hidden = !this.used;
 		this.host.replaceChildren(...parts.map((part) => element("button", {
-			type: "button", text: part.text, title: part.title, "data-event": part.event.name,
+			type: "button", text: part.text, title: part.title,
+			"data-event": part.event.name,
 			"aria-pressed": String(part.event.name === event?.name),
 			onclick: () => {
 				this.change(part.event);
@@ -232,7 +233,8 @@ class WaitLegend {
 		const click = (event) => {
 			const only = hidden === (all & ~bit) ? 0 : all & ~bit;
 
-			this.page.change({ waits: event.ctrlKey || event.metaKey ? only : hidden ^ bit });
+			this.page.change(
+				{ waits: event.ctrlKey || event.metaKey ? only : hidden ^ bit });
 			this.host.querySelector(`[data-wait="${number}"]`)?.focus();
 		};
 

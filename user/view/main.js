@@ -102,9 +102,10 @@ class Page {
 		const hidden = empty && state.waits && this.view.classes.length;
 
 		byId("empty").hidden = !empty;
-		byId("empty").textContent = hidden ? "All classes of wait are hidden: choose one above."
+		byId("empty").textContent = hidden
+			? "All classes of wait are hidden: choose one above."
 			: "There are no samples in this profile: " +
-			"nothing that was asked for ran while it was recorded.";
+				"nothing that was asked for ran while it was recorded.";
 		byId("graph").hidden = state.table || empty;
 		byId("table").hidden = !state.table || empty;
 		byId("details").hidden = byId("legend").hidden = empty;
@@ -172,7 +173,8 @@ class Page {
 	 * selected function.
 	 */
 	change(changes, detail = false) {
-		if (keepsPaths(changes) || treeKey({ ...this.state, ...changes }) === treeKey(this.state))
+		if (keepsPaths(changes) ||
+			treeKey({ ...this.state, ...changes }) === treeKey(this.state))
 			return this.history.change(changes, detail);
 		const label = this.view.label[this.graph.selected];
 

@@ -82,8 +82,7 @@ class Table {
 				selfShare: part(self, unit, label), share: part(total, unit, label),
 				selfOld: part(self, BEFORE + unit, label),
 				old: part(total, BEFORE + unit, label),
-				times: view.classes.length
-					? timesByClass(view, (column) => total[column][label]) : [] });
+				times: timesByClass(view, (column) => total[column][label]) });
 		}
 		return found;
 	}
@@ -149,8 +148,10 @@ class Table {
 		const { view, waits } = this.page, [number, time] = largest(times);
 		const whole = times.reduce((sum, [, one]) => sum + one, 0);
 
-		return view.classes.length ? [element("td", { class: "function" },
-			waits.swatch(number), `${waits.name(number)}, ${percent(time, whole)}`)] : [];
+		const text = `${waits.name(number)}, ${percent(time, whole)}`;
+
+		return view.classes.length
+			? [element("td", { class: "function" }, waits.swatch(number), text)] : [];
 	}
 
 	show() {

@@ -253,8 +253,8 @@ class Views {
 		const event = this.eventNamed(state.event), { list, times } = this.classesOf(event);
 		const tree = new Builder(Math.max(1024, this.base.count + 64),
 			this.columns + list.length);
-		const byGroup = event ? this.chosen(event, state.split, list.length ? state.waits : 0)
-			: new Map();
+		const hidden = list.length ? state.waits : 0;
+		const byGroup = event ? this.chosen(event, state.split, hidden) : new Map();
 
 		// column of each class
 		this.slots = [];
