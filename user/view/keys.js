@@ -69,9 +69,9 @@ const HINTS = [
 		"them. With Ctrl only that kind is shown.",
 	"Where waits were recorded, “On-CPU”, “Off-CPU” and “Wall” show the time of running, of " +
 		"waiting, and of both. A frame has the colour of the class of wait to which more " +
-		"than half of its time belongs, else it is grey; the stripe at its bottom shows how " +
-		"its time divides. In “Wall”, waiting frames are hatched. Click a class in the " +
-		"legend to leave its waits out; with Ctrl only that class is shown.",
+		"than half of its time belongs, else it is grey; the stripe at its bottom shows " +
+		"how its time divides. In “Wall”, waiting frames are hatched. Click a class in " +
+		"the legend to leave its waits out; with Ctrl only that class is shown.",
 	"A search looks at names of functions and modules. Its share counts time once, however " +
 		"often a function stands in one stack.",
 	"Functions too narrow to be drawn stand as one grey strip: nothing is left out of any sum.",
