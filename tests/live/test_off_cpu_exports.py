@@ -11,6 +11,7 @@ import shutil
 import subprocess
 
 import live
+import trace_processor
 from live import workload
 from test_off_cpu import WAITS
 
@@ -183,6 +184,47 @@ class Exports(live.LiveTest):
         self.assertAlmostEqual(sum(sum(t["samples"]["weight"]) for t in waiting) / 1000,
                                self.weight("off-cpu"), delta=0.01)
         self.assertFalse([t for t in waiting if "threadCPUDelta" in t["samples"]])
+
+    def test_firefox_of_both(self):
+        """Time on the CPU and of waiting together are that of both events."""
+        threads = json.loads(self.exported("firefox", "--event", "wall"))["threads"]
+        samples = [t["samples"] for t in threads if t["name"].endswith("[wall]")]
+        both = self.weight("cpu-clock") + self.weight("off-cpu")
+        self.assertAlmostEqual(sum(sum(s["weight"]) for s in samples) / 1000, both, delta=0.01)
+        self.assertAlmostEqual(sum(sum(s["threadCPUDelta"]) for s in samples) / 1e6,
+                               self.weight("cpu-clock"), delta=0.01)
+
+    def test_firefox_markers(self):
+        p = json.loads(self.exported("firefox"))
+        categories = [c["name"] for c in p["meta"]["categories"]]
+        markers = [(data["class"], categories[category]) for t in p["threads"]
+                   for data, category in zip(t["markers"]["data"], t["markers"]["category"])
+                   if data["type"] == "Wait"]
+        stacks = self.trace()[0].one("SELECT count(*) FROM sample s JOIN event e ON "
+                                     "e.id = s.event WHERE e.name = 'off-cpu'")
+        self.assertEqual(len(markers), stacks)
+        self.assertFalse([m for m in markers if m[1] != f"Wait: {m[0]}"])
+
+    def test_perfetto(self):
+        """
+        The slices of waits have the stacks that were taken of them, but for waits that the kernel
+        did not report.
+        """
+        if trace_processor.MISSING:
+            self.skipTest(trace_processor.MISSING)
+        path = self.tmp / "waits.pftrace"
+        self.exported("perfetto", "-o", path)
+        rows, = trace_processor.ask(path, '''
+            select s.name, s.dur, extract_arg(s.arg_set_id, 'debug.length_ns') length, f.name leaf
+            from slice s join __intrinsic_track_event_callstacks c on c.slice_id = s.id
+            join stack_profile_callsite k on k.id = c.callsite_id
+            join stack_profile_frame f on f.id = k.frame_id''')
+        stacks = self.trace()[0].one("SELECT count(*) FROM sample s JOIN event e ON "
+                                     "e.id = s.event WHERE e.name = 'off-cpu'")
+        self.assertGreaterEqual(len(rows), 0.99 * stacks)
+        self.assertLessEqual(len(rows), stacks)
+        self.assertFalse([r for r in rows if abs(r["dur"] - r["length"]) > 200])
+        self.assertFalse([r for r in rows if (r["name"] == "sleep") != ("nanosleep" in r["leaf"])])
 
     def test_speedscope(self):
         profiles = json.loads(self.exported("speedscope"))["profiles"]

@@ -65,7 +65,7 @@ static void ends_path(struct scene *s, uint64_t *last, const uint64_t *frames, u
 		scene_stack(s, ++*last, stack, *frames);
 		stack = *last;
 	}
-	scene_sum(s, 1, 1, stack, samples, samples, 0);
+	scene_sum(s, 1, 1, stack, samples, samples, 0, 0);
 }
 
 /* Return whether the user part of a stack with this end has no frames by nature. */

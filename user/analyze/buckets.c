@@ -61,7 +61,9 @@ static int compare_bucket_sums(const void *a, const void *b)
 		return x->thread < y->thread ? -1 : 1;
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
-	return (x->flags > y->flags) - (x->flags < y->flags);
+	if (x->flags != y->flags)
+		return x->flags < y->flags ? -1 : 1;
+	return (x->wait > y->wait) - (x->wait < y->wait);
 }
 
 static void merge_bucket(struct bucket *b)
@@ -92,6 +94,7 @@ int buckets_add(struct buckets *b, const struct sample *s)
 		.count = 1,
 		.weight = s->weight,
 		.flags = s->flags & SAMPLE_FLAGS_OF_RUNTIME,
+		.wait = s->wait,
 	};
 
 	return buckets_add_sum(b, s->time, &one);

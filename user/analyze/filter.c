@@ -321,8 +321,13 @@ static bool filter_put_lanes(struct filter_run *r, enum record_kind kind, const 
 
 static int filter_add_sample(struct filter_run *r, const struct sample *s)
 {
-	uint64_t key[] = {s->event, s->thread, s->stack, s->flags & SAMPLE_FLAGS_OF_RUNTIME};
-	struct sum empty = {.event = key[0], .thread = key[1], .stack = key[2], .flags = key[3]};
+	uint64_t key[] = {s->event, s->thread, s->stack, s->flags & SAMPLE_FLAGS_OF_RUNTIME,
+			  s->wait};
+	struct sum empty = {.event = key[0],
+			    .thread = key[1],
+			    .stack = key[2],
+			    .flags = key[3],
+			    .wait = key[4]};
 	uint32_t number;
 
 	if (names_intern(&r->sum_keys, key, sizeof(key), &number) < 0)

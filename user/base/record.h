@@ -221,7 +221,8 @@
 	I(stack, "stack.id; 0 if there was no stack") \
 	I(count, "samples") \
 	I(weight, "their weights added up, in the unit of the event") \
-	I(flags, "those of their enum sample_flag that concern a runtime")
+	I(flags, "those of their enum sample_flag that concern a runtime") \
+	I(wait, "of waits and their wakers, enum wait_class; else 0")
 
 #define ACCOUNT_FIELDS(I, S, T) \
 	I(event, "event.id") \

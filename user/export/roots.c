@@ -74,7 +74,7 @@ int roots_group(void *context, const struct process *p, const struct thread *t, 
 	return ret;
 }
 
-static enum stacks_of stacks_of_event(const struct event *e)
+enum stacks_of roots_stacks_of_event(const struct event *e)
 {
 	if (!event_is_of_waits(e->name))
 		return STACKS_OF_SAMPLES;
@@ -88,7 +88,7 @@ enum stacks_of roots_stacks_of(const struct profile *p, const struct export_opti
 	if (o->wall)
 		return STACKS_OF_WALL;
 	for (uint32_t i = 0; i < p->count.sums; i++) {
-		enum stacks_of one = stacks_of_event(&p->events[p->sums[i].event]);
+		enum stacks_of one = roots_stacks_of_event(&p->events[p->sums[i].event]);
 
 		first = one < first ? one : first;
 	}
@@ -97,7 +97,7 @@ enum stacks_of roots_stacks_of(const struct profile *p, const struct export_opti
 
 bool roots_count(const struct profile *p, enum stacks_of of, const struct profile_sum *s)
 {
-	enum stacks_of one = stacks_of_event(&p->events[s->event]);
+	enum stacks_of one = roots_stacks_of_event(&p->events[s->event]);
 
 	return of == STACKS_OF_WALL ? one != STACKS_OF_WAKERS : one == of;
 }

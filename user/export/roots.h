@@ -24,6 +24,7 @@ enum stacks_of {
 	STACKS_OF_WALL, /* time on CPUs and of waiting, the latter below a frame "[waiting]" */
 };
 
+enum stacks_of roots_stacks_of_event(const struct event *e);
 /* Return the first kind of which the profile has samples; STACKS_OF_WALL if that is asked for. */
 enum stacks_of roots_stacks_of(const struct profile *p, const struct export_options *o);
 /* Return whether the stacks of a sum are merged. */

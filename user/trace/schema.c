@@ -341,8 +341,8 @@ const char *schema_derived_sql(enum record_kind kind)
 {
 	static const char *const sql[KIND_COUNT] = {
 		[KIND_SUM] = "SELECT event, thread, stack, count(*) AS count,"
-			     " sum(weight) AS weight, " RUNTIME_FLAGS_SQL " AS flags FROM sample"
-			     " GROUP BY event, thread, stack, 6",
+			     " sum(weight) AS weight, " RUNTIME_FLAGS_SQL " AS flags, wait"
+			     " FROM sample GROUP BY event, thread, stack, 6, wait",
 	};
 
 	return sql[kind];
