@@ -154,7 +154,6 @@ struct capture_summary {
 	/* killed helpers included; memory: sum over the helpers of each one's largest process */
 	struct helper_cost helpers;
 	struct wait_stacks_summary waits;
-	char no_waits[192]; /* why stacks of waits, which were optional, were not taken; or "" */
 	struct symbolizer_stats symbolizer;
 	struct capture_unnamed unnamed;
 	struct tables_summary unwind; /* the tables when the recording ended */

@@ -77,7 +77,7 @@ struct live_switches {
 	struct schedule *schedule;
 	struct own_frames own; /* to be cut off from stacks of waits */
 	struct wait_stacks *waits; /* NULL: no stacks of waits are taken */
-	char no_waits[192]; /* as capture_summary.no_waits */
+	char no_waits[192]; /* as wait_stacks_summary.refused */
 	uint64_t last_lane; /* last lane.id in use */
 	struct schedule_counts reported; /* counts of the schedule as far as reported as losses */
 	bool begun; /* sampling has begun, and the schedule has got its CPUs */

@@ -58,9 +58,9 @@ void live_fill_summary(struct live *l)
 	s->buffer_memory = program_ring_bytes(l->program);
 	if (l->switches.schedule)
 		add_switch_counts(l, s);
-	memcpy(s->no_waits, l->switches.no_waits, sizeof(s->no_waits));
 	if (l->switches.waits)
 		wait_stacks_get_summary(l->switches.waits, &s->waits);
+	memcpy(s->waits.refused, l->switches.no_waits, sizeof(s->waits.refused));
 	add_name_counts(l, s);
 	s->opener_restarts = opener_restarts(l->helpers.opener);
 	s->files_refused = opener_refused(l->helpers.opener);

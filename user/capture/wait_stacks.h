@@ -70,6 +70,7 @@ struct wait_stacks_summary {
 	uint64_t wakers; /* stacks of wakers */
 	uint64_t period_least, period_most; /* of the T that were used, ns */
 	uint64_t spent; /* ns, of all CPUs, in which stacks were taken */
+	char refused[192]; /* why stacks that were optional were not taken; "" if they were */
 };
 
 void wait_stacks_get_summary(const struct wait_stacks *w, struct wait_stacks_summary *out);

@@ -326,8 +326,8 @@ void record_summary_print(const struct capture_summary *s, const struct trace_st
 		summary_show_switches(s);
 	if (s->waits.period_most || s->waits.chosen)
 		summary_show_waits(&s->waits);
-	if (*s->no_waits)
-		log_warn("%s: recorded without them", s->no_waits);
+	if (*s->waits.refused)
+		log_warn("%s: recorded without them", s->waits.refused);
 	summary_show_losses(s);
 	summary_show_cost(s);
 	summary_show_unwinding(s);

@@ -44,27 +44,29 @@ static int times_without_stack(struct sched_times *out, const struct report *r)
 	return 0;
 }
 
-static void put_function_row(struct table *t, const struct report *r,
-			     const struct sched_times *times, const struct wait_sum *sum,
-			     const struct report_wait_classes *c)
-{
-	report_sched_duration_cell(t, times->running);
-	report_sched_duration_cell(t, sched_blocked(times));
-	report_sched_duration_cell(
-		t, sum->count ? (uint64_t)off_cpu_half_width(r->off_cpu->all, sum) : 0);
-	report_sched_blocked_cells(t, times, c);
-}
+/* The table of functions that is being filled. */
+struct function_table {
+	struct table t;
+	const struct report *report;
+	struct report_wait_classes classes;
+	bool modules; /* there is a column for them */
+};
 
-static void put_pseudo_row(struct table *t, const struct report *r, const struct sched_times *times,
-			   const struct wait_sum *sum, const struct report_wait_classes *c,
-			   const char *name)
+/* Add a row; module is shown if the table has a column for it. */
+static void put_function_row(struct function_table *f, const struct sched_times *times,
+			     const struct wait_sum *sum, const char *name, const char *module)
 {
+	const struct off_cpu *o = f->report->off_cpu->all;
+
 	if (!times->running && !sched_blocked(times))
 		return;
-	put_function_row(t, r, times, sum, c);
-	table_cell(t, name);
-	if (t->columns[t->column_count - 1].keep_tail)
-		table_cell(t, "");
+	report_sched_duration_cell(&f->t, times->running);
+	report_sched_duration_cell(&f->t, sched_blocked(times));
+	report_sched_duration_cell(&f->t, sum->count ? (uint64_t)off_cpu_half_width(o, sum) : 0);
+	report_sched_blocked_cells(&f->t, times, &f->classes);
+	table_cell(&f->t, name);
+	if (f->modules)
+		table_cell(&f->t, module);
 }
 
 static unsigned int function_columns(struct column *columns, const struct report_wait_classes *c,
@@ -97,15 +99,30 @@ static void choose_function_classes(const struct off_cpu *o, const struct sched_
 	report_sched_choose_classes(out, &all, room);
 }
 
+static void put_function_rows(struct function_table *f, size_t count)
+{
+	const struct off_cpu *o = f->report->off_cpu->all;
+	const struct symbols *symbols = &f->report->symbols;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct off_cpu_function *one = &o->functions.items[i];
+		struct sched_times times = function_times(one);
+
+		put_function_row(f, &times, &one->own, symbol_name(symbols, one->symbol),
+				 module_short_name(symbol_module(symbols, one->symbol)));
+	}
+}
+
 int report_sched_functions(const struct report *r, const struct screen *to)
 {
 	const struct off_cpu *o = r->off_cpu->all;
+	const struct wait_sum none = {0};
 	struct column columns[TABLE_MAX_COLUMNS];
-	struct table t = {.columns = columns};
-	bool modules = to->width >= SCHED_WIDE;
-	unsigned int names = FUNCTION_NAME_COLUMNS + (modules ? FUNCTION_MODULE_COLUMNS : 0);
+	struct function_table f = {
+		.t.columns = columns, .report = r, .modules = to->width >= SCHED_WIDE};
+	unsigned int other =
+		OTHER_NUMBERS + FUNCTION_NAME_COLUMNS + (f.modules ? FUNCTION_MODULE_COLUMNS : 0);
 	struct sched_times without, system = function_times(&o->system);
-	struct report_wait_classes c;
 	size_t all = 0, count;
 	int ret = times_without_stack(&without, r);
 
@@ -114,23 +131,15 @@ int report_sched_functions(const struct report *r, const struct screen *to)
 	while (all < o->functions.count && off_cpu_function_is_own(&o->functions.items[all]))
 		all++;
 	count = report_row_limit(r, all, SCHED_FUNCTION_ROWS);
-	choose_function_classes(o, &without, to->width - OTHER_NUMBERS - names, &c);
-	t.column_count = function_columns(columns, &c, modules);
+	choose_function_classes(o, &without, to->width > other ? to->width - other : 0, &f.classes);
+	f.t.column_count = function_columns(columns, &f.classes, f.modules);
 	screen_put(to, STYLE_BOLD,
 		   "\nBlocked time by function, the innermost outside of the kernel and the C "
 		   "library\n(estimates; ± is half of the 95 % interval)\n");
-	for (size_t i = 0; i < count; i++) {
-		const struct off_cpu_function *f = &o->functions.items[i];
-		struct sched_times times = function_times(f);
-
-		put_function_row(&t, r, &times, &f->own, &c);
-		table_cell(&t, symbol_name(&r->symbols, f->symbol));
-		if (modules)
-			table_cell(&t, module_short_name(symbol_module(&r->symbols, f->symbol)));
-	}
-	put_pseudo_row(&t, r, &system, &o->system.own, &c, "[none: kernel, C library]");
-	put_pseudo_row(&t, r, &without, &(struct wait_sum){0}, &c, "[no stack taken]");
-	return table_finish(&t, to, count, all);
+	put_function_rows(&f, count);
+	put_function_row(&f, &system, &o->system.own, "[none: kernel, C library]", "");
+	put_function_row(&f, &without, &none, "[no stack taken]", "");
+	return table_finish(&f.t, to, count, all);
 }
 
 static void json_put_function_times(struct json *j, const struct report *r,
