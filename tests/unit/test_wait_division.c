@@ -52,11 +52,11 @@ static void division_build(struct scene *s, const void *without_switches)
 	SCENE_PUT_ALL(s, FRAME, division_frames);
 	SCENE_PUT_ALL(s, STACK, division_stacks);
 	SCENE_PUT_ALL(s, SAMPLE, division_samples);
-	scene_sum(s, CPU_TIME, SCENE_LOAD, 5, 3, 3 * MS, 0);
-	scene_sum(s, OFF_CPU, SCENE_DB, 5, 1, 49 * MS, 0);
-	scene_sum(s, OFF_CPU, SCENE_DB_IO, 6, 2, 4 * MS, 0);
-	scene_sum(s, OFF_CPU, SCENE_LOAD, 6, 10, 20 * MS, 0);
-	scene_sum(s, OFF_CPU, SCENE_LOAD, 5, 1, 9 * MS, 0);
+	scene_sum(s, CPU_TIME, SCENE_LOAD, 5, 3, 3 * MS, 0, 0);
+	scene_sum(s, OFF_CPU, SCENE_DB, 5, 1, 49 * MS, 0, WAIT_LOCK);
+	scene_sum(s, OFF_CPU, SCENE_DB_IO, 6, 2, 4 * MS, 0, WAIT_LOCK);
+	scene_sum(s, OFF_CPU, SCENE_LOAD, 6, 10, 20 * MS, 0, WAIT_SLEEP);
+	scene_sum(s, OFF_CPU, SCENE_LOAD, 5, 1, 9 * MS, 0, WAIT_POLL);
 }
 
 DEFINE_SCENE(division_scene, division_build)

@@ -216,6 +216,7 @@ static int put_part_sum(struct wait_divider *d, const struct wait_part *p, struc
 		.stack = p->key.stack,
 		.flags = p->key.flags,
 		.count = p->count,
+		.wait = p->key.wait,
 	};
 	struct wait_cell *c;
 
@@ -257,7 +258,12 @@ static int put_missing(struct wait_divider *d, struct divided_sums *out)
 	for (size_t i = 0; i < d->lots.count; i++) {
 		const struct wait_lot *l = &d->lots.items[i];
 		struct wait_cell *c = &d->cells.items[l->cell];
-		struct sum s = {.event = d->event, .thread = l->thread, .stack = DIVIDED_NOT_TAKEN};
+		struct sum s = {
+			.event = d->event,
+			.thread = l->thread,
+			.stack = DIVIDED_NOT_TAKEN,
+			.wait = l->cell % WAIT_COUNT,
+		};
 
 		if (!c->shares.without || c->whole <= 0)
 			continue;
