@@ -175,12 +175,12 @@
 	I(stack, "stack.id of the innermost frame; 0 if there was no stack") \
 	I(weight, "in the unit of the event") \
 	I(flags, "enum sample_flag") \
-	I(length, "ns: of a wait, how long it was (so far, if it had not ended); of its waker, the " \
-		  "same; else 0") \
+	I(length, "ns: of a wait, how long it was (so far, if it had not ended); of its waker, " \
+		  "the same; else 0") \
 	I(wait, "of a wait and its waker, enum wait_class; else 0") \
 	I(address, "of a wait for a futex, its address; else 0") \
-	I(other, "thread.id: of a wait, who ended it (0: an interrupt, or it had not ended); of a " \
-		 "waker, who waited")
+	I(other, "thread.id: of a wait, who ended it (0: an interrupt, or it had not ended); of " \
+		 "a waker, who waited")
 
 #define SLICE_FIELDS(I, S, T) \
 	I(time, "ns, first") \
