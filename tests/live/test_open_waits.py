@@ -180,7 +180,9 @@ class OpenWaits(live.LiveTest):
         trace = self.record("-a", "--comm", "bimodal", "-e", "off-cpu", "--all-stacks", "-d", 2)
         self.check_account(trace)
         report = self.report(trace.path)
-        blocked = {t["tid"]: sum(t["blocked"].values()) for t in report["sched"]["threads"]}
+        # of a wait that is known, a part may lie in time before a switch that was not reported
+        blocked = {t["tid"]: sum(t["blocked"].values()) + t["unknown"]
+                   for t in report["sched"]["threads"]}
         waited, open_waits = {}, {}
         for row, stack in test_off_cpu.Waits.stacks(trace):
             tid = stack.thread["tid"]
