@@ -82,10 +82,7 @@ static __always_inline __u64 hotspot_find_subs(const __u64 *code, __u64 size)
 	return found;
 }
 
-/*
- * The same for `push rbp` directly before the test of the barrier at a method's entry.
- * on are not used.
- */
+/* The same for `push rbp` directly before the test of the barrier at a method's entry. */
 static __always_inline __u64 hotspot_find_pushes(const __u64 *code)
 {
 	__u64 found = 0;
