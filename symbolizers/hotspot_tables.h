@@ -51,6 +51,12 @@ struct hotspot_objects {
 /* Return the symbol's name of an enum hotspot_object. */
 const char *hotspot_object_name(enum hotspot_object object);
 
+/* What the worker found in a file. Zeroed: it is not a libjvm. */
+struct hotspot_file {
+	struct hotspot_objects objects; /* addresses of the file */
+	uint64_t code_delta; /* see hotspot_file_read() */
+};
+
 /*
  * hotspot_file.c: find the symbols in the ELF file open as fd; their addresses are the file's. b
  * may be NULL. *code_delta plus a file offset of code is such an address: so code mapped at START
