@@ -19,6 +19,7 @@
  * between, and may use more than one word per frame.
  */
 #define WIRE_TAG_SHIFT 56
+#define WIRE_TAG_MASK (0xffULL << WIRE_TAG_SHIFT)
 #define WIRE_TAG_USER 0x00 /* native pc; a return address unless it is the first */
 #define WIRE_TAG_EXACT 0x01 /* native pc that a signal interrupted */
 #define WIRE_TAG_KERNEL 0xff /* kernel pc; a return address unless it is the first */

@@ -352,7 +352,7 @@ static int run_rounds(struct live *l, struct error *err)
 			ret = drain_rings(l, err);
 		if (!ret &&
 		    (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->helpers.opener) ||
-		     intern_take_urgent(l->intern) || live_may_request_names(l, clock_boot_ns())))
+		     intern_take_urgent(l->intern) || live_java_starting(l) || live_may_request_names(l, clock_boot_ns())))
 			ret = live_poll_helpers(l, false, err);
 		if (!ret && (l->walkers.remapped || l->stacks.retry))
 			ret = update_walkers(l, clock_boot_ns(), err);
