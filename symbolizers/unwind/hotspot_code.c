@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How to leave machine code that HotSpot has generated. */
+#include "symbolizers/unwind/hotspot_code.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "symbolizers/unwind/code_flow.h"
+
+static const struct code_state *state_at_begin(enum hotspot_code_kind kind)
+{
+	switch (kind) {
+	case HOTSPOT_CODE_CODELET:
+		return &code_state_interpreter;
+	case HOTSPOT_CODE_LINKERS:
+	case HOTSPOT_CODE_ENTRY:
+		return &code_state_method;
+	default:
+		return &code_state_function;
+	}
+}
+
+/*
+ * Follow the code from its begin, and then from each place that no path has led to: as codelets have
+ * many entries, and blobs have many functions. A guess that makes no sense is dropped.
+ */
+int hotspot_code_follow(struct code_flow *f, enum hotspot_code_kind kind)
+{
+	const struct code_state *state = state_at_begin(kind);
+	bool made_sense, trusted = kind == HOTSPOT_CODE_CODELET;
+	size_t at = 0;
+	int ret = 0;
+
+	f->calls_inside = kind == HOTSPOT_CODE_CODELET || kind == HOTSPOT_CODE_ENTRY;
+	while (!ret && code_flow_unseen(f, &at)) {
+		made_sense = true;
+		if (trusted || (at == 0 && kind != HOTSPOT_CODE_FUNCTIONS))
+			ret = code_flow_follow(f, at, state);
+		else
+			ret = code_flow_try(f, at, state, &made_sense);
+		if (!made_sense)
+			at = code_flow_past_end(f, at);
+	}
+	return ret;
+}
+
+/* Put the rule of each instruction; code without a state is BAD, padding belongs to what is before. */
+static int put_rules(struct unwind_rows *rows, const struct code_flow *f, uint64_t offset)
+{
+	const struct unwind_rule bad = {.kind = UNWIND_BAD};
+	int ret = unwind_rows_begin(rows, UNWIND_LAYER_LINES, offset, offset + f->size);
+
+	for (size_t at = 0; !ret && at < f->size;) {
+		const struct code_state *state = code_flow_state(f, at);
+		const struct unwind_rule rule = state ? code_state_rule(state) : bad;
+
+		ret = unwind_rows_put(rows, offset + at, &rule);
+		at += f->sizes[at] ? f->sizes[at] : 1;
+	}
+	return ret == -EINVAL ? 0 : ret;
+}
+
+int hotspot_code_add(struct unwind_rows *rows, const struct hotspot_code *code)
+{
+	struct code_flow f;
+	int ret = code_flow_init(&f, code->bytes, code->size);
+
+	if (!ret)
+		ret = hotspot_code_follow(&f, code->kind);
+	if (!ret || ret == -E2BIG)
+		ret = put_rules(rows, &f, code->offset);
+	code_flow_free(&f);
+	return ret;
+}
+
+static bool is_same_row(const struct hotspot_row *a, const struct hotspot_row *b)
+{
+	return a->state == b->state && a->return_register == b->return_register &&
+	       a->sender_register == b->sender_register && a->method_register == b->method_register;
+}
+
+static int append_row(struct hotspot_code_rows *rows, struct hotspot_row row, uint64_t offset)
+{
+	const size_t count = rows->items.count;
+
+	if (count && is_same_row(&rows->items.items[count - 1], &row))
+		return 0;
+	row.offset = (uint32_t)offset;
+	return vector_push(&rows->items, row);
+}
+
+int hotspot_code_append(struct hotspot_code_rows *rows, const struct hotspot_code *code)
+{
+	const struct code_state *state;
+	struct code_flow f;
+	int ret = code_flow_init(&f, code->bytes, code->size);
+
+	if (!ret)
+		ret = hotspot_code_follow(&f, code->kind);
+	for (size_t at = 0; !ret && at < f.size;) {
+		state = code_flow_state(&f, at);
+		ret = append_row(rows, code_state_row(state ? state : &code_state_lost),
+				 code->offset + at);
+		at += f.sizes[at] ? f.sizes[at] : 1;
+	}
+	code_flow_free(&f);
+	return ret;
+}
+
+/*
+ * Return whether a stub begins at an offset that calls of the method lead to, as long as the callee
+ * is not compiled: mov $Method*,%rbx; jmp. It has its caller's frame.
+ */
+static bool is_static_stub(const struct code_flow *f, size_t at)
+{
+	const uint8_t *code = f->code + at;
+
+	return f->size - at >= 15 && code[0] == 0x48 && code[1] == 0xbb && code[10] == 0xe9;
+}
+
+/*
+ * Follow what no path from the beginning leads to: handlers of exceptions, cases of a switch and the
+ * like, which have the method's frame.
+ */
+static int follow_rest(struct code_flow *f, const struct hotspot_method *m)
+{
+	const struct code_state body = code_state_body((int16_t)m->frame_words);
+	bool made_sense;
+	size_t at = 0;
+	int ret = 0;
+
+	while (!ret && code_flow_unseen(f, &at)) {
+		ret = code_flow_try(f, at, is_static_stub(f, at) ? &code_state_function : &body,
+				    &made_sense);
+		if (!made_sense)
+			at = code_flow_past_end(f, at);
+	}
+	return ret;
+}
+
+int hotspot_method_follow(struct code_flow *f, const struct hotspot_method *m)
+{
+	int ret = code_flow_follow(f, 0, &code_state_function);
+
+	if (!ret && m->entry && m->entry < m->size && f->marks[m->entry] == CODE_UNSEEN)
+		ret = code_flow_follow(f, m->entry, &code_state_function);
+	if (ret)
+		return ret;
+	if (m->kind == HOTSPOT_METHOD_ADAPTER)
+		return hotspot_code_follow(f, HOTSPOT_CODE_FUNCTIONS);
+	if (m->kind == HOTSPOT_METHOD_COMPILED && m->frame_words >= 2 && m->frame_words < INT16_MAX)
+		return follow_rest(f, m);
+	return 0;
+}
+
+int hotspot_method_state(struct code_state *out, const struct hotspot_method *m, uint32_t at)
+{
+	const struct code_state *state = NULL;
+	struct code_flow f;
+	int ret = code_flow_init(&f, m->code, m->size);
+
+	if (!ret)
+		ret = hotspot_method_follow(&f, m);
+	if (!ret)
+		state = code_flow_state(&f, at);
+	if (!ret && (!state || code_state_is_lost(state)))
+		ret = -ENOENT;
+	if (!ret)
+		*out = *state;
+	code_flow_free(&f);
+	return ret;
+}
