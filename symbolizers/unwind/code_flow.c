@@ -35,11 +35,11 @@ static int arrive(struct code_flow *f, uint64_t at, const struct code_state *sta
 
 	if (at >= f->size || f->marks[at] == CODE_BAD)
 		return 0; /* to other code */
-	f->lost |= code_state_is_lost(state);
+	f->lost |= code_state_is_hopeless(state);
 	switch (f->marks[at]) {
 	case CODE_UNSEEN:
 		f->marks[at] = CODE_NEW;
-		f->states[at] = code_state_is_lost(state) ? code_state_lost : *state;
+		f->states[at] = code_state_is_hopeless(state) ? code_state_lost : *state;
 		if (vector_push(&f->found, (uint32_t)at) < 0)
 			return -ENOMEM;
 		return vector_push(&f->next, (uint32_t)at);
@@ -105,7 +105,7 @@ static int follow(struct code_flow *f, size_t at)
 	if (ends_path(&i))
 		return 0;
 	if (is_return(&i)) {
-		f->failed |= !(state.flags & CODE_WHOLE) && !code_state_is_lost(&state) &&
+		f->failed |= !(state.flags & CODE_WHOLE) && !code_state_is_hopeless(&state) &&
 			     !code_state_returns(&state);
 		return 0;
 	}
@@ -138,7 +138,7 @@ static bool overlaps(const struct code_flow *f, size_t at)
 	return false;
 }
 
-static int follow_as(struct code_flow *f, size_t at, const struct code_state *state,
+static int follow_as(struct code_flow *f, size_t at, const struct code_state *state, bool whole,
 		     enum code_mark failure)
 {
 	int ret;
@@ -150,7 +150,7 @@ static int follow_as(struct code_flow *f, size_t at, const struct code_state *st
 		ret = follow_all(f);
 	for (size_t n = 0; !f->failed && n < f->found.count; n++)
 		f->failed = overlaps(f, f->found.items[n]);
-	f->failed |= f->lost && failure == CODE_UNSEEN;
+	f->failed |= f->lost && whole;
 	for (size_t n = 0; n < f->found.count; n++)
 		f->marks[f->found.items[n]] =
 			(uint8_t)(f->failed || ret ? failure : CODE_SEEN);
@@ -163,13 +163,13 @@ static int follow_as(struct code_flow *f, size_t at, const struct code_state *st
 
 int code_flow_follow(struct code_flow *f, size_t at, const struct code_state *state)
 {
-	return follow_as(f, at, state, CODE_BAD);
+	return follow_as(f, at, state, false, CODE_BAD);
 }
 
-int code_flow_try(struct code_flow *f, size_t at, const struct code_state *state,
+int code_flow_try(struct code_flow *f, size_t at, const struct code_state *state, bool whole,
 		  bool *made_sense)
 {
-	int ret = follow_as(f, at, state, CODE_UNSEEN);
+	int ret = follow_as(f, at, state, whole, CODE_UNSEEN);
 
 	*made_sense = !f->failed;
 	return ret;

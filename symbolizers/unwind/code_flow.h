@@ -43,10 +43,10 @@ void code_flow_free(struct code_flow *f);
 int code_flow_follow(struct code_flow *f, size_t at, const struct code_state *state);
 
 /*
- * Like code_flow_follow(), for a state that is a guess: the paths make no sense also if the caller
- * cannot be found somewhere, and then the code is left as it was. *made_sense: result.
+ * Like code_flow_follow(), for a state that is a guess: code that makes no sense is left as it was.
+ * whole: the paths make no sense also if somewhere the caller cannot be found. *made_sense: result.
  */
-int code_flow_try(struct code_flow *f, size_t at, const struct code_state *state,
+int code_flow_try(struct code_flow *f, size_t at, const struct code_state *state, bool whole,
 		  bool *made_sense);
 
 /*

@@ -41,6 +41,13 @@ const struct code_state code_state_interpreter = {
 	.flags = CODE_WHOLE | CODE_RBX_LOST | CODE_SENDER_APART,
 };
 
+const struct code_state code_state_awaiting = {
+	.depth = 0,
+	.return_register = CODE_NO_REGISTER,
+	.sender = CODE_NO_REGISTER,
+	.flags = CODE_AWAITS_RETURN,
+};
+
 const struct code_state code_state_lost = {
 	.depth = CODE_UNKNOWN,
 	.return_register = CODE_NO_REGISTER,
@@ -78,6 +85,11 @@ bool code_state_is_lost(const struct code_state *s)
 	return s->flags & CODE_SENDER_APART ? !sender : !has_base(s);
 }
 
+bool code_state_is_hopeless(const struct code_state *s)
+{
+	return code_state_is_lost(s) && !(s->flags & CODE_AWAITS_RETURN && has_base(s));
+}
+
 bool code_state_returns(const struct code_state *s)
 {
 	return is_known(s) && s->return_slot && s->depth == s->return_slot && !s->saved_rbp &&
@@ -103,7 +115,7 @@ bool code_state_join(struct code_state *s, const struct code_state *other)
 	same.kept_rbp = joined.kept_rbp;
 	same.sender = joined.sender;
 	same.flags = (uint8_t)((same.flags & ~loose) | (joined.flags & loose));
-	if (memcmp(&joined, &same, sizeof(same)) != 0 || code_state_is_lost(&joined))
+	if (memcmp(&joined, &same, sizeof(same)) != 0 || code_state_is_hopeless(&joined))
 		joined = code_state_lost;
 	changed = memcmp(s, &joined, sizeof(joined)) != 0;
 	*s = joined;
@@ -175,6 +187,9 @@ static void store_register(struct code_state *s, unsigned int reg, int64_t slot)
 	if (holds_return_address(s, reg)) {
 		s->return_slot = (int16_t)slot;
 		s->return_register = CODE_NO_REGISTER;
+	} else if (slot == 1 && s->flags & CODE_AWAITS_RETURN && s->frame) {
+		s->return_slot = 1;
+		s->flags &= (uint8_t)~CODE_AWAITS_RETURN;
 	} else if (reg == RBP && s->frame) {
 		s->kept_rbp = (int16_t)slot;
 	} else if (reg == RBP && !s->saved_rbp && !(s->flags & CODE_RBP_LOST)) {
@@ -311,6 +326,8 @@ static void run_mov(struct code_state *s, const struct x86_instruction *i)
 		slot = 0;
 	if (memory && load && reg == RSP)
 		s->depth = CODE_UNKNOWN;
+	else if (memory && load && reg == RBP && s->flags & CODE_WHOLE && is_memory_at(i, RSP))
+		return; /* all registers are restored; only leave ends a frame of the interpreter */
 	else if (memory && load)
 		load_register(s, reg, slot);
 	else if (memory)

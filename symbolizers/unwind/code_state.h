@@ -24,6 +24,8 @@ enum {
 	CODE_RBP_LOST = 4, /* the caller's rbp was overwritten */
 	CODE_RBX_LOST = 8, /* rbx was overwritten */
 	CODE_SENDER_APART = 16, /* the caller's stack pointer is the sender, not the base */
+	/* the return address is not in the stack yet, and will be stored right below the base */
+	CODE_AWAITS_RETURN = 32,
 };
 
 /* The stack before an instruction. Registers are numbered as in instructions. */
@@ -45,6 +47,11 @@ extern const struct code_state code_state_function;
 extern const struct code_state code_state_method;
 /* Code of the interpreter that has a whole frame. */
 extern const struct code_state code_state_interpreter;
+/*
+ * Where a stub begins to which a signal handler goes on (safepoints, deoptimization): it fetches its
+ * return address from the JavaThread.
+ */
+extern const struct code_state code_state_awaiting;
 /* The state is lost. */
 extern const struct code_state code_state_lost;
 /* Return the state of a compiled method's body, whose frame has so many words. */
@@ -54,6 +61,8 @@ struct code_state code_state_body(int16_t words);
 void code_state_run(struct code_state *s, const struct x86_instruction *i);
 /* Return whether the return address or the caller's stack pointer cannot be found any more. */
 bool code_state_is_lost(const struct code_state *s);
+/* Return whether nothing can be found later either. */
+bool code_state_is_hopeless(const struct code_state *s);
 /* Return whether a ret instruction returns to the caller, with its rbp. */
 bool code_state_returns(const struct code_state *s);
 

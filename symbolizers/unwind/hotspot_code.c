@@ -21,25 +21,57 @@ static const struct code_state *state_at_begin(enum hotspot_code_kind kind)
 }
 
 /*
- * Follow the code from its begin, and then from each place that no path has led to: as codelets have
- * many entries, and blobs have many functions. A guess that makes no sense is dropped.
+ * Find the next place at which a function may begin, after a guess that made no sense: behind a jump
+ * or ret, or at push %rbp; mov %rsp,%rbp, since tables of numbers lie between functions.
+ */
+static size_t next_guess(const struct code_flow *f, size_t at)
+{
+	const uint8_t *code = f->code;
+	size_t end = code_flow_past_end(f, at);
+
+	while (++at < end) {
+		if (f->size - at >= 4 && code[at] == 0x55 && code[at + 1] == 0x48 &&
+		    ((code[at + 2] == 0x8b && code[at + 3] == 0xec) ||
+		     (code[at + 2] == 0x89 && code[at + 3] == 0xe5)))
+			break;
+	}
+	return at;
+}
+
+/* Follow one function, of which it is a guess that it begins at an offset. */
+static int follow_guess(struct code_flow *f, size_t *at, const struct code_state *state)
+{
+	bool made_sense;
+	int ret = code_flow_try(f, *at, state, true, &made_sense);
+
+	if (!ret && !made_sense && state == &code_state_function)
+		ret = code_flow_try(f, *at, &code_state_awaiting, true, &made_sense);
+	if (!ret && !made_sense)
+		*at = next_guess(f, *at);
+	return ret;
+}
+
+/*
+ * Follow the code from its begin, and then from each place that no path has led to: codelets have
+ * many entries, and blobs may have several functions.
  */
 int hotspot_code_follow(struct code_flow *f, enum hotspot_code_kind kind)
 {
 	const struct code_state *state = state_at_begin(kind);
-	bool made_sense, trusted = kind == HOTSPOT_CODE_CODELET;
+	bool made_sense = true;
 	size_t at = 0;
 	int ret = 0;
 
 	f->calls_inside = kind == HOTSPOT_CODE_CODELET || kind == HOTSPOT_CODE_ENTRY;
+	if (kind == HOTSPOT_CODE_FUNCTION)
+		ret = code_flow_try(f, 0, state, false, &made_sense);
+	if (!ret && !made_sense)
+		ret = code_flow_follow(f, 0, &code_state_awaiting);
 	while (!ret && code_flow_unseen(f, &at)) {
-		made_sense = true;
-		if (trusted || (at == 0 && kind != HOTSPOT_CODE_FUNCTIONS))
+		if (kind == HOTSPOT_CODE_CODELET || (at == 0 && kind == HOTSPOT_CODE_ENTRY))
 			ret = code_flow_follow(f, at, state);
 		else
-			ret = code_flow_try(f, at, state, &made_sense);
-		if (!made_sense)
-			at = code_flow_past_end(f, at);
+			ret = follow_guess(f, &at, state);
 	}
 	return ret;
 }
@@ -131,7 +163,7 @@ static int follow_rest(struct code_flow *f, const struct hotspot_method *m)
 
 	while (!ret && code_flow_unseen(f, &at)) {
 		ret = code_flow_try(f, at, is_static_stub(f, at) ? &code_state_function : &body,
-				    &made_sense);
+				    true, &made_sense);
 		if (!made_sense)
 			at = code_flow_past_end(f, at);
 	}

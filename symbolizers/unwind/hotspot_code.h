@@ -23,7 +23,7 @@ enum hotspot_code_kind {
 	HOTSPOT_CODE_LINKERS,
 	/* a codelet of the interpreter that has a frame: all but those below */
 	HOTSPOT_CODE_CODELET,
-	/* a codelet in which methods begin: its description begins "method entry point" */
+	/* a codelet in which methods begin: its description has "method entry point" */
 	HOTSPOT_CODE_ENTRY,
 };
 
