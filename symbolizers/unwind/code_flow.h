@@ -16,6 +16,7 @@ enum code_mark {
 	CODE_SEEN, /* an instruction begins here, and its state is known */
 	CODE_NEW, /* as CODE_SEEN, found by the paths that are being followed */
 	CODE_BAD, /* an instruction begins here, but its state is not known */
+	CODE_TRIED, /* a guess that made no sense has led here */
 };
 
 struct code_flow {
@@ -24,6 +25,9 @@ struct code_flow {
 	uint8_t *marks, *sizes; /* by offset: enum code_mark, and bytes of the instruction */
 	struct code_state *states; /* by offset */
 	VECTOR(uint32_t) next; /* offsets to be visited */
+	uint8_t *after_calls; /* by offset: 1: to be visited when nothing else is left */
+	VECTOR(uint32_t) calls; /* offsets that were in after_calls */
+	size_t first_after_call; /* not above the first offset in after_calls */
 	VECTOR(uint32_t) found; /* offsets that are CODE_NEW */
 	uint64_t steps; /* instructions that may still be visited */
 	bool calls_inside; /* called code of the same range has its caller's frame */
@@ -43,8 +47,8 @@ void code_flow_free(struct code_flow *f);
 int code_flow_follow(struct code_flow *f, size_t at, const struct code_state *state);
 
 /*
- * Like code_flow_follow(), for a state that is a guess: code that makes no sense is left as it was.
- * whole: the paths make no sense also if somewhere the caller cannot be found. *made_sense: result.
+ * Like code_flow_follow(), for a state that is a guess: code that makes no sense becomes CODE_TRIED,
+ * and may be followed again. whole: the paths make no sense also if somewhere the caller cannot be found. *made_sense: result.
  */
 int code_flow_try(struct code_flow *f, size_t at, const struct code_state *state, bool whole,
 		  bool *made_sense);
@@ -54,12 +58,6 @@ int code_flow_try(struct code_flow *f, size_t at, const struct code_state *state
  * Return false if there is none.
  */
 bool code_flow_unseen(const struct code_flow *f, size_t *at);
-
-/*
- * Return the next offset at which other code may begin: behind a jump, a ret or what is no code, or
- * where a path has led to.
- */
-size_t code_flow_past_end(const struct code_flow *f, size_t at);
 
 /* Return the state of the instruction that holds an offset; NULL if it is not known. */
 const struct code_state *code_flow_state(const struct code_flow *f, size_t at);

@@ -48,6 +48,16 @@ const struct code_state code_state_awaiting = {
 	.flags = CODE_AWAITS_RETURN,
 };
 
+const struct code_state code_state_framed = {
+	.depth = CODE_UNKNOWN,
+	.frame = 2,
+	.saved_rbp = 2,
+	.return_slot = 1,
+	.return_register = CODE_NO_REGISTER,
+	.sender = CODE_NO_REGISTER,
+	.flags = CODE_RBX_LOST,
+};
+
 const struct code_state code_state_lost = {
 	.depth = CODE_UNKNOWN,
 	.return_register = CODE_NO_REGISTER,

@@ -52,6 +52,8 @@ extern const struct code_state code_state_interpreter;
  * return address from the JavaThread.
  */
 extern const struct code_state code_state_awaiting;
+/* Where a stub begins to which another one goes on with its frame, of which rbp is the pointer. */
+extern const struct code_state code_state_framed;
 /* The state is lost. */
 extern const struct code_state code_state_lost;
 /* Return the state of a compiled method's body, whose frame has so many words. */

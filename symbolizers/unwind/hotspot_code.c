@@ -20,34 +20,47 @@ static const struct code_state *state_at_begin(enum hotspot_code_kind kind)
 	}
 }
 
-/*
- * Find the next place at which a function may begin, after a guess that made no sense: behind a jump
- * or ret, or at push %rbp; mov %rsp,%rbp, since tables of numbers lie between functions.
- */
-static size_t next_guess(const struct code_flow *f, size_t at)
-{
-	const uint8_t *code = f->code;
-	size_t end = code_flow_past_end(f, at);
-
-	while (++at < end) {
-		if (f->size - at >= 4 && code[at] == 0x55 && code[at + 1] == 0x48 &&
-		    ((code[at + 2] == 0x8b && code[at + 3] == 0xec) ||
-		     (code[at + 2] == 0x89 && code[at + 3] == 0xe5)))
-			break;
-	}
-	return at;
-}
-
 /* Follow one function, of which it is a guess that it begins at an offset. */
-static int follow_guess(struct code_flow *f, size_t *at, const struct code_state *state)
+static int follow_guess(struct code_flow *f, size_t at, const struct code_state *state)
 {
 	bool made_sense;
-	int ret = code_flow_try(f, *at, state, true, &made_sense);
+	int ret = code_flow_try(f, at, state, true, &made_sense);
 
 	if (!ret && !made_sense && state == &code_state_function)
-		ret = code_flow_try(f, *at, &code_state_awaiting, true, &made_sense);
-	if (!ret && !made_sense)
-		*at = next_guess(f, *at);
+		ret = code_flow_try(f, at, &code_state_awaiting, true, &made_sense);
+	return ret;
+}
+
+/*
+ * Follow the functions that begin with push %rbp; mov %rsp,%rbp. Tables of numbers lie between
+ * functions, and code that is searched for from their begin would be read from the wrong byte on.
+ */
+static int follow_frames(struct code_flow *f)
+{
+	const uint8_t *code = f->code;
+	int ret = 0;
+
+	for (size_t at = 0; !ret && at + 4 <= f->size; at++) {
+		bool begins = code[at] == 0x55 && code[at + 1] == 0x48 &&
+			      ((code[at + 2] == 0x8b && code[at + 3] == 0xec) ||
+			       (code[at + 2] == 0x89 && code[at + 3] == 0xe5));
+
+		if (begins && f->marks[at] == CODE_UNSEEN)
+			ret = follow_guess(f, at, &code_state_function);
+	}
+	return ret;
+}
+
+/* Follow a blob of one function from its begin. */
+static int follow_first(struct code_flow *f)
+{
+	static const struct code_state *const states[] = {
+		&code_state_function, &code_state_awaiting, &code_state_framed};
+	bool made_sense = false;
+	int ret = 0;
+
+	for (size_t n = 0; !ret && !made_sense && n < sizeof(states) / sizeof(*states); n++)
+		ret = code_flow_try(f, 0, states[n], false, &made_sense);
 	return ret;
 }
 
@@ -58,20 +71,19 @@ static int follow_guess(struct code_flow *f, size_t *at, const struct code_state
 int hotspot_code_follow(struct code_flow *f, enum hotspot_code_kind kind)
 {
 	const struct code_state *state = state_at_begin(kind);
-	bool made_sense = true;
 	size_t at = 0;
 	int ret = 0;
 
 	f->calls_inside = kind == HOTSPOT_CODE_CODELET || kind == HOTSPOT_CODE_ENTRY;
 	if (kind == HOTSPOT_CODE_FUNCTION)
-		ret = code_flow_try(f, 0, state, false, &made_sense);
-	if (!ret && !made_sense)
-		ret = code_flow_follow(f, 0, &code_state_awaiting);
+		ret = follow_first(f);
+	if (!ret && kind == HOTSPOT_CODE_FUNCTIONS)
+		ret = follow_frames(f);
 	while (!ret && code_flow_unseen(f, &at)) {
 		if (kind == HOTSPOT_CODE_CODELET || (at == 0 && kind == HOTSPOT_CODE_ENTRY))
 			ret = code_flow_follow(f, at, state);
 		else
-			ret = follow_guess(f, &at, state);
+			ret = follow_guess(f, at, state);
 	}
 	return ret;
 }
@@ -87,7 +99,7 @@ static int put_rules(struct unwind_rows *rows, const struct code_flow *f, uint64
 		const struct unwind_rule rule = state ? code_state_rule(state) : bad;
 
 		ret = unwind_rows_put(rows, offset + at, &rule);
-		at += f->sizes[at] ? f->sizes[at] : 1;
+		at += state ? f->sizes[at] : 1;
 	}
 	return ret == -EINVAL ? 0 : ret;
 }
@@ -133,7 +145,7 @@ int hotspot_code_append(struct hotspot_code_rows *rows, const struct hotspot_cod
 		state = code_flow_state(&f, at);
 		ret = append_row(rows, code_state_row(state ? state : &code_state_lost),
 				 code->offset + at);
-		at += f.sizes[at] ? f.sizes[at] : 1;
+		at += state ? f.sizes[at] : 1;
 	}
 	code_flow_free(&f);
 	return ret;
@@ -164,8 +176,6 @@ static int follow_rest(struct code_flow *f, const struct hotspot_method *m)
 	while (!ret && code_flow_unseen(f, &at)) {
 		ret = code_flow_try(f, at, is_static_stub(f, at) ? &code_state_function : &body,
 				    true, &made_sense);
-		if (!made_sense)
-			at = code_flow_past_end(f, at);
 	}
 	return ret;
 }

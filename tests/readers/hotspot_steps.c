@@ -27,6 +27,8 @@
 #define HEAPS_MAX 8
 #define FRAMES_MAX 4096
 #define KINDS 128
+/* Bytes by which a callee's stack pointer may lie above its caller's: it pops arguments. */
+#define SLACK 64
 
 struct blob {
 	uint64_t begin, end;
@@ -43,6 +45,7 @@ struct counts {
 struct frame {
 	struct code_caller caller;
 	uint64_t first, last; /* pc */
+	bool left_code; /* meanwhile, the thread has run the JVM's own code */
 	uint32_t seen[KINDS];
 };
 
@@ -248,6 +251,20 @@ static void count_frame(struct steps *s, const struct frame *f, bool right, cons
 	       f->caller.sp, f->caller.fp, s->regs.rip, s->regs.rsp, s->regs.rbp);
 }
 
+/*
+ * Return whether the thread has come back from a frame. The interpreter finds its own stack pointer
+ * by rbp, so its callees may return with another one. A safepoint may return behind the instruction
+ * at which it began.
+ */
+static bool is_back(const struct steps *s, const struct code_caller *c)
+{
+	const uint64_t pc = s->regs.rip, sp = s->regs.rsp;
+
+	if (pc >= c->pc && pc - c->pc < 16 && sp == c->sp)
+		return true;
+	return pc == c->pc && s->regs.rbp == c->fp && c->sp - sp < 8192;
+}
+
 /* The thread may have left frames. */
 static void leave_frames(struct steps *s)
 {
@@ -255,16 +272,15 @@ static void leave_frames(struct steps *s)
 		struct frame *top = &s->frames[s->depth - 1];
 		const struct code_caller *c = &top->caller;
 
-		if (s->regs.rip == c->pc && s->regs.rsp == c->sp) {
-			bool fp = !c->fp_known || s->regs.rbp == c->fp;
+		if (is_back(s, c)) {
+			/* what rbp held may have been moved meanwhile, by a garbage collection */
+			bool fp = !c->fp_known || s->regs.rbp == c->fp || top->left_code;
 
 			count_frame(s, top, fp, "rbp");
 			s->depth--;
 			continue;
 		}
-		if (s->regs.rsp <= c->sp && s->regs.rip != c->pc)
-			return;
-		if (s->regs.rsp < c->sp)
+		if (s->regs.rsp <= c->sp + SLACK)
 			return;
 		count_frame(s, top, false, "left");
 		s->depth--;
@@ -284,8 +300,11 @@ static void check_step(struct steps *s)
 	struct blob *b;
 
 	leave_frames(s);
-	if (!is_generated(s, s->regs.rip))
+	if (!is_generated(s, s->regs.rip)) {
+		for (size_t i = 0; i < s->depth; i++)
+			s->frames[i].left_code = true;
 		return;
+	}
 	b = find_blob(s, s->regs.rip);
 	if (find_caller(s, b, &c)) {
 		if (!s->counts[b->kind].silent++ || getenv("SILENT"))
