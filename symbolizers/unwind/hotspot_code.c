@@ -166,18 +166,34 @@ static bool is_static_stub(const struct code_flow *f, size_t at)
  * Follow what no path from the beginning leads to: handlers of exceptions, cases of a switch and the
  * like, which have the method's frame.
  */
-static int follow_rest(struct code_flow *f, const struct hotspot_method *m)
+static int follow_rest(struct code_flow *f, const struct code_state *body)
 {
-	const struct code_state body = code_state_body((int16_t)m->frame_words);
 	bool made_sense;
 	size_t at = 0;
 	int ret = 0;
 
-	while (!ret && code_flow_unseen(f, &at)) {
-		ret = code_flow_try(f, at, is_static_stub(f, at) ? &code_state_function : &body,
-				    true, &made_sense);
-	}
+	while (!ret && code_flow_unseen(f, &at))
+		ret = code_flow_try(f, at, is_static_stub(f, at) ? &code_state_function : body, true,
+				    &made_sense);
 	return ret;
+}
+
+/*
+ * Follow a compiled method. Once it must not be entered any more, the JVM puts a jump over its
+ * beginning, and nothing leads from there to its body.
+ */
+static int follow_compiled(struct code_flow *f, const struct hotspot_method *m)
+{
+	const struct code_state body = code_state_body((int16_t)m->frame_words);
+	const size_t complete = m->complete > 0 ? (size_t)m->complete : m->size;
+	bool made_sense;
+	int ret = 0;
+
+	if (m->frame_words < 2 || m->frame_words >= INT16_MAX)
+		return 0;
+	if (complete < m->size && f->marks[complete] != CODE_SEEN)
+		ret = code_flow_try(f, complete, &body, false, &made_sense);
+	return ret ? ret : follow_rest(f, &body);
 }
 
 int hotspot_method_follow(struct code_flow *f, const struct hotspot_method *m)
@@ -190,9 +206,7 @@ int hotspot_method_follow(struct code_flow *f, const struct hotspot_method *m)
 		return ret;
 	if (m->kind == HOTSPOT_METHOD_ADAPTER)
 		return hotspot_code_follow(f, HOTSPOT_CODE_FUNCTIONS);
-	if (m->kind == HOTSPOT_METHOD_COMPILED && m->frame_words >= 2 && m->frame_words < INT16_MAX)
-		return follow_rest(f, m);
-	return 0;
+	return m->kind == HOTSPOT_METHOD_COMPILED ? follow_compiled(f, m) : 0;
 }
 
 int hotspot_method_state(struct code_state *out, const struct hotspot_method *m, uint32_t at)

@@ -64,6 +64,7 @@ struct hotspot_method {
 	size_t size;
 	enum hotspot_method_kind kind;
 	int32_t frame_words; /* CodeBlob._frame_size; compiled methods have at least 2 */
+	int32_t complete; /* CodeBlob._frame_complete_offset: offset at which the frame is whole */
 	uint32_t entry; /* offset at which the loop of an OSR method is entered; 0: none */
 };
 

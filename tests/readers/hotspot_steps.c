@@ -77,7 +77,7 @@ static bool is_generated(const struct steps *s, uint64_t pc)
 	return false;
 }
 
-static int follow_blob(struct blob *b, int frame_words, unsigned int entry)
+static int follow_blob(struct blob *b, int frame_words, int complete, unsigned int entry)
 {
 	const struct hotspot_method method = {
 		.code = b->code,
@@ -86,6 +86,7 @@ static int follow_blob(struct blob *b, int frame_words, unsigned int entry)
 		      : b->kind == 'A' ? HOTSPOT_METHOD_ADAPTER
 				       : HOTSPOT_METHOD_NATIVE,
 		.frame_words = frame_words,
+		.complete = complete,
 		.entry = entry,
 	};
 	int ret = code_flow_init(&b->flow, b->code, b->end - b->begin);
@@ -109,27 +110,27 @@ static int follow_blob(struct blob *b, int frame_words, unsigned int entry)
 }
 
 /*
- * Ask which code holds pc: print "? PC" and read "KIND BEGIN END FRAME_WORDS ENTRY". KIND is C
+ * Ask which code holds pc: print "? PC" and read "KIND BEGIN END FRAME_WORDS COMPLETE ENTRY". KIND is C
  * (compiled), N (native wrapper), A (adapter), F (many functions), f (one), L (linkers), i (codelet
  * with a frame), e (method entry), B (no frame), or - (nothing).
  */
 static struct blob *ask_for_blob(struct steps *s, uint64_t pc)
 {
 	struct blob *b = calloc(1, sizeof(*b));
-	int frame_words;
+	int frame_words, complete;
 	unsigned int entry;
 	char kind;
 
 	printf("? %" PRIx64 "\n", pc);
 	fflush(stdout);
-	if (scanf(" %c %" SCNx64 " %" SCNx64 " %d %u", &kind, &b->begin, &b->end, &frame_words,
-		  &entry) != 5)
+	if (scanf(" %c %" SCNx64 " %" SCNx64 " %d %d %u", &kind, &b->begin, &b->end, &frame_words,
+		  &complete, &entry) != 6)
 		exit(1);
 	b->kind = kind;
 	b->code = malloc(b->end - b->begin + 1);
 	if (kind != '-' && kind != 'B' &&
 	    (read_memory(s, b->code, b->end - b->begin, b->begin) ||
-	     follow_blob(b, frame_words, entry)))
+	     follow_blob(b, frame_words, complete, entry)))
 		printf("# cannot follow %c %" PRIx64 "\n", kind, b->begin);
 	if (vector_push(&s->blobs, b))
 		exit(1);
