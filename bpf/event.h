@@ -33,6 +33,14 @@
 #define WIRE_TAG_PYTHON_ENTRY 0x03 /* a frame; a native call began with this frame */
 #define WIRE_TAG_PYTHON_SHIM 0x04 /* no frame: a native call began here; the second word is 0 */
 
+/*
+ * A frame of Java is two words among the native ones: an address under one of these tags, then
+ * which code that is. Words are in the order of the calls.
+ */
+#define WIRE_TAG_JAVA_COMPILED 0x05 /* address of the nmethod; HOTSPOT_COMPILED_PLACE() */
+#define WIRE_TAG_JAVA_INTERPRETED 0x06 /* address of the Method; HOTSPOT_INTERPRETED_PLACE() */
+#define WIRE_TAG_JAVA_BLOB 0x07 /* address of other generated code; HOTSPOT_BLOB_PLACE() */
+
 #define WIRE_MAX_KERNEL 127 /* the default of perf_event_max_stack */
 #define WIRE_MAX_USER 1024
 #define WIRE_MAX_PYTHON 1024 /* pairs of words */
@@ -91,6 +99,12 @@ enum wire_python {
 	WIRE_PYTHON_NEW = 16,
 };
 
+/* What the walker found in the code of a JVM (flags). */
+enum wire_java {
+	WIRE_JAVA_FRAMES = 1, /* the stack has Java frames */
+	WIRE_JAVA_NEW = 2, /* a frame's code is not in the walker's cache */
+};
+
 /* The wait for which a stack was taken. */
 struct wire_wait {
 	/* ns from the switch that began the wait to the wake-up; 0: its beginning is not known */
@@ -124,7 +138,8 @@ struct wire_sample {
 	__u16 python_words;
 	__u8 python; /* enum wire_python */
 	__u8 python_end; /* how the walk of Python frames ended: enum stack_end */
-	__u32 unused;
+	__u8 java; /* enum wire_java */
+	__u8 unused[3];
 	/* __u64 frames[kernel_frames + user_frames + python_words] follow */
 };
 

@@ -87,6 +87,7 @@ static __always_inline bool begin_stack(struct user_walk *u, struct task_struct 
 	s->python_words = 0;
 	s->python = 0;
 	s->python_end = WALK_END_WALKED;
+	s->java = 0;
 	s->flags |= no_user_stack_flag(task);
 	u->python.layout = 0;
 	u->at = u->first = words;
@@ -108,7 +109,7 @@ __u32 consumer_sleeps = WIRE_AWAKE;
 
 static __always_inline bool sample_needs_consumer(const struct wire_sample *s)
 {
-	return s->python & WIRE_PYTHON_NEW || s->flags & WIRE_PENDING ||
+	return s->python & WIRE_PYTHON_NEW || s->java & WIRE_JAVA_NEW || s->flags & WIRE_PENDING ||
 	       (s->flags & WIRE_UNFINISHED && consumer_sleeps == WIRE_SLEEPS_LONG);
 }
 

@@ -20,9 +20,13 @@
 
 /* Most bytes of a blob's header that the walker reads, with struct HeapBlock before it. */
 #define HOTSPOT_HEADER_BYTES 384
-#define HOTSPOT_HEADER_WORDS (HOTSPOT_HEADER_BYTES / 8)
+/* Words of the walker's buffer for it: a power of two. */
+#define HOTSPOT_BUFFER_WORDS 64
 /* Most bytes of a ConstMethod's head that the walker reads. */
 #define HOTSPOT_METHOD_BYTES 64
+/* Bytes of code that the walker reads around pc: this many before it, and all of them. */
+#define HOTSPOT_CODE_BEFORE 16
+#define HOTSPOT_CODE_WORDS 8
 
 /* How a blob's header stores a place in its code. */
 enum hotspot_place {
@@ -114,8 +118,11 @@ struct hotspot_row {
 struct hotspot_process {
 	__u32 layout; /* number + 1 of a struct hotspot_layout; 0: none */
 	__u32 range_count;
-	/* distinguishes this entry from those of other processes that had the same number before */
-	__u32 generation;
+	/*
+	 * HOTSPOT_NUMBER(): distinguishes this entry from those of other processes that had the
+	 * same index before
+	 */
+	__u32 number;
 	__u32 unused;
 	struct hotspot_range ranges[HOTSPOT_RANGES_MAX];
 	/*
@@ -131,7 +138,12 @@ struct hotspot_process {
 	struct hotspot_row rows[HOTSPOT_ROWS_MAX];
 };
 
-#define HOTSPOT_PROCESSES_MAX 256
+/* A power of two. */
+#define HOTSPOT_PROCESSES_BITS 7
+#define HOTSPOT_PROCESSES_MAX (1 << HOTSPOT_PROCESSES_BITS)
+/* The number by which a process refers to its entry; generation is at least 1. */
+#define HOTSPOT_NUMBER(index, generation) ((generation) << HOTSPOT_PROCESSES_BITS | (index))
+#define HOTSPOT_NUMBER_INDEX(number) ((number) & (HOTSPOT_PROCESSES_MAX - 1))
 
 /* What a blob is, by the begin of its name; a blob's kind never changes. */
 enum hotspot_kind {
@@ -140,8 +152,8 @@ enum hotspot_kind {
 	HOTSPOT_NATIVE, /* the wrapper of a native method, or a method handle's linker */
 	HOTSPOT_INTERPRETER,
 	HOTSPOT_STUBS, /* StubRoutines */
+	HOTSPOT_BARE, /* stubs without a frame: the return address is at sp */
 	HOTSPOT_ADAPTER, /* between the interpreter's and compiled code's conventions */
-	HOTSPOT_VTABLE,
 	HOTSPOT_KINDS
 };
 
@@ -152,6 +164,7 @@ enum hotspot_kind {
 #define HOTSPOT_NAME_STUBS 0x74756f5262757453ULL /* "StubRoutines (1)" and so on */
 #define HOTSPOT_NAME_ADAPTER 0x204932432f433249ULL /* "I2C/C2I adapters" */
 #define HOTSPOT_NAME_VTABLE 0x6320656c62617476ULL /* "vtable chunks" */
+#define HOTSPOT_NAME_CACHE 0x6143656e696c6e49ULL /* "InlineCacheBuffer" */
 
 /*
  * Slots of an interpreter's frame, in bytes from fp; no table of libjvm has them, so the walker

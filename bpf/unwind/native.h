@@ -7,6 +7,7 @@
 #ifndef SKEIN_BPF_UNWIND_NATIVE_H
 #define SKEIN_BPF_UNWIND_NATIVE_H
 
+#include "bpf/unwind/hotspot_kernel.h"
 #include "bpf/unwind/kernel.h"
 #include "bpf/unwind/process.h"
 

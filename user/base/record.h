@@ -347,7 +347,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(NOT_READY, "unwind table not ready") /* before the recording ended */ \
 	X(PYTHON, "Python frames unreadable") /* some of them, independent of the native frames */ \
 	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */ \
-	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */
+	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */ \
+	X(JAVA, "Java frame unreadable") /* code of a JVM whose caller is not certain */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
