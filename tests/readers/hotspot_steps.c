@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "symbolizers/unwind/code_flow.h"
-#include "symbolizers/unwind/hotspot_code.h"
+#include "symbolizers/unwind/hotspot_paths.h"
 
 #define HEAPS_MAX 8
 #define FRAMES_MAX 4096
@@ -79,12 +79,12 @@ static bool is_generated(const struct steps *s, uint64_t pc)
 
 static int follow_blob(struct blob *b, int frame_words, int complete, unsigned int entry)
 {
-	const struct hotspot_method method = {
+	const struct hotspot_compiled method = {
 		.code = b->code,
 		.size = b->end - b->begin,
-		.kind = b->kind == 'C' ? HOTSPOT_METHOD_COMPILED
-		      : b->kind == 'A' ? HOTSPOT_METHOD_ADAPTER
-				       : HOTSPOT_METHOD_NATIVE,
+		.kind = b->kind == 'C' ? HOTSPOT_COMPILED_METHOD
+		      : b->kind == 'A' ? HOTSPOT_COMPILED_ADAPTER
+				       : HOTSPOT_COMPILED_NATIVE,
 		.frame_words = frame_words,
 		.complete = complete,
 		.entry = entry,
@@ -95,17 +95,17 @@ static int follow_blob(struct blob *b, int frame_words, int complete, unsigned i
 		return ret;
 	switch (b->kind) {
 	case 'F':
-		return hotspot_code_follow(&b->flow, HOTSPOT_CODE_FUNCTIONS);
+		return hotspot_paths_follow(&b->flow, HOTSPOT_ONCE_FUNCTIONS);
 	case 'f':
-		return hotspot_code_follow(&b->flow, HOTSPOT_CODE_FUNCTION);
+		return hotspot_paths_follow(&b->flow, HOTSPOT_ONCE_FUNCTION);
 	case 'L':
-		return hotspot_code_follow(&b->flow, HOTSPOT_CODE_LINKERS);
+		return hotspot_paths_follow(&b->flow, HOTSPOT_ONCE_LINKERS);
 	case 'i':
-		return hotspot_code_follow(&b->flow, HOTSPOT_CODE_CODELET);
+		return hotspot_paths_follow(&b->flow, HOTSPOT_ONCE_CODELET);
 	case 'e':
-		return hotspot_code_follow(&b->flow, HOTSPOT_CODE_ENTRY);
+		return hotspot_paths_follow(&b->flow, HOTSPOT_ONCE_ENTRY);
 	default:
-		return hotspot_method_follow(&b->flow, &method);
+		return hotspot_compiled_follow(&b->flow, &method);
 	}
 }
 

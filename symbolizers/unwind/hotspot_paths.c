@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How to leave machine code that HotSpot has generated. */
-#include "symbolizers/unwind/hotspot_code.h"
+#include "symbolizers/unwind/hotspot_paths.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "symbolizers/unwind/code_flow.h"
 
-static const struct code_state *state_at_begin(enum hotspot_code_kind kind)
+static const struct code_state *state_at_begin(enum hotspot_once_kind kind)
 {
 	switch (kind) {
-	case HOTSPOT_CODE_CODELET:
+	case HOTSPOT_ONCE_CODELET:
 		return &code_state_interpreter;
-	case HOTSPOT_CODE_LINKERS:
-	case HOTSPOT_CODE_ENTRY:
+	case HOTSPOT_ONCE_LINKERS:
+	case HOTSPOT_ONCE_ENTRY:
 		return &code_state_method;
 	default:
 		return &code_state_function;
@@ -68,19 +68,19 @@ static int follow_first(struct code_flow *f)
  * Follow the code from its begin, and then from each place that no path has led to: codelets have
  * many entries, and blobs may have several functions.
  */
-int hotspot_code_follow(struct code_flow *f, enum hotspot_code_kind kind)
+int hotspot_paths_follow(struct code_flow *f, enum hotspot_once_kind kind)
 {
 	const struct code_state *state = state_at_begin(kind);
 	size_t at = 0;
 	int ret = 0;
 
-	f->calls_inside = kind == HOTSPOT_CODE_CODELET || kind == HOTSPOT_CODE_ENTRY;
-	if (kind == HOTSPOT_CODE_FUNCTION)
+	f->calls_inside = kind == HOTSPOT_ONCE_CODELET || kind == HOTSPOT_ONCE_ENTRY;
+	if (kind == HOTSPOT_ONCE_FUNCTION)
 		ret = follow_first(f);
-	if (!ret && kind == HOTSPOT_CODE_FUNCTIONS)
+	if (!ret && kind == HOTSPOT_ONCE_FUNCTIONS)
 		ret = follow_frames(f);
 	while (!ret && code_flow_unseen(f, &at)) {
-		if (kind == HOTSPOT_CODE_CODELET || (at == 0 && kind == HOTSPOT_CODE_ENTRY))
+		if (kind == HOTSPOT_ONCE_CODELET || (at == 0 && kind == HOTSPOT_ONCE_ENTRY))
 			ret = code_flow_follow(f, at, state);
 		else
 			ret = follow_guess(f, at, state);
@@ -104,13 +104,13 @@ static int put_rules(struct unwind_rows *rows, const struct code_flow *f, uint64
 	return ret == -EINVAL ? 0 : ret;
 }
 
-int hotspot_code_add(struct unwind_rows *rows, const struct hotspot_code *code)
+int hotspot_paths_add(struct unwind_rows *rows, const struct hotspot_once_code *code)
 {
 	struct code_flow f;
 	int ret = code_flow_init(&f, code->bytes, code->size);
 
 	if (!ret)
-		ret = hotspot_code_follow(&f, code->kind);
+		ret = hotspot_paths_follow(&f, code->kind);
 	if (!ret || ret == -E2BIG)
 		ret = put_rules(rows, &f, code->offset);
 	code_flow_free(&f);
@@ -123,7 +123,7 @@ static bool is_same_row(const struct hotspot_row *a, const struct hotspot_row *b
 	       a->sender_register == b->sender_register && a->method_register == b->method_register;
 }
 
-static int append_row(struct hotspot_code_rows *rows, struct hotspot_row row, uint64_t offset)
+static int append_row(struct hotspot_paths_rows *rows, struct hotspot_row row, uint64_t offset)
 {
 	const size_t count = rows->items.count;
 
@@ -133,14 +133,14 @@ static int append_row(struct hotspot_code_rows *rows, struct hotspot_row row, ui
 	return vector_push(&rows->items, row);
 }
 
-int hotspot_code_append(struct hotspot_code_rows *rows, const struct hotspot_code *code)
+int hotspot_paths_append(struct hotspot_paths_rows *rows, const struct hotspot_once_code *code)
 {
 	const struct code_state *state;
 	struct code_flow f;
 	int ret = code_flow_init(&f, code->bytes, code->size);
 
 	if (!ret)
-		ret = hotspot_code_follow(&f, code->kind);
+		ret = hotspot_paths_follow(&f, code->kind);
 	for (size_t at = 0; !ret && at < f.size;) {
 		state = code_flow_state(&f, at);
 		ret = append_row(rows, code_state_row(state ? state : &code_state_lost),
@@ -182,7 +182,7 @@ static int follow_rest(struct code_flow *f, const struct code_state *body)
  * Follow a compiled method. Once it must not be entered any more, the JVM puts a jump over its
  * beginning, and nothing leads from there to its body.
  */
-static int follow_compiled(struct code_flow *f, const struct hotspot_method *m)
+static int follow_compiled(struct code_flow *f, const struct hotspot_compiled *m)
 {
 	const struct code_state body = code_state_body((int16_t)m->frame_words);
 	const size_t complete = m->complete > 0 ? (size_t)m->complete : m->size;
@@ -196,7 +196,7 @@ static int follow_compiled(struct code_flow *f, const struct hotspot_method *m)
 	return ret ? ret : follow_rest(f, &body);
 }
 
-int hotspot_method_follow(struct code_flow *f, const struct hotspot_method *m)
+int hotspot_compiled_follow(struct code_flow *f, const struct hotspot_compiled *m)
 {
 	int ret = code_flow_follow(f, 0, &code_state_function);
 
@@ -204,19 +204,19 @@ int hotspot_method_follow(struct code_flow *f, const struct hotspot_method *m)
 		ret = code_flow_follow(f, m->entry, &code_state_function);
 	if (ret)
 		return ret;
-	if (m->kind == HOTSPOT_METHOD_ADAPTER)
-		return hotspot_code_follow(f, HOTSPOT_CODE_FUNCTIONS);
-	return m->kind == HOTSPOT_METHOD_COMPILED ? follow_compiled(f, m) : 0;
+	if (m->kind == HOTSPOT_COMPILED_ADAPTER)
+		return hotspot_paths_follow(f, HOTSPOT_ONCE_FUNCTIONS);
+	return m->kind == HOTSPOT_COMPILED_METHOD ? follow_compiled(f, m) : 0;
 }
 
-int hotspot_method_state(struct code_state *out, const struct hotspot_method *m, uint32_t at)
+int hotspot_compiled_state(struct code_state *out, const struct hotspot_compiled *m, uint32_t at)
 {
 	const struct code_state *state = NULL;
 	struct code_flow f;
 	int ret = code_flow_init(&f, m->code, m->size);
 
 	if (!ret)
-		ret = hotspot_method_follow(&f, m);
+		ret = hotspot_compiled_follow(&f, m);
 	if (!ret)
 		state = code_flow_state(&f, at);
 	if (!ret && (!state || code_state_is_lost(state)))
