@@ -19,9 +19,9 @@
 #include "base/error.h"
 
 struct helper_cost;
-struct hotspot_facts;
 struct hotspot_file;
 struct hotspot_objects;
+struct jvm_facts;
 struct python_file;
 struct python_layout;
 struct unwind_page_list;
@@ -141,7 +141,7 @@ struct symbolizer_events {
 	 * The reply to symbolizer_request_jvm(): status is 0; -EAGAIN: ask again a little later; or
 	 * another negative errno, for the reason, which is a text. May be NULL.
 	 */
-	void (*jvm)(void *context, uint64_t object, int status, const struct hotspot_facts *f,
+	void (*jvm)(void *context, uint64_t object, int status, const struct jvm_facts *f,
 		    const char *reason);
 	/*
 	 * The reply for one address of symbolizer_lookup_java(): the methods that run there,
@@ -349,7 +349,7 @@ uint64_t symbolizer_gathered(const struct symbolizer *s);
 int symbolizer_use_cache(struct symbolizer *s, const char *directory);
 
 /*
- * Request the unwind table of an ELF object, without reading its symbols. With a cache, the table's
+ * Request the unwind table of an ELF object, or of the code that a JVM makes once, without reading its symbols. With a cache, the table's
  * key is requested first, which takes precedence over pending names; a table that the worker has to
  * make comes after names that were requested before it. One reply by the event table follows,
  * unless the object is forgotten before; further requests while one is pending have no effect. If

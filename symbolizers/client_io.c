@@ -237,7 +237,7 @@ static void end_jvm(struct symbolizer *s, struct request *r, const struct messag
 
 	o->requests.jvm = false;
 	if (s->events.jvm && !o->forgotten)
-		s->events.jvm(s->events.context, o->id, m->status, &m->facts, m->reason);
+		s->events.jvm(s->events.context, o->id, m->status, &m->jvm, m->reason);
 	request_free(r);
 }
 

@@ -245,7 +245,8 @@ int reply_read_jvm(struct message_jvm *out, const struct reply_reader *from)
 	memcpy(out, from->at, sizeof(*out));
 	if (out->status > 0 || out->status < -ERRNO_MAX ||
 	    !is_text_terminated(out->reason, sizeof(out->reason)) ||
-	    (!out->status && !hotspot_facts_check(&out->facts)))
+	    (!out->status && !hotspot_facts_check(&out->jvm.facts)) ||
+	    out->jvm.row_count > HOTSPOT_ROWS_MAX)
 		return -EBADMSG;
 	return 0;
 }

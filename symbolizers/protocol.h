@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbolizers/hotspot_layout.h"
+#include "symbolizers/hotspot_tables.h"
+#include "symbolizers/jvm_facts.h"
 #include "symbolizers/python_file.h"
 
 enum message_type {
@@ -102,9 +103,9 @@ struct inspected_file {
 
 /* What a JVM says of itself. */
 struct message_jvm {
-	int32_t status; /* 0, or a negative errno: facts are not set */
+	int32_t status; /* 0, or a negative errno: jvm is not set */
 	uint32_t reserved; /* 0 */
-	struct hotspot_facts facts;
+	struct jvm_facts jvm;
 	char reason[128]; /* of a failure */
 };
 

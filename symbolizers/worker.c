@@ -316,6 +316,13 @@ static void reply_with_jvm(struct worker *w, const struct message *m, struct wor
 		_exit(1);
 }
 
+static void reply_with_jvm_table(struct worker *w, const struct message *m,
+				 const struct worker_object *o)
+{
+	if (worker_reply_jvm_table(w->socket, m, &o->table.java) < 0)
+		_exit(1);
+}
+
 static void reply_with_functions(struct worker *w, const struct message *m, struct worker_object *o)
 {
 	/* each text is written with a NUL, which the next text or reply overwrites */
@@ -570,8 +577,13 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 		else
 			reply_with_functions(w, m, o);
 		return;
-	case MESSAGE_KEY:
 	case MESSAGE_TABLE:
+		if (o && o->kind == OBJECT_JAVA) {
+			reply_with_jvm_table(w, m, o);
+			return;
+		}
+		/* fall through */
+	case MESSAGE_KEY:
 	case MESSAGE_INSPECT:
 	case MESSAGE_PAGES:
 		reply_about_file(w, m, o);

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bpf/event.h"
+#include "symbolizers/worker_tables.h"
 
 /* Most bytes of the names of one process that are kept. */
 #define NAMES_BYTES_MAX (16u << 20)
@@ -21,8 +23,17 @@ bool worker_java_begin(struct java_process *p, const void *payload, size_t size)
 	return true;
 }
 
+static void forget_once(struct java_process *p)
+{
+	if (p->once)
+		hotspot_once_free(p->once);
+	free(p->once);
+	p->once = NULL;
+}
+
 void worker_java_end(struct java_process *p)
 {
+	forget_once(p);
 	hotspot_names_free(p->names);
 	hotspot_tables_free(p->tables);
 	*p = (struct java_process){0};
@@ -61,6 +72,37 @@ static int read_tables(struct java_process *p, int fd, struct error *err)
 	return ret;
 }
 
+/* Describe the code that is made once. Without that, the walker leaves it by its frame sizes. */
+static int read_once(struct java_process *p, const struct hotspot_memory *memory,
+		     struct jvm_facts *f, struct error *err)
+{
+	int ret;
+
+	forget_once(p);
+	p->once = calloc(1, sizeof(*p->once));
+	if (!p->once)
+		return -ENOMEM;
+	ret = hotspot_once_read(p->once, p->tables, &f->facts, memory, err);
+	if (ret) {
+		free(p->once);
+		p->once = NULL;
+		return ret == -EAGAIN ? ret : 0;
+	}
+	f->row_count = p->once->row_count;
+	memcpy(f->rows, p->once->rows, sizeof(f->rows));
+	f->has_table = p->once->table != NULL;
+	f->base = p->once->base;
+	return 0;
+}
+
+int worker_reply_jvm_table(int socket, const struct message *request, const struct java_process *p)
+{
+	const struct hotspot_once *once = p ? p->once : NULL;
+
+	return worker_reply_made_table(socket, request, once ? once->table : NULL,
+				       once ? once->table_bytes : 0);
+}
+
 int worker_reply_jvm(int socket, const struct message *request, struct java_process *p, int fd)
 {
 	struct message_jvm m;
@@ -74,7 +116,9 @@ int worker_reply_jvm(int socket, const struct message *request, struct java_proc
 	if (!ret) {
 		const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
 
-		ret = hotspot_facts_read(&m.facts, p->tables, &memory, &err);
+		ret = hotspot_facts_read(&m.jvm.facts, p->tables, &memory, &err);
+		if (!ret)
+			ret = read_once(p, &memory, &m.jvm, &err);
 	}
 	m.status = ret;
 	if (ret)

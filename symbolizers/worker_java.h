@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "symbolizers/hotspot_names.h"
+#include "symbolizers/hotspot_once.h"
 #include "symbolizers/protocol.h"
 
 /* One JVM. Zeroed memory is a JVM of which nothing is known yet. */
@@ -13,6 +14,7 @@ struct java_process {
 	struct hotspot_objects objects; /* addresses in the process */
 	struct hotspot_tables *tables; /* NULL: not read yet */
 	struct hotspot_names *names; /* NULL: the tables are not read, or lack an entry */
+	struct hotspot_once *once; /* NULL: not read yet, or not understood */
 };
 
 /* Bytes of the longest record of a place of a Java frame. */
@@ -32,6 +34,9 @@ void worker_java_end(struct java_process *p);
  * errno when no reply can be sent any more.
  */
 int worker_reply_jvm(int socket, const struct message *request, struct java_process *p, int fd);
+
+/* Reply to MESSAGE_TABLE, after worker_reply_jvm(), in the same way. */
+int worker_reply_jvm_table(int socket, const struct message *request, const struct java_process *p);
 
 /*
  * Find the methods of a frame, innermost first. fd: memory of the process, or -1 if it is not open

@@ -301,45 +301,84 @@ static __always_inline int hotspot_leave_interpreter(struct native_walk *w,
 }
 
 /*
- * Leave the oldest mounted frame of a virtual thread: sp points to its ContinuationEntry, above
- * which the frame of Continuation.enterSpecial() has the carrier's fp and its return address.
+ * Leave a frame of code that is made once by its unwind table. Return as native_walk_step();
+ * WALK_PENDING: the table has no rule for it.
+ */
+HOTSPOT_FUNCTION int hotspot_leave_by_table(struct native_walk *w, __u32 table, __u64 offset,
+					    int exact)
+{
+	struct unwind_slot *slot = w ? walk_slot(w, table) : NULL;
+	const struct unwind_rule *r;
+	__u32 rule = UNWIND_RULE_GAP;
+
+	if (!w || !slot || slot->state != UNWIND_TABLE_READY)
+		return WALK_PENDING;
+	slot->used = walk_now();
+	if (walk_find_in_table(w, slot, offset, &rule) || rule < UNWIND_RULES_FIXED)
+		return WALK_PENDING;
+	r = walk_rule(w, rule);
+	if (!r || r->kind == UNWIND_BAD || r->kind == UNWIND_GAP)
+		return WALK_PENDING;
+	return leave_by_rule(w, rule, exact);
+}
+
+/*
+ * Leave the oldest mounted frame of a virtual thread: it returns to the return barrier, before
+ * which no call stands, if older frames are in the heap. sp points to the thread's
+ * ContinuationEntry, above which the frame of Continuation.enterSpecial() has the carrier's fp and
+ * its return address. Return WALK_PENDING if pc is not the barrier.
  */
 static __always_inline int hotspot_cross_barrier(struct native_walk *w,
 						 const struct hotspot_process *p)
 {
-	__u64 at = w->sp + p->entry_bytes;
+	__u64 at = w->sp + HOTSPOT_CONTINUATION_BYTES, *before = w->java.code;
+	int ret;
 
-	return hotspot_leave_sized(w, at + 16, at);
+	if (hotspot_read(w, before, sizeof(*before), w->pc - sizeof(*before)))
+		return WALK_PENDING;
+	/* call rel32; call register */
+	if ((*before >> 24 & 0xff) == 0xe8 || (*before >> 48 & 0xf8ff) == 0xd0ff)
+		return WALK_PENDING;
+	ret = hotspot_leave_sized(w, at + 16, at);
+	if (ret == WALK_CALLER && hotspot_find_range(w, p, w->pc))
+		return native_walk_end(w, WALK_END_JAVA);
+	return ret;
 }
 
-/* Leave a frame of StubRoutines: most have a frame pointer. */
-static __always_inline int hotspot_leave_stub(struct native_walk *w,
-					      const struct hotspot_process *p, int exact)
+/* Leave other code than a method's, without an unwind table. */
+static __always_inline int hotspot_leave_stub(struct native_walk *w, const struct hotspot_blob *b,
+					      int exact)
 {
-	__u64 cookie = 0;
+	__u64 size = 8 * (__u64)b->frame_size, cookie = 0;
 
-	if (!exact && p->return_barrier && w->pc == p->return_barrier)
-		return hotspot_cross_barrier(w, p);
-	if (exact || walk_read_word(w, w->fp + 8, &cookie))
+	if (b->kind == HOTSPOT_BARE)
+		return hotspot_leave_sized(w, w->sp + 8, 0);
+	if (exact)
 		return native_walk_end(w, WALK_END_JAVA);
-	return hotspot_leave_by_fp(w, cookie == HOTSPOT_BARRIER_COOKIE);
+	/* most of StubRoutines have a frame pointer */
+	if (b->kind == HOTSPOT_STUBS || b->kind == HOTSPOT_CONTINUATION) {
+		if (walk_read_word(w, w->fp + 8, &cookie))
+			return native_walk_end(w, WALK_END_UNREADABLE);
+		return hotspot_leave_by_fp(w, cookie == HOTSPOT_BARRIER_COOKIE);
+	}
+	if (b->frame_size < 2 || b->frame_size > HOTSPOT_FRAME_WORDS_MAX)
+		return native_walk_end(w, WALK_END_JAVA);
+	return hotspot_leave_sized(w, w->sp + size, w->sp + size - 16);
 }
 
 static __always_inline int hotspot_leave_other(struct native_walk *w,
 					       const struct hotspot_process *p,
 					       const struct hotspot_blob *b, int exact)
 {
-	__u64 size = 8 * (__u64)b->frame_size;
+	int ret = WALK_PENDING;
 
 	hotspot_put_words(w, WIRE_TAG_JAVA_BLOB, b->address,
 			  HOTSPOT_BLOB_PLACE(w->pc - b->address, b->kind));
-	if (b->kind == HOTSPOT_STUBS)
-		return hotspot_leave_stub(w, p, exact);
-	if (b->kind == HOTSPOT_BARE)
-		return hotspot_leave_sized(w, w->sp + 8, 0);
-	if (exact || b->frame_size < 2 || b->frame_size > HOTSPOT_FRAME_WORDS_MAX)
-		return native_walk_end(w, WALK_END_JAVA);
-	return hotspot_leave_sized(w, w->sp + size, w->sp + size - 16);
+	if (!exact && b->kind == HOTSPOT_CONTINUATION)
+		ret = hotspot_cross_barrier(w, p);
+	if (ret == WALK_PENDING)
+		ret = hotspot_leave_by_table(w, p->table, w->pc - !exact - p->base, exact);
+	return ret == WALK_PENDING ? hotspot_leave_stub(w, b, exact) : ret;
 }
 
 /*

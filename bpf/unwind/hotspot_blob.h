@@ -100,9 +100,10 @@ static __always_inline int hotspot_read_header(struct native_walk *w,
 	return (hotspot_word(w, used) >> (used & 7) * 8 & 0xff) == 1 ? 0 : -1;
 }
 
-static __always_inline enum hotspot_kind hotspot_kind_of(__u64 name)
+/* name: HOTSPOT_NAME_WORDS words. */
+static __always_inline enum hotspot_kind hotspot_kind_of(const __u64 *name)
 {
-	switch (name) {
+	switch (name[0]) {
 	case HOTSPOT_NAME_NMETHOD:
 		return HOTSPOT_NMETHOD;
 	case HOTSPOT_NAME_NATIVE:
@@ -110,7 +111,10 @@ static __always_inline enum hotspot_kind hotspot_kind_of(__u64 name)
 	case HOTSPOT_NAME_INTERPRETER:
 		return HOTSPOT_INTERPRETER;
 	case HOTSPOT_NAME_STUBS:
-		return HOTSPOT_STUBS;
+		return name[1] == HOTSPOT_NAME_CONTINUATION_1 &&
+				       name[2] == HOTSPOT_NAME_CONTINUATION_2
+			       ? HOTSPOT_CONTINUATION
+			       : HOTSPOT_STUBS;
 	case HOTSPOT_NAME_ADAPTER:
 		return HOTSPOT_ADAPTER;
 	case HOTSPOT_NAME_VTABLE:
@@ -125,11 +129,13 @@ static __always_inline enum hotspot_kind hotspot_kind_of(__u64 name)
 static __always_inline int hotspot_read_kind(struct native_walk *w, const struct hotspot_layout *l,
 					     __u32 *kind)
 {
-	__u64 *name = w->java.words;
+	__u64 *name = w->java.method;
 
-	if (hotspot_read(w, name, sizeof(*name), hotspot_word(w, l->block_bytes + l->blob_name)))
+	/* shorter names are followed by other texts, in the read-only data of libjvm */
+	if (hotspot_read(w, name, HOTSPOT_NAME_WORDS * sizeof(*name),
+			 hotspot_word(w, l->block_bytes + l->blob_name)))
 		return -1;
-	*kind = hotspot_kind_of(*name);
+	*kind = hotspot_kind_of(name);
 	return 0;
 }
 

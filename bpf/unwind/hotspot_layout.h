@@ -126,11 +126,13 @@ struct hotspot_process {
 	__u32 unused;
 	struct hotspot_range ranges[HOTSPOT_RANGES_MAX];
 	/*
-	 * address to which a virtual thread's oldest mounted frame returns if frames below it are
-	 * frozen, and bytes of the ContinuationEntry to which sp then points; 0: not known
+	 * slot of the unwind table of other code that is made once; its file offset 0 stands for
+	 * the address base. UNWIND_SLOT_NONE: there is none.
 	 */
-	__u64 return_barrier, entry_bytes;
-	/* the interpreter's code; 0: not known yet */
+	__u32 table;
+	__u32 unused3;
+	__u64 base;
+	/* the interpreter's code; 0: not known */
 	__u64 interpreter_low, interpreter_high;
 	/* rows of the interpreter's code, sorted by offset; 0: all code of it has whole frames */
 	__u32 row_count;
@@ -152,6 +154,7 @@ enum hotspot_kind {
 	HOTSPOT_NATIVE, /* the wrapper of a native method, or a method handle's linker */
 	HOTSPOT_INTERPRETER,
 	HOTSPOT_STUBS, /* StubRoutines */
+	HOTSPOT_CONTINUATION, /* the part of them that freezes and thaws virtual threads */
 	HOTSPOT_BARE, /* stubs without a frame: the return address is at sp */
 	HOTSPOT_ADAPTER, /* between the interpreter's and compiled code's conventions */
 	HOTSPOT_KINDS
@@ -162,6 +165,10 @@ enum hotspot_kind {
 #define HOTSPOT_NAME_NATIVE 0x6e2065766974616eULL /* "native nmethod" */
 #define HOTSPOT_NAME_INTERPRETER 0x6572707265746e49ULL /* "Interpreter" */
 #define HOTSPOT_NAME_STUBS 0x74756f5262757453ULL /* "StubRoutines (1)" and so on */
+/* the next words of "StubRoutines (continuation stubs)" */
+#define HOTSPOT_NAME_CONTINUATION_1 0x6f63282073656e69ULL
+#define HOTSPOT_NAME_CONTINUATION_2 0x697461756e69746eULL
+#define HOTSPOT_NAME_WORDS 3
 #define HOTSPOT_NAME_ADAPTER 0x204932432f433249ULL /* "I2C/C2I adapters" */
 #define HOTSPOT_NAME_VTABLE 0x6320656c62617476ULL /* "vtable chunks" */
 #define HOTSPOT_NAME_CACHE 0x6143656e696c6e49ULL /* "InlineCacheBuffer" */
@@ -175,6 +182,12 @@ enum hotspot_kind {
 #define HOTSPOT_SLOT_SENDER (-8)
 #define HOTSPOT_SLOT_METHOD (-24)
 #define HOTSPOT_SLOT_BCP (-64)
+
+/*
+ * Bytes of a ContinuationEntry (21 to 25), to which sp points where the mounted frames of a virtual
+ * thread end.
+ */
+#define HOTSPOT_CONTINUATION_BYTES 64
 
 #define HOTSPOT_BCI_UNKNOWN 0xffff
 

@@ -28,15 +28,23 @@ static uint32_t free_index(const struct jvms *j)
 	return i;
 }
 
-static void describe_process(struct hotspot_process *p, const struct hotspot_facts *facts)
+static void describe_process(struct hotspot_process *p, const struct object *o,
+			     const struct jvm_facts *jvm)
 {
+	const struct hotspot_facts *facts = &jvm->facts;
+
+	p->table = jvm->has_table ? o->table : UNWIND_SLOT_NONE;
+	p->base = jvm->base;
+	p->row_count = jvm->row_count;
+	memcpy(p->rows, jvm->rows, sizeof(p->rows));
 	p->range_count = facts->range_count;
 	memcpy(p->ranges, facts->ranges, sizeof(p->ranges));
 	p->interpreter_low = facts->interpreter_low;
 	p->interpreter_high = facts->interpreter_high;
 }
 
-int jvms_add(struct jvms *j, uint64_t object, const struct hotspot_facts *facts, uint32_t *number)
+int jvms_add(struct jvms *j, const struct object *o, const struct jvm_facts *facts,
+	     uint32_t *number)
 {
 	uint32_t index = free_index(j);
 	struct hotspot_process *p;
@@ -47,13 +55,13 @@ int jvms_add(struct jvms *j, uint64_t object, const struct hotspot_facts *facts,
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	p->layout = layout_number(j, &facts->layout);
+	p->layout = layout_number(j, &facts->facts.layout);
 	/* 0 stands for no JVM */
 	p->number = HOTSPOT_NUMBER(index, (++j->generation & 0xffffff) ? j->generation : 1);
-	describe_process(p, facts);
+	describe_process(p, o, facts);
 	ret = p->layout ? j->send_process(j->context, index, p) : -ENOSPC;
 	if (!ret) {
-		j->objects[index] = object;
+		j->objects[index] = o->id;
 		*number = p->number;
 	}
 	free(p);

@@ -8,7 +8,7 @@
 #include "bpf/unwind/hotspot_layout.h"
 #include "capture/objects.h"
 #include "capture/space.h"
-#include "symbolizers/hotspot_layout.h"
+#include "symbolizers/jvm_facts.h"
 
 /* Start with zeroed memory. */
 struct jvms {
@@ -23,10 +23,12 @@ struct jvms {
 };
 
 /*
- * Send a JVM to the walkers. object: object.id of the process's memory. Return 0 with its number
+ * Send a JVM to the walkers. o: memory of the process, whose slot has the table of the code that
+ * the JVM makes once. Return 0 with its number
  * (HOTSPOT_NUMBER()); -ENOSPC: there are too many JVMs or layouts; or the error of sending.
  */
-int jvms_add(struct jvms *j, uint64_t object, const struct hotspot_facts *facts, uint32_t *number);
+int jvms_add(struct jvms *j, const struct object *o, const struct jvm_facts *facts,
+	     uint32_t *number);
 /* Free the number of a JVM whose process has ended. */
 void jvms_remove(struct jvms *j, uint32_t number);
 

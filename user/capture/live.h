@@ -212,7 +212,7 @@ uint32_t live_jvm_of(void *context, struct process_entry *p);
 /* Request the facts of a JVM when its memory has been opened; for every updated object. */
 void live_java_updated(struct live *l, struct object *o);
 /* Handle the reply, of the event jvm. */
-void live_java_facts(struct live *l, uint64_t object, int status, const struct hotspot_facts *f,
+void live_java_facts(struct live *l, uint64_t object, int status, const struct jvm_facts *f,
 		     const char *reason);
 /* Request the facts of starting JVMs again, whose time has come. now: ns. */
 void live_java_poll(struct live *l, uint64_t now);

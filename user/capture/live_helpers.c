@@ -128,7 +128,7 @@ static void on_hotspot(void *context, uint64_t object, const struct hotspot_file
 	l->walkers.remapped = true;
 }
 
-static void on_jvm(void *context, uint64_t object, int status, const struct hotspot_facts *f,
+static void on_jvm(void *context, uint64_t object, int status, const struct jvm_facts *f,
 		   const char *reason)
 {
 	live_java_facts(context, object, status, f, reason);

@@ -76,7 +76,7 @@ bool live_java_starting(const struct live *l)
 	return l->walkers.jvms_starting.count;
 }
 
-static void describe_jvm(struct object *o, int status, const struct hotspot_facts *f,
+static void describe_jvm(struct object *o, int status, const struct jvm_facts *f,
 			 const char *reason)
 {
 	char text[256];
@@ -85,14 +85,14 @@ static void describe_jvm(struct object *o, int status, const struct hotspot_fact
 		snprintf(text, sizeof(text), "HotSpot, its frames are not read: %s",
 			 *reason ? reason : strerror(-status));
 	else
-		snprintf(text, sizeof(text), "HotSpot %s%s, its frames are read", f->version,
-			 f->debug_non_safepoints ? " with DebugNonSafepoints" : "");
+		snprintf(text, sizeof(text), "HotSpot %s%s, its frames are read", f->facts.version,
+			 f->facts.debug_non_safepoints ? " with DebugNonSafepoints" : "");
 	free(o->java.described);
 	o->java.described = strdup(text);
 	o->emitted = false;
 }
 
-void live_java_facts(struct live *l, uint64_t object, int status, const struct hotspot_facts *f,
+void live_java_facts(struct live *l, uint64_t object, int status, const struct jvm_facts *f,
 		     const char *reason)
 {
 	struct object *o = objects_by_id(l->objects, object);
@@ -100,8 +100,11 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct h
 
 	if (!o || o->kind != MAPPING_JAVA)
 		return;
-	if (!status && !o->java.number)
-		status = jvms_add(&l->walkers.jvms, object, f, &o->java.number);
+	if (!status && !o->java.number) {
+		status = jvms_add(&l->walkers.jvms, o, f, &o->java.number);
+		if (!status && f->has_table)
+			objects_request_made_table(l->objects, o);
+	}
 	describe_jvm(o, status, f, reason);
 	if (status == -EAGAIN)
 		retry_later(l, o, clock_boot_ns());

@@ -314,7 +314,7 @@ struct object *objects_new_java(struct objects *o, const struct mapped_place *at
 
 	if (!object)
 		return NULL;
-	object->table = UNWIND_SLOT_NONE;
+	object->table = objects_new_table_slot(o);
 	(void)object_set_java(object, f); /* on failure, the names cannot be read */
 	return object;
 }

@@ -220,6 +220,8 @@ void objects_handle_table(struct objects *o, uint64_t id, int status, const stru
 struct object *objects_handle_inspected(struct objects *o, uint64_t id, const struct python_file *f,
 					uint32_t layout);
 
+/* Request the table of the code that a JVM makes once. object: its memory. */
+void objects_request_made_table(struct objects *o, struct object *object);
 /* Record that a file is a libjvm. Return the object, NULL if there is none or no memory. */
 struct object *objects_handle_hotspot(struct objects *o, uint64_t id, const struct hotspot_file *f);
 

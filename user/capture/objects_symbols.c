@@ -33,6 +33,11 @@ static void request_table(struct objects *o, struct object *object)
 		object_set_no_table(o, object);
 }
 
+void objects_request_made_table(struct objects *o, struct object *object)
+{
+	request_table(o, object);
+}
+
 static int request_symbols(struct objects *o, struct object *object)
 {
 	object->read = true;
