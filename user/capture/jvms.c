@@ -43,10 +43,10 @@ static void describe_process(struct hotspot_process *p, const struct object *o,
 	p->interpreter_high = facts->interpreter_high;
 }
 
-int jvms_add(struct jvms *j, const struct object *o, const struct jvm_facts *facts,
-	     uint32_t *number)
+int jvms_send(struct jvms *j, const struct object *o, const struct jvm_facts *facts,
+	      uint32_t *number)
 {
-	uint32_t index = free_index(j);
+	uint32_t index = *number ? HOTSPOT_NUMBER_INDEX(*number) : free_index(j);
 	struct hotspot_process *p;
 	int ret;
 
@@ -57,7 +57,9 @@ int jvms_add(struct jvms *j, const struct object *o, const struct jvm_facts *fac
 		return -ENOMEM;
 	p->layout = layout_number(j, &facts->facts.layout);
 	/* 0 stands for no JVM */
-	p->number = HOTSPOT_NUMBER(index, (++j->generation & 0xffffff) ? j->generation : 1);
+	if (!*number && !(++j->generation & 0xffffff))
+		j->generation++;
+	p->number = *number ? *number : HOTSPOT_NUMBER(index, j->generation & 0xffffff);
 	describe_process(p, o, facts);
 	ret = p->layout ? j->send_process(j->context, index, p) : -ENOSPC;
 	if (!ret) {

@@ -23,12 +23,12 @@ struct jvms {
 };
 
 /*
- * Send a JVM to the walkers. o: memory of the process, whose slot has the table of the code that
- * the JVM makes once. Return 0 with its number
- * (HOTSPOT_NUMBER()); -ENOSPC: there are too many JVMs or layouts; or the error of sending.
+ * Send a JVM to the walkers, or send it again. o: memory of the process, whose slot has the table
+ * of the code that the JVM makes once. *number: HOTSPOT_NUMBER() of the JVM, 0: it is new. Return 0
+ * and the number; -ENOSPC: there are too many JVMs or layouts; or the error of sending.
  */
-int jvms_add(struct jvms *j, const struct object *o, const struct jvm_facts *facts,
-	     uint32_t *number);
+int jvms_send(struct jvms *j, const struct object *o, const struct jvm_facts *facts,
+	      uint32_t *number);
 /* Free the number of a JVM whose process has ended. */
 void jvms_remove(struct jvms *j, uint32_t number);
 

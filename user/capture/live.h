@@ -216,7 +216,8 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct j
 		     const char *reason);
 /* Request the facts of starting JVMs again, whose time has come. now: ns. */
 void live_java_poll(struct live *l, uint64_t now);
-bool live_java_starting(const struct live *l);
+/* Return the time of the next such request, ns; UINT64_MAX: none is due. */
+uint64_t live_java_next(const struct live *l);
 /* Free the numbers of JVMs whose processes are forgotten. */
 void live_java_tidy(struct live *l);
 

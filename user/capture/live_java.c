@@ -55,6 +55,22 @@ static void retry_later(struct live *l, struct object *o, uint64_t now)
 	o->java.retry_at = now + (wait < RETRY_LONGEST ? wait : RETRY_LONGEST);
 }
 
+/*
+ * Have the facts of a JVM that is known requested again: it makes the last of its stubs, those of
+ * the compilers, after others have run for a while, and on a slow machine even the interpreter may
+ * not have been complete.
+ */
+static void ask_again(struct live *l, struct object *o, uint64_t now)
+{
+	static const uint64_t after[] = {60 * NSEC_PER_MSEC, 300 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC,
+					 10 * NSEC_PER_SEC};
+
+	if (o->java.replies >= sizeof(after) / sizeof(*after))
+		return;
+	o->java.retry_at = now + after[o->java.replies++];
+	(void)vector_push(&l->walkers.jvms_starting, o->id);
+}
+
 void live_java_poll(struct live *l, uint64_t now)
 {
 	size_t left = 0;
@@ -71,9 +87,18 @@ void live_java_poll(struct live *l, uint64_t now)
 	l->walkers.jvms_starting.count = left;
 }
 
-bool live_java_starting(const struct live *l)
+uint64_t live_java_next(const struct live *l)
 {
-	return l->walkers.jvms_starting.count;
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < l->walkers.jvms_starting.count; i++) {
+		const struct object *o =
+			objects_by_id(l->objects, l->walkers.jvms_starting.items[i]);
+
+		if (o && o->java.retry_at < next)
+			next = o->java.retry_at;
+	}
+	return next;
 }
 
 static void describe_jvm(struct object *o, int status, const struct jvm_facts *f,
@@ -100,14 +125,15 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct j
 
 	if (!o || o->kind != MAPPING_JAVA)
 		return;
-	if (!status && !o->java.number) {
-		status = jvms_add(&l->walkers.jvms, o, f, &o->java.number);
-		if (!status && f->has_table)
-			objects_request_made_table(l->objects, o);
-	}
+	if (!status)
+		status = jvms_send(&l->walkers.jvms, o, f, &o->java.number);
+	if (!status && f->has_table)
+		objects_request_made_table(l->objects, o);
 	describe_jvm(o, status, f, reason);
 	if (status == -EAGAIN)
 		retry_later(l, o, clock_boot_ns());
+	else if (!status)
+		ask_again(l, o, clock_boot_ns());
 	p = process_table_of_pid(l->processes, o->mapped.pid);
 	if (status || !p || p->code.java != o)
 		return;

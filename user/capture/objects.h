@@ -93,8 +93,9 @@ struct object_java {
 	/* NULL: none, or not known yet; of a memory, with addresses in the process */
 	struct hotspot_file *file;
 	/* of a memory: */
-	uint32_t number; /* jvms_add(); 0: its frames are not read, or not yet */
+	uint32_t number; /* jvms_send(); 0: its frames are not read, or not yet */
 	unsigned int attempts; /* number of requests for the facts of the JVM */
+	unsigned int replies; /* number of replies that had the facts */
 	uint64_t retry_at; /* time of the next request, ns */
 	char *described; /* the JVM, for people; NULL: nothing is known yet */
 };

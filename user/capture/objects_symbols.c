@@ -35,7 +35,9 @@ static void request_table(struct objects *o, struct object *object)
 
 void objects_request_made_table(struct objects *o, struct object *object)
 {
-	request_table(o, object);
+	/* until it arrives, walkers use the table that they have, if any */
+	if (object->table != UNWIND_SLOT_NONE)
+		(void)symbolizer_request_table(o->context.symbolizer, object->id);
 }
 
 static int request_symbols(struct objects *o, struct object *object)
