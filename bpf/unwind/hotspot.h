@@ -30,7 +30,8 @@ static __always_inline int hotspot_put_words(struct native_walk *w, __u64 tag, _
 /* Go on in the caller. */
 static __always_inline int hotspot_enter_caller(struct native_walk *w, __u64 pc, __u64 sp)
 {
-	if (sp <= w->sp || sp - w->sp > WALK_FRAME_MAX || (sp & 7))
+	/* equal: an entry of the interpreter that has just popped the return address */
+	if (sp < w->sp || sp - w->sp > WALK_FRAME_MAX || (sp & 7))
 		return native_walk_end(w, WALK_END_JAVA);
 	w->pc = pc;
 	w->sp = sp;
@@ -107,6 +108,14 @@ HOTSPOT_FUNCTION int hotspot_find_progress(struct native_walk *w, __u64 complete
 	return hotspot_in_body(w->java.code, size);
 }
 
+/* The same for a caller of a stub, to which C1 passes parameters by push. */
+HOTSPOT_FUNCTION int hotspot_find_pushed(struct native_walk *w)
+{
+	if (!w || hotspot_read(w, w->java.code, sizeof(w->java.code), w->pc - HOTSPOT_CODE_BEFORE))
+		return HOTSPOT_IN_DOUBT;
+	return HOTSPOT_MOVED + hotspot_count_pops(w->java.code, 0);
+}
+
 static __always_inline int hotspot_leave_method(struct native_walk *w,
 						const struct hotspot_layout *l,
 						const struct hotspot_blob *b, int exact)
@@ -125,6 +134,12 @@ static __always_inline int hotspot_leave_method(struct native_walk *w,
 	if (exact)
 		progress = hotspot_find_progress(
 			w, b->code + (__s64)hotspot_frame_complete(w, l));
+	else if (w->java.after_stub && b->frame_size > 2)
+		progress = hotspot_find_pushed(w);
+	if (progress >= HOTSPOT_MOVED) {
+		w->sp += 8 * (__u64)(progress - HOTSPOT_MOVED);
+		progress = HOTSPOT_WHOLE;
+	}
 	switch (progress) {
 	case HOTSPOT_WHOLE:
 		return hotspot_leave_sized(w, w->sp + size, w->sp + size - 16);
@@ -273,7 +288,6 @@ static __always_inline int hotspot_leave_by_row(struct native_walk *w, const str
 	}
 	if (walk_read_word(w, return_at, &pc))
 		return native_walk_end(w, WALK_END_UNREADABLE);
-	/* the interpreter's locals lie above: the caller's sp may be lower than expected, not less */
 	return hotspot_enter_caller(w, pc, sender ? sender : return_at + 8);
 }
 
@@ -391,7 +405,7 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 	const struct hotspot_process *p = hotspot_find_process(w);
 	const struct hotspot_layout *l = p ? hotspot_find_layout(p) : NULL;
 	const struct hotspot_blob *b = &w->java.blob;
-	int exact = w->exact;
+	int exact = w->exact, ret;
 
 	w->java.found = 0;
 	if (!l || hotspot_find_range(w, p, w->pc - !exact))
@@ -400,10 +414,13 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 		return native_walk_end(w, WALK_END_JAVA);
 	w->exact = 0;
 	if (hotspot_is_method(b->kind))
-		return hotspot_leave_method(w, l, b, exact);
-	if (b->kind == HOTSPOT_INTERPRETER)
-		return hotspot_leave_interpreter(w, p, l, b, exact);
-	return hotspot_leave_other(w, p, b, exact);
+		ret = hotspot_leave_method(w, l, b, exact);
+	else if (b->kind == HOTSPOT_INTERPRETER)
+		ret = hotspot_leave_interpreter(w, p, l, b, exact);
+	else
+		ret = hotspot_leave_other(w, p, b, exact);
+	w->java.after_stub = b->kind == HOTSPOT_OTHER;
+	return ret;
 }
 
 #endif

@@ -26,6 +26,8 @@ enum hotspot_progress {
 	HOTSPOT_PUSHED, /* the return address is at sp + 8, the caller's fp at sp */
 	HOTSPOT_UNSAVED, /* whole, but fp is still the caller's */
 	HOTSPOT_IN_DOUBT,
+	/* whole, but sp is this many words lower than usual: HOTSPOT_MOVED + n */
+	HOTSPOT_MOVED = 16,
 };
 
 #define HOTSPOT_CODE_BYTES (HOTSPOT_CODE_WORDS * 8)
@@ -127,8 +129,29 @@ static __always_inline enum hotspot_progress hotspot_in_prologue(const __u64 *co
 	return left == HOTSPOT_CODE_AHEAD ? HOTSPOT_IN_DOUBT : HOTSPOT_WHOLE;
 }
 
+/*
+ * Return how many instructions `pop register` follow from HOTSPOT_CODE_BEFORE + at on, at most 4.
+ * C1 passes parameters to some stubs by push, and pops them after the call; other code of a method
+ * has no pop but that of its epilogue.
+ */
+static __always_inline __u32 hotspot_count_pops(const __u64 *code, __u32 at)
+{
+	__u64 next = hotspot_code_at(code, HOTSPOT_CODE_BEFORE + at);
+	__u32 count = 0;
+
+	for (int i = 0; i < 4; i++) {
+		__u32 wide = (next & 0xff) == 0x41;
+
+		if ((next >> 8 * wide & 0xf8) != 0x58)
+			break;
+		next >>= 8 + 8 * wide;
+		count++;
+	}
+	return count;
+}
+
 /* The frame of a method whose prologue is over. */
-static __always_inline enum hotspot_progress hotspot_in_body(const __u64 *code, __u32 size)
+static __always_inline __u32 hotspot_in_body(const __u64 *code, __u32 size)
 {
 	__u64 next = hotspot_code_at(code, HOTSPOT_CODE_BEFORE);
 	__u64 before = hotspot_code_at(code, HOTSPOT_CODE_BEFORE - 8);
@@ -154,7 +177,12 @@ static __always_inline enum hotspot_progress hotspot_in_body(const __u64 *code, 
 	    ((next & 0xffff) == 0x870f && (before >> 24 & 0xffffffff) == 0x673b495d) ||
 	    ((next & 0xffff) == 0x850f && (before >> 16 & 0xffffff) == 0x8349c9))
 		return HOTSPOT_BARE_RETURN;
-	return HOTSPOT_WHOLE;
+	if (size <= 16) /* its epilogue is a single pop */
+		return HOTSPOT_WHOLE;
+	/* a call of a stub with parameters: the pops follow it */
+	if ((__u8)next == 0xe8)
+		return HOTSPOT_MOVED + hotspot_count_pops(code, 5);
+	return HOTSPOT_MOVED + hotspot_count_pops(code, 0);
 }
 
 #endif

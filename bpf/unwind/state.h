@@ -87,7 +87,8 @@ struct hotspot_scratch {
 	__u32 index; /* of a range; keeps the verifier from following each value on its own */
 	__u8 found; /* a frame was left: words[] are its words */
 	__u8 fresh; /* the frame's blob was not in the cache */
-	__u8 unused[2];
+	__u8 after_stub; /* the frame before was that of a stub of the runtime */
+	__u8 unused;
 	__u64 words[2];
 };
 
