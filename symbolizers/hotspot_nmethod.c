@@ -17,8 +17,9 @@
 #define SCOPES_BYTES_MAX (8u << 20)
 #define METADATA_MAX (64u << 10)
 /*
- * nmethod::_state: -1 not installed, 0 in use, 1 and 2 not entered any more; up to JDK 19, 3 and 4
- * are dead methods, whose Method may have been freed. No table has these numbers.
+ * nmethod::_state: -1 not installed, so nothing has run it; 0 in use, 1 and 2 not entered any more;
+ * up to JDK 19, 3 and 4 are dead methods, whose Method may have been freed. No table has these
+ * numbers.
  */
 #define STATE_ALIVE_MAX 2
 
@@ -150,7 +151,7 @@ static int read_nmethod_header(struct blob_header *out, const struct hotspot_rea
 	if (ret)
 		return ret;
 	state = (int8_t)*member(out, out->at->state);
-	if (header_number(out, out->at->compile_id) != id || state > STATE_ALIVE_MAX ||
+	if (header_number(out, out->at->compile_id) != id || state < 0 || state > STATE_ALIVE_MAX ||
 	    !header_word(out, out->at->method))
 		return -ESTALE;
 	return 0;
@@ -366,6 +367,24 @@ static bool is_form_valid(const struct hotspot_code *c, enum hotspot_integers in
 /* The most addresses by which the form of integers is decided, which bounds the work. */
 #define FORM_PCS_MAX 4096
 
+/*
+ * Return whether the metadata have the nmethod's Method, which the outermost scopes name. If they
+ * lack it, an nmethod is just being made in the place of a freed one, which has left its compile
+ * id. Methods of a few instructions have no scopes.
+ */
+static bool has_own_method(const struct hotspot_code *c)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->metadata_count; i++) {
+		if (c->metadata[i] == c->method)
+			return true;
+	}
+	for (uint32_t i = 0; i < c->pc_count; i++)
+		any |= c->pcs[i].scope != 0;
+	return !any;
+}
+
 static void find_form(struct hotspot_reader *r, const struct hotspot_code *c)
 {
 	bool plain, no_zero;
@@ -392,7 +411,7 @@ int hotspot_code_read(struct hotspot_code *out, struct hotspot_reader *r, uint64
 	find_parts(&parts, &h);
 	if (!read_parts(&c, r, &parts))
 		drop_parts(&c);
-	ret = hotspot_code_check(r, &c);
+	ret = has_own_method(&c) ? hotspot_code_check(r, &c) : -ESTALE;
 	if (ret) {
 		drop_parts(&c);
 		return ret;
