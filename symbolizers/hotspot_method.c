@@ -8,6 +8,8 @@
 #include "symbolizers/hotspot_names_private.h"
 
 #define HEAD_BYTES 128 /* of a ConstMethod, or of a ConstantPool */
+/* Bytes of a ConstantPool that are read at once: of most pools, the slots that are needed. */
+#define POOL_BYTES 4096
 #define CLASS_BYTES 1024 /* of an InstanceKlass, up to the members that are read */
 #define SYMBOL_BYTES 128 /* read at first; few are longer */
 #define LINES_BYTES_MAX (128u << 10) /* a method has at most 64 KiB of bytecodes */
@@ -62,7 +64,7 @@ int hotspot_reader_read(const struct hotspot_reader *r, void *to, size_t bytes, 
 	return r->memory->read(r->memory->context, to, bytes, address) ? -EFAULT : 0;
 }
 
-static uint64_t get_word(const uint8_t *bytes, uint16_t offset)
+static uint64_t get_word(const uint8_t *bytes, size_t offset)
 {
 	uint64_t word;
 
@@ -144,28 +146,47 @@ static int read_symbol(char **out, size_t room, const struct hotspot_reader *r, 
 	return *out ? 0 : -ENOMEM;
 }
 
-/* Read the Symbol in a slot of the constant pool. */
-static int read_pool_symbol(char **out, size_t room, const struct hotspot_reader *r, uint64_t pool,
-			    uint32_t index)
+/* A constant pool, with as much of its beginning as could be read at once. */
+struct pool {
+	uint64_t address;
+	size_t size; /* bytes read */
+	uint8_t bytes[POOL_BYTES];
+};
+
+static int read_pool(struct pool *p, const struct hotspot_reader *r, uint64_t address)
 {
+	p->address = address;
+	p->size = POOL_BYTES;
+	if (hotspot_reader_read(r, p->bytes, p->size, address) == 0)
+		return 0;
+	/* the memory may end before */
+	p->size = r->method.pool_bytes;
+	return hotspot_reader_read(r, p->bytes, p->size, address);
+}
+
+/* Read the Symbol in a slot of the constant pool. */
+static int read_pool_symbol(char **out, size_t room, const struct hotspot_reader *r,
+			    const struct pool *p, uint32_t index)
+{
+	const size_t offset = r->method.pool_bytes + index * 8u;
 	uint64_t symbol;
 	int ret = index ? 0 : -EBADMSG;
 
-	if (!ret)
-		ret = hotspot_reader_read(r, &symbol, 8, pool + r->method.pool_bytes + index * 8u);
+	if (!ret && offset + 8 <= p->size)
+		symbol = get_word(p->bytes, offset);
+	else if (!ret)
+		ret = hotspot_reader_read(r, &symbol, 8, p->address + offset);
 	return ret ? ret : read_symbol(out, room, r, symbol);
 }
 
 /* Read the name of the source file that a class's constant pool has; "" if it has none. */
-static int read_source_file(struct hotspot_method *m, const struct hotspot_reader *r, uint64_t pool)
+static int read_source_file(struct hotspot_method *m, const struct hotspot_reader *r,
+			    const struct pool *p)
 {
-	uint16_t index;
-	int ret = hotspot_reader_read(r, &index, sizeof(index), pool + r->method.source);
+	uint32_t index = get_number(p->bytes, r->method.source, 2);
 
-	if (ret)
-		return ret;
 	if (index)
-		return read_pool_symbol(&m->file, HOTSPOT_FILE_MAX, r, pool, index);
+		return read_pool_symbol(&m->file, HOTSPOT_FILE_MAX, r, p, index);
 	m->file = strdup("");
 	return m->file ? 0 : -ENOMEM;
 }
@@ -186,27 +207,28 @@ static bool is_linker(const struct hotspot_reader *r, const struct method_head *
  * that was freed and used again hardly has the two point to each other.
  */
 static int read_method_class(struct hotspot_method *m, const struct hotspot_reader *r,
-			     const struct method_head *h)
+			     const struct method_head *h, const struct pool *pool)
 {
-	const uint64_t pool = pool_of(r, h);
 	const struct hotspot_method_offsets *o = &r->method;
 	const size_t size = (o->class_name > o->class_pool ? o->class_name : o->class_pool) + 8u;
 	uint8_t bytes[CLASS_BYTES];
-	uint64_t holder, own;
-	int ret = hotspot_reader_read(r, &holder, 8, pool + o->holder);
+	struct pool own;
+	int ret = hotspot_reader_read(r, bytes, size, get_word(pool->bytes, o->holder));
 
-	if (!ret)
-		ret = hotspot_reader_read(r, bytes, size, holder);
 	if (ret)
 		return ret;
-	own = get_word(bytes, o->class_pool);
-	if (own != pool && !is_linker(r, h))
-		return -ESTALE;
-	ret = read_symbol(&m->class_name, HOTSPOT_CLASS_MAX, r, get_word(bytes, o->class_name));
+	if (get_word(bytes, o->class_pool) != pool->address) {
+		ret = is_linker(r, h) ? read_pool(&own, r, get_word(bytes, o->class_pool))
+				      : -ESTALE;
+		pool = &own;
+	}
+	if (!ret)
+		ret = read_symbol(&m->class_name, HOTSPOT_CLASS_MAX, r,
+				  get_word(bytes, o->class_name));
 	if (ret)
 		return ret;
 	hotspot_class_shown(m->class_name);
-	return read_source_file(m, r, own);
+	return read_source_file(m, r, pool);
 }
 
 /* Decode a table of lines with integers of one form. Return as hotspot_lines_decode(). */
@@ -295,17 +317,28 @@ static int read_method_parts(struct hotspot_method *m, struct hotspot_reader *r,
 			     const struct method_head *h)
 {
 	const struct hotspot_method_offsets *o = &r->method;
-	const uint64_t pool = pool_of(r, h);
-	int ret = read_method_class(m, r, h);
+	struct pool pool;
+	int ret = read_pool(&pool, r, pool_of(r, h));
 
 	if (!ret)
-		ret = read_pool_symbol(&m->name, HOTSPOT_NAME_MAX, r, pool, index_of(h, o->name));
+		ret = read_method_class(m, r, h, &pool);
 	if (!ret)
-		ret = read_pool_symbol(&m->signature, HOTSPOT_SIGNATURE_MAX, r, pool,
+		ret = read_pool_symbol(&m->name, HOTSPOT_NAME_MAX, r, &pool, index_of(h, o->name));
+	if (!ret)
+		ret = read_pool_symbol(&m->signature, HOTSPOT_SIGNATURE_MAX, r, &pool,
 				       index_of(h, o->signature));
 	if (!ret && (!*m->class_name || !*m->name))
 		ret = -EBADMSG;
 	return ret ? ret : read_lines(m, r, h);
+}
+
+/* Return 0 if the Method still has this id. */
+static int check_method(const struct hotspot_reader *r, const struct hotspot_method *m)
+{
+	struct method_head h;
+	int ret = read_method_head(&h, r, m->address);
+
+	return ret ? ret : head_id(r, &h) == m->id ? 0 : -ESTALE;
 }
 
 int hotspot_method_read(struct hotspot_method *out, struct hotspot_reader *r, uint64_t address,
@@ -313,20 +346,20 @@ int hotspot_method_read(struct hotspot_method *out, struct hotspot_reader *r, ui
 {
 	const enum hotspot_integers known = r->integers;
 	struct hotspot_method m = {.address = address};
-	struct method_head before, after;
-	int ret = read_method_head(&before, r, address), late;
+	struct method_head h;
+	int ret = read_method_head(&h, r, address), late;
 
 	if (ret)
 		return ret;
-	m.id = head_id(r, &before);
-	m.code_size = index_of(&before, r->method.code_size);
+	m.id = head_id(r, &h);
+	m.code_size = index_of(&h, r->method.code_size);
 	if (id && m.id != *id)
 		return -ESTALE;
-	ret = read_method_parts(&m, r, &before);
+	ret = read_method_parts(&m, r, &h);
 	/* its error comes first: the parts that were read may belong to another method */
-	late = read_method_head(&after, r, address);
-	if (late || head_id(r, &after) != m.id)
-		ret = late ? late : -ESTALE;
+	late = id ? check_method(r, &m) : 0;
+	if (late)
+		ret = late;
 	if (!ret) {
 		*out = m;
 		return 0;

@@ -24,6 +24,7 @@ struct kept_method {
 	struct names_key key;
 	struct hotspot_method m;
 	unsigned int users; /* kept_code.methods that point to it */
+	bool replaced; /* another method has taken its key: it is in no hash table */
 	UT_hash_handle hh;
 	TAILQ_ENTRY(kept_method) use;
 };
@@ -78,7 +79,8 @@ static size_t kept_method_bytes(const struct kept_method *k)
 
 static void forget_method(struct hotspot_names *n, struct kept_method *k)
 {
-	HASH_DEL(n->methods, k);
+	if (!k->replaced)
+		HASH_DEL(n->methods, k);
 	TAILQ_REMOVE(&n->used_methods, k, use);
 	n->bytes -= kept_method_bytes(k);
 	hotspot_method_free(&k->m);
@@ -138,18 +140,43 @@ static struct kept_method *find_method(struct hotspot_names *n, const struct nam
 	return k;
 }
 
-/* Keep a method that was read, unless it is kept already. *m is moved or freed. NULL: no memory. */
+static bool is_same_method(const struct hotspot_method *a, const struct hotspot_method *b)
+{
+	return strcmp(a->class_name, b->class_name) == 0 && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->signature, b->signature) == 0 && strcmp(a->file, b->file) == 0 &&
+	       a->line_count == b->line_count &&
+	       (!a->line_count ||
+		memcmp(a->lines, b->lines, a->line_count * sizeof(*a->lines)) == 0);
+}
+
+/* Take a method out of the hash table, and free it unless code uses it. */
+static void replace_method(struct hotspot_names *n, struct kept_method *k)
+{
+	if (!k->users) {
+		forget_method(n, k);
+		return;
+	}
+	HASH_DEL(n->methods, k);
+	k->replaced = true;
+}
+
+/*
+ * Keep a method that was read, unless the same one is kept already. A class of the same shape as an
+ * unloaded one may have its methods at the same addresses and with the same ids: what was read last
+ * is kept. *m is moved or freed. Return NULL without memory.
+ */
 static struct kept_method *keep_method(struct hotspot_names *n, const struct names_key *key,
 				       struct hotspot_method *m)
 {
 	struct kept_method *k = find_method(n, key);
 
-	if (!k)
-		k = calloc(1, sizeof(*k));
-	else
+	if (k && is_same_method(&k->m, m)) {
 		hotspot_method_free(m);
-	if (k && k->m.address)
 		return k;
+	}
+	if (k)
+		replace_method(n, k);
+	k = calloc(1, sizeof(*k));
 	if (k) {
 		k->key = *key;
 		HASH_ADD(hh, n->methods, key, sizeof(k->key), k);
@@ -210,6 +237,7 @@ struct new_methods {
 	struct hotspot_method read[HOTSPOT_FRAMES_MAX];
 	struct kept_method **to[HOTSPOT_FRAMES_MAX]; /* where they will be kept */
 	unsigned int count;
+	enum hotspot_integers known; /* form of the integers before */
 };
 
 /* Read a Method for a place of the code, unless it was read before. */
@@ -239,6 +267,8 @@ static int keep_new_methods(struct hotspot_names *n, struct new_methods *all,
 {
 	if (!ret && all->count)
 		ret = hotspot_code_check(&n->reader, &k->c);
+	if (ret) /* freed memory shows nothing about the form of integers */
+		n->reader.integers = all->known;
 	for (unsigned int i = 0; i < all->count; i++) {
 		const struct names_key key = {all->read[i].address, all->read[i].id};
 
@@ -268,8 +298,10 @@ static int read_scope_methods(struct hotspot_names *n, struct kept_code *k,
 	struct new_methods *all = malloc(sizeof(*all));
 	int ret = all ? 0 : -ENOMEM;
 
-	if (all)
+	if (all) {
 		all->count = 0;
+		all->known = n->reader.integers;
+	}
 	for (unsigned int i = 0; !ret && i < count; i++) {
 		struct kept_method **to = place_of_method(k, &scopes[i]);
 
@@ -331,20 +363,20 @@ static int find_compiled(struct hotspot_names *n, const struct hotspot_lookup *q
 	return ret ? ret : (int)count;
 }
 
+/*
+ * Read the Method even if it is kept: another one of the same shape may have taken its place (see
+ * keep_method()). What is kept serves when the Method is freed, or its process has ended.
+ */
 static int find_interpreted(struct hotspot_names *n, const struct hotspot_lookup *q,
 			    struct hotspot_frame *out)
 {
 	const uint32_t id = HOTSPOT_PLACE_ID(q->place), bci = HOTSPOT_PLACE_OFFSET_OF(q->place);
 	const struct names_key key = {q->address, id};
-	struct kept_method *k = find_method(n, &key);
 	struct hotspot_method m;
-	int ret = 0;
+	int ret = hotspot_method_read(&m, &n->reader, q->address, &id);
+	struct kept_method *k = ret ? find_method(n, &key) : keep_method(n, &key, &m);
 
 	if (!k)
-		ret = hotspot_method_read(&m, &n->reader, q->address, &id);
-	if (!ret && !k)
-		k = keep_method(n, &key, &m);
-	if (ret || !k)
 		return ret ? ret : -ENOMEM;
 	*out = make_frame(k, bci < k->m.code_size ? (int32_t)bci : -1);
 	if (out->bci < 0)

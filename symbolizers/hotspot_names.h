@@ -66,8 +66,10 @@ int hotspot_names_find(struct hotspot_names *n, const struct hotspot_memory *mem
 		       const struct hotspot_lookup *q,
 		       struct hotspot_frame out[HOTSPOT_FRAMES_MAX]);
 
-/* Return the bytes of all that is kept, and drop the least recently used until they are at most
- * limit. */
+/*
+ * Return the bytes of all that is kept; and drop the least recently used until they are at most
+ * limit. What the last call has found is dropped last: with a limit of 16 MiB or more, it stays.
+ */
 size_t hotspot_names_bytes(const struct hotspot_names *n);
 void hotspot_names_trim(struct hotspot_names *n, size_t limit);
 

@@ -67,8 +67,9 @@ struct hotspot_reader {
 int hotspot_reader_read(const struct hotspot_reader *r, void *to, size_t bytes, uint64_t address);
 
 /*
- * hotspot_method.c: read a Method. id: the expected one; NULL: any. Return 0; -ESTALE: it has
- * another id, or changed meanwhile; -EFAULT; -EBADMSG; -ENOMEM. On failure *out is untouched.
+ * hotspot_method.c: read a Method. id: the expected one, which is compared before and after; NULL:
+ * any, and the caller checks afterwards that the Method was not freed. Return 0; -ESTALE: it has
+ * another id; -EFAULT; -EBADMSG; -ENOMEM. On failure *out is untouched.
  */
 int hotspot_method_read(struct hotspot_method *out, struct hotspot_reader *r, uint64_t address,
 			const uint32_t *id);

@@ -17,8 +17,9 @@
 #define SCOPES_BYTES_MAX (8u << 20)
 #define METADATA_MAX (64u << 10)
 /*
- * nmethod::_state: -1 not installed, 0 in use, 1 and 2 not entered any more; up to JDK 19, 3 and 4
- * are dead methods, whose Method may have been freed. No table has these numbers.
+ * nmethod::_state: -1 not installed, so nothing has run it; 0 in use, 1 and 2 not entered any more;
+ * up to JDK 19, 3 and 4 are dead methods, whose Method may have been freed. No table has these
+ * numbers.
  */
 #define STATE_ALIVE_MAX 2
 
@@ -150,7 +151,7 @@ static int read_nmethod_header(struct blob_header *out, const struct hotspot_rea
 	if (ret)
 		return ret;
 	state = (int8_t)*member(out, out->at->state);
-	if (header_number(out, out->at->compile_id) != id || state > STATE_ALIVE_MAX ||
+	if (header_number(out, out->at->compile_id) != id || state < 0 || state > STATE_ALIVE_MAX ||
 	    !header_word(out, out->at->method))
 		return -ESTALE;
 	return 0;
@@ -201,19 +202,19 @@ static void find_parts(struct code_parts *p, const struct blob_header *h)
 	}
 }
 
-/* Read a part into malloc()ed memory. Return NULL if it is empty, too large or unreadable. */
-static void *read_part(const struct hotspot_reader *r, const struct code_range *range, size_t limit)
+/* Bytes of a part; 0 if it is empty, or ends before it begins. */
+static uint64_t part_bytes(const struct code_range *range)
 {
-	size_t size = range->end - range->start;
-	void *bytes;
+	return range->end > range->start ? range->end - range->start : 0;
+}
 
-	if (range->end <= range->start || range->end - range->start > limit)
-		return NULL;
-	bytes = malloc(size);
-	if (bytes && hotspot_reader_read(r, bytes, size, range->start) == 0)
-		return bytes;
-	free(bytes);
-	return NULL;
+static bool are_parts_bounded(const struct code_parts *p, const struct hotspot_nmethod_offsets *o)
+{
+	uint64_t pcs = part_bytes(&p->pcs), scopes = part_bytes(&p->scopes),
+		 metadata = part_bytes(&p->metadata);
+
+	return pcs >= o->pc_bytes && pcs <= (uint64_t)PCS_MAX * o->pc_bytes && scopes &&
+	       scopes <= SCOPES_BYTES_MAX && metadata >= 8 && metadata <= METADATA_MAX * 8ull;
 }
 
 /* Keep two members of each PcDesc. Return false if they are not sorted. */
@@ -240,24 +241,76 @@ static void drop_parts(struct hotspot_code *c)
 	c->pc_count = c->scopes_size = c->metadata_count = 0;
 }
 
+/*
+ * Read the parts into a buffer, one after the other. Parts that follow each other in memory, as
+ * most do, take one read.
+ */
+static bool read_part_bytes(uint8_t *to, const struct hotspot_reader *r,
+			    const struct code_range *const parts[3])
+{
+	struct code_range run = *parts[0];
+
+	for (int i = 1; i <= 3; i++) {
+		if (i < 3 && parts[i]->start == run.end) {
+			run.end = parts[i]->end;
+			continue;
+		}
+		if (hotspot_reader_read(r, to, run.end - run.start, run.start))
+			return false;
+		to += run.end - run.start;
+		if (i < 3)
+			run = *parts[i];
+	}
+	return true;
+}
+
+/* Split the bytes that were read. Return false if they are invalid, or there is no memory. */
+static bool keep_parts(struct hotspot_code *c, const struct hotspot_nmethod_offsets *o,
+		       const struct code_parts *p, const uint8_t *bytes,
+		       const struct code_range *const order[3])
+{
+	const uint8_t *at[3] = {bytes};
+
+	at[1] = at[0] + part_bytes(order[0]);
+	at[2] = at[1] + part_bytes(order[1]);
+	c->pc_count = (uint32_t)(part_bytes(&p->pcs) / o->pc_bytes);
+	c->scopes_size = (uint32_t)part_bytes(&p->scopes);
+	c->metadata_count = (uint32_t)(part_bytes(&p->metadata) / 8);
+	c->pcs = malloc(c->pc_count * sizeof(*c->pcs));
+	c->scopes = malloc(c->scopes_size);
+	c->metadata = malloc(c->metadata_count * sizeof(*c->metadata));
+	if (!c->pcs || !c->scopes || !c->metadata)
+		return false;
+	for (int i = 0; i < 3; i++) {
+		if (order[i] == &p->scopes)
+			memcpy(c->scopes, at[i], c->scopes_size);
+		else if (order[i] == &p->metadata)
+			memcpy(c->metadata, at[i], c->metadata_count * sizeof(*c->metadata));
+		else if (!keep_pcs(c, o, at[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Read the three parts. Return false if one is missing or invalid. */
 static bool read_parts(struct hotspot_code *c, const struct hotspot_reader *r,
 		       const struct code_parts *p)
 {
-	const uint16_t pc_bytes = r->nmethod.pc_bytes;
-	uint8_t *pcs = read_part(r, &p->pcs, (size_t)PCS_MAX * pc_bytes);
-	bool valid = false;
+	const bool scopes_first = p->scopes.start < p->pcs.start;
+	const struct code_range *const order[3] = {
+		&p->metadata,
+		scopes_first ? &p->scopes : &p->pcs,
+		scopes_first ? &p->pcs : &p->scopes,
+	};
+	uint8_t *bytes;
+	bool valid;
 
-	c->scopes = read_part(r, &p->scopes, SCOPES_BYTES_MAX);
-	c->metadata = read_part(r, &p->metadata, METADATA_MAX * sizeof(*c->metadata));
-	if (pcs && c->scopes && c->metadata) {
-		c->pc_count = (uint32_t)((p->pcs.end - p->pcs.start) / pc_bytes);
-		c->scopes_size = (uint32_t)(p->scopes.end - p->scopes.start);
-		c->metadata_count = (uint32_t)((p->metadata.end - p->metadata.start) / 8);
-		c->pcs = calloc(c->pc_count + 1u, sizeof(*c->pcs));
-		valid = c->pcs && keep_pcs(c, &r->nmethod, pcs);
-	}
-	free(pcs);
+	if (!are_parts_bounded(p, &r->nmethod))
+		return false;
+	bytes = malloc(part_bytes(&p->pcs) + part_bytes(&p->scopes) + part_bytes(&p->metadata));
+	valid = bytes && read_part_bytes(bytes, r, order) &&
+		keep_parts(c, &r->nmethod, p, bytes, order);
+	free(bytes);
 	return valid;
 }
 
@@ -314,6 +367,24 @@ static bool is_form_valid(const struct hotspot_code *c, enum hotspot_integers in
 /* The most addresses by which the form of integers is decided, which bounds the work. */
 #define FORM_PCS_MAX 4096
 
+/*
+ * Return whether the metadata have the nmethod's Method, which the outermost scopes name. If they
+ * lack it, an nmethod is just being made in the place of a freed one, which has left its compile
+ * id. Methods of a few instructions have no scopes.
+ */
+static bool has_own_method(const struct hotspot_code *c)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->metadata_count; i++) {
+		if (c->metadata[i] == c->method)
+			return true;
+	}
+	for (uint32_t i = 0; i < c->pc_count; i++)
+		any |= c->pcs[i].scope != 0;
+	return !any;
+}
+
 static void find_form(struct hotspot_reader *r, const struct hotspot_code *c)
 {
 	bool plain, no_zero;
@@ -340,7 +411,7 @@ int hotspot_code_read(struct hotspot_code *out, struct hotspot_reader *r, uint64
 	find_parts(&parts, &h);
 	if (!read_parts(&c, r, &parts))
 		drop_parts(&c);
-	ret = hotspot_code_check(r, &c);
+	ret = has_own_method(&c) ? hotspot_code_check(r, &c) : -ESTALE;
 	if (ret) {
 		drop_parts(&c);
 		return ret;

@@ -3,11 +3,13 @@
  * Print the names of all code of a JVM's code cache, as skein's own reader finds them, for tests
  * and for debugging. The process should be stopped (SIGSTOP).
  *
- *   hotspot_names PID		print each blob: address, compile id, and its name
+ *   hotspot_names PID		print each blob: address, compile id, and its name; and each
+ *				compiled method as if it were interpreted
  *   hotspot_names --pcs PID	also print each described address of each method, with the methods
  *				that are inlined there, innermost first
  *   hotspot_names --time PID	print only how much CPU time methods took
- *   hotspot_names --churn PID SECONDS	read all of it again and again, and print each new name
+ *   hotspot_names --churn PID SECONDS	read all of it again and again while the process runs, also
+ *				what was there before, and print each name that has changed
  */
 #include <time.h>
 
@@ -18,6 +20,7 @@ enum mode { MODE_CODES, MODE_PCS, MODE_TIME, MODE_CHURN };
 
 struct reading {
 	struct hotspot_subject *subject;
+	struct hotspot_memory memory; /* of subject */
 	struct hotspot_facts facts;
 	struct hotspot_names *names;
 	struct hotspot_reader reader; /* of nmethods, for their addresses */
@@ -28,6 +31,16 @@ struct reading {
 };
 
 static struct hotspot_frame frames[HOTSPOT_FRAMES_MAX];
+
+/* Frames of earlier rounds of --churn, each with the name that it had. */
+#define REMEMBERED_MAX 8192
+#define REMEMBERED_TEXT 160
+
+static struct remembered {
+	struct hotspot_lookup q;
+	char text[REMEMBERED_TEXT];
+} remembered[REMEMBERED_MAX];
+static unsigned int remembered_count;
 
 static uint64_t clock_read(clockid_t id)
 {
@@ -46,11 +59,10 @@ static uint64_t read_number(struct reading *g, uint64_t address, size_t bytes)
 
 static int find_names(struct reading *g, uint32_t kind, uint64_t address, uint64_t place)
 {
-	const struct hotspot_memory memory = {subject_read, g->subject};
 	const struct hotspot_lookup q = {kind, address, place};
 	uint64_t start = clock_read(CLOCK_THREAD_CPUTIME_ID);
 	unsigned int reads = g->subject->reads;
-	int count = hotspot_names_find(g->names, &memory, &q, frames);
+	int count = hotspot_names_find(g->names, &g->memory, &q, frames);
 
 	g->nanoseconds += clock_read(CLOCK_THREAD_CPUTIME_ID) - start;
 	g->reads += g->subject->reads - reads;
@@ -72,12 +84,42 @@ static void print_frames(int count)
 	putchar('\n');
 }
 
+/* Remember a frame that was found; the oldest is forgotten. */
+static void remember(uint32_t kind, uint64_t address, uint64_t place)
+{
+	struct remembered *r = &remembered[remembered_count++ % REMEMBERED_MAX];
+
+	r->q = (struct hotspot_lookup){kind, address, place};
+	snprintf(r->text, sizeof(r->text), "%s.%s", frames[0].class_name, frames[0].method);
+	puts(r->text);
+}
+
+/* Look the Method of compiled code up as the frame of an interpreter. */
+static void print_method(struct reading *g, uint64_t address)
+{
+	struct hotspot_method m;
+	int count;
+
+	if (!address || hotspot_method_read(&m, &g->reader, address, NULL))
+		return;
+	count = find_names(g, HOTSPOT_FRAME_INTERPRETED, address,
+			   HOTSPOT_INTERPRETED_PLACE(m.id, 0));
+	if (g->mode == MODE_CHURN && count > 0)
+		remember(HOTSPOT_FRAME_INTERPRETED, address, HOTSPOT_INTERPRETED_PLACE(m.id, 0));
+	if (g->mode != MODE_CHURN) {
+		printf("method\t%#" PRIx64 "\t%u", address, m.id);
+		print_frames(count);
+		if (find_names(g, HOTSPOT_FRAME_INTERPRETED, address,
+			       HOTSPOT_INTERPRETED_PLACE(m.id ^ 1, 0)) != -ESTALE)
+			printf("# another id was accepted\n");
+	}
+	hotspot_method_free(&m);
+}
+
 static void print_pcs(struct reading *g, uint64_t address, uint32_t id)
 {
-	const struct hotspot_memory memory = {subject_read, g->subject};
 	struct hotspot_code c;
 
-	g->reader.memory = &memory;
 	if (hotspot_code_read(&c, &g->reader, address, id))
 		return;
 	for (uint32_t i = 0; i < c.pc_count; i++) {
@@ -108,13 +150,20 @@ static void print_blob(struct reading *g, uint64_t address)
 		       : find_names(g, HOTSPOT_FRAME_BLOB, address, 0);
 	if (g->mode == MODE_TIME)
 		return;
-	if (g->mode == MODE_CHURN && count < 0)
+	if (g->mode == MODE_CHURN) {
+		if (count > 0)
+			remember(HOTSPOT_FRAME_COMPILED, address,
+				 HOTSPOT_COMPILED_PLACE(id, 64u << 20));
+		print_method(g, read_number(g, address + g->facts.layout.nmethod_method, 8));
 		return;
+	}
 	if (method)
 		printf("code\t%#" PRIx64 "\t%u", address, id);
 	else
 		printf("blob\t%#" PRIx64 "\t", address);
 	print_frames(count);
+	if (method)
+		print_method(g, read_number(g, address + g->facts.layout.nmethod_method, 8));
 	if (method && g->mode == MODE_PCS)
 		print_pcs(g, address, id);
 }
@@ -136,10 +185,13 @@ static void walk_heap(struct reading *g, const struct hotspot_range *range)
 
 static int begin_reading(struct reading *g)
 {
-	const struct hotspot_memory memory = {subject_read, g->subject};
 	const struct hotspot_tables *t = g->subject->tables;
 	struct error err = {.text = ""};
-	int ret = hotspot_facts_read(&g->facts, t, &memory, &err);
+	int ret;
+
+	g->memory = (struct hotspot_memory){subject_read, g->subject};
+	g->reader.memory = &g->memory;
+	ret = hotspot_facts_read(&g->facts, t, &g->memory, &err);
 
 	if (!ret)
 		ret = hotspot_names_new(&g->names, t, &err);
@@ -159,6 +211,31 @@ static void read_all(struct reading *g)
 		walk_heap(g, &g->facts.ranges[i]);
 }
 
+/* Look up all that earlier rounds have found, with a reader that has kept nothing. */
+static int check_remembered(struct reading *g)
+{
+	unsigned int count = remembered_count < REMEMBERED_MAX ? remembered_count : REMEMBERED_MAX;
+	struct error err;
+	char text[REMEMBERED_TEXT];
+
+	hotspot_names_free(g->names);
+	g->names = NULL;
+	if (hotspot_names_new(&g->names, g->subject->tables, &err))
+		return -EIO;
+	for (unsigned int i = 0; i < count; i++) {
+		const struct remembered *r = &remembered[i];
+
+		if (find_names(g, r->q.kind, r->q.address, r->q.place) <= 0)
+			continue;
+		snprintf(text, sizeof(text), "%s.%s", frames[0].class_name, frames[0].method);
+		if (strcmp(text, r->text))
+			printf("# wrong %s: %s instead of %s\n",
+			       r->q.kind == HOTSPOT_FRAME_COMPILED ? "compiled" : "interpreted",
+			       text, r->text);
+	}
+	return 0;
+}
+
 static int read_process_code(struct reading *g, const char *seconds)
 {
 	uint64_t end = clock_read(CLOCK_MONOTONIC) + strtoull(seconds, NULL, 10) * 1000000000u;
@@ -168,7 +245,7 @@ static int read_process_code(struct reading *g, const char *seconds)
 		return ret;
 	do
 		read_all(g);
-	while (g->mode == MODE_CHURN && clock_read(CLOCK_MONOTONIC) < end);
+	while (g->mode == MODE_CHURN && clock_read(CLOCK_MONOTONIC) < end && !check_remembered(g));
 	printf("# %lu found, %lu stale, %lu failed, %.1f us and %.1f reads each, %zu bytes kept\n",
 	       g->found, g->stale, g->failed,
 	       (double)g->nanoseconds / 1e3 / (double)(g->found ? g->found : 1),

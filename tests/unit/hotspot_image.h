@@ -22,14 +22,24 @@ struct hotspot_image {
 	unsigned int reads;
 	uint64_t bytes_read;
 	bool endless; /* the memory repeats in the whole address space */
+	/* before the read with that number (from 1), this word changes */
+	unsigned int change_at;
+	uint64_t change_address, change_to;
 };
+
+static inline void image_set(struct hotspot_image *image, uint64_t address, uint64_t value,
+			     size_t bytes)
+{
+	memcpy(image->bytes + (address - IMAGE_BASE), &value, bytes);
+}
 
 static inline int image_read(void *context, void *to, size_t bytes, uint64_t address)
 {
 	struct hotspot_image *image = context;
 	uint64_t offset = address - IMAGE_BASE;
 
-	image->reads++;
+	if (++image->reads == image->change_at)
+		image_set(image, image->change_address, image->change_to, 8);
 	image->bytes_read += bytes;
 	for (size_t i = 0; image->endless && i < bytes; i++)
 		((unsigned char *)to)[i] = image->bytes[(offset + i) % IMAGE_SIZE];
@@ -50,12 +60,6 @@ static inline uint64_t image_room(struct hotspot_image *image, size_t bytes)
 		abort();
 	image->used += (bytes + 7) & ~(size_t)7;
 	return address;
-}
-
-static inline void image_set(struct hotspot_image *image, uint64_t address, uint64_t value,
-			     size_t bytes)
-{
-	memcpy(image->bytes + (address - IMAGE_BASE), &value, bytes);
 }
 
 static inline uint64_t image_text(struct hotspot_image *image, const char *text)
