@@ -14,12 +14,11 @@
 #include "bpf/unwind/rule.h"
 
 /*
- * Frames are 64-bit words whose top byte is a tag. The top byte of an address is already its tag:
- * 0 in user addresses, 0xff in kernel addresses. The walkers of language runtimes use tags in
- * between, and may use more than one word per frame.
+ * Frames are 64-bit words whose top byte is a tag (WIRE_TAG_SHIFT). The top byte of an address is
+ * already its tag: 0 in user addresses, 0xff in kernel addresses. The walkers of language runtimes
+ * use tags in between, and may use more than one word per frame. Those of Java (0x05 to 0x07) are
+ * in hotspot_layout.h.
  */
-#define WIRE_TAG_SHIFT 56
-#define WIRE_TAG_MASK (0xffULL << WIRE_TAG_SHIFT)
 #define WIRE_TAG_USER 0x00 /* native pc; a return address unless it is the first */
 #define WIRE_TAG_EXACT 0x01 /* native pc that a signal interrupted */
 #define WIRE_TAG_KERNEL 0xff /* kernel pc; a return address unless it is the first */
@@ -33,14 +32,6 @@
 #define WIRE_TAG_PYTHON 0x02
 #define WIRE_TAG_PYTHON_ENTRY 0x03 /* a frame; a native call began with this frame */
 #define WIRE_TAG_PYTHON_SHIM 0x04 /* no frame: a native call began here; the second word is 0 */
-
-/*
- * A frame of Java is two words among the native ones: an address under one of these tags, then
- * which code that is. Words are in the order of the calls.
- */
-#define WIRE_TAG_JAVA_COMPILED 0x05 /* address of the nmethod; HOTSPOT_COMPILED_PLACE() */
-#define WIRE_TAG_JAVA_INTERPRETED 0x06 /* address of the Method; HOTSPOT_INTERPRETED_PLACE() */
-#define WIRE_TAG_JAVA_BLOB 0x07 /* address of other generated code; HOTSPOT_BLOB_PLACE() */
 
 #define WIRE_MAX_KERNEL 127 /* the default of perf_event_max_stack */
 #define WIRE_MAX_USER 1024

@@ -141,7 +141,7 @@ void client_object_free(struct symbolizer *s, struct client_object *o)
 	for (size_t i = 0; i < o->symbols.count; i++)
 		free(o->symbols.items[i].name);
 	vector_free(&o->symbols);
-	free(o->runtime);
+	free(o->runtime.data);
 	free(o);
 }
 
@@ -240,12 +240,6 @@ int symbolizer_fd(const struct symbolizer *s)
 	return s->worker.poll;
 }
 
-/* The data of a runtime that is sent with an object. */
-struct runtime_data {
-	void *data; /* on the heap; NULL: none */
-	size_t size; /* bytes */
-};
-
 /*
  * Add an object, as symbolizer_add(). The object owns runtime.data from now on, and it is freed on
  * failure.
@@ -268,8 +262,7 @@ static int add_object(struct symbolizer *s, uint64_t id, enum object_kind kind, 
 				    .file.fd = fd,
 				    .debug.fd = -1,
 				    .common.fd = -1,
-				    .runtime = runtime.data,
-				    .runtime_size = runtime.size};
+				    .runtime = runtime};
 	ret = stamp_of(fd, &o->stamp);
 	if (ret < 0) {
 		free(o);

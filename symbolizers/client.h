@@ -246,10 +246,10 @@ int symbolizer_add_java(struct symbolizer *s, uint64_t object, int fd,
 int symbolizer_request_jvm(struct symbolizer *s, uint64_t object);
 
 /*
- * Search an ELF object for a Python interpreter, or for HotSpot. The request takes precedence over pending names
- * and tables. One reply by the event python follows, unless the object is forgotten before; further
- * requests while one is pending have no effect. Return 0; -ENOENT: no such ELF object, or it is a
- * suspicious file; -ENOMEM.
+ * Search an ELF object for a Python interpreter, or for HotSpot. The request takes precedence over
+ * pending names and tables. One reply by the event python follows, unless the object is forgotten
+ * before; further requests while one is pending have no effect. Return 0; -ENOENT: no such ELF
+ * object, or it is a suspicious file; -ENOMEM.
  */
 int symbolizer_inspect(struct symbolizer *s, uint64_t object);
 
@@ -334,8 +334,8 @@ int symbolizer_lookup_java(struct symbolizer *s, uint64_t object, uint64_t addre
 /* Queue all gathered requests for sending. Return 0. */
 int symbolizer_flush(struct symbolizer *s);
 /*
- * Like symbolizer_flush(), but only for names that may vanish with their process: those of Python's,
- * Java's and a JIT's code.
+ * Like symbolizer_flush(), but only for names that may vanish with their process: those of
+ * Python's, Java's and a JIT's code.
  */
 int symbolizer_flush_transient(struct symbolizer *s);
 /* Return the number of addresses that wait for symbolizer_flush(). */
@@ -349,11 +349,12 @@ uint64_t symbolizer_gathered(const struct symbolizer *s);
 int symbolizer_use_cache(struct symbolizer *s, const char *directory);
 
 /*
- * Request the unwind table of an ELF object, or of the code that a JVM makes once, without reading its symbols. With a cache, the table's
- * key is requested first, which takes precedence over pending names; a table that the worker has to
- * make comes after names that were requested before it. One reply by the event table follows,
- * unless the object is forgotten before; further requests while one is pending have no effect. If
- * the reply's status is 0, t is valid during the callback. Other values of the status:
+ * Request the unwind table of an ELF object, or of the code that a JVM makes once, without reading
+ * its symbols. With a cache, the table's key is requested first, which takes precedence over
+ * pending names; a table that the worker has to make comes after names that were requested before
+ * it. One reply by the event table follows, unless the object is forgotten before; further requests
+ * while one is pending have no effect. If the reply's status is 0, t is valid during the callback.
+ * Other values of the status:
  *
  *   -ENOENT   the object has no data from which a table can be made
  *   -EBADMSG  the file is not an ELF file, or is invalid; or the table is, when checked

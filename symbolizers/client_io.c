@@ -307,8 +307,8 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 		m.type = MESSAGE_OBJECT;
 		m.kind = o->kind;
 		ret = message_send_now(
-			s->worker.socket, &m, o->runtime ? o->runtime : &o->stamp,
-			o->runtime ? o->runtime_size : sizeof(o->stamp), o->file.fd);
+			s->worker.socket, &m, o->runtime.data ? o->runtime.data : &o->stamp,
+			o->runtime.data ? o->runtime.size : sizeof(o->stamp), o->file.fd);
 		if (ret < 0)
 			return ret;
 		o->generation = s->worker.generation;

@@ -28,6 +28,15 @@ struct client_file {
 	bool sent; /* to the worker that has the object; unused for client_object.file */
 };
 
+/*
+ * The data of a runtime that is sent with an object: of OBJECT_PYTHON a struct python_interpreter,
+ * of OBJECT_JAVA a struct hotspot_objects.
+ */
+struct runtime_data {
+	void *data; /* on the heap; NULL: other kinds have none */
+	size_t size; /* bytes */
+};
+
 struct client_object {
 	uint64_t id;
 	enum object_kind kind;
@@ -39,9 +48,7 @@ struct client_object {
 	 */
 	struct client_file file, debug, common;
 	struct stamp stamp; /* of file, when the object was added */
-	/* of OBJECT_PYTHON a struct python_interpreter, of OBJECT_JAVA a struct hotspot_objects */
-	void *runtime;
-	size_t runtime_size; /* bytes of runtime; 0: other kinds */
+	struct runtime_data runtime;
 	uint64_t generation; /* of the worker that has the object; 0: none */
 	size_t symbols_sent; /* how many of symbols were sent to the worker of generation */
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
@@ -168,9 +175,9 @@ static inline bool request_is_of_file(const struct request *r)
 
 /*
  * Return the rank of a request among those of its owner; lower ranks are sent first. Rank 0: code
- * objects and methods, which vanish with their processes while files stay, and urgent pages, for which walks
- * wait. Rank 1: other pages, inspections and keys, which take little time; a key may make a request
- * for a table unnecessary. Rank 2: all others, in the order of the requests.
+ * objects and methods, which vanish with their processes while files stay, and urgent pages, for
+ * which walks wait. Rank 1: other pages, inspections and keys, which take little time; a key may
+ * make a request for a table unnecessary. Rank 2: all others, in the order of the requests.
  */
 static inline unsigned int request_rank(const struct request *r)
 {

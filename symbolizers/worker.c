@@ -293,8 +293,8 @@ static void reply_with_java(struct worker *w, const struct message *m, struct wo
 	for (uint32_t i = 0; i < m->count; i++) {
 		struct message_lookup q = lookup_at(w, i);
 		uint32_t flags;
-		unsigned int count = worker_java_find(found, &o->table.java, o->files.file.fd, &q,
-						      &flags);
+		unsigned int count =
+			worker_java_find(found, &o->table.java, o->files.file.fd, &q, &flags);
 
 		/* the outermost is the method whose code it is: it always has a name */
 		for (unsigned int n = count > SOURCE_PLACES_MAX ? count - SOURCE_PLACES_MAX : 0;
@@ -483,9 +483,9 @@ static void worker_add_object(struct worker *w, const struct message *m, size_t 
 	o->id = m->object;
 	o->kind = m->kind;
 	o->files = (struct elf_files){{.fd = -1, .heartbeat = &w->heartbeat}, -1, -1};
-	if (o->kind == OBJECT_PYTHON   ? worker_python_begin(&o->table.python, w->payload, size)
+	if (o->kind == OBJECT_PYTHON ? worker_python_begin(&o->table.python, w->payload, size)
 	    : o->kind == OBJECT_JAVA ? worker_java_begin(&o->table.java, w->payload, size)
-				       : true)
+				     : true)
 		replace_file(w, &o->files.file.fd, fd);
 	if (!is_of_runtime(o) && size == sizeof(o->files.file.stamp))
 		memcpy(&o->files.file.stamp, w->payload, size);

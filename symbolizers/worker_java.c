@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/event.h"
 #include "symbolizers/worker_tables.h"
 
 /* Most bytes of the names of one process that are kept. */

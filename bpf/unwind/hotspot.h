@@ -132,8 +132,7 @@ static __always_inline int hotspot_leave_method(struct native_walk *w,
 	if (b->frame_size < 2) /* a method handle's linker has no frame */
 		return hotspot_leave_sized(w, w->sp + 8, 0);
 	if (exact)
-		progress = hotspot_find_progress(
-			w, b->code + (__s64)hotspot_frame_complete(w, l));
+		progress = hotspot_find_progress(w, b->code + (__s64)hotspot_frame_complete(w, l));
 	else if (w->java.after_stub && b->frame_size > 2)
 		progress = hotspot_find_pushed(w);
 	if (progress >= HOTSPOT_MOVED) {
@@ -163,8 +162,7 @@ static __always_inline const struct hotspot_row *hotspot_find_row(const struct h
 	for (__u32 step = HOTSPOT_ROWS_MAX / 2; step; step /= 2) {
 		__u32 last = before + step - 1;
 		__u32 inside = mask_if_less(last, p->row_count);
-		const struct hotspot_row *r =
-			&p->rows[last & inside & (HOTSPOT_ROWS_MAX - 1)];
+		const struct hotspot_row *r = &p->rows[last & inside & (HOTSPOT_ROWS_MAX - 1)];
 
 		before += step & inside & mask_if_less(r->offset, (__u64)offset + 1);
 	}
@@ -184,9 +182,8 @@ struct hotspot_method {
 };
 
 /* Read the Method at m->address. Return 0 if there seems to be one. */
-static __always_inline int hotspot_read_method(struct native_walk *w,
-					       const struct hotspot_layout *l,
-					       struct hotspot_method *m)
+static __always_inline int
+hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struct hotspot_method *m)
 {
 	__u64 *const_method = w->java.words, address, constants;
 	__u32 bytes = l->const_bytes;
@@ -260,7 +257,8 @@ static __always_inline int hotspot_name_interpreted(struct native_walk *w,
 /* Leave a frame of the interpreter that a row describes. */
 static __always_inline int hotspot_leave_by_row(struct native_walk *w, const struct hotspot_row *r)
 {
-	__u64 sender = hotspot_register(w, r->sender_register), fp = w->fp, return_at = w->sp, pc = 0;
+	__u64 sender = hotspot_register(w, r->sender_register), fp = w->fp, return_at = w->sp,
+	      pc = 0;
 
 	switch (r->state) {
 	case HOTSPOT_FRAME:

@@ -38,8 +38,7 @@ static __always_inline __s32 hotspot_short(const struct native_walk *w, __u32 of
 
 /* Return the address that a blob's header has at offset, by the layout's way to store places. */
 static __always_inline __u64 hotspot_place(const struct native_walk *w,
-					   const struct hotspot_layout *l, __u64 blob,
-					   __u32 offset)
+					   const struct hotspot_layout *l, __u64 blob, __u32 offset)
 {
 	offset += l->block_bytes;
 	if (l->place == HOTSPOT_PLACE_POINTER)
@@ -54,8 +53,8 @@ static __always_inline int hotspot_find_range(struct native_walk *w,
 	__u32 found = HOTSPOT_RANGES_MAX;
 
 	for (__u32 i = 0; i < HOTSPOT_RANGES_MAX; i++) {
-		__u32 inside = mask_if_less(pc, p->ranges[i].high) &
-			       ~mask_if_less(pc, p->ranges[i].low);
+		__u32 inside =
+			mask_if_less(pc, p->ranges[i].high) & ~mask_if_less(pc, p->ranges[i].low);
 
 		found = (found & ~inside) | (i & inside);
 	}

@@ -113,12 +113,12 @@ static __always_inline enum hotspot_progress hotspot_in_prologue(const __u64 *co
 		__u64 last = hotspot_code_at(code, HOTSPOT_CODE_BEFORE + (left & 63) - 1);
 
 		return (__u8)last == 0x55 || hotspot_find_pushes(code) & ahead ? HOTSPOT_BARE_RETURN
-										: HOTSPOT_WHOLE;
+									       : HOTSPOT_WHOLE;
 	}
 	subs = hotspot_find_subs(code, size - 16) & ahead;
 	if (subs & 1) /* push rbp, or mov rbp, rsp, must come before it */
 		return before >> 56 == 0x55 || before >> 40 == 0xec8b48 ? HOTSPOT_PUSHED
-									 : HOTSPOT_IN_DOUBT;
+									: HOTSPOT_IN_DOUBT;
 	if (subs & 8 && (next & 0xffffff) == 0xec8b48)
 		return HOTSPOT_PUSHED;
 	if (subs || hotspot_find_subs(code, size - 8) & ahead)
@@ -160,14 +160,13 @@ static __always_inline __u32 hotspot_in_body(const __u64 *code, __u32 size)
 	if ((__u8)next == 0xc3)
 		return HOTSPOT_BARE_RETURN;
 	if ((__u8)next == 0x5d)
-		return size <= 16 ||
-				       hotspot_moves_sp(before >> 32, 0xc4, size - 16) ||
+		return size <= 16 || hotspot_moves_sp(before >> 32, 0xc4, size - 16) ||
 				       hotspot_moves_sp(before >> 8, 0xc4, size - 16)
 			       ? HOTSPOT_PUSHED
 			       : HOTSPOT_WHOLE;
 	/* behind pop rbp: cmp rsp, [r15 + x]; jmp */
-	if (last == 0x5d && ((next & 0xffffff) == 0xa73b49 || (next & 0xffffff) == 0x673b49 ||
-			     (__u8)next == 0xe9))
+	if (last == 0x5d &&
+	    ((next & 0xffffff) == 0xa73b49 || (next & 0xffffff) == 0x673b49 || (__u8)next == 0xe9))
 		return HOTSPOT_BARE_RETURN;
 	/* behind leave: cmp qword [r15 + x], 0 */
 	if (last == 0xc9 && (next & 0xffff) == 0x8349)

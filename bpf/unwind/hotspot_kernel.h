@@ -31,8 +31,7 @@ struct {
 	__type(value, struct hotspot_cached);
 } hotspot_cache SEC(".maps");
 
-static __always_inline int hotspot_read(struct native_walk *w, void *to, __u32 bytes,
-					__u64 address)
+static __always_inline int hotspot_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
 	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What the walker of Java frames must know of a HotSpot JVM: the offsets of one libjvm, and the code
- * cache of one process. This header has only layouts, so that programs that make or check them may
- * include it. BPF programs include vmlinux.h before it.
+ * What the walker of Java frames must know of a HotSpot JVM: the offsets of one libjvm, and the
+ * code cache of one process. This header has only layouts, so that programs that make or check them
+ * may include it. BPF programs include vmlinux.h before it.
  *
  * Names are HotSpot's own: the code cache is a few heaps (CodeHeap) of code blobs (CodeBlob). A
  * compiled Java method is a blob of the kind nmethod; the interpreter is one blob of codelets; the
@@ -215,6 +215,16 @@ static inline __u32 hotspot_method_id(__u64 const_method, __u64 constants, __u16
 	return (__u32)hotspot_hash_word(id, (__u64)code_size | (__u64)name << 16 |
 						    (__u64)signature << 32 | (__u64)number << 48);
 }
+
+/*
+ * A Java frame is two words among the native ones of a stack (bpf/event.h), in the order of the
+ * calls: an address under one of these tags, then which code that is.
+ */
+#define WIRE_TAG_SHIFT 56
+#define WIRE_TAG_MASK (0xffULL << WIRE_TAG_SHIFT)
+#define WIRE_TAG_JAVA_COMPILED 0x05 /* address of the nmethod; HOTSPOT_COMPILED_PLACE() */
+#define WIRE_TAG_JAVA_INTERPRETED 0x06 /* address of the Method; HOTSPOT_INTERPRETED_PLACE() */
+#define WIRE_TAG_JAVA_BLOB 0x07 /* address of other generated code; HOTSPOT_BLOB_PLACE() */
 
 /*
  * The second word of a Java frame. compile_id, id: identify the nmethod or the method; offset: of

@@ -34,18 +34,21 @@
 	X(host, HOST, TABLE, "a machine: the owner of every lane and process") \
 	X(info, INFO, TABLE, "other facts about the recording itself: options, environment") \
 	X(event, EVENT, TABLE, "what was sampled, in which unit and how often") \
-	X(process, PROCESS, TABLE, "one program run by a pid; an exec ends it and begins " \
-				   "the next") \
+	X(process, PROCESS, TABLE, \
+	  "one program run by a pid; an exec ends it and begins " \
+	  "the next") \
 	X(thread, THREAD, TABLE, "a thread under one name; renaming itself begins the next") \
 	X(lane, LANE, TABLE, "a row of a timeline: a CPU, process, thread or actor") \
 	X(name, NAME, TABLE, "a text that spans and counters point to") \
-	X(mapping, MAPPING, TABLE, "an object whose code was seen running: file, kernel, JIT " \
-				   "region") \
+	X(mapping, MAPPING, TABLE, \
+	  "an object whose code was seen running: file, kernel, JIT " \
+	  "region") \
 	X(function, FUNCTION, TABLE, "a function, from which frames have their names") \
 	X(frame, FRAME, TABLE, "one address in one mapping") \
-	X(inlined, INLINED, TABLE, "functions that the compiler inlined into that of a " \
-				   "native frame, and that one itself, at the frame's " \
-				   "address; only with --inlines") \
+	X(inlined, INLINED, TABLE, \
+	  "functions that the compiler inlined into that of a " \
+	  "native frame, and that one itself, at the frame's " \
+	  "address; only with --inlines") \
 	X(stack, STACK, STREAM, "a path in the calling-context tree, as parent and frame") \
 	X(sample, SAMPLE, STREAM, "at a time, a thread was at a stack, with a weight") \
 	X(slice, SLICE, STREAM, "from one time to another, a lane was in a state") \
@@ -297,8 +300,9 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(JAVA, "java") /* code of one JVM; addresses are virtual */
 
 #define FRAME_KINDS(X) \
-	X(NATIVE, "native") X(KERNEL, "kernel") X(JIT, "jit") X(PYTHON, "python") X(JAVA, "java") \
-	X(END, "end") /* marks a root that was not reached; address is enum stack_end */
+	X(NATIVE, "native") \
+	X(KERNEL, "kernel") X(JIT, "jit") X(PYTHON, "python") X(JAVA, "java") \
+		X(END, "end") /* marks a root that was not reached; address is enum stack_end */
 
 #define FRAME_FLAGS(X) \
 	X(START, "start", 1) /* a thread begins here: a stack with this root is complete */ \
@@ -306,8 +310,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 				    found none */ \
 	X(INTERPRETER, "interpreter", 4) /* native frame of an evaluation loop; the frames that it \
 					    runs, if any, follow towards the leaf */ \
-	X(FREED, "freed", 8) /* Python or Java frame without a function: the code was freed, or the \
-				process ended, before the name was read */ \
+	X(FREED, "freed", 8) /* Python or Java frame without a function: the code was freed, or \
+				the process ended, before the name was read */ \
 	X(UNREADY, "unready", 16) /* its name was still being read when the recording ended */ \
 	X(INFERRED, "inferred", 32) /* Java frame: which methods are inlined at its address is not \
 				       known; those are shown of the next address where it is */
@@ -354,14 +358,15 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(JAVA, "Java frame unreadable") /* code of a JVM whose caller is not certain */
 
 #define SLICE_STATES(X) \
-	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
-	X(SLEEPING, "sleeping") X(DISK, "disk") X(STOPPED, "stopped") X(DEAD, "dead") \
-	X(IDLE, "idle") \
-	X(UNKNOWN, "unknown") /* records are lost: nothing is known of this time */ \
-	X(THROTTLED, "throttled") /* the cgroup of the thread has used up its quota of CPU time */ \
-	X(PARKED, "parked") /* a parked kernel thread */ \
-	X(UNUSED, "unused") /* a kernel thread with nothing to do */ \
-	X(OFFLINE, "offline") /* the CPU did not exist */
+	X(RUNNING, "running") \
+	X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") X(SLEEPING, "sleeping") X(DISK, "disk") \
+		X(STOPPED, "stopped") X(DEAD, "dead") X(IDLE, "idle") X( \
+			UNKNOWN, "unknown") /* records are lost: nothing is known of this time */ \
+		X(THROTTLED, \
+		  "throttled") /* the cgroup of the thread has used up its quota of CPU time */ \
+		X(PARKED, "parked") /* a parked kernel thread */ \
+		X(UNUSED, "unused") /* a kernel thread with nothing to do */ \
+		X(OFFLINE, "offline") /* the CPU did not exist */
 
 /* The cause for which a thread waits that is neither running nor runnable. */
 #define WAIT_CLASSES(X) \
@@ -377,17 +382,20 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 
 /* Numbers of INTERRUPT lanes. */
 #define INTERRUPTS(X) \
-	X(TIMER, "timer") X(NETWORK, "network") X(BLOCK, "block device") \
-	X(IPI, "another CPU") X(OTHER, "other interrupt")
+	X(TIMER, "timer") \
+	X(NETWORK, "network") X(BLOCK, "block device") X(IPI, "another CPU") \
+		X(OTHER, "other interrupt")
 
 /*
  * The value of WAKEUP and FORK is the number + 1 of the CPU on which the thread is to run; 0 if
  * unknown.
  */
 #define EDGE_KINDS(X) \
-	X(WAKEUP, "wake-up") X(MONITOR, "monitor") X(MESSAGE, "message") \
-	X(FORK, "fork") /* from the parent thread to its new thread */ \
-	X(MIGRATION, "migration") /* between CPU lanes, not at a wake-up; value: thread.id */
+	X(WAKEUP, "wake-up") \
+	X(MONITOR, "monitor") X(MESSAGE, "message") \
+		X(FORK, "fork") /* from the parent thread to its new thread */ \
+		X(MIGRATION, \
+		  "migration") /* between CPU lanes, not at a wake-up; value: thread.id */
 
 /*
  * X(NAME, "word for tables", whether the lost data are samples that were due, "what happened, and
@@ -401,8 +409,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(BAD_RECORD, "bad record", false, "a record of the kernel could not be understood") \
 	X(CPU_GONE, "CPU offline", false, "the CPU went offline while recording") \
 	X(WRITE_FAILED, "write failed", false, "the trace could not be written: disk full?") \
-	X(UNREADABLE_CHUNK, "unreadable chunk", false, \
-	  "a damaged part of the trace was left out") \
+	X(UNREADABLE_CHUNK, "unreadable chunk", false, "a damaged part of the trace was left out") \
 	X(SWITCHES_LOST, "switches lost", false, \
 	  "the buffer of switches and wake-ups was full: raise --switch-buffer") \
 	X(OUT_OF_ORDER, "out of order", false, \

@@ -193,8 +193,8 @@ static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struc
 
 /*
  * Return the hash of the context that gives words their meaning. Native words mean the same in all
- * processes whose space has the same version, Python's and Java's words only in one process. more: a further
- * number on which the context depends.
+ * processes whose space has the same version, Python's and Java's words only in one process. more:
+ * a further number on which the context depends.
  */
 static uint64_t stack_context(const struct intern *n, const struct raw_stack *raw, uint64_t more)
 {

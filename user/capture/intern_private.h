@@ -133,7 +133,7 @@ struct pending_name *intern_pending_name(const struct intern *n, uint64_t object
 					 uint64_t place);
 void intern_forget_pending(struct intern *n, struct pending_name *w);
 
-/* intern_java.c: request the methods of a Java frame. Returns 0 or a negative errno. */
+/* intern_places.c: request the methods of a Java frame. Returns 0 or a negative errno. */
 int intern_java_request(struct intern *n, const struct python_name *name);
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the JVMs among the processes: has their memory opened, requests what the BPF walkers need of
- * them, again while a JVM is starting, and passes that to the walkers.
+ * Finds the JVMs among the processes: has their memory opened, requests what the BPF walkers need
+ * of them, again while a JVM is starting, and passes that to the walkers.
  */
 #include <errno.h>
 #include <stdio.h>

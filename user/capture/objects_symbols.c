@@ -79,8 +79,8 @@ struct object *objects_handle_hotspot(struct objects *o, uint64_t id, const stru
 }
 
 /*
- * Have the worker check whether a file has a Python interpreter or HotSpot in it. If the request fails, Python
- * frames of its processes are not shown.
+ * Have the worker check whether a file has a Python interpreter or HotSpot in it. If the request
+ * fails, Python frames of its processes are not shown.
  */
 static void request_inspection(struct objects *o, struct object *object)
 {

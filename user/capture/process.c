@@ -516,8 +516,7 @@ static void note_calm(const struct process_table *t, const struct process_entry 
 	const struct space *s = p->space;
 	bool mapped = false;
 
-	if (!t->context.calm || !p->code.program || p->code.jit || p->code.python ||
-	    p->code.java)
+	if (!t->context.calm || !p->code.program || p->code.jit || p->code.python || p->code.java)
 		return;
 	for (size_t i = 0; i < s->mappings.count; i++) {
 		if (!is_calm_mapping(s->mappings.items[i].object, now))
