@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Read HotSpot's tables, and what the walker needs, from a memory that the input is. Its first
- * words are those of the 24 symbols; addresses below the memory's size lead into it.
+ * words are those of the 24 symbols; addresses below the memory's size lead into it. The memory has
+ * whole pages: the last is filled up with zeros.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "symbolizers/hotspot_layout.h"
 #include "symbolizers/hotspot_names.h"
 
-#define BASE 4096
+#define BASE 4096 /* bytes of a page, too */
 
 struct input {
 	const uint8_t *data;
@@ -20,10 +21,15 @@ struct input {
 static int input_read(void *context, void *to, size_t bytes, uint64_t address)
 {
 	const struct input *in = context;
+	const size_t whole = (in->size + BASE - 1) / BASE * BASE;
+	uint64_t offset = address - BASE;
 
-	if (address < BASE || address - BASE > in->size || bytes > in->size - (address - BASE))
+	if (address < BASE || offset > whole || bytes > whole - offset)
 		return -EFAULT;
-	memcpy(to, in->data + (address - BASE), bytes);
+	memset(to, 0, bytes);
+	if (offset < in->size)
+		memcpy(to, in->data + offset,
+		       bytes < in->size - offset ? bytes : (size_t)(in->size - offset));
 	return 0;
 }
 

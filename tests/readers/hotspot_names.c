@@ -198,6 +198,8 @@ static int begin_reading(struct reading *g)
 	if (!ret)
 		ret = hotspot_nmethod_fill(&g->reader.nmethod, t, &err);
 	if (!ret)
+		ret = hotspot_method_fill(&g->reader.method, t, &err);
+	if (!ret)
 		ret = hotspot_field(t, "HeapBlock::Header", "_length", &g->length);
 	g->length_bytes = hotspot_field_bytes(t, "HeapBlock::Header", "_length");
 	if (ret)

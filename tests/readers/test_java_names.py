@@ -65,7 +65,9 @@ class Jvm:
             [jdks.home_of(version) / "bin/java", "-Dfile.encoding=UTF-8", *options, "-cp", folder,
              name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
-        assert self.process.stdout.readline() == "ready\n"
+        if self.process.stdout.readline() != "ready\n":
+            self.__exit__()
+            raise AssertionError(f"JDK {version} with {options}: the program did not get ready")
 
     def __enter__(self):
         return self
@@ -118,6 +120,9 @@ class JavaNames(unittest.TestCase):
     def setUpClass(cls):
         if not jdks.tool("javac"):
             raise unittest.SkipTest("there is no JDK")
+        missing = [version for version in jdks.VERSIONS if not jdks.home_of(version)]
+        if missing:
+            print(f"no JDK {missing}: not tested with it")
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="skein-java-"))
         for source, options in (("Plain", ["-g:none"]), ("Names", []), ("Churn", [])):
             run(jdks.tool("javac"), "--release", 17, "-encoding", "UTF-8", "-cp", cls.folder, "-d",
@@ -127,26 +132,21 @@ class JavaNames(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.folder)
 
-    def each_jvm(self, name="Names"):
-        for version in jdks.VERSIONS:
-            if not jdks.home_of(version):
-                print(f"no JDK {version}: skipped")
-                continue
+    def test_names_of_all_code(self):
+        for version in filter(jdks.home_of, jdks.VERSIONS):
             for options in OPTIONS if LONG else [SHORT[version]]:
                 with self.subTest(version=version, options=options), \
-                        Jvm(version, self.folder, name, options) as jvm:
-                    yield version, options, jvm
+                        Jvm(version, self.folder, "Names", options) as jvm:
+                    self.check_jvm(version, options, jvm)
 
-    def test_names_of_all_code(self):
-        for version, options, jvm in self.each_jvm():
-            before = jvm.codelist()
-            reading = jvm.stopped(lambda j=jvm: Reading(j, "--pcs"))
-            agreed = {code: name for code, name in jvm.codelist().items()
-                      if before.get(code) == name}
-            self.check_code(reading, agreed, 0 if "-Xint" in options else 30)
-            self.check_program(reading, options)
-            if version != 21:
-                self.check_agent(version, jvm)
+    def check_jvm(self, version, options, jvm):
+        before = jvm.codelist()
+        reading = jvm.stopped(lambda: Reading(jvm, "--pcs"))
+        agreed = {code: name for code, name in jvm.codelist().items() if before.get(code) == name}
+        self.check_code(reading, agreed, 0 if "-Xint" in options else 30)
+        self.check_program(reading, options)
+        if jdks.tool("jhsdb", version):
+            self.check_agent(version, jvm)
 
     def check_code(self, reading, agreed, least):
         """All code that the JVM lists before and after has the same name."""
@@ -212,9 +212,7 @@ class JavaNames(unittest.TestCase):
         self.assertEqual(ours, agent)
 
     def test_code_that_is_freed_never_has_another_name(self):
-        for version in jdks.VERSIONS:
-            if not jdks.home_of(version):
-                continue
+        for version in filter(jdks.home_of, jdks.VERSIONS):
             with self.subTest(version=version), \
                     Jvm(version, self.folder, "Churn",
                         ["-XX:ReservedCodeCacheSize=12m", "-Xmx64m"]) as jvm:
@@ -225,7 +223,7 @@ class JavaNames(unittest.TestCase):
         self.assertGreater(len({number for number, _ in numbers}), 50)
         self.assertEqual([pair for pair in numbers if pair[0] != pair[1]], [])
         self.assertEqual(re.findall(r"^# wrong compiled.*", text, re.M), [])
-        # classes of the same shape, in the same place: docs/java.md
+        # Methods of classes of the same shape, in the same place, have the same id.
         for line in re.findall(r"^# wrong interpreted.*", text, re.M):
             self.assertRegex(line, r"Churn\$T\d+\.[mp]\d+ instead of Churn\$T\d+\.[mp]\d+$")
 
