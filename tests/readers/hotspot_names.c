@@ -97,7 +97,7 @@ static void remember(uint32_t kind, uint64_t address, uint64_t place)
 /* Look the Method of compiled code up as the frame of an interpreter. */
 static void print_method(struct reading *g, uint64_t address)
 {
-	struct hotspot_method m;
+	struct hotspot_named_method m;
 	int count;
 
 	if (!address || hotspot_method_read(&m, &g->reader, address, NULL))
