@@ -141,7 +141,11 @@ static int read_symbol(char **out, size_t room, const struct hotspot_reader *r, 
 					  address + had);
 	if (ret)
 		return ret;
-	hotspot_text_convert(text, room, bytes + o->symbol_body, length);
+	/* the JVM checks the names of classes that it loads; a long one may be cut in a character
+	 */
+	if (!hotspot_text_convert(text, room, bytes + o->symbol_body, length) &&
+	    length < HOTSPOT_CLASS_MAX)
+		return -ESTALE;
 	*out = strdup(text);
 	return *out ? 0 : -ENOMEM;
 }

@@ -453,7 +453,7 @@ int hotspot_blob_read(char to[HOTSPOT_NAME_MAX], const struct hotspot_reader *r,
 	       !memchr(text + size, '\0', 16))
 		size += 16;
 	size = strnlen((const char *)text, size < sizeof(text) ? size + 16 : size);
-	hotspot_text_convert(to, HOTSPOT_NAME_MAX, text, size);
+	(void)hotspot_text_convert(to, HOTSPOT_NAME_MAX, text, size);
 	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
 		if (strcmp(to, methods[i]) == 0)
 			return -ESTALE;

@@ -46,7 +46,7 @@ static void convert_text(const struct hotspot_stream *s)
 	char text[64];
 
 	for (size_t room = 4; room <= sizeof(text); room += 5) {
-		hotspot_text_convert(text, room, s->bytes, s->size);
+		(void)hotspot_text_convert(text, room, s->bytes, s->size);
 		if (strnlen(text, room) == room)
 			abort();
 		hotspot_class_shown(text);
