@@ -79,9 +79,9 @@ uint32_t hotspot_line_of(const struct hotspot_line *lines, size_t count, int32_t
 /*
  * hotspot_text.c: convert a Symbol's bytes ("modified UTF-8") into UTF-8 with a NUL, room bytes at
  * most. NUL and invalid characters become U+FFFD; a text that does not fit is cut, and ends with
- * U+2026.
+ * U+2026. Return whether all bytes that were converted are valid.
  */
-void hotspot_text_convert(char *to, size_t room, const uint8_t *bytes, size_t size);
+bool hotspot_text_convert(char *to, size_t room, const uint8_t *bytes, size_t size);
 
 /*
  * Change a class's internal name into the one that a Java stack trace shows ("java.lang.String"),

@@ -191,7 +191,7 @@ static void read_heap(struct facts_reader *r, struct hotspot_range *out, uint64_
 		r->status = error_set(r->err, -EAGAIN, "the JVM has no code cache yet");
 }
 
-static void sort_ranges(struct hotspot_facts *f)
+static void sort_heap_ranges(struct hotspot_facts *f)
 {
 	for (uint32_t i = 1; i < f->range_count; i++) {
 		for (uint32_t k = i; k && f->ranges[k].low < f->ranges[k - 1].low; k--) {
@@ -216,7 +216,7 @@ static void read_heaps(struct facts_reader *r, struct hotspot_facts *f)
 	for (uint32_t i = 0; !r->status && i < count; i++)
 		read_heap(r, &f->ranges[i], read_fact(r, data + i * 8ull, 8));
 	f->range_count = r->status ? 0 : (uint32_t)count;
-	sort_ranges(f);
+	sort_heap_ranges(f);
 }
 
 /*

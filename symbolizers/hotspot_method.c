@@ -141,7 +141,11 @@ static int read_symbol(char **out, size_t room, const struct hotspot_reader *r, 
 					  address + had);
 	if (ret)
 		return ret;
-	hotspot_text_convert(text, room, bytes + o->symbol_body, length);
+	/* the JVM checks the names of classes that it loads; a long one may be cut in a character
+	 */
+	if (!hotspot_text_convert(text, room, bytes + o->symbol_body, length) &&
+	    length < HOTSPOT_CLASS_MAX)
+		return -ESTALE;
 	*out = strdup(text);
 	return *out ? 0 : -ENOMEM;
 }
@@ -180,7 +184,7 @@ static int read_pool_symbol(char **out, size_t room, const struct hotspot_reader
 }
 
 /* Read the name of the source file that a class's constant pool has; "" if it has none. */
-static int read_source_file(struct hotspot_method *m, const struct hotspot_reader *r,
+static int read_source_file(struct hotspot_named_method *m, const struct hotspot_reader *r,
 			    const struct pool *p)
 {
 	uint32_t index = get_number(p->bytes, r->method.source, 2);
@@ -206,7 +210,7 @@ static bool is_linker(const struct hotspot_reader *r, const struct method_head *
  * Read the class's name and source file. The class must have the method's constant pool: memory
  * that was freed and used again hardly has the two point to each other.
  */
-static int read_method_class(struct hotspot_method *m, const struct hotspot_reader *r,
+static int read_method_class(struct hotspot_named_method *m, const struct hotspot_reader *r,
 			     const struct method_head *h, const struct pool *pool)
 {
 	const struct hotspot_method_offsets *o = &r->method;
@@ -268,7 +272,7 @@ static int decode_lines_of_method(struct hotspot_line *out, struct hotspot_reade
 }
 
 /* Keep the lines that were decoded. */
-static int keep_lines(struct hotspot_method *m, const struct hotspot_line *lines, int count)
+static int keep_lines(struct hotspot_named_method *m, const struct hotspot_line *lines, int count)
 {
 	const size_t size = count > 0 ? (size_t)count * sizeof(*lines) : 0;
 
@@ -287,7 +291,7 @@ static int keep_lines(struct hotspot_method *m, const struct hotspot_line *lines
  * bounds. Return 0, also if there is none or it cannot be read, since names are useful without
  * lines; or -ENOMEM.
  */
-static int read_lines(struct hotspot_method *m, struct hotspot_reader *r,
+static int read_lines(struct hotspot_named_method *m, struct hotspot_reader *r,
 		      const struct method_head *h)
 {
 	const struct hotspot_method_offsets *o = &r->method;
@@ -313,7 +317,7 @@ static int read_lines(struct hotspot_method *m, struct hotspot_reader *r,
 	return ret;
 }
 
-static int read_method_parts(struct hotspot_method *m, struct hotspot_reader *r,
+static int read_method_parts(struct hotspot_named_method *m, struct hotspot_reader *r,
 			     const struct method_head *h)
 {
 	const struct hotspot_method_offsets *o = &r->method;
@@ -333,7 +337,7 @@ static int read_method_parts(struct hotspot_method *m, struct hotspot_reader *r,
 }
 
 /* Return 0 if the Method still has this id. */
-static int check_method(const struct hotspot_reader *r, const struct hotspot_method *m)
+static int check_method(const struct hotspot_reader *r, const struct hotspot_named_method *m)
 {
 	struct method_head h;
 	int ret = read_method_head(&h, r, m->address);
@@ -341,11 +345,11 @@ static int check_method(const struct hotspot_reader *r, const struct hotspot_met
 	return ret ? ret : head_id(r, &h) == m->id ? 0 : -ESTALE;
 }
 
-int hotspot_method_read(struct hotspot_method *out, struct hotspot_reader *r, uint64_t address,
-			const uint32_t *id)
+int hotspot_method_read(struct hotspot_named_method *out, struct hotspot_reader *r,
+			uint64_t address, const uint32_t *id)
 {
 	const enum hotspot_integers known = r->integers;
-	struct hotspot_method m = {.address = address};
+	struct hotspot_named_method m = {.address = address};
 	struct method_head h;
 	int ret = read_method_head(&h, r, address), late;
 
@@ -370,18 +374,18 @@ int hotspot_method_read(struct hotspot_method *out, struct hotspot_reader *r, ui
 	return ret;
 }
 
-void hotspot_method_free(struct hotspot_method *m)
+void hotspot_method_free(struct hotspot_named_method *m)
 {
 	free(m->class_name);
 	free(m->name);
 	free(m->signature);
 	free(m->file);
 	free(m->lines);
-	*m = (struct hotspot_method){0};
+	*m = (struct hotspot_named_method){0};
 }
 
 /* Add the overhead of five allocations. */
-size_t hotspot_method_bytes(const struct hotspot_method *m)
+size_t hotspot_method_bytes(const struct hotspot_named_method *m)
 {
 	return sizeof(*m) + strlen(m->class_name) + strlen(m->name) + strlen(m->signature) +
 	       strlen(m->file) + m->line_count * sizeof(*m->lines) + 5 * 16;

@@ -22,7 +22,7 @@ struct names_key {
 /* A Method, or a blob, which has only a name. */
 struct kept_method {
 	struct names_key key;
-	struct hotspot_method m;
+	struct hotspot_named_method m;
 	unsigned int users; /* kept_code.methods that point to it */
 	bool replaced; /* another method has taken its key: it is in no hash table */
 	UT_hash_handle hh;
@@ -140,7 +140,8 @@ static struct kept_method *find_method(struct hotspot_names *n, const struct nam
 	return k;
 }
 
-static bool is_same_method(const struct hotspot_method *a, const struct hotspot_method *b)
+static bool is_same_method(const struct hotspot_named_method *a,
+			   const struct hotspot_named_method *b)
 {
 	return strcmp(a->class_name, b->class_name) == 0 && strcmp(a->name, b->name) == 0 &&
 	       strcmp(a->signature, b->signature) == 0 && strcmp(a->file, b->file) == 0 &&
@@ -166,7 +167,7 @@ static void replace_method(struct hotspot_names *n, struct kept_method *k)
  * is kept. *m is moved or freed. Return NULL without memory.
  */
 static struct kept_method *keep_method(struct hotspot_names *n, const struct names_key *key,
-				       struct hotspot_method *m)
+				       struct hotspot_named_method *m)
 {
 	struct kept_method *k = find_method(n, key);
 
@@ -234,7 +235,7 @@ static int read_code(struct hotspot_names *n, const struct names_key *key, struc
 
 /* The methods of one lookup that the code does not have yet. */
 struct new_methods {
-	struct hotspot_method read[HOTSPOT_FRAMES_MAX];
+	struct hotspot_named_method read[HOTSPOT_FRAMES_MAX];
 	struct kept_method **to[HOTSPOT_FRAMES_MAX]; /* where they will be kept */
 	unsigned int count;
 	enum hotspot_integers known; /* form of the integers before */
@@ -317,7 +318,7 @@ static int read_scope_methods(struct hotspot_names *n, struct kept_code *k,
 
 static struct hotspot_frame make_frame(const struct kept_method *k, int32_t bci)
 {
-	const struct hotspot_method *m = &k->m;
+	const struct hotspot_named_method *m = &k->m;
 
 	return (struct hotspot_frame){
 		.class_name = m->class_name,
@@ -372,7 +373,7 @@ static int find_interpreted(struct hotspot_names *n, const struct hotspot_lookup
 {
 	const uint32_t id = HOTSPOT_PLACE_ID(q->place), bci = HOTSPOT_PLACE_OFFSET_OF(q->place);
 	const struct names_key key = {q->address, id};
-	struct hotspot_method m;
+	struct hotspot_named_method m;
 	int ret = hotspot_method_read(&m, &n->reader, q->address, &id);
 	struct kept_method *k = ret ? find_method(n, &key) : keep_method(n, &key, &m);
 
@@ -385,9 +386,10 @@ static int find_interpreted(struct hotspot_names *n, const struct hotspot_lookup
 }
 
 /* Read the name of a blob as a method that has nothing else. */
-static int read_blob(struct hotspot_names *n, const struct names_key *key, struct kept_method **out)
+static int read_stub_name(struct hotspot_names *n, const struct names_key *key,
+			  struct kept_method **out)
 {
-	struct hotspot_method m = {.address = key->address};
+	struct hotspot_named_method m = {.address = key->address};
 	char name[HOTSPOT_NAME_MAX];
 	int ret = hotspot_blob_read(name, &n->reader, key->address);
 
@@ -410,7 +412,7 @@ static int find_blob(struct hotspot_names *n, const struct hotspot_lookup *q,
 {
 	const struct names_key key = {q->address, BLOB_ID};
 	struct kept_method *k = find_method(n, &key);
-	int ret = k ? 0 : read_blob(n, &key, &k);
+	int ret = k ? 0 : read_stub_name(n, &key, &k);
 
 	if (ret)
 		return ret;

@@ -30,7 +30,7 @@ struct hotspot_nmethod_offsets {
 };
 
 /* A Method that was read; texts follow each other in one allocation. */
-struct hotspot_method {
+struct hotspot_named_method {
 	uint64_t address;
 	uint32_t id; /* hotspot_method_id() */
 	uint32_t code_size; /* bytes of its bytecodes */
@@ -71,10 +71,10 @@ int hotspot_reader_read(const struct hotspot_reader *r, void *to, size_t bytes, 
  * any, and the caller checks afterwards that the Method was not freed. Return 0; -ESTALE: it has
  * another id; -EFAULT; -EBADMSG; -ENOMEM. On failure *out is untouched.
  */
-int hotspot_method_read(struct hotspot_method *out, struct hotspot_reader *r, uint64_t address,
-			const uint32_t *id);
-void hotspot_method_free(struct hotspot_method *m);
-size_t hotspot_method_bytes(const struct hotspot_method *m);
+int hotspot_method_read(struct hotspot_named_method *out, struct hotspot_reader *r,
+			uint64_t address, const uint32_t *id);
+void hotspot_method_free(struct hotspot_named_method *m);
+size_t hotspot_method_bytes(const struct hotspot_named_method *m);
 int hotspot_method_fill(struct hotspot_method_offsets *out, const struct hotspot_tables *t,
 			struct error *err);
 

@@ -166,16 +166,16 @@ int hotspot_code_check(const struct hotspot_reader *r, const struct hotspot_code
 }
 
 /* A part of the data, in the process. */
-struct code_range {
+struct nmethod_range {
 	uint64_t start, end;
 };
 
 /* Where the three parts are. */
-struct code_parts {
-	struct code_range pcs, scopes, metadata;
+struct nmethod_parts {
+	struct nmethod_range pcs, scopes, metadata;
 };
 
-static void find_parts(struct code_parts *p, const struct blob_header *h)
+static void find_parts(struct nmethod_parts *p, const struct blob_header *h)
 {
 	const struct hotspot_nmethod_offsets *o = h->at;
 	uint64_t base = h->address;
@@ -203,12 +203,13 @@ static void find_parts(struct code_parts *p, const struct blob_header *h)
 }
 
 /* Bytes of a part; 0 if it is empty, or ends before it begins. */
-static uint64_t part_bytes(const struct code_range *range)
+static uint64_t part_bytes(const struct nmethod_range *range)
 {
 	return range->end > range->start ? range->end - range->start : 0;
 }
 
-static bool are_parts_bounded(const struct code_parts *p, const struct hotspot_nmethod_offsets *o)
+static bool are_parts_bounded(const struct nmethod_parts *p,
+			      const struct hotspot_nmethod_offsets *o)
 {
 	uint64_t pcs = part_bytes(&p->pcs), scopes = part_bytes(&p->scopes),
 		 metadata = part_bytes(&p->metadata);
@@ -246,9 +247,9 @@ static void drop_parts(struct hotspot_code *c)
  * most do, take one read.
  */
 static bool read_part_bytes(uint8_t *to, const struct hotspot_reader *r,
-			    const struct code_range *const parts[3])
+			    const struct nmethod_range *const parts[3])
 {
-	struct code_range run = *parts[0];
+	struct nmethod_range run = *parts[0];
 
 	for (int i = 1; i <= 3; i++) {
 		if (i < 3 && parts[i]->start == run.end) {
@@ -266,8 +267,8 @@ static bool read_part_bytes(uint8_t *to, const struct hotspot_reader *r,
 
 /* Split the bytes that were read. Return false if they are invalid, or there is no memory. */
 static bool keep_parts(struct hotspot_code *c, const struct hotspot_nmethod_offsets *o,
-		       const struct code_parts *p, const uint8_t *bytes,
-		       const struct code_range *const order[3])
+		       const struct nmethod_parts *p, const uint8_t *bytes,
+		       const struct nmethod_range *const order[3])
 {
 	const uint8_t *at[3] = {bytes};
 
@@ -294,10 +295,10 @@ static bool keep_parts(struct hotspot_code *c, const struct hotspot_nmethod_offs
 
 /* Read the three parts. Return false if one is missing or invalid. */
 static bool read_parts(struct hotspot_code *c, const struct hotspot_reader *r,
-		       const struct code_parts *p)
+		       const struct nmethod_parts *p)
 {
 	const bool scopes_first = p->scopes.start < p->pcs.start;
-	const struct code_range *const order[3] = {
+	const struct nmethod_range *const order[3] = {
 		&p->metadata,
 		scopes_first ? &p->scopes : &p->pcs,
 		scopes_first ? &p->pcs : &p->scopes,
@@ -402,7 +403,7 @@ int hotspot_code_read(struct hotspot_code *out, struct hotspot_reader *r, uint64
 {
 	struct hotspot_code c = {.address = address, .id = id};
 	struct blob_header h;
-	struct code_parts parts;
+	struct nmethod_parts parts;
 	int ret = read_nmethod_header(&h, r, address, id);
 
 	if (ret)
@@ -452,7 +453,7 @@ int hotspot_blob_read(char to[HOTSPOT_NAME_MAX], const struct hotspot_reader *r,
 	       !memchr(text + size, '\0', 16))
 		size += 16;
 	size = strnlen((const char *)text, size < sizeof(text) ? size + 16 : size);
-	hotspot_text_convert(to, HOTSPOT_NAME_MAX, text, size);
+	(void)hotspot_text_convert(to, HOTSPOT_NAME_MAX, text, size);
 	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
 		if (strcmp(to, methods[i]) == 0)
 			return -ESTALE;

@@ -13,6 +13,7 @@
 
 struct symbol_text {
 	const uint8_t *at, *end;
+	bool invalid; /* a byte cannot begin a character */
 };
 
 static bool is_continuation(const struct symbol_text *t, size_t index)
@@ -27,6 +28,7 @@ static uint32_t next_unit(struct symbol_text *t)
 
 	if (c < 0x80) {
 		t->at++;
+		t->invalid |= !c;
 		return c ? c : REPLACEMENT;
 	}
 	if ((c & 0xe0) == 0xc0 && is_continuation(t, 1)) {
@@ -40,6 +42,7 @@ static uint32_t next_unit(struct symbol_text *t)
 		return c >= 0x800 ? c : REPLACEMENT;
 	}
 	t->at++;
+	t->invalid = true;
 	return REPLACEMENT;
 }
 
@@ -83,9 +86,9 @@ static size_t put_character(char to[4], uint32_t c)
 	return 4;
 }
 
-void hotspot_text_convert(char *to, size_t room, const uint8_t *bytes, size_t size)
+bool hotspot_text_convert(char *to, size_t room, const uint8_t *bytes, size_t size)
 {
-	struct symbol_text t = {bytes, bytes + size};
+	struct symbol_text t = {.at = bytes, .end = bytes + size};
 	const size_t mark = sizeof(CUT_MARK);
 	size_t used = 0, fits = 0, length;
 	char character[4];
@@ -94,7 +97,7 @@ void hotspot_text_convert(char *to, size_t room, const uint8_t *bytes, size_t si
 		length = put_character(character, next_symbol_character(&t));
 		if (used + length >= room) {
 			memcpy(to + fits, CUT_MARK, mark);
-			return;
+			return !t.invalid;
 		}
 		memcpy(to + used, character, length);
 		used += length;
@@ -103,6 +106,7 @@ void hotspot_text_convert(char *to, size_t room, const uint8_t *bytes, size_t si
 			fits = used;
 	}
 	to[used] = '\0';
+	return !t.invalid;
 }
 
 #define ADDRESS_DIGITS_MIN 8

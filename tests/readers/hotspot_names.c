@@ -94,14 +94,24 @@ static void remember(uint32_t kind, uint64_t address, uint64_t place)
 	puts(r->text);
 }
 
-/* Look the Method of compiled code up as the frame of an interpreter. */
-static void print_method(struct reading *g, uint64_t address)
+/*
+ * Look the Method of compiled code up as the frame of an interpreter. Its id is that of a living
+ * Method only if the code is alive after the id was computed.
+ */
+static void print_method(struct reading *g, uint64_t code, uint32_t id)
 {
-	struct hotspot_method m;
+	uint64_t address = read_number(g, code + g->facts.layout.nmethod_method, 8);
+	struct hotspot_code c;
+	struct hotspot_named_method m;
 	int count;
 
 	if (!address || hotspot_method_read(&m, &g->reader, address, NULL))
 		return;
+	if (hotspot_code_read(&c, &g->reader, code, id)) {
+		hotspot_method_free(&m);
+		return;
+	}
+	hotspot_code_free(&c);
 	count = find_names(g, HOTSPOT_FRAME_INTERPRETED, address,
 			   HOTSPOT_INTERPRETED_PLACE(m.id, 0));
 	if (g->mode == MODE_CHURN && count > 0)
@@ -112,6 +122,7 @@ static void print_method(struct reading *g, uint64_t address)
 		if (find_names(g, HOTSPOT_FRAME_INTERPRETED, address,
 			       HOTSPOT_INTERPRETED_PLACE(m.id ^ 1, 0)) != -ESTALE)
 			printf("# another id was accepted\n");
+		g->stale--; /* that one was expected */
 	}
 	hotspot_method_free(&m);
 }
@@ -154,7 +165,7 @@ static void print_blob(struct reading *g, uint64_t address)
 		if (count > 0)
 			remember(HOTSPOT_FRAME_COMPILED, address,
 				 HOTSPOT_COMPILED_PLACE(id, 64u << 20));
-		print_method(g, read_number(g, address + g->facts.layout.nmethod_method, 8));
+		print_method(g, address, id);
 		return;
 	}
 	if (method)
@@ -163,7 +174,7 @@ static void print_blob(struct reading *g, uint64_t address)
 		printf("blob\t%#" PRIx64 "\t", address);
 	print_frames(count);
 	if (method)
-		print_method(g, read_number(g, address + g->facts.layout.nmethod_method, 8));
+		print_method(g, address, id);
 	if (method && g->mode == MODE_PCS)
 		print_pcs(g, address, id);
 }
@@ -197,6 +208,8 @@ static int begin_reading(struct reading *g)
 		ret = hotspot_names_new(&g->names, t, &err);
 	if (!ret)
 		ret = hotspot_nmethod_fill(&g->reader.nmethod, t, &err);
+	if (!ret)
+		ret = hotspot_method_fill(&g->reader.method, t, &err);
 	if (!ret)
 		ret = hotspot_field(t, "HeapBlock::Header", "_length", &g->length);
 	g->length_bytes = hotspot_field_bytes(t, "HeapBlock::Header", "_length");

@@ -24,7 +24,7 @@ static uint32_t id_of(struct hotspot_scene *s, uint64_t method)
 {
 	const struct hotspot_memory memory = {image_read, &s->image};
 	struct hotspot_reader r = {.memory = &memory};
-	struct hotspot_method m;
+	struct hotspot_named_method m;
 	uint32_t id;
 
 	ck_assert_int_eq(hotspot_method_fill(&r.method, s->tables, NULL), 0);
