@@ -22,9 +22,9 @@
  * is no code that runs, and the interpreter, whose codelets are followed.
  */
 static const char *const other_blobs[] = {
-	"nmethod",	   "native nmethod",	"I2C/C2I",	     "adapters", "vtable chunks",
-	"InlineCacheBuffer", "Interpreter", "C1 temporary", "Signature Handler",
-	"native signature", "UpcallStub",
+	"nmethod",	     "native nmethod",	  "I2C/C2I",	 "adapters",
+	"vtable chunks",     "InlineCacheBuffer", "Interpreter", "C1 temporary",
+	"Signature Handler", "native signature",  "UpcallStub",
 };
 
 struct codelet_offsets {
@@ -69,17 +69,16 @@ static int follow_codelet(struct once_reader *r, const uint8_t *code, size_t fro
 	/* the header is followed by padding, which was never written */
 	while (from + CODE_ALIGNMENT <= end && !memcmp(code + from, none, CODE_ALIGNMENT))
 		from += CODE_ALIGNMENT;
-	if (from >= end ||
-	    hotspot_blocks_read_text(&r->blocks, text, sizeof(text), description))
+	if (from >= end || hotspot_blocks_read_text(&r->blocks, text, sizeof(text), description))
 		return 0;
-	ret = hotspot_paths_append(
-		&r->rows, &(struct hotspot_once_code){
-				  .bytes = code + from,
-				  .size = end - from,
-				  .offset = from,
-				  .kind = strstr(text, METHOD_ENTRY) ? HOTSPOT_ONCE_ENTRY
+	ret = hotspot_paths_append(&r->rows, &(struct hotspot_once_code){
+						     .bytes = code + from,
+						     .size = end - from,
+						     .offset = from,
+						     .kind = strstr(text, METHOD_ENTRY)
+								     ? HOTSPOT_ONCE_ENTRY
 								     : HOTSPOT_ONCE_CODELET,
-			  });
+					     });
 	r->codelets++;
 	return ret == -ENOMEM ? ret : 0;
 }
@@ -245,8 +244,8 @@ static int find_heap(struct once_reader *r)
 
 static int finish_once(struct hotspot_once *out, struct once_reader *r)
 {
-	size_t count = r->rows.items.count < HOTSPOT_ROWS_MAX ? r->rows.items.count
-							      : HOTSPOT_ROWS_MAX;
+	size_t count =
+		r->rows.items.count < HOTSPOT_ROWS_MAX ? r->rows.items.count : HOTSPOT_ROWS_MAX;
 	int ret = unwind_rows_finish(&r->table, &out->table, &out->table_bytes);
 
 	if (ret == -ENOENT) /* no other code */

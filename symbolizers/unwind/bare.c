@@ -102,6 +102,7 @@ int unwind_bare_add(struct unwind_rows *rows, const struct unwind_source *s)
 	int ret = 0;
 
 	if (unwind_source_machine(s)->elf != EM_X86_64 || s->parts.count ||
+	    !rows->layers[UNWIND_LAYER_FRAMES].count ||
 	    !elf_section_typed(s->image, SHT_SYMTAB, &section) ||
 	    section.sh_size > SYMBOLS_SIZE_MAX)
 		return 0;

@@ -55,9 +55,8 @@ static int arrive(struct code_flow *f, uint64_t at, const struct code_state *sta
 		f->failed |= code_state_join(&known, state);
 		return 0;
 	default:
-		return code_state_join(&f->states[at], state)
-			       ? vector_push(&f->next, (uint32_t)at)
-			       : 0;
+		return code_state_join(&f->states[at], state) ? vector_push(&f->next, (uint32_t)at)
+							      : 0;
 	}
 }
 
@@ -70,7 +69,7 @@ static bool is_jump(const struct x86_instruction *i, bool *conditional)
 }
 
 /* Return whether no instruction follows: an indirect jump, ud2, hlt, int3. */
-static bool ends_path(const struct x86_instruction *i)
+static bool ends_run(const struct x86_instruction *i)
 {
 	if (i->map == 1)
 		return i->opcode == 0x0b;
@@ -90,14 +89,14 @@ static bool is_direct_call(const struct x86_instruction *i)
 }
 
 /* Return whether an instruction calls other code. */
-static bool is_call(const struct x86_instruction *i)
+static bool calls_code(const struct x86_instruction *i)
 {
 	return is_direct_call(i) || (!i->map && i->opcode == 0xff && (i->modrm >> 3 & 7) == 2);
 }
 
 /*
- * A call may return to an offset. Visit it last, and only if nothing else leads there: many calls do
- * not return (of uncommon traps, of what throws exceptions), and other code follows them.
+ * A call may return to an offset. Visit it last, and only if nothing else leads there: many calls
+ * do not return (of uncommon traps, of what throws exceptions), and other code follows them.
  */
 static int return_to(struct code_flow *f, size_t at, const struct code_state *state)
 {
@@ -111,8 +110,8 @@ static int return_to(struct code_flow *f, size_t at, const struct code_state *st
 }
 
 /*
- * When no offset is left to be visited, go on at the first one to which a call returns. Cold code, in
- * which calls do not return, comes last in a method. Return 0, -ENOMEM or -E2BIG.
+ * When no offset is left to be visited, go on at the first one to which a call returns. Cold code,
+ * in which calls do not return, comes last in a method. Return 0, -ENOMEM or -E2BIG.
  */
 static int visit_after_calls(struct code_flow *f)
 {
@@ -156,7 +155,7 @@ static int follow(struct code_flow *f, size_t at)
 		ret = arrive(f, target, &state);
 		return ret || !conditional ? ret : arrive(f, after, &state);
 	}
-	if (ends_path(&i))
+	if (ends_run(&i))
 		return 0;
 	if (is_return(&i)) {
 		f->failed |= !(state.flags & CODE_WHOLE) && !code_state_is_hopeless(&state) &&
@@ -168,7 +167,7 @@ static int follow(struct code_flow *f, size_t at)
 	if (is_direct_call(&i) && f->calls_inside && state.flags & CODE_WHOLE)
 		ret = arrive(f, target, &state);
 	code_state_run(&state, &i);
-	if (!ret && is_call(&i))
+	if (!ret && calls_code(&i))
 		return return_to(f, after, &state);
 	return ret ? ret : arrive(f, after, &state);
 }
@@ -202,7 +201,8 @@ static void end_following(struct code_flow *f)
 static bool overlaps(const struct code_flow *f, size_t at)
 {
 	for (size_t n = 1; n < f->sizes[at]; n++) {
-		if (at + n < f->size && (f->marks[at + n] == CODE_SEEN || f->marks[at + n] == CODE_NEW))
+		if (at + n < f->size &&
+		    (f->marks[at + n] == CODE_SEEN || f->marks[at + n] == CODE_NEW))
 			return true;
 	}
 	return false;
@@ -223,8 +223,7 @@ static int follow_as(struct code_flow *f, size_t at, const struct code_state *st
 		f->failed = overlaps(f, f->found.items[n]);
 	f->failed |= f->lost && whole;
 	for (size_t n = 0; n < f->found.count; n++)
-		f->marks[f->found.items[n]] =
-			(uint8_t)(f->failed || ret ? failure : CODE_SEEN);
+		f->marks[f->found.items[n]] = (uint8_t)(f->failed || ret ? failure : CODE_SEEN);
 	return ret;
 }
 

@@ -47,15 +47,16 @@ void code_flow_free(struct code_flow *f);
 int code_flow_follow(struct code_flow *f, size_t at, const struct code_state *state);
 
 /*
- * Like code_flow_follow(), for a state that is a guess: code that makes no sense becomes CODE_TRIED,
- * and may be followed again. whole: the paths make no sense also if somewhere the caller cannot be found. *made_sense: result.
+ * Like code_flow_follow(), for a state that is a guess: code that makes no sense becomes
+ * CODE_TRIED, and may be followed again. whole: the paths make no sense also if somewhere the
+ * caller cannot be found. *made_sense: result.
  */
 int code_flow_try(struct code_flow *f, size_t at, const struct code_state *state, bool whole,
 		  bool *made_sense);
 
 /*
- * Find the next offset from *at on at which code begins that no path has led to. Padding is skipped.
- * Return false if there is none.
+ * Find the next offset from *at on at which code begins that no path has led to. Padding is
+ * skipped. Return false if there is none.
  */
 bool code_flow_unseen(const struct code_flow *f, size_t *at);
 

@@ -10,8 +10,7 @@
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R11 = 11, R13 = 13 };
 
 /* Registers that a call may change, by the C ABI. */
-#define CALL_CHANGES \
-	(1u << RAX | 1u << RCX | 1u << RDX | 1u << RSI | 1u << RDI | 0xfu << R8)
+#define CALL_CHANGES (1u << RAX | 1u << RCX | 1u << RDX | 1u << RSI | 1u << RDI | 0xfu << R8)
 
 static const uint8_t dwarf_numbers[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 
@@ -139,7 +138,7 @@ static void set_depth(struct code_state *s, int64_t words)
 }
 
 /* Add bytes to the stack pointer. */
-static void move_stack(struct code_state *s, int64_t bytes)
+static void add_stack(struct code_state *s, int64_t bytes)
 {
 	if (bytes % 8)
 		s->depth = CODE_UNKNOWN;
@@ -213,13 +212,12 @@ static void store_register(struct code_state *s, unsigned int reg, int64_t slot)
 	}
 }
 
-static void push_register(struct code_state *s, unsigned int reg)
+static void push_from(struct code_state *s, unsigned int reg)
 {
 	bool apart = s->flags & CODE_SENDER_APART || !is_known(s);
 
-	move_stack(s, -8);
-	if (holds_return_address(s, reg) && apart && s->sender != CODE_NO_REGISTER &&
-	    !s->saved_rbp)
+	add_stack(s, -8);
+	if (holds_return_address(s, reg) && apart && s->sender != CODE_NO_REGISTER && !s->saved_rbp)
 		rebase(s);
 	else if (is_known(s))
 		store_register(s, reg, s->depth);
@@ -242,7 +240,7 @@ static void load_register(struct code_state *s, unsigned int reg, int64_t slot)
 		s->sender = (uint8_t)reg;
 }
 
-static void pop_register(struct code_state *s, unsigned int reg)
+static void pop_to(struct code_state *s, unsigned int reg)
 {
 	int slot = is_known(s) ? s->depth : 0;
 
@@ -255,7 +253,7 @@ static void pop_register(struct code_state *s, unsigned int reg)
 		s->return_slot = 0;
 		s->return_register = (uint8_t)reg;
 	}
-	move_stack(s, 8);
+	add_stack(s, 8);
 }
 
 /* The stack pointer becomes the value of a register. */
@@ -275,12 +273,12 @@ static void stack_from_register(struct code_state *s, unsigned int reg)
 }
 
 /* A register becomes the stack pointer plus bytes. */
-static void copy_stack(struct code_state *s, unsigned int reg, int64_t bytes)
+static void copy_sp(struct code_state *s, unsigned int reg, int64_t bytes)
 {
 	int64_t words = is_known(s) && bytes % 8 == 0 ? s->depth - bytes / 8 : CODE_UNKNOWN;
 
 	if (reg == RSP) {
-		move_stack(s, bytes);
+		add_stack(s, bytes);
 		return;
 	}
 	lose_register(s, reg);
@@ -318,9 +316,9 @@ static void add_to_stack(struct code_state *s, const struct x86_instruction *i)
 	unsigned int group = i->modrm >> 3 & 7;
 
 	if (group == 0)
-		move_stack(s, i->immediate);
+		add_stack(s, i->immediate);
 	else if (group == 5)
-		move_stack(s, -i->immediate);
+		add_stack(s, -i->immediate);
 	else if (group != 7) /* cmp */
 		s->depth = CODE_UNKNOWN;
 }
@@ -345,7 +343,7 @@ static void run_mov(struct code_state *s, const struct x86_instruction *i)
 	else if (to == RSP)
 		stack_from_register(s, from);
 	else if (from == RSP)
-		copy_stack(s, to, 0);
+		copy_sp(s, to, 0);
 	else if (to != from)
 		lose_register(s, to);
 }
@@ -353,7 +351,7 @@ static void run_mov(struct code_state *s, const struct x86_instruction *i)
 static void run_lea(struct code_state *s, const struct x86_instruction *i)
 {
 	if (is_memory_at(i, RSP))
-		copy_stack(s, x86_reg(i), i->displacement);
+		copy_sp(s, x86_reg(i), i->displacement);
 	else if (x86_reg(i) == RSP && is_memory_at(i, RBP))
 		stack_from_rbp(s, i->displacement);
 	else if (x86_reg(i) == RSP)
@@ -383,18 +381,18 @@ static bool run_stack(struct code_state *s, const struct x86_instruction *i)
 	case 0x68:
 	case 0x6a:
 	case 0x9c:
-		move_stack(s, -8);
+		add_stack(s, -8);
 		return true;
 	case 0x9d:
-		move_stack(s, 8);
+		add_stack(s, 8);
 		return true;
 	case 0xc9:
 		stack_from_rbp(s, 0);
-		pop_register(s, RBP);
+		pop_to(s, RBP);
 		return true;
 	case 0xff:
 		if (group == 6)
-			move_stack(s, -8);
+			add_stack(s, -8);
 		return group == 6;
 	case 0x81:
 	case 0x83:
@@ -417,11 +415,11 @@ void code_state_run(struct code_state *s, const struct x86_instruction *i)
 	if (i->map) {
 		lose_registers(s, x86_written(i));
 	} else if (i->opcode >= 0x50 && i->opcode < 0x58) {
-		push_register(s, x86_rm(i));
+		push_from(s, x86_rm(i));
 	} else if (i->opcode >= 0x58 && i->opcode < 0x60) {
-		pop_register(s, x86_rm(i));
+		pop_to(s, x86_rm(i));
 	} else if (i->opcode == 0xe8 && !i->immediate) {
-		move_stack(s, -8); /* a call of the next instruction pushes its address */
+		add_stack(s, -8); /* a call of the next instruction pushes its address */
 	} else if (is_call(i)) {
 		lose_registers(s, CALL_CHANGES);
 	} else if (i->opcode == 0x89 || i->opcode == 0x8b) {
@@ -431,7 +429,7 @@ void code_state_run(struct code_state *s, const struct x86_instruction *i)
 	} else if (!run_stack(s, i)) {
 		lose_registers(s, x86_written(i));
 		if (i->opcode == 0x8f)
-			move_stack(s, 8);
+			add_stack(s, 8);
 	}
 }
 
@@ -442,9 +440,8 @@ static uint8_t rule_saved(const struct code_state *s)
 
 	if (s->saved_rbp)
 		return (uint8_t)UNWIND_SAVED(UNWIND_FP_AT_CFA, ra);
-	return (uint8_t)UNWIND_SAVED(s->flags & CODE_RBP_LOST || s->frame ? UNWIND_FP_UNKNOWN
-									  : UNWIND_FP_SAME,
-				     ra);
+	return (uint8_t)UNWIND_SAVED(
+		s->flags & CODE_RBP_LOST || s->frame ? UNWIND_FP_UNKNOWN : UNWIND_FP_SAME, ra);
 }
 
 struct unwind_rule code_state_rule(const struct code_state *s)

@@ -48,8 +48,8 @@ extern const struct code_state code_state_method;
 /* Code of the interpreter that has a whole frame. */
 extern const struct code_state code_state_interpreter;
 /*
- * Where a stub begins to which a signal handler goes on (safepoints, deoptimization): it fetches its
- * return address from the JavaThread.
+ * Where a stub begins to which a signal handler goes on (safepoints, deoptimization): it fetches
+ * its return address from the JavaThread.
  */
 extern const struct code_state code_state_awaiting;
 /* Where a stub begins to which another one goes on with its frame, of which rbp is the pointer. */

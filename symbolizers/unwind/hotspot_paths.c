@@ -54,8 +54,8 @@ static int follow_frames(struct code_flow *f)
 /* Follow a blob of one function from its begin. */
 static int follow_first(struct code_flow *f)
 {
-	static const struct code_state *const states[] = {
-		&code_state_function, &code_state_awaiting, &code_state_framed};
+	static const struct code_state *const states[] = {&code_state_function,
+							  &code_state_awaiting, &code_state_framed};
 	bool made_sense = false;
 	int ret = 0;
 
@@ -88,7 +88,8 @@ int hotspot_paths_follow(struct code_flow *f, enum hotspot_once_kind kind)
 	return ret;
 }
 
-/* Put the rule of each instruction; code without a state is BAD, padding belongs to what is before. */
+/* Put the rule of each instruction; code without a state is BAD, padding belongs to what is before.
+ */
 static int put_rules(struct unwind_rows *rows, const struct code_flow *f, uint64_t offset)
 {
 	const struct unwind_rule bad = {.kind = UNWIND_BAD};
@@ -163,8 +164,8 @@ static bool is_static_stub(const struct code_flow *f, size_t at)
 }
 
 /*
- * Follow what no path from the beginning leads to: handlers of exceptions, cases of a switch and the
- * like, which have the method's frame.
+ * Follow what no path from the beginning leads to: handlers of exceptions, cases of a switch and
+ * the like, which have the method's frame.
  */
 static int follow_rest(struct code_flow *f, const struct code_state *body)
 {
@@ -173,8 +174,8 @@ static int follow_rest(struct code_flow *f, const struct code_state *body)
 	int ret = 0;
 
 	while (!ret && code_flow_unseen(f, &at))
-		ret = code_flow_try(f, at, is_static_stub(f, at) ? &code_state_function : body, true,
-				    &made_sense);
+		ret = code_flow_try(f, at, is_static_stub(f, at) ? &code_state_function : body,
+				    true, &made_sense);
 	return ret;
 }
 

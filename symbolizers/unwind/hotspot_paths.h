@@ -4,8 +4,8 @@
  * (the interpreter, StubRoutines, stubs of the runtime) is described by rows; for compiled methods,
  * which are many, the state at one offset is found when it is needed.
  *
- * Everything here comes from a profiled process and is hostile: work is bounded, and code that makes
- * no sense has no rule.
+ * Everything here comes from a profiled process and is hostile: work is bounded, and code that
+ * makes no sense has no rule.
  */
 #ifndef SKEIN_SYMBOLIZERS_UNWIND_HOTSPOT_PATHS_H
 #define SKEIN_SYMBOLIZERS_UNWIND_HOTSPOT_PATHS_H

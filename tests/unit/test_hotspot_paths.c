@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The code that HotSpot generates: short pieces of every form whose callers are known by hand, and
- * the code of JDK 17, 21 and 25 (tests/replay/hotspot-*.code.zst, saved by tests/lib/hotspot_vm.py).
+ * the code of JDK 17, 21 and 25 (tests/replay/hotspot-*.code.zst, saved by
+ * tests/lib/hotspot_vm.py).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
 #define RAX 0
 #define R13 13
 
-/* Return the state at an offset of a compiled method; its depth is CODE_UNKNOWN if there is none. */
+/* Return the state at an offset of a compiled method; its depth is CODE_UNKNOWN if there is none.
+ */
 static struct code_state state_in(const uint8_t *code, size_t size, int32_t frame_words,
 				  int32_t complete, uint32_t at)
 {
@@ -42,8 +44,8 @@ static void check_place(const struct code_state *s, int depth, int saved_rbp)
 /* mov %eax,-0x14000(%rsp); push %rbp; sub $0x20,%rsp; nop; add $0x20,%rsp; pop %rbp; ret */
 START_TEST(pushed_frame)
 {
-	static const uint8_t code[] = {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x83, 0xec,
-				       0x20, 0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};
+	static const uint8_t code[] = {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x83,
+				       0xec, 0x20, 0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};
 	static const int expected[][3] = {{0, 1, 0},  {7, 1, 0},  {8, 2, 2}, {12, 6, 2},
 					  {13, 6, 2}, {17, 2, 2}, {18, 1, 0}};
 
@@ -55,11 +57,12 @@ START_TEST(pushed_frame)
 }
 END_TEST
 
-/* sub $0x18,%rsp; mov %rbp,0x10(%rsp); add $0x10,%rsp; pop %rbp; ret: in between, rbp is not saved */
+/* sub $0x18,%rsp; mov %rbp,0x10(%rsp); add $0x10,%rsp; pop %rbp; ret: in between, rbp is not saved
+ */
 START_TEST(moved_frame)
 {
-	static const uint8_t code[] = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c, 0x24, 0x10,
-				       0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
+	static const uint8_t code[] = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c, 0x24,
+				       0x10, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
 	struct code_state s = state_in(code, sizeof(code), 4, 9, 4);
 
 	check_place(&s, 4, 0);
@@ -95,9 +98,9 @@ END_TEST
  */
 START_TEST(call_that_does_not_return)
 {
-	static const uint8_t code[] = {0x55, 0x48, 0x83, 0xec, 0x10, 0xeb, 0x08, 0xe8, 0x00, 0x10,
-				       0x00, 0x00, 0xff, 0xe0, 0x90, 0x48, 0x83, 0xc4, 0x10, 0x5d,
-				       0x49, 0x3b, 0x67, 0x08, 0x77, 0xf2, 0xc3};
+	static const uint8_t code[] = {0x55, 0x48, 0x83, 0xec, 0x10, 0xeb, 0x08, 0xe8, 0x00,
+				       0x10, 0x00, 0x00, 0xff, 0xe0, 0x90, 0x48, 0x83, 0xc4,
+				       0x10, 0x5d, 0x49, 0x3b, 0x67, 0x08, 0x77, 0xf2, 0xc3};
 	struct code_state s = state_in(code, sizeof(code), 4, 5, 12);
 
 	check_place(&s, 1, 0);
@@ -109,8 +112,8 @@ END_TEST
 /* A method that must not be entered any more: jmp over the prologue, the body from complete on. */
 START_TEST(patched_method)
 {
-	static const uint8_t code[] = {0xe9, 0x00, 0x10, 0x00, 0x00, 0xfe, 0xff, 0x55, 0x48, 0x83, 0xec,
-				       0x20, 0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};
+	static const uint8_t code[] = {0xe9, 0x00, 0x10, 0x00, 0x00, 0xfe, 0xff, 0x55, 0x48, 0x83,
+				       0xec, 0x20, 0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};
 	struct code_state s = state_in(code, sizeof(code), 6, 12, 12);
 
 	check_place(&s, 6, 2);
@@ -148,17 +151,17 @@ static void check_row(const struct hotspot_paths_rows *rows, uint32_t offset, in
  */
 START_TEST(method_entry)
 {
-	static const uint8_t code[] = {0x58, 0x6a, 0x00, 0xff, 0xca, 0x7f, 0xfa, 0x50, 0x55,
-				       0x48, 0x8b, 0xec, 0x41, 0x55, 0x6a, 0x00, 0x4c, 0x8b,
-				       0x6b, 0x08, 0x53, 0x90, 0xff, 0xe1};
+	static const uint8_t code[] = {0x58, 0x6a, 0x00, 0xff, 0xca, 0x7f, 0xfa, 0x50,
+				       0x55, 0x48, 0x8b, 0xec, 0x41, 0x55, 0x6a, 0x00,
+				       0x4c, 0x8b, 0x6b, 0x08, 0x53, 0x90, 0xff, 0xe1};
 	struct hotspot_paths_rows rows = {0};
 	const int none = HOTSPOT_NO_REGISTER;
 
-	ck_assert_int_eq(hotspot_paths_append(&rows, &(struct hotspot_once_code){
-							     .bytes = code,
-							     .size = sizeof(code),
-							     .offset = 0x100,
-							     .kind = HOTSPOT_ONCE_ENTRY}),
+	ck_assert_int_eq(hotspot_paths_append(
+				 &rows, &(struct hotspot_once_code){.bytes = code,
+								    .size = sizeof(code),
+								    .offset = 0x100,
+								    .kind = HOTSPOT_ONCE_ENTRY}),
 			 0);
 	check_row(&rows, 0x100, HOTSPOT_RETURN_AT_SP, none, R13, RBX);
 	check_row(&rows, 0x101, HOTSPOT_RETURN_IN_REGISTER, RAX, R13, RBX);
@@ -181,10 +184,10 @@ START_TEST(interpreter_return)
 	struct hotspot_paths_rows rows = {0};
 	const int none = HOTSPOT_NO_REGISTER, rdx = 1;
 
-	ck_assert_int_eq(hotspot_paths_append(&rows, &(struct hotspot_once_code){
-							     .bytes = code,
-							     .size = sizeof(code),
-							     .kind = HOTSPOT_ONCE_CODELET}),
+	ck_assert_int_eq(hotspot_paths_append(
+				 &rows, &(struct hotspot_once_code){.bytes = code,
+								    .size = sizeof(code),
+								    .kind = HOTSPOT_ONCE_CODELET}),
 			 0);
 	check_row(&rows, 4, HOTSPOT_FRAME, none, none, none);
 	check_row(&rows, 5, HOTSPOT_RETURN_AT_SP, none, RBX, none);

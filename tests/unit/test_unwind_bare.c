@@ -68,7 +68,8 @@ START_TEST(functions_without_descriptions)
 {
 	static const char text[] =
 		".text\n"
-		"described: .cfi_startproc\n .fill 4000, 1, 0x90\n push %rbx\n .cfi_adjust_cfa_offset 8\n pop %rbx\n"
+		"described: .cfi_startproc\n .fill 4000, 1, 0x90\n"
+		" push %rbx\n .cfi_adjust_cfa_offset 8\n pop %rbx\n"
 		" .cfi_adjust_cfa_offset -8\n ret\n .cfi_endproc\n .type described, @function\n"
 		" .size described, . - described\n .p2align 6\n"
 		".type leaf, @function\nleaf: pause\n xor %eax, %eax\n ret\n .p2align 6\n"
