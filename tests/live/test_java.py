@@ -120,7 +120,8 @@ class Java(live.LiveTest):
         for version in (v for v in jdks.homes() if v >= 21):
             with self.subTest(jdk=version):
                 trace = self.run_shape(version, "virtual")
-                self.check_order(trace, CHAIN[1:])
+                # the lambda that calls chain() may have it inlined
+                self.check_order(trace, CHAIN[2:])
                 self.check_complete(trace)
 
     def test_waits(self):
