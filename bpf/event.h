@@ -40,12 +40,19 @@
 #define WIRE_STACK_BYTES 131072
 /* most bytes copied at the outer end of longer stacks: rustc has one frame of 528 KiB */
 #define WIRE_OUTER_BYTES 65536
+/*
+ * most bytes of the record of a wait that has not ended: less than the buffer of a BPF iterator,
+ * which takes a record as a whole
+ */
+#define WIRE_OPEN_WAIT_BYTES 32736
 
 enum wire_kind {
 	WIRE_SAMPLE = 1, /* of the sampling clock */
 	WIRE_WAIT, /* the stack of a thread that has waited; a struct wire_wait precedes its frames
 		    */
 	WIRE_WAKER, /* the stack of a thread that ends a wait; a struct wire_wait as well */
+	/* the stack of a thread whose wait has not ended; a struct wire_wait as well */
+	WIRE_OPEN_WAIT,
 };
 
 /* Flags of a sample. */
@@ -130,8 +137,9 @@ struct wire_sample {
 	__u16 python_words;
 	__u8 python; /* enum wire_python */
 	__u8 python_end; /* how the walk of Python frames ended: enum stack_end */
+	__u32 bytes; /* of the whole record of a wait that has not ended; else 0 */
 	__u8 java; /* enum wire_java */
-	__u8 unused[3];
+	__u8 unused[7];
 	/* __u64 frames[kernel_frames + user_frames + python_words] follow */
 };
 
@@ -157,7 +165,8 @@ struct wire_unfinished {
 	__u8 known; /* registers[] belong to the frame of pc; otherwise only sp, fp and base do */
 	/* in an unfinished walk: no known mapping contains pc; otherwise its table is not ready */
 	__u8 unmapped;
-	__u8 unused[5];
+	__u8 cut; /* the stack may be longer than the copy, which has reached a bound */
+	__u8 unused[4];
 };
 
 /* A pid namespace below the initial one. Set before loading. */
@@ -293,7 +302,7 @@ enum wire_context {
 struct wire_cpu_waits {
 	__u64 request; /* slot of the thread that was switched in last, if its stack is to be taken
 			*/
-	__u64 random; /* state of the generator of random numbers; never 0 */
+	__u64 random; /* state of the generator of random numbers */
 	__u32 requested; /* that thread's tid */
 	__u8 walking; /* a walk uses this CPU's memory for walks */
 	__u64 chosen; /* waits that were chosen when this CPU woke the thread */

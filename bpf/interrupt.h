@@ -24,11 +24,6 @@ enum softirq {
 	SOFTIRQ_RCU
 };
 
-struct task_struct___wait {
-	int on_cpu;
-	unsigned int in_iowait : 1;
-} __attribute__((preserve_access_index));
-
 static __always_inline bool task_waits_for_io(struct task_struct *task)
 {
 	struct task_struct___wait *t = (void *)task;

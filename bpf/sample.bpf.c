@@ -12,7 +12,7 @@
 #include "bpf/account.h"
 #include "bpf/calm.h"
 #include "bpf/event.h"
-#include "bpf/stack.h"
+#include "bpf/ring.h"
 #include "bpf/steal.h"
 #include "bpf/wait_stack.h"
 

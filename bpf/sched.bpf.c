@@ -44,12 +44,16 @@ struct {
 	__type(value, struct wire_cpu);
 } switch_cpus SEC(".maps");
 
-/* By the low WAIT_SLOT_BITS of a thread's number. */
+struct wait_slots {
+	__u64 words[1 << WAIT_SLOT_BITS]; /* by the low bits of a thread's number */
+};
+
+/* One large value, so that a program looks it up once and a thread's slot is a memory access. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* the real number is set by user space */
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct wait_slots);
 } wait_slots SEC(".maps");
 
 struct interrupt_ring_map {
@@ -73,15 +77,6 @@ struct {
 	__type(value, __u32);
 } waker_program SEC(".maps");
 
-/* Bits of task_struct.__state and exit_state: include/linux/sched.h. */
-#define TASK_INTERRUPTIBLE 0x1
-#define TASK_UNINTERRUPTIBLE 0x2
-#define TASK_STOPPED_OR_TRACED 0xc
-#define TASK_EXITING 0xb0 /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
-#define TASK_PARKED 0x40
-#define TASK_NOLOAD 0x400
-#define TASK_RTLOCK_WAIT 0x1000
-#define TASK_FROZEN 0x8000
 /* Bit of thread_info.status: arch/x86/include/asm/thread_info.h. */
 #define TS_COMPAT 0x2
 
@@ -97,25 +92,6 @@ struct task_struct___throttle {
 	bool throttled; /* since Linux 6.18, which throttles threads one by one */
 	struct sched_entity___throttle se;
 } __attribute__((preserve_access_index));
-
-struct thread_info___sched {
-	unsigned int status;
-	unsigned int cpu;
-} __attribute__((preserve_access_index));
-
-struct task_struct___sched {
-	struct thread_info___sched thread_info;
-	unsigned int cpu; /* before Linux 5.16 */
-} __attribute__((preserve_access_index));
-
-static __always_inline __u32 task_cpu_of(struct task_struct *task)
-{
-	struct task_struct___sched *t = (void *)task;
-
-	if (bpf_core_field_exists(t->thread_info.cpu))
-		return t->thread_info.cpu;
-	return bpf_core_field_exists(t->cpu) ? t->cpu : 0;
-}
 
 /*
  * Write a record of the time now, ns. The record becomes visible to user space when c->written
@@ -149,21 +125,6 @@ static __always_inline __u64 switch_record_head(enum wire_switch_kind kind, __u6
 static __always_inline __u64 switch_record_body(__u32 first, __u32 second, __u64 number)
 {
 	return first | (__u64)second << WIRE_TID_BITS | number << 2 * WIRE_TID_BITS;
-}
-
-static __always_inline enum wire_state decode_task_state(unsigned int state)
-{
-	if (state & TASK_EXITING)
-		return WIRE_DEAD;
-	if (state & TASK_INTERRUPTIBLE)
-		return WIRE_SLEEPING;
-	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT))
-		return state & TASK_NOLOAD ? WIRE_UNUSED : WIRE_DISK;
-	if (state & (TASK_STOPPED_OR_TRACED | TASK_FROZEN))
-		return WIRE_STOPPED;
-	if (state & TASK_PARKED)
-		return WIRE_PARKED;
-	return WIRE_RUNNABLE;
 }
 
 static __always_inline bool task_is_compat(struct task_struct *task)
@@ -217,35 +178,42 @@ static __always_inline bool all_selected(void)
 	return !wanted.conditions;
 }
 
-static __always_inline __u64 *wait_slot(__u32 tid)
+static __always_inline struct wait_slots *find_wait_slots(void)
 {
-	__u32 at = tid & ((1U << WAIT_SLOT_BITS) - 1);
+	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&wait_slots, &at);
+	return bpf_map_lookup_elem(&wait_slots, &zero);
 }
 
-/* Return a random number of 32 bits. (xorshift64*, Marsaglia 2003 and Vigna 2016) */
+static __always_inline __u64 *wait_slot(struct wait_slots *slots, __u32 tid)
+{
+	return &slots->words[tid & ((1U << WAIT_SLOT_BITS) - 1)];
+}
+
+/*
+ * Return a random number of 32 bits: the upper half of a linear congruential generator (Knuth's
+ * MMIX), which needs one multiplication, and none before its number can be used.
+ */
 static __always_inline __u32 draw_random(struct wire_cpu *c)
 {
 	__u64 x = c->waits.random;
 
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	c->waits.random = x;
-	return x * 0x2545f4914f6cdd1dULL >> 32;
+	c->waits.random = x * 6364136223846793005ULL + 1442695040888963407ULL;
+	return x >> 32;
 }
 
-/* Write the slot of a thread that begins to wait. */
-static __always_inline void wait_begins(struct wire_cpu *c, __u32 tid, __u64 now)
+/* Write the slot of a thread. A stack that was chosen for another thread is then not taken. */
+static __always_inline void write_wait_slot(struct wire_cpu *c, __u64 *slot,
+					    enum wait_slot_state state, __u32 tid, __u64 number)
 {
-	__u64 *slot = wait_slot(tid);
-
-	if (!slot)
-		return;
-	if (wait_slot_state(*slot) == WAIT_CHOSEN && !wait_slot_is_of(*slot, tid))
+	if (wait_slot_state(*slot) == WAIT_CHOSEN && wait_slot_is_of(*slot, tid)) {
+		/* the switch by which the thread came was not reported */
+		c->waits.asked++;
+		c->waits.missed++;
+	} else if (wait_slot_state(*slot) == WAIT_CHOSEN) {
 		c->waits.displaced++;
-	*slot = wait_slot_word(WAIT_LEFT, tid, now & WAIT_TIME_MASK);
+	}
+	*slot = wait_slot_word(state, tid, number);
 }
 
 /* Have the CPU interrupt itself as soon as interrupts are on again, which is after the switch. */
@@ -261,24 +229,25 @@ static __always_inline void interrupt_this_cpu(__u32 cpu)
 }
 
 /* If a stack is to be taken of the thread that is switched in, request it. */
-static __always_inline void request_wait_stack(struct wire_cpu *c, __u32 cpu, __u32 tid)
+static __always_inline void request_wait_stack(struct wire_cpu *c, __u32 cpu, __u64 *slot,
+					       __u32 tid)
 {
-	__u64 *slot = wait_slot(tid), word = slot ? *slot : 0;
+	__u64 word = *slot;
 
-	if (c->waits.request) /* the hook after the last switch did not run */
+	if (c->waits.request) { /* the hook after the last switch did not run */
 		c->waits.missed++;
-	c->waits.request = 0;
-	if (!tid || !word || !wait_slot_is_of(word, tid))
-		return;
-	if (wait_slot_state(word) == WAIT_CHOSEN) {
-		c->waits.asked++;
-		c->waits.request = word;
-		c->waits.requested = tid;
-		if (with_interrupts)
-			interrupt_this_cpu(cpu);
+		c->waits.request = 0;
 	}
-	if (wait_slot_state(word) != WAIT_RUNS)
-		*slot = wait_slot_word(WAIT_RUNS, tid, 0);
+	if (wait_slot_state(word) <= WAIT_RUNS || !wait_slot_is_of(word, tid))
+		return;
+	*slot = wait_slot_word(WAIT_RUNS, tid, 0);
+	if (wait_slot_state(word) != WAIT_CHOSEN)
+		return;
+	c->waits.asked++;
+	c->waits.request = word;
+	c->waits.requested = tid;
+	if (with_interrupts)
+		interrupt_this_cpu(cpu);
 }
 
 /*
@@ -288,11 +257,13 @@ static __always_inline void request_wait_stack(struct wire_cpu *c, __u32 cpu, __
  */
 static __always_inline __s64 choose_wait(struct wire_cpu *c, struct task_struct *task, __u64 now)
 {
-	__u64 *slot = wait_slot(task->pid), period = *(volatile __u64 *)&wait_period, word;
-	__u64 length = 0, most = period >> WIRE_PERIOD_BITS;
+	__u64 period = *(volatile __u64 *)&wait_period, most = period >> WIRE_PERIOD_BITS;
+	struct wait_slots *slots = find_wait_slots();
+	__u64 *slot, word, length = 0;
 
-	if (!slot)
+	if (!slots)
 		return -1;
+	slot = wait_slot(slots, task->pid);
 	word = *slot;
 	if (wait_slot_is_of(word, task->pid) && wait_slot_state(word) != WAIT_NEVER_SEEN) {
 		if (wait_slot_state(word) != WAIT_LEFT)
@@ -323,8 +294,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	unsigned int prev_state = switch_passes_state ? (unsigned int)ctx[3] : prev->__state;
 	enum wire_state state = preempt ? WIRE_PREEMPTED : decode_task_state(prev_state);
 	__u64 call = 0, flags = 0, now;
+	struct wait_slots *slots;
 	struct wire_cpu *c;
-	__u32 cpu;
+	__u32 cpu, next_tid;
 
 	c = current_wire_cpu(&cpu);
 	if (!c || !c->wanted)
@@ -349,9 +321,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			    switch_record_body(next->pid, prev->pid, call));
 	if (!with_waits)
 		return 0;
+	slots = find_wait_slots();
+	if (!slots)
+		return 0;
+	/* First: the thread that leaves may share the slot of the one that comes. */
+	next_tid = flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid;
+	request_wait_stack(c, cpu, wait_slot(slots, next_tid), next_tid);
 	if ((state == WIRE_SLEEPING || state == WIRE_DISK) && !(flags & WIRE_PREV_UNSELECTED))
-		wait_begins(c, prev->pid, now);
-	request_wait_stack(c, cpu, flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid);
+		write_wait_slot(c, wait_slot(slots, prev->pid), WAIT_LEFT, prev->pid,
+				now & WAIT_TIME_MASK);
 	return 0;
 }
 
@@ -405,14 +383,12 @@ SEC("?tp_btf/sched_wakeup_new")
 int BPF_PROG(on_new, struct task_struct *task)
 {
 	struct wakeup wakeup;
-	__u64 *slot;
+	struct wire_cpu *c = record_wakeup(task, WIRE_NEW, &wakeup);
+	struct wait_slots *slots = c && with_waits ? find_wait_slots() : NULL;
 
 	/* A thread may be woken before it leaves a CPU for the first time: it has not waited. */
-	if (record_wakeup(task, WIRE_NEW, &wakeup) && with_waits) {
-		slot = wait_slot(task->pid);
-		if (slot)
-			*slot = wait_slot_word(WAIT_RUNS, task->pid, 0);
-	}
+	if (slots)
+		write_wait_slot(c, wait_slot(slots, task->pid), WAIT_RUNS, task->pid, 0);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
 #ifndef SKEIN_BPF_WAIT_STACK_H
 #define SKEIN_BPF_WAIT_STACK_H
 
-#include "bpf/stack.h"
+#include "bpf/ring.h"
 #include "bpf/wait.h"
 
 /* Number of CPUs: the entries of sample_scratch from here on are for stacks of waits. */
@@ -25,22 +25,6 @@ static __always_inline struct wire_cpu *wait_stack_cpu(__u32 *cpu)
 {
 	*cpu = bpf_get_smp_processor_id();
 	return bpf_map_lookup_elem(&switch_cpus, cpu);
-}
-
-/* Return the system call of a thread + 1, 0 if it is in none, and its first argument. */
-static __always_inline __u16 entry_call(struct task_struct *task, __u64 *argument)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-#if defined(__TARGET_ARCH_x86)
-	__s64 number = regs->orig_ax;
-
-	*argument = regs->di;
-#else
-	__s64 number = regs->syscallno;
-
-	*argument = regs->orig_x0;
-#endif
-	return number >= 0 && number < 0xffff ? number + 1 : 0;
 }
 
 /*
@@ -71,6 +55,9 @@ static __always_inline long take_stack(struct user_walk *u, enum wire_kind kind,
 
 	describe_sample(&u->sample, task, kind, cpu, time);
 	u->sample.flags |= WIRE_KERNEL_MODE;
+	/* a waker that is not selected is named, without what it did */
+	if (kind == WIRE_WAKER && wanted.conditions && !is_selected_thread(task))
+		u->sample.flags |= WIRE_NO_USER;
 	__builtin_memcpy(u->words, wait, sizeof(*wait));
 	if (with_kernel_stack)
 		kernel = bpf_get_task_stack(task, &u->words[WIRE_WAIT_WORDS],
@@ -92,14 +79,17 @@ static __always_inline long take_stack(struct user_walk *u, enum wire_kind kind,
 /* Take the stack of the thread that has been switched in, if its wait was chosen. */
 static __always_inline int take_wait_stack(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 begin, word;
 	__u32 cpu, at;
 	struct wire_cpu *c = wait_stack_cpu(&cpu);
 	struct wire_wait wait = {0};
+	struct task_struct *task;
 	struct user_walk *u;
 
-	if (!c || !c->waits.request || c->waits.requested != (__u32)task->pid)
+	if (!c || !c->waits.request) /* as at most switches */
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (c->waits.requested != (__u32)task->pid)
 		return 0;
 	at = first_wait_scratch + cpu;
 	u = bpf_map_lookup_elem(&sample_scratch, &at);

@@ -22,3 +22,10 @@ int empty_waking(void *ctx)
 	(void)ctx;
 	return 0;
 }
+
+SEC("tp_btf/sched_exit_tp")
+int empty_exit(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}

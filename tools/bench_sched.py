@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the cost of scheduler recorders: skein next to others, in one run."""
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -12,7 +13,7 @@ import bench_kernel
 from bench_background import Metered
 from bench_measure import ROOT, output_of
 from bench_meter import BenchError, Spread
-from bench_sched_load import Messaging, Pipe, Redis, stat_of_machine
+from bench_sched_load import Database, Messaging, Pipe, Redis, stat_of_machine
 
 NEEDED = ("perf", "taskset", "clang-16", "bpftool", "bpftrace", "offcputime", "redis-server",
           "redis-benchmark")
@@ -24,8 +25,11 @@ LONG_MARGIN = 1.2  # factor by which to exceed that, because runs differ in thei
 LONG_TRIES = 3
 PLAIN = "plain"
 EMPTY, PAIR = "empty switch program", "empty switch and waking programs"
+EMPTY_ALL = "empty switch, waking and switch-end programs"
 SKEIN, SKEIN_CPU = "skein record -e sched", "skein record -e cpu,sched"
 SKEIN_OFF, SKEIN_OFF_ALL = "skein record -e off-cpu", "skein record -e off-cpu --all-stacks"
+# stacks of waits of four seconds and longer, and of hardly any others
+SKEIN_OFF_FEW = "skein record -e off-cpu --off-cpu-period 4s"
 PERF, OFFCPUTIME = "perf sched record", "offcputime (libbpf-tools)"
 
 
@@ -232,11 +236,11 @@ class AtLength:
     """
     For each recorder that writes a file, by the name of its Arm: Sized of messaging for
     LONG_SWITCHES, and, for some time, of a machine that compiles, and of one that compiles and
-    serves.
+    serves; and of servers alone.
     """
 
     def __init__(self, bench):
-        self.seconds = bench.seconds / 2
+        self.seconds, self.cpus = bench.seconds / 2, bench.cpus
         self.arms = [arm for arm in arms_of(bench) if arm.path]
         messaging, redis = Messaging("messaging"), Redis("redis", bench.folder)
         messaging.scale_to_switches(LONG_MARGIN * LONG_SWITCHES, messaging.once().switches)
@@ -247,6 +251,11 @@ class AtLength:
             with redis, redis.for_ever():
                 self.mixed = self._sizes(bench, "gcc and redis",
                                          lambda arm: Sized(bench, arm, self._wait))
+        with redis, redis.for_ever():
+            self.redis = self._sizes(bench, "redis", lambda arm: Sized(bench, arm, self._wait))
+        with Database("pgbench", bench.folder) as database, database.for_ever():
+            self.database = self._sizes(bench, "pgbench",
+                                        lambda arm: Sized(bench, arm, self._wait))
 
     def _wait(self):
         time.sleep(self.seconds)
@@ -264,32 +273,69 @@ def program_name(ident):
     return program.get("name", str(ident))
 
 
-class Costs:
-    """[(program, runs, ns per run)] of a recorder's BPF programs under a load."""
-
-    def __init__(self, recorder, once):
-        with bench_kernel.bpf_statistics():
-            first = bench_kernel.programs(recorder.pid)
-            once()
-            last = bench_kernel.programs(recorder.pid)
-        self.rows = []
-        for ident in sorted(first.keys() & last.keys()):
-            runs = last[ident][1] - first[ident][1]
-            if runs:
-                spent = last[ident][2] - first[ident][2]
-                self.rows.append((program_name(ident), runs, spent / runs))
-        self.rows.sort(key=lambda row: -row[1] * row[2])
+def costs(before, after):
+    """Return {program: (runs, ns)} of what ran between two readings of bench_kernel.programs()."""
+    found = {}
+    for ident in before.keys() & after.keys():
+        runs = after[ident][1] - before[ident][1]
+        if runs:
+            found[program_name(ident)] = (runs, after[ident][2] - before[ident][2])
+    return found
 
 
-def programs(bench):
-    """Return [(arm's name, program, runs, ns per run)] under the pinned pipe."""
-    rows, storm = [], storms_of(bench)[0]
-    storm.scale(bench.seconds / 16)
-    for arm in arms_of(bench):
-        if arm.name in (EMPTY, PAIR, SKEIN, SKEIN_OFF):
-            with arm.start(storm.recorder) as recorder:
-                rows += [(arm.name, *row) for row in Costs(recorder, storm.once).rows]
-    return rows
+class Programs:
+    """
+    What the BPF programs of several recorders take by the kernel's run-time statistics, all at
+    once on one load, so that they can be compared. The first program at a hook also reads for the
+    others what is not in the cache; so in a round, the recorders begin in every order. rounds:
+    for each round, [{arm's name: {program: (runs, ns)}}].
+    """
+
+    def __init__(self, bench, rounds):
+        empty = Arm(EMPTY_ALL, [*empty_programs(bench), "empty_switch", "empty_waking",
+                                "empty_exit"], hooks=3)
+        arms = [Arm(name, skein_command(bench, name, bench.folder / f"programs-{i}.skein"))
+                for i, name in enumerate((SKEIN, SKEIN_OFF_FEW, SKEIN_OFF))]
+        storm = storms_of(bench)[0]
+        storm.scale(bench.seconds / 16)
+        self.rounds = [[self._turn(storm, [*order, empty])
+                        for order in itertools.permutations(arms)] for _ in range(rounds)]
+
+    @staticmethod
+    def _turn(storm, arms):
+        with contextlib.ExitStack() as stack:
+            running = {arm.name: stack.enter_context(arm.start(storm.recorder)) for arm in arms}
+            stack.enter_context(bench_kernel.bpf_statistics())
+            before = {name: bench_kernel.programs(r.pid) for name, r in running.items()}
+            storm.once()
+            return {name: costs(before[name], bench_kernel.programs(r.pid))
+                    for name, r in running.items()}
+
+    def per_run(self, arm, program):
+        """Return the Spread of the ns that a program takes, over the rounds."""
+        return Spread(sum(turn[arm][program][1] for turn in turns)
+                      / sum(turn[arm][program][0] for turn in turns) for turns in self.rounds)
+
+    def rows(self):
+        """Yield (arm's name, program, runs, Spread of ns per run)."""
+        turns = [turn for turns in self.rounds for turn in turns]
+        for arm in turns[0]:
+            for program in sorted(turns[0][arm]):
+                if all(program in turn[arm] for turn in turns):
+                    yield (arm, program, sum(turn[arm][program][0] for turn in turns),
+                           self.per_run(arm, program))
+
+    def added(self, name):
+        """
+        Return the Spread of the ns that an arm's programs add to those of SKEIN for a switch with
+        its waking. Of the hook at the end of a switch, which SKEIN does not have, what an empty
+        program takes is left out: it is the statistics' own reading of the clock.
+        """
+        parts = [(name, "on_switch", 1), (SKEIN, "on_switch", -1), (name, "on_waking", 1),
+                 (SKEIN, "on_waking", -1), (name, "wait_ended", 1), (EMPTY_ALL, "empty_exit", -1)]
+        found = [[sign * value for value in self.per_run(arm, program).values]
+                 for arm, program, sign in parts]
+        return Spread(map(sum, zip(*found)))
 
 
 def scheduler(bench):
@@ -298,4 +344,4 @@ def scheduler(bench):
         raise BenchError("a CPU for the pipe and one for the recorder: this machine has one")
     with tracefs():
         return {"matrices": matrices(bench), "lengths": AtLength(bench),
-                "programs": programs(bench)}
+                "programs": Programs(bench, bench.rounds)}

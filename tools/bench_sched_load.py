@@ -3,6 +3,7 @@
 import math
 import pathlib
 import re
+import shutil
 import subprocess
 import time
 
@@ -155,3 +156,56 @@ class Redis(Storm):
 
     def per_operation(self, said):
         return 1 / said_by(r'"GET","([\d.]+)"', said)
+
+
+class Database(Storm):
+    """pgbench with 8 clients on a small database, and a PostgreSQL server of its own."""
+
+    unit = "transaction"
+    first = 2000
+    clients = 8
+
+    def __init__(self, name, folder):
+        super().__init__(name)
+        self.folder = folder / "postgres"
+        self.programs = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), default=None)
+
+    def _as_postgres(self, *command):
+        return ["runuser", "-u", "postgres", "--", *command]
+
+    def _run(self, *command):
+        done = subprocess.run(self._as_postgres(*command), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        if done.returncode:
+            raise BenchError(f"{command[0]}: {done.stdout}")
+
+    def __enter__(self):
+        if not self.programs:
+            raise BenchError("PostgreSQL is not installed (tools/deps bench installs it)")
+        self.folder.mkdir()
+        self.folder.parent.chmod(0o755)
+        shutil.chown(self.folder, "postgres")
+        self._run(self.programs / "initdb", "-D", self.folder / "data")
+        self._run(self.programs / "pg_ctl", "-D", self.folder / "data", "-w", "-l",
+                  self.folder / "log", "-o", f"-k {self.folder} -c listen_addresses=", "start")
+        self._run("createdb", "-h", self.folder, "bench")
+        self._run("pgbench", "-h", self.folder, "-i", "-s", "5", "-q", "bench")
+        return self
+
+    def __exit__(self, *_):
+        self._run(self.programs / "pg_ctl", "-D", self.folder / "data", "-m", "immediate", "stop")
+        shutil.rmtree(self.folder)
+
+    def _pgbench(self, *how):
+        return self._as_postgres("pgbench", "-h", self.folder, "-c", str(self.clients), "-j", "2",
+                                 *how, "bench")
+
+    def commands(self):
+        return [self._pgbench("-t", str(self.operations // self.clients))]
+
+    def for_ever(self):
+        return Load(self._pgbench("-T", "3600"), 1)
+
+    def per_operation(self, said):
+        return 1 / said_by(r"tps = ([\d.]+)", said)

@@ -37,7 +37,7 @@ struct user_walk {
 HOTSPOT_FUNCTION int user_walk_leave_java(struct user_walk *u)
 {
 	struct native_walk *w = u ? &u->walk : NULL;
-	__u32 at;
+	__u64 at, *to; /* 64 bits: Linux 6.1's verifier is less exact about halves of registers */
 	int status;
 
 	if (!w)
@@ -46,13 +46,14 @@ HOTSPOT_FUNCTION int user_walk_leave_java(struct user_walk *u)
 	if (!w->java.found)
 		return status;
 	/* the index of the frame that user_walk_step() has just written */
-	at = u->at - 1;
+	at = u->at - 1U;
 	u->sample.java |= WIRE_JAVA_FRAMES | (w->java.fresh ? WIRE_JAVA_NEW : 0);
 	keep_in_register(at);
 	if (at > WALK_WORDS - 2 || at - u->first + 2 > u->most)
 		return native_walk_end(w, WALK_END_DEPTH);
-	u->words[at] = w->java.words[0];
-	u->words[at + 1] = w->java.words[1];
+	to = &u->words[at];
+	to[0] = w->java.words[0];
+	to[1] = w->java.words[1];
 	u->at = at + 2;
 	return status;
 }

@@ -194,7 +194,7 @@ hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struc
 		return -1;
 	address = *const_method;
 	if (!address || (address & 7) || address >> 47 ||
-	    hotspot_read(w, w->java.method, bytes, address))
+	    hotspot_read_part(w, w->java.method, bytes, HOTSPOT_METHOD_BYTES, address))
 		return -1;
 	constants = w->java.method[l->const_constants / 8 & (HOTSPOT_METHOD_BYTES / 8 - 1)];
 	if (!constants || (constants & 7) || constants >> 47)

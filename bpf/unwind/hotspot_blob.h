@@ -5,6 +5,9 @@
  *
  *   int hotspot_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
  *                                   read the process's memory; 0 on success
+ *   int hotspot_read_part(struct native_walk *w, void *to, __u32 bytes, __u32 most, __u64 address)
+ *                                   the same for a number of bytes that is not constant, but at
+ *                                   most a constant
  *   const struct hotspot_process *hotspot_find_process(const struct native_walk *w)
  *                                   return the JVM of w->hotspot; NULL: there is none
  *   const struct hotspot_layout *hotspot_find_layout(const struct hotspot_process *p)
@@ -94,7 +97,8 @@ static __always_inline int hotspot_read_header(struct native_walk *w,
 
 	keep_in_register(bytes);
 	if (bytes > HOTSPOT_HEADER_BYTES ||
-	    hotspot_read(w, w->java.header, bytes, blob - l->block_bytes))
+	    hotspot_read_part(w, w->java.header, bytes, HOTSPOT_HEADER_BYTES,
+			      blob - l->block_bytes))
 		return -1;
 	return (hotspot_word(w, used) >> (used & 7) * 8 & 0xff) == 1 ? 0 : -1;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * Data of the walker of Java frames in the BPF programs: layouts and JVMs, which user space fills,
- * the pc -> blob cache, and the primitives of hotspot.h that use them.
+ * the pc -> blob cache, and the primitives of hotspot.h that use them. The file that includes this
+ * one must define user_read() before, as kernel.h says.
  */
 #ifndef SKEIN_BPF_UNWIND_HOTSPOT_KERNEL_H
 #define SKEIN_BPF_UNWIND_HOTSPOT_KERNEL_H
@@ -33,7 +34,13 @@ struct {
 
 static __always_inline int hotspot_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
-	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
+	return user_read(to, bytes, bytes, address);
+}
+
+static __always_inline int hotspot_read_part(struct native_walk *w, void *to, __u32 bytes,
+					     __u32 most, __u64 address)
+{
+	return user_read(to, bytes, most, address);
 }
 
 static __always_inline const struct hotspot_process *

@@ -2,6 +2,9 @@
 /*
  * Data of the walkers in the BPF programs: the maps whose layouts are in world.h, which user space
  * fills, the cache of rules, and the primitives of walk.h that read these maps.
+ *
+ * The file that includes this one must define user_read() before, which reads the memory of the
+ * walked thread: current.h or remote.h.
  */
 #ifndef SKEIN_BPF_UNWIND_KERNEL_H
 #define SKEIN_BPF_UNWIND_KERNEL_H
@@ -99,7 +102,7 @@ static __always_inline void walk_cache_store(const struct native_walk *w, __u64 
 
 static __always_inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
-	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
+	return user_read(to, bytes, bytes, address);
 }
 
 static __always_inline const struct arena_chunk *walk_chunk(const struct native_walk *w,

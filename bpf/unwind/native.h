@@ -21,11 +21,6 @@
 /* Assumed length of the longest stack, bytes; an address farther away is on another stack. */
 #define STACK_MAX (1UL << 30)
 
-static long user_walk_loop_step(__u32 i, void *context)
-{
-	return user_walk_step(*(struct user_walk **)context);
-}
-
 /*
  * Return bytes after writing the value to the memory of a map and reading it back: the verifier
  * does not track values there. Otherwise the verifier would check the program to its end for every
@@ -132,6 +127,28 @@ static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wi
 	return bytes / 8;
 }
 
+/* Store the walk's state, from which user space continues, without any copy of the stack. */
+static __always_inline void begin_unfinished(struct wire_unfinished *to, const struct user_walk *u)
+{
+	const struct native_walk *w = &u->walk;
+
+	to->version = w->version;
+	to->stack = 0;
+	to->outer = 0;
+	to->pc = w->pc;
+	to->sp = w->sp;
+	to->fp = w->fp;
+	to->base = w->base;
+	__builtin_memcpy(to->registers, w->registers, sizeof(to->registers));
+	to->bytes = 0;
+	to->outer_bytes = 0;
+	to->exact = w->exact;
+	to->known = w->known;
+	to->unmapped = u->status == WALK_UNMAPPED;
+	to->cut = 0;
+	__builtin_memset(to->unused, 0, sizeof(to->unused));
+}
+
 /*
  * Store the walk's state, from which user space continues, and a copy of the stack; outer: also a
  * copy of the stack's outer end. Return the number of words stored; 0: there is no room.
@@ -139,7 +156,6 @@ static __always_inline __u32 user_walk_save_outer(struct user_walk *u, struct wi
 static __always_inline __u32 user_walk_save(struct user_walk *u, struct task_struct *task,
 					    bool outer)
 {
-	const struct native_walk *w = &u->walk;
 	struct wire_unfinished *to;
 	__u64 at = u->at, stack;
 	__u32 words;
@@ -148,21 +164,10 @@ static __always_inline __u32 user_walk_save(struct user_walk *u, struct task_str
 	if (at > WALK_WORDS - UNFINISHED_WORDS - STACK_WORDS - OUTER_WORDS)
 		return 0;
 	to = (struct wire_unfinished *)&u->words[at];
-	to->version = w->version;
-	to->pc = w->pc;
-	to->sp = w->sp;
-	to->fp = w->fp;
-	to->base = w->base;
-	__builtin_memcpy(to->registers, w->registers, sizeof(to->registers));
-	to->exact = w->exact;
-	to->known = w->known;
-	to->unmapped = u->status == WALK_UNMAPPED;
-	__builtin_memset(to->unused, 0, sizeof(to->unused));
-	stack = (w->sp - WALK_RED_ZONE) & ~7ULL;
+	begin_unfinished(to, u);
+	stack = (u->walk.sp - WALK_RED_ZONE) & ~7ULL;
 	to->bytes = copy_stack(&u->words[at + UNFINISHED_WORDS], &stack, &to->bytes);
 	to->stack = stack;
-	to->outer = 0;
-	to->outer_bytes = 0;
 	words = UNFINISHED_WORDS + to->bytes / 8;
 	return outer ? words + user_walk_save_outer(u, to, u->at + words, task) : words;
 }
@@ -213,12 +218,12 @@ static __always_inline __u64 user_mode(struct bpf_perf_event_data *ctx, struct t
 	return in_kernel ? entry_mode(task) : mode;
 }
 
-/* Record the pc of 32-bit code as the only user frame, and the reason why the walk ends there. */
-static __always_inline void user_walk_end_at_32_bit(struct user_walk *u)
+/* Record the thread's pc as its only user frame, and the reason why the walk ends there. */
+static __always_inline void user_walk_end_at_pc(struct user_walk *u, enum walk_end end)
 {
 	__u32 at = u->at;
 
-	u->walk.end = WALK_END_CODE_32_BIT;
+	u->walk.end = end;
 	if (at >= WALK_WORDS)
 		return;
 	u->words[at] = u->walk.pc;
@@ -242,7 +247,7 @@ static __always_inline int user_walk_begin_native(struct user_walk *u, struct ta
 	w->window_at = WALK_NO_WINDOW;
 	w->java.after_stub = 0;
 	if (w->pc && walk_is_32_bit(mode)) {
-		user_walk_end_at_32_bit(u);
+		user_walk_end_at_pc(u, WALK_END_CODE_32_BIT);
 		return 1;
 	}
 	p = walk_set_mappings(w, task);

@@ -15,6 +15,9 @@
  *
  *   int python_read(struct python_walk *w, void *to, __u32 bytes, __u64 address)
  *                                   read the process's memory; 0 on success
+ *   int python_read_part(struct python_walk *w, void *to, __u32 bytes, __u32 most, __u64 address)
+ *                                   the same for a number of bytes that is not constant, but at
+ *                                   most a constant
  *   int python_is_new_code(const struct python_walk *w, __u64 code, __u32 id)
  *                                   return whether this code object is new to the walker
  *   struct python_thread *python_cache_entry(const struct python_walk *w)
@@ -47,7 +50,8 @@ static __always_inline __u64 python_read_characters(struct python_walk *w, __u64
 	__builtin_memset(w->memory.characters, 0, sizeof(w->memory.characters));
 	bytes = c.size;
 	keep_in_register(bytes);
-	if (bytes > PYTHON_CHARACTERS_MAX || python_read(w, w->memory.characters, bytes, c.from))
+	if (bytes > PYTHON_CHARACTERS_MAX ||
+	    python_read_part(w, w->memory.characters, bytes, PYTHON_CHARACTERS_MAX, c.from))
 		return 0;
 	return c.size;
 }

@@ -54,7 +54,13 @@ struct {
 
 static __always_inline int python_read(struct python_walk *w, void *to, __u32 bytes, __u64 address)
 {
-	return bpf_probe_read_user(to, bytes, (const void *)address) != 0;
+	return user_read(to, bytes, bytes, address);
+}
+
+static __always_inline int python_read_part(struct python_walk *w, void *to, __u32 bytes,
+					    __u32 most, __u64 address)
+{
+	return user_read(to, bytes, most, address);
 }
 
 static __always_inline int python_is_new_code(const struct python_walk *w, __u64 code, __u32 id)

@@ -43,7 +43,8 @@ static __always_inline int python_read_code(struct python_walk *w, __u64 code)
 	__u32 bytes = w->layout.code_bytes;
 
 	keep_in_register(bytes);
-	if (bytes > PYTHON_CODE_BYTES || python_read(w, w->memory.code, bytes, code))
+	if (bytes > PYTHON_CODE_BYTES ||
+	    python_read_part(w, w->memory.code, bytes, PYTHON_CODE_BYTES, code))
 		return -1;
 	return python_code_word(w, PYTHON_OBJECT_TYPE) == w->process.code_type ? 0 : -1;
 }
@@ -68,7 +69,8 @@ static __always_inline int python_read_frame(struct python_walk *w, __u64 frame)
 	__u32 bytes = w->layout.frame_bytes;
 
 	keep_in_register(bytes);
-	return bytes > PYTHON_FRAME_BYTES || python_read(w, w->memory.frame, bytes, frame);
+	return bytes > PYTHON_FRAME_BYTES ||
+	       python_read_part(w, w->memory.frame, bytes, PYTHON_FRAME_BYTES, frame);
 }
 
 /* Read the frame at an address and its code object. Return whether both are valid. */

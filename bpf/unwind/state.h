@@ -26,9 +26,11 @@ enum walk_end {
 	WALK_END_EVICTED = 7,
 	WALK_END_BAD_ROW = 8,
 	WALK_END_GENERATED = 9,
+	WALK_END_COPY_END = 10,
 	WALK_END_PYTHON = 12,
 	WALK_END_CODE_32_BIT = 13,
-	WALK_END_JAVA = 15,
+	WALK_END_NO_TIME = 15,
+	WALK_END_JAVA = 16,
 };
 
 /* Results of a step. */

@@ -178,7 +178,7 @@ class Content(Pages):
         for stack, count in folded(self.trace("flames")).items():
             events[stack[0]] += count
         self.assertEqual(self.ask("skeinPage.view.whole[1]"), events["cpu-clock"])
-        self.browser.choose("#event", "1")
+        self.browser.choose("#event", "page-faults")
         self.assertEqual(self.ask("[...skeinPage.view.whole]"),
                          [1000 * events["page-faults"], events["page-faults"]])
 

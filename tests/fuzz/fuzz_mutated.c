@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A real trace of samples and switches (-e all), changed by unit/mutate.h and read in every way
- * that is not an export: as a profile, as scheduler sums, as windows, merged, and by SQL. The first
- * byte chooses the trace. libFuzzer limits time and memory (tests/run).
+ * A real trace of samples and switches (-e cpu,sched), changed by unit/mutate.h and read in every
+ * way that is not an export: as a profile, as scheduler sums, as windows, merged, and by SQL. The
+ * first byte chooses the trace. libFuzzer limits time and memory (tests/run).
  */
 #include <errno.h>
 

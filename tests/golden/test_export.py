@@ -104,7 +104,7 @@ class Golden(Home):
                 (2, "'size'", ["report", self.trace, "--by", "size"]),
                 (2, "exclude", ["report", self.trace, "--by", "thread", "--tree"]),
                 (2, "by module", ["report", self.sched, "--sched", "--by", "module"]),
-                (2, "by function", ["report", self.sched, "--sched", "--tree"]),
+                (2, "by module", ["report", self.sched, "--sched", "--tree"]),
                 (1, "-e sched", ["report", self.trace, "--sched"]),
                 (1, "'nobody'", ["report", self.sched, "--sched", "--comm", "nobody"]),
                 (1, "'4711'", ["report", self.trace, "-p", "4711"]),

@@ -118,10 +118,11 @@ class Trace:
 
     def stacks(self, comm=None, pid=None, thread=None):
         """
-        Return sums by thread and stack, of processes with a name or pid, or threads with a name.
+        Return sums of samples (not of waits) by thread and stack, of processes with a name or pid,
+        or threads with a name.
         """
         rows = self.query("SELECT thread, stack, sum(count) AS count, sum(weight) AS weight "
-                          "FROM sum GROUP BY thread, stack")
+                          f"FROM sum WHERE {OF_CPU_TIME} GROUP BY thread, stack")
         every = [self.stack(r["thread"], r["stack"], r["count"], r["weight"]) for r in rows]
         return [s for s in every
                 if (comm is None or s.process["comm"] == comm)
@@ -129,8 +130,9 @@ class Trace:
                 and (thread is None or s.thread["comm"] == thread)]
 
     def samples(self):
-        """Return (time, cpu, Stack) of every sample, in order of time."""
-        rows = self.query("SELECT time, cpu, thread, stack, weight FROM sample ORDER BY time")
+        """Return (time, cpu, Stack) of every sample (not of waits), in order of time."""
+        rows = self.query("SELECT time, cpu, thread, stack, weight FROM sample "
+                          f"WHERE {OF_CPU_TIME} ORDER BY time")
         return [(r["time"], r["cpu"], self.stack(r["thread"], r["stack"], 1, r["weight"]))
                 for r in rows]
 
@@ -159,6 +161,8 @@ LOSS = numbers("LOSS_REASONS")
 FRAME = numbers("FRAME_KINDS")
 MAPPING = numbers("MAPPING_KINDS")
 FRAME_END = FRAME["END"]
+# SQL: samples of what ran, beside which there may be stacks of waits
+OF_CPU_TIME = "event NOT IN (SELECT id FROM event WHERE name LIKE 'off-cpu%')"
 UNSAMPLED = ("NOT_DELIVERED", "LATE_TICK", "SKIPPED")  # reasons of losses in the kernel
 
 

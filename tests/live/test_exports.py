@@ -128,7 +128,7 @@ class Views:
                 mine[i] += row[key]
 
     def record(self, *options):
-        self.run("record", "-a", "-e", "all", "--inlines", "-F", FREQUENCY, "-d",
+        self.run("record", "-a", "-e", "cpu,sched", "--inlines", "-F", FREQUENCY, "-d",
                  f"{SECONDS * 1000}ms", "-o", self.trace, *options)
 
     @staticmethod

@@ -23,6 +23,7 @@ SHORT = {17: "interpreted", 21: "C1", 25: "C2"}
 CHAIN = tuple(f"Shapes.{name}" for name in ("main", "chain", "first", "second", "third", "spin"))
 ENOUGH = 50 # samples
 TRIES = 5
+ROOTS = ("clone3", "__clone3", "clone", "start_thread", "thread_start")
 
 
 def java_frames(stack):
@@ -68,8 +69,7 @@ class Java(live.LiveTest):
     def check_complete(self, trace, least=0.97):
         """Check the share of stacks with the main thread's first function at the root."""
         stacks = self.spinning(trace)
-        whole = [s for s in stacks if s.names[0] in ("clone3", "__clone3", "clone", "start_thread",
-                                                      "thread_start")]
+        whole = [s for s in stacks if s.names[0] in ROOTS]
         self.assertGreaterEqual(live.count(whole) / live.count(stacks), least,
                                 [s.names[:4] for s in stacks if s not in whole][:3])
 
@@ -134,6 +134,27 @@ class Java(live.LiveTest):
                                   "java.util.concurrent.locks.LockSupport.parkNanos"),
                                  ("Shapes.blocked",), ("Shapes.reader",)):
                     self.assertTrue(any(is_in_order(f, expected) for f in frames), expected)
+
+    def test_waits_that_have_not_ended(self):
+        """Other threads' stacks, which are read at the end of the recording."""
+        ends = (("Shapes.parkedForever", "java.util.concurrent.locks.LockSupport.park"),
+                ("Shapes.readsForever", "java.net.ServerSocket.accept"),
+                ("Shapes.main", "Shapes.forever", "Shapes.waitsForever", "java.lang.Object.wait"))
+        for version in jdks.homes():
+            program = subprocess.Popen(jdks.command(version, "Shapes", "forever", 0))
+            self.addCleanup(program.wait)
+            self.addCleanup(program.kill)
+            missing = ends
+            for tries in range(TRIES):
+                trace = self.record("-e", "off-cpu", "-p", program.pid, "-d", f"{1 << tries}s")
+                # the first function of the process may have no name
+                frames = [java_frames(s) for s in trace.stacks(pid=program.pid)
+                          if s.names[0] in ROOTS]
+                missing = [e for e in ends if not any(is_in_order(f, e) for f in frames)]
+                if not missing:
+                    break
+            with self.subTest(jdk=version):
+                self.assertFalse(missing, (frames, trace.done.err))
 
     def test_a_running_jvm(self):
         """A JVM that another user has started before, without any option."""

@@ -23,7 +23,7 @@ MIB = 1 << 20
 LIMIT = 64 * MIB
 PARKED = 32 * MIB # samples that wait for unwind tables: a quarter of --unwind-memory
 HELPERS = 128 * MIB  # the worker's budget for tables is 64 MiB
-KINDS = ((), ("--keep", "30s"), ("-e", "sched"), ("-e", "cpu,sched", "--keep", "30s"))
+KINDS = ((), ("--keep", "30s"), ("-e", "sched"), ("-e", "all", "--keep", "30s"))
 FILES = 1500  # more than skein keeps of files that are no longer mapped
 
 # This program maps the given number of files as code, and deletes them.

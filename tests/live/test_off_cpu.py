@@ -10,6 +10,7 @@ import collections
 import math
 import subprocess
 
+import evidence
 import live
 from live import LONG, workload
 
@@ -96,7 +97,7 @@ class Waits(live.LiveTest):
     def test_right_function(self):
         for name, env in HOOKS.items():
             with self.subTest(name):
-                trace = self.record_waits(30 if LONG else 5, env=env)
+                trace = self.record_waits(45 if LONG else 5, env=env)
                 self.check_account(trace)
                 found = self.waits(trace)
                 self.assertGreater(len(found), 2000 if LONG else 300)
@@ -112,6 +113,17 @@ class Waits(live.LiveTest):
                     self.assertGreaterEqual(row["weight"], min(row["length"], PERIOD))
                     if row["length"] >= row["weight"]:
                         self.assertEqual(row["weight"], row["length"])
+                if LONG:
+                    self.leave_functions(name, found)
+
+    @staticmethod
+    def leave_functions(hook, found):
+        numbers = [sum(function in names for _, names in found) for function in BOUNDS]
+        evidence.leave(live.BUILD, "off-cpu-functions", {
+            "hook": hook,
+            "stacks": f"{len(found):,}",
+            **{f"`{function}`": f"{n:,}" for function, n in zip(BOUNDS, numbers)},
+            "with another function than the length's": "0"})
 
     @staticmethod
     def missing(trace, function):
@@ -244,12 +256,43 @@ class Waits(live.LiveTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("-e off-cpu", done.stderr)
 
-    def test_no_diff(self):
-        """Changes are tested by numbers of samples, which say nothing about times of waits."""
-        trace = self.record("-e", "off-cpu", "--", "sleep", "0.1")
-        done = self.command("diff", "--event", "off-cpu", trace.path, trace.path)
+    def test_scheduler_by_function(self):
+        """
+        Functions have the waits of their classes and their time on CPUs: together those of the
+        report by stack, with what has no function and what has no stack.
+        """
+        trace = self.record("-e", "all", "-F", 999, "--", workload("bimodal"), 3)
+        args = ("report", "--sched", "--by", "function")
+        report = live.json.loads(self.skein(*args, "--json", trace.path))
+        sched = report["sched"]
+        every = sched["functions"] + [sched["no_function"]]
+        classes = live.json.loads(self.skein("report", "--off-cpu", "--json", trace.path))
+        for row in classes["off_cpu"]["classes"]:
+            mine = [f["blocked"][row["class"]] for f in every if row["class"] in f["blocked"]]
+            self.assertEqual(sum(f["stacks"] for f in mine), row["stacks"])
+            self.assertEqual(sum(f["waited"] for f in mine), row["waited"])
+            self.assertEqual(sched["no_stack_taken"].get(row["class"], 0), row["no_stack_taken"])
+        self.assertEqual(sum(f["running"] for f in every), report["weight"])
+        waiting = next(f for f in sched["functions"] if f["name"] == "wait_for")
+        self.assertGreater(waiting["blocked"]["sleep"]["waited"], 3e9)
+        text = self.skein(*args, trace.path)
+        self.assertRegex(text, r"on CPU +waited +± +sleep")
+        self.assertIn("wait_for", text)
+
+    def test_scheduler_by_function_needs_stacks(self):
+        trace = self.record("-e", "cpu,sched", "--", "true")
+        done = self.command("report", "--sched", "--by", "function", trace.path)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("report --off-cpu", done.stderr)
+        self.assertIn("-e all", done.stderr)
+
+    def test_all_without_a_way(self):
+        """Where the kernel has no way to take stacks of waits, -e all records the rest."""
+        env = live.clean_environment(SKEIN_DEBUG_WALK="no-waits")
+        trace = self.record("-e", "all", "--", "sleep", "0.1", env=env)
+        self.assertIn("recorded without them", trace.done.err)
+        self.assertEqual({row["name"] for row in trace.query("SELECT name FROM event")},
+                         {"cpu-clock"})
+        self.assertGreater(trace.one("SELECT count(*) FROM slice"), 0)
 
 
 if __name__ == "__main__":

@@ -130,11 +130,14 @@ class Robust(live.LiveTest):
         held = trace.one("SELECT count(*) FROM sample")
         self.assertEqual(total["written"], held)
         lost = sum(trace.losses(reason) for reason in (
-            "RING_FULL", "NOT_DELIVERED", "STOLEN", "LATE_TICK", "SKIPPED", "NOT_STORED"))
+            "RING_FULL", "NOT_DELIVERED", "STOLEN", "LATE_TICK", "SKIPPED", "NOT_STORED",
+            "WAIT_MISSED", "WAIT_DISPLACED", "WAIT_UNKNOWN"))
         self.assertEqual(2 * total["due"], sum(total.values()) + lost, text)
         self.assertGreater(trace.losses("NOT_STORED"), 100)
         said = re.search(r"([0-9,]+) samples due = ([0-9,]+) written", text)
-        self.assertEqual([int(n.replace(",", "")) for n in said.groups()], [total["due"], held])
+        sampled = trace.one(f"SELECT sum(due) FROM account WHERE {live.OF_CPU_TIME}")
+        written = trace.one(f"SELECT count(*) FROM sample WHERE {live.OF_CPU_TIME}")
+        self.assertEqual([int(n.replace(",", "")) for n in said.groups()], [sampled, written])
         report = json.loads(skein("report", "--json", path).stdout)
         self.assertEqual(report["account"]["unexplained"], 0)
         (ended,) = report["ended"]

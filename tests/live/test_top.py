@@ -19,6 +19,7 @@ from live import SKEIN, workload
 
 MIB = 1 << 20
 ROW = re.compile(r"(.{6}) (.{6})  +(\S.*)$")  # own share, total share, name
+WAIT_ROW = re.compile(r"(.{6}) (.{6}) .{7}  +(\S.*)$")  # with ms a second before the name
 
 
 class Terminal:
@@ -87,7 +88,7 @@ def rows(screen):
     first = next((i for i, line in enumerate(lines) if "FUNCTION" in line or "CALLERS AND" in line),
                  len(lines))
     for line in lines[first + 1:]:
-        row = ROW.match(line)
+        row = ROW.match(line) if "MS/S" not in lines[first] else WAIT_ROW.match(line)
         if row and "%" in row[2]:
             share = [float(text.strip(" %") or 0) for text in row.groups()[:2]]
             found.append((*share, row[3].split("  ")[0].strip()))
@@ -196,6 +197,27 @@ class Top(live.LiveTest):
         terminal.keys("q")
         self.check_ended(terminal, 0)
 
+    def test_waits(self):
+        """Where threads wait, what for, and who ends it; a class leads to its functions."""
+        sleepers = self.start(workload("bimodal"), 600)
+        terminal = Terminal(self, f"{SKEIN} top --off-cpu -p {sleepers.pid}", columns=80, rows=24)
+        terminal.wait(lambda s: {"wait_for", "wait_middle"} <= set(names(s)))
+        terminal.wait(r"waits, last \d+ s\n[\d.]+ threads waited at once")
+        terminal.keys("8")
+        terminal.wait(r"CLASS OF WAIT\n.* sleep\n")
+        terminal.keys("9")
+        terminal.wait(r"WHO ENDED THE WAITS\n.*\[timer\]")
+        terminal.keys("8", "Enter")
+        terminal.wait(lambda s: "class sleep" in s and "wait_for" in names(s))
+        terminal.keys("/", "wait_for", "Enter", "Enter")
+        screen = terminal.wait("itself, and what it calls")
+        self.assertIn("▾ sleep_often", names(screen))
+        self.assertFalse([line for line in screen.splitlines() if len(line) > 80])
+        terminal.keys("Escape", "Escape", "Escape", "4", "Enter")
+        terminal.wait(rf"process bimodal {sleepers.pid}")
+        terminal.keys("q")
+        self.check_ended(terminal, 0)
+
     def test_crash_and_end_of_the_target(self):
         terminal = self.begin_known()
         os.kill(terminal.child(), signal.SIGSEGV)
@@ -256,6 +278,30 @@ class Plain(live.LiveTest):
         self.assertEqual(len(last), 5)
         self.assertEqual(last[0][2], "burn_50", text)
 
+    def test_waits_in_batch(self):
+        """
+        Eight threads that always wait, but for a little, wait 8,000 ms a second, however long the
+        waits are; each view is there, and what does not fit is refused.
+        """
+        sleepers = self.start(workload("bimodal"), 600)
+        args = ("-b", "-n", 1, "-p", sleepers.pid, "--off-cpu")
+        text = self.top(*args, "-d", 5).stdout.decode()
+        waited = float(re.search(r"([\d.]+) threads waited at once", text)[1])
+        # beside the waits that have not ended, of 1 s at most and of main(); and beside other load
+        self.assertGreater(waited, 2, text)
+        self.assertLess(waited, 8.5, text)
+        self.assertRegex(text, r"100\.0% +100\.0% +\d+\.\d +wait_for")
+        for view, title in (("classes", "CLASS OF WAIT"), ("wakers", "WHO ENDED THE WAITS"),
+                            ("threads", "MS/S      TID"), ("call tree", "CALL TREE")):
+            run = self.top(*args, "-d", "0.5", "--view", view)
+            self.assertEqual(run.returncode, 0, (view, run.stderr))
+            self.assertIn(title, run.stdout.decode())
+        for refused in (("--off-cpu", "-F", 99), ("--view", "classes"),
+                        ("--off-cpu", "--view", "modules")):
+            run = self.top("-b", "-n", 1, *refused)
+            self.assertEqual(run.returncode, 2, refused)
+            self.assertIn(b"--off-cpu", run.stderr)
+
     def test_every_view(self):
         """Each view has a title of its own; with one picture each, and a new view is noticed."""
         shares = self.start(workload("shares"), 600)
@@ -267,7 +313,7 @@ class Plain(live.LiveTest):
         words = re.split(r", | or ", " ".join(words.split(".")[0].replace("'", "").split()))
         self.assertEqual(words, list(titles))
         for view, title in titles.items():
-            run = self.top("-b", "-n", 1, "-d", "0.2", "-p", shares.pid, "--view", view)
+            run = self.top("-b", "-n", 1, "-d", "0.5", "-p", shares.pid, "--view", view)
             self.assertEqual(run.returncode, 0, (view, run.stderr))
             self.assertIn(title, run.stdout.decode())
 

@@ -81,6 +81,19 @@ class FirstSight(live.LiveTest):
         self.assertEqual(unreadable, 0, found)
         self.assertGreater(found.share, 0.98, found)
 
+    def test_end_of_exec(self):
+        """
+        At its end, exec has made the new address space and not yet set the registers, for 0.9 us
+        here. 2,000 times that at 9,999 Hz are 17 samples: none has a stack, or a frame of the old
+        program.
+        """
+        script = "i=0; while [ $i -lt 2000 ]; do /bin/true; i=$((i+1)); done"
+        trace = self.record("-F", 9999, "--", "sh", "-c", script)
+        found = completeness(live.SKEIN, trace.path, "true")
+        self.assertGreater(found.samples, 500)
+        unreadable = sum(n for reason, _, n in found.reasons if reason == "unreadable stack")
+        self.assertEqual(unreadable, 0, found)
+
     def check_new(self, comm, enough, command, *more):
         """
         Check all recordings of a command together, each with an empty cache. Before them it runs

@@ -3,8 +3,8 @@
  * make_trace FILE [SCENE]: write a scene as a .skein file, so that readers and golden tests have
  * the same trace everywhere. SCENE is one of: scene (tests/unit/sample_scene.h), python
  * (python_scene.h), sched (sched_scene.h), timeline or whole (timeline_scene.h, with or without
- * losses), mixed or empty (mixed_scene.h, with or without samples), flames or hostile
- * (flame_scene.h), before or after (diff_scene.h).
+ * losses), server (server_scene.h), mixed or empty (mixed_scene.h, with or without samples), flames
+ * or hostile (flame_scene.h), waits (waits_scene.h), before or after (diff_scene.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +15,10 @@
 #include "mixed_scene.h"
 #include "python_scene.h"
 #include "sched_scene.h"
+#include "server_scene.h"
 #include "timeline_scene.h"
 #include "trace/trace.h"
+#include "waits_scene.h"
 
 static struct source *scene_named(const char *name)
 {
@@ -29,10 +31,12 @@ static struct source *scene_named(const char *name)
 		{"sched", sched_scene_source()},
 		{"timeline", timeline_scene_source(false)},
 		{"whole", timeline_scene_source(true)},
+		{"server", server_scene_source()},
 		{"mixed", mixed_scene_source(true)},
 		{"empty", mixed_scene_source(false)},
 		{"flames", flames_source()},
 		{"hostile", hostile_source()},
+		{"waits", waits_source()},
 		{"before", diff_source(false)},
 		{"after", diff_source(true)},
 	};
@@ -53,7 +57,7 @@ int main(int argc, char **argv)
 
 	if (!source)
 		return log_error(2, "usage: make_trace FILE [scene|python|sched|timeline|whole|"
-				    "mixed|empty|flames|hostile|before|after]");
+				    "server|mixed|empty|flames|hostile|waits|before|after]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -13,18 +13,16 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import formats
+import profiler_cli
 import trace_processor
 from test_pprof import GOS, pprof
 from traces import Home, LIMIT, ROOT, make_scene, output, skein
 
 READERS = trace_processor.CACHE / "skein/readers"
-PROFILER = READERS / "profiler-cli-0.10.0/profiler-cli.js"
 SPEEDSCOPE = READERS / "speedscope-1.25.0/file-format-schema.json"
 AJV = READERS / "ajv-6.12.6/ajv.bundle.js"
 OWN_SCHEMA = ROOT / "docs/profile.schema.json"
@@ -270,44 +268,9 @@ class Formats(Home):
                     found[paths[row["site"]]] += row["n"]
                 self.assertEqual(found, merged(said, change), form)
 
-    def wait_for(self, word, log, process):
-        until = time.monotonic() + LIMIT
-        said = ""
-        while word not in said:
-            self.assertIsNone(process.poll(), said)
-            self.assertNotIn("Failed", said)
-            self.assertLess(time.monotonic(), until, said)
-            time.sleep(0.1)
-            said = log.read_text() if log.exists() else ""
-
-    def ask_profiler(self, file, *questions):
-        """
-        Return the answers of the Firefox Profiler's command line about a file, question by
-        question.
-        """
-        sessions = pathlib.Path(tempfile.mkdtemp(dir=self.home))
-        env = {**os.environ, "HOME": str(self.home), "NODE_NO_WARNINGS": "1",
-               "PROFILER_CLI_SESSION_DIR": str(sessions)}
-        # Run it in the foreground, and ask when it is ready: its own "load" gives up after half a
-        # second, and a question that is too early makes it take the session for a dead one.
-        reader = subprocess.Popen([NODE, PROFILER, "--daemon", file, "--session", "test"], env=env,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            self.wait_for("Profile loaded successfully", sessions / "test.log", reader)
-            answers = [subprocess.run([NODE, PROFILER, *question, "--session", "test"], env=env,
-                                      timeout=LIMIT, stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT) for question in questions]
-        finally:
-            reader.terminate()
-            reader.wait(LIMIT)
-        for answer in answers:
-            self.assertEqual(answer.returncode, 0, answer.stdout.decode())
-        return [answer.stdout.decode() for answer in answers]
-
-    @unittest.skipUnless(NODE and PROFILER.is_file(),
-                         "no command line of the Firefox Profiler: tools/deps readers, and Node")
+    @unittest.skipIf(profiler_cli.MISSING, profiler_cli.MISSING)
     def test_firefox_reads_them(self):
-        info, samples, _, markers = self.ask_profiler(
+        info, samples, _, markers = profiler_cli.ask(
             self.file("scene", "firefox.gz"), ("profile", "info"), ("thread", "samples"),
             ("thread", "select", "t-7"), ("thread", "markers"))
         self.assertIn("lost: 7 ring full, 7 not delivered", info)
@@ -317,7 +280,7 @@ class Formats(Home):
         self.assertIn("[kernel]!ext4_file_write_iter - self: 50ms (12.5%)", samples)
         self.assertRegex(samples, r"Kernel +\S+ +50 +12\.5%")
         self.assertIn("ring full", markers)
-        (samples,) = self.ask_profiler(self.file("scene", "perf-script"), ("thread", "samples"))
+        (samples,) = profiler_cli.ask(self.file("scene", "perf-script"), ("thread", "samples"))
         self.assertRegex(samples, r"!main - total: 44 ")
 
 

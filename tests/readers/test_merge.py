@@ -45,7 +45,7 @@ class Merge(Home):
         super().setUpClass()
         cls.traces = {name: make_scene(cls.home / f"{name}.skein", name)
                       for name in ("scene", "python", "mixed", "empty", "timeline", "whole",
-                                   "sched")}
+                                   "sched", "waits")}
         for name in list(cls.traces):
             cls.traces[f"{name}-2"] = cls.on_another_host(name)
 
@@ -107,6 +107,66 @@ class Merge(Home):
                           "sum(due) from account", "count(*) from account"):
                 self.assertEqual(self.number(merged, query),
                                  self.number(one, query) + self.number(two, query), query)
+
+    WAITS = ("process", "comm", "class", "length", "weight", "p", "address", "waker", "waker_tid")
+
+    def waits(self, trace):
+        return collections.Counter(
+            tuple(row.values())
+            for row in self.sql(trace, f"select {', '.join(self.WAITS)} from waits"))
+
+    def off_cpu(self, trace, *args):
+        return json.loads(output("report", "--off-cpu", "--json", *args, trace))["off_cpu"]
+
+    @staticmethod
+    def sums(report, table, *keys):
+        """Return the sums of the rows of a table of waits by their keys."""
+        found = collections.Counter()
+        for row in report[table]:
+            sums = row.get("total", row)
+            key = tuple(json.dumps(row.get(key)) for key in keys)
+            found[key, "waited"] += sums["waited"]
+            found[key, "stacks"] += sums["stacks"]
+        return found
+
+    def test_waits_add_up(self):
+        """
+        Of two hosts, and of two recordings of one machine: each wait has its class, weight, chance,
+        lock and waker; the report's sums are those of the parts.
+        """
+        tables = {"sites": ("program", "class", "stack"), "groups": ("program",),
+                  "classes": ("class",), "wakers": ("program", "waker", "main_stack"),
+                  "functions": ("name", "module")}
+        for names in (("waits", "waits-2"), ("waits", "waits"), ("waits", "sched")):
+            merged = self.merge(*names)
+            parts = [self.traces[name] for name in names if name.startswith("waits")]
+            self.assertEqual(self.waits(merged), self.waits(parts[0]) + self.waits(parts[-1])
+                             if len(parts) > 1 else self.waits(parts[0]))
+            found = [self.off_cpu(trace) for trace in [merged, *parts]]
+            self.assertEqual(found[0]["largest_period"], found[1]["largest_period"])
+            for table, keys in tables.items():
+                self.assertEqual(self.sums(found[0], table, *keys),
+                                 sum((self.sums(part, table, *keys) for part in found[1:]),
+                                     collections.Counter()), (names, table))
+
+    def test_locks_are_of_one_process(self):
+        """Two hosts' locks are two, though their addresses are the same."""
+        for names, count in ((("waits", "waits-2"), 2), (("waits", "waits"), 1)):
+            merged = self.merge(*names)
+            rows = self.sql(merged, "select * from locks")
+            self.assertEqual(len(rows), count, names)
+            self.assertEqual(sum(row["weight"] for row in rows), 124_000_000)
+            self.assertEqual(len(self.off_cpu(merged)["locks"]), count, names)
+
+    def test_events_of_waits_stay_apart(self):
+        merged = self.merge("waits", "waits-2")
+        rows = self.sql(merged, "select name, count(*) as n, min(period) as period from event "
+                                "group by 1 order by 1")
+        self.assertEqual([(row["name"], row["n"]) for row in rows],
+                         [("cpu-clock", 2), ("off-cpu", 2), ("off-cpu-wakers", 2)])
+        self.assertEqual({row["period"] for row in rows if "off-cpu" in row["name"]}, {2_000_000})
+        text = output("diff", "--off-cpu", "--all", self.traces["waits"], merged).decode()
+        self.assertIn("ms of waiting per second", text)
 
     def test_hottest_and_busiest_are_of_both(self):
         merged = self.merge("scene", "scene-2")

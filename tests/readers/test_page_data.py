@@ -49,6 +49,8 @@ class Page:
         sums = self.profile["sums"]
         self.sums = list(zip(deltas(sums["nodes"]), deltas(sums["threads"]), column(sums["events"]),
                              column(sums["counts"]), column(sums["weights"]), strict=True))
+        self.waits = column(sums["waits"]) if "waits" in sums else [0] * len(self.sums)
+        self.classes = {wait[0]: wait[1] for wait in data["waits"]}
         self.events = [self.strings[event["name"]] for event in self.profile["events"]]
 
     def read_paths(self, nodes):
@@ -74,6 +76,13 @@ class Page:
         period = self.profile["events"][number]["period"]
         return sum(count * period + unzigzag(rest) for _, _, of, count, rest in self.sums
                    if of == number)
+
+    def weight_by_class(self):
+        found = collections.Counter()
+        for (*_, of, count, rest), wait in zip(self.sums, self.waits, strict=True):
+            weight = count * self.profile["events"][of]["period"] + unzigzag(rest)
+            found[self.events[of], self.classes.get(wait)] += weight
+        return found
 
 
 def folded(trace):
@@ -108,6 +117,14 @@ class PageData(unittest.TestCase):
             said = collections.Counter({stack[1:]: count for stack, count in lines.items()
                                         if stack[0] == event})
             self.assertEqual(page.stacks(event), said)
+
+    def test_waits(self):
+        page, _ = self.both("server")
+        self.assertEqual(page.weight_by_class(),
+                         {("cpu-clock", None): 30000000, ("off-cpu", "lock"): 80000000,
+                          ("off-cpu", "sleep"): 200000000, ("off-cpu-wakers", "lock"): 80000000})
+        self.assertEqual([event["of"] for event in page.profile["events"]], [0, 1, 2])
+        self.assertNotIn("waits", self.both("scene")[0].profile["sums"])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test every query of docs/queries.md: it has an answer, the same by all three tools."""
+import collections
+import json
 import re
 import subprocess
 import unittest
 
 from sqlite_ways import EXTENSION, by_python, by_shell, by_skein, loading_python, rounded
-from traces import Home, LIMIT, ROOT, make_scene
+from traces import Home, LIMIT, ROOT, make_scene, output
 
 TEXT = (ROOT / "docs/queries.md").read_text()
 QUERIES = dict(re.findall(r"^### ([^\n]+)\n(?:(?!^### ).)*?^```sql\n(.*?);\n```$", TEXT,
@@ -18,7 +20,8 @@ class QueriesTest(Home):
     def setUpClass(cls):
         super().setUpClass()
         cls.traces = [make_scene(cls.home / f"{name}.skein", name)
-                      for name in ("scene", "python", "timeline", "whole", "sched")]
+                      for name in ("scene", "python", "timeline", "whole", "sched",
+                                   "waits")]
 
     def answers(self, sql):
         """Return skein's answers by trace, each compared with those of the other tools."""
@@ -96,6 +99,48 @@ class AnswersTest(Home):
         ms = sum(row["cpu_ms"] for row in self.ask("Threads over time"))
         total = by_skein("SELECT sum(weight) / 1000000 AS ms FROM sample", self.trace)[0]["ms"]
         self.assertEqual(ms, total)
+
+
+class WaitsTest(Home):
+    """Known answers for the scene of tests/unit/waits_scene.h."""
+
+    def setUp(self):
+        self.trace = make_scene(self.home / "waits.skein", "waits")
+
+    def ask(self, sql):
+        return by_skein(sql, self.trace)
+
+    def test_waits(self):
+        rows = self.ask("SELECT * FROM waits ORDER BY time")
+        self.assertEqual([(row["tid"], row["class"], row["length"] / 1e6, row["weight"] / 1e6,
+                           row["p"], row["waker_tid"], row["waker"]) for row in rows],
+                         [(100, "lock", 10, 10, 1, 110, "worker 3"),
+                          (100, "lock", 20, 20, 1, 101, "a;b\nc\ufffd"),
+                          (100, "lock", 0.5, 2, 0.25, 101, "a;b\nc\ufffd"),
+                          (110, "lock", 30, 30, 1, 100, "worker 3"),
+                          (110, "sleep", 5, 5, 1, None, "timer"),
+                          (2, "other", 40, 40, 1, None, "another CPU")])
+        self.assertEqual({row["address"] for row in rows if row["class"] == "lock"}, {0x7000})
+
+    def test_locks(self):
+        row, = self.ask("SELECT * FROM locks")
+        self.assertEqual((row["process"], row["address"], row["stacks"], row["weight"],
+                          row["threads"], row["longest"]),
+                         ("worker 3", 0x7000, 4, 62_000_000, 2, 30_000_000))
+
+    def test_where(self):
+        """Sums are those of the report, by function and class."""
+        rows = self.ask("SELECT * FROM hottest_waits")
+        self.assertEqual(sum(row["weight"] for row in rows), 107_000_000)
+        self.assertAlmostEqual(sum(row["percent"] for row in rows), 100, delta=0.1)
+        own = collections.Counter()
+        for row in rows:
+            own[row["function"]] += row["weight"]
+        report = json.loads(output("report", "--off-cpu", "--json", self.trace))
+        found = {row["name"]: row["own"]["waited"] for row in report["off_cpu"]["functions"]
+                 if row["own"]["waited"]}
+        self.assertEqual({name: weight for name, weight in own.items() if name in found}, found)
+        self.assertEqual(sum(found.values()) + own["[no function of a program]"], 107_000_000)
 
 
 if __name__ == "__main__":

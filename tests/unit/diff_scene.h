@@ -96,7 +96,7 @@ static inline void diff_put_samples(struct scene *s, bool after)
 	}
 	for (uint64_t i = 0; i < DIFF_LINES; i++)
 		if (put[i])
-			scene_sum(s, 1, 1, i + 1, put[i], put[i] * DIFF_PERIOD, 0);
+			scene_sum(s, 1, 1, i + 1, put[i], put[i] * DIFF_PERIOD, 0, 0);
 }
 
 /* after: NULL to build the first recording. */

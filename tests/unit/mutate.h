@@ -22,7 +22,8 @@
 #include "trace/trace.h"
 #include "trace/zoom.h"
 
-/* A recording with -e all of a shell, gzip and Python with threads; see tests/fuzz/README.md. */
+/* A recording with -e cpu,sched of a shell, gzip and Python with threads; see tests/fuzz/README.md.
+ */
 #define MUTATE_REAL "tests/fuzz/real.skein.zst"
 #define MUTATE_BYTES_MAX (1 << 20)
 #define MUTATION_BYTES 12

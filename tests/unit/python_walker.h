@@ -37,6 +37,12 @@ static inline int python_read(struct python_walk *w, void *to, __u32 bytes, __u6
 	return -1;
 }
 
+static inline int python_read_part(struct python_walk *w, void *to, __u32 bytes, __u32 most,
+				   __u64 address)
+{
+	return bytes > most || python_read(w, to, bytes, address);
+}
+
 static inline int python_is_new_code(const struct python_walk *w, __u64 code, __u32 id)
 {
 	(void)w;

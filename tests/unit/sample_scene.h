@@ -174,7 +174,7 @@ static inline void scene_runs_and_sums(struct scene *s, const struct scene_run *
 	scene_samples(s, runs, count);
 	for (const struct scene_run *r = runs; r < runs + count; r++)
 		scene_sum(s, 1, r->thread, r->stack, r->count, r->count * SCENE_PERIOD,
-			  r->flags & SAMPLE_FLAGS_OF_RUNTIME);
+			  r->flags & SAMPLE_FLAGS_OF_RUNTIME, 0);
 }
 
 static inline void scene_build(struct scene *s, const void *unused)

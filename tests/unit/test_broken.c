@@ -19,6 +19,7 @@
 #include "trace_file.h"
 
 /* The number of samples of each kind of stack. */
+#define RECORDED_ENDS END_NOT_TAKEN /* the ends of stacks that were recorded come first */
 #define ENDS_OF(end) (100 + (uint64_t)(end))
 #define ENDS_NO_START 7
 #define ENDS_KERNEL_THREAD 6
@@ -51,7 +52,7 @@ static void ends_entities(struct scene *s)
 	scene_thread(s, 1, 1, 9, 0, 0, "ends", 0, 0);
 	SCENE_PUT_ALL(s, MAPPING, mappings);
 	SCENE_PUT_ALL(s, FRAME, frames);
-	for (uint64_t end = 0; end < END_COUNT; end++)
+	for (uint64_t end = 0; end < RECORDED_ENDS; end++)
 		scene_frame(s, ENDS_MARK + end, FRAME_END, 0, end, 0, 0, 0);
 }
 
@@ -64,7 +65,7 @@ static void ends_path(struct scene *s, uint64_t *last, const uint64_t *frames, u
 		scene_stack(s, ++*last, stack, *frames);
 		stack = *last;
 	}
-	scene_sum(s, 1, 1, stack, samples, samples, 0);
+	scene_sum(s, 1, 1, stack, samples, samples, 0, 0);
 }
 
 /* Return whether the user part of a stack with this end has no frames by nature. */
@@ -89,7 +90,7 @@ static void ends_build(struct scene *s, const void *recorded)
 	if (recorded)
 		scene_info(s, 1, 1, "option.stacks", recorded);
 	ends_entities(s);
-	for (uint64_t end = 0; end < END_COUNT; end++) {
+	for (uint64_t end = 0; end < RECORDED_ENDS; end++) {
 		uint64_t root = end == END_WALKED ? ENDS_START : ENDS_MARK + end;
 		uint64_t next = end == END_GENERATED ? ENDS_GENERATED : ENDS_WORK;
 		uint64_t whole[] = {root, next, ENDS_LEAF, 0}, bare[] = {root, 0};
@@ -125,7 +126,7 @@ START_TEST(every_sample_is_counted_once)
 	ck_assert_uint_eq(c.no_user[NO_USER_NO_MEMORY_MAP], ENDS_OF(END_NO_MEMORY_MAP));
 	ck_assert_uint_eq(c.no_user[NO_USER_OUTSIDE], ENDS_OF(END_OUTSIDE));
 	ck_assert_uint_eq(c.no_user[NO_USER_NOT_RECORDED], 0);
-	for (int end = 0; end < END_COUNT; end++) {
+	for (int end = 0; end < RECORDED_ENDS; end++) {
 		uint64_t more = end == END_UNKNOWN_ROOT ? ENDS_NO_START
 				: end == END_UNREADABLE ? ENDS_ONLY_KERNEL
 							: 0;
@@ -189,8 +190,8 @@ START_TEST(reasons_stand_with_the_module_at_fault)
 
 	ck_assert_int_eq(breakages_of(&b, p, 0), 0);
 	/* All broken ends, some of the unreadable ones in no module, and no stack. */
-	ck_assert_uint_eq(b.list.count, END_COUNT - 3 + 2);
-	for (int end = 0; end < END_COUNT; end++)
+	ck_assert_uint_eq(b.list.count, RECORDED_ENDS - 3 + 2);
+	for (int end = 0; end < RECORDED_ENDS; end++)
 		if (!stack_end_is_whole(end))
 			check_breakage(&b, stack_end_word(end),
 				       end == END_GENERATED ? "[jit]" : "/lib/libwork.so",
@@ -230,7 +231,7 @@ START_TEST(folded_marks_every_end)
 	size_t size = 0;
 	char *text = ends_exported("folded", &size), mark[64], line[256];
 
-	for (int end = END_WALKED + 1; end < END_COUNT; end++) {
+	for (int end = END_WALKED + 1; end < RECORDED_ENDS; end++) {
 		uint64_t more = end == END_UNKNOWN_ROOT ? ENDS_NO_START : 0;
 
 		snprintf(line, sizeof(line), "ends;%s%s %llu\n", mark_of(end, mark),
@@ -257,7 +258,7 @@ START_TEST(pprof_marks_every_end)
 	size_t size = 0;
 	char *data = ends_exported("pprof", &size), mark[64];
 
-	for (int end = END_WALKED + 1; end < END_COUNT; end++)
+	for (int end = END_WALKED + 1; end < RECORDED_ENDS; end++)
 		ck_assert_msg(holds(data, size, mark_of(end, mark)), "%s", mark);
 	ck_assert(!holds(data, size, "walked"));
 	ck_assert(holds(data, size, "complete stacks: 100 of 1"));
@@ -318,7 +319,7 @@ START_TEST(sql_names_every_end)
 				   " JOIN frame USING (id) JOIN frame_kind ON kind = frame_kind.id"
 				   " WHERE word = 'end'");
 	trace_close(t);
-	for (int end = END_WALKED + 1; end < END_COUNT; end++) {
+	for (int end = END_WALKED + 1; end < RECORDED_ENDS; end++) {
 		snprintf(line, sizeof(line), "%d,%s", ENDS_MARK + end, mark_of(end, mark));
 		ck_assert_msg(strstr(text, line) != NULL, "%s in\n%s", line, text);
 	}

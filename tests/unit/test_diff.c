@@ -22,7 +22,7 @@ static struct profile *profile_of(struct source *source)
 
 static struct diff_run run_of(struct profile *p)
 {
-	return (struct diff_run){p, 0, p->host.end - p->host.start, NULL, 0};
+	return (struct diff_run){.profile = p, .time = p->host.end - p->host.start};
 }
 
 static struct diff compare(struct profile *before, struct profile *after, unsigned int by,

@@ -3,52 +3,8 @@
 #include <string.h>
 
 #include "analyze/off_cpu.h"
-#include "sample_scene.h"
 #include "suite.h"
-
-#define MS 1000000ULL
-#define T (2 * MS)
-#define OFF 2
-#define WAKERS 3
-
-static const struct event wait_events[] = {
-	{OFF, 1, EVENT_OFF_CPU, "ns", T, 0},
-	{WAKERS, 1, EVENT_OFF_CPU_WAKERS, "ns", T, 0},
-};
-
-#define LOCK_A 0x7000
-#define WAIT(at, thread, stack, weight, flags, length, wait, address, other) \
-	{SCENE_START + (at) * MS, OFF,    thread, 0, stack, weight, flags, length, wait, \
-	 address, other}
-#define WOKE(at, waker, stack, length, thread) \
-	{SCENE_START + (at) * MS, WAKERS, waker, 0, stack, length, 0, length, WAIT_LOCK, LOCK_A, \
-	 thread}
-
-static const struct sample waits[] = {
-	/* thread 1 waits for a lock in fib, twice for sure and once by chance; 2 and 5 wake it */
-	WAIT(11, 1, 8, 10 * MS, 0, 10 * MS, WAIT_LOCK, LOCK_A, 2),
-	WAIT(41, 1, 8, 20 * MS, 0, 20 * MS, WAIT_LOCK, LOCK_A, 3),
-	WAIT(51, 1, 10, T, 0, MS / 2, WAIT_LOCK, LOCK_A, 3),
-	/* thread 2 waits for the same lock in a path with another id; a sleep ends by the timer */
-	WAIT(61, 2, 7, 30 * MS, 0, 30 * MS, WAIT_LOCK, LOCK_A, 1),
-	WAIT(71, 2, 6, 5 * MS, SAMPLE_FLAG_BY_TIMER, 5 * MS, WAIT_SLEEP, 0, 0),
-	/* a kernel thread */
-	WAIT(81, 4, 11, 40 * MS, SAMPLE_FLAG_BY_IPI, 40 * MS, WAIT_OTHER, 0, 0),
-	/* stacks of wakers, not in the order of the waits; the last one is of no wait here */
-	WOKE(60, 1, 2, 30 * MS, 2),
-	WOKE(10, 2, 2, 10 * MS, 1),
-	WOKE(40, 3, 14, 20 * MS, 1),
-	WOKE(90, 3, 13, 77 * MS, 1),
-};
-
-static void build(struct scene *s, const void *unused)
-{
-	scene_build(s, unused);
-	SCENE_PUT_ALL(s, EVENT, wait_events);
-	SCENE_PUT_ALL(s, SAMPLE, waits);
-}
-
-DEFINE_SCENE(waits_source, build)
+#include "waits_scene.h"
 
 /*
  * Threads 11, 12 and 13 with lanes 101 to 103. 11 waits from 10 to 40 ms for 12, which waits from
@@ -56,7 +12,9 @@ DEFINE_SCENE(waits_source, build)
  */
 #define TIMER_LANE 200
 #define WOKEN(at, from, to) \
-	{SCENE_START + (at) * MS, SCENE_START + (at) * MS, from, to, EDGE_WAKEUP, 1, 0}
+	{ \
+		SCENE_START + (at)*MS, SCENE_START + (at)*MS, from, to, EDGE_WAKEUP, 1, 0 \
+	}
 
 static const struct edge wakes[] = {
 	WOKEN(35, 103, 102),
@@ -244,6 +202,8 @@ START_TEST(functions)
 
 		if (!strcmp(name, "fib")) {
 			check_sum(&f->own, 3, 32);
+			check_sum(&f->own_by[WAIT_LOCK], 3, 32);
+			check_sum(&f->own_by[WAIT_SLEEP], 0, 0);
 			check_sum(&f->total, 3, 32);
 			seen++;
 		} else if (!strcmp(name, "main")) {
@@ -253,6 +213,10 @@ START_TEST(functions)
 		}
 	}
 	ck_assert_uint_eq(seen, 2);
+	/* the kernel thread has no other function */
+	check_sum(&r.all->system.own, 1, 40);
+	check_sum(&r.all->system.own_by[WAIT_OTHER], 1, 40);
+	ck_assert_uint_eq(r.all->system.running, 0);
 	free_read(&r);
 }
 END_TEST

@@ -89,7 +89,7 @@ static void late_build(struct scene *s, const void *unused)
 	(void)unused;
 	scene_stack(s, 1, 0, 1);
 	scene_stack(s, 2, 1, 2);
-	scene_sum(s, 1, 1, 2, 3, 30, 0);
+	scene_sum(s, 1, 1, 2, 3, 30, 0, 0);
 	scene_stack(s, 3, 3, 1);
 	scene_frame(s, 2, FRAME_NATIVE, 1, 2, 0, 0, 0);
 	scene_thread(s, 1, 1, 7, 0, 0, "old", 0, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* recent.c: the window of recent records: which are in it, which leave it, which are dropped. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/recent.h"
@@ -250,6 +251,73 @@ START_TEST(forgotten_stacks_are_dropped)
 }
 END_TEST
 
+static uint64_t weight_of_waits(const struct recent_window *w, uint64_t *count)
+{
+	uint64_t weight = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < w->wait_count; i++) {
+		weight += w->waits[i].weight;
+		*count += w->waits[i].count;
+	}
+	return weight;
+}
+
+static void free_window(struct recent_window *w)
+{
+	profile_free(w->profile);
+	free(w->waits);
+}
+
+/*
+ * Waits keep their class and who ended them, whose name stays; of a long wait only the part in the
+ * window counts, of a short one, which stands for others, its weight.
+ */
+START_TEST(waits_of_the_window)
+{
+	struct recent_window w;
+	uint64_t count;
+
+	begin();
+	PUT(event, .id = 2, .host = 1, .name = EVENT_OFF_CPU, .unit = "ns", .period = 2000000);
+	put_task(2, "waker", 0);
+	PUT(sample, .time = START + 8 * SECOND, .event = 2, .thread = 1, .stack = 3,
+	    .weight = 6 * SECOND, .length = 6 * SECOND, .wait = WAIT_LOCK, .other = 2);
+	PUT(sample, .time = START + 8 * SECOND, .event = 2, .thread = 1, .stack = 2,
+	    .weight = 2000000, .length = 1000, .wait = WAIT_SLEEP, .flags = SAMPLE_FLAG_BY_TIMER);
+	/* it had begun 90 s before the window's source */
+	PUT(sample, .time = START + 4 * SECOND, .event = 2, .thread = 1, .stack = 1,
+	    .weight = 94 * SECOND, .length = 94 * SECOND, .wait = WAIT_CHILD, .other = 2);
+	tick(START + 9 * SECOND);
+	w = window_at(START + 9 * SECOND);
+	/* at the ends of buckets, 1 ns each is not counted */
+	ck_assert_uint_le(10 * SECOND + 2000000 - weight_of_waits(&w, &count), 100);
+	ck_assert_uint_eq(count, 3);
+	ck_assert_uint_eq(w.profile->count.threads, 2);
+	for (size_t i = 0; i < w.wait_count; i++) {
+		const struct recent_wait *wait = &w.waits[i];
+
+		ck_assert_uint_eq(wait->other, wait->wait == WAIT_SLEEP ? 0 : 2);
+		ck_assert_uint_eq(wait->flags, wait->wait == WAIT_SLEEP ? SAMPLE_FLAG_BY_TIMER : 0);
+		ck_assert_uint_eq(wait->stack, wait->wait == WAIT_LOCK	  ? 3
+					       : wait->wait == WAIT_SLEEP ? 2
+									  : 1);
+	}
+	free_window(&w);
+	/* 7 s later, 5 of the first wait's 6 s and all of the third one's are gone */
+	tick(START + 17 * SECOND);
+	w = window_at(START + 17 * SECOND);
+	ck_assert_uint_ge(weight_of_waits(&w, &count), SECOND);
+	ck_assert_uint_le(weight_of_waits(&w, &count), SECOND + SECOND / 2 + 2000000);
+	free_window(&w);
+	tick(START + 30 * SECOND);
+	w = window_at(START + 30 * SECOND);
+	ck_assert_uint_eq(w.wait_count, 0);
+	free_window(&w);
+	sink_free(s);
+}
+END_TEST
+
 START_TEST(accounts_of_the_window)
 {
 	struct recent_window w;
@@ -284,4 +352,5 @@ END_TEST
 
 SUITE("recent", samples_leave_in_time, late_samples_and_jumps, span_grows_to_the_window,
       equal_samples_are_one_sum, runtime_flags_stay_apart, names_come_late,
-      ended_processes_are_dropped, forgotten_stacks_are_dropped, accounts_of_the_window)
+      ended_processes_are_dropped, forgotten_stacks_are_dropped, waits_of_the_window,
+      accounts_of_the_window)

@@ -171,6 +171,7 @@ static void begin_with_cpus(bool online)
 		.last_loss = &run.last_loss,
 		.wanted = wanted,
 		.unknown = unknown,
+		.waits = true,
 	};
 
 	memset(&kept, 0, sizeof(kept));
@@ -558,6 +559,44 @@ START_TEST(a_switch_may_not_be_told)
 }
 END_TEST
 
+static void last_wait_is(uint32_t tid, uint64_t us, uint64_t left, uint64_t woken)
+{
+	struct found_wait w;
+
+	ck_assert_int_eq(schedule_find_wait(run.schedule, tid, run.begin + us * 1000, &w, NULL), 0);
+	ck_assert_uint_eq(w.left, left ? run.begin + left * 1000 : 0);
+	ck_assert_uint_eq(w.woken, woken ? run.begin + woken * 1000 : 0);
+}
+
+/* A stack that was chosen for one wait is not given to another one. */
+START_TEST(a_thread_woken_twice_has_waited_unseen)
+{
+	begin();
+	leave(0, 100, 11, WIRE_SLEEPING, 12);
+	record(0, 150, WIRE_WAKING, WIRE_BY_TASK, 0, 11, 12, 0);
+	end(400);
+	last_wait_is(11, 160, 100, 150);
+	last_wait_is(12, 160, 0, 0);
+	over();
+	begin();
+	leave(0, 100, 11, WIRE_SLEEPING, 12);
+	record(0, 150, WIRE_WAKING, WIRE_BY_TASK, 0, 11, 12, 0);
+	record(0, 250, WIRE_WAKING, WIRE_BY_TASK, 0, 11, 12, 0);
+	end(400);
+	last_wait_is(11, 260, 0, 0);
+	over();
+	begin();
+	leave(0, 100, 11, WIRE_SLEEPING, 12);
+	record(0, 150, WIRE_WAKING, WIRE_BY_TASK, 0, 11, 12, 0);
+	record(0, 250, WIRE_WAKING, WIRE_BY_TASK, 0, 11, 12, 0);
+	leave(0, 300, 11, WIRE_SLEEPING, 12);
+	record(0, 350, WIRE_WAKING, WIRE_BY_TIMER, 0, 11, 12, 0);
+	end(400);
+	last_wait_is(11, 360, 300, 350);
+	over();
+}
+END_TEST
+
 /* The same where only thread 11 is selected: every switch from or to it should be there. */
 START_TEST(a_switch_of_a_selected_thread_may_be_missing)
 {
@@ -583,8 +622,9 @@ START_TEST(a_switch_of_a_selected_thread_may_be_missing)
 END_TEST
 
 SUITE("schedule", a_switch_of_a_selected_thread_may_be_missing,
-      a_number_used_again_has_another_lane, a_switch_may_not_be_told, slices_tile,
-      wake_ups_know_who_and_where, cpus_are_merged, a_loss_is_a_hole, a_new_name_divides_a_slice,
-      others_have_no_names, others_and_idle_are_told_apart, a_snapshot_tells_what_no_record_has,
+      a_number_used_again_has_another_lane, a_switch_may_not_be_told,
+      a_thread_woken_twice_has_waited_unseen, slices_tile, wake_ups_know_who_and_where,
+      cpus_are_merged, a_loss_is_a_hole, a_new_name_divides_a_slice, others_have_no_names,
+      others_and_idle_are_told_apart, a_snapshot_tells_what_no_record_has,
       a_clock_that_jumps_is_counted, a_cpu_may_go_and_come, a_cpu_may_come_late_or_never,
       a_cpu_may_come_with_a_loss)

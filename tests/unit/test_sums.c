@@ -9,7 +9,8 @@
 #define THREADS 4
 #define STACKS 500
 #define FLAGS 2
-#define KEYS (EVENTS * THREADS * STACKS * FLAGS)
+#define WAITS 3
+#define KEYS (EVENTS * THREADS * STACKS * FLAGS * WAITS)
 #define SAMPLES 100000
 
 /* Return a sample; some ids are far apart. One flag is of a runtime, the other is not. */
@@ -19,9 +20,10 @@ static struct sample sample_of(unsigned int key, unsigned int i)
 		.event = 1 + key % EVENTS,
 		.thread = (uint64_t)(key / EVENTS % THREADS) << 31,
 		.stack = (uint64_t)(key / EVENTS / THREADS % STACKS) << (key % 3 * 20),
-		.flags = (key / EVENTS / THREADS / STACKS ? SAMPLE_FLAG_GIL : 0) |
+		.flags = (key / EVENTS / THREADS / STACKS % FLAGS ? SAMPLE_FLAG_GIL : 0) |
 			 (i % 2 ? SAMPLE_FLAG_KERNEL : 0),
 		.weight = i,
+		.wait = key / EVENTS / THREADS / STACKS / FLAGS,
 	};
 }
 
@@ -30,7 +32,8 @@ static const struct sum *sum_like(const struct sums *s, const struct sample *r)
 	for (uint32_t i = 0; i < s->count; i++)
 		if (s->items[i].event == r->event && s->items[i].thread == r->thread &&
 		    s->items[i].stack == r->stack &&
-		    s->items[i].flags == (r->flags & SAMPLE_FLAGS_OF_RUNTIME))
+		    s->items[i].flags == (r->flags & SAMPLE_FLAGS_OF_RUNTIME) &&
+		    s->items[i].wait == r->wait)
 			return &s->items[i];
 	return NULL;
 }

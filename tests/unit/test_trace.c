@@ -46,7 +46,8 @@ static void expect(enum record_kind k, uint64_t i, uint64_t *record, char texts[
 		*(struct sum *)record =
 			(struct sum){sample.event,  sample.thread,
 				     sample.stack,  1,
-				     sample.weight, sample.flags & SAMPLE_FLAGS_OF_RUNTIME};
+				     sample.weight, sample.flags & SAMPLE_FLAGS_OF_RUNTIME,
+				     sample.wait};
 	}
 }
 

@@ -2,7 +2,7 @@
 /*
  * Run report, export, diff, merge and query on hostile or damaged traces: they must report the
  * damage or show the readable part, and end within bounds of CPU time and memory. A real recording
- * with -e all is changed at random (mutate.h), and every command is run on it.
+ * with -e cpu,sched is changed at random (mutate.h), and every command is run on it.
  */
 #include <errno.h>
 #include <signal.h>

@@ -110,4 +110,39 @@ START_TEST(holds_as_often_as_it_says)
 }
 END_TEST
 
-SUITE("wait_sum", quantiles, poisson, certain_waits_have_no_width, holds_as_often_as_it_says)
+static void check_parts(const struct wait_sum *s, uint64_t exact, uint64_t without)
+{
+	struct wait_shares parts = wait_sum_divide(s, PERIOD, exact);
+	double sum = (double)s->certain * parts.certain + s->chance * parts.chance;
+
+	ck_assert_uint_eq(parts.without, without);
+	check_near(sum + (double)parts.without, (double)exact);
+}
+
+/* Chance is evened out; what it does not explain has no stack; certain waits keep their time. */
+START_TEST(parts_add_up)
+{
+	struct wait_sum s = {0}, none = {0}, certain = {0};
+
+	for (int n = 0; n < 100; n++)
+		wait_sum_add(&s, 1000, (uint64_t)PERIOD);
+	wait_sum_add(&s, 50000000, 50000000);
+	check_parts(&s, 250000000, 0);
+	check_parts(&s, 280000000, 0);
+	check_parts(&s, 220000000, 0);
+	check_parts(&s, 400000000, 150000000);
+	ck_assert(wait_sum_divide(&s, PERIOD, 280000000).certain == 1);
+	ck_assert(wait_sum_divide(&s, PERIOD, 400000000).chance == 1);
+	check_parts(&s, 40000000, 0); /* less than the certain waits alone */
+	check_parts(&s, 0, 0);
+	check_parts(&none, 1000, 1000);
+	check_parts(&none, 0, 0);
+	/* no stack stands for short waits if none was chosen by chance */
+	wait_sum_add(&certain, 5000000, 5000000);
+	check_parts(&certain, 5001000, 1000);
+	check_parts(&certain, 5000000, 0);
+}
+END_TEST
+
+SUITE("wait_sum", quantiles, poisson, certain_waits_have_no_width, holds_as_often_as_it_says,
+      parts_add_up)

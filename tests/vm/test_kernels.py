@@ -16,6 +16,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "live"), str(TESTS / "lib")]
 import live # noqa: E402
 import test_off_cpu # noqa: E402
+import test_open_waits # noqa: E402
 import vm # noqa: E402
 from completeness import completeness # noqa: E402
 
@@ -38,6 +39,10 @@ cat /out/said
 SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?
 skein record -a -e sched -o /out/sched.skein -- sh -c 'shares 1; sleep 1' || status=$?
 skein record -e off-cpu --wait-names 60s -o /out/waits.skein -- bimodal 3 4 || status=$?
+forever >/out/forever &
+until grep -q main /out/forever; do sleep 0.1; done
+skein record -e off-cpu --wait-names 60s -d 1 -p $! -o /out/open.skein || status=$?
+kill $!
 shares 60 >/dev/null &
 mkdir {GROUP}
 unshare -m -p -u -f sh -c 'echo 0 >{GROUP}/cgroup.procs; hostname shop
@@ -60,6 +65,7 @@ class Recording:
             "/bin/skein": SKEIN,
             "/bin/shares": live.workload("shares"),
             "/bin/bimodal": live.workload("bimodal"),
+            "/bin/forever": live.workload("forever"),
             "/raid6_pq.ko": kernel.module("raid6_pq"),
             "/work": file.name,
             "/restricted.sh": TESTS / "vm/restricted.sh",
@@ -129,6 +135,23 @@ class OnDebian12(unittest.TestCase):
             self.assertFalse([n for n in names if "bpf" in n or "irq_work" in n], names)
         self.assertEqual({n for _, names in found for n in names} & set(test_off_cpu.BOUNDS),
                          set(test_off_cpu.BOUNDS))
+
+    def test_open_waits(self):
+        """Threads that wait to the end of the recording have their stacks, and no other waits."""
+        trace = live.Trace(self.recording.run.out / "open.skein")
+        said = (self.recording.run.out / "forever").read_text().splitlines()
+        tids = {function: int(tid) for function, tid in map(str.split, said)}
+        found = {}
+        for row, stack in test_off_cpu.Waits.stacks(trace):
+            self.assertNotIn(stack.thread["tid"], found)
+            self.assertTrue(row["flags"] & test_open_waits.NOT_ENDED, row)
+            found[stack.thread["tid"]] = row, stack.names
+        self.assertEqual(set(found), set(tids.values()))
+        for function, tid in tids.items():
+            row, names = found[tid]
+            self.assertIn(function, names)
+            self.assertEqual(test_off_cpu.WAITS[row["wait"]], test_open_waits.CLASSES[function])
+            self.assertGreater(row["length"], 0.9e9)
 
     def test_names(self):
         """The program, its C library, the kernel and a module have names without their files."""

@@ -77,6 +77,8 @@ static struct stack_verdict judge_stack_end(const struct profile *p, struct reco
 					  : (struct stack_verdict){NO_STACK, 0};
 	if (end == END_NO_MEMORY_MAP)
 		return (struct stack_verdict){NO_USER, NO_USER_NO_MEMORY_MAP};
+	if (end == END_NOT_TAKEN) /* no sample at all */
+		return (struct stack_verdict){COMPLETE, 0};
 	if (end == END_OUTSIDE)
 		return (struct stack_verdict){NO_USER, NO_USER_OUTSIDE};
 	if (is_kernel_thread_stack(p, stack))

@@ -61,7 +61,9 @@ static int compare_bucket_sums(const void *a, const void *b)
 		return x->thread < y->thread ? -1 : 1;
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
-	return (x->flags > y->flags) - (x->flags < y->flags);
+	if (x->flags != y->flags)
+		return x->flags < y->flags ? -1 : 1;
+	return (x->wait > y->wait) - (x->wait < y->wait);
 }
 
 static void merge_bucket(struct bucket *b)
@@ -85,8 +87,6 @@ static void merge_bucket(struct bucket *b)
 
 int buckets_add(struct buckets *b, const struct sample *s)
 {
-	uint64_t number = s->time / b->width;
-	struct bucket *to = &b->ring[number % BUCKETS];
 	const struct sum one = {
 		.event = s->event,
 		.thread = s->thread,
@@ -94,9 +94,18 @@ int buckets_add(struct buckets *b, const struct sample *s)
 		.count = 1,
 		.weight = s->weight,
 		.flags = s->flags & SAMPLE_FLAGS_OF_RUNTIME,
+		.wait = s->wait,
 	};
 
-	buckets_advance(b, s->time);
+	return buckets_add_sum(b, s->time, &one);
+}
+
+int buckets_add_sum(struct buckets *b, uint64_t time, const struct sum *one)
+{
+	uint64_t number = time / b->width;
+	struct bucket *to = &b->ring[number % BUCKETS];
+
+	buckets_advance(b, time);
 	if (!buckets_in_window(b, number))
 		return 0;
 	if (to->number != number)
@@ -104,7 +113,7 @@ int buckets_add(struct buckets *b, const struct sample *s)
 	to->number = number;
 	if (to->sums.count >= 2 * to->merged + SPARE)
 		merge_bucket(to);
-	return vector_push(&to->sums, one);
+	return vector_push(&to->sums, *one);
 }
 
 const struct bucket *buckets_at(struct buckets *b, unsigned int place)

@@ -34,6 +34,8 @@ void buckets_free(struct buckets *b);
  * ignored. Return 0 or -ENOMEM.
  */
 int buckets_add(struct buckets *b, const struct sample *s);
+/* Like buckets_add() for a sum of any kind at a time, ns. */
+int buckets_add_sum(struct buckets *b, uint64_t time, const struct sum *one);
 /* Move the end of the window forward to now (ns), and drop the buckets that are too old. */
 void buckets_advance(struct buckets *b, uint64_t now);
 /* Return the start of the window, in ns. */

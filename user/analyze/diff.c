@@ -10,43 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/diff.h"
 #include "analyze/diff_names.h"
+#include "analyze/diff_private.h"
 #include "analyze/functions.h"
 
 #define KTHREADD 2 /* pid of the parent of all kernel threads */
 
-/* Which samples are counted: all, and those in the kernel alone. */
-enum diff_part { DIFF_PART_ALL, DIFF_PART_KERNEL, DIFF_PART_COUNT };
-
-/* One run while it is being compared. */
-struct compared_run {
-	struct diff_run given;
-	bool after;
-	double whole; /* divisor of the counts */
-	uint32_t *labels; /* by index of frame */
-	uint64_t *counts[DIFF_PART_COUNT][DIFF_COSTS]; /* by label */
-	double kernel; /* number of samples in the kernel */
-};
-
-struct diff_builder {
-	struct names names;
-	const struct diff_criteria *criteria;
-	uint32_t unknown; /* label of frames that are missing in a trace */
-	bool *kernel; /* by label; see struct diff_row */
-	/*
-	 * the runs; after these, if there is one run on each side, the stretches of both runs,
-	 * alternating
-	 */
-	struct compared_run *runs;
-	size_t run_count, stretch_count; /* stretch_count: of both runs together */
-	double scale; /* factor from a value to the unit that is shown */
-	struct diff_noise noise[2]; /* variation among runs: [0] of programs, [1] of the kernel */
-	struct diff_count *list; /* scratch with room for one count of each run and stretch */
-};
-
-static int intern_diff_label(struct diff_builder *c, const char *name, const char *more,
-			     uint32_t *out)
+int intern_diff_label(struct diff_builder *c, const char *name, const char *more, uint32_t *out)
 {
 	size_t name_size = strlen(name) + 1, more_size = strlen(more);
 	char *both = malloc(name_size + more_size);
@@ -81,8 +51,7 @@ static int diff_label_frames(struct diff_builder *c, struct compared_run *r)
 	return ret;
 }
 
-/* Intern the label of a group, the same in every recording. */
-static int diff_label_group(struct diff_builder *c, const struct group *g, uint32_t *out)
+int diff_label_group(struct diff_builder *c, const struct group *g, uint32_t *out)
 {
 	char pid[32];
 
@@ -94,8 +63,7 @@ static int diff_label_group(struct diff_builder *c, const struct group *g, uint3
 	return intern_diff_label(c, g->name, c->criteria->by == GROUP_PROCESS ? pid : "", out);
 }
 
-/* Return whether a process, the first one of its group, is a kernel thread or the idle thread. */
-static bool is_kernel_thread_group(const struct diff_builder *c, const struct process *p)
+bool is_kernel_thread_group(const struct diff_builder *c, const struct process *p)
 {
 	if (c->criteria->by >= GROUP_SERVICE)
 		return false;
@@ -242,8 +210,11 @@ static int diff_count_kernel(struct diff_builder *c, struct compared_run *r)
 
 static int diff_count_run(struct diff_builder *c, struct compared_run *r)
 {
-	int ret = diff_make_counts(c, r);
+	int ret;
 
+	if (r->given.waits)
+		return diff_count_waits(c, r);
+	ret = diff_make_counts(c, r);
 	if (!ret && c->criteria->by == DIFF_BY_FUNCTION)
 		mark_kernel_frames(c, r);
 	else if (!ret && c->criteria->by == GROUP_MODULE)
@@ -253,16 +224,22 @@ static int diff_count_run(struct diff_builder *c, struct compared_run *r)
 	return ret ? ret : diff_count_kernel(c, r);
 }
 
+static int diff_label_run(struct diff_builder *c, struct compared_run *r)
+{
+	if (r->given.waits)
+		return diff_label_waits(c, r);
+	return c->criteria->by == DIFF_BY_FUNCTION ? diff_label_frames(c, r)
+						   : diff_label_groups(c, r);
+}
+
 /* Intern the names of all runs first, then count each run. */
 static int diff_count_all(struct diff_builder *c)
 {
-	bool functions = c->criteria->by == DIFF_BY_FUNCTION;
 	size_t runs = c->run_count + c->stretch_count;
 	int ret = 0;
 
 	for (size_t i = 0; i < runs && !ret; i++)
-		ret = functions ? diff_label_frames(c, &c->runs[i])
-				: diff_label_groups(c, &c->runs[i]);
+		ret = diff_label_run(c, &c->runs[i]);
 	if (ret)
 		return ret;
 	c->kernel = calloc(c->names.texts.count + 1, sizeof(*c->kernel));
@@ -287,6 +264,8 @@ static int diff_measure_run(struct diff_builder *c, struct compared_run *r)
 	double each = e && e->period ? (double)e->period : 1; /* weight of a sample */
 	uint64_t count, weight;
 
+	if (r->given.waits)
+		return diff_measure_waits(c, r);
 	profile_event_total(p, r->given.event, &count, &weight);
 	if (count)
 		each = (double)weight / (double)count;
@@ -313,16 +292,20 @@ static bool is_large_enough(const struct diff_builder *c, const struct diff_coun
 
 	for (size_t i = 0; i < count; i++) {
 		whole[list[i].after] += list[i].whole;
-		all += (double)list[i].count;
+		all += list[i].count;
 	}
 	return all / fmin(whole[0], whole[1]) * c->scale >= c->criteria->least;
 }
 
+/* Return the count of a label in a run. scale: of waits, see diff_waits_scale(). */
 static struct diff_count diff_count_in_run(const struct compared_run *r, uint32_t number,
-					   enum diff_cost cost)
+					   enum diff_cost cost, double scale)
 {
-	return (struct diff_count){r->counts[DIFF_PART_ALL][cost][number], r->whole, r->after,
-				   r->counts[DIFF_PART_KERNEL][cost][number], r->kernel};
+	if (r->given.waits)
+		return diff_waits_in_run(r, number, cost, scale);
+	return (struct diff_count){(double)r->counts[DIFF_PART_ALL][cost][number], r->whole,
+				   r->after, (double)r->counts[DIFF_PART_KERNEL][cost][number],
+				   r->kernel};
 }
 
 /*
@@ -330,12 +313,12 @@ static struct diff_count diff_count_in_run(const struct compared_run *r, uint32_
  * the kernel, and the variation of this label within the two runs, from their stretches.
  */
 static struct diff_noise diff_noise_of(const struct diff_builder *c, uint32_t number,
-				       enum diff_cost cost)
+				       enum diff_cost cost, double scale)
 {
 	struct diff_noise noise = c->noise[c->kernel[number]];
 
 	for (size_t i = 0; i < c->stretch_count; i++)
-		c->list[i] = diff_count_in_run(&c->runs[c->run_count + i], number, cost);
+		c->list[i] = diff_count_in_run(&c->runs[c->run_count + i], number, cost, scale);
 	noise.within = diff_spread_within(c->list, c->stretch_count,
 					  c->criteria->measure == DIFF_SHARE, &noise.freedom);
 	return noise;
@@ -345,7 +328,8 @@ static struct diff_noise diff_noise_of(const struct diff_builder *c, uint32_t nu
 static struct diff_change diff_change_of_label(const struct diff_builder *c, uint32_t number,
 					       enum diff_cost cost)
 {
-	struct diff_noise noise = diff_noise_of(c, number, cost);
+	double scale = c->runs->given.waits ? diff_waits_scale(c, number, cost) : 1;
+	struct diff_noise noise = diff_noise_of(c, number, cost, scale);
 	struct diff_change change;
 	size_t count = 0;
 
@@ -353,10 +337,12 @@ static struct diff_change diff_change_of_label(const struct diff_builder *c, uin
 		const struct compared_run *r = &c->runs[i];
 
 		if (r->whole > 0) /* a run without samples has no shares */
-			c->list[count++] = diff_count_in_run(r, number, cost);
+			c->list[count++] = diff_count_in_run(r, number, cost, scale);
 	}
 	change = diff_change_of(c->list, count, c->criteria->measure == DIFF_SHARE, &noise);
 	change.tested = change.tested && is_large_enough(c, c->list, count);
+	if (c->runs->given.waits)
+		diff_count_stacks(c, number, cost, change.count);
 	for (int side = 0; side < 2; side++)
 		change.value[side] *= c->scale;
 	change.change *= c->scale;
@@ -520,6 +506,8 @@ static void free_compared_runs(struct diff_builder *c)
 		free(c->runs[i].labels);
 		for (int k = 0; k < DIFF_PART_COUNT * DIFF_COSTS; k++)
 			free(c->runs[i].counts[k / DIFF_COSTS][k % DIFF_COSTS]);
+		for (int cost = 0; cost < DIFF_COSTS; cost++)
+			free(c->runs[i].waits[cost]);
 	}
 	free(c->runs);
 	free(c->kernel);

@@ -11,10 +11,12 @@
 #include "analyze/diff_test.h"
 #include "analyze/groups.h"
 #include "analyze/names.h"
+#include "analyze/off_cpu.h"
 #include "base/vector.h"
 
-/* a value of "by" in addition to those of enum group_by */
+/* values of "by" in addition to those of enum group_by */
 #define DIFF_BY_FUNCTION GROUP_KIND_COUNT
+#define DIFF_BY_CLASS (GROUP_KIND_COUNT + 1) /* by class of wait; only for runs with waits */
 
 /* The unit in which counts are compared. X(NAME, "word of the command line") */
 #define DIFF_MEASURES(X) \
@@ -38,6 +40,12 @@ struct diff_run {
 	 */
 	const struct diff_run *stretches;
 	size_t stretch_count;
+	/*
+	 * The waits of the recording, if these are compared: by the groups that are compared; and
+	 * the functions of the profile, by symbols_in_common(). NULL: samples are compared.
+	 */
+	const struct off_cpu *waits;
+	const struct symbols *symbols;
 };
 
 /*
@@ -48,7 +56,7 @@ struct diff_run {
 
 /* How to compare: by functions or by a kind of group, the unit, and the smallest change. */
 struct diff_criteria {
-	unsigned int by; /* enum group_by or DIFF_BY_FUNCTION */
+	unsigned int by; /* enum group_by, DIFF_BY_FUNCTION or DIFF_BY_CLASS */
 	enum diff_measure measure;
 	/*
 	 * smallest change of interest, in the unit of measure; rows that cannot change by this much
@@ -97,6 +105,10 @@ struct diff {
  * Compare sides[0] (before) with sides[1] (after). Return 0, -ENOMEM, or -EINVAL if a time is
  * needed and there is none. The profiles may be freed before the diff, which keeps no pointer to
  * them. Free the diff with diff_free().
+ *
+ * If the runs have waits, all must have them. Then the self of a function is the time of the waits
+ * in which it is the innermost function outside of the kernel and of libraries
+ * (off_cpu_function.own), and counts are numbers of stacks.
  *
  * Rows of programs are one family of tests, rows of the kernel another, each with a usual spread of
  * its own: so other programs that change the load of the kernel neither hide a change of the

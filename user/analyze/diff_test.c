@@ -71,21 +71,24 @@ static double exact_probability(const struct side_sums *s)
 {
 	double k = s->count[0] + s->count[1], all = s->whole[0] + s->whole[1];
 	double part = s->whole[1] / all, expected = k * part;
-	double variance = expected * (1 - part) * (s->shares ? 1 - k / all : 1);
+	double variance = expected * (1 - part) * (s->shares ? 1 - k / all : 1), more;
 	int side = s->count[1] >= expected;
 
 	if (variance > MANY)
 		return erfc(fabs(s->count[1] - expected) / sqrt(2 * variance));
-	return k > 0 ? two_sided(s, s->count[side], k, side) : 1;
+	/* whole numbers that differ less than the counts */
+	more = floor(s->count[side]);
+	k = more + ceil(s->count[!side]);
+	return more > 0 ? two_sided(s, more, k, side) : 1;
 }
 
 /* Return whether any distribution of these counts over the two sides would be significant. */
 static bool can_be_significant(const struct side_sums *s)
 {
-	double k = s->count[0] + s->count[1];
+	double k = floor(s->count[0] + s->count[1]);
 
 	for (int side = 0; side < 2 && k > 0; side++) {
-		double most = s->shares ? fmin(k, s->whole[side]) : k;
+		double most = s->shares ? fmin(k, floor(s->whole[side])) : k;
 
 		if (two_sided(s, most, k, side) <= DIFF_SIGNIFICANCE)
 			return true;
@@ -150,7 +153,7 @@ static double spread_of(const struct side_sums *s, const struct diff_count *coun
 
 	for (size_t i = 0; i < count; i++) {
 		double mean = side_value(s, counts[i].after);
-		double off = (double)counts[i].count - mean * counts[i].whole;
+		double off = counts[i].count - mean * counts[i].whole;
 
 		if (variance_of(s, mean) > 0)
 			sum += off * off / (variance_of(s, mean) * counts[i].whole);
@@ -284,14 +287,15 @@ struct diff_change diff_change_of(const struct diff_count *counts, size_t count,
 	double z;
 
 	for (size_t i = 0; i < count; i++) {
-		c.count[counts[i].after] += counts[i].count;
-		s.count[counts[i].after] += (double)counts[i].count;
+		s.count[counts[i].after] += counts[i].count;
 		s.whole[counts[i].after] += counts[i].whole;
-		s.kernel += (double)counts[i].kernel;
+		s.kernel += counts[i].kernel;
 		s.whole_kernel += counts[i].whole_kernel;
 	}
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++) {
+		c.count[side] = (uint64_t)s.count[side];
 		c.value[side] = side_value(&s, side);
+	}
 	c.change = c.low = c.high = c.value[1] - c.value[0];
 	if (s.whole[0] > 0 && s.whole[1] > 0) {
 		c.tested = can_be_significant(&s);
@@ -318,7 +322,7 @@ static double pair_weight(const struct diff_count *pair)
 
 static double pair_difference(const struct diff_count *pair)
 {
-	return (double)pair[1].count / pair[1].whole - (double)pair[0].count / pair[0].whole;
+	return pair[1].count / pair[1].whole - pair[0].count / pair[0].whole;
 }
 
 double diff_spread_within(const struct diff_count *pairs, size_t count, bool shares,
@@ -336,7 +340,7 @@ double diff_spread_within(const struct diff_count *pairs, size_t count, bool sha
 		found++;
 		weights += weight;
 		mean += weight * pair_difference(&pairs[i]);
-		s.count[0] += (double)(pairs[i].count + pairs[i + 1].count);
+		s.count[0] += pairs[i].count + pairs[i + 1].count;
 		s.whole[0] += pairs[i].whole + pairs[i + 1].whole;
 	}
 	variance = variance_of(&s, side_value(&s, 0));

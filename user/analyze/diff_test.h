@@ -15,17 +15,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One count in one run. */
+/*
+ * One count in one run: a number of samples; or, for samples of different weights, the number of
+ * samples of equal weight that would scatter as much, which need not be whole (diff_waits.h).
+ */
 struct diff_count {
-	uint64_t count;
+	double count;
 	double whole; /* for a share, all samples; for a rate, the duration in any unit; > 0 */
 	bool after; /* false: a run of the side before; true: after */
-	uint64_t kernel; /* samples in the kernel, out of count */
+	double kernel; /* samples in the kernel, out of count */
 	double whole_kernel; /* for a share: all samples in the kernel */
 };
 
 struct diff_change {
-	uint64_t count[2]; /* sums of all runs before, after */
+	uint64_t count[2]; /* sums of all runs before, after: numbers of samples */
 	double value[2]; /* count over whole; 0 if the whole is 0 */
 	double change, low, high; /* value[1] - value[0] and its 95 % interval */
 	double p; /* probability that a change as large, or larger, is chance */
@@ -66,14 +69,14 @@ struct diff_noise {
  * of sampling; 0 with two runs or fewer.
  *
  * p: Fisher's exact test for shares, the conditional binomial test for rates, two-sided as twice
- * the smaller tail (Przyborowski and Wilenski 1940; Agresti, Categorical Data Analysis, 3.5). With
- * more than one run on a side, p is not below that of a quasi-likelihood t test whose dispersion
- * comes from the differences among the runs of a side (McCullagh and Nelder, Generalized Linear
- * Models, 4.5; moderated as in Robinson and Smyth 2007). With one run on each side, p is not below
- * that of a normal test whose variance is the larger of the variances of sampling and within the
- * runs, plus the variance among runs that noise assumes (t with the degrees of freedom of
- * Satterthwaite 1946). Interval: score intervals of both values, combined as in Newcombe (1998,
- * method 10).
+ * the smaller tail (Przyborowski and Wilenski 1940; Agresti, Categorical Data Analysis, 3.5); of
+ * counts that are not whole, rounded so that they differ less. With more than one run on a side, p
+ * is not below that of a quasi-likelihood t test whose dispersion comes from the differences among
+ * the runs of a side (McCullagh and Nelder, Generalized Linear Models, 4.5; moderated as in
+ * Robinson and Smyth 2007). With one run on each side, p is not below that of a normal test whose
+ * variance is the larger of the variances of sampling and within the runs, plus the variance among
+ * runs that noise assumes (t with the degrees of freedom of Satterthwaite 1946). Interval: score
+ * intervals of both values, combined as in Newcombe (1998, method 10).
  */
 struct diff_change diff_change_of(const struct diff_count *counts, size_t count, bool shares,
 				  const struct diff_noise *noise);

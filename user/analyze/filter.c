@@ -321,8 +321,13 @@ static bool filter_put_lanes(struct filter_run *r, enum record_kind kind, const 
 
 static int filter_add_sample(struct filter_run *r, const struct sample *s)
 {
-	uint64_t key[] = {s->event, s->thread, s->stack, s->flags & SAMPLE_FLAGS_OF_RUNTIME};
-	struct sum empty = {.event = key[0], .thread = key[1], .stack = key[2], .flags = key[3]};
+	uint64_t key[] = {s->event, s->thread, s->stack, s->flags & SAMPLE_FLAGS_OF_RUNTIME,
+			  s->wait};
+	struct sum empty = {.event = key[0],
+			    .thread = key[1],
+			    .stack = key[2],
+			    .flags = key[3],
+			    .wait = key[4]};
 	uint32_t number;
 
 	if (names_intern(&r->sum_keys, key, sizeof(key), &number) < 0)
@@ -417,6 +422,10 @@ static int check_matched(const struct filter_run *r, struct error *err)
 {
 	const struct filter *f = &r->filter->f;
 
+	if (event_is_of_waits(f->event) && !(r->matched & BIT(EVENT)))
+		return error_set(err, -ENOENT,
+				 "the trace has no stacks of waits: record with 'skein record -e "
+				 "off-cpu'");
 #define CHECK_MATCHED(NAME, member, what, option) \
 	if (f->member && !(r->matched & BIT(NAME))) \
 		return error_set(err, -ENOENT, "%s: the trace has no %s '%s'", option, what, \

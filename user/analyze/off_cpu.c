@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Read the samples of waits, and pair each with the stack of its waker (off_cpu.h). */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,8 +165,12 @@ int off_cpu_read(struct off_cpu **out, struct source *source, const struct off_c
 		.query = q,
 	};
 	struct off_cpu *made = calloc(1, sizeof(*made));
-	int ret = made ? source->ops->run(source, &r.sink, err)
-		       : error_errno(err, -ENOMEM, "cannot read the waits");
+	int ret;
+
+	if (q->no_chains)
+		r.sink.wants = WANTS(WANT(EVENT) | WANT(SAMPLE));
+	ret = made ? source->ops->run(source, &r.sink, err)
+		   : error_errno(err, -ENOMEM, "cannot read the waits");
 
 	if (!ret) {
 		made->largest = r.largest;
@@ -207,8 +210,10 @@ void off_cpu_free(struct off_cpu *o)
 
 double off_cpu_half_width(const struct off_cpu *o, const struct wait_sum *s)
 {
-	struct wait_interval in = wait_sum_interval(s, (double)o->largest);
-	double sum = wait_sum_total(s);
+	return wait_sum_half_width(s, (double)o->largest);
+}
 
-	return fmax(sum - in.low, in.high - sum);
+uint64_t off_cpu_without_stack(const struct off_cpu *o, const struct wait_sum *s, uint64_t exact)
+{
+	return wait_sum_divide(s, (double)o->largest, exact).without;
 }

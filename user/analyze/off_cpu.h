@@ -31,6 +31,9 @@ struct off_cpu_part {
 
 #define OFF_CPU_LINKS_MAX 8
 
+/* In place of the name of the waker of waits that had not ended. */
+#define OFF_CPU_NOT_ENDED "had not ended"
+
 /*
  * Who ended a wait, and who had woken that thread before, while the wait lasted; and so on. A wait
  * of a link is sampled if its stack was taken, too.
@@ -59,6 +62,7 @@ enum off_cpu_kind {
 
 struct off_cpu_row {
 	struct wait_sum sum;
+	uint64_t not_ended; /* ns of it in waits that had not ended */
 	uint32_t group; /* number in names.groups; not for locks and classes */
 	uint32_t node; /* for sites: the innermost frame; OFF_CPU_NONE: no stack */
 	enum wait_class wait; /* for sites and classes */
@@ -85,7 +89,8 @@ struct off_cpu_function {
 	 * where it is the innermost function outside of the kernel, the C library and Python's
 	 * interpreter
 	 */
-	struct wait_sum own;
+	struct wait_sum own, own_by[WAIT_COUNT]; /* of all classes of waits, and by class */
+	uint64_t running; /* the same of time on CPUs, ns; 0 unless off_cpu_query.running is set */
 };
 
 struct off_cpu {
@@ -93,9 +98,13 @@ struct off_cpu {
 	struct wait_sum sum;
 	VECTOR(struct off_cpu_node) nodes;
 	VECTOR(const char *) groups, wakers; /* names, by number; they belong to the profile */
+	uint32_t not_ended; /* number in wakers of waits that had not ended; OFF_CPU_NONE: none */
 	VECTOR(struct off_cpu_chain) chains;
 	struct off_cpu_table tables[OFF_CPU_KINDS];
-	VECTOR(struct off_cpu_function) functions; /* most time first */
+	/* those with most time of their own first */
+	VECTOR(struct off_cpu_function) functions;
+	/* time of stacks without such a function: own, own_by and running */
+	struct off_cpu_function system;
 };
 
 struct off_cpu_query {
@@ -104,9 +113,11 @@ struct off_cpu_query {
 	const struct sched_names *names;
 	enum group_by by; /* what threads are grouped by; not GROUP_MODULE */
 	uint64_t from, to; /* ns since the recording began; to 0: until its end */
+	bool running; /* add the weights of the main event to the functions, if they are ns */
 	/* return whether a thread is selected, as in struct sched_query; NULL: all are */
 	bool (*selected)(const void *context, const struct thread *t);
 	const void *context;
+	bool no_chains; /* do not read wake-ups; no site has a chain then */
 };
 
 /*
@@ -118,7 +129,23 @@ int off_cpu_read(struct off_cpu **out, struct source *source, const struct off_c
 		 struct error *err);
 void off_cpu_free(struct off_cpu *o);
 
+/* Return whether a function has time of its own. Those that have come first. */
+static inline bool off_cpu_function_is_own(const struct off_cpu_function *f)
+{
+	return f->own.count || f->running;
+}
+/* Return the interrupt that ended a wait, by the flags of its sample, for sched_interrupt_name().
+ */
+uint32_t off_cpu_interrupt(uint32_t flags);
+/*
+ * Return whether a frame is of the kernel, or of a library or interpreter through which programs
+ * wait (WAITING_LIBRARIES): nobody looks for these.
+ */
+bool off_cpu_is_of_system(const struct profile *p, uint32_t frame);
+
 /* Return the largest distance of the ends of the 95 % interval of a sum from the sum, ns. */
 double off_cpu_half_width(const struct off_cpu *o, const struct wait_sum *s);
+/* Return the part of the exact time of the waits of a sum that has no stack; both in ns. */
+uint64_t off_cpu_without_stack(const struct off_cpu *o, const struct wait_sum *s, uint64_t exact);
 
 #endif

@@ -105,13 +105,23 @@ static int number_of_group(struct off_cpu_builder *s, uint64_t thread, uint32_t 
 	return *out < s->out->groups.count ? 0 : vector_push(&s->out->groups, name);
 }
 
-/* Get the interrupt that ended a wait, as sched_interrupt_name() takes it. */
-static uint32_t waker_interrupt(const struct read_wait *w)
+uint32_t off_cpu_interrupt(uint32_t flags)
 {
 	for (uint32_t kind = INTERRUPT_TIMER; kind < INTERRUPT_COUNT; kind++)
-		if (w->flags & (uint32_t)SAMPLE_FLAG_BY_TIMER << (kind - INTERRUPT_TIMER))
+		if (flags & (uint32_t)SAMPLE_FLAG_BY_TIMER << (kind - INTERRUPT_TIMER))
 			return SCHED_INTERRUPT + kind;
 	return SCHED_INTERRUPT + INTERRUPT_NONE;
+}
+
+/* Get the number that stands for the waker of waits that had not ended. */
+static int not_ended_number(struct off_cpu_builder *s, uint32_t *out)
+{
+	const uint32_t key = SCHED_INTERRUPT + INTERRUPT_COUNT; /* that of no interrupt */
+
+	if (names_intern(&s->wakers, &key, sizeof(key), out) < 0)
+		return -ENOMEM;
+	s->out->not_ended = *out;
+	return *out < s->out->wakers.count ? 0 : vector_push(&s->out->wakers, OFF_CPU_NOT_ENDED);
 }
 
 int off_cpu_waker_number(struct off_cpu_builder *s, uint64_t thread, uint32_t interrupt,
@@ -154,6 +164,8 @@ static int add_to_row(struct off_cpu_builder *s, enum off_cpu_kind kind,
 	if (*out == t->list.count && vector_push(&t->list, *fresh) < 0)
 		return -ENOMEM;
 	wait_sum_add(&t->list.items[*out].sum, w->length, w->weight);
+	if (w->flags & SAMPLE_FLAG_NOT_ENDED)
+		t->list.items[*out].not_ended += w->weight;
 	return 0;
 }
 
@@ -202,8 +214,10 @@ static int add_wait(struct off_cpu_builder *s, struct read_wait *w)
 	int ret = number_of_group(s, w->thread, &row.group);
 
 	wait_sum_add(&s->out->sum, w->length, w->weight);
-	if (!ret)
-		ret = off_cpu_waker_number(s, w->waker, waker_interrupt(w), &waker);
+	if (!ret && w->flags & SAMPLE_FLAG_NOT_ENDED)
+		ret = not_ended_number(s, &waker);
+	else if (!ret)
+		ret = off_cpu_waker_number(s, w->waker, off_cpu_interrupt(w->flags), &waker);
 	if (!ret)
 		ret = add_to_row(s, OFF_CPU_GROUPS, &row, w, &ignored);
 	if (!ret)
@@ -220,23 +234,11 @@ static int add_wait(struct off_cpu_builder *s, struct read_wait *w)
 	return ret ? ret : add_waker(s, w, row.group, waker);
 }
 
-static void add_wait_sum(struct wait_sum *to, const struct wait_sum *s)
+bool off_cpu_is_of_system(const struct profile *p, uint32_t frame)
 {
-	to->count += s->count;
-	to->certain += s->certain;
-	to->chance += s->chance;
-	to->squares += s->squares;
-}
-
-/*
- * Return whether a frame is of the kernel, or of a library or interpreter through which programs
- * wait: nobody looks for these.
- */
-static bool is_of_system(const struct profile *p, uint32_t frame)
-{
-	static const char *const libraries[] = {"libc.so", "libc-",	"libpthread", "ld-linux",
-						"ld-musl", "libc.musl", "libpython",  "python3",
-						"_queue.", "_thread.",	"select.",    "_socket."};
+#define LIBRARY(name) name,
+	static const char *const libraries[] = {WAITING_LIBRARIES(LIBRARY)};
+#undef LIBRARY
 	const char *module;
 
 	if (frame == PROFILE_NONE || p->frames[frame].f.kind == FRAME_KERNEL ||
@@ -248,7 +250,7 @@ static bool is_of_system(const struct profile *p, uint32_t frame)
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
 		if (!strncmp(module, libraries[i], strlen(libraries[i])))
 			return true;
-	return !strcmp(module, "[vdso]");
+	return false;
 }
 
 uint32_t off_cpu_own_symbol(const struct off_cpu_builder *s, uint32_t site)
@@ -256,7 +258,7 @@ uint32_t off_cpu_own_symbol(const struct off_cpu_builder *s, uint32_t site)
 	uint32_t at = s->out->tables[OFF_CPU_SITES].list.items[site].node;
 
 	for (; at != OFF_CPU_NONE; at = s->out->nodes.items[at].caller)
-		if (!is_of_system(s->query->profile, s->out->nodes.items[at].frame))
+		if (!off_cpu_is_of_system(s->query->profile, s->out->nodes.items[at].frame))
 			return s->out->nodes.items[at].symbol;
 	return OFF_CPU_NONE;
 }
@@ -274,6 +276,12 @@ static int find_waiting_function(struct off_cpu_builder *s, uint32_t symbol, uin
 	return index_put(&s->functions, symbol, *out);
 }
 
+static void add_own_wait(struct off_cpu_function *f, const struct off_cpu_row *site)
+{
+	wait_sum_merge(&f->own, &site->sum);
+	wait_sum_merge(&f->own_by[site->wait], &site->sum);
+}
+
 /* Add the sum of a site to all functions of its stack, once to each. */
 static int add_site_to_functions(struct off_cpu_builder *s, uint32_t site)
 {
@@ -286,16 +294,70 @@ static int add_site_to_functions(struct off_cpu_builder *s, uint32_t site)
 
 		if (find_waiting_function(s, node->symbol, &function) < 0)
 			return -ENOMEM;
-		if (!owned && !is_of_system(s->query->profile, node->frame)) {
-			add_wait_sum(&s->out->functions.items[function].own, &row->sum);
+		if (!owned && !off_cpu_is_of_system(s->query->profile, node->frame)) {
+			add_own_wait(&s->out->functions.items[function], row);
 			owned = true;
 		}
 		if (s->seen[node->symbol] == site + 1)
 			continue; /* a recursion */
 		s->seen[node->symbol] = site + 1;
-		add_wait_sum(&s->out->functions.items[function].total, &row->sum);
+		wait_sum_merge(&s->out->functions.items[function].total, &row->sum);
 	}
+	if (!owned)
+		add_own_wait(&s->out->system, row);
 	return 0;
+}
+
+/*
+ * Set the symbol of the innermost function of each stack that is not of the system; OFF_CPU_NONE if
+ * there is none. Callers come before the functions that they call.
+ */
+static uint32_t *own_symbols_of_stacks(const struct off_cpu_builder *s)
+{
+	const struct profile *p = s->query->profile;
+	uint32_t *own = malloc(((size_t)p->count.stacks + 1) * sizeof(*own));
+
+	for (uint32_t i = 0; own && i < p->count.stacks; i++) {
+		const struct profile_stack *stack = &p->stacks[i];
+
+		if (!off_cpu_is_of_system(p, stack->frame))
+			own[i] = s->query->symbols->of_frame[stack->frame];
+		else
+			own[i] = stack->parent == PROFILE_NONE ? OFF_CPU_NONE : own[stack->parent];
+	}
+	return own;
+}
+
+/* Add times on CPUs to the functions that have them, or whose calls to the system have. */
+static int add_running(struct off_cpu_builder *s)
+{
+	const struct profile *p = s->query->profile;
+	uint32_t event = profile_main_event(p);
+	uint32_t *own;
+	int ret = 0;
+
+	if (event >= p->count.events || event_is_of_waits(p->events[event].name) ||
+	    strcmp(p->events[event].unit, "ns"))
+		return 0;
+	own = own_symbols_of_stacks(s);
+	if (!own)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->count.sums && !ret; i++) {
+		const struct profile_sum *sum = &p->sums[i];
+		uint32_t symbol = sum->stack == PROFILE_NONE ? OFF_CPU_NONE : own[sum->stack], at;
+
+		if (sum->event != event)
+			continue;
+		if (symbol == OFF_CPU_NONE) {
+			s->out->system.running += sum->weight;
+			continue;
+		}
+		ret = find_waiting_function(s, symbol, &at);
+		if (!ret)
+			s->out->functions.items[at].running += sum->weight;
+	}
+	free(own);
+	return ret;
 }
 
 /* Set the largest part of each row: of those with one number, or the number of parts. */
@@ -361,6 +423,8 @@ static int compare_off_cpu_functions(const void *a, const void *b)
 	const struct off_cpu_function *x = a, *y = b;
 	int by = compare_sums(&x->own, &y->own);
 
+	if (!by)
+		by = (x->running < y->running) - (x->running > y->running);
 	if (!by)
 		by = compare_sums(&x->total, &y->total);
 	return by ? by : (x->symbol > y->symbol) - (x->symbol < y->symbol);
@@ -433,13 +497,16 @@ int off_cpu_add_up(struct off_cpu *out, const struct off_cpu_query *q, struct re
 	struct off_cpu_builder s = {.out = out, .query = q};
 	int ret = sums_begin(&s);
 
+	out->not_ended = OFF_CPU_NONE;
 	for (size_t i = 0; i < from->waits.count && !ret; i++)
 		ret = add_wait(&s, &from->waits.items[i]);
 	for (uint32_t i = 0; i < out->tables[OFF_CPU_SITES].list.count && !ret; i++)
 		ret = add_site_to_functions(&s, i);
+	if (!ret && q->running)
+		ret = add_running(&s);
 	if (!ret)
 		set_all_parts(&s);
-	if (!ret)
+	if (!ret && !q->no_chains)
 		ret = off_cpu_add_chains(&s, out, q, from);
 	if (!ret)
 		ret = sort_tables(out);

@@ -308,8 +308,10 @@ static inline int builder_take_stack(struct profile_builder *b, const struct sta
 
 static inline int builder_take_sum(struct profile_builder *b, const struct sum *s)
 {
-	struct profile_sum to = {
-		.count = s->count, .weight = s->weight, .flags = (uint32_t)s->flags};
+	struct profile_sum to = {.count = s->count,
+				 .weight = s->weight,
+				 .flags = (uint16_t)s->flags,
+				 .wait = s->wait < WAIT_COUNT ? (uint16_t)s->wait : WAIT_OTHER};
 	uint32_t index;
 	/*
 	 * A sum without an event gets an event whose record never comes, because all views use the

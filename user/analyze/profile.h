@@ -68,7 +68,8 @@ struct profile_stack {
 
 struct profile_sum {
 	uint32_t event, thread, stack; /* indexes; PROFILE_NONE: none (not for event) */
-	uint32_t flags; /* SAMPLE_FLAGS_OF_RUNTIME */
+	uint16_t flags; /* SAMPLE_FLAGS_OF_RUNTIME */
+	uint16_t wait; /* of waits and their wakers, enum wait_class; else 0 */
 	uint64_t count, weight;
 };
 

@@ -2,6 +2,7 @@
 /* A window of recent samples (recent.h). */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/buckets.h"
 #include "analyze/entity_store.h"
@@ -20,6 +21,12 @@
 #define ENTITY_KINDS(X) \
 	X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
 
+/* The flags of a sample that say which interrupt ended a wait. */
+#define BY_INTERRUPT \
+	(SAMPLE_FLAG_BY_TIMER | SAMPLE_FLAG_BY_NETWORK | SAMPLE_FLAG_BY_BLOCK | \
+	 SAMPLE_FLAG_BY_IPI | SAMPLE_FLAG_BY_OTHER)
+#define WAIT_SHIFT 32 /* the class of a wait is above its flags in the flags of a sum */
+
 /* The sum of the accounts of all CPUs at a tick. */
 struct snapshot {
 	uint64_t time;
@@ -30,6 +37,9 @@ struct recent {
 	struct sink sink;
 	struct source source; /* puts the contents of the window, for recent_window() */
 	struct buckets buckets;
+	/* waits once more, with who ended them as the event and their class among the flags */
+	struct buckets waits;
+	uint64_t wait_event; /* event.id of EVENT_OFF_CPU; 0: there is none */
 	struct entity_store stores[KIND_COUNT];
 	uint32_t epoch; /* number of times the source has forgotten its entities */
 	uint64_t started, ticked; /* ns; 0: not yet */
@@ -109,6 +119,9 @@ static void mark_window(struct recent *r)
 			mark_thread(r, b->sums.items[i].thread);
 			mark_stack(r, b->sums.items[i].stack);
 		}
+		b = buckets_at(&r->waits, place);
+		for (size_t i = 0; b && i < b->sums.count; i++)
+			mark_thread(r, b->sums.items[i].event);
 	}
 }
 
@@ -268,10 +281,61 @@ static void recent_fill_account(const struct recent *r, struct recent_account *o
 
 /* The functions below implement the sink. */
 
+/*
+ * Add a wait. One that was chosen for certain counts in each bucket with its time there; shorter
+ * ones, each of which stands for others, where they end.
+ */
+static int recent_take_wait(struct recent *r, const struct sample *s)
+{
+	uint64_t width = r->waits.width, time = s->time, since;
+	struct sum wait = {
+		.event = s->other,
+		.thread = s->thread,
+		.stack = s->stack,
+		.count = 1,
+		.weight = s->weight,
+		.flags = s->wait << WAIT_SHIFT | (s->flags & BY_INTERRUPT),
+	};
+	int ret = 0;
+
+	if (s->weight > s->length || s->length > s->time)
+		return buckets_add_sum(&r->waits, time, &wait);
+	since = s->time - s->length;
+	since = since > r->started ? since : r->started;
+	for (unsigned int i = 0; i < BUCKETS && !ret && (!i || time > since); i++) {
+		uint64_t begin = time / width * width;
+
+		wait.weight = time - (begin > since ? begin : since < time ? since : time);
+		ret = buckets_add_sum(&r->waits, time, &wait);
+		wait.count = 0;
+		if (!begin)
+			break;
+		time = begin - 1; /* 1 ns less is nothing beside a bucket's width */
+	}
+	return ret;
+}
+
+static int recent_take_sample(struct recent *r, const struct sample *s)
+{
+	int ret = buckets_add(&r->buckets, s);
+
+	if (!ret && r->wait_event && s->event == r->wait_event)
+		ret = recent_take_wait(r, s);
+	return ret;
+}
+
+static void recent_note_event(struct recent *r, const struct event *e)
+{
+	if (e->name && !strcmp(e->name, EVENT_OFF_CPU))
+		r->wait_event = e->id;
+}
+
 static int recent_take(struct recent *r, enum record_kind kind, const void *record)
 {
 	if (kind == KIND_SAMPLE)
-		return buckets_add(&r->buckets, record);
+		return recent_take_sample(r, record);
+	if (kind == KIND_EVENT)
+		recent_note_event(r, record);
 	if (kind == KIND_ACCOUNT)
 		return recent_take_account(r, record);
 	if (kind == KIND_LOSS)
@@ -294,6 +358,7 @@ static int recent_tick(struct sink *s, uint64_t time, struct error *err)
 	r->started = r->started ? r->started : time;
 	r->ticked = time;
 	buckets_advance(&r->buckets, time);
+	buckets_advance(&r->waits, time);
 	ret = recent_take_snapshot(r, time);
 	recent_drop_old(r);
 	mark_window(r);
@@ -324,6 +389,7 @@ static void recent_free(struct sink *s)
 		if (r->stores[kind].kind)
 			entity_store_free(&r->stores[kind]);
 	buckets_free(&r->buckets);
+	buckets_free(&r->waits);
 	vector_free(&r->accounts);
 	vector_free(&r->snapshots);
 	vector_free(&r->losses);
@@ -391,12 +457,45 @@ int recent_sink(struct sink **out, uint64_t window, struct error *err)
 	r->sink = (struct sink){.ops = &sink_ops, .wants = WANTS(WANT(SAMPLE))};
 	r->source = (struct source){.ops = &source_ops};
 	buckets_init(&r->buckets, window);
+	buckets_init(&r->waits, window);
 #define INIT_STORE(KIND) \
 	entity_store_init(&r->stores[KIND_##KIND], KIND_##KIND); \
 	r->sink.wants |= WANT(KIND);
 	ENTITY_KINDS(INIT_STORE)
 #undef INIT_STORE
 	*out = &r->sink;
+	return 0;
+}
+
+/* Get the waits of the window. Return 0 or -ENOMEM. */
+static int recent_get_waits(struct recent *r, struct recent_window *out)
+{
+	VECTOR(struct recent_wait) list = {0};
+
+	for (unsigned int place = 0; place < BUCKETS; place++) {
+		const struct bucket *b = buckets_at(&r->waits, place);
+
+		for (size_t i = 0; b && i < b->sums.count; i++) {
+			const struct sum *s = &b->sums.items[i];
+			uint64_t wait = s->flags >> WAIT_SHIFT;
+			const struct recent_wait w = {
+				.thread = s->thread,
+				.stack = s->stack,
+				.other = s->event,
+				.wait = wait < WAIT_COUNT ? (enum wait_class)wait : WAIT_NONE,
+				.flags = (uint32_t)s->flags,
+				.count = s->count,
+				.weight = s->weight,
+			};
+
+			if (vector_push(&list, w) < 0) {
+				vector_free(&list);
+				return -ENOMEM;
+			}
+		}
+	}
+	out->waits = list.items;
+	out->wait_count = list.count;
 	return 0;
 }
 
@@ -408,6 +507,7 @@ int recent_window(struct sink *s, uint64_t now, struct recent_window *out, struc
 	int ret;
 
 	buckets_advance(&r->buckets, now);
+	buckets_advance(&r->waits, now);
 	recent_drop_old(r);
 	begin = buckets_begin(&r->buckets);
 	begin = r->started > begin ? r->started : begin;
@@ -415,6 +515,11 @@ int recent_window(struct sink *s, uint64_t now, struct recent_window *out, struc
 	ret = profile_read(&w.profile, &r->source, NULL, err);
 	if (ret)
 		return ret;
+	ret = recent_get_waits(r, &w);
+	if (ret) {
+		profile_free(w.profile);
+		return error_errno(err, ret, "cannot show what was sampled");
+	}
 	recent_fill_account(r, &w.account);
 	*out = w;
 	return 0;

@@ -31,12 +31,24 @@ struct recent_account {
 	uint64_t lost[LOSS_COUNT];
 };
 
+/* Equal waits whose stacks were taken: samples of the event EVENT_OFF_CPU. */
+struct recent_wait {
+	uint64_t thread, stack; /* thread.id and stack.id of the thread that waited */
+	uint64_t
+		other; /* thread.id of the thread that ended them; 0: an interrupt did, see flags */
+	enum wait_class wait;
+	uint32_t flags; /* enum sample_flag: by which interrupt */
+	uint64_t count, weight; /* weight: ns, of long waits only the part in the window */
+};
+
 /* The contents of a window. */
 struct recent_window {
 	/* profile with the names known so far; free it with profile_free() */
 	struct profile *profile;
 	uint64_t span; /* ns; at first less than the window, later up to a twentieth more */
 	struct recent_account account;
+	struct recent_wait *waits; /* free them with free() */
+	size_t wait_count;
 };
 
 /*

@@ -73,15 +73,52 @@ void wait_sum_add(struct wait_sum *s, uint64_t length, uint64_t weight)
 	s->count++;
 	if (weight <= length) {
 		s->certain += weight;
+		s->certain_squares += (double)weight * (double)weight;
 		return;
 	}
 	s->chance += (double)weight;
 	s->squares += (double)weight * (double)weight;
 }
 
+void wait_sum_merge(struct wait_sum *to, const struct wait_sum *s)
+{
+	to->count += s->count;
+	to->certain += s->certain;
+	to->chance += s->chance;
+	to->squares += s->squares;
+	to->certain_squares += s->certain_squares;
+}
+
 double wait_sum_total(const struct wait_sum *s)
 {
 	return (double)s->certain + s->chance;
+}
+
+double wait_sum_half_width(const struct wait_sum *s, double largest)
+{
+	struct wait_interval in = wait_sum_interval(s, largest);
+	double sum = wait_sum_total(s);
+
+	return fmax(in.high - sum, sum - in.low);
+}
+
+struct wait_shares wait_sum_divide(const struct wait_sum *s, double largest, uint64_t exact)
+{
+	double sum = wait_sum_total(s), certain = (double)s->certain, whole = (double)exact;
+	struct wait_shares all = {1, 1, 0};
+
+	if (whole > sum && (s->chance <= 0 || whole - sum > wait_sum_half_width(s, largest)))
+		all.without = exact - (uint64_t)sum;
+	else if (whole < certain)
+		all.certain = all.chance = whole / sum;
+	else if (s->chance > 0)
+		all.chance = (whole - certain) / s->chance;
+	return all;
+}
+
+double wait_sum_variance(const struct wait_sum *s)
+{
+	return s->squares + s->certain_squares;
 }
 
 struct wait_interval wait_sum_interval(const struct wait_sum *s, double largest)

@@ -18,12 +18,20 @@ struct wait_sum {
 	uint64_t certain; /* ns of waits that were chosen for certain */
 	double chance; /* sum of the weights of the others, ns */
 	double squares; /* sum of the squares of these weights, ns^2 */
+	double certain_squares; /* sum of the squares of the certain weights, ns^2 */
 };
 
 /* Add a chosen wait. length, weight: ns. */
 void wait_sum_add(struct wait_sum *s, uint64_t length, uint64_t weight);
+/* Add all waits of a sum to another one. */
+void wait_sum_merge(struct wait_sum *to, const struct wait_sum *s);
 /* Return the estimate, ns. */
 double wait_sum_total(const struct wait_sum *s);
+/*
+ * Return the variance of the estimate, ns^2, if not only which waits are chosen is chance, but also
+ * how many happen, which scatters like a Poisson number: the sum of the squares of all weights.
+ */
+double wait_sum_variance(const struct wait_sum *s);
 
 struct wait_interval {
 	double low, high; /* ns */
@@ -34,6 +42,24 @@ struct wait_interval {
  * were chosen.
  */
 struct wait_interval wait_sum_interval(const struct wait_sum *s, double largest);
+
+/* Return the largest distance of the ends of the interval from the sum, ns. */
+double wait_sum_half_width(const struct wait_sum *s, double largest);
+
+/*
+ * How the exact time of waits (from the records of switches) divides among the stacks that were
+ * taken. What is missing in the sum counts as time without a stack if chance does not explain it;
+ * else the weights of the waits that were chosen by chance are scaled, so that the parts add up to
+ * the exact time. Certain waits keep their time, unless they alone have more than the exact time:
+ * then all are scaled.
+ */
+struct wait_shares {
+	double certain, chance; /* factors of the weights */
+	uint64_t without; /* time without a stack, ns */
+};
+
+/* Return the parts of the exact time (ns) of the waits of a sum; largest as above. */
+struct wait_shares wait_sum_divide(const struct wait_sum *s, double largest, uint64_t exact);
 
 /*
  * Return the quantile p (above 0, below 1) of the chi-square distribution with so many degrees of

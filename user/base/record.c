@@ -92,7 +92,8 @@ bool event_is_of_waits(const char *name)
 
 bool stack_end_is_whole(uint64_t end)
 {
-	return end == END_WALKED || end == END_NO_MEMORY_MAP || end == END_OUTSIDE;
+	return end == END_WALKED || end == END_NO_MEMORY_MAP || end == END_OUTSIDE ||
+	       end == END_NOT_TAKEN;
 }
 
 #define STATE_WORD(N, text) [STATE_##N] = text,

@@ -34,21 +34,18 @@
 	X(host, HOST, TABLE, "a machine: the owner of every lane and process") \
 	X(info, INFO, TABLE, "other facts about the recording itself: options, environment") \
 	X(event, EVENT, TABLE, "what was sampled, in which unit and how often") \
-	X(process, PROCESS, TABLE, \
-	  "one program run by a pid; an exec ends it and begins " \
-	  "the next") \
+	X(process, PROCESS, TABLE, "one program run by a pid; an exec ends it and begins " \
+				   "the next") \
 	X(thread, THREAD, TABLE, "a thread under one name; renaming itself begins the next") \
 	X(lane, LANE, TABLE, "a row of a timeline: a CPU, process, thread or actor") \
 	X(name, NAME, TABLE, "a text that spans and counters point to") \
-	X(mapping, MAPPING, TABLE, \
-	  "an object whose code was seen running: file, kernel, JIT " \
-	  "region") \
+	X(mapping, MAPPING, TABLE, "an object whose code was seen running: file, kernel, JIT " \
+				   "region") \
 	X(function, FUNCTION, TABLE, "a function, from which frames have their names") \
 	X(frame, FRAME, TABLE, "one address in one mapping") \
-	X(inlined, INLINED, TABLE, \
-	  "functions that the compiler inlined into that of a " \
-	  "native frame, and that one itself, at the frame's " \
-	  "address; only with --inlines") \
+	X(inlined, INLINED, TABLE, "functions that the compiler inlined into that of a " \
+				   "native frame, and that one itself, at the frame's " \
+				   "address; only with --inlines") \
 	X(stack, STACK, STREAM, "a path in the calling-context tree, as parent and frame") \
 	X(sample, SAMPLE, STREAM, "at a time, a thread was at a stack, with a weight") \
 	X(slice, SLICE, STREAM, "from one time to another, a lane was in a state") \
@@ -178,10 +175,12 @@
 	I(stack, "stack.id of the innermost frame; 0 if there was no stack") \
 	I(weight, "in the unit of the event") \
 	I(flags, "enum sample_flag") \
-	I(length, "ns: of a wait, how long it was; of its waker, the same; else 0") \
+	I(length, "ns: of a wait, how long it was (so far, if it had not ended); of its waker, " \
+		  "the same; else 0") \
 	I(wait, "of a wait and its waker, enum wait_class; else 0") \
 	I(address, "of a wait for a futex, its address; else 0") \
-	I(other, "thread.id: of a wait, who ended it (0: an interrupt); of a waker, who waited")
+	I(other, "thread.id: of a wait, who ended it (0: an interrupt, or it had not ended); of " \
+		 "a waker, who waited")
 
 #define SLICE_FIELDS(I, S, T) \
 	I(time, "ns, first") \
@@ -222,7 +221,8 @@
 	I(stack, "stack.id; 0 if there was no stack") \
 	I(count, "samples") \
 	I(weight, "their weights added up, in the unit of the event") \
-	I(flags, "those of their enum sample_flag that concern a runtime")
+	I(flags, "those of their enum sample_flag that concern a runtime") \
+	I(wait, "of waits and their wakers, enum wait_class; else 0")
 
 #define ACCOUNT_FIELDS(I, S, T) \
 	I(event, "event.id") \
@@ -300,9 +300,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(JAVA, "java") /* code of one JVM; addresses are virtual */
 
 #define FRAME_KINDS(X) \
-	X(NATIVE, "native") \
-	X(KERNEL, "kernel") X(JIT, "jit") X(PYTHON, "python") X(JAVA, "java") \
-		X(END, "end") /* marks a root that was not reached; address is enum stack_end */
+	X(NATIVE, "native") X(KERNEL, "kernel") X(JIT, "jit") X(PYTHON, "python") X(JAVA, "java") \
+	X(END, "end") /* marks a root that was not reached; address is enum stack_end */
 
 #define FRAME_FLAGS(X) \
 	X(START, "start", 1) /* a thread begins here: a stack with this root is complete */ \
@@ -329,7 +328,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(BY_NETWORK, "by network", 1 << 13) \
 	X(BY_BLOCK, "by block device", 1 << 14) \
 	X(BY_IPI, "by another CPU", 1 << 15) \
-	X(BY_OTHER, "by other interrupt", 1 << 16)
+	X(BY_OTHER, "by other interrupt", 1 << 16) \
+	X(NOT_ENDED, "had not ended", 1 << 17) /* the wait had not ended at the end of the trace */
 
 /* Samples are added up separately for each combination of these flags. */
 #define SAMPLE_FLAGS_OF_RUNTIME \
@@ -355,18 +355,19 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(PYTHON, "Python frames unreadable") /* some of them, independent of the native frames */ \
 	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */ \
 	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */ \
-	X(JAVA, "Java frame unreadable") /* code of a JVM whose caller is not certain */
+	X(NO_TIME, "no time to read it") /* of too many threads that had not ended to wait */ \
+	X(JAVA, "Java frame unreadable") /* code of a JVM whose caller is not certain */ \
+	X(NOT_TAKEN, "no stack taken") /* in no trace: in exports, of time of waits */
 
 #define SLICE_STATES(X) \
-	X(RUNNING, "running") \
-	X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") X(SLEEPING, "sleeping") X(DISK, "disk") \
-		X(STOPPED, "stopped") X(DEAD, "dead") X(IDLE, "idle") X( \
-			UNKNOWN, "unknown") /* records are lost: nothing is known of this time */ \
-		X(THROTTLED, \
-		  "throttled") /* the cgroup of the thread has used up its quota of CPU time */ \
-		X(PARKED, "parked") /* a parked kernel thread */ \
-		X(UNUSED, "unused") /* a kernel thread with nothing to do */ \
-		X(OFFLINE, "offline") /* the CPU did not exist */
+	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \
+	X(SLEEPING, "sleeping") X(DISK, "disk") X(STOPPED, "stopped") X(DEAD, "dead") \
+	X(IDLE, "idle") \
+	X(UNKNOWN, "unknown") /* records are lost: nothing is known of this time */ \
+	X(THROTTLED, "throttled") /* the cgroup of the thread has used up its quota of CPU time */ \
+	X(PARKED, "parked") /* a parked kernel thread */ \
+	X(UNUSED, "unused") /* a kernel thread with nothing to do */ \
+	X(OFFLINE, "offline") /* the CPU did not exist */
 
 /* The cause for which a thread waits that is neither running nor runnable. */
 #define WAIT_CLASSES(X) \
@@ -382,20 +383,17 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 
 /* Numbers of INTERRUPT lanes. */
 #define INTERRUPTS(X) \
-	X(TIMER, "timer") \
-	X(NETWORK, "network") X(BLOCK, "block device") X(IPI, "another CPU") \
-		X(OTHER, "other interrupt")
+	X(TIMER, "timer") X(NETWORK, "network") X(BLOCK, "block device") \
+	X(IPI, "another CPU") X(OTHER, "other interrupt")
 
 /*
  * The value of WAKEUP and FORK is the number + 1 of the CPU on which the thread is to run; 0 if
  * unknown.
  */
 #define EDGE_KINDS(X) \
-	X(WAKEUP, "wake-up") \
-	X(MONITOR, "monitor") X(MESSAGE, "message") \
-		X(FORK, "fork") /* from the parent thread to its new thread */ \
-		X(MIGRATION, \
-		  "migration") /* between CPU lanes, not at a wake-up; value: thread.id */
+	X(WAKEUP, "wake-up") X(MONITOR, "monitor") X(MESSAGE, "message") \
+	X(FORK, "fork") /* from the parent thread to its new thread */ \
+	X(MIGRATION, "migration") /* between CPU lanes, not at a wake-up; value: thread.id */
 
 /*
  * X(NAME, "word for tables", whether the lost data are samples that were due, "what happened, and
@@ -409,7 +407,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(BAD_RECORD, "bad record", false, "a record of the kernel could not be understood") \
 	X(CPU_GONE, "CPU offline", false, "the CPU went offline while recording") \
 	X(WRITE_FAILED, "write failed", false, "the trace could not be written: disk full?") \
-	X(UNREADABLE_CHUNK, "unreadable chunk", false, "a damaged part of the trace was left out") \
+	X(UNREADABLE_CHUNK, "unreadable chunk", false, \
+	  "a damaged part of the trace was left out") \
 	X(SWITCHES_LOST, "switches lost", false, \
 	  "the buffer of switches and wake-ups was full: raise --switch-buffer") \
 	X(OUT_OF_ORDER, "out of order", false, \
@@ -430,7 +429,19 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(WAIT_DISPLACED, "wait displaced", true, \
 	  "two waiting threads have numbers that share one place; one of them was noted") \
 	X(WAIT_UNKNOWN, "wait unknown", true, \
-	  "the records of switches do not say when the wait began")
+	  "the records of switches do not say when the wait began") \
+	X(WAIT_NOT_READ, "wait not read", true, \
+	  "the wait had not ended, and its stack could not be read in time")
+
+/*
+ * Libraries and interpreters through which programs wait, by the first characters of their file's
+ * name: X("first characters"). Where a program waits is its innermost function outside of these and
+ * of the kernel.
+ */
+#define WAITING_LIBRARIES(X) \
+	X("libc.so") X("libc-") X("libpthread") X("ld-linux") X("ld-musl") X("libc.musl") \
+	X("libpython") X("python3") X("_queue.") X("_thread.") X("select.") X("_socket.") \
+	X("[vdso]")
 
 #define ENUM_LANE(N, text, states, number, value) LANE_##N,
 enum lane_kind { LANE_NONE, LANE_KINDS(ENUM_LANE) LANE_KIND_COUNT };

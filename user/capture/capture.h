@@ -70,6 +70,7 @@ struct capture_files {
 /* Stacks of waits; they need the records of switches. */
 struct capture_waits {
 	bool stacks; /* take them */
+	bool optional; /* record without them if the kernel cannot take them */
 	bool all; /* of every wait, without a budget */
 	uint64_t period; /* ns: waits of this length and longer are always taken, if the budget
 			    allows */
@@ -103,6 +104,11 @@ struct capture_options {
 	int wake_fd;
 	/* called several times a second; false ends sampling, or the wait before or after it */
 	bool (*keep_going)(void *context, const struct capture_progress *p);
+	/*
+	 * called before each tick; returns whether the sink is to have the waits that have not
+	 * ended, after this tick and until the next. They come at the end, too. May be NULL.
+	 */
+	bool (*wants_open_waits)(void *context, const struct capture_progress *p);
 	void *context;
 };
 

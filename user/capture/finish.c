@@ -62,7 +62,7 @@ static __always_inline int walk_read(struct native_walk *w, void *to, __u32 byte
 		 * The walker tries to read a whole window first, then the word alone: only the
 		 * attempt to read the word shows that the walk needs it.
 		 */
-		r->past_copy |= bytes == sizeof(uint64_t) && size > FULL_COPY &&
+		r->past_copy |= bytes == sizeof(uint64_t) && (size > FULL_COPY || at->cut) &&
 				offset < size + WALK_FRAME_MAX;
 		return -1;
 	}
@@ -136,6 +136,12 @@ static inline int hotspot_read(struct native_walk *w, void *to, __u32 bytes, __u
 	(void)bytes;
 	(void)address;
 	return -1;
+}
+
+static inline int hotspot_read_part(struct native_walk *w, void *to, __u32 bytes, __u32 most,
+				    __u64 address)
+{
+	return bytes > most || hotspot_read(w, to, bytes, address);
 }
 
 static inline struct hotspot_cached *hotspot_cache_entry(__u64 hash)

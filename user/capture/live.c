@@ -141,7 +141,7 @@ static enum pace_finding drain_finding(const struct live *l)
 	return sideband_is_quiet(l->rings.sideband) ? PACE_QUIET : PACE_LIFE;
 }
 
-static int drain_rings(struct live *l, struct error *err)
+int live_drain(struct live *l, struct error *err)
 {
 	uint64_t now = clock_boot_ns();
 	int ret;
@@ -242,7 +242,7 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	if (!ret)
 		ret = ledger_report(l->ledger, now, last, err);
 	if (!ret && l->switches.waits)
-		ret = wait_stacks_report(l->switches.waits, now, last, err);
+		ret = wait_stacks_report(l->switches.waits, now, last || l->open_waits.copied, err);
 	if (!ret && l->switches.schedule)
 		ret = schedule_tick(l->switches.schedule, l->rings.mark, err);
 	if (!ret)
@@ -343,6 +343,21 @@ static void gather_names(struct live *l)
 		sleep_for(GATHER_NAMES);
 }
 
+/* Do what is due once a second. */
+static int do_tick(struct live *l, struct error *err)
+{
+	const struct capture_options *o = &l->options;
+	int ret = live_poll_helpers(l, true, err);
+
+	if (!ret)
+		ret = live_follow_cpus(l, err);
+	live_drop_open_waits(l);
+	if (!ret && o->wants_open_waits && o->wants_open_waits(o->context, &l->progress) &&
+	    l->open_waits.reader)
+		ret = live_copy_open_waits(l, err);
+	return ret ? ret : live_tick(l, false, err);
+}
+
 static int run_rounds(struct live *l, struct error *err)
 {
 	int ret = 0;
@@ -353,7 +368,7 @@ static int run_rounds(struct live *l, struct error *err)
 		if (woken == WAKE_NAMES)
 			gather_names(l);
 		if (woken & WAKE_RING)
-			ret = drain_rings(l, err);
+			ret = live_drain(l, err);
 		if (!ret &&
 		    (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->helpers.opener) ||
 		     intern_take_urgent(l->intern) || live_java_next(l) <= clock_boot_ns() ||
@@ -361,13 +376,8 @@ static int run_rounds(struct live *l, struct error *err)
 			ret = live_poll_helpers(l, false, err);
 		if (!ret && (l->walkers.remapped || l->stacks.retry))
 			ret = update_walkers(l, clock_boot_ns(), err);
-		if (!ret && clock_boot_ns() - l->times.last_tick >= LIVE_TICK) {
-			ret = live_poll_helpers(l, true, err);
-			if (!ret)
-				ret = live_follow_cpus(l, err);
-			if (!ret)
-				ret = live_tick(l, false, err);
-		}
+		if (!ret && clock_boot_ns() - l->times.last_tick >= LIVE_TICK)
+			ret = do_tick(l, err);
 	}
 	return ret;
 }
@@ -620,13 +630,16 @@ static int finish_tables(struct live *l, struct error *err)
 
 static int end_recording(struct live *l, struct error *err)
 {
-	int ret;
+	int ret = 0;
 
+	live_drop_open_waits(l);
+	if (l->open_waits.reader)
+		ret = live_read_open_waits(l, err);
 	live_stop_cpus(l);
 	l->times.ended = clock_boot_ns();
 	l->summary.elapsed = l->times.ended - l->times.started;
 	do {
-		ret = drain_rings(l, err);
+		ret = ret ? ret : live_drain(l, err);
 	} while (!ret && has_more(l));
 	order_close(l->rings.order);
 	if (!ret)
@@ -635,6 +648,8 @@ static int end_recording(struct live *l, struct error *err)
 		ret = schedule_end(l->switches.schedule, l->times.ended, err);
 	if (!ret)
 		ret = finish_tables(l, err);
+	if (!ret && l->open_waits.reader)
+		ret = live_put_open_waits(l, schedule_round_time(l->times.ended), err);
 	if (!ret)
 		ret = finish_names(l, err);
 	objects_end(l->objects);
@@ -643,6 +658,8 @@ static int end_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_tick(l, true, err);
 	/* Report again, since the sink may have run out of room in live_tick(). */
+	if (!ret && l->switches.waits)
+		ret = wait_stacks_report(l->switches.waits, clock_boot_ns(), true, err);
 	return ret ? ret : ledger_report(l->ledger, clock_boot_ns(), true, err);
 }
 

@@ -18,6 +18,7 @@
 #include "capture/jvms.h"
 #include "capture/ledger.h"
 #include "capture/namespace.h"
+#include "capture/open_waits.h"
 #include "capture/opener.h"
 #include "capture/order.h"
 #include "capture/own_frames.h"
@@ -61,6 +62,15 @@ struct live_rings {
 	bool unknown; /* the last drain had an urgent mapping (live_prefetch_mapping()) */
 };
 
+/* Stacks of waits that have not ended. */
+struct live_open_waits {
+	struct open_waits *reader; /* NULL: no stacks of waits are taken */
+	int ring; /* ring of the order for the stacks read */
+	VECTOR(struct sample) taken; /* length: so far, at the time of the sample */
+	uint64_t begun; /* time at which reading began, ns */
+	bool copied; /* the sink has those of a copy, which end with the next tick */
+};
+
 /* All pointers are NULL if switches are not recorded. */
 struct live_switches {
 	struct switches *array;
@@ -68,6 +78,7 @@ struct live_switches {
 	struct schedule *schedule;
 	struct own_frames own; /* to be cut off from stacks of waits */
 	struct wait_stacks *waits; /* NULL: no stacks of waits are taken */
+	char no_waits[192]; /* as wait_stacks_summary.refused */
 	uint64_t last_lane; /* last lane.id in use */
 	struct schedule_counts reported; /* counts of the schedule as far as reported as losses */
 	bool begun; /* sampling has begun, and the schedule has got its CPUs */
@@ -114,6 +125,7 @@ struct live_stacks {
 	size_t most; /* maximum of bytes; above this the oldest samples are put as they are */
 	/* retry the parked stacks: a table, page or scan that they may wait for has arrived */
 	bool retry;
+	bool put_open; /* stacks of waits that have not ended are put, finished or not */
 	struct finished_stack finished; /* result of the last walk in user space (8 KiB) */
 	struct saver *saver; /* NULL: no stacks are saved */
 };
@@ -133,6 +145,7 @@ struct live {
 	struct sampler *sampler;
 	struct live_rings rings;
 	struct live_switches switches;
+	struct live_open_waits open_waits;
 	struct live_helpers helpers;
 	struct live_walkers walkers;
 	struct objects *objects;
@@ -162,9 +175,10 @@ static inline const uint64_t *live_sample_frames(const struct wire_sample *s)
 /* Return how many of the first words are frames of skein's own programs. */
 static inline unsigned int live_own_frames(const struct live *l, const struct wire_sample *s)
 {
-	return s->kind == WIRE_SAMPLE ? 0
-				      : own_frames_count(&l->switches.own, live_sample_frames(s),
-							 s->kernel_frames, s->kind == WIRE_WAIT);
+	return s->kind == WIRE_SAMPLE || s->kind == WIRE_OPEN_WAIT
+		       ? 0
+		       : own_frames_count(&l->switches.own, live_sample_frames(s), s->kernel_frames,
+					  s->kind == WIRE_WAIT);
 }
 
 /*
@@ -173,6 +187,8 @@ static inline unsigned int live_own_frames(const struct live *l, const struct wi
  * live.c: implements source_ops.run.
  */
 int live_run(struct source *source, struct sink *sink, struct error *err);
+/* Drain the rings, and handle all records that are in order. */
+int live_drain(struct live *l, struct error *err);
 /* Wake the recorder when the side-band ring of a CPU fills up. Return 0 or a negative errno. */
 int live_watch_sideband(struct live *l, unsigned int cpu);
 
@@ -261,6 +277,21 @@ enum live_outcome { LIVE_FILTERED, LIVE_UNKNOWN_WAIT };
 void live_count_wait(struct live *l, const struct wire_sample *s, enum live_outcome outcome);
 
 /*
+ * live_open_waits.c: read the stacks of all threads that wait. Records of threads are handled in
+ * their order, by live_keep_open_wait() at last.
+ */
+int live_read_open_waits(struct live *l, struct error *err);
+/* Keep a sample of a wait that has not ended until it is known which ones have not. */
+int live_keep_open_wait(struct live *l, const struct sample *r, struct error *err);
+/* Put the waits that have not ended by a time (ns), and count those without a stack. */
+int live_put_open_waits(struct live *l, uint64_t time, struct error *err);
+/* Do both for a copy that is made after the next tick. */
+int live_copy_open_waits(struct live *l, struct error *err);
+/* Call this before each tick. */
+void live_drop_open_waits(struct live *l);
+void live_free_open_waits(struct live *l);
+
+/*
  * live_stacks.c: handle a sample whose stack the BPF programs could not finish: put it, or park it
  * until its stack can be finished.
  */
@@ -268,7 +299,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 			const struct sample *r, struct error *err);
 /*
  * Retry the parked stacks, and put those that can be finished. last: put all stacks, as they are if
- * they cannot be finished.
+ * they cannot be finished. With stacks.put_open also those of waits that have not ended.
  */
 int live_retry_stacks(struct live *l, bool last, struct error *err);
 void live_free_stacks(struct live *l);

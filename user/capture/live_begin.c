@@ -182,6 +182,7 @@ static void live_free(struct source *source)
 	ledger_free(l->ledger);
 	saver_free(l->stacks.saver);
 	live_free_stacks(l);
+	live_free_open_waits(l);
 	intern_free(l->intern);
 	process_table_free(l->processes);
 	objects_free(l->objects);
@@ -246,6 +247,20 @@ static bool debug_word(const char *word)
 	return words && strstr(words, word);
 }
 
+/* Choose how stacks of waits are taken; without a way, do without them if they are optional. */
+static int choose_wait_hook(struct live *l, enum wait_hook *out, struct error *err)
+{
+	int ret = debug_word("no-waits")
+			  ? error_set(err, -ENOTSUP, "stacks of waits are switched off")
+			  : program_choose_wait_hook(out, debug_word("irq-work"), err);
+
+	if (ret != -ENOTSUP || !l->options.waits.optional)
+		return ret;
+	snprintf(l->switches.no_waits, sizeof(l->switches.no_waits), "%.191s", err->text);
+	l->options.waits.stacks = false;
+	return 0;
+}
+
 static int load_program(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;
@@ -271,7 +286,7 @@ static int load_program(struct live *l, struct error *err)
 	int ret = 0;
 
 	if (o->waits.stacks)
-		ret = program_choose_wait_hook(&p.waits, debug_word("irq-work"), err);
+		ret = choose_wait_hook(l, &p.waits, err);
 	if (ret)
 		return ret;
 	p.select_namespace = p.namespace.level && !o->targets.whole_host;
@@ -291,6 +306,11 @@ static int load_program(struct live *l, struct error *err)
 	if (!ret && o->sched)
 		ret = switches_load(&l->switches.array, l->program, o->memory.switch_buffer,
 				    p.waits, err);
+	if (!ret && p.waits)
+		ret = open_waits_load(&l->open_waits.reader, l->program,
+				      &(struct open_waits_parts){p.kernel_stack, p.user_stack,
+								 debug_word("hurry")},
+				      err);
 	if (!ret && p.waits) {
 		const int taking[] = {program_wait_fd(l->program), program_waker_fd(l->program)};
 
@@ -371,8 +391,10 @@ static int prepare_recording(struct live *l, struct error *err)
 		ret = live_start_helpers(l, err);
 	l->rings.order = order_new();
 	l->rings.tasks = l->rings.order ? order_add_ring(l->rings.order) : -1;
+	l->open_waits.ring = l->rings.order ? order_add_ring(l->rings.order) : -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!ret && (!l->rings.order || l->rings.tasks < 0 || l->epoll < 0))
+	if (!ret &&
+	    (!l->rings.order || l->rings.tasks < 0 || l->open_waits.ring < 0 || l->epoll < 0))
 		ret = error_errno(err, -ENOMEM, "capture");
 	if (!ret)
 		ret = load_program(l, err);

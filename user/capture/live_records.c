@@ -13,8 +13,9 @@ bool live_is_sample(const struct wire_sample *s, uint32_t size)
 	const uint64_t *words = live_sample_frames(s);
 	uint64_t need = (uint64_t)((const char *)words - (const char *)s);
 
-	if (s->kind < WIRE_SAMPLE || s->kind > WIRE_WAKER || s->kernel_frames > WIRE_MAX_KERNEL ||
-	    s->user_frames > WIRE_MAX_USER || s->python_words > 2 * WIRE_MAX_PYTHON)
+	if (s->kind < WIRE_SAMPLE || s->kind > WIRE_OPEN_WAIT ||
+	    s->kernel_frames > WIRE_MAX_KERNEL || s->user_frames > WIRE_MAX_USER ||
+	    s->python_words > 2 * WIRE_MAX_PYTHON)
 		return false;
 	need += 8UL * sample_words(s);
 	if (s->flags & WIRE_SAVED && size >= need + sizeof(struct wire_unfinished)) {
@@ -210,7 +211,7 @@ static int on_life(struct live *l, const struct ordered_record *r, struct error 
 
 int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err)
 {
-	if (program_owns_ring(l->program, r->ring))
+	if (program_owns_ring(l->program, r->ring) || r->ring == l->open_waits.ring)
 		return on_sample(l, r, err);
 	if (r->ring == l->rings.tasks)
 		return schedule_task_found(l->switches.schedule, r->data, err);

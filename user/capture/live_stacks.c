@@ -83,6 +83,8 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 		return ret;
 	if (loops && !(r->flags & SAMPLE_FLAG_PYTHON))
 		r->flags |= SAMPLE_FLAG_UNREAD;
+	if (r->flags & SAMPLE_FLAG_NOT_ENDED)
+		return live_keep_open_wait(l, r, err);
 	if (r->event == EVENT_ID)
 		ledger_count_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
 	else
@@ -282,7 +284,9 @@ int live_retry_stacks(struct live *l, bool last, struct error *err)
 	for (; i < l->stacks.parked.count; i++) {
 		struct parked *p = l->stacks.parked.items[i];
 
-		ret = retry_parked(l, p, last || l->stacks.bytes > most, err);
+		bool open = l->stacks.put_open && p->sample.flags & SAMPLE_FLAG_NOT_ENDED;
+
+		ret = retry_parked(l, p, last || open || l->stacks.bytes > most, err);
 		if (ret > 0) {
 			l->stacks.parked.items[left++] = p;
 			ret = 0;

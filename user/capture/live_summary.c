@@ -60,6 +60,7 @@ void live_fill_summary(struct live *l)
 		add_switch_counts(l, s);
 	if (l->switches.waits)
 		wait_stacks_get_summary(l->switches.waits, &s->waits);
+	memcpy(s->waits.refused, l->switches.no_waits, sizeof(s->waits.refused));
 	add_name_counts(l, s);
 	s->opener_restarts = opener_restarts(l->helpers.opener);
 	s->files_refused = opener_refused(l->helpers.opener);

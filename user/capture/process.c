@@ -722,3 +722,18 @@ bool process_table_comm_matched(const struct process_table *t)
 {
 	return t->comm_matched;
 }
+
+int process_table_each_thread(const struct process_table *t,
+			      int (*each)(void *context, struct thread_entry *thread),
+			      void *context)
+{
+	struct thread_entry *thread, *next;
+	int ret;
+
+	HASH_ITER (hh, t->threads, thread, next) {
+		ret = thread->ended ? 0 : each(context, thread);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}

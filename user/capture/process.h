@@ -110,6 +110,7 @@ struct thread_wait {
 	uint64_t waker; /* thread.id; 0: an interrupt */
 	uint8_t wait; /* enum wait_class */
 	uint8_t interrupt; /* enum interrupt that ended it */
+	uint16_t cpu; /* number of the CPU that it left, or on which it was last */
 };
 
 struct thread_entry {
@@ -219,6 +220,13 @@ int process_table_resolve(struct process_table *t, const struct sampled_task *ta
  */
 int process_table_resolve_thread(struct process_table *t, struct own_numbers of, uint64_t time,
 				 struct resolved_task *out, struct error *err);
+/*
+ * Call each for every thread that is alive, as far as the table knows. Return 0, or the first
+ * non-zero result of each, which must not change the table.
+ */
+int process_table_each_thread(const struct process_table *t,
+			      int (*each)(void *context, struct thread_entry *thread),
+			      void *context);
 /* Return a number that changes whenever a thread may have got another id. */
 uint64_t process_table_generation(const struct process_table *t);
 

@@ -41,8 +41,10 @@ SAME_END(NO_TABLE);
 SAME_END(EVICTED);
 SAME_END(BAD_ROW);
 SAME_END(GENERATED);
+SAME_END(COPY_END);
 SAME_END(PYTHON);
 SAME_END(CODE_32_BIT);
+SAME_END(NO_TIME);
 
 /*
  * Upper bound (ns) of the time from the mapping of a new program to the record of its exec. No
@@ -636,6 +638,11 @@ int program_wait_fd(const struct program *p)
 	return bpf_program__fd(bpf_program__autoload(by_tracepoint)
 				       ? by_tracepoint
 				       : p->skeleton->progs.wait_ended_interrupt);
+}
+
+int program_map_fd(const struct program *p, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(p->skeleton->obj, name);
 }
 
 int program_selected_fd(const struct program *p, bool threads)

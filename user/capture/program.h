@@ -77,6 +77,8 @@ int program_select_tid(struct program *p, uint32_t tid);
  */
 const struct wire_selection *program_selection(const struct program *p);
 int program_selected_fd(const struct program *p, bool threads);
+/* Return the descriptor of a map of the sampling program, by its name in bpf/. */
+int program_map_fd(const struct program *p, const char *name);
 /*
  * Choose the hook for stacks of waits; by_interrupt: even if the kernel has the tracepoint. Return
  * 0, or -ENOTSUP if the kernel can take none, with the reason in *err.

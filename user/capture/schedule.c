@@ -87,11 +87,6 @@ void schedule_free(struct schedule *s)
 	free(s);
 }
 
-static uint64_t round_to_resolution(uint64_t time)
-{
-	return time & ~(uint64_t)(SCHEDULE_RESOLUTION - 1);
-}
-
 /* Return a number that changes whenever a tid of a record may belong to another thread entry. */
 static uint64_t threads_generation(const struct schedule *s)
 {
@@ -201,8 +196,8 @@ static int close_slice(struct schedule *s, struct scheduled_cpu *c, uint64_t tim
 {
 	enum slice_state empty = empty_state(c, time);
 	struct slice r = {
-		.time = round_to_resolution(c->since),
-		.end = round_to_resolution(time),
+		.time = schedule_round_time(c->since),
+		.end = schedule_round_time(time),
 		.state = c->running.tid ? STATE_RUNNING : empty,
 		.value = c->thread,
 		.left = c->thread || left.state == STATE_IDLE ? left.state : STATE_NONE,
@@ -283,14 +278,14 @@ static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 	const struct switched_thread previous = previous_thread(s, r);
 	const struct leaving left = leaving_of(r);
 	struct slice state = {
-		.time = round_to_resolution(time),
+		.time = schedule_round_time(time),
 		.state = STATE_UNKNOWN,
 		/* start of the time in which the state is not certain */
-		.value = c->since < time ? round_to_resolution(c->since) : 0,
+		.value = c->since < time ? schedule_round_time(c->since) : 0,
 	};
 	struct slice hole = {
-		.time = round_to_resolution(c->since),
-		.end = round_to_resolution(time),
+		.time = schedule_round_time(c->since),
+		.end = schedule_round_time(time),
 		.state = STATE_UNKNOWN,
 		.value = c->thread,
 	};
@@ -327,9 +322,9 @@ static bool is_switch_missing(const struct scheduled_cpu *c, struct switched_thr
 	       !(c->running.other && previous.other);
 }
 
-/* Keep when a thread begins to wait, if it does. */
-static int begin_wait(struct schedule *s, const struct switched_thread *thread, uint64_t time,
-		      struct leaving left, struct error *err)
+/* Keep when a thread begins to wait, if it does: at the time of its CPU's last record. */
+static int begin_wait(struct schedule *s, const struct scheduled_cpu *c,
+		      const struct switched_thread *thread, struct leaving left, struct error *err)
 {
 	const struct cached_thread *k;
 	int ret;
@@ -337,10 +332,12 @@ static int begin_wait(struct schedule *s, const struct switched_thread *thread, 
 	if (!s->c.waits || !thread->tid || thread->other ||
 	    (left.state != STATE_SLEEPING && left.state != STATE_DISK))
 		return 0;
-	ret = find_cached_thread(s, thread->tid, time, &k, err);
+	ret = find_cached_thread(s, thread->tid, c->last, &k, err);
 	if (!ret)
-		k->thread->wait = (struct thread_wait){
-			.epoch = s->epoch, .left = time, .wait = (uint8_t)left.wait};
+		k->thread->wait = (struct thread_wait){.epoch = s->epoch,
+						       .left = c->last,
+						       .wait = (uint8_t)left.wait,
+						       .cpu = (uint16_t)(c - s->cpus)};
 	return ret;
 }
 
@@ -357,6 +354,11 @@ static void end_wait(const struct schedule *s, struct thread_entry *t, uint64_t 
 {
 	if (!s->c.waits || t->wait.epoch != s->epoch)
 		return;
+	if (t->wait.woken) {
+		/* it ran and left in between, which was not reported: this is another wait */
+		t->wait.left = 0;
+		return;
+	}
 	t->wait.woken = time;
 	t->wait.waker = waker->thread;
 	t->wait.interrupt = (uint8_t)waker->interrupt;
@@ -384,6 +386,34 @@ int schedule_find_wait(struct schedule *s, uint32_t tid, uint64_t time, struct f
 	return 0;
 }
 
+/* What schedule_each_open_wait() passes on. */
+struct open_wait_visit {
+	struct schedule *schedule;
+	schedule_open_wait each;
+	void *context;
+};
+
+static int visit_open_wait(void *context, struct thread_entry *t)
+{
+	const struct open_wait_visit *v = context;
+	const struct schedule *s = v->schedule;
+	const struct process_entry *p;
+
+	if (!t->wait.left || t->wait.woken || t->wait.epoch != s->epoch || t->tid == NUMBER_OUTSIDE)
+		return 0;
+	p = process_table_of_pid(s->c.table, t->pid);
+	if (!p || (s->c.wanted && !s->c.wanted(s->c.context, p, t)))
+		return 0;
+	return v->each(v->context, t);
+}
+
+int schedule_each_open_wait(struct schedule *s, schedule_open_wait each, void *context)
+{
+	struct open_wait_visit v = {s, each, context};
+
+	return process_table_each_thread(s->c.table, visit_open_wait, &v);
+}
+
 static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r,
 		     uint64_t time, struct error *err)
 {
@@ -398,7 +428,7 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 	if (is_switch_missing(c, previous)) {
 		ret = on_unreported_switch(s, c, r, time, err);
 		if (!ret)
-			ret = begin_wait(s, &previous, time, leaving_of(r), err);
+			ret = begin_wait(s, c, &previous, leaving_of(r), err);
 		return ret ? ret : set_running_thread(s, c, next, time, err);
 	}
 	/*
@@ -411,7 +441,7 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 	if (!ret)
 		ret = close_slice(s, c, time, leaving_of(r), err);
 	if (!ret)
-		ret = begin_wait(s, &previous, time, leaving_of(r), err);
+		ret = begin_wait(s, c, &previous, leaving_of(r), err);
 	return ret ? ret : set_running_thread(s, c, next, time, err);
 }
 
@@ -448,8 +478,8 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 {
 	const struct wire_switch *r = &woken->wire;
 	struct edge e = {
-		.time = round_to_resolution(time),
-		.end = round_to_resolution(time),
+		.time = schedule_round_time(time),
+		.end = schedule_round_time(time),
 		.kind = switch_kind(r) == WIRE_NEW ? EDGE_FORK : EDGE_WAKEUP,
 		.value = woken->target + 1,
 	};
@@ -476,8 +506,8 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 {
 	unsigned int from = switch_second(r), to = switch_number(r);
 	struct edge e = {
-		.time = round_to_resolution(time),
-		.end = round_to_resolution(time),
+		.time = schedule_round_time(time),
+		.end = schedule_round_time(time),
 		.kind = EDGE_MIGRATION,
 	};
 	const struct cached_thread *k;
@@ -507,8 +537,8 @@ static int on_gap(struct schedule *s, const struct switch_record *gap, struct er
 	struct scheduled_cpu *c = &s->cpus[gap->cpu];
 	uint64_t begin = c->last > c->since ? c->last : c->since;
 	struct slice hole = {
-		.time = round_to_resolution(begin),
-		.end = round_to_resolution(gap->end),
+		.time = schedule_round_time(begin),
+		.end = schedule_round_time(gap->end),
 		.state = STATE_UNKNOWN,
 	};
 	struct loss loss = {
@@ -535,7 +565,7 @@ static int on_gap(struct schedule *s, const struct switch_record *gap, struct er
 	if (c->certain)
 		ret = close_slice(s, c, begin, (struct leaving){STATE_NONE, WAIT_NONE}, err);
 	else
-		hole.time = round_to_resolution(c->since);
+		hole.time = schedule_round_time(c->since);
 	if (!ret && hole.time < hole.end)
 		ret = put_slice(s->c.sink, &hole, err);
 	c->since = gap->end;
@@ -617,7 +647,7 @@ int schedule_task_found(struct schedule *s, const struct wire_task *t, struct er
 		.kernel = t->flags & WIRE_PREV_KTHREAD,
 	};
 	struct slice r = {
-		.time = round_to_resolution(t->time),
+		.time = schedule_round_time(t->time),
 		.state = waits_state(t->state, t->flags),
 		.wait = waits_class(t->state, t->flags, t->call),
 	};
@@ -637,8 +667,10 @@ int schedule_task_found(struct schedule *s, const struct wire_task *t, struct er
 		return 0;
 	th->seen = s->epoch;
 	if (s->c.waits && (r.state == STATE_SLEEPING || r.state == STATE_DISK))
-		th->wait = (struct thread_wait){
-			.epoch = s->epoch, .left = t->time, .wait = (uint8_t)r.wait};
+		th->wait = (struct thread_wait){.epoch = s->epoch,
+						.left = t->time,
+						.wait = (uint8_t)r.wait,
+						.cpu = (uint16_t)t->cpu};
 	r.lane = th->lane;
 	return put_slice(s->c.sink, &r, err);
 }

@@ -21,6 +21,12 @@
  */
 #define SCHEDULE_RESOLUTION 64
 
+/* Return the stamp of a time, ns. */
+static inline uint64_t schedule_round_time(uint64_t time)
+{
+	return time & ~(uint64_t)(SCHEDULE_RESOLUTION - 1);
+}
+
 struct schedule;
 
 struct schedule_context {
@@ -81,6 +87,13 @@ struct found_wait {
  */
 int schedule_find_wait(struct schedule *s, uint32_t tid, uint64_t time, struct found_wait *out,
 		       struct error *err);
+
+/*
+ * Call each for every selected thread whose wait has not ended, as far as records say when it began
+ * (thread->wait). Return 0, or the first non-zero result of each.
+ */
+typedef int (*schedule_open_wait)(void *context, const struct thread_entry *t);
+int schedule_each_open_wait(struct schedule *s, schedule_open_wait each, void *context);
 
 /*
  * If a thread that has a new name from time on (ns) runs on a CPU, end the CPU's slice there and

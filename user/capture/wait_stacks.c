@@ -10,6 +10,9 @@
 /* The account of one event on one CPU. */
 struct wait_account {
 	uint64_t written, filtered, unknown;
+	/* of waits that have not ended: those of the next report, and those whose stack was read */
+	uint64_t open, open_written;
+	uint64_t unread; /* of such waits, ever: without a stack */
 	uint64_t lost[LOSS_COUNT]; /* as far as reported */
 };
 
@@ -115,6 +118,26 @@ void wait_stacks_count_unknown(struct wait_stacks *w, enum wait_event event, uns
 	account_on(w, event, cpu)->unknown++;
 }
 
+void wait_stacks_count_open(struct wait_stacks *w, unsigned int cpu, enum open_wait_outcome outcome)
+{
+	struct wait_account *a = account_on(w, WAIT_EVENT_WAIT, cpu);
+
+	if (outcome == OPEN_WAIT_UNREAD) {
+		a->unread++;
+		return;
+	}
+	a->open++;
+	if (outcome == OPEN_WAIT_WRITTEN)
+		a->open_written++;
+}
+
+void wait_stacks_drop_open(struct wait_stacks *w)
+{
+	for (unsigned int cpu = 0; cpu < w->cpu_count; cpu++)
+		w->cpus[cpu].accounts[WAIT_EVENT_WAIT].open =
+			w->cpus[cpu].accounts[WAIT_EVENT_WAIT].open_written = 0;
+}
+
 /*
  * Fill the numbers of stacks lost so far, by reason. Return how many were to be taken on the CPU,
  * or would have been if their place had not been taken.
@@ -124,7 +147,10 @@ static uint64_t count_losses(const struct wait_stacks *w, enum wait_event event,
 {
 	const struct wire_cpu_waits *c = &switches_cpu(w->c.switches, cpu)->waits;
 
-	lost[LOSS_WAIT_UNKNOWN] = w->cpus[cpu].accounts[event].unknown;
+	const struct wait_account *a = &w->cpus[cpu].accounts[event];
+
+	lost[LOSS_WAIT_UNKNOWN] = a->unknown;
+	lost[LOSS_WAIT_NOT_READ] = a->unread;
 	lost[LOSS_NOT_STORED] =
 		sink_unstored(w->c.sink, KIND_SAMPLE, sample_place(w->c.events[event], cpu));
 	if (event == WAIT_EVENT_WAKER) {
@@ -135,7 +161,7 @@ static uint64_t count_losses(const struct wait_stacks *w, enum wait_event event,
 	lost[LOSS_WAIT_MISSED] = c->missed;
 	lost[LOSS_WAIT_DISPLACED] = c->displaced;
 	lost[LOSS_RING_FULL] = c->ring_full;
-	return c->asked + c->displaced;
+	return c->asked + c->displaced + a->open + a->unread;
 }
 
 static int put_wait_loss(struct wait_stacks *w, const struct loss *of, uint64_t count,
@@ -165,7 +191,7 @@ static int report_account(struct wait_stacks *w, enum wait_event event, unsigned
 		.event = w->c.events[event],
 		.cpu = cpu,
 		.due = count_losses(w, event, cpu, lost),
-		.written = a->written,
+		.written = a->written + a->open_written,
 		.filtered = a->filtered,
 	};
 	int ret = 0;
@@ -220,6 +246,7 @@ void wait_stacks_get_summary(const struct wait_stacks *w, struct wait_stacks_sum
 		for (int reason = 1; reason < LOSS_COUNT; reason++)
 			out->lost += lost[reason];
 		out->written += w->cpus[cpu].accounts[WAIT_EVENT_WAIT].written;
+		out->open += w->cpus[cpu].accounts[WAIT_EVENT_WAIT].open_written;
 		out->wakers += w->cpus[cpu].accounts[WAIT_EVENT_WAKER].written;
 		out->spent += spent_on(w, cpu);
 	}

@@ -45,6 +45,19 @@ void wait_stacks_count_written(struct wait_stacks *w, enum wait_event event, uns
 void wait_stacks_count_filtered(struct wait_stacks *w, enum wait_event event, unsigned int cpu);
 void wait_stacks_count_unknown(struct wait_stacks *w, enum wait_event event, unsigned int cpu);
 
+/* What became of the stack of a wait that has not ended. */
+enum open_wait_outcome {
+	OPEN_WAIT_WRITTEN,
+	OPEN_WAIT_CUT_OFF, /* the wait began while such stacks were being read */
+	OPEN_WAIT_UNREAD,
+};
+
+/* Count such a wait of a thread that left a CPU. */
+void wait_stacks_count_open(struct wait_stacks *w, unsigned int cpu,
+			    enum open_wait_outcome outcome);
+/* Forget the waits counted as written or cut off: the trace that goes on does not have them. */
+void wait_stacks_drop_open(struct wait_stacks *w);
+
 /*
  * Put the accounts of both events, and the losses since the last call. now: ns. final: recording
  * has ended, and what was chosen and is neither taken nor lost was still waiting for a CPU.
@@ -53,9 +66,11 @@ int wait_stacks_report(struct wait_stacks *w, uint64_t now, bool final, struct e
 
 struct wait_stacks_summary {
 	uint64_t chosen, written, lost; /* stacks of waits */
+	uint64_t open; /* stacks of waits that had not ended */
 	uint64_t wakers; /* stacks of wakers */
 	uint64_t period_least, period_most; /* of the T that were used, ns */
 	uint64_t spent; /* ns, of all CPUs, in which stacks were taken */
+	char refused[192]; /* why stacks that were optional were not taken; "" if they were */
 };
 
 void wait_stacks_get_summary(const struct wait_stacks *w, struct wait_stacks_summary *out);

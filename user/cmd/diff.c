@@ -27,9 +27,11 @@ const char *diff_measure_word(unsigned int measure)
 	return measure < DIFF_MEASURE_COUNT ? words[measure] : NULL;
 }
 
-static const char *diff_by_word(unsigned int index)
+const char *diff_by_word(unsigned int by)
 {
-	return index <= BY_FUNCTION ? report_group_word(index) : NULL;
+	if (by == DIFF_BY_CLASS)
+		return "class";
+	return by <= BY_FUNCTION ? report_group_word(by) : NULL;
 }
 
 /* Return the index of a word in a list; -EINVAL with the valid words in *err. */
@@ -109,15 +111,21 @@ static const struct option_spec diff_specs[] = {
 	 .set = diff_set_by,
 	 .values = diff_by_word,
 	 .help = "By function (default), program, process, thread, service, container, cgroup or "
-		 "module."},
+		 "module; waits also by class of wait, but not by module."},
+	{.name = "off-cpu",
+	 .type = OPTION_FLAG,
+	 .help = "Compare where threads waited, not where they ran: the same as --event off-cpu. "
+		 "For recordings with -e off-cpu; the default where nothing else was recorded.",
+	 .offset = offsetof(struct diff_options, off_cpu)},
 	{.name = "normalize",
 	 .type = OPTION_CALL,
 	 .arg = "HOW",
 	 .set = diff_set_measure,
 	 .values = diff_measure_word,
 	 .help = "share (default): percent of all samples of a trace, for programs that do the "
-		 "same for however long. time: percent of one CPU, for a service under the same "
-		 "load. none: CPU time, for one and the same piece of work."},
+		 "same for however long. time (default of waits): percent of one CPU, or ms of "
+		 "waiting per second, for a service under the same load. none: CPU time, or time "
+		 "of waiting, for one and the same piece of work."},
 	{.name = "before",
 	 .type = OPTION_CALL,
 	 .arg = "FILE",
@@ -150,9 +158,9 @@ static const struct option_spec diff_specs[] = {
 	 .type = OPTION_CALL,
 	 .arg = "CHANGE",
 	 .set = diff_set_least,
-	 .help = "Leave out changes smaller than this: percentage points, or seconds with "
-		 "--normalize none. What is too small to change by it is not tested, so that the "
-		 "others are found with fewer samples."},
+	 .help = "Leave out changes smaller than this: percentage points; of waits, ms per second; "
+		 "seconds with --normalize none. What is too small to change by it is not tested, "
+		 "so that the others are found with fewer samples."},
 	{.name = "limit",
 	 .letter = 'n',
 	 .type = OPTION_COUNT,
@@ -229,12 +237,6 @@ static int diff_read_trace(struct diff_trace *t, const char *path, const struct 
 	t->event_index = profile_event_named(p, o->filter.event ? o->filter.event : event);
 	t->event = t->event_index < p->count.events ? &p->events[t->event_index] : NULL;
 	t->time = filter_time(&o->filter, &p->host);
-	/* Each sample of a wait has a weight of its own, but changes are tested by their number. */
-	if (t->event && event_is_of_waits(t->event->name))
-		return error_set(err, -EINVAL,
-				 "%s: stacks of waits cannot be compared this way: compare 'skein "
-				 "report --off-cpu' of each trace, which has their intervals",
-				 path);
 	profile_event_total(p, t->event_index, &t->count, &t->weight);
 	completeness_of(&t->completeness, p, t->event_index);
 	losses_of_event(&t->losses, p, t->event_index);
@@ -301,6 +303,21 @@ static int diff_match_builds(const struct comparison *c, struct error *err)
 	return ret < 0 ? error_errno(err, ret, "cannot compare") : 0;
 }
 
+/* Choose the measure if none was given, and check what to compare by, once the event is known. */
+static int diff_check_criteria(struct comparison *c, struct error *err)
+{
+	bool waits = diff_is_of_waits(c);
+
+	c->criteria = c->options->compare;
+	if (c->criteria.measure == DIFF_MEASURE_COUNT)
+		c->criteria.measure = waits ? DIFF_TIME : DIFF_SHARE;
+	if (!waits && c->criteria.by == DIFF_BY_CLASS)
+		return error_set(err, -EINVAL, "only waits have classes: --off-cpu --by class");
+	if (waits && c->criteria.by == GROUP_MODULE)
+		return error_set(err, -EINVAL, "waits cannot be compared by module");
+	return 0;
+}
+
 static int diff_read_traces(struct comparison *c, struct error *err)
 {
 	const struct diff_options *o = c->options;
@@ -319,17 +336,23 @@ static int diff_read_traces(struct comparison *c, struct error *err)
 					      err);
 			c->count[side]++;
 		}
-	for (int side = 0; side < SIDES && diff_is_weak(c) && !ret; side++)
+	if (!ret)
+		ret = diff_check_criteria(c, err);
+	for (int side = 0; side < SIDES && diff_is_weak(c) && !diff_is_of_waits(c) && !ret; side++)
 		ret = diff_read_stretches(&c->traces[side], o, err);
-	return ret ? ret : diff_match_builds(c, err);
+	if (!ret)
+		ret = diff_match_builds(c, err);
+	/* Functions of waits have their names only after builds were matched. */
+	return ret || !diff_is_of_waits(c) ? ret : diff_read_waits(c, err);
 }
 
 static int diff_check_times(const struct comparison *c, struct error *err)
 {
 	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++)
-		if (!c->traces[i].time && c->options->compare.measure == DIFF_TIME)
+		if (!c->traces[i].time && c->criteria.measure == DIFF_TIME)
 			return error_set(err, -ENODATA,
-					 "%s does not say how long it was recorded: compare shares",
+					 "%s does not say how long it was recorded: compare with "
+					 "--normalize share",
 					 c->traces[i].path);
 	return 0;
 }
@@ -343,11 +366,9 @@ static int compare_traces(struct comparison *c, struct error *err)
 	int ret = runs ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < all && !ret; i++)
-		runs[i] = (struct diff_run){c->traces[i].profile, c->traces[i].event_index,
-					    c->traces[i].time, c->traces[i].stretches,
-					    c->traces[i].stretch_count};
+		runs[i] = diff_run_of_trace(&c->traces[i]);
 	if (!ret)
-		ret = diff_make(&c->diff, sides, &c->options->compare);
+		ret = diff_make(&c->diff, sides, &c->criteria);
 	if (!ret)
 		ret = diff_find_differences(c);
 	free(runs);
@@ -358,7 +379,7 @@ bool diff_row_changed(const struct comparison *c, const struct diff_row *row)
 {
 	for (int cost = 0; cost < DIFF_COSTS; cost++)
 		if (c->diff.costs[cost] && diff_is_significant(&row->cost[cost]) &&
-		    fabs(row->cost[cost].change) >= c->options->compare.least)
+		    fabs(row->cost[cost].change) >= c->criteria.least)
 			return true;
 	return false;
 }
@@ -395,9 +416,13 @@ static int show_comparison(struct comparison *c, struct error *err)
 static void free_comparison(struct comparison *c)
 {
 	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++) {
-		profile_free(c->traces[i].profile);
-		for (size_t k = 0; k < c->traces[i].stretch_count; k++)
-			profile_free((struct profile *)c->traces[i].stretches[k].profile);
+		const struct diff_trace *t = &c->traces[i];
+
+		/* the stretches of waits have the profile of their trace */
+		for (size_t k = 0; k < t->stretch_count && !t->waits; k++)
+			profile_free((struct profile *)t->stretches[k].profile);
+		diff_free_waits(&c->traces[i]);
+		profile_free(t->profile);
 		filtered_input_close(&c->traces[i].input);
 	}
 	free(c->traces);
@@ -481,6 +506,15 @@ static int diff_check_options(struct diff_options *o, struct error *err)
 		return -EINVAL;
 	if (o->out && !o->format)
 		return error_set(err, -EINVAL, "which format? -f FORMAT, html, svg or folded");
+	if (o->filter.event && o->off_cpu)
+		return error_set(err, -EINVAL, "--off-cpu and --event exclude each other");
+	if (o->off_cpu)
+		o->filter.event = EVENT_OFF_CPU;
+	if (o->filter.event && (!strcmp(o->filter.event, EVENT_WALL) ||
+				!strcmp(o->filter.event, EVENT_OFF_CPU_WAKERS)))
+		return error_set(err, -EINVAL,
+				 "--event %s cannot be compared: compare cpu-clock, and off-cpu",
+				 o->filter.event);
 	if (o->format && (o->json || o->exit_code || o->all))
 		return error_set(err, -EINVAL,
 				 "--format cannot be combined with --json, --all or "
@@ -490,7 +524,10 @@ static int diff_check_options(struct diff_options *o, struct error *err)
 
 static int diff_main(int argc, char **argv)
 {
-	struct diff_options o = {.compare.by = BY_FUNCTION, .limit = LIMIT_UNSET};
+	struct diff_options o = {
+		.compare = {.by = DIFF_BY_FUNCTION, .measure = DIFF_MEASURE_COUNT},
+		.limit = LIMIT_UNSET,
+	};
 	struct error err = {""};
 	/* count first, because parsing moves "--" before the operands */
 	int after = count_after_dashes(argc, argv);
@@ -526,6 +563,8 @@ const struct command diff_command = {
 		"skein diff --normalize none old.skein new.skein\tof the same work: the CPU time\n"
 		"skein diff a?.skein -- b?.skein\tseveral runs of each side: what to trust\n"
 		"skein diff --by program mon.skein tue.skein\twhich programs\n"
+		"skein diff --off-cpu old.skein new.skein\twhere threads wait more, or less\n"
+		"skein diff --off-cpu --by class a?.skein -- b?.skein\twhat for: locks, I/O, ...\n"
 		"skein diff old.skein new.skein -o diff.svg\tas a flame graph: red grew\n"
 		"skein diff --exit-code --min 1 old?.skein -- new?.skein\tfor a script: 3 if so\n",
 	.options = diff_specs,

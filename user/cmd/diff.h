@@ -15,8 +15,8 @@ typedef VECTOR(const char *) paths_t;
 
 struct diff_options {
 	paths_t paths[SIDES];
-	struct diff_criteria compare;
-	bool all, json, exit_code;
+	struct diff_criteria compare; /* measure: DIFF_MEASURE_COUNT if none was given */
+	bool all, json, exit_code, off_cpu;
 	uint64_t limit; /* rows; 0 means all, LIMIT_UNSET the default of the output */
 	const char *color, *format, *out;
 	struct export_options how;
@@ -36,10 +36,12 @@ struct diff_trace {
 	struct losses losses;
 	struct diff_run stretches[DIFF_STRETCHES]; /* the comparison owns their profiles */
 	size_t stretch_count; /* 0 if the trace was not read in stretches */
+	struct diff_trace_waits *waits; /* NULL if samples are compared, not waits */
 };
 
 struct comparison {
 	const struct diff_options *options;
+	struct diff_criteria criteria; /* those of the options, with the measure that was chosen */
 	struct diff_trace *traces; /* the traces of BEFORE first */
 	size_t count[SIDES];
 	VECTOR(char *) differences; /* lines from diff_find_differences() */
@@ -72,5 +74,19 @@ int diff_picture(const struct comparison *c, struct error *err);
 const char *diff_format_word(unsigned int index);
 
 const char *diff_measure_word(unsigned int measure);
+/* Return the word of a value of diff_criteria.by; NULL after the last. */
+const char *diff_by_word(unsigned int by);
+
+/* Return whether times of waiting are compared. */
+bool diff_is_of_waits(const struct comparison *c);
+/*
+ * Read the waits of all traces, after their profiles; with one trace a side, in stretches, too.
+ * Return 0, or a negative errno; -ENODATA if a trace has no stacks of waits.
+ */
+int diff_read_waits(struct comparison *c, struct error *err);
+void diff_free_waits(struct diff_trace *t);
+struct diff_run diff_run_of_trace(const struct diff_trace *t);
+/* Return the unit of the numbers that are shown. */
+const char *diff_unit_name(const struct comparison *c);
 
 #endif

@@ -27,6 +27,8 @@ static char *show_event(const struct diff_trace *t, char *buf)
 static char *show_frequency(const struct diff_trace *t, char *buf)
 {
 	*buf = '\0';
+	if (t->event && event_is_of_waits(t->event->name)) /* weights have what T was */
+		return buf;
 	if (t->event && t->event->frequency)
 		snprintf(buf, FACT_BYTES, "%" PRIu64 " Hz", t->event->frequency);
 	else if (t->event)

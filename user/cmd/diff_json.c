@@ -86,14 +86,15 @@ int diff_json(const struct comparison *c, FILE *out, struct error *err)
 	json_object(&j);
 	diff_json_put_side(&j, c, BEFORE);
 	diff_json_put_side(&j, c, AFTER);
-	json_key_text(&j, "by", report_group_word(c->options->compare.by));
-	json_key_text(&j, "normalize", diff_measure_word(c->options->compare.measure));
+	json_key_text(&j, "by", diff_by_word(c->criteria.by));
+	json_key_text(&j, "normalize", diff_measure_word(c->criteria.measure));
+	json_key_text(&j, "values_in", diff_unit_name(c));
 	json_key_real(&j, "level", DIFF_SIGNIFICANCE);
-	json_key_real(&j, "least", c->options->compare.least);
+	json_key_real(&j, "least", c->criteria.least);
 	/* null if a side has several runs, because the variation is then measured */
 	json_key(&j, "runs_differ_by");
 	if (diff_is_weak(c))
-		json_real(&j, DIFF_ASSUMED_PROGRAM);
+		json_real(&j, diff_is_of_waits(c) ? DIFF_ASSUMED_KERNEL : DIFF_ASSUMED_PROGRAM);
 	else
 		json_null(&j);
 	json_key(&j, "runs_differ_by_in_kernel");

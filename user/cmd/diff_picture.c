@@ -11,7 +11,8 @@ static int diff_write_folded(FILE *out, const struct comparison *c, struct error
 {
 	struct export_options how = c->options->how;
 
-	how.normalize = c->options->compare.measure == DIFF_SHARE;
+	how.normalize = c->options->compare.measure == DIFF_SHARE ||
+			c->options->compare.measure == DIFF_MEASURE_COUNT;
 	return folded_write_two(out, c->traces[1].profile, c->traces[0].profile, &how, err);
 }
 

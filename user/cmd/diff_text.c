@@ -17,10 +17,11 @@
 #define LINE 512
 
 static const char *const plurals[] = {
-	[GROUP_PROGRAM] = "programs",	  [GROUP_PROCESS] = "processes",
-	[GROUP_THREAD] = "threads",	  [GROUP_SERVICE] = "services",
-	[GROUP_CONTAINER] = "containers", [GROUP_CGROUP] = "control groups",
-	[GROUP_MODULE] = "modules",	  [DIFF_BY_FUNCTION] = "functions",
+	[GROUP_PROGRAM] = "programs",	     [GROUP_PROCESS] = "processes",
+	[GROUP_THREAD] = "threads",	     [GROUP_SERVICE] = "services",
+	[GROUP_CONTAINER] = "containers",    [GROUP_CGROUP] = "control groups",
+	[GROUP_MODULE] = "modules",	     [DIFF_BY_FUNCTION] = "functions",
+	[DIFF_BY_CLASS] = "classes of wait",
 };
 
 /* Show the origin of a trace: "a.skein: web-1, Linux 6.1, 4 CPUs, 2026-11-21 20:00:00, 10 s". */
@@ -47,10 +48,14 @@ static void diff_show_origin(const struct diff_trace *t, char *buf, size_t size)
 static void diff_show_samples(const struct diff_trace *t, char *buf, size_t size)
 {
 	const struct completeness *c = &t->completeness;
-	char text[32];
-	int used = snprintf(buf, size, "%s samples", show_count(t->count, text, sizeof(text)));
+	char text[32], waited[32];
+	int used = snprintf(buf, size, t->waits ? "%s stacks" : "%s samples",
+			    show_count(t->count, text, sizeof(text)));
 
-	if (t->event)
+	if (t->waits)
+		used = text_append(buf, size, used, " of waits, %s of waiting",
+				   show_duration(t->weight, waited, sizeof(waited)));
+	else if (t->event)
 		used = text_append(buf, size, used, " of %.64s", t->event->name);
 	if (t->event && t->event->frequency)
 		used = text_append(buf, size, used, " at %" PRIu64 " Hz", t->event->frequency);
@@ -88,10 +93,17 @@ static bool diff_weighs_time(const struct comparison *c)
 	return e && !strcmp(e->unit, "ns");
 }
 
-/* Return the unit of the numbers in the tables. */
-static const char *diff_unit_name(const struct comparison *c)
+const char *diff_unit_name(const struct comparison *c)
 {
-	switch (c->options->compare.measure) {
+	static const char *const of_waits[] = {
+		[DIFF_SHARE] = "percent of all time of waiting",
+		[DIFF_TIME] = "ms of waiting per second",
+		[DIFF_NONE] = "seconds of waiting",
+	};
+
+	if (diff_is_of_waits(c))
+		return of_waits[c->criteria.measure];
+	switch (c->criteria.measure) {
 	case DIFF_TIME:
 		return diff_weighs_time(c) ? "percent of one CPU" : "events per second";
 	case DIFF_NONE:
@@ -107,18 +119,27 @@ static const char *diff_unit_name(const struct comparison *c)
  */
 static void diff_put_runs(const struct comparison *c, const struct screen *s)
 {
-	char text[LINE];
+	char text[LINE], assumed[128];
 
+	if (diff_is_of_waits(c))
+		snprintf(assumed, sizeof(assumed),
+			 "%.0f %% of each time are assumed, as standard "
+			 "deviation",
+			 100 * DIFF_ASSUMED_KERNEL);
+	else
+		snprintf(assumed, sizeof(assumed),
+			 "%.0f %% of a program's time and %.0f %% of the kernel's are assumed, as "
+			 "standard deviations",
+			 100 * DIFF_ASSUMED_PROGRAM, 100 * DIFF_ASSUMED_KERNEL);
 	if (diff_is_weak(c))
 		snprintf(text, sizeof(text),
 			 "One trace a side, the weaker statement: how runs differ by themselves is "
-			 "not measured%s; %.0f %% of a program's time and %.0f %% of the kernel's "
-			 "are assumed, as standard deviations. Several traces of each side measure "
+			 "not measured%s; %s. Several traces of each side measure "
 			 "it: skein diff BEFORE... -- AFTER...",
 			 c->traces[0].stretch_count && c->traces[1].stretch_count
 				 ? ", only how these vary within"
 				 : "",
-			 100 * DIFF_ASSUMED_PROGRAM, 100 * DIFF_ASSUMED_KERNEL);
+			 assumed);
 	else
 		snprintf(text, sizeof(text),
 			 "%zu and %zu: how runs differ by themselves is measured and counted in.",
@@ -136,9 +157,9 @@ static void diff_put_method(const struct comparison *c, const struct screen *s)
 		changed[c->diff.rows.items[i].kernel] +=
 			diff_row_changed(c, &c->diff.rows.items[i]);
 	used = snprintf(text, sizeof(text),
-			"%zu %s in %s: %zu changed, of %zu with enough samples to show it",
-			c->diff.rows.count, plurals[c->options->compare.by], diff_unit_name(c),
-			changed[0], c->diff.tested[0]);
+			"%zu %s in %s: %zu changed, of %zu with enough %s to show it",
+			c->diff.rows.count, plurals[c->criteria.by], diff_unit_name(c), changed[0],
+			c->diff.tested[0], diff_is_of_waits(c) ? "waits" : "samples");
 	if (c->diff.tested[1])
 		used = text_append(text, sizeof(text), used,
 				   "; %zu of %zu of the kernel, which depend on what else runs%s",
@@ -153,11 +174,13 @@ static void diff_put_method(const struct comparison *c, const struct screen *s)
 /* Return how many decimal places are meaningful for recordings of usual length. */
 static int decimal_places(const struct comparison *c)
 {
-	if (c->options->compare.measure == DIFF_SHARE)
+	if (c->criteria.measure == DIFF_SHARE)
 		return 2;
+	if (diff_is_of_waits(c))
+		return c->criteria.measure == DIFF_NONE ? 3 : 1;
 	if (!diff_weighs_time(c))
 		return 0;
-	return c->options->compare.measure == DIFF_NONE ? 3 : 2;
+	return c->criteria.measure == DIFF_NONE ? 3 : 2;
 }
 
 static void diff_value_cell(struct table *t, const struct diff_change *c, int side, int digits)
@@ -193,7 +216,7 @@ static bool belongs_in_table(const struct comparison *c, const struct diff_row *
 			     enum diff_cost cost)
 {
 	const struct diff_change *change = &row->cost[cost];
-	bool shown = fabs(change->change) >= c->options->compare.least && change->change != 0 &&
+	bool shown = fabs(change->change) >= c->criteria.least && change->change != 0 &&
 		     (c->options->all || diff_is_significant(change));
 
 	if (cost == DIFF_SELF || !c->diff.costs[DIFF_SELF])
@@ -249,10 +272,10 @@ static int diff_put_rows(const struct comparison *c, const struct screen *s, enu
 		{"to", STYLE_DIM, true, false, 0},
 		{"before", STYLE_PLAIN, true, false, 0},
 		{"after", STYLE_PLAIN, true, false, 0},
-		{report_group_word(c->options->compare.by), STYLE_PLAIN, false, false, 20},
-		{function				   ? "module"
-		 : c->options->compare.by == GROUP_PROCESS ? "pid"
-							   : "process",
+		{diff_by_word(c->criteria.by), STYLE_PLAIN, false, false, 20},
+		{function			   ? "module"
+		 : c->criteria.by == GROUP_PROCESS ? "pid"
+						   : "process",
 		 STYLE_DIM, false, true, 12},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
@@ -262,12 +285,20 @@ static int diff_put_rows(const struct comparison *c, const struct screen *s, enu
 	return table_finish(&t, s, rows, count);
 }
 
+static const char *diff_table_title(const struct comparison *c, enum diff_cost cost)
+{
+	if (!c->diff.costs[DIFF_SELF])
+		return "Changed";
+	if (cost == DIFF_TOTAL)
+		return "Changed with what they call (total)";
+	return diff_is_of_waits(c) ? "Where threads waited, innermost function outside of the "
+				     "kernel and libraries (self)"
+				   : "Changed themselves (self)";
+}
+
 static int diff_put_table(const struct comparison *c, const struct screen *s, enum diff_cost cost,
 			  size_t *shown)
 {
-	const char *title = cost == DIFF_SELF	       ? "Changed themselves (self)"
-			    : c->diff.costs[DIFF_SELF] ? "Changed with what they call (total)"
-						       : "Changed";
 	struct ranked_change *list;
 	size_t count;
 	int ret = choose_changes(c, cost, &list, &count);
@@ -275,7 +306,7 @@ static int diff_put_table(const struct comparison *c, const struct screen *s, en
 	if (ret < 0)
 		return ret;
 	if (count) {
-		screen_put(s, STYLE_BOLD, title);
+		screen_put(s, STYLE_BOLD, diff_table_title(c, cost));
 		screen_put(s, STYLE_DIM, "; from, to: where the change lies, with 95 % certainty");
 		fputc('\n', s->out);
 		ret = diff_put_rows(c, s, cost, list, count);
@@ -290,7 +321,10 @@ static const char *diff_why_nothing(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->count[BEFORE] + c->count[AFTER]; i++)
 		if (!c->traces[i].count)
-			return "a trace has no samples that pass: nothing to compare\n";
+			return diff_is_of_waits(c) ? "a trace has no stacks of waits that pass: "
+						     "nothing to compare\n"
+						   : "a trace has no samples that pass: nothing to "
+						     "compare\n";
 	return c->options->all ? "nothing differs\n"
 			       : "no significant change (--all shows the others)\n";
 }

@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/wait_division.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "cmd/commands.h"
 #include "cmd/export.h"
 #include "cmd/filters.h"
 #include "export/gzip.h"
+#include "export/roots.h"
 
 struct export_arguments {
 	const char *format, *out;
@@ -80,8 +82,42 @@ static const struct option_spec export_specs[] = {
 	{.name = NULL},
 };
 
-int export_to_file(struct source *source, const struct export_format *format, const char *path,
-		   const struct export_options *options, struct error *err)
+/* Threads with the same root frames share the time of their waits. */
+struct export_groups {
+	const struct source *filter;
+	struct root_groups roots;
+};
+
+static int export_group(void *context, const struct process *p, const struct thread *t,
+			uint32_t *out)
+{
+	struct export_groups *g = context;
+
+	return filter_selects(g->filter, p, t) ? roots_group(&g->roots, p, t, out) : 1;
+}
+
+/* Export with the sums of waits divided. */
+static int export_divided(const struct export_input *in, struct sink *sink,
+			  const struct export_options *o, struct error *err)
+{
+	struct export_groups groups = {.filter = in->source, .roots.options = o};
+	struct wait_division d = {
+		.from = o->from, .to = o->to, .group = export_group, .context = &groups};
+	struct source *divided = NULL;
+	int ret = trace_source(&d.records, in->trace, err);
+
+	if (!ret)
+		ret = wait_division_source(&divided, in->source, &d, err);
+	if (!ret)
+		ret = pipe_join(divided, sink, err);
+	source_free(divided);
+	source_free(d.records);
+	names_free(&groups.roots.keys);
+	return ret;
+}
+
+int export_to_file(const struct export_input *in, const struct export_format *format,
+		   const char *path, const struct export_options *options, struct error *err)
 {
 	const char *dot = strrchr(path, '.');
 	bool gzip = format->gzip || (dot && !strcmp(dot, ".gz"));
@@ -95,7 +131,8 @@ int export_to_file(struct source *source, const struct export_format *format, co
 	ret = stream ? format->sink(&sink, stream, options, err)
 		     : error_errno(err, -ENOMEM, "cannot compress %s", path);
 	if (!ret)
-		ret = pipe_join(source, sink, err);
+		ret = in->divided && format->divided ? export_divided(in, sink, options, err)
+						     : pipe_join(in->source, sink, err);
 	sink_free(sink);
 	if (gzip && stream)
 		fclose(stream); /* an error also stays in file.stream, for outfile_commit() */
@@ -118,19 +155,31 @@ static int export_report_unknown(const char *name)
 	return log_error(2, "export: there is no format for '%s'; there are: %s", name, list);
 }
 
+/*
+ * Return whether samples of waits can divide the exact times: stacks of waits are chosen, and by
+ * nothing that records of switches do not have.
+ */
+static bool is_divided(const struct filter *f)
+{
+	return !f->python &&
+	       (!f->event || !strcmp(f->event, EVENT_OFF_CPU) || !strcmp(f->event, EVENT_WALL));
+}
+
 static int run_export(const char *path, const struct export_arguments *o,
 		      const struct export_format *format)
 {
 	struct export_options how = o->how;
 	struct filtered_input in = {0};
+	struct export_input from;
 	struct error err = {""};
 	int ret = filtered_input_open(&in, path, &o->filter, &err);
 
 	how.from = o->filter.from;
 	how.to = o->filter.to;
 	how.wall = o->filter.event && !strcmp(o->filter.event, EVENT_WALL);
+	from = (struct export_input){in.trace, in.source, is_divided(&o->filter)};
 	if (!ret)
-		ret = export_to_file(in.source, format, o->out ? o->out : "-", &how, &err);
+		ret = export_to_file(&from, format, o->out ? o->out : "-", &how, &err);
 	if (!ret && trace_left_out(in.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing in what was "
 			 "written",

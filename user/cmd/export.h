@@ -3,8 +3,18 @@
 #ifndef SKEIN_CMD_EXPORT_H
 #define SKEIN_CMD_EXPORT_H
 
-#include "base/pipe.h"
+#include <stdbool.h>
+
 #include "export/export.h"
+#include "trace/trace.h"
+
+/* What is exported. */
+struct export_input {
+	struct trace *trace;
+	struct source *source; /* made by filter_source(), of the records of the trace */
+	/* stacks of waits divide the exact times of waiting, in formats that show sums */
+	bool divided;
+};
 
 /*
  * Run the source and write its records to a file in the format, compressed by gzip if the format
@@ -12,8 +22,8 @@
  * pipes are written directly. The path "-" means stdout; a binary format refuses stdout if it is a
  * terminal. Return 0, or a negative errno with the cause in *err.
  */
-int export_to_file(struct source *source, const struct export_format *format, const char *path,
-		   const struct export_options *options, struct error *err);
+int export_to_file(const struct export_input *in, const struct export_format *format,
+		   const char *path, const struct export_options *options, struct error *err);
 
 /* Return the name of a format by index; NULL after the last. */
 const char *export_format_word(unsigned int index);

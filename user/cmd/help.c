@@ -38,8 +38,9 @@ const struct task tasks[] = {
 	 "sudo skein record -- make -j4\trun it, sample it and its children\n"
 	 "skein report --tree\twho calls what\n"},
 	{"What does it wait for?",
-	 "sudo skein record -e all -d 10s\trecord every switch and wake-up, too\n"
-	 "skein report --sched\twho ran, who waited, who woke whom\n"},
+	 "sudo skein record -e all -d 10s\trecord every switch and stacks of waits, too\n"
+	 "skein report --sched\twho ran, who waited, who woke whom\n"
+	 "skein report --off-cpu\twhere they waited, with stacks\n"},
 	{"What happened just before?",
 	 "sudo skein record -e all --keep 30s\trecord endlessly, keep the last 30 s\n"},
 	{"What has become slower?",

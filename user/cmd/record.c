@@ -117,7 +117,7 @@ static const struct option_spec record_options[] = {
 		 "CPU; works everywhere. cycles: stacks, by a hardware counter. sched: every "
 		 "context switch and wake-up, which show who waited, how long and for which "
 		 "thread. off-cpu: sched, and stacks of waits: where threads waited, and who ended "
-		 "that. all: cpu and sched. Default: cpu."},
+		 "that. all: cpu and off-cpu. Default: cpu."},
 	{.name = "off-cpu-period",
 	 .type = OPTION_DURATION,
 	 .arg = "TIME",
@@ -254,12 +254,13 @@ const struct command record_command = {
 		"With a COMMAND, only that command and its children are sampled (unless -a is "
 		"given), from its first instruction until it ends, and its exit status becomes "
 		"that of skein. Ctrl-C ends a recording properly; again, a second later: at once.",
-	.examples = "sudo skein record -d 10s\tthe whole machine for ten seconds\n"
-		    "sudo skein record -e all -d 10s\tand every switch: who waited, for whom\n"
-		    "sudo skein record -F 999 -- make -j4\ta build, closely\n"
-		    "sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
-		    "sudo skein record --cgroup system.slice/nginx.service\ta service\n"
-		    "sudo skein record -d 5s -o out.folded\tfolded stacks for a flame graph",
+	.examples =
+		"sudo skein record -d 10s\tthe whole machine for ten seconds\n"
+		"sudo skein record -e all -d 10s\tand every switch: who waited, where, for whom\n"
+		"sudo skein record -F 999 -- make -j4\ta build, closely\n"
+		"sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
+		"sudo skein record --cgroup system.slice/nginx.service\ta service\n"
+		"sudo skein record -d 5s -o out.folded\tfolded stacks for a flame graph",
 	.options = record_options,
 	.options_size = sizeof(struct record_options),
 	.group = COMMANDS_RECORDING,
@@ -290,7 +291,8 @@ struct recording {
 	bool full; /* --max-size ends the recording */
 	bool is_short; /* the trace has no room left, which ends the recording */
 	bool copy; /* SIGUSR2 has requested a copy of the trace */
-	uint64_t copy_after; /* the copy is made when the capture has had more ticks than this */
+	/* the copy is made when the capture has had more ticks than this; UINT64_MAX: not yet */
+	uint64_t copy_after;
 	struct progress_line progress;
 	char unwind_cache[PATH_MAX];
 };
@@ -459,12 +461,21 @@ static void copy_trace_now(struct recording *r)
 /* Copy after the next tick, when the trace holds all entities to which its records refer. */
 static void copy_trace_if_requested(struct recording *r, const struct capture_progress *p)
 {
-	if (r->copy && r->sink && p->ticks > r->copy_after) {
-		r->copy = false;
-		copy_trace_now(r);
-	}
-	if (!r->copy)
+	if (!r->copy || !r->sink || p->ticks <= r->copy_after)
+		return;
+	r->copy = false;
+	r->copy_after = UINT64_MAX;
+	copy_trace_now(r);
+}
+
+/* Before the tick that precedes a copy, the capture puts the waits that have not ended. */
+static bool record_wants_open_waits(void *context, const struct capture_progress *p)
+{
+	struct recording *r = context;
+
+	if (r->copy)
 		r->copy_after = p->ticks;
+	return r->copy && !r->spool;
 }
 
 static bool is_trace_full(const struct recording *r)
@@ -538,6 +549,7 @@ static struct capture_options record_capture_options(struct recording *r)
 		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
 		.wake_fd = r->signals,
 		.keep_going = record_continues,
+		.wants_open_waits = record_wants_open_waits,
 		.context = r,
 	};
 
@@ -553,6 +565,8 @@ static int open_trace(struct recording *r, struct sink **out, struct error *err)
 
 	if (!ret)
 		ret = trace_writer_reserve(*out, err);
+	if (!ret)
+		trace_writer_hold_open_waits(*out);
 	if (!ret && r->options.keep)
 		ret = trace_writer_retain(*out, r->options.keep, err);
 	if (!ret && r->options.max_size)
@@ -630,17 +644,18 @@ static int export_from(struct trace *trace, const struct recording *r, const cha
 		       struct error *err)
 {
 	const struct export_options o = {.pids = false};
+	struct export_input in = {.trace = trace, .divided = true};
 	const struct filter everything = {.idle = r->options.idle};
-	struct source *source = NULL, *filtered = NULL;
+	struct source *source = NULL;
 	int ret = trace_source(&source, trace, err);
 
 	if (!ret)
-		ret = filter_source(&filtered, source, &everything, err);
+		ret = filter_source(&in.source, source, &everything, err);
 	if (ret)
 		source_free(source);
 	else /* the filter owns the source now */
-		ret = export_to_file(filtered, r->format, path, &o, err);
-	source_free(filtered);
+		ret = export_to_file(&in, r->format, path, &o, err);
+	source_free(in.source);
 	return ret;
 }
 
@@ -738,7 +753,8 @@ static int record_parse_options(struct recording *r, int argc, char **argv)
 
 static int record_main(int argc, char **argv)
 {
-	struct recording r = {.signals = -1, .options.wait_names = WAIT_DEFAULT};
+	struct recording r = {
+		.signals = -1, .options.wait_names = WAIT_DEFAULT, .copy_after = UINT64_MAX};
 	int status = record_parse_options(&r, argc, argv);
 
 	if (status < 0) { /* --help */

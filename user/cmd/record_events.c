@@ -16,7 +16,7 @@ static const struct event_word {
 } event_words[] = {
 	{"cpu", "cpu-clock", false, false}, {"cpu-clock", "cpu-clock", false, false},
 	{"cycles", "cycles", false, false}, {"sched", NULL, true, false},
-	{"off-cpu", NULL, true, true},	    {"all", "cpu-clock", true, false},
+	{"off-cpu", NULL, true, true},	    {"all", "cpu-clock", true, true},
 	{NULL, NULL, false, false},
 };
 
@@ -37,6 +37,7 @@ static int parse_event_word(struct record_events *o, const char *word, size_t si
 		o->sample |= w->event != NULL;
 		o->sched |= w->sched;
 		o->waits |= w->waits;
+		o->waits_needed |= w->waits && !w->event;
 		return 0;
 	}
 	return error_set(err, -EINVAL,
@@ -73,6 +74,7 @@ struct capture_waits record_events_waits(const struct record_events *o)
 {
 	return (struct capture_waits){
 		.stacks = o->waits,
+		.optional = !o->waits_needed,
 		.all = o->all_stacks,
 		.period = o->wait_period ? o->wait_period : CAPTURE_WAIT_PERIOD,
 	};

@@ -9,6 +9,7 @@ struct record_events {
 	const char *event; /* the sampled event; NULL: the default */
 	bool sample, sched; /* record samples, record the scheduler; neither means samples */
 	bool waits, all_stacks; /* take stacks of waits; of all of them */
+	bool waits_needed; /* not only where the kernel can take them, as with the word all */
 	uint64_t wait_period; /* ns; 0: the default */
 };
 

@@ -300,7 +300,7 @@ static void summary_show_switches(const struct capture_summary *s)
 /* Show how many stacks of waits were taken, and with which periods they were chosen. */
 static void summary_show_waits(const struct wait_stacks_summary *w)
 {
-	char taken[32], chosen[32], wakers[32], least[32], most[40] = "", text[32];
+	char taken[32], chosen[32], wakers[32], least[32], most[40] = "", open[32], text[32];
 	bool changed = w->period_most != w->period_least;
 
 	show_duration(w->period_least, least, sizeof(least));
@@ -309,8 +309,10 @@ static void summary_show_waits(const struct wait_stacks_summary *w)
 			 show_duration(w->period_most, text, sizeof(text)));
 	show_count(w->written, taken, sizeof(taken));
 	show_count(w->wakers, wakers, sizeof(wakers));
-	log_info("stacks of %s waits and %s wakers; %s waits chosen, always those of %s%s", taken,
-		 wakers, show_count(w->chosen, chosen, sizeof(chosen)), least, most);
+	log_info("stacks of %s waits and %s wakers; %s waits chosen, always those of %s%s; stacks "
+		 "of %s waits that had not ended",
+		 taken, wakers, show_count(w->chosen, chosen, sizeof(chosen)), least, most,
+		 show_count(w->open, open, sizeof(open)));
 }
 
 void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
@@ -324,6 +326,8 @@ void record_summary_print(const struct capture_summary *s, const struct trace_st
 		summary_show_switches(s);
 	if (s->waits.period_most || s->waits.chosen)
 		summary_show_waits(&s->waits);
+	if (*s->waits.refused)
+		log_warn("%s: recorded without them", s->waits.refused);
 	summary_show_losses(s);
 	summary_show_cost(s);
 	summary_show_unwinding(s);

@@ -79,7 +79,8 @@ static const struct option_spec report_specs[] = {
 	 .type = OPTION_FLAG,
 	 .help = "The scheduler's tables in detail: CPUs over time, which threads ran, "
 		 "waited for a CPU or for something else and how long, which woke which, how many "
-		 "ran at once. With --by: grouped by that.",
+		 "ran at once. With --by: grouped by that; --by function shows in which functions "
+		 "threads waited, for recordings with -e off-cpu or all.",
 	 .offset = offsetof(struct report_options, sched)},
 	{.name = "off-cpu",
 	 .type = OPTION_FLAG,
@@ -150,19 +151,28 @@ static int add_sched_report(struct report *r, const struct filtered_input *in, s
 	return ret;
 }
 
+static bool has_wait_stacks(const struct profile *p)
+{
+	uint32_t event = profile_event_named(p, EVENT_OFF_CPU);
+
+	return event < p->count.events && !strcmp(p->events[event].name, EVENT_OFF_CPU);
+}
+
 /* Make the part about waits. A trace without stacks of waits is the error -ENODATA. */
 static int add_off_cpu_report(struct report *r, const struct filtered_input *in, struct error *err)
 {
+	const struct report_options *o = r->options;
+	bool functions = o->sched && o->by == BY_FUNCTION;
 	struct source *samples = NULL;
 	int ret;
 
-	if (!r->options->off_cpu)
+	if (!o->off_cpu && !functions)
 		return 0;
-	if (!r->event || strcmp(r->event->name, EVENT_OFF_CPU))
+	if (!has_wait_stacks(r->profile))
 		return error_set(err, -ENODATA,
 				 "%s: the trace has no stacks of waits: record with 'skein record "
-				 "-e off-cpu'",
-				 r->path);
+				 "-e %s'",
+				 r->path, functions ? "all" : "off-cpu");
 	ret = trace_source(&samples, in->trace, err);
 	if (!ret)
 		ret = report_off_cpu_make(r, samples, r->filtered ? in->source : NULL, err);
@@ -234,9 +244,9 @@ static int report_main(int argc, char **argv)
 				 argv[first + 1]);
 	if (o.tree && o.by != BY_NOTHING)
 		return log_error(2, "report: --tree and --by exclude each other");
-	if (o.sched && (o.tree || o.by == BY_FUNCTION || o.by == GROUP_MODULE))
-		return log_error(2, "report: --sched cannot be combined with --tree or --by %s",
-				 o.tree ? "function" : report_group_word(o.by));
+	if (o.sched && (o.tree || o.by == GROUP_MODULE))
+		return log_error(2, "report: --sched cannot be combined with --tree or --by "
+				    "module");
 	if (o.off_cpu &&
 	    (o.tree || o.sched || o.timeline || o.filter.event || o.by == GROUP_MODULE))
 		return log_error(2, "report: --off-cpu cannot be combined with --tree, --sched, "
@@ -266,6 +276,7 @@ const struct command report_command = {
 		    "skein report --by service run.skein\tone line per service\n"
 		    "skein report --sched\twho ran, who waited, who woke whom\n"
 		    "skein report --sched --by thread -n 0\tthe same of every thread\n"
+		    "skein report --sched --by function\tthe functions in which threads waited\n"
 		    "skein report --off-cpu --comm redis-server\twhere redis waited, and for whom\n"
 		    "skein report --timeline --from 10s --to 12s\ttwo seconds, CPU by CPU\n"
 		    "skein report --from 10s --to 12s\ttwo seconds of it\n",

@@ -296,8 +296,8 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	report_json_put_functions(&j, r, "python_functions", &r->python_functions);
 	report_json_put_groups(&j, r);
 	if (r->sched)
-		report_sched_json(&j, r->sched);
-	if (r->off_cpu)
+		ret = report_sched_json(&j, r->sched);
+	if (!ret && r->off_cpu && r->options->off_cpu)
 		ret = report_off_cpu_json(&j, r);
 	if (!ret && r->options->tree)
 		ret = report_json_put_tree(&j, r);

@@ -34,6 +34,7 @@ int report_off_cpu_make(struct report *r, struct source *samples, const struct s
 		.by = r->options->by < SCHED_GROUPS ? (enum group_by)r->options->by : GROUP_PROGRAM,
 		.from = r->options->filter.from,
 		.to = r->options->filter.to,
+		.running = r->options->sched,
 		.selected = filter ? is_waiter_selected : NULL,
 		.context = o,
 	};
@@ -104,14 +105,6 @@ int report_exact_waits(struct exact_waits *out, const struct report *r)
 	return ret;
 }
 
-uint64_t report_time_without_stack(const struct off_cpu *o, const struct wait_sum *s,
-				   uint64_t exact)
-{
-	double missing = (double)exact - wait_sum_total(s);
-
-	return missing > off_cpu_half_width(o, s) ? (uint64_t)missing : 0;
-}
-
 /* Add the cells of an estimate: the time, half of its interval, the number of stacks. */
 static void sum_cells(struct table *t, const struct off_cpu *o, const struct wait_sum *s)
 {
@@ -123,6 +116,27 @@ static void sum_cells(struct table *t, const struct off_cpu *o, const struct wai
 static void share_cell(struct table *t, const struct off_cpu *o, const struct wait_sum *s)
 {
 	report_sched_share_cell(t, (uint64_t)wait_sum_total(s), (uint64_t)wait_sum_total(&o->sum));
+}
+
+/* Classes of which no stack was taken are in no row of the estimates. */
+static void put_classes_without_stacks(struct table *t, const struct off_cpu *o,
+				       const struct exact_waits *exact)
+{
+	const struct off_cpu_table *rows = &o->tables[OFF_CPU_CLASSES];
+	uint64_t left[WAIT_COUNT];
+
+	memcpy(left, exact->of_class, sizeof(left));
+	for (size_t i = 0; i < rows->list.count; i++)
+		left[rows->list.items[i].wait] = 0;
+	for (int wait = 1; wait < WAIT_COUNT; wait++) {
+		if (!left[wait])
+			continue;
+		report_sched_duration_cell(t, left[wait]);
+		for (int empty = 0; empty < 3; empty++)
+			table_cell(t, "");
+		report_sched_duration_cell(t, left[wait]);
+		table_cell(t, wait_class_word((uint64_t)wait));
+	}
 }
 
 /* Show exact times beside those of stacks, for each class of wait or each group. */
@@ -153,9 +167,11 @@ static int put_exact(const struct report *r, const struct screen *to, enum off_c
 
 		report_sched_duration_cell(&t, known);
 		sum_cells(&t, o, &row->sum);
-		report_sched_duration_cell(&t, report_time_without_stack(o, &row->sum, known));
+		report_sched_duration_cell(&t, off_cpu_without_stack(o, &row->sum, known));
 		table_cell(&t, classes ? wait_class_word(row->wait) : o->groups.items[row->group]);
 	}
+	if (classes)
+		put_classes_without_stacks(&t, o, exact);
 	return table_finish(&t, to, count, rows->list.count);
 }
 
@@ -225,7 +241,7 @@ static void put_main_waker(const struct report *r, const struct screen *to,
 	if (row->by.number == OFF_CPU_NONE)
 		return;
 	text_clean(o->wakers.items[row->by.number], name, sizeof(name));
-	fprintf(to->out, ", ended by %s (%s)", name,
+	fprintf(to->out, ", %s%s (%s)", row->by.number == o->not_ended ? "" : "ended by ", name,
 		show_percent(row->by.weight, (uint64_t)wait_sum_total(&row->sum), share,
 			     sizeof(share)));
 }
@@ -335,7 +351,10 @@ static void put_wakers(const struct report *r, const struct screen *to)
 		put_estimate(r, to, &row->sum);
 		text_clean(o->groups.items[row->group], name, sizeof(name));
 		text_clean(o->wakers.items[row->waker], waker, sizeof(waker));
-		fprintf(to->out, "  %s ended waits of %s\n", waker, name);
+		if (row->waker == o->not_ended)
+			fprintf(to->out, "  waits of %s %s\n", name, waker);
+		else
+			fprintf(to->out, "  %s ended waits of %s\n", waker, name);
 		if (row->path.number != OFF_CPU_NONE)
 			put_stack_text(r, to, row->path.number, true);
 	}
@@ -387,7 +406,6 @@ int report_off_cpu_tables(const struct report *r, const struct screen *to)
 	ret = report_exact_waits(&exact, r);
 	if (ret)
 		return ret;
-	fputc('\n', to->out);
 	ret = put_exact(r, to, OFF_CPU_CLASSES, &exact);
 	fputc('\n', to->out);
 	if (!ret)

@@ -25,6 +25,8 @@ void report_off_cpu_free(struct report_off_cpu *o); /* NULL is accepted */
 int report_off_cpu_tables(const struct report *r, const struct screen *to);
 /* Write the member of the report's object about waits. */
 int report_off_cpu_json(struct json *j, const struct report *r);
+/* Write the members of an estimate: number of stacks, time, ends of its interval, in ns. */
+void report_off_cpu_json_sum(struct json *j, const struct off_cpu *o, const struct wait_sum *s);
 
 /*
  * The exact time (ns) that the threads of each group of waits were blocked, from the records of
@@ -37,9 +39,5 @@ struct exact_waits {
 };
 
 int report_exact_waits(struct exact_waits *out, const struct report *r);
-
-/* Return the time that is missing in a sum, beyond what chance explains. exact: ns. */
-uint64_t report_time_without_stack(const struct off_cpu *o, const struct wait_sum *s,
-				   uint64_t exact);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cmd/report_off_cpu.h"
 
-static void json_put_sum(struct json *j, const struct off_cpu *o, const struct wait_sum *s)
+void report_off_cpu_json_sum(struct json *j, const struct off_cpu *o, const struct wait_sum *s)
 {
 	struct wait_interval in = wait_sum_interval(s, (double)o->largest);
 
@@ -19,7 +19,7 @@ static void json_put_exact(struct json *j, const struct off_cpu *o, const struct
 			   uint64_t exact)
 {
 	json_key_uint(j, "exact", exact);
-	json_key_uint(j, "no_stack_taken", report_time_without_stack(o, s, exact));
+	json_key_uint(j, "no_stack_taken", off_cpu_without_stack(o, s, exact));
 }
 
 static void json_put_stack(struct json *j, const struct report *r, const char *key, uint32_t node)
@@ -119,7 +119,8 @@ static void json_put_table(struct json *j, const struct report *r, enum off_cpu_
 		const struct off_cpu_row *row = &t->list.items[i];
 
 		json_object(j);
-		json_put_sum(j, o, &row->sum);
+		report_off_cpu_json_sum(j, o, &row->sum);
+		json_key_uint(j, "not_ended", row->not_ended);
 		if (kind == OFF_CPU_CLASSES)
 			json_put_exact(j, o, &row->sum, exact->of_class[row->wait]);
 		if (kind == OFF_CPU_GROUPS)
@@ -144,11 +145,11 @@ static void json_put_off_cpu_functions(struct json *j, const struct report *r)
 		json_key_text(j, "module", symbol_module(&r->symbols, f->symbol));
 		json_key(j, "own");
 		json_object(j);
-		json_put_sum(j, o, &f->own);
+		report_off_cpu_json_sum(j, o, &f->own);
 		json_object_end(j);
 		json_key(j, "total");
 		json_object(j);
-		json_put_sum(j, o, &f->total);
+		report_off_cpu_json_sum(j, o, &f->total);
 		json_object_end(j);
 		json_object_end(j);
 	}
@@ -165,7 +166,7 @@ int report_off_cpu_json(struct json *j, const struct report *r)
 		return ret;
 	json_key(j, "off_cpu");
 	json_object(j);
-	json_put_sum(j, o, &o->sum);
+	report_off_cpu_json_sum(j, o, &o->sum);
 	json_key_uint(j, "largest_period", o->largest);
 	json_put_exact(j, o, &o->sum, exact.all);
 	for (int kind = 0; kind < OFF_CPU_KINDS; kind++)

@@ -42,7 +42,7 @@ void report_sched_machine(const struct report_sched *s, const struct screen *to)
 int report_sched_programs(const struct report_sched *s, const struct screen *to);
 int report_sched_tables(const struct report_sched *s, const struct screen *to);
 /* Write the scheduler's member of the report's object. */
-void report_sched_json(struct json *j, const struct report_sched *s);
+int report_sched_json(struct json *j, const struct report_sched *s);
 
 /* Helpers shared by the tables. Return row i in the order of the report. */
 const struct sched_row *report_sched_row(const struct sched_rows *rows, size_t i);
@@ -70,6 +70,32 @@ unsigned int report_sched_id_columns(struct column *columns, enum group_by by,
 				     const struct screen *to);
 void report_sched_id_cells(struct table *t, const struct sched_row *row, enum group_by by,
 			   const struct screen *to);
+
+/*
+ * The wait classes with the most time, as many as fit on the screen. rest: other classes have time,
+ * too, which the last column sums.
+ */
+struct report_wait_classes {
+	int wait[WAIT_COUNT];
+	unsigned int count;
+	bool rest;
+};
+
+/* Choose the classes for a table of these times, in room columns of the screen. */
+void report_sched_choose_classes(struct report_wait_classes *c, const struct sched_times *all,
+				 unsigned int room);
+/* Add the columns of the classes, whose number is returned; add the cells of blocked times. */
+unsigned int report_sched_blocked_columns(struct column *columns,
+					  const struct report_wait_classes *c);
+void report_sched_blocked_cells(struct table *t, const struct sched_times *times,
+				const struct report_wait_classes *c);
+
+/*
+ * Show in which functions threads were blocked, as text or as members of the scheduler's object;
+ * r->off_cpu is set. Return 0 or -ENOMEM.
+ */
+int report_sched_functions(const struct report *r, const struct screen *to);
+int report_sched_functions_json(struct json *j, const struct report *r);
 
 /*
  * Print the use of CPUs over time and the waits for them; print how many threads ran at once on the

@@ -199,9 +199,10 @@ static void sched_json_put_wakes(struct json *j, const struct report_sched *s)
 	json_key_uint(j, "other_wakes", s->all->other_wakes);
 }
 
-void report_sched_json(struct json *j, const struct report_sched *s)
+int report_sched_json(struct json *j, const struct report_sched *s)
 {
 	const struct sched *all = s->all;
+	int ret = 0;
 
 	json_key(j, "sched");
 	json_object(j);
@@ -222,5 +223,8 @@ void report_sched_json(struct json *j, const struct report_sched *s)
 	sched_json_put_cpus(j, s);
 	sched_json_put_rows(j, s);
 	sched_json_put_wakes(j, s);
+	if (s->report->off_cpu && s->report->options->sched)
+		ret = report_sched_functions_json(j, s->report);
 	json_object_end(j);
+	return ret;
 }

@@ -61,16 +61,6 @@ static int put_sched_times(const struct report_sched *s, const struct screen *to
 	return table_finish(&t, to, count, rows->order.count);
 }
 
-/*
- * The wait classes with the most time, as many as fit on the screen. rest: other classes have time,
- * too, which the last column sums.
- */
-struct wait_classes {
-	int wait[WAIT_COUNT];
-	unsigned int count;
-	bool rest;
-};
-
 static uint64_t blocked_time(const struct sched_times *t, int wait)
 {
 	return t->blocked[wait] + (wait == WAIT_OTHER ? t->blocked[0] : 0);
@@ -84,13 +74,13 @@ static unsigned int wait_column_width(int wait)
 	return (title > SCHED_NUMBER_COLUMNS ? title : SCHED_NUMBER_COLUMNS) + 2;
 }
 
-static void choose_wait_classes(struct wait_classes *c, const struct sched_times *all,
-				unsigned int room)
+void report_sched_choose_classes(struct report_wait_classes *c, const struct sched_times *all,
+				 unsigned int room)
 {
 	bool taken[WAIT_COUNT] = {false};
 	unsigned int width = 0, rest = REST_COLUMNS;
 
-	*c = (struct wait_classes){.count = 0};
+	*c = (struct report_wait_classes){.count = 0};
 	for (int n = 1; n < WAIT_COUNT; n++) {
 		int most = 0;
 
@@ -108,8 +98,21 @@ static void choose_wait_classes(struct wait_classes *c, const struct sched_times
 	}
 }
 
-static void blocked_cells(struct table *t, const struct sched_times *times,
-			  const struct wait_classes *c)
+unsigned int report_sched_blocked_columns(struct column *columns,
+					  const struct report_wait_classes *c)
+{
+	unsigned int count = 0;
+
+	for (; count < c->count; count++)
+		columns[count] = (struct column){wait_class_word(c->wait[count]), STYLE_PLAIN, true,
+						 false, 0};
+	if (c->rest)
+		columns[count++] = (struct column){"the rest", STYLE_PLAIN, true, false, 0};
+	return count;
+}
+
+void report_sched_blocked_cells(struct table *t, const struct sched_times *times,
+				const struct report_wait_classes *c)
 {
 	uint64_t rest = sched_blocked(times);
 
@@ -131,23 +134,18 @@ static int put_sched_blocked(const struct report_sched *s, const struct screen *
 	size_t count = report_row_limit(s->report, rows->order.count, ROWS);
 	struct table t = {.columns = columns};
 	struct sched_times all = {0};
-	struct wait_classes c;
+	struct report_wait_classes c;
 
 	for (size_t i = 0; i < rows->order.count; i++)
 		sched_times_add(&all, &report_sched_row(rows, i)->times);
 	if (!sched_blocked(&all))
 		return 0;
-	choose_wait_classes(&c, &all, to->width - NAME_COLUMNS);
-	for (; t.column_count < c.count; t.column_count++)
-		columns[t.column_count] = (struct column){wait_class_word(c.wait[t.column_count]),
-							  STYLE_PLAIN, true, false, 0};
-	if (c.rest)
-		columns[t.column_count++] =
-			(struct column){"the rest", STYLE_PLAIN, true, false, 0};
+	report_sched_choose_classes(&c, &all, to->width - NAME_COLUMNS);
+	t.column_count = report_sched_blocked_columns(columns, &c);
 	t.column_count += report_sched_id_columns(columns + t.column_count, by, to);
 	put_sched_title(to, "What they were blocked on\n");
 	for (size_t i = 0; i < count; i++) {
-		blocked_cells(&t, &report_sched_row(rows, i)->times, &c);
+		report_sched_blocked_cells(&t, &report_sched_row(rows, i)->times, &c);
 		report_sched_id_cells(&t, report_sched_row(rows, i), by, to);
 	}
 	return table_finish(&t, to, count, rows->order.count);

@@ -278,6 +278,29 @@ static double cpus_busy(const struct report *r, bool merged)
 	return (double)r->weight / (double)recorded * (double)r->profile->host.cpus;
 }
 
+/*
+ * Show that there are samples of another event. Those of wakers go with the waits, whose report
+ * shows them.
+ */
+static void report_put_other_event(const struct report *r, const struct screen *s, uint32_t event)
+{
+	const char *name = r->profile->events[event].name;
+	bool waits = !strcmp(name, EVENT_OFF_CPU);
+	uint64_t samples, weight;
+	char count[32], text[512];
+
+	profile_event_total(r->profile, event, &samples, &weight);
+	if (!samples || !strcmp(name, EVENT_OFF_CPU_WAKERS))
+		return;
+	show_count(samples, count, sizeof(count));
+	if (waits)
+		snprintf(text, sizeof(text), "%s stack%s of waits (--off-cpu shows them)", count,
+			 samples == 1 ? "" : "s");
+	else
+		snprintf(text, sizeof(text), "%s of %.64s (--event shows them)", count, name);
+	screen_put_paragraph(s, "", STYLE_PLAIN, text);
+}
+
 static void report_put_samples(const struct report *r, const struct screen *s, bool merged)
 {
 	const struct event *e = r->event;
@@ -303,18 +326,9 @@ static void report_put_samples(const struct report *r, const struct screen *s, b
 	if (r->filtered)
 		snprintf(text + used, sizeof(text) - used, " (of those that pass the filters)");
 	screen_put_paragraph(s, "Samples", STYLE_PLAIN, text);
-	for (uint32_t i = 0; i < r->profile->count.events; i++) {
-		uint64_t samples, all;
-
-		profile_event_total(r->profile, i, &samples, &all);
-		if (i == r->event_index || !samples)
-			continue;
-		snprintf(text, sizeof(text), "%s of %.64s (%s shows them)",
-			 show_count(samples, count, sizeof(count)), r->profile->events[i].name,
-			 strcmp(r->profile->events[i].name, EVENT_OFF_CPU) ? "--event"
-									   : "--off-cpu");
-		screen_put_paragraph(s, "", STYLE_PLAIN, text);
-	}
+	for (uint32_t i = 0; i < r->profile->count.events; i++)
+		if (i != r->event_index)
+			report_put_other_event(r, s, i);
 }
 
 /* Show a share of the user stacks and why they broke: "0.3 % no unwind table in libfoo.so.1". */
@@ -671,7 +685,11 @@ static int report_put_sched(const struct report *r, const struct screen *s)
 		return 0;
 	if (!r->count && !detail)
 		fputc('\n', s->out);
-	ret = detail ? report_sched_tables(r->sched, s) : report_sched_programs(r->sched, s);
+	if (r->options->sched && r->options->by == BY_FUNCTION)
+		ret = report_sched_functions(r, s);
+	else
+		ret = detail ? report_sched_tables(r->sched, s)
+			     : report_sched_programs(r->sched, s);
 	fputc('\n', s->out);
 	return ret;
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -38,7 +39,7 @@ struct top_options {
 	struct targets targets;
 	uint64_t delay, window, iterations, rows, buffer;
 	const char *view, *sort, *unwind_cache;
-	bool batch;
+	bool batch, off_cpu;
 };
 
 #define MEMBER(m) offsetof(struct top_options, m)
@@ -72,6 +73,12 @@ static const struct option_spec top_options[] = {
 	SERVICE_RULES_OPTION,
 
 	{.name = "What to show", .type = OPTION_HEADING},
+	{.name = "off-cpu",
+	 .type = OPTION_FLAG,
+	 .help = "Show where threads wait, not where they run, and who ends the waits: waits that "
+		 "ended in the window, by stacks that are taken as with 'skein record -e off-cpu'. "
+		 "Nothing is sampled then.",
+	 .offset = MEMBER(off_cpu)},
 	{.name = "window",
 	 .letter = 'w',
 	 .type = OPTION_DURATION,
@@ -90,7 +97,8 @@ static const struct option_spec top_options[] = {
 	 .arg = "VIEW",
 	 .values = view_word,
 	 .help = "The view to begin with: functions, 'call tree', programs, processes, threads, "
-		 "services, containers or modules.",
+		 "services, containers or modules. With --off-cpu, also classes (what for) and "
+		 "wakers, and no modules.",
 	 .offset = MEMBER(view)},
 	{.name = "sort",
 	 .letter = 's',
@@ -136,6 +144,7 @@ const struct command top_command = {
 	.examples = "sudo skein top\tthe whole machine\n"
 		    "sudo skein top -p 4711 -F 999\tone process, closely\n"
 		    "sudo skein top --cgroup system.slice/nginx.service\ta service\n"
+		    "sudo skein top --off-cpu\twhere threads wait, what for and for whom\n"
 		    "sudo skein top -b -n 1 -d 5s\tone table of five seconds, for a script\n",
 	.options = top_options,
 	.options_size = sizeof(struct top_options),
@@ -288,6 +297,7 @@ static int update_window(struct top *t, uint64_t now)
 	ret = top_model_take(&t->ui.model, &w);
 	if (ret) {
 		profile_free(w.profile);
+		free(w.waits);
 		return ret;
 	}
 	top_facts_title(&w, t->ui.model.event, t->head.title, sizeof(t->head.title));
@@ -371,7 +381,9 @@ static struct capture_options top_capture_options(struct top *t)
 {
 	uint64_t window = t->options.window;
 	struct capture_options o = {
-		.sample = true,
+		.sample = !t->options.off_cpu,
+		.sched = t->options.off_cpu,
+		.waits = {.stacks = t->options.off_cpu, .period = CAPTURE_WAIT_PERIOD},
 		.memory.buffer = t->options.buffer,
 		.keep = window > KEEP_MIN ? window : KEEP_MIN,
 		.release_fd = -1,
@@ -469,6 +481,13 @@ static int prepare_top(struct top *t)
 	    (o->view && find_option_word(o->view, view_word, "view", &view)) ||
 	    (o->sort && find_option_word(o->sort, sort_word, "sort", &sort)))
 		return 2;
+	if (!top_view_is_available(view, o->off_cpu))
+		return log_error(2, "top: the view '%s' is only there with%s --off-cpu", o->view,
+				 o->off_cpu ? "out" : "");
+	if (o->off_cpu && o->targets.frequency)
+		return log_error(2, "top: --off-cpu and --frequency exclude each other: waits are "
+				    "not sampled by a clock");
+	t->ui.model.off_cpu = o->off_cpu;
 	if (!o->batch && top_terminal_check(&err) < 0)
 		return log_failure(1, &err);
 	if (top_ui_begin(&t->ui, view, sort) < 0)

@@ -95,18 +95,22 @@ static bool has_tab(const struct top_ui *ui, enum top_view view)
 static void draw_tabs(const struct top_ui *ui, struct top_pen p)
 {
 	const struct top_level *l = top_ui_level(ui);
+	int number = 0;
 
 	for (int view = 0; view < TOP_VIEW_COUNT; view++) {
 		char text[32];
 		bool here = l->view == (enum top_view)view;
 
+		if (!top_view_is_available(view, ui->model.off_cpu))
+			continue;
+		number++;
 		if (!has_tab(ui, view))
 			continue;
 		/* a narrow screen shows the whole name of the current tab only */
-		snprintf(text, sizeof(text), "%d %s", view + 1,
+		snprintf(text, sizeof(text), "%d %s", number,
 			 here || top_screen_columns() >= 90 ? top_view_word(view) : "");
 		if (top_screen_columns() < 90 && !here)
-			snprintf(text, sizeof(text), "%d %.4s", view + 1, top_view_word(view));
+			snprintf(text, sizeof(text), "%d %.4s", number, top_view_word(view));
 		write_whole(&p, here ? TOP_STYLE_TAB : TOP_STYLE_PLAIN, text);
 		write_text(&p, TOP_STYLE_PLAIN, "  ");
 	}
@@ -172,8 +176,8 @@ static unsigned int module_columns(const struct top_ui *ui, unsigned int room)
 {
 	enum top_view view = top_ui_level(ui)->view;
 
-	if (view == TOP_PROGRAMS || view == TOP_SERVICES || view == TOP_CONTAINERS ||
-	    view == TOP_MODULES)
+	if (view == TOP_CLASSES || view == TOP_WAKERS || view == TOP_PROGRAMS ||
+	    view == TOP_SERVICES || view == TOP_CONTAINERS || view == TOP_MODULES)
 		return 0;
 	return room >= NAME_COLUMNS_MIN + MODULE_COLUMNS + 2 ? MODULE_COLUMNS : 0;
 }
@@ -357,6 +361,7 @@ static void draw_rows(struct top_ui *ui, const struct top_head *head, const stru
 			   head->waiting		? head->waiting
 			   : *level->pattern		? "nothing that fits the filter"
 			   : level->view == TOP_CALLERS ? "no sample of this function in the window"
+			   : ui->model.off_cpu		? "no wait ended in the window"
 							: "no samples in the window");
 	if (l->name)
 		draw_name(name, top_screen_rows() - l->keys - lines, lines);

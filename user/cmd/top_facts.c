@@ -46,6 +46,21 @@ static void add_load(struct top_facts *f, const struct recent_window *w)
 			 (double)written * NSEC_PER_SEC / (double)a->span);
 }
 
+/* Add how many threads waited at once, and how many stacks that is known from. */
+static void add_waiting(struct top_facts *f, const struct recent_window *w)
+{
+	uint64_t weight = 0, count = 0;
+
+	for (size_t i = 0; i < w->wait_count; i++) {
+		weight += w->waits[i].weight;
+		count += w->waits[i].count;
+	}
+	if (!w->span)
+		return;
+	add_fact(f, false, "%.1f threads waited at once", (double)weight / (double)w->span);
+	add_fact(f, false, "%.0f stacks/s", (double)count * NSEC_PER_SEC / (double)w->span);
+}
+
 /* Add the lost samples of running threads, with the most frequent reason; then the stolen ones. */
 static void add_lost_samples(struct top_facts *f, const struct recent_account *a)
 {
@@ -112,14 +127,19 @@ static int add_python(struct top_facts *f, const struct profile *p, uint32_t eve
 int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event,
 		      double cost)
 {
+	bool waits = event < w->profile->count.events &&
+		     event_is_of_waits(w->profile->events[event].name);
 	int ret;
 
 	*out = (struct top_facts){.count = 0};
-	add_load(out, w);
+	if (waits)
+		add_waiting(out, w);
+	else
+		add_load(out, w);
 	add_stacks(out, w->profile, event);
 	add_lost_samples(out, &w->account);
 	add_other_losses(out, &w->account);
-	ret = add_python(out, w->profile, event);
+	ret = waits ? 0 : add_python(out, w->profile, event);
 	add_fact(out, false, "skein %.1f %%", cost * 100);
 	return ret;
 }
@@ -147,10 +167,12 @@ uint64_t top_facts_own_cpu(void)
 char *top_facts_title(const struct recent_window *w, uint32_t event, char *buf, size_t size)
 {
 	const struct profile *p = w->profile;
-	char span[32];
+	const struct event *e = event < p->count.events ? &p->events[event] : NULL;
+	char span[32], rate[32];
 
-	snprintf(buf, size, "%s, %" PRIu64 " Hz, last %s", p->host.hostname,
-		 event < p->count.events ? p->events[event].frequency : 0,
+	snprintf(rate, sizeof(rate), "%" PRIu64 " Hz", e ? e->frequency : 0);
+	snprintf(buf, size, "%s, %s, last %s", p->host.hostname,
+		 e && event_is_of_waits(e->name) ? "waits" : rate,
 		 show_duration(w->span / NSEC_PER_SEC * NSEC_PER_SEC, span, sizeof(span)));
 	return buf;
 }
@@ -163,6 +185,8 @@ static const char *focus_word(const struct top_focus *f)
 #undef FOCUS_WORD
 	};
 
+	if (f->by == GROUP_KIND_COUNT && !f->function)
+		return f->view == TOP_CLASSES ? "class" : "ended by";
 	return f->function ? "function" : words[f->by];
 }
 

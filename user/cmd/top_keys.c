@@ -20,7 +20,7 @@ const char *const top_help[] = {
 	"Right Left\topen or close a row of a tree",
 	"e c\topen every row of a tree, close all",
 	"f\tcallers and callees of a function in a tree",
-	"Tab Shift-Tab 1-8\tnext, previous, n-th view",
+	"Tab Shift-Tab 1-9 0\tnext, previous, n-th view",
 	"s t n r\tsort by self, by total, by name; reverse",
 	"/\tfilter by a regular expression on names and modules",
 	"Space p\tpause: what is shown stays, sampling goes on",
@@ -28,7 +28,9 @@ const char *const top_help[] = {
 	"q Ctrl-C\tquit",
 	"",
 	"self\tsamples that stood in the function itself",
+	"\tof waits: the innermost one of the program",
 	"total\tthose, and samples in what it called",
+	"ms/s\ttime of waiting per second; 1000: one thread",
 	NULL,
 };
 
@@ -72,6 +74,8 @@ static bool is_tree_view(const struct top_ui *ui)
 /* The callers view is available only if one of the foci is a function. */
 static bool is_view_available(const struct top_ui *ui, enum top_view view)
 {
+	if (!top_view_is_available(view, ui->model.off_cpu))
+		return false;
 	if (view != TOP_CALLERS)
 		return true;
 	for (size_t i = 0; i < ui->foci.count; i++)
@@ -90,10 +94,16 @@ static void step_view(struct top_ui *ui, int step)
 	top_ui_view(ui, view);
 }
 
+/* Choose a view by its number among the tabs, from 0. */
 static void choose_view(struct top_ui *ui, unsigned int number)
 {
-	if (number < TOP_VIEW_COUNT && is_view_available(ui, number))
-		top_ui_view(ui, number);
+	for (int view = 0; view < TOP_VIEW_COUNT; view++) {
+		if (!top_view_is_available(view, ui->model.off_cpu) || number--)
+			continue;
+		if (is_view_available(ui, view))
+			top_ui_view(ui, view);
+		return;
+	}
 }
 
 static void sort_rows_by(struct top_ui *ui, enum top_sort sort)
@@ -258,8 +268,8 @@ static void display_key(struct top_ui *ui, unsigned int key)
 		begin_typing(ui);
 	else if (key == 'h' || key == '?')
 		ui->help = true;
-	else if (key >= '1' && key <= '9')
-		choose_view(ui, key - '1');
+	else if (key >= '0' && key <= '9')
+		choose_view(ui, key == '0' ? 9 : key - '1');
 }
 
 static int plain_key(struct top_ui *ui, unsigned int key)

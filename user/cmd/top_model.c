@@ -7,6 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "analyze/off_cpu.h"
+
 static const struct top_view_info {
 	const char *word;
 	enum group_by group;
@@ -29,6 +31,14 @@ enum group_by top_view_group(enum top_view view)
 bool top_view_is_groups(enum top_view view)
 {
 	return views[view].group != GROUP_KIND_COUNT;
+}
+
+bool top_view_is_available(enum top_view view, bool off_cpu)
+{
+	if (view == TOP_CLASSES || view == TOP_WAKERS)
+		return off_cpu;
+	/* Every wait ends in the kernel's module. */
+	return view != TOP_MODULES || !off_cpu;
 }
 
 const char *top_sort_word(enum top_sort sort)
@@ -54,8 +64,9 @@ int top_focus_make(struct top_focus *out, enum top_view view, const struct top_r
 	const struct process *p = row->group ? row->group->process : NULL;
 	const struct thread *t = row->group ? row->group->thread : NULL;
 	struct top_focus f = {
-		.function = !p,
+		.function = !p && view != TOP_CLASSES && view != TOP_WAKERS,
 		.by = top_view_group(view),
+		.view = view,
 		.name = strdup(row->name),
 		.more = strdup(p ? p->container : row->module),
 		.host = p ? p->host : 0,
@@ -140,6 +151,31 @@ static void find_focus_stacks(const struct top_model *m, const struct top_focus 
 	}
 }
 
+const char *top_wait_name(const struct top_model *m, enum top_view view, uint32_t wait)
+{
+	const struct recent_wait *w = &m->window.waits[wait];
+	const struct thread *t;
+
+	if (view == TOP_CLASSES)
+		return wait_class_word(w->wait);
+	if (!w->other)
+		return sched_interrupt_name(off_cpu_interrupt(w->flags));
+	t = sched_names_thread(&m->names, w->other);
+	return process_name(sched_names_process(&m->names, t ? t->process : 0));
+}
+
+static bool is_in_focus(const struct top_model *m, const struct top_focus *f, size_t sum,
+			const bool *holds)
+{
+	const struct profile_sum *s = &m->sums.items[sum];
+
+	if (holds)
+		return s->stack != PROFILE_NONE && holds[s->stack];
+	if (m->off_cpu && (f->view == TOP_CLASSES || f->view == TOP_WAKERS))
+		return !strcmp(top_wait_name(m, f->view, m->waits.items[sum]), f->name);
+	return is_in_focus_group(&m->part, f, s);
+}
+
 /* Keep only the sums that satisfy a focus, and set the weights of the focus. */
 static int apply_focus(struct top_model *m, struct top_focus *f)
 {
@@ -153,31 +189,84 @@ static int apply_focus(struct top_model *m, struct top_focus *f)
 	f->of = f->weight = 0;
 	for (size_t i = 0; i < m->sums.count; i++) {
 		const struct profile_sum s = m->sums.items[i];
-		bool in = holds ? s.stack != PROFILE_NONE && holds[s.stack]
-				: is_in_focus_group(&m->part, f, &s);
 
 		f->of += s.weight;
-		if (!in)
+		if (!is_in_focus(m, f, i, holds))
 			continue;
 		f->weight += s.weight;
+		if (m->off_cpu)
+			m->waits.items[kept] = m->waits.items[i];
 		m->sums.items[kept++] = s;
 	}
 	m->sums.count = kept;
+	if (m->off_cpu)
+		m->waits.count = kept;
 	free(holds);
 	return 0;
+}
+
+/* Make a sum of each wait. */
+static int take_waits(struct top_model *m)
+{
+	const struct profile *p = m->window.profile;
+	int ret = 0;
+
+	m->waits.count = 0;
+	for (uint32_t i = 0; i < m->window.wait_count && !ret; i++) {
+		const struct recent_wait *w = &m->window.waits[i];
+		uint32_t thread = index_get(&m->names.threads, w->thread);
+		const struct profile_sum s = {
+			.event = m->event,
+			.thread = thread == INDEX_NONE ? PROFILE_NONE : thread,
+			.stack = profile_stack_by_id(p, w->stack),
+			.count = w->count,
+			.weight = w->weight,
+		};
+
+		ret = vector_push(&m->sums, s);
+		if (!ret)
+			ret = vector_push(&m->waits, i);
+	}
+	return ret;
+}
+
+static int take_sums(struct top_model *m)
+{
+	const struct profile *p = m->window.profile;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < p->count.sums && !ret; i++)
+		if (p->sums[i].event == m->event)
+			ret = vector_push(&m->sums, p->sums[i]);
+	return ret;
+}
+
+/*
+ * Where a program waits is its innermost function outside of the kernel and libraries: take what
+ * they called off the stacks. Stacks without such a function stay.
+ */
+static void trim_to_programs(struct top_model *m)
+{
+	const struct profile *p = m->window.profile;
+
+	for (size_t i = 0; i < m->sums.count; i++) {
+		uint32_t at = m->sums.items[i].stack;
+
+		while (at != PROFILE_NONE && off_cpu_is_of_system(p, p->stacks[at].frame))
+			at = p->stacks[at].parent;
+		if (at != PROFILE_NONE)
+			m->sums.items[i].stack = at;
+	}
 }
 
 /* Take all sums of the event, then apply each focus. */
 static int apply_foci(struct top_model *m, const struct top_request *request)
 {
-	const struct profile *p = m->window.profile;
-	int ret = 0;
+	int ret;
 
 	m->sums.count = 0;
-	m->part = *p;
-	for (uint32_t i = 0; i < p->count.sums && !ret; i++)
-		if (p->sums[i].event == m->event)
-			ret = vector_push(&m->sums, p->sums[i]);
+	m->part = *m->window.profile;
+	ret = m->off_cpu ? take_waits(m) : take_sums(m);
 	for (size_t i = 0; i < request->focus_count && !ret; i++)
 		ret = apply_focus(m, &request->foci[i]);
 	m->part.sums = m->sums.items;
@@ -185,6 +274,8 @@ static int apply_foci(struct top_model *m, const struct top_request *request)
 	m->weight = 0;
 	for (size_t i = 0; i < m->sums.count; i++)
 		m->weight += m->sums.items[i].weight;
+	if (m->off_cpu && request->view == TOP_FUNCTIONS)
+		trim_to_programs(m);
 	return ret;
 }
 
@@ -242,8 +333,11 @@ static void free_top_window(struct top_model *m)
 	free_top_rows(m);
 	symbols_free(&m->symbols);
 	m->symbols = (struct symbols){.of_frame = NULL};
+	sched_names_free(&m->names);
+	m->names = (struct sched_names){.profile = NULL};
 	profile_free(m->window.profile);
-	m->window.profile = NULL;
+	free(m->window.waits);
+	m->window = (struct recent_window){.profile = NULL};
 }
 
 int top_model_take(struct top_model *m, const struct recent_window *w)
@@ -252,13 +346,15 @@ int top_model_take(struct top_model *m, const struct recent_window *w)
 
 	free_top_window(m);
 	ret = symbols_of(&m->symbols, w->profile);
+	if (!ret && m->off_cpu)
+		ret = sched_names_of(&m->names, w->profile);
 	if (ret)
 		return ret;
 	m->window = *w;
-	m->event = profile_main_event(w->profile);
+	m->event = profile_event_named(w->profile, m->off_cpu ? EVENT_OFF_CPU : NULL);
 	ret = collect_top_kinds(m);
-	if (ret)
-		m->window.profile = NULL; /* the caller keeps the profile */
+	if (ret) /* the caller keeps the window */
+		m->window = (struct recent_window){.profile = NULL};
 	return ret;
 }
 
@@ -289,5 +385,6 @@ void top_model_free(struct top_model *m)
 	free_top_window(m);
 	vector_free(&m->kinds);
 	vector_free(&m->sums);
+	vector_free(&m->waits);
 	vector_free(&m->rows);
 }

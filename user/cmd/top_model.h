@@ -12,6 +12,7 @@
 #include "analyze/functions.h"
 #include "analyze/groups.h"
 #include "analyze/recent.h"
+#include "analyze/sched_rows.h"
 
 /*
  * The views, in the order of the tabs: X(NAME, "word", "TITLE of the column of names", kind of
@@ -26,6 +27,8 @@
 	X(SERVICES, "services", "SERVICE", GROUP_SERVICE) \
 	X(CONTAINERS, "containers", "CONTAINER", GROUP_CONTAINER) \
 	X(MODULES, "modules", "MODULE", GROUP_MODULE) \
+	X(CLASSES, "classes", "CLASS OF WAIT", GROUP_KIND_COUNT) \
+	X(WAKERS, "wakers", "WHO ENDED THE WAITS", GROUP_KIND_COUNT) \
 	/* and callees of the function in focus */ \
 	X(CALLERS, "callers", "CALLERS AND CALLEES", GROUP_KIND_COUNT)
 
@@ -35,6 +38,8 @@ enum top_view { TOP_VIEWS(TOP_VIEW_ENUM) TOP_VIEW_COUNT };
 
 const char *top_view_word(enum top_view view);
 enum group_by top_view_group(enum top_view view);
+/* Return whether a view is of samples of a CPU or of waits; most are of either. */
+bool top_view_is_available(enum top_view view, bool off_cpu);
 /* Return whether the rows of a view are groups that samples belong to, not functions. */
 bool top_view_is_groups(enum top_view view);
 
@@ -51,6 +56,7 @@ const char *top_sort_word(enum top_sort sort);
 struct top_focus {
 	bool function; /* false means a group */
 	enum group_by by;
+	enum top_view view; /* TOP_CLASSES or TOP_WAKERS: only waits with that name there */
 	char *name;
 	char *more; /* module of a function; container of a group's first process */
 	uint64_t host, pid, born, tid;
@@ -91,11 +97,15 @@ struct top_request {
 /* A model; zeroed memory is an empty one. */
 struct top_model {
 	struct recent_window window;
+	bool off_cpu; /* the rows are of waits, not of samples of a CPU */
 	uint32_t event;
 	struct symbols symbols; /* of the window's profile */
 	VECTOR(uint8_t) kinds; /* enum top_kind, by symbol */
 	struct profile part; /* the window's profile with only the sums in focus */
 	VECTOR(struct profile_sum) sums; /* storage of part's sums */
+	/* of waits, by sum: the index in window.waits; then each wait there is a sum */
+	VECTOR(uint32_t) waits;
+	struct sched_names names; /* of the window's profile, for waits */
 	struct tree tree; /* call tree of part; not in views of groups */
 	struct functions functions;
 	struct groups groups;
@@ -127,6 +137,11 @@ int top_focus_make(struct top_focus *out, enum top_view view, const struct top_r
  */
 uint32_t top_model_find_symbol(const struct top_model *m, const struct top_focus *f);
 uint64_t top_model_symbol_key(const struct symbols *s, uint32_t symbol);
+/*
+ * Return the name of a wait in the view of classes or of wakers: that of the waker's program, or of
+ * an interrupt.
+ */
+const char *top_wait_name(const struct top_model *m, enum top_view view, uint32_t wait);
 int top_rows_flat(struct top_model *m, const struct top_request *request);
 int top_rows_branches(struct top_model *m, const struct top_request *request);
 /* Return whether the name or the module matches the filter, or there is no filter. */

@@ -48,15 +48,27 @@ static void format_number_titles(const struct top_ui *ui, enum top_view view, bo
 {
 	char self[SORTED_SIZE], total[SORTED_SIZE];
 
-	if (top_view_is_groups(view))
-		snprintf(buf, size, "%s    CPU %s",
-			 sorted_title(ui, TOP_BY_SELF, "SHARE", utf8, self),
+	if (!top_view_is_groups(view) && ui->model.off_cpu)
+		snprintf(buf, size, "%s %s    MS/S  ",
+			 sorted_title(ui, TOP_BY_SELF, "SELF", utf8, self),
+			 sorted_title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total));
+	else if (top_view_is_groups(view))
+		snprintf(buf, size, "%s %s %s", sorted_title(ui, TOP_BY_SELF, "SHARE", utf8, self),
+			 ui->model.off_cpu ? "   MS/S" : "   CPU",
 			 !has_id_column(view)  ? " "
 			 : view == TOP_THREADS ? "     TID  "
 					       : "     PID  ");
 	else
 		snprintf(buf, size, "%s %s  ", sorted_title(ui, TOP_BY_SELF, "SELF", utf8, self),
 			 sorted_title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total));
+}
+
+/* Return how long threads waited at once, ms per second: 1,000 for one that always waits. */
+static double ms_per_second(const struct top_ui *ui, const struct top_row *row)
+{
+	uint64_t span = ui->model.window.span;
+
+	return span ? (double)row->total * 1000 / (double)span : 0;
 }
 
 /*
@@ -73,9 +85,25 @@ static void format_group_numbers(const struct top_ui *ui, const struct top_row *
 	if (has_id_column(view))
 		snprintf(number, sizeof(number), " %7" PRIu64 " ",
 			 g->thread ? g->thread->tid : g->process->pid);
-	snprintf(buf, size, "%6s %6.1f %s ",
+	snprintf(buf, size, ui->model.off_cpu ? "%6s %7.1f %s " : "%6s %6.1f %s ",
 		 row_percent(row->self, ui->model.weight, share, sizeof(share)),
-		 span ? (double)row->self * 100 / (double)span : 0, number);
+		 ui->model.off_cpu ? ms_per_second(ui, row)
+		 : span		   ? (double)row->self * 100 / (double)span
+				   : 0,
+		 number);
+}
+
+/* Format the shares and the time of a function in which threads waited; a heading has none. */
+static void format_wait_numbers(const struct top_ui *ui, const struct top_row *row, char *buf,
+				size_t size)
+{
+	char self[16], total[16], time[16] = "";
+
+	if (row->total)
+		snprintf(time, sizeof(time), "%.1f", ms_per_second(ui, row));
+	snprintf(buf, size, "%6s %6s %7s  ",
+		 row_percent(row->self, ui->model.weight, self, sizeof(self)),
+		 row_percent(row->total, ui->model.weight, total, sizeof(total)), time);
 }
 
 char *top_numbers(const struct top_ui *ui, const struct top_row *row, bool utf8, char *buf,
@@ -86,6 +114,8 @@ char *top_numbers(const struct top_ui *ui, const struct top_row *row, bool utf8,
 
 	if (!row)
 		format_number_titles(ui, view, utf8, buf, size);
+	else if (!row->group && ui->model.off_cpu)
+		format_wait_numbers(ui, row, buf, size);
 	else if (row->group)
 		format_group_numbers(ui, row, view, buf, size);
 	else

@@ -109,10 +109,50 @@ static int make_group_rows(struct top_model *m, const struct top_request *reques
 	return ret;
 }
 
+/* Add up the sums by class of wait, or by who ended them. */
+static int make_wait_rows(struct top_model *m, const struct top_request *request)
+{
+	VECTOR(struct top_row) rows = {0};
+	struct names keys = {0};
+	int ret = 0;
+
+	for (size_t i = 0; i < m->sums.count && !ret; i++) {
+		const char *name = top_wait_name(m, request->view, m->waits.items[i]);
+		const struct top_row fresh = {
+			.key = XXH3_64bits(name, strlen(name)),
+			.name = name,
+			.module = "",
+			.kind = TOP_HEADING,
+			.depth = 1, /* the cursor skips headings without depth */
+		};
+		uint32_t number;
+
+		ret = names_intern_text(&keys, name, &number);
+		if (!ret && number == rows.count)
+			ret = vector_push(&rows, fresh);
+		if (ret)
+			continue;
+		rows.items[number].self += m->sums.items[i].weight;
+		rows.items[number].total += m->sums.items[i].weight;
+	}
+	for (size_t i = 0; i < rows.count && !ret; i++)
+		ret = push_matching_row(m, request, &rows.items[i]);
+	vector_free(&rows);
+	names_free(&keys);
+	return ret;
+}
+
+static int make_flat_rows(struct top_model *m, const struct top_request *request)
+{
+	if (request->view == TOP_CLASSES || request->view == TOP_WAKERS)
+		return make_wait_rows(m, request);
+	return top_view_is_groups(request->view) ? make_group_rows(m, request)
+						 : make_function_rows(m, request);
+}
+
 int top_rows_flat(struct top_model *m, const struct top_request *request)
 {
-	int ret = top_view_is_groups(request->view) ? make_group_rows(m, request)
-						    : make_function_rows(m, request);
+	int ret = make_flat_rows(m, request);
 
 	if (!ret && m->rows.count)
 		qsort_r(m->rows.items, m->rows.count, sizeof(*m->rows.items), compare_top_rows,

@@ -21,7 +21,7 @@ struct export_options {
 	bool annotate; /* folded: suffixes of frames that show their kind, such as _[k] */
 	bool normalize; /* folded, two profiles: scale the old one to the total of the new one */
 	bool icicle; /* svg: put the root at the top */
-	bool wall; /* folded, svg: add up time on CPUs and of waiting */
+	bool wall; /* folded, svg, speedscope, firefox: time on CPUs and of waiting as one event */
 	uint64_t width; /* svg: width of the picture in px; 0 means the default */
 	struct profile_view view; /* for formats that show stacks */
 	/* For formats that show time: ns since the start of the recording; to 0 means the end. */
@@ -33,11 +33,13 @@ struct export_options {
  * name_sink() makes the sink. Two formats may share a sink.
  */
 #define EXPORT_FORMATS(X) \
-	X(folded, "folded", ".folded", 0, \
+	X(folded, "folded", ".folded", EXPORT_DIVIDED, \
 	  "stacks as lines, with numbers of samples (of waits: us), for flame graphs") \
-	X(html, "html", ".html", 0, "a flame graph page that needs nothing but a browser") \
-	X(svg, "svg", ".svg", 0, "a flame graph as one static picture, for a page or a mail") \
-	X(pprof, "pprof", ".pb.gz", EXPORT_GZIP, \
+	X(html, "html", ".html", EXPORT_DIVIDED, \
+	  "a flame graph page that needs nothing but a browser") \
+	X(svg, "svg", ".svg", EXPORT_DIVIDED, \
+	  "a flame graph as one static picture, for a page or a mail") \
+	X(pprof, "pprof", ".pb.gz", EXPORT_GZIP | EXPORT_DIVIDED, \
 	  "for pprof and everything that reads profile.proto") \
 	X(perfetto, "perfetto", ".pftrace", EXPORT_BINARY, \
 	  "CPUs, states of threads, who woke whom, and samples, for ui.perfetto.dev") \
@@ -60,6 +62,8 @@ enum {
 	EXPORT_BINARY = 1, /* the sink does not write text; not for a terminal */
 	EXPORT_ONLY_SCHED = 2, /* the format shows only the scheduler's records */
 	EXPORT_GZIP = 4, /* the file is gzip (RFC 1952) of what the sink writes */
+	/* the format shows sums, so that those of waits can add up to exact times */
+	EXPORT_DIVIDED = 8,
 };
 
 struct export_format {
@@ -69,6 +73,7 @@ struct export_format {
 	bool binary; /* the file is not text, also if only gzip makes it so */
 	bool only_sched;
 	bool gzip;
+	bool divided;
 	/* Make a sink that has written to file when it is finished; the caller owns file. */
 	int (*sink)(struct sink **out, FILE *file, const struct export_options *o,
 		    struct error *err);

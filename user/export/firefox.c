@@ -33,11 +33,13 @@ static int firefox_begin(struct timeline *t)
 
 static int firefox_sample(struct timeline *t, const struct sample *sample)
 {
-	return gather_sample(&((struct firefox *)t)->gather, t, sample);
+	struct firefox *f = (struct firefox *)t;
+	int ret = firefox_keep_wait(f, sample);
+
+	return ret ? ret : gather_sample(&f->gather, t, sample);
 }
 
-/* Write a time as ms since the start of the recording. */
-static void firefox_write_time(struct firefox *f, uint64_t time)
+void firefox_write_time(struct firefox *f, uint64_t time)
 {
 	json_decimal(&f->json, (int64_t)(time - f->timeline.profile->host.start), NS_DIGITS);
 }
@@ -51,26 +53,40 @@ static void firefox_write_key_time(struct firefox *f, const char *key, uint64_t 
 		json_null(&f->json);
 }
 
+static void firefox_write_category(struct json *j, const char *prefix, const char *name,
+				   const char *colour)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s%s", prefix, name);
+	json_object(j);
+	json_key_text(j, "name", text);
+	json_key_text(j, "color", colour);
+	json_key(j, "subcategories");
+	json_array(j);
+	json_text(j, "Other");
+	json_array_end(j);
+	json_object_end(j);
+}
+
 static void firefox_write_categories(struct firefox *f)
 {
+	static const char *const colours[WAIT_COUNT] = {
+#define WAIT_COLOUR(NAME, hue, saturation, colour, meaning) [WAIT_##NAME] = colour,
+		WAIT_COLOURS(WAIT_COLOUR)
+#undef WAIT_COLOUR
+	};
 	struct json *j = firefox_column(f, "categories");
 
-#define WRITE_CATEGORY(NAME, text, colour) \
-	json_object(j); \
-	json_key_text(j, "name", text); \
-	json_key_text(j, "color", colour); \
-	json_key(j, "subcategories"); \
-	json_array(j); \
-	json_text(j, "Other"); \
-	json_array_end(j); \
-	json_object_end(j);
+#define WRITE_CATEGORY(NAME, text, colour) firefox_write_category(j, "", text, colour);
 	CATEGORIES(WRITE_CATEGORY)
 #undef WRITE_CATEGORY
+	for (int wait = 1; wait < WAIT_COUNT && f->waits.count; wait++)
+		firefox_write_category(j, "Wait: ", wait_class_word(wait), colours[wait]);
 	json_array_end(j);
 }
 
-static void firefox_write_field(struct json *j, const char *key, const char *label,
-				const char *format)
+void firefox_write_field(struct json *j, const char *key, const char *label, const char *format)
 {
 	json_object(j);
 	json_key_text(j, "key", key);
@@ -79,7 +95,7 @@ static void firefox_write_field(struct json *j, const char *key, const char *lab
 	json_object_end(j);
 }
 
-/* Write how the viewer shows the markers of losses. */
+/* Write how the viewer shows the markers of losses and of waits. */
 static void firefox_write_marker_schema(struct firefox *f)
 {
 	struct json *j = firefox_column(f, "markerSchema");
@@ -99,6 +115,8 @@ static void firefox_write_marker_schema(struct firefox *f)
 	firefox_write_field(j, "cpu", "CPU", "string");
 	json_array_end(j);
 	json_object_end(j);
+	if (f->waits.count)
+		firefox_wait_schema(f);
 	json_array_end(j);
 }
 
@@ -232,11 +250,11 @@ static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool
 		track->process == PROFILE_NONE ? &no_process : &p->processes[track->process].p;
 	const struct thread *thread =
 		track->thread == PROFILE_NONE ? &no_thread : &p->threads[track->thread].t;
+	const char *event = f->gather.wall ? EVENT_WALL : gather_event(&f->timeline, g)->name;
 	char name[160];
 
-	snprintf(name, sizeof(name), several_events ? "%.64s [%.64s]" : "%.64s",
-		 *thread->comm ? thread->comm : process_name(process),
-		 gather_event(&f->timeline, g)->name);
+	snprintf(name, sizeof(name), several_events || f->gather.wall ? "%.64s [%.64s]" : "%.64s",
+		 *thread->comm ? thread->comm : process_name(process), event);
 	firefox_write_clean(f, "name", name);
 	firefox_write_clean(f, "processName", process_name(process));
 	json_key_uint(&f->json, "tid", thread->tid);
@@ -252,7 +270,7 @@ static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool
 /*
  * Write the weights of the samples from index from up to to, which have the same event: ms if the
  * event is a clock, else counts. The weight of a clock's sample is also written as the CPU time
- * that the thread used, in us.
+ * that the thread used, in us; a thread that waits uses none.
  */
 static void firefox_write_weights(struct firefox *f, size_t from, size_t to)
 {
@@ -266,12 +284,11 @@ static void firefox_write_weights(struct firefox *f, size_t from, size_t to)
 	for (size_t i = from; i < to; i++)
 		json_decimal(j, (int64_t)samples[i].weight, clock ? NS_DIGITS : 0);
 	json_array_end(j);
-	/* a thread that waits uses no CPU */
-	if (!clock || event_is_of_waits(e->name))
+	if (!clock || (event_is_of_waits(e->name) && !f->gather.wall))
 		return;
 	firefox_column(f, "threadCPUDelta");
 	for (size_t i = from; i < to; i++)
-		json_decimal(j, (int64_t)samples[i].weight, 3);
+		json_decimal(j, samples[i].waiting ? 0 : (int64_t)samples[i].weight, 3);
 	json_array_end(j);
 }
 
@@ -372,8 +389,6 @@ static int firefox_write_losses(struct firefox *f)
 
 static int firefox_write_threads(struct firefox *f)
 {
-	static const char *const markers[] = {"data",  "name",	   "startTime", "endTime",
-					      "phase", "category", NULL};
 	const struct gathered *samples;
 	size_t count = f->gather.samples.count;
 	int ret = 0;
@@ -387,7 +402,8 @@ static int firefox_write_threads(struct firefox *f)
 		ret = firefox_write_owner(f, &samples[from],
 					  samples[0].event != samples[count - 1].event);
 		firefox_write_samples(f, from, to);
-		firefox_write_empty(f, "markers", markers);
+		if (!ret)
+			ret = firefox_wait_markers(f, from, to);
 		json_object_end(&f->json);
 	}
 	if (!ret && (f->timeline.losses.count || !count))
@@ -420,6 +436,8 @@ static void firefox_free(struct timeline *t)
 	gather_free(&f->gather);
 	index_free(&f->pids);
 	index_free(&f->turns);
+	vector_free(&f->waits);
+	index_free(&f->wait_of);
 }
 
 static const struct timeline_ops firefox_ops = {
@@ -441,6 +459,7 @@ int firefox_sink(struct sink **out, FILE *file, const struct export_options *o, 
 		return ret;
 	f = (struct firefox *)t;
 	f->lines = o->view.lines;
+	f->gather.wall = o->wall;
 	json_begin(&f->json, file, false);
 	*out = &t->sink;
 	return 0;

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "export/gather.h"
+#include "export/wait_colours.h"
 
 /* X(NAME, "shown name", "colour"). The format requires a category with the colour grey. */
 #define CATEGORIES(X) \
@@ -19,7 +20,8 @@
 	X(JIT, "Generated code", "blue") \
 	X(TRUNCATED, "Truncated stack", "red")
 #define CATEGORY_ENUM(NAME, text, colour) CATEGORY_##NAME,
-enum category { CATEGORIES(CATEGORY_ENUM) CATEGORY_COUNT };
+/* The category of a class of wait is CATEGORY_WAITS + enum wait_class - 1. */
+enum category { CATEGORIES(CATEGORY_ENUM) CATEGORY_WAITS };
 #undef CATEGORY_ENUM
 
 /* Some of the strings of gather.stacks, numbered in the order of first use. */
@@ -28,11 +30,19 @@ struct numbering {
 	VECTOR(uint32_t) strings; /* numbers in gather.stacks.strings */
 };
 
+/* What the sample of a wait says, besides its time and stack. */
+struct firefox_wait {
+	uint64_t length, address, other, flags;
+	enum wait_class wait;
+};
+
 struct firefox {
 	struct timeline timeline;
 	struct gather gather;
 	struct json json;
 	bool lines; /* frames have the line that ran */
+	VECTOR(struct firefox_wait) waits;
+	struct index wait_of; /* order of arrival of a sample -> index in waits */
 	struct names functions; /* struct shown_frame with at 0, as bytes: one per function */
 	VECTOR(uint32_t) function_of; /* number in functions, by number of the frame */
 	struct numbering sources, resources;
@@ -44,10 +54,24 @@ struct firefox {
 struct json *firefox_column(struct firefox *f, const char *name);
 /* Begin a table of length rows; end the table with json_object_end(). */
 void firefox_table(struct firefox *f, const char *name, size_t length);
-/* Write a table without rows; the names of its columns end with NULL. */
-void firefox_write_empty(struct firefox *f, const char *table, const char *const *columns);
 /* Write a column with the same number in all rows. */
 void firefox_numbers(struct firefox *f, const char *name, int64_t number, size_t count);
+
+/* Write a time as ms since the start of the recording. */
+void firefox_write_time(struct firefox *f, uint64_t time);
+/* Write a field of a marker's schema. */
+void firefox_write_field(struct json *j, const char *key, const char *label, const char *format);
+
+/* firefox_waits.c: markers of waits. */
+/* Write how the viewer shows the markers of waits. */
+void firefox_wait_schema(struct firefox *f);
+/* Keep what the next sample to gather says of a wait. Return 0 or -ENOMEM. */
+int firefox_keep_wait(struct firefox *f, const struct sample *s);
+/*
+ * Write the table "markers" of the samples with indexes in [from, to), one for each wait. Return 0
+ * or a negative errno.
+ */
+int firefox_wait_markers(struct firefox *f, size_t from, size_t to);
 
 /*
  * Write the member "shared", the tables that all threads share. Call this after all threads are

@@ -241,7 +241,8 @@ static void firefox_write_objects(struct firefox *f)
 	json_object_end(&f->json);
 }
 
-void firefox_write_empty(struct firefox *f, const char *table, const char *const *columns)
+/* Write a table without rows; the names of its columns end with NULL. */
+static void firefox_write_empty(struct firefox *f, const char *table, const char *const *columns)
 {
 	firefox_table(f, table, 0);
 	for (; *columns; columns++) {

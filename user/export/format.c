@@ -15,6 +15,7 @@ const struct export_format export_formats[] = {
 		.binary = (flags) & (EXPORT_BINARY | EXPORT_GZIP), \
 		.only_sched = (flags) & EXPORT_ONLY_SCHED, \
 		.gzip = (flags) & EXPORT_GZIP, \
+		.divided = (flags) & EXPORT_DIVIDED, \
 		.sink = id##_sink, \
 	},
 	EXPORT_FORMATS(EXPORT_ROW)

@@ -58,9 +58,13 @@ int gather_sample(struct gather *g, const struct timeline *t, const struct sampl
 				.weight = s->weight,
 				.event = index_get(&t->event_of, s->event),
 				.order = (uint32_t)g->samples.count};
-	int ret = gather_track_number(g, t->profile, index_get(&t->thread_of, s->thread),
-				      &kept.track);
+	uint32_t track = 0;
+	int ret = gather_track_number(g, t->profile, index_get(&t->thread_of, s->thread), &track);
 
+	kept.track = track & INT32_MAX;
+	kept.waiting = event_is_of_waits(gather_event(t, &kept)->name);
+	if (g->wall && g->samples.count)
+		kept.event = g->samples.items[0].event;
 	if (!ret)
 		ret = stacks_node(&g->stacks, profile_stack_by_id(t->profile, s->stack),
 				  &kept.node);

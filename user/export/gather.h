@@ -13,7 +13,8 @@ struct gathered {
 	uint64_t time; /* ns */
 	uint64_t weight; /* in the unit of the event */
 	uint32_t event; /* index in the profile; INDEX_NONE if unknown */
-	uint32_t track; /* index in gather.tracks */
+	uint32_t track : 31; /* index in gather.tracks */
+	uint32_t waiting : 1; /* of an event of waits */
 	uint32_t node; /* of gather.stacks */
 	uint32_t order; /* position in the order of arrival */
 };
@@ -26,6 +27,7 @@ struct gather_track {
 };
 
 struct gather {
+	bool wall; /* set by the format: samples of all events are as of one, "wall" */
 	struct stacks stacks;
 	VECTOR(struct gathered) samples;
 	/* tracks of threads that have samples, in the order of their first samples */

@@ -21,6 +21,8 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "export/html_columns.h"
+#include "export/roots.h"
+#include "export/wait_colours.h"
 #include "view/page.h"
 
 #ifndef SKEIN_VERSION
@@ -32,13 +34,16 @@
 _Static_assert(FRAME_NATIVE == 1 && FRAME_KERNEL == 2 && FRAME_JIT == 3 && FRAME_PYTHON == 4 &&
 		       FRAME_JAVA == 5 && FRAME_END == 6,
 	       "KIND in user/view/data.js says the same");
+_Static_assert(STACKS_OF_SAMPLES == 0 && STACKS_OF_WAITS == 1 && STACKS_OF_WAKERS == 2 &&
+		       STACKS_OF_WALL == 3,
+	       "OF in user/view/data.js says the same");
 
 /*
- * The samples of one thread and event at one node of the tree. thread is the index in the profile,
- * or the number of threads if the thread is unknown.
+ * The samples of one thread, event and class of wait at one node of the tree. thread is the index
+ * in the profile, or the number of threads if the thread is unknown.
  */
 struct html_sum {
-	uint32_t node, thread, event;
+	uint32_t node, thread, event, wait;
 	uint64_t count, weight;
 };
 
@@ -110,7 +115,7 @@ static int on_html_sum(void *receiver, const struct profile_sum *s, uint32_t nod
 {
 	struct html_side *side = receiver;
 	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->count.threads : s->thread;
-	struct html_sum place = {node, thread, s->event, s->count, s->weight};
+	struct html_sum place = {node, thread, s->event, s->wait, s->count, s->weight};
 
 	return vector_push(&side->sums, place);
 }
@@ -123,10 +128,12 @@ static int by_html_sum_key(const void *a, const void *b)
 		return x->node < y->node ? -1 : 1;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return x->wait < y->wait ? -1 : x->wait > y->wait;
 }
 
-/* Merge sums that have equal node, thread and event, and sort them by these. */
+/* Merge sums that have equal node, thread, event and wait, and sort them by these. */
 static void merge_html_sums(struct html_side *side)
 {
 	struct html_sum *to = side->sums.items;
@@ -356,6 +363,7 @@ static void html_write_events(struct html_page *p, const struct profile *profile
 		json_object(j);
 		html_put_text(p, "name", e->name);
 		html_put_text(p, "unit", e->unit);
+		json_key_uint(j, "of", roots_stacks_of_event(e));
 		json_key_uint(j, "period", e->period);
 		json_key_uint(j, "frequency", e->frequency);
 		html_write_stacks(p, profile, i);
@@ -477,11 +485,13 @@ static void html_write_nodes(struct html_page *p, const struct html_side *side)
 
 /*
  * Write the sums of samples. A weight is written as its difference from one period of the event per
- * sample, since that is usually 0.
+ * sample, since that is usually 0. Without waits there is no column of their classes.
  */
 static void html_write_sums(struct html_page *p, const struct html_side *side)
 {
-	struct html_column nodes = {0}, threads = {0}, events = {0}, counts = {0}, weights = {0};
+	struct html_column nodes = {0}, threads = {0}, events = {0}, counts = {0}, weights = {0},
+			   waits = {0};
+	bool waited = false;
 
 	for (size_t i = 0; i < side->sums.count; i++) {
 		const struct html_sum *s = &side->sums.items[i];
@@ -492,6 +502,8 @@ static void html_write_sums(struct html_page *p, const struct html_side *side)
 		html_column_put(&counts, s->count);
 		weights.last = s->count * side->profile->events[s->event].period;
 		html_column_delta(&weights, s->weight);
+		html_column_put(&waits, s->wait);
+		waited = waited || s->wait;
 	}
 	json_key(&p->json, "sums");
 	json_object(&p->json);
@@ -501,6 +513,9 @@ static void html_write_sums(struct html_page *p, const struct html_side *side)
 	html_fail(p, html_column_end(&events, &p->json, "events"));
 	html_fail(p, html_column_end(&counts, &p->json, "counts"));
 	html_fail(p, html_column_end(&weights, &p->json, "weights"));
+	if (waited)
+		html_fail(p, html_column_end(&waits, &p->json, "waits"));
+	vector_free(&waits.bytes);
 	json_object_end(&p->json);
 }
 
@@ -525,6 +540,24 @@ static void html_write_side(struct html_page *p, const struct profile *profile, 
 	html_free_side(&side);
 }
 
+/* Write each class of wait: number, name, hue, saturation, and what a thread waits for. */
+static void html_write_waits(struct json *j)
+{
+	json_key(j, "waits");
+	json_array(j);
+#define WRITE_WAIT(NAME, hue, saturation, colour, meaning) \
+	json_array(j); \
+	json_uint(j, WAIT_##NAME); \
+	json_text(j, wait_class_word(WAIT_##NAME)); \
+	json_uint(j, hue); \
+	json_uint(j, saturation); \
+	json_text(j, meaning); \
+	json_array_end(j);
+	WAIT_COLOURS(WRITE_WAIT)
+#undef WRITE_WAIT
+	json_array_end(j);
+}
+
 static void html_write_data(struct html_page *p, const struct profile *profile,
 			    const struct profile *before, const struct export_options *o)
 {
@@ -534,6 +567,7 @@ static void html_write_data(struct html_page *p, const struct profile *profile,
 	json_key_text(j, "skein", SKEIN_VERSION);
 	json_key_uint(j, "from", o->from);
 	json_key_uint(j, "to", o->to);
+	html_write_waits(j);
 	json_key(j, "profiles");
 	json_array(j);
 	html_write_side(p, profile, before != NULL);

@@ -21,7 +21,7 @@
 
 /* A sum as it is written; sums that differ only in count and weight are merged. */
 struct shown_sum {
-	uint32_t event, thread, node, flags;
+	uint32_t event, thread, node, flags, wait;
 	uint64_t count, weight;
 };
 
@@ -29,7 +29,7 @@ struct json_export {
 	const struct profile *profile;
 	struct json json;
 	struct stacks stacks;
-	struct names keys; /* event, thread, node and flags; number = index in sums */
+	struct names keys; /* a sum up to its count; number = index in sums */
 	VECTOR(struct shown_sum) sums;
 };
 
@@ -169,12 +169,12 @@ static void json_export_flags(struct json *j, uint64_t flags)
 static int json_export_add_sum(struct json_export *w, const struct profile_sum *s)
 {
 	struct shown_sum shown = {
-		.event = s->event, .thread = s->thread, .flags = (uint32_t)s->flags};
+		.event = s->event, .thread = s->thread, .flags = s->flags, .wait = s->wait};
 	uint32_t number;
 	int ret = stacks_node(&w->stacks, s->stack, &shown.node);
 
 	if (!ret)
-		ret = names_intern(&w->keys, &shown, 4 * sizeof(uint32_t), &number);
+		ret = names_intern(&w->keys, &shown, offsetof(struct shown_sum, count), &number);
 	if (!ret && number == w->sums.count)
 		ret = vector_push(&w->sums, shown);
 	if (ret < 0)
@@ -240,6 +240,11 @@ static int json_export_sums(struct json_export *w)
 		json_key_uint(j, "samples", s->count);
 		json_key_uint(j, "weight", s->weight);
 		json_export_flags(j, s->flags);
+		json_key(j, "wait");
+		if (s->wait)
+			json_text(j, wait_class_word(s->wait));
+		else
+			json_null(j);
 		json_object_end(j);
 	}
 	json_array_end(j);

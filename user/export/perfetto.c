@@ -259,6 +259,7 @@ static int perfetto_finish(struct timeline *t)
 {
 	struct perfetto *p = (struct perfetto *)t;
 
+	perfetto_waits_end(p);
 	perfetto_sched_end(p);
 	perfetto_write_losses(p);
 	perfetto_write_concurrency(p);
@@ -280,6 +281,7 @@ static void perfetto_free(struct timeline *t)
 	vector_free(&p->gaps);
 	vector_free(&p->placeholders);
 	vector_free(&p->path);
+	vector_free(&p->waits);
 }
 
 static const struct timeline_ops perfetto_ops = {

@@ -72,6 +72,15 @@ struct perfetto_lane {
 	int64_t shown; /* prev_state of the last stretch, or one of enum shown */
 	bool ran; /* the last stretch is RUNNING */
 	bool has_waits;
+	struct stretch waiting; /* the last wait, not written yet; waiting.wait is 0 if none */
+	uint32_t next_wait; /* index in waits + 1 of the next of this lane; 0: none */
+};
+
+/* A wait whose stack was taken. */
+struct perfetto_wait {
+	struct sample sample;
+	uint32_t event; /* index in events */
+	uint32_t lane; /* index of the thread's lane */
 };
 
 struct perfetto_process {
@@ -120,6 +129,8 @@ struct perfetto {
 	/* by profile index; the last one is for samples of no known event */
 	struct perfetto_event *events;
 	VECTOR(uint64_t) path;
+	VECTOR(struct perfetto_wait) waits; /* by lane and time, once they are sorted */
+	bool waits_sorted;
 	uint64_t names_interned; /* bit per enum wait_class: its name is interned */
 	int error; /* the first error; sticky */
 };
@@ -142,12 +153,30 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 void perfetto_sched_end(struct perfetto *p);
 
 /* perfetto_tracks.c: slices, instants and counters of skein's own. */
-void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s);
+/* kept is the wait's sample with its stack; NULL: none was taken. */
+void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s,
+			 const struct perfetto_wait *kept);
 void perfetto_write_losses(struct perfetto *p);
 void perfetto_write_concurrency(struct perfetto *p);
 
+/* perfetto_waits.c: the stacks of waits. */
+/* Return whether the samples of an event are the stacks of waits. */
+bool perfetto_event_is_of_waits(const struct perfetto *p, const struct perfetto_event *e);
+/* Keep a sample of such an event for the wait that it belongs to. */
+void perfetto_keep_wait(struct perfetto *p, const struct perfetto_event *e, const struct sample *s);
+/* Note a stretch of waiting; write the wait before it. */
+void perfetto_wait_began(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s);
+/* Write the wait after which a thread runs, with the stack that was taken in that run. */
+void perfetto_wait_ended(struct perfetto *p, struct timeline_lane *lane, const struct stretch *run);
+/* Write all waits after which no run came. */
+void perfetto_waits_end(struct perfetto *p);
+
 /* perfetto_stacks.c: samples. */
 int perfetto_sample(struct timeline *t, const struct sample *s);
+/* Return the number of the sequence of an event's packets. */
+unsigned int perfetto_sequence_of(const struct perfetto *p, const struct perfetto_event *e);
+/* Return the id of a stack in the sequence of its event; the first call interns the stack. */
+uint64_t perfetto_intern_stack(struct perfetto *p, struct perfetto_event *e, uint32_t stack);
 void perfetto_stacks_free(struct perfetto *p);
 
 #endif

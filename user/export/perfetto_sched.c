@@ -478,7 +478,9 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 	else if (state != shown)
 		write_corrected_state(p, time, state, task, s->cpu ? s->cpu - 1 : 0);
 	if (s->wait)
-		perfetto_write_wait(p, lane, s);
+		perfetto_wait_began(p, lane, s);
+	else if (s->state == STATE_RUNNING)
+		perfetto_wait_ended(p, lane, s);
 	own->ran = s->state == STATE_RUNNING;
 	own->shown = state;
 	own->last_end = s->end;

@@ -53,7 +53,7 @@ static int allocate_event_flags(struct perfetto_event *e, const struct profile *
 	return e->stacks && e->frames && e->mappings && e->functions && e->sources ? 0 : -ENOMEM;
 }
 
-static unsigned int sequence_of(const struct perfetto *p, const struct perfetto_event *e)
+unsigned int perfetto_sequence_of(const struct perfetto *p, const struct perfetto_event *e)
 {
 	return SEQUENCE_FIRST_EVENT + (unsigned int)(e - p->events);
 }
@@ -71,7 +71,7 @@ static void begin_event_sequence(struct perfetto *p, struct perfetto_event *e)
 
 	e->begun = true;
 	perfetto_fail(p, allocate_event_flags(e, p->timeline.profile));
-	packet = perfetto_begin_packet(p, 0, sequence_of(p, e));
+	packet = perfetto_begin_packet(p, 0, perfetto_sequence_of(p, e));
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_BEGINS);
 	defaults = protobuf_begin(buf, PACKET_DEFAULTS);
 	samples = protobuf_begin(buf, DEFAULTS_PERF_SAMPLE);
@@ -96,7 +96,7 @@ static size_t begin_interned(struct perfetto *p, const struct perfetto_event *e,
 	struct protobuf *buf = &p->packets.buf;
 	size_t mark;
 
-	marks[0] = perfetto_begin_packet(p, 0, sequence_of(p, e));
+	marks[0] = perfetto_begin_packet(p, 0, perfetto_sequence_of(p, e));
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
 	marks[1] = protobuf_begin(buf, PACKET_INTERNED_DATA);
 	mark = protobuf_begin(buf, field);
@@ -321,8 +321,7 @@ static void collect_stack_frames(struct perfetto *p, struct perfetto_event *e, u
 		perfetto_fail(p, vector_push(&p->path, perfetto_intern_end(p, e, end)));
 }
 
-/* Return the id of a stack in the sequence of its event; the first call interns the stack. */
-static uint64_t perfetto_intern_stack(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
+uint64_t perfetto_intern_stack(struct perfetto *p, struct perfetto_event *e, uint32_t stack)
 {
 	uint32_t at = stack == PROFILE_NONE ? p->timeline.profile->count.stacks : stack;
 	size_t marks[2], mark;
@@ -368,7 +367,7 @@ static void perfetto_write_sample(struct perfetto *p, struct perfetto_event *e,
 
 	if (thread != PROFILE_NONE)
 		identity = timeline_identity(&p->timeline, thread);
-	packet = perfetto_begin_packet(p, s->time, sequence_of(p, e));
+	packet = perfetto_begin_packet(p, s->time, perfetto_sequence_of(p, e));
 	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
 	mark = protobuf_begin(buf, PACKET_PERF_SAMPLE);
 	protobuf_varint(buf, SAMPLE_CPU, s->cpu & UINT32_MAX);
@@ -393,6 +392,8 @@ int perfetto_sample(struct timeline *t, const struct sample *s)
 		begin_event_sequence(p, e);
 	if (!p->error)
 		perfetto_write_sample(p, e, s);
+	if (perfetto_event_is_of_waits(p, e))
+		perfetto_keep_wait(p, e, s);
 	return p->error;
 }
 

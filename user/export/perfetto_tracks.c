@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "export/perfetto.h"
+#include "export/wait_end.h"
 
 enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_THREAD_OF = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
 enum { THREAD_OF_PID = 1, THREAD_OF_TID };
@@ -18,10 +19,11 @@ enum {
 	EVENT_TRACK = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER_INT = 30,
-	EVENT_COUNTER_REAL = 44
+	EVENT_COUNTER_REAL = 44,
+	EVENT_CALLSTACK_IID = 56
 };
 enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
-enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
+enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_POINTER = 7, ANNOTATION_NAME = 10 };
 enum { INTERNED_EVENT_NAMES = 2 };
 enum { NAME_IID = 1, NAME_NAME };
 
@@ -101,19 +103,76 @@ static void perfetto_intern_wait(struct perfetto *p, enum wait_class wait)
 	perfetto_end_packet(p, packet);
 }
 
-void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s)
+static void annotate(struct perfetto *p, const char *name, unsigned int kind, uint64_t value)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t mark = protobuf_begin(buf, EVENT_ANNOTATION);
+
+	protobuf_text(buf, ANNOTATION_NAME, name);
+	protobuf_varint(buf, kind, value);
+	protobuf_end(buf, mark);
+}
+
+static void annotate_text(struct perfetto *p, const char *name, const char *text)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t mark = protobuf_begin(buf, EVENT_ANNOTATION);
+
+	protobuf_text(buf, ANNOTATION_NAME, name);
+	perfetto_text(p, buf, ANNOTATION_TEXT, text);
+	protobuf_end(buf, mark);
+}
+
+/*
+ * Begin the slice of a wait whose stack was taken, in the sequence of its event, which has the
+ * stack.
+ */
+static void begin_wait_with_stack(struct perfetto *p, const struct timeline_lane *lane,
+				  const struct stretch *s, const struct perfetto_wait *kept)
+{
+	struct perfetto_event *e = &p->events[kept->event];
+	const struct sample *sample = &kept->sample;
+	struct protobuf *buf = &p->packets.buf;
+	uint64_t stack = perfetto_intern_stack(
+		p, e, profile_stack_by_id(p->timeline.profile, sample->stack));
+	size_t packet = perfetto_begin_packet(p, s->time, perfetto_sequence_of(p, e));
+	char by[WAIT_END_SIZE];
+	size_t mark;
+
+	protobuf_varint(buf, PACKET_SEQUENCE_FLAGS, FLAG_SEQUENCE_GOES_ON);
+	mark = protobuf_begin(buf, PACKET_TRACK_EVENT);
+	protobuf_varint(buf, EVENT_TYPE, TYPE_BEGIN);
+	protobuf_varint(buf, EVENT_TRACK, TRACK(WAITS, lane->lane.id));
+	protobuf_text(buf, EVENT_NAME, wait_class_word(s->wait));
+	protobuf_varint(buf, EVENT_CALLSTACK_IID, stack);
+	annotate(p, "length_ns", ANNOTATION_UINT, sample->length);
+	annotate(p, "weight_ns", ANNOTATION_UINT, sample->weight);
+	if (sample->address)
+		annotate(p, "futex", ANNOTATION_POINTER, sample->address);
+	if (*wait_ended_by(&p->timeline, sample->other, sample->flags, by))
+		annotate_text(p, "ended by", by);
+	end_track_event(p, mark, packet);
+}
+
+void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s,
+			 const struct perfetto_wait *kept)
 {
 	struct perfetto_lane *own = &p->lanes[lane - p->timeline.lanes.items];
+	uint64_t track = TRACK(WAITS, lane->lane.id);
 	size_t packet, mark;
 
 	if (!own->has_waits)
 		begin_waits(p, lane);
 	own->has_waits = true;
-	perfetto_intern_wait(p, s->wait);
-	mark = begin_track_event(p, s->time, TRACK(WAITS, lane->lane.id), TYPE_BEGIN, &packet);
-	protobuf_varint(&p->packets.buf, EVENT_NAME_IID, s->wait);
-	end_track_event(p, mark, packet);
-	mark = begin_track_event(p, s->end, TRACK(WAITS, lane->lane.id), TYPE_END, &packet);
+	if (kept) {
+		begin_wait_with_stack(p, lane, s, kept);
+	} else {
+		perfetto_intern_wait(p, s->wait);
+		mark = begin_track_event(p, s->time, track, TYPE_BEGIN, &packet);
+		protobuf_varint(&p->packets.buf, EVENT_NAME_IID, s->wait);
+		end_track_event(p, mark, packet);
+	}
+	mark = begin_track_event(p, s->end, track, TYPE_END, &packet);
 	end_track_event(p, mark, packet);
 }
 
@@ -123,16 +182,6 @@ static void begin_counter(struct perfetto *p, uint64_t track, const char *name)
 
 	protobuf_end(&p->packets.buf, protobuf_begin(&p->packets.buf, TRACK_COUNTER));
 	end_track(p, mark, packet);
-}
-
-static void annotate(struct perfetto *p, const char *name, uint64_t value)
-{
-	struct protobuf *buf = &p->packets.buf;
-	size_t mark = protobuf_begin(buf, EVENT_ANNOTATION);
-
-	protobuf_text(buf, ANNOTATION_NAME, name);
-	protobuf_varint(buf, ANNOTATION_UINT, value);
-	protobuf_end(buf, mark);
 }
 
 static void perfetto_write_loss(struct perfetto *p, const struct loss *l)
@@ -146,9 +195,9 @@ static void perfetto_write_loss(struct perfetto *p, const struct loss *l)
 		 l->count, where);
 	mark = begin_track_event(p, l->time, TRACK(LOSSES, 0), TYPE_INSTANT, &packet);
 	protobuf_text(&p->packets.buf, EVENT_NAME, name);
-	annotate(p, "records", l->count);
-	annotate(p, "weight", l->weight);
-	annotate(p, "duration_ns", l->end > l->time ? l->end - l->time : 0);
+	annotate(p, "records", ANNOTATION_UINT, l->count);
+	annotate(p, "weight", ANNOTATION_UINT, l->weight);
+	annotate(p, "duration_ns", ANNOTATION_UINT, l->end > l->time ? l->end - l->time : 0);
 	end_track_event(p, mark, packet);
 }
 

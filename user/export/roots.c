@@ -34,16 +34,12 @@ static const char *root_of_place(const struct process *p)
 }
 
 /*
- * Get the root frames of a thread by its index, PROFILE_NONE for no thread. Return the number of
- * root frames, which is the same for every thread.
+ * Get the root frames of a thread of a process. Return the number of root frames, which is the same
+ * for every thread.
  */
-static unsigned int roots_of(struct root *out, const struct profile *p, uint32_t thread,
+static unsigned int roots_of(struct root *out, const struct process *of, const struct thread *t,
 			     const struct export_options *o)
 {
-	bool known = thread != PROFILE_NONE;
-	uint32_t process = known ? p->threads[thread].process : PROFILE_NONE;
-	const struct process *of = process == PROFILE_NONE ? &no_process : &p->processes[process].p;
-	const struct thread *t = known ? &p->threads[thread].t : &no_thread;
 	unsigned int depth = 0;
 
 	if (o->services)
@@ -56,7 +52,29 @@ static unsigned int roots_of(struct root *out, const struct profile *p, uint32_t
 	return depth;
 }
 
-static enum stacks_of stacks_of_event(const struct event *e)
+int roots_group(void *context, const struct process *p, const struct thread *t, uint32_t *out)
+{
+	struct root_groups *g = context;
+	struct root roots[ROOTS_MAX];
+	unsigned int depth = roots_of(roots, p, t, g->options);
+	char *key = strdup("");
+	int ret = -ENOMEM;
+
+	for (unsigned int i = 0; key && i < depth; i++) {
+		char *longer = NULL;
+
+		if (asprintf(&longer, "%s%s%s\n", key, roots[i].name, roots[i].suffix) < 0)
+			longer = NULL;
+		free(key);
+		key = longer;
+	}
+	if (key)
+		ret = names_intern_text(&g->keys, key, out);
+	free(key);
+	return ret;
+}
+
+enum stacks_of roots_stacks_of_event(const struct event *e)
 {
 	if (!event_is_of_waits(e->name))
 		return STACKS_OF_SAMPLES;
@@ -70,7 +88,7 @@ enum stacks_of roots_stacks_of(const struct profile *p, const struct export_opti
 	if (o->wall)
 		return STACKS_OF_WALL;
 	for (uint32_t i = 0; i < p->count.sums; i++) {
-		enum stacks_of one = stacks_of_event(&p->events[p->sums[i].event]);
+		enum stacks_of one = roots_stacks_of_event(&p->events[p->sums[i].event]);
 
 		first = one < first ? one : first;
 	}
@@ -79,7 +97,7 @@ enum stacks_of roots_stacks_of(const struct profile *p, const struct export_opti
 
 bool roots_count(const struct profile *p, enum stacks_of of, const struct profile_sum *s)
 {
-	enum stacks_of one = stacks_of_event(&p->events[s->event]);
+	enum stacks_of one = roots_stacks_of_event(&p->events[s->event]);
 
 	return of == STACKS_OF_WALL ? one != STACKS_OF_WAKERS : one == of;
 }
@@ -113,9 +131,14 @@ static void stack_label_frame(struct stack_labels *l, uint32_t frame)
 
 static void stack_label_thread(struct stack_labels *l, uint32_t thread, uint32_t *labels)
 {
+	const struct profile *p = l->profile;
+	bool known = thread != PROFILE_NONE;
+	uint32_t process = known ? p->threads[thread].process : PROFILE_NONE;
 	struct root roots[ROOTS_MAX];
 
-	l->thread_depth = roots_of(roots, l->profile, thread, l->options);
+	l->thread_depth =
+		roots_of(roots, process == PROFILE_NONE ? &no_process : &p->processes[process].p,
+			 known ? &p->threads[thread].t : &no_thread, l->options);
 	for (unsigned int i = 0; i < l->thread_depth; i++)
 		labels[i] = l->intern(l, NULL, roots[i].name, roots[i].suffix);
 }

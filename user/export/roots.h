@@ -24,6 +24,7 @@ enum stacks_of {
 	STACKS_OF_WALL, /* time on CPUs and of waiting, the latter below a frame "[waiting]" */
 };
 
+enum stacks_of roots_stacks_of_event(const struct event *e);
 /* Return the first kind of which the profile has samples; STACKS_OF_WALL if that is asked for. */
 enum stacks_of roots_stacks_of(const struct profile *p, const struct export_options *o);
 /* Return whether the stacks of a sum are merged. */
@@ -33,6 +34,15 @@ bool roots_count(const struct profile *p, enum stacks_of of, const struct profil
  * frame.
  */
 bool roots_need_events(const struct profile *p, enum stacks_of of);
+
+/* Threads that have the same root frames. */
+struct root_groups {
+	const struct export_options *options;
+	struct names keys; /* zeroed at first; for names_free() */
+};
+
+/* As wait_division.group; context is a struct root_groups. */
+int roots_group(void *context, const struct process *p, const struct thread *t, uint32_t *out);
 
 /* The labels of one profile, as numbers of names. */
 struct stack_labels {

@@ -26,6 +26,7 @@ struct speedscope {
 	struct json json;
 	bool lines;
 	uint32_t track_frames; /* number of the frame that names the first track; others follow */
+	uint32_t waiting_frame; /* with --event wall, number of the frame above stacks of waits */
 	VECTOR(uint32_t) path;
 };
 
@@ -97,6 +98,12 @@ static int speedscope_write_frames(struct speedscope *s)
 		json_key_text(&s->json, "name", name);
 		json_object_end(&s->json);
 	}
+	s->waiting_frame = s->track_frames + (uint32_t)s->gather.tracks.count;
+	if (s->gather.wall) {
+		json_object(&s->json);
+		json_key_text(&s->json, "name", "[waiting]");
+		json_object_end(&s->json);
+	}
 	json_array_end(&s->json);
 	json_object_end(&s->json);
 	return ret;
@@ -113,6 +120,8 @@ static int speedscope_write_stack(struct speedscope *s, const struct gathered *g
 			return -ENOMEM;
 	json_array(&s->json);
 	json_uint(&s->json, s->track_frames + g->track);
+	if (s->gather.wall && g->waiting)
+		json_uint(&s->json, s->waiting_frame);
 	while (s->path.count)
 		json_uint(&s->json, s->path.items[--s->path.count]);
 	json_array_end(&s->json);
@@ -121,7 +130,7 @@ static int speedscope_write_stack(struct speedscope *s, const struct gathered *g
 
 static bool is_same(const struct gathered *a, const struct gathered *b)
 {
-	return a->node == b->node && a->track == b->track;
+	return a->node == b->node && a->track == b->track && a->waiting == b->waiting;
 }
 
 /*
@@ -171,8 +180,10 @@ static int speedscope_write_event(struct speedscope *s, bool several, size_t fro
 	const struct event *e = gather_event(&s->timeline, &s->gather.samples.items[from]);
 	char name[128], clean[3 * sizeof(name)];
 
-	snprintf(name, sizeof(name), "all threads, one after the other%s%.64s", several ? ", " : "",
-		 several ? e->name : "");
+	const char *event = s->gather.wall ? EVENT_WALL : several ? e->name : "";
+
+	snprintf(name, sizeof(name), "all threads, one after the other%s%.64s", *event ? ", " : "",
+		 event);
 	return speedscope_write_profile(s, text_clean(name, clean, sizeof(clean)), from, to);
 }
 
@@ -255,6 +266,7 @@ int speedscope_sink(struct sink **out, FILE *file, const struct export_options *
 		return ret;
 	s = (struct speedscope *)t;
 	s->lines = o->view.lines;
+	s->gather.wall = o->wall;
 	json_begin(&s->json, file, false);
 	*out = &t->sink;
 	return 0;

@@ -45,7 +45,7 @@ static int set_host_end(sqlite3 *to, uint64_t now, struct error *err)
 	return ret;
 }
 
-int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err)
+int copy_trace(sqlite3 *db, const char *path, const struct held_samples *held, struct error *err)
 {
 	sqlite3 *to = NULL;
 	int rc, ret = create_copy(path, err);
@@ -62,7 +62,9 @@ int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err)
 		if (ret == 0)
 			ret = copy_pages(db, to, path, err);
 		if (ret == 0)
-			ret = set_host_end(to, now, err);
+			ret = set_host_end(to, held->end, err);
+		if (ret == 0)
+			ret = held_samples_write(held, to, err);
 	}
 	sqlite3_close(to);
 	if (ret < 0)

@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "trace/held_samples.h"
 
 /*
- * Copy everything that db has committed to a new trace at path; a host without an end gets the end
- * now (ns). The file must not exist; it gets mode 0600 and, with sudo, belongs to the user who ran
- * sudo. Return 0 or a negative errno; on failure no new file is left.
+ * Copy everything that db has committed to a new trace at path, and write the samples held into it;
+ * a host without an end gets their end. The file must not exist; it gets mode 0600 and, with sudo,
+ * belongs to the user who ran sudo. Return 0 or a negative errno; on failure no new file is left.
  */
-int copy_trace(sqlite3 *db, const char *path, uint64_t now, struct error *err);
+int copy_trace(sqlite3 *db, const char *path, const struct held_samples *held, struct error *err);
 
 #endif

@@ -226,7 +226,7 @@ static int read_file_table(struct file_source *f, enum record_kind k, struct err
 #define COLUMN_OF_SUMS(field) (1ULL << offsetof(struct sample, field) / sizeof(uint64_t))
 #define COLUMNS_OF_SUMS \
 	(COLUMN_OF_SUMS(event) | COLUMN_OF_SUMS(thread) | COLUMN_OF_SUMS(stack) | \
-	 COLUMN_OF_SUMS(flags) | COLUMN_OF_SUMS(weight))
+	 COLUMN_OF_SUMS(flags) | COLUMN_OF_SUMS(weight) | COLUMN_OF_SUMS(wait))
 
 static int read_file_stream(struct file_source *f, enum record_kind k, struct error *err)
 {

@@ -39,7 +39,7 @@ const struct word_table word_tables[] = {
 	{"sample_flag", "words for the bits of sample.flags and sum.flags", sample_flags},
 	{"stack_end", "words for frame.address of frames of the kind \"end\"", stack_ends},
 	{"slice_state", "words for slice.state and slice.left", slice_states},
-	{"wait_class", "words for slice.wait", wait_classes},
+	{"wait_class", "words for slice.wait and sample.wait", wait_classes},
 	{"interrupt", "words for lane.number of interrupt lanes", interrupts},
 	{"edge_kind", "words for edge.kind", edge_kinds},
 	{"loss_reason", "words for loss.reason, and what to do about it", loss_reasons},
@@ -148,6 +148,11 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" round(100.0 * sum(part.weight) /" \
 	" sum(sum(part.weight)) OVER (PARTITION BY event.name), 2) AS percent"
 
+/* SQL for the order of views by event: waits come last, or times of waiting hide those on CPUs. */
+#define EVENT_ORDER_SQL \
+	" ORDER BY CASE event.name WHEN '" EVENT_OFF_CPU "' THEN 1" \
+	" WHEN '" EVENT_OFF_CPU_WAKERS "' THEN 2 ELSE 0 END, weight DESC"
+
 /* SQL that leaves out the samples of the idle threads, whose process has pid 0, as reports do. */
 #define NOT_IDLE_SQL \
 	"WHERE thread NOT IN (SELECT thread.id FROM thread JOIN process" \
@@ -175,7 +180,7 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" FROM " PART_SQL("stack.frame", \
 			  "sample LEFT JOIN stack ON stack.id = sample.stack " NOT_IDLE_SQL) \
 	" LEFT JOIN frame_name ON frame_name.id = part.id" \
-	" GROUP BY event.name, 2, 3 ORDER BY weight DESC"
+	" GROUP BY event.name, 2, 3" EVENT_ORDER_SQL
 
 #define LANE_KIND_SQL(word) "(SELECT id FROM lane_kind WHERE word = '" word "')"
 
@@ -220,6 +225,61 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" LEFT JOIN thread ON thread.id = " THREAD_SQL("edge.\"to\"") \
 	" LEFT JOIN process ON process.id = thread.process"
 
+/*
+ * SQL for the word of what ended a wait that no thread ended: the flags of its sample are "by
+ * timer" and so on, after the words of interrupt.
+ */
+#define WAIT_ENDER_SQL \
+	"(SELECT interrupt.word FROM sample_flag JOIN interrupt" \
+	" ON sample_flag.word = 'by ' || interrupt.word WHERE sample.flags & sample_flag.id)"
+
+/*
+ * SQL for the waits whose stacks were taken. p is the probability with which a wait was chosen:
+ * its weight is its length over p. CROSS JOIN as in RUNNING_SQL.
+ */
+#define WAIT_SQL \
+	"SELECT sample.time AS time, process.pid AS pid, thread.tid AS tid," \
+	" process.comm AS process, thread.comm AS comm, wait_class.word AS class," \
+	" sample.length AS length, sample.weight AS weight," \
+	" min(1.0, 1.0 * sample.length / max(1, sample.weight)) AS p, sample.address AS address," \
+	" by.tid AS waker_tid, coalesce(by_process.comm, " WAIT_ENDER_SQL ") AS waker," \
+	" by.comm AS waker_comm, sample.stack AS stack, sample.thread AS thread," \
+	" thread.process AS process_id" \
+	" FROM sample CROSS JOIN event ON event.id = sample.event AND event.name = 'off-cpu'" \
+	" LEFT JOIN thread ON thread.id = sample.thread" \
+	" LEFT JOIN process ON process.id = thread.process" \
+	" LEFT JOIN wait_class ON wait_class.id = sample.wait" \
+	" LEFT JOIN thread AS by ON by.id = sample.other" \
+	" LEFT JOIN process AS by_process ON by_process.id = by.process"
+
+#define NOT_LIBRARY_SQL(name) " AND substr(base, 1, length('" name "')) <> '" name "'"
+
+/*
+ * SQL for where threads waited: the innermost function of each stack that is neither of the kernel
+ * nor of WAITING_LIBRARIES, as in skein report --off-cpu.
+ */
+#define WAITING_SQL \
+	"WITH RECURSIVE part(stack, class, samples, weight) AS (" \
+	" SELECT sample.stack, sample.wait, count(*), sum(sample.weight) FROM sample" \
+	" WHERE sample.event IN (SELECT id FROM event WHERE name = 'off-cpu') GROUP BY 1, 2)," \
+	" path(leaf, at, depth) AS (SELECT DISTINCT stack, stack, 0 FROM part" \
+	" UNION ALL SELECT leaf, stack.parent, depth + 1 FROM path" \
+	" JOIN stack ON stack.id = path.at WHERE stack.parent <> 0)," \
+	" named AS (SELECT leaf, depth, name, frame_kind.word AS kind," \
+	" frame_name.path AS path, " BASE_SQL("frame_name.path") " AS base FROM path" \
+	" JOIN stack ON stack.id = path.at JOIN frame_name ON frame_name.id = stack.frame" \
+	" JOIN frame ON frame.id = stack.frame JOIN frame_kind ON frame_kind.id = frame.kind" \
+	" WHERE frame_kind.word NOT IN ('kernel', 'end'))," \
+	" own AS (SELECT leaf, name, path, min(depth) FROM named WHERE kind = 'python' OR (1" \
+	WAITING_LIBRARIES(NOT_LIBRARY_SQL) ") GROUP BY leaf)" \
+	" SELECT coalesce(own.name, '[no function of a program]') AS function," \
+	" coalesce(own.path, '') AS path, wait_class.word AS class, sum(samples) AS stacks," \
+	" sum(weight) AS weight," \
+	" round(100.0 * sum(weight) / sum(sum(weight)) OVER (), 2) AS percent" \
+	" FROM part LEFT JOIN own ON own.leaf = part.stack" \
+	" LEFT JOIN wait_class ON wait_class.id = part.class" \
+	" GROUP BY 1, 2, 3 ORDER BY weight DESC, 1, 3"
+
 const struct schema_view schema_views[] = {
 	{"frame_name", "every frame with its name as reports show it", FRAME_NAME_SQL},
 	{"hottest",
@@ -232,8 +292,8 @@ const struct schema_view schema_views[] = {
 		 "thread",
 		 "sample " NOT_IDLE_SQL) " LEFT JOIN thread ON thread.id = part.id"
 					 " LEFT JOIN process ON process.id = thread.process"
-					 " GROUP BY event.name, thread.process"
-					 " ORDER BY weight DESC"},
+					 " GROUP BY event.name, "
+					 "thread.process" EVENT_ORDER_SQL},
 	{"running",
 	 "what every CPU did: time, end, cpu, pid, tid, process, comm, state; for a thread, left"
 	 " (its state from then on) and wait (for what)",
@@ -242,6 +302,19 @@ const struct schema_view schema_views[] = {
 	 "wake-ups and forks: time, kind, waker_pid, waker_tid, waker (thread or"
 	 " interrupt), pid, tid, process, comm, cpu (where it is to run)",
 	 WAKEUP_SQL},
+	{"waits",
+	 "waits whose stacks were taken: time (of running again), pid, tid, process, comm, class,"
+	 " length, weight, p (the chance with which it was chosen), address (of a futex),"
+	 " waker_tid, waker (program or interrupt), waker_comm, stack, thread, process_id",
+	 WAIT_SQL},
+	{"hottest_waits",
+	 "where threads waited: the innermost function outside of the kernel and the C library, by"
+	 " class of wait",
+	 WAITING_SQL},
+	{"locks", "futexes by time of waiting for them: process and address",
+	 "SELECT pid, process, address, count(*) AS stacks, sum(weight) AS weight,"
+	 " count(DISTINCT thread) AS threads, max(length) AS longest"
+	 " FROM waits WHERE address <> 0 GROUP BY process_id, address ORDER BY weight DESC"},
 	{"lost", "what could not be recorded, in words",
 	 "SELECT loss_reason.word AS reason, loss_reason.text AS text,"
 	 " nullif(loss.cpu, 0) - 1 AS cpu, sum(loss.count) AS count, sum(loss.weight) AS weight,"
@@ -268,8 +341,8 @@ const char *schema_derived_sql(enum record_kind kind)
 {
 	static const char *const sql[KIND_COUNT] = {
 		[KIND_SUM] = "SELECT event, thread, stack, count(*) AS count,"
-			     " sum(weight) AS weight, " RUNTIME_FLAGS_SQL " AS flags FROM sample"
-			     " GROUP BY event, thread, stack, 6",
+			     " sum(weight) AS weight, " RUNTIME_FLAGS_SQL " AS flags, wait"
+			     " FROM sample GROUP BY event, thread, stack, 6, wait",
 	};
 
 	return sql[kind];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Add samples up per (event, thread, stack, flags of SAMPLE_FLAGS_OF_RUNTIME) in a table of fixed
- * size: when the table is full, its owner passes the contents on as one part of the sums and clears
- * the table.
+ * Add samples up per (event, thread, stack, flags of SAMPLE_FLAGS_OF_RUNTIME, class of wait) in a
+ * table of fixed size: when the table is full, its owner passes the contents on as one part of the
+ * sums and clears the table.
  */
 #ifndef SKEIN_TRACE_SUMS_H
 #define SKEIN_TRACE_SUMS_H

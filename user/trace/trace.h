@@ -43,6 +43,11 @@ void trace_writer_limit(struct sink *s, uint64_t bytes);
  * end of the stored part.
  */
 int trace_writer_reserve(struct sink *s, struct error *err);
+/*
+ * For a sink of trace_writer() only: samples of waits that have not ended (SAMPLE_FLAG_NOT_ENDED)
+ * go into the next copy of trace_writer_copy(), or into the trace when its host has ended.
+ */
+void trace_writer_hold_open_waits(struct sink *s);
 /* Return whether the writer has run out of space: no record put from now on is stored. */
 bool trace_writer_is_short(const struct sink *s);
 

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/codec.h"
 #include "trace/copy.h"
 #include "trace/create.h"
+#include "trace/held_samples.h"
 #include "trace/pending_rows.h"
+#include "trace/put_chunk.h"
 #include "trace/retention.h"
 #include "trace/schema.h"
 #include "trace/shortage.h"
-#include "trace/sort.h"
 #include "trace/sql.h"
 #include "trace/trace.h"
 #include "trace/zoom.h"
@@ -49,10 +49,6 @@ static const char pragmas[] =
 						"PRAGMA secure_delete=OFF;"
 						"PRAGMA temp_store=MEMORY;";
 
-#define CHUNK_SQL \
-	"INSERT INTO chunk(id,kind,lane_group,time,\"end\",records,bytes_raw,data)" \
-	" VALUES(?7,?1,0,?2,?3,?4,?5,?6)"
-
 struct writer_stream {
 	struct columns columns;
 	uint64_t first, last; /* smallest time or id of the records; largest time, end or id */
@@ -65,13 +61,6 @@ struct writer_database {
 	bool in_transaction;
 };
 
-/* Working memory for encoding a chunk. */
-struct chunk_encoder {
-	struct codec codec;
-	struct sorter sorter;
-	struct columns sorted; /* a chunk sorted by lane */
-};
-
 struct file_writer {
 	struct sink sink;
 	struct new_file file;
@@ -82,6 +71,7 @@ struct file_writer {
 	struct zoom *zoom;
 	struct trace_stats stats;
 	struct retention *retention; /* NULL: keep everything */
+	struct held_samples open_waits; /* samples of waits that have not ended, if they are held */
 	/* start of the part that was kept at the last commit, ns; 0: nothing was deleted */
 	uint64_t kept_start;
 	struct shortage shortage;
@@ -89,6 +79,7 @@ struct file_writer {
 	uint64_t last_stack; /* largest stack.id so far */
 	uint64_t last_chunk; /* largest chunk.id so far */
 	uint64_t committed; /* bytes of the file at the last commit, if there is a limit */
+	bool ended; /* the recording has ended: nothing is deleted any more */
 	bool used; /* something besides the empty schema was committed, or the trace finished */
 	int failed; /* sticky: negative errno after which nothing is written any more */
 	struct error failure;
@@ -163,61 +154,22 @@ static int still_failed(const struct file_writer *w, struct error *err)
 	return w->failed;
 }
 
-#define COLUMN(kind, field) ((int)(offsetof(struct kind, field) / sizeof(uint64_t)))
-
-/*
- * Return the column by which a chunk is sorted: chunks are smaller when the records of one lane are
- * adjacent. -1: keep the order of the records.
- */
-static int lane_column(enum record_kind kind)
-{
-	switch (kind) {
-	case KIND_SLICE:
-		return COLUMN(slice, lane);
-	case KIND_EDGE:
-		return COLUMN(edge, from);
-	default:
-		return -1;
-	}
-}
-
-static int encode_stream(struct chunk_encoder *e, enum record_kind kind,
-			 const struct columns *columns, struct codec_blob *out, struct error *err)
-{
-	int lane = lane_column(kind);
-
-	if (lane >= 0) {
-		if (sort_columns(&e->sorter, columns, (unsigned int)lane, &e->sorted) < 0)
-			return error_set(err, -ENOMEM, "out of memory");
-		columns = &e->sorted;
-	}
-	return codec_encode(&e->codec, kind, columns, out, err);
-}
-
 /* Insert the records of s as a chunk with that chunk.id, or with the next free one if id is 0. */
 static int insert_chunk(struct file_writer *w, enum record_kind kind, uint64_t id,
 			const struct writer_stream *s, struct error *err)
 {
-	sqlite3_stmt *stmt = w->db.put_chunk;
-	struct codec_blob blob;
-	int ret = encode_stream(&w->encoder, kind, &s->columns, &blob, err);
+	const struct new_chunk chunk = {
+		.kind = kind,
+		.id = id,
+		.first = s->first,
+		.last = s->last,
+		.columns = &s->columns,
+	};
+	int ret = begin_transaction(w, err);
 
-	if (ret == 0)
-		ret = begin_transaction(w, err);
-	if (ret < 0)
-		return ret;
-	sqlite3_bind_text(stmt, 1, kinds[kind].name, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)s->first);
-	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)s->last);
-	sqlite3_bind_int64(stmt, 4, s->columns.count);
-	sqlite3_bind_int64(stmt, 5, (sqlite3_int64)blob.raw_size);
-	sqlite3_bind_blob64(stmt, 6, blob.data, blob.size, SQLITE_STATIC);
-	if (id)
-		sqlite3_bind_int64(stmt, 7, (sqlite3_int64)id);
-	else
-		sqlite3_bind_null(stmt, 7);
-	w->stats.chunk_bytes += blob.size;
-	return run_statement_once(w, stmt, err);
+	return ret < 0 ? ret
+		       : put_chunk(w->db.put_chunk, &w->encoder, &chunk, &w->stats.chunk_bytes,
+				   err);
 }
 
 static int write_chunk(struct file_writer *w, enum record_kind kind, struct error *err)
@@ -497,13 +449,50 @@ static int put_kept_host(struct file_writer *w, const struct host *h, struct err
 }
 
 static int writer_put(struct sink *sink, enum record_kind kind, const void *record,
+		      struct error *err);
+
+/* Put the samples held, at the end of the recording. Later, retention moves its start no more. */
+static int put_held_samples(struct file_writer *w, struct error *err)
+{
+	uint64_t start = w->retention ? retention_start(w->retention) : 0;
+	int ret = 0;
+
+	w->ended = true;
+	w->open_waits.wanted = false;
+	for (size_t i = 0; i < w->open_waits.list.count && ret == 0; i++) {
+		struct sample s = w->open_waits.list.items[i];
+
+		held_sample_clip(&s, start, s.time);
+		ret = writer_put(&w->sink, KIND_SAMPLE, &s, err);
+	}
+	w->open_waits.list.count = 0;
+	return ret;
+}
+
+/* Hold a sample. Its stack is kept like that of any record of this time. */
+static int hold_sample(struct file_writer *w, const struct sample *s, struct error *err)
+{
+	int ret = w->retention ? retention_put(w->retention, KIND_SAMPLE, s, err) : 0;
+
+	if (ret == 0 && vector_push(&w->open_waits.list, *s) < 0)
+		ret = error_set(err, -ENOMEM, "out of memory");
+	return ret < 0 ? fail_writer(w, ret, err) : 0;
+}
+
+static int writer_put(struct sink *sink, enum record_kind kind, const void *record,
 		      struct error *err)
 {
 	struct file_writer *w = (struct file_writer *)sink;
-	int ret;
+	int ret = 0;
 
 	if (w->failed)
 		return still_failed(w, err);
+	if (held_samples_take(&w->open_waits, kind, record))
+		return hold_sample(w, record, err);
+	if (kind == KIND_HOST && w->open_waits.wanted && ((const struct host *)record)->end)
+		ret = put_held_samples(w, err);
+	if (ret < 0)
+		return ret;
 	ret = shortage_put(&w->shortage, kind, record);
 	if (ret == 0 && w->shortage.code)
 		return 0;
@@ -526,7 +515,7 @@ static int writer_tick(struct sink *sink, uint64_t time, struct error *err)
 	if (w->shortage.code)
 		return 0;
 	shortage_tick(&w->shortage, time);
-	return commit(w, time, err);
+	return commit(w, w->ended ? 0 : time, err);
 }
 
 static int writer_forget(struct sink *sink, struct error *err)
@@ -629,9 +618,8 @@ static void writer_free(struct sink *sink)
 		undo_trace_file(&w->file);
 	for (int k = 0; k < KIND_COUNT; k++)
 		columns_free(&w->streams[k].columns);
-	codec_free(&w->encoder.codec);
-	sorter_free(&w->encoder.sorter);
-	columns_free(&w->encoder.sorted);
+	chunk_encoder_free(&w->encoder);
+	vector_free(&w->open_waits.list);
 	pending_rows_free(&w->pending);
 	free_trace_file(&w->file);
 	free(w);
@@ -660,7 +648,7 @@ static int prepare_all(struct file_writer *w, struct error *err)
 		if (kinds[k].storage == STORAGE_TABLE && !schema_is_optional((enum record_kind)k))
 			ret = prepare_put(w, (enum record_kind)k, err);
 	if (ret == 0)
-		ret = sql_prepare(w->db.handle, &w->db.put_chunk, CHUNK_SQL, err);
+		ret = sql_prepare(w->db.handle, &w->db.put_chunk, PUT_CHUNK_SQL, err);
 	if (ret == 0)
 		ret = sql_prepare(w->db.handle, &w->db.begin, "BEGIN IMMEDIATE", err);
 	if (ret == 0)
@@ -751,6 +739,11 @@ void trace_writer_limit(struct sink *s, uint64_t bytes)
 	((struct file_writer *)s)->limit = bytes;
 }
 
+void trace_writer_hold_open_waits(struct sink *s)
+{
+	((struct file_writer *)s)->open_waits.wanted = true;
+}
+
 int trace_writer_reserve(struct sink *s, struct error *err)
 {
 	struct file_writer *w = (struct file_writer *)s;
@@ -786,8 +779,11 @@ int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out
 		ret = shortage_report(&w->shortage, w->file.path, err);
 	if (ret == 0)
 		ret = w->failed ? still_failed(w, err) : commit(w, 0, err);
+	w->open_waits.end = now;
+	w->open_waits.start = w->kept_start;
 	if (ret == 0)
-		ret = copy_trace(w->db.handle, path, now, err);
+		ret = copy_trace(w->db.handle, path, &w->open_waits, err);
+	w->open_waits.list.count = 0;
 	if (ret < 0)
 		free(path);
 	else

@@ -9,6 +9,8 @@ const ROW = 20; // px, including the gap
 const NARROW = 0.7; // px; narrower nodes are not drawn individually
 const TEXT_FROM = 26; // px; wider nodes show a name
 const ZOOM_TIME = 160; // ms
+const STRIPE = 4; // px: height of the times by class of wait
+const PURE = 0.995; // from this share on, all time of a frame counts as of one class
 const DRAWN = 400; // most characters of a name that are drawn
 
 class Graph {
@@ -195,7 +197,52 @@ class Graph {
 
 			return this.palette.change(difference, strength(difference, this.most));
 		}
-		return this.palette.fill(label);
+		const wait = this.waitOf(node);
+
+		if (wait === MIXED)
+			return this.palette.kind(KIND.group);
+		return wait ? this.palette.wait(wait, label) : this.palette.fill(label);
+	}
+
+	/* Return the class of wait whose colour a node has; RUNNING: that of its kind; or MIXED. */
+	waitOf(node) {
+		const { view, labels } = this;
+
+		if (!node || !view.classes.length || labels.kind[view.label[node]] === KIND.group)
+			return RUNNING;
+		return mainClass(view, node);
+	}
+
+	/* Hatch a waiting node where running ones are beside it. */
+	hatch(node, x, y, width) {
+		const { pen, view, palette } = this;
+
+		if (view.event?.of !== OF.wall || !view.classes.length || this.waitOf(node) <= 0 ||
+			this.matches?.[view.label[node]])
+			return;
+		pen.fillStyle = palette.hatch(pen);
+		pen.fillRect(x, y, width, ROW - 1);
+	}
+
+	/* Show at the bottom of a node how its time divides into classes, if it has several. */
+	drawClasses(node, x, y, width) {
+		const { pen, view, palette } = this, whole = view.total[WEIGHT][node];
+		const times = timesOf(view, node), main = this.waitOf(node);
+		const group = node === 0 || this.labels.kind[view.label[node]] === KIND.group;
+		let at = x;
+
+		if (!whole || !group && largest(times)[1] > PURE * whole)
+			return;
+		for (const [number, time] of times) {
+			const wide = width * time / whole;
+
+			if (number || main || group) {
+				pen.fillStyle = number ? palette.wait(number)
+					: palette.kind(KIND.native);
+				pen.fillRect(at, y + ROW - 1 - STRIPE, wide, STRIPE);
+			}
+			at += wide;
+		}
 	}
 
 	drawNode(node, begin, pixels) {
@@ -213,6 +260,9 @@ class Graph {
 		pen.globalAlpha = dim ? 0.5 : 1;
 		pen.fillStyle = this.fill(node);
 		pen.fillRect(x, y, right - x - gap, ROW - 1);
+		this.hatch(node, x, y, right - x - gap);
+		if (this.view.classes.length && !this.view.before && right - x > STRIPE)
+			this.drawClasses(node, x, y, right - x - gap);
 		pen.globalAlpha = 1;
 		if (right - x >= TEXT_FROM)
 			this.write(this.nameOf(node), this.view.label[node], x + 4, y + ROW / 2,

@@ -18,17 +18,20 @@ const KINDS = {
 
 const THEMES = {
 	light: { lightness: 74, group: 84, text: "#1c1a17", faint: "#8a8580", paper: "#ffffff",
-		match: "hsl(312 88% 72%)", edge: "#111827", cut: "hsl(30 10% 80%)", factor: 1 },
+		match: "hsl(312 88% 72%)", edge: "#111827", cut: "hsl(30 10% 80%)", factor: 1,
+		hatch: "rgb(255 255 255 / .38)" },
 	dark: { lightness: 37, group: 29, text: "#ffffff", faint: "#8f8a86", paper: "#17181c",
-		match: "hsl(312 62% 46%)", edge: "#ffffff", cut: "hsl(30 4% 32%)", factor: 0.68 },
+		match: "hsl(312 62% 46%)", edge: "#ffffff", cut: "hsl(30 4% 32%)", factor: 0.68,
+		hatch: "rgb(0 0 0 / .2)" },
 };
 
 const hsl = (hue, saturation, lightness) =>
 	`hsl(${hue.toFixed(0)} ${saturation.toFixed(0)}% ${lightness.toFixed(0)}%)`;
 
 class Palette {
-	constructor(labels) {
+	constructor(labels, waits) {
 		this.labels = labels;
+		this.waits = waits; // by class, from the data
 		this.set("light");
 	}
 
@@ -36,6 +39,8 @@ class Palette {
 		this.name = theme;
 		this.theme = THEMES[theme];
 		this.fills = [];
+		this.waitFills = [];
+		this.hatching = null;
 	}
 
 	/*
@@ -55,6 +60,39 @@ class Palette {
 
 	fill(label) {
 		return this.fills[label] ??= this.make(label);
+	}
+
+	/* Return the colour of a class of wait; functions differ a little in lightness. */
+	wait(number, label = -1) {
+		const key = (label + 1) * this.waits.length + number;
+
+		return this.waitFills[key] ??= this.makeWait(number, label);
+	}
+
+	/* Return a pattern of faint stripes, which show what waits beside what runs. */
+	hatch(pen) {
+		if (this.hatching)
+			return this.hatching;
+		const tile = document.createElement("canvas"), side = tile.width = tile.height = 8;
+		const brush = tile.getContext("2d");
+
+		brush.strokeStyle = this.theme.hatch;
+		brush.lineWidth = 2;
+		for (const shift of [-side, 0, side]) {
+			brush.moveTo(shift, side);
+			brush.lineTo(shift + side, 0);
+		}
+		brush.stroke();
+		return this.hatching = pen.createPattern(tile, "repeat");
+	}
+
+	makeWait(number, label) {
+		const { hue, saturation } = this.waits[number];
+		const seed = label < 0 ? 4
+			: (parseInt(shortHash(this.labels.name[label]), 36) >>> 8) % 9;
+
+		return hsl(hue, saturation * this.theme.factor,
+			this.theme.lightness + (seed - 4) * (this.name === "light" ? 1.1 : 0.7));
 	}
 
 	/* Return the colour of a kind in the legend. */

@@ -7,6 +7,9 @@
 /* Kinds of frames with the numbers of base/record.h; a group is a process, service, ... */
 const KIND = { none: 0, native: 1, kernel: 2, jit: 3, python: 4, java: 5, mark: 6, group: 7 };
 
+/* What the weights of an event are, with the numbers of export/roots.h. */
+const OF = { samples: 0, waits: 1, wakers: 2, wall: 3 };
+
 /* Decode consecutive varints: 7 bits per byte, low bits first. */
 function column(text, into) {
 	const bytes = atob(text);
@@ -126,6 +129,8 @@ function readSums(raw, events) {
 		event: column(raw.events, new Int32Array(raw.count)),
 		count: column(raw.counts, new Float64Array(raw.count)),
 		weight: column(raw.weights, new Float64Array(raw.count)),
+		// by class; 0: no wait
+		wait: raw.waits ? column(raw.waits, new Uint8Array(raw.count)) : null,
 	};
 
 	for (let i = 0; i < raw.count; i++) {
@@ -170,6 +175,26 @@ function addTold(told, list, strings) {
 }
 
 /*
+ * Return the event of running and waiting time together; undefined if the recording lacks one of
+ * them.
+ */
+function wallOf(events) {
+	const parts = events.filter(({ of, unit }) =>
+		of === OF.waits || of === OF.samples && unit === "ns");
+	const sum = (key) => parts.reduce((all, part) => all + key(part), 0);
+
+	if (new Set(parts.map(({ of }) => of)).size < 2)
+		return undefined;
+	return { ...parts[0], name: "wall", of: OF.wall, parts, period: 0, frequency: 0,
+		due: sum((part) => part.due), complete: sum((part) => part.complete),
+		broken: parts.flatMap(({ broken }) => broken),
+		losses: parts.flatMap(({ losses }) => losses),
+		others: parts.flatMap(({ others }) => others),
+		account: { sampled: sum(({ account }) => account.sampled),
+			lost: sum(({ account }) => account.lost) } };
+}
+
+/*
  * Read the events by name, because a trace of several machines has an event of the same name for
  * each.
  */
@@ -191,6 +216,10 @@ function readEvents(raw, strings) {
 		addTold(known.losses, event.losses, strings);
 		addTold(known.others, event.others, strings);
 	}
+	const wall = wallOf([...byName.values()]);
+
+	if (wall && !byName.has(wall.name))
+		byName.set(wall.name, wall);
 	for (const event of byName.values()) {
 		addTold(event.losses, raw.losses, strings);
 		addTold(event.others, raw.others, strings);
@@ -226,7 +255,11 @@ function readData() {
 	const labels = new Labels();
 	const sides = raw.profiles.map((side) => readSide(side, raw.strings, labels));
 
+	const waits = [];
+
+	for (const [number, name, hue, saturation, meaning] of raw.waits)
+		waits[number] = { number, name, hue, saturation, meaning };
 	element.remove(); // its text is the largest item on the page
-	return { skein: raw.skein, from: raw.from, to: raw.to, labels, sides, now: sides[0],
-		before: sides[1] };
+	return { skein: raw.skein, from: raw.from, to: raw.to, waits, labels, sides,
+		now: sides[0], before: sides[1] };
 }

@@ -53,6 +53,15 @@ const CHOICES = ["pids", "tids", "comm", "cgroup", "cpus", "stacks"];
 const hostsOf = ({ name, hosts }) =>
 	hosts > 1 ? `${name || "a machine"} and ${plural(hosts - 1, "other")}` : name;
 
+const EVENT_MEANINGS = [undefined,
+	"Stacks of waits, by the time that they lasted: an estimate from waits chosen by chance",
+	"What the threads ran that ended the waits, by the time that these had lasted",
+	"Time on CPUs and of waiting, of the same threads; without the time in which a thread " +
+		"could run and had no CPU"];
+
+const wallFacts = ({ weight: whole, waited }) => [
+	fact("On CPU", duration(whole - waited)), fact("Waited", duration(waited))];
+
 /* Make the facts of one recording; event is the recording's own. */
 function factsOf(side, event, samples, data) {
 	const { host } = side, facts = [], part = Boolean(data.from || data.to);
@@ -70,17 +79,18 @@ function factsOf(side, event, samples, data) {
 	if (event) {
 		const [complete, broken] = completeText(event), [lost, reasons] = lostText(event);
 		const often = event.frequency ? `, ${event.frequency} Hz` : "";
-		const waits = event.name.startsWith("off-cpu");
+		const waits = event.of === OF.waits || event.of === OF.wakers;
 		const busy = event.unit === "ns" && host.duration && !part && host.hosts < 2
 			? `${(samples.weight / host.duration).toFixed(2)} ` +
 				(waits ? "threads on average" : `of ${host.cpus} CPUs`)
 			: undefined;
 
-		facts.push(fact("Event", event.name + often));
-		facts.push(fact("Samples", count(samples.count)));
-		facts.push(fact(waits ? "Waited" : event.unit === "ns" ? "CPU time" : "Weight",
-			weight(samples.weight, event), busy));
-		if (busy && !data.before)
+		facts.push(fact("Event", event.name + often, EVENT_MEANINGS[event.of]));
+		facts.push(fact(waits ? "Stacks" : "Samples", count(samples.count)));
+		facts.push(...event.of === OF.wall ? wallFacts(samples) : [fact(
+			waits ? "Waited" : event.unit === "ns" ? "CPU time" : "Weight",
+			weight(samples.weight, event), busy)]);
+		if (busy && !data.before && event.of !== OF.wall)
 			facts.push(fact(waits ? "Waiting" : "Busy", busy));
 		facts.push(fact("Complete stacks", complete, broken));
 		facts.push(fact("Lost", lost, reasons));
@@ -97,7 +107,8 @@ function showHead(data, view) {
 	const where = hostsOf(data.now.host), what = data.before ? "What changed" : "Flame graph";
 	const rows = data.sides.map((side, which) => {
 		const of = (column) => view.whole[2 * which + column] ?? 0;
-		const samples = { weight: of(WEIGHT), count: of(COUNT) };
+		const waited = view.classes.reduce((sum, _, i) => sum + view.whole[WAITS + i], 0);
+		const samples = { weight: of(WEIGHT), count: of(COUNT), waited };
 		const facts = factsOf(side, ownEvent(side, view.event), samples, data);
 		const name = element("div", { class: "side" },
 			element("dt", { text: SIDES[which] }));
@@ -128,6 +139,114 @@ function showWarning(data, view) {
 	byId("warning").textContent = texts.join(" ");
 }
 
+/* The switch between the time on CPUs, of waiting, and both, where a recording has them. */
+const MODES = [
+	[OF.samples, "On-CPU", "Where threads ran (1)"],
+	[OF.waits, "Off-CPU", "Where threads waited (2)"],
+	[OF.wall, "Wall", "Where threads ran and waited, together (3)"],
+	[OF.wakers, "Wakers", "What the threads ran that ended the waits (4)"],
+];
+
+class Modes {
+	constructor(page) {
+		this.page = page;
+		this.host = byId("modes");
+		this.parts = MODES.map(([of, text, title]) => ({ text, title,
+			event: page.views.events.find((event) => event.of === of) }));
+		this.used = page.views.events.some(({ of }) => of === OF.waits) &&
+			page.views.events.length > 1;
+	}
+
+	/* Return whether all events are reached by the switch. */
+	cover(events) {
+		return events.length < 2 || this.used &&
+			events.every((event) => this.parts.some((part) => part.event === event));
+	}
+
+	show(event) {
+		const parts = this.parts.filter((part) => part.event);
+
+		this.host.hidden = !this.used;
+		this.host.replaceChildren(...parts.map((part) => element("button", {
+			type: "button", text: part.text, title: part.title,
+			"data-event": part.event.name,
+			"aria-pressed": String(part.event.name === event?.name),
+			onclick: () => {
+				this.change(part.event);
+				this.host.querySelector("[aria-pressed=true]")?.focus();
+			} })));
+	}
+
+	choose(number) {
+		const { event } = this.parts[number];
+
+		if (this.used && event)
+			this.change(event);
+	}
+
+	/* The event that is shown first has no name in the address. */
+	change(event) {
+		const first = this.page.views.eventNamed("");
+
+		this.page.change({ event: event.name === first.name ? "" : event.name });
+	}
+}
+
+/* The classes of wait with their colours and times; a click leaves a class out. */
+class WaitLegend {
+	constructor(page) {
+		this.page = page;
+		this.host = byId("classes");
+	}
+
+	name(number) {
+		return number === RUNNING ? "running" : this.page.data.waits[number].name;
+	}
+
+	swatch(number) {
+		const made = element("span", { class: "swatch", "aria-hidden": "true" });
+
+		made.style.background = number === RUNNING ? this.page.palette.kind(KIND.native)
+			: this.page.palette.wait(number);
+		return made;
+	}
+
+	/* Show the times of all classes of the event, including hidden ones. */
+	show(state) {
+		const { view } = this.page, { times } = view;
+		const numbers = [...view.classes].sort((a, b) => times[b] - times[a]);
+
+		if (times[RUNNING])
+			numbers.unshift(RUNNING);
+		this.host.hidden = !view.classes.length;
+		this.host.replaceChildren(...numbers.map((number) =>
+			this.chip(number, state.waits, numbers)));
+	}
+
+	chip(number, hidden, numbers) {
+		const { data, view: { times } } = this.page, bit = 1 << number;
+		const whole = numbers.reduce((sum, other) => sum + times[other], 0);
+		const all = numbers.reduce((bits, other) => bits | 1 << other, 0);
+		const meaning = (number === RUNNING ? "Time on CPUs"
+			: `Waits for ${data.waits[number].meaning}`) +
+			`: ${percent(times[number], whole)} of the time.`;
+		const click = (event) => {
+			const only = hidden === (all & ~bit) ? 0 : all & ~bit;
+
+			this.page.change(
+				{ waits: event.ctrlKey || event.metaKey ? only : hidden ^ bit });
+			this.host.querySelector(`[data-wait="${number}"]`)?.focus();
+		};
+
+		return element("button", { type: "button", "data-wait": number, onclick: click,
+			"aria-pressed": String(!(hidden & bit)),
+			title: `${meaning} ${hidden & bit ? "Show" : "Leave out"} this time. ` +
+				"Ctrl+click: only this" },
+		this.swatch(number), span("", this.name(number)),
+		span("faint", duration(times[number])));
+	}
+}
+
 class Legend {
 	constructor(page) {
 		this.page = page;
@@ -143,7 +262,7 @@ class Legend {
 
 	/*
 	 * Compute the share of self time by kind, including hidden kinds, from the profile
-	 * itself.
+	 * itself. Waits do not count: almost all of them end in the kernel.
 	 */
 	shares() {
 		const { data, views, view } = this.page, { kind } = data.labels;
@@ -151,7 +270,8 @@ class Legend {
 		const shares = new Float64Array(KIND.group + 1), place = views.base.place[0];
 
 		for (let i = 0; i < sums.node.length; i++)
-			if (sums.event[i] === view.event?.numbers[0]) {
+			if (view.event?.numbers[0].includes(sums.event[i]) &&
+				!(view.classes.length && sums.wait[i])) {
 				const node = place ? place[sums.node[i]] : sums.node[i];
 
 				shares[kind[views.base.label[node]] ?? KIND.none] += values[i];
@@ -167,7 +287,8 @@ class Legend {
 		const shown = Object.keys(KINDS).map(Number)
 			.filter((kind) => there.has(kind) && kind !== KIND.group);
 		const chips = shown.map((kind) => kind === KIND.mark ? this.markChip(state.hidden)
-			: this.timeChip(kind, percent(shares[kind], whole), state.hidden));
+			: this.timeChip(kind, whole ? percent(shares[kind], whole) : "",
+				state.hidden));
 
 		if (this.page.view.before)
 			chips.push(...this.gone(state), this.scale());
@@ -175,9 +296,12 @@ class Legend {
 	}
 
 	timeChip(kind, share, hidden) {
-		return this.chip(kind, hidden, share,
-			`${share} is time of ${KINDS[kind].name} frames ` +
-				"themselves, without what they call.");
+		const of = this.page.view.classes.length ? " of the time on CPUs" : "";
+
+		return this.chip(kind, hidden, share, share
+			? `${share}${of} is time of ${KINDS[kind].name} frames ` +
+				"themselves, without what they call."
+			: `${KINDS[kind].name} frames.`);
 	}
 
 	/*
@@ -208,11 +332,14 @@ class Legend {
 				{ hidden: event.ctrlKey || event.metaKey ? only : hidden ^ bit });
 			this.host.querySelector(`[data-kind="${kind}"]`)?.focus();
 		};
-		const swatch = this.page.view.before ? [] : [this.swatch(kind)];
+		const { view } = this.page;
+		// frames have no colour of their kind in a comparison, or where all of them wait
+		const plain = view.before || view.classes.length && !view.times[RUNNING];
+		const swatch = plain ? [] : [this.swatch(kind)];
 
 		return element("button", { type: "button", "data-kind": kind, title, onclick: click,
 			"aria-pressed": String(shown) },
-		...swatch, span("", name), span("faint", share));
+		...swatch, span("", name), ...share ? [span("faint", share)] : []);
 	}
 
 	/*

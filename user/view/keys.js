@@ -22,6 +22,9 @@ const KEYS = [
 		run: () => byId("search").select() },
 	{ keys: ["n"], shown: "n", what: "next match", run: (page) => page.goMatch(1) },
 	{ keys: ["N"], shown: "N", what: "previous match", run: (page) => page.goMatch(-1) },
+	{ keys: ["1", "2", "3", "4"], shown: "1 2 3 4",
+		what: "time on CPU, off CPU, both (wall); who ended the waits",
+		run: (page, key) => page.modes.choose(Number(key) - 1) },
 	{ keys: ["i"], shown: "i",
 		what: "inverted: from the functions that took the time to their callers",
 		run: (page) => byId("inverted").click() },
@@ -64,6 +67,11 @@ const HINTS = [
 		"view, so it can be kept or sent to somebody who has this file.",
 	"Click a kind in the legend to hide it; the time of hidden frames stays with what called " +
 		"them. With Ctrl only that kind is shown.",
+	"Where waits were recorded, “On-CPU”, “Off-CPU” and “Wall” show the time of running, of " +
+		"waiting, and of both. A frame has the colour of the class of wait to which more " +
+		"than half of its time belongs, else it is grey; the stripe at its bottom shows " +
+		"how its time divides. In “Wall”, waiting frames are hatched. Click a class in " +
+		"the legend to leave its waits out; with Ctrl only that class is shown.",
 	"A search looks at names of functions and modules. Its share counts time once, however " +
 		"often a function stands in one stack.",
 	"Functions too narrow to be drawn stand as one grey strip: nothing is left out of any sum.",

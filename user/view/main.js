@@ -11,21 +11,27 @@ const THEME_KEY = "skein-theme";
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /* Return the parts of a state that need a new tree when they change. */
-const treeKey = (s) => [s.event, s.split, s.width, s.order, s.inverted, s.hidden].join();
+const treeKey = (s) =>
+	[s.event, s.split, s.width, s.order, s.inverted, s.hidden, s.waits].join();
+/* Return whether changes leave the paths of frames as they are, so that the zoom can stay. */
+const keepsPaths = (changes) => Object.keys(changes).every((key) =>
+	["event", "waits", "width", "order"].includes(key));
 
 class Page {
 	constructor() {
 		this.data = readData();
 		this.views = new Views(this.data);
 		this.labels = this.data.labels;
-		this.palette = new Palette(this.labels);
+		this.palette = new Palette(this.labels, this.data.waits);
 		this.graph = new Graph(byId("canvas"), this.labels, this.palette);
 		this.panes = new Panes(this);
 		this.legend = new Legend(this);
+		this.waits = new WaitLegend(this);
+		this.modes = new Modes(this);
 		this.table = new Table(this);
 		this.widths = this.data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
-		const possible = { events: this.views.events.length,
+		const possible = { events: this.views.events.map(({ name }) => name),
 			widths: this.widths.map(([key]) => key) };
 
 		this.history = new History((text) => parseState(text, possible),
@@ -43,11 +49,14 @@ class Page {
 		const fill = (id, pairs) => byId(id).replaceChildren(
 			...pairs.map(([value, text]) => element("option", { value, text })));
 
-		fill("event", this.views.events.map(({ name }, i) => [String(i), name]));
-		fill("split", Object.entries(SPLITS));
+		const waits = this.views.events.some((event) =>
+			this.views.classesOf(event).list.length);
+
+		fill("event", this.views.events.map(({ name }) => [name, name]));
+		fill("split", Object.entries(SPLITS).filter(([key]) => key !== "wait" || waits));
 		fill("width", this.widths);
 		fill("order", ORDERS);
-		byId("event-label").hidden = this.views.events.length < 2;
+		byId("event-label").hidden = this.modes.cover(this.views.events);
 	}
 
 	/* Show a state: a new tree if needed, then the rest. */
@@ -75,8 +84,11 @@ class Page {
 			graph.ask();
 		if (fresh || turned)
 			graph.home();
-		if (fresh)
+		if (fresh) {
+			this.modes.show(this.view.event);
 			this.legend.show(state);
+			this.waits.show(state);
+		}
 		this.showControls(state);
 		this.showTrail();
 		this.panes.hideTip();
@@ -87,12 +99,18 @@ class Page {
 	showBody(state) {
 		const empty = this.view.count < 2;
 
+		const hidden = empty && state.waits && this.view.classes.length;
+
 		byId("empty").hidden = !empty;
-		byId("empty").textContent = "There are no samples in this profile: " +
-			"nothing that was asked for ran while it was recorded.";
+		byId("empty").textContent = hidden
+			? "All classes of wait are hidden: choose one above."
+			: "There are no samples in this profile: " +
+				"nothing that was asked for ran while it was recorded.";
 		byId("graph").hidden = state.table || empty;
 		byId("table").hidden = !state.table || empty;
-		byId("details").hidden = byId("legend").hidden = byId("tools").hidden = empty;
+		byId("details").hidden = byId("legend").hidden = empty;
+		byId("legends").hidden = empty && !hidden;
+		byId("tools").hidden = empty && !hidden;
 		if (state.table && !empty)
 			this.table.show();
 	}
@@ -100,8 +118,9 @@ class Page {
 	showControls(state) {
 		const set = (id, on) => byId(id).setAttribute("aria-pressed", String(on));
 
-		for (const id of ["event", "split", "width", "order"])
+		for (const id of ["split", "width", "order"])
 			byId(id).value = String(state[id]);
+		byId("event").value = this.view.event?.name ?? "";
 		set("inverted", state.inverted);
 		set("upward", state.upward);
 		set("as-graph", !state.table);
@@ -109,7 +128,7 @@ class Page {
 		if (document.activeElement !== byId("search"))
 			byId("search").value = state.search;
 		byId("canvas").setAttribute("aria-label",
-			`Flame graph of ${plural(this.view.whole[COUNT], "sample")}; ` +
+			`Flame graph of ${samplesText(this.view.whole[COUNT], this.view.event)}; ` +
 				"arrow keys move, Enter zooms. The same as a table: t");
 	}
 
@@ -150,11 +169,12 @@ class Page {
 	}
 
 	/*
-	 * Change the state. A change that needs a new tree resets the zoom and keeps the selected
-	 * function.
+	 * Change the state. A change that needs a tree of other paths resets the zoom and keeps the
+	 * selected function.
 	 */
 	change(changes, detail = false) {
-		if (treeKey({ ...this.state, ...changes }) === treeKey(this.state))
+		if (keepsPaths(changes) ||
+			treeKey({ ...this.state, ...changes }) === treeKey(this.state))
 			return this.history.change(changes, detail);
 		const label = this.view.label[this.graph.selected];
 
@@ -258,8 +278,7 @@ class Page {
 
 		for (const id of ["split", "width", "order"])
 			on(id, "change", (event) => this.change({ [id]: event.target.value }));
-		on("event", "change",
-			(event) => this.change({ event: Number(event.target.value) }));
+		on("event", "change", (event) => this.change({ event: event.target.value }));
 		on("inverted", "click", () => this.change({ inverted: !this.state.inverted }));
 		on("upward", "click", () => this.change({ upward: !this.state.upward }));
 		on("as-graph", "click", () => this.change({ table: false }));
@@ -357,6 +376,7 @@ class Page {
 		if (!this.view)
 			return;
 		this.legend.show(this.state);
+		this.waits.show(this.state);
 		this.panes.show(this.graph.selected);
 		this.showBody(this.state);
 		this.graph.ask();

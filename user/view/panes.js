@@ -99,7 +99,7 @@ class Panes {
 	/* Format values by column, such as "12.3 %, 1.23 s, 123 samples". */
 	amount(values, column = 0) {
 		const { view } = this.page, whole = view.whole[column + view.unit];
-		const samples = plural(values[column + COUNT], "sample");
+		const samples = samplesText(values[column + COUNT], view.event);
 		const share = percent(values[column + view.unit], whole);
 
 		return view.unit === COUNT ? `${share}, ${samples}`
@@ -126,6 +126,7 @@ class Panes {
 		if (label >= 0 && labels.module[label])
 			lines.push(span("name faint", labels.shortModule(label)));
 		lines.push(span("", this.amount(this.valuesOf(node))));
+		lines.push(...this.classLines(timesOf(view, node)));
 		if (view.before) {
 			lines.push(span("", `before: ${this.amount(this.valuesOf(node), BEFORE)}`));
 			lines.push(span("strong",
@@ -135,6 +136,28 @@ class Panes {
 				" of what is zoomed into"));
 		}
 		return lines;
+	}
+
+	/* Return lines of times by class of wait, most time first; none without waits. */
+	classLines(times) {
+		const { view, waits } = this.page, whole = times.reduce((sum, [, t]) => sum + t, 0);
+
+		if (!view.classes.length)
+			return [];
+		return times.sort((a, b) => b[1] - a[1]).map(([number, time]) =>
+			element("span", { class: "of-class" }, waits.swatch(number),
+				span("", `${waits.name(number)}: ${duration(time)}, ` +
+					percent(time, whole))));
+	}
+
+	/* Make a list of the times of a node by class of wait. */
+	classList(node) {
+		const { view } = this.page, lines = this.classLines(timesOf(view, node));
+
+		return lines.length ? [element("div", { class: "list" },
+			element("h3", { text: view.event.of === OF.wakers ? "Ended waits of class"
+				: view.event.of === OF.wall ? "Runs and waits" : "Waits for" }),
+			element("ul", {}, ...lines.map((line) => element("li", {}, line))))] : [];
 	}
 
 	/* Show the tip of a node beside the pointer; -1 hides it. */
@@ -236,6 +259,7 @@ class Panes {
 			element("div", { class: "columns" },
 				this.numbers(this.valuesOf(0, "self"), this.valuesOf(0),
 					"The whole view"),
+				...this.classList(0),
 				this.list(this.parts(), this.childrenOf(0), "nothing")));
 	}
 
@@ -269,6 +293,7 @@ class Panes {
 		if (cost.nodes.length > 1)
 			columns.push(this.numbers(cost.self, cost.total,
 				"The function, everywhere"));
+		columns.push(...this.classList(node));
 		if (!group)
 			columns.push(this.list("Called by", callers, "nobody"));
 		columns.push(this.list(group ? "Begins with" : "Calls", callees,

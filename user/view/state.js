@@ -6,8 +6,8 @@
  */
 
 const DEFAULTS = {
-	event: 0, split: "program", width: "", order: "name", inverted: false, upward: false,
-	table: false, hidden: 0, search: "", zoom: "", select: "",
+	event: "", split: "program", width: "", order: "name", inverted: false, upward: false,
+	table: false, hidden: 0, waits: 0, search: "", zoom: "", select: "",
 };
 
 /* Write only values that differ from the defaults. */
@@ -31,13 +31,14 @@ function parseState(text, { events, widths }) {
 		state[key] = typeof usual === "boolean" ? value === "1"
 			: typeof usual === "number" ? Math.max(0, parseInt(value, 10) || 0) : value;
 	}
-	if (state.event >= events)
-		state.event = 0;
+	if (!events.includes(state.event))
+		state.event = "";
 	if (!Object.hasOwn(SPLITS, state.split))
 		state.split = DEFAULTS.split;
 	if (!widths.includes(state.width))
 		state.width = "";
 	state.hidden &= (1 << KIND.group) - 1;
+	state.waits &= 0xffff;
 	return state;
 }
 

@@ -81,15 +81,17 @@ class Table {
 				self: self[unit][label], total: total[unit][label],
 				selfShare: part(self, unit, label), share: part(total, unit, label),
 				selfOld: part(self, BEFORE + unit, label),
-				old: part(total, BEFORE + unit, label) });
+				old: part(total, BEFORE + unit, label),
+				times: timesByClass(view, (column) => total[column][label]) });
 		}
 		return found;
 	}
 
 	order(rows, columns) {
-		const { name } = this.labels;
+		const { name } = this.labels, { waits } = this.page;
 		const number = columns.find(([key]) => key === this.sort)?.[3];
 		const text = this.sort === "module" ? (r) => this.labels.shortModule(r.label)
+			: this.sort === "wait" ? (r) => waits.name(largest(r.times)[0])
 			: (r) => name[r.label];
 		const direction = this.descending ? -1 : 1;
 
@@ -136,19 +138,33 @@ class Table {
 			...cells,
 			element("td", { class: "function" },
 				page.legend.swatch(labels.kind[row.label]), name),
+			...this.waitCell(row),
 			element("td", { class: "name faint",
 				text: labels.shortModule(row.label) }));
 	}
 
+	/* Return the cell of the class with most of a function's time, in views of waits. */
+	waitCell({ times }) {
+		const { view, waits } = this.page, [number, time] = largest(times);
+		const whole = times.reduce((sum, [, one]) => sum + one, 0);
+
+		const text = `${waits.name(number)}, ${percent(time, whole)}`;
+
+		return view.classes.length
+			? [element("td", { class: "function" }, waits.swatch(number), text)] : [];
+	}
+
 	show() {
+		const { view } = this.page;
 		const columns = this.columns(), rows = this.order(this.collect(), columns);
 		const most = rows.reduce((largest, row) => Math.max(largest, row.selfShare), 0);
 		const head = element("tr", {},
 			...columns.map(([key, title]) => this.heading(key, title, true)),
 			this.heading("function", "Function", false),
+			...view.classes.length ? [this.heading("wait", "Mostly", false)] : [],
 			this.heading("module", "Module", false));
 		const body = rows.slice(0, this.rows).map((row) => this.row(row, columns, most));
-		const { view, graph, panes } = this.page;
+		const { graph, panes } = this.page;
 		const where = graph.zoomed ? ` in ${panes.name(view.label[graph.zoomed])}` : "";
 		const fit = graph.matches ? " that fit the search" : "";
 		const caption = `${plural(rows.length, "function")}${where}${fit}`;

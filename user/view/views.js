@@ -4,6 +4,9 @@
 /* Columns of values; in a comparison the columns of the old profile follow at BEFORE. */
 const WEIGHT = 0, COUNT = 1, BEFORE = 2;
 
+/* Columns of the time by class of wait follow at WAITS in views of waits. */
+const WAITS = 2, RUNNING = 0, MIXED = -1;
+
 const SPLITS = {
 	none: "nothing",
 	program: "program",
@@ -11,6 +14,7 @@ const SPLITS = {
 	thread: "thread",
 	service: "service",
 	container: "container",
+	wait: "class of wait",
 };
 
 /*
@@ -51,12 +55,42 @@ class Views {
 			for (const number of [...new Set(side.sums.event)].sort((a, b) => a - b)) {
 				const event = side.events[number];
 
-				if (!found.has(event.name))
-					found.set(event.name, { ...event, numbers: [-1, -1] });
-				found.get(event.name).numbers[which] = number;
+				this.addEvent(found, event, which, [number]);
 			}
+			const wall = side.events.find(({ of }) => of === OF.wall);
+			const parts = wall?.parts.map((part) =>
+				side.events.findIndex(({ name }) => name === part.name));
+
+			if (parts?.every((number) => side.sums.event.includes(number)))
+				this.addEvent(found, wall, which, parts);
 		});
 		return [...found.values()];
+	}
+
+	/* Add a side's event; numbers are those of its sums. */
+	addEvent(found, event, which, numbers) {
+		if (!found.has(event.name))
+			found.set(event.name, { ...event, numbers: [[], []] });
+		found.get(event.name).numbers[which] = numbers;
+	}
+
+	/* Return the event of that name; without a name the first, of CPU time if there is one. */
+	eventNamed(name) {
+		return this.events.find((event) => event.name === name) ??
+			this.events.find(({ of }) => of === OF.samples) ?? this.events[0];
+	}
+
+	/* Return the classes of wait that an event has, with their times; RUNNING is no wait. */
+	classesOf(event) {
+		const { sums } = this.data.now, times = new Float64Array(this.data.waits.length);
+
+		if (!event || event.of === OF.samples || !sums.wait || this.data.before)
+			return { list: [], times };
+		for (let i = 0; i < sums.node.length; i++)
+			if (event.numbers[0].includes(sums.event[i]))
+				times[sums.wait[i]] += sums.weight[i];
+		return { list: Array.from(times.keys()).filter((number) =>
+			number !== RUNNING && times[number]), times };
 	}
 
 	/* Merge the trees of both sides; place holds the merged node of each node of a side. */
@@ -93,20 +127,33 @@ class Views {
 		return this.groups.get(key);
 	}
 
+	/* Return the root label of the sums of a class of wait. */
+	waitLabel(number) {
+		const of = this.data.waits[number];
+
+		return this.labels.number(of ? `waits: ${of.name}` : "runs", "", KIND.group);
+	}
+
 	/*
-	 * Return the event's sums by the label of their group; sums of the old profile as -1, -2,
-	 * ...
+	 * Return the event's sums by the label of their group, without those of hidden classes of
+	 * wait (by bit); sums of the old profile as -1, -2, ...
 	 */
-	chosen(event, split) {
-		const byGroup = new Map();
+	chosen(event, split, hidden) {
+		const byGroup = new Map(), byWait = split === "wait";
 
 		this.data.sides.forEach((side, which) => {
-			const groups = this.groupLabels(which, split);
+			const groups = byWait ? null : this.groupLabels(which, split);
+			const { node, thread, wait, event: of } = side.sums;
+			const wanted = new Uint8Array(side.events.length);
 
-			for (let i = 0; i < side.sums.node.length; i++) {
-				if (side.sums.event[i] !== event.numbers[which])
+			for (const number of event.numbers[which])
+				wanted[number] = 1;
+			for (let i = 0; i < node.length; i++) {
+				const number = wait ? wait[i] : RUNNING;
+
+				if (!wanted[of[i]] || hidden >> number & 1)
 					continue;
-				const group = groups[side.sums.thread[i]];
+				const group = byWait ? this.waitLabel(number) : groups[thread[i]];
 				let list = byGroup.get(group);
 
 				if (!list)
@@ -194,6 +241,8 @@ class Views {
 
 		tree.self[column + WEIGHT][node] += sums.weight[i];
 		tree.self[column + COUNT][node] += sums.count[i];
+		if (sums.wait && this.slots[sums.wait[i]])
+			tree.self[this.slots[sums.wait[i]]][node] += sums.weight[i];
 	}
 
 	/*
@@ -201,19 +250,27 @@ class Views {
 	 * computed. If an event has no weights, samples are used.
 	 */
 	view(state) {
-		const event = this.events[state.event] ?? this.events[0];
-		const tree = new Builder(Math.max(1024, this.base.count + 64), this.columns);
-		const byGroup = event ? this.chosen(event, state.split) : new Map();
+		const event = this.eventNamed(state.event), { list, times } = this.classesOf(event);
+		const tree = new Builder(Math.max(1024, this.base.count + 64),
+			this.columns + list.length);
+		const hidden = list.length ? state.waits : 0;
+		const byGroup = event ? this.chosen(event, state.split, hidden) : new Map();
+
+		// column of each class
+		this.slots = [];
+		list.forEach((number, i) => { this.slots[number] = WAITS + i; });
 
 		this[state.inverted ? "inverted" : "plain"](tree, byGroup, state.hidden);
 		const whole = tree.self.map((self) => self.reduce((sum, value) => sum + value, 0));
 		const unit = state.width === "samples" || !whole[WEIGHT] && !whole[BEFORE] ? COUNT
 			: WEIGHT;
-		const arranged = arrange(tree, { widthOf: widths(state.width, unit, whole),
+		const widthOf = this.data.before ? widths(state.width, unit, whole)
+			: (total) => total[unit];
+		const arranged = arrange(tree, { widthOf,
 			ranks: this.labels.ranks(), heaviest: state.order === "weight" });
 
 		return Object.assign(arranged, { event, unit, whole, inverted: state.inverted,
-			before: Boolean(this.data.before) });
+			classes: list, times, before: Boolean(this.data.before) });
 	}
 }
 
@@ -229,8 +286,6 @@ function widths(which, unit, whole) {
 	};
 
 	return (total) => {
-		if (total.length === 2)
-			return total[unit];
 		const now = share(total, unit), before = share(total, BEFORE + unit);
 
 		if (which === "both")
@@ -244,6 +299,32 @@ function shareOf(view, node, column = 0) {
 	const whole = view.whole[column + view.unit];
 
 	return whole ? view.total[column + view.unit][node] / whole : 0;
+}
+
+/*
+ * Return the times of a node by class of wait, as pairs of class and ns, those above 0; RUNNING is
+ * the time of no wait.
+ */
+function timesByClass(view, columns) {
+	let running = columns(WEIGHT);
+	const found = view.classes.map((number, i) => {
+		const time = columns(WAITS + i);
+
+		running -= time;
+		return [number, time];
+	});
+
+	return [[RUNNING, running], ...found].filter(([, time]) => time > 0);
+}
+
+const timesOf = (view, node) => timesByClass(view, (column) => view.total[column][node]);
+const largest = (times) => times.reduce((most, one) => one[1] > most[1] ? one : most, [0, 0]);
+
+/* Return the class to which more than half of a node's time belongs, or MIXED. */
+function mainClass(view, node) {
+	const [number, time] = largest(timesOf(view, node));
+
+	return 2 * time > view.total[WEIGHT][node] ? number : MIXED;
 }
 
 const change = (view, node) => shareOf(view, node) - shareOf(view, node, BEFORE);

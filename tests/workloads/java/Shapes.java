@@ -146,6 +146,32 @@ public class Shapes {
         }
     }
 
+    static void parkedForever() {
+        while (go) {
+            LockSupport.park();
+        }
+    }
+
+    static void waitsForever() throws Exception {
+        Object never = new Object();
+        synchronized (never) {
+            while (go) {
+                never.wait();
+            }
+        }
+    }
+
+    static void readsForever() throws Exception {
+        new ServerSocket(0).accept();
+    }
+
+    /** No thread but those of the JVM runs again. */
+    static void forever() throws Exception {
+        start(Shapes::parkedForever);
+        start(Shapes::readsForever);
+        waitsForever();
+    }
+
     public static void main(String[] args) throws Exception {
         end = System.nanoTime() + (long) (Double.parseDouble(args[1]) * 1e9);
         switch (args[0]) {
@@ -154,6 +180,7 @@ public class Shapes {
             case "shares": shares(); break;
             case "virtual": virtual(); break;
             case "waits": waits(); break;
+            case "forever": forever(); break;
             default: throw new IllegalArgumentException(args[0]);
         }
     }
