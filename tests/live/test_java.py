@@ -10,6 +10,7 @@ import unittest
 
 import jdks
 import live
+import test_off_cpu
 
 FREQUENCY = 499
 SECONDS = 4 if live.LONG else 1.5
@@ -35,6 +36,10 @@ def is_in_order(frames, expected):
     """Return whether the expected frames are among the frames, in this order."""
     rest = iter(frames)
     return all(name in rest for name in expected)
+
+
+def waits(trace):
+    return [stack for _, stack in test_off_cpu.Waits.stacks(trace)]
 
 
 @unittest.skipIf(jdks.missing(), jdks.missing())
@@ -128,7 +133,7 @@ class Java(live.LiveTest):
         for version in jdks.homes():
             with self.subTest(jdk=version):
                 trace = self.run_shape(version, "waits", "-e", "off-cpu", enough=0)
-                frames = [java_frames(s) for s in trace.stacks()]
+                frames = [java_frames(s) for s in waits(trace)]
                 for expected in (("Shapes.sleeper", "java.lang.Thread.sleep"),
                                  ("Shapes.parker",
                                   "java.util.concurrent.locks.LockSupport.parkNanos"),
@@ -148,8 +153,7 @@ class Java(live.LiveTest):
             for tries in range(TRIES):
                 trace = self.record("-e", "off-cpu", "-p", program.pid, "-d", f"{1 << tries}s")
                 # the first function of the process may have no name
-                frames = [java_frames(s) for s in trace.stacks(pid=program.pid)
-                          if s.names[0] in ROOTS]
+                frames = [java_frames(s) for s in waits(trace) if s.names[0] in ROOTS]
                 missing = [e for e in ends if not any(is_in_order(f, e) for f in frames)]
                 if not missing:
                     break
