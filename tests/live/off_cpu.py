@@ -31,7 +31,7 @@ def _accounts(trace):
 def unaccounted(trace, cut_off=1):
     """
     Return the accounts that do not add up. cut_off: how many stacks of a CPU may have been asked
-    for and not taken yet when the recording ended.
+    for and not taken yet when the recording ended, or be of waits that began while it ended.
     """
     return [row for row in _accounts(trace)
             if row["cut_off"] > cut_off or row["due"] != row["written"] + row["filtered"]

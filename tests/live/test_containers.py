@@ -140,7 +140,7 @@ class Containers(live.LiveTest):
         self.check_complete(trace, "loop", "loop_inner")
         self.check_complete(trace, "python3", "inner")
         comms = {s.process["comm"] for s in trace.stacks()}
-        self.assertLessEqual(comms, {"loop", "python3", "sh", "skein", "skein-names",
+        self.assertLessEqual(comms, {"loop", "python3", "sh", "skein", "skein-names", "skein-waits",
                                      "skein-opener", "skein-pages"})
         self.assertEqual({s.process["service"] for s in trace.stacks(comm="loop")}, {"shop"})
         path = self.file()

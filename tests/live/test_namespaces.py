@@ -111,7 +111,7 @@ class Namespaces(NamespaceTest):
         self.assertIsNone(outside.poll())
         reported = live.json.loads(trace.done.out)
         self.assertEqual(self.comms(trace) - {"skein", "skein-names", "skein-opener",
-                                              "skein-pages"}, {"sleeper"})
+                                              "skein-pages", "skein-waits"}, {"sleeper"})
         self.assertAlmostEqual(
             live.weight(trace.stacks(comm="sleeper")), reported["cpu"],
             delta=live.chance(reported["turns"], 499) + trace.excuse() + 0.02)

@@ -246,7 +246,8 @@ class Hostile(live.LiveTest):
                 for more_time in (0.5, 2, 8):  # a busy machine may begin to record late
                     trace, went_on = self.stop_consumer(
                         more_time, ["sh", "-c", crowd], "--buffer", "256K", **env)
-                    self.assertEqual(unaccounted(trace), [])
+                    # threads of the whole machine begin to wait while the last stacks are read
+                    self.assertEqual(unaccounted(trace, cut_off=1000), [])
                     asked, lost = account_of(trace)
                     if asked > waits:
                         break

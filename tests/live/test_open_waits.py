@@ -110,7 +110,7 @@ class OpenWaits(live.LiveTest):
             if function != "main":
                 self.assertEqual("start_thread" in names or "run" in names,
                                  function != "wait_deep", names)
-        rows = [(r, s.names) for r, s in test_off_cpu.Waits.stacks(trace) if s.process["comm"] == "python3"]
+        rows = test_off_cpu.Waits.waits(trace, comm="python3")
         self.assertEqual(len(rows), 2)
         for function in ("wait_for_queue", "wait_for_nothing"):
             (row, names), = [(r, n) for r, n in rows if function in n]

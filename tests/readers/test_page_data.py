@@ -119,10 +119,15 @@ class PageData(unittest.TestCase):
             self.assertEqual(page.stacks(event), said)
 
     def test_waits(self):
+        """By class, waits have the exact times of the records of switches."""
         page, _ = self.both("server")
+        report = json.loads(output("report", "--sched", "--json", self.home / "server.skein"))
+        blocked = {("off-cpu", wait): time for wait, time
+                   in report["sched"]["programs"][0]["blocked"].items() if time}
+        self.assertEqual(blocked, {("off-cpu", "lock"): 280000000, ("off-cpu", "sleep"): 600000000})
         self.assertEqual(page.weight_by_class(),
-                         {("cpu-clock", None): 30000000, ("off-cpu", "lock"): 80000000,
-                          ("off-cpu", "sleep"): 200000000, ("off-cpu-wakers", "lock"): 80000000})
+                         {("cpu-clock", None): 30000000, ("off-cpu-wakers", "lock"): 80000000,
+                          **blocked})
         self.assertEqual([event["of"] for event in page.profile["events"]], [0, 1, 2])
         self.assertNotIn("waits", self.both("scene")[0].profile["sums"])
 

@@ -302,8 +302,8 @@ START_TEST(older_schema)
 
 	fresh();
 	run_sql("DROP VIEW wakeup; DROP VIEW running; DROP VIEW busiest; DROP VIEW hottest;"
-		"DROP VIEW frame_name; DROP VIEW sum;"
-		"ALTER TABLE process DROP COLUMN container;"
+		"DROP VIEW frame_name; DROP VIEW sum; DROP VIEW waits; DROP VIEW hottest_waits;"
+		"DROP VIEW locks; ALTER TABLE process DROP COLUMN container;"
 		"ALTER TABLE frame DROP COLUMN line; PRAGMA user_version=1");
 	ck_assert_int_eq(read_all(&tally), 0);
 	ck_assert_uint_eq(tally.counts[KIND_SAMPLE], seconds * rate);

@@ -74,6 +74,12 @@ struct capture_waits {
 	bool all; /* of every wait, without a budget */
 	uint64_t period; /* ns: waits of this length and longer are always taken, if the budget
 			    allows */
+	/*
+	 * called before each tick, with capture_options.context; returns whether the sink is to
+	 * have the waits that have not ended, after this tick and until the next. They come at the
+	 * end, too. May be NULL.
+	 */
+	bool (*wants_open)(void *context, const struct capture_progress *p);
 };
 
 /* default of capture_waits.period, ns: 2 ms */
@@ -104,11 +110,6 @@ struct capture_options {
 	int wake_fd;
 	/* called several times a second; false ends sampling, or the wait before or after it */
 	bool (*keep_going)(void *context, const struct capture_progress *p);
-	/*
-	 * called before each tick; returns whether the sink is to have the waits that have not
-	 * ended, after this tick and until the next. They come at the end, too. May be NULL.
-	 */
-	bool (*wants_open_waits)(void *context, const struct capture_progress *p);
 	void *context;
 };
 

@@ -242,7 +242,8 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	if (!ret)
 		ret = ledger_report(l->ledger, now, last, err);
 	if (!ret && l->switches.waits)
-		ret = wait_stacks_report(l->switches.waits, now, last || l->open_waits.copied, err);
+		ret = wait_stacks_report(l->switches.waits, now, last || l->switches.open.copied,
+					 err);
 	if (!ret && l->switches.schedule)
 		ret = schedule_tick(l->switches.schedule, l->rings.mark, err);
 	if (!ret)
@@ -352,8 +353,8 @@ static int do_tick(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_follow_cpus(l, err);
 	live_drop_open_waits(l);
-	if (!ret && o->wants_open_waits && o->wants_open_waits(o->context, &l->progress) &&
-	    l->open_waits.reader)
+	if (!ret && o->waits.wants_open && o->waits.wants_open(o->context, &l->progress) &&
+	    l->switches.open.reader)
 		ret = live_copy_open_waits(l, err);
 	return ret ? ret : live_tick(l, false, err);
 }
@@ -633,7 +634,7 @@ static int end_recording(struct live *l, struct error *err)
 	int ret = 0;
 
 	live_drop_open_waits(l);
-	if (l->open_waits.reader)
+	if (l->switches.open.reader)
 		ret = live_read_open_waits(l, err);
 	live_stop_cpus(l);
 	l->times.ended = clock_boot_ns();
@@ -648,7 +649,7 @@ static int end_recording(struct live *l, struct error *err)
 		ret = schedule_end(l->switches.schedule, l->times.ended, err);
 	if (!ret)
 		ret = finish_tables(l, err);
-	if (!ret && l->open_waits.reader)
+	if (!ret && l->switches.open.reader)
 		ret = live_put_open_waits(l, schedule_round_time(l->times.ended), err);
 	if (!ret)
 		ret = finish_names(l, err);

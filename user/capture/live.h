@@ -77,6 +77,7 @@ struct live_switches {
 	struct switch_order *order;
 	struct schedule *schedule;
 	struct own_frames own; /* to be cut off from stacks of waits */
+	struct live_open_waits open;
 	struct wait_stacks *waits; /* NULL: no stacks of waits are taken */
 	char no_waits[192]; /* as wait_stacks_summary.refused */
 	uint64_t last_lane; /* last lane.id in use */
@@ -145,7 +146,6 @@ struct live {
 	struct sampler *sampler;
 	struct live_rings rings;
 	struct live_switches switches;
-	struct live_open_waits open_waits;
 	struct live_helpers helpers;
 	struct live_walkers walkers;
 	struct objects *objects;

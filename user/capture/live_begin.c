@@ -307,7 +307,7 @@ static int load_program(struct live *l, struct error *err)
 		ret = switches_load(&l->switches.array, l->program, o->memory.switch_buffer,
 				    p.waits, err);
 	if (!ret && p.waits)
-		ret = open_waits_load(&l->open_waits.reader, l->program,
+		ret = open_waits_load(&l->switches.open.reader, l->program,
 				      &(struct open_waits_parts){p.kernel_stack, p.user_stack,
 								 debug_word("hurry")},
 				      err);
@@ -391,10 +391,10 @@ static int prepare_recording(struct live *l, struct error *err)
 		ret = live_start_helpers(l, err);
 	l->rings.order = order_new();
 	l->rings.tasks = l->rings.order ? order_add_ring(l->rings.order) : -1;
-	l->open_waits.ring = l->rings.order ? order_add_ring(l->rings.order) : -1;
+	l->switches.open.ring = l->rings.order ? order_add_ring(l->rings.order) : -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!ret &&
-	    (!l->rings.order || l->rings.tasks < 0 || l->open_waits.ring < 0 || l->epoll < 0))
+	    (!l->rings.order || l->rings.tasks < 0 || l->switches.open.ring < 0 || l->epoll < 0))
 		ret = error_errno(err, -ENOMEM, "capture");
 	if (!ret)
 		ret = load_program(l, err);

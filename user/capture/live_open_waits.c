@@ -20,12 +20,12 @@ static int push_open_wait(void *context, const struct wire_sample *s, uint32_t s
 {
 	struct live *l = context;
 
-	return order_push(l->rings.order, l->open_waits.ring, s->time, s, size);
+	return order_push(l->rings.order, l->switches.open.ring, s->time, s, size);
 }
 
 int live_read_open_waits(struct live *l, struct error *err)
 {
-	struct live_open_waits *o = &l->open_waits;
+	struct live_open_waits *o = &l->switches.open;
 	uint64_t now = clock_boot_ns(), drained = now;
 	int more, ret = 0;
 
@@ -45,7 +45,7 @@ int live_read_open_waits(struct live *l, struct error *err)
 
 int live_keep_open_wait(struct live *l, const struct sample *r, struct error *err)
 {
-	return vector_push(&l->open_waits.taken, *r) < 0
+	return vector_push(&l->switches.open.taken, *r) < 0
 		       ? error_errno(err, -ENOMEM, "stacks of waits")
 		       : 0;
 }
@@ -78,7 +78,7 @@ static int put_open_wait(void *context, const struct thread_entry *t)
 {
 	const struct open_waits_put *put = context;
 	struct live *l = put->live;
-	const struct sample *taken = find_taken(&l->open_waits, t->id);
+	const struct sample *taken = find_taken(&l->switches.open, t->id);
 	bool right = taken && taken->time - taken->length == t->wait.left;
 	struct sample r;
 
@@ -92,14 +92,14 @@ static int put_open_wait(void *context, const struct thread_entry *t)
 		return put_sample(l->sink, &r, put->err);
 	}
 	wait_stacks_count_open(l->switches.waits, t->wait.cpu,
-			       t->wait.left >= l->open_waits.begun ? OPEN_WAIT_CUT_OFF
-								   : OPEN_WAIT_UNREAD);
+			       t->wait.left >= l->switches.open.begun ? OPEN_WAIT_CUT_OFF
+								      : OPEN_WAIT_UNREAD);
 	return 0;
 }
 
 int live_put_open_waits(struct live *l, uint64_t time, struct error *err)
 {
-	struct live_open_waits *o = &l->open_waits;
+	struct live_open_waits *o = &l->switches.open;
 	struct open_waits_put put = {l, time, err};
 
 	if (o->taken.count)
@@ -107,16 +107,29 @@ int live_put_open_waits(struct live *l, uint64_t time, struct error *err)
 	return schedule_each_open_wait(l->switches.schedule, put_open_wait, &put);
 }
 
-/* Handle all records up to a time, ns. */
+static bool wants_more_names(const struct live *l)
+{
+	return symbolizer_pending(l->helpers.symbolizer) || opener_pending(l->helpers.opener);
+}
+
+/*
+ * Handle all records up to a time (ns), and wait for the names of the stacks, most of which have
+ * not been seen before: a copy is read elsewhere.
+ */
 static int handle_records_until(struct live *l, uint64_t time, struct error *err)
 {
 	static const struct timespec pause = {.tv_nsec = 2 * NSEC_PER_MSEC};
+	uint64_t now;
 	int ret;
 
 	do {
 		(void)nanosleep(&pause, NULL);
 		ret = live_drain(l, err);
-	} while (!ret && l->rings.mark < time && clock_boot_ns() < time + ORDER_LIMIT);
+		if (!ret)
+			ret = live_poll_helpers(l, true, err);
+		now = clock_boot_ns();
+	} while (!ret && ((l->rings.mark < time && now < time + ORDER_LIMIT) ||
+			  (wants_more_names(l) && now < time + l->options.wait_names)));
 	return ret;
 }
 
@@ -130,22 +143,23 @@ int live_copy_open_waits(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_retry_stacks(l, false, err);
 	l->stacks.put_open = false;
+	/* Those that have ended meanwhile have the stacks of their ends. */
 	if (!ret)
 		ret = live_put_open_waits(l, clock_boot_ns(), err);
-	l->open_waits.copied = true;
+	l->switches.open.copied = true;
 	return ret;
 }
 
 void live_drop_open_waits(struct live *l)
 {
-	if (!l->open_waits.copied)
+	if (!l->switches.open.copied)
 		return;
-	l->open_waits.copied = false;
+	l->switches.open.copied = false;
 	wait_stacks_drop_open(l->switches.waits);
 }
 
 void live_free_open_waits(struct live *l)
 {
-	open_waits_free(l->open_waits.reader);
-	vector_free(&l->open_waits.taken);
+	open_waits_free(l->switches.open.reader);
+	vector_free(&l->switches.open.taken);
 }

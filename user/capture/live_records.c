@@ -211,7 +211,7 @@ static int on_life(struct live *l, const struct ordered_record *r, struct error 
 
 int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err)
 {
-	if (program_owns_ring(l->program, r->ring) || r->ring == l->open_waits.ring)
+	if (program_owns_ring(l->program, r->ring) || r->ring == l->switches.open.ring)
 		return on_sample(l, r, err);
 	if (r->ring == l->rings.tasks)
 		return schedule_task_found(l->switches.schedule, r->data, err);

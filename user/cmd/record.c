@@ -549,10 +549,10 @@ static struct capture_options record_capture_options(struct recording *r)
 		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
 		.wake_fd = r->signals,
 		.keep_going = record_continues,
-		.wants_open_waits = record_wants_open_waits,
 		.context = r,
 	};
 
+	ret.waits.wants_open = record_wants_open_waits;
 	targets_apply(&o->targets, &ret);
 	if (o->period)
 		ret.frequency = 0;

@@ -99,7 +99,7 @@ static void choose_function_classes(const struct off_cpu *o, const struct sched_
 	report_sched_choose_classes(out, &all, room);
 }
 
-static void put_function_rows(struct function_table *f, size_t count)
+static void put_blocked_function_rows(struct function_table *f, size_t count)
 {
 	const struct off_cpu *o = f->report->off_cpu->all;
 	const struct symbols *symbols = &f->report->symbols;
@@ -136,7 +136,7 @@ int report_sched_functions(const struct report *r, const struct screen *to)
 	screen_put(to, STYLE_BOLD,
 		   "\nBlocked time by function, the innermost outside of the kernel and the C "
 		   "library\n(estimates; ± is half of the 95 % interval)\n");
-	put_function_rows(&f, count);
+	put_blocked_function_rows(&f, count);
 	put_function_row(&f, &system, &o->system.own, "[none: kernel, C library]", "");
 	put_function_row(&f, &without, &none, "[no stack taken]", "");
 	return table_finish(&f.t, to, count, all);

@@ -17,10 +17,18 @@ void held_sample_clip(struct sample *s, uint64_t start, uint64_t end)
 	s->length = s->weight = end > begin ? end - begin : 0;
 }
 
+/* Memory and statement for writing chunks. */
+struct chunk_writer {
+	struct columns columns;
+	struct chunk_encoder encoder;
+	sqlite3_stmt *stmt;
+};
+
 /* Write at most as many samples as fit into a chunk, from index at on. */
-static int write_part(const struct held_samples *h, size_t at, struct columns *columns,
-		      struct chunk_encoder *e, sqlite3_stmt *stmt, struct error *err)
+static int write_part(const struct held_samples *h, size_t at, struct chunk_writer *w,
+		      struct error *err)
 {
+	struct columns *columns = &w->columns;
 	const struct new_chunk chunk = {
 		.kind = KIND_SAMPLE, .first = h->end, .last = h->end, .columns = columns};
 	uint64_t bytes = 0;
@@ -33,20 +41,18 @@ static int write_part(const struct held_samples *h, size_t at, struct columns *c
 		held_sample_clip(&s, h->start, h->end);
 		columns_push(columns, &s);
 	}
-	return put_chunk(stmt, e, &chunk, &bytes, err);
+	return put_chunk(w->stmt, &w->encoder, &chunk, &bytes, err);
 }
 
 int held_samples_write(const struct held_samples *h, sqlite3 *to, struct error *err)
 {
-	struct chunk_encoder e = {0};
-	struct columns columns = {0};
-	sqlite3_stmt *stmt = NULL;
-	int ret = h->list.count ? sql_prepare(to, &stmt, PUT_CHUNK_SQL, err) : 0;
+	struct chunk_writer w = {0};
+	int ret = h->list.count ? sql_prepare(to, &w.stmt, PUT_CHUNK_SQL, err) : 0;
 
 	for (size_t at = 0; at < h->list.count && ret == 0; at += CODEC_RECORDS_MAX)
-		ret = write_part(h, at, &columns, &e, stmt, err);
-	sqlite3_finalize(stmt);
-	chunk_encoder_free(&e);
-	columns_free(&columns);
+		ret = write_part(h, at, &w, err);
+	sqlite3_finalize(w.stmt);
+	chunk_encoder_free(&w.encoder);
+	columns_free(&w.columns);
 	return ret;
 }
