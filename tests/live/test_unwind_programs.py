@@ -52,7 +52,8 @@ class Programs(live.LiveTest):
         for _ in range(TRIES):
             with self.loads.running(*programs):
                 live.time.sleep(0.2)
-                trace = self.record("-a", "-F", 999, "-d", f"{SECONDS * 1000:.0f}ms")
+                trace = self.record("-a", "-F", 999, "--wait-names", "60s",
+                                    "-d", f"{SECONDS * 1000:.0f}ms")
             self.add(found, trace, programs[0] if len(programs) == 1 else None)
             if found.samples >= ENOUGH:
                 break
