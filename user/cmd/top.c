@@ -144,7 +144,7 @@ const struct command top_command = {
 	.examples = "sudo skein top\tthe whole machine\n"
 		    "sudo skein top -p 4711 -F 999\tone process, closely\n"
 		    "sudo skein top --cgroup system.slice/nginx.service\ta service\n"
-		    "sudo skein top --off-cpu\twhere threads wait, what for and for whom\n"
+		    "sudo skein top --off-cpu\twhere threads wait, what for, who ends it\n"
 		    "sudo skein top -b -n 1 -d 5s\tone table of five seconds, for a script\n",
 	.options = top_options,
 	.options_size = sizeof(struct top_options),
