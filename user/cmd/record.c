@@ -256,7 +256,7 @@ const struct command record_command = {
 		"that of skein. Ctrl-C ends a recording properly; again, a second later: at once.",
 	.examples =
 		"sudo skein record -d 10s\tthe whole machine for ten seconds\n"
-		"sudo skein record -e all -d 10s\tand every switch: who waited, where, who ended it\n"
+		"sudo skein record -e all -d 10s\tand every switch: who waited where, and why\n"
 		"sudo skein record -F 999 -- make -j4\ta build, closely\n"
 		"sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
 		"sudo skein record --cgroup system.slice/nginx.service\ta service\n"
