@@ -254,13 +254,12 @@ const struct command record_command = {
 		"With a COMMAND, only that command and its children are sampled (unless -a is "
 		"given), from its first instruction until it ends, and its exit status becomes "
 		"that of skein. Ctrl-C ends a recording properly; again, a second later: at once.",
-	.examples =
-		"sudo skein record -d 10s\tthe whole machine for ten seconds\n"
-		"sudo skein record -e all -d 10s\tand every switch: who waited where, and why\n"
-		"sudo skein record -F 999 -- make -j4\ta build, closely\n"
-		"sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
-		"sudo skein record --cgroup system.slice/nginx.service\ta service\n"
-		"sudo skein record -d 5s -o out.folded\tfolded stacks for a flame graph",
+	.examples = "sudo skein record -d 10s\tthe whole machine for ten seconds\n"
+		    "sudo skein record -e all -d 10s\tand every switch: who waited where, and why\n"
+		    "sudo skein record -F 999 -- make -j4\ta build, closely\n"
+		    "sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
+		    "sudo skein record --cgroup system.slice/nginx.service\ta service\n"
+		    "sudo skein record -d 5s -o out.folded\tfolded stacks for a flame graph",
 	.options = record_options,
 	.options_size = sizeof(struct record_options),
 	.group = COMMANDS_RECORDING,
