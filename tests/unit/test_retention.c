@@ -530,6 +530,42 @@ START_TEST(copies)
 }
 END_TEST
 
+/*
+ * Waits that have not ended are put for a copy with the time of the copy. Slices of earlier times
+ * come after them, as they take a while to come into order; the start of what is kept must not be
+ * after their ends.
+ */
+START_TEST(open_waits_of_a_copy_move_no_start)
+{
+	struct sample wait = {.event = 1, .stack = 1, .flags = SAMPLE_FLAG_NOT_ENDED};
+	struct error err = {0};
+	struct machine m;
+	char *path = NULL, *text;
+	struct trace *t;
+
+	begin_machine(&m, 2 * SECOND);
+	for (int i = 0; i < 10; i++) {
+		live(&m, 1000);
+		tick(&m);
+	}
+	trace_writer_hold_open_waits(m.sinks[0]);
+	wait.time = m.time + SECOND;
+	wait.thread = m.thread[0];
+	ck_assert_int_eq(sink_put(m.sinks[0], KIND_SAMPLE, &wait, &err), 0);
+	ck_assert_int_eq(trace_writer_copy(m.sinks[0], "then", wait.time, &path, &err), 0);
+	for (uint64_t end = m.time + 3 * SECOND; m.time < end; tick(&m))
+		live(&m, 500);
+	end_machine(&m);
+	t = trace_file_open(KEPT);
+	text = trace_file_query(t, "SELECT count(*) FROM slice JOIN lane ON lane.id = lane "
+				   "WHERE kind = 1 AND \"end\" < (SELECT start FROM host)");
+	ck_assert_msg(strstr(text, "\n0") != NULL, "%s", text);
+	free(text);
+	trace_close(t);
+	free(path);
+}
+END_TEST
+
 START_TEST(says_when_it_is_full)
 {
 	struct trace_stats stats = {0};
@@ -554,4 +590,5 @@ START_TEST(says_when_it_is_full)
 END_TEST
 
 SUITE("keep", states_are_those_of_all, size_stays, pyramid_and_checkpoints_go,
-      stacks_stay_until_forgotten, losses_add_up, copies, says_when_it_is_full)
+      stacks_stay_until_forgotten, losses_add_up, copies, open_waits_of_a_copy_move_no_start,
+      says_when_it_is_full)

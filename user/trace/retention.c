@@ -164,6 +164,11 @@ int retention_put(struct retention *k, enum record_kind kind, const void *record
 	}
 }
 
+void retention_hold_stack(struct retention *k, uint64_t stack)
+{
+	note_stack(k, stack);
+}
+
 int retention_end_epoch(struct retention *k, struct error *err)
 {
 	return vector_push(&k->epochs, k->last) < 0 ? error_set(err, -ENOMEM, "out of memory") : 0;

@@ -39,6 +39,11 @@ void retention_free(struct retention *k);
 int retention_put(struct retention *k, enum record_kind kind, const void *record,
 		  struct error *err);
 /*
+ * Keep this stack as long as the current batch: a record that is not written yet refers to it. Its
+ * time is not that of the records now written, so it does not count for the batch.
+ */
+void retention_hold_stack(struct retention *k, uint64_t stack);
+/*
  * Begin a new epoch: later records refer to none of the stacks, frames and functions put so far.
  * Return 0 or a negative errno.
  */

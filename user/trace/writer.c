@@ -469,14 +469,13 @@ static int put_held_samples(struct file_writer *w, struct error *err)
 	return ret;
 }
 
-/* Hold a sample. Its stack is kept like that of any record of this time. */
 static int hold_sample(struct file_writer *w, const struct sample *s, struct error *err)
 {
-	int ret = w->retention ? retention_put(w->retention, KIND_SAMPLE, s, err) : 0;
-
-	if (ret == 0 && vector_push(&w->open_waits.list, *s) < 0)
-		ret = error_set(err, -ENOMEM, "out of memory");
-	return ret < 0 ? fail_writer(w, ret, err) : 0;
+	if (w->retention)
+		retention_hold_stack(w->retention, s->stack);
+	if (vector_push(&w->open_waits.list, *s) < 0)
+		return fail_writer(w, error_set(err, -ENOMEM, "out of memory"), err);
+	return 0;
 }
 
 static int writer_put(struct sink *sink, enum record_kind kind, const void *record,
