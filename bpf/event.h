@@ -14,11 +14,11 @@
 #include "bpf/unwind/rule.h"
 
 /*
- * Frames are 64-bit words whose top byte is a tag. The top byte of an address is already its tag:
- * 0 in user addresses, 0xff in kernel addresses. The walkers of language runtimes use tags in
- * between, and may use more than one word per frame.
+ * Frames are 64-bit words whose top byte is a tag (WIRE_TAG_SHIFT). The top byte of an address is
+ * already its tag: 0 in user addresses, 0xff in kernel addresses. The walkers of language runtimes
+ * use tags in between, and may use more than one word per frame. Those of Java (0x05 to 0x07) are
+ * in hotspot_layout.h.
  */
-#define WIRE_TAG_SHIFT 56
 #define WIRE_TAG_USER 0x00 /* native pc; a return address unless it is the first */
 #define WIRE_TAG_EXACT 0x01 /* native pc that a signal interrupted */
 #define WIRE_TAG_KERNEL 0xff /* kernel pc; a return address unless it is the first */
@@ -98,6 +98,12 @@ enum wire_python {
 	WIRE_PYTHON_NEW = 16,
 };
 
+/* What the walker found in the code of a JVM (flags). */
+enum wire_java {
+	WIRE_JAVA_FRAMES = 1, /* the stack has Java frames */
+	WIRE_JAVA_NEW = 2, /* a frame's code is not in the walker's cache */
+};
+
 /* The wait for which a stack was taken. */
 struct wire_wait {
 	/* ns from the switch that began the wait to the wake-up; 0: its beginning is not known */
@@ -132,6 +138,8 @@ struct wire_sample {
 	__u8 python; /* enum wire_python */
 	__u8 python_end; /* how the walk of Python frames ended: enum stack_end */
 	__u32 bytes; /* of the whole record of a wait that has not ended; else 0 */
+	__u8 java; /* enum wire_java */
+	__u8 unused[7];
 	/* __u64 frames[kernel_frames + user_frames + python_words] follow */
 };
 

@@ -93,9 +93,13 @@ static __always_inline void walk_native(const struct remote_loop *l, bool late)
 	take_entry_registers(&u->walk, l->task);
 	if (late)
 		user_walk_end_at_pc(u, WALK_END_NO_TIME);
-	else if (!user_walk_begin_native(u, l->task, entry_mode(l->task), u->sample.time))
-		bpf_loop(WIRE_MAX_USER + 1 + REMOTE_NATIVE_MAX, remote_native_step, (void *)l, 0);
-	if (l->memory->exhausted && u->walk.end == WALK_END_UNREADABLE)
+	else if (!user_walk_begin_native(u, l->task, entry_mode(l->task), u->sample.time)) {
+		if (u->walk.hotspot) /* Java frames take more than the stack */
+			l->memory->most = REMOTE_MAX;
+		bpf_loop(WIRE_MAX_USER + 1 + REMOTE_MAX, remote_native_step, (void *)l, 0);
+	}
+	if (l->memory->exhausted &&
+	    (u->walk.end == WALK_END_UNREADABLE || u->walk.end == WALK_END_JAVA))
 		u->walk.end = WALK_END_COPY_END;
 }
 

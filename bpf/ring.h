@@ -52,7 +52,7 @@ __u32 consumer_sleeps = WIRE_AWAKE;
 
 static __always_inline bool sample_needs_consumer(const struct wire_sample *s)
 {
-	return s->python & WIRE_PYTHON_NEW || s->flags & WIRE_PENDING ||
+	return s->python & WIRE_PYTHON_NEW || s->java & WIRE_JAVA_NEW || s->flags & WIRE_PENDING ||
 	       (s->flags & WIRE_UNFINISHED && consumer_sleeps == WIRE_SLEEPS_LONG);
 }
 

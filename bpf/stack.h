@@ -62,6 +62,7 @@ static __always_inline bool begin_stack(struct user_walk *u, struct task_struct 
 	s->python_words = 0;
 	s->python = 0;
 	s->python_end = WALK_END_WALKED;
+	s->java = 0;
 	s->flags |= no_user_stack_flag(task);
 	u->python.layout = 0;
 	u->at = u->first = words;

@@ -103,8 +103,8 @@ static bool may_close_object(const struct client_object *o, bool read)
 {
 	if (o->file.fd < 0)
 		return false;
-	/* a worker needs the file of OBJECT_PYTHON, /proc/PID/mem, for every request */
-	return read ? o->read && (o->kind != OBJECT_PYTHON || o->bad) : !o->requests.count;
+	/* a worker needs /proc/PID/mem for every request about a runtime */
+	return read ? o->read && (!object_is_of_runtime(o) || o->bad) : !o->requests.count;
 }
 
 static void close_object_files(struct symbolizer *s, struct client_object *o)
@@ -141,7 +141,7 @@ void client_object_free(struct symbolizer *s, struct client_object *o)
 	for (size_t i = 0; i < o->symbols.count; i++)
 		free(o->symbols.items[i].name);
 	vector_free(&o->symbols);
-	free(o->python);
+	free(o->runtime.data);
 	free(o);
 }
 
@@ -241,11 +241,11 @@ int symbolizer_fd(const struct symbolizer *s)
 }
 
 /*
- * Add an object, as symbolizer_add(). python is NULL except for OBJECT_PYTHON; the object owns it
- * from now on, and it is freed on failure.
+ * Add an object, as symbolizer_add(). The object owns runtime.data from now on, and it is freed on
+ * failure.
  */
 static int add_object(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
-		      struct python_interpreter *python)
+		      struct runtime_data runtime)
 {
 	struct client_object *o = NULL;
 	int ret = fd < 0 ? -EBADF : -EEXIST;
@@ -262,7 +262,7 @@ static int add_object(struct symbolizer *s, uint64_t id, enum object_kind kind, 
 				    .file.fd = fd,
 				    .debug.fd = -1,
 				    .common.fd = -1,
-				    .python = python};
+				    .runtime = runtime};
 	ret = stamp_of(fd, &o->stamp);
 	if (ret < 0) {
 		free(o);
@@ -278,15 +278,15 @@ static int add_object(struct symbolizer *s, uint64_t id, enum object_kind kind, 
 	limit_open_files(s, o);
 	return 0;
 out:
-	free(python);
+	free(runtime.data);
 	return refuse_fd(fd, ret);
 }
 
 int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
 {
-	if (kind != OBJECT_PYTHON)
-		return add_object(s, object, kind, fd, NULL);
-	/* OBJECT_PYTHON needs a layout: symbolizer_add_python() */
+	if (kind != OBJECT_PYTHON && kind != OBJECT_JAVA)
+		return add_object(s, object, kind, fd, (struct runtime_data){0});
+	/* these need more: symbolizer_add_python(), symbolizer_add_java() */
 	return refuse_fd(fd, -EINVAL);
 }
 
@@ -299,7 +299,19 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 		return refuse_fd(fd, -ENOMEM);
 	python->layout = *layout;
 	python->code_type = code_type;
-	return add_object(s, object, OBJECT_PYTHON, fd, python);
+	return add_object(s, object, OBJECT_PYTHON, fd,
+			  (struct runtime_data){python, sizeof(*python)});
+}
+
+int symbolizer_add_java(struct symbolizer *s, uint64_t object, int fd,
+			const struct hotspot_objects *objects)
+{
+	struct hotspot_objects *java = malloc(sizeof(*java));
+
+	if (!java)
+		return refuse_fd(fd, -ENOMEM);
+	*java = *objects;
+	return add_object(s, object, OBJECT_JAVA, fd, (struct runtime_data){java, sizeof(*java)});
 }
 
 static bool is_request_about(const struct queue_item *item, const void *object)
@@ -447,6 +459,21 @@ int symbolizer_inspect(struct symbolizer *s, uint64_t object)
 	return ret;
 }
 
+int symbolizer_request_jvm(struct symbolizer *s, uint64_t object)
+{
+	struct client_object *o = client_object_lookup(s, object);
+	int ret;
+
+	if (!o || o->kind != OBJECT_JAVA)
+		return -ENOENT;
+	if (o->requests.jvm)
+		return 0;
+	client_object_touch(s, o);
+	ret = request_submit(s, o, MESSAGE_JVM);
+	o->requests.jvm = !ret;
+	return ret;
+}
+
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)
 {
 	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
@@ -536,15 +563,29 @@ int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address)
 	return gather_lookup(s, client_object_lookup(s, object), &q);
 }
 
-int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address,
-			     uint64_t place)
+static int lookup_of_runtime(struct symbolizer *s, uint64_t object, enum object_kind kind,
+			     const struct message_lookup *q)
 {
-	const struct message_lookup q = {.address = address, .place = place};
 	struct client_object *o;
 
 	s = symbolizer_of_object(s, object);
 	o = client_object_lookup(s, object);
-	return gather_lookup(s, o && o->kind == OBJECT_PYTHON ? o : NULL, &q);
+	return gather_lookup(s, o && o->kind == kind ? o : NULL, q);
+}
+
+int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address,
+			     uint64_t place)
+{
+	const struct message_lookup q = {.address = address, .place = place};
+
+	return lookup_of_runtime(s, object, OBJECT_PYTHON, &q);
+}
+
+int symbolizer_lookup_java(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place)
+{
+	const struct message_lookup q = {.address = address, .place = place};
+
+	return lookup_of_runtime(s, object, OBJECT_JAVA, &q);
 }
 
 /*
@@ -604,7 +645,7 @@ int symbolizer_flush_transient(struct symbolizer *s)
 		(void)symbolizer_flush_transient(s->second);
 	s->gathering = (struct queue){0};
 	while ((r = request_dequeue(&all))) {
-		if (r->object->kind != OBJECT_PYTHON && r->object->kind != OBJECT_PERFMAP) {
+		if (!object_is_of_runtime(r->object) && r->object->kind != OBJECT_PERFMAP) {
 			request_enqueue(&s->gathering, r);
 			continue;
 		}

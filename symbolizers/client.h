@@ -19,6 +19,9 @@
 #include "base/error.h"
 
 struct helper_cost;
+struct hotspot_file;
+struct hotspot_objects;
+struct jvm_facts;
 struct python_file;
 struct python_layout;
 struct unwind_page_list;
@@ -29,6 +32,8 @@ enum object_kind {
 	OBJECT_KERNEL, /* fd of /proc/kallsyms; addresses are absolute */
 	OBJECT_PERFMAP, /* fd of a perf-PID.map; addresses are those of the process */
 	OBJECT_PYTHON, /* fd of /proc/PID/mem; addresses are those of code objects */
+	/* fd of /proc/PID/mem of a JVM; addresses are the first words of frames, with their tags */
+	OBJECT_JAVA,
 };
 
 enum symbol_flag {
@@ -82,6 +87,15 @@ struct source_place {
 	uint32_t line; /* the running line, or that of the call to the previous place; 0 unknown */
 };
 
+/* The methods at an address of a Java frame. */
+struct java_places {
+	uint64_t address, place; /* of the request */
+	const struct source_place *places; /* declared_line is not used */
+	unsigned int count; /* 0: none are known */
+	bool inferred; /* the innermost ones may be those of a near address */
+	bool freed; /* the address has other code by now */
+};
+
 /* Facts about a file's debugging information that the worker found. */
 struct source_facts {
 	char build_id[2 * 64 + 1]; /* lowercase hex, "" none */
@@ -119,6 +133,21 @@ struct symbolizer_events {
 	 * May be NULL.
 	 */
 	void (*python)(void *context, uint64_t object, const struct python_file *f);
+	/*
+	 * Called before python for a file that is a libjvm. May be NULL.
+	 */
+	void (*hotspot)(void *context, uint64_t object, const struct hotspot_file *f);
+	/*
+	 * The reply to symbolizer_request_jvm(): status is 0; -EAGAIN: ask again a little later; or
+	 * another negative errno, for the reason, which is a text. May be NULL.
+	 */
+	void (*jvm)(void *context, uint64_t object, int status, const struct jvm_facts *f,
+		    const char *reason);
+	/*
+	 * The reply for one address of symbolizer_lookup_java(): the methods that run there,
+	 * innermost first. May be NULL.
+	 */
+	void (*java)(void *context, uint64_t object, const struct java_places *p);
 	/*
 	 * The reply to symbolizer_request_sources(). Also called, with a status other than 0, when
 	 * places can no longer be found because a file takes too much memory, is not open any more,
@@ -202,10 +231,25 @@ int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 			  const struct python_layout *layout, uint64_t code_type);
 
 /*
- * Search an ELF object for a Python interpreter. The request takes precedence over pending names
- * and tables. One reply by the event python follows, unless the object is forgotten before; further
- * requests while one is pending have no effect. Return 0; -ENOENT: no such ELF object, or it is a
- * suspicious file; -ENOMEM.
+ * Add the memory of a process that runs a JVM, whose libjvm has these symbols in the process; see
+ * symbolizer_add() for fd and errors. The worker remembers what it has read of methods, also after
+ * the process has ended.
+ */
+int symbolizer_add_java(struct symbolizer *s, uint64_t object, int fd,
+			const struct hotspot_objects *objects);
+
+/*
+ * Request the facts about a JVM that walkers need. One reply by the event jvm follows, unless the
+ * object is forgotten before; further requests while one is pending have no effect. Return 0;
+ * -ENOENT: no such OBJECT_JAVA; -ENOMEM.
+ */
+int symbolizer_request_jvm(struct symbolizer *s, uint64_t object);
+
+/*
+ * Search an ELF object for a Python interpreter, or for HotSpot. The request takes precedence over
+ * pending names and tables. One reply by the event python follows, unless the object is forgotten
+ * before; further requests while one is pending have no effect. Return 0; -ENOENT: no such ELF
+ * object, or it is a suspicious file; -ENOMEM.
  */
 int symbolizer_inspect(struct symbolizer *s, uint64_t object);
 
@@ -285,11 +329,13 @@ int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address);
  */
 int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address,
 			     uint64_t place);
+/* The same for a Java frame: its two words. The reply is the event java. */
+int symbolizer_lookup_java(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
 /* Queue all gathered requests for sending. Return 0. */
 int symbolizer_flush(struct symbolizer *s);
 /*
- * Like symbolizer_flush(), but only for names that may vanish with their process: those of Python's
- * and a JIT's code.
+ * Like symbolizer_flush(), but only for names that may vanish with their process: those of
+ * Python's, Java's and a JIT's code.
  */
 int symbolizer_flush_transient(struct symbolizer *s);
 /* Return the number of addresses that wait for symbolizer_flush(). */
@@ -303,11 +349,12 @@ uint64_t symbolizer_gathered(const struct symbolizer *s);
 int symbolizer_use_cache(struct symbolizer *s, const char *directory);
 
 /*
- * Request the unwind table of an ELF object, without reading its symbols. With a cache, the table's
- * key is requested first, which takes precedence over pending names; a table that the worker has to
- * make comes after names that were requested before it. One reply by the event table follows,
- * unless the object is forgotten before; further requests while one is pending have no effect. If
- * the reply's status is 0, t is valid during the callback. Other values of the status:
+ * Request the unwind table of an ELF object, or of the code that a JVM makes once, without reading
+ * its symbols. With a cache, the table's key is requested first, which takes precedence over
+ * pending names; a table that the worker has to make comes after names that were requested before
+ * it. One reply by the event table follows, unless the object is forgotten before; further requests
+ * while one is pending have no effect. If the reply's status is 0, t is valid during the callback.
+ * Other values of the status:
  *
  *   -ENOENT   the object has no data from which a table can be made
  *   -EBADMSG  the file is not an ELF file, or is invalid; or the table is, when checked

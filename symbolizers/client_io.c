@@ -68,6 +68,24 @@ static int handle_object_facts(struct symbolizer *s, const struct reply_reader *
 	return 0;
 }
 
+/* Pass the methods of a Java frame, the reply to q, to their event. */
+static void pass_java_places(const struct symbolizer *s, const struct request *r,
+			     const struct message_lookup *q, const struct source_place *places,
+			     unsigned int count)
+{
+	const struct java_places p = {
+		.address = q->address,
+		.place = q->place,
+		.places = places,
+		.count = count,
+		.inferred = r->place_flags & PLACE_INFERRED,
+		.freed = r->place_flags & PLACE_FREED,
+	};
+
+	if (s->events.java)
+		s->events.java(s->events.context, r->object->id, &p);
+}
+
 /*
  * Pass the reply to the next lookup of r to its event: as a symbol, in which NULL texts become "",
  * or in a symbolizer of sources as no places.
@@ -81,7 +99,10 @@ static void request_pass_reply(struct symbolizer *s, struct request *r, const st
 	s->stats.replied++;
 	if (s->options.kind == WORKER_SOURCES && s->events.places)
 		s->events.places(s->events.context, r->object->id, q->address, NULL, 0);
-	if (s->options.kind == WORKER_SOURCES || !s->events.symbol)
+	if (r->object->kind == OBJECT_JAVA)
+		pass_java_places(s, r, q, NULL, 0);
+	if (s->options.kind == WORKER_SOURCES || r->object->kind == OBJECT_JAVA ||
+	    !s->events.symbol)
 		return;
 	symbol.place = q->place;
 	symbol.name = symbol.name ? symbol.name : "";
@@ -98,17 +119,19 @@ static int pass_places(struct symbolizer *s, struct request *r, bool known)
 {
 	struct source_place places[SOURCE_PLACES_MAX];
 	unsigned int count = known ? r->places.count : 0;
+	const struct message_lookup *q;
 	char *texts = NULL;
-	uint64_t address;
 
 	if (known && place_records_decode(&r->places, places, &texts) < 0)
 		return -ENOMEM;
-	address = r->lookups.items[r->replied++].address;
+	q = &r->lookups.items[r->replied++];
 	r->places.bytes.count = r->places.count = 0;
 	s->pending--;
 	s->stats.replied++;
-	if (s->events.places)
-		s->events.places(s->events.context, r->object->id, address, places, count);
+	if (r->object->kind == OBJECT_JAVA)
+		pass_java_places(s, r, q, places, count);
+	else if (s->events.places)
+		s->events.places(s->events.context, r->object->id, q->address, places, count);
 	free(texts);
 	return 0;
 }
@@ -118,12 +141,13 @@ static int handle_place(struct symbolizer *s, struct request *r, struct reply_re
 	uint32_t flags;
 	int ret = -EBADMSG;
 
-	if (s->options.kind == WORKER_SOURCES)
+	if (s->options.kind == WORKER_SOURCES || r->object->kind == OBJECT_JAVA)
 		ret = reply_read_place(&r->places, from, r->lookups.items[r->replied].address,
 				       &flags);
 	if (ret < 0)
 		return ret;
 	s->stats.mangled += !!(flags & PLACE_MANGLED);
+	r->place_flags = flags;
 	return flags & PLACE_LAST ? pass_places(s, r, flags & PLACE_KNOWN) : 0;
 }
 
@@ -185,23 +209,45 @@ static int handle_source_facts(struct symbolizer *s, const struct reply_reader *
 	return 0;
 }
 
-static void end_inspection(struct symbolizer *s, struct request *r, const struct python_file *f)
+static void end_inspection(struct symbolizer *s, struct request *r, const struct inspected_file *f)
 {
 	struct client_object *o = r->object;
 
 	o->requests.inspection = false;
+	if (s->events.hotspot && f->hotspot.objects.address[0] && !o->forgotten)
+		s->events.hotspot(s->events.context, o->id, &f->hotspot);
 	if (s->events.python && !o->forgotten)
-		s->events.python(s->events.context, o->id, f);
+		s->events.python(s->events.context, o->id, &f->python);
 	request_free(r);
 }
 
-static int handle_python(struct symbolizer *s, const struct reply_reader *from)
+static int handle_inspected(struct symbolizer *s, const struct reply_reader *from)
 {
-	struct python_file f;
+	struct inspected_file f;
 
-	if (request_first(&s->sent)->type != MESSAGE_INSPECT || reply_read_python(&f, from) < 0)
+	if (request_first(&s->sent)->type != MESSAGE_INSPECT || reply_read_inspected(&f, from) < 0)
 		return -EBADMSG;
 	end_inspection(s, request_complete_first(s), &f);
+	return 0;
+}
+
+static void end_jvm(struct symbolizer *s, struct request *r, const struct message_jvm *m)
+{
+	struct client_object *o = r->object;
+
+	o->requests.jvm = false;
+	if (s->events.jvm && !o->forgotten)
+		s->events.jvm(s->events.context, o->id, m->status, &m->jvm, m->reason);
+	request_free(r);
+}
+
+static int handle_jvm(struct symbolizer *s, const struct reply_reader *from)
+{
+	struct message_jvm m;
+
+	if (request_first(&s->sent)->type != MESSAGE_JVM || reply_read_jvm(&m, from) < 0)
+		return -EBADMSG;
+	end_jvm(s, request_complete_first(s), &m);
 	return 0;
 }
 
@@ -222,8 +268,10 @@ static int client_handle_message(struct symbolizer *s, const struct message *m, 
 		return client_handle_replies(s, m, &from);
 	if (m->type == MESSAGE_SOURCE_FACTS)
 		return handle_source_facts(s, &from);
-	if (m->type == MESSAGE_PYTHON)
-		return handle_python(s, &from);
+	if (m->type == MESSAGE_INSPECTED)
+		return handle_inspected(s, &from);
+	if (m->type == MESSAGE_JVM_FACTS)
+		return handle_jvm(s, &from);
 	return client_handle_table(s, m, &from);
 }
 
@@ -259,8 +307,8 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 		m.type = MESSAGE_OBJECT;
 		m.kind = o->kind;
 		ret = message_send_now(
-			s->worker.socket, &m, o->python ? (const void *)o->python : &o->stamp,
-			o->python ? sizeof(*o->python) : sizeof(o->stamp), o->file.fd);
+			s->worker.socket, &m, o->runtime.data ? o->runtime.data : &o->stamp,
+			o->runtime.data ? o->runtime.size : sizeof(o->stamp), o->file.fd);
 		if (ret < 0)
 			return ret;
 		o->generation = s->worker.generation;
@@ -300,7 +348,8 @@ static int client_send_object(struct symbolizer *s, struct client_object *o)
 static void request_fail(struct symbolizer *s, struct request *r)
 {
 	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
-	const struct python_file none = {.support = PYTHON_NONE};
+	const struct inspected_file none = {.python.support = PYTHON_NONE};
+	const struct message_jvm no_jvm = {.status = -EIO, .reason = "its worker was lost"};
 	const struct source_facts no_sources = {.status = -EIO};
 
 	if (request_is_table(r)) {
@@ -309,6 +358,10 @@ static void request_fail(struct symbolizer *s, struct request *r)
 	}
 	if (r->type == MESSAGE_INSPECT) {
 		end_inspection(s, r, &none);
+		return;
+	}
+	if (r->type == MESSAGE_JVM) {
+		end_jvm(s, r, &no_jvm);
 		return;
 	}
 	if (r->type == MESSAGE_SOURCES) {

@@ -13,6 +13,7 @@
 #include "base/helper.h"
 #include "base/queue.h"
 #include "symbolizers/client_replies.h"
+#include "symbolizers/hotspot_layout.h"
 #include "symbolizers/python_code.h"
 #include "symbolizers/unwind/table_cache.h"
 #include "symbolizers/worker.h"
@@ -27,6 +28,15 @@ struct client_file {
 	bool sent; /* to the worker that has the object; unused for client_object.file */
 };
 
+/*
+ * The data of a runtime that is sent with an object: of OBJECT_PYTHON a struct python_interpreter,
+ * of OBJECT_JAVA a struct hotspot_objects.
+ */
+struct runtime_data {
+	void *data; /* on the heap; NULL: other kinds have none */
+	size_t size; /* bytes */
+};
+
 struct client_object {
 	uint64_t id;
 	enum object_kind kind;
@@ -38,7 +48,7 @@ struct client_object {
 	 */
 	struct client_file file, debug, common;
 	struct stamp stamp; /* of file, when the object was added */
-	struct python_interpreter *python; /* of OBJECT_PYTHON; else NULL */
+	struct runtime_data runtime;
 	uint64_t generation; /* of the worker that has the object; 0: none */
 	size_t symbols_sent; /* how many of symbols were sent to the worker of generation */
 	VECTOR(struct kernel_symbol) symbols; /* added by symbolizer_add_kernel_symbol() */
@@ -49,7 +59,7 @@ struct client_object {
 	unsigned int strikes; /* workers that died over the object since a reply about it */
 	struct {
 		size_t count;
-		bool table, inspection; /* whether a request of this type is pending */
+		bool table, inspection, jvm; /* whether a request of this type is pending */
 	} requests; /* pending requests about the object */
 	bool read, bad, forgotten;
 	bool struck; /* bad because a worker hung or several workers died over the object */
@@ -60,8 +70,8 @@ struct client_object {
 struct request {
 	struct queue_item item;
 	struct client_object *object;
-	enum message_type type; /* READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, SOURCES or
-				 * FORGET */
+	enum message_type type; /* READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, SOURCES, JVM
+				 * or FORGET */
 	uint64_t sequence; /* sequence number with which the request was sent last */
 	VECTOR(struct message_lookup) lookups; /* for LOOKUP: addresses; for PAGES: page numbers */
 	size_t replied; /* how many of lookups have replies, which come in order */
@@ -72,6 +82,7 @@ struct request {
 	char *table; /* bytes received so far; NULL although table_size is set: no memory */
 	size_t table_size, received;
 	struct place_records places; /* received so far for lookups.items[replied] */
+	uint32_t place_flags; /* enum place_flag of the last record */
 };
 
 struct symbolizer {
@@ -130,6 +141,12 @@ void client_object_free(struct symbolizer *s, struct client_object *o);
  */
 struct request *request_complete_first(struct symbolizer *s);
 
+/* Return whether names are read from the memory of a process, which may end. */
+static inline bool object_is_of_runtime(const struct client_object *o)
+{
+	return o->kind == OBJECT_PYTHON || o->kind == OBJECT_JAVA;
+}
+
 /* Return whether the request is about an unwind table. */
 static inline bool request_is_table(const struct request *r)
 {
@@ -158,13 +175,14 @@ static inline bool request_is_of_file(const struct request *r)
 
 /*
  * Return the rank of a request among those of its owner; lower ranks are sent first. Rank 0: code
- * objects, which vanish with their processes while files stay, and urgent pages, for which walks
- * wait. Rank 1: other pages, inspections and keys, which take little time; a key may make a request
- * for a table unnecessary. Rank 2: all others, in the order of the requests.
+ * objects and methods, which vanish with their processes while files stay, and urgent pages, for
+ * which walks wait. Rank 1: other pages, inspections and keys, which take little time; a key may
+ * make a request for a table unnecessary. Rank 2: all others, in the order of the requests.
  */
 static inline unsigned int request_rank(const struct request *r)
 {
-	if (r->urgent || (r->type == MESSAGE_LOOKUP && r->object->kind == OBJECT_PYTHON))
+	if (r->urgent || r->type == MESSAGE_JVM ||
+	    (r->type == MESSAGE_LOOKUP && object_is_of_runtime(r->object)))
 		return 0;
 	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }

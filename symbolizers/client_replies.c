@@ -218,20 +218,36 @@ static bool is_interpreter_valid(const struct python_file *f)
 	return true;
 }
 
-int reply_read_python(struct python_file *out, const struct reply_reader *from)
+int reply_read_inspected(struct inspected_file *out, const struct reply_reader *from)
 {
-	struct python_file f;
+	struct inspected_file f;
+	struct python_file *p = &f.python;
 
 	if (from->left != sizeof(f))
 		return -EBADMSG;
 	memcpy(&f, from->at, sizeof(f));
-	if (f.support == PYTHON_READABLE ? !is_interpreter_valid(&f)
-					 : f.support >= PYTHON_SUPPORT_COUNT)
+	if (p->support == PYTHON_READABLE ? !is_interpreter_valid(p)
+					  : p->support >= PYTHON_SUPPORT_COUNT)
 		return -EBADMSG;
-	if (f.support != PYTHON_READABLE)
-		f = (struct python_file){
-			.support = f.support, .major = f.major, .minor = f.minor, .micro = f.micro};
+	if (p->support != PYTHON_READABLE)
+		*p = (struct python_file){.support = p->support,
+					  .major = p->major,
+					  .minor = p->minor,
+					  .micro = p->micro};
 	*out = f;
+	return 0;
+}
+
+int reply_read_jvm(struct message_jvm *out, const struct reply_reader *from)
+{
+	if (from->left != sizeof(*out))
+		return -EBADMSG;
+	memcpy(out, from->at, sizeof(*out));
+	if (out->status > 0 || out->status < -ERRNO_MAX ||
+	    !is_text_terminated(out->reason, sizeof(out->reason)) ||
+	    (!out->status && !hotspot_facts_check(&out->jvm.facts)) ||
+	    out->jvm.row_count > HOTSPOT_ROWS_MAX)
+		return -EBADMSG;
 	return 0;
 }
 

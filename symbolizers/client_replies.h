@@ -58,7 +58,8 @@ int place_records_decode(const struct place_records *records,
 /* Decode a payload that is exactly one struct. */
 int reply_read_facts(struct object_facts *out, const struct reply_reader *from);
 int reply_read_source_facts(struct source_facts *out, const struct reply_reader *from);
-int reply_read_python(struct python_file *out, const struct reply_reader *from);
+int reply_read_inspected(struct inspected_file *out, const struct reply_reader *from);
+int reply_read_jvm(struct message_jvm *out, const struct reply_reader *from);
 int reply_read_key(struct unwind_key *out, const struct reply_reader *from);
 
 #endif

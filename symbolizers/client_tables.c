@@ -26,21 +26,23 @@ int symbolizer_use_cache(struct symbolizer *s, const char *directory)
 int symbolizer_request_table(struct symbolizer *s, uint64_t object)
 {
 	struct client_object *o;
+	bool keyed;
 	int ret;
 
 	s = symbolizer_of_object(s, object);
 	o = client_object_lookup(s, object);
-	if (!o || o->kind != OBJECT_ELF)
+	if (!o || (o->kind != OBJECT_ELF && o->kind != OBJECT_JAVA))
 		return -ENOENT;
 	if (o->requests.table)
 		return 0;
 	client_object_touch(s, o);
-	ret = request_submit(s, o, s->cache ? MESSAGE_KEY : MESSAGE_TABLE);
+	keyed = s->cache && o->kind == OBJECT_ELF; /* the cache is for files */
+	ret = request_submit(s, o, keyed ? MESSAGE_KEY : MESSAGE_TABLE);
 	if (ret < 0)
 		return ret;
 	o->requests.table = true;
 	s->tables_pending++;
-	s->keys_pending += s->cache != NULL;
+	s->keys_pending += keyed;
 	return 0;
 }
 

@@ -11,9 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolizers/hotspot_tables.h"
+#include "symbolizers/jvm_facts.h"
+#include "symbolizers/python_file.h"
+
 enum message_type {
 	/*
-	 * Add an object: its fd, and struct stamp, or struct python_interpreter for OBJECT_PYTHON.
+	 * Add an object: its fd, and struct stamp, or struct python_interpreter for OBJECT_PYTHON,
+	 * or struct hotspot_objects for OBJECT_JAVA.
 	 * The object replaces an object of the same number.
 	 */
 	MESSAGE_OBJECT = 1,
@@ -24,7 +29,8 @@ enum message_type {
 	MESSAGE_REFRESH, /* fd, which may be missing; reply: FACTS */
 	/*
 	 * count times struct message_lookup. Reply: one or more REPLIES, CODE_REPLIES (for
-	 * OBJECT_PYTHON) or PLACES (from a worker of sources), in the order of the lookups.
+	 * OBJECT_PYTHON) or PLACES (for OBJECT_JAVA, and from a worker of sources), in the order of
+	 * the lookups.
 	 */
 	MESSAGE_LOOKUP,
 	MESSAGE_KEY, /* reply: KEY_REPLY or NO_TABLE */
@@ -34,7 +40,7 @@ enum message_type {
 	 * changed since the reply to MESSAGE_KEY.
 	 */
 	MESSAGE_TABLE,
-	MESSAGE_INSPECT, /* reply: PYTHON */
+	MESSAGE_INSPECT, /* reply: INSPECTED */
 	/*
 	 * count times struct message_lookup: address is the number of a page of the unwind table
 	 * (file offset >> UNWIND_PAGE_SHIFT), place is 0. Reply: TABLE_PARTs of pages that satisfy
@@ -47,6 +53,7 @@ enum message_type {
 	 */
 	MESSAGE_COMMON, /* fd of the file into which dwz moved common debugging information */
 	MESSAGE_SOURCES, /* reply: SOURCE_FACTS */
+	MESSAGE_JVM, /* for OBJECT_JAVA; reply: JVM_FACTS */
 	/* Messages from the worker. */
 	MESSAGE_HEARTBEAT, /* the worker is still processing the request with this sequence */
 	MESSAGE_FACTS, /* struct object_facts */
@@ -59,7 +66,8 @@ enum message_type {
 	 */
 	MESSAGE_TABLE_PART,
 	MESSAGE_NO_TABLE,
-	MESSAGE_PYTHON, /* struct python_file */
+	MESSAGE_INSPECTED, /* struct inspected_file */
+	MESSAGE_JVM_FACTS, /* struct message_jvm */
 	MESSAGE_SOURCE_FACTS, /* struct source_facts; also between PLACES, to give up a file */
 	MESSAGE_PLACES, /* count times struct message_place and its texts */
 };
@@ -84,7 +92,21 @@ struct message_symbol {
 
 struct message_lookup {
 	uint64_t address;
-	uint64_t place; /* PYTHON_PLACE() for OBJECT_PYTHON, else 0 */
+	uint64_t place; /* second word of a frame for OBJECT_PYTHON and OBJECT_JAVA, else 0 */
+};
+
+/* What a file has besides symbols and unwind information. */
+struct inspected_file {
+	struct python_file python;
+	struct hotspot_file hotspot;
+};
+
+/* What a JVM says of itself. */
+struct message_jvm {
+	int32_t status; /* 0, or a negative errno: jvm is not set */
+	uint32_t reserved; /* 0 */
+	struct jvm_facts jvm;
+	char reason[128]; /* of a failure */
 };
 
 struct message_reply {
@@ -106,6 +128,8 @@ enum place_flag {
 	PLACE_LAST = 1, /* the last place of this address */
 	PLACE_KNOWN = 2, /* not set: nothing is known of the address, and this record is empty */
 	PLACE_MANGLED = 4, /* the name is not demangled, since demangling takes too much time */
+	PLACE_INFERRED = 8, /* OBJECT_JAVA: the place of a near address is taken for that of this */
+	PLACE_FREED = 16, /* OBJECT_JAVA: the address now has other code */
 };
 
 /* A function at an address. An address has one or more of these records, innermost first. */

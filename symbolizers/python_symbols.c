@@ -3,18 +3,18 @@
  * Find the few symbols that identify a Python interpreter. Every ELF file of the profiled processes
  * is searched, so files without an interpreter, also those that link to libpython, must be
  * recognized quickly: in .dynsym by the hash table that the dynamic linker uses, in .symtab, where
- * a file has it, by a search of all names at once. Source: https://flapenguin.me/elf-dt-gnu-hash
+ * a file has it, by a search of all names at once.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolizers/elf_lookup.h"
 #include "symbolizers/python_symbols.h"
 #include "symbolizers/symtab.h"
 
 #define CHUNK 1024 /* entries read at a time */
 #define ENTRIES_MAX (16u << 20)
-#define NAME_MAX_READ 32 /* bytes; longer than all names that are searched for */
 #define LOOP "_PyEval_EvalFrameDefault"
 
 static const char *const names[PYTHON_NAMES] = {
@@ -27,66 +27,6 @@ static const char *const names[PYTHON_NAMES] = {
 	[PYTHON_NAME_DEBUG] = "_Py_NegativeRefcount",
 };
 
-/* A symbol table and its string table. */
-struct elf_symbol_table {
-	const struct elf_image *image;
-	GElf_Shdr symbols, strings;
-	size_t entry; /* bytes of one entry */
-	uint64_t count;
-};
-
-static bool is_64(const struct elf_image *image)
-{
-	return image->header.e_ident[EI_CLASS] == ELFCLASS64;
-}
-
-static bool open_symbol_table(struct elf_symbol_table *t, const struct elf_image *image,
-			      const GElf_Shdr *symbols)
-{
-	t->image = image;
-	t->symbols = *symbols;
-	t->entry = is_64(image) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	t->count = symbols->sh_size / t->entry;
-	return symbols->sh_type != SHT_NOBITS && !(symbols->sh_flags & SHF_COMPRESSED) &&
-	       elf_section(image, symbols->sh_link, &t->strings) &&
-	       t->strings.sh_type == SHT_STRTAB && !(t->strings.sh_flags & SHF_COMPRESSED);
-}
-
-/* Read n entries from number first on, converted from the file's ELF class. */
-static bool read_symbol_entries(const struct elf_symbol_table *t, uint64_t first, size_t n,
-				Elf64_Sym *to)
-{
-	Elf32_Sym s;
-
-	if (elf_image_read(t->image, t->symbols.sh_offset + first * t->entry, to, n * t->entry) < 0)
-		return false;
-	for (size_t i = n; !is_64(t->image) && i-- > 0;) {
-		memcpy(&s, (const char *)to + i * sizeof(s), sizeof(s));
-		to[i] = elf_widen_symbol(&s);
-	}
-	return true;
-}
-
-static bool entry_has_name(const struct elf_symbol_table *t, const Elf64_Sym *s, const char *name)
-{
-	char buf[NAME_MAX_READ];
-	size_t size = strlen(name) + 1;
-
-	return s->st_name < t->strings.sh_size && size <= t->strings.sh_size - s->st_name &&
-	       elf_image_read(t->image, t->strings.sh_offset + s->st_name, buf, size) == 0 &&
-	       memcmp(buf, name, size) == 0;
-}
-
-/*
- * Return whether a symbol has this type and defines a function or an object: undefined and absolute
- * symbols do not.
- */
-static bool is_symbol_usable(const Elf64_Sym *s, unsigned int type)
-{
-	return s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
-	       GELF_ST_TYPE(s->st_info) == type && s->st_size <= UINT64_MAX - s->st_value;
-}
-
 static unsigned int symbol_type_of_name(int name)
 {
 	return name == PYTHON_NAME_RUNTIME || name == PYTHON_NAME_CODE_TYPE ||
@@ -97,82 +37,10 @@ static unsigned int symbol_type_of_name(int name)
 
 static void keep_python_symbol(struct python_symbols *out, int name, const Elf64_Sym *s)
 {
-	if (out->found[name] || !is_symbol_usable(s, symbol_type_of_name(name)))
+	if (out->found[name] || !elf_symbol_is_usable(s, symbol_type_of_name(name)))
 		return;
 	out->found[name] = true;
 	out->at[name] = (struct python_extent){s->st_value, s->st_value + s->st_size};
-}
-
-/*
- * The section .gnu.hash: a header, a Bloom filter, buckets, and chains of hashes. The lowest bit of
- * a hash is set only at the end of its chain.
- */
-struct gnu_hash_table {
-	uint32_t buckets, first_symbol, filter_words, filter_shift;
-	uint64_t filter, bucket, chain, end; /* file offsets */
-};
-
-static bool open_hash(struct gnu_hash_table *h, const struct elf_image *image, const GElf_Shdr *in)
-{
-	uint32_t header[4];
-	uint64_t filter_bytes;
-
-	if (in->sh_size < sizeof(header) || in->sh_size > UINT32_MAX ||
-	    elf_image_read(image, in->sh_offset, header, sizeof(header)) < 0)
-		return false;
-	filter_bytes = (uint64_t)header[2] * (is_64(image) ? 8 : 4);
-	*h = (struct gnu_hash_table){
-		.buckets = header[0],
-		.first_symbol = header[1],
-		.filter_words = header[2],
-		.filter_shift = header[3],
-		.filter = in->sh_offset + sizeof(header),
-		.bucket = in->sh_offset + sizeof(header) + filter_bytes,
-		.end = in->sh_offset + in->sh_size,
-	};
-	h->chain = h->bucket + 4ull * h->buckets;
-	return h->buckets && h->filter_words && h->chain <= h->end;
-}
-
-static uint32_t gnu_hash_of(const char *name)
-{
-	uint32_t hash = 5381;
-
-	while (*name)
-		hash = hash * 33 + (uint8_t)*name++;
-	return hash;
-}
-
-static bool passes_filter(const struct gnu_hash_table *h, const struct elf_image *image,
-			  uint32_t hash)
-{
-	unsigned int bits = is_64(image) ? 64 : 32;
-	uint64_t word = 0, at = hash / bits % h->filter_words * (bits / 8);
-
-	if (elf_image_read(image, h->filter + at, &word, bits / 8) < 0)
-		return false;
-	return word >> hash % bits & word >> (hash >> (h->filter_shift & 31)) % bits & 1;
-}
-
-static void lookup_hashed_symbol(struct python_symbols *out, int name,
-				 const struct elf_symbol_table *t, const struct gnu_hash_table *h)
-{
-	uint32_t hash = gnu_hash_of(names[name]), symbol, other = 0;
-	uint64_t at;
-	Elf64_Sym s;
-
-	if (!passes_filter(h, t->image, hash) ||
-	    elf_image_read(t->image, h->bucket + 4ull * (hash % h->buckets), &symbol, 4) < 0 ||
-	    symbol < h->first_symbol)
-		return;
-	for (; !(other & 1) && symbol < t->count; symbol++) {
-		at = h->chain + 4ull * (symbol - h->first_symbol);
-		if (at + 4 > h->end || elf_image_read(t->image, at, &other, 4) < 0)
-			return;
-		if ((other | 1) == (hash | 1) && read_symbol_entries(t, symbol, 1, &s) &&
-		    entry_has_name(t, &s, names[name]))
-			keep_python_symbol(out, name, &s);
-	}
 }
 
 /*
@@ -191,7 +59,7 @@ static int python_name_of(const char *text, bool *part)
 
 static void keep_loop_part(struct python_symbols *out, const Elf64_Sym *s)
 {
-	if (!is_symbol_usable(s, STT_FUNC) || !s->st_size)
+	if (!elf_symbol_is_usable(s, STT_FUNC) || !s->st_size)
 		return;
 	for (uint32_t i = 0; i < out->parts_count && i < PYTHON_LOOPS_MAX; i++) {
 		if (out->parts[i].start == s->st_value)
@@ -216,7 +84,7 @@ static int scan_symbol_entries(struct python_symbols *out, const struct elf_symb
 	for (uint64_t at = 0; at < count; at += CHUNK) {
 		size_t n = count - at < CHUNK ? (size_t)(count - at) : CHUNK;
 
-		if (!read_symbol_entries(t, at, n, entries))
+		if (!elf_symbols_read(t, at, n, entries))
 			return -EBADMSG;
 		for (size_t i = 0; i < n; i++) {
 			const char *text = strings + entries[i].st_name;
@@ -290,15 +158,17 @@ static void find_symbol_sections(struct symbol_sections *out, const struct elf_i
 static int read_dynamic_symbols(struct python_symbols *out, const struct elf_image *image,
 				const struct symbol_sections *in)
 {
-	struct gnu_hash_table hash;
+	struct elf_hash hash;
+	Elf64_Sym s;
 	struct elf_symbol_table t;
 
-	if (!in->has_dynamic || !open_symbol_table(&t, image, &in->dynamic))
+	if (!in->has_dynamic || !elf_symbols_open(&t, image, &in->dynamic))
 		return 0;
-	if (!in->has_hash || !open_hash(&hash, image, &in->hash))
+	if (!in->has_hash || !elf_hash_open(&hash, image, &in->hash))
 		return scan_symbol_table(out, &t);
 	for (int i = 0; i < PYTHON_NAMES; i++) {
-		lookup_hashed_symbol(out, i, &t, &hash);
+		if (elf_hash_find(&t, &hash, names[i], symbol_type_of_name(i), &s))
+			keep_python_symbol(out, i, &s);
 		/* without the name of a loop, which all versions have, there is no interpreter */
 		if (i == PYTHON_NAME_OLD_LOOP && !python_symbols_any(out))
 			break;
@@ -331,7 +201,7 @@ int python_symbols_read(struct python_symbols *out, const struct elf_image *imag
 	find_symbol_sections(&in, image);
 	find_runtime_section(&found, image);
 	ret = read_dynamic_symbols(&found, image, &in);
-	if (!ret && in.has_symbols && open_symbol_table(&t, image, &in.symbols))
+	if (!ret && in.has_symbols && elf_symbols_open(&t, image, &in.symbols))
 		ret = scan_symbol_table(&found, &t);
 	if (!ret)
 		*out = found;

@@ -17,6 +17,7 @@
 #include "symbolizers/perfmap.h"
 #include "symbolizers/protocol.h"
 #include "symbolizers/worker.h"
+#include "symbolizers/worker_java.h"
 #include "symbolizers/worker_places.h"
 #include "symbolizers/worker_python.h"
 #include "symbolizers/worker_tables.h"
@@ -36,7 +37,7 @@ struct worker_object {
 	uint64_t id;
 	enum object_kind kind;
 	struct elf_files files; /* only files.file is used for kinds other than OBJECT_ELF */
-	/* the symbols were read into table, or that failed (bad); never set for OBJECT_PYTHON */
+	/* the symbols were read into table, or that failed (bad); never set for a runtime */
 	bool read;
 	bool bad;
 	struct object_facts facts; /* facts from the last time that the object was read */
@@ -45,12 +46,19 @@ struct worker_object {
 		struct kernel kernel;
 		struct perfmap perfmap;
 		struct code_process python;
+		struct java_process java;
 	} table;
 	size_t bytes; /* bytes of the table */
 	struct demangle_cost cost; /* cost of demangling the object's names */
 	struct place_file places; /* used by a worker of sources */
 	UT_hash_handle hh; /* worker.objects is in order of use, least recently used first */
 };
+
+/* Names of a process's code are read from its memory, for each request. */
+static bool is_of_runtime(const struct worker_object *o)
+{
+	return o->kind == OBJECT_PYTHON || o->kind == OBJECT_JAVA;
+}
 
 struct worker {
 	int socket;
@@ -99,6 +107,9 @@ static void drop_table(struct worker *w, struct worker_object *o)
 	case OBJECT_PYTHON:
 		worker_python_end(&o->table.python, &w->codes);
 		return;
+	case OBJECT_JAVA:
+		worker_java_end(&o->table.java);
+		return;
 	}
 	memset(&o->table, 0, sizeof(o->table));
 	w->bytes -= o->bytes;
@@ -141,7 +152,7 @@ static void limit_symbol_tables(struct worker *w, const struct worker_object *cu
 	HASH_ITER (hh, w->objects, o, next) {
 		if (w->bytes <= TABLES_MAX)
 			break;
-		if (o != current && o->kind != OBJECT_KERNEL && o->kind != OBJECT_PYTHON)
+		if (o != current && o->kind != OBJECT_KERNEL && !is_of_runtime(o))
 			drop_table(w, o);
 	}
 }
@@ -151,14 +162,14 @@ static void account_symbol_table(struct worker *w, struct worker_object *o)
 	w->bytes -= o->bytes;
 	o->bytes = o->kind == OBJECT_ELF      ? elf_bytes(&o->table.elf)
 		   : o->kind == OBJECT_KERNEL ? kernel_bytes(&o->table.kernel)
-		   : o->kind == OBJECT_PYTHON ? 0
+		   : is_of_runtime(o)	      ? 0
 					      : perfmap_bytes(&o->table.perfmap);
 	w->bytes += o->bytes;
 }
 
 /*
  * Read the symbols of an object, for a perf map only those added since the last call, and set
- * o->facts and o->bad. OBJECT_PYTHON has nothing to read before a lookup.
+ * o->facts and o->bad. A runtime has nothing to read before a lookup.
  */
 static void read_object(struct worker *w, struct worker_object *o)
 {
@@ -178,12 +189,13 @@ static void read_object(struct worker *w, struct worker_object *o)
 			rc = perfmap_read(&o->table.perfmap, o->files.file.fd, &facts,
 					  &w->heartbeat);
 			break;
-		case OBJECT_PYTHON: /* the memory of a process is read for each request */
+		case OBJECT_PYTHON:
+		case OBJECT_JAVA: /* the memory of a process is read for each request */
 			rc = 0;
 			break;
 		}
 	}
-	o->read = o->kind != OBJECT_PYTHON;
+	o->read = !is_of_runtime(o);
 	o->bad = rc < 0;
 	facts.bad = o->bad;
 	o->facts = facts;
@@ -262,6 +274,53 @@ static void reply_with_code(struct worker *w, const struct message *m, struct wo
 		heartbeat_send(&w->heartbeat);
 	}
 	worker_send_replies(w, m, MESSAGE_CODE_REPLIES);
+}
+
+static void put_java_record(struct worker *w, const struct message *m, uint64_t address,
+			    const struct hotspot_frame *f, uint32_t flags)
+{
+	if (sizeof(w->replies) - w->used < JAVA_PLACE_MAX)
+		worker_send_replies(w, m, MESSAGE_PLACES);
+	w->used += worker_java_write(w->replies + w->used, address, f, flags);
+	w->count++;
+}
+
+static void reply_with_java(struct worker *w, const struct message *m, struct worker_object *o)
+{
+	struct hotspot_frame found[HOTSPOT_FRAMES_MAX];
+
+	worker_object_touch(w, o);
+	for (uint32_t i = 0; i < m->count; i++) {
+		struct message_lookup q = lookup_at(w, i);
+		uint32_t flags;
+		unsigned int count =
+			worker_java_find(found, &o->table.java, o->files.file.fd, &q, &flags);
+
+		/* the outermost is the method whose code it is: it always has a name */
+		for (unsigned int n = count > SOURCE_PLACES_MAX ? count - SOURCE_PLACES_MAX : 0;
+		     n < count; n++)
+			put_java_record(w, m, q.address, &found[n],
+					flags | (n + 1 == count ? PLACE_LAST : 0));
+		if (!count)
+			put_java_record(w, m, q.address, NULL, flags | PLACE_LAST);
+		heartbeat_send(&w->heartbeat);
+	}
+	worker_send_replies(w, m, MESSAGE_PLACES);
+}
+
+static void reply_with_jvm(struct worker *w, const struct message *m, struct worker_object *o)
+{
+	struct java_process *p = o && o->kind == OBJECT_JAVA ? &o->table.java : NULL;
+
+	if (worker_reply_jvm(w->socket, m, p, p ? o->files.file.fd : -1) < 0)
+		_exit(1);
+}
+
+static void reply_with_jvm_table(struct worker *w, const struct message *m,
+				 const struct worker_object *o)
+{
+	if (worker_reply_jvm_table(w->socket, m, &o->table.java) < 0)
+		_exit(1);
 }
 
 static void reply_with_functions(struct worker *w, const struct message *m, struct worker_object *o)
@@ -424,9 +483,11 @@ static void worker_add_object(struct worker *w, const struct message *m, size_t 
 	o->id = m->object;
 	o->kind = m->kind;
 	o->files = (struct elf_files){{.fd = -1, .heartbeat = &w->heartbeat}, -1, -1};
-	if (o->kind != OBJECT_PYTHON || worker_python_begin(&o->table.python, w->payload, size))
+	if (o->kind == OBJECT_PYTHON ? worker_python_begin(&o->table.python, w->payload, size)
+	    : o->kind == OBJECT_JAVA ? worker_java_begin(&o->table.java, w->payload, size)
+				     : true)
 		replace_file(w, &o->files.file.fd, fd);
-	if (o->kind != OBJECT_PYTHON && size == sizeof(o->files.file.stamp))
+	if (!is_of_runtime(o) && size == sizeof(o->files.file.stamp))
 		memcpy(&o->files.file.stamp, w->payload, size);
 	HASH_ADD(hh, w->objects, id, sizeof(o->id), o);
 	if (!HASH_HAS(hh, o))
@@ -500,6 +561,9 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 		if (o)
 			replace_file(w, &o->files.common, fd);
 		return;
+	case MESSAGE_JVM:
+		reply_with_jvm(w, m, o);
+		return;
 	case MESSAGE_SOURCES:
 		reply_with_source_facts(w, m, o);
 		return;
@@ -508,11 +572,18 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 			reply_with_places(w, m, o);
 		else if (o && o->kind == OBJECT_PYTHON)
 			reply_with_code(w, m, o);
+		else if (o && o->kind == OBJECT_JAVA)
+			reply_with_java(w, m, o);
 		else
 			reply_with_functions(w, m, o);
 		return;
-	case MESSAGE_KEY:
 	case MESSAGE_TABLE:
+		if (o && o->kind == OBJECT_JAVA) {
+			reply_with_jvm_table(w, m, o);
+			return;
+		}
+		/* fall through */
+	case MESSAGE_KEY:
 	case MESSAGE_INSPECT:
 	case MESSAGE_PAGES:
 		reply_about_file(w, m, o);

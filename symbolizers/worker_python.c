@@ -205,16 +205,20 @@ size_t worker_python_reply(char to[CODE_REPLY_MAX], struct code_process *p, stru
 
 int worker_reply_inspect(int socket, const struct message *request, const struct stamped_file *file)
 {
-	struct python_file f;
+	struct inspected_file f;
 	int rc = -EBADF;
 
 	/* clear padding as well, since the struct is sent as it is */
 	memset(&f, 0, sizeof(f));
 	if (file->fd >= 0)
-		rc = python_file_read(&f, file->fd, file->heartbeat);
+		rc = python_file_read(&f.python, file->fd, file->heartbeat);
+	/* on failure, f.hotspot stays zeroed: no libjvm */
+	if (file->fd >= 0 && f.python.support == PYTHON_NONE)
+		(void)hotspot_file_read(&f.hotspot.objects, &f.hotspot.code_delta, file->fd,
+					file->heartbeat);
 	if (!rc)
 		rc = stamp_check(file->fd, &file->stamp);
 	if (rc < 0)
 		memset(&f, 0, sizeof(f));
-	return message_reply(socket, request, MESSAGE_PYTHON, &f, sizeof(f));
+	return message_reply(socket, request, MESSAGE_INSPECTED, &f, sizeof(f));
 }

@@ -104,3 +104,11 @@ int worker_reply_table(int socket, const struct message *request, const struct s
 	return request->type == MESSAGE_KEY ? reply_with_key(socket, request, file)
 					    : reply_with_table(socket, request, file);
 }
+
+int worker_reply_made_table(int socket, const struct message *request, const void *bytes,
+			    size_t size)
+{
+	if (!bytes || size > UNWIND_TABLE_MAX)
+		return send_no_table(socket, request, bytes ? -E2BIG : -ENOENT);
+	return send_table_parts(socket, request, bytes, size);
+}

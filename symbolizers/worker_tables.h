@@ -20,4 +20,11 @@ int worker_reply_pages(int socket, const struct message *request,
  */
 int worker_reply_table(int socket, const struct message *request, const struct stamped_file *file);
 
+/*
+ * Reply to MESSAGE_TABLE with a table in memory; bytes may be NULL: there is none. Return as
+ * worker_reply_table().
+ */
+int worker_reply_made_table(int socket, const struct message *request, const void *bytes,
+			    size_t size);
+
 #endif

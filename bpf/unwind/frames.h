@@ -7,6 +7,7 @@
 #define SKEIN_BPF_UNWIND_FRAMES_H
 
 #include "bpf/event.h"
+#include "bpf/unwind/hotspot.h"
 #include "bpf/unwind/python_layout.h"
 #include "bpf/unwind/walk.h"
 
@@ -29,6 +30,34 @@ struct user_walk {
 	__u64 words[WALK_WORDS];
 };
 
+/*
+ * Leave a frame that may be in the code of a JVM, whose pc is the last word, and write its words in
+ * place of pc. Return as native_walk_step(); WALK_UNMAPPED: it is not.
+ */
+HOTSPOT_FUNCTION int user_walk_leave_java(struct user_walk *u)
+{
+	struct native_walk *w = u ? &u->walk : NULL;
+	__u64 at, *to; /* 64 bits: Linux 6.1's verifier is less exact about halves of registers */
+	int status;
+
+	if (!w)
+		return WALK_FINISHED;
+	status = hotspot_walk_step(w);
+	if (!w->java.found)
+		return status;
+	/* the index of the frame that user_walk_step() has just written */
+	at = u->at - 1U;
+	u->sample.java |= WIRE_JAVA_FRAMES | (w->java.fresh ? WIRE_JAVA_NEW : 0);
+	keep_in_register(at);
+	if (at > WALK_WORDS - 2 || at - u->first + 2 > u->most)
+		return native_walk_end(w, WALK_END_DEPTH);
+	to = &u->words[at];
+	to[0] = w->java.words[0];
+	to[1] = w->java.words[1];
+	u->at = at + 2;
+	return status;
+}
+
 /* Write the current frame, then leave it. Return 0 if there are more frames. */
 static __always_inline int user_walk_step(struct user_walk *u)
 {
@@ -46,6 +75,8 @@ static __always_inline int user_walk_step(struct user_walk *u)
 	}
 	u->at = at + 1;
 	u->status = native_walk_step(w);
+	if (w->hotspot && (u->status == WALK_JAVA || u->status == WALK_UNMAPPED))
+		u->status = user_walk_leave_java(u);
 	if (u->status == WALK_UNMAPPED && w->settled) {
 		/* outside of code, only the first frame is kept: the thread was sampled there */
 		if (at != u->first)

@@ -7,6 +7,7 @@
 #ifndef SKEIN_BPF_UNWIND_NATIVE_H
 #define SKEIN_BPF_UNWIND_NATIVE_H
 
+#include "bpf/unwind/hotspot_kernel.h"
 #include "bpf/unwind/kernel.h"
 #include "bpf/unwind/process.h"
 
@@ -244,6 +245,7 @@ static __always_inline int user_walk_begin_native(struct user_walk *u, struct ta
 	w->skip_cache = (now >> 7) % WALKS_PER_CACHE_SKIP == 0;
 	w->end = 0;
 	w->window_at = WALK_NO_WINDOW;
+	w->java.after_stub = 0;
 	if (w->pc && walk_is_32_bit(mode)) {
 		user_walk_end_at_pc(u, WALK_END_CODE_32_BIT);
 		return 1;

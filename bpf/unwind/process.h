@@ -54,12 +54,14 @@ static __always_inline struct unwind_process *walk_set_mappings(struct native_wa
 	w->mapping_count = 0;
 	w->version = 0;
 	w->settled = 0;
+	w->hotspot = 0;
 	if (!p || (p->born && p->born != task->group_leader->start_boottime))
 		return NULL;
 	w->mappings = p->mappings;
 	w->mapping_count = p->count;
 	w->version = p->version;
 	w->settled = p->settled;
+	w->hotspot = p->hotspot;
 	return p;
 }
 

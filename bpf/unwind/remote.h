@@ -17,7 +17,7 @@
 #include "bpf/unwind/python_state.h"
 
 #define REMOTE_BLOCK 1024 /* bytes; a block does not cross the end of a page */
-#define REMOTE_READ_MAX 256 /* most bytes that walkers read at once */
+#define REMOTE_READ_MAX 384 /* most bytes that walkers read at once */
 #define REMOTE_SETS 32 /* a power of two */
 /*
  * Blocks of one set, of which the oldest is replaced: a step repeats until all blocks that it reads

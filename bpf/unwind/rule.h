@@ -114,7 +114,7 @@ struct unwind_rule {
  * another way, so that cached tables of older versions are not used.
  */
 #define UNWIND_TABLE_MAGIC 0x62746e75 /* "untb" */
-#define UNWIND_TABLE_VERSION 5
+#define UNWIND_TABLE_VERSION 6
 
 /*
  * A table in one block of memory: this header, then the rules (rows count them from 0), the pages

@@ -3,6 +3,7 @@
 #ifndef SKEIN_BPF_UNWIND_STATE_H
 #define SKEIN_BPF_UNWIND_STATE_H
 
+#include "bpf/unwind/hotspot_layout.h"
 #include "bpf/unwind/rule.h"
 
 #ifndef __bpf__
@@ -29,6 +30,7 @@ enum walk_end {
 	WALK_END_PYTHON = 12,
 	WALK_END_CODE_32_BIT = 13,
 	WALK_END_NO_TIME = 15,
+	WALK_END_JAVA = 16,
 };
 
 /* Results of a step. */
@@ -37,6 +39,7 @@ enum walk_status {
 	WALK_FINISHED,
 	WALK_UNMAPPED, /* no known mapping contains pc */
 	WALK_PENDING, /* the table is not ready */
+	WALK_JAVA, /* pc may lie in the code cache of a JVM: hotspot.h leaves the frame */
 };
 
 #define WALK_WINDOW_WORDS 32
@@ -47,6 +50,49 @@ enum walk_status {
  * is not taken for a frame pointer.
  */
 #define WALK_FRAME_MAX (1 << 20)
+
+/*
+ * The blob of a pc that was found before. CPUs read and write entries without locks: key is mixed
+ * with the other members, so that halves of two entries do not match.
+ */
+struct hotspot_cached {
+	__u64 key;
+	__u32 id; /* compile id of an nmethod, else 0 */
+	__u32 place; /* 8-byte words from the blob to pc, << 4 | enum hotspot_kind */
+};
+
+/* A blob. */
+struct hotspot_blob {
+	__u64 address, code, end; /* begin and end of the code */
+	__u32 id; /* compile id of an nmethod, else 0 */
+	__u32 kind; /* enum hotspot_kind */
+	__s32 frame_size; /* words */
+	__u32 unused;
+};
+
+/*
+ * Functions of the walker of Java frames: in the BPF programs global ones, which the verifier
+ * checks once, and not in each state of their callers.
+ */
+#ifdef __bpf__
+#define HOTSPOT_FUNCTION __noinline
+#else
+#define HOTSPOT_FUNCTION static inline
+#endif
+
+/* Work area of the walker of Java frames. */
+struct hotspot_scratch {
+	__u64 header[HOTSPOT_BUFFER_WORDS]; /* struct HeapBlock and the blob's header */
+	__u64 method[HOTSPOT_METHOD_BYTES / 8]; /* head of a ConstMethod */
+	__u64 code[HOTSPOT_CODE_WORDS]; /* code around pc */
+	struct hotspot_blob blob; /* of the frame; its header is in header[] */
+	__u32 index; /* of a range; keeps the verifier from following each value on its own */
+	__u8 found; /* a frame was left: words[] are its words */
+	__u8 fresh; /* the frame's blob was not in the cache */
+	__u8 after_stub; /* the frame before was that of a stub of the runtime */
+	__u8 unused;
+	__u64 words[2];
+};
 
 struct native_walk {
 	__u64 pc, sp, fp, base;
@@ -64,8 +110,12 @@ struct native_walk {
 	 */
 	__u8 skip_cache;
 	__u8 unused[3];
+	/* number of the process's struct hotspot_process (HOTSPOT_NUMBER()); 0: no JVM */
+	__u32 hotspot;
+	__u32 unused2;
 	__u64 window_at; /* address of the window; WALK_NO_WINDOW: none */
 	__u64 window[WALK_WINDOW_WORDS];
+	struct hotspot_scratch java;
 };
 
 #endif

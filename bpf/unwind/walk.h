@@ -427,6 +427,9 @@ static __always_inline int native_walk_step(struct native_walk *w)
 		if (ret)
 			return ret;
 	}
+	if (rule == UNWIND_RULE_GENERATED && w->hotspot)
+		return WALK_JAVA;
+	w->java.after_stub = 0;
 	w->exact = 0;
 	ret = leave_by_rule(w, rule, exact);
 	if (ret != WALK_CALLER)

@@ -10,6 +10,7 @@
 #ifndef SKEIN_BPF_UNWIND_WORLD_H
 #define SKEIN_BPF_UNWIND_WORLD_H
 
+#include "bpf/unwind/hotspot_layout.h"
 #include "bpf/unwind/python_layout.h"
 #include "bpf/unwind/rule.h"
 
@@ -41,7 +42,7 @@ struct unwind_process {
 	__u32 mappings; /* place of the sorted mappings in the arena */
 	__u32 count; /* number of mappings */
 	__u32 settled; /* user space knows all mappings: other addresses are not code */
-	__u32 unused;
+	__u32 hotspot; /* HOTSPOT_NUMBER() of its JVM; 0: none */
 	/*
 	 * Time of the last exec, ns; 0: there was none since user space wrote the entry. User space
 	 * processes an exec a little late, and must not enter the mappings of the program before

@@ -9,6 +9,7 @@
 
 #include "symbolizers/elf.h"
 #include "symbolizers/go_table.h"
+#include "symbolizers/unwind/bare.h"
 #include "symbolizers/unwind/cfi.h"
 #include "symbolizers/unwind/crt.h"
 #include "symbolizers/unwind/key.h"
@@ -105,6 +106,8 @@ static int hash_parts(const struct unwind_source *s)
 		ret = unwind_starts_add(&rows, s);
 	if (!ret)
 		ret = unwind_paths_add(&rows, s);
+	if (!ret)
+		ret = unwind_bare_add(&rows, s);
 	for (int i = 0; i < UNWIND_LAYERS; i++)
 		any = any || rows.layers[i].count;
 	unwind_rows_free(&rows);

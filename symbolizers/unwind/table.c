@@ -2,6 +2,7 @@
 /* Make and check unwind tables. */
 #include <errno.h>
 
+#include "symbolizers/unwind/bare.h"
 #include "symbolizers/unwind/cfi.h"
 #include "symbolizers/unwind/crt.h"
 #include "symbolizers/unwind/go.h"
@@ -35,6 +36,8 @@ static int make_image_table(struct elf_image *image, void **out, size_t *out_siz
 		ret = unwind_starts_add(&rows, &source);
 	if (!ret)
 		ret = unwind_paths_add(&rows, &source);
+	if (!ret)
+		ret = unwind_bare_add(&rows, &source);
 	if (!ret)
 		ret = unwind_rows_finish(&rows, out, out_size);
 	unwind_rows_free(&rows);

@@ -149,16 +149,21 @@ static unsigned int follows_vector(uint8_t prefix, unsigned int map, uint8_t op)
 /* Read a prefix of VEX (c4, c5), EVEX (62) or XOP (8f), and the opcode. */
 static unsigned int read_vector(struct cursor *c, uint8_t prefix, struct x86_instruction *out)
 {
-	uint8_t first = next_byte(c);
+	uint8_t first = next_byte(c), second = first;
 	unsigned int map = 1;
 
+	/* The bits R, X and B and the number of the register are stored inverted. */
+	out->rex = (uint8_t)(~first >> 5 & X86_REX_R);
 	if (prefix != 0xc5) {
 		map = first & (prefix == 0x62 ? 7 : 31);
-		(void)next_byte(c);
+		out->rex = (uint8_t)(~first >> 5 & (X86_REX_R | X86_REX_X | X86_REX_B));
+		second = next_byte(c);
 	}
 	if (prefix == 0x62)
 		(void)next_byte(c);
+	out->extra = ~second >> 3 & 15;
 	out->map = 4;
+	out->vector_map = (uint8_t)map;
 	out->opcode = next_byte(c);
 	return follows_vector(prefix, map, out->opcode);
 }

@@ -20,7 +20,9 @@ struct x86_instruction {
 	uint8_t size; /* bytes */
 	uint8_t map; /* 0: one-byte opcodes; 1: after 0f; 2: 0f 38; 3: 0f 3a; 4: VEX, EVEX, XOP */
 	uint8_t opcode;
-	uint8_t rex; /* 0: no prefix */
+	uint8_t rex; /* 0: no prefix; VEX, EVEX and XOP have the same bits */
+	uint8_t vector_map; /* of VEX, EVEX and XOP: as map, or 8 to 10 */
+	uint8_t extra; /* number of the register that VEX names beside the operands of ModRM */
 	bool has_modrm;
 	uint8_t modrm, sib; /* sib: 0 if there is none */
 	bool has_rip; /* the memory operand is relative to the end of the instruction */
@@ -30,6 +32,12 @@ struct x86_instruction {
 
 /* Decode the instruction at code. Return false if it is invalid or longer than size bytes. */
 bool x86_decode(const uint8_t *code, size_t size, struct x86_instruction *out);
+
+/*
+ * Return which general registers an instruction may write, as bits by number; without the stack
+ * pointer of push, pop, call, ret and leave, and without what a called function writes.
+ */
+uint32_t x86_written(const struct x86_instruction *i);
 
 static inline unsigned int x86_mod(const struct x86_instruction *i)
 {

@@ -296,6 +296,30 @@ static unsigned int loops_at(uint64_t innermost, uint64_t caller)
 	return 2U * path.frames[0].loop + path.frames[1].loop;
 }
 
+START_TEST(java_frames_keep_their_place_among_native_ones)
+{
+	const uint64_t compiled = (uint64_t)WIRE_TAG_JAVA_COMPILED << WIRE_TAG_SHIFT | 0x7000;
+	const uint64_t interpreted = (uint64_t)WIRE_TAG_JAVA_INTERPRETED << WIRE_TAG_SHIFT | 0x8000;
+	/* second words may look like anything, also like another tag */
+	const uint64_t words[] = {11, compiled, ~0ULL, 13, interpreted, compiled, 15};
+	const struct path_space all = {.code = from_1000_to_2000, .switches = switches};
+	struct raw_stack raw = {.words = words, .user = 7, .end = END_WALKED, .java = true};
+	const uint64_t addresses[] = {14, interpreted, 12, compiled, 11};
+
+	path_make(&path, &raw, &all);
+	ck_assert_uint_eq(path.count, 5);
+	for (unsigned int i = 0; i < 5; i++)
+		ck_assert_uint_eq(path.frames[i].address, addresses[i]);
+	ck_assert_uint_eq(path.frames[1].kind, PATH_JAVA);
+	ck_assert_uint_eq(path.frames[1].place, compiled);
+	ck_assert_uint_eq(path.frames[3].place, ~0ULL);
+	/* a frame without its second word is left out */
+	raw.user = 2;
+	path_make(&path, &raw, &all);
+	ck_assert_uint_eq(path.count, 1);
+}
+END_TEST
+
 START_TEST(a_call_at_the_end_of_the_loop_is_in_it)
 {
 	const uint64_t exact = (uint64_t)WIRE_TAG_EXACT << WIRE_TAG_SHIFT;
@@ -417,5 +441,5 @@ SUITE("path", native_stacks_stay_what_they_were, a_walk_that_left_code_is_cut_th
       segments_may_be_empty, generators_are_resumed_by_c_or_by_their_loop, c_calls_back_into_python,
       frames_of_another_thread_are_left_out, greenlets_stand_on_the_stack_that_began_them,
       a_cut_native_stack_is_matched_from_the_leaf, cut_python_frames_are_matched_from_the_leaf,
-      a_call_at_the_end_of_the_loop_is_in_it, malformed_words_are_left_out,
-      any_words_are_put_in_some_order, the_largest_stacks_have_room)
+      a_call_at_the_end_of_the_loop_is_in_it, java_frames_keep_their_place_among_native_ones,
+      malformed_words_are_left_out, any_words_are_put_in_some_order, the_largest_stacks_have_room)

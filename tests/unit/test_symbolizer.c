@@ -513,7 +513,7 @@ static void send_lie(int socket, const struct symbolizer *s, unsigned int *seed)
 {
 	struct message m = {
 		.type = (uint32_t)(MESSAGE_HEARTBEAT +
-				   rand_r(seed) % (MESSAGE_PYTHON - MESSAGE_HEARTBEAT + 1)),
+				   rand_r(seed) % (MESSAGE_INSPECTED - MESSAGE_HEARTBEAT + 1)),
 		.count = (uint32_t)(rand_r(seed) % 4 ? 1 : rand_r(seed)),
 		.object = rand_r(seed) % 8 ? 1 : (uint64_t)rand_r(seed),
 		.sequence = rand_r(seed) % 8 ? s->sequence : (uint64_t)rand_r(seed),

@@ -353,14 +353,17 @@ static void compare(struct subject *s)
 	ck_assert_uint_eq(s->table.header->refused, 0);
 }
 
-/* Compare a file with at least so many ranges; libdw lacks rules for a few bytes only. */
+/*
+ * Compare a file with at least so many ranges; libdw lacks rules for a few instructions only: those
+ * of start-up code, and of libjvm's functions of assembly language.
+ */
 static void compare_file(const char *path, unsigned long pieces)
 {
 	struct subject s = subject_open(path, file_open(path));
 
 	compare(&s);
 	ck_assert_msg(s.compared >= pieces, "%s: %lu", path, s.compared);
-	ck_assert_msg(s.special < 600, "%s: %lu", path, s.special);
+	ck_assert_msg(s.special < 2000, "%s: %lu", path, s.special);
 	subject_close(&s);
 }
 

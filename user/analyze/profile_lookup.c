@@ -44,6 +44,8 @@ static const char *special_mapping_name(const struct mapping *m)
 		return *m->path ? NULL : "[vdso]";
 	case MAPPING_PYTHON:
 		return "[python]";
+	case MAPPING_JAVA:
+		return "[java]";
 	default:
 		return NULL;
 	}
@@ -96,6 +98,8 @@ static const char *nameless_frame_name(const struct profile *p, const struct pro
 
 	if (f->f.kind == FRAME_PYTHON && f->f.flags & FRAME_FLAG_FREED)
 		return "[python: code freed]";
+	if (f->f.kind == FRAME_JAVA)
+		return "[unknown Java method]";
 	if (!*module)
 		return "[unknown]";
 	/* "[kernel]" is already in brackets. */

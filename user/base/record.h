@@ -133,7 +133,7 @@
 	I(process, "process.id for a region of one process (JIT, anonymous), else 0") \
 	I(size, "bytes of the file or the region; 0 unknown") \
 	T(path, "as the process that mapped it first sees it, or [kernel], [vdso], [jit], " \
-		"[python]") \
+		"[python], [java]") \
 	T(build_id, "lowercase hex; chosen by whoever linked the file, so no identity")
 
 #define FUNCTION_FIELDS(I, S, T) \
@@ -150,7 +150,7 @@
 	I(kind, "enum frame_kind") \
 	I(mapping, "mapping.id; 0 if the address lay in no known mapping") \
 	I(address, "offset in the file; for kernel and JIT code the address itself; for Python " \
-		   "that of the code object") \
+		   "that of the code object, for Java that of the nmethod, method or stub") \
 	I(function, "function.id; 0 if not even its begin is known") \
 	I(line, "source line of the address, in that function; 0 unknown") \
 	I(flags, "enum frame_flag")
@@ -296,7 +296,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(KERNEL, "kernel") /* kernel text, modules and BPF programs */ \
 	X(VDSO, "vdso") /* addresses are offsets into the vDSO image */ \
 	X(JIT, "jit") /* generated code of one process; addresses are virtual */ \
-	X(PYTHON, "python") /* code objects of one process; addresses are virtual */
+	X(PYTHON, "python") /* code objects of one process; addresses are virtual */ \
+	X(JAVA, "java") /* code of one JVM; addresses are virtual */
 
 #define FRAME_KINDS(X) \
 	X(NATIVE, "native") X(KERNEL, "kernel") X(JIT, "jit") X(PYTHON, "python") X(JAVA, "java") \
@@ -308,9 +309,11 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 				    found none */ \
 	X(INTERPRETER, "interpreter", 4) /* native frame of an evaluation loop; the frames that it \
 					    runs, if any, follow towards the leaf */ \
-	X(FREED, "freed", 8) /* Python frame without a function: the code object was freed, or \
+	X(FREED, "freed", 8) /* Python or Java frame without a function: the code was freed, or \
 				the process ended, before the name was read */ \
-	X(UNREADY, "unready", 16) /* its name was still being read when the recording ended */
+	X(UNREADY, "unready", 16) /* its name was still being read when the recording ended */ \
+	X(INFERRED, "inferred", 32) /* Java frame: which methods are inlined at its address is not \
+				       known; those are shown of the next address where it is */
 
 #define SAMPLE_FLAGS(X) \
 	X(KERNEL, "kernel", 1) /* the sample hit the kernel */ \
@@ -353,6 +356,7 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(CODE_32_BIT, "32-bit code") /* the thread runs it; only its innermost frame is known */ \
 	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */ \
 	X(NO_TIME, "no time to read it") /* of too many threads that had not ended to wait */ \
+	X(JAVA, "Java frame unreadable") /* code of a JVM whose caller is not certain */ \
 	X(NOT_TAKEN, "no stack taken") /* in no trace: in exports, of time of waits */
 
 #define SLICE_STATES(X) \

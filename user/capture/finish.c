@@ -116,6 +116,40 @@ static inline void walk_cache_store(const struct native_walk *w, __u64 pc, __u32
 	(void)rule;
 }
 
+/* The memory of a JVM is not at hand here, so the walk ends at the first Java frame. */
+static inline const struct hotspot_process *hotspot_find_process(const struct native_walk *w)
+{
+	(void)w;
+	return NULL;
+}
+
+static inline const struct hotspot_layout *hotspot_find_layout(const struct hotspot_process *p)
+{
+	(void)p;
+	return NULL;
+}
+
+static inline int hotspot_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
+{
+	(void)w;
+	(void)to;
+	(void)bytes;
+	(void)address;
+	return -1;
+}
+
+static inline int hotspot_read_part(struct native_walk *w, void *to, __u32 bytes, __u32 most,
+				    __u64 address)
+{
+	return bytes > most || hotspot_read(w, to, bytes, address);
+}
+
+static inline struct hotspot_cached *hotspot_cache_entry(__u64 hash)
+{
+	(void)hash;
+	return NULL;
+}
+
 #include "bpf/unwind/frames.h"
 
 struct replayed {

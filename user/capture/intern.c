@@ -166,6 +166,13 @@ static struct frame_key path_frame_key(struct intern *n, const struct raw_stack 
 			.address = f->address,
 			.kind = FRAME_KERNEL,
 		};
+	if (f->kind == PATH_JAVA)
+		return (struct frame_key){
+			.object = raw->process ? raw->process->code.java : NULL,
+			.address = f->address,
+			.place = f->place,
+			.kind = FRAME_JAVA,
+		};
 	return (struct frame_key){
 		.object = raw->process ? intern_python_of(&n->python, raw->process, raw->space)
 				       : NULL,
@@ -186,8 +193,8 @@ static int push_end(struct intern *n, enum stack_end end, uint64_t *stack, struc
 
 /*
  * Return the hash of the context that gives words their meaning. Native words mean the same in all
- * processes whose space has the same version, Python words only in one process. more: a further
- * number on which the context depends.
+ * processes whose space has the same version, Python's and Java's words only in one process. more:
+ * a further number on which the context depends.
  */
 static uint64_t stack_context(const struct intern *n, const struct raw_stack *raw, uint64_t more)
 {
@@ -195,7 +202,7 @@ static uint64_t stack_context(const struct intern *n, const struct raw_stack *ra
 		raw->space->version,
 		n->epoch,
 		(uint64_t)raw->python << 1 | (raw->process != NULL),
-		raw->python && raw->process ? raw->process->id : 0,
+		(raw->python || raw->java) && raw->process ? raw->process->id : 0,
 		more,
 	};
 

@@ -33,6 +33,7 @@ struct raw_stack {
 	const uint64_t *words;
 	unsigned int kernel, user; /* words of the kernel part and of the user part */
 	unsigned int python; /* words of the Python part, two for each frame; see WIRE_TAG_PYTHON */
+	bool java; /* the user part has Java frames, of two words each (WIRE_TAG_JAVA_COMPILED) */
 	enum stack_end python_end; /* END_WALKED: no Python frame is missing */
 	enum stack_end end;
 };
@@ -53,6 +54,12 @@ int intern_stack(struct intern *n, const struct raw_stack *raw, uint64_t *out, b
  */
 int intern_prefetch(struct intern *n, uint32_t pid, struct process_entry *p, const uint64_t *python,
 		    unsigned int words);
+
+/*
+ * The same for the Java frames of a sample. user: the words of the user part; words: their number.
+ */
+int intern_prefetch_java(struct intern *n, const struct process_entry *p, const uint64_t *user,
+			 unsigned int words);
 
 /*
  * Have the memory of a process opened that has mapped an interpreter, before the record of that
@@ -80,6 +87,9 @@ uint64_t intern_unready(const struct intern *n);
 /* Handle a reply of the symbolizer. Errors of the sink are kept, and returned by intern_tick(). */
 void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address,
 			  const struct symbol *s);
+
+/* The same for the methods of a Java frame. */
+void intern_handle_java(struct intern *n, uint64_t object, const struct java_places *p);
 
 /*
  * Request the names of the frames that wait for an object that was opened, or give these names up

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/event.h"
 #include "capture/clock.h"
 #include "capture/intern_private.h"
 
@@ -13,7 +14,7 @@
  */
 #define MISSING_MAX (1 << 16)
 
-static void forget_pending_name(struct intern *n, struct pending_name *w)
+void intern_forget_pending(struct intern *n, struct pending_name *w)
 {
 	n->names.missing -= w->missing;
 	HASH_DEL(n->names.waiting, w);
@@ -25,7 +26,7 @@ void intern_free_names(struct intern *n)
 	struct pending_name *w, *next;
 
 	HASH_ITER (hh, n->names.waiting, w, next)
-		forget_pending_name(n, w);
+		intern_forget_pending(n, w);
 	free(n->names.mangled);
 }
 
@@ -35,15 +36,16 @@ static struct frame named_frame(const struct pending_name *w, const struct frame
 		.id = w->frame,
 		.kind = w->kind,
 		.mapping = w->key.object,
-		.address = w->key.address,
+		/* the first word of a Java frame has a tag */
+		.address = w->key.address & ~(w->kind == FRAME_JAVA ? WIRE_TAG_MASK : 0),
 		.function = name->function,
 		.line = name->line,
 		.flags = name->flags | (w->loop ? FRAME_FLAG_INTERPRETER : 0),
 	};
 }
 
-static int put_named_frame(struct intern *n, const struct pending_name *w, const struct frame *name,
-			   struct error *err)
+int intern_put_named(struct intern *n, const struct pending_name *w, const struct frame *name,
+		     struct error *err)
 {
 	const struct frame f = named_frame(w, name);
 
@@ -54,7 +56,7 @@ static int put_unnamed_frame(struct intern *n, const struct pending_name *w, str
 {
 	const struct frame none = {0};
 
-	return put_named_frame(n, w, &none, err);
+	return intern_put_named(n, w, &none, err);
 }
 
 static int request_name(struct intern *n, struct pending_name *w)
@@ -63,6 +65,8 @@ static int request_name(struct intern *n, struct pending_name *w)
 	n->names.urgent |= w->kind == FRAME_JIT;
 	if (w->kind == FRAME_PYTHON)
 		return intern_python_request(&n->python, &w->key);
+	if (w->kind == FRAME_JAVA)
+		return intern_java_request(n, &w->key);
 	return symbolizer_lookup(n->symbolizer, w->key.object, w->key.address);
 }
 
@@ -86,7 +90,7 @@ static int keep_for_later(struct intern *n, struct pending_name *w, struct error
 	if (w->missing || n->names.missing < MISSING_MAX)
 		note_missing(n, w);
 	else
-		forget_pending_name(n, w);
+		intern_forget_pending(n, w);
 	return ret;
 }
 
@@ -106,9 +110,9 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 		return -ENOMEM;
 	w->key.object = o->id;
 	w->key.address = key->address;
-	w->key.place = key->kind == FRAME_PYTHON ? key->place
-		       : key->loop		 ? PLACE_LOOP
-						 : PLACE_PLAIN;
+	w->key.place = key->kind == FRAME_PYTHON || key->kind == FRAME_JAVA ? key->place
+		       : key->loop					    ? PLACE_LOOP
+									    : PLACE_PLAIN;
 	w->frame = frame;
 	w->kind = key->kind;
 	w->loop = key->loop;
@@ -119,7 +123,7 @@ static int await_name(struct intern *n, const struct frame_key *key, uint64_t fr
 	 */
 	if (known) {
 		ret = known->emitted ? 0 : put_unnamed_frame(n, known, err);
-		forget_pending_name(n, known);
+		intern_forget_pending(n, known);
 	}
 	HASH_ADD(hh, n->names.waiting, key, sizeof(w->key), w);
 	if (!HASH_HAS(hh, w)) {
@@ -139,7 +143,7 @@ int intern_new_frame(struct intern *n, const struct frame_key *key, uint64_t id,
 	struct frame f = {
 		.id = id,
 		.kind = key->kind,
-		.address = key->address,
+		.address = key->address & ~(key->kind == FRAME_JAVA ? WIRE_TAG_MASK : 0),
 		.flags = key->loop ? FRAME_FLAG_INTERPRETER : 0,
 	};
 
@@ -163,6 +167,8 @@ static struct cache_key function_key(uint64_t object, const struct symbol *s)
 	struct cache_key file = cache_hash_in(cache_hash(identity, sizeof(identity)).low, s->file,
 					      s->file ? strlen(s->file) : 0);
 
+	if (s->system_name && *s->system_name) /* methods of one name have signatures */
+		file = cache_hash_in(file.low, s->system_name, strlen(s->system_name));
 	return cache_hash_in(file.low, s->name, strlen(s->name));
 }
 
@@ -192,7 +198,7 @@ static bool may_get_name(const struct intern *n, const struct pending_name *w)
 	const struct object *o;
 
 	if (w->kind != FRAME_NATIVE)
-		return w->kind != FRAME_PYTHON;
+		return w->kind != FRAME_PYTHON && w->kind != FRAME_JAVA;
 	o = objects_by_id(n->objects, w->key.object);
 	return o && o->file.debug.awaited;
 }
@@ -232,7 +238,7 @@ static void resolve_name(struct intern *n, struct pending_name *w, const struct 
 	if (s->flags & SYMBOL_FOUND)
 		ret = intern_function(n, w->key.object, s, &f.function, &n->why);
 	if (!ret)
-		ret = put_named_frame(n, w, &f, &n->why);
+		ret = intern_put_named(n, w, &f, &n->why);
 	if (ret && !n->error)
 		n->error = ret;
 	if (!*s->name && may_get_name(n, w) && (w->missing || n->names.missing < MISSING_MAX)) {
@@ -242,11 +248,11 @@ static void resolve_name(struct intern *n, struct pending_name *w, const struct 
 	f = named_frame(w, &f);
 	if (n->places.inlines && !ret)
 		intern_request_places(n, &f, s);
-	forget_pending_name(n, w);
+	intern_forget_pending(n, w);
 }
 
-static struct pending_name *find_pending_name(const struct intern *n, uint64_t object,
-					      uint64_t address, uint64_t place)
+struct pending_name *intern_pending_name(const struct intern *n, uint64_t object, uint64_t address,
+					 uint64_t place)
 {
 	const struct python_name key = {object, address, place};
 	struct pending_name *w = NULL;
@@ -258,11 +264,11 @@ static struct pending_name *find_pending_name(const struct intern *n, uint64_t o
 void intern_handle_symbol(struct intern *n, uint64_t object, uint64_t address,
 			  const struct symbol *s)
 {
-	struct pending_name *w = find_pending_name(n, object, address, s->place);
+	struct pending_name *w = intern_pending_name(n, object, address, s->place);
 
 	if (w)
 		resolve_name(n, w, s);
-	w = s->place ? NULL : find_pending_name(n, object, address, PLACE_LOOP);
+	w = s->place ? NULL : intern_pending_name(n, object, address, PLACE_LOOP);
 	if (w && w->loop)
 		resolve_name(n, w, s);
 }
@@ -283,7 +289,7 @@ static int request_or_give_up(struct intern *n, struct object *o, struct pending
 	if (w->kind == FRAME_JIT)
 		return keep_for_later(n, w, &n->why);
 	ret = put_unnamed_frame(n, w, &n->why);
-	forget_pending_name(n, w);
+	intern_forget_pending(n, w);
 	return ret;
 }
 
@@ -326,7 +332,7 @@ static int put_last(struct intern *n, const struct pending_name *w, struct error
 	if (w->missing && !w->requested)
 		return 0;
 	n->names.unready++;
-	return put_named_frame(n, w, &unready, err);
+	return intern_put_named(n, w, &unready, err);
 }
 
 uint64_t intern_unready(const struct intern *n)
@@ -351,7 +357,7 @@ int intern_tick(struct intern *n, bool last, struct error *err)
 			return ret;
 		w->emitted = true;
 		if (last || is_hopeless(n, w))
-			forget_pending_name(n, w);
+			intern_forget_pending(n, w);
 	}
 	return 0;
 }

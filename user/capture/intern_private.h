@@ -15,7 +15,7 @@
 struct frame_key {
 	struct object *object; /* NULL: the address lies in no known object */
 	uint64_t address;
-	uint64_t place; /* PYTHON_PLACE() of a Python frame */
+	uint64_t place; /* of a Python frame PYTHON_PLACE(), of a Java frame its second word */
 	enum frame_kind kind;
 	bool loop;
 };
@@ -28,7 +28,8 @@ enum name_place { PLACE_PLAIN, PLACE_LOOP };
 
 /* A frame that waits for its name. */
 struct pending_name {
-	struct python_name key; /* place: of a Python frame, or else an enum name_place */
+	/* place: of a Python or Java frame, or else an enum name_place */
+	struct python_name key;
 	uint64_t frame; /* frame.id */
 	enum frame_kind kind;
 	bool loop;
@@ -123,6 +124,17 @@ void intern_free_names(struct intern *n);
  */
 int intern_function(struct intern *n, uint64_t object, const struct symbol *s, uint64_t *out,
 		    struct error *err);
+
+/* Put the frame that waited with what is known of it. Returns 0 or a negative errno. */
+int intern_put_named(struct intern *n, const struct pending_name *w, const struct frame *name,
+		     struct error *err);
+/* Return the frame that waits for a name; NULL: none does. */
+struct pending_name *intern_pending_name(const struct intern *n, uint64_t object, uint64_t address,
+					 uint64_t place);
+void intern_forget_pending(struct intern *n, struct pending_name *w);
+
+/* intern_places.c: request the methods of a Java frame. Returns 0 or a negative errno. */
+int intern_java_request(struct intern *n, const struct python_name *name);
 
 /*
  * intern_places.c: request the lines and inlined functions of a frame that has been put. name: the

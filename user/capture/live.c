@@ -253,6 +253,7 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	l->progress.ticks++;
 	l->selection.over = l->options.targets.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
+	live_java_tidy(l);
 	objects_trim(l->objects);
 	if (l->helpers.pager)
 		pager_tidy(l->helpers.pager);
@@ -285,11 +286,14 @@ static bool live_keep_going(struct live *l)
 static uint64_t sleep_time(const struct live *l, uint64_t now)
 {
 	uint64_t until = l->times.pace.next, end = l->times.started + l->options.duration;
+	uint64_t java = live_java_next(l);
 
 	if (has_more(l))
 		return 0;
 	if (l->options.duration && end < until)
 		until = end;
+	if (java < until)
+		until = java;
 	return until > now ? until - now : 0;
 }
 
@@ -368,7 +372,8 @@ static int run_rounds(struct live *l, struct error *err)
 			ret = live_drain(l, err);
 		if (!ret &&
 		    (woken & (WAKE_NAMES | WAKE_HELPER) || opener_pending(l->helpers.opener) ||
-		     intern_take_urgent(l->intern) || live_may_request_names(l, clock_boot_ns())))
+		     intern_take_urgent(l->intern) || live_java_next(l) <= clock_boot_ns() ||
+		     live_may_request_names(l, clock_boot_ns())))
 			ret = live_poll_helpers(l, false, err);
 		if (!ret && (l->walkers.remapped || l->stacks.retry))
 			ret = update_walkers(l, clock_boot_ns(), err);

@@ -15,6 +15,7 @@
 #include "capture/finish.h"
 #include "capture/inlines.h"
 #include "capture/intern.h"
+#include "capture/jvms.h"
 #include "capture/ledger.h"
 #include "capture/namespace.h"
 #include "capture/open_waits.h"
@@ -108,6 +109,8 @@ struct live_walkers {
 	struct arena *arena;
 	struct tables *tables;
 	struct pythons pythons;
+	struct jvms jvms;
+	VECTOR(uint64_t) jvms_starting; /* object.id of memories whose facts are requested again */
 	struct prefetched_mapping
 		prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
 	unsigned int prefetched_count; /* number of entries made so far; wraps around */
@@ -219,6 +222,20 @@ bool live_may_request_names(const struct live *l, uint64_t now);
  * code in files, which otherwise wait until live_may_request_names() is true.
  */
 int live_poll_helpers(struct live *l, bool all, struct error *err);
+
+/* live_java.c: implements process_context.jvm. */
+uint32_t live_jvm_of(void *context, struct process_entry *p);
+/* Request the facts of a JVM when its memory has been opened; for every updated object. */
+void live_java_updated(struct live *l, struct object *o);
+/* Handle the reply, of the event jvm. */
+void live_java_facts(struct live *l, uint64_t object, int status, const struct jvm_facts *f,
+		     const char *reason);
+/* Request the facts of starting JVMs again, whose time has come. now: ns. */
+void live_java_poll(struct live *l, uint64_t now);
+/* Return the time of the next such request, ns; UINT64_MAX: none is due. */
+uint64_t live_java_next(const struct live *l);
+/* Free the numbers of JVMs whose processes are forgotten. */
+void live_java_tidy(struct live *l);
 
 /* live_prefetch.c: callbacks of program_set_prefetcher() and sideband_set_prefetcher(). */
 int live_prefetch(void *context, const struct wire_sample *s, uint32_t size);

@@ -142,6 +142,7 @@ int live_begin_tables(struct live *l, struct error *err)
 		.comm_glob = l->options.targets.comm,
 		.selected = live_selects_process,
 		.calm = live_walks_stacks(l) ? on_calm : NULL,
+		.jvm = live_walks_stacks(l) ? live_jvm_of : NULL,
 		.cgroup_path = cgroup_path_of,
 		.place = place_of_process,
 		.global_number = global_number_of,
@@ -203,6 +204,7 @@ static void live_free(struct source *source)
 	host_names_free(l->selection.host_names);
 	namespace_free(l->selection.namespace);
 	vector_free(&l->selection.cpus);
+	vector_free(&l->walkers.jvms_starting);
 	if (l->epoll >= 0)
 		close(l->epoll);
 	free(l);
@@ -322,6 +324,7 @@ static void on_object_updated(void *context, struct object *o, bool changed)
 	struct live *l = context;
 
 	l->stacks.retry = true;
+	live_java_updated(l, o);
 	if (l->intern)
 		intern_object_updated(l->intern, o, changed);
 }

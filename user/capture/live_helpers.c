@@ -118,6 +118,43 @@ static void on_python(void *context, uint64_t object, const struct python_file *
 		intern_object_updated(l->intern, o, true);
 }
 
+static void on_hotspot(void *context, uint64_t object, const struct hotspot_file *f)
+{
+	struct live *l = context;
+	struct object *o = objects_handle_hotspot(l->objects, object, f);
+
+	if (o && l->processes)
+		process_table_remapped(l->processes, o);
+	l->walkers.remapped = true;
+}
+
+static void on_jvm(void *context, uint64_t object, int status, const struct jvm_facts *f,
+		   const char *reason)
+{
+	live_java_facts(context, object, status, f, reason);
+}
+
+static void on_java(void *context, uint64_t object, const struct java_places *p)
+{
+	struct live *l = context;
+
+	intern_handle_java(l->intern, object, p);
+}
+
+static int send_jvm_layout(void *context, uint32_t index, const struct hotspot_layout *l)
+{
+	const struct live *live = context;
+
+	return program_set_jvm_layout(live->program, index, l);
+}
+
+static int send_jvm(void *context, uint32_t index, const struct hotspot_process *p)
+{
+	const struct live *l = context;
+
+	return program_set_jvm(l->program, index, p);
+}
+
 static int send_layout(void *context, uint32_t number, const struct python_layout *p)
 {
 	struct live *l = context;
@@ -133,6 +170,9 @@ int live_start_helpers(struct live *l, struct error *err)
 		.facts = on_facts,
 		.table = on_table,
 		.python = on_python,
+		.hotspot = on_hotspot,
+		.jvm = on_jvm,
+		.java = on_java,
 		.context = l,
 	};
 	const struct opener_events files = {
@@ -147,6 +187,9 @@ int live_start_helpers(struct live *l, struct error *err)
 
 	l->walkers.pythons.send = send_layout;
 	l->walkers.pythons.context = l;
+	l->walkers.jvms.send_layout = send_jvm_layout;
+	l->walkers.jvms.send_process = send_jvm;
+	l->walkers.jvms.context = l;
 	ret = symbolizer_new(&l->helpers.symbolizer, &symbols, err);
 	if (!ret && live_walks_stacks(l))
 		ret = pager_new(&l->helpers.pager, err);
@@ -192,6 +235,7 @@ int live_poll_helpers(struct live *l, bool all, struct error *err)
 	uint64_t now = clock_boot_ns();
 	int ret = opener_poll(l->helpers.opener, now, err);
 
+	live_java_poll(l, now);
 	all = all || live_may_request_names(l, now);
 	if (all)
 		l->helpers.last_request = now;

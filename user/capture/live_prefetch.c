@@ -28,7 +28,7 @@ static void prefetch_pages(struct live *l, const struct process_entry *p,
 int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 {
 	struct live *l = context;
-	const uint64_t *words = live_sample_frames(s) + s->kernel_frames + s->user_frames;
+	const uint64_t *user = live_sample_frames(s) + s->kernel_frames;
 	struct own_numbers own;
 	struct process_entry *p;
 
@@ -40,8 +40,12 @@ int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 	p = process_table_of_pid(l->processes, own.pid);
 	if (p && !p->ended && p->space && s->flags & WIRE_UNFINISHED)
 		prefetch_pages(l, p, s);
-	return intern_prefetch(l->intern, own.pid, p && !p->ended ? p : NULL, words,
-			       s->python_words);
+	if (p && p->ended)
+		p = NULL;
+	if (p && s->java & WIRE_JAVA_FRAMES &&
+	    intern_prefetch_java(l->intern, p, user, s->user_frames))
+		return -ENOMEM;
+	return intern_prefetch(l->intern, own.pid, p, user + s->user_frames, s->python_words);
 }
 
 /*

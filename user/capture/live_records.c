@@ -121,6 +121,7 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		.kernel = s->kernel_frames - own,
 		.user = s->user_frames,
 		.python = s->python_words,
+		.java = s->java & WIRE_JAVA_FRAMES,
 		.end = stack_end_of(s),
 		.python_end = (enum stack_end)s->python_end,
 	};

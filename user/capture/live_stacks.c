@@ -37,6 +37,7 @@ struct parked {
 	uint64_t waits_at;
 	uint32_t kernel, user, python; /* words of frames of each part */
 	uint8_t python_end; /* enum stack_end */
+	bool java; /* the user part has Java frames */
 	bool begun; /* walk.at is the initial state, so the walk begins again without frames */
 	uint64_t data[];
 };
@@ -158,6 +159,7 @@ static int put_finished(struct live *l, struct parked *p, const struct finished_
 		.kernel = p->kernel,
 		.user = f->count,
 		.python = p->python,
+		.java = p->java,
 		.end = f->end,
 		.python_end = p->python_end,
 	};
@@ -350,6 +352,7 @@ int live_put_unfinished(struct live *l, struct process_entry *p, const struct wi
 		.user = s->user_frames,
 		.python = s->python_words,
 		.python_end = s->python_end,
+		.java = s->java & WIRE_JAVA_FRAMES,
 		.begun = s->flags & WIRE_INITIAL_STATE,
 	};
 	struct finished_stack *f = &l->stacks.finished;

@@ -87,6 +87,8 @@ static void free_object(struct objects *o, struct object *object)
 	object_end_debug_search(object);
 	tables_remove(o->context.tables, object->table, clock_boot_ns());
 	free(object->python.file);
+	free(object->java.file);
+	free(object->java.described);
 	free(object->path);
 	free(object);
 }
@@ -305,6 +307,18 @@ struct object *objects_new_python(struct objects *o, const struct mapped_place *
 	return object;
 }
 
+struct object *objects_new_java(struct objects *o, const struct mapped_place *at,
+				const struct hotspot_file *f)
+{
+	struct object *object = new_private_object(o, MAPPING_JAVA, "[java]", at);
+
+	if (!object)
+		return NULL;
+	object->table = objects_new_table_slot(o);
+	(void)object_set_java(object, f); /* on failure, the names cannot be read */
+	return object;
+}
+
 void objects_use(struct object *object)
 {
 	object->users++;
@@ -392,6 +406,23 @@ static int put_python_info(const struct object *object, uint64_t host, struct si
 	return put_info(sink, &i, err);
 }
 
+/* Emit an info record about a JVM: its release, and whether its frames can be read. */
+static int put_java_info(const struct object *object, uint64_t host, struct sink *sink,
+			 struct error *err)
+{
+	char key[32], value[320];
+	const struct info i = {
+		.id = FIRST_PYTHON_INFO + object->id,
+		.host = host,
+		.key = key,
+		.value = value,
+	};
+
+	snprintf(key, sizeof(key), "java.%llu", (unsigned long long)object->id);
+	snprintf(value, sizeof(value), "pid %u: %s", object->mapped.pid, object->java.described);
+	return put_info(sink, &i, err);
+}
+
 const struct file_quotas *objects_quotas(const struct objects *o)
 {
 	return &o->file_quotas;
@@ -430,6 +461,8 @@ int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct err
 		ret = put_mapping(sink, &m, err);
 		if (!ret && object->python.file && object->kind == MAPPING_FILE)
 			ret = put_python_info(object, host, sink, err);
+		if (!ret && object->java.described)
+			ret = put_java_info(object, host, sink, err);
 		if (ret)
 			break;
 		object->emitted = true;

@@ -2,7 +2,8 @@
 /*
  * Objects are the sources of code and of its names. A file is one object however many processes map
  * it, identified by the device, inode and generation that the kernel reports. The generated code of
- * a process (JIT) is one object per process, and so is the memory of a process that runs Python.
+ * a process (JIT) is one object per process, and so is the memory of a process that runs Python or
+ * Java.
  * The kernel, the vDSO and the 32-bit vDSO are one object each. An object is a mapping entity of
  * the trace and an object of the symbolizer, under the same id.
  */
@@ -87,6 +88,18 @@ struct object_python {
 	uint64_t code_type; /* of a memory: address of PyCode_Type in the process */
 };
 
+/* HotSpot in a file (MAPPING_FILE), or in the process of a memory (MAPPING_JAVA). */
+struct object_java {
+	/* NULL: none, or not known yet; of a memory, with addresses in the process */
+	struct hotspot_file *file;
+	/* of a memory: */
+	uint32_t number; /* jvms_send(); 0: its frames are not read, or not yet */
+	unsigned int attempts; /* number of requests for the facts of the JVM */
+	unsigned int replies; /* number of replies that had the facts */
+	uint64_t retry_at; /* time of the next request, ns */
+	char *described; /* the JVM, for people; NULL: nothing is known yet */
+};
+
 /* A file as it was when it was opened; used to detect a change. */
 struct file_version {
 	uint64_t size; /* bytes */
@@ -119,6 +132,7 @@ struct object {
 	/* parts that only some kinds have, else zeroed */
 	struct object_file file;
 	struct object_python python;
+	struct object_java java;
 	UT_hash_handle by_id;
 };
 
@@ -169,6 +183,12 @@ struct object *objects_new_jit(struct objects *o, const struct mapped_place *at)
 struct object *objects_new_python(struct objects *o, const struct mapped_place *at,
 				  const struct python_file *f, uint64_t code_type);
 /*
+ * Return a new object for the memory of a process that runs a JVM, or NULL without memory. f: the
+ * symbols of its libjvm, at their addresses in the process.
+ */
+struct object *objects_new_java(struct objects *o, const struct mapped_place *at,
+				const struct hotspot_file *f);
+/*
  * Return the object of a file, for a record of its mapping that is not in order yet. A new object
  * is opened at once, since its process may be gone later. NULL: not a file, or no memory.
  */
@@ -200,6 +220,11 @@ void objects_handle_table(struct objects *o, uint64_t id, int status, const stru
  */
 struct object *objects_handle_inspected(struct objects *o, uint64_t id, const struct python_file *f,
 					uint32_t layout);
+
+/* Request the table of the code that a JVM makes once. object: its memory. */
+void objects_request_made_table(struct objects *o, struct object *object);
+/* Record that a file is a libjvm. Return the object, NULL if there is none or no memory. */
+struct object *objects_handle_hotspot(struct objects *o, uint64_t id, const struct hotspot_file *f);
 
 /*
  * Read again the perf maps of objects that were needed since their last request, and kallsyms if a

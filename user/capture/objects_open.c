@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "symbolizers/hotspot_tables.h"
 #include "symbolizers/python_file.h"
 
 /* A token is an object id and, in its low bits, an enum open_what. */
@@ -55,6 +56,7 @@ void object_request_open(struct objects *o, struct object *object, enum open_wha
 static const enum open_what opened_for[MAPPING_KIND_COUNT] = {
 	[MAPPING_JIT] = OPEN_PERF_MAP,
 	[MAPPING_PYTHON] = OPEN_MEMORY,
+	[MAPPING_JAVA] = OPEN_MEMORY,
 };
 
 void object_open(struct objects *o, struct object *object)
@@ -123,7 +125,7 @@ static void perf_map_opened(struct objects *o, struct object *object, const stru
 	object_notify(o, object, true);
 }
 
-/* Process the opened memory of a process with an interpreter. */
+/* Process the opened memory of a process with an interpreter or a JVM. */
 static void memory_opened(struct objects *o, struct object *object, const struct open_reply *a)
 {
 	int ret = -ENOMEM;
@@ -131,6 +133,9 @@ static void memory_opened(struct objects *o, struct object *object, const struct
 	if (object->python.file)
 		ret = symbolizer_add_python(o->context.symbolizer, object->id, a->fd,
 					    &object->python.file->layout, object->python.code_type);
+	else if (object->java.file)
+		ret = symbolizer_add_java(o->context.symbolizer, object->id, a->fd,
+					  &object->java.file->objects);
 	else
 		close(a->fd);
 	if (!ret)

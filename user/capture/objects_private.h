@@ -51,6 +51,8 @@ int objects_add_kernel(struct objects *o);
 int object_give(struct objects *o, struct object *object, enum object_kind kind, int fd);
 /* Set the object's interpreter to a copy of f, or to none (NULL). Returns 0 or -ENOMEM. */
 int object_set_python(struct object *object, const struct python_file *f);
+/* Set the object's libjvm to a copy of f, or to none (NULL). Returns 0 or -ENOMEM. */
+int object_set_java(struct object *object, const struct hotspot_file *f);
 /* Return a slot for an unwind table; UNWIND_SLOT_NONE if no stacks are walked or none is free. */
 uint32_t objects_new_table_slot(struct objects *o);
 /* Record that the object has no unwind table: walks through the object end there. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "symbolizers/hotspot_tables.h"
 #include "symbolizers/python_file.h"
 
 /* Minimum time (ns) between two reads of kallsyms, which take tens of milliseconds each. */
@@ -32,6 +33,13 @@ static void request_table(struct objects *o, struct object *object)
 		object_set_no_table(o, object);
 }
 
+void objects_request_made_table(struct objects *o, struct object *object)
+{
+	/* until it arrives, walkers use the table that they have, if any */
+	if (object->table != UNWIND_SLOT_NONE)
+		(void)symbolizer_request_table(o->context.symbolizer, object->id);
+}
+
 static int request_symbols(struct objects *o, struct object *object)
 {
 	object->read = true;
@@ -50,13 +58,34 @@ int object_set_python(struct object *object, const struct python_file *f)
 	return 0;
 }
 
+int object_set_java(struct object *object, const struct hotspot_file *f)
+{
+	free(object->java.file);
+	object->java.file = f ? malloc(sizeof(*f)) : NULL;
+	if (f && !object->java.file)
+		return -ENOMEM;
+	if (f)
+		*object->java.file = *f;
+	return 0;
+}
+
+struct object *objects_handle_hotspot(struct objects *o, uint64_t id, const struct hotspot_file *f)
+{
+	struct object *object = objects_by_id(o, id);
+
+	if (!object || object->kind != MAPPING_FILE || object_set_java(object, f) < 0)
+		return NULL;
+	return object;
+}
+
 /*
- * Have the worker check whether a file has a Python interpreter in it. If the request fails, Python
- * frames of its processes are not shown.
+ * Have the worker check whether a file has a Python interpreter or HotSpot in it. If the request
+ * fails, Python frames of its processes are not shown.
  */
 static void request_inspection(struct objects *o, struct object *object)
 {
 	(void)object_set_python(object, NULL);
+	(void)object_set_java(object, NULL);
 	if (o->context.unwind && object->kind == MAPPING_FILE)
 		(void)symbolizer_inspect(o->context.symbolizer, object->id);
 }
@@ -181,7 +210,8 @@ void objects_need(struct objects *o, struct object *object)
 	object->wanted = true;
 	object_open(o, object);
 	/* Ignore errors: later requests for names report an unreadable file. */
-	if (object->state == OBJECT_KNOWN && !object->read && object->kind != MAPPING_PYTHON)
+	if (object->state == OBJECT_KNOWN && !object->read && object->kind != MAPPING_PYTHON &&
+	    object->kind != MAPPING_JAVA)
 		(void)request_symbols(o, object);
 }
 

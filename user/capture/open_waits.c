@@ -43,9 +43,10 @@ struct open_waits {
 static int share_walker_maps(struct open_waits *o, const struct program *program)
 {
 	static const char *const shared[] = {
-		"selected_pids",  "selected_tids",    "arena",	    "unwind_slots",
-		"unwind_rules",	  "unwind_processes", "rule_cache", "python_layouts",
-		"python_threads", "python_seen",
+		"selected_pids",  "selected_tids",    "arena",		 "unwind_slots",
+		"unwind_rules",	  "unwind_processes", "rule_cache",	 "python_layouts",
+		"python_threads", "python_seen",      "hotspot_layouts", "hotspot_processes",
+		"hotspot_cache",
 	};
 	int ret = 0;
 

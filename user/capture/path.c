@@ -16,6 +16,13 @@ static unsigned int lower_count(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
+static bool is_java_word(uint64_t word)
+{
+	uint64_t tag = word >> WIRE_TAG_SHIFT;
+
+	return tag >= WIRE_TAG_JAVA_COMPILED && tag <= WIRE_TAG_JAVA_BLOB;
+}
+
 /*
  * Take the user frames up to the first one that is not in code: a chain of frame pointers through
  * code that was built without them yields numbers that are no code addresses. The innermost frame
@@ -28,25 +35,38 @@ static void take_user_frames(struct path *p, const struct raw_stack *raw,
 {
 	const uint64_t *words = raw->words + raw->kernel;
 	unsigned int count = lower_count(raw->user, WIRE_MAX_USER);
+	bool whole = true;
 
 	p->end = raw->end;
-	for (p->user_count = 0; p->user_count < count; p->user_count++) {
-		bool caller = p->user_count;
-		uint64_t address = word_address(words[p->user_count], &caller) - caller;
-		enum path_code code = space->code(space->context, address);
+	p->user_count = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		bool caller = i;
+		uint64_t address = word_address(words[i], &caller) - caller;
+		enum path_code code;
 
-		if (code == PATH_UNMAPPED && p->user_count) {
+		if (is_java_word(words[i])) {
+			if (++i < count)
+				p->user[p->user_count++] = (struct path_frame){
+					.address = words[i - 1],
+					.place = words[i],
+					.kind = PATH_JAVA,
+				};
+			continue;
+		}
+		code = space->code(space->context, address);
+		if (code == PATH_UNMAPPED && i) {
 			p->end = END_UNMAPPED;
+			whole = false;
 			break;
 		}
-		p->user[p->user_count] = (struct path_frame){
+		p->user[p->user_count++] = (struct path_frame){
 			.address = address,
 			.kind = PATH_USER,
 			.loop = code == PATH_LOOP,
 		};
 		p->loop_count += code == PATH_LOOP;
 	}
-	p->native_whole = p->end == END_WALKED && p->user_count == raw->user;
+	p->native_whole = p->end == END_WALKED && whole && count == raw->user;
 }
 
 static void end_segment(struct path *p)

@@ -29,16 +29,16 @@
 #include "bpf/event.h"
 #include "capture/intern.h"
 
-enum path_kind { PATH_KERNEL, PATH_USER, PATH_PYTHON };
+enum path_kind { PATH_KERNEL, PATH_USER, PATH_PYTHON, PATH_JAVA };
 
 struct path_frame {
 	/*
 	 * native frame: an address within the call instruction of a caller, or the pc of the
 	 * innermost frame and of a frame that a signal interrupted; PATH_PYTHON: address of the
-	 * code object
+	 * code object; PATH_JAVA: the frame's first word, with its tag
 	 */
 	uint64_t address;
-	uint64_t place; /* PATH_PYTHON: PYTHON_PLACE() */
+	uint64_t place; /* PATH_PYTHON: PYTHON_PLACE(); PATH_JAVA: the frame's second word */
 	uint8_t kind; /* enum path_kind */
 	bool loop; /* the frame is an evaluation loop */
 };

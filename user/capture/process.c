@@ -83,6 +83,8 @@ static void forget_generated(struct process_entry *p)
 		objects_unuse(p->code.jit);
 	if (p->code.python)
 		objects_unuse(p->code.python);
+	if (p->code.java)
+		objects_unuse(p->code.java);
 	p->code = (struct process_code){0};
 }
 
@@ -158,7 +160,8 @@ static int send_end(struct process_entry *p, process_sender send, void *context)
 	return send(context, p->pid, NULL);
 }
 
-static int send_mappings(struct process_entry *p, process_sender send, void *context, uint64_t now)
+static int send_mappings(const struct process_table *t, struct process_entry *p,
+			 process_sender send, void *context, uint64_t now)
 {
 	struct unwind_process r = {.born = p->born.precision == BIRTH_EXACT ? p->born.ns : 0};
 	int ret;
@@ -173,6 +176,7 @@ static int send_mappings(struct process_entry *p, process_sender send, void *con
 	r.count = p->space->view_count;
 	r.settled = p->walkers.settled == p->space->version;
 	r.python = pythons_of(p->space);
+	r.hotspot = t->context.jvm ? t->context.jvm(t->context.context, p) : 0;
 	ret = send(context, p->pid, &r);
 	if (!ret) {
 		p->walkers.sent = r.version;
@@ -192,7 +196,7 @@ int process_table_send(struct process_table *t, process_sender send, void *conte
 
 		if (!p || !p->walkers.unsent)
 			continue;
-		one = send_mappings(p, send, context, now);
+		one = send_mappings(t, p, send, context, now);
 		p->walkers.unsent = one == -EAGAIN;
 		if (p->walkers.unsent)
 			t->unsent.items[left++] = p->pid;
@@ -512,7 +516,7 @@ static void note_calm(const struct process_table *t, const struct process_entry 
 	const struct space *s = p->space;
 	bool mapped = false;
 
-	if (!t->context.calm || !p->code.program || p->code.jit || p->code.python)
+	if (!t->context.calm || !p->code.program || p->code.jit || p->code.python || p->code.java)
 		return;
 	for (size_t i = 0; i < s->mappings.count; i++) {
 		if (!is_calm_mapping(s->mappings.items[i].object, now))

@@ -69,6 +69,7 @@ struct process_code {
 	 * memory of the process, with the names of Python code; NULL until a Python frame is seen
 	 */
 	struct object *python;
+	struct object *java; /* memory of the process, which runs a JVM; NULL: it maps none */
 };
 
 /* Further numbers of a process; 0: unknown. */
@@ -147,6 +148,11 @@ struct process_context {
 	bool (*selected)(void *context, uint32_t pid);
 	/* called once for each program file, when a process ends whose files were all known */
 	void (*calm)(void *context, const struct object *program);
+	/*
+	 * returns the number of the JVM of a process that is sent to the walkers; 0: none, or not
+	 * known yet. NULL: no JVMs are looked for
+	 */
+	uint32_t (*jvm)(void *context, struct process_entry *p);
 	/* returns the path of a cgroup id, "" if unknown; valid until the next call */
 	const char *(*cgroup_path)(void *context, uint64_t id);
 	/* names the place of a process with this path of its cgroup */

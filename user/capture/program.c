@@ -545,6 +545,20 @@ int program_set_layout(struct program *p, uint32_t number, const struct python_l
 	return bpf_map_update_elem(fd, &number, l, BPF_ANY) ? -errno : 0;
 }
 
+int program_set_jvm_layout(struct program *p, uint32_t index, const struct hotspot_layout *l)
+{
+	int fd = bpf_map__fd(p->skeleton->maps.hotspot_layouts);
+
+	return bpf_map_update_elem(fd, &index, l, BPF_ANY) ? -errno : 0;
+}
+
+int program_set_jvm(struct program *p, uint32_t index, const struct hotspot_process *jvm)
+{
+	int fd = bpf_map__fd(p->skeleton->maps.hotspot_processes);
+
+	return bpf_map_update_elem(fd, &index, jvm, BPF_ANY) ? -errno : 0;
+}
+
 void program_set_prefetcher(struct program *p, program_prefetcher prefetch, void *context)
 {
 	p->prefetch = prefetch;

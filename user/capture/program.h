@@ -169,6 +169,9 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
  * errno.
  */
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
+/* Set a layout of a libjvm, or a JVM, under an index (jvms.h). Return 0 or a negative errno. */
+int program_set_jvm_layout(struct program *p, uint32_t index, const struct hotspot_layout *l);
+int program_set_jvm(struct program *p, uint32_t index, const struct hotspot_process *jvm);
 /*
  * Set a callback for samples with Python code that the BPF programs had not seen before. The
  * callback is called when such a sample is drained, before the sample is in order, since the names

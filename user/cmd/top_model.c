@@ -298,6 +298,7 @@ static enum top_kind top_kind_of_frame(uint64_t frame_kind)
 	case FRAME_KERNEL:
 		return TOP_KERNEL;
 	case FRAME_JIT:
+	case FRAME_JAVA:
 		return TOP_JIT;
 	case FRAME_PYTHON:
 		return TOP_PYTHON;

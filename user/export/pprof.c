@@ -294,8 +294,8 @@ static void pprof_use_mapping(struct pprof *p, uint32_t index, const struct prof
 {
 	const struct profile_code *f = &frame->f;
 	const struct mapping *m = &p->profile->mappings[index].m;
-	bool absolute =
-		m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT || m->kind == MAPPING_PYTHON;
+	bool absolute = m->kind == MAPPING_KERNEL || m->kind == MAPPING_JIT ||
+			m->kind == MAPPING_PYTHON || m->kind == MAPPING_JAVA;
 	struct pprof_object fresh = {.start = absolute ? f->address & ~4095ULL : 0,
 				     .limit = absolute ? 0 : m->size,
 				     .looked_up = true};

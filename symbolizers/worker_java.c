@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Read the tables of a JVM in the worker, and answer for the names of its frames. */
+#include "symbolizers/worker_java.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolizers/worker_tables.h"
+
+/* Most bytes of the names of one process that are kept. */
+#define NAMES_BYTES_MAX (16u << 20)
+
+bool worker_java_begin(struct java_process *p, const void *payload, size_t size)
+{
+	*p = (struct java_process){0};
+	if (size != sizeof(p->objects))
+		return false;
+	memcpy(&p->objects, payload, size);
+	return true;
+}
+
+static void forget_once(struct java_process *p)
+{
+	if (p->once)
+		hotspot_once_free(p->once);
+	free(p->once);
+	p->once = NULL;
+}
+
+void worker_java_end(struct java_process *p)
+{
+	forget_once(p);
+	hotspot_names_free(p->names);
+	hotspot_tables_free(p->tables);
+	*p = (struct java_process){0};
+}
+
+static int read_java_memory(void *context, void *to, size_t bytes, uint64_t address)
+{
+	const int *fd = context;
+	char *p = to;
+	ssize_t got;
+
+	/* If one page cannot be read, pread() ends before that page, and the next pread() fails. */
+	for (; bytes; bytes -= (size_t)got, p += got, address += (uint64_t)got) {
+		got = pread(*fd, p, bytes, (off_t)address);
+		if (got <= 0)
+			return -EFAULT;
+	}
+	return 0;
+}
+
+static int read_tables(struct java_process *p, int fd, struct error *err)
+{
+	struct hotspot_tables *t;
+	int ret;
+
+	if (p->tables)
+		return 0;
+	ret = hotspot_tables_read(&t, &p->objects, read_java_memory, &fd, err);
+	if (ret)
+		return ret;
+	ret = hotspot_names_new(&p->names, t, err);
+	if (ret)
+		hotspot_tables_free(t);
+	else
+		p->tables = t;
+	return ret;
+}
+
+/* Describe the code that is made once. Without that, the walker leaves it by its frame sizes. */
+static int read_once(struct java_process *p, const struct hotspot_memory *memory,
+		     struct jvm_facts *f, struct error *err)
+{
+	int ret;
+
+	forget_once(p);
+	p->once = calloc(1, sizeof(*p->once));
+	if (!p->once)
+		return -ENOMEM;
+	ret = hotspot_once_read(p->once, p->tables, &f->facts, memory, err);
+	if (ret) {
+		free(p->once);
+		p->once = NULL;
+		return ret == -EAGAIN ? ret : 0;
+	}
+	f->row_count = p->once->row_count;
+	memcpy(f->rows, p->once->rows, sizeof(f->rows));
+	f->has_table = p->once->table != NULL;
+	f->base = p->once->base;
+	return 0;
+}
+
+int worker_reply_jvm_table(int socket, const struct message *request, const struct java_process *p)
+{
+	const struct hotspot_once *once = p ? p->once : NULL;
+
+	return worker_reply_made_table(socket, request, once ? once->table : NULL,
+				       once ? once->table_bytes : 0);
+}
+
+int worker_reply_jvm(int socket, const struct message *request, struct java_process *p, int fd)
+{
+	struct message_jvm m;
+	struct error err = {0};
+	int ret = -EBADF;
+
+	/* clear padding as well, since the struct is sent as it is */
+	memset(&m, 0, sizeof(m));
+	if (p && fd >= 0)
+		ret = read_tables(p, fd, &err);
+	if (!ret) {
+		const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
+
+		ret = hotspot_facts_read(&m.jvm.facts, p->tables, &memory, &err);
+		if (!ret)
+			ret = read_once(p, &memory, &m.jvm, &err);
+	}
+	m.status = ret;
+	if (ret)
+		snprintf(m.reason, sizeof(m.reason), "%.*s", (int)sizeof(m.reason) - 1, err.text);
+	return message_reply(socket, request, MESSAGE_JVM_FACTS, &m, sizeof(m));
+}
+
+static bool describe_lookup(struct hotspot_lookup *out, const struct message_lookup *q)
+{
+	static const uint32_t kinds[] = {
+		[WIRE_TAG_JAVA_COMPILED] = HOTSPOT_FRAME_COMPILED,
+		[WIRE_TAG_JAVA_INTERPRETED] = HOTSPOT_FRAME_INTERPRETED,
+		[WIRE_TAG_JAVA_BLOB] = HOTSPOT_FRAME_BLOB,
+	};
+	uint64_t tag = q->address >> WIRE_TAG_SHIFT;
+
+	if (tag >= sizeof(kinds) / sizeof(*kinds) || !kinds[tag])
+		return false;
+	out->kind = kinds[tag];
+	out->address = q->address & ((1ULL << WIRE_TAG_SHIFT) - 1);
+	out->place = q->place;
+	return true;
+}
+
+unsigned int worker_java_find(struct hotspot_frame out[HOTSPOT_FRAMES_MAX], struct java_process *p,
+			      int fd, const struct message_lookup *q, uint32_t *flags)
+{
+	const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
+	struct hotspot_lookup lookup;
+	int count;
+
+	*flags = 0;
+	if (!p->names || !describe_lookup(&lookup, q))
+		return 0;
+	count = hotspot_names_find(p->names, fd >= 0 ? &memory : NULL, &lookup, out);
+	hotspot_names_trim(p->names, NAMES_BYTES_MAX);
+	if (count == -ESTALE || count == -EFAULT)
+		*flags = PLACE_FREED;
+	if (count <= 0)
+		return 0;
+	*flags = PLACE_KNOWN | (out[0].inferred ? PLACE_INFERRED : 0);
+	return (unsigned int)count;
+}
+
+static uint16_t put_java_text(char **at, const char *text)
+{
+	size_t size = strlen(text);
+
+	memcpy(*at, text, size);
+	*at += size;
+	return (uint16_t)size;
+}
+
+/* Write "package.Class.method" and a signature, which may be "". */
+static uint16_t put_java_name(char **at, const struct hotspot_frame *f, const char *signature)
+{
+	const char *begin = *at;
+
+	if (*f->class_name) {
+		put_java_text(at, f->class_name);
+		put_java_text(at, ".");
+	}
+	put_java_text(at, f->method);
+	put_java_text(at, signature);
+	return (uint16_t)(*at - begin);
+}
+
+size_t worker_java_write(char to[JAVA_PLACE_MAX], uint64_t address, const struct hotspot_frame *f,
+			 uint32_t flags)
+{
+	char *at = to + sizeof(struct message_place);
+	struct message_place m;
+
+	memset(&m, 0, sizeof(m));
+	m.address = address;
+	m.flags = flags;
+	if (f) {
+		m.line = f->line;
+		m.name = put_java_name(&at, f, "");
+		m.system_name = *f->signature ? put_java_name(&at, f, f->signature) : 0;
+		m.declared = put_java_text(&at, f->file);
+	}
+	memcpy(to, &m, sizeof(m));
+	return (size_t)(at - to);
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The code that HotSpot generates: short pieces of every form whose callers are known by hand, and
+ * the code of JDK 17, 21 and 25 (tests/replay/hotspot-*.code.zst, saved by
+ * tests/lib/hotspot_vm.py).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "suite.h"
+#include "symbolizers/unwind/code_flow.h"
+#include "symbolizers/unwind/hotspot_paths.h"
+
+#define BYTES(...) ((const uint8_t[]){__VA_ARGS__}), sizeof((const uint8_t[]){__VA_ARGS__})
+#define RBX 3 /* DWARF numbers */
+#define RAX 0
+#define R13 13
+
+/* Return the state at an offset of a compiled method; its depth is CODE_UNKNOWN if there is none.
+ */
+static struct code_state state_in(const uint8_t *code, size_t size, int32_t frame_words,
+				  int32_t complete, uint32_t at)
+{
+	struct code_state state = code_state_lost;
+
+	(void)hotspot_compiled_state(&state,
+				     &(struct hotspot_compiled){.code = code,
+								.size = size,
+								.frame_words = frame_words,
+								.complete = complete},
+				     at);
+	return state;
+}
+
+static void check_place(const struct code_state *s, int depth, int saved_rbp)
+{
+	ck_assert_int_eq(s->depth, depth);
+	ck_assert_int_eq(s->return_slot, 1);
+	ck_assert_int_eq(s->saved_rbp, saved_rbp);
+}
+
+/* mov %eax,-0x14000(%rsp); push %rbp; sub $0x20,%rsp; nop; add $0x20,%rsp; pop %rbp; ret */
+START_TEST(pushed_frame)
+{
+	static const uint8_t code[] = {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x83,
+				       0xec, 0x20, 0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};
+	static const int expected[][3] = {{0, 1, 0},  {7, 1, 0},  {8, 2, 2}, {12, 6, 2},
+					  {13, 6, 2}, {17, 2, 2}, {18, 1, 0}};
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		struct code_state s = state_in(code, sizeof(code), 6, 12, expected[i][0]);
+
+		check_place(&s, expected[i][1], expected[i][2]);
+	}
+}
+END_TEST
+
+/* sub $0x18,%rsp; mov %rbp,0x10(%rsp); add $0x10,%rsp; pop %rbp; ret: in between, rbp is not saved
+ */
+START_TEST(moved_frame)
+{
+	static const uint8_t code[] = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c, 0x24,
+				       0x10, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
+	struct code_state s = state_in(code, sizeof(code), 4, 9, 4);
+
+	check_place(&s, 4, 0);
+	s = state_in(code, sizeof(code), 4, 9, 9);
+	check_place(&s, 4, 2);
+	s = state_in(code, sizeof(code), 4, 9, 14);
+	check_place(&s, 1, 0);
+}
+END_TEST
+
+/*
+ * push %rbp; sub $0x10,%rsp; test %eax,%eax; jne 1f; 2: add $0x10,%rsp; pop %rbp; ret;
+ * 1: sub $0x20,%rsp; call *%r10; add $0x20,%rsp; jmp 2b
+ */
+START_TEST(barrier_stub)
+{
+	static const uint8_t code[] = {0x55, 0x48, 0x83, 0xec, 0x10, 0x85, 0xc0, 0x75, 0x06, 0x48,
+				       0x83, 0xc4, 0x10, 0x5d, 0xc3, 0x48, 0x83, 0xec, 0x20, 0x41,
+				       0xff, 0xd2, 0x48, 0x83, 0xc4, 0x20, 0xeb, 0xed};
+	struct code_state s = state_in(code, sizeof(code), 4, 5, 9);
+
+	check_place(&s, 4, 2);
+	s = state_in(code, sizeof(code), 4, 5, 19); /* the call */
+	check_place(&s, 8, 2);
+	s = state_in(code, sizeof(code), 4, 5, 26);
+	check_place(&s, 4, 2);
+}
+END_TEST
+
+/*
+ * push %rbp; sub $0x10,%rsp; jmp 2f; call (does not return); 1: jmp *%rax; nop; 2: add $0x10,%rsp;
+ * pop %rbp; cmp 8(%r15),%rsp; ja 1b; ret. What follows the call has the frame of the jump to it.
+ */
+START_TEST(call_that_does_not_return)
+{
+	static const uint8_t code[] = {0x55, 0x48, 0x83, 0xec, 0x10, 0xeb, 0x08, 0xe8, 0x00,
+				       0x10, 0x00, 0x00, 0xff, 0xe0, 0x90, 0x48, 0x83, 0xc4,
+				       0x10, 0x5d, 0x49, 0x3b, 0x67, 0x08, 0x77, 0xf2, 0xc3};
+	struct code_state s = state_in(code, sizeof(code), 4, 5, 12);
+
+	check_place(&s, 1, 0);
+	s = state_in(code, sizeof(code), 4, 5, 7);
+	check_place(&s, 4, 2);
+}
+END_TEST
+
+/* A method that must not be entered any more: jmp over the prologue, the body from complete on. */
+START_TEST(patched_method)
+{
+	static const uint8_t code[] = {0xe9, 0x00, 0x10, 0x00, 0x00, 0xfe, 0xff, 0x55, 0x48, 0x83,
+				       0xec, 0x20, 0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};
+	struct code_state s = state_in(code, sizeof(code), 6, 12, 12);
+
+	check_place(&s, 6, 2);
+	s = state_in(code, sizeof(code), 6, 12, 17);
+	check_place(&s, 2, 2);
+	s = state_in(code, sizeof(code), 6, 12, 8);
+	ck_assert_int_eq(s.depth, CODE_UNKNOWN);
+}
+END_TEST
+
+static const struct hotspot_row *row_at(const struct hotspot_paths_rows *rows, uint32_t offset)
+{
+	const struct hotspot_row *found = NULL;
+
+	for (size_t i = 0; i < rows->items.count && rows->items.items[i].offset <= offset; i++)
+		found = &rows->items.items[i];
+	ck_assert_ptr_nonnull(found);
+	return found;
+}
+
+static void check_row(const struct hotspot_paths_rows *rows, uint32_t offset, int state, int ra,
+		      int sender, int method)
+{
+	const struct hotspot_row *r = row_at(rows, offset);
+
+	ck_assert_msg(r->state == state && r->return_register == ra &&
+			      r->sender_register == sender && r->method_register == method,
+		      "%#x: %u %u %u %u", offset, r->state, r->return_register, r->sender_register,
+		      r->method_register);
+}
+
+/*
+ * pop %rax; 1: push $0; dec %edx; jg 1b; push %rax; push %rbp; mov %rsp,%rbp; push %r13; push $0;
+ * mov 8(%rbx),%r13; push %rbx; nop; jmp *%rcx
+ */
+START_TEST(method_entry)
+{
+	static const uint8_t code[] = {0x58, 0x6a, 0x00, 0xff, 0xca, 0x7f, 0xfa, 0x50,
+				       0x55, 0x48, 0x8b, 0xec, 0x41, 0x55, 0x6a, 0x00,
+				       0x4c, 0x8b, 0x6b, 0x08, 0x53, 0x90, 0xff, 0xe1};
+	struct hotspot_paths_rows rows = {0};
+	const int none = HOTSPOT_NO_REGISTER;
+
+	ck_assert_int_eq(hotspot_paths_append(
+				 &rows, &(struct hotspot_once_code){.bytes = code,
+								    .size = sizeof(code),
+								    .offset = 0x100,
+								    .kind = HOTSPOT_ONCE_ENTRY}),
+			 0);
+	check_row(&rows, 0x100, HOTSPOT_RETURN_AT_SP, none, R13, RBX);
+	check_row(&rows, 0x101, HOTSPOT_RETURN_IN_REGISTER, RAX, R13, RBX);
+	check_row(&rows, 0x107, HOTSPOT_RETURN_IN_REGISTER, RAX, R13, RBX);
+	check_row(&rows, 0x108, HOTSPOT_RETURN_AT_SP, none, R13, RBX);
+	check_row(&rows, 0x109, HOTSPOT_RETURN_ABOVE_FP, none, R13, RBX);
+	check_row(&rows, 0x10c, HOTSPOT_RETURN_AT_FP, none, R13, RBX);
+	check_row(&rows, 0x10e, HOTSPOT_RETURN_AT_FP, none, none, RBX);
+	check_row(&rows, 0x114, HOTSPOT_RETURN_AT_FP, none, none, RBX);
+	check_row(&rows, 0x115, HOTSPOT_FRAME, none, none, none);
+	vector_free(&rows.items);
+}
+END_TEST
+
+/* mov -8(%rbp),%rbx; leave; pop %rdx; mov %rbx,%rsp; jmp *%rdx */
+START_TEST(interpreter_return)
+{
+	static const uint8_t code[] = {0x48, 0x8b, 0x5d, 0xf8, 0xc9, 0x5a,
+				       0x48, 0x8b, 0xe3, 0xff, 0xe2};
+	struct hotspot_paths_rows rows = {0};
+	const int none = HOTSPOT_NO_REGISTER, rdx = 1;
+
+	ck_assert_int_eq(hotspot_paths_append(
+				 &rows, &(struct hotspot_once_code){.bytes = code,
+								    .size = sizeof(code),
+								    .kind = HOTSPOT_ONCE_CODELET}),
+			 0);
+	check_row(&rows, 4, HOTSPOT_FRAME, none, none, none);
+	check_row(&rows, 5, HOTSPOT_RETURN_AT_SP, none, RBX, none);
+	check_row(&rows, 6, HOTSPOT_RETURN_IN_REGISTER, rdx, RBX, none);
+	check_row(&rows, 9, HOTSPOT_RETURN_IN_REGISTER, rdx, none, none);
+	vector_free(&rows.items);
+}
+END_TEST
+
+static struct code_flow flow_of(const uint8_t *code, size_t size, enum hotspot_once_kind kind)
+{
+	struct code_flow f;
+
+	ck_assert_int_eq(code_flow_init(&f, code, size), 0);
+	ck_assert_int_eq(hotspot_paths_follow(&f, kind), 0);
+	return f;
+}
+
+/*
+ * A table of numbers lies before a function: 01 02 03; push %rbp; mov %rsp,%rbp; push %rbx; and
+ * $-64,%rsp; lea -8(%rbp),%rsp; pop %rbx; leave; ret
+ */
+START_TEST(function_behind_data)
+{
+	static const uint8_t code[] = {0x01, 0x02, 0x03, 0x55, 0x48, 0x8b, 0xec, 0x53, 0x48, 0x83,
+				       0xe4, 0xc0, 0x48, 0x8d, 0x65, 0xf8, 0x5b, 0xc9, 0xc3};
+	struct code_flow f = flow_of(code, sizeof(code), HOTSPOT_ONCE_FUNCTIONS);
+	struct unwind_rule r;
+
+	ck_assert_ptr_nonnull(code_flow_state(&f, 12));
+	r = code_state_rule(code_flow_state(&f, 12)); /* the stack pointer is aligned */
+	ck_assert_int_eq(r.reg, UNWIND_REG_FP);
+	ck_assert_int_eq(r.cfa_offset, 16);
+	r = code_state_rule(code_flow_state(&f, 16));
+	ck_assert_int_eq(r.reg, UNWIND_REG_SP);
+	ck_assert_int_eq(r.cfa_offset, 24);
+	ck_assert_int_eq(r.fp_offset, -16);
+	r = code_state_rule(code_flow_state(&f, 18));
+	ck_assert_int_eq(r.cfa_offset, 8);
+	ck_assert_int_eq(r.saved, UNWIND_SAVED(UNWIND_FP_SAME, UNWIND_RA_AT_CFA));
+	code_flow_free(&f);
+}
+END_TEST
+
+/* What begins with a frame that somebody else has made is no function. */
+START_TEST(guesses_that_make_no_sense)
+{
+	const struct {
+		const uint8_t *code;
+		size_t size;
+	} cases[] = {
+		{BYTES(0x5b, 0xc3)}, /* pop %rbx; ret */
+		{BYTES(0xc9, 0xc3)}, /* leave; ret */
+		{BYTES(0x53, 0xc3)}, /* push %rbx; ret */
+		{BYTES(0x55, 0x31, 0xed, 0x58, 0xc3)}, /* push %rbp; xor %ebp,%ebp; pop %rax; ret */
+		{BYTES(0x31, 0xed, 0xc3)}, /* xor %ebp,%ebp; ret */
+		{BYTES(0x48, 0x89, 0xc4, 0xc3)}, /* mov %rax,%rsp; ret */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct code_flow f = flow_of(cases[i].code, cases[i].size, HOTSPOT_ONCE_FUNCTIONS);
+
+		for (size_t at = 0; at < f.size; at++)
+			ck_assert_msg(!code_flow_state(&f, at), "case %zu, offset %zu", i, at);
+		code_flow_free(&f);
+	}
+}
+END_TEST
+
+/* Random bytes, and jumps that lead to each other: it ends soon. */
+START_TEST(hostile_code_ends)
+{
+	enum { SIZE = 1 << 20 };
+	uint64_t random = 88172645463325252ULL;
+	uint8_t *code = malloc(SIZE);
+
+	for (int kind = HOTSPOT_ONCE_FUNCTIONS; kind <= HOTSPOT_ONCE_ENTRY; kind++) {
+		struct code_flow f;
+		int ret;
+
+		for (size_t i = 0; i < SIZE; i += 8) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			memcpy(code + i, &random, 8);
+			if (kind % 2) /* push %rcx; jne to anywhere */
+				memcpy(code + i, (const uint8_t[]){0x51, 0x0f, 0x85}, 3);
+			if (kind % 2)
+				code[i + 6] = code[i + 7] = (uint8_t)(random & 1 ? 0 : 0xff);
+		}
+		ck_assert_int_eq(code_flow_init(&f, code, SIZE), 0);
+		ret = hotspot_paths_follow(&f, (enum hotspot_once_kind)kind);
+		ck_assert(ret == 0 || ret == -7 /* E2BIG */);
+		code_flow_free(&f);
+	}
+	free(code);
+}
+END_TEST
+
+struct piece {
+	char kind;
+	int frame, complete;
+	unsigned int entry;
+	size_t size;
+	char name[128];
+	const uint8_t *code;
+};
+
+/* Load a file of code; the caller frees it. */
+static uint8_t *load_code(int release, size_t *size)
+{
+	enum { PACKED_MAX = 1 << 20, SIZE_MAX_ = 16 << 20 };
+	char path[64];
+	uint8_t *packed = malloc(PACKED_MAX), *out = malloc(SIZE_MAX_);
+	FILE *f;
+
+	snprintf(path, sizeof(path), "tests/replay/hotspot-%d.code.zst", release);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	*size = ZSTD_decompress(out, SIZE_MAX_, packed, fread(packed, 1, PACKED_MAX, f));
+	ck_assert(!ZSTD_isError(*size));
+	fclose(f);
+	free(packed);
+	return out;
+}
+
+/* Take the next piece at *at. */
+static bool next_piece(struct piece *p, const uint8_t *bytes, size_t size, size_t *at)
+{
+	const uint8_t *line = bytes + *at, *end = memchr(line, '\n', size - *at);
+	char text[256];
+
+	if (*at >= size)
+		return false;
+	ck_assert(end && (size_t)(end - line) < sizeof(text));
+	memcpy(text, line, (size_t)(end - line));
+	text[end - line] = '\0';
+	ck_assert_int_eq(sscanf(text, "%c %d %d %u %zu %127[^\n]", &p->kind, &p->frame,
+				&p->complete, &p->entry, &p->size, p->name),
+			 6);
+	p->code = end + 1;
+	*at = (size_t)(p->code - bytes) + p->size;
+	return true;
+}
+
+struct totals {
+	unsigned int pieces, instructions, known;
+};
+
+static void follow_piece(struct code_flow *f, const struct piece *p)
+{
+	static const char once[] = "FfLie";
+	const char *kind = strchr(once, p->kind);
+	const struct hotspot_compiled m = {
+		.code = p->code,
+		.size = p->size,
+		.kind = p->kind == 'C'	 ? HOTSPOT_COMPILED_METHOD
+			: p->kind == 'A' ? HOTSPOT_COMPILED_ADAPTER
+					 : HOTSPOT_COMPILED_NATIVE,
+		.frame_words = p->frame,
+		.complete = p->complete,
+		.entry = p->entry,
+	};
+
+	ck_assert_int_eq(code_flow_init(f, p->code, p->size), 0);
+	ck_assert_int_eq(kind ? hotspot_paths_follow(f, (enum hotspot_once_kind)(kind - once))
+			      : hotspot_compiled_follow(f, &m),
+			 0);
+}
+
+/* Check what must hold for all code, and count. */
+static void check_piece(const struct piece *p, struct totals *t)
+{
+	struct code_flow f;
+
+	follow_piece(&f, p);
+	for (size_t at = 0; at < p->size; at++) {
+		const struct code_state *s = &f.states[at];
+
+		if (f.marks[at] != CODE_SEEN)
+			continue;
+		t->instructions++;
+		t->known += !code_state_is_lost(s);
+		if (p->code[at] == 0xc3 && !(s->flags & CODE_WHOLE) && !code_state_is_lost(s))
+			ck_assert_msg(code_state_returns(s), "%s+%#zx", p->name, at);
+		if (p->kind == 'C' && at == (size_t)p->complete)
+			ck_assert_msg(s->depth == p->frame, "%s+%#zx: %d words, not %d", p->name,
+				      at, s->depth, p->frame);
+	}
+	t->pieces++;
+	code_flow_free(&f);
+}
+
+/*
+ * The code of real JVMs: every ret finds its return address, every method's frame has the size that
+ * the JVM says, and almost all code is described.
+ */
+START_TEST(code_of_jdks)
+{
+	static const int releases[] = {17, 21, 25};
+
+	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++) {
+		struct totals t = {0};
+		struct piece p;
+		size_t size, at = 0;
+		uint8_t *bytes = load_code(releases[i], &size);
+
+		while (next_piece(&p, bytes, size, &at))
+			check_piece(&p, &t);
+		ck_assert_uint_gt(t.pieces, 200);
+		ck_assert_uint_gt(t.instructions, 30000);
+		ck_assert_msg(t.known > t.instructions / 100 * 97, "JDK %d: %u of %u", releases[i],
+			      t.known, t.instructions);
+		free(bytes);
+	}
+}
+END_TEST
+
+SUITE("hotspot_paths", pushed_frame, moved_frame, barrier_stub, call_that_does_not_return,
+      patched_method, method_entry, interpreter_return, function_behind_data,
+      guesses_that_make_no_sense, hostile_code_ends, code_of_jdks)

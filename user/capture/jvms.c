@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Numbers the JVMs and their layouts, and finds libjvm in address spaces. */
+#include "capture/jvms.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Return the number of a layout + 1; a new one is sent first. Return 0 on failure. */
+static uint32_t layout_number(struct jvms *j, const struct hotspot_layout *l)
+{
+	for (uint32_t i = 0; i < j->layout_count; i++)
+		if (!memcmp(&j->layouts[i], l, sizeof(*l)))
+			return i + 1;
+	if (j->layout_count == HOTSPOT_LAYOUTS_MAX ||
+	    j->send_layout(j->context, j->layout_count, l))
+		return 0;
+	j->layouts[j->layout_count++] = *l;
+	return j->layout_count;
+}
+
+static uint32_t free_index(const struct jvms *j)
+{
+	uint32_t i = 0;
+
+	while (i < HOTSPOT_PROCESSES_MAX && j->objects[i])
+		i++;
+	return i;
+}
+
+static void describe_process(struct hotspot_process *p, const struct object *o,
+			     const struct jvm_facts *jvm)
+{
+	const struct hotspot_facts *facts = &jvm->facts;
+
+	p->table = jvm->has_table ? o->table : UNWIND_SLOT_NONE;
+	p->base = jvm->base;
+	p->row_count = jvm->row_count;
+	memcpy(p->rows, jvm->rows, sizeof(p->rows));
+	p->range_count = facts->range_count;
+	memcpy(p->ranges, facts->ranges, sizeof(p->ranges));
+	p->interpreter_low = facts->interpreter_low;
+	p->interpreter_high = facts->interpreter_high;
+}
+
+int jvms_send(struct jvms *j, const struct object *o, const struct jvm_facts *facts,
+	      uint32_t *number)
+{
+	uint32_t index = *number ? HOTSPOT_NUMBER_INDEX(*number) : free_index(j);
+	struct hotspot_process *p;
+	int ret;
+
+	if (index == HOTSPOT_PROCESSES_MAX)
+		return -ENOSPC;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->layout = layout_number(j, &facts->facts.layout);
+	/* 0 stands for no JVM */
+	if (!*number && !(++j->generation & 0xffffff))
+		j->generation++;
+	p->number = *number ? *number : HOTSPOT_NUMBER(index, j->generation & 0xffffff);
+	describe_process(p, o, facts);
+	ret = p->layout ? j->send_process(j->context, index, p) : -ENOSPC;
+	if (!ret) {
+		j->objects[index] = o->id;
+		*number = p->number;
+	}
+	free(p);
+	return ret;
+}
+
+void jvms_remove(struct jvms *j, uint32_t number)
+{
+	j->objects[HOTSPOT_NUMBER_INDEX(number)] = 0;
+}
+
+bool jvms_find(struct hotspot_file *out, const struct space *s)
+{
+	for (size_t i = 0; i < s->mappings.count; i++) {
+		const struct space_mapping *m = &s->mappings.items[i];
+		const struct hotspot_file *f = m->object ? m->object->java.file : NULL;
+
+		if (!f)
+			continue;
+		*out = *f;
+		for (int n = 0; n < HOTSPOT_OBJECTS; n++)
+			out->objects.address[n] += m->start - m->offset - f->code_delta;
+		return true;
+	}
+	return false;
+}

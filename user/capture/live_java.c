@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Finds the JVMs among the processes: has their memory opened, requests what the BPF walkers need
+ * of them, again while a JVM is starting, and passes that to the walkers.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/live.h"
+#include "symbolizers/hotspot_tables.h"
+
+/* Time (ns) after which a JVM that is starting is asked again; it grows up to the second. */
+#define RETRY_FIRST (5 * NSEC_PER_MSEC)
+#define RETRY_LONGEST (200 * NSEC_PER_MSEC)
+/* A process that maps libjvm, but does not start a JVM in so many attempts (minutes), has none. */
+#define ATTEMPTS_MAX 1500
+
+uint32_t live_jvm_of(void *context, struct process_entry *p)
+{
+	struct live *l = context;
+	struct hotspot_file f;
+
+	if (!p->code.java && jvms_find(&f, p->space)) {
+		const struct mapped_place at = process_entry_place(p);
+
+		p->code.java = objects_new_java(l->objects, &at, &f);
+		if (!p->code.java)
+			return 0;
+		objects_use(p->code.java);
+		objects_need(l->objects, p->code.java);
+	}
+	return p->code.java ? p->code.java->java.number : 0;
+}
+
+static void request_jvm(struct live *l, struct object *o)
+{
+	o->java.attempts++;
+	(void)symbolizer_request_jvm(l->helpers.symbolizer, o->id);
+}
+
+void live_java_updated(struct live *l, struct object *o)
+{
+	if (o->kind == MAPPING_JAVA && o->state == OBJECT_KNOWN && !o->java.attempts)
+		request_jvm(l, o);
+}
+
+static void retry_later(struct live *l, struct object *o, uint64_t now)
+{
+	uint64_t wait = RETRY_FIRST * o->java.attempts;
+
+	if (o->java.attempts >= ATTEMPTS_MAX || vector_push(&l->walkers.jvms_starting, o->id) < 0)
+		return;
+	o->java.retry_at = now + (wait < RETRY_LONGEST ? wait : RETRY_LONGEST);
+}
+
+/*
+ * Have the facts of a JVM that is known requested again: it makes the last of its stubs, those of
+ * the compilers, after others have run for a while, and on a slow machine even the interpreter may
+ * not have been complete.
+ */
+static void ask_again(struct live *l, struct object *o, uint64_t now)
+{
+	static const uint64_t after[] = {60 * NSEC_PER_MSEC, 300 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC,
+					 10 * NSEC_PER_SEC};
+
+	if (o->java.replies >= sizeof(after) / sizeof(*after))
+		return;
+	o->java.retry_at = now + after[o->java.replies++];
+	(void)vector_push(&l->walkers.jvms_starting, o->id);
+}
+
+void live_java_poll(struct live *l, uint64_t now)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < l->walkers.jvms_starting.count; i++) {
+		uint64_t id = l->walkers.jvms_starting.items[i];
+		struct object *o = objects_by_id(l->objects, id);
+
+		if (o && o->users && now >= o->java.retry_at)
+			request_jvm(l, o);
+		else if (o && o->users)
+			l->walkers.jvms_starting.items[left++] = id;
+	}
+	l->walkers.jvms_starting.count = left;
+}
+
+uint64_t live_java_next(const struct live *l)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < l->walkers.jvms_starting.count; i++) {
+		const struct object *o =
+			objects_by_id(l->objects, l->walkers.jvms_starting.items[i]);
+
+		if (o && o->java.retry_at < next)
+			next = o->java.retry_at;
+	}
+	return next;
+}
+
+static void describe_jvm(struct object *o, int status, const struct jvm_facts *f,
+			 const char *reason)
+{
+	char text[256];
+
+	if (status)
+		snprintf(text, sizeof(text), "HotSpot, its frames are not read: %s",
+			 *reason ? reason : strerror(-status));
+	else
+		snprintf(text, sizeof(text), "HotSpot %s%s, its frames are read", f->facts.version,
+			 f->facts.debug_non_safepoints ? " with DebugNonSafepoints" : "");
+	free(o->java.described);
+	o->java.described = strdup(text);
+	o->emitted = false;
+}
+
+void live_java_facts(struct live *l, uint64_t object, int status, const struct jvm_facts *f,
+		     const char *reason)
+{
+	struct object *o = objects_by_id(l->objects, object);
+	struct process_entry *p;
+
+	if (!o || o->kind != MAPPING_JAVA)
+		return;
+	if (!status)
+		status = jvms_send(&l->walkers.jvms, o, f, &o->java.number);
+	if (!status && f->has_table)
+		objects_request_made_table(l->objects, o);
+	describe_jvm(o, status, f, reason);
+	if (status == -EAGAIN)
+		retry_later(l, o, clock_boot_ns());
+	else if (!status)
+		ask_again(l, o, clock_boot_ns());
+	p = process_table_of_pid(l->processes, o->mapped.pid);
+	if (status || !p || p->code.java != o)
+		return;
+	process_table_mark_unsent(l->processes, p);
+	l->walkers.remapped = true;
+}
+
+void live_java_tidy(struct live *l)
+{
+	struct jvms *j = &l->walkers.jvms;
+
+	for (uint32_t i = 0; i < HOTSPOT_PROCESSES_MAX; i++) {
+		const struct object *o =
+			j->objects[i] ? objects_by_id(l->objects, j->objects[i]) : NULL;
+
+		if (!o || !o->users)
+			j->objects[i] = 0;
+	}
+}
