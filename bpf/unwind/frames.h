@@ -75,6 +75,8 @@ static __always_inline int user_walk_step(struct user_walk *u)
 	}
 	u->at = at + 1;
 	u->status = native_walk_step(w);
+	if (u->status == WALK_CALLER)
+		return 0;
 	if (w->hotspot && (u->status == WALK_JAVA || u->status == WALK_UNMAPPED))
 		u->status = user_walk_leave_java(u);
 	if (u->status == WALK_UNMAPPED && w->settled) {

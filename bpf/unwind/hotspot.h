@@ -133,7 +133,7 @@ static __always_inline int hotspot_leave_method(struct native_walk *w,
 		return hotspot_leave_sized(w, w->sp + 8, 0);
 	if (exact)
 		progress = hotspot_find_progress(w, b->code + (__s64)hotspot_frame_complete(w, l));
-	else if (w->java.after_stub && b->frame_size > 2)
+	else if (w->sp == w->stub_caller && b->frame_size > 2)
 		progress = hotspot_find_pushed(w);
 	if (progress >= HOTSPOT_MOVED) {
 		w->sp += 8 * (__u64)(progress - HOTSPOT_MOVED);
@@ -417,7 +417,8 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 		ret = hotspot_leave_interpreter(w, p, l, b, exact);
 	else
 		ret = hotspot_leave_other(w, p, b, exact);
-	w->java.after_stub = b->kind == HOTSPOT_OTHER;
+	if (b->kind == HOTSPOT_OTHER)
+		w->stub_caller = w->sp;
 	return ret;
 }
 

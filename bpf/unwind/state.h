@@ -89,8 +89,7 @@ struct hotspot_scratch {
 	__u32 index; /* of a range; keeps the verifier from following each value on its own */
 	__u8 found; /* a frame was left: words[] are its words */
 	__u8 fresh; /* the frame's blob was not in the cache */
-	__u8 after_stub; /* the frame before was that of a stub of the runtime */
-	__u8 unused;
+	__u16 unused;
 	__u64 words[2];
 };
 
@@ -113,6 +112,12 @@ struct native_walk {
 	/* number of the process's struct hotspot_process (HOTSPOT_NUMBER()); 0: no JVM */
 	__u32 hotspot;
 	__u32 unused2;
+	/*
+	 * sp of the caller of the last stub of a JVM's runtime that was left; 0: there was none.
+	 * Here, where every walk writes, and not among its other data, which native walks leave
+	 * alone.
+	 */
+	__u64 stub_caller;
 	__u64 window_at; /* address of the window; WALK_NO_WINDOW: none */
 	__u64 window[WALK_WINDOW_WORDS];
 	struct hotspot_scratch java;

@@ -387,7 +387,10 @@ static __always_inline int leave_by_cfa(struct native_walk *w, const struct unwi
 	return WALK_CALLER;
 }
 
-/* Leave a frame by a rule. exact: pc was interrupted, and is not a return address. */
+/*
+ * Leave a frame by a rule. exact: pc was interrupted, and is not a return address. Return WALK_JAVA
+ * with w unchanged if the code may be that of a JVM.
+ */
 static __always_inline int leave_by_rule(struct native_walk *w, __u32 number, int exact)
 {
 	const struct unwind_rule *r = walk_rule(w, number);
@@ -398,6 +401,8 @@ static __always_inline int leave_by_rule(struct native_walk *w, __u32 number, in
 	case UNWIND_END:
 		return native_walk_end(w, WALK_END_WALKED);
 	case UNWIND_GAP:
+		if (number == UNWIND_RULE_GENERATED && w->hotspot)
+			return WALK_JAVA;
 		return leave_by_frame_pointer(w, number);
 	case UNWIND_FRAME:
 		/* the frame pointer may point down, since Go's runtime switches stacks */
@@ -427,13 +432,13 @@ static __always_inline int native_walk_step(struct native_walk *w)
 		if (ret)
 			return ret;
 	}
-	if (rule == UNWIND_RULE_GENERATED && w->hotspot)
-		return WALK_JAVA;
-	w->java.after_stub = 0;
 	w->exact = 0;
 	ret = leave_by_rule(w, rule, exact);
-	if (ret != WALK_CALLER)
+	if (ret != WALK_CALLER) {
+		if (ret == WALK_JAVA)
+			w->exact = exact;
 		return ret;
+	}
 	if (w->exact) /* after a signal frame, all registers are known */
 		w->known = 1;
 	return w->pc ? WALK_CALLER : native_walk_end(w, WALK_END_WALKED);
