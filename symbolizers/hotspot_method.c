@@ -108,11 +108,14 @@ static int read_method_head(struct method_head *out, const struct hotspot_reader
 static uint32_t head_id(const struct hotspot_reader *r, const struct method_head *h)
 {
 	const struct hotspot_method_offsets *o = &r->method;
+	struct hotspot_method_numbers numbers = {
+		.code_size = (uint16_t)index_of(h, o->code_size),
+		.name = (uint16_t)index_of(h, o->name),
+		.signature = (uint16_t)index_of(h, o->signature),
+		.number = (uint16_t)index_of(h, o->number),
+	};
 
-	return hotspot_method_id(
-		h->const_method, pool_of(r, h), (uint16_t)index_of(h, o->code_size),
-		(uint16_t)index_of(h, o->name), (uint16_t)index_of(h, o->signature),
-		(uint16_t)index_of(h, o->number));
+	return hotspot_method_id(h->const_method, pool_of(r, h), &numbers);
 }
 
 /* Read a Symbol as UTF-8, in malloc()ed memory. A Symbol without references is a freed one. */

@@ -186,6 +186,7 @@ static __always_inline int
 hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struct hotspot_method *m)
 {
 	__u64 *const_method = w->java.words, address, constants;
+	struct hotspot_method_numbers numbers;
 	__u32 bytes = l->const_bytes;
 
 	keep_in_register(bytes);
@@ -199,12 +200,15 @@ hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struc
 	constants = w->java.method[l->const_constants / 8 & (HOTSPOT_METHOD_BYTES / 8 - 1)];
 	if (!constants || (constants & 7) || constants >> 47)
 		return -1;
-	m->code_size = hotspot_const_short(w, l->const_code_size);
+	numbers = (struct hotspot_method_numbers){
+		.code_size = hotspot_const_short(w, l->const_code_size),
+		.name = hotspot_const_short(w, l->const_name),
+		.signature = hotspot_const_short(w, l->const_signature),
+		.number = hotspot_const_short(w, l->const_number),
+	};
+	m->code_size = numbers.code_size;
 	m->bytecodes = address + bytes;
-	m->id = hotspot_method_id(address, constants, m->code_size,
-				  hotspot_const_short(w, l->const_name),
-				  hotspot_const_short(w, l->const_signature),
-				  hotspot_const_short(w, l->const_number));
+	m->id = hotspot_method_id(address, constants, &numbers);
 	return 0;
 }
 

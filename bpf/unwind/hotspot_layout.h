@@ -201,19 +201,24 @@ static inline __u64 hotspot_hash_word(__u64 id, __u64 word)
 	return id ^ id >> 32;
 }
 
+/* The members of a ConstMethod that are a part of its method's id. */
+struct hotspot_method_numbers {
+	__u16 code_size, name, signature, number;
+};
+
 /*
  * Return the id of a method, which distinguishes it from another one that takes its address later.
- * const_method, constants: addresses of its ConstMethod and ConstantPool; the others are members of
- * ConstMethod.
+ * const_method, constants: addresses of its ConstMethod and ConstantPool.
  */
-static inline __u32 hotspot_method_id(__u64 const_method, __u64 constants, __u16 code_size,
-				      __u16 name, __u16 signature, __u16 number)
+static inline __u32 hotspot_method_id(__u64 const_method, __u64 constants,
+				      const struct hotspot_method_numbers *n)
 {
 	__u64 id = hotspot_hash_word(0, const_method);
 
 	id = hotspot_hash_word(id, constants);
-	return (__u32)hotspot_hash_word(id, (__u64)code_size | (__u64)name << 16 |
-						    (__u64)signature << 32 | (__u64)number << 48);
+	return (__u32)hotspot_hash_word(id, (__u64)n->code_size | (__u64)n->name << 16 |
+						    (__u64)n->signature << 32 |
+						    (__u64)n->number << 48);
 }
 
 /*

@@ -33,6 +33,8 @@ ONLY_TESTS = {
 # Functions that have one definition per build.
 PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", "walk_read",
              "walk_rule", "walk_slot", # of the walker: bpf/unwind/kernel.h, capture/finish.c
+             "hotspot_cache_entry", "hotspot_find_layout", "hotspot_find_process",
+             "hotspot_read", "hotspot_read_part", # bpf/unwind/hotspot_kernel.h, capture/finish.c
              "user_read", # bpf/unwind/current.h, remote.h
              "host_reports_steal", # with and without the kernel's structs
              "leave_signal_frame"} # by architecture
