@@ -181,6 +181,21 @@ struct hotspot_method {
 	__u16 code_size;
 };
 
+/*
+ * Take a method's id and size from the cache. Return 0 if they are there. If another method has
+ * taken the addresses of both of its parts meanwhile, or the class was redefined, the id is an old
+ * one, by which the reader of names finds no method; a walk with skip_cache replaces it.
+ */
+static __always_inline int hotspot_cached_method(struct hotspot_method *m, __u64 hash)
+{
+	__u32 size;
+
+	if (hotspot_cache_load(hash, &m->id, &size))
+		return -1;
+	m->code_size = size;
+	return 0;
+}
+
 /* Read the Method at m->address. Return 0 if there seems to be one. */
 static __always_inline int
 hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struct hotspot_method *m)
@@ -188,14 +203,20 @@ hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struc
 	__u64 *const_method = w->java.words, address, constants;
 	struct hotspot_method_numbers numbers;
 	__u32 bytes = l->const_bytes;
+	__u64 hash;
 
 	keep_in_register(bytes);
 	if (!m->address || (m->address & 7) || m->address >> 47 || bytes > HOTSPOT_METHOD_BYTES ||
 	    hotspot_read(w, const_method, sizeof(*const_method), m->address + l->method_const))
 		return -1;
 	address = *const_method;
-	if (!address || (address & 7) || address >> 47 ||
-	    hotspot_read_part(w, w->java.method, bytes, HOTSPOT_METHOD_BYTES, address))
+	if (!address || (address & 7) || address >> 47)
+		return -1;
+	m->bytecodes = address + bytes;
+	hash = hotspot_cache_hash(w, hotspot_hash_word(hotspot_hash_word(0, m->address), address));
+	if (!w->skip_cache && !hotspot_cached_method(m, hash))
+		return 0;
+	if (hotspot_read_part(w, w->java.method, bytes, HOTSPOT_METHOD_BYTES, address))
 		return -1;
 	constants = w->java.method[l->const_constants / 8 & (HOTSPOT_METHOD_BYTES / 8 - 1)];
 	if (!constants || (constants & 7) || constants >> 47)
@@ -207,8 +228,8 @@ hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struc
 		.number = hotspot_const_short(w, l->const_number),
 	};
 	m->code_size = numbers.code_size;
-	m->bytecodes = address + bytes;
 	m->id = hotspot_method_id(address, constants, &numbers);
+	hotspot_cache_store(hash, m->id, m->code_size);
 	return 0;
 }
 
@@ -310,9 +331,12 @@ static __always_inline int hotspot_leave_interpreter(struct native_walk *w,
 		r = hotspot_find_row(p, w->pc - b->code);
 	if (r)
 		whole = *r;
-	if (hotspot_name_interpreted(w, l, &whole, exact))
+	if (hotspot_name_interpreted(w, l, &whole, exact)) {
+		if (!b->address && hotspot_find_blob(w, w->pc - !exact))
+			return native_walk_end(w, WALK_END_JAVA);
 		hotspot_put_words(w, WIRE_TAG_JAVA_BLOB, b->address,
 				  HOTSPOT_BLOB_PLACE(w->pc - b->address, b->kind));
+	}
 	return hotspot_leave_by_row(w, &whole);
 }
 
@@ -398,6 +422,24 @@ static __always_inline int hotspot_leave_other(struct native_walk *w,
 }
 
 /*
+ * Find the blob of pc as hotspot_find_blob() does. That of the interpreter, whose place is known,
+ * has no address then: nothing in its header is needed.
+ */
+static __always_inline int hotspot_find_code(struct native_walk *w, const struct hotspot_process *p,
+					     __u64 pc)
+{
+	struct hotspot_blob *b = &w->java.blob;
+
+	if (pc < p->interpreter_low || pc >= p->interpreter_high)
+		return hotspot_find_blob(w, pc);
+	w->java.fresh = 0;
+	b->address = 0;
+	b->code = p->interpreter_low;
+	b->kind = HOTSPOT_INTERPRETER;
+	return 0;
+}
+
+/*
  * Leave the frame at w->pc, if that lies in the code cache of the process's JVM. Return
  * WALK_UNMAPPED if it does not; else as native_walk_step(). If w->java.found, w->java.words are the
  * frame's words.
@@ -410,10 +452,11 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 	int exact = w->exact, ret;
 
 	w->java.found = 0;
-	if (!l || hotspot_find_range(w, p, w->pc - !exact))
+	if (!l)
 		return WALK_UNMAPPED;
-	if (hotspot_find_blob(w, w->pc - !exact))
-		return native_walk_end(w, WALK_END_JAVA);
+	ret = hotspot_find_code(w, p, w->pc - !exact);
+	if (ret)
+		return ret == WALK_UNMAPPED ? ret : native_walk_end(w, WALK_END_JAVA);
 	w->exact = 0;
 	if (hotspot_is_method(b->kind))
 		ret = hotspot_leave_method(w, l, b, exact);

@@ -171,6 +171,31 @@ static __always_inline __u64 hotspot_cache_key(__u64 hash, __u32 id, __u32 place
 	return hash ^ ((__u64)id << 32 | place);
 }
 
+/* Load what was stored with a hash. Return 0 if it is there. */
+static __always_inline int hotspot_cache_load(__u64 hash, __u32 *id, __u32 *place)
+{
+	const volatile struct hotspot_cached *c = hotspot_cache_entry(hash);
+	__u64 key;
+
+	if (!c)
+		return -1;
+	key = c->key;
+	*id = c->id;
+	*place = c->place;
+	return key == hotspot_cache_key(hash, *id, *place) ? 0 : -1;
+}
+
+static __always_inline void hotspot_cache_store(__u64 hash, __u32 id, __u32 place)
+{
+	volatile struct hotspot_cached *c = hotspot_cache_entry(hash);
+
+	if (!c)
+		return;
+	c->key = hotspot_cache_key(hash, id, place);
+	c->id = id;
+	c->place = place;
+}
+
 /*
  * Take the blob of pc from the cache, and read its header again: the address may have another blob
  * by now. Return 0 on success.
@@ -179,17 +204,9 @@ static __always_inline int hotspot_find_cached(struct native_walk *w,
 					       const struct hotspot_layout *l, __u64 pc,
 					       struct hotspot_blob *b)
 {
-	__u64 hash = hotspot_cache_hash(w, pc);
-	const volatile struct hotspot_cached *c = hotspot_cache_entry(hash);
 	__u32 id, place;
-	__u64 key;
 
-	if (!c)
-		return -1;
-	key = c->key;
-	id = c->id;
-	place = c->place;
-	if (key != hotspot_cache_key(hash, id, place))
+	if (hotspot_cache_load(hotspot_cache_hash(w, pc), &id, &place))
 		return -1;
 	b->address = (pc & ~7ULL) - 8 * (__u64)(place >> 4);
 	b->kind = place & 15;
@@ -201,21 +218,15 @@ static __always_inline int hotspot_find_cached(struct native_walk *w,
 static __always_inline void hotspot_cache_blob(const struct native_walk *w, __u64 pc,
 					       const struct hotspot_blob *b)
 {
-	__u64 hash = hotspot_cache_hash(w, pc);
-	volatile struct hotspot_cached *c = hotspot_cache_entry(hash);
 	__u64 words = (pc - b->address) / 8;
-	__u32 place = (__u32)words << 4 | b->kind;
 
-	if (!c || words >> 28)
-		return;
-	c->key = hotspot_cache_key(hash, b->id, place);
-	c->id = b->id;
-	c->place = place;
+	if (!(words >> 28))
+		hotspot_cache_store(hotspot_cache_hash(w, pc), b->id, (__u32)words << 4 | b->kind);
 }
 
 /*
- * Find the blob that contains pc, in the heap w->java.index. It is then w->java.blob. Return 0 on
- * success.
+ * Find the blob that contains pc. It is then w->java.blob. Return 0 on success; WALK_UNMAPPED if pc
+ * lies in no heap of code.
  */
 HOTSPOT_FUNCTION int hotspot_find_blob(struct native_walk *w, __u64 pc)
 {
@@ -229,6 +240,9 @@ HOTSPOT_FUNCTION int hotspot_find_blob(struct native_walk *w, __u64 pc)
 	w->java.fresh = 0;
 	if (!hotspot_find_cached(w, l, pc, b))
 		return 0;
+	/* after the cache, since a look at all heaps takes as long as reading the header */
+	if (hotspot_find_range(w, p, pc))
+		return WALK_UNMAPPED;
 	w->java.fresh = 1;
 	b->address = hotspot_search_segments(w, p, l, pc);
 	if (!b->address || hotspot_read_header(w, l, b->address) ||

@@ -52,13 +52,15 @@ enum walk_status {
 #define WALK_FRAME_MAX (1 << 20)
 
 /*
- * The blob of a pc that was found before. CPUs read and write entries without locks: key is mixed
- * with the other members, so that halves of two entries do not match.
+ * The blob of a pc, or the size and the id of a method, that were found before. CPUs read and write
+ * entries without locks: key is mixed with the other members, so that halves of two entries do not
+ * match.
  */
 struct hotspot_cached {
 	__u64 key;
-	__u32 id; /* compile id of an nmethod, else 0 */
-	__u32 place; /* 8-byte words from the blob to pc, << 4 | enum hotspot_kind */
+	__u32 id; /* compile id of an nmethod; id of a method; else 0 */
+	/* 8-byte words from the blob to pc, << 4 | enum hotspot_kind; bytes of a method's code */
+	__u32 place;
 };
 
 /* A blob. */
@@ -105,7 +107,7 @@ struct native_walk {
 	__u8 end; /* enum walk_end */
 	/*
 	 * look up rules in the tables instead of the cache, so that the tables' times of use are
-	 * updated
+	 * updated, and read the ids of Java methods anew
 	 */
 	__u8 skip_cache;
 	__u8 unused[3];
