@@ -417,7 +417,7 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 		ret = hotspot_leave_interpreter(w, p, l, b, exact);
 	else
 		ret = hotspot_leave_other(w, p, b, exact);
-	w->java.after_stub = b->kind == HOTSPOT_OTHER;
+	w->java.after_stub = b->kind == HOTSPOT_OTHER || b->kind == HOTSPOT_STUBS;
 	return ret;
 }
 
