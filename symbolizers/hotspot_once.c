@@ -22,9 +22,9 @@
  * is no code that runs, and the interpreter, whose codelets are followed.
  */
 static const char *const other_blobs[] = {
-	"nmethod",	     "native nmethod",	  "I2C/C2I",	 "adapters",
-	"vtable chunks",     "InlineCacheBuffer", "Interpreter", "C1 temporary",
-	"Signature Handler", "native signature",  "UpcallStub",
+	"nmethod",	     "native nmethod", "adapters",     "vtable chunks",
+	"InlineCacheBuffer", "Interpreter",    "C1 temporary", "Signature Handler",
+	"native signature",  "UpcallStub",
 };
 
 struct codelet_offsets {
@@ -164,10 +164,22 @@ static bool read_blob(struct once_reader *r, struct once_blob *out, uint64_t blo
 
 static enum hotspot_once_kind kind_of_blob(const char *name)
 {
-	if (!strncmp(name, "StubRoutines", strlen("StubRoutines")))
-		return HOTSPOT_ONCE_FUNCTIONS;
-	if (!strncmp(name, "MethodHandles", strlen("MethodHandles")))
-		return HOTSPOT_ONCE_LINKERS;
+	static const struct {
+		const char *begin;
+		enum hotspot_once_kind kind;
+	} kinds[] = {
+		{"StubRoutines", HOTSPOT_ONCE_FUNCTIONS},
+		{"MethodHandles", HOTSPOT_ONCE_LINKERS},
+		{"I2C/C2I", HOTSPOT_ONCE_ADAPTER},
+		{"ExceptionBlob", HOTSPOT_ONCE_EXCEPTION},
+		{"Deoptimization", HOTSPOT_ONCE_UNPACKING},
+		{"UncommonTrap", HOTSPOT_ONCE_UNPACKING},
+	};
+
+	for (size_t n = 0; n < sizeof(kinds) / sizeof(*kinds); n++) {
+		if (!strncmp(name, kinds[n].begin, strlen(kinds[n].begin)))
+			return kinds[n].kind;
+	}
 	return HOTSPOT_ONCE_FUNCTION;
 }
 

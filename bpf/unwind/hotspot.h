@@ -464,7 +464,7 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 		ret = hotspot_leave_interpreter(w, p, l, b, exact);
 	else
 		ret = hotspot_leave_other(w, p, b, exact);
-	if (b->kind == HOTSPOT_OTHER)
+	if (b->kind == HOTSPOT_OTHER || b->kind == HOTSPOT_STUBS)
 		w->stub_caller = w->sp;
 	return ret;
 }

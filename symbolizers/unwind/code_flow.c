@@ -34,14 +34,36 @@ void code_flow_free(struct code_flow *f)
 	vector_free(&f->calls);
 }
 
+/*
+ * Where two paths meet and the caller cannot be found on one of them, keep the state of the other
+ * one, if that is allowed. Return 1 if that was done, 0 or -ENOMEM.
+ */
+static int keep_found(struct code_flow *f, uint64_t at, const struct code_state *state)
+{
+	const enum code_mark mark = f->marks[at];
+
+	if (!f->keeps_found || (mark != CODE_NEW && mark != CODE_SEEN))
+		return 0;
+	if (code_state_is_hopeless(state))
+		return 1;
+	if (mark != CODE_NEW || !code_state_is_hopeless(&f->states[at]))
+		return 0;
+	f->states[at] = *state;
+	return vector_push(&f->next, (uint32_t)at) < 0 ? -ENOMEM : 1;
+}
+
 /* A path comes to an offset with a state. Return 0 or -ENOMEM. */
 static int arrive(struct code_flow *f, uint64_t at, const struct code_state *state)
 {
 	struct code_state known;
+	int ret;
 
 	if (at >= f->size || f->marks[at] == CODE_BAD)
 		return 0; /* to other code */
-	f->lost |= code_state_is_hopeless(state);
+	f->lost |= code_state_is_hopeless(state) && !f->keeps_found;
+	ret = keep_found(f, at, state);
+	if (ret)
+		return ret < 0 ? ret : 0;
 	switch (f->marks[at]) {
 	case CODE_UNSEEN:
 	case CODE_TRIED:
@@ -92,6 +114,11 @@ static bool is_direct_call(const struct x86_instruction *i)
 static bool calls_code(const struct x86_instruction *i)
 {
 	return is_direct_call(i) || (!i->map && i->opcode == 0xff && (i->modrm >> 3 & 7) == 2);
+}
+
+static bool pushes_memory(const struct x86_instruction *i)
+{
+	return !i->map && i->opcode == 0xff && (i->modrm >> 3 & 7) == 6 && x86_mod(i) != 3;
 }
 
 /*
@@ -167,6 +194,8 @@ static int follow(struct code_flow *f, size_t at)
 	if (is_direct_call(&i) && f->calls_inside && state.flags & CODE_WHOLE)
 		ret = arrive(f, target, &state);
 	code_state_run(&state, &i);
+	if (f->makes_frames && state.depth == CODE_UNKNOWN && pushes_memory(&i))
+		state = code_state_function;
 	if (!ret && calls_code(&i))
 		return return_to(f, after, &state);
 	return ret ? ret : arrive(f, after, &state);

@@ -31,6 +31,9 @@ struct code_flow {
 	VECTOR(uint32_t) found; /* offsets that are CODE_NEW */
 	uint64_t steps; /* instructions that may still be visited */
 	bool calls_inside; /* called code of the same range has its caller's frame */
+	bool keeps_found; /* a path on which the caller is lost changes nothing where others lead */
+	/* words of memory that are pushed while the depth is not known are return addresses */
+	bool makes_frames;
 	bool failed; /* the paths make no sense */
 	bool lost; /* somewhere on the paths, the caller cannot be found */
 };

@@ -29,6 +29,20 @@ const struct code_state code_state_method = {
 	.flags = CODE_METHOD | CODE_SENDER_APART,
 };
 
+const struct code_state code_state_adapter = {
+	.depth = 1,
+	.return_slot = 1,
+	.return_register = CODE_NO_REGISTER,
+	.sender = CODE_NO_REGISTER,
+	.flags = CODE_FREE_BASE,
+};
+
+const struct code_state code_state_exception = {
+	.depth = 0,
+	.return_register = RDX,
+	.sender = CODE_NO_REGISTER,
+};
+
 const struct code_state code_state_interpreter = {
 	.depth = CODE_UNKNOWN,
 	.frame = 2,
@@ -81,7 +95,7 @@ static bool is_known(const struct code_state *s)
 /* Return whether the place of the base is known. */
 static bool has_base(const struct code_state *s)
 {
-	return is_known(s) || s->frame ||
+	return is_known(s) || s->frame || s->copy_at ||
 	       (s->sender != CODE_NO_REGISTER && !(s->flags & CODE_SENDER_APART));
 }
 
@@ -105,6 +119,23 @@ bool code_state_returns(const struct code_state *s)
 	       !(s->flags & CODE_RBP_LOST);
 }
 
+/* Forget the copies that two paths do not agree about. */
+static void join_copies(struct code_state *joined, const struct code_state *other)
+{
+	if (joined->return_copy != other->return_copy)
+		joined->return_copy = 0;
+	if (joined->copy_depth != other->copy_depth)
+		joined->copy_depth = joined->copy_at = joined->copy_register = 0;
+	if (joined->copy_at != other->copy_at)
+		joined->copy_at = 0;
+	if (joined->copy_register != other->copy_register)
+		joined->copy_register = 0;
+	if (joined->rbp_at != other->rbp_at || joined->rbp_depth != other->rbp_depth)
+		joined->rbp_at = joined->rbp_depth = 0;
+	if (joined->copy_at && joined->frame != other->frame)
+		joined->frame = 0; /* the base is found by the copy */
+}
+
 bool code_state_join(struct code_state *s, const struct code_state *other)
 {
 	const uint8_t loose = CODE_METHOD | CODE_RBX_LOST | CODE_RBP_LOST;
@@ -117,12 +148,21 @@ bool code_state_join(struct code_state *s, const struct code_state *other)
 		joined.kept_rbp = 0;
 	if (joined.sender != other->sender)
 		joined.sender = CODE_NO_REGISTER;
+	join_copies(&joined, other);
 	if (!(other->flags & CODE_METHOD))
 		joined.flags &= (uint8_t)~CODE_METHOD;
 	joined.flags |= other->flags & (CODE_RBX_LOST | CODE_RBP_LOST);
 	same.depth = joined.depth;
 	same.kept_rbp = joined.kept_rbp;
 	same.sender = joined.sender;
+	same.return_copy = joined.return_copy;
+	same.copy_depth = joined.copy_depth;
+	same.copy_at = joined.copy_at;
+	same.copy_register = joined.copy_register;
+	same.rbp_at = joined.rbp_at;
+	same.rbp_depth = joined.rbp_depth;
+	if (!joined.frame)
+		same.frame = 0;
 	same.flags = (uint8_t)((same.flags & ~loose) | (joined.flags & loose));
 	if (memcmp(&joined, &same, sizeof(same)) != 0 || code_state_is_hopeless(&joined))
 		joined = code_state_lost;
@@ -137,18 +177,37 @@ static void set_depth(struct code_state *s, int64_t words)
 	s->depth = words < -WORDS_MAX || words > WORDS_MAX ? CODE_UNKNOWN : (int16_t)words;
 }
 
+/* The stack pointer is overwritten. */
+static void lose_stack(struct code_state *s)
+{
+	s->depth = CODE_UNKNOWN;
+	s->copy_at = s->rbp_at = 0;
+}
+
+/* The stack pointer, from which a place is counted, is raised by bytes. */
+static void move_place(int16_t *place, int64_t bytes)
+{
+	int64_t at = *place - bytes / 8;
+
+	if (*place)
+		*place = at < 1 || at > WORDS_MAX ? 0 : (int16_t)at;
+}
+
 /* Add bytes to the stack pointer. */
 static void add_stack(struct code_state *s, int64_t bytes)
 {
 	if (bytes % 8)
-		s->depth = CODE_UNKNOWN;
+		lose_stack(s);
 	else if (is_known(s))
 		set_depth(s, s->depth - bytes / 8);
+	move_place(&s->copy_at, bytes);
+	move_place(&s->rbp_at, bytes);
 }
 
 /* The stack pointer becomes rbp plus bytes. */
 static void stack_from_rbp(struct code_state *s, int64_t bytes)
 {
+	s->copy_at = s->rbp_at = 0;
 	if (!s->frame || bytes % 8)
 		s->depth = CODE_UNKNOWN;
 	else
@@ -162,6 +221,10 @@ static void lose_register(struct code_state *s, unsigned int reg)
 		s->return_register = CODE_NO_REGISTER;
 	if (reg == s->sender)
 		s->sender = CODE_NO_REGISTER;
+	if (s->return_copy == reg + 1)
+		s->return_copy = 0;
+	if (s->copy_register == reg + 1)
+		s->copy_register = 0;
 	if (reg == RBX) {
 		s->flags |= CODE_RBX_LOST;
 		s->flags &= (uint8_t)~CODE_METHOD;
@@ -227,6 +290,7 @@ static void push_from(struct code_state *s, unsigned int reg)
 static void load_register(struct code_state *s, unsigned int reg, int64_t slot)
 {
 	bool is_sender = slot > 0 && slot == s->sender_slot;
+	bool is_return = slot > 0 && slot == s->return_slot;
 
 	if (reg == RBP && slot > 0 && slot == s->kept_rbp && s->frame)
 		return;
@@ -238,6 +302,8 @@ static void load_register(struct code_state *s, unsigned int reg, int64_t slot)
 	lose_register(s, reg);
 	if (is_sender)
 		s->sender = (uint8_t)reg;
+	if (is_return)
+		s->return_copy = (uint8_t)(reg + 1);
 }
 
 static void pop_to(struct code_state *s, unsigned int reg)
@@ -245,12 +311,12 @@ static void pop_to(struct code_state *s, unsigned int reg)
 	int slot = is_known(s) ? s->depth : 0;
 
 	if (reg == RSP) {
-		s->depth = CODE_UNKNOWN;
+		lose_stack(s);
 		return;
 	}
 	load_register(s, reg, slot);
 	if (slot > 0 && slot == s->return_slot) {
-		s->return_slot = 0;
+		s->return_slot = s->return_copy = 0;
 		s->return_register = (uint8_t)reg;
 	}
 	add_stack(s, 8);
@@ -259,6 +325,7 @@ static void pop_to(struct code_state *s, unsigned int reg)
 /* The stack pointer becomes the value of a register. */
 static void stack_from_register(struct code_state *s, unsigned int reg)
 {
+	s->copy_at = s->rbp_at = 0;
 	if (reg == RBP) {
 		stack_from_rbp(s, 0);
 	} else if (reg == s->sender && !s->return_slot && !s->saved_rbp) {
@@ -286,6 +353,11 @@ static void copy_sp(struct code_state *s, unsigned int reg, int64_t bytes)
 		s->frame = (int16_t)words;
 	else if (reg != RBP && words == 0 && !(s->flags & CODE_SENDER_APART))
 		s->sender = (uint8_t)reg;
+	if (reg == RBP || words <= 0 || words > WORDS_MAX)
+		return;
+	s->copy_depth = (int16_t)words;
+	s->copy_register = (uint8_t)(reg + 1);
+	s->copy_at = s->rbp_at = 0;
 }
 
 static bool is_memory_at(const struct x86_instruction *i, unsigned int reg)
@@ -310,6 +382,25 @@ static int64_t slot_of(const struct code_state *s, const struct x86_instruction 
 	return 0;
 }
 
+/*
+ * The stack pointer is aligned, so that its distance to the base is lost. If the base may move, it
+ * moves there; the copy of the return address in a register will be stored below it.
+ */
+static void align_stack(struct code_state *s)
+{
+	lose_stack(s);
+	if (!(s->flags & CODE_FREE_BASE) || s->saved_rbp || s->frame)
+		return;
+	if (s->return_slot && s->return_copy) {
+		s->return_slot = 0;
+		s->return_register = (uint8_t)(s->return_copy - 1);
+	}
+	if (s->return_slot)
+		return;
+	s->depth = s->return_copy = 0;
+	s->sender = CODE_NO_REGISTER;
+}
+
 /* An arithmetic instruction with a number changes the stack pointer. */
 static void add_to_stack(struct code_state *s, const struct x86_instruction *i)
 {
@@ -319,8 +410,41 @@ static void add_to_stack(struct code_state *s, const struct x86_instruction *i)
 		add_stack(s, i->immediate);
 	else if (group == 5)
 		add_stack(s, -i->immediate);
+	else if (group == 4)
+		align_stack(s);
 	else if (group != 7) /* cmp */
-		s->depth = CODE_UNKNOWN;
+		lose_stack(s);
+}
+
+/* Return 1 + the words from a stack pointer of unknown depth up to a memory operand; 0: it is none.
+ */
+static int64_t place_above(const struct code_state *s, const struct x86_instruction *i)
+{
+	if (is_known(s) || !is_memory_at(i, RSP) || i->displacement % 8 || i->displacement < 0)
+		return 0;
+	return i->displacement / 8 < WORDS_MAX ? 1 + i->displacement / 8 : 0;
+}
+
+/* A register is stored in memory: it may be a copy of the stack pointer, or overwrite it. */
+static void store_copy(struct code_state *s, unsigned int reg, int64_t place)
+{
+	if (place && s->copy_register == reg + 1)
+		s->copy_at = (int16_t)place;
+	else if (place && place == s->copy_at)
+		s->copy_at = 0;
+	if (place && reg == RBP && s->frame) {
+		s->rbp_at = (int16_t)place;
+		s->rbp_depth = s->frame;
+	} else if (place && place == s->rbp_at) {
+		s->rbp_at = 0;
+	}
+}
+
+/* The stack pointer is loaded from memory. */
+static void load_stack(struct code_state *s, int64_t place)
+{
+	s->depth = place && place == s->copy_at ? s->copy_depth : CODE_UNKNOWN;
+	s->copy_at = s->rbp_at = 0;
 }
 
 /* mov between registers, or between a register and memory. */
@@ -332,10 +456,14 @@ static void run_mov(struct code_state *s, const struct x86_instruction *i)
 
 	if (!(i->rex & X86_REX_W))
 		slot = 0;
+	if (memory && !load)
+		store_copy(s, i->rex & X86_REX_W ? reg : RSP, place_above(s, i));
 	if (memory && load && reg == RSP)
-		s->depth = CODE_UNKNOWN;
+		load_stack(s, i->rex & X86_REX_W ? place_above(s, i) : 0);
 	else if (memory && load && reg == RBP && s->flags & CODE_WHOLE && is_memory_at(i, RSP))
 		return; /* all registers are restored; only leave ends a frame of the interpreter */
+	else if (memory && load && reg == RBP && s->rbp_at && s->rbp_at == place_above(s, i))
+		s->frame = s->rbp_depth;
 	else if (memory && load)
 		load_register(s, reg, slot);
 	else if (memory)
@@ -355,7 +483,7 @@ static void run_lea(struct code_state *s, const struct x86_instruction *i)
 	else if (x86_reg(i) == RSP && is_memory_at(i, RBP))
 		stack_from_rbp(s, i->displacement);
 	else if (x86_reg(i) == RSP)
-		s->depth = CODE_UNKNOWN;
+		lose_stack(s);
 	else
 		lose_register(s, x86_reg(i));
 }
@@ -366,7 +494,7 @@ static void lose_registers(struct code_state *s, uint32_t registers)
 		if (!(registers >> reg & 1))
 			continue;
 		if (reg == RSP)
-			s->depth = CODE_UNKNOWN;
+			lose_stack(s);
 		else
 			lose_register(s, reg);
 	}
@@ -461,6 +589,13 @@ struct unwind_rule code_state_rule(const struct code_state *s)
 	} else if (s->frame) {
 		rule.reg = UNWIND_REG_FP;
 		rule.cfa_offset = 8 * s->frame;
+	} else if (s->copy_at) {
+		if (s->return_slot != 1)
+			return (struct unwind_rule){.kind = UNWIND_BAD};
+		rule.kind = UNWIND_DEREF;
+		rule.reg = UNWIND_REG_SP;
+		rule.cfa_offset = 8 * (s->copy_at - 1);
+		rule.second = 8 * s->copy_depth;
 	} else {
 		rule.reg = dwarf_numbers[s->sender];
 	}
@@ -521,6 +656,18 @@ struct hotspot_row code_state_row(const struct code_state *s)
 	return row;
 }
 
+/* Find the base by the copy of the stack pointer that is in memory. Return 0 or read's error. */
+static int read_base(uint64_t *base, const struct code_state *s,
+		     const uint64_t registers[UNWIND_REGISTERS], code_read_fn *read, void *context)
+{
+	uint64_t at = registers[UNWIND_REG_SP] + 8 * (uint64_t)(s->copy_at - 1);
+	int ret = read(context, base, sizeof(*base), at);
+
+	if (!ret)
+		*base += 8 * (uint64_t)s->copy_depth;
+	return ret;
+}
+
 int code_state_leave(struct code_caller *out, const struct code_state *s,
 		     const uint64_t registers[UNWIND_REGISTERS], code_read_fn *read, void *context)
 {
@@ -534,8 +681,12 @@ int code_state_leave(struct code_caller *out, const struct code_state *s,
 		base = registers[UNWIND_REG_SP] + (uint64_t)(8 * (int64_t)s->depth);
 	else if (s->frame)
 		base = registers[UNWIND_REG_FP] + 8 * (uint64_t)s->frame;
+	else if (s->copy_at)
+		ret = read_base(&base, s, registers, read, context);
 	else if (s->sender != CODE_NO_REGISTER)
 		base = registers[dwarf_numbers[s->sender]];
+	if (ret)
+		return ret;
 	c.sp = base;
 	if (s->flags & CODE_SENDER_APART && s->sender != CODE_NO_REGISTER)
 		c.sp = registers[dwarf_numbers[s->sender]];

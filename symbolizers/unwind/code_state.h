@@ -26,6 +26,8 @@ enum {
 	CODE_SENDER_APART = 16, /* the caller's stack pointer is the sender, not the base */
 	/* the return address is not in the stack yet, and will be stored right below the base */
 	CODE_AWAITS_RETURN = 32,
+	/* the caller is found by its rbp alone, so the base may move with the stack pointer */
+	CODE_FREE_BASE = 64,
 };
 
 /* The stack before an instruction. Registers are numbered as in instructions. */
@@ -36,15 +38,30 @@ struct code_state {
 	int16_t kept_rbp; /* words down to a copy of the rbp that points to this frame; 0: none */
 	int16_t return_slot; /* words down to the return address; 0: it is in a register */
 	int16_t sender_slot; /* words down to a copy of the sender; 0: none */
+	/* words down to where a copy of the stack pointer points; 0: there is none */
+	int16_t copy_depth;
+	/* 1 + words up from the stack pointer, of unknown depth, to where that is stored; 0: not */
+	int16_t copy_at;
+	/* the same for a copy of rbp, which points to words down */
+	int16_t rbp_depth, rbp_at;
 	uint8_t return_register, sender; /* or CODE_NO_REGISTER */
 	uint8_t flags;
+	uint8_t copy_register; /* 1 + the register that has the copy; 0: none */
 	uint8_t unused; /* 0: states are compared as bytes */
+	uint8_t return_copy; /* 1 + a register with a copy of the return address; 0: none */
 };
 
 /* Where a function begins: the return address is at the stack pointer. */
 extern const struct code_state code_state_function;
 /* Where a method begins in the interpreter: the sender is in r13, the Method* in rbx. */
 extern const struct code_state code_state_method;
+/*
+ * Where an adapter begins that the interpreter enters to call compiled code: the caller is a frame
+ * of the interpreter or of the stub of calls from native code, which both have a frame pointer.
+ */
+extern const struct code_state code_state_adapter;
+/* Where the stub begins to which methods jump that have an exception: it has its address in rdx. */
+extern const struct code_state code_state_exception;
 /* Code of the interpreter that has a whole frame. */
 extern const struct code_state code_state_interpreter;
 /*

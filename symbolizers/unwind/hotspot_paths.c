@@ -65,6 +65,26 @@ static int follow_first(struct code_flow *f)
 }
 
 /*
+ * Follow an adapter: from its begin, code that the interpreter enters to call compiled code; then
+ * the entries of the opposite, whose caller is compiled. Where the latter has a call site patched,
+ * it aligns the stack, saves all registers, and restores them and the stack pointer: there, the
+ * caller is not found. That changes nothing for the instructions behind it, since without a frame
+ * pointer an instruction has the same stack on each path.
+ */
+static int follow_adapter(struct code_flow *f)
+{
+	size_t at = 0;
+	bool made_sense;
+	int ret;
+
+	f->keeps_found = true;
+	ret = code_flow_try(f, 0, &code_state_adapter, true, &made_sense);
+	while (!ret && code_flow_unseen(f, &at))
+		ret = code_flow_try(f, at, &code_state_function, true, &made_sense);
+	return ret;
+}
+
+/*
  * Follow the code from its begin, and then from each place that no path has led to: codelets have
  * many entries, and blobs may have several functions.
  */
@@ -74,8 +94,13 @@ int hotspot_paths_follow(struct code_flow *f, enum hotspot_once_kind kind)
 	size_t at = 0;
 	int ret = 0;
 
+	if (kind == HOTSPOT_ONCE_ADAPTER)
+		return follow_adapter(f);
+	if (kind == HOTSPOT_ONCE_EXCEPTION)
+		return code_flow_follow(f, 0, &code_state_exception);
+	f->makes_frames = kind == HOTSPOT_ONCE_UNPACKING;
 	f->calls_inside = kind == HOTSPOT_ONCE_CODELET || kind == HOTSPOT_ONCE_ENTRY;
-	if (kind == HOTSPOT_ONCE_FUNCTION)
+	if (kind == HOTSPOT_ONCE_FUNCTION || kind == HOTSPOT_ONCE_UNPACKING)
 		ret = follow_first(f);
 	if (!ret && kind == HOTSPOT_ONCE_FUNCTIONS)
 		ret = follow_frames(f);
@@ -199,14 +224,15 @@ static int follow_compiled(struct code_flow *f, const struct hotspot_compiled *m
 
 int hotspot_compiled_follow(struct code_flow *f, const struct hotspot_compiled *m)
 {
-	int ret = code_flow_follow(f, 0, &code_state_function);
+	int ret;
 
+	if (m->kind == HOTSPOT_COMPILED_ADAPTER)
+		return hotspot_paths_follow(f, HOTSPOT_ONCE_ADAPTER);
+	ret = code_flow_follow(f, 0, &code_state_function);
 	if (!ret && m->entry && m->entry < m->size && f->marks[m->entry] == CODE_UNSEEN)
 		ret = code_flow_follow(f, m->entry, &code_state_function);
 	if (ret)
 		return ret;
-	if (m->kind == HOTSPOT_COMPILED_ADAPTER)
-		return hotspot_paths_follow(f, HOTSPOT_ONCE_FUNCTIONS);
 	return m->kind == HOTSPOT_COMPILED_METHOD ? follow_compiled(f, m) : 0;
 }
 

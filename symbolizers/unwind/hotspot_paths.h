@@ -25,6 +25,12 @@ enum hotspot_once_kind {
 	HOTSPOT_ONCE_CODELET,
 	/* a codelet in which methods begin: its description has "method entry point" */
 	HOTSPOT_ONCE_ENTRY,
+	/* calls from the interpreter to compiled code, then those back: "I2C/C2I adapters" */
+	HOTSPOT_ONCE_ADAPTER,
+	/* looks for the handler of an exception; is jumped to with a return address in rdx */
+	HOTSPOT_ONCE_EXCEPTION,
+	/* replaces a frame by those of the interpreter: as HOTSPOT_ONCE_FUNCTION */
+	HOTSPOT_ONCE_UNPACKING,
 };
 
 /* Code that is made once. */

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.bytes = data + 3,
 		.size = size - 3,
 		.offset = data[1] * 64ull,
-		.kind = (enum hotspot_once_kind)(data[0] % (HOTSPOT_ONCE_ENTRY + 1)),
+		.kind = (enum hotspot_once_kind)(data[0] % (HOTSPOT_ONCE_UNPACKING + 1)),
 	};
 
 	if (data[0] & 0x80)

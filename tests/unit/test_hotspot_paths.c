@@ -264,7 +264,7 @@ START_TEST(hostile_code_ends)
 	uint64_t random = 88172645463325252ULL;
 	uint8_t *code = malloc(SIZE);
 
-	for (int kind = HOTSPOT_ONCE_FUNCTIONS; kind <= HOTSPOT_ONCE_ENTRY; kind++) {
+	for (int kind = HOTSPOT_ONCE_FUNCTIONS; kind <= HOTSPOT_ONCE_UNPACKING; kind++) {
 		struct code_flow f;
 		int ret;
 
@@ -284,6 +284,115 @@ START_TEST(hostile_code_ends)
 		code_flow_free(&f);
 	}
 	free(code);
+}
+END_TEST
+
+static void check_rule(const struct code_flow *f, size_t at, int reg, int cfa, int ra)
+{
+	const struct code_state *s = code_flow_state(f, at);
+	struct unwind_rule r;
+
+	ck_assert_ptr_nonnull(s);
+	r = code_state_rule(s);
+	ck_assert_msg(r.kind != UNWIND_BAD && r.reg == reg && r.cfa_offset == cfa &&
+			      UNWIND_SAVED_RA(r.saved) == ra,
+		      "%#zx: kind %u, register %u + %d, %u", at, r.kind, r.reg, r.cfa_offset,
+		      r.saved);
+}
+
+static void check_lost(const struct code_flow *f, size_t at)
+{
+	const struct code_state *s = code_flow_state(f, at);
+
+	ck_assert_msg(!s || code_state_rule(s).kind == UNWIND_BAD, "%#zx", at);
+}
+
+/*
+ * To compiled code, as JDK 17 does it: mov (%rsp),%rax; mov %rsp,%r11; sub $16,%rsp; and $-16,%rsp;
+ * push %rax; mov %r11,%rax; mov %rbx,%rax; jmp *%r11. Back, with a part that aligns the stack:
+ * test %eax,%eax; je 1f; mov %rsp,%r13; and $-16,%rsp; pushf; popf; mov %r13,%rsp; 1: pop %rax; mov
+ * %rsp,%r13; sub $0x30,%rsp; mov %rax,(%rsp); jmp *%rcx
+ */
+START_TEST(adapters)
+{
+	static const uint8_t code[] = {
+		0x48, 0x8b, 0x04, 0x24, 0x4c, 0x8b, 0xdc, 0x48, 0x83, 0xec, 0x10, 0x48, 0x83, 0xe4,
+		0xf0, 0x50, 0x49, 0x8b, 0xc3, 0x48, 0x8b, 0xc3, 0x41, 0xff, 0xe3, 0x85, 0xc0, 0x74,
+		0x0c, 0x4c, 0x8b, 0xec, 0x48, 0x83, 0xe4, 0xf0, 0x9c, 0x9d, 0x49, 0x8b, 0xe5, 0x58,
+		0x4c, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x30, 0x48, 0x89, 0x04, 0x24, 0xff, 0xe1};
+	struct code_flow f = flow_of(code, sizeof(code), HOTSPOT_ONCE_ADAPTER);
+
+	check_rule(&f, 0, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 11, UNWIND_REG_SP, 24, UNWIND_RA_AT_CFA);
+	check_rule(&f, 15, UNWIND_REG_SP, 0, UNWIND_RA_IN_REGISTER);
+	check_rule(&f, 16, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 22, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 25, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 32, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_lost(&f, 36);
+	check_lost(&f, 38);
+	check_rule(&f, 41, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 42, UNWIND_REG_SP, 0, UNWIND_RA_IN_REGISTER);
+	check_rule(&f, 49, UNWIND_REG_SP, 48, UNWIND_RA_IN_REGISTER);
+	check_rule(&f, 53, UNWIND_REG_SP, 48, UNWIND_RA_AT_CFA);
+	code_flow_free(&f);
+}
+END_TEST
+
+/* push %rdx; sub $8,%rsp; mov %rbp,(%rsp); nop; mov (%rsp),%rbp; add $8,%rsp; pop %rdx; jmp *%r8 */
+START_TEST(exception_stub)
+{
+	static const uint8_t code[] = {0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c,
+				       0x24, 0x90, 0x48, 0x8b, 0x2c, 0x24, 0x48, 0x83,
+				       0xc4, 0x08, 0x5a, 0x41, 0xff, 0xe0};
+	struct code_flow f = flow_of(code, sizeof(code), HOTSPOT_ONCE_EXCEPTION);
+
+	check_rule(&f, 0, UNWIND_REG_SP, 0, UNWIND_RA_IN_REGISTER);
+	check_rule(&f, 1, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 9, UNWIND_REG_SP, 16, UNWIND_RA_AT_CFA);
+	check_rule(&f, 19, UNWIND_REG_SP, 0, UNWIND_RA_IN_REGISTER);
+	code_flow_free(&f);
+}
+END_TEST
+
+/* add %rcx,%rsp; push (%rcx); push %rbp; mov %rsp,%rbp; sub %rbx,%rsp; nop; leave; ret */
+START_TEST(frames_of_others)
+{
+	static const uint8_t code[] = {0x48, 0x01, 0xcc, 0x90, 0xff, 0x31, 0x55, 0x48,
+				       0x8b, 0xec, 0x48, 0x2b, 0xe3, 0x90, 0xc9, 0xc3};
+	struct code_flow f = flow_of(code, sizeof(code), HOTSPOT_ONCE_UNPACKING);
+
+	check_lost(&f, 3);
+	check_lost(&f, 4);
+	check_rule(&f, 6, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 13, UNWIND_REG_FP, 16, UNWIND_RA_AT_CFA);
+	check_rule(&f, 15, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	code_flow_free(&f);
+}
+END_TEST
+
+/*
+ * push %rbp; mov %rsp,%rbp; mov %rsp,%rax; sub $0x70,%rsp; and $-32,%rsp; mov %rax,0x38(%rsp); mov
+ * %rbp,0x40(%rsp); xor %ebp,%ebp; xor %eax,%eax; mov 0x40(%rsp),%rbp; mov 0x38(%rsp),%rsp; leave;
+ * ret: as SHA-512 with AVX2 does
+ */
+START_TEST(stack_pointer_in_memory)
+{
+	static const uint8_t code[] = {
+		0x55, 0x48, 0x8b, 0xec, 0x48, 0x8b, 0xc4, 0x48, 0x83, 0xec, 0x70, 0x48, 0x83, 0xe4,
+		0xe0, 0x48, 0x89, 0x44, 0x24, 0x38, 0x48, 0x89, 0x6c, 0x24, 0x40, 0x31, 0xed, 0x31,
+		0xc0, 0x48, 0x8b, 0x6c, 0x24, 0x40, 0x48, 0x8b, 0x64, 0x24, 0x38, 0xc9, 0xc3};
+	struct code_flow f = flow_of(code, sizeof(code), HOTSPOT_ONCE_FUNCTIONS);
+	struct unwind_rule r;
+
+	check_rule(&f, 20, UNWIND_REG_FP, 16, UNWIND_RA_AT_CFA);
+	check_rule(&f, 29, UNWIND_REG_SP, 0x38, UNWIND_RA_AT_CFA);
+	r = code_state_rule(code_flow_state(&f, 29));
+	ck_assert_int_eq(r.kind, UNWIND_DEREF);
+	ck_assert_int_eq(r.second, 16);
+	ck_assert_int_eq(r.fp_offset, -16);
+	check_rule(&f, 39, UNWIND_REG_SP, 16, UNWIND_RA_AT_CFA);
+	code_flow_free(&f);
 }
 END_TEST
 
@@ -407,5 +516,6 @@ START_TEST(code_of_jdks)
 END_TEST
 
 SUITE("hotspot_paths", pushed_frame, moved_frame, barrier_stub, call_that_does_not_return,
-      patched_method, method_entry, interpreter_return, function_behind_data,
-      guesses_that_make_no_sense, hostile_code_ends, code_of_jdks)
+      patched_method, method_entry, interpreter_return, adapters, exception_stub, frames_of_others,
+      stack_pointer_in_memory, function_behind_data, guesses_that_make_no_sense, hostile_code_ends,
+      code_of_jdks)
