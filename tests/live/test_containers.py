@@ -106,7 +106,7 @@ class Containers(live.LiveTest):
                            "-v", f"{self.tmp}/data:/data", "-v",
                            f"{self.tmp}/cache:/var/cache/skein", *options, self.image, *args)
 
-    def check_complete(self, trace, comm, function, least=300):
+    def check_complete(self, trace, comm, function, least=99):
         """
         Of a program 99.5 % of the stacks are complete, and 99 % have names only; Debian's Python
         has no symbols, so functions of its own file have their addresses.
@@ -173,7 +173,7 @@ class Containers(live.LiveTest):
                 self.run_in(*self.podman, "rm", "--force", name)  # it depends on the other
                 self.assertEqual(ended, "0", said)
                 file = args.split("/data/")[1]
-                self.check_complete(live.Trace(self.tmp / "data" / file), "loop", "loop_inner", 99)
+                self.check_complete(live.Trace(self.tmp / "data" / file), "loop", "loop_inner")
 
     def doctor(self, **how):
         """Return {check: finding}, and the lines that mend what is missing."""

@@ -61,6 +61,33 @@ static __attribute__((noinline)) void rest_for(uint64_t ns)
 	__asm__ volatile("");
 }
 
+/* Return whether a thread waits, by its state in /proc. */
+static bool is_asleep(pid_t pid, pid_t tid)
+{
+	char path[64], stat[256], *after;
+	int fd;
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? -1 : read(fd, stat, sizeof(stat) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	stat[n] = 0;
+	after = strrchr(stat, ')');
+	return after && !strncmp(after, ") S", 3);
+}
+
+/* Let the others run until a thread waits: how long that takes depends on how busy they are. */
+static void rest_until_asleep(pid_t pid, pid_t tid)
+{
+	do
+		rest_for(1 * MS);
+	while (!is_asleep(pid, tid));
+}
+
 /* Not a tail call: the functions must be on the stack. */
 #define WAIT_IN(name) \
 	static __attribute__((noinline)) void name(uint64_t ns) \
@@ -99,7 +126,7 @@ static void *start(pthread_t *thread, void *(*run)(void *), void *stack, size_t 
 	return thread;
 }
 
-/* Run a child for each of the numbers, and end it after 3 ms if it is to be killed. */
+/* Run a child for each of the numbers, and end it when it waits if it is to be killed. */
 static void run_children(void (*child)(void), bool kill_it)
 {
 	for (int i = 0; i < number; i++) {
@@ -110,7 +137,7 @@ static void run_children(void (*child)(void), bool kill_it)
 			_exit(0);
 		}
 		if (kill_it) {
-			rest_for(3 * MS);
+			rest_until_asleep(pid, pid);
 			kill(pid, SIGKILL);
 		}
 		waitpid(pid, NULL, 0);
@@ -122,18 +149,27 @@ static void be_killed(void)
 	wait_to_be_killed(1000000 * MS);
 }
 
-static void *stay_in_group(void *unused)
+static _Atomic pid_t in_group[4];
+
+static void *stay_in_group(void *tid)
 {
+	*(_Atomic pid_t *)tid = (pid_t)syscall(SYS_gettid);
 	wait_in_group(1000000 * MS);
-	return unused;
+	return tid;
 }
 
 static void end_group(void)
 {
-	pthread_t threads[4];
+	pthread_t thread;
 
 	for (int i = 0; i < 4; i++)
-		start(&threads[i], stay_in_group, NULL, STACK_BYTES);
+		if (pthread_create(&thread, NULL, stay_in_group, &in_group[i]))
+			_exit(1);
+	for (int i = 0; i < 4; i++) {
+		while (!in_group[i])
+			rest_for(MS);
+		rest_until_asleep(getpid(), in_group[i]);
+	}
 	wait_in_group(3 * MS);
 	_exit(0);
 }
@@ -157,6 +193,7 @@ static void run_exits(void)
 
 static void *exec_at_once(void *unused)
 {
+	rest_until_asleep(getpid(), getpid());
 	wait_to_exec(3 * MS);
 	execl(program, program, "executed", "1", NULL);
 	return unused;
