@@ -30,17 +30,10 @@ struct hotspot_facts {
 };
 
 /*
- * Make the layout. Return 0, or -ENOENT: the tables lack an entry, which the message names; -EINVAL
- * if the result is not valid. On failure *out is untouched.
- */
-int hotspot_layout_make(struct hotspot_layout *out, const struct hotspot_tables *t,
-			struct error *err);
-
-/*
  * Read the facts, with the layout of these tables. Return 0; -EAGAIN: the JVM has not made its code
- * cache and its interpreter yet, so read the tables and the facts again later; errors of
- * hotspot_layout_make(); -EINVAL: the code cache is invalid, or has too many heaps; or the error of
- * memory->read. On failure *out is untouched.
+ * cache and its interpreter yet, so read the tables and the facts again later; -ENOENT: the tables
+ * lack an entry, which the message names; -EINVAL: the layout or the code cache is invalid, or it
+ * has too many heaps; or the error of memory->read. On failure *out is untouched.
  */
 int hotspot_facts_read(struct hotspot_facts *out, const struct hotspot_tables *t,
 		       const struct hotspot_memory *memory, struct error *err);

@@ -29,6 +29,12 @@ ONLY_TESTS = {
     "trace_writer_zoom": "tests make small blocks", "zoom_set": "the same",
     "demangler_free": "tests check for leaks",
     "chi_square_quantile": "compared with tables",
+    "hotspot_tables_count": "tests print and compare all entries",
+    "hotspot_tables_entry": "the same",
+    "hotspot_names_bytes": "tests see that all is dropped",
+    "hotspot_paths_follow": "tests look at the state before each instruction",
+    "hotspot_compiled_follow": "the same", "hotspot_compiled_state": "the same",
+    "code_state_leave": "tests run threads instruction by instruction",
 }
 # Functions that have one definition per build.
 PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", "walk_read",
