@@ -328,3 +328,17 @@ int hotspot_facts_read(struct hotspot_facts *out, const struct hotspot_tables *t
 	*out = f;
 	return 0;
 }
+
+uint64_t hotspot_place_in(const struct hotspot_layout *l, const uint8_t *header, uint16_t offset,
+			  uint64_t blob)
+{
+	int64_t place;
+	int32_t from;
+
+	if (l->place == HOTSPOT_PLACE_POINTER) {
+		memcpy(&place, header + offset, sizeof(place));
+		return (uint64_t)place;
+	}
+	memcpy(&from, header + offset, sizeof(from));
+	return blob + (uint64_t)(int64_t)from;
+}

@@ -45,6 +45,13 @@ int hotspot_facts_read(struct hotspot_facts *out, const struct hotspot_tables *t
 bool hotspot_facts_check(const struct hotspot_facts *f);
 
 /*
+ * Return the address of a place in a blob's code, which the blob's header has at an offset, by the
+ * layout's way to store places. The header's bytes up to layout.header_bytes were read.
+ */
+uint64_t hotspot_place_in(const struct hotspot_layout *l, const uint8_t *header, uint16_t offset,
+			  uint64_t blob);
+
+/*
  * hotspot_entries.c: get the offset of a field of a class or of the nearest superclass that has it.
  * Return 0, or -ENOENT. bytes, which may be NULL: as hotspot_field_bytes().
  */

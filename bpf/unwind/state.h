@@ -91,6 +91,8 @@ struct hotspot_scratch {
 	__u8 fresh; /* the frame's blob was not in the cache */
 	__u8 after_stub; /* the frame before was that of a stub of the runtime */
 	__u8 unused;
+	struct hotspot_code_row row; /* found by hotspot_find_code_row() */
+	__u32 unused2;
 	__u64 words[2];
 };
 

@@ -81,7 +81,7 @@ static bool is_known(const struct code_state *s)
 /* Return whether the place of the base is known. */
 static bool has_base(const struct code_state *s)
 {
-	return is_known(s) || s->frame ||
+	return is_known(s) || s->frame || s->held ||
 	       (s->sender != CODE_NO_REGISTER && !(s->flags & CODE_SENDER_APART));
 }
 
@@ -115,20 +115,35 @@ bool code_state_join(struct code_state *s, const struct code_state *other)
 		joined.depth = CODE_UNKNOWN;
 	if (joined.kept_rbp != other->kept_rbp)
 		joined.kept_rbp = 0;
-	if (joined.sender != other->sender)
+	if (joined.sender != other->sender || joined.sender_words != other->sender_words)
 		joined.sender = CODE_NO_REGISTER;
+	if (joined.held != other->held || joined.sender_words != other->sender_words)
+		joined.held = 0;
+	if (joined.sender == CODE_NO_REGISTER && !joined.held)
+		joined.sender_words = 0;
 	if (!(other->flags & CODE_METHOD))
 		joined.flags &= (uint8_t)~CODE_METHOD;
 	joined.flags |= other->flags & (CODE_RBX_LOST | CODE_RBP_LOST);
 	same.depth = joined.depth;
 	same.kept_rbp = joined.kept_rbp;
 	same.sender = joined.sender;
+	same.sender_words = joined.sender_words;
+	same.held = joined.held;
 	same.flags = (uint8_t)((same.flags & ~loose) | (joined.flags & loose));
 	if (memcmp(&joined, &same, sizeof(same)) != 0 || code_state_is_hopeless(&joined))
 		joined = code_state_lost;
 	changed = memcmp(s, &joined, sizeof(joined)) != 0;
 	*s = joined;
 	return changed;
+}
+
+/* The stack pointer becomes what is not known. */
+static void lose_stack(struct code_state *s)
+{
+	s->depth = CODE_UNKNOWN;
+	s->held = 0;
+	if (s->sender == CODE_NO_REGISTER)
+		s->sender_words = 0;
 }
 
 /* Set the number of words down to the stack pointer, if it makes sense. */
@@ -140,18 +155,23 @@ static void set_depth(struct code_state *s, int64_t words)
 /* Add bytes to the stack pointer. */
 static void add_stack(struct code_state *s, int64_t bytes)
 {
-	if (bytes % 8)
-		s->depth = CODE_UNKNOWN;
-	else if (is_known(s))
+	int64_t held = s->held - bytes / 8;
+
+	if (bytes % 8) {
+		lose_stack(s);
+		return;
+	}
+	if (s->held)
+		s->held = held > 0 && held <= WORDS_MAX ? (int16_t)held : 0;
+	if (is_known(s))
 		set_depth(s, s->depth - bytes / 8);
 }
 
 /* The stack pointer becomes rbp plus bytes. */
 static void stack_from_rbp(struct code_state *s, int64_t bytes)
 {
-	if (!s->frame || bytes % 8)
-		s->depth = CODE_UNKNOWN;
-	else
+	lose_stack(s);
+	if (s->frame && bytes % 8 == 0)
 		set_depth(s, s->frame - bytes / 8);
 }
 
@@ -160,8 +180,10 @@ static void lose_register(struct code_state *s, unsigned int reg)
 {
 	if (!s->return_slot && reg == s->return_register)
 		s->return_register = CODE_NO_REGISTER;
-	if (reg == s->sender)
+	if (reg == s->sender) {
 		s->sender = CODE_NO_REGISTER;
+		s->sender_words = s->held ? s->sender_words : 0;
+	}
 	if (reg == RBX) {
 		s->flags |= CODE_RBX_LOST;
 		s->flags &= (uint8_t)~CODE_METHOD;
@@ -179,7 +201,7 @@ static void rebase(struct code_state *s)
 {
 	s->depth = s->return_slot = 1;
 	s->return_register = CODE_NO_REGISTER;
-	s->frame = s->saved_rbp = s->kept_rbp = s->sender_slot = 0;
+	s->frame = s->saved_rbp = s->kept_rbp = s->sender_slot = s->held = 0;
 	s->flags |= CODE_SENDER_APART;
 }
 
@@ -217,7 +239,10 @@ static void push_from(struct code_state *s, unsigned int reg)
 	bool apart = s->flags & CODE_SENDER_APART || !is_known(s);
 
 	add_stack(s, -8);
-	if (holds_return_address(s, reg) && apart && s->sender != CODE_NO_REGISTER && !s->saved_rbp)
+	if (reg == s->sender && !(s->flags & CODE_SENDER_APART) && !s->held)
+		s->held = 1;
+	if (holds_return_address(s, reg) && apart && s->sender != CODE_NO_REGISTER &&
+	    !s->sender_words && !s->saved_rbp)
 		rebase(s);
 	else if (is_known(s))
 		store_register(s, reg, s->depth);
@@ -245,7 +270,12 @@ static void pop_to(struct code_state *s, unsigned int reg)
 	int slot = is_known(s) ? s->depth : 0;
 
 	if (reg == RSP) {
-		s->depth = CODE_UNKNOWN;
+		bool held = s->held == 1;
+		int16_t words = s->sender_words;
+
+		lose_stack(s);
+		if (held)
+			set_depth(s, words);
 		return;
 	}
 	load_register(s, reg, slot);
@@ -259,17 +289,31 @@ static void pop_to(struct code_state *s, unsigned int reg)
 /* The stack pointer becomes the value of a register. */
 static void stack_from_register(struct code_state *s, unsigned int reg)
 {
+	int16_t words = s->sender_words;
+
 	if (reg == RBP) {
 		stack_from_rbp(s, 0);
-	} else if (reg == s->sender && !s->return_slot && !s->saved_rbp) {
+		return;
+	}
+	lose_stack(s);
+	if (reg == s->sender && !s->return_slot && !s->saved_rbp && !words) {
 		/* the return address is in a register: the caller's stack pointer is the base */
 		s->depth = s->frame = s->sender_slot = 0;
 		s->flags &= (uint8_t)~CODE_SENDER_APART;
 	} else if (reg == s->sender && !(s->flags & CODE_SENDER_APART)) {
-		s->depth = 0;
-	} else {
-		s->depth = CODE_UNKNOWN;
+		set_depth(s, words);
 	}
+}
+
+/* A register becomes a copy of the stack pointer. The first copy is the one that is restored. */
+static void keep_sender(struct code_state *s, unsigned int reg, int64_t words)
+{
+	if (words < 0 || words > WORDS_MAX || s->held)
+		return;
+	if (words && s->sender != CODE_NO_REGISTER)
+		return;
+	s->sender = (uint8_t)reg;
+	s->sender_words = (int16_t)words;
 }
 
 /* A register becomes the stack pointer plus bytes. */
@@ -284,8 +328,8 @@ static void copy_sp(struct code_state *s, unsigned int reg, int64_t bytes)
 	lose_register(s, reg);
 	if (reg == RBP && words > 0 && words <= WORDS_MAX)
 		s->frame = (int16_t)words;
-	else if (reg != RBP && words == 0 && !(s->flags & CODE_SENDER_APART))
-		s->sender = (uint8_t)reg;
+	else if (reg != RBP && !(s->flags & CODE_SENDER_APART) && is_known(s))
+		keep_sender(s, reg, words);
 }
 
 static bool is_memory_at(const struct x86_instruction *i, unsigned int reg)
@@ -320,7 +364,7 @@ static void add_to_stack(struct code_state *s, const struct x86_instruction *i)
 	else if (group == 5)
 		add_stack(s, -i->immediate);
 	else if (group != 7) /* cmp */
-		s->depth = CODE_UNKNOWN;
+		lose_stack(s);
 }
 
 /* mov between registers, or between a register and memory. */
@@ -333,7 +377,7 @@ static void run_mov(struct code_state *s, const struct x86_instruction *i)
 	if (!(i->rex & X86_REX_W))
 		slot = 0;
 	if (memory && load && reg == RSP)
-		s->depth = CODE_UNKNOWN;
+		lose_stack(s);
 	else if (memory && load && reg == RBP && s->flags & CODE_WHOLE && is_memory_at(i, RSP))
 		return; /* all registers are restored; only leave ends a frame of the interpreter */
 	else if (memory && load)
@@ -355,7 +399,7 @@ static void run_lea(struct code_state *s, const struct x86_instruction *i)
 	else if (x86_reg(i) == RSP && is_memory_at(i, RBP))
 		stack_from_rbp(s, i->displacement);
 	else if (x86_reg(i) == RSP)
-		s->depth = CODE_UNKNOWN;
+		lose_stack(s);
 	else
 		lose_register(s, x86_reg(i));
 }
@@ -366,7 +410,7 @@ static void lose_registers(struct code_state *s, uint32_t registers)
 		if (!(registers >> reg & 1))
 			continue;
 		if (reg == RSP)
-			s->depth = CODE_UNKNOWN;
+			lose_stack(s);
 		else
 			lose_register(s, reg);
 	}
@@ -461,8 +505,11 @@ struct unwind_rule code_state_rule(const struct code_state *s)
 	} else if (s->frame) {
 		rule.reg = UNWIND_REG_FP;
 		rule.cfa_offset = 8 * s->frame;
-	} else {
+	} else if (s->sender != CODE_NO_REGISTER) {
 		rule.reg = dwarf_numbers[s->sender];
+		rule.cfa_offset = 8 * s->sender_words;
+	} else {
+		return (struct unwind_rule){.kind = UNWIND_BAD};
 	}
 	if (!s->return_slot)
 		rule.index = dwarf_numbers[s->return_register];
@@ -521,35 +568,31 @@ struct hotspot_row code_state_row(const struct code_state *s)
 	return row;
 }
 
-int code_state_leave(struct code_caller *out, const struct code_state *s,
-		     const uint64_t registers[UNWIND_REGISTERS], code_read_fn *read, void *context)
+struct hotspot_code_row code_state_code_row(const struct code_state *s)
 {
-	struct code_caller c = {.fp = registers[UNWIND_REG_FP], .fp_known = true};
-	uint64_t base = 0;
-	int ret = 0;
+	const struct hotspot_code_row unknown = {
+		.depth = HOTSPOT_DEPTH_UNKNOWN,
+		.return_register = HOTSPOT_NO_REGISTER,
+		.sender_register = HOTSPOT_NO_REGISTER,
+	};
+	struct hotspot_code_row row = unknown;
+	bool has_rbp = s->saved_rbp || !(s->flags & CODE_RBP_LOST || s->frame);
+	bool has_sp = is_known(s) || s->held || s->sender != CODE_NO_REGISTER;
 
-	if (code_state_is_lost(s))
-		return -ENOENT;
-	if (is_known(s))
-		base = registers[UNWIND_REG_SP] + (uint64_t)(8 * (int64_t)s->depth);
-	else if (s->frame)
-		base = registers[UNWIND_REG_FP] + 8 * (uint64_t)s->frame;
-	else if (s->sender != CODE_NO_REGISTER)
-		base = registers[dwarf_numbers[s->sender]];
-	c.sp = base;
-	if (s->flags & CODE_SENDER_APART && s->sender != CODE_NO_REGISTER)
-		c.sp = registers[dwarf_numbers[s->sender]];
-	else if (s->flags & CODE_SENDER_APART)
-		ret = read(context, &c.sp, 8, base - 8 * (uint64_t)s->sender_slot);
-	if (!ret && s->return_slot)
-		ret = read(context, &c.pc, 8, base - 8 * (uint64_t)s->return_slot);
-	else if (!ret)
-		c.pc = registers[dwarf_numbers[s->return_register]];
-	if (!ret && s->saved_rbp)
-		ret = read(context, &c.fp, 8, base - 8 * (uint64_t)s->saved_rbp);
-	else if (s->flags & CODE_RBP_LOST || s->frame)
-		c.fp_known = false;
-	if (!ret)
-		*out = c;
-	return ret;
+	if (code_state_is_lost(s) || s->flags & CODE_SENDER_APART || !has_rbp || !has_sp)
+		return unknown;
+	row.saved_fp = s->saved_rbp;
+	row.return_word = s->return_slot;
+	if (!s->return_slot)
+		row.return_register = dwarf_numbers[s->return_register];
+	if (is_known(s)) {
+		row.depth = s->depth;
+		return row;
+	}
+	row.sender_words = s->sender_words;
+	if (s->held)
+		row.held = s->held;
+	else
+		row.sender_register = dwarf_numbers[s->sender];
+	return row;
 }

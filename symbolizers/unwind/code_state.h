@@ -36,6 +36,13 @@ struct code_state {
 	int16_t kept_rbp; /* words down to a copy of the rbp that points to this frame; 0: none */
 	int16_t return_slot; /* words down to the return address; 0: it is in a register */
 	int16_t sender_slot; /* words down to a copy of the sender; 0: none */
+	/*
+	 * Words down to where a copy of an earlier stack pointer points: the sender, unless that is
+	 * apart, and what held refers to. Intrinsics of C2 copy it before they move it by what is
+	 * known only when they run.
+	 */
+	int16_t sender_words;
+	int16_t held; /* words from the stack pointer up to a copy of that on the stack, plus 1 */
 	uint8_t return_register, sender; /* or CODE_NO_REGISTER */
 	uint8_t flags;
 	uint8_t unused; /* 0: states are compared as bytes */
@@ -79,16 +86,7 @@ struct unwind_rule code_state_rule(const struct code_state *s);
 /* Return the state as the walker of Java frames knows it; offset is 0. */
 struct hotspot_row code_state_row(const struct code_state *s);
 
-/*
- * Find the caller. registers: by DWARF numbers. read: copies bytes of the stack, returns 0 or a
- * negative errno. Return 0; -ENOENT: the state is lost; -EFAULT or read's error.
- */
-struct code_caller {
-	uint64_t pc, sp, fp;
-	bool fp_known;
-};
-typedef int code_read_fn(void *context, void *to, size_t bytes, uint64_t address);
-int code_state_leave(struct code_caller *out, const struct code_state *s,
-		     const uint64_t registers[UNWIND_REGISTERS], code_read_fn *read, void *context);
+/* Return the state in a method's code; offset is 0. */
+struct hotspot_code_row code_state_code_row(const struct code_state *s);
 
 #endif

@@ -121,6 +121,32 @@ class Java(live.LiveTest):
                 allowed = 4.5 * (0.75 * 0.25 / total) ** 0.5 + 0.01
                 self.assertAlmostEqual(heavy / total, 0.75, delta=allowed)
 
+    def test_a_moved_stack_pointer(self):
+        """C2's code for String.indexOf() moves it: walks end until its rows are known."""
+        for version in jdks.homes():
+            with self.subTest(jdk=version):
+                program = subprocess.Popen(jdks.command(version, "Shapes", "search", 120))
+                self.addCleanup(program.wait)
+                self.addCleanup(program.kill)
+                self.check_finding(program)
+                program.kill()
+
+    def check_finding(self, program):
+        """Check the samples of find(); again, for longer, if it was compiled only meanwhile."""
+        for tries in range(TRIES):
+            trace = self.record("-p", program.pid, "-F", FREQUENCY, "-d", f"{4 << tries}s")
+            stacks = [s for s in trace.stacks(pid=program.pid)
+                      if s.names and s.names[-1] == "Shapes.find"]
+            whole = [s for s in stacks if s.names[0] in ROOTS]
+            if live.count(stacks) >= 4 * ENOUGH and live.count(whole) >= 0.98 * live.count(stacks):
+                break
+        self.assertGreaterEqual(live.count(stacks), 4 * ENOUGH, trace.done.err)
+        self.assertGreaterEqual(live.count(whole), 0.98 * live.count(stacks),
+                                [(s.names, s.count) for s in stacks if s not in whole][:5])
+        for stack in whole:
+            self.assertTrue(is_in_order(java_frames(stack), (
+                "Shapes.main", "Shapes.search", "Shapes.find")), stack.names)
+
     def test_virtual_threads(self):
         for version in (v for v in jdks.homes() if v >= 21):
             with self.subTest(jdk=version):
