@@ -25,6 +25,8 @@
 #define SOURCES_FILES 4
 #define SOURCES_NICE 5
 #define KERNEL_SYMBOLS_MAX (1u << 16)
+/* Most requests for the rows of code of one JVM that are pending; each takes up to some ms. */
+#define JAVA_CODE_MAX 16
 
 struct client_object *client_object_lookup(const struct symbolizer *s, uint64_t id)
 {
@@ -472,6 +474,28 @@ int symbolizer_request_jvm(struct symbolizer *s, uint64_t object)
 	ret = request_submit(s, o, MESSAGE_JVM);
 	o->requests.jvm = !ret;
 	return ret;
+}
+
+int symbolizer_request_java_code(struct symbolizer *s, uint64_t object, uint64_t blob,
+				 uint64_t place)
+{
+	const struct message_lookup q = {.address = blob, .place = place};
+	struct client_object *o = client_object_lookup(s, object);
+	struct request *r;
+
+	if (!o || o->kind != OBJECT_JAVA)
+		return -ENOENT;
+	if (o->requests.code >= JAVA_CODE_MAX)
+		return -ENOBUFS;
+	r = request_new(o, MESSAGE_JAVA_CODE);
+	if (!r || vector_push(&r->lookups, q) < 0) {
+		request_free(r);
+		return -ENOMEM;
+	}
+	o->requests.code++;
+	request_schedule(s, r);
+	helper_wake(&s->worker);
+	return 0;
 }
 
 int symbolizer_refresh(struct symbolizer *s, uint64_t object, int fd)

@@ -19,6 +19,8 @@
 #include "base/error.h"
 
 struct helper_cost;
+struct hotspot_code_key;
+struct hotspot_code_rows;
 struct hotspot_file;
 struct hotspot_objects;
 struct jvm_facts;
@@ -149,6 +151,12 @@ struct symbolizer_events {
 	 */
 	void (*java)(void *context, uint64_t object, const struct java_places *p);
 	/*
+	 * The reply to symbolizer_request_java_code() with rows; there is none without. May be
+	 * NULL.
+	 */
+	void (*java_code)(void *context, uint64_t object, const struct hotspot_code_key *key,
+			  const struct hotspot_code_rows *rows);
+	/*
 	 * The reply to symbolizer_request_sources(). Also called, with a status other than 0, when
 	 * places can no longer be found because a file takes too much memory, is not open any more,
 	 * or made workers die or hang. May be NULL.
@@ -244,6 +252,14 @@ int symbolizer_add_java(struct symbolizer *s, uint64_t object, int fd,
  * -ENOENT: no such OBJECT_JAVA; -ENOMEM.
  */
 int symbolizer_request_jvm(struct symbolizer *s, uint64_t object);
+
+/*
+ * Request the rows (struct hotspot_code_rows) of a Java method's or an adapter's code around a
+ * place: blob, its address; place: HOTSPOT_COMPILED_PLACE(). Return 0; -ENOENT: no such
+ * OBJECT_JAVA; -ENOBUFS: too many of these requests are pending; -ENOMEM.
+ */
+int symbolizer_request_java_code(struct symbolizer *s, uint64_t object, uint64_t blob,
+				 uint64_t place);
 
 /*
  * Search an ELF object for a Python interpreter, or for HotSpot. The request takes precedence over

@@ -251,6 +251,32 @@ static int handle_jvm(struct symbolizer *s, const struct reply_reader *from)
 	return 0;
 }
 
+static void end_java_code(struct symbolizer *s, struct request *r,
+			  const struct message_java_rows *m)
+{
+	struct client_object *o = r->object;
+	const struct hotspot_code_key key = {
+		.address = m->lookup.address,
+		.id = HOTSPOT_PLACE_ID(m->lookup.place),
+	};
+
+	o->requests.code--;
+	if (s->events.java_code && !m->status && !o->forgotten)
+		s->events.java_code(s->events.context, o->id, &key, &m->rows);
+	request_free(r);
+}
+
+static int handle_java_rows(struct symbolizer *s, const struct reply_reader *from)
+{
+	const struct request *r = request_first(&s->sent);
+	struct message_java_rows m;
+
+	if (r->type != MESSAGE_JAVA_CODE || reply_read_java_rows(&m, from, r->lookups.items) < 0)
+		return -EBADMSG;
+	end_java_code(s, request_complete_first(s), &m);
+	return 0;
+}
+
 static int client_handle_message(struct symbolizer *s, const struct message *m, size_t size)
 {
 	const struct request *r = request_first(&s->sent);
@@ -272,6 +298,8 @@ static int client_handle_message(struct symbolizer *s, const struct message *m, 
 		return handle_inspected(s, &from);
 	if (m->type == MESSAGE_JVM_FACTS)
 		return handle_jvm(s, &from);
+	if (m->type == MESSAGE_JAVA_ROWS)
+		return handle_java_rows(s, &from);
 	return client_handle_table(s, m, &from);
 }
 
@@ -350,6 +378,7 @@ static void request_fail(struct symbolizer *s, struct request *r)
 	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
 	const struct inspected_file none = {.python.support = PYTHON_NONE};
 	const struct message_jvm no_jvm = {.status = -EIO, .reason = "its worker was lost"};
+	const struct message_java_rows no_rows = {.status = -EIO};
 	const struct source_facts no_sources = {.status = -EIO};
 
 	if (request_is_table(r)) {
@@ -362,6 +391,10 @@ static void request_fail(struct symbolizer *s, struct request *r)
 	}
 	if (r->type == MESSAGE_JVM) {
 		end_jvm(s, r, &no_jvm);
+		return;
+	}
+	if (r->type == MESSAGE_JAVA_CODE) {
+		end_java_code(s, r, &no_rows);
 		return;
 	}
 	if (r->type == MESSAGE_SOURCES) {

@@ -59,6 +59,7 @@ struct client_object {
 	unsigned int strikes; /* workers that died over the object since a reply about it */
 	struct {
 		size_t count;
+		unsigned int code; /* pending JAVA_CODE */
 		bool table, inspection, jvm; /* whether a request of this type is pending */
 	} requests; /* pending requests about the object */
 	bool read, bad, forgotten;
@@ -70,10 +71,11 @@ struct client_object {
 struct request {
 	struct queue_item item;
 	struct client_object *object;
-	enum message_type type; /* READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, SOURCES, JVM
-				 * or FORGET */
+	/* READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, SOURCES, JVM, JAVA_CODE or FORGET */
+	enum message_type type;
 	uint64_t sequence; /* sequence number with which the request was sent last */
-	VECTOR(struct message_lookup) lookups; /* for LOOKUP: addresses; for PAGES: page numbers */
+	VECTOR(struct message_lookup)
+	lookups; /* for LOOKUP and JAVA_CODE: addresses; for PAGES: page numbers */
 	size_t replied; /* how many of lookups have replies, which come in order */
 	/* for TABLE: the reply begins with the key, if the worker has one; the key has arrived */
 	bool wants_key, keyed;

@@ -251,6 +251,32 @@ int reply_read_jvm(struct message_jvm *out, const struct reply_reader *from)
 	return 0;
 }
 
+static bool are_rows_valid(const struct hotspot_code_rows *r)
+{
+	if (!r->count || r->count > HOTSPOT_CODE_ROWS_MAX)
+		return false;
+	for (uint32_t i = 0; i < r->count; i++) {
+		uint32_t end = i + 1 < r->count ? r->rows[i + 1].offset : r->end;
+
+		if (r->rows[i].offset >= end)
+			return false;
+	}
+	return true;
+}
+
+int reply_read_java_rows(struct message_java_rows *out, const struct reply_reader *from,
+			 const struct message_lookup *lookup)
+{
+	if (from->left != sizeof(*out))
+		return -EBADMSG;
+	memcpy(out, from->at, sizeof(*out));
+	if (out->status > 0 || out->status < -ERRNO_MAX ||
+	    (!out->status && !are_rows_valid(&out->rows)) ||
+	    memcmp(&out->lookup, lookup, sizeof(*lookup)) != 0)
+		return -EBADMSG;
+	return 0;
+}
+
 /* Check the build-id, since it becomes a part of the name of a file in the cache. */
 int reply_read_key(struct unwind_key *out, const struct reply_reader *from)
 {

@@ -60,6 +60,9 @@ int reply_read_facts(struct object_facts *out, const struct reply_reader *from);
 int reply_read_source_facts(struct source_facts *out, const struct reply_reader *from);
 int reply_read_inspected(struct inspected_file *out, const struct reply_reader *from);
 int reply_read_jvm(struct message_jvm *out, const struct reply_reader *from);
+/* lookup: the request. */
+int reply_read_java_rows(struct message_java_rows *out, const struct reply_reader *from,
+			 const struct message_lookup *lookup);
 int reply_read_key(struct unwind_key *out, const struct reply_reader *from);
 
 #endif

@@ -100,8 +100,12 @@ static int find_place(struct hotspot_layout *l, const struct hotspot_tables *t)
 	return found == 0 || found == count ? 0 : -EINVAL;
 }
 
-int hotspot_layout_make(struct hotspot_layout *out, const struct hotspot_tables *t,
-			struct error *err)
+/*
+ * Make the layout. Return 0, or -ENOENT: the tables lack an entry, which the message names; -EINVAL
+ * if the result is not valid. On failure *out is untouched.
+ */
+static int make_layout(struct hotspot_layout *out, const struct hotspot_tables *t,
+		       struct error *err)
 {
 	struct hotspot_layout l;
 	int ret;
@@ -310,7 +314,7 @@ int hotspot_facts_read(struct hotspot_facts *out, const struct hotspot_tables *t
 
 	/* clear padding as well, since the struct is sent as it is */
 	memset(&f, 0, sizeof(f));
-	r.status = hotspot_layout_make(&f.layout, t, err);
+	r.status = make_layout(&f.layout, t, err);
 	if (!r.status)
 		r.status = hotspot_fill(&r.at, t, cache_entries,
 					sizeof(cache_entries) / sizeof(*cache_entries), err);
@@ -323,4 +327,18 @@ int hotspot_facts_read(struct hotspot_facts *out, const struct hotspot_tables *t
 		return error_set(err, -EINVAL, "the JVM's code cache is invalid");
 	*out = f;
 	return 0;
+}
+
+uint64_t hotspot_place_in(const struct hotspot_layout *l, const uint8_t *header, uint16_t offset,
+			  uint64_t blob)
+{
+	int64_t place;
+	int32_t from;
+
+	if (l->place == HOTSPOT_PLACE_POINTER) {
+		memcpy(&place, header + offset, sizeof(place));
+		return (uint64_t)place;
+	}
+	memcpy(&from, header + offset, sizeof(from));
+	return blob + (uint64_t)(int64_t)from;
 }

@@ -30,17 +30,10 @@ struct hotspot_facts {
 };
 
 /*
- * Make the layout. Return 0, or -ENOENT: the tables lack an entry, which the message names; -EINVAL
- * if the result is not valid. On failure *out is untouched.
- */
-int hotspot_layout_make(struct hotspot_layout *out, const struct hotspot_tables *t,
-			struct error *err);
-
-/*
  * Read the facts, with the layout of these tables. Return 0; -EAGAIN: the JVM has not made its code
- * cache and its interpreter yet, so read the tables and the facts again later; errors of
- * hotspot_layout_make(); -EINVAL: the code cache is invalid, or has too many heaps; or the error of
- * memory->read. On failure *out is untouched.
+ * cache and its interpreter yet, so read the tables and the facts again later; -ENOENT: the tables
+ * lack an entry, which the message names; -EINVAL: the layout or the code cache is invalid, or it
+ * has too many heaps; or the error of memory->read. On failure *out is untouched.
  */
 int hotspot_facts_read(struct hotspot_facts *out, const struct hotspot_tables *t,
 		       const struct hotspot_memory *memory, struct error *err);
@@ -50,6 +43,13 @@ int hotspot_facts_read(struct hotspot_facts *out, const struct hotspot_tables *t
  * ranges are sorted and do not overlap, the version is a text.
  */
 bool hotspot_facts_check(const struct hotspot_facts *f);
+
+/*
+ * Return the address of a place in a blob's code, which the blob's header has at an offset, by the
+ * layout's way to store places. The header's bytes up to layout.header_bytes were read.
+ */
+uint64_t hotspot_place_in(const struct hotspot_layout *l, const uint8_t *header, uint16_t offset,
+			  uint64_t blob);
 
 /*
  * hotspot_entries.c: get the offset of a field of a class or of the nearest superclass that has it.

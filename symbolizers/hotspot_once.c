@@ -114,20 +114,6 @@ struct once_blob {
 	char name[NAME_MAX_BYTES];
 };
 
-static uint64_t place_in(const struct hotspot_layout *l, const uint8_t *header, uint16_t offset,
-			 uint64_t blob)
-{
-	int64_t place;
-	int32_t from;
-
-	if (l->place == HOTSPOT_PLACE_POINTER) {
-		memcpy(&place, header + offset, sizeof(place));
-		return (uint64_t)place;
-	}
-	memcpy(&from, header + offset, sizeof(from));
-	return blob + (uint64_t)(int64_t)from;
-}
-
 /* Read the header of the block at an address. Return whether it is a blob to be followed. */
 static bool read_blob(struct once_reader *r, struct once_blob *out, uint64_t block)
 {
@@ -147,8 +133,8 @@ static bool read_blob(struct once_reader *r, struct once_blob *out, uint64_t blo
 	memcpy(&name, header + l->blob_name, sizeof(name));
 	if (name == r->last_name)
 		return false;
-	out->begin = place_in(l, header, l->blob_code, blob);
-	out->end = place_in(l, header, l->blob_data, blob);
+	out->begin = hotspot_place_in(l, header, l->blob_code, blob);
+	out->end = hotspot_place_in(l, header, l->blob_data, blob);
 	*out->name = '\0';
 	if (hotspot_blocks_read(&r->blocks, out->name, most, name))
 		return false;

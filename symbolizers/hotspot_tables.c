@@ -299,28 +299,6 @@ int hotspot_type_size(const struct hotspot_tables *t, const char *type, uint64_t
 	return entry_value(find_entry(t, HOTSPOT_ENTRY_TYPE, type, ""), size);
 }
 
-int hotspot_int_constant(const struct hotspot_tables *t, const char *name, int32_t *value)
-{
-	uint64_t word = 0;
-	int ret = entry_value(find_entry(t, HOTSPOT_ENTRY_INT, "", name), &word);
-
-	if (!ret)
-		*value = (int32_t)(uint32_t)word;
-	return ret;
-}
-
-int hotspot_long_constant(const struct hotspot_tables *t, const char *name, uint64_t *value)
-{
-	return entry_value(find_entry(t, HOTSPOT_ENTRY_LONG, "", name), value);
-}
-
-const char *hotspot_field_type(const struct hotspot_tables *t, const char *type, const char *field)
-{
-	const struct hotspot_entry *e = find_field(t, type, field);
-
-	return e ? e->text : "";
-}
-
 const char *hotspot_superclass(const struct hotspot_tables *t, const char *type)
 {
 	const struct hotspot_entry *e = find_entry(t, HOTSPOT_ENTRY_TYPE, type, "");
@@ -331,7 +309,8 @@ const char *hotspot_superclass(const struct hotspot_tables *t, const char *type)
 unsigned int hotspot_field_bytes(const struct hotspot_tables *t, const char *type,
 				 const char *field)
 {
-	const char *text = hotspot_field_type(t, type, field);
+	const struct hotspot_entry *e = find_field(t, type, field);
+	const char *text = e ? e->text : "";
 	size_t length = strlen(text);
 	uint64_t size = 0;
 

@@ -111,14 +111,8 @@ const struct hotspot_entry *hotspot_tables_entry(const struct hotspot_tables *t,
 int hotspot_field(const struct hotspot_tables *t, const char *type, const char *field,
 		  uint64_t *offset);
 int hotspot_type_size(const struct hotspot_tables *t, const char *type, uint64_t *size);
-int hotspot_int_constant(const struct hotspot_tables *t, const char *name, int32_t *value);
-int hotspot_long_constant(const struct hotspot_tables *t, const char *name, uint64_t *value);
 
-/*
- * Return the declared type of a field or static field ("int", "u2", "address", "Symbol*"), and the
- * name of a type's superclass; "" if there is no such entry.
- */
-const char *hotspot_field_type(const struct hotspot_tables *t, const char *type, const char *field);
+/* Return the name of a type's superclass; "" if there is no such entry. */
 const char *hotspot_superclass(const struct hotspot_tables *t, const char *type);
 
 /*

@@ -54,6 +54,11 @@ enum message_type {
 	MESSAGE_COMMON, /* fd of the file into which dwz moved common debugging information */
 	MESSAGE_SOURCES, /* reply: SOURCE_FACTS */
 	MESSAGE_JVM, /* for OBJECT_JAVA; reply: JVM_FACTS */
+	/*
+	 * For OBJECT_JAVA: one struct message_lookup, the address of a blob, and the place in it as
+	 * HOTSPOT_COMPILED_PLACE(), in an adapter from the blob on. Reply: JAVA_ROWS.
+	 */
+	MESSAGE_JAVA_CODE,
 	/* Messages from the worker. */
 	MESSAGE_HEARTBEAT, /* the worker is still processing the request with this sequence */
 	MESSAGE_FACTS, /* struct object_facts */
@@ -68,6 +73,7 @@ enum message_type {
 	MESSAGE_NO_TABLE,
 	MESSAGE_INSPECTED, /* struct inspected_file */
 	MESSAGE_JVM_FACTS, /* struct message_jvm */
+	MESSAGE_JAVA_ROWS, /* struct message_java_rows */
 	MESSAGE_SOURCE_FACTS, /* struct source_facts; also between PLACES, to give up a file */
 	MESSAGE_PLACES, /* count times struct message_place and its texts */
 };
@@ -107,6 +113,14 @@ struct message_jvm {
 	uint32_t reserved; /* 0 */
 	struct jvm_facts jvm;
 	char reason[128]; /* of a failure */
+};
+
+/* How to leave the code around a place. */
+struct message_java_rows {
+	int32_t status; /* 0, or a negative errno: rows is not set */
+	uint32_t reserved; /* 0 */
+	struct message_lookup lookup;
+	struct hotspot_code_rows rows;
 };
 
 struct message_reply {

@@ -316,6 +316,16 @@ static void reply_with_jvm(struct worker *w, const struct message *m, struct wor
 		_exit(1);
 }
 
+static void reply_with_java_rows(struct worker *w, const struct message *m,
+				 const struct worker_object *o)
+{
+	const struct java_process *p = o && o->kind == OBJECT_JAVA ? &o->table.java : NULL;
+	const struct message_lookup q = lookup_at(w, 0);
+
+	if (worker_reply_java_rows(w->socket, m, p, p ? o->files.file.fd : -1, &q) < 0)
+		_exit(1);
+}
+
 static void reply_with_jvm_table(struct worker *w, const struct message *m,
 				 const struct worker_object *o)
 {
@@ -563,6 +573,9 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 		return;
 	case MESSAGE_JVM:
 		reply_with_jvm(w, m, o);
+		return;
+	case MESSAGE_JAVA_CODE:
+		reply_with_java_rows(w, m, o);
 		return;
 	case MESSAGE_SOURCES:
 		reply_with_source_facts(w, m, o);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolizers/hotspot_rows.h"
 #include "symbolizers/worker_tables.h"
 
 /* Most bytes of the names of one process that are kept. */
@@ -117,12 +118,30 @@ int worker_reply_jvm(int socket, const struct message *request, struct java_proc
 
 		ret = hotspot_facts_read(&m.jvm.facts, p->tables, &memory, &err);
 		if (!ret)
+			p->layout = m.jvm.facts.layout;
+		if (!ret)
 			ret = read_once(p, &memory, &m.jvm, &err);
 	}
 	m.status = ret;
 	if (ret)
 		snprintf(m.reason, sizeof(m.reason), "%.*s", (int)sizeof(m.reason) - 1, err.text);
 	return message_reply(socket, request, MESSAGE_JVM_FACTS, &m, sizeof(m));
+}
+
+int worker_reply_java_rows(int socket, const struct message *request, const struct java_process *p,
+			   int fd, const struct message_lookup *q)
+{
+	const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
+	const struct hotspot_code_place place = {
+		.blob = q->address,
+		.id = HOTSPOT_PLACE_ID(q->place),
+		.offset = HOTSPOT_PLACE_OFFSET_OF(q->place),
+	};
+	struct message_java_rows m = {.status = -EBADF, .lookup = *q};
+
+	if (p && fd >= 0 && p->layout.header_bytes)
+		m.status = hotspot_rows_read(&m.rows, &p->layout, &memory, &place);
+	return message_reply(socket, request, MESSAGE_JAVA_ROWS, &m, sizeof(m));
 }
 
 static bool describe_lookup(struct hotspot_lookup *out, const struct message_lookup *q)

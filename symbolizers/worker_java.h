@@ -15,6 +15,7 @@ struct java_process {
 	struct hotspot_tables *tables; /* NULL: not read yet */
 	struct hotspot_names *names; /* NULL: the tables are not read, or lack an entry */
 	struct hotspot_once *once; /* NULL: not read yet, or not understood */
+	struct hotspot_layout layout; /* zeroed: not read yet */
 };
 
 /* Bytes of the longest record of a place of a Java frame. */
@@ -34,6 +35,13 @@ void worker_java_end(struct java_process *p);
  * errno when no reply can be sent any more.
  */
 int worker_reply_jvm(int socket, const struct message *request, struct java_process *p, int fd);
+
+/*
+ * Reply to MESSAGE_JAVA_CODE. fd: as above. Return 0, or a negative errno when no reply can be sent
+ * any more.
+ */
+int worker_reply_java_rows(int socket, const struct message *request, const struct java_process *p,
+			   int fd, const struct message_lookup *q);
 
 /* Reply to MESSAGE_TABLE, after worker_reply_jvm(), in the same way. */
 int worker_reply_jvm_table(int socket, const struct message *request, const struct java_process *p);

@@ -116,6 +116,69 @@ HOTSPOT_FUNCTION int hotspot_find_pushed(struct native_walk *w)
 	return HOTSPOT_MOVED + hotspot_count_pops(w->java.code, 0);
 }
 
+static __always_inline __u64 hotspot_register(const struct native_walk *w, __u8 number)
+{
+	__u64 value = 0;
+
+	return number == HOTSPOT_NO_REGISTER || walk_read_register(w, number, &value) ? 0 : value;
+}
+
+/* Find the row for w->pc in the blob w->java.blob. It is then w->java.row. Return 0 if it is known.
+ */
+HOTSPOT_FUNCTION int hotspot_find_code_row(struct native_walk *w)
+{
+	const struct hotspot_code_rows *c = w ? hotspot_find_code_rows(w) : NULL;
+	__u64 offset;
+	__u32 before = 0;
+
+	if (!w || !c)
+		return -1;
+	offset = w->pc - w->java.blob.code;
+	if (offset >= c->end)
+		return -1;
+	for (__u32 step = HOTSPOT_CODE_ROWS_MAX; step; step /= 2) {
+		__u32 last = before + step - 1, inside = mask_if_less(last, c->count);
+		const struct hotspot_code_row *r =
+			&c->rows[last & inside & (HOTSPOT_CODE_ROWS_MAX - 1)];
+
+		before += step & inside & mask_if_less(r->offset, offset + 1);
+	}
+	if (!before)
+		return -1;
+	w->java.row = c->rows[(before - 1) & (HOTSPOT_CODE_ROWS_MAX - 1)];
+	return w->java.row.return_word || w->java.row.return_register != HOTSPOT_NO_REGISTER ? 0
+											     : -1;
+}
+
+/* Get the caller's sp by a row that has no depth. Return 0 on success. */
+static __always_inline int hotspot_find_kept_sp(struct native_walk *w,
+						const struct hotspot_code_row *r, __u64 *sp)
+{
+	if (!r->held)
+		*sp = hotspot_register(w, r->sender_register);
+	else if (walk_read_word(w, w->sp + 8 * (__s64)(r->held - 1), sp))
+		return -1;
+	*sp += 8 * (__s64)r->sender_words;
+	return 0;
+}
+
+/* Leave the frame of code that was interrupted, by the row w->java.row. */
+static __always_inline int hotspot_leave_by_code(struct native_walk *w)
+{
+	const struct hotspot_code_row *r = &w->java.row;
+	__u64 sp = w->sp + 8 * (__s64)r->depth, pc = 0;
+
+	if (r->depth == HOTSPOT_DEPTH_UNKNOWN && hotspot_find_kept_sp(w, r, &sp))
+		return native_walk_end(w, WALK_END_UNREADABLE);
+	if (!r->return_word)
+		pc = hotspot_register(w, r->return_register);
+	else if (walk_read_word(w, sp - 8 * (__s64)r->return_word, &pc))
+		return native_walk_end(w, WALK_END_UNREADABLE);
+	if (r->saved_fp && walk_read_word(w, sp - 8 * (__s64)r->saved_fp, &w->fp))
+		return native_walk_end(w, WALK_END_UNREADABLE);
+	return hotspot_enter_caller(w, pc, sp);
+}
+
 static __always_inline int hotspot_leave_method(struct native_walk *w,
 						const struct hotspot_layout *l,
 						const struct hotspot_blob *b, int exact)
@@ -131,6 +194,8 @@ static __always_inline int hotspot_leave_method(struct native_walk *w,
 			  HOTSPOT_COMPILED_PLACE(b->id, pc - b->code));
 	if (b->frame_size < 2) /* a method handle's linker has no frame */
 		return hotspot_leave_sized(w, w->sp + 8, 0);
+	if (exact && !hotspot_find_code_row(w))
+		return hotspot_leave_by_code(w);
 	if (exact)
 		progress = hotspot_find_progress(w, b->code + (__s64)hotspot_frame_complete(w, l));
 	else if (w->sp == w->stub_caller && b->frame_size > 2)
@@ -239,13 +304,6 @@ static __always_inline __u32 hotspot_bci(const struct hotspot_method *m, __u64 b
 	__u64 bci = bcp - m->bytecodes;
 
 	return bci < m->code_size ? (__u32)bci : HOTSPOT_BCI_UNKNOWN;
-}
-
-static __always_inline __u64 hotspot_register(const struct native_walk *w, __u8 number)
-{
-	__u64 value = 0;
-
-	return number == HOTSPOT_NO_REGISTER || walk_read_register(w, number, &value) ? 0 : value;
 }
 
 static __always_inline int hotspot_has_fp(__u8 state)
@@ -393,6 +451,8 @@ static __always_inline int hotspot_leave_stub(struct native_walk *w, const struc
 
 	if (b->kind == HOTSPOT_BARE)
 		return hotspot_leave_sized(w, w->sp + 8, 0);
+	if (exact && b->kind == HOTSPOT_ADAPTER && !hotspot_find_code_row(w))
+		return hotspot_leave_by_code(w);
 	if (exact)
 		return native_walk_end(w, WALK_END_JAVA);
 	/* most of StubRoutines have a frame pointer */

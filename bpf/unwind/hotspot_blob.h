@@ -11,6 +11,8 @@
  *   const struct hotspot_process *hotspot_find_process(const struct native_walk *w)
  *                                   return the JVM of w->hotspot; NULL: there is none
  *   const struct hotspot_layout *hotspot_find_layout(const struct hotspot_process *p)
+ *   const struct hotspot_code_rows *hotspot_find_code_rows(const struct native_walk *w)
+ *                                   return the rows of the blob w->java.blob; NULL: it has none
  *   struct hotspot_cached *hotspot_cache_entry(__u64 hash)
  *                                   return an entry of the pc -> blob cache; NULL: no cache
  */

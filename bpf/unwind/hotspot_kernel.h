@@ -32,6 +32,14 @@ struct {
 	__type(value, struct hotspot_cached);
 } hotspot_cache SEC(".maps");
 
+/* User space fills it (hotspot_layout.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, HOTSPOT_CODES_MAX);
+	__type(key, struct hotspot_code_key);
+	__type(value, struct hotspot_code_rows);
+} hotspot_codes SEC(".maps");
+
 static __always_inline int hotspot_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
 	return user_read(to, bytes, bytes, address);
@@ -58,6 +66,18 @@ hotspot_find_layout(const struct hotspot_process *p)
 	__u32 number = p->layout - 1;
 
 	return bpf_map_lookup_elem(&hotspot_layouts, &number);
+}
+
+static __always_inline const struct hotspot_code_rows *
+hotspot_find_code_rows(const struct native_walk *w)
+{
+	const struct hotspot_code_key key = {
+		.address = w->java.blob.address,
+		.id = w->java.blob.id,
+		.number = w->hotspot,
+	};
+
+	return bpf_map_lookup_elem(&hotspot_codes, &key);
 }
 
 static __always_inline struct hotspot_cached *hotspot_cache_entry(__u64 hash)

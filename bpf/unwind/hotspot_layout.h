@@ -114,6 +114,48 @@ struct hotspot_row {
 
 #define HOTSPOT_ROWS_MAX 1024
 
+#define HOTSPOT_DEPTH_UNKNOWN (-32768)
+
+/*
+ * How to leave the code of a method or an adapter that lies between this row's offset and the next
+ * row's, if the thread was interrupted there. User space makes rows from the code of methods in
+ * which a walk has ended before its time. A word n of the stack lies 8 * n bytes below the caller's
+ * sp. Registers have DWARF numbers, or are HOTSPOT_NO_REGISTER.
+ */
+struct hotspot_code_row {
+	__u32 offset; /* from the begin of the code */
+	__s16 depth; /* words from sp to the caller's sp; or HOTSPOT_DEPTH_UNKNOWN */
+	__s16 saved_fp; /* word with the caller's fp; 0: fp is the caller's */
+	__s16 return_word; /* word with the return address; 0: it is in return_register */
+	/*
+	 * Without a depth, code has kept an earlier sp, which lies sender_words below the caller's:
+	 * held - 1 words above sp or, if held is 0, in sender_register.
+	 */
+	__s16 sender_words, held;
+	__u8 return_register; /* return_word is 0, and none: it is not known how to leave */
+	__u8 sender_register;
+};
+
+/* A power of two. */
+#define HOTSPOT_CODE_ROWS_MAX 32
+
+/* Rows of one method or adapter, sorted; those around a place where they were needed. */
+struct hotspot_code_rows {
+	__u32 count; /* 0: nothing is known */
+	__u32 end; /* offset of the end of the last row */
+	struct hotspot_code_row rows[HOTSPOT_CODE_ROWS_MAX];
+};
+
+/* What code the rows are of; it is a key of a hash table, so all bytes are set. */
+struct hotspot_code_key {
+	__u64 address; /* of the blob */
+	__u32 id; /* compile id of an nmethod, else 0 */
+	__u32 number; /* HOTSPOT_NUMBER() of the JVM */
+};
+
+/* Most methods and adapters of all JVMs with rows. */
+#define HOTSPOT_CODES_MAX 4096
+
 /* The code cache of one process. Zeroed: it has none, or the JVM is not known. */
 struct hotspot_process {
 	__u32 layout; /* number + 1 of a struct hotspot_layout; 0: none */

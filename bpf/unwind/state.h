@@ -92,6 +92,8 @@ struct hotspot_scratch {
 	__u8 found; /* a frame was left: words[] are its words */
 	__u8 fresh; /* the frame's blob was not in the cache */
 	__u16 unused;
+	struct hotspot_code_row row; /* found by hotspot_find_code_row() */
+	__u32 unused2;
 	__u64 words[2];
 };
 

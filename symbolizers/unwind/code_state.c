@@ -95,7 +95,7 @@ static bool is_known(const struct code_state *s)
 /* Return whether the place of the base is known. */
 static bool has_base(const struct code_state *s)
 {
-	return is_known(s) || s->frame || s->copy_at ||
+	return is_known(s) || s->frame || s->copy_at || s->held ||
 	       (s->sender != CODE_NO_REGISTER && !(s->flags & CODE_SENDER_APART));
 }
 
@@ -146,15 +146,21 @@ bool code_state_join(struct code_state *s, const struct code_state *other)
 		joined.depth = CODE_UNKNOWN;
 	if (joined.kept_rbp != other->kept_rbp)
 		joined.kept_rbp = 0;
-	if (joined.sender != other->sender)
+	if (joined.sender != other->sender || joined.sender_words != other->sender_words)
 		joined.sender = CODE_NO_REGISTER;
 	join_copies(&joined, other);
+	if (joined.held != other->held || joined.sender_words != other->sender_words)
+		joined.held = 0;
+	if (joined.sender == CODE_NO_REGISTER && !joined.held)
+		joined.sender_words = 0;
 	if (!(other->flags & CODE_METHOD))
 		joined.flags &= (uint8_t)~CODE_METHOD;
 	joined.flags |= other->flags & (CODE_RBX_LOST | CODE_RBP_LOST);
 	same.depth = joined.depth;
 	same.kept_rbp = joined.kept_rbp;
 	same.sender = joined.sender;
+	same.sender_words = joined.sender_words;
+	same.held = joined.held;
 	same.return_copy = joined.return_copy;
 	same.copy_depth = joined.copy_depth;
 	same.copy_at = joined.copy_at;
@@ -171,17 +177,19 @@ bool code_state_join(struct code_state *s, const struct code_state *other)
 	return changed;
 }
 
+/* The stack pointer becomes what is not known. */
+static void lose_stack(struct code_state *s)
+{
+	s->depth = CODE_UNKNOWN;
+	s->held = s->copy_at = s->rbp_at = 0;
+	if (s->sender == CODE_NO_REGISTER)
+		s->sender_words = 0;
+}
+
 /* Set the number of words down to the stack pointer, if it makes sense. */
 static void set_depth(struct code_state *s, int64_t words)
 {
 	s->depth = words < -WORDS_MAX || words > WORDS_MAX ? CODE_UNKNOWN : (int16_t)words;
-}
-
-/* The stack pointer is overwritten. */
-static void lose_stack(struct code_state *s)
-{
-	s->depth = CODE_UNKNOWN;
-	s->copy_at = s->rbp_at = 0;
 }
 
 /* The stack pointer, from which a place is counted, is raised by bytes. */
@@ -196,9 +204,15 @@ static void move_place(int16_t *place, int64_t bytes)
 /* Add bytes to the stack pointer. */
 static void add_stack(struct code_state *s, int64_t bytes)
 {
-	if (bytes % 8)
+	int64_t held = s->held - bytes / 8;
+
+	if (bytes % 8) {
 		lose_stack(s);
-	else if (is_known(s))
+		return;
+	}
+	if (s->held)
+		s->held = held > 0 && held <= WORDS_MAX ? (int16_t)held : 0;
+	if (is_known(s))
 		set_depth(s, s->depth - bytes / 8);
 	move_place(&s->copy_at, bytes);
 	move_place(&s->rbp_at, bytes);
@@ -207,10 +221,8 @@ static void add_stack(struct code_state *s, int64_t bytes)
 /* The stack pointer becomes rbp plus bytes. */
 static void stack_from_rbp(struct code_state *s, int64_t bytes)
 {
-	s->copy_at = s->rbp_at = 0;
-	if (!s->frame || bytes % 8)
-		s->depth = CODE_UNKNOWN;
-	else
+	lose_stack(s);
+	if (s->frame && bytes % 8 == 0)
 		set_depth(s, s->frame - bytes / 8);
 }
 
@@ -219,8 +231,10 @@ static void lose_register(struct code_state *s, unsigned int reg)
 {
 	if (!s->return_slot && reg == s->return_register)
 		s->return_register = CODE_NO_REGISTER;
-	if (reg == s->sender)
+	if (reg == s->sender) {
 		s->sender = CODE_NO_REGISTER;
+		s->sender_words = s->held ? s->sender_words : 0;
+	}
 	if (s->return_copy == reg + 1)
 		s->return_copy = 0;
 	if (s->copy_register == reg + 1)
@@ -242,7 +256,7 @@ static void rebase(struct code_state *s)
 {
 	s->depth = s->return_slot = 1;
 	s->return_register = CODE_NO_REGISTER;
-	s->frame = s->saved_rbp = s->kept_rbp = s->sender_slot = 0;
+	s->frame = s->saved_rbp = s->kept_rbp = s->sender_slot = s->held = 0;
 	s->flags |= CODE_SENDER_APART;
 }
 
@@ -280,7 +294,10 @@ static void push_from(struct code_state *s, unsigned int reg)
 	bool apart = s->flags & CODE_SENDER_APART || !is_known(s);
 
 	add_stack(s, -8);
-	if (holds_return_address(s, reg) && apart && s->sender != CODE_NO_REGISTER && !s->saved_rbp)
+	if (reg == s->sender && !(s->flags & CODE_SENDER_APART) && !s->held)
+		s->held = 1;
+	if (holds_return_address(s, reg) && apart && s->sender != CODE_NO_REGISTER &&
+	    !s->sender_words && !s->saved_rbp)
 		rebase(s);
 	else if (is_known(s))
 		store_register(s, reg, s->depth);
@@ -311,7 +328,12 @@ static void pop_to(struct code_state *s, unsigned int reg)
 	int slot = is_known(s) ? s->depth : 0;
 
 	if (reg == RSP) {
+		bool held = s->held == 1;
+		int16_t words = s->sender_words;
+
 		lose_stack(s);
+		if (held)
+			set_depth(s, words);
 		return;
 	}
 	load_register(s, reg, slot);
@@ -325,18 +347,31 @@ static void pop_to(struct code_state *s, unsigned int reg)
 /* The stack pointer becomes the value of a register. */
 static void stack_from_register(struct code_state *s, unsigned int reg)
 {
-	s->copy_at = s->rbp_at = 0;
+	int16_t words = s->sender_words;
+
 	if (reg == RBP) {
 		stack_from_rbp(s, 0);
-	} else if (reg == s->sender && !s->return_slot && !s->saved_rbp) {
+		return;
+	}
+	lose_stack(s);
+	if (reg == s->sender && !s->return_slot && !s->saved_rbp && !words) {
 		/* the return address is in a register: the caller's stack pointer is the base */
 		s->depth = s->frame = s->sender_slot = 0;
 		s->flags &= (uint8_t)~CODE_SENDER_APART;
 	} else if (reg == s->sender && !(s->flags & CODE_SENDER_APART)) {
-		s->depth = 0;
-	} else {
-		s->depth = CODE_UNKNOWN;
+		set_depth(s, words);
 	}
+}
+
+/* A register becomes a copy of the stack pointer. The first copy is the one that is restored. */
+static void keep_sender(struct code_state *s, unsigned int reg, int64_t words)
+{
+	if (words < 0 || words > WORDS_MAX || s->held)
+		return;
+	if (words && s->sender != CODE_NO_REGISTER)
+		return;
+	s->sender = (uint8_t)reg;
+	s->sender_words = (int16_t)words;
 }
 
 /* A register becomes the stack pointer plus bytes. */
@@ -351,8 +386,8 @@ static void copy_sp(struct code_state *s, unsigned int reg, int64_t bytes)
 	lose_register(s, reg);
 	if (reg == RBP && words > 0 && words <= WORDS_MAX)
 		s->frame = (int16_t)words;
-	else if (reg != RBP && words == 0 && !(s->flags & CODE_SENDER_APART))
-		s->sender = (uint8_t)reg;
+	else if (reg != RBP && !(s->flags & CODE_SENDER_APART) && is_known(s))
+		keep_sender(s, reg, words);
 	if (reg == RBP || words <= 0 || words > WORDS_MAX)
 		return;
 	s->copy_depth = (int16_t)words;
@@ -443,8 +478,10 @@ static void store_copy(struct code_state *s, unsigned int reg, int64_t place)
 /* The stack pointer is loaded from memory. */
 static void load_stack(struct code_state *s, int64_t place)
 {
-	s->depth = place && place == s->copy_at ? s->copy_depth : CODE_UNKNOWN;
-	s->copy_at = s->rbp_at = 0;
+	int16_t words = place && place == s->copy_at ? s->copy_depth : CODE_UNKNOWN;
+
+	lose_stack(s);
+	s->depth = words;
 }
 
 /* mov between registers, or between a register and memory. */
@@ -589,15 +626,16 @@ struct unwind_rule code_state_rule(const struct code_state *s)
 	} else if (s->frame) {
 		rule.reg = UNWIND_REG_FP;
 		rule.cfa_offset = 8 * s->frame;
-	} else if (s->copy_at) {
-		if (s->return_slot != 1)
-			return (struct unwind_rule){.kind = UNWIND_BAD};
+	} else if (s->sender != CODE_NO_REGISTER && !(s->flags & CODE_SENDER_APART)) {
+		rule.reg = dwarf_numbers[s->sender];
+		rule.cfa_offset = 8 * s->sender_words;
+	} else if (s->copy_at && s->return_slot == 1) {
 		rule.kind = UNWIND_DEREF;
 		rule.reg = UNWIND_REG_SP;
 		rule.cfa_offset = 8 * (s->copy_at - 1);
 		rule.second = 8 * s->copy_depth;
 	} else {
-		rule.reg = dwarf_numbers[s->sender];
+		return (struct unwind_rule){.kind = UNWIND_BAD};
 	}
 	if (!s->return_slot)
 		rule.index = dwarf_numbers[s->return_register];
@@ -656,51 +694,31 @@ struct hotspot_row code_state_row(const struct code_state *s)
 	return row;
 }
 
-/* Find the base by the copy of the stack pointer that is in memory. Return 0 or read's error. */
-static int read_base(uint64_t *base, const struct code_state *s,
-		     const uint64_t registers[UNWIND_REGISTERS], code_read_fn *read, void *context)
+struct hotspot_code_row code_state_code_row(const struct code_state *s)
 {
-	uint64_t at = registers[UNWIND_REG_SP] + 8 * (uint64_t)(s->copy_at - 1);
-	int ret = read(context, base, sizeof(*base), at);
+	const struct hotspot_code_row unknown = {
+		.depth = HOTSPOT_DEPTH_UNKNOWN,
+		.return_register = HOTSPOT_NO_REGISTER,
+		.sender_register = HOTSPOT_NO_REGISTER,
+	};
+	struct hotspot_code_row row = unknown;
+	bool has_rbp = s->saved_rbp || !(s->flags & CODE_RBP_LOST || s->frame);
+	bool has_sp = is_known(s) || s->held || s->sender != CODE_NO_REGISTER;
 
-	if (!ret)
-		*base += 8 * (uint64_t)s->copy_depth;
-	return ret;
-}
-
-int code_state_leave(struct code_caller *out, const struct code_state *s,
-		     const uint64_t registers[UNWIND_REGISTERS], code_read_fn *read, void *context)
-{
-	struct code_caller c = {.fp = registers[UNWIND_REG_FP], .fp_known = true};
-	uint64_t base = 0;
-	int ret = 0;
-
-	if (code_state_is_lost(s))
-		return -ENOENT;
-	if (is_known(s))
-		base = registers[UNWIND_REG_SP] + (uint64_t)(8 * (int64_t)s->depth);
-	else if (s->frame)
-		base = registers[UNWIND_REG_FP] + 8 * (uint64_t)s->frame;
-	else if (s->copy_at)
-		ret = read_base(&base, s, registers, read, context);
-	else if (s->sender != CODE_NO_REGISTER)
-		base = registers[dwarf_numbers[s->sender]];
-	if (ret)
-		return ret;
-	c.sp = base;
-	if (s->flags & CODE_SENDER_APART && s->sender != CODE_NO_REGISTER)
-		c.sp = registers[dwarf_numbers[s->sender]];
-	else if (s->flags & CODE_SENDER_APART)
-		ret = read(context, &c.sp, 8, base - 8 * (uint64_t)s->sender_slot);
-	if (!ret && s->return_slot)
-		ret = read(context, &c.pc, 8, base - 8 * (uint64_t)s->return_slot);
-	else if (!ret)
-		c.pc = registers[dwarf_numbers[s->return_register]];
-	if (!ret && s->saved_rbp)
-		ret = read(context, &c.fp, 8, base - 8 * (uint64_t)s->saved_rbp);
-	else if (s->flags & CODE_RBP_LOST || s->frame)
-		c.fp_known = false;
-	if (!ret)
-		*out = c;
-	return ret;
+	if (code_state_is_lost(s) || s->flags & CODE_SENDER_APART || !has_rbp || !has_sp)
+		return unknown;
+	row.saved_fp = s->saved_rbp;
+	row.return_word = s->return_slot;
+	if (!s->return_slot)
+		row.return_register = dwarf_numbers[s->return_register];
+	if (is_known(s)) {
+		row.depth = s->depth;
+		return row;
+	}
+	row.sender_words = s->sender_words;
+	if (s->held)
+		row.held = s->held;
+	else
+		row.sender_register = dwarf_numbers[s->sender];
+	return row;
 }

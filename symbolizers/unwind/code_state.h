@@ -44,6 +44,13 @@ struct code_state {
 	int16_t copy_at;
 	/* the same for a copy of rbp, which points to words down */
 	int16_t rbp_depth, rbp_at;
+	/*
+	 * Words down to where a copy of an earlier stack pointer points: the sender, unless that is
+	 * apart, and what held refers to. Intrinsics of C2 copy it before they move it by what is
+	 * known only when they run.
+	 */
+	int16_t sender_words;
+	int16_t held; /* words from the stack pointer up to a copy of that on the stack, plus 1 */
 	uint8_t return_register, sender; /* or CODE_NO_REGISTER */
 	uint8_t flags;
 	uint8_t copy_register; /* 1 + the register that has the copy; 0: none */
@@ -96,16 +103,7 @@ struct unwind_rule code_state_rule(const struct code_state *s);
 /* Return the state as the walker of Java frames knows it; offset is 0. */
 struct hotspot_row code_state_row(const struct code_state *s);
 
-/*
- * Find the caller. registers: by DWARF numbers. read: copies bytes of the stack, returns 0 or a
- * negative errno. Return 0; -ENOENT: the state is lost; -EFAULT or read's error.
- */
-struct code_caller {
-	uint64_t pc, sp, fp;
-	bool fp_known;
-};
-typedef int code_read_fn(void *context, void *to, size_t bytes, uint64_t address);
-int code_state_leave(struct code_caller *out, const struct code_state *s,
-		     const uint64_t registers[UNWIND_REGISTERS], code_read_fn *read, void *context);
+/* Return the state in a method's code; offset is 0. */
+struct hotspot_code_row code_state_code_row(const struct code_state *s);
 
 #endif

@@ -236,7 +236,55 @@ int hotspot_compiled_follow(struct code_flow *f, const struct hotspot_compiled *
 	return m->kind == HOTSPOT_COMPILED_METHOD ? follow_compiled(f, m) : 0;
 }
 
-int hotspot_compiled_state(struct code_state *out, const struct hotspot_compiled *m, uint32_t at)
+/* The same but for the offset. */
+static bool is_same_code_row(const struct hotspot_code_row *a, struct hotspot_code_row b)
+{
+	b.offset = a->offset;
+	return memcmp(a, &b, sizeof(b)) == 0;
+}
+
+/*
+ * Add a row to a window of rows. Return false if the window is complete: at, the offset for which
+ * it is made, is far enough before.
+ */
+static bool push_code_row(struct hotspot_code_rows *w, const struct hotspot_code_row *row,
+			  uint32_t at)
+{
+	const uint32_t half = HOTSPOT_CODE_ROWS_MAX / 2;
+
+	if (w->count && is_same_code_row(&w->rows[w->count - 1], *row))
+		return true;
+	if (w->count == HOTSPOT_CODE_ROWS_MAX) {
+		if (w->rows[half].offset > at)
+			return false;
+		memmove(w->rows, w->rows + 1, sizeof(w->rows) - sizeof(*w->rows));
+		w->count--;
+	}
+	w->rows[w->count++] = *row;
+	return true;
+}
+
+/* Make the rows around an offset of code that was followed. */
+static void make_window(struct hotspot_code_rows *out, const struct code_flow *f, uint32_t at)
+{
+	struct hotspot_code_rows w = {.end = (uint32_t)f->size};
+
+	for (uint32_t offset = 0; offset < f->size;) {
+		const struct code_state *state = code_flow_state(f, offset);
+		struct hotspot_code_row row = code_state_code_row(state ? state : &code_state_lost);
+
+		row.offset = offset;
+		if (!push_code_row(&w, &row, at)) {
+			w.end = offset;
+			break;
+		}
+		offset += state ? f->sizes[offset] : 1;
+	}
+	*out = w;
+}
+
+int hotspot_compiled_rows(struct hotspot_code_rows *out, const struct hotspot_compiled *m,
+			  uint32_t at)
 {
 	const struct code_state *state = NULL;
 	struct code_flow f;
@@ -244,12 +292,12 @@ int hotspot_compiled_state(struct code_state *out, const struct hotspot_compiled
 
 	if (!ret)
 		ret = hotspot_compiled_follow(&f, m);
-	if (!ret)
+	if (!ret && at < m->size)
 		state = code_flow_state(&f, at);
 	if (!ret && (!state || code_state_is_lost(state)))
 		ret = -ENOENT;
 	if (!ret)
-		*out = *state;
+		make_window(out, &f, at);
 	code_flow_free(&f);
 	return ret;
 }

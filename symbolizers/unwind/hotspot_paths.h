@@ -2,7 +2,7 @@
 /*
  * How to leave machine code that HotSpot has generated, found from its bytes. What a JVM makes once
  * (the interpreter, StubRoutines, stubs of the runtime) is described by rows; for compiled methods,
- * which are many, the state at one offset is found when it is needed.
+ * which are many, rows are made when they are needed.
  *
  * Everything here comes from a profiled process and is hostile: work is bounded, and code that
  * makes no sense has no rule.
@@ -75,10 +75,11 @@ struct hotspot_compiled {
 };
 
 /*
- * Find the state of the stack at an offset, of the pc at which the thread was interrupted, or of a
- * return address minus 1. Return 0; -ENOENT: it is not known; -E2BIG; -ENOMEM.
+ * Make the rows of code around the offset of a pc at which a thread was interrupted. Return 0;
+ * -ENOENT: the state there is not known; -E2BIG; -ENOMEM. On failure *out is untouched.
  */
-int hotspot_compiled_state(struct code_state *out, const struct hotspot_compiled *m, uint32_t at);
+int hotspot_compiled_rows(struct hotspot_code_rows *out, const struct hotspot_compiled *m,
+			  uint32_t at);
 
 /* The parts of the above: follow the paths of code, of which f was initialized. */
 struct code_flow;

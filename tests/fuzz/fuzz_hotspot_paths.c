@@ -49,7 +49,7 @@ static void fuzz_table(const struct hotspot_once_code *code)
 
 static void fuzz_compiled(const struct hotspot_compiled *m)
 {
-	struct code_state state;
+	struct hotspot_code_rows rows;
 	struct code_flow f;
 
 	if (code_flow_init(&f, m->code, m->size))
@@ -62,7 +62,15 @@ static void fuzz_compiled(const struct hotspot_compiled *m)
 			(void)code_state_rule(s);
 	}
 	code_flow_free(&f);
-	(void)hotspot_compiled_state(&state, m, (uint32_t)m->size / 2);
+	if (hotspot_compiled_rows(&rows, m, (uint32_t)m->size / 2))
+		return;
+	if (!rows.count || rows.count > HOTSPOT_CODE_ROWS_MAX || rows.end > m->size ||
+	    rows.rows[0].offset > m->size / 2 || rows.end <= m->size / 2)
+		abort();
+	for (uint32_t n = 0; n < rows.count; n++)
+		if (rows.rows[n].offset >=
+		    (n + 1 < rows.count ? rows.rows[n + 1].offset : rows.end))
+			abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -41,6 +41,12 @@ struct counts {
 	uint64_t right, wrong, open, silent;
 };
 
+/* The caller of a frame. */
+struct code_caller {
+	uint64_t pc, sp, fp;
+	bool fp_known;
+};
+
 /* A frame that the thread has not left yet, and how many instructions of it were seen. */
 struct frame {
 	struct code_caller caller;
@@ -208,11 +214,36 @@ static int leave_by_rule(struct code_caller *out, const struct unwind_rule *r,
 	return 0;
 }
 
+/* Leave a frame of a method or an adapter by its row. */
+static int leave_by_code(struct code_caller *out, const struct hotspot_code_row *r,
+			 const uint64_t *registers, struct steps *s)
+{
+	uint64_t sp = registers[UNWIND_REG_SP] + (uint64_t)(8 * (int64_t)r->depth);
+
+	if (!r->return_word && r->return_register == HOTSPOT_NO_REGISTER)
+		return -ENOENT;
+	if (r->depth == HOTSPOT_DEPTH_UNKNOWN) {
+		if (r->held &&
+		    read_memory(s, &sp, 8, registers[UNWIND_REG_SP] + 8 * (uint64_t)(r->held - 1)))
+			return -EFAULT;
+		sp = (r->held ? sp : registers[r->sender_register]) + 8 * (uint64_t)r->sender_words;
+	}
+	*out = (struct code_caller){.fp = registers[UNWIND_REG_FP], .sp = sp, .fp_known = true};
+	if (!r->return_word)
+		out->pc = registers[r->return_register];
+	else if (read_memory(s, &out->pc, 8, sp - 8 * (uint64_t)r->return_word))
+		return -EFAULT;
+	if (r->saved_fp && read_memory(s, &out->fp, 8, sp - 8 * (uint64_t)r->saved_fp))
+		return -EFAULT;
+	return 0;
+}
+
 /* Find the caller of the code at pc. Return 0 or a negative errno. */
 static int find_caller(struct steps *s, const struct blob *b, struct code_caller *out)
 {
 	const struct code_state *state = &code_state_function;
 	uint64_t registers[UNWIND_REGISTERS];
+	struct hotspot_code_row code;
 	struct hotspot_row row;
 	struct unwind_rule rule;
 
@@ -227,7 +258,8 @@ static int find_caller(struct steps *s, const struct blob *b, struct code_caller
 		return leave_by_row(out, &row, registers, s);
 	if (b->kind == 'F' || b->kind == 'f' || b->kind == 'L')
 		return leave_by_rule(out, &rule, registers, s);
-	return code_state_leave(out, state, registers, read_memory, s);
+	code = code_state_code_row(state);
+	return leave_by_code(out, &code, registers, s);
 }
 
 static void count_frame(struct steps *s, const struct frame *f, bool right, const char *why)

@@ -29,12 +29,18 @@ ONLY_TESTS = {
     "trace_writer_zoom": "tests make small blocks", "zoom_set": "the same",
     "demangler_free": "tests check for leaks",
     "chi_square_quantile": "compared with tables",
+    "hotspot_tables_count": "tests print and compare all entries",
+    "hotspot_tables_entry": "the same",
+    "hotspot_names_bytes": "tests see that all is dropped",
+    "hotspot_paths_follow": "tests look at the state before each instruction",
+    "hotspot_compiled_follow": "the same",
 }
 # Functions that have one definition per build.
 PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", "walk_read",
              "walk_rule", "walk_slot", # of the walker: bpf/unwind/kernel.h, capture/finish.c
              "hotspot_cache_entry", "hotspot_find_layout", "hotspot_find_process",
              "hotspot_read", "hotspot_read_part", # bpf/unwind/hotspot_kernel.h, capture/finish.c
+             "hotspot_find_code_rows", # the same
              "user_read", # bpf/unwind/current.h, remote.h
              "host_reports_steal", # with and without the kernel's structs
              "leave_signal_frame"} # by architecture

@@ -4,6 +4,7 @@
  * the code of JDK 17, 21 and 25 (tests/replay/hotspot-*.code.zst, saved by
  * tests/lib/hotspot_vm.py).
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +24,18 @@
 static struct code_state state_in(const uint8_t *code, size_t size, int32_t frame_words,
 				  int32_t complete, uint32_t at)
 {
+	const struct hotspot_compiled m = {
+		.code = code, .size = size, .frame_words = frame_words, .complete = complete};
+	const struct code_state *found;
 	struct code_state state = code_state_lost;
+	struct code_flow f;
 
-	(void)hotspot_compiled_state(&state,
-				     &(struct hotspot_compiled){.code = code,
-								.size = size,
-								.frame_words = frame_words,
-								.complete = complete},
-				     at);
+	ck_assert_int_eq(code_flow_init(&f, code, size), 0);
+	ck_assert_int_eq(hotspot_compiled_follow(&f, &m), 0);
+	found = code_flow_state(&f, at);
+	if (found)
+		state = *found;
+	code_flow_free(&f);
 	return state;
 }
 
@@ -39,6 +44,18 @@ static void check_place(const struct code_state *s, int depth, int saved_rbp)
 	ck_assert_int_eq(s->depth, depth);
 	ck_assert_int_eq(s->return_slot, 1);
 	ck_assert_int_eq(s->saved_rbp, saved_rbp);
+}
+
+/* Return the row of an offset, which is among the rows. */
+static const struct hotspot_code_row *code_row_at(const struct hotspot_code_rows *rows, uint32_t at)
+{
+	uint32_t n = rows->count;
+
+	ck_assert_uint_lt(at, rows->end);
+	while (n && rows->rows[n - 1].offset > at)
+		n--;
+	ck_assert_uint_gt(n, 0);
+	return &rows->rows[n - 1];
 }
 
 /* mov %eax,-0x14000(%rsp); push %rbp; sub $0x20,%rsp; nop; add $0x20,%rsp; pop %rbp; ret */
@@ -106,6 +123,67 @@ START_TEST(call_that_does_not_return)
 	check_place(&s, 1, 0);
 	s = state_in(code, sizeof(code), 4, 5, 7);
 	check_place(&s, 4, 2);
+}
+END_TEST
+
+/*
+ * push %rbp; sub $0x10,%rsp; mov %rsp,%rcx; jae 1f; sub $0x10,%rsp; mov %rsp,%rdi; 1: push %rcx;
+ * nop; pop %rsp; add $0x10,%rsp; pop %rbp; ret: as String.indexOf() of C2 does, which copies short
+ * texts to the stack.
+ */
+START_TEST(kept_stack_pointer)
+{
+	static const uint8_t code[] = {0x55, 0x48, 0x83, 0xec, 0x10, 0x48, 0x8b, 0xcc, 0x73,
+				       0x07, 0x48, 0x83, 0xec, 0x10, 0x48, 0x8b, 0xfc, 0x51,
+				       0x90, 0x5c, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
+	const struct hotspot_compiled m = {
+		.code = code, .size = sizeof(code), .frame_words = 4, .complete = 5};
+	const struct hotspot_code_row *r;
+	struct hotspot_code_rows rows;
+
+	ck_assert_int_eq(hotspot_compiled_rows(&rows, &m, 18), 0);
+	ck_assert_uint_eq(rows.end, sizeof(code));
+	r = code_row_at(&rows, 14); /* copied: 2 words lower */
+	ck_assert_int_eq(r->depth, 6);
+	r = code_row_at(&rows, 17);
+	ck_assert_int_eq(r->depth, HOTSPOT_DEPTH_UNKNOWN);
+	ck_assert_int_eq(r->held, 0);
+	ck_assert_uint_eq(r->sender_register, 2);
+	ck_assert_int_eq(r->sender_words, 4);
+	r = code_row_at(&rows, 18);
+	ck_assert_int_eq(r->depth, HOTSPOT_DEPTH_UNKNOWN);
+	ck_assert_int_eq(r->held, 1);
+	ck_assert_int_eq(r->sender_words, 4);
+	ck_assert_int_eq(r->saved_fp, 2);
+	ck_assert_int_eq(r->return_word, 1);
+	r = code_row_at(&rows, 20);
+	ck_assert_int_eq(r->depth, 4);
+	ck_assert_int_eq(code_row_at(&rows, 25)->depth, 1);
+}
+END_TEST
+
+/* Of a method with more rows than are sent, those around the place are; at its ends, too. */
+START_TEST(rows_around_a_place)
+{
+	static const uint8_t begin[] = {0x55, 0x48, 0x83, 0xec, 0x10};
+	static const uint8_t end[] = {0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
+	uint8_t code[sizeof(begin) + 200 + sizeof(end)];
+	const struct hotspot_compiled m = {
+		.code = code, .size = sizeof(code), .frame_words = 4, .complete = 5};
+	struct hotspot_code_rows rows;
+
+	memcpy(code, begin, sizeof(begin));
+	memset(code + 5, 0x50, 100); /* push %rax */
+	memset(code + 105, 0x58, 100); /* pop %rax */
+	memcpy(code + 205, end, sizeof(end));
+	for (uint32_t at = 5; at < 205; at++) {
+		ck_assert_int_eq(hotspot_compiled_rows(&rows, &m, at), 0);
+		ck_assert_uint_eq(rows.count, HOTSPOT_CODE_ROWS_MAX);
+		ck_assert_uint_le(rows.end, sizeof(code));
+		ck_assert_int_eq(code_row_at(&rows, at)->depth,
+				 at < 105 ? 4 + (int)at - 5 : 4 + 205 - (int)at);
+	}
+	ck_assert_int_eq(hotspot_compiled_rows(&rows, &m, sizeof(code)), -ENOENT);
 }
 END_TEST
 
@@ -516,6 +594,6 @@ START_TEST(code_of_jdks)
 END_TEST
 
 SUITE("hotspot_paths", pushed_frame, moved_frame, barrier_stub, call_that_does_not_return,
-      patched_method, method_entry, interpreter_return, adapters, exception_stub, frames_of_others,
-      stack_pointer_in_memory, function_behind_data, guesses_that_make_no_sense, hostile_code_ends,
-      code_of_jdks)
+      kept_stack_pointer, rows_around_a_place, patched_method, method_entry, interpreter_return,
+      adapters, exception_stub, frames_of_others, stack_pointer_in_memory, function_behind_data,
+      guesses_that_make_no_sense, hostile_code_ends, code_of_jdks)

@@ -144,6 +144,12 @@ static inline int hotspot_read_part(struct native_walk *w, void *to, __u32 bytes
 	return bytes > most || hotspot_read(w, to, bytes, address);
 }
 
+static inline const struct hotspot_code_rows *hotspot_find_code_rows(const struct native_walk *w)
+{
+	(void)w;
+	return NULL;
+}
+
 static inline struct hotspot_cached *hotspot_cache_entry(__u64 hash)
 {
 	(void)hash;

@@ -70,11 +70,6 @@ int jvms_send(struct jvms *j, const struct object *o, const struct jvm_facts *fa
 	return ret;
 }
 
-void jvms_remove(struct jvms *j, uint32_t number)
-{
-	j->objects[HOTSPOT_NUMBER_INDEX(number)] = 0;
-}
-
 bool jvms_find(struct hotspot_file *out, const struct space *s)
 {
 	for (size_t i = 0; i < s->mappings.count; i++) {

@@ -29,8 +29,6 @@ struct jvms {
  */
 int jvms_send(struct jvms *j, const struct object *o, const struct jvm_facts *facts,
 	      uint32_t *number);
-/* Free the number of a JVM whose process has ended. */
-void jvms_remove(struct jvms *j, uint32_t number);
 
 /*
  * Get the symbols of the libjvm that a space maps, at their addresses in it; false: it maps none.

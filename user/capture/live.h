@@ -103,6 +103,7 @@ struct prefetched_mapping {
 };
 
 #define LIVE_PREFETCHED_MAX 64
+#define LIVE_JAVA_PLACES 1024
 
 /* Data for the BPF walkers. */
 struct live_walkers {
@@ -110,6 +111,8 @@ struct live_walkers {
 	struct tables *tables;
 	struct pythons pythons;
 	struct jvms jvms;
+	/* hashes of places in Java code whose rows were requested, by their low bits */
+	uint64_t java_places[LIVE_JAVA_PLACES];
 	VECTOR(uint64_t) jvms_starting; /* object.id of memories whose facts are requested again */
 	struct prefetched_mapping
 		prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
@@ -236,6 +239,14 @@ void live_java_poll(struct live *l, uint64_t now);
 uint64_t live_java_next(const struct live *l);
 /* Free the numbers of JVMs whose processes are forgotten. */
 void live_java_tidy(struct live *l);
+/*
+ * Request the rows of the code in which a sample's walk has ended before its time, and pass them to
+ * the walkers when they arrive, for later samples. s: a valid sample of the process p.
+ */
+void live_java_request_rows(struct live *l, const struct process_entry *p,
+			    const struct wire_sample *s);
+void live_java_rows(struct live *l, uint64_t object, const struct hotspot_code_key *key,
+		    const struct hotspot_code_rows *rows);
 
 /* live_prefetch.c: callbacks of program_set_prefetcher() and sideband_set_prefetcher(). */
 int live_prefetch(void *context, const struct wire_sample *s, uint32_t size);

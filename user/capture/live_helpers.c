@@ -141,6 +141,12 @@ static void on_java(void *context, uint64_t object, const struct java_places *p)
 	intern_handle_java(l->intern, object, p);
 }
 
+static void on_java_code(void *context, uint64_t object, const struct hotspot_code_key *key,
+			 const struct hotspot_code_rows *rows)
+{
+	live_java_rows(context, object, key, rows);
+}
+
 static int send_jvm_layout(void *context, uint32_t index, const struct hotspot_layout *l)
 {
 	const struct live *live = context;
@@ -173,6 +179,7 @@ int live_start_helpers(struct live *l, struct error *err)
 		.hotspot = on_hotspot,
 		.jvm = on_jvm,
 		.java = on_java,
+		.java_code = on_java_code,
 		.context = l,
 	};
 	const struct opener_events files = {

@@ -153,3 +153,61 @@ void live_java_tidy(struct live *l)
 			j->objects[i] = 0;
 	}
 }
+
+/*
+ * Return whether a walk that has left its first frame may have taken a wrong way: it has ended
+ * where no stack ends. (Then user space may still have to finish it, at an address that is no
+ * code.)
+ */
+static bool has_gone_wrong(const struct wire_sample *s)
+{
+	if (s->flags & WIRE_UNFINISHED)
+		return !(s->flags & WIRE_PENDING);
+	return s->user_end == END_JAVA || s->user_end == END_UNREADABLE ||
+	       s->user_end == END_UNMAPPED || s->user_end == END_BAD_ROW;
+}
+
+/* Get the code of a sample's innermost frame. Return whether it is that of a method or adapter. */
+static bool first_place(const uint64_t *words, uint64_t *blob, uint64_t *place)
+{
+	const uint64_t tag = words[0] >> WIRE_TAG_SHIFT;
+
+	*blob = words[0] & ~WIRE_TAG_MASK;
+	*place = words[1];
+	if (tag == WIRE_TAG_JAVA_BLOB && (words[1] & 0xff) == HOTSPOT_ADAPTER)
+		*place = HOTSPOT_COMPILED_PLACE(0, words[1] >> 8); /* from the blob on */
+	else if (tag != WIRE_TAG_JAVA_COMPILED)
+		return false;
+	return true;
+}
+
+void live_java_request_rows(struct live *l, const struct process_entry *p,
+			    const struct wire_sample *s)
+{
+	const uint64_t *words = live_sample_frames(s) + s->kernel_frames;
+	const struct object *o = p->code.java;
+	uint64_t blob, place, hash, *known;
+
+	if (!o || o->state != OBJECT_KNOWN || s->user_frames < 2 || !has_gone_wrong(s) ||
+	    !first_place(words, &blob, &place))
+		return;
+	hash = hotspot_hash_word(hotspot_hash_word(hotspot_hash_word(0, o->id), blob), place);
+	known = &l->walkers.java_places[hash % LIVE_JAVA_PLACES];
+	if (*known == hash)
+		return;
+	if (!symbolizer_request_java_code(l->helpers.symbolizer, o->id, blob, place))
+		*known = hash;
+}
+
+void live_java_rows(struct live *l, uint64_t object, const struct hotspot_code_key *key,
+		    const struct hotspot_code_rows *rows)
+{
+	const struct object *o = objects_by_id(l->objects, object);
+	struct hotspot_code_key of = *key;
+
+	if (!o || o->kind != MAPPING_JAVA || !o->java.number)
+		return;
+	of.number = o->java.number;
+	/* Without room, or without rows, walks end as before. */
+	(void)program_set_java_code(l->program, &of, rows);
+}

@@ -42,6 +42,8 @@ int live_prefetch(void *context, const struct wire_sample *s, uint32_t size)
 		prefetch_pages(l, p, s);
 	if (p && p->ended)
 		p = NULL;
+	if (p && s->java & WIRE_JAVA_FRAMES)
+		live_java_request_rows(l, p, s);
 	if (p && s->java & WIRE_JAVA_FRAMES &&
 	    intern_prefetch_java(l->intern, p, user, s->user_frames))
 		return -ENOMEM;

@@ -46,7 +46,7 @@ static int share_walker_maps(struct open_waits *o, const struct program *program
 		"selected_pids",  "selected_tids",    "arena",		 "unwind_slots",
 		"unwind_rules",	  "unwind_processes", "rule_cache",	 "python_layouts",
 		"python_threads", "python_seen",      "hotspot_layouts", "hotspot_processes",
-		"hotspot_cache",
+		"hotspot_cache",  "hotspot_codes",
 	};
 	int ret = 0;
 

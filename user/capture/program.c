@@ -269,6 +269,13 @@ static bool is_batch_full(const struct program_ring *r)
 	return r->taken >= RING_BATCH || r->bytes >= RING_BATCH_BYTES;
 }
 
+/* Return whether a sample needs something that may soon be gone, or that walkers wait for. */
+static bool must_prefetch(const struct wire_sample *s)
+{
+	return s->python & WIRE_PYTHON_NEW || s->java & WIRE_JAVA_NEW ||
+	       (s->java && (s->user_end || s->flags & WIRE_UNFINISHED));
+}
+
 static int on_ring_record(void *context, void *data, size_t size)
 {
 	struct program_ring *r = context;
@@ -279,7 +286,7 @@ static int on_ring_record(void *context, void *data, size_t size)
 	r->error = order_push(r->program->order, r->number, s->time, data, (uint32_t)size);
 	r->last = s->time;
 	r->program->urgent |= s->flags & WIRE_PENDING || s->python & WIRE_PYTHON_NEW;
-	if (!r->error && s->python & WIRE_PYTHON_NEW && r->program->prefetch)
+	if (!r->error && r->program->prefetch && must_prefetch(s))
 		r->error = r->program->prefetch(r->program->prefetch_context, s, (uint32_t)size);
 	r->taken++;
 	r->bytes += size;
@@ -557,6 +564,14 @@ int program_set_jvm(struct program *p, uint32_t index, const struct hotspot_proc
 	int fd = bpf_map__fd(p->skeleton->maps.hotspot_processes);
 
 	return bpf_map_update_elem(fd, &index, jvm, BPF_ANY) ? -errno : 0;
+}
+
+int program_set_java_code(struct program *p, const struct hotspot_code_key *key,
+			  const struct hotspot_code_rows *rows)
+{
+	int fd = bpf_map__fd(p->skeleton->maps.hotspot_codes);
+
+	return bpf_map_update_elem(fd, key, rows, BPF_ANY) ? -errno : 0;
 }
 
 void program_set_prefetcher(struct program *p, program_prefetcher prefetch, void *context)

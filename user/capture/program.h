@@ -172,8 +172,12 @@ int program_set_layout(struct program *p, uint32_t number, const struct python_l
 /* Set a layout of a libjvm, or a JVM, under an index (jvms.h). Return 0 or a negative errno. */
 int program_set_jvm_layout(struct program *p, uint32_t index, const struct hotspot_layout *l);
 int program_set_jvm(struct program *p, uint32_t index, const struct hotspot_process *jvm);
+/* Set the rows of a method's code. Return 0 or a negative errno. */
+int program_set_java_code(struct program *p, const struct hotspot_code_key *key,
+			  const struct hotspot_code_rows *rows);
 /*
- * Set a callback for samples with Python code that the BPF programs had not seen before. The
+ * Set a callback for samples with Python or Java code that the BPF programs had not seen before, or
+ * with Java frames whose walk has ended before its time. The
  * callback is called when such a sample is drained, before the sample is in order, since the names
  * of the code may soon be gone. The callback returns 0 or -ENOMEM.
  */

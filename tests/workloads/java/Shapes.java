@@ -172,6 +172,27 @@ public class Shapes {
         waitsForever();
     }
 
+    /** The code for indexOf() that C2 puts into methods moves the stack pointer. */
+    static int find(String[] texts) {
+        int n = 0;
+        for (String text : texts) {
+            n += text.indexOf("key7");
+        }
+        return n;
+    }
+
+    static void search() {
+        String[] texts = new String[64];
+        for (int i = 0; i < texts.length; i++) {
+            texts[i] = "the quick brown fox jumps over the lazy dog, key " + i;
+        }
+        int n = 0;
+        while (!isOver()) {
+            n += find(texts);
+        }
+        sink = n;
+    }
+
     public static void main(String[] args) throws Exception {
         end = System.nanoTime() + (long) (Double.parseDouble(args[1]) * 1e9);
         switch (args[0]) {
@@ -181,6 +202,7 @@ public class Shapes {
             case "virtual": virtual(); break;
             case "waits": waits(); break;
             case "forever": forever(); break;
+            case "search": search(); break;
             default: throw new IllegalArgumentException(args[0]);
         }
     }
