@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/runtimes.h"
 #include "base/vector.h"
 #include "capture/checkup.h"
 #include "capture/clock.h"
@@ -19,16 +20,10 @@
 #define RUNTIMES_TIMEOUT (5 * NSEC_PER_SEC)
 #define RUNTIME_FILES_MAX 64 /* maximum number of distinct files that are inspected */
 
-/* Beginnings of the file names of interpreters. */
-static const struct runtime {
-	const char *begin;
-	bool python;
-} runtimes[] = {{"python", true}, {"libpython", true}, {"libjvm.so", false}};
-
 struct runtime_file {
 	struct file_id id;
 	char *path;
-	bool python;
+	enum runtime_kind kind;
 	uint64_t processes;
 	uint32_t last_pid; /* the last process seen that maps the file */
 	bool inspected;
@@ -45,16 +40,6 @@ struct runtime_search {
 	int error;
 };
 
-static const struct runtime *runtime_of(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
-		if (!strncmp(name, runtimes[i].begin, strlen(runtimes[i].begin)))
-			return &runtimes[i];
-	return NULL;
-}
-
 static struct runtime_file *find_runtime_file(struct runtime_search *s, const struct file_id *id)
 {
 	for (size_t i = 0; i < s->files.count; i++) {
@@ -69,19 +54,19 @@ static struct runtime_file *find_runtime_file(struct runtime_search *s, const st
 
 static void on_runtime_mapping(void *context, const struct scanned_mapping *m)
 {
-	const struct runtime *r = runtime_of(m->path);
+	enum runtime_kind kind = runtime_of_file(m->path);
 	struct runtime_search *s = context;
-	struct runtime_file *known = r ? find_runtime_file(s, &m->id) : NULL, new;
+	struct runtime_file *known = find_runtime_file(s, &m->id), new;
 
 	if (known && known->last_pid != m->pid) {
 		known->processes++;
 		known->last_pid = m->pid;
 	}
-	if (!r || known || s->files.count == RUNTIME_FILES_MAX)
+	if (kind == RUNTIME_COUNT || known || s->files.count == RUNTIME_FILES_MAX)
 		return;
 	new = (struct runtime_file){.id = m->id,
 				    .path = strdup(m->path),
-				    .python = r->python,
+				    .kind = kind,
 				    .processes = 1,
 				    .last_pid = m->pid};
 	if (!new.path || vector_push(&s->files, new) < 0) {
@@ -157,13 +142,13 @@ static void report_runtime(const struct runtime_file *f,
 {
 	const struct python_file *p = &f->facts;
 	struct runtime_found found = {.path = f->path, .processes = f->processes};
-	char name[64] = "HotSpot JVM";
+	char name[64];
 
+	snprintf(name, sizeof(name), "%s", runtime_table[f->kind].name);
 	found.name = name;
-	if (!f->python) {
-		found.support = "Java frames by frame pointers, without names";
+	if (f->kind != RUNTIME_PYTHON) {
+		found.support = runtime_table[f->kind].unread;
 	} else if (!f->inspected) {
-		snprintf(name, sizeof(name), "Python");
 		found.support = "its file could not be opened";
 	} else if (p->support == PYTHON_NONE) {
 		return;

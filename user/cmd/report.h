@@ -11,6 +11,7 @@
 #include "analyze/functions.h"
 #include "analyze/groups.h"
 #include "analyze/python.h"
+#include "analyze/runtimes.h"
 #include "analyze/tree.h"
 #include "base/error.h"
 #include "cmd/table.h"
@@ -49,6 +50,7 @@ struct report {
 	struct completeness completeness;
 	struct breakages breakages;
 	struct python_share python;
+	struct runtime_shares runtimes; /* samples without names */
 	uint64_t unready; /* samples with functions whose names were not resolved by the end */
 	struct losses losses;
 	struct report_sched *sched; /* NULL if the scheduler was not recorded or is not shown */

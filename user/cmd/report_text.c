@@ -471,6 +471,22 @@ static void report_put_unready(const struct report *r, const struct screen *s)
 	screen_put_paragraph(s, "Names", STYLE_WARM, text);
 }
 
+/* Show the runtimes whose functions have no names, and what gives names. */
+static void report_put_runtimes(const struct report *r, const struct screen *s)
+{
+	for (int i = 0; i < RUNTIME_COUNT; i++) {
+		uint64_t samples = r->runtimes.samples[i];
+		char text[256], count[32], share[16];
+
+		if (!runtime_share_matters(samples, r->count))
+			continue;
+		snprintf(text, sizeof(text), "%s of samples without names (%s): %s",
+			 show_percent(samples, r->count, share, sizeof(share)),
+			 show_count(samples, count, sizeof(count)), runtime_table[i].names);
+		screen_put_paragraph(s, runtime_table[i].name, STYLE_WARM, text);
+	}
+}
+
 /* Return whether the info about an interpreter ends with the text that its frames are readable. */
 static bool reports_python_readable(const char *value)
 {
@@ -707,6 +723,7 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 		report_put_unready(r, s);
 		report_put_python(r, s);
 		report_put_interpreters(r, s);
+		report_put_runtimes(r, s);
 	}
 	if (r->sched)
 		report_sched_machine(r->sched, s);
