@@ -23,6 +23,7 @@
 /* prefix of the info keys that record why a process's files were refused */
 #define REFUSED_INFO "refused."
 #define PYTHON_INFO "python." /* prefix of the info keys about interpreters */
+#define JAVA_INFO "java." /* prefix of the info keys about JVMs */
 #define BAR_WIDTH 100 /* columns from which on there is room for bars */
 #define BAR_COLUMNS 12
 #define HOT_PERCENT 10
@@ -496,19 +497,18 @@ static bool reports_python_readable(const char *value)
 	return size >= end && !strcmp(value + size - end, well);
 }
 
-/* Show the interpreters whose frames are not read, or not completely. */
-static void report_put_interpreters(const struct report *r, const struct screen *s)
+/* Show infos about runtimes, whose keys begin with prefix, except those that skip() returns. */
+static void report_put_runtime_infos(const struct report *r, const struct screen *s,
+				     const char *title, const char *prefix,
+				     bool (*skip)(const char *value))
 {
-	const char *title = r->python.samples || r->python.frames ? "" : "Python";
 	uint32_t rows = 0;
 
 	for (uint32_t i = 0; i < r->profile->count.infos && !r->filtered; i++) {
 		const struct info *info = &r->profile->infos[i];
 
-		if (strncmp(info->key, PYTHON_INFO, strlen(PYTHON_INFO)) ||
-		    reports_python_readable(info->value))
-			continue;
-		if (++rows > INTERPRETER_ROWS)
+		if (strncmp(info->key, prefix, strlen(prefix)) || (skip && skip(info->value)) ||
+		    ++rows > INTERPRETER_ROWS)
 			continue;
 		screen_put_paragraph(s, title, STYLE_PLAIN, info->value);
 		title = "";
@@ -520,6 +520,14 @@ static void report_put_interpreters(const struct report *r, const struct screen 
 			 rows - INTERPRETER_ROWS);
 		screen_put_paragraph(s, "", STYLE_PLAIN, text);
 	}
+}
+
+/* Show the JVMs, and the interpreters whose frames are not read, or not completely. */
+static void report_put_interpreters(const struct report *r, const struct screen *s)
+{
+	report_put_runtime_infos(r, s, r->python.samples || r->python.frames ? "" : "Python",
+				 PYTHON_INFO, reports_python_readable);
+	report_put_runtime_infos(r, s, "Java", JAVA_INFO, NULL);
 }
 
 /* Show the users whose files were not opened, and why: frames in such files lack names. */
