@@ -33,6 +33,12 @@ struct report_options {
 struct report_sched; /* see cmd/report_sched.h */
 struct report_off_cpu; /* see cmd/report_off_cpu.h */
 
+/* Samples with functions without names. */
+struct report_names {
+	uint64_t unready; /* names that were not resolved by the end */
+	struct runtime_shares runtimes;
+};
+
 struct report {
 	const char *path;
 	const struct report_options *options;
@@ -50,8 +56,7 @@ struct report {
 	struct completeness completeness;
 	struct breakages breakages;
 	struct python_share python;
-	struct runtime_shares runtimes; /* samples without names */
-	uint64_t unready; /* samples with functions whose names were not resolved by the end */
+	struct report_names names;
 	struct losses losses;
 	struct report_sched *sched; /* NULL if the scheduler was not recorded or is not shown */
 	struct report_off_cpu *off_cpu; /* NULL without --off-cpu */

@@ -462,13 +462,13 @@ static void report_put_unready(const struct report *r, const struct screen *s)
 {
 	char text[256], count[32], share[16];
 
-	if (!r->unready)
+	if (!r->names.unready)
 		return;
 	snprintf(text, sizeof(text),
 		 "%s samples (%s) have functions without a name that was still being read when "
 		 "the recording ended: 'skein record --wait-names 20s' waits longer",
-		 show_count(r->unready, count, sizeof(count)),
-		 show_percent(r->unready, r->count, share, sizeof(share)));
+		 show_count(r->names.unready, count, sizeof(count)),
+		 show_percent(r->names.unready, r->count, share, sizeof(share)));
 	screen_put_paragraph(s, "Names", STYLE_WARM, text);
 }
 
@@ -476,7 +476,7 @@ static void report_put_unready(const struct report *r, const struct screen *s)
 static void report_put_runtimes(const struct report *r, const struct screen *s)
 {
 	for (int i = 0; i < RUNTIME_COUNT; i++) {
-		uint64_t samples = r->runtimes.samples[i];
+		uint64_t samples = r->names.runtimes.samples[i];
 		char text[256], count[32], share[16];
 
 		if (!runtime_share_matters(samples, r->count))

@@ -23,7 +23,8 @@ function runtimeFact({ word, text, count: n }, samples) {
 	const share = `${percent(n, samples.count)} without names`;
 
 	return fact(word, `${share}: ${text}`,
-		`${count(n)} of ${count(samples.count)} samples have functions of ${word} without names`);
+		`${count(n)} of ${count(samples.count)} samples have functions of ${word} ` +
+			"without names");
 }
 
 const lossText = (loss) => `${count(loss.count)} ${loss.word} (${loss.text})`;
