@@ -407,8 +407,8 @@ START_TEST(adapters)
 	check_rule(&f, 22, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
 	check_rule(&f, 25, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
 	check_rule(&f, 32, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
-	check_lost(&f, 36);
-	check_lost(&f, 38);
+	check_rule(&f, 36, 13, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 38, 13, 8, UNWIND_RA_AT_CFA);
 	check_rule(&f, 41, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
 	check_rule(&f, 42, UNWIND_REG_SP, 0, UNWIND_RA_IN_REGISTER);
 	check_rule(&f, 49, UNWIND_REG_SP, 48, UNWIND_RA_IN_REGISTER);

@@ -14,6 +14,7 @@
 #include "analyze/names.h"
 #include "analyze/profile_hosts.h"
 #include "analyze/python.h"
+#include "analyze/runtimes.h"
 #include "base/jobs.h"
 #include "base/large.h"
 
@@ -481,6 +482,8 @@ static int builder_complete(struct profile_builder *b)
 	struct profile *p = &b->made->profile;
 	int ret = find_ends_and_roots(p);
 
+	if (!ret)
+		ret = runtimes_mark_ends(p);
 	if (ret < 0)
 		return ret;
 	p->stacks_by_id = b->by_id[KIND_STACK];

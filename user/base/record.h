@@ -357,7 +357,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(OUTSIDE, "outside of this namespace") /* of the recorder's pid namespace */ \
 	X(NO_TIME, "no time to read it") /* of too many threads that had not ended to wait */ \
 	X(JAVA, "Java frame unreadable") /* code of a JVM whose caller is not certain */ \
-	X(NOT_TAKEN, "no stack taken") /* in no trace: in exports, of time of waits */
+	X(NOT_TAKEN, "no stack taken") /* in no trace: in exports, of time of waits */ \
+	X(NO_WALKER, "runtime without a walker") /* in no trace: its own frames may be missing */
 
 #define SLICE_STATES(X) \
 	X(RUNNING, "running") X(RUNNABLE, "runnable") X(PREEMPTED, "preempted") \

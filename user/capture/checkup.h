@@ -99,21 +99,21 @@ void checkup_run(const struct checkup_options *o,
 		 void (*each)(void *context, const struct finding *f), void *context);
 
 /*
- * A file of an interpreter or JVM that some process has mapped; each file is reported once. Texts
- * are valid during the callback.
+ * A file of a language runtime that some process has mapped. A file is reported once, or once for
+ * each group of its processes that differ in their support. Texts are valid during the callback.
  */
 struct runtime_found {
 	const char *name; /* such as "Python 3.11.2" */
 	const char *path;
 	uint64_t processes; /* number of processes that have the file mapped */
-	const char *support; /* static text: how far skein supports it */
+	const char *support; /* how far skein supports it, or what gives names */
 	bool readable; /* frames of its code get names */
 	bool tested; /* as readable, and the names are known to be right for this version */
 };
 
 /*
- * Report the Python interpreters and JVMs that run and that this process may look at: at most 64
- * files, found within 5 s. Returns 0 or a negative errno.
+ * Report the runtimes that run and that this process may look at: at most 64 files and 512
+ * processes, found within 5 s. Returns 0 or a negative errno.
  */
 int checkup_runtimes(void (*each)(void *context, const struct runtime_found *r), void *context,
 		     struct error *err);

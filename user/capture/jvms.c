@@ -3,6 +3,7 @@
 #include "capture/jvms.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,12 @@ int jvms_send(struct jvms *j, const struct object *o, const struct jvm_facts *fa
 	return ret;
 }
 
+void jvms_locate(struct hotspot_file *f, uint64_t start, uint64_t offset)
+{
+	for (int n = 0; n < HOTSPOT_OBJECTS; n++)
+		f->objects.address[n] += start - offset - f->code_delta;
+}
+
 bool jvms_find(struct hotspot_file *out, const struct space *s)
 {
 	for (size_t i = 0; i < s->mappings.count; i++) {
@@ -79,9 +86,19 @@ bool jvms_find(struct hotspot_file *out, const struct space *s)
 		if (!f)
 			continue;
 		*out = *f;
-		for (int n = 0; n < HOTSPOT_OBJECTS; n++)
-			out->objects.address[n] += m->start - m->offset - f->code_delta;
+		jvms_locate(out, m->start, m->offset);
 		return true;
 	}
 	return false;
+}
+
+void jvms_describe(char *buf, size_t size, int status, const struct jvm_facts *f,
+		   const char *reason)
+{
+	if (status)
+		snprintf(buf, size, "HotSpot, its frames are not read: %s",
+			 *reason ? reason : strerror(-status));
+	else
+		snprintf(buf, size, "HotSpot %s, its frames are read, DebugNonSafepoints is %s",
+			 f->facts.version, f->facts.debug_non_safepoints ? "on" : "off");
 }

@@ -35,4 +35,14 @@ int jvms_send(struct jvms *j, const struct object *o, const struct jvm_facts *fa
  */
 bool jvms_find(struct hotspot_file *out, const struct space *s);
 
+/* Move the symbols of a libjvm whose code a process maps there to their addresses in it. */
+void jvms_locate(struct hotspot_file *f, uint64_t start, uint64_t offset);
+
+/*
+ * Describe the reply to symbolizer_request_jvm(): the release, whether frames are read, and whether
+ * methods that are inlined are exact (DebugNonSafepoints).
+ */
+void jvms_describe(char *buf, size_t size, int status, const struct jvm_facts *f,
+		   const char *reason);
+
 #endif

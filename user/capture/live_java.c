@@ -106,12 +106,7 @@ static void describe_jvm(struct object *o, int status, const struct jvm_facts *f
 {
 	char text[256];
 
-	if (status)
-		snprintf(text, sizeof(text), "HotSpot, its frames are not read: %s",
-			 *reason ? reason : strerror(-status));
-	else
-		snprintf(text, sizeof(text), "HotSpot %s%s, its frames are read", f->facts.version,
-			 f->facts.debug_non_safepoints ? " with DebugNonSafepoints" : "");
+	jvms_describe(text, sizeof(text), status, f, reason);
 	free(o->java.described);
 	o->java.described = strdup(text);
 	o->emitted = false;

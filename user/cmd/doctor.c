@@ -90,13 +90,14 @@ static void on_runtime(void *context, const struct runtime_found *r)
 	struct doctor_runtime new = {.name = strdup(r->name),
 				     .path = strdup(r->path),
 				     .processes = r->processes,
-				     .support = r->support,
+				     .support = strdup(r->support),
 				     .readable = r->readable,
 				     .tested = r->tested};
 
-	if (!new.name || !new.path || vector_push(&d->runtimes, new) < 0) {
+	if (!new.name || !new.path || !new.support || vector_push(&d->runtimes, new) < 0) {
 		free(new.name);
 		free(new.path);
+		free(new.support);
 	}
 }
 
@@ -123,6 +124,7 @@ static void free_diagnosis(struct diagnosis *d)
 	for (size_t i = 0; i < d->runtimes.count; i++) {
 		free(d->runtimes.items[i].name);
 		free(d->runtimes.items[i].path);
+		free(d->runtimes.items[i].support);
 	}
 	vector_free(&d->runtimes);
 }

@@ -10,11 +10,10 @@
 #include "capture/checkup.h"
 #include "cmd/table.h"
 
-/* A copy of a struct runtime_found. name and path are allocated; support is static. */
+/* A copy of a struct runtime_found with allocated texts. */
 struct doctor_runtime {
-	char *name, *path;
+	char *name, *path, *support;
 	uint64_t processes;
-	const char *support;
 	bool readable, tested;
 };
 

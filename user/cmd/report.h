@@ -11,6 +11,7 @@
 #include "analyze/functions.h"
 #include "analyze/groups.h"
 #include "analyze/python.h"
+#include "analyze/runtimes.h"
 #include "analyze/tree.h"
 #include "base/error.h"
 #include "cmd/table.h"
@@ -32,6 +33,12 @@ struct report_options {
 struct report_sched; /* see cmd/report_sched.h */
 struct report_off_cpu; /* see cmd/report_off_cpu.h */
 
+/* Samples with functions without names. */
+struct report_names {
+	uint64_t unready; /* names that were not resolved by the end */
+	struct runtime_shares runtimes;
+};
+
 struct report {
 	const char *path;
 	const struct report_options *options;
@@ -49,7 +56,7 @@ struct report {
 	struct completeness completeness;
 	struct breakages breakages;
 	struct python_share python;
-	uint64_t unready; /* samples with functions whose names were not resolved by the end */
+	struct report_names names;
 	struct losses losses;
 	struct report_sched *sched; /* NULL if the scheduler was not recorded or is not shown */
 	struct report_off_cpu *off_cpu; /* NULL without --off-cpu */

@@ -159,6 +159,30 @@ static void report_json_put_python(struct json *j, const struct report *r)
 	json_object_end(j);
 }
 
+/* Write the runtimes that lack names, if any does. */
+static void report_json_put_runtimes(struct json *j, const struct report *r)
+{
+	bool any = false;
+
+	for (int i = 0; i < RUNTIME_COUNT; i++) {
+		if (!r->names.runtimes.samples[i])
+			continue;
+		if (!any) {
+			json_key(j, "unnamed_runtimes");
+			json_array(j);
+		}
+		any = true;
+		json_object(j);
+		json_key_text(j, "name", runtime_table[i].name);
+		json_key_uint(j, "samples", r->names.runtimes.samples[i]);
+		json_key_real(j, "share", (double)r->names.runtimes.samples[i] / (double)r->count);
+		json_key_text(j, "names", runtime_table[i].names);
+		json_object_end(j);
+	}
+	if (any)
+		json_array_end(j);
+}
+
 static void report_json_put_accounts(struct json *j, const struct report *r)
 {
 	const struct account *a = &r->losses.total;
@@ -289,8 +313,9 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	json_key_uint(&j, "samples", r->count);
 	json_key_uint(&j, "weight", r->weight);
 	report_json_put_stacks(&j, r);
-	json_key_uint(&j, "samples_with_names_not_ready", r->unready);
+	json_key_uint(&j, "samples_with_names_not_ready", r->names.unready);
 	report_json_put_python(&j, r);
+	report_json_put_runtimes(&j, r);
 	report_json_put_accounts(&j, r);
 	report_json_put_functions(&j, r, "functions", &r->functions);
 	report_json_put_functions(&j, r, "python_functions", &r->python_functions);

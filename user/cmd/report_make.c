@@ -130,7 +130,9 @@ static int make_report_rest(void *context, struct error *err)
 	if (!ret)
 		ret = python_share_of(&r->python, p, r->event_index);
 	if (!ret)
-		ret = unready_of(&r->unready, p, r->event_index);
+		ret = unready_of(&r->names.unready, p, r->event_index);
+	if (!ret)
+		ret = runtime_shares_of(&r->names.runtimes, p, r->event_index);
 	for (int by = 0; by < GROUP_KIND_COUNT && !ret; by++)
 		if (is_group_shown(r->options, by))
 			ret = groups_of(&r->groups[by], p, r->event_index, by);

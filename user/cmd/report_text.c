@@ -23,6 +23,7 @@
 /* prefix of the info keys that record why a process's files were refused */
 #define REFUSED_INFO "refused."
 #define PYTHON_INFO "python." /* prefix of the info keys about interpreters */
+#define JAVA_INFO "java." /* prefix of the info keys about JVMs */
 #define BAR_WIDTH 100 /* columns from which on there is room for bars */
 #define BAR_COLUMNS 12
 #define HOT_PERCENT 10
@@ -461,14 +462,30 @@ static void report_put_unready(const struct report *r, const struct screen *s)
 {
 	char text[256], count[32], share[16];
 
-	if (!r->unready)
+	if (!r->names.unready)
 		return;
 	snprintf(text, sizeof(text),
 		 "%s samples (%s) have functions without a name that was still being read when "
 		 "the recording ended: 'skein record --wait-names 20s' waits longer",
-		 show_count(r->unready, count, sizeof(count)),
-		 show_percent(r->unready, r->count, share, sizeof(share)));
+		 show_count(r->names.unready, count, sizeof(count)),
+		 show_percent(r->names.unready, r->count, share, sizeof(share)));
 	screen_put_paragraph(s, "Names", STYLE_WARM, text);
+}
+
+/* Show the runtimes whose functions have no names, and what gives names. */
+static void report_put_runtimes(const struct report *r, const struct screen *s)
+{
+	for (int i = 0; i < RUNTIME_COUNT; i++) {
+		uint64_t samples = r->names.runtimes.samples[i];
+		char text[256], count[32], share[16];
+
+		if (!runtime_share_matters(samples, r->count))
+			continue;
+		snprintf(text, sizeof(text), "%s of samples without names (%s): %s",
+			 show_percent(samples, r->count, share, sizeof(share)),
+			 show_count(samples, count, sizeof(count)), runtime_table[i].names);
+		screen_put_paragraph(s, runtime_table[i].name, STYLE_WARM, text);
+	}
 }
 
 /* Return whether the info about an interpreter ends with the text that its frames are readable. */
@@ -480,19 +497,18 @@ static bool reports_python_readable(const char *value)
 	return size >= end && !strcmp(value + size - end, well);
 }
 
-/* Show the interpreters whose frames are not read, or not completely. */
-static void report_put_interpreters(const struct report *r, const struct screen *s)
+/* Show infos about runtimes, whose keys begin with prefix, except those that skip() returns. */
+static void report_put_runtime_infos(const struct report *r, const struct screen *s,
+				     const char *title, const char *prefix,
+				     bool (*skip)(const char *value))
 {
-	const char *title = r->python.samples || r->python.frames ? "" : "Python";
 	uint32_t rows = 0;
 
 	for (uint32_t i = 0; i < r->profile->count.infos && !r->filtered; i++) {
 		const struct info *info = &r->profile->infos[i];
 
-		if (strncmp(info->key, PYTHON_INFO, strlen(PYTHON_INFO)) ||
-		    reports_python_readable(info->value))
-			continue;
-		if (++rows > INTERPRETER_ROWS)
+		if (strncmp(info->key, prefix, strlen(prefix)) || (skip && skip(info->value)) ||
+		    ++rows > INTERPRETER_ROWS)
 			continue;
 		screen_put_paragraph(s, title, STYLE_PLAIN, info->value);
 		title = "";
@@ -504,6 +520,14 @@ static void report_put_interpreters(const struct report *r, const struct screen 
 			 rows - INTERPRETER_ROWS);
 		screen_put_paragraph(s, "", STYLE_PLAIN, text);
 	}
+}
+
+/* Show the JVMs, and the interpreters whose frames are not read, or not completely. */
+static void report_put_interpreters(const struct report *r, const struct screen *s)
+{
+	report_put_runtime_infos(r, s, r->python.samples || r->python.frames ? "" : "Python",
+				 PYTHON_INFO, reports_python_readable);
+	report_put_runtime_infos(r, s, "Java", JAVA_INFO, NULL);
 }
 
 /* Show the users whose files were not opened, and why: frames in such files lack names. */
@@ -707,6 +731,7 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 		report_put_unready(r, s);
 		report_put_python(r, s);
 		report_put_interpreters(r, s);
+		report_put_runtimes(r, s);
 	}
 	if (r->sched)
 		report_sched_machine(r->sched, s);

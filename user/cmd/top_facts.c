@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "analyze/python.h"
+#include "analyze/runtimes.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "capture/clock.h"
@@ -112,6 +113,23 @@ static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t ev
 			 show_percent(whole, count, part, sizeof(part)));
 }
 
+/* Add the runtimes whose functions have no names, and what gives names. */
+static int add_runtimes(struct top_facts *f, const struct profile *p, uint32_t event)
+{
+	struct runtime_shares shares;
+	uint64_t all, weight;
+	char part[32];
+	int ret = runtime_shares_of(&shares, p, event);
+
+	profile_event_total(p, event, &all, &weight);
+	for (int i = 0; i < RUNTIME_COUNT && !ret; i++)
+		if (runtime_share_matters(shares.samples[i], all))
+			add_fact(f, true, "%s %s without names: %s", runtime_table[i].name,
+				 show_percent(shares.samples[i], all, part, sizeof(part)),
+				 runtime_table[i].names);
+	return ret;
+}
+
 static int add_python(struct top_facts *f, const struct profile *p, uint32_t event)
 {
 	struct python_share share;
@@ -139,7 +157,9 @@ int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint
 	add_stacks(out, w->profile, event);
 	add_lost_samples(out, &w->account);
 	add_other_losses(out, &w->account);
-	ret = waits ? 0 : add_python(out, w->profile, event);
+	ret = add_runtimes(out, w->profile, event);
+	if (!ret && !waits)
+		ret = add_python(out, w->profile, event);
 	add_fact(out, false, "skein %.1f %%", cost * 100);
 	return ret;
 }

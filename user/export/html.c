@@ -17,6 +17,7 @@
 #include "analyze/broken.h"
 #include "analyze/functions.h"
 #include "analyze/groups.h"
+#include "analyze/runtimes.h"
 #include "analyze/tree.h"
 #include "base/text.h"
 #include "export/export.h"
@@ -286,6 +287,31 @@ static void html_write_stacks(struct html_page *p, const struct profile *profile
 	breakages_free(&broken);
 }
 
+/* Write the runtimes that lack names as triples of name, what gives names, and samples. */
+static void html_write_runtimes(struct html_page *p, const struct profile *profile, uint32_t event)
+{
+	struct runtime_shares shares = {0};
+	uint64_t all, weight;
+	bool any = false;
+
+	profile_event_total(profile, event, &all, &weight);
+	html_fail(p, runtime_shares_of(&shares, profile, event));
+	for (int i = 0; i < RUNTIME_COUNT; i++) {
+		if (!runtime_share_matters(shares.samples[i], all))
+			continue;
+		if (!any) {
+			json_key(&p->json, "runtimes");
+			json_array(&p->json);
+		}
+		any = true;
+		html_put_string(p, runtime_table[i].name);
+		html_put_string(p, runtime_table[i].names);
+		json_uint(&p->json, shares.samples[i]);
+	}
+	if (any)
+		json_array_end(&p->json);
+}
+
 static void html_write_loss(struct html_page *p, const char *word, const char *text, uint64_t count)
 {
 	if (!count)
@@ -367,6 +393,7 @@ static void html_write_events(struct html_page *p, const struct profile *profile
 		json_key_uint(j, "period", e->period);
 		json_key_uint(j, "frequency", e->frequency);
 		html_write_stacks(p, profile, i);
+		html_write_runtimes(p, profile, i);
 		html_write_account(p, profile, i);
 		html_write_losses(p, profile, e->id);
 		json_object_end(j);

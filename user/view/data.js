@@ -160,18 +160,22 @@ function readThreads(raw, strings) {
 	return threads;
 }
 
+function addCount(told, { word, text, count }) {
+	const known = told.find((one) => one.word === word && one.text === text);
+
+	if (known)
+		known.count += count;
+	else
+		told.push({ word, text, count });
+	return told;
+}
+
 /* Add counts with two texts, such as reasons of breakage or loss, to a list. */
 function addTold(told, list, strings) {
-	for (let i = 0; i < list.length; i += 3) {
-		const [word, text] = [strings[list[i]],
-			strings[list[i + 1]] && visible(strings[list[i + 1]])];
-		const known = told.find((one) => one.word === word && one.text === text);
-
-		if (known)
-			known.count += list[i + 2];
-		else
-			told.push({ word, text, count: list[i + 2] });
-	}
+	for (let i = 0; i < list.length; i += 3)
+		addCount(told, { word: strings[list[i]],
+			text: strings[list[i + 1]] && visible(strings[list[i + 1]]),
+			count: list[i + 2] });
 }
 
 /*
@@ -188,6 +192,7 @@ function wallOf(events) {
 	return { ...parts[0], name: "wall", of: OF.wall, parts, period: 0, frequency: 0,
 		due: sum((part) => part.due), complete: sum((part) => part.complete),
 		broken: parts.flatMap(({ broken }) => broken),
+		runtimes: parts.flatMap(({ runtimes }) => runtimes).reduce(addCount, []),
 		losses: parts.flatMap(({ losses }) => losses),
 		others: parts.flatMap(({ others }) => others),
 		account: { sampled: sum(({ account }) => account.sampled),
@@ -204,7 +209,7 @@ function readEvents(raw, strings) {
 	for (const event of raw.events) {
 		const name = visible(strings[event.name]);
 		const known = byName.get(name) ?? { ...event, name, unit: strings[event.unit],
-			due: 0, complete: 0, broken: [], losses: [], others: [],
+			due: 0, complete: 0, broken: [], runtimes: [], losses: [], others: [],
 			account: { sampled: 0, lost: 0 } };
 
 		byName.set(name, known);
@@ -213,6 +218,7 @@ function readEvents(raw, strings) {
 		known.account.sampled += event.account?.sampled ?? 0;
 		known.account.lost += event.account?.lost ?? 0;
 		addTold(known.broken, event.broken, strings);
+		addTold(known.runtimes, event.runtimes ?? [], strings);
 		addTold(known.losses, event.losses, strings);
 		addTold(known.others, event.others, strings);
 	}

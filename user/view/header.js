@@ -18,6 +18,15 @@ function completeText(event) {
 			...broken].join("\n")];
 }
 
+/* Describe a runtime whose functions have no names: word is its name, text what gives names. */
+function runtimeFact({ word, text, count: n }, samples) {
+	const share = `${percent(n, samples.count)} without names`;
+
+	return fact(word, `${share}: ${text}`,
+		`${count(n)} of ${count(samples.count)} samples have functions of ${word} ` +
+			"without names");
+}
+
 const lossText = (loss) => `${count(loss.count)} ${loss.word} (${loss.text})`;
 const recordsIn = (losses) => losses.reduce((sum, loss) => sum + loss.count, 0);
 
@@ -94,6 +103,7 @@ function factsOf(side, event, samples, data) {
 			facts.push(fact(waits ? "Waiting" : "Busy", busy));
 		facts.push(fact("Complete stacks", complete, broken));
 		facts.push(fact("Lost", lost, reasons));
+		facts.push(...event.runtimes.map((runtime) => runtimeFact(runtime, samples)));
 	}
 	if (options.length)
 		facts.push(fact("Only", options.join(", ")));

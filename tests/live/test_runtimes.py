@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Test what is said about programs of runtimes whose frames skein does not read: the runtime, its
+share of the samples, and what gives names; and that nothing is said when there are names.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import live
+
+FREQUENCY = 199
+ENOUGH = 20  # samples
+TRIES = 6
+SPIN = "const t = Date.now(); let x = 0; while (Date.now() - t < %d) " \
+    "for (let i = 0; i < 1e5; i++) x = (x * 31 + i) %% 1000003; console.log(x);"
+RUBY = "t = Time.now; x = 0; while Time.now - t < %d / 1000.0; " \
+    "100000.times { |i| x = (x * 31 + i) %% 1000003 }; end; puts x"
+ERLANG = "F = fun F(0) -> ok; F(N) -> F(N - 1) end, " \
+    "G = fun G(T) -> case erlang:monotonic_time(millisecond) < T of true -> F(100000), G(T); " \
+    "_ -> ok end end, G(erlang:monotonic_time(millisecond) + %d), halt()."
+
+# name of the runtime, program, arguments with the program's text, setting that gives names
+CASES = {
+    "Node.js": ("node", lambda ms, *more: ["node", *more, "-e", SPIN % ms], "--perf-basic-prof"),
+    "Ruby": ("ruby", lambda ms, *more: ["ruby", *more, "-e", RUBY % ms], "--yjit-perf"),
+    "Erlang": ("erl", lambda ms, *more: ["erl", *more, "-noshell", "-eval", ERLANG % ms],
+               "+JPperf true"),
+}
+
+
+def shown(*args):
+    return subprocess.run([live.SKEIN, *args], capture_output=True, text=True, timeout=120,
+                          check=True, env=live.clean_environment()).stdout
+
+
+def in_doctor(pid_of, name):
+    """Return what doctor says about the processes of one program."""
+    path = f"/proc/{pid_of.pid}/exe"
+    return [r["support"] for r in json.loads(shown("doctor", "--json"))["runtimes"]
+            if r["name"] == name and os.path.realpath(path) == r["path"]]
+
+
+class Runtimes(live.LiveTest):
+    def recorded(self, command, is_enough):
+        """Record a program until its report has enough samples; return the trace and the report."""
+        milliseconds = 1000
+        for _ in range(TRIES):
+            trace = self.record("-F", FREQUENCY, "--", *command(milliseconds))
+            report = json.loads(shown("report", "--json", trace.path))
+            if is_enough(report):
+                return trace, report
+            milliseconds *= 2
+        self.fail("too few samples")
+
+    def check_said(self, name, command, setting):
+        def unnamed(report):
+            return next((r for r in report.get("unnamed_runtimes", []) if r["name"] == name), None)
+
+        trace, report = self.recorded(
+            command, lambda r: unnamed(r) and unnamed(r)["samples"] >= ENOUGH)
+        said = unnamed(report)
+        self.assertIn(setting, said["names"])
+        self.assertAlmostEqual(said["share"] * report["samples"], said["samples"], delta=0.5)
+        self.assertRegex(shown("report", trace.path),
+                         f"(?m)^{re.escape(name)} +[0-9.]+ % of samples without names")
+        self.assertIn(said["names"], shown("export", "-f", "html", trace.path))
+
+    def check_named(self, name, command):
+        _, report = self.recorded(command, lambda r: r["stacks"]["due"] >= 2 * ENOUGH)
+        self.assertNotIn(name, str(report.get("unnamed_runtimes")))
+
+    def check_doctor(self, name, command, setting):
+        plain = self.start(*command(600000))
+        self.wait_for(lambda: any(setting in text for text in in_doctor(plain, name)))
+        self.end(plain)
+        named = self.start(*command(600000)[:1], *setting.split(), *command(600000)[1:])
+        self.wait_for(lambda: "names from its perf map" in in_doctor(named, name))
+
+    def check(self, name):
+        program, command, setting = CASES[name]
+        if not shutil.which(program):
+            self.skipTest(f"{program} is not installed")
+        self.check_said(name, command, setting)
+        self.check_named(name, lambda ms: command(ms, *setting.split()))
+        if name != "Erlang":  # which a script of another name starts
+            self.check_doctor(name, command, setting)
+
+    def test_node(self):
+        self.check("Node.js")
+
+    def test_ruby(self):
+        self.check("Ruby")
+
+    def test_erlang(self):
+        self.check("Erlang")
+
+
+if __name__ == "__main__":
+    live.main()
