@@ -18,8 +18,8 @@ struct rows_header {
 	uint32_t used;
 };
 
-static int read_header(struct rows_header *out, const struct hotspot_layout *l,
-		       const struct hotspot_memory *memory, uint64_t blob)
+static int read_code_header(struct rows_header *out, const struct hotspot_layout *l,
+			    const struct hotspot_memory *memory, uint64_t blob)
 {
 	uint8_t bytes[HOTSPOT_HEADER_BYTES];
 	const uint8_t *header = bytes + l->block_bytes;
@@ -90,7 +90,7 @@ int hotspot_rows_read(struct hotspot_code_rows *out, const struct hotspot_layout
 	struct rows_header before = {0}, after = {0};
 	uint8_t *code = NULL;
 	uint32_t offset = 0;
-	int ret = read_header(&before, l, memory, p->blob);
+	int ret = read_code_header(&before, l, memory, p->blob);
 
 	if (!ret)
 		ret = read_kind(&m.kind, memory, before.name);
@@ -104,7 +104,7 @@ int hotspot_rows_read(struct hotspot_code_rows *out, const struct hotspot_layout
 	m.code = code = malloc(m.size);
 	ret = code ? memory->read(memory->context, code, m.size, before.begin) : -ENOMEM;
 	if (!ret)
-		ret = read_header(&after, l, memory, p->blob);
+		ret = read_code_header(&after, l, memory, p->blob);
 	if (!ret && memcmp(&before, &after, sizeof(before)) != 0)
 		ret = -ESTALE;
 	if (!ret)
