@@ -125,6 +125,7 @@ static int read_symbol(char **out, size_t room, const struct hotspot_reader *r, 
 	uint8_t bytes[SYMBOL_BYTES + HOTSPOT_CLASS_MAX];
 	char text[HOTSPOT_CLASS_MAX];
 	size_t had = SYMBOL_BYTES, length;
+	bool cut;
 	int ret = hotspot_reader_read(r, bytes, had, address);
 
 	if (ret) {
@@ -137,17 +138,18 @@ static int read_symbol(char **out, size_t room, const struct hotspot_reader *r, 
 	if (!(get_number(bytes, o->symbol_references, 4) & REFERENCES_MASK))
 		return -ESTALE;
 	length = get_number(bytes, o->symbol_length, 2);
-	if (length > HOTSPOT_CLASS_MAX)
+	cut = length > HOTSPOT_CLASS_MAX;
+	if (cut)
 		length = HOTSPOT_CLASS_MAX;
 	if (o->symbol_body + length > had)
 		ret = hotspot_reader_read(r, bytes + had, o->symbol_body + length - had,
 					  address + had);
 	if (ret)
 		return ret;
-	/* the JVM checks the names of classes that it loads; a long one may be cut in a character
-	 */
-	if (!hotspot_text_convert(text, room, bytes + o->symbol_body, length) &&
-	    length < HOTSPOT_CLASS_MAX)
+	if (cut)
+		length = hotspot_text_whole(bytes + o->symbol_body, length);
+	/* the JVM checks the names of classes that it loads */
+	if (!hotspot_text_convert(text, room, bytes + o->symbol_body, length))
 		return -ESTALE;
 	*out = strdup(text);
 	return *out ? 0 : -ENOMEM;
@@ -320,6 +322,16 @@ static int read_lines(struct hotspot_named_method *m, struct hotspot_reader *r,
 	return ret;
 }
 
+/*
+ * Return whether these may be names of a class file: what is read from freed memory mostly is not.
+ * Source: JVM Specification, sections 4.2 and 4.3.
+ */
+static bool has_legal_names(const struct hotspot_named_method *m)
+{
+	return *m->class_name && !strpbrk(m->class_name, ";[") && *m->name &&
+	       !strpbrk(m->name, ".;[/") && *m->signature == '(';
+}
+
 static int read_method_parts(struct hotspot_named_method *m, struct hotspot_reader *r,
 			     const struct method_head *h)
 {
@@ -334,8 +346,8 @@ static int read_method_parts(struct hotspot_named_method *m, struct hotspot_read
 	if (!ret)
 		ret = read_pool_symbol(&m->signature, HOTSPOT_SIGNATURE_MAX, r, &pool,
 				       index_of(h, o->signature));
-	if (!ret && (!*m->class_name || !*m->name))
-		ret = -EBADMSG;
+	if (!ret && !has_legal_names(m))
+		ret = -ESTALE;
 	return ret ? ret : read_lines(m, r, h);
 }
 

@@ -13,7 +13,7 @@
 
 struct symbol_text {
 	const uint8_t *at, *end;
-	bool invalid; /* a byte cannot begin a character */
+	bool invalid; /* some bytes are no character */
 };
 
 static bool is_continuation(const struct symbol_text *t, size_t index)
@@ -34,11 +34,13 @@ static uint32_t next_unit(struct symbol_text *t)
 	if ((c & 0xe0) == 0xc0 && is_continuation(t, 1)) {
 		c = (c & 0x1f) << 6 | (t->at[1] & 0x3f);
 		t->at += 2;
+		t->invalid |= c && c < 0x80;
 		return c >= 0x80 ? c : REPLACEMENT;
 	}
 	if ((c & 0xf0) == 0xe0 && is_continuation(t, 1) && is_continuation(t, 2)) {
 		c = (c & 0xf) << 12 | (uint32_t)(t->at[1] & 0x3f) << 6 | (t->at[2] & 0x3f);
 		t->at += 3;
+		t->invalid |= c < 0x800;
 		return c >= 0x800 ? c : REPLACEMENT;
 	}
 	t->at++;
@@ -84,6 +86,17 @@ static size_t put_character(char to[4], uint32_t c)
 	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
 	to[3] = (char)(0x80 | (c & 0x3f));
 	return 4;
+}
+
+size_t hotspot_text_whole(const uint8_t *bytes, size_t size)
+{
+	size_t begin = size;
+
+	while (begin && size - begin < 3 && (bytes[begin - 1] & 0xc0) == 0x80)
+		begin--;
+	if (begin && bytes[begin - 1] >= 0xc0)
+		return begin - 1;
+	return size;
 }
 
 bool hotspot_text_convert(char *to, size_t room, const uint8_t *bytes, size_t size)

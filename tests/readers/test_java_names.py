@@ -55,7 +55,7 @@ def comparable(name):
 
 def run(*command, **options):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True,
-                          encoding="utf-8", **options).stdout
+                          encoding="utf-8", errors="replace", **options).stdout
 
 
 class Jvm:

@@ -41,6 +41,23 @@ START_TEST(modified_utf8_becomes_utf8)
 	ck_assert_str_eq(small, "grü\u2026");
 	ck_assert(!hotspot_text_convert(text, sizeof(text), (const uint8_t *)"a\xff", 2));
 	ck_assert_str_eq(text, "a\ufffd");
+	/* two bytes for 'a', three for U+00FF */
+	ck_assert(!hotspot_text_convert(text, sizeof(text), (const uint8_t *)"\xc1\xa1", 2));
+	ck_assert(!hotspot_text_convert(text, sizeof(text), (const uint8_t *)"\xe0\x83\xbf", 3));
+}
+END_TEST
+
+/* Of a name that is cut, the part of a character at its end is left out, and nothing else. */
+START_TEST(cut_names_end_with_a_character)
+{
+	const uint8_t text[] = "ab\xc3\xbc\xed\xa0\xb5";
+
+	ck_assert_uint_eq(hotspot_text_whole(text, 2), 2);
+	ck_assert_uint_eq(hotspot_text_whole(text, 3), 2);
+	ck_assert_uint_eq(hotspot_text_whole(text, 5), 4);
+	ck_assert_uint_eq(hotspot_text_whole(text, 6), 4);
+	ck_assert_uint_eq(hotspot_text_whole((const uint8_t *)"\x80\x80\x80\x80", 4), 4);
+	ck_assert_uint_eq(hotspot_text_whole(text, 0), 0);
 }
 END_TEST
 
@@ -90,5 +107,5 @@ START_TEST(lines_are_those_of_stack_traces)
 }
 END_TEST
 
-SUITE("hotspot_decode", class_names_have_no_addresses, modified_utf8_becomes_utf8,
+SUITE("hotspot_decode", class_names_have_no_addresses, modified_utf8_becomes_utf8, cut_names_end_with_a_character,
       a_million_senders_end, lines_are_those_of_stack_traces)

@@ -125,6 +125,8 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" word || ']' FROM stack_end WHERE id = frame.address), '[truncated: ?]')" \
 	" WHEN function.name <> '' THEN function.name || CASE WHEN file <> '' AND frame.kind =" \
 	" (SELECT id FROM frame_kind WHERE word = 'python') THEN " PLACE_SQL " ELSE '' END" \
+	" WHEN frame.kind = (SELECT id FROM frame_kind WHERE word = 'java')" \
+	" THEN '[unknown Java method]'" \
 	" WHEN mapping.id IS NOT NULL THEN '[' || CASE WHEN path = '' OR mapping.kind =" \
 	" (SELECT id FROM mapping_kind WHERE word = 'python')" \
 	" THEN (SELECT word FROM mapping_kind WHERE id = mapping.kind)" \
