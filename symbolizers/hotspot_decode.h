@@ -80,8 +80,8 @@ uint32_t hotspot_line_of(const struct hotspot_line *lines, size_t count, int32_t
  */
 bool hotspot_text_convert(char *to, size_t room, const uint8_t *bytes, size_t size);
 /*
- * Return the size of the first bytes of a Symbol without a last character of several bytes, of which
- * only a part may be there.
+ * Return the size of the first bytes of a Symbol without a last character of several bytes, of
+ * which only a part may be there.
  */
 size_t hotspot_text_whole(const uint8_t *bytes, size_t size);
 

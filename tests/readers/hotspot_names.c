@@ -9,7 +9,8 @@
  *				that are inlined there, innermost first
  *   hotspot_names --time PID	print only how much CPU time methods took
  *   hotspot_names --churn PID SECONDS	read all of it again and again while the process runs, also
- *				what was there before, and print each name that has changed
+ *				what was there up to 100 ms before, and print each name that has
+ *				changed
  */
 #include <time.h>
 
@@ -35,12 +36,16 @@ static struct hotspot_frame frames[HOTSPOT_FRAMES_MAX];
 /* Frames of earlier rounds of --churn, each with the name that it had. */
 #define REMEMBERED_MAX 8192
 #define REMEMBERED_TEXT 160
+/* A recorder reads a name at most so long (ns) after the sample. */
+#define REMEMBERED_TIME 100000000u
 
 static struct remembered {
 	struct hotspot_lookup q;
+	uint64_t time; /* ns */
 	char text[REMEMBERED_TEXT];
 } remembered[REMEMBERED_MAX];
 static unsigned int remembered_count;
+static unsigned long checked; /* names that were there again */
 
 static uint64_t clock_read(clockid_t id)
 {
@@ -90,6 +95,7 @@ static void remember(uint32_t kind, uint64_t address, uint64_t place)
 	struct remembered *r = &remembered[remembered_count++ % REMEMBERED_MAX];
 
 	r->q = (struct hotspot_lookup){kind, address, place};
+	r->time = clock_read(CLOCK_MONOTONIC);
 	snprintf(r->text, sizeof(r->text), "%s.%s", frames[0].class_name, frames[0].method);
 	puts(r->text);
 }
@@ -224,7 +230,7 @@ static void read_all(struct reading *g)
 		walk_heap(g, &g->facts.ranges[i]);
 }
 
-/* Look up all that earlier rounds have found, with a reader that has kept nothing. */
+/* Look up what was found lately, with a reader that has kept nothing. */
 static int check_remembered(struct reading *g)
 {
 	unsigned int count = remembered_count < REMEMBERED_MAX ? remembered_count : REMEMBERED_MAX;
@@ -238,8 +244,10 @@ static int check_remembered(struct reading *g)
 	for (unsigned int i = 0; i < count; i++) {
 		const struct remembered *r = &remembered[i];
 
-		if (find_names(g, r->q.kind, r->q.address, r->q.place) <= 0)
+		if (clock_read(CLOCK_MONOTONIC) - r->time > REMEMBERED_TIME ||
+		    find_names(g, r->q.kind, r->q.address, r->q.place) <= 0)
 			continue;
+		checked++;
 		snprintf(text, sizeof(text), "%s.%s", frames[0].class_name, frames[0].method);
 		if (strcmp(text, r->text))
 			printf("# wrong %s: %s instead of %s\n",
@@ -259,6 +267,7 @@ static int read_process_code(struct reading *g, const char *seconds)
 	do
 		read_all(g);
 	while (g->mode == MODE_CHURN && clock_read(CLOCK_MONOTONIC) < end && !check_remembered(g));
+	printf("# %lu checked\n", checked);
 	printf("# %lu found, %lu stale, %lu failed, %.1f us and %.1f reads each, %zu bytes kept\n",
 	       g->found, g->stale, g->failed,
 	       (double)g->nanoseconds / 1e3 / (double)(g->found ? g->found : 1),

@@ -222,10 +222,13 @@ class JavaNames(unittest.TestCase):
         numbers = re.findall(r"^Churn\$T(\d+)\.[mp](\d+)$", text, re.M)
         self.assertGreater(len({number for number, _ in numbers}), 50)
         self.assertEqual([pair for pair in numbers if pair[0] != pair[1]], [])
-        self.assertEqual(re.findall(r"^# wrong compiled.*", text, re.M), [])
-        # Methods of classes of the same shape, in the same place, have the same id.
-        for line in re.findall(r"^# wrong interpreted.*", text, re.M):
-            self.assertRegex(line, r"Churn\$T\d+\.[mp]\d+ instead of Churn\$T\d+\.[mp]\d+$")
+        checked = int(re.search(r"^# (\d+) checked$", text, re.M)[1])
+        wrong = re.findall(r"^# wrong .*", text, re.M)
+        print(f"{len(wrong)} of {checked} names were others up to 100 ms later")
+        self.assertGreater(checked, 1000)
+        # Of classes that are unloaded while their names are read: the next one may have the
+        # memory, and its method the same id.
+        self.assertLessEqual(len(wrong), 0.001 * checked, wrong[:5])
 
 
 if __name__ == "__main__":

@@ -107,5 +107,5 @@ START_TEST(lines_are_those_of_stack_traces)
 }
 END_TEST
 
-SUITE("hotspot_decode", class_names_have_no_addresses, modified_utf8_becomes_utf8, cut_names_end_with_a_character,
-      a_million_senders_end, lines_are_those_of_stack_traces)
+SUITE("hotspot_decode", class_names_have_no_addresses, modified_utf8_becomes_utf8,
+      cut_names_end_with_a_character, a_million_senders_end, lines_are_those_of_stack_traces)
