@@ -35,10 +35,6 @@ static const struct hotspot_wanted layout_entries[] = {
 	{"ConstMethod", "_name_index", NULL, LAYOUT(const_name), false},
 	{"ConstMethod", "_signature_index", NULL, LAYOUT(const_signature), false},
 	{"ConstMethod", "_method_idnum", NULL, LAYOUT(const_number), false},
-	{"JavaThread", "_anchor", NULL, LAYOUT(thread_anchor), false},
-	{"JavaFrameAnchor", "_last_Java_sp", NULL, LAYOUT(anchor_sp), false},
-	{"JavaFrameAnchor", "_last_Java_pc", NULL, LAYOUT(anchor_pc), false},
-	{"JavaFrameAnchor", "_last_Java_fp", NULL, LAYOUT(anchor_fp), false},
 };
 
 /* Return the end of the blob's members that the walker reads. */

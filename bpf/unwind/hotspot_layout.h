@@ -54,9 +54,6 @@ struct hotspot_layout {
 	__u16 method_const;
 	__u16 const_bytes, const_constants; /* size; ConstantPool* */
 	__u16 const_code_size, const_name, const_signature, const_number; /* u16 each */
-	/* offsets in JavaThread and JavaFrameAnchor: the last Java frame of a thread in native code
-	 */
-	__u16 thread_anchor, anchor_sp, anchor_pc, anchor_fp;
 	__u8 place; /* enum hotspot_place of code, data and the deoptimization handlers */
 	__u8 frame_complete_bytes; /* size of frame_complete: 2 or 4 */
 	__u8 unused[6];
@@ -220,7 +217,6 @@ enum hotspot_kind {
  * checks what it reads there.
  */
 #define HOTSPOT_SLOT_RETURN 8
-#define HOTSPOT_SLOT_FP 0
 #define HOTSPOT_SLOT_SENDER (-8)
 #define HOTSPOT_SLOT_METHOD (-24)
 #define HOTSPOT_SLOT_BCP (-64)

@@ -27,6 +27,37 @@ struct hotspot_scene {
 	uint64_t heaps; /* address of CodeCache::_heaps' array */
 };
 
+/* What only JDK 17 to 21 have. */
+static const struct hotspot_entry scene_older[] = {
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_frame_complete_offset", "int", 16},
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_code_begin", "address", 24},
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_code_end", "address", 32},
+	{HOTSPOT_ENTRY_FIELD, "CompiledMethod", "_method", "Method*", 40},
+	{HOTSPOT_ENTRY_FIELD, "CompiledMethod", "_deopt_handler_begin", "address", 104},
+	{HOTSPOT_ENTRY_FIELD, "CompiledMethod", "_deopt_mh_handler_begin", "address", 112},
+	{HOTSPOT_ENTRY_FIELD, "CompiledMethod", "_scopes_data_begin", "address", 72},
+	{HOTSPOT_ENTRY_FIELD, "nmethod", "_metadata_offset", "int", 64},
+	{HOTSPOT_ENTRY_FIELD, "nmethod", "_dependencies_offset", "int", 68},
+	{HOTSPOT_ENTRY_FIELD, "ConstMethod", "_flags", "u2", 28},
+};
+
+/* What newer ones have in its place. */
+static const struct hotspot_entry scene_newer[] = {
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_frame_complete_offset", "int16_t", 16},
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_code_offset", "int", 24},
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_data_offset", "int", 32},
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_mutable_data", "address", 88},
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_mutable_data_size", "int", 96},
+	{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_relocation_size", "int", 100},
+	{HOTSPOT_ENTRY_FIELD, "nmethod", "_method", "Method*", 40},
+	{HOTSPOT_ENTRY_FIELD, "nmethod", "_deopt_handler_offset", "int", 104},
+	{HOTSPOT_ENTRY_FIELD, "nmethod", "_deopt_mh_handler_offset", "int", 112},
+	{HOTSPOT_ENTRY_FIELD, "nmethod", "_immutable_data", "address", 72},
+	{HOTSPOT_ENTRY_FIELD, "nmethod", "_immutable_data_size", "int", 64},
+	{HOTSPOT_ENTRY_FIELD, "nmethod", "_scopes_data_offset", "int", 68},
+	{HOTSPOT_ENTRY_FIELD, "ConstMethod", "_flags._flags", "u4", 28},
+};
+
 static inline size_t scene_entries(struct hotspot_entry out[128], bool old, uint64_t heaps,
 				   uint64_t interpreter)
 {
@@ -66,10 +97,6 @@ static inline size_t scene_entries(struct hotspot_entry out[128], bool old, uint
 		{HOTSPOT_ENTRY_FIELD, "Symbol", "_body", "", 6},
 		{HOTSPOT_ENTRY_FIELD, "PcDesc", "_pc_offset", "int", 0},
 		{HOTSPOT_ENTRY_FIELD, "PcDesc", "_scope_decode_offset", "int", 4},
-		{HOTSPOT_ENTRY_FIELD, "JavaThread", "_anchor", "JavaFrameAnchor", 600},
-		{HOTSPOT_ENTRY_FIELD, "JavaFrameAnchor", "_last_Java_sp", "intptr_t*", 0},
-		{HOTSPOT_ENTRY_FIELD, "JavaFrameAnchor", "_last_Java_pc", "address", 8},
-		{HOTSPOT_ENTRY_FIELD, "JavaFrameAnchor", "_last_Java_fp", "intptr_t*", 16},
 		{HOTSPOT_ENTRY_FIELD, "GrowableArrayBase", "_len", "int", 0},
 		{HOTSPOT_ENTRY_FIELD, "GrowableArray<int>", "_data", "int*", 8},
 		{HOTSPOT_ENTRY_FIELD, "CodeHeap", "_memory", "VirtualSpace", 0},
@@ -84,38 +111,11 @@ static inline size_t scene_entries(struct hotspot_entry out[128], bool old, uint
 		{HOTSPOT_ENTRY_INT, "", "InvocationEntryBci", NULL, -1u},
 		{HOTSPOT_ENTRY_LONG, "", "markWord::age_mask", NULL, 15},
 	};
-	const struct hotspot_entry older[] = {
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_frame_complete_offset", "int", 16},
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_code_begin", "address", 24},
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_code_end", "address", 32},
-		{HOTSPOT_ENTRY_FIELD, "CompiledMethod", "_method", "Method*", 40},
-		{HOTSPOT_ENTRY_FIELD, "CompiledMethod", "_deopt_handler_begin", "address", 104},
-		{HOTSPOT_ENTRY_FIELD, "CompiledMethod", "_deopt_mh_handler_begin", "address", 112},
-		{HOTSPOT_ENTRY_FIELD, "CompiledMethod", "_scopes_data_begin", "address", 72},
-		{HOTSPOT_ENTRY_FIELD, "nmethod", "_metadata_offset", "int", 64},
-		{HOTSPOT_ENTRY_FIELD, "nmethod", "_dependencies_offset", "int", 68},
-		{HOTSPOT_ENTRY_FIELD, "ConstMethod", "_flags", "u2", 28},
-	};
-	const struct hotspot_entry newer[] = {
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_frame_complete_offset", "int16_t", 16},
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_code_offset", "int", 24},
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_data_offset", "int", 32},
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_mutable_data", "address", 88},
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_mutable_data_size", "int", 96},
-		{HOTSPOT_ENTRY_FIELD, "CodeBlob", "_relocation_size", "int", 100},
-		{HOTSPOT_ENTRY_FIELD, "nmethod", "_method", "Method*", 40},
-		{HOTSPOT_ENTRY_FIELD, "nmethod", "_deopt_handler_offset", "int", 104},
-		{HOTSPOT_ENTRY_FIELD, "nmethod", "_deopt_mh_handler_offset", "int", 112},
-		{HOTSPOT_ENTRY_FIELD, "nmethod", "_immutable_data", "address", 72},
-		{HOTSPOT_ENTRY_FIELD, "nmethod", "_immutable_data_size", "int", 64},
-		{HOTSPOT_ENTRY_FIELD, "nmethod", "_scopes_data_offset", "int", 68},
-		{HOTSPOT_ENTRY_FIELD, "ConstMethod", "_flags._flags", "u4", 28},
-	};
 	const size_t count = sizeof(common) / sizeof(*common);
-	const size_t more = (old ? sizeof(older) : sizeof(newer)) / sizeof(*older);
+	const size_t more = (old ? sizeof(scene_older) : sizeof(scene_newer)) / sizeof(*out);
 
 	memcpy(out, common, sizeof(common));
-	memcpy(out + count, old ? older : newer, more * sizeof(*out));
+	memcpy(out + count, old ? scene_older : scene_newer, more * sizeof(*out));
 	return count + more;
 }
 
