@@ -9,23 +9,7 @@
 #include "suite.h"
 #include "symbolizers/elf_image.h"
 #include "table_find.h"
-
-/* Make the table of a file; the caller frees *bytes. */
-static struct unwind_table table_of(const char *path, void **bytes)
-{
-	struct unwind_table table;
-	struct stamp stamp;
-	size_t size;
-	int fd = file_open(path), rc;
-
-	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	rc = unwind_table_make(bytes, &size, NULL,
-			       &(struct stamped_file){.fd = fd, .stamp = stamp});
-	ck_assert_msg(!rc, "%s: %d", path, rc);
-	ck_assert_int_eq(unwind_table_check(&table, *bytes, size), 0);
-	close(fd);
-	return table;
-}
+#include "table_of_file.h"
 
 /* Return the file offset of a function, by its symbol. The first segment has offset 0. */
 static uint64_t offset_of(const char *path, const char *symbol)

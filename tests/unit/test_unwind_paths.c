@@ -9,25 +9,9 @@
 #include "symbolizers/unwind/paths.h"
 #include "symbolizers/unwind/x86.h"
 #include "table_find.h"
+#include "table_of_file.h"
 
 #define MUSL "/lib/ld-musl-x86_64.so.1"
-
-/* Make the table of a file; the caller frees *bytes. */
-static struct unwind_table table_of(const char *path, void **bytes)
-{
-	struct unwind_table table;
-	struct stamp stamp;
-	size_t size;
-	int fd = file_open(path), rc;
-
-	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	rc = unwind_table_make(bytes, &size, NULL,
-			       &(struct stamped_file){.fd = fd, .stamp = stamp});
-	ck_assert_msg(!rc, "%s: %d", path, rc);
-	ck_assert_int_eq(unwind_table_check(&table, *bytes, size), 0);
-	close(fd);
-	return table;
-}
 
 static bool describes(const struct unwind_rule *r)
 {
