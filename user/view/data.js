@@ -160,20 +160,20 @@ function readThreads(raw, strings) {
 	return threads;
 }
 
-function addCount(told, { word, text, count }) {
-	const known = told.find((one) => one.word === word && one.text === text);
+function addCount(counts, { word, text, count }) {
+	const known = counts.find((one) => one.word === word && one.text === text);
 
 	if (known)
 		known.count += count;
 	else
-		told.push({ word, text, count });
-	return told;
+		counts.push({ word, text, count });
+	return counts;
 }
 
 /* Add counts with two texts, such as reasons of breakage or loss, to a list. */
-function addTold(told, list, strings) {
+function addCounts(counts, list, strings) {
 	for (let i = 0; i < list.length; i += 3)
-		addCount(told, { word: strings[list[i]],
+		addCount(counts, { word: strings[list[i]],
 			text: strings[list[i + 1]] && visible(strings[list[i + 1]]),
 			count: list[i + 2] });
 }
@@ -217,18 +217,18 @@ function readEvents(raw, strings) {
 		known.complete += event.complete;
 		known.account.sampled += event.account?.sampled ?? 0;
 		known.account.lost += event.account?.lost ?? 0;
-		addTold(known.broken, event.broken, strings);
-		addTold(known.runtimes, event.runtimes ?? [], strings);
-		addTold(known.losses, event.losses, strings);
-		addTold(known.others, event.others, strings);
+		addCounts(known.broken, event.broken, strings);
+		addCounts(known.runtimes, event.runtimes ?? [], strings);
+		addCounts(known.losses, event.losses, strings);
+		addCounts(known.others, event.others, strings);
 	}
 	const wall = wallOf([...byName.values()]);
 
 	if (wall && !byName.has(wall.name))
 		byName.set(wall.name, wall);
 	for (const event of byName.values()) {
-		addTold(event.losses, raw.losses, strings);
-		addTold(event.others, raw.others, strings);
+		addCounts(event.losses, raw.losses, strings);
+		addCounts(event.others, raw.others, strings);
 	}
 	return [...byName.values()];
 }
