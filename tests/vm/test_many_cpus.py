@@ -241,7 +241,7 @@ class On32Cpus(Machine):
             lost.update(losses)
         due = self.trace.one("SELECT sum(due - idle) FROM account")
         # The host may leave the recorder's CPU out while the others fill their rings with copies of
-        # stacks, for which the tables are being made: 0 to 14 samples of 3,800 in eight runs.
+        # stacks, for which the tables are being made: 0 to 14 samples of 3,800 in a run.
         full = lost.pop("RING_FULL", 0)
         self.assertLessEqual(full, 0 if self.counted else FULL_SHARE * due)
         self.assertLessEqual(set(lost), BY_THE_CLOCK)

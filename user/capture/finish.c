@@ -116,7 +116,11 @@ static inline void walk_cache_store(const struct native_walk *w, __u64 pc, __u32
 	(void)rule;
 }
 
-/* The memory of a JVM is not at hand here, so the walk ends at the first Java frame. */
+/*
+ * The memory of a JVM is not at hand here, so these have nothing. w->hotspot is 0: its generated
+ * code is left by frame pointers, and reports do not count such a stack as complete
+ * (analyze/runtimes.h).
+ */
 static inline const struct hotspot_process *hotspot_find_process(const struct native_walk *w)
 {
 	(void)w;

@@ -21,8 +21,8 @@
  * The descriptors of their files stay open, even if the files were deleted.
  */
 #define UNUSED_MAX 1024
-/* Ids of info rows about interpreters; they follow the ids of describe.c and file_quotas.c. */
-#define FIRST_PYTHON_INFO 1000
+/* Ids of info rows about interpreters and JVMs; they follow the ids of describe.c and file_quotas.c. */
+#define FIRST_RUNTIME_INFO 1000
 
 struct object *object_new(struct objects *o, enum mapping_kind kind, const char *path)
 {
@@ -383,44 +383,51 @@ void objects_trim(struct objects *o)
 	trim_unused_objects(o, &unused, NULL);
 }
 
+/* What an info record says about a runtime. */
+struct runtime_text {
+	const char *word; /* of the key */
+	const char *value;
+};
+
+static int put_runtime_info(const struct object *object, uint64_t host, struct runtime_text t,
+			    struct sink *sink, struct error *err)
+{
+	char key[32];
+	const struct info i = {
+		.id = FIRST_RUNTIME_INFO + object->id,
+		.host = host,
+		.key = key,
+		.value = t.value,
+	};
+
+	snprintf(key, sizeof(key), "%s.%llu", t.word, (unsigned long long)object->id);
+	return put_info(sink, &i, err);
+}
+
 /* Emit an info record with the interpreter that a file has, and whether its frames can be read. */
 static int put_python_info(const struct object *object, uint64_t host, struct sink *sink,
 			   struct error *err)
 {
 	const struct python_file *f = object->python.file;
-	char key[32], value[OPENER_PATH_MAX + 256];
-	const struct info i = {
-		.id = FIRST_PYTHON_INFO + object->id,
-		.host = host,
-		.key = key,
-		.value = value,
-	};
+	char value[OPENER_PATH_MAX + 256];
 
-	snprintf(key, sizeof(key), "python.%llu", (unsigned long long)object->id);
 	if (f->major)
 		snprintf(value, sizeof(value), "Python %u.%u.%u, %s: %s", f->major, f->minor,
 			 f->micro, object->path, python_support_text(f->support));
 	else
 		snprintf(value, sizeof(value), "Python, %s: %s", object->path,
 			 python_support_text(f->support));
-	return put_info(sink, &i, err);
+	return put_runtime_info(object, host, (struct runtime_text){"python", value}, sink, err);
 }
 
 /* Emit an info record about a JVM: its release, and whether its frames can be read. */
 static int put_java_info(const struct object *object, uint64_t host, struct sink *sink,
 			 struct error *err)
 {
-	char key[32], value[320];
-	const struct info i = {
-		.id = FIRST_PYTHON_INFO + object->id,
-		.host = host,
-		.key = key,
-		.value = value,
-	};
+	char value[320];
 
-	snprintf(key, sizeof(key), "java.%llu", (unsigned long long)object->id);
 	snprintf(value, sizeof(value), "pid %u: %s", object->mapped.pid, object->java.described);
-	return put_info(sink, &i, err);
+	return put_runtime_info(object, host, (struct runtime_text){"java", value}, sink, err);
 }
 
 const struct file_quotas *objects_quotas(const struct objects *o)

@@ -177,9 +177,9 @@ int program_set_java_code(struct program *p, const struct hotspot_code_key *key,
 			  const struct hotspot_code_rows *rows);
 /*
  * Set a callback for samples with Python or Java code that the BPF programs had not seen before, or
- * with Java frames whose walk has ended before its time. The
- * callback is called when such a sample is drained, before the sample is in order, since the names
- * of the code may soon be gone. The callback returns 0 or -ENOMEM.
+ * with Java frames whose walk has ended before its time. The callback is called when such a sample
+ * is drained, before the sample is in order, since the names of the code may soon be gone. The
+ * callback returns 0 or -ENOMEM.
  */
 typedef int (*program_prefetcher)(void *context, const struct wire_sample *s, uint32_t size);
 void program_set_prefetcher(struct program *p, program_prefetcher prefetch, void *context);
