@@ -51,7 +51,7 @@ OTHER_DESCRIPTORS, OTHERS_PER_CPU = 140, 4
 SIDEBAND = (512 + 4) << 10 # per CPU
 BPF_OF_CPU = 160 << 10
 SWITCHES, SWITCHES_MOST = 8 << 20, 256 << 20
-BPF_OF_ALL = 8 << 20
+BPF_OF_ALL = 11 << 20 # 4 MiB of it for JVMs
 STACKS_OF_WAITS = 16 << 20 # the most that they may take more
 BY_THE_CLOCK = {"NOT_DELIVERED", "LATE_TICK", "SKIPPED"} # losses that the host may cause
 
@@ -122,7 +122,7 @@ def maps_bytes(fdinfo, cpus):
     Return the bytes of BPF maps, from /proc/PID/fdinfo; its memlock is an estimate before Linux
     6.4.
     """
-    hash_map, array, per_cpu = 1, 2, 6
+    hash_map, array, per_cpu, lru_hash = 1, 2, 6, 9
     sizes = {}
     for text in re.split(r"^pos:", fdinfo, flags=re.M):
         about = {key: int(number) for key, number in re.findall(
@@ -130,7 +130,8 @@ def maps_bytes(fdinfo, cpus):
         if "map_id" not in about:
             continue
         value = (about["value_size"] + 7) // 8 * 8
-        each = {hash_map: 16, array: value, per_cpu: value * cpus}.get(about["map_type"], 8)
+        each = {hash_map: 16, array: value, per_cpu: value * cpus,
+                lru_hash: 64 + value}.get(about["map_type"], 8)
         sizes[about["map_id"]] = each * about["max_entries"]
     return sum(sizes.values())
 

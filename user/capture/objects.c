@@ -21,7 +21,7 @@
  * The descriptors of their files stay open, even if the files were deleted.
  */
 #define UNUSED_MAX 1024
-/* Ids of info rows about interpreters and JVMs; they follow the ids of describe.c and file_quotas.c. */
+/* Ids of info rows about runtimes; they follow the ids of describe.c and file_quotas.c. */
 #define FIRST_RUNTIME_INFO 1000
 
 struct object *object_new(struct objects *o, enum mapping_kind kind, const char *path)
