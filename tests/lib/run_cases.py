@@ -9,11 +9,31 @@ import importlib.util
 import json
 import os
 import sys
+import time
 import unittest
+
+
+def cpu_seconds():
+    """Return the CPU time of this process and of all children that were waited for."""
+    return sum(os.times()[:4])
 
 
 class Result(unittest.TextTestResult):
     passed = 0
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.costs = [] # of each case: its name, seconds, and CPU seconds
+        self.began = self.began_cpu = 0.0
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.began, self.began_cpu = time.monotonic(), cpu_seconds()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.costs.append((test.id(), round(time.monotonic() - self.began, 2),
+                           round(cpu_seconds() - self.began_cpu, 2)))
 
     def addSuccess(self, test):
         super().addSuccess(test)
@@ -41,7 +61,8 @@ def main():
     failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     skips = [f"{test.id()}: {reason}" for test, reason in result.skipped]
     with open(out, "w", encoding="utf-8") as file:
-        json.dump({"passed": result.passed, "failed": failed, "skips": skips}, file)
+        json.dump({"passed": result.passed, "failed": failed, "skips": skips,
+                   "costs": result.costs}, file)
     sys.exit(1 if failed else 0)
 
 
