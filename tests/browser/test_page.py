@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test the flame graph page in a browser: it shows what other formats show, and opens large traces
 quickly.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """Test the flame graph page in a browser: use by mouse, keys and address; and malicious traces."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test the flame graph page of a recording with samples of CPU time and stacks of waits: the switch
 between them, the classes of wait with their colours and times, and what must work in each view.

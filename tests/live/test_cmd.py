@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test that record can write other formats directly, also to stdout, and keeps data and messages
 apart.

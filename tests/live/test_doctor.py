@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """Test skein doctor: its findings are true, and failures use the same words."""
 
 import json

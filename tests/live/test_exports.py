@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 600
 """
 Test that every format agrees with the report, on real programs of several kinds, recorded with

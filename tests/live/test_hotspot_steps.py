@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 600
 """
 Test the paths through the code that HotSpot generates: threads of JVMs run instruction by

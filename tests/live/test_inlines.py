@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """Test record --inlines: inlined functions and lines of running programs, and failures."""
 import os
 import signal

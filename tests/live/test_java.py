@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 600
 """
 Test the stacks of Java programs whose stacks are known: frames in their order, through native code

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test a recording that keeps only its last part: the kept part is complete, older parts are gone,
 however the recording ends; a copy on SIGUSR2; and a recording that ends before its trace is too

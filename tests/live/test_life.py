@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """
 Test that no process is missed, however short, replaced, hidden or renamed; each case checks the

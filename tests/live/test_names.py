@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """Test the names of frames: from every source of names, and never a wrong one."""
 
 import lzma

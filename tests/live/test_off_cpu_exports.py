@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Exports of a recording with samples of CPU time and stacks of waits never mix the two unless asked
 to, and show waits by their time, not by the number of their samples.

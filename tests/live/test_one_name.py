@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 300
 """Test that a function has one name in every recording and in every format."""
 

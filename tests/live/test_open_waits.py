@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 300
 """
 Waits that have not ended when a trace ends have their stacks, the lengths of the records of

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test that without each capability in turn exactly those features fail that the table of needs
 lists.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """
 Test the life of Python processes: short-lived programs, workers, virtual environments, one

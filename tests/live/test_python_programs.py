@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """
 Test real PyPI programs in Python under load: at least 99.5 % of the stacks are complete, with

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 300
 """
 Test that a function is shown by its qualified name, or by its code's name if the code was renamed.

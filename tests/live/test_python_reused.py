@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 300
 """
 Test Python code that is made, run and freed repeatedly: the address of a code object has many

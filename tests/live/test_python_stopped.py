@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 300
 """
 Test Python programs that stop themselves at points where they know their own stacks: skein's

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test what is said about programs of runtimes whose frames skein does not read: the runtime, its
 share of the samples, and what gives names; and that nothing is said when there are names.

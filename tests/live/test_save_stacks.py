@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test `skein record --save-bad-stacks`: stacks saved by kernels that walk by loops and by tail calls
 give the same result when walked again, and saving costs no sample.

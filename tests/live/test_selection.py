@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """Test every option that selects targets: everything selected is recorded, and nothing else."""
 
 import os

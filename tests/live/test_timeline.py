@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """Test that the timeline in the terminal shows the same as SQL."""
 
 import re

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """
 Run skein in units of a real systemd, which a container boots: with the lines that doctor prints

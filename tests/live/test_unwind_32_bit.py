@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 120
 """
 Test 32-bit programs, whose user stacks are not walked. Every sample keeps the address where the

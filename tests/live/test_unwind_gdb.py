@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 400
 """
 Compare the stacks of samples, frame by frame, with gdb's stacks of the same moment: they are

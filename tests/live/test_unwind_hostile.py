@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 400
 """
 Test programs that attack the stack walker: crafted stacks and files, and excessive numbers of

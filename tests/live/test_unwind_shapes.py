@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 300
 """
 Test stacks of every shape: through signal handlers, PLT, alloca, deep recursion, code without
