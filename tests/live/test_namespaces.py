@@ -98,7 +98,9 @@ class NamespaceTest(live.LiveTest):
         found = completeness(SKEIN, trace.path, comm)
         self.assertLessEqual(found.samples - found.complete, 0.005 * found.samples, str(found))
         named = live.count([s for s in stacks if not any(n.startswith("[") for n in s.names)])
-        self.assertLessEqual(samples - named, 0.01 * samples,
+        # Debian's stripped loader runs for up to 2 ms, one sample at most frequencies: more than 7
+        # once in a million times.
+        self.assertLessEqual(samples - named, 0.01 * samples + 7,
                              {n for s in stacks for n in s.names if n.startswith("[")})
         if function:
             self.assertGreaterEqual(live.share(stacks, function), 0.9)
