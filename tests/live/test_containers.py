@@ -150,6 +150,10 @@ class Containers(live.LiveTest):
         loop, = {s.process["id"]: s.process for s in live.Trace(path).stacks(comm="loop")}.values()
         self.assertEqual((loop["container"], loop["service"]), (pod, "shop-1"))
 
+    def first_process(self, name):
+        """Return the pid of a container's first process on the host."""
+        return int(self.run_in(*self.podman, "inspect", "-f", "{{.State.Pid}}", name).stdout)
+
     def test_manifests(self):
         """
         What each manifest runs, with its privileges: it records until the engine ends it, and the
@@ -164,10 +168,10 @@ class Containers(live.LiveTest):
                 done = self.skein(*args.split(", "), capabilities=added.split(", "),
                                   options=("-d", "--name", name, "--pid", shared))
                 self.assertEqual(done.returncode, 0, done.stderr)
-                pid = int(self.run_in(*self.podman, "inspect", "-f", "{{.State.Pid}}",
-                                      name).stdout)
+                pid, loop = self.first_process(name), self.first_process(pod)
                 self.wait_for(lambda: live.descriptors(pid, "perf_event") > os.cpu_count())
-                live.time.sleep(4)  # s, of samples
+                enough = live.cpu_seconds(loop) + 4 # s, of samples
+                self.wait_for(lambda: live.cpu_seconds(loop) > enough, 60)
                 self.run_in(*self.podman, "stop", "--time", "30", name)
                 ended = self.run_in(*self.podman, "wait", name).stdout.strip()
                 said = self.run_in(*self.podman, "logs", name).stderr
