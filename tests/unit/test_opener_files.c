@@ -450,6 +450,16 @@ START_TEST(debug_files)
 	r.build_id = r.debuglink = r.path = NULL;
 	ck_assert_int_eq(ask(&r), -ENOENT);
 	finish(pid);
+	/* A process that has ended: its parent's root is searched. */
+	r.build_id = "abcdef01";
+	ck_assert_int_eq(ask(&r), -ENOENT);
+	unlink(inside(path, "/file"));
+	pid = spawn_jailed(65534);
+	r.fallback_pids[0] = (uint32_t)pid;
+	ask(&r);
+	ck_assert_uint_eq(seen.answers, 1);
+	close(seen.fds[0]);
+	finish(pid);
 	end();
 }
 END_TEST

@@ -369,6 +369,12 @@ int opener_open_memory(const struct open_request *r)
 	return fd;
 }
 
+/*
+ * Where a debug file is sought: in the root of the process, in the opener's own, and in that of the
+ * first process, which a recorder in a container sees if it records the host.
+ */
+enum { ROOT_OF_PROCESS, ROOT_OF_OPENER, ROOT_OF_FIRST, ROOT_COUNT };
+
 /* The candidates for a debug file found so far, each a different file. */
 struct candidates {
 	const struct open_request *request;
@@ -377,7 +383,7 @@ struct candidates {
 	 * known, so only files that all users may read
 	 */
 	uint32_t uid;
-	int roots[2]; /* root of the process, root of the opener */
+	int roots[ROOT_COUNT]; /* -1: none */
 	int *fds;
 	unsigned int count;
 };
@@ -403,7 +409,7 @@ static void try_candidate(struct candidates *c, const char *path)
 	struct stat st;
 	size_t i;
 
-	for (i = 0; i < 2 && c->count < OPENER_DEBUG_MAX; i++) {
+	for (i = 0; i < ROOT_COUNT && c->count < OPENER_DEBUG_MAX; i++) {
 		int fd = c->roots[i] < 0 ? -ENOENT : open_below(c->roots[i], path, true);
 
 		if (fd < 0)
@@ -460,27 +466,42 @@ static void try_common(struct candidates *c)
 	try_candidate(c, path);
 }
 
-unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBUG_MAX])
+/* Open the root of a process, and read its user. If the process has ended, *root stays -1. */
+static void open_debug_root(uint32_t pid, uint64_t born, int *root, uint32_t *uid)
 {
 	struct procfs_status status = {.fsuid = UINT32_MAX};
-	struct candidates c = {.request = r, .roots = {-1, -1}, .fds = fds};
-	int process = procfs_open(r->pid, r->born);
+	int process = procfs_open(pid, born);
 
-	if (process >= 0) {
-		(void)procfs_read_status(process, &status);
-		c.roots[0] = open_process_root(process);
-		close(process);
-	}
-	c.uid = status.fsuid;
-	c.roots[1] = open_process_root(-1);
+	if (process < 0)
+		return;
+	(void)procfs_read_status(process, &status);
+	*uid = status.fsuid;
+	*root = open_process_root(process);
+	close(process);
+}
+
+unsigned int opener_open_debug(const struct open_request *r, int fds[OPENER_DEBUG_MAX])
+{
+	struct candidates c = {.request = r, .uid = UINT32_MAX, .roots = {-1, -1, -1}, .fds = fds};
+	uint32_t first_uid;
+	size_t i;
+
+	open_debug_root(r->pid, r->born, &c.roots[ROOT_OF_PROCESS], &c.uid);
+	/*
+	 * Names of a file are sought once. If the process that was seen first has ended, its parent
+	 * usually has the same root.
+	 */
+	if (c.roots[ROOT_OF_PROCESS] < 0 && r->fallback_pids[0])
+		open_debug_root(r->fallback_pids[0], 0, &c.roots[ROOT_OF_PROCESS], &c.uid);
+	c.roots[ROOT_OF_OPENER] = open_process_root(-1);
+	open_debug_root(1, 0, &c.roots[ROOT_OF_FIRST], &first_uid);
 	try_build_id(&c);
 	if (r->what == OPEN_COMMON)
 		try_common(&c);
 	else
 		try_debuglink(&c);
-	if (c.roots[0] >= 0)
-		close(c.roots[0]);
-	if (c.roots[1] >= 0)
-		close(c.roots[1]);
+	for (i = 0; i < ROOT_COUNT; i++)
+		if (c.roots[i] >= 0)
+			close(c.roots[i]);
 	return c.count;
 }
