@@ -46,9 +46,9 @@ struct {
  * event that needs the consumer, mostly an exec, wakes it, and the consumer then reads the rings
  * more often for a while. A sample wakes the consumer at a tick of the sampling clock, so that the
  * consumer's own work would never be sampled; the consumer therefore first waits for a random part
- * of a period.
+ * of a period. In a section of its own, which the programs for JVMs share.
  */
-__u32 consumer_sleeps = WIRE_AWAKE;
+__u32 consumer_sleeps SEC(".data.consumer") = WIRE_AWAKE;
 
 static __always_inline bool sample_needs_consumer(const struct wire_sample *s)
 {
@@ -108,11 +108,6 @@ static __always_inline long send_stack(struct user_walk *u, __u32 words)
 	if (size > sizeof(*s) + WALK_WORDS * sizeof(__u64))
 		size = sizeof(*s) + WALK_WORDS * sizeof(__u64);
 	return ring ? bpf_ringbuf_output(ring, &u->sample, size, sample_wake_flag(ring, s)) : -1;
-}
-
-static long user_walk_loop_step(__u32 i, void *context)
-{
-	return user_walk_step(*(struct user_walk **)context);
 }
 
 struct python_loop_context {
