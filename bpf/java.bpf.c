@@ -16,9 +16,15 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* A global function, so that the verifier checks it once and not for each state of the loop. */
+__noinline int java_walk_step_global(struct user_walk *u)
+{
+	return u ? user_walk_step(u, true) : 1;
+}
+
 static long java_walk_loop_step(__u32 i, void *context)
 {
-	return user_walk_step(*(struct user_walk **)context, true);
+	return java_walk_step_global(*(struct user_walk **)context) ? 1 : 0;
 }
 
 SEC("?perf_event")

@@ -115,11 +115,17 @@ struct python_loop_context {
 	struct user_walk *user;
 };
 
+/* A global function, so that the verifier checks it once and not for each state of the loop. */
+__noinline int python_walk_step_global(struct python_walk *w, struct user_walk *u)
+{
+	return w && u ? python_walk_step(w, u->words) : 1;
+}
+
 static long python_walk_loop_step(__u32 i, void *context)
 {
 	const struct python_loop_context *l = context;
 
-	return python_walk_step(l->walk, l->user->words);
+	return python_walk_step_global(l->walk, l->user) ? 1 : 0;
 }
 
 static __always_inline void walk_python_by_loop(struct user_walk *u)

@@ -146,11 +146,6 @@ __noinline int user_walk_step_global(struct user_walk *u)
 	return u ? user_walk_step(u, true) : 1;
 }
 
-__noinline int python_walk_step_global(struct python_walk *w, struct user_walk *u)
-{
-	return w && u ? python_walk_step(w, u->words) : 1;
-}
-
 static __always_inline int walk_python_by_tail_calls(struct bpf_perf_event_data *ctx,
 						     struct user_walk *u)
 {

@@ -83,9 +83,7 @@ static int load_java_programs(struct program *p)
 	ret = share_java_maps(p, p->java.skeleton);
 	if (!ret)
 		ret = java_bpf__load(p->java.skeleton);
-	if (!ret)
-		ret = enter_java_programs(p);
-	return !ret && p->java.also ? p->java.also(p->java.also_context) : ret;
+	return ret ? ret : enter_java_programs(p);
 }
 
 static void *run_java_loader(void *context)
@@ -93,8 +91,11 @@ static void *run_java_loader(void *context)
 	struct program *p = context;
 	int ret = load_java_programs(p);
 
-	/* Nobody knows when to try again after -EAGAIN. */
+	/* -EAGAIN of the kernel is final, too */
 	__atomic_store_n(&p->java.status, ret == -EAGAIN ? -EBUSY : ret, __ATOMIC_RELEASE);
+	/* if it fails, its stacks end at generated code, as without a JVM */
+	if (!ret && p->java.also)
+		(void)p->java.also(p->java.also_context);
 	return NULL;
 }
 
