@@ -24,6 +24,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 __u64 open_waits_deadline = 0;
 __u64 open_waits_budget = 0;
 
+/* Frames of JVMs may come. Set by user space before loading. */
+const volatile bool with_java = false;
+
 #define OPEN_WAIT_WORDS ((WIRE_OPEN_WAIT_BYTES - sizeof(struct wire_sample)) / sizeof(__u64))
 #define OPEN_WAIT_STACK_BLOCKS 16 /* of REMOTE_BLOCK bytes, of a stack that is not walked here */
 #define BLOCK_WORDS (REMOTE_BLOCK / sizeof(__u64))
@@ -76,7 +79,7 @@ static long remote_native_step(__u32 i, void *context)
 	int over;
 
 	bpf_probe_read_kernel(&m->native, sizeof(m->native), &u->walk);
-	over = user_walk_step(u);
+	over = user_walk_step(u, with_java);
 	if (!m->missing)
 		return over;
 	bpf_probe_read_kernel(&u->walk, sizeof(u->walk), &m->native);
@@ -94,6 +97,8 @@ static __always_inline void walk_native(const struct remote_loop *l, bool late)
 	if (late)
 		user_walk_end_at_pc(u, WALK_END_NO_TIME);
 	else if (!user_walk_begin_native(u, l->task, entry_mode(l->task), u->sample.time)) {
+		if (!with_java)
+			u->walk.hotspot = 0;
 		if (u->walk.hotspot) /* Java frames take more than the stack */
 			l->memory->most = REMOTE_MAX;
 		bpf_loop(WIRE_MAX_USER + 1 + REMOTE_MAX, remote_native_step, (void *)l, 0);

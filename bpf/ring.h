@@ -46,9 +46,9 @@ struct {
  * event that needs the consumer, mostly an exec, wakes it, and the consumer then reads the rings
  * more often for a while. A sample wakes the consumer at a tick of the sampling clock, so that the
  * consumer's own work would never be sampled; the consumer therefore first waits for a random part
- * of a period.
+ * of a period. In a section of its own, which the programs for JVMs share.
  */
-__u32 consumer_sleeps = WIRE_AWAKE;
+__u32 consumer_sleeps SEC(".data.consumer") = WIRE_AWAKE;
 
 static __always_inline bool sample_needs_consumer(const struct wire_sample *s)
 {
@@ -110,21 +110,22 @@ static __always_inline long send_stack(struct user_walk *u, __u32 words)
 	return ring ? bpf_ringbuf_output(ring, &u->sample, size, sample_wake_flag(ring, s)) : -1;
 }
 
-static long user_walk_loop_step(__u32 i, void *context)
-{
-	return user_walk_step(*(struct user_walk **)context);
-}
-
 struct python_loop_context {
 	struct python_walk *walk;
 	struct user_walk *user;
 };
 
+/* A global function, so that the verifier checks it once and not for each state of the loop. */
+__noinline int python_walk_step_global(struct python_walk *w, struct user_walk *u)
+{
+	return w && u ? python_walk_step(w, u->words) : 1;
+}
+
 static long python_walk_loop_step(__u32 i, void *context)
 {
 	const struct python_loop_context *l = context;
 
-	return python_walk_step(l->walk, l->user->words);
+	return python_walk_step_global(l->walk, l->user) ? 1 : 0;
 }
 
 static __always_inline void walk_python_by_loop(struct user_walk *u)

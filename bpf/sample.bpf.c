@@ -13,6 +13,7 @@
 #include "bpf/calm.h"
 #include "bpf/event.h"
 #include "bpf/ring.h"
+#include "bpf/sample_end.h"
 #include "bpf/steal.h"
 #include "bpf/wait_stack.h"
 
@@ -20,20 +21,39 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set by user space before loading. */
 const volatile bool with_idle = false;
-const volatile bool save_all = false; /* send registers and stack memory with every sample */
-/* send SIGSTOP to the sampled thread, to compare its stack with a debugger's */
-const volatile bool stop_sampled = false;
 
-#define SIGSTOP 19
-
-/* One entry per CPU, shared with user space. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* the number of possible CPUs, set by user space */
+/*
+ * The programs of java.bpf.c that walk stacks in processes with a known JVM, in place of these: few
+ * machines have a JVM, and the verifier takes its time for the walker of Java frames. User space
+ * enters them, each in a map of its own, because a map takes programs of one kind only.
+ */
+struct java_program_map {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct wire_account);
-} accounts SEC(".maps");
+	__type(value, __u32);
+};
+
+struct java_program_map java_sample SEC(".maps");
+struct java_program_map java_wait SEC(".maps");
+struct java_program_map java_waker SEC(".maps");
+
+static long user_walk_loop_step(__u32 i, void *context)
+{
+	return user_walk_step(*(struct user_walk **)context, false);
+}
+
+/* Walk a user stack by the programs for processes with a JVM, which end it, too; else here. */
+static __always_inline void walk_native_by_loop(void *ctx, void *java, struct user_walk *u)
+{
+	if (u->status != WALK_CALLER)
+		return;
+	if (u->walk.hotspot) {
+		bpf_tail_call(ctx, java, 0);
+		u->walk.hotspot = 0; /* those programs are not there */
+	}
+	bpf_loop(WIRE_MAX_USER + 1, user_walk_loop_step, &u, 0);
+}
 
 static __always_inline __u32 read_kernel_stack(void *ctx, __u64 *words)
 {
@@ -61,29 +81,6 @@ static __always_inline int begin_sample_stack(struct bpf_perf_event_data *ctx, s
 		return 1;
 	take_user_registers(&u->walk, ctx, task, in_kernel);
 	return user_walk_begin_native(u, task, user_mode(ctx, task, in_kernel), s->time);
-}
-
-static __always_inline int end_sample(struct bpf_perf_event_data *ctx, struct user_walk *u)
-{
-	struct wire_sample *s = &u->sample;
-	__u32 words = u->at, cpu = s->cpu;
-	struct wire_account *a = bpf_map_lookup_elem(&accounts, &cpu);
-
-	if (save_all && s->user_end != WALK_END_CODE_32_BIT &&
-	    (s->user_frames || s->flags & WIRE_UNFINISHED)) {
-		take_user_registers(&u->walk, ctx, bpf_get_current_task_btf(),
-				    s->flags & WIRE_KERNEL_MODE);
-		s->flags |= WIRE_INITIAL_STATE;
-	}
-	if (s->flags & WIRE_SAVED)
-		words += user_walk_save(u, bpf_get_current_task_btf(), !save_all);
-	if (a && !send_stack(u, words))
-		a->written++;
-	else if (a)
-		a->ring_full++;
-	if (stop_sampled && u->status == WALK_FINISHED && s->user_frames)
-		bpf_send_signal_thread(SIGSTOP); /* to this thread, not to any of the process */
-	return 0;
 }
 
 /*
@@ -123,8 +120,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!u)
 		return 0;
-	if (u->status == WALK_CALLER)
-		bpf_loop(WIRE_MAX_USER + 1, user_walk_loop_step, &u, 0);
+	walk_native_by_loop(ctx, &java_sample, u);
 	user_walk_end_native(u);
 	walk_python_by_loop(u);
 	return end_sample(ctx, u);
@@ -147,12 +143,7 @@ struct {
 /* A global function, so that the verifier checks it once and not for every frame. */
 __noinline int user_walk_step_global(struct user_walk *u)
 {
-	return u ? user_walk_step(u) : 1;
-}
-
-__noinline int python_walk_step_global(struct python_walk *w, struct user_walk *u)
-{
-	return w && u ? python_walk_step(w, u->words) : 1;
+	return u ? user_walk_step(u, true) : 1;
 }
 
 static __always_inline int walk_python_by_tail_calls(struct bpf_perf_event_data *ctx,
@@ -210,6 +201,45 @@ int sample_by_tail_calls(struct bpf_perf_event_data *ctx)
 	if (u->status == WALK_CALLER)
 		bpf_tail_call(ctx, &walk_programs, WALK_PROGRAM_NATIVE);
 	return walk_python_by_tail_calls(ctx, u);
+}
+
+/* Take the stack of the thread that has been switched in, if its wait was chosen. */
+static __always_inline int take_wait_stack(void *ctx)
+{
+	struct wire_cpu *c;
+	struct user_walk *u = begin_wait_stack(&c);
+
+	if (!u)
+		return 0;
+	walk_native_by_loop(ctx, &java_wait, u);
+	return end_wait_stack(u, c, WIRE_WAIT);
+}
+
+/* The end of __schedule(), in the context of the thread that has been switched in. */
+SEC("?tp_btf/sched_exit_tp")
+int BPF_PROG(wait_ended)
+{
+	return take_wait_stack(ctx);
+}
+
+/* The interrupt that sched.bpf.c requests where there is no such tracepoint. */
+SEC("?" WAIT_INTERRUPT)
+int BPF_PROG(wait_ended_interrupt)
+{
+	return take_wait_stack(ctx);
+}
+
+/* Entered from on_waking() of sched.bpf.c: take the stack of the thread that wakes another one. */
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(waker, struct task_struct *woken)
+{
+	struct wire_cpu *c;
+	struct user_walk *u = begin_waker_stack(woken, &c);
+
+	if (!u)
+		return 0;
+	walk_native_by_loop(ctx, &java_waker, u);
+	return end_wait_stack(u, c, WIRE_WAKER);
 }
 
 /* state is PWR_EVENT_EXIT, which is -1, when the CPU leaves an idle state. */

@@ -9,6 +9,13 @@
 #include "bpf/ring.h"
 #include "bpf/wait.h"
 
+/* Where the interrupt that sched.bpf.c requests is seen. */
+#if defined(__TARGET_ARCH_x86)
+#define WAIT_INTERRUPT "tp_btf/irq_work_entry"
+#else
+#define WAIT_INTERRUPT "tp_btf/ipi_entry"
+#endif
+
 /* Number of CPUs: the entries of sample_scratch from here on are for stacks of waits. */
 const volatile __u32 first_wait_scratch = 0;
 
@@ -43,14 +50,13 @@ static __always_inline void count_cost(struct wire_cpu *c, __u64 begin)
 }
 
 /*
- * Take the current thread's stack as a record of a kind, with what *wait says. Return 0, or a
- * negative errno if it could not be sent.
+ * Begin the current thread's stack as a record of a kind, with what *wait says. The caller walks
+ * the user stack if u->status is then WALK_CALLER.
  */
-static __always_inline long take_stack(struct user_walk *u, enum wire_kind kind, __u32 cpu,
-				       __u64 time, const struct wire_wait *wait)
+static __always_inline void begin_stack_of_wait(struct user_walk *u, enum wire_kind kind, __u32 cpu,
+						__u64 time, const struct wire_wait *wait)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 words = WIRE_WAIT_WORDS;
 	long kernel = 0;
 
 	describe_sample(&u->sample, task, kind, cpu, time);
@@ -63,39 +69,60 @@ static __always_inline long take_stack(struct user_walk *u, enum wire_kind kind,
 		kernel = bpf_get_task_stack(task, &u->words[WIRE_WAIT_WORDS],
 					    WIRE_MAX_KERNEL * sizeof(__u64), 0);
 	kernel = kernel > 0 ? kernel / sizeof(__u64) : 0;
-	if (begin_stack(u, task, words + kernel, kernel)) {
-		take_entry_registers(&u->walk, task);
-		if (!user_walk_begin_native(u, task, entry_mode(task), time))
-			bpf_loop(WIRE_MAX_USER + 1, user_walk_loop_step, &u, 0);
-	}
+	if (!begin_stack(u, task, WIRE_WAIT_WORDS + kernel, kernel))
+		return;
+	take_entry_registers(&u->walk, task);
+	if (!user_walk_begin_native(u, task, entry_mode(task), time))
+		u->status = WALK_CALLER;
+}
+
+/*
+ * End the native walk, walk Python frames and send the record. Return 0, or a negative errno if it
+ * could not be sent.
+ */
+static __always_inline long send_stack_of_wait(struct user_walk *u)
+{
+	__u32 words;
+
 	user_walk_end_native(u);
 	walk_python_by_loop(u);
 	words = u->at;
 	if (u->sample.flags & WIRE_SAVED)
-		words += user_walk_save(u, task, true);
+		words += user_walk_save(u, bpf_get_current_task_btf(), true);
 	return send_stack(u, words);
 }
 
-/* Take the stack of the thread that has been switched in, if its wait was chosen. */
-static __always_inline int take_wait_stack(void)
+/* Return the record under construction on a CPU; NULL: a stack is being taken already. */
+static __always_inline struct user_walk *wait_stack_of_cpu(const struct wire_cpu *c, __u32 cpu)
 {
-	__u64 begin, word;
-	__u32 cpu, at;
+	__u32 at = first_wait_scratch + cpu;
+
+	return c->waits.walking ? NULL : bpf_map_lookup_elem(&sample_scratch, &at);
+}
+
+/*
+ * Begin the stack of the thread that has been switched in, if its wait was chosen; NULL: it was
+ * not. *out: the CPU.
+ */
+static __always_inline struct user_walk *begin_wait_stack(struct wire_cpu **out)
+{
+	__u64 word;
+	__u32 cpu;
 	struct wire_cpu *c = wait_stack_cpu(&cpu);
 	struct wire_wait wait = {0};
 	struct task_struct *task;
 	struct user_walk *u;
 
 	if (!c || !c->waits.request) /* as at most switches */
-		return 0;
+		return NULL;
 	task = bpf_get_current_task_btf();
 	if (c->waits.requested != (__u32)task->pid)
-		return 0;
-	at = first_wait_scratch + cpu;
-	u = bpf_map_lookup_elem(&sample_scratch, &at);
-	if (!u || c->waits.walking)
-		return 0; /* counted as missed at the next switch */
-	begin = bpf_ktime_get_boot_ns();
+		return NULL;
+	u = wait_stack_of_cpu(c, cpu);
+	if (!u)
+		return NULL; /* counted as missed at the next switch */
+	*out = c;
+	u->begun = bpf_ktime_get_boot_ns();
 	word = c->waits.request;
 	c->waits.request = 0;
 	c->waits.walking = 1;
@@ -103,60 +130,51 @@ static __always_inline int take_wait_stack(void)
 	wait.period = word >> WAIT_PERIOD_SHIFT;
 	if (!task_is_kernel_thread(task))
 		wait.call = entry_call(task, &wait.argument);
-	if (take_stack(u, WIRE_WAIT, cpu, begin, &wait))
-		c->waits.ring_full++;
-	else
-		c->waits.taken++;
-	c->waits.walking = 0;
-	count_cost(c, begin);
-	return 0;
+	begin_stack_of_wait(u, WIRE_WAIT, cpu, u->begun, &wait);
+	return u;
 }
 
-/* The end of __schedule(), in the context of the thread that has been switched in. */
-SEC("?tp_btf/sched_exit_tp")
-int BPF_PROG(wait_ended)
-{
-	return take_wait_stack();
-}
-
-/* The interrupt that sched.bpf.c requests where there is no such tracepoint. */
-#if defined(__TARGET_ARCH_x86)
-SEC("?tp_btf/irq_work_entry")
-#else
-SEC("?tp_btf/ipi_entry")
-#endif
-int BPF_PROG(wait_ended_interrupt)
-{
-	return take_wait_stack();
-}
-
-/* Entered from on_waking() of sched.bpf.c: take the stack of the thread that wakes another one. */
-SEC("?tp_btf/sched_waking")
-int BPF_PROG(waker, struct task_struct *woken)
+/* Begin the stack of a thread that wakes another one; NULL: none can be taken. *out: the CPU. */
+static __always_inline struct user_walk *begin_waker_stack(struct task_struct *woken,
+							   struct wire_cpu **out)
 {
 	struct wire_wait wait = {0};
 	struct user_walk *u;
-	__u32 cpu, at;
+	__u32 cpu;
 	struct wire_cpu *c = wait_stack_cpu(&cpu);
 	__u64 begin = bpf_ktime_get_boot_ns();
 
 	if (!c)
-		return 0;
-	at = first_wait_scratch + cpu;
-	u = bpf_map_lookup_elem(&sample_scratch, &at);
-	if (!u || c->waits.walking) {
+		return NULL;
+	u = wait_stack_of_cpu(c, cpu);
+	if (!u) {
 		c->waits.wakers_missed++;
-		return 0;
+		return NULL;
 	}
+	*out = c;
+	u->begun = begin;
 	c->waits.walking = 1;
 	wait.length = c->waits.waker_length;
 	wait.other = woken->pid;
-	if (take_stack(u, WIRE_WAKER, cpu, c->waits.waker_time, &wait))
-		c->waits.wakers_ring_full++;
-	else
-		c->waits.wakers_taken++;
+	begin_stack_of_wait(u, WIRE_WAKER, cpu, c->waits.waker_time, &wait);
+	return u;
+}
+
+/* End a stack of a kind that one of these has begun. */
+static __always_inline int end_wait_stack(struct user_walk *u, struct wire_cpu *c,
+					  enum wire_kind kind)
+{
+	bool failed = send_stack_of_wait(u) != 0;
+
+	if (kind == WIRE_WAKER) {
+		c->waits.wakers_ring_full += failed;
+		c->waits.wakers_taken += !failed;
+	} else {
+		c->waits.ring_full += failed;
+		c->waits.taken += !failed;
+	}
 	c->waits.walking = 0;
-	count_cost(c, begin);
+	count_cost(c, u->begun);
 	return 0;
 }
 

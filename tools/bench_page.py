@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 
+import bench_java_page
 import bench_million
 import bench_python_page
 import bench_sched_page
@@ -259,6 +260,7 @@ def promise_rows(results):
     yield from bench_million.promises(results)
     yield from bench_sched_page.promises(results)
     yield from bench_python_page.promises(results)
+    yield from bench_java_page.promises(results)
 
 
 def promises_of_unwinding(results):
@@ -284,6 +286,7 @@ def promises_of_unwinding(results):
 SECTIONS = (("versus", folding_section), ("versus", bytes_section), ("dwarf", dwarf_section),
             ("recorders", recorder_section), ("user_stacks", kernel_section),
             ("scheduler", bench_sched_page.section), ("python", bench_python_page.section),
+            ("java", bench_java_page.section),
             ("tables", unwinding_section), ("slowdown", bench_slow.section),
             ("million", bench_million.section))
 

@@ -24,6 +24,7 @@ struct user_walk {
 	__u32 first; /* index of the first user frame */
 	__u32 most; /* maximum number of user frames to write */
 	__u32 status; /* enum walk_status */
+	__u64 begun; /* time at which the stack of a wait or a waker was begun, ns */
 	/* the interpreter whose Python frames are walked after the native ones */
 	struct python_process python;
 	struct wire_sample sample; /* the record sent begins here */
@@ -58,8 +59,11 @@ HOTSPOT_FUNCTION int user_walk_leave_java(struct user_walk *u)
 	return status;
 }
 
-/* Write the current frame, then leave it. Return 0 if there are more frames. */
-static __always_inline int user_walk_step(struct user_walk *u)
+/*
+ * Write the current frame, then leave it. java: frames of JVMs may come. Return 0 if there are more
+ * frames.
+ */
+static __always_inline int user_walk_step(struct user_walk *u, bool java)
 {
 	struct native_walk *w = &u->walk;
 	__u32 at = u->at;
@@ -77,7 +81,7 @@ static __always_inline int user_walk_step(struct user_walk *u)
 	u->status = native_walk_step(w);
 	if (u->status == WALK_CALLER)
 		return 0;
-	if (w->hotspot && (u->status == WALK_JAVA || u->status == WALK_UNMAPPED))
+	if (java && w->hotspot && (u->status == WALK_JAVA || u->status == WALK_UNMAPPED))
 		u->status = user_walk_leave_java(u);
 	if (u->status == WALK_UNMAPPED && w->settled) {
 		/* outside of code, only the first frame is kept: the thread was sampled there */

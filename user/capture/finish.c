@@ -214,7 +214,7 @@ int finish_stack(struct finished_stack *out, const struct finish_world *world,
 	if (u->count >= WIRE_MAX_USER)
 		return -EBADMSG;
 	begin_replay(&r, world, u);
-	while (!user_walk_step(&r.user))
+	while (!user_walk_step(&r.user, true))
 		;
 	if (r.user.status == WALK_PENDING) {
 		out->slot = r.replay.slot;

@@ -7,17 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Return the number of a layout + 1; a new one is sent first. Return 0 on failure. */
-static uint32_t layout_number(struct jvms *j, const struct hotspot_layout *l)
+/* Get the number of a layout + 1; a new one is sent first. Return 0 or a negative errno. */
+static int layout_number(struct jvms *j, const struct hotspot_layout *l, uint32_t *out)
 {
-	for (uint32_t i = 0; i < j->layout_count; i++)
-		if (!memcmp(&j->layouts[i], l, sizeof(*l)))
-			return i + 1;
-	if (j->layout_count == HOTSPOT_LAYOUTS_MAX ||
-	    j->send_layout(j->context, j->layout_count, l))
-		return 0;
-	j->layouts[j->layout_count++] = *l;
-	return j->layout_count;
+	uint32_t i = 0;
+	int ret;
+
+	while (i < j->layout_count && memcmp(&j->layouts[i], l, sizeof(*l)) != 0)
+		i++;
+	if (i == HOTSPOT_LAYOUTS_MAX)
+		return -ENOSPC;
+	if (i == j->layout_count) {
+		ret = j->send_layout(j->context, i, l);
+		if (ret)
+			return ret;
+		j->layouts[j->layout_count++] = *l;
+	}
+	*out = i + 1;
+	return 0;
 }
 
 static uint32_t free_index(const struct jvms *j)
@@ -56,17 +63,20 @@ int jvms_send(struct jvms *j, const struct object *o, const struct jvm_facts *fa
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	p->layout = layout_number(j, &facts->facts.layout);
+	ret = layout_number(j, &facts->facts.layout, &p->layout);
+	if (ret)
+		goto end;
 	/* 0 stands for no JVM */
 	if (!*number && !(++j->generation & 0xffffff))
 		j->generation++;
 	p->number = *number ? *number : HOTSPOT_NUMBER(index, j->generation & 0xffffff);
 	describe_process(p, o, facts);
-	ret = p->layout ? j->send_process(j->context, index, p) : -ENOSPC;
+	ret = j->send_process(j->context, index, p);
 	if (!ret) {
 		j->objects[index] = o->id;
 		*number = p->number;
 	}
+end:
 	free(p);
 	return ret;
 }

@@ -311,6 +311,9 @@ static int load_program(struct live *l, struct error *err)
 				      &(struct open_waits_parts){p.kernel_stack, p.user_stack,
 								 debug_word("hurry")},
 				      err);
+	if (!ret && p.waits)
+		program_set_java_loader(l->program, open_waits_load_java,
+					l->switches.open.reader);
 	if (!ret && p.waits) {
 		const int taking[] = {program_wait_fd(l->program), program_waker_fd(l->program)};
 

@@ -25,6 +25,7 @@ uint32_t live_jvm_of(void *context, struct process_entry *p)
 	if (!p->code.java && jvms_find(&f, p->space)) {
 		const struct mapped_place at = process_entry_place(p);
 
+		program_expect_java(l->program);
 		p->code.java = objects_new_java(l->objects, &at, &f);
 		if (!p->code.java)
 			return 0;
@@ -120,8 +121,10 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct j
 
 	if (!o || o->kind != MAPPING_JAVA)
 		return;
-	if (!status)
+	if (!status) {
 		status = jvms_send(&l->walkers.jvms, o, f, &o->java.number);
+		reason = status == -EAGAIN ? "their walker is being loaded" : "";
+	}
 	if (!status && f->has_table)
 		objects_request_made_table(l->objects, o);
 	describe_jvm(o, status, f, reason);

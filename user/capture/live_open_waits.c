@@ -160,6 +160,7 @@ void live_drop_open_waits(struct live *l)
 
 void live_free_open_waits(struct live *l)
 {
+	program_join_java(l->program); /* it loads a part of the reader */
 	open_waits_free(l->switches.open.reader);
 	vector_free(&l->switches.open.taken);
 }

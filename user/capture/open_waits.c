@@ -31,6 +31,9 @@
 
 struct open_waits {
 	struct open_waits_bpf *skeleton;
+	struct open_waits_bpf *with_java; /* takes its place once it is loaded; atomic */
+	const struct program *program;
+	struct open_waits_parts parts;
 	struct helper reader;
 	int iterator; /* descriptor, while the reader is started */
 	unsigned int hung; /* readers that were given up */
@@ -40,7 +43,7 @@ struct open_waits {
 };
 
 /* Share the maps of the sampling program, which keeps the unwind tables and mappings up to date. */
-static int share_walker_maps(struct open_waits *o, const struct program *program)
+static int share_walker_maps(struct open_waits_bpf *s, const struct program *program)
 {
 	static const char *const shared[] = {
 		"selected_pids",  "selected_tids",    "arena",		 "unwind_slots",
@@ -51,7 +54,7 @@ static int share_walker_maps(struct open_waits *o, const struct program *program
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < sizeof(shared) / sizeof(*shared); i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(o->skeleton->obj, shared[i]);
+		struct bpf_map *map = bpf_object__find_map_by_name(s->obj, shared[i]);
 
 		if (map)
 			ret = bpf_map__reuse_fd(map, program_map_fd(program, shared[i]));
@@ -59,8 +62,21 @@ static int share_walker_maps(struct open_waits *o, const struct program *program
 	return ret;
 }
 
-static int load_iterator(struct open_waits *o, const struct program *program,
-			 const struct open_waits_parts *parts, struct error *err)
+static int load_iterator(struct open_waits *o, struct open_waits_bpf *s, bool with_java)
+{
+	int ret;
+
+	bpf_program__set_autoload(s->progs.open_waits, true);
+	s->rodata->with_kernel_stack = o->parts.kernel;
+	s->rodata->with_user_stack = o->parts.user;
+	s->rodata->with_java = with_java;
+	memcpy((void *)&s->rodata->wanted, program_selection(o->program),
+	       sizeof(struct wire_selection));
+	ret = share_walker_maps(s, o->program);
+	return ret ? ret : open_waits_bpf__load(s);
+}
+
+static int load_first_iterator(struct open_waits *o, struct error *err)
 {
 	int ret;
 
@@ -68,15 +84,7 @@ static int load_iterator(struct open_waits *o, const struct program *program,
 	o->skeleton = open_waits_bpf__open();
 	if (!o->skeleton)
 		return error_errno(err, -ENOMEM, "the program that reads stacks of waits");
-	bpf_program__set_autoload(o->skeleton->progs.open_waits, true);
-	o->skeleton->rodata->with_kernel_stack = parts->kernel;
-	o->skeleton->rodata->with_user_stack = parts->user;
-	memcpy((void *)&o->skeleton->rodata->wanted, program_selection(program),
-	       sizeof(struct wire_selection));
-	ret = share_walker_maps(o, program);
-	if (ret)
-		return error_errno(err, ret, "the program that reads stacks of waits");
-	ret = open_waits_bpf__load(o->skeleton);
+	ret = load_iterator(o, o->skeleton, false);
 	if (ret)
 		return need_failed(err, ret, NEED_COUNT,
 				   "the kernel refused the program that reads stacks of waits");
@@ -91,12 +99,29 @@ int open_waits_load(struct open_waits **out, const struct program *program,
 
 	if (!o)
 		return error_errno(err, -ENOMEM, "stacks of waits");
+	o->program = program;
+	o->parts = *parts;
 	o->budget = parts->hurry ? 0 : OPEN_WAITS_CPU;
-	ret = load_iterator(o, program, parts, err);
+	ret = load_first_iterator(o, err);
 	if (ret)
 		open_waits_free(o);
 	else
 		*out = o;
+	return ret;
+}
+
+int open_waits_load_java(void *open_waits)
+{
+	struct open_waits *o = open_waits;
+	struct open_waits_bpf *s = open_waits_bpf__open();
+	int ret = s ? load_iterator(o, s, true) : -ENOMEM;
+
+	if (!ret && !s->bss)
+		ret = -ENOMEM;
+	if (ret)
+		open_waits_bpf__destroy(s);
+	else
+		__atomic_store_n(&o->with_java, s, __ATOMIC_RELEASE);
 	return ret;
 }
 
@@ -106,6 +131,7 @@ void open_waits_free(struct open_waits *o)
 		return;
 	helper_close(&o->reader);
 	open_waits_bpf__destroy(o->skeleton);
+	open_waits_bpf__destroy(o->with_java);
 	free(o);
 }
 
@@ -137,11 +163,11 @@ static void __attribute__((noreturn)) run_reader(void *context, int socket, pid_
 	_exit(0);
 }
 
-static int start_reader(struct open_waits *o)
+static int start_reader(struct open_waits *o, const struct open_waits_bpf *s)
 {
 	const struct helper_kind kind = {
 		.name = "the reader of stacks of waits", .run = run_reader, .context = o};
-	struct bpf_link *link = bpf_program__attach_iter(o->skeleton->progs.open_waits, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(s->progs.open_waits, NULL);
 	struct error err;
 	int ret;
 
@@ -157,14 +183,17 @@ static int start_reader(struct open_waits *o)
 
 int open_waits_begin(struct open_waits *o, uint64_t now)
 {
+	const struct open_waits_bpf *s = __atomic_load_n(&o->with_java, __ATOMIC_ACQUIRE);
 	int ret;
 
 	if (o->hung >= HUNG_MAX)
 		return -EBUSY;
+	if (!s)
+		s = o->skeleton;
 	o->held = 0;
-	o->skeleton->bss->open_waits_deadline = now + OPEN_WAITS_WALL;
-	o->skeleton->bss->open_waits_budget = o->budget;
-	ret = start_reader(o);
+	s->bss->open_waits_deadline = now + OPEN_WAITS_WALL;
+	s->bss->open_waits_budget = o->budget;
+	ret = start_reader(o, s);
 	if (ret)
 		return ret;
 	helper_begin_poll(&o->reader, now);

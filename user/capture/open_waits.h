@@ -28,6 +28,11 @@ struct open_waits_parts {
  */
 int open_waits_load(struct open_waits **out, const struct program *program,
 		    const struct open_waits_parts *parts, struct error *err);
+/*
+ * Load the iterator again, with frames of JVMs; it then takes the other's place. A
+ * program_java_loader, which may run on another thread.
+ */
+int open_waits_load_java(void *open_waits);
 /* Stop reading, and free everything. Accepts NULL. */
 void open_waits_free(struct open_waits *o);
 

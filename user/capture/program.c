@@ -14,12 +14,11 @@
 #include <unistd.h>
 
 #include "base/record.h"
-#include "base/vector.h"
-#include "bpf/sample.skel.h"
 #include "bpf/unwind/state.h"
 #include "capture/buffers.h"
 #include "capture/clock.h"
 #include "capture/needs.h"
+#include "capture/program_private.h"
 #include "capture/steal.h"
 
 #define SLOTS_BYTES (UNWIND_SLOTS_MAX * sizeof(struct unwind_slot))
@@ -51,34 +50,6 @@ SAME_END(NO_TIME);
  * interpreter starts and executes another program in this time.
  */
 #define EXEC_TAKES (2 * NSEC_PER_MSEC)
-
-struct program_ring {
-	struct ring_buffer *buffer;
-	struct program *program;
-	int number; /* number of the ring in the order */
-	unsigned int taken; /* number of records taken in this batch */
-	size_t bytes; /* bytes in this batch */
-	uint64_t last; /* time of the last record, ns */
-	int error;
-};
-
-struct program {
-	struct sample_bpf *skeleton;
-	struct order *order;
-	struct wire_selection selection;
-	struct wire_account *accounts; /* mapped from the kernel */
-	unsigned int cpus; /* possible CPUs */
-	VECTOR(struct program_ring *) rings;
-	uint64_t ring_bytes; /* bytes of each ring */
-	VECTOR(void *) chunks; /* chunks of the arena, mapped from the kernel */
-	struct unwind_slot *slots; /* mapped from the kernel */
-	struct unwind_rule *rules;
-	program_prefetcher prefetch;
-	void *prefetch_context;
-	bool by_tail_calls; /* stacks are walked by tail calls instead of bpf_loop() */
-	bool no_python; /* see struct program_options */
-	bool more, urgent; /* results of the last drain */
-};
 
 /*
  * Print callback of libbpf, which prints to stderr by default: print warnings, and only if
@@ -223,6 +194,8 @@ static void configure_wait_stacks(struct program *p, const struct program_option
 	bpf_program__set_autoload(s->progs.wait_ended, o->waits == WAIT_HOOK_TRACEPOINT);
 	bpf_program__set_autoload(s->progs.wait_ended_interrupt, o->waits == WAIT_HOOK_INTERRUPT);
 	bpf_program__set_autoload(s->progs.waker, o->waits != WAIT_HOOK_NONE);
+	bpf_map__set_autocreate(s->maps.java_wait, o->waits != WAIT_HOOK_NONE);
+	bpf_map__set_autocreate(s->maps.java_waker, o->waits != WAIT_HOOK_NONE);
 	/* the scheduler's program enters it by a tail call */
 	bpf_program__set_autoattach(s->progs.waker, false);
 }
@@ -410,6 +383,7 @@ int program_load(struct program **out, const struct program_options *o, struct o
 	if (!p)
 		return error_errno(err, -ENOMEM, "BPF programs");
 	p->order = order;
+	p->java.status = -ENOENT;
 	ret = open_skeleton(p, err);
 	if (ret)
 		goto end;
@@ -435,6 +409,7 @@ void program_free(struct program *p)
 {
 	if (!p)
 		return;
+	program_free_java(p);
 	for (size_t i = 0; i < p->rings.count; i++) {
 		ring_buffer__free(p->rings.items[i]->buffer);
 		free(p->rings.items[i]);
@@ -552,28 +527,6 @@ int program_set_layout(struct program *p, uint32_t number, const struct python_l
 	return bpf_map_update_elem(fd, &number, l, BPF_ANY) ? -errno : 0;
 }
 
-int program_set_jvm_layout(struct program *p, uint32_t index, const struct hotspot_layout *l)
-{
-	int fd = bpf_map__fd(p->skeleton->maps.hotspot_layouts);
-
-	return bpf_map_update_elem(fd, &index, l, BPF_ANY) ? -errno : 0;
-}
-
-int program_set_jvm(struct program *p, uint32_t index, const struct hotspot_process *jvm)
-{
-	int fd = bpf_map__fd(p->skeleton->maps.hotspot_processes);
-
-	return bpf_map_update_elem(fd, &index, jvm, BPF_ANY) ? -errno : 0;
-}
-
-int program_set_java_code(struct program *p, const struct hotspot_code_key *key,
-			  const struct hotspot_code_rows *rows)
-{
-	int fd = bpf_map__fd(p->skeleton->maps.hotspot_codes);
-
-	return bpf_map_update_elem(fd, key, rows, BPF_ANY) ? -errno : 0;
-}
-
 void program_set_prefetcher(struct program *p, program_prefetcher prefetch, void *context)
 {
 	p->prefetch = prefetch;
@@ -592,7 +545,7 @@ bool program_saw_urgent(const struct program *p)
 
 void program_set_sleep(struct program *p, enum wire_sleep sleep)
 {
-	__atomic_store_n(&p->skeleton->bss->consumer_sleeps, sleep, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->skeleton->data_consumer->consumer_sleeps, sleep, __ATOMIC_RELAXED);
 }
 
 void program_set_calm(struct program *p, const struct wire_file *file)

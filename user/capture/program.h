@@ -169,7 +169,19 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
  * errno.
  */
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
-/* Set a layout of a libjvm, or a JVM, under an index (jvms.h). Return 0 or a negative errno. */
+/*
+ * Begin to load the programs for processes with a JVM, on a thread: one may come. Then also, which
+ * returns 0 or a negative errno, is called there. program_join_java() waits for that thread, if
+ * there is one; accepts NULL.
+ */
+typedef int (*program_java_loader)(void *context);
+void program_set_java_loader(struct program *p, program_java_loader also, void *context);
+void program_expect_java(struct program *p);
+void program_join_java(struct program *p);
+/*
+ * Set a layout of a libjvm, or a JVM, under an index (jvms.h). Return 0 or a negative errno; of a
+ * layout -EAGAIN as long as the programs for JVMs are being loaded.
+ */
 int program_set_jvm_layout(struct program *p, uint32_t index, const struct hotspot_layout *l);
 int program_set_jvm(struct program *p, uint32_t index, const struct hotspot_process *jvm);
 /* Set the rows of a method's code. Return 0 or a negative errno. */
