@@ -13,8 +13,12 @@
 #include "bpf/unwind/hotspot_blob.h"
 #include "bpf/unwind/hotspot_code.h"
 
-/* DWARF number of the register in which the interpreter has the address of the bytecode. */
+/*
+ * DWARF number of the register in which the interpreter has the address of the bytecode and, at
+ * the entry of a method, the caller's sp.
+ */
 #define HOTSPOT_REG_BCP 13 /* r13 */
+#define HOTSPOT_REG_RETURN 0 /* rax: has the return address while arguments below it change */
 /* Cookie of the stub of nmethods' entry barriers, between the saved rbp and the return address. */
 #define HOTSPOT_BARRIER_COOKIE (~0ULL)
 
@@ -443,6 +447,26 @@ static __always_inline int hotspot_cross_barrier(struct native_walk *w,
 	return ret;
 }
 
+/*
+ * Leave an entry of the interpreter for method handles. Its caller's sp is in r13, unless that is
+ * an interpreter's frame, which is found by fp: then the argument that was removed lay above.
+ */
+static __always_inline int hotspot_leave_linker(struct native_walk *w)
+{
+	__u64 sender = hotspot_register(w, HOTSPOT_REG_BCP), pc = 0, least = w->sp;
+
+	if (hotspot_read(w, w->java.code, sizeof(w->java.code), w->pc - HOTSPOT_CODE_BEFORE))
+		return native_walk_end(w, WALK_END_JAVA);
+	if (hotspot_return_is_popped(w->java.code)) {
+		pc = hotspot_register(w, HOTSPOT_REG_RETURN);
+	} else if (walk_read_word(w, w->sp, &pc)) {
+		return native_walk_end(w, WALK_END_UNREADABLE);
+	} else {
+		least += 8;
+	}
+	return hotspot_enter_caller(w, pc, sender > least ? sender : least);
+}
+
 /* Leave other code than a method's, without an unwind table. */
 static __always_inline int hotspot_leave_stub(struct native_walk *w, const struct hotspot_blob *b,
 					      int exact)
@@ -451,8 +475,10 @@ static __always_inline int hotspot_leave_stub(struct native_walk *w, const struc
 
 	if (b->kind == HOTSPOT_BARE)
 		return hotspot_leave_sized(w, w->sp + 8, 0);
-	if (exact && b->kind == HOTSPOT_ADAPTER && !hotspot_find_code_row(w))
+	if (b->kind == HOTSPOT_ADAPTER && !hotspot_find_code_row(w))
 		return hotspot_leave_by_code(w);
+	if (exact && b->kind == HOTSPOT_LINKERS)
+		return hotspot_leave_linker(w);
 	if (exact)
 		return native_walk_end(w, WALK_END_JAVA);
 	/* most of StubRoutines have a frame pointer */

@@ -162,18 +162,23 @@ static bool has_gone_wrong(const struct wire_sample *s)
 	       s->user_end == END_UNMAPPED || s->user_end == END_BAD_ROW;
 }
 
-/* Get the code of a sample's innermost frame. Return whether it is that of a method or adapter. */
-static bool first_place(const uint64_t *words, uint64_t *blob, uint64_t *place)
+/*
+ * Get the place in a method or an adapter where a walk may have taken a wrong way: its first frame
+ * or, since what adapters call keeps its own frames, an adapter that is the last one. Return
+ * whether there is such a place.
+ */
+static bool wrong_place(const uint64_t *words, uint32_t count, uint64_t *blob, uint64_t *place)
 {
-	const uint64_t tag = words[0] >> WIRE_TAG_SHIFT;
+	const uint64_t *last = words + count - 2;
 
 	*blob = words[0] & ~WIRE_TAG_MASK;
 	*place = words[1];
-	if (tag == WIRE_TAG_JAVA_BLOB && (words[1] & 0xff) == HOTSPOT_ADAPTER)
-		*place = HOTSPOT_COMPILED_PLACE(0, words[1] >> 8); /* from the blob on */
-	else if (tag != WIRE_TAG_JAVA_COMPILED)
-		return false;
-	return true;
+	if (words[0] >> WIRE_TAG_SHIFT == WIRE_TAG_JAVA_COMPILED)
+		return true;
+	*blob = last[0] & ~WIRE_TAG_MASK;
+	*place = HOTSPOT_COMPILED_PLACE(0, last[1] >> 8); /* from the blob on */
+	return last[0] >> WIRE_TAG_SHIFT == WIRE_TAG_JAVA_BLOB &&
+	       (last[1] & 0xff) == HOTSPOT_ADAPTER;
 }
 
 void live_java_request_rows(struct live *l, const struct process_entry *p,
@@ -184,7 +189,7 @@ void live_java_request_rows(struct live *l, const struct process_entry *p,
 	uint64_t blob, place, hash, *known;
 
 	if (!o || o->state != OBJECT_KNOWN || s->user_frames < 2 || !has_gone_wrong(s) ||
-	    !first_place(words, &blob, &place))
+	    !wrong_place(words, s->user_frames, &blob, &place))
 		return;
 	hash = hotspot_hash_word(hotspot_hash_word(hotspot_hash_word(0, o->id), blob), place);
 	known = &l->walkers.java_places[hash % LIVE_JAVA_PLACES];
