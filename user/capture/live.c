@@ -25,6 +25,8 @@
  * made during sampling; until then, another worker makes the pages that walks need (pager.h).
  */
 #define MAKING_LIMIT (50 * NSEC_PER_MSEC)
+/* Limit (ns) for reading the layouts of running JVMs before sampling starts. */
+#define JVMS_LIMIT (100 * NSEC_PER_MSEC)
 /*
  * Interval (ns) between returns of free memory to the system, each of which takes about a
  * millisecond.
@@ -476,6 +478,28 @@ static int prepare_tables(struct live *l, struct error *err)
 	return ret;
 }
 
+/*
+ * Pass the mappings of running programs to the walkers and get the layouts of JVMs, for at most
+ * JVMS_LIMIT: samples that are taken before lack their Java frames.
+ */
+static int prepare_walkers(struct live *l, struct error *err)
+{
+	uint64_t until = clock_boot_ns() + JVMS_LIMIT;
+	int ret = update_walkers(l, clock_boot_ns(), err);
+
+	while (!ret && live_java_pending(l) && clock_boot_ns() < until) {
+		struct epoll_event e;
+
+		epoll_wait(l->epoll, &e, 1, 10);
+		ret = live_poll_helpers(l, true, err);
+		if (!ret)
+			ret = sideband_drain(l->rings.sideband, clock_boot_ns());
+		if (!ret && l->walkers.remapped)
+			ret = update_walkers(l, clock_boot_ns(), err);
+	}
+	return ret;
+}
+
 static int describe_waits(struct live *l, struct error *err)
 {
 	struct wait_stacks_summary used;
@@ -550,7 +574,7 @@ static int begin_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = prepare_tables(l, err);
 	if (!ret)
-		ret = update_walkers(l, clock_boot_ns(), err);
+		ret = prepare_walkers(l, err);
 	if (ret)
 		return ret;
 	l->times.started = l->times.last_tick = l->times.last_forget = l->times.last_tidy =

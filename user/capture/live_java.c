@@ -30,6 +30,7 @@ uint32_t live_jvm_of(void *context, struct process_entry *p)
 			return 0;
 		objects_use(p->code.java);
 		objects_need(l->objects, p->code.java);
+		l->walkers.jvms_awaited++;
 	}
 	return p->code.java ? p->code.java->java.number : 0;
 }
@@ -44,6 +45,12 @@ void live_java_updated(struct live *l, struct object *o)
 {
 	if (o->kind == MAPPING_JAVA && o->state == OBJECT_KNOWN && !o->java.attempts)
 		request_jvm(l, o);
+}
+
+bool live_java_pending(const struct live *l)
+{
+	return l->walkers.jvms_awaited ||
+	       (l->walkers.jvms.generation && symbolizer_tables_pending(l->helpers.symbolizer));
 }
 
 static void retry_later(struct live *l, struct object *o, uint64_t now)
@@ -120,6 +127,7 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct j
 
 	if (!o || o->kind != MAPPING_JAVA)
 		return;
+	l->walkers.jvms_awaited -= !o->java.described;
 	if (!status)
 		status = jvms_send(&l->walkers.jvms, o, f, &o->java.number);
 	if (!status && f->has_table)
