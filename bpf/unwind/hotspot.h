@@ -22,6 +22,8 @@
 /* Cookie of the stub of nmethods' entry barriers, between the saved rbp and the return address. */
 #define HOTSPOT_BARRIER_COOKIE (~0ULL)
 
+#define HOTSPOT_LEFT_STUB 1ULL /* in native_walk.java_left: sp is aligned */
+
 static __always_inline int hotspot_put_words(struct native_walk *w, __u64 tag, __u64 address,
 					     __u64 place)
 {
@@ -127,9 +129,8 @@ static __always_inline __u64 hotspot_register(const struct native_walk *w, __u8 
 	return number == HOTSPOT_NO_REGISTER || walk_read_register(w, number, &value) ? 0 : value;
 }
 
-/* Find the row for w->pc in the blob w->java.blob. It is then w->java.row. Return 0 if it is known.
- */
-HOTSPOT_FUNCTION int hotspot_find_code_row(struct native_walk *w)
+/* Find the row for pc in the blob w->java.blob. It is then w->java.row. Return 0 if it is known. */
+HOTSPOT_FUNCTION int hotspot_find_code_row(struct native_walk *w, __u64 pc)
 {
 	const struct hotspot_code_rows *c = w ? hotspot_find_code_rows(w) : NULL;
 	__u64 offset;
@@ -137,7 +138,7 @@ HOTSPOT_FUNCTION int hotspot_find_code_row(struct native_walk *w)
 
 	if (!w || !c)
 		return -1;
-	offset = w->pc - w->java.blob.code;
+	offset = pc - w->java.blob.code;
 	if (offset >= c->end)
 		return -1;
 	for (__u32 step = HOTSPOT_CODE_ROWS_MAX; step; step /= 2) {
@@ -198,11 +199,13 @@ static __always_inline int hotspot_leave_method(struct native_walk *w,
 			  HOTSPOT_COMPILED_PLACE(b->id, pc - b->code));
 	if (b->frame_size < 2) /* a method handle's linker has no frame */
 		return hotspot_leave_sized(w, w->sp + 8, 0);
-	if (exact && !hotspot_find_code_row(w))
+	/* stubs, and native code behind barriers, are called where sp has moved, too */
+	if ((exact || w->java_left != w->sp) && pc == w->pc &&
+	    !hotspot_find_code_row(w, pc - !exact))
 		return hotspot_leave_by_code(w);
 	if (exact)
 		progress = hotspot_find_progress(w, b->code + (__s64)hotspot_frame_complete(w, l));
-	else if (w->sp == w->stub_caller && b->frame_size > 2)
+	else if (w->java_left == (w->sp | HOTSPOT_LEFT_STUB) && b->frame_size > 2)
 		progress = hotspot_find_pushed(w);
 	if (progress >= HOTSPOT_MOVED) {
 		w->sp += 8 * (__u64)(progress - HOTSPOT_MOVED);
@@ -475,7 +478,7 @@ static __always_inline int hotspot_leave_stub(struct native_walk *w, const struc
 
 	if (b->kind == HOTSPOT_BARE)
 		return hotspot_leave_sized(w, w->sp + 8, 0);
-	if (b->kind == HOTSPOT_ADAPTER && !hotspot_find_code_row(w))
+	if (b->kind == HOTSPOT_ADAPTER && !hotspot_find_code_row(w, w->pc - !exact))
 		return hotspot_leave_by_code(w);
 	if (exact && b->kind == HOTSPOT_LINKERS)
 		return hotspot_leave_linker(w);
@@ -550,8 +553,9 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 		ret = hotspot_leave_interpreter(w, p, l, b, exact);
 	else
 		ret = hotspot_leave_other(w, p, b, exact);
+	w->java_left = w->sp;
 	if (b->kind == HOTSPOT_OTHER || b->kind == HOTSPOT_STUBS)
-		w->stub_caller = w->sp;
+		w->java_left |= HOTSPOT_LEFT_STUB;
 	return ret;
 }
 
