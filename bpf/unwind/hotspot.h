@@ -13,10 +13,16 @@
 #include "bpf/unwind/hotspot_blob.h"
 #include "bpf/unwind/hotspot_code.h"
 
-/* DWARF number of the register in which the interpreter has the address of the bytecode. */
+/*
+ * DWARF number of the register in which the interpreter has the address of the bytecode and, at
+ * the entry of a method, the caller's sp.
+ */
 #define HOTSPOT_REG_BCP 13 /* r13 */
+#define HOTSPOT_REG_RETURN 0 /* rax: has the return address while arguments below it change */
 /* Cookie of the stub of nmethods' entry barriers, between the saved rbp and the return address. */
 #define HOTSPOT_BARRIER_COOKIE (~0ULL)
+
+#define HOTSPOT_LEFT_STUB 1ULL /* in native_walk.java_left: sp is aligned */
 
 static __always_inline int hotspot_put_words(struct native_walk *w, __u64 tag, __u64 address,
 					     __u64 place)
@@ -123,9 +129,8 @@ static __always_inline __u64 hotspot_register(const struct native_walk *w, __u8 
 	return number == HOTSPOT_NO_REGISTER || walk_read_register(w, number, &value) ? 0 : value;
 }
 
-/* Find the row for w->pc in the blob w->java.blob. It is then w->java.row. Return 0 if it is known.
- */
-HOTSPOT_FUNCTION int hotspot_find_code_row(struct native_walk *w)
+/* Find the row for pc in the blob w->java.blob. It is then w->java.row. Return 0 if it is known. */
+HOTSPOT_FUNCTION int hotspot_find_code_row(struct native_walk *w, __u64 pc)
 {
 	const struct hotspot_code_rows *c = w ? hotspot_find_code_rows(w) : NULL;
 	__u64 offset;
@@ -133,7 +138,7 @@ HOTSPOT_FUNCTION int hotspot_find_code_row(struct native_walk *w)
 
 	if (!w || !c)
 		return -1;
-	offset = w->pc - w->java.blob.code;
+	offset = pc - w->java.blob.code;
 	if (offset >= c->end)
 		return -1;
 	for (__u32 step = HOTSPOT_CODE_ROWS_MAX; step; step /= 2) {
@@ -194,11 +199,13 @@ static __always_inline int hotspot_leave_method(struct native_walk *w,
 			  HOTSPOT_COMPILED_PLACE(b->id, pc - b->code));
 	if (b->frame_size < 2) /* a method handle's linker has no frame */
 		return hotspot_leave_sized(w, w->sp + 8, 0);
-	if (exact && !hotspot_find_code_row(w))
+	/* stubs, and native code behind barriers, are called where sp has moved, too */
+	if ((exact || w->java_left != w->sp) && pc == w->pc &&
+	    !hotspot_find_code_row(w, pc - !exact))
 		return hotspot_leave_by_code(w);
 	if (exact)
 		progress = hotspot_find_progress(w, b->code + (__s64)hotspot_frame_complete(w, l));
-	else if (w->sp == w->stub_caller && b->frame_size > 2)
+	else if (w->java_left == (w->sp | HOTSPOT_LEFT_STUB) && b->frame_size > 2)
 		progress = hotspot_find_pushed(w);
 	if (progress >= HOTSPOT_MOVED) {
 		w->sp += 8 * (__u64)(progress - HOTSPOT_MOVED);
@@ -443,6 +450,26 @@ static __always_inline int hotspot_cross_barrier(struct native_walk *w,
 	return ret;
 }
 
+/*
+ * Leave an entry of the interpreter for method handles. Its caller's sp is in r13, unless that is
+ * an interpreter's frame, which is found by fp: then the argument that was removed lay above.
+ */
+static __always_inline int hotspot_leave_linker(struct native_walk *w)
+{
+	__u64 sender = hotspot_register(w, HOTSPOT_REG_BCP), pc = 0, least = w->sp;
+
+	if (hotspot_read(w, w->java.code, sizeof(w->java.code), w->pc - HOTSPOT_CODE_BEFORE))
+		return native_walk_end(w, WALK_END_JAVA);
+	if (hotspot_return_is_popped(w->java.code)) {
+		pc = hotspot_register(w, HOTSPOT_REG_RETURN);
+	} else if (walk_read_word(w, w->sp, &pc)) {
+		return native_walk_end(w, WALK_END_UNREADABLE);
+	} else {
+		least += 8;
+	}
+	return hotspot_enter_caller(w, pc, sender > least ? sender : least);
+}
+
 /* Leave other code than a method's, without an unwind table. */
 static __always_inline int hotspot_leave_stub(struct native_walk *w, const struct hotspot_blob *b,
 					      int exact)
@@ -451,8 +478,10 @@ static __always_inline int hotspot_leave_stub(struct native_walk *w, const struc
 
 	if (b->kind == HOTSPOT_BARE)
 		return hotspot_leave_sized(w, w->sp + 8, 0);
-	if (exact && b->kind == HOTSPOT_ADAPTER && !hotspot_find_code_row(w))
+	if (b->kind == HOTSPOT_ADAPTER && !hotspot_find_code_row(w, w->pc - !exact))
 		return hotspot_leave_by_code(w);
+	if (exact && b->kind == HOTSPOT_LINKERS)
+		return hotspot_leave_linker(w);
 	if (exact)
 		return native_walk_end(w, WALK_END_JAVA);
 	/* most of StubRoutines have a frame pointer */
@@ -524,8 +553,9 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 		ret = hotspot_leave_interpreter(w, p, l, b, exact);
 	else
 		ret = hotspot_leave_other(w, p, b, exact);
+	w->java_left = w->sp;
 	if (b->kind == HOTSPOT_OTHER || b->kind == HOTSPOT_STUBS)
-		w->stub_caller = w->sp;
+		w->java_left |= HOTSPOT_LEFT_STUB;
 	return ret;
 }
 

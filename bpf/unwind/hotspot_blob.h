@@ -124,7 +124,10 @@ static __always_inline enum hotspot_kind hotspot_kind_of(const __u64 *name)
 		return HOTSPOT_ADAPTER;
 	case HOTSPOT_NAME_VTABLE:
 	case HOTSPOT_NAME_CACHE:
+	case HOTSPOT_NAME_SIGNATURES:
 		return HOTSPOT_BARE;
+	case HOTSPOT_NAME_LINKERS:
+		return HOTSPOT_LINKERS;
 	default:
 		return HOTSPOT_OTHER;
 	}

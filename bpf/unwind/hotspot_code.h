@@ -126,7 +126,24 @@ static __always_inline enum hotspot_progress hotspot_in_prologue(const __u64 *co
 	/* mov [rsp + F - 16], rbp */
 	if ((next & 0xffffffff) == 0x246c8948 || (next & 0xffffffff) == 0x24ac8948)
 		return HOTSPOT_UNSAVED;
-	return left == HOTSPOT_CODE_AHEAD ? HOTSPOT_IN_DOUBT : HOTSPOT_WHOLE;
+	/*
+	 * Behind the instruction that makes the frame come at most one that saves rbp and the
+	 * test of the barrier: if more than that is left, the frame is not made yet.
+	 */
+	return left == HOTSPOT_CODE_AHEAD ? HOTSPOT_BARE_RETURN : HOTSPOT_WHOLE;
+}
+
+/*
+ * Return whether an entry for method handles, which removes its last argument by pop rax; pop rbx;
+ * push rax, has its return address in rax.
+ */
+static __always_inline int hotspot_return_is_popped(const __u64 *code)
+{
+	__u64 next = hotspot_code_at(code, HOTSPOT_CODE_BEFORE);
+	__u64 before = hotspot_code_at(code, HOTSPOT_CODE_BEFORE - 8);
+
+	return (before >> 56 == 0x58 && (next & 0xffff) == 0x505b) ||
+	       (before >> 48 == 0x5b58 && (__u8)next == 0x50);
 }
 
 /*

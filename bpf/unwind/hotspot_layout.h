@@ -196,6 +196,7 @@ enum hotspot_kind {
 	HOTSPOT_CONTINUATION, /* the part of them that freezes and thaws virtual threads */
 	HOTSPOT_BARE, /* stubs without a frame: the return address is at sp */
 	HOTSPOT_ADAPTER, /* between the interpreter's and compiled code's conventions */
+	HOTSPOT_LINKERS, /* entries of the interpreter for method handles: they jump to others */
 	HOTSPOT_KINDS
 };
 
@@ -211,6 +212,8 @@ enum hotspot_kind {
 #define HOTSPOT_NAME_ADAPTER 0x204932432f433249ULL /* "I2C/C2I adapters" */
 #define HOTSPOT_NAME_VTABLE 0x6320656c62617476ULL /* "vtable chunks" */
 #define HOTSPOT_NAME_CACHE 0x6143656e696c6e49ULL /* "InlineCacheBuffer" */
+#define HOTSPOT_NAME_SIGNATURES 0x732065766974616eULL /* "native signature handlers" */
+#define HOTSPOT_NAME_LINKERS 0x6148646f6874654dULL /* "MethodHandles adapters" */
 
 /*
  * Slots of an interpreter's frame, in bytes from fp; no table of libjvm has them, so the walker

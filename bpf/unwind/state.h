@@ -117,11 +117,11 @@ struct native_walk {
 	__u32 hotspot;
 	__u32 unused2;
 	/*
-	 * sp of the caller of the last stub of a JVM's runtime that was left; 0: there was none.
-	 * Here, where every walk writes, and not among its other data, which native walks leave
-	 * alone.
+	 * sp of the caller of the last frame of a JVM's code that was left, | HOTSPOT_LEFT_STUB if
+	 * that was a stub; 0: there was none. Here, where every walk writes, and not among its
+	 * other data, which native walks leave alone.
 	 */
-	__u64 stub_caller;
+	__u64 java_left;
 	__u64 window_at; /* address of the window; WALK_NO_WINDOW: none */
 	__u64 window[WALK_WINDOW_WORDS];
 	struct hotspot_scratch java;

@@ -460,6 +460,12 @@ static int64_t place_above(const struct code_state *s, const struct x86_instruct
 	return i->displacement / 8 < WORDS_MAX ? 1 + i->displacement / 8 : 0;
 }
 
+/* Return whether rbp is still the caller's. */
+static bool has_callers_rbp(const struct code_state *s)
+{
+	return !s->frame && !s->saved_rbp && !(s->flags & CODE_RBP_LOST);
+}
+
 /* A register is stored in memory: it may be a copy of the stack pointer, or overwrite it. */
 static void store_copy(struct code_state *s, unsigned int reg, int64_t place)
 {
@@ -467,12 +473,31 @@ static void store_copy(struct code_state *s, unsigned int reg, int64_t place)
 		s->copy_at = (int16_t)place;
 	else if (place && place == s->copy_at)
 		s->copy_at = 0;
-	if (place && reg == RBP && s->frame) {
+	if (place && reg == RBP && (s->frame || has_callers_rbp(s))) {
 		s->rbp_at = (int16_t)place;
 		s->rbp_depth = s->frame;
 	} else if (place && place == s->rbp_at) {
 		s->rbp_at = 0;
 	}
+}
+
+static bool is_copy_at(const struct code_state *s, int64_t place)
+{
+	return place && (place == s->rbp_at || place == s->copy_at);
+}
+
+/* A register is loaded from where a copy of rbp or of an earlier stack pointer is stored. */
+static void load_copy(struct code_state *s, unsigned int reg, int64_t place)
+{
+	if (reg == RBP && place == s->rbp_at) {
+		s->frame = s->rbp_depth;
+		if (!s->frame)
+			s->flags &= (uint8_t)~CODE_RBP_LOST;
+		return;
+	}
+	lose_register(s, reg);
+	if (place == s->copy_at && reg != RBP && !(s->flags & CODE_SENDER_APART))
+		keep_sender(s, reg, s->copy_depth);
 }
 
 /* The stack pointer is loaded from memory. */
@@ -499,8 +524,8 @@ static void run_mov(struct code_state *s, const struct x86_instruction *i)
 		load_stack(s, i->rex & X86_REX_W ? place_above(s, i) : 0);
 	else if (memory && load && reg == RBP && s->flags & CODE_WHOLE && is_memory_at(i, RSP))
 		return; /* all registers are restored; only leave ends a frame of the interpreter */
-	else if (memory && load && reg == RBP && s->rbp_at && s->rbp_at == place_above(s, i))
-		s->frame = s->rbp_depth;
+	else if (memory && load && i->rex & X86_REX_W && is_copy_at(s, place_above(s, i)))
+		load_copy(s, reg, place_above(s, i));
 	else if (memory && load)
 		load_register(s, reg, slot);
 	else if (memory)
@@ -626,14 +651,15 @@ struct unwind_rule code_state_rule(const struct code_state *s)
 	} else if (s->frame) {
 		rule.reg = UNWIND_REG_FP;
 		rule.cfa_offset = 8 * s->frame;
-	} else if (s->sender != CODE_NO_REGISTER && !(s->flags & CODE_SENDER_APART)) {
-		rule.reg = dwarf_numbers[s->sender];
-		rule.cfa_offset = 8 * s->sender_words;
 	} else if (s->copy_at && s->return_slot == 1) {
+		/* before the register, which is known in the innermost frame only */
 		rule.kind = UNWIND_DEREF;
 		rule.reg = UNWIND_REG_SP;
 		rule.cfa_offset = 8 * (s->copy_at - 1);
 		rule.second = 8 * s->copy_depth;
+	} else if (s->sender != CODE_NO_REGISTER) {
+		rule.reg = dwarf_numbers[s->sender];
+		rule.cfa_offset = 8 * s->sender_words;
 	} else {
 		return (struct unwind_rule){.kind = UNWIND_BAD};
 	}
@@ -703,7 +729,7 @@ struct hotspot_code_row code_state_code_row(const struct code_state *s)
 	};
 	struct hotspot_code_row row = unknown;
 	bool has_rbp = s->saved_rbp || !(s->flags & CODE_RBP_LOST || s->frame);
-	bool has_sp = is_known(s) || s->held || s->sender != CODE_NO_REGISTER;
+	bool has_sp = is_known(s) || s->held || s->copy_at || s->sender != CODE_NO_REGISTER;
 
 	if (code_state_is_lost(s) || s->flags & CODE_SENDER_APART || !has_rbp || !has_sp)
 		return unknown;
@@ -716,9 +742,12 @@ struct hotspot_code_row code_state_code_row(const struct code_state *s)
 		return row;
 	}
 	row.sender_words = s->sender_words;
-	if (s->held)
-		row.held = s->held;
-	else
+	row.held = s->held;
+	if (!s->held && s->copy_at) {
+		row.held = s->copy_at;
+		row.sender_words = s->copy_depth;
+	}
+	if (!row.held)
 		row.sender_register = dwarf_numbers[s->sender];
 	return row;
 }

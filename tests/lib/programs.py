@@ -311,13 +311,13 @@ class Loads:
 
     @contextlib.contextmanager
     def running(self, *programs):
-        """Put all programs under load at the same time, within the context."""
+        """Put all programs under load at the same time, within the context: their processes."""
         with contextlib.ExitStack() as stack:
             started = [(p, stack.enter_context(self._started(p, self._prepare(p))))
                        for p in programs]
             for program, process in started:
                 self._await(program, process)
-            yield
+            yield [process for _, process in started]
             for program, process in started:
                 self._check(program, process)
 

@@ -417,6 +417,47 @@ START_TEST(adapters)
 }
 END_TEST
 
+/*
+ * jmp *%rcx. To the interpreter, with a part that has the caller patched: mov %rsp,%r13; and
+ * $-16,%rsp; pushf; sub $0x18,%rsp; mov %rbp,8(%rsp); mov %r13,0x10(%rsp); sub $0x20,%rsp; call;
+ * add $0x20,%rsp; mov 0x10(%rsp),%r13; mov 8(%rsp),%rbp; add $0x18,%rsp; popf; mov %r13,%rsp; pop
+ * %rax; jmp *%rcx
+ */
+START_TEST(patching_adapter)
+{
+	static const uint8_t code[] = {0xff, 0xe1, 0x4c, 0x8b, 0xec, 0x48, 0x83, 0xe4, 0xf0, 0x9c,
+				       0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0x6c, 0x24, 0x08, 0x4c,
+				       0x89, 0x6c, 0x24, 0x10, 0x48, 0x83, 0xec, 0x20, 0xe8, 0x00,
+				       0x10, 0x00, 0x00, 0x48, 0x83, 0xc4, 0x20, 0x4c, 0x8b, 0x6c,
+				       0x24, 0x10, 0x48, 0x8b, 0x6c, 0x24, 0x08, 0x48, 0x83, 0xc4,
+				       0x18, 0x9d, 0x49, 0x8b, 0xe5, 0x58, 0xff, 0xe1};
+	const struct hotspot_compiled m = {
+		.code = code, .size = sizeof(code), .kind = HOTSPOT_COMPILED_ADAPTER};
+	struct code_flow f = flow_of(code, sizeof(code), HOTSPOT_ONCE_ADAPTER);
+	struct hotspot_code_rows rows;
+	struct unwind_rule r;
+
+	check_rule(&f, 9, R13, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 19, R13, 8, UNWIND_RA_AT_CFA);
+	/* in the callees of the call, r13 is not known */
+	check_rule(&f, 28, UNWIND_REG_SP, 0x30, UNWIND_RA_AT_CFA);
+	r = code_state_rule(code_flow_state(&f, 28));
+	ck_assert_int_eq(r.kind, UNWIND_DEREF);
+	ck_assert_int_eq(r.second, 8);
+	ck_assert_int_eq(UNWIND_SAVED_FP(r.saved), UNWIND_FP_SAME);
+	check_rule(&f, 42, UNWIND_REG_SP, 0x10, UNWIND_RA_AT_CFA);
+	check_rule(&f, 51, R13, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 55, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	r = code_state_rule(code_flow_state(&f, 55));
+	ck_assert_int_eq(UNWIND_SAVED_FP(r.saved), UNWIND_FP_SAME);
+	code_flow_free(&f);
+	ck_assert_int_eq(hotspot_compiled_rows(&rows, &m, 33), 0);
+	ck_assert_int_eq(code_row_at(&rows, 33)->depth, HOTSPOT_DEPTH_UNKNOWN);
+	ck_assert_int_eq(code_row_at(&rows, 33)->held, 1 + 0x30 / 8);
+	ck_assert_int_eq(code_row_at(&rows, 33)->sender_words, 1);
+}
+END_TEST
+
 /* push %rdx; sub $8,%rsp; mov %rbp,(%rsp); nop; mov (%rsp),%rbp; add $8,%rsp; pop %rdx; jmp *%r8 */
 START_TEST(exception_stub)
 {
@@ -595,5 +636,5 @@ END_TEST
 
 SUITE("hotspot_paths", pushed_frame, moved_frame, barrier_stub, call_that_does_not_return,
       kept_stack_pointer, rows_around_a_place, patched_method, method_entry, interpreter_return,
-      adapters, exception_stub, frames_of_others, stack_pointer_in_memory, function_behind_data,
-      guesses_that_make_no_sense, hostile_code_ends, code_of_jdks)
+      adapters, patching_adapter, exception_stub, frames_of_others, stack_pointer_in_memory,
+      function_behind_data, guesses_that_make_no_sense, hostile_code_ends, code_of_jdks)

@@ -26,6 +26,11 @@
  */
 #define MAKING_LIMIT (50 * NSEC_PER_MSEC)
 /*
+ * Limit (ns) for loading the walker of Java frames and reading the layouts of running JVMs before
+ * sampling starts.
+ */
+#define JVMS_LIMIT (500 * NSEC_PER_MSEC)
+/*
  * Interval (ns) between returns of free memory to the system, each of which takes about a
  * millisecond.
  */
@@ -434,6 +439,7 @@ static int scan_machine(struct live *l, struct error *err)
 		struct epoll_event e;
 
 		epoll_wait(l->epoll, &e, 1, 10);
+		live_java_poll(l, clock_boot_ns());
 		ret = live_poll_helpers(l, true, err);
 		if (!ret)
 			ret = sideband_drain(l->rings.sideband, clock_boot_ns());
@@ -468,11 +474,35 @@ static int prepare_tables(struct live *l, struct error *err)
 				until = clock_boot_ns() + MAKING_LIMIT;
 		}
 		epoll_wait(l->epoll, &e, 1, 10);
+		live_java_poll(l, clock_boot_ns());
 		ret = live_poll_helpers(l, true, err);
 		if (!ret)
 			ret = sideband_drain(l->rings.sideband, clock_boot_ns());
 	}
 	p->preparing = false;
+	return ret;
+}
+
+/*
+ * Pass the mappings of running programs to the walkers and get the layouts of JVMs, for at most
+ * JVMS_LIMIT: samples that are taken before lack their Java frames.
+ */
+static int prepare_walkers(struct live *l, struct error *err)
+{
+	uint64_t until = clock_boot_ns() + JVMS_LIMIT;
+	int ret = update_walkers(l, clock_boot_ns(), err);
+
+	while (!ret && live_java_pending(l) && clock_boot_ns() < until) {
+		struct epoll_event e;
+
+		epoll_wait(l->epoll, &e, 1, 10);
+		live_java_poll(l, clock_boot_ns());
+		ret = live_poll_helpers(l, true, err);
+		if (!ret)
+			ret = sideband_drain(l->rings.sideband, clock_boot_ns());
+		if (!ret && l->walkers.remapped)
+			ret = update_walkers(l, clock_boot_ns(), err);
+	}
 	return ret;
 }
 
@@ -550,7 +580,7 @@ static int begin_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = prepare_tables(l, err);
 	if (!ret)
-		ret = update_walkers(l, clock_boot_ns(), err);
+		ret = prepare_walkers(l, err);
 	if (ret)
 		return ret;
 	l->times.started = l->times.last_tick = l->times.last_forget = l->times.last_tidy =

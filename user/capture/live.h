@@ -114,6 +114,7 @@ struct live_walkers {
 	/* hashes of places in Java code whose rows were requested, by their low bits */
 	uint64_t java_places[LIVE_JAVA_PLACES];
 	VECTOR(uint64_t) jvms_starting; /* object.id of memories whose facts are requested again */
+	unsigned int jvms_awaited; /* number of JVMs without a final reply yet */
 	struct prefetched_mapping
 		prefetched[LIVE_PREFETCHED_MAX]; /* the most recent ones; object 0: unused */
 	unsigned int prefetched_count; /* number of entries made so far; wraps around */
@@ -233,6 +234,8 @@ void live_java_updated(struct live *l, struct object *o);
 /* Handle the reply, of the event jvm. */
 void live_java_facts(struct live *l, uint64_t object, int status, const struct jvm_facts *f,
 		     const char *reason);
+/* Return whether the walkers will soon get a JVM that they have no facts or no table of yet. */
+bool live_java_pending(const struct live *l);
 /* Request the facts of starting JVMs again, whose time has come. now: ns. */
 void live_java_poll(struct live *l, uint64_t now);
 /* Return the time of the next such request, ns; UINT64_MAX: none is due. */

@@ -31,6 +31,8 @@ uint32_t live_jvm_of(void *context, struct process_entry *p)
 			return 0;
 		objects_use(p->code.java);
 		objects_need(l->objects, p->code.java);
+		p->code.java->java.awaited = true;
+		l->walkers.jvms_awaited++;
 	}
 	return p->code.java ? p->code.java->java.number : 0;
 }
@@ -45,6 +47,12 @@ void live_java_updated(struct live *l, struct object *o)
 {
 	if (o->kind == MAPPING_JAVA && o->state == OBJECT_KNOWN && !o->java.attempts)
 		request_jvm(l, o);
+}
+
+bool live_java_pending(const struct live *l)
+{
+	return l->walkers.jvms_awaited ||
+	       (l->walkers.jvms.generation && symbolizer_tables_pending(l->helpers.symbolizer));
 }
 
 static void retry_later(struct live *l, struct object *o, uint64_t now)
@@ -118,12 +126,18 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct j
 {
 	struct object *o = objects_by_id(l->objects, object);
 	struct process_entry *p;
+	bool loading = false;
 
 	if (!o || o->kind != MAPPING_JAVA)
 		return;
 	if (!status) {
 		status = jvms_send(&l->walkers.jvms, o, f, &o->java.number);
-		reason = status == -EAGAIN ? "their walker is being loaded" : "";
+		loading = status == -EAGAIN;
+		reason = loading ? "their walker is being loaded" : "";
+	}
+	if (!loading && o->java.awaited) {
+		o->java.awaited = false;
+		l->walkers.jvms_awaited--;
 	}
 	if (!status && f->has_table)
 		objects_request_made_table(l->objects, o);
@@ -165,18 +179,52 @@ static bool has_gone_wrong(const struct wire_sample *s)
 	       s->user_end == END_UNMAPPED || s->user_end == END_BAD_ROW;
 }
 
-/* Get the code of a sample's innermost frame. Return whether it is that of a method or adapter. */
-static bool first_place(const uint64_t *words, uint64_t *blob, uint64_t *place)
+static bool is_java_word(uint64_t word)
 {
-	const uint64_t tag = words[0] >> WIRE_TAG_SHIFT;
+	const uint64_t tag = word >> WIRE_TAG_SHIFT;
 
-	*blob = words[0] & ~WIRE_TAG_MASK;
-	*place = words[1];
-	if (tag == WIRE_TAG_JAVA_BLOB && (words[1] & 0xff) == HOTSPOT_ADAPTER)
-		*place = HOTSPOT_COMPILED_PLACE(0, words[1] >> 8); /* from the blob on */
-	else if (tag != WIRE_TAG_JAVA_COMPILED)
-		return false;
-	return true;
+	return tag == WIRE_TAG_JAVA_COMPILED || tag == WIRE_TAG_JAVA_INTERPRETED ||
+	       tag == WIRE_TAG_JAVA_BLOB;
+}
+
+/* Return whether a frame of two words is the code of an adapter. */
+static bool is_adapter(const uint64_t *words)
+{
+	return words[0] >> WIRE_TAG_SHIFT == WIRE_TAG_JAVA_BLOB &&
+	       (words[1] & 0xff) == HOTSPOT_ADAPTER;
+}
+
+/*
+ * Return the index of the words of the last frame at which a walk may have taken a wrong way: in a
+ * method or an adapter that was interrupted, or that has called native code or a stub. Return count
+ * if there is none.
+ */
+static uint32_t find_wrong_frame(const uint64_t *words, uint32_t count)
+{
+	bool called = true; /* the frame has not called Java code */
+	uint32_t found = count;
+
+	for (uint32_t i = 0; i + 1 < count;) {
+		const bool java = is_java_word(words[i]);
+		const bool method = words[i] >> WIRE_TAG_SHIFT == WIRE_TAG_JAVA_COMPILED;
+
+		if (called && java && (method || is_adapter(words + i)))
+			found = i;
+		called = !java || words[i] >> WIRE_TAG_SHIFT == WIRE_TAG_JAVA_BLOB;
+		i += java ? 2 : 1;
+	}
+	return found;
+}
+
+/* Return the place of the instruction that was interrupted, or of the call that has not returned.
+ */
+static uint64_t place_of_frame(const uint64_t *words, bool first)
+{
+	uint64_t place = words[1];
+
+	if (is_adapter(words))
+		place = HOTSPOT_COMPILED_PLACE(0, words[1] >> 8); /* from the blob on */
+	return place - !first;
 }
 
 void live_java_request_rows(struct live *l, const struct process_entry *p,
@@ -185,10 +233,15 @@ void live_java_request_rows(struct live *l, const struct process_entry *p,
 	const uint64_t *words = live_sample_frames(s) + s->kernel_frames;
 	const struct object *o = p->code.java;
 	uint64_t blob, place, hash, *known;
+	uint32_t at;
 
-	if (!o || o->state != OBJECT_KNOWN || s->user_frames < 2 || !has_gone_wrong(s) ||
-	    !first_place(words, &blob, &place))
+	if (!o || o->state != OBJECT_KNOWN || !has_gone_wrong(s))
 		return;
+	at = find_wrong_frame(words, s->user_frames);
+	if (at == s->user_frames)
+		return;
+	blob = words[at] & ~WIRE_TAG_MASK;
+	place = place_of_frame(words + at, !at);
 	hash = hotspot_hash_word(hotspot_hash_word(hotspot_hash_word(0, o->id), blob), place);
 	known = &l->walkers.java_places[hash % LIVE_JAVA_PLACES];
 	if (*known == hash)

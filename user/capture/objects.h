@@ -97,6 +97,7 @@ struct object_java {
 	unsigned int attempts; /* number of requests for the facts of the JVM */
 	unsigned int replies; /* number of replies that had the facts */
 	uint64_t retry_at; /* time of the next request, ns */
+	bool awaited; /* counted in live_walkers.jvms_awaited */
 	char *described; /* the JVM, for people; NULL: nothing is known yet */
 };
 
