@@ -3,7 +3,7 @@
  * Shares SECONDS SEED [LIBRARY [PROFILER OPTIONS]]: parts that run in random order, each of which
  * takes a known share of the CPU time: the thread reads its own clock before and after each. After
  * a warm-up, prints "begin" and waits for a line; then runs for so many seconds of CPU time, prints
- * as JSON the times (ns) of each part and how often it ran, and ends. LIBRARY has the native
+ * as JSON the times (ns) of each part and how often it ran, and ends at the next line. LIBRARY has the native
  * methods (shares_jni.c). PROFILER is async-profiler's library, which runs meanwhile with OPTIONS.
  */
 import java.lang.management.ManagementFactory;
@@ -43,7 +43,7 @@ public class Shares {
 		return sum;
 	}
 
-	/* Its class may be compiled with one method inlined into the other. */
+	/* These may be inlined into loop(). */
 	static class Inlined {
 		static long heavy(long sum) {
 			for (int i = 0; i < 3000; i++)
@@ -56,14 +56,14 @@ public class Shares {
 				sum = sum * 37 ^ (sum >>> 7);
 			return sum;
 		}
+	}
 
-		static long loop(boolean heavy, long until) {
-			long sum = 3;
+	static long loop(boolean heavy, long until) {
+		long sum = 3;
 
-			while (System.nanoTime() < until)
-				sum = heavy ? heavy(sum) : light(sum);
-			return sum;
-		}
+		while (System.nanoTime() < until)
+			sum = heavy ? Inlined.heavy(sum) : Inlined.light(sum);
+		return sum;
 	}
 
 	static native long jni(long until);
@@ -89,9 +89,9 @@ public class Shares {
 		case 2:
 			return lambda.applyAsLong(until);
 		case 3:
-			return Inlined.loop(true, until);
+			return loop(true, until);
 		case 4:
-			return Inlined.loop(false, until);
+			return loop(false, until);
 		case 5:
 			return jni(until);
 		default:
@@ -136,15 +136,14 @@ public class Shares {
 		System.in.read();
 		if (other)
 			profile(args[3], "start," + args[4]);
-		long begin = System.nanoTime();
 		runParts(time, random, count, times, stretches);
-		long end = System.nanoTime();
 		if (other)
 			profile(args[3], "stop," + args[4]);
-		System.out.print("{\"begin\": " + begin + ", \"end\": " + end + ", \"parts\": {");
+		System.out.print("{");
 		for (int i = 0; i < count; i++)
 			System.out.print((i > 0 ? ", \"" : "\"") + NAMES[i] + "\": [" + times[i] + ", "
 				+ stretches[i] + "]");
-		System.out.println("}}");
+		System.out.println("}");
+		System.in.read();
 	}
 }
