@@ -10,6 +10,8 @@
 #define CACHE_MAX (1ull << 32) /* bytes of a heap; HotSpot's limit for all of them is 2 GiB */
 #define FLAGS_MAX 8192
 #define FLAG_BYTES_MAX 64
+#define COUNTERS_MAX 4096 /* JDK 17 to 25 have about 250 */
+#define COUNTER_BYTES_MAX 4096
 
 #define LAYOUT(member) offsetof(struct hotspot_layout, member)
 
@@ -35,6 +37,10 @@ static const struct hotspot_wanted layout_entries[] = {
 	{"ConstMethod", "_name_index", NULL, LAYOUT(const_name), false},
 	{"ConstMethod", "_signature_index", NULL, LAYOUT(const_signature), false},
 	{"ConstMethod", "_method_idnum", NULL, LAYOUT(const_number), false},
+	{"ConstantPool", NULL, NULL, LAYOUT(pool_bytes), false},
+	{"ConstantPool", "_pool_holder", NULL, LAYOUT(pool_holder), false},
+	{"InstanceKlass", "_name", NULL, LAYOUT(class_name), false},
+	{"Symbol", "_hash_and_refcount", NULL, LAYOUT(symbol_references), false},
 };
 
 /* Return the end of the blob's members that the walker reads. */
@@ -67,7 +73,9 @@ static bool is_method_valid(const struct hotspot_layout *l)
 	       l->const_constants + 8u <= l->const_bytes &&
 	       l->const_code_size + 2u <= l->const_bytes && l->const_name + 2u <= l->const_bytes &&
 	       l->const_signature + 2u <= l->const_bytes &&
-	       l->const_number + 2u <= l->const_bytes && l->method_const < HOTSPOT_ABSENT;
+	       l->const_number + 2u <= l->const_bytes && l->method_const < HOTSPOT_ABSENT &&
+	       l->pool_holder + 8u <= l->pool_bytes && l->class_name < HOTSPOT_ABSENT &&
+	       l->symbol_references < HOTSPOT_ABSENT;
 }
 
 static bool is_layout_valid(const struct hotspot_layout *l)
@@ -128,6 +136,8 @@ struct cache_offsets {
 	uint16_t low, high; /* in VirtualSpace, of the reserved range */
 	uint16_t stubs, limit; /* in StubQueue */
 	uint16_t flag_bytes, flag_name, flag_address; /* size of JVMFlag, and its members */
+	/* int: in PerfDataPrologue, the first entry and their number; in PerfDataEntry */
+	uint16_t counters_first, counters_number, counter_bytes, counter_name, counter_value;
 };
 
 #define CACHE(member) offsetof(struct cache_offsets, member)
@@ -145,6 +155,11 @@ static const struct hotspot_wanted cache_entries[] = {
 	{"JVMFlag", NULL, NULL, CACHE(flag_bytes), true},
 	{"JVMFlag", "_name", NULL, CACHE(flag_name), true},
 	{"JVMFlag", "_addr", NULL, CACHE(flag_address), true},
+	{"PerfDataPrologue", "entry_offset", NULL, CACHE(counters_first), true},
+	{"PerfDataPrologue", "num_entries", NULL, CACHE(counters_number), true},
+	{"PerfDataEntry", "entry_length", NULL, CACHE(counter_bytes), true},
+	{"PerfDataEntry", "name_offset", NULL, CACHE(counter_name), true},
+	{"PerfDataEntry", "data_offset", NULL, CACHE(counter_value), true},
 };
 
 struct facts_reader {
@@ -256,6 +271,56 @@ static uint64_t find_flag(const struct facts_reader *r, uint64_t flags, uint64_t
 	return address;
 }
 
+static uint32_t read_block_int(struct hotspot_blocks *b, uint64_t address)
+{
+	uint32_t value;
+
+	return hotspot_blocks_read(b, &value, sizeof(value), address) ? 0 : value;
+}
+
+/* Return the address of the counter of that name; 0 if there is none. start: a PerfDataPrologue. */
+static uint64_t find_counter(const struct facts_reader *r, uint64_t start, const char *name)
+{
+	struct hotspot_blocks blocks = {.read = r->memory->read, .context = r->memory->context};
+	uint32_t count = read_block_int(&blocks, start + r->at.counters_number);
+	uint64_t at = start + read_block_int(&blocks, start + r->at.counters_first), found = 0;
+	char other[HOTSPOT_TEXT_MAX];
+
+	for (uint32_t i = 0; !found && i < count && i < COUNTERS_MAX; i++) {
+		uint32_t bytes = read_block_int(&blocks, at + r->at.counter_bytes);
+		uint32_t text = read_block_int(&blocks, at + r->at.counter_name);
+		uint32_t value = read_block_int(&blocks, at + r->at.counter_value);
+
+		if (!bytes || bytes > COUNTER_BYTES_MAX || text >= bytes || value >= bytes)
+			break;
+		if (hotspot_blocks_read_text(&blocks, other, sizeof(other), at + text) == 0 &&
+		    strcmp(other, name) == 0)
+			found = at + value;
+		at += bytes;
+	}
+	hotspot_blocks_free(&blocks);
+	return found;
+}
+
+/*
+ * Find the JVM's own counter of unloaded classes, in the data for jstat. Without it (with
+ * -XX:-UsePerfData, and until the JVM has made it), walks take more time.
+ */
+static void find_unloads(const struct facts_reader *r, struct hotspot_facts *f)
+{
+	struct error ignored;
+	struct facts_reader own = *r;
+	uint64_t start;
+
+	own.err = &ignored;
+	start = read_static(&own, "PerfMemory", "_start");
+	if (own.status || !start || own.at.counters_first == HOTSPOT_ABSENT ||
+	    own.at.counters_number == HOTSPOT_ABSENT || own.at.counter_bytes == HOTSPOT_ABSENT ||
+	    own.at.counter_name == HOTSPOT_ABSENT || own.at.counter_value == HOTSPOT_ABSENT)
+		return;
+	f->unloads = find_counter(&own, start, "java.cls.unloadedClasses");
+}
+
 /*
  * Read the flag and the version, which people see and nothing depends on: what cannot be read is 0
  * or "".
@@ -318,6 +383,7 @@ int hotspot_facts_read(struct hotspot_facts *out, const struct hotspot_tables *t
 	read_interpreter(&r, &f);
 	if (r.status)
 		return r.status;
+	find_unloads(&r, &f);
 	read_extras(&r, &f);
 	if (!hotspot_facts_check(&f))
 		return error_set(err, -EINVAL, "the JVM's code cache is invalid");

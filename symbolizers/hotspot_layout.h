@@ -26,6 +26,7 @@ struct hotspot_facts {
 	uint8_t debug_non_safepoints; /* -XX:+DebugNonSafepoints: 1 or 0 */
 	uint8_t unused[3]; /* 0 */
 	uint64_t interpreter_low, interpreter_high; /* the interpreter's code, high exclusive */
+	uint64_t unloads; /* as in struct hotspot_process */
 	char version[64]; /* as java -version prints it, "17.0.15+6-Debian-1"; "" unknown */
 };
 

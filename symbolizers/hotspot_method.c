@@ -105,7 +105,28 @@ static int read_method_head(struct method_head *out, const struct hotspot_reader
 		   : hotspot_reader_read(r, out->bytes, r->method.const_bytes, out->const_method);
 }
 
-static uint32_t head_id(const struct hotspot_reader *r, const struct method_head *h)
+/* Read the symbols that are a part of the method's id. */
+static int read_symbols(struct hotspot_method_symbols *out, const struct hotspot_reader *r,
+			const struct method_head *h)
+{
+	const struct hotspot_method_offsets *o = &r->method;
+	const uint64_t pool = pool_of(r, h);
+	uint64_t class;
+	int ret = hotspot_reader_read(r, &class, 8, pool + o->holder);
+
+	if (!ret)
+		ret = hotspot_reader_read(r, &out->class_name, 8, class + o->class_name);
+	if (!ret)
+		ret = hotspot_reader_read(r, &out->references, 4,
+					  out->class_name + o->symbol_references);
+	return ret ? ret
+		   : hotspot_reader_read(r, &out->name, 8,
+					 pool + o->pool_bytes + 8ull * index_of(h, o->name));
+}
+
+/* Get the id of a method, with its symbols if wanted has them. */
+static int get_id(uint32_t *out, const struct hotspot_reader *r, const struct method_head *h,
+		  uint32_t wanted)
 {
 	const struct hotspot_method_offsets *o = &r->method;
 	struct hotspot_method_numbers numbers = {
@@ -114,8 +135,14 @@ static uint32_t head_id(const struct hotspot_reader *r, const struct method_head
 		.signature = (uint16_t)index_of(h, o->signature),
 		.number = (uint16_t)index_of(h, o->number),
 	};
+	struct hotspot_method_symbols symbols;
+	const bool all = wanted & HOTSPOT_ID_HAS_SYMBOLS;
+	int ret = all ? read_symbols(&symbols, r, h) : 0;
 
-	return hotspot_method_id(h->const_method, pool_of(r, h), &numbers);
+	if (!ret)
+		*out = hotspot_method_id(h->const_method, pool_of(r, h), &numbers,
+					 all ? &symbols : NULL);
+	return ret;
 }
 
 /* Read a Symbol as UTF-8, in malloc()ed memory. A Symbol without references is a freed one. */
@@ -355,9 +382,12 @@ static int read_method_parts(struct hotspot_named_method *m, struct hotspot_read
 static int check_method(const struct hotspot_reader *r, const struct hotspot_named_method *m)
 {
 	struct method_head h;
+	uint32_t id;
 	int ret = read_method_head(&h, r, m->address);
 
-	return ret ? ret : head_id(r, &h) == m->id ? 0 : -ESTALE;
+	if (!ret)
+		ret = get_id(&id, r, &h, m->id);
+	return ret ? ret : id == m->id ? 0 : -ESTALE;
 }
 
 int hotspot_method_read(struct hotspot_named_method *out, struct hotspot_reader *r,
@@ -368,9 +398,10 @@ int hotspot_method_read(struct hotspot_named_method *out, struct hotspot_reader 
 	struct method_head h;
 	int ret = read_method_head(&h, r, address), late;
 
+	if (!ret)
+		ret = get_id(&m.id, r, &h, id ? *id : HOTSPOT_ID_HAS_SYMBOLS);
 	if (ret)
 		return ret;
-	m.id = head_id(r, &h);
 	m.code_size = index_of(&h, r->method.code_size);
 	if (id && m.id != *id)
 		return -ESTALE;

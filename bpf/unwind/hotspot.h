@@ -253,10 +253,23 @@ struct hotspot_method {
 	__u16 code_size;
 };
 
+/* Read how many classes the JVM has unloaded, once in a walk. Return 0 if that is known. */
+static __always_inline int hotspot_read_unloads(struct native_walk *w,
+						const struct hotspot_process *p)
+{
+	if (w->unloads)
+		return 0;
+	if (!p->unloads || hotspot_read(w, w->java.words, sizeof(w->java.words[0]), p->unloads))
+		return -1;
+	w->unloads = (__u32)w->java.words[0] | 1U << 31;
+	return 0;
+}
+
 /*
- * Take a method's id and size from the cache. Return 0 if they are there. If another method has
- * taken the addresses of both of its parts meanwhile, or the class was redefined, the id is an old
- * one, by which the reader of names finds no method; a walk with skip_cache replaces it.
+ * Take a method's id and size from the cache. Return 0 if they are there. Its memory may be another
+ * method's by now: of another class only if classes were unloaded meanwhile, and that changes the
+ * hash; of the same class, if that was redefined: the reader of names then finds no method of the
+ * old id, until a walk with skip_cache replaces it.
  */
 static __always_inline int hotspot_cached_method(struct hotspot_method *m, __u64 hash)
 {
@@ -268,27 +281,40 @@ static __always_inline int hotspot_cached_method(struct hotspot_method *m, __u64
 	return 0;
 }
 
-/* Read the Method at m->address. Return 0 if there seems to be one. */
-static __always_inline int
-hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struct hotspot_method *m)
+/* Read the symbols of a method whose name has that index. Return 0 on success. */
+static __always_inline int hotspot_read_symbols(struct native_walk *w,
+						const struct hotspot_layout *l, __u64 constants,
+						struct hotspot_method_symbols *s)
 {
-	__u64 *const_method = w->java.words, address, constants;
-	struct hotspot_method_numbers numbers;
-	__u32 bytes = l->const_bytes;
-	__u64 hash;
+	__u64 slot = hotspot_const_short(w, l->const_name);
+	__u64 class = 0;
 
+	return hotspot_read(w, &class, sizeof(class), constants + l->pool_holder) ||
+	       hotspot_read(w, &s->class_name, sizeof(s->class_name), class + l->class_name) ||
+	       hotspot_read(w, &s->references, sizeof(s->references),
+			    s->class_name + l->symbol_references) ||
+	       hotspot_read(w, &s->name, sizeof(s->name), constants + l->pool_bytes + 8 * slot);
+}
+
+/*
+ * Read the ConstMethod at an address. The method's id and size are then w->java.method_id and
+ * w->java.method_size. Return 0 if there seems to be one.
+ */
+HOTSPOT_FUNCTION int hotspot_identify_method(struct native_walk *w, __u64 address)
+{
+	const struct hotspot_process *p = w ? hotspot_find_process(w) : NULL;
+	const struct hotspot_layout *l = p ? hotspot_find_layout(p) : NULL;
+	struct hotspot_method_symbols symbols = {0};
+	struct hotspot_method_numbers numbers;
+	__u64 constants;
+	__u32 bytes;
+
+	if (!w || !l)
+		return -1;
+	bytes = l->const_bytes;
 	keep_in_register(bytes);
-	if (!m->address || (m->address & 7) || m->address >> 47 || bytes > HOTSPOT_METHOD_BYTES ||
-	    hotspot_read(w, const_method, sizeof(*const_method), m->address + l->method_const))
-		return -1;
-	address = *const_method;
-	if (!address || (address & 7) || address >> 47)
-		return -1;
-	m->bytecodes = address + bytes;
-	hash = hotspot_cache_hash(w, hotspot_hash_word(hotspot_hash_word(0, m->address), address));
-	if (!w->skip_cache && !hotspot_cached_method(m, hash))
-		return 0;
-	if (hotspot_read_part(w, w->java.method, bytes, HOTSPOT_METHOD_BYTES, address))
+	if (bytes > HOTSPOT_METHOD_BYTES ||
+	    hotspot_read_part(w, w->java.method, bytes, HOTSPOT_METHOD_BYTES, address))
 		return -1;
 	constants = w->java.method[l->const_constants / 8 & (HOTSPOT_METHOD_BYTES / 8 - 1)];
 	if (!constants || (constants & 7) || constants >> 47)
@@ -299,9 +325,41 @@ hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struc
 		.signature = hotspot_const_short(w, l->const_signature),
 		.number = hotspot_const_short(w, l->const_number),
 	};
-	m->code_size = numbers.code_size;
-	m->id = hotspot_method_id(address, constants, &numbers);
-	hotspot_cache_store(hash, m->id, m->code_size);
+	w->java.method_size = numbers.code_size;
+	w->java.method_id = hotspot_method_id(
+		address, constants, &numbers,
+		hotspot_read_symbols(w, l, constants, &symbols) ? NULL : &symbols);
+	return 0;
+}
+
+/* Read the Method at m->address. Return 0 if there seems to be one. */
+static __always_inline int hotspot_read_method(struct native_walk *w,
+					       const struct hotspot_process *p,
+					       const struct hotspot_layout *l,
+					       struct hotspot_method *m)
+{
+	__u64 *const_method = w->java.words, address, hash;
+	int kept = !hotspot_read_unloads(w, p), found;
+
+	if (!m->address || (m->address & 7) || m->address >> 47 ||
+	    hotspot_read(w, const_method, sizeof(*const_method), m->address + l->method_const))
+		return -1;
+	address = *const_method;
+	if (!address || (address & 7) || address >> 47)
+		return -1;
+	m->bytecodes = address + l->const_bytes;
+	hash = hotspot_hash_word(hotspot_hash_word(w->unloads, m->address), address);
+	hash = hotspot_cache_hash(w, hash);
+	found = kept && !hotspot_cached_method(m, hash);
+	if (found && !w->skip_cache)
+		return 0;
+	if (hotspot_identify_method(w, address))
+		return -1;
+	w->java.fresh = kept && !(found && m->id == w->java.method_id);
+	m->code_size = w->java.method_size;
+	m->id = w->java.method_id;
+	if (kept)
+		hotspot_cache_store(hash, m->id, m->code_size);
 	return 0;
 }
 
@@ -320,6 +378,7 @@ static __always_inline int hotspot_has_fp(__u8 state)
 
 /* Write the words of an interpreted method's frame. Return 0 on success. */
 static __always_inline int hotspot_name_interpreted(struct native_walk *w,
+						    const struct hotspot_process *p,
 						    const struct hotspot_layout *l,
 						    const struct hotspot_row *r, int exact)
 {
@@ -331,7 +390,7 @@ static __always_inline int hotspot_name_interpreted(struct native_walk *w,
 	    (walk_read_word(w, w->fp + HOTSPOT_SLOT_BCP, &bcp) ||
 	     walk_read_word(w, w->fp + HOTSPOT_SLOT_METHOD, &m.address)))
 		return -1;
-	if (hotspot_read_method(w, l, &m))
+	if (hotspot_read_method(w, p, l, &m))
 		return -1;
 	bci = r->method_register == HOTSPOT_NO_REGISTER ? hotspot_bci(&m, bcp) : 0;
 	if (exact && r->state == HOTSPOT_FRAME) {
@@ -396,7 +455,7 @@ static __always_inline int hotspot_leave_interpreter(struct native_walk *w,
 		r = hotspot_find_row(p, w->pc - b->code);
 	if (r)
 		whole = *r;
-	if (hotspot_name_interpreted(w, l, &whole, exact)) {
+	if (hotspot_name_interpreted(w, p, l, &whole, exact)) {
 		if (!b->address && hotspot_find_blob(w, w->pc - !exact))
 			return native_walk_end(w, WALK_END_JAVA);
 		hotspot_put_words(w, WIRE_TAG_JAVA_BLOB, b->address,

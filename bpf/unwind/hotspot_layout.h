@@ -54,6 +54,10 @@ struct hotspot_layout {
 	__u16 method_const;
 	__u16 const_bytes, const_constants; /* size; ConstantPool* */
 	__u16 const_code_size, const_name, const_signature, const_number; /* u16 each */
+	/* ConstantPool, whose slots (8 bytes) follow its bytes; holder: InstanceKlass* */
+	__u16 pool_bytes, pool_holder;
+	__u16 class_name; /* in InstanceKlass: Symbol* */
+	__u16 symbol_references; /* in Symbol: u32 */
 	__u8 place; /* enum hotspot_place of code, data and the deoptimization handlers */
 	__u8 frame_complete_bytes; /* size of frame_complete: 2 or 4 */
 	__u8 unused[6];
@@ -171,6 +175,11 @@ struct hotspot_process {
 	__u32 table;
 	__u32 unused3;
 	__u64 base;
+	/*
+	 * address of the number (u64) of classes that the JVM has unloaded; 0: not known, and
+	 * methods are not cached
+	 */
+	__u64 unloads;
 	/* the interpreter's code; 0: not known */
 	__u64 interpreter_low, interpreter_high;
 	/* rows of the interpreter's code, sorted by offset; 0: all code of it has whole frames */
@@ -248,18 +257,38 @@ struct hotspot_method_numbers {
 };
 
 /*
+ * The names that are a part of a method's id: classes of one shape are made in each other's memory,
+ * but the name of a new class is a new Symbol, which has a random number.
+ */
+struct hotspot_method_symbols {
+	__u64 class_name, name; /* addresses of the Symbols */
+	__u32 references; /* Symbol::_hash_and_refcount of the class's name */
+};
+
+/* Set in an id of which the symbols are a part. */
+#define HOTSPOT_ID_HAS_SYMBOLS 1u
+
+/*
  * Return the id of a method, which distinguishes it from another one that takes its address later.
- * const_method, constants: addresses of its ConstMethod and ConstantPool.
+ * const_method, constants: addresses of its ConstMethod and ConstantPool. symbols: NULL where the
+ * kernel could not read them, as long as the JVM has not touched that part of its archive of shared
+ * classes, which are never unloaded.
  */
 static inline __u32 hotspot_method_id(__u64 const_method, __u64 constants,
-				      const struct hotspot_method_numbers *n)
+				      const struct hotspot_method_numbers *n,
+				      const struct hotspot_method_symbols *symbols)
 {
 	__u64 id = hotspot_hash_word(0, const_method);
 
 	id = hotspot_hash_word(id, constants);
-	return (__u32)hotspot_hash_word(id, (__u64)n->code_size | (__u64)n->name << 16 |
-						    (__u64)n->signature << 32 |
-						    (__u64)n->number << 48);
+	id = hotspot_hash_word(id, (__u64)n->code_size | (__u64)n->name << 16 |
+					   (__u64)n->signature << 32 | (__u64)n->number << 48);
+	if (!symbols)
+		return (__u32)id & ~HOTSPOT_ID_HAS_SYMBOLS;
+	id = hotspot_hash_word(id, symbols->class_name);
+	id = hotspot_hash_word(id, symbols->name);
+	/* the lower half counts references */
+	return (__u32)hotspot_hash_word(id, symbols->references >> 16) | HOTSPOT_ID_HAS_SYMBOLS;
 }
 
 /*

@@ -90,10 +90,10 @@ struct hotspot_scratch {
 	struct hotspot_blob blob; /* of the frame; its header is in header[] */
 	__u32 index; /* of a range; keeps the verifier from following each value on its own */
 	__u8 found; /* a frame was left: words[] are its words */
-	__u8 fresh; /* the frame's blob was not in the cache */
-	__u16 unused;
+	__u8 fresh; /* the frame's blob or Method was not in the cache */
+	__u16 method_size; /* bytes of bytecodes: of hotspot_identify_method() */
 	struct hotspot_code_row row; /* found by hotspot_find_code_row() */
-	__u32 unused2;
+	__u32 method_id; /* of hotspot_identify_method() */
 	__u64 words[2];
 };
 
@@ -115,7 +115,11 @@ struct native_walk {
 	__u8 unused[3];
 	/* number of the process's struct hotspot_process (HOTSPOT_NUMBER()); 0: no JVM */
 	__u32 hotspot;
-	__u32 unused2;
+	/*
+	 * how many classes that JVM has unloaded, with the highest bit set; 0: not read yet. Here
+	 * for the reason of stub_caller.
+	 */
+	__u32 unloads;
 	/*
 	 * sp of the caller of the last frame of a JVM's code that was left, | HOTSPOT_LEFT_STUB if
 	 * that was a stub; 0: there was none. Here, where every walk writes, and not among its

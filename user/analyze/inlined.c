@@ -43,6 +43,12 @@ static uint32_t count_inlined_rows(const struct profile *p, uint32_t first, bool
 	return n;
 }
 
+/* Return whether source lines are known by address: frames of Java, and native ones. */
+static bool has_places(const struct profile_frame *f)
+{
+	return f->f.kind == FRAME_NATIVE || f->f.kind == FRAME_JAVA;
+}
+
 void inlined_attach(struct profile *p, bool functions)
 {
 	uint32_t count;
@@ -54,7 +60,7 @@ void inlined_attach(struct profile *p, bool functions)
 		uint32_t frame = p->inlined[first].frame;
 
 		count = count_inlined_rows(p, first, &whole);
-		if (frame == PROFILE_NONE || !whole || p->frames[frame].f.kind != FRAME_NATIVE)
+		if (frame == PROFILE_NONE || !whole || !has_places(&p->frames[frame]))
 			continue;
 		p->frames[frame].first_place = first;
 		p->frames[frame].place_count = functions ? (uint16_t)count : 0;
@@ -236,7 +242,7 @@ int inlined_name_lines(struct profile *p, struct names *texts)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < p->count.frames && !ret; i++)
-		if (p->frames[i].f.kind == FRAME_NATIVE && p->frames[i].f.line &&
+		if (has_places(&p->frames[i]) && p->frames[i].f.line &&
 		    profile_function_name(p, i))
 			ret = name_frame_by_line(p, texts, i);
 	return ret;

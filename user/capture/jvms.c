@@ -47,6 +47,7 @@ static void describe_process(struct hotspot_process *p, const struct object *o,
 	memcpy(p->rows, jvm->rows, sizeof(p->rows));
 	p->range_count = facts->range_count;
 	memcpy(p->ranges, facts->ranges, sizeof(p->ranges));
+	p->unloads = facts->unloads;
 	p->interpreter_low = facts->interpreter_low;
 	p->interpreter_high = facts->interpreter_high;
 }

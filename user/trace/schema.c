@@ -163,14 +163,14 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 /*
  * SQL for the innermost function at a frame's address, by the rules of inlined_attach(): NULL where
  * nothing is inlined, where rows are missing, where that function has no name, and for frames that
- * are not native.
+ * are neither native nor Java's.
  */
 #define INNERMOST_SQL \
 	"(SELECT function.name FROM inlined JOIN function ON function.id = inlined.function" \
 	" WHERE inlined.frame = part.id AND inlined.depth = 0 AND function.name <> ''" \
 	" AND (SELECT count(*) = max(depth) + 1 FROM inlined WHERE frame = part.id)" \
-	" AND (SELECT kind FROM frame WHERE id = part.id) =" \
-	" (SELECT id FROM frame_kind WHERE word = 'native')), "
+	" AND (SELECT kind FROM frame WHERE id = part.id) IN" \
+	" (SELECT id FROM frame_kind WHERE word IN ('native', 'java'))), "
 
 /*
  * SQL for the samples by function of the innermost frame. The argument is empty, or INNERMOST_SQL
