@@ -117,7 +117,7 @@ struct native_walk {
 	__u32 hotspot;
 	/*
 	 * how many classes that JVM has unloaded, with the highest bit set; 0: not read yet. Here
-	 * for the reason of stub_caller.
+	 * for the reason of java_left.
 	 */
 	__u32 unloads;
 	/*
