@@ -112,8 +112,7 @@ int main(int argc, char **argv)
 		for (int k = 0; k < 2; k++)
 			ns[k ^ (n & 1)] = batch(fd[k ^ (n & 1)], file, calls);
 		if (n >= 0) /* the others warm up */
-			printf("%llu %llu\n", (unsigned long long)ns[0],
-			       (unsigned long long)ns[1]);
+			printf("%llu %llu\n", (unsigned long long)ns[0], (unsigned long long)ns[1]);
 	}
 	return 0;
 }

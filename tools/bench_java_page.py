@@ -12,13 +12,14 @@ HOW = f"""
 **In the kernel**: µs that a sample of a stack of Java frames takes, with 9 native ones below and
 above them: by a breakpoint in the innermost function, to whose event the recorder's program is
 attached, in turns with the same breakpoint without a program. Median of batches (quartiles), and
-the least. **New pcs**: {METHODS:,} methods with {SITES} calls each, so that nearly no return address is
-in skein's caches. **Cold**: that, and between two samples the program reads all over 64 MiB.
+the least. **New pcs**: {METHODS:,} methods with {SITES} calls each, so that nearly no return
+address is in skein's caches. **Cold**: that, and between two samples the program reads all over
+64 MiB.
 
 """
 SLOW = """
-**Slow-down**: wall time of the same work of a Java program (`tools/BenchLoad.java`, JDK {version}, one
-thread, bound to one CPU), by that of runs without a recorder before and after: mean of {rounds}
+**Slow-down**: wall time of the same work of a Java program (`tools/BenchLoad.java`, JDK
+{version}, one thread, bound to one CPU), by that of runs without a recorder before and after: mean of {rounds}
 rounds and the 95 % interval of the mean; arms take turns, each first in another round. The row
 "{nothing}" is such a run without a recorder, too: what is smaller than its interval is no
 difference. **{skein}** is `skein record -a`, on the other CPUs; **{other}** is loaded into the

@@ -46,7 +46,7 @@ kill $!
 shares 60 >/dev/null &
 mkdir {GROUP}
 unshare -m -p -u -f sh -c 'echo 0 >{GROUP}/cgroup.procs; hostname shop
-    mount -t proc proc /proc && exec skein record -e all -F {HZ} \
+    mount -t proc proc /proc && SKEIN_DEBUG_WALK=java exec skein record -e all -F {HZ} \
     --wait-names 60s -o /out/inside.skein -- shares 1' || status=$?
 kill $!
 . /restricted.sh

@@ -312,8 +312,9 @@ static int load_program(struct live *l, struct error *err)
 								 debug_word("hurry")},
 				      err);
 	if (!ret && p.waits)
-		program_set_java_loader(l->program, open_waits_load_java,
-					l->switches.open.reader);
+		program_set_java_loader(l->program, open_waits_load_java, l->switches.open.reader);
+	if (!ret && debug_word("java"))
+		ret = program_wait_for_java(l->program, err);
 	if (!ret && p.waits) {
 		const int taking[] = {program_wait_fd(l->program), program_waker_fd(l->program)};
 

@@ -178,6 +178,8 @@ typedef int (*program_java_loader)(void *context);
 void program_set_java_loader(struct program *p, program_java_loader also, void *context);
 void program_expect_java(struct program *p);
 void program_join_java(struct program *p);
+/* Load them now (for tests). Return 0 or a negative errno. */
+int program_wait_for_java(struct program *p, struct error *err);
 /*
  * Set a layout of a libjvm, or a JVM, under an index (jvms.h). Return 0 or a negative errno; of a
  * layout -EAGAIN as long as the programs for JVMs are being loaded.

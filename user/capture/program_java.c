@@ -95,7 +95,7 @@ static void *run_java_loader(void *context)
 	__atomic_store_n(&p->java.status, ret == -EAGAIN ? -EBUSY : ret, __ATOMIC_RELEASE);
 	/* if it fails, its stacks end at generated code, as without a JVM */
 	if (!ret && p->java.also)
-		(void)p->java.also(p->java.also_context);
+		p->java.also_status = p->java.also(p->java.also_context);
 	return NULL;
 }
 
@@ -130,6 +130,16 @@ void program_join_java(struct program *p)
 		return;
 	pthread_join(p->java.thread, NULL);
 	p->java.threaded = false;
+}
+
+int program_wait_for_java(struct program *p, struct error *err)
+{
+	int ret;
+
+	program_expect_java(p);
+	program_join_java(p);
+	ret = p->java.status ? p->java.status : p->java.also_status;
+	return ret ? error_errno(err, ret, "the programs for JVMs") : 0;
 }
 
 void program_free_java(struct program *p)

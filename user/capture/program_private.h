@@ -20,6 +20,7 @@ struct program_java {
 	int status;
 	program_java_loader also;
 	void *also_context;
+	int also_status; /* its result, once the thread has ended */
 };
 
 struct program_ring {
