@@ -197,12 +197,12 @@ static __always_inline int hotspot_leave_method(struct native_walk *w,
 		return native_walk_end(w, WALK_END_JAVA);
 	hotspot_put_words(w, WIRE_TAG_JAVA_COMPILED, b->address,
 			  HOTSPOT_COMPILED_PLACE(b->id, pc - b->code));
-	if (b->frame_size < 2) /* a method handle's linker has no frame */
-		return hotspot_leave_sized(w, w->sp + 8, 0);
 	/* stubs, and native code behind barriers, are called where sp has moved, too */
 	if ((exact || w->java_left != w->sp) && pc == w->pc &&
 	    !hotspot_find_code_row(w, pc - !exact))
 		return hotspot_leave_by_code(w);
+	if (b->frame_size < 2) /* a method handle's linker has no frame */
+		return hotspot_leave_sized(w, w->sp + 8, 0);
 	if (exact)
 		progress = hotspot_find_progress(w, b->code + (__s64)hotspot_frame_complete(w, l));
 	else if (w->java_left == (w->sp | HOTSPOT_LEFT_STUB) && b->frame_size > 2)

@@ -175,7 +175,7 @@ ready
 ready
 """, prepare='"$JAVAC" --release 17 -cp "$JARS" -d . "$SOURCES/java/Queries.java"'),
     *_programs("Hadoop", (17, 21), "hadoop", """
-again "$JAVA" -cp "$JARS" org.apache.hadoop.examples.ExampleDriver pi 8 200000 &
+again "$JAVA" -cp "$JARS" org.apache.hadoop.examples.ExampleDriver pi 40 1000000 &
 ready
 """),
 )

@@ -21,7 +21,7 @@ from completeness import completeness
 from programs import Loads, ProgramError
 
 FREQUENCY = 999
-SECONDS = 15 if live.LONG else 2
+SECONDS = 15 if live.LONG else 1.5
 ENOUGH = 20000 if live.LONG else 500 # samples
 ENOUGH_OF_VARIANT = 5000 if live.LONG else 500
 TRIES = 8 # recordings until there are enough samples
@@ -81,8 +81,8 @@ class JavaPrograms(live.LiveTest):
     def first_second(self, version):
         """Record the start of a JVM; return its samples from the first with a Java frame on."""
         java = jdks.home_of(version) / "bin" / "java"
-        trace = self.record("-F", FREQUENCY, "-d", "4s", "--wait-names", "60s", "--", java, "-cp",
-                            self.classes(), "Mixed", 2)
+        trace = self.record("-F", FREQUENCY, "-d", "4s" if live.LONG else "2s",
+                            "--wait-names", "60s", "--", java, "-cp", self.classes(), "Mixed", 2)
         known = [row["time"] for row in trace.query("SELECT time, thread, stack FROM sample")
                  if live.FRAME["JAVA"] in trace.stack(row["thread"], row["stack"], 1, 1).kinds]
         self.assertTrue(known, trace.done.err)

@@ -179,7 +179,7 @@ static bool has_gone_wrong(const struct wire_sample *s)
 	       s->user_end == END_UNMAPPED || s->user_end == END_BAD_ROW;
 }
 
-static bool is_java_word(uint64_t word)
+static bool begins_java_frame(uint64_t word)
 {
 	const uint64_t tag = word >> WIRE_TAG_SHIFT;
 
@@ -205,7 +205,7 @@ static uint32_t find_wrong_frame(const uint64_t *words, uint32_t count)
 	uint32_t found = count;
 
 	for (uint32_t i = 0; i + 1 < count;) {
-		const bool java = is_java_word(words[i]);
+		const bool java = begins_java_frame(words[i]);
 		const bool method = words[i] >> WIRE_TAG_SHIFT == WIRE_TAG_JAVA_COMPILED;
 
 		if (called && java && (method || is_adapter(words + i)))
