@@ -98,6 +98,7 @@ struct object_java {
 	unsigned int replies; /* number of replies that had the facts */
 	uint64_t retry_at; /* time of the next request, ns */
 	char *described; /* the JVM, for people; NULL: nothing is known yet */
+	bool reported; /* the info record with that text was emitted */
 };
 
 /* A file as it was when it was opened; used to detect a change. */
