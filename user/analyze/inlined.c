@@ -242,8 +242,7 @@ int inlined_name_lines(struct profile *p, struct names *texts)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < p->count.frames && !ret; i++)
-		if (has_places(&p->frames[i]) && p->frames[i].f.line &&
-		    profile_function_name(p, i))
+		if (has_places(&p->frames[i]) && p->frames[i].f.line && profile_function_name(p, i))
 			ret = name_frame_by_line(p, texts, i);
 	return ret;
 }

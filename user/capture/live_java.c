@@ -118,7 +118,7 @@ static void describe_jvm(struct object *o, int status, const struct jvm_facts *f
 	jvms_describe(text, sizeof(text), status, f, reason);
 	free(o->java.described);
 	o->java.described = strdup(text);
-	o->emitted = false;
+	o->java.reported = false;
 }
 
 void live_java_facts(struct live *l, uint64_t object, int status, const struct jvm_facts *f,
@@ -141,7 +141,9 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct j
 	}
 	if (!status && f->has_table)
 		objects_request_made_table(l->objects, o);
-	describe_jvm(o, status, f, reason);
+	/* one that is known may have ended before it was requested again */
+	if (!status || !o->java.replies)
+		describe_jvm(o, status, f, reason);
 	if (status == -EAGAIN)
 		retry_later(l, o, clock_boot_ns());
 	else if (!status)

@@ -461,6 +461,11 @@ int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct err
 			.build_id = object->file.build_id,
 		};
 
+		/* also without samples that need it: it may say why frames have no names */
+		if (!ret && object->java.described && !object->java.reported) {
+			ret = put_java_info(object, host, sink, err);
+			object->java.reported = !ret;
+		}
 		if (ret)
 			break;
 		if (object->emitted || !object->sampled)
@@ -468,8 +473,6 @@ int objects_emit(struct objects *o, uint64_t host, struct sink *sink, struct err
 		ret = put_mapping(sink, &m, err);
 		if (!ret && object->python.file && object->kind == MAPPING_FILE)
 			ret = put_python_info(object, host, sink, err);
-		if (!ret && object->java.described)
-			ret = put_java_info(object, host, sink, err);
 		if (ret)
 			break;
 		object->emitted = true;
@@ -482,5 +485,5 @@ void objects_forget(struct objects *o)
 	struct object *object, *next;
 
 	HASH_ITER (by_id, o->by_id, object, next)
-		object->sampled = object->emitted = false;
+		object->sampled = object->emitted = object->java.reported = false;
 }

@@ -99,6 +99,7 @@ struct object_java {
 	uint64_t retry_at; /* time of the next request, ns */
 	bool awaited; /* counted in live_walkers.jvms_awaited */
 	char *described; /* the JVM, for people; NULL: nothing is known yet */
+	bool reported; /* the info record with that text was emitted */
 };
 
 /* A file as it was when it was opened; used to detect a change. */

@@ -5,6 +5,8 @@
  * turns: the next class gets the memory of the last one. All names that belong to the turn number
  * 42 have the number 00000042 in them. Each line of the log is one turn: number of the thread,
  * number of the turn, its begin and its end (ns, CLOCK_MONOTONIC). Prints "ready" after some turns.
+ *
+ * Turns one NUMBER: print "ready", and run the class of one number without end.
  */
 import java.io.BufferedWriter;
 import java.io.FileWriter;
@@ -121,14 +123,30 @@ public class Turns {
 		}
 	}
 
-	public static void main(String[] args) throws Exception {
+	static void runOne(int number) throws Throwable {
+		MethodHandle made = make(String.format("%08d", number), number % 2 == 0);
+
+		System.out.println("ready");
+		while (true) {
+			long unused = (long) made.invokeExact(System.nanoTime() + 20_000_000);
+
+			Thread.sleep(5);
+		}
+	}
+
+	public static void main(String[] args) throws Throwable {
+		ordinary = template("T");
+		hidden = template("H");
+		if (args[0].equals("one")) {
+			runOne(Integer.parseInt(args[1]));
+			return;
+		}
+
 		long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
 		long seed = args.length > 2 ? Long.parseLong(args[2]) : 1;
 		Thread[] threads = new Thread[2];
 
 		log = new BufferedWriter(new FileWriter(args[1]));
-		ordinary = template("T");
-		hidden = template("H");
 		for (int i = 0; i < threads.length; i++) {
 			int number = i;
 
