@@ -44,6 +44,14 @@ RET, LEAVE = (0xc3, 0xc2), 0xc9
 PUSHF = 0x9c
 TRAP_FLAG = 0x100
 LEAST_RUN = 100_000  # ns of CPU; a thread that was only woken and stopped again uses less
+SYS_TGKILL = 234
+CODE = 16  # bytes before pc, and from there on
+MOV_RBX, JMP = b"\x48\xbb", b"\xe9"
+FREEZE, YIELD = "jdk.internal.vm.Continuation.doYield", "jdk.internal.vm.Continuation.yield"
+ENDED = "skein's walk ends with a reason"
+THAWED = "frames of a virtual thread came back from the heap in the steps"
+FROZEN = "frames of a virtual thread that go to the heap are already left out by the agent"
+CALL_STUB = "a method calls an interpreted one by a stub in its own code: skein shows it twice"
 METHODS = ("interpreted", "C1", "C2", "wrapper")
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
@@ -195,6 +203,14 @@ class Stop:
     steps: int = 0
     left: int = 0  # frames that were removed in these steps
     end: str = ""
+    code: bytes = b""  # around pc, which is in its middle
+
+    def in_call_stub(self):
+        """Return whether pc is in `mov rbx, METHOD; jmp ADAPTER` of a compiled method."""
+        before, after = self.code[:CODE], self.code[CODE:]
+        return self.place[0] == "method" and (
+            (after[:2], after[10:11]) == (MOV_RBX, JMP)
+            or (before[-10:-8], after[:1]) == (MOV_RBX, JMP))
 
 
 def number(text):
@@ -206,6 +222,7 @@ def look(agent, tid, begun, now):
     traced = Traced(tid)
     stop = Stop(tid, begun, now, None)
     sp, asked, last = traced.registers[RSP], 0, None
+    stop.code = os.pread(traced.memory, 2 * CODE, traced.registers[RIP] - CODE)
     try:
         while True:
             state = (traced.registers[RSP], traced.registers[RIP] >> 4)
@@ -251,30 +268,37 @@ class Pair:
             return (-1, 0)
         return (0,)
 
-    def thawed(self):
-        """Return whether frames of a virtual thread came back from the heap in the steps."""
-        return self.stop.steps and len(self.skein) < len(self.stop.frames) and \
-            self.stop.frames[0].scopes[-1].name.startswith("jdk.internal.vm.Continuation.yield")
-
     def same(self):
-        return not self.why()
+        return not self.skein_end >= 0 and not self.compare(self.skein, self.stop.frames)
 
-    def why(self):
-        """Return how the stacks differ; an empty text if they do not."""
+    def cause(self):
+        """Return the known cause of a difference, proven by the frames; else how they differ."""
         ours, theirs = self.skein, self.stop.frames
-        if self.thawed():
-            theirs = theirs[len(theirs) - len(ours):]
+        if self.skein_end >= 0:
+            return ENDED
+        leaves = [frames[0].scopes[-1].name if frames else "" for frames in (ours, theirs)]
+        if self.stop.steps and len(ours) < len(theirs) and leaves[1].startswith(YIELD) and \
+                not self.compare(ours, theirs[-len(ours):]):
+            return THAWED
+        if not self.stop.steps and len(ours) > len(theirs) and leaves[0] == FREEZE and \
+                not self.compare(ours[-len(theirs):], theirs):
+            return FROZEN
+        # the method that is called may have its return address already
+        if self.stop.in_call_stub() and not (self.compare(ours[1:], theirs)
+                                             and self.compare(ours[1:], theirs[1:])):
+            return CALL_STUB
+        return self.compare(ours, theirs)
+
+    def compare(self, ours, theirs):
+        """Return how stacks differ; an empty text if they do not."""
         more = len(ours) - len(theirs)
         theirs = theirs[max(0, -more):]
-        if self.skein_end >= 0:
-            return f"skein's walk ends ({self.skein_end})"
         if more not in self.leaf():
             return "another number of frames"
         more = max(0, more)
         if more and self.stop.place[0] == "method" and \
                 ours[0].address != number(self.stop.place[1]):
             return "another innermost method"
-        leaf = 1 if self.stop.place[0] != "native" else 0
         for i, (one, other) in enumerate(zip(ours[more:], theirs)):
             if not i and not more and self.stop.place[0] == "linker":
                 continue
@@ -282,12 +306,17 @@ class Pair:
                 return "another method"
             if one.scopes[-1][:2] != other.scopes[-1][:2]:
                 return "another name"
-            # where the thread was interrupted, or where it has run on since, in steps
-            if i < leaf and (other.kind != "interpreted" or not self.stop.whole):
+            if i == 0 and self.is_interrupted(other):
                 continue
             if [s[:3] for s in one.scopes] != [s[:3] for s in other.scopes]:
                 return "another bytecode"
         return ""
+
+    def is_interrupted(self, first):
+        """Return whether the first frame is where the thread was interrupted, or has run on."""
+        if self.stop.steps:
+            return True
+        return self.stop.place[0] != "native" and first.kind != "interpreted"
 
     def kinds(self):
         """Return the kinds of frames in the stack, in words."""
@@ -304,7 +333,7 @@ class Pair:
         def show(frames):
             return " ".join(f"{f.kind or '-'}:{f.address:x}:" + "<".join(
                 f"{s.name}:{s.line}" for s in f.scopes) for f in frames)
-        return (f"{self.why()}: at {self.stop.place}, {self.stop.steps} steps, end "
+        return (f"{self.cause()}: at {self.stop.place}, {self.stop.steps} steps, end "
                 f"{self.skein_end}\n  skein {show(self.skein)}\n  agent {show(self.stop.frames)}")
 
 
@@ -392,42 +421,103 @@ def threads_named(pid, names):
     return found
 
 
+class Stopping:
+    """A recording that stops a JVM, a child of this process, at samples of some of its threads."""
+
+    def __init__(self, case, pid, names, frequency):
+        self.case, self.pid = case, pid
+        self.used = {tid: 0 for tid in threads_named(pid, names)}
+        self.recording = case.begin("-t", ",".join(map(str, self.used)), "-F", frequency,
+                                    "--inlines",
+                                    env=live.clean_environment(SKEIN_DEBUG_WALK="stop"))
+
+    def stops(self, enough):
+        """Yield (end of the stop before, time, threads that ran) of each stop, until enough()."""
+        begun = boot_time()
+        while not enough():
+            wait_for_stop(self.pid)
+            now, ran = boot_time(), []
+            for tid, before in self.used.items():
+                self.used[tid] = cpu_of(self.pid, tid)
+                if before and self.used[tid] - before >= LEAST_RUN:
+                    ran.append(tid)
+            yield begun, now, ran
+            begun = boot_time()
+            os.kill(self.pid, signal.SIGCONT)
+
+    def finish(self):
+        """Return the trace; the JVM runs on."""
+        self.recording.process.send_signal(signal.SIGINT)
+        while self.recording.process.poll() is None:
+            os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)  # the last samples still stop it
+            os.kill(self.pid, signal.SIGCONT)
+            time.sleep(0.01)
+        os.kill(self.pid, signal.SIGCONT)
+        return self.case.finish(self.recording, how=None)
+
+
 def stop_often(case, version, pid, names, count, frequency):
     """
-    Return (pairs, all stops) of a JVM, a child of this process, whose
-    threads with these names are sampled. case is the LiveTest.
+    Return (pairs, all stops) of a JVM, a child of this process, whose threads with these names are
+    sampled. case is the LiveTest.
     """
-    threads = threads_named(pid, names)
-    agent = Agent(version, pid, case.tmp)
+    agent, found = Agent(version, pid, case.tmp), []
     case.addCleanup(agent.close)
     os.kill(pid, signal.SIGSTOP)
     wait_for_stop(pid)
     agent.ready()
     os.kill(pid, signal.SIGCONT)
-    recording = case.begin("-t", ",".join(map(str, threads)), "-F", frequency, "--inlines",
-                           env=live.clean_environment(SKEIN_DEBUG_WALK="stop"))
-    found, begun = [], boot_time()
-    used = {tid: 0 for tid in threads}
+    stopping = Stopping(case, pid, names, frequency)
     try:
-        while len(found) < count:
-            wait_for_stop(pid)
-            now = boot_time()
-            for tid, before in used.items():
-                used[tid] = cpu_of(pid, tid)
-                if before and used[tid] - before >= LEAST_RUN:
-                    found.append(look(agent, tid, begun, now))
-            begun = boot_time()
-            os.kill(pid, signal.SIGCONT)
-    except Ended as end:  # some code of the JVM keeps the flags by which threads are stepped
-        print(f"the JVM ended by signal {end}, behind {found[-1:]}")
+        for begun, now, ran in stopping.stops(lambda: len(found) >= count):
+            found += [look(agent, tid, begun, now) for tid in ran]
+    except Ended as end:  # a popf can bring back the flag by which a thread was stepped
         if end.args[0] != signal.SIGTRAP:
             raise
-        return pairs_of(case.finish(recording), found), found
-    recording.process.send_signal(signal.SIGINT)
-    while recording.process.poll() is None:  # the last sample's stop
-        os.waitpid(pid, os.WUNTRACED | os.WNOHANG)
-        os.kill(pid, signal.SIGCONT)
-        time.sleep(0.01)
-    trace = case.finish(recording, how=None)
-    os.kill(pid, signal.SIGCONT)
-    return pairs_of(trace, found), found
+        return pairs_of(case.finish(stopping.recording), found), found
+    return pairs_of(stopping.finish(), found), found
+
+
+# What HotSpot's own AsyncGetCallTrace found: frames are (name with signature, line), leaf first.
+CallTrace = collections.namedtuple("CallTrace", "tid time count frames")
+
+
+def descriptor(text):
+    """Return a class's name from its signature, as skein shows it."""
+    name = text[1:-1] if text.startswith("L") else text
+    return without_addresses(name.replace("/", "."))
+
+
+def call_traces(path):
+    """Read what call_traces.c has written."""
+    found, lines = [], iter(path.read_text(encoding="utf-8").splitlines())
+    for line in lines:
+        tid, at, count = map(int, line.split())
+        words = [next(lines).rsplit(" ", 2) for _ in range(max(0, count))]
+        found.append(CallTrace(tid, at, count, [(f"{descriptor(w[0])}.{w[1]}", int(w[2]))
+                                                for w in words]))
+    return found
+
+
+def signal_often(case, process, names, count, frequency, output):
+    """
+    Stop a JVM that has the agent call_traces.c as stop_often() does; before it runs on, the thread
+    gets SIGPROF, so that HotSpot walks its stack in the handler, from the same instruction. Return
+    (skein's frames, how its walk ended, CallTrace) of each.
+    """
+    pid, stopping, asked = process.pid, Stopping(case, process.pid, names, frequency), []
+    for begun, now, ran in stopping.stops(lambda: len(asked) >= count):
+        asked += [(tid, begun, now) for tid in ran]
+        for tid in ran:
+            libc.syscall(SYS_TGKILL, pid, tid, signal.SIGPROF)
+    trace = stopping.finish()
+    process.terminate()
+    process.wait()
+    samples, java, found = stops.samples_by_thread(trace), Trace(trace), []
+    traced = call_traces(output)
+    for tid, begun, now in asked:
+        mine = [s for s in samples.get(tid, ()) if begun < s["time"] <= now]
+        theirs = [t for t in traced if t.tid == tid and t.time > now]
+        if mine and theirs:
+            found.append((*java.stack(mine[-1]["stack"]), theirs[0]))
+    return found

@@ -6,15 +6,20 @@ share of the samples, and what gives names; and that nothing is said when there 
 """
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
+import unittest
 
+import jdks
 import live
+import stops
 
 FREQUENCY = 199
 ENOUGH = 20  # samples
 TRIES = 6
+LIBJVM = "lib/server/libjvm.so"
 SPIN = "const t = Date.now(); let x = 0; while (Date.now() - t < %d) " \
     "for (let i = 0; i < 1e5; i++) x = (x * 31 + i) %% 1000003; console.log(x);"
 RUBY = "t = Time.now; x = 0; while Time.now - t < %d / 1000.0; " \
@@ -101,6 +106,54 @@ class Runtimes(live.LiveTest):
 
     def test_erlang(self):
         self.check("Erlang")
+
+    def jdk_without_tables(self):
+        """Return a copy of a JDK whose libjvm lacks an entry that the walker of frames needs."""
+        home, copy = jdks.tool("java").resolve().parents[1], self.tmp / "jdk"
+        shutil.copytree(home, copy, copy_function=os.symlink, ignore_dangling_symlinks=True)
+        for name in ("bin/java", "lib/libjli.so", LIBJVM):
+            (copy / name).unlink()
+            shutil.copy2(home / name, copy / name)
+        library = copy / LIBJVM
+        library.write_bytes(library.read_bytes().replace(b"\0_frame_complete_offset\0",
+                                                         b"\0_frame_complete_offsex\0"))
+        return copy
+
+    def java_in_doctor(self, home):
+        return [r["support"] for r in json.loads(shown("doctor", "--json"))["runtimes"]
+                if r["path"] == str(home / LIBJVM)]
+
+    def record_spinning(self, pid):
+        """Record a JVM; return the report, and how each stack with a Shapes.spin() ended."""
+        for tries in range(TRIES):
+            trace = self.record("-p", pid, "-F", FREQUENCY, "-d", f"{1 << tries}s")
+            report = json.loads(shown("report", "--json", trace.path))
+            if report["stacks"]["due"] >= ENOUGH:
+                break
+        stacks = [stops.parts(trace, row["stack"]) for row in trace.query("SELECT * FROM sample")]
+        return report, [end for _, _, names, end in stacks
+                        if any("Shapes.spin" in name for name in names)]
+
+    @unittest.skipIf(jdks.missing() or not jdks.tool("jcmd"), "no JDK 17 or 25 with jcmd")
+    def test_java_whose_frames_cannot_be_read(self):
+        """What the JVM compiled has names when jcmd has made it write a perf map."""
+        home = self.jdk_without_tables()
+        version = jdks.release_of(home)
+        program = subprocess.Popen([home / "bin" / "java",
+                                    *jdks.command(version, "Shapes", "chain", 3600)[1:]])
+        self.addCleanup(self.end, program)
+        self.addCleanup(pathlib.Path(f"/tmp/perf-{program.pid}.map").unlink, missing_ok=True)
+        self.wait_for(lambda: any("jcmd PID Compiler.perfmap" in text and "not read" in text
+                                  for text in self.java_in_doctor(home)))
+        report, named = self.record_spinning(program.pid)
+        self.assertEqual(named, [])
+        self.assertIn("jcmd PID Compiler.perfmap", str(report["unnamed_runtimes"]))
+        subprocess.run([jdks.tool("jcmd", version), str(program.pid), "Compiler.perfmap"],
+                       check=True, capture_output=True)
+        report, named = self.record_spinning(program.pid)
+        self.assertGreaterEqual(len(named), 0.8 * report["stacks"]["due"], report)
+        self.assertNotIn(-1, named)  # frames may be missing
+        self.assertIn("names from its perf map", "".join(self.java_in_doctor(home)))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,8 @@ struct runtime_process {
 	size_t file; /* index in runtime_search.files */
 	uint32_t pid;
 	uint64_t start, offset; /* of the mapping of the file */
-	bool named; /* it has written a perf map, or the frames of its JVM are read */
+	bool read; /* the frames of its JVM are read */
+	bool perf_map; /* it has written one */
 	char jvm[256]; /* jvms_describe(); "": not known */
 };
 
@@ -78,24 +79,19 @@ static void request_of_runtime(struct runtime_search *s, const struct open_reque
 		s->requested++;
 }
 
-/* Keep a process of a runtime other than Python, and look for its perf map. */
+/* Keep a process of a runtime other than Python. */
 static void add_runtime_process(struct runtime_search *s, const struct runtime_file *f,
 				const struct scanned_mapping *m)
 {
-	uint64_t index = s->processes.count;
 	const struct runtime_process new = {.file = (size_t)(f - s->files.items),
 					    .pid = m->pid,
 					    .start = m->start,
 					    .offset = m->offset};
 
-	if (f->kind == RUNTIME_PYTHON || index == RUNTIME_PROCESSES_MAX)
+	if (f->kind == RUNTIME_PYTHON || s->processes.count == RUNTIME_PROCESSES_MAX)
 		return;
 	if (vector_push(&s->processes, new) < 0)
 		s->error = -ENOMEM;
-	else if (f->kind != RUNTIME_JAVA)
-		request_of_runtime(s, &(struct open_request){.token = TOKEN_PERF_MAP | index,
-							     .what = OPEN_PERF_MAP,
-							     .pid = m->pid});
 }
 
 /* Keep a file, and have it opened if it is to be inspected. */
@@ -141,7 +137,7 @@ static void on_perf_map_opened(struct runtime_search *s, const struct open_reply
 	if (a->fd < 0)
 		return;
 	close(a->fd);
-	s->processes.items[TOKEN_INDEX(a->token)].named = true;
+	s->processes.items[TOKEN_INDEX(a->token)].perf_map = true;
 }
 
 static void on_jvm_memory_opened(struct runtime_search *s, const struct open_reply *a)
@@ -183,7 +179,7 @@ static void on_jvm_read(void *context, uint64_t object, int status, const struct
 	struct runtime_search *s = context;
 	struct runtime_process *p = &s->processes.items[TOKEN_INDEX(object)];
 
-	p->named = !status;
+	p->read = !status;
 	jvms_describe(p->jvm, sizeof(p->jvm), status, facts, reason);
 	s->replied++;
 }
@@ -243,6 +239,21 @@ static void request_jvms(struct runtime_search *s)
 	}
 }
 
+static void request_perf_map(struct runtime_search *s, size_t i)
+{
+	request_of_runtime(s, &(struct open_request){.token = TOKEN_PERF_MAP | i,
+						     .what = OPEN_PERF_MAP,
+						     .pid = s->processes.items[i].pid});
+}
+
+/* Look for perf maps, which may name what the frames of a runtime do not. */
+static void request_perf_maps(struct runtime_search *s)
+{
+	for (size_t i = 0; i < s->processes.count; i++)
+		if (!s->processes.items[i].read)
+			request_perf_map(s, i);
+}
+
 static int search_runtimes(struct runtime_search *s, struct error *err)
 {
 	uint64_t end = clock_boot_ns() + RUNTIMES_TIMEOUT;
@@ -252,6 +263,10 @@ static int search_runtimes(struct runtime_search *s, struct error *err)
 		ret = await_runtimes(s, end, err);
 	if (!ret)
 		request_jvms(s);
+	if (!ret)
+		ret = await_runtimes(s, end, err);
+	if (!ret)
+		request_perf_maps(s);
 	return ret ? ret : await_runtimes(s, end, err);
 }
 
@@ -283,7 +298,8 @@ static void report_python(const struct runtime_file *f, const struct runtime_rec
 
 static bool is_reported_alike(const struct runtime_process *a, const struct runtime_process *b)
 {
-	return a->file == b->file && a->named == b->named && !strcmp(a->jvm, b->jvm);
+	return a->file == b->file && a->read == b->read && a->perf_map == b->perf_map &&
+	       !strcmp(a->jvm, b->jvm);
 }
 
 /* Report the processes that are like process i, unless one before it was. */
@@ -297,8 +313,8 @@ static void report_processes(const struct runtime_search *s, size_t i,
 	struct runtime_found found = {.name = of->name,
 				      .path = f->path,
 				      .support = text,
-				      .readable = p->named,
-				      .tested = p->named};
+				      .readable = p->read || p->perf_map,
+				      .tested = p->read || p->perf_map};
 
 	for (size_t k = 0; k < s->processes.count; k++) {
 		if (!is_reported_alike(p, &s->processes.items[k]))
@@ -307,10 +323,11 @@ static void report_processes(const struct runtime_search *s, size_t i,
 			return;
 		found.processes++;
 	}
-	if (p->named)
-		snprintf(text, sizeof(text), "%s", *p->jvm ? p->jvm : "names from its perf map");
+	if (p->read)
+		snprintf(text, sizeof(text), "%s", p->jvm);
 	else
-		snprintf(text, sizeof(text), "%s%s%s", p->jvm, *p->jvm ? "; " : "", of->unread);
+		snprintf(text, sizeof(text), "%s%s%s", p->jvm, *p->jvm ? "; " : "",
+			 p->perf_map ? "names from its perf map" : of->unread);
 	to->each(to->context, &found);
 }
 

@@ -50,7 +50,8 @@ public class Truth {
         }
 
         static long throughCompiled(int depth, long n) {
-            return depth == 0 ? n : 1 + Optimized.throughInterpreted(depth - 1, n, 2, 3, 4, 5, 6, 7, 8.0);
+            return depth == 0 ? n
+                    : 1 + Optimized.throughInterpreted(depth - 1, n, 2, 3, 4, 5, 6, 7, 8.0);
         }
     }
 
@@ -176,7 +177,9 @@ public class Truth {
 
     static class Lambda {
         static MethodHandle[] handles;
-        static LongUnaryOperator[] operators = {n -> spin(n) + 1, Truth::spin, n -> Optimized.down(2, n)};
+        static LongUnaryOperator[] operators = {
+            n -> spin(n) + 1, Truth::spin, n -> Optimized.down(2, n),
+        };
 
         static void run() throws Throwable {
             for (int i = 0; i < 60; i++) {

@@ -2,6 +2,7 @@
 package jdk.test.whitebox;
 
 import java.lang.reflect.Executable;
+import java.util.concurrent.locks.LockSupport;
 
 /** The part of HotSpot's own test interface (-XX:+WhiteBoxAPI) that compiles and deoptimizes. */
 public class WhiteBox {
@@ -22,7 +23,7 @@ public class WhiteBox {
     public void compile(Executable method, int level) {
         while (!isMethodCompiled0(method, false)) {
             enqueueMethodForCompilation0(method, level, -1);
-            Thread.yield();
+            LockSupport.parkNanos(500_000);
         }
     }
 }
