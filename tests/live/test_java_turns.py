@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 1500
 """
-Test the names of Java classes that are made, run and unloaded without end, in a code cache of 12 MB:
-the memory of a class is soon that of another one, and a sample has the names of its moment or none.
-The program's log says which class ran when in each thread, and each sample is compared with it.
-Names are never wrong, and at most one frame in a thousand has none.
+Test the names of Java classes that are made, run and unloaded without end, in a code cache of 12
+MB: the memory of a class is soon that of another one, and a sample has the names of its moment or
+none. The program's log says which class ran when in each thread, and each sample is compared with
+it. Names are never wrong, and at most one frame in a thousand has none.
 
 False alarms: two methods share a number of 31 bits once in 2 billion pairs.
 """

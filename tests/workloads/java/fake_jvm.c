@@ -44,8 +44,8 @@ static void set(uint64_t address, uint64_t value, size_t bytes)
 
 static void map(uint64_t address, size_t size, int protection)
 {
-	if (mmap((void *)address, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-	    MAP_FAILED)
+	if (mmap((void *)address, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) == MAP_FAILED)
 		exit(1);
 }
 
@@ -53,8 +53,8 @@ static void map(uint64_t address, size_t size, int protection)
 static void place_compiled(void)
 {
 	static const uint8_t code[] = {
-		0x55, 0x48, 0x83, 0xec, 0x10,	    /* push rbp; sub rsp, 16 */
-		0x48, 0xff, 0xcf, 0x75, 0xfb,	    /* dec rdi; jnz */
+		0x55, 0x48, 0x83, 0xec, 0x10, /* push rbp; sub rsp, 16 */
+		0x48, 0xff, 0xcf, 0x75, 0xfb, /* dec rdi; jnz */
 		0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3, /* add rsp, 16; pop rbp; ret */
 	};
 
@@ -67,20 +67,21 @@ static void place_compiled(void)
 	set(blob + 32, blob + SCENE_NMETHOD + sizeof(code), 8);
 	/* offsets from the blob */
 	for (int i = 60; i <= 68; i += 4)
-		set(blob + (uint64_t)i, (uint32_t)word_of(blob + (uint64_t)i) + scene->code - blob, 4);
+		set(blob + (uint64_t)i, (uint32_t)word_of(blob + (uint64_t)i) + scene->code - blob,
+		    4);
 }
 
 /* Code that makes a frame of the interpreter, with rdx as Method and rcx as bcp. */
 static void place_interpreter(void)
 {
 	static const uint8_t code[] = {
-		0x55, 0x48, 0x89, 0xe5,			  /* push rbp; mov rbp, rsp */
-		0x48, 0x8d, 0x45, 0x10, 0x50,		  /* lea rax, [rbp+16]; push rax */
-		0x6a, 0x00, 0x52,			  /* push 0; push rdx */
+		0x55, 0x48, 0x89, 0xe5, /* push rbp; mov rbp, rsp */
+		0x48, 0x8d, 0x45, 0x10, 0x50, /* lea rax, [rbp+16]; push rax */
+		0x6a, 0x00, 0x52, /* push 0; push rdx */
 		0x6a, 0x00, 0x6a, 0x00, 0x6a, 0x00, 0x6a, 0x00, /* push 0, four times */
-		0x51,					  /* push rcx */
-		0x48, 0xff, 0xcf, 0x75, 0xfb,		  /* dec rdi; jnz */
-		0x48, 0x89, 0xec, 0x5d, 0xc3,		  /* mov rsp, rbp; pop rbp; ret */
+		0x51, /* push rcx */
+		0x48, 0xff, 0xcf, 0x75, 0xfb, /* dec rdi; jnz */
+		0x48, 0x89, 0xec, 0x5d, 0xc3, /* mov rsp, rbp; pop rbp; ret */
 	};
 
 	memcpy((void *)INTERPRETER, code, sizeof(code));
@@ -144,7 +145,8 @@ static uint32_t next_random(void)
 /* Change words of what is read, in a thread of its own; the code itself stays. */
 static void *tear(void *unused)
 {
-	static const uint64_t values[] = {0, 1, KERNEL, UNMAPPED, IMAGE_BASE, CODE, COMPILED, -1ull};
+	static const uint64_t values[] = {0,	      1,    KERNEL,   UNMAPPED,
+					  IMAGE_BASE, CODE, COMPILED, -1ull};
 
 	while (!done) {
 		uint32_t offset = next_random() % (uint32_t)scene->image.used & ~7u;
@@ -267,13 +269,13 @@ static const struct {
 	void (*lie)(void);
 	void *(*thread)(void *);
 } kinds[] = {
-	{"plausible", NULL, NULL},	{"late", NULL, NULL},
+	{"plausible", NULL, NULL},	  {"late", NULL, NULL},
 	{"segments", lie_segments, NULL}, {"headers", lie_headers, NULL},
-	{"methods", lie_methods, NULL},	{"scopes", lie_scopes, NULL},
+	{"methods", lie_methods, NULL},	  {"scopes", lie_scopes, NULL},
 	{"counters", lie_counters, NULL}, {"heaps", lie_heaps, NULL},
-	{"garbled", lie_garbled, NULL},	{"foreign", lie_foreign, NULL},
+	{"garbled", lie_garbled, NULL},	  {"foreign", lie_foreign, NULL},
 	{"unfilled", lie_unfilled, NULL}, {"unloads", NULL, count_unloads},
-	{"frames", NULL, resize_frame},	{"torn", NULL, tear},
+	{"frames", NULL, resize_frame},	  {"torn", NULL, tear},
 };
 
 int main(int argc, char **argv)
