@@ -283,14 +283,14 @@ static __always_inline int hotspot_cached_method(struct hotspot_method *m, __u64
 
 /* Read the symbols of a method whose name has that index. Return 0 on success. */
 static __always_inline int hotspot_read_symbols(struct native_walk *w,
-						const struct hotspot_layout *l, __u64 constants,
-						struct hotspot_method_symbols *s)
+						const struct hotspot_layout *l, __u64 constants)
 {
-	__u64 slot = hotspot_const_short(w, l->const_name);
-	__u64 class = 0;
+	struct hotspot_method_symbols *s = &w->java.symbols;
+	__u64 slot = w->java.numbers.name;
 
-	return hotspot_read(w, &class, sizeof(class), constants + l->pool_holder) ||
-	       hotspot_read(w, &s->class_name, sizeof(s->class_name), class + l->class_name) ||
+	return hotspot_read(w, &w->java.class, sizeof(w->java.class), constants + l->pool_holder) ||
+	       hotspot_read(w, &s->class_name, sizeof(s->class_name),
+			    w->java.class + l->class_name) ||
 	       hotspot_read(w, &s->references, sizeof(s->references),
 			    s->class_name + l->symbol_references) ||
 	       hotspot_read(w, &s->name, sizeof(s->name), constants + l->pool_bytes + 8 * slot);
@@ -304,8 +304,7 @@ HOTSPOT_FUNCTION int hotspot_identify_method(struct native_walk *w, __u64 addres
 {
 	const struct hotspot_process *p = w ? hotspot_find_process(w) : NULL;
 	const struct hotspot_layout *l = p ? hotspot_find_layout(p) : NULL;
-	struct hotspot_method_symbols symbols = {0};
-	struct hotspot_method_numbers numbers;
+	struct hotspot_method_numbers *numbers;
 	__u64 constants;
 	__u32 bytes;
 
@@ -319,16 +318,15 @@ HOTSPOT_FUNCTION int hotspot_identify_method(struct native_walk *w, __u64 addres
 	constants = w->java.method[l->const_constants / 8 & (HOTSPOT_METHOD_BYTES / 8 - 1)];
 	if (!constants || (constants & 7) || constants >> 47)
 		return -1;
-	numbers = (struct hotspot_method_numbers){
-		.code_size = hotspot_const_short(w, l->const_code_size),
-		.name = hotspot_const_short(w, l->const_name),
-		.signature = hotspot_const_short(w, l->const_signature),
-		.number = hotspot_const_short(w, l->const_number),
-	};
-	w->java.method_size = numbers.code_size;
-	w->java.method_id = hotspot_method_id(
-		address, constants, &numbers,
-		hotspot_read_symbols(w, l, constants, &symbols) ? NULL : &symbols);
+	numbers = &w->java.numbers;
+	numbers->code_size = hotspot_const_short(w, l->const_code_size);
+	numbers->name = hotspot_const_short(w, l->const_name);
+	numbers->signature = hotspot_const_short(w, l->const_signature);
+	numbers->number = hotspot_const_short(w, l->const_number);
+	w->java.method_size = numbers->code_size;
+	w->java.method_id =
+		hotspot_method_id(address, constants, numbers,
+				  hotspot_read_symbols(w, l, constants) ? NULL : &w->java.symbols);
 	return 0;
 }
 

@@ -94,6 +94,13 @@ struct hotspot_scratch {
 	__u16 method_size; /* bytes of bytecodes: of hotspot_identify_method() */
 	struct hotspot_code_row row; /* found by hotspot_find_code_row() */
 	__u32 method_id; /* of hotspot_identify_method() */
+	/*
+	 * what the id is made of, and the method's class: not on the stack, of which all functions
+	 * together have only 512 bytes
+	 */
+	struct hotspot_method_numbers numbers;
+	struct hotspot_method_symbols symbols;
+	__u64 class;
 	__u64 words[2];
 };
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """
 Test programs that fake a JVM, or whose JVM is unusual or dies: the work stays bounded, the reason

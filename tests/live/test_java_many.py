@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """
 Test many JVMs at once, of all JDKs, each in namespaces of its own as in a container, that come and

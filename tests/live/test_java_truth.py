@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 3600
 """
 Compare the Java frames of samples with those that the JDK's own Serviceability Agent finds in the

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 1500
 """
 Test the names of Java classes that are made, run and unloaded without end, in a code cache of 12

@@ -39,7 +39,7 @@ mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 mount -t cgroup2 cgroup /sys/fs/cgroup
 mount -t bpf bpf /sys/fs/bpf
-while sleep 2; do printf . >/dev/ttyS0; done &
+while usleep 2000000; do printf . >/dev/ttyS0; done &
 chmod 1777 /tmp
 for port in 1 2; do stty raw -echo </dev/ttyS$port; done
 cd /tmp
