@@ -201,7 +201,7 @@ class Privileges(live.LiveTest):
         self.check_without(None, targets, 0)
 
     def test_priority(self):
-        for names, nice in ((self.table, -10), ([n for n in self.table if n != "CAP_SYS_NICE"], 0)):
+        for names, nice in ((self.table, -15), ([n for n in self.table if n != "CAP_SYS_NICE"], 0)):
             recording = self.begin("-p", os.getpid(), prefix=with_capabilities(names, 0))
             priority = os.getpriority(os.PRIO_PROCESS, recording.pid)
             self.finish(recording)

@@ -109,10 +109,11 @@ char *recorder_choose_cache(const char *given, char *buf, size_t size);
  * CPU time. Its helpers come next: while tables are late, samples wait with copies of their stacks,
  * which costs more CPU time and memory than the helpers need. (Of 40 runnable threads on 2 CPUs at
  * 999 Hz, 12 to 28 % of the stacks were given up with a nice value of -5, none with -10.) The
- * helpers get less than the recorder, because a hostile file can keep them busy for long. Without
- * CAP_SYS_NICE the priority stays as it is.
+ * recorder gets about four times the share of a helper, because a hostile file can keep helpers
+ * busy for long, and rings fill while several make tables. Without CAP_SYS_NICE the priority stays
+ * as it is.
  */
-#define RECORDER_NICE (-10)
+#define RECORDER_NICE (-15)
 #define HELPERS_NICE (-9) /* set while the helpers are forked in capture_source() */
 void recorder_raise_priority(int nice);
 
