@@ -19,11 +19,11 @@ address is in skein's caches. **Cold**: that, and between two samples the progra
 """
 SLOW = """
 **Slow-down**: wall time of the same work of a Java program (`tools/BenchLoad.java`, JDK
-{version}, one thread, bound to one CPU), by that of runs without a recorder before and after: mean of {rounds}
-rounds and the 95 % interval of the mean; arms take turns, each first in another round. The row
-"{nothing}" is such a run without a recorder, too: what is smaller than its interval is no
-difference. **{skein}** is `skein record -a`, on the other CPUs; **{other}** is loaded into the
-program, with `event=cpu,cstack=vm`. Neither's start nor end is counted.
+{version}, one thread, bound to one CPU), by that of runs without a recorder before and after: mean
+of {rounds} rounds and the 95 % interval of the mean; arms take turns, each first in another
+round. The row "{nothing}" is such a run without a recorder, too: what is smaller than its
+interval is no difference. **{skein}** is `skein record -a`, on the other CPUs; **{other}** is
+loaded into the program, with `event=cpu,cstack=vm`. Neither's start nor end is counted.
 
 """
 

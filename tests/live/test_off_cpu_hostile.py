@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# beside others
 # timeout: 400
 """
 Stacks of waits where they are hard to take: threads that end, execute a program or are killed as

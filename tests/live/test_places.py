@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# beside others
 """
 Record where a part of the machine is missing or goes away: a pid namespace that ends, a container
 without its root, a /proc that hides processes, and other mounts of control groups. Every lack has

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# beside others
 """
 The static program records in the userland of a small distribution, which has busybox in place of
 GNU's tools and musl in place of the GNU C library: what runs there is whole and named, and doctor
