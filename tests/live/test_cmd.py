@@ -98,7 +98,7 @@ class Commands(live.LiveTest):
         over.touch()
         done = recording.wait()
         usual = os.getpriority(os.PRIO_PROCESS, 0)
-        self.assertEqual(priorities, [min(usual, -10)] + 3 * [min(usual, -9)])
+        self.assertEqual(priorities, [min(usual, -15)] + 3 * [min(usual, -9)])
         self.assertEqual(int(done.out), usual)
 
     def test_help(self):
