@@ -427,6 +427,18 @@ static int watch_all_fds(struct live *l, struct error *err)
 	return ret ? error_errno(err, ret, "epoll") : 0;
 }
 
+/* Wait for replies of helpers and records of mappings, for 10 ms at most, and handle them. */
+static int await_helpers(struct live *l, struct error *err)
+{
+	struct epoll_event e;
+	int ret;
+
+	epoll_wait(l->epoll, &e, 1, 10);
+	live_java_poll(l, clock_boot_ns());
+	ret = live_poll_helpers(l, true, err);
+	return ret ? ret : sideband_drain(l->rings.sideband, clock_boot_ns());
+}
+
 /* Find all processes and their mappings before the first sample, for at most SCAN_LIMIT. */
 static int scan_machine(struct live *l, struct error *err)
 {
@@ -435,15 +447,8 @@ static int scan_machine(struct live *l, struct error *err)
 
 	if (ret)
 		return error_errno(err, ret, "reading /proc");
-	while (!ret && !l->helpers.scanned && clock_boot_ns() < until) {
-		struct epoll_event e;
-
-		epoll_wait(l->epoll, &e, 1, 10);
-		live_java_poll(l, clock_boot_ns());
-		ret = live_poll_helpers(l, true, err);
-		if (!ret)
-			ret = sideband_drain(l->rings.sideband, clock_boot_ns());
-	}
+	while (!ret && !l->helpers.scanned && clock_boot_ns() < until)
+		ret = await_helpers(l, err);
 	return ret;
 }
 
@@ -461,8 +466,6 @@ static int prepare_tables(struct live *l, struct error *err)
 
 	p->preparing = true;
 	while (!ret && clock_boot_ns() < until && l->options.keep_going(l->options.context, p)) {
-		struct epoll_event e;
-
 		p->pending_tables = symbolizer_tables_pending(l->helpers.symbolizer);
 		if (!p->pending_tables && !opener_pending(l->helpers.opener))
 			break;
@@ -473,11 +476,7 @@ static int prepare_tables(struct live *l, struct error *err)
 			if (until > clock_boot_ns() + MAKING_LIMIT)
 				until = clock_boot_ns() + MAKING_LIMIT;
 		}
-		epoll_wait(l->epoll, &e, 1, 10);
-		live_java_poll(l, clock_boot_ns());
-		ret = live_poll_helpers(l, true, err);
-		if (!ret)
-			ret = sideband_drain(l->rings.sideband, clock_boot_ns());
+		ret = await_helpers(l, err);
 	}
 	p->preparing = false;
 	return ret;
@@ -493,13 +492,7 @@ static int prepare_walkers(struct live *l, struct error *err)
 	int ret = update_walkers(l, clock_boot_ns(), err);
 
 	while (!ret && live_java_pending(l) && clock_boot_ns() < until) {
-		struct epoll_event e;
-
-		epoll_wait(l->epoll, &e, 1, 10);
-		live_java_poll(l, clock_boot_ns());
-		ret = live_poll_helpers(l, true, err);
-		if (!ret)
-			ret = sideband_drain(l->rings.sideband, clock_boot_ns());
+		ret = await_helpers(l, err);
 		if (!ret && l->walkers.remapped)
 			ret = update_walkers(l, clock_boot_ns(), err);
 	}

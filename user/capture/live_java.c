@@ -218,8 +218,7 @@ static uint32_t find_wrong_frame(const uint64_t *words, uint32_t count)
 	return found;
 }
 
-/* Return the place of the instruction that was interrupted, or of the call that has not returned.
- */
+/* Return the place of the instruction that was interrupted, or of the call that is not over. */
 static uint64_t place_of_frame(const uint64_t *words, bool first)
 {
 	uint64_t place = words[1];
