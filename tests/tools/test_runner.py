@@ -39,6 +39,17 @@ if not mark.exists():
     raise SystemExit("a bad moment")
 print("a better one")
 """
+# passes if the file of the other number runs at the same time
+MEETS = """# beside others
+import os, pathlib, time
+folder = pathlib.Path(os.environ["BUILD"])
+(folder / "here-{0}").touch()
+for _ in range(100):
+    if (folder / "here-{1}").exists():
+        raise SystemExit(0)
+    time.sleep(0.05)
+raise SystemExit("nobody came")
+"""
 CHECK = "print('50%: Checks: 4, Failures: 1, Errors: 1'); raise SystemExit(1)"
 
 
@@ -110,6 +121,17 @@ class Runner(unittest.TestCase):
                                     f"(output of the failure: {log})")
         self.assertIn("a bad moment", log.read_text())
         self.assertIn("a better one", log.with_name("live-test_once.log").read_text())
+
+    def test_files_beside_others(self):
+        """They run at once in the short form; one that fails has its second run by itself."""
+        self.add("live/test_a.py", MEETS.format(1, 2))
+        self.add("live/test_b.py", MEETS.format(2, 1))
+        self.add("live/test_once.py", "# beside others\n" + ONCE)
+        self.assertEqual(self.last_line("--jobs", "3"), (
+            0, "3 passed, 0 failed, 0 skipped, 1 of the files only when run again"))
+        for mark in (self.root / "build").glob("here-*"):
+            mark.unlink()
+        self.assertEqual(self.last_line("--long"), (1, "2 passed, 1 failed, 0 skipped"))
 
     def test_what_fails_twice_has_failed(self):
         self.add("vm/test_bad.py", "open('runs', 'a').write('x')\nraise SystemExit(3)")
