@@ -11,7 +11,6 @@ import statistics
 import subprocess
 import sys
 import time
-import zipfile
 
 import bench_kernel
 from bench_background import Metered
@@ -25,8 +24,6 @@ SKEIN, ASYNC, NOTHING = "skein", "async-profiler", "nothing"
 RATES = (99, 999)  # Hz
 ARMS = ((NOTHING, 0), *((name, rate) for name in (SKEIN, ASYNC) for rate in RATES))
 VERSIONS = (17, 25)
-ASYNC_JAR = "async-profiler/async-profiler-*.jar"  # in the cache of tools/deps
-ASYNC_LIBRARY = "linux-x64/libasyncProfiler.so"
 SETTLE = 1.0  # s until a recorder has the unwind tables, and the JVM's layout
 HEAP = ("-XX:+UseSerialGC", "-Xms512m", "-Xmx512m")
 METHODS, SITES = 4096, 16  # of NewCode
@@ -73,15 +70,6 @@ def compiled_classes(bench):
     output_of([javac, "-nowarn", "-d", folder, ROOT / "tools" / "BenchLoad.java",
                folder / "NewCode.java"])
     return folder
-
-
-def async_library(folder):
-    """Return async-profiler's library, or None."""
-    found = sorted(jdks.CACHE.glob(ASYNC_JAR))
-    if not found:
-        return None
-    with zipfile.ZipFile(found[-1]) as jar:
-        return pathlib.Path(jar.extract(ASYNC_LIBRARY, folder))
 
 
 class Program:
@@ -222,7 +210,7 @@ def innermost(program):
 def java(bench):
     """Return {"slowdown": [Slowdown], "stacks": [Stack], "async": version}."""
     folder = compiled_classes(bench)
-    library = async_library(bench.folder)
+    _, library = jdks.async_profiler() or (None, None)
     if not library:
         bench.say("async-profiler cannot be had: it is not compared")
     meter = bench.compile("bench_java_meter", "-O2", "bench_java_meter.c", "-lbpf")
