@@ -223,7 +223,8 @@ void symbolizer_free(struct symbolizer *s)
 
 	if (!s)
 		return;
-	symbolizer_free(s->second);
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++)
+		symbolizer_free(s->others[i]);
 	helper_close(&s->worker);
 	free_requests(&s->sent);
 	free_requests(&s->gathering);
@@ -232,7 +233,7 @@ void symbolizer_free(struct symbolizer *s)
 		request_free(r);
 	HASH_ITER (hh, s->objects, o, next)
 		client_object_free(s, o);
-	if (!s->is_second)
+	if (!s->is_other)
 		table_cache_close(s->cache);
 	free(s);
 }
@@ -292,16 +293,50 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 	return refuse_fd(fd, -EINVAL);
 }
 
+/* Return one of s->others, which is started if that is necessary; or NULL. */
+static struct symbolizer *other_symbolizer(struct symbolizer *s, enum other_symbolizer which)
+{
+	struct worker_options options = s->options;
+	struct epoll_event event = {.events = EPOLLIN};
+	struct symbolizer *other = NULL;
+
+	if (s->others[which])
+		return s->others[which];
+	if (which == OTHER_MEMORY)
+		options.kind = WORKER_MEMORY;
+	if (new_symbolizer(&other, &s->events, &options, NULL) < 0)
+		return NULL;
+	other->is_other = true;
+	other->cache = s->cache;
+	if (epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, other->worker.poll, &event) < 0) {
+		symbolizer_free(other);
+		return NULL;
+	}
+	return s->others[which] = other;
+}
+
+/* Add the memory of a process, as add_object(). runtime.data may be NULL: there was no memory. */
+static int add_memory(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
+		      struct runtime_data runtime)
+{
+	struct symbolizer *of = runtime.data ? other_symbolizer(s, OTHER_MEMORY) : NULL;
+
+	if (of)
+		return add_object(of, id, kind, fd, runtime);
+	free(runtime.data);
+	return refuse_fd(fd, -ENOMEM);
+}
+
 int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 			  const struct python_layout *layout, uint64_t code_type)
 {
 	struct python_interpreter *python = calloc(1, sizeof(*python));
 
-	if (!python)
-		return refuse_fd(fd, -ENOMEM);
-	python->layout = *layout;
-	python->code_type = code_type;
-	return add_object(s, object, OBJECT_PYTHON, fd,
+	if (python) {
+		python->layout = *layout;
+		python->code_type = code_type;
+	}
+	return add_memory(s, object, OBJECT_PYTHON, fd,
 			  (struct runtime_data){python, sizeof(*python)});
 }
 
@@ -310,10 +345,9 @@ int symbolizer_add_java(struct symbolizer *s, uint64_t object, int fd,
 {
 	struct hotspot_objects *java = malloc(sizeof(*java));
 
-	if (!java)
-		return refuse_fd(fd, -ENOMEM);
-	*java = *objects;
-	return add_object(s, object, OBJECT_JAVA, fd, (struct runtime_data){java, sizeof(*java)});
+	if (java)
+		*java = *objects;
+	return add_memory(s, object, OBJECT_JAVA, fd, (struct runtime_data){java, sizeof(*java)});
 }
 
 static bool is_request_about(const struct queue_item *item, const void *object)
@@ -321,34 +355,11 @@ static bool is_request_about(const struct queue_item *item, const void *object)
 	return ((const struct request *)item)->object == object;
 }
 
-/* Start the second symbolizer, for files whose reader may hang, unless it exists already. */
-static int start_second_symbolizer(struct symbolizer *s)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-	struct symbolizer *second = NULL;
-	int ret;
-
-	if (s->second)
-		return 0;
-	ret = new_symbolizer(&second, &s->events, &s->options, NULL);
-	if (ret < 0)
-		return ret;
-	second->is_second = true;
-	second->cache = s->cache;
-	if (epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, second->worker.poll, &event) < 0) {
-		ret = -errno;
-		symbolizer_free(second);
-		return ret;
-	}
-	s->second = second;
-	return 0;
-}
-
 int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
 {
-	int ret = start_second_symbolizer(s);
+	struct symbolizer *of = other_symbolizer(s, OTHER_SUSPICIOUS);
 
-	return ret < 0 ? refuse_fd(fd, ret) : symbolizer_add(s->second, object, kind, fd);
+	return of ? symbolizer_add(of, object, kind, fd) : refuse_fd(fd, -EAGAIN);
 }
 
 void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid)
@@ -463,7 +474,7 @@ int symbolizer_inspect(struct symbolizer *s, uint64_t object)
 
 int symbolizer_request_jvm(struct symbolizer *s, uint64_t object)
 {
-	struct client_object *o = client_object_lookup(s, object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 	int ret;
 
 	if (!o || o->kind != OBJECT_JAVA)
@@ -480,7 +491,7 @@ int symbolizer_request_java_code(struct symbolizer *s, uint64_t object, uint64_t
 				 uint64_t place)
 {
 	const struct message_lookup q = {.address = blob, .place = place};
-	struct client_object *o = client_object_lookup(s, object);
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
 	struct request *r;
 
 	if (!o || o->kind != OBJECT_JAVA)
@@ -648,8 +659,10 @@ int symbolizer_flush(struct symbolizer *s)
 {
 	struct request *r;
 
-	if (s->second)
-		(void)symbolizer_flush(s->second);
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
+		if (s->others[i])
+			(void)symbolizer_flush(s->others[i]);
+	}
 	if (!s->gathering.first)
 		return 0;
 	while ((r = request_dequeue(&s->gathering)))
@@ -665,8 +678,10 @@ int symbolizer_flush_transient(struct symbolizer *s)
 	struct request *r;
 	bool sent = false;
 
-	if (s->second)
-		(void)symbolizer_flush_transient(s->second);
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
+		if (s->others[i])
+			(void)symbolizer_flush_transient(s->others[i]);
+	}
 	s->gathering = (struct queue){0};
 	while ((r = request_dequeue(&all))) {
 		if (!object_is_of_runtime(r->object) && r->object->kind != OBJECT_PERFMAP) {
@@ -684,12 +699,20 @@ int symbolizer_flush_transient(struct symbolizer *s)
 
 uint64_t symbolizer_gathered(const struct symbolizer *s)
 {
-	return s->gathered + (s->second ? s->second->gathered : 0);
+	uint64_t all = s->gathered;
+
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++)
+		all += s->others[i] ? s->others[i]->gathered : 0;
+	return all;
 }
 
 uint64_t symbolizer_pending(const struct symbolizer *s)
 {
-	return s->pending + (s->second ? s->second->pending : 0);
+	uint64_t all = s->pending;
+
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++)
+		all += s->others[i] ? s->others[i]->pending : 0;
+	return all;
 }
 
 const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
@@ -700,11 +723,18 @@ const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out)
 {
 	helper_add_cost(&s->worker, out);
-	if (s->second)
-		helper_add_cost(&s->second->worker, out);
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
+		if (s->others[i])
+			helper_add_cost(&s->others[i]->worker, out);
+	}
 }
 
 int symbolizer_worker_pid(const struct symbolizer *s)
 {
 	return s->worker.pid;
+}
+
+int symbolizer_memory_worker_pid(const struct symbolizer *s)
+{
+	return s->others[OTHER_MEMORY] ? s->others[OTHER_MEMORY]->worker.pid : 0;
 }

@@ -232,8 +232,10 @@ void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid);
 
 /*
  * Add the memory of a process that runs an interpreter with this layout, whose PyCode_Type is at
- * address code_type; see symbolizer_add() for fd and errors. The worker remembers what it has read
- * of a code object, also after the process has ended.
+ * address code_type; see symbolizer_add() for fd and errors. The memory of processes is read by a
+ * worker of its own, which is started for the first of them: names may be gone while another worker
+ * reads a large file. It remembers what it has read of a code object, also after the process has
+ * ended.
  */
 int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
 			  const struct python_layout *layout, uint64_t code_type);
@@ -427,7 +429,9 @@ const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 
 /* Add the cost of the workers so far to *out, including workers that were killed. */
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out);
-/* Return the pid of the worker (not of the second), for tests; 0 while there is none. */
+/* Return the pid of the worker (not of others), for tests; 0 while there is none. */
 int symbolizer_worker_pid(const struct symbolizer *s);
+/* The same for the worker that reads the memory of processes. */
+int symbolizer_memory_worker_pid(const struct symbolizer *s);
 
 #endif

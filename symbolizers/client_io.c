@@ -580,10 +580,10 @@ static int client_exchange_messages(struct symbolizer *s)
 	return ret ? ret : send_waiting(s);
 }
 
-/* Add the statistics of s->second, which reads suspicious files, to those of s, and clear them. */
-static void move_stats(struct symbolizer *s)
+/* Add the statistics of one of s->others to those of s, and clear them. */
+static void move_stats(struct symbolizer *s, struct symbolizer *other)
 {
-	struct symbolizer_stats *to = &s->stats, *from = &s->second->stats;
+	struct symbolizer_stats *to = &s->stats, *from = &other->stats;
 
 	to->requested += from->requested;
 	to->replied += from->replied;
@@ -601,11 +601,13 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 	uint64_t generation = s->worker.generation;
 	int ret;
 
-	if (s->second) {
-		ret = symbolizer_poll(s->second, now, err);
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
+		if (!s->others[i])
+			continue;
+		ret = symbolizer_poll(s->others[i], now, err);
 		if (ret < 0)
 			return ret;
-		move_stats(s);
+		move_stats(s, s->others[i]);
 	}
 	helper_begin_poll(&s->worker, now);
 	s->waiting.now = now;

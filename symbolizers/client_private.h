@@ -87,6 +87,13 @@ struct request {
 	uint32_t place_flags; /* enum place_flag of the last record */
 };
 
+/* Symbolizers with workers of their own, so that their objects do not wait for other ones. */
+enum other_symbolizer {
+	OTHER_SUSPICIOUS, /* files whose reader may hang */
+	OTHER_MEMORY, /* memory of processes: names may be gone while a large file is read */
+	OTHER_SYMBOLIZERS,
+};
+
 struct symbolizer {
 	struct symbolizer_events events;
 	struct symbolizer_stats stats;
@@ -94,8 +101,8 @@ struct symbolizer {
 	struct queue gathering, sent;
 	struct queue delayed; /* requests that could not be added to waiting for lack of memory */
 	struct fair waiting;
-	struct symbolizer *second; /* second symbolizer, for suspicious files; or NULL */
-	bool is_second;
+	struct symbolizer *others[OTHER_SYMBOLIZERS]; /* NULL: not started yet */
+	bool is_other; /* it belongs to another symbolizer, and to its cache */
 	uint64_t pending, gathered, tables_pending, keys_pending, sequence;
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files;
@@ -189,12 +196,16 @@ static inline unsigned int request_rank(const struct request *r)
 	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }
 
-/* Return the symbolizer that reads an object: s->second if only that has the object, else s. */
+/* Return the symbolizer that reads an object: the other one that alone has the object, else s. */
 static inline struct symbolizer *symbolizer_of_object(struct symbolizer *s, uint64_t id)
 {
-	return s->second && !client_object_lookup(s, id) && client_object_lookup(s->second, id)
-		       ? s->second
-		       : s;
+	if (client_object_lookup(s, id))
+		return s;
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
+		if (s->others[i] && client_object_lookup(s->others[i], id))
+			return s->others[i];
+	}
+	return s;
 }
 
 #endif

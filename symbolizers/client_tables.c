@@ -79,7 +79,9 @@ int symbolizer_request_pages(struct symbolizer *s, uint64_t object,
 
 uint64_t symbolizer_tables_pending(const struct symbolizer *s)
 {
-	return s->tables_pending;
+	const struct symbolizer *memory = s->others[OTHER_MEMORY];
+
+	return s->tables_pending + (memory ? memory->tables_pending : 0);
 }
 
 uint64_t symbolizer_keys_pending(const struct symbolizer *s)
@@ -100,8 +102,10 @@ void symbolizer_drop_tables(struct symbolizer *s)
 	struct fair_owner *w, *next;
 	struct request *r;
 
-	if (s->second)
-		symbolizer_drop_tables(s->second);
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
+		if (s->others[i])
+			symbolizer_drop_tables(s->others[i]);
+	}
 	HASH_ITER (hh, s->waiting.owners, w, next) {
 		struct queue theirs = fair_pick(&s->waiting, w, is_whole_table, NULL);
 

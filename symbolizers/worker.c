@@ -634,6 +634,7 @@ static void reset_signals(void)
 static int confine_worker(int socket, int parent, const struct worker_options *o)
 {
 	static const char *const names[] = {[WORKER_NAMES] = "skein-names",
+					    [WORKER_MEMORY] = "skein-memory",
 					    [WORKER_PAGES] = "skein-pages",
 					    [WORKER_SOURCES] = "skein-lines"};
 	const bool sources = o->kind == WORKER_SOURCES;

@@ -16,6 +16,7 @@
 
 enum worker_kind {
 	WORKER_NAMES, /* reads symbols, unwind tables and interpreters */
+	WORKER_MEMORY, /* the same, for the memory of processes */
 	WORKER_PAGES, /* the same, for a client that requests only pages of unwind tables */
 	WORKER_SOURCES, /* reads lines and inlined functions */
 };

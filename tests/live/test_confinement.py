@@ -9,6 +9,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import live
@@ -160,9 +161,10 @@ class Confinement(live.LiveTest):
         have some, too.
         """
         self.start(workload("loop"), 100)
+        self.start(sys.executable, "-c", "while True: pass")  # whose names have a helper
         recording = self.begin("-a", "--inlines")
         helpers = [self.helper(recording, name)
-                   for name in ("skein-names", "skein-lines", "skein-opener")]
+                   for name in ("skein-names", "skein-memory", "skein-lines", "skein-opener")]
         for pid in helpers:
             self.wait_for(lambda pid=pid: status_of(pid)["Seccomp"].strip() == "2")
         users = {self.check_own_user(status_of(pid)) for pid in helpers}

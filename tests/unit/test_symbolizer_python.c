@@ -161,6 +161,13 @@ static void add(struct symbolizer *s, uint64_t object, int fd)
 	ck_assert_int_eq(symbolizer_add_python(s, object, fd, layout, CODE_TYPE), 0);
 }
 
+/* The symbolizer that reads the memory of processes; the first of them must have been added. */
+static struct symbolizer *memory_reader(struct symbolizer *s)
+{
+	ck_assert_ptr_nonnull(s->others[OTHER_MEMORY]);
+	return s->others[OTHER_MEMORY];
+}
+
 static void ask(struct symbolizer *s, uint64_t object, unsigned int number, uint32_t id)
 {
 	ck_assert_int_eq(
@@ -282,16 +289,16 @@ START_TEST(open_memory_is_bounded)
 	struct symbolizer *s = start(&seen);
 	int fd = memory_of(41, 8);
 
-	s->options.files_max = 8;
 	for (uint64_t o = 1; o <= 20; o++) {
 		add(s, o, dup(fd));
+		memory_reader(s)->options.files_max = 8;
 		ask(s, o, (unsigned int)o, id_of(fd, (unsigned int)o));
 		finish(s);
 		check_found(&seen.answers.items[o - 1], o, (unsigned int)o);
 	}
-	ck_assert_uint_eq(s->files, 8);
+	ck_assert_uint_eq(memory_reader(s)->files, 8);
 	/* the first worker has all of them; the next one gets those that are open */
-	kill(symbolizer_worker_pid(s), SIGKILL);
+	kill(symbolizer_memory_worker_pid(s), SIGKILL);
 	seen.answers.count = 0;
 	for (uint64_t o = 1; o <= 20; o++)
 		ask(s, o, 20 + (unsigned int)o, id_of(fd, 20 + (unsigned int)o));
@@ -315,16 +322,17 @@ START_TEST(memory_that_hangs_is_bad)
 {
 	struct seen seen;
 	struct symbolizer *s = start(&seen);
-	int fd = memory_of(10, 8), first = symbolizer_worker_pid(s);
+	int fd = memory_of(10, 8), first;
 
 	add(s, 1, dup(fd));
+	first = symbolizer_memory_worker_pid(s);
 	add(s, 2, dup(fd));
 	kill(first, SIGSTOP);
 	ask(s, 1, 0, id_of(fd, 0));
 	for (unsigned int i = 0; i < 10; i++)
 		ask(s, 2, i, id_of(fd, i));
 	finish(s);
-	ck_assert_int_ne(symbolizer_worker_pid(s), first);
+	ck_assert_int_ne(symbolizer_memory_worker_pid(s), first);
 	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 1);
 	ck_assert_uint_eq(seen.bad, 1);
 	ck_assert_uint_eq(seen.answers.count, 11);
@@ -428,7 +436,7 @@ START_TEST(what_one_process_has_told_another_has_too)
 	ask(s, 3, 0, id_of(fd, 0));
 	finish(s);
 	symbolizer_forget(s, 1);
-	for (int i = 0; i < 600 && HASH_COUNT(s->objects) > 2; i++)
+	for (int i = 0; i < 600 && HASH_COUNT(memory_reader(s)->objects) > 2; i++)
 		poll_once(s, 10);
 	ask(s, 2, 0, id_of(fd, 0));
 	finish(s);
@@ -444,23 +452,25 @@ START_TEST(what_one_process_has_told_another_has_too)
 }
 END_TEST
 
-/* Requests for code objects go first: code objects vanish, files stay. */
-START_TEST(python_goes_before_files)
+/* Names of a process's code do not wait for a file: code objects vanish, files stay. */
+START_TEST(memory_does_not_wait_for_files)
 {
 	struct seen seen;
 	struct symbolizer *s = start(&seen);
-	int fd = memory_of(1, 8);
+	int fd = memory_of(1, 8), names = symbolizer_worker_pid(s);
 
-	add(s, 1, dup(fd));
+	kill(names, SIGSTOP);
 	ck_assert_int_eq(symbolizer_add(s, 2, OBJECT_ELF, file_open("/bin/sh")), 0);
 	ck_assert_int_eq(symbolizer_inspect(s, 2), 0);
+	add(s, 1, dup(fd));
 	for (unsigned int i = 0; i < LOOKUPS_MAX; i++)
 		ask(s, 1, 0, id_of(fd, 0));
-	ck_assert_int_eq(symbolizer_flush(s), 0);
 	finish(s);
-	wait_for_files(s, &seen, 1);
-	ck_assert_uint_eq(seen.before, LOOKUPS_MAX);
+	ck_assert_uint_eq(seen.files, 0);
 	ck_assert_uint_eq(seen.answers.count, LOOKUPS_MAX);
+	ck_assert_int_eq(symbolizer_worker_pid(s), names);
+	kill(names, SIGCONT);
+	wait_for_files(s, &seen, 1);
 	close(fd);
 	stop(s, &seen);
 }
@@ -578,23 +588,26 @@ START_TEST(a_worker_that_lies_is_replaced)
 {
 	struct seen seen;
 	struct symbolizer *s = start(&seen);
+	struct symbolizer *reader;
 	int fd = memory_of(3, 8);
 	unsigned int seed = 1;
 
+	add(s, 2, dup(fd));
+	reader = memory_reader(s);
 	for (int round = 0; round < 300; round++) {
-		uint64_t generation = s->worker.generation, object = 1000 + (uint64_t)round;
-		int socket = usurp(s);
+		uint64_t generation = reader->worker.generation, object = 1000 + (uint64_t)round;
+		int socket = usurp(reader);
 
 		add(s, object, dup(fd));
 		ask(s, object, 0, 0);
 		ck_assert_int_eq(symbolizer_flush(s), 0);
 		for (int i = 0; i < 4; i++) {
 			poll_once(s, 0);
-			send_lie(socket, s, &seed);
+			send_lie(socket, reader, &seed);
 		}
 		close(socket);
-		while (s->worker.generation == generation) {
-			s->worker.deaths = 0; /* avoids the growing back-off */
+		while (reader->worker.generation == generation) {
+			reader->worker.deaths = 0; /* avoids the growing back-off */
 			poll_once(s, 1);
 		}
 		symbolizer_forget(s, object);
@@ -614,6 +627,6 @@ END_TEST
 
 SUITE("symbolizer_python", objects_are_checked, what_is_remembered_is_bounded,
       a_forgotten_process_gives_back_what_it_took, open_memory_is_bounded, memory_that_hangs_is_bad,
-      memory_that_nobody_gives_has_no_names, files_without_python, python_goes_before_files,
+      memory_that_nobody_gives_has_no_names, files_without_python, memory_does_not_wait_for_files,
       what_one_process_has_told_another_has_too, a_file_that_workers_die_of_has_no_python,
       lies_of_files_are_not_believed, a_worker_that_lies_is_replaced)
