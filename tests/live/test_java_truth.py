@@ -36,7 +36,7 @@ PROGRAMS = 5  # one after the other, at most
 THREADS = ("truth", "ForkJoinPool")
 LOST_MOST = 0.15  # share of the stops in which the agent finds no stack
 ENDED_MOST = 0.03  # share of the stops in which skein's walk may end with a reason
-KNOWN = (java_stops.ENDED, java_stops.THAWED, java_stops.FROZEN, java_stops.CALL_STUB)
+KNOWN = (java_stops.ENDED, java_stops.THAWED, java_stops.FROZEN)
 PLACES = {"method": "compiled code", "interpreter": "the interpreter", "stub": "stubs",
           "native": "native code"}
 SHOWN = ("interpreted", "C1", "C2", "inlined", "wrapper", "deoptimized", "deoptimized-mh",
