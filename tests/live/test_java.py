@@ -6,7 +6,10 @@ Test the stacks of Java programs whose stacks are known: frames in their order, 
 between them, in interpreted and compiled code of each JDK; shares; waits; a JVM that runs already,
 and several at once.
 """
+import os
+import signal
 import subprocess
+import time
 import unittest
 
 import jdks
@@ -25,6 +28,7 @@ SHORT = {17: "interpreted", 21: "C1", 25: "C2"}
 CHAIN = tuple(f"Shapes.{name}" for name in ("main", "chain", "first", "second", "third", "spin"))
 ENOUGH = 50 # samples
 TRIES = 5
+NO_OPEN_WAITS = "stacks of waits that had not ended have no Java frames"
 ROOTS = ("clone3", "__clone3", "clone", "start_thread", "thread_start")
 
 
@@ -192,6 +196,45 @@ class Java(live.LiveTest):
                     break
             with self.subTest(jdk=version):
                 self.assertFalse(missing, (frames, trace.done.err))
+                self.assertNotIn(NO_OPEN_WAITS, trace.done.err)
+
+    def test_open_waits_without_java(self):
+        """The program for them is loaded later than others: if the kernel refuses it, this is said."""
+        program = subprocess.Popen(jdks.command(max(jdks.homes()), "Shapes", "forever", 0))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        for tries in range(TRIES):
+            trace = self.record("-e", "off-cpu", "-p", program.pid, "-d", f"{1 << tries}s",
+                                env=live.clean_environment(SKEIN_DEBUG_WALK="open-refused"))
+            if NO_OPEN_WAITS in trace.done.err:
+                break
+        self.assertRegex(trace.done.err, f"{NO_OPEN_WAITS}.*: Permission denied\n")
+
+    def test_the_worker_of_names_is_lost(self):
+        """Soon after the recording has begun, and once more."""
+        program = subprocess.Popen(jdks.command(max(jdks.homes()), "Shapes", "chain", 120))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        for tries in range(TRIES):
+            recording = self.begin("-p", program.pid, "-F", FREQUENCY, "--wait-names", "60s")
+            lost = None
+            for _ in range(2):
+                lost = self.wait_for(lambda before=lost: self.next_worker(recording, before))
+                os.kill(lost, signal.SIGKILL)
+            self.wait_for(lambda before=lost: self.next_worker(recording, before))
+            time.sleep(1 << tries)
+            trace = self.finish(recording)
+            if live.count(self.spinning(trace)) >= ENOUGH:
+                break
+        self.assertIn("started again: names 2 times", trace.done.err)
+        self.assertGreaterEqual(live.count(self.spinning(trace)), ENOUGH, trace.done.err)
+        self.check_order(trace, CHAIN)
+        self.check_complete(trace)
+
+    @staticmethod
+    def next_worker(recording, before):
+        worker = live.child_named(recording.pid, "skein-names")
+        return worker if worker != before else None
 
     def test_a_running_jvm(self):
         """A JVM that another user has started before, without any option."""
