@@ -81,8 +81,8 @@ def classes_folder():
 def classes(source):
     """Compile a program of SOURCES for the oldest JDK; return the folder of its classes."""
     folder = classes_folder()
-    subprocess.run([tool("javac"), "-g", "--release", "17", "-d", folder, SOURCES / source],
-                   check=True, capture_output=True)
+    subprocess.run([tool("javac"), "-g", "--release", "17", "-sourcepath", SOURCES, "-d", folder,
+                    SOURCES / source], check=True, capture_output=True)
     return folder
 
 
