@@ -33,7 +33,7 @@ static __always_inline int hotspot_put_words(struct native_walk *w, __u64 tag, _
 	return WALK_CALLER;
 }
 
-/* Go on in the caller. */
+/* Go on in the caller. There is one: no thread begins in code of the JVM. */
 static __always_inline int hotspot_enter_caller(struct native_walk *w, __u64 pc, __u64 sp)
 {
 	/* equal: an entry of the interpreter that has just popped the return address */
@@ -43,7 +43,7 @@ static __always_inline int hotspot_enter_caller(struct native_walk *w, __u64 pc,
 	w->sp = sp;
 	w->base = 0; /* Java code does not save it */
 	w->known = 0;
-	return pc ? WALK_CALLER : native_walk_end(w, WALK_END_WALKED);
+	return pc ? WALK_CALLER : native_walk_end(w, WALK_END_JAVA);
 }
 
 /* Leave a frame whose return address is the word below the caller's sp. fp_at: 0: fp is kept. */

@@ -28,6 +28,10 @@ SHORT = {17: "interpreted", 21: "C1", 25: "C2"}
 CHAIN = tuple(f"Shapes.{name}" for name in ("main", "chain", "first", "second", "third", "spin"))
 ENOUGH = 50 # samples
 TRIES = 5
+# Options of gcc, for a library without unwind information.
+BARE = ("-g0", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer",
+        "-fcf-protection=none", "-nostartfiles", "-Wl,--no-eh-frame-hdr",
+        "-Wl,--no-ld-generated-unwind-info")
 NO_OPEN_WAITS = "stacks of waits that had not ended have no Java frames"
 ROOTS = ("clone3", "__clone3", "clone", "start_thread", "thread_start")
 
@@ -111,6 +115,45 @@ class Java(live.LiveTest):
                     between = stack.names[stack.names.index("java.lang.Class.forName0"):
                                           stack.names.index("Shapes$Initialized.<clinit>")]
                     self.assertTrue(any("InstanceKlass::" in name for name in between), between)
+
+    def test_native_code_that_nothing_describes(self):
+        """A library without unwind information and frame pointers, whose callers are Java."""
+        library = jdks.native_library("bare_jni.c", *BARE)
+        if not library:
+            self.skipTest("no JDK has jni.h")
+        said = subprocess.run(["readelf", "-SW", library], capture_output=True, text=True,
+                              check=True).stdout
+        self.assertNotIn(".eh_frame", said)
+        self.assertIn(".text", said)
+        for version in jdks.homes() if live.LONG else [max(jdks.homes())]:
+            with self.subTest(jdk=version):
+                self.check_bare(version, library)
+
+    def check_bare(self, version, library):
+        """Stacks that were finished in user space, until rows for the code are made, have [jit]."""
+        program = subprocess.Popen(jdks.command(version, "Bare", library, 120))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        for tries in range(TRIES):
+            trace = self.record("-F", FREQUENCY, "-p", program.pid, "-d", f"{1 << tries}s")
+            shares = [self.share_of_bare(trace, name) for name in ("plain", "variable")]
+            if min(shares) >= 0.9:
+                break
+        program.kill()
+        self.assertGreaterEqual(min(shares), 0.9, trace.done.err)
+
+    def share_of_bare(self, trace, name):
+        """Return the share of whole stacks of a native method; 0 if there are too few samples."""
+        native = f"Java_Bare_{name}"
+        stacks = [s for s in trace.stacks() if native in s.names]
+        whole = [s for s in stacks if s.names[0] in ROOTS
+                 and not any(frame.startswith("[[jit]") for frame in s.names)]
+        for stack in whole:
+            self.assertTrue(is_in_order(stack.names, ("Bare.main", "Bare.first", f"Bare.{name}",
+                                                      native)), stack.names)
+        if live.count(stacks) < ENOUGH:
+            return 0
+        return live.count(whole) / live.count(stacks)
 
     def test_shares(self):
         """heavy() does three times as much as light()."""

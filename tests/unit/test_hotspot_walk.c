@@ -204,6 +204,14 @@ START_TEST(whole_frame)
 }
 END_TEST
 
+/* What is taken for the return address is 0: the walk has gone wrong, and is not complete. */
+START_TEST(no_caller)
+{
+	make_method();
+	check_ends(interrupted(CODE + 40, SP));
+}
+END_TEST
+
 /*
  * The method at offset 40 has called its stub, which calls an interpreted one: there is one frame,
  * the method's, and its place is the call's.
@@ -268,5 +276,5 @@ START_TEST(stub_of_nobody)
 }
 END_TEST
 
-SUITE("hotspot_walk", whole_frame, stub_of_a_call, stub_of_a_call_with_rows, constant_and_jump,
-      stub_of_nobody)
+SUITE("hotspot_walk", whole_frame, no_caller, stub_of_a_call, stub_of_a_call_with_rows,
+      constant_and_jump, stub_of_nobody)
