@@ -242,7 +242,7 @@ class Java(live.LiveTest):
                 self.assertNotIn(NO_OPEN_WAITS, trace.done.err)
 
     def test_open_waits_without_java(self):
-        """The program for them is loaded later than others: if the kernel refuses it, this is said."""
+        """The program for them is loaded late; if the kernel refuses it, that is said."""
         program = subprocess.Popen(jdks.command(max(jdks.homes()), "Shapes", "forever", 0))
         self.addCleanup(program.wait)
         self.addCleanup(program.kill)
