@@ -316,20 +316,18 @@ static void reply_with_jvm(struct worker *w, const struct message *m, struct wor
 		_exit(1);
 }
 
-static void reply_with_java_rows(struct worker *w, const struct message *m,
-				 const struct worker_object *o)
+static void reply_with_java_rows(struct worker *w, const struct message *m, struct worker_object *o)
 {
-	const struct java_process *p = o && o->kind == OBJECT_JAVA ? &o->table.java : NULL;
+	struct java_process *p = o && o->kind == OBJECT_JAVA ? &o->table.java : NULL;
 	const struct message_lookup q = lookup_at(w, 0);
 
 	if (worker_reply_java_rows(w->socket, m, p, p ? o->files.file.fd : -1, &q) < 0)
 		_exit(1);
 }
 
-static void reply_with_jvm_table(struct worker *w, const struct message *m,
-				 const struct worker_object *o)
+static void reply_with_jvm_table(struct worker *w, const struct message *m, struct worker_object *o)
 {
-	if (worker_reply_jvm_table(w->socket, m, &o->table.java) < 0)
+	if (worker_reply_jvm_table(w->socket, m, &o->table.java, o->files.file.fd) < 0)
 		_exit(1);
 }
 

@@ -72,6 +72,19 @@ static int read_tables(struct java_process *p, int fd, struct error *err)
 	return ret;
 }
 
+/* Read what walkers need of a JVM, but for the code that is made once. */
+static int read_facts(struct java_process *p, struct hotspot_facts *f, int fd, struct error *err)
+{
+	const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
+	int ret = read_tables(p, fd, err);
+
+	if (!ret)
+		ret = hotspot_facts_read(f, p->tables, &memory, err);
+	if (!ret)
+		p->layout = f->layout;
+	return ret;
+}
+
 /* Describe the code that is made once. Without that, the walker leaves it by its frame sizes. */
 static int read_once(struct java_process *p, const struct hotspot_memory *memory,
 		     struct jvm_facts *f, struct error *err)
@@ -95,40 +108,58 @@ static int read_once(struct java_process *p, const struct hotspot_memory *memory
 	return 0;
 }
 
-int worker_reply_jvm_table(int socket, const struct message *request, const struct java_process *p)
+/*
+ * The requests below may come to a worker that has not read the JVM: another one had, in whose
+ * place this one is. Such a JVM is read then.
+ */
+static int read_jvm(struct java_process *p, struct jvm_facts *f, int fd, struct error *err)
 {
-	const struct hotspot_once *once = p ? p->once : NULL;
+	const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
+	int ret = p && fd >= 0 ? read_facts(p, &f->facts, fd, err) : -EBADF;
 
-	return worker_reply_made_table(socket, request, once ? once->table : NULL,
-				       once ? once->table_bytes : 0);
+	return ret ? ret : read_once(p, &memory, f, err);
+}
+
+int worker_reply_jvm_table(int socket, const struct message *request, struct java_process *p,
+			   int fd)
+{
+	struct jvm_facts *f = p->once ? NULL : calloc(1, sizeof(*f));
+	struct error err;
+
+	if (f)
+		(void)read_jvm(p, f, fd, &err);
+	free(f);
+	return worker_reply_made_table(socket, request, p->once ? p->once->table : NULL,
+				       p->once ? p->once->table_bytes : 0);
 }
 
 int worker_reply_jvm(int socket, const struct message *request, struct java_process *p, int fd)
 {
 	struct message_jvm m;
 	struct error err = {0};
-	int ret = -EBADF;
+	int ret;
 
 	/* clear padding as well, since the struct is sent as it is */
 	memset(&m, 0, sizeof(m));
-	if (p && fd >= 0)
-		ret = read_tables(p, fd, &err);
-	if (!ret) {
-		const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
-
-		ret = hotspot_facts_read(&m.jvm.facts, p->tables, &memory, &err);
-		if (!ret)
-			p->layout = m.jvm.facts.layout;
-		if (!ret)
-			ret = read_once(p, &memory, &m.jvm, &err);
-	}
+	ret = read_jvm(p, &m.jvm, fd, &err);
 	m.status = ret;
 	if (ret)
 		snprintf(m.reason, sizeof(m.reason), "%.*s", (int)sizeof(m.reason) - 1, err.text);
 	return message_reply(socket, request, MESSAGE_JVM_FACTS, &m, sizeof(m));
 }
 
-int worker_reply_java_rows(int socket, const struct message *request, const struct java_process *p,
+/* Get the layout of a JVM in p->layout. Return 0 if it is known. */
+static int get_layout(struct java_process *p, int fd)
+{
+	struct hotspot_facts f;
+	struct error err;
+
+	if (!p || fd < 0)
+		return -EBADF;
+	return p->layout.header_bytes ? 0 : read_facts(p, &f, fd, &err);
+}
+
+int worker_reply_java_rows(int socket, const struct message *request, struct java_process *p,
 			   int fd, const struct message_lookup *q)
 {
 	const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
@@ -137,9 +168,10 @@ int worker_reply_java_rows(int socket, const struct message *request, const stru
 		.id = HOTSPOT_PLACE_ID(q->place),
 		.offset = HOTSPOT_PLACE_OFFSET_OF(q->place),
 	};
-	struct message_java_rows m = {.status = -EBADF, .lookup = *q};
+	struct message_java_rows m = {.lookup = *q};
 
-	if (p && fd >= 0 && p->layout.header_bytes)
+	m.status = get_layout(p, fd);
+	if (!m.status)
 		m.status = hotspot_rows_read(&m.rows, &p->layout, &memory, &place);
 	return message_reply(socket, request, MESSAGE_JAVA_ROWS, &m, sizeof(m));
 }
@@ -166,9 +198,12 @@ unsigned int worker_java_find(struct hotspot_frame out[HOTSPOT_FRAMES_MAX], stru
 {
 	const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
 	struct hotspot_lookup lookup;
+	struct error err;
 	int count;
 
 	*flags = 0;
+	if (!p->names && fd >= 0)
+		(void)read_tables(p, fd, &err);
 	if (!p->names || !describe_lookup(&lookup, q))
 		return 0;
 	count = hotspot_names_find(p->names, fd >= 0 ? &memory : NULL, &lookup, out);

@@ -40,11 +40,12 @@ int worker_reply_jvm(int socket, const struct message *request, struct java_proc
  * Reply to MESSAGE_JAVA_CODE. fd: as above. Return 0, or a negative errno when no reply can be sent
  * any more.
  */
-int worker_reply_java_rows(int socket, const struct message *request, const struct java_process *p,
+int worker_reply_java_rows(int socket, const struct message *request, struct java_process *p,
 			   int fd, const struct message_lookup *q);
 
-/* Reply to MESSAGE_TABLE, after worker_reply_jvm(), in the same way. */
-int worker_reply_jvm_table(int socket, const struct message *request, const struct java_process *p);
+/* Reply to MESSAGE_TABLE, in the same way; p is not NULL. */
+int worker_reply_jvm_table(int socket, const struct message *request, struct java_process *p,
+			   int fd);
 
 /*
  * Find the methods of a frame, innermost first. fd: memory of the process, or -1 if it is not open

@@ -33,7 +33,7 @@ static __always_inline int hotspot_put_words(struct native_walk *w, __u64 tag, _
 	return WALK_CALLER;
 }
 
-/* Go on in the caller. */
+/* Go on in the caller. There is one: no thread begins in code of the JVM. */
 static __always_inline int hotspot_enter_caller(struct native_walk *w, __u64 pc, __u64 sp)
 {
 	/* equal: an entry of the interpreter that has just popped the return address */
@@ -43,7 +43,7 @@ static __always_inline int hotspot_enter_caller(struct native_walk *w, __u64 pc,
 	w->sp = sp;
 	w->base = 0; /* Java code does not save it */
 	w->known = 0;
-	return pc ? WALK_CALLER : native_walk_end(w, WALK_END_WALKED);
+	return pc ? WALK_CALLER : native_walk_end(w, WALK_END_JAVA);
 }
 
 /* Leave a frame whose return address is the word below the caller's sp. fp_at: 0: fp is kept. */
@@ -96,7 +96,8 @@ static __always_inline __s32 hotspot_frame_complete(const struct native_walk *w,
 
 /*
  * Return how much of its frame the method w->java.blob has, in which the thread was interrupted, as
- * an enum hotspot_progress. complete: address of the end of the prologue.
+ * an enum hotspot_progress. w->java.code: the code around pc; complete: address of the end of the
+ * prologue.
  */
 HOTSPOT_FUNCTION int hotspot_find_progress(struct native_walk *w, __u64 complete)
 {
@@ -107,17 +108,20 @@ HOTSPOT_FUNCTION int hotspot_find_progress(struct native_walk *w, __u64 complete
 		return HOTSPOT_IN_DOUBT;
 	b = &w->java.blob;
 	size = 8 * (__u32)b->frame_size;
-	if (hotspot_read(w, w->java.code, sizeof(w->java.code), w->pc - HOTSPOT_CODE_BEFORE))
-		return HOTSPOT_IN_DOUBT;
 	if (w->pc < complete && complete <= b->end)
 		return hotspot_in_prologue(w->java.code, complete - w->pc, size);
 	return hotspot_in_body(w->java.code, size);
 }
 
+static __always_inline int hotspot_read_code(struct native_walk *w)
+{
+	return hotspot_read(w, w->java.code, sizeof(w->java.code), w->pc - HOTSPOT_CODE_BEFORE);
+}
+
 /* The same for a caller of a stub, to which C1 passes parameters by push. */
 HOTSPOT_FUNCTION int hotspot_find_pushed(struct native_walk *w)
 {
-	if (!w || hotspot_read(w, w->java.code, sizeof(w->java.code), w->pc - HOTSPOT_CODE_BEFORE))
+	if (!w || hotspot_read_code(w))
 		return HOTSPOT_IN_DOUBT;
 	return HOTSPOT_MOVED + hotspot_count_pops(w->java.code, 0);
 }
@@ -184,15 +188,41 @@ static __always_inline int hotspot_leave_by_code(struct native_walk *w)
 	return hotspot_enter_caller(w, pc, sp);
 }
 
+/*
+ * The thread was interrupted in the method w->java.blob. Read the code there. If that is the stub
+ * by which the method calls an interpreted one, go back to the call: the stub is no frame of its
+ * own. Return 0 if the thread is in the method; 1 at its call; -1 if that is not known.
+ */
+HOTSPOT_FUNCTION int hotspot_leave_call_stub(struct native_walk *w)
+{
+	const struct hotspot_blob *b;
+	__u64 pc = 0;
+
+	if (!w)
+		return -1;
+	b = &w->java.blob;
+	if (hotspot_read_code(w))
+		return -1;
+	if (!hotspot_in_call_stub(w->java.code, w->pc, b->code, b->end))
+		return 0;
+	if (walk_read_word(w, w->sp, &pc) || pc <= b->code || pc >= b->end)
+		return -1;
+	w->pc = pc;
+	w->sp += 8;
+	return 1;
+}
+
 static __always_inline int hotspot_leave_method(struct native_walk *w,
 						const struct hotspot_layout *l,
 						const struct hotspot_blob *b, int exact)
 {
-	int progress = HOTSPOT_WHOLE;
+	int progress = HOTSPOT_WHOLE, called = exact ? hotspot_leave_call_stub(w) : 0;
 	__u64 pc = w->pc, size = 8 * (__u64)b->frame_size;
 
-	if (b->frame_size < 0 || b->frame_size > HOTSPOT_FRAME_WORDS_MAX)
+	if (called < 0 || b->frame_size < 0 || b->frame_size > HOTSPOT_FRAME_WORDS_MAX)
 		return native_walk_end(w, WALK_END_JAVA);
+	if (called)
+		exact = 0;
 	if (!exact && hotspot_undo_deopt(w, l, b, &pc))
 		return native_walk_end(w, WALK_END_JAVA);
 	hotspot_put_words(w, WIRE_TAG_JAVA_COMPILED, b->address,
@@ -515,7 +545,7 @@ static __always_inline int hotspot_leave_linker(struct native_walk *w)
 {
 	__u64 sender = hotspot_register(w, HOTSPOT_REG_BCP), pc = 0, least = w->sp;
 
-	if (hotspot_read(w, w->java.code, sizeof(w->java.code), w->pc - HOTSPOT_CODE_BEFORE))
+	if (hotspot_read_code(w))
 		return native_walk_end(w, WALK_END_JAVA);
 	if (hotspot_return_is_popped(w->java.code)) {
 		pc = hotspot_register(w, HOTSPOT_REG_RETURN);

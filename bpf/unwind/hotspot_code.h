@@ -167,6 +167,22 @@ static __always_inline __u32 hotspot_count_pops(const __u64 *code, __u32 at)
 	return count;
 }
 
+/*
+ * Return whether pc lies in the stub by which a method calls an interpreted one: mov $Method*,%rbx;
+ * jmp ADAPTER, behind the method's own code from low to high. That has jumps to other code, too,
+ * but none behind this instruction.
+ */
+static __always_inline int hotspot_in_call_stub(const __u64 *code, __u64 pc, __u64 low, __u64 high)
+{
+	__u32 at_jump = (hotspot_code_at(code, HOTSPOT_CODE_BEFORE - 10) & 0xffff) == 0xbb48;
+	__u64 jump = hotspot_code_at(code, HOTSPOT_CODE_BEFORE + (at_jump ? 0 : 10));
+	__u64 to = pc + (at_jump ? 5 : 15) + (__u64)(__s64)(__s32)(jump >> 8);
+
+	if (!at_jump && (hotspot_code_at(code, HOTSPOT_CODE_BEFORE) & 0xffff) != 0xbb48)
+		return 0;
+	return (__u8)jump == 0xe9 && (to < low || to >= high);
+}
+
 /* The frame of a method whose prologue is over. */
 static __always_inline __u32 hotspot_in_body(const __u64 *code, __u32 size)
 {

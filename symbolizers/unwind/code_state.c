@@ -37,10 +37,12 @@ const struct code_state code_state_adapter = {
 	.flags = CODE_FREE_BASE,
 };
 
+/* Methods, which alone come here, have aligned frames. */
 const struct code_state code_state_exception = {
 	.depth = 0,
 	.return_register = RDX,
 	.sender = CODE_NO_REGISTER,
+	.flags = CODE_ALIGNED_BASE,
 };
 
 const struct code_state code_state_interpreter = {
@@ -418,11 +420,14 @@ static int64_t slot_of(const struct code_state *s, const struct x86_instruction 
 }
 
 /*
- * The stack pointer is aligned, so that its distance to the base is lost. If the base may move, it
- * moves there; the copy of the return address in a register will be stored below it.
+ * The stack pointer is aligned to bytes, so that its distance to the base is lost, unless it was
+ * aligned before. If the base may move, it moves there; the copy of the return address in a
+ * register will be stored below it.
  */
-static void align_stack(struct code_state *s)
+static void align_stack(struct code_state *s, int64_t bytes)
 {
+	if (s->flags & CODE_ALIGNED_BASE && is_known(s) && bytes == 16 && s->depth % 2 == 0)
+		return;
 	lose_stack(s);
 	if (!(s->flags & CODE_FREE_BASE) || s->saved_rbp || s->frame)
 		return;
@@ -446,7 +451,7 @@ static void add_to_stack(struct code_state *s, const struct x86_instruction *i)
 	else if (group == 5)
 		add_stack(s, -i->immediate);
 	else if (group == 4)
-		align_stack(s);
+		align_stack(s, -i->immediate);
 	else if (group != 7) /* cmp */
 		lose_stack(s);
 }

@@ -28,6 +28,7 @@ enum {
 	CODE_AWAITS_RETURN = 32,
 	/* the caller is found by its rbp alone, so the base may move with the stack pointer */
 	CODE_FREE_BASE = 64,
+	CODE_ALIGNED_BASE = 128, /* the base is a multiple of 16 bytes */
 };
 
 /* The stack before an instruction. Registers are numbered as in instructions. */

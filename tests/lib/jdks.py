@@ -81,8 +81,8 @@ def classes_folder():
 def classes(source):
     """Compile a program of SOURCES for the oldest JDK; return the folder of its classes."""
     folder = classes_folder()
-    subprocess.run([tool("javac"), "-g", "--release", "17", "-d", folder, SOURCES / source],
-                   check=True, capture_output=True)
+    subprocess.run([tool("javac"), "-g", "--release", "17", "-sourcepath", SOURCES, "-d", folder,
+                    SOURCES / source], check=True, capture_output=True)
     return folder
 
 
@@ -102,15 +102,18 @@ def async_profiler():
 
 
 @functools.cache
-def native_library(source):
-    """Compile the native methods of a program of SOURCES; return the path of the library."""
+def native_library(source, *options):
+    """
+    Compile the native methods of a program of SOURCES; return the path of the library, or None
+    without a JDK that has their headers.
+    """
     homes_with_headers = [home for home in homes().values() if (home / "include/jni.h").is_file()]
     if not homes_with_headers:
         return None
     include = homes_with_headers[0] / "include"
     path = pathlib.Path(classes_folder()) / f"lib{pathlib.Path(source).stem}.so"
     subprocess.run(["gcc", "-O1", "-g", "-shared", "-fPIC", f"-I{include}", f"-I{include}/linux",
-                    "-o", path, SOURCES / source], check=True)
+                    *options, "-o", path, SOURCES / source], check=True)
     return path
 
 

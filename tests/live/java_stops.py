@@ -51,7 +51,6 @@ FREEZE, YIELD = "jdk.internal.vm.Continuation.doYield", "jdk.internal.vm.Continu
 ENDED = "skein's walk ends with a reason"
 THAWED = "frames of a virtual thread came back from the heap in the steps"
 FROZEN = "frames of a virtual thread that go to the heap are already left out by the agent"
-CALL_STUB = "a method calls an interpreted one by a stub in its own code: skein shows it twice"
 METHODS = ("interpreted", "C1", "C2", "wrapper")
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
@@ -260,6 +259,8 @@ class Pair:
     def leaf(self):
         """Return how many frames skein may have before those of the agent."""
         kind = self.stop.place[0]
+        if self.stop.in_call_stub():  # the method that is called has its return address already
+            return (-1, 0)
         if kind == "method":
             return (1,) if self.stop.leaf_returned else (0,)
         if kind == "interpreter" and not self.stop.whole:
@@ -283,10 +284,6 @@ class Pair:
         if not self.stop.steps and len(ours) > len(theirs) and leaves[0] == FREEZE and \
                 not self.compare(ours[-len(theirs):], theirs):
             return FROZEN
-        # the method that is called may have its return address already
-        if self.stop.in_call_stub() and not (self.compare(ours[1:], theirs)
-                                             and self.compare(ours[1:], theirs[1:])):
-            return CALL_STUB
         return self.compare(ours, theirs)
 
     def compare(self, ours, theirs):

@@ -6,7 +6,10 @@ Test the stacks of Java programs whose stacks are known: frames in their order, 
 between them, in interpreted and compiled code of each JDK; shares; waits; a JVM that runs already,
 and several at once.
 """
+import os
+import signal
 import subprocess
+import time
 import unittest
 
 import jdks
@@ -25,6 +28,11 @@ SHORT = {17: "interpreted", 21: "C1", 25: "C2"}
 CHAIN = tuple(f"Shapes.{name}" for name in ("main", "chain", "first", "second", "third", "spin"))
 ENOUGH = 50 # samples
 TRIES = 5
+# Options of gcc, for a library without unwind information.
+BARE = ("-g0", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer",
+        "-fcf-protection=none", "-nostartfiles", "-Wl,--no-eh-frame-hdr",
+        "-Wl,--no-ld-generated-unwind-info")
+NO_OPEN_WAITS = "stacks of waits that had not ended have no Java frames"
 ROOTS = ("clone3", "__clone3", "clone", "start_thread", "thread_start")
 
 
@@ -107,6 +115,45 @@ class Java(live.LiveTest):
                     between = stack.names[stack.names.index("java.lang.Class.forName0"):
                                           stack.names.index("Shapes$Initialized.<clinit>")]
                     self.assertTrue(any("InstanceKlass::" in name for name in between), between)
+
+    def test_native_code_that_nothing_describes(self):
+        """A library without unwind information and frame pointers, whose callers are Java."""
+        library = jdks.native_library("bare_jni.c", *BARE)
+        if not library:
+            self.skipTest("no JDK has jni.h")
+        said = subprocess.run(["readelf", "-SW", library], capture_output=True, text=True,
+                              check=True).stdout
+        self.assertNotIn(".eh_frame", said)
+        self.assertIn(".text", said)
+        for version in jdks.homes() if live.LONG else [max(jdks.homes())]:
+            with self.subTest(jdk=version):
+                self.check_bare(version, library)
+
+    def check_bare(self, version, library):
+        """Stacks that were finished in user space, until rows for the code are made, have [jit]."""
+        program = subprocess.Popen(jdks.command(version, "Bare", library, 120))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        for tries in range(TRIES):
+            trace = self.record("-F", FREQUENCY, "-p", program.pid, "-d", f"{1 << tries}s")
+            shares = [self.share_of_bare(trace, name) for name in ("plain", "variable")]
+            if min(shares) >= 0.9:
+                break
+        program.kill()
+        self.assertGreaterEqual(min(shares), 0.9, trace.done.err)
+
+    def share_of_bare(self, trace, name):
+        """Return the share of whole stacks of a native method; 0 if there are too few samples."""
+        native = f"Java_Bare_{name}"
+        stacks = [s for s in trace.stacks() if native in s.names]
+        whole = [s for s in stacks if s.names[0] in ROOTS
+                 and not any(frame.startswith("[[jit]") for frame in s.names)]
+        for stack in whole:
+            self.assertTrue(is_in_order(stack.names, ("Bare.main", "Bare.first", f"Bare.{name}",
+                                                      native)), stack.names)
+        if live.count(stacks) < ENOUGH:
+            return 0
+        return live.count(whole) / live.count(stacks)
 
     def test_shares(self):
         """heavy() does three times as much as light()."""
@@ -192,6 +239,45 @@ class Java(live.LiveTest):
                     break
             with self.subTest(jdk=version):
                 self.assertFalse(missing, (frames, trace.done.err))
+                self.assertNotIn(NO_OPEN_WAITS, trace.done.err)
+
+    def test_open_waits_without_java(self):
+        """The program for them is loaded late; if the kernel refuses it, that is said."""
+        program = subprocess.Popen(jdks.command(max(jdks.homes()), "Shapes", "forever", 0))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        for tries in range(TRIES):
+            trace = self.record("-e", "off-cpu", "-p", program.pid, "-d", f"{1 << tries}s",
+                                env=live.clean_environment(SKEIN_DEBUG_WALK="open-refused"))
+            if NO_OPEN_WAITS in trace.done.err:
+                break
+        self.assertRegex(trace.done.err, f"{NO_OPEN_WAITS}.*: Permission denied\n")
+
+    def test_the_worker_of_names_is_lost(self):
+        """Soon after the recording has begun, and once more."""
+        program = subprocess.Popen(jdks.command(max(jdks.homes()), "Shapes", "chain", 120))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        for tries in range(TRIES):
+            recording = self.begin("-p", program.pid, "-F", FREQUENCY, "--wait-names", "60s")
+            lost = None
+            for _ in range(2):
+                lost = self.wait_for(lambda before=lost: self.next_worker(recording, before))
+                os.kill(lost, signal.SIGKILL)
+            self.wait_for(lambda before=lost: self.next_worker(recording, before))
+            time.sleep(1 << tries)
+            trace = self.finish(recording)
+            if live.count(self.spinning(trace)) >= ENOUGH:
+                break
+        self.assertIn("started again: names 2 times", trace.done.err)
+        self.assertGreaterEqual(live.count(self.spinning(trace)), ENOUGH, trace.done.err)
+        self.check_order(trace, CHAIN)
+        self.check_complete(trace)
+
+    @staticmethod
+    def next_worker(recording, before):
+        worker = live.child_named(recording.pid, "skein-names")
+        return worker if worker != before else None
 
     def test_a_running_jvm(self):
         """A JVM that another user has started before, without any option."""

@@ -173,6 +173,38 @@ class Runtimes(live.LiveTest):
         self.assertNotIn(-1, spinning)  # frames may be missing
         self.assertIn("names from its perf map", "".join(self.java_in_doctor(home)))
 
+    def begin_in_container(self, home):
+        """
+        Return the pid of a JVM that is process 1 of its own namespace, with self.tmp as its /tmp.
+        """
+        shutil.copytree(jdks.classes("Shapes.java"), self.tmp / "classes")
+        command = jdks.command(jdks.release_of(home), "Shapes", "chain", 3600)[1:]
+        command[command.index("-cp") + 1] = "/tmp/classes"
+        outer = self.start("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child",
+                           "sh", "-c", 'mount --bind "$1" /tmp && shift && exec "$@"', "sh",
+                           self.tmp, "/tmp/jdk/bin/java", *command)
+        return self.wait_for(lambda: live.child_named(outer.pid, "java"))
+
+    @unittest.skipIf(jdks.missing() or not jdks.tool("jcmd"), "no JDK 17 or 25 with jcmd")
+    def test_java_in_a_container(self):
+        """The perf map is in the container's /tmp, under the number that the JVM has there."""
+        home = self.jdk_without_tables()
+        version, pid = jdks.release_of(home), self.begin_in_container(home)
+        jcmd = ["nsenter", "--mount", "--pid", f"--target={pid}", jdks.tool("jcmd", version), "1",
+                "Compiler.perfmap"]
+        self.assertFalse(os.path.exists("/tmp/perf-1.map"))
+
+        def mostly_named(report, spinning):
+            due = report["stacks"]["due"]
+            if due >= ENOUGH and len(spinning) >= 0.8 * due:
+                return True
+            subprocess.run(jcmd, check=False, capture_output=True)  # once the JVM has started
+            return False
+
+        self.record_spinning(pid, mostly_named)
+        self.assertTrue((self.tmp / "perf-1.map").exists())
+        self.assertFalse(os.path.exists("/tmp/perf-1.map"))
+
 
 if __name__ == "__main__":
     live.main()

@@ -125,8 +125,8 @@ class JavaNames(unittest.TestCase):
             print(f"no JDK {missing}: not tested with it")
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="skein-java-"))
         for source, options in (("Plain", ["-g:none"]), ("Names", []), ("Churn", [])):
-            run(jdks.tool("javac"), "--release", 17, "-encoding", "UTF-8", "-cp", cls.folder, "-d",
-                cls.folder, *options, SOURCES / f"{source}.java")
+            run(jdks.tool("javac"), "--release", 17, "-encoding", "UTF-8", "-cp", cls.folder,
+                "-sourcepath", SOURCES, "-d", cls.folder, *options, SOURCES / f"{source}.java")
 
     @classmethod
     def tearDownClass(cls):

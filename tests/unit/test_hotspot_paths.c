@@ -458,18 +458,40 @@ START_TEST(patching_adapter)
 }
 END_TEST
 
-/* push %rdx; sub $8,%rsp; mov %rbp,(%rsp); nop; mov (%rsp),%rbp; add $8,%rsp; pop %rdx; jmp *%r8 */
+/*
+ * push %rdx; sub $8,%rsp; mov %rbp,(%rsp); and $-16,%rsp; nop; mov (%rsp),%rbp; add $8,%rsp; pop
+ * %rdx; jmp *%r8: the stack is aligned already
+ */
 START_TEST(exception_stub)
 {
-	static const uint8_t code[] = {0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c,
-				       0x24, 0x90, 0x48, 0x8b, 0x2c, 0x24, 0x48, 0x83,
-				       0xc4, 0x08, 0x5a, 0x41, 0xff, 0xe0};
+	static const uint8_t code[] = {0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24,
+				       0x48, 0x83, 0xe4, 0xf0, 0x90, 0x48, 0x8b, 0x2c, 0x24,
+				       0x48, 0x83, 0xc4, 0x08, 0x5a, 0x41, 0xff, 0xe0};
 	struct code_flow f = flow_of(code, sizeof(code), HOTSPOT_ONCE_EXCEPTION);
 
 	check_rule(&f, 0, UNWIND_REG_SP, 0, UNWIND_RA_IN_REGISTER);
 	check_rule(&f, 1, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
 	check_rule(&f, 9, UNWIND_REG_SP, 16, UNWIND_RA_AT_CFA);
-	check_rule(&f, 19, UNWIND_REG_SP, 0, UNWIND_RA_IN_REGISTER);
+	check_rule(&f, 13, UNWIND_REG_SP, 16, UNWIND_RA_AT_CFA);
+	check_rule(&f, 22, UNWIND_REG_SP, 8, UNWIND_RA_AT_CFA);
+	check_rule(&f, 23, UNWIND_REG_SP, 0, UNWIND_RA_IN_REGISTER);
+	code_flow_free(&f);
+}
+END_TEST
+
+/* An odd number of words, or another alignment: the stack may have moved. */
+START_TEST(exception_stub_that_moves_the_stack)
+{
+	/* push %rdx; and $-16,%rsp; nop */
+	static const uint8_t odd[] = {0x52, 0x48, 0x83, 0xe4, 0xf0, 0x90, 0xc3};
+	/* push %rdx; push %rbp; and $-32,%rsp; nop */
+	static const uint8_t more[] = {0x52, 0x55, 0x48, 0x83, 0xe4, 0xe0, 0x90, 0xc3};
+	struct code_flow f = flow_of(odd, sizeof(odd), HOTSPOT_ONCE_EXCEPTION);
+
+	check_lost(&f, 5);
+	code_flow_free(&f);
+	f = flow_of(more, sizeof(more), HOTSPOT_ONCE_EXCEPTION);
+	check_lost(&f, 6);
 	code_flow_free(&f);
 }
 END_TEST
@@ -636,5 +658,6 @@ END_TEST
 
 SUITE("hotspot_paths", pushed_frame, moved_frame, barrier_stub, call_that_does_not_return,
       kept_stack_pointer, rows_around_a_place, patched_method, method_entry, interpreter_return,
-      adapters, patching_adapter, exception_stub, frames_of_others, stack_pointer_in_memory,
-      function_behind_data, guesses_that_make_no_sense, hostile_code_ends, code_of_jdks)
+      adapters, patching_adapter, exception_stub, exception_stub_that_moves_the_stack,
+      frames_of_others, stack_pointer_in_memory, function_behind_data, guesses_that_make_no_sense,
+      hostile_code_ends, code_of_jdks)

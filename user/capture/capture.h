@@ -138,6 +138,11 @@ struct capture_unnamed {
 	uint64_t mangled; /* number of names left mangled, since demangling would take too much */
 	/* why host names of containers could not be read, a negative errno; 0: they could */
 	int hosts;
+	/*
+	 * why waits that had not ended have no Java frames, a negative errno; 0: they have, or
+	 * there was no JVM
+	 */
+	int java_waits;
 	/* path of the first file with a name that was left mangled, or the end of a longer path */
 	char mangled_in[256];
 };

@@ -309,7 +309,8 @@ static int load_program(struct live *l, struct error *err)
 	if (!ret && p.waits)
 		ret = open_waits_load(&l->switches.open.reader, l->program,
 				      &(struct open_waits_parts){p.kernel_stack, p.user_stack,
-								 debug_word("hurry")},
+								 debug_word("hurry"),
+								 debug_word("open-refused")},
 				      err);
 	if (!ret && p.waits)
 		program_set_java_loader(l->program, open_waits_load_java, l->switches.open.reader);

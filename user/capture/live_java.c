@@ -17,6 +17,42 @@
 /* A process that maps libjvm, but does not start a JVM in so many attempts (minutes), has none. */
 #define ATTEMPTS_MAX 1500
 
+static void stop_awaiting(struct live *l, struct object *o)
+{
+	l->walkers.jvms_awaited -= o->java.awaited;
+	o->java.awaited = false;
+}
+
+static void describe_jvm(struct object *o, int status, const struct jvm_facts *f,
+			 const char *reason)
+{
+	char text[256];
+
+	jvms_describe(text, sizeof(text), status, f, reason);
+	free(o->java.described);
+	o->java.described = strdup(text);
+	o->java.reported = false;
+}
+
+static void request_jvm(struct live *l, struct object *o)
+{
+	o->java.attempts++;
+	if (symbolizer_request_jvm(l->helpers.symbolizer, o->id) < 0)
+		stop_awaiting(l, o);
+}
+
+void live_java_updated(struct live *l, struct object *o)
+{
+	if (o->kind != MAPPING_JAVA || o->java.attempts)
+		return;
+	if (o->state == OBJECT_KNOWN) {
+		request_jvm(l, o);
+	} else if (o->state == OBJECT_UNREADABLE) {
+		stop_awaiting(l, o);
+		describe_jvm(o, -EACCES, NULL, "the memory of its process cannot be opened");
+	}
+}
+
 uint32_t live_jvm_of(void *context, struct process_entry *p)
 {
 	struct live *l = context;
@@ -30,23 +66,12 @@ uint32_t live_jvm_of(void *context, struct process_entry *p)
 		if (!p->code.java)
 			return 0;
 		objects_use(p->code.java);
-		objects_need(l->objects, p->code.java);
 		p->code.java->java.awaited = true;
 		l->walkers.jvms_awaited++;
+		objects_need(l->objects, p->code.java);
+		live_java_updated(l, p->code.java); /* it may have failed at once */
 	}
 	return p->code.java ? p->code.java->java.number : 0;
-}
-
-static void request_jvm(struct live *l, struct object *o)
-{
-	o->java.attempts++;
-	(void)symbolizer_request_jvm(l->helpers.symbolizer, o->id);
-}
-
-void live_java_updated(struct live *l, struct object *o)
-{
-	if (o->kind == MAPPING_JAVA && o->state == OBJECT_KNOWN && !o->java.attempts)
-		request_jvm(l, o);
 }
 
 bool live_java_pending(const struct live *l)
@@ -110,17 +135,6 @@ uint64_t live_java_next(const struct live *l)
 	return next;
 }
 
-static void describe_jvm(struct object *o, int status, const struct jvm_facts *f,
-			 const char *reason)
-{
-	char text[256];
-
-	jvms_describe(text, sizeof(text), status, f, reason);
-	free(o->java.described);
-	o->java.described = strdup(text);
-	o->java.reported = false;
-}
-
 void live_java_facts(struct live *l, uint64_t object, int status, const struct jvm_facts *f,
 		     const char *reason)
 {
@@ -135,10 +149,8 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct j
 		loading = status == -EAGAIN;
 		reason = loading ? "their walker is being loaded" : "";
 	}
-	if (!loading && o->java.awaited) {
-		o->java.awaited = false;
-		l->walkers.jvms_awaited--;
-	}
+	if (!loading)
+		stop_awaiting(l, o);
 	if (!status && f->has_table)
 		objects_request_made_table(l->objects, o);
 	/* one that is known may have ended before it was requested again */

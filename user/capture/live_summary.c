@@ -35,6 +35,7 @@ static void add_name_counts(const struct live *l, struct capture_summary *s)
 	s->unnamed.unready = l->intern ? intern_unready(l->intern) : 0;
 	s->unnamed.mangled = s->symbolizer.mangled;
 	s->unnamed.hosts = host_names_error(l->selection.host_names);
+	s->unnamed.java_waits = program_java_loader_status(l->program);
 	if (path)
 		strcpy(s->unnamed.mangled_in, length > most ? path + length - most : path);
 }

@@ -114,7 +114,7 @@ int open_waits_load_java(void *open_waits)
 {
 	struct open_waits *o = open_waits;
 	struct open_waits_bpf *s = open_waits_bpf__open();
-	int ret = s ? load_iterator(o, s, true) : -ENOMEM;
+	int ret = !s ? -ENOMEM : o->parts.no_java ? -EACCES : load_iterator(o, s, true);
 
 	if (!ret && !s->bss)
 		ret = -ENOMEM;

@@ -20,6 +20,7 @@ struct open_waits;
 struct open_waits_parts {
 	bool kernel, user;
 	bool hurry; /* as if there was no time to read more than the innermost frames (for tests) */
+	bool no_java; /* as if the kernel refused open_waits_load_java() (for tests) */
 };
 
 /*

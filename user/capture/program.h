@@ -176,6 +176,8 @@ int program_set_layout(struct program *p, uint32_t number, const struct python_l
  */
 typedef int (*program_java_loader)(void *context);
 void program_set_java_loader(struct program *p, program_java_loader also, void *context);
+/* Return what also has returned, 0 before that. */
+int program_java_loader_status(const struct program *p);
 void program_expect_java(struct program *p);
 void program_join_java(struct program *p);
 /* Load them now (for tests). Return 0 or a negative errno. */

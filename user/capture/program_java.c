@@ -95,7 +95,8 @@ static void *run_java_loader(void *context)
 	__atomic_store_n(&p->java.status, ret == -EAGAIN ? -EBUSY : ret, __ATOMIC_RELEASE);
 	/* if it fails, its stacks end at generated code, as without a JVM */
 	if (!ret && p->java.also)
-		p->java.also_status = p->java.also(p->java.also_context);
+		__atomic_store_n(&p->java.also_status, p->java.also(p->java.also_context),
+				 __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -103,6 +104,11 @@ void program_set_java_loader(struct program *p, program_java_loader also, void *
 {
 	p->java.also = also;
 	p->java.also_context = context;
+}
+
+int program_java_loader_status(const struct program *p)
+{
+	return __atomic_load_n(&p->java.also_status, __ATOMIC_ACQUIRE);
 }
 
 /* The programs that walk by tail calls have the walker of Java frames. */

@@ -20,7 +20,7 @@ struct program_java {
 	int status;
 	program_java_loader also;
 	void *also_context;
-	int also_status; /* its result, once the thread has ended */
+	int also_status; /* its result; 0 before. Atomic. */
 };
 
 struct program_ring {

@@ -244,6 +244,10 @@ static void summary_show_losses(const struct capture_summary *s)
 	if (s->unnamed.hosts)
 		log_warn("containers have no host names, by which services are named: %s",
 			 strerror(-s->unnamed.hosts));
+	if (s->unnamed.java_waits)
+		log_warn("stacks of waits that had not ended have no Java frames: the kernel "
+			 "refused the program that reads them: %s",
+			 strerror(-s->unnamed.java_waits));
 	for (size_t i = 0; i < CAPTURE_REFUSALS_MAX && s->refusals[i].what[0]; i++)
 		log_warn("refused %s", s->refusals[i].what);
 	if (s->symbolizer.restarts || s->opener_restarts)

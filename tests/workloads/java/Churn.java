@@ -27,22 +27,6 @@ public class Churn {
 		}
 	}
 
-	/* Replace the number in all names; they have the same length. */
-	static byte[] numbered(byte[] template, int number) {
-		byte[] bytes = template.clone();
-		byte[] text = String.format("%08d", number).getBytes();
-
-		for (int i = 0; i + 8 <= bytes.length; i++) {
-			int same = 0;
-
-			while (same < 8 && template[i + same] == '0')
-				same++;
-			if (same == 8)
-				System.arraycopy(text, 0, bytes, i, 8);
-		}
-		return bytes;
-	}
-
 	public static void main(String[] args) throws Exception {
 		ArrayDeque<Class<?>> alive = new ArrayDeque<>();
 		byte[] template;
@@ -51,7 +35,7 @@ public class Churn {
 			template = in.readAllBytes();
 		}
 		for (int number = 1;; number++) {
-			Class<?> made = new Loader().define(numbered(template, number));
+			Class<?> made = new Loader().define(Numbered.copy(template, number));
 			var method = made.getMethod(String.format("m%08d", number), int.class);
 
 			for (int i = 0; i < 300; i++)

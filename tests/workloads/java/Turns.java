@@ -75,30 +75,16 @@ public class Turns {
 		}
 	}
 
-	static byte[] numbered(byte[] template, String number) {
-		byte[] bytes = template.clone(), text = number.getBytes();
-
-		for (int i = 0; i + 8 <= bytes.length; i++) {
-			int same = 0;
-
-			while (same < 8 && template[i + same] == '0')
-				same++;
-			if (same == 8)
-				System.arraycopy(text, 0, bytes, i, 8);
-		}
-		return bytes;
-	}
-
-	static MethodHandle make(String number, boolean isHidden) throws Exception {
+	static MethodHandle make(int number, boolean isHidden) throws Exception {
 		var type = MethodType.methodType(long.class, long.class);
 		var lookup = MethodHandles.lookup();
 		Class<?> made;
 
 		if (isHidden)
-			made = lookup.defineHiddenClass(numbered(hidden, number), true).lookupClass();
+			made = lookup.defineHiddenClass(Numbered.copy(hidden, number), true).lookupClass();
 		else
-			made = new Loader().define(numbered(ordinary, number));
-		return lookup.findStatic(made, "m" + number, type);
+			made = new Loader().define(Numbered.copy(ordinary, number));
+		return lookup.findStatic(made, String.format("m%08d", number), type);
 	}
 
 	static void run(int thread, long end, Random random) throws Throwable {
@@ -106,7 +92,7 @@ public class Turns {
 
 		for (int done = 0; System.nanoTime() < end; done++) {
 			int turn = turns.incrementAndGet();
-			MethodHandle made = make(String.format("%08d", turn), random.nextBoolean());
+			MethodHandle made = make(turn, random.nextBoolean());
 			long begin = System.nanoTime();
 
 			long unused = (long) made.invokeExact(begin + 200_000 + random.nextInt(4_000_000));
@@ -124,7 +110,7 @@ public class Turns {
 	}
 
 	static void runOne(int number) throws Throwable {
-		MethodHandle made = make(String.format("%08d", number), number % 2 == 0);
+		MethodHandle made = make(number, number % 2 == 0);
 
 		System.out.println("ready");
 		while (true) {
