@@ -266,7 +266,8 @@ class Pair:
         if kind == "interpreter" and not self.stop.whole:
             return range(self.stop.left + 2)
         if kind == "stub":  # a method that is being called has its return address already
-            return (-1, 0)
+            # the stub's caller may have returned before the agent could walk
+            return (-1, 0, 1) if self.stop.leaf_returned else (-1, 0)
         return (0,)
 
     def same(self):
@@ -358,7 +359,11 @@ class Trace:
 
     def stack(self, ident):
         """Return (frames of methods, how the walk ended or -1)."""
-        frames, end = [], -1
+        return self.parts(ident)[:2]
+
+    def parts(self, ident):
+        """The same, and the numbers of frames that native code has called."""
+        frames, end, calls = [], -1, set()
         while ident:
             row = self.trace.table("stack")[ident]
             frame, ident = self.trace.table("frame")[row["frame"]], row["parent"]
@@ -369,7 +374,9 @@ class Trace:
                 found = self.frame(frame)
                 if not found.scopes[-1].name or "(" in found.scopes[-1].signature:  # no stub
                     frames.append(found)
-        return frames, end
+            elif frames:
+                calls.add(len(frames))
+        return frames, end, calls
 
 
 def pairs_of(trace, found):
@@ -500,7 +507,7 @@ def signal_often(case, process, names, count, frequency, output):
     """
     Stop a JVM that has the agent call_traces.c as stop_often() does; before it runs on, the thread
     gets SIGPROF, so that HotSpot walks its stack in the handler, from the same instruction. Return
-    (skein's frames, how its walk ended, CallTrace) of each.
+    (skein's frames, how its walk ended, which of them native code has called, CallTrace) of each.
     """
     pid, stopping, asked = process.pid, Stopping(case, process.pid, names, frequency), []
     for begun, now, ran in stopping.stops(lambda: len(asked) >= count):
@@ -516,5 +523,5 @@ def signal_often(case, process, names, count, frequency, output):
         mine = [s for s in samples.get(tid, ()) if begun < s["time"] <= now]
         theirs = [t for t in traced if t.tid == tid and t.time > now]
         if mine and theirs:
-            found.append((*java.stack(mine[-1]["stack"]), theirs[0]))
+            found.append((*java.parts(mine[-1]["stack"]), theirs[0]))
     return found

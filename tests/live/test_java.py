@@ -276,7 +276,7 @@ class Java(live.LiveTest):
 
     @staticmethod
     def next_worker(recording, before):
-        worker = live.child_named(recording.pid, "skein-names")
+        worker = live.child_named(recording.pid, "skein-memory")
         return worker if worker != before else None
 
     def test_a_running_jvm(self):

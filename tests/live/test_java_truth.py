@@ -53,10 +53,11 @@ DIRECTIVES = '[{match: ["Truth$Client.*"], c2: {Exclude: true}}]'
 
 SAME, NOT_WALKED = "the same", "AsyncGetCallTrace found no stack"
 NO_CALLER = "AsyncGetCallTrace misses the caller of the innermost method"
-EXPLAINED = (SAME, NOT_WALKED, NO_CALLER)
+CALLED = "AsyncGetCallTrace ends at a method that the JVM's own code has called"
+EXPLAINED = (SAME, NOT_WALKED, NO_CALLER, CALLED)
 
 
-def how_it_differs(ours, end, theirs):
+def how_it_differs(ours, end, calls, theirs):
     """
     Compare skein's frames with a CallTrace: every method and line but those that were inlined where
     the thread was interrupted.
@@ -73,6 +74,9 @@ def how_it_differs(ours, end, theirs):
     callers = callers[len(ours[1].scopes):] if len(ours) > 1 else []
     if callers and theirs.frames[-len(callers):] == callers:
         return NO_CALLER
+    inner = [[s.signature for frame in ours[:number] for s in frame.scopes] for number in calls]
+    if [name for name, _ in theirs.frames] in inner:
+        return CALLED
     return "another stack"
 
 
@@ -200,9 +204,9 @@ class JavaTruth(live.LiveTest):
         kinds = [kind for kind in KINDS if kind != "deoptimized"]
         process = self.begin_program(21, kinds, self.build_agent())
         counts, wrong = collections.Counter(), []
-        for ours, end, theirs in java_stops.signal_often(self, process, THREADS, 2 * STOPS,
-                                                         FREQUENCY, self.tmp / "traces"):
-            what = how_it_differs(ours, end, theirs)
+        for ours, end, calls, theirs in java_stops.signal_often(
+                self, process, THREADS, 2 * STOPS, FREQUENCY, self.tmp / "traces"):
+            what = how_it_differs(ours, end, calls, theirs)
             counts[what] += 1
             if what not in EXPLAINED:
                 wrong.append(f"{what}\n  {[f.scopes for f in ours]}\n  {theirs}")
