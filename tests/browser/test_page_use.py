@@ -62,7 +62,7 @@ class Use(Pages):
                          f"{500 / total:.2f} % of the zoomed matched")
 
     def test_keys(self):
-        self.open()
+        self.open("scene", "#order=name")
         self.ask("document.getElementById('canvas').focus()")
         for key, name in (("ArrowDown", "worker 3"), ("ArrowDown", "_start"), ("ArrowDown", "main"),
                           ("ArrowDown", "std::vector<int, std::allocator<int> >::push_back(int&&)"),
@@ -102,7 +102,7 @@ class Use(Pages):
     def test_link(self):
         self.open()
         self.browser.choose("#split", "none")
-        self.browser.choose("#order", "weight")
+        self.browser.choose("#order", "name")
         self.browser.press("i")
         self.browser.fill("#search", "main")
         self.click("write")
@@ -141,6 +141,34 @@ class Use(Pages):
         self.browser.wait("nameOf(skeinPage.graph.zoomed) === 'main'")
         self.picture("phone", fullPage=True)
         self.harmless()
+
+    def test_pane_is_there_while_something_is_selected(self):
+        """The graph has the room of the pane until a frame is selected: 30 rows at 1440 x 900."""
+        self.open("flames", viewport={"width": 1440, "height": 900})
+        rows = "Math.floor(document.getElementById('scroll').clientHeight / 20)"
+        pane = "document.getElementById('details').checkVisibility()"
+        self.assertFalse(self.ask(pane))
+        whole = self.ask(rows)
+        self.assertGreaterEqual(whole, 30)
+        self.ask("skeinPage.select(skeinPage.widestChild(0))")
+        self.assertTrue(self.ask(pane))
+        self.browser.wait(f"{rows} < {whole}")
+        self.browser.click("#details .close")
+        self.assertFalse(self.ask(pane))
+        self.browser.wait(f"{rows} === {whole}")
+        self.assertNotIn("select", self.ask("location.hash"))
+
+    def test_widest_come_first(self):
+        for fragment in ("", "#inverted=1"):
+            self.open("scene", fragment)
+            self.assertTrue(self.ask("""[...Array(skeinPage.view.count).keys()].every((node) => {
+                const { end, width } = skeinPage.view;
+                return end[node + 1] >= end[node] || node + 1 >= end[node]
+                    || width[node + 1] >= width[end[node + 1]];
+            })"""))
+        self.browser.choose("#order", "name")
+        names = list(self.ask("children(0)"))
+        self.assertEqual(names, sorted(names))
 
     def test_looks(self):
         for theme in ("light", "dark"):

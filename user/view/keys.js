@@ -61,7 +61,7 @@ function runKey(page, event) {
 const HINTS = [
 	"Every box is a function; its width is the time that passed in it and in all that it " +
 		"called. Below (or above, with “Flames up”) stands what it called. From left to " +
-		"right there is no time: boxes stand in the order of their names.",
+		"right there is no time: the widest box comes first.",
 	"What a box does not pass on to boxes below it is its self time.",
 	"Click a box to zoom into it; the browser's back goes back. The address holds the whole " +
 		"view, so it can be kept or sent to somebody who has this file.",

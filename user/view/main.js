@@ -3,7 +3,7 @@
 
 const WIDTHS = [["", "time"], ["samples", "samples"]];
 const WIDTHS_OF_CHANGE = [["", "after"], ["before", "before"], ["both", "both"]];
-const ORDERS = [["name", "name"], ["weight", "widest first"]];
+const ORDERS = [["weight", "widest first"], ["name", "name"]];
 const PAPER = 1400; // px: the width on paper, at which a name of 12 px is readable
 const LEAST = 3; // least width of a selected frame in px, if zooming can provide it
 const THEME_KEY = "skein-theme";
@@ -108,7 +108,8 @@ class Page {
 				"nothing that was asked for ran while it was recorded.";
 		byId("graph").hidden = state.table || empty;
 		byId("table").hidden = !state.table || empty;
-		byId("details").hidden = byId("legend").hidden = empty;
+		byId("details").hidden = empty || this.graph.selected <= 0;
+		byId("legend").hidden = empty;
 		byId("legends").hidden = empty && !hidden;
 		byId("tools").hidden = empty && !hidden;
 		if (state.table && !empty)

@@ -249,41 +249,12 @@ class Panes {
 		return element("p", { class: "origin" }, ...parts);
 	}
 
-	showRoot() {
-		const { view } = this.page;
-
-		this.details.replaceChildren(
-			element("h2", {}, span("name", "all")),
-			element("p", { class: "faint", text: "Click a frame to zoom into it, " +
-				"or move with the arrow keys. ? shows all keys." }),
-			element("div", { class: "columns" },
-				this.numbers(this.valuesOf(0, "self"), this.valuesOf(0),
-					"The whole view"),
-				...this.classList(0),
-				this.list(this.parts(), this.childrenOf(0), "nothing")));
-	}
-
-	/* Return the title for the children of the root. */
-	parts() {
-		const { split, inverted } = this.page.state;
-
-		return split !== "none" ? `By ${SPLITS[split]}`
-			: inverted ? "Ends in" : "Begins with";
-	}
-
-	childrenOf(node) {
-		const { view } = this.page, tally = new Tally(view);
-
-		for (let child = node + 1; child < view.end[node]; child = view.end[child])
-			tally.add(view.label[child], child, weightIn(view, child));
-		return tally.list();
-	}
-
+	/* Describe a node in the pane, which is hidden while none is selected. */
 	show(node) {
 		const { view } = this.page, label = view.label[node];
 
 		if (node <= 0)
-			return this.showRoot();
+			return this.details.replaceChildren();
 		const cost = functionCost(view, label);
 		const { callers, callees } = neighbours(view, label);
 		const group = this.labels.kind[label] === KIND.group;
@@ -305,7 +276,10 @@ class Panes {
 					onclick: () => this.page.zoomTo(node) }),
 				element("button", { type: "button", text: "Find all",
 					title: "Search for it",
-					onclick: () => this.page.searchFor(this.name(label)) })),
+					onclick: () => this.page.searchFor(this.name(label)) }),
+				element("button", { type: "button", class: "close", text: "Close",
+					title: "Close this pane",
+					onclick: () => this.page.change({ select: "" }, true) })),
 			this.origin(label), element("div", { class: "columns" }, ...columns));
 		return undefined;
 	}

@@ -6,7 +6,7 @@
  */
 
 const DEFAULTS = {
-	event: "", split: "program", width: "", order: "name", inverted: false, upward: false,
+	event: "", split: "program", width: "", order: "weight", inverted: false, upward: false,
 	table: false, hidden: 0, waits: 0, search: "", zoom: "", select: "",
 };
 
