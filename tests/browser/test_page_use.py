@@ -39,14 +39,24 @@ class Use(Pages):
         self.open()
         self.browser.fill("#search", "^fib$")
         # 15 of worker 3 and 15 of the truncated stacks; nested fib counts once
-        self.assertEqual(self.browser.text("#matched"), "31.6 % matched")
-        self.browser.press("Enter")
-        first = self.ask("skeinPage.graph.selected")
+        nodes = self.ask("named('fib')") # the widest first
+        text = f"of {len(nodes)} matches, 31.6 %"
+        self.assertEqual(self.browser.text("#matched"), f"1 {text}")
         self.assertEqual(self.selected(), "fib")
+        self.assertEqual(self.ask("skeinPage.graph.zoomed"), 0)
+        widths = [self.ask("skeinPage.view.width[skeinPage.graph.selected]")]
+        for i in range(1, len(nodes)):
+            self.browser.press("Enter")
+            self.assertEqual(self.browser.text("#matched").split()[0], str(i + 1))
+            widths.append(self.ask("skeinPage.view.width[skeinPage.graph.selected]"))
+        self.assertEqual(widths, sorted(widths, reverse=True))
         self.browser.click("#next")
-        self.assertNotEqual(self.ask("skeinPage.graph.selected"), first)
+        self.assertEqual(self.browser.text("#matched").split()[0], "1")
         self.browser.click("#previous")
-        self.assertEqual(self.ask("skeinPage.graph.selected"), first)
+        self.assertEqual(self.browser.text("#matched").split()[0], str(len(nodes)))
+        self.browser.fill("#search", "no such function")
+        self.assertEqual(self.browser.text("#matched"), "no match")
+        self.assertTrue(self.ask("document.getElementById('next').disabled"))
         self.browser.fill("#search", "fib(")
         self.assertEqual(self.browser.text("#matched"), "not a regular expression")
         self.browser.fill("#search", "")
@@ -59,7 +69,7 @@ class Use(Pages):
         self.browser.fill("#search", "^write$")
         total = self.ask("skeinPage.view.total[1][skeinPage.graph.zoomed]")
         self.assertEqual(self.browser.text("#matched"),
-                         f"{500 / total:.2f} % of the zoomed matched")
+                         f"1 of 1 match, {500 / total:.2f} % of the zoomed")
 
     def test_keys(self):
         self.open("scene", "#order=name")
@@ -169,6 +179,42 @@ class Use(Pages):
         self.browser.choose("#order", "name")
         names = list(self.ask("children(0)"))
         self.assertEqual(names, sorted(names))
+
+    def test_chains_at_the_root_are_folded(self):
+        """Frames that pass on all of their time stand in one box, until it is unfolded."""
+        self.open("mixed")
+        chain = self.ask("""(() => {
+            const { view } = skeinPage, first = view.folded.findIndex((length) => length > 0);
+            const names = Array.from({ length: view.folded[first] }, (_, i) => nameOf(first + i));
+            return { first, names, after: nameOf(first + names.length) };
+        })()""")
+        first, names, after = chain["first"], chain["names"], chain["after"]
+        self.assertEqual((len(names), names[0]), (4, "_start"))
+        depths = f"[...skeinPage.view.depth.slice({first - 1}, {first + len(names) + 1})]"
+        self.assertEqual(self.ask(depths), [1, 2, 2, 2, 2, 3])
+        place = f"middle({first})"
+        self.browser.hover(*self.ask(place))
+        self.assertIn(" › ".join(names), self.browser.text("#tip"))
+        self.ask("document.getElementById('canvas').focus()")
+        self.ask(f"skeinPage.select({first - 1})")
+        for key, name in (("ArrowDown", names[0]), ("ArrowDown", after), ("ArrowUp", names[0])):
+            self.browser.press(key)
+            self.assertEqual(self.selected(), name)
+        self.assertIn(" › ".join(names), self.browser.text("#details .chain"))
+        self.ask(f"skeinPage.searchFor({names[2]!r})")
+        self.assertTrue(self.ask(f"skeinPage.graph.matched({first})"))
+        whole = self.ask("[...skeinPage.view.whole]")
+        left, _ = self.ask(f"(({{ x }}) => [x, 0])(skeinPage.graph.box({first}))")
+        edge = self.ask("document.getElementById('canvas').getBoundingClientRect().x")
+        self.browser.mouse(edge + left + 8, self.ask(place)[1])
+        self.assertEqual(self.ask(depths), [1, 2, 3, 4, 5, 6])
+        self.assertEqual(self.ask("[...skeinPage.view.whole]"), whole)
+        self.assertEqual(self.selected(), names[0])
+        self.browser.press("f")
+        self.assertEqual(self.ask(depths), [1, 2, 2, 2, 2, 3])
+        self.browser.press("i")
+        self.assertFalse(self.ask("skeinPage.view.folded.some(Boolean)"))
+        self.harmless()
 
     def test_looks(self):
         for theme in ("light", "dark"):

@@ -11,6 +11,8 @@ const TEXT_FROM = 26; // px; wider nodes show a name
 const ZOOM_TIME = 160; // ms
 const STRIPE = 4; // px: height of the times by class of wait
 const PURE = 0.995; // from this share on, all time of a frame counts as of one class
+const FOLD = "▸ "; // before the names of a folded chain
+const FOLD_WIDTH = 18; // px: where a click unfolds
 const DRAWN = 400; // most characters of a name that are drawn
 
 class Graph {
@@ -158,7 +160,8 @@ class Graph {
 				node = end[node];
 				continue;
 			}
-			this.drawNode(node, begin, pixels);
+			if (this.view.folded[node] >= 0)
+				this.drawNode(node, begin, pixels);
 			node++;
 		}
 		for (let d = 0; d < rows; d++)
@@ -185,10 +188,20 @@ class Graph {
 		this.pen.fillRect(x, this.top(depth), Math.max(0.5, end - x), ROW - 1);
 	}
 
+	/* Return whether a node, or a frame of the folded chain that it stands for, matches. */
+	matched(node) {
+		const { view, matches } = this, last = chainEnd(view, node);
+
+		for (let at = node; matches && at <= last; at++)
+			if (matches[view.label[at]])
+				return true;
+		return false;
+	}
+
 	fill(node) {
 		const view = this.view, label = view.label[node];
 
-		if (this.matches?.[label])
+		if (this.matched(node))
 			return this.palette.theme.match;
 		if (node === 0)
 			return this.palette.kind(KIND.group);
@@ -218,7 +231,7 @@ class Graph {
 		const { pen, view, palette } = this;
 
 		if (view.event?.of !== OF.wall || !view.classes.length || this.waitOf(node) <= 0 ||
-			this.matches?.[view.label[node]])
+			this.matched(node))
 			return;
 		pen.fillStyle = palette.hatch(pen);
 		pen.fillRect(x, y, width, ROW - 1);
@@ -255,7 +268,7 @@ class Graph {
 			(begin - this.from + this.view.width[node]) * pixels);
 		const gap = right - x > 3 ? 0.8 : 0;
 		const above = this.view.depth[node] < this.view.depth[this.zoomed];
-		const dim = above || this.matches && !this.matches[this.view.label[node]];
+		const dim = above || this.matches && !this.matched(node);
 
 		pen.globalAlpha = dim ? 0.5 : 1;
 		pen.fillStyle = this.fill(node);
@@ -265,9 +278,29 @@ class Graph {
 			this.drawClasses(node, x, y, right - x - gap);
 		pen.globalAlpha = 1;
 		if (right - x >= TEXT_FROM)
-			this.write(this.nameOf(node), this.view.label[node], x + 4, y + ROW / 2,
-				right - x - 8);
+			this.writeName(node, x + 4, y + ROW / 2, right - x - 8);
 		this.drawn++;
+	}
+
+	/* Write a node's name, or the names of its chain: the first and the last if not all fit. */
+	writeName(node, x, y, room) {
+		const { view, labels, pen } = this;
+
+		if (!view.folded[node])
+			return this.write(this.nameOf(node), view.label[node], x, y, room);
+		const names = Array.from({ length: view.folded[node] },
+			(_, i) => labels.name[view.label[node + i]]);
+		const whole = FOLD + names.join(" › ").slice(0, DRAWN);
+		const ends = `${FOLD}${names[0]} › … › ${names.at(-1)}`.slice(0, DRAWN);
+
+		return pen.measureText(whole).width <= room ? this.write(whole, NaN, x, y, room)
+			: this.write(ends, NaN, x, y, room);
+	}
+
+	/* Return whether a place in a node is on the mark that unfolds its chain. */
+	onFold(node, x) {
+		return node > 0 && this.view.folded[node] > 0 &&
+			x - Math.max(0, this.box(node).x) < FOLD_WIDTH;
 	}
 
 	nameOf(node) {
@@ -277,7 +310,8 @@ class Graph {
 	/* Write a name, cut to the available room. maxWidth enforces the room for any font. */
 	write(name, label, x, y, room) {
 		const pen = this.pen, whole = name.slice(0, DRAWN);
-		const wide = label < 0 ? 16 : this.widths[label] ??= pen.measureText(whole).width;
+		const wide = label < 0 ? 16 : label >= 0 ? this.widths[label] ??=
+			pen.measureText(whole).width : pen.measureText(whole).width;
 		let text = whole;
 
 		if (wide > room) {

@@ -29,6 +29,8 @@ const KEYS = [
 		what: "inverted: from the functions that took the time to their callers",
 		run: (page) => byId("inverted").click() },
 	{ keys: ["u"], shown: "u", what: "flames up or down", run: () => byId("upward").click() },
+	{ keys: ["f"], shown: "f", what: "fold or unfold the chains of frames at the root",
+		run: (page) => byId("unfolded").click() },
 	{ keys: ["t"], shown: "t", what: "graph or table",
 		run: (page) => page.change({ table: !page.state.table }) },
 	{ keys: ["c"], shown: "c", what: "copy a link to this view",
@@ -62,6 +64,8 @@ const HINTS = [
 	"Every box is a function; its width is the time that passed in it and in all that it " +
 		"called. Below (or above, with “Flames up”) stands what it called. From left to " +
 		"right there is no time: the widest box comes first.",
+	"Frames at the root that have one callee each stand folded in one box, with their names. A click " +
+		"on its ▸ shows each of them in a row of its own.",
 	"What a box does not pass on to boxes below it is its self time.",
 	"Click a box to zoom into it; the browser's back goes back. The address holds the whole " +
 		"view, so it can be kept or sent to somebody who has this file.",
@@ -72,7 +76,8 @@ const HINTS = [
 		"than half of its time belongs, else it is grey; the stripe at its bottom shows " +
 		"how its time divides. In “Wall”, waiting frames are hatched. Click a class in " +
 		"the legend to leave its waits out; with Ctrl only that class is shown.",
-	"A search looks at names of functions and modules. Its share counts time once, however " +
+	"A search looks at names of functions and modules and goes to the widest match; Enter goes to " +
+		"the next one by width, Shift+Enter back. Its share counts time once, however " +
 		"often a function stands in one stack.",
 	"Functions too narrow to be drawn stand as one grey strip: nothing is left out of any sum.",
 ];

@@ -12,10 +12,10 @@ const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /* Return the parts of a state that need a new tree when they change. */
 const treeKey = (s) =>
-	[s.event, s.split, s.width, s.order, s.inverted, s.hidden, s.waits].join();
+	[s.event, s.split, s.width, s.order, s.inverted, s.unfolded, s.hidden, s.waits].join();
 /* Return whether changes leave the paths of frames as they are, so that the zoom can stay. */
 const keepsPaths = (changes) => Object.keys(changes).every((key) =>
-	["event", "waits", "width", "order"].includes(key));
+	["event", "waits", "width", "order", "unfolded"].includes(key));
 
 class Page {
 	constructor() {
@@ -124,6 +124,8 @@ class Page {
 		byId("event").value = this.view.event?.name ?? "";
 		set("inverted", state.inverted);
 		set("upward", state.upward);
+		set("unfolded", state.unfolded);
+		byId("unfolded").disabled = !state.unfolded && !this.view.folded.some(Boolean);
 		set("as-graph", !state.table);
 		set("as-table", state.table);
 		if (document.activeElement !== byId("search"))
@@ -153,20 +155,26 @@ class Page {
 
 		input.setAttribute("aria-invalid", String(Boolean(state.search && !matches)));
 		graph.matches = matches;
-		byId("previous").disabled = byId("next").disabled = !matches;
 		this.matched = matches ? matchingNodes(view, matches, zoomed) : [];
+		this.found = matches ? matchesByWidth(view, matches, zoomed) : [];
+		byId("previous").disabled = byId("next").disabled = !this.found.length;
 		byId("matched").textContent = !state.search ? ""
 			: matches ? this.matchedText(zoomed) : "not a regular expression";
 	}
 
+	/* Return which match is selected, how many there are, and their share of the time. */
 	matchedText(zoomed) {
-		const { view } = this;
+		const { view, found } = this, at = found.indexOf(this.graph.selected);
 		const share = (column) =>
 			percent(matchedShare(view, this.matched, zoomed, column + view.unit), 1);
 		const inside = zoomed ? " of the zoomed" : "";
+		const number = at < 0 ? "" : `${count(at + 1)} of `;
+		const matches = `${number}${plural(found.length, "match", "matches")}`;
 
-		return view.before ? `${share(0)}${inside}, before ${share(BEFORE)}`
-			: `${share(0)}${inside} matched`;
+		if (!found.length)
+			return zoomed ? "no match in the zoomed" : "no match";
+		return view.before ? `${matches}, ${share(0)}${inside}, before ${share(BEFORE)}`
+			: `${matches}, ${share(0)}${inside}`;
 	}
 
 	/*
@@ -219,6 +227,11 @@ class Page {
 		this.panes.speak(node);
 	}
 
+	/* Show the frames of folded chains each in a row of its own, or fold them. */
+	unfold(on) {
+		this.change({ unfolded: on });
+	}
+
 	back() {
 		if (!this.history.back() && this.graph.zoomed)
 			this.zoomTo(0);
@@ -230,9 +243,9 @@ class Page {
 		let to = -1;
 
 		if (where === "back")
-			to = view.parent[node];
+			to = chainOf(view, view.parent[chainOf(view, node)]);
 		else if (where === "deeper")
-			to = this.widestChild(node);
+			to = this.widestChild(chainEnd(view, chainOf(view, node)));
 		else
 			to = this.neighbour(node, where === "right" ? 1 : -1);
 		if (to >= 0 && to < view.count)
@@ -253,20 +266,34 @@ class Page {
 		const { view, graph } = this;
 
 		for (let at = node + step; at > 0 && at < view.count; at += step)
-			if (view.depth[at] === view.depth[node] && graph.visible(at))
+			if (view.depth[at] === view.depth[node] && view.folded[at] >= 0 &&
+				chainOf(view, node) !== at && graph.visible(at))
 				return at;
 		return -1;
 	}
 
+	/* Go to the next match by width, or with a step of -1 to the previous one. */
 	goMatch(step) {
-		const { graph, view } = this;
+		const { graph, found } = this;
 
 		if (!graph.matches)
 			return byId("search").select();
-		const node = matchAfter(view, graph.matches, graph.selected || graph.zoomed, step,
-			graph.zoomed);
+		const at = found.indexOf(graph.selected), size = found.length;
+		const to = at < 0 ? (step > 0 ? 0 : size - 1) : (at + step + size) % size;
 
-		return node > 0 ? this.select(node) : undefined;
+		return size ? this.select(found[to]) : undefined;
+	}
+
+	/* Search while a text is typed: go to the widest match, without a change of the zoom. */
+	search(text) {
+		this.change({ search: text, select: "" }, true);
+		const [node] = this.found;
+
+		if (!node)
+			return;
+		this.change({ select: this.path(node) }, true);
+		this.graph.reveal(node);
+		this.panes.speak(node);
 	}
 
 	searchFor(name) {
@@ -282,12 +309,13 @@ class Page {
 		on("event", "change", (event) => this.change({ event: event.target.value }));
 		on("inverted", "click", () => this.change({ inverted: !this.state.inverted }));
 		on("upward", "click", () => this.change({ upward: !this.state.upward }));
+		on("unfolded", "click", () => this.unfold(!this.state.unfolded));
 		on("as-graph", "click", () => this.change({ table: false }));
 		on("as-table", "click", () => this.change({ table: true }));
 		on("reset", "click", () => this.zoomTo(0));
 		on("next", "click", () => this.goMatch(1));
 		on("previous", "click", () => this.goMatch(-1));
-		on("search", "input", (event) => this.change({ search: event.target.value }, true));
+		on("search", "input", (event) => this.search(event.target.value));
 		on("search", "keydown", (event) => {
 			if (event.key === "Enter")
 				this.goMatch(event.shiftKey ? -1 : 1);
@@ -329,7 +357,10 @@ class Page {
 		canvas.addEventListener("click", (event) => {
 			const node = graph.at(event.offsetX, event.offsetY);
 
-			if (node >= 0)
+			if (graph.onFold(node, event.offsetX) ||
+				node >= 0 && node === graph.zoomed && this.view.folded[node])
+				this.unfold(true);
+			else if (node >= 0)
 				this.zoomTo(node);
 		});
 		this.graph.scroller.addEventListener("scroll", () => this.panes.hideTip());

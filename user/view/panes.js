@@ -125,6 +125,7 @@ class Panes {
 		lines.push(element("strong", { class: "name", text: this.name(label) }));
 		if (label >= 0 && labels.module[label])
 			lines.push(span("name faint", labels.shortModule(label)));
+		lines.push(...this.chainLines(node));
 		lines.push(span("", this.amount(this.valuesOf(node))));
 		lines.push(...this.classLines(timesOf(view, node)));
 		if (view.before) {
@@ -148,6 +149,14 @@ class Panes {
 			element("span", { class: "of-class" }, waits.swatch(number),
 				span("", `${waits.name(number)}: ${duration(time)}, ` +
 					percent(time, whole))));
+	}
+
+	/* Return a line that names the frames of the folded chain that begins at a node. */
+	chainLines(node) {
+		const { view } = this.page, length = Math.max(0, view.folded[node]);
+		const names = Array.from({ length }, (_, i) => this.name(view.label[node + i]));
+
+		return length ? [span("name", `${length} frames folded: ${names.join(" › ")}`)] : [];
 	}
 
 	/* Make a list of the times of a node by class of wait. */
@@ -249,6 +258,13 @@ class Panes {
 		return element("p", { class: "origin" }, ...parts);
 	}
 
+	/* Name the frames of a folded chain, with a button that shows them. */
+	unfolder(node) {
+		return this.chainLines(chainOf(this.page.view, node)).map((line) =>
+			element("p", { class: "chain" }, line, element("button", { type: "button",
+				text: "Unfold", onclick: () => this.page.unfold(true) })));
+	}
+
 	/* Describe a node in the pane, which is hidden while none is selected. */
 	show(node) {
 		const { view } = this.page, label = view.label[node];
@@ -280,7 +296,8 @@ class Panes {
 				element("button", { type: "button", class: "close", text: "Close",
 					title: "Close this pane",
 					onclick: () => this.page.change({ select: "" }, true) })),
-			this.origin(label), element("div", { class: "columns" }, ...columns));
+			this.origin(label), ...this.unfolder(node),
+			element("div", { class: "columns" }, ...columns));
 		return undefined;
 	}
 }

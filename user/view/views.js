@@ -266,8 +266,12 @@ class Views {
 			: WEIGHT;
 		const widthOf = this.data.before ? widths(state.width, unit, whole)
 			: (total) => total[unit];
+		const { kind } = this.labels;
+		const isGroup = (label) => kind[label] === KIND.group;
+		// in an inverted tree the frames at the root are what is looked for
 		const arranged = arrange(tree, { widthOf,
-			ranks: this.labels.ranks(), heaviest: state.order === "weight" });
+			ranks: this.labels.ranks(), heaviest: state.order === "weight",
+			isGroup: state.unfolded || state.inverted ? null : isGroup });
 
 		return Object.assign(arranged, { event, unit, whole, inverted: state.inverted,
 			classes: list, times, before: Boolean(this.data.before) });
