@@ -173,6 +173,58 @@ class Content(Pages):
         self.browser.click("#table tbody tr:first-child button")
         self.assertEqual(self.selected(), names[0])
 
+    def test_sandwich(self):
+        """The trees of callers and callees of a function have the sums of the folded stacks."""
+        self.open("scene", "#inverted=1")
+        name, above, below, whole = "fib", collections.Counter(), collections.Counter(), 0
+        for stack, count in folded(self.trace("scene")).items():
+            if name not in stack:
+                continue
+            at = stack.index(name) # recursion counts once, at its outermost frame
+            whole += count
+            for depth in range(1, at + 1):
+                above[stack[at - depth:at][::-1]] += count
+            for depth in range(at + 2, len(stack) + 1):
+                below[stack[at + 1:depth]] += count
+        self.ask(f"skeinPage.select(named({name!r})[0])")
+        self.browser.press("s")
+        paths = """((view) => Array.from({ length: view.count - 1 }, (_, i) => {
+            const path = [];
+            for (let at = i + 1; at > 0; at = view.parent[at])
+                path.unshift(skeinPage.labels.name[view.label[at]]);
+            return [path, view.total[1][i + 1]];
+        }))"""
+        for half, expected in (("callers", above), ("callees", below)):
+            said = self.ask(f"{paths}(skeinPage.sandwich.{half}.view)")
+            # the folded format writes some names differently
+            self.assertEqual(sorted((len(path), count) for path, count in said),
+                             sorted((len(path), count) for path, count in expected.items()), half)
+            self.assertLessEqual({("main",), ("main", "_start")} if half == "callers" else
+                                 {("fib",), ("fib", "fib")}, {tuple(path) for path, _ in said})
+            self.assertEqual(self.ask(f"skeinPage.sandwich.{half}.view.total[1][0]"), whole)
+        self.assertIn(f"{whole} samples", self.browser.text("#middle"))
+        self.assertFalse(self.ask("document.getElementById('graph').checkVisibility()"))
+        place = """(() => {
+            const { callers } = skeinPage.sandwich, box = callers.box(1);
+            const edge = callers.canvas.getBoundingClientRect();
+            return [edge.x + box.x + box.width / 2, edge.y + box.y + 10];
+        })()"""
+        caller = self.ask("skeinPage.labels.name[skeinPage.sandwich.callers.view.label[1]]")
+        self.browser.wait("skeinPage.sandwich.callers.wide > 0")
+        self.browser.mouse(*self.ask(place))
+        self.assertIn(caller, self.browser.text("#middle"))
+        self.browser.fill("#search", "^write$")
+        self.browser.press("Enter")
+        self.assertIn("write", self.browser.text("#middle"))
+        shown = self.ask("location.hash")
+        self.show(self.home / "scene.html", shown)
+        self.assertIn("write", self.browser.text("#middle"))
+        self.picture("sandwich")
+        self.browser.click("#as-graph")
+        self.assertTrue(self.ask("document.getElementById('graph').checkVisibility()"))
+        self.assertTrue(self.ask("skeinPage.view.inverted"))
+        self.harmless()
+
     def test_events(self):
         self.open("flames")
         events = collections.defaultdict(int)

@@ -16,12 +16,16 @@ const FOLD_WIDTH = 18; // px: where a click unfolds
 const DRAWN = 400; // most characters of a name that are drawn
 
 class Graph {
-	constructor(canvas, labels, palette) {
-		this.canvas = canvas;
+	/* host: the element with the canvas; skipped: rows at the root that are not drawn. */
+	constructor(host, labels, palette, skipped = 0) {
+		const canvas = this.canvas = host.querySelector("canvas");
+
+		this.sheet = host.querySelector(".sheet");
+		this.skipped = skipped;
 		this.labels = labels;
 		this.palette = palette;
 		this.pen = canvas.getContext("2d", { alpha: false });
-		this.scroller = byId("scroll");
+		this.scroller = host.querySelector(".scroll");
 		this.widths = [];
 		this.upward = false;
 		this.zoomed = this.selected = this.pointed = 0;
@@ -40,7 +44,7 @@ class Graph {
 		this.zoomed = zoomed;
 		this.from = view.left[zoomed];
 		this.span = view.width[zoomed] || 1;
-		this.rows = view.deepest + 1;
+		this.rows = view.deepest + 1 - this.skipped;
 		this.most = 0;
 		for (let i = 1; view.before && i < view.count; i++)
 			this.most = Math.max(this.most, Math.abs(change(view, i)));
@@ -103,7 +107,7 @@ class Graph {
 		const scale = this.scale = this.printing ? 2 : devicePixelRatio || 1;
 		const height = this.rows * ROW + 1;
 
-		byId("sheet").style.height = `${height}px`;
+		this.sheet.style.height = `${height}px`;
 		this.wide = this.printing || this.scroller.clientWidth;
 		this.high = this.printing ? height : Math.min(height, this.scroller.clientHeight);
 		this.canvas.style.height = `${this.high}px`;
@@ -114,9 +118,14 @@ class Graph {
 
 	/* Return the top of a row in px below the top of the window. */
 	top(depth) {
-		const row = this.upward ? this.rows - 1 - depth : depth;
+		return this.row(depth) * ROW - this.scrolled;
+	}
 
-		return row * ROW - this.scrolled;
+	/* Return the number of a row from the top of the sheet. */
+	row(depth) {
+		const row = depth - this.skipped;
+
+		return this.upward ? this.rows - 1 - row : row;
 	}
 
 	draw() {
@@ -203,7 +212,7 @@ class Graph {
 
 		if (this.matched(node))
 			return this.palette.theme.match;
-		if (node === 0)
+		if (label < 0)
 			return this.palette.kind(KIND.group);
 		if (view.before) {
 			const difference = change(view, node);
@@ -221,7 +230,7 @@ class Graph {
 	waitOf(node) {
 		const { view, labels } = this;
 
-		if (!node || !view.classes.length || labels.kind[view.label[node]] === KIND.group)
+		if (view.label[node] < 0 || !view.classes.length || labels.kind[view.label[node]] === KIND.group)
 			return RUNNING;
 		return mainClass(view, node);
 	}
@@ -241,7 +250,8 @@ class Graph {
 	drawClasses(node, x, y, width) {
 		const { pen, view, palette } = this, whole = view.total[WEIGHT][node];
 		const times = timesOf(view, node), main = this.waitOf(node);
-		const group = node === 0 || this.labels.kind[view.label[node]] === KIND.group;
+		const group = view.label[node] < 0 ||
+			this.labels.kind[view.label[node]] === KIND.group;
 		let at = x;
 
 		if (!whole || !group && largest(times)[1] > PURE * whole)
@@ -261,7 +271,7 @@ class Graph {
 	drawNode(node, begin, pixels) {
 		const pen = this.pen, y = this.top(this.view.depth[node]);
 
-		if (y > this.high || y + ROW < 0)
+		if (y > this.high || y + ROW < 0 || this.view.depth[node] < this.skipped)
 			return;
 		const x = Math.max(0, (begin - this.from) * pixels);
 		const right = Math.min(this.wide,
@@ -304,7 +314,9 @@ class Graph {
 	}
 
 	nameOf(node) {
-		return node === 0 ? "all" : this.labels.name[this.view.label[node]];
+		const label = this.view.label[node];
+
+		return label < 0 ? "all" : this.labels.name[label];
 	}
 
 	/* Write a name, cut to the available room. maxWidth enforces the room for any font. */
@@ -357,11 +369,11 @@ class Graph {
 	at(x, y) {
 		const { end, left, width, depth } = this.view;
 		const row = Math.floor((y + this.scrolled) / ROW);
-		const wanted = this.upward ? this.rows - 1 - row : row;
+		const wanted = (this.upward ? this.rows - 1 - row : row) + this.skipped;
 		const value = this.from + x * this.span / this.wide;
 		let node = 0;
 
-		if (wanted < 0 || wanted >= this.rows)
+		if (row < 0 || row >= this.rows)
 			return -1;
 		while (depth[node] < wanted) {
 			let child = node + 1;
@@ -377,9 +389,7 @@ class Graph {
 
 	/* Scroll so that a node's row is visible. */
 	reveal(node) {
-		const depth = this.view.depth[node];
-		const row = this.upward ? this.rows - 1 - depth : depth;
-		const top = row * ROW, high = this.scroller.clientHeight;
+		const top = this.row(this.view.depth[node]) * ROW, high = this.scroller.clientHeight;
 
 		if (top < this.scroller.scrollTop + ROW)
 			this.scroller.scrollTop = top - 2 * ROW;

@@ -32,7 +32,10 @@ const KEYS = [
 	{ keys: ["f"], shown: "f", what: "fold or unfold the chains of frames at the root",
 		run: (page) => byId("unfolded").click() },
 	{ keys: ["t"], shown: "t", what: "graph or table",
-		run: (page) => page.change({ table: !page.state.table }) },
+		run: (page) => page.change({ table: !page.state.table, sandwich: "" }) },
+	{ keys: ["s"], shown: "s",
+		what: "sandwich: callers above, callees below the selected function, and back",
+		run: (page) => byId(page.state.sandwich ? "as-graph" : "as-sandwich").click() },
 	{ keys: ["c"], shown: "c", what: "copy a link to this view",
 		run: () => byId("link").click() },
 	{ keys: ["d"], shown: "d", what: "light or dark", run: () => byId("theme").click() },
@@ -54,7 +57,7 @@ function runKey(page, event) {
 	}
 	const key = KEYS.find(({ keys }) => keys.includes(event.key));
 
-	if (!key || typing || pressing || key.graph && page.state.table)
+	if (!key || typing || pressing || key.graph && (page.state.table || page.state.sandwich))
 		return false;
 	key.run(page, event.key);
 	return true;
@@ -69,6 +72,8 @@ const HINTS = [
 	"What a box does not pass on to boxes below it is its self time.",
 	"Click a box to zoom into it; the browser's back goes back. The address holds the whole " +
 		"view, so it can be kept or sent to somebody who has this file.",
+	"“Sandwich” shows one function wherever it was called: the trees of its callers above it and of " +
+		"its callees below it. Click a frame there to put it into the middle.",
 	"Click a kind in the legend to hide it; the time of hidden frames stays with what called " +
 		"them. With Ctrl only that kind is shown.",
 	"Where waits were recorded, “On-CPU”, “Off-CPU” and “Wall” show the time of running, of " +

@@ -12,7 +12,8 @@ const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /* Return the parts of a state that need a new tree when they change. */
 const treeKey = (s) =>
-	[s.event, s.split, s.width, s.order, s.inverted, s.unfolded, s.hidden, s.waits].join();
+	[s.event, s.split, s.width, s.order, s.inverted && !s.sandwich, s.unfolded, s.hidden,
+		s.waits].join();
 /* Return whether changes leave the paths of frames as they are, so that the zoom can stay. */
 const keepsPaths = (changes) => Object.keys(changes).every((key) =>
 	["event", "waits", "width", "order", "unfolded"].includes(key));
@@ -23,12 +24,13 @@ class Page {
 		this.views = new Views(this.data);
 		this.labels = this.data.labels;
 		this.palette = new Palette(this.labels, this.data.waits);
-		this.graph = new Graph(byId("canvas"), this.labels, this.palette);
+		this.graph = new Graph(byId("graph"), this.labels, this.palette);
 		this.panes = new Panes(this);
 		this.legend = new Legend(this);
 		this.waits = new WaitLegend(this);
 		this.modes = new Modes(this);
 		this.table = new Table(this);
+		this.sandwich = new Sandwich(this);
 		this.widths = this.data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
 		const possible = { events: this.views.events.map(({ name }) => name),
@@ -97,8 +99,8 @@ class Page {
 	}
 
 	showBody(state) {
-		const empty = this.view.count < 2;
-
+		const empty = this.view.count < 2, middle = this.sandwich.labelOf(state.sandwich);
+		const graph = !state.table && middle < 0;
 		const hidden = empty && state.waits && this.view.classes.length;
 
 		byId("empty").hidden = !empty;
@@ -106,13 +108,17 @@ class Page {
 			? "All classes of wait are hidden: choose one above."
 			: "There are no samples in this profile: " +
 				"nothing that was asked for ran while it was recorded.";
-		byId("graph").hidden = state.table || empty;
-		byId("table").hidden = !state.table || empty;
-		byId("details").hidden = empty || this.graph.selected <= 0;
+		byId("graph").hidden = !graph || empty;
+		byId("table").hidden = graph || middle >= 0 || empty;
+		byId("sandwich").hidden = middle < 0 || empty;
+		byId("details").hidden = empty || middle >= 0 || this.graph.selected <= 0;
 		byId("legend").hidden = empty;
 		byId("legends").hidden = empty && !hidden;
 		byId("tools").hidden = empty && !hidden;
-		if (state.table && !empty)
+		byId("trail").hidden ||= middle >= 0;
+		if (middle >= 0 && !empty)
+			this.sandwich.show(middle);
+		else if (state.table && !empty)
 			this.table.show();
 	}
 
@@ -126,8 +132,11 @@ class Page {
 		set("upward", state.upward);
 		set("unfolded", state.unfolded);
 		byId("unfolded").disabled = !state.unfolded && !this.view.folded.some(Boolean);
-		set("as-graph", !state.table);
-		set("as-table", state.table);
+		set("as-graph", !state.table && !state.sandwich);
+		set("as-table", state.table && !state.sandwich);
+		set("as-sandwich", Boolean(state.sandwich));
+		for (const id of ["inverted", "upward", "unfolded"])
+			byId(id).hidden = Boolean(state.sandwich);
 		if (document.activeElement !== byId("search"))
 			byId("search").value = state.search;
 		byId("canvas").setAttribute("aria-label",
@@ -278,6 +287,8 @@ class Page {
 
 		if (!graph.matches)
 			return byId("search").select();
+		if (this.state.sandwich)
+			return this.sandwich.goMatch(step);
 		const at = found.indexOf(graph.selected), size = found.length;
 		const to = at < 0 ? (step > 0 ? 0 : size - 1) : (at + step + size) % size;
 
@@ -289,7 +300,7 @@ class Page {
 		this.change({ search: text, select: "" }, true);
 		const [node] = this.found;
 
-		if (!node)
+		if (!node || this.state.sandwich)
 			return;
 		this.change({ select: this.path(node) }, true);
 		this.graph.reveal(node);
@@ -310,8 +321,9 @@ class Page {
 		on("inverted", "click", () => this.change({ inverted: !this.state.inverted }));
 		on("upward", "click", () => this.change({ upward: !this.state.upward }));
 		on("unfolded", "click", () => this.unfold(!this.state.unfolded));
-		on("as-graph", "click", () => this.change({ table: false }));
-		on("as-table", "click", () => this.change({ table: true }));
+		on("as-graph", "click", () => this.change({ table: false, sandwich: "" }));
+		on("as-table", "click", () => this.change({ table: true, sandwich: "" }));
+		on("as-sandwich", "click", () => this.sandwich.center(this.sandwich.first()));
 		on("reset", "click", () => this.zoomTo(0));
 		on("next", "click", () => this.goMatch(1));
 		on("previous", "click", () => this.goMatch(-1));
@@ -411,7 +423,8 @@ class Page {
 		this.waits.show(this.state);
 		this.panes.show(this.graph.selected);
 		this.showBody(this.state);
-		this.graph.ask();
+		for (const graph of [this.graph, this.sandwich.callers, this.sandwich.callees])
+			graph.ask();
 	}
 
 	async copyLink() {

@@ -106,8 +106,8 @@ class Panes {
 			: `${share}, ${weight(values[column + WEIGHT], view.event)}, ${samples}`;
 	}
 
-	valuesOf(node, of = "total") {
-		return this.page.view[of].map((column) => column[node]);
+	valuesOf(node, of = "total", view = this.page.view) {
+		return view[of].map((column) => column[node]);
 	}
 
 	/* Describe the change of a share. */
@@ -117,19 +117,19 @@ class Panes {
 		return now ? points(now - before) : `gone (${points(-before)})`;
 	}
 
-	tipLines(node) {
-		const { view, graph } = this.page, { labels } = this;
+	tipLines(node, graph) {
+		const { view } = graph, { labels } = this, values = this.valuesOf(node, "total", view);
 		const label = view.label[node], lines = [];
 		const total = view.total[view.unit];
 
 		lines.push(element("strong", { class: "name", text: this.name(label) }));
 		if (label >= 0 && labels.module[label])
 			lines.push(span("name faint", labels.shortModule(label)));
-		lines.push(...this.chainLines(node));
-		lines.push(span("", this.amount(this.valuesOf(node))));
+		lines.push(...this.chainLines(node, view));
+		lines.push(span("", this.amount(values)));
 		lines.push(...this.classLines(timesOf(view, node)));
 		if (view.before) {
-			lines.push(span("", `before: ${this.amount(this.valuesOf(node), BEFORE)}`));
+			lines.push(span("", `before: ${this.amount(values, BEFORE)}`));
 			lines.push(span("strong",
 				this.changed(shareOf(view, node), shareOf(view, node, BEFORE))));
 		} else if (graph.zoomed && view.depth[node] >= view.depth[graph.zoomed]) {
@@ -152,8 +152,8 @@ class Panes {
 	}
 
 	/* Return a line that names the frames of the folded chain that begins at a node. */
-	chainLines(node) {
-		const { view } = this.page, length = Math.max(0, view.folded[node]);
+	chainLines(node, view) {
+		const length = Math.max(0, view.folded[node]);
 		const names = Array.from({ length }, (_, i) => this.name(view.label[node + i]));
 
 		return length ? [span("name", `${length} frames folded: ${names.join(" › ")}`)] : [];
@@ -169,12 +169,12 @@ class Panes {
 			element("ul", {}, ...lines.map((line) => element("li", {}, line))))] : [];
 	}
 
-	/* Show the tip of a node beside the pointer; -1 hides it. */
-	showTip(node, x, y) {
+	/* Show the tip of a node of a graph beside the pointer; -1 hides it. */
+	showTip(node, x, y, graph = this.page.graph) {
 		this.tip.hidden = node < 0;
 		if (node < 0)
 			return;
-		this.tip.replaceChildren(...this.tipLines(node));
+		this.tip.replaceChildren(...this.tipLines(node, graph));
 		const box = this.tip.getBoundingClientRect();
 
 		const left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 6));
@@ -260,7 +260,7 @@ class Panes {
 
 	/* Name the frames of a folded chain, with a button that shows them. */
 	unfolder(node) {
-		return this.chainLines(chainOf(this.page.view, node)).map((line) =>
+		return this.chainLines(chainOf(this.page.view, node), this.page.view).map((line) =>
 			element("p", { class: "chain" }, line, element("button", { type: "button",
 				text: "Unfold", onclick: () => this.page.unfold(true) })));
 	}
@@ -293,6 +293,9 @@ class Panes {
 				element("button", { type: "button", text: "Find all",
 					title: "Search for it",
 					onclick: () => this.page.searchFor(this.name(label)) }),
+				element("button", { type: "button", text: "Sandwich",
+					title: "Its callers and callees, wherever it was called (s)",
+					onclick: () => this.page.sandwich.center(label) }),
 				element("button", { type: "button", class: "close", text: "Close",
 					title: "Close this pane",
 					onclick: () => this.page.change({ select: "" }, true) })),
