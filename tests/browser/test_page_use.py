@@ -126,7 +126,8 @@ class Use(Pages):
         self.assertEqual(self.ask("document.getElementById('search').value"), "main")
 
     def test_wrong_links(self):
-        for fragment in ("#sandwich=zzz", "#zoom=zzz.yyy&select=..&event=99&split=__proto__&width=x&hidden=-5",
+        for fragment in ("#sandwich=zzz",
+                         "#zoom=zzz.yyy&select=..&event=99&split=__proto__&width=x&hidden=-5",
                          "#search=((&hidden=99999999999&order=%00&table=1", "#%%%",
                          "#zoom=" + "a." * 5000):
             self.open("scene", fragment)
@@ -241,7 +242,8 @@ class Harm(Pages):
     def test_hostile_names(self):
         self.open("hostile")
         for change in ("{}", "{split: 'thread'}", "{split: 'container', inverted: true}",
-                       "{sandwich: skeinPage.labels.hash(skeinPage.view.label[2])}", "{sandwich: ''}",
+                       "{sandwich: skeinPage.labels.hash(skeinPage.view.label[2])}",
+                       "{sandwich: ''}",
                        "{table: true}", "{search: '<script'}"):
             self.ask(f"skeinPage.change({change})")
             self.ask("(() => { for (let i = 1; i < skeinPage.view.count; i += 7) "

@@ -230,7 +230,8 @@ class Graph {
 	waitOf(node) {
 		const { view, labels } = this;
 
-		if (view.label[node] < 0 || !view.classes.length || labels.kind[view.label[node]] === KIND.group)
+		if (view.label[node] < 0 || !view.classes.length ||
+			labels.kind[view.label[node]] === KIND.group)
 			return RUNNING;
 		return mainClass(view, node);
 	}
@@ -389,7 +390,8 @@ class Graph {
 
 	/* Scroll so that a node's row is visible. */
 	reveal(node) {
-		const top = this.row(this.view.depth[node]) * ROW, high = this.scroller.clientHeight;
+		const top = this.row(this.view.depth[node]) * ROW;
+		const high = this.scroller.clientHeight;
 
 		if (top < this.scroller.scrollTop + ROW)
 			this.scroller.scrollTop = top - 2 * ROW;

@@ -67,13 +67,13 @@ const HINTS = [
 	"Every box is a function; its width is the time that passed in it and in all that it " +
 		"called. Below (or above, with “Flames up”) stands what it called. From left to " +
 		"right there is no time: the widest box comes first.",
-	"Frames at the root that have one callee each stand folded in one box, with their names. A click " +
-		"on its ▸ shows each of them in a row of its own.",
+	"Frames at the root that have one callee each stand folded in one box, with their names. A " +
+		"click on its ▸ shows each of them in a row of its own.",
 	"What a box does not pass on to boxes below it is its self time.",
 	"Click a box to zoom into it; the browser's back goes back. The address holds the whole " +
 		"view, so it can be kept or sent to somebody who has this file.",
-	"“Sandwich” shows one function wherever it was called: the trees of its callers above it and of " +
-		"its callees below it. Click a frame there to put it into the middle.",
+	"“Sandwich” shows one function wherever it was called: the trees of its callers above it and " +
+		"of its callees below it. Click a frame there to put it into the middle.",
 	"Click a kind in the legend to hide it; the time of hidden frames stays with what called " +
 		"them. With Ctrl only that kind is shown.",
 	"Where waits were recorded, “On-CPU”, “Off-CPU” and “Wall” show the time of running, of " +
@@ -81,8 +81,8 @@ const HINTS = [
 		"than half of its time belongs, else it is grey; the stripe at its bottom shows " +
 		"how its time divides. In “Wall”, waiting frames are hatched. Click a class in " +
 		"the legend to leave its waits out; with Ctrl only that class is shown.",
-	"A search looks at names of functions and modules and goes to the widest match; Enter goes to " +
-		"the next one by width, Shift+Enter back. Its share counts time once, however " +
+	"A search looks at names of functions and modules and goes to the widest match; Enter goes " +
+		"to the next one by width, Shift+Enter back. Its share counts time once, however " +
 		"often a function stands in one stack.",
 	"Functions too narrow to be drawn stand as one grey strip: nothing is left out of any sum.",
 ];

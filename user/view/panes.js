@@ -118,7 +118,8 @@ class Panes {
 	}
 
 	tipLines(node, graph) {
-		const { view } = graph, { labels } = this, values = this.valuesOf(node, "total", view);
+		const { view } = graph, { labels } = this;
+		const values = this.valuesOf(node, "total", view);
 		const label = view.label[node], lines = [];
 		const total = view.total[view.unit];
 
@@ -156,7 +157,8 @@ class Panes {
 		const length = Math.max(0, view.folded[node]);
 		const names = Array.from({ length }, (_, i) => this.name(view.label[node + i]));
 
-		return length ? [span("name", `${length} frames folded: ${names.join(" › ")}`)] : [];
+		return length
+			? [span("name", `${length} frames folded: ${names.join(" › ")}`)] : [];
 	}
 
 	/* Make a list of the times of a node by class of wait. */
@@ -294,7 +296,7 @@ class Panes {
 					title: "Search for it",
 					onclick: () => this.page.searchFor(this.name(label)) }),
 				element("button", { type: "button", text: "Sandwich",
-					title: "Its callers and callees, wherever it was called (s)",
+					title: "Its callers and callees, wherever called (s)",
 					onclick: () => this.page.sandwich.center(label) }),
 				element("button", { type: "button", class: "close", text: "Close",
 					title: "Close this pane",

@@ -50,7 +50,7 @@ class Sandwich {
 		this.callers.upward = true;
 	}
 
-	/* Make the graph of one half, without its first rows; a click makes a function the middle. */
+	/* Make the graph of one half; a click puts a function into the middle. */
 	half(id, skipped) {
 		const { labels, palette, panes } = this.page, host = byId(id);
 		const graph = new Graph(host, labels, palette, skipped), { canvas } = graph;
@@ -93,7 +93,7 @@ class Sandwich {
 		return at < 0 ? -1 : view.label[at];
 	}
 
-	/* Return the function to begin with: the selected one, or the one with the most self time. */
+	/* Return the function to begin with: the selected one, or that of the most self time. */
 	first() {
 		const { view, graph } = this.page, own = view.self[view.unit];
 		const costs = new Float64Array(this.labels.name.length);
@@ -126,7 +126,8 @@ class Sandwich {
 
 		this.label = label;
 		this.shown = view;
-		for (const [half, add] of [[this.callers, addCallers], [this.callees, addCallees]]) {
+		for (const [half, add] of [[this.callers, addCallers],
+			[this.callees, addCallees]]) {
 			half.matches = graph.matches;
 			if (changed)
 				half.show(treeAround(view, this.labels, label, add), 0);

@@ -7,7 +7,8 @@
 
 const DEFAULTS = {
 	event: "", split: "program", width: "", order: "weight", inverted: false, upward: false,
-	unfolded: false, table: false, sandwich: "", hidden: 0, waits: 0, search: "", zoom: "", select: "",
+	unfolded: false, table: false, sandwich: "", hidden: 0, waits: 0, search: "",
+	zoom: "", select: "",
 };
 
 /* Write only values that differ from the defaults. */
