@@ -9,6 +9,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from browser import MISSING
 from pages import Pages
+from traces import ROOT
 
 if MISSING:
     raise unittest.SkipTest(MISSING)
@@ -215,6 +216,66 @@ class Use(Pages):
         self.assertEqual(self.ask(depths), [1, 2, 2, 2, 2, 3])
         self.browser.press("i")
         self.assertFalse(self.ask("skeinPage.view.folded.some(Boolean)"))
+        self.harmless()
+
+    def open_on_phone(self, name):
+        self.open(name, viewport={"width": 390, "height": 844}, hasTouch=True, isMobile=True,
+                  deviceScaleFactor=2)
+
+    def test_first_screen_of_a_phone(self):
+        for name in ("scene", "server"):
+            self.open_on_phone(name)
+            self.assertEqual(self.ask("document.documentElement.scrollWidth"), 390)
+            self.assertEqual(self.ask("document.documentElement.scrollHeight"), 844)
+            edge = "document.getElementById('scroll').getBoundingClientRect()"
+            self.assertGreater(self.ask(f"{edge}.height"), 0.6 * 844)
+            self.assertLessEqual(self.ask(f"{edge}.bottom"), 844)
+            self.assertFalse(self.ask("document.getElementById('split').checkVisibility()"))
+            self.browser.click("#more")
+            self.assertTrue(self.ask("document.getElementById('split').checkVisibility()"))
+            self.assertIn("Samples", self.browser.text("#facts"))
+            self.assertEqual(self.ask("document.documentElement.scrollWidth"), 390)
+            self.picture(f"phone-{name}-options")
+            self.browser.click("#more")
+            self.assertFalse(self.ask("document.getElementById('split').checkVisibility()"))
+
+    def test_gestures(self):
+        self.open_on_phone("scene")
+        x, y = self.ask("middle(named('main')[0])")
+        value = "((x) => skeinPage.graph.from + (x - skeinPage.graph.canvas" \
+                ".getBoundingClientRect().x) * skeinPage.graph.span / skeinPage.graph.wide)"
+        whole, held = self.ask("skeinPage.graph.span"), self.ask(f"{value}({x})")
+        self.browser.touch("touchStart", [[x - 30, y], [x + 30, y]])
+        for apart in (40, 50, 60):
+            self.browser.touch("touchMove", [[x - apart, y], [x + apart, y]])
+        self.browser.touch("touchEnd", [])
+        self.assertAlmostEqual(self.ask("skeinPage.graph.span") / whole, 0.5, delta=0.02)
+        self.assertAlmostEqual(self.ask(f"{value}({x})") / held, 1, delta=0.05)
+        self.assertEqual(self.ask("[skeinPage.graph.zoomed, skeinPage.graph.selected]"), [0, 0])
+        begin = self.ask("skeinPage.graph.from")
+        self.browser.touch("touchStart", [[x, y]])
+        for aside in (20, 40, 60):
+            self.browser.touch("touchMove", [[x - aside, y]])
+        self.browser.touch("touchEnd", [])
+        self.assertGreater(self.ask("skeinPage.graph.from"), begin)
+        self.browser.click("#reset")
+        self.assertEqual(self.ask("[skeinPage.graph.from, skeinPage.graph.span]"), [0, whole])
+        self.browser.touch("touchStart", [[x, y]])
+        self.browser.wait("skeinPage.graph.selected > 0")
+        self.browser.touch("touchEnd", [])
+        self.assertEqual((self.selected(), self.zoomed()), ("main", "all"))
+        self.assertIn("main", self.browser.text("#details h2"))
+        self.browser.click("#details .close")
+        self.browser.tap(*self.ask("middle(named('main')[0])"))
+        self.browser.wait("nameOf(skeinPage.graph.zoomed) === 'main'")
+        self.assertEqual(self.ask("skeinPage.graph.selected"), 0)
+        self.browser.click("#help")
+        rows = self.ask("[...document.querySelectorAll('#manual tr')].map((row) => "
+                        "[...row.cells].map((cell) => cell.innerText))")
+        self.assertIn("pinch", [name for name, _ in rows])
+        manual = (ROOT / "docs/page.md").read_text()
+        for gesture, what in rows:
+            self.assertIn(f"| {gesture} | {what} |", manual)
         self.harmless()
 
     def test_looks(self):

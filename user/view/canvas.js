@@ -13,6 +13,7 @@ const STRIPE = 4; // px: height of the times by class of wait
 const PURE = 0.995; // from this share on, all time of a frame counts as of one class
 const FOLD = "▸ "; // before the names of a folded chain
 const FOLD_WIDTH = 18; // px: where a click unfolds
+const CLOSEST = 1e-5; // least part of the whole that a pinch shows
 const DRAWN = 400; // most characters of a name that are drawn
 
 class Graph {
@@ -42,6 +43,7 @@ class Graph {
 	show(view, zoomed) {
 		this.view = view;
 		this.zoomed = zoomed;
+		this.free = false; // whether the shown range is not that of the zoomed node
 		this.from = view.left[zoomed];
 		this.span = view.width[zoomed] || 1;
 		this.rows = view.deepest + 1 - this.skipped;
@@ -56,6 +58,7 @@ class Graph {
 		const toSpan = view.width[node] || 1, to = view.left[node];
 
 		this.zoomed = node;
+		this.free = false;
 		cancelAnimationFrame(this.moving);
 		const still = this.printing ||
 			matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -97,6 +100,18 @@ class Graph {
 		this.draw();
 	}
 
+	/* Widen or narrow what is shown by a factor, and move what is at one x (px) to another. */
+	scale(x, to, factor) {
+		const whole = this.view.width[0], value = this.from + x * this.span / this.wide;
+
+		cancelAnimationFrame(this.moving);
+		this.span = Math.min(whole, Math.max(whole * CLOSEST, this.span / factor));
+		this.from = Math.max(0, Math.min(whole - this.span,
+			value - to * this.span / this.wide));
+		this.free = true;
+		this.ask();
+	}
+
 	/* Draw with the next frame of the screen. */
 	ask(resized = false) {
 		this.resized ||= resized;
@@ -104,15 +119,15 @@ class Graph {
 	}
 
 	resize() {
-		const scale = this.scale = this.printing ? 2 : devicePixelRatio || 1;
+		const dots = this.dots = this.printing ? 2 : devicePixelRatio || 1;
 		const height = this.rows * ROW + 1;
 
 		this.sheet.style.height = `${height}px`;
 		this.wide = this.printing || this.scroller.clientWidth;
 		this.high = this.printing ? height : Math.min(height, this.scroller.clientHeight);
 		this.canvas.style.height = `${this.high}px`;
-		this.canvas.width = Math.round(this.wide * scale);
-		this.canvas.height = Math.round(this.high * scale);
+		this.canvas.width = Math.round(this.wide * dots);
+		this.canvas.height = Math.round(this.high * dots);
 		this.resized = false;
 	}
 
@@ -138,7 +153,7 @@ class Graph {
 		const pen = this.pen, theme = this.palette.theme;
 
 		this.scrolled = this.printing ? 0 : this.scroller.scrollTop;
-		pen.setTransform(this.scale, 0, 0, this.scale, 0, 0);
+		pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
 		pen.fillStyle = theme.paper;
 		pen.fillRect(0, 0, this.wide, this.high);
 		pen.font = "12px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";

@@ -31,6 +31,7 @@ class Page {
 		this.modes = new Modes(this);
 		this.table = new Table(this);
 		this.sandwich = new Sandwich(this);
+		this.touch = new Touch(this);
 		this.widths = this.data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
 		const possible = { events: this.views.events.map(({ name }) => name),
@@ -149,7 +150,7 @@ class Page {
 
 		for (let node = graph.zoomed; node > 0; node = view.parent[node])
 			path.unshift(node);
-		byId("trail").hidden = !path.length;
+		byId("trail").hidden = !path.length && !graph.free;
 		byId("path").replaceChildren(...(path.length ? [0, ...path] : []).map((node) =>
 			element("button", { type: "button", class: "name",
 				onclick: () => this.zoomTo(node),
@@ -208,8 +209,9 @@ class Page {
 		return pathOf(this.view, this.labels, node);
 	}
 
-	zoomTo(node) {
-		this.change({ zoom: this.path(node), select: this.path(node) });
+	/* Zoom into a node and select it; a tap only zooms, because the pane takes half a phone. */
+	zoomTo(node, tapped = false) {
+		this.change({ zoom: this.path(node), select: tapped ? "" : this.path(node) });
 		this.panes.speak(this.graph.zoomed);
 	}
 
@@ -234,6 +236,21 @@ class Page {
 			this.change({ select: this.path(node), zoom: this.path(zoomed) });
 		graph.reveal(node);
 		this.panes.speak(node);
+	}
+
+	/* Show all of it, also after a pinch, which the address does not know. */
+	zoomOut() {
+		if (this.graph.free)
+			this.graph.zoom(0);
+		this.zoomTo(0);
+		this.showTrail();
+	}
+
+	/* On a small screen, show or hide the facts and what is chosen seldom. */
+	showMore(on) {
+		document.body.classList.toggle("open", on);
+		byId("more").setAttribute("aria-expanded", String(on));
+		this.graph.ask(true);
 	}
 
 	/* Show the frames of folded chains each in a row of its own, or fold them. */
@@ -324,7 +341,8 @@ class Page {
 		on("as-graph", "click", () => this.change({ table: false, sandwich: "" }));
 		on("as-table", "click", () => this.change({ table: true, sandwich: "" }));
 		on("as-sandwich", "click", () => this.sandwich.center(this.sandwich.first()));
-		on("reset", "click", () => this.zoomTo(0));
+		on("reset", "click", () => this.zoomOut());
+		on("more", "click", () => this.showMore(!document.body.classList.contains("open")));
 		on("next", "click", () => this.goMatch(1));
 		on("previous", "click", () => this.goMatch(-1));
 		on("search", "input", (event) => this.search(event.target.value));
@@ -373,7 +391,7 @@ class Page {
 				node >= 0 && node === graph.zoomed && this.view.folded[node])
 				this.unfold(true);
 			else if (node >= 0)
-				this.zoomTo(node);
+				this.zoomTo(node, event.pointerType === "touch");
 		});
 		this.graph.scroller.addEventListener("scroll", () => this.panes.hideTip());
 	}
