@@ -225,6 +225,14 @@ class Content(Pages):
         self.assertTrue(self.ask("skeinPage.view.inverted"))
         self.harmless()
 
+    def test_table_breaks_no_word(self):
+        """Names and figures stay in one line each, however narrow the window is."""
+        for width in (1440, 700, 390):
+            self.open("flames", "#table=1", viewport={"width": width, "height": 844})
+            self.assertEqual(self.ask("""[...document.querySelectorAll("#table td")].filter(
+                (cell) => cell.clientHeight > 40).length"""), 0, width)
+            self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), width)
+
     def test_events(self):
         self.open("flames")
         events = collections.defaultdict(int)
@@ -254,6 +262,14 @@ class Content(Pages):
     def test_empty(self):
         self.open("empty")
         self.assertIn("no samples", self.browser.text("#empty"))
+        self.assertIn("sudo skein record", self.browser.text("#empty li"))
+        page = self.home / "nothing.html"
+        for options, text in ((["--python", "gc"], "options of the export left all"),
+                              (["--from", "1.9999s"], "without --from and --to")):
+            skein("export", self.trace("scene"), "-o", page, *options)
+            self.show(page)
+            self.assertIn(text, self.browser.text("#empty"))
+        self.picture("empty")
         self.harmless()
 
     def test_same_bytes(self):

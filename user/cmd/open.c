@@ -111,7 +111,10 @@ static int run_open(const char *trace, const struct open_options *o)
 	struct open_folder folder = {0};
 	struct error err = {""};
 	char *name = page_name(trace), *address = NULL;
-	int status = 1, ret = name ? open_folder_find(&folder, &user, &err) : -ENOMEM;
+	int status, ret = -ENOMEM;
+
+	if (name)
+		ret = open_folder_find(&folder, &user, &err);
 
 	if (!ret)
 		ret = write_page(&folder, name, trace, &o->export, &err);

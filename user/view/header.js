@@ -110,6 +110,33 @@ function factsOf(side, event, samples, data) {
 	return facts;
 }
 
+/* Say why a page has no samples, and what to do next. */
+function emptyParts({ now: { infos, events, host }, from, to }) {
+	const only = CHOICES.filter((key) => infos.has(`option.${key}`));
+	const sampled = events.reduce((sum, { account }) => sum + account.sampled, 0);
+	const next = [];
+
+	if (only.length)
+		next.push(`Only ${only.map((key) => `${key} ${infos.get(`option.${key}`)}`)
+			.join(", ")} was recorded. Record without this choice to see what ran: ` +
+			"sudo skein record -d 10s");
+	if (from || to)
+		next.push("The page has only a part of the time: export without --from and --to.");
+	if (sampled && !only.length)
+		next.push(`The recording has ${plural(sampled, "sample")}: the options of the export ` +
+			"left all of them out.");
+	if (host.duration && host.duration < 1e9)
+		next.push(`The recording took ${duration(host.duration)}, which may be less than ` +
+			"the time between two samples: record longer (-d 10s) or more often (-F 999).");
+	if (!next.length)
+		next.push("Record while the program works, for longer: sudo skein record -d 30s",
+			"Where threads wait, and for what: sudo skein record -e cpu,off-cpu -d 10s");
+	return [element("p", { text: "There are no samples in this profile: " +
+		"nothing that was asked for ran while it was recorded." }),
+	element("p", { class: "strong", text: "What to do next" }),
+	element("ul", {}, ...next.map((text) => element("li", { text })))];
+}
+
 /* Return a side's own version of the shown event. */
 const ownEvent = (side, event) => event && side.events.find(({ name }) => name === event.name);
 

@@ -73,7 +73,8 @@ const HINTS = [
 	"Click a box to zoom into it; the browser's back goes back. The address holds the whole " +
 		"view, so it can be kept or sent to somebody who has this file.",
 	"“Sandwich” shows one function wherever it was called: the trees of its callers " +
-		"above it and of its callees below it. Click a frame there to put it into the middle.",
+		"above it and of its callees below it. A click on a frame there puts it into the " +
+		"middle.",
 	"Click a kind in the legend to hide it; the time of hidden frames stays with what called " +
 		"them. With Ctrl only that kind is shown.",
 	"Where waits were recorded, “On-CPU”, “Off-CPU” and “Wall” show the time of running, of " +

@@ -105,10 +105,9 @@ class Page {
 		const hidden = empty && state.waits && this.view.classes.length;
 
 		byId("empty").hidden = !empty;
-		byId("empty").textContent = hidden
-			? "All classes of wait are hidden: choose one above."
-			: "There are no samples in this profile: " +
-				"nothing that was asked for ran while it was recorded.";
+		byId("empty").replaceChildren(...hidden
+			? ["All classes of wait are hidden: choose one above."]
+			: emptyParts(this.data));
 		byId("graph").hidden = !graph || empty;
 		byId("table").hidden = graph || middle >= 0 || empty;
 		byId("sandwich").hidden = middle < 0 || empty;
