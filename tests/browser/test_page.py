@@ -135,6 +135,39 @@ class Content(Pages):
             self.assertIn(f"({due - complete} of {due})", self.ask(
                 f'document.querySelector("{mark}").title'))
 
+    def test_legend_counts_stacks_with_a_kind(self):
+        self.open()
+        marked = folded(self.trace("scene"), "--annotate")
+        whole = sum(marked.values())
+        kernel = sum(count for stack, count in marked.items()
+                     if any(frame.endswith("_[k]") for frame in stack))
+        self.assertEqual(self.browser.text("#legend [data-kind='2']").split(maxsplit=1)[1],
+                         f"{100 * kernel / whole:.1f} % of stacks")
+        self.browser.click("#legend [data-kind='2']") # a hidden kind is counted, too
+        self.assertIn(f"{100 * kernel / whole:.1f} %",
+                      self.browser.text("#legend [data-kind='2']"))
+
+    def test_colours_of_modules(self):
+        self.open()
+        fills = "(() => { const { palette, labels } = skeinPage; return Array.from(labels.name, " \
+                "(_, i) => [labels.kind[i], labels.shortModule(i), palette.fill(i)]); })()"
+        self.browser.choose("#colour", "module")
+        colours = collections.defaultdict(set)
+        for kind, module, fill in self.ask(fills):
+            if kind != 7: # a group has no module
+                colours[module].add(fill)
+        self.assertEqual({module for module, found in colours.items() if len(found) > 1}, set())
+        chips = self.ask("[...document.querySelectorAll('#legend .module')].map((chip) => "
+                         "chip.innerText.trim())")
+        self.assertGreaterEqual(len(chips), 3)
+        self.assertEqual(len(set().union(*(colours[chip] for chip in chips))), len(chips))
+        self.browser.click("#legend .module")
+        self.assertIn("match", self.browser.text("#matched"))
+        self.picture("modules")
+        self.browser.choose("#colour", "")
+        self.assertEqual(self.ask("document.querySelectorAll('#legend .module').length"), 0)
+        self.harmless()
+
     def test_losses_are_compared_with_the_machines_samples(self):
         """One process has few of the samples, so its losses must not be compared with them."""
         copy, page = self.home / "account.skein", self.home / "account.html"

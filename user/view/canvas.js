@@ -234,7 +234,7 @@ class Graph {
 
 			return this.palette.change(difference, strength(difference, this.most));
 		}
-		const wait = this.waitOf(node);
+		const wait = this.palette.modules ? RUNNING : this.waitOf(node);
 
 		if (wait === MIXED)
 			return this.palette.kind(KIND.group);

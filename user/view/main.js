@@ -3,7 +3,8 @@
 
 const WIDTHS = [["", "time"], ["samples", "samples"]];
 const WIDTHS_OF_CHANGE = [["", "after"], ["before", "before"], ["both", "both"]];
-const ORDERS = [["weight", "widest first"], ["name", "name"]];
+const ORDERS = [["weight", "widest first"], ["name", "by name"]];
+const COLOURS = [["", "colour: kind"], ["module", "colour: module"]];
 const PAPER = 1400; // px: the width on paper, at which a name of 12 px is readable
 const LEAST = 3; // least width of a selected frame in px, if zooming can provide it
 const THEME_KEY = "skein-theme";
@@ -16,7 +17,7 @@ const treeKey = (s) =>
 		s.waits].join();
 /* Return whether changes leave the paths of frames as they are, so that the zoom can stay. */
 const keepsPaths = (changes) => Object.keys(changes).every((key) =>
-	["event", "waits", "width", "order", "unfolded"].includes(key));
+	["event", "waits", "width", "order", "unfolded", "colour"].includes(key));
 
 class Page {
 	constructor() {
@@ -59,6 +60,7 @@ class Page {
 		fill("split", Object.entries(SPLITS).filter(([key]) => key !== "wait" || waits));
 		fill("width", this.widths);
 		fill("order", ORDERS);
+		fill("colour", COLOURS);
 		byId("event-label").hidden = this.modes.cover(this.views.events);
 	}
 
@@ -72,6 +74,9 @@ class Page {
 			showHead(this.data, this.view);
 			showWarning(this.data, this.view);
 		}
+		const recoloured = this.palette.modules !== (state.colour ? this.legend.modules() : null);
+
+		this.palette.by(state.colour ? this.legend.modules() : null);
 		const zoomed = nodeAt(this.view, this.labels, state.zoom);
 		const { graph } = this, turned = graph.upward !== state.upward;
 
@@ -87,7 +92,7 @@ class Page {
 			graph.ask();
 		if (fresh || turned)
 			graph.home();
-		if (fresh) {
+		if (fresh || recoloured) {
 			this.modes.show(this.view.event);
 			this.legend.show(state);
 			this.waits.show(state);
@@ -125,7 +130,8 @@ class Page {
 	showControls(state) {
 		const set = (id, on) => byId(id).setAttribute("aria-pressed", String(on));
 
-		for (const id of ["split", "width", "order"])
+		byId("colour").hidden = this.view.before;
+		for (const id of ["split", "width", "order", "colour"])
 			byId(id).value = String(state[id]);
 		byId("event").value = this.view.event?.name ?? "";
 		set("inverted", state.inverted);
@@ -331,7 +337,7 @@ class Page {
 	listen() {
 		const on = (id, type, run) => byId(id).addEventListener(type, run);
 
-		for (const id of ["split", "width", "order"])
+		for (const id of ["split", "width", "order", "colour"])
 			on(id, "change", (event) => this.change({ [id]: event.target.value }));
 		on("event", "change", (event) => this.change({ event: event.target.value }));
 		on("inverted", "click", () => this.change({ inverted: !this.state.inverted }));
