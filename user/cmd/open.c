@@ -149,8 +149,8 @@ const struct command open_command = {
 	.summary = "show the flame graph page of a trace in a browser",
 	.usage = "[OPTIONS] [FILE]",
 	.description =
-		"Write the flame graph page of a trace (skein.skein when none is named) and open it "
-		"in the browser: $BROWSER, else xdg-open. Where there is none, print the "
+		"Write the flame graph page of a trace (skein.skein when none is named) and open "
+		"it in the browser: $BROWSER, else xdg-open. Where there is none, print the "
 		"page's address.\n\n"
 		"The page is one file that only its user can read, in the user's runtime folder, "
 		"where it goes with the session; opening the trace again replaces it. With sudo, "

@@ -56,7 +56,8 @@ class Palette {
 	module(number) {
 		const { theme } = this;
 
-		return hsl(number * TURN % 360, number < 0 ? 0 : 62 * theme.factor, theme.lightness);
+		return hsl(number * TURN % 360, number < 0 ? 0 : 62 * theme.factor,
+			theme.lightness);
 	}
 
 	/*

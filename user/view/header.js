@@ -123,14 +123,15 @@ function emptyParts({ now: { infos, events, host }, from, to }) {
 	if (from || to)
 		next.push("The page has only a part of the time: export without --from and --to.");
 	if (sampled && !only.length)
-		next.push(`The recording has ${plural(sampled, "sample")}: the options of the export ` +
-			"left all of them out.");
+		next.push(`The recording has ${plural(sampled, "sample")}: the options of the ` +
+			"export left all of them out.");
 	if (host.duration && host.duration < 1e9)
-		next.push(`The recording took ${duration(host.duration)}, which may be less than ` +
-			"the time between two samples: record longer (-d 10s) or more often (-F 999).");
+		next.push(`The recording took ${duration(host.duration)}, perhaps less than the ` +
+			"time between two samples: record longer (-d 10s) or more often " +
+			"(-F 999).");
 	if (!next.length)
 		next.push("Record while the program works, for longer: sudo skein record -d 30s",
-			"Where threads wait, and for what: sudo skein record -e cpu,off-cpu -d 10s");
+			"Where threads wait, what for: sudo skein record -e cpu,off-cpu -d 10s");
 	return [element("p", { text: "There are no samples in this profile: " +
 		"nothing that was asked for ran while it was recorded." }),
 	element("p", { class: "strong", text: "What to do next" }),
@@ -389,8 +390,8 @@ class Legend {
 		const { state, view } = this.page, { name } = KINDS[kind];
 		const of = view.classes.length ? " of the time on CPUs" : " of the time";
 		const running = self.reduce((a, b) => a + b, 0), share = percent(within, whole);
-		const own = running ? ` ${percent(self[kind], running)}${of} is time of these frames ` +
-			"themselves, without what they call." : "";
+		const own = running ? ` ${percent(self[kind], running)}${of} is time of these ` +
+			"frames themselves, without what they call." : "";
 
 		return this.chip(kind, state.hidden, whole ? `${share} of stacks` : "",
 			`Stacks with ${name} frames have ${share} of the time.${own}`);

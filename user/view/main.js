@@ -74,9 +74,10 @@ class Page {
 			showHead(this.data, this.view);
 			showWarning(this.data, this.view);
 		}
-		const recoloured = this.palette.modules !== (state.colour ? this.legend.modules() : null);
+		const modules = state.colour ? this.legend.modules() : null;
+		const recoloured = this.palette.modules !== modules;
 
-		this.palette.by(state.colour ? this.legend.modules() : null);
+		this.palette.by(modules);
 		const zoomed = nodeAt(this.view, this.labels, state.zoom);
 		const { graph } = this, turned = graph.upward !== state.upward;
 

@@ -6,8 +6,8 @@
  */
 
 const DEFAULTS = {
-	event: "", split: "program", width: "", order: "weight", colour: "", inverted: false, upward: false,
-	unfolded: false, table: false, sandwich: "", hidden: 0, waits: 0, search: "",
+	event: "", split: "program", width: "", order: "weight", colour: "", inverted: false,
+	upward: false, unfolded: false, table: false, sandwich: "", hidden: 0, waits: 0, search: "",
 	zoom: "", select: "",
 };
 

@@ -131,7 +131,8 @@ class Table {
 		});
 		const { page, labels } = this;
 		const name = element("button", { type: "button", class: "go name",
-			text: labels.name[row.label], title: labels.name[row.label], onclick: () => page.select(row.node) });
+			text: labels.name[row.label], title: labels.name[row.label],
+			onclick: () => page.select(row.node) });
 
 		return element("tr",
 			{ "aria-selected": page.graph.selected === row.node && "true" },

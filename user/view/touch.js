@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Gestures on the graph: pinch, drag sideways, long press; with a mouse or a touch pad Ctrl+wheel. */
+/* Gestures on the graph: pinch, drag sideways, long press; with a mouse Ctrl+wheel. */
 
 const LONG_PRESS = 450; // ms
 const STILL = 9; // px that a finger may move in a long press
