@@ -193,6 +193,13 @@ class Content(Pages):
         # 15 of the 95 samples end below this frame of fib; recursion counts once
         self.assertIn("15.8 %, 150 ms, 15 samples", details)
 
+    def test_lines(self):
+        self.open("python")
+        label = self.ask("skeinPage.labels.ran.findIndex((lines) => lines?.length > 1)")
+        self.ask(f"skeinPage.select(skeinPage.view.label.indexOf({label}))")
+        first = self.ask(f"skeinPage.labels.ran[{label}][0].line")
+        self.assertRegex(self.browser.text("#details .lines"), rf"%\s+\S+\.py:{first}\n")
+
     def test_table(self):
         self.open("scene", "#table=1")
         first = self.browser.text("#table tbody tr:first-child")

@@ -30,6 +30,7 @@
 #define SKEIN_VERSION "unknown"
 #endif
 
+#define LINES_MAX 10 /* most lines written, per function */
 #define BREAKAGES_MAX 20 /* most reasons for incomplete stacks written, per event */
 
 _Static_assert(FRAME_NATIVE == 1 && FRAME_KERNEL == 2 && FRAME_JIT == 3 && FRAME_PYTHON == 4 &&
@@ -48,6 +49,13 @@ struct html_sum {
 	uint64_t count, weight;
 };
 
+/* How many samples have a frame of a symbol at a line of a file, which is at least 1. */
+struct html_line {
+	uint32_t symbol, line;
+	const char *file;
+	uint64_t count;
+};
+
 /* One of the page's profiles while it is written. */
 struct html_side {
 	const struct profile *profile;
@@ -55,6 +63,8 @@ struct html_side {
 	uint32_t ends[END_COUNT], no_stack; /* symbols for the ends of stacks, and for no stack */
 	struct tree tree; /* labels are symbols */
 	VECTOR(struct html_sum) sums;
+	VECTOR(struct html_line) lines;
+	struct index line_of; /* (symbol, line) -> index in lines */
 	uint32_t *label_of; /* number in the page by symbol; INDEX_NONE if not used */
 	VECTOR(uint32_t) labels; /* symbols by number */
 };
@@ -112,13 +122,44 @@ static unsigned int html_prefix(const void *context, const struct profile_sum *s
 	return s->stack == PROFILE_NONE || end != END_WALKED;
 }
 
+/* Count the samples of a frame at its line, if that is known. */
+static int html_count_line(struct html_side *side, uint32_t frame, uint64_t count)
+{
+	const struct profile_frame *f = &side->profile->frames[frame];
+	uint32_t symbol = side->symbols.of_frame[frame], at;
+	uint64_t key = (uint64_t)symbol << 32 | (uint32_t)f->f.line;
+	struct html_line line = {symbol, (uint32_t)f->f.line, f->file ? f->file : "", count};
+
+	if (f->f.kind == FRAME_END || !f->f.line)
+		return 0;
+	at = index_get(&side->line_of, key);
+	if (at != INDEX_NONE) {
+		side->lines.items[at].count += count;
+		return 0;
+	}
+	at = side->lines.count;
+	return vector_push(&side->lines, line) < 0 ? -ENOMEM : index_put(&side->line_of, key, at);
+}
+
+static int html_count_lines(struct html_side *side, const struct profile_sum *s)
+{
+	const struct profile *p = side->profile;
+	int ret = 0;
+
+	for (uint32_t at = s->stack; at != PROFILE_NONE && ret >= 0; at = p->stacks[at].parent)
+		if (p->stacks[at].frame != PROFILE_NONE)
+			ret = html_count_line(side, p->stacks[at].frame, s->count);
+	return ret < 0 ? ret : 0;
+}
+
 static int on_html_sum(void *receiver, const struct profile_sum *s, uint32_t node)
 {
 	struct html_side *side = receiver;
+	int ret = html_count_lines(side, s);
 	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->count.threads : s->thread;
 	struct html_sum place = {node, thread, s->event, s->wait, s->count, s->weight};
 
-	return vector_push(&side->sums, place);
+	return ret < 0 ? ret : vector_push(&side->sums, place);
 }
 
 static int by_html_sum_key(const void *a, const void *b)
@@ -208,6 +249,8 @@ static void html_free_side(struct html_side *side)
 	symbols_free(&side->symbols);
 	tree_free(&side->tree);
 	vector_free(&side->sums);
+	vector_free(&side->lines);
+	index_free(&side->line_of);
 	vector_free(&side->labels);
 	free(side->label_of);
 }
@@ -491,6 +534,45 @@ static void html_write_labels(struct html_page *p, const struct html_side *side)
 	free(frames);
 }
 
+static int by_html_symbol_and_count(const void *a, const void *b)
+{
+	const struct html_line *x = a, *y = b;
+
+	if (x->symbol != y->symbol)
+		return x->symbol < y->symbol ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/*
+ * Write four numbers for each of the most frequent lines of each label: label, line, source file
+ * (0 or another text that is empty: the function's own), samples. Nothing if no line is known.
+ */
+static void html_write_lines(struct html_page *p, struct html_side *side)
+{
+	uint32_t written = 0;
+
+	if (!side->lines.count)
+		return;
+	qsort(side->lines.items, side->lines.count, sizeof(*side->lines.items),
+	      by_html_symbol_and_count);
+	json_key(&p->json, "lines");
+	json_array(&p->json);
+	for (size_t i = 0; i < side->lines.count; i++) {
+		const struct html_line *l = &side->lines.items[i];
+
+		written = i && l[-1].symbol == l->symbol ? written + 1 : 0;
+		if (written >= LINES_MAX || side->label_of[l->symbol] == INDEX_NONE)
+			continue;
+		json_uint(&p->json, side->label_of[l->symbol]);
+		json_uint(&p->json, l->line);
+		html_put_string(p, l->file);
+		json_uint(&p->json, l->count);
+	}
+	json_array_end(&p->json);
+}
+
 /* Write the nodes except the root. The parent of a node is written as node number less parent. */
 static void html_write_nodes(struct html_page *p, const struct html_side *side)
 {
@@ -560,6 +642,7 @@ static void html_write_side(struct html_page *p, const struct profile *profile, 
 		html_write_processes(p, profile);
 		html_write_threads(p, profile);
 		html_write_labels(p, &side);
+		html_write_lines(p, &side);
 		html_write_nodes(p, &side);
 		html_write_sums(p, &side);
 		json_object_end(&p->json);

@@ -245,6 +245,23 @@ class Panes {
 			element("ul", {}, ...items));
 	}
 
+	/* List the lines at which frames of a function stood, where they are known. */
+	lines(label) {
+		const ran = this.page.view.before ? [] : this.labels.ran[label] ?? [];
+		const whole = ran.reduce((sum, line) => sum + line.count, 0);
+		const own = this.labels.file[label];
+
+		return ran.length ? [element("div", { class: "list lines" },
+			element("h3", { text: "Lines that ran or called, everywhere" }),
+			element("ul", {}, ...ran.map(({ line, file, count: n }) => {
+				const name = (file || own).replace(/^.*\//, "");
+
+				return element("li", { title: file || own },
+					span("share", percent(n, whole)),
+					span("name", name ? `${name}:${line}` : `line ${line}`));
+			})))] : [];
+	}
+
 	/* Show the module, kind and source position of a function. */
 	origin(label) {
 		const { kind, module, file, line } = this.labels, parts = [];
@@ -282,7 +299,7 @@ class Panes {
 		if (cost.nodes.length > 1)
 			columns.push(this.numbers(cost.self, cost.total,
 				"The function, everywhere"));
-		columns.push(...this.classList(node));
+		columns.push(...this.classList(node), ...this.lines(label));
 		if (!group)
 			columns.push(this.list("Called by", callers, "nobody"));
 		columns.push(this.list(group ? "Begins with" : "Calls", callees,
