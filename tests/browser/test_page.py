@@ -184,6 +184,17 @@ class Content(Pages):
         self.assertTrue(self.ask("document.getElementById('warning').hidden"))
         self.assertIn("0.07 % of samples", self.browser.text("#facts"))
 
+    def test_losses_of_the_pages_part_of_the_time(self):
+        """All losses of the scene fall into its first second."""
+        page = self.home / "part.html"
+        skein("export", self.trace("scene"), "-o", page, "--to", "1s")
+        self.show(page)
+        self.assertIn("21.5 % of the machine's samples in this time are lost (about 14 of 65)",
+                      self.browser.text("#warning"))
+        skein("export", self.trace("scene"), "-o", page, "--from", "1.5s")
+        self.show(page)
+        self.assertTrue(self.ask("document.getElementById('warning').hidden"))
+
     def test_details(self):
         self.open()
         self.click("fib")

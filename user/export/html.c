@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,7 @@ struct html_side {
 struct html_page {
 	struct json json;
 	struct names strings; /* cleaned texts by number */
+	uint64_t from, to; /* the page's part of the recording, ns after its start; to 0: its end */
 	int error; /* the first error, a negative errno; 0: none */
 };
 
@@ -365,9 +367,55 @@ static void html_write_loss(struct html_page *p, const char *word, const char *t
 }
 
 /*
+ * Return how many records of a loss fall into the page's part of the recording, rounded up: a loss
+ * of some time is even over that time.
+ */
+static uint64_t html_lost_in_page(const struct html_page *p, const struct profile *profile,
+				  const struct loss *l)
+{
+	uint64_t from = profile->host.start + p->from;
+	uint64_t to = p->to ? profile->host.start + p->to : UINT64_MAX;
+	uint64_t last = l->end > l->time ? l->end : l->time;
+	uint64_t begin = l->time > from ? l->time : from, end = last < to ? last : to;
+
+	if ((!p->from && !p->to) || (l->time >= from && last < to))
+		return l->count;
+	if (begin > end || l->time >= to || last <= l->time)
+		return 0;
+	return (uint64_t)ceil((double)l->count * (double)(end - begin) / (double)(last - l->time));
+}
+
+/* Return the page's share of the time of the recording; 1 if its end is not known. */
+static double html_part_of_time(const struct html_page *p, const struct profile *profile)
+{
+	const struct host *h = &profile->host;
+	uint64_t all = h->end > h->start ? h->end - h->start : 0;
+	uint64_t to = p->to && p->to < all ? p->to : all;
+
+	return !all ? 1 : to > p->from ? (double)(to - p->from) / (double)all : 0;
+}
+
+static uint64_t html_due_losses_in_page(const struct html_page *p, const struct profile *profile,
+					uint64_t event)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < profile->count.losses; i++) {
+		const struct loss *l = &profile->losses[i];
+
+		if ((!l->event || l->event == event) && l->reason < LOSS_COUNT &&
+		    l->reason != LOSS_STOLEN && loss_reason_is_due((int)l->reason))
+			sum += html_lost_in_page(p, profile, l);
+	}
+	return sum;
+}
+
+/*
  * Write the account of an event: what became of the due samples of the whole machine, whatever
  * part of them the profile shows. The page compares losses with these numbers, because the
- * process of a lost sample is unknown. Write nothing for a trace without accounts.
+ * process of a lost sample is unknown. Of a page of a part of the time, due samples are taken as
+ * even over the recording, because accounts have no times. Write nothing for a trace without
+ * accounts.
  */
 static void html_write_account(struct html_page *p, const struct profile *profile, uint32_t event)
 {
@@ -378,8 +426,11 @@ static void html_write_account(struct html_page *p, const struct profile *profil
 		return;
 	json_key(&p->json, "account");
 	json_object(&p->json);
-	json_key_uint(&p->json, "sampled", l.total.written + l.total.filtered);
-	json_key_uint(&p->json, "lost", l.due);
+	json_key_uint(&p->json, "sampled",
+		      (uint64_t)((double)(l.total.written + l.total.filtered) *
+				 html_part_of_time(p, profile)));
+	json_key_uint(&p->json, "lost",
+		      html_due_losses_in_page(p, profile, profile->events[event].id));
 	json_object_end(&p->json);
 }
 
@@ -414,7 +465,8 @@ static void html_write_losses(struct html_page *p, const struct profile *profile
 		const struct loss *l = &profile->losses[i];
 
 		if (l->event == event)
-			by_reason[l->reason < LOSS_COUNT ? l->reason : LOSS_NONE] += l->count;
+			by_reason[l->reason < LOSS_COUNT ? l->reason : LOSS_NONE] +=
+				html_lost_in_page(p, profile, l);
 	}
 	html_write_lost(p, "losses", by_reason, true);
 	html_write_lost(p, "others", by_reason, false);
@@ -695,7 +747,7 @@ static void html_write_data(struct html_page *p, const struct profile *profile,
 int html_write(FILE *out, const struct profile *profile, const struct profile *before,
 	       const struct export_options *o, struct error *err)
 {
-	struct html_page p = {.error = 0};
+	struct html_page p = {.from = o->from, .to = o->to};
 
 	json_begin(&p.json, out, false);
 	fwrite(page_head, 1, sizeof(page_head), out);

@@ -35,20 +35,21 @@ const recordsIn = (losses) => losses.reduce((sum, loss) => sum + loss.count, 0);
  * of a lost sample is unknown, so they are compared with the samples of the whole machine, not
  * with the samples that this page shows.
  */
-function lostShare({ account: { sampled, lost } }) {
+function lostShare({ account: { sampled, lost } }, part) {
 	const all = sampled + lost;
 
 	return { share: all ? lost / all : 0,
-		text: `${percent(lost, all)} of the machine's samples are lost ` +
-			`(${count(lost)} of ${count(all)})` };
+		text: `${percent(lost, all)} of the machine's samples ` +
+			`${part ? "in this time " : ""}are lost ` +
+			`(${part ? "about " : ""}${count(lost)} of ${count(all)})` };
 }
 
 /* Describe the losses. Records without stacks, such as switches, do not matter in a flame graph. */
-function lostText(event) {
+function lostText(event, part) {
 	const { account: { sampled, lost } } = event, all = [...event.losses, ...event.others];
 	const value = lost ? `${percent(lost, sampled + lost)} of samples`
 		: plural(recordsIn(all), "record");
-	const first = lost ? [`${lostShare(event).text}: no share is off by more`] : [];
+	const first = lost ? [`${lostShare(event, part).text}: no share is off by more`] : [];
 
 	return all.length ? [value, [...first, ...all.map(lossText)].join("\n")] : ["nothing"];
 }
@@ -86,7 +87,8 @@ function factsOf(side, event, samples, data) {
 	facts.push(fact("Began", utc(host.utc), ended));
 	facts.push(fact("Took", part ? `${duration(data.from)} to ${to} of ${length}` : length));
 	if (event) {
-		const [complete, broken] = completeText(event), [lost, reasons] = lostText(event);
+		const [complete, broken] = completeText(event);
+		const [lost, reasons] = lostText(event, part);
 		const often = event.frequency ? `, ${event.frequency} Hz` : "";
 		const waits = event.of === OF.waits || event.of === OF.wakers;
 		const busy = event.unit === "ns" && host.duration && !part && host.hosts < 2
@@ -164,7 +166,8 @@ function showWarning(data, view) {
 	const texts = [];
 
 	data.sides.forEach((side, which) => {
-		const own = ownEvent(side, view.event), lost = own && lostShare(own);
+		const own = ownEvent(side, view.event), part = data.from || data.to;
+		const lost = own && lostShare(own, part);
 		const when = data.before ? `${SIDES[which]}: ` : "";
 
 		if (!side.host.duration)
