@@ -64,6 +64,13 @@ const commands = {
 	mouse: (x, y) => page.mouse.click(x, y),
 	hover: (x, y) => page.mouse.move(x, y),
 	tap: (x, y) => page.touchscreen.tap(x, y),
+	/* Fingers at places [[x, y], ...]; type: touchStart, touchMove or touchEnd. */
+	async touch(type, places) {
+		// a gesture ends with its session
+		page.session ??= await context.newCDPSession(page);
+		await page.session.send("Input.dispatchTouchEvent",
+			{ type, touchPoints: places.map(([x, y], id) => ({ x, y, id })) });
+	},
 	press: (key) => page.keyboard.press(key),
 	fill: (selector, text) => page.fill(selector, text),
 	choose: (selector, value) => page.selectOption(selector, value),

@@ -135,6 +135,39 @@ class Content(Pages):
             self.assertIn(f"({due - complete} of {due})", self.ask(
                 f'document.querySelector("{mark}").title'))
 
+    def test_legend_counts_stacks_with_a_kind(self):
+        self.open()
+        marked = folded(self.trace("scene"), "--annotate")
+        whole = sum(marked.values())
+        kernel = sum(count for stack, count in marked.items()
+                     if any(frame.endswith("_[k]") for frame in stack))
+        self.assertEqual(self.browser.text("#legend [data-kind='2']").split(maxsplit=1)[1],
+                         f"{100 * kernel / whole:.1f} % of stacks")
+        self.browser.click("#legend [data-kind='2']") # a hidden kind is counted, too
+        self.assertIn(f"{100 * kernel / whole:.1f} %",
+                      self.browser.text("#legend [data-kind='2']"))
+
+    def test_colours_of_modules(self):
+        self.open()
+        fills = "(() => { const { palette, labels } = skeinPage; return Array.from(labels.name, " \
+                "(_, i) => [labels.kind[i], labels.shortModule(i), palette.fill(i)]); })()"
+        self.browser.choose("#colour", "module")
+        colours = collections.defaultdict(set)
+        for kind, module, fill in self.ask(fills):
+            if kind != 7: # a group has no module
+                colours[module].add(fill)
+        self.assertEqual({module for module, found in colours.items() if len(found) > 1}, set())
+        chips = self.ask("[...document.querySelectorAll('#legend .module')].map((chip) => "
+                         "chip.innerText.trim())")
+        self.assertGreaterEqual(len(chips), 3)
+        self.assertEqual(len(set().union(*(colours[chip] for chip in chips))), len(chips))
+        self.browser.click("#legend .module")
+        self.assertIn("match", self.browser.text("#matched"))
+        self.picture("modules")
+        self.browser.choose("#colour", "")
+        self.assertEqual(self.ask("document.querySelectorAll('#legend .module').length"), 0)
+        self.harmless()
+
     def test_losses_are_compared_with_the_machines_samples(self):
         """One process has few of the samples, so its losses must not be compared with them."""
         copy, page = self.home / "account.skein", self.home / "account.html"
@@ -151,6 +184,17 @@ class Content(Pages):
         self.assertTrue(self.ask("document.getElementById('warning').hidden"))
         self.assertIn("0.07 % of samples", self.browser.text("#facts"))
 
+    def test_losses_of_the_pages_part_of_the_time(self):
+        """All losses of the scene fall into its first second."""
+        page = self.home / "part.html"
+        skein("export", self.trace("scene"), "-o", page, "--to", "1s")
+        self.show(page)
+        self.assertIn("21.5 % of the machine's samples in this time are lost (about 14 of 65)",
+                      self.browser.text("#warning"))
+        skein("export", self.trace("scene"), "-o", page, "--from", "1.5s")
+        self.show(page)
+        self.assertTrue(self.ask("document.getElementById('warning').hidden"))
+
     def test_details(self):
         self.open()
         self.click("fib")
@@ -159,6 +203,13 @@ class Content(Pages):
             self.assertIn(fact, details)
         # 15 of the 95 samples end below this frame of fib; recursion counts once
         self.assertIn("15.8 %, 150 ms, 15 samples", details)
+
+    def test_lines(self):
+        self.open("python")
+        label = self.ask("skeinPage.labels.ran.findIndex((lines) => lines?.length > 1)")
+        self.ask(f"skeinPage.select(skeinPage.view.label.indexOf({label}))")
+        first = self.ask(f"skeinPage.labels.ran[{label}][0].line")
+        self.assertRegex(self.browser.text("#details .lines"), rf"%\s+\S+\.py:{first}\n")
 
     def test_table(self):
         self.open("scene", "#table=1")
@@ -172,6 +223,66 @@ class Content(Pages):
         self.assertTrue(self.browser.text("th[aria-sort=ascending]").startswith("Function"))
         self.browser.click("#table tbody tr:first-child button")
         self.assertEqual(self.selected(), names[0])
+
+    def test_sandwich(self):
+        """The trees of callers and callees of a function have the sums of the folded stacks."""
+        self.open("scene", "#inverted=1")
+        name, above, below, whole = "fib", collections.Counter(), collections.Counter(), 0
+        for stack, count in folded(self.trace("scene")).items():
+            if name not in stack:
+                continue
+            at = stack.index(name) # recursion counts once, at its outermost frame
+            whole += count
+            for depth in range(1, at + 1):
+                above[stack[at - depth:at][::-1]] += count
+            for depth in range(at + 2, len(stack) + 1):
+                below[stack[at + 1:depth]] += count
+        self.ask(f"skeinPage.select(named({name!r})[0])")
+        self.browser.press("s")
+        paths = """((view) => Array.from({ length: view.count - 1 }, (_, i) => {
+            const path = [];
+            for (let at = i + 1; at > 0; at = view.parent[at])
+                path.unshift(skeinPage.labels.name[view.label[at]]);
+            return [path, view.total[1][i + 1]];
+        }))"""
+        for half, expected in (("callers", above), ("callees", below)):
+            said = self.ask(f"{paths}(skeinPage.sandwich.{half}.view)")
+            # the folded format writes some names differently
+            self.assertEqual(sorted((len(path), count) for path, count in said),
+                             sorted((len(path), count) for path, count in expected.items()), half)
+            self.assertLessEqual({("main",), ("main", "_start")} if half == "callers" else
+                                 {("fib",), ("fib", "fib")}, {tuple(path) for path, _ in said})
+            self.assertEqual(self.ask(f"skeinPage.sandwich.{half}.view.total[1][0]"), whole)
+        self.assertIn(f"{whole} samples", self.browser.text("#middle"))
+        self.assertFalse(self.ask("document.getElementById('graph').checkVisibility()"))
+        place = """(() => {
+            const { callers } = skeinPage.sandwich, box = callers.box(1);
+            const edge = callers.canvas.getBoundingClientRect();
+            return [edge.x + box.x + box.width / 2, edge.y + box.y + 10];
+        })()"""
+        caller = self.ask("skeinPage.labels.name[skeinPage.sandwich.callers.view.label[1]]")
+        self.browser.wait("skeinPage.sandwich.callers.wide > 0")
+        self.browser.mouse(*self.ask(place))
+        self.assertIn(caller, self.browser.text("#middle"))
+        self.browser.fill("#search", "^write$")
+        self.browser.press("Enter")
+        self.assertIn("write", self.browser.text("#middle"))
+        shown = self.ask("location.hash")
+        self.show(self.home / "scene.html", shown)
+        self.assertIn("write", self.browser.text("#middle"))
+        self.picture("sandwich")
+        self.browser.click("#as-graph")
+        self.assertTrue(self.ask("document.getElementById('graph').checkVisibility()"))
+        self.assertTrue(self.ask("skeinPage.view.inverted"))
+        self.harmless()
+
+    def test_table_breaks_no_word(self):
+        """Names and figures stay in one line each, however narrow the window is."""
+        for width in (1440, 700, 390):
+            self.open("flames", "#table=1", viewport={"width": width, "height": 844})
+            self.assertEqual(self.ask("""[...document.querySelectorAll("#table td")].filter(
+                (cell) => cell.clientHeight > 40).length"""), 0, width)
+            self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), width)
 
     def test_events(self):
         self.open("flames")
@@ -202,6 +313,14 @@ class Content(Pages):
     def test_empty(self):
         self.open("empty")
         self.assertIn("no samples", self.browser.text("#empty"))
+        self.assertIn("sudo skein record", self.browser.text("#empty li"))
+        page = self.home / "nothing.html"
+        for options, text in ((["--python", "gc"], "options of the export left all"),
+                              (["--from", "1.9999s"], "without --from and --to")):
+            skein("export", self.trace("scene"), "-o", page, *options)
+            self.show(page)
+            self.assertIn(text, self.browser.text("#empty"))
+        self.picture("empty")
         self.harmless()
 
     def test_same_bytes(self):

@@ -9,6 +9,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from browser import MISSING
 from pages import Pages
+from traces import ROOT
 
 if MISSING:
     raise unittest.SkipTest(MISSING)
@@ -39,14 +40,24 @@ class Use(Pages):
         self.open()
         self.browser.fill("#search", "^fib$")
         # 15 of worker 3 and 15 of the truncated stacks; nested fib counts once
-        self.assertEqual(self.browser.text("#matched"), "31.6 % matched")
-        self.browser.press("Enter")
-        first = self.ask("skeinPage.graph.selected")
+        nodes = self.ask("named('fib')") # the widest first
+        text = f"of {len(nodes)} matches, 31.6 %"
+        self.assertEqual(self.browser.text("#matched"), f"1 {text}")
         self.assertEqual(self.selected(), "fib")
+        self.assertEqual(self.ask("skeinPage.graph.zoomed"), 0)
+        widths = [self.ask("skeinPage.view.width[skeinPage.graph.selected]")]
+        for i in range(1, len(nodes)):
+            self.browser.press("Enter")
+            self.assertEqual(self.browser.text("#matched").split()[0], str(i + 1))
+            widths.append(self.ask("skeinPage.view.width[skeinPage.graph.selected]"))
+        self.assertEqual(widths, sorted(widths, reverse=True))
         self.browser.click("#next")
-        self.assertNotEqual(self.ask("skeinPage.graph.selected"), first)
+        self.assertEqual(self.browser.text("#matched").split()[0], "1")
         self.browser.click("#previous")
-        self.assertEqual(self.ask("skeinPage.graph.selected"), first)
+        self.assertEqual(self.browser.text("#matched").split()[0], str(len(nodes)))
+        self.browser.fill("#search", "no such function")
+        self.assertEqual(self.browser.text("#matched"), "no match")
+        self.assertTrue(self.ask("document.getElementById('next').disabled"))
         self.browser.fill("#search", "fib(")
         self.assertEqual(self.browser.text("#matched"), "not a regular expression")
         self.browser.fill("#search", "")
@@ -59,10 +70,10 @@ class Use(Pages):
         self.browser.fill("#search", "^write$")
         total = self.ask("skeinPage.view.total[1][skeinPage.graph.zoomed]")
         self.assertEqual(self.browser.text("#matched"),
-                         f"{500 / total:.2f} % of the zoomed matched")
+                         f"1 of 1 match, {500 / total:.2f} % of the zoomed")
 
     def test_keys(self):
-        self.open()
+        self.open("scene", "#order=name")
         self.ask("document.getElementById('canvas').focus()")
         for key, name in (("ArrowDown", "worker 3"), ("ArrowDown", "_start"), ("ArrowDown", "main"),
                           ("ArrowDown", "std::vector<int, std::allocator<int> >::push_back(int&&)"),
@@ -102,7 +113,7 @@ class Use(Pages):
     def test_link(self):
         self.open()
         self.browser.choose("#split", "none")
-        self.browser.choose("#order", "weight")
+        self.browser.choose("#order", "name")
         self.browser.press("i")
         self.browser.fill("#search", "main")
         self.click("write")
@@ -116,7 +127,8 @@ class Use(Pages):
         self.assertEqual(self.ask("document.getElementById('search').value"), "main")
 
     def test_wrong_links(self):
-        for fragment in ("#zoom=zzz.yyy&select=..&event=99&split=__proto__&width=x&hidden=-5",
+        for fragment in ("#sandwich=zzz",
+                         "#zoom=zzz.yyy&select=..&event=99&split=__proto__&width=x&hidden=-5",
                          "#search=((&hidden=99999999999&order=%00&table=1", "#%%%",
                          "#zoom=" + "a." * 5000):
             self.open("scene", fragment)
@@ -140,6 +152,130 @@ class Use(Pages):
         self.browser.tap(*self.ask("middle(named('main')[0])"))
         self.browser.wait("nameOf(skeinPage.graph.zoomed) === 'main'")
         self.picture("phone", fullPage=True)
+        self.harmless()
+
+    def test_pane_is_there_while_something_is_selected(self):
+        """The graph has the room of the pane until a frame is selected: 30 rows at 1440 x 900."""
+        self.open("flames", viewport={"width": 1440, "height": 900})
+        rows = "Math.floor(document.getElementById('scroll').clientHeight / 20)"
+        pane = "document.getElementById('details').checkVisibility()"
+        self.assertFalse(self.ask(pane))
+        whole = self.ask(rows)
+        self.assertGreaterEqual(whole, 30)
+        self.ask("skeinPage.select(skeinPage.widestChild(0))")
+        self.assertTrue(self.ask(pane))
+        self.browser.wait(f"{rows} < {whole}")
+        self.browser.click("#details .close")
+        self.assertFalse(self.ask(pane))
+        self.browser.wait(f"{rows} === {whole}")
+        self.assertNotIn("select", self.ask("location.hash"))
+
+    def test_widest_come_first(self):
+        for fragment in ("", "#inverted=1"):
+            self.open("scene", fragment)
+            self.assertTrue(self.ask("""[...Array(skeinPage.view.count).keys()].every((node) => {
+                const { end, width } = skeinPage.view;
+                return end[node + 1] >= end[node] || node + 1 >= end[node]
+                    || width[node + 1] >= width[end[node + 1]];
+            })"""))
+        self.browser.choose("#order", "name")
+        names = list(self.ask("children(0)"))
+        self.assertEqual(names, sorted(names))
+
+    def test_chains_at_the_root_are_folded(self):
+        """Frames that pass on all of their time stand in one box, until it is unfolded."""
+        self.open("mixed")
+        chain = self.ask("""(() => {
+            const { view } = skeinPage, first = view.folded.findIndex((length) => length > 0);
+            const names = Array.from({ length: view.folded[first] }, (_, i) => nameOf(first + i));
+            return { first, names, after: nameOf(first + names.length) };
+        })()""")
+        first, names, after = chain["first"], chain["names"], chain["after"]
+        self.assertEqual((len(names), names[0]), (4, "_start"))
+        depths = f"[...skeinPage.view.depth.slice({first - 1}, {first + len(names) + 1})]"
+        self.assertEqual(self.ask(depths), [1, 2, 2, 2, 2, 3])
+        place = f"middle({first})"
+        self.browser.hover(*self.ask(place))
+        self.assertIn(" › ".join(names), self.browser.text("#tip"))
+        self.ask("document.getElementById('canvas').focus()")
+        self.ask(f"skeinPage.select({first - 1})")
+        for key, name in (("ArrowDown", names[0]), ("ArrowDown", after), ("ArrowUp", names[0])):
+            self.browser.press(key)
+            self.assertEqual(self.selected(), name)
+        self.assertIn(" › ".join(names), self.browser.text("#details .chain"))
+        self.ask(f"skeinPage.searchFor({names[2]!r})")
+        self.assertTrue(self.ask(f"skeinPage.graph.matched({first})"))
+        whole = self.ask("[...skeinPage.view.whole]")
+        left, _ = self.ask(f"(({{ x }}) => [x, 0])(skeinPage.graph.box({first}))")
+        edge = self.ask("document.getElementById('canvas').getBoundingClientRect().x")
+        self.browser.mouse(edge + left + 8, self.ask(place)[1])
+        self.assertEqual(self.ask(depths), [1, 2, 3, 4, 5, 6])
+        self.assertEqual(self.ask("[...skeinPage.view.whole]"), whole)
+        self.assertEqual(self.selected(), names[0])
+        self.browser.press("f")
+        self.assertEqual(self.ask(depths), [1, 2, 2, 2, 2, 3])
+        self.browser.press("i")
+        self.assertFalse(self.ask("skeinPage.view.folded.some(Boolean)"))
+        self.harmless()
+
+    def open_on_phone(self, name):
+        self.open(name, viewport={"width": 390, "height": 844}, hasTouch=True, isMobile=True,
+                  deviceScaleFactor=2)
+
+    def test_first_screen_of_a_phone(self):
+        for name in ("scene", "server"):
+            self.open_on_phone(name)
+            self.assertEqual(self.ask("document.documentElement.scrollWidth"), 390)
+            self.assertEqual(self.ask("document.documentElement.scrollHeight"), 844)
+            edge = "document.getElementById('scroll').getBoundingClientRect()"
+            self.assertGreater(self.ask(f"{edge}.height"), 0.6 * 844)
+            self.assertLessEqual(self.ask(f"{edge}.bottom"), 844)
+            self.assertFalse(self.ask("document.getElementById('split').checkVisibility()"))
+            self.browser.click("#more")
+            self.assertTrue(self.ask("document.getElementById('split').checkVisibility()"))
+            self.assertIn("Samples", self.browser.text("#facts"))
+            self.assertEqual(self.ask("document.documentElement.scrollWidth"), 390)
+            self.picture(f"phone-{name}-options")
+            self.browser.click("#more")
+            self.assertFalse(self.ask("document.getElementById('split').checkVisibility()"))
+
+    def test_gestures(self):
+        self.open_on_phone("scene")
+        x, y = self.ask("middle(named('main')[0])")
+        value = "((x) => skeinPage.graph.from + (x - skeinPage.graph.canvas" \
+                ".getBoundingClientRect().x) * skeinPage.graph.span / skeinPage.graph.wide)"
+        whole, held = self.ask("skeinPage.graph.span"), self.ask(f"{value}({x})")
+        self.browser.touch("touchStart", [[x - 30, y], [x + 30, y]])
+        for apart in (40, 50, 60):
+            self.browser.touch("touchMove", [[x - apart, y], [x + apart, y]])
+        self.browser.touch("touchEnd", [])
+        self.assertAlmostEqual(self.ask("skeinPage.graph.span") / whole, 0.5, delta=0.02)
+        self.assertAlmostEqual(self.ask(f"{value}({x})") / held, 1, delta=0.05)
+        self.assertEqual(self.ask("[skeinPage.graph.zoomed, skeinPage.graph.selected]"), [0, 0])
+        begin = self.ask("skeinPage.graph.from")
+        self.browser.touch("touchStart", [[x, y]])
+        for aside in (20, 40, 60):
+            self.browser.touch("touchMove", [[x - aside, y]])
+        self.browser.touch("touchEnd", [])
+        self.assertGreater(self.ask("skeinPage.graph.from"), begin)
+        self.browser.click("#reset")
+        self.assertEqual(self.ask("[skeinPage.graph.from, skeinPage.graph.span]"), [0, whole])
+        self.browser.touch("touchStart", [[x, y]])
+        self.browser.wait("skeinPage.graph.selected > 0")
+        self.browser.touch("touchEnd", [])
+        self.assertEqual((self.selected(), self.zoomed()), ("main", "all"))
+        self.assertIn("main", self.browser.text("#details h2"))
+        self.browser.click("#details .close")
+        self.browser.tap(*self.ask("middle(named('main')[0])"))
+        self.browser.wait("nameOf(skeinPage.graph.zoomed) === 'main'")
+        self.assertEqual(self.ask("skeinPage.graph.selected"), 0)
+        self.browser.click("#help")
+        rows = self.ask("[...document.querySelectorAll('#manual tr')].map((row) => "
+                        "[...row.cells].map((cell) => cell.innerText))")
+        self.assertIn("pinch", [name for name, _ in rows])
+        manual = (ROOT / "docs/page.md").read_text()
+        for gesture, what in rows:
+            self.assertIn(f"| {gesture} | {what} |", manual)
         self.harmless()
 
     def test_looks(self):
@@ -167,6 +303,8 @@ class Harm(Pages):
     def test_hostile_names(self):
         self.open("hostile")
         for change in ("{}", "{split: 'thread'}", "{split: 'container', inverted: true}",
+                       "{sandwich: skeinPage.labels.hash(skeinPage.view.label[2])}",
+                       "{sandwich: ''}",
                        "{table: true}", "{search: '<script'}"):
             self.ask(f"skeinPage.change({change})")
             self.ask("(() => { for (let i = 1; i < skeinPage.view.count; i += 7) "

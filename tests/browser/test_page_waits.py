@@ -92,9 +92,9 @@ class Waits(Pages):
             const { view, graph } = skeinPage, node = named("take_lock")[0];
             view.total[0][node] = 160e6; // as if it ran for 80 ms
             graph.draw();
-            const box = graph.box(node), { scale, pen } = graph;
-            const at = (share, y) => pen.getImageData((box.x + box.width * share) * scale,
-                (box.y + y) * scale, 1, 1).data.slice(0, 3).join();
+            const box = graph.box(node), { dots, pen } = graph;
+            const at = (share, y) => pen.getImageData((box.x + box.width * share) * dots,
+                (box.y + y) * dots, 1, 1).data.slice(0, 3).join();
             return [graph.waitOf(node), at(0.25, 17), at(0.75, 17), at(0.98, 3)];
         })()""")
         self.assertEqual(said[0], -1)

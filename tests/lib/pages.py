@@ -61,8 +61,8 @@ class Pages(Home):
 
     def show(self, path, fragment="", **options):
         self.browser.open(f"file://{path}{fragment}", {**STILL, **options})
-        self.browser.wait("window.skeinPage && skeinPage.graph.wide !== undefined || "
-                          "window.skeinPage && skeinPage.view.count < 2")
+        self.browser.wait("window.skeinPage && (skeinPage.graph.wide !== undefined || "
+                          "skeinPage.state.sandwich || skeinPage.view.count < 2)")
         self.browser.evaluate(HELPERS)
 
     def ask(self, expression):

@@ -60,6 +60,14 @@ class Page:
             paths.append((*paths[len(paths) - back], name))
         return paths
 
+    def lines(self):
+        """Return how many samples have a frame at a line, by names as with --lines."""
+        found, numbers = collections.Counter(), self.profile.get("lines", [])
+        for label, line, _, count in zip(*[iter(numbers)] * 4, strict=True):
+            name = self.strings[self.profile["labels"][5 * label]]
+            found[re.sub(r":\d+\)$", f":{line})", name)] += count
+        return found
+
     def program(self, thread):
         process = self.profile["threads"][3 * thread + 2]
         return "[unknown]" if process < 0 else self.strings[self.profile["processes"][6 * process]]
@@ -85,9 +93,9 @@ class Page:
         return found
 
 
-def folded(trace):
+def folded(trace, *options):
     stacks = collections.Counter()
-    for line in output("export", trace, "-f", "folded").decode().splitlines():
+    for line in output("export", trace, "-f", "folded", *options).decode().splitlines():
         stack, _, count = line.rpartition(" ")
         stacks[tuple(stack.split(";"))] += int(count)
     return stacks
@@ -117,6 +125,18 @@ class PageData(unittest.TestCase):
             said = collections.Counter({stack[1:]: count for stack, count in lines.items()
                                         if stack[0] == event})
             self.assertEqual(page.stacks(event), said)
+
+    def test_lines(self):
+        """Lines of Python functions are counted as the export by line counts them."""
+        page, _ = self.both("python")
+        expected = collections.Counter()
+        for stack, count in folded(self.home / "python.skein", "--lines").items():
+            for frame in stack:
+                if re.search(r"\.py:\d+\)$", frame):
+                    expected[frame] += count
+        self.assertGreater(len(expected), 3)
+        self.assertEqual({name: count for name, count in page.lines().items()
+                          if ".py:" in name}, expected)
 
     def test_waits(self):
         """By class, waits have the exact times of the records of switches."""

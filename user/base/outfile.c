@@ -31,6 +31,17 @@ static uid_t sudo_id(const char *variable)
 	return errno || *end || id > UINT32_MAX ? (uid_t)-1 : (uid_t)id;
 }
 
+bool outfile_invoker(uid_t *uid, gid_t *gid)
+{
+	uid_t user = sudo_id("SUDO_UID"), group = sudo_id("SUDO_GID");
+
+	if (user == (uid_t)-1 || group == (uid_t)-1)
+		return false;
+	*uid = user;
+	*gid = (gid_t)group;
+	return true;
+}
+
 void outfile_give_to_invoker(int fd)
 {
 	uid_t uid = sudo_id("SUDO_UID");

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -48,6 +49,12 @@ int outfile_flush(FILE *stream, const char *what, struct error *err);
  * but *text is NULL then. Return 0 or -ENOMEM.
  */
 int outfile_close_memory(FILE *stream, char *const *text);
+
+/*
+ * Return whether sudo runs this process as root, and the ids of the user who called it: SUDO_UID
+ * and SUDO_GID.
+ */
+bool outfile_invoker(uid_t *uid, gid_t *gid);
 
 /*
  * Give an open file to SUDO_UID and SUDO_GID if sudo runs this process as root; failure is ignored.

@@ -14,12 +14,6 @@
 #include "export/gzip.h"
 #include "export/roots.h"
 
-struct export_arguments {
-	const char *format, *out;
-	struct export_options how;
-	struct filter filter;
-};
-
 #define FORMAT_HELP(name, word, suffix, flags, summary) "\n" word " (" suffix "): " summary "."
 
 const char *export_format_word(unsigned int index)
@@ -165,27 +159,26 @@ static bool is_divided(const struct filter *f)
 	       (!f->event || !strcmp(f->event, EVENT_OFF_CPU) || !strcmp(f->event, EVENT_WALL));
 }
 
-static int run_export(const char *path, const struct export_arguments *o,
-		      const struct export_format *format)
+int export_trace_file(const char *path, const char *out, const struct export_format *format,
+		      const struct export_arguments *o, struct error *err)
 {
 	struct export_options how = o->how;
 	struct filtered_input in = {0};
 	struct export_input from;
-	struct error err = {""};
-	int ret = filtered_input_open(&in, path, &o->filter, &err);
+	int ret = filtered_input_open(&in, path, &o->filter, err);
 
 	how.from = o->filter.from;
 	how.to = o->filter.to;
 	how.wall = o->filter.event && !strcmp(o->filter.event, EVENT_WALL);
 	from = (struct export_input){in.trace, in.source, is_divided(&o->filter)};
 	if (!ret)
-		ret = export_to_file(&from, format, o->out ? o->out : "-", &how, &err);
+		ret = export_to_file(&from, format, out, &how, err);
 	if (!ret && trace_left_out(in.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing in what was "
 			 "written",
 			 path);
 	filtered_input_close(&in);
-	return ret < 0 ? log_failure(1, &err) : 0;
+	return ret;
 }
 
 static int export_main(int argc, char **argv)
@@ -207,7 +200,10 @@ static int export_main(int argc, char **argv)
 		return export_report_unknown(o.format ? o.format : o.out);
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
-	return run_export(first < argc ? argv[first] : DEFAULT_TRACE, &o, format);
+	if (export_trace_file(first < argc ? argv[first] : DEFAULT_TRACE, o.out ? o.out : "-",
+			      format, &o, &err) < 0)
+		return log_failure(1, &err);
+	return 0;
 }
 
 const struct command export_command = {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "analyze/filter.h"
 #include "export/export.h"
 #include "trace/trace.h"
 
@@ -24,6 +25,21 @@ struct export_input {
  */
 int export_to_file(const struct export_input *in, const struct export_format *format,
 		   const char *path, const struct export_options *options, struct error *err);
+
+/* What the options of a command choose for an export. */
+struct export_arguments {
+	const char *format, *out;
+	struct export_options how;
+	struct filter filter;
+};
+
+/*
+ * Export the trace at a path to the file out ("-": stdout), with the options and filter of *o,
+ * whose format and out are not used. Warn of damage. Return 0, or a negative errno with the cause
+ * in *err.
+ */
+int export_trace_file(const char *path, const char *out, const struct export_format *format,
+		      const struct export_arguments *o, struct error *err);
 
 /* Return the name of a format by index; NULL after the last. */
 const char *export_format_word(unsigned int index);

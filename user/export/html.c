@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@
 #define SKEIN_VERSION "unknown"
 #endif
 
+#define LINES_MAX 10 /* most lines written, per function */
 #define BREAKAGES_MAX 20 /* most reasons for incomplete stacks written, per event */
 
 _Static_assert(FRAME_NATIVE == 1 && FRAME_KERNEL == 2 && FRAME_JIT == 3 && FRAME_PYTHON == 4 &&
@@ -48,6 +50,13 @@ struct html_sum {
 	uint64_t count, weight;
 };
 
+/* How many samples have a frame of a symbol at a line of a file, which is at least 1. */
+struct html_line {
+	uint32_t symbol, line;
+	const char *file;
+	uint64_t count;
+};
+
 /* One of the page's profiles while it is written. */
 struct html_side {
 	const struct profile *profile;
@@ -55,6 +64,8 @@ struct html_side {
 	uint32_t ends[END_COUNT], no_stack; /* symbols for the ends of stacks, and for no stack */
 	struct tree tree; /* labels are symbols */
 	VECTOR(struct html_sum) sums;
+	VECTOR(struct html_line) lines;
+	struct index line_of; /* (symbol, line) -> index in lines */
 	uint32_t *label_of; /* number in the page by symbol; INDEX_NONE if not used */
 	VECTOR(uint32_t) labels; /* symbols by number */
 };
@@ -62,6 +73,7 @@ struct html_side {
 struct html_page {
 	struct json json;
 	struct names strings; /* cleaned texts by number */
+	uint64_t from, to; /* the page's part of the recording, ns after its start; to 0: its end */
 	int error; /* the first error, a negative errno; 0: none */
 };
 
@@ -112,13 +124,44 @@ static unsigned int html_prefix(const void *context, const struct profile_sum *s
 	return s->stack == PROFILE_NONE || end != END_WALKED;
 }
 
+/* Count the samples of a frame at its line, if that is known. */
+static int html_count_line(struct html_side *side, uint32_t frame, uint64_t count)
+{
+	const struct profile_frame *f = &side->profile->frames[frame];
+	uint32_t symbol = side->symbols.of_frame[frame], at;
+	uint64_t key = (uint64_t)symbol << 32 | (uint32_t)f->f.line;
+	struct html_line line = {symbol, (uint32_t)f->f.line, f->file ? f->file : "", count};
+
+	if (f->f.kind == FRAME_END || !f->f.line)
+		return 0;
+	at = index_get(&side->line_of, key);
+	if (at != INDEX_NONE) {
+		side->lines.items[at].count += count;
+		return 0;
+	}
+	at = side->lines.count;
+	return vector_push(&side->lines, line) < 0 ? -ENOMEM : index_put(&side->line_of, key, at);
+}
+
+static int html_count_lines(struct html_side *side, const struct profile_sum *s)
+{
+	const struct profile *p = side->profile;
+	int ret = 0;
+
+	for (uint32_t at = s->stack; at != PROFILE_NONE && ret >= 0; at = p->stacks[at].parent)
+		if (p->stacks[at].frame != PROFILE_NONE)
+			ret = html_count_line(side, p->stacks[at].frame, s->count);
+	return ret < 0 ? ret : 0;
+}
+
 static int on_html_sum(void *receiver, const struct profile_sum *s, uint32_t node)
 {
 	struct html_side *side = receiver;
+	int ret = html_count_lines(side, s);
 	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->count.threads : s->thread;
 	struct html_sum place = {node, thread, s->event, s->wait, s->count, s->weight};
 
-	return vector_push(&side->sums, place);
+	return ret < 0 ? ret : vector_push(&side->sums, place);
 }
 
 static int by_html_sum_key(const void *a, const void *b)
@@ -208,6 +251,8 @@ static void html_free_side(struct html_side *side)
 	symbols_free(&side->symbols);
 	tree_free(&side->tree);
 	vector_free(&side->sums);
+	vector_free(&side->lines);
+	index_free(&side->line_of);
 	vector_free(&side->labels);
 	free(side->label_of);
 }
@@ -322,9 +367,55 @@ static void html_write_loss(struct html_page *p, const char *word, const char *t
 }
 
 /*
+ * Return how many records of a loss fall into the page's part of the recording, rounded up: a loss
+ * of some time is even over that time.
+ */
+static uint64_t html_lost_in_page(const struct html_page *p, const struct profile *profile,
+				  const struct loss *l)
+{
+	uint64_t from = profile->host.start + p->from;
+	uint64_t to = p->to ? profile->host.start + p->to : UINT64_MAX;
+	uint64_t last = l->end > l->time ? l->end : l->time;
+	uint64_t begin = l->time > from ? l->time : from, end = last < to ? last : to;
+
+	if ((!p->from && !p->to) || (l->time >= from && last < to))
+		return l->count;
+	if (begin > end || l->time >= to || last <= l->time)
+		return 0;
+	return (uint64_t)ceil((double)l->count * (double)(end - begin) / (double)(last - l->time));
+}
+
+/* Return the page's share of the time of the recording; 1 if its end is not known. */
+static double html_part_of_time(const struct html_page *p, const struct profile *profile)
+{
+	const struct host *h = &profile->host;
+	uint64_t all = h->end > h->start ? h->end - h->start : 0;
+	uint64_t to = p->to && p->to < all ? p->to : all;
+
+	return !all ? 1 : to > p->from ? (double)(to - p->from) / (double)all : 0;
+}
+
+static uint64_t html_due_losses_in_page(const struct html_page *p, const struct profile *profile,
+					uint64_t event)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < profile->count.losses; i++) {
+		const struct loss *l = &profile->losses[i];
+
+		if ((!l->event || l->event == event) && l->reason < LOSS_COUNT &&
+		    l->reason != LOSS_STOLEN && loss_reason_is_due((int)l->reason))
+			sum += html_lost_in_page(p, profile, l);
+	}
+	return sum;
+}
+
+/*
  * Write the account of an event: what became of the due samples of the whole machine, whatever
  * part of them the profile shows. The page compares losses with these numbers, because the
- * process of a lost sample is unknown. Write nothing for a trace without accounts.
+ * process of a lost sample is unknown. Of a page of a part of the time, due samples are taken as
+ * even over the recording, because accounts have no times. Write nothing for a trace without
+ * accounts.
  */
 static void html_write_account(struct html_page *p, const struct profile *profile, uint32_t event)
 {
@@ -335,8 +426,11 @@ static void html_write_account(struct html_page *p, const struct profile *profil
 		return;
 	json_key(&p->json, "account");
 	json_object(&p->json);
-	json_key_uint(&p->json, "sampled", l.total.written + l.total.filtered);
-	json_key_uint(&p->json, "lost", l.due);
+	json_key_uint(&p->json, "sampled",
+		      (uint64_t)((double)(l.total.written + l.total.filtered) *
+				 html_part_of_time(p, profile)));
+	json_key_uint(&p->json, "lost",
+		      html_due_losses_in_page(p, profile, profile->events[event].id));
 	json_object_end(&p->json);
 }
 
@@ -371,7 +465,8 @@ static void html_write_losses(struct html_page *p, const struct profile *profile
 		const struct loss *l = &profile->losses[i];
 
 		if (l->event == event)
-			by_reason[l->reason < LOSS_COUNT ? l->reason : LOSS_NONE] += l->count;
+			by_reason[l->reason < LOSS_COUNT ? l->reason : LOSS_NONE] +=
+				html_lost_in_page(p, profile, l);
 	}
 	html_write_lost(p, "losses", by_reason, true);
 	html_write_lost(p, "others", by_reason, false);
@@ -491,6 +586,45 @@ static void html_write_labels(struct html_page *p, const struct html_side *side)
 	free(frames);
 }
 
+static int by_html_symbol_and_count(const void *a, const void *b)
+{
+	const struct html_line *x = a, *y = b;
+
+	if (x->symbol != y->symbol)
+		return x->symbol < y->symbol ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/*
+ * Write four numbers for each of the most frequent lines of each label: label, line, source file
+ * (0 or another text that is empty: the function's own), samples. Nothing if no line is known.
+ */
+static void html_write_lines(struct html_page *p, struct html_side *side)
+{
+	uint32_t written = 0;
+
+	if (!side->lines.count)
+		return;
+	qsort(side->lines.items, side->lines.count, sizeof(*side->lines.items),
+	      by_html_symbol_and_count);
+	json_key(&p->json, "lines");
+	json_array(&p->json);
+	for (size_t i = 0; i < side->lines.count; i++) {
+		const struct html_line *l = &side->lines.items[i];
+
+		written = i && l[-1].symbol == l->symbol ? written + 1 : 0;
+		if (written >= LINES_MAX || side->label_of[l->symbol] == INDEX_NONE)
+			continue;
+		json_uint(&p->json, side->label_of[l->symbol]);
+		json_uint(&p->json, l->line);
+		html_put_string(p, l->file);
+		json_uint(&p->json, l->count);
+	}
+	json_array_end(&p->json);
+}
+
 /* Write the nodes except the root. The parent of a node is written as node number less parent. */
 static void html_write_nodes(struct html_page *p, const struct html_side *side)
 {
@@ -560,6 +694,7 @@ static void html_write_side(struct html_page *p, const struct profile *profile, 
 		html_write_processes(p, profile);
 		html_write_threads(p, profile);
 		html_write_labels(p, &side);
+		html_write_lines(p, &side);
 		html_write_nodes(p, &side);
 		html_write_sums(p, &side);
 		json_object_end(&p->json);
@@ -612,7 +747,7 @@ static void html_write_data(struct html_page *p, const struct profile *profile,
 int html_write(FILE *out, const struct profile *profile, const struct profile *before,
 	       const struct export_options *o, struct error *err)
 {
-	struct html_page p = {.error = 0};
+	struct html_page p = {.from = o->from, .to = o->to};
 
 	json_begin(&p.json, out, false);
 	fwrite(page_head, 1, sizeof(page_head), out);

@@ -11,15 +11,22 @@ const TEXT_FROM = 26; // px; wider nodes show a name
 const ZOOM_TIME = 160; // ms
 const STRIPE = 4; // px: height of the times by class of wait
 const PURE = 0.995; // from this share on, all time of a frame counts as of one class
+const FOLD = "▸ "; // before the names of a folded chain
+const FOLD_WIDTH = 18; // px: where a click unfolds
+const CLOSEST = 1e-5; // least part of the whole that a pinch shows
 const DRAWN = 400; // most characters of a name that are drawn
 
 class Graph {
-	constructor(canvas, labels, palette) {
-		this.canvas = canvas;
+	/* host: the element with the canvas; skipped: rows at the root that are not drawn. */
+	constructor(host, labels, palette, skipped = 0) {
+		const canvas = this.canvas = host.querySelector("canvas");
+
+		this.sheet = host.querySelector(".sheet");
+		this.skipped = skipped;
 		this.labels = labels;
 		this.palette = palette;
 		this.pen = canvas.getContext("2d", { alpha: false });
-		this.scroller = byId("scroll");
+		this.scroller = host.querySelector(".scroll");
 		this.widths = [];
 		this.upward = false;
 		this.zoomed = this.selected = this.pointed = 0;
@@ -36,9 +43,10 @@ class Graph {
 	show(view, zoomed) {
 		this.view = view;
 		this.zoomed = zoomed;
+		this.free = false; // whether the shown range is not that of the zoomed node
 		this.from = view.left[zoomed];
 		this.span = view.width[zoomed] || 1;
-		this.rows = view.deepest + 1;
+		this.rows = view.deepest + 1 - this.skipped;
 		this.most = 0;
 		for (let i = 1; view.before && i < view.count; i++)
 			this.most = Math.max(this.most, Math.abs(change(view, i)));
@@ -50,6 +58,7 @@ class Graph {
 		const toSpan = view.width[node] || 1, to = view.left[node];
 
 		this.zoomed = node;
+		this.free = false;
 		cancelAnimationFrame(this.moving);
 		const still = this.printing ||
 			matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -91,6 +100,18 @@ class Graph {
 		this.draw();
 	}
 
+	/* Widen or narrow what is shown by a factor, and move what is at one x (px) to another. */
+	scale(x, to, factor) {
+		const whole = this.view.width[0], value = this.from + x * this.span / this.wide;
+
+		cancelAnimationFrame(this.moving);
+		this.span = Math.min(whole, Math.max(whole * CLOSEST, this.span / factor));
+		this.from = Math.max(0, Math.min(whole - this.span,
+			value - to * this.span / this.wide));
+		this.free = true;
+		this.ask();
+	}
+
 	/* Draw with the next frame of the screen. */
 	ask(resized = false) {
 		this.resized ||= resized;
@@ -98,23 +119,28 @@ class Graph {
 	}
 
 	resize() {
-		const scale = this.scale = this.printing ? 2 : devicePixelRatio || 1;
+		const dots = this.dots = this.printing ? 2 : devicePixelRatio || 1;
 		const height = this.rows * ROW + 1;
 
-		byId("sheet").style.height = `${height}px`;
+		this.sheet.style.height = `${height}px`;
 		this.wide = this.printing || this.scroller.clientWidth;
 		this.high = this.printing ? height : Math.min(height, this.scroller.clientHeight);
 		this.canvas.style.height = `${this.high}px`;
-		this.canvas.width = Math.round(this.wide * scale);
-		this.canvas.height = Math.round(this.high * scale);
+		this.canvas.width = Math.round(this.wide * dots);
+		this.canvas.height = Math.round(this.high * dots);
 		this.resized = false;
 	}
 
 	/* Return the top of a row in px below the top of the window. */
 	top(depth) {
-		const row = this.upward ? this.rows - 1 - depth : depth;
+		return this.row(depth) * ROW - this.scrolled;
+	}
 
-		return row * ROW - this.scrolled;
+	/* Return the number of a row from the top of the sheet. */
+	row(depth) {
+		const row = depth - this.skipped;
+
+		return this.upward ? this.rows - 1 - row : row;
 	}
 
 	draw() {
@@ -127,7 +153,7 @@ class Graph {
 		const pen = this.pen, theme = this.palette.theme;
 
 		this.scrolled = this.printing ? 0 : this.scroller.scrollTop;
-		pen.setTransform(this.scale, 0, 0, this.scale, 0, 0);
+		pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
 		pen.fillStyle = theme.paper;
 		pen.fillRect(0, 0, this.wide, this.high);
 		pen.font = "12px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
@@ -158,7 +184,8 @@ class Graph {
 				node = end[node];
 				continue;
 			}
-			this.drawNode(node, begin, pixels);
+			if (this.view.folded[node] >= 0)
+				this.drawNode(node, begin, pixels);
 			node++;
 		}
 		for (let d = 0; d < rows; d++)
@@ -185,19 +212,29 @@ class Graph {
 		this.pen.fillRect(x, this.top(depth), Math.max(0.5, end - x), ROW - 1);
 	}
 
+	/* Return whether a node, or a frame of the folded chain that it stands for, matches. */
+	matched(node) {
+		const { view, matches } = this, last = chainEnd(view, node);
+
+		for (let at = node; matches && at <= last; at++)
+			if (matches[view.label[at]])
+				return true;
+		return false;
+	}
+
 	fill(node) {
 		const view = this.view, label = view.label[node];
 
-		if (this.matches?.[label])
+		if (this.matched(node))
 			return this.palette.theme.match;
-		if (node === 0)
+		if (label < 0)
 			return this.palette.kind(KIND.group);
 		if (view.before) {
 			const difference = change(view, node);
 
 			return this.palette.change(difference, strength(difference, this.most));
 		}
-		const wait = this.waitOf(node);
+		const wait = this.palette.modules ? RUNNING : this.waitOf(node);
 
 		if (wait === MIXED)
 			return this.palette.kind(KIND.group);
@@ -208,7 +245,8 @@ class Graph {
 	waitOf(node) {
 		const { view, labels } = this;
 
-		if (!node || !view.classes.length || labels.kind[view.label[node]] === KIND.group)
+		if (view.label[node] < 0 || !view.classes.length ||
+			labels.kind[view.label[node]] === KIND.group)
 			return RUNNING;
 		return mainClass(view, node);
 	}
@@ -218,7 +256,7 @@ class Graph {
 		const { pen, view, palette } = this;
 
 		if (view.event?.of !== OF.wall || !view.classes.length || this.waitOf(node) <= 0 ||
-			this.matches?.[view.label[node]])
+			this.matched(node))
 			return;
 		pen.fillStyle = palette.hatch(pen);
 		pen.fillRect(x, y, width, ROW - 1);
@@ -228,7 +266,8 @@ class Graph {
 	drawClasses(node, x, y, width) {
 		const { pen, view, palette } = this, whole = view.total[WEIGHT][node];
 		const times = timesOf(view, node), main = this.waitOf(node);
-		const group = node === 0 || this.labels.kind[view.label[node]] === KIND.group;
+		const group = view.label[node] < 0 ||
+			this.labels.kind[view.label[node]] === KIND.group;
 		let at = x;
 
 		if (!whole || !group && largest(times)[1] > PURE * whole)
@@ -248,14 +287,14 @@ class Graph {
 	drawNode(node, begin, pixels) {
 		const pen = this.pen, y = this.top(this.view.depth[node]);
 
-		if (y > this.high || y + ROW < 0)
+		if (y > this.high || y + ROW < 0 || this.view.depth[node] < this.skipped)
 			return;
 		const x = Math.max(0, (begin - this.from) * pixels);
 		const right = Math.min(this.wide,
 			(begin - this.from + this.view.width[node]) * pixels);
 		const gap = right - x > 3 ? 0.8 : 0;
 		const above = this.view.depth[node] < this.view.depth[this.zoomed];
-		const dim = above || this.matches && !this.matches[this.view.label[node]];
+		const dim = above || this.matches && !this.matched(node);
 
 		pen.globalAlpha = dim ? 0.5 : 1;
 		pen.fillStyle = this.fill(node);
@@ -265,19 +304,42 @@ class Graph {
 			this.drawClasses(node, x, y, right - x - gap);
 		pen.globalAlpha = 1;
 		if (right - x >= TEXT_FROM)
-			this.write(this.nameOf(node), this.view.label[node], x + 4, y + ROW / 2,
-				right - x - 8);
+			this.writeName(node, x + 4, y + ROW / 2, right - x - 8);
 		this.drawn++;
 	}
 
+	/* Write a node's name, or the names of its chain: the first and the last if not all fit. */
+	writeName(node, x, y, room) {
+		const { view, labels, pen } = this;
+
+		if (!view.folded[node])
+			return this.write(this.nameOf(node), view.label[node], x, y, room);
+		const names = Array.from({ length: view.folded[node] },
+			(_, i) => labels.name[view.label[node + i]]);
+		const whole = FOLD + names.join(" › ").slice(0, DRAWN);
+		const ends = `${FOLD}${names[0]} › … › ${names.at(-1)}`.slice(0, DRAWN);
+
+		return pen.measureText(whole).width <= room ? this.write(whole, NaN, x, y, room)
+			: this.write(ends, NaN, x, y, room);
+	}
+
+	/* Return whether a place in a node is on the mark that unfolds its chain. */
+	onFold(node, x) {
+		return node > 0 && this.view.folded[node] > 0 &&
+			x - Math.max(0, this.box(node).x) < FOLD_WIDTH;
+	}
+
 	nameOf(node) {
-		return node === 0 ? "all" : this.labels.name[this.view.label[node]];
+		const label = this.view.label[node];
+
+		return label < 0 ? "all" : this.labels.name[label];
 	}
 
 	/* Write a name, cut to the available room. maxWidth enforces the room for any font. */
 	write(name, label, x, y, room) {
 		const pen = this.pen, whole = name.slice(0, DRAWN);
-		const wide = label < 0 ? 16 : this.widths[label] ??= pen.measureText(whole).width;
+		const wide = label < 0 ? 16 : label >= 0 ? this.widths[label] ??=
+			pen.measureText(whole).width : pen.measureText(whole).width;
 		let text = whole;
 
 		if (wide > room) {
@@ -323,11 +385,11 @@ class Graph {
 	at(x, y) {
 		const { end, left, width, depth } = this.view;
 		const row = Math.floor((y + this.scrolled) / ROW);
-		const wanted = this.upward ? this.rows - 1 - row : row;
+		const wanted = (this.upward ? this.rows - 1 - row : row) + this.skipped;
 		const value = this.from + x * this.span / this.wide;
 		let node = 0;
 
-		if (wanted < 0 || wanted >= this.rows)
+		if (row < 0 || row >= this.rows)
 			return -1;
 		while (depth[node] < wanted) {
 			let child = node + 1;
@@ -343,9 +405,8 @@ class Graph {
 
 	/* Scroll so that a node's row is visible. */
 	reveal(node) {
-		const depth = this.view.depth[node];
-		const row = this.upward ? this.rows - 1 - depth : depth;
-		const top = row * ROW, high = this.scroller.clientHeight;
+		const top = this.row(this.view.depth[node]) * ROW;
+		const high = this.scroller.clientHeight;
 
 		if (top < this.scroller.scrollTop + ROW)
 			this.scroller.scrollTop = top - 2 * ROW;

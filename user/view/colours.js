@@ -25,6 +25,8 @@ const THEMES = {
 		hatch: "rgb(0 0 0 / .2)" },
 };
 
+const TURN = 137.5; // degrees: the golden angle, so that modules of near numbers differ
+
 const hsl = (hue, saturation, lightness) =>
 	`hsl(${hue.toFixed(0)} ${saturation.toFixed(0)}% ${lightness.toFixed(0)}%)`;
 
@@ -43,11 +45,29 @@ class Palette {
 		this.hatching = null;
 	}
 
+	/* Choose what colours of functions show: kinds of code, or modules, by number in a list. */
+	by(modules) {
+		if (this.modules !== modules)
+			this.fills = [];
+		this.modules = modules;
+	}
+
+	/* Return the colour of a module by its number; those after the list are all grey. */
+	module(number) {
+		const { theme } = this;
+
+		return hsl(number * TURN % 360, number < 0 ? 0 : 62 * theme.factor,
+			theme.lightness);
+	}
+
 	/*
 	 * Choose the colour of a function: similar within a module, different between neighbours.
 	 */
 	make(label) {
 		const kind = this.labels.kind[label], of = KINDS[kind];
+
+		if (this.modules && kind !== KIND.group)
+			return this.module(this.modules.indexOf(this.labels.shortModule(label)));
 		const seed = parseInt(shortHash(this.labels.name[label]), 36);
 		const module = parseInt(shortHash(this.labels.module[label]), 36);
 		const off = ((module % 64) / 32 - 1) * 0.7 + ((seed % 32) / 16 - 1) * 0.3;

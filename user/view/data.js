@@ -50,6 +50,7 @@ class Labels {
 		this.kind = [];
 		this.file = [];
 		this.line = [];
+		this.ran = []; // by label: lines at which its frames stood, the most frequent first
 		this.numbers = new Map();
 	}
 
@@ -105,6 +106,16 @@ function readLabels(raw, strings, labels) {
 			kind > KIND.mark ? 0 : kind, strings[file], line);
 	}
 	return numbers;
+}
+
+/* Read the lines of labels: four numbers each; see html_write_lines(). */
+function readLines(raw, strings, numbers, labels) {
+	for (let i = 0; i < raw.length; i += 4) {
+		const [label, line, file, samples] = raw.slice(i, i + 4);
+		const name = strings[file] && visible(strings[file]);
+
+		(labels.ran[numbers[label]] ??= []).push({ line, file: name, count: samples });
+	}
 }
 
 /* Read the nodes. Node 0 is the root; parents come before their children. */
@@ -250,7 +261,10 @@ function readSide(raw, strings, labels) {
 	const events = readEvents(raw, strings);
 	const told = raw.events.map(({ name, period }) => ({ period,
 		place: events.findIndex((event) => event.name === visible(strings[name])) }));
-	const { parent, label } = readNodes(raw.nodes, readLabels(raw.labels, strings, labels));
+	const numbers = readLabels(raw.labels, strings, labels);
+	const { parent, label } = readNodes(raw.nodes, numbers);
+
+	readLines(raw.lines ?? [], strings, numbers, labels);
 
 	return { host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
 		threads: readThreads(raw, strings), parent, label, sums: readSums(raw.sums, told) };

@@ -35,20 +35,21 @@ const recordsIn = (losses) => losses.reduce((sum, loss) => sum + loss.count, 0);
  * of a lost sample is unknown, so they are compared with the samples of the whole machine, not
  * with the samples that this page shows.
  */
-function lostShare({ account: { sampled, lost } }) {
+function lostShare({ account: { sampled, lost } }, part) {
 	const all = sampled + lost;
 
 	return { share: all ? lost / all : 0,
-		text: `${percent(lost, all)} of the machine's samples are lost ` +
-			`(${count(lost)} of ${count(all)})` };
+		text: `${percent(lost, all)} of the machine's samples ` +
+			`${part ? "in this time " : ""}are lost ` +
+			`(${part ? "about " : ""}${count(lost)} of ${count(all)})` };
 }
 
 /* Describe the losses. Records without stacks, such as switches, do not matter in a flame graph. */
-function lostText(event) {
+function lostText(event, part) {
 	const { account: { sampled, lost } } = event, all = [...event.losses, ...event.others];
 	const value = lost ? `${percent(lost, sampled + lost)} of samples`
 		: plural(recordsIn(all), "record");
-	const first = lost ? [`${lostShare(event).text}: no share is off by more`] : [];
+	const first = lost ? [`${lostShare(event, part).text}: no share is off by more`] : [];
 
 	return all.length ? [value, [...first, ...all.map(lossText)].join("\n")] : ["nothing"];
 }
@@ -86,7 +87,8 @@ function factsOf(side, event, samples, data) {
 	facts.push(fact("Began", utc(host.utc), ended));
 	facts.push(fact("Took", part ? `${duration(data.from)} to ${to} of ${length}` : length));
 	if (event) {
-		const [complete, broken] = completeText(event), [lost, reasons] = lostText(event);
+		const [complete, broken] = completeText(event);
+		const [lost, reasons] = lostText(event, part);
 		const often = event.frequency ? `, ${event.frequency} Hz` : "";
 		const waits = event.of === OF.waits || event.of === OF.wakers;
 		const busy = event.unit === "ns" && host.duration && !part && host.hosts < 2
@@ -108,6 +110,34 @@ function factsOf(side, event, samples, data) {
 	if (options.length)
 		facts.push(fact("Only", options.join(", ")));
 	return facts;
+}
+
+/* Say why a page has no samples, and what to do next. */
+function emptyParts({ now: { infos, events, host }, from, to }) {
+	const only = CHOICES.filter((key) => infos.has(`option.${key}`));
+	const sampled = events.reduce((sum, { account }) => sum + account.sampled, 0);
+	const next = [];
+
+	if (only.length)
+		next.push(`Only ${only.map((key) => `${key} ${infos.get(`option.${key}`)}`)
+			.join(", ")} was recorded. Record without this choice to see what ran: ` +
+			"sudo skein record -d 10s");
+	if (from || to)
+		next.push("The page has only a part of the time: export without --from and --to.");
+	if (sampled && !only.length)
+		next.push(`The recording has ${plural(sampled, "sample")}: the options of the ` +
+			"export left all of them out.");
+	if (host.duration && host.duration < 1e9)
+		next.push(`The recording took ${duration(host.duration)}, perhaps less than the ` +
+			"time between two samples: record longer (-d 10s) or more often " +
+			"(-F 999).");
+	if (!next.length)
+		next.push("Record while the program works, for longer: sudo skein record -d 30s",
+			"Where threads wait, what for: sudo skein record -e cpu,off-cpu -d 10s");
+	return [element("p", { text: "There are no samples in this profile: " +
+		"nothing that was asked for ran while it was recorded." }),
+	element("p", { class: "strong", text: "What to do next" }),
+	element("ul", {}, ...next.map((text) => element("li", { text })))];
 }
 
 /* Return a side's own version of the shown event. */
@@ -136,7 +166,8 @@ function showWarning(data, view) {
 	const texts = [];
 
 	data.sides.forEach((side, which) => {
-		const own = ownEvent(side, view.event), lost = own && lostShare(own);
+		const own = ownEvent(side, view.event), part = data.from || data.to;
+		const lost = own && lostShare(own, part);
 		const when = data.before ? `${SIDES[which]}: ` : "";
 
 		if (!side.host.duration)
@@ -257,6 +288,8 @@ class WaitLegend {
 	}
 }
 
+const MODULES = 12; // most modules that have a colour of their own
+
 class Legend {
 	constructor(page) {
 		this.page = page;
@@ -270,54 +303,106 @@ class Legend {
 		return made;
 	}
 
+	/* Return for each node of the recorded tree the kinds on its path from the root, by bit. */
+	kindsAbove() {
+		const { base: { parent, label, count: nodes } } = this.page.views;
+		const { kind } = this.page.data.labels, kinds = new Uint16Array(nodes);
+
+		for (let node = 1; node < nodes; node++)
+			kinds[node] = kinds[parent[node]] | 1 << kind[label[node]];
+		return kinds;
+	}
+
 	/*
-	 * Compute the share of self time by kind, including hidden kinds, from the profile
-	 * itself. Waits do not count: almost all of them end in the kernel.
+	 * Compute, by kind, the self time and the time of the stacks that contain it, also of
+	 * hidden kinds, from the profile itself. Waits have no self time here: almost all of them
+	 * end in the kernel.
 	 */
 	shares() {
 		const { data, views, view } = this.page, { kind } = data.labels;
 		const { sums } = data.now, values = view.unit === COUNT ? sums.count : sums.weight;
-		const shares = new Float64Array(KIND.group + 1), place = views.base.place[0];
+		const self = new Float64Array(KIND.group + 1), place = views.base.place[0];
+		const within = self.slice(), kinds = this.kinds ??= this.kindsAbove();
+		let whole = 0;
 
-		for (let i = 0; i < sums.node.length; i++)
-			if (view.event?.numbers[0].includes(sums.event[i]) &&
-				!(view.classes.length && sums.wait[i])) {
-				const node = place ? place[sums.node[i]] : sums.node[i];
+		for (let i = 0; i < sums.node.length; i++) {
+			if (!view.event?.numbers[0].includes(sums.event[i]))
+				continue;
+			const node = place ? place[sums.node[i]] : sums.node[i];
 
-				shares[kind[views.base.label[node]] ?? KIND.none] += values[i];
-			}
-		return shares;
+			whole += values[i];
+			for (let of = 0; of < within.length; of++)
+				within[of] += kinds[node] >> of & 1 ? values[i] : 0;
+			if (!view.classes.length || !sums.wait[i])
+				self[kind[views.base.label[node]] ?? KIND.none] += values[i];
+		}
+		return { self, within, whole };
+	}
+
+	/* Return the modules with a colour of their own: those with the most self time. */
+	modules() {
+		const { data: { now: { sums }, labels }, views: { base } } = this.page;
+		const times = new Map(), place = base.place[0];
+
+		if (this.coloured)
+			return this.coloured;
+		for (let i = 0; i < sums.node.length; i++) {
+			const label = base.label[place ? place[sums.node[i]] : sums.node[i]];
+			const module = label >= 0 ? labels.shortModule(label) : "";
+
+			times.set(module, (times.get(module) ?? 0) + sums.weight[i]);
+		}
+		times.delete("");
+		return this.coloured = [...times].sort((a, b) => b[1] - a[1]).slice(0, MODULES)
+			.map(([module]) => module);
+	}
+
+	/* Show the colours of modules; a click searches for the module. */
+	moduleChips() {
+		const { page, page: { palette } } = this;
+
+		return (palette.modules ?? []).map((module, number) => {
+			const made = element("span", { class: "swatch", "aria-hidden": "true" });
+
+			made.style.background = palette.module(number);
+			return element("button", { type: "button", class: "module",
+				title: `Search for the functions of ${module}`,
+				onclick: () => page.searchFor(module) }, made, span("", module));
+		});
 	}
 
 	show(state) {
-		const shares = this.shares(), whole = shares.reduce((a, b) => a + b, 0);
+		const { self, within, whole } = this.shares();
 		const { data: { labels }, views } = this.page;
 		const there = new Set(
 			labels.kind.filter((_, label) => label !== views.hiddenLabel));
 		const shown = Object.keys(KINDS).map(Number)
 			.filter((kind) => there.has(kind) && kind !== KIND.group);
 		const chips = shown.map((kind) => kind === KIND.mark ? this.markChip(state.hidden)
-			: this.timeChip(kind, whole ? percent(shares[kind], whole) : "",
-				state.hidden));
+			: this.stackChip(kind, self, within[kind], whole));
+
+		chips.push(...this.moduleChips());
 
 		if (this.page.view.before)
 			chips.push(...this.gone(state), this.scale());
 		this.host.replaceChildren(...chips);
 	}
 
-	timeChip(kind, share, hidden) {
-		const of = this.page.view.classes.length ? " of the time on CPUs" : "";
+	/* Show the share of stacks, by their time, that contain a kind. */
+	stackChip(kind, self, within, whole) {
+		const { state, view } = this.page, { name } = KINDS[kind];
+		const of = view.classes.length ? " of the time on CPUs" : " of the time";
+		const running = self.reduce((a, b) => a + b, 0), share = percent(within, whole);
+		const own = running ? ` ${percent(self[kind], running)}${of} is time of these ` +
+			"frames themselves, without what they call." : "";
 
-		return this.chip(kind, hidden, share, share
-			? `${share}${of} is time of ${KINDS[kind].name} frames ` +
-				"themselves, without what they call."
-			: `${KINDS[kind].name} frames.`);
+		return this.chip(kind, state.hidden, whole ? `${share} of stacks` : "",
+			`Stacks with ${name} frames have ${share} of the time.${own}`);
 	}
 
 	/*
-	 * Show the share of stacks with a mark. A mark stands at the root of a stack and has
-	 * almost no self time, so its chip shows the number of incomplete stacks instead, the
-	 * complement of "Complete stacks" in the head.
+	 * Show the share of stacks with a mark: of the stacks that should reach the first
+	 * function of their thread, the complement of "Complete stacks" in the head.
 	 */
 	markChip(hidden) {
 		const { data, view } = this.page, event = ownEvent(data.now, view.event);
@@ -344,7 +429,8 @@ class Legend {
 		};
 		const { view } = this.page;
 		// frames have no colour of their kind in a comparison, or where all of them wait
-		const plain = view.before || view.classes.length && !view.times[RUNNING];
+		const plain = view.before || view.classes.length && !view.times[RUNNING] ||
+			this.page.palette.modules;
 		const swatch = plain ? [] : [this.swatch(kind)];
 
 		return element("button", { type: "button", "data-kind": kind, title, onclick: click,

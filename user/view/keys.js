@@ -17,7 +17,7 @@ const KEYS = [
 		graph: true, run: (page) => page.zoomTo(page.graph.selected) },
 	{ keys: ["Escape", "Backspace"], shown: "Esc, Backspace", what: "back to the view before",
 		run: (page) => page.back() },
-	{ keys: ["0"], shown: "0", what: "all of it: no zoom", run: (page) => page.zoomTo(0) },
+	{ keys: ["0"], shown: "0", what: "all of it: no zoom", run: (page) => page.zoomOut() },
 	{ keys: ["/"], shown: "/", what: "search, by a regular expression",
 		run: () => byId("search").select() },
 	{ keys: ["n"], shown: "n", what: "next match", run: (page) => page.goMatch(1) },
@@ -29,8 +29,13 @@ const KEYS = [
 		what: "inverted: from the functions that took the time to their callers",
 		run: (page) => byId("inverted").click() },
 	{ keys: ["u"], shown: "u", what: "flames up or down", run: () => byId("upward").click() },
+	{ keys: ["f"], shown: "f", what: "fold or unfold the chains of frames at the root",
+		run: (page) => byId("unfolded").click() },
 	{ keys: ["t"], shown: "t", what: "graph or table",
-		run: (page) => page.change({ table: !page.state.table }) },
+		run: (page) => page.change({ table: !page.state.table, sandwich: "" }) },
+	{ keys: ["s"], shown: "s",
+		what: "sandwich: callers above, callees below the selected function, and back",
+		run: (page) => byId(page.state.sandwich ? "as-graph" : "as-sandwich").click() },
 	{ keys: ["c"], shown: "c", what: "copy a link to this view",
 		run: () => byId("link").click() },
 	{ keys: ["d"], shown: "d", what: "light or dark", run: () => byId("theme").click() },
@@ -52,7 +57,7 @@ function runKey(page, event) {
 	}
 	const key = KEYS.find(({ keys }) => keys.includes(event.key));
 
-	if (!key || typing || pressing || key.graph && page.state.table)
+	if (!key || typing || pressing || key.graph && (page.state.table || page.state.sandwich))
 		return false;
 	key.run(page, event.key);
 	return true;
@@ -61,10 +66,15 @@ function runKey(page, event) {
 const HINTS = [
 	"Every box is a function; its width is the time that passed in it and in all that it " +
 		"called. Below (or above, with “Flames up”) stands what it called. From left to " +
-		"right there is no time: boxes stand in the order of their names.",
+		"right there is no time: the widest box comes first.",
+	"Frames at the root that have one callee each stand folded in one box, with their " +
+		"names. A click on its ▸ shows each of them in a row of its own.",
 	"What a box does not pass on to boxes below it is its self time.",
 	"Click a box to zoom into it; the browser's back goes back. The address holds the whole " +
 		"view, so it can be kept or sent to somebody who has this file.",
+	"“Sandwich” shows one function wherever it was called: the trees of its callers " +
+		"above it and of its callees below it. A click on a frame there puts it into the " +
+		"middle.",
 	"Click a kind in the legend to hide it; the time of hidden frames stays with what called " +
 		"them. With Ctrl only that kind is shown.",
 	"Where waits were recorded, “On-CPU”, “Off-CPU” and “Wall” show the time of running, of " +
@@ -72,8 +82,9 @@ const HINTS = [
 		"than half of its time belongs, else it is grey; the stripe at its bottom shows " +
 		"how its time divides. In “Wall”, waiting frames are hatched. Click a class in " +
 		"the legend to leave its waits out; with Ctrl only that class is shown.",
-	"A search looks at names of functions and modules. Its share counts time once, however " +
-		"often a function stands in one stack.",
+	"A search looks at names of functions and modules and goes to the widest match; " +
+		"Enter goes to the next by width. Its share counts time once, however often " +
+		" a function stands in one stack.",
 	"Functions too narrow to be drawn stand as one grey strip: nothing is left out of any sum.",
 ];
 
@@ -81,7 +92,8 @@ const HINT_OF_CHANGE = "Both recordings are shown as shares of their own totals.
 	"grown, blue ones shrunk, strong colours more so. “Width: both” shows also what is gone.";
 
 function helpParts(page) {
-	const rows = KEYS.map(({ shown, what }) => element("tr", {},
+	const table = isTouched() ? GESTURES : KEYS.map(({ shown, what }) => [shown, what]);
+	const rows = table.map(([shown, what]) => element("tr", {},
 		element("th", { scope: "row" }, element("kbd", { text: shown })),
 		element("td", { text: what })));
 	const hints = page.data.before ? [...HINTS, HINT_OF_CHANGE] : HINTS;

@@ -3,7 +3,8 @@
 
 const WIDTHS = [["", "time"], ["samples", "samples"]];
 const WIDTHS_OF_CHANGE = [["", "after"], ["before", "before"], ["both", "both"]];
-const ORDERS = [["name", "name"], ["weight", "widest first"]];
+const ORDERS = [["weight", "widest first"], ["name", "by name"]];
+const COLOURS = [["", "colour: kind"], ["module", "colour: module"]];
 const PAPER = 1400; // px: the width on paper, at which a name of 12 px is readable
 const LEAST = 3; // least width of a selected frame in px, if zooming can provide it
 const THEME_KEY = "skein-theme";
@@ -12,10 +13,11 @@ const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /* Return the parts of a state that need a new tree when they change. */
 const treeKey = (s) =>
-	[s.event, s.split, s.width, s.order, s.inverted, s.hidden, s.waits].join();
+	[s.event, s.split, s.width, s.order, s.inverted && !s.sandwich, s.unfolded, s.hidden,
+		s.waits].join();
 /* Return whether changes leave the paths of frames as they are, so that the zoom can stay. */
 const keepsPaths = (changes) => Object.keys(changes).every((key) =>
-	["event", "waits", "width", "order"].includes(key));
+	["event", "waits", "width", "order", "unfolded", "colour"].includes(key));
 
 class Page {
 	constructor() {
@@ -23,12 +25,14 @@ class Page {
 		this.views = new Views(this.data);
 		this.labels = this.data.labels;
 		this.palette = new Palette(this.labels, this.data.waits);
-		this.graph = new Graph(byId("canvas"), this.labels, this.palette);
+		this.graph = new Graph(byId("graph"), this.labels, this.palette);
 		this.panes = new Panes(this);
 		this.legend = new Legend(this);
 		this.waits = new WaitLegend(this);
 		this.modes = new Modes(this);
 		this.table = new Table(this);
+		this.sandwich = new Sandwich(this);
+		this.touch = new Touch(this);
 		this.widths = this.data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
 		const possible = { events: this.views.events.map(({ name }) => name),
@@ -56,6 +60,7 @@ class Page {
 		fill("split", Object.entries(SPLITS).filter(([key]) => key !== "wait" || waits));
 		fill("width", this.widths);
 		fill("order", ORDERS);
+		fill("colour", COLOURS);
 		byId("event-label").hidden = this.modes.cover(this.views.events);
 	}
 
@@ -69,6 +74,10 @@ class Page {
 			showHead(this.data, this.view);
 			showWarning(this.data, this.view);
 		}
+		const modules = state.colour ? this.legend.modules() : null;
+		const recoloured = this.palette.modules !== modules;
+
+		this.palette.by(modules);
 		const zoomed = nodeAt(this.view, this.labels, state.zoom);
 		const { graph } = this, turned = graph.upward !== state.upward;
 
@@ -84,7 +93,7 @@ class Page {
 			graph.ask();
 		if (fresh || turned)
 			graph.home();
-		if (fresh) {
+		if (fresh || recoloured) {
 			this.modes.show(this.view.event);
 			this.legend.show(state);
 			this.waits.show(state);
@@ -97,34 +106,44 @@ class Page {
 	}
 
 	showBody(state) {
-		const empty = this.view.count < 2;
-
+		const empty = this.view.count < 2, middle = this.sandwich.labelOf(state.sandwich);
+		const graph = !state.table && middle < 0;
 		const hidden = empty && state.waits && this.view.classes.length;
 
 		byId("empty").hidden = !empty;
-		byId("empty").textContent = hidden
-			? "All classes of wait are hidden: choose one above."
-			: "There are no samples in this profile: " +
-				"nothing that was asked for ran while it was recorded.";
-		byId("graph").hidden = state.table || empty;
-		byId("table").hidden = !state.table || empty;
-		byId("details").hidden = byId("legend").hidden = empty;
+		byId("empty").replaceChildren(...hidden
+			? ["All classes of wait are hidden: choose one above."]
+			: emptyParts(this.data));
+		byId("graph").hidden = !graph || empty;
+		byId("table").hidden = graph || middle >= 0 || empty;
+		byId("sandwich").hidden = middle < 0 || empty;
+		byId("details").hidden = empty || middle >= 0 || this.graph.selected <= 0;
+		byId("legend").hidden = empty;
 		byId("legends").hidden = empty && !hidden;
 		byId("tools").hidden = empty && !hidden;
-		if (state.table && !empty)
+		byId("trail").hidden ||= middle >= 0;
+		if (middle >= 0 && !empty)
+			this.sandwich.show(middle);
+		else if (state.table && !empty)
 			this.table.show();
 	}
 
 	showControls(state) {
 		const set = (id, on) => byId(id).setAttribute("aria-pressed", String(on));
 
-		for (const id of ["split", "width", "order"])
+		byId("colour").hidden = this.view.before;
+		for (const id of ["split", "width", "order", "colour"])
 			byId(id).value = String(state[id]);
 		byId("event").value = this.view.event?.name ?? "";
 		set("inverted", state.inverted);
 		set("upward", state.upward);
-		set("as-graph", !state.table);
-		set("as-table", state.table);
+		set("unfolded", state.unfolded);
+		byId("unfolded").disabled = !state.unfolded && !this.view.folded.some(Boolean);
+		set("as-graph", !state.table && !state.sandwich);
+		set("as-table", state.table && !state.sandwich);
+		set("as-sandwich", Boolean(state.sandwich));
+		for (const id of ["inverted", "upward", "unfolded"])
+			byId(id).hidden = Boolean(state.sandwich);
 		if (document.activeElement !== byId("search"))
 			byId("search").value = state.search;
 		byId("canvas").setAttribute("aria-label",
@@ -137,7 +156,7 @@ class Page {
 
 		for (let node = graph.zoomed; node > 0; node = view.parent[node])
 			path.unshift(node);
-		byId("trail").hidden = !path.length;
+		byId("trail").hidden = !path.length && !graph.free;
 		byId("path").replaceChildren(...(path.length ? [0, ...path] : []).map((node) =>
 			element("button", { type: "button", class: "name",
 				onclick: () => this.zoomTo(node),
@@ -152,20 +171,26 @@ class Page {
 
 		input.setAttribute("aria-invalid", String(Boolean(state.search && !matches)));
 		graph.matches = matches;
-		byId("previous").disabled = byId("next").disabled = !matches;
 		this.matched = matches ? matchingNodes(view, matches, zoomed) : [];
+		this.found = matches ? matchesByWidth(view, matches, zoomed) : [];
+		byId("previous").disabled = byId("next").disabled = !this.found.length;
 		byId("matched").textContent = !state.search ? ""
 			: matches ? this.matchedText(zoomed) : "not a regular expression";
 	}
 
+	/* Return which match is selected, how many there are, and their share of the time. */
 	matchedText(zoomed) {
-		const { view } = this;
+		const { view, found } = this, at = found.indexOf(this.graph.selected);
 		const share = (column) =>
 			percent(matchedShare(view, this.matched, zoomed, column + view.unit), 1);
 		const inside = zoomed ? " of the zoomed" : "";
+		const number = at < 0 ? "" : `${count(at + 1)} of `;
+		const matches = `${number}${plural(found.length, "match", "matches")}`;
 
-		return view.before ? `${share(0)}${inside}, before ${share(BEFORE)}`
-			: `${share(0)}${inside} matched`;
+		if (!found.length)
+			return zoomed ? "no match in the zoomed" : "no match";
+		return view.before ? `${matches}, ${share(0)}${inside}, before ${share(BEFORE)}`
+			: `${matches}, ${share(0)}${inside}`;
 	}
 
 	/*
@@ -190,8 +215,9 @@ class Page {
 		return pathOf(this.view, this.labels, node);
 	}
 
-	zoomTo(node) {
-		this.change({ zoom: this.path(node), select: this.path(node) });
+	/* Zoom into a node and select it; a tap only zooms, because the pane takes half a phone. */
+	zoomTo(node, tapped = false) {
+		this.change({ zoom: this.path(node), select: tapped ? "" : this.path(node) });
 		this.panes.speak(this.graph.zoomed);
 	}
 
@@ -218,6 +244,26 @@ class Page {
 		this.panes.speak(node);
 	}
 
+	/* Show all of it, also after a pinch, which the address does not know. */
+	zoomOut() {
+		if (this.graph.free)
+			this.graph.zoom(0);
+		this.zoomTo(0);
+		this.showTrail();
+	}
+
+	/* On a small screen, show or hide the facts and what is chosen seldom. */
+	showMore(on) {
+		document.body.classList.toggle("open", on);
+		byId("more").setAttribute("aria-expanded", String(on));
+		this.graph.ask(true);
+	}
+
+	/* Show the frames of folded chains each in a row of its own, or fold them. */
+	unfold(on) {
+		this.change({ unfolded: on });
+	}
+
 	back() {
 		if (!this.history.back() && this.graph.zoomed)
 			this.zoomTo(0);
@@ -229,9 +275,9 @@ class Page {
 		let to = -1;
 
 		if (where === "back")
-			to = view.parent[node];
+			to = chainOf(view, view.parent[chainOf(view, node)]);
 		else if (where === "deeper")
-			to = this.widestChild(node);
+			to = this.widestChild(chainEnd(view, chainOf(view, node)));
 		else
 			to = this.neighbour(node, where === "right" ? 1 : -1);
 		if (to >= 0 && to < view.count)
@@ -252,20 +298,36 @@ class Page {
 		const { view, graph } = this;
 
 		for (let at = node + step; at > 0 && at < view.count; at += step)
-			if (view.depth[at] === view.depth[node] && graph.visible(at))
+			if (view.depth[at] === view.depth[node] && view.folded[at] >= 0 &&
+				chainOf(view, node) !== at && graph.visible(at))
 				return at;
 		return -1;
 	}
 
+	/* Go to the next match by width, or with a step of -1 to the previous one. */
 	goMatch(step) {
-		const { graph, view } = this;
+		const { graph, found } = this;
 
 		if (!graph.matches)
 			return byId("search").select();
-		const node = matchAfter(view, graph.matches, graph.selected || graph.zoomed, step,
-			graph.zoomed);
+		if (this.state.sandwich)
+			return this.sandwich.goMatch(step);
+		const at = found.indexOf(graph.selected), size = found.length;
+		const to = at < 0 ? (step > 0 ? 0 : size - 1) : (at + step + size) % size;
 
-		return node > 0 ? this.select(node) : undefined;
+		return size ? this.select(found[to]) : undefined;
+	}
+
+	/* Search while a text is typed: go to the widest match, without a change of the zoom. */
+	search(text) {
+		this.change({ search: text, select: "" }, true);
+		const [node] = this.found;
+
+		if (!node || this.state.sandwich)
+			return;
+		this.change({ select: this.path(node) }, true);
+		this.graph.reveal(node);
+		this.panes.speak(node);
 	}
 
 	searchFor(name) {
@@ -276,17 +338,20 @@ class Page {
 	listen() {
 		const on = (id, type, run) => byId(id).addEventListener(type, run);
 
-		for (const id of ["split", "width", "order"])
+		for (const id of ["split", "width", "order", "colour"])
 			on(id, "change", (event) => this.change({ [id]: event.target.value }));
 		on("event", "change", (event) => this.change({ event: event.target.value }));
 		on("inverted", "click", () => this.change({ inverted: !this.state.inverted }));
 		on("upward", "click", () => this.change({ upward: !this.state.upward }));
-		on("as-graph", "click", () => this.change({ table: false }));
-		on("as-table", "click", () => this.change({ table: true }));
-		on("reset", "click", () => this.zoomTo(0));
+		on("unfolded", "click", () => this.unfold(!this.state.unfolded));
+		on("as-graph", "click", () => this.change({ table: false, sandwich: "" }));
+		on("as-table", "click", () => this.change({ table: true, sandwich: "" }));
+		on("as-sandwich", "click", () => this.sandwich.center(this.sandwich.first()));
+		on("reset", "click", () => this.zoomOut());
+		on("more", "click", () => this.showMore(!document.body.classList.contains("open")));
 		on("next", "click", () => this.goMatch(1));
 		on("previous", "click", () => this.goMatch(-1));
-		on("search", "input", (event) => this.change({ search: event.target.value }, true));
+		on("search", "input", (event) => this.search(event.target.value));
 		on("search", "keydown", (event) => {
 			if (event.key === "Enter")
 				this.goMatch(event.shiftKey ? -1 : 1);
@@ -328,8 +393,11 @@ class Page {
 		canvas.addEventListener("click", (event) => {
 			const node = graph.at(event.offsetX, event.offsetY);
 
-			if (node >= 0)
-				this.zoomTo(node);
+			if (graph.onFold(node, event.offsetX) ||
+				node >= 0 && node === graph.zoomed && this.view.folded[node])
+				this.unfold(true);
+			else if (node >= 0)
+				this.zoomTo(node, event.pointerType === "touch");
 		});
 		this.graph.scroller.addEventListener("scroll", () => this.panes.hideTip());
 	}
@@ -379,7 +447,8 @@ class Page {
 		this.waits.show(this.state);
 		this.panes.show(this.graph.selected);
 		this.showBody(this.state);
-		this.graph.ask();
+		for (const graph of [this.graph, this.sandwich.callers, this.sandwich.callees])
+			graph.ask();
 	}
 
 	async copyLink() {

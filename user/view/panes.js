@@ -106,8 +106,8 @@ class Panes {
 			: `${share}, ${weight(values[column + WEIGHT], view.event)}, ${samples}`;
 	}
 
-	valuesOf(node, of = "total") {
-		return this.page.view[of].map((column) => column[node]);
+	valuesOf(node, of = "total", view = this.page.view) {
+		return view[of].map((column) => column[node]);
 	}
 
 	/* Describe the change of a share. */
@@ -117,18 +117,20 @@ class Panes {
 		return now ? points(now - before) : `gone (${points(-before)})`;
 	}
 
-	tipLines(node) {
-		const { view, graph } = this.page, { labels } = this;
+	tipLines(node, graph) {
+		const { view } = graph, { labels } = this;
+		const values = this.valuesOf(node, "total", view);
 		const label = view.label[node], lines = [];
 		const total = view.total[view.unit];
 
 		lines.push(element("strong", { class: "name", text: this.name(label) }));
 		if (label >= 0 && labels.module[label])
 			lines.push(span("name faint", labels.shortModule(label)));
-		lines.push(span("", this.amount(this.valuesOf(node))));
+		lines.push(...this.chainLines(node, view));
+		lines.push(span("", this.amount(values)));
 		lines.push(...this.classLines(timesOf(view, node)));
 		if (view.before) {
-			lines.push(span("", `before: ${this.amount(this.valuesOf(node), BEFORE)}`));
+			lines.push(span("", `before: ${this.amount(values, BEFORE)}`));
 			lines.push(span("strong",
 				this.changed(shareOf(view, node), shareOf(view, node, BEFORE))));
 		} else if (graph.zoomed && view.depth[node] >= view.depth[graph.zoomed]) {
@@ -150,6 +152,15 @@ class Panes {
 					percent(time, whole))));
 	}
 
+	/* Return a line that names the frames of the folded chain that begins at a node. */
+	chainLines(node, view) {
+		const length = Math.max(0, view.folded[node]);
+		const names = Array.from({ length }, (_, i) => this.name(view.label[node + i]));
+
+		return length
+			? [span("name", `${length} frames folded: ${names.join(" › ")}`)] : [];
+	}
+
 	/* Make a list of the times of a node by class of wait. */
 	classList(node) {
 		const { view } = this.page, lines = this.classLines(timesOf(view, node));
@@ -160,12 +171,12 @@ class Panes {
 			element("ul", {}, ...lines.map((line) => element("li", {}, line))))] : [];
 	}
 
-	/* Show the tip of a node beside the pointer; -1 hides it. */
-	showTip(node, x, y) {
+	/* Show the tip of a node of a graph beside the pointer; -1 hides it. */
+	showTip(node, x, y, graph = this.page.graph) {
 		this.tip.hidden = node < 0;
 		if (node < 0)
 			return;
-		this.tip.replaceChildren(...this.tipLines(node));
+		this.tip.replaceChildren(...this.tipLines(node, graph));
 		const box = this.tip.getBoundingClientRect();
 
 		const left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 6));
@@ -234,6 +245,23 @@ class Panes {
 			element("ul", {}, ...items));
 	}
 
+	/* List the lines at which frames of a function stood, where they are known. */
+	lines(label) {
+		const ran = this.page.view.before ? [] : this.labels.ran[label] ?? [];
+		const whole = ran.reduce((sum, line) => sum + line.count, 0);
+		const own = this.labels.file[label];
+
+		return ran.length ? [element("div", { class: "list lines" },
+			element("h3", { text: "Lines that ran or called, everywhere" }),
+			element("ul", {}, ...ran.map(({ line, file, count: n }) => {
+				const name = (file || own).replace(/^.*\//, "");
+
+				return element("li", { title: file || own },
+					span("share", percent(n, whole)),
+					span("name", name ? `${name}:${line}` : `line ${line}`));
+			})))] : [];
+	}
+
 	/* Show the module, kind and source position of a function. */
 	origin(label) {
 		const { kind, module, file, line } = this.labels, parts = [];
@@ -249,41 +277,19 @@ class Panes {
 		return element("p", { class: "origin" }, ...parts);
 	}
 
-	showRoot() {
-		const { view } = this.page;
-
-		this.details.replaceChildren(
-			element("h2", {}, span("name", "all")),
-			element("p", { class: "faint", text: "Click a frame to zoom into it, " +
-				"or move with the arrow keys. ? shows all keys." }),
-			element("div", { class: "columns" },
-				this.numbers(this.valuesOf(0, "self"), this.valuesOf(0),
-					"The whole view"),
-				...this.classList(0),
-				this.list(this.parts(), this.childrenOf(0), "nothing")));
+	/* Name the frames of a folded chain, with a button that shows them. */
+	unfolder(node) {
+		return this.chainLines(chainOf(this.page.view, node), this.page.view).map((line) =>
+			element("p", { class: "chain" }, line, element("button", { type: "button",
+				text: "Unfold", onclick: () => this.page.unfold(true) })));
 	}
 
-	/* Return the title for the children of the root. */
-	parts() {
-		const { split, inverted } = this.page.state;
-
-		return split !== "none" ? `By ${SPLITS[split]}`
-			: inverted ? "Ends in" : "Begins with";
-	}
-
-	childrenOf(node) {
-		const { view } = this.page, tally = new Tally(view);
-
-		for (let child = node + 1; child < view.end[node]; child = view.end[child])
-			tally.add(view.label[child], child, weightIn(view, child));
-		return tally.list();
-	}
-
+	/* Describe a node in the pane, which is hidden while none is selected. */
 	show(node) {
 		const { view } = this.page, label = view.label[node];
 
 		if (node <= 0)
-			return this.showRoot();
+			return this.details.replaceChildren();
 		const cost = functionCost(view, label);
 		const { callers, callees } = neighbours(view, label);
 		const group = this.labels.kind[label] === KIND.group;
@@ -293,7 +299,7 @@ class Panes {
 		if (cost.nodes.length > 1)
 			columns.push(this.numbers(cost.self, cost.total,
 				"The function, everywhere"));
-		columns.push(...this.classList(node));
+		columns.push(...this.classList(node), ...this.lines(label));
 		if (!group)
 			columns.push(this.list("Called by", callers, "nobody"));
 		columns.push(this.list(group ? "Begins with" : "Calls", callees,
@@ -305,8 +311,15 @@ class Panes {
 					onclick: () => this.page.zoomTo(node) }),
 				element("button", { type: "button", text: "Find all",
 					title: "Search for it",
-					onclick: () => this.page.searchFor(this.name(label)) })),
-			this.origin(label), element("div", { class: "columns" }, ...columns));
+					onclick: () => this.page.searchFor(this.name(label)) }),
+				element("button", { type: "button", text: "Sandwich",
+					title: "Its callers and callees, wherever called (s)",
+					onclick: () => this.page.sandwich.center(label) }),
+				element("button", { type: "button", class: "close", text: "Close",
+					title: "Close this pane",
+					onclick: () => this.page.change({ select: "" }, true) })),
+			this.origin(label), ...this.unfolder(node),
+			element("div", { class: "columns" }, ...columns));
 		return undefined;
 	}
 }

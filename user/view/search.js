@@ -41,15 +41,12 @@ function matchedShare(view, nodes, within, column) {
 	return whole ? nodes.reduce((sum, node) => sum + total[node], 0) / whole : 0;
 }
 
-/* Return the next matching node in either direction; nested ones count if they are visible. */
-function matchAfter(view, matches, node, step, within) {
-	const first = within, last = view.end[within] - 1, size = last - first + 1;
+/* Return all matching nodes in a node, nested ones too, that have a width: the widest first. */
+function matchesByWidth(view, matches, within) {
+	const { label, width } = view, found = [];
 
-	for (let i = 1; i <= size; i++) {
-		const at = first + ((node - first + step * i) % size + size) % size;
-
-		if (at > 0 && matches[view.label[at]] && view.width[at] > 0)
-			return at;
-	}
-	return -1;
+	for (let node = within; node < view.end[within]; node++)
+		if (node > 0 && matches[label[node]] && width[node] > 0)
+			found.push(node);
+	return Int32Array.from(found).sort((a, b) => width[b] - width[a] || a - b);
 }

@@ -6,8 +6,9 @@
  */
 
 const DEFAULTS = {
-	event: "", split: "program", width: "", order: "name", inverted: false, upward: false,
-	table: false, hidden: 0, waits: 0, search: "", zoom: "", select: "",
+	event: "", split: "program", width: "", order: "weight", colour: "", inverted: false,
+	upward: false, unfolded: false, table: false, sandwich: "", hidden: 0, waits: 0, search: "",
+	zoom: "", select: "",
 };
 
 /* Write only values that differ from the defaults. */
@@ -37,6 +38,8 @@ function parseState(text, { events, widths }) {
 		state.split = DEFAULTS.split;
 	if (!widths.includes(state.width))
 		state.width = "";
+	if (state.colour !== "module")
+		state.colour = "";
 	state.hidden &= (1 << KIND.group) - 1;
 	state.waits &= 0xffff;
 	return state;

@@ -131,7 +131,8 @@ class Table {
 		});
 		const { page, labels } = this;
 		const name = element("button", { type: "button", class: "go name",
-			text: labels.name[row.label], onclick: () => page.select(row.node) });
+			text: labels.name[row.label], title: labels.name[row.label],
+			onclick: () => page.select(row.node) });
 
 		return element("tr",
 			{ "aria-selected": page.graph.selected === row.node && "true" },
@@ -139,7 +140,7 @@ class Table {
 			element("td", { class: "function" },
 				page.legend.swatch(labels.kind[row.label]), name),
 			...this.waitCell(row),
-			element("td", { class: "name faint",
+			element("td", { class: "module faint", title: labels.module[row.label],
 				text: labels.shortModule(row.label) }));
 	}
 

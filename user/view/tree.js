@@ -131,11 +131,49 @@ function preorder(tree, { first, next }) {
 	}
 }
 
+const FOLDED = 2; // least frames of a chain that is folded
+const PASSED_ON = 0.99; // least share of its width that a folded frame passes on
+
+/*
+ * Return for each node of an arranged tree, whose parents and ends are given, the length of the
+ * folded chain that begins there; for the other frames of the chain the distance to the first,
+ * below 0; else 0. A chain begins below the root or a group (whose labels isGroup knows), and each
+ * of its frames has one child, to which it passes on its time. Its last child stays outside, as
+ * the first frame that divides its time.
+ */
+function foldChains({ parent, end, width, label }, isGroup) {
+	const folded = new Int32Array(parent.length);
+	const onlyChild = (node) => node + 1 < end[node] && end[node + 1] === end[node] &&
+		width[node + 1] >= PASSED_ON * width[node];
+	const isTop = (node) => node === 0 || isGroup(label[node]);
+
+	for (let first = 1; first < parent.length; first++) {
+		if (!isTop(parent[first]) || isTop(first))
+			continue;
+		let last = first;
+
+		while (onlyChild(last))
+			last++;
+		if (last - first >= FOLDED) {
+			folded[first] = last - first;
+			for (let node = first + 1; node < last; node++)
+				folded[node] = first - node;
+		}
+		first = last;
+	}
+	return folded;
+}
+
+/* Return the first frame of the folded chain of a node, or the node if it is in none. */
+const chainOf = (view, node) => view.folded[node] < 0 ? node + view.folded[node] : node;
+/* Return the last frame of the folded chain that begins at a node. */
+const chainEnd = (view, node) => node + Math.max(1, view.folded[node]) - 1;
+
 /*
  * Arrange the tree for drawing: left and width in the unit of the requested width, self and total
- * by column.
+ * by column. isGroup: fold chains, see foldChains().
  */
-function arrange(tree, { widthOf, ranks, heaviest }) {
+function arrange(tree, { widthOf, ranks, heaviest, isGroup }) {
 	const all = totals(tree), wide = widthOf(all, tree.count);
 	const sorted = heaviest ? byWidth(tree, wide) : countingSort(tree, ranks, ranks.length);
 	const { order, end, place } = preorder(tree, siblings(tree, sorted));
@@ -148,21 +186,24 @@ function arrange(tree, { widthOf, ranks, heaviest }) {
 	};
 	const n = tree.count, parent = new Int32Array(n), depth = new Int32Array(n);
 	const left = new Float64Array(n), cursor = new Float64Array(n);
-	const width = gather(wide);
+	const width = gather(wide), label = gather(tree.label);
 	let deepest = 0;
 
 	parent[0] = -1;
-	for (let i = 1; i < n; i++) {
-		const above = place[tree.parent[order[i]]];
+	for (let i = 1; i < n; i++)
+		parent[i] = place[tree.parent[order[i]]];
+	const folded = isGroup ? foldChains({ parent, end, width, label }, isGroup)
+		: new Int32Array(n);
 
-		parent[i] = above;
-		depth[i] = depth[above] + 1;
+	for (let i = 1; i < n; i++) {
+		const above = parent[i];
+
+		depth[i] = depth[above] + (folded[i] < 0 ? 0 : 1);
 		deepest = Math.max(deepest, depth[i]);
 		left[i] = cursor[i] = cursor[above];
 		cursor[above] += width[i];
 	}
-	return { count: n, parent, depth, end, left, width, deepest,
-		label: gather(tree.label),
+	return { count: n, parent, depth, end, left, width, deepest, folded, label,
 		self: tree.self.map(gather),
 		total: all.map(gather) };
 }

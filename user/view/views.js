@@ -260,16 +260,22 @@ class Views {
 		this.slots = [];
 		list.forEach((number, i) => { this.slots[number] = WAITS + i; });
 
-		this[state.inverted ? "inverted" : "plain"](tree, byGroup, state.hidden);
+		const inverted = state.inverted && !state.sandwich;
+
+		this[inverted ? "inverted" : "plain"](tree, byGroup, state.hidden);
 		const whole = tree.self.map((self) => self.reduce((sum, value) => sum + value, 0));
 		const unit = state.width === "samples" || !whole[WEIGHT] && !whole[BEFORE] ? COUNT
 			: WEIGHT;
 		const widthOf = this.data.before ? widths(state.width, unit, whole)
 			: (total) => total[unit];
+		const { kind } = this.labels;
+		const isGroup = (label) => kind[label] === KIND.group;
+		// in an inverted tree the frames at the root are what is looked for
 		const arranged = arrange(tree, { widthOf,
-			ranks: this.labels.ranks(), heaviest: state.order === "weight" });
+			ranks: this.labels.ranks(), heaviest: state.order === "weight",
+			isGroup: state.unfolded || inverted ? null : isGroup });
 
-		return Object.assign(arranged, { event, unit, whole, inverted: state.inverted,
+		return Object.assign(arranged, { event, unit, whole, widthOf, inverted,
 			classes: list, times, before: Boolean(this.data.before) });
 	}
 }
