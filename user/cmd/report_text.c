@@ -88,9 +88,11 @@ static int put_costs(const struct report *r, const struct screen *s, const struc
 static int put_function_table(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
-		{"self", STYLE_BOLD, true, false, 0},	     {"total", STYLE_PLAIN, true, false, 0},
-		{"function", STYLE_PLAIN, false, false, 24}, {"module", STYLE_DIM, false, true, 12},
-		{"", STYLE_WARM, false, false, 0},
+		{"self", STYLE_BOLD, true, CUT_END, 0},
+		{"total", STYLE_PLAIN, true, CUT_END, 0},
+		{"function", STYLE_PLAIN, false, CUT_NAME, 24},
+		{"module", STYLE_DIM, false, CUT_FRONT, 12},
+		{"", STYLE_WARM, false, CUT_END, 0},
 	};
 
 	screen_put(s, STYLE_BOLD,
@@ -103,10 +105,10 @@ static int put_function_table(const struct report *r, const struct screen *s)
 static int put_python_functions(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
-		{"self", STYLE_BOLD, true, false, 0},
-		{"total", STYLE_PLAIN, true, false, 0},
-		{"function", STYLE_PLAIN, false, false, 24},
-		{"", STYLE_WARM, false, false, 0},
+		{"self", STYLE_BOLD, true, CUT_END, 0},
+		{"total", STYLE_PLAIN, true, CUT_END, 0},
+		{"function", STYLE_PLAIN, false, CUT_NAME, 24},
+		{"", STYLE_WARM, false, CUT_END, 0},
 	};
 
 	screen_put(s, STYLE_BOLD, "Hottest functions of Python, with the C that they call\n");
@@ -152,13 +154,13 @@ static int put_process_groups(const struct report *r, const struct screen *s, en
 			      size_t usual)
 {
 	struct column columns[] = {
-		{"share", STYLE_BOLD, true, false, 0},
-		{"samples", STYLE_PLAIN, true, false, 0},
-		{weight_title(r), STYLE_PLAIN, true, false, 0},
-		{by == GROUP_THREAD ? "tid" : "pid", STYLE_PLAIN, true, false, 0},
-		{report_group_word(by), STYLE_PLAIN, false, false, 15},
-		{"process", STYLE_DIM, false, false, 10},
-		{"where", STYLE_DIM, false, true, 12},
+		{"share", STYLE_BOLD, true, CUT_END, 0},
+		{"samples", STYLE_PLAIN, true, CUT_END, 0},
+		{weight_title(r), STYLE_PLAIN, true, CUT_END, 0},
+		{by == GROUP_THREAD ? "tid" : "pid", STYLE_PLAIN, true, CUT_END, 0},
+		{report_group_word(by), STYLE_PLAIN, false, CUT_END, 15},
+		{"process", STYLE_DIM, false, CUT_END, 10},
+		{"where", STYLE_DIM, false, CUT_FRONT, 12},
 	};
 	bool thread = by == GROUP_THREAD;
 	struct table t = {.columns = columns, .column_count = thread ? 7 : 6};
@@ -189,12 +191,12 @@ static int put_place_groups(const struct report *r, const struct screen *s, enum
 			    size_t usual)
 {
 	struct column columns[] = {
-		{"share", STYLE_BOLD, true, false, 0},
-		{"samples", STYLE_PLAIN, true, false, 0},
-		{weight_title(r), STYLE_PLAIN, true, false, 0},
-		{"processes", STYLE_PLAIN, true, false, 0},
+		{"share", STYLE_BOLD, true, CUT_END, 0},
+		{"samples", STYLE_PLAIN, true, CUT_END, 0},
+		{weight_title(r), STYLE_PLAIN, true, CUT_END, 0},
+		{"processes", STYLE_PLAIN, true, CUT_END, 0},
 		{report_group_word(by), STYLE_PLAIN, false,
-		 by != GROUP_CONTAINER && by != GROUP_SERVICE, 20},
+		 by == GROUP_CONTAINER || by == GROUP_SERVICE ? CUT_END : CUT_FRONT, 20},
 	};
 	struct table t = {.columns = columns, .column_count = 5};
 	const struct groups *g = &r->groups[by];

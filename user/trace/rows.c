@@ -194,8 +194,8 @@ static void csv_text(FILE *out, const char *text, size_t size)
 }
 
 /*
- * A field of TSV cannot be quoted: write a tab, an end of line and a backslash as \t, \n, \r and \\,
- * as the text format of PostgreSQL's COPY does.
+ * A field of TSV cannot be quoted: write a tab, an end of line and a backslash as \t, \n, \r and
+ * \\, as the text format of PostgreSQL's COPY does.
  */
 static void tsv_text(FILE *out, const char *text, size_t size)
 {

@@ -271,7 +271,7 @@ class Graph {
 	}
 
 	nameOf(node) {
-		return node === 0 ? "all" : this.labels.name[this.view.label[node]];
+		return node === 0 ? "all" : this.labels.short[this.view.label[node]];
 	}
 
 	/* Write a name, cut to the available room. maxWidth enforces the room for any font. */

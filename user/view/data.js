@@ -49,6 +49,7 @@ class Labels {
 		this.module = [];
 		this.kind = [];
 		this.file = [];
+		this.short = []; // names as they are drawn
 		this.line = [];
 		this.numbers = new Map();
 	}
@@ -64,6 +65,7 @@ class Labels {
 			this.module.push(module && visible(module));
 			this.kind.push(kind);
 			this.file.push(file && visible(file));
+			this.short.push(this.name[number]);
 			this.line.push(line);
 		}
 		return number;
@@ -95,7 +97,7 @@ class Labels {
 	}
 }
 
-function readLabels(raw, strings, labels) {
+function readLabels(raw, shortNames, strings, labels) {
 	const numbers = new Int32Array(raw.length / 5);
 
 	for (let i = 0; i < numbers.length; i++) {
@@ -103,6 +105,7 @@ function readLabels(raw, strings, labels) {
 
 		numbers[i] = labels.number(strings[name], strings[module],
 			kind > KIND.mark ? 0 : kind, strings[file], line);
+		labels.short[numbers[i]] = visible(strings[shortNames[i]]);
 	}
 	return numbers;
 }
@@ -250,7 +253,8 @@ function readSide(raw, strings, labels) {
 	const events = readEvents(raw, strings);
 	const told = raw.events.map(({ name, period }) => ({ period,
 		place: events.findIndex((event) => event.name === visible(strings[name])) }));
-	const { parent, label } = readNodes(raw.nodes, readLabels(raw.labels, strings, labels));
+	const { parent, label } = readNodes(raw.nodes,
+		readLabels(raw.labels, raw.shortNames, strings, labels));
 
 	return { host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
 		threads: readThreads(raw, strings), parent, label, sums: readSums(raw.sums, told) };
