@@ -43,7 +43,8 @@ START_TEST(what_the_source_leaves_out_is_left_out)
 		 "std::operator<< <std::char_traits<char>>(std::ostream&, char const*)"},
 		{"decltype (f({parm#1})) call<int (*)(int)>(int (*)(int))",
 		 "call<int (*)(int)>(int (*)(int))"},
-		{"(anonymous namespace)::twice<int>(int)", "(anonymous namespace)::twice<int>(int)"},
+		{"(anonymous namespace)::twice<int>(int)",
+		 "(anonymous namespace)::twice<int>(int)"},
 		{"int (anonymous namespace)::twice<int>(int)",
 		 "(anonymous namespace)::twice<int>(int)"},
 		{"std::enable_if<(1 > 0), void>::type run<std::function<void (int)> >(int)",
@@ -123,10 +124,14 @@ END_TEST
 /* Names made to harm: random brackets and words, at every length, stay in their bounds. */
 START_TEST(any_text_stays_in_its_bounds)
 {
-	static const char *const pieces[] = {"<",  ">",		  "(",	"operator",
-					     "::", "std::__1::", ", ", "std::allocator<",
-					     ")",  "int",	  "{",	"}",
-					     " ",  "std::basic_string<char>", "->", "\xc3\xa9"};
+	static const char *const pieces[] = {"<",  ">",
+					     "(",  "operator",
+					     "::", "std::__1::",
+					     ", ", "std::allocator<",
+					     ")",  "int",
+					     "{",  "}",
+					     " ",  "std::basic_string<char>",
+					     "->", "\xc3\xa9"};
 	static char name[9000], buf[9000];
 
 	srand(1);

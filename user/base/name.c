@@ -90,7 +90,7 @@ static const char *skip_return_type(const char *name)
 		if (*at == '(' && !starts_with(at, "(anonymous namespace)") &&
 		    !(at - name >= 9 && starts_with(at - 9, "decltype ")))
 			return is_word_byte(before) || before == '>' || before == '}' ? start
-										     : name;
+										      : name;
 		if (strchr("(<[{", *at)) {
 			const char *end = bracket_end(at);
 
@@ -129,12 +129,16 @@ static bool ends_with(const struct shortening *s, const char *text)
 }
 
 /* Return whether an argument is what the language puts there by default, given the first one. */
-static bool is_default_argument(const char *text, size_t size, const char *first,
-				size_t first_size)
+static bool is_default_argument(const char *text, size_t size, const char *first, size_t first_size)
 {
 	static const char *const of_first[] = {
-		"std::allocator<", "std::char_traits<", "std::less<", "std::equal_to<",
-		"std::hash<", "std::default_delete<", "std::allocator<std::pair<",
+		"std::allocator<",
+		"std::char_traits<",
+		"std::less<",
+		"std::equal_to<",
+		"std::hash<",
+		"std::default_delete<",
+		"std::allocator<std::pair<",
 	};
 	static const char *const always[] = {
 		"alloc::alloc::Global",
@@ -180,9 +184,9 @@ static void drop_default_arguments(struct shortening *s)
 static void name_string_types(struct shortening *s)
 {
 	static const char *const types[] = {
-		"string", "string_view", "ostream", "istream", "iostream", "streambuf",
-		"ostringstream", "istringstream", "stringstream", "ofstream", "ifstream",
-		"fstream", "filebuf", "ios", "stringbuf",
+		"string",    "string_view",   "ostream",       "istream",      "iostream",
+		"streambuf", "ostringstream", "istringstream", "stringstream", "ofstream",
+		"ifstream",  "fstream",	      "filebuf",       "ios",	       "stringbuf",
 	};
 
 	for (size_t i = 0; ends_with(s, "<char>") && i < sizeof(types) / sizeof(types[0]); i++) {
