@@ -155,7 +155,7 @@ class Start:
 
     def __init__(self, bench, cache):
         command, path = bench.recording("skein", SLOW, 0.01, "start")
-        command.remove("-q")
+        command[command.index("-q")] = "-v"
         at = time.clock_gettime(time.CLOCK_BOOTTIME)
         cost = cost_of([*command, "--unwind-cache", cache])
         start = json.loads(output_of([bench.skein, "query", "--json", path,

@@ -70,6 +70,20 @@ class Golden(Home):
                 columns = "100" if "wide" in name else "80"
                 self.same(name, output(args[0], trace, *args[1:], COLUMNS=columns))
 
+    def test_names_are_whole_where_there_is_no_terminal(self):
+        for how in ["--by", "function"], ["--tree"]:
+            text = output("report", self.python, *how, COLUMNS="").decode()
+            self.assertNotIn("\N{HORIZONTAL ELLIPSIS}", text)
+            self.assertRegex(text, r" x{200,}.*\.py:4294967295\)")
+
+    def test_full_names(self):
+        full = "std::vector<int, std::allocator<int> >::push_back(int&&)"
+        self.assertIn(full, output("report", self.trace, "--full-names", COLUMNS="120").decode())
+        self.assertNotIn(full, output("report", self.trace, COLUMNS="120").decode())
+        self.assertIn(full, output("export", self.trace, "-f", "folded").decode())
+        functions = json.loads(output("report", self.trace, "--json"))["functions"]
+        self.assertIn(full, [function["name"] for function in functions])
+
     def test_json_of_the_scheduler(self):
         made = json.loads(output("report", self.sched, "--json"))["sched"]
         for cpu in made["cpus"]:

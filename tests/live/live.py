@@ -270,7 +270,7 @@ class Recording:
         self.stolen = stolen()
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [*prefix, SKEIN, "record", "-o", self.path, *map(str, args)],
+            [*prefix, SKEIN, "record", "-v", "-o", self.path, *map(str, args)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
             env=env or clean_environment())
         self.pid = self.process.pid
@@ -325,7 +325,7 @@ class LiveTest(unittest.TestCase):
         Run `skein record ARGS` to its end; return the trace, with the finished process as .done.
         """
         path, before = self.file(), stolen()
-        run = subprocess.run([SKEIN, "record", "-o", str(path), *map(str, args)],
+        run = subprocess.run([SKEIN, "record", "-v", "-o", str(path), *map(str, args)],
                              stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout,
                              env=env or clean_environment())
         err = run.stderr.decode(errors="replace")

@@ -65,6 +65,29 @@ class Commands(live.LiveTest):
         report = self.skein("report")
         self.assertEqual(report.returncode, 0, report.stderr)
 
+    def test_one_line_after_a_recording(self):
+        loop = [workload("loop"), 0.5]
+        done = self.skein("record", "-F", 199, "-o", "x.skein", "--", *loop)
+        lines = [line for line in done.stderr.decode().splitlines() if "warning:" not in line]
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertRegex(lines[0], r"^skein: [\d,]+ samples in .*: x\.skein, .*skein report")
+        told = self.skein("record", "-v", "-F", 199, "-o", "x.skein", "--", *loop).stderr.decode()
+        self.assertRegex(told, r"samples due = [\d,]+ written")
+        self.assertRegex(told, r"recorder: .* of CPU")
+
+    def test_what_did_not_run(self):
+        done = self.skein("record", "-d", 0.3, "--comm", "kthreadd", "-o", "x.skein")
+        if b"of them ran" not in done.stderr: # it may have started a thread in that time
+            self.assertNotEqual(self.skein("query", "x.skein", "SELECT count(*) FROM sample")
+                                .stdout.split()[-1], b"0", done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.skein("record", "-d", 0.3, "--comm", "nobody-is-so", "-o", "x.skein")
+        self.assertIn(b"no running thread or process was called", done.stderr)
+        self.assertEqual(done.returncode, 1)
+        done = self.skein("record", "-F", 1, "-o", "x.skein", "--", "true")
+        self.assertIn(b"-F 9999", done.stderr)
+        self.assertIn(b"-F 9999", self.skein("report", "x.skein").stdout)
+
     def test_no_binary_data_on_a_terminal(self):
         master, slave = os.openpty()
         done = subprocess.run([SKEIN, "record", "-d", "0.2", "-f", "pprof", "-o", "-"],

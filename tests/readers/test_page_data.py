@@ -92,6 +92,11 @@ class Page:
             found[self.events[of], self.classes.get(wait)] += weight
         return found
 
+    def short_names(self):
+        full = self.profile["labels"][::5]
+        return {self.strings[name]: self.strings[short]
+                for name, short in zip(full, self.profile["shortNames"], strict=True)}
+
 
 def folded(trace, *options):
     stacks = collections.Counter()
@@ -99,6 +104,16 @@ def folded(trace, *options):
         stack, _, count = line.rpartition(" ")
         stacks[tuple(stack.split(";"))] += int(count)
     return stacks
+
+
+class ShortNames(unittest.TestCase):
+    def test_each_label_has_one(self):
+        with tempfile.TemporaryDirectory() as home:
+            trace = make_scene(pathlib.Path(home) / "scene.skein")
+            names = Page(output("export", trace, "-f", "html")).short_names()
+        self.assertEqual(names["std::vector<int, std::allocator<int> >::push_back(int&&)"],
+                         "std::vector<int>::push_back(int&&)")
+        self.assertEqual(names["main"], "main")
 
 
 class PageData(unittest.TestCase):

@@ -16,7 +16,7 @@ static inline char *report_shown(struct source *source, const struct report_opti
 {
 	char *text = NULL;
 	size_t size = 0;
-	struct screen s = {open_memstream(&text, &size), width, color};
+	struct screen s = {.out = open_memstream(&text, &size), .width = width, .color = color};
 	struct profile *p = NULL;
 	struct report r;
 	struct error err = {""};

@@ -132,7 +132,7 @@ END_TEST
 
 static struct canvas opened(const char *locale, const char *term)
 {
-	struct screen s = {stdout, 80, true};
+	struct screen s = {.out = stdout, .width = 80, .color = true};
 	struct canvas c;
 
 	unsetenv("LC_ALL");

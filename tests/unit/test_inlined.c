@@ -235,8 +235,8 @@ START_TEST(hottest_is_the_innermost)
 	trace_file_write("inlined.skein", &from.source);
 	t = trace_file_open("inlined.skein");
 	text = trace_file_query(t, "SELECT function, weight FROM hottest");
-	ck_assert_str_eq(text, "function,weight\r\ninner,100\r\nmiddle,50\r\nouter,40\r\n"
-			       "leaf,30\r\nentry,20\r\nmain,10\r\n");
+	ck_assert_str_eq(text, "function,weight\ninner,100\nmiddle,50\nouter,40\n"
+			       "leaf,30\nentry,20\nmain,10\n");
 	free(text);
 	trace_close(t);
 }

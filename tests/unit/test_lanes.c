@@ -126,7 +126,9 @@ static char *shown(const struct view *v)
 {
 	char *text = NULL;
 	size_t size = 0;
-	struct screen s = {open_memstream(&text, &size), v->width, v->colors != COLORS_NONE};
+	struct screen s = {.out = open_memstream(&text, &size),
+			   .width = v->width,
+			   .color = v->colors != COLORS_NONE};
 	struct canvas c = {s.out, v->colors, v->utf8};
 	struct source *source = NULL;
 	struct lanes l = {.windows = &acts_windows, .time = START + v->from, .end = START + v->to};
@@ -410,7 +412,7 @@ static void expect_axis(uint64_t from, uint64_t to, unsigned int columns, const 
 	struct axis a = {START, START + from, START + to, columns, false};
 	char *text = NULL;
 	size_t size = 0;
-	struct screen s = {open_memstream(&text, &size), 80, false};
+	struct screen s = {.out = open_memstream(&text, &size), .width = 80};
 
 	axis_print(&a, &s);
 	fclose(s.out);

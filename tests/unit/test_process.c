@@ -298,7 +298,10 @@ START_TEST(names_are_matched_at_their_moment)
 	life(t, LIFE_COMM, 5, 0, 10, "other", 0);
 	ck_assert(!meet(t, 5, 11, 0)->name.selected);
 	ck_assert(!process_table_comm_matched(t));
+	ck_assert(!process_table_comm_known(t));
 	life(t, LIFE_COMM, 5, 0, 20, "main", 0);
+	ck_assert(process_table_comm_known(t));
+	ck_assert(!process_table_comm_matched(t));
 	ck_assert(meet(t, 5, 21, 0)->name.selected);
 	ck_assert(process_table_comm_matched(t));
 	process_table_free(t);

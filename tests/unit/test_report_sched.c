@@ -83,7 +83,7 @@ static char *shown(const struct report_options *o, unsigned int width, bool colo
 	struct info choice = {.key = "option.pids", .value = "12"};
 	char *text = NULL;
 	size_t size = 0;
-	struct screen s = {open_memstream(&text, &size), width, color};
+	struct screen s = {.out = open_memstream(&text, &size), .width = width, .color = color};
 	struct profile *p = NULL;
 	struct report r;
 	struct error err = {""};

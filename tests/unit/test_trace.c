@@ -247,13 +247,15 @@ START_TEST(queries)
 	ask(t, "SELECT count(*) AS n, sum(weight) AS w FROM sample", QUERY_TABLE,
 	    "    n          w\n-----  ---------\n10000  500000000\n");
 	ask(t, "SELECT 1 AS a, 'x,\"y' AS b; SELECT NULL AS c", QUERY_CSV,
-	    "a,b\r\n1,\"x,\"\"y\"\r\nc\r\n\r\n");
+	    "a,b\n1,\"x,\"\"y\"\nc\n\n");
+	ask(t, "SELECT 1 AS a, 'x' || char(9) || 'y' || char(10) || '\\z' AS b; SELECT NULL AS c",
+	    QUERY_TSV, "a\tb\n1\tx\\ty\\n\\\\z\nc\n\n");
 	ask(t, "SELECT 1 AS a, 'x' AS b, 1.5 AS c, NULL AS d, x'00ff' AS e", QUERY_JSON,
 	    "[{\"a\":1,\"b\":\"x\",\"c\":1.5,\"d\":null,\"e\":\"00ff\"}]\n");
 	ask(t, "SELECT comm, samples, percent FROM busiest", QUERY_CSV,
-	    "comm,samples,percent\r\nworker,10000,100.0\r\n");
+	    "comm,samples,percent\nworker,10000,100.0\n");
 	ask(t, "SELECT count(*), sum(samples) FROM hottest", QUERY_CSV,
-	    "count(*),sum(samples)\r\n50,10000\r\n");
+	    "count(*),sum(samples)\n50,10000\n");
 	ask(t, "SELECT 'a\x1b[31m' AS hostile", QUERY_TABLE, "hostile\n-------\na?[31m\n");
 	trace_close(t);
 }
@@ -296,7 +298,7 @@ START_TEST(time_bounds)
 				 " (SELECT count(*) FROM every WHERE %s)",
 				 where, where);
 			answer = query(t, sql, QUERY_CSV, 0);
-			ck_assert_msg(!strcmp(strchr(answer, '\n'), "\n1\r\n"), "%s", where);
+			ck_assert_msg(!strcmp(strchr(answer, '\n'), "\n1\n"), "%s", where);
 			free(answer);
 		}
 	trace_close(t);

@@ -151,7 +151,7 @@ START_TEST(found_as_scanned)
 			 " (SELECT group_concat(row || ' ' || id || ' ' || parent || ' ' || frame)"
 			 " FROM every WHERE %s)",
 			 conditions[i], conditions[i]);
-		ask(t, sql, "1\r\n");
+		ask(t, sql, "1\n");
 	}
 	trace_close(t);
 }
@@ -168,10 +168,10 @@ START_TEST(joined_and_walked)
 			steps++;
 	write_stacks();
 	t = trace_file_open(FILE_NAME);
-	ask(t, "SELECT count(*) FROM sample JOIN stack ON stack.id = sample.stack", "150000\r\n");
+	ask(t, "SELECT count(*) FROM sample JOIN stack ON stack.id = sample.stack", "150000\n");
 	ask(t, "SELECT sum(count), count(stack.frame) FROM sum JOIN stack ON stack.id = sum.stack",
-	    "150000,150000\r\n");
-	snprintf(wanted, sizeof(wanted), "%" PRIu64 "\r\n", steps);
+	    "150000,150000\n");
+	snprintf(wanted, sizeof(wanted), "%" PRIu64 "\n", steps);
 	ask(t,
 	    "WITH RECURSIVE w AS (SELECT stack.* FROM sample JOIN stack ON stack.id = stack"
 	    " UNION ALL SELECT s.* FROM w JOIN stack s ON s.id = w.parent) SELECT count(*) FROM w",
@@ -219,10 +219,10 @@ START_TEST(damaged_chunk)
 	for (int i = 0; i < 2; i++) {
 		char *text = answer(t, walk, "65536 records in 1 chunks");
 
-		ck_assert_str_eq(text, "count(stack.id)\r\n84464\r\n");
+		ck_assert_str_eq(text, "count(stack.id)\n84464\n");
 		free(text);
 	}
-	ask(t, "SELECT frame FROM stack WHERE id = 300000", "1\r\n");
+	ask(t, "SELECT frame FROM stack WHERE id = 300000", "1\n");
 	tally_init(&tally);
 	trace_file_put(t, &tally.sink);
 	ck_assert_uint_eq(tally.counts[KIND_STACK], STACKS - 65536);
@@ -273,7 +273,7 @@ START_TEST(memory_is_bounded)
 		ask(t,
 		    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
 		    " SELECT count(*) FROM n JOIN stack ON stack.id = 3 + n.i * 1000000",
-		    "1\r\n");
+		    "1\n");
 	trace_close(t);
 	ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
 #ifndef __SANITIZE_ADDRESS__

@@ -70,20 +70,20 @@ START_TEST(who_ran_and_who_woke_whom)
 	struct trace *t = trace_of(&whole.source);
 
 	ask(t, "SELECT * FROM running ORDER BY time",
-	    "time,end,cpu,pid,tid,process,comm,state,left,wait\r\n"
-	    "100,250,7,50,50,shell,shell,running,sleeping,child\r\n"
-	    "250,400,7,60,60,ls,ls,running,preempted,\r\n"
-	    "400,500,7,,,,,idle,,\r\n");
+	    "time,end,cpu,pid,tid,process,comm,state,left,wait\n"
+	    "100,250,7,50,50,shell,shell,running,sleeping,child\n"
+	    "250,400,7,60,60,ls,ls,running,preempted,\n"
+	    "400,500,7,,,,,idle,,\n");
 	ask(t, "SELECT * FROM wakeup ORDER BY time",
-	    "time,kind,waker_pid,waker_tid,waker,pid,tid,process,comm,cpu\r\n"
-	    "200,fork,50,50,shell,50,60,shell,shell,7\r\n"
-	    "410,wake-up,,,timer,50,50,shell,shell,\r\n"
-	    "420,wake-up,60,60,ls,50,50,shell,shell,0\r\n"
-	    "440,wake-up,,,,,,,,\r\n");
+	    "time,kind,waker_pid,waker_tid,waker,pid,tid,process,comm,cpu\n"
+	    "200,fork,50,50,shell,50,60,shell,shell,7\n"
+	    "410,wake-up,,,timer,50,50,shell,shell,\n"
+	    "420,wake-up,60,60,ls,50,50,shell,shell,0\n"
+	    "440,wake-up,,,,,,,,\n");
 	ask(t,
 	    "SELECT tid, sum(\"end\" - time) AS ns FROM running WHERE time >= 100 AND time < 300"
 	    " AND state = 'running' GROUP BY tid",
-	    "tid,ns\r\n50,150\r\n60,150\r\n");
+	    "tid,ns\n50,150\n60,150\n");
 	trace_close(t);
 }
 END_TEST
@@ -93,16 +93,16 @@ START_TEST(python_and_sums)
 	struct trace *t = trace_of(python_scene_source());
 
 	ask(t, "SELECT id, name FROM frame_name WHERE id IN (3, 10, 22, 23, 28, 29, 30, 32, 33)",
-	    "id,name\r\n3,_PyEval_EvalFrameDefault\r\n10,[libpython3.11.so.1.0]\r\n"
-	    "22,Handler.get (main.py:10)\r\n23,Handler.get (main.py:10)\r\n"
-	    "28,_find_and_load (<frozen importlib._bootstrap>:1165)\r\n"
-	    "29,[python]\r\n30,<lambda> (<string>)\r\n32,nameless\r\n"
-	    "33,[truncated: Python frames unreadable]\r\n");
+	    "id,name\n3,_PyEval_EvalFrameDefault\n10,[libpython3.11.so.1.0]\n"
+	    "22,Handler.get (main.py:10)\n23,Handler.get (main.py:10)\n"
+	    "28,_find_and_load (<frozen importlib._bootstrap>:1165)\n"
+	    "29,[python]\n30,<lambda> (<string>)\n32,nameless\n"
+	    "33,[truncated: Python frames unreadable]\n");
 	/* The same thread at the same stack, once during a collection. */
 	ask(t, "SELECT thread, count, flags FROM sum WHERE stack = 11 ORDER BY flags",
-	    "thread,count,flags\r\n1,10,24\r\n1,5,56\r\n");
+	    "thread,count,flags\n1,10,24\n1,5,56\n");
 	ask(t, "SELECT sum(count), sum(weight), max(flags) FROM sum",
-	    "sum(count),sum(weight),max(flags)\r\n100,1000000000,64\r\n");
+	    "sum(count),sum(weight),max(flags)\n100,1000000000,64\n");
 	trace_close(t);
 }
 END_TEST

@@ -168,7 +168,8 @@ struct capture_summary {
 	struct inlines_summary inlines;
 	uint64_t opener_restarts;
 	uint64_t files_refused; /* not opened for lack of descriptors: RLIMIT_NOFILE */
-	bool comm_matched; /* the glob matched at least one name */
+	bool comm_known; /* the glob matched the name of a thread or process that exists */
+	bool comm_matched; /* and such a thread was recorded */
 	/*
 	 * files that were not looked at, by user, most files first; an empty what ends the list if
 	 * it is not full

@@ -224,12 +224,13 @@ static void copy_comm(char to[COMM_SIZE], const char *comm)
 	to[length] = '\0';
 }
 
-static void set_task_name(const struct process_table *t, struct task_name *name, const char *comm)
+static void set_task_name(struct process_table *t, struct task_name *name, const char *comm)
 {
 	const char *glob = t->context.comm_glob;
 
 	copy_comm(name->comm, comm);
 	name->selected = !glob || fnmatch(glob, name->comm, 0) == 0;
+	t->comm_known = t->comm_known || name->selected;
 }
 
 static void set_process_name(struct process_table *t, struct process_entry *p, const char *comm)
@@ -716,6 +717,11 @@ struct process_entry *process_table_find(const struct process_table *t, uint32_t
 	struct process_entry *p = process_table_of_pid(t, pid);
 
 	return p && p->id == id ? p : NULL;
+}
+
+bool process_table_comm_known(const struct process_table *t)
+{
+	return t->comm_known;
 }
 
 bool process_table_comm_matched(const struct process_table *t)

@@ -272,6 +272,8 @@ struct process_entry *process_table_of_pid(const struct process_table *t, uint32
  */
 struct mapped_place process_entry_place(const struct process_entry *p);
 
+/* Return whether the comm glob ever matched a name, sampled or not. */
+bool process_table_comm_known(const struct process_table *t);
 /* Return whether the comm glob ever matched the name of a sampled process or thread. */
 bool process_table_comm_matched(const struct process_table *t);
 

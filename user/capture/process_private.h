@@ -14,7 +14,7 @@ struct process_table {
 	VECTOR(uint32_t) unsent; /* pids whose mappings must be sent to the walkers */
 	uint64_t last_process, last_thread; /* last ids given */
 	uint64_t generation; /* see process_table_generation() */
-	bool comm_matched;
+	bool comm_matched, comm_known;
 };
 
 /* Return the entry of a tid, or NULL if there is none. */

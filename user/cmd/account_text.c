@@ -35,14 +35,23 @@ char *account_show(const struct account_terms *t, char *buf, size_t size)
 	return buf;
 }
 
+uint64_t account_running(const struct account_terms *t)
+{
+	return t->written + t->filtered + t->lost;
+}
+
+bool account_loss_matters(const struct account_terms *t, uint64_t lost)
+{
+	return lost >= 2 && lost >= account_running(t) / 100;
+}
+
 char *account_show_error(const struct account_terms *t, char *buf, size_t size)
 {
-	uint64_t all = t->written + t->filtered + t->lost;
 	char share[32];
 
 	*buf = '\0';
 	if (t->lost)
 		snprintf(buf, size, "%s of the samples are lost: no share is off by more",
-			 show_percent(t->lost, all, share, sizeof(share)));
+			 show_percent(t->lost, account_running(t), share, sizeof(share)));
 	return buf;
 }

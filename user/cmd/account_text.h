@@ -6,6 +6,7 @@
 #ifndef SKEIN_CMD_ACCOUNT_TEXT_H
 #define SKEIN_CMD_ACCOUNT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,12 @@ struct account_terms {
 	 */
 	int64_t unexplained;
 };
+
+/* Return the number of samples due while a thread ran, of which losses are a share. */
+uint64_t account_running(const struct account_terms *t);
+
+/* Return whether so many lost samples are 1 % or more, so that a reader must know. */
+bool account_loss_matters(const struct account_terms *t, uint64_t lost);
 
 /*
  * Write the sum into buf and return buf: "1,980 samples due = 1,975 written + 4 lost + 1 cut

@@ -167,6 +167,7 @@ static const struct option_spec diff_specs[] = {
 	 .arg = "N",
 	 .help = "At most N rows in each table (default 20); 0 for all.",
 	 .offset = offsetof(struct diff_options, limit)},
+	FULL_NAMES_OPTION(struct diff_options, full_names),
 	{.name = "json",
 	 .type = OPTION_FLAG,
 	 .help = "Everything as JSON, for programs.",
@@ -406,6 +407,7 @@ static int show_comparison(struct comparison *c, struct error *err)
 		rc = compare_traces(c, err);
 	if (!rc)
 		rc = screen_open(&screen, stdout, c->options->color);
+	screen.full_names = c->options->full_names;
 	if (!rc)
 		rc = c->options->json ? diff_json(c, stdout, err) : diff_text(c, &screen, err);
 	if (rc < 0)

@@ -16,7 +16,7 @@ typedef VECTOR(const char *) paths_t;
 struct diff_options {
 	paths_t paths[SIDES];
 	struct diff_criteria compare; /* measure: DIFF_MEASURE_COUNT if none was given */
-	bool all, json, exit_code, off_cpu;
+	bool all, json, exit_code, off_cpu, full_names;
 	uint64_t limit; /* rows; 0 means all, LIMIT_UNSET the default of the output */
 	const char *color, *format, *out;
 	struct export_options how;

@@ -266,17 +266,18 @@ static int diff_put_rows(const struct comparison *c, const struct screen *s, enu
 	size_t rows = limit && limit < count ? limit : count;
 	bool function = c->diff.costs[DIFF_SELF];
 	const struct column columns[] = {
-		{"change", STYLE_BOLD, true, false, 0},
-		{"", STYLE_WARM, false, false, 0},
-		{"from", STYLE_DIM, true, false, 0},
-		{"to", STYLE_DIM, true, false, 0},
-		{"before", STYLE_PLAIN, true, false, 0},
-		{"after", STYLE_PLAIN, true, false, 0},
-		{diff_by_word(c->criteria.by), STYLE_PLAIN, false, false, 20},
+		{"change", STYLE_BOLD, true, CUT_END, 0},
+		{"", STYLE_WARM, false, CUT_END, 0},
+		{"from", STYLE_DIM, true, CUT_END, 0},
+		{"to", STYLE_DIM, true, CUT_END, 0},
+		{"before", STYLE_PLAIN, true, CUT_END, 0},
+		{"after", STYLE_PLAIN, true, CUT_END, 0},
+		{diff_by_word(c->criteria.by), STYLE_PLAIN, false, function ? CUT_NAME : CUT_END,
+		 20},
 		{function			   ? "module"
 		 : c->criteria.by == GROUP_PROCESS ? "pid"
 						   : "process",
-		 STYLE_DIM, false, true, 12},
+		 STYLE_DIM, false, CUT_FRONT, 12},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
 

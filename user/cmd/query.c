@@ -9,14 +9,19 @@
 #include "trace/trace.h"
 
 struct query_options {
-	bool csv, json;
+	bool csv, tsv, json;
 };
 
 static const struct option_spec query_specs[] = {
 	{.name = "csv",
 	 .type = OPTION_FLAG,
-	 .help = "Print the rows as CSV (RFC 4180).",
+	 .help = "Print the rows as CSV (quoted as in RFC 4180, lines end with a newline).",
 	 .offset = offsetof(struct query_options, csv)},
+	{.name = "tsv",
+	 .type = OPTION_FLAG,
+	 .help = "Print the rows with a tab between columns, for cut, sort and awk; \\t, \\n, "
+		 "\\r and \\\\ stand for a tab, an end of line and a backslash in a text.",
+	 .offset = offsetof(struct query_options, tsv)},
 	{.name = "json",
 	 .type = OPTION_FLAG,
 	 .help = "Print the rows as a JSON array of objects.",
@@ -52,8 +57,8 @@ static int query_main(int argc, char **argv)
 
 	if (first < 0)
 		return ~first;
-	if (o.csv && o.json)
-		return log_error(2, "--csv and --json exclude each other");
+	if (o.csv + o.tsv + o.json > 1)
+		return log_error(2, "query: choose one of --csv, --tsv and --json");
 	if (argc - first < 1)
 		return log_error(2, "query: which trace? usage: skein query [OPTIONS] FILE [SQL]");
 	if (argc - first > 2)
@@ -61,6 +66,7 @@ static int query_main(int argc, char **argv)
 	return run_query(argv[first], argc - first == 2 ? argv[first + 1] : NULL,
 			 o.json	 ? QUERY_JSON
 			 : o.csv ? QUERY_CSV
+			 : o.tsv ? QUERY_TSV
 				 : QUERY_TABLE);
 }
 

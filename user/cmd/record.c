@@ -233,7 +233,8 @@ static const struct option_spec record_options[] = {
 	{.name = "verbose",
 	 .letter = 'v',
 	 .type = OPTION_FLAG,
-	 .help = "Show more details.",
+	 .help = "Show more: the account of all samples, what was lost and why, and what "
+		 "recording cost.",
 	 .offset = MEMBER(verbose)},
 	{.name = NULL},
 };
@@ -708,8 +709,11 @@ static int record_trace(struct recording *r)
 	if (r->full)
 		show_full(r);
 	if (summary.elapsed && !r->options.quiet)
-		record_summary_print(&summary, &stats, r->spool ? NULL : r->trace);
-	if (!status && r->options.targets.comm && !summary.comm_matched)
+		record_summary_print(&summary, &stats, r->spool ? NULL : r->trace,
+				     r->options.verbose);
+	if (summary.elapsed)
+		record_summary_warn_empty(&summary, r->options.targets.comm, r->launch.pid);
+	if (!status && r->options.targets.comm && !summary.comm_known)
 		status = log_error(1, "record: no running thread or process was called '%s'",
 				   r->options.targets.comm);
 	if (!status && r->spool)

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "capture/clock.h"
 #include "cmd/account_text.h"
+#include "cmd/filters.h"
 
 #define REDRAW_INTERVAL (250 * NSEC_PER_MSEC)
 /* Summaries of shorter recordings show no CPU share: most of it would be the start and the end. */
@@ -114,12 +115,12 @@ static void summary_show_cost(const struct capture_summary *s)
  * Show the number and size of unwind tables. Their memory belongs to the kernel, is mapped into the
  * recorder, and is bounded by --unwind-memory.
  */
-static void summary_show_unwinding(const struct capture_summary *s)
+static void summary_show_unwinding(const struct capture_summary *s, bool all)
 {
 	const struct tables_summary *t = &s->unwind;
 	char files[32], bytes[32], memory[32], evicted[32];
 
-	if (t->files)
+	if (t->files && all)
 		log_info("unwind tables of %s files: %s in %s of kernel memory; %llu made, %llu "
 			 "from the cache",
 			 show_count(t->files, files, sizeof(files)),
@@ -151,19 +152,21 @@ static void summary_show_refusal(const struct inlines_refusal *r)
 					       : strerror(-r->status));
 }
 
-static void summary_show_inlines(const struct capture_summary *s)
+static void summary_show_inlines(const struct capture_summary *s, bool all)
 {
 	const struct inlines_summary *i = &s->inlines;
 	char requested[32], found[32], files[32], bare[32], count[32];
 
 	if (!s->inlined)
 		return;
-	log_info("inlined functions: %s addresses looked up, %s found; %s files with debugging "
-		 "information, %s without",
-		 show_count(i->requested, requested, sizeof(requested)),
-		 show_count(i->found, found, sizeof(found)),
-		 show_count(i->files, files, sizeof(files)),
-		 show_count(i->bare, bare, sizeof(bare)));
+	if (all)
+		log_info(
+			"inlined functions: %s addresses looked up, %s found; %s files with debugging "
+			"information, %s without",
+			show_count(i->requested, requested, sizeof(requested)),
+			show_count(i->found, found, sizeof(found)),
+			show_count(i->files, files, sizeof(files)),
+			show_count(i->bare, bare, sizeof(bare)));
 	for (uint64_t n = 0; n < i->refused && n < INLINES_REFUSALS_MAX; n++)
 		summary_show_refusal(&i->refusals[n]);
 	if (i->refused > INLINES_REFUSALS_MAX)
@@ -222,16 +225,58 @@ static void summary_show_refused(const struct capture_summary *s)
 		 why.text + strspn(why.text, "\n"));
 }
 
-static void summary_show_losses(const struct capture_summary *s)
+static struct account_terms summary_account_terms(const struct capture_summary *s)
 {
-	for (int reason = 1; reason < LOSS_COUNT; reason++) {
-		char count[32];
+	struct account_terms t = {
+		.due = s->samples.due,
+		.written = s->samples.written,
+		.idle = s->samples.idle,
+		.filtered = s->samples.filtered,
+		.stolen = s->lost[LOSS_STOLEN],
+		.cut_off = s->samples.cut_off,
+	};
 
-		if (s->lost[reason])
-			log_info("%s: %s (%s)", loss_reason_word((uint64_t)reason),
-				 show_count(s->lost[reason], count, sizeof(count)),
-				 loss_reason_text((uint64_t)reason));
+	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
+		if (loss_reason_is_due(reason) && reason != LOSS_STOLEN)
+			t.lost += s->lost[reason];
+	return t;
+}
+
+/* Show what was lost, by reason: all of it, or with a warning what a reader of the trace must know.
+ */
+static void summary_show_reasons(const struct capture_summary *s, bool all)
+{
+	const struct account_terms samples = summary_account_terms(s);
+	const struct account_terms waits = {.written = s->waits.chosen};
+	const struct account_terms switches = {.written = s->switches.switches};
+	char count[32], share[32];
+
+	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++) {
+		bool due = loss_reason_is_due(reason), wait = reason >= LOSS_WAIT_MISSED;
+		const struct account_terms *t = wait ? &waits : &samples;
+
+		if (!s->lost[reason])
+			continue;
+		show_count(s->lost[reason], count, sizeof(count));
+		if (all)
+			log_info("%s: %s (%s)", loss_reason_word(reason), count,
+				 loss_reason_text(reason));
+		else if (due && account_loss_matters(t, s->lost[reason]) && reason != LOSS_STOLEN)
+			log_warn("%s of the %s are lost (%s), %s: %s",
+				 show_percent(s->lost[reason], account_running(t), share,
+					      sizeof(share)),
+				 wait ? "stacks of waits" : "samples", count,
+				 loss_reason_word(reason), loss_reason_text(reason));
+		else if (!due && (reason != LOSS_UNREPORTED ||
+				  account_loss_matters(&switches, s->lost[reason])))
+			log_warn("%s: %s (%s)", loss_reason_word(reason), count,
+				 loss_reason_text(reason));
 	}
+}
+
+/* Show names and files that are missing, and what helps. */
+static void summary_show_missing(const struct capture_summary *s)
+{
 	if (s->unnamed.unready) {
 		char count[32];
 
@@ -254,23 +299,6 @@ static void summary_show_losses(const struct capture_summary *s)
 		log_warn("helper processes were started again: names %llu times, files %llu times",
 			 (unsigned long long)s->symbolizer.restarts,
 			 (unsigned long long)s->opener_restarts);
-}
-
-static struct account_terms summary_account_terms(const struct capture_summary *s)
-{
-	struct account_terms t = {
-		.due = s->samples.due,
-		.written = s->samples.written,
-		.idle = s->samples.idle,
-		.filtered = s->samples.filtered,
-		.stolen = s->lost[LOSS_STOLEN],
-		.cut_off = s->samples.cut_off,
-	};
-
-	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++)
-		if (loss_reason_is_due(reason) && reason != LOSS_STOLEN)
-			t.lost += s->lost[reason];
-	return t;
 }
 
 static void summary_show_samples(const struct capture_summary *s)
@@ -319,25 +347,66 @@ static void summary_show_waits(const struct wait_stacks_summary *w)
 		 show_count(w->open, open, sizeof(open)));
 }
 
-void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
-			  const char *path)
+/* Show everything, with the account and the recorder's own cost. */
+static void summary_show_all(const struct capture_summary *s)
 {
-	char size[32];
-
 	if (s->sampled)
 		summary_show_samples(s);
 	if (s->scheduled)
 		summary_show_switches(s);
 	if (s->waits.period_most || s->waits.chosen)
 		summary_show_waits(&s->waits);
+}
+
+/* Show the one line that every recording ends with: what is where, and what reads it. */
+static void summary_show_result(const struct capture_summary *s, const struct trace_stats *t,
+				const char *path)
+{
+	const struct capture_progress recorded = {
+		.samples = s->samples.written,
+		.switches = s->scheduled ? s->switches.switches : 0,
+	};
+	char what[96], elapsed[32], size[32];
+
+	show_recorded(&recorded, what, sizeof(what));
+	show_duration(s->elapsed, elapsed, sizeof(elapsed));
+	if (path)
+		log_info("%s in %s: %s, %s; see it with: skein report%s%s", what, elapsed, path,
+			 show_bytes(t->file_bytes, size, sizeof(size)),
+			 strcmp(path, DEFAULT_TRACE) ? " " : "",
+			 strcmp(path, DEFAULT_TRACE) ? path : "");
+	else
+		log_info("%s in %s", what, elapsed);
+}
+
+void record_summary_warn_empty(const struct capture_summary *s, const char *comm, bool command)
+{
+	char elapsed[32];
+
+	show_duration(s->elapsed, elapsed, sizeof(elapsed));
+	if (comm && s->comm_known && !s->comm_matched)
+		log_warn("there are threads called '%s', but none of them ran in these %s; 'skein "
+			 "record -e sched' shows what they waited for",
+			 comm, elapsed);
+	else if (command && s->sampled && !s->samples.written && s->elapsed < NSEC_PER_SEC)
+		log_warn("the command ended after %s, before a sample was taken of it: -F 9999 "
+			 "samples more often",
+			 elapsed);
+}
+
+void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
+			  const char *path, bool all)
+{
+	if (all)
+		summary_show_all(s);
 	if (*s->waits.refused)
 		log_warn("%s: recorded without them", s->waits.refused);
-	summary_show_losses(s);
-	summary_show_cost(s);
-	summary_show_unwinding(s);
-	summary_show_inlines(s);
+	summary_show_reasons(s, all);
+	summary_show_missing(s);
+	if (all)
+		summary_show_cost(s);
+	summary_show_unwinding(s, all);
+	summary_show_inlines(s, all);
 	summary_show_bad_stacks(s);
-	if (path)
-		log_info("%s: %s; see it with: skein report %s", path,
-			 show_bytes(t->file_bytes, size, sizeof(size)), path);
+	summary_show_result(s, t, path);
 }

@@ -21,10 +21,17 @@ void progress_line_print(struct progress_line *l, const struct capture_progress 
 void progress_line_end(struct progress_line *l);
 
 /*
- * Show the summary. path is the path of the trace; NULL if the trace is not kept, and t is not read
- * then.
+ * Show the summary: one line, and one for each loss that matters; all: also the account, every loss
+ * and what recording cost. path is the path of the trace; NULL if the trace is not kept, and t is
+ * not read then.
  */
 void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
-			  const char *path);
+			  const char *path, bool all);
+
+/*
+ * Warn of a recording without what was asked for, and show what helps. comm: the glob of the names
+ * of threads, or NULL; command: a command was recorded.
+ */
+void record_summary_warn_empty(const struct capture_summary *s, const char *comm, bool command);
 
 #endif

@@ -113,6 +113,7 @@ static const struct option_spec report_specs[] = {
 	 .help = "At most N rows in each table; 0 for all.",
 	 .offset = offsetof(struct report_options, limit)},
 	VIEW_OPTIONS(struct report_options, view),
+	FULL_NAMES_OPTION(struct report_options, full_names),
 	{.name = "json",
 	 .type = OPTION_FLAG,
 	 .help = "Everything as JSON, for programs.",
@@ -193,6 +194,7 @@ static int show_report(const char *path, const struct report_options *o,
 	if (!ret)
 		ret = add_off_cpu_report(&r, in, err);
 	screen_open(&screen, stdout, o->color);
+	screen.full_names = o->full_names;
 	if (!ret)
 		ret = o->json ? report_json(&r, stdout, err) : report_text(&r, &screen, err);
 	report_free(&r);

@@ -21,7 +21,7 @@
 #define LIMIT_UNSET UINT64_MAX
 
 struct report_options {
-	bool tree, sched, off_cpu, timeline, json;
+	bool tree, sched, off_cpu, timeline, json, full_names;
 	int by; /* enum group_by, BY_FUNCTION or BY_NOTHING */
 	uint64_t limit; /* rows of each table; 0 means all, LIMIT_UNSET the default of the table */
 	double least; /* least share of a line of the tree, in percent of the whole */

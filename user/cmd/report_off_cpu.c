@@ -14,6 +14,7 @@
 #define TABLE_ROWS 10
 #define FUNCTION_ROWS 20
 #define STACK_BYTES 2048 /* of the text of a stack */
+#define STACK_NAME_COLUMNS 60 /* of a function in a line of several */
 #define STACK_INDENT 8 /* columns */
 
 static bool is_waiter_selected(const void *context, const struct thread *t)
@@ -147,16 +148,16 @@ static int put_exact(const struct report *r, const struct screen *to, enum off_c
 	const struct off_cpu_table *rows = &o->tables[kind];
 	bool classes = kind == OFF_CPU_CLASSES;
 	const struct column columns[] = {
-		{"waited", STYLE_BOLD, true, false, 0},
-		{"by stacks", STYLE_PLAIN, true, false, 0},
-		{"±", STYLE_DIM, true, false, 0},
-		{"stacks", STYLE_PLAIN, true, false, 0},
-		{"no stack taken", STYLE_WARM, true, false, 0},
+		{"waited", STYLE_BOLD, true, CUT_END, 0},
+		{"by stacks", STYLE_PLAIN, true, CUT_END, 0},
+		{"±", STYLE_DIM, true, CUT_END, 0},
+		{"stacks", STYLE_PLAIN, true, CUT_END, 0},
+		{"no stack taken", STYLE_WARM, true, CUT_END, 0},
 		{classes ? "class of wait"
 			 : report_group_word(r->options->by < SCHED_GROUPS
 						     ? (unsigned int)r->options->by
 						     : GROUP_PROGRAM),
-		 STYLE_PLAIN, false, false, 10},
+		 STYLE_PLAIN, false, CUT_END, 10},
 	};
 	struct table t = {.columns = columns, .column_count = 6};
 	size_t count = report_row_limit(r, rows->list.count, TABLE_ROWS);
@@ -187,7 +188,8 @@ static bool is_kernel_node(const struct report *r, uint32_t node)
  * is shown, or none if waker is set: all wakers end in the same ones. If there are no others, all
  * are. Return buf, of STACK_BYTES bytes, with clean text.
  */
-static const char *show_stack(const struct report *r, uint32_t node, bool waker, char *buf)
+static const char *show_stack(const struct report *r, const struct screen *to, uint32_t node,
+			      bool waker, char *buf)
 {
 	const struct off_cpu *o = r->off_cpu->all;
 	bool kernel_only = true;
@@ -197,11 +199,13 @@ static const char *show_stack(const struct report *r, uint32_t node, bool waker,
 	for (uint32_t at = node; at != OFF_CPU_NONE; at = o->nodes.items[at].caller)
 		kernel_only &= is_kernel_node(r, at);
 	for (uint32_t at = node; at != OFF_CPU_NONE; at = o->nodes.items[at].caller) {
-		char name[256];
+		char name[512];
 
 		if (!kernel_only && (at != node || waker) && is_kernel_node(r, at))
 			continue;
-		text_clean(symbol_name(&r->symbols, o->nodes.items[at].symbol), name, sizeof(name));
+		screen_name(to, symbol_name(&r->symbols, o->nodes.items[at].symbol),
+			    to->full_names || to->uncut ? sizeof(name) : STACK_NAME_COLUMNS, name,
+			    sizeof(name));
 		used = text_append(buf, STACK_BYTES, used, "%s%s", used ? " < " : "", name);
 	}
 	return buf;
@@ -214,7 +218,8 @@ static void put_stack_text(const struct report *r, const struct screen *to, uint
 
 	fprintf(to->out, "%*s", STACK_INDENT, "");
 	screen_put_wrapped(to, STACK_INDENT, STYLE_DIM,
-			   node == OFF_CPU_NONE ? "[no stack]" : show_stack(r, node, waker, text));
+			   node == OFF_CPU_NONE ? "[no stack]"
+						: show_stack(r, to, node, waker, text));
 }
 
 /* Print "10.3 s ± 0.2 s, 51 %" of a row. */
@@ -272,8 +277,8 @@ static void put_chain(const struct report *r, const struct screen *to,
 		used = text_append(text, sizeof(text), used, "%s %s", i ? " <" : "", name);
 		if (l->symbol != OFF_CPU_NONE)
 			used = text_append(text, sizeof(text), used, ", which waited in %s",
-					   text_clean(symbol_name(&r->symbols, l->symbol), name,
-						      sizeof(name)));
+					   screen_name(to, symbol_name(&r->symbols, l->symbol),
+						       STACK_NAME_COLUMNS, name, sizeof(name)));
 		else if (l->woken)
 			used = text_append(text, sizeof(text), used, ", which waited");
 	}
@@ -364,13 +369,13 @@ static void put_wakers(const struct report *r, const struct screen *to)
 static int put_functions(const struct report *r, const struct screen *to)
 {
 	static const struct column columns[] = {
-		{"waited", STYLE_BOLD, true, false, 0},
-		{"share", STYLE_PLAIN, true, false, 0},
-		{"with calls", STYLE_PLAIN, true, false, 0},
-		{"±", STYLE_DIM, true, false, 0},
-		{"stacks", STYLE_PLAIN, true, false, 0},
-		{"function", STYLE_PLAIN, false, false, 24},
-		{"module", STYLE_DIM, false, true, 12},
+		{"waited", STYLE_BOLD, true, CUT_END, 0},
+		{"share", STYLE_PLAIN, true, CUT_END, 0},
+		{"with calls", STYLE_PLAIN, true, CUT_END, 0},
+		{"±", STYLE_DIM, true, CUT_END, 0},
+		{"stacks", STYLE_PLAIN, true, CUT_END, 0},
+		{"function", STYLE_PLAIN, false, CUT_NAME, 24},
+		{"module", STYLE_DIM, false, CUT_FRONT, 12},
 	};
 	const struct off_cpu *o = r->off_cpu->all;
 	bool every = r->options->by == BY_FUNCTION; /* also those that only call the others */

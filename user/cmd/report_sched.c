@@ -172,15 +172,15 @@ unsigned int report_sched_id_columns(struct column *columns, enum group_by by,
 	unsigned int count = 0;
 
 	if (by == GROUP_THREAD)
-		columns[count++] = (struct column){"tid", STYLE_PLAIN, true, false, 0};
+		columns[count++] = (struct column){"tid", STYLE_PLAIN, true, CUT_END, 0};
 	else if (by <= GROUP_PROCESS)
-		columns[count++] = (struct column){"pid", STYLE_PLAIN, true, false, 0};
+		columns[count++] = (struct column){"pid", STYLE_PLAIN, true, CUT_END, 0};
 	else
-		columns[count++] = (struct column){"processes", STYLE_PLAIN, true, false, 0};
-	columns[count++] =
-		(struct column){report_group_word(by), STYLE_PLAIN, false, by == GROUP_CGROUP, 10};
+		columns[count++] = (struct column){"processes", STYLE_PLAIN, true, CUT_END, 0};
+	columns[count++] = (struct column){report_group_word(by), STYLE_PLAIN, false,
+					   by == GROUP_CGROUP ? CUT_FRONT : CUT_END, 10};
 	if (by == GROUP_THREAD && to->width >= SCHED_WIDE)
-		columns[count++] = (struct column){"process", STYLE_DIM, false, false, 8};
+		columns[count++] = (struct column){"process", STYLE_DIM, false, CUT_END, 8};
 	return count;
 }
 
@@ -353,11 +353,11 @@ void report_sched_put_none(const struct report_sched *s, const struct screen *to
 int report_sched_programs(const struct report_sched *s, const struct screen *to)
 {
 	struct column columns[TABLE_MAX_COLUMNS] = {
-		{"on CPU", STYLE_BOLD, true, false, 0},
-		{"waited", STYLE_WARM, true, false, 0},
-		{"p99 wait", STYLE_PLAIN, true, false, 0},
-		{"blocked on", STYLE_PLAIN, false, false, 10},
-		{"woken by", STYLE_PLAIN, false, false, 10},
+		{"on CPU", STYLE_BOLD, true, CUT_END, 0},
+		{"waited", STYLE_WARM, true, CUT_END, 0},
+		{"p99 wait", STYLE_PLAIN, true, CUT_END, 0},
+		{"blocked on", STYLE_PLAIN, false, CUT_END, 10},
+		{"woken by", STYLE_PLAIN, false, CUT_END, 10},
 	};
 	const struct sched_rows *rows = &s->rows[GROUP_PROGRAM];
 	size_t count = report_row_limit(s->report, rows->order.count, PROGRAM_ROWS);

@@ -120,9 +120,11 @@ static void waiting_cells(struct table *t, const struct report_sched *s, const d
 static int put_cpu_use(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
-		{"CPU", STYLE_PLAIN, true, false, 0},	    {"busy", STYLE_BOLD, true, false, 0},
-		{"unknown", STYLE_HOT, true, false, 0},	    {"absent", STYLE_DIM, true, false, 0},
-		{"over time", STYLE_WARM, false, false, 0},
+		{"CPU", STYLE_PLAIN, true, CUT_END, 0},
+		{"busy", STYLE_BOLD, true, CUT_END, 0},
+		{"unknown", STYLE_HOT, true, CUT_END, 0},
+		{"absent", STYLE_DIM, true, CUT_END, 0},
+		{"over time", STYLE_WARM, false, CUT_END, 0},
 	};
 	struct table t = {.columns = columns, .column_count = 5};
 	unsigned int blocks = count_blocks(to);
@@ -175,14 +177,14 @@ static void put_cpu_wait_rows(struct table *t, const struct report_sched *s,
 static int put_cpu_waits(const struct report_sched *s, const struct screen *to)
 {
 	static const struct column columns[] = {
-		{"CPU", STYLE_PLAIN, true, false, 0},
-		{"switches/s", STYLE_PLAIN, true, false, 0},
-		{"waits", STYLE_PLAIN, true, false, 0},
-		{"after being", STYLE_PLAIN, false, false, 0},
-		{"p50", STYLE_PLAIN, true, false, 0},
-		{"p90", STYLE_PLAIN, true, false, 0},
-		{"p99", STYLE_BOLD, true, false, 0},
-		{"max", STYLE_WARM, true, false, 0},
+		{"CPU", STYLE_PLAIN, true, CUT_END, 0},
+		{"switches/s", STYLE_PLAIN, true, CUT_END, 0},
+		{"waits", STYLE_PLAIN, true, CUT_END, 0},
+		{"after being", STYLE_PLAIN, false, CUT_END, 0},
+		{"p50", STYLE_PLAIN, true, CUT_END, 0},
+		{"p90", STYLE_PLAIN, true, CUT_END, 0},
+		{"p99", STYLE_BOLD, true, CUT_END, 0},
+		{"max", STYLE_WARM, true, CUT_END, 0},
 	};
 	struct table t = {.columns = columns, .column_count = 8};
 	size_t cpus = s->all->cpus.count, count = report_row_limit(s->report, cpus, CPU_ROWS);
@@ -253,7 +255,7 @@ static void at_once_cells(struct table *t, const struct report_sched *s, const u
 static unsigned int at_once_columns(struct column *columns, const struct thread_bins *b,
 				    size_t most, char (*titles)[32])
 {
-	columns[0] = (struct column){"average", STYLE_BOLD, true, false, 0};
+	columns[0] = (struct column){"average", STYLE_BOLD, true, CUT_END, 0};
 	for (unsigned int i = 0; i < b->count; i++) {
 		size_t first = b->first[i], next = b->first[i + 1];
 
@@ -263,7 +265,7 @@ static unsigned int at_once_columns(struct column *columns, const struct thread_
 			snprintf(titles[i], sizeof(titles[i]), "%zu+", first);
 		else
 			snprintf(titles[i], sizeof(titles[i]), "%zu-%zu", first, next - 1);
-		columns[i + 1] = (struct column){titles[i], STYLE_PLAIN, true, false, 0};
+		columns[i + 1] = (struct column){titles[i], STYLE_PLAIN, true, CUT_END, 0};
 	}
 	return b->count + 1;
 }

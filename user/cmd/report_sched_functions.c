@@ -74,14 +74,14 @@ static unsigned int function_columns(struct column *columns, const struct report
 {
 	unsigned int count = 3;
 
-	columns[0] = (struct column){"on CPU", STYLE_PLAIN, true, false, 0};
-	columns[1] = (struct column){"waited", STYLE_BOLD, true, false, 0};
-	columns[2] = (struct column){"±", STYLE_DIM, true, false, 0};
+	columns[0] = (struct column){"on CPU", STYLE_PLAIN, true, CUT_END, 0};
+	columns[1] = (struct column){"waited", STYLE_BOLD, true, CUT_END, 0};
+	columns[2] = (struct column){"±", STYLE_DIM, true, CUT_END, 0};
 	count += report_sched_blocked_columns(columns + count, c);
-	columns[count++] =
-		(struct column){"function", STYLE_PLAIN, false, false, FUNCTION_NAME_COLUMNS - 2};
+	columns[count++] = (struct column){"function", STYLE_PLAIN, false, CUT_NAME,
+					   FUNCTION_NAME_COLUMNS - 2};
 	if (modules)
-		columns[count++] = (struct column){"module", STYLE_DIM, false, true, 12};
+		columns[count++] = (struct column){"module", STYLE_DIM, false, CUT_FRONT, 12};
 	return count;
 }
 

@@ -31,13 +31,13 @@ static int put_sched_times(const struct report_sched *s, const struct screen *to
 	/* a narrow table adds unused time to stopped time */
 	bool wide = to->width >= SCHED_WIDE;
 	struct column columns[TABLE_MAX_COLUMNS] = {
-		{"on CPU", STYLE_BOLD, true, false, 0},
-		{"woken", STYLE_WARM, true, false, 0},
-		{"preempted", STYLE_WARM, true, false, 0},
-		{"blocked", STYLE_PLAIN, true, false, 0},
-		{wide ? "stopped" : "inactive", STYLE_PLAIN, true, false, 0},
-		{"unused", STYLE_DIM, true, false, 0},
-		{"unknown", STYLE_HOT, true, false, 0},
+		{"on CPU", STYLE_BOLD, true, CUT_END, 0},
+		{"woken", STYLE_WARM, true, CUT_END, 0},
+		{"preempted", STYLE_WARM, true, CUT_END, 0},
+		{"blocked", STYLE_PLAIN, true, CUT_END, 0},
+		{wide ? "stopped" : "inactive", STYLE_PLAIN, true, CUT_END, 0},
+		{"unused", STYLE_DIM, true, CUT_END, 0},
+		{"unknown", STYLE_HOT, true, CUT_END, 0},
 	};
 	const struct sched_rows *rows = &s->rows[by];
 	size_t count = report_row_limit(s->report, rows->order.count, ROWS);
@@ -105,9 +105,9 @@ unsigned int report_sched_blocked_columns(struct column *columns,
 
 	for (; count < c->count; count++)
 		columns[count] = (struct column){wait_class_word(c->wait[count]), STYLE_PLAIN, true,
-						 false, 0};
+						 CUT_END, 0};
 	if (c->rest)
-		columns[count++] = (struct column){"the rest", STYLE_PLAIN, true, false, 0};
+		columns[count++] = (struct column){"the rest", STYLE_PLAIN, true, CUT_END, 0};
 	return count;
 }
 
@@ -174,14 +174,14 @@ static void wait_cells(struct table *t, const struct sched_row *r, enum group_by
 static unsigned int wait_columns(struct column *columns, enum group_by by, bool wide)
 {
 	static const struct column quantiles[] = {
-		{"p50", STYLE_PLAIN, true, false, 0},
-		{"p90", STYLE_PLAIN, true, false, 0},
-		{"p99", STYLE_PLAIN, true, false, 0},
-		{"max", STYLE_WARM, true, false, 0},
+		{"p50", STYLE_PLAIN, true, CUT_END, 0},
+		{"p90", STYLE_PLAIN, true, CUT_END, 0},
+		{"p99", STYLE_PLAIN, true, CUT_END, 0},
+		{"max", STYLE_WARM, true, CUT_END, 0},
 	};
 	static const struct column means[] = {
-		{"mean", STYLE_PLAIN, true, false, 0},
-		{"max", STYLE_WARM, true, false, 0},
+		{"mean", STYLE_PLAIN, true, CUT_END, 0},
+		{"max", STYLE_WARM, true, CUT_END, 0},
 	};
 	unsigned int count = 0;
 
@@ -198,9 +198,9 @@ static unsigned int wait_columns(struct column *columns, enum group_by by, bool 
 static int put_sched_waits(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
 	struct column columns[TABLE_MAX_COLUMNS] = {
-		{"slept", STYLE_PLAIN, true, false, 0},
-		{"preempted", STYLE_PLAIN, true, false, 0},
-		{"wake-ups", STYLE_PLAIN, true, false, 0},
+		{"slept", STYLE_PLAIN, true, CUT_END, 0},
+		{"preempted", STYLE_PLAIN, true, CUT_END, 0},
+		{"wake-ups", STYLE_PLAIN, true, CUT_END, 0},
 	};
 	const struct sched_rows *rows = &s->rows[by];
 	size_t count = report_row_limit(s->report, rows->order.count, ROWS);
@@ -241,11 +241,11 @@ static void waker_cell(struct table *t, const struct sched_rows *rows, uint32_t 
 static int put_sched_wakers(const struct report_sched *s, const struct screen *to, enum group_by by)
 {
 	static const struct column columns[] = {
-		{"wake-ups", STYLE_BOLD, true, false, 0},
-		{"per second", STYLE_PLAIN, true, false, 0},
-		{"share", STYLE_PLAIN, true, false, 0},
-		{"by", STYLE_PLAIN, false, false, 16},
-		{"of", STYLE_PLAIN, false, false, 16},
+		{"wake-ups", STYLE_BOLD, true, CUT_END, 0},
+		{"per second", STYLE_PLAIN, true, CUT_END, 0},
+		{"share", STYLE_PLAIN, true, CUT_END, 0},
+		{"by", STYLE_PLAIN, false, CUT_END, 16},
+		{"of", STYLE_PLAIN, false, CUT_END, 16},
 	};
 	const struct sched_rows *rows = &s->rows[by];
 	size_t count = report_row_limit(s->report, rows->wakes.count, SECTION_ROWS);

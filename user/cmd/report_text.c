@@ -27,6 +27,8 @@
 #define BAR_WIDTH 100 /* columns from which on there is room for bars */
 #define BAR_COLUMNS 12
 #define HOT_PERCENT 10
+/* A program that runs for so many periods, and is not sampled, hardly ran. */
+#define MANY_PERIODS 20
 
 /* Return the share of a weight in the report, in a static buffer that the next call overwrites. */
 static const char *weight_percent(const struct report *r, uint64_t weight)
@@ -88,9 +90,11 @@ static int put_costs(const struct report *r, const struct screen *s, const struc
 static int put_function_table(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
-		{"self", STYLE_BOLD, true, false, 0},	     {"total", STYLE_PLAIN, true, false, 0},
-		{"function", STYLE_PLAIN, false, false, 24}, {"module", STYLE_DIM, false, true, 12},
-		{"", STYLE_WARM, false, false, 0},
+		{"self", STYLE_BOLD, true, CUT_END, 0},
+		{"total", STYLE_PLAIN, true, CUT_END, 0},
+		{"function", STYLE_PLAIN, false, CUT_NAME, 24},
+		{"module", STYLE_DIM, false, CUT_FRONT, 12},
+		{"", STYLE_WARM, false, CUT_END, 0},
 	};
 
 	screen_put(s, STYLE_BOLD,
@@ -103,10 +107,10 @@ static int put_function_table(const struct report *r, const struct screen *s)
 static int put_python_functions(const struct report *r, const struct screen *s)
 {
 	static const struct column columns[] = {
-		{"self", STYLE_BOLD, true, false, 0},
-		{"total", STYLE_PLAIN, true, false, 0},
-		{"function", STYLE_PLAIN, false, false, 24},
-		{"", STYLE_WARM, false, false, 0},
+		{"self", STYLE_BOLD, true, CUT_END, 0},
+		{"total", STYLE_PLAIN, true, CUT_END, 0},
+		{"function", STYLE_PLAIN, false, CUT_NAME, 24},
+		{"", STYLE_WARM, false, CUT_END, 0},
 	};
 
 	screen_put(s, STYLE_BOLD, "Hottest functions of Python, with the C that they call\n");
@@ -152,13 +156,13 @@ static int put_process_groups(const struct report *r, const struct screen *s, en
 			      size_t usual)
 {
 	struct column columns[] = {
-		{"share", STYLE_BOLD, true, false, 0},
-		{"samples", STYLE_PLAIN, true, false, 0},
-		{weight_title(r), STYLE_PLAIN, true, false, 0},
-		{by == GROUP_THREAD ? "tid" : "pid", STYLE_PLAIN, true, false, 0},
-		{report_group_word(by), STYLE_PLAIN, false, false, 15},
-		{"process", STYLE_DIM, false, false, 10},
-		{"where", STYLE_DIM, false, true, 12},
+		{"share", STYLE_BOLD, true, CUT_END, 0},
+		{"samples", STYLE_PLAIN, true, CUT_END, 0},
+		{weight_title(r), STYLE_PLAIN, true, CUT_END, 0},
+		{by == GROUP_THREAD ? "tid" : "pid", STYLE_PLAIN, true, CUT_END, 0},
+		{report_group_word(by), STYLE_PLAIN, false, CUT_END, 15},
+		{"process", STYLE_DIM, false, CUT_END, 10},
+		{"where", STYLE_DIM, false, CUT_FRONT, 12},
 	};
 	bool thread = by == GROUP_THREAD;
 	struct table t = {.columns = columns, .column_count = thread ? 7 : 6};
@@ -189,12 +193,12 @@ static int put_place_groups(const struct report *r, const struct screen *s, enum
 			    size_t usual)
 {
 	struct column columns[] = {
-		{"share", STYLE_BOLD, true, false, 0},
-		{"samples", STYLE_PLAIN, true, false, 0},
-		{weight_title(r), STYLE_PLAIN, true, false, 0},
-		{"processes", STYLE_PLAIN, true, false, 0},
+		{"share", STYLE_BOLD, true, CUT_END, 0},
+		{"samples", STYLE_PLAIN, true, CUT_END, 0},
+		{weight_title(r), STYLE_PLAIN, true, CUT_END, 0},
+		{"processes", STYLE_PLAIN, true, CUT_END, 0},
 		{report_group_word(by), STYLE_PLAIN, false,
-		 by != GROUP_CONTAINER && by != GROUP_SERVICE, 20},
+		 by == GROUP_CONTAINER || by == GROUP_SERVICE ? CUT_END : CUT_FRONT, 20},
 	};
 	struct table t = {.columns = columns, .column_count = 5};
 	const struct groups *g = &r->groups[by];
@@ -606,10 +610,37 @@ static void report_show_account(const struct report *r, const struct screen *s)
 		screen_put_paragraph(s, "Lost", STYLE_PLAIN, text);
 }
 
-/* Return the text that explains why the report has no samples. */
-static const char *report_why_empty(const struct report *r)
+/*
+ * Explain by the time between two samples why nothing of what was asked for was sampled. Return
+ * buf.
+ */
+static const char *why_not_met(const struct report *r, char *buf, size_t size)
+{
+	const struct host *h = &r->profile->host;
+	uint64_t length = h->end > h->start ? h->end - h->start : 0;
+	bool clocked = !strcmp(r->event->unit, "ns");
+	char lasted[32], period[32];
+
+	if (!clocked && !r->losses.total.due)
+		return "no samples: none was due, the event did not happen";
+	if (!clocked || !length || length > MANY_PERIODS * r->event->period)
+		return r->sched ? "no samples: what was asked for did not run when samples were due"
+				: "no samples: what was asked for did not run when samples were "
+				  "due; 'skein record -e sched' shows what it waited for";
+	snprintf(buf, size,
+		 "no samples: the recording lasted %s, and a sample is due every %s on each CPU: "
+		 "'skein record -F 9999' samples more often",
+		 show_duration(length, lasted, sizeof(lasted)),
+		 show_duration(r->event->period, period, sizeof(period)));
+	return buf;
+}
+
+/* Return the text that explains why the report has no samples, in buf or static. */
+static const char *report_why_empty(const struct report *r, char *buf, size_t size)
 {
 	const struct account *a = &r->losses.total;
+	int64_t unexplained = r->losses.unexplained;
+	uint64_t lost = r->losses.due + (unexplained > 0 ? (uint64_t)unexplained : 0);
 
 	if (!r->event)
 		return "no samples: the trace has no event; its recorder ended before it "
@@ -618,15 +649,11 @@ static const char *report_why_empty(const struct report *r)
 		return "no samples: none passes the filters";
 	if (!r->profile->count.accounts)
 		return "no samples: the recorder was killed before it wrote any";
-	if (!a->due)
-		return "no samples: none was due, the event did not happen";
 	if (a->written)
 		return "no samples of programs: only idle CPUs were sampled (--idle shows them)";
-	if (a->filtered && a->filtered + a->idle + r->profile->count.accounts >= a->due)
-		return r->sched ? "no samples: what was asked for did not run"
-				: "no samples: what was asked for did not run; 'skein record -e "
-				  "sched' shows what it waited for";
-	if (a->idle + r->profile->count.accounts >= a->due)
+	if (!a->due || (a->filtered && a->filtered >= lost))
+		return why_not_met(r, buf, size);
+	if (a->idle >= lost)
 		return "no samples: every CPU was idle";
 	return "no samples: all that were due are lost, see below";
 }
@@ -682,12 +709,14 @@ static int report_put_body(const struct report *r, const struct screen *s)
 /* Show the samples, unless only the scheduler was requested or recorded. */
 static int report_put_sampled(const struct report *r, const struct screen *s)
 {
+	char why[256];
 	int ret;
 
 	if (r->options->sched || (!r->count && r->sched))
 		return 0;
 	if (!r->count) {
-		screen_put_paragraph(s, "Samples", STYLE_WARM, report_why_empty(r));
+		screen_put_paragraph(s, "Samples", STYLE_WARM,
+				     report_why_empty(r, why, sizeof(why)));
 		return 0;
 	}
 	fputc('\n', s->out);

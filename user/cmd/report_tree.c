@@ -14,6 +14,7 @@
 
 #define NUMBER_COLUMNS 18 /* total and self in front of every line */
 #define NAME_COLUMNS_MIN 24
+#define UNCUT_COLUMNS 16384 /* more than a name of 4 KiB and the lines before it take */
 
 /* A node to be printed. */
 struct tree_line {
@@ -66,8 +67,8 @@ static void print_tree_name(const struct tree_printer *p, const struct tree_node
 	char clean[4096], fitted[4096];
 	const char *module = symbol_module(&p->report->symbols, n->label);
 
-	text_clean(symbol_name(&p->report->symbols, n->label), clean, sizeof(clean));
-	text_fit(clean, room, false, fitted, sizeof(fitted));
+	screen_name(p->screen, symbol_name(&p->report->symbols, n->label), room, fitted,
+		    sizeof(fitted));
 	screen_put(p->screen, program ? STYLE_BOLD : STYLE_PLAIN, fitted);
 	room -= text_width(fitted);
 	if (symbol_is_inlined(&p->report->symbols, n->label) && room >= strlen(inlined)) {
@@ -85,7 +86,7 @@ static void print_tree_name(const struct tree_printer *p, const struct tree_node
 static int print_tree_line(struct tree_printer *p, const struct tree_line *l)
 {
 	const struct tree_node *n = &p->report->tree.nodes.items[l->node];
-	unsigned int width = p->screen->width - NUMBER_COLUMNS;
+	unsigned int width = p->screen->uncut ? UNCUT_COLUMNS : p->screen->width - NUMBER_COLUMNS;
 	bool program = n->parent == 0;
 	const char *branch = program || l->alone ? "" : l->last ? "└─ " : "├─ ";
 	char shown[4096];

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/name.h"
 #include "base/text.h"
 #include "cmd/table.h"
 
@@ -15,17 +16,25 @@
 #define LABEL_COLUMNS 11
 #define DEFAULT_WIDTH 80
 #define WIDTH_MIN 40
+/* Columns that a name of any length takes from a table that is not cut; longer ones stick out. */
+#define UNCUT_COLUMNS 60
 
-static unsigned int screen_terminal_width(FILE *out)
+/* Set the width from $COLUMNS, or from the terminal. What goes elsewhere is not cut. */
+static void screen_set_width(struct screen *s)
 {
 	struct winsize size;
 	const char *columns = getenv("COLUMNS");
 
-	if (columns && atoi(columns) >= WIDTH_MIN)
-		return atoi(columns);
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= WIDTH_MIN)
-		return size.ws_col;
-	return DEFAULT_WIDTH;
+	s->uncut = false;
+	if (columns && atoi(columns) >= WIDTH_MIN) {
+		s->width = (unsigned int)atoi(columns);
+		return;
+	}
+	s->width = DEFAULT_WIDTH;
+	if (ioctl(fileno(s->out), TIOCGWINSZ, &size) < 0)
+		s->uncut = !isatty(fileno(s->out));
+	else if (size.ws_col >= WIDTH_MIN)
+		s->width = size.ws_col;
 }
 
 const char *screen_color_word(unsigned int index)
@@ -44,7 +53,8 @@ int screen_open(struct screen *s, FILE *out, const char *mode)
 	if (mode && strcmp(mode, "auto") && strcmp(mode, "always") && strcmp(mode, "never"))
 		return -EINVAL;
 	s->out = out;
-	s->width = screen_terminal_width(out);
+	screen_set_width(s);
+	s->full_names = false;
 	s->color = mode && strcmp(mode, "auto") ? !strcmp(mode, "always") : terminal;
 	return 0;
 }
@@ -59,6 +69,19 @@ static void screen_style_off(const struct screen *s, const char *style)
 {
 	if (s->color && *style)
 		fputs("\033[0m", s->out);
+}
+
+char *screen_name(const struct screen *s, const char *name, unsigned int columns, char *buf,
+		  size_t size)
+{
+	char clean[CELL_BYTES], named[CELL_BYTES];
+
+	text_clean(name, clean, sizeof(clean));
+	if (s->full_names)
+		text_fit(clean, columns, false, buf, size);
+	else
+		name_fit(name_short(clean, named, sizeof(named)), columns, buf, size);
+	return buf;
 }
 
 void screen_put(const struct screen *s, const char *style, const char *text)
@@ -92,6 +115,21 @@ void table_cellf(struct table *t, const char *format, ...)
 	table_cell(t, text);
 }
 
+/* Give the cells of columns of names their short names. */
+static void shorten_names(struct table *t, const struct screen *s)
+{
+	for (size_t i = 0; i < t->cells.count; i++) {
+		char *cell = t->cells.items[i], name[CELL_BYTES];
+		size_t size = strlen(cell);
+
+		if (t->columns[i % t->column_count].cut != CUT_NAME || s->full_names)
+			continue;
+		name_short(cell, name, sizeof(name));
+		if (strlen(name) < size)
+			strcpy(cell, name);
+	}
+}
+
 /* Return the width of the widest cell of a column; 0 if all cells are empty. */
 static unsigned int natural_width(const struct table *t, unsigned int column)
 {
@@ -121,11 +159,13 @@ static unsigned int choose_column_widths(const struct table *t, const struct scr
 		widths[c] = natural_width(t, c);
 		if (!widths[c])
 			continue;
+		if (s->uncut && t->columns[c].least && widths[c] > UNCUT_COLUMNS)
+			widths[c] = UNCUT_COLUMNS;
 		widths[c] = title > widths[c] ? title : widths[c];
 		total += widths[c] + (total ? GAP : 0);
 		last = c;
 	}
-	while (total > s->width) {
+	while (total > s->width && !s->uncut) {
 		unsigned int most = TABLE_MAX_COLUMNS;
 
 		for (unsigned int c = 0; c < t->column_count; c++)
@@ -149,7 +189,11 @@ static void table_put_cell(const struct column *column, const struct screen *s, 
 
 	if (!width)
 		return;
-	text_fit(text, width, column->keep_tail, fitted, sizeof(fitted));
+	width = s->uncut && text_width(text) > width ? text_width(text) : width;
+	if (column->cut == CUT_NAME && !s->full_names)
+		name_fit(text, width, fitted, sizeof(fitted));
+	else
+		text_fit(text, width, column->cut == CUT_FRONT, fitted, sizeof(fitted));
 	taken = text_width(fitted);
 	if (column->right)
 		fprintf(s->out, "%*s", (int)(width - taken), "");
@@ -160,13 +204,14 @@ static void table_put_cell(const struct column *column, const struct screen *s, 
 		fprintf(s->out, "%*s", GAP + (column->right ? 0 : (int)(width - taken)), "");
 }
 
-static int table_print(const struct table *t, const struct screen *s)
+static int table_print(struct table *t, const struct screen *s)
 {
 	unsigned int widths[TABLE_MAX_COLUMNS];
 	unsigned int last;
 
 	if (t->error)
 		return t->error;
+	shorten_names(t, s);
 	last = choose_column_widths(t, s, widths);
 	for (unsigned int c = 0; c <= last; c++)
 		table_put_cell(&t->columns[c], s, widths[c], t->columns[c].title, c == last);
@@ -196,7 +241,10 @@ int table_finish(struct table *t, const struct screen *s, size_t shown, size_t a
 	return ret;
 }
 
-/* Cut a word that is wider than a line at its front, because such a word is usually a path. */
+/*
+ * On a terminal, a word that is wider than a line is cut at its front, because such a word is
+ * usually a path.
+ */
 void screen_put_wrapped(const struct screen *s, unsigned int indent, const char *style,
 			const char *text)
 {
@@ -208,7 +256,8 @@ void screen_put_wrapped(const struct screen *s, unsigned int indent, const char 
 		int size = (int)strcspn(text, " ");
 
 		snprintf(whole, sizeof(whole), "%.*s", size, text);
-		text_fit(whole, s->width - indent, true, word, sizeof(word));
+		text_fit(whole, s->uncut ? CELL_BYTES : s->width - indent, true, word,
+			 sizeof(word));
 		if (column > indent && column + 1 + text_width(word) > s->width) {
 			screen_style_off(s, style);
 			fprintf(s->out, "\n%*s", (int)indent, "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables and paragraphs for a terminal. A column is as wide as its widest cell, or narrower where
- * the terminal is too narrow.
+ * Tables and paragraphs. A column is as wide as its widest cell, or narrower where a terminal is
+ * too narrow.
  */
 #ifndef SKEIN_CMD_TABLE_H
 #define SKEIN_CMD_TABLE_H
@@ -9,13 +9,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "base/vector.h"
 
 /* Where and how text is printed. */
 struct screen {
 	FILE *out;
-	unsigned int width; /* columns */
+	unsigned int width; /* columns, into which text is filled and tables are laid out */
 	bool color;
+	bool uncut; /* not a terminal: no cell is cut, however wide the table becomes */
+	bool full_names; /* functions have their full names (base/name.h) */
 };
 
 /* Styles, as SGR parameters. */
@@ -32,14 +35,35 @@ struct screen {
 int screen_open(struct screen *s, FILE *out, const char *mode);
 /* Return these modes by index; NULL after the last. */
 const char *screen_color_word(unsigned int index);
+/* A row of a table of options. in is the type of the options, member a bool. */
+#define FULL_NAMES_OPTION(in, member) \
+	{.name = "full-names", .type = OPTION_FLAG, \
+	 .help = "Names of C++ and Rust in full. Usually return types and default template " \
+		 "arguments are left out, and where room is short also parameters and the middle " \
+		 "of a name. Exports and --json always have full names.", \
+	 .offset = offsetof(in, member)}
+
+/*
+ * Write the name of a function to buf, clean, short unless the screen has full names, and made to
+ * fit into columns. Return buf.
+ */
+char *screen_name(const struct screen *s, const char *name, unsigned int columns, char *buf,
+		  size_t size);
 /* Print text in a style, or plain if colours are off. */
 void screen_put(const struct screen *s, const char *style, const char *text);
+
+/* Where the text of a cell is cut that is too wide. */
+enum column_cut {
+	CUT_END,
+	CUT_FRONT, /* for paths */
+	CUT_NAME, /* names of functions: shortened as base/name.h does */
+};
 
 struct column {
 	const char *title;
 	const char *style;
 	bool right; /* align right, for numbers */
-	bool keep_tail; /* cut at the front, for paths */
+	enum column_cut cut;
 	unsigned int least; /* least width if the screen is too narrow; 0: cells are never cut */
 };
 

@@ -39,7 +39,7 @@ struct top_options {
 	struct targets targets;
 	uint64_t delay, window, iterations, rows, buffer;
 	const char *view, *sort, *unwind_cache;
-	bool batch, off_cpu;
+	bool batch, off_cpu, full_names;
 };
 
 #define MEMBER(m) offsetof(struct top_options, m)
@@ -107,6 +107,7 @@ static const struct option_spec top_options[] = {
 	 .values = sort_word,
 	 .help = "By self, total or name. Default: self.",
 	 .offset = MEMBER(sort)},
+	FULL_NAMES_OPTION(struct top_options, full_names),
 	{.name = "batch",
 	 .letter = 'b',
 	 .type = OPTION_FLAG,
@@ -416,7 +417,7 @@ static int top_report_end(struct top *t, int rc, const struct error *err, bool b
 static int run_top_capture(struct top *t)
 {
 	struct capture_options o = top_capture_options(t);
-	struct capture_summary summary = {.comm_matched = true};
+	struct capture_summary summary = {.comm_known = true};
 	struct source *source = NULL;
 	struct error err = {""};
 	int rc, priority = getpriority(PRIO_PROCESS, 0);
@@ -440,7 +441,7 @@ static int run_top_capture(struct top *t)
 	top_screen_close();
 	if (!rc)
 		capture_get_summary(source, &summary);
-	t->status = top_report_end(t, rc, &err, o.targets.comm && !summary.comm_matched);
+	t->status = top_report_end(t, rc, &err, o.targets.comm && !summary.comm_known);
 out:
 	source_free(source);
 	sink_free(t->recent);
@@ -493,6 +494,7 @@ static int prepare_top(struct top *t)
 	if (top_ui_begin(&t->ui, view, sort) < 0)
 		return log_error(1, "out of memory");
 	screen_open(&t->plain, stdout, NULL);
+	t->plain.full_names = t->ui.full_names = o->full_names;
 	return open_event_sources(t) < 0 ? log_error(1, "top: signals: %s", strerror(errno)) : 0;
 }
 

@@ -51,10 +51,11 @@ int top_batch(const struct screen *s, const struct top_ui *ui, const struct top_
 {
 	char numbers[64];
 	const struct column columns[] = {
-		{top_numbers(ui, NULL, false, numbers, sizeof(numbers)), STYLE_PLAIN, false, false,
-		 0},
-		{top_name_title(top_ui_level(ui)->view), STYLE_PLAIN, false, false, 20},
-		{"", STYLE_DIM, false, true, 8},
+		{top_numbers(ui, NULL, false, numbers, sizeof(numbers)), STYLE_PLAIN, false,
+		 CUT_END, 0},
+		{top_name_title(top_ui_level(ui)->view), STYLE_PLAIN, false,
+		 top_view_is_groups(top_ui_level(ui)->view) ? CUT_END : CUT_NAME, 20},
+		{"", STYLE_DIM, false, CUT_FRONT, 8},
 	};
 	struct table t = {.columns = columns, .column_count = 3};
 	int ret;

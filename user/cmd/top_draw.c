@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/table.h"
 #include "cmd/top_screen.h"
 
 #define NAME_LINES 4 /* largest number of lines for the full name of the row under the cursor */
@@ -219,16 +220,16 @@ static void fill_line(struct top_pen p)
 	write_text(&p, TOP_STYLE_PLAIN, blank);
 }
 
-/* Draw a row; return whether its name was cut. */
-static bool draw_row(const struct top_ui *ui, const struct top_row *row, unsigned int line,
+static void draw_row(const struct top_ui *ui, const struct top_row *row, unsigned int line,
 		     bool here)
 {
 	enum top_view view = top_ui_level(ui)->view;
 	enum top_cut cut = view == TOP_MODULES ? TOP_CUT_FRONT : TOP_CUT_MIDDLE;
-	unsigned int width = top_screen_columns(), module, room;
+	const struct screen names = {.full_names = ui->full_names};
+	unsigned int width = top_screen_columns(), module, room, name_room;
 	struct top_pen p = {line, 0, here};
-	char numbers[64];
-	bool was_cut;
+	char numbers[64], short_name[4096];
+	const char *name = row->name;
 
 	if (here)
 		fill_line(p);
@@ -238,13 +239,14 @@ static bool draw_row(const struct top_ui *ui, const struct top_row *row, unsigne
 		draw_branch(&p, row);
 	room = width > p.column ? width - p.column : 0;
 	module = module_columns(ui, room);
-	was_cut = top_screen_put(&p, row_style(row), row->name, module ? room - module - 2 : room,
-				 cut);
+	name_room = module ? room - module - 2 : room;
+	if (!row->group && !ui->full_names)
+		name = screen_name(&names, name, name_room, short_name, sizeof(short_name));
+	top_screen_put(&p, row_style(row), name, name_room, cut);
 	p.column = width - module;
 	if (module)
 		top_screen_put(&p, TOP_STYLE_DIM, row_module_text(view, row), module,
 			       TOP_CUT_FRONT);
-	return was_cut || !room;
 }
 
 static void draw_columns(const struct top_ui *ui, unsigned int line)

@@ -32,6 +32,7 @@ struct top_ui {
 	bool reverse;
 	bool paused; /* the shown window stays while sampling continues */
 	bool help;
+	bool full_names; /* of functions (base/name.h) */
 	bool typing; /* a filter is being typed */
 	/* the typed text is no valid regular expression yet; the last valid filter stays */
 	bool bad_pattern;

@@ -20,6 +20,7 @@
 #include "analyze/groups.h"
 #include "analyze/runtimes.h"
 #include "analyze/tree.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "export/export.h"
 #include "export/html_columns.h"
@@ -625,6 +626,23 @@ static void html_write_lines(struct html_page *p, struct html_side *side)
 	json_array_end(&p->json);
 }
 
+/*
+ * Write for each label the number of its short name: the page draws that, and shows, finds and
+ * compares full names.
+ */
+static void html_write_short_names(struct html_page *p, const struct html_side *side)
+{
+	json_key(&p->json, "shortNames");
+	json_array(&p->json);
+	for (size_t i = 0; i < side->labels.count; i++) {
+		char name[4096];
+
+		html_put_string(p, name_short(symbol_name(&side->symbols, side->labels.items[i]),
+					      name, sizeof(name)));
+	}
+	json_array_end(&p->json);
+}
+
 /* Write the nodes except the root. The parent of a node is written as node number less parent. */
 static void html_write_nodes(struct html_page *p, const struct html_side *side)
 {
@@ -695,6 +713,7 @@ static void html_write_side(struct html_page *p, const struct profile *profile, 
 		html_write_threads(p, profile);
 		html_write_labels(p, &side);
 		html_write_lines(p, &side);
+		html_write_short_names(p, &side);
 		html_write_nodes(p, &side);
 		html_write_sums(p, &side);
 		json_object_end(&p->json);

@@ -173,7 +173,7 @@ static void put_hex(FILE *out, const unsigned char *bytes, int size)
 		fprintf(out, "%02x", bytes[i]);
 }
 
-/* Quote a CSV field as in https://www.rfc-editor.org/rfc/rfc4180. */
+/* Quote a CSV field as https://www.rfc-editor.org/rfc/rfc4180 does. */
 static void csv_text(FILE *out, const char *text, size_t size)
 {
 	bool quote = false;
@@ -193,7 +193,30 @@ static void csv_text(FILE *out, const char *text, size_t size)
 	fputc('"', out);
 }
 
-static void csv_cell(FILE *out, sqlite3_stmt *stmt, int column)
+/*
+ * A field of TSV cannot be quoted: write a tab, an end of line and a backslash as \t, \n, \r and
+ * \\, as the text format of PostgreSQL's COPY does.
+ */
+static void tsv_text(FILE *out, const char *text, size_t size)
+{
+	static const char special[] = "\t\n\r\\", letters[] = "tnr\\";
+
+	for (size_t i = 0; i < size; i++) {
+		const char *found = text[i] ? strchr(special, text[i]) : NULL;
+
+		if (found)
+			fputc('\\', out);
+		fputc(found ? letters[found - special] : text[i], out);
+	}
+}
+
+/* A format of one line for each row. */
+struct line_format {
+	char separator;
+	void (*put)(FILE *out, const char *text, size_t size);
+};
+
+static void line_cell(const struct line_format *f, FILE *out, sqlite3_stmt *stmt, int column)
 {
 	const void *data;
 
@@ -204,23 +227,24 @@ static void csv_cell(FILE *out, sqlite3_stmt *stmt, int column)
 	}
 	data = sqlite3_column_text(stmt, column);
 	if (data)
-		csv_text(out, data, (size_t)sqlite3_column_bytes(stmt, column));
+		f->put(out, data, (size_t)sqlite3_column_bytes(stmt, column));
 }
 
-static int print_csv(sqlite3_stmt *stmt, FILE *out, int *rc)
+/* Lines end as every tool of this system expects, although RFC 4180 ends those of CSV with \r\n. */
+static int print_lines(const struct line_format *f, sqlite3_stmt *stmt, FILE *out, int *rc)
 {
 	int columns = sqlite3_column_count(stmt);
 
 	for (int i = 0; i < columns; i++) {
 		const char *name = sqlite3_column_name(stmt, i);
 
-		csv_text(out, name, strlen(name));
-		fputs(i + 1 == columns ? "\r\n" : ",", out);
+		f->put(out, name, strlen(name));
+		fputc(i + 1 == columns ? '\n' : f->separator, out);
 	}
 	while ((*rc = sqlite3_step(stmt)) == SQLITE_ROW && !ferror(out)) {
 		for (int i = 0; i < columns; i++) {
-			csv_cell(out, stmt, i);
-			fputs(i + 1 == columns ? "\r\n" : ",", out);
+			line_cell(f, out, stmt, i);
+			fputc(i + 1 == columns ? '\n' : f->separator, out);
 		}
 	}
 	return 0;
@@ -286,11 +310,13 @@ static int print_json(sqlite3_stmt *stmt, FILE *out, int *rc)
 
 int rows_print(sqlite3_stmt *stmt, enum query_format format, FILE *out, struct error *err)
 {
+	static const struct line_format csv = {',', csv_text}, tsv = {'\t', tsv_text};
 	int rc = SQLITE_DONE, ret;
 
 	switch (format) {
 	case QUERY_CSV:
-		ret = print_csv(stmt, out, &rc);
+	case QUERY_TSV:
+		ret = print_lines(format == QUERY_CSV ? &csv : &tsv, stmt, out, &rc);
 		break;
 	case QUERY_JSON:
 		ret = print_json(stmt, out, &rc);

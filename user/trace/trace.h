@@ -102,12 +102,12 @@ uint64_t trace_left_out(const struct trace *t);
  */
 int trace_count(struct trace *t, enum record_kind kind, uint64_t *out, struct error *err);
 
-enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
+enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_TSV, QUERY_JSON };
 
 /*
  * Run one or more read-only SQL statements and print their rows; streams appear as tables. Text is
- * cleaned for terminals unless the format is JSON or CSV. Return 0 or a negative errno: -EPERM if a
- * statement would write, -EBADMSG if rows are missing because of damage.
+ * cleaned for terminals unless the format is JSON, CSV or TSV. Return 0 or a negative errno: -EPERM
+ * if a statement would write, -EBADMSG if rows are missing because of damage.
  */
 int trace_query(struct trace *t, const char *sql, enum query_format format, FILE *out,
 		struct error *err);

@@ -315,7 +315,7 @@ class Graph {
 		if (!view.folded[node])
 			return this.write(this.nameOf(node), view.label[node], x, y, room);
 		const names = Array.from({ length: view.folded[node] },
-			(_, i) => labels.name[view.label[node + i]]);
+			(_, i) => labels.short[view.label[node + i]]);
 		const whole = FOLD + names.join(" › ").slice(0, DRAWN);
 		const ends = `${FOLD}${names[0]} › … › ${names.at(-1)}`.slice(0, DRAWN);
 
@@ -332,7 +332,7 @@ class Graph {
 	nameOf(node) {
 		const label = this.view.label[node];
 
-		return label < 0 ? "all" : this.labels.name[label];
+		return label < 0 ? "all" : this.labels.short[label];
 	}
 
 	/* Write a name, cut to the available room. maxWidth enforces the room for any font. */

@@ -49,6 +49,7 @@ class Labels {
 		this.module = [];
 		this.kind = [];
 		this.file = [];
+		this.short = []; // names as they are drawn
 		this.line = [];
 		this.ran = []; // by label: lines at which its frames stood, the most frequent first
 		this.numbers = new Map();
@@ -65,6 +66,7 @@ class Labels {
 			this.module.push(module && visible(module));
 			this.kind.push(kind);
 			this.file.push(file && visible(file));
+			this.short.push(this.name[number]);
 			this.line.push(line);
 		}
 		return number;
@@ -96,7 +98,7 @@ class Labels {
 	}
 }
 
-function readLabels(raw, strings, labels) {
+function readLabels(raw, shortNames, strings, labels) {
 	const numbers = new Int32Array(raw.length / 5);
 
 	for (let i = 0; i < numbers.length; i++) {
@@ -104,6 +106,7 @@ function readLabels(raw, strings, labels) {
 
 		numbers[i] = labels.number(strings[name], strings[module],
 			kind > KIND.mark ? 0 : kind, strings[file], line);
+		labels.short[numbers[i]] = visible(strings[shortNames[i]]);
 	}
 	return numbers;
 }
@@ -261,7 +264,7 @@ function readSide(raw, strings, labels) {
 	const events = readEvents(raw, strings);
 	const told = raw.events.map(({ name, period }) => ({ period,
 		place: events.findIndex((event) => event.name === visible(strings[name])) }));
-	const numbers = readLabels(raw.labels, strings, labels);
+	const numbers = readLabels(raw.labels, raw.shortNames, strings, labels);
 	const { parent, label } = readNodes(raw.nodes, numbers);
 
 	readLines(raw.lines ?? [], strings, numbers, labels);
