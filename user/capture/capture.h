@@ -49,6 +49,13 @@ struct capture_targets {
 	bool pod; /* only the recorder's own pod; excludes cgroup */
 };
 
+/* The command that is recorded, for the trace. */
+struct capture_command {
+	const char *program; /* name of its file; NULL: there is no command */
+	unsigned int arguments; /* their number */
+	const char *line; /* program and arguments; NULL if they are not to be stored */
+};
+
 /* Sizes of buffers and tables, in bytes. */
 struct capture_memory {
 	uint64_t buffer; /* per sample ring; 0 means by the frequency */
@@ -93,6 +100,7 @@ struct capture_options {
 	uint64_t frequency; /* Hz; 0 means that period is given */
 	uint64_t period; /* in the event's unit; 0 means that frequency is given */
 	struct capture_targets targets;
+	struct capture_command command;
 	bool user_only, kernel_only; /* record only this part of the stacks */
 	bool idle; /* record the idle threads, too */
 	struct capture_memory memory;
