@@ -60,7 +60,8 @@ static void show_command(const struct profile *p, const char *program, char *buf
 
 char *profile_subject(const struct profile *p, char buf[static SUBJECT_SIZE])
 {
-	const char *tids = subject_info(p, "option.tids"), *group = subject_info(p, "option.cgroup");
+	const char *tids = subject_info(p, "option.tids"),
+		   *group = subject_info(p, "option.cgroup");
 	const char *command = subject_info(p, INFO_COMMAND);
 	const char *comm = subject_info(p, "option.comm"), *pids = subject_info(p, "option.pids");
 
