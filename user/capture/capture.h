@@ -32,6 +32,13 @@ struct capture_progress {
 	bool finishing; /* sampling has stopped; tables and names are still awaited */
 };
 
+/* The command that is recorded, for the trace. */
+struct capture_command {
+	const char *program; /* name of its file; NULL: there is no command */
+	unsigned int arguments; /* their number */
+	const char *line; /* program and arguments; NULL if they are not to be stored */
+};
+
 /* Which threads are recorded. */
 struct capture_targets {
 	const char *cpus; /* list such as 0,2-3; NULL means all */
@@ -47,13 +54,7 @@ struct capture_targets {
 	/* in a pid namespace of its own, also processes outside of it; no effect elsewhere */
 	bool whole_host;
 	bool pod; /* only the recorder's own pod; excludes cgroup */
-};
-
-/* The command that is recorded, for the trace. */
-struct capture_command {
-	const char *program; /* name of its file; NULL: there is no command */
-	unsigned int arguments; /* their number */
-	const char *line; /* program and arguments; NULL if they are not to be stored */
+	struct capture_command launched;
 };
 
 /* Sizes of buffers and tables, in bytes. */
@@ -100,7 +101,6 @@ struct capture_options {
 	uint64_t frequency; /* Hz; 0 means that period is given */
 	uint64_t period; /* in the event's unit; 0 means that frequency is given */
 	struct capture_targets targets;
-	struct capture_command command;
 	bool user_only, kernel_only; /* record only this part of the stacks */
 	bool idle; /* record the idle threads, too */
 	struct capture_memory memory;
@@ -150,6 +150,12 @@ struct capture_unnamed {
 	char mangled_in[256];
 };
 
+/* What the glob for names of threads and processes matched. */
+struct capture_comm {
+	bool known; /* the name of a thread or process that exists */
+	bool matched; /* and such a thread was recorded */
+};
+
 /* Summary of a capture, in addition to the contents of its records. */
 struct capture_summary {
 	bool sampled, scheduled; /* whether samples, and switches, were recorded */
@@ -171,8 +177,7 @@ struct capture_summary {
 	struct inlines_summary inlines;
 	uint64_t opener_restarts;
 	uint64_t files_refused; /* not opened for lack of descriptors: RLIMIT_NOFILE */
-	bool comm_known; /* the glob matched the name of a thread or process that exists */
-	bool comm_matched; /* and such a thread was recorded */
+	struct capture_comm comm;
 	/*
 	 * files that were not looked at, by user, most files first; an empty what ends the list if
 	 * it is not full

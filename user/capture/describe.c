@@ -119,7 +119,7 @@ int describe_options(struct sink *sink, uint64_t host, const struct capture_opti
 	snprintf(buffer, sizeof(buffer), "%llu", (unsigned long long)o->memory.buffer);
 	ret = describe_value(&d, "skein.version", SKEIN_VERSION, err);
 	if (!ret)
-		ret = describe_command(&d, &o->command, err);
+		ret = describe_command(&d, &o->targets.launched, err);
 	if (!ret)
 		ret = describe_value(&d, "option.cpus", o->targets.cpus, err);
 	if (!ret)

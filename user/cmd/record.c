@@ -541,7 +541,7 @@ static struct capture_options record_capture_options(struct recording *r)
 		.event = o->events.event,
 		.period = o->period,
 		.targets.command = o->targets.all ? 0 : (uint32_t)r->launch.pid,
-		.command = {r->launch.program, r->launch.arguments, r->line},
+		.targets.launched = {r->launch.program, r->launch.arguments, r->line},
 		.idle = o->idle,
 		.memory = {.buffer = o->memory.buffer,
 			   .switch_buffer = o->memory.switch_buffer,
@@ -719,7 +719,7 @@ static int record_trace(struct recording *r)
 				     r->options.verbose);
 	if (summary.elapsed)
 		record_summary_warn_empty(&summary, r->options.targets.comm, r->launch.pid);
-	if (!status && r->options.targets.comm && !summary.comm_known)
+	if (!status && r->options.targets.comm && !summary.comm.known)
 		status = log_error(1, "record: no running thread or process was called '%s'",
 				   r->options.targets.comm);
 	if (!status && r->spool)

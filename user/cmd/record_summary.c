@@ -380,7 +380,7 @@ void record_summary_warn_empty(const struct capture_summary *s, const char *comm
 	char elapsed[32];
 
 	show_duration(s->elapsed, elapsed, sizeof(elapsed));
-	if (comm && s->comm_known && !s->comm_matched)
+	if (comm && s->comm.known && !s->comm.matched)
 		log_warn("there are threads called '%s', but none of them ran in these %s; 'skein "
 			 "record -e sched' shows what they waited for",
 			 comm, elapsed);

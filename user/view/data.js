@@ -256,7 +256,8 @@ function readSide(raw, strings, labels) {
 	const { parent, label } = readNodes(raw.nodes,
 		readLabels(raw.labels, raw.shortNames, strings, labels));
 
-	return { subject: visible(strings[raw.subject]), host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
+	return { subject: visible(strings[raw.subject]),
+		host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
 		threads: readThreads(raw, strings), parent, label, sums: readSums(raw.sums, told) };
 }
 

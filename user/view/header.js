@@ -127,7 +127,8 @@ function showHead(data, view) {
 		return element("div", { class: "facts" }, ...(data.before ? [name] : []), ...facts);
 	});
 
-	byId("title").textContent = where && !data.before ? `${what} ${subject ? "on" : "of"} ${where}` : what;
+	byId("title").textContent = where && !data.before
+		? `${what} ${subject ? "on" : "of"} ${where}` : what;
 	document.title = [what, where, "skein"].filter(Boolean).join(" · ");
 	byId("facts").replaceChildren(...rows);
 }
