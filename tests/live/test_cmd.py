@@ -75,6 +75,22 @@ class Commands(live.LiveTest):
         self.assertRegex(told, r"samples due = [\d,]+ written")
         self.assertRegex(told, r"recorder: .* of CPU")
 
+    def test_a_recording_knows_what_it_is_of(self):
+        secret = [workload("loop"), 0.3, "secret-word"]
+        self.skein("record", "-o", "x.skein", "--", *secret)
+        title = "loop (2 arguments) on "
+        self.assertIn(title, self.skein("report", "x.skein").stdout.decode())
+        self.assertIn(title, self.skein("export", "x.skein", "-f", "svg").stdout.decode())
+        self.assertIn('"loop (2 arguments)"',
+                      self.skein("export", "x.skein", "-f", "html").stdout.decode())
+        self.assertNotIn(b"secret-word", (self.tmp / "x.skein").read_bytes())
+        self.skein("record", "--store-arguments", "-o", "x.skein", "--", *secret)
+        self.assertIn("secret-word on ", self.skein("report", "x.skein").stdout.decode())
+        loop = self.start(workload("loop"), 100)
+        self.skein("record", "-F", 499, "-d", 0.5, "-p", loop.pid, "-o", "x.skein")
+        self.assertIn(f"loop (pid {loop.pid}) on ",
+                      self.skein("report", "x.skein").stdout.decode())
+
     def test_what_did_not_run(self):
         done = self.skein("record", "-d", 0.3, "--comm", "kthreadd", "-o", "x.skein")
         if b"of them ran" not in done.stderr: # it may have started a thread in that time

@@ -32,6 +32,13 @@ struct capture_progress {
 	bool finishing; /* sampling has stopped; tables and names are still awaited */
 };
 
+/* The command that is recorded, for the trace. */
+struct capture_command {
+	const char *program; /* name of its file; NULL: there is no command */
+	unsigned int arguments; /* their number */
+	const char *line; /* program and arguments; NULL if they are not to be stored */
+};
+
 /* Which threads are recorded. */
 struct capture_targets {
 	const char *cpus; /* list such as 0,2-3; NULL means all */
@@ -47,6 +54,7 @@ struct capture_targets {
 	/* in a pid namespace of its own, also processes outside of it; no effect elsewhere */
 	bool whole_host;
 	bool pod; /* only the recorder's own pod; excludes cgroup */
+	struct capture_command launched;
 };
 
 /* Sizes of buffers and tables, in bytes. */
@@ -147,6 +155,12 @@ struct capture_unnamed {
 	char mangled_in[256];
 };
 
+/* What the glob for names of threads and processes matched. */
+struct capture_comm {
+	bool known; /* the name of a thread or process that exists */
+	bool matched; /* and such a thread was recorded */
+};
+
 /* Summary of a capture, in addition to the contents of its records. */
 struct capture_summary {
 	bool sampled, scheduled; /* whether samples, and switches, were recorded */
@@ -168,8 +182,7 @@ struct capture_summary {
 	struct inlines_summary inlines;
 	uint64_t opener_restarts;
 	uint64_t files_refused; /* not opened for lack of descriptors: RLIMIT_NOFILE */
-	bool comm_known; /* the glob matched the name of a thread or process that exists */
-	bool comm_matched; /* and such a thread was recorded */
+	struct capture_comm comm;
 	/*
 	 * files that were not looked at, by user, most files first; an empty what ends the list if
 	 * it is not full

@@ -91,6 +91,24 @@ static int describe_numbers(struct described *d, const char *key, const uint32_t
 	return describe_value(d, key, text, err);
 }
 
+/*
+ * Describe the command, for the titles of its recording: keys of analyze/subject.h, which this room
+ * does not include.
+ */
+static int describe_command(struct described *d, const struct capture_command *c, struct error *err)
+{
+	char count[16];
+	int ret;
+
+	if (!c->program)
+		return 0;
+	snprintf(count, sizeof(count), "%u", c->arguments);
+	ret = describe_value(d, "command.program", c->program, err);
+	if (!ret)
+		ret = describe_value(d, "command.arguments", count, err);
+	return ret ? ret : describe_value(d, "command.line", c->line, err);
+}
+
 int describe_options(struct sink *sink, uint64_t host, const struct capture_options *o,
 		     struct error *err)
 {
@@ -100,6 +118,8 @@ int describe_options(struct sink *sink, uint64_t host, const struct capture_opti
 
 	snprintf(buffer, sizeof(buffer), "%llu", (unsigned long long)o->memory.buffer);
 	ret = describe_value(&d, "skein.version", SKEIN_VERSION, err);
+	if (!ret)
+		ret = describe_command(&d, &o->targets.launched, err);
 	if (!ret)
 		ret = describe_value(&d, "option.cpus", o->targets.cpus, err);
 	if (!ret)

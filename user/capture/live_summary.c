@@ -75,8 +75,8 @@ void live_fill_summary(struct live *l)
 	tables_get_summary(l->walkers.tables, &s->unwind);
 	if (l->stacks.saver)
 		saver_get_counts(l->stacks.saver, &s->saved.bad, &s->saved.kept);
-	s->comm_known = process_table_comm_known(l->processes);
-	s->comm_matched = process_table_comm_matched(l->processes);
+	s->comm.known = process_table_comm_known(l->processes);
+	s->comm.matched = process_table_comm_matched(l->processes);
 	add_refusals(l, s);
 }
 

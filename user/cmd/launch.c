@@ -90,8 +90,25 @@ int launch_command(struct launch *out, char **argv, struct error *err)
 		run_command_child(fds[0], argv);
 	}
 	close(fds[0]);
-	*out = (struct launch){.pid = pid, .release_fd = fds[1]};
+	*out = (struct launch){.pid = pid, .release_fd = fds[1], .program = basename(argv[0])};
+	while (argv[out->arguments + 1])
+		out->arguments++;
 	return 0;
+}
+
+char *launch_line(char **argv)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	for (char **word = argv; out && *word; word++)
+		fprintf(out, "%s%s", word == argv ? "" : " ", *word);
+	if (out && fclose(out) == EOF) {
+		free(line);
+		line = NULL;
+	}
+	return line;
 }
 
 static void set_exit_status(struct launch *l, int status)

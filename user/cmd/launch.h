@@ -14,7 +14,12 @@ struct launch {
 	bool ended;
 	/* exit status as in a shell: 128 + signal number if killed; valid once ended is set */
 	int status;
+	const char *program; /* name of its file, in argv of launch_command() */
+	unsigned int arguments; /* number of them */
 };
+
+/* Return the program and its arguments with blanks between them; the caller frees it. */
+char *launch_line(char **argv);
 
 /*
  * Check whether the program can be found and executed, with the search of execvp(3). Return 0,

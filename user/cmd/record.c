@@ -48,7 +48,7 @@ struct record_options {
 	uint64_t period, duration, keep, max_size;
 	uint64_t wait_names; /* ns, or WAIT_DEFAULT */
 	bool inlines;
-	bool idle, quiet, verbose, stacks;
+	bool idle, quiet, verbose, stacks, arguments;
 };
 
 static int set_duration(void *options, const char *value, struct error *err)
@@ -225,6 +225,10 @@ static const struct option_spec record_options[] = {
 		 "programs' memory, those words that walking their stacks has read, so DIR is "
 		 "made for your eyes only. Sampling costs more meanwhile.",
 	 .offset = MEMBER(save_stacks)},
+	{.name = "store-arguments",
+	 .type = OPTION_FLAG,
+	 .help = "Store the arguments of COMMAND, not only its name and their number.",
+	 .offset = MEMBER(arguments)},
 	{.name = "quiet",
 	 .letter = 'q',
 	 .type = OPTION_FLAG,
@@ -281,6 +285,7 @@ const struct command record_command = {
 struct recording {
 	struct record_options options;
 	struct launch launch;
+	char *line; /* of the command, if it is stored; else NULL */
 	const struct export_format *format; /* NULL to keep the trace */
 	char *spool; /* private directory of a trace for an export or stdout; else NULL */
 	char *trace; /* path */
@@ -536,6 +541,7 @@ static struct capture_options record_capture_options(struct recording *r)
 		.event = o->events.event,
 		.period = o->period,
 		.targets.command = o->targets.all ? 0 : (uint32_t)r->launch.pid,
+		.targets.launched = {r->launch.program, r->launch.arguments, r->line},
 		.idle = o->idle,
 		.memory = {.buffer = o->memory.buffer,
 			   .switch_buffer = o->memory.switch_buffer,
@@ -713,7 +719,7 @@ static int record_trace(struct recording *r)
 				     r->options.verbose);
 	if (summary.elapsed)
 		record_summary_warn_empty(&summary, r->options.targets.comm, r->launch.pid);
-	if (!status && r->options.targets.comm && !summary.comm_known)
+	if (!status && r->options.targets.comm && !summary.comm.known)
 		status = log_error(1, "record: no running thread or process was called '%s'",
 				   r->options.targets.comm);
 	if (!status && r->spool)
@@ -734,6 +740,7 @@ static int prepare_command(struct recording *r, char **argv)
 				 strerror(-ret));
 	if (launch_command(&r->launch, argv, &err) < 0)
 		return log_failure(1, &err);
+	r->line = r->options.arguments ? launch_line(argv) : NULL;
 	if (!r->options.targets.all &&
 	    vector_push(&r->options.targets.pids, (uint32_t)r->launch.pid) < 0)
 		return log_error(1, "out of memory");
@@ -780,6 +787,7 @@ static int record_main(int argc, char **argv)
 	}
 out:
 	targets_free(&r.options.targets);
+	free(r.line);
 	free(r.spool);
 	free(r.trace);
 	if (r.signals >= 0)

@@ -160,13 +160,12 @@ static void summary_show_inlines(const struct capture_summary *s, bool all)
 	if (!s->inlined)
 		return;
 	if (all)
-		log_info(
-			"inlined functions: %s addresses looked up, %s found; %s files with debugging "
-			"information, %s without",
-			show_count(i->requested, requested, sizeof(requested)),
-			show_count(i->found, found, sizeof(found)),
-			show_count(i->files, files, sizeof(files)),
-			show_count(i->bare, bare, sizeof(bare)));
+		log_info("inlined functions: %s addresses looked up, %s found; %s files with "
+			 "debugging information, %s without",
+			 show_count(i->requested, requested, sizeof(requested)),
+			 show_count(i->found, found, sizeof(found)),
+			 show_count(i->files, files, sizeof(files)),
+			 show_count(i->bare, bare, sizeof(bare)));
 	for (uint64_t n = 0; n < i->refused && n < INLINES_REFUSALS_MAX; n++)
 		summary_show_refusal(&i->refusals[n]);
 	if (i->refused > INLINES_REFUSALS_MAX)
@@ -384,7 +383,7 @@ void record_summary_warn_empty(const struct capture_summary *s, const char *comm
 	char elapsed[32];
 
 	show_duration(s->elapsed, elapsed, sizeof(elapsed));
-	if (comm && s->comm_known && !s->comm_matched)
+	if (comm && s->comm.known && !s->comm.matched)
 		log_warn("there are threads called '%s', but none of them ran in these %s; 'skein "
 			 "record -e sched' shows what they waited for",
 			 comm, elapsed);

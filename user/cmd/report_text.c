@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/subject.h"
 #include "base/outfile.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -225,16 +226,17 @@ static void report_put_machine(const struct report *r, const struct screen *s)
 	const struct host *h = &r->profile->host;
 	time_t start = (time_t)((int64_t)(h->start + h->realtime_offset) / 1000000000);
 	bool ended = h->end > h->start;
-	char when[64] = "", text[1024], length[64] = "";
+	char when[64] = "", text[1024], length[64] = "", of[SUBJECT_SIZE];
 	struct tm tm;
 
 	if (localtime_r(&start, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	if (ended)
 		show_duration(h->end - h->start, length, sizeof(length));
-	snprintf(text, sizeof(text), "%s, Linux %s %s, %" PRIu64 " CPU%s, %s%s%s",
-		 *h->hostname ? h->hostname : "unknown host", h->kernel, h->arch, h->cpus,
-		 h->cpus == 1 ? "" : "s", when, ended ? ", " : "", length);
+	profile_subject(r->profile, of);
+	snprintf(text, sizeof(text), "%s%s%s, Linux %s %s, %" PRIu64 " CPU%s, %s%s%s", of,
+		 *of ? " on " : "", *h->hostname ? h->hostname : "unknown host", h->kernel, h->arch,
+		 h->cpus, h->cpus == 1 ? "" : "s", when, ended ? ", " : "", length);
 	screen_put_paragraph(s, "Recorded", STYLE_PLAIN, text);
 	if (!h->end)
 		screen_put_paragraph(

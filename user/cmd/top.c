@@ -417,7 +417,7 @@ static int top_report_end(struct top *t, int rc, const struct error *err, bool b
 static int run_top_capture(struct top *t)
 {
 	struct capture_options o = top_capture_options(t);
-	struct capture_summary summary = {.comm_known = true};
+	struct capture_summary summary = {.comm.known = true};
 	struct source *source = NULL;
 	struct error err = {""};
 	int rc, priority = getpriority(PRIO_PROCESS, 0);
@@ -441,7 +441,7 @@ static int run_top_capture(struct top *t)
 	top_screen_close();
 	if (!rc)
 		capture_get_summary(source, &summary);
-	t->status = top_report_end(t, rc, &err, o.targets.comm && !summary.comm_known);
+	t->status = top_report_end(t, rc, &err, o.targets.comm && !summary.comm.known);
 out:
 	source_free(source);
 	sink_free(t->recent);

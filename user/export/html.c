@@ -19,6 +19,7 @@
 #include "analyze/functions.h"
 #include "analyze/groups.h"
 #include "analyze/runtimes.h"
+#include "analyze/subject.h"
 #include "analyze/tree.h"
 #include "base/name.h"
 #include "base/text.h"
@@ -698,6 +699,15 @@ static void html_write_sums(struct html_page *p, const struct html_side *side)
 	json_object_end(&p->json);
 }
 
+/* Write the number of the text that says what was recorded. */
+static void html_write_subject(struct html_page *p, const struct profile *profile)
+{
+	char subject[SUBJECT_SIZE];
+
+	json_key(&p->json, "subject");
+	html_put_string(p, profile_subject(profile, subject));
+}
+
 static void html_write_side(struct html_page *p, const struct profile *profile, bool common)
 {
 	struct html_side side = {0};
@@ -707,6 +717,7 @@ static void html_write_side(struct html_page *p, const struct profile *profile, 
 		json_object(&p->json);
 		html_write_host(p, profile);
 		html_write_infos(p, profile);
+		html_write_subject(p, profile);
 		html_write_events(p, profile);
 		html_write_losses(p, profile, 0);
 		html_write_processes(p, profile);

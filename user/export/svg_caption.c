@@ -6,6 +6,7 @@
 
 #include "analyze/broken.h"
 #include "analyze/groups.h"
+#include "analyze/subject.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "export/roots.h"
@@ -16,14 +17,15 @@ void svg_show_host(const struct profile *p, char buf[static SVG_LINE])
 {
 	const struct host *h = &p->host;
 	time_t start = (time_t)((int64_t)(h->start + h->realtime_offset) / 1000000000);
-	char when[64] = "";
+	char when[64] = "", of[SUBJECT_SIZE];
 	struct tm tm;
 
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S UTC", &tm);
-	snprintf(buf, SVG_LINE, "%.128s%s, Linux %.64s %.32s, %" PRIu64 " CPU%s",
-		 *h->hostname ? h->hostname : "unknown host", when, h->kernel, h->arch, h->cpus,
-		 h->cpus == 1 ? "" : "s");
+	profile_subject(p, of);
+	snprintf(buf, SVG_LINE, "%.128s%s%.128s%s, Linux %.64s %.32s, %" PRIu64 " CPU%s", of,
+		 *of ? " on " : "", *h->hostname ? h->hostname : "unknown host", when, h->kernel,
+		 h->arch, h->cpus, h->cpus == 1 ? "" : "s");
 }
 
 /*

@@ -269,7 +269,8 @@ function readSide(raw, strings, labels) {
 
 	readLines(raw.lines ?? [], strings, numbers, labels);
 
-	return { host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
+	return { subject: visible(strings[raw.subject]),
+		host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
 		threads: readThreads(raw, strings), parent, label, sums: readSums(raw.sums, told) };
 }
 

@@ -144,7 +144,8 @@ function emptyParts({ now: { infos, events, host }, from, to }) {
 const ownEvent = (side, event) => event && side.events.find(({ name }) => name === event.name);
 
 function showHead(data, view) {
-	const where = hostsOf(data.now.host), what = data.before ? "What changed" : "Flame graph";
+	const where = hostsOf(data.now.host), { subject } = data.now;
+	const what = data.before ? "What changed" : subject || "Flame graph";
 	const rows = data.sides.map((side, which) => {
 		const of = (column) => view.whole[2 * which + column] ?? 0;
 		const waited = view.classes.reduce((sum, _, i) => sum + view.whole[WAITS + i], 0);
@@ -156,7 +157,8 @@ function showHead(data, view) {
 		return element("div", { class: "facts" }, ...(data.before ? [name] : []), ...facts);
 	});
 
-	byId("title").textContent = where && !data.before ? `${what} of ${where}` : what;
+	byId("title").textContent = where && !data.before
+		? `${what} ${subject ? "on" : "of"} ${where}` : what;
 	document.title = [what, where, "skein"].filter(Boolean).join(" · ");
 	byId("facts").replaceChildren(...rows);
 }
