@@ -18,6 +18,7 @@
 
 #define REMOTE_BLOCK 1024 /* bytes; a block does not cross the end of a page */
 #define REMOTE_READ_MAX 384 /* most bytes that walkers read at once */
+#define WALK_WINDOW_READ 256 /* the same for walk.h */
 #define REMOTE_SETS 32 /* a power of two */
 /*
  * Blocks of one set, of which the oldest is replaced: a step repeats until all blocks that it reads
