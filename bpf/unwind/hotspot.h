@@ -273,28 +273,28 @@ static __always_inline int hotspot_read_unloads(struct native_walk *w,
  * hash; of the same class, if that was redefined: the reader of names then finds no method of the
  * old id, until a walk with skip_cache replaces it.
  */
-static __always_inline int hotspot_cached_method(struct hotspot_method *m, __u64 hash)
+static __always_inline int hotspot_cached_method(struct native_walk *w, struct hotspot_method *m,
+						 __u64 hash)
 {
-	struct hotspot_cached c;
+	const struct hotspot_cached *c = &w->java.cached;
 
-	if (hotspot_cache_load(hash, &c) || c.rest != m->bytecodes)
+	if (hotspot_cache_load(hash, &w->java.cached) || c->rest != m->bytecodes)
 		return -1;
-	m->id = c.id;
-	m->code_size = c.place;
+	m->id = c->id;
+	m->code_size = c->place;
 	return 0;
 }
 
-static __always_inline void hotspot_cache_method(const struct native_walk *w,
+static __always_inline void hotspot_cache_method(struct native_walk *w,
 						 const struct hotspot_method *m, __u64 hash)
 {
-	struct hotspot_cached c = {
-		.id = m->id,
-		.place = m->code_size,
-		.rest = m->bytecodes,
-		.checked = hotspot_stamp(w),
-	};
+	struct hotspot_cached *c = &w->java.cached;
 
-	hotspot_cache_store(hash, &c);
+	c->id = m->id;
+	c->place = m->code_size;
+	c->rest = m->bytecodes;
+	c->checked = hotspot_stamp(w);
+	hotspot_cache_store(hash, c);
 }
 
 static __always_inline __u64 hotspot_method_hash(const struct native_walk *w, __u64 address)
@@ -367,7 +367,7 @@ static __always_inline int hotspot_read_method(struct native_walk *w,
 		return -1;
 	m->bytecodes = address + l->const_bytes;
 	hash = hotspot_method_hash(w, m->address);
-	found = kept && !hotspot_cached_method(m, hash);
+	found = kept && !hotspot_cached_method(w, m, hash);
 	if (found && !w->skip_cache) {
 		hotspot_cache_method(w, m, hash);
 		return 0;
@@ -617,17 +617,18 @@ static __always_inline int hotspot_expects_java(const struct native_walk *w)
 /* The same as hotspot_leave_known() for a frame of the interpreter. */
 static __always_inline int hotspot_leave_known_interpreted(struct native_walk *w)
 {
+	const struct hotspot_cached *c = &w->java.cached;
 	__u64 bcp = 0, method = 0, bci;
-	struct hotspot_cached c;
 
 	if ((w->fp & 7) || walk_read_word(w, w->fp + HOTSPOT_SLOT_BCP, &bcp) ||
 	    walk_read_word(w, w->fp + HOTSPOT_SLOT_METHOD, &method) ||
-	    hotspot_cache_load(hotspot_method_hash(w, method), &c) || !hotspot_was_checked(w, &c))
+	    hotspot_cache_load(hotspot_method_hash(w, method), &w->java.cached) ||
+	    !hotspot_was_checked(w, c))
 		return WALK_JAVA;
-	bci = bcp - c.rest;
+	bci = bcp - c->rest;
 	hotspot_put_words(w, WIRE_TAG_JAVA_INTERPRETED, method,
-			  HOTSPOT_INTERPRETED_PLACE(c.id, bci < c.place ? bci
-									: HOTSPOT_BCI_UNKNOWN));
+			  HOTSPOT_INTERPRETED_PLACE(c->id, bci < c->place ? bci
+									  : HOTSPOT_BCI_UNKNOWN));
 	return hotspot_leave_by_row(w, &hotspot_whole_frame);
 }
 
@@ -641,8 +642,8 @@ static __always_inline int hotspot_leave_known_interpreted(struct native_walk *w
 static __always_inline int hotspot_leave_known(struct native_walk *w)
 {
 	const struct hotspot_process *p = hotspot_find_process(w);
+	struct hotspot_cached *c = &w->java.cached;
 	__u64 pc = w->pc - 1, sp = w->sp;
-	struct hotspot_cached c;
 	int ret;
 
 	if (!p || w->exact || w->java_left != sp || !w->unloads || w->skip_cache)
@@ -650,11 +651,11 @@ static __always_inline int hotspot_leave_known(struct native_walk *w)
 	if (pc >= p->interpreter_low && pc < p->interpreter_high) {
 		ret = hotspot_leave_known_interpreted(w);
 	} else {
-		if (hotspot_cache_load(hotspot_cache_hash(w, pc), &c) || !hotspot_was_checked(w, &c))
+		if (hotspot_cache_load(hotspot_cache_hash(w, pc), c) || !hotspot_was_checked(w, c))
 			return WALK_JAVA;
-		hotspot_put_words(w, WIRE_TAG_JAVA_COMPILED, hotspot_cached_address(&c, pc),
-				  HOTSPOT_COMPILED_PLACE(c.id, c.rest));
-		sp += 8 * (c.rest >> 32);
+		hotspot_put_words(w, WIRE_TAG_JAVA_COMPILED, hotspot_cached_address(c, pc),
+				  HOTSPOT_COMPILED_PLACE(c->id, c->rest));
+		sp += 8 * (c->rest >> 32);
 		ret = hotspot_leave_sized(w, sp, sp - 16);
 	}
 	w->java_left = w->sp;

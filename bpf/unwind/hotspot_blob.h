@@ -253,19 +253,22 @@ static __always_inline int hotspot_read_kind(struct native_walk *w, const struct
 {
 	__u64 *name = w->java.method, at = hotspot_word(w, l->block_bytes + l->blob_name);
 	__u64 hash = hotspot_cache_hash(w, ~at);
-	struct hotspot_cached c = {0};
+	struct hotspot_cached *c = &w->java.cached;
 
-	if (!w->skip_cache && !hotspot_cache_load(hash, &c)) {
-		*kind = c.place;
+	if (!w->skip_cache && !hotspot_cache_load(hash, c)) {
+		*kind = c->place;
 		return 0;
 	}
 	/* shorter names are followed by other texts, in the read-only data of libjvm */
 	if (hotspot_read(w, name, HOTSPOT_NAME_WORDS * sizeof(*name), at))
 		return -1;
 	*kind = hotspot_kind_of(name);
-	c = (struct hotspot_cached){.place = *kind};
+	c->id = 0;
+	c->place = *kind;
+	c->rest = 0;
+	c->checked = 0;
 	if (hotspot_is_method(*kind)) /* their names are constants of libjvm */
-		hotspot_cache_store(hash, &c);
+		hotspot_cache_store(hash, c);
 	return 0;
 }
 
@@ -297,31 +300,30 @@ static __always_inline int hotspot_find_cached(struct native_walk *w,
 					       const struct hotspot_layout *l, __u64 pc,
 					       struct hotspot_blob *b)
 {
-	struct hotspot_cached c;
+	const struct hotspot_cached *c = &w->java.cached;
 
-	if (hotspot_cache_load(hotspot_cache_hash(w, pc), &c))
+	if (hotspot_cache_load(hotspot_cache_hash(w, pc), &w->java.cached))
 		return -1;
-	b->address = hotspot_cached_address(&c, pc);
-	b->kind = c.place & 15;
+	b->address = hotspot_cached_address(c, pc);
+	b->kind = c->place & 15;
 	if (hotspot_read_header(w, l, b->address) || hotspot_take_header(w, l, b, pc))
 		return -1;
-	return b->id == c.id ? 0 : -1;
+	return b->id == c->id ? 0 : -1;
 }
 
 /* rest: HOTSPOT_CACHED_FRAME(), if that is valid as long as the blob is there; else 0. */
-static __always_inline void hotspot_cache_blob(const struct native_walk *w, __u64 pc,
+static __always_inline void hotspot_cache_blob(struct native_walk *w, __u64 pc,
 					       const struct hotspot_blob *b, __u64 rest)
 {
 	__u64 words = (pc - b->address) / 8;
-	struct hotspot_cached c = {
-		.id = b->id,
-		.place = (__u32)words << 4 | b->kind,
-		.rest = rest,
-		.checked = rest ? hotspot_stamp(w) : 0,
-	};
+	struct hotspot_cached *c = &w->java.cached;
 
+	c->id = b->id;
+	c->place = (__u32)words << 4 | b->kind;
+	c->rest = rest;
+	c->checked = rest ? hotspot_stamp(w) : 0;
 	if (!(words >> 28))
-		hotspot_cache_store(hotspot_cache_hash(w, pc), &c);
+		hotspot_cache_store(hotspot_cache_hash(w, pc), c);
 }
 
 /*

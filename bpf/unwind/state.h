@@ -119,6 +119,7 @@ struct hotspot_scratch {
 	struct hotspot_method_numbers numbers;
 	struct hotspot_method_symbols symbols;
 	__u64 class;
+	struct hotspot_cached cached; /* an entry of the cache, for the same reason */
 	__u64 words[2];
 };
 

@@ -20,7 +20,8 @@
  *   void walk_cache_store(const struct native_walk *w, __u64 pc, __u32 rule)
  *                                   put a rule into the cache, if there is one
  *
- * It may define WALK_WINDOW_READ, the most bytes of a window that it can read at once.
+ * It may define WALK_WINDOW_READ, the most bytes of a window that it can read at once, and then
+ * also WALK_WINDOW_FUNCTION, how the function that reads windows is declared.
  */
 #ifndef SKEIN_BPF_UNWIND_WALK_H
 #define SKEIN_BPF_UNWIND_WALK_H
@@ -180,11 +181,12 @@ static __always_inline int walk_find_rule(const struct native_walk *w, __u64 pc,
 
 #ifndef WALK_WINDOW_READ
 #define WALK_WINDOW_READ WALK_WINDOW_BYTES
+#define WALK_WINDOW_FUNCTION WALK_FUNCTION
 #endif
 #define WALK_PAGE 4096 /* the memory behind a page may not be there: stacks end with a page */
 
 /* Let the window begin at an aligned address. Return 0 on success. */
-WALK_FUNCTION int walk_move_window(struct native_walk *w, __u64 address)
+WALK_WINDOW_FUNCTION int walk_move_window(struct native_walk *w, __u64 address)
 {
 	__u32 bytes = WALK_PAGE - (address & (WALK_PAGE - 1));
 
