@@ -59,6 +59,10 @@ HOTSPOT_FUNCTION int user_walk_leave_java(struct user_walk *u)
 	return status;
 }
 
+#ifndef WALK_KNOWN_FRAMES
+#define WALK_KNOWN_FRAMES 1 /* Java frames are tried before native ones, and known ones first */
+#endif
+
 /* Leave the current frame as hotspot_leave_known() does, and write its words. */
 static __always_inline int user_walk_leave_known(struct user_walk *u)
 {
@@ -88,7 +92,7 @@ static __always_inline int user_walk_step(struct user_walk *u, bool java)
 	__u32 at = u->at;
 	__u64 tag = w->exact && at != u->first ? (__u64)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
 
-	if (java && w->java_left) {
+	if (WALK_KNOWN_FRAMES && java && w->java_left) {
 		u->status = user_walk_leave_known(u);
 		if (u->status != WALK_JAVA)
 			return u->status != WALK_CALLER;
@@ -103,7 +107,9 @@ static __always_inline int user_walk_step(struct user_walk *u, bool java)
 	}
 	u->at = at + 1;
 	/* first, since the caller of a Java frame mostly is one, too */
-	u->status = java && hotspot_expects_java(w) ? user_walk_leave_java(u) : WALK_UNMAPPED;
+	u->status = WALK_UNMAPPED;
+	if (WALK_KNOWN_FRAMES && java && hotspot_expects_java(w))
+		u->status = user_walk_leave_java(u);
 	if (u->status == WALK_UNMAPPED) {
 		u->status = native_walk_step(w);
 		if (u->status == WALK_CALLER)

@@ -352,9 +352,8 @@ HOTSPOT_FUNCTION int hotspot_identify_method(struct native_walk *w, __u64 addres
 }
 
 /* Read the Method at m->address. Return 0 if there seems to be one. */
-static __always_inline int hotspot_read_method(struct native_walk *w,
-					       const struct hotspot_layout *l,
-					       struct hotspot_method *m)
+static __always_inline int
+hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struct hotspot_method *m)
 {
 	__u64 *const_method = w->java.words, address, hash;
 	int kept = w->unloads != 0, found;
@@ -626,9 +625,9 @@ static __always_inline int hotspot_leave_known_interpreted(struct native_walk *w
 	    !hotspot_was_checked(w, c))
 		return WALK_JAVA;
 	bci = bcp - c->rest;
-	hotspot_put_words(w, WIRE_TAG_JAVA_INTERPRETED, method,
-			  HOTSPOT_INTERPRETED_PLACE(c->id, bci < c->place ? bci
-									  : HOTSPOT_BCI_UNKNOWN));
+	hotspot_put_words(
+		w, WIRE_TAG_JAVA_INTERPRETED, method,
+		HOTSPOT_INTERPRETED_PLACE(c->id, bci < c->place ? bci : HOTSPOT_BCI_UNKNOWN));
 	return hotspot_leave_by_row(w, &hotspot_whole_frame);
 }
 
