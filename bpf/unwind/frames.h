@@ -59,6 +59,29 @@ HOTSPOT_FUNCTION int user_walk_leave_java(struct user_walk *u)
 	return status;
 }
 
+#ifndef WALK_KNOWN_FRAMES
+#define WALK_KNOWN_FRAMES 1 /* Java frames are tried before native ones, and known ones first */
+#endif
+
+/* Leave the current frame as hotspot_leave_known() does, and write its words. */
+static __always_inline int user_walk_leave_known(struct user_walk *u)
+{
+	__u64 at = u->at, *to;
+	int status;
+
+	keep_in_register(at);
+	if (at > WALK_WORDS - 2 || at - u->first + 2 > u->most)
+		return WALK_JAVA;
+	status = hotspot_leave_known(&u->walk);
+	if (status == WALK_JAVA)
+		return status;
+	to = &u->words[at];
+	to[0] = u->walk.java.words[0];
+	to[1] = u->walk.java.words[1];
+	u->at = at + 2;
+	return status;
+}
+
 /*
  * Write the current frame, then leave it. java: frames of JVMs may come. Return 0 if there are more
  * frames.
@@ -69,6 +92,11 @@ static __always_inline int user_walk_step(struct user_walk *u, bool java)
 	__u32 at = u->at;
 	__u64 tag = w->exact && at != u->first ? (__u64)WIRE_TAG_EXACT << WIRE_TAG_SHIFT : 0;
 
+	if (WALK_KNOWN_FRAMES && java && w->java_left) {
+		u->status = user_walk_leave_known(u);
+		if (u->status != WALK_JAVA)
+			return u->status != WALK_CALLER;
+	}
 	if (at >= WALK_WORDS)
 		return 1;
 	u->words[at] = w->pc | tag;
@@ -78,11 +106,17 @@ static __always_inline int user_walk_step(struct user_walk *u, bool java)
 		return 1;
 	}
 	u->at = at + 1;
-	u->status = native_walk_step(w);
-	if (u->status == WALK_CALLER)
-		return 0;
-	if (java && w->hotspot && (u->status == WALK_JAVA || u->status == WALK_UNMAPPED))
+	/* first, since the caller of a Java frame mostly is one, too */
+	u->status = WALK_UNMAPPED;
+	if (WALK_KNOWN_FRAMES && java && hotspot_expects_java(w))
 		u->status = user_walk_leave_java(u);
+	if (u->status == WALK_UNMAPPED) {
+		u->status = native_walk_step(w);
+		if (u->status == WALK_CALLER)
+			return 0;
+		if (java && w->hotspot && (u->status == WALK_JAVA || u->status == WALK_UNMAPPED))
+			u->status = user_walk_leave_java(u);
+	}
 	if (u->status == WALK_UNMAPPED && w->settled) {
 		/* outside of code, only the first frame is kept: the thread was sampled there */
 		if (at != u->first)

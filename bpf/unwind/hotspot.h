@@ -227,6 +227,8 @@ static __always_inline int hotspot_leave_method(struct native_walk *w,
 		return native_walk_end(w, WALK_END_JAVA);
 	hotspot_put_words(w, WIRE_TAG_JAVA_COMPILED, b->address,
 			  HOTSPOT_COMPILED_PLACE(b->id, pc - b->code));
+	if (!exact && pc == w->pc && b->frame_size >= 2)
+		hotspot_cache_blob(w, pc - 1, b, HOTSPOT_CACHED_FRAME(b->frame_size, pc - b->code));
 	/* stubs, and native code behind barriers, are called where sp has moved, too */
 	if ((exact || w->java_left != w->sp) && pc == w->pc &&
 	    !hotspot_find_code_row(w, pc - !exact))
@@ -301,14 +303,33 @@ static __always_inline int hotspot_read_unloads(struct native_walk *w,
  * hash; of the same class, if that was redefined: the reader of names then finds no method of the
  * old id, until a walk with skip_cache replaces it.
  */
-static __always_inline int hotspot_cached_method(struct hotspot_method *m, __u64 hash)
+static __always_inline int hotspot_cached_method(struct native_walk *w, struct hotspot_method *m,
+						 __u64 hash)
 {
-	__u32 size;
+	const struct hotspot_cached *c = &w->java.cached;
 
-	if (hotspot_cache_load(hash, &m->id, &size))
+	if (hotspot_cache_load(hash, &w->java.cached) || c->rest != m->bytecodes)
 		return -1;
-	m->code_size = size;
+	m->id = c->id;
+	m->code_size = c->place;
 	return 0;
+}
+
+static __always_inline void hotspot_cache_method(struct native_walk *w,
+						 const struct hotspot_method *m, __u64 hash)
+{
+	struct hotspot_cached *c = &w->java.cached;
+
+	c->id = m->id;
+	c->place = m->code_size;
+	c->rest = m->bytecodes;
+	c->checked = hotspot_stamp(w);
+	hotspot_cache_store(hash, c);
+}
+
+static __always_inline __u64 hotspot_method_hash(const struct native_walk *w, __u64 address)
+{
+	return hotspot_cache_hash(w, hotspot_hash_word(w->unloads, address));
 }
 
 /* Read the symbols of a method whose name has that index. Return 0 on success. */
@@ -361,13 +382,11 @@ HOTSPOT_FUNCTION int hotspot_identify_method(struct native_walk *w, __u64 addres
 }
 
 /* Read the Method at m->address. Return 0 if there seems to be one. */
-static __always_inline int hotspot_read_method(struct native_walk *w,
-					       const struct hotspot_process *p,
-					       const struct hotspot_layout *l,
-					       struct hotspot_method *m)
+static __always_inline int
+hotspot_read_method(struct native_walk *w, const struct hotspot_layout *l, struct hotspot_method *m)
 {
 	__u64 *const_method = w->java.words, address, hash;
-	int kept = !hotspot_read_unloads(w, p), found;
+	int kept = w->unloads != 0, found;
 
 	if (!m->address || (m->address & 7) || m->address >> 47 ||
 	    hotspot_read(w, const_method, sizeof(*const_method), m->address + l->method_const))
@@ -376,18 +395,19 @@ static __always_inline int hotspot_read_method(struct native_walk *w,
 	if (!address || (address & 7) || address >> 47)
 		return -1;
 	m->bytecodes = address + l->const_bytes;
-	hash = hotspot_hash_word(hotspot_hash_word(w->unloads, m->address), address);
-	hash = hotspot_cache_hash(w, hash);
-	found = kept && !hotspot_cached_method(m, hash);
-	if (found && !w->skip_cache)
+	hash = hotspot_method_hash(w, m->address);
+	found = kept && !hotspot_cached_method(w, m, hash);
+	if (found && !w->skip_cache) {
+		hotspot_cache_method(w, m, hash);
 		return 0;
+	}
 	if (hotspot_identify_method(w, address))
 		return -1;
 	w->java.fresh = kept && !(found && m->id == w->java.method_id);
 	m->code_size = w->java.method_size;
 	m->id = w->java.method_id;
 	if (kept)
-		hotspot_cache_store(hash, m->id, m->code_size);
+		hotspot_cache_method(w, m, hash);
 	return 0;
 }
 
@@ -406,7 +426,6 @@ static __always_inline int hotspot_has_fp(__u8 state)
 
 /* Write the words of an interpreted method's frame. Return 0 on success. */
 static __always_inline int hotspot_name_interpreted(struct native_walk *w,
-						    const struct hotspot_process *p,
 						    const struct hotspot_layout *l,
 						    const struct hotspot_row *r, int exact)
 {
@@ -418,7 +437,7 @@ static __always_inline int hotspot_name_interpreted(struct native_walk *w,
 	    (walk_read_word(w, w->fp + HOTSPOT_SLOT_BCP, &bcp) ||
 	     walk_read_word(w, w->fp + HOTSPOT_SLOT_METHOD, &m.address)))
 		return -1;
-	if (hotspot_read_method(w, p, l, &m))
+	if (hotspot_read_method(w, l, &m))
 		return -1;
 	bci = r->method_register == HOTSPOT_NO_REGISTER ? hotspot_bci(&m, bcp) : 0;
 	if (exact && r->state == HOTSPOT_FRAME) {
@@ -466,24 +485,27 @@ static __always_inline int hotspot_leave_by_row(struct native_walk *w, const str
 	return hotspot_enter_caller(w, pc, sender ? sender : return_at + 8);
 }
 
+/* The frame of an interpreted method that has called another one. */
+static const struct hotspot_row hotspot_whole_frame = {
+	.state = HOTSPOT_FRAME,
+	.return_register = HOTSPOT_NO_REGISTER,
+	.sender_register = HOTSPOT_NO_REGISTER,
+	.method_register = HOTSPOT_NO_REGISTER,
+};
+
 static __always_inline int hotspot_leave_interpreter(struct native_walk *w,
 						     const struct hotspot_process *p,
 						     const struct hotspot_layout *l,
 						     const struct hotspot_blob *b, int exact)
 {
-	struct hotspot_row whole = {
-		.state = HOTSPOT_FRAME,
-		.return_register = HOTSPOT_NO_REGISTER,
-		.sender_register = HOTSPOT_NO_REGISTER,
-		.method_register = HOTSPOT_NO_REGISTER,
-	};
+	struct hotspot_row whole = hotspot_whole_frame;
 	const struct hotspot_row *r = NULL;
 
 	if (exact && b->code == p->interpreter_low)
 		r = hotspot_find_row(p, w->pc - b->code);
 	if (r)
 		whole = *r;
-	if (hotspot_name_interpreted(w, p, l, &whole, exact)) {
+	if (hotspot_name_interpreted(w, l, &whole, exact)) {
 		if (!b->address && hotspot_find_blob(w, w->pc - !exact))
 			return native_walk_end(w, WALK_END_JAVA);
 		hotspot_put_words(w, WIRE_TAG_JAVA_BLOB, b->address,
@@ -615,6 +637,60 @@ static __always_inline int hotspot_find_code(struct native_walk *w, const struct
 	return 0;
 }
 
+/* Return whether the last frame that was left is of a JVM's code, as its caller probably is. */
+static __always_inline int hotspot_expects_java(const struct native_walk *w)
+{
+	return !w->exact && (w->java_left & ~HOTSPOT_LEFT_STUB) == w->sp;
+}
+
+/* The same as hotspot_leave_known() for a frame of the interpreter. */
+static __always_inline int hotspot_leave_known_interpreted(struct native_walk *w)
+{
+	const struct hotspot_cached *c = &w->java.cached;
+	__u64 bcp = 0, method = 0, bci;
+
+	if ((w->fp & 7) || walk_read_word(w, w->fp + HOTSPOT_SLOT_BCP, &bcp) ||
+	    walk_read_word(w, w->fp + HOTSPOT_SLOT_METHOD, &method) ||
+	    hotspot_cache_load(hotspot_method_hash(w, method), &w->java.cached) ||
+	    !hotspot_was_checked(w, c))
+		return WALK_JAVA;
+	bci = bcp - c->rest;
+	hotspot_put_words(
+		w, WIRE_TAG_JAVA_INTERPRETED, method,
+		HOTSPOT_INTERPRETED_PLACE(c->id, bci < c->place ? bci : HOTSPOT_BCI_UNKNOWN));
+	return hotspot_leave_by_row(w, &hotspot_whole_frame);
+}
+
+/*
+ * Leave a frame that has called a Java frame, if the cache has what is needed, and the JVM's memory
+ * was compared with that lately: so most frames take no read of memory but the stack's. The method
+ * may have been thrown away meanwhile, and another one lie there: then the reader of names finds
+ * another compile id. Return as native_walk_step(), w->java.words are then the frame's words; or
+ * WALK_JAVA with w unchanged.
+ */
+static __always_inline int hotspot_leave_known(struct native_walk *w)
+{
+	const struct hotspot_process *p = hotspot_find_process(w);
+	struct hotspot_cached *c = &w->java.cached;
+	__u64 pc = w->pc - 1, sp = w->sp;
+	int ret;
+
+	if (!p || w->exact || w->java_left != sp || !w->unloads || w->skip_cache)
+		return WALK_JAVA;
+	if (pc >= p->interpreter_low && pc < p->interpreter_high) {
+		ret = hotspot_leave_known_interpreted(w);
+	} else {
+		if (hotspot_cache_load(hotspot_cache_hash(w, pc), c) || !hotspot_was_checked(w, c))
+			return WALK_JAVA;
+		hotspot_put_words(w, WIRE_TAG_JAVA_COMPILED, hotspot_cached_address(c, pc),
+				  HOTSPOT_COMPILED_PLACE(c->id, c->rest));
+		sp += 8 * (c->rest >> 32);
+		ret = hotspot_leave_sized(w, sp, sp - 16);
+	}
+	w->java_left = w->sp;
+	return ret;
+}
+
 /*
  * Leave the frame at w->pc, if that lies in the code cache of the process's JVM. Return
  * WALK_UNMAPPED if it does not; else as native_walk_step(). If w->java.found, w->java.words are the
@@ -630,6 +706,7 @@ static __always_inline int hotspot_walk_step(struct native_walk *w)
 	w->java.found = 0;
 	if (!l)
 		return WALK_UNMAPPED;
+	hotspot_read_unloads(w, p);
 	ret = hotspot_find_code(w, p, w->pc - !exact);
 	if (ret)
 		return ret == WALK_UNMAPPED ? ret : native_walk_end(w, WALK_END_JAVA);

@@ -105,6 +105,12 @@ static __always_inline int walk_read(struct native_walk *w, void *to, __u32 byte
 	return user_read(to, bytes, bytes, address);
 }
 
+static __always_inline int walk_read_part(struct native_walk *w, void *to, __u32 bytes, __u32 most,
+					  __u64 address)
+{
+	return user_read(to, bytes, most, address);
+}
+
 static __always_inline const struct arena_chunk *walk_chunk(const struct native_walk *w,
 							    __u32 number)
 {

@@ -247,6 +247,7 @@ static __always_inline int user_walk_begin_native(struct user_walk *u, struct ta
 	w->window_at = WALK_NO_WINDOW;
 	w->java_left = 0;
 	w->unloads = 0;
+	w->period = (__u32)(now >> HOTSPOT_PERIOD_SHIFT);
 	if (w->pc && walk_is_32_bit(mode)) {
 		user_walk_end_at_pc(u, WALK_END_CODE_32_BIT);
 		return 1;

@@ -18,6 +18,10 @@
 
 #define REMOTE_BLOCK 1024 /* bytes; a block does not cross the end of a page */
 #define REMOTE_READ_MAX 384 /* most bytes that walkers read at once */
+#define WALK_WINDOW_READ 256 /* the same for walk.h */
+/* Linux 6.1 has no room on the stack for one more call, or for hotspot_leave_known(). */
+#define WALK_WINDOW_FUNCTION static __always_inline
+#define WALK_KNOWN_FRAMES 0
 #define REMOTE_SETS 32 /* a power of two */
 /*
  * Blocks of one set, of which the oldest is replaced: a step repeats until all blocks that it reads

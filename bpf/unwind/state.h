@@ -42,7 +42,7 @@ enum walk_status {
 	WALK_JAVA, /* pc may lie in the code cache of a JVM: hotspot.h leaves the frame */
 };
 
-#define WALK_WINDOW_WORDS 32
+#define WALK_WINDOW_WORDS 128 /* a power of two */
 #define WALK_WINDOW_BYTES (WALK_WINDOW_WORDS * 8)
 #define WALK_NO_WINDOW 1 /* misaligned, so that no aligned word lies in this window */
 /*
@@ -61,7 +61,25 @@ struct hotspot_cached {
 	__u32 id; /* compile id of an nmethod; id of a method; else 0 */
 	/* 8-byte words from the blob to pc, << 4 | enum hotspot_kind; bytes of a method's code */
 	__u32 place;
+	/*
+	 * HOTSPOT_CACHED_FRAME() of a return address into an nmethod; address of a method's
+	 * bytecodes; else 0
+	 */
+	__u64 rest;
+	/* hotspot_stamp() of when rest was last compared with the JVM's memory; 0: rest is not set
+	 */
+	__u32 checked;
+	__u32 unused;
 };
+
+/* Frame size in words, and offset of the return address from the begin of the code. */
+#define HOTSPOT_CACHED_FRAME(words, offset) ((__u64)(words) << 32 | (__u32)(offset))
+
+/*
+ * What the cache has of the memory of a JVM is used without a look at that memory for the rest of a
+ * period of 1 << HOTSPOT_PERIOD_SHIFT ns (0.13 s), if the JVM has unloaded no class meanwhile.
+ */
+#define HOTSPOT_PERIOD_SHIFT 27
 
 /* A blob. */
 struct hotspot_blob {
@@ -73,14 +91,15 @@ struct hotspot_blob {
 };
 
 /*
- * Functions of the walker of Java frames: in the BPF programs global ones, which the verifier
- * checks once, and not in each state of their callers.
+ * Functions of the walkers: in the BPF programs global ones, which the verifier checks once, and
+ * not in each state of their callers.
  */
 #ifdef __bpf__
-#define HOTSPOT_FUNCTION __noinline
+#define WALK_FUNCTION __noinline
 #else
-#define HOTSPOT_FUNCTION static inline
+#define WALK_FUNCTION static inline
 #endif
+#define HOTSPOT_FUNCTION WALK_FUNCTION /* those of the walker of Java frames */
 
 /* Work area of the walker of Java frames. */
 struct hotspot_scratch {
@@ -101,6 +120,7 @@ struct hotspot_scratch {
 	struct hotspot_method_numbers numbers;
 	struct hotspot_method_symbols symbols;
 	__u64 class;
+	struct hotspot_cached cached; /* an entry of the cache, for the same reason */
 	__u64 words[2];
 };
 
@@ -133,6 +153,8 @@ struct native_walk {
 	 * other data, which native walks leave alone.
 	 */
 	__u64 java_left;
+	__u32 period; /* in which the walk has begun, see HOTSPOT_PERIOD_SHIFT */
+	__u32 window_bytes;
 	__u64 window_at; /* address of the window; WALK_NO_WINDOW: none */
 	__u64 window[WALK_WINDOW_WORDS];
 	struct hotspot_scratch java;

@@ -6,6 +6,9 @@
  *
  *   int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
  *                                   read the thread's memory; 0 on success
+ *   int walk_read_part(struct native_walk *w, void *to, __u32 bytes, __u32 most, __u64 address)
+ *                                   the same for a number of bytes that is not constant, but at
+ *                                   most a constant
  *   const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
  *   struct unwind_slot *walk_slot(const struct native_walk *w, __u32 number)
  *   const struct unwind_rule *walk_rule(const struct native_walk *w, __u32 number)
@@ -16,6 +19,9 @@
  *                                   find pc in the pc -> rule cache; 0 if *rule is set
  *   void walk_cache_store(const struct native_walk *w, __u64 pc, __u32 rule)
  *                                   put a rule into the cache, if there is one
+ *
+ * It may define WALK_WINDOW_READ, the most bytes of a window that it can read at once, and then
+ * also WALK_WINDOW_FUNCTION, how the function that reads windows is declared.
  */
 #ifndef SKEIN_BPF_UNWIND_WALK_H
 #define SKEIN_BPF_UNWIND_WALK_H
@@ -173,10 +179,37 @@ static __always_inline int walk_find_rule(const struct native_walk *w, __u64 pc,
 	return 0;
 }
 
+#ifndef WALK_WINDOW_READ
+#define WALK_WINDOW_READ WALK_WINDOW_BYTES
+#define WALK_WINDOW_FUNCTION WALK_FUNCTION
+#endif
+#define WALK_PAGE 4096 /* the memory behind a page may not be there: stacks end with a page */
+
+/* Let the window begin at an aligned address. Return 0 on success. */
+WALK_WINDOW_FUNCTION int walk_move_window(struct native_walk *w, __u64 address)
+{
+	__u32 bytes = WALK_PAGE - (address & (WALK_PAGE - 1));
+
+	if (!w)
+		return -1;
+	w->window_at = address;
+	w->window_bytes = WALK_WINDOW_READ;
+	if (!walk_read(w, w->window, WALK_WINDOW_READ, address))
+		return 0;
+	keep_in_register(bytes);
+	if (bytes < WALK_WINDOW_READ) {
+		w->window_bytes = bytes;
+		if (!walk_read_part(w, w->window, bytes, WALK_WINDOW_READ, address))
+			return 0;
+	}
+	w->window_at = WALK_NO_WINDOW;
+	return -1;
+}
+
 /*
  * Read one word of the stack through the window, a copy of the memory around it: frames are small
- * and adjacent, and every read of user memory costs more than all other work of a frame. Return 0
- * on success.
+ * and adjacent, and every read of user memory costs more than all other work of a frame, however
+ * little it reads. Return 0 on success.
  */
 static __always_inline int walk_read_word(struct native_walk *w, __u64 address, __u64 *out)
 {
@@ -185,12 +218,9 @@ static __always_inline int walk_read_word(struct native_walk *w, __u64 address, 
 	/* a misaligned address is forged, or not on a stack; windows hold aligned words only */
 	if (address & 7)
 		return walk_read(w, out, sizeof(*out), address);
-	if (offset >= WALK_WINDOW_BYTES || (offset & 7)) {
-		if (walk_read(w, w->window, WALK_WINDOW_BYTES, address)) {
-			w->window_at = WALK_NO_WINDOW;
+	if (offset >= w->window_bytes || (offset & 7)) {
+		if (walk_move_window(w, address))
 			return walk_read(w, out, sizeof(*out), address);
-		}
-		w->window_at = address;
 		offset = 0;
 	}
 	index = offset >> 3;

@@ -72,6 +72,13 @@ static __always_inline int walk_read(struct native_walk *w, void *to, __u32 byte
 	return 0;
 }
 
+static __always_inline int walk_read_part(struct native_walk *w, void *to, __u32 bytes, __u32 most,
+					  __u64 address)
+{
+	/* for windows only: see walk_read() */
+	return replay_of(w)->world->read || bytes > most || walk_read(w, to, bytes, address);
+}
+
 static inline const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
 {
 	const struct finish_world *world = replay_of(w)->world;
