@@ -733,8 +733,3 @@ int symbolizer_worker_pid(const struct symbolizer *s)
 {
 	return s->worker.pid;
 }
-
-int symbolizer_memory_worker_pid(const struct symbolizer *s)
-{
-	return s->others[OTHER_MEMORY] ? s->others[OTHER_MEMORY]->worker.pid : 0;
-}

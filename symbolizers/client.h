@@ -431,7 +431,5 @@ const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out);
 /* Return the pid of the worker (not of others), for tests; 0 while there is none. */
 int symbolizer_worker_pid(const struct symbolizer *s);
-/* The same for the worker that reads the memory of processes. */
-int symbolizer_memory_worker_pid(const struct symbolizer *s);
 
 #endif

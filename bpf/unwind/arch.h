@@ -35,7 +35,7 @@ static __always_inline int leave_signal_frame(struct native_walk *w, __u64 conte
 {
 	__u64 rest[2];
 
-	w->window_at = WALK_NO_WINDOW;
+	w->window.at = WALK_NO_WINDOW;
 	if (walk_read(w, w->registers, 31 * 8, context + 8) ||
 	    walk_read(w, rest, sizeof(rest), context + 32 * 8)) {
 		w->end = WALK_END_UNREADABLE;
@@ -86,15 +86,15 @@ static __always_inline int leave_signal_frame(struct native_walk *w, __u64 conte
 
 /*
  * Take all registers from the struct sigcontext_64 at context: r8 to r15, di, si, bp, bx, dx, ax,
- * cx, sp, ip. w->window has room for all of them and is used as the buffer.
+ * cx, sp, ip. w->window.words has room for all of them and is used as the buffer.
  */
 static __always_inline int leave_signal_frame(struct native_walk *w, __u64 context)
 {
-	const __u64 *from = w->window;
+	const __u64 *from = w->window.words;
 	__u64 *to = w->registers;
 
-	w->window_at = WALK_NO_WINDOW;
-	if (walk_read(w, w->window, 17 * 8, context)) {
+	w->window.at = WALK_NO_WINDOW;
+	if (walk_read(w, w->window.words, 17 * 8, context)) {
 		w->end = WALK_END_UNREADABLE;
 		return WALK_FINISHED;
 	}

@@ -244,7 +244,7 @@ static __always_inline int user_walk_begin_native(struct user_walk *u, struct ta
 	/* the low bits of a time in ns are random */
 	w->skip_cache = (now >> 7) % WALKS_PER_CACHE_SKIP == 0;
 	w->end = 0;
-	w->window_at = WALK_NO_WINDOW;
+	w->window.at = WALK_NO_WINDOW;
 	w->java_left = 0;
 	w->unloads = 0;
 	w->period = (__u32)(now >> HOTSPOT_PERIOD_SHIFT);

@@ -124,6 +124,13 @@ struct hotspot_scratch {
 	__u64 words[2];
 };
 
+/* A piece of the stack that was read at once. */
+struct walk_window {
+	__u64 at; /* its address; WALK_NO_WINDOW: none */
+	__u64 bytes; /* how many were read */
+	__u64 words[WALK_WINDOW_WORDS];
+};
+
 struct native_walk {
 	__u64 pc, sp, fp, base;
 	__u64 registers[UNWIND_REGISTERS]; /* by DWARF number; see known; on arm64, 31 is not set */
@@ -154,9 +161,7 @@ struct native_walk {
 	 */
 	__u64 java_left;
 	__u32 period; /* in which the walk has begun, see HOTSPOT_PERIOD_SHIFT */
-	__u32 window_bytes;
-	__u64 window_at; /* address of the window; WALK_NO_WINDOW: none */
-	__u64 window[WALK_WINDOW_WORDS];
+	struct walk_window window;
 	struct hotspot_scratch java;
 };
 

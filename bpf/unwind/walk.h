@@ -192,17 +192,17 @@ WALK_WINDOW_FUNCTION int walk_move_window(struct native_walk *w, __u64 address)
 
 	if (!w)
 		return -1;
-	w->window_at = address;
-	w->window_bytes = WALK_WINDOW_READ;
-	if (!walk_read(w, w->window, WALK_WINDOW_READ, address))
+	w->window.at = address;
+	w->window.bytes = WALK_WINDOW_READ;
+	if (!walk_read(w, w->window.words, WALK_WINDOW_READ, address))
 		return 0;
 	keep_in_register(bytes);
 	if (bytes < WALK_WINDOW_READ) {
-		w->window_bytes = bytes;
-		if (!walk_read_part(w, w->window, bytes, WALK_WINDOW_READ, address))
+		w->window.bytes = bytes;
+		if (!walk_read_part(w, w->window.words, bytes, WALK_WINDOW_READ, address))
 			return 0;
 	}
-	w->window_at = WALK_NO_WINDOW;
+	w->window.at = WALK_NO_WINDOW;
 	return -1;
 }
 
@@ -213,19 +213,19 @@ WALK_WINDOW_FUNCTION int walk_move_window(struct native_walk *w, __u64 address)
  */
 static __always_inline int walk_read_word(struct native_walk *w, __u64 address, __u64 *out)
 {
-	__u64 offset = address - w->window_at, index;
+	__u64 offset = address - w->window.at, index;
 
 	/* a misaligned address is forged, or not on a stack; windows hold aligned words only */
 	if (address & 7)
 		return walk_read(w, out, sizeof(*out), address);
-	if (offset >= w->window_bytes || (offset & 7)) {
+	if (offset >= w->window.bytes || (offset & 7)) {
 		if (walk_move_window(w, address))
 			return walk_read(w, out, sizeof(*out), address);
 		offset = 0;
 	}
 	index = offset >> 3;
 	keep_in_register(index);
-	*out = w->window[index & (WALK_WINDOW_WORDS - 1)];
+	*out = w->window.words[index & (WALK_WINDOW_WORDS - 1)];
 	return 0;
 }
 

@@ -25,6 +25,13 @@ static inline void poll_once(struct symbolizer *s, int ms)
 	ck_assert_msg(symbolizer_poll(s, clock_ns(CLOCK_MONOTONIC), &err) == 0, "%s", err.text);
 }
 
+/* Return the pid of the worker that reads the memory of processes. */
+static inline pid_t memory_worker_pid(const struct symbolizer *s)
+{
+	ck_assert_ptr_nonnull(s->others[OTHER_MEMORY]);
+	return s->others[OTHER_MEMORY]->worker.pid;
+}
+
 /*
  * Poll until nothing is pending, with a deadline by the clock: a poll may end at once when a worker
  * starts or exits.

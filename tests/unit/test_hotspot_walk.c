@@ -56,6 +56,13 @@ static inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 
 	return 0;
 }
 
+static inline int walk_read_part(struct native_walk *w, void *to, __u32 bytes, __u32 most,
+				 __u64 address)
+{
+	ck_assert_uint_le(bytes, most);
+	return walk_read(w, to, bytes, address);
+}
+
 static inline int hotspot_read(struct native_walk *w, void *to, __u32 bytes, __u64 address)
 {
 	return walk_read(w, to, bytes, address);
@@ -173,7 +180,7 @@ static struct native_walk interrupted(uint64_t pc, uint64_t sp)
 		.known = 1,
 		.settled = 1,
 		.hotspot = 1,
-		.window_at = WALK_NO_WINDOW,
+		.window.at = WALK_NO_WINDOW,
 	};
 }
 

@@ -287,7 +287,7 @@ static void check_named(struct scene *c)
 		ck_assert_uint_ne(PYTHON_PLACE_ID(twins[0].place), PYTHON_PLACE_ID(twins[1].place));
 	check_all(c, 0, 1, true);
 	/* the same from another worker */
-	kill(symbolizer_memory_worker_pid(c->s), SIGKILL);
+	kill(memory_worker_pid(c->s), SIGKILL);
 	check_all(c, 0, 1, true);
 	ck_assert_uint_eq(symbolizer_stats(c->s)->restarts, 1);
 }
@@ -377,7 +377,7 @@ static void check_ended(struct scene *c)
 	wait_for(c);
 	check_not_found(&c->seen.answers.items[0]);
 	/* a new worker has no names */
-	kill(symbolizer_memory_worker_pid(c->s), SIGKILL);
+	kill(memory_worker_pid(c->s), SIGKILL);
 	check_all(c, 0, 2, false);
 }
 

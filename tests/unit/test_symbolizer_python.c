@@ -298,7 +298,7 @@ START_TEST(open_memory_is_bounded)
 	}
 	ck_assert_uint_eq(memory_reader(s)->files, 8);
 	/* the first worker has all of them; the next one gets those that are open */
-	kill(symbolizer_memory_worker_pid(s), SIGKILL);
+	kill(memory_worker_pid(s), SIGKILL);
 	seen.answers.count = 0;
 	for (uint64_t o = 1; o <= 20; o++)
 		ask(s, o, 20 + (unsigned int)o, id_of(fd, 20 + (unsigned int)o));
@@ -325,14 +325,14 @@ START_TEST(memory_that_hangs_is_bad)
 	int fd = memory_of(10, 8), first;
 
 	add(s, 1, dup(fd));
-	first = symbolizer_memory_worker_pid(s);
+	first = memory_worker_pid(s);
 	add(s, 2, dup(fd));
 	kill(first, SIGSTOP);
 	ask(s, 1, 0, id_of(fd, 0));
 	for (unsigned int i = 0; i < 10; i++)
 		ask(s, 2, i, id_of(fd, i));
 	finish(s);
-	ck_assert_int_ne(symbolizer_memory_worker_pid(s), first);
+	ck_assert_int_ne(memory_worker_pid(s), first);
 	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 1);
 	ck_assert_uint_eq(seen.bad, 1);
 	ck_assert_uint_eq(seen.answers.count, 11);

@@ -196,7 +196,7 @@ static void begin_replay(struct replayed *r, const struct finish_world *world,
 		.exact = u->at.exact,
 		.known = u->at.known,
 		.settled = 1,
-		.window_at = WALK_NO_WINDOW,
+		.window.at = WALK_NO_WINDOW,
 	};
 	memcpy(w->registers, u->at.registers, sizeof(w->registers));
 	if (u->count)
