@@ -37,7 +37,8 @@ ONLY_TESTS = {
 }
 # Functions that have one definition per build.
 PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", "walk_read",
-             "walk_read_part", "walk_rule", "walk_slot", # of the walker: bpf/unwind/kernel.h, capture/finish.c
+             "walk_read_part", "walk_rule", "walk_slot",
+             # the above are of the walker: bpf/unwind/kernel.h, capture/finish.c
              "hotspot_cache_entry", "hotspot_find_layout", "hotspot_find_process",
              "hotspot_read", "hotspot_read_part", # bpf/unwind/hotspot_kernel.h, capture/finish.c
              "hotspot_find_code_rows", # the same

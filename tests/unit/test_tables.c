@@ -20,6 +20,12 @@ static inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 
 	return -1;
 }
 
+static inline int walk_read_part(struct native_walk *w, void *to, __u32 bytes, __u32 most,
+				 __u64 address)
+{
+	return bytes > most ? -1 : walk_read(w, to, bytes, address);
+}
+
 static inline const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
 {
 	(void)w;
