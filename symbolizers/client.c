@@ -715,11 +715,6 @@ uint64_t symbolizer_pending(const struct symbolizer *s)
 	return all;
 }
 
-const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s)
-{
-	return &s->stats;
-}
-
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out)
 {
 	helper_add_cost(&s->worker, out);

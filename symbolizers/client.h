@@ -421,11 +421,8 @@ uint64_t symbolizer_tables_pending(const struct symbolizer *s);
  */
 uint64_t symbolizer_keys_pending(const struct symbolizer *s);
 
-/*
- * Return the totals so far, which belong to the symbolizer. Those of suspicious files are included
- * as of the last symbolizer_poll().
- */
-const struct symbolizer_stats *symbolizer_stats(const struct symbolizer *s);
+/* Return the totals so far of all workers; they belong to the symbolizer. */
+const struct symbolizer_stats *symbolizer_stats(struct symbolizer *s);
 
 /* Add the cost of the workers so far to *out, including workers that were killed. */
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out);

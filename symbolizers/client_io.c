@@ -596,6 +596,15 @@ static void move_stats(struct symbolizer *s, struct symbolizer *other)
 	*from = (struct symbolizer_stats){0};
 }
 
+const struct symbolizer_stats *symbolizer_stats(struct symbolizer *s)
+{
+	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
+		if (s->others[i])
+			move_stats(s, s->others[i]);
+	}
+	return &s->stats;
+}
+
 int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 {
 	uint64_t generation = s->worker.generation;
@@ -607,7 +616,6 @@ int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 		ret = symbolizer_poll(s->others[i], now, err);
 		if (ret < 0)
 			return ret;
-		move_stats(s, s->others[i]);
 	}
 	helper_begin_poll(&s->worker, now);
 	s->waiting.now = now;
