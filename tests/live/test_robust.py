@@ -160,7 +160,7 @@ class Robust(live.LiveTest):
         self.start(workload("distinct"), 1000)
         for size in ("1m", "3m", "9m"):
             disk = self.small_disk(size)
-            done = skein("record", "-a", "-F", 9999, "-d", 60, "-o", disk / "full.skein")
+            done = skein("record", "-v", "-a", "-F", 9999, "-d", 60, "-o", disk / "full.skein")
             self.check_short(done, disk / "full.skein")
             trace = live.Trace(disk / "full.skein")
             if live.count(trace.stacks(comm="distinct")) > 100:
@@ -175,7 +175,7 @@ class Robust(live.LiveTest):
         disk = self.small_disk("400k")
         for rate in (999, 1998):
             with self.subTest(rate=rate):
-                done = skein("record", "-a", "-F", rate, "-d", 60, "-o", disk / "full.skein")
+                done = skein("record", "-v", "-a", "-F", rate, "-d", 60, "-o", disk / "full.skein")
                 self.check_short(done, disk / "full.skein")
                 for path in disk.iterdir():
                     path.unlink()
@@ -186,7 +186,7 @@ class Robust(live.LiveTest):
         self.start(workload("storm"), 1000, 100)
         disk = self.small_disk("1500k")
         path = disk / "full.skein"
-        done = skein("record", "-a", "-e", "all", "-F", 999, "-d", 100, "-o", path)
+        done = skein("record", "-v", "-a", "-e", "all", "-F", 999, "-d", 100, "-o", path)
         self.check_short(done, path)
         report = json.loads(skein("report", "--json", path).stdout)
         self.assertIn("switches not stored", [l["reason"] for l in report["losses"]])
@@ -215,7 +215,7 @@ class Robust(live.LiveTest):
         words = ("RLIMIT_FSIZE, is 400 KiB", "ulimit -f unlimited", "LimitFSIZE=")
         path = self.tmp / "x.skein"
         limit = ["prlimit", f"--fsize={400 << 10}"]
-        done = skein("record", "-a", "-F", 999, "-d", 60, "-o", path, prefix=limit)
+        done = skein("record", "-v", "-a", "-F", 999, "-d", 60, "-o", path, prefix=limit)
         self.check_message(done, 1, *words)
         self.check_short(done, path, "it has reached RLIMIT_FSIZE, the limit on the size of files")
         self.assertLessEqual(path.stat().st_size, 400 << 10)
