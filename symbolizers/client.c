@@ -306,6 +306,7 @@ static struct symbolizer *other_symbolizer(struct symbolizer *s, enum other_symb
 		options.kind = WORKER_MEMORY;
 	if (new_symbolizer(&other, &s->events, &options, NULL) < 0)
 		return NULL;
+	helper_follow_priority(&other->worker, &s->worker);
 	other->is_other = true;
 	other->cache = s->cache;
 	if (epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, other->worker.poll, &event) < 0) {

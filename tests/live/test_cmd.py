@@ -137,7 +137,9 @@ class Commands(live.LiveTest):
         over.touch()
         done = recording.wait()
         usual = os.getpriority(os.PRIO_PROCESS, 0)
-        self.assertEqual(priorities, [min(usual, -15)] + 3 * [min(usual, -9)])
+        self.assertEqual(priorities[0], min(usual, -15))
+        # one more reads the memory of processes, if one of Python or Java runs
+        self.assertIn(priorities[1:], [count * [min(usual, -9)] for count in (3, 4)])
         self.assertEqual(int(done.out), usual)
 
     def test_help(self):

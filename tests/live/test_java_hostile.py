@@ -148,7 +148,10 @@ class JavaHostile(live.LiveTest):
             if "Shapes.spin" in names and s.end is None:
                 shown = [n for n in names if n in CHAIN]
                 self.assertEqual(shown[-1], "Shapes.spin", names)
-                self.assertEqual(shown, list(CHAIN[:len(shown)]), names)
+                if None in names: # its JVM has ended before
+                    self.assertEqual(shown, [n for n in CHAIN if n in shown], names)
+                else:
+                    self.assertEqual(shown, list(CHAIN[:len(shown)]), names)
 
     def stripped(self, version):
         """A copy of a JDK whose libjvm has no .symtab; all other files are links."""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The walker's own step out of a Java method, in the memory of a made-up JVM. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "suite.h"
@@ -22,6 +23,9 @@
 
 static uint8_t memory[16384];
 static struct hotspot_code_rows rows;
+static struct hotspot_cached cache[64];
+static bool has_cache;
+static unsigned int reads; /* of memory that is no stack */
 
 static const struct hotspot_layout layout = {
 	.block_bytes = BLOCK,
@@ -53,6 +57,7 @@ static inline int walk_read(struct native_walk *w, void *to, __u32 bytes, __u64 
 	    bytes > sizeof(memory) - (address - HEAP))
 		return -1;
 	memcpy(to, memory + (address - HEAP), bytes);
+	reads += address < STACK || address >= SEGMENTS;
 	return 0;
 }
 
@@ -90,12 +95,12 @@ static inline const struct hotspot_code_rows *hotspot_find_code_rows(const struc
 	return w->java.blob.address == BLOB && rows.count ? &rows : NULL;
 }
 
-/* There are no caches and no tables. */
 static inline struct hotspot_cached *hotspot_cache_entry(__u64 hash)
 {
-	(void)hash;
-	return NULL;
+	return has_cache ? &cache[hash % (sizeof(cache) / sizeof(*cache))] : NULL;
 }
+
+/* There are no tables, and no cache of their rules. */
 
 static inline const struct arena_chunk *walk_chunk(const struct native_walk *w, __u32 number)
 {
@@ -152,6 +157,8 @@ static void make_method(void)
 {
 	memset(memory, 0, sizeof(memory));
 	memset(&rows, 0, sizeof(rows));
+	memset(cache, 0, sizeof(cache));
+	has_cache = false;
 	for (int i = 0; i < 32; i++)
 		put(SEGMENTS + i, i, 1);
 	put(HEAP + 8, 1, 1);
@@ -283,5 +290,66 @@ START_TEST(stub_of_nobody)
 }
 END_TEST
 
-SUITE("hotspot_walk", whole_frame, no_caller, stub_of_a_call, stub_of_a_call_with_rows,
+/* The caller of a Java frame, in a JVM that has unloaded two classes. */
+static struct native_walk calling(void)
+{
+	struct native_walk w = interrupted(CODE + 40, SP);
+
+	w.exact = 0;
+	w.known = 0;
+	w.java_left = SP;
+	w.unloads = 1u << 31 | 2;
+	w.period = 7;
+	return w;
+}
+
+static void check_unknown(struct native_walk w)
+{
+	ck_assert_int_eq(hotspot_leave_known(&w), WALK_JAVA);
+}
+
+/* A frame that was left before is left without a read of anything but its stack. */
+START_TEST(known_frame)
+{
+	struct native_walk w = calling();
+
+	make_method();
+	make_frame(SP);
+	has_cache = true;
+	check_unknown(w);
+	check_left(w, 40, SP + 8 * FRAME_WORDS);
+	reads = 0;
+	ck_assert_int_eq(hotspot_leave_known(&w), WALK_CALLER);
+	ck_assert_uint_eq(reads, 0);
+	ck_assert_uint_eq(w.java.words[0],
+			  (uint64_t)WIRE_TAG_JAVA_COMPILED << WIRE_TAG_SHIFT | BLOB);
+	ck_assert_uint_eq(w.java.words[1], HOTSPOT_COMPILED_PLACE(ID, 40));
+	ck_assert_uint_eq(w.pc, CALLER);
+	ck_assert_uint_eq(w.sp, SP + 8 * FRAME_WORDS);
+	ck_assert_uint_eq(w.java_left, w.sp);
+}
+END_TEST
+
+/* The JVM's memory is looked at again when it may have changed, and where sp may be elsewhere. */
+START_TEST(frame_that_is_not_known_any_more)
+{
+	struct native_walk known = calling(), w;
+
+	make_method();
+	make_frame(SP);
+	has_cache = true;
+	check_left(known, 40, SP + 8 * FRAME_WORDS);
+	w = known, w.unloads++, check_unknown(w);
+	w = known, w.unloads = 0, check_unknown(w);
+	w = known, w.period++, check_unknown(w);
+	w = known, w.skip_cache = 1, check_unknown(w);
+	w = known, w.exact = 1, check_unknown(w);
+	w = known, w.java_left |= HOTSPOT_LEFT_STUB, check_unknown(w);
+	w = known, w.java_left -= 8, check_unknown(w);
+	w = known, w.hotspot = 2, check_unknown(w);
+	ck_assert_int_eq(hotspot_leave_known(&known), WALK_CALLER);
+}
+END_TEST
+
+SUITE("hotspot_walk", known_frame, frame_that_is_not_known_any_more, whole_frame, no_caller, stub_of_a_call, stub_of_a_call_with_rows,
       constant_and_jump, stub_of_nobody)

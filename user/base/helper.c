@@ -197,6 +197,12 @@ int helper_open(struct helper *h, const struct helper_kind *kind, struct error *
 	return ret;
 }
 
+void helper_follow_priority(struct helper *h, const struct helper *other)
+{
+	h->priority = other->priority;
+	(void)setpriority(PRIO_PROCESS, (id_t)h->pid, h->priority);
+}
+
 static void close_if_open(int fd)
 {
 	if (fd >= 0)

@@ -81,6 +81,11 @@ struct helper {
  */
 int helper_open(struct helper *h, const struct helper_kind *kind, struct error *err);
 /*
+ * Run the helper, and those that replace it, at the priority of another one: that of the caller may
+ * have changed since the other was opened.
+ */
+void helper_follow_priority(struct helper *h, const struct helper *other);
+/*
  * Kill the child, and wait for at most a tenth of a second. Does nothing to a closed or zeroed
  * helper.
  */
