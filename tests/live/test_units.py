@@ -135,7 +135,7 @@ class UnitTest(test_namespaces.NamespaceTest):
         return live.Trace(self.box.root / "var/cache/private/skein" / name)
 
     def record_unit(self, properties, *args):
-        done = self.box.unit(in_one(properties), SKEIN, "record", "-o", MADE, *args)
+        done = self.box.unit(in_one(properties), SKEIN, "record", "-v", "-o", MADE, *args)
         return done, done.stderr
 
 
