@@ -351,5 +351,5 @@ START_TEST(frame_that_is_not_known_any_more)
 }
 END_TEST
 
-SUITE("hotspot_walk", known_frame, frame_that_is_not_known_any_more, whole_frame, no_caller, stub_of_a_call, stub_of_a_call_with_rows,
-      constant_and_jump, stub_of_nobody)
+SUITE("hotspot_walk", known_frame, frame_that_is_not_known_any_more, whole_frame, no_caller,
+      stub_of_a_call, stub_of_a_call_with_rows, constant_and_jump, stub_of_nobody)
