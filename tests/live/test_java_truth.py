@@ -54,7 +54,9 @@ DIRECTIVES = '[{match: ["Truth$Client.*"], c2: {Exclude: true}}]'
 SAME, NOT_WALKED = "the same", "AsyncGetCallTrace found no stack"
 NO_CALLER = "AsyncGetCallTrace misses the caller of the innermost method"
 CALLED = "AsyncGetCallTrace ends at a method that the JVM's own code has called"
-EXPLAINED = (SAME, NOT_WALKED, NO_CALLER, CALLED)
+STALE = "AsyncGetCallTrace shows a call that the program does not make, from a stale frame"
+EXPLAINED = (SAME, NOT_WALKED, NO_CALLER, CALLED, STALE)
+FIB = "Truth$Optimized.fib(I)J"  # which calls nothing but itself
 
 
 def how_it_differs(ours, end, calls, theirs):
@@ -77,6 +79,9 @@ def how_it_differs(ours, end, calls, theirs):
     inner = [[s.signature for frame in ours[:number] for s in frame.scopes] for number in calls]
     if [name for name, _ in theirs.frames] in inner:
         return CALLED
+    names = [name for name, _ in theirs.frames]
+    if any(FIB == caller != callee for callee, caller in zip(names, names[1:])):
+        return STALE
     return "another stack"
 
 
