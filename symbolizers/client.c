@@ -293,39 +293,46 @@ int symbolizer_add(struct symbolizer *s, uint64_t object, enum object_kind kind,
 	return refuse_fd(fd, -EINVAL);
 }
 
-/* Return one of s->others, which is started if that is necessary; or NULL. */
-static struct symbolizer *other_symbolizer(struct symbolizer *s, enum other_symbolizer which)
+/* Set *out to one of s->others, which is started if that is necessary. Return 0 on success. */
+static int other_symbolizer(struct symbolizer **out, struct symbolizer *s,
+			    enum other_symbolizer which)
 {
 	struct worker_options options = s->options;
 	struct epoll_event event = {.events = EPOLLIN};
-	struct symbolizer *other = NULL;
+	struct symbolizer *other = s->others[which];
+	int ret;
 
-	if (s->others[which])
-		return s->others[which];
+	*out = other;
+	if (other)
+		return 0;
 	if (which == OTHER_MEMORY)
 		options.kind = WORKER_MEMORY;
-	if (new_symbolizer(&other, &s->events, &options, NULL) < 0)
-		return NULL;
+	ret = new_symbolizer(&other, &s->events, &options, NULL);
+	if (ret < 0)
+		return ret;
 	helper_follow_priority(&other->worker, &s->worker);
 	other->is_other = true;
 	other->cache = s->cache;
 	if (epoll_ctl(s->worker.poll, EPOLL_CTL_ADD, other->worker.poll, &event) < 0) {
+		ret = -errno;
 		symbolizer_free(other);
-		return NULL;
+		return ret;
 	}
-	return s->others[which] = other;
+	*out = s->others[which] = other;
+	return 0;
 }
 
 /* Add the memory of a process, as add_object(). runtime.data may be NULL: there was no memory. */
 static int add_memory(struct symbolizer *s, uint64_t id, enum object_kind kind, int fd,
 		      struct runtime_data runtime)
 {
-	struct symbolizer *of = runtime.data ? other_symbolizer(s, OTHER_MEMORY) : NULL;
+	struct symbolizer *of;
+	int ret = runtime.data ? other_symbolizer(&of, s, OTHER_MEMORY) : -ENOMEM;
 
-	if (of)
+	if (!ret)
 		return add_object(of, id, kind, fd, runtime);
 	free(runtime.data);
-	return refuse_fd(fd, -ENOMEM);
+	return refuse_fd(fd, ret);
 }
 
 int symbolizer_add_python(struct symbolizer *s, uint64_t object, int fd,
@@ -358,9 +365,10 @@ static bool is_request_about(const struct queue_item *item, const void *object)
 
 int symbolizer_add_suspicious(struct symbolizer *s, uint64_t object, enum object_kind kind, int fd)
 {
-	struct symbolizer *of = other_symbolizer(s, OTHER_SUSPICIOUS);
+	struct symbolizer *of;
+	int ret = other_symbolizer(&of, s, OTHER_SUSPICIOUS);
 
-	return of ? symbolizer_add(of, object, kind, fd) : refuse_fd(fd, -EAGAIN);
+	return ret ? refuse_fd(fd, ret) : symbolizer_add(of, object, kind, fd);
 }
 
 void symbolizer_set_owner(struct symbolizer *s, uint64_t object, uint32_t uid)

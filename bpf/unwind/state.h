@@ -66,8 +66,7 @@ struct hotspot_cached {
 	 * bytecodes; else 0
 	 */
 	__u64 rest;
-	/* hotspot_stamp() of when rest was last compared with the JVM's memory; 0: rest is not set
-	 */
+	/* hotspot_stamp() of the last comparison of rest with the JVM's memory; 0: none */
 	__u32 checked;
 	__u32 unused;
 };

@@ -115,7 +115,6 @@ static int run_open(const char *trace, const struct open_options *o)
 
 	if (name)
 		ret = open_folder_find(&folder, &user, &err);
-
 	if (!ret)
 		ret = write_page(&folder, name, trace, &o->export, &err);
 	if (!ret) {

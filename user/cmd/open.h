@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* The user for whom pages are opened: who called sudo, else the user of this process. */
+/* The owner of page and browser: the user who ran sudo, else the user of this process. */
 struct open_user {
 	uid_t uid;
 	gid_t gid;

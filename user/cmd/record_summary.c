@@ -241,8 +241,7 @@ static struct account_terms summary_account_terms(const struct capture_summary *
 	return t;
 }
 
-/* Show what was lost, by reason: all of it, or with a warning what a reader of the trace must know.
- */
+/* Show losses by reason: all of them, or as warnings those that a reader of the trace must know. */
 static void summary_show_reasons(const struct capture_summary *s, bool all)
 {
 	const struct account_terms samples = summary_account_terms(s);
