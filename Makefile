@@ -193,7 +193,7 @@ $(filter $(O)/user/capture/% $(O)/user/cmd/%,$(OBJECTS)): | $(SKELETONS)
 
 # The page in one piece; in a browser's eyes its scripts are one script, in this order.
 PAGE := $(addprefix user/view/,page.html page.css $(addsuffix .js,text data tree views state \
-	colours canvas search panes table sandwich touch header keys main))
+	colours paint canvas search panes table sandwich touch header keys compare main))
 $(O)/view/page.h: tools/page $(PAGE)
 	$(call say,PAGE,$@)
 	$(Q)mkdir -p $(@D)

@@ -10,6 +10,8 @@
 #include <linux/types.h>
 #endif
 
+#include "bpf/probe_operand.h"
+#include "bpf/unwind/hotspot_layout.h"
 #include "bpf/unwind/python_layout.h"
 #include "bpf/unwind/rule.h"
 
@@ -53,6 +55,8 @@ enum wire_kind {
 	WIRE_WAKER, /* the stack of a thread that ends a wait; a struct wire_wait as well */
 	/* the stack of a thread whose wait has not ended; a struct wire_wait as well */
 	WIRE_OPEN_WAIT,
+	/* the stack of a thread that hits a probe; a struct wire_hit precedes its frames */
+	WIRE_HIT,
 };
 
 /* Flags of a sample. */
@@ -116,9 +120,20 @@ struct wire_wait {
 
 #define WIRE_WAIT_WORDS (sizeof(struct wire_wait) / sizeof(__u64))
 
+/* Events of which stacks of hits are taken, a power of two: enum hit_event of base/probes.h. */
+#define WIRE_HIT_EVENTS 2
+
+/* The hit of a probe for which a stack was taken. */
+struct wire_hit {
+	__u32 event; /* below WIRE_HIT_EVENTS */
+	__u32 weight; /* 1 / the probability with which it was chosen */
+};
+
+#define WIRE_HIT_WORDS (sizeof(struct wire_hit) / sizeof(__u64))
+
 /*
- * One sample in a BPF ring buffer: this header, a struct wire_wait if its kind says so, then the
- * kernel, user and Python frames, each part leaf first.
+ * One sample in a BPF ring buffer: this header, a struct wire_wait or wire_hit if its kind says so,
+ * then the kernel, user and Python frames, each part leaf first.
  */
 struct wire_sample {
 	__u64 time; /* CLOCK_BOOTTIME, ns */
@@ -236,7 +251,7 @@ struct wire_number {
  * thread id (PID_MAX_LIMIT).
  *
  *   kind     how                    detail                    body
- *   SWITCH   state of previous      WIRE_PREV_*               next, previous, syscall + 1
+ *   SWITCH   state of previous      WIRE_PREV_*               next, previous, WIRE_CALL()
  *   WAKING   enum wire_context      0                         woken, current, CPU of woken
  *   NEW      enum wire_context      0                         new, current, CPU of new
  *   MIGRATE  0                      0                         moved, its old CPU, its new CPU
@@ -245,6 +260,76 @@ struct wire_switch {
 	__u64 head;
 	__u64 body;
 };
+
+/*
+ * What a thread of a JVM or of a Python interpreter waits for in a futex, as its runtime says. See
+ * bpf/runtime_lock.h.
+ */
+enum wire_lock {
+	WIRE_LOCK_UNKNOWN, /* it is no such thread, or what its runtime says makes no sense */
+	WIRE_LOCK_MONITOR,
+	WIRE_LOCK_OBJECT_WAIT,
+	WIRE_LOCK_PARK,
+	WIRE_LOCK_SLEEP,
+	WIRE_LOCK_SAFEPOINT,
+	WIRE_LOCK_GIL, /* until it gets the lock, or a time is over */
+	WIRE_LOCK_GIL_STATE, /* of the lock itself: until another thread has got it */
+};
+
+/* A system call + 1 (0: none), of WIRE_CALL_BITS bits, and above it an enum wire_lock. */
+#define WIRE_CALL_BITS 10
+#define WIRE_CALL(call, lock) ((call) | (lock) << WIRE_CALL_BITS)
+
+struct wire_range {
+	__u64 low, high; /* addresses; high is exclusive */
+};
+
+/* A process whose threads' waits have classes of their own. */
+struct wire_runtime {
+	struct wire_range gil; /* memory of a Python interpreter's locks; empty: it has none */
+	__u32 pid; /* in the initial pid namespace; 0: the slot is free */
+	__u32 java; /* 1: its threads may be among wire_runtimes.threads; used by user space */
+};
+
+#define WIRE_OS_THREAD_MAX 255 /* bytes of an OSThread that are read at once; JDK 17 has 216 */
+
+/*
+ * A thread of a JVM: where the JVM keeps its state. One cache line, since it is read at each sleep.
+ */
+struct wire_java_thread {
+	__u64 os_thread; /* address in its OSThread, from which on os_bytes are read */
+	__u64 thread; /* address of its JavaThread */
+	__u32 pid; /* in the initial pid namespace; 0: the slot is free */
+	__u32 tid; /* in the innermost pid namespace of the process */
+	__u32 thread_bytes; /* of the JavaThread, which holds the Parker of the thread */
+	__u32 list; /* number of the list of threads that it was last in; used by user space */
+	/* offsets of ints: among the os_bytes, the tid and enum ThreadState; in the JavaThread */
+	__u16 os_tid, os_state, thread_state;
+	__u16 os_bytes; /* WIRE_OS_THREAD_MAX at most */
+	struct hotspot_monitor_layout monitor;
+} __attribute__((aligned(64)));
+
+/*
+ * The class of an object, by its name: the address of the Symbol, of WIRE_CLASS_BITS bits, and
+ * above it the random number of the Symbol, 0: that could not be read.
+ */
+#define WIRE_CLASS_BITS 48
+#define WIRE_CLASS(symbol, number) ((symbol) | (__u64)(number) << WIRE_CLASS_BITS)
+
+#define WIRE_RUNTIMES 4096 /* a power of two: a process has the slot of its pid's low bits */
+#define WIRE_JAVA_SLOT_BITS 14
+
+/* Shared with user space, which writes it. pid is written last, and cleared first. */
+struct wire_runtimes {
+	struct wire_java_thread threads[1 << WIRE_JAVA_SLOT_BITS];
+	struct wire_runtime processes[WIRE_RUNTIMES];
+};
+
+/* Return the slot of a thread; of several threads with the same slot, one has it. */
+static inline __u32 wire_java_slot(__u32 pid, __u32 tid)
+{
+	return (tid + pid * 0x9e3779b1U) & ((1U << WIRE_JAVA_SLOT_BITS) - 1);
+}
 
 #define WIRE_TIME_BITS 48
 #define WIRE_TID_BITS 22
@@ -255,6 +340,11 @@ enum wire_switch_kind {
 	WIRE_NEW, /* woken for the first time */
 	/* a move to another CPU; part of the wake-up if directly after a WAKING of the thread */
 	WIRE_MIGRATE,
+	/*
+	 * directly before a SWITCH whose thread goes to sleep to enter a monitor; the body is the
+	 * WIRE_CLASS() of the monitor's object
+	 */
+	WIRE_MONITOR,
 };
 
 /* The state in which a thread left the CPU, the same for all kernel versions. */
@@ -336,7 +426,7 @@ struct wire_task {
 	__u64 cgroup;
 	__u32 pid, tid, ns_pid;
 	__u32 cpu;
-	__u16 call; /* system call + 1; 0: none */
+	__u16 call; /* WIRE_CALL() */
 	__u8 state; /* enum wire_state */
 	__u8 flags; /* enum wire_prev_flag */
 	char comm[16];
@@ -369,6 +459,78 @@ struct wire_account {
 	__s64 debt; /* ns of steal that are not yet counted as stolen periods */
 	__u64 lag; /* least ns from the grid point to the sample in the last lag_samples samples */
 	__u64 lag_samples;
+} __attribute__((aligned(64))); /* no two CPUs in one cache line */
+
+/* Most sites of probes of a recording, and what a site's texts are: base/probes.h has both, too. */
+#define WIRE_PROBE_SITES_MAX 4096
+#define WIRE_PROBE_TEXTS_MAX 2
+#define WIRE_PROBE_TEXT_BYTES 96
+
+/* A site of a probe. */
+struct wire_probe_site {
+	__u32 place; /* low bits of its offset in the file */
+	__u8 count; /* of operands */
+	/* arguments with the address and the length of a text, + 1, as struct probe_row.texts */
+	struct {
+		__u8 address, length;
+	} texts[WIRE_PROBE_TEXTS_MAX];
+	__u8 wakes; /* a hit wakes the consumer: it begins or ends the recording */
+	__u8 event; /* number + 1 of the event of which stacks are taken here; 0: none */
+	__u8 unused[5];
+	struct probe_window window;
+	struct probe_operand operands[PROBE_OPERANDS_MAX];
+};
+
+/*
+ * Two hits of a thread at one place of a file, with the same stack pointer, in less than this time
+ * (ns), are one if they came by different sites: two overlay file systems may show one file as two.
+ */
+#define WIRE_HIT_AGAIN 100000
+
+/* A hit of a probe, in a BPF ring buffer. */
+struct wire_probe {
+	__u64 time; /* CLOCK_BOOTTIME, ns */
+	__u64 born; /* start_boottime of the process's main thread, ns */
+	__u64 cgroup; /* id in the hierarchy that user space chose */
+	__u32 pid; /* tgid, initial pid namespace */
+	__u32 tid;
+	__u32 ns_pid; /* pid in the innermost pid namespace of the process; 0: unknown */
+	__u32 site; /* index */
+	__u64 stack_pointer;
+	__u64 arguments[PROBE_OPERANDS_MAX]; /* the first wire_probe_site.count are set */
+};
+
+/* A hit of a site with texts. */
+struct wire_probe_texts {
+	struct wire_probe hit;
+	char texts[WIRE_PROBE_TEXTS_MAX][WIRE_PROBE_TEXT_BYTES]; /* each with a NUL */
+};
+
+/*
+ * Stacks of the hits of one event on one CPU: chosen = taken + missed + ring_full. How they are
+ * chosen: bpf/hit_choice.h.
+ */
+struct wire_hit_stacks {
+	__u64 window; /* when the present window began, ns */
+	__u32 hits; /* in this window */
+	__u32 shift; /* a hit is chosen with the probability 1 / 2^shift */
+	__u32 drawn; /* hits chosen in this window with the present shift */
+	__u32 unused;
+	__u64 chosen, taken;
+	/* a preempted thread had its stack taken on this CPU, or the walker was not loaded yet */
+	__u64 missed;
+	__u64 ring_full;
+};
+
+/* Shared with user space. */
+struct wire_probe_cpu {
+	__u64 lost; /* hits for which the ring had no room */
+	__u32 walking; /* 1: a stack of a hit is being taken */
+	/* the last hit of which a stack might have been taken */
+	__u32 last_tid, last_site, last_place;
+	__u64 last_stack_pointer, last_time;
+	__u64 spent; /* ns in which stacks of hits were taken */
+	struct wire_hit_stacks stacks[WIRE_HIT_EVENTS];
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
 /*
  * The programs that walk stacks in processes with a known JVM, whose frames are among the native
- * ones. The programs of sample.bpf.c have begun the stacks, and enter these by tail calls. User
- * space loads them with the first JVM.
+ * ones. The programs of sample.bpf.c have begun the stacks, and enter these by tail calls, as those
+ * of probe.bpf.c enter the last one. User space loads them with the first JVM.
  */
 #include "vmlinux.h"
 
@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/event.h"
+#include "bpf/hit_stack.h"
 #include "bpf/sample_end.h"
 #include "bpf/wait_stack.h"
 
@@ -71,4 +72,18 @@ SEC("?tp_btf/sched_waking")
 int BPF_PROG(waker_java)
 {
 	return walk_wait_stack(WIRE_WAKER);
+}
+
+/* Entered from probe.bpf.c: take the stack of a thread that hits a probe, if that is chosen. */
+SEC("?uprobe")
+int hit_taken(struct pt_regs *ctx)
+{
+	struct wire_probe_cpu *c;
+	struct user_walk *u = begin_hit_stack(&c, ctx);
+
+	if (!u)
+		return 0;
+	if (u->status == WALK_CALLER)
+		bpf_loop(WIRE_MAX_USER + 1, java_walk_loop_step, &u, 0);
+	return end_hit_stack(u, c);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * Stacks of the current thread are walked here, and sent through the sample rings: what samples of
- * the clock (sample.bpf.c) and stacks of waits that have ended (wait_stack.h) share.
+ * the clock (sample.bpf.c), stacks of waits that have ended (wait_stack.h) and of hits of probes
+ * (hit_stack.h) share.
  */
 #ifndef SKEIN_BPF_RING_H
 #define SKEIN_BPF_RING_H
@@ -30,7 +31,7 @@ struct {
 /*
  * The sample under construction on each CPU: too large for the stack of a BPF program, and for the
  * kernel's per-CPU allocator. User space sets the number of entries: one for each CPU, and as many
- * again for stacks of waits, which a sample may interrupt.
+ * again for stacks of waits, and for those of hits of probes, which a sample may interrupt.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -137,6 +138,22 @@ static __always_inline void walk_python_by_loop(struct user_walk *u)
 		return;
 	bpf_loop(PYTHON_STEPS_MAX, python_walk_loop_step, &l, 0);
 	user_walk_end_python(u, l.walk);
+}
+
+/*
+ * For stacks that are no samples of the clock: end the native walk, walk Python frames and send the
+ * record. Return 0, or a negative errno if it could not be sent.
+ */
+static __always_inline long end_and_send_stack(struct user_walk *u)
+{
+	__u32 words;
+
+	user_walk_end_native(u);
+	walk_python_by_loop(u);
+	words = u->at;
+	if (u->sample.flags & WIRE_SAVED)
+		words += user_walk_save(u, bpf_get_current_task_btf(), true);
+	return send_stack(u, words);
 }
 
 #endif

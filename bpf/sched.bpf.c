@@ -8,6 +8,7 @@
 
 #include "bpf/event.h"
 #include "bpf/interrupt.h"
+#include "bpf/runtime_lock.h"
 #include "bpf/select.h"
 #include "bpf/task.h"
 #include "bpf/wait.h"
@@ -293,7 +294,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	/* Prefer the state that the tracepoint passes; prev->__state may have changed since. */
 	unsigned int prev_state = switch_passes_state ? (unsigned int)ctx[3] : prev->__state;
 	enum wire_state state = preempt ? WIRE_PREEMPTED : decode_task_state(prev_state);
-	__u64 call = 0, flags = 0, now;
+	__u64 call = 0, flags = 0, class = 0, now;
 	struct wait_slots *slots;
 	struct wire_cpu *c;
 	__u32 cpu, next_tid;
@@ -314,9 +315,14 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		flags |= task_wait_flags(prev);
 		if (!(flags & WIRE_PREV_KTHREAD))
 			call = task_syscall(prev);
+		if (call == FUTEX_CALL + 1 && *(volatile __u32 *)&with_runtimes &&
+		    !(flags & WIRE_PREV_UNSELECTED))
+			call = WIRE_CALL(call, (__u64)runtime_lock(prev, &class));
 	} else if (is_ready_to_run(state) && prev->pid && task_is_throttled(prev)) {
 		flags |= WIRE_PREV_THROTTLED;
 	}
+	if (class)
+		write_switch_record(c, cpu, now, switch_record_head(WIRE_MONITOR, 0, 0), class);
 	write_switch_record(c, cpu, now, switch_record_head(WIRE_SWITCH, state, flags),
 			    switch_record_body(next->pid, prev->pid, call));
 	if (!with_waits)

@@ -76,22 +76,6 @@ static __always_inline void begin_stack_of_wait(struct user_walk *u, enum wire_k
 		u->status = WALK_CALLER;
 }
 
-/*
- * End the native walk, walk Python frames and send the record. Return 0, or a negative errno if it
- * could not be sent.
- */
-static __always_inline long send_stack_of_wait(struct user_walk *u)
-{
-	__u32 words;
-
-	user_walk_end_native(u);
-	walk_python_by_loop(u);
-	words = u->at;
-	if (u->sample.flags & WIRE_SAVED)
-		words += user_walk_save(u, bpf_get_current_task_btf(), true);
-	return send_stack(u, words);
-}
-
 /* Return the record under construction on a CPU; NULL: a stack is being taken already. */
 static __always_inline struct user_walk *wait_stack_of_cpu(const struct wire_cpu *c, __u32 cpu)
 {
@@ -164,7 +148,7 @@ static __always_inline struct user_walk *begin_waker_stack(struct task_struct *w
 static __always_inline int end_wait_stack(struct user_walk *u, struct wire_cpu *c,
 					  enum wire_kind kind)
 {
-	bool failed = send_stack_of_wait(u) != 0;
+	bool failed = end_and_send_stack(u) != 0;
 
 	if (kind == WIRE_WAKER) {
 		c->waits.wakers_ring_full += failed;

@@ -195,7 +195,11 @@ int symbolizer_new(struct symbolizer **out, const struct symbolizer_events *even
 		   struct error *err)
 {
 	/* a caller that requests pages has a symbolizer for them alone */
-	const struct worker_options options = {.kind = events->pages ? WORKER_PAGES : WORKER_NAMES};
+	const struct worker_options options = {
+		.kind = events->pages ? WORKER_PAGES : WORKER_NAMES,
+		.patterns = events->patterns,
+		.pattern_count = events->pattern_count,
+	};
 
 	return new_symbolizer(out, events, &options, err);
 }
@@ -218,13 +222,14 @@ static void free_requests(struct queue *q)
 
 void symbolizer_free(struct symbolizer *s)
 {
+	struct symbolizer *other;
 	struct client_object *o, *next;
 	struct request *r;
 
 	if (!s)
 		return;
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++)
-		symbolizer_free(s->others[i]);
+	FOR_EACH_OTHER (s, other)
+		symbolizer_free(other);
 	helper_close(&s->worker);
 	free_requests(&s->sent);
 	free_requests(&s->gathering);
@@ -478,22 +483,57 @@ int symbolizer_inspect(struct symbolizer *s, uint64_t object)
 	client_object_touch(s, o);
 	ret = request_submit(s, o, MESSAGE_INSPECT);
 	o->requests.inspection = !ret;
+	s->inspections += !ret;
+	return ret;
+}
+
+bool symbolizer_inspecting(const struct symbolizer *s)
+{
+	return s->inspections > 0;
+}
+
+static int request_of_jvm(struct symbolizer *s, uint64_t object, enum message_type type)
+{
+	struct client_object *o;
+	bool *pending;
+	int ret;
+
+	s = symbolizer_of_object(s, object);
+	o = client_object_lookup(s, object);
+	if (!o || o->kind != OBJECT_JAVA)
+		return -ENOENT;
+	pending = object_pending_flag(o, type);
+	if (*pending)
+		return 0;
+	client_object_touch(s, o);
+	ret = request_submit(s, o, type);
+	*pending = !ret;
 	return ret;
 }
 
 int symbolizer_request_jvm(struct symbolizer *s, uint64_t object)
 {
-	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
-	int ret;
+	return request_of_jvm(s, object, MESSAGE_JVM);
+}
 
-	if (!o || o->kind != OBJECT_JAVA)
-		return -ENOENT;
-	if (o->requests.jvm)
-		return 0;
-	client_object_touch(s, o);
-	ret = request_submit(s, o, MESSAGE_JVM);
-	o->requests.jvm = !ret;
-	return ret;
+int symbolizer_request_jvm_counters(struct symbolizer *s, uint64_t object)
+{
+	return request_of_jvm(s, object, MESSAGE_JVM_PERF);
+}
+
+int symbolizer_request_jvm_threads(struct symbolizer *s, uint64_t object)
+{
+	return request_of_jvm(s, object, MESSAGE_JVM_THREADS);
+}
+
+uint64_t symbolizer_jvm_pending(const struct symbolizer *s)
+{
+	const struct symbolizer *memory = s->others[OTHER_MEMORY];
+	uint64_t count = 0;
+
+	for (const struct client_object *o = memory ? memory->objects : NULL; o; o = o->hh.next)
+		count += (uint64_t)o->requests.counters + o->requests.threads;
+	return count;
 }
 
 int symbolizer_request_java_code(struct symbolizer *s, uint64_t object, uint64_t blob,
@@ -513,6 +553,24 @@ int symbolizer_request_java_code(struct symbolizer *s, uint64_t object, uint64_t
 		return -ENOMEM;
 	}
 	o->requests.code++;
+	request_schedule(s, r);
+	helper_wake(&s->worker);
+	return 0;
+}
+
+int symbolizer_request_probes(struct symbolizer *s, uint64_t object, const struct probe_wanted *w)
+{
+	struct client_object *o = client_object_lookup(s = symbolizer_of_object(s, object), object);
+	struct request *r;
+
+	if (!o || o->kind != OBJECT_ELF)
+		return -ENOENT;
+	client_object_touch(s, o);
+	r = request_new(o, MESSAGE_PROBES);
+	if (!r || vector_push(&r->lookups, probe_query_packed(w)) < 0) {
+		request_free(r);
+		return -ENOMEM;
+	}
 	request_schedule(s, r);
 	helper_wake(&s->worker);
 	return 0;
@@ -666,12 +724,11 @@ static void queue_lookups(struct symbolizer *s, struct request *r)
 
 int symbolizer_flush(struct symbolizer *s)
 {
+	struct symbolizer *other;
 	struct request *r;
 
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
-		if (s->others[i])
-			(void)symbolizer_flush(s->others[i]);
-	}
+	FOR_EACH_OTHER (s, other)
+		(void)symbolizer_flush(other);
 	if (!s->gathering.first)
 		return 0;
 	while ((r = request_dequeue(&s->gathering)))
@@ -683,14 +740,13 @@ int symbolizer_flush(struct symbolizer *s)
 
 int symbolizer_flush_transient(struct symbolizer *s)
 {
+	struct symbolizer *other;
 	struct queue all = s->gathering;
 	struct request *r;
 	bool sent = false;
 
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
-		if (s->others[i])
-			(void)symbolizer_flush_transient(s->others[i]);
-	}
+	FOR_EACH_OTHER (s, other)
+		(void)symbolizer_flush_transient(other);
 	s->gathering = (struct queue){0};
 	while ((r = request_dequeue(&all))) {
 		if (!object_is_of_runtime(r->object) && r->object->kind != OBJECT_PERFMAP) {
@@ -708,29 +764,31 @@ int symbolizer_flush_transient(struct symbolizer *s)
 
 uint64_t symbolizer_gathered(const struct symbolizer *s)
 {
+	struct symbolizer *other;
 	uint64_t all = s->gathered;
 
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++)
-		all += s->others[i] ? s->others[i]->gathered : 0;
+	FOR_EACH_OTHER (s, other)
+		all += other->gathered;
 	return all;
 }
 
 uint64_t symbolizer_pending(const struct symbolizer *s)
 {
+	struct symbolizer *other;
 	uint64_t all = s->pending;
 
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++)
-		all += s->others[i] ? s->others[i]->pending : 0;
+	FOR_EACH_OTHER (s, other)
+		all += other->pending;
 	return all;
 }
 
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out)
 {
+	struct symbolizer *other;
+
 	helper_add_cost(&s->worker, out);
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
-		if (s->others[i])
-			helper_add_cost(&s->others[i]->worker, out);
-	}
+	FOR_EACH_OTHER (s, other)
+		helper_add_cost(&other->worker, out);
 }
 
 int symbolizer_worker_pid(const struct symbolizer *s)

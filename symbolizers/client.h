@@ -23,7 +23,14 @@ struct hotspot_code_key;
 struct hotspot_code_rows;
 struct hotspot_file;
 struct hotspot_objects;
+struct hotspot_perf;
+struct hotspot_thread;
+struct hotspot_thread_layout;
+struct jvm_thread_list;
 struct jvm_facts;
+struct probe_pattern;
+struct probe_sites;
+struct probe_wanted;
 struct python_file;
 struct python_layout;
 struct unwind_page_list;
@@ -111,6 +118,16 @@ struct source_facts {
 	bool wants_common; /* the file of common would help */
 };
 
+/* A part of the list of a JVM's threads. */
+struct jvm_thread_list {
+	int status; /* 0, or a negative errno, for the reason: there are no threads */
+	const char *reason;
+	bool last; /* no more parts follow */
+	const struct hotspot_thread_layout *layout; /* the same in all parts */
+	const struct hotspot_thread *threads;
+	unsigned int count;
+};
+
 struct symbolizer_events {
 	/*
 	 * The reply for one address of symbolizer_lookup() or symbolizer_lookup_python(). May be
@@ -147,7 +164,7 @@ struct symbolizer_events {
 		    const char *reason);
 	/*
 	 * The reply for one address of symbolizer_lookup_java(): the methods that run there,
-	 * innermost first. May be NULL.
+	 * innermost first; or one place that has the name of a class. May be NULL.
 	 */
 	void (*java)(void *context, uint64_t object, const struct java_places *p);
 	/*
@@ -156,6 +173,19 @@ struct symbolizer_events {
 	 */
 	void (*java_code)(void *context, uint64_t object, const struct hotspot_code_key *key,
 			  const struct hotspot_code_rows *rows);
+	/*
+	 * The reply to symbolizer_request_jvm_counters(): status is 0; -EAGAIN: the JVM has not
+	 * made them yet; or another negative errno, for the reason, which is a text. May be NULL.
+	 */
+	void (*jvm_counters)(void *context, uint64_t object, int status,
+			     const struct hotspot_perf *p, const char *reason);
+	/* The reply to symbolizer_request_jvm_threads(), called once or more. May be NULL. */
+	void (*jvm_threads)(void *context, uint64_t object, const struct jvm_thread_list *list);
+	/*
+	 * The reply to symbolizer_request_probes(): status is 0, or a negative errno, and s is NULL
+	 * then. May be NULL.
+	 */
+	void (*probes)(void *context, uint64_t object, int status, const struct probe_sites *s);
 	/*
 	 * The reply to symbolizer_request_sources(). Also called, with a status other than 0, when
 	 * places can no longer be found because a file takes too much memory, is not open any more,
@@ -169,6 +199,9 @@ struct symbolizer_events {
 	void (*places)(void *context, uint64_t object, uint64_t address,
 		       const struct source_place *p, unsigned int count);
 	void *context;
+	/* probes of the user, for symbolizer_request_probes(); they must outlive the symbolizer */
+	const struct probe_pattern *patterns;
+	unsigned int pattern_count; /* at most PROBE_PATTERNS_MAX */
 };
 
 struct symbolizer_stats {
@@ -264,12 +297,29 @@ int symbolizer_request_java_code(struct symbolizer *s, uint64_t object, uint64_t
 				 uint64_t place);
 
 /*
+ * Request the counters of a JVM, or the list of its threads. One reply by the event jvm_counters or
+ * jvm_threads follows, unless the object is forgotten before; further requests while one is pending
+ * have no effect. Return 0; -ENOENT: no such OBJECT_JAVA; -ENOMEM.
+ */
+int symbolizer_request_jvm_counters(struct symbolizer *s, uint64_t object);
+int symbolizer_request_jvm_threads(struct symbolizer *s, uint64_t object);
+/* Return the number of these requests without a reply yet. */
+uint64_t symbolizer_jvm_pending(const struct symbolizer *s);
+
+/*
  * Search an ELF object for a Python interpreter, or for HotSpot. The request takes precedence over
  * pending names and tables. One reply by the event python follows, unless the object is forgotten
  * before; further requests while one is pending have no effect. Return 0; -ENOENT: no such ELF
  * object, or it is a suspicious file; -ENOMEM.
  */
 int symbolizer_inspect(struct symbolizer *s, uint64_t object);
+
+/*
+ * Search an ELF object for the sites of probes (probe_sites.h); w->patterns and count are those of
+ * the symbolizer. One reply by the event probes follows, unless the object is forgotten before.
+ * Return 0; -ENOENT: no such ELF object; -ENOMEM.
+ */
+int symbolizer_request_probes(struct symbolizer *s, uint64_t object, const struct probe_wanted *w);
 
 /*
  * Read the symbols of an object and report its facts. (Requests for names read the symbols too, but
@@ -279,9 +329,10 @@ int symbolizer_read(struct symbolizer *s, uint64_t object);
 
 /*
  * Add a separate debug file for an ELF object, whose symbols are then read again: the event facts
- * or sources follows. The worker checks by build-id or CRC that the debug file belongs to the
- * object and ignores it otherwise. The symbolizer owns fd from now on, also on failure. Return 0;
- * -ENOENT: no such ELF object, its file is not open any more, or fd is negative; -ENOMEM.
+ * or sources follows. The worker checks by build-id, or without one by CRC, that the debug file
+ * belongs to the object and ignores it otherwise. The symbolizer owns fd from now on, also on
+ * failure. Return 0; -ENOENT: no such ELF object, its file is not open any more, or fd is negative;
+ * -ENOMEM.
  */
 int symbolizer_add_debug(struct symbolizer *s, uint64_t object, int fd);
 
@@ -347,7 +398,10 @@ int symbolizer_lookup(struct symbolizer *s, uint64_t object, uint64_t address);
  */
 int symbolizer_lookup_python(struct symbolizer *s, uint64_t object, uint64_t address,
 			     uint64_t place);
-/* The same for a Java frame: its two words. The reply is the event java. */
+/*
+ * The same for a Java frame: its two words. Under WIRE_TAG_JAVA_CLASS, the words are of a class.
+ * The reply is the event java.
+ */
 int symbolizer_lookup_java(struct symbolizer *s, uint64_t object, uint64_t address, uint64_t place);
 /* Queue all gathered requests for sending. Return 0. */
 int symbolizer_flush(struct symbolizer *s);
@@ -420,6 +474,9 @@ uint64_t symbolizer_tables_pending(const struct symbolizer *s);
  * of suspicious files not counted.
  */
 uint64_t symbolizer_keys_pending(const struct symbolizer *s);
+
+/* Return whether files are being searched for interpreters and HotSpot (symbolizer_inspect()). */
+bool symbolizer_inspecting(const struct symbolizer *s);
 
 /* Return the totals so far of all workers; they belong to the symbolizer. */
 const struct symbolizer_stats *symbolizer_stats(struct symbolizer *s);

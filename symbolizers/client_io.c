@@ -214,6 +214,7 @@ static void end_inspection(struct symbolizer *s, struct request *r, const struct
 	struct client_object *o = r->object;
 
 	o->requests.inspection = false;
+	s->inspections--;
 	if (s->events.hotspot && f->hotspot.objects.address[0] && !o->forgotten)
 		s->events.hotspot(s->events.context, o->id, &f->hotspot);
 	if (s->events.python && !o->forgotten)
@@ -231,50 +232,198 @@ static int handle_inspected(struct symbolizer *s, const struct reply_reader *fro
 	return 0;
 }
 
-static void end_jvm(struct symbolizer *s, struct request *r, const struct message_jvm *m)
+/*
+ * Record that a request is pending no more: its event may then request the same again. The caller
+ * frees it.
+ */
+static void end_jvm_request(struct request *r)
 {
-	struct client_object *o = r->object;
+	bool *pending = object_pending_flag(r->object, r->type);
 
-	o->requests.jvm = false;
+	if (pending)
+		*pending = false;
+	else
+		r->object->requests.code--;
+}
+
+static void pass_jvm(struct symbolizer *s, const struct request *r, const struct message_jvm *m)
+{
+	const struct client_object *o = r->object;
+
 	if (s->events.jvm && !o->forgotten)
 		s->events.jvm(s->events.context, o->id, m->status, &m->jvm, m->reason);
-	request_free(r);
 }
 
-static int handle_jvm(struct symbolizer *s, const struct reply_reader *from)
+static void pass_java_code(struct symbolizer *s, const struct request *r,
+			   const struct message_java_rows *m)
 {
-	struct message_jvm m;
-
-	if (request_first(&s->sent)->type != MESSAGE_JVM || reply_read_jvm(&m, from) < 0)
-		return -EBADMSG;
-	end_jvm(s, request_complete_first(s), &m);
-	return 0;
-}
-
-static void end_java_code(struct symbolizer *s, struct request *r,
-			  const struct message_java_rows *m)
-{
-	struct client_object *o = r->object;
+	const struct client_object *o = r->object;
 	const struct hotspot_code_key key = {
 		.address = m->lookup.address,
 		.id = HOTSPOT_PLACE_ID(m->lookup.place),
 	};
 
-	o->requests.code--;
 	if (s->events.java_code && !m->status && !o->forgotten)
 		s->events.java_code(s->events.context, o->id, &key, &m->rows);
+}
+
+static void pass_counters(struct symbolizer *s, const struct request *r,
+			  const struct message_jvm_counters *m)
+{
+	const struct client_object *o = r->object;
+
+	if (s->events.jvm_counters && !o->forgotten)
+		s->events.jvm_counters(s->events.context, o->id, m->status, &m->perf, m->reason);
+}
+
+static void pass_threads(struct symbolizer *s, const struct request *r,
+			 const struct message_thread_list *m, const struct hotspot_thread *threads,
+			 unsigned int count)
+{
+	const struct client_object *o = r->object;
+	const struct jvm_thread_list list = {
+		.status = m->status,
+		.reason = m->reason,
+		.last = m->last,
+		.layout = &m->layout,
+		.threads = threads,
+		.count = count,
+	};
+
+	if (s->events.jvm_threads && !o->forgotten)
+		s->events.jvm_threads(s->events.context, o->id, &list);
+}
+
+static int handle_jvm_facts(struct symbolizer *s, const struct reply_reader *from)
+{
+	struct message_jvm m;
+	struct request *r;
+
+	if (reply_read_jvm(&m, from) < 0)
+		return -EBADMSG;
+	r = request_complete_first(s);
+	end_jvm_request(r);
+	pass_jvm(s, r, &m);
 	request_free(r);
+	return 0;
 }
 
 static int handle_java_rows(struct symbolizer *s, const struct reply_reader *from)
 {
-	const struct request *r = request_first(&s->sent);
+	struct request *r = request_first(&s->sent);
 	struct message_java_rows m;
 
-	if (r->type != MESSAGE_JAVA_CODE || reply_read_java_rows(&m, from, r->lookups.items) < 0)
+	if (reply_read_java_rows(&m, from, r->lookups.items) < 0)
 		return -EBADMSG;
-	end_java_code(s, request_complete_first(s), &m);
+	r = request_complete_first(s);
+	end_jvm_request(r);
+	pass_java_code(s, r, &m);
+	request_free(r);
 	return 0;
+}
+
+static int handle_counters(struct symbolizer *s, const struct reply_reader *from)
+{
+	struct message_jvm_counters m;
+	struct request *r;
+
+	if (reply_read_counters(&m, from) < 0)
+		return -EBADMSG;
+	r = request_complete_first(s);
+	end_jvm_request(r);
+	pass_counters(s, r, &m);
+	request_free(r);
+	return 0;
+}
+
+static int handle_threads(struct symbolizer *s, const struct message *m,
+			  const struct reply_reader *from)
+{
+	struct hotspot_thread threads[THREADS_PER_MESSAGE];
+	struct message_thread_list list;
+	struct request *r = request_first(&s->sent);
+
+	if (reply_read_threads(&list, from, m->count) < 0)
+		return -EBADMSG;
+	memcpy(threads, from->at + sizeof(list), m->count * sizeof(*threads));
+	for (uint32_t i = 0; i < m->count; i++) {
+		if (!hotspot_thread_check(&threads[i]))
+			return -EBADMSG;
+	}
+	if (list.last) {
+		r = request_complete_first(s);
+		end_jvm_request(r);
+	}
+	pass_threads(s, r, &list, threads, m->count);
+	if (list.last)
+		request_free(r);
+	return 0;
+}
+
+/* Process a message about the first sent request, which is one about a JVM. */
+static int handle_jvm(struct symbolizer *s, const struct message *m,
+		      const struct reply_reader *from)
+{
+	const struct request *r = request_first(&s->sent);
+
+	if (r->type == MESSAGE_JVM && m->type == MESSAGE_JVM_FACTS)
+		return handle_jvm_facts(s, from);
+	if (r->type == MESSAGE_JAVA_CODE && m->type == MESSAGE_JAVA_ROWS)
+		return handle_java_rows(s, from);
+	if (r->type == MESSAGE_JVM_PERF && m->type == MESSAGE_JVM_COUNTERS)
+		return handle_counters(s, from);
+	if (r->type == MESSAGE_JVM_THREADS && m->type == MESSAGE_THREAD_LIST)
+		return handle_threads(s, m, from);
+	return -EBADMSG;
+}
+
+/* Report that a request about a JVM has failed, and free it. It is in no queue any more. */
+static void request_fail_jvm(struct symbolizer *s, struct request *r)
+{
+	static const char lost[] = "its worker was lost";
+	struct message_jvm jvm = {.status = -EIO};
+	struct message_jvm_counters counters = {.status = -EIO};
+	struct message_thread_list threads = {.status = -EIO, .last = 1};
+
+	memcpy(jvm.reason, lost, sizeof(lost));
+	memcpy(counters.reason, lost, sizeof(lost));
+	memcpy(threads.reason, lost, sizeof(lost));
+	end_jvm_request(r);
+	if (r->type == MESSAGE_JVM)
+		pass_jvm(s, r, &jvm);
+	else if (r->type == MESSAGE_JVM_PERF)
+		pass_counters(s, r, &counters);
+	else if (r->type == MESSAGE_JVM_THREADS)
+		pass_threads(s, r, &threads, NULL, 0);
+	request_free(r);
+}
+
+static void end_probes(struct symbolizer *s, struct request *r, int status,
+		       const struct probe_sites *found)
+{
+	if (s->events.probes && !r->object->forgotten)
+		s->events.probes(s->events.context, r->object->id, status, status ? NULL : found);
+	request_free(r);
+}
+
+static int handle_probes(struct symbolizer *s, const struct reply_reader *from)
+{
+	const struct request *r = request_first(&s->sent);
+	struct message_probes *m;
+	int ret = -EBADMSG;
+
+	if (r->type != MESSAGE_PROBES)
+		return -EBADMSG;
+	m = malloc(sizeof(*m));
+	if (!m) {
+		end_probes(s, request_complete_first(s), -ENOMEM, NULL);
+		return 0;
+	}
+	ret = reply_read_probes(m, from, r->object->stamp.size, s->options.pattern_count);
+	if (!ret)
+		end_probes(s, request_complete_first(s), m->status, &m->found);
+	free(m);
+	return ret;
 }
 
 static int client_handle_message(struct symbolizer *s, const struct message *m, size_t size)
@@ -296,10 +445,10 @@ static int client_handle_message(struct symbolizer *s, const struct message *m, 
 		return handle_source_facts(s, &from);
 	if (m->type == MESSAGE_INSPECTED)
 		return handle_inspected(s, &from);
-	if (m->type == MESSAGE_JVM_FACTS)
-		return handle_jvm(s, &from);
-	if (m->type == MESSAGE_JAVA_ROWS)
-		return handle_java_rows(s, &from);
+	if (request_is_of_jvm(r))
+		return handle_jvm(s, m, &from);
+	if (m->type == MESSAGE_PROBE_SITES)
+		return handle_probes(s, &from);
 	return client_handle_table(s, m, &from);
 }
 
@@ -377,8 +526,6 @@ static void request_fail(struct symbolizer *s, struct request *r)
 {
 	const struct symbol bad = {.flags = SYMBOL_BAD_OBJECT};
 	const struct inspected_file none = {.python.support = PYTHON_NONE};
-	const struct message_jvm no_jvm = {.status = -EIO, .reason = "its worker was lost"};
-	const struct message_java_rows no_rows = {.status = -EIO};
 	const struct source_facts no_sources = {.status = -EIO};
 
 	if (request_is_table(r)) {
@@ -389,12 +536,12 @@ static void request_fail(struct symbolizer *s, struct request *r)
 		end_inspection(s, r, &none);
 		return;
 	}
-	if (r->type == MESSAGE_JVM) {
-		end_jvm(s, r, &no_jvm);
+	if (r->type == MESSAGE_PROBES) {
+		end_probes(s, r, -EIO, NULL);
 		return;
 	}
-	if (r->type == MESSAGE_JAVA_CODE) {
-		end_java_code(s, r, &no_rows);
+	if (request_is_of_jvm(r)) {
+		request_fail_jvm(s, r);
 		return;
 	}
 	if (r->type == MESSAGE_SOURCES) {
@@ -598,22 +745,21 @@ static void move_stats(struct symbolizer *s, struct symbolizer *other)
 
 const struct symbolizer_stats *symbolizer_stats(struct symbolizer *s)
 {
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
-		if (s->others[i])
-			move_stats(s, s->others[i]);
-	}
+	struct symbolizer *other;
+
+	FOR_EACH_OTHER (s, other)
+		move_stats(s, other);
 	return &s->stats;
 }
 
 int symbolizer_poll(struct symbolizer *s, uint64_t now, struct error *err)
 {
+	struct symbolizer *other;
 	uint64_t generation = s->worker.generation;
 	int ret;
 
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
-		if (!s->others[i])
-			continue;
-		ret = symbolizer_poll(s->others[i], now, err);
+	FOR_EACH_OTHER (s, other) {
+		ret = symbolizer_poll(other, now, err);
 		if (ret < 0)
 			return ret;
 	}

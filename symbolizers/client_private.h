@@ -60,7 +60,8 @@ struct client_object {
 	struct {
 		size_t count;
 		unsigned int code; /* pending JAVA_CODE */
-		bool table, inspection, jvm; /* whether a request of this type is pending */
+		/* whether a request of this type is pending */
+		bool table, inspection, jvm, counters, threads;
 	} requests; /* pending requests about the object */
 	bool read, bad, forgotten;
 	bool struck; /* bad because a worker hung or several workers died over the object */
@@ -71,11 +72,15 @@ struct client_object {
 struct request {
 	struct queue_item item;
 	struct client_object *object;
-	/* READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, SOURCES, JVM, JAVA_CODE or FORGET */
+	/*
+	 * READ, REFRESH, LOOKUP, KEY, TABLE, PAGES, INSPECT, PROBES, SOURCES, JVM, JAVA_CODE,
+	 * JVM_PERF, JVM_THREADS or FORGET
+	 */
 	enum message_type type;
 	uint64_t sequence; /* sequence number with which the request was sent last */
 	VECTOR(struct message_lookup)
-	lookups; /* for LOOKUP and JAVA_CODE: addresses; for PAGES: page numbers */
+	lookups; /* for LOOKUP and JAVA_CODE: addresses; for PAGES: page numbers; for PROBES: what
+		  */
 	size_t replied; /* how many of lookups have replies, which come in order */
 	/* for TABLE: the reply begins with the key, if the worker has one; the key has arrived */
 	bool wants_key, keyed;
@@ -103,7 +108,7 @@ struct symbolizer {
 	struct fair waiting;
 	struct symbolizer *others[OTHER_SYMBOLIZERS]; /* NULL: not started yet */
 	bool is_other; /* it belongs to another symbolizer, and to its cache */
-	uint64_t pending, gathered, tables_pending, keys_pending, sequence;
+	uint64_t pending, gathered, tables_pending, keys_pending, inspections, sequence;
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files;
 	struct worker_options options;
@@ -176,35 +181,69 @@ void request_end_table(struct symbolizer *s, struct request *r, int status,
 /* Reset a request whose worker was lost: the next worker sends the table from its start. */
 void request_restart_table(struct request *r);
 
+/* Return whether the request is about a JVM itself, and not about names. */
+static inline bool request_is_of_jvm(const struct request *r)
+{
+	return r->type == MESSAGE_JVM || r->type == MESSAGE_JAVA_CODE ||
+	       r->type == MESSAGE_JVM_PERF || r->type == MESSAGE_JVM_THREADS;
+}
+
+/* Return the flag that a request of this type is pending; NULL: there may be several. */
+static inline bool *object_pending_flag(struct client_object *o, enum message_type type)
+{
+	if (type == MESSAGE_JVM)
+		return &o->requests.jvm;
+	if (type == MESSAGE_JVM_PERF)
+		return &o->requests.counters;
+	return type == MESSAGE_JVM_THREADS ? &o->requests.threads : NULL;
+}
+
 /* Return whether the request needs only the bytes of a file, and not its symbols. */
 static inline bool request_is_of_file(const struct request *r)
 {
-	return request_is_table(r) || r->type == MESSAGE_INSPECT;
+	return request_is_table(r) || r->type == MESSAGE_INSPECT || r->type == MESSAGE_PROBES;
 }
 
 /*
  * Return the rank of a request among those of its owner; lower ranks are sent first. Rank 0: code
  * objects and methods, which vanish with their processes while files stay, and urgent pages, for
- * which walks wait. Rank 1: other pages, inspections and keys, which take little time; a key may
- * make a request for a table unnecessary. Rank 2: all others, in the order of the requests.
+ * which walks wait. Rank 1: other pages, inspections, probes and keys, which take little time; a
+ * key may make a request for a table unnecessary. Rank 2: all others, in the order of the requests.
  */
 static inline unsigned int request_rank(const struct request *r)
 {
-	if (r->urgent || r->type == MESSAGE_JVM ||
+	if (r->urgent || r->type == MESSAGE_JVM || r->type == MESSAGE_JVM_PERF ||
 	    (r->type == MESSAGE_LOOKUP && object_is_of_runtime(r->object)))
 		return 0;
 	return request_is_of_file(r) && r->type != MESSAGE_TABLE ? 1 : 2;
 }
 
+/* Return the first other symbolizer from number *at on that is started, and move *at after it. */
+static inline struct symbolizer *next_other_symbolizer(const struct symbolizer *s, unsigned int *at)
+{
+	while (*at < OTHER_SYMBOLIZERS) {
+		struct symbolizer *other = s->others[(*at)++];
+
+		if (other)
+			return other;
+	}
+	return NULL;
+}
+
+/* Let other be each other symbolizer of s that is started. */
+#define FOR_EACH_OTHER(s, other) \
+	for (unsigned int other##_at = 0; ((other) = next_other_symbolizer(s, &other##_at));)
+
 /* Return the symbolizer that reads an object: the other one that alone has the object, else s. */
 static inline struct symbolizer *symbolizer_of_object(struct symbolizer *s, uint64_t id)
 {
+	struct symbolizer *other;
+
 	if (client_object_lookup(s, id))
 		return s;
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
-		if (s->others[i] && client_object_lookup(s->others[i], id))
-			return s->others[i];
-	}
+	FOR_EACH_OTHER (s, other)
+		if (client_object_lookup(other, id))
+			return other;
 	return s;
 }
 

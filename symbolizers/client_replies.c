@@ -251,6 +251,33 @@ int reply_read_jvm(struct message_jvm *out, const struct reply_reader *from)
 	return 0;
 }
 
+int reply_read_counters(struct message_jvm_counters *out, const struct reply_reader *from)
+{
+	if (from->left != sizeof(*out))
+		return -EBADMSG;
+	memcpy(out, from->at, sizeof(*out));
+	if (out->status > 0 || out->status < -ERRNO_MAX ||
+	    !is_text_terminated(out->reason, sizeof(out->reason)) ||
+	    (!out->status && !hotspot_perf_check(&out->perf)))
+		return -EBADMSG;
+	return 0;
+}
+
+int reply_read_threads(struct message_thread_list *out, const struct reply_reader *from,
+		       uint32_t count)
+{
+	if (count > THREADS_PER_MESSAGE ||
+	    from->left != sizeof(*out) + count * sizeof(struct hotspot_thread))
+		return -EBADMSG;
+	memcpy(out, from->at, sizeof(*out));
+	if (out->status > 0 || out->status < -ERRNO_MAX || out->last > 1 ||
+	    !is_text_terminated(out->reason, sizeof(out->reason)) ||
+	    (out->status && (count || !out->last)) ||
+	    (!out->status && !hotspot_thread_layout_check(&out->layout)))
+		return -EBADMSG;
+	return 0;
+}
+
 static bool are_rows_valid(const struct hotspot_code_rows *r)
 {
 	if (!r->count || r->count > HOTSPOT_CODE_ROWS_MAX)
@@ -273,6 +300,22 @@ int reply_read_java_rows(struct message_java_rows *out, const struct reply_reade
 	if (out->status > 0 || out->status < -ERRNO_MAX ||
 	    (!out->status && !are_rows_valid(&out->rows)) ||
 	    memcmp(&out->lookup, lookup, sizeof(*lookup)) != 0)
+		return -EBADMSG;
+	return 0;
+}
+
+int reply_read_probes(struct message_probes *out, const struct reply_reader *from, uint64_t size,
+		      unsigned int patterns)
+{
+	const size_t head = offsetof(struct message_probes, found.sites);
+
+	if (from->left < head || from->left > sizeof(*out))
+		return -EBADMSG;
+	memset(out, 0, sizeof(*out));
+	memcpy(out, from->at, from->left);
+	if (out->status > 0 || out->status < -ERRNO_MAX || out->found.count > PROBE_SITES_MAX ||
+	    from->left != head + out->found.count * sizeof(out->found.sites[0]) ||
+	    (out->status && out->found.count) || !probe_sites_check(&out->found, size, patterns))
 		return -EBADMSG;
 	return 0;
 }

@@ -60,9 +60,16 @@ int reply_read_facts(struct object_facts *out, const struct reply_reader *from);
 int reply_read_source_facts(struct source_facts *out, const struct reply_reader *from);
 int reply_read_inspected(struct inspected_file *out, const struct reply_reader *from);
 int reply_read_jvm(struct message_jvm *out, const struct reply_reader *from);
+int reply_read_counters(struct message_jvm_counters *out, const struct reply_reader *from);
+/* count: of threads, which are at out + 1 in the payload. */
+int reply_read_threads(struct message_thread_list *out, const struct reply_reader *from,
+		       uint32_t count);
 /* lookup: the request. */
 int reply_read_java_rows(struct message_java_rows *out, const struct reply_reader *from,
 			 const struct message_lookup *lookup);
+/* size: bytes of the file; patterns: number of the user's probes. */
+int reply_read_probes(struct message_probes *out, const struct reply_reader *from, uint64_t size,
+		      unsigned int patterns);
 int reply_read_key(struct unwind_key *out, const struct reply_reader *from);
 
 #endif

@@ -99,13 +99,12 @@ static bool is_whole_table(const struct queue_item *item, const void *context)
 
 void symbolizer_drop_tables(struct symbolizer *s)
 {
+	struct symbolizer *other;
 	struct fair_owner *w, *next;
 	struct request *r;
 
-	for (unsigned int i = 0; i < OTHER_SYMBOLIZERS; i++) {
-		if (s->others[i])
-			symbolizer_drop_tables(s->others[i]);
-	}
+	FOR_EACH_OTHER (s, other)
+		symbolizer_drop_tables(other);
 	HASH_ITER (hh, s->waiting.owners, w, next) {
 		struct queue theirs = fair_pick(&s->waiting, w, is_whole_table, NULL);
 

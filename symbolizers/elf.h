@@ -70,7 +70,10 @@ size_t elf_bytes(const struct elf *e);
 int elf_read_segments(struct elf *e, const struct elf_image *image);
 /* Convert a file offset to an address; false if no segment has the offset. */
 bool elf_offset_to_address(const struct elf *e, uint64_t offset, uint64_t *out);
-/* Return whether debug is the debug file of the file with these facts, by build-id, else by CRC. */
+/*
+ * Return whether debug is the debug file of the file with these facts: by build-id, or by CRC if
+ * the file has no build-id.
+ */
 bool elf_is_debug_file_of(const struct elf_image *debug, const struct object_facts *facts);
 
 /*

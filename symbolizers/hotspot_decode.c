@@ -10,8 +10,7 @@
 #define INTEGER_SHIFT 6 /* bits of each byte after the first */
 #define LAST_BYTE_MAX 191 /* a byte above it is followed by another byte of the integer */
 
-/* Read the next integer. Return false if the bytes end before, or are invalid in this form. */
-static bool read_integer(struct hotspot_stream *s, uint32_t *out)
+bool hotspot_integer_next(struct hotspot_stream *s, uint32_t *out)
 {
 	const uint32_t excluded = s->integers == HOTSPOT_INTEGERS_NO_ZERO;
 	uint32_t sum = 0, byte = UINT8_MAX;
@@ -36,8 +35,9 @@ unsigned int hotspot_scopes_decode(struct hotspot_scope out[HOTSPOT_FRAMES_MAX],
 
 	for (unsigned int count = 0; count < HOTSPOT_FRAMES_MAX; offset = sender) {
 		at.at = offset;
-		if (!read_integer(&at, &sender) || !read_integer(&at, &out[count].method) ||
-		    !read_integer(&at, &bci) || !out[count].method || bci > UINT16_MAX + 1)
+		if (!hotspot_integer_next(&at, &sender) ||
+		    !hotspot_integer_next(&at, &out[count].method) ||
+		    !hotspot_integer_next(&at, &bci) || !out[count].method || bci > UINT16_MAX + 1)
 			return 0;
 		out[count++].bci = (int32_t)bci - 1;
 		if (!sender)
@@ -77,7 +77,7 @@ static int read_difference(struct hotspot_stream *s, int64_t *bci, int64_t *line
 		return -1;
 	byte = s->bytes[s->at++];
 	if (byte == UINT8_MAX) {
-		if (!read_integer(s, &a) || !read_integer(s, &b))
+		if (!hotspot_integer_next(s, &a) || !hotspot_integer_next(s, &b))
 			return -1;
 		*bci += (int64_t)unzigzag(a);
 		*line += (int64_t)unzigzag(b);

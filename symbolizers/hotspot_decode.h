@@ -27,6 +27,9 @@ struct hotspot_stream {
 	enum hotspot_integers integers; /* not UNKNOWN */
 };
 
+/* Read the next integer. Return false if the bytes end before, or are invalid in this form. */
+bool hotspot_integer_next(struct hotspot_stream *s, uint32_t *out);
+
 /* The most methods at one address that are read. */
 #define HOTSPOT_FRAMES_MAX 128
 

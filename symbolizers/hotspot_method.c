@@ -14,7 +14,8 @@
 #define SYMBOL_BYTES 128 /* read at first; few are longer */
 #define LINES_BYTES_MAX (128u << 10) /* a method has at most 64 KiB of bytecodes */
 #define HAS_LINES 1 /* in the flags of ConstMethod */
-#define REFERENCES_MASK 0xffff /* the other half of the word is a hash */
+#define REFERENCES_MASK 0xffff /* the other half of the word is a random number */
+#define REFERENCES_PERMANENT 0xffff /* the Symbol is never freed */
 
 #define OFFSET(member) offsetof(struct hotspot_method_offsets, member)
 
@@ -180,6 +181,77 @@ static int read_symbol(char **out, size_t room, const struct hotspot_reader *r, 
 		return -ESTALE;
 	*out = strdup(text);
 	return *out ? 0 : -ENOMEM;
+}
+
+/* Return 0 if a Symbol has this random number, or if it is 0, is never freed; else -ESTALE. */
+static int check_symbol(const struct hotspot_reader *r, uint64_t address, uint64_t number)
+{
+	uint32_t word = 0;
+	int ret = hotspot_reader_read(r, &word, 4, address + r->method.symbol_references);
+
+	if (ret)
+		return ret;
+	if (!number)
+		return (word & REFERENCES_MASK) == REFERENCES_PERMANENT ? 0 : -ESTALE;
+	return word & REFERENCES_MASK && word >> 16 == number ? 0 : -ESTALE;
+}
+
+/* Return the name of the type of an array's elements; NULL: it is a class, or makes no sense. */
+static const char *primitive_name(char letter)
+{
+	static const char *const names[][2] = {
+		{"Z", "boolean"}, {"B", "byte"}, {"C", "char"},	 {"S", "short"},
+		{"I", "int"},	  {"J", "long"}, {"F", "float"}, {"D", "double"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (*names[i][0] == letter)
+			return names[i][1];
+	return NULL;
+}
+
+/*
+ * Convert the name of a class, or the descriptor of an array, to the name that Java writes. Return
+ * -ESTALE if it is neither. Source: JVM Specification, sections 4.2.1 and 4.3.2.
+ */
+static int show_class(char out[HOTSPOT_CLASS_MAX], char *name)
+{
+	const size_t dimensions = strspn(name, "["), length = strlen(name + dimensions);
+	char *element = name + dimensions;
+	const char *shown = element;
+
+	if (dimensions && length == 1) {
+		shown = primitive_name(*element);
+	} else if (dimensions && *element == 'L' && element[length - 1] == ';') {
+		element[length - 1] = '\0';
+		shown = ++element;
+	} else if (dimensions) {
+		return -ESTALE;
+	}
+	if (!shown || !*element || strpbrk(element, ".;[") ||
+	    strlen(shown) + 2 * dimensions >= HOTSPOT_CLASS_MAX)
+		return -ESTALE;
+	hotspot_class_shown(element);
+	strcpy(out, shown);
+	for (size_t i = 0; i < dimensions; i++)
+		strcat(out, "[]");
+	return 0;
+}
+
+int hotspot_class_read(char out[HOTSPOT_CLASS_MAX], const struct hotspot_reader *r,
+		       uint64_t address, uint64_t number)
+{
+	char *name = NULL;
+	int ret = check_symbol(r, address, number);
+
+	if (!ret)
+		ret = read_symbol(&name, HOTSPOT_CLASS_MAX, r, address);
+	if (!ret)
+		ret = check_symbol(r, address, number);
+	if (!ret)
+		ret = show_class(out, name);
+	free(name);
+	return ret;
 }
 
 /* A constant pool, with as much of its beginning as could be read at once. */

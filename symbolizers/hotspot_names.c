@@ -11,15 +11,16 @@
 #include "base/hash.h"
 #include "symbolizers/hotspot_names_private.h"
 
-/* Methods and nmethods have ids of 32 bits; a blob has BLOB_ID. */
+/* Methods and nmethods have ids of 32 bits; a blob has BLOB_ID, a class CLASS_ID(). */
 struct names_key {
 	uint64_t address;
 	uint64_t id;
 };
 
 #define BLOB_ID UINT64_MAX
+#define CLASS_ID(number) (1ULL << 32 | (number))
 
-/* A Method, or a blob, which has only a name. */
+/* A Method, or a blob or a class, which has only a name. */
 struct kept_method {
 	struct names_key key;
 	struct hotspot_named_method m;
@@ -385,18 +386,14 @@ static int find_interpreted(struct hotspot_names *n, const struct hotspot_lookup
 	return 1;
 }
 
-/* Read the name of a blob as a method that has nothing else. */
-static int read_stub_name(struct hotspot_names *n, const struct names_key *key,
-			  struct kept_method **out)
+/* Keep a class, or the name of a blob, as a method that has nothing else; one of them is "". */
+static int keep_name(struct hotspot_names *n, const struct names_key *key, const char *class_name,
+		     const char *name, struct kept_method **out)
 {
 	struct hotspot_named_method m = {.address = key->address};
-	char name[HOTSPOT_NAME_MAX];
-	int ret = hotspot_blob_read(name, &n->reader, key->address);
 
-	if (ret)
-		return ret;
+	m.class_name = strdup(class_name);
 	m.name = strdup(name);
-	m.class_name = strdup("");
 	m.signature = strdup("");
 	m.file = strdup("");
 	if (!m.name || !m.class_name || !m.signature || !m.file) {
@@ -405,6 +402,15 @@ static int read_stub_name(struct hotspot_names *n, const struct names_key *key,
 	}
 	*out = keep_method(n, key, &m);
 	return *out ? 0 : -ENOMEM;
+}
+
+static int read_stub_name(struct hotspot_names *n, const struct names_key *key,
+			  struct kept_method **out)
+{
+	char name[HOTSPOT_NAME_MAX];
+	int ret = hotspot_blob_read(name, &n->reader, key->address);
+
+	return ret ? ret : keep_name(n, key, "", name, out);
 }
 
 static int find_blob(struct hotspot_names *n, const struct hotspot_lookup *q,
@@ -420,6 +426,23 @@ static int find_blob(struct hotspot_names *n, const struct hotspot_lookup *q,
 	return 1;
 }
 
+/* Without its random number, a Symbol is read each time: it must be one that is never freed. */
+static int find_class(struct hotspot_names *n, const struct hotspot_lookup *q,
+		      struct hotspot_frame *out)
+{
+	const struct names_key key = {q->address, CLASS_ID(q->place & UINT16_MAX)};
+	struct kept_method *k = q->place ? find_method(n, &key) : NULL;
+	char name[HOTSPOT_CLASS_MAX];
+	int ret = k ? 0 : hotspot_class_read(name, &n->reader, q->address, q->place);
+
+	if (!ret && !k)
+		ret = keep_name(n, &key, name, "", &k);
+	if (ret)
+		return ret;
+	*out = make_frame(k, -1);
+	return 1;
+}
+
 int hotspot_names_find(struct hotspot_names *n, const struct hotspot_memory *memory,
 		       const struct hotspot_lookup *q, struct hotspot_frame out[HOTSPOT_FRAMES_MAX])
 {
@@ -428,5 +451,7 @@ int hotspot_names_find(struct hotspot_names *n, const struct hotspot_memory *mem
 		return find_compiled(n, q, out);
 	if (q->kind == HOTSPOT_FRAME_INTERPRETED)
 		return find_interpreted(n, q, out);
+	if (q->kind == HOTSPOT_FRAME_CLASS)
+		return find_class(n, q, out);
 	return q->kind == HOTSPOT_FRAME_BLOB ? find_blob(n, q, out) : -EBADMSG;
 }

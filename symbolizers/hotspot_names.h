@@ -20,19 +20,24 @@ enum hotspot_frame_kind {
 	HOTSPOT_FRAME_COMPILED = 1,
 	HOTSPOT_FRAME_INTERPRETED,
 	HOTSPOT_FRAME_BLOB,
+	HOTSPOT_FRAME_CLASS, /* no frame: a class, by the Symbol of its name */
 };
 
 /* A frame from the BPF walker. */
 struct hotspot_lookup {
 	uint32_t kind; /* enum hotspot_frame_kind */
-	uint64_t address; /* of the nmethod, the Method or the blob */
-	uint64_t place; /* HOTSPOT_COMPILED_PLACE(), _INTERPRETED_PLACE() or _BLOB_PLACE() */
+	uint64_t address; /* of the nmethod, the Method, the blob or the Symbol */
+	/*
+	 * HOTSPOT_COMPILED_PLACE(), _INTERPRETED_PLACE() or _BLOB_PLACE(); of a Symbol, the random
+	 * number (16 bits) by which another one at its address differs, 0: not known
+	 */
+	uint64_t place;
 };
 
 /* A method that runs in the frame; several if some are inlined. */
 struct hotspot_frame {
 	const char *class_name; /* "java.util.HashMap$Node"; "" for a stub */
-	const char *method; /* "get", "<init>"; of a stub, its name */
+	const char *method; /* "get", "<init>"; of a stub, its name; "" for a class */
 	const char *signature; /* "(Ljava/lang/Object;)Z"; "" for a stub */
 	const char *file; /* "HashMap.java"; "" unknown */
 	uint32_t line; /* 0 unknown */

@@ -75,6 +75,13 @@ int hotspot_method_read(struct hotspot_named_method *out, struct hotspot_reader 
 			uint64_t address, const uint32_t *id);
 void hotspot_method_free(struct hotspot_named_method *m);
 size_t hotspot_method_bytes(const struct hotspot_named_method *m);
+/*
+ * Read the name of the class that the Symbol at an address names, as Java writes it ("int[]").
+ * number: as in struct hotspot_lookup; if it is 0, only a Symbol that is never freed has a name.
+ * Errors as for hotspot_method_read().
+ */
+int hotspot_class_read(char out[HOTSPOT_CLASS_MAX], const struct hotspot_reader *r,
+		       uint64_t address, uint64_t number);
 int hotspot_method_fill(struct hotspot_method_offsets *out, const struct hotspot_tables *t,
 			struct error *err);
 

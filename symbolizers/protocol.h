@@ -11,8 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolizers/hotspot_perf.h"
 #include "symbolizers/hotspot_tables.h"
+#include "symbolizers/hotspot_threads.h"
 #include "symbolizers/jvm_facts.h"
+#include "symbolizers/probe_sites.h"
 #include "symbolizers/python_file.h"
 
 enum message_type {
@@ -59,6 +62,13 @@ enum message_type {
 	 * HOTSPOT_COMPILED_PLACE(), in an adapter from the blob on. Reply: JAVA_ROWS.
 	 */
 	MESSAGE_JAVA_CODE,
+	MESSAGE_JVM_PERF, /* for OBJECT_JAVA; reply: JVM_COUNTERS */
+	MESSAGE_JVM_THREADS, /* for OBJECT_JAVA; reply: THREAD_LISTs */
+	/*
+	 * For OBJECT_ELF: one struct message_lookup that is probe_query_packed(). Reply:
+	 * PROBE_SITES.
+	 */
+	MESSAGE_PROBES,
 	/* Messages from the worker. */
 	MESSAGE_HEARTBEAT, /* the worker is still processing the request with this sequence */
 	MESSAGE_FACTS, /* struct object_facts */
@@ -74,6 +84,10 @@ enum message_type {
 	MESSAGE_INSPECTED, /* struct inspected_file */
 	MESSAGE_JVM_FACTS, /* struct message_jvm */
 	MESSAGE_JAVA_ROWS, /* struct message_java_rows */
+	MESSAGE_JVM_COUNTERS, /* struct message_jvm_counters */
+	/* struct message_thread_list, and count times struct hotspot_thread */
+	MESSAGE_THREAD_LIST,
+	MESSAGE_PROBE_SITES, /* struct message_probes, cut after the last site */
 	MESSAGE_SOURCE_FACTS, /* struct source_facts; also between PLACES, to give up a file */
 	MESSAGE_PLACES, /* count times struct message_place and its texts */
 };
@@ -115,6 +129,24 @@ struct message_jvm {
 	char reason[128]; /* of a failure */
 };
 
+/* The counters of a JVM. */
+struct message_jvm_counters {
+	int32_t status; /* 0, or a negative errno: perf is not set */
+	uint32_t reserved; /* 0 */
+	struct hotspot_perf perf;
+	char reason[128]; /* of a failure */
+};
+
+/* A part of the list of a JVM's threads. */
+struct message_thread_list {
+	int32_t status; /* 0, or a negative errno: there are no threads */
+	uint32_t last; /* 1 in the last part, else 0 */
+	struct hotspot_thread_layout layout;
+	char reason[128]; /* of a failure */
+};
+
+#define THREADS_PER_MESSAGE 256 /* most of them */
+
 /* How to leave the code around a place. */
 struct message_java_rows {
 	int32_t status; /* 0, or a negative errno: rows is not set */
@@ -122,6 +154,29 @@ struct message_java_rows {
 	struct message_lookup lookup;
 	struct hotspot_code_rows rows;
 };
+
+/* Where probes of a file can be attached. */
+struct message_probes {
+	int32_t status; /* 0, or a negative errno: there are no sites */
+	uint32_t reserved; /* 0 */
+	struct probe_sites found;
+};
+
+/* Pack what to look for; its patterns are those of the worker's options. */
+static inline struct message_lookup probe_query_packed(const struct probe_wanted *w)
+{
+	return (struct message_lookup){
+		.address = w->parts | (uint64_t)w->runtime << 32,
+		.place = w->mask,
+	};
+}
+
+static inline void probe_query_unpack(struct probe_wanted *w, const struct message_lookup *q)
+{
+	w->parts = (uint32_t)q->address;
+	w->runtime = (uint32_t)(q->address >> 32);
+	w->mask = q->place;
+}
 
 struct message_reply {
 	uint64_t address, start, size;
@@ -163,8 +218,14 @@ struct message_place {
 
 _Static_assert(LOOKUPS_MAX * sizeof(struct message_lookup) <= PAYLOAD_MAX,
 	       "a full LOOKUP must fit");
+_Static_assert(sizeof(struct message_probes) <= PAYLOAD_MAX, "all sites must fit");
 _Static_assert(sizeof(struct message_reply) + 2 * REPLY_NAME_MAX <= PAYLOAD_MAX,
 	       "the longest reply must fit");
+_Static_assert(sizeof(struct message_thread_list) % 8 == 0, "threads follow without padding");
+_Static_assert(sizeof(struct message_thread_list) +
+			       THREADS_PER_MESSAGE * sizeof(struct hotspot_thread) <=
+		       PAYLOAD_MAX,
+	       "a full part of a list of threads must fit");
 _Static_assert(sizeof(struct message_place) + 4 * (REPLY_NAME_MAX + 1) <= PAYLOAD_MAX,
 	       "the longest place must fit");
 

@@ -106,6 +106,7 @@ static enum python_support read_own_layout(struct python_file *f, const struct e
 	if (rc || f->layout.version != PYTHON_VERSION(f->major, f->minor) ||
 	    !find_text_shift(&f->layout, image, f->runtime, python_runtime_size(bytes)))
 		return PYTHON_UNKNOWN;
+	f->runtime_bytes = python_runtime_size(bytes);
 	return PYTHON_READABLE;
 }
 
@@ -180,6 +181,8 @@ static int check_python_support(struct python_file *f, struct elf_image *image,
 	if (!check_python_version(f, image, symbols, &version))
 		return 0;
 	f->code_type = symbols->at[PYTHON_NAME_CODE_TYPE].start;
+	f->runtime_bytes =
+		symbols->at[PYTHON_NAME_RUNTIME].end - symbols->at[PYTHON_NAME_RUNTIME].start;
 	f->support = choose_layout(f, image, &version);
 	if (f->support != PYTHON_READABLE)
 		return 0;

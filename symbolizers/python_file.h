@@ -44,6 +44,7 @@ struct python_file {
 	 */
 	uint64_t code_delta;
 	uint64_t runtime; /* _PyRuntime */
+	uint64_t runtime_bytes; /* its size; 0: not known */
 	uint64_t code_type; /* PyCode_Type */
 	struct python_layout layout;
 };

@@ -19,6 +19,7 @@
 #include "symbolizers/worker.h"
 #include "symbolizers/worker_java.h"
 #include "symbolizers/worker_places.h"
+#include "symbolizers/worker_probes.h"
 #include "symbolizers/worker_python.h"
 #include "symbolizers/worker_tables.h"
 
@@ -316,12 +317,37 @@ static void reply_with_jvm(struct worker *w, const struct message *m, struct wor
 		_exit(1);
 }
 
+static void reply_with_jvm_state(struct worker *w, const struct message *m, struct worker_object *o)
+{
+	struct java_process *p = o && o->kind == OBJECT_JAVA ? &o->table.java : NULL;
+	int fd = p ? o->files.file.fd : -1;
+	int ret = m->type == MESSAGE_JVM_PERF ? worker_reply_jvm_counters(w->socket, m, p, fd)
+					      : worker_reply_jvm_threads(w->socket, m, p, fd);
+
+	if (ret < 0)
+		_exit(1);
+}
+
 static void reply_with_java_rows(struct worker *w, const struct message *m, struct worker_object *o)
 {
 	struct java_process *p = o && o->kind == OBJECT_JAVA ? &o->table.java : NULL;
 	const struct message_lookup q = lookup_at(w, 0);
 
 	if (worker_reply_java_rows(w->socket, m, p, p ? o->files.file.fd : -1, &q) < 0)
+		_exit(1);
+}
+
+static void reply_with_probes(struct worker *w, const struct message *m,
+			      const struct worker_object *o)
+{
+	const struct stamped_file none = {.fd = -1};
+	const struct message_lookup q = lookup_at(w, 0);
+	struct probe_wanted wanted = {.patterns = w->options.patterns,
+				      .count = w->options.pattern_count};
+
+	probe_query_unpack(&wanted, &q);
+	if (worker_reply_probes(w->socket, m, &wanted,
+				o && o->kind == OBJECT_ELF ? &o->files.file : &none) < 0)
 		_exit(1);
 }
 
@@ -572,8 +598,15 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 	case MESSAGE_JVM:
 		reply_with_jvm(w, m, o);
 		return;
+	case MESSAGE_JVM_PERF:
+	case MESSAGE_JVM_THREADS:
+		reply_with_jvm_state(w, m, o);
+		return;
 	case MESSAGE_JAVA_CODE:
 		reply_with_java_rows(w, m, o);
+		return;
+	case MESSAGE_PROBES:
+		reply_with_probes(w, m, o);
 		return;
 	case MESSAGE_SOURCES:
 		reply_with_source_facts(w, m, o);

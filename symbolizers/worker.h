@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+struct probe_pattern;
+
 /*
  * Number of descriptors that the worker may have in addition to the files that it keeps open to
  * read objects again.
@@ -25,6 +27,9 @@ struct worker_options {
 	enum worker_kind kind;
 	unsigned int files_max; /* the most files to keep open */
 	uint64_t memory; /* bytes that a worker of sources may use */
+	/* the user's probes; the child that is forked has a copy of them */
+	const struct probe_pattern *patterns;
+	unsigned int pattern_count;
 };
 
 /*

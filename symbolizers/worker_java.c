@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symbolizers/hotspot_rows.h"
@@ -176,12 +177,100 @@ int worker_reply_java_rows(int socket, const struct message *request, struct jav
 	return message_reply(socket, request, MESSAGE_JAVA_ROWS, &m, sizeof(m));
 }
 
+static void copy_reason(char *to, size_t size, int status, const struct error *err)
+{
+	if (status)
+		snprintf(to, size, "%.*s", (int)size - 1, err->text);
+}
+
+int worker_reply_jvm_counters(int socket, const struct message *request, struct java_process *p,
+			      int fd)
+{
+	const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
+	struct message_jvm_counters m;
+	struct timespec now;
+	struct error err = {0};
+
+	/* clear padding as well, since the struct is sent as it is */
+	memset(&m, 0, sizeof(m));
+	m.status = p && fd >= 0 ? read_tables(p, fd, &err) : -EBADF;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	if (!m.status)
+		m.status = hotspot_perf_read(&m.perf, p->tables, &memory, &err);
+	m.perf.time = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	copy_reason(m.reason, sizeof(m.reason), m.status, &err);
+	return message_reply(socket, request, MESSAGE_JVM_COUNTERS, &m, sizeof(m));
+}
+
+/* The next part of a list of threads, as it is sent. */
+struct thread_part {
+	int socket;
+	const struct message *request;
+	struct hotspot_threads list;
+	uint32_t count;
+	struct {
+		struct message_thread_list head;
+		struct hotspot_thread threads[THREADS_PER_MESSAGE];
+	} payload;
+};
+
+static int send_threads(struct thread_part *part)
+{
+	struct message m = *part->request;
+	size_t size = sizeof(part->payload.head) + part->count * sizeof(*part->payload.threads);
+	int ret;
+
+	part->payload.head.layout = part->list.layout;
+	m.type = MESSAGE_THREAD_LIST;
+	m.count = part->count;
+	ret = message_send(part->socket, &m, &part->payload, size);
+	part->count = 0;
+	return ret;
+}
+
+static int put_thread(void *context, const struct hotspot_thread *t)
+{
+	struct thread_part *part = context;
+
+	part->payload.threads[part->count++] = *t;
+	return part->count == THREADS_PER_MESSAGE ? send_threads(part) : 0;
+}
+
+int worker_reply_jvm_threads(int socket, const struct message *request, struct java_process *p,
+			     int fd)
+{
+	const struct hotspot_memory memory = {.read = read_java_memory, .context = &fd};
+	struct thread_part *part = calloc(1, sizeof(*part));
+	struct message_thread_list *head;
+	struct error err = {0};
+	int ret;
+
+	if (!part)
+		return -ENOMEM;
+	*part = (struct thread_part){.socket = socket, .request = request};
+	part->list.each = put_thread;
+	part->list.context = part;
+	head = &part->payload.head;
+	ret = p && fd >= 0 ? read_tables(p, fd, &err) : -EBADF;
+	if (!ret)
+		ret = hotspot_threads_read(&part->list, p->tables, &memory, &err);
+	head->status = ret;
+	head->last = 1;
+	if (ret) /* the threads that were sent before stay valid */
+		part->count = 0;
+	copy_reason(head->reason, sizeof(head->reason), ret, &err);
+	ret = send_threads(part);
+	free(part);
+	return ret;
+}
+
 static bool describe_lookup(struct hotspot_lookup *out, const struct message_lookup *q)
 {
 	static const uint32_t kinds[] = {
 		[WIRE_TAG_JAVA_COMPILED] = HOTSPOT_FRAME_COMPILED,
 		[WIRE_TAG_JAVA_INTERPRETED] = HOTSPOT_FRAME_INTERPRETED,
 		[WIRE_TAG_JAVA_BLOB] = HOTSPOT_FRAME_BLOB,
+		[WIRE_TAG_JAVA_CLASS] = HOTSPOT_FRAME_CLASS,
 	};
 	uint64_t tag = q->address >> WIRE_TAG_SHIFT;
 
@@ -225,15 +314,14 @@ static uint16_t put_java_text(char **at, const char *text)
 	return (uint16_t)size;
 }
 
-/* Write "package.Class.method" and a signature, which may be "". */
+/* Write "package.Class.method" and a signature, which may be ""; of a class, only its name. */
 static uint16_t put_java_name(char **at, const struct hotspot_frame *f, const char *signature)
 {
 	const char *begin = *at;
 
-	if (*f->class_name) {
-		put_java_text(at, f->class_name);
+	put_java_text(at, f->class_name);
+	if (*f->class_name && *f->method)
 		put_java_text(at, ".");
-	}
 	put_java_text(at, f->method);
 	put_java_text(at, signature);
 	return (uint16_t)(*at - begin);

@@ -43,6 +43,12 @@ int worker_reply_jvm(int socket, const struct message *request, struct java_proc
 int worker_reply_java_rows(int socket, const struct message *request, struct java_process *p,
 			   int fd, const struct message_lookup *q);
 
+/* Reply to MESSAGE_JVM_PERF and MESSAGE_JVM_THREADS, in the same way as to MESSAGE_JVM. */
+int worker_reply_jvm_counters(int socket, const struct message *request, struct java_process *p,
+			      int fd);
+int worker_reply_jvm_threads(int socket, const struct message *request, struct java_process *p,
+			     int fd);
+
 /* Reply to MESSAGE_TABLE, in the same way; p is not NULL. */
 int worker_reply_jvm_table(int socket, const struct message *request, struct java_process *p,
 			   int fd);

@@ -9,11 +9,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Scanner;
+import java.util.concurrent.locks.LockSupport;
 
 /*
  * A Java program for `make bench`.
  *
- *   BenchLoad work             for each line N of stdin: N rounds of the same work; prints ns
+ *   BenchLoad WORK             for each line N of stdin: N rounds of the same work; prints ns.
+ *                              WORK: plain, objects and calls; garbage, most of them are soon
+ *                              unreachable; park, two threads that unpark each other in turn;
+ *                              monitors, four threads that all want the same one
  *   BenchLoad deep KIND N FILE for ever: a stack of N Java frames, whose innermost one is
  *                              Thread.holdsLock(), and how many ns each call of it takes, into FILE
  *
@@ -21,7 +25,7 @@ import java.util.Scanner;
  * class NewCode, which bench_java.py writes; cold, the same, and all caches are emptied in between.
  */
 public class BenchLoad {
-    /* work: a tree of objects of four classes, some 30 calls deep */
+    /* plain work: a tree of objects of four classes, some 30 calls deep */
     interface Node { long visit(int depth, long seed); }
     static class Sum implements Node {
         public long visit(int depth, long seed) { return next(depth, seed) + 1; }
@@ -58,16 +62,69 @@ public class BenchLoad {
         for (int i = 0; i < 400; i++)
             sink += next(14, i * 0x5851f42d4c957f2dL + 1);
     }
-    static void work() {
-        for (int i = 0; i < 4000; i++)
-            round();
+    /* A list of which every eighth object stays until it is replaced. */
+    static final Object[] KEPT = new Object[1 << 16];
+    static void garbage() {
+        for (int i = 0; i < 20000; i++) {
+            byte[] made = new byte[64 + (i & 255)];
+            if ((i & 7) == 0)
+                KEPT[(int) (sink++ & KEPT.length - 1)] = made;
+        }
+    }
+    static volatile Thread turn;
+    static void takeTurns(Thread other, int times) {
+        for (int i = 0; i < times; i++) {
+            while (turn != Thread.currentThread())
+                LockSupport.park();
+            turn = other;
+            LockSupport.unpark(other);
+        }
+    }
+    static void park() throws Exception {
+        Thread first = Thread.currentThread();
+        Thread other = new Thread(() -> takeTurns(first, 1000));
+        turn = first;
+        other.start();
+        takeTurns(other, 1000);
+        other.join();
+    }
+    static void hold(int times) {
+        for (int i = 0; i < times; i++)
+            synchronized (KEPT) {
+                sink += next(6, i);
+                if ((i & 3) == 0)
+                    Thread.yield(); /* the others find it taken */
+            }
+    }
+    static void monitors() throws Exception {
+        Thread[] all = new Thread[4];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = new Thread(() -> hold(500));
+            all[i].start();
+        }
+        for (Thread thread : all)
+            thread.join();
+    }
+
+    interface Work { void round() throws Exception; }
+    static Work workOf(String name) {
+        switch (name) {
+        case "garbage": return BenchLoad::garbage;
+        case "park": return BenchLoad::park;
+        case "monitors": return BenchLoad::monitors;
+        default: return BenchLoad::round;
+        }
+    }
+    static void work(Work of, int warm) throws Exception {
+        for (int i = 0; i < warm; i++)
+            of.round();
         System.out.println(ProcessHandle.current().pid());
         Scanner in = new Scanner(System.in);
         while (in.hasNextInt()) {
             int rounds = in.nextInt();
             long begin = System.nanoTime();
             for (int i = 0; i < rounds; i++)
-                round();
+                of.round();
             System.out.println(System.nanoTime() - begin);
         }
     }
@@ -129,8 +186,8 @@ public class BenchLoad {
     }
 
     public static void main(String[] args) throws Exception {
-        if (args[0].equals("work"))
-            work();
+        if (!args[0].equals("deep"))
+            work(workOf(args[0]), args[0].equals("plain") ? 4000 : 100);
         else
             deep(args[1], Integer.parseInt(args[2]), args[3]);
     }

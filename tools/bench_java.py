@@ -75,7 +75,7 @@ def compiled_classes(bench):
 class Program:
     """A running BenchLoad, bound to the last CPU, or to none; its first line is in `first`."""
 
-    def __init__(self, version, folder, options, words, bound=True):
+    def __init__(self, version, folder, options, words, bound=True, heap=HEAP):
         cpus = sorted(os.sched_getaffinity(0))
         split = bound and len(cpus) > 1
         # the CPUs for recorders
@@ -83,7 +83,7 @@ class Program:
         command = ["taskset", "-c", str(cpus[-1])] if split else []
         java = jdks.home_of(version) / "bin" / "java"
         self.process = subprocess.Popen(
-            [*command, java, *HEAP, "-XX:CompileCommand=quiet", *options, "-cp", folder,
+            [*command, java, *heap, "-XX:CompileCommand=quiet", *options, "-cp", folder,
              "BenchLoad", *map(str, words)],
             text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.pid = self.process.pid
@@ -158,7 +158,7 @@ class Slowdown:
         self.version = version
         self.arms = [arm for arm in ARMS if arm[0] != ASYNC or library]
         self.ratios = {arm: [] for arm in self.arms}
-        with Program(version, folder, (), ["work"]) as program:
+        with Program(version, folder, (), ["plain"]) as program:
             rounds = max(1, round(100 * bench.seconds / 20 / program.work(100)))
             for turn in range(2 * bench.rounds):
                 first = turn % len(self.arms)

@@ -10,6 +10,7 @@ import subprocess
 import bench_java_page
 import bench_million
 import bench_python_page
+import bench_runtime_page
 import bench_sched_page
 import bench_slow
 from bench_kernel import DEPTHS, MANY, USER_ARMS
@@ -261,6 +262,7 @@ def promise_rows(results):
     yield from bench_sched_page.promises(results)
     yield from bench_python_page.promises(results)
     yield from bench_java_page.promises(results)
+    yield from bench_runtime_page.promises(results)
 
 
 def promises_of_unwinding(results):
@@ -286,7 +288,7 @@ def promises_of_unwinding(results):
 SECTIONS = (("versus", folding_section), ("versus", bytes_section), ("dwarf", dwarf_section),
             ("recorders", recorder_section), ("user_stacks", kernel_section),
             ("scheduler", bench_sched_page.section), ("python", bench_python_page.section),
-            ("java", bench_java_page.section),
+            ("java", bench_java_page.section), ("runtime", bench_runtime_page.section),
             ("tables", unwinding_section), ("slowdown", bench_slow.section),
             ("million", bench_million.section))
 

@@ -65,6 +65,57 @@ struct hotspot_layout {
 
 #define HOTSPOT_LAYOUTS_MAX 64
 
+/* How the objects of a JVM have their class, by the offset of what follows it. */
+enum hotspot_head {
+	HOTSPOT_HEAD_UNKNOWN = 0,
+	/*
+	 * -XX:+UseCompactObjectHeaders: in the upper bits of the mark word, which all objects begin
+	 * with
+	 */
+	HOTSPOT_HEAD_COMPACT = 8,
+	HOTSPOT_HEAD_NARROW = 12, /* 4 bytes after the mark word, which are to be shifted */
+	HOTSPOT_HEAD_WIDE = 16, /* its address, after the mark word */
+};
+
+/*
+ * How a thread that waits to enter a monitor leads to the class of the monitor's object: the
+ * ObjectMonitor has the address of a reference to the object, and the object its class.
+ */
+struct hotspot_monitor_layout {
+	__u64 class_base; /* address of the class whose 4 bytes are 0 */
+	/*
+	 * ObjectMonitor*, in JavaThread: that it enters; that it waits for by Object.wait, and then
+	 * enters again. 0, both of them: not known
+	 */
+	__u16 pending, waiting;
+	__u16 object; /* in ObjectMonitor */
+	__u16 class_name; /* in Klass: Symbol* */
+	__u16 symbol_references; /* in Symbol: u32, whose upper half is a random number */
+	__u8 class_shift;
+	__u8 head; /* HOTSPOT_HEAD_NARROW or _WIDE; else classes are not known */
+	__u8 colored; /* references are those of ZGC with generations: 1 or 0 */
+	__u8 unused[3];
+};
+
+/*
+ * ZGC with generations: the lowest 16 bits of a reference are its color; one of the bits 12 to 15
+ * is set, and the address begins above it. Source: OpenJDK, zAddress.hpp.
+ */
+#define HOTSPOT_REMAPPED_SHIFT 12
+#define HOTSPOT_REMAPPED_BITS 4
+
+/* Return the address in such a reference; 0: it is none. */
+static inline __u64 hotspot_without_color(__u64 reference)
+{
+	for (int i = 0; i < HOTSPOT_REMAPPED_BITS; i++)
+		if (reference & 1 << (HOTSPOT_REMAPPED_SHIFT + i))
+			return reference >> (HOTSPOT_REMAPPED_SHIFT + 1 + i);
+	return 0;
+}
+
+/* The mark word of an object whose monitor is an ObjectMonitor. Source: OpenJDK, markWord.hpp. */
+#define HOTSPOT_MARK_OF_MONITOR(monitor) ((monitor) | 2)
+
 /* A heap of the code cache. A segment is 1 << shift bytes. */
 struct hotspot_range {
 	__u64 low, high; /* the reserved addresses: code may appear anywhere in it */
@@ -300,6 +351,8 @@ static inline __u32 hotspot_method_id(__u64 const_method, __u64 constants,
 #define WIRE_TAG_JAVA_COMPILED 0x05 /* address of the nmethod; HOTSPOT_COMPILED_PLACE() */
 #define WIRE_TAG_JAVA_INTERPRETED 0x06 /* address of the Method; HOTSPOT_INTERPRETED_PLACE() */
 #define WIRE_TAG_JAVA_BLOB 0x07 /* address of other generated code; HOTSPOT_BLOB_PLACE() */
+/* no frame, and not in stacks: the address of a Symbol that names a class; its random number */
+#define WIRE_TAG_JAVA_CLASS 0x08
 
 /*
  * The second word of a Java frame. compile_id, id: identify the nmethod or the method; offset: of

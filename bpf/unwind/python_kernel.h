@@ -17,10 +17,13 @@ struct {
 	__type(value, struct python_layout);
 } python_layouts SEC(".maps");
 
-/* One entry for samples, and one for stacks of waits, which a sample may interrupt. */
+/*
+ * Entries for samples, for stacks of waits, which a sample may interrupt, and for stacks of hits of
+ * probes, in which a thread may be preempted.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, 3);
 	__type(key, __u32);
 	__type(value, struct python_walk);
 } python_scratch SEC(".maps");
@@ -93,7 +96,8 @@ static __always_inline struct python_walk *user_walk_begin_python(struct user_wa
 {
 	const struct python_process *process = &u->python;
 	const struct wire_sample *s = &u->sample;
-	__u32 scratch = s->kind != WIRE_SAMPLE, number = process->layout - 1;
+	__u32 scratch = s->kind == WIRE_SAMPLE ? 0 : s->kind == WIRE_HIT ? 2 : 1;
+	__u32 number = process->layout - 1;
 	struct python_walk *w = bpf_map_lookup_elem(&python_scratch, &scratch);
 	const struct python_layout *layout = bpf_map_lookup_elem(&python_layouts, &number);
 

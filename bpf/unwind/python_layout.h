@@ -234,7 +234,7 @@ struct python_process {
 	__u64 code_type; /* address of PyCode_Type: the type of all code objects */
 	/* number + 1 of a struct python_layout; 0: no Python, or an unknown version */
 	__u32 layout;
-	__u32 unused;
+	__u32 runtime_bytes; /* size of _PyRuntime; 0: not known */
 };
 
 #define PYTHON_LAYOUTS_MAX 64

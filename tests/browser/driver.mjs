@@ -74,6 +74,7 @@ const commands = {
 	press: (key) => page.keyboard.press(key),
 	fill: (selector, text) => page.fill(selector, text),
 	choose: (selector, value) => page.selectOption(selector, value),
+	attach: (selector, path) => page.setInputFiles(selector, path),
 	text: (selector) => page.innerText(selector),
 	back: () => page.goBack().then(() => undefined),
 	forward: () => page.goForward().then(() => undefined),

@@ -278,6 +278,73 @@ class Use(Pages):
             self.assertIn(f"| {gesture} | {what} |", manual)
         self.harmless()
 
+    # Boxes whose middle, left end or right end has not the colour of their function in the picture.
+    WRONG_BOXES = """(() => {
+        const { graph, view } = skeinPage, { canvas, dots } = graph, wrong = [];
+        const colour = document.createElement("canvas").getContext("2d");
+        const seen = (pen, x, y) => [...pen.getImageData(x, y, 1, 1).data.slice(0, 3)];
+        let checked = 0;
+        for (let node = 0; node < view.count; node++) {
+            const { x, y, width } = graph.box(node);
+            if (width < 5 || view.folded[node] < 0 || y < 0 || y + 20 > graph.high)
+                continue;
+            colour.fillStyle = graph.fill(node);
+            colour.fillRect(0, 0, 1, 1);
+            const wanted = seen(colour, 0, 0);
+            checked++;
+            for (const at of [x + 1.5, x + width / 2, x + width - 2.5]) {
+                const found = seen(graph.pen, Math.floor(at * dots), Math.floor((y + 2) * dots));
+                if (found.some((value, i) => Math.abs(value - wanted[i]) > 2))
+                    wrong.push([nameOf(node), at, found, wanted]);
+            }
+        }
+        return [checked, wrong];
+    })()"""
+
+    def test_boxes_are_where_they_are_said_to_be(self):
+        """The picture has each box at the place that the pointer finds, in its colour."""
+        for name, fragment, dots in (("scene", "", 1), ("scene", "#upward=1", 2),
+                                     ("python", "#order=name", 1.5), ("flames", "", 1)):
+            self.open(name, fragment, deviceScaleFactor=dots)
+            self.browser.wait("!skeinPage.graph.stale")
+            checked, wrong = self.ask(self.WRONG_BOXES)
+            self.assertGreater(checked, 20)
+            self.assertEqual(wrong, [])
+
+    def test_names_are_cut_in_their_middle(self):
+        """A name loses its parameters first, as in a report, then the brackets, too."""
+        self.open("scene", "#search=push_back")
+        node = "named('std::vector<int, std::allocator<int> >::push_back(int&&)')[0]"
+        self.assertEqual(self.ask(f"skeinPage.graph.formsOf({node})"),
+                         ["std::vector<int>::push_back(int&&)", "std::vector<int>::push_back(…)",
+                          "std::vector<int>::push_back"])
+        written = """(() => {
+            const { graph } = skeinPage, { pen } = graph.painter, texts = [];
+            const forms = graph.formsOf(%s);
+            pen.fillText = (text, x, y, most) => texts.push(text);
+            for (let px = 400; px > 0; px -= 4)
+                graph.write(forms, 0, 0, px);
+            delete pen.fillText;
+            return [...new Set(texts)];
+        })()""" % node
+        texts = self.ask(written)
+        self.assertEqual(texts[:2], ["std::vector<int>::push_back(int&&)",
+                                     "std::vector<int>::push_back(…)"])
+        for text in texts[3:]:
+            front, back = text.split("…")
+            self.assertTrue("std::vector<int>::push_back".startswith(front), text)
+            self.assertTrue("std::vector<int>::push_back".endswith(back), text)
+        self.assertIn("std::vector…sh_back", texts)
+
+    def test_python_names_without_files_where_these_do_not_fit(self):
+        self.open("python")
+        forms = self.ask("skeinPage.labels.forms.filter((_, i) => "
+                         "skeinPage.labels.kind[i] === 4)")
+        files = [names for names in forms if re.search(r" \(\S+\.py:\d+\)$", names[0])]
+        self.assertTrue(files)
+        for names in files:
+            self.assertEqual(names[-1], names[0].rpartition(" (")[0])
+
     def test_looks(self):
         for theme in ("light", "dark"):
             self.open("scene", colorScheme=theme)

@@ -82,7 +82,7 @@ class Waits(Pages):
         for theme in ("dark", "light"):
             fills = self.ask("skeinPage.data.waits.filter(Boolean).map(({ number }) => "
                              "skeinPage.palette.wait(number))")
-            self.assertEqual(len(set(fills)), 9, theme)
+            self.assertEqual(len(set(fills)), 14, theme)
             self.browser.press("d")
 
     def test_mixed(self):

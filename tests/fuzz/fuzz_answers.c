@@ -147,8 +147,10 @@ static void ask(struct symbolizer *s, uint8_t what)
 	(void)symbolizer_add(s, 2, OBJECT_KERNEL, fuzz_file(&nothing, 1));
 	if (what & 1)
 		(void)symbolizer_request_table(s, 1);
-	if (what & 2)
+	if (what & 2) {
 		(void)symbolizer_inspect(s, 1);
+		(void)symbolizer_request_probes(s, 1, &(struct probe_wanted){.parts = 1});
+	}
 	if (what & 4)
 		(void)symbolizer_read(s, 1);
 	if (what & 8)

@@ -9,6 +9,7 @@
 static struct hotspot_scene *scenes[2];
 static struct hotspot_scene changed;
 static size_t tables_end[2];
+static uint64_t symbols[2]; /* of classes */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -17,6 +18,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	for (int old = 0; old < 2; old++) {
 		scenes[old] = scene_make(old);
 		tables_end[old] = scenes[old]->heaps - IMAGE_BASE;
+		symbols[old] = scene_symbol(&scenes[old]->image, "[[La/Scene;");
 	}
 	return 0;
 }
@@ -25,7 +27,8 @@ static void check_texts(const struct hotspot_frame *frames, int count)
 {
 	for (int i = 0; i < count; i++) {
 		if (strlen(frames[i].class_name) >= HOTSPOT_CLASS_MAX ||
-		    strlen(frames[i].method) >= HOTSPOT_NAME_MAX || !*frames[i].method ||
+		    strlen(frames[i].method) >= HOTSPOT_NAME_MAX ||
+		    (!*frames[i].method && !*frames[i].class_name) ||
 		    strlen(frames[i].signature) >= HOTSPOT_SIGNATURE_MAX ||
 		    strlen(frames[i].file) >= HOTSPOT_FILE_MAX || frames[i].bci < -1 ||
 		    frames[i].inlined != (i + 1 < count))
@@ -46,6 +49,12 @@ static void find_all(struct hotspot_scene *s)
 			.place = HOTSPOT_COMPILED_PLACE(SCENE_ID + (i / 3 % 4 == 1),
 							i < 12 ? 16 : 40),
 		};
+
+		check_texts(frames, hotspot_names_find(s->names, &memory, &q, frames));
+	}
+	for (uint64_t number = 0; number < 2; number++) {
+		const struct hotspot_lookup q = {HOTSPOT_FRAME_CLASS, symbols[s->old],
+						 number * 0xabcd};
 
 		check_texts(frames, hotspot_names_find(s->names, &memory, &q, frames));
 	}

@@ -31,6 +31,7 @@ PYTHON_CASES = {
     "python-lines.txt": ["report", "--by", "function", "--lines"],
     "python-native.txt": ["report", "--by", "function", "--native"],
     "python-tree.txt": ["report", "--tree"],
+    "python-tree-limit.txt": ["report", "--tree", "-n", "5"],
     "python.folded": ["export", "-f", "folded"],
     "python-lines.folded": ["export", "-f", "folded", "--lines", "--pids", "--annotate"],
     "python-native.folded": ["export", "-f", "folded", "--native"],
@@ -47,6 +48,17 @@ SCHED_CASES = {
     "sched-wide.txt": ["report", "--sched", "--color", "always"],
 }
 
+# Of the scene of runtimes.
+RUNTIME_CASES = {
+    "runtime-summary.txt": ["report"],
+    "runtime-report.txt": ["report", "--runtime"],
+    "runtime-wide.txt": ["report", "--runtime", "--by", "thread", "--color", "always"],
+    "runtime-timeline.txt": ["report", "--timeline"],
+    "runtime-closer.txt": ["report", "--timeline", "--from", "690ms", "--to", "750ms"],
+    "runtime-range.txt": ["report", "--runtime", "--from", "200ms", "--to", "305ms"],
+    "runtime-no-collections.folded": ["export", "-f", "folded", "--no-collections"],
+}
+
 
 class Golden(Home):
     @classmethod
@@ -55,9 +67,11 @@ class Golden(Home):
         cls.trace = make_scene(cls.home / "scene.skein")
         cls.sched = make_scene(cls.home / "sched.skein", "sched")
         cls.python = make_scene(cls.home / "python.skein", "python")
+        cls.runtime = make_scene(cls.home / "runtime.skein", "runtime")
         cls.cases = [(name, cls.trace, args) for name, args in CASES.items()]
         cls.cases += [(name, cls.sched, args) for name, args in SCHED_CASES.items()]
         cls.cases += [(name, cls.python, args) for name, args in PYTHON_CASES.items()]
+        cls.cases += [(name, cls.runtime, args) for name, args in RUNTIME_CASES.items()]
 
     def same(self, name, made):
         if os.environ.get("SKEIN_GOLDEN") == "update":
@@ -68,7 +82,8 @@ class Golden(Home):
         for name, trace, args in self.cases:
             with self.subTest(name):
                 columns = "100" if "wide" in name else "80"
-                self.same(name, output(args[0], trace, *args[1:], COLUMNS=columns))
+                self.same(name, output(args[0], trace, *args[1:], COLUMNS=columns,
+                                       LC_ALL="C.UTF-8"))
 
     def test_names_are_whole_where_there_is_no_terminal(self):
         for how in ["--by", "function"], ["--tree"]:
@@ -92,6 +107,16 @@ class Golden(Home):
             self.assertAlmostEqual(sum(cpu.pop("unknown_over_time")), cpu["unknown"], delta=240)
         self.assertAlmostEqual(sum(made.pop("waiting_over_time")), made["waiting"], delta=240)
         self.same("sched.json", (json.dumps(made, indent=1) + "\n").encode())
+
+    def test_json_of_runtimes(self):
+        made = json.loads(output("report", self.runtime, "--json"))["runtime"]
+        java = next(p for p in made["processes"] if p["pid"] == 4711)
+        young = next(s for s in java["spans"] if s["name"] == "G1 Young Generation")
+        self.assertEqual((young["kind"], young["count"], young["sum"], young["known_by"]),
+                         ("collection", 3, 14_900_000, ["note"]))
+        self.assertEqual(java["longest_stops"][3]["requester"], "main")
+        heap = java["counters"][0]
+        self.assertEqual((heap["name"], heap["most"]), ("heap used", 100 << 20))
 
     def test_no_escape_reaches_a_terminal(self):
         for name, trace, args in self.cases:
@@ -120,6 +145,10 @@ class Golden(Home):
                 (2, "by module", ["report", self.sched, "--sched", "--by", "module"]),
                 (2, "by module", ["report", self.sched, "--sched", "--tree"]),
                 (1, "-e sched", ["report", self.trace, "--sched"]),
+                (1, "-e runtime", ["report", self.trace, "--runtime"]),
+                (1, "pass the filters", ["report", self.runtime, "--runtime", "--comm",
+                                            "python3", "--to", "100ms"]),
+                (2, "other than thread", ["report", self.runtime, "--runtime", "--by", "cgroup"]),
                 (1, "'nobody'", ["report", self.sched, "--sched", "--comm", "nobody"]),
                 (1, "'4711'", ["report", self.trace, "-p", "4711"]),
                 (1, "'nobody'", ["export", self.trace, "-f", "folded", "--comm", "nobody"]),

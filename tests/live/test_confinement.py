@@ -217,8 +217,12 @@ class Confinement(live.LiveTest):
     def test_worker_killed_a_hundred_times(self):
         """While the worker is killed, samples and names continue, and nothing accumulates."""
         target = self.start("nice", workload("loop"), 300)
+        # a helper of its own reads names of Python code; it is to be there before we look
+        self.start("nice", sys.executable, "-c", "while True: pass")
         recording = self.begin("-a", "-F", 499)
         self.helper(recording, "skein-names")
+        memory = self.helper(recording, "skein-memory")
+        self.wait_for(lambda: len(descriptors(memory)) > 1)
         before, began = self.lasting(recording.pid), time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.kill_workers(recording, random.Random(41))
         ended = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
@@ -226,7 +230,8 @@ class Confinement(live.LiveTest):
         late = self.start(self.copy("loop", "late"), 0.5)
         late.wait()
         self.wait_for(lambda: not self.zombies(recording.pid))
-        self.wait_for(lambda: self.lasting(recording.pid) == before)
+        self.wait_for(lambda: self.lasting(recording.pid) == before,
+                      explain=lambda: f"{self.lasting(recording.pid)} instead of {before}")
         trace = self.finish(recording)
         # three workers in a row may have died over the target's requests
         self.assertGreater(live.share(trace.stacks(pid=late.pid), "loop_inner"), 0.9)

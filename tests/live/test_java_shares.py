@@ -116,7 +116,7 @@ class JavaShares(live.LiveTest):
         times, ours, theirs, breaks = self.run_program(version, mode, profiler)
         own = {p: n for p, n in parts.items() if not (mode == "inlined" and p == "loop")}
         truth = truth_of(times, own)
-        shares, count = shares_of(ours, own, "java;java;")
+        shares, count = shares_of(ours, own, "java;main;")
         errors = {part: shares[part] - truth[part] for part in own}
         mean = sum(map(abs, errors.values())) / len(errors)
         report = " ".join(f"{p} {100 * truth[p]:.2f}{100 * e:+.2f}" for p, e in errors.items())

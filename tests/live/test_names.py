@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 
 import live
 from live import FRAME, MAPPING, SKEIN, workload
@@ -175,6 +176,25 @@ class Names(live.LiveTest):
                            b"10 0 empty\n" + b"x" * 100000 + b"\n" + text.encode() + b"7f00 10 ha")
         trace = self.perf_map_of_another(harm)
         self.assertIn("harmed first (a b)", live.functions(trace.stacks()))
+
+    def test_imports_are_one_line_of_a_tree(self):
+        code = ("import sys, time\n"
+                "def again():\n"
+                "    end = time.monotonic() + 1\n"
+                "    while time.monotonic() < end:\n"
+                "        for name in [m for m in sys.modules if m.split('.')[0] == 'email']:\n"
+                "            del sys.modules[name]\n"
+                "        import email.mime.text\n"
+                "again()\n")
+        trace = self.record("-F", 499, "--", sys.executable, "-c", code)
+        tree = run(SKEIN, "report", "--tree", trace.path).stdout.decode()
+        self.assertRegex(tree, r"again \(<string>:2\)\n.*  \[importlib: \d+ frames\]\n", tree)
+        self.assertNotIn("_call_with_frames_removed", tree)
+        self.assertNotIn("exec_module", tree)
+        self.assertIn("\n--full-names shows", tree)
+        tree = run(SKEIN, "report", "--tree", "--full-names", trace.path).stdout.decode()
+        self.assertIn("_call_with_frames_removed (<frozen importlib", tree)
+        self.assertNotIn("[importlib: ", tree)
 
     def test_cxx(self):
         stacks = self.profile(workload("cxxnames"), 0.5).stacks(comm="cxxnames")

@@ -20,7 +20,8 @@ LENGTHS = {"wait_short": 50e-6, "wait_middle": 0.1, "wait_long": 1}  # s
 BOUNDS = {"wait_short": (0, 50e6), "wait_middle": (90e6, 700e6), "wait_long": (990e6, 1e12)}
 
 WAITS = ("", "lock", "I/O", "sleep", "poll", "page fault", "pipe or socket", "child", "throttled",
-         "other")  # by enum wait_class
+         "other", "Java monitor", "Object.wait", "park", "safepoint",
+         "GIL")  # by enum wait_class
 # Functions of the modes of the workload `waits` that are not called as the mode.
 FUNCTIONS = {"inheriting": ("wait_mutex",), "pipe": ("take",), "socketpair": ("take",),
              "tcp": ("take",)}

@@ -14,7 +14,8 @@ import live
 import test_namespaces
 from completeness import completeness
 from live import SKEIN, workload
-from test_privileges import RECORDER, table, with_capabilities
+from needs_table import NeedsTable
+from test_privileges import RECORDER, with_capabilities
 
 NS_LAST_PID = "/proc/sys/kernel/ns_last_pid"
 PRIVATE = ["unshare", "--mount", "--propagation=private", "sh", "-c"]
@@ -123,7 +124,7 @@ class Places(test_namespaces.NamespaceTest):
         live.os.chown(home, RECORDER, RECORDER)
         self.start(workload("loop"), 100)
         hide = "mount -t proc -o hidepid=2 proc /proc"
-        every = list(table())
+        every = list(NeedsTable().capabilities)
         for names in (every, [n for n in every if n != "CAP_SYS_PTRACE"]):
             whole, path = names == every, home / f"{len(names)}.skein"
             prefix = with_capabilities(names)

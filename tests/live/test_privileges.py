@@ -13,6 +13,7 @@ import unittest
 
 import live
 from live import SKEIN, workload
+from needs_table import NeedsTable
 
 TARGET, RECORDER = 2000, 1234  # uids
 PYTHON = "/usr/bin/python3"
@@ -39,15 +40,6 @@ WORDS = {
 }
 
 
-def table():
-    """Return {capability: what is lost without it}, as doctor prints it."""
-    text = subprocess.run([SKEIN, "doctor", "--table"], capture_output=True, check=True,
-                          text=True).stdout
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines()
-            if line.startswith("| CAP_")]
-    return {row[0]: row[2] for row in rows}
-
-
 def with_capabilities(names, user=RECORDER):
     """Return the prefix of a command that is to have only these capabilities."""
     words = "-all" + "".join(",+" + name[len("CAP_"):].lower() for name in names)
@@ -66,7 +58,7 @@ def as_user(user, *command):
 class Privileges(live.LiveTest):
     def setUp(self):
         super().setUp()
-        self.table = table()
+        self.table = NeedsTable().capabilities
         self.home = self.tmp / "home"
         self.home.mkdir()
         os.chown(self.home, RECORDER, RECORDER)

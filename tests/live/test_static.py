@@ -101,15 +101,19 @@ class Userland(live.LiveTest):
         self.assertRegex(done.stdout, re.compile(r"loop_inner|\bloop\b"))
 
     def test_doctor(self):
-        """doctor finds what it finds outside, and that there is no folder for tables."""
+        """
+        doctor finds what it finds outside, and that there is no folder for tables, and no
+        debuginfod-find.
+        """
         def verdicts(text):
             return {c["check"]: c["verdict"] for c in json.loads(text)["checks"]
-                    if c["check"] != "cache folder"}
+                    if c["check"] not in ("cache folder", "debuginfod")}
         here = subprocess.run([SKEIN, "doctor", "--json"], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, check=False)
         done = self.inside("skein", "doctor", "--json", status=here.returncode)
         self.assertEqual(verdicts(done.stdout), verdicts(here.stdout))
         self.assertIn("/var/cache/skein", done.stdout)
+        self.assertIn("debuginfod-find", done.stdout)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@ Test the live view as a person sees it: in a terminal (tmux) driven by keys, ove
 known shares. Only the workload is sampled, so other load does not matter.
 """
 
+import collections
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -20,6 +22,11 @@ from live import SKEIN, workload
 MIB = 1 << 20
 ROW = re.compile(r"(.{6}) (.{6})  +(\S.*)$")  # own share, total share, name
 WAIT_ROW = re.compile(r"(.{6}) (.{6}) .{7}  +(\S.*)$")  # with ms a second before the name
+
+PROCESS_ROW = re.compile(r"(?m)^ *([\d.]+) +[\d.]+% +([\d.]+) (B|KiB|MiB|GiB) +(\d+) +"
+                         r"(\S+) +(\S.*?)\s*$")
+SIZES = {"B": 1 / MIB, "KiB": 1 / 1024, "MiB": 1, "GiB": 1024}
+Process = collections.namedtuple("Process", "cpu memory command")
 
 
 class Terminal:
@@ -95,6 +102,12 @@ def rows(screen):
     return found
 
 
+def processes(screen):
+    """Return the rows of the view of processes by pid, in their order."""
+    return {int(row[4]): Process(float(row[1]), float(row[2]) * SIZES[row[3]], row[6])
+            for row in PROCESS_ROW.finditer(screen)}
+
+
 def names(screen):
     return [name for _, _, name in rows(screen)]
 
@@ -130,7 +143,7 @@ class Top(live.LiveTest):
         for name, share in (("burn_50", 50), ("burn_30", 30), ("burn_15", 15)):
             self.assertAlmostEqual(found[name][1], share, delta=12, msg=screen)
         self.assertRegex(screen, r"\d\.\d\d/\d+ CPUs busy  \d+ samples/s")
-        self.assertRegex(screen, r"stacks [\d.]+ % whole")
+        self.assertRegex(screen, r"stacks [\d.]+ % complete")
         terminal.keys("n")
         screen = terminal.wait(lambda s: names(s) and names(s) == sorted(names(s)))
         terminal.keys("r")
@@ -150,8 +163,8 @@ class Top(live.LiveTest):
 
     def test_way_in_and_back(self):
         terminal = self.begin_known()
-        terminal.keys("4")
-        terminal.wait(rf"\b{self.shares.pid}\b +shares")
+        terminal.keys("1")
+        terminal.wait(rf"iB +{self.shares.pid}\b +shares")
         terminal.keys("Enter")
         terminal.wait(rf"process shares {self.shares.pid}: 100")
         terminal.keys("/", "burn_50", "Enter")
@@ -169,13 +182,48 @@ class Top(live.LiveTest):
         terminal.wait(lambda s: "process" in s and "function" not in s.splitlines()[3])
         terminal.keys("BSpace")
         terminal.wait(lambda s: "100 % of all" not in s)
-        terminal.keys("2", "e")
+        terminal.keys("3", "e")
         terminal.wait(lambda s: "program shares" in s and "▾ read_clock" in s)
         terminal.keys("?")
         terminal.wait("Ctrl-C")
         terminal.keys("x")
         terminal.wait("CALL TREE")
         terminal.keys("C-c")
+        self.check_ended(terminal, 0)
+
+    def test_processes(self):
+        """
+        It begins with processes by CPU use, where 100 is one CPU. Two programs of one name are
+        apart by their commands, M sorts by memory, and Enter leads to the functions of one.
+        """
+        code = "import sys; held = bytearray(int(sys.argv[2]))\nwhile True: pass"
+        small, large = [self.start(sys.executable, "-c", code, name, size)
+                        for name, size in (("first", 1 << 20), ("second", 100 << 20))]
+        terminal = Terminal(self, f"{SKEIN} top -p {small.pid},{large.pid} -F 499", columns=80)
+        screen = terminal.wait(lambda s: {small.pid, large.pid} <= set(processes(s)) and
+                               processes(s)[small.pid].memory > 5 and
+                               processes(s)[large.pid].memory > 100)
+        self.assertRegex(screen, r"%CPU +SHARE +RES +PID +PROCESS +COMMAND")
+        for one in processes(screen).values():
+            self.assertRegex(one.command, r"^python[\d.]* -c .*", screen)
+            self.assertLess(one.cpu, 125, screen)  # one thread: one CPU, but for rounding
+        terminal.keys("M")
+        screen = terminal.wait(lambda s: list(processes(s))[:1] == [large.pid])
+        terminal.keys("r")
+        terminal.wait(lambda s: list(processes(s))[:1] == [small.pid])
+        self.assertRegex(terminal.screen(), r"[↑↓]RES")
+        terminal.keys("r", "P")
+        terminal.wait("[↑↓]%CPU")
+        terminal.keys("/", "second", "Enter")  # the command, as it is called
+        terminal.wait(lambda s: list(processes(s)) == [large.pid])
+        terminal.keys("Enter")
+        terminal.wait(r"process python[\s\S]*% +<module>")
+        terminal.keys("?")
+        screen = terminal.wait("Ctrl-C")
+        for word in ("%CPU", "SHARE", "RES", "SELF", "TOTAL", "MS/S", "complete", "colours"):
+            self.assertRegex(screen, rf"(?m)^ {word} +\w", screen)
+        self.assertNotIn("…", screen)  # all of it fits
+        terminal.keys("x", "q")
         self.check_ended(terminal, 0)
 
     def test_pause_and_sizes(self):
@@ -189,7 +237,7 @@ class Top(live.LiveTest):
         for size in ((20, 5), (1, 1), (3, 2), (300, 80), (40, 12)):
             terminal.resize(*size)
             time.sleep(0.5)
-            for key in ("?", "x", "2", "Down", "1", "/", "b", "Escape"):
+            for key in ("?", "x", "3", "Down", "1", "M", "P", "2", "/", "b", "Escape"):
                 terminal.keys(key)
         terminal.resize(100, 30)
         terminal.wait(lambda s: "burn_50" in names(s))
@@ -213,7 +261,7 @@ class Top(live.LiveTest):
         screen = terminal.wait("itself, and what it calls")
         self.assertIn("▾ sleep_often", names(screen))
         self.assertFalse([line for line in screen.splitlines() if len(line) > 80])
-        terminal.keys("Escape", "Escape", "Escape", "4", "Enter")
+        terminal.keys("Escape", "Escape", "Escape", "1", "Enter")
         terminal.wait(rf"process bimodal {sleepers.pid}")
         terminal.keys("q")
         self.check_ended(terminal, 0)
@@ -278,6 +326,19 @@ class Plain(live.LiveTest):
         self.assertEqual(len(last), 5)
         self.assertEqual(last[0][2], "burn_50", text)
 
+    def test_processes_in_batch(self):
+        """What a script reads: the numbers of the screen, and the legend in the help."""
+        shares = self.start(workload("shares"), 600)
+        args = ("-b", "-n", 1, "-d", 2, "-p", shares.pid, "--view", "processes")
+        text = self.top(*args, "-s", "memory").stdout.decode()
+        self.assertRegex(text, r"(?m)^  %CPU  SHARE      \*RES     PID  PROCESS  COMMAND")
+        row = processes(text)[shares.pid]
+        self.assertEqual(row.command, "shares 600")
+        self.assertGreater(row.memory, 0.5)
+        self.assertGreater(row.cpu, 0)
+        text = self.top("--help").stdout.decode()
+        self.assertRegex(text, r"(?m)^  %CPU +CPU time.*; 100 is one CPU, as in top$")
+
     def test_waits_in_batch(self):
         """
         Eight threads that always wait, but for a little, wait 8,000 ms a second, however long the
@@ -292,7 +353,7 @@ class Plain(live.LiveTest):
         self.assertLess(waited, 8.5, text)
         self.assertRegex(text, r"100\.0% +100\.0% +\d+\.\d +wait_for")
         for view, title in (("classes", "CLASS OF WAIT"), ("wakers", "WHO ENDED THE WAITS"),
-                            ("threads", "MS/S      TID"), ("call tree", "CALL TREE")):
+                            ("threads", "MS/S     TID"), ("call tree", "CALL TREE")):
             run = self.top(*args, "-d", "0.5", "--view", view)
             self.assertEqual(run.returncode, 0, (view, run.stderr))
             self.assertIn(title, run.stdout.decode())
@@ -305,8 +366,8 @@ class Plain(live.LiveTest):
     def test_every_view(self):
         """Each view has a title of its own; with one picture each, and a new view is noticed."""
         shares = self.start(workload("shares"), 600)
-        titles = {"functions": "FUNCTION", "call tree": "CALL TREE", "programs": "PROGRAM",
-                  "processes": "PROCESS", "threads": "THREAD", "services": "SERVICE",
+        titles = {"processes": "PROCESS", "functions": "FUNCTION", "call tree": "CALL TREE",
+                  "programs": "PROGRAM", "threads": "THREAD", "services": "SERVICE",
                   "containers": "CONTAINER", "modules": "MODULE"}
         words = subprocess.run([SKEIN, "top", "--help"], capture_output=True, text=True,
                                check=True).stdout.split("The view to begin with:")[1]

@@ -20,6 +20,7 @@ import live
 import test_namespaces
 from completeness import completeness
 from live import ROOT, SKEIN, workload
+from needs_table import NeedsTable
 
 MADE = "/var/cache/skein/unit.skein"  # in the container
 HARDENED = (
@@ -31,7 +32,7 @@ HARDENED = (
     "SystemCallArchitectures=native", "NoNewPrivileges=yes", "UMask=0077",
     "ReadOnlyPaths=/proc/sys")
 ADDS = "AmbientCapabilities="
-IN_UNIT = 3  # column of the settings in a row of doctor's table
+SETTING = "a systemd unit"  # as doctor's table calls it
 CALLS = "SystemCallFilter=@system-service bpf perf_event_open seccomp open_by_handle_at"
 # What a unit sets, the check that misses something, the need that doctor names, words of record
 # (None: it is ended by the filter, or says nothing).
@@ -63,12 +64,9 @@ SHORT = ("CAP_SYS_PTRACE",)
 
 def printed():
     """Return the line for capabilities, and those for other needs by name, in units."""
-    text = subprocess.run([SKEIN, "doctor", "--table"], capture_output=True, check=True,
-                          text=True).stdout
-    rows = [[cell.strip("` ") for cell in line.strip("| ").split(" | ")]
-            for line in text.splitlines() if line.startswith("|")]
-    ambient = next(row[1] for row in rows if row[0] == "a systemd unit")
-    return ambient, {row[0]: row[IN_UNIT] for row in rows if len(row) == 6}
+    table = NeedsTable()
+    return table.all_capabilities(SETTING), {
+        name: fixes.get(SETTING, fixes.get("everywhere")) for name, fixes in table.fixes.items()}
 
 
 def settings_of(line):

@@ -4,7 +4,8 @@
  * the same trace everywhere. SCENE is one of: scene (tests/unit/sample_scene.h), python
  * (python_scene.h), sched (sched_scene.h), timeline or whole (timeline_scene.h, with or without
  * losses), server (server_scene.h), mixed or empty (mixed_scene.h, with or without samples), flames
- * or hostile (flame_scene.h), waits (waits_scene.h), before or after (diff_scene.h).
+ * or hostile (flame_scene.h), waits (waits_scene.h), before or after (diff_scene.h), runtime
+ * (runtime_scene.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "flame_scene.h"
 #include "mixed_scene.h"
 #include "python_scene.h"
+#include "runtime_scene.h"
 #include "sched_scene.h"
 #include "server_scene.h"
 #include "timeline_scene.h"
@@ -39,6 +41,7 @@ static struct source *scene_named(const char *name)
 		{"waits", waits_source()},
 		{"before", diff_source(false)},
 		{"after", diff_source(true)},
+		{"runtime", runtime_scene_source()},
 	};
 
 	for (size_t i = 0; i < SCENE_COUNT(all); i++)
@@ -57,7 +60,8 @@ int main(int argc, char **argv)
 
 	if (!source)
 		return log_error(2, "usage: make_trace FILE [scene|python|sched|timeline|whole|"
-				    "server|mixed|empty|flames|hostile|waits|before|after]");
+				    "server|mixed|empty|flames|hostile|waits|before|after|"
+				    "runtime]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -50,7 +50,7 @@ class ManTest(unittest.TestCase):
             for letter, option, argument in OPTION.findall(output(name, "--help").decode()):
                 label = f"{letter}, {option}" if letter else option
                 label += f" {argument}" if argument and argument.isupper() else ""
-                self.assertRegex(shown, rf"(?m)^ +{re.escape(label)}(\s|$)", name)
+                self.assertRegex(shown, rf"(?m)^ +{re.escape(label)}(\s|\[=|$)", name)
             for title in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS",
                           "EXAMPLES", "SEE ALSO"):
                 self.assertRegex(shown, rf"(?m)^{title}$", name)

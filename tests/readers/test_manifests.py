@@ -11,8 +11,9 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SKEIN = os.environ.get("SKEIN", ROOT / "build" / "skein")
+from built import ROOT
+from needs_table import NeedsTable
+
 MANIFESTS = sorted((ROOT / "packaging" / "kubernetes").glob("*.yaml"))
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
 VALIDATOR = CACHE / "skein/readers/kubernetes-validate-1.37.0"
@@ -20,10 +21,8 @@ VERSIONS = ("1.25", "1.29", "1.33", "1.37")
 
 
 def needed():
-    """Return the capabilities of the first table of `skein doctor --table`."""
-    table = subprocess.run([SKEIN, "doctor", "--table"], capture_output=True, text=True,
-                           check=True).stdout
-    return re.findall(r"^\| CAP_([A-Z_]+) \|", table, re.M)
+    """Return the capabilities that doctor lists, without CAP_."""
+    return [name.removeprefix("CAP_") for name in NeedsTable().capabilities]
 
 
 class Manifests(unittest.TestCase):

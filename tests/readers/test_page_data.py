@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from traces import make_scene, output
+from traces import folded, make_scene, output
 
 
 def column(text):
@@ -94,16 +94,9 @@ class Page:
 
     def short_names(self):
         full = self.profile["labels"][::5]
+        forms = self.profile["shortNames"] # three of each label: the first is the longest
         return {self.strings[name]: self.strings[short]
-                for name, short in zip(full, self.profile["shortNames"], strict=True)}
-
-
-def folded(trace, *options):
-    stacks = collections.Counter()
-    for line in output("export", trace, "-f", "folded", *options).decode().splitlines():
-        stack, _, count = line.rpartition(" ")
-        stacks[tuple(stack.split(";"))] += int(count)
-    return stacks
+                for name, short in zip(full, forms[::3], strict=True)}
 
 
 class ShortNames(unittest.TestCase):

@@ -21,7 +21,7 @@ class QueriesTest(Home):
         super().setUpClass()
         cls.traces = [make_scene(cls.home / f"{name}.skein", name)
                       for name in ("scene", "python", "timeline", "whole", "sched",
-                                   "waits")]
+                                   "waits", "runtime")]
 
     def answers(self, sql):
         """Return skein's answers by trace, each compared with those of the other tools."""

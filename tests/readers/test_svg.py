@@ -151,6 +151,17 @@ class Svg(Home):
         self.assertEqual(sorted(f.count for f in picture.frames),
                          sorted(f.count for f in tall.frames))
 
+    def test_names_are_short_and_their_tooltips_whole(self):
+        """A name is shortened as in a report: without defaults, then in its middle."""
+        whole = "std::vector<int, std::allocator<int> >::push_back(int&&)"
+        for width, name in ((2400, "std::vector<int>::push_back(int&&)"),
+                            (700, "std::vector<int…h_back(…)")):
+            picture = Picture(output("export", "-f", "svg", "--width", width,
+                                     self.traces["scene"]))
+            self.assertEqual([text for text in picture.text()
+                              if text and text.startswith("std::")], [name], width)
+            self.assertIn(f"{whole} (worker)", [f.name for f in picture.frames])
+
     def test_caption(self):
         text = " ".join(filter(None, Picture(self.pictures["scene"]).text()))
         for part in ("web-1", "2023-11-14 22:13:21 UTC", "4 CPUs", "95 samples of cpu-clock at "

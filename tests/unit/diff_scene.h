@@ -41,7 +41,7 @@ static inline void diff_put_entities(struct scene *s, bool after)
 		   1700000000000000000LL, 0, 1000000000ULL, 1000000000ULL + length);
 	scene_event(s, 1, 1, "cpu-clock", "ns", DIFF_PERIOD, 100);
 	scene_process(s, 1, 1, pid, 0, 1, 5, 5, 0, "server", "/srv/server", "/", "", 0, "");
-	scene_thread(s, 1, 1, pid, 5, 0, "server", 0, 0);
+	scene_thread(s, 1, 1, pid, 5, 0, "server", 0, 0, "");
 	scene_mapping(s, 1, 1, MAPPING_FILE, 0, 100000, after ? "/srv/v2/server" : "/srv/v1/server",
 		      "");
 	scene_mapping(s, 2, 1, MAPPING_PYTHON, 1, 0, "[python3.11:1]", "");

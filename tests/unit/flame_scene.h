@@ -67,7 +67,7 @@ static inline void flame_put_threads(struct scene *s)
 			      i % 2 ? "" : "0123456789ab", 0, i % 3 ? "" : "web");
 	}
 	for (uint64_t i = 1; i <= FLAME_THREADS; i++)
-		scene_thread(s, i, 1 + i % FLAME_PROCESSES, 1000 + i, 5, 0, "worker", 0, 0);
+		scene_thread(s, i, 1 + i % FLAME_PROCESSES, 1000 + i, 5, 0, "worker", 0, 0, "");
 }
 
 /*
@@ -155,7 +155,7 @@ static const char *const hostile_names[] = {
 static inline void hostile_put(struct scene *s, uint64_t i, const char *name)
 {
 	scene_process(s, i, 1, i, 0, 0, 5, 5, 0, name, name, name, name, 0, name);
-	scene_thread(s, i, i, i, 5, 0, name, 0, 0);
+	scene_thread(s, i, i, i, 5, 0, name, 0, 0, "");
 	scene_mapping(s, i, 1, MAPPING_FILE, 0, 0, name, name);
 	scene_function(s, i, i, name, name, name, i, i);
 	scene_frame(s, i, i % 9, i, i, i, i, 0);

@@ -182,7 +182,7 @@ static inline void machine_slice(struct machine *m, unsigned int cpu, unsigned i
 static inline void machine_put_thread(struct machine *m, const struct machine_thread *t,
 				      uint64_t end)
 {
-	scene_thread(&m->scene, t->id, 1, t->id, t->born, end, "worker", t->lane, 0);
+	scene_thread(&m->scene, t->id, 1, t->id, t->born, end, "worker", t->lane, 0, "");
 }
 
 static inline void machine_new_thread(struct machine *m, unsigned int at)

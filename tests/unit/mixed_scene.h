@@ -21,12 +21,12 @@ static const struct process mixed_processes[] = {
 	{15, 1, 404, 404, 1, 5, 5, 0, "\xe2\x80\x83(x) 9 (y)\xe3\x80\x80", "", "/", "", 0, ""},
 };
 static const struct thread mixed_threads[] = {
-	{11, 11, 400, 5, 0, "12 400/400 [000] 1.5: 7 x:", 0, 0},
-	{12, 12, 401, 5, 0, "#comment", 0, 0},
-	{13, 13, 402, 5, 0, " lead\ttrail ", 0, 0},
-	{14, 14, 403, 5, 0, "", 0, 0},
-	{15, 15, 404, 5, 0, "\xe2\x80\x83(x) 9 (y)\xe3\x80\x80", 0, 0},
-	{16, 15, 404, 6, 0, "renamed", 0, 0}, /* the same thread after a rename */
+	{11, 11, 400, 5, 0, "12 400/400 [000] 1.5: 7 x:", 0, 0, ""},
+	{12, 12, 401, 5, 0, "#comment", 0, 0, ""},
+	{13, 13, 402, 5, 0, " lead\ttrail ", 0, 0, ""},
+	{14, 14, 403, 5, 0, "", 0, 0, ""},
+	{15, 15, 404, 5, 0, "\xe2\x80\x83(x) 9 (y)\xe3\x80\x80", 0, 0, ""},
+	{16, 15, 404, 6, 0, "renamed", 0, 0, ""}, /* the same thread after a rename */
 };
 static const struct mapping mixed_mappings[] = {
 	{11, 1, MAPPING_PYTHON, 11, 0, "[python3.11:400]", ""},

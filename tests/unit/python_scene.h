@@ -28,10 +28,10 @@ static const struct process python_processes[] = {
 	{3, 1, 300, 300, 1, 7, 7, 0, "job", "/usr/bin/python3.11", "/", "", 0, ""},
 };
 static const struct thread python_threads[] = {
-	{1, 1, 200, 5, 0, "web", 0, 0},
-	{2, 1, 210, 5, 0, "pool", 0, 0},
-	{3, 2, 201, 6, 0, "web", 0, 0},
-	{4, 3, 300, 7, 0, "job", 0, 0},
+	{1, 1, 200, 5, 0, "web", 0, 0, ""},
+	{2, 1, 210, 5, 0, "pool", 0, 0, ""},
+	{3, 2, 201, 6, 0, "web", 0, 0, ""},
+	{4, 3, 300, 7, 0, "job", 0, 0, ""},
 };
 static const struct mapping python_mappings[] = {
 	{1, 1, MAPPING_FILE, 0, 100000, "/usr/lib/libpython3.11.so.1.0", "aabb"},

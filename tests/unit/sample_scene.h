@@ -40,10 +40,10 @@ static const struct process scene_processes[] = {
 	{6, 1, 102, 102, 1, 7, 7, 0, "</script><b>\"'&", "", "/\x1b[31mred", "", 0, ""},
 };
 static const struct thread scene_threads[] = {
-	{1, 1, 100, 5, 0, "worker 3", 0, 0},   {2, 1, 110, 5, 0, "pool 12", 0, 0},
-	{3, 2, 101, 6, 0, "a;b\nc\xff", 0, 0}, {4, 3, 2, 1, 0, "kthreadd", 0, 0},
-	{5, 4, 100, 9, 0, "worker 3", 0, 0},   {6, 5, 0, 0, 0, "swapper/1", 0, 0},
-	{7, 6, 102, 7, 0, "", 0, 0},
+	{1, 1, 100, 5, 0, "worker 3", 0, 0, ""},   {2, 1, 110, 5, 0, "pool 12", 0, 0, ""},
+	{3, 2, 101, 6, 0, "a;b\nc\xff", 0, 0, ""}, {4, 3, 2, 1, 0, "kthreadd", 0, 0, ""},
+	{5, 4, 100, 9, 0, "worker 3", 0, 0, ""},   {6, 5, 0, 0, 0, "swapper/1", 0, 0, ""},
+	{7, 6, 102, 7, 0, "", 0, 0, ""},
 };
 static const struct mapping scene_mappings[] = {
 	{1, 1, MAPPING_FILE, 0, 100000, "/usr/bin/worker", "aabb"},

@@ -36,11 +36,11 @@ static const struct process sched_scene_processes[] = {
 	{4, 1, 2, 2, 0, 1, SCHED_START, 0, "kworker/0:1", "", "/", "", 0, ""},
 };
 static const struct thread sched_scene_threads[] = {
-	{SCENE_DB, 1, 100, SCHED_START, 0, "db", LANE_OF(SCENE_DB), 0},
-	{SCENE_DB_IO, 1, 101, SCHED_START, 0, "db-io", LANE_OF(SCENE_DB_IO), 0},
-	{SCENE_LOAD, 2, 200, SCHED_START, 0, "load", LANE_OF(SCENE_LOAD), 0},
-	{SCENE_EVIL, 3, 300, SCHED_START, 0, "e\x1b[2Jvil;\n\xff", LANE_OF(SCENE_EVIL), 0},
-	{SCENE_KWORKER, 4, 2, SCHED_START, 0, "kworker/0:1", LANE_OF(SCENE_KWORKER), 0},
+	{SCENE_DB, 1, 100, SCHED_START, 0, "db", LANE_OF(SCENE_DB), 0, ""},
+	{SCENE_DB_IO, 1, 101, SCHED_START, 0, "db-io", LANE_OF(SCENE_DB_IO), 0, ""},
+	{SCENE_LOAD, 2, 200, SCHED_START, 0, "load", LANE_OF(SCENE_LOAD), 0, ""},
+	{SCENE_EVIL, 3, 300, SCHED_START, 0, "e\x1b[2Jvil;\n\xff", LANE_OF(SCENE_EVIL), 0, ""},
+	{SCENE_KWORKER, 4, 2, SCHED_START, 0, "kworker/0:1", LANE_OF(SCENE_KWORKER), 0, ""},
 };
 static const struct lane sched_scene_lanes[] = {
 	{SCENE_CPU_0, 1, 0, LANE_CPU, 0, "CPU 0"},

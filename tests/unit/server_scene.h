@@ -25,8 +25,8 @@ static const struct process ws_processes[] = {
 	{1, 1, 100, 100, 1, 5, 5, 0, "server", "/usr/bin/server", "/s", "", 0, ""},
 };
 static const struct thread ws_threads[] = {
-	{1, 1, 100, 5, 0, "server", 10, 0},
-	{2, 1, 101, 5, 0, "pool", 11, 0},
+	{1, 1, 100, 5, 0, "server", 10, 0, ""},
+	{2, 1, 101, 5, 0, "pool", 11, 0, ""},
 };
 static const struct lane ws_lanes[] = {
 	{1, 1, 0, LANE_CPU, 0, "CPU 0"},

@@ -49,7 +49,7 @@ static void ends_entities(struct scene *s)
 
 	scene_event(s, 1, 1, "cpu-clock", "ns", 1, 100);
 	scene_process(s, .id = 1, .host = 1, .pid = 9, .comm = "ends");
-	scene_thread(s, 1, 1, 9, 0, 0, "ends", 0, 0);
+	scene_thread(s, 1, 1, 9, 0, 0, "ends", 0, 0, "");
 	SCENE_PUT_ALL(s, MAPPING, mappings);
 	SCENE_PUT_ALL(s, FRAME, frames);
 	for (uint64_t end = 0; end < RECORDED_ENDS; end++)

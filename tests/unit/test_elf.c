@@ -329,6 +329,25 @@ START_TEST(a_debug_file_is_used_if_it_belongs)
 }
 END_TEST
 
+/* A CRC is easily forged, so it does not stand in for a build-id. */
+START_TEST(a_file_with_a_build_id_wants_no_other_proof)
+{
+	struct elf e;
+	uint64_t inner;
+
+	build("-Wl,--build-id=0x0123456789abcdef");
+	shell("cp prog full && objcopy --only-keep-debug full prog.debug && strip -s prog");
+	shell("objcopy --remove-section=.note.gnu.build-id prog.debug");
+	shell("objcopy --add-gnu-debuglink=prog.debug prog");
+	inner = number_of("nm full | grep ' inner$'");
+	e = read_elf("prog", "prog.debug");
+	ck_assert_str_eq(facts.debuglink, "prog.debug");
+	ck_assert(facts.wants_debug);
+	ck_assert_str_eq(find_address(&e, inner).name, "");
+	elf_free(&e);
+}
+END_TEST
+
 START_TEST(a_debuglink_is_checked_by_its_crc)
 {
 	struct elf e;
@@ -666,7 +685,8 @@ SUITE("elf", a_program_agrees_with_nm, a_program_at_a_fixed_address_agrees_with_
       aliases_are_chosen_and_holes_stay_holes, a_stripped_program_says_so,
       functions_without_a_symbol_are_found, an_export_table_is_better_than_nothing,
       debugdata_is_read_together_with_the_export_table, a_debugdata_bomb_leaves_the_export_table,
-      a_debug_file_is_used_if_it_belongs, a_debuglink_is_checked_by_its_crc, stubs_are_named,
-      sections_are_found_by_name, threads_begin_in_a_stripped_libc, an_old_library_has_no_beginning,
+      a_debug_file_is_used_if_it_belongs, a_file_with_a_build_id_wants_no_other_proof,
+      a_debuglink_is_checked_by_its_crc, stubs_are_named, sections_are_found_by_name,
+      threads_begin_in_a_stripped_libc, an_old_library_has_no_beginning,
       what_is_no_elf_file_is_refused, headers_may_lie, contents_may_be_garbage, a_giant_is_refused,
       a_file_that_changes_is_an_error_and_no_signal)

@@ -45,7 +45,7 @@ static void build(struct scene *s, const void *unused)
 	for (uint64_t pid = 100; pid <= 200; pid += 100)
 		scene_process(s, .id = pid, .host = 1, .pid = pid);
 	for (uint64_t i = 1; i <= 3; i++)
-		scene_thread(s, i, i < 3 ? 100 : 200, 100 + i, 0, 0, "thread", LANE(i), 0);
+		scene_thread(s, i, i < 3 ? 100 : 200, 100 + i, 0, 0, "thread", LANE(i), 0, "");
 	scene_lane(s, .id = CPU_LANE, .host = 1, .kind = LANE_CPU);
 	for (uint64_t i = 1; i <= 3; i++)
 		scene_lane(s, .id = LANE(i), .host = 1, .kind = LANE_THREAD, .number = i);

@@ -308,7 +308,7 @@ START_TEST(blobs_have_their_own_name)
 	ck_assert_int_eq(find(s, HOTSPOT_FRAME_BLOB, s->code, 0), -ESTALE);
 	ck_assert_int_eq(find(s, HOTSPOT_FRAME_BLOB, s->native, 0), -ESTALE);
 	ck_assert_int_eq(find(s, 0, s->stub, 0), -EBADMSG);
-	ck_assert_int_eq(find(s, 4, s->stub, 0), -EBADMSG);
+	ck_assert_int_eq(find(s, 5, s->stub, 0), -EBADMSG);
 	scene_free(s);
 }
 END_TEST
@@ -422,6 +422,94 @@ START_TEST(a_missing_entry_has_its_name_in_the_message)
 }
 END_TEST
 
+static int find_symbol(struct hotspot_scene *s, uint64_t symbol, uint64_t number)
+{
+	return find(s, HOTSPOT_FRAME_CLASS, symbol, number);
+}
+
+static void check_class(struct hotspot_scene *s, const char *symbol, const char *shown)
+{
+	const uint64_t address = scene_symbol(&s->image, symbol);
+
+	ck_assert_int_eq(find_symbol(s, address, 0xabcd), shown ? 1 : -ESTALE);
+	if (!shown)
+		return;
+	ck_assert_str_eq(frames[0].class_name, shown);
+	ck_assert_str_eq(frames[0].method, "");
+}
+
+START_TEST(classes_are_shown_as_java_writes_them)
+{
+	struct hotspot_scene *s = scene_make(_i);
+
+	check_class(s, "java/lang/Object", "java.lang.Object");
+	check_class(s, "Top", "Top");
+	check_class(s, "a/Scene$$Lambda$3+0x00007f0000c00800", "a.Scene$$Lambda");
+	check_class(s, "[Ljava/util/Map$Entry;", "java.util.Map$Entry[]");
+	check_class(s, "[[I", "int[][]");
+	check_class(s, "[Z", "boolean[]");
+	check_class(s, "", NULL);
+	check_class(s, "[", NULL);
+	check_class(s, "[V", NULL);
+	check_class(s, "[II", NULL);
+	check_class(s, "[L;", NULL);
+	check_class(s, "[Lno/end", NULL);
+	check_class(s, "[[Lin/the[middle;", NULL);
+	check_class(s, "not.a.descriptor", NULL);
+	check_class(s, "of;fields", NULL);
+	check_class(s, "bytes\x01\xff", NULL);
+	scene_free(s);
+}
+END_TEST
+
+/* Another Symbol at its address has another number, and a freed one has no references. */
+START_TEST(a_symbol_is_checked_by_its_number)
+{
+	struct hotspot_scene *s = scene_make(_i);
+	const uint64_t symbol = scene_symbol(&s->image, "a/Scene"),
+		       other = scene_symbol(&s->image, "an/Other"),
+		       permanent = scene_symbol(&s->image, "a/Permanent");
+
+	ck_assert_int_eq(find_symbol(s, symbol, 0xabce), -ESTALE);
+	ck_assert_int_eq(find_symbol(s, symbol, 0), -ESTALE);
+	image_set(&s->image, permanent, 0xabcdffff, 4);
+	ck_assert_int_eq(find_symbol(s, permanent, 0), 1);
+	ck_assert_str_eq(frames[0].class_name, "a.Permanent");
+	image_set(&s->image, symbol, 0xabcd0000, 4);
+	ck_assert_int_eq(find_symbol(s, symbol, 0xabcd), -ESTALE);
+	image_set(&s->image, symbol, 0xabcd0003, 4);
+	ck_assert_int_eq(find_symbol(s, symbol, 0xabcd), 1);
+	/* what was read stays known, also by that number only */
+	image_set(&s->image, symbol, 0x12340003, 4);
+	ck_assert_int_eq(find_symbol(s, symbol, 0xabcd), 1);
+	ck_assert_str_eq(frames[0].class_name, "a.Scene");
+	ck_assert_int_eq(find_symbol(s, symbol, 0x4321), -ESTALE);
+	ck_assert_int_eq(find_symbol(s, other, 0xabcd), 1);
+	ck_assert_str_eq(frames[0].class_name, "an.Other");
+	ck_assert_int_eq(find_symbol(s, 8, 0xabcd), -EFAULT);
+	ck_assert_int_eq(find_symbol(s, UINT64_MAX - 4, 0xabcd), -EFAULT);
+	scene_free(s);
+}
+END_TEST
+
+/* The Symbol becomes another one before each of the reads. */
+START_TEST(a_symbol_that_changes_has_no_name)
+{
+	for (unsigned int at = 1, reads = 1; at <= reads; at++) {
+		struct hotspot_scene *s = scene_make(_i);
+		const uint64_t symbol = scene_symbol(&s->image, "a/Scene");
+
+		s->image.change_at = at;
+		s->image.change_address = symbol;
+		s->image.change_to = 0x4142000712340001;
+		ck_assert_int_eq(find_symbol(s, symbol, 0xabcd), -ESTALE);
+		reads = s->image.reads;
+		ck_assert_uint_le(reads, 4);
+		scene_free(s);
+	}
+}
+END_TEST
+
 static int read_facts(struct hotspot_scene *s, struct hotspot_facts *f, struct error *err)
 {
 	const struct hotspot_memory memory = {image_read, &s->image};
@@ -519,6 +607,9 @@ int main(void)
 		what_was_read_needs_no_process,
 		invalid_scopes_leave_the_method_alone,
 		sizes_of_parts_are_bounded,
+		classes_are_shown_as_java_writes_them,
+		a_symbol_is_checked_by_its_number,
+		a_symbol_that_changes_has_no_name,
 		foreign_addresses_are_no_names,
 		a_missing_entry_has_its_name_in_the_message,
 		facts_have_the_heaps_in_order,

@@ -62,16 +62,16 @@ static const struct process processes[] = {
 		 "b"},
 };
 static const struct thread threads[] = {
-	{1, 1, 100, START, 0, "web", 11, 0},
-	{2, 1, 101, START, START + 10 * MS, "web", 12, 0},
-	{3, 2, 200, START + 30 * MS, 0, "cat", 13, 0},
-	{4, 1, 102, START, 0, "spare", 14, 0},
+	{1, 1, 100, START, 0, "web", 11, 0, ""},
+	{2, 1, 101, START, START + 10 * MS, "web", 12, 0, ""},
+	{3, 2, 200, START + 30 * MS, 0, "cat", 13, 0, ""},
+	{4, 1, 102, START, 0, "spare", 14, 0, ""},
 	{5, 3, 300, START + 60 * MS, 0,
 	 "a\033[2J\n\xe2\x80\xae"
 	 "b",
-	 15, 0},
-	{6, 1, 101, START + 10 * MS, 0, "helper", 12, 0},
-	{7, 1, 103, START, 0, "without a lane", 0, 0},
+	 15, 0, ""},
+	{6, 1, 101, START + 10 * MS, 0, "helper", 12, 0, ""},
+	{7, 1, 103, START, 0, "without a lane", 0, 0, ""},
 };
 static const struct lane lanes_list[] = {
 	{1, 1, 0, LANE_CPU, 0, "CPU 0"},   {2, 1, 0, LANE_CPU, 1, "CPU 1"},

@@ -111,6 +111,15 @@ START_TEST(parameters_go_first_then_arguments_then_the_middle)
 	ck_assert_str_eq(name_fit(name, 200, buf, sizeof(buf)), name);
 	for (size_t i = 0; i < 3; i++)
 		ck_assert_str_eq(name_fit(name, columns[i], buf, sizeof(buf)), wanted[i]);
+	for (int form = NAME_WHOLE; form < NAME_FORMS; form++) {
+		static const char *const forms[] = {
+			name,
+			"skein::Table<skein::Row, skein::Key>::insert_or_assign(" DOTS ")",
+			"skein::Table<" DOTS ">::insert_or_assign(" DOTS ")",
+		};
+
+		ck_assert_str_eq(name_form(name, form, buf, sizeof(buf)), forms[form]);
+	}
 	/* the file of a function of Python is the end that matters */
 	ck_assert_str_eq(name_fit("a_function_with_a_name (some/file.py:10)", 30, buf, sizeof(buf)),
 			 "a_function_with_a_n" DOTS "ile.py:10)");

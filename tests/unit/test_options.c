@@ -10,7 +10,7 @@
 
 struct settings {
 	bool all, kernel;
-	const char *output;
+	const char *output, *server;
 	uint64_t frequency, buffer, duration;
 	int calls;
 	const char *event;
@@ -82,6 +82,11 @@ static const struct option_spec specs[] = {
 	 .type = OPTION_FLAG,
 	 .help = "The kernel's side.",
 	 .offset = AT(kernel)},
+	{.name = "server",
+	 .type = OPTION_OPTIONAL,
+	 .arg = "URL",
+	 .help = "Ask it.",
+	 .offset = AT(server)},
 	{.name = "call", .type = OPTION_CALL, .set = set_call, .help = "Counts."},
 	{.name = "something-with-a-long-name",
 	 .type = OPTION_TEXT,
@@ -96,6 +101,7 @@ static const struct command command = {
 	.summary = "record",
 	.usage = "[OPTIONS] [-- CMD ARGS]",
 	.description = MORE " " MORE "\n\nA second paragraph.",
+	.legend = "SELF\t" MORE "\nTOTAL\tall of it",
 	.examples = "sudo skein record -d 10s\t" MORE "\nskein record -- make\ta command",
 	.options = specs,
 	.options_size = sizeof(struct settings),
@@ -152,6 +158,19 @@ START_TEST(all_the_ways_to_write_them)
 }
 END_TEST
 
+START_TEST(an_optional_argument_comes_after_an_equals_sign)
+{
+	ck_assert_int_eq(parse("", false), 1);
+	ck_assert_ptr_null(settings.server);
+	ck_assert_int_eq(parse("--server=http://x", false), 2);
+	ck_assert_str_eq(settings.server, "http://x");
+	/* the next word is an operand, not the argument */
+	ck_assert_int_eq(parse("--server file", false), argc - 1);
+	ck_assert_str_eq(settings.server, "");
+	ck_assert_str_eq(argv[argc - 1], "file");
+}
+END_TEST
+
 START_TEST(operands)
 {
 	int first = parse("file -a other -- -K", false);
@@ -189,7 +208,7 @@ START_TEST(errors_name_the_option)
 	expect_error("--all=yes", "record: option '--all' takes no argument");
 	expect_error("--help=x", "record: option '--help' takes no argument");
 	expect_error("--e= --=3", "record: '--' could be each of --all, --output, --event, "
-				  "--frequency, --buffer, --duration, --kernel, --call, "
+				  "--frequency, --buffer, --duration, --kernel, --server, --call, "
 				  "--something-with-a-long-name, --help");
 	expect_error("-e bad", "record: option '--event': there is no event 'bad'");
 	expect_error("-F -5", "record: option '--frequency': '-5' is not a whole number, with k, M "
@@ -305,16 +324,20 @@ START_TEST(help_tells_everything)
 	char *text = help_of(&command, 80);
 
 	ck_assert_ptr_eq(strstr(text, "usage: skein record [OPTIONS] [-- CMD ARGS]\n\n"), text);
-	ck_assert_ptr_nonnull(strstr(text, "\n\nA second paragraph.\n\nWhat:\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n\nA second paragraph.\n\nExamples:\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n\nWhat:\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n\nHow:\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n  -a, --all            Everything.\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n      --buffer SIZE    Text"));
 	ck_assert_ptr_nonnull(strstr(text, "\n      --something-with-a-long-name ARGUMENT\n"
 					   "                       Text"));
 	ck_assert_ptr_nonnull(strstr(text, "\n\nOther:\n  -h, --help           Show this help.\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n\nWhat is shown:\n  SELF      Text"));
+	ck_assert_ptr_nonnull(strstr(text, "\n  TOTAL     all of it\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n\nExamples:\n"
 					   "  sudo skein record -d 10s\n      Text"));
-	ck_assert_ptr_nonnull(strstr(text, "\n  skein record -- make\n      a command\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\n  skein record -- make                    a command\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n  -e, --event NAME     Which event.\n"
 					   "                       One of cpu, cycles.\n"));
 	for (const struct option_spec *o = specs; o->name; o++)
@@ -394,7 +417,8 @@ START_TEST(help_is_an_option_of_every_command)
 }
 END_TEST
 
-SUITE("options", every_type, all_the_ways_to_write_them, operands, errors_name_the_option,
-      hostile_words_stay_in_one_line, quantities, no_quantities, help_keeps_to_the_width,
-      help_tells_everything, words_are_told_unless_the_help_does,
-      a_letter_of_the_command_goes_before_help, help_is_an_option_of_every_command)
+SUITE("options", every_type, an_optional_argument_comes_after_an_equals_sign,
+      all_the_ways_to_write_them, operands, errors_name_the_option, hostile_words_stay_in_one_line,
+      quantities, no_quantities, help_keeps_to_the_width, help_tells_everything,
+      words_are_told_unless_the_help_does, a_letter_of_the_command_goes_before_help,
+      help_is_an_option_of_every_command)

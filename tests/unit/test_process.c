@@ -8,6 +8,7 @@
 
 #include "capture/clock.h"
 #include "capture/process_private.h"
+#include "process_stubs.h"
 #include "world.h"
 
 #define MOST 64
@@ -45,14 +46,6 @@ static const char *no_path(void *context, uint64_t id)
 	return id == 7 ? "/seven" : "";
 }
 
-static struct process_place no_place(void *context, const struct process_entry *p, const char *path)
-{
-	(void)context;
-	(void)p;
-	(void)path;
-	return (struct process_place){.container = "", .service = ""};
-}
-
 /* The arena of tables for the walkers; NULL: none. */
 static struct arena *shown;
 
@@ -85,7 +78,7 @@ static struct process_table *table(const char *glob)
 		.selected = selecting,
 		.calm = note_calm,
 		.cgroup_path = no_path,
-		.place = no_place,
+		.place = no_process_place,
 		.unrecorded_comm = comm_of_outsiders,
 	};
 	struct process_table *t = NULL;

@@ -57,6 +57,42 @@ START_TEST(stat_bad)
 }
 END_TEST
 
+/* Return what is read from a statm file with that text. */
+static int read_statm(const char *text, uint64_t *bytes)
+{
+	char dir[] = "/tmp/statm-XXXXXX";
+	int fd, file, ret;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	fd = open(dir, O_RDONLY | O_DIRECTORY);
+	file = openat(fd, "statm", O_CREAT | O_WRONLY, 0600);
+	ck_assert_int_eq(write(file, text, strlen(text)), (int)strlen(text));
+	close(file);
+	ret = procfs_read_resident(fd, bytes);
+	unlinkat(fd, "statm", 0);
+	rmdir(dir);
+	close(fd);
+	return ret;
+}
+
+START_TEST(statm)
+{
+	uint64_t bytes = 99, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int self = open("/proc/self", O_RDONLY | O_DIRECTORY);
+
+	ck_assert_int_eq(read_statm("", &bytes), -EINVAL);
+	ck_assert_int_eq(read_statm("100", &bytes), -EINVAL);
+	ck_assert_int_eq(procfs_read_resident(-1, &bytes), -ESRCH);
+	ck_assert_uint_eq(bytes, 99);
+	ck_assert_int_eq(read_statm("100 42 7 1 0 30 0\n", &bytes), 0);
+	ck_assert_uint_eq(bytes, 42 * page);
+	ck_assert_int_eq(procfs_read_resident(self, &bytes), 0);
+	ck_assert_uint_gt(bytes, 100 << 10);
+	ck_assert_uint_lt(bytes, 10ULL << 30);
+	close(self);
+}
+END_TEST
+
 /* The kernel's own text for names that look like the text around them. */
 START_TEST(stat_hostile_comm)
 {
@@ -220,5 +256,5 @@ START_TEST(long_lines)
 }
 END_TEST
 
-SUITE("procfs", stat_fields, stat_bad, stat_hostile_comm, status, mapping_lines, mapping_of_self,
-      unescape, long_lines)
+SUITE("procfs", stat_fields, stat_bad, statm, stat_hostile_comm, status, mapping_lines,
+      mapping_of_self, unescape, long_lines)

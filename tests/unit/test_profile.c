@@ -92,11 +92,11 @@ static void late_build(struct scene *s, const void *unused)
 	scene_sum(s, 1, 1, 2, 3, 30, 0, 0);
 	scene_stack(s, 3, 3, 1);
 	scene_frame(s, 2, FRAME_NATIVE, 1, 2, 0, 0, 0);
-	scene_thread(s, 1, 1, 7, 0, 0, "old", 0, 0);
+	scene_thread(s, 1, 1, 7, 0, 0, "old", 0, 0, "");
 	scene_account(s, .event = 1, .due = 1);
 	scene_frame(s, 1, FRAME_NATIVE, 1, 1, 1, 0, FRAME_FLAG_START);
 	scene_function(s, 1, 1, "late", NULL, NULL, 0, 0);
-	scene_thread(s, 1, 1, 7, 0, 0, "new", 0, 0);
+	scene_thread(s, 1, 1, 7, 0, 0, "new", 0, 0, "");
 	scene_account(s, .event = 1, .due = 9);
 }
 

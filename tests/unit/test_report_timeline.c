@@ -21,9 +21,9 @@ static const struct process processes[] = {
 	{.id = 2, .host = 1, .pid = 200, .comm = "cat"},
 };
 static const struct thread threads[] = {
-	{1, 1, 100, START, 0, "web", 11, 0},
-	{2, 1, 101, START, 0, "helper", 12, 0},
-	{3, 2, 200, AT(30), 0, "cat", 13, 0},
+	{1, 1, 100, START, 0, "web", 11, 0, ""},
+	{2, 1, 101, START, 0, "helper", 12, 0, ""},
+	{3, 2, 200, AT(30), 0, "cat", 13, 0, ""},
 };
 static const struct lane lanes[] = {
 	{1, 1, 0, LANE_CPU, 0, "CPU 0"},   {2, 1, 0, LANE_CPU, 1, "CPU 1"},
@@ -136,6 +136,60 @@ START_TEST(whole)
 }
 END_TEST
 
+/* Return whether a text has a character as a word, a letter as a capital or not. */
+static bool has_sign(const char *text, const char *sign, size_t size)
+{
+	for (; *text; text++)
+		if (*text == ' ' && !strncasecmp(text + 1, sign, size) &&
+		    strchr(" :", text[1 + size]))
+			return true;
+	return false;
+}
+
+/* Check that each character on the lanes is in the legends or the line of signs. */
+static void check_signs(const char *text)
+{
+	unsigned int found = 0;
+	char legend[8192] = "";
+
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		if (strncmp(line, "Timeline", 8) != 0 &&
+		    (!memmem(line, strcspn(line, "\n"), "% ", 2) || !strncmp(line, "Signs", 5)))
+			strncat(legend, line, strcspn(line, "\n") + 1);
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+		size_t length = strcspn(line, "\n");
+		const char *at = memmem(line, length, "% ", 2);
+
+		for (at = at && *line != 'S' ? at + 2 : line + length; at < line + length;) {
+			size_t size = (*at & 0x80) ? 3 : 1; /* U+2500 and the like */
+
+			ck_assert_msg(
+				has_sign(*at == ' ' ? strstr(legend, "blank") : legend, at, size),
+				"no '%.*s' in:\n%s", (int)size, at, text);
+			at += size;
+			found++;
+		}
+	}
+	ck_assert_uint_gt(found, 100);
+}
+
+START_TEST(every_sign_is_explained)
+{
+	int status;
+	char *text;
+
+	begin();
+	text = PRINTED(&status, "--color", "never");
+	check_signs(text);
+	ck_assert_str_eq(line_of(text, "b cat  "), "                  a web  b cat  ┈ idle");
+	ck_assert_ptr_nonnull(strstr(text, "letter before a name: its program; small letter of "));
+	ck_assert_ptr_nonnull(strstr(text, "░ ▒ ▓: ran for"));
+	text = PRINTED(&status, "--color", "always");
+	ck_assert_ptr_nonnull(strstr(text, "height of a bar"));
+	ck_assert_ptr_null(strstr(text, "capital"));
+}
+END_TEST
+
 START_TEST(zoomed)
 {
 	int status;
@@ -221,4 +275,5 @@ START_TEST(mistakes_are_named)
 }
 END_TEST
 
-SUITE("report timeline", whole, zoomed, coloured, unfinished, mistakes_are_named)
+SUITE("report timeline", whole, every_sign_is_explained, zoomed, coloured, unfinished,
+      mistakes_are_named)

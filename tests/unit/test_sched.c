@@ -236,7 +236,7 @@ static void renamed_build(struct scene *s, const void *unused)
 	(void)unused;
 	scene_host(s, .id = 1, .start = AT(0), .end = AT(20));
 	SCENE_PUT_ALL(s, THREAD, sched_scene_threads);
-	scene_thread(s, 9, 9, 200, AT(5), 0, "gcc", LANE_OF(SCENE_LOAD), 0);
+	scene_thread(s, 9, 9, 200, AT(5), 0, "gcc", LANE_OF(SCENE_LOAD), 0, "");
 	SCENE_PUT_ALL(s, LANE, sched_scene_lanes);
 	for (size_t i = 0; i < SCENE_COUNT(steps); i++)
 		scene_step(s, &steps[i]);

@@ -227,7 +227,8 @@ static void sim_build(struct scene *s, const void *unused)
 	(void)unused;
 	scene_host(s, .id = 1, .start = START, .end = sim.end);
 	for (uint64_t t = 0; t < THREADS; t++)
-		scene_thread(s, t + 1, 1 + t % PROCESSES, 70 + t, START, 0, "t", THREAD_LANE(t), 0);
+		scene_thread(s, t + 1, 1 + t % PROCESSES, 70 + t, START, 0, "t", THREAD_LANE(t), 0,
+			     "");
 	for (uint64_t i = 0; i < CPUS; i++)
 		scene_lane(s, CPU_LANE(i), 1, 0, LANE_CPU, i, "");
 	for (uint64_t t = 0; t < THREADS; t++)
@@ -382,7 +383,8 @@ static void hostile_build(struct scene *s, const void *unused)
 	scene_host(s, .id = 1, .start = START, .end = START + 3000);
 	for (int i = 0; i < 400; i++) {
 		struct lane l = {any(12), 1, any(12), any(8), any(6), ""};
-		struct thread t = {any(9), any(4), any(9), START + any(3000), 0, "", any(12), 0};
+		struct thread t = {any(9),  any(4), any(9), START + any(3000), 0, "",
+				   any(12), 0,	    ""};
 		struct slice slice = {
 			START + any(3000), START + any(3000), any(12), any(STATE_COUNT), any(9),
 			any(STATE_COUNT),  any(WAIT_COUNT)};

@@ -5,9 +5,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "capture/clock.h"
 #include "capture/schedule.h"
+#include "process_stubs.h"
 #include "suite.h"
 
 #define CPUS 2
@@ -85,21 +87,6 @@ static int keep(struct sink *s, enum record_kind kind, const void *record, struc
 
 static const struct sink_ops keep_ops = {.put = keep};
 
-static const char *nothing(void *context, uint64_t id)
-{
-	(void)context;
-	(void)id;
-	return "";
-}
-
-static struct process_place no_place(void *context, const struct process_entry *p, const char *path)
-{
-	(void)context;
-	(void)p;
-	(void)path;
-	return (struct process_place){.container = "", .service = ""};
-}
-
 /* The recording under test; stamps count from its beginning, which is now. */
 static struct {
 	struct process_table *table;
@@ -154,14 +141,33 @@ static void unknown(void *context, uint32_t tid)
 	(void)tid;
 }
 
+/* The events by which threads begin to wait for monitors. */
+static struct {
+	unsigned int count;
+	uint32_t tids[8];
+	uint64_t classes[8];
+} monitors;
+
+static int on_event(void *context, const struct schedule_event *t, struct error *err)
+{
+	(void)context;
+	(void)err;
+	if (t->kind != THREAD_LEAVES || t->lock != WIRE_LOCK_MONITOR)
+		return 0;
+	ck_assert_uint_lt(monitors.count, 8);
+	monitors.tids[monitors.count] = t->thread->tid;
+	monitors.classes[monitors.count++] = t->class;
+	return 0;
+}
+
 static void begin_with_cpus(bool online)
 {
 	struct process_context table = {
 		.sink = &kept.sink,
 		.host = 1,
 		.last_lane = &run.last_lane,
-		.cgroup_path = nothing,
-		.place = no_place,
+		.cgroup_path = no_text,
+		.place = no_process_place,
 	};
 	struct schedule_context schedule = {
 		.cpus = CPUS,
@@ -171,6 +177,7 @@ static void begin_with_cpus(bool online)
 		.last_loss = &run.last_loss,
 		.wanted = wanted,
 		.unknown = unknown,
+		.on_event = on_event,
 		.waits = true,
 	};
 
@@ -621,7 +628,46 @@ START_TEST(a_switch_of_a_selected_thread_may_be_missing)
 }
 END_TEST
 
-SUITE("schedule", a_switch_of_a_selected_thread_may_be_missing,
+static void enter(unsigned int cpu, uint64_t us, uint32_t previous, uint64_t class)
+{
+	if (class) {
+		record(cpu, us, WIRE_MONITOR, 0, 0, 0, 0, 0);
+		array.records[cpu][array.count[cpu] - 1].body = class;
+	}
+	record(cpu, us, WIRE_SWITCH, WIRE_SLEEPING, 0, 0, previous,
+	       WIRE_CALL(1 + SYS_futex, WIRE_LOCK_MONITOR));
+}
+
+/* A class belongs to the switch directly after it, on the same CPU, if that is not lost. */
+START_TEST(classes_of_monitors)
+{
+	begin();
+	memset(&monitors, 0, sizeof(monitors));
+	enter(0, 100, 11, UINT64_MAX);
+	enter(1, 100, 21, 7ULL << WIRE_CLASS_BITS | 0x5000);
+	record(0, 200, WIRE_SWITCH, WIRE_RUNNABLE, 0, 12, 0, 0);
+	enter(0, 300, 12, 0);
+	record(0, 400, WIRE_MONITOR, 0, 0, 1, 1, 1);
+	ck_assert_int_eq(switch_order_copy(run.order), 0);
+	array.lost[0] = 5;
+	record(0, 600, WIRE_SWITCH, WIRE_RUNNABLE, 0, 13, 0, 0);
+	enter(0, 700, 13, 0);
+	end(800);
+	ck_assert_uint_eq(schedule_counts(run.schedule)->disorder, 0);
+	ck_assert_uint_eq(monitors.count, 4);
+	ck_assert_uint_eq(monitors.tids[0] + monitors.tids[1], 11 + 21);
+	ck_assert_uint_eq(monitors.classes[monitors.tids[0] != 11], UINT64_MAX);
+	ck_assert_uint_eq(monitors.classes[monitors.tids[0] == 11],
+			  7ULL << WIRE_CLASS_BITS | 0x5000);
+	ck_assert_uint_eq(monitors.tids[2], 12);
+	ck_assert_uint_eq(monitors.classes[2], 0);
+	ck_assert_uint_eq(monitors.tids[3], 13);
+	ck_assert_uint_eq(monitors.classes[3], 0);
+	over();
+}
+END_TEST
+
+SUITE("schedule", classes_of_monitors, a_switch_of_a_selected_thread_may_be_missing,
       a_number_used_again_has_another_lane, a_switch_may_not_be_told,
       a_thread_woken_twice_has_waited_unseen, slices_tile, wake_ups_know_who_and_where,
       cpus_are_merged, a_loss_is_a_hole, a_new_name_divides_a_slice, others_have_no_names,

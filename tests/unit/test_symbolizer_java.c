@@ -15,6 +15,7 @@ static const uint8_t code[] = {0x55, 0x48, 0x83, 0xec, 0x20, 0x90,
 			       0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};
 
 static struct hotspot_scene *scene;
+static uint64_t class_symbol;
 static char names[256]; /* of the last reply, innermost first */
 static unsigned int jvm_replies, row_replies;
 static int jvm_status;
@@ -57,6 +58,7 @@ static struct symbolizer *begin(void)
 	int fd = memfd_create("jvm", MFD_CLOEXEC);
 
 	scene = scene_make(false);
+	class_symbol = scene_symbol(&scene->image, "[La/Class;");
 	image_set(&scene->image, scene->code + 12, 6, 4);
 	image_set(&scene->image, scene->code + 24, CODE, 4);
 	image_set(&scene->image, scene->code + 32, CODE + sizeof(code), 4);
@@ -117,4 +119,20 @@ START_TEST(rows_after_the_loss_of_a_worker)
 }
 END_TEST
 
-SUITE("symbolizer_java", names_after_the_loss_of_a_worker, rows_after_the_loss_of_a_worker)
+START_TEST(names_of_classes)
+{
+	const uint64_t tag = (uint64_t)WIRE_TAG_JAVA_CLASS << WIRE_TAG_SHIFT;
+	struct symbolizer *s = begin();
+
+	ck_assert_int_eq(symbolizer_lookup_java(s, JVM, tag | class_symbol, 0xabcd), 0);
+	finish(s);
+	ck_assert_str_eq(names, "a.Class[];");
+	ck_assert_int_eq(symbolizer_lookup_java(s, JVM, tag | class_symbol, 0xabce), 0);
+	finish(s);
+	ck_assert_str_eq(names, "");
+	end(s);
+}
+END_TEST
+
+SUITE("symbolizer_java", names_of_classes, names_after_the_loss_of_a_worker,
+      rows_after_the_loss_of_a_worker)

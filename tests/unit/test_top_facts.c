@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/top_facts.h"
+#include "sample_scene.h"
 #include "suite.h"
 
 static struct profile nothing;
@@ -15,7 +16,7 @@ static void make(void)
 	window.account.total.due = 1000;
 	window.account.total.written = 900;
 	window.account.cpus = 2;
-	ck_assert_int_eq(top_facts_collect(&facts, &window, 1, 0.01), 0);
+	ck_assert_int_eq(top_facts_collect(&facts, &window, 1, 0.01, false), 0);
 }
 
 static unsigned int of(const char *begin, const char *text)
@@ -56,4 +57,19 @@ START_TEST(stolen_is_not_lost)
 }
 END_TEST
 
-SUITE("top facts", losses_are_one_fact, stolen_is_not_lost)
+/* All samples of the scene, with those of idle CPUs that a report leaves out. */
+START_TEST(why_stacks_are_incomplete)
+{
+	struct recent_window w = {.profile = NULL};
+	struct error err = {""};
+	uint32_t event;
+
+	ck_assert_msg(!profile_read(&w.profile, scene_source(), NULL, &err), "%s", err.text);
+	event = profile_event_named(w.profile, NULL);
+	ck_assert_int_eq(top_facts_collect(&facts, &w, event, 0, false), 0);
+	ck_assert_uint_eq(of("stacks", "stacks 63.8 % complete (16.0 % too deep)"), 1);
+	profile_free(w.profile);
+}
+END_TEST
+
+SUITE("top facts", losses_are_one_fact, stolen_is_not_lost, why_stacks_are_incomplete)

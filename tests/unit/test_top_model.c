@@ -2,8 +2,10 @@
 /* What keys lead to, without a terminal: two programs, their functions, and a way in and back. */
 #include <ncurses.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/recent.h"
+#include "cmd/top_draw.h"
 #include "cmd/top_ui.h"
 #include "suite.h"
 
@@ -13,9 +15,10 @@
 static struct sink *recent;
 static struct top_ui ui;
 static struct error err;
+static uint64_t dog_pid = 42;
+static const char *dog_name = "dog";
 
-#define PUT(kind, ...) \
-	ck_assert_int_eq(put_##kind(recent, &(struct kind){__VA_ARGS__}, &err), 0)
+#define PUT(kind, ...) ck_assert_int_eq(put_##kind(recent, &(struct kind){__VA_ARGS__}, &err), 0)
 
 static void put_samples(uint64_t thread, uint64_t stack, unsigned int count)
 {
@@ -46,7 +49,9 @@ static void begin(bool mapped)
 	PUT(host, .id = 1, .hostname = "machine", .cpus = 1, .start = START);
 	PUT(event, .id = 1, .host = 1, .name = "cpu-clock", .unit = "ns");
 	for (uint64_t id = 1; id <= 2; id++) {
-		PUT(process, .id = id, .host = 1, .pid = 40 + id, .comm = id == 1 ? "cat" : "dog");
+		/* no process of this machine has the first pid */
+		PUT(process, .id = id, .host = 1, .pid = id == 1 ? 1 << 30 : dog_pid,
+		    .comm = id == 1 ? "cat" : dog_name, .exe = "/bin/pet");
 		PUT(thread, .id = id, .process = id, .tid = 40 + id, .comm = "main");
 	}
 	if (mapped)
@@ -132,7 +137,7 @@ END_TEST
 START_TEST(into_a_process_and_back)
 {
 	begin(true);
-	type("4");
+	type("1");
 	check_rows("cat | dog");
 	press(KEY_DOWN, true);
 	press('\n', false);
@@ -147,6 +152,78 @@ START_TEST(into_a_process_and_back)
 }
 END_TEST
 
+/* This process, which lives, has memory; the other one, which used more CPU time, has none. */
+START_TEST(processes_by_memory)
+{
+	dog_pid = (uint64_t)getpid();
+	begin(true);
+	type("M");
+	check_rows("dog | cat");
+	ck_assert_uint_gt(ui.model.rows.items[0].resident, 100 << 10);
+	ck_assert_uint_eq(ui.model.rows.items[1].resident, TOP_RESIDENT_UNKNOWN);
+	ck_assert_str_eq(ui.model.rows.items[1].module, "/bin/pet");
+	type("P");
+	check_rows("cat | dog");
+	type("2");
+	check_rows("parse | write | main");
+	type("M"); /* functions have no memory */
+	check_rows("dog | cat");
+	type("4");
+	check_rows("cat | dog"); /* programs have none, either: by CPU use */
+	type("2/^p\n");
+	check_rows("parse");
+	dog_pid = 42;
+	end();
+}
+END_TEST
+
+/* Processes with one name differ by their command, which stays when the process has ended. */
+START_TEST(processes_with_one_name)
+{
+	const char *command;
+
+	dog_pid = (uint64_t)getpid();
+	dog_name = "cat";
+	begin(true);
+	type("1");
+	check_rows("cat | cat");
+	command = ui.model.rows.items[1].module;
+	ck_assert_msg(!strncmp(command, "test_top_model", 14), "%s", command);
+	ck_assert_str_eq(ui.model.rows.items[0].module, "/bin/pet");
+	PUT(process, .id = 2, .host = 1, .pid = dog_pid, .comm = "cat", .exe = "/bin/pet",
+	    .end = START + 1);
+	take();
+	command = ui.model.rows.items[1].module;
+	ck_assert_msg(!strncmp(command, "test_top_model", 14), "%s", command);
+	ck_assert_uint_eq(ui.model.rows.items[1].resident, TOP_RESIDENT_UNKNOWN);
+	dog_pid = 42;
+	dog_name = "dog";
+	end();
+}
+END_TEST
+
+/* Functions that only the path of their module distinguishes have that path. */
+START_TEST(functions_with_one_name)
+{
+	char text[64] = "";
+
+	begin(true);
+	PUT(mapping, .id = 2, .host = 1, .kind = MAPPING_FILE, .path = "/opt/pets");
+	PUT(function, .id = 5, .mapping = 2, .name = "parse");
+	PUT(frame, .id = 5, .kind = FRAME_NATIVE, .mapping = 2, .address = 5, .function = 5);
+	PUT(stack, .id = 5, .parent = 1, .frame = 5);
+	put_samples(2, 5, 5);
+	take();
+	check_rows("parse | write | parse | main");
+	for (size_t i = 0; i < 3; i++) {
+		const char *more = top_more_text(TOP_FUNCTIONS, &ui.model.rows.items[i], text, 64);
+
+		ck_assert_str_eq(more, i == 0 ? "/bin/pets" : i == 1 ? "pets" : "/opt/pets");
+	}
+	end();
+}
+END_TEST
+
 START_TEST(callers_and_callees)
 {
 	begin(true);
@@ -155,7 +232,7 @@ START_TEST(callers_and_callees)
 	ck_assert_str_eq(top_ui_row(&ui)->name, "parse");
 	press(KEY_UP, true); /* the heading is stepped over */
 	ck_assert_str_eq(top_ui_row(&ui)->name, "main");
-	type("3");
+	type("4");
 	check_rows("cat"); /* the only program with it on a stack */
 	end();
 }
@@ -164,7 +241,7 @@ END_TEST
 START_TEST(tree_is_opened_and_closed)
 {
 	begin(true);
-	type("2");
+	type("3");
 	check_rows("program cat | main | parse | parse | write | program dog | main | write");
 	press(KEY_LEFT, true);
 	check_rows("program cat | program dog | main | write");
@@ -214,5 +291,6 @@ START_TEST(any_keys)
 }
 END_TEST
 
-SUITE("top model", sorted, filtered, into_a_process_and_back, callers_and_callees,
+SUITE("top model", sorted, filtered, into_a_process_and_back, processes_by_memory,
+      processes_with_one_name, functions_with_one_name, callers_and_callees,
       tree_is_opened_and_closed, modules_come_late, any_keys)

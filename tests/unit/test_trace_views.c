@@ -5,6 +5,7 @@
 
 #include "files.h"
 #include "python_scene.h"
+#include "runtime_scene.h"
 #include "suite.h"
 #include "trace_file.h"
 
@@ -107,4 +108,31 @@ START_TEST(python_and_sums)
 }
 END_TEST
 
-SUITE("trace views", who_ran_and_who_woke_whom, python_and_sums)
+START_TEST(spans_and_counters_in_words)
+{
+	struct trace *t = trace_of(runtime_scene_source());
+
+	ask(t,
+	    "SELECT kind, name, origin, pid, tid, process, thread, lane, length FROM spans"
+	    " WHERE kind IN ('pause', 'contended monitor', 'GIL') ORDER BY time",
+	    "kind,name,origin,pid,tid,process,thread,lane,length\n"
+	    "contended monitor,com.shop.Orders,function,4711,4712,java,order-worker-number-1,"
+	    "order-worker-nu,40000000\n"
+	    "contended monitor,com.shop.Orders,function,4711,4711,java,main,java,30000000\n"
+	    "GIL,GIL,scheduler,5000,5001,python3,python3,python3,20000000\n"
+	    "pause,Pause Remark,function,4711,,java,,JVM,1000000\n");
+	ask(t,
+	    "SELECT count(*), count(length), count(\"end\") AS ends, count(args) FROM spans"
+	    " WHERE kind IN ('safepoint', 'VM operation')",
+	    "count(*),count(length),ends,count(args)\n12,11,11,5\n");
+	ask(t,
+	    "SELECT args ->> 'cause' AS cause, count(*) AS n FROM spans WHERE kind = 'collection'"
+	    " GROUP BY 1",
+	    "cause,n\n,1\nG1 Evacuation Pause,3\nSystem.gc(),1\n");
+	ask(t, "SELECT name, value, pid, process, lane FROM counters WHERE name = 'threads'",
+	    "name,value,pid,process,lane\nthreads,3,4711,java,java\nthreads,-1,4711,java,java\n");
+	trace_close(t);
+}
+END_TEST
+
+SUITE("trace views", who_ran_and_who_woke_whom, python_and_sums, spans_and_counters_in_words)

@@ -27,6 +27,27 @@ START_TEST(by_call)
 }
 END_TEST
 
+static enum wait_class class_with(enum wire_lock lock, unsigned int flags)
+{
+	return waits_class(WIRE_SLEEPING, flags, WIRE_CALL(__NR_futex + 1, lock));
+}
+
+START_TEST(by_the_state_of_a_runtime)
+{
+	ck_assert_int_eq(class_with(WIRE_LOCK_UNKNOWN, 0), WAIT_LOCK);
+	ck_assert_int_eq(class_with(WIRE_LOCK_MONITOR, 0), WAIT_MONITOR);
+	ck_assert_int_eq(class_with(WIRE_LOCK_OBJECT_WAIT, 0), WAIT_OBJECT_WAIT);
+	ck_assert_int_eq(class_with(WIRE_LOCK_PARK, 0), WAIT_PARK);
+	ck_assert_int_eq(class_with(WIRE_LOCK_SLEEP, 0), WAIT_SLEEP);
+	ck_assert_int_eq(class_with(WIRE_LOCK_SAFEPOINT, 0), WAIT_SAFEPOINT);
+	ck_assert_int_eq(class_with(WIRE_LOCK_GIL, 0), WAIT_GIL);
+	ck_assert_int_eq(class_with(WIRE_LOCK_GIL_STATE, 0), WAIT_GIL);
+	ck_assert_int_eq(class_with(WIRE_LOCK_GIL_STATE + 1, 0), WAIT_LOCK);
+	ck_assert_int_eq(class_with(63, 0), WAIT_LOCK);
+	ck_assert_int_eq(class_with(WIRE_LOCK_GIL, WIRE_PREV_COMPAT), WAIT_OTHER);
+}
+END_TEST
+
 START_TEST(of_a_disk)
 {
 	ck_assert_int_eq(class_in(WIRE_DISK, __NR_read, 0), WAIT_IO);
@@ -78,4 +99,5 @@ START_TEST(states)
 }
 END_TEST
 
-SUITE("waits", by_call, of_a_disk, of_a_page, where_calls_tell_nothing, not_at_all, states)
+SUITE("waits", by_call, by_the_state_of_a_runtime, of_a_disk, of_a_page, where_calls_tell_nothing,
+      not_at_all, states)

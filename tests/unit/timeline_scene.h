@@ -32,17 +32,17 @@ static const struct process tl_processes[] = {
 	{6, 1, 400, 400, 300, AT(81), AT(81), AT(88), "leader", "/bin/group", "/", "", 0, ""},
 };
 static const struct thread tl_threads[] = {
-	{1, 1, 100, 5, AT(50), "server", 10, 0},
-	{2, 1, 101, 5, 0, "pool", 11, 0},
-	{3, 2, 200, 6, 0, "evil\x1b[2J</script>\n", 12, 0},
-	{4, 3, 2, 1, 0, "kthreadd", 13, 0},
-	{5, 4, 300, AT(30), AT(49), "child", 14, 0},
-	{6, 5, 300, AT(60), 0, "again", 15, 0},
-	{7, 1, 100, AT(50), AT(97), "renamed", 10, 0},
-	{8, 1, 100, AT(97), 0, "once more", 10, 0},
-	{9, 6, 400, AT(81), AT(83), "leader", 16, 0},
-	{10, 6, 401, AT(81), AT(88), "member", 17, 0},
-	{11, 1, 102, 5, AT(54), "unseen", 18, 0},
+	{1, 1, 100, 5, AT(50), "server", 10, 0, ""},
+	{2, 1, 101, 5, 0, "pool", 11, 0, ""},
+	{3, 2, 200, 6, 0, "evil\x1b[2J</script>\n", 12, 0, ""},
+	{4, 3, 2, 1, 0, "kthreadd", 13, 0, ""},
+	{5, 4, 300, AT(30), AT(49), "child", 14, 0, ""},
+	{6, 5, 300, AT(60), 0, "again", 15, 0, ""},
+	{7, 1, 100, AT(50), AT(97), "renamed", 10, 0, ""},
+	{8, 1, 100, AT(97), 0, "once more", 10, 0, ""},
+	{9, 6, 400, AT(81), AT(83), "leader", 16, 0, ""},
+	{10, 6, 401, AT(81), AT(88), "member", 17, 0, ""},
+	{11, 1, 102, 5, AT(54), "unseen", 18, 0, ""},
 };
 static const struct lane tl_lanes[] = {
 	{1, 1, 0, LANE_CPU, 0, "CPU 0"},

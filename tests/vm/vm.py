@@ -29,6 +29,8 @@ START = b"vm: started\n"
 # still together with their clocks.
 TO_START, TO_SIGN = 180, 60
 STALE = re.compile(r"Oops: int3")
+# of 40 s or more, as the kernel reports each minute or so of a machine whose CPUs all stand
+STARVED = re.compile(rb"rcu_preempt kthread starved for \d{5,} jiffies")
 END = re.compile(rb"\nvm: exit status (\d+)\r?\n\Z")
 
 INIT = """#!/bin/sh
@@ -106,7 +108,10 @@ class Stale(Failed):
 
 
 class StoodStill(Failed):
-    """The machine gave no sign of life for TO_SIGN seconds after it had reached the job."""
+    """
+    The machine gave no sign of life for TO_SIGN seconds after it had reached the job, or only the
+    kernel's complaints that nothing runs any more.
+    """
 
 
 class NoKernel(Exception):
@@ -260,6 +265,8 @@ class Emulator:
 
     def lives(self):
         now = [port.stat().st_size if port.exists() else 0 for port in self.ports]
+        if now[1] > 0 and STARVED.search(self.ports[0].read_bytes()):
+            return False
         if now != self.sizes:
             self.sizes, self.signed = now, time.monotonic()
         started = now[1] > 0

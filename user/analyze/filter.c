@@ -12,10 +12,12 @@
 #include "analyze/filter.h"
 #include "analyze/filter_lanes.h"
 #include "analyze/index.h"
+#include "analyze/lane_owners.h"
 #include "analyze/names.h"
 #include "base/number_list.h"
 
 #define LANE_RECORDS (WANT(SLICE) | WANT(EDGE))
+#define SPAN_RECORDS (WANT(SPAN) | WANT(COUNTER))
 #define NEEDED (WANT(HOST) | WANT(EVENT) | WANT(PROCESS) | WANT(THREAD))
 
 /*
@@ -32,20 +34,20 @@
 	X(EVENT, event, "event named", "--event")
 
 /*
- * The words of --python. A sample matches a word if it has at least one flag of any and no flag of
- * none.
+ * The words of --python. A sample matches a word if it has at least one flag of any, all flags of
+ * all, and no flag of none. A JVM's threads may be collecting, too.
  */
 #define ANY_PYTHON (SAMPLE_FLAG_PYTHON | SAMPLE_FLAG_UNREAD)
 static const struct python_word {
 	const char *word;
-	uint64_t any, none;
+	uint64_t any, all, none;
 } python_words[] = {
-	{"any", ANY_PYTHON, 0},
-	{"gil", SAMPLE_FLAG_GIL, 0},
-	{"no-gil", SAMPLE_FLAG_PYTHON, SAMPLE_FLAG_GIL},
-	{"gc", SAMPLE_FLAG_COLLECTING, 0},
-	{"unread", SAMPLE_FLAG_UNREAD, 0},
-	{NULL, 0, 0},
+	{"any", ANY_PYTHON, 0, 0},
+	{"gil", SAMPLE_FLAG_GIL, 0, 0},
+	{"no-gil", SAMPLE_FLAG_PYTHON, 0, SAMPLE_FLAG_GIL},
+	{"gc", SAMPLE_FLAG_COLLECTING, SAMPLE_FLAG_PYTHON, 0},
+	{"unread", SAMPLE_FLAG_UNREAD, 0, 0},
+	{NULL, 0, 0, 0},
 };
 
 const char *filter_python_word(unsigned int index)
@@ -60,6 +62,7 @@ enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
 struct seen_process {
 	unsigned int matches; /* bits of the enum condition values that hold for the process */
 	bool idle;
+	bool has_selected_thread;
 };
 
 struct seen_thread {
@@ -98,6 +101,7 @@ struct filter_run {
 	struct names sum_keys; /* event, thread, stack and flags of sums, as bytes */
 	VECTOR(struct sum) sums;
 	struct filter_lanes *lanes; /* NULL if the sink wants neither slices nor edges */
+	struct lane_owners owners; /* empty if the sink wants neither spans nor counters */
 };
 
 /*
@@ -151,7 +155,8 @@ static unsigned int match_thread(const struct filter_source *s, const struct thr
 
 	if (s->f.tids && number_list_has(&s->tids, t->tid))
 		matches |= BIT(TID);
-	if (s->f.comm && !fnmatch(s->f.comm, text_or_empty(t->comm), 0))
+	if (s->f.comm && (!fnmatch(s->f.comm, text_or_empty(t->comm), 0) ||
+			  !fnmatch(s->f.comm, text_or_empty(t->runtime_name), 0)))
 		matches |= BIT(COMM);
 	return matches;
 }
@@ -219,7 +224,7 @@ static int store_seen(struct filter_run *r, enum record_kind kind, const void *r
 	case KIND_EVENT:
 		return store_seen_event(r, record);
 	case KIND_PROCESS:
-		process = (struct seen_process){match_process(r->filter, p), p->pid == 0};
+		process = (struct seen_process){match_process(r->filter, p), p->pid == 0, false};
 		r->matched |= process.matches;
 		return STORE_SEEN(&r->processes, &r->process_list, p->id, process);
 	case KIND_THREAD:
@@ -251,7 +256,10 @@ static bool filter_passes(const struct filter_run *r, uint64_t event, uint64_t t
 		p = r->process_list.items[at];
 	if (p.idle && !s->f.idle)
 		return false;
-	if (s->python && (!(flags & s->python->any) || flags & s->python->none))
+	if (s->python &&
+	    (!(flags & s->python->any) || ~flags & s->python->all || flags & s->python->none))
+		return false;
+	if (s->f.no_collections && flags & SAMPLE_FLAG_COLLECTING)
 		return false;
 	at = index_get(&r->events, event);
 	if (at != INDEX_NONE) {
@@ -319,6 +327,48 @@ static bool filter_put_lanes(struct filter_run *r, enum record_kind kind, const 
 	return line || *out < 0;
 }
 
+/*
+ * Return whether a span or counter passes: those of a thread if the thread is selected, those of a
+ * process or its runtime if any thread of the process is, or the process itself. end 0: open.
+ */
+static bool filter_passes_span(const struct filter_run *r, uint64_t lane, uint64_t time,
+			       uint64_t end)
+{
+	uint64_t start = r->host_list.count ? r->host_list.items[0].start : 0;
+	const struct filter *f = &r->filter->f;
+	const struct seen_process *p;
+	struct lane_owner owner;
+	uint32_t at;
+
+	if ((end && end < start + f->from) || (f->to && time > start && time - start > f->to))
+		return false;
+	if ((r->filter->not_given | BIT(EVENT)) == (1u << CONDITION_COUNT) - 1)
+		return true;
+	owner = lane_owners_find(&r->owners, lane);
+	if (owner.thread)
+		return filter_selects_thread(r, owner.thread);
+	at = index_get(&r->processes, owner.process);
+	p = at == INDEX_NONE ? NULL : &r->process_list.items[at];
+	return p && (p->has_selected_thread || (r->filter->not_given | p->matches | BIT(EVENT)) ==
+						       (1u << CONDITION_COUNT) - 1);
+}
+
+/* Note what is needed to find whose a span or counter is. Return 0 or -ENOMEM. */
+static int filter_note_owner(struct filter_run *r, enum record_kind kind, const void *record)
+{
+	const struct thread *t = record;
+	uint32_t at;
+
+	if (!(r->to->wants & SPAN_RECORDS))
+		return 0;
+	if (kind == KIND_THREAD && filter_selects_thread(r, t->id)) {
+		at = index_get(&r->processes, t->process);
+		if (at != INDEX_NONE)
+			r->process_list.items[at].has_selected_thread = true;
+	}
+	return lane_owners_put(&r->owners, kind, record);
+}
+
 static int filter_add_sample(struct filter_run *r, const struct sample *s)
 {
 	uint64_t key[] = {s->event, s->thread, s->stack, s->flags & SAMPLE_FLAGS_OF_RUNTIME,
@@ -356,9 +406,13 @@ static int filter_run_put(struct sink *s, enum record_kind kind, const void *rec
 {
 	struct filter_run *r = (struct filter_run *)s;
 	const struct sample *sample = record;
+	const struct counter *counter = record;
+	const struct span *span = record;
 	const struct sum *sum = record;
 	int ret = store_seen(r, kind, record);
 
+	if (!ret)
+		ret = filter_note_owner(r, kind, record);
 	if (kind == KIND_SAMPLE) {
 		if (!filter_passes(r, sample->event, sample->thread, sample->flags, sample->time))
 			return 0;
@@ -369,6 +423,11 @@ static int filter_run_put(struct sink *s, enum record_kind kind, const void *rec
 	if (r->lanes && filter_put_lanes(r, kind, record, &ret, err))
 		return ret;
 	if (kind == KIND_SUM && !filter_passes(r, sum->event, sum->thread, sum->flags, 0))
+		return 0;
+	if (kind == KIND_SPAN && !filter_passes_span(r, span->lane, span->time, span->end))
+		return 0;
+	if (kind == KIND_COUNTER &&
+	    !filter_passes_span(r, counter->lane, counter->time, counter->time))
 		return 0;
 	if (kind > KIND_SUM)
 		ret = filter_put_sums(r, err);
@@ -426,6 +485,11 @@ static int check_matched(const struct filter_run *r, struct error *err)
 		return error_set(err, -ENOENT,
 				 "the trace has no stacks of waits: record with 'skein record -e "
 				 "off-cpu'");
+	if (event_is_of_hits(f->event) && !(r->matched & BIT(EVENT)))
+		return error_set(err, -ENOENT,
+				 "the trace has no stacks of %s: record with 'skein record -e %s'",
+				 f->event,
+				 strcmp(f->event, EVENT_EXCEPTIONS) ? "alloc" : "exceptions");
 #define CHECK_MATCHED(NAME, member, what, option) \
 	if (f->member && !(r->matched & BIT(NAME))) \
 		return error_set(err, -ENOENT, "%s: the trace has no %s '%s'", option, what, \
@@ -468,6 +532,8 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 		 */
 		r.sink.wants |= WANT(LANE) | (filter->f.from ? LANE_RECORDS : 0);
 	}
+	if (to->wants & SPAN_RECORDS)
+		r.sink.wants |= WANT(LANE);
 	if (r.add_up)
 		r.sink.wants = (r.sink.wants & ~WANT(SUM)) | WANT(SAMPLE);
 	ret = filter->inner->ops->run(filter->inner, &r.sink, err);
@@ -488,6 +554,7 @@ static int filter_run(struct source *s, struct sink *to, struct error *err)
 	names_free(&r.sum_keys);
 	vector_free(&r.sums);
 	filter_lanes_free(r.lanes);
+	lane_owners_free(&r.owners);
 	return ret;
 }
 

@@ -25,6 +25,7 @@ struct filter {
 	const char *event; /* name of an event, or EVENT_WALL */
 	const char *python; /* state of the interpreter: any, gil, no-gil, gc or unread */
 	bool idle; /* also pass samples of the idle thread */
+	bool no_collections; /* leave out samples in collections of garbage */
 };
 
 /* Check the conditions. Return 0, or -EINVAL (-ENOMEM) with the cause in *err. */
@@ -43,6 +44,8 @@ uint64_t filter_time(const struct filter *f, const struct host *h);
  * samples, because the sums of a trace cover all of the recording. Slices and edges of selected
  * threads pass if they touch the time range; they are not cut. Slices of other threads on lanes of
  * CPUs and actors pass as RUNNING with value 0, so that these lanes have no holes (filter_lanes.h).
+ * Spans and counters pass if they touch the time range and their thread is selected, or any thread
+ * of their process if they are of a process or its runtime; they are not cut.
  * All other kinds pass unchanged. If a condition other than python holds for nothing in the whole
  * trace, the run ends with -ENOENT. Return 0 or a negative errno.
  */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "analyze/diff_names.h"
 #include "analyze/functions.h"
@@ -187,6 +188,27 @@ const char *symbol_module(const struct symbols *s, uint32_t symbol)
 	const char *name = names_text(&s->names, symbol);
 
 	return name + strlen(name) + 1;
+}
+
+int symbols_find_alike(const struct symbols *s, const uint32_t *list, size_t count, bool *alike)
+{
+	struct index first = {0}; /* of the symbols with a name and a short name of the module */
+	int ret = 0;
+
+	for (size_t i = 0; i < count && !ret; i++) {
+		const char *name = symbol_name(s, list[i]);
+		const char *module = module_short_name(symbol_module(s, list[i]));
+		uint64_t key = XXH3_64bits_withSeed(name, strlen(name),
+						    XXH3_64bits(module, strlen(module)));
+		uint32_t other = index_get(&first, key);
+
+		if (other == INDEX_NONE)
+			ret = index_put(&first, key, (uint32_t)i);
+		else
+			alike[i] = alike[other] = true;
+	}
+	index_free(&first);
+	return ret;
 }
 
 /*

@@ -41,6 +41,12 @@ bool symbol_is_inlined(const struct symbols *s, uint32_t symbol);
  */
 const char *symbol_module(const struct symbols *s, uint32_t symbol);
 
+/*
+ * Set alike[i] if the i-th of count symbols has the same name and module_short_name() as another of
+ * them; alike must be zeroed. Return 0 or -ENOMEM.
+ */
+int symbols_find_alike(const struct symbols *s, const uint32_t *list, size_t count, bool *alike);
+
 struct function_cost {
 	uint32_t symbol;
 	uint64_t self_count, self_weight, total_count, total_weight;

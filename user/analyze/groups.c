@@ -40,6 +40,13 @@ const char *process_name(const struct process *p)
 	return "[unknown]";
 }
 
+const char *thread_display_name(const struct thread *t)
+{
+	if (t->runtime_name && *t->runtime_name)
+		return t->runtime_name;
+	return t->comm ? t->comm : "";
+}
+
 const char *process_place(const struct process *p, char *buf, size_t size)
 {
 	const char *slash = strrchr(p->cgroup, '/');
@@ -76,7 +83,7 @@ static void group_key_of(enum group_by by, const char *module, const struct proc
 	*key = (struct group_key){.name = process_name(p), .more = ""};
 	switch (by) {
 	case GROUP_THREAD:
-		key->name = t && *t->comm ? t->comm : process_name(p);
+		key->name = t && *thread_display_name(t) ? thread_display_name(t) : process_name(p);
 		key->more = process_name(p);
 		key->numbers[2] = t ? t->tid : 0;
 		/* fallthrough */

@@ -57,6 +57,12 @@ const char *group_module(const struct profile *p, uint32_t stack);
 /* Return the name of a process: its comm, else the file name of its program, else "[unknown]". */
 const char *process_name(const struct process *p);
 /*
+ * Return the name of a thread as every output shows it: the one that its runtime gave it (a JVM's
+ * names are longer than those of the kernel), else its comm; "" if neither is known. Texts of t may
+ * be NULL.
+ */
+const char *thread_display_name(const struct thread *t);
+/*
  * Write a short text for the place of a process to buf: the service, else the container's id cut to
  * 12 bytes, else the last part of its control group, else "". Return buf.
  */

@@ -207,8 +207,8 @@ void profile_event_total(const struct profile *p, uint32_t event, uint64_t *coun
 			 uint64_t *weight);
 
 /*
- * Return the index of the first event that has samples, of one that is not of waits if there is
- * one; 0 if none has.
+ * Return the index of the first event that has samples: of one of times on CPUs if there is one,
+ * else of waits, else of hits of probes; 0 if none has.
  */
 uint32_t profile_main_event(const struct profile *p);
 /* Return the first event of that name; the main event if there is none, or if name is NULL. */

@@ -145,12 +145,17 @@ static bool event_has_samples(const struct profile *p, uint32_t event)
 	return false;
 }
 
+/* Return 0 for times on CPUs, 1 for times of waiting, 2 for hits of probes. */
+static int rank_of_event(const struct event *e)
+{
+	return event_is_of_hits(e->name) ? 2 : event_is_of_waits(e->name);
+}
+
 uint32_t profile_main_event(const struct profile *p)
 {
-	for (int waits = 0; waits < 2; waits++)
+	for (int rank = 0; rank < 3; rank++)
 		for (uint32_t i = 0; i < p->count.events; i++)
-			if (event_is_of_waits(p->events[i].name) == waits &&
-			    event_has_samples(p, i))
+			if (rank_of_event(&p->events[i]) == rank && event_has_samples(p, i))
 				return i;
 	return 0;
 }

@@ -23,6 +23,9 @@ int python_name_frames(struct profile *p, struct names *texts, bool by_line);
  */
 int python_fold(struct profile *p);
 
+/* Return whether a function of the interpreter only runs Python code, or passes a call on. */
+bool python_is_trampoline(const char *name);
+
 /*
  * Leave only the Python frames, and the mark of the stack's end, in stacks that have Python frames:
  * samples of native and kernel functions count for the Python function that called them. Return 0,

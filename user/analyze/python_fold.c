@@ -43,11 +43,8 @@
 	X(call_function) X(do_call_core) X(method_vectorcall) X(object_vacall) \
 	X(vectorcall_method)
 
-/*
- * Return whether name is one of TRAMPOLINES. Compilers name parts and copies of a function with a
- * suffix: f.cold, f.constprop.0.
- */
-static bool is_trampoline_name(const char *name)
+/* Compilers name parts and copies of a function with a suffix: f.cold, f.constprop.0. */
+bool python_is_trampoline(const char *name)
 {
 	static const char *const names[] = {
 #define TRAMPOLINE_NAME(name) #name,
@@ -78,7 +75,7 @@ static uint8_t *find_trampolines(const struct profile *p)
 	uint8_t *found = calloc((size_t)p->count.functions + 1, sizeof(*found));
 
 	for (uint32_t i = 0; i < p->count.functions && found; i++)
-		found[i] = is_trampoline_name(p->functions[i].f.name);
+		found[i] = python_is_trampoline(p->functions[i].f.name);
 	return found;
 }
 

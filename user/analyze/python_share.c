@@ -100,7 +100,7 @@ static void add_python_sum(struct python_share *share, const struct profile_sum 
 		share->gil += s->count;
 	else if (s->flags & SAMPLE_FLAG_PYTHON)
 		share->no_gil += s->count;
-	if (s->flags & SAMPLE_FLAG_COLLECTING)
+	if (s->flags & SAMPLE_FLAG_PYTHON && s->flags & SAMPLE_FLAG_COLLECTING)
 		share->collecting += s->count;
 	if (s->flags & SAMPLE_FLAG_UNREAD)
 		share->unread += s->count;

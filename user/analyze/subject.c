@@ -16,6 +16,13 @@ static const char *subject_info(const struct profile *p, const char *key)
 	return NULL;
 }
 
+uint64_t profile_paused(const struct profile *p)
+{
+	const char *text = subject_info(p, INFO_PAUSED);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
 /* Name the last program that a process ran, "nginx (pid 4711)"; or only its pid. */
 static void show_process(const struct profile *p, const char *pid, char *buf)
 {

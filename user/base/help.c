@@ -6,6 +6,8 @@
 #include "base/options.h"
 #include "base/text.h"
 
+#define LEGEND_COLUMN 12 /* where the meanings of words begin */
+#define PURPOSE_COLUMN 42 /* where the purposes of examples begin */
 #define WIDEST_LABEL 28 /* columns; below a wider label, the help begins on the next line */
 #define LABEL_SIZE 128
 #define WORDS_SIZE 512
@@ -97,9 +99,13 @@ static void help_put_filled(struct help_page *p, const char *text, size_t length
 static char *help_label_of(const struct option_spec *o, char label[static LABEL_SIZE])
 {
 	char letter[] = {'-', o->letter, ',', ' ', '\0'};
+	bool optional = o->type == OPTION_OPTIONAL;
+	const char *before = o->arg ? " " : "";
 
-	snprintf(label, LABEL_SIZE, "  %s--%s%s%s", o->letter ? letter : "    ", o->name,
-		 o->arg ? " " : "", o->arg ? o->arg : "");
+	if (optional)
+		before = "[=";
+	snprintf(label, LABEL_SIZE, "  %s--%s%s%s%s", o->letter ? letter : "    ", o->name, before,
+		 o->arg ? o->arg : "", optional ? "]" : "");
 	return label;
 }
 
@@ -196,19 +202,43 @@ static void help_put_options(struct help_page *p, const struct option_spec *opti
 }
 
 /*
- * Print the examples, which are lines "command\tpurpose". The purpose is printed below the command.
+ * Print the examples, which are lines "command\tpurpose". The purpose is in a column of its own if
+ * both fit there, else below the command. A command is never broken, because users copy it.
  */
 static void help_put_examples(struct help_page *p, const char *examples)
 {
 	help_put_heading(p, "Examples");
 	while (*examples) {
 		size_t line = strcspn(examples, "\n"), command = strcspn(examples, "\t\n");
+		const char *purpose = examples + command + 1;
+		size_t length = command < line ? line - command - 1 : 0;
+		bool beside = command + 4 <= PURPOSE_COLUMN &&
+			      PURPOSE_COLUMN + help_text_width(purpose, length) <= p->width;
 
-		/* Never break a command into lines, because users copy it. */
-		fprintf(p->out, "  %.*s\n", (int)command, examples);
-		if (command < line)
-			help_put_filled(p, examples + command + 1, line - command - 1, 6);
+		fprintf(p->out, "  %.*s", (int)command, examples);
+		p->column = 2 + help_text_width(examples, command);
+		if (!beside)
+			help_end_line(p);
+		if (length)
+			help_put_filled(p, purpose, length, beside ? PURPOSE_COLUMN : 6);
+		else if (beside)
+			help_end_line(p);
 		examples += line + (examples[line] == '\n');
+	}
+}
+
+/* Explain words of the output, which are lines "word\tmeaning". */
+static void help_put_legend(struct help_page *p, const char *legend)
+{
+	help_put_heading(p, "What is shown");
+	while (*legend) {
+		size_t line = strcspn(legend, "\n"), word = strcspn(legend, "\t\n");
+
+		help_put(p, "  ");
+		fprintf(p->out, "%.*s", (int)word, legend);
+		p->column += (unsigned int)word;
+		help_put_filled(p, legend + word + 1, line - word - 1, LEGEND_COLUMN);
+		legend += line + (legend[line] == '\n');
 	}
 }
 
@@ -218,7 +248,10 @@ void options_help(const struct command *c, FILE *out, unsigned int width)
 
 	fprintf(out, "usage: skein %s %s\n\n", c->name, c->usage);
 	help_put_filled(&p, c->description, strlen(c->description), 0);
-	help_put_options(&p, c->options);
+	/* Before the options, which are many: most readers look for the command that they need. */
 	if (c->examples)
 		help_put_examples(&p, c->examples);
+	help_put_options(&p, c->options);
+	if (c->legend)
+		help_put_legend(&p, c->legend);
 }

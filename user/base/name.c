@@ -352,19 +352,33 @@ static void cut_middle(const char *text, unsigned int columns, char *buf, size_t
 	snprintf(buf, size, "%s%s", front, back + strlen(ELLIPSIS));
 }
 
-char *name_fit(const char *name, unsigned int columns, char *buf, size_t size)
+char *name_form(const char *name, enum name_form form, char *buf, size_t size)
 {
 	char first[NAME_BYTES + 1], second[NAME_BYTES + 1];
+
+	if (form != NAME_WHOLE && strnlen(name, NAME_BYTES) < NAME_BYTES) {
+		leave_out(name, '(', first);
+		name = first;
+		if (form == NAME_WITHOUT_ARGUMENTS) {
+			leave_out(first, '<', second);
+			name = second;
+		}
+	}
+	snprintf(buf, size, "%s", name);
+	return buf;
+}
+
+char *name_fit(const char *name, unsigned int columns, char *buf, size_t size)
+{
+	char fitting[NAME_BYTES + 1];
 
 	if (text_width(name) <= columns || strlen(name) >= NAME_BYTES) {
 		cut_middle(name, columns, buf, size);
 		return buf;
 	}
-	leave_out(name, '(', first);
-	if (text_width(first) > columns) {
-		leave_out(first, '<', second);
-		memcpy(first, second, sizeof(first));
-	}
-	cut_middle(first, columns, buf, size);
+	for (int form = NAME_WITHOUT_PARAMETERS; form < NAME_FORMS; form++)
+		if (text_width(name_form(name, form, fitting, sizeof(fitting))) <= columns)
+			break;
+	cut_middle(fitting, columns, buf, size);
 	return buf;
 }

@@ -15,6 +15,17 @@
  */
 char *name_short(const char *name, char *buf, size_t size);
 
+/* How much of a name is left out where it does not fit, in the order in which it is tried. */
+enum name_form {
+	NAME_WHOLE,
+	NAME_WITHOUT_PARAMETERS, /* the contents of "(...)" become U+2026 */
+	NAME_WITHOUT_ARGUMENTS, /* of "<...>", too */
+	NAME_FORMS
+};
+
+/* Write a form of a clean name to buf, cut to size-1 bytes. Return buf. */
+char *name_form(const char *name, enum name_form form, char *buf, size_t size);
+
 /*
  * Copy a clean name, made to fit into columns: lists of parameters, then template arguments become
  * U+2026, and what is too long even then is cut in its middle, so that the namespace and the

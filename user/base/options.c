@@ -33,7 +33,17 @@ static size_t count_option_specs(const struct option_spec *specs)
 
 bool option_takes_argument(const struct option_spec *o)
 {
-	return o->type == OPTION_CALL ? o->arg != NULL : o->type != OPTION_FLAG;
+	if (o->type == OPTION_CALL)
+		return o->arg != NULL;
+	return o->type != OPTION_FLAG && o->type != OPTION_OPTIONAL;
+}
+
+/* Return what getopt_long() calls the three kinds of options. */
+static int has_argument(const struct option_spec *o)
+{
+	if (o->type == OPTION_OPTIONAL)
+		return optional_argument;
+	return option_takes_argument(o) ? required_argument : no_argument;
 }
 
 static int getopt_tables_make(struct getopt_tables *t)
@@ -56,7 +66,7 @@ static int getopt_tables_make(struct getopt_tables *t)
 			continue;
 		t->names[names++] = (struct option){
 			.name = o->name,
-			.has_arg = option_takes_argument(o) ? required_argument : no_argument,
+			.has_arg = has_argument(o),
 			.val = LONG_BASE + (int)i,
 		};
 		if (!o->letter)
@@ -152,6 +162,9 @@ static int option_set(const struct option_spec *o, void *options, const char *va
 		return 0;
 	case OPTION_TEXT:
 		*(const char **)member = value;
+		return 0;
+	case OPTION_OPTIONAL:
+		*(const char **)member = value ? value : "";
 		return 0;
 	case OPTION_COUNT:
 		return parse_count(value, member, err);

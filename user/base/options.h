@@ -16,6 +16,7 @@
 enum option_type {
 	OPTION_FLAG, /* bool set to true */
 	OPTION_TEXT, /* const char *, points into argv */
+	OPTION_OPTIONAL, /* the same, with --name=VALUE; "" for --name alone */
 	OPTION_COUNT, /* uint64_t: decimal, with k, M or G (powers of 1000) */
 	OPTION_BYTES, /* uint64_t: decimal, with K, M or G (powers of 1024) */
 	OPTION_DURATION, /* uint64_t ns: such as 10, 1.5s, 200ms, 5m, 1h; seconds without a unit */
@@ -54,6 +55,7 @@ struct command {
 	const char *usage; /* text after the name, such as "[OPTIONS] FILE" */
 	const char *description; /* paragraphs for --help and the man page */
 	const char *examples; /* lines "command\tpurpose", or NULL */
+	const char *legend; /* words of the output: lines "word\tmeaning", or NULL */
 	const struct option_spec *options; /* ends with a NULL name */
 	size_t options_size; /* of the struct that the options are parsed into */
 	bool stop_at_operand; /* the first operand ends the options (record -- CMD) */
@@ -84,6 +86,7 @@ int options_parse(const struct command *c, int argc, char **argv, void *options,
  */
 void options_help(const struct command *c, FILE *out, unsigned int width);
 
+/* Return whether the option needs an argument, which may be the next word. */
 bool option_takes_argument(const struct option_spec *o);
 
 /*

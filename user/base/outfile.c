@@ -44,10 +44,11 @@ bool outfile_invoker(uid_t *uid, gid_t *gid)
 
 void outfile_give_to_invoker(int fd)
 {
-	uid_t uid = sudo_id("SUDO_UID");
+	uid_t uid;
+	gid_t gid;
 
 	/* On failure the file belongs to root, who can still read it and change its owner. */
-	if (uid != (uid_t)-1 && fchown(fd, uid, (gid_t)sudo_id("SUDO_GID")) < 0)
+	if (outfile_invoker(&uid, &gid) && fchown(fd, uid, gid) < 0)
 		return;
 }
 

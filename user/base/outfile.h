@@ -56,9 +56,7 @@ int outfile_close_memory(FILE *stream, char *const *text);
  */
 bool outfile_invoker(uid_t *uid, gid_t *gid);
 
-/*
- * Give an open file to SUDO_UID and SUDO_GID if sudo runs this process as root; failure is ignored.
- */
+/* Give an open file to the user of outfile_invoker(), if there is one; failure is ignored. */
 void outfile_give_to_invoker(int fd);
 
 #endif

@@ -90,6 +90,16 @@ bool event_is_of_waits(const char *name)
 	return name && (!strcmp(name, EVENT_OFF_CPU) || !strcmp(name, EVENT_OFF_CPU_WAKERS));
 }
 
+bool event_is_of_hits(const char *name)
+{
+	return name && (!strcmp(name, EVENT_EXCEPTIONS) || !strcmp(name, EVENT_ALLOCATIONS));
+}
+
+bool event_is_weighted(const char *name)
+{
+	return event_is_of_waits(name) || event_is_of_hits(name);
+}
+
 bool stack_end_is_whole(uint64_t end)
 {
 	return end == END_WALKED || end == END_NO_MEMORY_MAP || end == END_OUTSIDE ||
@@ -118,6 +128,22 @@ const char *interrupt_word(uint64_t interrupt)
 	static const char *const words[] = {INTERRUPTS(INTERRUPT_WORD)};
 
 	return WORD(words, interrupt);
+}
+
+#define SPAN_WORD(N, text) [SPAN_##N] = text,
+const char *span_kind_word(uint64_t kind)
+{
+	static const char *const words[] = {SPAN_KINDS(SPAN_WORD)};
+
+	return WORD(words, kind);
+}
+
+#define ORIGIN_WORD(N, text) [ORIGIN_##N] = text,
+const char *span_origin_word(uint64_t origin)
+{
+	static const char *const words[] = {SPAN_ORIGINS(ORIGIN_WORD)};
+
+	return WORD(words, origin);
 }
 
 #define LOSS_WORD(N, word, due, text) [LOSS_##N] = word,

@@ -26,7 +26,8 @@
  * X(kind, KIND, storage, summary), where storage is how a trace stores the kind:
  *   TABLE   One row each; of several with the same key the last one stays.
  *   STREAM  Columns in chunks, without texts. The records are ordered by the first field: the
- *           time (slices by slice_order()), or for stacks the id, which must grow.
+ *           time (slices by slice_order(), spans by span_order()), or for stacks the id, which
+ *           must grow.
  *   DERIVED Not stored: the reader makes the records from other kinds. Sums are made from
  *           samples; one key may come several times, and the reader's sink adds them up.
  */
@@ -77,13 +78,19 @@
 	T(key, "the name of the fact, such as options or skein.version") \
 	T(value, "its value as text")
 
+/* Keys of the info records about the command that was recorded. */
+#define INFO_COMMAND "command.program" /* name of its file */
+#define INFO_ARGUMENTS "command.arguments" /* number of them */
+#define INFO_PAUSED "recording.paused" /* ns in which nothing was recorded, on request */
+#define INFO_COMMAND_LINE "command.line" /* all of it, only with record --store-arguments */
+
 #define EVENT_FIELDS(I, S, T) \
 	I(id, "") \
 	I(host, "host.id") \
 	T(name, "such as cpu-clock or cycles") \
 	T(unit, "of every weight: ns or count") \
 	I(period, "in that unit: the weight of one sample; of waits the largest period T, 0: all " \
-		  "were chosen") \
+		  "were chosen; of exceptions and allocations 1, the least weight") \
 	I(frequency, "samples per second and CPU as asked for; 0 if a period was asked for")
 
 #define PROCESS_FIELDS(I, S, T) \
@@ -111,7 +118,8 @@
 	I(end, "when it ended or took another name, ns; 0 if it outlived the recording") \
 	T(comm, "its name") \
 	I(lane, "lane.id of its timeline, the same under all its names; 0 if it has none") \
-	I(global_tid, "in the initial pid namespace; 0 unknown")
+	I(global_tid, "in the initial pid namespace; 0 unknown") \
+	T(runtime_name, "the name that its runtime (a JVM) has given it; empty if unknown")
 
 #define LANE_FIELDS(I, S, T) \
 	I(id, "") \
@@ -207,7 +215,9 @@
 	I(end, "ns, last; 0 open") \
 	I(lane, "lane.id") \
 	I(name, "name.id") \
-	I(args, "name.id of a JSON object with the typed arguments; 0 none")
+	I(args, "name.id of a JSON object with the typed arguments; 0 none") \
+	I(kind, "enum span_kind") \
+	I(origin, "enum span_origin: how it is known")
 
 #define COUNTER_FIELDS(I, S, T) \
 	I(time, "ns") \
@@ -277,6 +287,20 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
  * edges.
  */
 
+/*
+ * Spans come in the order of span_order(): a span is put when its end is known, so an outer span
+ * comes after those inside of it, and begins go back in time. (One whose times the runtime itself
+ * took, such as a pause of a JVM, may come some us late.) Open spans (end 0) come last of their
+ * process: something did not end before the process or the recording did, or what ended it was not
+ * reported. So readers that need begins in order must sort, and all of a time range [a, b] are
+ * those with time <= b and (end >= a or end = 0). An instant is a span whose end equals its time.
+ *
+ * Spans of a lane nest, except those of probes of the user (PROBE), which may overlap. Spans of a
+ * thread's own work are on the thread's lane. What a JVM does while all threads stand still is on
+ * the RUNTIME lane "JVM" below the PROCESS lane; its concurrent phases, which overlap, are on as
+ * many further RUNTIME lanes as are needed at a time. Counters come in the order of time.
+ */
+
 /* Enumerations are append-only because their values are stored in files. X(NAME, "text"). */
 
 /*
@@ -289,7 +313,9 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(THREAD, "thread", DERIVED, THREAD, TIME) \
 	X(ACTOR, "actor", SLICES, NOTHING, THREAD) \
 	/* wakes threads on a CPU but is no thread; below the CPU */ \
-	X(INTERRUPT, "interrupt", NONE, NOTHING, NOTHING)
+	X(INTERRUPT, "interrupt", NONE, NOTHING, NOTHING) \
+	/* spans of a runtime that belong to no thread; below the process */ \
+	X(RUNTIME, "runtime", NONE, NOTHING, NOTHING)
 
 #define MAPPING_KINDS(X) \
 	X(FILE, "file") /* an ELF file; frame addresses are file offsets */ \
@@ -321,7 +347,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(LATE, "late", 4) /* processed after the watermark had passed its time */ \
 	X(PYTHON, "python", 8) /* thread of a Python interpreter whose state could be read */ \
 	X(GIL, "gil", 16) /* the thread held the interpreter's lock */ \
-	X(COLLECTING, "collecting", 32) /* the thread was collecting garbage */ \
+	/* the thread was collecting garbage, or its JVM had stopped all threads for that */ \
+	X(COLLECTING, "collecting", 32) \
 	X(UNREAD, "unread", 64) /* the thread ran Python; its frames could not be read yet */ \
 	/* of a wait: the interrupt that ended it, in the order of INTERRUPTS */ \
 	X(BY_TIMER, "by timer", 1 << 12) \
@@ -380,7 +407,13 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(PIPE, "pipe or socket") \
 	X(CHILD, "child") \
 	X(THROTTLED, "throttled") /* cgroup quota */ \
-	X(OTHER, "other")
+	X(OTHER, "other") \
+	/* of threads of a JVM */ \
+	X(MONITOR, "Java monitor") /* to enter a synchronized block */ \
+	X(OBJECT_WAIT, "Object.wait") \
+	X(PARK, "park") /* LockSupport.park: locks and queues of java.util.concurrent */ \
+	X(SAFEPOINT, "safepoint") /* until the JVM lets its threads continue */ \
+	X(GIL, "GIL") /* the lock of a Python interpreter */
 
 /* Numbers of INTERRUPT lanes. */
 #define INTERRUPTS(X) \
@@ -395,6 +428,40 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(WAKEUP, "wake-up") X(MONITOR, "monitor") X(MESSAGE, "message") \
 	X(FORK, "fork") /* from the parent thread to its new thread */ \
 	X(MIGRATION, "migration") /* between CPU lanes, not at a wake-up; value: thread.id */
+
+/* What went on in a span. X(NAME, "word") */
+#define SPAN_KINDS(X) \
+	X(COLLECTION, "collection") /* of garbage, by one memory manager, or one generation */ \
+	X(PAUSE, "pause") /* a named part of a collection in which all threads stand still */ \
+	X(PHASE, "concurrent phase") /* of a collection, beside the program's threads */ \
+	X(SAFEPOINT, "safepoint") /* from the request that threads stop until they may run */ \
+	X(REACHING, "reaching the safepoint") /* until all threads have stopped */ \
+	X(LEAVING, "leaving the safepoint") /* from the end of the last operation in it */ \
+	X(OPERATION, "VM operation") \
+	X(GC_STOP, "stopped for a collection") /* gc__begin to gc__end: may hold collections */ \
+	X(THREAD, "Java thread") /* its life, as the JVM reports it */ \
+	X(MONITOR, "contended monitor") \
+	X(GIL, "GIL") /* a thread held the lock of a Python interpreter, others waited */ \
+	X(CLASS, "class") X(COMPILATION, "compilation") \
+	X(PROBE, "probe") /* of the user: -e usdt: and func: */ \
+	X(MARK, "mark") /* of the user: --mark, --start-at, --stop-at */ \
+	/* instants of a Java thread */ \
+	X(EXCEPTION, "exception") X(DEOPTIMIZATION, "deoptimization") \
+	X(ALLOCATION, "allocation") \
+	/* a pause of the recording, on a lane without a process */ \
+	X(NOT_RECORDED, "not recorded") \
+	/* \
+	 * A Java thread sleeps to enter a monitor, until it runs again; the name is the class of \
+	 * the monitor's object. One contended monitor may be several of these, or none. \
+	 */ \
+	X(MONITOR_WAIT, "wait for a monitor")
+
+/* How a span is known. X(NAME, "word") */
+#define SPAN_ORIGINS(X) \
+	X(NOTE, "note") /* a USDT probe of the runtime */ \
+	X(FUNCTION, "function") /* a probe at a function of the runtime */ \
+	X(MEMORY, "memory") /* read from the memory of the process */ \
+	X(SCHEDULER, "scheduler") /* derived from switches and wake-ups */
 
 /*
  * X(NAME, "word for tables", whether the lost data are samples that were due, "what happened, and
@@ -432,7 +499,19 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(WAIT_UNKNOWN, "wait unknown", true, \
 	  "the records of switches do not say when the wait began") \
 	X(WAIT_NOT_READ, "wait not read", true, \
-	  "the wait had not ended, and its stack could not be read in time")
+	  "the wait had not ended, and its stack could not be read in time") \
+	X(PROBES_LOST, "probe events lost", false, \
+	  "the buffer of probe events was full: probe less, or raise --buffer") \
+	X(NOT_ATTACHED, "probe not attached", false, \
+	  "a probe that was asked for could not be attached: skein doctor --probes says why") \
+	X(UNPAIRED, "unpaired", false, \
+	  "a probe reported the begin or the end of something, and none the other") \
+	X(NOT_SEEN, "not seen", false, \
+	  "the runtime itself counted more of these events than were recorded") \
+	X(SPANS_NOT_STORED, "spans not stored", false, \
+	  "spans and counters for which the trace had no room left") \
+	X(STACK_MISSED, "stack missed", true, \
+	  "a preempted thread's stack was being taken, or the walker was not loaded yet")
 
 /*
  * Libraries and interpreters through which programs wait, by the first characters of their file's
@@ -464,6 +543,10 @@ enum wait_class { WAIT_NONE, WAIT_CLASSES(ENUM_WAIT) WAIT_COUNT };
 enum interrupt { INTERRUPT_NONE, INTERRUPTS(ENUM_INTERRUPT) INTERRUPT_COUNT };
 #define ENUM_EDGE(N, text) EDGE_##N,
 enum edge_kind { EDGE_NONE, EDGE_KINDS(ENUM_EDGE) EDGE_KIND_COUNT };
+#define ENUM_SPAN(N, text) SPAN_##N,
+enum span_kind { SPAN_NONE, SPAN_KINDS(ENUM_SPAN) SPAN_KIND_COUNT };
+#define ENUM_ORIGIN(N, text) ORIGIN_##N,
+enum span_origin { ORIGIN_NONE, SPAN_ORIGINS(ENUM_ORIGIN) ORIGIN_COUNT };
 #define ENUM_LOSS(N, word, due, text) LOSS_##N,
 enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 
@@ -474,15 +557,27 @@ const char *stack_end_word(uint64_t end);
 /* Names of the events whose samples are stacks of waits and of the threads that ended them. */
 #define EVENT_OFF_CPU "off-cpu"
 #define EVENT_OFF_CPU_WAKERS "off-cpu-wakers"
+/* Names of the events whose samples are stacks of hits of probes: where a JVM made something. */
+#define EVENT_EXCEPTIONS "exceptions"
+#define EVENT_ALLOCATIONS "allocations"
 /* A name for all events whose weights are times on a CPU or of waiting, without wakers. */
 #define EVENT_WALL "wall"
 /* Return whether the weights of an event with this name (may be NULL) are times of waiting. */
 bool event_is_of_waits(const char *name);
+/*
+ * Return whether the samples of an event with this name (may be NULL) are stacks of hits of probes,
+ * whose weights count hits.
+ */
+bool event_is_of_hits(const char *name);
+/* Return whether each sample of an event with this name (may be NULL) has a weight of its own. */
+bool event_is_weighted(const char *name);
 /* Return whether a stack with that end is whole, even without a START root (see STACK_ENDS). */
 bool stack_end_is_whole(uint64_t end);
 const char *slice_state_word(uint64_t state);
 const char *wait_class_word(uint64_t wait);
 const char *interrupt_word(uint64_t interrupt);
+const char *span_kind_word(uint64_t kind);
+const char *span_origin_word(uint64_t origin);
 const char *loss_reason_word(uint64_t reason);
 const char *loss_reason_text(uint64_t reason);
 /*
@@ -498,6 +593,12 @@ bool loss_reason_is_due(uint64_t reason);
 static inline uint64_t slice_order(const struct slice *s)
 {
 	return s->end && (s->state != STATE_UNKNOWN || s->value) ? s->end : s->time;
+}
+
+/* Return the time by which spans are ordered: the end; for an open span it is not known. */
+static inline uint64_t span_order(const struct span *s)
+{
+	return s->end ? s->end : s->time;
 }
 
 /* The lists above as data, for code that treats all kinds alike. */

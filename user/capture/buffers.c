@@ -18,6 +18,12 @@
  */
 #define SWITCHES (8UL << 20)
 #define SWITCHES_MIN (64UL << 10)
+/*
+ * Bytes of a CPU's hits of probes: room for half a second at 140,000 a second, which is a third of
+ * what a CPU can hit when it does nothing else (120 bytes each).
+ */
+#define PROBES (8UL << 20)
+#define PROBES_MIN (256UL << 10)
 /* Bytes of the smallest sample ring: room for four of the largest samples, of about 220 KiB. */
 #define SAMPLES_MIN (1UL << 20)
 /* Bytes of the largest sample ring that several CPUs share; the ring of one CPU may be larger. */
@@ -39,6 +45,17 @@ uint64_t buffers_sideband_bytes(unsigned int cpus)
 uint64_t buffers_switches_bytes(unsigned int cpus)
 {
 	return bytes_of_each_cpu(SWITCHES, SWITCHES_MIN, BUFFERS_SWITCHES_MAX, cpus);
+}
+
+uint64_t buffers_probes_bytes(unsigned int cpus)
+{
+	uint64_t bytes = bytes_of_each_cpu(PROBES, PROBES_MIN, BUFFERS_SWITCHES_MAX, cpus);
+	unsigned int sharing = buffers_cpus_per_ring(cpus);
+	uint64_t ret = bytes;
+
+	while (ret < bytes * sharing)
+		ret *= 2;
+	return ret;
 }
 
 unsigned int buffers_cpus_per_ring(unsigned int cpus)

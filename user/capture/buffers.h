@@ -28,7 +28,10 @@ uint64_t buffers_sideband_bytes(unsigned int cpus);
 /* Return the bytes of each CPU's array of switches and wake-ups. */
 uint64_t buffers_switches_bytes(unsigned int cpus);
 
-/* Return how many CPUs share one sample ring. */
+/* Return the bytes of each ring of hits of probes. */
+uint64_t buffers_probes_bytes(unsigned int cpus);
+
+/* Return how many CPUs share one sample ring, or one ring of hits of probes. */
 unsigned int buffers_cpus_per_ring(unsigned int cpus);
 
 /* Return the bytes of each sample ring. rate: Hz. sample: bytes of one sample with a deep stack. */

@@ -9,6 +9,8 @@
 
 #include "base/helper.h"
 #include "base/pipe.h"
+#include "base/probes.h"
+#include "capture/hit_stacks.h"
 #include "capture/inlines.h"
 #include "capture/schedule.h"
 #include "capture/tables.h"
@@ -19,6 +21,7 @@ struct capture_progress {
 	uint64_t elapsed; /* ns since sampling began */
 	uint64_t samples; /* number of samples passed to the sink */
 	uint64_t switches; /* number of switches passed to the sink */
+	uint64_t hits; /* number of hits of probes */
 	uint64_t filtered; /* number of samples left out by the BPF programs and by name */
 	/* number of samples and records counted as lost so far; some losses are found at the end */
 	uint64_t lost;
@@ -28,6 +31,8 @@ struct capture_progress {
 	uint64_t pending_tables;
 	/* number of ticks, about one a second: each leaves the sink's data in a consistent state */
 	uint64_t ticks;
+	bool waiting; /* the recording has not begun yet: --delay, --paused */
+	bool paused; /* nothing is recorded now */
 	bool preparing; /* unwind tables are being made before sampling starts */
 	bool finishing; /* sampling has stopped; tables and names are still awaited */
 };
@@ -70,6 +75,8 @@ struct capture_files {
 	const char *save_stacks; /* directory for stacks that ended badly; NULL: not kept */
 	const char *unwind_cache; /* directory that keeps unwind tables; NULL means nowhere */
 	const char *service_rules; /* file with rules for services_new(); NULL: the default one */
+	/* debuginfod servers for debug files, NULL: none; the folder of their files */
+	const char *debuginfod_urls, *debuginfod_cache;
 };
 
 /* default of wait_names, ns */
@@ -93,10 +100,49 @@ struct capture_waits {
 /* default of capture_waits.period, ns: 2 ms */
 #define CAPTURE_WAIT_PERIOD 2000000ULL
 
+/* When it is recorded. */
+struct capture_when {
+	uint64_t delay; /* ns between the start of the command and the begin of the recording */
+	uint64_t duration; /* ns at most from the begin on; 0 means without limit */
+	/*
+	 * called with capture_options.context; returns whether nothing is to be recorded now: then
+	 * the recording does not begin, or pauses. May be NULL
+	 */
+	bool (*wants_pause)(void *context);
+	/* called when a probe of the user begins or resumes the recording, or ends or pauses it */
+	void (*cue)(void *context, bool starts);
+};
+
+/* Descriptors that the caller keeps; -1: none. */
+struct capture_descriptors {
+	int release; /* gets one byte, to release a waiting process, once sampling runs */
+	int wake; /* polled beside the rings, to notice signals at once */
+};
+
+/* A probe of the user. Its row has globs as provider and name. */
+struct capture_probe {
+	const char *path; /* of the file */
+	struct probe_row row;
+};
+
+/* Probes; they need no samples and no records of switches. */
+struct capture_probes {
+	unsigned int parts; /* enum probe_part */
+	const struct capture_probe *list; /* of the user */
+	unsigned int count; /* at most PROBE_PATTERNS_MAX */
+};
+
+/* Return whether anything is probed. */
+static inline bool capture_has_probes(const struct capture_probes *p)
+{
+	return p->parts || p->count;
+}
+
 struct capture_options {
 	bool sample; /* which thread is on the CPU, with which stack */
 	bool sched; /* record every switch and wake-up */
 	struct capture_waits waits;
+	struct capture_probes probes;
 	const char *event; /* "cpu-clock" or "cycles"; NULL means cpu-clock */
 	uint64_t frequency; /* Hz; 0 means that period is given */
 	uint64_t period; /* in the event's unit; 0 means that frequency is given */
@@ -105,17 +151,14 @@ struct capture_options {
 	bool idle; /* record the idle threads, too */
 	struct capture_memory memory;
 	struct capture_files files;
-	uint64_t duration; /* ns of sampling at most; 0 means without limit */
+	struct capture_when when;
 	/*
 	 * ns after sampling for which the recording waits for pending tables and names, and for
 	 * inlined functions
 	 */
 	uint64_t wait_names, wait_inlines;
 	uint64_t keep; /* ns of records that the sink keeps (sink_ops.forget); 0: all */
-	/* gets one byte, to release a waiting process, once sampling runs; -1: no descriptor */
-	int release_fd;
-	/* descriptor polled beside the rings, to notice signals at once; -1: none */
-	int wake_fd;
+	struct capture_descriptors fds;
 	/* called several times a second; false ends sampling, or the wait before or after it */
 	bool (*keep_going)(void *context, const struct capture_progress *p);
 	void *context;
@@ -155,6 +198,22 @@ struct capture_unnamed {
 	char mangled_in[256];
 };
 
+/* What became of the opener, which opens files. */
+struct capture_opened {
+	uint64_t restarts;
+	uint64_t refused; /* files not opened for lack of descriptors: RLIMIT_NOFILE */
+};
+
+/* What became of probes. */
+struct capture_probed {
+	bool wanted; /* anything was to be probed */
+	uint64_t hits; /* of selected processes */
+	unsigned int attached, refused; /* sites */
+	bool one_by_one; /* the kernel cannot attach many sites at once: detaching is slow */
+	struct hit_stacks_summary stacks; /* of hits */
+	bool no_stacks; /* they were asked for, and the kernel can take none */
+};
+
 /* What the glob for names of threads and processes matched. */
 struct capture_comm {
 	bool known; /* the name of a thread or process that exists */
@@ -164,6 +223,7 @@ struct capture_comm {
 /* Summary of a capture, in addition to the contents of its records. */
 struct capture_summary {
 	bool sampled, scheduled; /* whether samples, and switches, were recorded */
+	struct capture_probed probed;
 	struct capture_samples samples;
 	struct schedule_counts switches; /* zeroed if switches were not recorded */
 	uint64_t lost[LOSS_COUNT]; /* number of lost samples and records, by reason */
@@ -180,8 +240,7 @@ struct capture_summary {
 	struct capture_saved saved; /* with files.save_stacks */
 	bool inlined; /* inlined functions were requested */
 	struct inlines_summary inlines;
-	uint64_t opener_restarts;
-	uint64_t files_refused; /* not opened for lack of descriptors: RLIMIT_NOFILE */
+	struct capture_opened opened;
 	struct capture_comm comm;
 	/*
 	 * files that were not looked at, by user, most files first; an empty what ends the list if

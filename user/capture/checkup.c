@@ -18,6 +18,7 @@
 #include "capture/cgroup.h"
 #include "capture/checks.h"
 #include "capture/cpus.h"
+#include "capture/debuginfod.h"
 #include "capture/order.h"
 #include "capture/program.h"
 #include "capture/sampler.h"
@@ -382,6 +383,18 @@ static void check_restrictions(struct finding *f)
 			       confined ? profile : "");
 }
 
+static void check_debuginfod(struct finding *f)
+{
+	if (debuginfod_is_installed()) {
+		finding_set_ok(f, "debuginfod-find is installed; only --debuginfod uses it");
+		return;
+	}
+	finding_set_missing(f, 0,
+			    "debuginfod-find is not installed (" DEBUGINFOD_PACKAGES
+			    "); only --debuginfod asks for it");
+	f->verdict = VERDICT_NOT_NEEDED;
+}
+
 static void run_check(struct finding *f, const struct checkup_options *o)
 {
 	static void (*const plain[CHECK_COUNT])(struct finding *) = {
@@ -404,6 +417,7 @@ static void run_check(struct finding *f, const struct checkup_options *o)
 		[CHECK_CGROUPS] = check_cgroups,
 		[CHECK_PIDS] = check_pids,
 		[CHECK_RESTRICTIONS] = check_restrictions,
+		[CHECK_DEBUGINFOD] = check_debuginfod,
 	};
 
 	if (plain[f->check])

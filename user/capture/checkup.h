@@ -57,6 +57,8 @@
 	  "only processes of the own pid namespace are recorded") \
 	X(CACHE, false, "cache folder", "the folder for unwind tables is opened for writing", \
 	  "unwind tables are made anew for every recording") \
+	X(DEBUGINFOD, false, "debuginfod", "debuginfod-find is looked for in $PATH", \
+	  "no --debuginfod: files without symbols have names only from debug files here") \
 	X(HELPERS, false, "helpers' user", \
 	  "the capabilities to give helper processes a user of their own, and to end them then", \
 	  "other programs of this user can stop and kill the helpers, which costs names") \

@@ -91,10 +91,7 @@ static int describe_numbers(struct described *d, const char *key, const uint32_t
 	return describe_value(d, key, text, err);
 }
 
-/*
- * Describe the command, for the titles of its recording: keys of analyze/subject.h, which this room
- * does not include.
- */
+/* Describe the command, for the titles of its recording (analyze/subject.h). */
 static int describe_command(struct described *d, const struct capture_command *c, struct error *err)
 {
 	char count[16];
@@ -103,10 +100,20 @@ static int describe_command(struct described *d, const struct capture_command *c
 	if (!c->program)
 		return 0;
 	snprintf(count, sizeof(count), "%u", c->arguments);
-	ret = describe_value(d, "command.program", c->program, err);
+	ret = describe_value(d, INFO_COMMAND, c->program, err);
 	if (!ret)
-		ret = describe_value(d, "command.arguments", count, err);
-	return ret ? ret : describe_value(d, "command.line", c->line, err);
+		ret = describe_value(d, INFO_ARGUMENTS, count, err);
+	return ret ? ret : describe_value(d, INFO_COMMAND_LINE, c->line, err);
+}
+
+int describe_pauses(struct sink *sink, uint64_t host, uint64_t paused, struct error *err)
+{
+	char text[32];
+	/* the writer takes the next free id */
+	const struct info i = {.host = host, .key = INFO_PAUSED, .value = text};
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)paused);
+	return paused ? put_info(sink, &i, err) : 0;
 }
 
 int describe_options(struct sink *sink, uint64_t host, const struct capture_options *o,

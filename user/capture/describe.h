@@ -18,5 +18,7 @@ int describe_host(struct sink *sink, uint64_t id, uint64_t start, uint64_t end, 
  */
 int describe_options(struct sink *sink, uint64_t host, const struct capture_options *o,
 		     struct error *err);
+/* Put how long the recording was paused, ns, if it was. Return 0 or a negative errno. */
+int describe_pauses(struct sink *sink, uint64_t host, uint64_t paused, struct error *err);
 
 #endif

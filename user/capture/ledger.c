@@ -240,6 +240,8 @@ int ledger_report(struct ledger *l, uint64_t now, bool final, struct error *err)
 		ret = report_cpu_gone(l, cpu, err);
 	l->lost[LOSS_SWITCHES_NOT_STORED] =
 		sink_unstored(l->c.sink, KIND_SLICE, 0) + sink_unstored(l->c.sink, KIND_EDGE, 0);
+	l->lost[LOSS_SPANS_NOT_STORED] =
+		sink_unstored(l->c.sink, KIND_SPAN, 0) + sink_unstored(l->c.sink, KIND_COUNTER, 0);
 	for (int reason = 1; !ret && reason < LOSS_COUNT; reason++) {
 		ret = put_lost(l, -1, (enum loss_reason)reason,
 			       l->lost[reason] - l->lost_reported[reason], err);

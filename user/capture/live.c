@@ -30,6 +30,8 @@
  * sampling starts.
  */
 #define JVMS_LIMIT (500 * NSEC_PER_MSEC)
+/* Limit (ns) for finding and attaching probes before a recording starts. */
+#define PROBES_LIMIT (3 * NSEC_PER_SEC)
 /*
  * Interval (ns) between returns of free memory to the system, each of which takes about a
  * millisecond.
@@ -40,7 +42,7 @@
 
 /*
  * Events that end a wait: a ring fills up or the BPF programs wake the recorder, the symbolizer of
- * names has replies, another helper process has replies, or wake_fd is readable (a signal, which
+ * names has replies, another helper process has replies, or fds.wake is readable (a signal, which
  * keep_going looks at). Sample rings are separate because they are written at ticks of the sampling
  * clock.
  */
@@ -57,6 +59,8 @@ static int update_walkers_process(void *context, uint32_t pid, const struct unwi
 	struct live *l = context;
 	uint32_t global = namespace_global(l->selection.namespace, pid);
 
+	if (p && global)
+		live_runtime_sent(l, global, p);
 	if (p)
 		return global ? program_set_process(l->program, global, p,
 						    order_mark(l->rings.order))
@@ -87,8 +91,7 @@ static int push_found_task(void *context, const struct wire_task *t)
 	return order_push(l->rings.order, l->rings.tasks, t->time, t, sizeof(*t));
 }
 
-/* Push a record with the state of every thread into the order. */
-static int snapshot_threads(struct live *l, struct error *err)
+int live_snapshot_threads(struct live *l, struct error *err)
 {
 	int ret = switches_snapshot(l->switches.array, push_found_task, l);
 
@@ -136,6 +139,7 @@ static int release_records(struct live *l, uint64_t mark, struct error *err)
 static bool has_more(const struct live *l)
 {
 	return program_has_more(l->program) ||
+	       (l->probes.attached && probes_has_more(l->probes.attached)) ||
 	       (l->switches.schedule && switch_order_has_more(l->switches.order));
 }
 
@@ -158,6 +162,8 @@ int live_drain(struct live *l, struct error *err)
 		ret = sideband_drain(l->rings.sideband, now);
 	if (!ret)
 		ret = program_drain(l->program, now);
+	if (!ret && l->probes.attached)
+		ret = live_probes_drain(l, now);
 	if (!ret && l->switches.schedule)
 		ret = switch_order_copy(l->switches.order);
 	if (!ret)
@@ -169,7 +175,7 @@ int live_drain(struct live *l, struct error *err)
 	pace_rings_read(&l->times.pace, now, drain_finding(l));
 	ret = release_records(l, release_mark(l), err);
 	if (!ret && l->switches.schedule && schedule_take_snapshot_due(l->switches.schedule))
-		ret = snapshot_threads(l, err);
+		ret = live_snapshot_threads(l, err);
 	return ret ? ret : update_walkers(l, now, err);
 }
 
@@ -214,6 +220,10 @@ static int forget_old_records(struct live *l, uint64_t now, struct error *err)
 	l->times.last_forget = now;
 	intern_forget(l->intern);
 	objects_forget(l->objects);
+	if (l->probes.events)
+		live_probes_forget(l);
+	if (l->switches.classes)
+		monitor_classes_forget(l->switches.classes);
 	return sink_forget(l->sink, err);
 }
 
@@ -240,15 +250,21 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	note_side_band_losses(l);
 	note_switch_losses(l);
 	ret = intern_tick(l->intern, last, err);
+	if (!ret && l->probes.events)
+		ret = runtime_events_tick(l->probes.events, now, err);
 	if (!ret)
 		ret = process_table_tick(l->processes, now, err);
 	if (!ret)
 		ret = objects_emit(l->objects, HOST_ID, l->sink, err);
 	if (!ret)
+		ret = live_probes_report(l, err);
+	if (!ret)
 		ret = ledger_report(l->ledger, now, last, err);
 	if (!ret && l->switches.waits)
 		ret = wait_stacks_report(l->switches.waits, now, last || l->switches.open.copied,
 					 err);
+	if (!ret)
+		ret = live_report_hits(l, now, last, err);
 	if (!ret && l->switches.schedule)
 		ret = schedule_tick(l->switches.schedule, l->rings.mark, err);
 	if (!ret)
@@ -259,6 +275,8 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	l->selection.over = l->options.targets.pid_count && program_selection_over(l->program);
 	objects_refresh(l->objects, now);
 	live_java_tidy(l);
+	if (!last)
+		live_jvms_tick(l);
 	objects_trim(l->objects);
 	if (l->helpers.pager)
 		pager_tidy(l->helpers.pager);
@@ -279,23 +297,24 @@ static bool live_keep_going(struct live *l)
 		p->switches = schedule_counts(l->switches.schedule)->switches;
 		p->lost += schedule_counts(l->switches.schedule)->lost;
 	}
+	p->hits = l->summary.probed.hits;
 	p->pending_names = symbolizer_pending(l->helpers.symbolizer);
 	if (l->helpers.inlines)
 		p->pending_inlines = inlines_pending(l->helpers.inlines);
 	if (!l->options.keep_going(l->options.context, p) || (l->selection.over && !p->finishing))
 		return false;
-	return !l->options.duration || p->elapsed < l->options.duration || p->finishing;
+	return !l->options.when.duration || p->elapsed < l->options.when.duration || p->finishing;
 }
 
 /* Return how long to sleep, ns: until the next drain, or the end of the recording. */
 static uint64_t sleep_time(const struct live *l, uint64_t now)
 {
-	uint64_t until = l->times.pace.next, end = l->times.started + l->options.duration;
+	uint64_t until = l->times.pace.next, end = l->times.started + l->options.when.duration;
 	uint64_t java = live_java_next(l);
 
 	if (has_more(l))
 		return 0;
-	if (l->options.duration && end < until)
+	if (l->options.when.duration && end < until)
 		until = end;
 	if (java < until)
 		until = java;
@@ -327,7 +346,7 @@ static unsigned int wait_for_work(struct live *l)
 	int n;
 
 	program_set_sleep(l->program, pace_sleep_kind(&l->times.pace, now));
-	n = epoll_pwait2(l->epoll, events, 64, &limit, NULL);
+	n = epoll_pwait2(l->rings.epoll, events, 64, &limit, NULL);
 	program_set_sleep(l->program, WIRE_AWAKE);
 	for (int i = 0; i < n; i++)
 		woken |= events[i].data.u32;
@@ -382,6 +401,8 @@ static int run_rounds(struct live *l, struct error *err)
 			ret = live_poll_helpers(l, false, err);
 		if (!ret && (l->walkers.remapped || l->stacks.retry))
 			ret = update_walkers(l, clock_boot_ns(), err);
+		if (!ret)
+			ret = live_follow_pause(l, err);
 		if (!ret && clock_boot_ns() - l->times.last_tick >= LIVE_TICK)
 			ret = do_tick(l, err);
 	}
@@ -394,7 +415,7 @@ static int watch_fd(struct live *l, int fd, uint32_t events, enum wake what)
 
 	if (fd < 0)
 		return 0;
-	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
+	return epoll_ctl(l->rings.epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
 int live_watch_sideband(struct live *l, unsigned int cpu)
@@ -403,7 +424,7 @@ int live_watch_sideband(struct live *l, unsigned int cpu)
 }
 
 /*
- * Add the descriptors of the helpers, of all rings and of wake_fd to epoll. Rings are watched
+ * Add the descriptors of the helpers, of all rings and of fds.wake to epoll. Rings are watched
  * edge-triggered, because they are hardly ever empty.
  */
 static int watch_all_fds(struct live *l, struct error *err)
@@ -419,21 +440,26 @@ static int watch_all_fds(struct live *l, struct error *err)
 		ret = watch_fd(l, l->helpers.inlines ? inlines_fd(l->helpers.inlines) : -1, 0,
 			       WAKE_HELPER);
 	if (!ret)
-		ret = watch_fd(l, l->options.wake_fd, 0, WAKE_SIGNAL);
+		ret = watch_fd(l, l->helpers.debuginfod ? debuginfod_fd(l->helpers.debuginfod) : -1,
+			       0, WAKE_HELPER);
+	if (!ret)
+		ret = watch_fd(l, l->options.fds.wake, 0, WAKE_SIGNAL);
 	for (size_t i = 0; !ret && i < program_ring_count(l->program); i++)
 		ret = watch_fd(l, program_ring_fd(l->program, i), EPOLLET, WAKE_SAMPLE_RING);
+	for (size_t i = 0; !ret && l->probes.attached && probes_ring_fd(l->probes.attached, i) >= 0;
+	     i++)
+		ret = watch_fd(l, probes_ring_fd(l->probes.attached, i), EPOLLET, WAKE_RING);
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++)
 		ret = live_watch_sideband(l, cpu);
 	return ret ? error_errno(err, ret, "epoll") : 0;
 }
 
-/* Wait for replies of helpers and records of mappings, for 10 ms at most, and handle them. */
-static int await_helpers(struct live *l, struct error *err)
+int live_await_helpers(struct live *l, struct error *err)
 {
 	struct epoll_event e;
 	int ret;
 
-	epoll_wait(l->epoll, &e, 1, 10);
+	epoll_wait(l->rings.epoll, &e, 1, 10);
 	live_java_poll(l, clock_boot_ns());
 	ret = live_poll_helpers(l, true, err);
 	return ret ? ret : sideband_drain(l->rings.sideband, clock_boot_ns());
@@ -448,7 +474,7 @@ static int scan_machine(struct live *l, struct error *err)
 	if (ret)
 		return error_errno(err, ret, "reading /proc");
 	while (!ret && !l->helpers.scanned && clock_boot_ns() < until)
-		ret = await_helpers(l, err);
+		ret = live_await_helpers(l, err);
 	return ret;
 }
 
@@ -476,7 +502,7 @@ static int prepare_tables(struct live *l, struct error *err)
 			if (until > clock_boot_ns() + MAKING_LIMIT)
 				until = clock_boot_ns() + MAKING_LIMIT;
 		}
-		ret = await_helpers(l, err);
+		ret = live_await_helpers(l, err);
 	}
 	p->preparing = false;
 	return ret;
@@ -491,8 +517,11 @@ static int prepare_walkers(struct live *l, struct error *err)
 	uint64_t until = clock_boot_ns() + JVMS_LIMIT;
 	int ret = update_walkers(l, clock_boot_ns(), err);
 
-	while (!ret && live_java_pending(l) && clock_boot_ns() < until) {
-		ret = await_helpers(l, err);
+	/* the lists of threads, too: their waits have no classes before */
+	while (!ret && clock_boot_ns() < until &&
+	       (live_java_pending(l) || symbolizer_jvm_pending(l->helpers.symbolizer) ||
+		(l->probes.stacks && program_is_loading_java(l->program)))) {
+		ret = live_await_helpers(l, err);
 		if (!ret && l->walkers.remapped)
 			ret = update_walkers(l, clock_boot_ns(), err);
 	}
@@ -530,14 +559,18 @@ static int describe_recording(struct live *l, uint64_t end, struct error *err)
 		ret = put_event(l->sink, &e, err);
 	if (!ret && l->options.waits.stacks)
 		ret = describe_waits(l, err);
+	if (!ret)
+		ret = live_describe_hits(l, err);
 	if (!ret && !end)
 		ret = describe_options(l->sink, HOST_ID, &l->options, err);
+	if (!ret && end)
+		ret = describe_pauses(l->sink, HOST_ID, l->times.pause.total, err);
 	return ret;
 }
 
 static int release_command(struct live *l, struct error *err)
 {
-	if (l->options.release_fd >= 0 && write(l->options.release_fd, "", 1) != 1)
+	if (l->options.fds.release >= 0 && write(l->options.fds.release, "", 1) != 1)
 		return error_errno(err, -errno, "starting the command");
 	return 0;
 }
@@ -551,8 +584,43 @@ static void wake_in_time(void)
 	(void)prctl(PR_SET_TIMERSLACK, 1UL); /* ns */
 }
 
+/*
+ * Start the command, and wait until the recording is to begin. Processes are followed meanwhile, as
+ * before.
+ */
+static int await_begin(struct live *l, struct error *err)
+{
+	uint64_t until = clock_boot_ns() + l->options.when.delay;
+	int ret = release_command(l, err);
+
+	l->progress.waiting = true;
+	while (!ret && l->options.keep_going(l->options.context, &l->progress) &&
+	       (clock_boot_ns() < until || live_wants_pause(l))) {
+		ret = live_await_helpers(l, err);
+		if (!ret)
+			ret = live_drain(l, err);
+		live_pass_cue(l);
+	}
+	l->progress.waiting = false;
+	return ret;
+}
+
+/* Attach the user's probes, and those of running programs, for at most PROBES_LIMIT. */
+static int prepare_probes(struct live *l, struct error *err)
+{
+	uint64_t until = clock_boot_ns() + PROBES_LIMIT;
+	int ret = 0;
+
+	while (!ret && clock_boot_ns() < until &&
+	       (l->probes.awaited || opener_pending(l->helpers.opener) ||
+		symbolizer_inspecting(l->helpers.symbolizer)))
+		ret = live_await_helpers(l, err);
+	return ret ? ret : live_probes_check(l, err);
+}
+
 static int begin_recording(struct live *l, struct error *err)
 {
+	bool later = l->options.when.delay || live_wants_pause(l);
 	int ret = live_begin_tables(l, err);
 
 	wake_in_time();
@@ -569,25 +637,36 @@ static int begin_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = select_targets(l->program, l->selection.namespace, &l->options.targets, err);
 	if (!ret)
+		ret = live_probes_begin(l, err);
+	if (!ret)
 		ret = scan_machine(l, err);
+	/* hits of a JVM that starts later would be missed until they are loaded */
+	if (!ret && l->probes.stacks)
+		program_expect_java(l->program);
 	if (!ret)
 		ret = prepare_tables(l, err);
 	if (!ret)
 		ret = prepare_walkers(l, err);
+	if (!ret && l->probes.attached)
+		ret = prepare_probes(l, err);
+	if (!ret && later)
+		ret = await_begin(l, err);
 	if (ret)
 		return ret;
-	l->times.started = l->times.last_tick = l->times.last_forget = l->times.last_tidy =
-		clock_boot_ns();
+	l->times.started = l->times.resumed = l->times.last_tick = l->times.last_forget =
+		l->times.last_tidy = clock_boot_ns();
+	live_follow_hits(l, true);
 	pace_start(&l->times.pace, l->event.clocked ? l->event.period : 0,
 		   l->switches.schedule != NULL, l->times.started, l->times.started);
 	ret = describe_recording(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);
 	if (!ret && l->switches.array)
-		ret = snapshot_threads(l, err);
+		ret = live_snapshot_threads(l, err);
+	live_jvms_tick(l);
 	if (!ret)
 		ret = sink_tick(l->sink, l->times.started, err);
-	return ret ? ret : release_command(l, err);
+	return ret || later ? ret : release_command(l, err);
 }
 
 /*
@@ -628,7 +707,7 @@ static int finish_names(struct live *l, struct error *err)
 		ret = live_poll_helpers(l, true, err);
 		if (ret || !((may_wait(l) && wants_names(l)) || wants_inlines(l)))
 			break;
-		epoll_wait(l->epoll, &e, 1, 20);
+		epoll_wait(l->rings.epoll, &e, 1, 20);
 	} while (live_keep_going(l));
 	return ret;
 }
@@ -644,7 +723,7 @@ static int finish_tables(struct live *l, struct error *err)
 		opener_pending(l->helpers.opener))) {
 		struct epoll_event e;
 
-		epoll_wait(l->epoll, &e, 1, 20);
+		epoll_wait(l->rings.epoll, &e, 1, 20);
 		ret = live_poll_helpers(l, true, err);
 		if (!ret)
 			ret = update_walkers(l, clock_boot_ns(), err);
@@ -656,11 +735,14 @@ static int end_recording(struct live *l, struct error *err)
 {
 	int ret = 0;
 
+	ret = live_jvms_last(l, err);
 	live_drop_open_waits(l);
-	if (l->switches.open.reader)
+	if (!ret && l->switches.open.reader)
 		ret = live_read_open_waits(l, err);
 	live_stop_cpus(l);
 	l->times.ended = clock_boot_ns();
+	if (l->probes.attached)
+		probes_stop(l->probes.attached);
 	l->summary.elapsed = l->times.ended - l->times.started;
 	do {
 		ret = ret ? ret : live_drain(l, err);
@@ -668,14 +750,23 @@ static int end_recording(struct live *l, struct error *err)
 	order_close(l->rings.order);
 	if (!ret)
 		ret = release_records(l, ALL_RECORDS, err);
+	live_jvms_compare(l);
 	if (!ret && l->switches.schedule)
 		ret = schedule_end(l->switches.schedule, l->times.ended, err);
+	if (!ret && l->switches.schedule)
+		ret = live_monitors_end(l);
+	if (!ret && l->probes.events)
+		ret = runtime_events_end(l->probes.events, NULL, l->times.ended, err);
+	if (!ret)
+		ret = live_end_pause(l, l->times.ended, err);
 	if (!ret)
 		ret = finish_tables(l, err);
 	if (!ret && l->switches.open.reader)
 		ret = live_put_open_waits(l, schedule_round_time(l->times.ended), err);
 	if (!ret)
 		ret = finish_names(l, err);
+	if (!ret && l->switches.classes)
+		ret = monitor_classes_end(l->switches.classes, err);
 	objects_end(l->objects);
 	if (!ret)
 		ret = describe_recording(l, l->times.ended, err);
@@ -684,6 +775,8 @@ static int end_recording(struct live *l, struct error *err)
 	/* Report again, since the sink may have run out of room in live_tick(). */
 	if (!ret && l->switches.waits)
 		ret = wait_stacks_report(l->switches.waits, clock_boot_ns(), true, err);
+	if (!ret)
+		ret = live_report_hits(l, clock_boot_ns(), true, err);
 	return ret ? ret : ledger_report(l->ledger, clock_boot_ns(), true, err);
 }
 

@@ -12,11 +12,14 @@
 #include "capture/cgroup.h"
 #include "capture/clock.h"
 #include "capture/cpus.h"
+#include "capture/debuginfod.h"
 #include "capture/finish.h"
+#include "capture/hit_stacks.h"
 #include "capture/inlines.h"
 #include "capture/intern.h"
 #include "capture/jvms.h"
 #include "capture/ledger.h"
+#include "capture/monitor_classes.h"
 #include "capture/namespace.h"
 #include "capture/open_waits.h"
 #include "capture/opener.h"
@@ -24,9 +27,11 @@
 #include "capture/own_frames.h"
 #include "capture/pace.h"
 #include "capture/pager.h"
+#include "capture/probes.h"
 #include "capture/process.h"
 #include "capture/program.h"
 #include "capture/pythons.h"
+#include "capture/runtime_events.h"
 #include "capture/sampler.h"
 #include "capture/saver.h"
 #include "capture/schedule.h"
@@ -37,6 +42,8 @@
 #include "symbolizers/client.h"
 
 enum { HOST_ID = 1, EVENT_ID = 1, WAIT_EVENT_ID, WAKER_EVENT_ID };
+/* those of the stacks of hits, in the order of enum hit_event */
+enum { EXCEPTIONS_EVENT_ID = WAKER_EVENT_ID + 1, ALLOCATIONS_EVENT_ID };
 
 #define LIVE_TICK (NSEC_PER_SEC)
 
@@ -58,6 +65,7 @@ struct live_rings {
 	struct order *order;
 	struct sideband *sideband;
 	int tasks; /* ring of the order for threads found by snapshots */
+	int epoll; /* waits for the rings, and for all helpers */
 	uint64_t mark; /* all records up to this time, ns, have been handled */
 	bool unknown; /* the last drain had an urgent mapping (live_prefetch_mapping()) */
 };
@@ -78,11 +86,37 @@ struct live_switches {
 	struct schedule *schedule;
 	struct own_frames own; /* to be cut off from stacks of waits */
 	struct live_open_waits open;
+	struct monitor_classes *classes;
 	struct wait_stacks *waits; /* NULL: no stacks of waits are taken */
 	char no_waits[192]; /* as wait_stacks_summary.refused */
-	uint64_t last_lane; /* last lane.id in use */
+	uint64_t last_lane; /* last lane.id in use; also without switches */
 	struct schedule_counts reported; /* counts of the schedule as far as reported as losses */
 	bool begun; /* sampling has begun, and the schedule has got its CPUs */
+};
+
+/* The last hit of a thread. */
+struct last_hit {
+	uint32_t tid, site;
+	uint64_t time, stack_pointer;
+};
+
+#define LIVE_LAST_HITS 256
+
+/* All pointers are NULL if nothing is probed. */
+struct live_probes {
+	struct probes *attached;
+	struct runtime_events *events;
+	bool stacks; /* the stacks of hits are taken */
+	struct hit_stacks *hits; /* NULL: they are not */
+	struct probe_pattern *patterns; /* of the user, for the symbolizer */
+	struct probe_row *rows; /* of the user */
+	int *files; /* of the user's probes, by number; -1: the same file as one before, or closed
+		     */
+	unsigned int awaited; /* replies of the symbolizer that are awaited */
+	uint64_t last_name; /* last name.id in use; also without probes */
+	VECTOR(char *) described; /* what became of the sites of each file */
+	struct last_hit last[LIVE_LAST_HITS]; /* by the low bits of tid */
+	size_t reported; /* number of texts of described that were put */
 };
 
 struct live_helpers {
@@ -90,6 +124,7 @@ struct live_helpers {
 	struct symbolizer *symbolizer;
 	struct pager *pager; /* NULL: no stacks are walked */
 	struct inlines *inlines; /* NULL: lines and inlined functions are not requested */
+	struct debuginfod *debuginfod; /* NULL: no servers are asked for debug files */
 	uint64_t last_request; /* time at which names of code in files were last requested, ns */
 	bool scanned; /* the first scan of /proc is over */
 	int failed; /* first error of a callback, which cannot return it; negative errno */
@@ -113,6 +148,7 @@ struct live_walkers {
 	struct jvms jvms;
 	/* hashes of places in Java code whose rows were requested, by their low bits */
 	uint64_t java_places[LIVE_JAVA_PLACES];
+	VECTOR(uint64_t) jvms_followed; /* object.id of the memories of JVMs (live_jvms.c) */
 	VECTOR(uint64_t) jvms_starting; /* object.id of memories whose facts are requested again */
 	unsigned int jvms_awaited; /* number of JVMs without a final reply yet */
 	struct prefetched_mapping
@@ -135,10 +171,23 @@ struct live_stacks {
 	struct saver *saver; /* NULL: no stacks are saved */
 };
 
+/* Times in which nothing is recorded, at the user's request. */
+struct live_pause {
+	uint64_t since; /* begin of the pause, ns; 0: there is none now */
+	/* time of the last hit of a probe that begins or ends the recording, ns; 0: passed on */
+	uint64_t cue;
+	bool starts; /* that probe begins it */
+	bool closed; /* all records before it have been handled, and slices have ended there */
+	uint64_t lane; /* lane.id of the spans of pauses; 0: none yet */
+	uint64_t total; /* ns of all pauses */
+};
+
 struct live_times {
 	uint64_t started, ended; /* times at which sampling began and ended, ns; 0: not yet */
+	uint64_t resumed; /* time since which it is not paused, ns */
 	uint64_t last_tick, last_forget, last_tidy; /* ns */
 	struct pace pace;
+	struct live_pause pause;
 };
 
 struct live {
@@ -150,6 +199,7 @@ struct live {
 	struct sampler *sampler;
 	struct live_rings rings;
 	struct live_switches switches;
+	struct live_probes probes;
 	struct live_helpers helpers;
 	struct live_walkers walkers;
 	struct objects *objects;
@@ -158,7 +208,6 @@ struct live {
 	struct live_stacks stacks;
 	struct ledger *ledger;
 	struct sink *sink;
-	int epoll;
 	struct live_times times;
 	struct capture_progress progress;
 	struct capture_summary summary;
@@ -167,22 +216,25 @@ struct live {
 /* Return whether user stacks are walked. */
 static inline bool live_walks_stacks(const struct live *l)
 {
-	return (l->options.sample || l->options.waits.stacks) && !l->options.kernel_only;
+	return (l->options.sample || l->options.waits.stacks || l->probes.stacks) &&
+	       !l->options.kernel_only;
 }
 
 /* Return the words of frames of a sample: kernel, user and Python part. */
 static inline const uint64_t *live_sample_frames(const struct wire_sample *s)
 {
-	return (const uint64_t *)(s + 1) + (s->kind == WIRE_SAMPLE ? 0 : WIRE_WAIT_WORDS);
+	return (const uint64_t *)(s + 1) + (s->kind == WIRE_SAMPLE ? 0
+					    : s->kind == WIRE_HIT  ? WIRE_HIT_WORDS
+								   : WIRE_WAIT_WORDS);
 }
 
 /* Return how many of the first words are frames of skein's own programs. */
 static inline unsigned int live_own_frames(const struct live *l, const struct wire_sample *s)
 {
-	return s->kind == WIRE_SAMPLE || s->kind == WIRE_OPEN_WAIT
-		       ? 0
-		       : own_frames_count(&l->switches.own, live_sample_frames(s), s->kernel_frames,
-					  s->kind == WIRE_WAIT);
+	return s->kind == WIRE_WAIT || s->kind == WIRE_WAKER
+		       ? own_frames_count(&l->switches.own, live_sample_frames(s), s->kernel_frames,
+					  s->kind == WIRE_WAIT)
+		       : 0;
 }
 
 /*
@@ -191,10 +243,26 @@ static inline unsigned int live_own_frames(const struct live *l, const struct wi
  * live.c: implements source_ops.run.
  */
 int live_run(struct source *source, struct sink *sink, struct error *err);
+/* Push a record with the state of every thread into the order. */
+int live_snapshot_threads(struct live *l, struct error *err);
 /* Drain the rings, and handle all records that are in order. */
 int live_drain(struct live *l, struct error *err);
 /* Wake the recorder when the side-band ring of a CPU fills up. Return 0 or a negative errno. */
 int live_watch_sideband(struct live *l, unsigned int cpu);
+
+/* Wait for replies of helpers and records of mappings, for 10 ms at most, and handle them. */
+int live_await_helpers(struct live *l, struct error *err);
+
+/* live_pause.c: return whether the user wants nothing to be recorded now. */
+bool live_wants_pause(const struct live *l);
+/* Note that a probe of the user was hit at a time, ns, which begins or ends the recording. */
+void live_note_cue(struct live *l, bool starts, uint64_t time);
+/* Pass the last of these on to the user of the capture. */
+void live_pass_cue(struct live *l);
+/* Begin a pause if one is wanted, or end it if none is; call this after each drain. */
+int live_follow_pause(struct live *l, struct error *err);
+/* Put the span of a pause that lasts until the end of the recording, now (ns). */
+int live_end_pause(struct live *l, uint64_t now, struct error *err);
 
 /* live_begin.c: create the parts that need a sink: processes, stacks, accounts, switches. */
 int live_begin_tables(struct live *l, struct error *err);
@@ -251,6 +319,33 @@ void live_java_request_rows(struct live *l, const struct process_entry *p,
 void live_java_rows(struct live *l, uint64_t object, const struct hotspot_code_key *key,
 		    const struct hotspot_code_rows *rows);
 
+/*
+ * live_jvms.c: follow the memory of a JVM, which may not be open yet; at each tick, all of them.
+ * live_jvms_known(): the memory is open, or the JVM is now known.
+ */
+void live_jvms_add(struct live *l, const struct object *o);
+void live_jvms_known(struct live *l, struct object *o);
+void live_jvms_tick(struct live *l);
+/* Handle the replies, of the events jvm_counters and jvm_threads. */
+int live_jvm_counters(struct live *l, uint64_t object, int status, const struct hotspot_perf *p,
+		      const char *reason);
+int live_jvm_threads(struct live *l, uint64_t object, const struct jvm_thread_list *list);
+/* Called when a process was sent to the walkers. global: its pid in the initial pid namespace. */
+void live_runtime_sent(struct live *l, uint32_t global, const struct unwind_process *p);
+/* Read the counters a last time, while everything is still recorded. */
+int live_jvms_last(struct live *l, struct error *err);
+/* Count the collections that were not seen as lost, after all records have been handled. */
+void live_jvms_compare(struct live *l);
+
+/* live_monitors.c: prepare for threads that enter monitors. */
+int live_monitors_begin(struct live *l, struct error *err);
+/* Handle an event of the schedule. */
+int live_monitors_event(struct live *l, const struct schedule_event *event, struct error *err);
+/* Handle the reply with the name of a class, of the event java. */
+int live_monitors_class(struct live *l, uint64_t object, const struct java_places *p);
+/* Put the spans of threads that still sleep, after all records have been handled. */
+int live_monitors_end(struct live *l);
+
 /* live_prefetch.c: callbacks of program_set_prefetcher() and sideband_set_prefetcher(). */
 int live_prefetch(void *context, const struct wire_sample *s, uint32_t size);
 int live_prefetch_mapping(void *context, const struct life_record *mapping, uint64_t time);
@@ -259,6 +354,64 @@ int live_prefetch_mapping(void *context, const struct life_record *mapping, uint
  * the BPF walkers if the object has an interpreter.
  */
 int live_send_prefetched(struct live *l, const struct object *o);
+
+/* live_probes.c: return whether anything is probed. */
+static inline bool live_probes(const struct live *l)
+{
+	return capture_has_probes(&l->options.probes);
+}
+/* Return whether files are probed that are found while they are mapped. */
+static inline bool live_probes_files(const struct live *l)
+{
+	return l->options.probes.parts != 0;
+}
+/* Make what the symbolizer needs of the user's probes, before it is started. */
+int live_probes_prepare(struct live *l, struct error *err);
+/* Load the program of probes. */
+int live_probes_load(struct live *l, struct error *err);
+/* Request the sites of the user's probes. */
+int live_probes_begin(struct live *l, struct error *err);
+/* Return -EINVAL if a probe that means something for the recording could not be attached. */
+int live_probes_check(const struct live *l, struct error *err);
+/* Request the sites of a file that has turned out to be of a runtime. */
+void live_probes_request(struct live *l, const struct object *o, enum probe_runtime runtime);
+/* Request those of a file without Python, unless it is a libjvm, which has been requested. */
+void live_probes_request_others(struct live *l, uint64_t object);
+/* Attach to the sites of a file: the event probes of the symbolizer. */
+void live_probes_found(struct live *l, uint64_t object, int status, const struct probe_sites *s);
+/* Handle a hit at its place in the order. */
+int live_probes_hit(struct live *l, const struct ordered_record *r, struct error *err);
+/* Put what became of the sites of files, as info records. */
+int live_probes_report(struct live *l, struct error *err);
+/* Have put again what the sink forgets. */
+void live_probes_forget(struct live *l);
+/* Move hits into the order, and count lost ones, before those in the order are handled. now: ns. */
+int live_probes_drain(struct live *l, uint64_t now);
+void live_probes_free(struct live *l);
+
+/* Return whether a time, ns, is in the recording, and in no pause of it. */
+bool live_is_recorded(const struct live *l, uint64_t time);
+
+/* live_hits.c: return whether stacks of hits of probes are asked for. */
+bool live_wants_hits(const struct live *l);
+/* Return whether a record of that kind has all that such a stack has before its frames. */
+bool live_is_hit(const struct wire_sample *s, uint32_t size);
+/* Begin their account, if they are taken. */
+int live_begin_hits(struct live *l, struct error *err);
+/* Put their events. */
+int live_describe_hits(struct live *l, struct error *err);
+/* Take them from now on, or not. */
+void live_follow_hits(struct live *l, bool wanted);
+/*
+ * Set the event and the weight of a sample that is one of them; else count it: it is not of the
+ * time that is recorded. Return whether it is.
+ */
+bool live_describe_hit(struct live *l, const struct wire_sample *s, struct sample *r);
+/* Count what became of one: of a record, or of a sample that is put. */
+void live_count_hit(struct live *l, const struct wire_sample *s, enum hit_outcome outcome);
+void live_count_written_hit(struct live *l, const struct sample *r);
+/* Put their accounts and losses: hit_stacks_report(). */
+int live_report_hits(struct live *l, uint64_t now, bool final, struct error *err);
 
 /* live_records.c: handle a record of a ring at its place in the order. */
 int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err);

@@ -15,6 +15,7 @@
 #include "capture/host_name.h"
 #include "capture/live.h"
 #include "capture/pod.h"
+#include "capture/runtime_gil.h"
 #include "capture/select.h"
 
 /* Default size of unwind tables in bytes (--unwind-memory). */
@@ -98,6 +99,16 @@ static int begin_wait_stacks(struct live *l, struct error *err)
 	return wait_stacks_new(&l->switches.waits, &c, err);
 }
 
+static int on_schedule_event(void *context, const struct schedule_event *event, struct error *err)
+{
+	struct live *l = context;
+	int ret = live_monitors_event(l, event, err);
+
+	if (!ret && l->probes.events && l->options.probes.parts & PROBE_PART_PYTHON)
+		ret = runtime_gil_event(l->probes.events, event, err);
+	return ret;
+}
+
 static int begin_schedule(struct live *l, struct error *err)
 {
 	const struct schedule_context c = {
@@ -111,11 +122,13 @@ static int begin_schedule(struct live *l, struct error *err)
 		.waits = l->options.waits.stacks,
 		.wanted = live_selects_thread,
 		.unknown = scan_unknown,
+		.on_event = live_walks_stacks(l) || live_probes_files(l) ? on_schedule_event : NULL,
 		.context = l,
 	};
+	int ret = live_monitors_begin(l, err);
 
-	int ret;
-
+	if (ret)
+		return ret;
 	l->switches.order = switch_order_new(l->switches.array);
 	ret = l->switches.order ? schedule_new(&l->switches.schedule, &c, err)
 				: error_errno(err, -ENOMEM, "switches");
@@ -131,6 +144,20 @@ static void on_calm(void *context, const struct object *program)
 	program_set_calm(l->program, &file);
 }
 
+static int begin_runtime_events(struct live *l, struct error *err)
+{
+	const struct runtime_events_context c = {
+		.sink = l->sink,
+		.table = l->processes,
+		.host = HOST_ID,
+		.last_lane = &l->switches.last_lane,
+		.last_name = &l->probes.last_name,
+		.last_loss = ledger_last_loss(l->ledger),
+	};
+
+	return runtime_events_new(&l->probes.events, &c, err);
+}
+
 int live_begin_tables(struct live *l, struct error *err)
 {
 	const struct process_context c = {
@@ -138,10 +165,11 @@ int live_begin_tables(struct live *l, struct error *err)
 		.sink = l->sink,
 		.host = HOST_ID,
 		.arena = live_walks_stacks(l) ? l->walkers.arena : NULL,
+		.opens_files = live_probes_files(l),
 		.last_lane = l->switches.array ? &l->switches.last_lane : NULL,
 		.comm_glob = l->options.targets.comm,
 		.selected = live_selects_process,
-		.calm = live_walks_stacks(l) ? on_calm : NULL,
+		.calm = live_walks_stacks(l) || live_probes_files(l) ? on_calm : NULL,
 		.jvm = live_walks_stacks(l) ? live_jvm_of : NULL,
 		.cgroup_path = cgroup_path_of,
 		.place = place_of_process,
@@ -163,14 +191,18 @@ int live_begin_tables(struct live *l, struct error *err)
 		ret = ledger_new(&l->ledger, &account, err);
 	if (!ret && l->switches.array)
 		ret = begin_schedule(l, err);
+	if (!ret && l->probes.attached)
+		ret = begin_runtime_events(l, err);
+	if (!ret)
+		ret = live_begin_hits(l, err);
 	if (!ret)
 		ret = intern_new(&l->intern, l->objects, l->helpers.symbolizer, l->sink, err);
 	if (!ret)
 		live_connect_helpers(l);
-	if (!ret && live_walks_stacks(l)) {
+	if (!ret && live_walks_stacks(l))
 		program_set_prefetcher(l->program, live_prefetch, l);
+	if (!ret && (live_walks_stacks(l) || live_probes_files(l)))
 		sideband_set_prefetcher(l->rings.sideband, live_prefetch_mapping, l);
-	}
 	return ret;
 }
 
@@ -178,6 +210,8 @@ static void live_free(struct source *source)
 {
 	struct live *l = (struct live *)source;
 
+	program_join_java(l->program); /* it may still use the maps of the probes */
+	live_probes_free(l);
 	sampler_free(l->sampler);
 	ledger_free(l->ledger);
 	saver_free(l->stacks.saver);
@@ -189,11 +223,13 @@ static void live_free(struct source *source)
 	tables_free(l->walkers.tables);
 	arena_free(l->walkers.arena);
 	inlines_free(l->helpers.inlines);
+	debuginfod_free(l->helpers.debuginfod);
 	pager_free(l->helpers.pager);
 	symbolizer_free(l->helpers.symbolizer);
 	opener_free(l->helpers.opener);
 	wait_stacks_free(l->switches.waits);
 	schedule_free(l->switches.schedule);
+	monitor_classes_free(l->switches.classes);
 	switch_order_free(l->switches.order);
 	switches_free(l->switches.array);
 	program_free(l->program);
@@ -204,9 +240,10 @@ static void live_free(struct source *source)
 	host_names_free(l->selection.host_names);
 	namespace_free(l->selection.namespace);
 	vector_free(&l->selection.cpus);
+	vector_free(&l->walkers.jvms_followed);
 	vector_free(&l->walkers.jvms_starting);
-	if (l->epoll >= 0)
-		close(l->epoll);
+	if (l->rings.epoll >= 0)
+		close(l->rings.epoll);
 	free(l);
 }
 
@@ -221,20 +258,24 @@ static const struct source_ops live_ops = {.run = live_run, .free = live_free};
 /* Stacks of waits and of wakers a second and CPU for which a sample ring is sized. */
 #define WAIT_STACKS_RATE 900
 #define WAIT_STACKS_RATE_ALL 16000 /* with --all-stacks */
+/* Stacks of hits of probes, of both events: twice their budget, for storms that have just begun. */
+#define HIT_STACKS_RATE 2048
 
 /*
  * Return the bytes of a sample ring if --buffer is not given. An event that is not a clock counts
  * as 1000 samples a second if it has a period. with_memory: every sample has a copy of its stack.
  */
-static uint64_t default_buffer(const struct sampled_event *e, const struct capture_waits *w,
-			       bool with_memory)
+static uint64_t default_buffer(const struct live *l, bool with_memory)
 {
+	const struct sampled_event *e = &l->event;
+	const struct capture_waits *w = &l->options.waits;
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
 	int cpus;
 
 	program_quiet_library();
 	cpus = libbpf_num_possible_cpus();
 	rate += w->all ? WAIT_STACKS_RATE_ALL : w->stacks ? WAIT_STACKS_RATE : 0;
+	rate += l->probes.stacks ? HIT_STACKS_RATE : 0;
 	return buffers_samples_bytes(cpus < 0 ? 1 : (unsigned int)cpus, rate,
 				     with_memory ? DEEP_STACK + 2048 : 2048);
 }
@@ -275,16 +316,20 @@ static int load_program(struct live *l, struct error *err)
 		.select_tids = o->targets.tid_count > 0,
 		.namespace = namespace_wire(l->selection.namespace),
 		.cgroup_subsys = cgroups_subsystem(l->selection.cgroups),
-		.ring_bytes = o->memory.buffer ? o->memory.buffer
-					       : default_buffer(&l->event, &o->waits, save_all),
-		.tail_calls = debug_word("tail-calls"),
-		.no_python = debug_word("no-python"),
+		.ring_bytes = o->memory.buffer ? o->memory.buffer : default_buffer(l, save_all),
+		.debug.tail_calls = debug_word("tail-calls"),
+		.debug.no_python = debug_word("no-python"),
 		.save_all = save_all,
-		.stop_sampled = debug_word("stop"),
+		.debug.stop_sampled = debug_word("stop"),
+		.hits = l->probes.stacks,
+		.starts = live_probes_files(l),
 	};
 	struct cgroup_place place;
 	int ret = 0;
 
+	/* a ring that has no samples still wakes the recorder */
+	if (!o->sample && !o->waits.stacks && !l->probes.stacks && live_probes(l))
+		p.ring_bytes = 4096;
 	if (o->waits.stacks)
 		ret = choose_wait_hook(l, &p.waits, err);
 	if (ret)
@@ -312,6 +357,8 @@ static int load_program(struct live *l, struct error *err)
 								 debug_word("hurry"),
 								 debug_word("open-refused")},
 				      err);
+	if (!ret)
+		ret = live_probes_load(l, err);
 	if (!ret && p.waits)
 		program_set_java_loader(l->program, open_waits_load_java, l->switches.open.reader);
 	if (!ret && debug_word("java"))
@@ -346,8 +393,10 @@ static int begin_unwinding(struct live *l, struct error *err)
 		.object_updated = on_object_updated,
 		.context = l,
 		.opener = l->helpers.opener,
+		.debuginfod = l->helpers.debuginfod,
 		.symbolizer = l->helpers.symbolizer,
 		.unwind = live_walks_stacks(l),
+		.inspect = live_walks_stacks(l) || live_probes_files(l),
 	};
 	int ret;
 
@@ -393,13 +442,16 @@ static int prepare_recording(struct live *l, struct error *err)
 	if (!ret && !l->selection.host_names)
 		ret = error_errno(err, -ENOMEM, "host names");
 	if (!ret)
+		ret = live_probes_prepare(l, err);
+	l->probes.stacks = live_wants_hits(l) && program_has_loops() && !debug_word("tail-calls");
+	if (!ret)
 		ret = live_start_helpers(l, err);
 	l->rings.order = order_new();
 	l->rings.tasks = l->rings.order ? order_add_ring(l->rings.order) : -1;
 	l->switches.open.ring = l->rings.order ? order_add_ring(l->rings.order) : -1;
-	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!ret &&
-	    (!l->rings.order || l->rings.tasks < 0 || l->switches.open.ring < 0 || l->epoll < 0))
+	l->rings.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!ret && (!l->rings.order || l->rings.tasks < 0 || l->switches.open.ring < 0 ||
+		     l->rings.epoll < 0))
 		ret = error_errno(err, -ENOMEM, "capture");
 	if (!ret)
 		ret = load_program(l, err);
@@ -424,7 +476,7 @@ int capture_source(struct source **out, const struct capture_options *o, struct 
 		return error_errno(err, -ENOMEM, "capture");
 	l->source.ops = &live_ops;
 	l->options = *o;
-	l->epoll = -1;
+	l->rings.epoll = -1;
 	ret = prepare_recording(l, err);
 	if (ret)
 		live_free(&l->source);

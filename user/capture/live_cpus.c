@@ -21,11 +21,11 @@ static void close_cpu(struct live *l, unsigned int cpu)
 /* Pass every CPU to the schedule when sampling begins, and later every CPU that is offline. */
 static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct error *err)
 {
-	if (!l->switches.schedule || !l->times.started)
+	if (!l->switches.schedule || !l->times.started || l->times.pause.since)
 		return 0;
 	switches_set_wanted(l->switches.array, cpu, true);
 	if (!l->switches.begun)
-		return schedule_cpu_begins(l->switches.schedule, cpu, l->times.started, online,
+		return schedule_cpu_begins(l->switches.schedule, cpu, l->times.resumed, online,
 					   err);
 	if (!online)
 		schedule_cpu_gone(l->switches.schedule, cpu, clock_boot_ns());
@@ -37,7 +37,7 @@ static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error 
 	bool back = l->times.started && sideband_fd(l->rings.sideband, cpu) < 0;
 	int ret = sideband_open_cpu(l->rings.sideband, cpu, err);
 
-	if (!ret && wanted && l->times.started && l->options.sample)
+	if (!ret && wanted && l->times.started && !l->times.pause.since && l->options.sample)
 		ret = sampler_open_cpu(l->sampler, cpu, err);
 	if (!ret && back) {
 		/* Without this, the ring is read in time as long as it does not fill up. */

@@ -116,6 +116,15 @@ static void on_python(void *context, uint64_t object, const struct python_file *
 	l->walkers.remapped = true;
 	if (o && l->intern)
 		intern_object_updated(l->intern, o, true);
+	if (o)
+		live_probes_request(l, o, PROBE_RUNTIME_PYTHON);
+	else
+		live_probes_request_others(l, object);
+}
+
+static void on_probes(void *context, uint64_t object, int status, const struct probe_sites *s)
+{
+	live_probes_found(context, object, status, s);
 }
 
 static void on_hotspot(void *context, uint64_t object, const struct hotspot_file *f)
@@ -126,6 +135,8 @@ static void on_hotspot(void *context, uint64_t object, const struct hotspot_file
 	if (o && l->processes)
 		process_table_remapped(l->processes, o);
 	l->walkers.remapped = true;
+	if (o)
+		live_probes_request(l, o, PROBE_RUNTIME_HOTSPOT);
 }
 
 static void on_jvm(void *context, uint64_t object, int status, const struct jvm_facts *f,
@@ -138,13 +149,27 @@ static void on_java(void *context, uint64_t object, const struct java_places *p)
 {
 	struct live *l = context;
 
-	intern_handle_java(l->intern, object, p);
+	if (p->address >> WIRE_TAG_SHIFT == WIRE_TAG_JAVA_CLASS)
+		keep_error(l, live_monitors_class(l, object, p));
+	else
+		intern_handle_java(l->intern, object, p);
 }
 
 static void on_java_code(void *context, uint64_t object, const struct hotspot_code_key *key,
 			 const struct hotspot_code_rows *rows)
 {
 	live_java_rows(context, object, key, rows);
+}
+
+static void on_jvm_counters(void *context, uint64_t object, int status,
+			    const struct hotspot_perf *p, const char *reason)
+{
+	keep_error(context, live_jvm_counters(context, object, status, p, reason));
+}
+
+static void on_jvm_threads(void *context, uint64_t object, const struct jvm_thread_list *list)
+{
+	keep_error(context, live_jvm_threads(context, object, list));
 }
 
 static int send_jvm_layout(void *context, uint32_t index, const struct hotspot_layout *l)
@@ -168,6 +193,28 @@ static int send_layout(void *context, uint32_t number, const struct python_layou
 	return program_set_layout(l->program, number, p);
 }
 
+static void on_fetched(void *context, uint64_t token, int fd, enum debuginfod_outcome outcome,
+		       const char *why)
+{
+	struct live *l = context;
+
+	(void)outcome;
+	(void)why;
+	objects_handle_fetched(l->objects, token, fd);
+}
+
+static int start_debuginfod(struct live *l, struct error *err)
+{
+	const struct debuginfod_options o = {
+		.urls = l->options.files.debuginfod_urls,
+		.folder = l->options.files.debuginfod_cache,
+		.fetched = on_fetched,
+		.context = l,
+	};
+
+	return o.urls ? debuginfod_new(&l->helpers.debuginfod, &o, err) : 0;
+}
+
 /* Helper processes are forked first, while they inherit little. */
 int live_start_helpers(struct live *l, struct error *err)
 {
@@ -180,7 +227,12 @@ int live_start_helpers(struct live *l, struct error *err)
 		.jvm = on_jvm,
 		.java = on_java,
 		.java_code = on_java_code,
+		.jvm_counters = on_jvm_counters,
+		.jvm_threads = on_jvm_threads,
+		.probes = on_probes,
 		.context = l,
+		.patterns = l->probes.patterns,
+		.pattern_count = l->options.probes.count,
 	};
 	const struct opener_events files = {
 		.opened = on_opened,
@@ -202,6 +254,8 @@ int live_start_helpers(struct live *l, struct error *err)
 		ret = pager_new(&l->helpers.pager, err);
 	if (!ret && l->options.memory.inlines)
 		ret = inlines_new(&l->helpers.inlines, l->options.memory.inlines, err);
+	if (!ret)
+		ret = start_debuginfod(l, err);
 	return ret ? ret : opener_new(&l->helpers.opener, &files, err);
 }
 
@@ -255,6 +309,8 @@ int live_poll_helpers(struct live *l, bool all, struct error *err)
 		ret = pager_poll(l->helpers.pager, now, err);
 	if (!ret && l->helpers.inlines)
 		ret = inlines_poll(l->helpers.inlines, now, err);
+	if (!ret && l->helpers.debuginfod)
+		debuginfod_poll(l->helpers.debuginfod, now);
 	/* -EPERM: a helper could not confine itself; see helper_restart(). */
 	if (ret == -EPERM && here_filtered())
 		ret = need_failed(err, ret, NEED_SECCOMP,

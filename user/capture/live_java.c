@@ -11,9 +11,15 @@
 #include "capture/live.h"
 #include "symbolizers/hotspot_tables.h"
 
-/* Time (ns) after which a JVM that is starting is asked again; it grows up to the second. */
+/*
+ * Time (ns) after which a JVM that is starting is asked again; it grows from the first to the
+ * second, by the first each RETRY_SAME attempts. The worker needs some 0.2 ms to find that there is
+ * no interpreter yet. Java code that runs before the JVM is known is not walked; beside other
+ * programs a JVM may take a second to start.
+ */
 #define RETRY_FIRST (5 * NSEC_PER_MSEC)
 #define RETRY_LONGEST (200 * NSEC_PER_MSEC)
+#define RETRY_SAME 8
 /* A process that maps libjvm, but does not start a JVM in so many attempts (minutes), has none. */
 #define ATTEMPTS_MAX 1500
 
@@ -45,7 +51,9 @@ void live_java_updated(struct live *l, struct object *o)
 {
 	if (o->kind != MAPPING_JAVA || o->java.attempts)
 		return;
-	if (o->state == OBJECT_KNOWN) {
+	if (o->state == OBJECT_KNOWN && !live_walks_stacks(l)) {
+		live_jvms_known(l, o);
+	} else if (o->state == OBJECT_KNOWN) {
 		request_jvm(l, o);
 	} else if (o->state == OBJECT_UNREADABLE) {
 		stop_awaiting(l, o);
@@ -61,13 +69,15 @@ uint32_t live_jvm_of(void *context, struct process_entry *p)
 	if (!p->code.java && jvms_find(&f, p->space)) {
 		const struct mapped_place at = process_entry_place(p);
 
-		program_expect_java(l->program);
+		if (live_walks_stacks(l))
+			program_expect_java(l->program);
 		p->code.java = objects_new_java(l->objects, &at, &f);
 		if (!p->code.java)
 			return 0;
 		objects_use(p->code.java);
-		p->code.java->java.awaited = true;
-		l->walkers.jvms_awaited++;
+		live_jvms_add(l, p->code.java);
+		p->code.java->java.awaited = live_walks_stacks(l);
+		l->walkers.jvms_awaited += p->code.java->java.awaited;
 		objects_need(l->objects, p->code.java);
 		live_java_updated(l, p->code.java); /* it may have failed at once */
 	}
@@ -82,7 +92,7 @@ bool live_java_pending(const struct live *l)
 
 static void retry_later(struct live *l, struct object *o, uint64_t now)
 {
-	uint64_t wait = RETRY_FIRST * o->java.attempts;
+	uint64_t wait = RETRY_FIRST * (1 + o->java.attempts / RETRY_SAME);
 
 	if (o->java.attempts >= ATTEMPTS_MAX || vector_push(&l->walkers.jvms_starting, o->id) < 0)
 		return;
@@ -105,6 +115,20 @@ static void ask_again(struct live *l, struct object *o, uint64_t now)
 	(void)vector_push(&l->walkers.jvms_starting, o->id);
 }
 
+/*
+ * Return whether a JVM is to be asked again. While the walker is being loaded, that would be in
+ * vain: it takes some ms of CPU time, which the JVM and the loading thread need.
+ */
+static bool is_retry_due(const struct live *l, struct object *o, uint64_t now)
+{
+	if (now < o->java.retry_at)
+		return false;
+	if (!program_is_loading_java(l->program))
+		return true;
+	o->java.retry_at = now + RETRY_FIRST;
+	return false;
+}
+
 void live_java_poll(struct live *l, uint64_t now)
 {
 	size_t left = 0;
@@ -113,7 +137,7 @@ void live_java_poll(struct live *l, uint64_t now)
 		uint64_t id = l->walkers.jvms_starting.items[i];
 		struct object *o = objects_by_id(l->objects, id);
 
-		if (o && o->users && now >= o->java.retry_at)
+		if (o && o->users && is_retry_due(l, o, now))
 			request_jvm(l, o);
 		else if (o && o->users)
 			l->walkers.jvms_starting.items[left++] = id;
@@ -160,6 +184,8 @@ void live_java_facts(struct live *l, uint64_t object, int status, const struct j
 		retry_later(l, o, clock_boot_ns());
 	else if (!status)
 		ask_again(l, o, clock_boot_ns());
+	if (!status)
+		live_jvms_known(l, o);
 	p = process_table_of_pid(l->processes, o->mapped.pid);
 	if (status || !p || p->code.java != o)
 		return;

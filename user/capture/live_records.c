@@ -13,9 +13,9 @@ bool live_is_sample(const struct wire_sample *s, uint32_t size)
 	const uint64_t *words = live_sample_frames(s);
 	uint64_t need = (uint64_t)((const char *)words - (const char *)s);
 
-	if (s->kind < WIRE_SAMPLE || s->kind > WIRE_OPEN_WAIT ||
-	    s->kernel_frames > WIRE_MAX_KERNEL || s->user_frames > WIRE_MAX_USER ||
-	    s->python_words > 2 * WIRE_MAX_PYTHON)
+	if (s->kind < WIRE_SAMPLE || s->kind > WIRE_HIT || s->kernel_frames > WIRE_MAX_KERNEL ||
+	    s->user_frames > WIRE_MAX_USER || s->python_words > 2 * WIRE_MAX_PYTHON ||
+	    (s->kind == WIRE_HIT && !live_is_hit(s, size)))
 		return false;
 	need += 8UL * sample_words(s);
 	if (s->flags & WIRE_SAVED && size >= need + sizeof(struct wire_unfinished)) {
@@ -98,8 +98,28 @@ static void count_filtered(struct live *l, const struct wire_sample *s)
 {
 	if (s->kind == WIRE_SAMPLE)
 		ledger_count_filtered(l->ledger, s->cpu);
+	else if (s->kind == WIRE_HIT)
+		live_count_hit(l, s, HIT_FILTERED);
 	else
 		live_count_wait(l, s, LIVE_FILTERED);
+}
+
+/*
+ * Set what a sample has that is none of the clock. known: whether it is put; if not, it is counted.
+ */
+static int describe_special(struct live *l, const struct wire_sample *s, struct sample *r,
+			    bool *known, struct error *err)
+{
+	int ret;
+
+	if (s->kind == WIRE_HIT) {
+		*known = live_describe_hit(l, s, r);
+		return 0;
+	}
+	ret = live_describe_wait(l, s, r, known, err);
+	if (!*known)
+		live_count_wait(l, s, LIVE_UNKNOWN_WAIT);
+	return ret;
 }
 
 static int put_wire_sample(struct live *l, const struct wire_sample *s, bool late,
@@ -154,10 +174,11 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 		return 0;
 	}
 	r.thread = of.thread->id;
+	if (s->kind == WIRE_SAMPLE && l->probes.events &&
+	    runtime_events_is_collecting(l->probes.events, p))
+		r.flags |= SAMPLE_FLAG_COLLECTING;
 	if (s->kind != WIRE_SAMPLE)
-		ret = live_describe_wait(l, s, &r, &known, err);
-	if (!known)
-		live_count_wait(l, s, LIVE_UNKNOWN_WAIT);
+		ret = describe_special(l, s, &r, &known, err);
 	if (ret || !known)
 		return ret;
 	if (s->flags & WIRE_UNFINISHED)
@@ -213,6 +234,8 @@ int live_handle_record(struct live *l, const struct ordered_record *r, struct er
 {
 	if (program_owns_ring(l->program, r->ring) || r->ring == l->switches.open.ring)
 		return on_sample(l, r, err);
+	if (l->probes.attached && probes_owns_ring(l->probes.attached, r->ring))
+		return live_probes_hit(l, r, err);
 	if (r->ring == l->rings.tasks)
 		return schedule_task_found(l->switches.schedule, r->data, err);
 	return on_life(l, r, err);

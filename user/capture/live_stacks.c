@@ -87,6 +87,8 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 		return live_keep_open_wait(l, r, err);
 	if (r->event == EVENT_ID)
 		ledger_count_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
+	else if (r->event >= EXCEPTIONS_EVENT_ID)
+		live_count_written_hit(l, r);
 	else
 		wait_stacks_count_written(l->switches.waits,
 					  r->event == WAIT_EVENT_ID ? WAIT_EVENT_WAIT

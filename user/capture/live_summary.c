@@ -57,14 +57,21 @@ void live_fill_summary(struct live *l)
 	ledger_get_summary(l->ledger, s);
 	s->sampled = l->options.sample;
 	s->buffer_memory = program_ring_bytes(l->program);
+	if (l->probes.attached) {
+		s->probed.wanted = true;
+		s->probed.one_by_one = probes_one_by_one(l->probes.attached);
+		s->buffer_memory += probes_ring_bytes(l->probes.attached);
+	}
+	if (l->probes.hits)
+		hit_stacks_get_summary(l->probes.hits, &s->probed.stacks);
 	if (l->switches.schedule)
 		add_switch_counts(l, s);
 	if (l->switches.waits)
 		wait_stacks_get_summary(l->switches.waits, &s->waits);
 	memcpy(s->waits.refused, l->switches.no_waits, sizeof(s->waits.refused));
 	add_name_counts(l, s);
-	s->opener_restarts = opener_restarts(l->helpers.opener);
-	s->files_refused = opener_refused(l->helpers.opener);
+	s->opened.restarts = opener_restarts(l->helpers.opener);
+	s->opened.refused = opener_refused(l->helpers.opener);
 	s->memory = process_peak_memory(getpid());
 	add_helper_cost(l, &s->helpers);
 	s->inlined = l->helpers.inlines != NULL;

@@ -45,9 +45,9 @@
 	  "nodeSelector: a node with a newer kernel") \
 	X(BTF, "/sys/kernel/btf/vmlinux", "the layout of the kernel's structures", "no recording", \
 	  "this kernel has no type information: /sys/kernel/btf/vmlinux is missing", \
-	  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
-	  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
-	  "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
+	  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
+	  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
+	  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of distributions are", \
 	  "--volume /sys/kernel/btf:/sys/kernel/btf:ro", \
 	  "hostPath: {path: /sys/kernel/btf}, mounted there with readOnly: true") \
 	X(LOCKDOWN, "lockdown below confidentiality", "programs that read the kernel's memory", \

@@ -89,6 +89,7 @@ static void free_object(struct objects *o, struct object *object)
 	free(object->python.file);
 	free(object->java.file);
 	free(object->java.described);
+	free(object->java.counters);
 	free(object->path);
 	free(object);
 }
@@ -424,7 +425,7 @@ static int put_python_info(const struct object *object, uint64_t host, struct si
 static int put_java_info(const struct object *object, uint64_t host, struct sink *sink,
 			 struct error *err)
 {
-	char value[320];
+	char value[448];
 
 	snprintf(value, sizeof(value), "pid %u: %s", object->mapped.pid, object->java.described);
 	return put_runtime_info(object, host, (struct runtime_text){"java", value}, sink, err);

@@ -21,6 +21,8 @@
 #include "capture/tables.h"
 #include "symbolizers/client.h"
 
+struct jvm_counters;
+
 enum object_state {
 	OBJECT_UNSEEN, /* not requested yet */
 	OBJECT_OPENING, /* requested from the opener */
@@ -53,6 +55,8 @@ struct debug_search {
 	bool awaited; /* the search has not ended: a debug file may still bring names */
 	bool opening; /* the opener may find more candidates */
 	bool reading; /* the worker reads a candidate */
+	/* a server was asked or need not be; a server's file is read */
+	bool asked, theirs;
 	unsigned int count, next; /* number of candidates; index of the next one */
 	/* descriptors; the object owns files[next] to files[count - 1] */
 	int files[OPENER_DEBUG_MAX];
@@ -98,6 +102,13 @@ struct object_java {
 	unsigned int replies; /* number of replies that had the facts */
 	uint64_t retry_at; /* time of the next request, ns */
 	bool awaited; /* counted in live_walkers.jvms_awaited */
+	struct jvm_counters *counters; /* its readings; NULL: none yet */
+	bool counters_refused; /* described says why its counters cannot be read */
+	struct {
+		uint64_t due; /* time from which the list may be requested again, ns */
+		uint64_t generation; /* of the process table, at the last request */
+		uint32_t lists; /* number of complete lists */
+	} threads;
 	char *described; /* the JVM, for people; NULL: nothing is known yet */
 	bool reported; /* the info record with that text was emitted */
 };
@@ -142,9 +153,11 @@ struct objects;
 
 struct objects_context {
 	struct opener *opener;
+	struct debuginfod *debuginfod; /* NULL: no servers are asked for debug files */
 	struct symbolizer *symbolizer;
 	struct tables *tables;
 	bool unwind; /* also request the unwind tables of files */
+	bool inspect; /* also look for interpreters and for HotSpot in files */
 	/*
 	 * Called after an object was opened or could not be opened, when the search for its debug
 	 * file has ended, and when kallsyms is read again. changed: frames known so far are not
@@ -213,6 +226,8 @@ void objects_unuse(struct object *object);
  */
 void objects_handle_opened(struct objects *o, const struct open_reply *a, uint64_t now);
 void objects_handle_facts(struct objects *o, uint64_t id, const struct object_facts *f);
+/* Process the reply of debuginfod servers. Takes ownership of fd; -1: they have no file. */
+void objects_handle_fetched(struct objects *o, uint64_t id, int fd);
 /* Process the reply to a request for an unwind table (symbolizer_request_table()). */
 void objects_handle_table(struct objects *o, uint64_t id, int status, const struct unwind_table *t);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/debuginfod.h"
 #include "symbolizers/hotspot_tables.h"
 #include "symbolizers/python_file.h"
 
@@ -156,6 +157,18 @@ static void not_opened(struct objects *o, struct object *object, int cause, uint
 	object_notify(o, object, false);
 }
 
+/* Ask servers for the debug file, once. Return whether their reply is awaited. */
+static bool ask_servers(struct objects *o, struct object *object)
+{
+	struct debug_search *d = &object->file.debug;
+
+	if (d->asked || !o->context.debuginfod)
+		return false;
+	d->asked = true;
+	return debuginfod_fetch(o->context.debuginfod, object->id, object->file.build_id,
+				DEBUGINFOD_DEBUG) == 0;
+}
+
 /*
  * Pass the next candidate to the worker. If the search has ended, notify, since the debug file may
  * have names for frames without a name.
@@ -167,10 +180,25 @@ static void search_debug(struct objects *o, struct object *object)
 	while (!d->reading && d->next < d->count)
 		d->reading = symbolizer_add_debug(o->context.symbolizer, object->id,
 						  d->files[d->next++]) == 0;
-	if (d->reading || d->opening)
+	if (d->reading || d->opening || ask_servers(o, object))
 		return;
 	d->awaited = false;
 	object_notify(o, object, false);
+}
+
+void objects_handle_fetched(struct objects *o, uint64_t id, int fd)
+{
+	struct object *object = objects_by_id(o, id);
+	struct debug_search *d = object ? &object->file.debug : NULL;
+
+	if (fd >= 0 && (!d || !d->awaited)) {
+		close(fd);
+		debuginfod_settle(o->context.debuginfod, id, false);
+	} else if (fd >= 0) {
+		d->theirs = d->reading = symbolizer_add_debug(o->context.symbolizer, id, fd) == 0;
+	}
+	if (d && d->awaited)
+		search_debug(o, object);
 }
 
 static void debug_opened(struct objects *o, struct object *object, const struct open_reply *a)
@@ -198,6 +226,10 @@ void object_advance_debug_search(struct objects *o, struct object *object, bool 
 
 	if (d->reading) { /* the worker has read the current candidate */
 		d->reading = false;
+		if (d->theirs)
+			debuginfod_settle(o->context.debuginfod, object->id, !wants_debug);
+		d->theirs = false;
+		d->asked |= !wants_debug;
 		if (!wants_debug)
 			object_end_debug_search(object);
 		search_debug(o, object);

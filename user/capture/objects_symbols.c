@@ -86,7 +86,7 @@ static void request_inspection(struct objects *o, struct object *object)
 {
 	(void)object_set_python(object, NULL);
 	(void)object_set_java(object, NULL);
-	if (o->context.unwind && object->kind == MAPPING_FILE)
+	if (o->context.inspect && object->kind == MAPPING_FILE)
 		(void)symbolizer_inspect(o->context.symbolizer, object->id);
 }
 
@@ -260,6 +260,9 @@ struct object *objects_handle_inspected(struct objects *o, uint64_t id, const st
 {
 	struct object *object = objects_by_id(o, id);
 
+	/* without an unwind table, this is all that the recorder wants to know of the file */
+	if (object && !o->context.unwind && !object->file.settled)
+		object->file.settled = clock_boot_ns();
 	if (!object || object->kind != MAPPING_FILE || f->support == PYTHON_NONE)
 		return NULL;
 	if (object_set_python(object, f) < 0)

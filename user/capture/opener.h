@@ -41,6 +41,11 @@ enum open_what {
 	OPEN_MEMORY,
 	/* debug data that dwz moved out of debug files: debuglink is its path below .dwz */
 	OPEN_COMMON,
+	/*
+	 * the regular file that has this path now in the opener's own root; the caller finds out
+	 * whether it is the right one
+	 */
+	OPEN_NAMED,
 };
 
 #define OPENER_PATH_MAX 4096

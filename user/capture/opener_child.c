@@ -179,6 +179,9 @@ static void reply_open(struct child *c, const struct open_request *r, bool anywh
 	case OPEN_COMMON:
 		reply_debug_files(c, r);
 		break;
+	case OPEN_NAMED:
+		reply_opened(c, r, opener_open_named(r), false, false);
+		break;
 	case OPEN_MEMORY:
 		reply_opened(c, r, opener_open_memory(r), false, true);
 		break;

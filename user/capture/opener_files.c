@@ -369,6 +369,22 @@ int opener_open_memory(const struct open_request *r)
 	return fd;
 }
 
+int opener_open_named(const struct open_request *r)
+{
+	char path[OPENER_PATH_MAX];
+	int root, fd;
+
+	if (r->path[0] != '/')
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%.*s", (int)procfs_without_deleted(r->path), r->path);
+	root = open_process_root(-1);
+	if (root < 0)
+		return root;
+	fd = open_below(root, path, true);
+	close(root);
+	return fd;
+}
+
 /*
  * Where a debug file is sought: in the root of the process, in the opener's own, and in that of the
  * first process, which a recorder in a container sees if it records the host.

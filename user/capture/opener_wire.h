@@ -119,6 +119,7 @@ bool opener_is_local(struct opener_mounts *m, uint32_t pid, uint32_t major, uint
 int opener_open_mapped(const struct open_request *r);
 int opener_open_perf_map(const struct open_request *r);
 int opener_open_memory(const struct open_request *r);
+int opener_open_named(const struct open_request *r);
 /*
  * Open the candidates for a debug file, most likely first, and store their descriptors in fds.
  * Return their number.

@@ -36,7 +36,7 @@ struct process_entry *process_table_of_pid(const struct process_table *t, uint32
 	return p;
 }
 
-struct thread_entry *process_find_thread(const struct process_table *t, uint32_t tid)
+struct thread_entry *process_table_thread_of_tid(const struct process_table *t, uint32_t tid)
 {
 	struct thread_entry *thread = NULL;
 
@@ -58,6 +58,7 @@ static void free_thread(struct process_table *t, struct thread_entry *thread)
 	leave_process(t, thread);
 	t->generation++;
 	HASH_DEL(t->threads, thread);
+	free(thread->runtime_name);
 	free(thread);
 }
 
@@ -363,6 +364,7 @@ int process_put_thread(struct process_table *t, struct thread_entry *thread, uin
 		.comm = thread->name.comm,
 		.lane = thread->lane,
 		.global_tid = global_number(&t->context, thread->tid, &thread->global_tid),
+		.runtime_name = thread->runtime_name,
 	};
 
 	return put_thread(t->context.sink, &r, err);
@@ -421,7 +423,7 @@ int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct
 
 static int replace_thread(struct process_table *t, uint32_t tid, uint64_t time, struct error *err)
 {
-	struct thread_entry *old = process_find_thread(t, tid);
+	struct thread_entry *old = process_table_thread_of_tid(t, tid);
 	int ret = 0;
 
 	if (!old)
@@ -471,7 +473,7 @@ static int on_fork(struct process_table *t, const struct life_record *l, uint64_
 {
 	/* a parent outside of the recorder's pid namespace has the number 0 */
 	const struct thread_entry *by =
-		l->parent_tid ? process_find_thread(t, l->parent_tid) : NULL;
+		l->parent_tid ? process_table_thread_of_tid(t, l->parent_tid) : NULL;
 	struct process_entry *parent, *child;
 	char comm[COMM_SIZE];
 	int ret;
@@ -533,7 +535,7 @@ static void note_calm(const struct process_table *t, const struct process_entry 
 static int on_exit_record(struct process_table *t, const struct life_record *l, uint64_t time,
 			  struct error *err)
 {
-	struct thread_entry *thread = process_find_thread(t, l->tid);
+	struct thread_entry *thread = process_table_thread_of_tid(t, l->tid);
 	struct process_entry *p = process_table_of_pid(t, l->pid);
 	int ret = 0;
 
@@ -596,10 +598,23 @@ static int new_program(struct process_table *t, struct process_entry *p, uint64_
 	return ret;
 }
 
+/* Return whether the name that the runtime gave to a thread begins with its comm. */
+static bool is_begin_of_name(const struct thread_entry *thread)
+{
+	return thread->runtime_name &&
+	       !strncmp(thread->runtime_name, thread->name.comm, strlen(thread->name.comm));
+}
+
+void process_forget_runtime_name(struct thread_entry *thread)
+{
+	free(thread->runtime_name);
+	thread->runtime_name = NULL;
+}
+
 static int on_comm(struct process_table *t, const struct life_record *l, uint64_t time,
 		   struct error *err)
 {
-	struct thread_entry *thread = process_find_thread(t, l->tid);
+	struct thread_entry *thread = process_table_thread_of_tid(t, l->tid);
 	struct process_entry *p = process_table_of_pid(t, l->pid);
 	int ret = 0;
 
@@ -619,6 +634,8 @@ static int on_comm(struct process_table *t, const struct life_record *l, uint64_
 	if (!ret && l->exec)
 		ret = new_program(t, p, time, err);
 	set_task_name(t, &thread->name, l->text);
+	if (l->exec || !is_begin_of_name(thread))
+		process_forget_runtime_name(thread);
 	if (l->pid == l->tid)
 		set_process_name(t, p, l->text);
 	return ret;
@@ -673,7 +690,7 @@ int process_table_scanned(struct process_table *t, const struct scanned_process 
 int process_table_scanned_thread(struct process_table *t, const struct scanned_thread *s,
 				 uint64_t now)
 {
-	struct thread_entry *thread = process_find_thread(t, s->tid);
+	struct thread_entry *thread = process_table_thread_of_tid(t, s->tid);
 
 	if (!thread)
 		return process_add_thread(t, s->pid, s->tid, now, s->comm) ? 0 : -ENOMEM;

@@ -113,6 +113,22 @@ struct thread_wait {
 	uint16_t cpu; /* number of the CPU that it left, or on which it was last */
 };
 
+/* What a thread does about the lock of its Python interpreter; kept by runtime_gil.c. */
+struct thread_gil {
+	uint64_t epoch; /* of the schedule in which it was set; another one makes it invalid */
+	uint64_t since; /* time at which its state below began, ns */
+	uint64_t ran; /* for how long it had a CPU since then, ns, up to running */
+	uint64_t running; /* time since which it has a CPU, ns; 0: it has none */
+	uint8_t state; /* enum gil_state */
+};
+
+/* That a thread sleeps to enter a monitor of a JVM; kept by live_monitors.c. */
+struct thread_monitor {
+	uint64_t epoch; /* of the schedule in which it was set; another one makes it invalid */
+	uint64_t since; /* time at which it left the CPU, ns; 0: it does not sleep for one */
+	uint64_t class; /* of the monitor's object, WIRE_CLASS(); 0: not known */
+};
+
 struct thread_entry {
 	uint32_t tid;
 	uint32_t pid;
@@ -125,7 +141,10 @@ struct thread_entry {
 	uint64_t start; /* time at which the thread got its current name, ns */
 	uint64_t ended;
 	struct thread_wait wait;
+	struct thread_gil gil;
+	struct thread_monitor monitor;
 	struct task_name name;
+	char *runtime_name; /* the name that its runtime gave it; NULL: none is known */
 	UT_hash_handle hh;
 };
 
@@ -142,6 +161,8 @@ struct process_context {
 	struct sink *sink;
 	uint64_t host; /* host.id */
 	struct arena *arena; /* for the walkers' views of address spaces; NULL: no views */
+	/* open the files of processes that are found by a scan, too: probes are looked for */
+	bool opens_files;
 	uint64_t *last_lane; /* last lane.id given; NULL if threads have no lanes */
 	const char *comm_glob; /* pattern of the names that are selected; NULL: all */
 	/* returns whether a process with an unknown parent may be sampled; NULL: all may */
@@ -262,6 +283,27 @@ int process_table_tick(struct process_table *t, uint64_t now, struct error *err)
 
 /* Return the process of a pid if it still runs the program with this process.id; else NULL. */
 struct process_entry *process_table_find(const struct process_table *t, uint32_t pid, uint64_t id);
+
+/*
+ * Return the thread that has the tid now, or had it last; NULL: none is known. It is valid until
+ * the next call that changes the table.
+ */
+struct thread_entry *process_table_thread_of_tid(const struct process_table *t, uint32_t tid);
+
+/*
+ * Give a thread the name that its runtime (a JVM) has for it, of which comm has the first 15 bytes,
+ * and emit the thread again. The thread loses the name when it gets a comm that does not begin it.
+ * Names longer than 255 bytes are cut. Return 0 or a negative errno.
+ */
+int process_table_name_thread(struct process_table *t, struct thread_entry *thread,
+			      const char *name, struct error *err);
+
+/*
+ * Give a thread that has no lane one with the id after *last_lane, and emit both. Return 0 or a
+ * negative errno.
+ */
+int process_table_need_lane(struct process_table *t, struct thread_entry *thread,
+			    uint64_t *last_lane, struct error *err);
 
 /* Return the process that has the pid now, or had it last; NULL: none is known. */
 struct process_entry *process_table_of_pid(const struct process_table *t, uint32_t pid);

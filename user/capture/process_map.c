@@ -92,6 +92,6 @@ int process_table_scanned_mapping(struct process_table *t, const struct scanned_
 
 	if (!p)
 		return 0;
-	ret = describe_mapping(t, p, &m, t->spaces.arena != NULL, &mapping);
+	ret = describe_mapping(t, p, &m, t->spaces.arena || t->context.opens_files, &mapping);
 	return ret ? ret : space_fill(&p->space, &mapping);
 }

@@ -17,9 +17,6 @@ struct process_table {
 	bool comm_matched, comm_known;
 };
 
-/* Return the entry of a tid, or NULL if there is none. */
-struct thread_entry *process_find_thread(const struct process_table *t, uint32_t tid);
-
 /*
  * Add an entry; the pid or tid must not have an entry yet. born, start: ns. Return NULL without
  * memory.
@@ -44,6 +41,9 @@ int process_replace(struct process_table *t, uint32_t pid, uint64_t time, struct
 int process_put(struct process_table *t, struct process_entry *p, struct error *err);
 int process_put_thread(struct process_table *t, struct thread_entry *thread, uint64_t process,
 		       struct error *err);
+
+/* Forget the name that a runtime gave to a thread. */
+void process_forget_runtime_name(struct thread_entry *thread);
 
 /* Apply the record of a mapping. Return 0 or a negative errno. */
 int process_map(struct process_table *t, const struct life_record *l, uint64_t time,

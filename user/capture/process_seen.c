@@ -3,6 +3,8 @@
 #include "capture/process_private.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "capture/clock.h"
 
@@ -87,38 +89,71 @@ static void update_sampled_process(struct process_entry *p, const struct sampled
 }
 
 /*
- * Emit the lane of a thread, unless it has a lane or no lanes are wanted. A thread keeps its lane
- * under all its names, which are separate entities.
+ * Emit the lane of a thread that has none. A thread keeps its lane under all its names, which are
+ * separate entities.
  */
-static int put_lane_of(struct process_table *t, struct thread_entry *th, struct error *err)
+static int put_lane_of(struct process_table *t, struct thread_entry *th, uint64_t *last_lane,
+		       struct error *err)
 {
 	struct lane lane = {
+		.id = ++*last_lane,
 		.host = t->context.host,
 		.kind = LANE_THREAD,
 		.number = th->id,
 	};
 
-	if (!t->context.last_lane || th->lane)
-		return 0;
-	lane.id = th->lane = ++*t->context.last_lane;
+	th->lane = lane.id;
 	return put_lane(t->context.sink, &lane, err);
+}
+
+int process_table_need_lane(struct process_table *t, struct thread_entry *thread,
+			    uint64_t *last_lane, struct error *err)
+{
+	int ret;
+
+	if (thread->lane)
+		return 0;
+	ret = put_lane_of(t, thread, last_lane, err);
+	return ret ? ret : process_put_thread(t, thread, thread->process, err);
+}
+
+/* Maximum bytes of a name that a runtime gives to a thread. */
+#define RUNTIME_NAME_MAX 255
+
+int process_table_name_thread(struct process_table *t, struct thread_entry *thread,
+			      const char *name, struct error *err)
+{
+	char *copy;
+
+	if (!name[0] ||
+	    (thread->runtime_name && !strncmp(thread->runtime_name, name, RUNTIME_NAME_MAX)))
+		return 0;
+	copy = strndup(name, RUNTIME_NAME_MAX);
+	if (!copy)
+		return error_errno(err, -ENOMEM, "process table");
+	free(thread->runtime_name);
+	thread->runtime_name = copy;
+	return thread->id ? process_put_thread(t, thread, thread->process, err) : 0;
 }
 
 static int put_seen_thread(struct process_table *t, struct process_entry *p,
 			   struct thread_entry *th, struct error *err)
 {
-	int ret;
+	int ret = 0;
 
 	if (p->name.selected || th->name.selected)
 		t->comm_matched = true;
-	if (th->id && th->process != p->id) /* the tid was reused, and the fork record was lost */
+	if (th->id && th->process != p->id) { /* the tid was reused, and the fork record was lost */
 		th->id = th->lane = th->seen = 0;
+		process_forget_runtime_name(th);
+	}
 	if (th->id)
 		return 0;
 	t->generation++;
 	th->id = ++t->last_thread;
 	th->process = p->id;
-	ret = put_lane_of(t, th, err);
+	if (t->context.last_lane && !th->lane)
+		ret = put_lane_of(t, th, t->context.last_lane, err);
 	return ret ? ret : process_put_thread(t, th, p->id, err);
 }
 
@@ -144,7 +179,7 @@ int process_table_resolve(struct process_table *t, const struct sampled_task *s,
 	struct resolved_task r;
 	struct process_entry *p = r.process = find_sampled_process(t, s, &r.unknown);
 
-	r.thread = process_find_thread(t, s->tid);
+	r.thread = process_table_thread_of_tid(t, s->tid);
 	if (p && !r.thread)
 		r.thread = process_add_thread(t, s->pid, s->tid, s->time, p->name.comm);
 	if (!p || !r.thread)
@@ -160,7 +195,7 @@ int process_table_resolve(struct process_table *t, const struct sampled_task *s,
 int process_table_resolve_thread(struct process_table *t, struct own_numbers of, uint64_t time,
 				 struct resolved_task *out, struct error *err)
 {
-	struct resolved_task r = {.thread = process_find_thread(t, of.tid)};
+	struct resolved_task r = {.thread = process_table_thread_of_tid(t, of.tid)};
 	struct process_entry *p = r.thread ? process_table_of_pid(t, r.thread->pid) : NULL;
 
 	r.unknown = !p && !number_is_outside(of.tid);

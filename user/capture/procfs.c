@@ -259,6 +259,19 @@ static int open_living_thread(int process)
 	return found;
 }
 
+int procfs_read_resident(int dir, uint64_t *bytes)
+{
+	uint64_t all, resident;
+	char text[256];
+
+	if (procfs_read(dir, "statm", text, sizeof(text)) < 0)
+		return -ESRCH;
+	if (sscanf(text, "%" SCNu64 " %" SCNu64, &all, &resident) != 2)
+		return -EINVAL;
+	*bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	return 0;
+}
+
 int procfs_open_main(uint32_t pid, uint64_t born)
 {
 	char path[32];

@@ -70,6 +70,11 @@ int procfs_read(int dir, const char *name, char *buf, size_t size);
  */
 int procfs_read_stat(int dir, struct procfs_stat *out);
 int procfs_read_status(int dir, struct procfs_status *out);
+/*
+ * Get the resident memory of a process in bytes from its statm; 0 of a kernel thread. Return as
+ * procfs_read_stat() does.
+ */
+int procfs_read_resident(int dir, uint64_t *bytes);
 
 /*
  * Open /proc/PID of the process that was born at that time (ns; 0: any), or return -ESRCH. The

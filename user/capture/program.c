@@ -175,12 +175,9 @@ static uint64_t ring_size(uint64_t bytes)
 	return size;
 }
 
-/*
- * Return whether the kernel has bpf_loop(), which came with Linux 5.17 and was backported to some
- * older kernels.
- */
-static bool has_bpf_loop(void)
+bool program_has_loops(void)
 {
+	program_quiet_library();
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
 }
 
@@ -218,23 +215,25 @@ static void configure_programs(struct program *p, const struct program_options *
 	if (!o->select_tids)
 		bpf_map__set_max_entries(s->maps.selected_tids, 1);
 	bpf_map__set_max_entries(s->maps.accounts, p->cpus);
-	bpf_map__set_max_entries(s->maps.sample_scratch, o->waits ? 2 * p->cpus : p->cpus);
+	/* for samples, stacks of waits, and last those of hits */
+	bpf_map__set_max_entries(s->maps.sample_scratch,
+				 p->cpus * (1U + (o->waits != WAIT_HOOK_NONE) + o->hits));
 	configure_wait_stacks(p, o);
 	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
 	s->rodata->save_all = o->save_all;
-	s->rodata->stop_sampled = o->stop_sampled;
-	p->no_python = o->no_python;
-	p->by_tail_calls = o->sample && (o->tail_calls || !has_bpf_loop());
+	s->rodata->stop_sampled = o->debug.stop_sampled;
+	p->no_python = o->debug.no_python;
+	p->by_tail_calls = o->sample && (o->debug.tail_calls || !program_has_loops());
 	bpf_program__set_autoload(s->progs.sample, o->sample && !p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.sample_by_tail_calls, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.continue_native, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.continue_python, p->by_tail_calls);
 	bpf_map__set_autocreate(s->maps.walk_programs, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.idle, o->sample && o->clocked && !o->idle);
-	walked = (o->sample || o->waits) && o->user_stack;
+	walked = (o->sample || o->waits || o->hits) && o->user_stack;
 	bpf_program__set_autoload(s->progs.follow_fork, walked || o->select_pids);
 	bpf_program__set_autoload(s->progs.forget_process, walked || o->select_pids);
-	bpf_program__set_autoload(s->progs.follow_exec, walked);
+	bpf_program__set_autoload(s->progs.follow_exec, walked || o->starts);
 }
 
 static bool is_batch_full(const struct program_ring *r)
@@ -395,7 +394,7 @@ int program_load(struct program **out, const struct program_options *o, struct o
 	ret = load_skeleton(p, err);
 	if (!ret)
 		ret = map_arrays(p, err);
-	if (!ret && (o->sample || o->waits))
+	if (!ret && (o->sample || o->waits || o->hits || o->starts))
 		ret = add_rings(p, o->ring_bytes, err);
 end:
 	if (ret)
@@ -571,8 +570,7 @@ static bool is_realtime_kernel(void)
 
 int program_choose_wait_hook(enum wait_hook *out, bool by_interrupt, struct error *err)
 {
-	program_quiet_library();
-	if (!has_bpf_loop())
+	if (!program_has_loops())
 		return error_set(
 			err, -ENOTSUP,
 			"stacks of waits need bpf_loop(), which Linux 5.17 and later have");

@@ -19,6 +19,14 @@ enum wait_hook {
 	WAIT_HOOK_INTERRUPT, /* an interrupt that the CPU sends itself after a switch */
 };
 
+/* Switches for tests and for debugging. */
+struct program_debugging {
+	/* send SIGSTOP to every thread whose walk is finished by the BPF programs */
+	bool stop_sampled;
+	bool tail_calls; /* walk by tail calls, as before Linux 5.17, even if bpf_loop() exists */
+	bool no_python; /* hide interpreters from the walkers */
+};
+
 struct program_options {
 	/* also load the sampling program; false: only the hooks that follow a selection */
 	bool sample;
@@ -37,11 +45,10 @@ struct program_options {
 	/* bytes of each sample ring; rounded up to a power of two of pages, at most 1 GiB */
 	uint64_t ring_bytes;
 	bool save_all; /* send registers and stack with every sample that has a user stack */
-	/* send SIGSTOP to every thread whose walk is finished by the BPF programs */
-	bool stop_sampled;
 	enum wait_hook waits;
-	bool tail_calls; /* walk by tail calls, as before Linux 5.17, even if bpf_loop() exists */
-	bool no_python; /* hide interpreters from the walkers */
+	bool hits; /* stacks of hits of probes are taken */
+	bool starts; /* also wake the caller at starts of programs if nothing is sampled */
+	struct program_debugging debug;
 };
 
 struct program;
@@ -62,6 +69,11 @@ int program_attach(struct program *p, struct error *err);
 int program_fd(const struct program *p);
 /* Return whether stacks are walked with bpf_loop(); otherwise with tail calls. */
 bool program_walks_by_loops(const struct program *p);
+/*
+ * Return whether the kernel has bpf_loop(), which came with Linux 5.17 and was backported to some
+ * older kernels. Stacks of waits and of hits need it.
+ */
+bool program_has_loops(void);
 
 /*
  * Select a process (program_select_pid()) or a thread (program_select_tid()). Return 1, 0 if it was
@@ -178,8 +190,20 @@ typedef int (*program_java_loader)(void *context);
 void program_set_java_loader(struct program *p, program_java_loader also, void *context);
 /* Return what also has returned, 0 before that. */
 int program_java_loader_status(const struct program *p);
+/* Return whether the thread is at work: a layout cannot be sent yet. */
+bool program_is_loading_java(const struct program *p);
 void program_expect_java(struct program *p);
 void program_join_java(struct program *p);
+/*
+ * Have them take the stacks of hits of probes, too. Call this before they are loaded. cpus, sites:
+ * the maps of struct wire_probe_cpu and wire_probe_site; takers: the map through which the program
+ * of probes, which is attached as attach_type says, enters them.
+ */
+struct program_hits {
+	int cpus, sites, takers; /* descriptors */
+	unsigned int attach_type;
+};
+void program_set_hits(struct program *p, const struct program_hits *h);
 /* Load them now (for tests). Return 0 or a negative errno. */
 int program_wait_for_java(struct program *p, struct error *err);
 /*

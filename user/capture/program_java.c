@@ -11,6 +11,12 @@
 #include "bpf/java.skel.h"
 #include "capture/program_private.h"
 
+void program_set_hits(struct program *p, const struct program_hits *h)
+{
+	p->java.hits = *h;
+	p->java.takes_hits = true;
+}
+
 /* Share all maps of the other programs that they have. */
 static int share_java_maps(const struct program *p, struct java_bpf *j)
 {
@@ -21,6 +27,11 @@ static int share_java_maps(const struct program *p, struct java_bpf *j)
 	{
 		int fd = program_map_fd(p, bpf_map__name(map));
 
+		if (map == j->maps.probe_cpus && p->java.takes_hits)
+			fd = p->java.hits.cpus;
+		if (map == j->maps.probe_sites && p->java.takes_hits)
+			fd = p->java.hits.sites;
+
 		if (fd >= 0)
 			ret = bpf_map__reuse_fd(map, fd);
 		else if (!bpf_map__is_internal(map))
@@ -29,6 +40,18 @@ static int share_java_maps(const struct program *p, struct java_bpf *j)
 			return ret;
 	}
 	return 0;
+}
+
+/* The last entries of the work areas are for stacks of hits. */
+static void configure_java_hits(const struct program *p, struct java_bpf *j)
+{
+	bpf_program__set_autoload(j->progs.hit_taken, p->java.takes_hits);
+	if (!p->java.takes_hits)
+		return;
+	j->rodata->first_hit_scratch =
+		bpf_map__max_entries(p->skeleton->maps.sample_scratch) - p->cpus;
+	bpf_program__set_expected_attach_type(j->progs.hit_taken,
+					      (enum bpf_attach_type)p->java.hits.attach_type);
 }
 
 static void configure_java(const struct program *p, struct java_bpf *j)
@@ -46,30 +69,34 @@ static void configure_java(const struct program *p, struct java_bpf *j)
 	bpf_program__set_autoload(j->progs.wait_ended_interrupt_java,
 				  bpf_program__autoload(s->progs.wait_ended_interrupt));
 	bpf_program__set_autoload(j->progs.waker_java, bpf_program__autoload(s->progs.waker));
+	configure_java_hits(p, j);
 }
 
 /* Have the other programs enter a program, if it is loaded. */
-static int enter_java_program(const struct bpf_map *map, const struct bpf_program *program)
+static int enter_java_program(int map, const struct bpf_program *program)
 {
 	int fd = bpf_program__fd(program);
 	uint32_t zero = 0;
 
 	if (!bpf_program__autoload(program))
 		return 0;
-	return bpf_map_update_elem(bpf_map__fd(map), &zero, &fd, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(map, &zero, &fd, BPF_ANY) ? -errno : 0;
 }
 
 static int enter_java_programs(const struct program *p)
 {
 	const struct java_bpf *j = p->java.skeleton;
 	const struct sample_bpf *s = p->skeleton;
-	int ret = enter_java_program(s->maps.java_sample, j->progs.sample_java);
+	int wait = bpf_map__fd(s->maps.java_wait);
+	int ret = enter_java_program(bpf_map__fd(s->maps.java_sample), j->progs.sample_java);
 
 	if (!ret)
-		ret = enter_java_program(s->maps.java_wait, j->progs.wait_ended_java);
+		ret = enter_java_program(wait, j->progs.wait_ended_java);
 	if (!ret)
-		ret = enter_java_program(s->maps.java_wait, j->progs.wait_ended_interrupt_java);
-	return ret ? ret : enter_java_program(s->maps.java_waker, j->progs.waker_java);
+		ret = enter_java_program(wait, j->progs.wait_ended_interrupt_java);
+	if (!ret)
+		ret = enter_java_program(bpf_map__fd(s->maps.java_waker), j->progs.waker_java);
+	return ret ? ret : enter_java_program(p->java.hits.takers, j->progs.hit_taken);
 }
 
 static int load_java_programs(struct program *p)
@@ -109,6 +136,11 @@ void program_set_java_loader(struct program *p, program_java_loader also, void *
 int program_java_loader_status(const struct program *p)
 {
 	return __atomic_load_n(&p->java.also_status, __ATOMIC_ACQUIRE);
+}
+
+bool program_is_loading_java(const struct program *p)
+{
+	return __atomic_load_n(&p->java.status, __ATOMIC_ACQUIRE) == -EAGAIN;
 }
 
 /* The programs that walk by tail calls have the walker of Java frames. */

@@ -21,6 +21,8 @@ struct program_java {
 	program_java_loader also;
 	void *also_context;
 	int also_status; /* its result; 0 before. Atomic. */
+	bool takes_hits; /* hits is set */
+	struct program_hits hits;
 };
 
 struct program_ring {

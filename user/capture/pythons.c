@@ -35,6 +35,7 @@ struct python_process pythons_at(const struct object *o, uint64_t start, uint64_
 		.runtime = f->runtime + bias,
 		.code_type = f->code_type + bias,
 		.layout = o->python.layout,
+		.runtime_bytes = f->runtime_bytes <= UINT32_MAX ? (uint32_t)f->runtime_bytes : 0,
 	};
 }
 

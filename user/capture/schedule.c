@@ -4,7 +4,7 @@
  * ends, a wake-up when it happens. The record of a switch determines the slice that ends, since the
  * record names both the thread that leaves the CPU and the one that gets it.
  */
-#include "capture/schedule.h"
+#include "capture/schedule_private.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,51 +16,6 @@
 
 /* Duration (ns) after which a slice is emitted in parts. */
 #define LONG_SLICE NSEC_PER_SEC
-/* Number of entries in the cache of threads. */
-#define CACHED_THREADS (1U << 12)
-
-/*
- * An entry of the cache of threads by global tid, valid while threads_generation() is the same.
- */
-struct cached_thread {
-	uint64_t generation; /* generation + 1; 0: free */
-	struct thread_entry *thread;
-	uint32_t tid;
-	bool wanted;
-};
-
-/* A thread as the record of a switch names it; tid 0: the CPU is idle. */
-struct switched_thread {
-	uint32_t tid;
-	bool other; /* not selected: its switches may not be recorded */
-};
-
-/* How a thread leaves a CPU. */
-struct leaving {
-	enum slice_state state;
-	enum wait_class wait;
-};
-
-struct scheduled_cpu {
-	uint64_t lane; /* lane.id; 0: none yet */
-	uint64_t interrupts[INTERRUPT_COUNT]; /* lane.id of each kind; 0: none yet */
-	uint64_t since; /* start of the open slice, ns */
-	uint64_t last; /* time of the last record, ns */
-	uint64_t offline; /* time at which the CPU was found offline, ns; 0: online */
-	uint64_t thread; /* thread.id of the running thread; 0: none, or it is not selected */
-	struct switched_thread running;
-	bool runs; /* the CPU is recorded */
-	bool certain; /* the running thread is known from a record */
-};
-
-struct schedule {
-	struct schedule_context c;
-	struct scheduled_cpu *cpus;
-	uint64_t epoch; /* grows with every loss, which makes the known states of threads invalid */
-	bool snapshot_due;
-	struct schedule_counts counts;
-	struct cached_thread known[CACHED_THREADS];
-};
 
 int schedule_new(struct schedule **out, const struct schedule_context *c, struct error *err)
 {
@@ -112,12 +67,8 @@ static int resolve_cached_thread(struct schedule *s, struct cached_thread *k, ui
 	return 0;
 }
 
-/*
- * Find the entry of a tid at a time, and record that the thread's state is known. *out is valid
- * until the next call. Return 0 or a negative errno.
- */
-static int find_cached_thread(struct schedule *s, uint32_t tid, uint64_t time,
-			      const struct cached_thread **out, struct error *err)
+int schedule_find_thread(struct schedule *s, uint32_t tid, uint64_t time,
+			 const struct cached_thread **out, struct error *err)
 {
 	struct cached_thread *k = &s->known[tid % CACHED_THREADS];
 	int ret = 0;
@@ -222,10 +173,11 @@ static int set_running_thread(struct schedule *s, struct scheduled_cpu *c,
 	c->certain = true;
 	if (!running.tid || running.other)
 		return 0;
-	ret = find_cached_thread(s, running.tid, time, &k, err);
-	if (!ret && k->wanted)
-		c->thread = k->thread->id;
-	return ret;
+	ret = schedule_find_thread(s, running.tid, time, &k, err);
+	if (ret || !k->wanted)
+		return ret;
+	c->thread = k->thread->id;
+	return schedule_runs(s, k->thread, time, err);
 }
 
 /*
@@ -236,22 +188,12 @@ static int put_thread_state(struct schedule *s, uint32_t tid, uint64_t time, str
 			    struct error *err)
 {
 	const struct cached_thread *k;
-	int ret = tid ? find_cached_thread(s, tid, time, &k, err) : 0;
+	int ret = tid ? schedule_find_thread(s, tid, time, &k, err) : 0;
 
 	if (ret || !tid || !k->wanted)
 		return ret;
 	r.lane = k->thread->lane;
 	return put_slice(s->c.sink, &r, err);
-}
-
-static struct leaving leaving_of(const struct wire_switch *r)
-{
-	unsigned int how = switch_how(r), detail = switch_detail(r);
-
-	return (struct leaving){
-		.state = waits_state(how, detail),
-		.wait = waits_class(how, detail, switch_number(r)),
-	};
 }
 
 /*
@@ -276,7 +218,7 @@ static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 				const struct wire_switch *r, uint64_t time, struct error *err)
 {
 	const struct switched_thread previous = previous_thread(s, r);
-	const struct leaving left = leaving_of(r);
+	const struct leaving left = schedule_leaving(r);
 	struct slice state = {
 		.time = schedule_round_time(time),
 		.state = STATE_UNKNOWN,
@@ -297,7 +239,7 @@ static int on_unreported_switch(struct schedule *s, struct scheduled_cpu *c,
 	hole.lane = c->lane;
 	s->counts.unreported++;
 	if (!hole.value && previous.tid && !previous.other) {
-		ret = find_cached_thread(s, previous.tid, time, &k, err);
+		ret = schedule_find_thread(s, previous.tid, time, &k, err);
 		hole.value = ret ? 0 : k->thread->id;
 	}
 	if (!ret && hole.value && hole.time < hole.end)
@@ -322,98 +264,6 @@ static bool is_switch_missing(const struct scheduled_cpu *c, struct switched_thr
 	       !(c->running.other && previous.other);
 }
 
-/* Keep when a thread begins to wait, if it does: at the time of its CPU's last record. */
-static int begin_wait(struct schedule *s, const struct scheduled_cpu *c,
-		      const struct switched_thread *thread, struct leaving left, struct error *err)
-{
-	const struct cached_thread *k;
-	int ret;
-
-	if (!s->c.waits || !thread->tid || thread->other ||
-	    (left.state != STATE_SLEEPING && left.state != STATE_DISK))
-		return 0;
-	ret = find_cached_thread(s, thread->tid, c->last, &k, err);
-	if (!ret)
-		k->thread->wait = (struct thread_wait){.epoch = s->epoch,
-						       .left = c->last,
-						       .wait = (uint8_t)left.wait,
-						       .cpu = (uint16_t)(c - s->cpus)};
-	return ret;
-}
-
-/* The source of a wake-up: a thread, or an interrupt. */
-struct found_waker {
-	uint64_t lane; /* lane.id */
-	uint64_t thread; /* thread.id; 0: an interrupt */
-	enum interrupt interrupt; /* INTERRUPT_NONE: a thread */
-};
-
-/* Keep when and by whom a thread's wait is ended. */
-static void end_wait(const struct schedule *s, struct thread_entry *t, uint64_t time,
-		     const struct found_waker *waker)
-{
-	if (!s->c.waits || t->wait.epoch != s->epoch)
-		return;
-	if (t->wait.woken) {
-		/* it ran and left in between, which was not reported: this is another wait */
-		t->wait.left = 0;
-		return;
-	}
-	t->wait.woken = time;
-	t->wait.waker = waker->thread;
-	t->wait.interrupt = (uint8_t)waker->interrupt;
-}
-
-int schedule_find_wait(struct schedule *s, uint32_t tid, uint64_t time, struct found_wait *out,
-		       struct error *err)
-{
-	const struct cached_thread *k;
-	int ret = find_cached_thread(s, tid, time, &k, err);
-	const struct thread_wait *w;
-
-	*out = (struct found_wait){0};
-	if (ret)
-		return ret;
-	w = &k->thread->wait;
-	out->thread = k->thread->id;
-	if (!w->left || w->epoch != s->epoch || w->left > time || (w->woken && w->woken < w->left))
-		return 0;
-	out->left = w->left;
-	out->woken = w->woken;
-	out->waker = w->waker;
-	out->interrupt = (enum interrupt)w->interrupt;
-	out->wait = (enum wait_class)w->wait;
-	return 0;
-}
-
-/* What schedule_each_open_wait() passes on. */
-struct open_wait_visit {
-	struct schedule *schedule;
-	schedule_open_wait each;
-	void *context;
-};
-
-static int visit_open_wait(void *context, struct thread_entry *t)
-{
-	const struct open_wait_visit *v = context;
-	const struct schedule *s = v->schedule;
-	const struct process_entry *p;
-
-	if (!t->wait.left || t->wait.woken || t->wait.epoch != s->epoch || t->tid == NUMBER_OUTSIDE)
-		return 0;
-	p = process_table_of_pid(s->c.table, t->pid);
-	if (!p || (s->c.wanted && !s->c.wanted(s->c.context, p, t)))
-		return 0;
-	return v->each(v->context, t);
-}
-
-int schedule_each_open_wait(struct schedule *s, schedule_open_wait each, void *context)
-{
-	struct open_wait_visit v = {s, each, context};
-
-	return process_table_each_thread(s->c.table, visit_open_wait, &v);
-}
-
 static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct wire_switch *r,
 		     uint64_t time, struct error *err)
 {
@@ -428,7 +278,7 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 	if (is_switch_missing(c, previous)) {
 		ret = on_unreported_switch(s, c, r, time, err);
 		if (!ret)
-			ret = begin_wait(s, c, &previous, leaving_of(r), err);
+			ret = schedule_leaves(s, c, &previous, r, err);
 		return ret ? ret : set_running_thread(s, c, next, time, err);
 	}
 	/*
@@ -439,9 +289,9 @@ static int on_switch(struct schedule *s, struct scheduled_cpu *c, const struct w
 	if (!c->certain || c->running.other || c->running.tid != previous.tid)
 		ret = set_running_thread(s, c, previous, time, err);
 	if (!ret)
-		ret = close_slice(s, c, time, leaving_of(r), err);
+		ret = close_slice(s, c, time, schedule_leaving(r), err);
 	if (!ret)
-		ret = begin_wait(s, c, &previous, leaving_of(r), err);
+		ret = schedule_leaves(s, c, &previous, r, err);
 	return ret ? ret : set_running_thread(s, c, next, time, err);
 }
 
@@ -466,10 +316,10 @@ static int find_waker(struct schedule *s, const struct switch_record *woken, uin
 	*out = (struct found_waker){.interrupt = interrupt_of(switch_how(r))};
 	if (switch_how(r) != WIRE_BY_TASK || !switch_second(r))
 		return interrupt_lane(s, woken->cpu, out->interrupt, &out->lane, err);
-	ret = find_cached_thread(s, switch_second(r), time, &k, err);
+	ret = schedule_find_thread(s, switch_second(r), time, &k, err);
 	if (ret)
 		return ret;
-	*out = (struct found_waker){k->thread->lane, k->thread->id, INTERRUPT_NONE};
+	*out = (struct found_waker){k->thread->lane, k->thread->id, INTERRUPT_NONE, k->thread};
 	return 0;
 }
 
@@ -486,7 +336,7 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 	const struct cached_thread *k;
 	struct thread_entry *thread;
 	struct found_waker waker = {0};
-	int ret = find_cached_thread(s, switch_first(r), time, &k, err);
+	int ret = schedule_find_thread(s, switch_first(r), time, &k, err);
 
 	if (ret || !k->wanted)
 		return ret;
@@ -495,7 +345,7 @@ static int on_waking(struct schedule *s, const struct switch_record *woken, uint
 	ret = find_waker(s, woken, time, &waker, err);
 	e.from = waker.lane;
 	if (!ret)
-		end_wait(s, thread, time, &waker);
+		ret = schedule_is_woken(s, thread, time, &waker, err);
 	s->counts.wakeups++;
 	return ret ? ret : put_edge(s->c.sink, &e, err);
 }
@@ -515,7 +365,7 @@ static int on_migration(struct schedule *s, const struct wire_switch *r, uint64_
 
 	if (from >= s->c.cpus || to >= s->c.cpus || !switch_first(r))
 		return 0;
-	ret = find_cached_thread(s, switch_first(r), time, &k, err);
+	ret = schedule_find_thread(s, switch_first(r), time, &k, err);
 	if (ret || !k->wanted)
 		return ret;
 	e.value = k->thread->id;
@@ -570,7 +420,7 @@ static int on_gap(struct schedule *s, const struct switch_record *gap, struct er
 		ret = put_slice(s->c.sink, &hole, err);
 	c->since = gap->end;
 	c->certain = false;
-	c->thread = c->running.tid = 0;
+	c->thread = c->class = c->running.tid = 0;
 	return ret;
 }
 
@@ -592,13 +442,19 @@ int schedule_record(struct schedule *s, const struct switch_record *r, struct er
 {
 	struct scheduled_cpu *c = &s->cpus[r->cpu];
 	uint64_t time;
+	int ret;
 
 	if (switch_kind(&r->wire) == SWITCH_GAP)
 		return on_gap(s, r, err);
 	time = not_before_last(s, c, r->time);
 	switch (switch_kind(&r->wire)) {
+	case WIRE_MONITOR:
+		c->class = r->wire.body;
+		return 0;
 	case WIRE_SWITCH:
-		return on_switch(s, c, &r->wire, time, err);
+		ret = on_switch(s, c, &r->wire, time, err);
+		c->class = 0;
+		return ret;
 	case WIRE_WAKING:
 	case WIRE_NEW:
 		return on_waking(s, r, time, err);
@@ -746,6 +602,32 @@ int schedule_end(struct schedule *s, uint64_t time, struct error *err)
 		c->runs = false;
 	}
 	return ret;
+}
+
+int schedule_resume(struct schedule *s, uint64_t time, struct error *err)
+{
+	int ret = 0;
+
+	s->epoch++;
+	for (unsigned int i = 0; !ret && i < s->c.cpus; i++) {
+		const struct scheduled_cpu *c = &s->cpus[i];
+		const struct slice hole = {
+			.time = schedule_round_time(c->since),
+			.end = schedule_round_time(time),
+			.lane = c->lane,
+			.state = STATE_UNKNOWN,
+		};
+
+		if (c->lane && hole.time < hole.end)
+			ret = put_slice(s->c.sink, &hole, err);
+		s->cpus[i].thread = s->cpus[i].running.tid = 0;
+	}
+	return ret;
+}
+
+uint64_t schedule_epoch(const struct schedule *s)
+{
+	return s->epoch;
 }
 
 const struct schedule_counts *schedule_counts(const struct schedule *s)

@@ -29,6 +29,24 @@ static inline uint64_t schedule_round_time(uint64_t time)
 
 struct schedule;
 
+enum schedule_event_kind {
+	THREAD_LEAVES, /* a CPU */
+	THREAD_IS_WOKEN,
+	THREAD_RUNS, /* from now on */
+};
+
+/* What the schedule passes on of a record: something that a thread does. */
+struct schedule_event {
+	uint64_t time; /* ns */
+	uint64_t epoch; /* another one than before: records were lost in between */
+	struct thread_entry *thread; /* selected */
+	struct thread_entry *waker; /* if it is woken; NULL: by an interrupt */
+	enum schedule_event_kind kind;
+	enum slice_state state; /* if it leaves */
+	enum wire_lock lock; /* if it leaves, as its runtime says */
+	uint64_t class; /* of the monitor it leaves for, WIRE_CLASS(); 0: none, or not known */
+};
+
 struct schedule_context {
 	unsigned int cpus; /* possible CPUs */
 	struct process_table *table;
@@ -44,6 +62,11 @@ struct schedule_context {
 	 * called if the process table does not know a tid: the caller must have the thread scanned
 	 */
 	void (*unknown)(void *context, uint32_t tid);
+	/*
+	 * called for each event, before the schedule puts its own records of it; NULL: nobody needs
+	 * that. Return 0 or a negative errno
+	 */
+	int (*on_event)(void *context, const struct schedule_event *event, struct error *err);
 	void *context;
 };
 
@@ -111,6 +134,12 @@ int schedule_tick(struct schedule *s, uint64_t mark, struct error *err);
  */
 int schedule_end(struct schedule *s, uint64_t time, struct error *err);
 
+/*
+ * After schedule_end(): records come again from time on, ns, for CPUs that then begin anew. Nothing
+ * is known of the time between. Return 0 or a negative errno.
+ */
+int schedule_resume(struct schedule *s, uint64_t time, struct error *err);
+
 struct schedule_counts {
 	/* switches of recorded CPUs; emitted wake-ups, with first ones; emitted migrations */
 	uint64_t switches, wakeups, migrations;
@@ -120,6 +149,9 @@ struct schedule_counts {
 	/* number of switches that the kernel did not report, inferred from the next one */
 	uint64_t unreported;
 };
+
+/* Return the epoch of the events that come next. */
+uint64_t schedule_epoch(const struct schedule *s);
 
 const struct schedule_counts *schedule_counts(const struct schedule *s);
 

@@ -33,6 +33,7 @@ struct switches {
 	uint64_t slots; /* number of records in each CPU's array */
 	struct wire_switch *records; /* mapped from the kernel */
 	struct wire_cpu *states; /* mapped from the kernel */
+	struct wire_runtimes *runtimes; /* mapped from the kernel */
 	uint64_t *taken; /* by CPU: number of records copied or overwritten so far */
 	enum wait_hook waits;
 	/* with WAIT_HOOK_INTERRUPT: the rings through which CPUs interrupt themselves, by CPU */
@@ -205,6 +206,9 @@ static int load_switches(struct switches *s, const struct program *program, stru
 	if (!ret)
 		ret = program_map_array(bpf_map__fd(s->skeleton->maps.switch_cpus),
 					s->cpus * sizeof(*s->states), &s->states);
+	if (!ret)
+		ret = program_map_array(bpf_map__fd(s->skeleton->maps.runtimes),
+					sizeof(*s->runtimes), &s->runtimes);
 	if (!ret && s->waits)
 		ret = begin_choosing_waits(s, program);
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
@@ -237,6 +241,7 @@ void switches_free(struct switches *s)
 		ring_buffer__free(s->interrupts.items[i]);
 	vector_free(&s->interrupts);
 	program_unmap_array(s->records, switches_bytes(s));
+	program_unmap_array(s->runtimes, sizeof(*s->runtimes));
 	program_unmap_array(s->states, s->cpus * sizeof(*s->states));
 	sched_bpf__destroy(s->skeleton);
 	free(s->taken);
@@ -271,9 +276,35 @@ const struct wire_cpu *switches_cpu(const struct switches *s, unsigned int cpu)
 	return &s->states[cpu];
 }
 
+int switches_forget_waits(struct switches *s, struct error *err)
+{
+	const struct bpf_map *map = s->skeleton->maps.wait_slots;
+	uint32_t zero = 0;
+	void *none;
+	int ret = 0;
+
+	if (s->waits == WAIT_HOOK_NONE)
+		return 0;
+	none = calloc(1, bpf_map__value_size(map));
+	if (!none || bpf_map_update_elem(bpf_map__fd(map), &zero, none, BPF_ANY) < 0)
+		ret = error_errno(err, none ? -errno : -ENOMEM, "waits of threads");
+	free(none);
+	return ret;
+}
+
 void switches_set_wait_period(struct switches *s, uint64_t word)
 {
 	__atomic_store_n(&s->skeleton->bss->wait_period, word, __ATOMIC_RELAXED);
+}
+
+struct wire_runtimes *switches_runtimes(const struct switches *s)
+{
+	return s->runtimes;
+}
+
+void switches_use_runtimes(struct switches *s, bool use)
+{
+	__atomic_store_n(&s->skeleton->bss->with_runtimes, use, __ATOMIC_RELAXED);
 }
 
 static uint64_t records_written(const struct switches *s, unsigned int cpu)

@@ -36,8 +36,17 @@ void switches_set_wanted(struct switches *s, unsigned int cpu, bool wanted);
 
 /* Return the state of a CPU, in memory shared with the kernel. */
 const struct wire_cpu *switches_cpu(const struct switches *s, unsigned int cpu);
+/* Forget when threads began to wait. Call this when switches were not recorded for a while. */
+int switches_forget_waits(struct switches *s, struct error *err);
 /* Set the period with which waits are chosen: ns << WIRE_PERIOD_BITS | its number. */
 void switches_set_wait_period(struct switches *s, uint64_t word);
+
+/*
+ * Return the processes and threads of runtimes, in memory shared with the kernel, for
+ * runtime_locks.h; and have the hooks look at them, or not.
+ */
+struct wire_runtimes *switches_runtimes(const struct switches *s);
+void switches_use_runtimes(struct switches *s, bool use);
 
 struct switch_batch {
 	struct wire_switch *records; /* oldest first */

@@ -78,8 +78,29 @@ static enum wait_class disk_class(unsigned int call)
 	return class_of_call(call) == WAIT_CHILD ? WAIT_CHILD : WAIT_IO;
 }
 
-enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int call)
+/* Return the class that a runtime gives to a wait in a futex; WAIT_NONE: none. */
+static enum wait_class class_of_lock(unsigned int lock)
 {
+	static const uint8_t locks[] = {
+		[WIRE_LOCK_MONITOR] = WAIT_MONITOR,	[WIRE_LOCK_OBJECT_WAIT] = WAIT_OBJECT_WAIT,
+		[WIRE_LOCK_PARK] = WAIT_PARK,		[WIRE_LOCK_SLEEP] = WAIT_SLEEP,
+		[WIRE_LOCK_SAFEPOINT] = WAIT_SAFEPOINT, [WIRE_LOCK_GIL] = WAIT_GIL,
+		[WIRE_LOCK_GIL_STATE] = WAIT_GIL,
+	};
+
+	return lock < sizeof(locks) ? (enum wait_class)locks[lock] : WAIT_NONE;
+}
+
+enum wire_lock waits_lock(unsigned int word)
+{
+	return (enum wire_lock)(word >> WIRE_CALL_BITS);
+}
+
+enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int word)
+{
+	const unsigned int call = word & ((1U << WIRE_CALL_BITS) - 1);
+	const enum wait_class lock = class_of_lock(waits_lock(word));
+
 	if (flags & WIRE_PREV_THROTTLED)
 		return WAIT_THROTTLED;
 	if (state == WIRE_STOPPED || state == WIRE_PARKED || state == WIRE_UNUSED)
@@ -92,5 +113,7 @@ enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int
 		return disk_class(call);
 	if (flags & WIRE_PREV_IOWAIT)
 		return call ? WAIT_IO : WAIT_FAULT;
+	if (lock)
+		return lock;
 	return call ? class_of_call(call) : WAIT_FAULT;
 }

@@ -16,8 +16,11 @@ enum slice_state waits_state(unsigned int state, unsigned int flags);
 
 /*
  * Return what the thread waits for; WAIT_NONE if it was runnable or ended. state and flags as for
- * waits_state(). call: number + 1 of its system call on this machine, 0 if the thread is in none.
+ * waits_state(). word: WIRE_CALL() of its system call on this machine.
  */
-enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int call);
+enum wait_class waits_class(unsigned int state, unsigned int flags, unsigned int word);
+
+/* Return what its runtime says of a wait, from its WIRE_CALL(); a larger value has no meaning. */
+enum wire_lock waits_lock(unsigned int word);
 
 #endif

@@ -273,6 +273,11 @@ unsigned int canvas_swatch_width(const struct canvas *c)
 	return c->colors == COLORS_NONE || !c->utf8 ? 1 : 2;
 }
 
+bool canvas_fill_is_solid(enum fill fill)
+{
+	return fill_looks[fill].shape == SHAPE_SOLID;
+}
+
 const char *canvas_fill_word(enum fill fill)
 {
 	return fill_looks[fill].word;

@@ -33,6 +33,11 @@
 	X(CHILD, SOLID, 'c', 101, 7, "child") \
 	X(THROTTLED, SOLID, 't', 166, 9, "throttled") \
 	X(STOPPED, SOLID, 's', 96, 13, "stopped") \
+	X(MONITOR, SOLID, 'm', 161, 9, "Java monitor") \
+	X(OBJECT_WAIT, SOLID, 'w', 103, 4, "Object.wait") \
+	X(PARK, SOLID, 'k', 95, 5, "park") \
+	X(SAFEPOINT, SOLID, 'x', 199, 13, "safepoint") \
+	X(GIL, SOLID, 'g', 172, 3, "GIL") \
 	X(OTHER, SOLID, 'o', 243, 8, "other wait") \
 	X(SLEEP, LINE, '-', 245, 8, "sleep") \
 	X(POLL, DOTS, '.', 245, 8, "poll") \
@@ -45,7 +50,12 @@
 	X(PROGRAM_F, SOLID, 'f', 79, 6, "") \
 	X(PROGRAM_G, SOLID, 'g', 179, 11, "") \
 	X(PROGRAM_H, SOLID, 'h', 105, 12, "") \
-	X(OTHERS, SOLID, 'z', 246, 8, "others")
+	X(OTHERS, SOLID, 'z', 246, 8, "others") \
+	/* of rows of runtimes; their safepoints are drawn as the waits of threads for them */ \
+	X(COLLECTION, SOLID, 'j', 160, 9, "stopped for a collection") \
+	X(REACHING, SOLID, 'u', 214, 11, "reaching a safepoint") \
+	X(PHASE, SOLID, 'n', 71, 2, "concurrent phase") \
+	X(GIL_HELD, SOLID, 'y', 137, 3, "GIL held, others waited")
 
 #define FILL_ENUM(NAME, shape, letter, rich, basic, word) FILL_##NAME,
 enum fill { FILLS(FILL_ENUM) FILL_COUNT };
@@ -83,6 +93,8 @@ void canvas_draw_lane(const struct canvas *c, const struct stroke *strokes, unsi
 void canvas_draw_swatch(const struct canvas *c, enum fill fill);
 unsigned int canvas_swatch_width(const struct canvas *c);
 
+/* Return whether a fill is drawn under a bar that is less high than the lane. */
+bool canvas_fill_is_solid(enum fill fill);
 /* Return the word of a fill in FILLS, static; "" if the fill has none. */
 const char *canvas_fill_word(enum fill fill);
 

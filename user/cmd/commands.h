@@ -16,6 +16,7 @@ extern const struct command open_command;
 extern const struct command export_command;
 extern const struct command query_command;
 extern const struct command merge_command;
+extern const struct command symbolize_command;
 extern const struct command doctor_command;
 extern const struct command completions_command;
 extern const struct command help_command;

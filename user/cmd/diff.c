@@ -238,6 +238,11 @@ static int diff_read_trace(struct diff_trace *t, const char *path, const struct 
 	t->event_index = profile_event_named(p, o->filter.event ? o->filter.event : event);
 	t->event = t->event_index < p->count.events ? &p->events[t->event_index] : NULL;
 	t->time = filter_time(&o->filter, &p->host);
+	if (t->event && event_is_of_hits(t->event->name))
+		return error_set(err, -EINVAL,
+				 "%s: stacks of %s cannot be compared, since each may stand for "
+				 "many: compare cpu-clock, and off-cpu",
+				 path, t->event->name);
 	profile_event_total(p, t->event_index, &t->count, &t->weight);
 	completeness_of(&t->completeness, p, t->event_index);
 	losses_of_event(&t->losses, p, t->event_index);

@@ -9,10 +9,11 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/doctor.h"
+#include "cmd/doctor_probes.h"
 #include "cmd/recorder.h"
 
 struct doctor_options {
-	bool json, verbose, table, services;
+	bool json, verbose, table, services, probes;
 	const char *color, *cache;
 };
 
@@ -39,6 +40,12 @@ static const struct option_spec doctor_specs[] = {
 	 .help = "Try nothing: print the built-in rules that name services, as lines for a file of "
 		 "--service-rules.",
 	 .offset = MEMBER(services)},
+	{.name = "probes",
+	 .type = OPTION_FLAG,
+	 .help = "Attach nothing: list the probes that skein knows, and those of the language "
+		 "runtimes that run. With PATH: those of a file, all USDT notes among them, at how "
+		 "many sites each, and whether probes can be attached there.",
+	 .offset = MEMBER(probes)},
 	{.name = "unwind-cache",
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
@@ -151,11 +158,13 @@ static int doctor_main(int argc, char **argv)
 
 	if (first < 0)
 		return ~first;
-	if (argv[first])
-		return log_error(2, "doctor: '%s' is not expected: it takes options only",
-				 argv[first]);
+	if (argv[first] && (!o.probes || argv[first + 1]))
+		return log_error(2, "doctor: '%s' is not expected: only --probes takes a path",
+				 argv[first + (o.probes && argv[first + 1])]);
 	if (screen_open(&screen, stdout, o.color) < 0)
 		return log_error(2, "doctor: --color is auto, always or never");
+	if (o.probes)
+		return doctor_probes(argv[first], o.json, &screen);
 	if (!o.table && !o.services)
 		return diagnose(&o, &screen);
 	if (o.table)
@@ -168,7 +177,7 @@ static int doctor_main(int argc, char **argv)
 const struct command doctor_command = {
 	.name = "doctor",
 	.summary = "show what works on this machine, and how to fix the rest",
-	.usage = "[OPTIONS]",
+	.usage = "[OPTIONS] [--probes [PATH]]",
 	.group = COMMANDS_RECORDING,
 	.description = "Tries everything that a recording needs by doing it: loads the programs, "
 		       "opens the "
@@ -184,6 +193,7 @@ const struct command doctor_command = {
 	.examples = "sudo skein doctor\tas the user that will record\n"
 		    "skein doctor -v\thow each thing was tried\n"
 		    "skein doctor --services\trules that name services\n"
+		    "skein doctor --probes $(command -v postgres)\tits USDT probes\n"
 		    "skein doctor --table\twhich privileges are for what",
 	.options = doctor_specs,
 	.options_size = sizeof(struct doctor_options),

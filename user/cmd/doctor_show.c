@@ -13,7 +13,7 @@
 
 #define WORD_COLUMNS 11
 #define NAME_COLUMNS 17
-#define STYLE_GOOD "32"
+
 #define FIX_MAX 1024
 
 static const struct {

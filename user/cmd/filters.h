@@ -44,7 +44,8 @@
 	{.name = "tid", .letter = 't', .type = OPTION_TEXT, .arg = "TIDS", \
 	 .help = "Of these threads.", .offset = offsetof(in, member.tids)}, \
 	{.name = "comm", .type = OPTION_TEXT, .arg = "GLOB", \
-	 .help = "Of threads, or threads of processes, with such a name: 'java', 'kworker*'.", \
+	 .help = "Of threads, or threads of processes, with such a name: 'java', 'kworker*'. A " \
+		 "thread of a JVM has its full name, too.", \
 	 .offset = offsetof(in, member.comm)}, \
 	{.name = "cgroup", .type = OPTION_TEXT, .arg = "PATH", \
 	 .help = "Of this control group and all below it; with a wildcard, of all whose whole " \
@@ -65,6 +66,10 @@
 		 "interpreter's lock or did not; gc: that collected garbage; unread: before the " \
 		 "interpreter was known.", \
 	 .offset = offsetof(in, member.python)}, \
+	{.name = "no-collections", .type = OPTION_FLAG, \
+	 .help = "Without those in collections of garbage: of threads that collected, and of all " \
+		 "of a JVM while it stood still for that (recorded with -e gc).", \
+	 .offset = offsetof(in, member.no_collections)}, \
 	{.name = "idle", .type = OPTION_FLAG, \
 	 .help = "Also those of CPUs that had nothing to do.", \
 	 .offset = offsetof(in, member.idle)}

@@ -33,6 +33,7 @@ const struct task tasks[] = {
 	{"Where does this machine's time go?",
 	 "sudo skein record -d 10s\tsample everything for ten seconds\n"
 	 "skein report\tread the answer\n"
+	 "skein open\tsee it as a flame graph, in the browser\n"
 	 "sudo skein top\tor watch it live\n"},
 	{"Why is this program slow?",
 	 "sudo skein record -- make -j4\trun it, sample it and its children\n"

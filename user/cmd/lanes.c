@@ -284,6 +284,8 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 	count_thread_rows(l);
 	keep_top_rows(&l->threads, limits->threads);
 	ret = group_thread_rows(l);
+	if (!ret)
+		ret = lanes_choose_runtimes(l);
 	if (ret < 0)
 		return error_errno(err, ret, "cannot draw the timeline");
 	return choose_sliced_rows(l, limits, err);
@@ -365,6 +367,24 @@ static enum fill program_fill(const void *context, uint64_t thread)
 		       : l->program_fills[l->entities.processes.items[process].program];
 }
 
+/* Return the bits of struct lanes.used for the strokes of a row, two in each character. */
+static uint64_t used_by_strokes(const struct stroke *strokes, unsigned int count)
+{
+	uint64_t used = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		const struct stroke *s = &strokes[i];
+
+		if (s->level)
+			used |= 1ULL << s->bar;
+		if (!s->level || (s->level < STROKE_FULL && canvas_fill_is_solid(s->ground)))
+			used |= 1ULL << s->ground;
+		if ((s->level && s->level < STROKE_FULL) || (i % 2 && s->level != s[-1].level))
+			used |= 1ULL << LANES_PARTLY;
+	}
+	return used;
+}
+
 static int render_row(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c)
 {
 	unsigned int count = *(const unsigned int *)v->context;
@@ -377,12 +397,10 @@ static int render_row(const struct row_visit *v, struct lane_row *row, const str
 	measure_row(v, row, c);
 	lanes_make_strokes(c, row->thread == LANES_NONE && !row->sliced ? program_fill : NULL, l,
 			   row->strokes, count);
-	for (unsigned int i = 0; i < count; i++) {
-		if (row->strokes[i].level)
-			l->used |= 1ULL << row->strokes[i].bar;
-		if (row->strokes[i].level < STROKE_FULL)
-			l->used |= 1ULL << row->strokes[i].ground;
-	}
+	if (v->rows == &l->cpus)
+		l->used_on_cpus |= used_by_strokes(row->strokes, count);
+	else
+		l->used |= used_by_strokes(row->strokes, count);
 	return 0;
 }
 
@@ -392,12 +410,16 @@ int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
 	struct row_visit v = {l, &l->cpus, CELLS_PER_STROKE * count, render_row, &count};
 	int ret = choose_program_fills(l, v.width, err);
 
-	l->used = 0;
+	l->used_on_cpus = l->used = 0;
 	if (!ret)
 		ret = visit_rows(&v, err);
 	v.rows = &l->threads;
 	if (!ret)
 		ret = visit_rows(&v, err);
 	v.rows = &l->sliced;
-	return ret ? ret : visit_rows(&v, err);
+	if (!ret)
+		ret = visit_rows(&v, err);
+	if (!ret && lanes_render_runtimes(l, count) < 0)
+		ret = error_errno(err, -ENOMEM, "cannot draw the timeline");
+	return ret;
 }

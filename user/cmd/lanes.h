@@ -7,17 +7,19 @@
 #define SKEIN_CMD_LANES_H
 
 #include "analyze/index.h"
+#include "analyze/lane_owners.h"
 #include "analyze/names.h"
 #include "base/pipe.h"
 #include "base/vector.h"
 #include "cmd/canvas.h"
 #include "trace/window.h"
 
+#define LANES_PARTLY FILL_COUNT /* number of a bit, see struct lanes.used */
 #define LANES_NONE UINT32_MAX /* no index */
 
 /* A process; its texts belong to lanes_entities.names. */
 struct lane_process {
-	struct process p; /* only id, pid and texts */
+	struct process p; /* only id, pid, end and texts */
 	uint32_t program; /* number of its name in programs */
 	uint32_t rows; /* threads of the process that would have a row without a limit of rows */
 };
@@ -25,9 +27,16 @@ struct lane_process {
 /* A thread under one name. */
 struct lane_thread {
 	uint64_t lane, tid, start; /* lane is lane.id; start is in ns */
-	const char *comm;
+	const char *name; /* thread_display_name() */
 	uint32_t process; /* index; LANES_NONE if the trace lacks the process */
 	bool selected; /* selected by the filter */
+};
+
+/* What a runtime did in a part of the time: the acts of a lane do not overlap. */
+struct lane_act {
+	uint64_t time, end; /* ns */
+	uint64_t lane; /* lane.id */
+	enum fill fill;
 };
 
 /* The entities of a trace that lanes refer to. */
@@ -38,6 +47,9 @@ struct lanes_entities {
 	VECTOR(struct lane_thread) threads; /* includes the idle thread */
 	VECTOR(struct lane) cpus; /* without texts */
 	VECTOR(struct lane) sliced; /* lanes of LANE_STATES_SLICES, with their names */
+	VECTOR(struct lane) runtimes; /* lanes of LANE_RUNTIME, with their names */
+	VECTOR(struct lane_act) acts; /* of these lanes; see lanes_divide_acts() */
+	struct lane_owners owners;
 	/* losses that belong to no event: records may be missing on the lanes */
 	VECTOR(struct loss) losses;
 	struct index process_by_id, thread_by_id;
@@ -48,7 +60,9 @@ struct lane_row {
 	uint64_t lane; /* lane.id */
 	uint64_t cpu; /* number of the CPU, if the row is a CPU */
 	uint32_t thread; /* index; LANES_NONE if the row is no thread */
-	const struct lane *sliced; /* NULL if the row is a CPU or a thread */
+	const struct lane *sliced; /* NULL if the row is a CPU, thread or runtime */
+	const struct lane *runtime; /* NULL if the row is of no runtime */
+	uint32_t process; /* index; of a row of a runtime, else undefined */
 	double busy; /* busy share of the range; from cells, so within 1/127 */
 	double wanted; /* busy plus half the share in which the thread was runnable */
 	bool full; /* busy throughout the range */
@@ -79,8 +93,13 @@ struct lanes {
 	 */
 	lane_rows_t threads;
 	lane_rows_t sliced; /* the lane that was busy longest first */
+	lane_rows_t runtimes; /* by process and lane.id; those that did something in the range */
 	size_t cpu_total, thread_total, sliced_total; /* rows without a limit */
-	uint64_t used; /* a bit for each enum fill in use */
+	/*
+	 * A bit for each enum fill in use, on the lanes of CPUs and on the others; FILL_NONE: a
+	 * blank. LANES_PARTLY: a stroke is busy for a part of its time.
+	 */
+	uint64_t used_on_cpus, used_by_runtimes, used;
 	/* enum fill by program number; FILL_OTHERS for programs without a fill of their own */
 	uint8_t *program_fills;
 	unsigned int program_count; /* programs with a fill of their own */
@@ -116,6 +135,16 @@ int lanes_render(struct lanes *l, unsigned int columns, struct error *err);
 int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, struct error *err);
 
 void lanes_free(struct lanes *l);
+
+/*
+ * lanes_runtimes.c. Note a span while entities are read; when all have come, divide them into acts
+ * that do not overlap, of each the innermost. Then choose the rows for the range, and compute their
+ * strokes. All return 0 or -ENOMEM.
+ */
+int lanes_add_span(struct lanes_entities *c, const struct span *s);
+int lanes_divide_acts(struct lanes_entities *c);
+int lanes_choose_runtimes(struct lanes *l);
+int lanes_render_runtimes(struct lanes *l, unsigned int count);
 
 /* The cells of one lane of a window, and the part of the time in ns that is shown. */
 struct lane_cells {

@@ -7,7 +7,7 @@
 #include "analyze/groups.h"
 #include "cmd/lanes.h"
 
-#define NEEDED (WANT(HOST) | WANT(PROCESS) | WANT(THREAD) | WANT(LANE) | WANT(LOSS))
+#define NEEDED (WANT(HOST) | WANT(PROCESS) | WANT(THREAD) | WANT(LANE) | WANT(SPAN) | WANT(LOSS))
 
 struct entities_sink {
 	struct sink sink;
@@ -30,6 +30,7 @@ static int lanes_add_process(struct lanes_entities *c, const struct process *p)
 	struct lane_process one = {
 		.p = {.id = p->id,
 		      .pid = p->pid,
+		      .end = p->end,
 		      .comm = intern_entity_text(c, p->comm),
 		      .exe = intern_entity_text(c, p->exe),
 		      .cgroup = intern_entity_text(c, p->cgroup),
@@ -53,12 +54,12 @@ static int lanes_add_thread(const struct entities_sink *s, const struct thread *
 		.lane = t->lane,
 		.tid = t->tid,
 		.start = t->start,
-		.comm = intern_entity_text(c, t->comm),
+		.name = intern_entity_text(c, thread_display_name(t)),
 		.process = index_get(&c->process_by_id, t->process),
 	};
 	struct process nobody = {0};
 
-	if (!one.comm)
+	if (!one.name)
 		return -ENOMEM;
 	one.selected = filter_selects(
 		s->filter, one.process == LANES_NONE ? &nobody : &c->processes.items[one.process].p,
@@ -68,7 +69,7 @@ static int lanes_add_thread(const struct entities_sink *s, const struct thread *
 	return index_put(&c->thread_by_id, t->id, c->threads.count - 1);
 }
 
-/* Add the lane of a CPU or of LANE_STATES_SLICES; lanes of threads come with their threads. */
+/* Add the lane of a CPU, runtime or LANE_STATES_SLICES; those of threads come with the threads. */
 static int lanes_add_lane(struct lanes_entities *c, const struct lane *l)
 {
 	enum lane_states states = lane_traits(l->kind)->states;
@@ -77,6 +78,10 @@ static int lanes_add_lane(struct lanes_entities *c, const struct lane *l)
 	one.name = NULL;
 	if (states == LANE_STATES_TILES)
 		return vector_push(&c->cpus, one);
+	if (l->kind == LANE_RUNTIME) {
+		one.name = intern_entity_text(c, l->name);
+		return one.name ? vector_push(&c->runtimes, one) : -ENOMEM;
+	}
 	if (states != LANE_STATES_SLICES)
 		return 0;
 	one.name = intern_entity_text(c, l->name);
@@ -114,8 +119,12 @@ static int entities_put(struct sink *sink, enum record_kind kind, const void *re
 		ret = lanes_add_thread(s, record);
 	else if (kind == KIND_LANE)
 		ret = lanes_add_lane(s->entities, record);
+	else if (kind == KIND_SPAN)
+		ret = lanes_add_span(s->entities, record);
 	else if (kind == KIND_LOSS && !loss->event)
 		ret = vector_push(&s->entities->losses, *loss);
+	if (!ret)
+		ret = lane_owners_put(&s->entities->owners, kind, record);
 	return ret < 0 ? error_errno(err, ret, "cannot read who has lanes") : 0;
 }
 
@@ -129,7 +138,11 @@ int lanes_read(struct lanes *l, struct source *filtered, struct error *err)
 		.filter = filtered,
 	};
 
-	return filtered->ops->run(filtered, &s.sink, err);
+	int ret = filtered->ops->run(filtered, &s.sink, err);
+
+	if (!ret && lanes_divide_acts(&l->entities) < 0)
+		ret = error_errno(err, -ENOMEM, "cannot read who has lanes");
+	return ret;
 }
 
 void lanes_free(struct lanes *l)
@@ -142,6 +155,9 @@ void lanes_free(struct lanes *l)
 	vector_free(&c->threads);
 	vector_free(&c->cpus);
 	vector_free(&c->sliced);
+	vector_free(&c->runtimes);
+	vector_free(&c->acts);
+	lane_owners_free(&c->owners);
 	vector_free(&c->losses);
 	index_free(&c->process_by_id);
 	index_free(&c->thread_by_id);
@@ -151,6 +167,9 @@ void lanes_free(struct lanes *l)
 		free(l->threads.items[i].strokes);
 	for (size_t i = 0; i < l->sliced.count; i++)
 		free(l->sliced.items[i].strokes);
+	for (size_t i = 0; i < l->runtimes.count; i++)
+		free(l->runtimes.items[i].strokes);
+	vector_free(&l->runtimes);
 	vector_free(&l->cpus);
 	vector_free(&l->threads);
 	vector_free(&l->sliced);

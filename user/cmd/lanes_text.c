@@ -90,7 +90,12 @@ static const char *sliced_name(const struct lane_row *row)
 
 static const char *lane_thread_name(const struct lane_thread *t)
 {
-	return *t->comm ? t->comm : "[unknown]";
+	return *t->name ? t->name : "[unknown]";
+}
+
+static const char *runtime_row_name(const struct lane_row *row)
+{
+	return *row->runtime->name ? row->runtime->name : lane_kind_word(row->runtime->kind);
 }
 
 /* Choose the width of titles, enough for all but at most a third of the screen; then of lanes. */
@@ -115,6 +120,13 @@ static void choose_lane_widths(struct lanes_layout *y)
 		unsigned int width = text_width(
 			name_and_number(y, sliced_name(row), row->sliced->number, most, text));
 
+		widest = width > widest ? width : widest;
+	}
+	for (size_t i = 0; i < l->runtimes.count; i++) {
+		unsigned int width = text_width(fit_lane_name(
+			y, runtime_row_name(&l->runtimes.items[i]), most, text, sizeof(text)));
+
+		width += canvas_swatch_width(y->canvas) + 1;
 		widest = width > widest ? width : widest;
 	}
 	y->title = widest < most ? widest : most;
@@ -203,10 +215,12 @@ static void draw_process(const struct lanes_layout *y, const struct lane_process
 	unsigned int room = y->screen->width - canvas_swatch_width(y->canvas) - 1;
 	char name[NUMBERED_BYTES], count[64];
 
-	if (drawn < p->rows)
+	if (!p->rows)
+		snprintf(count, sizeof(count), "  no thread wanted a CPU\n");
+	else if (drawn < p->rows)
 		snprintf(count, sizeof(count), "  %zu of %" PRIu32 " threads\n", drawn, p->rows);
 	else
-		snprintf(count, sizeof(count), "  %zu threads\n", drawn);
+		snprintf(count, sizeof(count), "  %zu thread%s\n", drawn, drawn == 1 ? "" : "s");
 	draw_program_swatch(y, p);
 	screen_put(y->screen, STYLE_BOLD,
 		   name_and_number(y, process_name(&p->p), p->p.pid, room - strlen(count), name));
@@ -228,23 +242,74 @@ static void draw_thread(const struct lanes_layout *y, const struct lane_row *row
 	draw_lane(y, row, key + text_width(text));
 }
 
+/* Return the rows of the runtimes of a process: the index of the first, and their number. */
+static size_t runtimes_of(const struct lanes *l, uint32_t process, size_t *count)
+{
+	size_t first = 0;
+
+	while (first < l->runtimes.count && l->runtimes.items[first].process != process)
+		first++;
+	for (*count = 0; first + *count < l->runtimes.count &&
+			 l->runtimes.items[first + *count].process == process;)
+		(*count)++;
+	return first;
+}
+
+static void draw_runtimes(const struct lanes_layout *y, size_t first, size_t count)
+{
+	unsigned int key = canvas_swatch_width(y->canvas) + 1;
+
+	for (size_t i = first; i < first + count; i++) {
+		const struct lane_row *row = &y->lanes->runtimes.items[i];
+		char text[TITLE_BYTES];
+
+		put_spaces(y, key);
+		fit_lane_name(y, runtime_row_name(row), y->title - key, text, sizeof(text));
+		screen_put(y->screen, STYLE_DIM, text);
+		draw_lane(y, row, key + text_width(text));
+	}
+}
+
+/* Draw the runtimes of processes without a row of a thread. */
+static void draw_other_runtimes(const struct lanes_layout *y)
+{
+	const struct lanes *l = y->lanes;
+
+	for (size_t first = 0, count; first < l->runtimes.count; first += count) {
+		uint32_t process = l->runtimes.items[first].process;
+		bool drawn = process == LANES_NONE;
+
+		runtimes_of(l, process, &count);
+		for (size_t i = 0; i < l->threads.count && !drawn; i++)
+			drawn = row_thread(y, &l->threads.items[i])->process == process;
+		if (drawn)
+			continue;
+		draw_process(y, &l->entities.processes.items[process], 0);
+		draw_runtimes(y, first, count);
+	}
+}
+
 static void draw_threads(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
 
 	for (size_t i = 0; i < l->threads.count;) {
-		size_t size = count_process_rows(y, i);
+		size_t size = count_process_rows(y, i), runtimes;
 		const struct lane_process *p = row_process(y, &l->threads.items[i]);
-
-		bool alone = !p || (size == 1 && p->rows == 1);
+		size_t first =
+			runtimes_of(l, row_thread(y, &l->threads.items[i])->process, &runtimes);
+		bool alone = !p || (size == 1 && p->rows == 1 && !runtimes);
 
 		if (!alone)
 			draw_process(y, p, size);
+		if (p)
+			draw_runtimes(y, first, runtimes);
 		for (size_t n = 0; n < size; n++)
 			draw_thread(y, &l->threads.items[i + n], alone);
 		i += size;
 	}
 	put_more_lanes(y, l->threads.count, l->thread_total, "thread");
+	draw_other_runtimes(y);
 }
 
 static void draw_sliced(const struct lanes_layout *y)
@@ -285,7 +350,13 @@ static void draw_legend_entry(struct legend *g, enum fill fill, const char *word
 	fputs(word, y->canvas->out);
 }
 
-/* Draw the legend of the programs on the lanes of CPUs. */
+static void draw_used_fill(struct legend *g, uint64_t used, enum fill fill)
+{
+	if (used & (1ULL << fill))
+		draw_legend_entry(g, fill, canvas_fill_word(fill));
+}
+
+/* Draw the legend of the lanes of CPUs: the programs, and what else occurs there. */
 static void draw_program_legend(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
@@ -298,8 +369,9 @@ static void draw_program_legend(const struct lanes_layout *y)
 			      sizeof(name));
 		draw_legend_entry(&g, FILL_PROGRAM_A + i, name);
 	}
-	if (l->used & (1ULL << FILL_OTHERS))
-		draw_legend_entry(&g, FILL_OTHERS, canvas_fill_word(FILL_OTHERS));
+	draw_used_fill(&g, l->used_on_cpus, FILL_OTHERS);
+	draw_used_fill(&g, l->used_on_cpus, FILL_IDLE);
+	draw_used_fill(&g, l->used_on_cpus, FILL_UNKNOWN);
 	fputs(g.column ? "\n\n" : "\n", y->canvas->out);
 }
 
@@ -309,11 +381,52 @@ static void draw_state_legend(const struct lanes_layout *y)
 	struct legend g = {.layout = y};
 
 	for (enum fill p = FILL_RUNNING; p <= FILL_UNKNOWN; p++)
-		if (y->lanes->used & (1ULL << p))
-			draw_legend_entry(&g, p, canvas_fill_word(p));
-	if (y->canvas->colors == COLORS_NONE || !y->canvas->utf8)
-		draw_legend_entry(&g, FILL_NONE, "(capital: ran, too)");
+		draw_used_fill(&g, y->lanes->used | y->lanes->used_by_runtimes, p);
+	for (enum fill p = FILL_COLLECTION; p <= FILL_PHASE; p++)
+		draw_used_fill(&g, y->lanes->used_by_runtimes, p);
 	fputc('\n', y->canvas->out);
+}
+
+/* Explain what the signs that are in use mean beside their colour or letter. */
+static void put_signs(const struct lanes_layout *y)
+{
+	const struct lanes *l = y->lanes;
+	bool letters = y->canvas->colors == COLORS_NONE || !y->canvas->utf8;
+	bool partly = (l->used | l->used_on_cpus | l->used_by_runtimes) & (1ULL << LANES_PARTLY);
+	char text[1024];
+	size_t used = (size_t)snprintf(text, sizeof(text),
+				       "%%: the part of the time in which a CPU was busy, a thread "
+				       "ran%s; %s before a name: its program",
+				       l->runtimes.count ? ", a runtime did what is drawn" : "",
+				       letters ? "letter" : "colour");
+
+	if (l->used_on_cpus & (1ULL << LANES_PARTLY) && letters)
+		used = text_append(text, sizeof(text), used,
+				   "; small letter of a program: the CPU was busy for half of the "
+				   "time or less");
+	if (l->used & (1ULL << LANES_PARTLY) && letters)
+		used = text_append(text, sizeof(text), used,
+				   "; capital of a state: also ran, for half of the time or less; "
+				   "%s: ran for a part, the denser the longer",
+				   y->canvas->utf8 ? "░ ▒ ▓" : ": + *");
+	if (l->used_by_runtimes & (1ULL << LANES_PARTLY) && letters)
+		used = text_append(text, sizeof(text), used,
+				   "; small letter in a row of a runtime: for half of the time or "
+				   "less");
+	if (partly && !letters)
+		used = text_append(
+			text, sizeof(text), used,
+			"; height of a bar: how much of the time, the rest as the colour "
+			"above it");
+	if (l->used & (1ULL << FILL_NONE))
+		used = text_append(text, sizeof(text), used,
+				   "; blank: the thread had not started, or had ended");
+	if (l->runtimes.count)
+		used = text_append(text, sizeof(text), used,
+				   "; blank in a row of a runtime: none of this");
+	if (l->used_on_cpus & (1ULL << FILL_NONE))
+		text_append(text, sizeof(text), used, "; blank on a CPU: offline");
+	screen_put_paragraph(y->screen, "Signs", STYLE_PLAIN, text);
 }
 
 static void draw_time_range(const struct lanes_layout *y)
@@ -390,13 +503,14 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 	axis_print(&axis, s);
 	draw_cpus(&y);
 	draw_program_legend(&y);
-	if (l->threads.count || l->sliced.count) {
+	if (l->threads.count || l->sliced.count || l->runtimes.count) {
 		draw_threads(&y);
 		draw_sliced(&y);
 		draw_state_legend(&y);
 	} else {
 		screen_put(s, STYLE_DIM, "no thread wanted a CPU\n");
 	}
+	put_signs(&y);
 	draw_lane_losses(&y);
 	return outfile_flush(c->out, "the timeline", err);
 }

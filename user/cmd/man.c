@@ -195,9 +195,11 @@ static void man_put_option(FILE *out, const struct option_spec *o)
 	man_put_inline(out, o->name, strlen(o->name));
 	fputs("\\fR", out);
 	if (o->arg) {
-		fputs(" \\fI", out);
+		bool optional = o->type == OPTION_OPTIONAL;
+
+		fputs(optional ? "[=\\fI" : " \\fI", out);
 		man_put_inline(out, o->arg, strlen(o->arg));
-		fputs("\\fR", out);
+		fputs(optional ? "\\fR]" : "\\fR", out);
 	}
 	fputc('\n', out);
 	man_put_line(out, o->help);
@@ -298,6 +300,7 @@ void man_command(const struct command *c, FILE *out)
 	man_put_section(out, "DESCRIPTION");
 	man_put_line(out, c->description);
 	man_put_options(out, c->options);
+	man_put_optional(out, "OUTPUT", c->legend);
 	man_put_exits(out, c->exits);
 	man_put_optional(out, "ENVIRONMENT", c->environment);
 	man_put_optional(out, "FILES", c->files);

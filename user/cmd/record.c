@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,8 +22,11 @@
 #include "cmd/export.h"
 #include "cmd/launch.h"
 #include "cmd/record_events.h"
+#include "cmd/record_export.h"
+#include "cmd/record_signals.h"
 #include "cmd/record_summary.h"
 #include "cmd/recorder.h"
+#include "cmd/symbolize.h"
 #include "export/export.h"
 #include "trace/trace.h"
 
@@ -33,18 +35,23 @@
 /* Time in ns that a recording waits for inlined functions, unless --wait-names is given. */
 #define WAIT_INLINES (20 * NSEC_PER_SEC)
 #define WAIT_DEFAULT UINT64_MAX /* --wait-names is not given */
-#define SAME_REQUEST NSEC_PER_SEC /* signals within this time count as one */
 
 /* Sizes in bytes; 0 means the default. */
 struct record_memory {
 	uint64_t buffer, switch_buffer, unwind_tables, inlines;
 };
 
+struct record_begin {
+	uint64_t delay; /* ns */
+	bool paused; /* until a signal */
+};
+
 struct record_options {
 	struct targets targets;
 	struct record_memory memory;
 	struct record_events events;
-	const char *output, *format, *unwind_cache, *save_stacks;
+	const char *output, *format, *unwind_cache, *save_stacks, *servers;
+	struct record_begin begin;
 	uint64_t period, duration, keep, max_size;
 	uint64_t wait_names; /* ns, or WAIT_DEFAULT */
 	bool inlines;
@@ -63,6 +70,26 @@ static int set_duration(void *options, const char *value, struct error *err)
 static int set_event(void *options, const char *value, struct error *err)
 {
 	return record_events_parse(&((struct record_options *)options)->events, value, err);
+}
+
+static int set_mark(void *options, const char *value, struct error *err)
+{
+	return record_events_add_cue(&((struct record_options *)options)->events, value, PROBE_MARK,
+				     err);
+}
+
+static int set_start(void *options, const char *value, struct error *err)
+{
+	struct record_options *o = options;
+
+	o->begin.paused = true;
+	return record_events_add_cue(&o->events, value, PROBE_START, err);
+}
+
+static int set_stop(void *options, const char *value, struct error *err)
+{
+	return record_events_add_cue(&((struct record_options *)options)->events, value, PROBE_STOP,
+				     err);
 }
 
 static int set_keep(void *options, const char *value, struct error *err)
@@ -105,7 +132,7 @@ static const struct option_spec record_options[] = {
 	 .type = OPTION_CALL,
 	 .arg = "PERIOD",
 	 .set = set_period,
-	 .help = "One sample every PERIOD of the event: nanoseconds for cpu-clock."},
+	 .help = "Instead of -F: one sample every PERIOD nanoseconds of cpu-clock, or cycles."},
 	{.name = "event",
 	 .letter = 'e',
 	 .type = OPTION_CALL,
@@ -113,11 +140,20 @@ static const struct option_spec record_options[] = {
 	 .set = set_event,
 	 .values = record_events_word,
 	 .list = true,
-	 .help = "What to record, such as cpu,sched. cpu, or cpu-clock: stacks, by time on the "
-		 "CPU; works everywhere. cycles: stacks, by a hardware counter. sched: every "
-		 "context switch and wake-up, which show who waited, how long and for which "
-		 "thread. off-cpu: sched, and stacks of waits: where threads waited, and who ended "
-		 "that. all: cpu and off-cpu. Default: cpu."},
+	 .help = "What to record, several with commas. Default: cpu.\n"
+		 "cpu, cpu-clock: stacks, by time on the CPU; works everywhere.\n"
+		 "cycles: stacks, by a hardware counter.\n"
+		 "sched: every switch and wake-up: who waited, how long and for which thread.\n"
+		 "off-cpu: sched, and stacks of waits: where threads waited, and who ended that.\n"
+		 "all: cpu and off-cpu.\n"
+		 "gc: collections of garbage and their pauses, of Java and Python.\n"
+		 "jvm: gc of Java, safepoints, operations of the VM, threads.\n"
+		 "python: gc of Python.\n"
+		 "runtime: gc, jvm and python; Ruby and PostgreSQL.\n"
+		 "classes, jit, exceptions, deopt, alloc, monitors: more of Java; exceptions and "
+		 "allocations with the stacks of where they are made.\n"
+		 "usdt:PATH:PROVIDER:NAME, .../END: USDT probes of a file; as spans up to END.\n"
+		 "func:PATH:SYMBOL: calls of functions of a file, by a pattern."},
 	{.name = "off-cpu-period",
 	 .type = OPTION_DURATION,
 	 .arg = "TIME",
@@ -129,6 +165,40 @@ static const struct option_spec record_options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "With off-cpu: take the stack of every wait, whatever that costs.",
 	 .offset = MEMBER(events.all_stacks)},
+	STACK_PART_OPTIONS,
+	{.name = "call-graph",
+	 .letter = 'g',
+	 .type = OPTION_FLAG,
+	 .help = "Accepted for compatibility with perf: stacks are always taken.",
+	 .offset = MEMBER(stacks)},
+	{.name = "When to record", .type = OPTION_HEADING},
+	{.name = "delay",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
+	 .help = "Begin this long after COMMAND, or the recorder, has started.",
+	 .offset = MEMBER(begin.delay)},
+	{.name = "paused",
+	 .type = OPTION_FLAG,
+	 .help = "Begin with the first signal SIGUSR1. Further ones pause the recording and "
+		 "resume it, with this option or without.",
+	 .offset = MEMBER(begin.paused)},
+	{.name = "start-at",
+	 .type = OPTION_CALL,
+	 .arg = "PROBE",
+	 .set = set_start,
+	 .help = "Begin when a program hits this probe, which is written as for -e: "
+		 "usdt:PATH:PROVIDER:NAME or func:PATH:SYMBOL."},
+	{.name = "stop-at",
+	 .type = OPTION_CALL,
+	 .arg = "PROBE",
+	 .set = set_stop,
+	 .help = "Stop when a program hits this probe; with --start-at, only pause until that is "
+		 "hit again."},
+	{.name = "mark",
+	 .type = OPTION_CALL,
+	 .arg = "PROBE",
+	 .set = set_mark,
+	 .help = "Mark in the trace each moment at which a program hits this probe."},
 	{.name = "duration",
 	 .letter = 'd',
 	 .type = OPTION_CALL,
@@ -136,21 +206,28 @@ static const struct option_spec record_options[] = {
 	 .set = set_duration,
 	 .help = "Stop after this long, such as 30s or 5m. Default: until Ctrl-C, or until "
 		 "COMMAND or every process of -p has ended."},
-	STACK_PART_OPTIONS,
-	{.name = "call-graph",
-	 .letter = 'g',
-	 .type = OPTION_FLAG,
-	 .help = "Accepted for compatibility with perf: stacks are always taken.",
-	 .offset = MEMBER(stacks)},
+	{.name = "keep",
+	 .type = OPTION_CALL,
+	 .arg = "TIME",
+	 .set = set_keep,
+	 .help = "Record endlessly, and keep only the last TIME: what is older is deleted, and "
+		 "the trace does not grow. Ctrl-C ends it, and SIGUSR2 writes what is kept to "
+		 "NAME-<UTC>.skein in the same folder, while the recording goes on."},
+	{.name = "max-size",
+	 .type = OPTION_CALL,
+	 .arg = "SIZE",
+	 .set = set_max_size,
+	 .help = "End the recording before its trace grows beyond SIZE, such as 500M."},
+	{.name = "Memory and disk", .type = OPTION_HEADING},
 	{.name = "buffer",
 	 .type = OPTION_BYTES,
 	 .arg = "SIZE",
-	 .help = "Bytes of each sample ring. Default: half a second of samples.",
+	 .help = "Size of each sample ring, such as 8M. Default: half a second of samples.",
 	 .offset = MEMBER(memory.buffer)},
 	{.name = "switch-buffer",
 	 .type = OPTION_BYTES,
 	 .arg = "SIZE",
-	 .help = "Bytes of each CPU's array of switches and wake-ups. Default: 8M, and not more "
+	 .help = "Size of each CPU's array of switches and wake-ups. Default: 8M, and not more "
 		 "than 256M of all CPUs together.",
 	 .offset = MEMBER(memory.switch_buffer)},
 	{.name = "unwind-memory",
@@ -166,6 +243,7 @@ static const struct option_spec record_options[] = {
 		 "Default: $CACHE_DIRECTORY, which systemd sets; else /var/cache/skein for root, "
 		 "and skein in $XDG_CACHE_HOME or ~/.cache for others.",
 	 .offset = MEMBER(unwind_cache)},
+	{.name = "Names and lines", .type = OPTION_HEADING},
 	SERVICE_RULES_OPTION,
 	{.name = "inlines",
 	 .type = OPTION_FLAG,
@@ -179,7 +257,8 @@ static const struct option_spec record_options[] = {
 	 .help = "Memory that this process may take; files whose debugging information is larger "
 		 "than half of it are reported, and have no inlined functions. Default: 256M.",
 	 .offset = MEMBER(memory.inlines)},
-
+	DEBUGINFOD_OPTION(struct record_options, servers,
+			  "after the recording, which is complete by then"),
 	{.name = "wait-names",
 	 .type = OPTION_DURATION,
 	 .arg = "TIME",
@@ -205,18 +284,6 @@ static const struct option_spec record_options[] = {
 	 .help = "Export at once instead of keeping a trace: see 'skein export --help'. Chosen "
 		 "by the ending of FILE otherwise.",
 	 .offset = MEMBER(format)},
-	{.name = "keep",
-	 .type = OPTION_CALL,
-	 .arg = "TIME",
-	 .set = set_keep,
-	 .help = "Record endlessly, and keep only the last TIME: what is older is deleted, and "
-		 "the trace does not grow. Ctrl-C ends it, and SIGUSR2 writes what is kept to "
-		 "NAME-<UTC>.skein in the same folder, while the recording goes on."},
-	{.name = "max-size",
-	 .type = OPTION_CALL,
-	 .arg = "SIZE",
-	 .set = set_max_size,
-	 .help = "End the recording before its trace grows beyond SIZE, such as 500M."},
 	{.name = "save-bad-stacks",
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
@@ -260,7 +327,7 @@ const struct command record_command = {
 		"given), from its first instruction until it ends, and its exit status becomes "
 		"that of skein. Ctrl-C ends a recording properly; again, a second later: at once.",
 	.examples = "sudo skein record -d 10s\tthe whole machine for ten seconds\n"
-		    "sudo skein record -e all -d 10s\tand every switch: who waited where, and why\n"
+		    "sudo skein record -e all -d 10s\tand every switch: who waited, and why\n"
 		    "sudo skein record -F 999 -- make -j4\ta build, closely\n"
 		    "sudo skein record -p 4711,4712 -d 1m\ttwo processes and their children\n"
 		    "sudo skein record --cgroup system.slice/nginx.service\ta service\n"
@@ -270,9 +337,10 @@ const struct command record_command = {
 	.group = COMMANDS_RECORDING,
 	.exits = "other\tThe exit status of COMMAND, or 128 and the number of the signal that "
 		 "ended it.",
-	.environment = "SUDO_UID, SUDO_GID\tThe owner of the files that root writes.\n"
-		       "CACHE_DIRECTORY\tWhere --unwind-cache is, in a unit with CacheDirectory=.\n"
-		       "XDG_CACHE_HOME, HOME\tElse where it is, except for root.",
+	.environment = DEBUGINFOD_ENVIRONMENT
+	"SUDO_UID, SUDO_GID\tThe owner of the files that root writes.\n"
+	"CACHE_DIRECTORY\tWhere --unwind-cache is, in a unit with CacheDirectory=.\n"
+	"XDG_CACHE_HOME, HOME\tElse where it is, except for root.",
 	.files = "skein.skein\tThe trace, unless -o names another.\n"
 		 "/etc/skein/services\tRules that name services, added to the built-in ones.\n"
 		 "/var/cache/skein\tUnwind tables, kept between recordings; other users than root "
@@ -289,17 +357,22 @@ struct recording {
 	const struct export_format *format; /* NULL to keep the trace */
 	char *spool; /* private directory of a trace for an export or stdout; else NULL */
 	char *trace; /* path */
-	int signals; /* signalfd */
-	int stopped_by; /* signal number, 0 if none */
+	struct record_signals signals;
 	bool waited; /* a signal after the end of sampling has ended the wait for names */
 	struct sink *sink; /* NULL before the trace is created and after it is closed */
 	bool full; /* --max-size ends the recording */
+	bool stopped_at_probe; /* --stop-at ends it */
+	bool never_began; /* it ended while it waited to begin */
 	bool is_short; /* the trace has no room left, which ends the recording */
-	bool copy; /* SIGUSR2 has requested a copy of the trace */
 	/* the copy is made when the capture has had more ticks than this; UINT64_MAX: not yet */
 	uint64_t copy_after;
 	struct progress_line progress;
 	char unwind_cache[PATH_MAX];
+	/* of --debuginfod; urls is NULL without it */
+	struct {
+		const char *urls;
+		char cache[PATH_MAX];
+	} servers;
 };
 
 /*
@@ -370,78 +443,6 @@ static void remove_spool(struct recording *r)
 }
 
 /*
- * Block signals and make the signalfd from which they are read between the rounds of the capture,
- * so that they interrupt no operation.
- */
-static int record_catch_signals(struct recording *r)
-{
-	struct sigaction hangup;
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGUSR2);
-	/*
-	 * A signalfd receives ignored signals, too; under nohup(1), SIGHUP must not end the
-	 * recording.
-	 */
-	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
-		sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	signal(SIGPIPE, SIG_IGN);
-	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return r->signals < 0 ? -errno : 0;
-}
-
-static uint64_t stopped_at; /* when the first signal was read, ns; 0: none was read */
-
-/*
- * Ignore a second signal shortly after the first, because timeout(1) and sudo(8) may send the
- * same signal twice. Later, do what the signal does by default: end the process.
- */
-static void on_second_signal(int signo)
-{
-	if (clock_boot_ns() - stopped_at < SAME_REQUEST)
-		return;
-	signal(signo, SIG_DFL);
-	raise(signo);
-}
-
-/* Let a further signal kill the recorder, because the user has already requested the end once. */
-static void record_release_signals(void)
-{
-	const struct sigaction kill = {.sa_handler = on_second_signal, .sa_flags = SA_RESTART};
-	static const int all[] = {SIGINT, SIGTERM, SIGHUP};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		sigaddset(&set, all[i]);
-		sigaction(all[i], &kill, NULL);
-	}
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-static void record_read_signals(struct recording *r)
-{
-	struct signalfd_siginfo s;
-
-	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
-		if (s.ssi_signo == SIGUSR2) {
-			r->copy = true;
-		} else if (s.ssi_signo != SIGCHLD && !r->stopped_by) {
-			r->stopped_by = (int)s.ssi_signo;
-			stopped_at = clock_boot_ns();
-			record_release_signals();
-		}
-	}
-	launch_poll(&r->launch);
-}
-
-/*
  * Copy the records of the trace so far to another file in its folder, except for a trace that is
  * to be exported. The recording goes on; failures are only reported.
  */
@@ -466,9 +467,9 @@ static void copy_trace_now(struct recording *r)
 /* Copy after the next tick, when the trace holds all entities to which its records refer. */
 static void copy_trace_if_requested(struct recording *r, const struct capture_progress *p)
 {
-	if (!r->copy || !r->sink || p->ticks <= r->copy_after)
+	if (!r->signals.copy || !r->sink || p->ticks <= r->copy_after)
 		return;
-	r->copy = false;
+	r->signals.copy = false;
 	r->copy_after = UINT64_MAX;
 	copy_trace_now(r);
 }
@@ -478,9 +479,27 @@ static bool record_wants_open_waits(void *context, const struct capture_progress
 {
 	struct recording *r = context;
 
-	if (r->copy)
+	if (r->signals.copy)
 		r->copy_after = p->ticks;
-	return r->copy && !r->spool;
+	return r->signals.copy && !r->spool;
+}
+
+static bool record_wants_pause(void *context)
+{
+	return ((const struct recording *)context)->signals.paused;
+}
+
+/* A probe of the user was hit: begin or resume, or pause or end. */
+static void record_on_cue(void *context, bool starts)
+{
+	struct recording *r = context;
+
+	if (starts)
+		r->signals.paused = false;
+	else if (record_events_has_cue(&r->options.events, PROBE_START))
+		r->signals.paused = true;
+	else
+		r->stopped_at_probe = true;
 }
 
 static bool is_trace_full(const struct recording *r)
@@ -496,10 +515,11 @@ static bool record_continues(void *context, const struct capture_progress *p)
 {
 	struct recording *r = context;
 
-	bool was_stopped = r->stopped_by;
+	bool was_stopped = r->signals.stopped_by;
 
-	record_read_signals(r);
-	r->waited = r->waited || (p->finishing && !was_stopped && r->stopped_by);
+	record_signals_read(&r->signals);
+	launch_poll(&r->launch);
+	r->waited = r->waited || (p->finishing && !was_stopped && r->signals.stopped_by);
 	copy_trace_if_requested(r, p);
 	progress_line_print(&r->progress, p, r->options.duration);
 	r->full = r->full || is_trace_full(r);
@@ -510,7 +530,11 @@ static bool record_continues(void *context, const struct capture_progress *p)
 	 */
 	if (p->finishing)
 		return !r->is_short && !r->waited;
-	return !r->stopped_by && !r->launch.ended && !r->full && !r->is_short;
+	if (!r->signals.stopped_by && !r->launch.ended && !r->full && !r->is_short &&
+	    !r->stopped_at_probe)
+		return true;
+	r->never_began = r->never_began || p->waiting;
+	return false;
 }
 
 static int record_check_options(const struct record_options *o)
@@ -535,9 +559,10 @@ static struct capture_options record_capture_options(struct recording *r)
 	const struct record_options *o = &r->options;
 	bool given = o->wait_names != WAIT_DEFAULT;
 	struct capture_options ret = {
-		.sample = o->events.sample || !o->events.sched,
+		.sample = record_events_sample(&o->events),
 		.sched = o->events.sched,
 		.waits = record_events_waits(&o->events),
+		.probes = record_events_probes(&o->events),
 		.event = o->events.event,
 		.period = o->period,
 		.targets.command = o->targets.all ? 0 : (uint32_t)r->launch.pid,
@@ -550,10 +575,10 @@ static struct capture_options record_capture_options(struct recording *r)
 		.wait_names = given ? o->wait_names : CAPTURE_WAIT_NAMES,
 		.wait_inlines = given ? o->wait_names : WAIT_INLINES,
 		.files.save_stacks = o->save_stacks,
-		.duration = o->duration,
+		.when = {o->begin.delay, o->duration, record_wants_pause, record_on_cue},
 		.keep = o->keep,
-		.release_fd = r->launch.pid ? r->launch.release_fd : -1,
-		.wake_fd = r->signals,
+		.fds.release = r->launch.pid ? r->launch.release_fd : -1,
+		.fds.wake = r->signals.fd,
 		.keep_going = record_continues,
 		.context = r,
 	};
@@ -628,73 +653,6 @@ out:
 	return ret;
 }
 
-static int trace_to_stdout(const char *path, struct error *err)
-{
-	FILE *in = fopen(path, "re");
-	char buffer[65536];
-	int ret = 0;
-	size_t n;
-
-	if (!in)
-		return error_errno(err, -errno, "record: %s", path);
-	while ((n = fread(buffer, 1, sizeof(buffer), in)) > 0)
-		if (fwrite(buffer, 1, n, stdout) != n)
-			break;
-	if (ferror(in))
-		ret = error_errno(err, -errno, "record: reading %s", path);
-	fclose(in);
-	return ret ? ret : outfile_flush(stdout, "to stdout", err);
-}
-
-static int export_from(struct trace *trace, const struct recording *r, const char *path,
-		       struct error *err)
-{
-	const struct export_options o = {.pids = false};
-	struct export_input in = {.trace = trace, .divided = true};
-	const struct filter everything = {.idle = r->options.idle};
-	struct source *source = NULL;
-	int ret = trace_source(&source, trace, err);
-
-	if (!ret)
-		ret = filter_source(&in.source, source, &everything, err);
-	if (ret)
-		source_free(source);
-	else /* the filter owns the source now */
-		ret = export_to_file(&in, r->format, path, &o, err);
-	source_free(in.source);
-	return ret;
-}
-
-static int export_spooled(const struct recording *r, struct error *err)
-{
-	const char *output = r->options.output;
-	struct trace *trace = NULL;
-	char *path = NULL;
-	int ret;
-
-	if (!r->format)
-		return trace_to_stdout(r->trace, err);
-	if (!output && asprintf(&path, "skein%s", r->format->suffix) < 0)
-		return error_errno(err, -ENOMEM, "record");
-	ret = trace_open(&trace, r->trace, err);
-	if (!ret)
-		ret = export_from(trace, r, path ? path : output, err);
-	trace_close(trace);
-	free(path);
-	return ret;
-}
-
-/* Export the trace, or copy it to stdout. Return 0 or an exit status. */
-static int export_trace(const struct recording *r)
-{
-	struct error err = {""};
-	int ret = export_spooled(r, &err);
-
-	if (ret == -EPIPE) /* the reader (head, less) has closed the pipe and wants no message */
-		return 128 + SIGPIPE;
-	return ret ? log_failure(1, &err) : 0;
-}
-
 static void show_full(const struct recording *r)
 {
 	char size[32];
@@ -703,11 +661,39 @@ static void show_full(const struct recording *r)
 		 show_bytes(r->options.max_size, size, sizeof(size)));
 }
 
+/* Put names from servers into the trace, which is complete and stays so if that fails. */
+static void name_from_servers(const struct recording *r)
+{
+	const struct symbolize_request q = {
+		.path = r->trace,
+		.urls = r->servers.urls,
+		.cache = r->servers.cache,
+		.progress = !r->options.quiet,
+	};
+	struct symbolize_result names;
+	struct error err = {""};
+
+	if (!q.urls || r->is_short)
+		return;
+	if (symbolize_trace(&names, &q, &err) < 0)
+		log_warn("the recording is complete, but has no names from servers: %s", err.text);
+	else
+		symbolize_print(&names, r->spool ? "debuginfod" : r->trace);
+	symbolize_result_free(&names);
+}
+
 static int record_trace(struct recording *r)
 {
 	struct capture_summary summary = {0};
 	struct trace_stats stats = {0};
-	int status;
+	const struct record_output out = {
+		.trace = r->trace,
+		.format = r->format,
+		.output = r->options.output,
+		.idle = r->options.idle,
+	};
+	const uint64_t switches = recorder_switches(), began = clock_boot_ns();
+	int status, exported = 0;
 
 	recorder_raise_file_limit();
 	recorder_return_memory();
@@ -717,16 +703,22 @@ static int record_trace(struct recording *r)
 	if (summary.elapsed && !r->options.quiet)
 		record_summary_print(&summary, &stats, r->spool ? NULL : r->trace,
 				     r->options.verbose);
-	if (summary.elapsed)
+	if (!status && !r->spool && summary.samples.written && !r->options.quiet &&
+	    !r->options.events.given)
+		record_summary_hint(recorder_switches() - switches, clock_boot_ns() - began);
+	if (r->never_began)
+		log_warn("nothing was recorded: the recording ended before it was to begin "
+			 "(--start-at, --paused or --delay)");
+	else if (summary.elapsed)
 		record_summary_warn_empty(&summary, r->options.targets.comm, r->launch.pid);
 	if (!status && r->options.targets.comm && !summary.comm.known)
 		status = log_error(1, "record: no running thread or process was called '%s'",
 				   r->options.targets.comm);
-	if (!status && r->spool)
-		status = export_trace(r);
-	else if (r->spool && r->is_short) /* export the part that was recorded */
-		export_trace(r);
-	return status;
+	if (!status)
+		name_from_servers(r);
+	if (r->spool && (!status || r->is_short)) /* if it is short, the part that was recorded */
+		exported = record_export(&out);
+	return status ? status : exported;
 }
 
 /* Find and fork the command; unless -a is given, select its pid, as with -p. */
@@ -749,14 +741,19 @@ static int prepare_command(struct recording *r, char **argv)
 
 static int record_parse_options(struct recording *r, int argc, char **argv)
 {
-	int first = command_parse(&record_command, argc, argv, &r->options);
+	int first = command_parse(&record_command, argc, argv, &r->options), status;
 
 	if (first < 0)
 		return first == ~0 ? -1 : ~first;
 	log_set_quiet(r->options.quiet);
 	if (record_check_options(&r->options) || choose_record_format(r))
 		return 2;
-	if (record_catch_signals(r) < 0)
+	status = symbolize_choose_servers(&r->servers.urls, r->options.servers, r->servers.cache,
+					  sizeof(r->servers.cache));
+	if (status)
+		return status;
+	r->signals.paused = r->options.begin.paused;
+	if (record_signals_catch(&r->signals) < 0)
 		return log_error(1, "record: signals: %s", strerror(errno));
 	return argv[first] ? prepare_command(r, argv + first) : 0;
 }
@@ -764,7 +761,7 @@ static int record_parse_options(struct recording *r, int argc, char **argv)
 static int record_main(int argc, char **argv)
 {
 	struct recording r = {
-		.signals = -1, .options.wait_names = WAIT_DEFAULT, .copy_after = UINT64_MAX};
+		.signals.fd = -1, .options.wait_names = WAIT_DEFAULT, .copy_after = UINT64_MAX};
 	int status = record_parse_options(&r, argc, argv);
 
 	if (status < 0) { /* --help */
@@ -779,18 +776,20 @@ static int record_main(int argc, char **argv)
 	if (r.launch.pid) {
 		bool by_itself;
 
-		record_read_signals(&r);
-		record_release_signals(); /* the command may take some time to end */
-		by_itself = launch_finish(&r.launch, r.stopped_by == SIGINT);
+		record_signals_read(&r.signals);
+		launch_poll(&r.launch);
+		record_signals_release(); /* the command may take some time to end */
+		by_itself = launch_finish(&r.launch, r.signals.stopped_by == SIGINT);
 		if (!status && by_itself)
 			status = r.launch.status;
 	}
 out:
 	targets_free(&r.options.targets);
+	record_events_free(&r.options.events);
 	free(r.line);
 	free(r.spool);
 	free(r.trace);
-	if (r.signals >= 0)
-		close(r.signals);
+	if (r.signals.fd >= 0)
+		close(r.signals.fd);
 	return status;
 }

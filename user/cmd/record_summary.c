@@ -24,17 +24,23 @@ void progress_line_begin(struct progress_line *l, bool quiet)
 	*l = (struct progress_line){.shown = !quiet && isatty(STDERR_FILENO)};
 }
 
-/* Show the amount recorded so far, such as "12 samples, 345 switches". */
+/* Show the amount recorded so far, such as "12 samples, 345 switches, 6 probe events". */
 static const char *show_recorded(const struct capture_progress *p, char *buf, size_t size)
 {
-	char samples[32], switches[32];
-	bool sampled = p->samples || !p->switches;
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = {{p->samples, "samples"}, {p->switches, "switches"}, {p->hits, "probe events"}};
+	char count[32];
+	size_t used = 0;
 
-	snprintf(buf, size, "%s%s%s%s%s",
-		 sampled ? show_count(p->samples, samples, sizeof(samples)) : "",
-		 sampled ? " samples" : "", sampled && p->switches ? ", " : "",
-		 p->switches ? show_count(p->switches, switches, sizeof(switches)) : "",
-		 p->switches ? " switches" : "");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (parts[i].count)
+			used = text_append(buf, size, used, "%s%s %s", used ? ", " : "",
+					   show_count(parts[i].count, count, sizeof(count)),
+					   parts[i].what);
+	if (!used)
+		snprintf(buf, size, "0 samples");
 	return buf;
 }
 
@@ -53,14 +59,18 @@ static const char *show_pending_work(const struct capture_progress *p, char *buf
 void progress_line_print(struct progress_line *l, const struct capture_progress *p,
 			 uint64_t duration)
 {
-	char left[96], elapsed[32], whole[32] = "", recorded[96], lost[48] = "", count[32];
+	char left[96], elapsed[32], whole[32] = "", recorded[128], lost[48] = "", count[32];
 
 	if (l->shown && p->preparing && p->pending_tables) {
 		fprintf(stderr, "\r\033[Kpreparing: unwind tables of %s files",
 			show_count(p->pending_tables, count, sizeof(count)));
 		fflush(stderr);
 	}
-	if (!l->shown || p->preparing ||
+	if (l->shown && p->waiting) {
+		fprintf(stderr, "\r\033[Knot recording yet%s", duration ? "" : " (Ctrl-C ends)");
+		fflush(stderr);
+	}
+	if (!l->shown || p->preparing || p->waiting ||
 	    (p->elapsed < l->last + REDRAW_INTERVAL && p->finishing == l->finishing))
 		return;
 	l->last = p->elapsed;
@@ -75,8 +85,8 @@ void progress_line_print(struct progress_line *l, const struct capture_progress 
 	if (p->lost)
 		snprintf(lost, sizeof(lost), ", %s lost",
 			 show_count(p->lost, count, sizeof(count)));
-	fprintf(stderr, "\r\033[Krecording %s%s: %s%s%s", elapsed, whole,
-		show_recorded(p, recorded, sizeof(recorded)), lost,
+	fprintf(stderr, "\r\033[K%s %s%s: %s%s%s", p->paused ? "paused after" : "recording",
+		elapsed, whole, show_recorded(p, recorded, sizeof(recorded)), lost,
 		p->finishing ? show_pending_work(p, left, sizeof(left))
 		: duration   ? ""
 			     : " (Ctrl-C ends)");
@@ -215,12 +225,12 @@ static void summary_show_refused(const struct capture_summary *s)
 	struct error why = {""};
 	char count[32];
 
-	if (!s->files_refused)
+	if (!s->opened.refused)
 		return;
 	limits_explain(&why, -EMFILE);
 	log_warn("%s times a file was not opened for want of descriptors, and lacks names and "
 		 "unwind tables: %s",
-		 show_count(s->files_refused, count, sizeof(count)),
+		 show_count(s->opened.refused, count, sizeof(count)),
 		 why.text + strspn(why.text, "\n"));
 }
 
@@ -272,6 +282,35 @@ static void summary_show_reasons(const struct capture_summary *s, bool all)
 	}
 }
 
+static void summary_show_probed(const struct capture_probed *p)
+{
+	if (!p->wanted)
+		return;
+	if (!p->attached)
+		log_warn("no probe was attached: nothing that ran has those that were asked for; "
+			 "'skein doctor --probes' lists them");
+	else if (p->one_by_one)
+		log_warn("this kernel attaches probes one by one, and still takes about 0.1 s for "
+			 "each of %u to detach it: Linux 6.6 and newer do that at once",
+			 p->attached);
+}
+
+/* Show what is missing of the stacks of exceptions and allocations. */
+static void summary_show_no_stacks(const struct capture_probed *p)
+{
+	const struct hit_stacks_summary *s = &p->stacks;
+	char share[16], count[32];
+
+	if (p->no_stacks)
+		log_warn("no stacks of exceptions and allocations: they need bpf_loop(), which "
+			 "Linux 5.17 and later have");
+	if (s->lost)
+		log_warn("%s of the stacks of exceptions and allocations are lost (%s): "
+			 "'skein report --event' shows why",
+			 show_percent(s->lost, s->written + s->lost, share, sizeof(share)),
+			 show_count(s->lost, count, sizeof(count)));
+}
+
 /* Show names and files that are missing, and what helps. */
 static void summary_show_missing(const struct capture_summary *s)
 {
@@ -284,6 +323,8 @@ static void summary_show_missing(const struct capture_summary *s)
 	}
 	summary_show_mangled(s);
 	summary_show_refused(s);
+	summary_show_probed(&s->probed);
+	summary_show_no_stacks(&s->probed);
 	if (s->unnamed.hosts)
 		log_warn("containers have no host names, by which services are named: %s",
 			 strerror(-s->unnamed.hosts));
@@ -293,10 +334,10 @@ static void summary_show_missing(const struct capture_summary *s)
 			 strerror(-s->unnamed.java_waits));
 	for (size_t i = 0; i < CAPTURE_REFUSALS_MAX && s->refusals[i].what[0]; i++)
 		log_warn("refused %s", s->refusals[i].what);
-	if (s->symbolizer.restarts || s->opener_restarts)
+	if (s->symbolizer.restarts || s->opened.restarts)
 		log_warn("helper processes were started again: names %llu times, files %llu times",
 			 (unsigned long long)s->symbolizer.restarts,
-			 (unsigned long long)s->opener_restarts);
+			 (unsigned long long)s->opened.restarts);
 }
 
 static void summary_show_samples(const struct capture_summary *s)
@@ -345,6 +386,16 @@ static void summary_show_waits(const struct wait_stacks_summary *w)
 		 show_count(w->open, open, sizeof(open)));
 }
 
+/* Show how many stacks of exceptions and allocations were taken, and what one has cost. */
+static void summary_show_hits(const struct hit_stacks_summary *s)
+{
+	char count[32], each[32];
+
+	log_info("stacks of %s exceptions and allocations, %s of a CPU for each",
+		 show_count(s->written, count, sizeof(count)),
+		 show_duration(s->spent / s->taken, each, sizeof(each)));
+}
+
 /* Show everything, with the account and the recorder's own cost. */
 static void summary_show_all(const struct capture_summary *s)
 {
@@ -354,6 +405,8 @@ static void summary_show_all(const struct capture_summary *s)
 		summary_show_switches(s);
 	if (s->waits.period_most || s->waits.chosen)
 		summary_show_waits(&s->waits);
+	if (s->probed.stacks.taken)
+		summary_show_hits(&s->probed.stacks);
 }
 
 /* Show the one line that every recording ends with: what is where, and what reads it. */
@@ -363,8 +416,9 @@ static void summary_show_result(const struct capture_summary *s, const struct tr
 	const struct capture_progress recorded = {
 		.samples = s->samples.written,
 		.switches = s->scheduled ? s->switches.switches : 0,
+		.hits = s->probed.hits,
 	};
-	char what[96], elapsed[32], size[32];
+	char what[128], elapsed[32], size[32];
 
 	show_recorded(&recorded, what, sizeof(what));
 	show_duration(s->elapsed, elapsed, sizeof(elapsed));
@@ -390,6 +444,15 @@ void record_summary_warn_empty(const struct capture_summary *s, const char *comm
 		log_warn("the command ended after %s, before a sample was taken of it: -F 9999 "
 			 "samples more often",
 			 elapsed);
+}
+
+void record_summary_hint(uint64_t switches, uint64_t time)
+{
+	char count[32];
+
+	log_info("-e all also records what threads waited for, and what ended that (about %s "
+		 "switches a second on this machine)",
+		 show_count(switches * NSEC_PER_SEC / time, count, sizeof(count)));
 }
 
 void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,

@@ -28,6 +28,9 @@ void progress_line_end(struct progress_line *l);
 void record_summary_print(const struct capture_summary *s, const struct trace_stats *t,
 			  const char *path, bool all);
 
+/* Show what the default does not record. switches: of the machine, in a time, ns. */
+void record_summary_hint(uint64_t switches, uint64_t time);
+
 /*
  * Warn of a recording without what was asked for, and show what helps. comm: the glob of the names
  * of threads, or NULL; command: a command was recorded.

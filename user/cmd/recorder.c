@@ -3,6 +3,7 @@
 #include "cmd/recorder.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,21 @@ char *recorder_choose_cache(const char *given, char *buf, size_t size)
 	return buf;
 }
 
+int recorder_choose_debug_cache(char *buf, size_t size, struct error *err)
+{
+	char tables[PATH_MAX];
+
+	recorder_choose_cache(NULL, tables, sizeof(tables));
+	if (!*tables)
+		return error_set(err, -ENOENT,
+				 "there is no folder for files from servers: set HOME or "
+				 "XDG_CACHE_HOME");
+	(void)mkdir(tables, 0700); /* a failure shows when the folder below is made */
+	if (snprintf(buf, size, "%s/debuginfod", tables) >= (int)size)
+		return error_errno(err, -ENAMETOOLONG, "%s", tables);
+	return 0;
+}
+
 void recorder_raise_priority(int nice)
 {
 	if (getpriority(PRIO_PROCESS, 0) > nice)
@@ -144,6 +160,21 @@ void recorder_raise_file_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
+}
+
+uint64_t recorder_switches(void)
+{
+	unsigned long long count = 0;
+	FILE *in = fopen("/proc/stat", "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	while (in && getline(&line, &size, in) > 0 && sscanf(line, "ctxt %llu", &count) != 1)
+		;
+	free(line);
+	if (in)
+		fclose(in);
+	return count;
 }
 
 /*

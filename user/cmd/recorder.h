@@ -34,7 +34,7 @@ int targets_set_frequency(void *options, const char *value, struct error *err);
 
 /* Rows of a table of options. */
 #define TARGET_OPTIONS(all_help) \
-	{.name = "Whom to sample (all that is given must hold)", .type = OPTION_HEADING}, \
+	{.name = "Which processes (all that is given must hold)", .type = OPTION_HEADING}, \
 	{.name = "all-cpus", .letter = 'a', .type = OPTION_FLAG, .help = all_help, \
 	 .offset = offsetof(struct targets, all)}, \
 	{.name = "pid", .letter = 'p', .type = OPTION_CALL, .arg = "PIDS", \
@@ -103,6 +103,12 @@ int recorder_parse_rate(uint64_t *out, const char *value, struct error *err);
 char *recorder_choose_cache(const char *given, char *buf, size_t size);
 
 /*
+ * Choose the folder of files from debuginfod servers, below that of unwind tables, which is made if
+ * it does not exist. Return 0, or -ENOENT if the environment names no folder.
+ */
+int recorder_choose_debug_cache(char *buf, size_t size, struct error *err);
+
+/*
  * Raise the priority of the process (setpriority(2) with a negative nice value). On a machine
  * with more runnable threads than CPUs, a recorder that waits for its turn reads neither the
  * mappings of new processes nor the samples in time, and loses both. The recorder needs little
@@ -124,6 +130,9 @@ void recorder_raise_priority(int nice);
  * recording.
  */
 void recorder_return_memory(void);
+
+/* Return how many context switches the machine has made since it started; 0: not known. */
+uint64_t recorder_switches(void);
 
 /* Print a warning for each missing capability or setting that makes a recording incomplete. */
 void recorder_warn_of_needs(void);

@@ -9,6 +9,7 @@
 #include "cmd/commands.h"
 #include "cmd/filters.h"
 #include "cmd/report_off_cpu.h"
+#include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
 
 #define DEFAULT_LEAST 1.0 /* percent */
@@ -88,11 +89,19 @@ static const struct option_spec report_specs[] = {
 		 "waits: each with its stack, as estimates with a 95 % interval beside the exact "
 		 "times. With --by: grouped by that. For recordings with -e off-cpu.",
 	 .offset = offsetof(struct report_options, off_cpu)},
+	{.name = "runtime",
+	 .type = OPTION_FLAG,
+	 .help = "What runtimes and probes reported, for each process: collections, pauses and "
+		 "safepoints with their lengths, causes and who requested the longest, waits for "
+		 "monitors and the GIL, counters such as the heap's over time, probes of your own. "
+		 "With --by thread: divided by thread. For recordings with -e gc, jvm, python or "
+		 "runtime.",
+	 .offset = offsetof(struct report_options, runtime)},
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .help = "CPUs and the busiest threads over time, drawn as wide as the terminal: who ran, "
-		 "and who waited for what. --from and --to look closer, --limit takes more "
-		 "threads.",
+		 "and who waited for what; when JVMs were stopped, and for what. "
+		 "--from and --to look closer, --limit takes more threads.",
 	 .offset = offsetof(struct report_options, timeline)},
 	{.name = "min",
 	 .type = OPTION_CALL,
@@ -110,10 +119,14 @@ static const struct option_spec report_specs[] = {
 	 .letter = 'n',
 	 .type = OPTION_COUNT,
 	 .arg = "N",
-	 .help = "At most N rows in each table; 0 for all.",
+	 .help = "At most N rows in each table, or the N heaviest lines of the tree; 0 for all.",
 	 .offset = offsetof(struct report_options, limit)},
+
+	{.name = "How stacks are shown", .type = OPTION_HEADING},
 	VIEW_OPTIONS(struct report_options, view),
 	FULL_NAMES_OPTION(struct report_options, full_names),
+
+	{.name = "Output", .type = OPTION_HEADING},
 	{.name = "json",
 	 .type = OPTION_FLAG,
 	 .help = "Everything as JSON, for programs.",
@@ -138,7 +151,8 @@ static int add_sched_report(struct report *r, const struct filtered_input *in, s
 	struct source *slices = NULL;
 	int ret;
 
-	if (!o->sched && !o->off_cpu && !o->json && (o->tree || (o->by != BY_NOTHING && r->count)))
+	if (!o->sched && !o->off_cpu && !o->runtime && !o->json &&
+	    (o->tree || (o->by != BY_NOTHING && r->count)))
 		return 0;
 	ret = trace_source(&slices, in->trace, err);
 	if (!ret)
@@ -181,6 +195,40 @@ static int add_off_cpu_report(struct report *r, const struct filtered_input *in,
 	return ret;
 }
 
+/*
+ * Make the part about runtimes if it is shown and the trace has spans. A trace without any is the
+ * error -ENODATA with --runtime.
+ */
+static int add_runtime_report(struct report *r, const struct filtered_input *in, struct error *err)
+{
+	const struct report_options *o = r->options;
+	struct source *whole = NULL, *spans = NULL;
+	uint64_t count = 0, counters = 0;
+	int ret;
+
+	if (!o->runtime && !o->json && (o->tree || o->sched || o->off_cpu || o->by != BY_NOTHING))
+		return 0;
+	ret = trace_count(in->trace, KIND_SPAN, &count, err);
+	if (!ret)
+		ret = trace_count(in->trace, KIND_COUNTER, &counters, err);
+	if (!ret && (count || counters))
+		ret = trace_source(&whole, in->trace, err);
+	if (!ret && whole)
+		ret = filter_source(&spans, whole, in->filter, err);
+	if (!ret && spans)
+		ret = report_runtime_make(r, spans, err);
+	if (spans)
+		source_free(spans);
+	else
+		source_free(whole);
+	if (!ret && o->runtime && !r->runtime)
+		ret = error_set(err, -ENODATA,
+				"%s: the trace has no events of runtimes%s: record with 'skein "
+				"record -e runtime'",
+				r->path, count || counters ? " that pass the filters" : "");
+	return ret;
+}
+
 static int show_report(const char *path, const struct report_options *o,
 		       const struct filtered_input *in, const struct profile *p, struct error *err)
 {
@@ -193,6 +241,8 @@ static int show_report(const char *path, const struct report_options *o,
 	ret = add_sched_report(&r, in, err);
 	if (!ret)
 		ret = add_off_cpu_report(&r, in, err);
+	if (!ret)
+		ret = add_runtime_report(&r, in, err);
 	screen_open(&screen, stdout, o->color);
 	screen.full_names = o->full_names;
 	if (!ret)
@@ -253,6 +303,10 @@ static int report_main(int argc, char **argv)
 	    (o.tree || o.sched || o.timeline || o.filter.event || o.by == GROUP_MODULE))
 		return log_error(2, "report: --off-cpu cannot be combined with --tree, --sched, "
 				    "--timeline, --event or --by module");
+	if (o.runtime && (o.tree || o.sched || o.off_cpu || o.timeline ||
+			  (o.by != BY_NOTHING && o.by != GROUP_THREAD)))
+		return log_error(2, "report: --runtime cannot be combined with --tree, --sched, "
+				    "--off-cpu, --timeline, or --by other than thread");
 	if (o.timeline && (o.tree || o.sched || o.json || o.by != BY_NOTHING))
 		return log_error(2, "report: --timeline cannot be combined with --tree, --sched, "
 				    "--by or --json");
@@ -270,7 +324,7 @@ const struct command report_command = {
 		       "else, and what could not be recorded. Python's functions have their file "
 		       "and line, and a table in which they count with the C that they call; how "
 		       "much of their time they held the interpreter's lock (GIL) and collected "
-		       "garbage is shown at the top.",
+		       "garbage is shown after the tables.",
 	.examples = "skein report\tthe trace in this folder\n"
 		    "skein report --tree --comm java\twho calls what in Java\n"
 		    "skein report --by function --lines --comm python3\tPython, line by line\n"
@@ -280,6 +334,7 @@ const struct command report_command = {
 		    "skein report --sched --by thread -n 0\tthe same of every thread\n"
 		    "skein report --sched --by function\tthe functions in which threads waited\n"
 		    "skein report --off-cpu --comm redis-server\twhere redis waited, and for whom\n"
+		    "skein report --runtime --comm java\tcollections, safepoints, who waited\n"
 		    "skein report --timeline --from 10s --to 12s\ttwo seconds, CPU by CPU\n"
 		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
 	.options = report_specs,

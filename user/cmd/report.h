@@ -10,6 +10,7 @@
 #include "analyze/filter.h"
 #include "analyze/functions.h"
 #include "analyze/groups.h"
+#include "analyze/named.h"
 #include "analyze/python.h"
 #include "analyze/runtimes.h"
 #include "analyze/tree.h"
@@ -21,7 +22,7 @@
 #define LIMIT_UNSET UINT64_MAX
 
 struct report_options {
-	bool tree, sched, off_cpu, timeline, json, full_names;
+	bool tree, sched, off_cpu, runtime, timeline, json, full_names;
 	int by; /* enum group_by, BY_FUNCTION or BY_NOTHING */
 	uint64_t limit; /* rows of each table; 0 means all, LIMIT_UNSET the default of the table */
 	double least; /* least share of a line of the tree, in percent of the whole */
@@ -32,11 +33,19 @@ struct report_options {
 
 struct report_sched; /* see cmd/report_sched.h */
 struct report_off_cpu; /* see cmd/report_off_cpu.h */
+struct report_runtime; /* see cmd/report_runtime.h */
+
+/* How many stacks are complete, and where the others broke. */
+struct report_stacks {
+	struct completeness completeness;
+	struct breakages breakages;
+};
 
 /* Samples with functions without names. */
 struct report_names {
 	uint64_t unready; /* names that were not resolved by the end */
 	struct runtime_shares runtimes;
+	struct named_share share; /* of self time in functions with names */
 };
 
 struct report {
@@ -53,13 +62,13 @@ struct report {
 	struct functions python_functions;
 	struct groups groups[GROUP_KIND_COUNT]; /* only those that are shown */
 	struct tree tree; /* with --tree; labels are symbols; children of the root are programs */
-	struct completeness completeness;
-	struct breakages breakages;
+	struct report_stacks stacks;
 	struct python_share python;
 	struct report_names names;
 	struct losses losses;
 	struct report_sched *sched; /* NULL if the scheduler was not recorded or is not shown */
 	struct report_off_cpu *off_cpu; /* NULL without --off-cpu */
+	struct report_runtime *runtime; /* NULL if the trace has no spans, or they are not shown */
 };
 
 int report_make(struct report *r, const char *path, const struct profile *p,
@@ -77,6 +86,13 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 
 int report_tree_text(const struct report *r, const struct screen *s);
 
+/*
+ * Return for how long the recording was paused in the time that the report shows, ns; 0 also if the
+ * report shows only a part of the recording, of which that is not known.
+ */
+uint64_t report_paused(const struct report *r);
+/* Return whether a tree node has at least the share of --min. */
+bool report_shows_node(const struct report *r, uint32_t node);
 /*
  * Append to list the indexes of those children of a tree node that have at least the share of
  * --min, heaviest first. Return 0 or -ENOMEM.

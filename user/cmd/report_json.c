@@ -9,7 +9,9 @@
 
 #include "base/json.h"
 #include "cmd/report_ended.h"
+#include "cmd/report_named.h"
 #include "cmd/report_off_cpu.h"
+#include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
 
 #ifndef SKEIN_VERSION
@@ -103,14 +105,14 @@ static void report_json_put_breakages(struct json *j, const struct report *r)
 {
 	json_key(j, "broken");
 	json_array(j);
-	for (size_t i = 0; i < report_json_row_limit(r, r->breakages.list.count); i++) {
-		const struct breakage *b = &r->breakages.list.items[i];
+	for (size_t i = 0; i < report_json_row_limit(r, r->stacks.breakages.list.count); i++) {
+		const struct breakage *b = &r->stacks.breakages.list.items[i];
 
 		json_object(j);
 		json_key_text(j, "reason", b->reason);
 		json_key_text(j, "module", b->module);
 		json_key_uint(j, "samples", b->count);
-		json_key_real(j, "share", (double)b->count / (double)r->completeness.due);
+		json_key_real(j, "share", (double)b->count / (double)r->stacks.completeness.due);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -119,7 +121,7 @@ static void report_json_put_breakages(struct json *j, const struct report *r)
 /* Without samples that should have a user stack, the share is 0 / 0, which is written as null. */
 static void report_json_put_stacks(struct json *j, const struct report *r)
 {
-	const struct completeness *c = &r->completeness;
+	const struct completeness *c = &r->stacks.completeness;
 
 	json_key(j, "stacks");
 	json_object(j);
@@ -313,6 +315,7 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	json_key_uint(&j, "samples", r->count);
 	json_key_uint(&j, "weight", r->weight);
 	report_json_put_stacks(&j, r);
+	report_json_put_named(&j, r);
 	json_key_uint(&j, "samples_with_names_not_ready", r->names.unready);
 	report_json_put_python(&j, r);
 	report_json_put_runtimes(&j, r);
@@ -324,6 +327,8 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 		ret = report_sched_json(&j, r->sched);
 	if (!ret && r->off_cpu && r->options->off_cpu)
 		ret = report_off_cpu_json(&j, r);
+	if (r->runtime)
+		report_runtime_json(&j, r);
 	if (!ret && r->options->tree)
 		ret = report_json_put_tree(&j, r);
 	json_object_end(&j);

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/python_imports.h"
+#include "analyze/subject.h"
 #include "analyze/unready.h"
 #include "base/jobs.h"
 #include "cmd/report_off_cpu.h"
+#include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
 
 /* Python can have a table of its own if at least one in this number of samples is of Python. */
@@ -71,6 +74,8 @@ static int make_report_tree(struct report *r)
 	view.unknown_label = r->symbols.unknown;
 	if (!ret)
 		ret = tree_build(&r->tree, r->profile, r->event_index, &view);
+	if (!ret && !r->options->full_names && !r->options->json)
+		ret = python_fold_imports(&r->tree, &r->symbols);
 	free(names.of_thread);
 	free(labels);
 	return ret;
@@ -94,7 +99,7 @@ static int make_python_functions(struct report *r)
 static bool has_filter(const struct filter *f)
 {
 	return f->from || f->to || f->pids || f->tids || f->comm || f->cgroup || f->container ||
-	       f->service || f->python;
+	       f->service || f->python || f->no_collections;
 }
 
 /* Return whether the report needs groups of a kind. The number of processes is always shown. */
@@ -124,15 +129,17 @@ static int make_report_rest(void *context, struct error *err)
 	const struct profile *p = r->profile;
 	int ret;
 
-	completeness_of(&r->completeness, p, r->event_index);
+	completeness_of(&r->stacks.completeness, p, r->event_index);
 	losses_of_event(&r->losses, p, r->event_index);
-	ret = breakages_of(&r->breakages, p, r->event_index);
+	ret = breakages_of(&r->stacks.breakages, p, r->event_index);
 	if (!ret)
 		ret = python_share_of(&r->python, p, r->event_index);
 	if (!ret)
 		ret = unready_of(&r->names.unready, p, r->event_index);
 	if (!ret)
 		ret = runtime_shares_of(&r->names.runtimes, p, r->event_index);
+	if (!ret)
+		ret = named_share_of(&r->names.share, p, r->event_index);
 	for (int by = 0; by < GROUP_KIND_COUNT && !ret; by++)
 		if (is_group_shown(r->options, by))
 			ret = groups_of(&r->groups[by], p, r->event_index, by);
@@ -172,12 +179,14 @@ void report_free(struct report *r)
 	symbols_free(&r->symbols);
 	functions_free(&r->functions);
 	functions_free(&r->python_functions);
-	breakages_free(&r->breakages);
+	breakages_free(&r->stacks.breakages);
+	named_share_free(&r->names.share);
 	for (int by = 0; by < GROUP_KIND_COUNT; by++)
 		groups_free(&r->groups[by]);
 	tree_free(&r->tree);
 	report_sched_free(r->sched);
 	report_off_cpu_free(r->off_cpu);
+	report_runtime_free(r->runtime);
 }
 
 static int by_node_weight(const void *a, const void *b, void *context)
@@ -191,14 +200,26 @@ static int by_node_weight(const void *a, const void *b, void *context)
 	return strcmp(symbol_name(&r->symbols, x->label), symbol_name(&r->symbols, y->label));
 }
 
+uint64_t report_paused(const struct report *r)
+{
+	const struct filter *f = &r->options->filter;
+
+	return f->from || f->to ? 0 : profile_paused(r->profile);
+}
+
+bool report_shows_node(const struct report *r, uint32_t node)
+{
+	return (double)r->tree.nodes.items[node].weight >=
+	       r->options->least / 100 * (double)r->weight;
+}
+
 int report_children(const struct report *r, uint32_t node, nodes_t *list)
 {
 	const struct tree_node *nodes = r->tree.nodes.items;
-	double least = r->options->least / 100 * (double)r->weight;
 	size_t first = list->count;
 
 	for (uint32_t at = nodes[node].first_child; at != TREE_NONE; at = nodes[at].next_sibling)
-		if ((double)nodes[at].weight >= least && vector_push(list, at) < 0)
+		if (report_shows_node(r, at) && vector_push(list, at) < 0)
 			return -ENOMEM;
 	if (list->count > first)
 		qsort_r(list->items + first, list->count - first, sizeof(*list->items),

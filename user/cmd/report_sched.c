@@ -57,7 +57,8 @@ static bool is_sched_group_shown(const struct report_options *o, enum group_by b
 {
 	int most = o->by < SCHED_GROUPS ? o->by : GROUP_PROGRAM;
 
-	return o->json || (int)by == most || (o->sched && by == GROUP_PROCESS);
+	return o->json || (int)by == most || (o->sched && by == GROUP_PROCESS) ||
+	       (o->runtime && by == GROUP_THREAD);
 }
 
 static int make_report_sched(struct report_sched *s, const struct report *r, struct source *slices,
@@ -211,9 +212,10 @@ static void put_unknown_time(const struct report_sched *s, const struct screen *
 
 	if (!s->unknown)
 		return;
-	used = snprintf(text, sizeof(text), "%s of CPU time (%s), for want of records:",
+	used = snprintf(text, sizeof(text), "%s of CPU time (%s), for want of records%s:",
 			show_duration(s->unknown, time, sizeof(time)),
-			show_percent(s->unknown, all, share, sizeof(share)));
+			show_percent(s->unknown, all, share, sizeof(share)),
+			report_paused(s->report) ? ", pauses above all" : "");
 	for (size_t i = 0; i < s->all->cpus.count && used < (int)sizeof(text) - 128; i++) {
 		const struct sched_cpu *c = s->all->cpus.items[i];
 
@@ -257,23 +259,32 @@ static bool is_partial_recording(const struct report_sched *s)
 	return false;
 }
 
+/* Return how much of the shown time was recorded, ns. */
+static uint64_t recorded_time(const struct report_sched *s)
+{
+	uint64_t paused = report_paused(s->report);
+
+	return paused < s->elapsed ? s->elapsed - paused : s->elapsed;
+}
+
 static int show_busy(const struct report_sched *s, char *buf, size_t size)
 {
 	uint64_t cpus = s->all->cpus.count;
-	double elapsed = (double)s->elapsed;
+	uint64_t recorded = recorded_time(s);
+	double elapsed = (double)recorded;
 	char share[32], part[64] = "";
 
 	if (is_partial_recording(s))
 		snprintf(part, sizeof(part), ", %.2f by the threads recorded",
 			 (double)s->all->times.running / elapsed);
 	return snprintf(buf, size, "%s busy (%.2f of %" PRIu64 " CPUs%s)",
-			show_percent(s->busy, s->elapsed * cpus, share, sizeof(share)),
+			show_percent(s->busy, recorded * cpus, share, sizeof(share)),
 			(double)s->busy / elapsed, cpus, part);
 }
 
 void report_sched_machine(const struct report_sched *s, const struct screen *to)
 {
-	double seconds = (double)s->elapsed / 1e9, elapsed = (double)s->elapsed;
+	double elapsed = (double)recorded_time(s), seconds = elapsed / 1e9;
 	char text[1024], switches[32], wakeups[32];
 	int used;
 

@@ -60,6 +60,8 @@ const char *report_sched_waker_name(const struct sched_rows *rows, uint32_t wake
 void report_sched_duration_cell(struct table *t, uint64_t ns);
 void report_sched_count_cell(struct table *t, uint64_t count);
 void report_sched_share_cell(struct table *t, uint64_t part, uint64_t whole);
+/* Return a block whose height is the share (0 to 1); a dot only if the share is 0. */
+const char *report_share_block(double share);
 /* Add a cell with a quantile of waits, in percent; empty if there were no waits. */
 void report_sched_quantile_cell(struct table *t, const struct histogram *h, double percent);
 /*

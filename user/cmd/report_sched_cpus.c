@@ -28,8 +28,7 @@ static unsigned int count_blocks(const struct screen *to)
 	return room > BLOCKS_MAX ? BLOCKS_MAX : room;
 }
 
-/* Return a block whose height is the share; a dot only if the share is 0. */
-static const char *share_block(double share)
+const char *report_share_block(double share)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	int step = (int)(share * 8 - 0.5);
@@ -62,7 +61,7 @@ static void blocks_cell(struct table *t, const struct report_sched *s, size_t fi
 		}
 		strcat(text, unknown > busy && unknown * 2 > step * (double)cpus
 				     ? "?"
-				     : share_block(busy / (step * (double)cpus)));
+				     : report_share_block(busy / (step * (double)cpus)));
 	}
 	table_cell(t, text);
 }
@@ -105,7 +104,7 @@ static void waiting_cells(struct table *t, const struct report_sched *s, const d
 	char text[BLOCKS_MAX * 4 + 1] = "";
 
 	for (unsigned int i = 0; i < count; i++)
-		strcat(text, share_block(most > 0 ? threads[i] / most : 0));
+		strcat(text, report_share_block(most > 0 ? threads[i] / most : 0));
 	table_cell(t, "waiting");
 	table_cellf(t, "%.2f threads", (double)sched_queued(&s->all->times) / (double)s->elapsed);
 	table_cell(t, "");

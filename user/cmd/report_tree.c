@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/python_imports.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/report.h"
@@ -30,6 +31,10 @@ struct tree_printer {
 	VECTOR(struct tree_line) lines; /* lines to print; the last element is printed next */
 	VECTOR(char) prefix; /* the vertical lines that pass the current line */
 	nodes_t children;
+	/* the last node that -n leaves, in the order of heavier_first(); TREE_NONE: all are left */
+	uint32_t limit;
+	size_t left_out; /* nodes that -n leaves out */
+	bool imports; /* a line stands for several frames of importlib */
 };
 
 static int append_to_prefix(struct tree_printer *p, const char *text)
@@ -83,6 +88,13 @@ static void print_tree_name(const struct tree_printer *p, const struct tree_node
 	fputc('\n', p->screen->out);
 }
 
+static bool is_imports(const struct report *r, uint32_t node)
+{
+	const char *name = symbol_name(&r->symbols, r->tree.nodes.items[node].label);
+
+	return !strncmp(name, PYTHON_IMPORTS_FOLDED, strlen(PYTHON_IMPORTS_FOLDED));
+}
+
 static int print_tree_line(struct tree_printer *p, const struct tree_line *l)
 {
 	const struct tree_node *n = &p->report->tree.nodes.items[l->node];
@@ -105,12 +117,59 @@ static int print_tree_line(struct tree_printer *p, const struct tree_line *l)
 	return l->alone ? 0 : append_to_prefix(p, l->last ? "   " : "│  ");
 }
 
+/* Heavier nodes first; of nodes that weigh the same, callers, which were added earlier. */
+static int heavier_first(const void *a, const void *b, void *context)
+{
+	const struct tree_node *nodes = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (nodes[x].weight != nodes[y].weight)
+		return nodes[x].weight < nodes[y].weight ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+/* Find the last node that is shown with -n: the heaviest ones are, with all their callers. */
+static int find_tree_limit(struct tree_printer *p)
+{
+	const uint64_t limit = p->report->options->limit;
+	struct tree_node *nodes = p->report->tree.nodes.items;
+	nodes_t all = {0};
+	int ret = 0;
+
+	p->limit = TREE_NONE;
+	if (!limit || limit == LIMIT_UNSET)
+		return 0;
+	for (uint32_t i = 1; i < p->report->tree.nodes.count && !ret; i++)
+		if (report_shows_node(p->report, i))
+			ret = vector_push(&all, i);
+	if (!ret && limit < all.count) {
+		qsort_r(all.items, all.count, sizeof(*all.items), heavier_first, nodes);
+		p->limit = all.items[limit - 1];
+		p->left_out = all.count - limit;
+	}
+	vector_free(&all);
+	return ret;
+}
+
+static void drop_children_after_limit(struct tree_printer *p)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < p->children.count && p->limit != TREE_NONE; i++)
+		if (heavier_first(&p->children.items[i], &p->limit, p->report->tree.nodes.items) <=
+		    0)
+			p->children.items[left++] = p->children.items[i];
+	if (p->limit != TREE_NONE)
+		p->children.count = left;
+}
+
 static int push_tree_lines(struct tree_printer *p, uint32_t node)
 {
 	int ret;
 
 	p->children.count = 0;
 	ret = report_children(p->report, node, &p->children);
+	drop_children_after_limit(p);
 	for (size_t i = p->children.count; i-- > 0 && !ret;) {
 		struct tree_line l = {p->children.items[i], p->prefix.count,
 				      i + 1 == p->children.count, node && p->children.count == 1};
@@ -123,17 +182,24 @@ static int push_tree_lines(struct tree_printer *p, uint32_t node)
 int report_tree_text(const struct report *r, const struct screen *s)
 {
 	struct tree_printer p = {.report = r, .screen = s};
-	int ret = push_tree_lines(&p, 0);
+	int ret = find_tree_limit(&p);
 
+	if (!ret)
+		ret = push_tree_lines(&p, 0);
 	screen_put(s, STYLE_DIM, "  total     self  call tree");
 	fputc('\n', s->out);
 	while (p.lines.count && !ret && !ferror(s->out)) {
 		struct tree_line l = p.lines.items[--p.lines.count];
 
 		ret = print_tree_line(&p, &l);
+		p.imports |= is_imports(r, l.node);
 		if (!ret)
 			ret = push_tree_lines(&p, l.node);
 	}
+	if (p.left_out)
+		fprintf(s->out, "... and %zu more (--limit 0 shows all)\n", p.left_out);
+	if (p.imports)
+		screen_put(s, STYLE_DIM, "--full-names shows the frames of importlib\n");
 	vector_free(&p.lines);
 	vector_free(&p.prefix);
 	vector_free(&p.children);

@@ -25,6 +25,7 @@ struct screen {
 #define STYLE_PLAIN ""
 #define STYLE_BOLD "1"
 #define STYLE_DIM "2"
+#define STYLE_GOOD "32"
 #define STYLE_HOT "31"
 #define STYLE_WARM "33"
 
@@ -40,7 +41,8 @@ const char *screen_color_word(unsigned int index);
 	{.name = "full-names", .type = OPTION_FLAG, \
 	 .help = "Names of C++ and Rust in full. Usually return types and default template " \
 		 "arguments are left out, and where room is short also parameters and the middle " \
-		 "of a name. Exports and --json always have full names.", \
+		 "of a name; and in trees of Python, the frames of importlib are one line. " \
+		 "Exports and --json always have all.", \
 	 .offset = offsetof(in, member)}
 
 /*

@@ -17,6 +17,8 @@
 #include "cmd/commands.h"
 #include "cmd/record_summary.h"
 #include "cmd/recorder.h"
+#include "cmd/signals.h"
+#include "cmd/symbolize.h"
 #include "cmd/top_batch.h"
 #include "cmd/top_screen.h"
 #include "cmd/top_terminal.h"
@@ -27,8 +29,9 @@
 #define DELAY_MIN (100 * NSEC_PER_MSEC)
 /* Longest time (ns) until the first picture with numbers, except with -b. */
 #define FIRST_DELAY (500 * NSEC_PER_MSEC)
-/* A picture waits at most this long (ns) for pending names. */
+/* A picture waits at most this long (ns) for pending names; the last one of -b longer. */
 #define NAMES_TIMEOUT (300 * NSEC_PER_MSEC)
+#define LAST_NAMES_TIMEOUT (3 * NSEC_PER_SEC)
 /*
  * Least value of capture_options.keep (ns). After half of that time stacks and frames are forgotten
  * and looked up again; a shorter time costs more lookups, a longer time more memory.
@@ -38,7 +41,7 @@
 struct top_options {
 	struct targets targets;
 	uint64_t delay, window, iterations, rows, buffer;
-	const char *view, *sort, *unwind_cache;
+	const char *view, *sort, *unwind_cache, *servers;
 	bool batch, off_cpu, full_names;
 };
 
@@ -70,6 +73,7 @@ static const struct option_spec top_options[] = {
 	 .arg = "DIR",
 	 .help = "The folder of unwind tables, as for 'skein record'.",
 	 .offset = MEMBER(unwind_cache)},
+	DEBUGINFOD_OPTION(struct top_options, servers, "while it runs"),
 	SERVICE_RULES_OPTION,
 
 	{.name = "What to show", .type = OPTION_HEADING},
@@ -96,16 +100,18 @@ static const struct option_spec top_options[] = {
 	 .type = OPTION_TEXT,
 	 .arg = "VIEW",
 	 .values = view_word,
-	 .help = "The view to begin with: functions, 'call tree', programs, processes, threads, "
+	 .help = "The view to begin with: processes, functions, 'call tree', programs, threads, "
 		 "services, containers or modules. With --off-cpu, also classes (what for) and "
-		 "wakers, and no modules.",
+		 "wakers, and no modules. Default: processes; functions with --off-cpu, and of "
+		 "a single process.",
 	 .offset = MEMBER(view)},
 	{.name = "sort",
 	 .letter = 's',
 	 .type = OPTION_TEXT,
 	 .arg = "KEY",
 	 .values = sort_word,
-	 .help = "By self, total or name. Default: self.",
+	 .help = "By self (of processes and other groups: by CPU use), total or name; or "
+		 "processes by memory. Default: self.",
 	 .offset = MEMBER(sort)},
 	FULL_NAMES_OPTION(struct top_options, full_names),
 	{.name = "batch",
@@ -137,18 +143,23 @@ const struct command top_command = {
 	.usage = "[OPTIONS]",
 	.description =
 		"Samples the machine, or a part of it, and shows what the samples of the last "
-		"seconds hit: functions, call tree, programs, processes, threads, services, "
+		"seconds hit: processes, functions, call tree, programs, threads, services, "
 		"containers and modules. Enter goes from a process to its functions and from a "
-		"function to its callers and callees, Esc back; '/' filters by a regular "
-		"expression; Space pauses; '?' lists all keys. Nothing is written to "
-		"disk. Needs root, or CAP_BPF and CAP_PERFMON.",
+		"function to its callers and callees, Esc back; P and M sort by CPU use and by "
+		"memory; '/' filters by a regular expression; Space pauses; '?' lists all keys. "
+		"Only what ran, or with --off-cpu waited, in the window has a row. Nothing is "
+		"written to disk. Needs root, or CAP_BPF and CAP_PERFMON.",
 	.examples = "sudo skein top\tthe whole machine\n"
-		    "sudo skein top -p 4711 -F 999\tone process, closely\n"
+		    "sudo skein top -p 4711 -F 999\tfunctions of one process, closely\n"
 		    "sudo skein top --cgroup system.slice/nginx.service\ta service\n"
 		    "sudo skein top --off-cpu\twhere threads wait, what for, who ends it\n"
 		    "sudo skein top -b -n 1 -d 5s\tone table of five seconds, for a script\n",
+#define LEGEND_ENTRY(word, meaning) word "\t" meaning "\n"
+	.legend = TOP_LEGEND(LEGEND_ENTRY),
+#undef LEGEND_ENTRY
 	.options = top_options,
 	.options_size = sizeof(struct top_options),
+	.environment = DEBUGINFOD_ENVIRONMENT,
 	.run = top_main,
 };
 
@@ -168,7 +179,8 @@ struct top {
 	uint64_t next; /* when the next picture is due, ns; 0: now */
 	uint64_t shown; /* number of pictures */
 	uint64_t cost, cost_at; /* own CPU time and when it was read, ns */
-	char unwind_cache[PATH_MAX];
+	char unwind_cache[PATH_MAX], debug_cache[PATH_MAX];
+	const char *urls; /* debuginfod servers, or NULL */
 };
 
 static int top_fail(struct top *t, int ret)
@@ -245,20 +257,13 @@ static int watch_input(struct top *t, int fd)
 static int open_event_sources(struct top *t)
 {
 	static const int caught[] = {SIGINT, SIGTERM, SIGQUIT, SIGWINCH, SIGTSTP};
-	struct sigaction hangup;
-	sigset_t set;
+	int fd = signals_catch(caught, sizeof(caught) / sizeof(caught[0]));
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
-		sigaddset(&set, caught[i]);
-	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
-		sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	signal(SIGPIPE, SIG_IGN);
-	t->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return fd;
+	t->signals = fd;
 	t->events = epoll_create1(EPOLL_CLOEXEC);
-	if (t->signals < 0 || t->events < 0)
+	if (t->events < 0)
 		return -errno;
 	return watch_input(t, t->signals);
 }
@@ -288,7 +293,7 @@ static double cpu_share_since(struct top *t, uint64_t now)
 }
 
 /* Take the window that ends now into the model, and collect its facts. */
-static int update_window(struct top *t, uint64_t now)
+static int update_window(struct top *t, const struct capture_progress *progress, uint64_t now)
 {
 	struct recent_window w;
 	int ret = recent_window(t->recent, now, &w, &t->err);
@@ -304,7 +309,8 @@ static int update_window(struct top *t, uint64_t now)
 	top_facts_title(&w, t->ui.model.event, t->head.title, sizeof(t->head.title));
 	t->head.waiting = NULL;
 	t->ui.stale = true;
-	return top_facts_collect(&t->head.facts, &w, t->ui.model.event, cpu_share_since(t, now));
+	return top_facts_collect(&t->head.facts, &w, t->ui.model.event, cpu_share_since(t, now),
+				 progress->pending_names > 0);
 }
 
 static int show_top(struct top *t)
@@ -321,12 +327,15 @@ static int show_top(struct top *t)
 
 static bool is_picture_due(const struct top *t, const struct capture_progress *p, uint64_t now)
 {
-	return now >= t->next && (!p->pending_names || now >= t->next + NAMES_TIMEOUT);
+	bool last = t->options.batch && t->shown + 1 == t->options.iterations;
+
+	return now >= t->next &&
+	       (!p->pending_names || now >= t->next + (last ? LAST_NAMES_TIMEOUT : NAMES_TIMEOUT));
 }
 
-static int next_picture(struct top *t, uint64_t now)
+static int next_picture(struct top *t, const struct capture_progress *p, uint64_t now)
 {
-	int ret = t->ui.paused ? 0 : update_window(t, now);
+	int ret = t->ui.paused ? 0 : update_window(t, p, now);
 
 	t->next = now + t->options.delay;
 	if (!ret)
@@ -364,9 +373,9 @@ static bool top_continues(void *context, const struct capture_progress *p)
 		return true;
 	}
 	if (!t->next)
-		rc = t->cost_at ? next_picture(t, now) : first_picture(t, now);
+		rc = t->cost_at ? next_picture(t, p, now) : first_picture(t, now);
 	else if (is_picture_due(t, p, now))
-		rc = next_picture(t, now);
+		rc = next_picture(t, p, now);
 	else if (touched && t->open)
 		rc = show_top(t);
 	if (rc == -EPIPE)
@@ -387,8 +396,8 @@ static struct capture_options top_capture_options(struct top *t)
 		.waits = {.stacks = t->options.off_cpu, .period = CAPTURE_WAIT_PERIOD},
 		.memory.buffer = t->options.buffer,
 		.keep = window > KEEP_MIN ? window : KEEP_MIN,
-		.release_fd = -1,
-		.wake_fd = t->events,
+		.fds.release = -1,
+		.fds.wake = t->events,
 		.keep_going = top_continues,
 		.context = t,
 	};
@@ -396,6 +405,8 @@ static struct capture_options top_capture_options(struct top *t)
 	targets_apply(&t->options.targets, &o);
 	recorder_choose_cache(t->options.unwind_cache, t->unwind_cache, sizeof(t->unwind_cache));
 	o.files.unwind_cache = t->unwind_cache[0] ? t->unwind_cache : NULL;
+	o.files.debuginfod_urls = t->urls;
+	o.files.debuginfod_cache = t->debug_cache;
 	return o;
 }
 
@@ -472,10 +483,18 @@ static int check_top_times(struct top_options *o)
 	return 0;
 }
 
+/* Of a single process, and of waits, the functions are what is asked for. */
+static enum top_view first_top_view(const struct top_options *o)
+{
+	const struct targets *t = &o->targets;
+
+	return o->off_cpu || t->pids.count == 1 || t->tids.count ? TOP_FUNCTIONS : TOP_PROCESSES;
+}
+
 static int prepare_top(struct top *t)
 {
 	const struct top_options *o = &t->options;
-	unsigned int view = TOP_FUNCTIONS, sort = TOP_BY_SELF;
+	unsigned int view = first_top_view(o), sort = TOP_BY_SELF;
 	struct error err = {""};
 
 	if (targets_check(&o->targets, "top") || check_top_times(&t->options) ||
@@ -512,7 +531,10 @@ static int top_main(int argc, char **argv)
 	if (first < argc)
 		return log_error(2, "top: '%s' is not expected: see 'skein top --help'",
 				 argv[first]);
-	status = prepare_top(&t);
+	status = symbolize_choose_servers(&t.urls, t.options.servers, t.debug_cache,
+					  sizeof(t.debug_cache));
+	if (!status)
+		status = prepare_top(&t);
 	if (!status)
 		status = run_top_capture(&t);
 	if (t.events >= 0)

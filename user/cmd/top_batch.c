@@ -3,6 +3,7 @@
 #include "cmd/top_batch.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -22,6 +23,16 @@ static void top_batch_put_head(const struct screen *s, const struct top_head *he
 	fputs("\n\n", s->out);
 }
 
+/* Cut off the blanks that separate the numbers from the name on a screen. Return numbers. */
+static char *trim_numbers(char *numbers)
+{
+	size_t size = strlen(numbers);
+
+	while (size && numbers[size - 1] == ' ')
+		numbers[--size] = '\0';
+	return numbers;
+}
+
 /* Add the name, indented in the views of trees. */
 static void top_batch_put_row_name(struct table *t, const struct top_row *row)
 {
@@ -35,27 +46,30 @@ static void top_batch_put_row_name(struct table *t, const struct top_row *row)
 static void top_batch_put_rows(struct table *t, const struct top_ui *ui, size_t rows)
 {
 	size_t count = ui->model.rows.count;
-	char numbers[64];
+	enum top_view view = top_ui_level(ui)->view;
+	char numbers[64], more[256];
 
 	for (size_t i = 0; i < count && i < rows; i++) {
 		const struct top_row *row = &ui->model.rows.items[i];
 
-		table_cell(t, top_numbers(ui, row, false, numbers, sizeof(numbers)));
+		table_cell(t, trim_numbers(top_numbers(ui, row, numbers, sizeof(numbers))));
 		top_batch_put_row_name(t, row);
-		table_cell(t, row->group ? row->module : module_short_name(row->module));
+		table_cell(t, top_more_text(view, row, more, sizeof(more)));
 	}
 }
 
 int top_batch(const struct screen *s, const struct top_ui *ui, const struct top_head *head,
 	      size_t rows)
 {
+	enum top_view view = top_ui_level(ui)->view;
 	char numbers[64];
 	const struct column columns[] = {
-		{top_numbers(ui, NULL, false, numbers, sizeof(numbers)), STYLE_PLAIN, false,
+		{trim_numbers(top_numbers(ui, NULL, numbers, sizeof(numbers))), STYLE_PLAIN, false,
 		 CUT_END, 0},
-		{top_name_title(top_ui_level(ui)->view), STYLE_PLAIN, false,
-		 top_view_is_groups(top_ui_level(ui)->view) ? CUT_END : CUT_NAME, 20},
-		{"", STYLE_DIM, false, CUT_FRONT, 8},
+		{top_name_title(view), STYLE_PLAIN, false,
+		 top_view_is_groups(view) ? CUT_END : CUT_NAME, 20},
+		{top_more_title(view), STYLE_DIM, false,
+		 view == TOP_PROCESSES ? CUT_END : CUT_FRONT, 8},
 	};
 	struct table t = {.columns = columns, .column_count = 3};
 	int ret;

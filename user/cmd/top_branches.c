@@ -12,6 +12,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "analyze/python_imports.h"
 #include "cmd/top_model.h"
 
 /* A node that is to become a row. */
@@ -64,7 +65,6 @@ static int filter_branches(struct branch_builder *g)
 	return 0;
 }
 
-/* Order by total also if sorted by self, because the weight of a branch is mostly below it. */
 static int compare_branches(const void *a, const void *b, void *context)
 {
 	const struct branch_builder *g = context;
@@ -72,7 +72,7 @@ static int compare_branches(const void *a, const void *b, void *context)
 	const struct tree_node *m = branch_node(g, x), *n = branch_node(g, y);
 	int order = 0;
 
-	if (g->request->sort != TOP_BY_NAME)
+	if (top_view_sort(g->request->view, g->request->sort) != TOP_BY_NAME)
 		order = (m->weight < n->weight) - (m->weight > n->weight);
 	if (!order)
 		order = strcmp(branch_name(g, x), branch_name(g, y));
@@ -230,6 +230,8 @@ static int make_tree_rows(struct top_model *m, const struct top_request *request
 	tree_free(&m->tree);
 	if (!ret)
 		ret = tree_build(&m->tree, &m->part, m->event, &view);
+	if (!ret)
+		ret = request->full_names ? 0 : python_fold_imports(&m->tree, &m->symbols);
 	if (!ret)
 		ret = push_tree_rows(m, request, &m->tree, false, TOP_TREE);
 	vector_free(&programs.labels);

@@ -15,6 +15,9 @@
 #define NAME_LINES 4 /* largest number of lines for the full name of the row under the cursor */
 #define MODULE_COLUMNS 24
 #define NAME_COLUMNS_MIN 30 /* least columns of names beside a column of modules */
+#define KEYS_COLUMN 24 /* where the meanings of keys begin */
+#define WORDS_COLUMN 12 /* where the meanings of words begin */
+#define PROCESS_COLUMNS 15 /* columns of the name of a process; a comm has no more */
 
 /* The parts of the screen that are shown, and where. */
 struct top_layout {
@@ -177,16 +180,12 @@ static unsigned int module_columns(const struct top_ui *ui, unsigned int room)
 {
 	enum top_view view = top_ui_level(ui)->view;
 
-	if (view == TOP_CLASSES || view == TOP_WAKERS || view == TOP_PROGRAMS ||
-	    view == TOP_SERVICES || view == TOP_CONTAINERS || view == TOP_MODULES)
+	if (view == TOP_CLASSES || view == TOP_WAKERS || view == TOP_SERVICES ||
+	    view == TOP_CONTAINERS || view == TOP_MODULES)
 		return 0;
+	if (view == TOP_PROCESSES)
+		return room >= 2 * PROCESS_COLUMNS + 2 ? room - PROCESS_COLUMNS - 2 : 0;
 	return room >= NAME_COLUMNS_MIN + MODULE_COLUMNS + 2 ? MODULE_COLUMNS : 0;
-}
-
-static const char *row_module_text(enum top_view view, const struct top_row *row)
-{
-	return view == TOP_THREADS || view == TOP_PROCESSES ? row->module
-							    : module_short_name(row->module);
 }
 
 static void draw_branch(struct top_pen *p, const struct top_row *row)
@@ -228,12 +227,12 @@ static void draw_row(const struct top_ui *ui, const struct top_row *row, unsigne
 	const struct screen names = {.full_names = ui->full_names};
 	unsigned int width = top_screen_columns(), module, room, name_room;
 	struct top_pen p = {line, 0, here};
-	char numbers[64], short_name[4096];
+	char numbers[64], short_name[4096], place[256];
 	const char *name = row->name;
 
 	if (here)
 		fill_line(p);
-	top_numbers(ui, row, top_screen_utf8(), numbers, sizeof(numbers));
+	top_numbers(ui, row, numbers, sizeof(numbers));
 	write_text(&p, row_heat_style(ui, row), numbers);
 	if (view == TOP_TREE || view == TOP_CALLERS)
 		draw_branch(&p, row);
@@ -245,8 +244,8 @@ static void draw_row(const struct top_ui *ui, const struct top_row *row, unsigne
 	top_screen_put(&p, row_style(row), name, name_room, cut);
 	p.column = width - module;
 	if (module)
-		top_screen_put(&p, TOP_STYLE_DIM, row_module_text(view, row), module,
-			       TOP_CUT_FRONT);
+		top_screen_put(&p, TOP_STYLE_DIM, top_more_text(view, row, place, sizeof(place)),
+			       module, view == TOP_PROCESSES ? TOP_CUT_END : TOP_CUT_FRONT);
 }
 
 static void draw_columns(const struct top_ui *ui, unsigned int line)
@@ -256,16 +255,12 @@ static void draw_columns(const struct top_ui *ui, unsigned int line)
 	struct top_pen p = {line, 0, false};
 	char numbers[64];
 
-	write_text(&p, TOP_STYLE_COLUMNS,
-		   top_numbers(ui, NULL, top_screen_utf8(), numbers, sizeof(numbers)));
+	write_text(&p, TOP_STYLE_COLUMNS, top_numbers(ui, NULL, numbers, sizeof(numbers)));
+	module = width > p.column ? module_columns(ui, width - p.column) : 0;
 	write_text(&p, TOP_STYLE_COLUMNS, top_name_title(view));
-	module = width > p.column ? module_columns(ui, width - p.column + 8) : 0;
 	p.column = width - module;
 	if (module)
-		write_text(&p, TOP_STYLE_COLUMNS,
-			   view == TOP_THREADS	   ? "PROCESS"
-			   : view == TOP_PROCESSES ? "PROGRAM"
-						   : "MODULE");
+		write_text(&p, TOP_STYLE_COLUMNS, top_more_title(view));
 }
 
 static void scroll_to_cursor(struct top_level *l, unsigned int rows, size_t count)
@@ -325,7 +320,7 @@ static void draw_keys(const struct top_ui *ui, unsigned int line)
 {
 	static const char *const keys[] = {
 		"?:help",   "Enter:drill in", "/:filter", "Space:pause",
-		"Tab:view", "s t n:sort",     "q:quit",	  NULL,
+		"Tab:view", "P M t n:sort",   "q:quit",	  NULL,
 	};
 	struct top_pen p = {line, 0, false};
 
@@ -334,11 +329,13 @@ static void draw_keys(const struct top_ui *ui, unsigned int line)
 		return;
 	}
 	if (ui->foci.count)
-		write_text(&p, TOP_STYLE_DIM, "Esc:back  ");
+		write_text(&p, TOP_STYLE_DIM, "Esc:back");
 	for (const char *const *k = keys; *k; k++) {
-		if (!write_whole(&p, TOP_STYLE_DIM, *k))
+		char text[32];
+
+		snprintf(text, sizeof(text), "%s%s", p.column ? "  " : "", *k);
+		if (!write_whole(&p, TOP_STYLE_DIM, text))
 			break;
-		write_text(&p, TOP_STYLE_DIM, "  ");
 	}
 }
 
@@ -369,22 +366,44 @@ static void draw_rows(struct top_ui *ui, const struct top_head *head, const stru
 		draw_name(name, top_screen_rows() - l->keys - lines, lines);
 }
 
+/* Show what the colours mean, each in itself. */
+static void draw_color_legend(struct top_pen p)
+{
+	static const struct {
+		enum top_style style;
+		const char *text;
+	} parts[] = {
+		{TOP_STYLE_BOLD, "colours"},	  {TOP_STYLE_PLAIN, "native  "},
+		{TOP_STYLE_KERNEL, "kernel  "},	  {TOP_STYLE_JIT, "generated code, Java  "},
+		{TOP_STYLE_PYTHON, "Python  "},	  {TOP_STYLE_HOT, "20 %  "},
+		{TOP_STYLE_WARM, "5 % and more"},
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		write_text(&p, parts[i].style, parts[i].text);
+		p.column = i ? p.column : WORDS_COLUMN;
+	}
+}
+
 static void draw_help(void)
 {
 	struct top_pen p = {0, 0, false};
+	unsigned int column = KEYS_COLUMN;
 
-	write_text(&p, TOP_STYLE_TITLE, "skein top: keys");
+	write_text(&p, TOP_STYLE_TITLE, "skein top: keys, and what the words mean");
 	for (unsigned int i = 0; top_help[i] && p.row < top_screen_rows(); i++) {
 		size_t size = strcspn(top_help[i], "\t");
 		char keys[64];
 
-		p = (struct top_pen){i + 2, 1, false};
+		p = (struct top_pen){i + 1, 1, false};
 		snprintf(keys, sizeof(keys), "%.*s", (int)size, top_help[i]);
 		write_text(&p, TOP_STYLE_BOLD, keys);
-		p.column = size > 20 ? p.column + 2 : 24;
+		column = size ? column : WORDS_COLUMN; /* an empty line ends the keys */
+		p.column = size > column - 3 ? p.column + 2 : column;
 		if (top_help[i][size])
 			write_text(&p, TOP_STYLE_PLAIN, top_help[i] + size + 1);
 	}
+	draw_color_legend((struct top_pen){p.row + 1, 1, false});
 }
 
 static void draw_all(struct top_ui *ui, const struct top_head *head)
@@ -409,6 +428,7 @@ static void draw_all(struct top_ui *ui, const struct top_head *head)
 void top_draw(struct top_ui *ui, const struct top_head *head)
 {
 	erase();
+	ui->utf8 = top_screen_utf8();
 	if (ui->help)
 		draw_help();
 	else

@@ -25,9 +25,11 @@ void top_draw(struct top_ui *ui, const struct top_head *head);
  * Format the numbers in front of a row into buf, or their titles if row is NULL, for the screen and
  * for -b. Return buf.
  */
-char *top_numbers(const struct top_ui *ui, const struct top_row *row, bool utf8, char *buf,
-		  size_t size);
+char *top_numbers(const struct top_ui *ui, const struct top_row *row, char *buf, size_t size);
 /* Return the title of the column of names. */
 const char *top_name_title(enum top_view view);
+/* Return what distinguishes rows of one name, in buf or of the row; and its column's title. */
+const char *top_more_text(enum top_view view, const struct top_row *row, char *buf, size_t size);
+const char *top_more_title(enum top_view view);
 
 #endif

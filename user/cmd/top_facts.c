@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/broken.h"
+#include "analyze/named.h"
 #include "analyze/python.h"
 #include "analyze/runtimes.h"
 #include "base/text.h"
@@ -96,21 +98,37 @@ static void add_other_losses(struct top_facts *f, const struct recent_account *a
 				 show_count(a->lost[reason], count, sizeof(count)));
 }
 
-static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t event)
+/* Return the most frequent end of incomplete stacks; END_COUNT if none is incomplete. */
+static enum stack_end most_frequent_end(const struct completeness *c)
 {
-	uint64_t count = 0, whole = 0;
-	char part[32];
+	enum stack_end most = END_COUNT;
 
-	for (uint32_t i = 0; i < p->count.sums; i++) {
-		if (p->sums[i].event != event)
-			continue;
-		count += p->sums[i].count;
-		if (stack_end_is_whole(profile_stack_end(p, p->sums[i].stack)))
-			whole += p->sums[i].count;
-	}
-	if (count)
-		add_fact(f, false, "stacks %s whole",
-			 show_percent(whole, count, part, sizeof(part)));
+	for (int end = 0; end < END_COUNT; end++)
+		if (c->broken[end] > (most == END_COUNT ? 0 : c->broken[most]))
+			most = end;
+	return most;
+}
+
+/*
+ * Add the share of complete stacks, and why most of the others are not, as the report does. Whether
+ * a stack reaches the start of its thread is only known by the name of its outermost function.
+ */
+static void add_stacks(struct top_facts *f, const struct profile *p, uint32_t event, bool pending)
+{
+	struct completeness c;
+	enum stack_end end;
+	char complete[32], part[32], why[64] = "";
+
+	completeness_of(&c, p, event);
+	end = most_frequent_end(&c);
+	if (end != END_COUNT)
+		snprintf(why, sizeof(why), " (%s %s)",
+			 show_percent(c.broken[end], c.due, part, sizeof(part)),
+			 pending && end == END_UNKNOWN_ROOT ? "names not read yet"
+							    : stack_end_word(end));
+	if (c.due)
+		add_fact(f, false, "stacks %s complete%s",
+			 show_percent(c.complete, c.due, complete, sizeof(complete)), why);
 }
 
 /* Add the runtimes whose functions have no names, and what gives names. */
@@ -130,6 +148,20 @@ static int add_runtimes(struct top_facts *f, const struct profile *p, uint32_t e
 	return ret;
 }
 
+/* Add how much of the self time has names. */
+static int add_named(struct top_facts *f, const struct profile *p, uint32_t event)
+{
+	struct named_share share;
+	char text[64];
+	int ret = named_share_of(&share, p, event);
+	bool low = !ret && named_share_is_low(&share);
+
+	if (!ret && *named_share_text(&share, text, sizeof(text)))
+		add_fact(f, low, "%s%s", text, low ? ": " NAMED_ADVICE_LIVE : "");
+	named_share_free(&share);
+	return ret;
+}
+
 static int add_python(struct top_facts *f, const struct profile *p, uint32_t event)
 {
 	struct python_share share;
@@ -143,7 +175,7 @@ static int add_python(struct top_facts *f, const struct profile *p, uint32_t eve
 }
 
 int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event,
-		      double cost)
+		      double cost, bool pending)
 {
 	bool waits = event < w->profile->count.events &&
 		     event_is_of_waits(w->profile->events[event].name);
@@ -154,10 +186,12 @@ int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint
 		add_waiting(out, w);
 	else
 		add_load(out, w);
-	add_stacks(out, w->profile, event);
+	add_stacks(out, w->profile, event, pending);
 	add_lost_samples(out, &w->account);
 	add_other_losses(out, &w->account);
-	ret = add_runtimes(out, w->profile, event);
+	ret = add_named(out, w->profile, event);
+	if (!ret)
+		ret = add_runtimes(out, w->profile, event);
 	if (!ret && !waits)
 		ret = add_python(out, w->profile, event);
 	add_fact(out, false, "skein %.1f %%", cost * 100);
@@ -188,12 +222,13 @@ char *top_facts_title(const struct recent_window *w, uint32_t event, char *buf, 
 {
 	const struct profile *p = w->profile;
 	const struct event *e = event < p->count.events ? &p->events[event] : NULL;
+	uint64_t step = w->span < NSEC_PER_SEC ? NSEC_PER_SEC / 10 : NSEC_PER_SEC;
 	char span[32], rate[32];
 
 	snprintf(rate, sizeof(rate), "%" PRIu64 " Hz", e ? e->frequency : 0);
 	snprintf(buf, size, "%s, %s, last %s", p->host.hostname,
 		 e && event_is_of_waits(e->name) ? "waits" : rate,
-		 show_duration(w->span / NSEC_PER_SEC * NSEC_PER_SEC, span, sizeof(span)));
+		 show_duration(w->span / step * step, span, sizeof(span)));
 	return buf;
 }
 

@@ -19,10 +19,10 @@ struct top_facts {
 
 /*
  * Collect the facts of a window. cost is the part of one CPU that skein itself uses, including
- * its helpers. Return 0 or -ENOMEM.
+ * its helpers. pending: names are still being read. Return 0 or -ENOMEM.
  */
 int top_facts_collect(struct top_facts *out, const struct recent_window *w, uint32_t event,
-		      double cost);
+		      double cost, bool pending);
 
 /* Return the CPU time (ns) of this process and of its living children, the helper processes. */
 uint64_t top_facts_own_cpu(void);

@@ -14,24 +14,21 @@
 
 const char *const top_help[] = {
 	"Up Down PgUp PgDn Home End\tmove (k and j, too)",
-	"Enter\tof a process: its functions; of a function: its callers and callees;",
-	"\tof a row with + or an arrow: open or close it",
+	"Enter\tgo into a process; callers, callees of a function",
 	"Esc Backspace\tback out; Esc removes a filter first",
-	"Right Left\topen or close a row of a tree",
-	"e c\topen every row of a tree, close all",
+	"Right Left  e c\topen, close a row of a tree; all rows",
 	"f\tcallers and callees of a function in a tree",
 	"Tab Shift-Tab 1-9 0\tnext, previous, n-th view",
-	"s t n r\tsort by self, by total, by name; reverse",
+	"P M\tsort by CPU; processes by memory, of those that ran",
+	"s t n r\tsort by self (as P), by total, by name; reverse",
 	"/\tfilter by a regular expression on names and modules",
 	"Space p\tpause: what is shown stays, sampling goes on",
-	"h ?\tthis help",
-	"q Ctrl-C\tquit",
+	"h ?  q Ctrl-C\tthis help; quit",
 	"",
-	"self\tsamples that stood in the function itself",
-	"\tof waits: the innermost one of the program",
-	"total\tthose, and samples in what it called",
-	"ms/s\ttime of waiting per second; 1000: one thread",
-	NULL,
+#define LEGEND_LINE(word, meaning) word "\t" meaning,
+	TOP_LEGEND(LEGEND_LINE)
+#undef LEGEND_LINE
+		NULL,
 };
 
 static void move_cursor_to(struct top_ui *ui, size_t row)
@@ -249,11 +246,19 @@ static int special_key(struct top_ui *ui, unsigned int key)
 	}
 }
 
+static void show_by_memory(struct top_ui *ui)
+{
+	top_ui_view(ui, TOP_PROCESSES);
+	sort_rows_by(ui, TOP_BY_MEMORY);
+}
+
 /* Handle keys that change how the rows are shown. */
 static void display_key(struct top_ui *ui, unsigned int key)
 {
-	if (key == 's')
+	if (key == 's' || key == 'P')
 		sort_rows_by(ui, TOP_BY_SELF);
+	else if (key == 'M')
+		show_by_memory(ui);
 	else if (key == 't')
 		sort_rows_by(ui, TOP_BY_TOTAL);
 	else if (key == 'n')

@@ -52,6 +52,16 @@ const char *top_sort_word(enum top_sort sort)
 	return words[sort];
 }
 
+enum top_sort top_view_sort(enum top_view view, enum top_sort requested)
+{
+	bool tree = view == TOP_TREE || view == TOP_CALLERS;
+
+	if (requested == TOP_BY_MEMORY && view != TOP_PROCESSES)
+		requested = TOP_BY_SELF;
+	/* the weight of a branch is mostly below it */
+	return tree && requested == TOP_BY_SELF ? TOP_BY_TOTAL : requested;
+}
+
 void top_focus_free(struct top_focus *f)
 {
 	free(f->name);
@@ -111,7 +121,9 @@ static bool is_in_focus_group(const struct profile *p, const struct top_focus *f
 		return is_focus_process(f, of);
 	case GROUP_THREAD:
 		return is_focus_process(f, of) && t->t.tid == f->tid &&
-		       !strcmp(*t->t.comm ? t->t.comm : process_name(of), f->name);
+		       !strcmp(*thread_display_name(&t->t) ? thread_display_name(&t->t)
+							   : process_name(of),
+			       f->name);
 	case GROUP_SERVICE:
 		return !strcmp(*of->service ? of->service : "(none)", f->name);
 	case GROUP_CONTAINER:
@@ -346,6 +358,8 @@ int top_model_take(struct top_model *m, const struct recent_window *w)
 
 	free_top_window(m);
 	ret = symbols_of(&m->symbols, w->profile);
+	if (!ret)
+		ret = top_processes_begin(&m->processes, w->profile);
 	if (!ret && m->off_cpu)
 		ret = sched_names_of(&m->names, w->profile);
 	if (ret)
@@ -383,6 +397,7 @@ int top_model_show(struct top_model *m, const struct top_request *request)
 void top_model_free(struct top_model *m)
 {
 	free_top_window(m);
+	top_processes_free(&m->processes);
 	vector_free(&m->kinds);
 	vector_free(&m->sums);
 	vector_free(&m->waits);

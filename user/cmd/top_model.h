@@ -13,16 +13,17 @@
 #include "analyze/groups.h"
 #include "analyze/recent.h"
 #include "analyze/sched_rows.h"
+#include "cmd/top_processes.h"
 
 /*
  * The views, in the order of the tabs: X(NAME, "word", "TITLE of the column of names", kind of
  * groups in the rows, or GROUP_KIND_COUNT for functions).
  */
 #define TOP_VIEWS(X) \
+	X(PROCESSES, "processes", "PROCESS", GROUP_PROCESS) \
 	X(FUNCTIONS, "functions", "FUNCTION", GROUP_KIND_COUNT) \
 	X(TREE, "call tree", "CALL TREE", GROUP_KIND_COUNT) \
 	X(PROGRAMS, "programs", "PROGRAM", GROUP_PROGRAM) \
-	X(PROCESSES, "processes", "PROCESS", GROUP_PROCESS) \
 	X(THREADS, "threads", "THREAD", GROUP_THREAD) \
 	X(SERVICES, "services", "SERVICE", GROUP_SERVICE) \
 	X(CONTAINERS, "containers", "CONTAINER", GROUP_CONTAINER) \
@@ -44,13 +45,15 @@ bool top_view_is_available(enum top_view view, bool off_cpu);
 bool top_view_is_groups(enum top_view view);
 
 /* X(NAME, "word") */
-#define TOP_SORTS(X) X(SELF, "self") X(TOTAL, "total") X(NAME, "name")
+#define TOP_SORTS(X) X(SELF, "self") X(TOTAL, "total") X(NAME, "name") X(MEMORY, "memory")
 
 #define TOP_SORT_ENUM(NAME, word) TOP_BY_##NAME,
 enum top_sort { TOP_SORTS(TOP_SORT_ENUM) TOP_SORT_COUNT };
 #undef TOP_SORT_ENUM
 
 const char *top_sort_word(enum top_sort sort);
+/* Return the order that a view has if an order is requested which may not apply to its rows. */
+enum top_sort top_view_sort(enum top_view view, enum top_sort requested);
 
 /* A condition for samples: a function on their stack, or the group they belong to. */
 struct top_focus {
@@ -71,13 +74,18 @@ enum top_kind { TOP_NATIVE, TOP_KERNEL, TOP_JIT, TOP_PYTHON, TOP_HEADING };
 
 struct top_row {
 	uint64_t key; /* the same for the same function or group in the next window */
-	/* module of a function, program file of a process, or name of a thread's process; or "" */
+	/*
+	 * module of a function, command or program file of a process, or name of a thread's
+	 * process; or ""
+	 */
 	const char *name, *module;
 	uint64_t self, total; /* ns; equal for groups */
+	uint64_t resident; /* bytes, of processes; else, or not known: TOP_RESIDENT_UNKNOWN */
 	enum top_kind kind;
 	uint32_t symbol; /* for functions and programs in trees; TREE_NONE for headings */
 	const struct group *group; /* NULL for functions */
 	unsigned int depth; /* in a tree */
+	bool alike; /* another function has this name and short name of the module */
 	bool branch, open; /* the node has children; they are shown */
 };
 
@@ -85,7 +93,7 @@ struct top_row {
 struct top_request {
 	enum top_view view;
 	enum top_sort sort;
-	bool reverse;
+	bool reverse, full_names;
 	struct top_focus *foci; /* first chosen first; top_model_show() sets their weights */
 	size_t focus_count;
 	const regex_t *filter; /* applies to names and modules; NULL matches everything */
@@ -109,6 +117,7 @@ struct top_model {
 	struct tree tree; /* call tree of part; not in views of groups */
 	struct functions functions;
 	struct groups groups;
+	struct top_processes processes; /* of the window */
 	VECTOR(struct top_row) rows;
 	uint64_t weight; /* of part, ns */
 	uint64_t matched; /* self weight of the rows that match the filter; 0 in views of trees */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/units.h"
 #include "cmd/top_draw.h"
 
 /* Format a percentage as "12.3%", at most six columns; "" if the part is 0. */
@@ -16,51 +18,56 @@ static char *row_percent(uint64_t part, uint64_t whole, char *buf, size_t size)
 	return buf;
 }
 
-/* Return the sort order; trees are sorted by total where other views are sorted by self. */
-static enum top_sort effective_sort(const struct top_ui *ui)
-{
-	enum top_view view = top_ui_level(ui)->view;
-	bool tree = view == TOP_TREE || view == TOP_CALLERS;
-
-	return tree && ui->sort == TOP_BY_SELF ? TOP_BY_TOTAL : ui->sort;
-}
-
 #define SORTED_SIZE 16
-/* Format a column title, marked if the rows are sorted by the column. Return buf. */
-static char *sorted_title(const struct top_ui *ui, enum top_sort sort, const char *text, bool utf8,
+/*
+ * Format a column title, as wide as the column and marked if the rows are sorted by the column.
+ * Return buf.
+ */
+static char *sorted_title(const struct top_ui *ui, enum top_sort sort, const char *text, int width,
 			  char buf[static SORTED_SIZE])
 {
-	const char *mark = effective_sort(ui) != sort ? "" : utf8 ? ui->reverse ? "↑" : "↓" : "*";
+	enum top_sort by = top_view_sort(top_ui_level(ui)->view, ui->sort);
+	const char *mark = by != sort ? "" : !ui->utf8 ? "*" : ui->reverse ? "↑" : "↓";
 	/* printf pads by bytes; the mark may have more bytes than columns */
-	int pad = 6 - (int)strlen(text) - (*mark ? 1 : 0);
+	int pad = width - (int)strlen(text) - (*mark ? 1 : 0);
 
 	snprintf(buf, SORTED_SIZE, "%*s%s%s", pad > 0 ? pad : 0, "", mark, text);
 	return buf;
 }
 
-static bool has_id_column(enum top_view view)
+#define SHARE_COLUMNS 6
+#define RESIDENT_COLUMNS 9
+
+/* Format the titles of groups: how much they ran or waited first, then the memory and the id. */
+static void format_group_titles(const struct top_ui *ui, enum top_view view, char *buf, size_t size)
 {
-	return view == TOP_PROCESSES || view == TOP_THREADS;
+	char most[SORTED_SIZE], memory[SORTED_SIZE];
+	bool off_cpu = ui->model.off_cpu;
+	size_t used;
+
+	sorted_title(ui, TOP_BY_SELF, off_cpu ? "SHARE" : "%CPU", SHARE_COLUMNS, most);
+	sorted_title(ui, TOP_BY_MEMORY, "RES", RESIDENT_COLUMNS, memory);
+	used = (size_t)snprintf(buf, size, "%s %s", most, off_cpu ? "   MS/S" : " SHARE");
+	if (view == TOP_PROCESSES)
+		used = text_append(buf, size, used, " %s", memory);
+	text_append(buf, size, used, "%s",
+		    view == TOP_PROCESSES ? "     PID  "
+		    : view == TOP_THREADS ? "     TID  "
+					  : "  ");
 }
 
-static void format_number_titles(const struct top_ui *ui, enum top_view view, bool utf8, char *buf,
+static void format_number_titles(const struct top_ui *ui, enum top_view view, char *buf,
 				 size_t size)
 {
 	char self[SORTED_SIZE], total[SORTED_SIZE];
 
-	if (!top_view_is_groups(view) && ui->model.off_cpu)
-		snprintf(buf, size, "%s %s    MS/S  ",
-			 sorted_title(ui, TOP_BY_SELF, "SELF", utf8, self),
-			 sorted_title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total));
-	else if (top_view_is_groups(view))
-		snprintf(buf, size, "%s %s %s", sorted_title(ui, TOP_BY_SELF, "SHARE", utf8, self),
-			 ui->model.off_cpu ? "   MS/S" : "   CPU",
-			 !has_id_column(view)  ? " "
-			 : view == TOP_THREADS ? "     TID  "
-					       : "     PID  ");
+	if (top_view_is_groups(view))
+		format_group_titles(ui, view, buf, size);
 	else
-		snprintf(buf, size, "%s %s  ", sorted_title(ui, TOP_BY_SELF, "SELF", utf8, self),
-			 sorted_title(ui, TOP_BY_TOTAL, "TOTAL", utf8, total));
+		snprintf(buf, size, "%s %s %s ",
+			 sorted_title(ui, TOP_BY_SELF, "SELF", SHARE_COLUMNS, self),
+			 sorted_title(ui, TOP_BY_TOTAL, "TOTAL", SHARE_COLUMNS, total),
+			 ui->model.off_cpu ? "   MS/S " : "");
 }
 
 /* Return how long threads waited at once, ms per second: 1,000 for one that always waits. */
@@ -71,26 +78,41 @@ static double ms_per_second(const struct top_ui *ui, const struct top_row *row)
 	return span ? (double)row->total * 1000 / (double)span : 0;
 }
 
+/* Format the memory of a process; "-" if it has ended. */
+static char *row_resident(const struct top_row *row, char *buf, size_t size)
+{
+	if (row->resident == TOP_RESIDENT_UNKNOWN)
+		snprintf(buf, size, "-");
+	else
+		show_bytes(row->resident, buf, size);
+	return buf;
+}
+
 /*
- * Format the numbers of a group: its share of the samples in focus, its CPU use, where 100 is one
- * CPU, and the pid or tid.
+ * Format the numbers of a group: its CPU use, where 100 is one CPU, or its share and time of
+ * waiting; its share of the samples in focus; the memory of a process; and the pid or tid.
  */
 static void format_group_numbers(const struct top_ui *ui, const struct top_row *row,
 				 enum top_view view, char *buf, size_t size)
 {
 	const struct group *g = row->group;
 	uint64_t span = ui->model.window.span;
-	char share[16], number[16] = "";
+	char share[16], resident[32];
+	size_t used;
 
-	if (has_id_column(view))
-		snprintf(number, sizeof(number), " %7" PRIu64 " ",
-			 g->thread ? g->thread->tid : g->process->pid);
-	snprintf(buf, size, ui->model.off_cpu ? "%6s %7.1f %s " : "%6s %6.1f %s ",
-		 row_percent(row->self, ui->model.weight, share, sizeof(share)),
-		 ui->model.off_cpu ? ms_per_second(ui, row)
-		 : span		   ? (double)row->self * 100 / (double)span
-				   : 0,
-		 number);
+	row_percent(row->self, ui->model.weight, share, sizeof(share));
+	if (ui->model.off_cpu)
+		used = (size_t)snprintf(buf, size, "%6s %7.1f", share, ms_per_second(ui, row));
+	else
+		used = (size_t)snprintf(buf, size, "%6.1f %6s",
+					span ? (double)row->self * 100 / (double)span : 0, share);
+	if (view == TOP_PROCESSES)
+		used = text_append(buf, size, used, " %*s", RESIDENT_COLUMNS,
+				   row_resident(row, resident, sizeof(resident)));
+	if (view == TOP_PROCESSES || view == TOP_THREADS)
+		used = text_append(buf, size, used, " %7" PRIu64,
+				   g->thread ? g->thread->tid : g->process->pid);
+	text_append(buf, size, used, "  ");
 }
 
 /* Format the shares and the time of a function in which threads waited; a heading has none. */
@@ -106,14 +128,13 @@ static void format_wait_numbers(const struct top_ui *ui, const struct top_row *r
 		 row_percent(row->total, ui->model.weight, total, sizeof(total)), time);
 }
 
-char *top_numbers(const struct top_ui *ui, const struct top_row *row, bool utf8, char *buf,
-		  size_t size)
+char *top_numbers(const struct top_ui *ui, const struct top_row *row, char *buf, size_t size)
 {
 	enum top_view view = top_ui_level(ui)->view;
 	char self[16], total[16];
 
 	if (!row)
-		format_number_titles(ui, view, utf8, buf, size);
+		format_number_titles(ui, view, buf, size);
 	else if (!row->group && ui->model.off_cpu)
 		format_wait_numbers(ui, row, buf, size);
 	else if (row->group)
@@ -132,4 +153,20 @@ const char *top_name_title(enum top_view view)
 		TOP_VIEWS(VIEW_TITLE)};
 
 	return titles[view];
+}
+
+const char *top_more_title(enum top_view view)
+{
+	return top_view_group(view) == GROUP_KIND_COUNT ? "MODULE"
+	       : view == TOP_PROCESSES			? "COMMAND"
+	       : view == TOP_THREADS			? "PROCESS"
+	       : view == TOP_PROGRAMS			? "WHERE"
+							: "";
+}
+
+const char *top_more_text(enum top_view view, const struct top_row *row, char *buf, size_t size)
+{
+	if (view == TOP_PROGRAMS)
+		return process_place(row->group->process, buf, size);
+	return row->group || row->alike ? row->module : module_short_name(row->module);
 }

@@ -17,11 +17,14 @@ static int compare_top_rows(const void *a, const void *b, void *context)
 {
 	const struct top_request *request = context;
 	const struct top_row *x = a, *y = b;
+	enum top_sort sort = top_view_sort(request->view, request->sort);
 	int order = 0;
 
-	if (request->sort == TOP_BY_SELF)
+	if (sort == TOP_BY_MEMORY) /* one more, so that what is not known becomes the least */
+		order = compare_descending(x->resident + 1, y->resident + 1);
+	if (sort == TOP_BY_SELF)
 		order = compare_descending(x->self, y->self);
-	if (request->sort != TOP_BY_NAME && !order)
+	if (sort != TOP_BY_NAME && !order)
 		order = compare_descending(x->total, y->total);
 	if (!order)
 		order = strcmp(x->name, y->name);
@@ -51,6 +54,7 @@ static int make_function_rows(struct top_model *m, const struct top_request *req
 			.module = symbol_module(&m->symbols, f->symbol),
 			.self = f->self_weight,
 			.total = f->total_weight,
+			.resident = TOP_RESIDENT_UNKNOWN,
 			.symbol = f->symbol,
 			.kind = m->kinds.items[f->symbol],
 		};
@@ -86,6 +90,26 @@ static uint64_t group_row_key(enum group_by by, const struct group *g)
 	return XXH3_64bits_withSeed(g->name, strlen(g->name), XXH3_64bits(more, strlen(more)));
 }
 
+/*
+ * Return what distinguishes a process from others with its name: how it was called, or the path of
+ * its program, if that says more than the name.
+ */
+static const char *process_command(const struct process *p, const struct top_process *t)
+{
+	return t->command && (strcmp(t->command, process_name(p)) != 0 || !*p->exe) ? t->command
+										    : p->exe;
+}
+
+/* Add what /proc says of a process to its row. */
+static void describe_process_row(struct top_model *m, struct top_row *row)
+{
+	const struct process *p = row->group->process;
+	const struct top_process *t = top_processes_get(&m->processes, p);
+
+	row->resident = t->resident;
+	row->module = process_command(p, t);
+}
+
 static int make_group_rows(struct top_model *m, const struct top_request *request)
 {
 	enum group_by by = top_view_group(request->view);
@@ -93,17 +117,18 @@ static int make_group_rows(struct top_model *m, const struct top_request *reques
 
 	for (size_t i = 0; i < m->groups.list.count && !ret; i++) {
 		const struct group *g = &m->groups.list.items[i];
-		const struct top_row row = {
+		struct top_row row = {
 			.key = group_row_key(by, g),
 			.name = g->name,
-			.module = by == GROUP_THREAD	? process_name(g->process)
-				  : by == GROUP_PROCESS ? g->process->exe
-							: "",
+			.module = by == GROUP_THREAD ? process_name(g->process) : "",
 			.self = g->weight,
 			.total = g->weight,
+			.resident = TOP_RESIDENT_UNKNOWN,
 			.group = g,
 		};
 
+		if (by == GROUP_PROCESS)
+			describe_process_row(m, &row);
 		ret = push_matching_row(m, request, &row);
 	}
 	return ret;
@@ -142,12 +167,35 @@ static int make_wait_rows(struct top_model *m, const struct top_request *request
 	return ret;
 }
 
+/* Mark the functions that only the path of their module distinguishes. */
+static int mark_alike_rows(struct top_model *m)
+{
+	size_t count = m->rows.count;
+	uint32_t *list = calloc(count + 1, sizeof(*list));
+	bool *alike = calloc(count + 1, sizeof(*alike));
+	int ret = list && alike ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !ret; i++)
+		list[i] = m->rows.items[i].symbol;
+	if (!ret)
+		ret = symbols_find_alike(&m->symbols, list, count, alike);
+	for (size_t i = 0; i < count && !ret; i++)
+		m->rows.items[i].alike = alike[i];
+	free(list);
+	free(alike);
+	return ret;
+}
+
 static int make_flat_rows(struct top_model *m, const struct top_request *request)
 {
+	int ret;
+
 	if (request->view == TOP_CLASSES || request->view == TOP_WAKERS)
 		return make_wait_rows(m, request);
-	return top_view_is_groups(request->view) ? make_group_rows(m, request)
-						 : make_function_rows(m, request);
+	if (top_view_is_groups(request->view))
+		return make_group_rows(m, request);
+	ret = make_function_rows(m, request);
+	return ret ? ret : mark_alike_rows(m);
 }
 
 int top_rows_flat(struct top_model *m, const struct top_request *request)

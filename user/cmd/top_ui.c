@@ -155,6 +155,7 @@ int top_ui_update(struct top_ui *ui)
 		.view = l->view,
 		.sort = ui->sort,
 		.reverse = ui->reverse,
+		.full_names = ui->full_names,
 		.foci = ui->foci.items,
 		.focus_count = ui->foci.count,
 		.filter = *l->pattern ? &l->filter : NULL,

@@ -33,6 +33,7 @@ struct top_ui {
 	bool paused; /* the shown window stays while sampling continues */
 	bool help;
 	bool full_names; /* of functions (base/name.h) */
+	bool utf8; /* the screen has more than ASCII */
 	bool typing; /* a filter is being typed */
 	/* the typed text is no valid regular expression yet; the last valid filter stays */
 	bool bad_pattern;
@@ -60,6 +61,21 @@ int top_ui_key(struct top_ui *ui, unsigned int key, bool code);
 
 /* Lines of the help, "keys\taction", ending with NULL. */
 extern const char *const top_help[];
+
+/*
+ * What is on the screen, for its help and that of the command: X("word", "meaning in at most 68
+ * columns").
+ */
+#define TOP_LEGEND(X) \
+	X("%CPU", "CPU time in the window; 100 is one CPU, as in top") \
+	X("SHARE", "part of the samples of all rows; of waits, of their time") \
+	X("RES", "memory in RAM, with what is shared; -: the process has ended") \
+	X("SELF", "samples in the function itself; of waits, in the program's innermost") \
+	X("TOTAL", "those, and samples in what it called") \
+	X("MS/S", "ms of waiting per second; 1000: one thread that always waits") \
+	X("complete", "stacks known to the start of their thread; why most others are not") \
+	X("lost", "samples due but missing; stolen: the host had the CPU") \
+	X("skein", "CPU use of skein itself; 100 % is one CPU")
 
 /* The following functions are for top_keys.c. Those that return int return 0 or -ENOMEM. */
 int top_ui_enter(struct top_ui *ui, const struct top_row *row);

@@ -12,6 +12,7 @@
 
 #include "analyze/groups.h"
 #include "base/json.h"
+#include "base/json_members.h"
 #include "base/outfile.h"
 #include "export/export.h"
 #include "export/timeline.h"
@@ -21,6 +22,8 @@
  * large numbers.
  */
 #define CPUS_PID 0x7fe00000ULL
+/* The first tid of tracks with spans, which are threads of their processes. */
+#define SPANS_TID 0x7fd00000ULL
 #define CPU_TID(cpu) (CPUS_PID + 1 + ((cpu)&0xffff))
 
 struct chrome {
@@ -118,7 +121,7 @@ static void chrome_write_names(struct chrome *c)
 	for (uint32_t i = 0; i < p->count.threads; i++)
 		if (p->threads[i].t.tid)
 			chrome_write_name(c, "thread_name", chrome_thread_track(c, i),
-					  p->threads[i].t.comm);
+					  thread_display_name(&p->threads[i].t));
 	chrome_write_name(c, "process_name", machine, "CPUs");
 	chrome_write_place(c, "process_sort_index", machine, -1);
 	for (size_t i = 0; i < c->timeline.lanes.count; i++) {
@@ -169,7 +172,7 @@ static const char *chrome_tile_name(const struct chrome *c, const struct tile *t
 		return "[offline]";
 	if (tile->thread == PROFILE_NONE)
 		return "[not recorded]";
-	return c->timeline.profile->threads[tile->thread].t.comm;
+	return thread_display_name(&c->timeline.profile->threads[tile->thread].t);
 }
 
 static int chrome_tile(struct timeline *t, struct timeline_lane *cpu, const struct tile *tile)
@@ -203,8 +206,9 @@ static const char *chrome_waker_name(const struct chrome *c, const struct timeli
 {
 	if (waker->lane.kind == LANE_INTERRUPT)
 		return interrupt_word(waker->lane.number);
-	return waker->thread == PROFILE_NONE ? "unknown"
-					     : c->timeline.profile->threads[waker->thread].t.comm;
+	return waker->thread == PROFILE_NONE
+		       ? "unknown"
+		       : thread_display_name(&c->timeline.profile->threads[waker->thread].t);
 }
 
 static void chrome_write_state(struct chrome *c, struct chrome_track track, const struct stretch *s,
@@ -287,11 +291,97 @@ static int chrome_write_number(void *context, uint64_t time, double number)
 	return chrome_check(of->c);
 }
 
+/*
+ * Name the track of a row of spans after its lane, and put that of a thread behind the thread,
+ * whose own track is full of states.
+ */
+static void chrome_name_row(struct chrome *c, const struct shown_span *s,
+			    const struct timeline_owner *owner, struct chrome_track track)
+{
+	const char *lane = shown_lane_name(&c->timeline.spans, s->lane);
+	char name[256];
+
+	if (owner->thread == PROFILE_NONE) {
+		chrome_write_name(c, "thread_name", track, *lane ? lane : "runtime");
+		chrome_write_place(c, "thread_sort_index", track, -1);
+		return;
+	}
+	snprintf(name, sizeof(name), "%.200s: runtime",
+		 timeline_identity(&c->timeline, owner->thread).comm);
+	chrome_write_name(c, "thread_name", track, name);
+	chrome_write_place(
+		c, "thread_sort_index", track,
+		(int64_t)(timeline_identity(&c->timeline, owner->thread).tid & INT32_MAX));
+}
+
+static void chrome_write_span(struct chrome *c, const struct shown_span *s,
+			      struct chrome_track track)
+{
+	const char *args = names_text(&c->timeline.spans.texts, s->args);
+	bool instant = shown_span_is_instant(s);
+	struct json *j = chrome_begin_event(c, instant ? "i" : "X", track, s->time);
+	struct json_member m;
+
+	if (instant)
+		json_key_text(j, "s", "t");
+	else
+		chrome_write_duration(c, s->time, s->end);
+	json_key_text(j, "cat", span_kind_word(s->kind));
+	json_key_text(j, "name", shown_span_name(&c->timeline.spans, s));
+	chrome_begin_args(j);
+	while (json_member_next(&args, &m))
+		json_key_member(j, &m);
+	json_key_text(j, "known by", span_origin_word(s->origin));
+	if (s->open)
+		json_key_text(j, "end", "had not ended");
+	chrome_end_args(j);
+}
+
+static int chrome_write_spans(struct chrome *c)
+{
+	const struct shown_spans *all = &c->timeline.spans;
+	uint64_t tid = SPANS_TID;
+
+	for (size_t first = 0, end; first < all->list.count; first = end) {
+		const struct shown_span *s = &all->list.items[first];
+		struct timeline_owner owner = timeline_owner_of(&c->timeline, s->lane);
+		struct chrome_track track = {timeline_pid(&c->timeline, owner.process), tid++};
+
+		end = shown_spans_row_end(all, first);
+		chrome_name_row(c, s, &owner, track);
+		for (size_t i = first; i < end; i++)
+			chrome_write_span(c, &all->list.items[i], track);
+	}
+	return chrome_check(c);
+}
+
+static int chrome_write_values(struct chrome *c)
+{
+	const struct shown_spans *all = &c->timeline.spans;
+
+	for (size_t i = 0; i < all->values.count; i++) {
+		const struct shown_value *v = &all->values.items[i];
+		struct timeline_owner owner = timeline_owner_of(&c->timeline, v->lane);
+		uint64_t pid = timeline_pid(&c->timeline, owner.process);
+		struct json *j =
+			chrome_begin_event(c, "C", (struct chrome_track){pid, pid}, v->time);
+
+		json_key_text(j, "name", names_text(&all->texts, v->name));
+		chrome_begin_args(j);
+		json_key_int(j, "value", v->value);
+		chrome_end_args(j);
+	}
+	return chrome_check(c);
+}
+
 static int chrome_end(struct timeline *t)
 {
 	struct chrome *c = (struct chrome *)t;
 	int ret = 0;
 
+	ret = chrome_write_spans(c);
+	if (!ret)
+		ret = chrome_write_values(c);
 	chrome_write_losses(c);
 	for (int i = 0; i < CONCURRENCY_COUNT && !ret; i++)
 		ret = concurrency_each(&t->concurrencies[i], t->end, chrome_write_number,
@@ -304,6 +394,7 @@ static int chrome_end(struct timeline *t)
 static const struct timeline_ops chrome_ops = {
 	.what = "Chrome's trace events",
 	.no_samples = true,
+	.spans = true,
 	.begin = chrome_begin,
 	.tile = chrome_tile,
 	.stretch = chrome_stretch,

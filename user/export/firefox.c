@@ -95,28 +95,49 @@ void firefox_write_field(struct json *j, const char *key, const char *label, con
 	json_object_end(j);
 }
 
-/* Write how the viewer shows the markers of losses and of waits. */
-static void firefox_write_marker_schema(struct firefox *f)
+void firefox_begin_schema(struct firefox *f, const struct marker_schema *s)
 {
-	struct json *j = firefox_column(f, "markerSchema");
+	struct json *j = &f->json;
 
 	json_object(j);
-	json_key_text(j, "name", "Loss");
-	json_key_text(j, "tableLabel", "{marker.data.count} {marker.data.reason}");
-	json_key_text(j, "chartLabel", "{marker.data.reason}");
+	json_key_text(j, "name", s->name);
+	if (s->tooltip)
+		json_key_text(j, "tooltipLabel", s->tooltip);
+	json_key_text(j, "tableLabel", s->table);
+	json_key_text(j, "chartLabel", s->chart);
 	firefox_column(f, "display");
 	json_text(j, "marker-chart");
 	json_text(j, "marker-table");
 	json_text(j, "timeline-overview");
 	json_array_end(j);
 	firefox_column(f, "fields");
+}
+
+void firefox_end_schema(struct firefox *f)
+{
+	json_array_end(&f->json);
+	json_object_end(&f->json);
+}
+
+/* Write how the viewer shows the markers of losses, waits and spans. */
+static void firefox_write_marker_schema(struct firefox *f)
+{
+	static const struct marker_schema schema = {
+		.name = "Loss",
+		.table = "{marker.data.count} {marker.data.reason}",
+		.chart = "{marker.data.reason}",
+	};
+	struct json *j = firefox_column(f, "markerSchema");
+
+	firefox_begin_schema(f, &schema);
 	firefox_write_field(j, "reason", "what happened", "string");
 	firefox_write_field(j, "count", "records", "integer");
 	firefox_write_field(j, "cpu", "CPU", "string");
-	json_array_end(j);
-	json_object_end(j);
+	firefox_end_schema(f);
 	if (f->waits.count)
 		firefox_wait_schema(f);
+	if (f->timeline.spans.list.count)
+		firefox_span_schema(f);
 	json_array_end(j);
 }
 
@@ -254,7 +275,8 @@ static int firefox_write_owner(struct firefox *f, const struct gathered *g, bool
 	char name[160];
 
 	snprintf(name, sizeof(name), several_events || f->gather.wall ? "%.64s [%.64s]" : "%.64s",
-		 *thread->comm ? thread->comm : process_name(process), event);
+		 *thread_display_name(thread) ? thread_display_name(thread) : process_name(process),
+		 event);
 	firefox_write_clean(f, "name", name);
 	firefox_write_clean(f, "processName", process_name(process));
 	json_key_uint(&f->json, "tid", thread->tid);
@@ -387,25 +409,90 @@ static int firefox_write_losses(struct firefox *f)
 	return ret;
 }
 
+/* Write a thread without samples for spans that are of no sampled thread. */
+static int firefox_write_lane(struct firefox *f, const struct firefox_spans *s)
+{
+	uint64_t lane = f->timeline.spans.list.items[s->first].lane;
+	struct timeline_owner owner = timeline_owner_of(&f->timeline, lane);
+	const struct profile *p = f->timeline.profile;
+	const char *name = shown_lane_name(&f->timeline.spans, lane);
+	struct json *j = &f->json;
+	uint64_t tid = 0;
+	int ret;
+
+	if (owner.thread != PROFILE_NONE) {
+		name = thread_display_name(&p->threads[owner.thread].t);
+		tid = p->threads[owner.thread].t.tid;
+	}
+	firefox_begin_thread(f);
+	firefox_write_clean(f, "name", *name ? name : "runtime");
+	firefox_write_clean(f, "processName",
+			    owner.process == PROFILE_NONE
+				    ? "[unknown]"
+				    : process_name(&p->processes[owner.process].p));
+	json_key_uint(j, "tid", tid);
+	json_key(j, "isMainThread");
+	json_bool(j, false);
+	firefox_write_key_time(f, "processStartupTime", f->timeline.from);
+	firefox_write_key_time(f, "processShutdownTime", 0);
+	firefox_write_key_time(f, "registerTime", f->timeline.from);
+	firefox_write_key_time(f, "unregisterTime", 0);
+	ret = firefox_write_pid(f, owner.process);
+	firefox_write_samples(f, 0, 0);
+	if (!ret)
+		ret = firefox_markers(f, 0, 0, s);
+	json_object_end(j);
+	return ret;
+}
+
+/* Write the spans of lanes that no thread with samples has. */
+static int firefox_write_lanes(struct firefox *f)
+{
+	const struct shown_spans *all = &f->timeline.spans;
+	int ret = 0;
+
+	for (size_t first = 0, end; first < all->list.count && !ret; first = end) {
+		struct firefox_spans s = firefox_take_spans(f, all->list.items[first].lane);
+
+		end = shown_spans_lane_end(all, first);
+		if (s.first < s.end)
+			ret = firefox_write_lane(f, &s);
+	}
+	return ret;
+}
+
+/* Take the spans of the thread of a row of samples; its other rows have none. */
+static struct firefox_spans take_spans_of_row(struct firefox *f, const struct gathered *g)
+{
+	uint32_t thread = f->gather.tracks.items[g->track].thread;
+
+	return firefox_take_spans(
+		f, thread == PROFILE_NONE ? 0 : f->timeline.profile->threads[thread].t.lane);
+}
+
 static int firefox_write_threads(struct firefox *f)
 {
 	const struct gathered *samples;
 	size_t count = f->gather.samples.count;
-	int ret = 0;
+	int ret = firefox_index_spans(f);
 
 	gather_sort(&f->gather);
 	samples = f->gather.samples.items;
 	firefox_column(f, "threads");
 	for (size_t from = 0, to; from < count && !ret; from = to) {
+		struct firefox_spans s = take_spans_of_row(f, &samples[from]);
+
 		to = gather_row_end(&f->gather, from);
 		firefox_begin_thread(f);
 		ret = firefox_write_owner(f, &samples[from],
 					  samples[0].event != samples[count - 1].event);
 		firefox_write_samples(f, from, to);
 		if (!ret)
-			ret = firefox_wait_markers(f, from, to);
+			ret = firefox_markers(f, from, to, &s);
 		json_object_end(&f->json);
 	}
+	if (!ret)
+		ret = firefox_write_lanes(f);
 	if (!ret && (f->timeline.losses.count || !count))
 		ret = firefox_write_losses(f);
 	json_array_end(&f->json);
@@ -438,11 +525,13 @@ static void firefox_free(struct timeline *t)
 	index_free(&f->turns);
 	vector_free(&f->waits);
 	index_free(&f->wait_of);
+	index_free(&f->spans_of);
 }
 
 static const struct timeline_ops firefox_ops = {
 	.what = "a profile for the Firefox Profiler",
 	.no_lanes = true,
+	.spans = true,
 	.begin = firefox_begin,
 	.sample = firefox_sample,
 	.end = firefox_end,

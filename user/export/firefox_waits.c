@@ -13,26 +13,21 @@
 
 void firefox_wait_schema(struct firefox *f)
 {
+	static const struct marker_schema schema = {
+		.name = "Wait",
+		.tooltip = "Waits: {marker.data.class}",
+		.table = "{marker.data.class}, ended by {marker.data.by}",
+		.chart = "{marker.data.class}",
+	};
 	struct json *j = &f->json;
 
-	json_object(j);
-	json_key_text(j, "name", "Wait");
-	json_key_text(j, "tooltipLabel", "Waits: {marker.data.class}");
-	json_key_text(j, "tableLabel", "{marker.data.class}, ended by {marker.data.by}");
-	json_key_text(j, "chartLabel", "{marker.data.class}");
-	firefox_column(f, "display");
-	json_text(j, "marker-chart");
-	json_text(j, "marker-table");
-	json_text(j, "timeline-overview");
-	json_array_end(j);
-	firefox_column(f, "fields");
+	firefox_begin_schema(f, &schema);
 	firefox_write_field(j, "class", "waited for", "string");
 	firefox_write_field(j, "length", "length", "duration");
 	firefox_write_field(j, "weight", "stands for", "duration");
 	firefox_write_field(j, "futex", "futex", "string");
 	firefox_write_field(j, "by", "ended by", "string");
-	json_array_end(j);
-	json_object_end(j);
+	firefox_end_schema(f);
 }
 
 int firefox_keep_wait(struct firefox *f, const struct sample *s)
@@ -100,13 +95,10 @@ static void firefox_write_wait_data(struct firefox *f, size_t i, const struct fi
 	json_object_end(j);
 }
 
-enum marker_column { MARKER_DATA, MARKER_NAME, MARKER_START, MARKER_END, MARKER_CATEGORY };
-
-/* Write a column of the markers. Return 0 or a negative errno. */
+/* Write the cells of a column for the waits of samples. Return 0 or a negative errno. */
 static int firefox_wait_column(struct firefox *f, enum marker_column column, size_t from, size_t to)
 {
-	static const char *const names[] = {"data", "name", "startTime", "endTime", "category"};
-	struct json *j = firefox_column(f, names[column]);
+	struct json *j = &f->json;
 	uint32_t name;
 	int ret = 0;
 
@@ -126,20 +118,25 @@ static int firefox_wait_column(struct firefox *f, enum marker_column column, siz
 		else if (!(ret = stacks_string(&f->gather.stacks, wait_class_word(w->wait), &name)))
 			json_uint(j, name);
 	}
-	json_array_end(j);
 	return ret;
 }
 
-int firefox_wait_markers(struct firefox *f, size_t from, size_t to)
+int firefox_markers(struct firefox *f, size_t from, size_t to, const struct firefox_spans *s)
 {
-	size_t count = 0;
+	static const char *const names[] = {"data", "name", "startTime", "endTime", "category"};
+	size_t count = s->end - s->first;
 	int ret = 0;
 
 	for (size_t i = from; i < to; i++)
 		count += firefox_wait_of(f, i) != NULL;
 	firefox_table(f, "markers", count);
-	for (int column = MARKER_DATA; column <= MARKER_CATEGORY && !ret; column++)
+	for (int column = MARKER_DATA; column <= MARKER_CATEGORY && !ret; column++) {
+		firefox_column(f, names[column]);
 		ret = firefox_wait_column(f, column, from, to);
+		if (!ret)
+			ret = firefox_span_column(f, column, s);
+		json_array_end(&f->json);
+	}
 	firefox_numbers(f, "phase", 1, count); /* phase 1: an interval */
 	json_object_end(&f->json);
 	return ret;

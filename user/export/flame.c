@@ -173,7 +173,8 @@ int flame_build(struct flame *out, const struct profile *p, const struct profile
 		const struct export_options *o)
 {
 	enum stacks_of of = roots_stacks_of(p, o);
-	struct flame f = {.microseconds = of != STACKS_OF_SAMPLES};
+	struct flame f = {.microseconds = of != STACKS_OF_SAMPLES && of != STACKS_OF_HITS,
+			  .hits = of == STACKS_OF_HITS};
 	struct index children = {0};
 	bool several = roots_need_events(p, of) || (before && roots_need_events(before, of));
 	struct stack_labels now = {.names = &f.labels,
@@ -213,8 +214,8 @@ char *flame_show_count(const struct flame *f, uint64_t count, char *buf, size_t 
 
 	if (f->microseconds)
 		return show_duration(1000 * count, buf, size);
-	snprintf(buf, size, "%s sample%s", show_count(count, text, sizeof(text)),
-		 count == 1 ? "" : "s");
+	snprintf(buf, size, "%s %s%s", show_count(count, text, sizeof(text)),
+		 f->hits ? "time" : "sample", count == 1 ? "" : "s");
 	return buf;
 }
 

@@ -34,6 +34,7 @@ struct flame_node {
 
 struct flame {
 	bool microseconds; /* counts are us, not samples */
+	bool hits; /* counts are hits of probes, not samples */
 	struct names labels;
 	VECTOR(struct flame_node) nodes;
 };

@@ -128,8 +128,10 @@ char *gather_track_name(const struct profile *p, const struct gather_track *t, c
 	used = (size_t)snprintf(buf, TRACK_NAME_SIZE, "%.32s%s%.64s (%" PRIu64 ")",
 				host ? host->hostname : "", host ? ": " : "", process_name(of),
 				of->pid);
-	if (thread && (thread->tid != of->pid || strcmp(thread->comm, process_name(of))))
+	if (thread &&
+	    (thread->tid != of->pid || strcmp(thread_display_name(thread), process_name(of))))
 		snprintf(buf + used, TRACK_NAME_SIZE - used, ": %.64s (%" PRIu64 ")",
-			 *thread->comm ? thread->comm : "[unknown]", thread->tid);
+			 *thread_display_name(thread) ? thread_display_name(thread) : "[unknown]",
+			 thread->tid);
 	return buf;
 }

@@ -21,10 +21,11 @@
 #include "analyze/runtimes.h"
 #include "analyze/subject.h"
 #include "analyze/tree.h"
-#include "base/name.h"
 #include "base/text.h"
 #include "export/export.h"
 #include "export/html_columns.h"
+#include "export/html_named.h"
+#include "export/html_page.h"
 #include "export/roots.h"
 #include "export/wait_colours.h"
 #include "view/page.h"
@@ -33,53 +34,16 @@
 #define SKEIN_VERSION "unknown"
 #endif
 
-#define LINES_MAX 10 /* most lines written, per function */
 #define BREAKAGES_MAX 20 /* most reasons for incomplete stacks written, per event */
 
 _Static_assert(FRAME_NATIVE == 1 && FRAME_KERNEL == 2 && FRAME_JIT == 3 && FRAME_PYTHON == 4 &&
 		       FRAME_JAVA == 5 && FRAME_END == 6,
 	       "KIND in user/view/data.js says the same");
 _Static_assert(STACKS_OF_SAMPLES == 0 && STACKS_OF_WAITS == 1 && STACKS_OF_WAKERS == 2 &&
-		       STACKS_OF_WALL == 3,
+		       STACKS_OF_WALL == 3 && STACKS_OF_HITS == 4,
 	       "OF in user/view/data.js says the same");
 
-/*
- * The samples of one thread, event and class of wait at one node of the tree. thread is the index
- * in the profile, or the number of threads if the thread is unknown.
- */
-struct html_sum {
-	uint32_t node, thread, event, wait;
-	uint64_t count, weight;
-};
-
-/* How many samples have a frame of a symbol at a line of a file, which is at least 1. */
-struct html_line {
-	uint32_t symbol, line;
-	const char *file;
-	uint64_t count;
-};
-
-/* One of the page's profiles while it is written. */
-struct html_side {
-	const struct profile *profile;
-	struct symbols symbols;
-	uint32_t ends[END_COUNT], no_stack; /* symbols for the ends of stacks, and for no stack */
-	struct tree tree; /* labels are symbols */
-	VECTOR(struct html_sum) sums;
-	VECTOR(struct html_line) lines;
-	struct index line_of; /* (symbol, line) -> index in lines */
-	uint32_t *label_of; /* number in the page by symbol; INDEX_NONE if not used */
-	VECTOR(uint32_t) labels; /* symbols by number */
-};
-
-struct html_page {
-	struct json json;
-	struct names strings; /* cleaned texts by number */
-	uint64_t from, to; /* the page's part of the recording, ns after its start; to 0: its end */
-	int error; /* the first error, a negative errno; 0: none */
-};
-
-static uint32_t html_fail(struct html_page *p, int rc)
+uint32_t html_fail(struct html_page *p, int rc)
 {
 	if (rc < 0 && !p->error)
 		p->error = rc;
@@ -105,7 +69,7 @@ static uint32_t html_string(struct html_page *p, const char *text)
 }
 
 /* Write the number of a text in the table of strings. */
-static void html_put_string(struct html_page *p, const char *text)
+void html_put_string(struct html_page *p, const char *text)
 {
 	json_uint(&p->json, html_string(p, text));
 }
@@ -161,7 +125,15 @@ static int on_html_sum(void *receiver, const struct profile_sum *s, uint32_t nod
 	struct html_side *side = receiver;
 	int ret = html_count_lines(side, s);
 	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->count.threads : s->thread;
-	struct html_sum place = {node, thread, s->event, s->wait, s->count, s->weight};
+	struct html_sum place = {
+		.node = node,
+		.thread = thread,
+		.event = s->event,
+		.wait = s->wait,
+		.collecting = s->flags & SAMPLE_FLAG_COLLECTING,
+		.count = s->count,
+		.weight = s->weight,
+	};
 
 	return ret < 0 ? ret : vector_push(&side->sums, place);
 }
@@ -176,10 +148,12 @@ static int by_html_sum_key(const void *a, const void *b)
 		return x->thread < y->thread ? -1 : 1;
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
-	return x->wait < y->wait ? -1 : x->wait > y->wait;
+	if (x->wait != y->wait)
+		return x->wait < y->wait ? -1 : 1;
+	return x->collecting - y->collecting;
 }
 
-/* Merge sums that have equal node, thread, event and wait, and sort them by these. */
+/* Merge sums that differ only in count and weight, and sort them by everything else. */
 static void merge_html_sums(struct html_side *side)
 {
 	struct html_sum *to = side->sums.items;
@@ -309,10 +283,7 @@ static void html_write_infos(struct html_page *p, const struct profile *profile)
 	json_array_end(&p->json);
 }
 
-/*
- * Write how complete the stacks of an event are, and the most frequent reasons for incomplete
- * ones.
- */
+/* Write how complete the stacks of an event are, and the most frequent reasons for others. */
 static void html_write_stacks(struct html_page *p, const struct profile *profile, uint32_t event)
 {
 	struct json *j = &p->json;
@@ -490,6 +461,7 @@ static void html_write_events(struct html_page *p, const struct profile *profile
 		json_key_uint(j, "period", e->period);
 		json_key_uint(j, "frequency", e->frequency);
 		html_write_stacks(p, profile, i);
+		html_fail(p, html_put_named(&p->json, profile, i));
 		html_write_runtimes(p, profile, i);
 		html_write_account(p, profile, i);
 		html_write_losses(p, profile, e->id);
@@ -530,117 +502,13 @@ static void html_write_threads(struct html_page *p, const struct profile *profil
 	for (uint32_t i = 0; i < profile->count.threads; i++) {
 		const struct profile_thread *t = &profile->threads[i];
 
-		html_put_string(p, t->t.comm);
+		html_put_string(p, thread_display_name(&t->t));
 		json_uint(&p->json, t->t.tid);
 		json_int(&p->json, t->process == PROFILE_NONE ? -1 : (int64_t)t->process);
 	}
 	html_put_string(p, "[unknown]");
 	json_uint(&p->json, 0);
 	json_int(&p->json, -1);
-	json_array_end(&p->json);
-}
-
-/*
- * Return an array, which the caller frees, with the first frame of each symbol that has one, else
- * INDEX_NONE, to get the symbol's kind and source position. NULL if memory ran out.
- */
-static uint32_t *html_frames_of_symbols(const struct html_side *side)
-{
-	size_t symbols = side->symbols.names.texts.count;
-	uint32_t *frames = malloc(symbols * sizeof(uint32_t));
-
-	if (!frames)
-		return NULL;
-	memset(frames, 0xff, symbols * sizeof(uint32_t));
-	for (uint32_t i = side->profile->count.frames; i-- > 0;)
-		if (side->profile->frames[i].f.kind != FRAME_END)
-			frames[side->symbols.of_frame[i]] = i;
-	return frames;
-}
-
-/* Write five numbers of a label: name, module, enum frame_kind, source file, first line. */
-static void html_write_label(struct html_page *p, const struct html_side *side, uint32_t symbol,
-			     uint32_t frame)
-{
-	const struct profile *profile = side->profile;
-	uint32_t function = frame == INDEX_NONE ? PROFILE_NONE : profile->frames[frame].function;
-	const struct function *f =
-		function == PROFILE_NONE ? NULL : &profile->functions[function].f;
-
-	html_put_string(p, symbol_name(&side->symbols, symbol));
-	html_put_string(p, symbol_module(&side->symbols, symbol));
-	json_uint(&p->json, frame == INDEX_NONE ? FRAME_END : profile->frames[frame].f.kind);
-	html_put_string(p, f ? f->file : "");
-	json_uint(&p->json, f ? f->line : 0);
-}
-
-static void html_write_labels(struct html_page *p, const struct html_side *side)
-{
-	uint32_t *frames = html_frames_of_symbols(side);
-
-	json_key(&p->json, "labels");
-	json_array(&p->json);
-	for (size_t i = 0; i < side->labels.count && frames; i++)
-		html_write_label(p, side, side->labels.items[i], frames[side->labels.items[i]]);
-	json_array_end(&p->json);
-	if (!frames)
-		html_fail(p, -ENOMEM);
-	free(frames);
-}
-
-static int by_html_symbol_and_count(const void *a, const void *b)
-{
-	const struct html_line *x = a, *y = b;
-
-	if (x->symbol != y->symbol)
-		return x->symbol < y->symbol ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
-/*
- * Write four numbers for each of the most frequent lines of each label: label, line, source file
- * (0 or another text that is empty: the function's own), samples. Nothing if no line is known.
- */
-static void html_write_lines(struct html_page *p, struct html_side *side)
-{
-	uint32_t written = 0;
-
-	if (!side->lines.count)
-		return;
-	qsort(side->lines.items, side->lines.count, sizeof(*side->lines.items),
-	      by_html_symbol_and_count);
-	json_key(&p->json, "lines");
-	json_array(&p->json);
-	for (size_t i = 0; i < side->lines.count; i++) {
-		const struct html_line *l = &side->lines.items[i];
-
-		written = i && l[-1].symbol == l->symbol ? written + 1 : 0;
-		if (written >= LINES_MAX || side->label_of[l->symbol] == INDEX_NONE)
-			continue;
-		json_uint(&p->json, side->label_of[l->symbol]);
-		json_uint(&p->json, l->line);
-		html_put_string(p, l->file);
-		json_uint(&p->json, l->count);
-	}
-	json_array_end(&p->json);
-}
-
-/*
- * Write for each label the number of its short name: the page draws that, and shows, finds and
- * compares full names.
- */
-static void html_write_short_names(struct html_page *p, const struct html_side *side)
-{
-	json_key(&p->json, "shortNames");
-	json_array(&p->json);
-	for (size_t i = 0; i < side->labels.count; i++) {
-		char name[4096];
-
-		html_put_string(p, name_short(symbol_name(&side->symbols, side->labels.items[i]),
-					      name, sizeof(name)));
-	}
 	json_array_end(&p->json);
 }
 
@@ -665,13 +533,14 @@ static void html_write_nodes(struct html_page *p, const struct html_side *side)
 
 /*
  * Write the sums of samples. A weight is written as its difference from one period of the event per
- * sample, since that is usually 0. Without waits there is no column of their classes.
+ * sample, since that is usually 0. Without waits there is no column of their classes, and without
+ * samples in collections none of these.
  */
 static void html_write_sums(struct html_page *p, const struct html_side *side)
 {
 	struct html_column nodes = {0}, threads = {0}, events = {0}, counts = {0}, weights = {0},
-			   waits = {0};
-	bool waited = false;
+			   waits = {0}, collecting = {0};
+	bool waited = false, collected = false;
 
 	for (size_t i = 0; i < side->sums.count; i++) {
 		const struct html_sum *s = &side->sums.items[i];
@@ -684,6 +553,8 @@ static void html_write_sums(struct html_page *p, const struct html_side *side)
 		html_column_delta(&weights, s->weight);
 		html_column_put(&waits, s->wait);
 		waited = waited || s->wait;
+		html_column_put(&collecting, s->collecting);
+		collected = collected || s->collecting;
 	}
 	json_key(&p->json, "sums");
 	json_object(&p->json);
@@ -695,7 +566,10 @@ static void html_write_sums(struct html_page *p, const struct html_side *side)
 	html_fail(p, html_column_end(&weights, &p->json, "weights"));
 	if (waited)
 		html_fail(p, html_column_end(&waits, &p->json, "waits"));
+	if (collected)
+		html_fail(p, html_column_end(&collecting, &p->json, "collecting"));
 	vector_free(&waits.bytes);
+	vector_free(&collecting.bytes);
 	json_object_end(&p->json);
 }
 
@@ -722,9 +596,7 @@ static void html_write_side(struct html_page *p, const struct profile *profile, 
 		html_write_losses(p, profile, 0);
 		html_write_processes(p, profile);
 		html_write_threads(p, profile);
-		html_write_labels(p, &side);
-		html_write_lines(p, &side);
-		html_write_short_names(p, &side);
+		html_write_labels(p, &side, common);
 		html_write_nodes(p, &side);
 		html_write_sums(p, &side);
 		json_object_end(&p->json);

@@ -124,8 +124,8 @@ static const char *perf_script_comm(struct perf_script *s, uint32_t thread)
 		return names_text(&s->texts, s->comms[thread] - 1);
 	t = &p->threads[thread];
 	return perf_script_text(s,
-				*t->t.comm || t->process == PROFILE_NONE
-					? t->t.comm
+				*thread_display_name(&t->t) || t->process == PROFILE_NONE
+					? thread_display_name(&t->t)
 					: process_name(&p->processes[t->process].p),
 				true, &s->comms[thread]);
 }

@@ -261,6 +261,7 @@ static int perfetto_finish(struct timeline *t)
 
 	perfetto_waits_end(p);
 	perfetto_sched_end(p);
+	perfetto_write_spans(p);
 	perfetto_write_losses(p);
 	perfetto_write_concurrency(p);
 	perfetto_flush(p, &p->packets);
@@ -286,6 +287,7 @@ static void perfetto_free(struct timeline *t)
 
 static const struct timeline_ops perfetto_ops = {
 	.what = "a Perfetto trace",
+	.spans = true,
 	.begin = perfetto_begin,
 	.sample = perfetto_sample,
 	.tile = perfetto_tile,

@@ -40,7 +40,38 @@ enum { FLAG_SEQUENCE_BEGINS = 1, FLAG_SEQUENCE_GOES_ON };
 
 /* A track number has the kind of the track in 8 bits and the id of its subject in the 56 below. */
 #define TRACK(kind, id) ((uint64_t)TRACK_##kind << 56 | ((id) & ((1ULL << 56) - 1)))
-enum { TRACK_THREAD = 1, TRACK_WAITS, TRACK_LOSSES, TRACK_CONCURRENCY, TRACK_LOST };
+enum {
+	TRACK_THREAD = 1,
+	TRACK_WAITS,
+	TRACK_LOSSES,
+	TRACK_CONCURRENCY,
+	TRACK_LOST,
+	TRACK_PROCESS,
+	TRACK_SPANS,
+	TRACK_VALUES
+};
+
+/* Field numbers of descriptors of tracks, and of events on tracks. */
+enum {
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS_OF = 3,
+	TRACK_THREAD_OF = 4,
+	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8
+};
+enum {
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK = 11,
+	EVENT_CATEGORY = 22,
+	EVENT_NAME = 23,
+	EVENT_COUNTER_INT = 30,
+	EVENT_COUNTER_REAL = 44,
+	EVENT_CALLSTACK_IID = 56
+};
+enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 
 /*
  * First tids of pseudo threads, one for each CPU (TID_INTERRUPT: for each kind of interrupt). The
@@ -71,7 +102,7 @@ struct perfetto_lane {
 	uint64_t last_end; /* end of a CPU's last tile or a thread's last stretch */
 	int64_t shown; /* prev_state of the last stretch, or one of enum shown */
 	bool ran; /* the last stretch is RUNNING */
-	bool has_waits;
+	bool has_track, has_waits; /* the track of the thread, of its waits, is declared */
 	struct stretch waiting; /* the last wait, not written yet; waiting.wait is 0 if none */
 	uint32_t next_wait; /* index in waits + 1 of the next of this lane; 0: none */
 };
@@ -153,6 +184,20 @@ int perfetto_stretch(struct timeline *t, struct timeline_lane *lane, const struc
 void perfetto_sched_end(struct perfetto *p);
 
 /* perfetto_tracks.c: slices, instants and counters of skein's own. */
+/*
+ * Begin to declare a track, to be ended by perfetto_end_track() with the result and *packet. name
+ * may be NULL.
+ */
+size_t perfetto_begin_track(struct perfetto *p, uint64_t track, const char *name, size_t *packet);
+void perfetto_end_track(struct perfetto *p, size_t mark, size_t packet);
+/* Declare the track of a thread, once. */
+void perfetto_declare_thread(struct perfetto *p, const struct timeline_lane *lane);
+/* The same for an event on a track; type: TYPE_BEGIN and so on. */
+size_t perfetto_begin_event(struct perfetto *p, uint64_t time, uint64_t track, unsigned int type,
+			    size_t *packet);
+void perfetto_end_event(struct perfetto *p, size_t mark, size_t packet);
+/* perfetto_spans.c: spans and counters. */
+void perfetto_write_spans(struct perfetto *p);
 /* kept is the wait's sample with its stack; NULL: none was taken. */
 void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s,
 			 const struct perfetto_wait *kept);

@@ -10,25 +10,12 @@
 #include "export/perfetto.h"
 #include "export/wait_end.h"
 
-enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_THREAD_OF = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
 enum { THREAD_OF_PID = 1, THREAD_OF_TID };
-enum {
-	EVENT_ANNOTATION = 4,
-	EVENT_TYPE = 9,
-	EVENT_NAME_IID = 10,
-	EVENT_TRACK = 11,
-	EVENT_NAME = 23,
-	EVENT_COUNTER_INT = 30,
-	EVENT_COUNTER_REAL = 44,
-	EVENT_CALLSTACK_IID = 56
-};
-enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_POINTER = 7, ANNOTATION_NAME = 10 };
 enum { INTERNED_EVENT_NAMES = 2 };
 enum { NAME_IID = 1, NAME_NAME };
 
-/* Begin to declare a track, to be ended by end_track(). name may be NULL. */
-static size_t begin_track(struct perfetto *p, uint64_t track, const char *name, size_t *packet)
+size_t perfetto_begin_track(struct perfetto *p, uint64_t track, const char *name, size_t *packet)
 {
 	size_t mark;
 
@@ -40,14 +27,14 @@ static size_t begin_track(struct perfetto *p, uint64_t track, const char *name, 
 	return mark;
 }
 
-static void end_track(struct perfetto *p, size_t mark, size_t packet)
+void perfetto_end_track(struct perfetto *p, size_t mark, size_t packet)
 {
 	protobuf_end(&p->packets.buf, mark);
 	perfetto_end_packet(p, packet);
 }
 
-static size_t begin_track_event(struct perfetto *p, uint64_t time, uint64_t track,
-				unsigned int type, size_t *packet)
+size_t perfetto_begin_event(struct perfetto *p, uint64_t time, uint64_t track, unsigned int type,
+			    size_t *packet)
 {
 	size_t mark;
 
@@ -59,28 +46,40 @@ static size_t begin_track_event(struct perfetto *p, uint64_t time, uint64_t trac
 	return mark;
 }
 
-static void end_track_event(struct perfetto *p, size_t mark, size_t packet)
+void perfetto_end_event(struct perfetto *p, size_t mark, size_t packet)
 {
 	protobuf_end(&p->packets.buf, mark);
 	perfetto_end_packet(p, packet);
 }
 
-/* Declare two tracks: the thread's own, and below it the track of the thread's waits. */
-static void begin_waits(struct perfetto *p, const struct timeline_lane *lane)
+void perfetto_declare_thread(struct perfetto *p, const struct timeline_lane *lane)
 {
 	struct timeline_identity identity = timeline_identity(&p->timeline, lane->thread);
+	struct perfetto_lane *own = &p->lanes[lane - p->timeline.lanes.items];
 	struct protobuf *buf = &p->packets.buf;
 	size_t packet, mark, thread;
 
-	mark = begin_track(p, TRACK(THREAD, lane->lane.id), NULL, &packet);
+	if (own->has_track)
+		return;
+	own->has_track = true;
+	mark = perfetto_begin_track(p, TRACK(THREAD, lane->lane.id), NULL, &packet);
 	thread = protobuf_begin(buf, TRACK_THREAD_OF);
 	protobuf_varint(buf, THREAD_OF_PID, identity.pid & INT32_MAX);
 	protobuf_varint(buf, THREAD_OF_TID, identity.tid & INT32_MAX);
 	protobuf_end(buf, thread);
-	end_track(p, mark, packet);
-	mark = begin_track(p, TRACK(WAITS, lane->lane.id), "waits for", &packet);
+	perfetto_end_track(p, mark, packet);
+}
+
+/* Declare two tracks: the thread's own, and below it the track of the thread's waits. */
+static void begin_waits(struct perfetto *p, const struct timeline_lane *lane)
+{
+	struct protobuf *buf = &p->packets.buf;
+	size_t packet, mark;
+
+	perfetto_declare_thread(p, lane);
+	mark = perfetto_begin_track(p, TRACK(WAITS, lane->lane.id), "waits for", &packet);
 	protobuf_varint(buf, TRACK_PARENT, TRACK(THREAD, lane->lane.id));
-	end_track(p, mark, packet);
+	perfetto_end_track(p, mark, packet);
 }
 
 /* Intern the name of a wait class once. */
@@ -151,7 +150,7 @@ static void begin_wait_with_stack(struct perfetto *p, const struct timeline_lane
 		annotate(p, "futex", ANNOTATION_POINTER, sample->address);
 	if (*wait_ended_by(&p->timeline, sample->other, sample->flags, by))
 		annotate_text(p, "ended by", by);
-	end_track_event(p, mark, packet);
+	perfetto_end_event(p, mark, packet);
 }
 
 void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const struct stretch *s,
@@ -168,20 +167,20 @@ void perfetto_write_wait(struct perfetto *p, struct timeline_lane *lane, const s
 		begin_wait_with_stack(p, lane, s, kept);
 	} else {
 		perfetto_intern_wait(p, s->wait);
-		mark = begin_track_event(p, s->time, track, TYPE_BEGIN, &packet);
+		mark = perfetto_begin_event(p, s->time, track, TYPE_BEGIN, &packet);
 		protobuf_varint(&p->packets.buf, EVENT_NAME_IID, s->wait);
-		end_track_event(p, mark, packet);
+		perfetto_end_event(p, mark, packet);
 	}
-	mark = begin_track_event(p, s->end, track, TYPE_END, &packet);
-	end_track_event(p, mark, packet);
+	mark = perfetto_begin_event(p, s->end, track, TYPE_END, &packet);
+	perfetto_end_event(p, mark, packet);
 }
 
 static void begin_counter(struct perfetto *p, uint64_t track, const char *name)
 {
-	size_t packet, mark = begin_track(p, track, name, &packet);
+	size_t packet, mark = perfetto_begin_track(p, track, name, &packet);
 
 	protobuf_end(&p->packets.buf, protobuf_begin(&p->packets.buf, TRACK_COUNTER));
-	end_track(p, mark, packet);
+	perfetto_end_track(p, mark, packet);
 }
 
 static void perfetto_write_loss(struct perfetto *p, const struct loss *l)
@@ -193,20 +192,20 @@ static void perfetto_write_loss(struct perfetto *p, const struct loss *l)
 		snprintf(where, sizeof(where), " on CPU %" PRIu64, l->cpu - 1);
 	snprintf(name, sizeof(name), "%s: %" PRIu64 " lost%s", loss_reason_word(l->reason),
 		 l->count, where);
-	mark = begin_track_event(p, l->time, TRACK(LOSSES, 0), TYPE_INSTANT, &packet);
+	mark = perfetto_begin_event(p, l->time, TRACK(LOSSES, 0), TYPE_INSTANT, &packet);
 	protobuf_text(&p->packets.buf, EVENT_NAME, name);
 	annotate(p, "records", ANNOTATION_UINT, l->count);
 	annotate(p, "weight", ANNOTATION_UINT, l->weight);
 	annotate(p, "duration_ns", ANNOTATION_UINT, l->end > l->time ? l->end - l->time : 0);
-	end_track_event(p, mark, packet);
+	perfetto_end_event(p, mark, packet);
 }
 
 static void perfetto_write_count(struct perfetto *p, uint64_t time, uint64_t lost)
 {
-	size_t packet, mark = begin_track_event(p, time, TRACK(LOST, 0), TYPE_COUNTER, &packet);
+	size_t packet, mark = perfetto_begin_event(p, time, TRACK(LOST, 0), TYPE_COUNTER, &packet);
 
 	protobuf_varint(&p->packets.buf, EVENT_COUNTER_INT, lost);
-	end_track_event(p, mark, packet);
+	perfetto_end_event(p, mark, packet);
 }
 
 /*
@@ -220,8 +219,8 @@ void perfetto_write_losses(struct perfetto *p)
 
 	if (!p->timeline.losses.count)
 		return;
-	mark = begin_track(p, TRACK(LOSSES, 0), "losses", &packet);
-	end_track(p, mark, packet);
+	mark = perfetto_begin_track(p, TRACK(LOSSES, 0), "losses", &packet);
+	perfetto_end_track(p, mark, packet);
 	begin_counter(p, TRACK(LOST, 0), "lost records");
 	perfetto_write_count(p, p->timeline.from, 0);
 	for (size_t i = 0; i < p->timeline.losses.count; i++) {
@@ -241,10 +240,10 @@ struct concurrency_track {
 static int perfetto_write_number(void *context, uint64_t time, double number)
 {
 	const struct concurrency_track *c = context;
-	size_t packet, mark = begin_track_event(c->p, time, c->track, TYPE_COUNTER, &packet);
+	size_t packet, mark = perfetto_begin_event(c->p, time, c->track, TYPE_COUNTER, &packet);
 
 	protobuf_double(&c->p->packets.buf, EVENT_COUNTER_REAL, number);
-	end_track_event(c->p, mark, packet);
+	perfetto_end_event(c->p, mark, packet);
 	return c->p->error;
 }
 

@@ -417,11 +417,11 @@ static int pprof_use_frames(struct pprof *p)
 
 static enum python_state sample_python_state(uint64_t flags)
 {
+	if (!(flags & SAMPLE_FLAG_PYTHON))
+		return flags & SAMPLE_FLAG_UNREAD ? PYTHON_UNREAD : PYTHON_NONE;
 	return flags & SAMPLE_FLAG_COLLECTING ? PYTHON_GC
 	       : flags & SAMPLE_FLAG_GIL      ? PYTHON_GIL
-	       : flags & SAMPLE_FLAG_PYTHON   ? PYTHON_NO_GIL
-	       : flags & SAMPLE_FLAG_UNREAD   ? PYTHON_UNREAD
-					      : PYTHON_NONE;
+					      : PYTHON_NO_GIL;
 }
 
 /* Return the index in labels_of for the labels of a sum: one per thread and interpreter state. */
@@ -439,7 +439,7 @@ static void pprof_label_thread(struct pprof *p, uint32_t thread, struct label_se
 	const struct process *of =
 		process == PROFILE_NONE ? NULL : &p->profile->processes[process].p;
 
-	set->thread = pprof_string(p, t->comm);
+	set->thread = pprof_string(p, thread_display_name(t));
 	if (!of)
 		return;
 	set->pid = pprof_decimal(p, of->pid);

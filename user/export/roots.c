@@ -48,7 +48,9 @@ static unsigned int roots_of(struct root *out, const struct process *of, const s
 		out[depth++] = make_root(root_of_place(of), false, 0);
 	out[depth++] = make_root(process_name(of), o->pids, of->pid);
 	if (o->threads)
-		out[depth++] = make_root(*t->comm ? t->comm : process_name(of), o->pids, t->tid);
+		out[depth++] = make_root(*thread_display_name(t) ? thread_display_name(t)
+								 : process_name(of),
+					 o->pids, t->tid);
 	return depth;
 }
 
@@ -76,6 +78,8 @@ int roots_group(void *context, const struct process *p, const struct thread *t, 
 
 enum stacks_of roots_stacks_of_event(const struct event *e)
 {
+	if (event_is_of_hits(e->name))
+		return STACKS_OF_HITS;
 	if (!event_is_of_waits(e->name))
 		return STACKS_OF_SAMPLES;
 	return strcmp(e->name, EVENT_OFF_CPU) ? STACKS_OF_WAKERS : STACKS_OF_WAITS;
@@ -83,7 +87,7 @@ enum stacks_of roots_stacks_of_event(const struct event *e)
 
 enum stacks_of roots_stacks_of(const struct profile *p, const struct export_options *o)
 {
-	enum stacks_of first = p->count.sums ? STACKS_OF_WAKERS : STACKS_OF_SAMPLES;
+	enum stacks_of first = p->count.sums ? STACKS_OF_HITS : STACKS_OF_SAMPLES;
 
 	if (o->wall)
 		return STACKS_OF_WALL;
@@ -99,7 +103,9 @@ bool roots_count(const struct profile *p, enum stacks_of of, const struct profil
 {
 	enum stacks_of one = roots_stacks_of_event(&p->events[s->event]);
 
-	return of == STACKS_OF_WALL ? one != STACKS_OF_WAKERS : one == of;
+	if (of == STACKS_OF_WALL)
+		return one == STACKS_OF_SAMPLES || one == STACKS_OF_WAITS;
+	return one == of;
 }
 
 bool roots_need_events(const struct profile *p, enum stacks_of of)
@@ -206,15 +212,18 @@ static bool is_counted(const void *context, const struct profile_sum *s)
 	return roots_count(l->profile, l->of, s);
 }
 
-/* Count us instead of samples. Of weights above 0, at least 1 us is counted. */
-static void count_microseconds(struct tree *t)
+/*
+ * Count weights instead of samples, in units of so much: us of waits, hits. Of weights above 0, at
+ * least 1 is counted.
+ */
+static void count_weights(struct tree *t, uint64_t unit)
 {
 	struct tree_node *nodes = t->nodes.items;
 
 	for (size_t i = 0; i < t->nodes.count; i++) {
-		uint64_t us = (nodes[i].self_weight + 500) / 1000;
+		uint64_t count = (nodes[i].self_weight + unit / 2) / unit;
 
-		nodes[i].self_count = us ? us : nodes[i].self_weight > 0;
+		nodes[i].self_count = count ? count : nodes[i].self_weight > 0;
 		nodes[i].count = nodes[i].self_count;
 	}
 	for (size_t i = t->nodes.count; i-- > 1;)
@@ -231,7 +240,7 @@ int stack_labels_tree(struct tree *out, struct stack_labels *l)
 	if (!ret)
 		ret = tree_build(out, l->profile, TREE_ALL_EVENTS, &view);
 	if (!ret && l->of != STACKS_OF_SAMPLES)
-		count_microseconds(out);
+		count_weights(out, l->of == STACKS_OF_HITS ? 1 : 1000);
 	free(l->of_frame);
 	free(l->of_thread);
 	free(l->of_event);

@@ -14,14 +14,15 @@
 #define ROOTS_MAX 4
 
 /*
- * What the numbers of merged stacks are: samples; or us, of stacks of waits, whose samples have
- * weights of their own. Only stacks of one kind are merged.
+ * What the numbers of merged stacks are: samples; or us, of stacks of waits, or hits of probes,
+ * whose samples have weights of their own. Only stacks of one kind are merged.
  */
 enum stacks_of {
 	STACKS_OF_SAMPLES,
 	STACKS_OF_WAITS, /* where threads waited */
 	STACKS_OF_WAKERS, /* what the threads did that ended the waits */
 	STACKS_OF_WALL, /* time on CPUs and of waiting, the latter below a frame "[waiting]" */
+	STACKS_OF_HITS, /* where exceptions or objects were made */
 };
 
 enum stacks_of roots_stacks_of_event(const struct event *e);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/name.h"
 #include "base/outfile.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -17,9 +18,10 @@
 #define WIDTH_MAX 20000
 #define TITLE_SIZE 14 /* px of letters */
 #define TEXT_SIZE 11
-#define NAME_BYTES 400 /* of a name in a tooltip, cleaned */
+#define NAME_BYTES 4200 /* of a name with its module in a tooltip, cleaned */
 #define NAME_COLUMNS_MIN 3 /* letters; a frame with room for fewer shows no name */
 #define GONE_ROWS 8 /* lines for frames that are gone; the rest is summed */
+#define GONE_COLUMNS 60 /* of a name in such a line */
 #define GONE_MIN 0.1 /* percent of the old samples; smaller frames are summed */
 
 struct picture {
@@ -42,14 +44,29 @@ static unsigned int svg_picture_width(const struct export_options *o)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
+/* Return how many characters have room in a width in px. */
+static unsigned int svg_columns(double px, unsigned int size)
+{
+	return (unsigned int)(px / (size * SVG_CHARACTER));
+}
+
+/* Write a name, short and made to fit into a width in px, as content of an element. */
+static void svg_put_name(FILE *out, const char *name, double px)
+{
+	char clean[4096], shorter[4096], fitted[4096];
+
+	text_clean(name, clean, sizeof(clean));
+	name_short(clean, shorter, sizeof(shorter));
+	xml_put(out, name_fit(shorter, svg_columns(px, TEXT_SIZE), fitted, sizeof(fitted)));
+}
+
 /* Write cleaned text, cut to a width in px, as content of an element. */
 static void svg_put_fitted(FILE *out, const char *text, double px, unsigned int size)
 {
 	char clean[4096], fitted[4096];
 
 	text_clean(text, clean, sizeof(clean));
-	xml_put(out, text_fit(clean, (unsigned int)(px / (size * SVG_CHARACTER)), false, fitted,
-			      sizeof(fitted)));
+	xml_put(out, text_fit(clean, svg_columns(px, size), false, fitted, sizeof(fitted)));
 }
 
 static void svg_put_line(struct picture *p, const char *class, unsigned int size, const char *text)
@@ -106,13 +123,19 @@ static void svg_put_omitted(struct picture *p)
 	svg_put_line(p, "s", TEXT_SIZE, text);
 }
 
-/* Format "name (module)", cleaned; only the name if the module is no file. */
-static char *svg_show_name(const struct flame *f, uint32_t node, char buf[static NAME_BYTES])
+/*
+ * Format "name (module)", cleaned; only the name if the module is no file. columns: make the name
+ * fit into so many, if it is not 0.
+ */
+static char *svg_show_name(const struct flame *f, uint32_t node, unsigned int columns,
+			   char buf[static NAME_BYTES])
 {
 	const char *module = flame_module(f, node);
-	char name[NAME_BYTES - 100], clean[96];
+	char name[NAME_BYTES - 100], whole[NAME_BYTES - 100], clean[96];
 
 	text_clean(flame_name(f, node), name, sizeof(name));
+	if (columns)
+		name_fit(name_short(name, whole, sizeof(whole)), columns, name, sizeof(name));
 	if (*module && *module != '[')
 		snprintf(buf, NAME_BYTES, "%s (%s)", name,
 			 text_clean(module, clean, sizeof(clean)));
@@ -129,7 +152,7 @@ static void svg_put_tooltip(struct picture *p, uint32_t node)
 	char name[NAME_BYTES], count[64];
 
 	fputs("<title>", p->out);
-	xml_put(p->out, svg_show_name(p->flame, node, name));
+	xml_put(p->out, svg_show_name(p->flame, node, 0, name));
 	fprintf(p->out, ": %s, %.2f %%",
 		flame_show_count(p->flame, n->count[FLAME_NOW], count, sizeof(count)), now);
 	if (p->before)
@@ -151,9 +174,9 @@ static void svg_put_frame(struct picture *p, uint32_t node)
 		class, x, y, width, SVG_BOX);
 	svg_put_tooltip(p, node);
 	fputs("</rect>", p->out);
-	if ((width - 6) / (TEXT_SIZE * SVG_CHARACTER) >= NAME_COLUMNS_MIN) {
+	if (width > 6 && svg_columns(width - 6, TEXT_SIZE) >= NAME_COLUMNS_MIN) {
 		fprintf(p->out, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + SVG_BOX - 4);
-		svg_put_fitted(p->out, flame_name(p->flame, node), width - 6, TEXT_SIZE);
+		svg_put_name(p->out, flame_name(p->flame, node), width - 6);
 		fputs("</text>", p->out);
 	}
 	fputc('\n', p->out);
@@ -219,8 +242,9 @@ static void svg_put_gone(struct picture *p)
 			continue;
 		}
 		snprintf(text, sizeof(text), "-%.2f %%  %s, called by %s", share,
-			 svg_show_name(p->flame, p->gone[i], name),
-			 svg_show_name(p->flame, p->flame->nodes.items[p->gone[i]].parent, caller));
+			 svg_show_name(p->flame, p->gone[i], GONE_COLUMNS, name),
+			 svg_show_name(p->flame, p->flame->nodes.items[p->gone[i]].parent,
+				       GONE_COLUMNS, caller));
 		svg_put_line(p, "s", TEXT_SIZE, text);
 	}
 	if (others) {

@@ -66,7 +66,10 @@ void svg_show_samples(const struct profile *p, const struct export_options *o,
 	}
 	used = snprintf(buf, SVG_LINE, "%s samples", show_count(count, text, sizeof(text)));
 	used += svg_show_events(p, of, buf + used, SVG_LINE - used);
-	if (of != STACKS_OF_SAMPLES)
+	if (of == STACKS_OF_HITS)
+		used = (int)text_append(buf, SVG_LINE, used, ", for %s",
+					show_count(weight, text, sizeof(text)));
+	else if (of != STACKS_OF_SAMPLES)
 		used = (int)text_append(buf, SVG_LINE, used, ", %s",
 					show_duration(weight, text, sizeof(text)));
 	if (o->to)

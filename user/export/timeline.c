@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/groups.h"
 #include "export/timeline.h"
 
 /*
@@ -73,8 +74,23 @@ struct timeline_identity timeline_identity(const struct timeline *t, uint32_t th
 	return (struct timeline_identity){
 		.pid = timeline_pid(t, of->process),
 		.tid = host_first_number(t, of->process) + of->t.tid,
-		.comm = of->t.comm,
+		.comm = thread_display_name(&of->t),
 	};
+}
+
+struct timeline_owner timeline_owner_of(const struct timeline *t, uint64_t lane)
+{
+	struct lane_owner owner = lane_owners_find(&t->spans.owners, lane);
+	struct timeline_owner found = {PROFILE_NONE, PROFILE_NONE};
+	const struct timeline_lane *l = timeline_lane(t, lane);
+
+	if (owner.process)
+		found.process = index_get(&t->process_of, owner.process);
+	if (owner.thread)
+		found.thread = l && l->thread != PROFILE_NONE
+				       ? l->thread
+				       : index_get(&t->thread_of, owner.thread);
+	return found;
 }
 
 static int timeline_put_lane(struct timeline *t, const struct lane *r)
@@ -106,6 +122,15 @@ static int timeline_index_threads(struct timeline *t)
 	return 0;
 }
 
+static int timeline_index_processes(struct timeline *t)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < t->profile->count.processes && !ret; i++)
+		ret = index_put(&t->process_of, t->profile->processes[i].p.id, i);
+	return ret;
+}
+
 /* Called at the first sample, slice or edge, or at the end, when all entities are known. */
 static int timeline_begin(struct timeline *t, struct error *err)
 {
@@ -115,6 +140,8 @@ static int timeline_begin(struct timeline *t, struct error *err)
 		return ret;
 	t->begun = true;
 	ret = timeline_index_threads(t);
+	if (!ret)
+		ret = timeline_index_processes(t);
 	for (uint32_t i = 0; i < t->profile->count.events && !ret; i++)
 		ret = index_put(&t->event_of, t->profile->events[i].id,
 				profile_event_like(t->profile, i));
@@ -228,7 +255,7 @@ static int on_stretch(void *context, const struct stretch *s, struct error *err)
 	return timeline_error(t, ret, err);
 }
 
-/* Handle a sample, slice or edge; all entities come before the first of these. */
+/* Handle a sample, slice, edge, span or counter; all entities come before the first of these. */
 static int timeline_put_record(struct timeline *t, enum record_kind kind, const void *record,
 			       struct error *err)
 {
@@ -240,6 +267,8 @@ static int timeline_put_record(struct timeline *t, enum record_kind kind, const 
 		return timeline_put_slice(t, record, err);
 	if (kind == KIND_EDGE)
 		return states_put(t->states, kind, record, err);
+	if (kind == KIND_SPAN || kind == KIND_COUNTER)
+		return timeline_error(t, shown_spans_put(&t->spans, kind, record), err);
 	return timeline_error(t, t->ops->sample(t, record), err);
 }
 
@@ -249,12 +278,15 @@ static int timeline_put(struct sink *s, enum record_kind kind, const void *recor
 	struct timeline *t = (struct timeline *)s;
 	int ret = 0;
 
-	if (kind == KIND_SAMPLE || kind == KIND_SLICE || kind == KIND_EDGE)
+	if (kind == KIND_SAMPLE || kind == KIND_SLICE || kind == KIND_EDGE || kind == KIND_SPAN ||
+	    kind == KIND_COUNTER)
 		return timeline_put_record(t, kind, record, err);
 	if (kind == KIND_LOSS)
 		return timeline_error(t, vector_push(&t->losses, *(const struct loss *)record),
 				      err);
-	if (kind == KIND_LANE)
+	if (t->ops->spans && (kind == KIND_LANE || kind == KIND_THREAD || kind == KIND_NAME))
+		ret = timeline_error(t, shown_spans_put(&t->spans, kind, record), err);
+	if (!ret && kind == KIND_LANE)
 		ret = timeline_error(t, timeline_put_lane(t, record), err);
 	if (!ret && (kind == KIND_LANE || kind == KIND_THREAD) && !t->ops->no_lanes)
 		ret = states_put(t->states, kind, record, err);
@@ -288,6 +320,18 @@ static void sort_losses(struct timeline *t)
 		qsort(t->losses.items, kept, sizeof(struct loss), by_loss_time);
 }
 
+/* What had not ended did so at the latest when its process did. */
+static void end_open_spans(struct timeline *t)
+{
+	for (size_t i = 0; i < t->spans.list.count; i++) {
+		struct shown_span *s = &t->spans.list.items[i];
+		uint32_t process = s->open ? timeline_owner_of(t, s->lane).process : PROFILE_NONE;
+
+		if (process != PROFILE_NONE)
+			s->end = t->profile->processes[process].p.end;
+	}
+}
+
 static int timeline_finish(struct sink *s, struct error *err)
 {
 	struct timeline *t = (struct timeline *)s;
@@ -295,7 +339,7 @@ static int timeline_finish(struct sink *s, struct error *err)
 
 	if (ret < 0)
 		return ret;
-	if (!t->slices && t->ops->no_samples)
+	if (!t->slices && t->ops->no_samples && !t->spans.list.count)
 		return error_set(err, -ENODATA,
 				 "the trace has no records of the scheduler, so there "
 				 "is no timeline: record with -e sched");
@@ -313,7 +357,9 @@ static int timeline_finish(struct sink *s, struct error *err)
 	if (t->end > t->to)
 		t->end = t->to;
 	sort_losses(t);
-	return timeline_error(t, t->ops->end(t), err);
+	end_open_spans(t);
+	ret = timeline_error(t, shown_spans_sort(&t->spans, t->cut ? t->from : 0, t->end), err);
+	return ret < 0 ? ret : timeline_error(t, t->ops->end(t), err);
 }
 
 static void timeline_free(struct sink *s)
@@ -330,6 +376,8 @@ static void timeline_free(struct sink *s)
 	index_free(&t->cpu_of);
 	index_free(&t->thread_of);
 	index_free(&t->event_of);
+	index_free(&t->process_of);
+	shown_spans_free(&t->spans);
 	for (int i = 0; i < CONCURRENCY_COUNT; i++)
 		concurrency_free(&t->concurrencies[i]);
 	free(t);
@@ -364,6 +412,8 @@ int timeline_new(struct timeline **out, size_t size, const struct timeline_ops *
 	t->sink.wants = WANTS(WANT_ENTITIES);
 	if (!ops->no_lanes)
 		t->sink.wants |= WANT(SLICE) | WANT(EDGE);
+	if (ops->spans)
+		t->sink.wants |= WANT(SPAN) | WANT(COUNTER);
 	if (!ops->no_samples)
 		t->sink.wants |= WANT(SAMPLE);
 	*out = t;

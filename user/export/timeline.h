@@ -17,6 +17,7 @@
 #include "base/vector.h"
 #include "export/concurrency.h"
 #include "export/export.h"
+#include "export/spans.h"
 
 /*
  * A period in which a CPU did one thing. The tiles of a CPU leave no gap between the first and
@@ -45,6 +46,7 @@ struct timeline_ops {
 	const char *what; /* what is written, for messages: "a Perfetto trace" */
 	bool no_samples; /* the format has no samples, and needs the scheduler's records */
 	bool no_lanes; /* the format has only samples; tile and stretch are NULL */
+	bool spans; /* the format shows spans and counters: timeline.spans is sorted in end() */
 	int (*begin)(struct timeline *t); /* called once, when all entities are known */
 	int (*sample)(struct timeline *t, const struct sample *s);
 	/*
@@ -80,7 +82,9 @@ struct timeline {
 	VECTOR(struct loss) losses; /* in the order of time, complete at the end */
 	struct index lane_of, cpu_of; /* lane id, CPU number -> index in lanes */
 	struct index thread_of, event_of; /* id -> index in the profile */
+	struct index process_of; /* process.id -> index in the profile */
 	struct concurrency concurrencies[CONCURRENCY_COUNT];
+	struct shown_spans spans; /* empty unless ops->spans is set */
 	uint64_t from, to; /* requested range, ns, to which tiles, stretches and losses are cut */
 	/*
 	 * ns: the end of the last tile so far. In end(): the end of the recording (if the recorder
@@ -117,9 +121,15 @@ struct timeline_lane *timeline_cpu(const struct timeline *t, uint64_t number);
 #define TIMELINE_HOST_NUMBERS 10000000
 struct timeline_identity {
 	uint64_t pid, tid;
-	const char *comm;
+	const char *comm; /* thread_display_name() */
 };
 struct timeline_identity timeline_identity(const struct timeline *t, uint32_t thread);
+
+/* Return the process and thread of a lane by their indexes; PROFILE_NONE where there is none. */
+struct timeline_owner {
+	uint32_t process, thread;
+};
+struct timeline_owner timeline_owner_of(const struct timeline *t, uint64_t lane);
 
 /* Return the pid of a process by its index, increased as above; 0 for PROFILE_NONE. */
 uint64_t timeline_pid(const struct timeline *t, uint32_t process);

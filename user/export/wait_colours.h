@@ -19,6 +19,11 @@
 	X(PIPE, 172, 58, "green", "data in a pipe or a socket, or room in it") \
 	X(CHILD, 78, 58, "yellow", "another process to end") \
 	X(THROTTLED, 18, 74, "orange", "the next period of its control group's quota") \
-	X(OTHER, 40, 8, "darkgrey", "something else in the kernel")
+	X(OTHER, 40, 8, "darkgrey", "something else in the kernel") \
+	X(MONITOR, 342, 88, "red", "the monitor of a Java object, to enter a synchronized block") \
+	X(OBJECT_WAIT, 216, 44, "lightblue", "Object.notify of another Java thread, or a time") \
+	X(PARK, 288, 44, "purple", "a lock or queue of java.util.concurrent, or a time") \
+	X(SAFEPOINT, 312, 84, "magenta", "the JVM, which has stopped all of its threads") \
+	X(GIL, 32, 82, "orange", "the lock of a Python interpreter")
 
 #endif

@@ -45,7 +45,7 @@ static int set_host_end(sqlite3 *to, uint64_t now, struct error *err)
 	return ret;
 }
 
-int copy_trace(sqlite3 *db, const char *path, const struct held_samples *held, struct error *err)
+int copy_trace_pages(sqlite3 *db, const char *path, sqlite3 **out, struct error *err)
 {
 	sqlite3 *to = NULL;
 	int rc, ret = create_copy(path, err);
@@ -55,17 +55,31 @@ int copy_trace(sqlite3 *db, const char *path, const struct held_samples *held, s
 	rc = sqlite3_open_v2(path, &to,
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
 			     NULL);
-	if (rc != SQLITE_OK) {
+	if (rc != SQLITE_OK)
 		ret = sql_fail(to, rc, err, path);
-	} else {
+	if (!ret)
 		ret = sql_exec(to, "PRAGMA synchronous=OFF", err);
-		if (ret == 0)
-			ret = copy_pages(db, to, path, err);
-		if (ret == 0)
-			ret = set_host_end(to, held->end, err);
-		if (ret == 0)
-			ret = held_samples_write(held, to, err);
+	if (!ret)
+		ret = copy_pages(db, to, path, err);
+	if (!ret) {
+		*out = to;
+		return 0;
 	}
+	sqlite3_close(to);
+	unlink(path);
+	return ret;
+}
+
+int copy_trace(sqlite3 *db, const char *path, const struct held_samples *held, struct error *err)
+{
+	sqlite3 *to = NULL;
+	int ret = copy_trace_pages(db, path, &to, err);
+
+	if (ret < 0)
+		return ret;
+	ret = set_host_end(to, held->end, err);
+	if (ret == 0)
+		ret = held_samples_write(held, to, err);
 	sqlite3_close(to);
 	if (ret < 0)
 		unlink(path);

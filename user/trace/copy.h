@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copy a trace that is being written. */
+/* Copy a trace, also one that is being written. */
 #ifndef SKEIN_TRACE_COPY_H
 #define SKEIN_TRACE_COPY_H
 
@@ -8,6 +8,13 @@
 
 #include "base/error.h"
 #include "trace/held_samples.h"
+
+/*
+ * Copy everything that db has committed to a new file at path, which must not exist; it gets mode
+ * 0600 and, with sudo, belongs to the user who ran sudo. *out becomes a connection that may write
+ * to the copy; the caller closes it. Return 0 or a negative errno; on failure no new file is left.
+ */
+int copy_trace_pages(sqlite3 *db, const char *path, sqlite3 **out, struct error *err);
 
 /*
  * Copy everything that db has committed to a new trace at path, and write the samples held into it;

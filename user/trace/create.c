@@ -111,8 +111,7 @@ static int rename_old_trace(struct new_file *f, const char *path, struct error *
 	return 0;
 }
 
-/* Set *out to the resolved directory of path with the last component appended. */
-static int resolve_trace_path(char **out, const char *path, struct error *err)
+int resolve_trace_path(char **out, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char *copy = NULL, *directory = NULL;

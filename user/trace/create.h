@@ -23,6 +23,12 @@ struct new_file {
 int create_trace_file(struct new_file *out, const char *path, struct error *err);
 
 /*
+ * Set *out to the resolved directory of path with the last component appended, which the caller
+ * frees. Return 0 or a negative errno.
+ */
+int resolve_trace_path(char **out, const char *path, struct error *err);
+
+/*
  * Return the error with which create_trace_file() would refuse the file that has the name, else 0.
  * Changes nothing, so errors of creating a file are not noticed.
  */

@@ -39,7 +39,11 @@ static int next_of_chunks(struct merge_stream *l, struct error *err)
 	}
 	columns_record(&l->chunks.columns, l->row++, r.words);
 	memcpy(&l->record, r.words, kinds[l->kind].size);
-	l->order = r.words[0];
+	/* An open span keeps its place after those before it. */
+	if (l->kind != KIND_SPAN)
+		l->order = r.words[0];
+	else if (l->record.span.end)
+		l->order = span_order(&l->record.span);
 	return 0;
 }
 

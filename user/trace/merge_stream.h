@@ -15,7 +15,7 @@ struct merge_stream {
 	bool end;
 	/* The current record, unless end is set. */
 	enum record_kind kind;
-	/* time of the record (slice_order() for slices), ns of the trace's own clock */
+	/* time of the record (slice_order(), span_order()), ns of the trace's own clock */
 	uint64_t order;
 	union merge_record record;
 };

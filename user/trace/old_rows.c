@@ -27,12 +27,17 @@ struct old_rows {
 /*
  * Statements that delete the rows of entities that ended before ?1 (ns), in this order. A thread
  * has one row per name: its lane is deleted when all names have ended, and the row of its first
- * name, to which the lane refers, not before the lane. Losses are merged into one row per host,
- * event, CPU and reason, so that the sums of their counts stay the same.
+ * name, to which the lane refers, not before the lane. Lanes of a runtime go with those of their
+ * processes; that of the recording's own pauses is below none. Losses are merged into one row per
+ * host, event, CPU and reason, so that the sums of their counts stay the same.
  */
 static const char *const deletes[] = {
 	"DELETE FROM lane WHERE " THREAD_LANES " AND id IN"
 	" (SELECT lane FROM thread GROUP BY lane HAVING min(\"end\" BETWEEN 1 AND ?1 - 1))",
+	"DELETE FROM lane WHERE kind = (SELECT id FROM lane_kind WHERE word = 'process') AND number"
+	" IN (SELECT id FROM process WHERE \"end\" BETWEEN 1 AND ?1 - 1)",
+	"DELETE FROM lane WHERE kind = (SELECT id FROM lane_kind WHERE word = 'runtime') AND ?1"
+	" AND parent AND parent NOT IN (SELECT id FROM lane)",
 	"DELETE FROM pyramid WHERE kind = (SELECT id FROM lane_kind WHERE word = 'thread')"
 	" AND ?1 AND NOT EXISTS (SELECT 1 FROM lane WHERE lane.id BETWEEN pyramid.lane AND"
 	" pyramid.last)",
@@ -133,16 +138,18 @@ int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_
 	return delete_unreferenced(o, start > margin ? start - margin : 0, err);
 }
 
-int old_rows_stacks(struct old_rows *o, uint64_t stack, uint64_t frame, uint64_t function,
-		    struct error *err)
+int old_rows_stacks(struct old_rows *o, const struct old_ids *last, struct error *err)
 {
 	int ret = run_with_number(o, "DELETE FROM chunk WHERE kind = 'stack' AND \"end\" <= ?1",
-				  stack, err);
+				  last->stack, err);
 
 	if (ret == 0)
-		ret = run_with_number(o, "DELETE FROM frame WHERE id <= ?1", frame, err);
+		ret = run_with_number(o, "DELETE FROM frame WHERE id <= ?1", last->frame, err);
 	if (ret == 0 && o->inlined)
-		ret = run_with_number(o, "DELETE FROM inlined WHERE frame <= ?1", frame, err);
+		ret = run_with_number(o, "DELETE FROM inlined WHERE frame <= ?1", last->frame, err);
+	if (ret == 0)
+		ret = run_with_number(o, "DELETE FROM function WHERE id <= ?1", last->function,
+				      err);
 	return ret < 0 ? ret
-		       : run_with_number(o, "DELETE FROM function WHERE id <= ?1", function, err);
+		       : run_with_number(o, "DELETE FROM name WHERE id <= ?1", last->name, err);
 }

@@ -35,12 +35,16 @@ void old_rows_put(struct old_rows *o, enum record_kind kind, const void *record)
  */
 int old_rows_delete(struct old_rows *o, uint64_t start, uint64_t margin, uint64_t chunk,
 		    struct error *err);
+/* Last ids to be deleted. */
+struct old_ids {
+	uint64_t stack, frame, function, name;
+};
+
 /*
- * Delete frames (with their inlined functions) and functions up to these ids, and the chunks whose
- * stacks all have ids up to stack. No record that is kept may refer to these rows. Return 0 or a
- * negative errno.
+ * Delete frames (with their inlined functions), functions and names up to these ids, and the chunks
+ * whose stacks all have ids up to last->stack. No record that is kept may refer to these rows.
+ * Return 0 or a negative errno.
  */
-int old_rows_stacks(struct old_rows *o, uint64_t stack, uint64_t frame, uint64_t function,
-		    struct error *err);
+int old_rows_stacks(struct old_rows *o, const struct old_ids *last, struct error *err);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Delete records that are older than the time to keep. Records refer to the same stacks, frames and
- * functions again and again, so these are deleted by epochs: sink_forget() ends an epoch, after
- * which no record refers to the stacks put before. The stacks, frames and functions of the epoch
- * are deleted when the last batch that refers to them has been deleted.
+ * Delete records that are older than the time to keep. Records refer to the same stacks, frames,
+ * functions and names again and again, so these are deleted by epochs: sink_forget() ends an epoch,
+ * after which no record refers to the stacks and names put before. The stacks, frames, functions
+ * and names of the epoch are deleted when the last batch that refers to them has been deleted.
  */
 #include "trace/retention.h"
 
@@ -20,14 +20,15 @@
 /* All records put between two commits. */
 struct retention_batch {
 	uint64_t chunk; /* chunk.id of the last chunk */
-	uint64_t until; /* largest time of all records so far (slice_order() for slices), ns */
+	uint64_t until; /* largest time of all records so far (slice_order(), span_order()), ns */
 	uint64_t end; /* largest time or end of the batch's records, ns */
 	uint64_t stack; /* smallest stack.id to which its records refer; UINT64_MAX: none */
+	uint64_t name; /* the same of name.id */
 };
 
 /* The largest ids put before the source began a new epoch. */
 struct retention_epoch {
-	uint64_t stack, frame, function;
+	uint64_t stack, frame, function, name;
 };
 
 struct retention {
@@ -45,7 +46,7 @@ struct retention {
 	struct columns slices;
 };
 
-static const struct retention_batch no_batch = {.stack = UINT64_MAX};
+static const struct retention_batch no_batch = {.stack = UINT64_MAX, .name = UINT64_MAX};
 
 int retention_new(struct retention **out, sqlite3 *db, uint64_t time,
 		  const struct retention_events *events, struct error *err)
@@ -107,12 +108,19 @@ static void note_stack(struct retention *k, uint64_t stack)
 		k->batch.stack = stack;
 }
 
+static void note_name(struct retention *k, uint64_t name)
+{
+	if (name && name < k->batch.name)
+		k->batch.name = name;
+}
+
 static void note_record(struct retention *k, enum record_kind kind, const void *record)
 {
 	const struct sample *sample = record;
 	const struct slice *slice = record;
 	const struct edge *edge = record;
 	const struct span *span = record;
+	const struct counter *counter = record;
 
 	switch (kind) {
 	case KIND_SAMPLE:
@@ -127,10 +135,13 @@ static void note_record(struct retention *k, enum record_kind kind, const void *
 		note_stack(k, edge->stack);
 		break;
 	case KIND_SPAN:
-		note_record_time(k, span->time, span->end);
+		note_record_time(k, span_order(span), span->end);
+		note_name(k, span->name);
+		note_name(k, span->args);
 		break;
 	case KIND_COUNTER:
-		note_record_time(k, ((const struct counter *)record)->time, 0);
+		note_record_time(k, counter->time, 0);
+		note_name(k, counter->name);
 		break;
 	default:
 		break;
@@ -148,6 +159,9 @@ int retention_put(struct retention *k, enum record_kind kind, const void *record
 		return 0;
 	case KIND_FUNCTION:
 		note_largest_id(&k->last.function, ((const struct function *)record)->id);
+		return 0;
+	case KIND_NAME:
+		note_largest_id(&k->last.name, ((const struct name *)record)->id);
 		return 0;
 	case KIND_INLINED:
 	case KIND_PROCESS:
@@ -308,16 +322,20 @@ static int replace_slices(struct retention *k, const struct retention_batch *las
 	return ret < 0 ? ret : write_open_slices(k, opens, count, last->chunk, err);
 }
 
-/* Return how many of the first epochs have no stack to which a kept record refers. */
+/* Return how many of the first epochs have no stack and no name to which a kept record refers. */
 static size_t count_unused_epochs(const struct retention *k)
 {
-	uint64_t least = k->batch.stack;
+	uint64_t stack = k->batch.stack, name = k->batch.name;
 	size_t count = 0;
 
-	for (size_t i = 0; i < k->batches.count; i++)
-		if (k->batches.items[i].stack < least)
-			least = k->batches.items[i].stack;
-	while (count < k->epochs.count && k->epochs.items[count].stack < least)
+	for (size_t i = 0; i < k->batches.count; i++) {
+		const struct retention_batch *b = &k->batches.items[i];
+
+		stack = b->stack < stack ? b->stack : stack;
+		name = b->name < name ? b->name : name;
+	}
+	while (count < k->epochs.count && k->epochs.items[count].stack < stack &&
+	       k->epochs.items[count].name < name)
 		count++;
 	return count;
 }
@@ -333,7 +351,8 @@ static int delete_stacks(struct retention *k, struct error *err)
 	for (size_t i = 0; i < left; i++)
 		k->epochs.items[i] = k->epochs.items[i + over];
 	k->epochs.count = left;
-	return old_rows_stacks(k->rows, last.stack, last.frame, last.function, err);
+	return old_rows_stacks(
+		k->rows, &(struct old_ids){last.stack, last.frame, last.function, last.name}, err);
 }
 
 int retention_delete_old(struct retention *k, uint64_t now, struct error *err)

@@ -17,6 +17,8 @@
 #define WORD_WAIT(N, word) {WAIT_##N, word, NULL},
 #define WORD_INTERRUPT(N, word) {INTERRUPT_##N, word, NULL},
 #define WORD_EDGE(N, word) {EDGE_##N, word, NULL},
+#define WORD_SPAN(N, word) {SPAN_##N, word, NULL},
+#define WORD_ORIGIN(N, word) {ORIGIN_##N, word, NULL},
 #define WORD_LOSS(N, word, due, text) {LOSS_##N, word, text},
 
 static const struct word lane_kinds[] = {LANE_KINDS(WORD_LANE){0}};
@@ -29,6 +31,8 @@ static const struct word slice_states[] = {SLICE_STATES(WORD_STATE){0}};
 static const struct word wait_classes[] = {WAIT_CLASSES(WORD_WAIT){0}};
 static const struct word interrupts[] = {INTERRUPTS(WORD_INTERRUPT){0}};
 static const struct word edge_kinds[] = {EDGE_KINDS(WORD_EDGE){0}};
+static const struct word span_kinds[] = {SPAN_KINDS(WORD_SPAN){0}};
+static const struct word span_origins[] = {SPAN_ORIGINS(WORD_ORIGIN){0}};
 static const struct word loss_reasons[] = {LOSS_REASONS(WORD_LOSS){0}};
 
 const struct word_table word_tables[] = {
@@ -42,6 +46,8 @@ const struct word_table word_tables[] = {
 	{"wait_class", "words for slice.wait and sample.wait", wait_classes},
 	{"interrupt", "words for lane.number of interrupt lanes", interrupts},
 	{"edge_kind", "words for edge.kind", edge_kinds},
+	{"span_kind", "words for span.kind", span_kinds},
+	{"span_origin", "words for span.origin", span_origins},
 	{"loss_reason", "words for loss.reason, and what to do about it", loss_reasons},
 	{NULL, NULL, NULL},
 };
@@ -150,10 +156,14 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" round(100.0 * sum(part.weight) /" \
 	" sum(sum(part.weight)) OVER (PARTITION BY event.name), 2) AS percent"
 
-/* SQL for the order of views by event: waits come last, or times of waiting hide those on CPUs. */
+/*
+ * SQL for the order of views by event: waits come after times on CPUs, which they would hide, and
+ * what is not a time comes last.
+ */
 #define EVENT_ORDER_SQL \
 	" ORDER BY CASE event.name WHEN '" EVENT_OFF_CPU "' THEN 1" \
-	" WHEN '" EVENT_OFF_CPU_WAKERS "' THEN 2 ELSE 0 END, weight DESC"
+	" WHEN '" EVENT_OFF_CPU_WAKERS "' THEN 2 WHEN '" EVENT_EXCEPTIONS "' THEN 3" \
+	" WHEN '" EVENT_ALLOCATIONS "' THEN 4 ELSE 0 END, weight DESC"
 
 /* SQL that leaves out the samples of the idle threads, whose process has pid 0, as reports do. */
 #define NOT_IDLE_SQL \
@@ -187,12 +197,12 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 #define LANE_KIND_SQL(word) "(SELECT id FROM lane_kind WHERE word = '" word "')"
 
 /*
- * SQL for the thread.id of a lane's thread at edge.time. A thread has one thread.id per name; if
- * none had begun at that time, the first is taken. NULL if the lane is not a thread's.
+ * SQL for the thread.id of a lane's thread at a time. A thread has one thread.id per name; if none
+ * had begun at that time, the first is taken. NULL if the lane is not a thread's.
  */
-#define THREAD_SQL(lane) \
+#define THREAD_SQL(lane, time) \
 	"coalesce((SELECT id FROM thread WHERE thread.lane = " lane " AND " lane " <> 0" \
-	" AND start <= edge.time ORDER BY start DESC, id DESC LIMIT 1)," \
+	" AND start <= " time " ORDER BY start DESC, id DESC LIMIT 1)," \
 	" (SELECT number FROM lane WHERE id = " lane \
 	" AND kind = " LANE_KIND_SQL("thread") "))"
 
@@ -219,13 +229,42 @@ _Static_assert(RUNTIME_FLAGS == SAMPLE_FLAGS_OF_RUNTIME, "the view sum and sums 
 	" nullif(edge.value, 0) - 1 AS cpu" \
 	" FROM edge CROSS JOIN edge_kind ON edge_kind.id = edge.kind" \
 	" AND edge_kind.word IN ('wake-up', 'fork')" \
-	" LEFT JOIN thread AS by ON by.id = " THREAD_SQL("edge.\"from\"") \
+	" LEFT JOIN thread AS by ON by.id = " THREAD_SQL("edge.\"from\"", "edge.time") \
 	" LEFT JOIN process AS by_process ON by_process.id = by.process" \
 	" LEFT JOIN lane AS source ON source.id = edge.\"from\"" \
 	" AND source.kind = " LANE_KIND_SQL("interrupt") \
 	" LEFT JOIN interrupt ON interrupt.id = source.number" \
-	" LEFT JOIN thread ON thread.id = " THREAD_SQL("edge.\"to\"") \
+	" LEFT JOIN thread ON thread.id = " THREAD_SQL("edge.\"to\"", "edge.time") \
 	" LEFT JOIN process ON process.id = thread.process"
+
+/* SQL that joins the lane of a span or counter, and its process: a lane of a runtime lies below. */
+#define OF_LANE_SQL(record) \
+	" LEFT JOIN lane ON lane.id = " record ".lane" \
+	" LEFT JOIN lane AS above ON above.id = lane.parent AND above.kind = " \
+	LANE_KIND_SQL("process") \
+	" LEFT JOIN process ON process.id = coalesce(thread.process," \
+	" CASE lane.kind WHEN " LANE_KIND_SQL("process") " THEN lane.number END, above.number)"
+
+/* SQL for all spans in words. */
+#define SPANS_SQL \
+	"SELECT span.time AS time, nullif(span.\"end\", 0) AS \"end\"," \
+	" nullif(span.\"end\", 0) - span.time AS length, span_kind.word AS kind," \
+	" coalesce(name.text, '') AS name, span_origin.word AS origin, process.pid AS pid," \
+	" thread.tid AS tid, process.comm AS process," \
+	" coalesce(nullif(thread.runtime_name, ''), thread.comm) AS thread, lane.name AS lane," \
+	" args.text AS args" \
+	" FROM span LEFT JOIN span_kind ON span_kind.id = span.kind" \
+	" LEFT JOIN span_origin ON span_origin.id = span.origin" \
+	" LEFT JOIN name ON name.id = span.name LEFT JOIN name AS args ON args.id = span.args" \
+	" LEFT JOIN thread ON thread.id = " THREAD_SQL("span.lane", "span.time") \
+	OF_LANE_SQL("span")
+
+#define COUNTERS_SQL \
+	"SELECT counter.time AS time, coalesce(name.text, '') AS name, counter.value AS value," \
+	" process.pid AS pid, process.comm AS process, lane.name AS lane" \
+	" FROM counter LEFT JOIN name ON name.id = counter.name" \
+	" LEFT JOIN thread ON thread.id = " THREAD_SQL("counter.lane", "counter.time") \
+	OF_LANE_SQL("counter")
 
 /*
  * SQL for the word of what ended a wait that no thread ended: the flags of its sample are "by
@@ -304,6 +343,12 @@ const struct schema_view schema_views[] = {
 	 "wake-ups and forks: time, kind, waker_pid, waker_tid, waker (thread or"
 	 " interrupt), pid, tid, process, comm, cpu (where it is to run)",
 	 WAKEUP_SQL},
+	{"spans",
+	 "what runtimes and probes reported: time, end and length (NULL: it had not ended), kind,"
+	 " name, origin (how it is known), pid, tid, process, thread (NULL: of no thread), lane,"
+	 " args (a JSON object)",
+	 SPANS_SQL},
+	{"counters", "quantities over time: time, name, value, pid, process, lane", COUNTERS_SQL},
 	{"waits",
 	 "waits whose stacks were taken: time (of running again), pid, tid, process, comm, class,"
 	 " length, weight, p (the chance with which it was chosen), address (of a futex),"

@@ -35,9 +35,10 @@ static uint64_t stream_record_time(enum record_kind kind, const void *record)
 	switch (kind) {
 	case KIND_SLICE:
 		return slice_order(record);
+	case KIND_SPAN:
+		return span_order(record);
 	case KIND_SAMPLE:
 	case KIND_EDGE:
-	case KIND_SPAN:
 	case KIND_COUNTER:
 		return *(const uint64_t *)record;
 	default:
@@ -126,7 +127,8 @@ static void correct_row(const struct shortage *s, uint64_t start, const struct u
 		h->end = h->end ? stored_until(s, h->start) : 0;
 	}
 	if (row->kind == KIND_LOSS &&
-	    (l->reason == LOSS_NOT_STORED || l->reason == LOSS_SWITCHES_NOT_STORED))
+	    (l->reason == LOSS_NOT_STORED || l->reason == LOSS_SWITCHES_NOT_STORED ||
+	     l->reason == LOSS_SPANS_NOT_STORED))
 		l->time = stored_until(s, s->host.start);
 }
 

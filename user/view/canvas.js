@@ -2,7 +2,8 @@
 /*
  * Draw the flame graph. Only visible parts are drawn: rows within the window, and the children of
  * a node that are at least NARROW px wide; narrower neighbours are drawn as one thin strip, so
- * that no time seems to be missing.
+ * that no time seems to be missing. Boxes are painted by paint.js into a picture, above which
+ * stand the outlines of what is pointed at and selected.
  */
 
 const ROW = 20; // px, including the gap
@@ -11,23 +12,43 @@ const TEXT_FROM = 26; // px; wider nodes show a name
 const ZOOM_TIME = 160; // ms
 const STRIPE = 4; // px: height of the times by class of wait
 const PURE = 0.995; // from this share on, all time of a frame counts as of one class
+const HATCH_FROM = 2; // px; wider nodes that wait are hatched
 const FOLD = "▸ "; // before the names of a folded chain
 const FOLD_WIDTH = 18; // px: where a click unfolds
 const CLOSEST = 1e-5; // least part of the whole that a pinch shows
-const DRAWN = 400; // most characters of a name that are drawn
+const CUT_FROM = 8; // characters; fewer have no room for both ends of a name
+const WIDTHS_KEPT = 100000; // texts whose widths are remembered
+
+const isHighSurrogate = (text, at) => (text.charCodeAt(at) & 0xfc00) === 0xd800;
+
+/*
+ * Cut a text in its middle, as name_fit() in user/base/name.c does, so that the namespace and the
+ * function's own name remain; "" if there is room for nothing.
+ */
+function cutMiddle(text, size) {
+	const head = size < CUT_FROM ? size - 1 : Math.floor(size * 2 / 3) - 1;
+	const front = head > 0 && isHighSurrogate(text, head - 1) ? head - 1 : head;
+	let back = size < CUT_FROM ? text.length : text.length - (size - head - 1);
+
+	if (size < 3)
+		return "";
+	if (back > 0 && isHighSurrogate(text, back - 1))
+		back++;
+	return `${text.slice(0, front)}…${text.slice(back)}`;
+}
 
 class Graph {
 	/* host: the element with the canvas; skipped: rows at the root that are not drawn. */
-	constructor(host, labels, palette, skipped = 0) {
+	constructor(host, skipped = 0) {
 		const canvas = this.canvas = host.querySelector("canvas");
 
 		this.sheet = host.querySelector(".sheet");
 		this.skipped = skipped;
-		this.labels = labels;
-		this.palette = palette;
 		this.pen = canvas.getContext("2d", { alpha: false });
 		this.scroller = host.querySelector(".scroll");
-		this.widths = [];
+		this.painter = new Painter();
+		this.widths = new Map(); // px, by text
+		this.letters = new Map(); // px, by character
 		this.upward = false;
 		this.zoomed = this.selected = this.pointed = 0;
 		this.matches = null; // by label, while there is a search
@@ -39,6 +60,13 @@ class Graph {
 		new ResizeObserver(() => this.ask(true)).observe(this.scroller);
 	}
 
+	/* Use labels and colours for the next tree. */
+	take(labels, palette) {
+		this.labels = labels;
+		this.palette = palette;
+		this.view = undefined;
+	}
+
 	/* Show another tree. The range of the zoomed node is shown at once. */
 	show(view, zoomed) {
 		this.view = view;
@@ -47,6 +75,7 @@ class Graph {
 		this.from = view.left[zoomed];
 		this.span = view.width[zoomed] || 1;
 		this.rows = view.deepest + 1 - this.skipped;
+		this.chains = new Map();
 		this.most = 0;
 		for (let i = 1; view.before && i < view.count; i++)
 			this.most = Math.max(this.most, Math.abs(change(view, i)));
@@ -115,7 +144,26 @@ class Graph {
 	/* Draw with the next frame of the screen. */
 	ask(resized = false) {
 		this.resized ||= resized;
-		this.asked ??= requestAnimationFrame(() => this.draw());
+		this.stale = true;
+		this.askFrame();
+	}
+
+	/* Point at a node; its outline needs no new picture. */
+	point(node) {
+		if (node === this.pointed)
+			return;
+		this.pointed = node;
+		this.askFrame();
+	}
+
+	askFrame() {
+		this.asked ??= requestAnimationFrame(() => {
+			this.asked = undefined;
+			if (this.stale)
+				this.draw();
+			else
+				this.outlines();
+		});
 	}
 
 	resize() {
@@ -150,66 +198,62 @@ class Graph {
 			return;
 		if (this.resized || !this.wide)
 			this.resize();
-		const pen = this.pen, theme = this.palette.theme;
-
+		if (!this.wide || !this.high) // it is hidden
+			return;
 		this.scrolled = this.printing ? 0 : this.scroller.scrollTop;
-		pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
-		pen.fillStyle = theme.paper;
-		pen.fillRect(0, 0, this.wide, this.high);
-		pen.font = "12px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
-		pen.textBaseline = "middle";
-		pen.direction = "ltr";
-		this.drawn = 0;
-		this.drawNodes();
+		this.stale = false;
+		const waits = this.view.event?.of === OF.wall && this.view.classes.length > 0;
+		const found = this.painter.paint(this, waits ? HATCH_FROM : TEXT_FROM);
+
+		this.drawn = this.painter.drawn;
+		this.writeNames(found, waits);
+		this.outlines();
+	}
+
+	/* Copy the picture, and outline what is pointed at and what is selected. */
+	outlines() {
+		const { pen, painter, dots } = this;
+
+		if (!this.wide || !this.high)
+			return;
+		pen.setTransform(1, 0, 0, 1, 0, 0);
+		pen.drawImage(painter.picture, 0, 0);
+		pen.setTransform(dots, 0, 0, dots, 0, 0);
 		this.outline(this.pointed, 1);
 		this.outline(this.selected, 2);
 	}
 
-	drawNodes() {
-		const { end, left, width, depth, count } = this.view;
-		const pixels = this.wide / this.span, last = this.from + this.span;
-		const rows = this.view.deepest + 1;
-		// begin and end of the current strip, by depth
-		const strips = new Float64Array(2 * rows).fill(-1);
+	/* Hatch waiting boxes where running ones are beside them, and write the names of boxes. */
+	writeNames(found, waits) {
+		const { pen } = this.painter, { theme } = this.palette;
 
-		for (let node = 0; node < count;) {
-			const begin = left[node];
-
-			if (begin >= last && node > 0 || begin + width[node] <= this.from) {
-				node = end[node];
-				continue;
-			}
-			if (width[node] * pixels < NARROW) {
-				this.strip(strips, depth[node], begin, width[node], pixels);
-				node = end[node];
-				continue;
-			}
-			if (this.view.folded[node] >= 0)
-				this.drawNode(node, begin, pixels);
-			node++;
+		pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
+		pen.font = "12px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
+		pen.textBaseline = "middle";
+		pen.direction = "ltr";
+		if (waits) {
+			pen.fillStyle = this.palette.hatch(pen);
+			for (const { node, x, right, y } of found)
+				if (this.waitOf(node) > 0 && !this.matched(node))
+					pen.fillRect(x, y, right - x - 0.8, ROW - 1);
 		}
-		for (let d = 0; d < rows; d++)
-			this.drawStrip(strips, d);
+		pen.fillStyle = theme.text;
+		for (const { node, x, right, y } of found)
+			if (right - x >= TEXT_FROM)
+				this.write(this.formsOf(node), x + 4, y + ROW / 2, right - x - 8);
 	}
 
-	/* Merge narrow neighbours into one strip. */
-	strip(strips, depth, begin, width, pixels) {
-		const x = (begin - this.from) * pixels, end = x + width * pixels;
+	/* Return whether a node is paler than others: above the zoomed one, or no match. */
+	isDim(node) {
+		const { view: { depth }, zoomed } = this;
 
-		if (x - strips[2 * depth + 1] > 1) {
-			this.drawStrip(strips, depth);
-			strips[2 * depth] = x;
-		}
-		strips[2 * depth + 1] = end;
+		return depth[node] < depth[zoomed] || this.matches && !this.matched(node);
 	}
 
-	drawStrip(strips, depth) {
-		const x = strips[2 * depth], end = strips[2 * depth + 1];
+	isGroup(node) {
+		const label = this.view.label[node];
 
-		if (end < 0 || end - x < 0.25)
-			return;
-		this.pen.fillStyle = this.palette.theme.cut;
-		this.pen.fillRect(x, this.top(depth), Math.max(0.5, end - x), ROW - 1);
+		return label < 0 || this.labels.kind[label] === KIND.group;
 	}
 
 	/* Return whether a node, or a frame of the folded chain that it stands for, matches. */
@@ -243,84 +287,28 @@ class Graph {
 
 	/* Return the class of wait whose colour a node has; RUNNING: that of its kind; or MIXED. */
 	waitOf(node) {
-		const { view, labels } = this;
-
-		if (view.label[node] < 0 || !view.classes.length ||
-			labels.kind[view.label[node]] === KIND.group)
-			return RUNNING;
-		return mainClass(view, node);
+		return !this.view.classes.length || this.isGroup(node) ? RUNNING
+			: mainClass(this.view, node);
 	}
 
-	/* Hatch a waiting node where running ones are beside it. */
-	hatch(node, x, y, width) {
-		const { pen, view, palette } = this;
+	/*
+	 * Return the texts for a node, the longest first: forms of its name, or the names of its
+	 * chain, all of them, or the first and the last.
+	 */
+	formsOf(node) {
+		const { view, labels, chains } = this, length = view.folded[node];
 
-		if (view.event?.of !== OF.wall || !view.classes.length || this.waitOf(node) <= 0 ||
-			this.matched(node))
-			return;
-		pen.fillStyle = palette.hatch(pen);
-		pen.fillRect(x, y, width, ROW - 1);
-	}
+		if (!length)
+			return view.label[node] < 0 ? ["all"] : labels.forms[view.label[node]];
+		if (!chains.has(node)) {
+			const names = Array.from({ length },
+				(_, i) => labels.forms[view.label[node + i]][0]);
+			const ends = `${FOLD}${names[0]} › … › ${names.at(-1)}`;
 
-	/* Show at the bottom of a node how its time divides into classes, if it has several. */
-	drawClasses(node, x, y, width) {
-		const { pen, view, palette } = this, whole = view.total[WEIGHT][node];
-		const times = timesOf(view, node), main = this.waitOf(node);
-		const group = view.label[node] < 0 ||
-			this.labels.kind[view.label[node]] === KIND.group;
-		let at = x;
-
-		if (!whole || !group && largest(times)[1] > PURE * whole)
-			return;
-		for (const [number, time] of times) {
-			const wide = width * time / whole;
-
-			if (number || main || group) {
-				pen.fillStyle = number ? palette.wait(number)
-					: palette.kind(KIND.native);
-				pen.fillRect(at, y + ROW - 1 - STRIPE, wide, STRIPE);
-			}
-			at += wide;
+			chains.set(node, [FOLD + names.join(" › "), ends]
+				.map((text) => text.slice(0, DRAWN)));
 		}
-	}
-
-	drawNode(node, begin, pixels) {
-		const pen = this.pen, y = this.top(this.view.depth[node]);
-
-		if (y > this.high || y + ROW < 0 || this.view.depth[node] < this.skipped)
-			return;
-		const x = Math.max(0, (begin - this.from) * pixels);
-		const right = Math.min(this.wide,
-			(begin - this.from + this.view.width[node]) * pixels);
-		const gap = right - x > 3 ? 0.8 : 0;
-		const above = this.view.depth[node] < this.view.depth[this.zoomed];
-		const dim = above || this.matches && !this.matched(node);
-
-		pen.globalAlpha = dim ? 0.5 : 1;
-		pen.fillStyle = this.fill(node);
-		pen.fillRect(x, y, right - x - gap, ROW - 1);
-		this.hatch(node, x, y, right - x - gap);
-		if (this.view.classes.length && !this.view.before && right - x > STRIPE)
-			this.drawClasses(node, x, y, right - x - gap);
-		pen.globalAlpha = 1;
-		if (right - x >= TEXT_FROM)
-			this.writeName(node, x + 4, y + ROW / 2, right - x - 8);
-		this.drawn++;
-	}
-
-	/* Write a node's name, or the names of its chain: the first and the last if not all fit. */
-	writeName(node, x, y, room) {
-		const { view, labels, pen } = this;
-
-		if (!view.folded[node])
-			return this.write(this.nameOf(node), view.label[node], x, y, room);
-		const names = Array.from({ length: view.folded[node] },
-			(_, i) => labels.short[view.label[node + i]]);
-		const whole = FOLD + names.join(" › ").slice(0, DRAWN);
-		const ends = `${FOLD}${names[0]} › … › ${names.at(-1)}`.slice(0, DRAWN);
-
-		return pen.measureText(whole).width <= room ? this.write(whole, NaN, x, y, room)
-			: this.write(ends, NaN, x, y, room);
+		return chains.get(node);
 	}
 
 	/* Return whether a place in a node is on the mark that unfolds its chain. */
@@ -329,30 +317,49 @@ class Graph {
 			x - Math.max(0, this.box(node).x) < FOLD_WIDTH;
 	}
 
-	nameOf(node) {
-		const label = this.view.label[node];
+	/* Return the width of a text, without kerning, as the sum of those of its characters. */
+	sumWidths(text) {
+		const { letters, painter: { pen } } = this;
+		let sum = 0;
 
-		return label < 0 ? "all" : this.labels.short[label];
+		for (const letter of text) {
+			let width = letters.get(letter);
+
+			if (width === undefined)
+				letters.set(letter, width = pen.measureText(letter).width);
+			sum += width;
+		}
+		return sum;
 	}
 
-	/* Write a name, cut to the available room. maxWidth enforces the room for any font. */
-	write(name, label, x, y, room) {
-		const pen = this.pen, whole = name.slice(0, DRAWN);
-		const wide = label < 0 ? 16 : label >= 0 ? this.widths[label] ??=
-			pen.measureText(whole).width : pen.measureText(whole).width;
-		let text = whole;
+	/* Like sumWidths() for a text that is written often. */
+	widthOf(text) {
+		let width = this.widths.get(text);
 
-		if (wide > room) {
-			let fits = Math.floor(whole.length * room / wide) - 1;
-
-			if (fits > 0 && (whole.charCodeAt(fits - 1) & 0xfc00) === 0xd800)
-				fits--;
-			if (fits < 2)
-				return;
-			text = `${whole.slice(0, fits)}…`;
+		if (width === undefined) {
+			if (this.widths.size >= WIDTHS_KEPT)
+				this.widths.clear();
+			this.widths.set(text, width = this.sumWidths(text));
 		}
-		pen.fillStyle = this.palette.theme.text;
-		pen.fillText(text, x, y, room);
+		return width;
+	}
+
+	/*
+	 * Write the longest form that fits, or the last one, cut to the room. The width is not left
+	 * to fillText(), which takes much longer with a limit.
+	 */
+	write(forms, x, y, room) {
+		const { pen } = this.painter, last = forms.at(-1);
+
+		for (const form of forms)
+			if (this.widthOf(form) <= room)
+				return pen.fillText(form, x, y);
+		let size = Math.floor(last.length * room / this.widthOf(last)) + 1, text;
+
+		do
+			text = cutMiddle(last, size--);
+		while (text && this.sumWidths(text) > room);
+		return text && pen.fillText(text, x, y);
 	}
 
 	outline(node, thickness) {

@@ -8,7 +8,10 @@
 const KIND = { none: 0, native: 1, kernel: 2, jit: 3, python: 4, java: 5, mark: 6, group: 7 };
 
 /* What the weights of an event are, with the numbers of export/roots.h. */
-const OF = { samples: 0, waits: 1, wakers: 2, wall: 3 };
+const OF = { samples: 0, waits: 1, wakers: 2, wall: 3, hits: 4 };
+
+const FORMS = 3; // forms of a name that are written for each label; see html_write_short_names()
+const DRAWN = 400; // most characters of a name that are drawn
 
 /* Decode consecutive varints: 7 bits per byte, low bits first. */
 function column(text, into) {
@@ -49,7 +52,7 @@ class Labels {
 		this.module = [];
 		this.kind = [];
 		this.file = [];
-		this.short = []; // names as they are drawn
+		this.forms = []; // names as they are drawn, from the longest to the shortest
 		this.line = [];
 		this.ran = []; // by label: lines at which its frames stood, the most frequent first
 		this.numbers = new Map();
@@ -66,7 +69,7 @@ class Labels {
 			this.module.push(module && visible(module));
 			this.kind.push(kind);
 			this.file.push(file && visible(file));
-			this.short.push(this.name[number]);
+			this.forms.push([this.name[number].slice(0, DRAWN)]);
 			this.line.push(line);
 		}
 		return number;
@@ -98,15 +101,53 @@ class Labels {
 	}
 }
 
-function readLabels(raw, shortNames, strings, labels) {
-	const numbers = new Int32Array(raw.length / 5);
+/* What a name can do without where it does not fit: Java's package, Python's file. */
+const OMISSIBLE = {
+	[KIND.java]: /^([a-z_$][\w$]*\.)+(?=[\w$]+\.)/,
+	[KIND.python]: / \([^()]*:\d+\)$/,
+};
+
+// brackets whose contents are left out, and what follows a list of parameters
+const EMPTIED = /(?<!operator)(<…>|\(…?\)( const$)?)/g;
+
+/*
+ * Return the forms of a name, the longest first. Boxes are narrower than columns of a report: the
+ * last form has no brackets either, and not what its language can omit.
+ */
+function formsOf(kind, forms) {
+	const bare = forms.at(-1).replace(EMPTIED, "");
+	const least = OMISSIBLE[kind] ? bare.replace(OMISSIBLE[kind], "") : bare;
+
+	return [...new Set([...forms, least || forms.at(-1)])];
+}
+
+/*
+ * Return the texts [name, module] of a label in comparisons. rebuilt: the modules of which there
+ * are several builds, in which the address that names a function means nothing.
+ */
+function commonName({ raw: { commonNames }, strings }, i, rebuilt) {
+	const [name, module, build] = commonNames.slice(3 * i, 3 * i + 3)
+		.map((text) => strings[text]);
+
+	return [build && rebuilt.has(module) ? `[${module}]` : name, module];
+}
+
+/* rebuilt: see commonName(); null: the labels have their own names. */
+function readLabels(source, labels, rebuilt) {
+	const { raw: { labels: list, shortNames }, strings } = source;
+	const numbers = new Int32Array(list.length / 5);
 
 	for (let i = 0; i < numbers.length; i++) {
-		const [name, module, kind, file, line] = raw.slice(5 * i, 5 * i + 5);
+		const [own, ownModule, kind, file, line] = list.slice(5 * i, 5 * i + 5);
+		const [name, module] = rebuilt ? commonName(source, i, rebuilt)
+			: [strings[own], strings[ownModule]];
 
-		numbers[i] = labels.number(strings[name], strings[module],
-			kind > KIND.mark ? 0 : kind, strings[file], line);
-		labels.short[numbers[i]] = visible(strings[shortNames[i]]);
+		numbers[i] = labels.number(name, module, kind > KIND.mark ? 0 : kind,
+			strings[file], line);
+		const forms = shortNames.slice(FORMS * i, FORMS * (i + 1));
+
+		labels.forms[numbers[i]] = formsOf(kind, forms.map((form) =>
+			visible(strings[form]).slice(0, DRAWN)));
 	}
 	return numbers;
 }
@@ -131,12 +172,17 @@ function readNodes(raw, numbers) {
 	for (let i = 1; i <= raw.count; i++) {
 		parent[i] = i - back[i - 1];
 		label[i] = numbers[own[i - 1]];
+		if (!(parent[i] >= 0 && parent[i] < i && label[i] >= 0))
+			throw new RangeError("no tree");
 	}
 	return { parent, label };
 }
 
-/* Read the sums. events: for each event its period, and its number in the list by name. */
-function readSums(raw, events) {
+/*
+ * Read the sums. events: for each event its period, and its number in the list by name; limits: the
+ * numbers of nodes and threads.
+ */
+function readSums(raw, events, limits) {
 	const sums = {
 		node: deltas(raw.nodes, new Int32Array(raw.count)),
 		thread: deltas(raw.threads, new Int32Array(raw.count)),
@@ -145,6 +191,9 @@ function readSums(raw, events) {
 		weight: column(raw.weights, new Float64Array(raw.count)),
 		// by class; 0: no wait
 		wait: raw.waits ? column(raw.waits, new Uint8Array(raw.count)) : null,
+		// 1: in a collection of garbage
+		collecting: raw.collecting ? column(raw.collecting, new Uint8Array(raw.count))
+			: null,
 	};
 
 	for (let i = 0; i < raw.count; i++) {
@@ -152,6 +201,9 @@ function readSums(raw, events) {
 
 		sums.weight[i] = unzigzag(sums.weight[i]) + sums.count[i] * period;
 		sums.event[i] = place;
+		if (!(sums.node[i] >= 0 && sums.node[i] < limits.nodes &&
+			sums.thread[i] >= 0 && sums.thread[i] < limits.threads))
+			throw new RangeError("no such node or thread");
 	}
 	return sums;
 }
@@ -205,6 +257,9 @@ function wallOf(events) {
 		return undefined;
 	return { ...parts[0], name: "wall", of: OF.wall, parts, period: 0, frequency: 0,
 		due: sum((part) => part.due), complete: sum((part) => part.complete),
+		self: sum((part) => part.self), named: sum((part) => part.named),
+		nameless: parts.flatMap(({ nameless }) => nameless).reduce(addCount, []),
+		advice: parts.find(({ advice }) => advice)?.advice,
 		broken: parts.flatMap(({ broken }) => broken),
 		runtimes: parts.flatMap(({ runtimes }) => runtimes).reduce(addCount, []),
 		losses: parts.flatMap(({ losses }) => losses),
@@ -224,11 +279,18 @@ function readEvents(raw, strings) {
 		const name = visible(strings[event.name]);
 		const known = byName.get(name) ?? { ...event, name, unit: strings[event.unit],
 			due: 0, complete: 0, broken: [], runtimes: [], losses: [], others: [],
+			self: 0, named: 0, nameless: [],
 			account: { sampled: 0, lost: 0 } };
 
 		byName.set(name, known);
 		known.due += event.due;
 		known.complete += event.complete;
+		known.self += event.self ?? 0;
+		known.named += event.named ?? 0;
+		for (let i = 0; i < event.nameless?.length; i += 3)
+			addCount(known.nameless, { word: visible(event.nameless[i]),
+				text: visible(event.nameless[i + 1]),
+				count: event.nameless[i + 2] });
 		known.account.sampled += event.account?.sampled ?? 0;
 		known.account.lost += event.account?.lost ?? 0;
 		addCounts(known.broken, event.broken, strings);
@@ -260,30 +322,64 @@ function readHost(raw, strings) {
 		kernel: strings[raw.kernel], arch: strings[raw.arch] };
 }
 
-function readSide(raw, strings, labels) {
+/* Read one profile; rebuilt: see readLabels(). */
+function readSide(source, labels, rebuilt) {
+	const { raw, strings, from, to } = source;
 	const events = readEvents(raw, strings);
-	const told = raw.events.map(({ name, period }) => ({ period,
+	const places = raw.events.map(({ name, period }) => ({ period,
 		place: events.findIndex((event) => event.name === visible(strings[name])) }));
-	const numbers = readLabels(raw.labels, raw.shortNames, strings, labels);
+	const numbers = readLabels(source, labels, rebuilt), threads = readThreads(raw, strings);
 	const { parent, label } = readNodes(raw.nodes, numbers);
 
 	readLines(raw.lines ?? [], strings, numbers, labels);
 
-	return { subject: visible(strings[raw.subject]),
+	const sums = readSums(raw.sums, places,
+		{ nodes: parent.length, threads: threads.length });
+
+	return { subject: strings[raw.subject] && visible(strings[raw.subject]), from, to,
 		host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
-		threads: readThreads(raw, strings), parent, label, sums: readSums(raw.sums, told) };
+		threads, parent, label, sums };
+}
+
+/* Return the sources of the profiles in the data of a page, of which a comparison has two. */
+const sourcesOf = ({ profiles, strings, from, to }) =>
+	profiles.map((raw) => ({ raw, strings, from, to }));
+
+/* Return the modules of which profiles have different builds. */
+function rebuiltModules(sources) {
+	const builds = new Map(), rebuilt = new Set();
+
+	for (const { raw: { commonNames }, strings } of sources)
+		for (let i = 0; i < commonNames.length; i += 3) {
+			const [module, build] = [strings[commonNames[i + 1]],
+				strings[commonNames[i + 2]]];
+
+			if (build && (builds.get(module) ?? build) !== build)
+				rebuilt.add(module);
+			if (build)
+				builds.set(module, build);
+		}
+	return rebuilt;
+}
+
+/*
+ * Read profiles: that of a page, or two that are compared. rebuilt: see readLabels(). page: the
+ * version of skein and the classes of wait.
+ */
+function readSources({ skein, waits }, sources, rebuilt = rebuiltModules(sources)) {
+	const labels = new Labels();
+	const sides = sources.map((source) =>
+		readSide(source, labels, sources.length > 1 ? rebuilt : null));
+
+	return { skein, waits, sources, labels, sides, from: sides[0].from, to: sides[0].to,
+		now: sides[0], before: sides[1] };
 }
 
 function readData() {
-	const element = byId("data"), raw = JSON.parse(element.textContent);
-	const labels = new Labels();
-	const sides = raw.profiles.map((side) => readSide(side, raw.strings, labels));
-
-	const waits = [];
+	const element = byId("data"), raw = JSON.parse(element.textContent), waits = [];
 
 	for (const [number, name, hue, saturation, meaning] of raw.waits)
 		waits[number] = { number, name, hue, saturation, meaning };
 	element.remove(); // its text is the largest item on the page
-	return { skein: raw.skein, from: raw.from, to: raw.to, waits, labels, sides,
-		now: sides[0], before: sides[1] };
+	return readSources({ skein: raw.skein, waits }, sourcesOf(raw), null);
 }

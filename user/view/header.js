@@ -18,6 +18,18 @@ function completeText(event) {
 			...broken].join("\n")];
 }
 
+/* Describe how much of the self time is in functions with names, and what names the rest. */
+function namedFact(event) {
+	const { self, named, nameless, advice } = event;
+	const share = percent(named, self), more = advice ? [advice] : [];
+
+	more.push(`${weight(named, event)} of ${weight(self, event)} are in functions with names`);
+	for (const { word, text, count: n } of nameless.slice(0, 10))
+		more.push(`${percent(n, self)} ${text || "unknown"}` +
+			(word && ` (build-id ${word})`));
+	return fact("Named", advice ? `${share} (see 'skein symbolize')` : share, more.join("\n"));
+}
+
 /* Describe a runtime whose functions have no names: word is its name, text what gives names. */
 function runtimeFact({ word, text, count: n }, samples) {
 	const share = `${percent(n, samples.count)} without names`;
@@ -67,43 +79,50 @@ const EVENT_MEANINGS = [undefined,
 	"Stacks of waits, by the time that they lasted: an estimate from waits chosen by chance",
 	"What the threads ran that ended the waits, by the time that these had lasted",
 	"Time on CPUs and of waiting, of the same threads; without the time in which a thread " +
-		"could run and had no CPU"];
+		"could run and had no CPU",
+	"Where a JVM made exceptions, or allocated objects in the slow path, by their number: " +
+		"an estimate where they were too many for a stack of each"];
 
 const wallFacts = ({ weight: whole, waited }) => [
 	fact("On CPU", duration(whole - waited)), fact("Waited", duration(waited))];
 
 /* Make the facts of one recording; event is the recording's own. */
 function factsOf(side, event, samples, data) {
-	const { host } = side, facts = [], part = Boolean(data.from || data.to);
+	const { host } = side, facts = [], part = Boolean(side.from || side.to);
 	const options = CHOICES.filter((key) => side.infos.has(`option.${key}`))
 		.map((key) => `${key} ${side.infos.get(`option.${key}`)}`);
 	const length = host.duration ? duration(host.duration) : "unfinished";
-	const to = data.to ? duration(data.to) : "the end";
+	const to = side.to ? duration(side.to) : "the end";
 	const ended = host.duration ? `ended ${utc(host.utc + host.duration)}` : undefined;
 
 	facts.push(fact("Host", hostsOf(host) || "unknown", `Linux ${host.kernel} ${host.arch}`));
-	if (!data.before)
+	if (data.before)
+		facts.push(fact("Recorded", side.subject || "the machine"));
+	else
 		facts.push(fact("Kernel", `${host.kernel || "unknown"} ${host.arch}`));
 	facts.push(fact("Began", utc(host.utc), ended));
-	facts.push(fact("Took", part ? `${duration(data.from)} to ${to} of ${length}` : length));
+	facts.push(fact("Took", part ? `${duration(side.from)} to ${to} of ${length}` : length));
 	if (event) {
 		const [complete, broken] = completeText(event);
 		const [lost, reasons] = lostText(event, part);
 		const often = event.frequency ? `, ${event.frequency} Hz` : "";
 		const waits = event.of === OF.waits || event.of === OF.wakers;
+		const stacks = waits || event.of === OF.hits;
 		const busy = event.unit === "ns" && host.duration && !part && host.hosts < 2
 			? `${(samples.weight / host.duration).toFixed(2)} ` +
 				(waits ? "threads on average" : `of ${host.cpus} CPUs`)
 			: undefined;
 
 		facts.push(fact("Event", event.name + often, EVENT_MEANINGS[event.of]));
-		facts.push(fact(waits ? "Stacks" : "Samples", count(samples.count)));
+		facts.push(fact(stacks ? "Stacks" : "Samples", count(samples.count)));
 		facts.push(...event.of === OF.wall ? wallFacts(samples) : [fact(
 			waits ? "Waited" : event.unit === "ns" ? "CPU time" : "Weight",
 			weight(samples.weight, event), busy)]);
 		if (busy && !data.before && event.of !== OF.wall)
 			facts.push(fact(waits ? "Waiting" : "Busy", busy));
 		facts.push(fact("Complete stacks", complete, broken));
+		if (event.self)
+			facts.push(namedFact(event));
 		facts.push(fact("Lost", lost, reasons));
 		facts.push(...event.runtimes.map((runtime) => runtimeFact(runtime, samples)));
 	}
@@ -163,20 +182,34 @@ function showHead(data, view) {
 	byId("facts").replaceChildren(...rows);
 }
 
+/*
+ * Return how many samples of the page are lost, of how many that were due, where the page shows
+ * others than all of the machine: "" where it does not. The threads of lost samples are unknown, so
+ * that the page's are taken as lost as often as the machine's.
+ */
+function pageLost({ of, account: { sampled, lost } }, shown) {
+	const missing = sampled ? Math.round(shown * lost / sampled) : 0;
+
+	if (of !== OF.samples || shown === sampled || !missing)
+		return "";
+	return `, about ${count(missing)} of the ${count(shown + missing)} due on this page`;
+}
+
 /* Warn if so much is lost that the graph is not reliable. */
 function showWarning(data, view) {
 	const texts = [];
 
 	data.sides.forEach((side, which) => {
-		const own = ownEvent(side, view.event), part = data.from || data.to;
-		const lost = own && lostShare(own, part);
+		const own = ownEvent(side, view.event), part = side.from || side.to;
+		const lost = own && lostShare(own, part), shown = view.whole[2 * which + COUNT];
 		const when = data.before ? `${SIDES[which]}: ` : "";
 
 		if (!side.host.duration)
 			texts.push(`${when}the recording has no end: it still ran, ` +
 				"or its recorder was killed.");
 		if (lost?.share > 0.01)
-			texts.push(`${when}${lost.text}: ${own.losses.map(lossText).join("; ")}.`);
+			texts.push(`${when}${lost.text}${pageLost(own, shown)}: ` +
+				`${own.losses.map(lossText).join("; ")}.`);
 	});
 	byId("warning").hidden = !texts.length;
 	byId("warning").textContent = texts.join(" ");
@@ -328,7 +361,8 @@ class Legend {
 		let whole = 0;
 
 		for (let i = 0; i < sums.node.length; i++) {
-			if (!view.event?.numbers[0].includes(sums.event[i]))
+			if (!view.event?.numbers[0].includes(sums.event[i]) ||
+				this.page.state.nogc && sums.collecting?.[i])
 				continue;
 			const node = place ? place[sums.node[i]] : sums.node[i];
 
@@ -411,7 +445,7 @@ class Legend {
 		const due = event?.due ?? 0, broken = due - (event?.complete ?? 0);
 		const share = percent(broken, due);
 
-		return this.chip(KIND.mark, hidden, due ? `${share} of stacks` : "", due
+		return this.chip(KIND.mark, hidden, broken ? `${share} of stacks` : "", broken
 			? `${share} of the user stacks (${count(broken)} of ${count(due)}) ` +
 				"are not complete: a mark stands where their callers are missing."
 			: "A mark stands where callers are missing.");

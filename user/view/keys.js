@@ -31,6 +31,8 @@ const KEYS = [
 	{ keys: ["u"], shown: "u", what: "flames up or down", run: () => byId("upward").click() },
 	{ keys: ["f"], shown: "f", what: "fold or unfold the chains of frames at the root",
 		run: (page) => byId("unfolded").click() },
+	{ keys: ["g"], shown: "g", what: "with or without the samples in collections of garbage",
+		run: (page) => byId("nogc").click() },
 	{ keys: ["t"], shown: "t", what: "graph or table",
 		run: (page) => page.change({ table: !page.state.table, sandwich: "" }) },
 	{ keys: ["s"], shown: "s",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The page: its parts and its reactions to input. */
 
-const WIDTHS = [["", "time"], ["samples", "samples"]];
-const WIDTHS_OF_CHANGE = [["", "after"], ["before", "before"], ["both", "both"]];
+const WIDTHS = [["", "width: time"], ["samples", "width: samples"]];
+const WIDTHS_OF_CHANGE = [["", "width: after"], ["before", "width: before"],
+	["both", "width: both"]];
 const ORDERS = [["weight", "widest first"], ["name", "by name"]];
 const COLOURS = [["", "colour: kind"], ["module", "colour: module"]];
 const PAPER = 1400; // px: the width on paper, at which a name of 12 px is readable
@@ -14,35 +15,52 @@ const DARK = matchMedia("(prefers-color-scheme: dark)");
 /* Return the parts of a state that need a new tree when they change. */
 const treeKey = (s) =>
 	[s.event, s.split, s.width, s.order, s.inverted && !s.sandwich, s.unfolded, s.hidden,
-		s.waits].join();
+		s.waits, s.nogc].join();
 /* Return whether changes leave the paths of frames as they are, so that the zoom can stay. */
 const keepsPaths = (changes) => Object.keys(changes).every((key) =>
-	["event", "waits", "width", "order", "unfolded", "colour"].includes(key));
+	["event", "waits", "nogc", "width", "order", "unfolded", "colour"].includes(key));
 
 class Page {
 	constructor() {
-		this.data = readData();
-		this.views = new Views(this.data);
-		this.labels = this.data.labels;
-		this.palette = new Palette(this.labels, this.data.waits);
-		this.graph = new Graph(byId("graph"), this.labels, this.palette);
+		this.graph = new Graph(byId("graph"));
+		this.sandwich = new Sandwich(this);
+		this.touch = new Touch(this);
+		this.take(readData());
+		this.comparer = new Comparer(this);
+		this.history = new History((text) => parseState(text, this.possible),
+			(state) => this.show(state));
+		this.listen();
+		this.chooseTheme(this.storedTheme());
+		this.show(this.history.state);
+	}
+
+	/* Make from data all that belongs to them; show() then shows them. */
+	take(data) {
+		this.data = data;
+		this.views = new Views(data);
+		this.labels = data.labels;
+		this.palette = new Palette(data.labels, data.waits);
+		for (const graph of [this.graph, this.sandwich.callers, this.sandwich.callees])
+			graph.take(data.labels, this.palette);
 		this.panes = new Panes(this);
 		this.legend = new Legend(this);
 		this.waits = new WaitLegend(this);
 		this.modes = new Modes(this);
 		this.table = new Table(this);
-		this.sandwich = new Sandwich(this);
-		this.touch = new Touch(this);
-		this.widths = this.data.before ? WIDTHS_OF_CHANGE : WIDTHS;
+		this.widths = data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
-		const possible = { events: this.views.events.map(({ name }) => name),
+		this.possible = { events: this.views.events.map(({ name }) => name),
 			widths: this.widths.map(([key]) => key) };
+		this.key = undefined; // of the shown tree
+	}
 
-		this.history = new History((text) => parseState(text, possible),
-			(state) => this.show(state));
-		this.listen();
-		this.chooseTheme(this.storedTheme());
-		this.show(this.history.state);
+	/* Show other data instead, with nothing selected, hidden or searched for. */
+	use(data) {
+		const theme = this.palette.name;
+
+		this.take(data);
+		this.palette.set(theme);
+		this.history.reset();
 	}
 
 	get state() {
@@ -138,6 +156,8 @@ class Page {
 		set("inverted", state.inverted);
 		set("upward", state.upward);
 		set("unfolded", state.unfolded);
+		set("nogc", state.nogc);
+		byId("nogc").hidden = !this.data.sides.some(({ sums }) => sums.collecting);
 		byId("unfolded").disabled = !state.unfolded && !this.view.folded.some(Boolean);
 		set("as-graph", !state.table && !state.sandwich);
 		set("as-table", state.table && !state.sandwich);
@@ -344,6 +364,7 @@ class Page {
 		on("inverted", "click", () => this.change({ inverted: !this.state.inverted }));
 		on("upward", "click", () => this.change({ upward: !this.state.upward }));
 		on("unfolded", "click", () => this.unfold(!this.state.unfolded));
+		on("nogc", "click", () => this.change({ nogc: !this.state.nogc }));
 		on("as-graph", "click", () => this.change({ table: false, sandwich: "" }));
 		on("as-table", "click", () => this.change({ table: true, sandwich: "" }));
 		on("as-sandwich", "click", () => this.sandwich.center(this.sandwich.first()));
@@ -370,12 +391,6 @@ class Page {
 
 	listenToPointer() {
 		const canvas = byId("canvas"), { graph } = this;
-		const point = (node) => {
-			if (node === graph.pointed)
-				return;
-			graph.pointed = node;
-			graph.ask();
-		};
 
 		canvas.addEventListener("pointermove", (event) => {
 			if (event.pointerType === "touch")
@@ -383,11 +398,11 @@ class Page {
 			const node = graph.at(event.offsetX, event.offsetY);
 
 			canvas.style.cursor = node < 0 ? "default" : "pointer";
-			point(node);
+			graph.point(node);
 			this.panes.showTip(node, event.clientX, event.clientY);
 		});
 		canvas.addEventListener("pointerleave", () => {
-			point(0);
+			graph.point(0);
 			this.panes.hideTip();
 		});
 		canvas.addEventListener("click", (event) => {

@@ -4,6 +4,7 @@
  * readers.
  */
 
+const LIST_COLUMNS = 30; // characters of a name in a list
 const LISTED = 12; // most callers or callees shown at once
 
 /*
@@ -94,6 +95,16 @@ class Panes {
 
 	name(label) {
 		return label < 0 ? "all" : this.labels.name[label];
+	}
+
+	/* Return a name made to fit into so many characters, or as it is with full names. */
+	listed(label, columns) {
+		const forms = this.labels.forms[label];
+
+		if (label < 0 || this.page.state.full)
+			return this.name(label);
+		return forms.find((form) => form.length <= columns) ??
+			cutMiddle(forms.at(-1), columns);
 	}
 
 	/* Format values by column, such as "12.3 %, 1.23 s, 123 samples". */
@@ -232,7 +243,8 @@ class Panes {
 			return element("li", {}, element("button", { type: "button", class: "go",
 				onclick: () => this.page.select(entry.node) }, bar,
 			span("share", percent(entry.share, 1)),
-			span("name", this.name(entry.label))));
+			element("span", { class: "name", title: this.name(entry.label),
+				text: this.listed(entry.label, LIST_COLUMNS) })));
 		});
 		const rest = entries.slice(LISTED).reduce((sum, entry) => sum + entry.share, 0);
 
@@ -284,6 +296,21 @@ class Panes {
 				text: "Unfold", onclick: () => this.page.unfold(true) })));
 	}
 
+	/* Return the short name of a function, and a button for the whole one if that differs. */
+	heading(label) {
+		const { full } = this.page.state, whole = this.name(label);
+		const short = this.labels.forms[label][0];
+		const button = element("button", { type: "button", text: "Full name",
+			"aria-pressed": String(full),
+			title: "With what is left out of its short form",
+			onclick: () => this.page.change({ full: !full }, true) });
+
+		const name = element("span",
+			{ class: "name", title: whole, text: full ? whole : short });
+
+		return short === whole ? [name] : [name, button];
+	}
+
 	/* Describe a node in the pane, which is hidden while none is selected. */
 	show(node) {
 		const { view } = this.page, label = view.label[node];
@@ -305,7 +332,7 @@ class Panes {
 		columns.push(this.list(group ? "Begins with" : "Calls", callees,
 			"nothing that was seen"));
 		this.details.replaceChildren(
-			element("h2", {}, span("name", this.name(label)),
+			element("h2", {}, ...this.heading(label),
 				element("button", { type: "button", text: "Zoom",
 					title: "Show it in full width (Enter)",
 					onclick: () => this.page.zoomTo(node) }),

@@ -44,16 +44,18 @@ class Sandwich {
 	constructor(page) {
 		this.page = page;
 		this.host = byId("sandwich");
-		this.labels = page.data.labels;
 		this.callers = this.half("callers", 1);
 		this.callees = this.half("callees", 0);
 		this.callers.upward = true;
 	}
 
+	get labels() {
+		return this.page.labels;
+	}
+
 	/* Make the graph of one half; a click puts a function into the middle. */
 	half(id, skipped) {
-		const { labels, palette, panes } = this.page, host = byId(id);
-		const graph = new Graph(host, labels, palette, skipped), { canvas } = graph;
+		const { page } = this, graph = new Graph(byId(id), skipped), { canvas } = graph;
 
 		canvas.addEventListener("pointermove", (event) => {
 			if (event.pointerType === "touch")
@@ -61,14 +63,12 @@ class Sandwich {
 			const node = graph.at(event.offsetX, event.offsetY);
 
 			canvas.style.cursor = node > 0 ? "pointer" : "default";
-			graph.pointed = node;
-			graph.ask();
-			panes.showTip(node, event.clientX, event.clientY, graph);
+			graph.point(node);
+			page.panes.showTip(node, event.clientX, event.clientY, graph);
 		});
 		canvas.addEventListener("pointerleave", () => {
-			graph.pointed = 0;
-			graph.ask();
-			panes.hideTip();
+			graph.point(0);
+			page.panes.hideTip();
 		});
 		canvas.addEventListener("click", (event) => {
 			const node = graph.at(event.offsetX, event.offsetY);
@@ -76,7 +76,7 @@ class Sandwich {
 			if (node > 0)
 				this.center(graph.view.label[node]);
 		});
-		graph.scroller.addEventListener("scroll", () => panes.hideTip());
+		graph.scroller.addEventListener("scroll", () => page.panes.hideTip());
 		return graph;
 	}
 

@@ -7,8 +7,8 @@
 
 const DEFAULTS = {
 	event: "", split: "program", width: "", order: "weight", colour: "", inverted: false,
-	upward: false, unfolded: false, table: false, sandwich: "", hidden: 0, waits: 0, search: "",
-	zoom: "", select: "",
+	upward: false, unfolded: false, full: false, table: false, sandwich: "", hidden: 0,
+	waits: 0, nogc: false, search: "", zoom: "", select: "",
 };
 
 /* Write only values that differ from the defaults. */
@@ -107,6 +107,15 @@ class History {
 		}
 		history.replaceState({ depth: this.depth }, "");
 		this.show(state);
+	}
+
+	/* Show the state that a page begins with. */
+	reset() {
+		this.state = this.parse("");
+		location.hash = "";
+		this.depth++;
+		history.replaceState({ depth: this.depth }, "");
+		this.show(this.state);
 	}
 
 	/* Return to the previous view; false if there is none. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Show the hottest functions as a table with the same data as the graph. */
 
+const SMALL = matchMedia("(max-width: 640px)");
 const ROWS = 200; // most rows shown at once
 
 /* Compute self and total of every function in a node, by column; recursion counts once. */
@@ -87,12 +88,18 @@ class Table {
 		return found;
 	}
 
+	/* Return how many characters of a name there is room for. */
+	nameColumns() {
+		return SMALL.matches ? 20 : 76;
+	}
+
 	order(rows, columns) {
-		const { name } = this.labels, { waits } = this.page;
+		const { waits, panes } = this.page;
 		const number = columns.find(([key]) => key === this.sort)?.[3];
+		const fit = this.nameColumns();
 		const text = this.sort === "module" ? (r) => this.labels.shortModule(r.label)
 			: this.sort === "wait" ? (r) => waits.name(largest(r.times)[0])
-			: (r) => name[r.label];
+			: (r) => panes.listed(r.label, fit);
 		const direction = this.descending ? -1 : 1;
 
 		return rows.sort((a, b) => {
@@ -112,7 +119,7 @@ class Table {
 			this.host.querySelector(`[data-key="${key}"]`).focus();
 		};
 
-		return element("th", { scope: "col", class: numeric ? "number" : "",
+		return element("th", { scope: "col", class: numeric ? `number ${key}` : key,
 			"aria-sort": sorted ? this.descending ? "descending" : "ascending"
 				: "none" },
 		element("button", { type: "button", "data-key": key, onclick: click,
@@ -121,7 +128,7 @@ class Table {
 
 	row(row, columns, most) {
 		const cells = columns.map(([key, , text], i) => {
-			const cell = element("td", { class: "number", text: text(row) });
+			const cell = element("td", { class: `number ${key}`, text: text(row) });
 
 			if (i === 0) {
 				cell.classList.add("bar");
@@ -131,7 +138,8 @@ class Table {
 		});
 		const { page, labels } = this;
 		const name = element("button", { type: "button", class: "go name",
-			text: labels.name[row.label], title: labels.name[row.label],
+			text: page.panes.listed(row.label, this.nameColumns()),
+			title: labels.name[row.label],
 			onclick: () => page.select(row.node) });
 
 		return element("tr",
@@ -155,6 +163,20 @@ class Table {
 			? [element("td", { class: "function" }, waits.swatch(number), text)] : [];
 	}
 
+	/* Return the button that shows whole names, or short ones. */
+	namesButton() {
+		const { page, page: { state } } = this;
+
+		return element("button", { type: "button", id: "full", text: "Full names",
+			"aria-pressed": String(state.full),
+			title: "With return types, default arguments and all parameters; " +
+				"else short names, whole when pointed at",
+			onclick: () => {
+				page.change({ full: !state.full });
+				byId("full").focus();
+			} });
+	}
+
 	show() {
 		const { view } = this.page;
 		const columns = this.columns(), rows = this.order(this.collect(), columns);
@@ -170,13 +192,14 @@ class Table {
 		const fit = graph.matches ? " that fit the search" : "";
 		const caption = `${plural(rows.length, "function")}${where}${fit}`;
 		const parts = [element("table", {},
-			element("caption", { class: "name", text: caption }),
+			element("caption", { class: "name", text: caption }, this.namesButton()),
 			element("thead", {}, head), element("tbody", {}, ...body))];
 
 		if (rows.length > this.rows)
 			parts.push(element("button", { type: "button", class: "more",
 				text: `Show more (${count(rows.length - this.rows)})`,
 				onclick: () => { this.rows *= 4; this.show(); } }));
+		this.host.classList.toggle("full", this.page.state.full);
 		this.host.replaceChildren(...parts);
 	}
 }

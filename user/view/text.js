@@ -65,9 +65,9 @@ function plural(n, word, words = `${word}s`) {
 	return `${count(n)} ${n === 1 ? word : words}`;
 }
 
-/* Count the samples of an event: those of waits are stacks, one for each wait that was chosen. */
+/* Count the samples of an event: those of waits and of probes are stacks, of what was chosen. */
 function samplesText(n, event) {
-	return plural(n, event?.of === OF.waits || event?.of === OF.wakers ? "stack" : "sample");
+	return plural(n, [OF.waits, OF.wakers, OF.hits].includes(event?.of) ? "stack" : "sample");
 }
 
 const UNITS = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"]]; // sizes in ns

@@ -170,8 +170,9 @@ const chainOf = (view, node) => view.folded[node] < 0 ? node + view.folded[node]
 const chainEnd = (view, node) => node + Math.max(1, view.folded[node]) - 1;
 
 /*
- * Arrange the tree for drawing: left and width in the unit of the requested width, self and total
- * by column. isGroup: fold chains, see foldChains().
+ * Arrange the tree for drawing: left and width in the unit of the requested width, inner: where
+ * the last child ends, self and total by column. sorted: whether the widest sibling is the first.
+ * isGroup: fold chains, see foldChains().
  */
 function arrange(tree, { widthOf, ranks, heaviest, isGroup }) {
 	const all = totals(tree), wide = widthOf(all, tree.count);
@@ -204,6 +205,7 @@ function arrange(tree, { widthOf, ranks, heaviest, isGroup }) {
 		cursor[above] += width[i];
 	}
 	return { count: n, parent, depth, end, left, width, deepest, folded, label,
+		inner: cursor, sorted: heaviest,
 		self: tree.self.map(gather),
 		total: all.map(gather) };
 }

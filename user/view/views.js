@@ -136,14 +136,15 @@ class Views {
 
 	/*
 	 * Return the event's sums by the label of their group, without those of hidden classes of
-	 * wait (by bit); sums of the old profile as -1, -2, ...
+	 * wait (by bit), and with nogc without those in collections of garbage; sums of the old
+	 * profile as -1, -2, ...
 	 */
-	chosen(event, split, hidden) {
+	chosen(event, { split, nogc }, hidden) {
 		const byGroup = new Map(), byWait = split === "wait";
 
 		this.data.sides.forEach((side, which) => {
 			const groups = byWait ? null : this.groupLabels(which, split);
-			const { node, thread, wait, event: of } = side.sums;
+			const { node, thread, wait, collecting, event: of } = side.sums;
 			const wanted = new Uint8Array(side.events.length);
 
 			for (const number of event.numbers[which])
@@ -151,7 +152,8 @@ class Views {
 			for (let i = 0; i < node.length; i++) {
 				const number = wait ? wait[i] : RUNNING;
 
-				if (!wanted[of[i]] || hidden >> number & 1)
+				if (!wanted[of[i]] || hidden >> number & 1 ||
+					nogc && collecting?.[i])
 					continue;
 				const group = byWait ? this.waitLabel(number) : groups[thread[i]];
 				let list = byGroup.get(group);
@@ -254,7 +256,7 @@ class Views {
 		const tree = new Builder(Math.max(1024, this.base.count + 64),
 			this.columns + list.length);
 		const hidden = list.length ? state.waits : 0;
-		const byGroup = event ? this.chosen(event, state.split, hidden) : new Map();
+		const byGroup = event ? this.chosen(event, state, hidden) : new Map();
 
 		// column of each class
 		this.slots = [];
