@@ -7,8 +7,8 @@
 
 #include "analyze/filter.h"
 #include "base/text.h"
-#include "cmd/lanes.h"
 #include "cmd/lanes_axis.h"
+#include "cmd/lanes_text.h"
 #include "lanes_golden.h"
 #include "reference.h"
 #include "scene.h"

@@ -6,20 +6,6 @@
 
 #include "cmd/canvas.h"
 
-enum fill_shape { SHAPE_EMPTY, SHAPE_DOTS, SHAPE_LINE, SHAPE_SOLID, SHAPE_HATCH };
-
-static const struct fill_look {
-	enum fill_shape shape;
-	char letter;
-	uint8_t rich, basic;
-	const char *word;
-} fill_looks[FILL_COUNT] = {
-#define FILL_LOOK(NAME, shape, letter, rich, basic, word) \
-	[FILL_##NAME] = {SHAPE_##shape, letter, rich, basic, word},
-	FILLS(FILL_LOOK)
-#undef FILL_LOOK
-};
-
 /* A character and its colours; FILL_NONE is the terminal's default colour. */
 struct glyph {
 	char text[8];
@@ -107,7 +93,7 @@ static struct stroke merge_strokes(const struct stroke *a, const struct stroke *
 
 static uint8_t solid_fill_or_none(enum fill p)
 {
-	return fill_looks[p].shape == SHAPE_SOLID ? p : FILL_NONE;
+	return fill_look(p)->shape == SHAPE_SOLID ? p : FILL_NONE;
 }
 
 /* Return a bar whose height is the level in eighths (1 to 7), before the colour of the ground. */
@@ -127,16 +113,16 @@ static struct glyph fill_glyph(enum fill p)
 		[SHAPE_SOLID] = "█", [SHAPE_HATCH] = "░",
 	};
 
-	return make_glyph(shape_texts[fill_looks[p].shape], p, FILL_NONE);
+	return make_glyph(shape_texts[fill_look(p)->shape], p, FILL_NONE);
 }
 
 static struct glyph halves_glyph(enum fill left, enum fill right)
 {
-	if (fill_looks[left].shape == SHAPE_SOLID)
+	if (fill_look(left)->shape == SHAPE_SOLID)
 		return make_glyph("▌", left, solid_fill_or_none(right));
-	if (fill_looks[right].shape == SHAPE_SOLID)
+	if (fill_look(right)->shape == SHAPE_SOLID)
 		return make_glyph("▐", right, FILL_NONE);
-	return fill_glyph(fill_looks[left].shape >= fill_looks[right].shape ? left : right);
+	return fill_glyph(fill_look(left)->shape >= fill_look(right)->shape ? left : right);
 }
 
 static struct glyph block_glyph(const struct stroke *s)
@@ -169,25 +155,25 @@ static struct glyph letter_glyph(const struct canvas *c, const struct stroke *s)
 {
 	struct stroke both = merge_strokes(&s[0], &s[1]);
 	bool mostly = both.level > STROKE_FULL / 2,
-	     solid = fill_looks[both.ground].shape == SHAPE_SOLID;
+	     solid = fill_look(both.ground)->shape == SHAPE_SOLID;
 
 	if (!both.level && c->utf8 && !solid)
 		return fill_glyph(both.ground);
 	if (!both.level)
-		return make_letter_glyph(fill_looks[both.ground].letter, both.ground);
+		return make_letter_glyph(fill_look(both.ground)->letter, both.ground);
 	if (both.bar == FILL_RUNNING && solid && !mostly)
-		return make_letter_glyph((char)toupper(fill_looks[both.ground].letter),
+		return make_letter_glyph((char)toupper(fill_look(both.ground)->letter),
 					 both.ground);
 	if (both.bar == FILL_RUNNING)
 		return shade_glyph(c, &both);
-	return make_letter_glyph(mostly ? (char)toupper(fill_looks[both.bar].letter)
-					: fill_looks[both.bar].letter,
+	return make_letter_glyph(mostly ? (char)toupper(fill_look(both.bar)->letter)
+					: fill_look(both.bar)->letter,
 				 both.bar);
 }
 
 static bool is_hatched_stroke(const struct stroke *s)
 {
-	return fill_looks[stroke_fill(s)].shape == SHAPE_HATCH;
+	return fill_look(stroke_fill(s))->shape == SHAPE_HATCH;
 }
 
 static struct glyph stroke_glyph(const struct canvas *c, const struct stroke *s)
@@ -197,19 +183,19 @@ static struct glyph stroke_glyph(const struct canvas *c, const struct stroke *s)
 	/* One unknown stroke makes the character unknown, so that short losses stay visible. */
 	if (is_hatched_stroke(&s[0]) || is_hatched_stroke(&s[1]))
 		return blocks ? fill_glyph(FILL_UNKNOWN)
-			      : make_letter_glyph(fill_looks[FILL_UNKNOWN].letter, FILL_UNKNOWN);
+			      : make_letter_glyph(fill_look(FILL_UNKNOWN)->letter, FILL_UNKNOWN);
 	return blocks ? block_glyph(s) : letter_glyph(c, s);
 }
 
 /* Write the SGR parameters of one colour. */
 static void canvas_put_color(const struct canvas *c, enum fill p, bool back)
 {
-	unsigned int basic = fill_looks[p].basic;
+	unsigned int basic = fill_look(p)->basic;
 
 	if (p == FILL_NONE)
 		fprintf(c->out, "%u", back ? 49 : 39);
 	else if (c->colors == COLORS_256)
-		fprintf(c->out, "%u;5;%u", back ? 48 : 38, fill_looks[p].rich);
+		fprintf(c->out, "%u;5;%u", back ? 48 : 38, fill_look(p)->rich);
 	else
 		fprintf(c->out, "%u", basic + (back ? 40 : 30) + (basic >= 8 ? 60 - 8 : 0));
 }
@@ -260,7 +246,7 @@ void canvas_draw_swatch(const struct canvas *c, enum fill fill)
 	};
 	struct glyph none = make_glyph("", FILL_NONE, FILL_NONE), g = stroke_glyph(c, both);
 
-	if (canvas_swatch_width(c) == 2 && fill_looks[fill].shape == SHAPE_SOLID)
+	if (canvas_swatch_width(c) == 2 && fill_look(fill)->shape == SHAPE_SOLID)
 		g = make_glyph("▆", fill, FILL_NONE);
 	canvas_change_colors(c, &none, &g);
 	for (unsigned int i = 0; i < canvas_swatch_width(c); i++)
@@ -271,14 +257,4 @@ void canvas_draw_swatch(const struct canvas *c, enum fill fill)
 unsigned int canvas_swatch_width(const struct canvas *c)
 {
 	return c->colors == COLORS_NONE || !c->utf8 ? 1 : 2;
-}
-
-bool canvas_fill_is_solid(enum fill fill)
-{
-	return fill_looks[fill].shape == SHAPE_SOLID;
-}
-
-const char *canvas_fill_word(enum fill fill)
-{
-	return fill_looks[fill].word;
 }

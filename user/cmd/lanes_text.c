@@ -7,8 +7,8 @@
 #include "base/outfile.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cmd/lanes.h"
 #include "cmd/lanes_axis.h"
+#include "cmd/lanes_text.h"
 
 #define TITLE_BYTES 256
 #define NUMBERED_BYTES (TITLE_BYTES + 24) /* of a title with a number */
@@ -353,7 +353,7 @@ static void draw_legend_entry(struct legend *g, enum fill fill, const char *word
 static void draw_used_fill(struct legend *g, uint64_t used, enum fill fill)
 {
 	if (used & (1ULL << fill))
-		draw_legend_entry(g, fill, canvas_fill_word(fill));
+		draw_legend_entry(g, fill, fill_look(fill)->word);
 }
 
 /* Draw the legend of the lanes of CPUs: the programs, and what else occurs there. */

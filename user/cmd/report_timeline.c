@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cmd/filters.h"
-#include "cmd/lanes.h"
+#include "cmd/lanes_text.h"
 #include "cmd/report.h"
 
 #define CPU_ROWS 32

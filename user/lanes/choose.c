@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/lanes.h"
+#include "lanes/lanes.h"
 
 #define BATCH_CELLS (1u << 18) /* cells of one query; bounds the memory for any number of lanes */
 #define RANK_CELLS 64 /* cells per lane, enough to order the lanes by their busy time */
@@ -377,7 +377,7 @@ static uint64_t used_by_strokes(const struct stroke *strokes, unsigned int count
 
 		if (s->level)
 			used |= 1ULL << s->bar;
-		if (!s->level || (s->level < STROKE_FULL && canvas_fill_is_solid(s->ground)))
+		if (!s->level || (s->level < STROKE_FULL && fill_is_solid(s->ground)))
 			used |= 1ULL << s->ground;
 		if ((s->level && s->level < STROKE_FULL) || (i % 2 && s->level != s[-1].level))
 			used |= 1ULL << LANES_PARTLY;

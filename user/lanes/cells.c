@@ -4,7 +4,7 @@
  * range evenly. The level of a stroke is STROKE_FULL only if the lane was busy throughout, and 0
  * only if the lane was never busy or its state is unknown for more than half of the stroke.
  */
-#include "cmd/lanes.h"
+#include "lanes/lanes.h"
 
 /* How each class of wait is drawn. */
 static const uint8_t wait_fills[WAIT_COUNT] = {

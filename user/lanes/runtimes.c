@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cmd/lanes.h"
+#include "lanes/lanes.h"
 
 static enum fill fill_of_span(uint64_t kind)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A timeline for a terminal: choose which lanes of a trace get a row, compute the strokes of each
- * row, and print the rows.
+ * The lanes of a timeline: choose which lanes of a trace get a row, and compute the strokes of each
+ * row, for a terminal and for the page.
  */
-#ifndef SKEIN_CMD_LANES_H
-#define SKEIN_CMD_LANES_H
+#ifndef SKEIN_LANES_LANES_H
+#define SKEIN_LANES_LANES_H
 
 #include "analyze/index.h"
 #include "analyze/lane_owners.h"
 #include "analyze/names.h"
 #include "base/pipe.h"
 #include "base/vector.h"
-#include "cmd/canvas.h"
+#include "lanes/fills.h"
 #include "trace/window.h"
 
 #define LANES_PARTLY FILL_COUNT /* number of a bit, see struct lanes.used */
@@ -131,13 +131,10 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 /* Compute the strokes of every row for the given number of columns. */
 int lanes_render(struct lanes *l, unsigned int columns, struct error *err);
 
-/* Print everything as text: the axis, the rows, the legend, and losses. */
-int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, struct error *err);
-
 void lanes_free(struct lanes *l);
 
 /*
- * lanes_runtimes.c. Note a span while entities are read; when all have come, divide them into acts
+ * runtimes.c. Note a span while entities are read; when all have come, divide them into acts
  * that do not overlap, of each the innermost. Then choose the rows for the range, and compute their
  * strokes. All return 0 or -ENOMEM.
  */

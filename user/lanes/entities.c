@@ -5,7 +5,7 @@
 
 #include "analyze/filter.h"
 #include "analyze/groups.h"
-#include "cmd/lanes.h"
+#include "lanes/lanes.h"
 
 #define NEEDED (WANT(HOST) | WANT(PROCESS) | WANT(THREAD) | WANT(LANE) | WANT(SPAN) | WANT(LOSS))
 
