@@ -198,7 +198,7 @@ $(O)/view/page.h: tools/page $(PAGE)
 	$(call say,PAGE,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)tools/page $(PAGE) >$@.tmp && mv $@.tmp $@
-$(O)/user/export/html.o: | $(O)/view/page.h
+$(O)/user/export/html.o $(O)/user/export/html_shell.o: | $(O)/view/page.h
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)

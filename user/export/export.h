@@ -113,6 +113,21 @@ EXPORT_FORMATS(EXPORT_SINK)
 int html_write(FILE *out, const struct profile *p, const struct profile *before,
 	       const struct export_options *o, struct error *err);
 
+/* Write only the data of such a page, as JSON: what skein view sends to a page that is shown. */
+int html_write_profile(FILE *out, const struct profile *p, const struct export_options *o,
+		       struct error *err);
+
+/* A page without data, which asks the server that it came from. */
+struct html_shell {
+	char *page; /* size bytes */
+	size_t size;
+	char *policy; /* its Content-Security-Policy, for a header */
+};
+
+/* Make the page; html_shell_free() frees it. Return 0 or -ENOMEM. */
+int html_shell_make(struct html_shell *out);
+void html_shell_free(struct html_shell *s);
+
 /*
  * Write a flame graph as an SVG picture. before is NULL, or the profile that p is compared with;
  * colours then show the frames whose share of all samples grew (red) or shrank (blue).

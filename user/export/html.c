@@ -659,6 +659,17 @@ int html_write(FILE *out, const struct profile *profile, const struct profile *b
 	return p.error ? error_errno(err, p.error, "cannot write the page") : 0;
 }
 
+int html_write_profile(FILE *out, const struct profile *profile, const struct export_options *o,
+		       struct error *err)
+{
+	struct html_page p = {.from = o->from, .to = o->to};
+
+	json_begin(&p.json, out, false);
+	html_write_data(&p, profile, NULL, o);
+	names_free(&p.strings);
+	return p.error ? error_errno(err, p.error, "cannot write the profile") : 0;
+}
+
 static int html_write_one(FILE *out, const struct profile *p, const struct export_options *o,
 			  struct error *err)
 {

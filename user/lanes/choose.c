@@ -1,68 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Choose the rows of a timeline and compute their strokes. */
+/* Choose the rows of a timeline. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lanes/lanes.h"
+#include "lanes/visit.h"
 
-#define BATCH_CELLS (1u << 18) /* cells of one query; bounds the memory for any number of lanes */
 #define RANK_CELLS 64 /* cells per lane, enough to order the lanes by their busy time */
 /*
  * Cells per lane of LANE_STATES_SLICES. To render such lanes, each query reads the slices of the
  * range again; with few cells per lane, one query has room for many lanes.
  */
 #define RANK_CELLS_SLICED 1
-/* cells of a window per stroke, so that a cell at the edge of two strokes matters little */
-#define CELLS_PER_STROKE 8
-
-/* A function to call for each row of a list, with the cells of its lane. */
-struct row_visit {
-	struct lanes *lanes;
-	lane_rows_t *rows;
-	unsigned int width; /* least number of cells of each lane */
-	int (*each)(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c);
-	void *context;
-};
-
-/* Query the window for count rows from index first on, and visit them. */
-static int visit_row_batch(const struct row_visit *v, size_t first, size_t count, struct error *err)
-{
-	struct lanes *l = v->lanes;
-	uint64_t *ids = calloc(count, sizeof(*ids));
-	struct window_query q = {l->time, l->end, v->width, ids, count};
-	struct window *w = NULL;
-	int ret;
-
-	if (!ids)
-		return error_errno(err, -ENOMEM, "cannot draw the timeline");
-	for (size_t i = 0; i < count; i++)
-		ids[i] = v->rows->items[first + i].lane;
-	ret = l->windows->window(l->windows->context, &q, &w, err);
-	free(ids);
-	if (ret < 0)
-		return ret;
-	for (size_t i = 0; i < count && i < w->lanes && !ret; i++) {
-		const struct lane_cells c = {w, w->cells + i * w->width, l->time, l->end};
-
-		ret = v->each(v, &v->rows->items[first + i], &c);
-	}
-	l->windows->free(w);
-	return ret < 0 ? error_errno(err, ret, "cannot draw the timeline") : 0;
-}
-
-static int visit_rows(const struct row_visit *v, struct error *err)
-{
-	/* rows of one query: a lane has up to 4 * width + 2 cells, see trace_window() */
-	size_t most = BATCH_CELLS / (4 * (size_t)v->width + 2) + 1, count = v->rows->count;
-	int ret = 0;
-
-	for (size_t first = 0; first < count && !ret; first += most)
-		ret = visit_row_batch(v, first, count - first < most ? count - first : most, err);
-	return ret;
-}
-
-static int measure_row(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c)
+int lanes_measure_row(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c)
 {
 	struct lane_load load = lanes_measure_load(c);
 	double range = (double)(c->end - c->time);
@@ -125,7 +75,8 @@ static int choose_cpu_rows(struct lanes *l, const struct lanes_limits *limits, s
 	if (ret < 0)
 		return error_errno(err, ret, "cannot draw the timeline");
 	l->cpu_total = l->cpus.count;
-	ret = visit_rows(&(struct row_visit){l, &l->cpus, RANK_CELLS, measure_row, NULL}, err);
+	ret = lanes_visit_rows(
+		&(struct row_visit){l, &l->cpus, RANK_CELLS, lanes_measure_row, NULL}, err);
 	keep_top_rows(&l->cpus, limits->cpus);
 	sort_lane_rows(&l->cpus, by_cpu_number);
 	return ret;
@@ -250,7 +201,7 @@ static int group_thread_rows(struct lanes *l)
 
 static int choose_sliced_rows(struct lanes *l, const struct lanes_limits *limits, struct error *err)
 {
-	struct row_visit v = {l, &l->sliced, RANK_CELLS_SLICED, measure_row, NULL};
+	struct row_visit v = {l, &l->sliced, RANK_CELLS_SLICED, lanes_measure_row, NULL};
 	int ret = 0;
 
 	for (size_t i = 0; i < l->entities.sliced.count && !ret; i++) {
@@ -261,7 +212,7 @@ static int choose_sliced_rows(struct lanes *l, const struct lanes_limits *limits
 	}
 	if (ret < 0)
 		return error_errno(err, ret, "cannot draw the timeline");
-	ret = visit_rows(&v, err);
+	ret = lanes_visit_rows(&v, err);
 	drop_idle_rows(&l->sliced, limits->everything);
 	l->sliced_total = l->sliced.count;
 	keep_top_rows(&l->sliced, limits->threads);
@@ -277,7 +228,8 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 	ret = list_thread_rows(l);
 	if (ret < 0)
 		return error_errno(err, ret, "cannot draw the timeline");
-	ret = visit_rows(&(struct row_visit){l, &l->threads, RANK_CELLS, measure_row, NULL}, err);
+	ret = lanes_visit_rows(
+		&(struct row_visit){l, &l->threads, RANK_CELLS, lanes_measure_row, NULL}, err);
 	if (ret < 0)
 		return ret;
 	drop_idle_rows(&l->threads, limits->everything);
@@ -289,137 +241,4 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 	if (ret < 0)
 		return error_errno(err, ret, "cannot draw the timeline");
 	return choose_sliced_rows(l, limits, err);
-}
-
-/* Return the process of a selected thread; LANES_NONE for all other threads. */
-static uint32_t selected_process(const struct lanes *l, uint64_t thread)
-{
-	uint32_t at = thread ? index_get(&l->entities.thread_by_id, thread) : INDEX_NONE;
-
-	if (at == INDEX_NONE || !l->entities.threads.items[at].selected)
-		return LANES_NONE;
-	return l->entities.threads.items[at].process;
-}
-
-/* Add the CPU time of each program's selected threads to context, an array by program number. */
-static int add_program_weights(const struct row_visit *v, struct lane_row *row,
-			       const struct lane_cells *c)
-{
-	const struct lanes *l = v->lanes;
-	double *weights = v->context;
-
-	(void)row;
-	for (unsigned int i = 0; i < c->window->width; i++) {
-		uint32_t process = selected_process(l, c->cells[i].thread);
-
-		if (process != LANES_NONE)
-			weights[l->entities.processes.items[process].program] +=
-				(double)lanes_cell_overlap(c->window, i, c->time, c->end) *
-				c->cells[i].activity;
-	}
-	return 0;
-}
-
-/* Give the programs with the most CPU time colours of their own. */
-static void assign_program_fills(struct lanes *l, double *weights, size_t count)
-{
-	memset(l->program_fills, FILL_OTHERS, count);
-	for (l->program_count = 0; l->program_count < PROGRAM_FILLS; l->program_count++) {
-		size_t best = 0;
-
-		for (size_t i = 1; i < count; i++)
-			if (weights[i] > weights[best])
-				best = i;
-		if (!count || weights[best] <= 0)
-			break;
-		weights[best] = 0;
-		l->top_programs[l->program_count] = best;
-		l->program_fills[best] = FILL_PROGRAM_A + l->program_count;
-	}
-}
-
-static int choose_program_fills(struct lanes *l, unsigned int width, struct error *err)
-{
-	size_t count = l->entities.programs.texts.count;
-	double *weights = calloc(count + 1, sizeof(*weights));
-	int ret;
-
-	free(l->program_fills);
-	l->program_fills = calloc(count + 1, 1);
-	if (!weights || !l->program_fills) {
-		free(weights);
-		return error_errno(err, -ENOMEM, "cannot draw the timeline");
-	}
-	ret = visit_rows(&(struct row_visit){l, &l->cpus, width, add_program_weights, weights},
-			 err);
-	assign_program_fills(l, weights, count);
-	free(weights);
-	return ret;
-}
-
-static enum fill program_fill(const void *context, uint64_t thread)
-{
-	const struct lanes *l = context;
-	uint32_t process = selected_process(l, thread);
-
-	return process == LANES_NONE
-		       ? FILL_OTHERS
-		       : l->program_fills[l->entities.processes.items[process].program];
-}
-
-/* Return the bits of struct lanes.used for the strokes of a row, two in each character. */
-static uint64_t used_by_strokes(const struct stroke *strokes, unsigned int count)
-{
-	uint64_t used = 0;
-
-	for (unsigned int i = 0; i < count; i++) {
-		const struct stroke *s = &strokes[i];
-
-		if (s->level)
-			used |= 1ULL << s->bar;
-		if (!s->level || (s->level < STROKE_FULL && fill_is_solid(s->ground)))
-			used |= 1ULL << s->ground;
-		if ((s->level && s->level < STROKE_FULL) || (i % 2 && s->level != s[-1].level))
-			used |= 1ULL << LANES_PARTLY;
-	}
-	return used;
-}
-
-static int render_row(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c)
-{
-	unsigned int count = *(const unsigned int *)v->context;
-	struct lanes *l = v->lanes;
-
-	free(row->strokes);
-	row->strokes = calloc(count + 1, sizeof(*row->strokes));
-	if (!row->strokes)
-		return -ENOMEM;
-	measure_row(v, row, c);
-	lanes_make_strokes(c, row->thread == LANES_NONE && !row->sliced ? program_fill : NULL, l,
-			   row->strokes, count);
-	if (v->rows == &l->cpus)
-		l->used_on_cpus |= used_by_strokes(row->strokes, count);
-	else
-		l->used |= used_by_strokes(row->strokes, count);
-	return 0;
-}
-
-int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
-{
-	unsigned int count = 2 * columns;
-	struct row_visit v = {l, &l->cpus, CELLS_PER_STROKE * count, render_row, &count};
-	int ret = choose_program_fills(l, v.width, err);
-
-	l->used_on_cpus = l->used = 0;
-	if (!ret)
-		ret = visit_rows(&v, err);
-	v.rows = &l->threads;
-	if (!ret)
-		ret = visit_rows(&v, err);
-	v.rows = &l->sliced;
-	if (!ret)
-		ret = visit_rows(&v, err);
-	if (!ret && lanes_render_runtimes(l, count) < 0)
-		ret = error_errno(err, -ENOMEM, "cannot draw the timeline");
-	return ret;
 }

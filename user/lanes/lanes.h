@@ -131,6 +131,28 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 /* Compute the strokes of every row for the given number of columns. */
 int lanes_render(struct lanes *l, unsigned int columns, struct error *err);
 
+/*
+ * Give the programs that used most CPU time in the range fills of their own, by cells of which each
+ * lane of a CPU has at least width. lanes_render() does that, too.
+ */
+int lanes_choose_programs(struct lanes *l, unsigned int width, struct error *err);
+
+/* Lanes to paint in any range, which need not be that of the rows. */
+struct lanes_query {
+	uint64_t time, end; /* ns; time < end */
+	unsigned int columns; /* strokes of each lane */
+	const uint64_t *lanes; /* lane.id of CPUs, threads, runtimes or lanes with slices */
+	size_t count;
+};
+
+/*
+ * Compute the strokes of lanes after lanes_choose() and lanes_choose_programs(): q->columns for
+ * each lane, in the order of the query. Nothing is known of lanes that are not in the trace. Return
+ * 0, or a negative errno with the cause in *err.
+ */
+int lanes_paint(const struct lanes *l, const struct lanes_query *q, struct stroke *strokes,
+		struct error *err);
+
 void lanes_free(struct lanes *l);
 
 /*
@@ -142,6 +164,9 @@ int lanes_add_span(struct lanes_entities *c, const struct span *s);
 int lanes_divide_acts(struct lanes_entities *c);
 int lanes_choose_runtimes(struct lanes *l);
 int lanes_render_runtimes(struct lanes *l, unsigned int count);
+/* Compute count strokes of the lane of a runtime in the range. Return 0 or -ENOMEM. */
+int lanes_runtime_strokes(const struct lanes *l, uint64_t lane, struct stroke *strokes,
+			  unsigned int count);
 
 /* The cells of one lane of a window, and the part of the time in ns that is shown. */
 struct lane_cells {

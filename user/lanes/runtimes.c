@@ -233,30 +233,46 @@ static struct stroke stroke_of_acts(const struct act_votes *v, double length)
 	return s;
 }
 
-static int render_runtime(struct lanes *l, struct lane_row *row, unsigned int count)
+int lanes_runtime_strokes(const struct lanes *l, uint64_t lane, struct stroke *strokes,
+			  unsigned int count)
 {
 	double length = (double)(l->end - l->time) / count;
 	const struct lanes_entities *c = &l->entities;
 	struct act_votes *votes = calloc(count, sizeof(*votes));
 
-	free(row->strokes);
-	row->strokes = calloc(count + 1, sizeof(*row->strokes));
-	for (size_t i = first_act_of(c, row->lane);
-	     i < c->acts.count && c->acts.items[i].lane == row->lane && votes; i++)
-		vote_for_strokes(l, &c->acts.items[i], votes, count);
-	for (unsigned int i = 0; i < count && votes && row->strokes; i++) {
-		row->strokes[i] = stroke_of_acts(&votes[i], length);
-		if (row->strokes[i].level)
-			l->used_by_runtimes |= 1ULL << row->strokes[i].bar;
-		if (row->strokes[i].level && row->strokes[i].level < STROKE_FULL)
-			l->used_by_runtimes |= 1ULL << LANES_PARTLY;
-	}
-	if (!votes || !row->strokes) {
-		free(votes);
+	if (!votes)
 		return -ENOMEM;
-	}
+	for (size_t i = first_act_of(c, lane); i < c->acts.count && c->acts.items[i].lane == lane;
+	     i++)
+		vote_for_strokes(l, &c->acts.items[i], votes, count);
+	for (unsigned int i = 0; i < count; i++)
+		strokes[i] = stroke_of_acts(&votes[i], length);
 	free(votes);
 	return 0;
+}
+
+/* Note which fills a row uses, see struct lanes.used. */
+static void note_used_fills(struct lanes *l, const struct stroke *strokes, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		if (strokes[i].level)
+			l->used_by_runtimes |= 1ULL << strokes[i].bar;
+		if (strokes[i].level && strokes[i].level < STROKE_FULL)
+			l->used_by_runtimes |= 1ULL << LANES_PARTLY;
+	}
+}
+
+static int render_runtime(struct lanes *l, struct lane_row *row, unsigned int count)
+{
+	int ret;
+
+	free(row->strokes);
+	row->strokes = calloc(count + 1, sizeof(*row->strokes));
+	if (!row->strokes)
+		return -ENOMEM;
+	ret = lanes_runtime_strokes(l, row->lane, row->strokes, count);
+	note_used_fills(l, row->strokes, count);
+	return ret;
 }
 
 int lanes_render_runtimes(struct lanes *l, unsigned int count)

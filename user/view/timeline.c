@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/* List the lanes of a trace for the page (timeline.h). */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "analyze/groups.h"
+#include "base/json.h"
+#include "view/timeline.h"
+
+static const char *shape_word(enum fill_shape shape)
+{
+	static const char *const words[] = {
+		[SHAPE_EMPTY] = "empty", [SHAPE_DOTS] = "dots",	  [SHAPE_LINE] = "line",
+		[SHAPE_SOLID] = "solid", [SHAPE_HATCH] = "hatch",
+	};
+
+	return words[shape];
+}
+
+/* Write each fill: word, shape, colour. */
+static void write_fills(struct json *j)
+{
+	char color[sizeof("#rrggbb")];
+
+	json_key(j, "fills");
+	json_array(j);
+	for (enum fill fill = 0; fill < FILL_COUNT; fill++) {
+		json_array(j);
+		json_text(j, fill_look(fill)->word);
+		json_text(j, shape_word(fill_look(fill)->shape));
+		snprintf(color, sizeof(color), "#%06" PRIx32, fill_rgb(fill));
+		json_text(j, color);
+		json_array_end(j);
+	}
+	json_array_end(j);
+	json_key(j, "fill_of");
+	json_object(j);
+	json_key_uint(j, "none", FILL_NONE);
+	json_key_uint(j, "running", FILL_RUNNING);
+	json_key_uint(j, "runnable", FILL_RUNNABLE);
+	json_key_uint(j, "unknown", FILL_UNKNOWN);
+	json_object_end(j);
+}
+
+/* Write each program that has a colour of its own: name, fill. */
+static void write_programs(struct json *j, const struct lanes *l)
+{
+	json_key(j, "programs");
+	json_array(j);
+	for (unsigned int i = 0; i < l->program_count; i++) {
+		json_array(j);
+		json_text(j, names_text(&l->entities.programs, l->top_programs[i]));
+		json_uint(j, FILL_PROGRAM_A + i);
+		json_array_end(j);
+	}
+	json_array_end(j);
+}
+
+/* One row of the page. */
+struct view_row {
+	const char *kind, *name;
+	uint64_t lane, id;
+	uint32_t process; /* index; LANES_NONE: none */
+	bool numbered; /* id is a number to show */
+	double busy, wanted;
+};
+
+static void write_row(struct json *j, const struct view_row *r, const char *lane)
+{
+	char text[24];
+
+	json_object(j);
+	json_key_text(j, "lane", lane);
+	json_key_text(j, "kind", r->kind);
+	json_key_text(j, "name", r->name);
+	json_key(j, "id");
+	r->numbered ? json_uint(j, r->id) : json_null(j);
+	json_key(j, "process");
+	snprintf(text, sizeof(text), "%" PRIu32, r->process);
+	r->process == LANES_NONE ? json_null(j) : json_text(j, text);
+	json_key_real(j, "busy", r->busy);
+	json_key_real(j, "wanted", r->wanted);
+	json_object_end(j);
+}
+
+/* Write a row of a lane; a lane.id is text, since it may be larger than a number of JavaScript. */
+static void write_lane(struct json *j, const struct view_row *r)
+{
+	char lane[24];
+
+	snprintf(lane, sizeof(lane), "%" PRIu64, r->lane);
+	write_row(j, r, lane);
+}
+
+static void write_cpus(struct json *j, const struct lanes *l)
+{
+	for (size_t i = 0; i < l->cpus.count; i++) {
+		const struct lane_row *row = &l->cpus.items[i];
+
+		write_lane(j, &(struct view_row){"cpu", "CPU", row->lane, row->cpu, LANES_NONE,
+						 true, row->busy, row->wanted});
+	}
+}
+
+static uint32_t process_of_row(const struct lanes *l, const struct lane_row *row)
+{
+	return row->runtime ? row->process : l->entities.threads.items[row->thread].process;
+}
+
+static void write_runtimes(struct json *j, const struct lanes *l, uint32_t process)
+{
+	for (size_t i = 0; i < l->runtimes.count; i++) {
+		const struct lane_row *row = &l->runtimes.items[i];
+
+		if (row->process == process)
+			write_lane(j, &(struct view_row){"runtime", row->runtime->name, row->lane,
+							 0, process, false, row->busy, row->busy});
+	}
+}
+
+static void write_thread(struct json *j, const struct lanes *l, const struct lane_row *row)
+{
+	const struct lane_thread *t = &l->entities.threads.items[row->thread];
+
+	write_lane(j, &(struct view_row){"thread", t->name, row->lane, t->tid, t->process, true,
+					 row->busy, row->wanted});
+}
+
+/* Write the row of a process, whose thread rows begin at first; return where they end. */
+static size_t write_process(struct json *j, const struct lanes *l, size_t first)
+{
+	const lane_rows_t *rows = &l->threads;
+	uint32_t process = process_of_row(l, &rows->items[first]);
+	const struct process *p = &l->entities.processes.items[process].p;
+	struct view_row row = {"process", process_name(p), 0, p->pid, process, true, 0, 0};
+	char lane[24];
+	size_t end;
+
+	for (end = first; end < rows->count && process_of_row(l, &rows->items[end]) == process;
+	     end++) {
+		row.busy += rows->items[end].busy;
+		row.wanted += rows->items[end].wanted;
+	}
+	snprintf(lane, sizeof(lane), "p%" PRIu32, process);
+	write_row(j, &row, lane);
+	write_runtimes(j, l, process);
+	return end;
+}
+
+static void write_processes(struct json *j, const struct lanes *l)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < l->threads.count; i++) {
+		const struct lane_row *row = &l->threads.items[i];
+
+		if (i == end)
+			end = process_of_row(l, row) == LANES_NONE ? i + 1 : write_process(j, l, i);
+		write_thread(j, l, row);
+	}
+}
+
+static void write_sliced(struct json *j, const struct lanes *l)
+{
+	for (size_t i = 0; i < l->sliced.count; i++) {
+		const struct lane_row *row = &l->sliced.items[i];
+
+		write_lane(j, &(struct view_row){"slices", row->sliced->name, row->lane, 0,
+						 LANES_NONE, false, row->busy, row->wanted});
+	}
+}
+
+static void write_host(struct json *j, const struct lanes *l, const struct view_about *about)
+{
+	json_key(j, "host");
+	json_object(j);
+	json_key_text(j, "name", l->entities.host.hostname ? l->entities.host.hostname : "");
+	json_key_text(j, "kernel", about->kernel);
+	json_key_uint(j, "cpus", l->entities.host.cpus);
+	json_object_end(j);
+}
+
+int view_write_trace(const struct lanes *l, const struct view_about *about, FILE *out)
+{
+	struct json j;
+	char utc[24];
+
+	json_begin(&j, out, false);
+	json_object(&j);
+	json_key_text(&j, "skein", about->version);
+	json_key_text(&j, "subject", about->subject);
+	json_key_text(&j, "warning", about->warning);
+	write_host(&j, l, about);
+	snprintf(utc, sizeof(utc), "%" PRId64, about->utc);
+	json_key_text(&j, "start_utc", utc);
+	json_key_uint(&j, "length", l->end - l->time);
+	json_key(&j, "unfinished");
+	json_bool(&j, l->unfinished);
+	write_fills(&j);
+	write_programs(&j, l);
+	json_key(&j, "rows");
+	json_array(&j);
+	write_cpus(&j, l);
+	write_processes(&j, l);
+	write_sliced(&j, l);
+	json_array_end(&j);
+	json_object_end(&j);
+	return json_end(&j);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the page's timeline asks the server for: the lanes of a trace, and how they look in a range.
+ */
+#ifndef SKEIN_VIEW_TIMELINE_H
+#define SKEIN_VIEW_TIMELINE_H
+
+#include <stdio.h>
+
+#include "lanes/lanes.h"
+
+/* Largest window: lanes of a request, columns, and strokes of all lanes. */
+#define VIEW_LANES_MAX 1024
+#define VIEW_COLUMNS_MAX 16384
+#define VIEW_STROKES_MAX (2u << 20)
+
+/* Texts about the recording, owned by the caller. */
+struct view_about {
+	const char *version, *subject, *kernel;
+	const char *warning; /* "" for none */
+	int64_t utc; /* begin of the recording, ns since 1970; 0: not known */
+};
+
+/*
+ * Write the lanes as JSON, in the order in which they are shown: CPUs; each process with what its
+ * runtimes did and its threads; lanes of other kinds. l: after lanes_choose() and
+ * lanes_choose_programs() for the whole recording. Return 0 or a negative errno.
+ */
+int view_write_trace(const struct lanes *l, const struct view_about *about, FILE *out);
+
+/*
+ * Set *body to the strokes of lanes in a range, which the caller frees, and *size to its size in
+ * bytes: four little-endian numbers of 32 bits (VIEW_MAGIC, columns, lanes, 0), then for each lane
+ * three bytes for each column: level, bar, ground (struct stroke). from, to: ns since the start of
+ * the recording. names: the lanes with commas between, each a lane.id, or "p" and the number of a
+ * process, whose threads are shown as one lane, or "parallel", which is how many CPUs are in use.
+ * Return 0, or a negative errno with the cause in *err: -EINVAL if the request makes no sense.
+ */
+#define VIEW_MAGIC 0x31574b53u /* "SKW1" */
+struct view_range {
+	uint64_t from, to;
+	unsigned int columns;
+	const char *names;
+};
+int view_window(const struct lanes *l, const struct view_range *r, uint8_t **body, size_t *size,
+		struct error *err);
+
+#endif

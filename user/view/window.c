@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Compute the strokes that the page draws in a range (timeline.h). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "view/timeline.h"
+
+#define HEAD 16 /* bytes before the strokes */
+#define STROKE 3 /* bytes of a stroke */
+#define PARTS_MAX 65536 /* lanes that are painted for one request */
+#define BATCH_STROKES (1u << 20) /* painted at once; bounds the memory for any number of threads \
+				  */
+
+/* A lane of the page: one or more lanes of the trace. */
+struct shown_lane {
+	size_t count; /* of its parts */
+	bool parallel; /* the share of CPUs that are in use */
+};
+
+/* A lane of the trace that is a part of a lane of the page. */
+struct shown_part {
+	uint64_t lane; /* lane.id */
+	size_t of; /* index of the lane of the page */
+};
+
+/* What is known so far of a column of a lane of the page. */
+struct joined {
+	uint32_t sum, full, unknown; /* of levels; number of parts that are full, or unknown */
+	uint8_t bar, ground; /* enum fill */
+};
+
+struct view_request {
+	const struct lanes *lanes;
+	unsigned int columns;
+	VECTOR(struct shown_lane) shown;
+	VECTOR(struct shown_part) parts;
+	struct joined *joined; /* columns for each lane of the page */
+};
+
+static int add_part(struct view_request *r, uint64_t lane)
+{
+	const struct shown_part part = {lane, r->shown.count};
+
+	return vector_push(&r->parts, part);
+}
+
+static int add_threads(struct view_request *r, uint64_t process)
+{
+	const struct lanes *l = r->lanes;
+	int ret = 0;
+
+	for (size_t i = 0; i < l->threads.count && !ret; i++)
+		if (l->entities.threads.items[l->threads.items[i].thread].process == process)
+			ret = add_part(r, l->threads.items[i].lane);
+	return ret;
+}
+
+static int add_cpus(struct view_request *r)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < r->lanes->cpus.count && !ret; i++)
+		ret = add_part(r, r->lanes->cpus.items[i].lane);
+	return ret;
+}
+
+/* Read a decimal number that ends at a comma or at the end of the text. Return 0 or -EINVAL. */
+static int read_number(const char *text, uint64_t *out)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return errno || (*end && *end != ',') ? -EINVAL : 0;
+}
+
+/* Add the lane that a text begins with. */
+static int add_shown_lane(struct view_request *r, const char *name)
+{
+	static const char parallel[] = "parallel";
+	size_t length = strcspn(name, ",");
+	struct shown_lane shown = {0};
+	size_t before = r->parts.count;
+	uint64_t number;
+	int ret;
+
+	if (r->shown.count >= VIEW_LANES_MAX || r->parts.count >= PARTS_MAX)
+		return -EINVAL;
+	if (length == strlen(parallel) && !strncmp(name, parallel, length)) {
+		shown.parallel = true;
+		ret = add_cpus(r);
+	} else if (*name == 'p') {
+		ret = read_number(name + 1, &number);
+		ret = ret ? ret : add_threads(r, number);
+	} else {
+		ret = read_number(name, &number);
+		ret = ret ? ret : add_part(r, number);
+	}
+	shown.count = r->parts.count - before;
+	return ret ? ret : vector_push(&r->shown, shown);
+}
+
+static int add_shown_lanes(struct view_request *r, const char *names)
+{
+	int ret = 0;
+
+	while (*names && !ret) {
+		ret = add_shown_lane(r, names);
+		names += strcspn(names, ",");
+		names += *names == ',';
+	}
+	return ret;
+}
+
+/* Return which of two grounds says more about why something did not run. */
+static enum fill stronger_ground(enum fill a, enum fill b)
+{
+	if (a == FILL_RUNNABLE || b == FILL_RUNNABLE)
+		return FILL_RUNNABLE;
+	if (fill_is_solid(a) != fill_is_solid(b))
+		return fill_is_solid(a) ? a : b;
+	return a != FILL_NONE ? a : b;
+}
+
+/* Add a stroke of a part to what is known of its column. */
+static void join_stroke(struct joined *j, const struct stroke *s)
+{
+	j->sum += s->level;
+	j->full += s->level == STROKE_FULL;
+	j->unknown += s->ground == FILL_UNKNOWN;
+	j->ground = (uint8_t)stronger_ground(j->ground, s->ground);
+	if (s->level)
+		j->bar = s->bar;
+}
+
+/*
+ * Return the stroke of a column. Of a process its level is the run time of all its threads, up to
+ * that of one CPU; of the CPUs it is their mean. In both it is 0 only if nothing ran, and full only
+ * if a thread, or each CPU, ran throughout.
+ */
+static struct stroke joined_stroke(const struct joined *j, const struct shown_lane *shown)
+{
+	struct stroke s = {.bar = shown->count == 1 ? j->bar : FILL_RUNNING, .ground = j->ground};
+	uint32_t sum = j->sum, count = (uint32_t)shown->count;
+	bool full = j->full > 0;
+
+	if (shown->parallel && count) {
+		s.ground = j->unknown * 2 > count ? FILL_UNKNOWN : FILL_NONE;
+		full = j->full == count;
+		sum = (sum + count - 1) / count;
+	}
+	s.level = (uint8_t)(full ? STROKE_FULL : sum < STROKE_FULL ? sum : STROKE_FULL - 1);
+	return s;
+}
+
+static void put_u32(uint8_t *to, uint32_t value)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		to[i] = (uint8_t)(value >> (8 * i));
+}
+
+static int write_strokes(const struct view_request *r, uint8_t **body, size_t *size)
+{
+	uint8_t *at;
+
+	*size = HEAD + r->shown.count * r->columns * STROKE;
+	at = *body = malloc(*size);
+	if (!at)
+		return -ENOMEM;
+	put_u32(at, VIEW_MAGIC);
+	put_u32(at + 4, r->columns);
+	put_u32(at + 8, (uint32_t)r->shown.count);
+	put_u32(at + 12, 0);
+	at += HEAD;
+	for (size_t i = 0; i < r->shown.count; i++) {
+		const struct shown_lane *shown = &r->shown.items[i];
+
+		for (unsigned int c = 0; c < r->columns; c++, at += STROKE) {
+			struct stroke s = joined_stroke(&r->joined[i * r->columns + c], shown);
+
+			at[0] = s.level;
+			at[1] = s.bar;
+			at[2] = s.ground;
+		}
+	}
+	return 0;
+}
+
+/* Read which lanes are wanted, and check that the request makes sense. */
+static int read_request(struct view_request *r, const struct view_range *range, struct error *err)
+{
+	uint64_t length = r->lanes->end - r->lanes->time;
+	int ret;
+
+	if (range->from >= range->to || range->to - range->from > 2 * length + 1 ||
+	    range->from > length)
+		return error_set(err, -EINVAL, "the range is empty or not in the recording");
+	if (!range->columns || range->columns > VIEW_COLUMNS_MAX)
+		return error_set(err, -EINVAL, "columns: 1 to %u", VIEW_COLUMNS_MAX);
+	ret = add_shown_lanes(r, range->names);
+	if (ret == -EINVAL)
+		return error_set(err, ret, "lanes: numbers, pNUMBER or parallel, at most %u",
+				 VIEW_LANES_MAX);
+	if (!ret && r->shown.count * r->columns > VIEW_STROKES_MAX)
+		return error_set(err, -EINVAL, "too many lanes for so many columns");
+	return ret ? error_errno(err, ret, "cannot draw the lanes") : 0;
+}
+
+/* Paint count parts from the first one on, and add them to the lanes of the page. */
+static int paint_batch(struct view_request *r, const struct view_range *range, size_t first,
+		       size_t count, struct error *err)
+{
+	struct stroke *strokes = calloc(count * r->columns, sizeof(*strokes));
+	uint64_t *ids = calloc(count, sizeof(*ids));
+	const struct lanes_query q = {r->lanes->time + range->from, r->lanes->time + range->to,
+				      r->columns, ids, count};
+	int ret = -ENOMEM;
+
+	for (size_t i = 0; i < count && ids; i++)
+		ids[i] = r->parts.items[first + i].lane;
+	if (ids && strokes)
+		ret = lanes_paint(r->lanes, &q, strokes, err);
+	else
+		error_errno(err, ret, "cannot draw the lanes");
+	for (size_t i = 0; i < count * r->columns && !ret; i++) {
+		size_t lane = r->parts.items[first + i / r->columns].of;
+
+		join_stroke(&r->joined[lane * r->columns + i % r->columns], &strokes[i]);
+	}
+	free(ids);
+	free(strokes);
+	return ret;
+}
+
+static int paint_request(struct view_request *r, const struct view_range *range, struct error *err)
+{
+	size_t most = BATCH_STROKES / r->columns, count = r->parts.count;
+	int ret = 0;
+
+	r->joined = calloc(r->shown.count * r->columns + 1, sizeof(*r->joined));
+	if (!r->joined)
+		return error_errno(err, -ENOMEM, "cannot draw the lanes");
+	for (size_t first = 0; first < count && !ret; first += most)
+		ret = paint_batch(r, range, first, count - first < most ? count - first : most,
+				  err);
+	return ret;
+}
+
+int view_window(const struct lanes *l, const struct view_range *range, uint8_t **body, size_t *size,
+		struct error *err)
+{
+	struct view_request r = {.lanes = l, .columns = range->columns};
+	int ret = read_request(&r, range, err);
+
+	if (!ret)
+		ret = paint_request(&r, range, err);
+	if (!ret && write_strokes(&r, body, size) < 0)
+		ret = error_errno(err, -ENOMEM, "cannot draw the lanes");
+	vector_free(&r.shown);
+	vector_free(&r.parts);
+	free(r.joined);
+	return ret;
+}
