@@ -13,6 +13,7 @@ import unittest
 
 import live
 import faults
+import jdks
 
 # Sites per kind in the short form: together about 90 recordings of 50 ms.
 MOST = {"memory": 24, "bpf": 8, "read": 8, "write": 5, "file": 5, "open": 6, "message": 6,
@@ -97,6 +98,23 @@ class Recorder(live.LiveTest):
         """Failures while the command is forked, held back and released."""
         for kind in ("fork", "descriptor"):
             self.each_site(kind, 6, "-d", "0.05s", "--", "true")
+        self.check()
+
+    @unittest.skipIf(jdks.missing(), jdks.missing())
+    def test_a_jvm(self):
+        """
+        With a JVM, a thread of the recorder loads more programs; its calls go through the shim,
+        too, by a signal that it must not block. (The C library blocks it while it makes a thread.)
+        """
+        jvm = subprocess.Popen(jdks.command(max(jdks.homes()), "Held"), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+        self.addCleanup(jvm.wait)
+        self.addCleanup(jvm.stdout.close)
+        self.addCleanup(jvm.stdin.close)
+        self.assertEqual(jvm.stdout.readline(), "runs\n")
+        for kind in set(MOST) - {"fork"}:
+            done = self.once(kind, "-d", "0.05s", "-p", str(jvm.pid))
+            self.complain(self.judge(done) + ["status"] * (done.status != 0), done, kind)
         self.check()
 
     @unittest.skipUnless(live.LONG, "the long form: twice as many recordings")

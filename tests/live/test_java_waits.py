@@ -253,10 +253,11 @@ class JavaMonitors(WaitsTest):
 
 
     def record_long_wait(self, seconds):
-        """Keep a second of a recording in which a thread waits for seconds; return that wait."""
+        """Keep two seconds of a recording in which a thread waits for seconds; return that wait."""
         process = self.start_jvm(max(jdks.homes()), "Held", ("-Xmx64m",))
-        recording = self.begin("-e", "all", "-p", process.pid, "--keep", "1s")
-        for ms in (500, 1000 * seconds):
+        recording = self.begin("-e", "all", "-p", process.pid, "--keep", "2s")
+        # on a busy machine it takes a while until the recorder knows the JVM
+        for ms in (500 * seconds, 1000 * seconds):
             process.stdin.write(f"{ms}\n")
             process.stdin.flush()
             self.assertEqual(process.stdout.readline(), "held\n")

@@ -146,6 +146,7 @@ bool program_is_loading_java(const struct program *p)
 /* The programs that walk by tail calls have the walker of Java frames. */
 void program_expect_java(struct program *p)
 {
+	static const int own[] = {SIGSYS, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
 	sigset_t all, before;
 
 	if (p->java.status != -ENOENT)
@@ -153,8 +154,10 @@ void program_expect_java(struct program *p)
 	p->java.status = p->by_tail_calls ? 0 : -EAGAIN;
 	if (p->by_tail_calls)
 		return;
-	/* signals are for the other thread */
+	/* signals are for the other thread, but for those of what a thread does itself */
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&all, own[i]);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	p->java.threaded = !pthread_create(&p->java.thread, NULL, run_java_loader, p);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

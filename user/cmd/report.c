@@ -12,8 +12,6 @@
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
 
-#define DEFAULT_LEAST 1.0 /* percent */
-
 static const char *const group_words[] = {
 #define GROUP_WORD(NAME, word) [GROUP_##NAME] = word,
 	GROUP_KINDS(GROUP_WORD)
@@ -229,6 +227,15 @@ static int add_runtime_report(struct report *r, const struct filtered_input *in,
 	return ret;
 }
 
+int report_add_parts(struct report *r, const struct filtered_input *in, struct error *err)
+{
+	int ret = add_sched_report(r, in, err);
+
+	if (!ret)
+		ret = add_off_cpu_report(r, in, err);
+	return ret ? ret : add_runtime_report(r, in, err);
+}
+
 static int show_report(const char *path, const struct report_options *o,
 		       const struct filtered_input *in, const struct profile *p, struct error *err)
 {
@@ -238,11 +245,7 @@ static int show_report(const char *path, const struct report_options *o,
 
 	if (ret < 0)
 		return ret;
-	ret = add_sched_report(&r, in, err);
-	if (!ret)
-		ret = add_off_cpu_report(&r, in, err);
-	if (!ret)
-		ret = add_runtime_report(&r, in, err);
+	ret = report_add_parts(&r, in, err);
 	screen_open(&screen, stdout, o->color);
 	screen.full_names = o->full_names;
 	if (!ret)
@@ -285,7 +288,7 @@ static int run_report(const char *path, const struct report_options *o)
 
 static int report_main(int argc, char **argv)
 {
-	struct report_options o = {.by = BY_NOTHING, .limit = LIMIT_UNSET, .least = DEFAULT_LEAST};
+	struct report_options o = {.by = BY_NOTHING, .limit = LIMIT_UNSET, .least = REPORT_LEAST};
 	struct error err = {""};
 	int first = command_parse(&report_command, argc, argv, &o);
 

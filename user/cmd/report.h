@@ -15,11 +15,13 @@
 #include "analyze/runtimes.h"
 #include "analyze/tree.h"
 #include "base/error.h"
+#include "cmd/filters.h"
 #include "cmd/table.h"
 
 #define BY_FUNCTION GROUP_KIND_COUNT /* extends enum group_by */
 #define BY_NOTHING (GROUP_KIND_COUNT + 1)
 #define LIMIT_UNSET UINT64_MAX
+#define REPORT_LEAST 1.0 /* percent */
 
 struct report_options {
 	bool tree, sched, off_cpu, runtime, timeline, json, full_names;
@@ -73,6 +75,11 @@ struct report {
 
 int report_make(struct report *r, const char *path, const struct profile *p,
 		const struct report_options *o, struct error *err);
+/*
+ * Add what the options show of the scheduler, of waits and of runtimes, from the input that the
+ * profile was read from. Return 0, or a negative errno with the cause in *err.
+ */
+int report_add_parts(struct report *r, const struct filtered_input *in, struct error *err);
 void report_free(struct report *r);
 
 int report_text(const struct report *r, const struct screen *s, struct error *err);

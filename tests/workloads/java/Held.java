@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import java.util.Scanner;
+import java.util.concurrent.SynchronousQueue;
 
 /** For each number of its input, a thread waits so many ms for a monitor; then it prints "held". */
 public final class Held {
@@ -12,25 +13,41 @@ public final class Held {
         long entered;
     }
 
-    public static void main(String[] args) throws Exception {
+    /** Take the monitor whenever asked to, and say when that is done. */
+    private static void enterOften(Lock lock, SynchronousQueue<Object> asked,
+            SynchronousQueue<Object> done) {
+        try {
+            for (;;) {
+                Object next = asked.take();
+
+                synchronized (lock) {
+                    lock.entered++;
+                }
+                done.put(next);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
         Scanner in = new Scanner(System.in);
         Lock lock = new Lock();
+        SynchronousQueue<Object> asked = new SynchronousQueue<>(), done = new SynchronousQueue<>();
+        // one for all waits: the recorder learns of a new thread some time after its start
+        Thread waits = new Thread(() -> enterOften(lock, asked, done), "waits for the lock");
 
+        waits.setDaemon(true);
+        waits.start();
         System.out.println("runs");
         while (in.hasNextInt()) {
             int time = in.nextInt();
-            Thread waits;
 
             synchronized (lock) {
-                waits = new Thread(() -> {
-                    synchronized (lock) {
-                        lock.entered++;
-                    }
-                }, "waits for the lock");
-                waits.start();
+                asked.put(lock);
                 Thread.sleep(time);
             }
-            waits.join();
+            done.take();
             System.out.println("held");
         }
     }
