@@ -185,7 +185,17 @@ $(O)/libiberty.o: Makefile
 	$(Q)objcopy $(foreach f,malloc realloc free,--redefine-sym $(f)=demangle_$(f)) $@.tmp $@
 	$(Q)rm $@.tmp
 
-$(LIBRARY): $(OBJECTS) $(O)/libiberty.o
+# The HTTP library without gnutls, which it needs for TLS only: user/http/no_tls.c.
+MICROHTTPD := $(shell $(CC) -print-file-name=libmicrohttpd.a)
+$(O)/libmicrohttpd.o: $(MICROHTTPD) $(O)/user/http/no_tls.o Makefile
+	$(call say,LD,$@)
+	$(Q)$(LD) -r -u MHD_start_daemon -o $@.whole $<
+	$(Q)$(LD) -r -o $@.tmp $@.whole $(O)/user/http/no_tls.o \
+		$$(nm -u $@.whole | sed -n 's/^ *U \(gnutls_.*\)/--defsym=\1=http_no_tls/p')
+	$(Q)objcopy --wildcard --localize-symbol='gnutls_*' --localize-symbol=http_no_tls $@.tmp $@
+	$(Q)rm $@.whole $@.tmp
+
+$(LIBRARY): $(OBJECTS) $(O)/libiberty.o $(O)/libmicrohttpd.o
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
