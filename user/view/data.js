@@ -375,11 +375,19 @@ function readSources({ skein, waits }, sources, rebuilt = rebuiltModules(sources
 		now: sides[0], before: sides[1] };
 }
 
-function readData() {
-	const element = byId("data"), raw = JSON.parse(element.textContent), waits = [];
+/* Read the data of a page: the profiles of its file, or of a part of a recording. */
+function readRaw(raw) {
+	const waits = [];
 
 	for (const [number, name, hue, saturation, meaning] of raw.waits)
 		waits[number] = { number, name, hue, saturation, meaning };
-	element.remove(); // its text is the largest item on the page
 	return readSources({ skein: raw.skein, waits }, sourcesOf(raw), null);
+}
+
+/* Take the data out of the page; its text is the largest item there. */
+function takeData() {
+	const element = byId("data"), raw = JSON.parse(element.textContent);
+
+	element.remove();
+	return raw;
 }

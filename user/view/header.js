@@ -132,7 +132,9 @@ function factsOf(side, event, samples, data) {
 }
 
 /* Say why a page has no samples, and what to do next. */
-function emptyParts({ now: { infos, events, host }, from, to }) {
+function emptyParts({ now: { infos, events, host }, from, to, reason }) {
+	if (reason)
+		return [element("p", { text: reason })];
 	const only = CHOICES.filter((key) => infos.has(`option.${key}`));
 	const sampled = events.reduce((sum, { account }) => sum + account.sampled, 0);
 	const next = [];

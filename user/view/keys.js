@@ -44,7 +44,10 @@ const KEYS = [
 	{ keys: ["?"], shown: "?", what: "this help", run: (page) => page.showHelp() },
 ];
 
-/* Run the action of a key; return whether there is one. */
+/*
+ * Run the action of a key; keys of the timeline go first while it has the focus.
+ * Return whether there is one.
+ */
 function runKey(page, event) {
 	if (event.ctrlKey || event.metaKey || event.altKey || byId("manual").open)
 		return false;
@@ -54,10 +57,13 @@ function runKey(page, event) {
 
 	if (typing && event.key === "Escape") {
 		event.target.blur();
-		byId("canvas").focus({ preventScroll: true });
+		byId(page.timeline?.holds(event.target) ? "names" : "canvas")
+			.focus({ preventScroll: true });
 		return true;
 	}
-	const key = KEYS.find(({ keys }) => keys.includes(event.key));
+	const key = page.timeline?.holds(event.target) &&
+		LANE_KEYS.find(({ keys }) => keys.includes(event.key)) ||
+		KEYS.find(({ keys }) => keys.includes(event.key));
 
 	if (!key || typing || pressing || key.graph && (page.state.table || page.state.sandwich))
 		return false;
@@ -90,22 +96,45 @@ const HINTS = [
 	"Functions too narrow to be drawn stand as one grey strip: nothing is left out of any sum.",
 ];
 
+const LANE_HINTS = [
+	"From left to right is time. A lane's bar is as high as the share of the time in which " +
+		"it was busy: a lane that was busy at all has a bar, one that was busy " +
+		"throughout has no ground. The ground's colour shows what it did else.",
+	"Hatched time is not known: it was lost or not recorded.",
+];
+
 const HINT_OF_CHANGE = "Both recordings are shown as shares of their own totals. Red frames have " +
 	"grown, blue ones shrunk, strong colours more so. “Width: both” shows also what is gone.";
 
+/* Make the rows of a table of keys or gestures: pairs of a text and what it does. */
+const helpRows = (pairs) => pairs.map(([shown, what]) => element("tr", {},
+	element("th", { scope: "row" }, element("kbd", { text: shown })),
+	element("td", { text: what })));
+
+const keyTexts = (keys) => keys.map(({ shown, what }) => [shown, what]);
+
+/* Say how the timeline is used, on pages that have one. */
+function timelineHelp(page) {
+	const pairs = isTouched() ? LANE_TOUCH : [...LANE_MOUSE, ...keyTexts(LANE_KEYS)];
+
+	return page.timeline ? [element("h3", { text: "On the timeline" }),
+		element("ul", {}, ...LANE_HINTS.map((text) => element("li", { text }))),
+		element("table", {}, element("tbody", {}, ...helpRows(pairs))),
+		element("h3", { text: "On the flame graph" })] : [];
+}
+
 function helpParts(page) {
-	const table = isTouched() ? GESTURES : KEYS.map(({ shown, what }) => [shown, what]);
-	const rows = table.map(([shown, what]) => element("tr", {},
-		element("th", { scope: "row" }, element("kbd", { text: shown })),
-		element("td", { text: what })));
+	const rows = helpRows(isTouched() ? GESTURES : keyTexts(KEYS));
 	const hints = page.data.before ? [...HINTS, HINT_OF_CHANGE] : HINTS;
+	const origin = page.feed ? "skein view serves it from this machine."
+		: "The page is one file and fetches nothing.";
 
 	return [element("h2", { id: "manual-title", text: "How to read and use this page" }),
+		...timelineHelp(page),
 		element("ul", {}, ...hints.map((text) => element("li", { text }))),
 		element("table", {}, element("tbody", {}, ...rows)),
 		element("p", { class: "faint",
-			text: `Made by skein ${page.data.skein}. ` +
-				"The page is one file and fetches nothing." }),
+			text: `Made by skein ${page.data.skein}. ${origin}` }),
 		element("button", { type: "button", text: "Close", autofocus: true,
 			onclick: () => byId("manual").close() })];
 }

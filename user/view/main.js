@@ -25,13 +25,22 @@ class Page {
 		this.graph = new Graph(byId("graph"));
 		this.sandwich = new Sandwich(this);
 		this.touch = new Touch(this);
-		this.take(readData());
-		this.comparer = new Comparer(this);
+		const raw = takeData();
+
+		// the address loses its token before anything else reads it
+		this.feed = raw.feed ? new Feed() : null;
+		this.take(this.feed ? dataWithoutSamples({}, null, "Loading …") : readRaw(raw));
+		if (this.feed)
+			byId("compare").hidden = true;
+		else
+			this.comparer = new Comparer(this);
+		this.timeline = this.feed && new Timeline(this);
 		this.history = new History((text) => parseState(text, this.possible),
 			(state) => this.show(state));
 		this.listen();
 		this.chooseTheme(this.storedTheme());
 		this.show(this.history.state);
+		this.timeline?.begin();
 	}
 
 	/* Make from data all that belongs to them; show() then shows them. */
@@ -49,7 +58,8 @@ class Page {
 		this.table = new Table(this);
 		this.widths = data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
-		this.possible = { events: this.views.events.map(({ name }) => name),
+		this.possible = {
+			events: this.feed ? null : this.views.events.map(({ name }) => name),
 			widths: this.widths.map(([key]) => key) };
 		this.key = undefined; // of the shown tree
 	}
@@ -61,6 +71,15 @@ class Page {
 		this.take(data);
 		this.palette.set(theme);
 		this.history.reset();
+	}
+
+	/* Show other data of the same recording, as far as the state has something in them. */
+	renew(data) {
+		const theme = this.palette.name;
+
+		this.take(data);
+		this.palette.set(theme);
+		this.show(this.state);
 	}
 
 	get state() {
@@ -121,6 +140,7 @@ class Page {
 		this.panes.hideTip();
 		this.panes.show(graph.selected);
 		this.showBody(state);
+		this.timeline?.show(state);
 	}
 
 	showBody(state) {
@@ -462,6 +482,7 @@ class Page {
 		this.waits.show(this.state);
 		this.panes.show(this.graph.selected);
 		this.showBody(this.state);
+		this.timeline?.recolour();
 		for (const graph of [this.graph, this.sandwich.callers, this.sandwich.callees])
 			graph.ask();
 	}

@@ -9,6 +9,8 @@ const DEFAULTS = {
 	event: "", split: "program", width: "", order: "weight", colour: "", inverted: false,
 	upward: false, unfolded: false, full: false, table: false, sandwich: "", hidden: 0,
 	waits: 0, nogc: false, search: "", zoom: "", select: "",
+	// of the timeline: ranges as "FROM-TO" in ns, keys of open processes, a part of names
+	view: "", range: "", lane: "", open: "", lanes: "",
 };
 
 /* Write only values that differ from the defaults. */
@@ -21,6 +23,7 @@ function stateText(state) {
 	return parts.toString();
 }
 
+/* events: the names that there are, or null where data come later. */
 function parseState(text, { events, widths }) {
 	const parts = new URLSearchParams(text.replace(/^#/, "")), state = { ...DEFAULTS };
 
@@ -32,7 +35,7 @@ function parseState(text, { events, widths }) {
 		state[key] = typeof usual === "boolean" ? value === "1"
 			: typeof usual === "number" ? Math.max(0, parseInt(value, 10) || 0) : value;
 	}
-	if (!events.includes(state.event))
+	if (events && !events.includes(state.event))
 		state.event = "";
 	if (!Object.hasOwn(SPLITS, state.split))
 		state.split = DEFAULTS.split;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The rows of the timeline: which lanes are shown, in what order, and where. Processes are folded
+ * at first. All places are in device pixels, because what is painted must meet them exactly.
+ */
+
+const HIGH_ROWS = { cpu: 18, process: 18 }; // px, by kind
+const LOW_ROW = 14; // px, of other kinds
+const ROW_GAP = 2; // px between the bars of two rows
+const STRIP_HEIGHT = 24; // px, of the lane "parallel" above the rows
+const STRIP = "parallel";
+
+/* Return the name of a row as it is shown: with the number of its process or thread. */
+function rowLabel({ kind, name, id }) {
+	const shown = visible(String(name ?? ""));
+	const numbered = ["process", "thread"].includes(kind) && id !== null && id !== undefined;
+
+	return numbered ? `${shown} ${id}` : shown;
+}
+
+class LaneRow {
+	constructor(raw) {
+		const { lane, kind, busy, wanted } = raw;
+
+		this.lane = String(lane);
+		this.kind = kind;
+		this.key = kind === "process" ? this.lane.replace(/^p/, "") : "";
+		this.label = rowLabel(raw);
+		this.sought = this.label.toLowerCase();
+		this.busy = busy;
+		this.wanted = wanted;
+		this.inside = []; // rows of a process's threads and runtimes
+		this.of = null; // row of the process of a thread or runtime
+		this.height = HIGH_ROWS[kind] ?? LOW_ROW;
+	}
+}
+
+class LaneRows {
+	constructor(list) {
+		const processes = new Map();
+
+		this.all = list.map((raw) => new LaneRow(raw));
+		this.byLane = new Map(this.all.map((row) => [row.lane, row]));
+		for (const row of this.all)
+			if (row.kind === "process")
+				processes.set(row.key, row);
+		this.all.forEach((row, i) => {
+			const key = list[i].process;
+
+			if (row.kind === "process" || key === null || key === undefined)
+				return;
+			row.of = processes.get(String(key)) ?? null;
+			row.of?.inside.push(row);
+		});
+		this.shown = [];
+		this.tops = new Int32Array(1);
+	}
+
+	/* Choose the rows: open has the keys of open processes; sought is a part of names. */
+	arrange(open, sought) {
+		const wanted = sought.trim().toLowerCase();
+		const matches = (row) => row.sought.includes(wanted);
+
+		this.open = open;
+		this.shown = [];
+		for (const row of this.all) {
+			if (row.of)
+				continue;
+			const inside = wanted && !matches(row) ? row.inside.filter(matches)
+				: open.has(row.key) ? row.inside : [];
+
+			if (!wanted || matches(row) || inside.length)
+				this.shown.push(row, ...inside);
+		}
+		this.place();
+	}
+
+	/* Place the rows for a number of device pixels in a px. */
+	place(dots = this.dots ?? 1) {
+		this.dots = dots;
+		this.gap = Math.max(1, Math.round(ROW_GAP * dots));
+		this.strip = this.pixels(STRIP_HEIGHT);
+		this.tops = new Int32Array(this.shown.length + 1);
+		this.shown.forEach((row, i) => {
+			this.tops[i + 1] = this.tops[i] + this.pixels(row.height);
+		});
+	}
+
+	pixels(height) {
+		return Math.round(height * this.dots);
+	}
+
+	/* Return the height of a lane's bars in device pixels. */
+	barOf(lane) {
+		return (lane === STRIP ? this.strip
+			: this.pixels(this.byLane.get(lane)?.height ?? LOW_ROW)) - this.gap;
+	}
+
+	/* Return the height of all rows in device pixels. */
+	get high() {
+		return this.tops[this.shown.length];
+	}
+
+	/* Return the number of the row at a place in device pixels; -1 above, the count below. */
+	at(place) {
+		let low = 0, high = this.shown.length;
+
+		if (place < 0)
+			return -1;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+
+			if (this.tops[middle + 1] <= place)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
+	}
+
+	/* Return the number of the first row in a range of places, and that after the last. */
+	within(from, to) {
+		const first = Math.max(0, this.at(Math.max(0, from)));
+
+		return [first, Math.min(this.shown.length, this.at(Math.max(0, to - 1)) + 1)];
+	}
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The names of the rows, as a tree that screen readers and the keyboard know. Only those that are
+ * visible are elements.
+ */
+
+const BUSY_FROM = 0.001; // share of the time from which a row says how busy it is
+
+class LaneNames {
+	constructor(timeline) {
+		this.timeline = timeline;
+		this.host = byId("names");
+		this.host.addEventListener("click", (event) => this.click(event));
+	}
+
+	/* Show the names of the rows from first to the one before end. */
+	show(first, end) {
+		const { rows, current, state } = this.timeline;
+		const key = [first, end, current, state.lane, state.open, state.lanes,
+			rows.dots].join();
+
+		if (key === this.key)
+			return;
+		this.key = key;
+		this.host.replaceChildren(...rows.shown.slice(first, end)
+			.map((row, i) => this.make(row, first + i)));
+		if (current >= first && current < end)
+			this.host.setAttribute("aria-activedescendant", `row-${current}`);
+		else
+			this.host.removeAttribute("aria-activedescendant");
+	}
+
+	make(row, number) {
+		const { rows, current, state, trace } = this.timeline, { dots, tops } = rows;
+		const open = rows.open.has(row.key);
+		const made = element("div", { id: `row-${number}`, role: "treeitem",
+			class: `row ${row.kind}${row.of ? " inside" : ""}` +
+				`${number === current ? " current" : ""}`,
+			title: this.title(row), "data-row": number,
+			"aria-level": row.of ? 2 : 1,
+			"aria-selected": String(row.lane === state.lane),
+			"aria-posinset": number + 1, "aria-setsize": rows.shown.length,
+			"aria-expanded": row.inside.length > 0 && String(open) });
+
+		made.style.top = `${tops[number] / dots}px`;
+		made.style.height = `${(tops[number + 1] - tops[number]) / dots}px`;
+		if (row.inside.length)
+			made.append(element("span", { class: "fold", "aria-hidden": "true",
+				text: open ? "▾" : "▸" }));
+		made.append(span("name", row.label));
+		if (trace && row.busy >= BUSY_FROM)
+			made.append(span("faint", percent(row.busy, 1)));
+		return made;
+	}
+
+	title(row) {
+		const parts = [row.label];
+
+		if (Number.isFinite(row.busy))
+			parts.push(`busy ${percent(row.busy, 1)} of the recording`);
+		if (row.inside.length)
+			parts.push(`${plural(row.inside.length, "row")} inside`);
+		return `${parts.join("; ")}. Click: its flame graph`;
+	}
+
+	/* A click on the triangle opens a process, one on the name selects the lane. */
+	click(event) {
+		const made = event.target.closest("[data-row]");
+		const row = this.timeline.rows.shown[made?.dataset.row];
+
+		if (!row)
+			return;
+		this.timeline.current = Number(made.dataset.row);
+		if (event.target.closest(".fold"))
+			this.timeline.toggle(row);
+		else
+			this.timeline.selectLane(row);
+	}
+}
+
+/* The fills that are on the screen, with their words. */
+class FillLegend {
+	constructor(timeline) {
+		this.timeline = timeline;
+		this.host = byId("fills");
+	}
+
+	/* Return the word of a fill: its own, or the program whose colour it is. */
+	word(number) {
+		const { fills, programs } = this.timeline.trace;
+
+		return fills[number]?.[0] ||
+			programs.find(([, fill]) => fill === number)?.[0] || "";
+	}
+
+	/* used: 1 by number of a fill. */
+	show(used) {
+		const key = `${used.join("")} ${this.timeline.page.palette.name}`;
+
+		if (key === this.key)
+			return;
+		this.key = key;
+		const numbers = [...used.keys()].filter((number) =>
+			used[number] && this.timeline.trace.fills[number] && this.word(number));
+
+		this.host.replaceChildren(...numbers.map((number) => this.chip(number)));
+	}
+
+	chip(number) {
+		const [, shape, colour] = this.timeline.trace.fills[number];
+		const swatch = element("canvas", { class: "swatch", "aria-hidden": "true",
+			width: 12, height: 12 });
+		const colours = this.timeline.colours;
+		const painter = new LanePainter(12, 1, colours);
+		const level = shape === "solid" ? FULL_LEVEL : 0;
+		const strokes = new Uint8Array(12 * STROKE_SIZE).map((_, i) =>
+			i % STROKE_SIZE ? number : level);
+
+		swatch.getContext("2d").putImageData(painter.paint(strokes, 12), 0, 0);
+		return element("span", { class: "fill", "data-fill": number, title: colour },
+			swatch, span("", visible(this.word(number))));
+	}
+}
