@@ -166,7 +166,8 @@ const ownEvent = (side, event) => event && side.events.find(({ name }) => name =
 
 function showHead(data, view) {
 	const where = hostsOf(data.now.host), { subject } = data.now;
-	const what = data.before ? "What changed" : subject || "Flame graph";
+	const kind = data.served ? "Recording" : "Flame graph"; // what a page without a subject is
+	const what = data.before ? "What changed" : subject || kind;
 	const rows = data.sides.map((side, which) => {
 		const of = (column) => view.whole[2 * which + column] ?? 0;
 		const waited = view.classes.reduce((sum, _, i) => sum + view.whole[WAITS + i], 0);

@@ -77,7 +77,7 @@ class Page {
 	renew(data) {
 		const theme = this.palette.name;
 
-		this.take(data);
+		this.take({ ...data, served: true });
 		this.palette.set(theme);
 		this.show(this.state);
 	}
