@@ -3,9 +3,11 @@
 A server that answers the page of a timeline as `skein view` does, with made-up lanes: so that a
 test knows every stroke, and can have refusals, delays and an end of the server.
 """
+import contextlib
 import http.server
 import json
 import re
+import socket
 import struct
 import threading
 import time
@@ -84,6 +86,7 @@ class Stub:
         self.damaged = False
         self.strokes = None # lane -> bytes, instead of the made-up ones
         self.http = None
+        self.open = set() # connections, which a browser keeps
         self.start()
 
     def start(self, port=0):
@@ -91,6 +94,14 @@ class Stub:
 
         class Answers(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self):
+                super().setup()
+                stub.open.add(self.connection)
+
+            def finish(self):
+                stub.open.discard(self.connection)
+                super().finish()
 
             def do_GET(self):
                 stub.answer(self)
@@ -108,6 +119,9 @@ class Stub:
             self.http.shutdown()
             self.http.server_close()
             self.http = None
+            for connection in list(self.open):
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def address(self, fragment="", token=TOKEN):
         parts = [part for part in (token and f"token={token}", fragment) if part]

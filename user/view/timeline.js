@@ -83,12 +83,17 @@ class Timeline {
 		this.page.renew(dataWithoutSamples(this.page.data, trace, "Loading …"));
 	}
 
-	/* Try again whatever the server did not answer. */
-	retry() {
-		byId("feed-notice").hidden = true;
-		this.broken = false;
-		if (!this.trace) {
-			this.begin();
+	/* Try again whatever the server did not answer, if it answers now. */
+	async retry() {
+		try {
+			const trace = await this.feed.trace();
+
+			byId("feed-notice").hidden = true;
+			this.broken = false;
+			if (!this.trace)
+				this.take(trace);
+		} catch (error) {
+			this.failed(feedError(error));
 			return;
 		}
 		if (this.chosen.line.textContent.startsWith("Not loaded"))

@@ -9,7 +9,7 @@
 const FULL_LEVEL = 127;
 const SHAPES = { empty: 0, dots: 1, line: 2, solid: 3, hatch: 4 };
 const GROUND_MIX = { light: 0.34, dark: 0.4 }; // share of a fill in the paler colour of a ground
-const HATCH_MIX = 0.75;
+const HATCH_MIX = { light: 0.75, dark: 0.9 }; // the same of stripes
 const UNKNOWN_FILL = [0, "hatch", "#ff5f5f"]; // of numbers that the server does not name
 
 /* Return a pixel as it stands in memory: red first. */
@@ -38,18 +38,19 @@ class LaneColours {
 		this.stripe = new Uint32Array(256); // of a hatched ground
 		this.shape = new Uint8Array(256);
 		for (let number = 0; number < 256; number++)
-			this.add(number, fills[number] ?? UNKNOWN_FILL, paper, GROUND_MIX[theme]);
+			this.add(number, fills[number] ?? UNKNOWN_FILL, paper);
 	}
 
-	add(number, [, shape, colour], paper, share) {
-		const parts = partsOf(colour), pale = pixelOf(mixed(parts, paper, share));
+	add(number, [, shape, colour], paper) {
+		const parts = partsOf(colour), { theme } = this;
+		const pale = pixelOf(mixed(parts, paper, GROUND_MIX[theme]));
 
 		this.shape[number] = SHAPES[shape] ?? SHAPES.hatch;
 		// a bar of no fill is still a bar
 		this.bar[number] = pixelOf(shape === "empty" ? [128, 128, 128] : parts);
 		this.upper[number] = shape === "solid" ? pale : this.paper;
 		this.lower[number] = shape === "empty" ? this.paper : pale;
-		this.stripe[number] = pixelOf(mixed(parts, paper, HATCH_MIX));
+		this.stripe[number] = pixelOf(mixed(parts, paper, HATCH_MIX[theme]));
 	}
 }
 
@@ -86,7 +87,9 @@ class LanePainter {
 			const data = new ImageData(this.columns, high);
 
 			image = { data, pixels: new Uint32Array(data.data.buffer),
-				first: new Int32Array(high + 1) };
+				first: new Int32Array(high + 1), // the first column that changes
+				heights: Uint16Array.from({ length: 256 }, (_, level) =>
+					barHeight(level, high, this.least)) };
 			this.images.set(high, image);
 		}
 		return image;
@@ -111,38 +114,46 @@ class LanePainter {
 	}
 
 	/* Paint the lowest row, and note for each column in which row its ground begins. */
-	lowest(strokes, { pixels, first }, high) {
-		const { columns, least, next, used, colours: { bar, lower, shape } } = this;
-		const at = (high - 1) * columns, dash = 4 * least, { paper } = this.colours;
+	lowest(strokes, { pixels, first, heights }, high) {
+		const { columns, least, next, used, colours: { bar } } = this;
+		const at = (high - 1) * columns;
 
 		first.fill(-1);
 		for (let x = 0, i = 0; x < columns; x++, i += STROKE_SIZE) {
-			const level = strokes[i], ground = strokes[i + 2];
-			const height = barHeight(level, high, least), begin = height || least;
+			const height = heights[strokes[i]];
 
-			pixels[at + x] = height ? bar[strokes[i + 1]]
-				: shape[ground] === SHAPES.dots && x % dash >= dash / 2 ? paper
-					: lower[ground];
-			used[height ? strokes[i + 1] : ground] = 1;
-			if (height < high)
-				used[ground] = 1;
-			if (!height && shape[ground] === SHAPES.hatch)
-				this.hatched[this.hatches++] = x;
-			else if (begin < high) {
-				next[x] = first[begin];
-				first[begin] = x;
+			if (height) {
+				pixels[at + x] = bar[strokes[i + 1]];
+				used[strokes[i + 1]] = 1;
+			} else {
+				this.rest(pixels, at, x, strokes[i + 2]);
 			}
+			if (height === high)
+				continue;
+			used[strokes[i + 2]] = 1;
+			next[x] = first[height || least];
+			first[height || least] = x;
 		}
+	}
+
+	/* Paint the lowest pixel of a column without a bar. */
+	rest(pixels, at, x, ground) {
+		const { least, colours: { shape, lower, paper } } = this, dash = 4 * least;
+
+		pixels[at + x] = shape[ground] === SHAPES.dots && x % dash >= dash / 2 ? paper
+			: lower[ground];
+		if (shape[ground] === SHAPES.hatch)
+			this.hatched[this.hatches++] = x;
 	}
 
 	/* From this row on, a column shows its ground. */
 	change(strokes, pixels, at, x) {
 		const ground = strokes[x * STROKE_SIZE + 2];
 
-		if (this.colours.shape[ground] === SHAPES.hatch)
-			this.hatched[this.hatches++] = x;
-		else
+		if (this.colours.shape[ground] !== SHAPES.hatch)
 			pixels[at + x] = this.colours.upper[ground];
+		else if (strokes[x * STROKE_SIZE]) // others are hatched from the lowest row on
+			this.hatched[this.hatches++] = x;
 	}
 
 	/* Paint the stripes of one row. */
@@ -159,6 +170,37 @@ class LanePainter {
 	}
 }
 
+const POOLED = 3; // canvases that wait for another layer
+const canvases = [];
+
+/*
+ * Return a canvas of at least a size: one that is left over, or a new one. To make one takes longer
+ * than to paint it.
+ */
+function takeCanvas(wide, high) {
+	const fits = ({ width, height }) => width >= wide && height >= high &&
+		width * height <= 3 * wide * high;
+	const at = canvases.findIndex(fits);
+
+	if (at >= 0)
+		return canvases.splice(at, 1)[0];
+	const made = document.createElement("canvas");
+
+	made.width = wide;
+	made.height = high;
+	return made;
+}
+
+/* Keep a canvas for another layer; free the pixels of the oldest at once if there are many. */
+function giveCanvas(canvas) {
+	canvases.push(canvas);
+	if (canvases.length > POOLED) {
+		const oldest = canvases.shift();
+
+		oldest.width = oldest.height = 0;
+	}
+}
+
 /* The picture of some lanes in a part of the time, one column a device pixel. */
 class LaneLayer {
 	/* answer: from readStrokes(); wish: what was asked for. */
@@ -169,8 +211,6 @@ class LaneLayer {
 		this.strokes = strokes;
 		this.each = (to - from) / columns; // ns of a column
 		this.tops = new Map(); // device pixels, by lane
-		this.canvas = document.createElement("canvas");
-		this.pen = this.canvas.getContext("2d", { alpha: false });
 	}
 
 	/* Paint all lanes as high as rows (LaneRows) has them. */
@@ -182,8 +222,9 @@ class LaneLayer {
 			this.tops.set(lane, high);
 			high += rows.barOf(lane) + rows.gap;
 		}
-		this.canvas.width = this.columns;
-		this.canvas.height = high;
+		this.drop();
+		this.canvas = takeCanvas(this.columns, high);
+		this.pen = this.canvas.getContext("2d", { alpha: false });
 		this.pen.fillStyle = THEMES[colours.theme].paper;
 		this.pen.fillRect(0, 0, this.columns, high);
 		for (const [lane, strokes] of this.strokes)
@@ -201,8 +242,10 @@ class LaneLayer {
 		return this.from <= from && this.to >= to;
 	}
 
-	/* Free the pixels at once; browsers collect canvases late. */
+	/* Give the pixels back. */
 	drop() {
-		this.canvas.width = this.canvas.height = 0;
+		if (this.canvas)
+			giveCanvas(this.canvas);
+		this.canvas = null;
 	}
 }

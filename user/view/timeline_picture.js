@@ -180,7 +180,7 @@ class LanePicture {
 	drawLayer(pen, layer, lanes) {
 		const { from, width, to, wide } = this.span(layer);
 
-		if (!(width > 0) || !layer.canvas.height)
+		if (!(width > 0) || !layer.canvas)
 			return;
 		pen.imageSmoothingEnabled = false;
 		for (let i = 0; i < lanes.length;) {
