@@ -36,10 +36,6 @@ ONLY_TESTS = {
     "hotspot_compiled_follow": "the same",
     "http_host_is_local": "tests try many hosts", "http_token_equal": "tests try many tokens",
     "http_no_tls": "libmicrohttpd.o has it under the names of gnutls",
-    "http_server_start": "until skein view is there", "http_server_stop": "the same",
-    "http_server_port": "the same", "http_server_token": "the same",
-    "http_request_expired": "the same", "http_request_number": "the same",
-    "http_request_text": "the same", "http_answer_text": "the same",
 }
 # Functions that have one definition per build.
 PER_BUILD = {"walk_cache_lookup", "walk_cache_store", "walk_chunk", "walk_now", "walk_read",

@@ -12,6 +12,7 @@ extern const struct command record_command;
 extern const struct command top_command;
 extern const struct command report_command;
 extern const struct command diff_command;
+extern const struct command view_command;
 extern const struct command open_command;
 extern const struct command export_command;
 extern const struct command query_command;

@@ -96,9 +96,11 @@ static void write_cpus(struct json *j, const struct lanes *l)
 {
 	for (size_t i = 0; i < l->cpus.count; i++) {
 		const struct lane_row *row = &l->cpus.items[i];
+		char name[32];
 
-		write_lane(j, &(struct view_row){"cpu", "CPU", row->lane, row->cpu, LANES_NONE,
-						 true, row->busy, row->wanted});
+		snprintf(name, sizeof(name), "CPU %" PRIu64, row->cpu);
+		write_lane(j, &(struct view_row){"cpu", name, row->lane, row->cpu, LANES_NONE,
+						 false, row->busy, row->wanted});
 	}
 }
 

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Test skein view as a browser and as an attacker see it: what it answers, and to whom."""
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import unittest
+
+from traces import Home, SKEIN, make_scene, make_timeline, output, skein
+
+SECOND = 1_000_000_000
+FULL = 127
+
+
+class View(Home):
+    """A server of a trace, which each test asks."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.trace = cls.home / "machine.skein"
+        make_timeline(cls.trace, 20000, 4, 40, 7, 0, 0, 0)
+        cls.server, cls.port, cls.token = cls.serve(cls.trace)
+        cls.lanes = json.loads(cls.ask("trace")[1])
+
+    @classmethod
+    def serve(cls, trace, *options):
+        server = subprocess.Popen([SKEIN, "view", "-n", *options, trace], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        cls.addClassCleanup(cls.end, server)
+        address = server.stdout.readline()
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{32})\n", address)
+        if not found:
+            raise AssertionError(address + server.stderr.read())
+        return server, int(found[1]), found[2]
+
+    @staticmethod
+    def end(server):
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+        server.stderr.close()
+
+    @classmethod
+    def get(cls, path, port=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", port or cls.port, timeout=60)
+        try:
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read(), dict(answer.getheaders())
+        finally:
+            connection.close()
+
+    @classmethod
+    def ask(cls, what, **where):
+        return cls.get("/api/" + what, **{"X-Skein-Token": cls.token}, **where)
+
+    def rows(self, kind):
+        return [row for row in self.lanes["rows"] if row["kind"] == kind]
+
+    def window(self, begin, end, columns, lanes):
+        status, body, _ = self.ask(f"window?from={begin}&to={end}&columns={columns}"
+                                   f"&lanes={','.join(lanes)}")
+        self.assertEqual(status, 200, body)
+        self.assertEqual(struct.unpack("<4I", body[:16]), (0x31574b53, columns, len(lanes), 0))
+        strokes = [tuple(body[at:at + 3]) for at in range(16, len(body), 3)]
+        self.assertEqual(len(strokes), columns * len(lanes))
+        return [strokes[i * columns:(i + 1) * columns] for i in range(len(lanes))]
+
+
+class Answers(View):
+    """What is shown is what the commands say of the same trace."""
+
+    def test_lanes(self):
+        query = json.loads(output("query", self.trace, "--json",
+                                  "SELECT count(*) AS n FROM lane WHERE kind = 1"))
+        self.assertEqual(len(self.rows("cpu")), query[0]["n"])
+        self.assertTrue(self.rows("thread"))
+        processes = {row["process"] for row in self.rows("process")}
+        self.assertEqual(processes, {row["process"] for row in self.rows("thread")})
+
+    def test_busy_time(self):
+        """The levels of all columns of a CPU add up to its busy share."""
+        rows = self.rows("cpu")
+        columns = 1000
+        shown = self.window(0, self.lanes["length"], columns, [row["lane"] for row in rows])
+        for row, strokes in zip(rows, shown):
+            # a level is a share in 127ths, of which the smallest and the largest are kept apart
+            self.assertAlmostEqual(sum(s[0] for s in strokes) / FULL / columns, row["busy"],
+                                   delta=1 / FULL)
+
+    def test_zooming_contradicts_nothing(self):
+        """What never ran in a column did not run in any part of it, and likewise throughout."""
+        lanes = [row["lane"] for row in self.rows("cpu") + self.rows("thread")[:20]]
+        length = self.lanes["length"] // 4096 * 4096
+        wide = self.window(0, length, 64, lanes)
+        deep = self.window(0, length, 4096, lanes)
+        for one, many in zip(wide, deep):
+            for column, stroke in enumerate(one):
+                # cells reach into the neighbours' columns
+                parts = [level for level, _, _ in many[column * 64 + 1:column * 64 + 63]]
+                if stroke[0] == 0 and self.lanes["fill_of"]["unknown"] != stroke[2]:
+                    self.assertEqual(set(parts), {0})
+                if stroke[0] == FULL:
+                    self.assertEqual(set(parts), {FULL})
+
+    def test_report(self):
+        begin, end = self.lanes["length"] // 3, self.lanes["length"] // 2
+        status, body, _ = self.ask(f"report?from={begin}&to={end}")
+        self.assertEqual(status, 200)
+        said = output("report", self.trace, "--json", "--from", f"{begin}ns", "--to", f"{end}ns")
+        self.assertEqual(json.loads(body), json.loads(said))
+
+    def test_a_moment(self):
+        """The state around a time lasts as long as the slice of a CPU there."""
+        rows = json.loads(output(
+            "query", self.trace, "--json",
+            "SELECT s.time - h.start AS begin, s.\"end\" - h.start AS until, s.lane AS lane"
+            " FROM slice s, host h WHERE s.state = 1 AND s.\"end\" - s.time > 100000"
+            " LIMIT 20"))
+        self.assertEqual(len(rows), 20)
+        for row in rows:
+            time = (row["begin"] + row["until"]) // 2
+            status, body, _ = self.ask(f"at?lane={row['lane']}&time={time}")
+            self.assertEqual(status, 200, body)
+            told = json.loads(body)
+            # the CPU may go on with the same thread; ends are within a cell
+            self.assertLessEqual(told["from"], row["begin"] + 1024)
+            self.assertGreaterEqual(told["to"], row["until"] - 1024)
+            self.assertEqual(dict(told["facts"])["state"], "running")
+
+    def test_senseless_requests(self):
+        for what in ("window", "window?from=1", "window?from=5&to=2&columns=3&lanes=1",
+                     "window?from=0&to=9&columns=3&lanes=,,", "at?lane=1", "at?lane=0&time=5",
+                     "at?lane=1&time=99999999999999999", "report?from=x", "profile?process=9999",
+                     "profile?lane=1"):
+            status, body, _ = self.ask(what)
+            self.assertEqual(status, 400, (what, body))
+            self.assertRegex(body, rb"\A[^\n]+\n?\Z")
+
+
+class Profiles(Home):
+    """The profile of a range is the data of a page that is exported with the same options."""
+
+    def test_profile(self):
+        trace = make_scene(self.home / "scene.skein", "waits")
+        server, port, token = View.serve.__func__(type(self), trace)
+        page = self.home / "page.html"
+        for options, query in (((), ""), (("--from", "0.5s"), f"?from={SECOND // 2}")):
+            output("export", trace, "-o", page, *options)
+            data = re.search(r'<script id="data" type="application/json">\n(.*?)</script>',
+                             page.read_text(), re.S)[1]
+            status, body, _ = View.get("/api/profile" + query, port, **{"X-Skein-Token": token})
+            self.assertEqual(status, 200, body)
+            self.assertEqual(json.loads(body), json.loads(data))
+        self.assertIsNone(server.poll())
+
+    end = View.end
+
+
+class Safe(View):
+    """Only who has the token is answered, and nobody else's page."""
+
+    def test_token(self):
+        for token in (None, "", "0" * 32, self.token[:-1], self.token + "0", self.token.upper()):
+            headers = {} if token is None else {"X-Skein-Token": token}
+            if token == self.token: # it has digits only
+                continue
+            for path in ("/api/trace", "/api/report", "/api/profile"):
+                self.assertEqual(self.get(path, **headers)[0], 401, token)
+
+    def test_token_is_in_no_argument(self):
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                command = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            self.assertNotIn(self.token.encode(), command)
+
+    def test_foreign_pages(self):
+        token = {"X-Skein-Token": self.token}
+        for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"},
+                        {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+                        {"Sec-Fetch-Site": "same-site"}):
+            self.assertEqual(self.get("/api/trace", **token, **headers)[0], 403, headers)
+        for host in ("localhost:1", "127.0.0.1", "[::1]:8080"):
+            self.assertEqual(self.get("/api/trace", **token, Host=host)[0], 200, host)
+
+    def test_page(self):
+        status, body, headers = self.get("/")
+        self.assertEqual(status, 200)
+        self.assertNotIn(self.token.encode(), body)
+        self.assertIn("connect-src 'self'", headers["Content-Security-Policy"])
+        self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
+        self.assertNotIn("unsafe", headers["Content-Security-Policy"])
+        self.assertNotIn("Access-Control-Allow-Origin", headers)
+        self.assertNotIn("Set-Cookie", headers)
+
+    def test_no_privileges(self):
+        status = pathlib.Path(f"/proc/{self.server.pid}/status").read_text()
+        self.assertRegex(status, r"CapEff:\s+0+\n")
+        self.assertRegex(status, r"CapPrm:\s+0+\n")
+
+    def test_memory(self):
+        """The server stays within 64 MiB while its page zooms."""
+        lanes = [row["lane"] for row in self.rows("cpu") + self.rows("thread")]
+        for part in range(1, 30):
+            self.window(0, self.lanes["length"] // part, 3840, lanes)
+        peak = re.search(r"VmHWM:\s+(\d+) kB",
+                         pathlib.Path(f"/proc/{self.server.pid}/status").read_text())
+        self.assertLess(int(peak[1]), 64 << 10)
+
+
+class Ends(Home):
+    """How it begins and ends."""
+
+    def test_ends_with_a_signal(self):
+        trace = make_scene(self.home / "scene.skein")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            server = View.serve.__func__(type(self), trace)[0]
+            server.send_signal(number)
+            self.assertEqual(server.wait(20), 0)
+
+    end = View.end
+
+    def test_no_scheduler_records(self):
+        """There is a flame graph without a timeline, and that is said."""
+        trace = make_scene(self.home / "samples.skein")
+        server, port, token = View.serve.__func__(type(self), trace)
+        status, body, _ = View.get("/api/trace", port, **{"X-Skein-Token": token})
+        self.assertEqual((status, json.loads(body)["rows"]), (200, []))
+        server.terminate()
+        self.assertIn("no scheduler records", server.stderr.read())
+
+    def test_what_cannot_be_shown(self):
+        (self.home / "text").write_text("no trace")
+        for path in (self.home / "missing.skein", self.home / "text"):
+            done = skein("view", "-n", path, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, b""))
+            self.assertRegex(done.stderr.decode(), rf"\Askein: .*{re.escape(path.name)}.*\n\Z")
+        trace = make_scene(self.home / "scene.skein")
+        for wrong in (("--port", "70000"), ("--port", "x")):
+            self.assertEqual(skein("view", "-n", *wrong, trace, check=False).returncode, 2)
+
+    def test_a_damaged_trace(self):
+        """What can be read is shown, with a warning."""
+        trace = self.home / "damaged.skein"
+        make_timeline(trace, 200000, 4, 40, 7, 0, 0, 0)
+        with trace.open("r+b") as file:
+            file.seek(trace.stat().st_size // 2)
+            file.write(b"\xff" * 20000)
+        try:
+            server, port, token = View.serve.__func__(type(self), trace)
+        except AssertionError as why: # nothing can be read: the reason is a line
+            self.assertRegex(str(why), r"\Askein: .+\n\Z")
+            return
+        status, body, _ = View.get("/api/trace", port, **{"X-Skein-Token": token})
+        self.assertEqual(status, 200)
+        self.assertTrue(json.loads(body)["warning"])
+        self.assertIsNone(server.poll())
+
+    @unittest.skipUnless(shutil.which("setpriv") and os.getuid() == 0, "needs root and setpriv")
+    def test_another_user(self):
+        """A trace of another user is not readable, and the reason says so."""
+        trace = make_scene(self.home / "scene.skein")
+        trace.chmod(0o600)
+        done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", SKEIN, "view", "-n",
+                               trace], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Askein: .*\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()

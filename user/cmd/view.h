@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What skein view serves, for the files view*.c only. */
+#ifndef SKEIN_CMD_VIEW_H
+#define SKEIN_CMD_VIEW_H
+
+#include <pthread.h>
+
+#include "analyze/subject.h"
+#include "cmd/export.h"
+#include "cmd/timeline_input.h"
+#include "http/server.h"
+#include "view/timeline.h"
+
+struct view_server {
+	const char *path; /* of the trace */
+	struct filter everything; /* selects all of it */
+	struct html_shell shell;
+	char subject[SUBJECT_SIZE]; /* what the recording is of */
+	char *kernel;
+	int64_t utc; /* begin of the recording, ns since 1970; 0: not known */
+	bool lanes_known; /* the trace has scheduler records, and input is open */
+	bool damaged;
+	struct timeline_input input;
+	pthread_mutex_t reading; /* one reader of input at a time */
+};
+
+/* The routes of the server; their context is a struct view_server. */
+extern const struct http_route view_routes[];
+extern const size_t view_route_count;
+
+/*
+ * Answer what the page asks of a range: its profile, its report, or what a lane did at a time. Each
+ * is one route, see view_routes.
+ */
+int view_answer_profile(void *context, const struct http_request *q, struct http_answer *a);
+int view_answer_report(void *context, const struct http_request *q, struct http_answer *a);
+int view_answer_at(void *context, const struct http_request *q, struct http_answer *a);
+
+/*
+ * Wait until nobody else reads v->input, and take v->reading. Return 0, or -ECANCELED without it if
+ * nobody waits for the answer any more: a page that is zoomed gives most of its requests up.
+ */
+int view_begin_reading(struct view_server *v, const struct http_request *q);
+
+/* Fill an answer with an error: 400 if the request made no sense, else 503. Return 0 or -ENOMEM. */
+int view_answer_error(struct http_answer *a, int ret, const struct error *err);
+
+#endif

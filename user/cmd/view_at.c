@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What skein view answers of a moment of a lane: its state, since and until when, and its waker. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/groups.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "cmd/view.h"
+#include "trace/trace_timeline.h"
+
+#define FINEST 1024 /* ns: length of the shortest cells, see trace_window() */
+#define CELLS 4096 /* of a query that looks for a change of state */
+#define WIDER 16 /* times as long is the next range to look at if nothing changed */
+#define NEAR (4 * FINEST) /* ns between a wake-up and the change of state by it, at most */
+#define NAME_SIZE 128
+
+/* A moment of a lane; times in ns. */
+struct moment {
+	struct view_server *view;
+	uint64_t lane, time;
+	struct cell cell; /* the state at that time */
+	uint64_t from, to; /* since when, and until when, nothing else is known of the lane */
+	uint64_t cpu; /* number + 1 of the CPU on which the thread ran; 0: none */
+	struct edge wakeup; /* that ended the wait, or made the thread runnable; time 0: none */
+};
+
+static int read_cells(const struct moment *m, const struct window_query *q, struct window **out,
+		      struct error *err)
+{
+	return trace_window(m->view->input.input.trace, q, out, err);
+}
+
+/* Return whether a lane was in the state of the moment, and in no other, in a whole cell. */
+static bool is_same_state(const struct moment *m, const struct cell *c)
+{
+	if (m->cell.state == STATE_RUNNING)
+		return c->activity == CELL_FULL && c->thread == m->cell.thread;
+	return !c->activity && c->state == m->cell.state && c->wait == m->cell.wait;
+}
+
+/*
+ * Return the number of the first cell, or backward the last one, that touches a range and is in
+ * another state; w->width if there is none.
+ */
+static unsigned int find_other_cell(const struct moment *m, const struct window *w,
+				    const struct window_query *range, bool backward)
+{
+	for (unsigned int i = 0; i < w->width; i++) {
+		unsigned int at = backward ? w->width - 1 - i : i;
+		uint64_t begin = w->time + at * w->cell;
+
+		if (begin + w->cell > range->time && begin < range->end &&
+		    !is_same_state(m, &w->cells[at]))
+			return at;
+	}
+	return w->width;
+}
+
+/*
+ * Move *near, up to which the state of the moment is known to last, away from the moment: to the
+ * next change within the length, or by the length. Set *length to that of the range to look at
+ * next; 0 if *near is where the state changes, within the length of a cell.
+ */
+static int move_near(const struct moment *m, bool backward, uint64_t *near, uint64_t *length,
+		     struct error *err)
+{
+	const struct lanes *l = &m->view->input.lanes;
+	uint64_t room = backward ? *near - l->time : l->end - *near;
+	uint64_t step = *length < room ? *length : room;
+	struct window_query q = {*near - (backward ? step : 0), *near + (backward ? 0 : step),
+				 CELLS, &m->lane, 1};
+	struct window *w;
+	unsigned int at;
+	int ret = step ? read_cells(m, &q, &w, err) : 0;
+
+	if (ret < 0 || !step) {
+		*length = 0;
+		return ret;
+	}
+	at = find_other_cell(m, w, &q, backward);
+	if (at == w->width) {
+		*near = backward ? q.time : q.end;
+		*length *= WIDER;
+	} else {
+		uint64_t begin = w->time + at * w->cell, end = begin + w->cell;
+
+		if (backward ? end < *near : begin > *near)
+			*near = backward ? end : begin;
+		*length = w->cell > FINEST ? w->cell : 0;
+	}
+	window_free(w);
+	return 0;
+}
+
+static int find_change(const struct moment *m, bool backward, uint64_t *out, struct error *err)
+{
+	uint64_t near = m->time, length = CELLS * FINEST;
+	int ret = 0;
+
+	while (length && !ret)
+		ret = move_near(m, backward, &near, &length, err);
+	*out = near;
+	return ret;
+}
+
+/* Read the state at the moment, and since when and until when it lasts. */
+static int find_state(struct moment *m, struct error *err)
+{
+	const struct window_query q = {m->time, m->time + 1, 1, &m->lane, 1};
+	struct window *w;
+	bool mixed;
+	int ret = read_cells(m, &q, &w, err);
+
+	if (ret < 0)
+		return ret;
+	m->cell = w->cells[0];
+	mixed = m->cell.activity && m->cell.activity < CELL_FULL;
+	m->from = w->time;
+	m->to = w->time + w->cell;
+	window_free(w);
+	if (mixed)
+		return 0; /* several states in a microsecond: no cell is shorter */
+	ret = find_change(m, true, &m->from, err);
+	return ret ? ret : find_change(m, false, &m->to, err);
+}
+
+/* Return the thread entity of an id; NULL if there is none. */
+static const struct lane_thread *thread_of_id(const struct lanes *l, uint64_t id)
+{
+	uint32_t at = id ? index_get(&l->entities.thread_by_id, id) : INDEX_NONE;
+
+	return at == INDEX_NONE ? NULL : &l->entities.threads.items[at];
+}
+
+static bool is_cpu(const struct lanes *l, uint64_t lane)
+{
+	return lane_owners_find(&l->entities.owners, lane).kind == LANE_CPU;
+}
+
+/* Find the CPU on which the lane's thread ran at the moment. */
+static int find_cpu(struct moment *m, struct error *err)
+{
+	const struct lanes *l = &m->view->input.lanes;
+	size_t count = l->cpus.count;
+	uint64_t *ids = calloc(count + 1, sizeof(*ids));
+	const struct window_query q = {m->time, m->time + 1, 1, ids, count};
+	struct window *w;
+	int ret;
+
+	if (!ids)
+		return error_errno(err, -ENOMEM, "cannot look for the CPU");
+	for (size_t i = 0; i < count; i++)
+		ids[i] = l->cpus.items[i].lane;
+	ret = count ? read_cells(m, &q, &w, err) : 0;
+	free(ids);
+	if (ret < 0 || !count)
+		return ret;
+	for (size_t i = 0; i < count && !m->cpu; i++) {
+		const struct lane_thread *t = thread_of_id(l, w->cells[i * w->width].thread);
+
+		if (t && t->lane == m->lane)
+			m->cpu = l->cpus.items[i].cpu + 1;
+	}
+	window_free(w);
+	return 0;
+}
+
+/* Find the wake-up that is nearest to a change of state of the lane. */
+static int find_wakeup(struct moment *m, uint64_t change, struct error *err)
+{
+	const struct trace_timeline_query q = {
+		.from = change > NEAR ? change - NEAR : 0,
+		.to = change + NEAR,
+		.kinds = WANT(EDGE),
+	};
+	struct trace_timeline *timeline;
+	enum record_kind kind;
+	const void *record;
+	int ret = trace_timeline_open(&timeline, m->view->input.input.trace, &q, err);
+
+	if (ret < 0)
+		return ret;
+	while ((ret = trace_timeline_next(timeline, &kind, &record, err)) > 0) {
+		const struct edge *e = record;
+
+		if (e->to == m->lane && (e->kind == EDGE_WAKEUP || e->kind == EDGE_FORK))
+			m->wakeup = *e;
+	}
+	trace_timeline_close(timeline);
+	return ret;
+}
+
+/* Read all that is told of the moment. */
+static int find_moment(struct moment *m, struct error *err)
+{
+	bool cpu = is_cpu(&m->view->input.lanes, m->lane);
+	int ret = find_state(m, err);
+
+	if (!ret && !cpu && m->cell.state == STATE_RUNNING)
+		ret = find_cpu(m, err);
+	if (!ret && !cpu && m->cell.state == STATE_RUNNABLE)
+		ret = find_wakeup(m, m->from, err);
+	else if (!ret && !cpu && m->cell.state != STATE_RUNNING)
+		ret = find_wakeup(m, m->to, err);
+	return ret;
+}
+
+static const struct lane_thread *thread_of_lane(const struct lanes *l, uint64_t lane)
+{
+	return thread_of_id(l, lane_owners_find(&l->entities.owners, lane).thread);
+}
+
+/* Write "name tid (program)" of a thread. */
+static char *name_thread(const struct lanes *l, const struct lane_thread *t, char buf[NAME_SIZE])
+{
+	const char *program = "";
+
+	if (!t)
+		return strcpy(buf, "an interrupt, or a thread without a name");
+	if (t->process != LANES_NONE)
+		program = process_name(&l->entities.processes.items[t->process].p);
+	snprintf(buf, NAME_SIZE, "%s %" PRIu64 " (%s)", t->name, t->tid, program);
+	return buf;
+}
+
+static void write_fact(struct json *j, const char *name, const char *value)
+{
+	json_array(j);
+	json_text(j, name);
+	json_text(j, value);
+	json_array_end(j);
+}
+
+static void write_time(struct json *j, const char *name, uint64_t ns)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%.6f s", (double)ns / 1e9);
+	write_fact(j, name, text);
+}
+
+static void write_facts(struct json *j, const struct moment *m)
+{
+	const struct lanes *l = &m->view->input.lanes;
+	char text[NAME_SIZE], length[48];
+	bool mixed = m->cell.activity && m->cell.activity < CELL_FULL;
+
+	json_key(j, "facts");
+	json_array(j);
+	snprintf(text, sizeof(text), "%s%s%s%s",
+		 m->cell.state ? slice_state_word(m->cell.state) : "not known",
+		 m->cell.wait ? ": " : "", m->cell.wait ? wait_class_word(m->cell.wait) : "",
+		 mixed ? ", with others in this microsecond" : "");
+	write_fact(j, "state", text);
+	write_time(j, "from", m->from - l->time);
+	write_time(j, "to", m->to - l->time);
+	write_fact(j, "length", show_duration(m->to - m->from, length, sizeof(length)));
+	if (is_cpu(l, m->lane) && m->cell.thread)
+		write_fact(j, "thread", name_thread(l, thread_of_id(l, m->cell.thread), text));
+	if (m->cpu) {
+		snprintf(text, sizeof(text), "CPU %" PRIu64, m->cpu - 1);
+		write_fact(j, "on", text);
+	}
+	if (m->wakeup.time)
+		write_fact(j, "woken by", name_thread(l, thread_of_lane(l, m->wakeup.from), text));
+	json_array_end(j);
+}
+
+static void write_link(struct json *j, const char *what, const struct lane_thread *t,
+		       const struct moment *m, uint64_t time)
+{
+	const struct lanes *l = &m->view->input.lanes;
+	char name[NAME_SIZE], text[NAME_SIZE + 32];
+
+	json_object(j);
+	snprintf(text, sizeof(text), "%s%s", what, name_thread(l, t, name));
+	json_key_text(j, "text", text);
+	snprintf(text, sizeof(text), "%" PRIu64, t->lane);
+	json_key_text(j, "lane", text);
+	json_key_uint(j, "time", time - l->time);
+	json_object_end(j);
+}
+
+static void write_links(struct json *j, const struct moment *m)
+{
+	const struct lanes *l = &m->view->input.lanes;
+	const struct lane_thread *ran = is_cpu(l, m->lane) ? thread_of_id(l, m->cell.thread) : NULL;
+	const struct lane_thread *waker = m->wakeup.time ? thread_of_lane(l, m->wakeup.from) : NULL;
+
+	json_key(j, "links");
+	json_array(j);
+	if (ran && ran->lane)
+		write_link(j, "", ran, m, m->time);
+	if (waker)
+		write_link(j, "woken by ", waker, m, m->wakeup.time);
+	json_array_end(j);
+}
+
+static int write_moment(const struct moment *m, FILE *out)
+{
+	const struct lanes *l = &m->view->input.lanes;
+	const struct lane_thread *t = thread_of_lane(l, m->lane);
+	char text[NAME_SIZE];
+	struct json j;
+
+	json_begin(&j, out, false);
+	json_object(&j);
+	json_key_text(&j, "title", is_cpu(l, m->lane) || !t ? "" : name_thread(l, t, text));
+	write_facts(&j, m);
+	write_links(&j, m);
+	json_key(&j, "stack");
+	json_array(&j);
+	json_array_end(&j);
+	json_key_uint(&j, "from", m->from - l->time);
+	json_key_uint(&j, "to", m->to - l->time);
+	json_object_end(&j);
+	return json_end(&j);
+}
+
+static int read_moment(struct view_server *v, const struct http_request *q, struct moment *m)
+{
+	const struct lanes *l = &v->input.lanes;
+	int ret = http_request_number(q, "lane", &m->lane);
+
+	if (!ret)
+		ret = http_request_number(q, "time", &m->time);
+	if (ret < 0 || !lane_owners_find(&l->entities.owners, m->lane).kind ||
+	    m->time >= l->end - l->time)
+		return -EINVAL;
+	m->view = v;
+	m->time += l->time;
+	return 0;
+}
+
+int view_answer_at(void *context, const struct http_request *q, struct http_answer *a)
+{
+	struct view_server *v = context;
+	struct error err = {""};
+	struct moment m = {0};
+	FILE *out;
+	int ret;
+
+	if (read_moment(v, q, &m) < 0)
+		return http_answer_text(a, 400, "lane, time: of a lane and in the recording");
+	ret = view_begin_reading(v, q);
+	if (ret < 0)
+		return ret;
+	ret = find_moment(&m, &err);
+	pthread_mutex_unlock(&v->reading);
+	if (ret < 0)
+		return view_answer_error(a, ret, &err);
+	out = open_memstream(&a->body, &a->size);
+	if (!out)
+		return -ENOMEM;
+	a->type = "application/json";
+	ret = write_moment(&m, out);
+	return fclose(out) && !ret ? -ENOMEM : ret;
+}
