@@ -63,6 +63,21 @@ const commands = {
 	click: (selector, options) => page.click(selector, options),
 	mouse: (x, y) => page.mouse.click(x, y),
 	hover: (x, y) => page.mouse.move(x, y),
+	/* Turn the wheel where the mouse is. */
+	wheel: (x, y) => page.mouse.wheel(x, y),
+	double: (x, y) => page.mouse.dblclick(x, y),
+	/* Press the mouse at a place, move it to another in steps, and let it go unless it is held. */
+	async drag([x, y], to, { held = false, steps = 4 } = {}) {
+		await page.mouse.move(x, y);
+		await page.mouse.down();
+		await page.mouse.move(...to, { steps });
+		if (!held)
+			await page.mouse.up();
+	},
+	release: () => page.mouse.up(),
+	/* Hold a key down, or let it go. */
+	hold: (key) => page.keyboard.down(key),
+	lift: (key) => page.keyboard.up(key),
 	tap: (x, y) => page.touchscreen.tap(x, y),
 	/* Fingers at places [[x, y], ...]; type: touchStart, touchMove or touchEnd. */
 	async touch(type, places) {
