@@ -458,8 +458,12 @@ class Moving(Timelines):
 
     def test_axis(self):
         """Steps are round, and late short times count from a base."""
-        self.view("view=1500000000-1500100000")
-        self.assertIn("from 1.50", self.browser.text("#base"))
+        for begin, length, base in ((1_500_000_000, 100_000, "from 1.500 s"),
+                                    (3_068_400_000, 2_200_000, "from 3.068 s"),
+                                    (3_068_400_000, 5_000, "from 3.068400 s"),
+                                    (12_345_678_901, 80_000_000, "from 12 s")):
+            self.view(f"view={begin}-{begin + length}")
+            self.assertEqual(self.browser.text("#base"), base)
         for begin, end, unit in ((0, LENGTH, "s"), (0, 20_000_000, "ms"), (0, 20_000, "µs"),
                                  (0, 1000, "ns")):
             self.ask(f"skeinPage.timeline.setView({begin}, {end})")
@@ -525,6 +529,12 @@ class Choosing(Timelines):
         self.quiet()
         self.assertEqual(self.stub.of("profile")[-1], {**whole, "process": "5"})
         self.assertIn("All of the time of java 4711", self.browser.text("#chosen"))
+        self.browser.wait("document.getElementById('states').checkVisibility()")
+        self.assertEqual(self.browser.text("#states").split("\n")[:8],
+                         ["sleep", "25.2 s", "lock", "10.0 s", "running", "4.00 s", "runnable",
+                          "800 ms"])
+        self.assertEqual(self.stub.of("report")[-1], {**whole, "process": "5"})
+        self.assertIn("<img", self.browser.text("#states"))
         self.click_name("3")
         self.quiet()
         self.assertEqual(self.stub.of("profile")[-1], {**whole, "lane": "3"})

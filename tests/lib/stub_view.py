@@ -177,6 +177,12 @@ class Stub:
                              for part in stroke(lane, begin + (x + 0.5) * each, each))
         return out
 
+    def answer_report(self, _):
+        one = {"name": HOSTILE, "running": 2_000_000_000, "runnable_woken": 300_000_000,
+               "runnable_preempted": 100_000_000, "stopped": 0, "unknown": 0,
+               "blocked": {"lock": 5_000_000_000, "I/O": 0, "sleep": 12_600_000_000, HOSTILE: 1}}
+        return json.dumps({"sched": {"processes": [one, one]}}).encode()
+
     def answer_at(self, query):
         at = int(query["time"])
         begin = at - at % 1_000_000

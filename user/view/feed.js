@@ -133,6 +133,10 @@ class Feed {
 		return this.ask("profile", parts, "json", signal);
 	}
 
+	report(parts, signal) {
+		return this.ask("report", parts, "json", signal);
+	}
+
 	at(lane, time, signal) {
 		return this.ask("at", { lane, time }, "json", signal);
 	}

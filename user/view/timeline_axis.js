@@ -11,6 +11,10 @@ function roundStep(least) {
 	return power * [1, 2, 5, 10].find((factor) => factor * power >= least);
 }
 
+/* Return a base, a multiple of a thousand units of so many ns, with all of its digits. */
+const baseText = (base, size) =>
+	`from ${(base / 1e9).toFixed(Math.round(Math.log10(1e6 / size)))} s`;
+
 /*
  * Return the times to mark, in ns, and their texts. Short steps late in a recording would have long
  * texts: they count from a base, which stands once beside the axis.
@@ -23,7 +27,7 @@ function ticksOf({ from, to }, wide) {
 
 	for (let at = Math.ceil((from - base) / step) * step; base + at <= to; at += step)
 		ticks.push({ time: base + at, text: `${sign}${count(at / size)} ${unit}` });
-	return { base, ticks, step };
+	return { base: base ? baseText(base, size) : "", ticks };
 }
 
 /* Return a time with the digits that tell it from others in a range of this length, in ns. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Load the flame graph of what is selected, a part of the time and a lane, and say what it is. */
 
+const WHOLE = "the whole recording";
+const MOST_STATES = 8; // of which the times are shown
+
 /*
  * Return the data of a page without samples. trace: what the server says of the recording, or
  * nothing before that; reason: why there are none.
@@ -20,10 +23,32 @@ function dataWithoutSamples({ skein = "", waits = [] }, trace, reason) {
 		[{ raw, strings, from: 0, to: 0 }], null), reason };
 }
 
+/*
+ * Return the times of all threads of a report by state, as pairs of the word of a fill and ns, the
+ * longest first. Whatever is not a number counts nothing.
+ */
+function stateTimes(report) {
+	const times = new Map();
+	const add = (word, time) =>
+		Number(time) > 0 && times.set(word, (times.get(word) ?? 0) + Number(time));
+
+	for (const of of report?.sched?.processes ?? []) {
+		add("running", of.running);
+		add("runnable", of.runnable_woken);
+		add("runnable", of.runnable_preempted);
+		for (const [word, time] of Object.entries(of.blocked ?? {}))
+			add(word === "other" ? "other wait" : word, time);
+		for (const word of ["stopped", "unknown"])
+			add(word, of[word]);
+	}
+	return [...times].sort((a, b) => b[1] - a[1]);
+}
+
 class Chosen {
 	constructor(timeline) {
 		this.timeline = timeline;
 		this.line = byId("chosen");
+		this.states = byId("states");
 		this.key = null;
 	}
 
@@ -60,7 +85,7 @@ class Chosen {
 
 	text(range, row) {
 		if (!range && !row)
-			return "the whole recording";
+			return WHOLE;
 		return `${range ? rangeText(range) : "all of the time"}` +
 			`${row ? ` of ${row.label}` : ""}`;
 	}
@@ -77,6 +102,7 @@ class Chosen {
 			page.renew(raw ? readRaw(raw) : dataWithoutSamples(page.data, trace,
 				`There are no samples in ${this.what}.`));
 			this.show("");
+			this.sum(query, signal);
 		} catch (error) {
 			if (signal.aborted)
 				return;
@@ -85,15 +111,37 @@ class Chosen {
 		}
 	}
 
+	/* Show for a selection how its threads spent the time; some servers do not know. */
+	async sum(query, signal) {
+		const { feed, legend } = this.timeline;
+
+		this.states.hidden = true;
+		if (this.what === WHOLE)
+			return;
+		const report = await feed.report(query, signal).catch(() => null);
+		const times = signal.aborted ? [] : stateTimes(report);
+		const whole = times.reduce((sum, [, time]) => sum + time, 0);
+
+		if (!whole)
+			return;
+		this.states.hidden = false;
+		this.states.replaceChildren(...times.slice(0, MOST_STATES).map(([word, time]) =>
+			element("span", { class: "fill", title: percent(time, whole) },
+				...legend.swatches(word), span("", visible(word)),
+				span("strong", duration(time)))));
+	}
+
 	/* Say what is shown or loaded; while it loads, the old graph is still there. */
 	show(before, busy = false) {
-		const whole = this.what === "the whole recording";
+		const whole = this.what === WHOLE;
 		const text = before + this.what, all = () => this.timeline.select(null, "");
 		const shown = text.charAt(0).toUpperCase() + text.slice(1) + (busy ? " …" : "");
 
 		this.line.setAttribute("aria-busy", String(busy));
 		this.line.hidden = whole && !before;
+		this.states.hidden = true;
 		this.line.replaceChildren(span("name", shown), ...whole ? [] : [element("button",
-			{ type: "button", id: "show-all", text: "show all", onclick: all })]);
+			{ type: "button", id: "show-all", text: "show all", onclick: all })],
+		this.states);
 	}
 }

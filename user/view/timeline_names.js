@@ -107,7 +107,20 @@ class FillLegend {
 	}
 
 	chip(number) {
-		const [, shape, colour] = this.timeline.trace.fills[number];
+		return element("span", { class: "fill", "data-fill": number },
+			this.swatch(number), span("", visible(this.word(number))));
+	}
+
+	/* Return the swatch of the fill that has a word; none if there is no such fill. */
+	swatches(word) {
+		const number = this.timeline.trace.fills.findIndex(([of]) => of === word);
+
+		return number < 0 ? [] : [this.swatch(number)];
+	}
+
+	/* Return a picture of a fill: as a bar, or as it is where nothing is busy. */
+	swatch(number) {
+		const [, shape] = this.timeline.trace.fills[number];
 		const swatch = element("canvas", { class: "swatch", "aria-hidden": "true",
 			width: 12, height: 12 });
 		const colours = this.timeline.colours;
@@ -117,7 +130,6 @@ class FillLegend {
 			i % STROKE_SIZE ? number : level);
 
 		swatch.getContext("2d").putImageData(painter.paint(strokes, 12), 0, 0);
-		return element("span", { class: "fill", "data-fill": number, title: colour },
-			swatch, span("", visible(this.word(number))));
+		return swatch;
 	}
 }

@@ -214,7 +214,7 @@ class LanePicture {
 			pen.fillStyle = colours.text;
 			pen.fillText(text, x + 5, AXIS_HEIGHT / 2);
 		}
-		byId("base").textContent = base ? `from ${momentText(base, 1e9)}` : "";
+		byId("base").textContent = base;
 		this.markRange(pen, 0, AXIS_HEIGHT + STRIP_HEIGHT);
 		this.markCursor(pen, AXIS_HEIGHT + STRIP_HEIGHT);
 		this.tagCursor(pen);
