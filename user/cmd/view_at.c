@@ -27,8 +27,8 @@ struct moment {
 	struct edge wakeup; /* that ended the wait, or made the thread runnable; time 0: none */
 };
 
-static int read_cells(const struct moment *m, const struct window_query *q, struct window **out,
-		      struct error *err)
+static int read_lane_cells(const struct moment *m, const struct window_query *q,
+			   struct window **out, struct error *err)
 {
 	return trace_window(m->view->input.input.trace, q, out, err);
 }
@@ -74,7 +74,7 @@ static int move_near(const struct moment *m, bool backward, uint64_t *near, uint
 				 CELLS, &m->lane, 1};
 	struct window *w;
 	unsigned int at;
-	int ret = step ? read_cells(m, &q, &w, err) : 0;
+	int ret = step ? read_lane_cells(m, &q, &w, err) : 0;
 
 	if (ret < 0 || !step) {
 		*length = 0;
@@ -112,7 +112,7 @@ static int find_state(struct moment *m, struct error *err)
 	const struct window_query q = {m->time, m->time + 1, 1, &m->lane, 1};
 	struct window *w;
 	bool mixed;
-	int ret = read_cells(m, &q, &w, err);
+	int ret = read_lane_cells(m, &q, &w, err);
 
 	if (ret < 0)
 		return ret;
@@ -154,7 +154,7 @@ static int find_cpu(struct moment *m, struct error *err)
 		return error_errno(err, -ENOMEM, "cannot look for the CPU");
 	for (size_t i = 0; i < count; i++)
 		ids[i] = l->cpus.items[i].lane;
-	ret = count ? read_cells(m, &q, &w, err) : 0;
+	ret = count ? read_lane_cells(m, &q, &w, err) : 0;
 	free(ids);
 	if (ret < 0 || !count)
 		return ret;
@@ -214,7 +214,8 @@ static const struct lane_thread *thread_of_lane(const struct lanes *l, uint64_t 
 }
 
 /* Write "name tid (program)" of a thread. */
-static char *name_thread(const struct lanes *l, const struct lane_thread *t, char buf[NAME_SIZE])
+static char *write_thread_name(const struct lanes *l, const struct lane_thread *t,
+			       char buf[NAME_SIZE])
 {
 	const char *program = "";
 
@@ -259,13 +260,15 @@ static void write_facts(struct json *j, const struct moment *m)
 	write_time(j, "to", m->to - l->time);
 	write_fact(j, "length", show_duration(m->to - m->from, length, sizeof(length)));
 	if (is_cpu(l, m->lane) && m->cell.thread)
-		write_fact(j, "thread", name_thread(l, thread_of_id(l, m->cell.thread), text));
+		write_fact(j, "thread",
+			   write_thread_name(l, thread_of_id(l, m->cell.thread), text));
 	if (m->cpu) {
 		snprintf(text, sizeof(text), "CPU %" PRIu64, m->cpu - 1);
 		write_fact(j, "on", text);
 	}
 	if (m->wakeup.time)
-		write_fact(j, "woken by", name_thread(l, thread_of_lane(l, m->wakeup.from), text));
+		write_fact(j, "woken by",
+			   write_thread_name(l, thread_of_lane(l, m->wakeup.from), text));
 	json_array_end(j);
 }
 
@@ -276,7 +279,7 @@ static void write_link(struct json *j, const char *what, const struct lane_threa
 	char name[NAME_SIZE], text[NAME_SIZE + 32];
 
 	json_object(j);
-	snprintf(text, sizeof(text), "%s%s", what, name_thread(l, t, name));
+	snprintf(text, sizeof(text), "%s%s", what, write_thread_name(l, t, name));
 	json_key_text(j, "text", text);
 	snprintf(text, sizeof(text), "%" PRIu64, t->lane);
 	json_key_text(j, "lane", text);
@@ -308,7 +311,7 @@ static int write_moment(const struct moment *m, FILE *out)
 
 	json_begin(&j, out, false);
 	json_object(&j);
-	json_key_text(&j, "title", is_cpu(l, m->lane) || !t ? "" : name_thread(l, t, text));
+	json_key_text(&j, "title", is_cpu(l, m->lane) || !t ? "" : write_thread_name(l, t, text));
 	write_facts(&j, m);
 	write_links(&j, m);
 	json_key(&j, "stack");

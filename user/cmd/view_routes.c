@@ -64,7 +64,7 @@ static int answer_trace(void *context, const struct http_request *q, struct http
 }
 
 /* Read the numbers of a range and the columns of a window. Return 0 or a negative errno. */
-static int read_window(const struct http_request *q, struct view_range *r)
+static int read_window_request(const struct http_request *q, struct view_range *r)
 {
 	uint64_t columns = 0;
 	int ret = http_request_number(q, "from", &r->from);
@@ -86,7 +86,7 @@ static int answer_window(void *context, const struct http_request *q, struct htt
 	uint8_t *body = NULL;
 	int ret;
 
-	if (read_window(q, &range) < 0)
+	if (read_window_request(q, &range) < 0)
 		return http_answer_text(a, 400, "from, to, columns: numbers; lanes: a list");
 	ret = view_begin_reading(v, q);
 	if (ret < 0)

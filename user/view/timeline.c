@@ -65,7 +65,7 @@ struct view_row {
 	double busy, wanted;
 };
 
-static void write_row(struct json *j, const struct view_row *r, const char *lane)
+static void write_lane_row(struct json *j, const struct view_row *r, const char *lane)
 {
 	char text[24];
 
@@ -89,7 +89,7 @@ static void write_lane(struct json *j, const struct view_row *r)
 	char lane[24];
 
 	snprintf(lane, sizeof(lane), "%" PRIu64, r->lane);
-	write_row(j, r, lane);
+	write_lane_row(j, r, lane);
 }
 
 static void write_cpus(struct json *j, const struct lanes *l)
@@ -144,7 +144,7 @@ static size_t write_process(struct json *j, const struct lanes *l, size_t first)
 		row.wanted += rows->items[end].wanted;
 	}
 	snprintf(lane, sizeof(lane), "p%" PRIu32, process);
-	write_row(j, &row, lane);
+	write_lane_row(j, &row, lane);
 	write_runtimes(j, l, process);
 	return end;
 }
