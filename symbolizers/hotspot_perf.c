@@ -41,22 +41,23 @@ static const struct hotspot_wanted perf_entries[] = {
 	{"PerfDataEntry", "data_offset", NULL, PERF(data), false},
 };
 
-/* A copy of PerfMemory, taken at once. */
-struct perf_reader {
-	struct perf_offsets at;
-	uint64_t start; /* address in the process */
-	uint8_t *bytes;
-	size_t size;
-	struct hotspot_perf *out;
-	struct error *err;
-};
-
 /* One counter: all of it lies in the copy. */
 struct perf_counter {
 	const char *name; /* with a NUL */
 	const uint8_t *data;
 	size_t elements; /* of a text; 0: it is a number */
 	uint8_t type;
+};
+
+/* A copy of PerfMemory, taken at once. */
+struct perf_reader {
+	struct perf_offsets at;
+	uint64_t start; /* address in the process */
+	uint8_t *bytes;
+	size_t size;
+	struct perf_counter cause; /* without elements: there is none */
+	struct hotspot_perf *out;
+	struct error *err;
 };
 
 static uint32_t word_at(const uint8_t *bytes, size_t offset)
@@ -148,12 +149,8 @@ static void take_counter(struct hotspot_perf *out, const struct perf_counter *c)
 		out->present |= 1ull << i;
 		return;
 	}
-	if (!strcmp(c->name, "sun.gc.cause")) {
-		copy_text(out->cause, c);
-	} else {
-		take_collector(out, c->name, c);
-		take_generation(out, c->name, c);
-	}
+	take_collector(out, c->name, c);
+	take_generation(out, c->name, c);
 }
 
 /*
@@ -196,8 +193,11 @@ static int take_counters(struct perf_reader *r)
 			return 0;
 		if (size < r->at.entry_bytes || size > r->size - offset)
 			return -EINVAL;
-		if (describe_counter(r, offset, size, &c))
+		if (describe_counter(r, offset, size, &c)) {
 			take_counter(r->out, &c);
+			if (!strcmp(c.name, "sun.gc.cause"))
+				r->cause = c;
+		}
 		offset += size;
 	}
 	return 0;
@@ -262,6 +262,26 @@ static int check_prologue(const struct perf_reader *r)
 	return 0;
 }
 
+/*
+ * Read the cause once more: while the counters were being copied, a collection may have begun,
+ * which some of them have counted. The copy has its cause before them.
+ */
+static int read_cause(const struct perf_reader *r, const struct hotspot_memory *memory)
+{
+	const struct perf_counter *c = &r->cause;
+	size_t offset;
+	int ret;
+
+	if (!c->elements)
+		return 0;
+	offset = (size_t)(c->data - r->bytes);
+	ret = memory->read(memory->context, r->bytes + offset, c->elements, r->start + offset);
+	if (ret)
+		return error_errno(r->err, ret, "cannot read PerfMemory");
+	copy_text(r->out->cause, c);
+	return 0;
+}
+
 int hotspot_perf_read(struct hotspot_perf *out, const struct hotspot_tables *t,
 		      const struct hotspot_memory *memory, struct error *err)
 {
@@ -284,6 +304,8 @@ int hotspot_perf_read(struct hotspot_perf *out, const struct hotspot_tables *t,
 		if (ret)
 			error_set(err, ret, "PerfMemory has an invalid entry");
 	}
+	if (!ret)
+		ret = read_cause(&r, memory);
 	free(r.bytes);
 	if (!ret)
 		*out = perf;

@@ -51,7 +51,8 @@ struct hotspot_perf {
 	uint64_t present; /* bit of each counter that the JVM has */
 	struct hotspot_collector collectors[HOTSPOT_COLLECTORS_MAX]; /* by the JVM's numbers */
 	struct hotspot_generation generations[HOTSPOT_GENERATIONS_MAX];
-	char cause[HOTSPOT_PERF_TEXT_MAX]; /* of the collection that goes on; "No GC": none does */
+	/* of the collection that went on after all others were read; "No GC": none did */
+	char cause[HOTSPOT_PERF_TEXT_MAX];
 };
 
 /*

@@ -250,6 +250,27 @@ START_TEST(what_a_worker_must_not_send)
 }
 END_TEST
 
+/* A collection that begins while the counters are being copied has counted already, or not. */
+START_TEST(the_cause_is_read_last)
+{
+	static const char now[8] = "Stop", before[8] = "No GC";
+	struct hotspot_perf p;
+	const unsigned char *cause;
+
+	make_image();
+	ck_assert_int_eq(read_perf(&p, NULL), 0);
+	ck_assert_str_eq(p.cause, before);
+	cause = memmem(image->bytes, image->used, before, sizeof(before));
+	ck_assert_ptr_nonnull(cause);
+	image->change_at = 2 * image->reads;
+	image->change_address = IMAGE_BASE + (uint64_t)(cause - image->bytes);
+	memcpy(&image->change_to, now, sizeof(now));
+	ck_assert_int_eq(read_perf(&p, NULL), 0);
+	ck_assert_str_eq(p.cause, now);
+	free(image);
+}
+END_TEST
+
 SUITE("hotspot_perf", counters_are_read_by_their_names, no_memory_has_a_reason,
       other_formats_are_refused, sizes_that_lie, entries_that_lie, an_entry_that_is_being_made,
-      texts_are_cut_and_printable, what_a_worker_must_not_send)
+      texts_are_cut_and_printable, the_cause_is_read_last, what_a_worker_must_not_send)
