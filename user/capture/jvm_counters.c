@@ -101,51 +101,99 @@ static void take_collectors(struct taking *t)
 	}
 }
 
-int jvm_counters_take(struct jvm_counters *c, const struct hotspot_perf *p, uint64_t time,
+int jvm_counters_take(struct jvm_counters *c, const struct jvm_reading *reading,
 		      jvm_counters_fn *each, void *context)
 {
-	struct taking t = {.before = &c->now, .now = p, .each = each, .context = context};
+	struct taking t = {
+		.before = &c->now, .now = &reading->perf, .each = each, .context = context};
 
 	take_values(&t);
 	take_generations(&t);
 	take_collectors(&t);
-	c->now = (struct jvm_reading){.perf = *p, .time = time};
-	if (!strcmp(p->cause, NO_COLLECTION)) {
-		c->last = c->now;
-		if (!c->first.time)
-			c->first = c->now;
+	c->now = *reading;
+	if (!c->begin.time)
+		c->begin = *reading;
+	if (!strcmp(reading->perf.cause, NO_COLLECTION)) {
+		c->quiet = *reading;
+		if (!c->quiet_begin.time)
+			c->quiet_begin = *reading;
 	}
 	return t.status;
 }
 
-/*
- * Counters that were compared with the JVM's own log on JDK 17, 21 and 25. Those of Shenandoah, and
- * of the pauses of G1's concurrent cycle, count something else than collections.
- */
-static const struct {
-	const char *counter, *manager;
-} managers[] = {
-	{"Serial young collection pauses", "Copy"},
-	{"Serial full collection pauses", "MarkSweepCompact"},
-	{"Parallel young collection pauses", "PS Scavenge"},
-	{"Parallel full collection pauses", "PS MarkSweep"},
-	{"G1 young collection pauses", "G1 Young Generation"},
-	{"G1 full collection pauses", "G1 Old Generation"},
+/* Spans that counters of a JVM count, together. */
+struct counted {
+	const char *counters[2];
+	const char *manager; /* of the collections; NULL: any */
+	unsigned int kinds;
+	/* it counts while the span goes on, so that a reading need not be between collections */
+	bool inside;
 };
 
-const char *jvm_counters_manager(const struct hotspot_collector *c)
+/*
+ * Compared with the JVM's own log and with its code on JDK 17, 21 and 25; docs/java.md has the
+ * results. ZGC counts each pause for one of two counters, and not always for that of its
+ * generation. Shenandoah has one counter, for cycles, pauses and most phases: it counts no more
+ * than these. The pauses of G1's concurrent cycle are counted before their span begins, in a time
+ * without a cause.
+ */
+static const struct counted counted[] = {
+	{{"Serial young collection pauses"}, "Copy", 1 << SPAN_COLLECTION, false},
+	{{"Serial full collection pauses"}, "MarkSweepCompact", 1 << SPAN_COLLECTION, false},
+	{{"Parallel young collection pauses"}, "PS Scavenge", 1 << SPAN_COLLECTION, false},
+	{{"Parallel full collection pauses"}, "PS MarkSweep", 1 << SPAN_COLLECTION, false},
+	{{"G1 young collection pauses"}, "G1 Young Generation", 1 << SPAN_COLLECTION, false},
+	{{"G1 full collection pauses"}, "G1 Old Generation", 1 << SPAN_COLLECTION, false},
+	{{"Z concurrent cycle pauses"}, NULL, 1 << SPAN_PAUSE, true},
+	{{"ZGC minor collection pauses", "ZGC major collection pauses"},
+	 NULL,
+	 1 << SPAN_PAUSE,
+	 true},
+	{{"Shenandoah full"},
+	 NULL,
+	 1 << SPAN_COLLECTION | 1 << SPAN_PAUSE | 1 << SPAN_PHASE,
+	 false},
+};
+
+static bool is_counter_of(const struct counted *of, const struct hotspot_collector *c)
 {
-	for (size_t i = 0; i < sizeof(managers) / sizeof(*managers); i++) {
-		if (!strcmp(managers[i].counter, c->name))
-			return managers[i].manager;
-	}
-	return NULL;
+	return !strcmp(c->name, of->counters[0]) ||
+	       (of->counters[1] && !strcmp(c->name, of->counters[1]));
 }
 
-uint64_t jvm_counters_collections(const struct jvm_counters *c, unsigned int collector)
+/* Return how much the counters have grown from one reading to another. */
+static uint64_t growth(const struct counted *of, const struct jvm_reading *from,
+		       const struct jvm_reading *to)
 {
-	uint64_t first = c->first.perf.collectors[collector].invocations;
-	uint64_t last = c->last.perf.collectors[collector].invocations;
+	uint64_t sum = 0;
 
-	return c->first.time && last > first ? last - first : 0;
+	for (int i = 0; i < HOTSPOT_COLLECTORS_MAX; i++) {
+		const struct hotspot_collector *c = &to->perf.collectors[i];
+		uint64_t before = from->perf.collectors[i].invocations;
+
+		if (is_counter_of(of, c) && c->invocations > before)
+			sum += c->invocations - before;
+	}
+	return sum;
+}
+
+uint64_t jvm_counters_not_seen(const struct jvm_counters *c, const struct runtime_events *r,
+			       const struct process_entry *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(counted) / sizeof(*counted); i++) {
+		const struct counted *of = &counted[i];
+		const struct jvm_reading *from = of->inside ? &c->begin : &c->quiet_begin;
+		const struct jvm_reading *to = of->inside ? &c->now : &c->quiet;
+		const struct runtime_counted which = {of->kinds, of->manager, from->time,
+						      to->until};
+		uint64_t grown = growth(of, from, to), recorded;
+
+		if (!grown)
+			continue;
+		recorded = runtime_events_counted(r, p, &which);
+		sum += recorded < grown ? grown - recorded : 0;
+	}
+	return sum;
 }

@@ -64,7 +64,8 @@ void live_jvms_add(struct live *l, const struct object *o)
 
 static void request_counters(struct live *l, struct object *o)
 {
-	if (wants_counters(l) && l->times.started)
+	/* the comparison begins with the first reading, so that the probes must be there by then */
+	if (wants_counters(l) && l->times.started && (o->java.counters || !l->probes.awaited))
 		(void)symbolizer_request_jvm_counters(l->helpers.symbolizer, o->id);
 }
 
@@ -172,6 +173,7 @@ int live_jvm_counters(struct live *l, uint64_t object, int status, const struct 
 {
 	struct object *o = objects_by_id(l->objects, object);
 	struct counter_target target = {.l = l, .time = clock_boot_ns()};
+	struct jvm_reading reading = {.perf = *p};
 
 	if (!o || o->kind != MAPPING_JAVA)
 		return 0;
@@ -189,9 +191,11 @@ int live_jvm_counters(struct live *l, uint64_t object, int status, const struct 
 		o->java.counters = calloc(1, sizeof(*o->java.counters));
 	if (!o->java.counters)
 		return -ENOMEM;
+	reading.until = target.time;
+	reading.time = p->time < target.time ? p->time : target.time;
 	if (p->time < target.time && p->time + LAST_READING > target.time)
 		target.time = p->time;
-	return jvm_counters_take(o->java.counters, p, target.time, put_quantity, &target);
+	return jvm_counters_take(o->java.counters, &reading, put_quantity, &target);
 }
 
 /* Name a thread of a JVM, if the process table knows it by the number that the JVM gives. */
@@ -277,29 +281,21 @@ int live_jvms_last(struct live *l, struct error *err)
 }
 
 /*
- * Count the collections that the JVM has counted, and that were not recorded. Those of a JVM that
- * has ended are forgotten by then.
+ * Count what the JVM has counted, and what was not recorded. That of a JVM that has ended is
+ * forgotten by then.
  */
-static void compare_collections(struct live *l, struct object *o)
+static void compare_counters(struct live *l, struct object *o)
 {
-	const struct jvm_counters *c = o->java.counters;
 	const struct process_entry *p = process_of_memory(l, o);
 
-	for (unsigned int i = 0; c && p && i < HOTSPOT_COLLECTORS_MAX; i++) {
-		const char *manager = jvm_counters_manager(&c->last.perf.collectors[i]);
-		uint64_t counted = jvm_counters_collections(c, i), recorded;
-
-		if (!manager || !counted)
-			continue;
-		recorded = runtime_events_collections(l->probes.events, p, manager, c->first.time,
-						      c->last.time);
-		if (recorded < counted)
-			ledger_count_lost(l->ledger, LOSS_NOT_SEEN, counted - recorded);
-	}
+	if (p && o->java.counters)
+		ledger_count_lost(l->ledger, LOSS_NOT_SEEN,
+				  jvm_counters_not_seen(o->java.counters, l->probes.events, p));
 }
 
 void live_jvms_compare(struct live *l)
 {
-	if (wants_counters(l))
-		for_each_jvm(l, compare_collections);
+	/* a JVM goes on counting while the recording pauses */
+	if (wants_counters(l) && !l->times.pause.since && !l->times.pause.total)
+		for_each_jvm(l, compare_counters);
 }

@@ -92,21 +92,25 @@ int runtime_events_count(struct runtime_events *r, struct process_entry *p, uint
 	return ret ? ret : put_counter(r->c.sink, &c, err);
 }
 
-uint64_t runtime_events_collections(const struct runtime_events *r, const struct process_entry *p,
-				    const char *manager, uint64_t from, uint64_t until)
+static bool is_jvm_counted(const struct counted_span *s, const struct runtime_counted *which,
+			   uint64_t manager)
 {
+	return which->kinds >> s->kind & 1 && (!which->manager || s->manager == manager) &&
+	       s->time <= which->until && s->end >= which->from;
+}
+
+uint64_t runtime_events_counted(const struct runtime_events *r, const struct process_entry *p,
+				const struct runtime_counted *which)
+{
+	uint64_t manager = which->manager ? runtime_key(which->manager) : 0, found = 0;
 	struct runtime_lanes *of = NULL;
-	uint64_t key = runtime_key(manager), found = 0;
 
 	if (r->processes && p->id)
 		HASH_FIND(hh, r->processes, &p->id, sizeof(p->id), of);
-	if (of && of->collections.count == RUNTIME_COLLECTIONS)
+	if (of && of->counted.count == RUNTIME_COUNTED)
 		return UINT64_MAX;
-	for (size_t i = 0; of && i < of->collections.count; i++) {
-		const struct begun_collection *c = &of->collections.items[i];
-
-		found += c->manager == key && c->time >= from && c->time <= until;
-	}
+	for (size_t i = 0; of && i < of->counted.count; i++)
+		found += is_jvm_counted(&of->counted.items[i], which, manager);
 	return found;
 }
 

@@ -57,12 +57,20 @@ struct runtime_quantity {
 int runtime_events_count(struct runtime_events *r, struct process_entry *p, uint64_t time,
 			 const struct runtime_quantity *q, struct error *err);
 
+/* Which spans of a process are to be counted. */
+struct runtime_counted {
+	unsigned int kinds; /* 1 << SPAN_COLLECTION, SPAN_PAUSE, SPAN_PHASE */
+	const char *manager; /* the memory manager of collections; NULL: any */
+	uint64_t from, until; /* ns: that begin or go on in this time */
+};
+
 /*
- * Return how many spans of collections of a memory manager of a process have begun from one time to
- * another (ns, last): what a recording has of what the JVM itself counts. UINT64_MAX: too many.
+ * Return how many spans of HotSpot a recording has of what the JVM itself counts: collections and
+ * phases that have begun from one time to another, and pauses that were not over before it.
+ * UINT64_MAX: too many.
  */
-uint64_t runtime_events_collections(const struct runtime_events *r, const struct process_entry *p,
-				    const char *manager, uint64_t from, uint64_t until);
+uint64_t runtime_events_counted(const struct runtime_events *r, const struct process_entry *p,
+				const struct runtime_counted *which);
 
 /*
  * Return whether all threads of a process stand still for a collection now: in the order of

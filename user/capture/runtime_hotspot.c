@@ -249,8 +249,41 @@ static int end_timed(struct runtime_lanes *p, struct track *t, const struct prob
 	return track_end(p->events, t, position, end, err);
 }
 
+/*
+ * Remember a span for the comparison with what the JVM counts, by the times of its probes: the JVM
+ * counts a pause between them. Without memory for it, the comparison reports one too few.
+ */
+static void remember(struct runtime_lanes *p, const struct probe_event *e, enum span_kind kind,
+		     uint64_t manager)
+{
+	const struct counted_span s = {e->time, e->time, manager, kind};
+
+	if (p->counted.count < RUNTIME_COUNTED)
+		(void)vector_push(&p->counted, s);
+}
+
+static void remember_pause_end(struct runtime_lanes *p, uint64_t time)
+{
+	if (p->pausing)
+		p->counted.items[p->pausing - 1].end = time;
+	p->pausing = 0;
+}
+
+static void remember_pause(struct runtime_lanes *p, const struct probe_event *e)
+{
+	const size_t before = p->counted.count;
+
+	remember_pause_end(p, e->time);
+	remember(p, e, SPAN_PAUSE, 0);
+	if (p->counted.count == before)
+		return;
+	p->pausing = p->counted.count;
+	p->counted.items[before].end = UINT64_MAX;
+}
+
 static int begin_pause(struct runtime_lanes *p, const struct probe_event *e, struct error *err)
 {
+	remember_pause(p, e);
 	drop_stale(p, SPAN_PAUSE, e->time);
 	return begin_of_vm(p, e,
 			   (struct open_span){.kind = SPAN_PAUSE,
@@ -263,6 +296,7 @@ static int end_pause(struct runtime_lanes *p, const struct probe_event *e, struc
 {
 	size_t found = track_find(p->events, &p->vm, SPAN_PAUSE, 0);
 
+	remember_pause_end(p, e->time);
 	p->vm_thread = e->thread->tid;
 	if (found)
 		return end_timed(p, &p->vm, e, found - 1, err);
@@ -360,10 +394,7 @@ static int begin_collection(struct runtime_lanes *p, const struct probe_event *e
 	s.collection->begun = 1;
 	add_pool(s.collection, e);
 	s.name = runtime_text(e->texts[0]);
-	/* without memory, the comparison with the JVM's own count reports one too few */
-	if (p->collections.count < RUNTIME_COLLECTIONS)
-		(void)vector_push(&p->collections,
-				  ((struct begun_collection){e->time, runtime_key(e->texts[0])}));
+	remember(p, e, SPAN_COLLECTION, key);
 	return track_begin(p->events, t, &s, err);
 }
 
@@ -485,6 +516,7 @@ static int begin_phase(struct runtime_lanes *p, const struct probe_event *e, str
 		runtime_count_unpaired(p->events, e->time, e->time);
 		return 0;
 	}
+	remember(p, e, SPAN_PHASE, 0);
 	s.number = jvm_clock(e, 2);
 	s.name = runtime_text(e->texts[0]);
 	return track_begin(p->events, t, &s, err);

@@ -39,7 +39,7 @@ void runtime_lanes_free(struct runtime_lanes *p)
 	if (p->gil)
 		track_free(r, &p->gil->track);
 	free(p->gil);
-	vector_free(&p->collections);
+	vector_free(&p->counted);
 	free(p);
 }
 

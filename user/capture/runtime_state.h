@@ -18,7 +18,7 @@
 #define RUNTIME_CAUSES 4 /* threads of one process whose causes are known */
 #define RUNTIME_REQUESTS 8 /* requests for VM operations that have not begun */
 #define RUNTIME_NAME_BYTES 256
-#define RUNTIME_COLLECTIONS (1U << 20) /* of one process that are remembered */
+#define RUNTIME_COUNTED (1U << 20) /* spans of one process that are remembered */
 
 /* A memory pool before and after a collection, bytes. */
 struct pool_usage {
@@ -78,10 +78,11 @@ struct operation_request {
 	char thread[RUNTIME_NAME_BYTES]; /* name */
 };
 
-/* A collection that has begun. */
-struct begun_collection {
-	uint64_t time; /* ns */
-	uint64_t manager; /* runtime_key() of its memory manager */
+/* A span of a kind that a JVM counts, too. */
+struct counted_span {
+	uint64_t time, end; /* ns; the end of those that are no pauses is their begin */
+	uint64_t manager; /* of a collection: runtime_key() of its memory manager */
+	enum span_kind kind;
 };
 
 /* The lock of a Python interpreter. */
@@ -112,7 +113,8 @@ struct runtime_lanes {
 	uint32_t next_cause;
 	struct concurrent *concurrent; /* RUNTIME_CONCURRENT, or NULL */
 	struct gil *gil; /* NULL: no thread has waited for one */
-	VECTOR(struct begun_collection) collections; /* RUNTIME_COLLECTIONS at most */
+	VECTOR(struct counted_span) counted; /* RUNTIME_COUNTED at most */
+	size_t pausing; /* position + 1 in it of the pause that goes on; 0: none */
 	UT_hash_handle hh;
 };
 
