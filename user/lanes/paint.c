@@ -155,7 +155,7 @@ static int paint_row(const struct row_visit *v, struct lane_row *row, const stru
 	return 0;
 }
 
-static const struct lane *find_sliced_lane(const struct lanes *l, uint64_t lane)
+static const struct lane *sliced_lane_of(const struct lanes *l, uint64_t lane)
 {
 	for (size_t i = 0; i < l->sliced.count; i++)
 		if (l->sliced.items[i].lane == lane)
@@ -170,7 +170,7 @@ static struct lane_row row_to_paint(const struct lanes *l, uint64_t lane, struct
 
 	return (struct lane_row){.lane = lane,
 				 .thread = kind == LANE_THREAD ? 0 : LANES_NONE,
-				 .sliced = find_sliced_lane(l, lane),
+				 .sliced = sliced_lane_of(l, lane),
 				 .strokes = strokes};
 }
 
