@@ -13,6 +13,7 @@ const SETTLED = 300; // ms without a move after which the address has the view
 const KEY_PAN = 0.2, KEY_ZOOM = 1.5;
 const AROUND_SLICE = 0.6; // share of a slice that is shown at each side of it
 
+const UNFINISHED = "The recording was not finished: it has what was written until then.";
 const NOTICES = {
 	token: "Open the address that skein view printed: this one lacks its token.",
 	gone: "skein view has ended: start it again.",
@@ -71,14 +72,16 @@ class Timeline {
 	}
 
 	take(trace) {
-		this.trace = trace;
+		this.trace = { ...trace, length: Math.max(1, Number(trace.length) || 1) };
 		this.rows = new LaneRows(trace.rows);
 		this.arranged = undefined;
 		this.windows.clear();
 		this.recolour();
 		this.host.hidden = byId("splitter").hidden = !trace.rows.length;
-		byId("trace-warning").hidden = !trace.warning;
-		byId("trace-warning").textContent = trace.warning ? visible(trace.warning) : "";
+		const warnings = [trace.warning, trace.unfinished && UNFINISHED].filter(Boolean);
+
+		byId("trace-warning").hidden = !warnings.length;
+		byId("trace-warning").textContent = warnings.map(visible).join(" ");
 		this.written = null; // so that the address's view is shown
 		this.page.renew(dataWithoutSamples(this.page.data, trace, "Loading …"));
 	}

@@ -124,7 +124,7 @@ class FillLegend {
 		const swatch = element("canvas", { class: "swatch", "aria-hidden": "true",
 			width: 12, height: 12 });
 		const colours = this.timeline.colours;
-		const painter = new LanePainter(12, 1, colours);
+		const painter = new LanePainter(12, 2, colours); // thick, since it is small
 		const level = shape === "solid" ? FULL_LEVEL : 0;
 		const strokes = new Uint8Array(12 * STROKE_SIZE).map((_, i) =>
 			i % STROKE_SIZE ? number : level);

@@ -170,7 +170,7 @@ class LanePainter {
 	}
 }
 
-const POOLED = 3; // canvases that wait for another layer
+const POOLED = 2; // canvases that wait for another layer
 const canvases = [];
 
 /*

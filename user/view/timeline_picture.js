@@ -279,6 +279,27 @@ class LanePicture {
 		pen.lineWidth = 1.5;
 		pen.strokeRect(left, edges[0] - 0.75, Math.max(2, right - left),
 			edges[1] - edges[0]);
+		for (const { lane, time } of shown.links ?? [])
+			this.markLink(pen, edges, this.edges(rows.byLane.get(String(lane))),
+				this.place(Number(time)) / this.dots);
+	}
+
+	/* Join a slice with what ended it, or what it ended, where both are visible. */
+	markLink(pen, from, to, x) {
+		if (!to || from[0] === to[0] || !(x >= 0 && x <= this.wide))
+			return;
+		const middle = ([top, bottom]) => (top + bottom) / 2;
+
+		pen.strokeStyle = pen.fillStyle = MARKS[this.theme].edge;
+		pen.beginPath();
+		pen.moveTo(x, middle(from));
+		pen.lineTo(x, middle(to));
+		pen.stroke();
+		for (const edges of [from, to]) {
+			pen.beginPath();
+			pen.arc(x, middle(edges), 3, 0, 2 * Math.PI);
+			pen.fill();
+		}
 	}
 
 	markCursor(pen, bottom) {

@@ -6,8 +6,9 @@
 
 const IN_FLIGHT = 2;
 const TOO_FAR = 4; // ratio of lengths from which the answer to another zoom is of no use
-const STRIPS = 24; // layers of one range, of rows that were scrolled to one after the other
-const OLD_LAYERS = 2; // of other ranges, which are shown until the exact ones come
+const LEAST_STRIPS = 4; // layers of one range that are kept, of rows that were scrolled to
+const STRIP_PIXELS = 8e6; // in total, up to which more of them are kept
+const OLD_LAYERS = 1; // of other ranges, which are shown until the exact ones come
 
 const rangeKey = ({ from, to, columns }) => `${from} ${to} ${columns}`;
 
@@ -102,7 +103,7 @@ class Windows {
 	/* Drop old layers; the longest one stays, which has something for every place. */
 	prune() {
 		const { key } = this.current;
-		const same = this.layers.filter((layer) => layer.key === key).slice(0, STRIPS);
+		const same = this.strips(this.layers.filter((layer) => layer.key === key));
 		const other = this.layers.filter((layer) => layer.key !== key);
 		const longest = other.reduce((best, layer) =>
 			best && best.to - best.from >= layer.to - layer.from ? best : layer, null);
@@ -112,6 +113,16 @@ class Windows {
 			if (!kept.has(layer))
 				layer.drop();
 		this.layers = this.layers.filter((layer) => kept.has(layer));
+	}
+
+	/* Return the newest layers of a range, as many as have room. */
+	strips(layers) {
+		let pixels = 0;
+
+		return layers.filter((layer, i) => {
+			pixels += layer.canvas ? layer.canvas.width * layer.canvas.height : 0;
+			return i < LEAST_STRIPS || pixels < STRIP_PIXELS;
+		});
 	}
 
 	/* Forget all that came, and what is on its way. */
