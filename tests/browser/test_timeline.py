@@ -273,9 +273,14 @@ class Serving(Timelines):
         self.stub.damaged = False
         self.browser.wheel(0, 200)
         self.browser.wait("!document.getElementById('feed-line').textContent")
+        self.stub.partial = True
+        self.browser.wheel(0, -200)
+        self.browser.wheel(0, -200)
+        self.browser.wait("document.getElementById('feed-line').textContent.includes('missing')")
         self.stub.refuse["at"] = (404, "nothing is there")
         self.browser.mouse(*self.place(0.5, 60))
-        self.browser.wait("document.getElementById('feed-line').textContent")
+        self.browser.wait("document.getElementById('feed-line').textContent === "
+                          "'nothing is there'")
         self.assertFalse(self.shown("#slice"))
         self.stub.refuse["profile"] = (500, "out of memory")
         self.click_name("0")
@@ -406,6 +411,18 @@ class Moving(Timelines):
         self.settled()
         self.assertGreater(len(self.stub.of("window")), asked)
         self.assertEqual(self.ask(CHECK)["wrong"], [])
+
+    def test_there_and_back(self):
+        """A picture that is exact again is above those that came after it, without a request."""
+        self.view()
+        asked = self.stub.of("window")
+        self.focus()
+        for key in ("w", "w", "0"):
+            self.browser.press(key)
+            self.settled()
+            self.assertEqual(self.ask(CHECK)["wrong"], [], key)
+        self.assertEqual(self.stub.of("window").count(asked[0]), 1)
+        self.fine()
 
     def test_requests_are_few(self):
         self.view()

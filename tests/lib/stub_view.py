@@ -83,7 +83,7 @@ class Stub:
         self.asked = [] # (path, query, headers)
         self.refuse = {} # path -> (status, text)
         self.delay = {} # path -> s
-        self.damaged = False
+        self.damaged = self.partial = False
         self.strokes = None # lane -> bytes, instead of the made-up ones
         self.http = None
         self.open = set() # connections, which a browser keeps
@@ -168,7 +168,7 @@ class Stub:
         begin, end, columns = (int(query[key]) for key in ("from", "to", "columns"))
         lanes = query["lanes"].split(",")
         each = (end - begin) / columns
-        out = struct.pack("<4I", MAGIC + self.damaged, columns, len(lanes), 0)
+        out = struct.pack("<4I", MAGIC + self.damaged, columns, len(lanes), self.partial)
         for lane in lanes:
             if self.strokes:
                 out += self.strokes(lane, columns)

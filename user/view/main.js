@@ -508,6 +508,7 @@ class Page {
 	showHelp() {
 		byId("manual").replaceChildren(...helpParts(this));
 		byId("manual").showModal();
+		byId("manual").scrollTop = 0; // the focus is on the button at its end
 	}
 }
 

@@ -157,6 +157,7 @@ class Timeline {
 			this.asked = undefined;
 			if (!this.trace?.rows.length)
 				return;
+			this.promote();
 			this.picture.draw();
 			this.showRange();
 			if (!this.broken)
@@ -240,6 +241,16 @@ class Timeline {
 		return Math.abs(layer.each * columns / (to - from) - 1) * columns < 0.5 &&
 			layer.from <= Math.max(0, from - edge) &&
 			layer.to >= Math.min(length, to + edge);
+	}
+
+	/* Show layers that are exact again, after a zoom in and out, above those between. */
+	promote() {
+		const { windows } = this, exact = windows.layers.find((one) => this.isExact(one));
+
+		if (exact && exact.key !== windows.current.key) {
+			windows.promote(exact.key);
+			this.showFills();
+		}
 	}
 
 	/* Ask for the visible lanes that the exact layers lack. */

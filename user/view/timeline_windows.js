@@ -100,13 +100,20 @@ class Windows {
 		this.arrived(layer);
 	}
 
+	/* Put the layers of a range before the others; what was asked for before comes too late. */
+	promote(key) {
+		this.newest = this.sent;
+		this.layers = [...this.layers.filter((layer) => layer.key === key),
+			...this.layers.filter((layer) => layer.key !== key)];
+	}
+
 	/* Drop old layers; the longest one stays, which has something for every place. */
 	prune() {
 		const { key } = this.current;
 		const same = this.strips(this.layers.filter((layer) => layer.key === key));
 		const other = this.layers.filter((layer) => layer.key !== key);
 		const longest = other.reduce((best, layer) =>
-			best && best.to - best.from >= layer.to - layer.from ? best : layer, null);
+			best && best.to - best.from > layer.to - layer.from ? best : layer, null);
 		const kept = new Set([...same, ...other.slice(0, OLD_LAYERS), longest]);
 
 		for (const layer of this.layers)
