@@ -175,7 +175,7 @@ class Serving(Timelines):
         self.view()
         self.assertEqual(self.names()[:9], [f"CPU {n}" for n in range(8)] + ["java 4711"])
         self.assertEqual(self.stub.of("trace"), [{}])
-        self.assertEqual(self.stub.of("profile"), [{"from": "0", "to": str(LENGTH)}])
+        self.assertEqual(self.stub.of("profile"), [{}])
         window, = self.stub.of("window")
         columns = self.ask("document.getElementById('lanes').width")
         self.assertEqual((window["from"], window["to"], window["columns"]),
@@ -499,7 +499,7 @@ class Moving(Timelines):
                       "range=5-5&lane=nothing&open=..", "view=99999999999999999999-9"):
             self.view(wrong)
             self.assertEqual(self.ask(VIEW), [0, LENGTH], wrong)
-            self.assertEqual(self.stub.of("profile")[-1], {"from": "0", "to": str(LENGTH)})
+            self.assertEqual(self.stub.of("profile")[-1], {})
         self.fine()
 
 
@@ -534,14 +534,14 @@ class Choosing(Timelines):
         self.assertAlmostEqual(self.ask(SPAN), LENGTH / 4, delta=LENGTH / 100)
         self.browser.click("#show-all")
         self.quiet()
-        self.assertEqual(self.stub.of("profile")[-1], {"from": "0", "to": str(LENGTH)})
+        self.assertEqual(self.stub.of("profile")[-1], {})
         self.assertFalse(self.shown("#chosen"))
         self.assertAlmostEqual(self.ask(SPAN), LENGTH / 4, delta=LENGTH / 100)
         self.fine()
 
     def test_select_lane(self):
         self.view()
-        whole = {"from": "0", "to": str(LENGTH)}
+        whole = {}
         self.click_name("p5")
         self.quiet()
         self.assertEqual(self.stub.of("profile")[-1], {**whole, "process": "5"})
@@ -646,7 +646,7 @@ class Choosing(Timelines):
         self.assertFalse(self.shown("#slice"))
         self.browser.press("Escape")
         self.quiet()
-        self.assertEqual(self.stub.of("profile")[-1], {"from": "0", "to": str(LENGTH)})
+        self.assertEqual(self.stub.of("profile")[-1], {})
         high = self.ask("document.getElementById('timeline').offsetHeight")
         self.ask("document.getElementById('splitter').focus()")
         self.browser.press("ArrowDown")

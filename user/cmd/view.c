@@ -73,8 +73,11 @@ static int read_lanes(struct view_server *v, struct error *err)
 	struct lanes *l = &v->input.lanes;
 	int ret = timeline_input_open(&v->input, v->path, &v->everything, err);
 
-	if (ret == -ENODATA)
+	if (ret == -ENODATA) {
+		l->time = l->entities.host.start;
+		l->end = l->entities.host.end > l->time ? l->entities.host.end : l->time + 1;
 		return 0;
+	}
 	v->lanes_known = !ret;
 	if (!ret)
 		ret = lanes_choose(l, &limits, err);

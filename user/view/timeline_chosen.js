@@ -74,13 +74,13 @@ class Chosen {
 	}
 
 	query(range, row) {
-		const [from, to] = range ? writeRange(range).split("-")
-			: [0, this.timeline.trace.length];
+		const [from, to] = range ? writeRange(range).split("-") : [];
+		const time = range ? { from, to } : {}; // without: all of it, whose sums are exact
 
 		if (!row)
-			return { from, to };
-		return row.kind === "process" ? { from, to, process: row.key }
-			: { from, to, lane: row.lane };
+			return time;
+		return row.kind === "process" ? { ...time, process: row.key }
+			: { ...time, lane: row.lane };
 	}
 
 	text(range, row) {

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# beside others
+"""Test skein view as its user sees it: a browser, the real server, and a recording's timeline."""
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from browser import MISSING
+from pages import PICTURES, STILL, Pages
+from traces import SKEIN, folded, make_scene, make_timeline, output
+
+if MISSING:
+    raise unittest.SkipTest(MISSING)
+
+DESK = {"viewport": {"width": 1440, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "hasTouch": True, "isMobile": True,
+         "deviceScaleFactor": 2}
+QUIET = """(({ timeline }) => timeline.trace && !timeline.asked && !timeline.windows.flights.size &&
+    (timeline.windows.layers.length || !timeline.trace.rows.length) &&
+    document.getElementById("chosen").ariaBusy !== "true")(skeinPage)"""
+SAMPLES = "skeinPage.view.whole[1]"
+
+
+class View(Pages):
+    """Each test has a server of its own."""
+
+    def serve(self, trace):
+        server = subprocess.Popen([SKEIN, "view", "-n", trace], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(self.end, server)
+        self.address = server.stdout.readline().strip()
+        self.assertRegex(self.address, r"\Ahttp://127\.0\.0\.1:\d+/#token=[0-9a-f]{32}\Z")
+        return server
+
+    @staticmethod
+    def end(server):
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+
+    def look(self, address=None, **options):
+        self.browser.open(address or self.address, {**STILL, **DESK, **options})
+        self.browser.wait("Boolean(window.skeinPage)")
+        self.browser.wait(QUIET)
+
+    def samples(self, trace, *options):
+        """Samples of a range by skein report."""
+        return json.loads(output("report", trace, "--json", *options))["samples"]
+
+    def test_select(self):
+        """The flame graph of a selection has the samples that skein report counts there."""
+        trace = make_scene(self.home / "sched.skein", "timeline")
+        self.serve(trace)
+        self.look()
+        self.assertNotIn("token", self.browser.evaluate("location.href"))
+        whole = self.browser.evaluate(SAMPLES)
+        self.assertEqual(whole, self.samples(trace))
+        length = self.browser.evaluate("skeinPage.timeline.trace.length")
+        begin, end = length // 4, length // 2
+        self.look(self.address + f"&range={begin}-{end}")
+        self.assertEqual(self.browser.evaluate(SAMPLES),
+                         self.samples(trace, "--from", f"{begin}ns", "--to", f"{end}ns"))
+
+    def test_machine(self):
+        """A busy machine on a desk and a phone, light and dark; the pictures are to be looked at."""
+        trace = self.home / "busy.skein"
+        make_timeline(trace, 200000, 8, 60, 3, 0, 0, 0)
+        self.serve(trace)
+        for name, options in (("desk", DESK), ("phone", PHONE)):
+            for scheme in ("light", "dark"):
+                self.look(**options, colorScheme=scheme)
+                self.browser.shot(str(PICTURES / f"view-{name}-{scheme}.png"))
+                self.assertEqual(self.browser.evaluate("window.violations"), [])
+
+    def test_server_ends(self):
+        """What is shown stays, and the page says that its server is gone."""
+        trace = self.home / "busy.skein"
+        make_timeline(trace, 20000, 4, 20, 3, 0, 0, 0)
+        server = self.serve(trace)
+        self.look()
+        server.terminate()
+        server.wait()
+        self.browser.evaluate("document.getElementById('nearer').click()")
+        self.browser.wait("/has ended/.test(document.body.innerText)")
+        self.assertGreater(self.browser.evaluate(
+            "document.querySelectorAll('#names > *').length"), 0)
+
+    def test_samples_alone(self):
+        """A recording without the scheduler has its flame graph and no timeline."""
+        trace = make_scene(self.home / "samples.skein")
+        self.serve(trace)
+        self.look()
+        self.assertTrue(self.browser.evaluate("document.getElementById('timeline').hidden"))
+        self.assertEqual(self.browser.evaluate(SAMPLES), sum(folded(trace).values()))
+
+
+if __name__ == "__main__":
+    unittest.main()
