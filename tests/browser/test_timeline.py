@@ -283,7 +283,7 @@ class Serving(Timelines):
                           "'nothing is there'")
         self.assertFalse(self.shown("#slice"))
         self.stub.refuse["profile"] = (500, "out of memory")
-        self.click_name("0")
+        self.click_name("p5")
         self.browser.wait("document.getElementById('feed-line').textContent === 'out of memory'")
         self.assertIn("Not loaded", self.browser.text("#chosen"))
         self.fine("status of 4", "status of 5")
@@ -294,7 +294,7 @@ class Serving(Timelines):
         self.stub.trace["fills"] = [list(fill) for fill in stub_view.FILLS]
         self.stub.trace["fills"][stub_view.RUNNING] = [HOSTILE, HOSTILE, "url(x)"]
         self.view("lane=p7&open=7")
-        self.browser.mouse(*self.row_place("p7"))
+        self.browser.mouse(*self.row_place("3"))
         self.browser.wait("!document.getElementById('slice').hidden")
         for place in ("#names", "#fills", "#chosen", "#slice", "#trace-warning"):
             self.assertIn("<img src=x onerror=alert(1)>\ufffdgnp", self.ask(
@@ -307,6 +307,7 @@ class Serving(Timelines):
         self.view()
         self.assertFalse(self.shown("#timeline"))
         self.assertTrue(self.shown("#graph"))
+        self.assertEqual(self.stub.of("profile"), [{}])
         self.stub.trace["rows"] = stub_view.make_rows()
         self.stub.profile = None
         self.view("range=1000000000-2000000000")
@@ -540,7 +541,7 @@ class Choosing(Timelines):
         self.fine()
 
     def test_select_lane(self):
-        self.view()
+        self.view("open=5")
         whole = {}
         self.click_name("p5")
         self.quiet()
@@ -552,17 +553,25 @@ class Choosing(Timelines):
                           "800 ms"])
         self.assertEqual(self.stub.of("report")[-1], {**whole, "process": "5"})
         self.assertIn("<img", self.browser.text("#states"))
-        self.click_name("3")
+        self.click_name("1003")
         self.quiet()
-        self.assertEqual(self.stub.of("profile")[-1], {**whole, "lane": "3"})
+        self.assertEqual(self.stub.of("profile")[-1], {**whole, "lane": "1003"})
         self.assertEqual(self.ask("document.querySelector('[aria-selected=true] .name')"
-                                  ".textContent"), "CPU 3")
+                                  ".textContent"), "worker 3 4714")
+        asked = len(self.stub.of("profile"))
+        self.click_name("3") # a CPU has no flame graph
+        self.quiet()
+        self.assertEqual((self.ask("skeinPage.state.lane"), len(self.stub.of("profile"))),
+                         ("1003", asked))
         self.browser.back()
         self.browser.wait("skeinPage.state.lane === 'p5'")
         self.browser.forward()
-        self.browser.wait("skeinPage.state.lane === '3'")
+        self.browser.wait("skeinPage.state.lane === '1003'")
         self.quiet()
-        self.click_name("3")
+        self.click_name("900") # a runtime has that of its process
+        self.quiet()
+        self.assertEqual(self.stub.of("profile")[-1], {**whole, "process": "5"})
+        self.click_name("p5")
         self.quiet()
         self.assertEqual(self.stub.of("profile")[-1], whole)
         self.fine()
@@ -681,13 +690,16 @@ class Choosing(Timelines):
 
     def test_link_opens_its_process(self):
         self.view("view=3000000000-3100000000")
-        self.browser.mouse(*self.row_place("p6", 0.3))
+        self.browser.mouse(*self.row_place("p6", 0.3)) # a process only folds out
+        self.quiet()
+        self.assertEqual((self.ask("skeinPage.state.open"), self.stub.of("at")), ("6", []))
+        self.browser.mouse(*self.row_place("1102", 0.3))
         self.browser.wait("!document.getElementById('slice').hidden")
         self.browser.click("#slice .go")
         self.browser.wait("skeinPage.timeline.slice.shown.lane === '1001'")
         self.quiet()
         self.assertIn("worker 1 4712", self.names())
-        self.assertEqual(self.ask("skeinPage.state.open"), "5")
+        self.assertEqual(self.ask("skeinPage.state.open"), "6.5")
         self.fine()
 
     def test_many_rows(self):

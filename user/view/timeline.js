@@ -46,6 +46,13 @@ class Timeline {
 		return this.page.state;
 	}
 
+	/* The row of the selected lane; undefined if there is none. */
+	get lane() {
+		const row = this.rows.byLane.get(this.state.lane);
+
+		return row?.chosen === row ? row : undefined;
+	}
+
 	listen() {
 		const on = (id, type, run) => byId(id).addEventListener(type, run);
 
@@ -139,7 +146,7 @@ class Timeline {
 		this.range = parseRange(state.range, length);
 		if (document.activeElement !== byId("lane-filter"))
 			byId("lane-filter").value = state.lanes;
-		this.chosen.load(this.range, this.rows.byLane.get(state.lane));
+		this.chosen.load(this.range, this.lane);
 		this.ask();
 	}
 
@@ -356,10 +363,12 @@ class Timeline {
 		this.ask();
 	}
 
-	/* Select a lane, or all of them if it is the selected one. */
-	selectLane(row) {
-		this.select(this.range, row.lane === this.state.lane ? "" : row.lane);
+	/* Select the lane of a row, or all of them if it is the selected one. */
+	selectLane({ chosen }) {
+		if (chosen)
+			this.select(this.range, chosen === this.lane ? "" : chosen.lane);
 		this.speak();
+		this.ask();
 	}
 
 	/* Fold a process out, or back. */
@@ -381,9 +390,16 @@ class Timeline {
 			this.slice.close();
 			return;
 		}
+		const row = this.rows.shown[number];
+
 		this.current = number;
+		if (row.kind === "process") { // its threads did something, each for itself
+			if (!this.rows.open.has(row.key))
+				this.toggle(row);
+			return;
+		}
 		this.slice.side(x > this.picture.wide / 2);
-		this.looked = this.slice.look(this.rows.shown[number].lane, this.picture.time(x));
+		this.looked = this.slice.look(row.lane, this.picture.time(x));
 		this.ask();
 	}
 

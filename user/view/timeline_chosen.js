@@ -67,10 +67,10 @@ class Chosen {
 
 	/* Ask for the same again, after the server had not answered. */
 	again() {
-		const { range, state, rows } = this.timeline;
+		const { range, lane } = this.timeline;
 
 		this.key = null;
-		this.load(range, rows.byLane.get(state.lane));
+		this.load(range, lane);
 	}
 
 	query(range, row) {
@@ -101,6 +101,7 @@ class Chosen {
 				return;
 			page.renew(raw ? readRaw(raw) : dataWithoutSamples(page.data, trace,
 				`There are no samples in ${this.what}.`));
+			byId("main").classList.toggle("no-samples", page.view.count < 2);
 			this.show("");
 			this.sum(query, signal);
 		} catch (error) {

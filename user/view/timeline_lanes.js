@@ -33,6 +33,11 @@ class LaneRow {
 		this.of = null; // row of the process of a thread or runtime
 		this.height = HIGH_ROWS[kind] ?? LOW_ROW;
 	}
+
+	/* The row whose flame graph a row has: samples belong to threads, not to other lanes. */
+	get chosen() {
+		return ["process", "thread"].includes(this.kind) ? this : this.of;
+	}
 }
 
 class LaneRows {

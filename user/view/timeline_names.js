@@ -31,14 +31,14 @@ class LaneNames {
 	}
 
 	make(row, number) {
-		const { rows, current, state, trace } = this.timeline, { dots, tops } = rows;
+		const { rows, current, trace } = this.timeline, { dots, tops } = rows;
 		const open = rows.open.has(row.key);
 		const made = element("div", { id: `row-${number}`, role: "treeitem",
 			class: `row ${row.kind}${row.of ? " inside" : ""}` +
 				`${number === current ? " current" : ""}`,
 			title: this.title(row), "data-row": number,
 			"aria-level": row.of ? 2 : 1,
-			"aria-selected": String(row.lane === state.lane),
+			"aria-selected": String(row === this.timeline.lane),
 			"aria-posinset": number + 1, "aria-setsize": rows.shown.length,
 			"aria-expanded": row.inside.length > 0 && String(open) });
 
@@ -60,7 +60,7 @@ class LaneNames {
 			parts.push(`busy ${percent(row.busy, 1)} of the recording`);
 		if (row.inside.length)
 			parts.push(`${plural(row.inside.length, "row")} inside`);
-		return `${parts.join("; ")}. Click: its flame graph`;
+		return parts.join("; ") + (row.chosen ? ". Click: its flame graph" : "");
 	}
 
 	/* A click on the triangle opens a process, one on the name selects the lane. */

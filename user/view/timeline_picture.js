@@ -225,7 +225,7 @@ class LanePicture {
 
 		this.clear(pen);
 		pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
-		this.markLane(pen, timeline.rows.byLane.get(timeline.state.lane), "lane");
+		this.markLane(pen, timeline.lane, "lane");
 		this.markRange(pen, 0, this.high);
 		this.markSlice(pen);
 		this.markCursor(pen, this.high);

@@ -49,13 +49,14 @@ class SlicePanel {
 	}
 
 	parts({ title, facts = [], links = [], stack = [] }) {
-		const row = this.timeline.rows.byLane.get(this.shown.lane);
+		const { label = "" } = this.timeline.rows.byLane.get(this.shown.lane) ?? {};
+		const name = title ? visible(String(title)) : label;
 
 		return [element("div", { class: "slice-head" },
-			element("h2", { class: "name", text: visible(String(title ?? "")) }),
+			element("h2", { class: "name", text: name }),
 			element("button", { type: "button", class: "close", text: "×",
 				"aria-label": "Close", onclick: () => this.close(true) })),
-		element("p", { class: "faint name", text: row?.label ?? "" }),
+		...name === label ? [] : [element("p", { class: "faint name", text: label })],
 		this.facts(facts), ...this.links(links), ...this.stack(stack)];
 	}
 
