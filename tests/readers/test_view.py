@@ -134,6 +134,27 @@ class Answers(View):
             self.assertGreaterEqual(told["to"], row["until"] - 1024)
             self.assertEqual(dict(told["facts"])["state"], "running")
 
+    def test_wakers(self):
+        """A wait tells who ended it, and the one who did tells whom it woke."""
+        rows = json.loads(output(
+            "query", self.trace, "--json",
+            "SELECT e.time - h.start AS time, e.\"from\" AS waker, e.\"to\" AS woken,"
+            " t.tid AS tid FROM edge e JOIN thread t ON t.lane = e.\"from\", host h"
+            " WHERE e.kind = 1 AND e.time - h.start > 1000000 LIMIT 200"))
+        told = 0
+        for row in rows:
+            body = json.loads(self.ask(f"at?lane={row['woken']}&time={row['time'] - 3000}")[1])
+            facts = dict(body["facts"])
+            if not facts["state"].startswith("sleeping") or abs(body["to"] - row["time"]) > 2048:
+                continue # it was woken before, or other states are in that microsecond
+            self.assertIn(f" {row['tid']} (", facts["woken by"])
+            waker = json.loads(self.ask(f"at?lane={row['waker']}&time={row['time']}")[1])
+            if dict(waker["facts"])["state"] == "running" and "woke others" in \
+                    dict(waker["facts"]) and len(waker["links"]) < 8:
+                self.assertIn(str(row["woken"]), [link["lane"] for link in waker["links"]])
+                told += 1
+        self.assertGreater(told, 5)
+
     def test_senseless_requests(self):
         for what in ("window", "window?from=1", "window?from=5&to=2&columns=3&lanes=1",
                      "window?from=0&to=9&columns=3&lanes=,,", "at?lane=1", "at?lane=0&time=5",

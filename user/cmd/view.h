@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "analyze/subject.h"
+#include "base/json.h"
 #include "cmd/export.h"
 #include "cmd/timeline_input.h"
 #include "http/server.h"
@@ -41,6 +42,14 @@ int view_answer_at(void *context, const struct http_request *q, struct http_answ
  * nobody waits for the answer any more: a page that is zoomed gives most of its requests up.
  */
 int view_begin_reading(struct view_server *v, const struct http_request *q);
+
+/*
+ * Write the stack at which a thread waited, as an array of names, outermost first: that of the wait
+ * after which it ran at a time from from to to (ns since the start of the recording). Empty if the
+ * recording has none.
+ */
+void view_write_wait_stack(struct json *j, const struct view_server *v,
+			   const struct lane_thread *t, uint64_t from, uint64_t to);
 
 /* Fill an answer with an error: 400 if the request made no sense, else 503. Return 0 or -ENOMEM. */
 int view_answer_error(struct http_answer *a, int ret, const struct error *err);

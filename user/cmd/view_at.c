@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyze/groups.h"
-#include "base/json.h"
 #include "base/units.h"
 #include "cmd/view.h"
 #include "trace/trace_timeline.h"
@@ -15,6 +14,8 @@
 #define CELLS 4096 /* of a query that looks for a change of state */
 #define WIDER 16 /* times as long is the next range to look at if nothing changed */
 #define NEAR (4 * FINEST) /* ns between a wake-up and the change of state by it, at most */
+#define SAMPLE_LATE 20000 /* ns */
+#define WOKEN_MAX 8 /* threads woken by the one that ran that are shown */
 #define NAME_SIZE 128
 
 /* A moment of a lane; times in ns. */
@@ -23,8 +24,11 @@ struct moment {
 	uint64_t lane, time;
 	struct cell cell; /* the state at that time */
 	uint64_t from, to; /* since when, and until when, nothing else is known of the lane */
+	uint64_t ran; /* ns; when the thread ran after the wait; 0: no wait, or not known */
 	uint64_t cpu; /* number + 1 of the CPU on which the thread ran; 0: none */
 	struct edge wakeup; /* that ended the wait, or made the thread runnable; time 0: none */
+	struct edge woke[WOKEN_MAX]; /* the first wake-ups by the thread while it ran */
+	uint64_t woke_count; /* of all of these wake-ups */
 };
 
 static int read_lane_cells(const struct moment *m, const struct window_query *q,
@@ -168,14 +172,24 @@ static int find_cpu(struct moment *m, struct error *err)
 	return 0;
 }
 
-/* Find the wake-up that is nearest to a change of state of the lane. */
-static int find_wakeup(struct moment *m, uint64_t change, struct error *err)
+/* Note a wake-up of the thread, or by it. */
+static void note_wakeup(struct moment *m, const struct edge *e)
 {
-	const struct trace_timeline_query q = {
-		.from = change > NEAR ? change - NEAR : 0,
-		.to = change + NEAR,
-		.kinds = WANT(EDGE),
-	};
+	if (e->kind != EDGE_WAKEUP && e->kind != EDGE_FORK)
+		return;
+	if (e->to == m->lane)
+		m->wakeup = *e;
+	if (e->from != m->lane)
+		return;
+	if (m->woke_count < WOKEN_MAX)
+		m->woke[m->woke_count] = *e;
+	m->woke_count++;
+}
+
+/* Note the wake-ups in a range, both ends inclusive. */
+static int find_wakeups(struct moment *m, uint64_t from, uint64_t to, struct error *err)
+{
+	const struct trace_timeline_query q = {.from = from, .to = to, .kinds = WANT(EDGE)};
 	struct trace_timeline *timeline;
 	enum record_kind kind;
 	const void *record;
@@ -183,29 +197,56 @@ static int find_wakeup(struct moment *m, uint64_t change, struct error *err)
 
 	if (ret < 0)
 		return ret;
-	while ((ret = trace_timeline_next(timeline, &kind, &record, err)) > 0) {
-		const struct edge *e = record;
-
-		if (e->to == m->lane && (e->kind == EDGE_WAKEUP || e->kind == EDGE_FORK))
-			m->wakeup = *e;
-	}
+	while ((ret = trace_timeline_next(timeline, &kind, &record, err)) > 0)
+		note_wakeup(m, record);
 	trace_timeline_close(timeline);
 	return ret;
 }
 
-/* Read all that is told of the moment. */
+/* Find the wake-up that changed the state of the lane at a time. */
+static int find_wakeup(struct moment *m, uint64_t change, struct error *err)
+{
+	return find_wakeups(m, change > NEAR ? change - NEAR : 0, change + NEAR, err);
+}
+
+/* Find when the thread ran after its wait: at its end, or after time in the run queue. */
+static int find_run(struct moment *m, struct error *err)
+{
+	struct moment next = {.view = m->view, .lane = m->lane, .time = m->to + FINEST};
+	int ret;
+
+	if (next.time >= m->view->input.lanes.end)
+		return 0;
+	ret = find_state(&next, err);
+	m->ran = next.cell.state == STATE_RUNNABLE ? next.to : m->to;
+	return ret;
+}
+
+/* Read all that is told of a thread at the moment. */
+static int find_thread_moment(struct moment *m, struct error *err)
+{
+	int ret;
+
+	switch (m->cell.state) {
+	case STATE_RUNNING:
+		ret = find_cpu(m, err);
+		return ret ? ret : find_wakeups(m, m->from, m->to, err);
+	case STATE_RUNNABLE:
+		return find_wakeup(m, m->from, err);
+	case STATE_SLEEPING:
+	case STATE_DISK:
+		ret = find_wakeup(m, m->to, err);
+		return ret ? ret : find_run(m, err);
+	default:
+		return find_wakeup(m, m->to, err);
+	}
+}
+
 static int find_moment(struct moment *m, struct error *err)
 {
-	bool cpu = is_cpu(&m->view->input.lanes, m->lane);
 	int ret = find_state(m, err);
 
-	if (!ret && !cpu && m->cell.state == STATE_RUNNING)
-		ret = find_cpu(m, err);
-	if (!ret && !cpu && m->cell.state == STATE_RUNNABLE)
-		ret = find_wakeup(m, m->from, err);
-	else if (!ret && !cpu && m->cell.state != STATE_RUNNING)
-		ret = find_wakeup(m, m->to, err);
-	return ret;
+	return ret || is_cpu(&m->view->input.lanes, m->lane) ? ret : find_thread_moment(m, err);
 }
 
 static const struct lane_thread *thread_of_lane(const struct lanes *l, uint64_t lane)
@@ -266,6 +307,10 @@ static void write_facts(struct json *j, const struct moment *m)
 		snprintf(text, sizeof(text), "CPU %" PRIu64, m->cpu - 1);
 		write_fact(j, "on", text);
 	}
+	if (m->woke_count) {
+		snprintf(text, sizeof(text), "%" PRIu64 " times", m->woke_count);
+		write_fact(j, "woke others", text);
+	}
 	if (m->wakeup.time)
 		write_fact(j, "woken by",
 			   write_thread_name(l, thread_of_lane(l, m->wakeup.from), text));
@@ -299,6 +344,12 @@ static void write_links(struct json *j, const struct moment *m)
 		write_link(j, "", ran, m, m->time);
 	if (waker)
 		write_link(j, "woken by ", waker, m, m->wakeup.time);
+	for (uint64_t i = 0; i < m->woke_count && i < WOKEN_MAX; i++) {
+		const struct lane_thread *woken = thread_of_lane(l, m->woke[i].to);
+
+		if (woken)
+			write_link(j, "woke ", woken, m, m->woke[i].time);
+	}
 	json_array_end(j);
 }
 
@@ -315,8 +366,16 @@ static int write_moment(const struct moment *m, FILE *out)
 	write_facts(&j, m);
 	write_links(&j, m);
 	json_key(&j, "stack");
-	json_array(&j);
-	json_array_end(&j);
+	if (t && m->ran) {
+		/* its sample is taken when it runs, some microseconds after the switch */
+		uint64_t to = m->to - l->time;
+
+		view_write_wait_stack(&j, m->view, t, to > NEAR ? to - NEAR : 0,
+				      m->ran + SAMPLE_LATE - l->time);
+	} else {
+		json_array(&j);
+		json_array_end(&j);
+	}
 	json_key_uint(&j, "from", m->from - l->time);
 	json_key_uint(&j, "to", m->to - l->time);
 	json_object_end(&j);
