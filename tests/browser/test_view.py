@@ -65,7 +65,7 @@ class View(Pages):
                          self.samples(trace, "--from", f"{begin}ns", "--to", f"{end}ns"))
 
     def test_machine(self):
-        """A busy machine on a desk and a phone, light and dark; the pictures are to be looked at."""
+        """On a desk and a phone, light and dark; the pictures are for a person to look at."""
         trace = self.home / "busy.skein"
         make_timeline(trace, 200000, 8, 60, 3, 0, 0, 0)
         self.serve(trace)

@@ -48,8 +48,8 @@ int view_begin_reading(struct view_server *v, const struct http_request *q);
  * after which it ran at a time from from to to (ns since the start of the recording). Empty if the
  * recording has none.
  */
-void view_write_wait_stack(struct json *j, const struct view_server *v,
-			   const struct lane_thread *t, uint64_t from, uint64_t to);
+void view_write_wait_stack(struct json *j, const struct view_server *v, const struct lane_thread *t,
+			   uint64_t from, uint64_t to);
 
 /* Fill an answer with an error: 400 if the request made no sense, else 503. Return 0 or -ENOMEM. */
 int view_answer_error(struct http_answer *a, int ret, const struct error *err);

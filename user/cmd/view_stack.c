@@ -23,7 +23,7 @@ static const struct profile_sum *heaviest_sum(const struct profile *p)
 }
 
 /* Write the names of a stack's frames, the outermost first. */
-static void write_frames(struct json *j, const struct profile *p, uint32_t stack)
+static void write_stack_frames(struct json *j, const struct profile *p, uint32_t stack)
 {
 	uint32_t frames[STACK_DEPTH];
 	unsigned int count = 0;
@@ -36,8 +36,8 @@ static void write_frames(struct json *j, const struct profile *p, uint32_t stack
 		json_text(j, profile_frame_name(p, frames[--count], name, sizeof(name)));
 }
 
-void view_write_wait_stack(struct json *j, const struct view_server *v,
-			   const struct lane_thread *t, uint64_t from, uint64_t to)
+void view_write_wait_stack(struct json *j, const struct view_server *v, const struct lane_thread *t,
+			   uint64_t from, uint64_t to)
 {
 	const struct profile_view view = {0};
 	struct filtered_input in = {0};
@@ -54,7 +54,7 @@ void view_write_wait_stack(struct json *j, const struct view_server *v,
 		const struct profile_sum *sum = heaviest_sum(p);
 
 		if (sum)
-			write_frames(j, p, sum->stack);
+			write_stack_frames(j, p, sum->stack);
 	}
 	json_array_end(j);
 	profile_free(p);
