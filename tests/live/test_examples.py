@@ -135,8 +135,22 @@ class Examples(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         return process.wait(LIMIT), process.stderr.read()
 
+    def run_server(self, command):
+        """Run skein view until it says that it can be looked at, and end it."""
+        process = subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=self.home, env=self.env,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        said = ""
+        for line in process.stderr:
+            said += line
+            if "Ctrl-C ends it" in line:
+                process.send_signal(signal.SIGINT)
+        process.stderr.close()
+        return process.wait(LIMIT), said
+
     def run_example(self, command):
         words = shlex.split(command.removeprefix("sudo "))
+        if words[:2] == ["skein", "view"]:
+            return self.run_server(command)
         if words[:2] == ["skein", "top"] and "-b" not in words:
             return self.run_on_terminal(command)
         if words[:2] == ["skein", "record"] and not {"-d", "--"} & set(words):

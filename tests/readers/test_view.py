@@ -9,6 +9,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import time
 import unittest
 
 from traces import Home, SKEIN, make_scene, make_timeline, output, skein
@@ -223,9 +224,13 @@ class Safe(View):
         self.assertNotIn("Set-Cookie", headers)
 
     def test_no_privileges(self):
-        status = pathlib.Path(f"/proc/{self.server.pid}/status").read_text()
-        self.assertRegex(status, r"CapEff:\s+0+\n")
-        self.assertRegex(status, r"CapPrm:\s+0+\n")
+        """No thread has a capability."""
+        threads = list(pathlib.Path(f"/proc/{self.server.pid}/task").iterdir())
+        self.assertGreater(len(threads), 1)
+        for thread in threads:
+            status = (thread / "status").read_text()
+            self.assertRegex(status, r"CapEff:\s+0+\n")
+            self.assertRegex(status, r"CapPrm:\s+0+\n")
 
     def test_memory(self):
         """The server stays within 64 MiB while its page zooms."""
@@ -284,6 +289,55 @@ class Ends(Home):
         self.assertEqual(status, 200)
         self.assertTrue(json.loads(body)["warning"])
         self.assertIsNone(server.poll())
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_trace_of_a_user(self):
+        """Root gives up being root to read what belongs to another user."""
+        self.home.chmod(0o755)
+        trace = make_scene(self.home / "of_a_user.skein")
+        os.chown(trace, 65534, 65534)
+        trace.chmod(0o600)
+        server, port, token = View.serve.__func__(type(self), trace)
+        status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
+        self.assertRegex(status, r"Uid:\s+65534\s+65534\s+65534")
+        self.assertRegex(status, r"CapPrm:\s+0+\n")
+        for what in ("trace", "profile"):
+            self.assertEqual(View.get("/api/" + what, port, **{"X-Skein-Token": token})[0], 200)
+
+    def test_browser(self):
+        """The browser gets a page that leads to the address, not the address with its secret."""
+        trace = make_scene(self.home / "scene.skein")
+        run = self.home / "run"
+        run.mkdir(mode=0o700)
+        browser = self.home / "browser"
+        browser.write_text("#!/bin/sh\n"
+                           f"printf '%s' \"$1\" >{self.home}/asked.new\n"
+                           "page=${1#file://}\n"
+                           f"stat -c %a \"$page\" >{self.home}/mode\n"
+                           f"cp \"$page\" {self.home}/page.html\n"
+                           f"mv {self.home}/asked.new {self.home}/asked\n")
+        browser.chmod(0o755)
+        environment = {key: value for key, value in os.environ.items()
+                       if not key.startswith("SUDO_")}
+        server = subprocess.Popen([SKEIN, "view", trace], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True,
+                                  env={**environment, "BROWSER": str(browser),
+                                       "XDG_RUNTIME_DIR": str(run)})
+        self.addCleanup(View.end, server)
+        while not (self.home / "asked").exists():
+            self.assertIsNone(server.poll())
+            time.sleep(0.01)
+        asked = (self.home / "asked").read_text()
+        address = re.search(r"http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{32})",
+                            (self.home / "page.html").read_text())
+        self.assertRegex(asked, rf"\Afile://{run}/skein-view-\d+\.html\Z")
+        self.assertEqual((self.home / "mode").read_text(), "600\n")
+        self.assertEqual(View.get("/api/trace", int(address[1]),
+                                  **{"X-Skein-Token": address[2]})[0], 200)
+        server.terminate()
+        self.assertEqual(server.wait(20), 0)
+        self.assertEqual(server.stdout.read(), "") # the address is not printed
+        self.assertEqual(list(run.iterdir()), [])
 
     @unittest.skipUnless(shutil.which("setpriv") and os.getuid() == 0, "needs root and setpriv")
     def test_another_user(self):

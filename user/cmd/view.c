@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* skein view: serve the timeline and the flame graph of a trace to a browser on this machine. */
 #include <errno.h>
-#include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/own_user.h"
 #include "cmd/commands.h"
-#include "cmd/open.h"
 #include "cmd/signals.h"
 #include "cmd/view.h"
+#include "cmd/view_browser.h"
 
 #define PROGRAM_CELLS 512 /* of each CPU, to find the programs that get a colour */
 
@@ -103,48 +104,6 @@ static void close_view(struct view_server *v)
 	pthread_mutex_destroy(&v->reading);
 }
 
-/*
- * Write a page that leads to the address, and that only the user can read: the command line of a
- * browser is public, and the token in the address must not be.
- */
-static int write_door(const struct open_folder *folder, const struct open_user *user,
-		      const char *name, const char *address)
-{
-	int fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-			0600);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-
-	if (!out)
-		return -errno;
-	fprintf(out,
-		"<!DOCTYPE html><meta charset=\"utf-8\"><title>skein view</title>"
-		"<meta http-equiv=\"refresh\" content=\"0;url=%s\">"
-		"<p>The page of skein view: <a href=\"%s\">open it</a>.\n",
-		address, address);
-	if (user->by_sudo && fchown(fd, user->uid, user->gid) < 0)
-		log_warn("cannot give the page to its user: %s", strerror(errno));
-	return fclose(out) ? -errno : 0;
-}
-
-/* Show the address in a browser, by way of a page of the folder. Return 0 or a negative errno. */
-static int show_in_browser(const char *address, const char *name, struct open_folder *folder)
-{
-	struct open_user user = open_user_find();
-	struct error err = {""};
-	char *door;
-	int ret = open_folder_find(folder, &user, &err);
-
-	if (!ret)
-		ret = write_door(folder, &user, name, address);
-	if (ret < 0)
-		return ret;
-	if (asprintf(&door, "file://%s/%s", folder->path, name) < 0)
-		return -ENOMEM;
-	ret = open_browser(&user, door);
-	free(door);
-	return ret;
-}
-
 static int wait_for_end(int signals)
 {
 	struct pollfd fd = {.fd = signals, .events = POLLIN};
@@ -155,58 +114,88 @@ static int wait_for_end(int signals)
 	return 0;
 }
 
-static int serve(struct view_server *v, const struct http_server *http, int signals, bool print)
+/*
+ * Drop all capabilities, in this thread, before there are others. Without them root cannot read the
+ * trace of another user, so root becomes the trace's owner.
+ */
+static int become_reader(const char *path)
 {
-	struct open_folder folder = {.fd = -1};
-	char *address, *name = NULL;
-	int ret = asprintf(&address, "http://127.0.0.1:%u/#token=%s", http_server_port(http),
-			   http_server_token(http));
+	struct stat st;
 
-	if (ret < 0 || asprintf(&name, "skein-view-%d.html", (int)getpid()) < 0)
+	if (geteuid() || stat(path, &st) < 0 || !st.st_uid)
+		return own_user_keep(NULL, 0);
+	if (setgroups(0, NULL) < 0 || setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
+	    setresuid(st.st_uid, st.st_uid, st.st_uid) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Show the address in the browser, or print it; then wait for the end. Return an exit status. */
+static int serve(struct view_server *v, const struct http_server *http, int signals,
+		 struct view_browser *browser)
+{
+	char *address;
+	int ret;
+
+	if (asprintf(&address, "http://127.0.0.1:%u/#token=%s", http_server_port(http),
+		     http_server_token(http)) < 0)
 		return log_error(1, "out of memory");
 	if (!v->lanes_known)
 		log_info("%s has no scheduler records, so there is no timeline: record with "
 			 "-e all",
 			 v->path);
-	ret = print ? -ENOENT : show_in_browser(address, name, &folder);
+	ret = browser ? view_browser_show(browser, address) : -ENOENT;
 	if (ret < 0)
 		puts(address);
+	free(address);
 	log_info("%s is shown %s; Ctrl-C ends it", v->path,
 		 ret < 0 ? "at this address" : "in the browser");
 	ret = command_finish("the address");
-	if (!ret)
-		ret = wait_for_end(signals) < 0;
-	if (folder.fd >= 0)
-		unlinkat(folder.fd, name, 0);
-	if (folder.path)
-		open_folder_close(&folder);
-	free(address);
-	free(name);
-	return ret;
+	return ret ? ret : wait_for_end(signals) < 0;
+}
+
+/* Serve what was read; browser is NULL if none is wanted. Return an exit status. */
+static int run_server(struct view_server *v, const struct view_options *o, int signals,
+		      struct view_browser *browser)
+{
+	const struct http_config config = {.port = (uint16_t)o->port,
+					   .routes = view_routes,
+					   .route_count = view_route_count,
+					   .context = v};
+	struct http_server *http = NULL;
+	struct error err = {""};
+	int status, ret = become_reader(v->path);
+
+	if (ret < 0)
+		error_errno(&err, ret, "cannot drop privileges");
+	else
+		ret = http_server_start(&http, &config, &err);
+	status = ret < 0 ? log_failure(1, &err) : serve(v, http, signals, browser);
+	http_server_stop(http);
+	return status;
 }
 
 static int run_view(const char *path, const struct view_options *o)
 {
 	static const int ends[] = {SIGINT, SIGTERM};
 	struct view_server v = {.path = path, .reading = PTHREAD_MUTEX_INITIALIZER};
-	const struct http_config config = {.port = (uint16_t)o->port,
-					   .routes = view_routes,
-					   .route_count = view_route_count,
-					   .context = &v};
-	struct http_server *http = NULL;
+	struct view_browser browser;
 	struct error err = {""};
 	int status, signals = signals_catch(ends, sizeof(ends) / sizeof(ends[0]));
 	int ret = signals < 0 ? error_errno(&err, signals, "cannot wait for signals") : 0;
+	bool shown = !o->print;
 
 	if (!ret)
 		ret = open_view(&v, &err);
-	if (!ret)
-		ret = http_server_start(&http, &config, &err);
-	/* what root may read it can read without any capability: the trace is root's own */
-	if (!ret && own_user_keep(NULL, 0) < 0)
-		log_warn("the capabilities could not be dropped");
-	status = ret < 0 ? log_failure(1, &err) : serve(&v, http, signals, o->print);
-	http_server_stop(http);
+	if (!ret && shown && view_browser_prepare(&browser, &err) < 0) {
+		log_warn("no browser is started: %s", err.text);
+		view_browser_end(&browser);
+		shown = false;
+	}
+	status = ret < 0 ? log_failure(1, &err)
+			 : run_server(&v, o, signals, shown ? &browser : NULL);
+	if (!ret && shown)
+		view_browser_end(&browser);
 	close_view(&v);
 	if (signals >= 0)
 		close(signals);
