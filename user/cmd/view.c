@@ -155,8 +155,8 @@ static int serve(struct view_server *v, const struct http_server *http, int sign
 }
 
 /* Serve what was read; browser is NULL if none is wanted. Return an exit status. */
-static int run_server(struct view_server *v, const struct view_options *o, int signals,
-		      struct view_browser *browser)
+static int run_view_server(struct view_server *v, const struct view_options *o, int signals,
+			   struct view_browser *browser)
 {
 	const struct http_config config = {.port = (uint16_t)o->port,
 					   .routes = view_routes,
@@ -193,7 +193,7 @@ static int run_view(const char *path, const struct view_options *o)
 		shown = false;
 	}
 	status = ret < 0 ? log_failure(1, &err)
-			 : run_server(&v, o, signals, shown ? &browser : NULL);
+			 : run_view_server(&v, o, signals, shown ? &browser : NULL);
 	if (!ret && shown)
 		view_browser_end(&browser);
 	close_view(&v);

@@ -89,7 +89,7 @@ int view_browser_prepare(struct view_browser *b, struct error *err)
 	return ret < 0 ? error_errno(err, ret, "cannot prepare a page in %s", b->folder.path) : 0;
 }
 
-static int write_page(struct view_browser *b, const char *address)
+static int write_door(struct view_browser *b, const char *address)
 {
 	fprintf(b->page,
 		"<!DOCTYPE html><meta charset=\"utf-8\"><title>skein view</title>"
@@ -101,7 +101,7 @@ static int write_page(struct view_browser *b, const char *address)
 
 int view_browser_show(struct view_browser *b, const char *address)
 {
-	int status, ret = write_page(b, address);
+	int status, ret = write_door(b, address);
 
 	if (ret < 0)
 		return ret;
