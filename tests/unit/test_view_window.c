@@ -125,7 +125,7 @@ START_TEST(agrees_with_the_terminal)
 		size_t size;
 
 		/* each reads cells of another length, so no cell may have two states */
-		make(&m, seed, LENGTH / COLUMNS / 2);
+		make(&m, seed, LENGTH / COLUMNS);
 		ck_assert_int_eq(view_window(&m.lanes,
 					     &(struct view_range){0, LENGTH, COLUMNS, "1,2,11,12"},
 					     &body, &size, &err),

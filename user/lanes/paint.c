@@ -10,7 +10,7 @@
  * matters little */
 #define CELLS_PER_STROKE 8
 /* and for one of a pixel, where that is not seen */
-#define CELLS_PER_COLUMN 2
+#define CELLS_PER_COLUMN 1
 
 /* Return the process of a selected thread; LANES_NONE for all other threads. */
 static uint32_t selected_process(const struct lanes *l, uint64_t thread)
