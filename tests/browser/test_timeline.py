@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import stub_view
 from browser import MISSING
-from pages import HELPERS, STILL, Pages
+from pages import DESK, HELPERS, PHONE, QUIET, STILL, Pages
 from stub_view import HOSTILE, LENGTH, TOKEN, Stub
 from traces import ROOT
 
@@ -21,12 +21,6 @@ if MISSING:
 
 LONG = os.environ.get("SKEIN_LONG") == "1"
 
-DESK = {"viewport": {"width": 1440, "height": 900}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "hasTouch": True, "isMobile": True,
-         "deviceScaleFactor": 2}
-QUIET = """(({ timeline }) => timeline.trace && !timeline.asked && !timeline.windows.flights.size &&
-    (timeline.windows.layers.length || !timeline.trace.rows.length) &&
-    document.getElementById("chosen").ariaBusy !== "true")(skeinPage)"""
 SPAN = "(({ view: { from, to } }) => to - from)(skeinPage.timeline)"
 VIEW = "[skeinPage.timeline.view.from, skeinPage.timeline.view.to]"
 

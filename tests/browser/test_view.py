@@ -9,18 +9,12 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from browser import MISSING
-from pages import PICTURES, STILL, Pages
+from pages import DESK, PHONE, PICTURES, QUIET, STILL, Pages
 from traces import SKEIN, folded, make_scene, make_timeline, output
 
 if MISSING:
     raise unittest.SkipTest(MISSING)
 
-DESK = {"viewport": {"width": 1440, "height": 900}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "hasTouch": True, "isMobile": True,
-         "deviceScaleFactor": 2}
-QUIET = """(({ timeline }) => timeline.trace && !timeline.asked && !timeline.windows.flights.size &&
-    (timeline.windows.layers.length || !timeline.trace.rows.length) &&
-    document.getElementById("chosen").ariaBusy !== "true")(skeinPage)"""
 SAMPLES = "skeinPage.view.whole[1]"
 
 

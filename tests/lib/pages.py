@@ -8,6 +8,13 @@ from traces import BUILD, Home, make_scene, skein
 
 PICTURES = BUILD / "tests/pages" # pictures for a person to look at
 STILL = {"reducedMotion": "reduce", "colorScheme": "light"}
+DESK = {"viewport": {"width": 1440, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "hasTouch": True, "isMobile": True,
+         "deviceScaleFactor": 2}
+# Whether a timeline shows all that it has asked its server for.
+QUIET = """(({ timeline }) => timeline.trace && !timeline.asked && !timeline.windows.flights.size &&
+    (timeline.windows.layers.length || !timeline.trace.rows.length) &&
+    document.getElementById("chosen").ariaBusy !== "true")(skeinPage)"""
 
 # JavaScript helpers for the tests: nodes by name, their positions, sums.
 HELPERS = """

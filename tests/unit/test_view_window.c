@@ -180,6 +180,17 @@ static void check_column(const struct made *m, const uint8_t *row, size_t lane, 
 				 share_of_column(m, all_lanes[lane], column));
 }
 
+/* Check that a process is hatched if a thread is unknown and none shows a wait: row 4 is of 2, 3.
+ */
+static void check_unknown(const uint8_t *row, size_t column)
+{
+	uint8_t a = row[3 * (2 * COLUMNS + column) + 2], b = row[3 * (3 * COLUMNS + column) + 2];
+	uint8_t both = row[3 * (4 * COLUMNS + column) + 2];
+
+	if (!fill_is_solid(a) && !fill_is_solid(b))
+		ck_assert_int_eq(both == FILL_UNKNOWN, a == FILL_UNKNOWN || b == FILL_UNKNOWN);
+}
+
 /*
  * A process ran if one of its threads did, and throughout only if one of them did; the CPUs are all
  * in use only if each is.
@@ -202,6 +213,7 @@ START_TEST(joined_lanes)
 				check_column(&m, body + 16, i, c);
 			for (size_t i = 0; i < LANES + 2; i++)
 				at[i] = share_of_level(body[16 + 3 * (i * COLUMNS + c)]);
+			check_unknown(body + 16, c);
 			ck_assert_int_eq(at[4] == 0, at[2] == 0 && at[3] == 0);
 			ck_assert_int_eq(at[4] == 2, at[2] == 2 || at[3] == 2);
 			ck_assert_int_eq(at[5] == 0, at[0] == 0 && at[1] == 0);
@@ -217,17 +229,12 @@ END_TEST
 START_TEST(bad_requests)
 {
 	static const struct view_range bad[] = {
-		{5, 5, 10, "1"},
-		{6, 5, 10, "1"},
-		{0, LENGTH, 0, "1"},
-		{0, LENGTH, 1 << 20, "1"},
-		{0, LENGTH, 10, "x"},
-		{0, LENGTH, 10, "p"},
-		{0, LENGTH, 10, "1;2"},
-		{0, LENGTH, 10, "-1"},
-		{0, LENGTH, 10, "1,,2"},
-		{0, LENGTH, 10, "99999999999999999999999"},
-		{2 * LENGTH, 3 * LENGTH, 10, "1"},
+		{5, 5, 10, "1"},	  {6, 5, 10, "1"},
+		{0, LENGTH, 0, "1"},	  {0, LENGTH, 1 << 20, "1"},
+		{0, LENGTH, 10, "x"},	  {0, LENGTH, 10, "p"},
+		{0, LENGTH, 10, "1;2"},	  {0, LENGTH, 10, "-1"},
+		{0, LENGTH, 10, "1,,2"},  {0, LENGTH, 10, "99999999999999999999999"},
+		{0, UINT64_MAX, 10, "1"},
 	};
 	struct made m;
 	uint8_t *body = NULL;
@@ -245,6 +252,25 @@ START_TEST(bad_requests)
 				     &size, &(struct error){""}),
 			 0);
 	ck_assert_uint_eq(size, 16 + 3 * 2 * 2);
+	for (size_t i = 16; i < size; i += 3)
+		ck_assert_uint_eq(body[i], 0);
+	free(body);
+	drop(&m);
+}
+END_TEST
+
+/* A range outside of the recording is no error: nothing ran there. */
+START_TEST(outside_of_the_recording)
+{
+	const struct view_range range = {2 * LENGTH, 3 * LENGTH, 10, "1,11,p0,parallel"};
+	struct error err = {""};
+	struct made m;
+	uint8_t *body;
+	size_t size;
+
+	make(&m, 1, 1);
+	ck_assert_int_eq(view_window(&m.lanes, &range, &body, &size, &err), 0);
+	ck_assert_uint_eq(size, 16 + 3 * 10 * 4);
 	for (size_t i = 16; i < size; i += 3)
 		ck_assert_uint_eq(body[i], 0);
 	free(body);
@@ -273,4 +299,5 @@ START_TEST(list_of_lanes)
 }
 END_TEST
 
-SUITE("view_window", agrees_with_the_terminal, joined_lanes, bad_requests, list_of_lanes)
+SUITE("view_window", agrees_with_the_terminal, joined_lanes, bad_requests, outside_of_the_recording,
+      list_of_lanes)

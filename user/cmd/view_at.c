@@ -15,12 +15,14 @@
 #define WIDER 16 /* times as long is the next range to look at if nothing changed */
 #define NEAR (4 * FINEST) /* ns between a wake-up and the change of state by it, at most */
 #define SAMPLE_LATE 20000 /* ns */
+#define ROUND 4096 /* records that are read before looking whether the request has expired */
 #define WOKEN_MAX 8 /* threads woken by the one that ran that are shown */
 #define NAME_SIZE 128
 
 /* A moment of a lane; times in ns. */
 struct moment {
 	struct view_server *view;
+	const struct http_request *asked;
 	uint64_t lane, time;
 	struct cell cell; /* the state at that time */
 	uint64_t from, to; /* since when, and until when, nothing else is known of the lane */
@@ -29,6 +31,7 @@ struct moment {
 	struct edge wakeup; /* that ended the wait, or made the thread runnable; time 0: none */
 	struct edge woke[WOKEN_MAX]; /* the first wake-ups by the thread while it ran */
 	uint64_t woke_count; /* of all of these wake-ups */
+	bool given_up; /* reading took too long, so that there may be more wake-ups */
 };
 
 static int read_lane_cells(const struct moment *m, const struct window_query *q,
@@ -186,21 +189,24 @@ static void note_wakeup(struct moment *m, const struct edge *e)
 	m->woke_count++;
 }
 
-/* Note the wake-ups in a range, both ends inclusive. */
+/* Note the wake-ups in a range, both ends inclusive, or the first of them if that takes long. */
 static int find_wakeups(struct moment *m, uint64_t from, uint64_t to, struct error *err)
 {
 	const struct trace_timeline_query q = {.from = from, .to = to, .kinds = WANT(EDGE)};
 	struct trace_timeline *timeline;
 	enum record_kind kind;
 	const void *record;
+	uint64_t count = 0;
 	int ret = trace_timeline_open(&timeline, m->view->input.input.trace, &q, err);
 
 	if (ret < 0)
 		return ret;
-	while ((ret = trace_timeline_next(timeline, &kind, &record, err)) > 0)
+	while (!m->given_up && (ret = trace_timeline_next(timeline, &kind, &record, err)) > 0) {
 		note_wakeup(m, record);
+		m->given_up = ++count % ROUND == 0 && http_request_expired(m->asked);
+	}
 	trace_timeline_close(timeline);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 /* Find the wake-up that changed the state of the lane at a time. */
@@ -212,7 +218,8 @@ static int find_wakeup(struct moment *m, uint64_t change, struct error *err)
 /* Find when the thread ran after its wait: at its end, or after time in the run queue. */
 static int find_run(struct moment *m, struct error *err)
 {
-	struct moment next = {.view = m->view, .lane = m->lane, .time = m->to + FINEST};
+	struct moment next = {
+		.view = m->view, .asked = m->asked, .lane = m->lane, .time = m->to + FINEST};
 	int ret;
 
 	if (next.time >= m->view->input.lanes.end)
@@ -222,7 +229,7 @@ static int find_run(struct moment *m, struct error *err)
 	return ret;
 }
 
-/* Read all that is told of a thread at the moment. */
+/* Read what is shown of a thread at the moment. */
 static int find_thread_moment(struct moment *m, struct error *err)
 {
 	int ret;
@@ -308,7 +315,8 @@ static void write_facts(struct json *j, const struct moment *m)
 		write_fact(j, "on", text);
 	}
 	if (m->woke_count) {
-		snprintf(text, sizeof(text), "%" PRIu64 " times", m->woke_count);
+		snprintf(text, sizeof(text), "%s%" PRIu64 " times", m->given_up ? "at least " : "",
+			 m->woke_count);
 		write_fact(j, "woke others", text);
 	}
 	if (m->wakeup.time)
@@ -393,6 +401,7 @@ static int read_moment(struct view_server *v, const struct http_request *q, stru
 	    m->time >= l->end - l->time)
 		return -EINVAL;
 	m->view = v;
+	m->asked = q;
 	m->time += l->time;
 	return 0;
 }

@@ -50,7 +50,7 @@ const struct http_refusal *http_check_line(const char *method, const char *versi
 	return NULL;
 }
 
-/* Whether a text is empty, or a colon and a port. */
+/* Return whether a text is empty, or a colon and a port. */
 static bool is_port(const char *text)
 {
 	size_t digits;
@@ -86,8 +86,10 @@ bool http_token_equal(const char *token, const char *given)
 	return !differ;
 }
 
-/* Whether a browser says that the user followed a link, which shows the answer and hands it to
- * nobody. */
+/*
+ * Return whether a browser says that the user followed a link, which shows the answer and hands it
+ * to nobody.
+ */
 static bool is_navigation(const struct http_heads *h)
 {
 	const char *mode = h->values[HTTP_MODE], *destination = h->values[HTTP_DESTINATION];

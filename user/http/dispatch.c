@@ -82,7 +82,7 @@ static enum MHD_Result add_head_field(void *cls, enum MHD_ValueKind kind, const 
 }
 
 /*
- * Whether the target had a NUL, which ends it for the library. Its lines stay in one buffer, where
+ * Return whether the target had a NUL, which ends it for the library. Its lines stay in one buffer,
  * the version is one blank after the target.
  */
 static bool has_nul(const struct http_request *q, const char *version)

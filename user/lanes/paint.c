@@ -6,10 +6,9 @@
 
 #include "lanes/visit.h"
 
-/* cells of a window for a stroke of half a character, so that a cell at the edge of two strokes
- * matters little */
+/* Cells for a stroke of half a character: one at the edge of two strokes matters little. */
 #define CELLS_PER_STROKE 8
-/* and for one of a pixel, where that is not seen */
+/* Cells for a stroke of a pixel, where that is not seen. */
 #define CELLS_PER_COLUMN 1
 
 /* Return the process of a selected thread; LANES_NONE for all other threads. */

@@ -33,7 +33,8 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, FILE
  * three bytes for each column: level, bar, ground (struct stroke). from, to: ns since the start of
  * the recording. names: the lanes with commas between, each a lane.id, or "p" and the number of a
  * process, whose threads are shown as one lane, or "parallel", which is how many CPUs are in use.
- * Return 0, or a negative errno with the cause in *err: -EINVAL if the request makes no sense.
+ * Outside of the recording lanes are empty. Return 0, or a negative errno with the cause in *err:
+ * -EINVAL if the request makes no sense.
  */
 #define VIEW_MAGIC 0x31574b53u /* "SKW1" */
 struct view_range {

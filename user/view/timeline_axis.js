@@ -30,7 +30,7 @@ function ticksOf({ from, to }, wide) {
 	return { base: base ? baseText(base, size) : "", ticks };
 }
 
-/* Return a time with the digits that tell it from others in a range of this length, in ns. */
+/* Return a time with as many digits as differ within a range of this length, in ns. */
 function momentText(time, span) {
 	const digits = Math.min(9, Math.max(1, Math.ceil(2 - Math.log10(Math.max(1, span) / 1e9))));
 
