@@ -212,11 +212,18 @@ def can_go_offline():
         return False
 
 
+def command_name(pid):
+    """Return the command name of a process, or None if it is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
 def child_named(pid, comm):
-    """Return the pid of a child with a name, or None."""
+    """Return the pid of a child with a name, or None. Children may end meanwhile."""
     children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    found = [int(child) for child in children
-             if pathlib.Path(f"/proc/{child}/comm").read_text() == f"{comm}\n"]
+    found = [int(child) for child in children if command_name(child) == comm]
     return found[0] if found else None
 
 

@@ -135,7 +135,7 @@ class Commands(live.LiveTest):
         children = f"/proc/{recording.pid}/task/{recording.pid}/children"
         with open(children, encoding="ascii") as file:
             helpers = [pid for pid in map(int, file.read().split())
-                       if "skein" in live.pathlib.Path(f"/proc/{pid}/comm").read_text()]
+                       if "skein" in (live.command_name(pid) or "")]
         priorities = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (recording.pid, *helpers)]
         over.touch()
         done = recording.wait()

@@ -344,11 +344,11 @@ class Names(live.LiveTest):
         """Each helper is killed in turn; the recording goes on and has all its names."""
         target = self.start(workload("loop"), 100)
         recording = self.begin("-a", "-F", 499)
-        helpers = self.children(recording.pid)
-        for child in helpers:
-            os.kill(child, signal.SIGKILL)
-            self.wait_for(lambda gone=child: gone not in self.children(recording.pid)
-                          and len(self.children(recording.pid)) == len(helpers))
+        helpers = {pid: live.command_name(pid) for pid in self.children(recording.pid)}
+        for pid, name in helpers.items():
+            os.kill(pid, signal.SIGKILL)
+            self.wait_for(lambda gone=pid, same=name:
+                          live.child_named(recording.pid, same) not in (None, gone))
         late = self.start(workload("execafter"), 0.3)
         late.wait()
         trace = self.finish(recording)

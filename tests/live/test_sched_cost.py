@@ -32,7 +32,7 @@ def recorders(pid):
     ret = [pid]
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         for word in file.read().split():
-            if pathlib.Path(f"/proc/{word}/comm").read_text().startswith("skein"):
+            if (live.command_name(word) or "").startswith("skein"):
                 ret.append(int(word))
     return ret
 
