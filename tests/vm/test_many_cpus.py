@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 1800
 """
-Test on 32 CPUs in a virtual machine (the long form: also on 2 and 8): `-e cpu,sched` records a
+Test on 8 CPUs in a virtual machine (the long form: also on 2 and 32): `-e cpu,sched` records a
 workload whose use of CPUs is known. The account of every CPU adds up, the order across rings
 holds, nothing is lost for lack of space, and shares are right. The memory and descriptors of a
 recording are counted by CPU.
@@ -210,8 +210,8 @@ class Machine(unittest.TestCase):
                 self.check_sizes(kind)
 
 
-class On32Cpus(Machine):
-    cpus = 32
+class On8Cpus(Machine):
+    cpus = 8
     turns = 8
 
     @classmethod
@@ -292,10 +292,10 @@ class On32Cpus(Machine):
         runs = self.runs_of(tid)
         turns = [t for t in self.truth.turns if t.tid == tid]
         self.assertEqual({t.cpu for t in turns}, set(range(self.cpus)))
-        moves = sum(a.cpu != b.cpu for a, b in zip(runs, runs[1:]))
+        # before its first turn the kernel may move it as it likes
+        moves = sum(a.cpu != b.cpu for a, b in zip(runs, runs[1:]) if b.time > turns[0].begin)
         wanted = sum(a.cpu != b.cpu for a, b in zip(turns, turns[1:]))
-        self.assertGreaterEqual(moves, wanted)
-        self.assertLessEqual(moves, wanted + 1) # from the CPU where it was created to its first CPU
+        self.assertEqual(moves, wanted)
         for a, b in zip(runs, runs[1:]):
             self.assertLessEqual(a.end, b.time)
 
@@ -384,13 +384,13 @@ class On32Cpus(Machine):
 
 
 @unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
-class On2Cpus(On32Cpus):
+class On2Cpus(On8Cpus):
     cpus = 2
 
 
 @unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
-class On8Cpus(On32Cpus):
-    cpus = 8
+class On32Cpus(On8Cpus):
+    cpus = 32
 
 
 @unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
@@ -401,7 +401,8 @@ class With1CountedCpu(Machine):
 
 
 @unittest.skipUnless(live.LONG, "the long form: SKEIN_LONG=1")
-class With32CountedCpus(On32Cpus):
+class With32CountedCpus(On8Cpus):
+    cpus = 32
     limit = COUNTED_LIMIT
     turns = 2
     counted = True
