@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 600
 """
 Run the image in podman: beside a container whose processes it records, as a sidecar, with the lines

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 600
 """
 What threads of a JVM and of Python interpreters wait for in a futex, as their runtimes' own state

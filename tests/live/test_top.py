@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 300
 """
 Test the live view as a person sees it: in a terminal (tmux) driven by keys, over a workload with
