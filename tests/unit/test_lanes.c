@@ -371,6 +371,87 @@ START_TEST(strokes_keep_the_promise)
 }
 END_TEST
 
+/* Return the stroke of a range by counting every ns; a cell is 16 ns. */
+static struct stroke stroke_by_ns(const struct cell *cells, uint64_t from, uint64_t to)
+{
+	static const enum fill grounds[STATE_COUNT] = {[STATE_SLEEPING] = FILL_LOCK,
+						       [STATE_RUNNABLE] = FILL_RUNNABLE,
+						       [STATE_UNKNOWN] = FILL_UNKNOWN};
+	uint64_t votes[FILL_COUNT] = {0}, busy = 0, whole = (to - from) * CELL_FULL;
+	struct stroke s = {.ground = FILL_NONE};
+	bool full = true;
+
+	for (uint64_t at = from; at < to; at++) {
+		const struct cell *c = &cells[at / 16];
+
+		busy += c->activity;
+		full = full && c->activity == CELL_FULL;
+		if (c->state != STATE_RUNNING)
+			votes[grounds[c->state]] += CELL_FULL - c->activity;
+	}
+	for (enum fill fill = 0; fill < FILL_COUNT; fill++)
+		if (votes[fill] > votes[s.ground])
+			s.ground = fill;
+	if (votes[FILL_UNKNOWN] * 2 > whole)
+		return (struct stroke){.ground = FILL_UNKNOWN};
+	if (!busy)
+		return s;
+	s.bar = FILL_RUNNING;
+	s.level = (uint8_t)((busy * STROKE_FULL * 2 + whole) / (2 * whole));
+	if (!full)
+		s.level = s.level < 1 ? 1 : s.level == STROKE_FULL ? STROKE_FULL - 1 : s.level;
+	return s;
+}
+
+static void make_runs_of_cells(struct cell *cells, unsigned int count, uint64_t *random)
+{
+	static const struct cell kinds_of_cells[] = {
+		{0, STATE_SLEEPING, WAIT_LOCK, 0},
+		{1, STATE_SLEEPING, WAIT_LOCK, 0},
+		{64, STATE_RUNNABLE, 0, 0},
+		{126, STATE_UNKNOWN, 0, 0},
+		{0, STATE_UNKNOWN, 0, 0},
+		{CELL_FULL, STATE_RUNNING, 0, 0},
+		{CELL_FULL - 1, STATE_RUNNING, 0, 0},
+		{0, 0, 0, 0},
+	};
+
+	for (unsigned int i = 0; i < count; i++)
+		cells[i] = i && synthetic_random(random) % 8
+				   ? cells[i - 1]
+				   : kinds_of_cells[(synthetic_random(random) >> 32) % 8];
+}
+
+/* Strokes of runs of equal cells, which are copied where they are equal, are those of each alone.
+ */
+START_TEST(strokes_of_runs)
+{
+	struct cell cells[64];
+	struct window w = {0, 16, 64, 1, cells};
+	struct stroke strokes[100];
+	uint64_t random = 99;
+
+	for (unsigned int round = 0; round < 2000; round++) {
+		uint64_t from = (synthetic_random(&random) >> 32) % 500;
+		uint64_t to = from + 1 + (synthetic_random(&random) >> 32) % (64 * 16 - from - 1);
+		unsigned int count = 1 + (synthetic_random(&random) >> 32) % 100;
+		struct lane_cells c = {&w, cells, from, to};
+
+		make_runs_of_cells(cells, 64, &random);
+		lanes_make_strokes(&c, NULL, NULL, strokes, count);
+		for (unsigned int i = 0; i < count; i++) {
+			uint64_t begin = from + (to - from) * i / count;
+			uint64_t end = from + (to - from) * (i + 1) / count;
+			struct stroke s = stroke_by_ns(cells, begin, end > begin ? end : begin + 1);
+
+			ck_assert_uint_eq(strokes[i].level, s.level);
+			ck_assert_uint_eq(strokes[i].bar, s.bar);
+			ck_assert_uint_eq(strokes[i].ground, s.ground);
+		}
+	}
+}
+END_TEST
+
 START_TEST(every_state_has_its_paint)
 {
 	for (uint8_t state = STATE_RUNNABLE; state < STATE_COUNT; state++) {
@@ -460,4 +541,5 @@ END_TEST
 
 SUITE("lanes", ascii, letters, colours, closer, what_is_asked_for, lanes_of_slices, nobody_ran,
       names_of_their_time, who_starves_is_seen, only_of_the_range, fits_the_screen,
-      strokes_keep_the_promise, every_state_has_its_paint, a_broken_file_says_anything, axes, times)
+      strokes_keep_the_promise, strokes_of_runs, every_state_has_its_paint,
+      a_broken_file_says_anything, axes, times)

@@ -76,46 +76,77 @@ struct lane_load lanes_measure_load(const struct lane_cells *c)
 	return load;
 }
 
-/* Time in ns by fill, busy, and covered by cells. full: all these cells are busy throughout. */
+/*
+ * Time of a stroke by fill, busy, and in all, in 127ths of ns, of which whole numbers of cells make
+ * whole numbers. full: all cells are busy throughout. fills: a bit for each fill with votes, as a
+ * stroke has few of them; the votes of other fills are not set.
+ */
 struct fill_votes {
 	double bar[FILL_COUNT], ground[FILL_COUNT];
+	uint64_t bars, grounds;
 	double busy;
-	uint64_t covered;
+	uint64_t covered; /* ns */
 	bool full;
 };
+
+_Static_assert(FILL_COUNT <= 64, "a bit for each fill");
+
+static void begin_votes(struct fill_votes *v)
+{
+	v->bars = v->grounds = v->covered = 0;
+	v->busy = 0;
+	v->full = true;
+}
+
+static void add_vote(double *votes, uint64_t *voted, enum fill fill, double time)
+{
+	uint64_t bit = 1ULL << fill;
+
+	votes[fill] = *voted & bit ? votes[fill] + time : time;
+	*voted |= bit;
+}
 
 static void add_cell_votes(struct fill_votes *v, const struct cell *c, uint64_t overlap,
 			   enum fill bar)
 {
-	double busy = (double)overlap * c->activity / CELL_FULL;
-	enum fill ground = ground_fill(c);
+	double busy = (double)overlap * c->activity;
 
 	v->covered += overlap;
-	v->busy += busy;
 	v->full = v->full && c->activity == CELL_FULL;
-	v->bar[bar] += busy;
+	if (c->activity) {
+		v->busy += busy;
+		add_vote(v->bar, &v->bars, bar, busy);
+	}
 	/* a cell holds only its longest state, so other states of a running lane are not known */
 	if (c->state != STATE_RUNNING)
-		v->ground[ground] += (double)overlap - busy;
+		add_vote(v->ground, &v->grounds, ground_fill(c),
+			 (double)overlap * CELL_FULL - busy);
 }
 
 /* Return the fill with the most votes, the first of equals; FILL_NONE without any vote. */
-static enum fill most_voted_fill(const double *votes)
+static enum fill most_voted_fill(const double *votes, uint64_t voted)
 {
 	enum fill best = FILL_NONE;
+	double most = voted & 1ULL << FILL_NONE ? votes[FILL_NONE] : 0;
 
-	for (enum fill p = 0; p < FILL_COUNT; p++)
-		if (votes[p] > votes[best])
-			best = p;
+	for (; voted; voted &= voted - 1) {
+		enum fill fill = (enum fill)__builtin_ctzll(voted);
+
+		if (votes[fill] <= most)
+			continue;
+		best = fill;
+		most = votes[fill];
+	}
 	return best;
 }
 
 static struct stroke decide_stroke(const struct fill_votes *v, uint64_t length)
 {
-	struct stroke s = {.bar = most_voted_fill(v->bar), .ground = most_voted_fill(v->ground)};
-	double level = v->busy / (double)length * STROKE_FULL + 0.5;
+	struct stroke s = {.bar = most_voted_fill(v->bar, v->bars),
+			   .ground = most_voted_fill(v->ground, v->grounds)};
+	double whole = (double)length * CELL_FULL, level = v->busy * STROKE_FULL / whole + 0.5;
 
-	if (v->ground[FILL_UNKNOWN] * 2 > (double)length)
+	if (v->grounds & 1ULL << FILL_UNKNOWN && v->ground[FILL_UNKNOWN] * 2 > whole)
 		return (struct stroke){.ground = FILL_UNKNOWN};
 	if (v->busy <= 0)
 		return s;
@@ -129,31 +160,81 @@ static struct stroke decide_stroke(const struct fill_votes *v, uint64_t length)
 /* Return the time at which a part, out of count parts, of the shown range begins. */
 static uint64_t stroke_time(const struct lane_cells *c, unsigned int part, unsigned int count)
 {
-	return c->time + (uint64_t)((unsigned __int128)(c->end - c->time) * part / count);
+	uint64_t length = c->end - c->time, product;
+
+	if (!__builtin_mul_overflow(length, part, &product))
+		return c->time + product / count;
+	return c->time + (uint64_t)((unsigned __int128)length * part / count);
+}
+
+static bool are_cells_alike(const struct cell *a, const struct cell *b)
+{
+	return a->activity == b->activity && a->state == b->state && a->wait == b->wait &&
+	       a->thread == b->thread;
+}
+
+/* Return the end of the run of equal cells that begins with a cell. */
+static unsigned int end_of_run(const struct lane_cells *c, unsigned int first)
+{
+	unsigned int end = first + 1;
+
+	while (end < c->window->width && are_cells_alike(&c->cells[first], &c->cells[end]))
+		end++;
+	return end;
+}
+
+/* Makes the strokes of a lane one after the other. */
+struct stroke_maker {
+	const struct lane_cells *cells;
+	enum fill (*program)(const void *context, uint64_t thread);
+	const void *context;
+	/* ns; up to here all cells equal those of the last stroke, which are equal; 0: they differ
+	 */
+	uint64_t alike;
+};
+
+/* Return the fill for the time in which a cell was busy; none matters for a cell that was not. */
+static enum fill bar_of_cell(const struct stroke_maker *m, const struct cell *c)
+{
+	return m->program && c->activity ? m->program(m->context, c->thread) : FILL_RUNNING;
+}
+
+static struct stroke make_stroke(struct stroke_maker *m, uint64_t from, uint64_t to)
+{
+	const struct lane_cells *c = m->cells;
+	const struct window *w = c->window;
+	uint64_t first = from > w->time ? (from - w->time) / w->cell : 0, begin, end;
+	struct fill_votes v;
+
+	begin_votes(&v);
+	m->alike = 0;
+	while (first < w->width) {
+		const struct cell *cell = &c->cells[first];
+
+		begin = w->time + first * w->cell;
+		first = end_of_run(c, (unsigned int)first);
+		end = w->time + first * w->cell;
+		if (begin >= to)
+			break;
+		if (begin <= from && to <= end)
+			m->alike = end;
+		begin = begin > from ? begin : from;
+		add_cell_votes(&v, cell, (end < to ? end : to) - begin, bar_of_cell(m, cell));
+	}
+	return decide_stroke(&v, to - from);
 }
 
 void lanes_make_strokes(const struct lane_cells *c,
 			enum fill (*program)(const void *context, uint64_t thread),
 			const void *context, struct stroke *strokes, unsigned int count)
 {
-	const struct window *w = c->window;
+	struct stroke_maker m = {c, program, context, 0};
 
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t from = stroke_time(c, i, count), to = stroke_time(c, i + 1, count);
-		struct fill_votes v = {.full = true};
-		uint64_t first = from > w->time ? (from - w->time) / w->cell : 0;
 
 		/* if there are more strokes than ns, several strokes show the same time */
 		to = to > from ? to : from + 1;
-		for (uint64_t at = first; at < w->width; at++) {
-			const struct cell *cell = &c->cells[at];
-			uint64_t overlap = lanes_cell_overlap(w, at, from, to);
-
-			if (!overlap)
-				break;
-			add_cell_votes(&v, cell, overlap,
-				       program ? program(context, cell->thread) : FILL_RUNNING);
-		}
-		strokes[i] = decide_stroke(&v, to - from);
+		strokes[i] = i && to <= m.alike ? strokes[i - 1] : make_stroke(&m, from, to);
 	}
 }
