@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Test skein view as a browser and as an attacker see it: what it answers, and to whom."""
+import concurrent.futures
 import http.client
 import json
 import os
@@ -21,11 +22,13 @@ FULL = 127
 class View(Home):
     """A server of a trace, which each test asks."""
 
+    MACHINE = (20000, 4, 40)  # slices, CPUs, threads
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.trace = cls.home / "machine.skein"
-        make_timeline(cls.trace, 20000, 4, 40, 7, 0, 0, 0)
+        make_timeline(cls.trace, *cls.MACHINE, 7, 0, 0, 0)
         cls.server, cls.port, cls.token = cls.serve(cls.trace)
         cls.lanes = json.loads(cls.ask("trace")[1])
 
@@ -237,6 +240,24 @@ class Safe(View):
         lanes = [row["lane"] for row in self.rows("cpu") + self.rows("thread")]
         for part in range(1, 30):
             self.window(0, self.lanes["length"] // part, 3840, lanes)
+        peak = re.search(r"VmHWM:\s+(\d+) kB",
+                         pathlib.Path(f"/proc/{self.server.pid}/status").read_text())
+        self.assertLess(int(peak[1]), 64 << 10)
+
+
+class Large(View):
+    """A server of a machine with many CPUs and threads, whose chunks are full."""
+
+    MACHINE = (300000, 64, 400)
+
+    def test_memory_of_all_threads(self):
+        """The server stays within 64 MiB whichever of its threads answer."""
+        lanes = [row["lane"] for row in self.rows("cpu") + self.rows("thread")][:100]
+        self.assertEqual(len(lanes), 100)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for done in [pool.submit(self.window, 0, self.lanes["length"] // part, 1920, lanes)
+                         for part in range(1, 33)]:
+                done.result()
         peak = re.search(r"VmHWM:\s+(\d+) kB",
                          pathlib.Path(f"/proc/{self.server.pid}/status").read_text())
         self.assertLess(int(peak[1]), 64 << 10)

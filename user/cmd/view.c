@@ -2,6 +2,7 @@
 /* skein view: serve the timeline and the flame graph of a trace to a browser on this machine. */
 #include <errno.h>
 #include <grp.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -175,6 +176,15 @@ static int run_view_server(struct view_server *v, const struct view_options *o, 
 	return status;
 }
 
+/*
+ * Let all threads share one heap: they read one at a time, and each would keep the memory of its
+ * largest answer in a heap of its own. Must be called before there are other threads.
+ */
+static void share_heap(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+}
+
 static int run_view(const char *path, const struct view_options *o)
 {
 	static const int ends[] = {SIGINT, SIGTERM};
@@ -185,6 +195,7 @@ static int run_view(const char *path, const struct view_options *o)
 	int ret = signals < 0 ? error_errno(&err, signals, "cannot wait for signals") : 0;
 	bool shown = !o->print;
 
+	share_heap();
 	if (!ret)
 		ret = open_view(&v, &err);
 	if (!ret && shown && view_browser_prepare(&browser, &err) < 0) {

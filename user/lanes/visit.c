@@ -5,7 +5,11 @@
 
 #include "lanes/visit.h"
 
-#define BATCH_CELLS (1u << 18) /* cells of one query; bounds the memory for any number of lanes */
+/*
+ * Cells of one query, 16 MiB: bounds the memory for any number of lanes. Each query reads the same
+ * records again, so the 100 lanes of 1,920 columns that a page shows must be one query.
+ */
+#define BATCH_CELLS (1u << 20)
 
 /* Query the window for count rows from index first on, and visit them. */
 static int visit_row_batch(const struct row_visit *v, size_t first, size_t count, struct error *err)
