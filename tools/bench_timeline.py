@@ -3,20 +3,26 @@
 """Windows of a long trace: how long one takes, and what writing and reading cost.
 
 The trace is that of a made-up machine (tests/unit/machine.h: 64 CPUs, 2,000 threads in bursts),
-written by the trace writer. Prints rows of a Markdown table.
+written by the trace writer. Windows are rendered by a reader of the trace, and asked of skein view.
+Prints rows of a Markdown table.
 
     tools/bench_timeline.py [--build DIR] [--slices N] [--windows N] [--json FILE]
 """
 import argparse
+import http.client
 import json
 import os
 import pathlib
+import random
+import re
 import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LANES = 100
 WIDTH = 1920
+SHORTEST = 1_000_000  # ns, of the windows asked of skein view
+ASKED = 3  # times that a window is asked: the least CPU counts, as other programs only add to it
 
 
 def run(*command):
@@ -54,11 +60,78 @@ def windows_of(build, path, kind, count, cold):
     return result
 
 
+class Server:
+    """A server of skein view."""
+
+    def __init__(self, build, path):
+        self.process = subprocess.Popen([build / "skein", "view", "-n", path], text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        address = self.process.stdout.readline()
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#token=(.*)\n", address)
+        if not found:
+            raise SystemExit(f"skein view does not serve {path}")
+        self.token = found[2]
+        self.connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=120)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def ask(self, what):
+        self.connection.request("GET", "/api/" + what, headers={"X-Skein-Token": self.token})
+        answer = self.connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            raise SystemExit(f"skein view: {body.decode().strip()}")
+        return body
+
+    def cpu_ms(self):
+        """The CPU time of all threads so far."""
+        threads = pathlib.Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e6
+
+    def peak_kib(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
+
+def cpu_of_answer(server, what):
+    least = float("inf")
+    for _ in range(ASKED):
+        before = server.cpu_ms()
+        server.ask(what)
+        least = min(least, server.cpu_ms() - before)
+    return least
+
+
+def asked_windows(build, path, kinds, count):
+    """Ask for windows of all lengths, of LANES lanes: those of the first kind come first."""
+    chance = random.Random(1)
+    with Server(build, path) as server:
+        trace = json.loads(server.ask("trace"))
+        lanes = [row["lane"] for kind in kinds for row in trace["rows"] if row["kind"] == kind]
+        cpu = []
+        for _ in range(count):
+            length = int(trace["length"] * (SHORTEST / trace["length"]) ** chance.random())
+            begin = chance.randrange(trace["length"] - length + 1)
+            what = f"window?from={begin}&to={begin + length}&columns={WIDTH}"
+            cpu.append({"ns": length, "cpu_ms": cpu_of_answer(
+                server, f"{what}&lanes={','.join(lanes[:LANES])}")})
+        return {"kinds": kinds, "windows": cpu, "peak_kib": server.peak_kib()}
+
+
 def measure(build, path, slices, count):
     writer = run(build / "tests/readers/make_timeline", path, slices)[0]
     readers = [windows_of(build, path, kind, count, cold)
                for kind in ("cpu", "thread") for cold in (True, False)]
-    return {"writer": writer, "readers": readers}
+    views = [asked_windows(build, path, kinds, count)
+             for kinds in (("cpu", "thread"), ("thread",))]
+    return {"writer": writer, "readers": readers, "views": views}
 
 
 def writer_rows(w):
@@ -82,10 +155,20 @@ def reader_rows(r):
     yield f"{what}: resident at most", f"{r['peak_kib'] / 1024:.0f} MiB"
 
 
+def view_rows(v):
+    cpu = [row["cpu_ms"] for row in v["windows"]]
+    what = f"skein view, {LANES} {' and '.join(v['kinds'])} lanes × {WIDTH}"
+    yield f"{what}: window, CPU", (f"median {percentile(cpu, 0.5):.1f} ms,"
+                                   f" p95 {percentile(cpu, 0.95):.1f}, worst {max(cpu):.1f}")
+    yield f"{what}: resident at most", f"{v['peak_kib'] / 1024:.0f} MiB"
+
+
 def rows(result):
     yield from writer_rows(result["writer"])
     for reader in result["readers"]:
         yield from reader_rows(reader)
+    for view in result["views"]:
+        yield from view_rows(view)
 
 
 def main():
