@@ -620,6 +620,63 @@ class Choosing(Timelines):
         self.assertEqual(self.names(), folded)
         self.fine()
 
+    def choose_lanes(self, by):
+        """Choose what lanes of threads show, as a user does, and wait for its rows."""
+        self.ask(f"(({{ lanesBy }}) => {{ lanesBy.value = '{by}';"
+                 "lanesBy.dispatchEvent(new Event('change')); })"
+                 "({ lanesBy: document.getElementById('lanes-by') })")
+        self.browser.wait(f"skeinPage.timeline.by === '{by}'")
+        self.quiet()
+
+    def test_choice_of_lanes(self):
+        self.view("open=5")
+        self.assertEqual(self.ask("[...document.querySelectorAll('#lanes-by option')]"
+                                  ".map(({ value }) => value)"), ["thread", "name", "pool"])
+        self.choose_lanes("name")
+        self.assertEqual(self.names()[8:12], ["java 4711", "JVM", "worker 0 4711", "worker ×5"])
+        self.assertEqual(self.ask("location.hash"), "#open=5&by=name")
+        self.assertEqual(self.stub.of("trace"), [{}, {"by": "name"}])
+        wanted = self.stub.of("window")[-1]["lanes"].split(",")
+        self.assertEqual([lane[0] for lane in wanted], ["n"], "what was painted stays")
+        self.assertEqual(self.ask(CHECK)["wrong"], [])
+        # a click tells what the thread did that ran; a link leads to the row that has a thread
+        self.browser.mouse(*self.row_place(wanted[0]))
+        self.browser.wait("!document.getElementById('slice').hidden")
+        self.assertEqual(self.stub.of("at")[-1]["lane"], wanted[0])
+        self.ask("document.querySelector('#slice .go').click()")
+        self.browser.wait("skeinPage.timeline.slice.shown?.lane === '1001'")
+        self.assertEqual(self.ask("skeinPage.timeline.rows.shown[skeinPage.timeline.current]"
+                                  ".label"), "worker ×5")
+        # the name of a lane of several threads selects their process
+        self.ask(f"skeinPage.timeline.selectLane(skeinPage.timeline.rows.byLane.get("
+                 f"'{wanted[0]}'))")
+        self.browser.wait("new URLSearchParams(location.hash.slice(1)).get('lane') === 'p5'")
+        self.choose_lanes("pool")
+        self.assertIn("pool 2 ×5", self.names())
+        self.assertIn("lane=p5", self.ask("location.hash"))
+        self.browser.reload()
+        self.browser.wait(f"window.skeinPage && {QUIET} && skeinPage.timeline.by === 'pool'")
+        self.assertEqual(self.ask("document.getElementById('lanes-by').value"), "pool")
+        self.choose_lanes("thread")
+        self.assertNotIn("by=", self.ask("location.hash"))
+        self.assertIn("worker 5 4716", self.names())
+        self.fine()
+
+    def test_choice_of_lanes_of_others(self):
+        """A choice that the server does not know is none; without choices there is no control."""
+        self.view("by=hostile&open=5")
+        self.assertEqual(self.names()[10], "worker 0 4711")
+        self.stub.trace["usual"] = "pool"
+        self.view("open=5")
+        self.assertIn("pool 2 ×5", self.names())
+        self.choose_lanes("thread")
+        self.assertEqual(self.ask("location.hash"), "#open=5&by=thread")
+        for key in ("choices", "by", "usual"):
+            del self.stub.trace[key]
+        self.view()
+        self.assertFalse(self.shown("#lanes-by-label"))
+        self.fine()
+
     def test_keyboard_only(self):
         self.view()
         self.focus()

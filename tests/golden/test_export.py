@@ -54,6 +54,7 @@ RUNTIME_CASES = {
     "runtime-report.txt": ["report", "--runtime"],
     "runtime-wide.txt": ["report", "--runtime", "--by", "thread", "--color", "always"],
     "runtime-timeline.txt": ["report", "--timeline"],
+    "runtime-lanes.txt": ["report", "--timeline", "--lanes", "name"],
     "runtime-closer.txt": ["report", "--timeline", "--from", "690ms", "--to", "750ms"],
     "runtime-range.txt": ["report", "--runtime", "--from", "200ms", "--to", "305ms"],
     "runtime-no-collections.folded": ["export", "-f", "folded", "--no-collections"],

@@ -45,10 +45,27 @@ def make_rows(cpus=8, processes=3, threads=6):
     return rows
 
 
+def join_rows(rows, by):
+    """The rows by another choice of lanes: one of all threads of each process but the first."""
+    out, letter = [], {"name": "n", "pool": "l"}[by]
+    for number, of in enumerate(rows):
+        joined = out and out[-1]["kind"] == "threads" and out[-1]
+        if of["kind"] != "thread" or of["name"] == "worker 0":
+            out.append(of)
+        elif joined:
+            joined["parts"].append(of["lane"])
+            joined["id"] += 1
+        else:
+            out.append({**of, "lane": f"{letter}{number}", "kind": "threads", "id": 1,
+                        "name": "worker" if by == "name" else "pool 2", "parts": [of["lane"]]})
+    return out
+
+
 def trace(rows):
     return {"skein": "0.1", "subject": "stub", "host": {"name": "box", "kernel": "6.1", "cpus": 8},
             "start_utc": "1700000001000000000", "length": LENGTH, "unfinished": False,
             "fills": FILLS, "fill_of": {"running": 2, "unknown": 7, "runnable": 3, "none": 0},
+            "choices": ["thread", "name", "pool"], "by": "thread", "usual": "thread",
             "rows": rows, "programs": [["java", JAVA], ["mysqld", MYSQL]], "warning": ""}
 
 
@@ -66,7 +83,7 @@ def stroke(lane, ns, each):
         return 20 + kind, RUNNING, NONE
     if kind > 96:
         return 0, NONE, UNKNOWN
-    bar = RUNNING if int(lane.lstrip("p")) > 99 or lane[0] == "p" else (JAVA, MYSQL)[kind % 2]
+    bar = RUNNING if int(lane.lstrip("pnl")) > 99 or lane[0] in "pnl" else (JAVA, MYSQL)[kind % 2]
     ground = [IDLE, SLEEP, LOCK, IO, RUNNABLE][kind % 5] if bar == RUNNING else IDLE
     level = 127 if kind > 70 else 0 if kind < 30 else 1 + (kind * 31 + int(ns / each)) % 126
     return level, bar, ground
@@ -158,8 +175,12 @@ class Stub:
         except OSError:
             pass # the page gave the request up
 
-    def answer_trace(self, _):
-        return json.dumps(self.trace).encode()
+    def answer_trace(self, query):
+        by = query.get("by", self.trace.get("usual", "thread"))
+        if by == "thread":
+            return json.dumps(self.trace).encode()
+        return json.dumps({**self.trace, "by": by,
+                           "rows": join_rows(self.trace["rows"], by)}).encode()
 
     def answer_profile(self, _):
         return (self.profile or "").encode()

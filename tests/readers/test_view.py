@@ -113,6 +113,26 @@ class Answers(View):
                 if stroke[0] == FULL:
                     self.assertEqual(set(parts), {FULL})
 
+    def test_choice_of_lanes(self):
+        """Rows of several threads have all of them, and run as long as these together."""
+        threads = {row["lane"]: row for row in self.rows("thread")}
+        for by, letter in (("name", "n"), ("pool", "l")):
+            rows = json.loads(self.ask(f"trace?by={by}")[1])["rows"]
+            parts = [part for row in rows for part in
+                     (row.get("parts", [row["lane"]]) if row["kind"].startswith("thread") else [])]
+            self.assertEqual(sorted(parts), sorted(threads))
+            joined = [row for row in rows if row["kind"] == "threads"]
+            self.assertEqual(bool(joined), by == "name", "its threads live all the time")
+            for row in joined:
+                self.assertEqual(row["lane"][0], letter)
+                self.assertAlmostEqual(row["busy"],
+                                       sum(threads[part]["busy"] for part in row["parts"]), 4)
+                strokes, = self.window(0, self.lanes["length"], 32, [row["lane"]])
+                self.assertEqual(any(level for level, _, _ in strokes), row["busy"] > 0)
+                at = json.loads(self.ask(f"at?lane={row['lane']}&time=1000000")[1])
+                self.assertTrue(at["facts"])
+        self.assertEqual(self.ask("trace?by=what")[0], 400)
+
     def test_report(self):
         begin, end = self.lanes["length"] // 3, self.lanes["length"] // 2
         status, body, _ = self.ask(f"report?from={begin}&to={end}")

@@ -281,14 +281,14 @@ END_TEST
 /* The list of lanes is JSON whatever the names are. */
 START_TEST(list_of_lanes)
 {
-	const struct view_about about = {"1", "a \"subject\"", "6.1", "", 5};
+	const struct view_about about = {"1", "a \"subject\"", "6.1", "", 5, LANES_BY_NAME};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	struct made m;
 
 	make(&m, 1, 1);
-	ck_assert_int_eq(view_write_trace(&m.lanes, &about, out), 0);
+	ck_assert_int_eq(view_write_trace(&m.lanes, &about, LANES_BY_THREAD, out), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, "{\"lane\":\"1\",\"kind\":\"cpu\",\"name\":\"CPU 0\""));
 	ck_assert_ptr_nonnull(strstr(text, "\"lane\":\"p0\",\"kind\":\"process\","));

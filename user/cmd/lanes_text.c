@@ -42,19 +42,28 @@ static char *fit_lane_name(const struct lanes_layout *y, const char *name, unsig
 }
 
 /*
- * Fit "name 123" into the given number of columns: shorten the name, but not to less than 3
- * columns, and never the number.
+ * Fit a name and what follows it into the given number of columns: shorten the name, but not to
+ * less than 3 columns, and never the end.
  */
+static char *name_and_end(const struct lanes_layout *y, const char *name, const char *end,
+			  unsigned int columns, char buf[static NUMBERED_BYTES])
+{
+	char fitted[TITLE_BYTES];
+	unsigned int taken = strlen(end), room = columns > taken + 3 ? columns - taken : 3;
+
+	snprintf(buf, NUMBERED_BYTES, "%s%s", fit_lane_name(y, name, room, fitted, sizeof(fitted)),
+		 end);
+	return buf;
+}
+
+/* Fit "name 123" into the given number of columns. */
 static char *name_and_number(const struct lanes_layout *y, const char *name, uint64_t number,
 			     unsigned int columns, char buf[static NUMBERED_BYTES])
 {
-	char digits[24], fitted[TITLE_BYTES];
-	unsigned int taken = snprintf(digits, sizeof(digits), " %" PRIu64, number);
-	unsigned int room = columns > taken + 3 ? columns - taken : 3;
+	char digits[24];
 
-	snprintf(buf, NUMBERED_BYTES, "%s%s", fit_lane_name(y, name, room, fitted, sizeof(fitted)),
-		 digits);
-	return buf;
+	snprintf(digits, sizeof(digits), " %" PRIu64, number);
+	return name_and_end(y, name, digits, columns, buf);
 }
 
 static const struct lane_thread *row_thread(const struct lanes_layout *y,
@@ -88,9 +97,18 @@ static const char *sliced_name(const struct lane_row *row)
 	return *row->sliced->name ? row->sliced->name : lane_kind_word(row->sliced->kind);
 }
 
-static const char *lane_thread_name(const struct lane_thread *t)
+/* Fit "name 123" of a thread, or "name x5" of five, into the given number of columns. */
+static char *thread_row_title(const struct lanes_layout *y, const struct lane_row *row,
+			      unsigned int columns, char buf[static NUMBERED_BYTES])
 {
-	return *t->name ? t->name : "[unknown]";
+	char own[LANES_ROW_NAME], count[24];
+	const char *name = lanes_row_name(y->lanes, row, own);
+
+	name = *name ? name : "[unknown]";
+	if (row->parts.count <= 1)
+		return name_and_number(y, name, row_thread(y, row)->tid, columns, buf);
+	snprintf(count, sizeof(count), " x%zu", row->parts.count);
+	return name_and_end(y, name, count, columns, buf);
 }
 
 static const char *runtime_row_name(const struct lane_row *row)
@@ -108,9 +126,8 @@ static void choose_lane_widths(struct lanes_layout *y)
 	char text[NUMBERED_BYTES];
 
 	for (size_t i = 0; i < l->threads.count; i++) {
-		const struct lane_thread *t = row_thread(y, &l->threads.items[i]);
 		unsigned int width =
-			text_width(name_and_number(y, lane_thread_name(t), t->tid, most, text));
+			text_width(thread_row_title(y, &l->threads.items[i], most, text));
 
 		width += canvas_swatch_width(y->canvas) + 1;
 		widest = width > widest ? width : widest;
@@ -148,7 +165,9 @@ static const char *show_busy_share(const struct lane_row *row, char *buf, size_t
 {
 	double percent = row->busy * 100;
 
-	if (row->full)
+	if (percent >= 100.5) /* of several threads */
+		snprintf(buf, size, "%.0f%%", percent);
+	else if (row->full)
 		snprintf(buf, size, "100%%");
 	else if (percent >= 99.5)
 		snprintf(buf, size, ">99%%");
@@ -209,18 +228,25 @@ static void draw_program_swatch(const struct lanes_layout *y, const struct lane_
 	fputc(' ', y->canvas->out);
 }
 
+/* Return what a row of threads is called. */
+static const char *row_word(const struct lanes_layout *y)
+{
+	return y->lanes->by == LANES_BY_THREAD ? "thread" : "lane";
+}
+
 /* Draw the name of a process with several threads on a line of its own. */
 static void draw_process(const struct lanes_layout *y, const struct lane_process *p, size_t drawn)
 {
 	unsigned int room = y->screen->width - canvas_swatch_width(y->canvas) - 1;
+	const char *what = row_word(y);
 	char name[NUMBERED_BYTES], count[64];
 
 	if (!p->rows)
 		snprintf(count, sizeof(count), "  no thread wanted a CPU\n");
 	else if (drawn < p->rows)
-		snprintf(count, sizeof(count), "  %zu of %" PRIu32 " threads\n", drawn, p->rows);
+		snprintf(count, sizeof(count), "  %zu of %" PRIu32 " %ss\n", drawn, p->rows, what);
 	else
-		snprintf(count, sizeof(count), "  %zu thread%s\n", drawn, drawn == 1 ? "" : "s");
+		snprintf(count, sizeof(count), "  %zu %s%s\n", drawn, what, drawn == 1 ? "" : "s");
 	draw_program_swatch(y, p);
 	screen_put(y->screen, STYLE_BOLD,
 		   name_and_number(y, process_name(&p->p), p->p.pid, room - strlen(count), name));
@@ -229,7 +255,6 @@ static void draw_process(const struct lanes_layout *y, const struct lane_process
 
 static void draw_thread(const struct lanes_layout *y, const struct lane_row *row, bool alone)
 {
-	const struct lane_thread *t = row_thread(y, row);
 	unsigned int key = canvas_swatch_width(y->canvas) + 1;
 	char text[NUMBERED_BYTES];
 
@@ -237,7 +262,7 @@ static void draw_thread(const struct lanes_layout *y, const struct lane_row *row
 		draw_program_swatch(y, row_process(y, row));
 	else
 		put_spaces(y, key);
-	name_and_number(y, lane_thread_name(t), t->tid, y->title - key, text);
+	thread_row_title(y, row, y->title - key, text);
 	screen_put(y->screen, alone ? STYLE_BOLD : STYLE_PLAIN, text);
 	draw_lane(y, row, key + text_width(text));
 }
@@ -298,7 +323,9 @@ static void draw_threads(const struct lanes_layout *y)
 		const struct lane_process *p = row_process(y, &l->threads.items[i]);
 		size_t first =
 			runtimes_of(l, row_thread(y, &l->threads.items[i])->process, &runtimes);
-		bool alone = !p || (size == 1 && p->rows == 1 && !runtimes);
+		/* a row of several threads does not say which process has them */
+		bool alone = !p || (size == 1 && p->rows == 1 && !runtimes &&
+				    l->threads.items[i].parts.count <= 1);
 
 		if (!alone)
 			draw_process(y, p, size);
@@ -308,7 +335,7 @@ static void draw_threads(const struct lanes_layout *y)
 			draw_thread(y, &l->threads.items[i + n], alone);
 		i += size;
 	}
-	put_more_lanes(y, l->threads.count, l->thread_total, "thread");
+	put_more_lanes(y, l->threads.count, l->thread_total, row_word(y));
 	draw_other_runtimes(y);
 }
 

@@ -11,6 +11,7 @@
 #include "cmd/report_off_cpu.h"
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
+#include "cmd/timeline_input.h"
 
 static const char *const group_words[] = {
 #define GROUP_WORD(NAME, word) [GROUP_##NAME] = word,
@@ -67,6 +68,11 @@ static int report_set_color(void *options, const char *value, struct error *err)
 	return error_set(err, -EINVAL, "'%s' is not one of auto, always, never", value);
 }
 
+static int report_set_lanes(void *options, const char *value, struct error *err)
+{
+	return timeline_set_lanes(value, &((struct report_options *)options)->lanes, err);
+}
+
 static const struct option_spec report_specs[] = {
 	{.name = "What to show", .type = OPTION_HEADING},
 	{.name = "tree",
@@ -101,6 +107,12 @@ static const struct option_spec report_specs[] = {
 		 "and who waited for what; when JVMs were stopped, and for what. "
 		 "--from and --to look closer, --limit takes more threads.",
 	 .offset = offsetof(struct report_options, timeline)},
+	{.name = "lanes",
+	 .type = OPTION_CALL,
+	 .arg = "WHAT",
+	 .set = report_set_lanes,
+	 .values = lanes_by_word,
+	 .help = "With --timeline. " TIMELINE_LANES_HELP},
 	{.name = "min",
 	 .type = OPTION_CALL,
 	 .arg = "PERCENT",
@@ -313,6 +325,8 @@ static int report_main(int argc, char **argv)
 	if (o.timeline && (o.tree || o.sched || o.json || o.by != BY_NOTHING))
 		return log_error(2, "report: --timeline cannot be combined with --tree, --sched, "
 				    "--by or --json");
+	if (o.lanes != LANES_BY_THREAD && !o.timeline)
+		return log_error(2, "report: --lanes is for --timeline");
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
 	return run_report(first < argc ? argv[first] : DEFAULT_TRACE, &o);
@@ -339,6 +353,7 @@ const struct command report_command = {
 		    "skein report --off-cpu --comm redis-server\twhere redis waited, and for whom\n"
 		    "skein report --runtime --comm java\tcollections, safepoints, who waited\n"
 		    "skein report --timeline --from 10s --to 12s\ttwo seconds, CPU by CPU\n"
+		    "skein report --timeline --lanes pool --comm make\tmany short threads\n"
 		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
 	.options = report_specs,
 	.options_size = sizeof(struct report_options),

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "cmd/filters.h"
 #include "cmd/table.h"
+#include "lanes/lanes.h"
 
 #define BY_FUNCTION GROUP_KIND_COUNT /* extends enum group_by */
 #define BY_NOTHING (GROUP_KIND_COUNT + 1)
@@ -26,6 +27,7 @@
 struct report_options {
 	bool tree, sched, off_cpu, runtime, timeline, json, full_names;
 	int by; /* enum group_by, BY_FUNCTION or BY_NOTHING */
+	enum lanes_by lanes; /* of the timeline */
 	uint64_t limit; /* rows of each table; 0 means all, LIMIT_UNSET the default of the table */
 	double least; /* least share of a line of the tree, in percent of the whole */
 	const char *color;

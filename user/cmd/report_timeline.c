@@ -31,6 +31,7 @@ int report_timeline(const char *path, const struct report_options *o, struct err
 	struct lanes_limits limits = {
 		.cpus = o->limit == LIMIT_UNSET ? CPU_ROWS : o->limit,
 		.threads = o->limit == LIMIT_UNSET ? THREAD_ROWS : o->limit,
+		.by = o->lanes,
 		/* a thread that an option selects gets a row even if it only waited */
 		.everything =
 			f->pids || f->tids || f->comm || f->cgroup || f->container || f->service,

@@ -57,6 +57,13 @@ int timeline_input_open(struct timeline_input *in, const char *path, const struc
 	return ret ? ret : choose_timeline_range(&in->lanes, in->input.trace, path, f, err);
 }
 
+int timeline_set_lanes(const char *value, enum lanes_by *by, struct error *err)
+{
+	if (!lanes_by_find(value, by))
+		return 0;
+	return error_set(err, -EINVAL, "'%s' is not one of thread, name, pool", value);
+}
+
 void timeline_input_close(struct timeline_input *in)
 {
 	lanes_free(&in->lanes);

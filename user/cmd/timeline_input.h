@@ -20,6 +20,13 @@ struct timeline_input {
  */
 int timeline_input_open(struct timeline_input *in, const char *path, const struct filter *f,
 			struct error *err);
+/* The option --lanes: its help, and how its value is read into *by. */
+#define TIMELINE_LANES_HELP \
+	"What a lane of threads shows: thread, the default; name: all threads of a process that " \
+	"have the same name; pool: threads of a process one after the other, each on the first " \
+	"lane that is free when it starts, for programs that start them by the thousand."
+int timeline_set_lanes(const char *value, enum lanes_by *by, struct error *err);
+
 void timeline_input_close(struct timeline_input *in);
 
 #endif

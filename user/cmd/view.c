@@ -22,7 +22,13 @@
 struct view_options {
 	uint64_t port;
 	bool print;
+	enum lanes_by lanes;
 };
+
+static int view_set_lanes(void *options, const char *value, struct error *err)
+{
+	return timeline_set_lanes(value, &((struct view_options *)options)->lanes, err);
+}
 
 static const struct option_spec view_specs[] = {
 	{.name = "print",
@@ -35,6 +41,12 @@ static const struct option_spec view_specs[] = {
 	 .arg = "NUMBER",
 	 .help = "The port of 127.0.0.1 to listen on; 0, the default: any that is free.",
 	 .offset = offsetof(struct view_options, port)},
+	{.name = "lanes",
+	 .type = OPTION_CALL,
+	 .arg = "WHAT",
+	 .set = view_set_lanes,
+	 .values = lanes_by_word,
+	 .help = TIMELINE_LANES_HELP " The page can choose another."},
 	{.name = NULL},
 };
 
@@ -83,6 +95,8 @@ static int read_lanes(struct view_server *v, struct error *err)
 	v->lanes_known = !ret;
 	if (!ret)
 		ret = lanes_choose(l, &limits, err);
+	if (!ret)
+		ret = lanes_join_all(l, err);
 	return ret ? ret : lanes_choose_programs(l, PROGRAM_CELLS, err);
 }
 
@@ -188,7 +202,8 @@ static void share_heap(void)
 static int run_view(const char *path, const struct view_options *o)
 {
 	static const int ends[] = {SIGINT, SIGTERM};
-	struct view_server v = {.path = path, .reading = PTHREAD_MUTEX_INITIALIZER};
+	struct view_server v = {
+		.path = path, .lanes = o->lanes, .reading = PTHREAD_MUTEX_INITIALIZER};
 	struct view_browser browser;
 	struct error err = {""};
 	int status, signals = signals_catch(ends, sizeof(ends) / sizeof(ends[0]));

@@ -15,6 +15,7 @@
 struct view_server {
 	const char *path; /* of the trace */
 	struct filter everything; /* selects all of it */
+	enum lanes_by lanes; /* what lanes of threads show unless the page chooses */
 	struct html_shell shell;
 	char subject[SUBJECT_SIZE]; /* what the recording is of */
 	char *kernel;
@@ -42,6 +43,21 @@ int view_answer_at(void *context, const struct http_request *q, struct http_answ
  * nobody waits for the answer any more: a page that is zoomed gives most of its requests up.
  */
 int view_begin_reading(struct view_server *v, const struct http_request *q);
+
+/*
+ * Read the parameter lane: a lane.id, or the name of a lane that several threads share, which sets
+ * *row; else *row is NULL. Return 0 or a negative errno.
+ */
+int view_read_lane(const struct view_server *v, const struct http_request *q, uint64_t *lane,
+		   const struct lane_row **row);
+
+/*
+ * Set *lane to that of the thread of a row which ran at a time (ns); if none did, of one that could
+ * run, or lived. It stays what it is if none lived. Return 0, or a negative errno with the cause in
+ * *err. The caller holds v->reading.
+ */
+int view_choose_part(struct view_server *v, const struct lane_row *row, uint64_t time,
+		     uint64_t *lane, struct error *err);
 
 /*
  * Write the stack at which a thread waited, as an array of names, outermost first: that of the wait

@@ -23,6 +23,7 @@
 struct moment {
 	struct view_server *view;
 	const struct http_request *asked;
+	const struct lane_row *row; /* if several threads share the lane; else NULL */
 	uint64_t lane, time;
 	struct cell cell; /* the state at that time */
 	uint64_t from, to; /* since when, and until when, nothing else is known of the lane */
@@ -251,8 +252,10 @@ static int find_thread_moment(struct moment *m, struct error *err)
 
 static int find_moment(struct moment *m, struct error *err)
 {
-	int ret = find_state(m, err);
+	int ret = m->row ? view_choose_part(m->view, m->row, m->time, &m->lane, err) : 0;
 
+	if (!ret)
+		ret = find_state(m, err);
 	return ret || is_cpu(&m->view->input.lanes, m->lane) ? ret : find_thread_moment(m, err);
 }
 
@@ -393,7 +396,7 @@ static int write_moment(const struct moment *m, FILE *out)
 static int read_moment(struct view_server *v, const struct http_request *q, struct moment *m)
 {
 	const struct lanes *l = &v->input.lanes;
-	int ret = http_request_number(q, "lane", &m->lane);
+	int ret = view_read_lane(v, q, &m->lane, &m->row);
 
 	if (!ret)
 		ret = http_request_number(q, "time", &m->time);

@@ -51,15 +51,20 @@ static int answer_trace(void *context, const struct http_request *q, struct http
 		.kernel = v->kernel ? v->kernel : "",
 		.warning = v->damaged ? "the trace is damaged: parts of it are missing" : "",
 		.utc = v->utc,
+		.usual = v->lanes,
 	};
-	FILE *out = open_memstream(&a->body, &a->size);
+	const char *word = http_request_text(q, "by");
+	enum lanes_by by = v->lanes;
+	FILE *out;
 	int ret;
 
-	(void)q;
+	if (word && lanes_by_find(word, &by) < 0)
+		return http_answer_text(a, 400, "by: what lanes of threads show");
+	out = open_memstream(&a->body, &a->size);
 	if (!out)
 		return -ENOMEM;
 	a->type = TYPE_JSON;
-	ret = view_write_trace(&v->input.lanes, &about, out);
+	ret = view_write_trace(&v->input.lanes, &about, by, out);
 	return fclose(out) && !ret ? -ENOMEM : ret;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lanes/join.h"
 #include "lanes/visit.h"
 
 #define RANK_CELLS 64 /* cells per lane, enough to order the lanes by their busy time */
@@ -57,8 +58,8 @@ static void sort_lane_rows(lane_rows_t *rows, int (*compare)(const void *, const
 static void keep_top_rows(lane_rows_t *rows, size_t limit)
 {
 	sort_lane_rows(rows, by_wanted_time);
-	if (limit && rows->count > limit)
-		rows->count = limit;
+	if (limit)
+		lanes_drop_rows(rows, limit);
 }
 
 static int choose_cpu_rows(struct lanes *l, const struct lanes_limits *limits, struct error *err)
@@ -170,19 +171,22 @@ static int by_process_wanted(const void *a, const void *b)
 		return x->process_wanted < y->process_wanted ? 1 : -1;
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
+	if (x->row.number != y->row.number)
+		return x->row.number < y->row.number ? -1 : 1;
 	return by_wanted_time(&x->row, &y->row);
 }
 
-static int group_thread_rows(struct lanes *l)
+/* Bring rows of threads into the order of l->threads. */
+static int group_thread_rows(const struct lanes *l, lane_rows_t *rows)
 {
 	double *wanted = calloc(l->entities.processes.count + 1, sizeof(*wanted));
-	struct ranked_row *list = calloc(l->threads.count + 1, sizeof(*list));
-	size_t count = l->threads.count;
+	struct ranked_row *list = calloc(rows->count + 1, sizeof(*list));
+	size_t count = rows->count;
 
 	for (size_t i = 0; i < count && wanted && list; i++) {
-		uint32_t process = process_of_thread(l, l->threads.items[i].thread);
+		uint32_t process = process_of_thread(l, rows->items[i].thread);
 
-		list[i] = (struct ranked_row){.row = l->threads.items[i], .process = process};
+		list[i] = (struct ranked_row){.row = rows->items[i], .process = process};
 		if (process != LANES_NONE)
 			wanted[process] += list[i].row.wanted;
 	}
@@ -192,7 +196,7 @@ static int group_thread_rows(struct lanes *l)
 	if (wanted && list) {
 		qsort(list, count, sizeof(*list), by_process_wanted);
 		for (size_t i = 0; i < count; i++)
-			l->threads.items[i] = list[i].row;
+			rows->items[i] = list[i].row;
 	}
 	free(wanted);
 	free(list);
@@ -219,6 +223,40 @@ static int choose_sliced_rows(struct lanes *l, const struct lanes_limits *limits
 	return ret;
 }
 
+/* Let the rows of threads be those of a choice. */
+static int join_thread_rows(struct lanes *l, enum lanes_by by)
+{
+	lane_rows_t joined = {0};
+	int ret = by == LANES_BY_THREAD ? 0 : lanes_join_rows(l, by, &joined);
+
+	l->by = by;
+	if (by == LANES_BY_THREAD)
+		return 0;
+	lanes_drop_rows(&l->threads, 0);
+	vector_free(&l->threads);
+	l->threads.items = joined.items;
+	l->threads.count = joined.count;
+	l->threads.capacity = joined.capacity;
+	return ret;
+}
+
+int lanes_join_all(struct lanes *l, struct error *err)
+{
+	int ret = 0;
+
+	for (unsigned int by = LANES_BY_THREAD + 1; by < LANES_BY_COUNT && !ret; by++) {
+		ret = lanes_join_rows(l, by, &l->joined[by]);
+		if (!ret)
+			ret = group_thread_rows(l, &l->joined[by]);
+	}
+	return ret < 0 ? error_errno(err, ret, "cannot draw the timeline") : 0;
+}
+
+const lane_rows_t *lanes_rows_by(const struct lanes *l, enum lanes_by by)
+{
+	return by == l->by ? &l->threads : &l->joined[by];
+}
+
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err)
 {
 	int ret = choose_cpu_rows(l, limits, err);
@@ -233,9 +271,12 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 	if (ret < 0)
 		return ret;
 	drop_idle_rows(&l->threads, limits->everything);
+	ret = join_thread_rows(l, limits->by);
+	if (ret < 0)
+		return error_errno(err, ret, "cannot draw the timeline");
 	count_thread_rows(l);
 	keep_top_rows(&l->threads, limits->threads);
-	ret = group_thread_rows(l);
+	ret = group_thread_rows(l, &l->threads);
 	if (!ret)
 		ret = lanes_choose_runtimes(l);
 	if (ret < 0)

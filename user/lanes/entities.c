@@ -5,7 +5,7 @@
 
 #include "analyze/filter.h"
 #include "analyze/groups.h"
-#include "lanes/lanes.h"
+#include "lanes/join.h"
 
 #define NEEDED (WANT(HOST) | WANT(PROCESS) | WANT(THREAD) | WANT(LANE) | WANT(SPAN) | WANT(LOSS))
 
@@ -54,6 +54,7 @@ static int lanes_add_thread(const struct entities_sink *s, const struct thread *
 		.lane = t->lane,
 		.tid = t->tid,
 		.start = t->start,
+		.end = t->end,
 		.name = intern_entity_text(c, thread_display_name(t)),
 		.process = index_get(&c->process_by_id, t->process),
 	};
@@ -163,8 +164,11 @@ void lanes_free(struct lanes *l)
 	index_free(&c->thread_by_id);
 	for (size_t i = 0; i < l->cpus.count; i++)
 		free(l->cpus.items[i].strokes);
-	for (size_t i = 0; i < l->threads.count; i++)
-		free(l->threads.items[i].strokes);
+	lanes_drop_rows(&l->threads, 0);
+	for (unsigned int by = 0; by < LANES_BY_COUNT; by++) {
+		lanes_drop_rows(&l->joined[by], 0);
+		vector_free(&l->joined[by]);
+	}
 	for (size_t i = 0; i < l->sliced.count; i++)
 		free(l->sliced.items[i].strokes);
 	for (size_t i = 0; i < l->runtimes.count; i++)

@@ -17,6 +17,17 @@
 #define LANES_PARTLY FILL_COUNT /* number of a bit, see struct lanes.used */
 #define LANES_NONE UINT32_MAX /* no index */
 
+/*
+ * What a lane of threads shows: X(NAME, "word", the letter before the number of such a lane in
+ * requests of the page): one thread; the threads of a process that have the same name; threads of
+ * a process one after the other, each on the smallest number that is free at its start.
+ */
+#define LANES_CHOICES(X) X(THREAD, "thread", 't') X(NAME, "name", 'n') X(POOL, "pool", 'l')
+
+#define LANES_BY_ENUM(NAME, word, letter) LANES_BY_##NAME,
+enum lanes_by { LANES_CHOICES(LANES_BY_ENUM) LANES_BY_COUNT };
+#undef LANES_BY_ENUM
+
 /* A process; its texts belong to lanes_entities.names. */
 struct lane_process {
 	struct process p; /* only id, pid, end and texts */
@@ -26,7 +37,8 @@ struct lane_process {
 
 /* A thread under one name. */
 struct lane_thread {
-	uint64_t lane, tid, start; /* lane is lane.id; start is in ns */
+	uint64_t lane, tid; /* lane is lane.id */
+	uint64_t start, end; /* ns; end: 0 if it outlived the recording */
 	const char *name; /* thread_display_name() */
 	uint32_t process; /* index; LANES_NONE if the trace lacks the process */
 	bool selected; /* selected by the filter */
@@ -55,6 +67,11 @@ struct lanes_entities {
 	struct index process_by_id, thread_by_id;
 };
 
+/* A thread that shares a row with others, and when it lived, ns (end 0: it outlived). */
+struct lane_part {
+	uint64_t lane, start, end;
+};
+
 /* One row of the timeline. */
 struct lane_row {
 	uint64_t lane; /* lane.id */
@@ -68,6 +85,13 @@ struct lane_row {
 	bool full; /* busy throughout the range */
 	bool exists; /* a state of the lane is known at some time in the range */
 	struct stroke *strokes; /* 2 for each column */
+	/*
+	 * Of a row by LANES_BY_NAME or LANES_BY_POOL: its threads; busy and wanted are their sums,
+	 * and thread is the one that wanted most. Empty if the row is that of one thread.
+	 */
+	VECTOR(struct lane_part) parts;
+	double most; /* wanted by that thread */
+	uint32_t number; /* of a lane of a pool, from 1 on; else 0 */
 };
 
 typedef VECTOR(struct lane_row) lane_rows_t;
@@ -92,6 +116,9 @@ struct lanes {
 	 * thread that wanted most first.
 	 */
 	lane_rows_t threads;
+	enum lanes_by by; /* what the rows of threads show */
+	/* for the page: the other choices, made by lanes_join_all() of rows by LANES_BY_THREAD */
+	lane_rows_t joined[LANES_BY_COUNT];
 	lane_rows_t sliced; /* the lane that was busy longest first */
 	lane_rows_t runtimes; /* by process and lane.id; those that did something in the range */
 	size_t cpu_total, thread_total, sliced_total; /* rows without a limit */
@@ -113,6 +140,7 @@ struct lanes {
 struct lanes_limits {
 	size_t cpus, threads;
 	bool everything;
+	enum lanes_by by;
 };
 
 /*
@@ -127,6 +155,23 @@ int lanes_read(struct lanes *l, struct source *filtered, struct error *err);
  * range. Return 0, or a negative errno with the cause in *err; so do the next two functions.
  */
 int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct error *err);
+
+/* Make l->joined after lanes_choose() by LANES_BY_THREAD. */
+int lanes_join_all(struct lanes *l, struct error *err);
+
+/* Return the word of a choice, static; NULL behind the last one. */
+const char *lanes_by_word(unsigned int by);
+char lanes_by_letter(enum lanes_by by);
+/* Find the choice of a word. Return 0, or -EINVAL with *by unchanged. */
+int lanes_by_find(const char *word, enum lanes_by *by);
+
+/* Return the rows of threads by a choice: l->threads, or those of lanes_join_all(). */
+const lane_rows_t *lanes_rows_by(const struct lanes *l, enum lanes_by by);
+
+#define LANES_ROW_NAME 32 /* bytes */
+/* Return the name of a row of threads: that of the threads, or "pool N", which is put into buf. */
+const char *lanes_row_name(const struct lanes *l, const struct lane_row *row,
+			   char buf[static LANES_ROW_NAME]);
 
 /* Compute the strokes of every row for the given number of columns. */
 int lanes_render(struct lanes *l, unsigned int columns, struct error *err);

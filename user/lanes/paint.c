@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lanes/join.h"
 #include "lanes/visit.h"
 
 /* Cells for a stroke of half a character: one at the edge of two strokes matters little. */
@@ -87,8 +88,7 @@ static enum fill program_fill(const void *context, uint64_t thread)
 		       : l->program_fills[l->entities.processes.items[process].program];
 }
 
-/* Return the bits of struct lanes.used for the strokes of a row, two in each character. */
-static uint64_t used_by_strokes(const struct stroke *strokes, unsigned int count)
+uint64_t lanes_used_fills(const struct stroke *strokes, unsigned int count)
 {
 	uint64_t used = 0;
 
@@ -118,9 +118,9 @@ static int render_row(const struct row_visit *v, struct lane_row *row, const str
 	lanes_make_strokes(c, row->thread == LANES_NONE && !row->sliced ? program_fill : NULL, l,
 			   row->strokes, count);
 	if (v->rows == &l->cpus)
-		l->used_on_cpus |= used_by_strokes(row->strokes, count);
+		l->used_on_cpus |= lanes_used_fills(row->strokes, count);
 	else
-		l->used |= used_by_strokes(row->strokes, count);
+		l->used |= lanes_used_fills(row->strokes, count);
 	return 0;
 }
 
@@ -135,7 +135,8 @@ int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
 		ret = lanes_visit_rows(&v, err);
 	v.rows = &l->threads;
 	if (!ret)
-		ret = lanes_visit_rows(&v, err);
+		ret = l->by == LANES_BY_THREAD ? lanes_visit_rows(&v, err)
+					       : lanes_render_joined(l, count, err);
 	v.rows = &l->sliced;
 	if (!ret)
 		ret = lanes_visit_rows(&v, err);

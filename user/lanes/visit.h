@@ -23,4 +23,7 @@ int lanes_visit_rows(const struct row_visit *v, struct error *err);
 /* Set what the row did in the range of v->lanes: an each(). */
 int lanes_measure_row(const struct row_visit *v, struct lane_row *row, const struct lane_cells *c);
 
+/* Return the bits of struct lanes.used for the strokes of a row, two in each character. */
+uint64_t lanes_used_fills(const struct stroke *strokes, unsigned int count);
+
 #endif

@@ -117,8 +117,9 @@ class Feed {
 			: new FeedError("gone", "The server does not answer.");
 	}
 
-	trace() {
-		return this.ask("trace", {}, "json");
+	/* by: what lanes of threads show; undefined for what the server was told. */
+	trace(by) {
+		return this.ask("trace", { by }, "json");
 	}
 
 	async window({ from, to, columns, lanes }, signal) {

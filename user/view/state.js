@@ -9,8 +9,9 @@ const DEFAULTS = {
 	event: "", split: "program", width: "", order: "weight", colour: "", inverted: false,
 	upward: false, unfolded: false, full: false, table: false, sandwich: "", hidden: 0,
 	waits: 0, nogc: false, search: "", zoom: "", select: "",
-	// of the timeline: ranges as "FROM-TO" in ns, keys of open processes, a part of names
-	view: "", range: "", lane: "", open: "", lanes: "",
+	// of the timeline: ranges as "FROM-TO" in ns, keys of open processes, a part of names,
+	// what lanes of threads show
+	view: "", range: "", lane: "", open: "", lanes: "", by: "",
 };
 
 /* Write only values that differ from the defaults. */

@@ -63,7 +63,22 @@ struct view_row {
 	uint32_t process; /* index; LANES_NONE: none */
 	bool numbered; /* id is a number to show */
 	double busy, wanted;
+	const struct lane_row *joined; /* of several threads; NULL for other rows */
 };
+
+/* Write the lanes of the threads that share a row, so that the page finds the row of each. */
+static void write_parts(struct json *j, const struct lane_row *row)
+{
+	char text[24];
+
+	json_key(j, "parts");
+	json_array(j);
+	for (size_t i = 0; i < row->parts.count; i++) {
+		snprintf(text, sizeof(text), "%" PRIu64, row->parts.items[i].lane);
+		json_text(j, text);
+	}
+	json_array_end(j);
+}
 
 static void write_lane_row(struct json *j, const struct view_row *r, const char *lane)
 {
@@ -80,6 +95,8 @@ static void write_lane_row(struct json *j, const struct view_row *r, const char 
 	r->process == LANES_NONE ? json_null(j) : json_text(j, text);
 	json_key_real(j, "busy", r->busy);
 	json_key_real(j, "wanted", r->wanted);
+	if (r->joined)
+		write_parts(j, r->joined);
 	json_object_end(j);
 }
 
@@ -100,7 +117,7 @@ static void write_cpus(struct json *j, const struct lanes *l)
 
 		snprintf(name, sizeof(name), "CPU %" PRIu64, row->cpu);
 		write_lane(j, &(struct view_row){"cpu", name, row->lane, row->cpu, LANES_NONE,
-						 false, row->busy, row->wanted});
+						 false, row->busy, row->wanted, NULL});
 	}
 }
 
@@ -115,8 +132,9 @@ static void write_runtimes(struct json *j, const struct lanes *l, uint32_t proce
 		const struct lane_row *row = &l->runtimes.items[i];
 
 		if (row->process == process)
-			write_lane(j, &(struct view_row){"runtime", row->runtime->name, row->lane,
-							 0, process, false, row->busy, row->busy});
+			write_lane(j,
+				   &(struct view_row){"runtime", row->runtime->name, row->lane, 0,
+						      process, false, row->busy, row->busy, NULL});
 	}
 }
 
@@ -125,16 +143,31 @@ static void write_thread(struct json *j, const struct lanes *l, const struct lan
 	const struct lane_thread *t = &l->entities.threads.items[row->thread];
 
 	write_lane(j, &(struct view_row){"thread", t->name, row->lane, t->tid, t->process, true,
-					 row->busy, row->wanted});
+					 row->busy, row->wanted, NULL});
+}
+
+/* Write a row of several threads, which has the number of a row of a choice. */
+static void write_joined(struct json *j, const struct lanes *l, enum lanes_by by, size_t number)
+{
+	const struct lane_row *row = &lanes_rows_by(l, by)->items[number];
+	uint32_t process = process_of_row(l, row);
+	char name[LANES_ROW_NAME], lane[24];
+
+	snprintf(lane, sizeof(lane), "%c%zu", lanes_by_letter(by), number);
+	write_lane_row(j,
+		       &(struct view_row){"threads", lanes_row_name(l, row, name), 0,
+					  row->parts.count, process, true, row->busy, row->wanted,
+					  row},
+		       lane);
 }
 
 /* Write the row of a process, whose thread rows begin at first; return where they end. */
-static size_t write_process(struct json *j, const struct lanes *l, size_t first)
+static size_t write_process(struct json *j, const struct lanes *l, const lane_rows_t *rows,
+			    size_t first)
 {
-	const lane_rows_t *rows = &l->threads;
 	uint32_t process = process_of_row(l, &rows->items[first]);
 	const struct process *p = &l->entities.processes.items[process].p;
-	struct view_row row = {"process", process_name(p), 0, p->pid, process, true, 0, 0};
+	struct view_row row = {"process", process_name(p), 0, p->pid, process, true, 0, 0, NULL};
 	char lane[24];
 	size_t end;
 
@@ -149,17 +182,36 @@ static size_t write_process(struct json *j, const struct lanes *l, size_t first)
 	return end;
 }
 
-static void write_processes(struct json *j, const struct lanes *l)
+static void write_processes(struct json *j, const struct lanes *l, enum lanes_by by)
 {
+	const lane_rows_t *rows = lanes_rows_by(l, by);
 	size_t end = 0;
 
-	for (size_t i = 0; i < l->threads.count; i++) {
-		const struct lane_row *row = &l->threads.items[i];
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct lane_row *row = &rows->items[i];
 
 		if (i == end)
-			end = process_of_row(l, row) == LANES_NONE ? i + 1 : write_process(j, l, i);
-		write_thread(j, l, row);
+			end = process_of_row(l, row) == LANES_NONE ? i + 1
+								   : write_process(j, l, rows, i);
+		if (row->parts.count > 1)
+			write_joined(j, l, by, i);
+		else
+			write_thread(j, l, row);
 	}
+}
+
+/* Write which choices of lanes there are, the one that is shown, and the usual one. */
+static void write_choices(struct json *j, enum lanes_by by, enum lanes_by usual)
+{
+	const char *word;
+
+	json_key(j, "choices");
+	json_array(j);
+	for (unsigned int i = 0; (word = lanes_by_word(i)); i++)
+		json_text(j, word);
+	json_array_end(j);
+	json_key_text(j, "by", lanes_by_word(by));
+	json_key_text(j, "usual", lanes_by_word(usual));
 }
 
 static void write_sliced(struct json *j, const struct lanes *l)
@@ -168,7 +220,7 @@ static void write_sliced(struct json *j, const struct lanes *l)
 		const struct lane_row *row = &l->sliced.items[i];
 
 		write_lane(j, &(struct view_row){"slices", row->sliced->name, row->lane, 0,
-						 LANES_NONE, false, row->busy, row->wanted});
+						 LANES_NONE, false, row->busy, row->wanted, NULL});
 	}
 }
 
@@ -182,7 +234,8 @@ static void write_host(struct json *j, const struct lanes *l, const struct view_
 	json_object_end(j);
 }
 
-int view_write_trace(const struct lanes *l, const struct view_about *about, FILE *out)
+int view_write_trace(const struct lanes *l, const struct view_about *about, enum lanes_by by,
+		     FILE *out)
 {
 	struct json j;
 	char utc[24];
@@ -200,10 +253,11 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, FILE
 	json_bool(&j, l->unfinished);
 	write_fills(&j);
 	write_programs(&j, l);
+	write_choices(&j, by, about->usual);
 	json_key(&j, "rows");
 	json_array(&j);
 	write_cpus(&j, l);
-	write_processes(&j, l);
+	write_processes(&j, l, by);
 	write_sliced(&j, l);
 	json_array_end(&j);
 	json_object_end(&j);

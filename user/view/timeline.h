@@ -18,23 +18,27 @@ struct view_about {
 	const char *version, *subject, *kernel;
 	const char *warning; /* "" for none */
 	int64_t utc; /* begin of the recording, ns since 1970; 0: not known */
+	enum lanes_by usual; /* what lanes of threads show unless the page chooses */
 };
 
 /*
  * Write the lanes as JSON, in the order in which they are shown: CPUs; each process with what its
- * runtimes did and its threads; lanes of other kinds. l: after lanes_choose() and
- * lanes_choose_programs() for the whole recording. Return 0 or a negative errno.
+ * runtimes did and its threads, as by says; lanes of other kinds. l: after lanes_choose(),
+ * lanes_join_all() and lanes_choose_programs() for the whole recording. Return 0 or a negative
+ * errno.
  */
-int view_write_trace(const struct lanes *l, const struct view_about *about, FILE *out);
+int view_write_trace(const struct lanes *l, const struct view_about *about, enum lanes_by by,
+		     FILE *out);
 
 /*
  * Set *body to the strokes of lanes in a range, which the caller frees, and *size to its size in
  * bytes: four little-endian numbers of 32 bits (VIEW_MAGIC, columns, lanes, 0), then for each lane
  * three bytes for each column: level, bar, ground (struct stroke). from, to: ns since the start of
  * the recording. names: the lanes with commas between, each a lane.id, or "p" and the number of a
- * process, whose threads are shown as one lane, or "parallel", which is how many CPUs are in use.
- * Outside of the recording lanes are empty. Return 0, or a negative errno with the cause in *err:
- * -EINVAL if the request makes no sense.
+ * process, whose threads are shown as one lane, or the letter of a choice of lanes
+ * (lanes_by_letter()) and the number of a row of lanes_rows_by(), or "parallel", which is how many
+ * CPUs are in use. Outside of the recording lanes are empty. Return 0, or a negative errno with the
+ * cause in *err: -EINVAL if the request makes no sense.
  */
 #define VIEW_MAGIC 0x31574b53u /* "SKW1" */
 struct view_range {

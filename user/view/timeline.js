@@ -61,6 +61,7 @@ class Timeline {
 		on("whole", "click", () => this.zoomOut());
 		on("lane-filter", "input", (event) =>
 			this.page.change({ lanes: event.target.value }, true));
+		on("lanes-by", "change", (event) => this.chooseLanes(event.target.value));
 		on("retry", "click", () => this.retry());
 		addEventListener("hashchange", () => {
 			if (this.feed.takeToken())
@@ -80,8 +81,7 @@ class Timeline {
 
 	take(trace) {
 		this.trace = { ...trace, length: Math.max(1, Number(trace.length) || 1) };
-		this.rows = new LaneRows(trace.rows);
-		this.arranged = undefined;
+		this.takeRows(trace);
 		this.windows.clear();
 		this.recolour();
 		this.host.hidden = byId("splitter").hidden = !trace.rows.length;
@@ -91,6 +91,49 @@ class Timeline {
 		byId("trace-warning").textContent = warnings.map(visible).join(" ");
 		this.written = null; // so that the address's view is shown
 		this.page.renew(dataWithoutSamples(this.page.data, trace, "Loading …"));
+	}
+
+	/* Show other rows; a lane has the same name in all choices, so what is painted stays. */
+	takeRows({ rows, choices = [], by = "" }) {
+		const { dots } = this.rows, select = byId("lanes-by");
+
+		this.rows = new LaneRows(rows);
+		this.rows.dots = dots;
+		this.by = by;
+		this.arranged = undefined;
+		byId("lanes-by-label").hidden = choices.length < 2;
+		select.replaceChildren(...choices.map((word) =>
+			element("option", { value: word, text: visible(String(word)) })));
+		select.value = by;
+	}
+
+	/* Ask for the rows of the address's choice of lanes, if others are shown. */
+	async chooseRows({ by: word }) {
+		const { choices = [], usual = "" } = this.trace;
+		const by = choices.includes(word) ? word : usual;
+
+		if (by === (this.wantsBy ?? this.by))
+			return;
+		this.wantsBy = by;
+		try {
+			const trace = await this.feed.trace(by);
+
+			if (this.wantsBy !== by)
+				return; // another one was chosen meanwhile
+			this.takeRows(trace);
+			this.show(this.state);
+		} catch (error) {
+			this.failed(feedError(error));
+		}
+		if (this.wantsBy === by)
+			this.wantsBy = undefined;
+	}
+
+	/* The flame graph of a thread's lane goes with the lane; that of a process stays. */
+	chooseLanes(by) {
+		const kept = this.lane?.kind === "process" ? this.state.lane : "";
+
+		this.page.change({ by: by === this.trace.usual ? "" : by, lane: kept });
 	}
 
 	/* Try again whatever the server did not answer, if it answers now. */
@@ -130,6 +173,7 @@ class Timeline {
 	show(state) {
 		if (!this.trace)
 			return;
+		this.chooseRows(state);
 		const { length } = this.trace, arranged = `${state.open} ${state.lanes}`;
 
 		if (state.view !== this.written) {

@@ -15,12 +15,13 @@ function rowLabel({ kind, name, id }) {
 	const shown = visible(String(name ?? ""));
 	const numbered = ["process", "thread"].includes(kind) && id !== null && id !== undefined;
 
-	return numbered ? `${shown} ${id}` : shown;
+	return kind === "threads" ? `${shown} ×${Number(id) || 0}`
+		: numbered ? `${shown} ${id}` : shown;
 }
 
 class LaneRow {
 	constructor(raw) {
-		const { lane, kind, busy, wanted } = raw;
+		const { lane, kind, busy, wanted, parts = [] } = raw;
 
 		this.lane = String(lane);
 		this.kind = kind;
@@ -29,6 +30,7 @@ class LaneRow {
 		this.sought = this.label.toLowerCase();
 		this.busy = busy;
 		this.wanted = wanted;
+		this.parts = parts.map(String); // lanes of the threads that share the row
 		this.inside = []; // rows of a process's threads and runtimes
 		this.of = null; // row of the process of a thread or runtime
 		this.height = HIGH_ROWS[kind] ?? LOW_ROW;
@@ -45,7 +47,8 @@ class LaneRows {
 		const processes = new Map();
 
 		this.all = list.map((raw) => new LaneRow(raw));
-		this.byLane = new Map(this.all.map((row) => [row.lane, row]));
+		this.byLane = new Map(this.all.flatMap((row) =>
+			[row.lane, ...row.parts].map((lane) => [lane, row])));
 		for (const row of this.all)
 			if (row.kind === "process")
 				processes.set(row.key, row);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "lanes/join.h"
 #include "view/timeline.h"
 
 #define HEAD 16 /* bytes before the strokes */
@@ -27,14 +28,9 @@ struct shown_part {
 	size_t of; /* index of the lane of the page */
 };
 
-/* What is known so far of a column of a lane of the page. */
-struct joined {
-	uint32_t sum, full, unknown; /* of levels; number of parts that are full, or unknown */
-	uint8_t bar, ground; /* enum fill */
-};
-
 struct view_request {
 	const struct lanes *lanes;
+	uint64_t from, to; /* ns since the start of the recording */
 	unsigned int columns;
 	VECTOR(struct shown_lane) shown;
 	VECTOR(struct shown_part) parts;
@@ -68,6 +64,33 @@ static int add_cpus(struct view_request *r)
 	return ret;
 }
 
+/* Add the threads of a row of a choice that lived in the range. */
+static int add_row(struct view_request *r, enum lanes_by by, uint64_t number)
+{
+	const lane_rows_t *rows = lanes_rows_by(r->lanes, by);
+	uint64_t start = r->lanes->time;
+	int ret = 0;
+
+	for (size_t i = 0; number < rows->count && i < rows->items[number].parts.count && !ret;
+	     i++) {
+		const struct lane_part *p = &rows->items[number].parts.items[i];
+
+		if (lanes_part_lives(p, start + r->from, start + r->to))
+			ret = add_part(r, p->lane);
+	}
+	return ret;
+}
+
+/* Return the choice of lanes that has a letter; LANES_BY_COUNT if none has. */
+static enum lanes_by choice_of_letter(char letter)
+{
+	enum lanes_by by = LANES_BY_THREAD;
+
+	while (by < LANES_BY_COUNT && lanes_by_letter(by) != letter)
+		by++;
+	return by;
+}
+
 /* Read a decimal number that ends at a comma or at the end of the text. Return 0 or -EINVAL. */
 static int read_number(const char *text, uint64_t *out)
 {
@@ -86,6 +109,7 @@ static int add_shown_lane(struct view_request *r, const char *name)
 	static const char parallel[] = "parallel";
 	size_t length = strcspn(name, ",");
 	struct shown_lane shown = {0};
+	enum lanes_by by = choice_of_letter(*name);
 	size_t before = r->parts.count;
 	uint64_t number;
 	int ret;
@@ -98,6 +122,9 @@ static int add_shown_lane(struct view_request *r, const char *name)
 	} else if (*name == 'p') {
 		ret = read_number(name + 1, &number);
 		ret = ret ? ret : add_threads(r, number);
+	} else if (by != LANES_BY_COUNT) {
+		ret = read_number(name + 1, &number);
+		ret = ret ? ret : add_row(r, by, number);
 	} else {
 		ret = read_number(name, &number);
 		ret = ret ? ret : add_part(r, number);
@@ -118,51 +145,22 @@ static int add_shown_lanes(struct view_request *r, const char *names)
 	return ret;
 }
 
-/* Return how much a ground says about why something did not run. */
-static unsigned int weight_of_ground(enum fill ground)
-{
-	if (ground == FILL_RUNNABLE)
-		return 4;
-	if (fill_is_solid(ground))
-		return 3;
-	/* a line of sleep must not hide that something is unknown */
-	return ground == FILL_UNKNOWN ? 2 : ground != FILL_NONE;
-}
-
-/* Return which of two grounds says more; of equal ones the first. */
-static enum fill stronger_ground(enum fill a, enum fill b)
-{
-	return weight_of_ground(b) > weight_of_ground(a) ? b : a;
-}
-
-/* Add a stroke of a part to what is known of its column. */
-static void join_stroke(struct joined *j, const struct stroke *s)
-{
-	j->sum += s->level;
-	j->full += s->level == STROKE_FULL;
-	j->unknown += s->ground == FILL_UNKNOWN;
-	j->ground = (uint8_t)stronger_ground(j->ground, s->ground);
-	if (s->level)
-		j->bar = s->bar;
-}
-
 /*
- * Return the stroke of a column. Of a process its level is the run time of all its threads, up to
- * that of one CPU; of the CPUs it is their mean. In both it is 0 only if nothing ran, and full only
- * if a thread, or each CPU, ran throughout.
+ * Return the stroke of a column. Of the CPUs its level is their mean: 0 only if nothing ran, and
+ * full only if each CPU ran throughout.
  */
-static struct stroke joined_stroke(const struct joined *j, const struct shown_lane *shown)
+static struct stroke shown_stroke(const struct joined *j, const struct shown_lane *shown)
 {
-	struct stroke s = {.bar = shown->count == 1 ? j->bar : FILL_RUNNING, .ground = j->ground};
-	uint32_t sum = j->sum, count = (uint32_t)shown->count;
-	bool full = j->full > 0;
+	struct stroke s = lanes_joined_stroke(j, shown->count);
+	uint32_t count = (uint32_t)shown->count, mean;
 
-	if (shown->parallel && count) {
-		s.ground = j->unknown * 2 > count ? FILL_UNKNOWN : FILL_NONE;
-		full = j->full == count;
-		sum = (sum + count - 1) / count;
-	}
-	s.level = (uint8_t)(full ? STROKE_FULL : sum < STROKE_FULL ? sum : STROKE_FULL - 1);
+	if (!shown->parallel || !count)
+		return s;
+	mean = (j->sum + count - 1) / count;
+	s.ground = j->unknown * 2 > count ? FILL_UNKNOWN : FILL_NONE;
+	s.level = (uint8_t)(j->full == count	 ? STROKE_FULL
+			    : mean < STROKE_FULL ? mean
+						 : STROKE_FULL - 1);
 	return s;
 }
 
@@ -189,7 +187,7 @@ static int write_strokes(const struct view_request *r, uint8_t **body, size_t *s
 		const struct shown_lane *shown = &r->shown.items[i];
 
 		for (unsigned int c = 0; c < r->columns; c++, at += STROKE) {
-			struct stroke s = joined_stroke(&r->joined[i * r->columns + c], shown);
+			struct stroke s = shown_stroke(&r->joined[i * r->columns + c], shown);
 
 			at[0] = s.level;
 			at[1] = s.bar;
@@ -210,8 +208,10 @@ static int read_request(struct view_request *r, const struct view_range *range, 
 		return error_set(err, -EINVAL, "columns: 1 to %u", VIEW_COLUMNS_MAX);
 	ret = add_shown_lanes(r, range->names);
 	if (ret == -EINVAL)
-		return error_set(err, ret, "lanes: numbers, pNUMBER or parallel, at most %u",
-				 VIEW_LANES_MAX);
+		return error_set(
+			err, ret,
+			"lanes: numbers, with p, n or l before them, or parallel, at most %u",
+			VIEW_LANES_MAX);
 	if (!ret && r->shown.count * r->columns > VIEW_STROKES_MAX)
 		return error_set(err, -EINVAL, "too many lanes for so many columns");
 	return ret ? error_errno(err, ret, "cannot draw the lanes") : 0;
@@ -236,7 +236,7 @@ static int paint_batch(struct view_request *r, const struct view_range *range, s
 	for (size_t i = 0; i < count * r->columns && !ret; i++) {
 		size_t lane = r->parts.items[first + i / r->columns].of;
 
-		join_stroke(&r->joined[lane * r->columns + i % r->columns], &strokes[i]);
+		lanes_join_stroke(&r->joined[lane * r->columns + i % r->columns], &strokes[i]);
 	}
 	free(ids);
 	free(strokes);
@@ -260,7 +260,8 @@ static int paint_request(struct view_request *r, const struct view_range *range,
 int view_window(const struct lanes *l, const struct view_range *range, uint8_t **body, size_t *size,
 		struct error *err)
 {
-	struct view_request r = {.lanes = l, .columns = range->columns};
+	struct view_request r = {
+		.lanes = l, .from = range->from, .to = range->to, .columns = range->columns};
 	int ret = read_request(&r, range, err);
 
 	if (!ret)
