@@ -238,6 +238,65 @@ START_TEST(page_agrees_with_the_terminal)
 }
 END_TEST
 
+/* Ask for lanes from a quarter to a half of the time; return the strokes, after a head. */
+static uint8_t *ask_for_quarter(const struct crowd *c, const char *names, size_t count)
+{
+	const struct view_range range = {LENGTH / 4, LENGTH / 2, COLUMNS / 4, names};
+	struct error err = {""};
+	uint8_t *body;
+	size_t size;
+
+	ck_assert_int_eq(view_window(&c->lanes, &range, &body, &size, &err), 0);
+	ck_assert_uint_eq(size, 16 + 3 * (COLUMNS / 4) * count);
+	return body;
+}
+
+/* Return the stroke of a process in a column, from those of all threads. */
+static struct stroke stroke_of_process(const struct crowd *c, const uint8_t *parts,
+				       uint64_t process, size_t column)
+{
+	struct joined sum = {0};
+
+	for (size_t n = 0; n < THREADS; n++) {
+		const uint8_t *at = parts + 16 + 3 * (n * (COLUMNS / 4) + column);
+		const struct stroke s = {at[0], at[1], at[2]};
+
+		if (c->threads[n].process == process)
+			lanes_join_stroke(&sum, &s);
+	}
+	return lanes_joined_stroke(&sum, 2);
+}
+
+/* A process is what all its threads are together, though those that do not live are not read. */
+START_TEST(process_has_all_threads)
+{
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		char names[THREADS * 4] = "";
+		struct error err = {""};
+		struct crowd c;
+		uint8_t *parts, *whole;
+
+		make_crowd(&c, seed, LANES_BY_THREAD);
+		ck_assert_int_eq(lanes_join_all(&c.lanes, &err), 0);
+		ck_assert_int_eq(lanes_choose_programs(&c.lanes, COLUMNS, &err), 0);
+		for (int i = 0; i < THREADS; i++)
+			sprintf(names + strlen(names), "%s%d", i ? "," : "", FIRST + i);
+		parts = ask_for_quarter(&c, names, THREADS);
+		whole = ask_for_quarter(&c, "p0,p1,p2", 3);
+		for (size_t i = 0; i < 3 * (COLUMNS / 4); i++) {
+			struct stroke s = stroke_of_process(&c, parts, 1 + i / (COLUMNS / 4),
+							    i % (COLUMNS / 4));
+
+			ck_assert_uint_eq(whole[16 + 3 * i], s.level);
+			ck_assert_uint_eq(whole[16 + 3 * i + 2], s.ground);
+		}
+		free(parts);
+		free(whole);
+		drop_crowd(&c);
+	}
+}
+END_TEST
+
 /* The smallest free number is that of a list of all that are in use. */
 START_TEST(smallest_free_number)
 {
@@ -309,5 +368,5 @@ START_TEST(limited_rows)
 }
 END_TEST
 
-SUITE("lanes_join", rows_of_threads, page_agrees_with_the_terminal, smallest_free_number,
-      rows_for_the_page, limited_rows)
+SUITE("lanes_join", process_has_all_threads, rows_of_threads, page_agrees_with_the_terminal,
+      smallest_free_number, rows_for_the_page, limited_rows)

@@ -94,6 +94,7 @@ static void make(struct made *m, uint64_t seed, uint64_t grain)
 	ck_assert_int_eq(filter_source(&m->source, made_source(), &all, &err), 0);
 	ck_assert_int_eq(lanes_read(&m->lanes, m->source, &err), 0);
 	ck_assert_int_eq(lanes_choose(&m->lanes, &limits, &err), 0);
+	ck_assert_int_eq(lanes_join_all(&m->lanes, &err), 0);
 	ck_assert_int_eq(lanes_choose_programs(&m->lanes, COLUMNS, &err), 0);
 }
 

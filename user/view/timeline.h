@@ -37,8 +37,9 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, enum
  * the recording. names: the lanes with commas between, each a lane.id, or "p" and the number of a
  * process, whose threads are shown as one lane, or the letter of a choice of lanes
  * (lanes_by_letter()) and the number of a row of lanes_rows_by(), or "parallel", which is how many
- * CPUs are in use. Outside of the recording lanes are empty. Return 0, or a negative errno with the
- * cause in *err: -EINVAL if the request makes no sense.
+ * CPUs are in use. l is as for view_write_trace(). Outside of the recording lanes are
+ * empty. Return 0, or a negative errno with the cause in *err: -EINVAL if the request makes no
+ * sense.
  */
 #define VIEW_MAGIC 0x31574b53u /* "SKW1" */
 struct view_range {

@@ -44,17 +44,6 @@ static int add_part(struct view_request *r, uint64_t lane)
 	return vector_push(&r->parts, part);
 }
 
-static int add_threads(struct view_request *r, uint64_t process)
-{
-	const struct lanes *l = r->lanes;
-	int ret = 0;
-
-	for (size_t i = 0; i < l->threads.count && !ret; i++)
-		if (l->entities.threads.items[l->threads.items[i].thread].process == process)
-			ret = add_part(r, l->threads.items[i].lane);
-	return ret;
-}
-
 static int add_cpus(struct view_request *r)
 {
 	int ret = 0;
@@ -78,6 +67,19 @@ static int add_row(struct view_request *r, enum lanes_by by, uint64_t number)
 		if (lanes_part_lives(p, start + r->from, start + r->to))
 			ret = add_part(r, p->lane);
 	}
+	return ret;
+}
+
+/* Add the threads of a process that lived in the range: a pool has all of them. */
+static int add_threads(struct view_request *r, uint64_t process)
+{
+	const struct lanes *l = r->lanes;
+	const lane_rows_t *rows = lanes_rows_by(l, LANES_BY_POOL);
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->count && !ret; i++)
+		if (l->entities.threads.items[rows->items[i].thread].process == process)
+			ret = add_row(r, LANES_BY_POOL, i);
 	return ret;
 }
 
