@@ -177,6 +177,12 @@ void json_decimal(struct json *j, int64_t value, unsigned int digits)
 		fprintf(j->out, ".%0*" PRIu64, (int)digits, size % unit);
 }
 
+void json_raw(struct json *j, const char *json)
+{
+	json_separate(j);
+	fputs(json, j->out);
+}
+
 void json_bool(struct json *j, bool value)
 {
 	json_separate(j);

@@ -37,6 +37,9 @@ void json_decimal(struct json *j, int64_t value, unsigned int digits);
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 
+/* Write a value that is valid JSON already, and as safe as what this writer writes. */
+void json_raw(struct json *j, const char *json);
+
 /* Each of these writes a key and a value. */
 void json_key_text(struct json *j, const char *key, const char *text);
 void json_key_uint(struct json *j, const char *key, uint64_t value);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/wait_division.h"
@@ -11,6 +12,7 @@
 #include "cmd/commands.h"
 #include "cmd/export.h"
 #include "cmd/filters.h"
+#include "cmd/html_timeline.h"
 #include "export/gzip.h"
 #include "export/roots.h"
 
@@ -165,14 +167,19 @@ int export_trace_file(const char *path, const char *out, const struct export_for
 	struct export_options how = o->how;
 	struct filtered_input in = {0};
 	struct export_input from;
+	char *timeline = NULL;
 	int ret = filtered_input_open(&in, path, &o->filter, err);
 
 	how.from = o->filter.from;
 	how.to = o->filter.to;
 	how.wall = o->filter.event && !strcmp(o->filter.event, EVENT_WALL);
 	from = (struct export_input){in.trace, in.source, is_divided(&o->filter)};
+	if (!ret && format->timeline)
+		ret = html_timeline_make(&timeline, path, path, &o->filter, err);
+	how.timeline = timeline;
 	if (!ret)
 		ret = export_to_file(&from, format, out, &how, err);
+	free(timeline);
 	if (!ret && trace_left_out(in.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing in what was "
 			 "written",

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/outfile.h"
 #include "cmd/export.h"
+#include "cmd/html_timeline.h"
 #include "trace/trace.h"
 
 static int trace_to_stdout(const char *path, struct error *err)
@@ -34,18 +35,23 @@ static int trace_to_stdout(const char *path, struct error *err)
 static int export_from(struct trace *trace, const struct record_output *r, const char *path,
 		       struct error *err)
 {
-	const struct export_options o = {.pids = false};
+	struct export_options o = {.pids = false};
 	struct export_input in = {.trace = trace, .divided = true};
 	const struct filter everything = {.idle = r->idle};
 	struct source *source = NULL;
+	char *timeline = NULL;
 	int ret = trace_source(&source, trace, err);
 
 	if (!ret)
 		ret = filter_source(&in.source, source, &everything, err);
 	if (ret)
-		source_free(source);
-	else /* the filter owns the source now */
+		source_free(source); /* else the filter owns it */
+	else if (r->format->timeline)
+		ret = html_timeline_make(&timeline, r->trace, NULL, &everything, err);
+	o.timeline = timeline;
+	if (!ret)
 		ret = export_to_file(&in, r->format, path, &o, err);
+	free(timeline);
 	source_free(in.source);
 	return ret;
 }

@@ -26,6 +26,8 @@ struct export_options {
 	struct profile_view view; /* for formats that show stacks */
 	/* For formats that show time: ns since the start of the recording; to 0 means the end. */
 	uint64_t from, to;
+	/* html: NULL, or the JSON of the timeline that the page has, see html_timeline_make() */
+	const char *timeline;
 };
 
 /*
@@ -35,8 +37,8 @@ struct export_options {
 #define EXPORT_FORMATS(X) \
 	X(folded, "folded", ".folded", EXPORT_DIVIDED, \
 	  "stacks as lines, with numbers of samples (of waits: us), for flame graphs") \
-	X(html, "html", ".html", EXPORT_DIVIDED, \
-	  "a flame graph page that needs nothing but a browser") \
+	X(html, "html", ".html", EXPORT_DIVIDED | EXPORT_TIMELINE, \
+	  "a page for any browser: flame graph, and the timeline of the scheduler's records") \
 	X(svg, "svg", ".svg", EXPORT_DIVIDED, \
 	  "a flame graph as one static picture, for a page or a mail") \
 	X(pprof, "pprof", ".pb.gz", EXPORT_GZIP | EXPORT_DIVIDED, \
@@ -64,6 +66,7 @@ enum {
 	EXPORT_GZIP = 4, /* the file is gzip (RFC 1952) of what the sink writes */
 	/* the format shows sums, so that those of waits can add up to exact times */
 	EXPORT_DIVIDED = 8,
+	EXPORT_TIMELINE = 16, /* the format takes export_options.timeline */
 };
 
 struct export_format {
@@ -74,6 +77,7 @@ struct export_format {
 	bool only_sched;
 	bool gzip;
 	bool divided;
+	bool timeline;
 	/* Make a sink that has written to file when it is finished; the caller owns file. */
 	int (*sink)(struct sink **out, FILE *file, const struct export_options *o,
 		    struct error *err);

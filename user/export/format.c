@@ -16,6 +16,7 @@ const struct export_format export_formats[] = {
 		.only_sched = (flags) & EXPORT_ONLY_SCHED, \
 		.gzip = (flags) & EXPORT_GZIP, \
 		.divided = (flags) & EXPORT_DIVIDED, \
+		.timeline = (flags) & EXPORT_TIMELINE, \
 		.sink = id##_sink, \
 	},
 	EXPORT_FORMATS(EXPORT_ROW)

@@ -631,6 +631,10 @@ static void html_write_data(struct html_page *p, const struct profile *profile,
 	json_key_text(j, "skein", SKEIN_VERSION);
 	json_key_uint(j, "from", o->from);
 	json_key_uint(j, "to", o->to);
+	if (o->timeline) {
+		json_key(j, "timeline");
+		json_raw(j, o->timeline);
+	}
 	html_write_waits(j);
 	json_key(j, "profiles");
 	json_array(j);

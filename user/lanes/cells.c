@@ -25,16 +25,15 @@ static const uint8_t wait_fills[WAIT_COUNT] = {
 	[WAIT_GIL] = FILL_GIL,
 };
 
-/* Return how to draw the time in which a lane was not busy. */
-static enum fill ground_fill(const struct cell *c)
+enum fill lanes_ground_fill(uint8_t state, uint8_t wait)
 {
-	switch (c->state) {
+	switch (state) {
 	case STATE_RUNNABLE:
 	case STATE_PREEMPTED:
 		return FILL_RUNNABLE;
 	case STATE_SLEEPING:
 	case STATE_DISK:
-		return c->wait < WAIT_COUNT ? wait_fills[c->wait] : FILL_OTHER;
+		return wait < WAIT_COUNT ? wait_fills[wait] : FILL_OTHER;
 	case STATE_STOPPED:
 		return FILL_STOPPED;
 	case STATE_IDLE:
@@ -49,6 +48,11 @@ static enum fill ground_fill(const struct cell *c)
 	default: /* a dead thread, an offline CPU, or no other state than running */
 		return FILL_NONE;
 	}
+}
+
+static enum fill ground_fill(const struct cell *c)
+{
+	return lanes_ground_fill(c->state, c->wait);
 }
 
 uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end)

@@ -229,6 +229,11 @@ struct lane_load {
 	bool full;
 };
 
+/* Return how to draw the time in which a lane was in a state other than running. */
+enum fill lanes_ground_fill(uint8_t state, uint8_t wait);
+/* Return how to draw the time in which a thread (thread.id) ran on a CPU. */
+enum fill lanes_program_fill(const struct lanes *l, uint64_t thread);
+
 /* Return the part of a cell that lies in the range, ns. */
 uint64_t lanes_cell_overlap(const struct window *w, unsigned int cell, uint64_t time, uint64_t end);
 struct lane_load lanes_measure_load(const struct lane_cells *c);

@@ -78,14 +78,18 @@ int lanes_choose_programs(struct lanes *l, unsigned int width, struct error *err
 	return ret;
 }
 
-static enum fill program_fill(const void *context, uint64_t thread)
+enum fill lanes_program_fill(const struct lanes *l, uint64_t thread)
 {
-	const struct lanes *l = context;
 	uint32_t process = selected_process(l, thread);
 
 	return process == LANES_NONE
 		       ? FILL_OTHERS
 		       : l->program_fills[l->entities.processes.items[process].program];
+}
+
+static enum fill program_fill(const void *context, uint64_t thread)
+{
+	return lanes_program_fill(context, thread);
 }
 
 uint64_t lanes_used_fills(const struct stroke *strokes, unsigned int count)

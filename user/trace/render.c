@@ -91,6 +91,8 @@ static inline int render_part(struct rendering *p, struct rendered_lane *c, stru
 		s.time = p->query->time;
 	if (s.end > p->query->end)
 		s.end = p->query->end;
+	if (s.time < s.end && p->query->stretch)
+		return p->query->stretch(p->query->context, (size_t)(c - p->rendered), &s, err);
 	if (s.time < s.end && lane_levels_add(&c->levels, 0, &s) < 0)
 		return render_no_memory(err);
 	return 0;
@@ -352,15 +354,12 @@ static int begin_at_checkpoint(struct rendering *p, struct error *err)
 static int find_stop_checkpoint(struct rendering *p, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	int result = 0;
 
-	if (!trace_has(p->trace, "checkpoint", "slices"))
-		return 0;
-	result = sql_prepare(p->trace->db, &stmt,
-			     "SELECT id, time, chunk FROM main.checkpoint WHERE time >= ?1"
-			     " AND chunk > 0 ORDER BY time, id LIMIT 1",
-			     err);
-	if (result < 0)
+	if (!trace_has(p->trace, "checkpoint", "slices") ||
+	    sql_prepare(p->trace->db, &stmt,
+			"SELECT id, time, chunk FROM main.checkpoint WHERE time >= ?1"
+			" AND chunk > 0 ORDER BY time, id LIMIT 1",
+			err) < 0)
 		return 0;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)p->query->end);
 	if (sqlite3_step(stmt) == SQLITE_ROW)

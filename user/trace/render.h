@@ -6,6 +6,7 @@
 #ifndef SKEIN_TRACE_RENDER_H
 #define SKEIN_TRACE_RENDER_H
 
+#include "trace/lane_levels.h"
 #include "trace/trace_lanes.h"
 #include "trace/window.h"
 
@@ -22,6 +23,13 @@ struct render_query {
 	uint64_t known; /* end of the trace's records, ns: trace_span() */
 	const struct render_lane *lanes; /* no duplicates */
 	size_t count;
+	/*
+	 * NULL, or a function that takes each stretch of a lane, by its index in lanes, in the
+	 * place of cells: see trace_stretches(). It returns 0 or a negative errno.
+	 */
+	int (*stretch)(void *context, size_t lane, const struct level_stretch *s,
+		       struct error *err);
+	void *context;
 };
 
 /*

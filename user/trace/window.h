@@ -60,6 +60,29 @@ int trace_window(struct trace *t, const struct window_query *q, struct window **
 		 struct error *err);
 void window_free(struct window *w);
 
+/* A time in which a lane was in one state. */
+struct lane_stretch {
+	uint64_t time, end; /* ns */
+	uint64_t thread; /* on a CPU lane, thread.id of the thread that ran; 0: none */
+	uint8_t state, wait; /* enum slice_state, enum wait_class */
+};
+
+struct stretches_query {
+	uint64_t time, end; /* ns; time is a multiple of 1,024 */
+	const uint64_t *lanes; /* lane.id, each once */
+	size_t lane_count;
+	/* Take a stretch of a lane, by its index in lanes. Return 0 or a negative errno. */
+	int (*take)(void *context, size_t lane, const struct lane_stretch *s, struct error *err);
+	void *context;
+};
+
+/*
+ * Pass on the stretches that the cells of trace_window() are made of, cut to the range. Those of
+ * one lane come in the order of their times and do not overlap. Lanes that are not in the trace
+ * have none. Return 0 or a negative errno, which may be that of take().
+ */
+int trace_stretches(struct trace *t, const struct stretches_query *q, struct error *err);
+
 /*
  * Set *time and *end to the first and last time of the trace's slices and edges, ns; both are 0 if
  * there are none, or if damage makes them unreadable. Return 0 or a negative errno.

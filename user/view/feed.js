@@ -130,8 +130,10 @@ class Feed {
 	}
 
 	/* Return the data of a page for a part of the recording; null if it has no samples. */
-	profile(parts, signal) {
-		return this.ask("profile", parts, "json", signal);
+	async profile(parts, signal) {
+		const raw = await this.ask("profile", parts, "json", signal);
+
+		return raw && readRaw(raw);
 	}
 
 	report(parts, signal) {

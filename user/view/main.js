@@ -28,12 +28,17 @@ class Page {
 		const raw = takeData();
 
 		// the address loses its token before anything else reads it
-		this.feed = raw.feed ? new Feed() : null;
-		this.take(this.feed ? dataWithoutSamples({}, null, "Loading …") : readRaw(raw));
-		if (this.feed)
+		this.feed = raw.feed ? new Feed()
+			: raw.timeline?.columns ? new StaticFeed(raw.timeline) : null;
+		this.take(raw.feed ? dataWithoutSamples({}, null, "Loading …") : readRaw(raw));
+		if (raw.feed) {
 			byId("compare").hidden = true;
-		else
+		} else {
 			this.comparer = new Comparer(this);
+			showNoTimeline(raw.timeline);
+		}
+		if (this.feed && !raw.feed)
+			this.feed.loaded = this.data;
 		this.timeline = this.feed && new Timeline(this);
 		this.history = new History((text) => parseState(text, this.possible),
 			(state) => this.show(state));
@@ -59,7 +64,8 @@ class Page {
 		this.widths = data.before ? WIDTHS_OF_CHANGE : WIDTHS;
 		this.fillControls();
 		this.possible = {
-			events: this.feed ? null : this.views.events.map(({ name }) => name),
+			events: this.feed instanceof Feed ? null
+				: this.views.events.map(({ name }) => name),
 			widths: this.widths.map(([key]) => key) };
 		this.key = undefined; // of the shown tree
 	}
@@ -68,6 +74,7 @@ class Page {
 	use(data) {
 		const theme = this.palette.name;
 
+		this.timeline?.yield(Boolean(data.before));
 		this.take(data);
 		this.palette.set(theme);
 		this.history.reset();
@@ -140,7 +147,8 @@ class Page {
 		this.panes.hideTip();
 		this.panes.show(graph.selected);
 		this.showBody(state);
-		this.timeline?.show(state);
+		if (!this.data.before)
+			this.timeline?.show(state);
 	}
 
 	showBody(state) {

@@ -74,7 +74,8 @@ class Timeline {
 		try {
 			this.take(await this.feed.trace());
 		} catch (error) {
-			this.page.renew(dataWithoutSamples({}, null, "Nothing is loaded."));
+			if (!this.feed.loaded)
+				this.page.renew(dataWithoutSamples({}, null, "Nothing is loaded."));
 			this.failed(feedError(error));
 		}
 	}
@@ -90,7 +91,17 @@ class Timeline {
 		byId("trace-warning").hidden = !warnings.length;
 		byId("trace-warning").textContent = warnings.map(visible).join(" ");
 		this.written = null; // so that the address's view is shown
-		this.page.renew(dataWithoutSamples(this.page.data, trace, "Loading …"));
+		this.page.renew(this.feed.loaded ??
+			dataWithoutSamples(this.page.data, trace, "Loading …"));
+	}
+
+	/* Leave the page to a comparison, which has no timeline; or come back after it. */
+	yield(on) {
+		if (!this.trace)
+			return;
+		this.host.hidden = byId("splitter").hidden = on || !this.trace.rows.length;
+		byId("chosen").hidden = true;
+		this.chosen.key = " "; // what is shown is that of the whole recording
 	}
 
 	/* Show other rows; a lane has the same name in all choices, so what is painted stays. */
@@ -156,13 +167,13 @@ class Timeline {
 
 	/* Say what went wrong: in a line, or in a notice where nothing works any more. */
 	failed({ kind, message }) {
-		const notice = NOTICES[kind];
+		const notice = NOTICES[kind] ?? (this.trace ? "" : message);
 
 		this.broken = true;
 		if (notice) {
 			byId("feed-notice").hidden = false;
 			byId("notice-text").textContent = notice;
-			byId("retry").hidden = kind === "token";
+			byId("retry").hidden = kind !== "gone";
 		} else {
 			byId("feed-line").textContent = message;
 			this.broken = !this.trace;

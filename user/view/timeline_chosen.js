@@ -95,14 +95,14 @@ class Chosen {
 
 		this.show("Loading the flame graph of ", true);
 		try {
-			const raw = await feed.profile(query, signal);
+			const data = await feed.profile(query, signal);
 
 			if (signal.aborted)
 				return;
-			page.renew(raw ? readRaw(raw) : dataWithoutSamples(page.data, trace,
+			page.renew(data ?? dataWithoutSamples(page.data, trace,
 				`There are no samples in ${this.what}.`));
 			byId("main").classList.toggle("no-samples", page.view.count < 2);
-			this.show("");
+			this.show(data?.instead ?? "");
 			this.sum(query, signal);
 		} catch (error) {
 			if (signal.aborted)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 900
+"""Test the timeline of the one-file page: drawn like that of skein view, without a server."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from browser import MISSING
+from pages import DESK, PHONE, PICTURES, QUIET, STILL, Pages
+from stub_view import PAGE_DATA
+from traces import SKEIN, make_scene, make_timeline, output, skein
+
+if MISSING:
+    raise unittest.SkipTest(MISSING)
+
+LONG = os.environ.get("SKEIN_LONG") == "1"
+SAMPLES = "skeinPage.view.whole[1]"
+SHOWN = "!document.getElementById('timeline').hidden"
+# A number that follows from every pixel of the lanes, and the number of pixels of each colour.
+PIXELS = """(({ timeline: { picture: { lanes, lanesPen } } }) => {
+    const { data } = lanesPen.getImageData(0, 0, lanes.width, lanes.height), colours = new Set();
+    let sum = 0;
+    for (const pixel of new Uint32Array(data.buffer)) {
+        sum = (Math.imul(sum, 31) + pixel) | 0;
+        colours.add(pixel);
+    }
+    return [sum, lanes.width, lanes.height, colours.size];
+})(skeinPage)"""
+FACTS = "[...document.querySelectorAll('#slice dl > *')].map((of) => of.textContent)"
+
+
+def memory_of_page(root):
+    """Resident memory in KiB of the largest process of pages below a process."""
+    of = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/status"):
+        try:
+            facts = dict(line.split(":", 1) for line in path.read_text().splitlines())
+            command = (path.parent / "cmdline").read_text()
+        except (OSError, ValueError):
+            continue
+        of[int(facts["Pid"])] = (int(facts["PPid"]), command, facts.get("VmRSS", "0 kB"))
+
+    def is_below(pid):
+        return pid == root or pid in of and is_below(of[pid][0])
+    return max(int(rss.split()[0]) for pid, (_, command, rss) in of.items()
+               if "--type=renderer" in command and is_below(pid))
+
+
+class StaticTimeline(Pages):
+    def look(self, address, fragment="", **options):
+        self.browser.open(f"{address}{fragment}", {**STILL, **DESK, **options})
+        self.browser.wait("Boolean(window.skeinPage)")
+        self.browser.wait(QUIET)
+
+    def export(self, trace, *options):
+        page = trace.with_suffix(".html")
+        skein("export", trace, "-o", page, *options)
+        return f"file://{page}"
+
+    def machine(self, *numbers):
+        trace = self.home / "machine.skein"
+        make_timeline(trace, *numbers)
+        return trace
+
+    def lanes(self):
+        return self.ask("skeinPage.timeline.trace.rows.map(({ lane, kind }) => [kind, lane])")
+
+    def test_pixels(self):
+        """Every pixel of the lanes is that of the same window of skein view."""
+        trace = self.machine(40000, 4, 40, 3, 20, 500, 300)
+        page = self.export(trace)
+        server = subprocess.Popen([SKEIN, "view", "-n", trace], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        served = server.stdout.readline().strip()
+        self.look(page)
+        process = next(lane[1:] for kind, lane in self.lanes() if kind == "process")
+        for dots in (1, 2):
+            for view in ("", "view=2000000000-2100000000", "view=5000000000-5000300000"):
+                view = f"open={process}&{view}"
+                self.look(served + "&", view, deviceScaleFactor=dots)
+                expected = self.ask(PIXELS)
+                self.look(page, f"#{view}", deviceScaleFactor=dots)
+                self.assertEqual(self.ask(PIXELS), expected, (dots, view))
+                self.assertGreater(expected[3], 3)
+
+    def test_pictures(self):
+        """On a desk and a phone, light and dark; the pictures are for a person to look at."""
+        page = self.export(self.machine(200000, 8, 60, 3, 0, 0, 0))
+        for name, options in (("desk", DESK), ("phone", PHONE)):
+            for scheme in ("light", "dark"):
+                self.look(page, **options, colorScheme=scheme)
+                self.browser.shot(str(PICTURES / f"static-{name}-{scheme}.png"))
+        self.harmless()
+
+    def test_select(self):
+        """A thread has its samples; a part of the time says what it lacks."""
+        trace = make_scene(self.home / "timeline.skein", "timeline")
+        page = self.export(trace)
+        self.look(page)
+        whole = self.ask(SAMPLES)
+        self.assertEqual(whole, json.loads(output("report", trace, "--json"))["samples"])
+        rows = self.ask("skeinPage.timeline.trace.rows")
+        threads = [row for row in rows if row["kind"] == "thread"]
+        found = 0
+        for row in threads:
+            self.look(page, f"#lane={row['lane']}")
+            said = json.loads(output("report", trace, "--json", "--tid", row["id"]))["samples"]
+            self.assertEqual(self.ask("skeinPage.view.count > 1 ? " + SAMPLES + ": 0"), said)
+            found += said
+        self.assertEqual(found, whole)
+        length = self.ask("skeinPage.timeline.trace.length")
+        self.look(page, f"#range={length // 4}-{length // 2}")
+        self.assertIn("skein view timeline.skein", self.browser.text("#chosen"))
+        self.assertEqual(self.ask(SAMPLES), whole)
+        self.assertFalse(self.ask("document.getElementById('states').hidden"))
+        self.harmless()
+
+    def test_states(self):
+        """The times of a selection's states are those of skein report."""
+        trace = self.machine(20000, 4, 40, 7, 0, 0, 0)
+        page = self.export(trace)
+        begin, end = 3_000_000_000, 7_000_000_000
+        self.look(page, f"#range={begin}-{end}")
+        sched = self.ask(f"skeinPage.timeline.feed.report({{ from: '{begin}', to: '{end}' }})")
+        shown = sched["sched"]["processes"][0]
+        said = json.loads(output("report", trace, "--json", "--from", f"{begin}ns", "--to",
+                                 f"{end}ns"))["sched"]["processes"]
+        self.assertEqual(shown["running"], sum(of["running"] for of in said))
+        self.assertEqual(shown["blocked"]["runnable"],
+                         sum(of["runnable_woken"] + of["runnable_preempted"] for of in said))
+
+    def test_click(self):
+        """A click tells the slice; what the page does not hold is named."""
+        trace = self.machine(20000, 4, 40, 7, 0, 0, 0)
+        page = self.export(trace)
+        self.look(page)
+        row = json.loads(output(
+            "query", trace, "--json", "SELECT s.time - h.start AS begin, s.\"end\" - h.start AS"
+            " until, s.lane AS cpu, t.lane AS lane FROM slice s, host h, thread t WHERE s.state = 1"
+            " AND t.id = s.value AND s.\"end\" - s.time > 100000 LIMIT 1"))[0]
+        time = (row["begin"] + row["until"]) // 2
+        told = self.ask(f"skeinPage.timeline.feed.at('{row['cpu']}', {time})")
+        facts = dict(told["facts"])
+        self.assertEqual(facts["state"], "running")
+        self.assertEqual(told["links"][0]["lane"], str(row["lane"]))
+        self.assertLessEqual(told["from"], row["begin"])
+        self.assertGreaterEqual(told["to"], row["until"])
+        self.ask(f"skeinPage.timeline.slice.look('{row['lane']}', {time}).then(() => 0)")
+        shown = self.ask(FACTS)
+        self.assertEqual(shown[:2], ["state", "running"])
+        self.assertIn("on", shown)
+        self.assertIn("shown by skein view machine.skein", shown)
+        self.harmless()
+
+    def test_without_lanes(self):
+        """A recording of samples alone has the page as before."""
+        self.open("scene")
+        self.assertFalse(self.ask(SHOWN))
+        self.assertNotIn("timeline", json.loads(
+            PAGE_DATA.search((self.home / "scene.html").read_text())[0].split(">", 1)[1]
+            .rsplit("<", 1)[0]))
+        self.harmless()
+
+    def test_size(self):
+        """Two million records are shown within two seconds; more are refused in words."""
+        trace = self.machine(1310000, 16, 400, 5, 0, 0, 0)
+        page = self.export(trace)
+        times = []
+        for _ in range(3):
+            self.look(page)
+            times.append(self.ask("performance.now()")) # since the page began to load
+        took = min(times)
+        states = self.ask("skeinPage.timeline.feed.states.count")
+        size = pathlib.Path(page[7:]).stat().st_size
+        print(f"{took:.0f} ms to the first picture of {states:,} states; {size >> 20} MiB of page, "
+              f"{memory_of_page(self.browser.child.pid) >> 10} MiB of memory of its process")
+        self.assertLess(took, 2000 if LONG else 8000) # others may keep the machine busy
+        self.harmless()
+        if not LONG:
+            return
+        trace = self.machine(2400000, 16, 400, 5, 0, 0, 0)
+        page = self.export(trace)
+        self.show(page[7:])
+        self.assertIn("skein view machine.skein", self.browser.text("#feed-notice"))
+        self.assertFalse(self.ask(SHOWN))
+
+
+if __name__ == "__main__":
+    unittest.main()

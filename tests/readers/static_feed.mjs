@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * static_feed.mjs VIEW PAGE: answer from a page what its timeline asks. VIEW is user/view/. Each
+ * line of the input is a JSON array of a method of StaticFeed and its arguments; each answer is a
+ * line of JSON, with strokes as base64 by lane.
+ */
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { runInThisContext } from "node:vm";
+
+const [folder, path] = process.argv.slice(2);
+const sources = ["text", "feed", "timeline_lanes", "static_cells", "static_feed"];
+const StaticFeed = runInThisContext(`(() => {
+${sources.map((name) => readFileSync(`${folder}/${name}.js`, "utf8")).join("\n")}
+return StaticFeed; })()`);
+const page = readFileSync(path, "utf8");
+const [, data] = page.match(/<script id="data" type="application\/json">\n(.*?)<\/script>/s);
+const feed = new StaticFeed(JSON.parse(data).timeline);
+
+await feed.trace();
+for await (const line of createInterface({ input: process.stdin })) {
+	const [method, ...args] = JSON.parse(line);
+	const answer = await feed[method](...args);
+
+	if (answer?.strokes)
+		answer.strokes = Object.fromEntries([...answer.strokes].map(([lane, strokes]) =>
+			[lane, Buffer.from(strokes).toString("base64")]));
+	console.log(JSON.stringify(answer));
+}

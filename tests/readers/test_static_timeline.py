@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Test the timeline of the one-file page: it says of every column what skein view says."""
+import base64
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import unittest
+
+from test_view import View
+from traces import Home, ROOT, SKEIN, make_scene, make_timeline, skein
+
+LONG = os.environ.get("SKEIN_LONG") == "1"
+NODE = shutil.which("node")
+PAGE_DATA = re.compile(r'<script id="data" type="application/json">\n(.*?)</script>', re.S)
+FILES = pathlib.Path(__file__).resolve().parent
+
+
+def timeline_of(page):
+    """What a page holds of its timeline; None: nothing."""
+    return json.loads(PAGE_DATA.search(page.read_text())[1]).get("timeline")
+
+
+class StaticFeed:
+    """The script of a page, asked without a browser."""
+
+    def __init__(self, page):
+        self.process = subprocess.Popen(
+            [NODE, FILES / "static_feed.mjs", ROOT / "user/view", page], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, *what):
+        self.process.stdin.write(json.dumps(what) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@unittest.skipUnless(NODE, "there is no node")
+class Agreement(View):
+    """Random windows of random traces, every stroke of every lane."""
+
+    # slices, CPUs, threads; losses, early wake-ups and deaths per million switches
+    MACHINES = [(20000, 4, 40, 0, 0, 0), (30000, 2, 300, 200, 3000, 5000),
+                (300000, 16, 200, 20, 500, 300)]
+
+    def compare(self, feed, columns, begin, end, lanes, first=0):
+        """first: where the page's part of the recording begins, ns."""
+        status, body, _ = self.get(
+            f"/api/window?from={begin + first}&to={end + first}&columns={columns}"
+            f"&lanes={','.join(lanes)}",
+            self.asked[0], **{"X-Skein-Token": self.asked[1]})
+        self.assertEqual(status, 200, body)
+        self.assertEqual(struct.unpack("<4I", body[:16])[1:], (columns, len(lanes), 0))
+        told = feed.ask("window", {"from": begin, "to": end, "columns": columns, "lanes": lanes})
+        for i, lane in enumerate(lanes):
+            expected = body[16 + 3 * columns * i:16 + 3 * columns * (i + 1)]
+            strokes = base64.b64decode(told["strokes"][lane])
+            self.assertEqual(len(strokes), len(expected))
+            if strokes != expected:
+                at = next(at for at in range(columns)
+                          if strokes[3 * at:3 * at + 3] != expected[3 * at:3 * at + 3])
+                self.fail(f"lane {lane}, {begin}-{end}, column {at} of {columns}: "
+                          f"{list(strokes[3 * at:3 * at + 3])}, the server says "
+                          f"{list(expected[3 * at:3 * at + 3])}")
+
+    def agree(self, path, random_numbers, turns):
+        page = self.home / "page.html"
+        skein("export", path, "-o", page)
+        server, *self.asked = self.serve(path)
+        feed = StaticFeed(page)
+        try:
+            rows = timeline_of(page)["trace"]
+            length = rows["length"]
+            names = [row["lane"] for row in rows["rows"]] + ["parallel"]
+            for turn in range(turns):
+                span = max(1, min(length, int(2 ** random_numbers.uniform(0, 45))))
+                begin = random_numbers.randrange(length - span + 1)
+                end = begin + span
+                if turn == 0:
+                    begin, end = 0, length
+                columns = random_numbers.choice([1, 7, 320, 1013, 1920])
+                lanes = random_numbers.sample(names, min(len(names), 60))
+                self.compare(feed, columns, begin, end, lanes)
+        finally:
+            feed.end()
+            self.end(server)
+
+    def test_random_windows(self):
+        seed = random.randrange(1 << 30)
+        numbers = random.Random(seed)
+        for machine in self.MACHINES:
+            for turn in range(3 if LONG else 1):
+                path = self.home / f"{turn}-{machine[0]}.skein"
+                slices, cpus, threads, *rest = machine
+                with self.subTest(seed=seed, machine=machine, turn=turn):
+                    make_timeline(path, slices, cpus, threads, numbers.randrange(1 << 30), *rest)
+                    self.agree(path, numbers, 100 if LONG else 25)
+
+    def test_a_part(self):
+        """A page of a part of the time has the lanes of that part."""
+        first, length = 3_000_000_000, 2_000_000_000
+        page = self.home / "part.html"
+        skein("export", self.trace, "-o", page, "--from", f"{first}ns", "--to",
+              f"{first + length}ns")
+        told = timeline_of(page)["trace"]
+        self.assertEqual(told["length"], length)
+        lanes = [row["lane"] for row in told["rows"] if row["kind"] == "thread"]
+        self.asked = self.port, self.token
+        feed = StaticFeed(page)
+        self.addCleanup(feed.end)
+        for begin, end in ((0, length), (length // 3, length // 2), (0, 1000), (12345, 54321)):
+            self.compare(feed, 500, begin, end, lanes, first)
+
+
+@unittest.skipUnless(NODE, "there is no node")
+class Pages(Home):
+    """Which page has a timeline, and what it says where it has none."""
+
+    def page(self, trace, *options):
+        page = self.home / "page.html"
+        return page, skein("export", trace, "-o", page, *options)
+
+    def test_samples_alone(self):
+        page, _ = self.page(make_scene(self.home / "scene.skein", "scene"))
+        self.assertIsNone(timeline_of(page))
+
+    def test_outside(self):
+        """A part of the time after the end of the recording has no timeline."""
+        trace = make_scene(self.home / "timeline.skein", "timeline")
+        page, _ = self.page(trace, "--from", "10h")
+        self.assertIsNone(timeline_of(page))
+
+    def test_too_many(self):
+        """Over the limit the page says so, and so does a warning; a part of it has the lanes."""
+        trace = self.home / "large.skein"
+        make_timeline(trace, 2_400_000 if LONG else 1_700_000, 16, 400, 5, 0, 0, 0)
+        page = self.home / "page.html"
+        done = subprocess.run([SKEIN, "export", trace, "-o", page], check=True, text=True,
+                              stderr=subprocess.PIPE)
+        self.assertIn("too many scheduler records", done.stderr)
+        self.assertEqual(set(timeline_of(page)), {"file", "reason"})
+        page, _ = self.page(trace, "--from", "1s", "--to", "3s")
+        self.assertIn("columns", timeline_of(page))
+
+    def test_damaged(self):
+        """A page whose columns are cut off or changed ends in an error, not in wrong lanes."""
+        trace = make_scene(self.home / "timeline.skein", "timeline")
+        page, _ = self.page(trace)
+        whole = timeline_of(page)
+        for change in ({"columns": whole["columns"][:40]}, {"threads_at": 1 << 40},
+                       {"keys": whole["keys"][:4]}, {"threads": whole["threads"][:3]},
+                       {"lanes": [part for part in whole["lanes"][:2]] * 2}):
+            broken = json.dumps({"timeline": {**whole, **change}}).replace("<", "\\u003c")
+            page.write_text(f'<script id="data" type="application/json">\n{broken}</script>')
+            done = subprocess.run(
+                [NODE, FILES / "static_feed.mjs", ROOT / "user/view", page], text=True,
+                input="", stderr=subprocess.PIPE, timeout=60)
+            self.assertIn("is damaged", done.stderr, list(change))
+
+
+if __name__ == "__main__":
+    unittest.main()
