@@ -36,7 +36,7 @@ class Run(unittest.TestCase):
     def test_records_and_reports(self):
         run, calls = self.run_it()
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(calls, ["skein record -d 10s -o skein.skein",
+        self.assertEqual(calls, ["skein record -e all -d 10s -o skein.skein",
                                  "skein report skein.skein",
                                  f"skein export skein.skein -o {self.folder}/skein.html"])
         self.assertIn("output of report", run.stdout)
