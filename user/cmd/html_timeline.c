@@ -80,7 +80,7 @@ static int put_html_lanes(struct html_timeline *t, struct json *j)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	int ret = out ? view_write_trace(&t->input.lanes, &about, out) : -ENOMEM;
+	int ret = out ? view_write_trace(&t->input.lanes, &about, LANES_BY_THREAD, out) : -ENOMEM;
 
 	if (out && fclose(out) && !ret)
 		ret = -ENOMEM;

@@ -63,10 +63,12 @@ static unsigned int weight_of_ground(enum fill ground)
 	return ground == FILL_UNKNOWN ? 2 : ground != FILL_NONE;
 }
 
-/* Return which of two grounds says more; of equal ones the first. */
+/* Return which of two grounds says more, in whatever order lanes are joined. */
 static enum fill stronger_ground(enum fill a, enum fill b)
 {
-	return weight_of_ground(b) > weight_of_ground(a) ? b : a;
+	unsigned int of_a = weight_of_ground(a), of_b = weight_of_ground(b);
+
+	return of_b > of_a || (of_b == of_a && b < a) ? b : a;
 }
 
 void lanes_join_stroke(struct joined *j, const struct stroke *s)

@@ -412,7 +412,7 @@ class StrokeMaker {
 			if (overlap <= 0)
 				break;
 			const activity = cells.activity[number], key = cells.key[number];
-			const ran = overlap * activity / CELL_FULL;
+			const ran = overlap * activity; // in 127ths of ns, which are exact
 
 			covered += overlap;
 			busy += ran;
@@ -421,11 +421,12 @@ class StrokeMaker {
 				bars.add(lane?.cpu ? fillOfThread[cells.thread[number]]
 					: fills.running, ran);
 			if (key === NOTHING)
-				grounds.add(fills.none, overlap - ran);
+				grounds.add(fills.none, overlap * CELL_FULL - ran);
 			else if (stateOf[key] !== RUNS)
-				grounds.add(fillOf[key], overlap - ran);
+				grounds.add(fillOf[key], overlap * CELL_FULL - ran);
 		}
-		const unknown = grounds.time[fills.unknown] * 2 > end - begin;
+		const whole = (end - begin) * CELL_FULL;
+		const unknown = grounds.time[fills.unknown] * 2 > whole;
 		const bar = bars.take(), ground = grounds.take();
 
 		if (unknown) {
@@ -437,7 +438,7 @@ class StrokeMaker {
 		if (busy > 0)
 			out[at] = full && covered === end - begin ? STROKE_FULL
 				: Math.max(1, Math.min(STROKE_FULL - 1,
-					Math.floor(busy / (end - begin) * STROKE_FULL + 0.5)));
+					Math.floor(busy * STROKE_FULL / whole + 0.5)));
 	}
 
 	/* Return the strokes of what a runtime did, from acts that do not overlap. */
@@ -506,7 +507,9 @@ class StrokeJoiner {
 			this.sum[column] += level;
 			this.full[column] += level === STROKE_FULL;
 			this.unknown[column] += ground === this.fills.unknown;
-			if (this.weight(ground) > this.weight(this.ground[column]))
+			const gain = this.weight(ground) - this.weight(this.ground[column]);
+
+			if (gain > 0 || !gain && ground < this.ground[column])
 				this.ground[column] = ground;
 			if (level)
 				this.bar[column] = strokes[at + 1];

@@ -64,6 +64,7 @@ class StaticFeed {
 	}
 
 	async unpack(embedded) {
+		embedded.trace.choices = []; // the page has a lane for each thread only
 		const { rows, fill_of: fills, fills: looks } = embedded.trace;
 		const cpus = rows.filter(({ kind }) => kind === "cpu");
 		const bytes = await inflate(bytesOf(embedded.columns));
