@@ -58,6 +58,42 @@ class View(Pages):
         self.assertEqual(self.browser.evaluate(SAMPLES),
                          self.samples(trace, "--from", f"{begin}ns", "--to", f"{end}ns"))
 
+    def test_what_held_this_up(self):
+        """The chain of wakers of a wait: list, arrows, and the way along it."""
+        self.serve(make_scene(self.home / "chain.skein", "chain"))
+        for scheme in ("light", "dark"):
+            self.look(self.address + "&open=0", colorScheme=scheme)
+            self.browser.evaluate("skeinPage.timeline.slice.look('11', 5e7)")
+            self.browser.wait("document.querySelector('#slice .held')")
+            self.browser.click("#slice .held")
+            self.browser.wait("document.querySelector('#slice .held-by')")
+            text = self.browser.text("#slice .held-by")
+            for part in ("80 ms: 41 ms of it holder 101 (db) ran", "81.3 %: ran 41 ms",
+                         "18.8 %: ran 15 ms", "That is all of the time"):
+                self.assertIn(part, text)
+            self.assertIsNone(self.browser.evaluate("document.querySelector('#slice b')"))
+            self.browser.wait(QUIET)
+            self.browser.shot(str(PICTURES / f"view-chain-{scheme}.png"))
+            # the arrow from the holder to the waiter at 90 ms, and none without the chain
+            drawn = """(() => {
+                const { picture, rows } = skeinPage.timeline;
+                const [a, b] = ['11', '12'].map((lane) => picture.edges(rows.byLane.get(lane)));
+                picture.draw();
+                const y = (Math.max(a[0], b[0]) - 1) * picture.dots;
+                return picture.marksPen.getImageData(picture.place(9e7) - 2, y, 5, 3).data
+                    .some((part, i) => i % 4 === 3 && part === 255);
+            })()"""
+            self.assertTrue(self.browser.evaluate(drawn))
+            self.browser.click("#slice .held-by li:nth-child(2) .go")
+            self.browser.wait("skeinPage.timeline.slice.shown.lane === '13'")
+            self.assertEqual(self.browser.evaluate("skeinPage.timeline.slice.shown.at"),
+                             24_999_999)
+            self.assertIn("80 ms", self.browser.text("#slice .held-by"), "the chain stays")
+            self.browser.click("#slice .close")
+            self.browser.wait(QUIET)
+            self.assertFalse(self.browser.evaluate(drawn))
+            self.assertEqual(self.browser.evaluate("window.violations"), [])
+
     def test_machine(self):
         """On a desk and a phone, light and dark; the pictures are for a person to look at."""
         trace = self.home / "busy.skein"

@@ -5,12 +5,13 @@
  * (python_scene.h), sched (sched_scene.h), timeline or whole (timeline_scene.h, with or without
  * losses), server (server_scene.h), mixed or empty (mixed_scene.h, with or without samples), flames
  * or hostile (flame_scene.h), waits (waits_scene.h), before or after (diff_scene.h), runtime
- * (runtime_scene.h).
+ * (runtime_scene.h), chain (chain_scene.h).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "chain_scene.h"
 #include "diff_scene.h"
 #include "flame_scene.h"
 #include "mixed_scene.h"
@@ -42,6 +43,7 @@ static struct source *scene_named(const char *name)
 		{"before", diff_source(false)},
 		{"after", diff_source(true)},
 		{"runtime", runtime_scene_source()},
+		{"chain", chain_scene_source()},
 	};
 
 	for (size_t i = 0; i < SCENE_COUNT(all); i++)

@@ -189,6 +189,85 @@ class Answers(View):
             self.assertRegex(body, rb"\A[^\n]+\n?\Z")
 
 
+class Chains(Home):
+    """What held a wait up, in a recording of which all times are known (chain_scene.h)."""
+
+    end = View.end
+    MS = 1_000_000
+    WAITER, HOLDER, STARTER = "11", "12", "13"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        trace = make_scene(cls.home / "chain.skein", "chain")
+        cls.server, cls.port, cls.token = View.serve.__func__(cls, trace)
+
+    def chain(self, lane, ms, status=200):
+        got, body, _ = View.get(f"/api/chain?lane={lane}&time={int(ms * self.MS)}", self.port,
+                                **{"X-Skein-Token": self.token})
+        self.assertEqual(got, status, body)
+        return json.loads(body) if status == 200 else body
+
+    def test_chain(self):
+        """From anywhere in the wait, and from the slice after it."""
+        for ms in (10.5, 50, 89, 95):
+            told = self.chain(self.WAITER, ms)
+            self.assertEqual((told["from"], told["to"], told["wait"]),
+                             (10 * self.MS, 90 * self.MS, "lock"))
+            self.assertEqual(
+                [[link[key] for key in ("lane", "from", "to", "ran", "runnable", "waited")]
+                 for link in told["links"]],
+                [[self.HOLDER] + [ms * self.MS for ms in (25, 90, 41, 14, 10)],
+                 [self.STARTER] + [ms * self.MS for ms in (10, 25, 15, 0, 0)]])
+            self.assertEqual(told["sentence"],
+                             "80 ms: 41 ms of it holder 101 (db) ran, "
+                             "15 ms <b>start\x1b[2J 102 (db) ran, "
+                             "14 ms holder 101 (db) waited for a CPU, 10 ms it waited (I/O)")
+            self.assertIn("an interrupt ended its wait (block device)", told["links"][0]["text"])
+            self.assertEqual(told["end"], "That is all of the time since the wait began.")
+
+    def test_ends(self):
+        interrupt = self.chain(self.HOLDER, 75)
+        self.assertEqual((interrupt["sentence"], interrupt["links"]),
+                         ("10 ms: an interrupt ended it (block device), no thread", []))
+        begin = self.chain(self.HOLDER, 5)
+        self.assertEqual(begin["end"], "The recording begins there.")
+        self.assertEqual([link["ran"] for link in begin["links"]], [25 * self.MS])
+        self.assertEqual(self.chain(self.STARTER, 5)["sentence"],
+                         "no wait was found before this")
+        self.assertEqual(self.chain(self.WAITER, 5)["links"], [])
+
+    def test_senseless_requests(self):
+        for lane, ms in (("1", 5), ("99", 5), (self.WAITER, 100), ("x", 5)):
+            self.assertRegex(self.chain(lane, ms, 400), rb"\A[^\n]+\n?\Z")
+
+    def test_adds_up(self):
+        """On a machine with losses: links follow each other, and never exceed the wait."""
+        trace = self.home / "machine.skein"
+        make_timeline(trace, 60000, 4, 40, 7, 200, 200, 200)
+        _, port, token = View.serve.__func__(type(self), trace)
+        followed = 0
+        rows = json.loads(output("query", trace, "--json",
+                                 "SELECT e.time - h.start AS time, e.\"to\" AS lane"
+                                 " FROM edge e JOIN thread t ON t.lane = e.\"from\", host h"
+                                 " WHERE e.kind = 1 AND e.time > h.start + 9999 LIMIT 100"))
+        for row in rows:
+            status, body, _ = View.get(f"/api/chain?lane={row['lane']}&time={row['time'] - 3000}",
+                                       port, **{"X-Skein-Token": token})
+            self.assertEqual(status, 200, body)
+            told = json.loads(body)
+            at = told["to"]
+            for link in told["links"]:
+                self.assertEqual(link["to"], at)
+                at = link["from"]
+                self.assertEqual(link["ran"] + link["runnable"] + link["waited"],
+                                 link["to"] - at)
+                self.assertGreaterEqual(at, told["from"])
+            self.assertLessEqual(len(told["links"]), 20)
+            followed += bool(told["links"])
+        self.assertGreater(followed, 10)
+
+
 class Profiles(Home):
     """The profile of a range is the data of a page that is exported with the same options."""
 

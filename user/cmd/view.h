@@ -31,18 +31,44 @@ extern const struct http_route view_routes[];
 extern const size_t view_route_count;
 
 /*
- * Answer what the page asks of a range: its profile, its report, or what a lane did at a time. Each
- * is one route, see view_routes.
+ * Answer what the page asks of a range: its profile, its report, what a lane did at a time, or what
+ * held a wait up. Each is one route, see view_routes.
  */
 int view_answer_profile(void *context, const struct http_request *q, struct http_answer *a);
 int view_answer_report(void *context, const struct http_request *q, struct http_answer *a);
 int view_answer_at(void *context, const struct http_request *q, struct http_answer *a);
+int view_answer_chain(void *context, const struct http_request *q, struct http_answer *a);
 
 /*
  * Wait until nobody else reads v->input, and take v->reading. Return 0, or -ECANCELED without it if
  * nobody waits for the answer any more: a page that is zoomed gives most of its requests up.
  */
 int view_begin_reading(struct view_server *v, const struct http_request *q);
+
+/* A wait of a thread; times in ns. */
+struct view_wait {
+	uint64_t lane; /* lane.id of the thread */
+	uint64_t time, end; /* within a cell of trace_window() */
+	uint64_t state, wait; /* enum slice_state, enum wait_class */
+	struct edge wakeup; /* that ended it; time 0: not known */
+};
+
+/*
+ * Set *w, of which lane and time are set, to the wait of the thread at that time, or to its last
+ * one before. v->reading must be held. Return 1, 0 if none is found (in the time of a request), or
+ * a negative errno.
+ */
+int view_find_wait(struct view_server *v, const struct http_request *q, struct view_wait *w,
+		   struct error *err);
+
+/* Return the thread of a thread.id, or of a lane.id; NULL if there is none. */
+const struct lane_thread *view_thread_of_id(const struct lanes *l, uint64_t id);
+const struct lane_thread *view_thread_of_lane(const struct lanes *l, uint64_t lane);
+
+/* Write "name tid (program)" of a thread, which may be NULL, to buf. Return buf. */
+#define VIEW_NAME_SIZE 128
+char *view_write_thread_name(const struct lanes *l, const struct lane_thread *t,
+			     char buf[VIEW_NAME_SIZE]);
 
 /*
  * Read the parameter lane: a lane.id, or the name of a lane that several threads share, which sets

@@ -16,8 +16,8 @@
 #define NEAR (4 * FINEST) /* ns between a wake-up and the change of state by it, at most */
 #define SAMPLE_LATE 20000 /* ns */
 #define ROUND 4096 /* records that are read before looking whether the request has expired */
+#define BEFORE_MAX 64 /* states that are looked at for the wait before them */
 #define WOKEN_MAX 8 /* threads woken by the one that ran that are shown */
-#define NAME_SIZE 128
 
 /* A moment of a lane; times in ns. */
 struct moment {
@@ -135,8 +135,7 @@ static int find_state(struct moment *m, struct error *err)
 	return ret ? ret : find_change(m, false, &m->to, err);
 }
 
-/* Return the thread entity of an id; NULL if there is none. */
-static const struct lane_thread *thread_of_id(const struct lanes *l, uint64_t id)
+const struct lane_thread *view_thread_of_id(const struct lanes *l, uint64_t id)
 {
 	uint32_t at = id ? index_get(&l->entities.thread_by_id, id) : INDEX_NONE;
 
@@ -167,7 +166,7 @@ static int find_cpu(struct moment *m, struct error *err)
 	if (ret < 0 || !count)
 		return ret;
 	for (size_t i = 0; i < count && !m->cpu; i++) {
-		const struct lane_thread *t = thread_of_id(l, w->cells[i * w->width].thread);
+		const struct lane_thread *t = view_thread_of_id(l, w->cells[i * w->width].thread);
 
 		if (t && t->lane == m->lane)
 			m->cpu = l->cpus.items[i].cpu + 1;
@@ -259,14 +258,13 @@ static int find_moment(struct moment *m, struct error *err)
 	return ret || is_cpu(&m->view->input.lanes, m->lane) ? ret : find_thread_moment(m, err);
 }
 
-static const struct lane_thread *thread_of_lane(const struct lanes *l, uint64_t lane)
+const struct lane_thread *view_thread_of_lane(const struct lanes *l, uint64_t lane)
 {
-	return thread_of_id(l, lane_owners_find(&l->entities.owners, lane).thread);
+	return view_thread_of_id(l, lane_owners_find(&l->entities.owners, lane).thread);
 }
 
-/* Write "name tid (program)" of a thread. */
-static char *write_thread_name(const struct lanes *l, const struct lane_thread *t,
-			       char buf[NAME_SIZE])
+char *view_write_thread_name(const struct lanes *l, const struct lane_thread *t,
+			     char buf[VIEW_NAME_SIZE])
 {
 	const char *program = "";
 
@@ -274,7 +272,7 @@ static char *write_thread_name(const struct lanes *l, const struct lane_thread *
 		return strcpy(buf, "an interrupt, or a thread without a name");
 	if (t->process != LANES_NONE)
 		program = process_name(&l->entities.processes.items[t->process].p);
-	snprintf(buf, NAME_SIZE, "%s %" PRIu64 " (%s)", t->name, t->tid, program);
+	snprintf(buf, VIEW_NAME_SIZE, "%s %" PRIu64 " (%s)", t->name, t->tid, program);
 	return buf;
 }
 
@@ -297,7 +295,7 @@ static void write_time(struct json *j, const char *name, uint64_t ns)
 static void write_facts(struct json *j, const struct moment *m)
 {
 	const struct lanes *l = &m->view->input.lanes;
-	char text[NAME_SIZE], length[48];
+	char text[VIEW_NAME_SIZE], length[48];
 	bool mixed = m->cell.activity && m->cell.activity < CELL_FULL;
 
 	json_key(j, "facts");
@@ -312,7 +310,7 @@ static void write_facts(struct json *j, const struct moment *m)
 	write_fact(j, "length", show_duration(m->to - m->from, length, sizeof(length)));
 	if (is_cpu(l, m->lane) && m->cell.thread)
 		write_fact(j, "thread",
-			   write_thread_name(l, thread_of_id(l, m->cell.thread), text));
+			   view_write_thread_name(l, view_thread_of_id(l, m->cell.thread), text));
 	if (m->cpu) {
 		snprintf(text, sizeof(text), "CPU %" PRIu64, m->cpu - 1);
 		write_fact(j, "on", text);
@@ -324,7 +322,7 @@ static void write_facts(struct json *j, const struct moment *m)
 	}
 	if (m->wakeup.time)
 		write_fact(j, "woken by",
-			   write_thread_name(l, thread_of_lane(l, m->wakeup.from), text));
+			   view_write_thread_name(l, view_thread_of_lane(l, m->wakeup.from), text));
 	json_array_end(j);
 }
 
@@ -332,10 +330,10 @@ static void write_link(struct json *j, const char *what, const struct lane_threa
 		       const struct moment *m, uint64_t time)
 {
 	const struct lanes *l = &m->view->input.lanes;
-	char name[NAME_SIZE], text[NAME_SIZE + 32];
+	char name[VIEW_NAME_SIZE], text[VIEW_NAME_SIZE + 32];
 
 	json_object(j);
-	snprintf(text, sizeof(text), "%s%s", what, write_thread_name(l, t, name));
+	snprintf(text, sizeof(text), "%s%s", what, view_write_thread_name(l, t, name));
 	json_key_text(j, "text", text);
 	snprintf(text, sizeof(text), "%" PRIu64, t->lane);
 	json_key_text(j, "lane", text);
@@ -346,8 +344,10 @@ static void write_link(struct json *j, const char *what, const struct lane_threa
 static void write_links(struct json *j, const struct moment *m)
 {
 	const struct lanes *l = &m->view->input.lanes;
-	const struct lane_thread *ran = is_cpu(l, m->lane) ? thread_of_id(l, m->cell.thread) : NULL;
-	const struct lane_thread *waker = m->wakeup.time ? thread_of_lane(l, m->wakeup.from) : NULL;
+	const struct lane_thread *ran =
+		is_cpu(l, m->lane) ? view_thread_of_id(l, m->cell.thread) : NULL;
+	const struct lane_thread *waker =
+		m->wakeup.time ? view_thread_of_lane(l, m->wakeup.from) : NULL;
 
 	json_key(j, "links");
 	json_array(j);
@@ -356,7 +356,7 @@ static void write_links(struct json *j, const struct moment *m)
 	if (waker)
 		write_link(j, "woken by ", waker, m, m->wakeup.time);
 	for (uint64_t i = 0; i < m->woke_count && i < WOKEN_MAX; i++) {
-		const struct lane_thread *woken = thread_of_lane(l, m->woke[i].to);
+		const struct lane_thread *woken = view_thread_of_lane(l, m->woke[i].to);
 
 		if (woken)
 			write_link(j, "woke ", woken, m, m->woke[i].time);
@@ -367,13 +367,14 @@ static void write_links(struct json *j, const struct moment *m)
 static int write_moment(const struct moment *m, FILE *out)
 {
 	const struct lanes *l = &m->view->input.lanes;
-	const struct lane_thread *t = thread_of_lane(l, m->lane);
-	char text[NAME_SIZE];
+	const struct lane_thread *t = view_thread_of_lane(l, m->lane);
+	char text[VIEW_NAME_SIZE];
 	struct json j;
 
 	json_begin(&j, out, false);
 	json_object(&j);
-	json_key_text(&j, "title", is_cpu(l, m->lane) || !t ? "" : write_thread_name(l, t, text));
+	json_key_text(&j, "title",
+		      is_cpu(l, m->lane) || !t ? "" : view_write_thread_name(l, t, text));
 	write_facts(&j, m);
 	write_links(&j, m);
 	json_key(&j, "stack");
@@ -387,10 +388,39 @@ static int write_moment(const struct moment *m, FILE *out)
 		json_array(&j);
 		json_array_end(&j);
 	}
+	json_key(&j, "chain"); /* whether there may be one: see view_answer_chain() */
+	json_bool(&j, t && m->cell.state);
 	json_key_uint(&j, "from", m->from - l->time);
 	json_key_uint(&j, "to", m->to - l->time);
 	json_object_end(&j);
 	return json_end(&j);
+}
+
+int view_find_wait(struct view_server *v, const struct http_request *q, struct view_wait *w,
+		   struct error *err)
+{
+	struct moment m = {.view = v, .asked = q, .lane = w->lane, .time = w->time};
+	int ret = 0;
+
+	for (unsigned int i = 0; i < BEFORE_MAX && !ret && !http_request_expired(q); i++) {
+		ret = find_state(&m, err);
+		if (ret < 0 || m.cell.state == STATE_NONE)
+			break;
+		if (m.cell.state != STATE_RUNNING && m.cell.state != STATE_RUNNABLE &&
+		    m.cell.state != STATE_PREEMPTED) {
+			w->time = m.from;
+			w->end = m.to;
+			w->state = m.cell.state;
+			w->wait = m.cell.wait;
+			ret = find_wakeup(&m, m.to, err);
+			w->wakeup = m.wakeup;
+			return ret ? ret : 1;
+		}
+		if (m.from <= v->input.lanes.time)
+			break;
+		m.time = m.from - 1;
+	}
+	return ret;
 }
 
 static int read_moment(struct view_server *v, const struct http_request *q, struct moment *m)

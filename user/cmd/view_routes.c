@@ -112,5 +112,6 @@ const struct http_route view_routes[] = {
 	{"/api/profile", false, view_answer_profile},
 	{"/api/report", false, view_answer_report},
 	{"/api/at", false, view_answer_at},
+	{"/api/chain", false, view_answer_chain},
 };
 const size_t view_route_count = sizeof(view_routes) / sizeof(view_routes[0]);

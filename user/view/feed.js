@@ -143,4 +143,8 @@ class Feed {
 	at(lane, time, signal) {
 		return this.ask("at", { lane, time }, "json", signal);
 	}
+
+	chain(lane, time, signal) {
+		return this.ask("chain", { lane, time }, "json", signal);
+	}
 }

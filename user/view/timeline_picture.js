@@ -228,6 +228,7 @@ class LanePicture {
 		this.markLane(pen, timeline.lane, "lane");
 		this.markRange(pen, 0, this.high);
 		this.markSlice(pen);
+		this.timeline.slice.chain.mark(this, pen);
 		this.markCursor(pen, this.high);
 	}
 

@@ -8,13 +8,19 @@ class SlicePanel {
 	constructor(timeline) {
 		this.timeline = timeline;
 		this.host = byId("slice");
-		this.shown = null; // lane, from, to (ns) and what the server says
+		this.shown = null; // lane, from, to, at (ns) and what the server says
+		this.chain = new WakeChain(this);
 	}
 
-	/* Ask what a lane did; return the answer, or null if there is none or a newer question. */
-	async look(lane, time) {
+	/*
+	 * Ask what a lane did; return the answer, or null if there is none or a newer question.
+	 * keep: the chain that is shown stays.
+	 */
+	async look(lane, time, keep = false) {
 		const { feed } = this.timeline, control = new AbortController();
 
+		if (!keep)
+			this.chain.forget();
 		this.control?.abort();
 		this.control = control;
 		try {
@@ -24,7 +30,7 @@ class SlicePanel {
 				return null;
 			if (!answer)
 				throw new FeedError("refused", "Nothing is known there.");
-			return this.show({ ...answer, lane });
+			return this.show({ ...answer, lane, at: time });
 		} catch (error) {
 			if (!control.signal.aborted) {
 				this.close();
@@ -57,7 +63,8 @@ class SlicePanel {
 			element("button", { type: "button", class: "close", text: "×",
 				"aria-label": "Close", onclick: () => this.close(true) })),
 		...name === label ? [] : [element("p", { class: "faint name", text: label })],
-		this.facts(facts), ...this.links(links), ...this.stack(stack)];
+		this.facts(facts), ...this.links(links), ...this.chain.parts(this.shown),
+		...this.stack(stack)];
 	}
 
 	facts(facts) {
@@ -91,18 +98,19 @@ class SlicePanel {
 	}
 
 	/* Go to another lane and time, and show what is there. */
-	async follow(lane, time) {
+	async follow(lane, time, keep = false) {
 		const { timeline } = this, { from, to } = timeline.view, edge = to - from;
 
 		timeline.reveal(lane);
 		if (time < from + edge * (0.5 - LINK_SPAN) || time > to - edge * (0.5 - LINK_SPAN))
 			timeline.setView(time - edge / 2, time + edge / 2);
-		await this.look(lane, time);
+		await this.look(lane, time, keep);
 		this.host.querySelector(".close")?.focus({ preventScroll: true });
 	}
 
 	close(focus = false) {
 		this.control?.abort();
+		this.chain.forget();
 		this.shown = null;
 		this.host.hidden = true;
 		this.timeline.ask();
