@@ -106,9 +106,14 @@ static int open_view(struct view_server *v, struct error *err)
 
 	if (!ret)
 		ret = read_lanes(v, err);
-	if (!ret && html_shell_make(&v->shell) < 0)
-		ret = error_errno(err, -ENOMEM, "cannot make the page");
-	return ret;
+	if (ret < 0)
+		return ret;
+	ret = html_shell_make(&v->shell);
+	if (ret == -EINVAL)
+		return error_set(err, ret,
+				 "cannot make the page: the one that this skein was "
+				 "built with lacks the policy that a server needs");
+	return ret ? error_errno(err, ret, "cannot make the page") : 0;
 }
 
 static void close_view(struct view_server *v)

@@ -128,7 +128,10 @@ struct html_shell {
 	char *policy; /* its Content-Security-Policy, for a header */
 };
 
-/* Make the page; html_shell_free() frees it. Return 0 or -ENOMEM. */
+/*
+ * Make the page; html_shell_free() frees it. Return 0, -ENOMEM, or -EINVAL if the page that skein
+ * was built with has no policy to extend.
+ */
 int html_shell_make(struct html_shell *out);
 void html_shell_free(struct html_shell *s);
 
