@@ -711,6 +711,9 @@ class Choosing(Timelines):
         self.ask("document.getElementById('splitter').focus()")
         self.browser.press("ArrowDown")
         self.assertEqual(self.ask("document.getElementById('timeline').offsetHeight"), high + 20)
+        self.browser.reload()
+        self.browser.wait(f"window.skeinPage && {QUIET}")
+        self.assertEqual(self.ask("document.getElementById('timeline').offsetHeight"), high + 20)
         self.fine()
 
     def test_slice(self):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The keys of the timeline, and the bar that moves its border. docs/page.md has the same keys. */
 
+const HIGH_KEY = "skein-timeline-high"; // px, of this tab, so that a reload keeps it
+
 /* The bar between the timeline and the flame graph, which moves their border. */
 class Splitter {
 	constructor(timeline) {
@@ -15,6 +17,18 @@ class Splitter {
 				this.set(event.clientY - this.from);
 		});
 		this.bar.addEventListener("keydown", (event) => this.key(event));
+		this.restore();
+	}
+
+	restore() {
+		try {
+			const high = Number(sessionStorage.getItem(HIGH_KEY));
+
+			if (high > 0)
+				this.set(high);
+		} catch {
+			// without storage the border is where it is at first
+		}
 	}
 
 	set(high) {
@@ -23,6 +37,11 @@ class Splitter {
 
 		this.timeline.host.style.setProperty("--high", `${px}px`);
 		this.bar.setAttribute("aria-valuenow", String(Math.round(100 * px / innerHeight)));
+		try {
+			sessionStorage.setItem(HIGH_KEY, String(px));
+		} catch {
+			// without storage a reload forgets it
+		}
 	}
 
 	key(event) {
