@@ -67,7 +67,7 @@ struct view_row {
 };
 
 /* Write the lanes of the threads that share a row, so that the page finds the row of each. */
-static void write_parts(struct json *j, const struct lane_row *row)
+static void write_lane_parts(struct json *j, const struct lane_row *row)
 {
 	char text[24];
 
@@ -96,7 +96,7 @@ static void write_lane_row(struct json *j, const struct view_row *r, const char 
 	json_key_real(j, "busy", r->busy);
 	json_key_real(j, "wanted", r->wanted);
 	if (r->joined)
-		write_parts(j, r->joined);
+		write_lane_parts(j, r->joined);
 	json_object_end(j);
 }
 
