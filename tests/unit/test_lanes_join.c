@@ -199,8 +199,9 @@ static void check_strokes(const struct crowd *page, const struct crowd *terminal
 	size_t size;
 
 	snprintf(name, sizeof(name), "%c%zu", lanes_by_letter(by), number);
-	ck_assert_int_eq(view_window(&page->lanes, &(struct view_range){0, LENGTH, COLUMNS, name},
-				     &body, &size, &err),
+	ck_assert_int_eq(view_window(&page->lanes,
+				     &(struct view_range){0, LENGTH, COLUMNS, .names = name}, &body,
+				     &size, &err),
 			 0);
 	ck_assert_uint_eq(size, 16 + 3 * COLUMNS);
 	for (size_t i = 0; i < COLUMNS; i++) {
@@ -241,7 +242,7 @@ END_TEST
 /* Ask for lanes from a quarter to a half of the time; return the strokes, after a head. */
 static uint8_t *ask_for_quarter(const struct crowd *c, const char *names, size_t count)
 {
-	const struct view_range range = {LENGTH / 4, LENGTH / 2, COLUMNS / 4, names};
+	const struct view_range range = {LENGTH / 4, LENGTH / 2, COLUMNS / 4, .names = names};
 	struct error err = {""};
 	uint8_t *body;
 	size_t size;

@@ -127,10 +127,11 @@ START_TEST(agrees_with_the_terminal)
 
 		/* each reads cells of another length, so no cell may have two states */
 		make(&m, seed, LENGTH / COLUMNS);
-		ck_assert_int_eq(view_window(&m.lanes,
-					     &(struct view_range){0, LENGTH, COLUMNS, "1,2,11,12"},
-					     &body, &size, &err),
-				 0);
+		ck_assert_int_eq(
+			view_window(&m.lanes,
+				    &(struct view_range){0, LENGTH, COLUMNS, .names = "1,2,11,12"},
+				    &body, &size, &err),
+			0);
 		ck_assert_uint_eq(size, 16 + 3 * COLUMNS * LANES);
 		ck_assert_int_eq(lanes_render(&m.lanes, COLUMNS / 2, &err), 0);
 		for (size_t i = 0; i < LANES; i++) {
@@ -198,7 +199,7 @@ static void check_unknown(const uint8_t *row, size_t column)
  */
 START_TEST(joined_lanes)
 {
-	const struct view_range range = {0, LENGTH, COLUMNS, "1,2,11,12,p0,parallel"};
+	const struct view_range range = {0, LENGTH, COLUMNS, .names = "1,2,11,12,p0,parallel"};
 	struct error err = {""};
 	struct made m;
 
@@ -230,12 +231,17 @@ END_TEST
 START_TEST(bad_requests)
 {
 	static const struct view_range bad[] = {
-		{5, 5, 10, "1"},	  {6, 5, 10, "1"},
-		{0, LENGTH, 0, "1"},	  {0, LENGTH, 1 << 20, "1"},
-		{0, LENGTH, 10, "x"},	  {0, LENGTH, 10, "p"},
-		{0, LENGTH, 10, "1;2"},	  {0, LENGTH, 10, "-1"},
-		{0, LENGTH, 10, "1,,2"},  {0, LENGTH, 10, "99999999999999999999999"},
-		{0, UINT64_MAX, 10, "1"},
+		{5, 5, 10, .names = "1"},
+		{6, 5, 10, .names = "1"},
+		{0, LENGTH, 0, .names = "1"},
+		{0, LENGTH, 1 << 20, .names = "1"},
+		{0, LENGTH, 10, .names = "x"},
+		{0, LENGTH, 10, .names = "p"},
+		{0, LENGTH, 10, .names = "1;2"},
+		{0, LENGTH, 10, .names = "-1"},
+		{0, LENGTH, 10, .names = "1,,2"},
+		{0, LENGTH, 10, .names = "99999999999999999999999"},
+		{0, UINT64_MAX, 10, .names = "1"},
 	};
 	struct made m;
 	uint8_t *body = NULL;
@@ -249,8 +255,8 @@ START_TEST(bad_requests)
 		ck_assert_ptr_null(body);
 		ck_assert_int_gt(strlen(err.text), 0);
 	}
-	ck_assert_int_eq(view_window(&m.lanes, &(struct view_range){0, 10, 2, "999,p7"}, &body,
-				     &size, &(struct error){""}),
+	ck_assert_int_eq(view_window(&m.lanes, &(struct view_range){0, 10, 2, .names = "999,p7"},
+				     &body, &size, &(struct error){""}),
 			 0);
 	ck_assert_uint_eq(size, 16 + 3 * 2 * 2);
 	for (size_t i = 16; i < size; i += 3)
@@ -261,9 +267,45 @@ START_TEST(bad_requests)
 END_TEST
 
 /* A range outside of the recording is no error: nothing ran there. */
+static bool has_no_time(const void *unused)
+{
+	(void)unused;
+	return true;
+}
+
+/* What is not painted in time is unknown, and the answer says that something is missing. */
+START_TEST(too_little_time)
+{
+	enum { MOST = VIEW_COLUMNS_MAX, MANY = 100, IN_TIME = (1 << 20) / MOST };
+	struct view_range range = {0, LENGTH, MOST, NULL, has_no_time, NULL};
+	char names[3 * MANY + 1] = "";
+	struct error err = {""};
+	uint8_t *whole, *part;
+	struct made m;
+	size_t size;
+
+	for (unsigned int i = 0; i < MANY; i++)
+		strcat(names, i % 2 ? "12," : "11,");
+	range.names = names;
+	make(&m, 1, 1);
+	ck_assert_int_eq(view_window(&m.lanes, &range, &part, &size, &err), 0);
+	range.expired = NULL;
+	ck_assert_int_eq(view_window(&m.lanes, &range, &whole, &size, &err), 0);
+	ck_assert_uint_eq(size, 16 + 3 * MOST * MANY);
+	ck_assert_uint_eq(whole[12], 0);
+	ck_assert_uint_eq(part[12], VIEW_PARTIAL);
+	ck_assert_int_eq(memcmp(whole + 16, part + 16, 3 * MOST * IN_TIME), 0);
+	for (size_t i = 16 + 3 * MOST * IN_TIME; i < size; i += 3)
+		ck_assert(!part[i] && part[i + 2] == FILL_UNKNOWN);
+	free(whole);
+	free(part);
+	drop(&m);
+}
+END_TEST
+
 START_TEST(outside_of_the_recording)
 {
-	const struct view_range range = {2 * LENGTH, 3 * LENGTH, 10, "1,11,p0,parallel"};
+	const struct view_range range = {2 * LENGTH, 3 * LENGTH, 10, .names = "1,11,p0,parallel"};
 	struct error err = {""};
 	struct made m;
 	uint8_t *body;
@@ -300,5 +342,5 @@ START_TEST(list_of_lanes)
 }
 END_TEST
 
-SUITE("view_window", agrees_with_the_terminal, joined_lanes, bad_requests, outside_of_the_recording,
-      list_of_lanes)
+SUITE("view_window", agrees_with_the_terminal, joined_lanes, bad_requests, too_little_time,
+      outside_of_the_recording, list_of_lanes)

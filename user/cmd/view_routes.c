@@ -83,6 +83,11 @@ static int read_window_request(const struct http_request *q, struct view_range *
 	return ret ? ret : r->names ? 0 : -ENOENT;
 }
 
+static bool window_expired(const void *request)
+{
+	return http_request_expired(request);
+}
+
 static int answer_window(void *context, const struct http_request *q, struct http_answer *a)
 {
 	struct view_server *v = context;
@@ -93,6 +98,8 @@ static int answer_window(void *context, const struct http_request *q, struct htt
 
 	if (read_window_request(q, &range) < 0)
 		return http_answer_text(a, 400, "from, to, columns: numbers; lanes: a list");
+	range.expired = window_expired;
+	range.context = q;
 	ret = view_begin_reading(v, q);
 	if (ret < 0)
 		return ret;

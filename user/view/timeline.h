@@ -32,20 +32,25 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, enum
 
 /*
  * Set *body to the strokes of lanes in a range, which the caller frees, and *size to its size in
- * bytes: four little-endian numbers of 32 bits (VIEW_MAGIC, columns, lanes, 0), then for each lane
- * three bytes for each column: level, bar, ground (struct stroke). from, to: ns since the start of
- * the recording. names: the lanes with commas between, each a lane.id, or "p" and the number of a
- * process, whose threads are shown as one lane, or the letter of a choice of lanes
+ * bytes: four little-endian numbers of 32 bits (VIEW_MAGIC, columns, lanes, flags), then for each
+ * lane three bytes for each column: level, bar, ground (struct stroke). Flags are VIEW_PARTIAL if
+ * expired() told to stop: lanes that were not painted by then are unknown. from, to: ns since the
+ * start of the recording. names: the lanes with commas between, each a lane.id, or "p" and the
+ * number of a process, whose threads are shown as one lane, or the letter of a choice of lanes
  * (lanes_by_letter()) and the number of a row of lanes_rows_by(), or "parallel", which is how many
  * CPUs are in use. l is as for view_write_trace(). Outside of the recording lanes are
  * empty. Return 0, or a negative errno with the cause in *err: -EINVAL if the request makes no
  * sense.
  */
 #define VIEW_MAGIC 0x31574b53u /* "SKW1" */
+#define VIEW_PARTIAL 1u
 struct view_range {
 	uint64_t from, to;
 	unsigned int columns;
 	const char *names;
+	/* NULL: takes as long as it takes. Asked between parts of 1 million strokes. */
+	bool (*expired)(const void *context);
+	const void *context;
 };
 int view_window(const struct lanes *l, const struct view_range *r, uint8_t **body, size_t *size,
 		struct error *err);

@@ -20,6 +20,7 @@
 struct shown_lane {
 	size_t count; /* of its parts */
 	bool parallel; /* the share of CPUs that are in use */
+	bool unpainted; /* there was no time for one of its parts */
 };
 
 /* A lane of the trace that is a part of a lane of the page. */
@@ -35,6 +36,7 @@ struct view_request {
 	VECTOR(struct shown_lane) shown;
 	VECTOR(struct shown_part) parts;
 	struct joined *joined; /* columns for each lane of the page */
+	uint32_t flags; /* VIEW_PARTIAL */
 };
 
 static int add_part(struct view_request *r, uint64_t lane)
@@ -156,6 +158,8 @@ static struct stroke shown_stroke(const struct joined *j, const struct shown_lan
 	struct stroke s = lanes_joined_stroke(j, shown->count);
 	uint32_t count = (uint32_t)shown->count, mean;
 
+	if (shown->unpainted)
+		return (struct stroke){.ground = FILL_UNKNOWN};
 	if (!shown->parallel || !count)
 		return s;
 	mean = (j->sum + count - 1) / count;
@@ -183,7 +187,7 @@ static int write_strokes(const struct view_request *r, uint8_t **body, size_t *s
 	put_u32(at, VIEW_MAGIC);
 	put_u32(at + 4, r->columns);
 	put_u32(at + 8, (uint32_t)r->shown.count);
-	put_u32(at + 12, 0);
+	put_u32(at + 12, r->flags);
 	at += HEAD;
 	for (size_t i = 0; i < r->shown.count; i++) {
 		const struct shown_lane *shown = &r->shown.items[i];
@@ -245,6 +249,14 @@ static int paint_batch(struct view_request *r, const struct view_range *range, s
 	return ret;
 }
 
+/* There is no time for the parts from first on. */
+static void leave_parts(struct view_request *r, size_t first)
+{
+	r->flags |= VIEW_PARTIAL;
+	for (size_t i = first; i < r->parts.count; i++)
+		r->shown.items[r->parts.items[i].of].unpainted = true;
+}
+
 static int paint_request(struct view_request *r, const struct view_range *range, struct error *err)
 {
 	size_t most = BATCH_STROKES / r->columns, count = r->parts.count;
@@ -253,9 +265,14 @@ static int paint_request(struct view_request *r, const struct view_range *range,
 	r->joined = calloc(r->shown.count * r->columns + 1, sizeof(*r->joined));
 	if (!r->joined)
 		return error_errno(err, -ENOMEM, "cannot draw the lanes");
-	for (size_t first = 0; first < count && !ret; first += most)
+	for (size_t first = 0; first < count && !ret; first += most) {
+		if (first && range->expired && range->expired(range->context)) {
+			leave_parts(r, first);
+			break;
+		}
 		ret = paint_batch(r, range, first, count - first < most ? count - first : most,
 				  err);
+	}
 	return ret;
 }
 
