@@ -159,13 +159,17 @@ static int write_html_excuse(const char *shown, const char *reason, FILE *out)
 	return 0;
 }
 
-/* Return why there is no timeline, or NULL if there is nothing to say. */
+static bool has_no_timeline(int ret)
+{
+	return ret == -ENODATA || ret == -ENOENT || ret == -EINVAL; /* or none in the chosen time */
+}
+
+/* Return why a page is made without the timeline of its trace; NULL: the page cannot be made. */
 static const char *excuse_of(int ret, const struct error *err)
 {
-	if (ret == -ENODATA || ret == -ENOENT || ret == -EINVAL)
-		return NULL; /* no scheduler records, or none in the chosen time */
-	return ret == -E2BIG ? "the recording has too many scheduler records for a page"
-			     : err->text;
+	if (ret == -E2BIG)
+		return "the recording has too many scheduler records for a page";
+	return ret == -EBADMSG || ret == -EOVERFLOW ? err->text : NULL; /* a damaged trace */
 }
 
 /* Set *out to the timeline, or to the reason for which there is none. Return 0 or an errno. */
@@ -198,17 +202,21 @@ int html_timeline_make(char **out, const char *path, const char *shown, const st
 
 	if (!ret)
 		ret = html_timeline_text(&text, &t, NULL);
-	reason = ret && ret != -ENOMEM ? excuse_of(ret, &why) : NULL;
+	reason = ret ? excuse_of(ret, &why) : NULL;
 	if (reason) {
 		log_warn("the page has no timeline: %s; skein view shows it", reason);
 		ret = html_timeline_text(&text, &t, reason);
-	} else if (ret != -ENOMEM) {
-		ret = 0;
 	}
+	if (has_no_timeline(ret))
+		ret = 0;
+	if (!ret && t.input.input.trace && trace_left_out(t.input.input.trace))
+		log_warn("%s is damaged: parts of it are missing in the timeline of the page", path);
 	if (!ret)
 		*out = text;
 	view_embed_free(&t.embedded);
 	timeline_input_close(&t.input);
 	free(t.packed);
+	if (ret && *why.text)
+		return error_set(err, ret, "%s", why.text);
 	return ret ? error_errno(err, ret, "cannot make the timeline of the page") : 0;
 }

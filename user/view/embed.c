@@ -8,6 +8,7 @@
 #include "view/embed.h"
 
 #define VARINT_MOST 10 /* bytes of a number of 64 bits */
+#define LONGEST_CELL (1ULL << 52) /* ns; as in static_cells.js: no recording is as long */
 #define GAP 0x80 /* bit of a key's byte: time of which nothing is known comes before */
 
 static int embed_lane(struct embedded *e, uint64_t lane, bool cpu)
@@ -34,7 +35,7 @@ static uint64_t longest_cell(uint64_t length)
 {
 	uint64_t cell = 1024;
 
-	while (cell < length)
+	while (cell < length && cell < LONGEST_CELL)
 		cell *= 2;
 	return cell;
 }
