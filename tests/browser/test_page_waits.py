@@ -117,7 +117,8 @@ class Waits(Pages):
         self.harmless()
 
     def test_zoom_stays(self):
-        self.open("server")
+        # high enough for all rows below the timeline
+        self.open("server", viewport={"width": 1280, "height": 1200})
         self.click("take_lock")
         for mode, whole in (("off-cpu", 80), ("wall", 90), ("cpu-clock", 10)):
             self.mode(mode)

@@ -247,6 +247,27 @@ static int write_embedded_threads(const struct embedded *e, struct json *j)
 	return order && ranks ? 0 : -ENOMEM;
 }
 
+/* Write when each thread lived under each of its names: its lane, start and end; end 0: no end. */
+static void write_embedded_lives(const struct embedded *e, struct json *j)
+{
+	const struct lanes_entities *c = &e->lanes->entities;
+	char lane[24];
+
+	json_key(j, "lives");
+	json_array(j);
+	for (size_t i = 0; i < c->threads.count; i++) {
+		const struct lane_thread *t = &c->threads.items[i];
+
+		if (!t->lane)
+			continue;
+		snprintf(lane, sizeof(lane), "%" PRIu64, t->lane);
+		json_text(j, lane);
+		json_uint(j, t->start > e->base ? t->start - e->base : 0);
+		json_uint(j, !t->end ? 0 : t->end > e->base ? t->end - e->base : 1);
+	}
+	json_array_end(j);
+}
+
 /* Write each lane and the number of its stretches. */
 static void write_embedded_lanes(const struct embedded *e, struct json *j)
 {
@@ -271,6 +292,7 @@ int view_embed_write(struct embedded *e, struct json *j, FILE *columns)
 	if (write_embedded_threads(e, j) < 0)
 		return -ENOMEM;
 	write_embedded_lanes(e, j);
+	write_embedded_lives(e, j);
 	for (size_t i = 0; i < e->list.count; i++) {
 		keys += e->list.items[i].keys.count;
 		lengths += e->list.items[i].lengths.count;

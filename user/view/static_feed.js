@@ -74,6 +74,7 @@ class StaticFeed {
 		this.before = embedded.before;
 		this.maker = new StrokeMaker(this.states, fills);
 		this.looks = { fills, solid: looks.map(([, shape]) => shape === "solid") };
+		this.lives = this.livesOf(embedded);
 		this.rows = new Map(rows.map((row) => [row.lane, row]));
 		this.cpus = cpus.map(({ lane }) => lane);
 		this.threadsOf = new Map(rows.filter(({ kind }) => kind === "process")
@@ -83,6 +84,30 @@ class StaticFeed {
 				this.threadsOf.get(`p${process}`)?.push(lane);
 	}
 
+	/* Return when each lane of a thread lived, as [start, end] from the base. */
+	livesOf({ lives }) {
+		const of = new Map();
+
+		for (let i = 0; i + 2 < lives.length; i += 3) {
+			const [start, end] = of.get(lives[i]) ?? [Infinity, 0];
+
+			of.set(lives[i], [Math.min(start, lives[i + 1]),
+				Math.max(end, lives[i + 2] || Infinity)]);
+		}
+		return of;
+	}
+
+	/* Return the lanes that are joined to one: of a process those of threads that lived. */
+	partsOf(lane, { from, to }) {
+		if (lane === STRIP)
+			return this.cpus;
+		return this.threadsOf.get(lane)?.filter((thread) => {
+			const [start, end] = this.lives.get(thread) ?? [0, Infinity];
+
+			return start < to && end > from;
+		}) ?? [lane];
+	}
+
 	/* Return the strokes of each lane; given up when the signal says so. */
 	async window({ from, to, columns, lanes }, signal) {
 		const strokes = new Map();
@@ -90,8 +115,7 @@ class StaticFeed {
 			begun: performance.now(), cpus: new Map() };
 
 		for (const lane of lanes) {
-			const parts = lane === STRIP ? this.cpus
-				: this.threadsOf.get(lane) ?? [lane];
+			const parts = this.partsOf(lane, range);
 			const joiner = new StrokeJoiner(columns, this.looks);
 
 			for (const part of parts) {
