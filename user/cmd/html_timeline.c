@@ -210,7 +210,8 @@ int html_timeline_make(char **out, const char *path, const char *shown, const st
 	if (has_no_timeline(ret))
 		ret = 0;
 	if (!ret && t.input.input.trace && trace_left_out(t.input.input.trace))
-		log_warn("%s is damaged: parts of it are missing in the timeline of the page", path);
+		log_warn("%s is damaged: parts of it are missing in the timeline of the page",
+			 path);
 	if (!ret)
 		*out = text;
 	view_embed_free(&t.embedded);
