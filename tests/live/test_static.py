@@ -95,7 +95,7 @@ class Userland(live.LiveTest):
     def test_the_machine(self):
         """Programs outside of the folder: of the GNU C library, seen from inside."""
         self.start(live.workload("loop"), 100)
-        self.inside("skein", "record", "-a", "-F", 499, "-d", 2, "-o", "/tmp/all.skein")
+        self.inside("skein", "record", "-a", "-F", 499, "-d", 6, "-o", "/tmp/all.skein")
         self.check_whole(live.Trace(self.root / "tmp" / "all.skein"), "loop", "loop_inner")
         done = self.inside("skein", "top", "-b", "-n", 1, "-d", 1)
         self.assertRegex(done.stdout, re.compile(r"loop_inner|\bloop\b"))
