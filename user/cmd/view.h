@@ -10,6 +10,7 @@
 #include "cmd/export.h"
 #include "cmd/timeline_input.h"
 #include "http/server.h"
+#include "trace/trace_timeline.h"
 #include "view/timeline.h"
 
 struct view_server {
@@ -44,6 +45,20 @@ int view_answer_chain(void *context, const struct http_request *q, struct http_a
  * nobody waits for the answer any more: a page that is zoomed gives most of its requests up.
  */
 int view_begin_reading(struct view_server *v, const struct http_request *q);
+
+/* Records that are read for a request, as long as it may take. */
+struct view_records {
+	struct view_server *view; /* whose v->reading is held */
+	const struct http_request *asked;
+	struct trace_timeline_query query;
+	/* Take a record of a kind. Return 0, 1 if it is the last one wanted, or a negative errno.
+	 */
+	int (*take)(void *context, enum record_kind kind, const void *record);
+	void *context;
+};
+
+/* Return 0, 1 if the request expired before all were read, or a negative errno. */
+int view_read_records(const struct view_records *r, struct error *err);
 
 /* A wait of a thread; times in ns. */
 struct view_wait {

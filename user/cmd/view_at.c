@@ -8,14 +8,12 @@
 #include "analyze/groups.h"
 #include "base/units.h"
 #include "cmd/view.h"
-#include "trace/trace_timeline.h"
 
 #define FINEST 1024 /* ns: length of the shortest cells, see trace_window() */
 #define CELLS 4096 /* of a query that looks for a change of state */
 #define WIDER 16 /* times as long is the next range to look at if nothing changed */
 #define NEAR (4 * FINEST) /* ns between a wake-up and the change of state by it, at most */
 #define SAMPLE_LATE 20000 /* ns */
-#define ROUND 4096 /* records that are read before looking whether the request has expired */
 #define BEFORE_MAX 64 /* states that are looked at for the wait before them */
 #define WOKEN_MAX 8 /* threads woken by the one that ran that are shown */
 
@@ -189,23 +187,24 @@ static void note_wakeup(struct moment *m, const struct edge *e)
 	m->woke_count++;
 }
 
+static int take_wakeup_of_moment(void *moment, enum record_kind kind, const void *record)
+{
+	(void)kind;
+	note_wakeup(moment, record);
+	return 0;
+}
+
 /* Note the wake-ups in a range, both ends inclusive, or the first of them if that takes long. */
 static int find_wakeups(struct moment *m, uint64_t from, uint64_t to, struct error *err)
 {
-	const struct trace_timeline_query q = {.from = from, .to = to, .kinds = WANT(EDGE)};
-	struct trace_timeline *timeline;
-	enum record_kind kind;
-	const void *record;
-	uint64_t count = 0;
-	int ret = trace_timeline_open(&timeline, m->view->input.input.trace, &q, err);
+	const struct view_records r = {m->view,
+				       m->asked,
+				       {.from = from, .to = to, .kinds = WANT(EDGE)},
+				       take_wakeup_of_moment,
+				       m};
+	int ret = m->given_up ? 1 : view_read_records(&r, err);
 
-	if (ret < 0)
-		return ret;
-	while (!m->given_up && (ret = trace_timeline_next(timeline, &kind, &record, err)) > 0) {
-		note_wakeup(m, record);
-		m->given_up = ++count % ROUND == 0 && http_request_expired(m->asked);
-	}
-	trace_timeline_close(timeline);
+	m->given_up = ret > 0;
 	return ret < 0 ? ret : 0;
 }
 

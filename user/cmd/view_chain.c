@@ -8,13 +8,11 @@
 #include "analyze/wake_chain.h"
 #include "base/units.h"
 #include "cmd/view.h"
-#include "trace/trace_timeline.h"
 
 #define CLOSE 4096 /* ns between the begin of a wait, as cells have it, and the slice before it */
 #define RECORDS_MAX (1u << 18) /* that are held at once: 12 MiB */
 #define FIRST_PART 4000000 /* ns: how much of the wait is read first */
 #define LONGER 4 /* times as long is the next part, if it had few records */
-#define ROUND 4096 /* records that are read before looking whether the request has expired */
 #define SAID_PARTS 4 /* of the wait that are named in the sentence */
 #define TEXT_SIZE 512
 
@@ -63,30 +61,27 @@ static int add_edge_on_way(struct chain_reading *c, const struct edge *e)
 	return e->kind == EDGE_WAKEUP || e->kind == EDGE_FORK ? vector_push(&c->records, r) : 0;
 }
 
+static int take_on_way(void *chain, enum record_kind kind, const void *record)
+{
+	struct chain_reading *c = chain;
+	int ret = kind == KIND_SLICE ? add_slice_on_way(c, record) : add_edge_on_way(c, record);
+
+	return ret < 0 ? ret : c->records.count > RECORDS_MAX;
+}
+
 /* Read the records of a range, or more than RECORDS_MAX of them if there are more. */
 static int read_way(struct chain_reading *c, uint64_t from, uint64_t to, struct error *err)
 {
-	const struct trace_timeline_query q = {
-		.from = from, .to = to, .kinds = WANT(SLICE) | WANT(EDGE)};
-	struct trace_timeline *timeline;
-	enum record_kind kind;
-	const void *record;
-	uint64_t count = 0;
-	int ret = trace_timeline_open(&timeline, c->view->input.input.trace, &q, err);
+	const struct view_records r = {c->view,
+				       c->asked,
+				       {.from = from, .to = to, .kinds = WANT(SLICE) | WANT(EDGE)},
+				       take_on_way,
+				       c};
+	int ret;
 
-	if (ret < 0)
-		return ret;
 	c->records.count = 0;
-	while (!c->given_up && c->records.count <= RECORDS_MAX &&
-	       (ret = trace_timeline_next(timeline, &kind, &record, err)) > 0) {
-		ret = kind == KIND_SLICE ? add_slice_on_way(c, record) : add_edge_on_way(c, record);
-		if (ret < 0) {
-			error_errno(err, ret, "cannot follow the wakers");
-			break;
-		}
-		c->given_up = ++count % ROUND == 0 && http_request_expired(c->asked);
-	}
-	trace_timeline_close(timeline);
+	ret = c->given_up ? 1 : view_read_records(&r, err);
+	c->given_up = ret > 0;
 	return ret < 0 ? ret : 0;
 }
 
