@@ -223,3 +223,16 @@ int options_parse(const struct command *c, int argc, char **argv, void *options,
 	getopt_tables_free(&t);
 	return ret;
 }
+
+int option_find_word(const char *word, const char *(*words)(unsigned int), struct error *err)
+{
+	char list[256] = "";
+
+	for (unsigned int i = 0; words(i); i++) {
+		if (!strcmp(word, words(i)))
+			return (int)i;
+		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
+		strncat(list, words(i), sizeof(list) - strlen(list) - 1);
+	}
+	return error_set(err, -EINVAL, "'%s' is not one of %s", word, list);
+}

@@ -101,6 +101,9 @@ const struct option_spec *option_of_help(const struct option_spec *options);
  */
 char *option_words(const struct option_spec *o, char *buf, size_t size);
 
+/* Return the index of a word in a list (option_spec.values); -EINVAL with all words in *err. */
+int option_find_word(const char *word, const char *(*words)(unsigned int), struct error *err);
+
 /*
  * Parse a number with a unit (see enum option_type). Each returns 0, or -EINVAL with a line in *err
  * that names the text at fault; *out is not changed then.

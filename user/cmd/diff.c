@@ -34,23 +34,9 @@ const char *diff_by_word(unsigned int by)
 	return by <= BY_FUNCTION ? report_group_word(by) : NULL;
 }
 
-/* Return the index of a word in a list; -EINVAL with the valid words in *err. */
-static int find_word_index(const char *word, const char *(*words)(unsigned int), struct error *err)
-{
-	char list[256] = "";
-
-	for (unsigned int i = 0; words(i); i++) {
-		if (!strcmp(word, words(i)))
-			return (int)i;
-		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
-		strncat(list, words(i), sizeof(list) - strlen(list) - 1);
-	}
-	return error_set(err, -EINVAL, "'%s' is not one of %s", word, list);
-}
-
 static int diff_set_by(void *options, const char *value, struct error *err)
 {
-	int by = find_word_index(value, diff_by_word, err);
+	int by = option_find_word(value, diff_by_word, err);
 
 	if (by >= 0)
 		((struct diff_options *)options)->compare.by = by;
@@ -59,7 +45,7 @@ static int diff_set_by(void *options, const char *value, struct error *err)
 
 static int diff_set_measure(void *options, const char *value, struct error *err)
 {
-	int measure = find_word_index(value, diff_measure_word, err);
+	int measure = option_find_word(value, diff_measure_word, err);
 
 	if (measure >= 0)
 		((struct diff_options *)options)->compare.measure = measure;
@@ -68,7 +54,7 @@ static int diff_set_measure(void *options, const char *value, struct error *err)
 
 static int diff_set_format(void *options, const char *value, struct error *err)
 {
-	int format = find_word_index(value, diff_format_word, err);
+	int format = option_find_word(value, diff_format_word, err);
 
 	if (format >= 0)
 		((struct diff_options *)options)->format = value;
@@ -507,7 +493,7 @@ static int diff_check_options(struct diff_options *o, struct error *err)
 {
 	const char *ending = o->out && !o->format ? strrchr(o->out, '.') : NULL;
 
-	if (o->color && find_word_index(o->color, screen_color_word, err) < 0)
+	if (o->color && option_find_word(o->color, screen_color_word, err) < 0)
 		return -EINVAL;
 	if (ending && diff_set_format(o, ending + 1, err) < 0)
 		return -EINVAL;

@@ -2,6 +2,7 @@
 /* Read the lanes of a trace (timeline_input.h). */
 #include <errno.h>
 
+#include "base/options.h"
 #include "base/units.h"
 #include "cmd/timeline_input.h"
 
@@ -59,9 +60,12 @@ int timeline_input_open(struct timeline_input *in, const char *path, const struc
 
 int timeline_set_lanes(const char *value, enum lanes_by *by, struct error *err)
 {
-	if (!lanes_by_find(value, by))
-		return 0;
-	return error_set(err, -EINVAL, "'%s' is not one of thread, name, pool", value);
+	int found = option_find_word(value, lanes_by_word, err);
+
+	if (found < 0)
+		return found;
+	*by = (enum lanes_by)found;
+	return 0;
 }
 
 void timeline_input_close(struct timeline_input *in)
