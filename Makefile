@@ -206,8 +206,8 @@ PAGE := $(addprefix user/view/,page.html page.css $(addsuffix .js,text data tree
 	colours paint canvas search panes table sandwich touch header keys compare feed \
 	static_cells static_feed \
 	timeline_axis timeline_lanes timeline_paint timeline_windows timeline_picture \
-	timeline_names timeline_keys timeline_input timeline_chain timeline_slice timeline_chosen timeline \
-	main))
+	timeline_names timeline_keys timeline_input timeline_chain timeline_slice timeline_chosen \
+	timeline main))
 $(O)/view/page.h: tools/page $(PAGE)
 	$(call say,PAGE,$@)
 	$(Q)mkdir -p $(@D)

@@ -204,7 +204,9 @@ int html_timeline_make(char **out, const char *path, const char *shown, const st
 		ret = html_timeline_text(&text, &t, NULL);
 	reason = ret ? excuse_of(ret, &why) : NULL;
 	if (reason) {
-		log_warn("the page has no timeline: %s; skein view shows it", reason);
+		log_warn("the page has no timeline: %s; %s", reason,
+			 shown ? "skein view shows it"
+			       : "record into a .skein file, which skein view shows");
 		ret = html_timeline_text(&text, &t, reason);
 	}
 	if (has_no_timeline(ret))

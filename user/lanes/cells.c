@@ -82,8 +82,8 @@ struct lane_load lanes_measure_load(const struct lane_cells *c)
 
 /*
  * Time of a stroke by fill, busy, and in all, in 127ths of ns, of which whole numbers of cells make
- * whole numbers. full: all cells are busy throughout. fills: a bit for each fill with votes, as a
- * stroke has few of them; the votes of other fills are not set.
+ * whole numbers. full: all cells are busy throughout. bars, grounds: a bit for each fill with
+ * votes, as a stroke has few of them; the votes of other fills are not set.
  */
 struct fill_votes {
 	double bar[FILL_COUNT], ground[FILL_COUNT];
@@ -192,9 +192,8 @@ struct stroke_maker {
 	const struct lane_cells *cells;
 	enum fill (*program)(const void *context, uint64_t thread);
 	const void *context;
-	/* ns; up to here all cells equal those of the last stroke, which are equal; 0: they differ
-	 */
-	uint64_t alike;
+	uint64_t
+		alike; /* ns: up to here all cells equal those of the last stroke; 0: they differ */
 };
 
 /* Return the fill for the time in which a cell was busy; none matters for a cell that was not. */

@@ -227,16 +227,15 @@ static int choose_sliced_rows(struct lanes *l, const struct lanes_limits *limits
 static int join_thread_rows(struct lanes *l, enum lanes_by by)
 {
 	lane_rows_t joined = {0};
-	int ret = by == LANES_BY_THREAD ? 0 : lanes_join_rows(l, by, &joined);
+	int ret;
 
 	l->by = by;
 	if (by == LANES_BY_THREAD)
 		return 0;
+	ret = lanes_join_rows(l, by, &joined);
 	lanes_drop_rows(&l->threads, 0);
 	vector_free(&l->threads);
-	l->threads.items = joined.items;
-	l->threads.count = joined.count;
-	l->threads.capacity = joined.capacity;
+	l->threads = joined;
 	return ret;
 }
 

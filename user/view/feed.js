@@ -117,7 +117,7 @@ class Feed {
 			: new FeedError("gone", "The server does not answer.");
 	}
 
-	/* by: what lanes of threads show; undefined for what the server was told. */
+	/* by: what lanes of threads show; undefined: what skein view --lanes says. */
 	trace(by) {
 		return this.ask("trace", { by }, "json");
 	}

@@ -2,7 +2,7 @@
 /*
  * Compute the strokes of lanes from their exact states, which the page holds, as the server of
  * `skein view` does: user/trace/window.c makes cells of states, user/lanes/cells.c strokes of
- * cells, user/view/window.c joins those of several lanes. All times are in ns from the base, before
+ * cells, user/lanes/join.c joins those of several lanes. All times are in ns from the base, before
  * which nothing is known; it is a multiple of the longest cell.
  */
 

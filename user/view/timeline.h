@@ -23,9 +23,9 @@ struct view_about {
 
 /*
  * Write the lanes as JSON, in the order in which they are shown: CPUs; each process with what its
- * runtimes did and its threads, as by says; lanes of other kinds. l: after lanes_choose(),
- * lanes_join_all() and lanes_choose_programs() for the whole recording. Return 0 or a negative
- * errno.
+ * runtimes did and its threads, as by says; lanes of other kinds. l: after lanes_choose() and
+ * lanes_choose_programs() for the whole recording, and lanes_join_all() unless by is
+ * LANES_BY_THREAD. Return 0 or a negative errno.
  */
 int view_write_trace(const struct lanes *l, const struct view_about *about, enum lanes_by by,
 		     FILE *out);
@@ -34,13 +34,12 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, enum
  * Set *body to the strokes of lanes in a range, which the caller frees, and *size to its size in
  * bytes: four little-endian numbers of 32 bits (VIEW_MAGIC, columns, lanes, flags), then for each
  * lane three bytes for each column: level, bar, ground (struct stroke). Flags are VIEW_PARTIAL if
- * expired() told to stop: lanes that were not painted by then are unknown. from, to: ns since the
+ * expired() returned true: lanes that were not painted by then are unknown. from, to: ns since the
  * start of the recording. names: the lanes with commas between, each a lane.id, or "p" and the
  * number of a process, whose threads are shown as one lane, or the letter of a choice of lanes
  * (lanes_by_letter()) and the number of a row of lanes_rows_by(), or "parallel", which is how many
- * CPUs are in use. l is as for view_write_trace(). Outside of the recording lanes are
- * empty. Return 0, or a negative errno with the cause in *err: -EINVAL if the request makes no
- * sense.
+ * CPUs are in use. l: after lanes_join_all(). Outside of the recording lanes are empty. Return 0,
+ * or a negative errno with the cause in *err: -EINVAL if the request makes no sense.
  */
 #define VIEW_MAGIC 0x31574b53u /* "SKW1" */
 #define VIEW_PARTIAL 1u

@@ -68,7 +68,7 @@ class WakeChain {
 			visible(String(text)) }));
 	}
 
-	/* Draw it where its lanes are shown: what each thread did, and whom it woke then. */
+	/* Draw it where its lanes are shown: what each thread did, and which one it woke then. */
 	mark(picture, pen) {
 		const { lane, links = [] } = this.shown ?? {};
 		const { rows } = picture.timeline;
