@@ -353,7 +353,7 @@ const struct command report_command = {
 		    "skein report --off-cpu --comm redis-server\twhere redis waited, and for whom\n"
 		    "skein report --runtime --comm java\tcollections, safepoints, who waited\n"
 		    "skein report --timeline --from 10s --to 12s\ttwo seconds, CPU by CPU\n"
-		    "skein report --timeline --lanes pool --comm make\tmany short threads\n"
+		    "skein report --timeline --lanes pool --comm java\tmany short threads\n"
 		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
 	.options = report_specs,
 	.options_size = sizeof(struct report_options),
