@@ -364,6 +364,37 @@ START_TEST(answers)
 }
 END_TEST
 
+/* The context that a parameter chooses: itself, or none. */
+static void *chosen_context(void *context, const struct http_request *q, struct http_answer *a)
+{
+	const char *text = http_request_text(q, "page");
+
+	if (!text)
+		return context;
+	if (*text)
+		return (void *)text;
+	http_answer_text(a, 400, "page: one that is there");
+	return NULL;
+}
+
+START_TEST(a_request_chooses_its_context)
+{
+	struct http_config c = {.routes = routes, .route_count = 1};
+	struct error err = {0};
+	struct reply r;
+
+	c.context = "usual";
+	c.context_of = chosen_context;
+	ck_assert_msg(http_server_start(&server, &c, &err) == 0, "%s", err.text);
+	ck_assert_str_eq(request("GET /", "").body, "usual");
+	ck_assert_str_eq(request("GET /?page=other", "").body, "other");
+	r = request("GET /?page=", "");
+	ck_assert_int_eq(r.status, 400);
+	ck_assert_str_eq(r.body, "page: one that is there");
+	stop();
+}
+END_TEST
+
 START_TEST(head_has_no_body)
 {
 	struct reply r;
@@ -412,5 +443,5 @@ END_TEST
 
 SUITE("http", parameters_are_decoded, wrong_targets_are_refused, numbers_are_digits,
       hosts_of_this_machine, tokens, every_server_has_a_token_of_its_own, requests_are_checked,
-      nul_in_the_first_line, large_headers_are_refused, answers, head_has_no_body,
-      pipelined_requests_are_answered_in_their_order)
+      nul_in_the_first_line, large_headers_are_refused, answers, a_request_chooses_its_context,
+      head_has_no_body, pipelined_requests_are_answered_in_their_order)

@@ -74,14 +74,25 @@ static void answer_with_error(struct http_request *q, int code)
 			 status == 503 ? "this took too long" : strerrordesc_np(-code));
 }
 
+/* Return the context for the handler; NULL if the request has its answer without it. */
+static void *context_of_request(struct http_request *q)
+{
+	const struct http_config *c = q->config;
+
+	return c->context_of ? c->context_of(c->context, q, &q->answer) : c->context;
+}
+
 void http_request_run(struct http_request *q)
 {
-	int ret;
+	void *context;
+	int ret = 0;
 
 	q->answer = (struct http_answer){.status = 200};
 	pthread_getcpuclockid(pthread_self(), &q->clock);
 	q->began = cpu_ns(q->clock);
-	ret = q->route->answer(q->config->context, q, &q->answer);
+	context = context_of_request(q);
+	if (context || !q->config->context_of)
+		ret = q->route->answer(context, q, &q->answer);
 	if (ret < 0)
 		answer_with_error(q, ret);
 }

@@ -51,6 +51,11 @@ struct http_config {
 	const struct http_route *routes;
 	size_t route_count;
 	void *context; /* for the handlers */
+	/*
+	 * Optional: return the context for the handler of one request instead, or NULL after
+	 * filling the answer. context is that of the configuration.
+	 */
+	void *(*context_of)(void *context, const struct http_request *q, struct http_answer *a);
 	unsigned int header_ms; /* limit from accept to the end of a header; 0: 8000 */
 	unsigned int cpu_ms; /* CPU time of a handler's thread until it expires; 0: 2000 */
 };
