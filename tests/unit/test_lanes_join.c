@@ -333,7 +333,12 @@ END_TEST
 /* The rows for the page are JSON with the lanes of their threads; a limit frees what it drops. */
 START_TEST(rows_for_the_page)
 {
-	const struct view_about about = {"1", "", "6.1", "", 5, LANES_BY_POOL};
+	const struct view_about about = {.version = "1",
+					 .subject = "",
+					 .kernel = "6.1",
+					 .warning = "",
+					 .utc = 5,
+					 .usual = LANES_BY_POOL};
 	struct error err = {""};
 	char *text = NULL;
 	size_t size;

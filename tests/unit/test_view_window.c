@@ -324,7 +324,12 @@ END_TEST
 /* The list of lanes is JSON whatever the names are. */
 START_TEST(list_of_lanes)
 {
-	const struct view_about about = {"1", "a \"subject\"", "6.1", "", 5, LANES_BY_NAME};
+	const struct view_about about = {.version = "1",
+					 .subject = "a \"subject\"",
+					 .kernel = "6.1",
+					 .warning = "",
+					 .utc = 5,
+					 .usual = LANES_BY_NAME};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

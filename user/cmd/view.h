@@ -13,19 +13,57 @@
 #include "trace/trace_timeline.h"
 #include "view/timeline.h"
 
+/* A trace that is shown. */
 struct view_server {
 	const char *path; /* of the trace */
 	struct filter everything; /* selects all of it */
 	enum lanes_by lanes; /* what lanes of threads show unless the page chooses */
-	struct html_shell shell;
+	const struct html_shell *shell;
 	char subject[SUBJECT_SIZE]; /* what the recording is of */
 	char *kernel;
+	char *boot; /* machine and boot; "" if not known, or if there are several */
 	int64_t utc; /* begin of the recording, ns since 1970; 0: not known */
+	int64_t realtime; /* ns to add to a time stamp to get that; 0: not known */
 	bool lanes_known; /* the trace has scheduler records, and input is open */
-	bool damaged;
+	char *warning; /* what is missing, for the page; NULL: nothing */
+	const struct view_server *above; /* the first of two traces; NULL: this is it */
+	unsigned int traces; /* that the page shows */
 	struct timeline_input input;
-	pthread_mutex_t reading; /* one reader of input at a time */
+	/* One reader of inputs at a time, of all traces: each takes memory for a whole answer. */
+	pthread_mutex_t *reading;
 };
+
+/* The traces of a server: one, or two below each other. */
+#define VIEW_TRACES 2
+struct view_traces {
+	struct view_server items[VIEW_TRACES];
+	unsigned int count;
+	struct html_shell shell;
+	pthread_mutex_t reading;
+};
+
+/*
+ * Return the trace (struct view_server) that a request asks for with the parameter trace, a number
+ * from 1 on, the first one without it; or NULL after filling the answer. traces: struct
+ * view_traces.
+ */
+void *view_trace_of_request(void *traces, const struct http_request *q, struct http_answer *a);
+
+/*
+ * Set *after to the ns from the begin of one recording to that of another one, of the same boot by
+ * its clock, of others by the time of day. Return false if that is not known.
+ */
+bool view_begins_after(const struct view_server *first, const struct view_server *second,
+		       int64_t *after);
+
+/*
+ * Show the first trace alone: the second one cannot be shown for a reason, of which the first line
+ * is said. Both are said to the user and on the page.
+ */
+void view_leave_second(struct view_traces *t, const char *reason);
+
+/* Free what was read of a trace. */
+void view_close(struct view_server *v);
 
 /* The routes of the server; their context is a struct view_server. */
 extern const struct http_route view_routes[];
@@ -41,8 +79,8 @@ int view_answer_at(void *context, const struct http_request *q, struct http_answ
 int view_answer_chain(void *context, const struct http_request *q, struct http_answer *a);
 
 /*
- * Wait until nobody else reads v->input, and take v->reading. Return 0, or -ECANCELED without it if
- * nobody waits for the answer any more: a page that is zoomed gives most of its requests up.
+ * Wait until nobody else reads, and take v->reading. Return 0, or -ECANCELED without it if nobody
+ * waits for the answer any more: a page that is zoomed gives most of its requests up.
  */
 int view_begin_reading(struct view_server *v, const struct http_request *q);
 

@@ -452,7 +452,7 @@ int view_answer_at(void *context, const struct http_request *q, struct http_answ
 	if (ret < 0)
 		return ret;
 	ret = find_moment(&m, &err);
-	pthread_mutex_unlock(&v->reading);
+	pthread_mutex_unlock(v->reading);
 	if (ret < 0)
 		return view_answer_error(a, ret, &err);
 	out = open_memstream(&a->body, &a->size);

@@ -424,7 +424,7 @@ int view_answer_chain(void *context, const struct http_request *q, struct http_a
 	if (ret < 0)
 		return ret;
 	ret = read_chain(&c, &err);
-	pthread_mutex_unlock(&c.view->reading);
+	pthread_mutex_unlock(c.view->reading);
 	vector_free(&c.records);
 	if (ret < 0)
 		return view_answer_error(a, ret, &err);

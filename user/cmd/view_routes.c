@@ -19,10 +19,10 @@ int view_answer_error(struct http_answer *a, int ret, const struct error *err)
 
 int view_begin_reading(struct view_server *v, const struct http_request *q)
 {
-	pthread_mutex_lock(&v->reading);
+	pthread_mutex_lock(v->reading);
 	if (!http_request_expired(q))
 		return 0;
-	pthread_mutex_unlock(&v->reading);
+	pthread_mutex_unlock(v->reading);
 	return -ECANCELED;
 }
 
@@ -33,25 +33,30 @@ static int answer_page(void *context, const struct http_request *q, struct http_
 
 	(void)q;
 	a->type = "text/html; charset=utf-8";
-	a->policy = v->shell.policy;
-	a->size = v->shell.size;
+	a->policy = v->shell->policy;
+	a->size = v->shell->size;
 	a->body = malloc(a->size);
 	if (!a->body)
 		return -ENOMEM;
-	memcpy(a->body, v->shell.page, a->size);
+	memcpy(a->body, v->shell->page, a->size);
 	return 0;
 }
 
 static int answer_trace(void *context, const struct http_request *q, struct http_answer *a)
 {
 	struct view_server *v = context;
+	int64_t after = 0;
+	bool known = v->above && view_begins_after(v->above, v, &after);
 	const struct view_about about = {
 		.version = SKEIN_VERSION,
 		.subject = v->subject,
 		.kernel = v->kernel ? v->kernel : "",
-		.warning = v->damaged ? "the trace is damaged: parts of it are missing" : "",
+		.warning = v->warning ? v->warning : "",
 		.utc = v->utc,
 		.usual = v->lanes,
+		.file = v->path,
+		.traces = v->traces,
+		.after = known ? &after : NULL,
 	};
 	const char *word = http_request_text(q, "by");
 	enum lanes_by by = v->lanes;
@@ -104,7 +109,7 @@ static int answer_window(void *context, const struct http_request *q, struct htt
 	if (ret < 0)
 		return ret;
 	ret = view_window(&v->input.lanes, &range, &body, &a->size, &err);
-	pthread_mutex_unlock(&v->reading);
+	pthread_mutex_unlock(v->reading);
 	if (ret < 0)
 		return view_answer_error(a, ret, &err);
 	a->type = "application/octet-stream";

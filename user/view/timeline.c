@@ -39,6 +39,8 @@ static void write_fills(struct json *j)
 	json_key_uint(j, "running", FILL_RUNNING);
 	json_key_uint(j, "runnable", FILL_RUNNABLE);
 	json_key_uint(j, "unknown", FILL_UNKNOWN);
+	json_key_uint(j, "program", FILL_PROGRAM_A);
+	json_key_uint(j, "others", FILL_OTHERS);
 	json_object_end(j);
 }
 
@@ -234,6 +236,17 @@ static void write_host(struct json *j, const struct lanes *l, const struct view_
 	json_object_end(j);
 }
 
+/* Write which trace this is, of those that the page shows. */
+static void write_file(struct json *j, const struct view_about *about)
+{
+	if (!about->file)
+		return;
+	json_key_text(j, "file", about->file);
+	json_key_uint(j, "traces", about->traces);
+	json_key(j, "after");
+	about->after ? json_int(j, *about->after) : json_null(j);
+}
+
 int view_write_trace(const struct lanes *l, const struct view_about *about, enum lanes_by by,
 		     FILE *out)
 {
@@ -245,6 +258,7 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, enum
 	json_key_text(&j, "skein", about->version);
 	json_key_text(&j, "subject", about->subject);
 	json_key_text(&j, "warning", about->warning);
+	write_file(&j, about);
 	write_host(&j, l, about);
 	snprintf(utc, sizeof(utc), "%" PRId64, about->utc);
 	json_key_text(&j, "start_utc", utc);

@@ -19,6 +19,10 @@ struct view_about {
 	const char *warning; /* "" for none */
 	int64_t utc; /* begin of the recording, ns since 1970; 0: not known */
 	enum lanes_by usual; /* what lanes of threads show unless the page chooses */
+	const char *file; /* name of the trace; NULL: the page is of one trace, which has no name */
+	unsigned int traces; /* that the page shows */
+	/* Of a second trace: ns from the begin of the first to its begin; NULL: not known. */
+	const int64_t *after;
 };
 
 /*
