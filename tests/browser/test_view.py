@@ -3,6 +3,7 @@
 """Test skein view as its user sees it: a browser, the real server, and a recording's timeline."""
 import json
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -21,8 +22,8 @@ SAMPLES = "skeinPage.view.whole[1]"
 class View(Pages):
     """Each test has a server of its own."""
 
-    def serve(self, trace):
-        server = subprocess.Popen([SKEIN, "view", "-n", trace], stdout=subprocess.PIPE,
+    def serve(self, *traces):
+        server = subprocess.Popen([SKEIN, "view", "-n", *traces], stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(self.end, server)
         self.address = server.stdout.readline().strip()
@@ -93,6 +94,35 @@ class View(Pages):
             self.browser.wait(QUIET)
             self.assertFalse(self.browser.evaluate(drawn))
             self.assertEqual(self.browser.evaluate("window.violations"), [])
+
+    def test_two_recordings(self):
+        """Both are compared; each has the samples that skein report counts in the same part."""
+        traces = [make_scene(self.home / f"{name}.skein", "timeline") for name in "ab"]
+        later = 300_000_000 # ns by which another machine recorded the second one
+        db = sqlite3.connect(traces[1])
+        db.execute("UPDATE host SET boot_id = 'c', realtime_offset = realtime_offset + ?", (later,))
+        db.commit()
+        db.close()
+        self.serve(*traces)
+        both = "[3, 1].map((column) => skeinPage.view.whole[column])" # before, after
+        whole = self.samples(traces[0])
+        self.look()
+        self.assertEqual(self.browser.evaluate(both), [whole, whole])
+        begin, end = 400_000_000, 1_100_000_000
+        parts = [self.samples(trace, "--from", f"{begin - shift}ns", "--to", f"{end - shift}ns")
+                 for trace, shift in zip(traces, (0, later))]
+        self.look(self.address + f"&range={begin}-{end}")
+        self.assertEqual(self.browser.evaluate(both), parts)
+        self.assertNotEqual(*parts)
+        for lane, samples in zip(("parallel", "bparallel"), parts):
+            self.look(self.address + f"&range={begin}-{end}&lane={lane}")
+            self.assertEqual(self.browser.evaluate(SAMPLES), samples)
+        self.assertEqual(self.browser.evaluate("window.violations"), [])
+        rows = self.browser.evaluate("skeinPage.timeline.rows.all.map(({ lane, heading }) => "
+                                     "[lane, heading?.lane])")
+        half = len(rows) // 2 # both have the same lanes
+        self.assertEqual([["b" + lane, heading and "b" + heading] for lane, heading in rows[:half]],
+                         rows[half:])
 
     def test_machine(self):
         """On a desk and a phone, light and dark; the pictures are for a person to look at."""

@@ -174,7 +174,9 @@ function showHead(data, view) {
 		const samples = { weight: of(WEIGHT), count: of(COUNT), waited };
 		const facts = factsOf(side, ownEvent(side, view.event), samples, data);
 		const name = element("div", { class: "side" },
-			element("dt", { text: SIDES[which] }));
+			element("dt", { text: SIDES[which] }),
+			...data.files
+				? [element("dd", { class: "name", text: data.files[which] })] : []);
 
 		return element("div", { class: "facts" }, ...(data.before ? [name] : []), ...facts);
 	});

@@ -28,7 +28,7 @@ class Page {
 		const raw = takeData();
 
 		// the address loses its token before anything else reads it
-		this.feed = raw.feed ? new Feed()
+		this.feed = raw.feed ? new PairFeed()
 			: raw.timeline?.columns ? new StaticFeed(raw.timeline) : null;
 		this.take(raw.feed ? dataWithoutSamples({}, null, "Loading …") : readRaw(raw));
 		if (raw.feed) {
@@ -66,7 +66,9 @@ class Page {
 		this.possible = {
 			events: this.feed instanceof Feed ? null
 				: this.views.events.map(({ name }) => name),
-			widths: this.widths.map(([key]) => key) };
+			// a page of two traces has one of them, or what changed between them
+			widths: (this.feed instanceof Feed ? [...WIDTHS, ...WIDTHS_OF_CHANGE]
+				: this.widths).map(([key]) => key) };
 		this.key = undefined; // of the shown tree
 	}
 
@@ -108,8 +110,17 @@ class Page {
 		byId("event-label").hidden = this.modes.cover(this.views.events);
 	}
 
-	/* Show a state: a new tree if needed, then the rest. */
+	/* Show a state, as far as the data have what it wants. */
 	show(state) {
+		const width = this.widths.some(([key]) => key === state.width) ? state.width : "";
+
+		this.showState({ ...state, width });
+		if (!this.data.before || this.data.served)
+			this.timeline?.show(state);
+	}
+
+	/* Show a state but for the timeline: a new tree if needed, then the rest. */
+	showState(state) {
 		const key = treeKey(state), fresh = key !== this.key;
 
 		if (fresh) {
@@ -147,8 +158,6 @@ class Page {
 		this.panes.hideTip();
 		this.panes.show(graph.selected);
 		this.showBody(state);
-		if (!this.data.before)
-			this.timeline?.show(state);
 	}
 
 	showBody(state) {

@@ -10,8 +10,8 @@ const DEFAULTS = {
 	upward: false, unfolded: false, full: false, table: false, sandwich: "", hidden: 0,
 	waits: 0, nogc: false, search: "", zoom: "", select: "",
 	// of the timeline: ranges as "FROM-TO" in ns, keys of open processes, a part of names,
-	// what lanes of threads show
-	view: "", range: "", lane: "", open: "", lanes: "", by: "",
+	// what lanes of threads show, how two traces are aligned
+	view: "", range: "", lane: "", open: "", lanes: "", by: "", align: "",
 };
 
 /* Write only values that differ from the defaults. */

@@ -39,6 +39,7 @@ class Timeline {
 		this.chosen = new Chosen(this);
 		this.input = new LaneInput(this);
 		this.splitter = new Splitter(this);
+		this.pairBar = new PairBar(this);
 		this.listen();
 	}
 
@@ -48,7 +49,8 @@ class Timeline {
 
 	/* The row of the selected lane; undefined if there is none. */
 	get lane() {
-		const row = this.rows.byLane.get(this.state.lane);
+		const row = this.rows.byLane.get(this.state.lane) ??
+			this.pairBar.heading(this.state.lane);
 
 		return row?.chosen === row ? row : undefined;
 	}
@@ -185,6 +187,7 @@ class Timeline {
 		if (!this.trace)
 			return;
 		this.chooseRows(state);
+		this.pairBar.show(state);
 		const { length } = this.trace, arranged = `${state.open} ${state.lanes}`;
 
 		if (state.view !== this.written) {
@@ -323,7 +326,8 @@ class Timeline {
 		const missing = (more) => {
 			const [first, end] = picture.visible(more);
 
-			return [STRIP, ...rows.shown.slice(first, end).map(({ lane }) => lane)]
+			return [...new Set([...rows.strips,
+				...rows.shown.slice(first, end).map(({ lane }) => lane)])]
 				.filter((lane) => !windows.expects(range, lane))
 				.slice(0, MOST_LANES);
 		};
@@ -448,6 +452,10 @@ class Timeline {
 		const row = this.rows.shown[number];
 
 		this.current = number;
+		if (row.kind === "trace") {
+			this.picture.goToTrace(row);
+			return;
+		}
 		if (row.kind === "process") { // its threads did something, each for itself
 			if (!this.rows.open.has(row.key))
 				this.toggle(row);
@@ -481,8 +489,9 @@ class Timeline {
 			return;
 		if (!this.rows.shown.includes(row) && this.state.lanes)
 			this.page.change({ lanes: "" }, true);
-		if (row.of && !this.rows.open.has(row.of.key))
-			this.toggle(row.of);
+		for (const around of [row.heading, row.of])
+			if (around && !this.rows.isOpen(around))
+				this.toggle(around);
 		this.goTo(this.rows.shown.indexOf(row));
 	}
 
@@ -492,7 +501,9 @@ class Timeline {
 
 		if (!rows.shown[number])
 			return;
-		const top = rows.tops[number] / dots, bottom = rows.tops[number + 1] / dots;
+		const [above, below] = this.picture.covered(rows.shown[number]);
+		const top = rows.tops[number] / dots - above;
+		const bottom = rows.tops[number + 1] / dots + below;
 
 		this.current = number;
 		if (top < scroller.scrollTop)

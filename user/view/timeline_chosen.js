@@ -54,14 +54,17 @@ class Chosen {
 
 	/* Load what is selected, if it is not what was loaded last. */
 	load(range, row) {
-		const key = `${range ? writeRange(range) : ""} ${row?.lane ?? ""}`;
+		const { pair } = this.timeline.feed;
+		const key = `${range ? writeRange(range) : ""} ${row?.lane ?? ""} ` +
+			`${range && pair ? pair.by : ""}`;
 
 		if (key === this.key)
 			return;
 		this.key = key;
 		this.control?.abort();
 		this.control = new AbortController();
-		this.what = this.text(range, row);
+		this.selected = Boolean(range || row);
+		this.what = this.text(range, row, pair);
 		this.run(this.query(range, row), this.control.signal);
 	}
 
@@ -83,11 +86,13 @@ class Chosen {
 			: { ...time, lane: row.lane };
 	}
 
-	text(range, row) {
-		if (!range && !row)
+	text(range, row, pair) {
+		if (!range && !row && !pair)
 			return WHOLE;
-		return `${range ? rangeText(range) : "all of the time"}` +
-			`${row ? ` of ${row.label}` : ""}`;
+		const of = [row?.label ?? pair?.names.join(" and "), row?.heading?.label];
+
+		return [range ? rangeText(range) : "all of the time", ...of].filter(Boolean)
+			.join(" of ");
 	}
 
 	async run(query, signal) {
@@ -117,32 +122,43 @@ class Chosen {
 		const { feed, legend } = this.timeline;
 
 		this.states.hidden = true;
-		if (this.what === WHOLE)
+		if (!this.selected)
 			return;
-		const report = await feed.report(query, signal).catch(() => null);
-		const times = signal.aborted ? [] : stateTimes(report);
-		const whole = times.reduce((sum, [, time]) => sum + time, 0);
+		const asked = feed.pair ? feed.reports(query, signal)
+			: feed.report(query, signal).then((report) => [["", report]]);
+		const reports = await asked.catch(() => []);
 
-		if (!whole)
+		if (signal.aborted)
 			return;
-		this.states.hidden = false;
-		this.states.replaceChildren(...times.slice(0, MOST_STATES).map(([word, time]) =>
+		this.states.replaceChildren(...reports.flatMap(([name, report]) =>
+			this.chips(name, stateTimes(report), legend)));
+		this.states.hidden = !this.states.childElementCount;
+	}
+
+	/* Return the times by state, together with a name if there is one. */
+	chips(name, times, legend) {
+		const whole = times.reduce((sum, [, time]) => sum + time, 0);
+		const chips = times.slice(0, MOST_STATES).map(([word, time]) =>
 			element("span", { class: "fill", title: percent(time, whole) },
 				...legend.swatches(word), span("", visible(word)),
-				span("strong", duration(time)))));
+				span("strong", duration(time))));
+
+		return name && whole
+			? [element("span", { class: "of-trace" }, span("name", name), ...chips)]
+			: chips;
 	}
 
 	/* Say what is shown or loaded; while it loads, the old graph is still there. */
 	show(before, busy = false) {
-		const whole = this.what === WHOLE;
+		const { selected, timeline: { pairBar } } = this;
 		const text = before + this.what, all = () => this.timeline.select(null, "");
 		const shown = text.charAt(0).toUpperCase() + text.slice(1) + (busy ? " …" : "");
 
 		this.line.setAttribute("aria-busy", String(busy));
-		this.line.hidden = whole && !before;
+		this.line.hidden = this.what === WHOLE && !before;
 		this.states.hidden = true;
-		this.line.replaceChildren(span("name", shown), ...whole ? [] : [element("button",
-			{ type: "button", id: "show-all", text: "show all", onclick: all })],
-		this.states);
+		this.line.replaceChildren(span("name", shown), ...selected ? [element("button",
+			{ type: "button", id: "show-all", text: "show all", onclick: all })] : [],
+		...pairBar.buttons(), this.states);
 	}
 }

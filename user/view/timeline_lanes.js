@@ -4,7 +4,7 @@
  * at first. All places are in device pixels, because what is painted must meet them exactly.
  */
 
-const HIGH_ROWS = { cpu: 18, process: 18 }; // px, by kind
+const HIGH_ROWS = { cpu: 18, process: 18, trace: 24 }; // px, by kind; of a trace its strip
 const LOW_ROW = 14; // px, of other kinds
 const ROW_GAP = 2; // px between the bars of two rows
 const STRIP_HEIGHT = 24; // px, of the lane "parallel" above the rows
@@ -21,24 +21,28 @@ function rowLabel({ kind, name, id }) {
 
 class LaneRow {
 	constructor(raw) {
-		const { lane, kind, busy, wanted, parts = [] } = raw;
+		const { lane, kind, busy, wanted, parts = [], note = "", title } = raw;
 
 		this.lane = String(lane);
 		this.kind = kind;
-		this.key = kind === "process" ? this.lane.replace(/^p/, "") : "";
+		this.key = kind === "process" ? this.lane.replace(/^p/, "")
+			: kind === "trace" ? this.lane : "";
 		this.label = rowLabel(raw);
 		this.sought = this.label.toLowerCase();
 		this.busy = busy;
 		this.wanted = wanted;
 		this.parts = parts.map(String); // lanes of the threads that share the row
-		this.inside = []; // rows of a process's threads and runtimes
+		this.note = note; // shown beside the name of a trace
+		this.told = title; // the tooltip of a trace
+		this.inside = []; // rows of a process's threads and runtimes, or of a trace
 		this.of = null; // row of the process of a thread or runtime
+		this.heading = null; // row of the trace, where there are two
 		this.height = HIGH_ROWS[kind] ?? LOW_ROW;
 	}
 
 	/* The row whose flame graph a row has: samples belong to threads, not to other lanes. */
 	get chosen() {
-		return ["process", "thread"].includes(this.kind) ? this : this.of;
+		return ["process", "thread", "trace"].includes(this.kind) ? this : this.of;
 	}
 }
 
@@ -60,11 +64,49 @@ class LaneRows {
 			row.of = processes.get(String(key)) ?? null;
 			row.of?.inside.push(row);
 		});
+		this.findHeadings();
 		this.shown = [];
 		this.tops = new Int32Array(1);
 	}
 
-	/* Choose the rows: open has the keys of open processes; sought is a part of names. */
+	/* Two traces have a heading each, above their rows. */
+	findHeadings() {
+		this.headings = this.all.filter(({ kind }) => kind === "trace");
+		let heading = null;
+
+		for (const row of this.all) {
+			if (row.kind === "trace")
+				heading = row;
+			else
+				row.heading = heading;
+			if (row.heading && !row.of)
+				heading.inside.push(row);
+		}
+	}
+
+	/* The lanes of the strips of CPUs: headings are strips themselves. */
+	get strips() {
+		return this.headings.length ? this.headings.map(({ lane }) => lane) : [STRIP];
+	}
+
+	/* Return the numbers of the rows from first to the one before end, and of all headings. */
+	numbers(first, end) {
+		const numbers = Array.from({ length: end - first }, (_, i) => first + i);
+
+		return [...new Set([...numbers,
+			...this.headings.map((row) => this.shown.indexOf(row))])]
+			.sort((a, b) => a - b);
+	}
+
+	/* Whether what is inside of a row is shown: traces are open until they are folded. */
+	isOpen({ kind, key }) {
+		return this.open.has(key) !== (kind === "trace");
+	}
+
+	/*
+	 * Choose the rows: open has the keys of open processes and of folded traces; sought is a
+	 * part of names.
+	 */
 	arrange(open, sought) {
 		const wanted = sought.trim().toLowerCase();
 		const matches = (row) => row.sought.includes(wanted);
@@ -72,7 +114,10 @@ class LaneRows {
 		this.open = open;
 		this.shown = [];
 		for (const row of this.all) {
-			if (row.of)
+			if (row.kind === "trace")
+				this.shown.push(row);
+			if (row.kind === "trace" || row.of || row.heading && !wanted &&
+				!this.isOpen(row.heading))
 				continue;
 			const inside = wanted && !matches(row) ? row.inside.filter(matches)
 				: open.has(row.key) ? row.inside : [];

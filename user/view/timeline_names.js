@@ -19,25 +19,41 @@ class LaneNames {
 		const key = [first, end, current, state.lane, state.open, state.lanes,
 			rows.dots].join();
 
-		if (key === this.key)
-			return;
-		this.key = key;
-		this.host.replaceChildren(...rows.shown.slice(first, end)
-			.map((row, i) => this.make(row, first + i)));
-		if (current >= first && current < end)
+		if (key !== this.key) {
+			this.key = key;
+			this.replace(rows.numbers(first, end));
+		}
+		this.placeHeadings();
+	}
+
+	replace(numbers) {
+		const { rows, current } = this.timeline;
+
+		this.host.replaceChildren(...numbers.map((number) =>
+			this.make(rows.shown[number], number)));
+		if (numbers.includes(current))
 			this.host.setAttribute("aria-activedescendant", `row-${current}`);
 		else
 			this.host.removeAttribute("aria-activedescendant");
 	}
 
+	/* Headings are always visible: they move while the others are scrolled. */
+	placeHeadings() {
+		const { rows, picture } = this.timeline;
+
+		for (const row of rows.headings)
+			byId(`row-${rows.shown.indexOf(row)}`).style.top =
+				`${(picture.headingTop(row) + picture.scrolled) / picture.dots}px`;
+	}
+
 	make(row, number) {
 		const { rows, current, trace } = this.timeline, { dots, tops } = rows;
-		const open = rows.open.has(row.key);
+		const open = rows.isOpen(row), level = row.heading ? 2 : 1;
 		const made = element("div", { id: `row-${number}`, role: "treeitem",
 			class: `row ${row.kind}${row.of ? " inside" : ""}` +
 				`${number === current ? " current" : ""}`,
 			title: this.title(row), "data-row": number,
-			"aria-level": row.of ? 2 : 1,
+			"aria-level": level + (row.of ? 1 : 0),
 			"aria-selected": String(row === this.timeline.lane),
 			"aria-posinset": number + 1, "aria-setsize": rows.shown.length,
 			"aria-expanded": row.inside.length > 0 && String(open) });
@@ -50,11 +66,13 @@ class LaneNames {
 		made.append(span("name", row.label));
 		if (trace && row.busy >= BUSY_FROM)
 			made.append(span("faint", percent(row.busy, 1)));
+		else if (row.note)
+			made.append(span("faint", row.note));
 		return made;
 	}
 
 	title(row) {
-		const parts = [row.label];
+		const parts = [row.told ?? row.label];
 
 		if (Number.isFinite(row.busy))
 			parts.push(`busy ${percent(row.busy, 1)} of the recording`);

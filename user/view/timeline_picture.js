@@ -64,7 +64,8 @@ class LanePicture {
 		this.stage.style.height = `${this.high}px`;
 		this.size(this.lanes, this.wide, this.high);
 		this.size(this.marks, this.wide, this.high);
-		this.size(this.axis, this.wide, AXIS_HEIGHT + STRIP_HEIGHT);
+		this.axisHigh = AXIS_HEIGHT + (rows.headings.length ? 0 : STRIP_HEIGHT);
+		this.size(this.axis, this.wide, this.axisHigh);
 		this.columns = this.lanes.width;
 		this.top = Math.round(AXIS_HEIGHT * dots); // of the strip, in device pixels
 	}
@@ -85,10 +86,40 @@ class LanePicture {
 
 	/* Return the number of the row at px from the top of the lanes; -1 if there is none. */
 	row(y) {
-		const { rows } = this.timeline;
-		const number = rows.at(Math.floor(y * this.dots) + this.scrolled);
+		const { rows } = this.timeline, place = Math.floor(y * this.dots);
+		const heading = rows.headings.find((row) => this.headingTop(row) <= place &&
+			place < this.headingTop(row) + rows.pixels(row.height));
+		const number = heading ? rows.shown.indexOf(heading)
+			: rows.at(place + this.scrolled);
 
 		return number < rows.shown.length ? number : -1;
+	}
+
+	/*
+	 * Return the place of a heading in device pixels from the top of the lanes: where its row
+	 * is, but always visible, above the rows that are there.
+	 */
+	headingTop(row) {
+		const { rows } = this.timeline, { headings } = rows, at = headings.indexOf(row);
+		const high = rows.pixels(row.height), below = (headings.length - at) * high;
+
+		return Math.max(at * high, Math.min(this.lanes.height - below,
+			rows.tops[rows.shown.indexOf(row)] - this.scrolled));
+	}
+
+	/* Scroll to the lanes of a trace. */
+	goToTrace(row) {
+		const { rows } = this.timeline, [above] = this.covered(row);
+
+		this.scroller.scrollTop = rows.tops[rows.shown.indexOf(row)] / this.dots - above;
+	}
+
+	/* Return the px at top and bottom that are covered by headings where a row is shown. */
+	covered(row) {
+		const { headings } = this.timeline.rows, at = headings.indexOf(row.heading ?? row);
+		const above = at + (row.heading ? 1 : 0), high = headings[0]?.height ?? 0;
+
+		return at < 0 ? [0, 0] : [above * high, (headings.length - 1 - at) * high];
 	}
 
 	/* Return the numbers of the first visible row and of the one after the last. */
@@ -135,6 +166,22 @@ class LanePicture {
 			places.push([rows.shown[number].lane, rows.tops[number] - this.scrolled]);
 		this.clear(this.lanesPen, THEMES[this.theme].paper);
 		this.drawPlaces(this.lanesPen, places);
+		this.drawHeadings(this.lanesPen);
+	}
+
+	/* Draw the strips of two traces above the lanes. */
+	drawHeadings(pen) {
+		const { rows } = this.timeline;
+		const places = rows.headings.map((row) => [row.lane, this.headingTop(row)]);
+
+		pen.fillStyle = THEMES[this.theme].paper;
+		for (const [, top] of places)
+			pen.fillRect(0, top, this.columns, rows.strip);
+		this.drawPlaces(pen, places);
+		pen.fillStyle = MARKS[this.theme].line;
+		for (const [, top] of places)
+			pen.fillRect(0, top - Math.round(this.dots), this.columns,
+				Math.round(this.dots));
 	}
 
 	/* places: pairs of a lane and its place from the top in device pixels. */
@@ -198,10 +245,12 @@ class LanePicture {
 	/* Draw the times and the strip of all CPUs. */
 	drawAxis() {
 		const { axisPen: pen, dots } = this, colours = MARKS[this.theme];
+		const { rows } = this.timeline;
 		const { base, ticks } = ticksOf(this.timeline.view, this.wide);
 
 		this.clear(pen, THEMES[this.theme].paper);
-		this.drawPlaces(pen, [[STRIP, this.top]]);
+		if (!rows.headings.length)
+			this.drawPlaces(pen, [[STRIP, this.top]]);
 		pen.setTransform(dots, 0, 0, dots, 0, 0);
 		pen.font = AXIS_FONT;
 		pen.textBaseline = "middle";
@@ -215,8 +264,8 @@ class LanePicture {
 			pen.fillText(text, x + 5, AXIS_HEIGHT / 2);
 		}
 		byId("base").textContent = base;
-		this.markRange(pen, 0, AXIS_HEIGHT + STRIP_HEIGHT);
-		this.markCursor(pen, AXIS_HEIGHT + STRIP_HEIGHT);
+		this.markRange(pen, 0, this.axisHigh);
+		this.markCursor(pen, this.axisHigh);
 		this.tagCursor(pen);
 	}
 
@@ -236,9 +285,13 @@ class LanePicture {
 	edges(row) {
 		const { rows } = this.timeline, number = row ? rows.shown.indexOf(row) : -1;
 
-		return number < 0 ? null
-			: [rows.tops[number], rows.tops[number + 1]].map((place) =>
-				(place - this.scrolled) / this.dots);
+		if (number < 0)
+			return null;
+		const top = row.kind === "trace" ? this.headingTop(row)
+			: rows.tops[number] - this.scrolled;
+
+		return [top, top + rows.tops[number + 1] - rows.tops[number]]
+			.map((place) => place / this.dots);
 	}
 
 	markLane(pen, row, colour) {

@@ -55,14 +55,16 @@ class SlicePanel {
 	}
 
 	parts({ title, facts = [], links = [], stack = [] }) {
-		const { label = "" } = this.timeline.rows.byLane.get(this.shown.lane) ?? {};
+		const { label = "", heading } =
+			this.timeline.rows.byLane.get(this.shown.lane) ?? {};
 		const name = title ? visible(String(title)) : label;
 
 		return [element("div", { class: "slice-head" },
 			element("h2", { class: "name", text: name }),
 			element("button", { type: "button", class: "close", text: "×",
 				"aria-label": "Close", onclick: () => this.close(true) })),
-		...name === label ? [] : [element("p", { class: "faint name", text: label })],
+		...[name === label ? "" : label, heading?.label].filter(Boolean)
+			.map((text) => element("p", { class: "faint name", text })),
 		this.facts(facts), ...this.links(links), ...this.chain.parts(this.shown),
 		...this.stack(stack)];
 	}
