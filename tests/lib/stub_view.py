@@ -100,7 +100,9 @@ class Stub:
         self.asked = [] # (path, query, headers)
         self.refuse = {} # path -> (status, text)
         self.delay = {} # path -> s
+        self.gates = {} # path -> semaphore, which each answer takes
         self.damaged = self.partial = False
+        self.parts = [] # of the next profiles: what each is, a dictionary
         self.strokes = None # lane -> bytes, instead of the made-up ones
         self.http = None
         self.open = set() # connections, which a browser keeps
@@ -156,6 +158,8 @@ class Stub:
             return self.send(handler, 200, self.page.encode(), "text/html; charset=utf-8")
         self.asked.append((path, query, dict(handler.headers)))
         time.sleep(self.delay.get(path, 0))
+        if path in self.gates:
+            self.gates[path].acquire(timeout=60)
         if handler.headers.get("X-Skein-Token") != TOKEN:
             return self.send(handler, 401, b"no token\n", "text/plain")
         if path in self.refuse:
@@ -183,7 +187,9 @@ class Stub:
                            "rows": join_rows(self.trace["rows"], by)}).encode()
 
     def answer_profile(self, _):
-        return (self.profile or "").encode()
+        if not self.parts:
+            return (self.profile or "").encode()
+        return json.dumps({**json.loads(self.profile), "part": self.parts.pop(0)}).encode()
 
     def answer_window(self, query):
         begin, end, columns = (int(query[key]) for key in ("from", "to", "columns"))

@@ -66,24 +66,18 @@ static int keep_about(struct view_server *v, const struct profile *p)
 	return v->kernel && v->boot ? 0 : -ENOMEM;
 }
 
-/* Read the entities of the trace, for what the recording is of. */
+/* Read the entities of the trace: what the recording is of, and all names. */
 static int read_about(struct view_server *v, struct error *err)
 {
-	const struct profile_view view = {0};
-	struct filtered_input in = {0};
-	struct profile *p = NULL;
-	int ret = filtered_input_open(&in, v->path, &v->everything, err);
+	bool damaged = false;
+	int ret = view_read_profile(v, NULL, &v->names, &damaged, err);
 
-	if (!ret)
-		ret = filtered_input_read_profile(&p, &in, &view, err);
-	if (!ret && keep_about(v, p) < 0)
+	if (!ret && keep_about(v, v->names) < 0)
 		ret = error_errno(err, -ENOMEM, "cannot read %s", v->path);
-	if (!ret && trace_left_out(in.trace)) {
+	if (!ret && damaged) {
 		v->warning = strdup("the trace is damaged: parts of it are missing");
 		ret = v->warning ? 0 : error_errno(err, -ENOMEM, "cannot read %s", v->path);
 	}
-	profile_free(p);
-	filtered_input_close(&in);
 	return ret;
 }
 
@@ -111,7 +105,12 @@ static int open_view(struct view_server *v, struct error *err)
 {
 	int ret = read_about(v, err);
 
-	return ret ? ret : read_lanes(v, err);
+	if (!ret)
+		ret = read_lanes(v, err);
+	if (ret)
+		return ret;
+	v->folds = view_folds_new();
+	return v->folds ? 0 : error_errno(err, -ENOMEM, "cannot begin to serve");
 }
 
 /*
@@ -153,6 +152,10 @@ void view_close(struct view_server *v)
 	free(v->boot);
 	free(v->warning);
 	v->kernel = v->boot = v->warning = NULL;
+	profile_free(v->names);
+	view_folds_free(v->folds);
+	v->names = NULL;
+	v->folds = NULL;
 }
 
 static void close_views(struct view_traces *t)

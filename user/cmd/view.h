@@ -31,6 +31,8 @@ struct view_server {
 	struct timeline_input input;
 	/* One reader of inputs at a time, of all traces: each takes memory for a whole answer. */
 	pthread_mutex_t *reading;
+	struct profile *names; /* all entities of the trace, and no samples */
+	struct view_folds *folds; /* profiles of which a part was read, see view_profile.c */
 };
 
 /* The traces of a server: one, or two below each other. */
@@ -64,6 +66,18 @@ void view_leave_second(struct view_traces *t, const char *reason);
 
 /* Free what was read of a trace. */
 void view_close(struct view_server *v);
+
+/*
+ * Read the profile of the trace with the samples of a fold, or without samples if that is NULL.
+ * *damaged says whether some of the trace could not be read. Return 0 or a negative errno.
+ */
+struct view_fold;
+int view_read_profile(const struct view_server *v, const struct view_fold *fold,
+		      struct profile **out, bool *damaged, struct error *err);
+
+/* The profiles of which a part was read. view_folds_free() accepts NULL. */
+struct view_folds *view_folds_new(void);
+void view_folds_free(struct view_folds *all);
 
 /* The routes of the server; their context is a struct view_server. */
 extern const struct http_route view_routes[];
@@ -140,11 +154,12 @@ int view_choose_part(struct view_server *v, const struct lane_row *row, uint64_t
 
 /*
  * Write the stack at which a thread waited, as an array of names, outermost first: that of the wait
- * after which it ran at a time from from to to (ns since the start of the recording). Empty if the
- * recording has none.
+ * after which it ran at a time from w->time to w->end (ns since the start of the recording, here).
+ * Empty if the recording has none, or the time of the request is over.
  */
-void view_write_wait_stack(struct json *j, const struct view_server *v, const struct lane_thread *t,
-			   uint64_t from, uint64_t to);
+void view_write_wait_stack(struct json *j, const struct view_server *v,
+			   const struct http_request *q, const struct lane_thread *t,
+			   const struct view_wait *w);
 
 /* Fill an answer with an error: 400 if the request made no sense, else 503. Return 0 or -ENOMEM. */
 int view_answer_error(struct http_answer *a, int ret, const struct error *err);

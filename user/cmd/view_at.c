@@ -380,9 +380,10 @@ static int write_moment(const struct moment *m, FILE *out)
 	if (t && m->ran) {
 		/* its sample is taken when it runs, some microseconds after the switch */
 		uint64_t to = m->to - l->time;
+		const struct view_wait ended = {.time = to > NEAR ? to - NEAR : 0,
+						.end = m->ran + SAMPLE_LATE - l->time};
 
-		view_write_wait_stack(&j, m->view, t, to > NEAR ? to - NEAR : 0,
-				      m->ran + SAMPLE_LATE - l->time);
+		view_write_wait_stack(&j, m->view, m->asked, t, &ended);
 	} else {
 		json_array(&j);
 		json_array_end(&j);

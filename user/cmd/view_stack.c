@@ -3,23 +3,35 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "cmd/view.h"
+#include "cmd/view_samples.h"
 
 #define STACK_DEPTH 512 /* frames that are shown; the outermost of a deeper stack are left out */
 #define NAME_SIZE 1024
 
-/* Return the sum with the most time; NULL if there is none with a stack. */
-static const struct profile_sum *heaviest_sum(const struct profile *p)
+/* The longest wait with a stack among samples. */
+struct longest_wait {
+	const struct http_request *asked;
+	const struct profile *names;
+	uint64_t weight;
+	uint32_t stack; /* index in names; PROFILE_NONE: none was found */
+};
+
+static int take_wait(void *context, const struct sample *s, const struct lane_thread *thread)
 {
-	const struct profile_sum *best = NULL;
+	struct longest_wait *w = context;
+	uint32_t stack = profile_stack_by_id(w->names, s->stack);
 
-	for (uint32_t i = 0; i < p->count.sums; i++) {
-		const struct profile_sum *s = &p->sums[i];
-
-		if (s->stack != PROFILE_NONE && (!best || s->weight > best->weight))
-			best = s;
+	(void)thread;
+	if (stack != PROFILE_NONE && (w->stack == PROFILE_NONE || s->weight > w->weight)) {
+		w->stack = stack;
+		w->weight = s->weight;
 	}
-	return best;
+	return 0;
+}
+
+static bool wait_search_stops(void *context)
+{
+	return http_request_expired(((const struct longest_wait *)context)->asked);
 }
 
 /* Write the names of a stack's frames, the outermost first. */
@@ -36,27 +48,28 @@ static void write_stack_frames(struct json *j, const struct profile *p, uint32_t
 		json_text(j, profile_frame_name(p, frames[--count], name, sizeof(name)));
 }
 
-void view_write_wait_stack(struct json *j, const struct view_server *v, const struct lane_thread *t,
-			   uint64_t from, uint64_t to)
+void view_write_wait_stack(struct json *j, const struct view_server *v,
+			   const struct http_request *q, const struct lane_thread *t,
+			   const struct view_wait *w)
 {
-	const struct profile_view view = {0};
-	struct filtered_input in = {0};
-	struct profile *p = NULL;
+	struct longest_wait longest = {.asked = q, .names = v->names, .stack = PROFILE_NONE};
+	struct view_samples s = {
+		.view = v,
+		.choice = {.from = w->time,
+			   .to = w->end,
+			   .tid = t->tid,
+			   .by_tid = true,
+			   .event = EVENT_OFF_CPU},
+		.columns = VIEW_COLUMN(stack) | VIEW_COLUMN(weight),
+		.take = take_wait,
+		.stop = wait_search_stops,
+		.context = &longest,
+	};
 	struct error err = {""};
-	char tid[24];
-	struct filter f = {.from = from, .to = to, .tids = tid, .event = EVENT_OFF_CPU};
 
-	snprintf(tid, sizeof(tid), "%" PRIu64, t->tid);
 	json_array(j);
 	/* a recording without stacks of waits, or no stack of this one, is no error */
-	if (!filtered_input_open(&in, v->path, &f, &err) &&
-	    !filtered_input_read_profile(&p, &in, &view, &err)) {
-		const struct profile_sum *sum = heaviest_sum(p);
-
-		if (sum)
-			write_stack_frames(j, p, sum->stack);
-	}
+	if (!view_samples_read(&s, &err) && longest.stack != PROFILE_NONE)
+		write_stack_frames(j, v->names, longest.stack);
 	json_array_end(j);
-	profile_free(p);
-	filtered_input_close(&in);
 }

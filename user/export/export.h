@@ -28,6 +28,8 @@ struct export_options {
 	uint64_t from, to;
 	/* html: NULL, or the JSON of the timeline that the page has, see html_timeline_make() */
 	const char *timeline;
+	/* html_write_profile(): NULL, or JSON that says of what part of the samples it is */
+	const char *part;
 };
 
 /*

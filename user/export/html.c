@@ -635,6 +635,10 @@ static void html_write_data(struct html_page *p, const struct profile *profile,
 		json_key(j, "timeline");
 		json_raw(j, o->timeline);
 	}
+	if (o->part) {
+		json_key(j, "part");
+		json_raw(j, o->part);
+	}
 	html_write_waits(j);
 	json_key(j, "profiles");
 	json_array(j);

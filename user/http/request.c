@@ -26,11 +26,15 @@ static bool client_is_gone(const struct http_request *q)
 	return poll(&p, 1, 0) > 0;
 }
 
+bool http_request_abandoned(const struct http_request *q)
+{
+	return atomic_load(q->stopping) || client_is_gone(q);
+}
+
 bool http_request_expired(const struct http_request *q)
 {
-	return atomic_load(q->stopping) ||
-	       cpu_ns(q->clock) - q->began >= q->config->cpu_ms * UINT64_C(1000000) ||
-	       client_is_gone(q);
+	return cpu_ns(q->clock) - q->began >= q->config->cpu_ms * UINT64_C(1000000) ||
+	       http_request_abandoned(q);
 }
 
 const char *http_request_text(const struct http_request *q, const char *name)

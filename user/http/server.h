@@ -82,6 +82,12 @@ const char *http_server_token(const struct http_server *s);
 bool http_request_expired(const struct http_request *q);
 
 /*
+ * Return whether nobody waits for the answer any more: the client has closed the connection, or the
+ * server stops. Costs one system call.
+ */
+bool http_request_abandoned(const struct http_request *q);
+
+/*
  * Return the value of a parameter of the query, decoded ("+" is a space), or NULL if there is none.
  * It is UTF-8 without control characters. No name comes twice in a request.
  */

@@ -129,11 +129,14 @@ class Feed {
 		return readStrokes(bytes ?? new ArrayBuffer(0), lanes);
 	}
 
-	/* Return the data of a page for a part of the recording; null if it has no samples. */
+	/*
+	 * Return the data of a page for a part of the recording; null if it has no samples.
+	 * data.part says which share of the time is in it; asked again, the server has read more.
+	 */
 	async profile(parts, signal) {
 		const raw = await this.ask("profile", parts, "json", signal);
 
-		return raw && readRaw(raw);
+		return raw && { ...readRaw(raw), part: raw.part };
 	}
 
 	report(parts, signal) {

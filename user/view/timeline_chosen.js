@@ -3,6 +3,12 @@
 
 const WHOLE = "the whole recording";
 const MOST_STATES = 8; // of which the times are shown
+const ENOUGH = 2000; // ms of the server's time after which it reads on only if asked to
+const MOST_PARTS = 32; // the same, in answers: other pages may make the server begin again
+
+/* Say of what a profile is that lacks samples: the server reads them in the order of time. */
+const partText = ({ share }) =>
+	`the first ${Math.max(0, Math.min(99, Math.floor(100 * Number(share) || 0)))} % of `;
 
 /*
  * Return the data of a page without samples. trace: what the server says of the recording, or
@@ -95,26 +101,60 @@ class Chosen {
 			.join(" of ");
 	}
 
-	async run(query, signal) {
-		const { timeline, timeline: { page, feed, trace } } = this;
+	/*
+	 * Show the flame graph as it grows. The server's time for it is bounded; then what is there
+	 * stays, until somebody wants the rest.
+	 */
+	async run(query, signal, enough = ENOUGH) {
+		const { timeline } = this;
 
 		this.show("Loading the flame graph of ", true);
 		try {
-			const data = await feed.profile(query, signal);
+			const part = await this.grow(query, signal, enough);
 
 			if (signal.aborted)
 				return;
-			page.renew(data ?? dataWithoutSamples(page.data, trace,
-				`There are no samples in ${this.what}.`));
-			byId("main").classList.toggle("no-samples", page.view.count < 2);
-			this.show(data?.instead ?? "");
-			this.sum(query, signal);
+			if (part?.share < 1)
+				this.showPart(part, () =>
+					this.run(query, signal, part.ms + ENOUGH));
+			else
+				this.sum(query, signal);
 		} catch (error) {
 			if (signal.aborted)
 				return;
 			this.show("Not loaded: ");
 			timeline.failed(feedError(error));
 		}
+	}
+
+	/* Show each answer, until it has all samples or enough time went by; return what it has. */
+	async grow(query, signal, enough) {
+		const { page, feed, trace } = this.timeline;
+
+		for (let parts = 1; ; parts++) {
+			const data = await feed.profile(query, signal), part = data?.part;
+
+			if (signal.aborted)
+				return null;
+			page.renew(data ?? dataWithoutSamples(page.data, trace,
+				`There are no samples in ${this.what}.`));
+			byId("main").classList.toggle("no-samples", page.view.count < 2);
+			if (!(part?.share < 1)) {
+				this.show(data?.instead ?? "");
+				return null;
+			}
+			if (!(part.ms < enough) || parts === MOST_PARTS)
+				return part;
+			this.show(partText(part), true);
+		}
+	}
+
+	/* Say that samples are missing, and offer to go on. */
+	showPart(part, more) {
+		this.show(partText(part));
+		this.line.querySelector(".name").after(element("button", { type: "button",
+			id: "more-samples", text: "read on", onclick: more,
+			title: "The rest takes some seconds more" }));
 	}
 
 	/* Show for a selection how its threads spent the time; some servers do not know. */
