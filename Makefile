@@ -207,7 +207,7 @@ PAGE := $(addprefix user/view/,page.html page.css $(addsuffix .js,text data tree
 	static_cells static_feed timeline_pair \
 	timeline_axis timeline_lanes timeline_paint timeline_windows timeline_picture \
 	timeline_names timeline_keys timeline_input timeline_chain timeline_slice timeline_chosen \
-	timeline main))
+	timeline_found timeline main))
 $(O)/view/page.h: tools/page $(PAGE)
 	$(call say,PAGE,$@)
 	$(Q)mkdir -p $(@D)

@@ -23,6 +23,8 @@ FILLS = [["", "empty", "#000000"], ["idle", "dots", "#8a8a8a"], ["running", "sol
          ["unknown", "hatch", "#ff5f5f"], ["", "solid", "#5fafd7"], ["", "solid", "#d7875f"],
          ["stopped for a collection", "solid", "#d70000"]]
 NONE, IDLE, RUNNING, RUNNABLE, LOCK, IO, SLEEP, UNKNOWN, JAVA, MYSQL, COLLECTION = range(11)
+MARKED_TIMES = [n * 1_000_000_000 + 123_456_789 for n in range(1, 20)]
+MARKED_LANES = {"0": "1", "p5": "P", "1001": "o"} # by lane: a little, half, all
 PAGE_DATA = re.compile(r'(<script id="data" type="application/json">).*?(</script>)', re.S)
 POLICY = "default-src 'none'; "
 
@@ -103,6 +105,7 @@ class Stub:
         self.gates = {} # path -> semaphore, which each answer takes
         self.damaged = self.partial = False
         self.parts = [] # of the next profiles: what each is, a dictionary
+        self.marks = {} # changes of the next marks
         self.strokes = None # lane -> bytes, instead of the made-up ones
         self.http = None
         self.open = set() # connections, which a browser keeps
@@ -190,6 +193,20 @@ class Stub:
         if not self.parts:
             return (self.profile or "").encode()
         return json.dumps({**json.loads(self.profile), "part": self.parts.pop(0)}).encode()
+
+    def answer_marks(self, query):
+        """A function "hot" ran at MARKED_TIMES, on some lanes among other functions."""
+        begin, end, columns = (int(query[key]) for key in ("from", "to", "columns"))
+        known = query["text"] == "hot"
+        found = {int((ns - begin) * columns / (end - begin)) for ns in MARKED_TIMES
+                 if known and begin <= ns < end}
+        first = min(found, default=0)
+        lanes = [[lane, first, "".join(level if at in found else "0"
+                                       for at in range(first, max(found) + 1))]
+                 for lane, level in MARKED_LANES.items() if found]
+        return json.dumps({"known": known, "columns": columns, "found": len(found),
+                           "samples": 40112, "threads": 1, "share": 1, "left_out": 0,
+                           "lanes": lanes, **self.marks}).encode()
 
     def answer_window(self, query):
         begin, end, columns = (int(query[key]) for key in ("from", "to", "columns"))

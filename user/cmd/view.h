@@ -84,11 +84,12 @@ extern const struct http_route view_routes[];
 extern const size_t view_route_count;
 
 /*
- * Answer what the page asks of a range: its profile, its report, what a lane did at a time, or what
- * held a wait up. Each is one route, see view_routes.
+ * Answer what the page asks of a range: its profile, its report, where a function ran, what a lane
+ * did at a time, or what held a wait up. Each is one route, see view_routes.
  */
 int view_answer_profile(void *context, const struct http_request *q, struct http_answer *a);
 int view_answer_report(void *context, const struct http_request *q, struct http_answer *a);
+int view_answer_marks(void *context, const struct http_request *q, struct http_answer *a);
 int view_answer_at(void *context, const struct http_request *q, struct http_answer *a);
 int view_answer_chain(void *context, const struct http_request *q, struct http_answer *a);
 

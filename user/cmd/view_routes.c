@@ -123,6 +123,7 @@ const struct http_route view_routes[] = {
 	{"/api/window", false, answer_window},
 	{"/api/profile", false, view_answer_profile},
 	{"/api/report", false, view_answer_report},
+	{"/api/marks", false, view_answer_marks},
 	{"/api/at", false, view_answer_at},
 	{"/api/chain", false, view_answer_chain},
 };

@@ -139,6 +139,11 @@ class Feed {
 		return raw && { ...readRaw(raw), part: raw.part };
 	}
 
+	/* Return where functions ran. */
+	marks(parts, signal) {
+		return this.ask("marks", parts, "json", signal);
+	}
+
 	report(parts, signal) {
 		return this.ask("report", parts, "json", signal);
 	}

@@ -172,6 +172,12 @@ class StaticFeed {
 			reason: "It has no samples in this recording." };
 	}
 
+	/* The samples of the page have no times. */
+	async marks() {
+		throw new FeedError("refused",
+			`The samples in this page have no times: ${this.command} marks them.`);
+	}
+
 	/* Return how long threads were in each state, as skein report says it, but by fill. */
 	report({ from = 0, to = this.embedded.trace.length, process, lane }) {
 		const { states, before } = this, { fills } = this.embedded.trace;

@@ -37,6 +37,7 @@ class Timeline {
 			(error) => this.failed(error));
 		this.slice = new SlicePanel(this);
 		this.chosen = new Chosen(this);
+		this.found = new FoundMarks(this);
 		this.input = new LaneInput(this);
 		this.splitter = new Splitter(this);
 		this.pairBar = new PairBar(this);
@@ -205,6 +206,7 @@ class Timeline {
 		if (document.activeElement !== byId("lane-filter"))
 			byId("lane-filter").value = state.lanes;
 		this.chosen.load(this.range, this.lane);
+		this.found.show(state);
 		this.ask();
 	}
 
@@ -225,8 +227,10 @@ class Timeline {
 			this.promote();
 			this.picture.draw();
 			this.showRange();
-			if (!this.broken)
+			if (!this.broken) {
 				this.request();
+				this.found.request();
+			}
 		});
 	}
 

@@ -10,10 +10,10 @@ const AXIS_FONT = "11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', san
 const MARKS = {
 	light: { range: "rgb(181 71 8 / .16)", edge: "#b54708", line: "#e2ddd6", text: "#6a655f",
 		cursor: "rgb(28 26 23 / .55)", lane: "rgb(181 71 8 / .08)", tag: "#26231f",
-		tagText: "#ffffff", slice: "#111827" },
+		tagText: "#ffffff", slice: "#111827", found: "#c2188f" },
 	dark: { range: "rgb(253 177 77 / .2)", edge: "#fdb14d", line: "#2c2e35", text: "#a19c96",
 		cursor: "rgb(236 234 231 / .6)", lane: "rgb(253 177 77 / .1)", tag: "#f1efec",
-		tagText: "#1c1a17", slice: "#ffffff" },
+		tagText: "#1c1a17", slice: "#ffffff", found: "#ff79dc" },
 };
 
 const penOf = (canvas, alpha) => canvas.getContext("2d", { alpha });
@@ -274,6 +274,7 @@ class LanePicture {
 
 		this.clear(pen);
 		pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
+		timeline.found.draw(this, pen);
 		this.markLane(pen, timeline.lane, "lane");
 		this.markRange(pen, 0, this.high);
 		this.markSlice(pen);
