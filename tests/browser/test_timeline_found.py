@@ -54,10 +54,12 @@ class Found(Timelines):
         self.fine()
 
     def test_count(self):
+        self.stub.delay["profile"] = 0.5 # whose event it is comes with the flame graph
         self.found()
         self.assertEqual(self.ask(FOUND), "19 of 40,112 samples shown, 1 thread")
         asked = self.stub.of("marks")
         self.assertEqual(len(asked), 1)
+        self.assertEqual(asked[0]["event"], "cpu-clock")
         self.assertEqual((asked[0]["text"], asked[0]["from"], asked[0]["to"], asked[0]["by"]),
                          ("hot", "0", str(LENGTH), "thread"))
         self.stub.marks = {"share": 0.43, "left_out": 2}

@@ -129,7 +129,11 @@ class FoundMarks {
 		const range = { from: Math.floor(view.from), to: Math.ceil(view.to) };
 		const key = `${writeRange(range)} ${Math.floor(picture.wide)}`;
 
-		if (!this.text || key === this.asked || !(picture.wide > 0))
+		// until the first flame graph is there, it is not known whose samples are marked
+		const early = !this.event &&
+			this.timeline.chosen.line.getAttribute("aria-busy") === "true";
+
+		if (!this.text || key === this.asked || !(picture.wide > 0) || early)
 			return;
 		this.asked = key;
 		clearTimeout(this.waiting);
