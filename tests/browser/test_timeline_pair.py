@@ -58,6 +58,9 @@ DRAWN = """(() => {
     return { wrong: wrong.slice(0, 5), seen };
 })()"""
 
+# The marks of functions that are searched for.
+MARKS = "skeinPage.timeline.found"
+
 
 def level(time):
     """The level of all lanes at a time of their recording."""
@@ -208,6 +211,37 @@ class FromStart(Pairs):
         self.view()
         painted = self.ask(f"{PAINTED}('bparallel')")
         self.assertEqual([column for column, one in enumerate(painted) if one[1]], [0])
+        self.fine()
+
+    def test_marks_of_both(self):
+        """A function that is searched for is marked in both, at its times on the axis."""
+        self.stub.traces["2"]["length"] = 20 * SECOND
+        self.view("search=hot")
+        self.browser.wait(f"{MARKS}.whole")
+        asked = self.asked("marks")
+        self.assertEqual({key: int(asked["1"][key]) for key in ("from", "to")},
+                         {"from": 0, "to": LENGTH})
+        self.assertEqual(int(asked["2"]["to"]), min(20 * SECOND, LENGTH))
+        lanes, columns = self.ask(f"[[...{MARKS}.near.lanes.keys()], {MARKS}.near.columns]")
+        first = {lane for lane in lanes if not lane.startswith("b")}
+        self.assertEqual(set(lanes) - first, {"b" + lane for lane in first})
+        for time in stub_view.MARKED_TIMES[:3]:
+            at = self.ask(f"['1001', 'b1001'].map((lane) => {MARKS}.near.level(lane, "
+                          f"{MARKS}.near.column({time})))")
+            self.assertEqual(at, [63, 63], (time, columns))
+        self.assertIn("38 of 80,224 samples shown, 2 threads",
+                      self.ask("document.getElementById('found').textContent"))
+        self.fine()
+
+    def test_a_comparison_in_parts(self):
+        """While one trace has only a part of its samples, so has the comparison."""
+        for number, share in (("1", 0.25), ("2", 1)):
+            data = json.loads(self.stub.profiles[number])
+            self.stub.profiles[number] = json.dumps(
+                {**data, "part": {"share": share, "samples": 10, "ms": 5000}})
+        self.view()
+        self.browser.wait("document.getElementById('more-samples')")
+        self.assertIn("The first 25 %", self.ask("document.getElementById('chosen').textContent"))
         self.fine()
 
     def test_select_range(self):

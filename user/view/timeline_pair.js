@@ -87,18 +87,40 @@ class TraceFeed extends Feed {
 	}
 
 	/*
-	 * Return the strokes of lanes of a window on the axis. The server is asked for the columns
-	 * that are in the recording: all of it is in them, so that none of it is lost between two
-	 * columns.
+	 * Return the part of a window on the axis that is in the recording, in its own times, and
+	 * the first of its columns.
 	 */
-	async strokes({ from, to, columns, lanes }, signal) {
+	partOf({ from, to, columns }) {
 		const { shift, length } = this, each = (to - from) / columns;
 		const column = (time) =>
 			Math.max(0, Math.min(columns, Math.round((time - from) / each)));
 		const first = Math.min(columns - 1, column(shift));
 		const end = Math.max(first + 1, column(shift + length));
-		const own = { from: Math.max(0, from - shift), to: Math.min(length, to - shift),
-			columns: end - first, lanes: lanes.map((lane) => this.own(lane)) };
+
+		return { first, from: Math.max(0, from - shift), to: Math.min(length, to - shift),
+			columns: end - first };
+	}
+
+	/* Return where functions ran in a window on the axis; null if it is not in the recording. */
+	async found({ from, to, columns, ...of }, signal) {
+		const { first, ...own } = this.partOf({ from, to, columns });
+
+		if (own.to <= own.from)
+			return null;
+		const answer = await this.marks({ ...of, ...own }, signal);
+
+		return { ...answer, lanes: answer.lanes.map(([lane, at, levels]) =>
+			[this.letter + lane, Number(at) + first, levels]) };
+	}
+
+	/*
+	 * Return the strokes of lanes of a window on the axis. The server is asked for the columns
+	 * that are in the recording: all of it is in them, so that none of it is lost between two
+	 * columns.
+	 */
+	async strokes({ from, to, columns, lanes }, signal) {
+		const { first, ...part } = this.partOf({ from, to, columns });
+		const own = { ...part, lanes: lanes.map((lane) => this.own(lane)) };
 
 		if (!lanes.length || own.to <= own.from)
 			return { partial: false, strokes: lanes.map(() =>
@@ -130,6 +152,15 @@ class TraceFeed extends Feed {
 
 		return end > first ? { ...of, from: first, to: end } : null;
 	}
+}
+
+/* Return what part of the samples is in the answers of several traces; undefined: all are. */
+function partOfAll(raws) {
+	const parts = raws.map((raw) => raw?.part).filter(Boolean);
+
+	return parts.length ? { share: Math.min(...parts.map(({ share }) => share)),
+		samples: parts.reduce((sum, { samples }) => sum + samples, 0),
+		ms: parts.reduce((sum, { ms }) => sum + ms, 0) } : undefined;
 }
 
 /* Return the files' names without their folders, if that tells them apart. */
@@ -278,9 +309,25 @@ class PairFeed extends Feed {
 			return super.profile(parts, signal);
 		const raws = await this.askChosen("profile", parts, signal);
 		const found = raws.filter(Boolean).map(readRaw);
-
-		return found.length < 2 || raws.length < 2
+		const data = found.length < 2 || raws.length < 2
 			? this.alone(raws, found[0]) : this.compared(found);
+
+		return data && { ...data, part: partOfAll(raws) };
+	}
+
+	/* Return where functions ran in both, with lanes and columns of the axis. */
+	async marks(parts, signal) {
+		if (!this.pair)
+			return super.marks(parts, signal);
+		const found = await Promise.all(this.feeds.map((feed) => feed.found(parts, signal)));
+		const all = found.filter(Boolean);
+		const sum = (key) => all.reduce((before, one) => before + Number(one[key] ?? 0), 0);
+
+		return { columns: parts.columns, known: all.some(({ known }) => known),
+			found: sum("found"), samples: sum("samples"), threads: sum("threads"),
+			left_out: sum("left_out"),
+			share: Math.min(1, ...all.map(({ share }) => Number(share))),
+			lanes: all.flatMap(({ lanes }) => lanes) };
 	}
 
 	/* Return the data of one trace, and say if that is because the other one has none. */
