@@ -76,7 +76,8 @@ void lanes_join_stroke(struct joined *j, const struct stroke *s)
 	j->sum += s->level;
 	j->full += s->level == STROKE_FULL;
 	j->unknown += s->ground == FILL_UNKNOWN;
-	j->ground = (uint8_t)stronger_ground(j->ground, s->ground);
+	if (s->ground != j->ground)
+		j->ground = (uint8_t)stronger_ground(j->ground, s->ground);
 	if (s->level)
 		j->bar = s->bar;
 }

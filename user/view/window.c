@@ -21,6 +21,8 @@ struct shown_lane {
 	size_t count; /* of its parts */
 	bool parallel; /* the share of CPUs that are in use */
 	bool unpainted; /* there was no time for one of its parts */
+	/* index of its first column in joined; not set if the lane is_one_part() */
+	size_t joined;
 };
 
 /* A lane of the trace that is a part of a lane of the page. */
@@ -35,7 +37,9 @@ struct view_request {
 	unsigned int columns;
 	VECTOR(struct shown_lane) shown;
 	VECTOR(struct shown_part) parts;
-	struct joined *joined; /* columns for each lane of the page */
+	struct joined *joined; /* the columns of lanes that are not one part */
+	uint8_t *body; /* the answer: a head, then the strokes of each lane */
+	size_t size; /* bytes of body */
 	uint32_t flags; /* VIEW_PARTIAL */
 };
 
@@ -158,8 +162,6 @@ static struct stroke shown_stroke(const struct joined *j, const struct shown_lan
 	struct stroke s = lanes_joined_stroke(j, shown->count);
 	uint32_t count = (uint32_t)shown->count, mean;
 
-	if (shown->unpainted)
-		return (struct stroke){.ground = FILL_UNKNOWN};
 	if (!shown->parallel || !count)
 		return s;
 	mean = (j->sum + count - 1) / count;
@@ -176,31 +178,62 @@ static void put_u32(uint8_t *to, uint32_t value)
 		to[i] = (uint8_t)(value >> (8 * i));
 }
 
-static int write_strokes(const struct view_request *r, uint8_t **body, size_t *size)
+/* Return whether the strokes of a lane are those of its only part. */
+static bool is_one_part(const struct shown_lane *shown)
 {
-	uint8_t *at;
+	return shown->count == 1 && !shown->parallel;
+}
 
-	*size = HEAD + r->shown.count * r->columns * STROKE;
-	at = *body = malloc(*size);
-	if (!at)
-		return -ENOMEM;
-	put_u32(at, VIEW_MAGIC);
-	put_u32(at + 4, r->columns);
-	put_u32(at + 8, (uint32_t)r->shown.count);
-	put_u32(at + 12, r->flags);
-	at += HEAD;
+/* Return where the answer has the strokes of a lane. */
+static uint8_t *strokes_in_body(const struct view_request *r, size_t lane)
+{
+	return r->body + HEAD + lane * r->columns * STROKE;
+}
+
+static uint8_t *put_stroke(uint8_t *at, const struct stroke *s)
+{
+	at[0] = s->level;
+	at[1] = s->bar;
+	at[2] = s->ground;
+	return at + STROKE;
+}
+
+/* Make room for the answer and for what is joined. */
+static int begin_answer(struct view_request *r)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < r->shown.count; i++) {
+		r->shown.items[i].joined = columns;
+		columns += is_one_part(&r->shown.items[i]) ? 0 : r->columns;
+	}
+	r->joined = calloc(columns + 1, sizeof(*r->joined));
+	r->size = HEAD + r->shown.count * r->columns * STROKE;
+	r->body = malloc(r->size);
+	return r->joined && r->body ? 0 : -ENOMEM;
+}
+
+/* Write the head, and the strokes of all lanes but those of one part, which are written already. */
+static void finish_answer(struct view_request *r)
+{
+	put_u32(r->body, VIEW_MAGIC);
+	put_u32(r->body + 4, r->columns);
+	put_u32(r->body + 8, (uint32_t)r->shown.count);
+	put_u32(r->body + 12, r->flags);
 	for (size_t i = 0; i < r->shown.count; i++) {
 		const struct shown_lane *shown = &r->shown.items[i];
+		uint8_t *at = strokes_in_body(r, i);
 
-		for (unsigned int c = 0; c < r->columns; c++, at += STROKE) {
-			struct stroke s = shown_stroke(&r->joined[i * r->columns + c], shown);
+		if (is_one_part(shown) && !shown->unpainted)
+			continue;
+		for (unsigned int c = 0; c < r->columns; c++) {
+			struct stroke s = {.ground = FILL_UNKNOWN};
 
-			at[0] = s.level;
-			at[1] = s.bar;
-			at[2] = s.ground;
+			if (!shown->unpainted)
+				s = shown_stroke(&r->joined[shown->joined + c], shown);
+			at = put_stroke(at, &s);
 		}
 	}
-	return 0;
 }
 
 /* Read which lanes are wanted, and check that the request makes sense. */
@@ -223,6 +256,22 @@ static int read_request(struct view_request *r, const struct view_range *range, 
 	return ret ? error_errno(err, ret, "cannot draw the lanes") : 0;
 }
 
+/* Add the strokes of a part to its lane of the page. */
+static void add_strokes(struct view_request *r, const struct shown_part *part,
+			const struct stroke *strokes)
+{
+	const struct shown_lane *shown = &r->shown.items[part->of];
+	struct joined *joined = r->joined + shown->joined;
+	uint8_t *at = strokes_in_body(r, part->of);
+
+	if (is_one_part(shown))
+		for (unsigned int c = 0; c < r->columns; c++)
+			at = put_stroke(at, &strokes[c]);
+	else
+		for (unsigned int c = 0; c < r->columns; c++)
+			lanes_join_stroke(&joined[c], &strokes[c]);
+}
+
 /* Paint count parts from the first one on, and add them to the lanes of the page. */
 static int paint_batch(struct view_request *r, const struct view_range *range, size_t first,
 		       size_t count, struct error *err)
@@ -239,11 +288,8 @@ static int paint_batch(struct view_request *r, const struct view_range *range, s
 		ret = lanes_paint(r->lanes, &q, strokes, err);
 	else
 		error_errno(err, ret, "cannot draw the lanes");
-	for (size_t i = 0; i < count * r->columns && !ret; i++) {
-		size_t lane = r->parts.items[first + i / r->columns].of;
-
-		lanes_join_stroke(&r->joined[lane * r->columns + i % r->columns], &strokes[i]);
-	}
+	for (size_t i = 0; i < count && !ret; i++)
+		add_strokes(r, &r->parts.items[first + i], strokes + i * r->columns);
 	free(ids);
 	free(strokes);
 	return ret;
@@ -262,8 +308,7 @@ static int paint_request(struct view_request *r, const struct view_range *range,
 	size_t most = BATCH_STROKES / r->columns, count = r->parts.count;
 	int ret = 0;
 
-	r->joined = calloc(r->shown.count * r->columns + 1, sizeof(*r->joined));
-	if (!r->joined)
+	if (begin_answer(r) < 0)
 		return error_errno(err, -ENOMEM, "cannot draw the lanes");
 	for (size_t first = 0; first < count && !ret; first += most) {
 		if (first && range->expired && range->expired(range->context)) {
@@ -285,8 +330,13 @@ int view_window(const struct lanes *l, const struct view_range *range, uint8_t *
 
 	if (!ret)
 		ret = paint_request(&r, range, err);
-	if (!ret && write_strokes(&r, body, size) < 0)
-		ret = error_errno(err, -ENOMEM, "cannot draw the lanes");
+	if (!ret) {
+		finish_answer(&r);
+		*body = r.body;
+		*size = r.size;
+		r.body = NULL;
+	}
+	free(r.body);
 	vector_free(&r.shown);
 	vector_free(&r.parts);
 	free(r.joined);
