@@ -220,7 +220,7 @@ static void draw_cpus(const struct lanes_layout *y)
  */
 static void draw_program_swatch(const struct lanes_layout *y, const struct lane_process *p)
 {
-	enum fill fill = p ? y->lanes->program_fills[p->program] : FILL_OTHERS;
+	enum fill fill = p ? lanes_fill_of_program(y->lanes, p->program) : FILL_OTHERS;
 
 	if (fill == FILL_OTHERS)
 		fill = FILL_NONE;

@@ -161,14 +161,27 @@ static struct stroke decide_stroke(const struct fill_votes *v, uint64_t length)
 	return s;
 }
 
-/* Return the time at which a part, out of count parts, of the shown range begins. */
-static uint64_t stroke_time(const struct lane_cells *c, unsigned int part, unsigned int count)
-{
-	uint64_t length = c->end - c->time, product;
+/* The time at which each of count equal parts of the shown range begins, one after the other. */
+struct part_times {
+	uint64_t next; /* ns: where the next part begins */
+	uint64_t whole, rest, count; /* a part has whole + rest / count ns */
+	uint64_t owed; /* of count: what the parts so far lack of a ns */
+};
 
-	if (!__builtin_mul_overflow(length, part, &product))
-		return c->time + product / count;
-	return c->time + (uint64_t)((unsigned __int128)length * part / count);
+static struct part_times begin_part_times(const struct lane_cells *c, unsigned int count)
+{
+	uint64_t length = c->end - c->time;
+
+	return (struct part_times){c->time, length / count, length % count, count, 0};
+}
+
+/* Return where the next part ends: the beginning and length * part / count, rounded down. */
+static uint64_t next_part_time(struct part_times *t)
+{
+	t->owed += t->rest;
+	t->next += t->whole + (t->owed >= t->count);
+	t->owed -= t->owed >= t->count ? t->count : 0;
+	return t->next;
 }
 
 static bool are_cells_alike(const struct cell *a, const struct cell *b)
@@ -194,19 +207,29 @@ struct stroke_maker {
 	const void *context;
 	uint64_t
 		alike; /* ns: up to here all cells equal those of the last stroke; 0: they differ */
+	unsigned int shift; /* a cell is 1 << shift ns */
+	/* the last thread that program() was asked for, and its fill; 0, 0: none */
+	uint64_t thread;
+	enum fill fill;
 };
 
 /* Return the fill for the time in which a cell was busy; none matters for a cell that was not. */
-static enum fill bar_of_cell(const struct stroke_maker *m, const struct cell *c)
+static enum fill bar_of_cell(struct stroke_maker *m, const struct cell *c)
 {
-	return m->program && c->activity ? m->program(m->context, c->thread) : FILL_RUNNING;
+	if (!m->program || !c->activity)
+		return FILL_RUNNING;
+	if (c->thread != m->thread || !m->thread) {
+		m->thread = c->thread;
+		m->fill = m->program(m->context, c->thread);
+	}
+	return m->fill;
 }
 
 static struct stroke make_stroke(struct stroke_maker *m, uint64_t from, uint64_t to)
 {
 	const struct lane_cells *c = m->cells;
 	const struct window *w = c->window;
-	uint64_t first = from > w->time ? (from - w->time) / w->cell : 0, begin, end;
+	uint64_t first = from > w->time ? (from - w->time) >> m->shift : 0, begin, end;
 	struct fill_votes v;
 
 	begin_votes(&v);
@@ -231,10 +254,14 @@ void lanes_make_strokes(const struct lane_cells *c,
 			enum fill (*program)(const void *context, uint64_t thread),
 			const void *context, struct stroke *strokes, unsigned int count)
 {
-	struct stroke_maker m = {c, program, context, 0};
+	struct stroke_maker m = {.cells = c,
+				 .program = program,
+				 .context = context,
+				 .shift = (unsigned int)__builtin_ctzll(c->window->cell)};
+	struct part_times parts = begin_part_times(c, count);
 
 	for (unsigned int i = 0; i < count; i++) {
-		uint64_t from = stroke_time(c, i, count), to = stroke_time(c, i + 1, count);
+		uint64_t from = parts.next, to = next_part_time(&parts);
 
 		/* if there are more strokes than ns, several strokes show the same time */
 		to = to > from ? to : from + 1;

@@ -177,5 +177,5 @@ void lanes_free(struct lanes *l)
 	vector_free(&l->cpus);
 	vector_free(&l->threads);
 	vector_free(&l->sliced);
-	free(l->program_fills);
+	free(l->thread_fills);
 }

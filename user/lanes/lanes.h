@@ -127,8 +127,9 @@ struct lanes {
 	 * blank. LANES_PARTLY: a stroke is busy for a part of its time.
 	 */
 	uint64_t used_on_cpus, used_by_runtimes, used;
-	/* enum fill by program number; FILL_OTHERS for programs without a fill of their own */
-	uint8_t *program_fills;
+	/* enum fill by thread: that of its program; FILL_OTHERS for programs without one of their
+	 * own */
+	uint8_t *thread_fills;
 	unsigned int program_count; /* programs with a fill of their own */
 	uint32_t top_programs[PROGRAM_FILLS]; /* program numbers, in the order of their fills */
 };
@@ -231,6 +232,8 @@ struct lane_load {
 
 /* Return how to draw the time in which a lane was in a state other than running. */
 enum fill lanes_ground_fill(uint8_t state, uint8_t wait);
+/* Return the fill of a program, by its number; FILL_OTHERS if it has none of its own. */
+enum fill lanes_fill_of_program(const struct lanes *l, uint32_t program);
 /* Return how to draw the time in which a thread (thread.id) ran on a CPU. */
 enum fill lanes_program_fill(const struct lanes *l, uint64_t thread);
 

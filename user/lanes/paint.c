@@ -44,7 +44,6 @@ static int add_program_weights(const struct row_visit *v, struct lane_row *row,
 /* Give the programs with the most CPU time colours of their own. */
 static void assign_program_fills(struct lanes *l, double *weights, size_t count)
 {
-	memset(l->program_fills, FILL_OTHERS, count);
 	for (l->program_count = 0; l->program_count < PROGRAM_FILLS; l->program_count++) {
 		size_t best = 0;
 
@@ -55,7 +54,29 @@ static void assign_program_fills(struct lanes *l, double *weights, size_t count)
 			break;
 		weights[best] = 0;
 		l->top_programs[l->program_count] = best;
-		l->program_fills[best] = FILL_PROGRAM_A + l->program_count;
+	}
+}
+
+enum fill lanes_fill_of_program(const struct lanes *l, uint32_t program)
+{
+	for (unsigned int i = 0; i < l->program_count; i++)
+		if (l->top_programs[i] == program)
+			return (enum fill)(FILL_PROGRAM_A + i);
+	return FILL_OTHERS;
+}
+
+/* Note the fill of each thread, because a window asks for that of each cell of a CPU. */
+static void assign_thread_fills(struct lanes *l)
+{
+	const struct lanes_entities *c = &l->entities;
+
+	for (size_t i = 0; i < c->threads.count; i++) {
+		const struct lane_thread *t = &c->threads.items[i];
+
+		l->thread_fills[i] =
+			t->selected && t->process != LANES_NONE
+				? lanes_fill_of_program(l, c->processes.items[t->process].program)
+				: FILL_OTHERS;
 	}
 }
 
@@ -65,26 +86,25 @@ int lanes_choose_programs(struct lanes *l, unsigned int width, struct error *err
 	double *weights = calloc(count + 1, sizeof(*weights));
 	int ret;
 
-	free(l->program_fills);
-	l->program_fills = calloc(count + 1, 1);
-	if (!weights || !l->program_fills) {
-		free(weights);
-		return error_errno(err, -ENOMEM, "cannot draw the timeline");
+	free(l->thread_fills);
+	l->thread_fills = calloc(l->entities.threads.count + 1, 1);
+	if (weights && l->thread_fills) {
+		ret = lanes_visit_rows(
+			&(struct row_visit){l, &l->cpus, width, add_program_weights, weights}, err);
+		assign_program_fills(l, weights, count);
+		assign_thread_fills(l);
+	} else {
+		ret = error_errno(err, -ENOMEM, "cannot draw the timeline");
 	}
-	ret = lanes_visit_rows(
-		&(struct row_visit){l, &l->cpus, width, add_program_weights, weights}, err);
-	assign_program_fills(l, weights, count);
 	free(weights);
 	return ret;
 }
 
 enum fill lanes_program_fill(const struct lanes *l, uint64_t thread)
 {
-	uint32_t process = selected_process(l, thread);
+	uint32_t at = thread ? index_get(&l->entities.thread_by_id, thread) : INDEX_NONE;
 
-	return process == LANES_NONE
-		       ? FILL_OTHERS
-		       : l->program_fills[l->entities.processes.items[process].program];
+	return at == INDEX_NONE ? FILL_OTHERS : (enum fill)l->thread_fills[at];
 }
 
 static enum fill program_fill(const void *context, uint64_t thread)
