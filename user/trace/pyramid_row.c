@@ -248,62 +248,66 @@ struct lane_column {
 	struct cell *cells; /* of the lane */
 };
 
+static inline void set_cell_value(struct cell *c, unsigned int column, uint64_t value)
+{
+	switch (column) {
+	case COLUMN_ACTIVITY:
+		c->activity = (uint8_t)value;
+		break;
+	case COLUMN_STATE:
+		c->state = (uint8_t)(value >> 8);
+		c->wait = (uint8_t)value;
+		break;
+	default:
+		c->thread = value;
+	}
+}
+
 /* Set the value of one column in the cells [from, to) of the block, as far as they are wanted. */
-static void set_column_cells(const struct lane_column *l, unsigned int from, unsigned int to,
-			     uint64_t value)
+static inline void set_column_cells(const struct lane_column *l, unsigned int column,
+				    unsigned int from, unsigned int to, uint64_t value)
 {
 	const struct row_decoding *r = l->row;
-	struct cell *c, *end;
 
 	if (from < r->first)
 		from = r->first;
 	if (to > r->end)
 		to = r->end;
-	if (from >= to)
-		return;
-	end = l->cells + (to - r->first);
-	for (c = l->cells + (from - r->first); c < end; c++)
-		switch (l->column) {
-		case COLUMN_ACTIVITY:
-			c->activity = (uint8_t)value;
-			break;
-		case COLUMN_STATE:
-			c->state = (uint8_t)(value >> 8);
-			c->wait = (uint8_t)value;
-			break;
-		default:
-			c->thread = value;
-		}
+	for (unsigned int i = from; i < to; i++)
+		set_cell_value(&l->cells[i - r->first], column, value);
 }
 
 /* Read the next value of a column: an activity, or the index of a state or thread in its list. */
-static bool get_cell_value(struct lane_column *l, uint64_t *out)
+static inline bool get_cell_value(struct lane_column *l, unsigned int column, uint64_t *out)
 {
-	const struct column_values *v = &l->row->values[l->column];
+	const struct column_values *v = &l->row->values[column];
 
-	if (!blob_reader_varint(&l->in, out))
+	if (l->in.at < l->in.end && *l->in.at < 128)
+		*out = *l->in.at++; /* most values take one byte */
+	else if (!blob_reader_varint(&l->in, out))
 		return false;
-	if (l->column == COLUMN_ACTIVITY)
+	if (column == COLUMN_ACTIVITY)
 		return *out <= CELL_FULL;
 	if (*out >= v->count)
 		return false;
 	*out = v->items[*out];
-	return l->column != COLUMN_STATE || *out <= UINT16_MAX;
+	return column != COLUMN_STATE || *out <= UINT16_MAX;
 }
 
-static bool get_single_cells(struct lane_column *l)
+static inline bool get_single_cells(struct lane_column *l, unsigned int column)
 {
 	uint64_t value;
 
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++) {
-		if (!get_cell_value(l, &value))
+		if (!get_cell_value(l, column, &value))
 			return false;
-		set_column_cells(l, i, i + 1, value);
+		if (i >= l->row->first && i < l->row->end)
+			set_cell_value(&l->cells[i - l->row->first], column, value);
 	}
 	return true;
 }
 
-static bool get_cell_runs(struct lane_column *l, uint64_t count)
+static inline bool get_cell_runs(struct lane_column *l, unsigned int column, uint64_t count)
 {
 	struct blob_reader lengths = l->in;
 	uint64_t value, length, left = BLOCK_CELLS;
@@ -315,12 +319,12 @@ static bool get_cell_runs(struct lane_column *l, uint64_t count)
 			return false;
 	for (uint64_t i = 0; i < count; i++) {
 		length = left;
-		if (!get_cell_value(l, &value) ||
+		if (!get_cell_value(l, column, &value) ||
 		    (i + 1 < count && !blob_reader_varint(&lengths, &length)) || !length ||
 		    length > left)
 			return false;
 		if (value)
-			set_column_cells(l, (unsigned int)(BLOCK_CELLS - left),
+			set_column_cells(l, column, (unsigned int)(BLOCK_CELLS - left),
 					 (unsigned int)(BLOCK_CELLS - left + length), value);
 		left -= length;
 	}
@@ -328,15 +332,27 @@ static bool get_cell_runs(struct lane_column *l, uint64_t count)
 	return !left;
 }
 
+/* The column is a constant where this is called, so that the loops over cells do not look at it. */
+static inline bool get_cells(struct lane_column *l, unsigned int column, uint64_t form)
+{
+	return form & CELLS_RUNS ? get_cell_runs(l, column, form >> 1)
+				 : !form && get_single_cells(l, column);
+}
+
 static bool get_lane_column(struct lane_column *l)
 {
 	uint64_t form;
+	bool good;
 
 	if (!blob_reader_varint(&l->in, &form))
 		return false;
-	if (form & CELLS_RUNS ? !get_cell_runs(l, form >> 1) : form || !get_single_cells(l))
-		return false;
-	return l->in.at == l->in.end;
+	if (l->column == COLUMN_ACTIVITY)
+		good = get_cells(l, COLUMN_ACTIVITY, form);
+	else if (l->column == COLUMN_STATE)
+		good = get_cells(l, COLUMN_STATE, form);
+	else
+		good = get_cells(l, COLUMN_THREAD, form);
+	return good && l->in.at == l->in.end;
 }
 
 static bool get_lane_columns(const struct row_decoding *r, struct blob_reader *in,
