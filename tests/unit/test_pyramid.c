@@ -211,7 +211,9 @@ static void check_layout(const struct window_query *q, const struct window *w)
 	ck_assert_uint_ge(w->time + w->width * w->cell, q->end);
 	ck_assert_uint_lt(w->time + (w->width - 1) * w->cell, q->end);
 	ck_assert(w->cell <= most || w->cell == 1024);
-	ck_assert(w->cell * 4 >= most || w->cell == 1ULL << 52);
+	ck_assert(w->cell * 4 > most || w->cell == 1ULL << 52);
+	/* any power of two below the finest level */
+	ck_assert(w->cell * 2 > most || w->cell >= 1ULL << pyramid_shift(PYRAMID_FINEST));
 	ck_assert(w->width <= 4 * q->width + 2);
 }
 
@@ -685,6 +687,63 @@ START_TEST(older_rows_deleted)
 }
 END_TEST
 
+/* Return the window of a CPU with 1,024 cells of at most 1 << shift ns. */
+static struct window *show_cpu(uint64_t time, unsigned int shift)
+{
+	const uint64_t lane = 1;
+	const struct window_query q = {.time = time,
+				       .end = time + (1024ULL << shift),
+				       .width = 1024,
+				       .lanes = &lane,
+				       .lane_count = 1};
+	struct trace *trace = trace_file_open(FILE_NAME);
+	struct window *w = NULL;
+	struct error err = {0};
+
+	ck_assert_msg(!trace_window(trace, &q, &w, &err), "%s", err.text);
+	trace_close(trace);
+	return w;
+}
+
+/*
+ * Below the finest level cells have any length, unless an older writer stored finer levels: these
+ * are read. Here a level has the cells of another one, which no records would give.
+ */
+START_TEST(finer_levels_of_older_traces)
+{
+	const struct recording r = {
+		.machine = {.cpus = 2, .threads = 20, .seed = 800},
+		.pyramid = {.records = 300},
+		.slices = 20000,
+		.tick = 1000,
+	};
+	struct window *coarse, *fine;
+	uint64_t time;
+
+	record(&r);
+	time = (uint64_t)ask("SELECT min(time) FROM pyramid WHERE level = 3 AND kind = 1");
+	coarse = show_cpu(time, pyramid_shift(3));
+	ck_assert_uint_eq(coarse->cell, 1ULL << pyramid_shift(3));
+	for (unsigned int shift = 10; shift < pyramid_shift(3); shift++) {
+		fine = show_cpu(time, shift);
+		ck_assert_uint_eq(fine->cell, 1ULL << shift);
+		window_free(fine);
+	}
+	change("INSERT INTO pyramid(level, kind, time, \"end\", lane, last, records, data, dead)"
+	       " SELECT 1, kind, time, time + (1 << 28), lane, last, records, data, dead"
+	       " FROM pyramid AS p WHERE level = 3 AND kind = 1"
+	       " AND time = (SELECT min(time) FROM pyramid WHERE level = 3 AND kind = 1)");
+	for (unsigned int shift = pyramid_shift(1); shift <= pyramid_shift(1) + 1; shift++) {
+		fine = show_cpu(time, shift);
+		ck_assert_uint_eq(fine->cell, 1ULL << pyramid_shift(1));
+		for (unsigned int i = 0; i < BLOCK_CELLS; i++)
+			check_cell(fine, 0, 1, i, &coarse->cells[i]);
+		window_free(fine);
+	}
+	window_free(coarse);
+}
+END_TEST
+
 START_TEST(refused)
 {
 	const struct recording r = {.machine = {.cpus = 1, .threads = 2}, .slices = 10, .tick = 5};
@@ -711,9 +770,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		fine_levels_given_up, not_from_afar, from_records_alone,  damaged,
-		older_rows_deleted,   refused,	     memory_of_many_lanes};
+	const TTest *const tests[] = {fine_levels_given_up, not_from_afar,
+				      from_records_alone,   damaged,
+				      older_rows_deleted,   refused,
+				      memory_of_many_lanes, finer_levels_of_older_traces};
 	TCase *t = suite_case("pyramid", tests, sizeof(tests) / sizeof(tests[0]));
 
 	tcase_add_unchecked_fixture(t, files_begin, NULL);

@@ -58,16 +58,31 @@ void window_free(struct window *w)
 }
 
 /*
- * Return the shift of the longest cell of at most ns, but not below FINEST_SHIFT. It is the shift
- * of a level of the pyramid, unless all levels have longer cells.
+ * Return the finest level of which a trace may have stored blocks. Below it all cells are rendered
+ * from records, so they may have any length.
  */
-static unsigned int choose_shift(uint64_t ns)
+static unsigned int finest_level(struct trace *t)
+{
+	sqlite3_int64 level = PYRAMID_FINEST;
+
+	/* A file that was not made by skein may have another table of that name. */
+	if (!trace_has(t, "pyramid", "data") ||
+	    sql_int(t->db, "SELECT coalesce(min(level), -1) FROM main.pyramid", &level, NULL) < 0)
+		return PYRAMID_FINEST;
+	return level < 0 || level > PYRAMID_FINEST ? PYRAMID_FINEST : (unsigned int)level;
+}
+
+/*
+ * Return the shift of the longest cell of at most ns, but not below FINEST_SHIFT. From that of the
+ * finest level on, it is the shift of a level of the pyramid.
+ */
+static unsigned int choose_shift(uint64_t ns, unsigned int finest)
 {
 	unsigned int shift = ns ? 63 - (unsigned int)__builtin_clzll(ns) : 0;
 
 	if (shift >= pyramid_shift(PYRAMID_LEVELS - 1))
 		return pyramid_shift(PYRAMID_LEVELS - 1);
-	if (shift >= PYRAMID_SHIFT)
+	if (shift >= pyramid_shift(finest))
 		return shift - (shift - PYRAMID_SHIFT) % LEVEL_STEP;
 	return shift < FINEST_SHIFT ? FINEST_SHIFT : shift;
 }
@@ -75,18 +90,19 @@ static unsigned int choose_shift(uint64_t ns)
 static int lay_out_window(struct window_rendering *v, const struct window_query *q,
 			  struct error *err)
 {
+	unsigned int finest = finest_level(v->trace);
 	uint64_t last, width;
 	struct window *w;
 
 	if (q->time >= q->end || !q->width)
 		return error_set(err, -EINVAL, "an empty window");
-	v->shift = choose_shift((q->end - q->time) / q->width);
+	v->shift = choose_shift((q->end - q->time) / q->width, finest);
 	v->first = q->time >> v->shift;
 	last = (q->end - 1) >> v->shift;
 	width = last - v->first + 1;
 	if (width > CELLS_MAX || q->lane_count > CELLS_MAX / width)
 		return error_set(err, -EINVAL, "a window of too many cells");
-	v->stored = v->shift >= PYRAMID_SHIFT;
+	v->stored = v->shift >= pyramid_shift(finest);
 	v->level = v->stored ? (v->shift - PYRAMID_SHIFT) / LEVEL_STEP : 0;
 	v->first_block = v->stored ? v->first >> BLOCK_SHIFT : 0;
 	v->blocks = v->stored ? (last >> BLOCK_SHIFT) - v->first_block + 1 : 1;

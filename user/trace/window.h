@@ -49,12 +49,12 @@ struct window_query {
 
 /*
  * Render the window. Cells are 2^10 to 2^52 ns long; within these limits, they are at most
- * (end - time) / width long and less than four times shorter than that, so up to 4 * width + 2
- * cells are returned per lane. The first and last cell may extend beyond the range. Lanes that are
- * not in the trace have cells of zeros. A trace of a killed recorder, without a pyramid or with
- * damaged parts is rendered from its slices and edges as far as they can be read. The caller frees
- * *out with window_free(). Return 0 or a negative errno; -EINVAL for an empty range or width, or a
- * window of over 64 Mi cells.
+ * (end - time) / width long and less than four times shorter than that (below the finest stored
+ * level less than twice), so up to 4 * width + 2 cells are returned per lane. The first and last
+ * cell may extend beyond the range. Lanes that are not in the trace have cells of zeros. A trace of
+ * a killed recorder, without a pyramid or with damaged parts is rendered from its slices and edges
+ * as far as they can be read. The caller frees *out with window_free(). Return 0 or a negative
+ * errno; -EINVAL for an empty range or width, or a window of over 64 Mi cells.
  */
 int trace_window(struct trace *t, const struct window_query *q, struct window **out,
 		 struct error *err);

@@ -7,7 +7,9 @@
  */
 
 const FINEST_CELL = 10; // a cell of this shift, of 1.024 us, is the shortest
-const STORED_CELL = 16; // from this shift on there is every second one, up to the longest
+// from this shift on there is every second one, up to the longest; in a trace of an older version
+// the server has that from shorter cells on, and both are true
+const STORED_CELL = 22;
 const LONGEST_CELL = 52;
 const CELL_FULL = 127, STROKE_FULL = 127;
 const RUNS = 1; // number of the state of a lane that is busy
