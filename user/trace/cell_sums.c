@@ -85,10 +85,10 @@ static struct cell_thread_sum *find_thread_sum(const struct cell_sums_more *m, u
 	uint32_t at;
 
 	if (m->thread_capacity <= LIST_MAX) {
-		for (at = 0; at < m->thread_capacity; at++)
-			if (m->threads[at].thread == thread || !m->threads[at].thread)
+		for (at = 0; at < m->thread_count; at++)
+			if (m->threads[at].thread == thread)
 				return &m->threads[at];
-		return NULL;
+		return at < m->thread_capacity ? &m->threads[at] : NULL;
 	}
 	at = thread_slot(thread, m->thread_capacity);
 	while (m->threads[at].thread && m->threads[at].thread != thread)
@@ -100,6 +100,7 @@ static int grow_threads(struct cell_sums_more *m)
 {
 	struct cell_sums_more bigger;
 
+	bigger.thread_count = 0;
 	bigger.thread_capacity = m->thread_capacity ? 2 * m->thread_capacity : LIST_MAX / 4;
 	if (m->thread_capacity == LIST_MAX)
 		bigger.thread_capacity = 4 * LIST_MAX;
@@ -107,8 +108,10 @@ static int grow_threads(struct cell_sums_more *m)
 	if (!bigger.threads)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->thread_capacity; i++)
-		if (m->threads[i].thread)
+		if (m->threads[i].thread) {
 			*find_thread_sum(&bigger, m->threads[i].thread) = m->threads[i];
+			bigger.thread_count++;
+		}
 	free(m->threads);
 	m->threads = bigger.threads;
 	m->thread_capacity = bigger.thread_capacity;
@@ -180,13 +183,19 @@ int cell_sums_merge(struct cell_sums *m, const struct cell_sums *from)
 	return 0;
 }
 
+/* Return the number of slots that threads may be in. */
+static uint32_t thread_slots(const struct cell_sums_more *m)
+{
+	return m->thread_capacity <= LIST_MAX ? m->thread_count : m->thread_capacity;
+}
+
 void cell_sums_clear(struct cell_sums *m)
 {
 	m->total = 0;
 	m->states = 0;
 	if (!m->more || !m->more->thread_count)
 		return;
-	memset(m->more->threads, 0, sizeof(*m->more->threads) * m->more->thread_capacity);
+	memset(m->more->threads, 0, sizeof(*m->more->threads) * thread_slots(m->more));
 	m->more->thread_count = 0;
 	m->more->others = 0;
 }
@@ -259,7 +268,9 @@ static uint64_t longest_thread(const struct cell_sums_more *m)
 
 	if (!m || !m->thread_count)
 		return 0;
-	for (uint32_t i = 0; i < m->thread_capacity; i++) {
+	if (m->thread_count == 1 && m->thread_capacity <= LIST_MAX)
+		return m->threads->thread;
+	for (uint32_t i = 0, slots = thread_slots(m); i < slots; i++) {
 		const struct cell_thread_sum *t = &m->threads[i];
 
 		if (!t->thread)
@@ -285,12 +296,34 @@ static uint8_t activity_of_ns(uint64_t ran, unsigned int shift)
 	return share < 1 ? 1 : share >= CELL_FULL ? CELL_FULL - 1 : (uint8_t)share;
 }
 
+/* Return whether the sums are of two states, each with one wait: those of most cells are. */
+static bool is_of_two_states(const struct cell_sums *m)
+{
+	return m->states == 2 && m->keys[0] >> 8 != m->keys[1] >> 8;
+}
+
+/* Round the sums of two states, as cell_sums_round() does those of any number. */
+static struct cell round_two_states(const struct cell_sums *m, unsigned int shift)
+{
+	unsigned int longest =
+		m->ns[1] > m->ns[0] || (m->ns[1] == m->ns[0] && m->keys[1] >> 8 < m->keys[0] >> 8);
+	uint64_t ran = (m->keys[0] >> 8 == STATE_RUNNING ? m->ns[0] : 0) +
+		       (m->keys[1] >> 8 == STATE_RUNNING ? m->ns[1] : 0);
+
+	return (struct cell){.activity = activity_of_ns(ran, shift),
+			     .state = (uint8_t)(m->keys[longest] >> 8),
+			     .wait = (uint8_t)m->keys[longest],
+			     .thread = longest_thread(m->more)};
+}
+
 struct cell cell_sums_round(const struct cell_sums *m, unsigned int shift)
 {
 	struct cell c = {0};
 
 	if (!m->total)
 		return c;
+	if (is_of_two_states(m))
+		return round_two_states(m, shift);
 	c.activity = activity_of_ns(ns_of_state(m, STATE_RUNNING), shift);
 	c.state = longest_state(m);
 	c.wait = longest_wait(m, c.state);

@@ -97,6 +97,16 @@ static int add_from_level(struct lane_levels *t, unsigned int level, uint64_t ti
 	return ret;
 }
 
+/* Return whether a stretch lies in the open cell of a level, and does not complete it. */
+static bool is_in_open_cell(const struct lane_levels *t, unsigned int level, uint64_t time,
+			    uint64_t end)
+{
+	unsigned int shift = lane_level_shift(t, level);
+
+	return level < t->count && t->levels[level].sums.total &&
+	       time >> shift == t->levels[level].open && end >> shift == t->levels[level].open;
+}
+
 int lane_levels_add(struct lane_levels *t, unsigned int base, const struct level_stretch *s)
 {
 	uint64_t time = s->time < t->at ? t->at : s->time;
@@ -105,6 +115,8 @@ int lane_levels_add(struct lane_levels *t, unsigned int base, const struct level
 	if (time >= s->end)
 		return 0;
 	t->at = s->end;
+	if (!base && is_in_open_cell(t, 0, time, s->end))
+		return cell_sums_add(&t->levels->sums, s->key, s->thread, s->end - time);
 	ret = base ? lane_levels_close(t, base - 1) : 0;
 	return ret < 0 ? ret : add_from_level(t, base, time, s->end, s);
 }

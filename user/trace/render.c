@@ -489,16 +489,17 @@ static int examine_slices(struct rendering *p, const struct columns *slices, str
 /* Choose the rows that matter to states. When records are missing, every row may matter. */
 static void choose_slices(struct rendering *p, const struct columns *slices, struct sorter *out)
 {
-	union {
-		struct slice slice;
-		uint64_t words[CODEC_COLUMNS_MAX];
-	} r;
+	const uint64_t *time = columns_at(slices, SLICE_COLUMN(time));
+	const uint64_t *end = columns_at(slices, SLICE_COLUMN(end));
+	const uint64_t *state = columns_at(slices, SLICE_COLUMN(state));
+	const uint64_t *value = columns_at(slices, SLICE_COLUMN(value));
 
 	for (uint32_t i = 0; i < slices->count; i++) {
 		if (p->rows[i] == ROW_SKIP || (p->rows[i] == ROW_IF_GAPS && !p->gaps))
 			continue;
-		columns_record(slices, i, r.words);
-		sorter_add(out, i, slice_order(&r.slice));
+		sorter_add(out, i,
+			   slice_order(&(struct slice){time[i], end[i], .state = state[i],
+						       .value = value[i]}));
 	}
 }
 
