@@ -7,6 +7,10 @@ written by the trace writer. Windows are rendered by a reader of the trace, and 
 Prints rows of a Markdown table.
 
     tools/bench_timeline.py [--build DIR] [--slices N] [--windows N] [--json FILE]
+                            [--view-of TRACE]
+
+With --view-of, only skein view is measured, of a trace that exists: tests/readers/make_timeline
+TRACE 100000000 writes one of 100 million slices in two minutes.
 """
 import argparse
 import http.client
@@ -17,6 +21,7 @@ import random
 import re
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LANES = 100
@@ -64,6 +69,7 @@ class Server:
     """A server of skein view."""
 
     def __init__(self, build, path):
+        self.started = time.monotonic()
         self.process = subprocess.Popen([build / "skein", "view", "-n", path], text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         address = self.process.stdout.readline()
@@ -115,6 +121,9 @@ def asked_windows(build, path, kinds, count):
     with Server(build, path) as server:
         trace = json.loads(server.ask("trace"))
         lanes = [row["lane"] for kind in kinds for row in trace["rows"] if row["kind"] == kind]
+        server.ask(f"window?from=0&to={trace['length']}&columns={WIDTH}"
+                   f"&lanes={','.join(lanes[:LANES])}")
+        first = {"ms": (time.monotonic() - server.started) * 1e3, "cpu_ms": server.cpu_ms()}
         cpu = []
         for _ in range(count):
             length = int(trace["length"] * (SHORTEST / trace["length"]) ** chance.random())
@@ -122,16 +131,19 @@ def asked_windows(build, path, kinds, count):
             what = f"window?from={begin}&to={begin + length}&columns={WIDTH}"
             cpu.append({"ns": length, "cpu_ms": cpu_of_answer(
                 server, f"{what}&lanes={','.join(lanes[:LANES])}")})
-        return {"kinds": kinds, "windows": cpu, "peak_kib": server.peak_kib()}
+        return {"kinds": kinds, "windows": cpu, "first": first, "peak_kib": server.peak_kib()}
+
+
+def asked_views(build, path, count):
+    return [asked_windows(build, path, kinds, count)
+            for kinds in (("cpu", "thread"), ("thread",))]
 
 
 def measure(build, path, slices, count):
     writer = run(build / "tests/readers/make_timeline", path, slices)[0]
     readers = [windows_of(build, path, kind, count, cold)
                for kind in ("cpu", "thread") for cold in (True, False)]
-    views = [asked_windows(build, path, kinds, count)
-             for kinds in (("cpu", "thread"), ("thread",))]
-    return {"writer": writer, "readers": readers, "views": views}
+    return {"writer": writer, "readers": readers, "views": asked_views(build, path, count)}
 
 
 def writer_rows(w):
@@ -160,12 +172,15 @@ def view_rows(v):
     what = f"skein view, {LANES} {' and '.join(v['kinds'])} lanes × {WIDTH}"
     yield f"{what}: window, CPU", (f"median {percentile(cpu, 0.5):.1f} ms,"
                                    f" p95 {percentile(cpu, 0.95):.1f}, worst {max(cpu):.1f}")
+    yield f"{what}: from the start to the whole recording", (
+        f"{v['first']['ms']:.0f} ms, CPU {v['first']['cpu_ms']:.0f}")
     yield f"{what}: resident at most", f"{v['peak_kib'] / 1024:.0f} MiB"
 
 
 def rows(result):
-    yield from writer_rows(result["writer"])
-    for reader in result["readers"]:
+    if "writer" in result:
+        yield from writer_rows(result["writer"])
+    for reader in result.get("readers", []):
         yield from reader_rows(reader)
     for view in result["views"]:
         yield from view_rows(view)
@@ -177,10 +192,14 @@ def main():
     parser.add_argument("--slices", type=int, default=100_000_000)
     parser.add_argument("--windows", type=int, default=200)
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--view-of", type=pathlib.Path, metavar="TRACE")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        result = measure(args.build, pathlib.Path(folder) / "long.skein", args.slices,
-                         args.windows)
+    if args.view_of:
+        result = {"views": asked_views(args.build, args.view_of, args.windows)}
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            result = measure(args.build, pathlib.Path(folder) / "long.skein", args.slices,
+                             args.windows)
     if args.json:
         args.json.write_text(json.dumps(result))
     for name, value in rows(result):
