@@ -419,6 +419,67 @@ struct wire_cpu {
 	struct wire_cpu_waits waits;
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
+/*
+ * What serves interrupts on a CPU, as slots of struct wire_handlers: softirqs by their number (enum
+ * softirq), interrupts of CPUs' own vectors from WIRE_VECTORS on (enum wire_vector), those of
+ * devices by their number from WIRE_DEVICES on. Devices with larger numbers share the last slot.
+ */
+#define WIRE_VECTORS 16
+#define WIRE_DEVICES 32
+#define WIRE_HANDLERS 1024 /* a power of two */
+
+enum wire_vector {
+	WIRE_LOCAL_TIMER,
+	WIRE_RESCHEDULE,
+	WIRE_CALL_FUNCTION,
+	WIRE_CALL_FUNCTION_SINGLE,
+	WIRE_IRQ_WORK,
+	WIRE_IPI, /* any interrupt of another CPU, where the kernel tells them by a text only */
+};
+
+/* All runs of one handler on one CPU. */
+struct wire_handler {
+	__u64 count;
+	__u64 time; /* ns, without what interrupted it */
+	__u64 longest; /* ns, with what interrupted it */
+	__u64 lost; /* runs for which the ring had no room */
+};
+
+#define WIRE_HANDLER_DEPTH 4
+
+/*
+ * The handlers of one CPU; shared with user space, which sets wanted. Interrupts come with
+ * interrupts off and nest if a driver serves several sources by one; a softirq may be interrupted.
+ */
+struct wire_handlers {
+	struct {
+		__u64 since; /* ns */
+		__u32 slot;
+		__u32 unused;
+	} open[WIRE_HANDLER_DEPTH];
+	__u32 depth; /* of interrupts being served */
+	__u32 wanted; /* this CPU is recorded */
+	__u64 hard_time; /* ns in interrupts so far */
+	__u64 softirq_since; /* ns; 0: none is being served */
+	__u64 softirq_hard_time; /* hard_time then */
+	__u64 unpaired; /* begins without their ends, and too deep ones */
+	struct wire_handler slots[WIRE_HANDLERS];
+} __attribute__((aligned(64)));
+
+#define WIRE_HANDLER_NAME 32
+
+/* The name of a device's driver, as the kernel shows it in /proc/interrupts; cut. */
+struct wire_handler_name {
+	char text[WIRE_HANDLER_NAME];
+};
+
+/* A run of a handler that was long enough, in a BPF ring buffer. */
+struct wire_handled {
+	__u64 time, end; /* CLOCK_BOOTTIME, ns */
+	__u32 cpu;
+	__u32 slot;
+};
+
 /* A thread in a snapshot of all threads. */
 struct wire_task {
 	__u64 time; /* ns, read before all other members */

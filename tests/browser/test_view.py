@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from browser import MISSING
 from pages import DESK, PHONE, PICTURES, QUIET, STILL, Pages
-from traces import SKEIN, folded, make_scene, make_timeline, output
+from traces import SKEIN, folded, make_scene, make_timeline, output, skein
 
 if MISSING:
     raise unittest.SkipTest(MISSING)
@@ -123,6 +123,43 @@ class View(Pages):
         half = len(rows) // 2 # both have the same lanes
         self.assertEqual([["b" + lane, heading and "b" + heading] for lane, heading in rows[:half]],
                          rows[half:])
+
+    def test_interrupts(self):
+        """A row of interrupts in each CPU: folded at first, drawn, and named by a click."""
+        self.serve(make_scene(self.home / "handlers.skein", "handlers"))
+        for scheme in ("light", "dark"):
+            self.look(colorScheme=scheme)
+            self.assertNotIn("interrupts", self.browser.text("#names"))
+            self.browser.click("#names .fold")
+            self.browser.wait("document.querySelectorAll('#names .inside').length === 1")
+            self.look(self.address + "&open=c0.c1", colorScheme=scheme)
+            rows = self.browser.evaluate("skeinPage.timeline.rows.shown.map(({ label }) => label)")
+            self.assertEqual(rows, ["CPU 0", "interrupts", "CPU 1", "interrupts", "db 100"])
+            self.assertIn("softirq", self.browser.text("#fills"))
+            for lane, time, *parts in (("3", 27e6, "local timer", "5 ms", "before: softirq net_rx"),
+                                       ("3", 22e6, "softirq net_rx", "after: local timer"),
+                                       ("4", 61e6, "irq 24 <b>disk", "after: local timer, 1 ms"),
+                                       ("4", 50e6, "nothing that is recorded", "60 ms")):
+                self.browser.evaluate(f"skeinPage.timeline.slice.look('{lane}', {time})")
+                self.browser.wait(f"skeinPage.timeline.slice.shown?.at === {time}")
+                for part in parts:
+                    self.assertIn(part, self.browser.text("#slice"))
+            self.assertIsNone(self.browser.evaluate("document.querySelector('#slice b')"))
+            self.browser.shot(str(PICTURES / f"view-interrupts-{scheme}.png"))
+            # a click on the name of a row of interrupts selects no flame graph of the CPU
+            self.browser.click("#names .inside .name")
+            self.assertEqual(self.browser.evaluate("skeinPage.timeline.state.lane"), "")
+            self.assertEqual(self.browser.evaluate("window.violations"), [])
+
+    def test_interrupts_in_one_file(self):
+        trace = make_scene(self.home / "handlers.skein", "handlers")
+        page = self.home / "handlers.html"
+        skein("export", trace, "-o", page)
+        self.look(page.as_uri() + "#open=c0.c1")
+        self.assertEqual(self.browser.evaluate(
+            "skeinPage.timeline.feed.at('3', 27e6).facts.map(([, of]) => of).slice(0, 2)"),
+            ["local timer", "0.025000 s"])
+        self.assertIn("softirq", self.browser.text("#fills"))
 
     def test_machine(self):
         """On a desk and a phone, light and dark; the pictures are for a person to look at."""

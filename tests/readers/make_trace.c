@@ -5,7 +5,7 @@
  * (python_scene.h), sched (sched_scene.h), timeline or whole (timeline_scene.h, with or without
  * losses), server (server_scene.h), mixed or empty (mixed_scene.h, with or without samples), flames
  * or hostile (flame_scene.h), waits (waits_scene.h), before or after (diff_scene.h), runtime
- * (runtime_scene.h), chain (chain_scene.h).
+ * (runtime_scene.h), chain (chain_scene.h), handlers (handler_scene.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "chain_scene.h"
 #include "diff_scene.h"
 #include "flame_scene.h"
+#include "handler_scene.h"
 #include "mixed_scene.h"
 #include "python_scene.h"
 #include "runtime_scene.h"
@@ -44,6 +45,7 @@ static struct source *scene_named(const char *name)
 		{"after", diff_source(true)},
 		{"runtime", runtime_scene_source()},
 		{"chain", chain_scene_source()},
+		{"handlers", handler_scene_source()},
 	};
 
 	for (size_t i = 0; i < SCENE_COUNT(all); i++)
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
 	if (!source)
 		return log_error(2, "usage: make_trace FILE [scene|python|sched|timeline|whole|"
 				    "server|mixed|empty|flames|hostile|waits|before|after|"
-				    "runtime]");
+				    "runtime|chain|handlers]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -15,6 +15,7 @@ import unittest
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "live"), str(TESTS / "lib")]
 import live # noqa: E402
+import test_interrupts # noqa: E402
 import test_off_cpu # noqa: E402
 import test_open_waits # noqa: E402
 import vm # noqa: E402
@@ -38,6 +39,11 @@ status=$?
 cat /out/said
 SKEIN_DEBUG_WALK=tail-calls skein record -F {HZ} -o /out/chained.skein -- shares 1 || status=$?
 skein record -a -e sched -o /out/sched.skein -- sh -c 'shares 1; sleep 1' || status=$?
+served() {{ cat /proc/softirqs >/out/softirqs.$1; }}
+served 0
+skein record -a -e sched,interrupts -o /out/served.skein -- sh -c 'cat /proc/softirqs \\
+    >/out/softirqs.1; shares 1; cat /proc/softirqs >/out/softirqs.2' || status=$?
+served 3
 skein record -e off-cpu --wait-names 60s -o /out/waits.skein -- bimodal 3 4 || status=$?
 forever >/out/forever &
 until grep -q main /out/forever; do sleep 0.1; done
@@ -209,6 +215,21 @@ class OnDebian12(unittest.TestCase):
         # never earlier; later on a busy host
         self.assertGreater(woken[0]["time"] - slept[0]["time"], 0.99e9)
         self.assertLess(woken[0]["time"] - slept[0]["time"], 3e9)
+
+    def test_interrupts(self):
+        """Softirqs are as many as the kernel counts; and there are interrupts of the timer."""
+        out = self.recording.run.out
+        outer, begin, end, after = [test_interrupts.rows(out / f"softirqs.{n}") for n in range(4)]
+        found = test_interrupts.sums(live.Trace(out / "served.skein"))
+        for name, row in begin.items():
+            for cpu, count in enumerate(row):
+                key = f"softirq {name.lower()}", cpu
+                seen = found[key]["count"] if key in found else 0
+                with self.subTest(key=key):
+                    self.assertGreaterEqual(seen, end[name][cpu] - count)
+                    self.assertLessEqual(seen, after[name][cpu] - outer[name][cpu])
+        self.assertGreater(sum(row["count"] for (name, _), row in found.items()
+                               if name == "local timer"), 10)
 
     def test_account(self):
         for row in self.trace.query("SELECT * FROM account"):

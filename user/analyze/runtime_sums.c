@@ -340,8 +340,11 @@ static int runtime_put(struct sink *sink, enum record_kind kind, const void *rec
 		       struct error *err)
 {
 	struct runtime_run *r = (struct runtime_run *)sink;
+	const struct span *span = record;
 	int ret = 0;
 
+	if (kind == KIND_SPAN && (span->kind == SPAN_INTERRUPT || span->kind == SPAN_SOFTIRQ))
+		return 0; /* of no process: handler_sums.h */
 	if (kind == KIND_SPAN)
 		ret = r->second ? look_again_at_span(r, record) : add_runtime_span(r, record);
 	else if (kind == KIND_COUNTER)

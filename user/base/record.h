@@ -55,6 +55,8 @@
 	X(counter, COUNTER, STREAM, "at a time, a quantity of a lane had a value") \
 	X(sum, SUM, DERIVED, "samples of one thread at one stack, added up") \
 	X(account, ACCOUNT, TABLE, "what became of the samples that were due on one CPU") \
+	X(handler, HANDLER, TABLE, "runs of what served interrupts on one CPU, all added up; " \
+				   "only with -e interrupts") \
 	X(loss, LOSS, TABLE, "what could not be recorded: where, when, how much, why")
 
 /* I: uint64_t, S: int64_t, T: text. */
@@ -244,6 +246,16 @@
 	I(late, "of those written: processed after the watermark had passed their time") \
 	I(cut_off, "parts of a period where the clock started and stopped: each due, none sampled")
 
+#define HANDLER_FIELDS(I, S, T) \
+	I(lane, "lane.id of the interrupts of its CPU") \
+	I(number, "of the handler, the same on all CPUs") \
+	T(name, "of its spans: softirq net_rx, local timer, irq 24 nvme0q1") \
+	I(kind, "enum span_kind of its spans") \
+	I(count, "how often it ran, however short") \
+	I(time, "ns that it ran, without what interrupted it") \
+	I(longest, "ns of its longest run, with what interrupted it") \
+	I(without, "runs that were long enough for a span, and have none: the buffer was full")
+
 #define LOSS_FIELDS(I, S, T) \
 	I(id, "") \
 	I(host, "host.id") \
@@ -298,7 +310,9 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
  * Spans of a lane nest, except those of probes of the user (PROBE), which may overlap. Spans of a
  * thread's own work are on the thread's lane. What a JVM does while all threads stand still is on
  * the RUNTIME lane "JVM" below the PROCESS lane; its concurrent phases, which overlap, are on as
- * many further RUNTIME lanes as are needed at a time. Counters come in the order of time.
+ * many further RUNTIME lanes as are needed at a time. What served interrupts on a CPU is on the
+ * HANDLERS lane below that of the CPU, but only runs of a least length; the records "handler" have
+ * the sums of all. Counters come in the order of time.
  */
 
 /* Enumerations are append-only because their values are stored in files. X(NAME, "text"). */
@@ -315,7 +329,9 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	/* wakes threads on a CPU but is no thread; below the CPU */ \
 	X(INTERRUPT, "interrupt", NONE, NOTHING, NOTHING) \
 	/* spans of a runtime that belong to no thread; below the process */ \
-	X(RUNTIME, "runtime", NONE, NOTHING, NOTHING)
+	X(RUNTIME, "runtime", NONE, NOTHING, NOTHING) \
+	/* spans of what served interrupts on a CPU; below the CPU */ \
+	X(HANDLERS, "handlers", NONE, CPU, NOTHING)
 
 #define MAPPING_KINDS(X) \
 	X(FILE, "file") /* an ELF file; frame addresses are file offsets */ \
@@ -454,14 +470,17 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	 * A Java thread sleeps to enter a monitor, until it runs again; the name is the class of \
 	 * the monitor's object. One contended monitor may be several of these, or none. \
 	 */ \
-	X(MONITOR_WAIT, "wait for a monitor")
+	X(MONITOR_WAIT, "wait for a monitor") \
+	/* of what served interrupts on a CPU, on a HANDLERS lane */ \
+	X(INTERRUPT, "interrupt") X(SOFTIRQ, "softirq")
 
 /* How a span is known. X(NAME, "word") */
 #define SPAN_ORIGINS(X) \
 	X(NOTE, "note") /* a USDT probe of the runtime */ \
 	X(FUNCTION, "function") /* a probe at a function of the runtime */ \
 	X(MEMORY, "memory") /* read from the memory of the process */ \
-	X(SCHEDULER, "scheduler") /* derived from switches and wake-ups */
+	X(SCHEDULER, "scheduler") /* derived from switches and wake-ups */ \
+	X(KERNEL, "kernel") /* tracepoints of the kernel */
 
 /*
  * X(NAME, "word for tables", whether the lost data are samples that were due, "what happened, and
@@ -511,7 +530,9 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(SPANS_NOT_STORED, "spans not stored", false, \
 	  "spans and counters for which the trace had no room left") \
 	X(STACK_MISSED, "stack missed", true, \
-	  "a preempted thread's stack was being taken, or the walker was not loaded yet")
+	  "a preempted thread's stack was being taken, or the walker was not loaded yet") \
+	X(INTERRUPTS_LOST, "interrupts lost", false, \
+	  "the buffer of long interrupts was full: raise --interrupt-min; their sums are complete")
 
 /*
  * Libraries and interpreters through which programs wait, by the first characters of their file's

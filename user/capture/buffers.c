@@ -24,6 +24,12 @@
  */
 #define PROBES (8UL << 20)
 #define PROBES_MIN (256UL << 10)
+/*
+ * Bytes of a CPU's records of interrupts: room for a quarter of a second, as long as the rings may
+ * lie, at 130,000 a second (32 bytes each).
+ */
+#define HANDLED (1UL << 20)
+#define HANDLED_MIN (64UL << 10)
 /* Bytes of the smallest sample ring: room for four of the largest samples, of about 220 KiB. */
 #define SAMPLES_MIN (1UL << 20)
 /* Bytes of the largest sample ring that several CPUs share; the ring of one CPU may be larger. */
@@ -47,15 +53,27 @@ uint64_t buffers_switches_bytes(unsigned int cpus)
 	return bytes_of_each_cpu(SWITCHES, SWITCHES_MIN, BUFFERS_SWITCHES_MAX, cpus);
 }
 
-uint64_t buffers_probes_bytes(unsigned int cpus)
+/* Return the bytes of a ring that several CPUs share, each with room for some bytes. */
+static uint64_t bytes_of_shared_ring(uint64_t bytes, unsigned int cpus)
 {
-	uint64_t bytes = bytes_of_each_cpu(PROBES, PROBES_MIN, BUFFERS_SWITCHES_MAX, cpus);
 	unsigned int sharing = buffers_cpus_per_ring(cpus);
 	uint64_t ret = bytes;
 
 	while (ret < bytes * sharing)
 		ret *= 2;
 	return ret;
+}
+
+uint64_t buffers_probes_bytes(unsigned int cpus)
+{
+	return bytes_of_shared_ring(
+		bytes_of_each_cpu(PROBES, PROBES_MIN, BUFFERS_SWITCHES_MAX, cpus), cpus);
+}
+
+uint64_t buffers_handled_bytes(unsigned int cpus)
+{
+	return bytes_of_shared_ring(
+		bytes_of_each_cpu(HANDLED, HANDLED_MIN, BUFFERS_SWITCHES_MAX, cpus), cpus);
 }
 
 unsigned int buffers_cpus_per_ring(unsigned int cpus)

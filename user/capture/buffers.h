@@ -31,6 +31,9 @@ uint64_t buffers_switches_bytes(unsigned int cpus);
 /* Return the bytes of each ring of hits of probes. */
 uint64_t buffers_probes_bytes(unsigned int cpus);
 
+/* Return the bytes of each ring of records of interrupts that took long. */
+uint64_t buffers_handled_bytes(unsigned int cpus);
+
 /* Return how many CPUs share one sample ring, or one ring of hits of probes. */
 unsigned int buffers_cpus_per_ring(unsigned int cpus);
 

@@ -125,11 +125,21 @@ struct capture_probe {
 	struct probe_row row;
 };
 
+/* What serves interrupts on the CPUs; needs no samples and no records of switches. */
+struct capture_interrupts {
+	bool wanted;
+	uint64_t least; /* ns: what took this long and longer has spans */
+};
+
+/* default of capture_interrupts.least, ns */
+#define CAPTURE_INTERRUPT_MIN 10000ULL
+
 /* Probes; they need no samples and no records of switches. */
 struct capture_probes {
 	unsigned int parts; /* enum probe_part */
 	const struct capture_probe *list; /* of the user */
 	unsigned int count; /* at most PROBE_PATTERNS_MAX */
+	struct capture_interrupts interrupts; /* tracepoints of the kernel */
 };
 
 /* Return whether anything is probed. */

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
-#include "capture/describe.h"
 #include "capture/live.h"
 #include "capture/select.h"
 
@@ -140,6 +139,7 @@ static bool has_more(const struct live *l)
 {
 	return program_has_more(l->program) ||
 	       (l->probes.attached && probes_has_more(l->probes.attached)) ||
+	       (l->probes.handlers.attached && handlers_has_more(l->probes.handlers.attached)) ||
 	       (l->switches.schedule && switch_order_has_more(l->switches.order));
 }
 
@@ -164,6 +164,8 @@ int live_drain(struct live *l, struct error *err)
 		ret = program_drain(l->program, now);
 	if (!ret && l->probes.attached)
 		ret = live_probes_drain(l, now);
+	if (!ret)
+		ret = live_handlers_drain(l, now);
 	if (!ret && l->switches.schedule)
 		ret = switch_order_copy(l->switches.order);
 	if (!ret)
@@ -222,6 +224,7 @@ static int forget_old_records(struct live *l, uint64_t now, struct error *err)
 	objects_forget(l->objects);
 	if (l->probes.events)
 		live_probes_forget(l);
+	live_handlers_forget(l);
 	if (l->switches.classes)
 		monitor_classes_forget(l->switches.classes);
 	return sink_forget(l->sink, err);
@@ -249,7 +252,9 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	l->times.last_tick = now;
 	note_side_band_losses(l);
 	note_switch_losses(l);
-	ret = intern_tick(l->intern, last, err);
+	ret = live_handlers_tick(l, err);
+	if (!ret)
+		ret = intern_tick(l->intern, last, err);
 	if (!ret && l->probes.events)
 		ret = runtime_events_tick(l->probes.events, now, err);
 	if (!ret)
@@ -528,46 +533,6 @@ static int prepare_walkers(struct live *l, struct error *err)
 	return ret;
 }
 
-static int describe_waits(struct live *l, struct error *err)
-{
-	struct wait_stacks_summary used;
-	struct event wait = {
-		.id = WAIT_EVENT_ID, .host = HOST_ID, .name = EVENT_OFF_CPU, .unit = "ns"};
-	struct event waker = {
-		.id = WAKER_EVENT_ID, .host = HOST_ID, .name = EVENT_OFF_CPU_WAKERS, .unit = "ns"};
-	int ret;
-
-	wait_stacks_get_summary(l->switches.waits, &used);
-	wait.period = waker.period = used.period_most;
-	ret = put_event(l->sink, &wait, err);
-	return ret ? ret : put_event(l->sink, &waker, err);
-}
-
-static int describe_recording(struct live *l, uint64_t end, struct error *err)
-{
-	const struct event e = {
-		.id = EVENT_ID,
-		.host = HOST_ID,
-		.name = l->event.name,
-		.unit = l->event.unit,
-		.period = l->event.period,
-		.frequency = l->event.frequency,
-	};
-	int ret = describe_host(l->sink, HOST_ID, l->times.started, end, err);
-
-	if (!ret && l->options.sample)
-		ret = put_event(l->sink, &e, err);
-	if (!ret && l->options.waits.stacks)
-		ret = describe_waits(l, err);
-	if (!ret)
-		ret = live_describe_hits(l, err);
-	if (!ret && !end)
-		ret = describe_options(l->sink, HOST_ID, &l->options, err);
-	if (!ret && end)
-		ret = describe_pauses(l->sink, HOST_ID, l->times.pause.total, err);
-	return ret;
-}
-
 static int release_command(struct live *l, struct error *err)
 {
 	if (l->options.fds.release >= 0 && write(l->options.fds.release, "", 1) != 1)
@@ -632,6 +597,8 @@ static int begin_recording(struct live *l, struct error *err)
 	if (!ret && l->switches.array)
 		ret = switches_attach(l->switches.array, err);
 	if (!ret)
+		ret = live_handlers_attach(l, err);
+	if (!ret)
 		ret = namespace_attach(l->selection.namespace, err);
 	/* Select before the scan: mappings of processes that are not selected are not kept. */
 	if (!ret)
@@ -658,7 +625,7 @@ static int begin_recording(struct live *l, struct error *err)
 	live_follow_hits(l, true);
 	pace_start(&l->times.pace, l->event.clocked ? l->event.period : 0,
 		   l->switches.schedule != NULL, l->times.started, l->times.started);
-	ret = describe_recording(l, 0, err);
+	ret = live_describe_recording(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);
 	if (!ret && l->switches.array)
@@ -769,7 +736,7 @@ static int end_recording(struct live *l, struct error *err)
 		ret = monitor_classes_end(l->switches.classes, err);
 	objects_end(l->objects);
 	if (!ret)
-		ret = describe_recording(l, l->times.ended, err);
+		ret = live_describe_recording(l, l->times.ended, err);
 	if (!ret)
 		ret = live_tick(l, true, err);
 	/* Report again, since the sink may have run out of room in live_tick(). */

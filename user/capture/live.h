@@ -14,6 +14,7 @@
 #include "capture/cpus.h"
 #include "capture/debuginfod.h"
 #include "capture/finish.h"
+#include "capture/handlers.h"
 #include "capture/hit_stacks.h"
 #include "capture/inlines.h"
 #include "capture/intern.h"
@@ -102,6 +103,15 @@ struct last_hit {
 
 #define LIVE_LAST_HITS 256
 
+/* All pointers are NULL if interrupts are not recorded. */
+struct live_handlers {
+	struct handlers *attached;
+	uint64_t *lanes; /* lane.id by CPU; 0: none yet */
+	uint64_t (*counts)[WIRE_HANDLERS]; /* by CPU and slot, as far as they were put */
+	uint64_t names[WIRE_HANDLERS]; /* name.id by slot; 0: none yet */
+	uint64_t lost, unpaired; /* as far as they were counted */
+};
+
 /* All pointers are NULL if nothing is probed. */
 struct live_probes {
 	struct probes *attached;
@@ -117,6 +127,7 @@ struct live_probes {
 	VECTOR(char *) described; /* what became of the sites of each file */
 	struct last_hit last[LIVE_LAST_HITS]; /* by the low bits of tid */
 	size_t reported; /* number of texts of described that were put */
+	struct live_handlers handlers; /* of interrupts, which are probed without sites */
 };
 
 struct live_helpers {
@@ -266,6 +277,8 @@ int live_end_pause(struct live *l, uint64_t now, struct error *err);
 
 /* live_begin.c: create the parts that need a sink: processes, stacks, accounts, switches. */
 int live_begin_tables(struct live *l, struct error *err);
+/* Put what is recorded, when the recording begins (end: 0) and when it has ended (ns). */
+int live_describe_recording(struct live *l, uint64_t end, struct error *err);
 
 /*
  * live_cpus.c: parse the list of CPUs in the options, and check that every CPU of the list exists
@@ -412,6 +425,20 @@ void live_count_hit(struct live *l, const struct wire_sample *s, enum hit_outcom
 void live_count_written_hit(struct live *l, const struct sample *r);
 /* Put their accounts and losses: hit_stacks_report(). */
 int live_report_hits(struct live *l, uint64_t now, bool final, struct error *err);
+
+/* live_handlers.c: load the programs of interrupts, if they are recorded. */
+int live_handlers_load(struct live *l, struct error *err);
+void live_handlers_free(struct live *l);
+int live_handlers_attach(struct live *l, struct error *err);
+int live_handlers_drain(struct live *l, uint64_t now);
+/* Record the interrupts of a CPU from now on, or not. */
+void live_handlers_follow(struct live *l, unsigned int cpu, bool wanted);
+/* Call this when the sink forgets names. */
+void live_handlers_forget(struct live *l);
+/* Put a span for a record of their rings. */
+int live_handlers_record(struct live *l, const struct ordered_record *r, struct error *err);
+/* Put the sums, and count what was lost; for each tick. */
+int live_handlers_tick(struct live *l, struct error *err);
 
 /* live_records.c: handle a record of a ring at its place in the order. */
 int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err);

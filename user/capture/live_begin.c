@@ -12,6 +12,7 @@
 
 #include "capture/buffers.h"
 #include "capture/clock.h"
+#include "capture/describe.h"
 #include "capture/host_name.h"
 #include "capture/live.h"
 #include "capture/pod.h"
@@ -206,12 +207,53 @@ int live_begin_tables(struct live *l, struct error *err)
 	return ret;
 }
 
+static int describe_waits(struct live *l, struct error *err)
+{
+	struct wait_stacks_summary used;
+	struct event wait = {
+		.id = WAIT_EVENT_ID, .host = HOST_ID, .name = EVENT_OFF_CPU, .unit = "ns"};
+	struct event waker = {
+		.id = WAKER_EVENT_ID, .host = HOST_ID, .name = EVENT_OFF_CPU_WAKERS, .unit = "ns"};
+	int ret;
+
+	wait_stacks_get_summary(l->switches.waits, &used);
+	wait.period = waker.period = used.period_most;
+	ret = put_event(l->sink, &wait, err);
+	return ret ? ret : put_event(l->sink, &waker, err);
+}
+
+int live_describe_recording(struct live *l, uint64_t end, struct error *err)
+{
+	const struct event e = {
+		.id = EVENT_ID,
+		.host = HOST_ID,
+		.name = l->event.name,
+		.unit = l->event.unit,
+		.period = l->event.period,
+		.frequency = l->event.frequency,
+	};
+	int ret = describe_host(l->sink, HOST_ID, l->times.started, end, err);
+
+	if (!ret && l->options.sample)
+		ret = put_event(l->sink, &e, err);
+	if (!ret && l->options.waits.stacks)
+		ret = describe_waits(l, err);
+	if (!ret)
+		ret = live_describe_hits(l, err);
+	if (!ret && !end)
+		ret = describe_options(l->sink, HOST_ID, &l->options, err);
+	if (!ret && end)
+		ret = describe_pauses(l->sink, HOST_ID, l->times.pause.total, err);
+	return ret;
+}
+
 static void live_free(struct source *source)
 {
 	struct live *l = (struct live *)source;
 
 	program_join_java(l->program); /* it may still use the maps of the probes */
 	live_probes_free(l);
+	live_handlers_free(l);
 	sampler_free(l->sampler);
 	ledger_free(l->ledger);
 	saver_free(l->stacks.saver);
@@ -328,7 +370,8 @@ static int load_program(struct live *l, struct error *err)
 	int ret = 0;
 
 	/* a ring that has no samples still wakes the recorder */
-	if (!o->sample && !o->waits.stacks && !l->probes.stacks && live_probes(l))
+	if (!o->sample && !o->waits.stacks && !l->probes.stacks &&
+	    (live_probes(l) || o->probes.interrupts.wanted))
 		p.ring_bytes = 4096;
 	if (o->waits.stacks)
 		ret = choose_wait_hook(l, &p.waits, err);
@@ -359,6 +402,8 @@ static int load_program(struct live *l, struct error *err)
 				      err);
 	if (!ret)
 		ret = live_probes_load(l, err);
+	if (!ret)
+		ret = live_handlers_load(l, err);
 	if (!ret && p.waits)
 		program_set_java_loader(l->program, open_waits_load_java, l->switches.open.reader);
 	if (!ret && debug_word("java"))

@@ -62,6 +62,8 @@ int live_follow_cpus(struct live *l, struct error *err)
 			close_cpu(l, cpu);
 		if (wanted)
 			ret = follow_schedule(l, cpu, is_online, err);
+		if (wanted && l->times.started && !l->times.pause.since)
+			live_handlers_follow(l, cpu, true);
 		if (!ret && is_online)
 			ret = open_cpu(l, cpu, wanted, err);
 	}
@@ -98,6 +100,9 @@ out:
 void live_stop_cpus(struct live *l)
 {
 	sampler_stop(l->sampler);
-	for (unsigned int cpu = 0; l->switches.array && cpu < program_cpus(l->program); cpu++)
-		switches_set_wanted(l->switches.array, cpu, false);
+	for (unsigned int cpu = 0; cpu < program_cpus(l->program); cpu++) {
+		live_handlers_follow(l, cpu, false);
+		if (l->switches.array)
+			switches_set_wanted(l->switches.array, cpu, false);
+	}
 }

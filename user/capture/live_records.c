@@ -236,6 +236,8 @@ int live_handle_record(struct live *l, const struct ordered_record *r, struct er
 		return on_sample(l, r, err);
 	if (l->probes.attached && probes_owns_ring(l->probes.attached, r->ring))
 		return live_probes_hit(l, r, err);
+	if (l->probes.handlers.attached && handlers_owns_ring(l->probes.handlers.attached, r->ring))
+		return live_handlers_record(l, r, err);
 	if (r->ring == l->rings.tasks)
 		return schedule_task_found(l->switches.schedule, r->data, err);
 	return on_life(l, r, err);

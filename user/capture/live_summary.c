@@ -62,6 +62,8 @@ void live_fill_summary(struct live *l)
 		s->probed.one_by_one = probes_one_by_one(l->probes.attached);
 		s->buffer_memory += probes_ring_bytes(l->probes.attached);
 	}
+	if (l->probes.handlers.attached)
+		s->buffer_memory += handlers_ring_bytes(l->probes.handlers.attached);
 	if (l->probes.hits)
 		hit_stacks_get_summary(l->probes.hits, &s->probed.stacks);
 	if (l->switches.schedule)

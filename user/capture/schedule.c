@@ -102,6 +102,14 @@ static int cpu_lane(struct schedule *s, struct scheduled_cpu *c, struct error *e
 	return put_lane(s->c.sink, &lane, err);
 }
 
+int schedule_cpu_lane(struct schedule *s, unsigned int cpu, uint64_t *out, struct error *err)
+{
+	int ret = cpu_lane(s, &s->cpus[cpu], err);
+
+	*out = s->cpus[cpu].lane;
+	return ret;
+}
+
 static int interrupt_lane(struct schedule *s, unsigned int cpu, enum interrupt kind, uint64_t *out,
 			  struct error *err)
 {

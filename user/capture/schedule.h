@@ -77,6 +77,8 @@ void schedule_free(struct schedule *s);
  * Record a CPU from time on (ns). An offline CPU (online is false) gets a lane only with its first
  * record.
  */
+/* Get the lane of a CPU, which is emitted if there was none. Return 0 or a negative errno. */
+int schedule_cpu_lane(struct schedule *s, unsigned int cpu, uint64_t *out, struct error *err);
 int schedule_cpu_begins(struct schedule *s, unsigned int cpu, uint64_t time, bool online,
 			struct error *err);
 /*

@@ -13,6 +13,7 @@
 #define TITLE_BYTES 256
 #define NUMBERED_BYTES (TITLE_BYTES + 24) /* of a title with a number */
 #define TITLE_COLUMNS_MIN 8
+#define INTERRUPTS_TITLE "  interrupts"
 #define SHARE_COLUMNS 6 /* columns of " 100% " */
 #define LANE_COLUMNS_MIN 10
 
@@ -116,6 +117,11 @@ static const char *runtime_row_name(const struct lane_row *row)
 	return *row->runtime->name ? row->runtime->name : lane_kind_word(row->runtime->kind);
 }
 
+static const char *runtime_row_title(const struct lane_row *row)
+{
+	return row->runtime->kind == LANE_HANDLERS ? INTERRUPTS_TITLE : runtime_row_name(row);
+}
+
 /* Choose the width of titles, enough for all but at most a third of the screen; then of lanes. */
 static void choose_lane_widths(struct lanes_layout *y)
 {
@@ -141,7 +147,7 @@ static void choose_lane_widths(struct lanes_layout *y)
 	}
 	for (size_t i = 0; i < l->runtimes.count; i++) {
 		unsigned int width = text_width(fit_lane_name(
-			y, runtime_row_name(&l->runtimes.items[i]), most, text, sizeof(text)));
+			y, runtime_row_title(&l->runtimes.items[i]), most, text, sizeof(text)));
 
 		width += canvas_swatch_width(y->canvas) + 1;
 		widest = width > widest ? width : widest;
@@ -205,11 +211,17 @@ static void draw_cpus(const struct lanes_layout *y)
 	const struct lanes *l = y->lanes;
 
 	for (size_t i = 0; i < l->cpus.count; i++) {
+		const struct lane_row *interrupts;
 		char text[32];
 
 		snprintf(text, sizeof(text), "CPU %" PRIu64, l->cpus.items[i].cpu);
 		screen_put(y->screen, STYLE_PLAIN, text);
 		draw_lane(y, &l->cpus.items[i], strlen(text));
+		interrupts = lanes_interrupts_of(l, l->cpus.items[i].cpu);
+		if (interrupts) {
+			fputs(INTERRUPTS_TITLE, y->canvas->out);
+			draw_lane(y, interrupts, strlen(INTERRUPTS_TITLE));
+		}
 	}
 	put_more_lanes(y, l->cpus.count, l->cpu_total, "CPU");
 }
@@ -409,7 +421,7 @@ static void draw_state_legend(const struct lanes_layout *y)
 
 	for (enum fill p = FILL_RUNNING; p <= FILL_UNKNOWN; p++)
 		draw_used_fill(&g, y->lanes->used | y->lanes->used_by_runtimes, p);
-	for (enum fill p = FILL_COLLECTION; p <= FILL_PHASE; p++)
+	for (enum fill p = FILL_COLLECTION; p < FILL_COUNT; p++)
 		draw_used_fill(&g, y->lanes->used_by_runtimes, p);
 	fputc('\n', y->canvas->out);
 }

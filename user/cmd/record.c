@@ -145,6 +145,7 @@ static const struct option_spec record_options[] = {
 		 "cycles: stacks, by a hardware counter.\n"
 		 "sched: every switch and wake-up: who waited, how long and for which thread.\n"
 		 "off-cpu: sched, and stacks of waits: where threads waited, and who ended that.\n"
+		 "interrupts: which interrupts each CPU served, and how long.\n"
 		 "all: cpu and off-cpu.\n"
 		 "gc: collections of garbage and their pauses, of Java and Python.\n"
 		 "jvm: gc of Java, safepoints, operations of the VM, threads.\n"
@@ -165,6 +166,7 @@ static const struct option_spec record_options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "With off-cpu: take the stack of every wait, whatever that costs.",
 	 .offset = MEMBER(events.all_stacks)},
+	INTERRUPT_MIN_OPTION(struct record_options, events.interrupt_min),
 	STACK_PART_OPTIONS,
 	{.name = "call-graph",
 	 .letter = 'g',
@@ -760,8 +762,10 @@ static int record_parse_options(struct recording *r, int argc, char **argv)
 
 static int record_main(int argc, char **argv)
 {
-	struct recording r = {
-		.signals.fd = -1, .options.wait_names = WAIT_DEFAULT, .copy_after = UINT64_MAX};
+	struct recording r = {.signals.fd = -1,
+			      .options.wait_names = WAIT_DEFAULT,
+			      .options.events.interrupt_min = RECORD_UNSET,
+			      .copy_after = UINT64_MAX};
 	int status = record_parse_options(&r, argc, argv);
 
 	if (status < 0) { /* --help */

@@ -18,26 +18,27 @@
 
 static const struct event_word {
 	const char *word, *event; /* event is the sampled event, NULL if none */
-	bool sched, waits;
+	bool sched, waits, interrupts;
 	unsigned int probes; /* enum probe_part */
 } event_words[] = {
-	{"cpu", "cpu-clock", false, false, 0},
-	{"cpu-clock", "cpu-clock", false, false, 0},
-	{"cycles", "cycles", false, false, 0},
-	{"sched", NULL, true, false, 0},
-	{"off-cpu", NULL, true, true, 0},
-	{"all", "cpu-clock", true, true, 0},
-	{"gc", NULL, false, false, GC},
-	{"jvm", NULL, false, false, JVM},
-	{"python", NULL, false, false, PYTHON},
-	{"runtime", NULL, false, false, GC | JVM | PYTHON | PROBE_PART_OTHERS},
-	{"classes", NULL, false, false, PROBE_PART_CLASSES},
-	{"jit", NULL, false, false, PROBE_PART_JIT},
-	{"exceptions", NULL, false, false, PROBE_PART_EXCEPTIONS},
-	{"deopt", NULL, false, false, PROBE_PART_DEOPT},
-	{"alloc", NULL, false, false, PROBE_PART_ALLOC},
-	{"monitors", NULL, false, false, PROBE_PART_MONITORS},
-	{NULL, NULL, false, false, 0},
+	{"cpu", "cpu-clock", false, false, false, 0},
+	{"cpu-clock", "cpu-clock", false, false, false, 0},
+	{"cycles", "cycles", false, false, false, 0},
+	{"sched", NULL, true, false, false, 0},
+	{"off-cpu", NULL, true, true, false, 0},
+	{"interrupts", NULL, false, false, true, 0},
+	{"all", "cpu-clock", true, true, false, 0},
+	{"gc", NULL, false, false, false, GC},
+	{"jvm", NULL, false, false, false, JVM},
+	{"python", NULL, false, false, false, PYTHON},
+	{"runtime", NULL, false, false, false, GC | JVM | PYTHON | PROBE_PART_OTHERS},
+	{"classes", NULL, false, false, false, PROBE_PART_CLASSES},
+	{"jit", NULL, false, false, false, PROBE_PART_JIT},
+	{"exceptions", NULL, false, false, false, PROBE_PART_EXCEPTIONS},
+	{"deopt", NULL, false, false, false, PROBE_PART_DEOPT},
+	{"alloc", NULL, false, false, false, PROBE_PART_ALLOC},
+	{"monitors", NULL, false, false, false, PROBE_PART_MONITORS},
+	{NULL, NULL, false, false, false, 0},
 };
 
 const char *record_events_word(unsigned int index)
@@ -234,6 +235,7 @@ static int parse_event_word(struct record_events *o, const char *word, size_t si
 		o->sample |= w->event != NULL;
 		o->sched |= w->sched;
 		o->waits |= w->waits;
+		o->interrupts |= w->interrupts;
 		o->waits_needed |= w->waits && !w->event;
 		o->parts |= w->probes;
 		return 0;
@@ -262,6 +264,8 @@ int record_events_check(const struct record_events *o)
 		return log_error(2, "record: --off-cpu-period and --all-stacks need -e off-cpu");
 	if (o->wait_period && o->all_stacks)
 		return log_error(2, "record: --off-cpu-period and --all-stacks exclude each other");
+	if (o->interrupt_min != RECORD_UNSET && !o->interrupts)
+		return log_error(2, "record: --interrupt-min needs -e interrupts");
 	if (o->wait_period > WAIT_PERIOD_MAX)
 		return log_error(2, "record: --off-cpu-period is at most 4s");
 	return 0;
@@ -283,6 +287,9 @@ struct capture_probes record_events_probes(const struct record_events *o)
 		.parts = o->parts,
 		.list = o->user_probes.list,
 		.count = o->user_probes.count,
+		.interrupts = {o->interrupts, o->interrupt_min == RECORD_UNSET
+						      ? CAPTURE_INTERRUPT_MIN
+						      : o->interrupt_min},
 	};
 }
 
@@ -297,7 +304,7 @@ static bool has_event_probes(const struct record_events *o)
 
 bool record_events_sample(const struct record_events *o)
 {
-	return o->sample || (!o->sched && !has_event_probes(o));
+	return o->sample || (!o->sched && !o->interrupts && !has_event_probes(o));
 }
 
 const char *record_events_show_parts(unsigned int parts, char *buf, size_t size)

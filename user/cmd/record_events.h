@@ -6,6 +6,8 @@
 #include "base/vector.h"
 #include "capture/capture.h"
 
+#define RECORD_UNSET UINT64_MAX
+
 struct record_events {
 	bool given; /* the user has chosen what is recorded */
 	const char *event; /* the sampled event; NULL: the default */
@@ -13,6 +15,8 @@ struct record_events {
 	bool waits, all_stacks; /* take stacks of waits; of all of them */
 	bool waits_needed; /* not only where the kernel can take them, as with the word all */
 	uint64_t wait_period; /* ns; 0: the default */
+	bool interrupts;
+	uint64_t interrupt_min; /* ns; RECORD_UNSET: the default */
 	unsigned int parts; /* enum probe_part */
 	struct {
 		struct capture_probe list[PROBE_PATTERNS_MAX];
@@ -20,6 +24,13 @@ struct record_events {
 		VECTOR(char *) texts; /* to which list points */
 	} user_probes;
 };
+
+/* A row of a table of options. in is the type of the options, member their interrupt_min. */
+#define INTERRUPT_MIN_OPTION(in, member) \
+	{.name = "interrupt-min", .type = OPTION_DURATION, .arg = "TIME", \
+	 .help = "With interrupts: show those one by one that took at least this long; all of them " \
+		 "are added up. Default: 10us.", \
+	 .offset = offsetof(in, member)}
 
 /* Return a word of -e by number; NULL after the last one. */
 const char *record_events_word(unsigned int index);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cmd/commands.h"
 #include "cmd/filters.h"
+#include "cmd/report_handlers.h"
 #include "cmd/report_off_cpu.h"
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
@@ -231,11 +232,31 @@ static int add_runtime_report(struct report *r, const struct filtered_input *in,
 		source_free(spans);
 	else
 		source_free(whole);
-	if (!ret && o->runtime && !r->runtime)
+	if (!ret && o->runtime && !r->events.runtime)
 		ret = error_set(err, -ENODATA,
 				"%s: the trace has no events of runtimes%s: record with 'skein "
 				"record -e runtime'",
 				r->path, count || counters ? " that pass the filters" : "");
+	return ret;
+}
+
+/* Make the part about interrupts, which belong to no process, if it is shown. */
+static int add_handlers_report(struct report *r, const struct filtered_input *in, struct error *err)
+{
+	const struct report_options *o = r->options;
+	struct source *whole = NULL;
+	uint64_t count = 0;
+	int ret;
+
+	if (!o->json && (o->tree || o->off_cpu || o->runtime || o->by != BY_NOTHING))
+		return 0;
+	ret = trace_count(in->trace, KIND_HANDLER, &count, err);
+	if (!ret && count)
+		ret = trace_source(&whole, in->trace, err);
+	if (!ret && whole)
+		ret = handler_sums_read(&r->events.handlers, whole, o->filter.from, o->filter.to,
+					err);
+	source_free(whole);
 	return ret;
 }
 
@@ -245,6 +266,8 @@ int report_add_parts(struct report *r, const struct filtered_input *in, struct e
 
 	if (!ret)
 		ret = add_off_cpu_report(r, in, err);
+	if (!ret)
+		ret = add_handlers_report(r, in, err);
 	return ret ? ret : add_runtime_report(r, in, err);
 }
 

@@ -37,6 +37,7 @@ struct report_options {
 
 struct report_sched; /* see cmd/report_sched.h */
 struct report_off_cpu; /* see cmd/report_off_cpu.h */
+struct handler_sums; /* see analyze/handler_sums.h */
 struct report_runtime; /* see cmd/report_runtime.h */
 
 /* How many stacks are complete, and where the others broke. */
@@ -50,6 +51,12 @@ struct report_names {
 	uint64_t unready; /* names that were not resolved by the end */
 	struct runtime_shares runtimes;
 	struct named_share share; /* of self time in functions with names */
+};
+
+/* What runtimes, probes and interrupts reported. */
+struct report_events {
+	struct report_runtime *runtime; /* NULL if the trace has no spans, or they are not shown */
+	struct handler_sums *handlers; /* NULL if interrupts were not recorded, or are not shown */
 };
 
 struct report {
@@ -72,7 +79,7 @@ struct report {
 	struct losses losses;
 	struct report_sched *sched; /* NULL if the scheduler was not recorded or is not shown */
 	struct report_off_cpu *off_cpu; /* NULL without --off-cpu */
-	struct report_runtime *runtime; /* NULL if the trace has no spans, or they are not shown */
+	struct report_events events;
 };
 
 int report_make(struct report *r, const char *path, const struct profile *p,

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "cmd/report_ended.h"
+#include "cmd/report_handlers.h"
 #include "cmd/report_named.h"
 #include "cmd/report_off_cpu.h"
 #include "cmd/report_runtime.h"
@@ -327,7 +328,9 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 		ret = report_sched_json(&j, r->sched);
 	if (!ret && r->off_cpu && r->options->off_cpu)
 		ret = report_off_cpu_json(&j, r);
-	if (r->runtime)
+	if (r->events.handlers)
+		report_handlers_json(&j, r);
+	if (r->events.runtime)
 		report_runtime_json(&j, r);
 	if (!ret && r->options->tree)
 		ret = report_json_put_tree(&j, r);

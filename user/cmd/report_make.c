@@ -8,6 +8,7 @@
 #include "analyze/subject.h"
 #include "analyze/unready.h"
 #include "base/jobs.h"
+#include "cmd/report_handlers.h"
 #include "cmd/report_off_cpu.h"
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
@@ -186,7 +187,8 @@ void report_free(struct report *r)
 	tree_free(&r->tree);
 	report_sched_free(r->sched);
 	report_off_cpu_free(r->off_cpu);
-	report_runtime_free(r->runtime);
+	report_runtime_free(r->events.runtime);
+	handler_sums_free(r->events.handlers);
 }
 
 static int by_node_weight(const void *a, const void *b, void *context)

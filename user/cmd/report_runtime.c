@@ -151,7 +151,7 @@ int report_runtime_make(struct report *r, struct source *spans, struct error *er
 	if (ret < 0 || (!t->all->spans && !t->all->counters.count))
 		report_runtime_free(t);
 	else
-		r->runtime = t;
+		r->events.runtime = t;
 	return ret;
 }
 
@@ -219,7 +219,7 @@ static void put_summary_line(const struct report_runtime *t, const struct report
 
 void report_runtime_summary(const struct report *r, const struct screen *to)
 {
-	const struct report_runtime *t = r->runtime;
+	const struct report_runtime *t = r->events.runtime;
 	char text[256], spans[32];
 	size_t all = 0;
 
@@ -485,7 +485,7 @@ static int put_runtime_process(const struct report_runtime *t,
 
 int report_runtime_tables(const struct report *r, const struct screen *to)
 {
-	const struct report_runtime *t = r->runtime;
+	const struct report_runtime *t = r->events.runtime;
 	size_t count = report_row_limit(r, t->processes.count, ROWS);
 	int ret = 0;
 

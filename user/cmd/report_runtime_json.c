@@ -129,7 +129,7 @@ static void runtime_json_put_process(struct json *j, const struct report_runtime
 
 void report_runtime_json(struct json *j, const struct report *r)
 {
-	const struct report_runtime *t = r->runtime;
+	const struct report_runtime *t = r->events.runtime;
 
 	json_key(j, "runtime");
 	json_object(j);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/report_ended.h"
+#include "cmd/report_handlers.h"
 #include "cmd/report_named.h"
 #include "cmd/report_parts.h"
 #include "cmd/report_runtime.h"
@@ -352,7 +353,7 @@ static int report_put_sampled(const struct report *r, const struct screen *s)
 	char why[256];
 	int ret;
 
-	if (r->options->sched || (!r->count && r->sched))
+	if (r->options->sched || (!r->count && (r->sched || r->events.handlers)))
 		return 0;
 	if (!r->count) {
 		screen_put_paragraph(s, "Samples", STYLE_WARM,
@@ -383,6 +384,17 @@ static int report_put_sched(const struct report *r, const struct screen *s)
 	else
 		ret = detail ? report_sched_tables(r->sched, s)
 			     : report_sched_programs(r->sched, s);
+	fputc('\n', s->out);
+	return ret;
+}
+
+static int report_put_handlers(const struct report *r, const struct screen *s)
+{
+	int ret;
+
+	if (!r->count && !r->sched)
+		fputc('\n', s->out);
+	ret = report_handlers_table(r, s);
 	fputc('\n', s->out);
 	return ret;
 }
@@ -452,11 +464,13 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 	}
 	if (r->sched)
 		report_sched_machine(r->sched, s);
-	if (r->runtime)
+	if (r->events.runtime)
 		report_runtime_summary(r, s);
 	ret = report_put_sampled(r, s);
 	if (!ret)
 		ret = report_put_sched(r, s);
+	if (!ret && r->events.handlers)
+		ret = report_put_handlers(r, s);
 	report_put_facts(r, s);
 	if (!r->options->sched)
 		report_put_account(r, s);

@@ -162,6 +162,12 @@ void view_write_wait_stack(struct json *j, const struct view_server *v,
 			   const struct http_request *q, const struct lane_thread *t,
 			   const struct view_wait *w);
 
+/*
+ * Write what went on at a time (ns) on a lane that has acts, and what came before and after. Return
+ * 0 or a negative errno.
+ */
+int view_write_act(const struct lanes *l, uint64_t lane, uint64_t time, FILE *out);
+
 /* Fill an answer with an error: 400 if the request made no sense, else 503. Return 0 or -ENOMEM. */
 int view_answer_error(struct http_answer *a, int ret, const struct error *err);
 

@@ -439,6 +439,13 @@ static int read_moment(struct view_server *v, const struct http_request *q, stru
 	return 0;
 }
 
+static bool is_lane_with_acts(const struct moment *m)
+{
+	uint64_t kind = lane_owners_find(&m->view->input.lanes.entities.owners, m->lane).kind;
+
+	return kind == LANE_RUNTIME || kind == LANE_HANDLERS;
+}
+
 int view_answer_at(void *context, const struct http_request *q, struct http_answer *a)
 {
 	struct view_server *v = context;
@@ -452,7 +459,7 @@ int view_answer_at(void *context, const struct http_request *q, struct http_answ
 	ret = view_begin_reading(v, q);
 	if (ret < 0)
 		return ret;
-	ret = find_moment(&m, &err);
+	ret = is_lane_with_acts(&m) ? 0 : find_moment(&m, &err);
 	pthread_mutex_unlock(v->reading);
 	if (ret < 0)
 		return view_answer_error(a, ret, &err);
@@ -460,6 +467,7 @@ int view_answer_at(void *context, const struct http_request *q, struct http_answ
 	if (!out)
 		return -ENOMEM;
 	a->type = "application/json";
-	ret = write_moment(&m, out);
+	ret = is_lane_with_acts(&m) ? view_write_act(&v->input.lanes, m.lane, m.time, out)
+				    : write_moment(&m, out);
 	return fclose(out) && !ret ? -ENOMEM : ret;
 }

@@ -48,7 +48,7 @@ int shown_spans_put(struct shown_spans *s, enum record_kind kind, const void *re
 		return keep_shown_value(s, record);
 	if (kind == KIND_NAME)
 		return keep_shown_text(s, &s->name_of, name->id, name->text);
-	if (kind == KIND_LANE && lane->kind == LANE_RUNTIME)
+	if (kind == KIND_LANE && (lane->kind == LANE_RUNTIME || lane->kind == LANE_HANDLERS))
 		ret = keep_shown_text(s, &s->lane_name_of, lane->id, lane->name);
 	return ret ? ret : lane_owners_put(&s->owners, kind, record);
 }

@@ -79,7 +79,7 @@ static int lanes_add_lane(struct lanes_entities *c, const struct lane *l)
 	one.name = NULL;
 	if (states == LANE_STATES_TILES)
 		return vector_push(&c->cpus, one);
-	if (l->kind == LANE_RUNTIME) {
+	if (l->kind == LANE_RUNTIME || l->kind == LANE_HANDLERS) {
 		one.name = intern_entity_text(c, l->name);
 		return one.name ? vector_push(&c->runtimes, one) : -ENOMEM;
 	}
@@ -143,7 +143,7 @@ int lanes_read(struct lanes *l, struct source *filtered, struct error *err)
 
 	if (!ret && lanes_divide_acts(&l->entities) < 0)
 		ret = error_errno(err, -ENOMEM, "cannot read who has lanes");
-	return ret;
+	return ret ? ret : lanes_name_acts(&l->entities, filtered, err);
 }
 
 void lanes_free(struct lanes *l)

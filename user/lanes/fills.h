@@ -46,7 +46,10 @@
 	X(COLLECTION, SOLID, 'j', 160, 9, "stopped for a collection") \
 	X(REACHING, SOLID, 'u', 214, 11, "reaching a safepoint") \
 	X(PHASE, SOLID, 'n', 71, 2, "concurrent phase") \
-	X(GIL_HELD, SOLID, 'y', 137, 3, "GIL held, others waited")
+	X(GIL_HELD, SOLID, 'y', 137, 3, "GIL held, others waited") \
+	/* of rows of interrupts */ \
+	X(INTERRUPT, SOLID, 'v', 202, 9, "interrupt") \
+	X(SOFTIRQ, SOLID, 'q', 38, 6, "softirq")
 
 #define FILL_ENUM(NAME, shape, letter, rich, basic, word) FILL_##NAME,
 enum fill { FILLS(FILL_ENUM) FILL_COUNT };

@@ -44,11 +44,19 @@ struct lane_thread {
 	bool selected; /* selected by the filter */
 };
 
-/* What a runtime did in a part of the time: the acts of a lane do not overlap. */
+/*
+ * What a runtime did, or what served interrupts, in a part of the time: the acts of a lane do not
+ * overlap.
+ */
 struct lane_act {
 	uint64_t time, end; /* ns */
 	uint64_t lane; /* lane.id */
 	enum fill fill;
+	/*
+	 * Of what served interrupts, after lanes_read(): the number of its name in
+	 * lanes_entities.names; LANES_NONE: not known, or of a runtime.
+	 */
+	uint32_t name;
 };
 
 /* The entities of a trace that lanes refer to. */
@@ -59,8 +67,11 @@ struct lanes_entities {
 	VECTOR(struct lane_thread) threads; /* includes the idle thread */
 	VECTOR(struct lane) cpus; /* without texts */
 	VECTOR(struct lane) sliced; /* lanes of LANE_STATES_SLICES, with their names */
-	VECTOR(struct lane) runtimes; /* lanes of LANE_RUNTIME, with their names */
+	VECTOR(struct lane) runtimes; /* of LANE_RUNTIME and LANE_HANDLERS, with their names */
 	VECTOR(struct lane_act) acts; /* of these lanes; see lanes_divide_acts() */
+	size_t handled; /* number of acts of LANE_HANDLERS so far, while spans are read */
+	/* ns: shorter acts of LANE_HANDLERS are left out, since there were too many; 0: none are */
+	uint64_t handled_least;
 	struct lane_owners owners;
 	/* losses that belong to no event: records may be missing on the lanes */
 	VECTOR(struct loss) losses;
@@ -78,7 +89,8 @@ struct lane_row {
 	uint64_t cpu; /* number of the CPU, if the row is a CPU */
 	uint32_t thread; /* index; LANES_NONE if the row is no thread */
 	const struct lane *sliced; /* NULL if the row is a CPU, thread or runtime */
-	const struct lane *runtime; /* NULL if the row is of no runtime */
+	/* NULL if the row is of no runtime, and not of the interrupts of a CPU */
+	const struct lane *runtime;
 	uint32_t process; /* index; of a row of a runtime, else undefined */
 	double busy; /* busy share of the range; from cells, so within 1/127 */
 	double wanted; /* busy plus half the share in which the thread was runnable */
@@ -120,7 +132,11 @@ struct lanes {
 	/* for the page: the other choices, made by lanes_join_all() of rows by LANES_BY_THREAD */
 	lane_rows_t joined[LANES_BY_COUNT];
 	lane_rows_t sliced; /* the lane that was busy longest first */
-	lane_rows_t runtimes; /* by process and lane.id; those that did something in the range */
+	/*
+	 * By process and lane.id, those that did something in the range; at the end, without a
+	 * process, those of the interrupts of CPUs.
+	 */
+	lane_rows_t runtimes;
 	size_t cpu_total, thread_total, sliced_total; /* rows without a limit */
 	/*
 	 * A bit for each enum fill in use, on the lanes of CPUs and on the others; FILL_NONE: a
@@ -207,7 +223,26 @@ void lanes_free(struct lanes *l);
  * strokes. All return 0 or -ENOMEM.
  */
 int lanes_add_span(struct lanes_entities *c, const struct span *s);
+/* Return the index of the first act of a lane that ends after a time (ns), or of a later lane. */
+size_t lanes_first_act(const struct lanes_entities *c, uint64_t lane, uint64_t time);
 int lanes_divide_acts(struct lanes_entities *c);
+/*
+ * interrupts.c. Note what served an interrupt; name: name.id. If there are too many, the shortest
+ * ones are left out. Return 0 or -ENOMEM.
+ */
+int lanes_add_handled(struct lanes_entities *c, const struct lane_act *a, uint64_t name);
+/* Name what served interrupts: run a source for the names that the acts have. */
+int lanes_name_acts(struct lanes_entities *c, struct source *source, struct error *err);
+/*
+ * Return the act of a lane at a time (ns), or the last one before it, or NULL; *next: the one after
+ * that, or NULL.
+ */
+const struct lane_act *lanes_act_at(const struct lanes *l, uint64_t lane, uint64_t time,
+				    const struct lane_act **next);
+/* Return the row of the interrupts of a CPU; NULL if there were none in the range. */
+const struct lane_row *lanes_interrupts_of(const struct lanes *l, uint64_t cpu);
+/* Return the text of what an act was, static or owned by l. It is hostile. */
+const char *lanes_act_text(const struct lanes *l, const struct lane_act *a);
 int lanes_choose_runtimes(struct lanes *l);
 int lanes_render_runtimes(struct lanes *l, unsigned int count);
 /* Compute count strokes of the lane of a runtime in the range. Return 0 or -ENOMEM. */

@@ -198,6 +198,13 @@ static struct lane_row row_to_paint(const struct lanes *l, uint64_t lane, struct
 				 .strokes = strokes};
 }
 
+static bool is_lane_of_acts(const struct lanes *l, uint64_t lane)
+{
+	uint64_t kind = lane_owners_find(&l->entities.owners, lane).kind;
+
+	return kind == LANE_RUNTIME || kind == LANE_HANDLERS;
+}
+
 int lanes_paint(const struct lanes *l, const struct lanes_query *q, struct stroke *strokes,
 		struct error *err)
 {
@@ -212,7 +219,7 @@ int lanes_paint(const struct lanes *l, const struct lanes_query *q, struct strok
 	for (size_t i = 0; i < q->count && !ret; i++) {
 		struct lane_row row = row_to_paint(l, q->lanes[i], strokes + i * count);
 
-		if (lane_owners_find(&l->entities.owners, row.lane).kind == LANE_RUNTIME)
+		if (is_lane_of_acts(l, row.lane))
 			ret = lanes_runtime_strokes(&shown, row.lane, row.strokes, count);
 		else
 			ret = vector_push(&rows, row);

@@ -26,6 +26,10 @@ static enum fill fill_of_span(uint64_t kind)
 		return FILL_PHASE;
 	case SPAN_GIL:
 		return FILL_GIL_HELD;
+	case SPAN_INTERRUPT:
+		return FILL_INTERRUPT;
+	case SPAN_SOFTIRQ:
+		return FILL_SOFTIRQ;
 	default:
 		return FILL_NONE;
 	}
@@ -44,11 +48,13 @@ int lanes_add_span(struct lanes_entities *c, const struct span *s)
 {
 	struct lane_owner owner = lane_owners_find(&c->owners, s->lane);
 	struct lane_act act = {s->time, end_of_span(c, s, owner.process), s->lane,
-			       fill_of_span(s->kind)};
+			       fill_of_span(s->kind), LANES_NONE};
 
-	if (act.fill == FILL_NONE || act.end <= act.time || owner.kind != LANE_RUNTIME)
+	if (act.fill == FILL_NONE || act.end <= act.time)
 		return 0;
-	return vector_push(&c->acts, act);
+	if (owner.kind == LANE_HANDLERS)
+		return lanes_add_handled(c, &act, s->name);
+	return owner.kind == LANE_RUNTIME ? vector_push(&c->acts, act) : 0;
 }
 
 static int by_act_time(const void *a, const void *b)
@@ -133,15 +139,16 @@ int lanes_divide_acts(struct lanes_entities *c)
 	return ret;
 }
 
-/* Return the index of the first act of a lane, or of a later lane. */
-static size_t first_act_of(const struct lanes_entities *c, uint64_t lane)
+/* Return the index of the first act of a lane that ends after a time, or of a later lane. */
+size_t lanes_first_act(const struct lanes_entities *c, uint64_t lane, uint64_t time)
 {
 	size_t low = 0, high = c->acts.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		const struct lane_act *a = &c->acts.items[middle];
 
-		if (c->acts.items[middle].lane < lane)
+		if (a->lane < lane || (a->lane == lane && a->end <= time))
 			low = middle + 1;
 		else
 			high = middle;
@@ -179,7 +186,7 @@ int lanes_choose_runtimes(struct lanes *l)
 				       .thread = LANES_NONE,
 				       .process = index_get(&c->process_by_id, process)};
 
-		for (size_t n = first_act_of(c, lane->id);
+		for (size_t n = lanes_first_act(c, lane->id, l->time);
 		     n < c->acts.count && c->acts.items[n].lane == lane->id; n++)
 			busy += act_inside(l, &c->acts.items[n]);
 		row.busy = (double)busy / (double)(l->end - l->time);
@@ -242,7 +249,8 @@ int lanes_runtime_strokes(const struct lanes *l, uint64_t lane, struct stroke *s
 
 	if (!votes)
 		return -ENOMEM;
-	for (size_t i = first_act_of(c, lane); i < c->acts.count && c->acts.items[i].lane == lane;
+	for (size_t i = lanes_first_act(c, lane, l->time);
+	     i < c->acts.count && c->acts.items[i].lane == lane && c->acts.items[i].time < l->end;
 	     i++)
 		vote_for_strokes(l, &c->acts.items[i], votes, count);
 	for (unsigned int i = 0; i < count; i++)

@@ -205,7 +205,7 @@ static int part_sink_put(struct sink *s, enum record_kind kind, const void *reco
 		return put_inlined_once(m, &r.inlined, err);
 	if (kind == KIND_LOSS)
 		r.id = 0;
-	if (kind == KIND_LOSS || kind == KIND_ACCOUNT)
+	if (kind == KIND_LOSS || kind == KIND_ACCOUNT || kind == KIND_HANDLER)
 		return pass_merged_record(m, kind, &r, err);
 	return put_merged_entity(in, &r, err);
 }

@@ -27,6 +27,7 @@
 	X(SPAN, span, lane, LANE) X(SPAN, span, name, NAME) X(SPAN, span, args, NAME) \
 	X(COUNTER, counter, lane, LANE) X(COUNTER, counter, name, NAME) \
 	X(ACCOUNT, account, event, EVENT) \
+	X(HANDLER, handler, lane, LANE) \
 	X(LOSS, loss, host, HOST) X(LOSS, loss, event, EVENT)
 
 /* The fields with stamps, except those of hosts; a stamp of 0 means none and is not shifted. */

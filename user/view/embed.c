@@ -131,7 +131,8 @@ static int write_embedded(struct embedded *e, struct embedded_lane *l, const str
 static int flush_embedded(struct embedded *e, struct embedded_lane *l)
 {
 	const struct lane_stretch s = l->last;
-	const struct embedded_key key = {s.state, s.wait, lanes_ground_fill(s.state, s.wait)};
+	const struct embedded_key key = {s.state, s.wait, lanes_ground_fill(s.state, s.wait), 0,
+					 LANES_NONE};
 
 	l->last.end = 0;
 	return s.end ? write_embedded(e, l, &s, number_of_key(e, key)) : 0;
@@ -154,6 +155,16 @@ int view_embed_stretch(void *context, size_t lane, const struct lane_stretch *s,
 	return ret < 0 ? error_errno(err, ret, "cannot embed the timeline") : 0;
 }
 
+/* Return the number of an act's key: without its name, if there are too many names. */
+static int number_of_act(struct embedded *e, const struct lane_act *a)
+{
+	struct embedded_key key = {0, 0, (uint8_t)a->fill, 0, a->name};
+
+	if (e->keys.count >= EMBED_NAMED_MAX)
+		key.name = LANES_NONE;
+	return number_of_key(e, key);
+}
+
 static int embed_act(struct embedded *e, const struct lane_act *a)
 {
 	struct lane_stretch s = {.time = a->time, .end = a->end};
@@ -165,9 +176,7 @@ static int embed_act(struct embedded *e, const struct lane_act *a)
 			continue;
 		s.time = s.time < l->at ? l->at : s.time;
 		if (s.time < s.end)
-			return write_embedded(
-				e, l, &s,
-				number_of_key(e, (struct embedded_key){0, 0, (uint8_t)a->fill}));
+			return write_embedded(e, l, &s, number_of_act(e, a));
 	}
 	return 0;
 }
@@ -196,7 +205,9 @@ static void write_embedded_keys(const struct embedded *e, struct json *j)
 		const struct embedded_key *k = &e->keys.items[i];
 
 		snprintf(words, sizeof(words), "%s%s%s",
-			 k->state ? slice_state_word(k->state) : fill_look(k->fill)->word,
+			 k->state		 ? slice_state_word(k->state)
+			 : k->name == LANES_NONE ? fill_look(k->fill)->word
+						 : names_text(&e->lanes->entities.names, k->name),
 			 k->wait ? ": " : "", k->wait ? wait_class_word(k->wait) : "");
 		json_uint(j, k->state);
 		json_uint(j, k->wait);

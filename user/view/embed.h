@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "lanes/lanes.h"
 
+#define EMBED_NAMED_MAX 96 /* keys; acts have no names of their own beyond these */
 #define EMBED_KEYS_MAX 127 /* the eighth bit of a key's byte says that nothing is known before */
 
 struct embed_bytes {
@@ -31,6 +32,8 @@ struct embedded_lane {
 struct embedded_key {
 	uint8_t state, wait; /* 0, 0: an act of a runtime */
 	uint8_t fill; /* enum fill while nothing runs, or of the act */
+	uint8_t unused;
+	uint32_t name; /* of an act that has one: as lane_act.name; else LANES_NONE */
 };
 
 struct embedded {

@@ -5,6 +5,7 @@
 
 #include "analyze/groups.h"
 #include "base/json.h"
+#include "base/units.h"
 #include "view/timeline.h"
 
 static const char *shape_word(enum fill_shape shape)
@@ -66,6 +67,7 @@ struct view_row {
 	bool numbered; /* id is a number to show */
 	double busy, wanted;
 	const struct lane_row *joined; /* of several threads; NULL for other rows */
+	uint64_t key; /* CPU number + 1 of a CPU with interrupts, and of these; 0: other rows */
 };
 
 /* Write the lanes of the threads that share a row, so that the page finds the row of each. */
@@ -94,7 +96,9 @@ static void write_lane_row(struct json *j, const struct view_row *r, const char 
 	r->numbered ? json_uint(j, r->id) : json_null(j);
 	json_key(j, "process");
 	snprintf(text, sizeof(text), "%" PRIu32, r->process);
-	r->process == LANES_NONE ? json_null(j) : json_text(j, text);
+	if (r->key)
+		snprintf(text, sizeof(text), "c%" PRIu64, r->key - 1);
+	r->process == LANES_NONE && !r->key ? json_null(j) : json_text(j, text);
 	json_key_real(j, "busy", r->busy);
 	json_key_real(j, "wanted", r->wanted);
 	if (r->joined)
@@ -111,15 +115,32 @@ static void write_lane(struct json *j, const struct view_row *r)
 	write_lane_row(j, r, lane);
 }
 
+/* Write the row of what served interrupts on a CPU. */
+static void write_interrupts(struct json *j, const struct lanes *l, const struct lane_row *row,
+			     uint64_t key)
+{
+	char name[64] = "interrupts", least[32];
+
+	if (l->entities.handled_least)
+		snprintf(name, sizeof(name), "interrupts from %s on",
+			 show_duration(l->entities.handled_least, least, sizeof(least)));
+	write_lane(j, &(struct view_row){"runtime", name, row->lane, 0, LANES_NONE, false,
+					 row->busy, row->busy, NULL, key});
+}
+
 static void write_cpus(struct json *j, const struct lanes *l)
 {
 	for (size_t i = 0; i < l->cpus.count; i++) {
 		const struct lane_row *row = &l->cpus.items[i];
+		const struct lane_row *below = lanes_interrupts_of(l, row->cpu);
+		uint64_t key = below ? row->cpu + 1 : 0;
 		char name[32];
 
 		snprintf(name, sizeof(name), "CPU %" PRIu64, row->cpu);
 		write_lane(j, &(struct view_row){"cpu", name, row->lane, row->cpu, LANES_NONE,
-						 false, row->busy, row->wanted, NULL});
+						 false, row->busy, row->wanted, NULL, key});
+		if (below)
+			write_interrupts(j, l, below, key);
 	}
 }
 
@@ -134,9 +155,9 @@ static void write_runtimes(struct json *j, const struct lanes *l, uint32_t proce
 		const struct lane_row *row = &l->runtimes.items[i];
 
 		if (row->process == process)
-			write_lane(j,
-				   &(struct view_row){"runtime", row->runtime->name, row->lane, 0,
-						      process, false, row->busy, row->busy, NULL});
+			write_lane(j, &(struct view_row){"runtime", row->runtime->name, row->lane,
+							 0, process, false, row->busy, row->busy,
+							 NULL, 0});
 	}
 }
 
@@ -145,7 +166,7 @@ static void write_thread(struct json *j, const struct lanes *l, const struct lan
 	const struct lane_thread *t = &l->entities.threads.items[row->thread];
 
 	write_lane(j, &(struct view_row){"thread", t->name, row->lane, t->tid, t->process, true,
-					 row->busy, row->wanted, NULL});
+					 row->busy, row->wanted, NULL, 0});
 }
 
 /* Write a row of several threads, which has the number of a row of a choice. */
@@ -159,7 +180,7 @@ static void write_joined(struct json *j, const struct lanes *l, enum lanes_by by
 	write_lane_row(j,
 		       &(struct view_row){"threads", lanes_row_name(l, row, name), 0,
 					  row->parts.count, process, true, row->busy, row->wanted,
-					  row},
+					  row, 0},
 		       lane);
 }
 
@@ -169,7 +190,7 @@ static size_t write_process(struct json *j, const struct lanes *l, const lane_ro
 {
 	uint32_t process = process_of_row(l, &rows->items[first]);
 	const struct process *p = &l->entities.processes.items[process].p;
-	struct view_row row = {"process", process_name(p), 0, p->pid, process, true, 0, 0, NULL};
+	struct view_row row = {"process", process_name(p), 0, p->pid, process, true, 0, 0, NULL, 0};
 	char lane[24];
 	size_t end;
 
@@ -221,8 +242,9 @@ static void write_sliced(struct json *j, const struct lanes *l)
 	for (size_t i = 0; i < l->sliced.count; i++) {
 		const struct lane_row *row = &l->sliced.items[i];
 
-		write_lane(j, &(struct view_row){"slices", row->sliced->name, row->lane, 0,
-						 LANES_NONE, false, row->busy, row->wanted, NULL});
+		write_lane(j,
+			   &(struct view_row){"slices", row->sliced->name, row->lane, 0, LANES_NONE,
+					      false, row->busy, row->wanted, NULL, 0});
 	}
 }
 

@@ -76,7 +76,7 @@ const LANE_KEYS = [
 			if (row)
 				timeline.selectLane(row);
 		} },
-	{ keys: [" "], shown: "Space", what: "fold a process out, or back",
+	{ keys: [" "], shown: "Space", what: "fold a process or CPU out, or back",
 		run: ({ timeline }) => {
 			const row = timeline.rows.shown[timeline.current];
 

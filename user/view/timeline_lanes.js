@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The rows of the timeline: which lanes are shown, in what order, and where. Processes are folded
- * at first. All places are in device pixels, because what is painted must meet them exactly.
+ * The rows of the timeline: which lanes are shown, in what order, and where. Processes and CPUs
+ * are folded at first. All places are in device pixels, because what is painted must meet them
+ * exactly.
  */
 
 const HIGH_ROWS = { cpu: 18, process: 18, trace: 24 }; // px, by kind; of a trace its strip
@@ -26,7 +27,7 @@ class LaneRow {
 		this.lane = String(lane);
 		this.kind = kind;
 		this.key = kind === "process" ? this.lane.replace(/^p/, "")
-			: kind === "trace" ? this.lane : "";
+			: kind === "trace" ? this.lane : kind === "cpu" ? raw.process ?? "" : "";
 		this.label = rowLabel(raw);
 		this.sought = this.label.toLowerCase();
 		this.busy = busy;
@@ -34,34 +35,36 @@ class LaneRow {
 		this.parts = parts.map(String); // lanes of the threads that share the row
 		this.note = note; // shown beside the name of a trace
 		this.told = title; // the tooltip of a trace
-		this.inside = []; // rows of a process's threads and runtimes, or of a trace
-		this.of = null; // row of the process of a thread or runtime
+		// rows of a process's threads and runtimes, of a CPU's interrupts, or of a trace
+		this.inside = [];
+		this.of = null; // row of the process or CPU to which such a row belongs
 		this.heading = null; // row of the trace, where there are two
 		this.height = HIGH_ROWS[kind] ?? LOW_ROW;
 	}
 
 	/* The row whose flame graph a row has: samples belong to threads, not to other lanes. */
 	get chosen() {
-		return ["process", "thread", "trace"].includes(this.kind) ? this : this.of;
+		return ["process", "thread", "trace"].includes(this.kind) ? this
+			: this.of?.kind === "process" ? this.of : null;
 	}
 }
 
 class LaneRows {
 	constructor(list) {
-		const processes = new Map();
+		const outer = new Map();
 
 		this.all = list.map((raw) => new LaneRow(raw));
 		this.byLane = new Map(this.all.flatMap((row) =>
 			[row.lane, ...row.parts].map((lane) => [lane, row])));
 		for (const row of this.all)
-			if (row.kind === "process")
-				processes.set(row.key, row);
+			if (row.key)
+				outer.set(row.key, row);
 		this.all.forEach((row, i) => {
 			const key = list[i].process;
 
-			if (row.kind === "process" || key === null || key === undefined)
+			if (row.key || key === null || key === undefined)
 				return;
-			row.of = processes.get(String(key)) ?? null;
+			row.of = outer.get(String(key)) ?? null;
 			row.of?.inside.push(row);
 		});
 		this.findHeadings();

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Test recordings of interrupts: all runs are counted, as the kernel itself counts them, those that
+take long have spans, and nothing is loaded unless it is asked for.
+"""
+import os
+import pathlib
+import subprocess
+import unittest
+
+import live
+
+SUMS = ("SELECT lane.number AS cpu, handler.name AS name, handler.* FROM handler "
+        "JOIN lane ON lane.id = handler.lane")
+# what the kernel counts where it traces, by the name of its row in /proc/interrupts
+VECTORS = {"LOC": "local timer", "RES": "reschedule", "IWI": "irq work"}
+
+
+def rows(path):
+    """Return {name: [count by CPU]} of /proc/softirqs or /proc/interrupts."""
+    lines = pathlib.Path(path).read_text(encoding="ascii").splitlines()
+    cpus = len(lines[0].split())
+    return {name.strip(): [int(word) for word in rest.split()[:cpus] if word.isdigit()]
+            for name, _, rest in (line.partition(":") for line in lines[1:])}
+
+
+def counts():
+    """Return {(name of a handler, CPU): count} as the kernel counts them."""
+    ret = {(f"softirq {name.lower()}", cpu): count for name, row in rows("/proc/softirqs").items()
+           for cpu, count in enumerate(row)}
+    for name, row in rows("/proc/interrupts").items():
+        for cpu, count in enumerate(row) if name in VECTORS else ():
+            ret[VECTORS[name], cpu] = count
+    return ret
+
+
+def sums(trace):
+    return {(row["name"], row["cpu"]): row for row in trace.query(SUMS)}
+
+
+def programs():
+    """The number of BPF programs that read the handlers."""
+    found = subprocess.run(["bpftool", "prog", "show"], capture_output=True, text=True, check=True)
+    return found.stdout.count("name on_handler_entry") + found.stdout.count("name on_softirq_begin")
+
+
+class Interrupts(live.LiveTest):
+    def spans(self, trace):
+        """Return {(name, CPU): [length]}."""
+        ret = {}
+        for row in trace.query("SELECT spans.name, length, number AS cpu FROM spans "
+                               "JOIN lane ON lane.name = spans.lane "
+                               "WHERE spans.kind IN ('interrupt', 'softirq')"):
+            ret.setdefault((row["name"], row["cpu"]), []).append(row["length"])
+        return ret
+
+    def load(self):
+        """Make timers, and softirqs of the loopback device."""
+        subprocess.run(["python3", "-c", "import socket, time\n"
+                        "a = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                        "a.bind(('127.0.0.1', 0))\na.connect(a.getsockname())\n"
+                        "for i in range(3000): a.send(b'x'), a.recv(1), "
+                        "i % 30 or time.sleep(1e-3)"], check=True)
+
+    def test_counts(self):
+        """Exactly what /proc/softirqs and /proc/interrupts count, but for the edges."""
+        outer = counts()
+        recording = self.begin("-a", "-e", "cpu,interrupts", "--interrupt-min", "0")
+        inner = counts()
+        self.load()
+        end = counts()
+        trace = self.finish(recording)
+        after, found = counts(), sums(trace)
+        seen = 0
+        for key, begin in inner.items():
+            row = found.get(key, {"count": 0})
+            with self.subTest(key=key):
+                self.assertGreaterEqual(row["count"], end[key] - begin)
+                self.assertLessEqual(row["count"], after[key] - outer[key])
+            seen += row["count"]
+        self.assertGreater(seen, 3000)
+        # each run has a span, and the spans have its time and more: that of what interrupted it
+        spans = self.spans(trace)
+        for key, row in found.items():
+            with self.subTest(key=key):
+                self.assertEqual(len(spans[key]) + row["without"], row["count"])
+                self.assertGreaterEqual(sum(spans[key]), row["time"])
+                self.assertEqual(max(spans[key]), row["longest"])
+                if row["kind"] == trace.one("SELECT id FROM span_kind WHERE word = 'interrupt'"):
+                    self.assertEqual(sum(spans[key]), row["time"])
+        self.assertEqual(trace.losses("UNPAIRED") + trace.losses("INTERRUPTS_LOST"), 0)
+
+    def test_spans_nest(self):
+        recording = self.begin("-a", "-e", "cpu,interrupts", "--interrupt-min", "0")
+        self.load()
+        trace = self.finish(recording)
+        for lane in trace.query("SELECT DISTINCT lane FROM span"):
+            open_ends = []
+            for row in trace.query(f"SELECT time, end FROM span WHERE lane = {lane['lane']} "
+                                   "ORDER BY time, end DESC"):
+                while open_ends and open_ends[-1] <= row["time"]:
+                    open_ends.pop()
+                self.assertTrue(not open_ends or row["end"] <= open_ends[-1], row)
+                open_ends.append(row["end"])
+                self.assertLessEqual(len(open_ends), 2)
+
+    def test_long_ones(self):
+        """By default only long runs have spans; all are counted. Below their CPU's lane."""
+        recording = self.begin("-a", "-e", "cpu,sched,interrupts", "--interrupt-min", "20us")
+        self.load()
+        trace = self.finish(recording)
+        found = sums(trace)
+        for key, lengths in self.spans(trace).items():
+            self.assertGreaterEqual(min(lengths), 20000)
+            self.assertLessEqual(len(lengths), found[key]["count"])
+        self.assertGreater(sum(row["count"] for row in found.values()), 3000)
+        for row in trace.query("SELECT lane.number, above.number AS cpu FROM lane "
+                               "JOIN lane AS above ON above.id = lane.parent JOIN lane_kind "
+                               "ON lane_kind.id = lane.kind WHERE word = 'handlers'"):
+            self.assertEqual(row["number"], row["cpu"])
+
+    @unittest.skipIf(len(live.CPUS) < 2, "one CPU of several")
+    def test_one_cpu(self):
+        recording = self.begin("-a", "-C", live.CPUS[-1], "-e", "cpu,interrupts")
+        self.load()
+        self.assertEqual({cpu for _, cpu in sums(self.finish(recording))}, {live.CPUS[-1]})
+
+    def test_device(self):
+        """An interrupt of the disk has its number and its driver's name, as the kernel has them."""
+        recording = self.begin("-a", "-e", "cpu,interrupts")
+        with open(self.file(), "wb") as file:
+            for _ in range(20):
+                file.write(os.urandom(4096))
+                file.flush()
+                os.fsync(file.fileno())
+        names = {name for name, _ in sums(self.finish(recording)) if name.startswith("irq ")
+                 and name.split()[1].isdigit()}
+        for name in names:
+            _, number, device = name.split(maxsplit=2)
+            actions = pathlib.Path(f"/sys/kernel/irq/{number}/actions").read_text("ascii").strip()
+            self.assertIn(device, [action[:31] for action in actions.split(",")])
+
+    def test_not_asked_for(self):
+        recording = self.begin("-a", "-e", "all")
+        loaded = programs()
+        trace = self.finish(recording)
+        self.assertEqual(loaded, 0)
+        self.assertEqual(trace.query("SELECT name FROM sqlite_schema WHERE name = 'handler'"), [])
+
+    def test_option_needs_event(self):
+        self.record("-a", "-e", "sched", "--interrupt-min", "1us", status=2)
+
+
+if __name__ == "__main__":
+    live.main()
