@@ -28,8 +28,8 @@ struct record_events {
 /* A row of a table of options. in is the type of the options, member their interrupt_min. */
 #define INTERRUPT_MIN_OPTION(in, member) \
 	{.name = "interrupt-min", .type = OPTION_DURATION, .arg = "TIME", \
-	 .help = "With interrupts: show those one by one that took at least this long; all of them " \
-		 "are added up. Default: 10us.", \
+	 .help = "With interrupts: show those one by one that took at least this long; all of " \
+		 "them are added up. Default: 10us.", \
 	 .offset = offsetof(in, member)}
 
 /* Return a word of -e by number; NULL after the last one. */
