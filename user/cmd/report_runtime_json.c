@@ -3,6 +3,7 @@
  * Write the part of a report about runtimes and probes as JSON. Times are in ns; quantiles are up
  * to 3.1 % off (see analyze/histogram.h); sums, counts and maxima are exact.
  */
+#include "analyze/quantities.h"
 #include "cmd/report_runtime.h"
 
 static void runtime_json_put_row(struct json *j, const struct report_runtime *t,
@@ -85,11 +86,16 @@ static void runtime_json_put_counters(struct json *j, const struct report_runtim
 	json_array(j);
 	for (size_t i = 0; i < t->all->counters.count; i++) {
 		const struct runtime_counter *c = &t->all->counters.items[i];
+		const struct quantity *q;
 
 		if (c->process != process)
 			continue;
+		q = quantity_of_name(runtime_sums_text(t->all, c->name));
 		json_object(j);
 		json_key_text(j, "name", runtime_sums_text(t->all, c->name));
+		json_key_text(j, "unit", q->unit);
+		json_key(j, "total");
+		json_bool(j, q->total);
 		json_key_uint(j, "values", c->count);
 		json_key_int(j, "first", c->first);
 		json_key_int(j, "least", c->least);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/quantities.h"
 #include "base/units.h"
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
@@ -17,29 +18,11 @@
 /* The classes of wait that runtimes define; those of the kernel come before them. */
 #define FIRST_CLASS WAIT_MONITOR
 
-/* Return the unit of a counter, which follows from how quantities are called; "" for numbers. */
-static const char *counter_unit(const char *name)
+static void value_cell(struct table *cells, const struct quantity *q, int64_t value)
 {
-	static const char *const units[][2] = {{"heap ", "bytes"}, {"time ", "ns"}};
+	char text[QUANTITY_SIZE];
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strncmp(name, units[i][0], strlen(units[i][0])))
-			return units[i][1];
-	return "";
-}
-
-static void value_cell(struct table *cells, const char *unit, int64_t value)
-{
-	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	char text[64];
-
-	if (!strcmp(unit, "bytes"))
-		show_bytes(size, text, sizeof(text));
-	else if (!strcmp(unit, "ns"))
-		show_duration(size, text, sizeof(text));
-	else
-		show_count(size, text, sizeof(text));
-	table_cellf(cells, "%s%s", value < 0 ? "-" : "", text);
+	table_cell(cells, quantity_show(q->unit, (double)value, text));
 }
 
 /* Write a row of blocks: the largest value in each part of the range, as a share of the largest. */
@@ -70,33 +53,31 @@ static void counter_blocks_cell(struct table *cells, const struct runtime_counte
 static void counter_cells(struct table *cells, const struct report_runtime *t,
 			  const struct runtime_counter *c, unsigned int blocks)
 {
-	const char *name = runtime_sums_text(t->all, c->name), *unit = counter_unit(name);
+	const char *name = runtime_sums_text(t->all, c->name);
+	const struct quantity *q = quantity_of_name(name);
 
-	value_cell(cells, unit, c->first);
-	value_cell(cells, unit, c->least);
-	value_cell(cells, unit, c->most);
-	value_cell(cells, unit, c->last);
+	value_cell(cells, q, c->first);
+	value_cell(cells, q, c->least);
+	value_cell(cells, q, c->most);
+	value_cell(cells, q, c->last);
 	counter_blocks_cell(cells, c, blocks);
 	table_cell(cells, name);
 }
 
-/* The heap comes first, then what has changed, then what has not. */
-static int counter_rank(const struct report_runtime *t, const struct runtime_counter *c)
+static unsigned int counter_rank(const struct report_runtime *t, const struct runtime_counter *c)
 {
-	const char *name = runtime_sums_text(t->all, c->name);
-
-	if (!strncmp(name, "heap ", strlen("heap ")))
-		return strcmp(name, "heap used") ? 1 : 0;
-	return c->least == c->most ? 3 : 2;
+	return quantity_rank(runtime_sums_text(t->all, c->name), c->least < c->most);
 }
 
 static int by_counter_rank(const void *a, const void *b, void *context)
 {
 	const struct runtime_counter *x = *(const struct runtime_counter *const *)a;
 	const struct runtime_counter *y = *(const struct runtime_counter *const *)b;
-	int of_x = counter_rank(context, x), of_y = counter_rank(context, y);
+	unsigned int of_x = counter_rank(context, x), of_y = counter_rank(context, y);
 
-	return of_x != of_y ? of_x - of_y : (x > y) - (x < y);
+	if (of_x != of_y)
+		return of_x < of_y ? -1 : 1;
+	return (x > y) - (x < y);
 }
 
 typedef VECTOR(const struct runtime_counter *) counters_t;
