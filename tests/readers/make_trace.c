@@ -5,13 +5,15 @@
  * (python_scene.h), sched (sched_scene.h), timeline or whole (timeline_scene.h, with or without
  * losses), server (server_scene.h), mixed or empty (mixed_scene.h, with or without samples), flames
  * or hostile (flame_scene.h), waits (waits_scene.h), before or after (diff_scene.h), runtime
- * (runtime_scene.h), chain (chain_scene.h), handlers (handler_scene.h).
+ * (runtime_scene.h), chain (chain_scene.h), handlers (handler_scene.h), counters
+ * (counters_scene.h).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "chain_scene.h"
+#include "counters_scene.h"
 #include "diff_scene.h"
 #include "flame_scene.h"
 #include "handler_scene.h"
@@ -46,6 +48,7 @@ static struct source *scene_named(const char *name)
 		{"runtime", runtime_scene_source()},
 		{"chain", chain_scene_source()},
 		{"handlers", handler_scene_source()},
+		{"counters", counters_scene_source()},
 	};
 
 	for (size_t i = 0; i < SCENE_COUNT(all); i++)
@@ -65,7 +68,7 @@ int main(int argc, char **argv)
 	if (!source)
 		return log_error(2, "usage: make_trace FILE [scene|python|sched|timeline|whole|"
 				    "server|mixed|empty|flames|hostile|waits|before|after|"
-				    "runtime|chain|handlers]");
+				    "runtime|chain|handlers|counters]");
 	rc = trace_writer(&sink, argv[1], &err);
 	if (!rc)
 		rc = pipe_join(source, sink, &err);

@@ -264,7 +264,7 @@ START_TEST(mistakes_are_named)
 {
 	begin();
 	FAILS(1, "over after 80 ms", "--from", "80ms");
-	FAILS(2, "--timeline", "--json");
+	FAILS(2, "--timeline", "--by", "thread");
 	FAILS(2, "--timeline", "--tree");
 	FAILS(2, "--timeline", "--sched");
 	FAILS(2, "--to lies before", "--from", "2ms", "--to", "1ms");

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cmd/lanes_axis.h"
 #include "cmd/lanes_text.h"
+#include "cmd/report_sched.h"
 
 #define TITLE_BYTES 256
 #define NUMBERED_BYTES (TITLE_BYTES + 24) /* of a title with a number */
@@ -122,6 +123,23 @@ static const char *runtime_row_title(const struct lane_row *row)
 	return row->runtime->kind == LANE_HANDLERS ? INTERRUPTS_TITLE : runtime_row_name(row);
 }
 
+static const struct lane_counter *row_counter(const struct lanes_layout *y,
+					      const struct counter_row *row)
+{
+	return &y->lanes->entities.counters.list.items[row->counter];
+}
+
+/* Fit the name of a counter and the top of its scale into the given number of columns. */
+static char *counter_row_title(const struct lanes_layout *y, const struct counter_row *row,
+			       unsigned int columns, char buf[static NUMBERED_BYTES])
+{
+	const struct lane_counter *c = row_counter(y, row);
+	char scale[COUNTER_SCALE_SIZE], end[COUNTER_SCALE_SIZE + 2];
+
+	snprintf(end, sizeof(end), "  %s", lanes_counter_scale(c, scale));
+	return name_and_end(y, *c->name ? c->name : "[unknown]", end, columns, buf);
+}
+
 /* Choose the width of titles, enough for all but at most a third of the screen; then of lanes. */
 static void choose_lane_widths(struct lanes_layout *y)
 {
@@ -148,6 +166,13 @@ static void choose_lane_widths(struct lanes_layout *y)
 	for (size_t i = 0; i < l->runtimes.count; i++) {
 		unsigned int width = text_width(fit_lane_name(
 			y, runtime_row_title(&l->runtimes.items[i]), most, text, sizeof(text)));
+
+		width += canvas_swatch_width(y->canvas) + 1;
+		widest = width > widest ? width : widest;
+	}
+	for (size_t i = 0; i < l->entities.counters.rows.count; i++) {
+		unsigned int width = text_width(
+			counter_row_title(y, &l->entities.counters.rows.items[i], most, text));
 
 		width += canvas_swatch_width(y->canvas) + 1;
 		widest = width > widest ? width : widest;
@@ -204,26 +229,6 @@ static void put_more_lanes(const struct lanes_layout *y, size_t shown, size_t al
 	snprintf(text, sizeof(text), "... and %zu more %s%s (-n 0 shows all)\n", all - shown, what,
 		 all - shown == 1 ? "" : "s");
 	screen_put(y->screen, STYLE_DIM, text);
-}
-
-static void draw_cpus(const struct lanes_layout *y)
-{
-	const struct lanes *l = y->lanes;
-
-	for (size_t i = 0; i < l->cpus.count; i++) {
-		const struct lane_row *interrupts;
-		char text[32];
-
-		snprintf(text, sizeof(text), "CPU %" PRIu64, l->cpus.items[i].cpu);
-		screen_put(y->screen, STYLE_PLAIN, text);
-		draw_lane(y, &l->cpus.items[i], strlen(text));
-		interrupts = lanes_interrupts_of(l, l->cpus.items[i].cpu);
-		if (interrupts) {
-			fputs(INTERRUPTS_TITLE, y->canvas->out);
-			draw_lane(y, interrupts, strlen(INTERRUPTS_TITLE));
-		}
-	}
-	put_more_lanes(y, l->cpus.count, l->cpu_total, "CPU");
 }
 
 /*
@@ -307,22 +312,131 @@ static void draw_runtimes(const struct lanes_layout *y, size_t first, size_t cou
 	}
 }
 
-/* Draw the runtimes of processes without a row of a thread. */
+/* Return the sign of a counter's column: its largest value as a share of the scale. */
+static const char *counter_sign(const struct lanes_layout *y, const struct lane_counter *c,
+				const struct counter_column *column)
+{
+	static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+	double bottom = lanes_counter_bottom(c), range = lanes_counter_top(c) - bottom, share;
+
+	if (isnan(column->least))
+		return column->lost ? "?" : " ";
+	share = range > 0 ? (column->most - bottom) / range : 0;
+	if (y->canvas->utf8)
+		return report_share_block(share);
+	return digits[share <= 0 ? 0 : share * 9 < 1 ? 1 : (int)(share * 9 + 0.5)];
+}
+
+static void draw_counter(const struct lanes_layout *y, const struct counter_row *row)
+{
+	unsigned int key = canvas_swatch_width(y->canvas) + 1;
+	const struct lane_counter *c = row_counter(y, row);
+	char text[NUMBERED_BYTES];
+
+	put_spaces(y, key);
+	counter_row_title(y, row, y->title - key, text);
+	screen_put(y->screen, STYLE_DIM, text);
+	key += text_width(text);
+	put_spaces(y, (y->title > key ? y->title - key : 0) + SHARE_COLUMNS);
+	for (unsigned int i = 0; i < y->columns; i++)
+		screen_put(y->screen, STYLE_PLAIN, counter_sign(y, c, &row->columns[i]));
+	fputc('\n', y->canvas->out);
+}
+
+/* Draw the counters of a CPU, by its lane.id. */
+static void draw_cpu_counters(const struct lanes_layout *y, uint64_t cpu)
+{
+	const struct lanes_counters *c = &y->lanes->entities.counters;
+
+	for (size_t i = 0; i < c->rows.count; i++)
+		if (row_counter(y, &c->rows.items[i])->lane == cpu)
+			draw_counter(y, &c->rows.items[i]);
+}
+
+static void draw_cpus(const struct lanes_layout *y)
+{
+	const struct lanes *l = y->lanes;
+
+	for (size_t i = 0; i < l->cpus.count; i++) {
+		const struct lane_row *interrupts;
+		char text[32];
+
+		snprintf(text, sizeof(text), "CPU %" PRIu64, l->cpus.items[i].cpu);
+		screen_put(y->screen, STYLE_PLAIN, text);
+		draw_lane(y, &l->cpus.items[i], strlen(text));
+		interrupts = lanes_interrupts_of(l, l->cpus.items[i].cpu);
+		if (interrupts) {
+			fputs(INTERRUPTS_TITLE, y->canvas->out);
+			draw_lane(y, interrupts, strlen(INTERRUPTS_TITLE));
+		}
+		draw_cpu_counters(y, l->cpus.items[i].lane);
+	}
+	put_more_lanes(y, l->cpus.count, l->cpu_total, "CPU");
+}
+
+/* Return how many rows of counters a process, by its index, has; and draw them if that is asked. */
+static size_t draw_counters(const struct lanes_layout *y, uint32_t process, bool draw)
+{
+	const struct lanes_counters *c = &y->lanes->entities.counters;
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->rows.count; i++) {
+		if (row_counter(y, &c->rows.items[i])->process != process)
+			continue;
+		count++;
+		if (draw)
+			draw_counter(y, &c->rows.items[i]);
+	}
+	return count;
+}
+
+static bool has_thread_row(const struct lanes_layout *y, uint32_t process)
+{
+	const lane_rows_t *rows = &y->lanes->threads;
+	size_t i = 0;
+
+	while (i < rows->count && row_thread(y, &rows->items[i])->process != process)
+		i++;
+	return i < rows->count;
+}
+
+/* Draw the runtimes and their counters of processes without a row of a thread. */
 static void draw_other_runtimes(const struct lanes_layout *y)
 {
 	const struct lanes *l = y->lanes;
 
 	for (size_t first = 0, count; first < l->runtimes.count; first += count) {
 		uint32_t process = l->runtimes.items[first].process;
-		bool drawn = process == LANES_NONE;
 
 		runtimes_of(l, process, &count);
-		for (size_t i = 0; i < l->threads.count && !drawn; i++)
-			drawn = row_thread(y, &l->threads.items[i])->process == process;
-		if (drawn)
+		if (process == LANES_NONE || has_thread_row(y, process))
 			continue;
 		draw_process(y, &l->entities.processes.items[process], 0);
 		draw_runtimes(y, first, count);
+		draw_counters(y, process, true);
+	}
+}
+
+/* Draw the counters of processes and CPUs without any other row, and those of neither. */
+static void draw_other_counters(const struct lanes_layout *y)
+{
+	const struct lanes *l = y->lanes;
+	const struct lanes_counters *c = &l->entities.counters;
+
+	for (size_t i = 0; i < c->rows.count; i++) {
+		uint32_t process = row_counter(y, &c->rows.items[i])->process;
+		size_t runtimes;
+
+		if (lanes_counter_is_of_cpu(l, row_counter(y, &c->rows.items[i])))
+			continue;
+		if (process != LANES_NONE) {
+			runtimes_of(l, process, &runtimes);
+			if (runtimes || has_thread_row(y, process))
+				continue;
+			if (!i || row_counter(y, &c->rows.items[i - 1])->process != process)
+				draw_process(y, &l->entities.processes.items[process], 0);
+		}
+		draw_counter(y, &c->rows.items[i]);
 	}
 }
 
@@ -333,22 +447,27 @@ static void draw_threads(const struct lanes_layout *y)
 	for (size_t i = 0; i < l->threads.count;) {
 		size_t size = count_process_rows(y, i), runtimes;
 		const struct lane_process *p = row_process(y, &l->threads.items[i]);
-		size_t first =
-			runtimes_of(l, row_thread(y, &l->threads.items[i])->process, &runtimes);
+		uint32_t process = row_thread(y, &l->threads.items[i])->process;
+		size_t first = runtimes_of(l, process, &runtimes);
 		/* a row of several threads does not say which process has them */
 		bool alone = !p || (size == 1 && p->rows == 1 && !runtimes &&
+				    !draw_counters(y, process, false) &&
 				    l->threads.items[i].parts.count <= 1);
 
 		if (!alone)
 			draw_process(y, p, size);
-		if (p)
+		if (p) {
 			draw_runtimes(y, first, runtimes);
+			draw_counters(y, process, true);
+		}
 		for (size_t n = 0; n < size; n++)
 			draw_thread(y, &l->threads.items[i + n], alone);
 		i += size;
 	}
 	put_more_lanes(y, l->threads.count, l->thread_total, row_word(y));
 	draw_other_runtimes(y);
+	draw_other_counters(y);
+	put_more_lanes(y, l->entities.counters.rows.count, l->entities.counters.total, "counter");
 }
 
 static void draw_sliced(const struct lanes_layout *y)
@@ -463,6 +582,11 @@ static void put_signs(const struct lanes_layout *y)
 	if (l->runtimes.count)
 		used = text_append(text, sizeof(text), used,
 				   "; blank in a row of a runtime: none of this");
+	if (l->entities.counters.rows.count)
+		used = text_append(text, sizeof(text), used,
+				   "; %s in a row of a counter: the largest value, as a share of "
+				   "that behind the name; blank: none, ?: one may be lost",
+				   y->canvas->utf8 ? "block" : "digit");
 	if (l->used_on_cpus & (1ULL << FILL_NONE))
 		text_append(text, sizeof(text), used, "; blank on a CPU: offline");
 	screen_put_paragraph(y->screen, "Signs", STYLE_PLAIN, text);
@@ -494,18 +618,23 @@ static void draw_time_range(const struct lanes_layout *y)
 			"but its last second");
 }
 
-/* Show the losses that overlap the range. */
-static void draw_lane_losses(const struct lanes_layout *y)
+void lanes_count_losses(const struct lanes *l, uint64_t counts[static LOSS_COUNT])
 {
-	const struct lanes *l = y->lanes;
-	uint64_t counts[LOSS_COUNT] = {0};
-
+	memset(counts, 0, LOSS_COUNT * sizeof(*counts));
 	for (size_t i = 0; i < l->entities.losses.count; i++) {
 		const struct loss *loss = &l->entities.losses.items[i];
 
 		if (loss->time < l->end && loss->end >= l->time)
 			counts[loss->reason < LOSS_COUNT ? loss->reason : LOSS_NONE] += loss->count;
 	}
+}
+
+/* Show the losses that overlap the range. */
+static void draw_lane_losses(const struct lanes_layout *y)
+{
+	uint64_t counts[LOSS_COUNT];
+
+	lanes_count_losses(y->lanes, counts);
 	for (int reason = 0; reason < LOSS_COUNT; reason++) {
 		char count[32], text[512];
 
@@ -542,7 +671,8 @@ int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, 
 	axis_print(&axis, s);
 	draw_cpus(&y);
 	draw_program_legend(&y);
-	if (l->threads.count || l->sliced.count || l->runtimes.count) {
+	if (l->threads.count || l->sliced.count || l->runtimes.count ||
+	    l->entities.counters.rows.count) {
 		draw_threads(&y);
 		draw_sliced(&y);
 		draw_state_legend(&y);

@@ -12,4 +12,7 @@
  */
 int lanes_text(struct lanes *l, const struct screen *s, const struct canvas *c, struct error *err);
 
+/* Set counts[reason], for each enum loss_reason, to what was lost in the range. */
+void lanes_count_losses(const struct lanes *l, uint64_t counts[static LOSS_COUNT]);
+
 #endif

@@ -105,8 +105,8 @@ static const struct option_spec report_specs[] = {
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .help = "CPUs and the busiest threads over time, drawn as wide as the terminal: who ran, "
-		 "and who waited for what; when JVMs were stopped, and for what. "
-		 "--from and --to look closer, --limit takes more threads.",
+		 "and who waited for what; when JVMs were stopped, and for what; counters such as "
+		 "the heap's. --from and --to look closer, --limit takes more threads.",
 	 .offset = offsetof(struct report_options, timeline)},
 	{.name = "lanes",
 	 .type = OPTION_CALL,
@@ -140,7 +140,7 @@ static const struct option_spec report_specs[] = {
 	{.name = "Output", .type = OPTION_HEADING},
 	{.name = "json",
 	 .type = OPTION_FLAG,
-	 .help = "Everything as JSON, for programs.",
+	 .help = "Everything as JSON, for programs; with --timeline, its lanes and counters.",
 	 .offset = offsetof(struct report_options, json)},
 	{.name = "color",
 	 .type = OPTION_CALL,
@@ -345,9 +345,9 @@ static int report_main(int argc, char **argv)
 			  (o.by != BY_NOTHING && o.by != GROUP_THREAD)))
 		return log_error(2, "report: --runtime cannot be combined with --tree, --sched, "
 				    "--off-cpu, --timeline, or --by other than thread");
-	if (o.timeline && (o.tree || o.sched || o.json || o.by != BY_NOTHING))
-		return log_error(2, "report: --timeline cannot be combined with --tree, --sched, "
-				    "--by or --json");
+	if (o.timeline && (o.tree || o.sched || o.by != BY_NOTHING))
+		return log_error(2, "report: --timeline cannot be combined with --tree, --sched "
+				    "or --by");
 	if (o.lanes != LANES_BY_THREAD && !o.timeline)
 		return log_error(2, "report: --lanes is for --timeline");
 	if (filter_check(&o.filter, &err) < 0)

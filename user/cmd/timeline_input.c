@@ -49,8 +49,11 @@ static int choose_timeline_range(struct lanes *l, struct trace *t, const char *p
 int timeline_input_open(struct timeline_input *in, const char *path, const struct filter *f,
 			struct error *err)
 {
-	int ret = filtered_input_open(&in->input, path, f, err);
+	int ret;
 
+	in->whole = *f;
+	in->whole.from = in->whole.to = 0;
+	ret = filtered_input_open(&in->input, path, &in->whole, err);
 	in->windows = (struct lanes_windows){window_of_trace, window_free, in->input.trace};
 	in->lanes.windows = &in->windows;
 	if (!ret)

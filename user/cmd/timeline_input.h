@@ -8,15 +8,16 @@
 
 struct timeline_input {
 	struct filtered_input input;
+	struct filter whole; /* the filter without its range: a value holds from before it */
 	struct lanes_windows windows;
 	struct lanes lanes;
 };
 
 /*
  * Open a trace with a filter, read its lanes and set the range of in->lanes to that of the filter.
- * *in must be zeroed, stay where it is, and be closed also after an error; path and filter must
- * outlive it. Return 0, or a negative errno with the cause in *err: -ENODATA if the trace has no
- * scheduler records.
+ * *in must be zeroed, stay where it is, and be closed also after an error; path and what the filter
+ * points to must outlive it. Return 0, or a negative errno with the cause in *err: -ENODATA if the
+ * trace has no scheduler records.
  */
 int timeline_input_open(struct timeline_input *in, const char *path, const struct filter *f,
 			struct error *err);

@@ -278,6 +278,8 @@ int lanes_choose(struct lanes *l, const struct lanes_limits *limits, struct erro
 	ret = group_thread_rows(l, &l->threads);
 	if (!ret)
 		ret = lanes_choose_runtimes(l);
+	if (!ret)
+		ret = lanes_choose_counters(l, limits);
 	if (ret < 0)
 		return error_errno(err, ret, "cannot draw the timeline");
 	return choose_sliced_rows(l, limits, err);

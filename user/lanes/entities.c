@@ -7,7 +7,9 @@
 #include "analyze/groups.h"
 #include "lanes/join.h"
 
-#define NEEDED (WANT(HOST) | WANT(PROCESS) | WANT(THREAD) | WANT(LANE) | WANT(SPAN) | WANT(LOSS))
+#define NEEDED \
+	(WANT(HOST) | WANT(PROCESS) | WANT(THREAD) | WANT(LANE) | WANT(NAME) | WANT(SPAN) | \
+	 WANT(COUNTER) | WANT(LOSS))
 
 struct entities_sink {
 	struct sink sink;
@@ -120,8 +122,12 @@ static int entities_put(struct sink *sink, enum record_kind kind, const void *re
 		ret = lanes_add_thread(s, record);
 	else if (kind == KIND_LANE)
 		ret = lanes_add_lane(s->entities, record);
+	else if (kind == KIND_NAME)
+		ret = lanes_add_name(s->entities, record);
 	else if (kind == KIND_SPAN)
 		ret = lanes_add_span(s->entities, record);
+	else if (kind == KIND_COUNTER)
+		ret = lanes_add_value(s->entities, record);
 	else if (kind == KIND_LOSS && !loss->event)
 		ret = vector_push(&s->entities->losses, *loss);
 	if (!ret)
@@ -141,7 +147,7 @@ int lanes_read(struct lanes *l, struct source *filtered, struct error *err)
 
 	int ret = filtered->ops->run(filtered, &s.sink, err);
 
-	if (!ret && lanes_divide_acts(&l->entities) < 0)
+	if (!ret && (lanes_divide_acts(&l->entities) < 0 || lanes_end_counters(&l->entities) < 0))
 		ret = error_errno(err, -ENOMEM, "cannot read who has lanes");
 	return ret ? ret : lanes_name_acts(&l->entities, filtered, err);
 }
@@ -158,6 +164,7 @@ void lanes_free(struct lanes *l)
 	vector_free(&c->sliced);
 	vector_free(&c->runtimes);
 	vector_free(&c->acts);
+	lanes_free_counters(&c->counters);
 	lane_owners_free(&c->owners);
 	vector_free(&c->losses);
 	index_free(&c->process_by_id);

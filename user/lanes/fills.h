@@ -49,7 +49,8 @@
 	X(GIL_HELD, SOLID, 'y', 137, 3, "GIL held, others waited") \
 	/* of rows of interrupts */ \
 	X(INTERRUPT, SOLID, 'v', 202, 9, "interrupt") \
-	X(SOFTIRQ, SOLID, 'q', 38, 6, "softirq")
+	X(SOFTIRQ, SOLID, 'q', 38, 6, "softirq") \
+	X(COUNTER, SOLID, '+', 37, 6, "") /* the line of a counter */
 
 #define FILL_ENUM(NAME, shape, letter, rich, basic, word) FILL_##NAME,
 enum fill { FILLS(FILL_ENUM) FILL_COUNT };

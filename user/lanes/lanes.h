@@ -11,6 +11,7 @@
 #include "analyze/names.h"
 #include "base/pipe.h"
 #include "base/vector.h"
+#include "lanes/counters.h"
 #include "lanes/fills.h"
 #include "trace/window.h"
 
@@ -72,6 +73,7 @@ struct lanes_entities {
 	size_t handled; /* number of acts of LANE_HANDLERS so far, while spans are read */
 	/* ns: shorter acts of LANE_HANDLERS are left out, since there were too many; 0: none are */
 	uint64_t handled_least;
+	struct lanes_counters counters;
 	struct lane_owners owners;
 	/* losses that belong to no event: records may be missing on the lanes */
 	VECTOR(struct loss) losses;
@@ -151,11 +153,13 @@ struct lanes {
 };
 
 /*
- * Largest number of rows of each kind, 0 for all. threads is also the limit of sliced rows.
- * everything includes threads and sliced lanes that wanted no CPU time in the range, too.
+ * Largest number of rows of each kind, 0 for all; counters: of each process, and of those that
+ * changed, if it is not 0. threads is also the limit of sliced rows. everything includes threads
+ * and sliced lanes that wanted no CPU time in the range, and counters that did not change in it,
+ * too.
  */
 struct lanes_limits {
-	size_t cpus, threads;
+	size_t cpus, threads, counters;
 	bool everything;
 	enum lanes_by by;
 };

@@ -164,7 +164,7 @@ int lanes_render(struct lanes *l, unsigned int columns, struct error *err)
 	v.rows = &l->sliced;
 	if (!ret)
 		ret = lanes_visit_rows(&v, err);
-	if (!ret && lanes_render_runtimes(l, count) < 0)
+	if (!ret && (lanes_render_runtimes(l, count) < 0 || lanes_render_counters(l, columns) < 0))
 		ret = error_errno(err, -ENOMEM, "cannot draw the timeline");
 	return ret;
 }
